@@ -1,0 +1,46 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace tesela {
+
+/// Base of everything Tesela throws. Numerical failures are not thrown: they are a Status in the result.
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A wrong argument: names the routine, the argument and the value it had.
+class ArgumentError : public Error {
+ public:
+  ArgumentError(const std::string& routine, const std::string& argument, const std::string& problem)
+      : Error(routine + ": " + argument + ": " + problem) {}
+};
+
+/// An object used outside its lifetime or order: a second Runtime, a Graph that outlived its Runtime.
+class LifetimeError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// A file that cannot be read or written, or whose contents are not what its format says.
+class FileError : public Error {
+ public:
+  FileError(const std::string& path, const std::string& problem) : Error(path + ": " + problem) {}
+};
+
+/// The machine cannot do it: no worker can run a codelet, StarPU cannot start, memory or disk is exhausted, a device
+/// failed. The message names what is missing and what to set.
+class EnvironmentError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// The run was cancelled (Runtime::cancel, or Ctrl-C in the command): results are incomplete.
+class Cancelled : public Error {
+ public:
+  Cancelled() : Error("cancelled") {}
+};
+
+}  // namespace tesela

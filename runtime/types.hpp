@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+
+namespace tesela {
+
+/// Every size and every index of the library: signed, so that differences and downward loops are safe.
+using index_t = std::int64_t;
+
+/// Rows and columns of a matrix or a tile.
+struct Shape {
+  index_t rows = 0;
+  index_t cols = 0;
+  friend bool operator==(const Shape&, const Shape&) = default;
+};
+
+/// ceil(a / b) for a >= 0, b > 0.
+constexpr index_t ceil_div(index_t a, index_t b) { return (a + b - 1) / b; }
+
+/// op(A): A itself or its transpose.
+enum class Op : std::uint8_t { none, transpose };
+
+/// The shape of op(A).
+constexpr Shape apply(Op op, Shape a) { return op == Op::none ? a : Shape{a.cols, a.rows}; }
+
+}  // namespace tesela
