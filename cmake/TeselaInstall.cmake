@@ -1,0 +1,25 @@
+include(CMakePackageConfigHelpers)
+
+set(libraries tesela_runtime tesela_tiles tesela_codelets tesela_algorithms)
+install(TARGETS tesela ${libraries} EXPORT tesela)
+foreach(folder runtime tiles codelets algorithms)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tesela
+    FILES_MATCHING PATTERN "*.hpp"
+    PATTERN "starpu.hpp" EXCLUDE PATTERN "graph_record.hpp" EXCLUDE PATTERN "topology_cuda.hpp" EXCLUDE)
+endforeach()
+install(FILES ${PROJECT_BINARY_DIR}/include/runtime/config.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tesela/runtime)
+install(FILES ${PROJECT_BINARY_DIR}/include/tesela/tesela.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tesela)
+if(TARGET tesela_cli)
+  install(TARGETS tesela_cli)
+endif()
+
+set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tesela)
+install(EXPORT tesela NAMESPACE tesela:: FILE tesela-targets.cmake DESTINATION ${config_dir})
+configure_package_config_file(cmake/tesela-config.cmake.in ${PROJECT_BINARY_DIR}/tesela-config.cmake
+  INSTALL_DESTINATION ${config_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/tesela-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/tesela-config.cmake ${PROJECT_BINARY_DIR}/tesela-config-version.cmake
+  DESTINATION ${config_dir})
+
+configure_file(cmake/tesela.pc.in ${PROJECT_BINARY_DIR}/tesela.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/tesela.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,0 +1,51 @@
+#include "codelets/blas.hpp"
+
+#include <cblas.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "runtime/errors.hpp"
+
+namespace tesela::blas {
+namespace {
+
+/// StarPU's workers are the threads: BLAS starts without its own.
+const int initial = [] {
+  openblas_set_num_threads(1);
+  return 0;
+}();
+
+CBLAS_TRANSPOSE to_cblas(Op op) { return op == Op::none ? CblasNoTrans : CblasTrans; }
+
+blasint narrow(index_t n) {
+  if (n > std::numeric_limits<blasint>::max())
+    throw ArgumentError("blas::gemm", "size", std::to_string(n) + " exceeds this BLAS's integers");
+  return static_cast<blasint>(n);
+}
+
+}  // namespace
+
+Threads::Threads(int count) : before_(openblas_get_num_threads()) { openblas_set_num_threads(count); }
+Threads::~Threads() { openblas_set_num_threads(before_); }
+
+const char* description() {
+  static_cast<void>(initial);
+  return openblas_get_config();
+}
+
+template <>
+void gemm(Op op_a, Op op_b, index_t m, index_t n, index_t k, float alpha, const float* a, index_t lda, const float* b,
+          index_t ldb, float beta, float* c, index_t ldc) {
+  cblas_sgemm(CblasColMajor, to_cblas(op_a), to_cblas(op_b), narrow(m), narrow(n), narrow(k), alpha, a, narrow(lda), b,
+              narrow(ldb), beta, c, narrow(ldc));
+}
+
+template <>
+void gemm(Op op_a, Op op_b, index_t m, index_t n, index_t k, double alpha, const double* a, index_t lda,
+          const double* b, index_t ldb, double beta, double* c, index_t ldc) {
+  cblas_dgemm(CblasColMajor, to_cblas(op_a), to_cblas(op_b), narrow(m), narrow(n), narrow(k), alpha, a, narrow(lda), b,
+              narrow(ldb), beta, c, narrow(ldc));
+}
+
+}  // namespace tesela::blas

@@ -1,0 +1,158 @@
+#include "runtime/codelet.hpp"
+
+#include <deque>
+
+#include "runtime/starpu.hpp"
+
+#if TESELA_WITH_CUDA
+#include <cuda_runtime.h>
+#include <starpu_cublas_v2.h>
+#endif
+
+namespace tesela {
+namespace detail {
+namespace {
+
+std::mutex registry_mutex;
+std::deque<CodeletImpl>& registry() {
+  static std::deque<CodeletImpl> codelets;
+  return codelets;
+}
+std::mutex failure_mutex;
+std::string failure;
+
+std::uint32_t footprint_of_task(starpu_task* task) {
+  return task->cl_arg != nullptr ? static_cast<const CallHeader*>(task->cl_arg)->footprint : 0;
+}
+
+std::uint64_t mix(std::uint64_t h, std::uint64_t value) {
+  h ^= value + 0x9e3779b97f4a7c15u + (h << 6) + (h >> 2);
+  h *= 0xff51afd7ed558ccdu;
+  return h ^ (h >> 33);
+}
+
+}  // namespace
+
+TileMemory tile_memory(void* interface) noexcept {
+  const auto* m = static_cast<const starpu_matrix_interface*>(interface);
+  return {reinterpret_cast<void*>(m->ptr), m->nx, m->ny, m->ld};
+}
+
+std::uint32_t footprint(std::uint64_t cost_key, std::span<Data* const> data) {
+  std::uint64_t h = mix(data.size(), cost_key);
+  for (const Data* d : data) {
+    h = mix(h, static_cast<std::uint64_t>(d->shape().rows) << 32 | static_cast<std::uint64_t>(d->shape().cols));
+    h = mix(h, d->element_size());
+  }
+  return static_cast<std::uint32_t>(h ^ (h >> 32));
+}
+
+starpu_data_access_mode to_starpu(Mode mode) {
+  switch (mode) {
+    case Mode::in:
+      return STARPU_R;
+    case Mode::out:
+      return STARPU_W;
+    case Mode::inout:
+      return STARPU_RW;
+    case Mode::commute:
+      return static_cast<starpu_data_access_mode>(STARPU_RW | STARPU_COMMUTE);
+    case Mode::reduce:
+      return STARPU_REDUX;
+    case Mode::scratch:
+      return STARPU_SCRATCH;
+  }
+  return STARPU_NONE;
+}
+
+CodeletImpl::CodeletImpl(const CodeletSpec& spec) : symbol_(std::string("tesela_") + spec.name), has_list_(spec.has_list) {
+  for (const Mode mode : spec.modes) modes_.push_back(to_starpu(mode));
+  model_.type = STARPU_HISTORY_BASED;
+  model_.symbol = symbol_.c_str();
+  model_.footprint = &footprint_of_task;
+  starpu_codelet_init(&codelet_);
+  codelet_.name = spec.name;
+  codelet_.color = spec.color;
+  codelet_.model = &model_;
+  codelet_.cpu_funcs[0] = spec.cpu;
+  if (spec.cpu != nullptr) codelet_.where |= STARPU_CPU;
+#if TESELA_WITH_CUDA
+  codelet_.cuda_funcs[0] = spec.cuda;
+  codelet_.cuda_flags[0] = STARPU_CUDA_ASYNC;
+  if (spec.cuda != nullptr) codelet_.where |= STARPU_CUDA;
+#endif
+  if (has_list_ || modes_.size() > STARPU_NMAXBUFS) {
+    codelet_.nbuffers = has_list_ ? STARPU_VARIABLE_NBUFFERS : static_cast<int>(modes_.size());
+    if (!has_list_) codelet_.dyn_modes = modes_.data();
+  } else {
+    codelet_.nbuffers = static_cast<int>(modes_.size());
+    std::copy(modes_.begin(), modes_.end(), codelet_.modes);
+  }
+}
+
+CodeletImpl& make_codelet(const CodeletSpec& spec) {
+  const std::lock_guard lock(registry_mutex);
+  return registry().emplace_back(spec);
+}
+
+std::vector<CodeletImpl*> all_codelets() {
+  const std::lock_guard lock(registry_mutex);
+  std::vector<CodeletImpl*> all;
+  for (CodeletImpl& codelet : registry()) all.push_back(&codelet);
+  return all;
+}
+
+void report_failure(const std::string& what) noexcept {
+  const std::lock_guard lock(failure_mutex);
+  if (failure.empty()) failure = what;
+  draining.store(true);
+}
+
+std::string take_failure() {
+  const std::lock_guard lock(failure_mutex);
+  return std::exchange(failure, {});
+}
+
+void record_use(void* argument) {
+  const auto* task = static_cast<const starpu_task*>(argument);
+  const int worker = starpu_worker_get_id();
+  if (worker < 0 || task->profiling_info == nullptr) return;
+  const double us = starpu_timing_timespec_delay_us(const_cast<timespec*>(&task->profiling_info->start_time),
+                                                    const_cast<timespec*>(&task->profiling_info->end_time));
+  auto& use = static_cast<const CallHeader*>(task->cl_arg)->codelet->uses[worker];
+  use.tasks.fetch_add(1, std::memory_order_relaxed);
+  use.nanoseconds.fetch_add(static_cast<std::uint64_t>(us * 1e3), std::memory_order_relaxed);
+}
+
+#if TESELA_WITH_CUDA
+void check_last_launch(const CudaContext& context) noexcept {
+  context.check(static_cast<int>(cudaGetLastError()), "a kernel launch");
+}
+#else
+void check_last_launch(const CudaContext&) noexcept {}
+#endif
+
+}  // namespace detail
+
+#if TESELA_WITH_CUDA
+CUstream_st* CudaContext::stream() const noexcept { return starpu_cuda_get_local_stream(); }
+cublasContext* CudaContext::cublas() const noexcept { return starpu_cublas_get_local_handle(); }
+#else
+CUstream_st* CudaContext::stream() const noexcept { return nullptr; }
+cublasContext* CudaContext::cublas() const noexcept { return nullptr; }
+#endif
+
+bool CudaContext::check(int status, const char* call) const noexcept {
+  if (status == 0) return true;
+  detail::report_failure(std::string("kernel ") + kernel_ + ": " + call + " failed with status " +
+                         std::to_string(status) + " on " +
+                         [] {
+                           char name[64] = "the host";
+                           if (starpu_worker_get_id() >= 0)
+                             starpu_worker_get_name(starpu_worker_get_id(), name, sizeof name);
+                           return std::string(name);
+                         }());
+  return false;
+}
+
+}  // namespace tesela

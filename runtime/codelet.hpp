@@ -1,0 +1,222 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <concepts>
+#include <cstring>
+#include <span>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "runtime/access.hpp"
+#include "runtime/config.hpp"
+#include "runtime/cuda_context.hpp"
+
+namespace tesela {
+namespace detail {
+
+class CodeletImpl;
+
+/// Every task's argument block starts with this, so that StarPU's callbacks can read it without knowing the kernel.
+struct CallHeader {
+  CodeletImpl* codelet = nullptr;
+  std::uint32_t footprint = 0;  // of shapes and cost key: what the performance model tells apart
+  std::uint32_t buffers = 0;    // of this task: more than the fixed parameters when the kernel takes a list
+};
+
+template <class Args>
+struct Call {
+  CallHeader header;
+  Args args;
+};
+
+/// A tile as a worker sees it.
+struct TileMemory {
+  void* data;
+  index_t rows, cols, ld;
+};
+TileMemory tile_memory(void* interface) noexcept;
+
+/// True once a run was cancelled or a codelet failed: tasks still queued then do nothing, so that the graph drains.
+inline std::atomic<bool> draining{false};
+
+void check_last_launch(const CudaContext&) noexcept;
+
+template <class P>
+P as_parameter(void* interface) noexcept {
+  using Pointer = decltype(P::data);
+  const TileMemory t = tile_memory(interface);
+  P p;
+  p.data = static_cast<Pointer>(t.data);
+  p.rows = t.rows;
+  p.cols = t.cols;
+  p.ld = t.ld;
+  return p;
+}
+
+/// A kernel parameter that is a list of tiles, all accessed alike: std::span<const In<T>>. It must come last.
+template <class P>
+struct ListOf : std::false_type {};
+template <class P>
+struct ListOf<std::span<const P>> : std::true_type {
+  using element = P;
+};
+
+template <class P>
+constexpr Mode mode_of() {
+  if constexpr (ListOf<P>::value)
+    return ListOf<P>::element::mode;
+  else
+    return P::mode;
+}
+
+template <class P>
+struct ValueOf {
+  using type = typename P::value_type;
+};
+template <class P>
+struct ValueOf<std::span<const P>> {
+  using type = typename P::value_type;
+};
+
+template <class F>
+struct Signature;
+template <class A, class... P>
+struct Signature<void (*)(const A&, P...) noexcept> {
+  using Args = A;
+  using Parameters = std::tuple<P...>;
+};
+template <class A, class... P>
+struct Signature<void (*)(CudaContext&, const A&, P...) noexcept> {
+  using Args = A;
+  using Parameters = std::tuple<P...>;
+};
+
+template <class K>
+concept HasCpu = requires { &K::cpu; };
+template <class K>
+concept HasCuda = requires { &K::cuda; };
+
+template <class K>
+struct Deduced {
+  static_assert(HasCpu<K> || HasCuda<K>, "a kernel needs a cpu or a cuda variant");
+  template <class Kernel>
+  static auto pick() {
+    if constexpr (HasCpu<Kernel> && HasCuda<Kernel>) {
+      using Cpu = Signature<decltype(&Kernel::cpu)>;
+      using Cuda = Signature<decltype(&Kernel::cuda)>;
+      static_assert(std::is_same_v<typename Cpu::Parameters, typename Cuda::Parameters>,
+                    "the cpu and the cuda variant of a kernel must take the same tiles in the same modes");
+      return Cpu{};
+    } else if constexpr (HasCpu<Kernel>) {
+      return Signature<decltype(&Kernel::cpu)>{};
+    } else {
+      return Signature<decltype(&Kernel::cuda)>{};
+    }
+  }
+  using Type = decltype(pick<K>());
+  using Parameters = typename Type::Parameters;
+  static_assert(std::is_same_v<typename Type::Args, typename K::Args>,
+                "the variants of a kernel must take its own Args by const reference");
+  static_assert(std::is_trivially_copyable_v<typename K::Args>,
+                "a kernel's Args travel as bytes: no strings, vectors or other owners in them");
+  static constexpr std::size_t arity = std::tuple_size_v<Parameters>;
+  template <std::size_t I>
+  using Parameter = std::tuple_element_t<I, Parameters>;
+
+  static constexpr bool has_list() {
+    if constexpr (arity == 0)
+      return false;
+    else
+      return ListOf<Parameter<arity - 1>>::value;
+  }
+};
+
+/// Builds the I-th argument of a variant from StarPU's buffers. A list's views live in `list` during the call.
+template <class P, class Views>
+decltype(auto) argument(void** buffers, std::size_t index, std::size_t count, Views& list) {
+  if constexpr (ListOf<P>::value) {
+    for (std::size_t b = index; b < count; ++b)
+      list.push_back(as_parameter<typename ListOf<P>::element>(buffers[b]));
+    return P(list);
+  } else {
+    return as_parameter<P>(buffers[index]);
+  }
+}
+
+template <class K, bool cuda>
+void run_variant(void** buffers, void* packed) {
+  if (draining.load(std::memory_order_relaxed)) return;
+  using D = Deduced<K>;
+  const auto& call = *static_cast<const Call<typename K::Args>*>(packed);
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    [[maybe_unused]] const std::size_t count = call.header.buffers;
+    [[maybe_unused]] auto list = [] {
+      if constexpr (D::has_list())
+        return std::vector<typename ListOf<typename D::template Parameter<D::arity - 1>>::element>{};
+      else
+        return 0;
+    }();
+    if constexpr (cuda) {
+      CudaContext context(K::name);
+      K::cuda(context, call.args, argument<typename D::template Parameter<I>>(buffers, I, count, list)...);
+      check_last_launch(context);
+    } else {
+      K::cpu(call.args, argument<typename D::template Parameter<I>>(buffers, I, count, list)...);
+    }
+  }(std::make_index_sequence<D::arity>{});
+}
+
+/// What the runtime needs of a kernel once its types are erased.
+struct CodeletSpec {
+  const char* name;
+  std::uint32_t color;
+  void (*cpu)(void**, void*);
+  void (*cuda)(void**, void*);
+  std::span<const Mode> modes;  // of the fixed parameters; the last one repeats when has_list
+  bool has_list;
+};
+
+CodeletImpl& make_codelet(const CodeletSpec&);
+
+}  // namespace detail
+
+/// A kernel: a struct with a name, an Args type and variants `cpu` and/or `cuda`, each
+/// `static void (…, const Args&, tiles…) noexcept`, the tiles typed In, Out, InOut, Commute, Reduce or Scratch.
+/// Optional: `color` (0xRRGGBB, of its tasks in traces), `flops(args, shapes…)`, and `cost_key()` in Args (the part of
+/// the arguments that changes the run time).
+template <class K>
+concept Kernel = requires {
+  { K::name } -> std::convertible_to<const char*>;
+  typename K::Args;
+} && (detail::HasCpu<K> || detail::HasCuda<K>);
+
+/// The StarPU codelet of a kernel: made once, at its first use, from the kernel's declaration alone.
+template <Kernel K>
+class Codelet {
+ public:
+  using Parameters = typename detail::Deduced<K>::Parameters;
+  static constexpr std::size_t arity = detail::Deduced<K>::arity;
+  static constexpr bool has_list = detail::Deduced<K>::has_list();
+  static constexpr auto modes = []<std::size_t... I>(std::index_sequence<I...>) {
+    return std::array<Mode, arity>{detail::mode_of<std::tuple_element_t<I, Parameters>>()...};
+  }(std::make_index_sequence<arity>{});
+
+  static detail::CodeletImpl& get() {
+    static detail::CodeletImpl& codelet = make();
+    return codelet;
+  }
+
+ private:
+  static detail::CodeletImpl& make() {
+    detail::CodeletSpec spec{K::name, 0, nullptr, nullptr, modes, has_list};
+    if constexpr (requires { K::color; }) spec.color = K::color;
+    if constexpr (detail::HasCpu<K>) spec.cpu = &detail::run_variant<K, false>;
+    // In a build without CUDA the variant is declared but never defined, so it must not be named here.
+    if constexpr (config::have_cuda && detail::HasCuda<K>) spec.cuda = &detail::run_variant<K, true>;
+    return detail::make_codelet(spec);
+  }
+};
+
+}  // namespace tesela

@@ -1,0 +1,26 @@
+#pragma once
+
+// The CUDA types a kernel meets, declared without CUDA's headers, so that a kernel's declaration compiles everywhere.
+struct CUstream_st;
+struct cublasContext;
+
+namespace tesela {
+
+/// What a kernel's CUDA variant works with: the worker's stream and cuBLAS handle (bound to that stream). The variant
+/// only enqueues work; StarPU waits for the stream. It lives for one call.
+class CudaContext {
+ public:
+  explicit CudaContext(const char* kernel) noexcept : kernel_(kernel) {}
+
+  CUstream_st* stream() const noexcept;
+  cublasContext* cublas() const noexcept;
+
+  /// Reports a failed CUDA, cuBLAS or cuSOLVER call (0 is success in all of them): the graph's wait() then throws an
+  /// EnvironmentError that names kernel, call and status. Returns true when the status is a success.
+  bool check(int status, const char* call) const noexcept;
+
+ private:
+  const char* kernel_;
+};
+
+}  // namespace tesela

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "runtime/access.hpp"
+#include "runtime/codelet.hpp"
+
+namespace tesela {
+
+class Runtime;
+
+namespace detail {
+
+struct RuntimeState;
+
+/// Who used a piece of data last in a graph: the current group of accesses that may run together (readers, commuting
+/// or reducing tasks, or one writer) and the group before it. Enough to derive every dependence of the next access.
+struct AccessHistory {
+  std::uint64_t graph = 0;
+  Mode kind = Mode::in;
+  double current_end = 0, previous_end = 0;  // of the longest path through each group, in flops
+  std::vector<std::uint32_t> current, previous;
+  double begin(std::uint64_t graph_id, Mode mode);  // opens or joins a group; returns the end of the one before
+};
+
+/// One StarPU data handle: a block of memory that StarPU copies between the nodes of the machine.
+class Data {
+ public:
+  enum class OnRelease : std::uint8_t { bring_home, drop };
+
+  /// `home` is the block's place in host memory, or null for a block that StarPU allocates where it is first written.
+  Data(Runtime& runtime, void* home, Shape shape, index_t ld, std::size_t element_size, OnRelease on_release);
+  ~Data();
+  Data(const Data&) = delete;
+  Data& operator=(const Data&) = delete;
+
+  Shape shape() const { return shape_; }
+  std::size_t element_size() const { return element_size_; }
+  std::size_t bytes() const { return static_cast<std::size_t>(shape_.rows * shape_.cols) * element_size_; }
+  void* handle() const;  // throws LifetimeError once the runtime is gone
+  bool registered() const { return handle_ != nullptr; }
+  void release() noexcept;
+
+  void set_label(std::shared_ptr<const std::string> name, index_t i, index_t j);
+  std::string label() const;
+
+  void set_reduction(CodeletImpl& zero, CodeletImpl& combine, std::vector<std::byte> zero_call,
+                     std::vector<std::byte> combine_call);
+  bool has_reduction() const { return !combine_call_.empty(); }
+
+  AccessHistory history;
+
+ private:
+  friend struct RuntimeState;
+  std::shared_ptr<RuntimeState> state_;
+  void* handle_ = nullptr;
+  Shape shape_;
+  std::size_t element_size_;
+  OnRelease on_release_;
+  std::shared_ptr<const std::string> name_;
+  index_t i_ = 0, j_ = 0;
+  std::vector<std::byte> zero_call_, combine_call_;
+  Data *next_ = nullptr, *previous_ = nullptr;  // the runtime's list of what is registered
+};
+
+TileMemory acquire_on_host(Data&, Mode);
+void release_on_host(Data&) noexcept;
+
+}  // namespace detail
+
+/// A tile held on the host: valid until it goes out of scope. T is const for reading.
+template <class T>
+class HostAccess : public Block<T> {
+ public:
+  HostAccess(detail::Data& data, Mode mode) : data_(&data) {
+    const detail::TileMemory t = detail::acquire_on_host(data, mode);
+    this->data = static_cast<T*>(t.data);
+    this->rows = t.rows;
+    this->cols = t.cols;
+    this->ld = t.ld;
+  }
+  ~HostAccess() { detail::release_on_host(*data_); }
+  HostAccess(const HostAccess&) = delete;
+  HostAccess& operator=(const HostAccess&) = delete;
+
+ private:
+  detail::Data* data_;
+};
+
+/// A reference to one tile: what Graph::insert takes. Copying it copies the reference.
+template <class T>
+class Tile {
+ public:
+  using value_type = T;
+  explicit Tile(detail::Data& data) : data_(&data) {}
+
+  Shape shape() const { return data_->shape(); }
+  index_t rows() const { return shape().rows; }
+  index_t cols() const { return shape().cols; }
+  detail::Data& data() const { return *data_; }
+
+  /// Waits for the tasks that write the tile and brings it to the host.
+  HostAccess<const T> read() const { return {*data_, Mode::in}; }
+  /// Waits for the tasks that use the tile; what it held is lost.
+  HostAccess<T> write() const { return {*data_, Mode::out}; }
+
+ private:
+  detail::Data* data_;
+};
+
+}  // namespace tesela

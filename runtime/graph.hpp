@@ -1,0 +1,223 @@
+#pragma once
+
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <span>
+#include <string>
+#include <type_traits>
+
+#include "runtime/codelet.hpp"
+#include "runtime/data.hpp"
+#include "runtime/runtime.hpp"
+
+namespace tesela {
+
+/// Schedulers that know priorities run ready tasks of higher priority first.
+struct Priority {
+  int value = 0;
+};
+inline constexpr Priority urgent{1};
+
+/// A numerical outcome: 0, or the first nonzero value that a kernel wrote to a status tile (LAPACK's info).
+struct Status {
+  int info = 0;
+  bool ok() const { return info == 0; }
+};
+
+struct GraphOptions {
+  bool record = false;                   ///< keep the DAG, for write_dot and bounds in seconds (about 100 B a task)
+  bool longest_path_priorities = false;  ///< hold tasks back until submit()/wait(), then rank them; implies record
+};
+
+/// How large a graph is and how fast it could run.
+struct Bounds {
+  index_t tasks = 0;
+  double work_flops = 0;
+  double path_flops = 0;  ///< of the longest path
+  // The rest needs GraphOptions::record and calibrated performance models; `untimed` counts tasks that have none.
+  index_t untimed = 0;
+  double path_seconds = 0;  ///< longest path, each task on its fastest kind of worker
+  double area_seconds = 0;  ///< all the work, divided over the workers as well as it can be
+  double lower_bound_seconds() const { return path_seconds > area_seconds ? path_seconds : area_seconds; }
+};
+
+/// A task graph: tasks run in any order that respects the dependences which the sequence of insertions implies.
+class Graph {
+ public:
+  explicit Graph(Runtime& runtime, GraphOptions options = {});
+  /// Waits for the tasks. (Call wait() to learn about failures.)
+  ~Graph();
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+
+  /// Inserts one task of kernel K on these tiles (one for each parameter of its variants; a std::span or vector of
+  /// tiles for a list). It starts when what it reads is ready. Throws NoWorkerError when no worker can run K,
+  /// LifetimeError when the runtime is gone.
+  template <Kernel K, class... Tiles>
+  void insert(const typename K::Args& args, const Tiles&... tiles) {
+    insert<K>(Priority{0}, args, tiles...);
+  }
+  template <Kernel K, class... Tiles>
+  void insert(Priority priority, const typename K::Args& args, const Tiles&... tiles);
+
+  /// Submits what longest_path_priorities holds back; otherwise everything is submitted already.
+  void submit();
+
+  /// Waits until all tasks have run. Returns the first nonzero status in the order of the status() calls. Throws
+  /// EnvironmentError when a kernel reported a failed device call, and Cancelled after Runtime::cancel.
+  Status wait();
+
+  /// A new one-element tile that kernels write a numerical status to; wait() collects it.
+  Tile<int> status();
+
+  /// Work space for kernels' Scratch parameters: one tile of this shape for the whole graph (every worker has its own
+  /// copy).
+  template <class T>
+  Tile<T> scratch(index_t rows, index_t cols) {
+    return Tile<T>(scratch_data(Shape{rows, cols}, sizeof(T)));
+  }
+
+  /// Says how Reduce accesses to a tile begin (Zero: Out) and combine (Add: Commute, In).
+  template <Kernel Zero, Kernel Add, class T>
+  void reduction(const Tile<T>& tile);
+
+  /// Hints: bring a tile to a GPU, or to its place on the host, as soon as the tasks before it allow.
+  template <class T>
+  void prefetch_to_gpu(const Tile<T>& tile, int gpu) {
+    prefetch(tile.data(), gpu);
+  }
+  template <class T>
+  void bring_home(const Tile<T>& tile) {
+    prefetch(tile.data(), -1);
+  }
+
+  /// Tells that a tile's contents are not needed any more, once the tasks inserted so far have run.
+  template <class T>
+  void forget(const Tile<T>& tile) {
+    invalidate(tile.data());
+  }
+
+  index_t tasks() const;
+  Bounds bounds() const;
+
+  /// Writes the recorded graph for Graphviz: a node per task in its kernel's colour, an edge per dependence.
+  void write_dot(const std::string& path) const;
+
+ private:
+  struct Impl;
+  struct Insertion {
+    detail::CodeletImpl* codelet;
+    detail::CallHeader* call;  // malloc'ed; ownership passes to the task
+    std::size_t call_bytes;
+    std::span<detail::Data* const> data;
+    std::span<const Mode> modes;
+    double flops;
+    int priority;
+    std::uint64_t cost_key;
+  };
+  void insert(const Insertion&);
+  detail::Data& scratch_data(Shape, std::size_t element_size);
+  void prefetch(detail::Data&, int gpu);
+  void invalidate(detail::Data&);
+
+  std::unique_ptr<Impl> impl_;
+};
+
+/// No worker of the runtime has a variant of the kernel it can run. The message names the kernel, its variants and the
+/// workers there are.
+class NoWorkerError : public EnvironmentError {
+ public:
+  using EnvironmentError::EnvironmentError;
+};
+
+namespace detail {
+
+template <class Args>
+CallHeader* pack_call(const Args& args) {
+  static_assert(alignof(Call<Args>) <= alignof(std::max_align_t));
+  auto* call = static_cast<Call<Args>*>(std::malloc(sizeof(Call<Args>)));
+  if (call == nullptr) throw std::bad_alloc();
+  ::new (call) Call<Args>{{}, args};
+  return &call->header;
+}
+
+template <class Args>
+std::uint64_t cost_key_of([[maybe_unused]] const Args& args) {
+  if constexpr (requires { args.cost_key(); })
+    return static_cast<std::uint64_t>(args.cost_key());
+  else
+    return 0;
+}
+
+template <class K>
+std::vector<std::byte> call_bytes() {
+  Call<typename K::Args> call{{}, typename K::Args{}};
+  call.header.buffers = static_cast<std::uint32_t>(Codelet<K>::arity);
+  std::vector<std::byte> bytes(sizeof call);
+  std::memcpy(bytes.data(), &call, sizeof call);
+  return bytes;
+}
+
+template <class P, class Argument>
+constexpr bool accepts() {
+  if constexpr (ListOf<P>::value)
+    return requires(const Argument& a) { std::span<const Tile<typename ValueOf<P>::type>>(a); };
+  else
+    return std::is_same_v<Argument, Tile<typename ValueOf<P>::type>>;
+}
+
+}  // namespace detail
+
+template <Kernel K, class... Tiles>
+void Graph::insert(Priority priority, const typename K::Args& args, const Tiles&... tiles) {
+  using C = Codelet<K>;
+  static_assert(sizeof...(Tiles) == C::arity, "one tile for each tile parameter of the kernel's variants");
+  []<std::size_t... I>(std::index_sequence<I...>) {
+    static_assert((detail::accepts<std::tuple_element_t<I, typename C::Parameters>, Tiles>() && ...),
+                  "a tile's element type differs from the kernel parameter's");
+  }(std::make_index_sequence<C::arity>{});
+
+  double flops = 0;
+  Insertion task{&C::get(), nullptr, sizeof(detail::Call<typename K::Args>), {}, C::modes, 0, priority.value,
+                 detail::cost_key_of(args)};
+  if constexpr (!C::has_list) {
+    if constexpr (requires { K::flops(args, tiles.shape()...); }) flops = K::flops(args, tiles.shape()...);
+    const std::array<detail::Data*, C::arity> data{&tiles.data()...};
+    task.data = data;
+    task.flops = flops;
+    task.call = detail::pack_call(args);
+    insert(task);
+  } else {
+    std::vector<detail::Data*> data;
+    std::vector<Shape> shapes;
+    const auto add = [&]<class A>(const A& a) {
+      if constexpr (requires { a.shape(); }) {
+        data.push_back(&a.data());
+        shapes.push_back(a.shape());
+      } else {
+        for (const auto& tile : a) {
+          data.push_back(&tile.data());
+          shapes.push_back(tile.shape());
+        }
+      }
+    };
+    (add(tiles), ...);
+    if constexpr (requires { K::flops(args, std::span<const Shape>{}); })
+      flops = K::flops(args, std::span<const Shape>(shapes));
+    task.data = data;
+    task.flops = flops;
+    task.call = detail::pack_call(args);
+    insert(task);
+  }
+}
+
+template <Kernel Zero, Kernel Add, class T>
+void Graph::reduction(const Tile<T>& tile) {
+  static_assert(Codelet<Zero>::modes == std::array{Mode::out}, "Zero writes its one tile (Out)");
+  static_assert(Codelet<Add>::modes == std::array{Mode::commute, Mode::in}, "Add adds a tile (In) to one (Commute)");
+  tile.data().set_reduction(Codelet<Zero>::get(), Codelet<Add>::get(), detail::call_bytes<Zero>(),
+                            detail::call_bytes<Add>());
+}
+
+}  // namespace tesela

@@ -1,0 +1,49 @@
+#pragma once
+
+// The recorded graph: not installed, the runtime's own.
+
+#include <string>
+#include <vector>
+
+#include "runtime/graph.hpp"
+#include "runtime/starpu.hpp"
+
+namespace tesela::detail {
+
+/// Every task of a graph in order of insertion, each with the tasks it waits for (all of them inserted before it).
+class GraphRecord {
+ public:
+  using TaskId = std::uint32_t;
+
+  /// Appends a task whose predecessors follow by depends_on.
+  TaskId add(CodeletImpl& codelet, std::uint32_t footprint, double flops, std::string label);
+  void depends_on(const std::vector<TaskId>& predecessors);
+  std::size_t size() const { return tasks_.size(); }
+
+  /// The longest path from the start of each task to the end of the graph, in flops (a task without flops counts 1).
+  std::vector<double> path_to_end() const;
+
+  /// Fills in the figures that need the performance models.
+  void time(Bounds& bounds, const RuntimeState& state) const;
+
+  void write_dot(const std::string& path) const;
+
+ private:
+  struct Task {
+    CodeletImpl* codelet;
+    std::uint32_t footprint;
+    std::uint32_t first_predecessor;
+    double flops;
+    std::string label;
+  };
+  std::span<const TaskId> predecessors(std::size_t task) const;
+
+  std::vector<Task> tasks_;
+  std::vector<TaskId> edges_;
+};
+
+/// The least time in which c CPU and g GPU workers can finish classes of independent, infinitely divisible work: class
+/// i takes cpu[i] seconds in all on one CPU or gpu[i] on one GPU (infinite: it cannot run there).
+double area_bound(std::vector<std::pair<double, double>> cpu_gpu_seconds, int cpus, int gpus);
+
+}  // namespace tesela::detail

@@ -1,0 +1,201 @@
+#include "runtime/runtime.hpp"
+
+#include <array>
+#include <cstdlib>
+#include <cstring>
+
+#include "runtime/starpu.hpp"
+#include "runtime/topology.hpp"
+
+#if TESELA_WITH_CUDA
+#include <starpu_cublas_v2.h>
+#endif
+
+namespace tesela {
+namespace {
+
+std::atomic<bool> running{false};
+std::atomic<bool> cancel_requested{false};
+
+/// Environment variables as StarPU reads them at start, put back afterwards.
+class ScopedEnvironment {
+ public:
+  void set(const char* name, const std::string& value) {
+    const char* old = std::getenv(name);
+    saved_.emplace_back(name, old != nullptr ? std::optional<std::string>(old) : std::nullopt);
+    setenv(name, value.c_str(), 1);
+  }
+  ~ScopedEnvironment() {
+    for (const auto& [name, old] : saved_)
+      if (old)
+        setenv(name, old->c_str(), 1);
+      else
+        unsetenv(name);
+  }
+
+ private:
+  std::vector<std::pair<const char*, std::optional<std::string>>> saved_;
+};
+
+bool known_scheduler(const std::string& name) {
+  for (const std::string& known : Runtime::schedulers())
+    if (known == name) return true;
+  return false;
+}
+
+std::string list_of_schedulers() {
+  std::string list;
+  for (const std::string& name : Runtime::schedulers()) list += (list.empty() ? "" : " ") + name;
+  return list;
+}
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? std::string(name) + "=" + value : std::string(name) + " unset";
+}
+
+void apply(const RuntimeOptions& options, ScopedEnvironment& env) {
+  if (options.scheduler) {
+    if (!known_scheduler(*options.scheduler))
+      throw ArgumentError("Runtime", "scheduler",
+                          "'" + *options.scheduler + "' is not one of: " + list_of_schedulers());
+    env.set("STARPU_SCHED", *options.scheduler);
+  } else if (const char* name = std::getenv("STARPU_SCHED"); name == nullptr) {
+    env.set("STARPU_SCHED", count_cuda_devices() > 0 && options.gpus.value_or(1) > 0 ? "dmdas" : "lws");
+  } else if (!known_scheduler(name)) {
+    throw EnvironmentError("STARPU_SCHED=" + std::string(name) +
+                           " is no StarPU scheduler; set one of: " + list_of_schedulers());
+  }
+  for (const auto& [value, variable, argument] :
+       {std::tuple{options.cpus, "STARPU_NCPU", "cpus"}, std::tuple{options.gpus, "STARPU_NCUDA", "gpus"}})
+    if (value) {
+      if (*value < 0) throw ArgumentError("Runtime", argument, std::to_string(*value) + " is negative");
+      env.set(variable, std::to_string(*value));
+    }
+  if (!options.trace_dir.empty()) {
+    env.set("STARPU_FXT_TRACE", "1");
+    env.set("STARPU_FXT_PREFIX", options.trace_dir);
+  }
+}
+
+void describe_workers(detail::RuntimeState& state) {
+  for (unsigned w = 0; w < starpu_worker_get_count(); ++w) {
+    const int id = static_cast<int>(w);
+    const bool gpu = starpu_worker_get_type(id) == STARPU_CUDA_WORKER;
+    std::array<char, 64> name{};
+    starpu_worker_get_name(id, name.data(), name.size());
+    state.workers.push_back({name.data(), gpu, starpu_worker_get_devid(id)});
+    if (!gpu) {
+      ++state.cpus;
+      continue;
+    }
+    const unsigned node = starpu_worker_get_memory_node(w);
+    if (std::find(state.gpu_nodes.begin(), state.gpu_nodes.end(), node) != state.gpu_nodes.end()) continue;
+    state.gpu_nodes.push_back(node);
+    const auto bytes = starpu_memory_get_total(node);
+    if (bytes > 0) state.smallest_device = std::min(state.smallest_device, static_cast<std::size_t>(bytes));
+  }
+  state.gpus = static_cast<int>(state.gpu_nodes.size());
+}
+
+}  // namespace
+
+Runtime::Runtime(const RuntimeOptions& options) : state_(std::make_shared<detail::RuntimeState>()) {
+  if (running.exchange(true))
+    throw LifetimeError("Runtime: another Runtime is alive; StarPU runs once in a process, share the first");
+  try {
+    ScopedEnvironment env;
+    apply(options, env);
+    starpu_conf conf;
+    starpu_conf_init(&conf);
+    conf.catch_signals = 0;  // Ctrl-C belongs to the application
+    const int status = starpu_init(&conf);
+    if (status != 0)
+      throw EnvironmentError("StarPU found no worker to start (" + environment("STARPU_NCPU") + ", " +
+                             environment("STARPU_NCUDA") + ", " + std::to_string(count_cuda_devices()) +
+                             " CUDA devices): set STARPU_NCPU to 1 or more, or run where a GPU is visible");
+    state_->scheduler = std::getenv("STARPU_SCHED");
+  } catch (...) {
+    running = false;
+    throw;
+  }
+  detail::draining = cancel_requested.load();
+  state_->profile = options.profile;
+  describe_workers(*state_);
+#if TESELA_WITH_CUDA
+  if (state_->gpus > 0) starpu_cublas_init();
+#endif
+  if (options.profile) starpu_profiling_status_set(STARPU_PROFILING_ENABLE);
+  reset_statistics();
+}
+
+Runtime::~Runtime() {
+  starpu_task_wait_for_all();
+  state_->release_all();
+#if TESELA_WITH_CUDA
+  if (state_->gpus > 0) starpu_cublas_shutdown();
+#endif
+  state_->alive = false;
+  starpu_shutdown();
+  running = false;
+}
+
+const std::vector<Worker>& Runtime::workers() const { return state_->workers; }
+int Runtime::cpus() const { return state_->cpus; }
+int Runtime::gpus() const { return state_->gpus; }
+std::string Runtime::scheduler() const { return state_->scheduler; }
+
+index_t Runtime::pending_tasks() { return running ? starpu_task_nsubmitted() : 0; }
+
+void Runtime::cancel() noexcept {
+  cancel_requested.store(true);
+  detail::draining.store(true);
+}
+
+bool Runtime::cancelled() noexcept { return cancel_requested.load(); }
+
+std::vector<std::string> Runtime::schedulers() {
+  std::vector<std::string> names;
+  for (starpu_sched_policy** policy = starpu_sched_get_predefined_policies(); *policy != nullptr; ++policy)
+    if ((*policy)->policy_name != nullptr) names.emplace_back((*policy)->policy_name);
+  return names;
+}
+
+std::string Runtime::starpu_version() {
+  int major = 0, minor = 0, release = 0;
+  starpu_get_version(&major, &minor, &release);
+  return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(release);
+}
+
+PinnedMemory::PinnedMemory(Runtime& runtime, void* data, std::size_t bytes) {
+  if (runtime.gpus() == 0 || bytes == 0 || starpu_memory_pin(data, bytes) != 0) return;
+  data_ = data;
+  bytes_ = bytes;
+}
+
+PinnedMemory::PinnedMemory(PinnedMemory&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+
+PinnedMemory::~PinnedMemory() {
+  if (data_ != nullptr && running) starpu_memory_unpin(data_, bytes_);
+}
+
+HostBuffer::HostBuffer(Runtime& runtime, std::size_t bytes) : bytes_(bytes), pinned_(runtime.gpus() > 0) {
+  if (bytes == 0) return;
+  constexpr std::size_t page = 4096;
+  if (pinned_)
+    pinned_ = starpu_malloc_flags(&data_, bytes, STARPU_MALLOC_PINNED) == 0;
+  if (!pinned_) data_ = std::aligned_alloc(page, (bytes + page - 1) / page * page);
+  if (data_ == nullptr)
+    throw EnvironmentError("not enough host memory for " + std::to_string(bytes) + " bytes");
+}
+
+HostBuffer::~HostBuffer() {
+  if (data_ == nullptr) return;
+  if (pinned_ && running)
+    starpu_free_flags(data_, bytes_, STARPU_MALLOC_PINNED);
+  else if (!pinned_)
+    std::free(data_);
+}
+
+}  // namespace tesela

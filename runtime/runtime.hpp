@@ -1,0 +1,130 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/errors.hpp"
+#include "runtime/types.hpp"
+
+namespace tesela {
+
+namespace detail {
+struct RuntimeState;
+}
+
+/// What a Runtime may be told; what is left out comes from StarPU's environment variables, and from the machine.
+struct RuntimeOptions {
+  std::optional<int> cpus;         ///< CPU workers (STARPU_NCPU)
+  std::optional<int> gpus;         ///< CUDA devices (STARPU_NCUDA)
+  std::optional<std::string> scheduler;  ///< StarPU policy (STARPU_SCHED); default dmdas with a GPU, lws without
+  std::string trace_dir;           ///< record FxT events here; see convert_trace
+  bool profile = false;            ///< time every task and transfer, for Runtime::statistics
+};
+
+/// One processing unit that runs tasks.
+struct Worker {
+  std::string name;
+  bool is_gpu = false;
+  int device = 0;  ///< CUDA device, or core
+};
+
+/// What one kernel did on one worker.
+struct KernelUse {
+  std::string kernel;
+  index_t tasks = 0;
+  double busy_seconds = 0;  ///< 0 unless RuntimeOptions::profile
+};
+
+/// What one worker did since the last reset.
+struct WorkerUse {
+  Worker worker;
+  index_t tasks = 0;
+  double busy_seconds = 0;      ///< in kernels
+  double waiting_seconds = 0;   ///< for data
+  double sleeping_seconds = 0;  ///< with nothing to run
+  double total_seconds = 0;
+  std::vector<KernelUse> kernels;
+};
+
+/// What crossed one directed link between two memories since the last reset.
+struct LinkUse {
+  std::string from, to;
+  index_t transfers = 0;
+  double bytes = 0;
+};
+
+struct Statistics {
+  std::vector<WorkerUse> workers;
+  std::vector<LinkUse> links;  ///< of links that moved something
+};
+
+/// StarPU, started once. Destroying it waits for all tasks, brings all registered data home and stops the workers.
+/// There is one at a time; graphs and tiles that outlive it throw LifetimeError when used.
+class Runtime {
+ public:
+  /// Throws LifetimeError when another Runtime is alive, ArgumentError for an unknown options.scheduler, and
+  /// EnvironmentError when StarPU cannot start: an unknown STARPU_SCHED, no worker at all, …
+  explicit Runtime(const RuntimeOptions& options = {});
+  ~Runtime();
+  Runtime(const Runtime&) = delete;
+  Runtime& operator=(const Runtime&) = delete;
+
+  const std::vector<Worker>& workers() const;
+  int cpus() const;
+  int gpus() const;       ///< CUDA devices in use
+  std::string scheduler() const;
+
+  /// Counters since construction or the last reset; the times are measured only with RuntimeOptions::profile.
+  Statistics statistics();
+  void reset_statistics();
+
+  /// Tasks submitted and not yet finished, over all graphs.
+  static index_t pending_tasks();
+
+  /// Makes every task that has not started do nothing, so that wait() returns soon, with Cancelled. Async-signal-safe.
+  static void cancel() noexcept;
+  static bool cancelled() noexcept;
+
+  /// The names of StarPU's scheduling policies.
+  static std::vector<std::string> schedulers();
+  /// StarPU's version, "1.4.10".
+  static std::string starpu_version();
+
+  const std::shared_ptr<detail::RuntimeState>& state() const { return state_; }
+
+ private:
+  std::shared_ptr<detail::RuntimeState> state_;
+};
+
+/// Page-locks host memory for fast transfers while it lives; does nothing without a GPU.
+class PinnedMemory {
+ public:
+  PinnedMemory(Runtime& runtime, void* data, std::size_t bytes);
+  ~PinnedMemory();
+  PinnedMemory(PinnedMemory&& other) noexcept;
+  PinnedMemory& operator=(PinnedMemory&&) = delete;
+
+ private:
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+/// Host memory that GPUs transfer at full speed: page-locked when the runtime has one. Throws EnvironmentError when
+/// there is not enough.
+class HostBuffer {
+ public:
+  HostBuffer(Runtime& runtime, std::size_t bytes);
+  ~HostBuffer();
+  HostBuffer(const HostBuffer&) = delete;
+  HostBuffer& operator=(const HostBuffer&) = delete;
+  void* data() const { return data_; }
+
+ private:
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
+  bool pinned_ = false;
+};
+
+}  // namespace tesela

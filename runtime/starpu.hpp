@@ -1,0 +1,77 @@
+#pragma once
+
+// StarPU as the runtime's own sources see it; not installed, never included from a public header.
+
+#include <starpu.h>
+
+#include <atomic>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "runtime/codelet.hpp"
+#include "runtime/data.hpp"
+#include "runtime/runtime.hpp"
+
+namespace tesela::detail {
+
+struct RuntimeState {
+  std::mutex mutex;
+  bool alive = true;
+  bool profile = false;
+  int cpus = 0, gpus = 0;
+  std::string scheduler;
+  std::vector<Worker> workers;
+  std::vector<unsigned> gpu_nodes;             // StarPU memory node of each CUDA device
+  std::size_t smallest_device = SIZE_MAX;      // bytes that StarPU may use on the GPU with the least
+  Data* registered = nullptr;                  // head of the list of live data
+  std::atomic<int> graphs{0};
+
+  void add(Data&);
+  void remove(Data&) noexcept;
+  void release_all() noexcept;
+};
+
+/// A kernel's StarPU codelet and performance model, and what its tasks did on each worker.
+class CodeletImpl {
+ public:
+  explicit CodeletImpl(const CodeletSpec&);
+  CodeletImpl(const CodeletImpl&) = delete;
+  CodeletImpl& operator=(const CodeletImpl&) = delete;
+
+  const char* name() const { return codelet_.name; }
+  bool has_cpu() const { return codelet_.cpu_funcs[0] != nullptr; }
+  bool has_cuda() const { return codelet_.cuda_funcs[0] != nullptr; }
+  bool has_list() const { return has_list_; }
+  std::uint32_t color() const { return codelet_.color; }
+  starpu_codelet* starpu() { return &codelet_; }
+  starpu_perfmodel* model() { return &model_; }
+  const std::vector<starpu_data_access_mode>& modes() const { return modes_; }
+
+  struct Use {
+    std::atomic<std::uint64_t> tasks{0}, nanoseconds{0};
+  };
+  Use uses[STARPU_NMAXWORKERS];
+
+ private:
+  starpu_codelet codelet_{};
+  starpu_perfmodel model_{};
+  std::string symbol_;
+  std::vector<starpu_data_access_mode> modes_;
+  bool has_list_;
+};
+
+starpu_data_access_mode to_starpu(Mode);
+std::vector<CodeletImpl*> all_codelets();
+
+/// What a task's performance model tells apart: the kernel's cost key and the shapes and element sizes of its tiles.
+std::uint32_t footprint(std::uint64_t cost_key, std::span<Data* const>);
+
+/// The first failure a codelet reported, and forgetting it.
+void report_failure(const std::string& what) noexcept;
+std::string take_failure();
+
+/// StarPU's callback after a profiled task: adds its time to its codelet's uses. The argument is the task.
+void record_use(void* task);
+
+}  // namespace tesela::detail

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runtime/types.hpp"
+
+namespace tesela {
+
+/// One level of data cache.
+struct Cache {
+  int level = 0;
+  int count = 0;
+  index_t bytes = 0;  ///< of each
+};
+
+/// One CUDA device.
+struct Gpu {
+  std::string name;
+  int device = 0;
+  std::string compute_capability;  ///< "9.0"
+  int multiprocessors = 0;
+  index_t memory_bytes = 0;
+  std::string pci;           ///< PCI address
+  std::string pcie_link;     ///< "gen 5 x16", empty where the driver does not tell
+  int nvlinks = 0;           ///< active links, 0 where there are none or the driver does not tell
+  std::vector<int> peers;    ///< devices whose memory it can address directly
+};
+
+/// What the machine consists of.
+struct Machine {
+  std::string host;
+  std::string cpu_model;
+  int sockets = 0, numa_nodes = 0, cores = 0, threads = 0;
+  index_t memory_bytes = 0;
+  std::vector<Cache> caches;
+  std::vector<Gpu> gpus;
+  std::string cuda_driver, cuda_runtime;  ///< versions, empty without CUDA
+};
+
+/// Reads the machine from hwloc and, where there is a GPU, from CUDA and NVML. Needs no Runtime.
+Machine describe_machine();
+
+/// CUDA devices that this process may see; 0 in a build without CUDA or on a machine without a driver.
+int count_cuda_devices() noexcept;
+
+}  // namespace tesela

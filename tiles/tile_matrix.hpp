@@ -1,0 +1,148 @@
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/graph.hpp"
+#include "runtime/runtime.hpp"
+
+namespace tesela {
+
+/// Rows and columns of a matrix's tiles; those of the last tile row and column may be smaller.
+struct TileShape {
+  index_t mb = 0;
+  index_t nb = 0;
+};
+
+/// An m x n matrix cut into tiles of mb x nb, each a piece of data that StarPU moves between memories. Copies and views
+/// share the tiles. T is float or double (any trivially copyable element works; kernels decide what they take).
+template <class T>
+class TileMatrix {
+ public:
+  /// A matrix without contents and without a fixed place: each tile is allocated where a task first writes it.
+  /// Throws ArgumentError for negative sizes and for tile sizes below 1.
+  TileMatrix(Runtime& runtime, index_t m, index_t n, TileShape tile, std::string name = "A")
+      : TileMatrix(runtime, nullptr, m, n, std::max<index_t>(m, 1), tile, std::move(name)) {}
+
+  /// The matrix in the user's column-major memory (element (i, j) at a[i + j ld]), tiles in place: nothing is copied on
+  /// the host. While the matrix lives, the memory belongs to it, page-locked when the runtime has a GPU; bring_home()
+  /// or destruction leaves the result there. For a matrix that is only read, `a` may point to constant memory.
+  static TileMatrix map(Runtime& runtime, T* a, index_t m, index_t n, index_t ld, TileShape tile,
+                        std::string name = "A") {
+    if (ld < std::max<index_t>(m, 1))
+      throw ArgumentError("TileMatrix::map", "ld", std::to_string(ld) + " is less than max(1, m)");
+    if (a == nullptr && m > 0 && n > 0) throw ArgumentError("TileMatrix::map", "a", "null");
+    return TileMatrix(runtime, a, m, n, ld, tile, std::move(name));
+  }
+  static TileMatrix map(Runtime& runtime, const T* a, index_t m, index_t n, index_t ld, TileShape tile,
+                        std::string name = "A") {
+    return map(runtime, const_cast<T*>(a), m, n, ld, tile, std::move(name));
+  }
+
+  index_t m() const { return m_; }
+  index_t n() const { return n_; }
+  index_t mt() const { return mt_; }
+  index_t nt() const { return nt_; }
+  TileShape tile_shape() const { return storage_->tile; }
+  bool mapped() const { return storage_->mapped; }
+
+  /// Tile (i, j), 0 <= i < mt, 0 <= j < nt.
+  Tile<T> operator()(index_t i, index_t j) const {
+    if (i < 0 || i >= mt_ || j < 0 || j >= nt_)
+      throw ArgumentError("TileMatrix", "tile",
+                          "(" + std::to_string(i) + ", " + std::to_string(j) + ") of a matrix with " +
+                              std::to_string(mt_) + " x " + std::to_string(nt_) + " tiles");
+    return Tile<T>(*storage_->tiles[static_cast<std::size_t>(i0_ + i + (j0_ + j) * storage_->mt)]);
+  }
+
+  /// The sub-matrix of tiles i0 … i0 + mt - 1 by j0 … j0 + nt - 1; it shares them.
+  TileMatrix view(index_t i0, index_t j0, index_t mt, index_t nt) const {
+    if (i0 < 0 || mt < 0 || i0 + mt > mt_ || j0 < 0 || nt < 0 || j0 + nt > nt_)
+      throw ArgumentError("TileMatrix::view", "range",
+                          "rows " + std::to_string(i0) + "+" + std::to_string(mt) + ", columns " + std::to_string(j0) +
+                              "+" + std::to_string(nt) + " of a matrix with " + std::to_string(mt_) + " x " +
+                              std::to_string(nt_) + " tiles");
+    TileMatrix v = *this;
+    v.i0_ += i0;
+    v.j0_ += j0;
+    v.mt_ = mt;
+    v.nt_ = nt;
+    v.m_ = std::min(mt * storage_->tile.mb, m_ - i0 * storage_->tile.mb);
+    v.n_ = std::min(nt * storage_->tile.nb, n_ - j0 * storage_->tile.nb);
+    v.m_ = std::max<index_t>(v.m_, 0);
+    v.n_ = std::max<index_t>(v.n_, 0);
+    return v;
+  }
+
+  /// Copies from or to column-major memory; both wait for the tasks that use the tiles.
+  void copy_from(const T* a, index_t ld) const {
+    for_each_tile([&](Tile<T> tile, index_t row, index_t col) {
+      const auto block = tile.write();
+      for (index_t j = 0; j < block.cols; ++j)
+        std::copy_n(a + row + (col + j) * ld, block.rows, block.data + j * block.ld);
+    });
+  }
+  void copy_to(T* a, index_t ld) const {
+    for_each_tile([&](Tile<T> tile, index_t row, index_t col) {
+      const auto block = tile.read();
+      for (index_t j = 0; j < block.cols; ++j)
+        std::copy_n(block.data + j * block.ld, block.rows, a + row + (col + j) * ld);
+    });
+  }
+
+  /// Waits until every tile of a mapped matrix is up to date in the user's memory.
+  void bring_home() const {
+    for_each_tile([](Tile<T> tile, index_t, index_t) { tile.read(); });
+  }
+
+  /// Calls f(tile, first row, first column) for every tile, column by column.
+  template <class F>
+  void for_each_tile(F f) const {
+    for (index_t j = 0; j < nt_; ++j)
+      for (index_t i = 0; i < mt_; ++i) f((*this)(i, j), i * storage_->tile.mb, j * storage_->tile.nb);
+  }
+
+ private:
+  struct Storage {
+    TileShape tile;
+    index_t mt = 0;
+    bool mapped = false;
+    std::vector<PinnedMemory> pinned;
+    std::vector<std::unique_ptr<detail::Data>> tiles;  // destroyed (brought home) before the memory is unpinned
+  };
+
+  TileMatrix(Runtime& runtime, T* a, index_t m, index_t n, index_t ld, TileShape tile, std::string name) : m_(m), n_(n) {
+    for (const auto& [value, argument] : {std::pair{m, "m"}, std::pair{n, "n"}})
+      if (value < 0) throw ArgumentError("TileMatrix", argument, std::to_string(value) + " is negative");
+    if (tile.mb < 1 || tile.nb < 1)
+      throw ArgumentError("TileMatrix", "tile", std::to_string(tile.mb) + " x " + std::to_string(tile.nb) +
+                                                    " (both must be at least 1)");
+    mt_ = ceil_div(m, tile.mb);
+    nt_ = ceil_div(n, tile.nb);
+    storage_ = std::make_shared<Storage>();
+    storage_->tile = tile;
+    storage_->mt = mt_;
+    storage_->mapped = a != nullptr;
+    if (a != nullptr && m > 0 && n > 0)
+      storage_->pinned.emplace_back(runtime, a, static_cast<std::size_t>(ld * (n - 1) + m) * sizeof(T));
+    const auto label = std::make_shared<const std::string>(std::move(name));
+    for (index_t j = 0; j < nt_; ++j)
+      for (index_t i = 0; i < mt_; ++i) {
+        const Shape shape{std::min(tile.mb, m - i * tile.mb), std::min(tile.nb, n - j * tile.nb)};
+        T* home = a != nullptr ? a + i * tile.mb + j * tile.nb * ld : nullptr;
+        storage_->tiles.push_back(std::make_unique<detail::Data>(
+            runtime, home, shape, ld, sizeof(T),
+            a != nullptr ? detail::Data::OnRelease::bring_home : detail::Data::OnRelease::drop));
+        storage_->tiles.back()->set_label(label, i, j);
+      }
+  }
+
+  std::shared_ptr<Storage> storage_;
+  index_t m_, n_;
+  index_t mt_ = 0, nt_ = 0;
+  index_t i0_ = 0, j0_ = 0;
+};
+
+}  // namespace tesela
