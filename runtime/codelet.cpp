@@ -1,6 +1,9 @@
 #include "runtime/codelet.hpp"
 
+#include <algorithm>
 #include <deque>
+#include <map>
+#include <utility>
 
 #include "runtime/starpu.hpp"
 
@@ -65,15 +68,12 @@ starpu_data_access_mode to_starpu(Mode mode) {
   return STARPU_NONE;
 }
 
-CodeletImpl::CodeletImpl(const CodeletSpec& spec) : symbol_(std::string("tesela_") + spec.name), has_list_(spec.has_list) {
+CodeletImpl::CodeletImpl(const CodeletSpec& spec, starpu_perfmodel* model) : has_list_(spec.has_list) {
   for (const Mode mode : spec.modes) modes_.push_back(to_starpu(mode));
-  model_.type = STARPU_HISTORY_BASED;
-  model_.symbol = symbol_.c_str();
-  model_.footprint = &footprint_of_task;
   starpu_codelet_init(&codelet_);
   codelet_.name = spec.name;
   codelet_.color = spec.color;
-  codelet_.model = &model_;
+  codelet_.model = model;
   codelet_.cpu_funcs[0] = spec.cpu;
   if (spec.cpu != nullptr) codelet_.where |= STARPU_CPU;
 #if TESELA_WITH_CUDA
@@ -92,7 +92,15 @@ CodeletImpl::CodeletImpl(const CodeletSpec& spec) : symbol_(std::string("tesela_
 
 CodeletImpl& make_codelet(const CodeletSpec& spec) {
   const std::lock_guard lock(registry_mutex);
-  return registry().emplace_back(spec);
+  // Kernels of one name (float and double, say) share a model: StarPU keeps one file of history per name.
+  static std::map<std::string, starpu_perfmodel> models;
+  auto [it, is_new] = models.try_emplace(std::string("tesela_") + spec.name);
+  if (is_new) {
+    it->second.type = STARPU_HISTORY_BASED;
+    it->second.symbol = it->first.c_str();
+    it->second.footprint = &footprint_of_task;
+  }
+  return registry().emplace_back(spec, &it->second);
 }
 
 std::vector<CodeletImpl*> all_codelets() {

@@ -75,8 +75,8 @@ void release_on_host(Data&) noexcept;
 template <class T>
 class HostAccess : public Block<T> {
  public:
-  HostAccess(detail::Data& data, Mode mode) : data_(&data) {
-    const detail::TileMemory t = detail::acquire_on_host(data, mode);
+  HostAccess(detail::Data& tile, Mode mode) : data_(&tile) {
+    const detail::TileMemory t = detail::acquire_on_host(tile, mode);
     this->data = static_cast<T*>(t.data);
     this->rows = t.rows;
     this->cols = t.cols;

@@ -1,8 +1,10 @@
 #include "runtime/runtime.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <cstring>
+#include <tuple>
+#include <utility>
 
 #include "runtime/starpu.hpp"
 #include "runtime/topology.hpp"

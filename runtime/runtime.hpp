@@ -16,10 +16,10 @@ struct RuntimeState;
 
 /// What a Runtime may be told; what is left out comes from StarPU's environment variables, and from the machine.
 struct RuntimeOptions {
-  std::optional<int> cpus;         ///< CPU workers (STARPU_NCPU)
-  std::optional<int> gpus;         ///< CUDA devices (STARPU_NCUDA)
-  std::optional<std::string> scheduler;  ///< StarPU policy (STARPU_SCHED); default dmdas with a GPU, lws without
-  std::string trace_dir;           ///< record FxT events here; see convert_trace
+  std::optional<int> cpus = {};         ///< CPU workers (STARPU_NCPU)
+  std::optional<int> gpus = {};         ///< CUDA devices (STARPU_NCUDA)
+  std::optional<std::string> scheduler = {};  ///< StarPU policy (STARPU_SCHED); default dmdas with a GPU, lws without
+  std::string trace_dir = {};           ///< record FxT events here; see convert_trace
   bool profile = false;            ///< time every task and transfer, for Runtime::statistics
 };
 

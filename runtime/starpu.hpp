@@ -35,7 +35,7 @@ struct RuntimeState {
 /// A kernel's StarPU codelet and performance model, and what its tasks did on each worker.
 class CodeletImpl {
  public:
-  explicit CodeletImpl(const CodeletSpec&);
+  CodeletImpl(const CodeletSpec&, starpu_perfmodel*);
   CodeletImpl(const CodeletImpl&) = delete;
   CodeletImpl& operator=(const CodeletImpl&) = delete;
 
@@ -45,7 +45,7 @@ class CodeletImpl {
   bool has_list() const { return has_list_; }
   std::uint32_t color() const { return codelet_.color; }
   starpu_codelet* starpu() { return &codelet_; }
-  starpu_perfmodel* model() { return &model_; }
+  starpu_perfmodel* model() { return codelet_.model; }
   const std::vector<starpu_data_access_mode>& modes() const { return modes_; }
 
   struct Use {
@@ -55,8 +55,6 @@ class CodeletImpl {
 
  private:
   starpu_codelet codelet_{};
-  starpu_perfmodel model_{};
-  std::string symbol_;
   std::vector<starpu_data_access_mode> modes_;
   bool has_list_;
 };

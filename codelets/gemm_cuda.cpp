@@ -1,0 +1,56 @@
+#include "codelets/gemm.hpp"
+
+#if TESELA_WITH_CUDA
+
+#include <cublas_v2.h>
+
+#include "codelets/gemm_kernels.hpp"
+
+namespace tesela {
+namespace {
+
+cublasOperation_t to_cublas(Op op) { return op == Op::none ? CUBLAS_OP_N : CUBLAS_OP_T; }
+
+template <class T>
+int cublas_gemm(cublasContext* handle, const kernels::GemmProblem<T>& p) {
+  const cublasOperation_t op_a = to_cublas(p.op_a), op_b = to_cublas(p.op_b);
+  if constexpr (std::is_same_v<T, float>)
+    return cublasSgemm_v2_64(handle, op_a, op_b, p.m, p.n, p.k, &p.alpha, p.a, p.lda, p.b, p.ldb, &p.beta, p.c, p.ldc);
+  else
+    return cublasDgemm_v2_64(handle, op_a, op_b, p.m, p.n, p.k, &p.alpha, p.a, p.lda, p.b, p.ldb, &p.beta, p.c, p.ldc);
+}
+
+}  // namespace
+
+template <class T, template <class> class C>
+void Gemm<T, C>::cuda(CudaContext& context, const Args& args, In<T> a, In<T> b, C<T> c) noexcept {
+  const kernels::GemmProblem<T> p{args.op_a, args.op_b, c.rows, c.cols, apply(args.op_a, a.shape()).cols,
+                                  args.alpha, a.data, a.ld, b.data, b.ld,
+                                  C<T>::mode == Mode::out ? T(0) : args.beta, c.data, c.ld};
+  switch (args.kernel) {
+    case GemmKernel::cublas:
+      context.check(cublas_gemm(context.cublas(), p), "cublas gemm");
+      return;
+    case GemmKernel::naive:
+      context.check(kernels::gemm_naive(context.stream(), p, args.block), "naive gemm");
+      return;
+    case GemmKernel::shared:
+      context.check(kernels::gemm_shared(context.stream(), p, args.block), "shared gemm");
+      return;
+    case GemmKernel::coarse:
+      context.check(kernels::gemm_coarse(context.stream(), p, args.block), "coarse gemm");
+      return;
+    case GemmKernel::tuned:
+      context.check(kernels::gemm_tuned(context.stream(), p), "tuned gemm");
+      return;
+  }
+}
+
+template void Gemm<float, InOut>::cuda(CudaContext&, const Args&, In<float>, In<float>, InOut<float>) noexcept;
+template void Gemm<float, Out>::cuda(CudaContext&, const Args&, In<float>, In<float>, Out<float>) noexcept;
+template void Gemm<double, InOut>::cuda(CudaContext&, const Args&, In<double>, In<double>, InOut<double>) noexcept;
+template void Gemm<double, Out>::cuda(CudaContext&, const Args&, In<double>, In<double>, Out<double>) noexcept;
+
+}  // namespace tesela
+
+#endif
