@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tesela {
+
+/// A file being written that takes its name only when it is complete: bytes go to a temporary beside it, which commit()
+/// renames and the destructor removes. A symbolic link is followed, an existing file keeps its permission bits. What is
+/// not a regular file (/dev/stdout, a FIFO) is written straight into.
+class AtomicFile {
+ public:
+  /// Creates the temporary. Throws FileError when that is impossible or the existing file is write-protected,
+  /// EnvironmentError when disk or descriptors are used up.
+  explicit AtomicFile(const std::string& path);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  /// Appends size bytes through a buffer. Throws EnvironmentError on a full disk, a quota or the limit on file sizes.
+  void write(const void* data, std::size_t size);
+  void write(std::string_view text) { write(text.data(), text.size()); }
+
+  /// Writes what is buffered and puts the file in its place; the object is of no use afterwards. Throws as write()
+  /// does.
+  void commit();
+
+ private:
+  void open_temporary();
+  void flush();
+  void write_fully(const char* data, std::size_t size);
+  void close_descriptor() noexcept;
+
+  std::string path_;         // as given, for messages
+  std::string destination_;  // with symbolic links followed
+  std::string temporary_;    // empty when writing straight into the destination
+  int descriptor_ = -1;
+  int slot_ = -1;  // in the registry of unfinished files
+  std::vector<char> buffer_;
+};
+
+/// Throws the error that creating path would meet, and leaves no trace: to be called ahead of a long computation.
+void require_creatable(const std::string& path);
+
+/// Unlinks the temporaries of every AtomicFile in progress in this process. Async-signal-safe: made for the handler of
+/// Ctrl-C, just before it ends the process. (At most 16 are known at once; further ones are left behind.)
+void remove_unfinished_files() noexcept;
+
+}  // namespace tesela

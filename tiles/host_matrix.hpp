@@ -1,0 +1,97 @@
+#pragma once
+
+#include "runtime/errors.hpp"
+#include "runtime/types.hpp"
+#include "tiles/size_checks.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace tesela {
+
+/// An owning column-major matrix in host memory with leading dimension max(rows, 1). Any size may be zero. It moves
+/// cheaply, leaving a 0 x 0 matrix behind, and is copied only by clone(), because a copy is never small.
+template <class T>
+class HostMatrix {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  /// 0 x 0.
+  HostMatrix() = default;
+
+  /// rows x cols with uninitialised elements: a large matrix should be touched first by whoever fills it.
+  /// Throws ArgumentError on a negative size or one whose byte count overflows, EnvironmentError without memory.
+  HostMatrix(index_t rows, index_t cols)
+      : HostMatrix(rows, cols, [](std::size_t bytes) { return std::malloc(bytes); }) {}
+
+  /// rows x cols of zeros, in pages that the system provides on first touch. Throws as the constructor does.
+  static HostMatrix zeros(index_t rows, index_t cols) {
+    return HostMatrix(rows, cols, [](std::size_t bytes) { return std::calloc(bytes, 1); });
+  }
+
+  HostMatrix(HostMatrix&& other) noexcept
+      : shape_(std::exchange(other.shape_, Shape{})), data_(std::move(other.data_)) {}
+  HostMatrix& operator=(HostMatrix&& other) noexcept {
+    shape_ = std::exchange(other.shape_, Shape{});
+    data_ = std::move(other.data_);
+    return *this;
+  }
+
+  /// A copy of its own. Throws EnvironmentError without memory.
+  HostMatrix clone() const {
+    HostMatrix copy(rows(), cols());
+    if (size() != 0) std::memcpy(copy.data(), data(), static_cast<std::size_t>(size()) * sizeof(T));
+    return copy;
+  }
+
+  index_t rows() const { return shape_.rows; }
+  index_t cols() const { return shape_.cols; }
+  Shape shape() const { return shape_; }
+  index_t ld() const { return std::max<index_t>(shape_.rows, 1); }
+  /// rows * cols: the elements stand without gaps.
+  index_t size() const { return shape_.rows * shape_.cols; }
+
+  /// The first element; may be null when size() is zero.
+  T* data() { return data_.get(); }
+  const T* data() const { return data_.get(); }
+
+  T& operator()(index_t i, index_t j) { return data_[offset(i, j)]; }
+  const T& operator()(index_t i, index_t j) const { return data_[offset(i, j)]; }
+
+ private:
+  struct Free {
+    void operator()(T* p) const { std::free(p); }
+  };
+
+  template <class Allocate>
+  HostMatrix(index_t rows, index_t cols, Allocate allocate) : shape_{rows, cols} {
+    if (rows < 0 || cols < 0) throw ArgumentError("HostMatrix", "shape", to_string(shape_) + " is negative");
+    const auto bytes = saturating_mul(elements_of(shape_), sizeof(T));
+    if (bytes > static_cast<std::uint64_t>(std::numeric_limits<std::ptrdiff_t>::max()))
+      throw ArgumentError("HostMatrix", "shape", to_string(shape_) + " does not fit the address space");
+    if (bytes == 0) return;
+    data_.reset(static_cast<T*>(allocate(static_cast<std::size_t>(bytes))));
+    if (!data_)
+      throw EnvironmentError("HostMatrix: no memory for " + to_string(shape_) + " (" + std::to_string(bytes) +
+                             " bytes)");
+  }
+
+  std::size_t offset(index_t i, index_t j) const {
+    assert(0 <= i && i < rows() && 0 <= j && j < cols());
+    return static_cast<std::size_t>(i + j * ld());
+  }
+
+  Shape shape_;
+  std::unique_ptr<T[], Free> data_;
+};
+
+}  // namespace tesela

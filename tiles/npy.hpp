@@ -1,0 +1,26 @@
+#pragma once
+
+#include "runtime/types.hpp"
+#include "tiles/file_formats.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+// The NumPy half of file_formats.hpp, which documents what is accepted. Errors are as stated there.
+
+namespace tesela::npy {
+
+/// Whether the bytes begin as a .npy file does.
+bool recognise(std::span<const char> bytes);
+
+MatrixFileInfo probe(std::span<const char> bytes, const std::string& name);
+
+template <class T>
+HostMatrix<T> read(std::span<const char> bytes, const std::string& name, std::uint64_t max_bytes);
+
+/// Appends the whole file, in Fortran order.
+template <class T>
+void write(AtomicFile& file, const T* data, Shape shape, index_t ld);
+
+}  // namespace tesela::npy
