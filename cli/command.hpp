@@ -1,0 +1,55 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "runtime/runtime.hpp"
+
+namespace tesela::cli {
+
+/// What the command's process answers.
+enum ExitCode : int { done = 0, numerical_failure = 1, wrong_use = 2, environment = 3, interrupted = 130 };
+
+/// Adds a sub-command's options to `app` and returns what runs it once they are parsed; that answers an ExitCode.
+using Setup = std::function<int()> (*)(CLI::App& app);
+
+/// A namespace-scope object of this type makes a sub-command: `tesela NAME`, or `tesela bench NAME`. A source file
+/// that holds one needs no other registration.
+struct Command {
+  enum class Group : std::uint8_t { top, bench };
+  Command(Group group, const char* name, const char* summary, Setup setup);
+  Group group;
+  const char* name;
+  const char* summary;
+  Setup setup;
+};
+const std::vector<Command>& commands();
+
+/// The options every command takes.
+struct CommonOptions {
+  std::string precision = "d";
+  std::uint64_t seed = 1;
+  int repeat = 1;
+  std::string json_path;
+  std::string trace_dir;
+  std::string scheduler;
+  int ncpu = -1, ncuda = -1;
+
+  void add_to(CLI::App& app);
+  /// Options for the Runtime: what was given on the command line, profiling on.
+  RuntimeOptions runtime() const;
+};
+
+/// Host and versions, as reports and benchmark files name them.
+nlohmann::json machine_json(const Runtime& runtime);
+
+/// Workers, links and kernels, as the JSON contract names them.
+nlohmann::json workers_json(const Statistics& statistics);
+
+/// Writes the object to FILE, or to standard output for "-"; nothing for an empty path.
+void write_json(const nlohmann::json& object, const std::string& path);
+
+}  // namespace tesela::cli

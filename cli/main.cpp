@@ -1,0 +1,71 @@
+#include <fmt/format.h>
+
+#include <csignal>
+#include <cstdlib>
+
+#include "cli/command.hpp"
+#include "cli/interrupt.hpp"
+#include "runtime/config.hpp"
+#include "runtime/errors.hpp"
+
+using namespace tesela;
+using namespace tesela::cli;
+
+namespace {
+
+int complain(const std::exception& error, int code) {
+  fmt::print(stderr, "tesela: {}\n", error.what());
+  return code;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Linear algebra as task graphs of tiled codelets, over CPU cores and GPUs.");
+  app.name("tesela");
+  app.set_version_flag("--version", std::string("tesela ") + config::version);
+  app.require_subcommand(1);
+  app.footer("Examples:\n"
+             "  tesela info\n"
+             "  tesela gemm --n 4096 --repeat 5\n"
+             "  tesela gemm --a A.mtx --b B.npy --out C.mtx --trace trace/\n"
+             "  STARPU_SCHED=dmda STARPU_NCPU=1 tesela gemm --m 517 --n 389 --k 611 --tile 64x48 --json -\n"
+             "Exit codes: 0 done, 1 numerical failure, 2 wrong use or unreadable input, 3 environment, 130 Ctrl-C.");
+  CLI::App* bench = app.add_subcommand("bench", "same-run comparisons with peers, written as CSV and a plot");
+  bench->require_subcommand(1);
+
+  int code = done;
+  for (const Command& command : commands()) {
+    CLI::App* parent = command.group == Command::Group::bench ? bench : &app;
+    CLI::App* sub = parent->add_subcommand(command.name, command.summary);
+    sub->callback([&code, action = command.setup(*sub)] { code = action(); });
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? done : wrong_use;
+  }
+  return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // StarPU's own remarks on calibration and binding are for those who ask (STARPU_SILENT=0).
+  setenv("STARPU_SILENT", "1", 0);
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit then is a failed write, with a message
+  stop_on_interrupt();
+  try {
+    return run(argc, argv);
+  } catch (const Cancelled&) {
+    return interrupted;
+  } catch (const EnvironmentError& error) {
+    return complain(error, environment);
+  } catch (const Error& error) {
+    return complain(error, wrong_use);
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "tesela: not enough memory for this problem on this machine\n");
+    return environment;
+  } catch (const std::exception& error) {
+    return complain(error, environment);
+  }
+}
