@@ -1,0 +1,191 @@
+#include "algorithms/gemm.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <thread>
+
+#include "algorithms/matrices.hpp"
+#include "cli/command.hpp"
+#include "cli/progress.hpp"
+#include "cli/report.hpp"
+#include "cli/trace_report.hpp"
+#include "codelets/reference.hpp"
+#include "runtime/config.hpp"
+#include "tiles/file_formats.hpp"
+
+namespace tesela::cli {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  index_t m = -1, n = -1, k = -1;
+  std::string tile;
+  std::string op_a = "n", op_b = "n";
+  double alpha = 1, beta = 0;
+  std::string a, b, c, out;
+  std::string kernel = "cublas";
+  int block = 32;
+  std::string pattern = "random";
+  bool random = false;
+};
+
+Op to_op(const std::string& name) { return name == "n" ? Op::none : Op::transpose; }
+
+template <class T>
+Generator<T> generator(const Options& o, std::uint64_t stream) {
+  return {o.pattern == "index" ? Pattern::index : Pattern::uniform, T(0), 0, o.common.seed * 3 + stream};
+}
+
+/// A generated matrix, its columns filled by all cores.
+template <class T>
+HostMatrix<T> generate(Shape shape, Generator<T> element) {
+  HostMatrix<T> a(shape.rows, shape.cols);
+  element.columns = shape.cols;
+  const index_t threads = std::max(1u, std::thread::hardware_concurrency());
+  std::vector<std::jthread> team;
+  for (index_t t = 0; t < threads; ++t)
+    team.emplace_back([&, t] {
+      for (index_t j = t; j < shape.cols; j += threads)
+        for (index_t i = 0; i < shape.rows; ++i) a(i, j) = element(i, j);
+    });
+  team.clear();
+  return a;
+}
+
+/// An operand from its file, or generated in the shape that the options and the other operand imply.
+template <class T>
+HostMatrix<T> operand(const std::string& path, Shape shape, Generator<T> element) {
+  return path.empty() ? generate<T>(shape, element) : read_matrix<T>(path);
+}
+
+/// m, n and k as far as options and files say; a contradiction is found when the shapes are compared.
+void settle_sizes(Options& o) {
+  const auto take = [](index_t& size, index_t from_file) {
+    if (size < 0) size = from_file;
+  };
+  if (!o.a.empty()) {
+    const Shape a = apply(to_op(o.op_a), probe_matrix(o.a).shape);
+    take(o.m, a.rows);
+    take(o.k, a.cols);
+  }
+  if (!o.b.empty()) {
+    const Shape b = apply(to_op(o.op_b), probe_matrix(o.b).shape);
+    take(o.k, b.rows);
+    take(o.n, b.cols);
+  }
+  if (!o.c.empty()) {
+    const Shape c = probe_matrix(o.c).shape;
+    take(o.m, c.rows);
+    take(o.n, c.cols);
+  }
+  take(o.n, 2048);
+  take(o.m, o.n);
+  take(o.k, o.n);
+}
+
+template <class T>
+int run_gemm(Options o) {
+  const Op op_a = to_op(o.op_a), op_b = to_op(o.op_b);
+  const auto alpha = static_cast<T>(o.alpha), beta = static_cast<T>(o.beta);
+  const Stopwatch whole;
+  if (!o.out.empty()) require_writable(o.out);
+  settle_sizes(o);
+  const HostMatrix<T> a = operand<T>(o.a, apply(op_a, {o.m, o.k}), generator<T>(o, 0));
+  const HostMatrix<T> b = operand<T>(o.b, apply(op_b, {o.k, o.n}), generator<T>(o, 1));
+  const HostMatrix<T> c_before =
+      beta != T(0) || !o.c.empty() ? operand<T>(o.c, {o.m, o.n}, generator<T>(o, 2)) : HostMatrix<T>();
+  if (!o.c.empty() && c_before.shape() != Shape{o.m, o.n})
+    throw ArgumentError("gemm", "--c", fmt::format("{} is {} x {}, C is {} x {}", o.c, c_before.rows(), c_before.cols(),
+                                                   o.m, o.n));
+  HostMatrix<T> c = beta != T(0) ? c_before.clone() : HostMatrix<T>::zeros(o.m, o.n);
+
+  Report report("gemm", o.common);
+  std::vector<double> seconds;
+  Status status;
+  {
+    Runtime runtime(o.common.runtime());
+    const TileShape tile = parse_tile(o.tile, runtime, std::max({o.m, o.n, o.k}));
+    const Shape ta = apply(op_a, {tile.mb, tile.nb});
+    const auto A = TileMatrix<T>::map(runtime, a.data(), a.rows(), a.cols(), a.ld(), {ta.rows, ta.cols}, "A");
+    const auto B = TileMatrix<T>::map(runtime, b.data(), b.rows(), b.cols(), b.ld(), {tile.nb, tile.nb}, "B");
+    const auto C = TileMatrix<T>::map(runtime, c.data(), o.m, o.n, c.ld(), tile, "C");
+    report.problem() = {{"m", o.m},       {"n", o.n},         {"k", o.k},         {"mb", tile.mb},
+                        {"nb", tile.nb},  {"op_a", o.op_a},   {"op_b", o.op_b},   {"alpha", o.alpha},
+                        {"beta", o.beta}, {"kernel", o.kernel}, {"block", o.block}, {"precision", o.common.precision},
+                        {"seed", o.common.seed}};
+    const int warm_up = o.common.repeat > 1 ? 1 : 0;
+    for (int run = -warm_up; run < o.common.repeat; ++run) {
+      if (beta != T(0) && run > -warm_up) C.copy_from(c_before.data(), c_before.ld());
+      runtime.reset_statistics();
+      const Stopwatch watch;
+      Graph g(runtime, {.record = true});
+      gemm(g, op_a, op_b, alpha, A, B, beta, C, {*gemm_kernel(o.kernel), o.block, true});
+      {
+        const ProgressBar progress(g.tasks());
+        status = g.wait();
+      }
+      C.bring_home();
+      if (run >= 0) seconds.push_back(watch.seconds());
+      if (run == o.common.repeat - 1) report.measured(runtime, g, seconds);
+    }
+  }
+  if (!o.common.trace_dir.empty()) finish_trace(o.common.trace_dir);
+
+  constexpr index_t checked_whole = 4096, sampled = 64;
+  const bool sample = std::max({o.m, o.n, o.k}) > checked_whole && o.m > sampled;
+  const std::vector<index_t> rows = sample_rows(o.m, sample ? sampled : o.m, o.common.seed);
+  const ProductProblem<T> product{op_a, op_b, o.m, o.n, o.k, alpha, beta, a.data(), b.data(), c_before.data(), c.data()};
+  const double error = product_error(product, rows);
+  report.check("error", error);
+  if (sample) report.check("sampled_rows", static_cast<double>(rows.size()));
+  // Far beyond any rounding: the product is wrong, or something in it is not a number.
+  const double acceptable = std::sqrt(std::numeric_limits<T>::epsilon());
+  const bool good = status.ok() && error <= acceptable;
+  if (!good) report.fail(std::isfinite(error) ? "wrong result" : "not finite");
+  if (!o.out.empty() && std::isfinite(error)) write_matrix(o.out, c);
+  report.finish(whole.seconds());
+  return good ? done : numerical_failure;
+}
+
+const Command gemm_command(
+    Command::Group::top, "gemm", "C = alpha op(A) op(B) + beta C over tiles", [](CLI::App& app) {
+      auto o = std::make_shared<Options>();
+      app.add_option("--m", o->m, "rows of op(A) and C (default: n, or what the files say)")->check(CLI::NonNegativeNumber);
+      app.add_option("--n", o->n, "columns of op(B) and C (default: 2048, or what the files say)")
+          ->check(CLI::NonNegativeNumber);
+      app.add_option("--k", o->k, "columns of op(A), rows of op(B) (default: n, or what the files say)")
+          ->check(CLI::NonNegativeNumber);
+      app.add_option("--tile", o->tile, "tile size MB or MBxNB of C; op(A) has tiles MB x NB, op(B) NB x NB");
+      app.add_option("--op-a", o->op_a, "n (A) or t (its transpose)")->check(CLI::IsMember({"n", "t"}))->capture_default_str();
+      app.add_option("--op-b", o->op_b, "n (B) or t (its transpose)")->check(CLI::IsMember({"n", "t"}))->capture_default_str();
+      app.add_option("--alpha", o->alpha)->capture_default_str();
+      app.add_option("--beta", o->beta)->capture_default_str();
+      app.add_option("--a", o->a, "read A from FILE (Matrix Market or .npy)");
+      app.add_option("--b", o->b, "read B from FILE");
+      app.add_option("--c", o->c, "read C from FILE (otherwise generated where beta is not 0)");
+      app.add_option("--out", o->out, "write C to FILE (.mtx or .npy)");
+      app.add_option("--kernel", o->kernel, "what GPUs run: cublas, naive, shared, coarse or tuned")
+          ->check(CLI::IsMember({"cublas", "naive", "shared", "coarse", "tuned"}))
+          ->capture_default_str();
+      app.add_option("--block", o->block, "thread-block edge of naive, shared and coarse")
+          ->check(CLI::IsMember({16, 32}))
+          ->capture_default_str();
+      app.add_option("--pattern", o->pattern, "generated matrices: random (uniform in [-1, 1)) or index (i n + j)")
+          ->check(CLI::IsMember({"random", "index"}))
+          ->capture_default_str();
+      app.add_flag("--random", o->random, "generated input (the default without files)")->excludes("--a")->excludes("--b");
+      o->common.add_to(app);
+      app.footer("Examples:\n"
+                 "  tesela gemm --n 10 --pattern index --out C.mtx\n"
+                 "  tesela gemm --a A.mtx --b B.npy --op-b t --out C.npy --json -\n"
+                 "  tesela gemm --n 8192 --tile 2048 --kernel tuned --precision s --repeat 5 --ncpu 0");
+      return std::function<int()>([o] {
+        return o->common.precision == "s" ? run_gemm<float>(*o) : run_gemm<double>(*o);
+      });
+    });
+
+}  // namespace
+}  // namespace tesela::cli

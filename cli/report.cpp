@@ -1,0 +1,116 @@
+#include "cli/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "runtime/config.hpp"
+
+namespace tesela::cli {
+namespace {
+
+index_t positive(std::string_view text, const std::string& whole) {
+  index_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 1)
+    throw ArgumentError("tesela", "--tile", "'" + whole + "' is not MB or MBxNB with positive integers");
+  return value;
+}
+
+std::string bytes(double b) {
+  if (b >= 1e9) return fmt::format("{:.2f} GB", b / 1e9);
+  if (b >= 1e6) return fmt::format("{:.2f} MB", b / 1e6);
+  return fmt::format("{:.0f} B", b);
+}
+
+}  // namespace
+
+TileShape parse_tile(const std::string& text, const Runtime& runtime, index_t size) {
+  if (text.empty()) {
+    // A GPU wants tiles that hide their transfer, a core tiles that stay in its cache; each worker wants several.
+    const index_t largest = runtime.gpus() > 0 ? 4096 : 512, smallest = runtime.gpus() > 0 ? 1024 : 128;
+    const index_t nb = std::clamp(ceil_div(size, 8) / 64 * 64, smallest, largest);
+    return {nb, nb};
+  }
+  const std::size_t cross = text.find('x');
+  if (cross == std::string::npos) {
+    const index_t nb = positive(text, text);
+    return {nb, nb};
+  }
+  const std::string_view view = text;
+  return {positive(view.substr(0, cross), text), positive(view.substr(cross + 1), text)};
+}
+
+Report::Report(const std::string& command, const CommonOptions& options) : json_path_(options.json_path) {
+  json_ = {{"command", command}, {"version", config::version}, {"status", "ok"}};
+  json_["checks"] = nlohmann::json::object();
+}
+
+void Report::measured(Runtime& runtime, const Graph& graph, std::vector<double> seconds) {
+  const Statistics statistics = runtime.statistics();
+  const Bounds bounds = graph.bounds();
+  std::sort(seconds.begin(), seconds.end());
+  const double median = seconds[seconds.size() / 2];
+  double waiting = 0;
+  for (const WorkerUse& use : statistics.workers) waiting = std::max(waiting, use.waiting_seconds);
+  json_["machine"] = machine_json(runtime);
+  json_["workers"] = workers_json(statistics);
+  json_["links"] = nlohmann::json::array();
+  for (const LinkUse& link : statistics.links)
+    json_["links"].push_back(
+        {{"from", link.from}, {"to", link.to}, {"transfers", link.transfers}, {"bytes", link.bytes}});
+  // transfer: the longest that one worker waited for data; what overlaps with work costs nothing.
+  json_["seconds"] = {{"compute", median},       {"transfer", waiting},          {"runs", seconds.size()},
+                      {"fastest", seconds.front()}, {"slowest", seconds.back()}};
+  json_["gflops"] = bounds.work_flops / median * 1e-9;
+  json_["bounds"] = {{"tasks", bounds.tasks},
+                     {"work_flops", bounds.work_flops},
+                     {"path_flops", bounds.path_flops},
+                     {"untimed_tasks", bounds.untimed},
+                     {"path_s", bounds.path_seconds},
+                     {"area_s", bounds.area_seconds},
+                     {"lower_bound_s", bounds.lower_bound_seconds()}};
+}
+
+void Report::check(const std::string& name, double value) { json_["checks"][name] = value; }
+void Report::fail(const std::string& status) { json_["status"] = status; }
+
+void Report::print() const {
+  std::string problem;
+  for (const auto& [key, value] : json_["problem"].items())
+    problem += fmt::format(" {}={}", key, value.is_string() ? value.get<std::string>() : value.dump());
+  fmt::print("{}:{}\n\n", json_["command"].get<std::string>(), problem);
+
+  fmt::print("{:<36} {:>8} {:>10} {:>10} {:>10}\n", "worker", "tasks", "busy s", "waiting s", "idle s");
+  for (const auto& worker : json_["workers"]) {
+    index_t tasks = 0;
+    for (const auto& [kernel, count] : worker["tasks"].items()) tasks += count.get<index_t>();
+    fmt::print("{:<36} {:>8} {:>10.4f} {:>10.4f} {:>10.4f}\n", worker["name"].get<std::string>(), tasks,
+               worker["busy_s"].get<double>(), worker["waiting_s"].get<double>(), worker["idle_s"].get<double>());
+  }
+  for (const auto& link : json_["links"])
+    fmt::print("{:<36} {:>8} {:>10}\n", link["from"].get<std::string>() + " -> " + link["to"].get<std::string>(),
+               link["transfers"].get<index_t>(), bytes(link["bytes"].get<double>()));
+
+  const auto& seconds = json_["seconds"];
+  const auto& bounds = json_["bounds"];
+  fmt::print("\ntime    {:.4f} s (median of {}), {:.1f} Gflop/s\n", seconds["compute"].get<double>(),
+             seconds["runs"].get<int>(), json_["gflops"].get<double>());
+  if (bounds["untimed_tasks"].get<index_t>() < bounds["tasks"].get<index_t>())
+    fmt::print("bound   {:.4f} s = max(critical path {:.4f}, work / workers {:.4f}){}\n",
+               bounds["lower_bound_s"].get<double>(), bounds["path_s"].get<double>(), bounds["area_s"].get<double>(),
+               bounds["untimed_tasks"].get<index_t>() > 0 ? fmt::format("; {} tasks have no model yet", bounds["untimed_tasks"].get<index_t>()) : "");
+  else if (bounds["tasks"].get<index_t>() > 0)
+    fmt::print("bound   unknown: the performance models have no history of these tasks yet, run again\n");
+  for (const auto& [name, value] : json_["checks"].items()) fmt::print("{:<7} {:.3g}\n", name, value.get<double>());
+  fmt::print("status  {}\n", json_["status"].get<std::string>());
+}
+
+void Report::finish(double total_seconds) {
+  json_["seconds"]["total"] = total_seconds;
+  if (json_path_ != "-") print();
+  write_json(json_, json_path_);
+}
+
+}  // namespace tesela::cli

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/command.hpp"
+#include "runtime/graph.hpp"
+#include "tiles/tile_matrix.hpp"
+
+namespace tesela::cli {
+
+class Stopwatch {
+ public:
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// "64" or "64x48"; empty: a size that suits the machine and a problem whose longest side is `size`. Throws
+/// ArgumentError for anything else.
+TileShape parse_tile(const std::string& text, const Runtime& runtime, index_t size);
+
+/// What a command found out, printed as a table for a person and as JSON for a script. Keys are the CLI contract's:
+/// command, version, problem, machine, workers, links, seconds, gflops, bounds, checks, status.
+class Report {
+ public:
+  Report(const std::string& command, const CommonOptions& options);
+
+  nlohmann::json& problem() { return json_["problem"]; }
+
+  /// Takes workers, links, bounds and rates of the last run; `seconds` are the timed runs, of which the median counts.
+  void measured(Runtime& runtime, const Graph& graph, std::vector<double> seconds);
+  void check(const std::string& name, double value);
+  void fail(const std::string& status);
+
+  /// Prints the table (unless the JSON goes to standard output) and writes the JSON.
+  void finish(double total_seconds);
+
+ private:
+  void print() const;
+  nlohmann::json json_;
+  std::string json_path_;
+};
+
+}  // namespace tesela::cli

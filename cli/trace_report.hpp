@@ -1,0 +1,11 @@
+#pragma once
+
+#include <string>
+
+namespace tesela::cli {
+
+/// Turns what a traced Runtime left in `directory` (once it is destroyed) into paje.trace, dag.dot and tasks.rec, and
+/// draws trace.svg: a row per worker, a bar per task in its kernel's colour. Says on standard error where they are.
+void finish_trace(const std::string& directory);
+
+}  // namespace tesela::cli
