@@ -146,6 +146,7 @@ void Graph::insert(const Insertion& task) {
   starpu_task* t = starpu_task_create();
   t->cl = task.codelet->starpu();
   t->where = where;
+  t->name = task.codelet->name();  // else traces show the performance model's
   t->flops = task.flops;
   t->priority = task.priority;
   t->cl_arg_size = task.call_bytes;

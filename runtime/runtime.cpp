@@ -111,6 +111,8 @@ Runtime::Runtime(const RuntimeOptions& options) : state_(std::make_shared<detail
     starpu_conf conf;
     starpu_conf_init(&conf);
     conf.catch_signals = 0;  // Ctrl-C belongs to the application
+    // Under any scheduler a profiled run keeps histories, which Bounds reads.
+    if (options.profile && std::getenv("STARPU_CALIBRATE") == nullptr) conf.calibrate = 1;
     const int status = starpu_init(&conf);
     if (status != 0)
       throw EnvironmentError("StarPU found no worker to start (" + environment("STARPU_NCPU") + ", " +
