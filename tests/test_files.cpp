@@ -1,3 +1,4 @@
+#include "tests/machine.hpp"
 #include "runtime/errors.hpp"
 #include "tiles/file_formats.hpp"
 
@@ -31,7 +32,7 @@ using namespace std::string_literals;
 
 namespace {
 
-const std::string data_folder = TESELA_TEST_DATA;
+const std::string data_folder = tesela::test::data_directory();
 const double nan_value = std::numeric_limits<double>::quiet_NaN();
 const double inf_value = std::numeric_limits<double>::infinity();
 
