@@ -17,6 +17,7 @@
 #include <functional>
 #include <iterator>
 #include <limits>
+#include <memory>
 #include <random>
 #include <string>
 #include <sys/resource.h>
@@ -25,6 +26,12 @@
 #include <unistd.h>
 #include <utility>
 #include <vector>
+
+// A sanitizer's allocator must fail as the system's does, not end the test.
+// NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming)
+extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
+// NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming)
+extern "C" const char* __tsan_default_options() { return "allocator_may_return_null=1"; }
 
 namespace fs = std::filesystem;
 using namespace tesela;
@@ -221,8 +228,9 @@ TEMPLATE_TEST_CASE("files that NumPy wrote", "[files]", float, double) {
                              {"empty", {0, 3}, two}};
   for (const std::string order : {"C", "F"})
     for (const std::string where : {"little", "big"}) {
-      cases.push_back({order + "_" + where + "_f4", {4, 3}, one});
-      cases.push_back({order + "_" + where + "_f8", {4, 3}, two});
+      const auto name = std::string(order).append("_").append(where);
+      cases.push_back({name + "_f4", {4, 3}, one});
+      cases.push_back({name + "_f8", {4, 3}, two});
     }
   for (const auto& c : cases) {
     CAPTURE(c.name);
@@ -744,6 +752,7 @@ TEST_CASE("remove_unfinished_files removes what is in progress, and only here", 
   CHECK(contents_of(folder / "a.mtx") == "old");
   for (int round = 0; round < 3; ++round) {  // more than the registry holds, and its slots come back
     std::vector<std::unique_ptr<AtomicFile>> files;
+    files.reserve(20);
     for (int i = 0; i < 20; ++i) files.push_back(std::make_unique<AtomicFile>(folder / std::to_string(i)));
     remove_unfinished_files();
     CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 1 + 20 - 16);
@@ -768,7 +777,7 @@ TEST_CASE("Ctrl-C while writing leaves the folder as it was", "[files]") {
   }
   char byte = 0;
   REQUIRE(read(ready[0], &byte, 1) == 1);
-  CHECK(folder.listing() != "");
+  CHECK_FALSE(folder.listing().empty());
   REQUIRE(kill(child, SIGINT) == 0);
   int status = 0;
   REQUIRE(waitpid(child, &status, 0) == child);
