@@ -32,6 +32,7 @@ struct Graph::Impl {
 
   struct StatusSlot {
     int value = 0;
+    index_t offset = 0;
     std::optional<detail::Data> data;
   };
   std::deque<StatusSlot> statuses;
@@ -191,14 +192,15 @@ Status Graph::wait() {
   Status status;
   for (Impl::StatusSlot& slot : impl_->statuses) {
     const HostAccess<const int> value(*slot.data, Mode::in);
-    if (status.ok()) status.info = *value.data;
+    if (status.ok()) status.info = *value.data > 0 ? *value.data + slot.offset : *value.data;
   }
   return status;
 }
 
-Tile<int> Graph::status() {
+Tile<int> Graph::status(index_t offset) {
   impl_->require_alive();
   Impl::StatusSlot& slot = impl_->statuses.emplace_back();
+  slot.offset = offset;
   slot.data.emplace(*impl_->runtime, &slot.value, Shape{1, 1}, 1, sizeof(int), detail::Data::OnRelease::bring_home);
   return Tile<int>(*slot.data);
 }

@@ -21,7 +21,7 @@ inline constexpr Priority urgent{1};
 
 /// A numerical outcome: 0, or the first nonzero value that a kernel wrote to a status tile (LAPACK's info).
 struct Status {
-  int info = 0;
+  index_t info = 0;
   bool ok() const { return info == 0; }
 };
 
@@ -68,8 +68,10 @@ class Graph {
   /// EnvironmentError when a kernel reported a failed device call, and Cancelled after Runtime::cancel.
   Status wait();
 
-  /// A new one-element tile that kernels write a numerical status to; wait() collects it.
-  Tile<int> status();
+  /// A new one-element tile, 0 at first, that kernels write a numerical status to; wait() collects it. What a kernel
+  /// writes counts within its own tiles, as LAPACK's info does; wait() adds `offset` to a positive one (a row or column
+  /// of the whole problem), so that no kernel needs to know where it works.
+  Tile<int> status(index_t offset = 0);
 
   /// Work space for kernels' Scratch parameters: one tile of this shape for the whole graph (every worker has its own
   /// copy).
