@@ -184,7 +184,10 @@ void Graph::insert(Priority priority, const typename K::Args& args, const Tiles&
   Insertion task{&C::get(), nullptr, sizeof(detail::Call<typename K::Args>), {}, C::modes, 0, priority.value,
                  detail::cost_key_of(args)};
   if constexpr (!C::has_list) {
-    if constexpr (requires { K::flops(args, tiles.shape()...); }) flops = K::flops(args, tiles.shape()...);
+    if constexpr (detail::HasFlops<K>) {
+      static_assert(requires { K::flops(args, tiles.shape()...); }, "flops takes the Args and one Shape for each tile");
+      flops = K::flops(args, tiles.shape()...);
+    }
     const std::array<detail::Data*, C::arity> data{&tiles.data()...};
     task.data = data;
     task.flops = flops;
@@ -205,8 +208,11 @@ void Graph::insert(Priority priority, const typename K::Args& args, const Tiles&
       }
     };
     (add(tiles), ...);
-    if constexpr (requires { K::flops(args, std::span<const Shape>{}); })
+    if constexpr (detail::HasFlops<K>) {
+      static_assert(requires { K::flops(args, std::span<const Shape>{}); },
+                    "with a list of tiles, flops takes the Args and the Shapes of all tiles in one std::span");
       flops = K::flops(args, std::span<const Shape>(shapes));
+    }
     task.data = data;
     task.flops = flops;
     task.call = detail::pack_call(args);
