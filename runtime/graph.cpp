@@ -142,6 +142,10 @@ void Graph::insert(const Insertion& task) {
   task.call->buffers = static_cast<std::uint32_t>(task.data.size());
   task.call->footprint = detail::footprint(task.cost_key, task.data);
   std::unique_ptr<detail::CallHeader, decltype(&std::free)> call(task.call, &std::free);
+  for (std::size_t b = 0; b < task.data.size(); ++b)
+    if (task.modes[std::min(b, task.modes.size() - 1)] == Mode::reduce && !task.data[b]->has_reduction())
+      throw ArgumentError("Graph::insert", std::string("kernel '") + task.codelet->name() + "'",
+                          "its Reduce parameter needs a tile that Graph::reduction was called for");
   const std::int32_t where = impl_->placement(task);
 
   starpu_task* t = starpu_task_create();

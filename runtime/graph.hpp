@@ -53,7 +53,7 @@ class Graph {
 
   /// Inserts one task of kernel K on these tiles (one for each parameter of its variants; a std::span or vector of
   /// tiles for a list). It starts when what it reads is ready. Throws NoWorkerError when no worker can run K,
-  /// LifetimeError when the runtime is gone.
+  /// LifetimeError when the runtime is gone, ArgumentError when a Reduce parameter's tile knows no reduction.
   template <Kernel K, class... Tiles>
   void insert(const typename K::Args& args, const Tiles&... tiles) {
     insert<K>(Priority{0}, args, tiles...);
