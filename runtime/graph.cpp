@@ -237,6 +237,11 @@ void Graph::invalidate(detail::Data& data) {
   starpu_data_invalidate_submit(static_cast<starpu_data_handle_t>(data.handle()));
 }
 
+Runtime& Graph::runtime() const {
+  impl_->require_alive();
+  return *impl_->runtime;
+}
+
 index_t Graph::tasks() const { return impl_->bounds.tasks; }
 
 Bounds Graph::bounds() const {

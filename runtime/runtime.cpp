@@ -156,6 +156,10 @@ int Runtime::cpus() const { return state_->cpus; }
 int Runtime::gpus() const { return state_->gpus; }
 std::string Runtime::scheduler() const { return state_->scheduler; }
 
+std::size_t Runtime::device_bytes() const {
+  return state_->gpus > 0 ? state_->smallest_device * static_cast<std::size_t>(state_->gpus) : 0;
+}
+
 index_t Runtime::pending_tasks() { return running ? starpu_task_nsubmitted() : 0; }
 
 void Runtime::cancel() noexcept {
