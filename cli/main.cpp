@@ -36,6 +36,7 @@ int run(int argc, char** argv) {
   for (const Command& command : commands()) {
     CLI::App* parent = command.group == Command::Group::bench ? bench : &app;
     CLI::App* sub = parent->add_subcommand(command.name, command.summary);
+    sub->footer("");  // not the parent's
     sub->callback([&code, action = command.setup(*sub)] { code = action(); });
   }
   try {
