@@ -7,10 +7,24 @@ namespace {
 #define DEPTH 16
 #endif
 #ifndef STAGES
-#define STAGES 4
+#define STAGES 3
+#endif
+#ifndef BM
+#define BM 128
+#endif
+#ifndef BN
+#define BN 64
+#endif
+#ifndef WM
+#define WM 64
+#endif
+#ifndef WN
+#define WN 32
 #endif
 struct FloatMath {
   using Value = float;
+  static constexpr bool retry_nonfinite = true;
+  using Tiles = tuned::BlockTiles<BM, BN, WM, WN>;
   static constexpr int depth = DEPTH, stages = STAGES, panels = 1;
 
   /// x = big + small / 2^11 exactly: big is x rounded to the 11 significant bits that tf32 holds.
@@ -29,41 +43,49 @@ struct FloatMath {
   }
 
   struct Columns {
-    float big[tuned::frags_n][2], small[tuned::frags_n][2];
-    __device__ explicit Columns(const float (&b)[tuned::frags_n][panels][2]) {
+    float big[Tiles::frags_n][2], small[Tiles::frags_n][2];
+    __device__ explicit Columns(const float (&b)[Tiles::frags_n][panels][2]) {
 #pragma unroll
-      for (int ni = 0; ni < tuned::frags_n; ++ni) {
+      for (int ni = 0; ni < Tiles::frags_n; ++ni) {
 #pragma unroll
         for (int e = 0; e < 2; ++e) split(b[ni][0][e], big[ni][e], small[ni][e]);
       }
     }
   };
 
-  __device__ static void multiply(float (&c)[tuned::frags_n][4], const float (&a)[panels][4], const Columns& b) {
-    float big[4], small[4], sum[tuned::frags_n][4] = {};
-#pragma unroll
-    for (int e = 0; e < 4; ++e) split(a[0][e], big[e], small[e]);
-#pragma unroll
-    for (int ni = 0; ni < tuned::frags_n; ++ni) step(sum[ni], small, b.big[ni]);
-#pragma unroll
-    for (int ni = 0; ni < tuned::frags_n; ++ni) step(sum[ni], big, b.small[ni]);
+  __device__ static void multiply(float (&c)[Tiles::frags_n][4], const float (&a)[panels][4], const Columns& b) {
+    float big[4], small[4], sum[Tiles::frags_n][4] = {};
 #ifdef SCALED
-#pragma unroll
-    for (int ni = 0; ni < tuned::frags_n; ++ni) {
-#pragma unroll
-      for (int e = 0; e < 4; ++e) {
-        c[ni][e] = fmaf(sum[ni][e], 1.f / 2048.f, c[ni][e]);
-        sum[ni][e] = 0;
-      }
-    }
+    float small_sum[Tiles::frags_n][4] = {};
 #endif
 #pragma unroll
-    for (int ni = 0; ni < tuned::frags_n; ++ni) step(sum[ni], big, b.big[ni]);
+    for (int e = 0; e < 4; ++e) split(a[0][e], big[e], small[e]);
+#ifdef SCALED
 #pragma unroll
-    for (int ni = 0; ni < tuned::frags_n; ++ni) {
+    for (int ni = 0; ni < Tiles::frags_n; ++ni) step(small_sum[ni], small, b.big[ni]);
+#pragma unroll
+    for (int ni = 0; ni < Tiles::frags_n; ++ni) step(sum[ni], big, b.big[ni]);
+#pragma unroll
+    for (int ni = 0; ni < Tiles::frags_n; ++ni) step(small_sum[ni], big, b.small[ni]);
+#pragma unroll
+    for (int ni = 0; ni < Tiles::frags_n; ++ni) {
+#pragma unroll
+      for (int e = 0; e < 4; ++e) c[ni][e] += fmaf(small_sum[ni][e], 1.0f / 2048, sum[ni][e]);
+    }
+#else
+
+#pragma unroll
+    for (int ni = 0; ni < Tiles::frags_n; ++ni) step(sum[ni], small, b.big[ni]);
+#pragma unroll
+    for (int ni = 0; ni < Tiles::frags_n; ++ni) step(sum[ni], big, b.small[ni]);
+#pragma unroll
+    for (int ni = 0; ni < Tiles::frags_n; ++ni) step(sum[ni], big, b.big[ni]);
+#pragma unroll
+    for (int ni = 0; ni < Tiles::frags_n; ++ni) {
 #pragma unroll
       for (int e = 0; e < 4; ++e) c[ni][e] += sum[ni][e];
     }
+#endif
   }
 
  private:
