@@ -72,7 +72,7 @@ struct FloatMath {
 
 template <>
 int gemm_tuned<float>(CUstream_st* stream, const GemmProblem<float>& problem) {
-  return tuned::gemm<FloatMath>(stream, problem);
+  return tuned::gemm<tuned::FloatMath>(stream, problem);
 }
 
 }  // namespace tesela::kernels

@@ -52,7 +52,7 @@ struct DoubleMath {
 
 template <>
 int gemm_tuned<double>(CUstream_st* stream, const GemmProblem<double>& problem) {
-  return tuned::gemm<DoubleMath>(stream, problem);
+  return tuned::gemm<tuned::DoubleMath>(stream, problem);
 }
 
 }  // namespace tesela::kernels
