@@ -41,6 +41,9 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
+    const auto unknown = app.remaining(true);
+    if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && !unknown.empty())
+      throw ArgumentError("tesela", "command", "'" + unknown.front() + "' is not one; see tesela --help");
     return app.exit(error) == 0 ? done : wrong_use;
   }
   return code;

@@ -31,12 +31,12 @@ std::string script(const std::string& directory, const std::vector<TracedTask>& 
   std::string labels;
   for (const auto& [worker, seconds] : busy) {
     row.emplace(worker, static_cast<int>(row.size()));
-    labels += fmt::format("{}\"worker {} ({:.0f} % busy)\" {}", labels.empty() ? "" : ", ", worker,
+    labels += fmt::format("{}\"worker {} ({:.0f} %% busy)\" {}", labels.empty() ? "" : ", ", worker,
                           100 * seconds / std::max(end, 1e-12), row[worker]);
   }
   const double scale = end < 1 ? 1e3 : 1;
   std::string text = fmt::format(
-      "set terminal svg size 1200,{} dynamic background rgb 'white' font 'sans-serif,12'\nset output '{}/trace.svg'\n"
+      "set terminal svg size 1200,{} noenhanced dynamic background rgb 'white' font 'sans-serif,12'\nset output '{}/trace.svg'\n"
       "set xlabel 'time ({})'\nset xrange [0:{}]\nset yrange [{}:-0.6]\nset ytics ({})\nset key outside top horizontal\n"
       "set style fill solid 0.9 border lc rgb 'white'\nset border 3\nset tics nomirror\n",
       140 + 46 * row.size(), directory, scale == 1 ? "s" : "ms", end * scale, static_cast<double>(row.size()) - 0.4,

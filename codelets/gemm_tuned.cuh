@@ -6,6 +6,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 // The skeleton that the tuned float and double kernels share.
@@ -35,16 +36,16 @@ struct alignas(2 * sizeof(T)) Pair {
   T first, second;
 };
 
-/// Copies `Bytes` to shared memory behind the thread's back; only the first `valid` are read, the rest become zero.
-/// With valid == 0, `global` may point anywhere.
+/// Copies `Bytes` to shared memory behind the thread's back; where `exists` is false, writes zeros and reads nothing.
 template <int Bytes>
-__device__ void copy_async(void* shared, const void* global, int valid) {
+__device__ void copy_async(void* shared, const void* global, bool exists) {
 #if __CUDA_ARCH__ >= 800
   const auto target = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  const int bytes = exists ? Bytes : 0;
   if constexpr (Bytes == 16) {  // .cg, past L1, exists for 16 bytes alone
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(global), "r"(valid) : "memory");
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(global), "r"(bytes) : "memory");
   } else {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(target), "l"(global), "n"(Bytes), "r"(valid)
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(target), "l"(global), "n"(Bytes), "r"(bytes)
                  : "memory");
   }
 #endif
@@ -80,7 +81,8 @@ struct Slice {
   }
 };
 
-/// Copies slices of one operand: `Vector` elements an instruction, each thread the same places of every slice.
+/// Copies slices of one operand: `Vector` elements an instruction, each thread the same places of every slice. It keeps
+/// nothing but a pointer (ld comes from the kernel's parameters each time): registers are what the kernel is short of.
 template <class T, int Extent, int Depth, bool DepthContiguous, int Vector>
 class SliceCopier {
   using Layout = Slice<T, Extent, Depth, DepthContiguous>;
@@ -90,79 +92,85 @@ class SliceCopier {
   static_assert(threads % chunks == 0 && passes * step == (DepthContiguous ? Extent : Depth));
 
  public:
-  /// `data` is the corner of the whole operand; this block's slices start at x0, which is `extent_left` from the edge.
-  __device__ SliceCopier(const T* data, index_t ld, index_t x0, index_t extent_left)
-      : next_(data + (DepthContiguous ? (x0 + line()) * ld + offset() : x0 + offset() + line() * ld)),
-        pass_stride_(step * ld),
-        slice_stride_(DepthContiguous ? Depth : Depth * ld),
-        extent_left_(static_cast<int>(extent_left < Extent ? extent_left : Extent)) {}
+  /// `data` is the corner of the whole operand; this block's slices start at x0.
+  __device__ SliceCopier(const T* data, index_t ld, index_t x0)
+      : next_(data + (DepthContiguous ? (x0 + line()) * ld + offset() : x0 + offset() + line() * ld)) {}
 
-  /// Starts copying the next slice, of which depth_left > 0 rows (columns) exist; what does not exist becomes zero.
-  __device__ void operator()(T* shared, index_t depth_left) {
+  /// Starts copying the next slice: extent_left > 0 and depth_left > 0 remain of the operand in each direction, and
+  /// what does not exist becomes zero.
+  __device__ void operator()(T* shared, index_t ld, index_t extent_left, index_t depth_left) {
+    const int extent = static_cast<int>(extent_left < Extent ? extent_left : Extent);
     const int depth = static_cast<int>(depth_left < Depth ? depth_left : Depth);
-    const int valid = valid_bytes((DepthContiguous ? depth : extent_left_) - offset());
-    const int lines = DepthContiguous ? extent_left_ : depth;
-    const T* source = next_;  // a running pointer: multiples of the stride would be kept in registers we do not have
+    const int left = (DepthContiguous ? depth : extent) - offset();
+    const int valid = left < 0 ? 0 : left > Vector ? Vector : left;
+    const int lines = (DepthContiguous ? extent : depth) - line();
+    const T* source = next_;
+    T* target = shared + (DepthContiguous ? Layout::at(line(), offset()) : Layout::at(offset(), line()));
+    if (valid == 0 || valid == Vector) {
 #pragma unroll
-    for (int pass = 0; pass < passes; ++pass, source += pass_stride_) {
-      const int row = line() + pass * step;
-      const int bytes = row < lines ? valid : 0;
-      T* target = shared + (DepthContiguous ? Layout::at(row, offset()) : Layout::at(offset(), row));
-      copy_async<Vector* int{sizeof(T)}>(target, source, bytes);
+      for (int pass = 0; pass < passes; ++pass) {
+        copy_async<Vector* int{sizeof(T)}>(target, source, pass * step < lines && valid > 0);
+        source += step * ld;
+        target += DepthContiguous ? Layout::at(step, 0) : Layout::at(0, step);
+      }
+    } else {  // across the operand's edge: by elements
+#pragma unroll 1
+      for (int pass = 0; pass < passes; ++pass) {
+        for (int e = 0; e < Vector; ++e) {
+          copy_async<int{sizeof(T)}>(target + e, source + e, pass * step < lines && e < valid);
+        }
+        source += step * ld;
+        target += DepthContiguous ? Layout::at(step, 0) : Layout::at(0, step);
+      }
     }
-    next_ += slice_stride_;
+    next_ = DepthContiguous ? next_ + Depth : source;
   }
 
  private:
   __device__ static int offset() { return static_cast<int>(threadIdx.x) % chunks * Vector; }
   __device__ static int line() { return static_cast<int>(threadIdx.x) / chunks; }
-  __device__ static int valid_bytes(int elements) {
-    return (elements < 0 ? 0 : elements > Vector ? Vector : elements) * int{sizeof(T)};
-  }
 
   const T* next_;
-  index_t pass_stride_;
-  index_t slice_stride_;
-  int extent_left_;
 };
 
-/// The fragments of one warp for one step of 8 k: a[f][h + 2 i] is row half h, k slot half i of row block f.
-template <class T>
-struct Fragments {
-  T a[frags_m][4];
-  T b[frags_n][2];
-};
-
-template <class T, class SliceA, class SliceB, bool OpA, bool OpB>
-__device__ void load_fragments(Fragments<T>& f, const T* a, const T* b, int row0, int col0, int l0) {
+/// A fragment of 16 rows for one step of Panels * 8 k: a[q][h + 2 i] is panel q, row half h, k slot half i. `a` is the
+/// slice from the fragment's first row on.
+template <class Layout, bool OpA, class T, std::size_t Panels>
+__device__ void read_rows(T (&f)[Panels][4], const T* a, int l0) {
   const int lane = static_cast<int>(threadIdx.x) % 32, g = lane / 4, t = lane % 4;
 #pragma unroll
-  for (int mi = 0; mi < frags_m; ++mi) {
+  for (int q = 0; q < static_cast<int>(Panels); ++q) {
+    const int l = l0 + q * panel + 2 * t;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const int at = OpA ? SliceA::at(row0 + 16 * mi + 8 * half + g, l0 + 2 * t)
-                         : SliceA::at(row0 + 16 * mi + 2 * g, l0 + 2 * t + half);
+      const int at = OpA ? Layout::at(8 * half + g, l) : Layout::at(2 * g, l + half);
       const auto v = *reinterpret_cast<const Pair<T>*>(a + at);
-      f.a[mi][OpA ? half : 2 * half] = v.first;
-      f.a[mi][OpA ? half + 2 : 2 * half + 1] = v.second;
+      f[q][OpA ? half : 2 * half] = v.first;
+      f[q][OpA ? half + 2 : 2 * half + 1] = v.second;
     }
   }
-  if constexpr (OpB) {  // columns contiguous: a pair spans two column blocks
+}
+
+/// All column fragments of the warp for one step: b[ni][q][i] is panel q, k slot half i. `b` is the slice from the
+/// warp's first column on.
+template <class Layout, bool OpB, class T, std::size_t Panels>
+__device__ void read_columns(T (&f)[frags_n][Panels][2], const T* b, int l0) {
+  const int lane = static_cast<int>(threadIdx.x) % 32, g = lane / 4, t = lane % 4;
 #pragma unroll
-    for (int ni = 0; ni < frags_n; ni += 2) {
+  for (int ni = 0; ni < frags_n; ++ni) {
 #pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const auto v = *reinterpret_cast<const Pair<T>*>(b + SliceB::at(col0 + 8 * ni + 2 * g, l0 + 2 * t + half));
-        f.b[ni][half] = v.first;
-        f.b[ni + 1][half] = v.second;
+    for (int q = 0; q < static_cast<int>(Panels); ++q) {
+      const int l = l0 + q * panel + 2 * t;
+      if constexpr (OpB) {  // columns contiguous: a pair spans two column blocks, so ni and ni + 1 share two reads
+        const int half = ni % 2, even = ni - half;
+        const auto v = *reinterpret_cast<const Pair<T>*>(b + Layout::at(8 * even + 2 * g, l + half));
+        f[even][q][half] = v.first;
+        f[even + 1][q][half] = v.second;
+      } else {
+        const auto v = *reinterpret_cast<const Pair<T>*>(b + Layout::at(8 * ni + g, l));
+        f[ni][q][0] = v.first;
+        f[ni][q][1] = v.second;
       }
-    }
-  } else {
-#pragma unroll
-    for (int ni = 0; ni < frags_n; ++ni) {
-      const auto v = *reinterpret_cast<const Pair<T>*>(b + SliceB::at(col0 + 8 * ni + g, l0 + 2 * t));
-      f.b[ni][0] = v.first;
-      f.b[ni][1] = v.second;
     }
   }
 }
@@ -174,7 +182,10 @@ struct TilePosition {
 };
 
 __device__ inline TilePosition tile_position(index_t tiles_m, index_t tiles_n) {
-  constexpr index_t band = 8;
+#ifndef BAND
+#define BAND 8
+#endif
+  constexpr index_t band = BAND;
   const index_t id = blockIdx.x;
   const index_t first = id / (band * tiles_n) * band;
   const index_t width = tiles_m - first < band ? tiles_m - first : band;
@@ -182,13 +193,14 @@ __device__ inline TilePosition tile_position(index_t tiles_m, index_t tiles_n) {
   return {first + within % width, within / width};
 }
 
-/// C := alpha op(A) op(B) + beta C. `Math` supplies depth, stages and multiply(accumulators, fragments). OpA, OpB:
+/// C := alpha op(A) op(B) + beta C. `Math` supplies the depth of
+/// a slice, their number, and multiply(accumulators of 16 rows, row fragment, prepared column fragments). OpA, OpB:
 /// transposed. Vector: elements per copy, 16 bytes' worth, or 1 where a pointer or a leading dimension is not aligned.
 template <class Math, bool OpA, bool OpB, int Vector>
 __global__ void __launch_bounds__(threads, 1) gemm_kernel(GemmProblem<typename Math::Value> p) {
 #if __CUDA_ARCH__ >= 800
   using T = typename Math::Value;
-  constexpr int depth = Math::depth, stages = Math::stages, steps = depth / panel;
+  constexpr int depth = Math::depth, stages = Math::stages, panels = Math::panels, steps = depth / (panels * panel);
   using SliceA = Slice<T, block_m, depth, OpA>;
   using SliceB = Slice<T, block_n, depth, !OpB>;
   extern __shared__ __align__(16) unsigned char shared_bytes[];
@@ -197,67 +209,67 @@ __global__ void __launch_bounds__(threads, 1) gemm_kernel(GemmProblem<typename M
 
   const TilePosition tile = tile_position((p.m + block_m - 1) / block_m, (p.n + block_n - 1) / block_n);
   const index_t i0 = tile.i * block_m, j0 = tile.j * block_n;
-  SliceCopier<T, block_m, depth, OpA, Vector> copy_a(p.a, p.lda, i0, p.m - i0);
-  SliceCopier<T, block_n, depth, !OpB, Vector> copy_b(p.b, p.ldb, j0, p.n - j0);
+  SliceCopier<T, block_m, depth, OpA, Vector> copy_a(p.a, p.lda, i0);
+  SliceCopier<T, block_n, depth, !OpB, Vector> copy_b(p.b, p.ldb, j0);
   const int warp = static_cast<int>(threadIdx.x) / 32;
   const int row0 = warp % (block_m / warp_m) * warp_m, col0 = warp / (block_m / warp_m) * warp_n;
 
-  typename Math::Accumulators acc{};
-  const index_t slices = (p.k + depth - 1) / depth;
-  index_t depth_left = p.k;  // not yet asked for
+  const int slices = static_cast<int>((p.k + depth - 1) / depth);
+  int copied = 0;
   const auto copy_slice = [&](int stage) {
-    if (depth_left > 0) {
-      copy_a(a_ring + stage * SliceA::size, depth_left);
-      copy_b(b_ring + stage * SliceB::size, depth_left);
-      depth_left -= depth;
+    if (copied < slices) {
+      const index_t depth_left = p.k - static_cast<index_t>(copied) * depth;
+      copy_a(a_ring + stage * SliceA::size, p.lda, p.m - i0, depth_left);
+      copy_b(b_ring + stage * SliceB::size, p.ldb, p.n - j0, depth_left);
+      ++copied;
     }
     commit_copies();  // an empty group too: the waits below count groups
   };
   for (int stage = 0; stage < stages - 1; ++stage) copy_slice(stage);
 
-  Fragments<T> fragments[Math::fragment_sets];
+  // Row fragments are read one product ahead of their use, so that the reads run under the arithmetic.
+  T rows[2][panels][4], columns[frags_n][panels][2];
   int stage = 0, free_stage = stages - 1;
-  const auto read_step = [&](int step, Fragments<T>& f) {
-    load_fragments<T, SliceA, SliceB, OpA, OpB>(f, a_ring + stage * SliceA::size, b_ring + stage * SliceB::size, row0,
-                                                col0, step * panel);
+  const auto read_a = [&](int step, int mi) {
+    read_rows<SliceA, OpA>(rows[mi % 2], a_ring + stage * SliceA::size + SliceA::at(row0 + 16 * mi, 0),
+                           step * panels * panel);
+  };
+  const auto read_b = [&](int step) {
+    read_columns<SliceB, OpB>(columns, b_ring + stage * SliceB::size + SliceB::at(col0, 0), step * panels * panel);
   };
   const auto next = [](int s) { return s + 1 == stages ? 0 : s + 1; };
-  if constexpr (Math::fragment_sets == 2) {
+  static_assert(frags_m % 2 == 0 && frags_n % 2 == 0);
+
+  T acc[frags_m][frags_n][4] = {};
   wait_copies<stages - 2>();
   __syncthreads();
-  read_step(0, fragments[0]);
-  for (index_t slice = 0; slice < slices; ++slice) {
+  read_b(0);
+  read_a(0, 0);
+  for (int slice = 0; slice < slices; ++slice) {
 #pragma unroll
     for (int step = 0; step < steps; ++step) {
-      if (step == steps - 1) {
-        // The next slice has landed, for every thread; and every warp has read the last of the slice before this one's
-        // successor in the ring, so its buffer may be refilled.
-        wait_copies<stages - 2>();
-        __syncthreads();
-        stage = next(stage);
-      }
-      read_step((step + 1) % steps, fragments[(step + 1) % 2]);
-      if (step == 0) {
-        copy_slice(free_stage);
-        free_stage = next(free_stage);
-      }
-      Math::multiply(acc, fragments[step % 2]);
-    }
-  }
-  } else {
-  for (index_t slice = 0; slice < slices; ++slice) {
-    // This slice has landed, for every thread, and every warp is done with the one before it, whose buffer is refilled.
-    wait_copies<stages - 2>();
-    __syncthreads();
+      const typename Math::Columns prepared(columns);
 #pragma unroll
-    for (int step = 0; step < steps; ++step) {
-      read_step(step, fragments[0]);
-      if (step == 0) copy_slice(free_stage);
-      Math::multiply(acc, fragments[0]);
+      for (int mi = 0; mi < frags_m; ++mi) {
+        if (mi + 1 < frags_m) {
+          read_a(step, mi + 1);
+        } else {
+          if (step + 1 == steps) {
+            // The next slice has landed, for every thread; and every warp has read all of this one.
+            wait_copies<stages - 2>();
+            __syncthreads();
+            stage = next(stage);
+          }
+          read_a((step + 1) % steps, 0);
+        }
+        if (step == 0 && mi == 0) {  // into the buffer that every warp left behind at the last barrier
+          copy_slice(free_stage);
+          free_stage = next(free_stage);
+        }
+        Math::multiply(acc[mi], rows[mi % 2], prepared);
+      }
+      read_b((step + 1) % steps);
     }
-    free_stage = stage;
-    stage = next(stage);
-  }
   }
   wait_copies<0>();
 
@@ -275,7 +287,7 @@ __global__ void __launch_bounds__(threads, 1) gemm_kernel(GemmProblem<typename M
           const index_t i = i0 + row0 + 16 * mi + (OpA ? 8 * half + g : 2 * g + half);
           if (i >= p.m) continue;
           T& c = p.c[i + j * p.ldc];
-          const T product = p.alpha * acc.value[mi][ni][2 * half + e];
+          const T product = p.alpha * acc[mi][ni][2 * half + e];
           c = p.beta == T{0} ? product : product + p.beta * c;
         }
       }

@@ -151,6 +151,7 @@ void Graph::insert(const Insertion& task) {
   starpu_task* t = starpu_task_create();
   t->cl = task.codelet->starpu();
   t->where = where;
+  t->name = task.codelet->name();  // else traces show the performance model's
   t->flops = task.flops;
   t->priority = task.priority;
   t->cl_arg_size = task.call_bytes;
@@ -234,6 +235,11 @@ void Graph::prefetch(detail::Data& data, int gpu) {
 void Graph::invalidate(detail::Data& data) {
   impl_->require_alive();
   starpu_data_invalidate_submit(static_cast<starpu_data_handle_t>(data.handle()));
+}
+
+Runtime& Graph::runtime() const {
+  impl_->require_alive();
+  return *impl_->runtime;
 }
 
 index_t Graph::tasks() const { return impl_->bounds.tasks; }

@@ -100,6 +100,7 @@ class Graph {
     invalidate(tile.data());
   }
 
+  Runtime& runtime() const;
   index_t tasks() const;
   Bounds bounds() const;
 

@@ -112,6 +112,8 @@ Runtime::Runtime(const RuntimeOptions& options) : state_(std::make_shared<detail
     starpu_conf conf;
     starpu_conf_init(&conf);
     conf.catch_signals = 0;  // Ctrl-C belongs to the application
+    // Under any scheduler a profiled run keeps histories, which Bounds reads.
+    if (options.profile && std::getenv("STARPU_CALIBRATE") == nullptr) conf.calibrate = 1;
     const int status = starpu_init(&conf);
     if (status != 0)
       throw EnvironmentError("StarPU found no worker to start (" + environment("STARPU_NCPU") + ", " +
@@ -153,6 +155,10 @@ const std::vector<Worker>& Runtime::workers() const { return state_->workers; }
 int Runtime::cpus() const { return state_->cpus; }
 int Runtime::gpus() const { return state_->gpus; }
 std::string Runtime::scheduler() const { return state_->scheduler; }
+
+std::size_t Runtime::device_bytes() const {
+  return state_->gpus > 0 ? state_->smallest_device * static_cast<std::size_t>(state_->gpus) : 0;
+}
 
 index_t Runtime::pending_tasks() { return running ? starpu_task_nsubmitted() : 0; }
 

@@ -24,6 +24,7 @@ struct RuntimeState {
   std::vector<Worker> workers;
   std::vector<unsigned> gpu_nodes;             // StarPU memory node of each CUDA device
   std::size_t smallest_device = SIZE_MAX;      // bytes that StarPU may use on the GPU with the least
+  std::vector<double> waiting_before;          // StarPU resets its other times, not this one
   Data* registered = nullptr;                  // head of the list of live data
   std::atomic<int> graphs{0};
 

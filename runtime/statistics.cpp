@@ -30,9 +30,9 @@ Statistics Runtime::statistics() {
     if (state_->profile) {
       starpu_profiling_worker_info info{};
       starpu_profiling_worker_get_info(static_cast<int>(w), &info);
-      use.busy_seconds = seconds(info.all_executing_time);
-      use.waiting_seconds = seconds(info.all_waiting_time);
-      use.sleeping_seconds = seconds(info.all_sleeping_time);
+      use.busy_seconds = seconds(info.executing_time);
+      use.waiting_seconds = seconds(info.waiting_time) - state_->waiting_before[w];
+      use.sleeping_seconds = seconds(info.sleeping_time);
       use.total_seconds = seconds(info.total_time);
     }
     result.workers.push_back(std::move(use));
@@ -55,8 +55,12 @@ void Runtime::reset_statistics() {
       codelet->starpu()->per_worker_stats[w] = 0;
     }
   if (!state_->profile) return;
-  for (std::size_t w = 0; w < state_->workers.size(); ++w)
-    starpu_profiling_worker_get_info(static_cast<int>(w), nullptr);
+  state_->waiting_before.resize(state_->workers.size());
+  for (std::size_t w = 0; w < state_->workers.size(); ++w) {
+    starpu_profiling_worker_info info{};
+    starpu_profiling_worker_get_info(static_cast<int>(w), &info);
+    state_->waiting_before[w] = seconds(info.waiting_time);
+  }
   starpu_profiling_bus_info ignored{};
   for (int bus = 0; bus < starpu_bus_get_count(); ++bus) starpu_bus_get_profiling_info(bus, &ignored);
 }

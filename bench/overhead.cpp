@@ -1,0 +1,48 @@
+#include "bench/overhead_peers.hpp"
+#include "bench/report.hpp"
+
+#include <fmt/format.h>
+
+namespace tesela::bench {
+namespace {
+
+struct OverheadOptions : Options {
+  index_t tasks = 100000;
+};
+
+void run(OverheadOptions o) {
+  if (o.common.ncuda < 0) o.common.ncuda = 0;  // the tasks are empty CPU functions
+  if (o.common.ncpu == 0) throw EnvironmentError("bench overhead: --ncpu 0 leaves no worker for its CPU tasks");
+  Runtime runtime(o.runtime());
+  Report report("overhead", o, &runtime);
+  OverheadTiles tiles(runtime);
+  tiles.clear(runtime);
+  for (const bool chained : {false, true})
+    for (const int count : {1, 3}) {
+      const OverheadCase what{o.tasks, count, chained};
+      const Case row{fmt::format("{}, {} tile{}", chained ? "chained" : "independent", count, count == 1 ? "" : "s"),
+                     0,
+                     o.tasks,
+                     0,
+                     "1x1",
+                     "host",
+                     "us/task"};
+      report.add(row, alternate({starpu_overhead(tiles, what), tesela_overhead(runtime, tiles, what)}, o.common.repeat),
+                 0, [&](double seconds) { return seconds * 1e6 / static_cast<double>(o.tasks); });
+    }
+  report.note("n is the number of tasks; insertion and execution are timed");
+  report.finish({"Empty tasks: what the layer costs over starpu_task_insert", "us a task (median, min to max)"});
+}
+
+const cli::Command overhead_command(
+    cli::Command::Group::bench, "overhead", "empty tasks through our layer and by starpu_task_insert",
+    [](CLI::App& app) {
+      auto o = std::make_shared<OverheadOptions>();
+      o->common.repeat = 9;
+      o->add_to(app, "overhead");
+      app.add_option("--tasks", o->tasks, "of each graph")->check(CLI::PositiveNumber)->capture_default_str();
+      return std::function<int()>([o] { return guarded([&] { run(*o); }); });
+    });
+
+}  // namespace
+}  // namespace tesela::bench

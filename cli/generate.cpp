@@ -1,0 +1,43 @@
+#include <fmt/format.h>
+
+#include "cli/command.hpp"
+#include "cli/matrices.hpp"
+#include "tiles/file_formats.hpp"
+
+namespace tesela::cli {
+namespace {
+
+struct Options {
+  index_t m = -1, n = 1000;
+  std::string pattern = "random", out, precision = "d";
+  std::uint64_t seed = 1;
+};
+
+template <class T>
+int run(const Options& o) {
+  require_writable(o.out);
+  const index_t m = o.m >= 0 ? o.m : o.n;
+  write_matrix(o.out, generate<T>({m, o.n}, generator<T>(o.pattern, o.seed)));
+  fmt::print("{}: {} x {}, {}\n", o.out, m, o.n, o.pattern);
+  return done;
+}
+
+const Command generate_command(
+    Command::Group::top, "generate", "write a generated matrix to a file", [](CLI::App& app) {
+      auto o = std::make_shared<Options>();
+      app.add_option("--m", o->m, "rows (default: n)")->check(CLI::NonNegativeNumber);
+      app.add_option("--n", o->n, "columns")->check(CLI::NonNegativeNumber)->capture_default_str();
+      app.add_option("--pattern", o->pattern, "random (uniform in [-1, 1)) or index (i n + j)")
+          ->check(CLI::IsMember({"random", "index"}))
+          ->capture_default_str();
+      app.add_option("--seed", o->seed)->capture_default_str();
+      app.add_option("--precision", o->precision, "s (single) or d (double)")
+          ->check(CLI::IsMember({"s", "d"}))
+          ->capture_default_str();
+      app.add_option("--out", o->out, "FILE.mtx (Matrix Market) or FILE.npy (NumPy)")->required();
+      app.footer("Example:\n  tesela generate --m 1500 --n 1100 --seed 7 --out A.npy");
+      return std::function<int()>([o] { return o->precision == "s" ? run<float>(*o) : run<double>(*o); });
+    });
+
+}  // namespace
+}  // namespace tesela::cli

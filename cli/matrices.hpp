@@ -1,0 +1,35 @@
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "codelets/fill.hpp"
+#include "tiles/host_matrix.hpp"
+
+namespace tesela::cli {
+
+/// The generator that `--pattern random|index` names.
+template <class T>
+Generator<T> generator(const std::string& pattern, std::uint64_t seed) {
+  return {pattern == "index" ? Pattern::index : Pattern::uniform, T(0), 0, seed};
+}
+
+/// A generated matrix on the host, its columns filled by all cores.
+template <class T>
+HostMatrix<T> generate(Shape shape, Generator<T> element) {
+  HostMatrix<T> a(shape.rows, shape.cols);
+  element.columns = shape.cols;
+  const index_t threads = std::max(1u, std::thread::hardware_concurrency());
+  std::vector<std::jthread> team;
+  for (index_t t = 0; t < threads; ++t)
+    team.emplace_back([&, t] {
+      for (index_t j = t; j < shape.cols; j += threads)
+        for (index_t i = 0; i < shape.rows; ++i) a(i, j) = element(i, j);
+    });
+  team.clear();
+  return a;
+}
+
+}  // namespace tesela::cli
