@@ -123,7 +123,8 @@ index_t Potrf::work_size([[maybe_unused]] index_t n) {
 #if TESELA_HAVE_CUDA
   CudaContext context(name);
   if (context.cusolver() != nullptr)
-    context.check(cusolverDnDpotrf_bufferSize(context.cusolver(), lower, i32(n), nullptr, i32(n), &size), "its size");
+    context.check(cusolverDnDpotrf_bufferSize(context.cusolver(), lower, i32(n), nullptr, i32(n), &size),
+                  "its workspace");
 #endif
   return std::max(size, 1);
 }
