@@ -1,9 +1,9 @@
 #pragma once
 
-#include <catch2/catch_test_macros.hpp>
-
 #include "runtime/runtime.hpp"
 #include "runtime/topology.hpp"
+
+#include <catch2/catch_test_macros.hpp>
 
 namespace tesela::test {
 
