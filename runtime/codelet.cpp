@@ -1,11 +1,11 @@
 #include "runtime/codelet.hpp"
 
+#include "runtime/starpu.hpp"
+
 #include <algorithm>
 #include <deque>
 #include <map>
 #include <utility>
-
-#include "runtime/starpu.hpp"
 
 #if TESELA_WITH_CUDA
 #include <cuda_runtime.h>
@@ -22,8 +22,10 @@ std::deque<CodeletImpl>& registry() {
   static std::deque<CodeletImpl> codelets;
   return codelets;
 }
-std::mutex failure_mutex;
-std::string failure;
+std::mutex drain_mutex;
+std::string failure;               // the first of those that no wait() has reported
+std::uint64_t failure_number = 0;  // of drains_requested, at that failure
+std::atomic<std::uint64_t> cancellation_number{0};
 
 std::uint32_t footprint_of_task(starpu_task* task) {
   return task->cl_arg != nullptr ? static_cast<const CallHeader*>(task->cl_arg)->footprint : 0;
@@ -111,15 +113,34 @@ std::vector<CodeletImpl*> all_codelets() {
   return all;
 }
 
-void report_failure(const std::string& what) noexcept {
-  const std::lock_guard lock(failure_mutex);
-  if (failure.empty()) failure = what;
-  draining.store(true);
+void forget_timing() noexcept {
+  if (starpu_task* task = starpu_task_get_current(); task != nullptr) task->failed = 1;
 }
 
-std::string take_failure() {
-  const std::lock_guard lock(failure_mutex);
-  return std::exchange(failure, {});
+void report_failure(const std::string& what) noexcept {
+  const std::lock_guard lock(drain_mutex);
+  if (failure_number <= drains_reported) {
+    failure = what;
+    failure_number = drains_requested + 1;
+  }
+  ++drains_requested;
+}
+
+void report_cancellation() noexcept { cancellation_number = ++drains_requested; }
+
+bool cancellation_pending() noexcept { return cancellation_number > drains_reported; }
+
+void throw_if_drained_since(std::uint64_t seen) {
+  const std::lock_guard lock(drain_mutex);
+  if (failure_number > seen) throw EnvironmentError(failure);
+  if (drains_requested > seen) throw Cancelled();
+}
+
+std::uint64_t report_drains() noexcept {
+  const std::lock_guard lock(drain_mutex);
+  const std::uint64_t now = drains_requested;
+  drains_reported = std::max(drains_reported.load(), now);
+  return now;
 }
 
 void record_use(void* argument) {
@@ -160,8 +181,7 @@ cusolverDnContext* CudaContext::cusolver() const noexcept { return nullptr; }
 bool CudaContext::check(int status, const char* call) const noexcept {
   if (status == 0) return true;
   detail::report_failure(std::string("kernel ") + kernel_ + ": " + call + " failed with status " +
-                         std::to_string(status) + " on " +
-                         [] {
+                         std::to_string(status) + " on " + [] {
                            char name[64] = "the host";
                            if (starpu_worker_get_id() >= 0)
                              starpu_worker_get_name(starpu_worker_get_id(), name, sizeof name);

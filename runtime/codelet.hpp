@@ -1,5 +1,9 @@
 #pragma once
 
+#include "runtime/access.hpp"
+#include "runtime/config.hpp"
+#include "runtime/cuda_context.hpp"
+
 #include <array>
 #include <atomic>
 #include <concepts>
@@ -8,10 +12,6 @@
 #include <tuple>
 #include <utility>
 #include <vector>
-
-#include "runtime/access.hpp"
-#include "runtime/config.hpp"
-#include "runtime/cuda_context.hpp"
 
 namespace tesela {
 namespace detail {
@@ -38,8 +38,18 @@ struct TileMemory {
 };
 TileMemory tile_memory(void* interface) noexcept;
 
-/// True once a run was cancelled or a codelet failed: tasks still queued then do nothing, so that the graph drains.
-inline std::atomic<bool> draining{false};
+/// Reasons to drop the tasks still queued (a cancellation, a failed codelet): how many there were, and how many of them
+/// a wait() has reported. Two counters, so that neither a signal handler nor a second graph's wait() can lose one.
+inline std::atomic<std::uint64_t> drains_requested{0}, drains_reported{0};
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "Runtime::cancel must be async-signal-safe");
+
+/// True while a reason is unreported: tasks that start then do nothing, so that the graphs drain.
+inline bool draining() noexcept {
+  return drains_requested.load(std::memory_order_relaxed) != drains_reported.load(std::memory_order_relaxed);
+}
+
+/// Keeps the running task's time, which says nothing, out of its performance model.
+void forget_timing() noexcept;
 
 void check_last_launch(const CudaContext&) noexcept;
 
@@ -94,7 +104,9 @@ struct Signature<void (*)(CudaContext&, const A&, P...) noexcept> {
 };
 
 template <class K>
-concept HasCpu = requires { &K::cpu; };
+concept HasCpu = requires {
+  &K::cpu;
+};
 template <class K>
 concept HasCuda = requires { &K::cuda; };
 template <class K>
@@ -127,6 +139,13 @@ struct Deduced {
   template <std::size_t I>
   using Parameter = std::tuple_element_t<I, Parameters>;
 
+  template <std::size_t... I>
+  static constexpr bool lists_before_the_last(std::index_sequence<I...>) {
+    return ((I + 1 < arity && ListOf<Parameter<I>>::value) || ...);
+  }
+  static_assert(!lists_before_the_last(std::make_index_sequence<arity>{}),
+                "a list of tiles must be the last parameter");
+
   static constexpr bool has_list() {
     if constexpr (arity == 0)
       return false;
@@ -139,21 +158,33 @@ struct Deduced {
 template <class P, class Views>
 decltype(auto) argument(void** buffers, std::size_t index, std::size_t count, Views& list) {
   if constexpr (ListOf<P>::value) {
-    for (std::size_t b = index; b < count; ++b)
-      list.push_back(as_parameter<typename ListOf<P>::element>(buffers[b]));
+    for (std::size_t b = index; b < count; ++b) list.push_back(as_parameter<typename ListOf<P>::element>(buffers[b]));
     return P(list);
   } else {
     return as_parameter<P>(buffers[index]);
   }
 }
 
+/// A task's arguments, or the default ones of a kernel that StarPU runs without a task.
+template <class Args>
+const Args& arguments_of(const Call<Args>* call) noexcept {
+  if constexpr (std::is_default_constructible_v<Args>) {
+    static const Args none{};
+    if (call == nullptr) return none;
+  }
+  return call->args;
+}
+
 template <class K, bool cuda>
 void run_variant(void** buffers, void* packed) {
-  if (draining.load(std::memory_order_relaxed)) return;
   using D = Deduced<K>;
-  const auto& call = *static_cast<const Call<typename K::Args>*>(packed);
+  using Args = typename K::Args;
+  const auto* call = static_cast<const Call<Args>*>(packed);
+  // StarPU starts a worker's part of a reduction without a task, and so without arguments; that must happen always.
+  if (call != nullptr && draining()) return forget_timing();
+  const Args& args = arguments_of(call);
   [&]<std::size_t... I>(std::index_sequence<I...>) {
-    [[maybe_unused]] const std::size_t count = call.header.buffers;
+    [[maybe_unused]] const std::size_t count = call != nullptr ? call->header.buffers : D::arity;
     [[maybe_unused]] auto list = [] {
       if constexpr (D::has_list())
         return std::vector<typename ListOf<typename D::template Parameter<D::arity - 1>>::element>{};
@@ -162,12 +193,13 @@ void run_variant(void** buffers, void* packed) {
     }();
     if constexpr (cuda) {
       CudaContext context(K::name);
-      K::cuda(context, call.args, argument<typename D::template Parameter<I>>(buffers, I, count, list)...);
+      K::cuda(context, args, argument<typename D::template Parameter<I>>(buffers, I, count, list)...);
       check_last_launch(context);
     } else {
-      K::cpu(call.args, argument<typename D::template Parameter<I>>(buffers, I, count, list)...);
+      K::cpu(args, argument<typename D::template Parameter<I>>(buffers, I, count, list)...);
     }
-  }(std::make_index_sequence<D::arity>{});
+  }
+  (std::make_index_sequence<D::arity>{});
 }
 
 /// What the runtime needs of a kernel once its types are erased.
@@ -193,7 +225,8 @@ template <class K>
 concept Kernel = requires {
   { K::name } -> std::convertible_to<const char*>;
   typename K::Args;
-} && (detail::HasCpu<K> || detail::HasCuda<K>);
+}
+&&(detail::HasCpu<K> || detail::HasCuda<K>);
 
 /// The StarPU codelet of a kernel: made once, at its first use, from the kernel's declaration alone.
 template <Kernel K>
@@ -204,7 +237,8 @@ class Codelet {
   static constexpr bool has_list = detail::Deduced<K>::has_list();
   static constexpr auto modes = []<std::size_t... I>(std::index_sequence<I...>) {
     return std::array<Mode, arity>{detail::mode_of<std::tuple_element_t<I, Parameters>>()...};
-  }(std::make_index_sequence<arity>{});
+  }
+  (std::make_index_sequence<arity>{});
 
   static detail::CodeletImpl& get() {
     static detail::CodeletImpl& codelet = make();

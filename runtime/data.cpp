@@ -1,9 +1,9 @@
 #include "runtime/data.hpp"
 
+#include "runtime/starpu.hpp"
+
 #include <algorithm>
 #include <limits>
-
-#include "runtime/starpu.hpp"
 
 namespace tesela::detail {
 namespace {
@@ -28,23 +28,32 @@ double AccessHistory::begin(std::uint64_t graph_id, Mode mode) {
 }
 
 Data::Data(Runtime& runtime, void* home, Shape shape, index_t ld, std::size_t element_size, OnRelease on_release)
-    : state_(runtime.state()), shape_(shape), element_size_(element_size), on_release_(on_release) {
+    : state_(runtime.state()),
+      shape_(shape),
+      element_size_(element_size),
+      on_release_(on_release),
+      has_value_(home != nullptr) {
   if (!state_->alive) throw LifetimeError("Data: the Runtime it is registered with is gone");
   const index_t limit = std::numeric_limits<std::uint32_t>::max();
+  if (home == nullptr) ld = shape.rows;
   if (shape.rows <= 0 || shape.cols <= 0 || shape.rows > limit || shape.cols > limit || ld > limit)
-    throw ArgumentError("Data", "shape", std::to_string(shape.rows) + " x " + std::to_string(shape.cols) +
-                                             " with leading dimension " + std::to_string(ld) +
-                                             " (each from 1 to 2^32 - 1)");
+    throw ArgumentError("Data", "shape",
+                        std::to_string(shape.rows) + " x " + std::to_string(shape.cols) + " with leading dimension " +
+                            std::to_string(ld) + " (each from 1 to 2^32 - 1)");
   starpu_data_handle_t handle = nullptr;
   starpu_matrix_data_register(&handle, home != nullptr ? STARPU_MAIN_RAM : -1, reinterpret_cast<uintptr_t>(home),
-                              static_cast<std::uint32_t>(home != nullptr ? ld : shape.rows),
-                              static_cast<std::uint32_t>(shape.rows), static_cast<std::uint32_t>(shape.cols),
-                              element_size);
+                              static_cast<std::uint32_t>(ld), static_cast<std::uint32_t>(shape.rows),
+                              static_cast<std::uint32_t>(shape.cols), element_size);
   handle_ = handle;
   state_->add(*this);
 }
 
 Data::~Data() {
+  try {
+    if (registered()) state_->submit_held(history.graph);
+  } catch (const std::exception&) {
+    // A task that cannot be submitted is dropped, with nobody here to tell.
+  }
   state_->remove(*this);
   release();
 }
@@ -53,6 +62,8 @@ void Data::release() noexcept {
   if (handle_ == nullptr) return;
   auto* handle = static_cast<starpu_data_handle_t>(handle_);
   handle_ = nullptr;
+  // An access on the host that outlives the runtime would make StarPU wait for its end for ever.
+  for (int held = held_on_host_; held > 0; --held) starpu_data_release_on_node(handle, STARPU_MAIN_RAM);
   if (on_release_ == OnRelease::bring_home)
     starpu_data_unregister(handle);
   else
@@ -61,7 +72,8 @@ void Data::release() noexcept {
 
 void* Data::handle() const {
   if (handle_ == nullptr)
-    throw LifetimeError("a tile was used after the Runtime it belongs to was destroyed: destroy tiles and graphs first");
+    throw LifetimeError(
+        "a tile was used after the Runtime it belongs to was destroyed: destroy tiles and graphs first");
   return handle_;
 }
 
@@ -69,8 +81,7 @@ void Data::set_label(std::shared_ptr<const std::string> name, index_t i, index_t
   name_ = std::move(name);
   i_ = i;
   j_ = j;
-  starpu_data_set_coordinates(static_cast<starpu_data_handle_t>(handle()), 2, static_cast<int>(i),
-                              static_cast<int>(j));
+  starpu_data_set_coordinates(static_cast<starpu_data_handle_t>(handle()), 2, static_cast<int>(i), static_cast<int>(j));
 }
 
 std::string Data::label() const {
@@ -78,27 +89,41 @@ std::string Data::label() const {
   return *name_ + "(" + std::to_string(i_) + "," + std::to_string(j_) + ")";
 }
 
-void Data::set_reduction(CodeletImpl& zero, CodeletImpl& combine, std::vector<std::byte> zero_call,
-                         std::vector<std::byte> combine_call) {
-  zero_call_ = std::move(zero_call);
-  combine_call_ = std::move(combine_call);
+void Data::set_reduction(CodeletImpl& zero, CodeletImpl& combine, std::vector<std::byte> combine_call) {
+  auto* registered = static_cast<starpu_data_handle_t>(handle());
+  if (zero_ == &zero && combine_ == &combine) return;
   Data* const self[] = {this, this};
-  reinterpret_cast<CallHeader*>(zero_call_.data())->footprint = footprint(0, std::span(self, 1));
-  reinterpret_cast<CallHeader*>(combine_call_.data())->footprint = footprint(0, self);
-  starpu_data_set_reduction_methods_with_args(static_cast<starpu_data_handle_t>(handle()), combine.starpu(),
-                                              combine_call_.data(), zero.starpu(), zero_call_.data());
+  reinterpret_cast<CallHeader*>(combine_call.data())->footprint = footprint(0, self);
+  combine_calls_.push_back(std::move(combine_call));
+  zero_ = &zero;
+  combine_ = &combine;
+  // No arguments for zero: StarPU 1.4 does not pass them on to the workers that begin a reduction (see run_variant).
+  starpu_data_set_reduction_methods_with_args(registered, combine.starpu(), combine_calls_.back().data(), zero.starpu(),
+                                              nullptr);
 }
 
 TileMemory acquire_on_host(Data& data, Mode mode) {
   auto* handle = static_cast<starpu_data_handle_t>(data.handle());
+  if (mode == Mode::in && !data.has_value() && !data.has_reduction())
+    throw ArgumentError("Tile::read", "tile " + data.label(), "nothing was written to it");
+  data.state_->submit_held(data.history.graph);
   if (starpu_data_acquire_on_node(handle, STARPU_MAIN_RAM, to_starpu(mode)) != 0)
     throw EnvironmentError("a tile could not be brought to host memory");
+  try {
+    throw_if_drained_since(drains_reported);
+  } catch (const Error&) {
+    starpu_data_release_on_node(handle, STARPU_MAIN_RAM);
+    throw;
+  }
+  data.has_value_ = true;
+  ++data.held_on_host_;
   return tile_memory(starpu_data_get_interface_on_node(handle, STARPU_MAIN_RAM));
 }
 
 void release_on_host(Data& data) noexcept {
-  if (data.registered())
-    starpu_data_release_on_node(static_cast<starpu_data_handle_t>(data.handle()), STARPU_MAIN_RAM);
+  if (!data.registered()) return;
+  --data.held_on_host_;
+  starpu_data_release_on_node(static_cast<starpu_data_handle_t>(data.handle_), STARPU_MAIN_RAM);
 }
 
 void RuntimeState::add(Data& data) {
@@ -114,6 +139,17 @@ void RuntimeState::remove(Data& data) noexcept {
   if (data.next_ != nullptr) data.next_->previous_ = data.previous_;
   if (registered == &data) registered = data.next_;
   data.next_ = data.previous_ = nullptr;
+}
+
+void RuntimeState::submit_held(std::uint64_t graph) {
+  if (graphs_holding == 0) return;
+  std::vector<std::function<void()>> submissions;
+  {
+    const std::lock_guard lock(mutex);
+    for (const auto& [id, submission] : holding)
+      if (graph == every_graph || graph == id) submissions.push_back(submission);
+  }
+  for (const auto& submission : submissions) submission();
 }
 
 void RuntimeState::release_all() noexcept {

@@ -1,12 +1,13 @@
 #pragma once
 
+#include "runtime/access.hpp"
+#include "runtime/codelet.hpp"
+
+#include <atomic>
 #include <memory>
 #include <string>
 #include <type_traits>
 #include <vector>
-
-#include "runtime/access.hpp"
-#include "runtime/codelet.hpp"
 
 namespace tesela {
 
@@ -47,13 +48,20 @@ class Data {
   void set_label(std::shared_ptr<const std::string> name, index_t i, index_t j);
   std::string label() const;
 
-  void set_reduction(CodeletImpl& zero, CodeletImpl& combine, std::vector<std::byte> zero_call,
-                     std::vector<std::byte> combine_call);
-  bool has_reduction() const { return !combine_call_.empty(); }
+  void set_reduction(CodeletImpl& zero, CodeletImpl& combine, std::vector<std::byte> combine_call);
+  bool has_reduction() const { return combine_ != nullptr; }
+
+  /// Whether anything was written to it, or will be by the tasks inserted so far: what StarPU aborts on when it is not.
+  bool has_value() const { return has_value_; }
+  void set_value(bool value) { has_value_ = value; }
 
   AccessHistory history;
+  std::uint64_t insertion = 0;  // the last one that took it, and how: to see a tile that one task takes twice
+  Mode insertion_mode = Mode::in;
 
  private:
+  friend TileMemory acquire_on_host(Data&, Mode);
+  friend void release_on_host(Data&) noexcept;
   friend struct RuntimeState;
   std::shared_ptr<RuntimeState> state_;
   void* handle_ = nullptr;
@@ -62,7 +70,10 @@ class Data {
   OnRelease on_release_;
   std::shared_ptr<const std::string> name_;
   index_t i_ = 0, j_ = 0;
-  std::vector<std::byte> zero_call_, combine_call_;
+  CodeletImpl *zero_ = nullptr, *combine_ = nullptr;
+  std::vector<std::vector<std::byte>> combine_calls_;  // every one that a submitted task may still point to
+  bool has_value_;
+  std::atomic<int> held_on_host_{0};
   Data *next_ = nullptr, *previous_ = nullptr;  // the runtime's list of what is registered
 };
 
@@ -102,11 +113,14 @@ class Tile {
   index_t cols() const { return shape().cols; }
   detail::Data& data() const { return *data_; }
 
-  /// Waits for the tasks that write the tile and brings it to the host.
+  /// Waits for the tasks that write the tile and brings it to the host. Throws Cancelled or EnvironmentError when those
+  /// tasks were dropped (see Graph::wait), ArgumentError when nothing was ever written. Hold it no longer than needed:
+  /// a task that writes the tile waits for its end, and a wait() for that task, on the same thread, would wait for
+  /// ever.
   HostAccess<const T> read() const { return {*data_, Mode::in}; }
   /// As read(), to change the tile in place: waits for the tasks that read it as well.
   HostAccess<T> update() const { return {*data_, Mode::inout}; }
-  /// Waits for the tasks that use the tile; what it held is lost.
+  /// Waits for the tasks that use the tile; what it held is lost. Throws as read() does.
   HostAccess<T> write() const { return {*data_, Mode::out}; }
 
  private:

@@ -1,13 +1,14 @@
 #include "runtime/graph.hpp"
 
+#include "runtime/graph_record.hpp"
+#include "runtime/starpu.hpp"
+
 #include <algorithm>
 #include <cstdlib>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
-
-#include "runtime/graph_record.hpp"
-#include "runtime/starpu.hpp"
 
 namespace tesela {
 namespace {
@@ -28,7 +29,6 @@ struct Graph::Impl {
   Bounds bounds;
   int lowest_priority = 0, highest_priority = 0;
   std::optional<detail::GraphRecord> record;
-  std::vector<starpu_task*> held;  // with longest_path_priorities: one for each recorded task not yet submitted
 
   struct StatusSlot {
     int value = 0;
@@ -38,15 +38,53 @@ struct Graph::Impl {
   std::deque<StatusSlot> statuses;
   std::map<std::tuple<index_t, index_t, std::size_t>, detail::Data> scratch;
 
+  struct Held {
+    starpu_task* task;           // null for a hint
+    std::function<void()> hint;  // keeps its place among the tasks
+  };
+  std::vector<Held> held;  // with longest_path_priorities: what is not submitted yet
+
+  index_t unwaited = 0;         // tasks since the last wait()
+  std::uint64_t drains_seen{};  // of detail::drains_requested, when the first of them was inserted
+
+  /// The mode of the task's b-th tile; a list's mode is that of all its tiles.
+  static Mode mode_of(const Insertion& task, std::size_t b) { return task.modes[std::min(b, task.modes.size() - 1)]; }
+
   void require_alive() const {
     if (!state->alive) throw LifetimeError("Graph: its Runtime was destroyed; destroy graphs first");
   }
+  /// Refuses, by name, the tasks that StarPU would abort on or that would wait for themselves.
+  void check(const Insertion& task) const;
   /// Which kinds of worker may run this task, or NoWorkerError / EnvironmentError saying why none can.
   std::int32_t placement(const Insertion& task) const;
   void track(const Insertion& task);
   void submit(starpu_task* task) const;
   void submit_held();
+  void in_order(std::function<void()> hint);
 };
+
+void Graph::Impl::check(const Insertion& task) const {
+  static std::atomic<std::uint64_t> insertions{0};
+  const std::uint64_t insertion = ++insertions;
+  const auto refuse = [&](std::size_t b, const char* why) {
+    const std::string label = task.data[b]->label();
+    throw ArgumentError("Graph::insert<" + std::string(task.codelet->name()) + ">", "tile " + std::to_string(b),
+                        (label.empty() ? "it " : label + " ") + why);
+  };
+  for (std::size_t b = 0; b < task.data.size(); ++b) {
+    detail::Data& data = *task.data[b];
+    const Mode mode = mode_of(task, b);
+    data.handle();
+    if (mode == Mode::reduce && !data.has_reduction()) refuse(b, "is reduced into without Graph::reduction");
+    if ((mode == Mode::in || mode == Mode::inout || mode == Mode::commute) && !data.has_value() &&
+        !data.has_reduction())
+      refuse(b, "is read, and nothing was written to it before");
+    if (data.insertion == insertion && !(mode == Mode::in && data.insertion_mode == Mode::in))
+      refuse(b, "is used twice by this task, and not only read");
+    data.insertion = insertion;
+    data.insertion_mode = mode;
+  }
+}
 
 std::int32_t Graph::Impl::placement(const Insertion& task) const {
   detail::CodeletImpl& codelet = *task.codelet;
@@ -55,8 +93,9 @@ std::int32_t Graph::Impl::placement(const Insertion& task) const {
   if (!cpu && !cuda)
     throw NoWorkerError(std::string("kernel '") + codelet.name() + "' has " +
                         (codelet.has_cpu() ? "only a CPU variant" : "only a CUDA variant") + ", and this runtime has " +
-                        describe(*state) + (codelet.has_cpu() ? ": set STARPU_NCPU to 1 or more"
-                                                              : ": run where a GPU is visible and STARPU_NCUDA is not 0"));
+                        describe(*state) +
+                        (codelet.has_cpu() ? ": set STARPU_NCPU to 1 or more"
+                                           : ": run where a GPU is visible and STARPU_NCUDA is not 0"));
   if (!cuda) return STARPU_CPU;
   std::size_t bytes = 0;
   for (const detail::Data* data : task.data) bytes += data->bytes();
@@ -70,26 +109,30 @@ std::int32_t Graph::Impl::placement(const Insertion& task) const {
 
 /// Follows the dependences that this task implies: the longest path always, the edges when the graph is recorded.
 void Graph::Impl::track(const Insertion& task) {
-  std::string label;
   if (record) {
+    std::string label;
     for (std::size_t b = 0; b < task.data.size() && label.empty(); ++b)
-      if (task.modes[std::min(b, task.modes.size() - 1)] != Mode::in) label = task.data[b]->label();
+      if (mode_of(task, b) != Mode::in) label = task.data[b]->label();
     record->add(*task.codelet, task.call->footprint, task.flops, std::move(label));
   }
-  const auto mode_of = [&](std::size_t b) { return task.modes[std::min(b, task.modes.size() - 1)]; };
   double begin = 0;
   for (std::size_t b = 0; b < task.data.size(); ++b) {
-    if (mode_of(b) == Mode::scratch) continue;
-    begin = std::max(begin, task.data[b]->history.begin(id, mode_of(b)));
-    if (record) record->depends_on(task.data[b]->history.previous);
+    const Mode mode = mode_of(task, b);
+    if (mode == Mode::scratch) continue;
+    detail::Data& data = *task.data[b];
+    if (data.history.graph != id) state->submit_held(data.history.graph);
+    begin = std::max(begin, data.history.begin(id, mode));
+    if (record) record->depends_on(data.history.previous);
+    if (mode != Mode::in) data.set_value(true);
   }
   const double end = begin + task.flops;
   for (std::size_t b = 0; b < task.data.size(); ++b) {
-    if (mode_of(b) == Mode::scratch) continue;
+    if (mode_of(task, b) == Mode::scratch) continue;
     auto& history = task.data[b]->history;
     history.current_end = std::max(history.current_end, end);
     if (record) history.current.push_back(static_cast<std::uint32_t>(record->size() - 1));
   }
+  if (unwaited++ == 0) drains_seen = detail::drains_reported;
   ++bounds.tasks;
   bounds.work_flops += task.flops;
   bounds.path_flops = std::max(bounds.path_flops, end);
@@ -108,14 +151,27 @@ void Graph::Impl::submit(starpu_task* task) const {
 
 void Graph::Impl::submit_held() {
   if (held.empty()) return;
-  const std::vector<double> path = record->path_to_end();
-  const double longest = *std::max_element(path.begin(), path.end());
-  const std::size_t first = record->size() - held.size();
-  const std::vector<starpu_task*> tasks = std::exchange(held, {});
-  for (std::size_t t = 0; t < tasks.size(); ++t) {
-    tasks[t]->priority = static_cast<int>(path[first + t] / longest * 1e6);
-    submit(tasks[t]);
+  const std::vector<Held> now = std::exchange(held, {});
+  const auto tasks =
+      static_cast<std::size_t>(std::count_if(now.begin(), now.end(), [](const Held& h) { return h.task; }));
+  const std::vector<double> path = record->path_to_end(record->size() - tasks);
+  const double longest = path.empty() ? 1 : *std::max_element(path.begin(), path.end());
+  std::size_t next = 0;
+  for (const Held& h : now) {
+    if (h.task != nullptr) {
+      h.task->priority = static_cast<int>(path[next++] / longest * 1e6);
+      submit(h.task);
+    } else {
+      h.hint();
+    }
   }
+}
+
+void Graph::Impl::in_order(std::function<void()> hint) {
+  if (held.empty())
+    hint();
+  else
+    held.push_back({nullptr, std::move(hint)});
 }
 
 Graph::Graph(Runtime& runtime, GraphOptions options) : impl_(std::make_unique<Impl>()) {
@@ -125,27 +181,38 @@ Graph::Graph(Runtime& runtime, GraphOptions options) : impl_(std::make_unique<Im
   if (options.record || options.longest_path_priorities) impl_->record.emplace();
   impl_->lowest_priority = starpu_sched_get_min_priority();
   impl_->highest_priority = starpu_sched_get_max_priority();
+  if (options.longest_path_priorities) {
+    const std::lock_guard lock(impl_->state->mutex);
+    impl_->state->holding.emplace(impl_->id, [impl = impl_.get()] { impl->submit_held(); });
+    ++impl_->state->graphs_holding;
+  }
 }
 
 Graph::~Graph() {
-  if (!impl_->state->alive) return;
-  for (starpu_task* task : impl_->held) {
-    task->destroy = 0;
-    starpu_task_destroy(task);
+  detail::RuntimeState& state = *impl_->state;
+  if (state.alive) {
+    try {
+      impl_->submit_held();
+    } catch (const std::exception&) {
+      // Told by wait(), which nobody called.
+    }
+    starpu_task_wait_for_all();
+    if (impl_->unwaited > 0) detail::report_drains();
   }
-  starpu_task_wait_for_all();
+  if (impl_->options.longest_path_priorities) {
+    const std::lock_guard lock(state.mutex);
+    state.holding.erase(impl_->id);
+    --state.graphs_holding;
+  }
 }
 
 void Graph::insert(const Insertion& task) {
+  std::unique_ptr<detail::CallHeader, decltype(&std::free)> call(task.call, &std::free);
   impl_->require_alive();
+  impl_->check(task);
   task.call->codelet = task.codelet;
   task.call->buffers = static_cast<std::uint32_t>(task.data.size());
   task.call->footprint = detail::footprint(task.cost_key, task.data);
-  std::unique_ptr<detail::CallHeader, decltype(&std::free)> call(task.call, &std::free);
-  for (std::size_t b = 0; b < task.data.size(); ++b)
-    if (task.modes[std::min(b, task.modes.size() - 1)] == Mode::reduce && !task.data[b]->has_reduction())
-      throw ArgumentError("Graph::insert", std::string("kernel '") + task.codelet->name() + "'",
-                          "its Reduce parameter needs a tile that Graph::reduction was called for");
   const std::int32_t where = impl_->placement(task);
 
   starpu_task* t = starpu_task_create();
@@ -165,8 +232,7 @@ void Graph::insert(const Insertion& task) {
   if (buffers > STARPU_NMAXBUFS) {
     t->dyn_handles = static_cast<starpu_data_handle_t*>(std::malloc(buffers * sizeof(starpu_data_handle_t)));
     if (task.codelet->has_list())
-      t->dyn_modes =
-          static_cast<starpu_data_access_mode*>(std::malloc(buffers * sizeof(starpu_data_access_mode)));
+      t->dyn_modes = static_cast<starpu_data_access_mode*>(std::malloc(buffers * sizeof(starpu_data_access_mode)));
   }
   for (std::size_t b = 0; b < buffers; ++b) {
     STARPU_TASK_SET_HANDLE(t, static_cast<starpu_data_handle_t>(task.data[b]->handle()), b);
@@ -176,7 +242,7 @@ void Graph::insert(const Insertion& task) {
   impl_->track(task);
   t->cl_arg = call.release();
   if (impl_->options.longest_path_priorities)
-    impl_->held.push_back(t);
+    impl_->held.push_back({t, {}});
   else
     impl_->submit(t);
 }
@@ -189,16 +255,17 @@ void Graph::submit() {
 Status Graph::wait() {
   submit();
   starpu_task_wait_for_all();
-  if (detail::draining.exchange(false)) {
-    const std::string failure = detail::take_failure();
-    if (!failure.empty()) throw EnvironmentError(failure);
-    throw Cancelled();
-  }
+  if (impl_->unwaited == 0) impl_->drains_seen = detail::drains_reported;
+  const std::uint64_t seen = std::exchange(impl_->drains_seen, detail::report_drains());
+  impl_->unwaited = 0;
   Status status;
   for (Impl::StatusSlot& slot : impl_->statuses) {
-    const HostAccess<const int> value(*slot.data, Mode::in);
-    if (status.ok()) status.info = *value.data > 0 ? *value.data + slot.offset : *value.data;
+    const int value = *HostAccess<const int>(*slot.data, Mode::in).data;
+    if (value == 0) continue;
+    if (status.ok()) status.info = value > 0 ? value + slot.offset : value;
+    *HostAccess<int>(*slot.data, Mode::out).data = 0;
   }
+  detail::throw_if_drained_since(seen);
   return status;
 }
 
@@ -221,20 +288,25 @@ detail::Data& Graph::scratch_data(Shape shape, std::size_t element_size) {
 void Graph::prefetch(detail::Data& data, int gpu) {
   impl_->require_alive();
   auto* handle = static_cast<starpu_data_handle_t>(data.handle());
-  if (gpu < 0) {
-    // An acquisition waits for the tasks before it, where StarPU's own prefetch would overtake them.
+  const auto& nodes = impl_->state->gpu_nodes;
+  if (!data.has_value() || (gpu >= 0 && nodes.empty())) return;
+  if (gpu >= 0) {
+    const unsigned node = nodes[static_cast<std::size_t>(gpu) % nodes.size()];
+    return impl_->in_order([=] { starpu_data_prefetch_on_node(handle, node, 1); });
+  }
+  // An acquisition waits for the tasks before it, where StarPU's own prefetch would overtake them.
+  impl_->in_order([=] {
     starpu_data_acquire_on_node_cb(
         handle, STARPU_MAIN_RAM, STARPU_R,
         [](void* h) { starpu_data_release_on_node(static_cast<starpu_data_handle_t>(h), STARPU_MAIN_RAM); }, handle);
-    return;
-  }
-  const auto& nodes = impl_->state->gpu_nodes;
-  if (!nodes.empty()) starpu_data_prefetch_on_node(handle, nodes[static_cast<std::size_t>(gpu) % nodes.size()], 1);
+  });
 }
 
 void Graph::invalidate(detail::Data& data) {
   impl_->require_alive();
-  starpu_data_invalidate_submit(static_cast<starpu_data_handle_t>(data.handle()));
+  auto* handle = static_cast<starpu_data_handle_t>(data.handle());
+  impl_->in_order([=] { starpu_data_invalidate_submit(handle); });
+  data.set_value(false);
 }
 
 Runtime& Graph::runtime() const {
@@ -242,9 +314,13 @@ Runtime& Graph::runtime() const {
   return *impl_->runtime;
 }
 
-index_t Graph::tasks() const { return impl_->bounds.tasks; }
+index_t Graph::tasks() const {
+  impl_->require_alive();
+  return impl_->bounds.tasks;
+}
 
 Bounds Graph::bounds() const {
+  impl_->require_alive();
   Bounds bounds = impl_->bounds;
   if (impl_->record)
     impl_->record->time(bounds, *impl_->state);
@@ -254,6 +330,7 @@ Bounds Graph::bounds() const {
 }
 
 void Graph::write_dot(const std::string& path) const {
+  impl_->require_alive();
   if (!impl_->record) throw ArgumentError("Graph::write_dot", "options.record", "false: the graph was not recorded");
   impl_->record->write_dot(path);
 }

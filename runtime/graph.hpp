@@ -1,15 +1,15 @@
 #pragma once
 
+#include "runtime/codelet.hpp"
+#include "runtime/data.hpp"
+#include "runtime/runtime.hpp"
+
 #include <cstdlib>
 #include <memory>
 #include <new>
 #include <span>
 #include <string>
 #include <type_traits>
-
-#include "runtime/codelet.hpp"
-#include "runtime/data.hpp"
-#include "runtime/runtime.hpp"
 
 namespace tesela {
 
@@ -26,8 +26,10 @@ struct Status {
 };
 
 struct GraphOptions {
-  bool record = false;                   ///< keep the DAG, for write_dot and bounds in seconds (about 100 B a task)
-  bool longest_path_priorities = false;  ///< hold tasks back until submit()/wait(), then rank them; implies record
+  bool record = false;  ///< keep the DAG, for write_dot and bounds in seconds (about 100 B a task)
+  /// Hold tasks back until submit(), wait(), the graph's end or an access on the host to one of their tiles, and then
+  /// give each the length of the longest path from it to the end as its priority; implies record.
+  bool longest_path_priorities = false;
 };
 
 /// How large a graph is and how fast it could run.
@@ -46,14 +48,15 @@ struct Bounds {
 class Graph {
  public:
   explicit Graph(Runtime& runtime, GraphOptions options = {});
-  /// Waits for the tasks. (Call wait() to learn about failures.)
+  /// Waits for the tasks inserted so far. (Call wait() to learn about failures.)
   ~Graph();
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
   /// Inserts one task of kernel K on these tiles (one for each parameter of its variants; a std::span or vector of
   /// tiles for a list). It starts when what it reads is ready. Throws NoWorkerError when no worker can run K,
-  /// LifetimeError when the runtime is gone, ArgumentError when a Reduce parameter's tile knows no reduction.
+  /// LifetimeError when the runtime is gone, and ArgumentError when the task reads a tile that nothing wrote, reduces
+  /// into one without Graph::reduction, or takes one tile twice other than by In.
   template <Kernel K, class... Tiles>
   void insert(const typename K::Args& args, const Tiles&... tiles) {
     insert<K>(Priority{0}, args, tiles...);
@@ -64,8 +67,10 @@ class Graph {
   /// Submits what longest_path_priorities holds back; otherwise everything is submitted already.
   void submit();
 
-  /// Waits until all tasks have run. Returns the first nonzero status in the order of the status() calls. Throws
-  /// EnvironmentError when a kernel reported a failed device call, and Cancelled after Runtime::cancel.
+  /// Waits until all tasks have run. Returns the first nonzero status in the order of the status() calls, and sets all
+  /// of them to 0. Throws EnvironmentError when a kernel reported a failed device call, and Cancelled after
+  /// Runtime::cancel: tasks were dropped then, in every graph that had some, and each of these graphs' wait() says so
+  /// once. The graph takes new tasks afterwards, whatever wait() said.
   Status wait();
 
   /// A new one-element tile, 0 at first, that kernels write a numerical status to; wait() collects it. What a kernel
@@ -82,7 +87,7 @@ class Graph {
 
   /// Says how Reduce accesses to a tile begin (Zero: Out) and combine (Add: Commute, In).
   template <Kernel Zero, Kernel Add, class T>
-  void reduction(const Tile<T>& tile);
+  void reduction(const Tile<T>& tile);  // both with default Args
 
   /// Hints: bring a tile to a GPU, or to its place on the host, as soon as the tasks before it allow.
   template <class T>
@@ -164,8 +169,9 @@ std::vector<std::byte> call_bytes() {
 
 template <class P, class Argument>
 constexpr bool accepts() {
-  if constexpr (ListOf<P>::value)
-    return requires(const Argument& a) { std::span<const Tile<typename ValueOf<P>::type>>(a); };
+  if constexpr (ListOf<P>::value) return requires(const Argument& a) {
+      std::span<const Tile<typename ValueOf<P>::type>>(a);
+    };
   else
     return std::is_same_v<Argument, Tile<typename ValueOf<P>::type>>;
 }
@@ -179,10 +185,17 @@ void Graph::insert(Priority priority, const typename K::Args& args, const Tiles&
   []<std::size_t... I>(std::index_sequence<I...>) {
     static_assert((detail::accepts<std::tuple_element_t<I, typename C::Parameters>, Tiles>() && ...),
                   "a tile's element type differs from the kernel parameter's");
-  }(std::make_index_sequence<C::arity>{});
+  }
+  (std::make_index_sequence<C::arity>{});
 
   double flops = 0;
-  Insertion task{&C::get(), nullptr, sizeof(detail::Call<typename K::Args>), {}, C::modes, 0, priority.value,
+  Insertion task{&C::get(),
+                 nullptr,
+                 sizeof(detail::Call<typename K::Args>),
+                 {},
+                 C::modes,
+                 0,
+                 priority.value,
                  detail::cost_key_of(args)};
   if constexpr (!C::has_list) {
     if constexpr (detail::HasFlops<K>) {
@@ -225,8 +238,8 @@ template <Kernel Zero, Kernel Add, class T>
 void Graph::reduction(const Tile<T>& tile) {
   static_assert(Codelet<Zero>::modes == std::array{Mode::out}, "Zero writes its one tile (Out)");
   static_assert(Codelet<Add>::modes == std::array{Mode::commute, Mode::in}, "Add adds a tile (In) to one (Commute)");
-  tile.data().set_reduction(Codelet<Zero>::get(), Codelet<Add>::get(), detail::call_bytes<Zero>(),
-                            detail::call_bytes<Add>());
+  static_assert(std::is_default_constructible_v<typename Zero::Args>, "Zero runs with default Args");
+  tile.data().set_reduction(Codelet<Zero>::get(), Codelet<Add>::get(), detail::call_bytes<Add>());
 }
 
 }  // namespace tesela

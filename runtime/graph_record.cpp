@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <limits>
 #include <map>
+#include <utility>
 
 namespace tesela::detail {
 namespace {
@@ -19,14 +20,24 @@ struct Seconds {
 /// What the kernel's history says of one task of this footprint; infinite where it says nothing.
 Seconds expected(CodeletImpl& codelet, std::uint32_t footprint, const RuntimeState& state) {
   Seconds seconds;
+  // StarPU loads a model's history when it is asked about a task: a task of a codelet without tiles will do.
+  starpu_codelet model_only;
+  starpu_codelet_init(&model_only);
+  model_only.model = codelet.model();
+  CallHeader call{&codelet, footprint, 0};
+  starpu_task task;
+  starpu_task_init(&task);
+  task.cl = &model_only;
+  task.cl_arg = &call;
   for (std::size_t w = 0; w < state.workers.size(); ++w) {
     const bool gpu = state.workers[w].is_gpu;
     double& slot = gpu ? seconds.gpu : seconds.cpu;
     if (slot != infinite || !(gpu ? codelet.has_cuda() : codelet.has_cpu())) continue;
     auto* arch = starpu_worker_get_perf_archtype(static_cast<int>(w), STARPU_NMAX_SCHED_CTXS);
-    const double us = starpu_perfmodel_history_based_expected_perf(codelet.model(), arch, footprint);
+    const double us = starpu_task_expected_length(&task, arch, 0);
     if (std::isfinite(us) && us > 0) slot = us * 1e-6;
   }
+  starpu_task_clean(&task);
   return seconds;
 }
 
@@ -34,16 +45,15 @@ Seconds expected(CodeletImpl& codelet, std::uint32_t footprint, const RuntimeSta
 
 GraphRecord::TaskId GraphRecord::add(CodeletImpl& codelet, std::uint32_t footprint, double flops, std::string label) {
   tasks_.push_back({&codelet, footprint, static_cast<std::uint32_t>(edges_.size()), flops, std::move(label)});
-  return static_cast<TaskId>(tasks_.size() - 1);
+  const auto self = static_cast<TaskId>(tasks_.size() - 1);
+  last_successor_.push_back(self);
+  return self;
 }
 
 void GraphRecord::depends_on(const std::vector<TaskId>& predecessors) {
-  const std::size_t first = tasks_.back().first_predecessor;
   const auto self = static_cast<TaskId>(tasks_.size() - 1);
-  for (const TaskId p : predecessors) {
-    const auto mine = std::span(edges_).subspan(first);
-    if (p != self && std::find(mine.begin(), mine.end(), p) == mine.end()) edges_.push_back(p);
-  }
+  for (const TaskId p : predecessors)
+    if (std::exchange(last_successor_[p], self) != self) edges_.push_back(p);
 }
 
 std::span<const GraphRecord::TaskId> GraphRecord::predecessors(std::size_t task) const {
@@ -52,11 +62,12 @@ std::span<const GraphRecord::TaskId> GraphRecord::predecessors(std::size_t task)
   return std::span(edges_).subspan(first, last - first);
 }
 
-std::vector<double> GraphRecord::path_to_end() const {
-  std::vector<double> longest(tasks_.size(), 0);
-  for (std::size_t t = tasks_.size(); t-- > 0;) {
-    longest[t] += std::max(tasks_[t].flops, 1.0);
-    for (const TaskId p : predecessors(t)) longest[p] = std::max(longest[p], longest[t]);
+std::vector<double> GraphRecord::path_to_end(std::size_t first) const {
+  std::vector<double> longest(tasks_.size() - first, 0);
+  for (std::size_t t = tasks_.size(); t-- > first;) {
+    longest[t - first] += std::max(tasks_[t].flops, 1.0);
+    for (const TaskId p : predecessors(t))
+      if (p >= first) longest[p - first] = std::max(longest[p - first], longest[t - first]);
   }
   return longest;
 }
@@ -115,18 +126,29 @@ double area_bound(std::vector<std::pair<double, double>> work, int cpus, int gpu
 }
 
 void GraphRecord::write_dot(const std::string& path) const {
+  const auto quoted = [](const std::string& text) {
+    std::string result;
+    for (const char c : text) {
+      if (c == '"' || c == '\\') result += '\\';
+      result += c;
+    }
+    return result;
+  };
   std::FILE* file = std::fopen(path.c_str(), "w");
   if (file == nullptr) throw FileError(path, "cannot be created");
   std::fprintf(file, "digraph tesela {\n  rankdir=TB;\n  node [shape=box, style=filled, fontname=\"sans-serif\"];\n");
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     const Task& task = tasks_[t];
-    std::fprintf(file, "  t%zu [label=\"%s\\n%s\", fillcolor=\"#%06x\", fontcolor=\"%s\"];\n", t, task.codelet->name(),
-                 task.label.c_str(), task.codelet->color(), task.codelet->color() < 0x808080 ? "white" : "black");
+    const std::uint32_t color = task.codelet->color(), red = color >> 16, green = color >> 8 & 255, blue = color & 255;
+    const bool dark = 299 * red + 587 * green + 114 * blue < 128000;
+    const std::string label = (task.label.empty() ? "" : "\\n") + quoted(task.label);
+    std::fprintf(file, "  t%zu [label=\"%s%s\", fillcolor=\"#%06x\", fontcolor=\"%s\"];\n", t,
+                 quoted(task.codelet->name()).c_str(), label.c_str(), color, dark ? "white" : "black");
     for (const TaskId p : predecessors(t)) std::fprintf(file, "  t%u -> t%zu;\n", p, t);
   }
   std::fprintf(file, "}\n");
   const bool failed = std::ferror(file) != 0;
-  if (std::fclose(file) != 0 || failed) throw EnvironmentError(path + ": could not be written (disk full?)");
+  if (std::fclose(file) != 0 || failed) throw FileError(path, "could not be written (disk full?)");
 }
 
 }  // namespace tesela::detail

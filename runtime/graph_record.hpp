@@ -2,11 +2,11 @@
 
 // The recorded graph: not installed, the runtime's own.
 
-#include <string>
-#include <vector>
-
 #include "runtime/graph.hpp"
 #include "runtime/starpu.hpp"
+
+#include <string>
+#include <vector>
 
 namespace tesela::detail {
 
@@ -20,8 +20,9 @@ class GraphRecord {
   void depends_on(const std::vector<TaskId>& predecessors);
   std::size_t size() const { return tasks_.size(); }
 
-  /// The longest path from the start of each task to the end of the graph, in flops (a task without flops counts 1).
-  std::vector<double> path_to_end() const;
+  /// The longest path from the start of each task, from `first` on, to the end of the graph, in flops (a task without
+  /// flops counts 1).
+  std::vector<double> path_to_end(std::size_t first) const;
 
   /// Fills in the figures that need the performance models.
   void time(Bounds& bounds, const RuntimeState& state) const;
@@ -40,6 +41,7 @@ class GraphRecord {
 
   std::vector<Task> tasks_;
   std::vector<TaskId> edges_;
+  std::vector<TaskId> last_successor_;  // of each task: so that an edge appears once
 };
 
 /// The least time in which c CPU and g GPU workers can finish classes of independent, infinitely divisible work: class

@@ -1,13 +1,13 @@
 #include "runtime/runtime.hpp"
 
+#include "runtime/starpu.hpp"
+#include "runtime/topology.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <tuple>
 #include <utility>
-
-#include "runtime/starpu.hpp"
-#include "runtime/topology.hpp"
 
 #if TESELA_WITH_CUDA
 #include <starpu_cublas_v2.h>
@@ -18,7 +18,6 @@ namespace tesela {
 namespace {
 
 std::atomic<bool> running{false};
-std::atomic<bool> cancel_requested{false};
 
 /// Environment variables as StarPU reads them at start, put back afterwards.
 class ScopedEnvironment {
@@ -63,8 +62,10 @@ void apply(const RuntimeOptions& options, ScopedEnvironment& env) {
       throw ArgumentError("Runtime", "scheduler",
                           "'" + *options.scheduler + "' is not one of: " + list_of_schedulers());
     env.set("STARPU_SCHED", *options.scheduler);
-  } else if (const char* name = std::getenv("STARPU_SCHED"); name == nullptr) {
-    env.set("STARPU_SCHED", count_cuda_devices() > 0 && options.gpus.value_or(1) > 0 ? "dmdas" : "lws");
+  } else if (const char* name = std::getenv("STARPU_SCHED"); name == nullptr || *name == 0) {
+    const char* ncuda = std::getenv("STARPU_NCUDA");
+    const bool gpus_wanted = options.gpus.value_or(ncuda != nullptr ? std::atoi(ncuda) : 1) != 0;
+    env.set("STARPU_SCHED", gpus_wanted && count_cuda_devices() > 0 ? "dmdas" : "lws");
   } else if (!known_scheduler(name)) {
     throw EnvironmentError("STARPU_SCHED=" + std::string(name) +
                            " is no StarPU scheduler; set one of: " + list_of_schedulers());
@@ -124,7 +125,6 @@ Runtime::Runtime(const RuntimeOptions& options) : state_(std::make_shared<detail
     running = false;
     throw;
   }
-  detail::draining = cancel_requested.load();
   state_->profile = options.profile;
   describe_workers(*state_);
 #if TESELA_WITH_CUDA
@@ -133,12 +133,19 @@ Runtime::Runtime(const RuntimeOptions& options) : state_(std::make_shared<detail
     starpu_cusolver_init();
   }
 #endif
-  if (options.profile) starpu_profiling_status_set(STARPU_PROFILING_ENABLE);
+  // Of the process, not of one start of StarPU: it may still be what the Runtime before this one said.
+  starpu_profiling_status_set(options.profile ? STARPU_PROFILING_ENABLE : STARPU_PROFILING_DISABLE);
   reset_statistics();
 }
 
 Runtime::~Runtime() {
+  try {
+    state_->submit_held(detail::RuntimeState::every_graph);
+  } catch (const std::exception&) {
+    // Told by Graph::wait, which nobody called.
+  }
   starpu_task_wait_for_all();
+  detail::report_drains();
   state_->release_all();
 #if TESELA_WITH_CUDA
   if (state_->gpus > 0) {
@@ -162,12 +169,9 @@ std::size_t Runtime::device_bytes() const {
 
 index_t Runtime::pending_tasks() { return running ? starpu_task_nsubmitted() : 0; }
 
-void Runtime::cancel() noexcept {
-  cancel_requested.store(true);
-  detail::draining.store(true);
-}
+void Runtime::cancel() noexcept { detail::report_cancellation(); }
 
-bool Runtime::cancelled() noexcept { return cancel_requested.load(); }
+bool Runtime::cancelled() noexcept { return detail::cancellation_pending(); }
 
 std::vector<std::string> Runtime::schedulers() {
   std::vector<std::string> names;
@@ -198,11 +202,9 @@ PinnedMemory::~PinnedMemory() {
 HostBuffer::HostBuffer(Runtime& runtime, std::size_t bytes) : bytes_(bytes), pinned_(runtime.gpus() > 0) {
   if (bytes == 0) return;
   constexpr std::size_t page = 4096;
-  if (pinned_)
-    pinned_ = starpu_malloc_flags(&data_, bytes, STARPU_MALLOC_PINNED) == 0;
+  if (pinned_) pinned_ = starpu_malloc_flags(&data_, bytes, STARPU_MALLOC_PINNED) == 0;
   if (!pinned_) data_ = std::aligned_alloc(page, (bytes + page - 1) / page * page);
-  if (data_ == nullptr)
-    throw EnvironmentError("not enough host memory for " + std::to_string(bytes) + " bytes");
+  if (data_ == nullptr) throw EnvironmentError("not enough host memory for " + std::to_string(bytes) + " bytes");
 }
 
 HostBuffer::~HostBuffer() {

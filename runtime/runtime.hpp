@@ -1,12 +1,12 @@
 #pragma once
 
+#include "runtime/errors.hpp"
+#include "runtime/types.hpp"
+
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "runtime/errors.hpp"
-#include "runtime/types.hpp"
 
 namespace tesela {
 
@@ -16,11 +16,11 @@ struct RuntimeState;
 
 /// What a Runtime may be told; what is left out comes from StarPU's environment variables, and from the machine.
 struct RuntimeOptions {
-  std::optional<int> cpus = {};         ///< CPU workers (STARPU_NCPU)
-  std::optional<int> gpus = {};         ///< CUDA devices (STARPU_NCUDA)
+  std::optional<int> cpus = {};               ///< CPU workers (STARPU_NCPU)
+  std::optional<int> gpus = {};               ///< CUDA devices (STARPU_NCUDA)
   std::optional<std::string> scheduler = {};  ///< StarPU policy (STARPU_SCHED); default dmdas with a GPU, lws without
-  std::string trace_dir = {};           ///< record FxT events here; see convert_trace
-  bool profile = false;            ///< time every task and transfer, for Runtime::statistics
+  std::string trace_dir = {};                 ///< record FxT events here; see convert_trace
+  bool profile = false;                       ///< time every task and transfer, for Runtime::statistics
 };
 
 /// One processing unit that runs tasks.
@@ -73,7 +73,7 @@ class Runtime {
 
   const std::vector<Worker>& workers() const;
   int cpus() const;
-  int gpus() const;       ///< CUDA devices in use
+  int gpus() const;  ///< CUDA devices in use
   std::string scheduler() const;
   /// Bytes that tiles may take on all GPUs together (STARPU_LIMIT_CUDA_MEM counts); 0 without a GPU.
   std::size_t device_bytes() const;
@@ -85,8 +85,12 @@ class Runtime {
   /// Tasks submitted and not yet finished, over all graphs.
   static index_t pending_tasks();
 
-  /// Makes every task that has not started do nothing, so that wait() returns soon, with Cancelled. Async-signal-safe.
+  /// Makes every task that has not started do nothing, so that each graph's wait() returns soon, with Cancelled; the
+  /// runtime works as before after that. With no Runtime alive it concerns the next one's first graph.
+  /// Async-signal-safe.
   static void cancel() noexcept;
+  /// True from cancel() until the first wait() that throws Cancelled (or the end of a graph or Runtime with tasks that
+  /// nobody waited for): what a loop on the host that inserts tasks may ask to stop early.
   static bool cancelled() noexcept;
 
   /// The names of StarPU's scheduling policies.

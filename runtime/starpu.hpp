@@ -2,16 +2,18 @@
 
 // StarPU as the runtime's own sources see it; not installed, never included from a public header.
 
-#include <starpu.h>
-
-#include <atomic>
-#include <mutex>
-#include <string>
-#include <vector>
-
 #include "runtime/codelet.hpp"
 #include "runtime/data.hpp"
 #include "runtime/runtime.hpp"
+
+#include <starpu.h>
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
 
 namespace tesela::detail {
 
@@ -22,12 +24,16 @@ struct RuntimeState {
   int cpus = 0, gpus = 0;
   std::string scheduler;
   std::vector<Worker> workers;
-  std::vector<unsigned> gpu_nodes;             // StarPU memory node of each CUDA device
-  std::size_t smallest_device = SIZE_MAX;      // bytes that StarPU may use on the GPU with the least
-  std::vector<double> waiting_before;          // StarPU resets its other times, not this one
-  Data* registered = nullptr;                  // head of the list of live data
-  std::atomic<int> graphs{0};
+  std::vector<unsigned> gpu_nodes;                         // StarPU memory node of each CUDA device
+  std::size_t smallest_device = SIZE_MAX;                  // bytes that StarPU may use on the GPU with the least
+  std::vector<double> waiting_before;                      // StarPU resets its other times, not this one
+  Data* registered = nullptr;                              // head of the list of live data
+  std::map<std::uint64_t, std::function<void()>> holding;  // of the graphs that hold tasks back: submits them
+  std::atomic<int> graphs_holding{0};
 
+  static constexpr std::uint64_t every_graph = UINT64_MAX;
+  /// Submits what this graph holds back: something outside it is about to use its tiles.
+  void submit_held(std::uint64_t graph);
   void add(Data&);
   void remove(Data&) noexcept;
   void release_all() noexcept;
@@ -66,9 +72,16 @@ std::vector<CodeletImpl*> all_codelets();
 /// What a task's performance model tells apart: the kernel's cost key and the shapes and element sizes of its tiles.
 std::uint32_t footprint(std::uint64_t cost_key, std::span<Data* const>);
 
-/// The first failure a codelet reported, and forgetting it.
+/// Requests a drain: because a codelet failed, or because of Runtime::cancel (async-signal-safe).
 void report_failure(const std::string& what) noexcept;
-std::string take_failure();
+void report_cancellation() noexcept;
+bool cancellation_pending() noexcept;
+
+/// Throws what requested a drain after the first `seen` ones: EnvironmentError for a failure, or else Cancelled.
+void throw_if_drained_since(std::uint64_t seen);
+
+/// Marks all drains requested so far as reported, once no task is left to drop; returns their number.
+std::uint64_t report_drains() noexcept;
 
 /// StarPU's callback after a profiled task: adds its time to its codelet's uses. The argument is the task.
 void record_use(void* task);

@@ -1,6 +1,8 @@
 #include "runtime/runtime.hpp"
 #include "runtime/starpu.hpp"
 
+#include <algorithm>
+
 namespace tesela {
 namespace {
 
@@ -23,8 +25,12 @@ Statistics Runtime::statistics() {
       const auto& measured = codelet->uses[w];
       const auto tasks = state_->profile ? measured.tasks.load() : codelet->starpu()->per_worker_stats[w];
       if (tasks == 0) continue;
-      use.kernels.push_back(
-          {codelet->name(), static_cast<index_t>(tasks), 1e-9 * static_cast<double>(measured.nanoseconds.load())});
+      // Kernels of one name, for float and double say, count as one.
+      auto kernel = std::find_if(use.kernels.begin(), use.kernels.end(),
+                                 [&](const KernelUse& k) { return k.kernel == codelet->name(); });
+      if (kernel == use.kernels.end()) kernel = use.kernels.insert(kernel, {codelet->name(), 0, 0});
+      kernel->tasks += static_cast<index_t>(tasks);
+      kernel->busy_seconds += 1e-9 * static_cast<double>(measured.nanoseconds.load());
       use.tasks += static_cast<index_t>(tasks);
     }
     if (state_->profile) {

@@ -1,13 +1,14 @@
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <cmath>
-#include <limits>
-#include <vector>
-
 #include "algorithms/gemm.hpp"
 #include "algorithms/matrices.hpp"
 #include "tests/machine.hpp"
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+
+#include <cmath>
+#include <limits>
+#include <vector>
 
 using namespace tesela;
 
@@ -52,8 +53,8 @@ double worst_ratio(Dense<T>& a, Dense<T>& b, Dense<T>& before, Dense<T>& c, Op o
       }
       const long double error = std::abs(c(i, j) - reference);
       if (std::isnan(c(i, j))) return std::numeric_limits<double>::infinity();
-      bound = std::max(bound * std::numeric_limits<T>::epsilon(),
-                       static_cast<long double>(std::numeric_limits<T>::min()));
+      bound =
+          std::max(bound * std::numeric_limits<T>::epsilon(), static_cast<long double>(std::numeric_limits<T>::min()));
       worst = std::max(worst, static_cast<double>(error / bound));
     }
   return worst;

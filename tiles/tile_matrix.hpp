@@ -1,12 +1,12 @@
 #pragma once
 
+#include "runtime/graph.hpp"
+#include "runtime/runtime.hpp"
+
 #include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
-
-#include "runtime/graph.hpp"
-#include "runtime/runtime.hpp"
 
 namespace tesela {
 
@@ -31,9 +31,7 @@ class TileMatrix {
   /// or destruction leaves the result there. For a matrix that is only read, `a` may point to constant memory.
   static TileMatrix map(Runtime& runtime, T* a, index_t m, index_t n, index_t ld, TileShape tile,
                         std::string name = "A") {
-    if (ld < std::max<index_t>(m, 1))
-      throw ArgumentError("TileMatrix::map", "ld", std::to_string(ld) + " is less than max(1, m)");
-    if (a == nullptr && m > 0 && n > 0) throw ArgumentError("TileMatrix::map", "a", "null");
+    check_memory("TileMatrix::map", a, m, n, ld);
     return TileMatrix(runtime, a, m, n, ld, tile, std::move(name));
   }
   static TileMatrix map(Runtime& runtime, const T* a, index_t m, index_t n, index_t ld, TileShape tile,
@@ -59,7 +57,7 @@ class TileMatrix {
 
   /// The sub-matrix of tiles i0 … i0 + mt - 1 by j0 … j0 + nt - 1; it shares them.
   TileMatrix view(index_t i0, index_t j0, index_t mt, index_t nt) const {
-    if (i0 < 0 || mt < 0 || i0 + mt > mt_ || j0 < 0 || nt < 0 || j0 + nt > nt_)
+    if (i0 < 0 || mt < 0 || i0 > mt_ || mt > mt_ - i0 || j0 < 0 || nt < 0 || j0 > nt_ || nt > nt_ - j0)
       throw ArgumentError("TileMatrix::view", "range",
                           "rows " + std::to_string(i0) + "+" + std::to_string(mt) + ", columns " + std::to_string(j0) +
                               "+" + std::to_string(nt) + " of a matrix with " + std::to_string(mt_) + " x " +
@@ -78,6 +76,7 @@ class TileMatrix {
 
   /// Copies from or to column-major memory; both wait for the tasks that use the tiles.
   void copy_from(const T* a, index_t ld) const {
+    check_memory("TileMatrix::copy_from", a, m_, n_, ld);
     for_each_tile([&](Tile<T> tile, index_t row, index_t col) {
       const auto block = tile.write();
       for (index_t j = 0; j < block.cols; ++j)
@@ -85,6 +84,7 @@ class TileMatrix {
     });
   }
   void copy_to(T* a, index_t ld) const {
+    check_memory("TileMatrix::copy_to", a, m_, n_, ld);
     for_each_tile([&](Tile<T> tile, index_t row, index_t col) {
       const auto block = tile.read();
       for (index_t j = 0; j < block.cols; ++j)
@@ -94,7 +94,9 @@ class TileMatrix {
 
   /// Waits until every tile of a mapped matrix is up to date in the user's memory.
   void bring_home() const {
-    for_each_tile([](Tile<T> tile, index_t, index_t) { tile.read(); });
+    for_each_tile([](Tile<T> tile, index_t, index_t) {
+      if (tile.data().has_value()) tile.read();
+    });
   }
 
   /// For a mapped matrix whose memory the user has written to: waits for the tasks that use the tiles, and makes copies
@@ -119,12 +121,19 @@ class TileMatrix {
     std::vector<std::unique_ptr<detail::Data>> tiles;  // destroyed (brought home) before the memory is unpinned
   };
 
-  TileMatrix(Runtime& runtime, T* a, index_t m, index_t n, index_t ld, TileShape tile, std::string name) : m_(m), n_(n) {
+  static void check_memory(const char* routine, const T* a, index_t m, index_t n, index_t ld) {
+    if (ld < std::max<index_t>(m, 1))
+      throw ArgumentError(routine, "ld", std::to_string(ld) + " is less than max(1, m)");
+    if (a == nullptr && m > 0 && n > 0) throw ArgumentError(routine, "a", "null");
+  }
+
+  TileMatrix(Runtime& runtime, T* a, index_t m, index_t n, index_t ld, TileShape tile, std::string name)
+      : m_(m), n_(n) {
     for (const auto& [value, argument] : {std::pair{m, "m"}, std::pair{n, "n"}})
       if (value < 0) throw ArgumentError("TileMatrix", argument, std::to_string(value) + " is negative");
     if (tile.mb < 1 || tile.nb < 1)
-      throw ArgumentError("TileMatrix", "tile", std::to_string(tile.mb) + " x " + std::to_string(tile.nb) +
-                                                    " (both must be at least 1)");
+      throw ArgumentError("TileMatrix", "tile",
+                          std::to_string(tile.mb) + " x " + std::to_string(tile.nb) + " (both must be at least 1)");
     mt_ = ceil_div(m, tile.mb);
     nt_ = ceil_div(n, tile.nb);
     storage_ = std::make_shared<Storage>();
