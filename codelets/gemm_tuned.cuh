@@ -11,16 +11,17 @@
 
 // The skeleton that the tuned float and double kernels share.
 //
-// A block owns a 128 x 128 tile of C in registers. Slices of op(A) and op(B), `Slice::depth` deep, stream
-// through a ring of `stages` buffers in shared memory by cp.async, so a slice is in flight for several slices' worth of
-// arithmetic. Warps multiply on the tensor cores with the m16n8k8 shape, whose fragments are laid out alike for double
-// and for float (tf32): lane = 4 g + t holds rows g, g + 8 and k slots t, t + 4 of A; k slots t, t + 4 and column g of
-// B; rows g, g + 8 and columns 2t, 2t + 1 of C.
+// A block of 4 warps owns a 128 x 64 tile of C in registers, and two blocks share a multiprocessor, so that one
+// computes while the other waits at its barrier. Slices of op(A) and op(B) stream through a ring of `stages` buffers in
+// shared memory by cp.async. The copies of the next slice are spread, without a branch, over the products of this one:
+// the tensor cores are busy only if no warp stops to do addressing.
 //
-// The tensor core does not care which row we call g, nor which k we call t, as long as A, B and C agree. So fragments
-// are permuted to make every shared-memory read a two-element vector: the k slots t, t + 4 are the neighbours
-// 2t, 2t + 1; and where the operand is staged with its rows (columns) contiguous, the rows g, g + 8 are the neighbours
-// 2g, 2g + 1. The store of C undoes the permutation.
+// Warps multiply with the m16n8k8 shape, whose fragments are laid out alike for double and for float (tf32): lane
+// 4 g + t holds rows g, g + 8 and k slots t, t + 4 of A; k slots t, t + 4 and column g of B; rows g, g + 8 and columns
+// 2t, 2t + 1 of C. A tensor core does not care which row we call g, nor which k we call t, as long as A, B and C agree.
+// So fragments are permuted to make every shared-memory read a two-element vector: the k slots t, t + 4 are the
+// neighbours 2t, 2t + 1; and where an operand is staged with its rows (columns) contiguous, the rows g, g + 8 are the
+// neighbours 2g, 2g + 1. The store of C undoes the permutation.
 
 namespace tesela::kernels::tuned {
 
@@ -46,12 +47,7 @@ template <int Bytes>
 __device__ void copy_async(void* shared, const void* global, bool exists) {
 #if __CUDA_ARCH__ >= 800
   const auto target = static_cast<unsigned>(__cvta_generic_to_shared(shared));
-#ifdef HIDE
-  int read = exists ? Bytes : 0;
-  asm("" : "+r"(read));
-#else
   const int read = exists ? Bytes : 0;
-#endif
   if constexpr (Bytes == 16) {  // .cg, past L1, exists for 16 bytes alone
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(global), "r"(read) : "memory");
   } else {
@@ -114,7 +110,8 @@ class SliceCopier {
   __device__ void begin(T* shared, index_t extent_left, index_t depth_left) {
     const bool inside = (DepthContiguous ? depth_left : extent_left) > offset();
     const index_t lines = DepthContiguous ? extent_left : depth_left;
-    lines_ = inside ? static_cast<int>(lines < Extent + Depth ? lines : Extent + Depth) - line() : 0;
+    constexpr int enough = DepthContiguous ? Extent : Depth;
+    lines_ = inside ? static_cast<int>(lines < enough ? lines : enough) - line() : 0;
     target_ = shared + (DepthContiguous ? Layout::at(line(), offset()) : Layout::at(offset(), line()));
   }
 
@@ -139,44 +136,34 @@ class SliceCopier {
   int lines_ = 0;
 };
 
-/// A fragment of 16 rows for one step of Panels * 8 k: a[q][h + 2 i] is panel q, row half h, k slot half i. `a` is the
-/// slice from the fragment's first row on.
-template <class Layout, bool OpA, class T, std::size_t Panels>
-__device__ void read_rows(T (&f)[Panels][4], const T* a, int l0) {
+/// A fragment of 16 rows: f[h + 2 i] is row half h, k slot half i. `a` is the slice from the fragment's first row on.
+template <class Layout, bool OpA, class T>
+__device__ void read_rows(T (&f)[4], const T* a, int l0) {
   const int lane = static_cast<int>(threadIdx.x) % 32, g = lane / 4, t = lane % 4;
 #pragma unroll
-  for (int q = 0; q < static_cast<int>(Panels); ++q) {
-    const int l = l0 + q * panel + 2 * t;
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const int at = OpA ? Layout::at(8 * half + g, l) : Layout::at(2 * g, l + half);
-      const auto v = *reinterpret_cast<const Pair<T>*>(a + at);
-      f[q][OpA ? half : 2 * half] = v.first;
-      f[q][OpA ? half + 2 : 2 * half + 1] = v.second;
-    }
+  for (int half = 0; half < 2; ++half) {
+    const int at = OpA ? Layout::at(8 * half + g, l0 + 2 * t) : Layout::at(2 * g, l0 + 2 * t + half);
+    const auto v = *reinterpret_cast<const Pair<T>*>(a + at);
+    f[OpA ? half : 2 * half] = v.first;
+    f[OpA ? half + 2 : 2 * half + 1] = v.second;
   }
 }
 
-/// All column fragments of the warp for one step: b[ni][q][i] is panel q, k slot half i. `b` is the slice from the
-/// warp's first column on.
-template <class Layout, bool OpB, class T, std::size_t Frags, std::size_t Panels>
-__device__ void read_columns(T (&f)[Frags][Panels][2], const T* b, int l0) {
+/// All column fragments of the warp: f[ni][i] is k slot half i. `b` is the slice from the warp's first column on.
+template <class Layout, bool OpB, class T, std::size_t Frags>
+__device__ void read_columns(T (&f)[Frags][2], const T* b, int l0) {
   const int lane = static_cast<int>(threadIdx.x) % 32, g = lane / 4, t = lane % 4;
 #pragma unroll
   for (int ni = 0; ni < static_cast<int>(Frags); ++ni) {
-#pragma unroll
-    for (int q = 0; q < static_cast<int>(Panels); ++q) {
-      const int l = l0 + q * panel + 2 * t;
-      if constexpr (OpB) {  // columns contiguous: a pair spans two column blocks, so ni and ni + 1 share two reads
-        const int half = ni % 2, even = ni - half;
-        const auto v = *reinterpret_cast<const Pair<T>*>(b + Layout::at(8 * even + 2 * g, l + half));
-        f[even][q][half] = v.first;
-        f[even + 1][q][half] = v.second;
-      } else {
-        const auto v = *reinterpret_cast<const Pair<T>*>(b + Layout::at(8 * ni + g, l));
-        f[ni][q][0] = v.first;
-        f[ni][q][1] = v.second;
-      }
+    if constexpr (OpB) {  // columns contiguous: a pair spans two column fragments, so two reads fill ni and ni + 1
+      const int half = ni % 2, even = ni - half;
+      const auto v = *reinterpret_cast<const Pair<T>*>(b + Layout::at(8 * even + 2 * g, l0 + 2 * t + half));
+      f[even][half] = v.first;
+      f[even + 1][half] = v.second;
+    } else {
+      const auto v = *reinterpret_cast<const Pair<T>*>(b + Layout::at(8 * ni + g, l0 + 2 * t));
+      f[ni][0] = v.first;
+      f[ni][1] = v.second;
     }
   }
 }
@@ -204,15 +191,15 @@ __device__ __noinline__ T dot(const T* row, index_t row_step, const T* column, i
   return sum;
 }
 
-/// C := alpha op(A) op(B) + beta C. `Math` supplies the warp tiles, the depth of
-/// a slice, their number, and multiply(accumulators of 16 rows, row fragment, prepared column fragments). OpA, OpB:
-/// transposed. Vector: elements per copy, 16 bytes' worth, or 1 where the operands do not divide into vectors.
+/// C := alpha op(A) op(B) + beta C. OpA, OpB: transposed. Vector: elements per copy, 16 bytes' worth, or 1 where
+/// the operands do not divide into vectors. Math: the tiles of a block, depth and number of the staged slices, Columns
+/// (what a step makes of the column fragments, once) and multiply(16 rows of accumulators, row fragment, Columns).
 template <class Math, bool OpA, bool OpB, int Vector>
 __global__ void __launch_bounds__(Math::Tiles::threads, Math::Tiles::blocks_per_processor)
     gemm_kernel(GemmProblem<typename Math::Value> p) {
 #if __CUDA_ARCH__ >= 800
   using T = typename Math::Value;
-  constexpr int depth = Math::depth, stages = Math::stages, panels = Math::panels, steps = depth / (panels * panel);
+  constexpr int depth = Math::depth, stages = Math::stages, steps = depth / panel;
   constexpr int block_m = Math::Tiles::block_m, block_n = Math::Tiles::block_n;
   constexpr int warp_m = Math::Tiles::warp_m, warp_n = Math::Tiles::warp_n, threads = Math::Tiles::threads;
   constexpr int frags_m = Math::Tiles::frags_m, frags_n = Math::Tiles::frags_n;
@@ -259,14 +246,13 @@ __global__ void __launch_bounds__(Math::Tiles::threads, Math::Tiles::blocks_per_
   }
 
   // Row fragments are read one product ahead of their use, so that the reads run under the arithmetic.
-  T rows[2][panels][4], columns[frags_n][panels][2];
+  T rows[2][4], columns[frags_n][2];
   int stage = 0, free_stage = stages - 1;
   const auto read_a = [&](int step, int mi) {
-    read_rows<SliceA, OpA>(rows[mi % 2], a_ring + stage * SliceA::size + SliceA::at(row0 + 16 * mi, 0),
-                           step * panels * panel);
+    read_rows<SliceA, OpA>(rows[mi % 2], a_ring + stage * SliceA::size + SliceA::at(row0 + 16 * mi, 0), step * panel);
   };
   const auto read_b = [&](int step) {
-    read_columns<SliceB, OpB>(columns, b_ring + stage * SliceB::size + SliceB::at(col0, 0), step * panels * panel);
+    read_columns<SliceB, OpB>(columns, b_ring + stage * SliceB::size + SliceB::at(col0, 0), step * panel);
   };
   const auto next = [](int s) { return s + 1 == stages ? 0 : s + 1; };
 
