@@ -11,10 +11,10 @@
 
 // The skeleton that the tuned float and double kernels share.
 //
-// A block of 4 warps owns a 128 x 64 tile of C in registers, and two blocks share a multiprocessor, so that one
-// computes while the other waits at its barrier. Slices of op(A) and op(B) stream through a ring of `stages` buffers in
-// shared memory by cp.async. The copies of the next slice are spread, without a branch, over the products of this one:
-// the tensor cores are busy only if no warp stops to do addressing.
+// A block of 4 warps owns a tile of C in registers, 128 x 64 if the problem is large, and two blocks share a
+// multiprocessor, so that one computes while the other waits at its barrier. Slices of op(A) and op(B) stream through a
+// ring of `stages` buffers in shared memory by cp.async. The copies of the next slice are spread, without a branch,
+// over the products of this one: the tensor cores are busy only if no warp stops to do addressing.
 //
 // Warps multiply with the m16n8k8 shape, whose fragments are laid out alike for double and for float (tf32): lane
 // 4 g + t holds rows g, g + 8 and k slots t, t + 4 of A; k slots t, t + 4 and column g of B; rows g, g + 8 and columns
@@ -36,6 +36,10 @@ struct BlockTiles {
   static constexpr int blocks_per_processor = 256 / threads;  // each thread may then hold 255 registers
   static_assert(frags_m % 2 == 0 && frags_n % 2 == 0);
 };
+
+/// LargeTiles read shared memory least for each product; SmallTiles make more blocks of a small C.
+using LargeTiles = BlockTiles<128, 64, 64, 32>;
+using SmallTiles = BlockTiles<64, 64, 32, 32>;
 
 template <class T>
 struct alignas(2 * sizeof(T)) Pair {
@@ -383,13 +387,25 @@ int launch_ops(CUstream_st* stream, const GemmProblem<typename Math::Value>& p) 
 }
 
 template <class Math>
-int gemm(CUstream_st* stream, GemmProblem<typename Math::Value> p) {
-  using T = typename Math::Value;
-  if (p.m == 0 || p.n == 0) return 0;
-  if (p.alpha == T{0}) p.k = 0;
+int launch_vectors(CUstream_st* stream, const GemmProblem<typename Math::Value>& p) {
   const bool vectors = copies_by_vectors(p.a, p.lda, p.op_a == Op::none ? p.m : p.k) &&
                        copies_by_vectors(p.b, p.ldb, p.op_b == Op::none ? p.k : p.n);
-  return vectors ? launch_ops<Math, 16 / int{sizeof(T)}>(stream, p) : launch_ops<Math, 1>(stream, p);
+  constexpr int vector = 16 / int{sizeof(typename Math::Value)};
+  return vectors ? launch_ops<Math, vector>(stream, p) : launch_ops<Math, 1>(stream, p);
+}
+
+/// The product with the arithmetic Math, on large tiles unless they would leave multiprocessors idle.
+template <template <class> class Math, class T>
+int gemm(CUstream_st* stream, GemmProblem<T> p) {
+  if (p.m == 0 || p.n == 0) return 0;
+  if (p.alpha == T{0}) p.k = 0;
+  int device = 0, processors = 0;
+  cudaError_t status = cudaGetDevice(&device);
+  if (status == cudaSuccess) status = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+  if (status != cudaSuccess) return static_cast<int>(status);
+  const index_t large = ceil_div(p.m, LargeTiles::block_m) * ceil_div(p.n, LargeTiles::block_n);
+  return large >= LargeTiles::blocks_per_processor * processors ? launch_vectors<Math<LargeTiles>>(stream, p)
+                                                                : launch_vectors<Math<SmallTiles>>(stream, p);
 }
 
 }  // namespace tesela::kernels::tuned

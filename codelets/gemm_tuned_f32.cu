@@ -7,7 +7,7 @@ namespace tuned {
 ///
 /// A tensor core keeps 11 significant bits of an operand, so x is split exactly into big + small / 2^11, where big is x
 /// rounded to 11 bits, and x y becomes big big + (big small + small big) / 2^11. What is lost, small small / 2^22 and
-/// the last bit of small, is below 2^-22 |x y|, the size of a few roundings of a float product. Small is kept scaled by
+/// the last bit of small, is below 2^-21 |x y|, a few roundings of a float product. Small is kept scaled by
 /// 2^11, with a sum of its own, because otherwise it would underflow for x below 1e-31.
 ///
 /// The tensor core also truncates its sums instead of rounding them, and a truncated sum over all of k would drift. So
@@ -16,9 +16,10 @@ namespace tuned {
 /// Splitting an infinity, and a float next to the overflow threshold, yields NaN or infinity where a plain product
 /// might not: an element of C that is not finite is computed once more, by plain fused multiply-adds. Slow, but only
 /// where it matters.
+template <class BlockShape>
 struct FloatMath {
   using Value = float;
-  using Tiles = BlockTiles<128, 64, 64, 32>;
+  using Tiles = BlockShape;
   static constexpr int depth = 16, stages = 3;
   static constexpr bool retry_nonfinite = true;
   static constexpr float scale = 2048;

@@ -4,9 +4,10 @@ namespace tesela::kernels {
 namespace tuned {
 
 /// Double on the FP64 tensor cores: every product and sum is an IEEE fused multiply-add.
+template <class BlockShape>
 struct DoubleMath {
   using Value = double;
-  using Tiles = BlockTiles<128, 64, 64, 32>;
+  using Tiles = BlockShape;
   static constexpr int depth = 16, stages = 3;
   static constexpr bool retry_nonfinite = false;
 
