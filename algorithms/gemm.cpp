@@ -1,5 +1,8 @@
 #include "algorithms/gemm.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "algorithms/matrices.hpp"
 
 namespace tesela {
@@ -36,6 +39,16 @@ void require_conforming(const Operand<T>& A, const Operand<T>& B, const TileMatr
                             "; they must be mb x kb, kb x nb, mb x nb");
 }
 
+/// The tiles of C that are worked on together, step k after step k, as a block of edge x edge tiles. One tile on cores:
+/// it stays in a cache through all its updates. On GPUs as much of C as fits in half their memory, because a step of a
+/// larger block does more work per tile of A and B that it brings in; C itself then moves once.
+template <class T>
+index_t block_edge(const Runtime& runtime, const TileMatrix<T>& C) {
+  const std::size_t tile_bytes = static_cast<std::size_t>(C.tile_shape().mb * C.tile_shape().nb) * sizeof(T);
+  const double tiles = static_cast<double>(runtime.device_bytes() / 2) / static_cast<double>(tile_bytes);
+  return std::clamp(static_cast<index_t>(std::sqrt(tiles)), index_t{1}, std::max({index_t{1}, C.mt(), C.nt()}));
+}
+
 }  // namespace
 
 template <class T>
@@ -46,16 +59,19 @@ void gemm(Graph& g, Op op_a, Op op_b, T alpha, const TileMatrix<T>& a, const Til
   const index_t kt = ceil_div(A.shape().cols, A.tile_shape().cols);
   if (kt == 0 || alpha == T(0)) return scale(g, beta, C);
 
-  for (index_t k = 0; k < kt; ++k)
-    for (index_t j = 0; j < C.nt(); ++j)
-      for (index_t i = 0; i < C.mt(); ++i) {
-        if (k == 0 && beta == T(0))
-          g.insert<Gemm<T, Out>>({op_a, op_b, alpha, T(0), options.kernel, options.block}, A(i, k), B(k, j), C(i, j));
-        else
-          g.insert<Gemm<T>>({op_a, op_b, alpha, k == 0 ? beta : T(1), options.kernel, options.block}, A(i, k), B(k, j),
-                            C(i, j));
-        if (k == kt - 1 && options.bring_home) g.bring_home(C(i, j));
-      }
+  const index_t edge = block_edge(g.runtime(), C);
+  for (index_t J = 0; J < C.nt(); J += edge)
+    for (index_t I = 0; I < C.mt(); I += edge)
+      for (index_t k = 0; k < kt; ++k)
+        for (index_t j = J; j < std::min(J + edge, C.nt()); ++j)
+          for (index_t i = I; i < std::min(I + edge, C.mt()); ++i) {
+            if (k == 0 && beta == T(0))
+              g.insert<Gemm<T, Out>>({op_a, op_b, alpha, T(0), options.kernel, options.block}, A(i, k), B(k, j), C(i, j));
+            else
+              g.insert<Gemm<T>>({op_a, op_b, alpha, k == 0 ? beta : T(1), options.kernel, options.block}, A(i, k),
+                                B(k, j), C(i, j));
+            if (k == kt - 1 && options.bring_home) g.bring_home(C(i, j));
+          }
 }
 
 template void gemm(Graph&, Op, Op, float, const TileMatrix<float>&, const TileMatrix<float>&, float,

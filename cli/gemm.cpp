@@ -98,6 +98,8 @@ int run_gemm(Options o) {
     const int warm_up = o.common.repeat > 1 ? 1 : 0;
     for (int run = -warm_up; run < o.common.repeat; ++run) {
       if (beta != T(0) && run > -warm_up) C.copy_from(c_before.data(), c_before.ld());
+      A.host_changed();  // so that every run sends its operands to the GPUs again
+      B.host_changed();
       runtime.reset_statistics();
       const Stopwatch watch;
       Graph g(runtime, {.record = true});

@@ -36,11 +36,15 @@ int run(int argc, char** argv) {
   for (const Command& command : commands()) {
     CLI::App* parent = command.group == Command::Group::bench ? bench : &app;
     CLI::App* sub = parent->add_subcommand(command.name, command.summary);
+    sub->footer("");  // not the parent's
     sub->callback([&code, action = command.setup(*sub)] { code = action(); });
   }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
+    const auto unknown = app.remaining(true);
+    if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && !unknown.empty())
+      throw ArgumentError("tesela", "command", "'" + unknown.front() + "' is not one; see tesela --help");
     return app.exit(error) == 0 ? done : wrong_use;
   }
   return code;

@@ -21,5 +21,27 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/tesela-config-version.cma
 install(FILES ${PROJECT_BINARY_DIR}/tesela-config.cmake ${PROJECT_BINARY_DIR}/tesela-config-version.cmake
   DESTINATION ${config_dir})
 
+# tesela.pc finds its prefix from where it stands, so that the tree may be installed or moved anywhere. It requires no
+# other .pc file, which a user's pkg-config might not find: shared libraries bring along what they stand on, and for
+# static ones the flags stand here.
+file(RELATIVE_PATH TESELA_PC_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+string(REGEX REPLACE "/$" "" TESELA_PC_PREFIX ${TESELA_PC_PREFIX})
+set(TESELA_PC_LIBS "")
+foreach(library IN ITEMS algorithms codelets tiles runtime)
+  get_target_property(type tesela_${library} TYPE)
+  if(NOT type STREQUAL INTERFACE_LIBRARY)
+    string(APPEND TESELA_PC_LIBS " -ltesela_${library}")
+  endif()
+endforeach()
+if(NOT BUILD_SHARED_LIBS)
+  list(JOIN STARPU_LDFLAGS " " starpu)
+  list(JOIN HWLOC_LDFLAGS " " hwloc)
+  list(JOIN OPENBLAS_LDFLAGS " " openblas)
+  string(APPEND TESELA_PC_LIBS " ${starpu} -Wl,-rpath,${STARPU_PREFIX}/lib ${hwloc} ${openblas} -lpthread -l${CMAKE_DL_LIBS}")
+  if(TESELA_HAVE_CUDA)
+    list(GET CUDAToolkit_LIBRARY_DIR 0 cuda_libraries)
+    string(APPEND TESELA_PC_LIBS " -L${cuda_libraries} -Wl,-rpath,${cuda_libraries} -lcudart -lcublas")
+  endif()
+endif()
 configure_file(cmake/tesela.pc.in ${PROJECT_BINARY_DIR}/tesela.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/tesela.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -46,7 +46,7 @@ function(tesela_library folder)
   target_compile_features(tesela_${folder} ${scope} cxx_std_20)
   target_include_directories(tesela_${folder} ${scope}
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
-    $<INSTALL_INTERFACE:include> $<INSTALL_INTERFACE:include/tesela>)
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/tesela>)
   foreach(dependency ${ARGN})
     target_link_libraries(tesela_${folder} ${scope} tesela_${dependency})
   endforeach()

@@ -6,45 +6,52 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 // The skeleton that the tuned float and double kernels share.
 //
-// A block of 8 warps owns a 128 x 128 tile of C in registers. Slices of op(A) and op(B), `Slice::depth` deep, stream
-// through a ring of `stages` buffers in shared memory by cp.async, so a slice is in flight for several slices' worth of
-// arithmetic. Warps multiply on the tensor cores with the m16n8k8 shape, whose fragments are laid out alike for double
-// and for float (tf32): lane = 4 g + t holds rows g, g + 8 and k slots t, t + 4 of A; k slots t, t + 4 and column g of
-// B; rows g, g + 8 and columns 2t, 2t + 1 of C.
+// A block of 4 warps owns a 128 x 64 tile of C in registers, and two blocks share a multiprocessor, so that one
+// computes while the other waits at its barrier. Slices of op(A) and op(B) stream through a ring of `stages` buffers in
+// shared memory by cp.async. The copies of the next slice are spread, without a branch, over the products of this one:
+// the tensor cores are busy only if no warp stops to do addressing.
 //
-// The tensor core does not care which row we call g, nor which k we call t, as long as A, B and C agree. So fragments
-// are permuted to make every shared-memory read a two-element vector: the k slots t, t + 4 are the neighbours
-// 2t, 2t + 1; and where the operand is staged with its rows (columns) contiguous, the rows g, g + 8 are the neighbours
-// 2g, 2g + 1. The store of C undoes the permutation.
+// Warps multiply with the m16n8k8 shape, whose fragments are laid out alike for double and for float (tf32): lane
+// 4 g + t holds rows g, g + 8 and k slots t, t + 4 of A; k slots t, t + 4 and column g of B; rows g, g + 8 and columns
+// 2t, 2t + 1 of C. A tensor core does not care which row we call g, nor which k we call t, as long as A, B and C agree.
+// So fragments are permuted to make every shared-memory read a two-element vector: the k slots t, t + 4 are the
+// neighbours 2t, 2t + 1; and where an operand is staged with its rows (columns) contiguous, the rows g, g + 8 are the
+// neighbours 2g, 2g + 1. The store of C undoes the permutation.
 
 namespace tesela::kernels::tuned {
 
-constexpr int block_m = 128, block_n = 128;
-constexpr int warp_m = 64, warp_n = 32;
-constexpr int warps = (block_m / warp_m) * (block_n / warp_n);
-constexpr int threads = 32 * warps;
-constexpr int frags_m = warp_m / 16, frags_n = warp_n / 8;
 constexpr int panel = 8;  // k of one tensor-core step
+
+/// How a block's tile of C divides into warps, and a warp's part into fragments.
+template <int BlockM, int BlockN, int WarpM, int WarpN>
+struct BlockTiles {
+  static constexpr int block_m = BlockM, block_n = BlockN, warp_m = WarpM, warp_n = WarpN;
+  static constexpr int frags_m = warp_m / 16, frags_n = warp_n / 8;
+  static constexpr int threads = 32 * (block_m / warp_m) * (block_n / warp_n);
+  static constexpr int blocks_per_processor = 256 / threads;  // each thread may then hold 255 registers
+  static_assert(frags_m % 2 == 0 && frags_n % 2 == 0);
+};
 
 template <class T>
 struct alignas(2 * sizeof(T)) Pair {
   T first, second;
 };
 
-/// Copies `Bytes` to shared memory behind the thread's back; only the first `valid` are read, the rest become zero.
-/// With valid == 0, `global` may point anywhere.
+/// Copies `Bytes` to shared memory behind the thread's back; where not `exists`, writes zeros and reads nothing.
 template <int Bytes>
-__device__ void copy_async(void* shared, const void* global, int valid) {
+__device__ void copy_async(void* shared, const void* global, bool exists) {
 #if __CUDA_ARCH__ >= 800
   const auto target = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  const int read = exists ? Bytes : 0;
   if constexpr (Bytes == 16) {  // .cg, past L1, exists for 16 bytes alone
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(global), "r"(valid) : "memory");
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(global), "r"(read) : "memory");
   } else {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(target), "l"(global), "n"(Bytes), "r"(valid)
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(target), "l"(global), "n"(Bytes), "r"(read)
                  : "memory");
   }
 #endif
@@ -80,89 +87,83 @@ struct Slice {
   }
 };
 
-/// Copies slices of one operand: `Vector` elements an instruction, each thread the same places of every slice.
-template <class T, int Extent, int Depth, bool DepthContiguous, int Vector>
+/// Copies slices of one operand, `Vector` elements an instruction, each thread the same places of every slice. A slice
+/// takes begin(), then `passes` times pass(), then end(); passes are spread over the arithmetic, and nothing in them
+/// branches, so that the compiler can fill the gaps between tensor-core instructions with them.
+template <class T, int Extent, int Depth, bool DepthContiguous, int Vector, int Threads>
 class SliceCopier {
   using Layout = Slice<T, Extent, Depth, DepthContiguous>;
+  static constexpr int element = sizeof(T);
   static constexpr int chunks = (DepthContiguous ? Depth : Extent) / Vector;  // along the contiguous dimension
-  static constexpr int step = threads / chunks;                               // lines copied at once
-  static constexpr int passes = (DepthContiguous ? Extent : Depth) / step;
-  static_assert(threads % chunks == 0 && passes * step == (DepthContiguous ? Extent : Depth));
+  static constexpr int step = Threads / chunks;                               // lines copied at once
 
  public:
-  /// `data` is the corner of the whole operand; this block's slices start at x0, which is `extent_left` from the edge.
-  __device__ SliceCopier(const T* data, index_t ld, index_t x0, index_t extent_left)
-      : next_(data + (DepthContiguous ? (x0 + line()) * ld + offset() : x0 + offset() + line() * ld)),
-        pass_stride_(step * ld),
-        slice_stride_(DepthContiguous ? Depth : Depth * ld),
-        extent_left_(static_cast<int>(extent_left < Extent ? extent_left : Extent)) {}
+  static constexpr int passes = (DepthContiguous ? Extent : Depth) / step;
+  static_assert(Threads % chunks == 0 && passes * step == (DepthContiguous ? Extent : Depth));
 
-  /// Starts copying the next slice, of which depth_left > 0 rows (columns) exist; what does not exist becomes zero.
-  __device__ void operator()(T* shared, index_t depth_left) {
-    const int depth = static_cast<int>(depth_left < Depth ? depth_left : Depth);
-    const int valid = valid_bytes((DepthContiguous ? depth : extent_left_) - offset());
-    const int lines = DepthContiguous ? extent_left_ : depth;
-    const T* source = next_;  // a running pointer: multiples of the stride would be kept in registers we do not have
-#pragma unroll
-    for (int pass = 0; pass < passes; ++pass, source += pass_stride_) {
-      const int row = line() + pass * step;
-      const int bytes = row < lines ? valid : 0;
-      T* target = shared + (DepthContiguous ? Layout::at(row, offset()) : Layout::at(offset(), row));
-      copy_async<Vector* int{sizeof(T)}>(target, source, bytes);
-    }
-    next_ += slice_stride_;
+  /// This block's slices start at x0 of the operand.
+  __device__ SliceCopier(const T* data, index_t ld, index_t x0)
+      : source_(data + (DepthContiguous ? (x0 + line()) * ld + offset() : x0 + offset() + line() * ld)) {}
+
+  /// extent_left and depth_left remain of the operand in each direction (depth_left may be negative: past the last
+  /// slice); what does not exist becomes zero. Along the contiguous dimension the operand ends on a whole Vector.
+  __device__ void begin(T* shared, index_t extent_left, index_t depth_left) {
+    const bool inside = (DepthContiguous ? depth_left : extent_left) > offset();
+    const index_t lines = DepthContiguous ? extent_left : depth_left;
+    constexpr int enough = DepthContiguous ? Extent : Depth;
+    lines_ = inside ? static_cast<int>(lines < enough ? lines : enough) - line() : 0;
+    target_ = shared + (DepthContiguous ? Layout::at(line(), offset()) : Layout::at(offset(), line()));
+  }
+
+  __device__ void pass(const T* data, index_t ld) {
+    // An address nothing is read from still has to be a good one: the operand's first.
+    copy_async<Vector * element>(target_, lines_ > 0 ? source_ : data, lines_ > 0);
+    lines_ -= step;
+    source_ += step * ld;
+    target_ += DepthContiguous ? Layout::at(step, 0) : Layout::at(0, step);
+  }
+
+  __device__ void end(index_t ld) {
+    if (DepthContiguous) source_ += Depth - Extent * ld;
   }
 
  private:
   __device__ static int offset() { return static_cast<int>(threadIdx.x) % chunks * Vector; }
   __device__ static int line() { return static_cast<int>(threadIdx.x) / chunks; }
-  __device__ static int valid_bytes(int elements) {
-    return (elements < 0 ? 0 : elements > Vector ? Vector : elements) * int{sizeof(T)};
-  }
 
-  const T* next_;
-  index_t pass_stride_;
-  index_t slice_stride_;
-  int extent_left_;
+  const T* source_;
+  T* target_ = nullptr;
+  int lines_ = 0;
 };
 
-/// The fragments of one warp for one step of 8 k: a[f][h + 2 i] is row half h, k slot half i of row block f.
-template <class T>
-struct Fragments {
-  T a[frags_m][4];
-  T b[frags_n][2];
-};
-
-template <class T, class SliceA, class SliceB, bool OpA, bool OpB>
-__device__ void load_fragments(Fragments<T>& f, const T* a, const T* b, int row0, int col0, int l0) {
+/// A fragment of 16 rows: f[h + 2 i] is row half h, k slot half i. `a` is the slice from the fragment's first row on.
+template <class Layout, bool OpA, class T>
+__device__ void read_rows(T (&f)[4], const T* a, int l0) {
   const int lane = static_cast<int>(threadIdx.x) % 32, g = lane / 4, t = lane % 4;
 #pragma unroll
-  for (int mi = 0; mi < frags_m; ++mi) {
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const int at = OpA ? SliceA::at(row0 + 16 * mi + 8 * half + g, l0 + 2 * t)
-                         : SliceA::at(row0 + 16 * mi + 2 * g, l0 + 2 * t + half);
-      const auto v = *reinterpret_cast<const Pair<T>*>(a + at);
-      f.a[mi][OpA ? half : 2 * half] = v.first;
-      f.a[mi][OpA ? half + 2 : 2 * half + 1] = v.second;
-    }
+  for (int half = 0; half < 2; ++half) {
+    const int at = OpA ? Layout::at(8 * half + g, l0 + 2 * t) : Layout::at(2 * g, l0 + 2 * t + half);
+    const auto v = *reinterpret_cast<const Pair<T>*>(a + at);
+    f[OpA ? half : 2 * half] = v.first;
+    f[OpA ? half + 2 : 2 * half + 1] = v.second;
   }
-  if constexpr (OpB) {  // columns contiguous: a pair spans two column blocks
+}
+
+/// All column fragments of the warp: f[ni][i] is k slot half i. `b` is the slice from the warp's first column on.
+template <class Layout, bool OpB, class T, std::size_t Frags>
+__device__ void read_columns(T (&f)[Frags][2], const T* b, int l0) {
+  const int lane = static_cast<int>(threadIdx.x) % 32, g = lane / 4, t = lane % 4;
 #pragma unroll
-    for (int ni = 0; ni < frags_n; ni += 2) {
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const auto v = *reinterpret_cast<const Pair<T>*>(b + SliceB::at(col0 + 8 * ni + 2 * g, l0 + 2 * t + half));
-        f.b[ni][half] = v.first;
-        f.b[ni + 1][half] = v.second;
-      }
-    }
-  } else {
-#pragma unroll
-    for (int ni = 0; ni < frags_n; ++ni) {
-      const auto v = *reinterpret_cast<const Pair<T>*>(b + SliceB::at(col0 + 8 * ni + g, l0 + 2 * t));
-      f.b[ni][0] = v.first;
-      f.b[ni][1] = v.second;
+  for (int ni = 0; ni < static_cast<int>(Frags); ++ni) {
+    if constexpr (OpB) {  // columns contiguous: a pair spans two column fragments, so two reads fill ni and ni + 1
+      const int half = ni % 2, even = ni - half;
+      const auto v = *reinterpret_cast<const Pair<T>*>(b + Layout::at(8 * even + 2 * g, l0 + 2 * t + half));
+      f[even][half] = v.first;
+      f[even + 1][half] = v.second;
+    } else {
+      const auto v = *reinterpret_cast<const Pair<T>*>(b + Layout::at(8 * ni + g, l0 + 2 * t));
+      f[ni][0] = v.first;
+      f[ni][1] = v.second;
     }
   }
 }
@@ -182,13 +183,26 @@ __device__ inline TilePosition tile_position(index_t tiles_m, index_t tiles_n) {
   return {first + within % width, within / width};
 }
 
-/// C := alpha op(A) op(B) + beta C. `Math` supplies depth, stages and multiply(accumulators, fragments). OpA, OpB:
-/// transposed. Vector: elements per copy, 16 bytes' worth, or 1 where a pointer or a leading dimension is not aligned.
+/// A row times a column in plain fused multiply-adds. Out of line: nearly nobody comes here.
+template <class T>
+__device__ __noinline__ T dot(const T* row, index_t row_step, const T* column, index_t column_step, index_t k) {
+  T sum{0};
+  for (index_t l = 0; l < k; ++l) sum = fma(row[l * row_step], column[l * column_step], sum);
+  return sum;
+}
+
+/// C := alpha op(A) op(B) + beta C. OpA, OpB: transposed. Vector: elements per copy, 16 bytes' worth, or 1 where
+/// the operands do not divide into vectors. Math: the tiles of a block, depth and number of the staged slices, Columns
+/// (what a step makes of the column fragments, once) and multiply(16 rows of accumulators, row fragment, Columns).
 template <class Math, bool OpA, bool OpB, int Vector>
-__global__ void __launch_bounds__(threads, 1) gemm_kernel(GemmProblem<typename Math::Value> p) {
+__global__ void __launch_bounds__(Math::Tiles::threads, Math::Tiles::blocks_per_processor)
+    gemm_kernel(GemmProblem<typename Math::Value> p) {
 #if __CUDA_ARCH__ >= 800
   using T = typename Math::Value;
   constexpr int depth = Math::depth, stages = Math::stages, steps = depth / panel;
+  constexpr int block_m = Math::Tiles::block_m, block_n = Math::Tiles::block_n;
+  constexpr int warp_m = Math::Tiles::warp_m, warp_n = Math::Tiles::warp_n, threads = Math::Tiles::threads;
+  constexpr int frags_m = Math::Tiles::frags_m, frags_n = Math::Tiles::frags_n;
   using SliceA = Slice<T, block_m, depth, OpA>;
   using SliceB = Slice<T, block_n, depth, !OpB>;
   extern __shared__ __align__(16) unsigned char shared_bytes[];
@@ -197,67 +211,83 @@ __global__ void __launch_bounds__(threads, 1) gemm_kernel(GemmProblem<typename M
 
   const TilePosition tile = tile_position((p.m + block_m - 1) / block_m, (p.n + block_n - 1) / block_n);
   const index_t i0 = tile.i * block_m, j0 = tile.j * block_n;
-  SliceCopier<T, block_m, depth, OpA, Vector> copy_a(p.a, p.lda, i0, p.m - i0);
-  SliceCopier<T, block_n, depth, !OpB, Vector> copy_b(p.b, p.ldb, j0, p.n - j0);
+  SliceCopier<T, block_m, depth, OpA, Vector, threads> copy_a(p.a, p.lda, i0);
+  SliceCopier<T, block_n, depth, !OpB, Vector, threads> copy_b(p.b, p.ldb, j0);
+  constexpr int passes = copy_a.passes + copy_b.passes;
   const int warp = static_cast<int>(threadIdx.x) / 32;
   const int row0 = warp % (block_m / warp_m) * warp_m, col0 = warp / (block_m / warp_m) * warp_n;
+  const int slices = static_cast<int>((p.k + depth - 1) / depth);
 
-  typename Math::Accumulators acc{};
-  const index_t slices = (p.k + depth - 1) / depth;
-  index_t depth_left = p.k;  // not yet asked for
-  const auto copy_slice = [&](int stage) {
-    if (depth_left > 0) {
-      copy_a(a_ring + stage * SliceA::size, depth_left);
-      copy_b(b_ring + stage * SliceB::size, depth_left);
-      depth_left -= depth;
-    }
-    commit_copies();  // an empty group too: the waits below count groups
+  index_t depth_left = p.k;  // of what is not yet asked for
+  const auto begin_slice = [&](int stage) {
+    copy_a.begin(a_ring + stage * SliceA::size, p.m - i0, depth_left);
+    copy_b.begin(b_ring + stage * SliceB::size, p.n - j0, depth_left);
+    depth_left -= depth;
   };
-  for (int stage = 0; stage < stages - 1; ++stage) copy_slice(stage);
+  const auto copy_passes = [&](int first, int last) {
+#pragma unroll
+    for (int pass = first; pass < last; ++pass) {
+      if (pass < copy_a.passes) {
+        copy_a.pass(p.a, p.lda);
+      } else {
+        copy_b.pass(p.b, p.ldb);
+      }
+    }
+  };
+  const auto end_slice = [&] {
+    copy_a.end(p.lda);
+    copy_b.end(p.ldb);
+    commit_copies();
+  };
+  for (int stage = 0; stage < stages - 1; ++stage) {
+    begin_slice(stage);
+    copy_passes(0, passes);
+    end_slice();
+  }
 
-  Fragments<T> fragments[Math::fragment_sets];
+  // Row fragments are read one product ahead of their use, so that the reads run under the arithmetic.
+  T rows[2][4], columns[frags_n][2];
   int stage = 0, free_stage = stages - 1;
-  const auto read_step = [&](int step, Fragments<T>& f) {
-    load_fragments<T, SliceA, SliceB, OpA, OpB>(f, a_ring + stage * SliceA::size, b_ring + stage * SliceB::size, row0,
-                                                col0, step * panel);
+  const auto read_a = [&](int step, int mi) {
+    read_rows<SliceA, OpA>(rows[mi % 2], a_ring + stage * SliceA::size + SliceA::at(row0 + 16 * mi, 0), step * panel);
+  };
+  const auto read_b = [&](int step) {
+    read_columns<SliceB, OpB>(columns, b_ring + stage * SliceB::size + SliceB::at(col0, 0), step * panel);
   };
   const auto next = [](int s) { return s + 1 == stages ? 0 : s + 1; };
-  if constexpr (Math::fragment_sets == 2) {
+
+  T acc[frags_m][frags_n][4] = {};
   wait_copies<stages - 2>();
   __syncthreads();
-  read_step(0, fragments[0]);
-  for (index_t slice = 0; slice < slices; ++slice) {
+  read_b(0);
+  read_a(0, 0);
+  for (int slice = 0; slice < slices; ++slice) {
+    begin_slice(free_stage);  // into the buffer that every warp left behind at the last barrier
+    free_stage = next(free_stage);
 #pragma unroll
     for (int step = 0; step < steps; ++step) {
-      if (step == steps - 1) {
-        // The next slice has landed, for every thread; and every warp has read the last of the slice before this one's
-        // successor in the ring, so its buffer may be refilled.
-        wait_copies<stages - 2>();
-        __syncthreads();
-        stage = next(stage);
-      }
-      read_step((step + 1) % steps, fragments[(step + 1) % 2]);
-      if (step == 0) {
-        copy_slice(free_stage);
-        free_stage = next(free_stage);
-      }
-      Math::multiply(acc, fragments[step % 2]);
-    }
-  }
-  } else {
-  for (index_t slice = 0; slice < slices; ++slice) {
-    // This slice has landed, for every thread, and every warp is done with the one before it, whose buffer is refilled.
-    wait_copies<stages - 2>();
-    __syncthreads();
+      const typename Math::Columns prepared(columns);
 #pragma unroll
-    for (int step = 0; step < steps; ++step) {
-      read_step(step, fragments[0]);
-      if (step == 0) copy_slice(free_stage);
-      Math::multiply(acc, fragments[0]);
+      for (int mi = 0; mi < frags_m; ++mi) {
+        constexpr int products = steps * frags_m;
+        const int product = step * frags_m + mi;
+        copy_passes(passes * product / products, passes * (product + 1) / products);
+        if (mi + 1 < frags_m) {
+          read_a(step, mi + 1);
+        } else {
+          if (step + 1 == steps) {
+            // The next slice has landed, for every thread; and every warp has read all of this one.
+            end_slice();
+            wait_copies<stages - 2>();
+            __syncthreads();
+            stage = next(stage);
+          }
+          read_b((step + 1) % steps);
+          read_a((step + 1) % steps, 0);
+        }
+        Math::multiply(acc[mi], rows[mi % 2], prepared);
+      }
     }
-    free_stage = stage;
-    stage = next(stage);
-  }
   }
   wait_copies<0>();
 
@@ -275,8 +305,14 @@ __global__ void __launch_bounds__(threads, 1) gemm_kernel(GemmProblem<typename M
           const index_t i = i0 + row0 + 16 * mi + (OpA ? 8 * half + g : 2 * g + half);
           if (i >= p.m) continue;
           T& c = p.c[i + j * p.ldc];
-          const T product = p.alpha * acc.value[mi][ni][2 * half + e];
-          c = p.beta == T{0} ? product : product + p.beta * c;
+          T sum = acc[mi][ni][2 * half + e];
+          if constexpr (Math::retry_nonfinite) {
+            if (!isfinite(sum)) {
+              sum =
+                  dot(p.a + (OpA ? i * p.lda : i), OpA ? 1 : p.lda, p.b + (OpB ? j : j * p.ldb), OpB ? p.ldb : 1, p.k);
+            }
+          }
+          c = p.beta == T{0} ? p.alpha * sum : p.alpha * sum + p.beta * c;
         }
       }
     }
@@ -287,6 +323,7 @@ __global__ void __launch_bounds__(threads, 1) gemm_kernel(GemmProblem<typename M
 template <class Math, bool OpA, bool OpB, int Vector>
 struct Launch {
   using T = typename Math::Value;
+  static constexpr int block_m = Math::Tiles::block_m, block_n = Math::Tiles::block_n;
   static constexpr auto kernel = gemm_kernel<Math, OpA, OpB, Vector>;
   static constexpr int shared_bytes =
       int{sizeof(T)} * Math::stages *
@@ -322,14 +359,17 @@ struct Launch {
     if (ready < 0) return -ready;
     if (ready == 0) return gemm_coarse<T>(stream, p, 32);
     const index_t tiles = ceil_div(p.m, block_m) * ceil_div(p.n, block_n);
-    kernel<<<static_cast<unsigned>(tiles), threads, shared_bytes, stream>>>(p);
+    kernel<<<static_cast<unsigned>(tiles), Math::Tiles::threads, shared_bytes, stream>>>(p);
     return static_cast<int>(cudaGetLastError());
   }
 };
 
+/// Whether an operand can be copied 16 bytes at a time. It has to end on whole vectors too: the hardware could cut the
+/// last one short, but memory checkers would not believe it.
 template <class T>
-bool aligned16(const T* data, index_t ld) {
-  return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && ld * static_cast<index_t>(sizeof(T)) % 16 == 0;
+bool copies_by_vectors(const T* data, index_t ld, index_t contiguous) {
+  constexpr index_t vector = 16 / sizeof(T);
+  return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && ld % vector == 0 && contiguous % vector == 0;
 }
 
 template <class Math, int Vector>
@@ -347,8 +387,9 @@ int gemm(CUstream_st* stream, GemmProblem<typename Math::Value> p) {
   using T = typename Math::Value;
   if (p.m == 0 || p.n == 0) return 0;
   if (p.alpha == T{0}) p.k = 0;
-  const bool aligned = p.k == 0 || (aligned16(p.a, p.lda) && aligned16(p.b, p.ldb));
-  return aligned ? launch_ops<Math, 16 / int{sizeof(T)}>(stream, p) : launch_ops<Math, 1>(stream, p);
+  const bool vectors = copies_by_vectors(p.a, p.lda, p.op_a == Op::none ? p.m : p.k) &&
+                       copies_by_vectors(p.b, p.ldb, p.op_b == Op::none ? p.k : p.n);
+  return vectors ? launch_ops<Math, 16 / int{sizeof(T)}>(stream, p) : launch_ops<Math, 1>(stream, p);
 }
 
 }  // namespace tesela::kernels::tuned

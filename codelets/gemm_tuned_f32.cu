@@ -1,55 +1,61 @@
 #include "codelets/gemm_tuned.cuh"
 
 namespace tesela::kernels {
-namespace {
+namespace tuned {
 
+/// Float on the tf32 tensor cores, at the accuracy of float.
+///
+/// A tensor core keeps 11 significant bits of an operand, so x is split exactly into big + small / 2^11, where big is x
+/// rounded to 11 bits, and x y becomes big big + (big small + small big) / 2^11. What is lost, small small / 2^22 and
+/// the last bit of small, is below 2^-22 |x y|, the size of a few roundings of a float product. Small is kept scaled by
+/// 2^11, with a sum of its own, because otherwise it would underflow for x below 1e-31.
+///
+/// The tensor core also truncates its sums instead of rounding them, and a truncated sum over all of k would drift. So
+/// it sums 8 k at a time only, and a rounded float addition takes the result into the accumulator.
+///
+/// Splitting an infinity, and a float next to the overflow threshold, yields NaN or infinity where a plain product
+/// might not: an element of C that is not finite is computed once more, by plain fused multiply-adds. Slow, but only
+/// where it matters.
 struct FloatMath {
   using Value = float;
-  #ifndef SETS
-#define SETS 2
-#endif
-#ifndef DEPTH
-#define DEPTH 32
-#endif
-#ifndef STAGES
-#define STAGES 4
-#endif
-  static constexpr int depth = DEPTH, stages = STAGES, fragment_sets = SETS;
-  struct Accumulators {
-    float value[tuned::frags_m][tuned::frags_n][4];
+  using Tiles = BlockTiles<128, 64, 64, 32>;
+  static constexpr int depth = 16, stages = 3;
+  static constexpr bool retry_nonfinite = true;
+  static constexpr float scale = 2048;
+
+  struct Columns {
+    float big[Tiles::frags_n][2], small[Tiles::frags_n][2];
+    __device__ explicit Columns(const float (&b)[Tiles::frags_n][2]) {
+#pragma unroll
+      for (int ni = 0; ni < Tiles::frags_n; ++ni) {
+#pragma unroll
+        for (int e = 0; e < 2; ++e) split(b[ni][e], big[ni][e], small[ni][e]);
+      }
+    }
   };
 
-  __device__ static void multiply(Accumulators& acc, const tuned::Fragments<float>& f) {
-    float big_b[tuned::frags_n][2], small_b[tuned::frags_n][2];
+  __device__ static void multiply(float (&c)[Tiles::frags_n][4], const float (&a)[4], const Columns& b) {
+    float big[4], small[4], sum[Tiles::frags_n][4] = {}, small_sum[Tiles::frags_n][4] = {};
 #pragma unroll
-    for (int ni = 0; ni < tuned::frags_n; ++ni) {
+    for (int e = 0; e < 4; ++e) split(a[e], big[e], small[e]);
+      // One product of every fragment in turn: consecutive instructions do not wait for each other's sums.
 #pragma unroll
-      for (int e = 0; e < 2; ++e) split(f.b[ni][e], big_b[ni][e], small_b[ni][e]);
-    }
+    for (int ni = 0; ni < Tiles::frags_n; ++ni) step(small_sum[ni], small, b.big[ni]);
 #pragma unroll
-    for (int mi = 0; mi < tuned::frags_m; ++mi) {
-      float big_a[4], small_a[4], sum[tuned::frags_n][4] = {};
+    for (int ni = 0; ni < Tiles::frags_n; ++ni) step(sum[ni], big, b.big[ni]);
 #pragma unroll
-      for (int e = 0; e < 4; ++e) split(f.a[mi][e], big_a[e], small_a[e]);
+    for (int ni = 0; ni < Tiles::frags_n; ++ni) step(small_sum[ni], big, b.small[ni]);
 #pragma unroll
-      for (int ni = 0; ni < tuned::frags_n; ++ni) step(sum[ni], small_a, big_b[ni]);
+    for (int ni = 0; ni < Tiles::frags_n; ++ni) {
 #pragma unroll
-      for (int ni = 0; ni < tuned::frags_n; ++ni) step(sum[ni], big_a, small_b[ni]);
-#pragma unroll
-      for (int ni = 0; ni < tuned::frags_n; ++ni) step(sum[ni], big_a, big_b[ni]);
-#pragma unroll
-      for (int ni = 0; ni < tuned::frags_n; ++ni) {
-#pragma unroll
-        for (int e = 0; e < 4; ++e) acc.value[mi][ni][e] += sum[ni][e];
-      }
+      for (int e = 0; e < 4; ++e) c[ni][e] += fmaf(small_sum[ni][e], 1 / scale, sum[ni][e]);
     }
   }
 
  private:
-  /// x = big + small exactly, big of 11 significant bits (what tf32 holds), rounded to nearest.
   __device__ static void split(float x, float& big, float& small) {
-    big = __uint_as_float((__float_as_uint(x) + 0x1000u) & 0xffffe000u);
-    small = x - big;
+    big = __uint_as_float((__float_as_uint(x) + 0x1000u) & 0xffffe000u);  // half of the 13 bits to drop, then drop them
+    small = (x - big) * scale;
   }
 
   __device__ static void step(float (&c)[4], const float (&a)[4], const float (&b)[2]) {
@@ -62,11 +68,11 @@ struct FloatMath {
   }
 };
 
-}  // namespace
+}  // namespace tuned
 
 template <>
 int gemm_tuned<float>(CUstream_st* stream, const GemmProblem<float>& problem) {
-  return tuned::gemm<FloatMath>(stream, problem);
+  return tuned::gemm<tuned::FloatMath>(stream, problem);
 }
 
 }  // namespace tesela::kernels

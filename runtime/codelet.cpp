@@ -10,6 +10,7 @@
 #if TESELA_WITH_CUDA
 #include <cuda_runtime.h>
 #include <starpu_cublas_v2.h>
+#include <starpu_cusolver.h>
 #endif
 
 namespace tesela {
@@ -148,6 +149,12 @@ cublasContext* CudaContext::cublas() const noexcept { return starpu_cublas_get_l
 #else
 CUstream_st* CudaContext::stream() const noexcept { return nullptr; }
 cublasContext* CudaContext::cublas() const noexcept { return nullptr; }
+#endif
+
+#if TESELA_WITH_CUDA && defined(STARPU_HAVE_LIBCUSOLVER)
+cusolverDnContext* CudaContext::cusolver() const noexcept { return starpu_cusolverDn_get_local_handle(); }
+#else
+cusolverDnContext* CudaContext::cusolver() const noexcept { return nullptr; }
 #endif
 
 bool CudaContext::check(int status, const char* call) const noexcept {

@@ -104,6 +104,8 @@ class Tile {
 
   /// Waits for the tasks that write the tile and brings it to the host.
   HostAccess<const T> read() const { return {*data_, Mode::in}; }
+  /// As read(), to change the tile in place: waits for the tasks that read it as well.
+  HostAccess<T> update() const { return {*data_, Mode::inout}; }
   /// Waits for the tasks that use the tile; what it held is lost.
   HostAccess<T> write() const { return {*data_, Mode::out}; }
 

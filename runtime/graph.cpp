@@ -32,6 +32,7 @@ struct Graph::Impl {
 
   struct StatusSlot {
     int value = 0;
+    index_t offset = 0;
     std::optional<detail::Data> data;
   };
   std::deque<StatusSlot> statuses;
@@ -141,6 +142,10 @@ void Graph::insert(const Insertion& task) {
   task.call->buffers = static_cast<std::uint32_t>(task.data.size());
   task.call->footprint = detail::footprint(task.cost_key, task.data);
   std::unique_ptr<detail::CallHeader, decltype(&std::free)> call(task.call, &std::free);
+  for (std::size_t b = 0; b < task.data.size(); ++b)
+    if (task.modes[std::min(b, task.modes.size() - 1)] == Mode::reduce && !task.data[b]->has_reduction())
+      throw ArgumentError("Graph::insert", std::string("kernel '") + task.codelet->name() + "'",
+                          "its Reduce parameter needs a tile that Graph::reduction was called for");
   const std::int32_t where = impl_->placement(task);
 
   starpu_task* t = starpu_task_create();
@@ -192,14 +197,15 @@ Status Graph::wait() {
   Status status;
   for (Impl::StatusSlot& slot : impl_->statuses) {
     const HostAccess<const int> value(*slot.data, Mode::in);
-    if (status.ok()) status.info = *value.data;
+    if (status.ok()) status.info = *value.data > 0 ? *value.data + slot.offset : *value.data;
   }
   return status;
 }
 
-Tile<int> Graph::status() {
+Tile<int> Graph::status(index_t offset) {
   impl_->require_alive();
   Impl::StatusSlot& slot = impl_->statuses.emplace_back();
+  slot.offset = offset;
   slot.data.emplace(*impl_->runtime, &slot.value, Shape{1, 1}, 1, sizeof(int), detail::Data::OnRelease::bring_home);
   return Tile<int>(*slot.data);
 }
@@ -229,6 +235,11 @@ void Graph::prefetch(detail::Data& data, int gpu) {
 void Graph::invalidate(detail::Data& data) {
   impl_->require_alive();
   starpu_data_invalidate_submit(static_cast<starpu_data_handle_t>(data.handle()));
+}
+
+Runtime& Graph::runtime() const {
+  impl_->require_alive();
+  return *impl_->runtime;
 }
 
 index_t Graph::tasks() const { return impl_->bounds.tasks; }

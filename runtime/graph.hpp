@@ -21,7 +21,7 @@ inline constexpr Priority urgent{1};
 
 /// A numerical outcome: 0, or the first nonzero value that a kernel wrote to a status tile (LAPACK's info).
 struct Status {
-  int info = 0;
+  index_t info = 0;
   bool ok() const { return info == 0; }
 };
 
@@ -53,7 +53,7 @@ class Graph {
 
   /// Inserts one task of kernel K on these tiles (one for each parameter of its variants; a std::span or vector of
   /// tiles for a list). It starts when what it reads is ready. Throws NoWorkerError when no worker can run K,
-  /// LifetimeError when the runtime is gone.
+  /// LifetimeError when the runtime is gone, ArgumentError when a Reduce parameter's tile knows no reduction.
   template <Kernel K, class... Tiles>
   void insert(const typename K::Args& args, const Tiles&... tiles) {
     insert<K>(Priority{0}, args, tiles...);
@@ -68,8 +68,10 @@ class Graph {
   /// EnvironmentError when a kernel reported a failed device call, and Cancelled after Runtime::cancel.
   Status wait();
 
-  /// A new one-element tile that kernels write a numerical status to; wait() collects it.
-  Tile<int> status();
+  /// A new one-element tile, 0 at first, that kernels write a numerical status to; wait() collects it. What a kernel
+  /// writes counts within its own tiles, as LAPACK's info does; wait() adds `offset` to a positive one (a row or column
+  /// of the whole problem), so that no kernel needs to know where it works.
+  Tile<int> status(index_t offset = 0);
 
   /// Work space for kernels' Scratch parameters: one tile of this shape for the whole graph (every worker has its own
   /// copy).
@@ -98,6 +100,7 @@ class Graph {
     invalidate(tile.data());
   }
 
+  Runtime& runtime() const;
   index_t tasks() const;
   Bounds bounds() const;
 
@@ -182,7 +185,10 @@ void Graph::insert(Priority priority, const typename K::Args& args, const Tiles&
   Insertion task{&C::get(), nullptr, sizeof(detail::Call<typename K::Args>), {}, C::modes, 0, priority.value,
                  detail::cost_key_of(args)};
   if constexpr (!C::has_list) {
-    if constexpr (requires { K::flops(args, tiles.shape()...); }) flops = K::flops(args, tiles.shape()...);
+    if constexpr (detail::HasFlops<K>) {
+      static_assert(requires { K::flops(args, tiles.shape()...); }, "flops takes the Args and one Shape for each tile");
+      flops = K::flops(args, tiles.shape()...);
+    }
     const std::array<detail::Data*, C::arity> data{&tiles.data()...};
     task.data = data;
     task.flops = flops;
@@ -203,8 +209,11 @@ void Graph::insert(Priority priority, const typename K::Args& args, const Tiles&
       }
     };
     (add(tiles), ...);
-    if constexpr (requires { K::flops(args, std::span<const Shape>{}); })
+    if constexpr (detail::HasFlops<K>) {
+      static_assert(requires { K::flops(args, std::span<const Shape>{}); },
+                    "with a list of tiles, flops takes the Args and the Shapes of all tiles in one std::span");
       flops = K::flops(args, std::span<const Shape>(shapes));
+    }
     task.data = data;
     task.flops = flops;
     task.call = detail::pack_call(args);

@@ -11,6 +11,7 @@
 
 #if TESELA_WITH_CUDA
 #include <starpu_cublas_v2.h>
+#include <starpu_cusolver.h>
 #endif
 
 namespace tesela {
@@ -127,7 +128,10 @@ Runtime::Runtime(const RuntimeOptions& options) : state_(std::make_shared<detail
   state_->profile = options.profile;
   describe_workers(*state_);
 #if TESELA_WITH_CUDA
-  if (state_->gpus > 0) starpu_cublas_init();
+  if (state_->gpus > 0) {
+    starpu_cublas_init();
+    starpu_cusolver_init();
+  }
 #endif
   if (options.profile) starpu_profiling_status_set(STARPU_PROFILING_ENABLE);
   reset_statistics();
@@ -137,7 +141,10 @@ Runtime::~Runtime() {
   starpu_task_wait_for_all();
   state_->release_all();
 #if TESELA_WITH_CUDA
-  if (state_->gpus > 0) starpu_cublas_shutdown();
+  if (state_->gpus > 0) {
+    starpu_cusolver_shutdown();
+    starpu_cublas_shutdown();
+  }
 #endif
   state_->alive = false;
   starpu_shutdown();
@@ -148,6 +155,10 @@ const std::vector<Worker>& Runtime::workers() const { return state_->workers; }
 int Runtime::cpus() const { return state_->cpus; }
 int Runtime::gpus() const { return state_->gpus; }
 std::string Runtime::scheduler() const { return state_->scheduler; }
+
+std::size_t Runtime::device_bytes() const {
+  return state_->gpus > 0 ? state_->smallest_device * static_cast<std::size_t>(state_->gpus) : 0;
+}
 
 index_t Runtime::pending_tasks() { return running ? starpu_task_nsubmitted() : 0; }
 

@@ -75,6 +75,8 @@ class Runtime {
   int cpus() const;
   int gpus() const;       ///< CUDA devices in use
   std::string scheduler() const;
+  /// Bytes that tiles may take on all GPUs together (STARPU_LIMIT_CUDA_MEM counts); 0 without a GPU.
+  std::size_t device_bytes() const;
 
   /// Counters since construction or the last reset; the times are measured only with RuntimeOptions::profile.
   Statistics statistics();

@@ -8,7 +8,6 @@
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <memory>
@@ -17,6 +16,16 @@
 #include <utility>
 
 namespace tesela {
+
+namespace detail {
+
+// Out of line, so that static analysers see a resource with its deleter and not a malloc that they lose in a move.
+void* allocate(std::size_t bytes, bool zeroed) noexcept;  // null without memory
+struct Release {
+  void operator()(void* p) const noexcept;
+};
+
+}  // namespace detail
 
 /// An owning column-major matrix in host memory with leading dimension max(rows, 1). Any size may be zero. It moves
 /// cheaply, leaving a 0 x 0 matrix behind, and is copied only by clone(), because a copy is never small.
@@ -30,13 +39,10 @@ class HostMatrix {
 
   /// rows x cols with uninitialised elements: a large matrix should be touched first by whoever fills it.
   /// Throws ArgumentError on a negative size or one whose byte count overflows, EnvironmentError without memory.
-  HostMatrix(index_t rows, index_t cols)
-      : HostMatrix(rows, cols, [](std::size_t bytes) { return std::malloc(bytes); }) {}
+  HostMatrix(index_t rows, index_t cols) : HostMatrix(rows, cols, false) {}
 
   /// rows x cols of zeros, in pages that the system provides on first touch. Throws as the constructor does.
-  static HostMatrix zeros(index_t rows, index_t cols) {
-    return HostMatrix(rows, cols, [](std::size_t bytes) { return std::calloc(bytes, 1); });
-  }
+  static HostMatrix zeros(index_t rows, index_t cols) { return HostMatrix(rows, cols, true); }
 
   HostMatrix(HostMatrix&& other) noexcept
       : shape_(std::exchange(other.shape_, Shape{})), data_(std::move(other.data_)) {}
@@ -68,18 +74,13 @@ class HostMatrix {
   const T& operator()(index_t i, index_t j) const { return data_[offset(i, j)]; }
 
  private:
-  struct Free {
-    void operator()(T* p) const { std::free(p); }
-  };
-
-  template <class Allocate>
-  HostMatrix(index_t rows, index_t cols, Allocate allocate) : shape_{rows, cols} {
+  HostMatrix(index_t rows, index_t cols, bool zeroed) : shape_{rows, cols} {
     if (rows < 0 || cols < 0) throw ArgumentError("HostMatrix", "shape", to_string(shape_) + " is negative");
     const auto bytes = saturating_mul(elements_of(shape_), sizeof(T));
     if (bytes > static_cast<std::uint64_t>(std::numeric_limits<std::ptrdiff_t>::max()))
       throw ArgumentError("HostMatrix", "shape", to_string(shape_) + " does not fit the address space");
     if (bytes == 0) return;
-    data_.reset(static_cast<T*>(allocate(static_cast<std::size_t>(bytes))));
+    data_.reset(static_cast<T*>(detail::allocate(static_cast<std::size_t>(bytes), zeroed)));
     if (!data_)
       throw EnvironmentError("HostMatrix: no memory for " + to_string(shape_) + " (" + std::to_string(bytes) +
                              " bytes)");
@@ -91,7 +92,7 @@ class HostMatrix {
   }
 
   Shape shape_;
-  std::unique_ptr<T[], Free> data_;
+  std::unique_ptr<T[], detail::Release> data_;
 };
 
 }  // namespace tesela

@@ -18,15 +18,15 @@ bool is_digit(char c) { return '0' <= c && c <= '9'; }
 // Numbers may carry a plus sign, which from_chars does not take.
 const char* skip_plus(const char* p, const char* end) { return end - p >= 2 && *p == '+' && p[1] != '-' ? p + 1 : p; }
 
-// from_chars does not say at which end a number left the range, so compare it with one: the place of its first nonzero
-// digit, counted from the decimal point, plus the exponent.
+// from_chars does not say at which end a number left the range. The place of its first nonzero digit, counted from the
+// decimal point, plus the exponent does: a power of ten more or less does not matter so far out.
 bool is_below_one(std::string_view number) {
   const auto exponent_at = std::min(number.find_first_of("eE"), number.size());
   const auto digits = number.substr(0, exponent_at);
   const auto point = std::min(digits.find('.'), digits.size());
   const auto first = digits.find_first_of("123456789");
   if (first == std::string_view::npos) return true;
-  const auto place = static_cast<std::int64_t>(point) - static_cast<std::int64_t>(first) - (first > point ? 0 : 1);
+  const auto place = static_cast<std::int64_t>(point) - static_cast<std::int64_t>(first);
 
   std::int64_t exponent = 0;
   if (exponent_at < number.size()) {

@@ -97,6 +97,12 @@ class TileMatrix {
     for_each_tile([](Tile<T> tile, index_t, index_t) { tile.read(); });
   }
 
+  /// For a mapped matrix whose memory the user has written to: waits for the tasks that use the tiles, and makes copies
+  /// on GPUs out of date.
+  void host_changed() const {
+    for_each_tile([](Tile<T> tile, index_t, index_t) { tile.update(); });
+  }
+
   /// Calls f(tile, first row, first column) for every tile, column by column.
   template <class F>
   void for_each_tile(F f) const {

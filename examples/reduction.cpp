@@ -1,0 +1,81 @@
+// A vector's p-norm in two ways of using many tiles: a reduction, to which every tile adds its part wherever it is, and
+// a kernel that takes a list of tiles at once.
+#include <tesela/tesela.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <vector>
+
+namespace {
+
+using namespace tesela;
+
+/// sum += |x_1|^p + |x_2|^p + …
+struct SumPowers {
+  static constexpr auto name = "sum_powers";
+  static constexpr auto color = 0x4c72b0u;
+  struct Args {
+    int p = 1;
+    std::uint64_t cost_key() const { return p == 1 ? 1 : 2; }  // any power but the first takes a pow
+  };
+  static double flops(const Args&, Shape x, Shape) { return 2.0 * static_cast<double>(x.rows); }
+  static void cpu(const Args& args, In<double> x, Reduce<double> sum) noexcept {
+    for (index_t i = 0; i < x.rows; ++i)
+      *sum.data += args.p == 1 ? std::abs(x(i, 0)) : std::pow(std::abs(x(i, 0)), args.p);
+  }
+};
+
+/// How each worker's own copy of the sum begins, and how two of them become one.
+struct Zero {
+  static constexpr auto name = "zero";
+  struct Args {};
+  static void cpu(const Args&, Out<double> sum) noexcept { *sum.data = 0; }
+};
+struct Add {
+  static constexpr auto name = "add";
+  struct Args {};
+  static void cpu(const Args&, Commute<double> sum, In<double> other) noexcept { *sum.data += *other.data; }
+};
+
+/// result = the largest |x_i| of a whole list of tiles.
+struct Largest {
+  static constexpr auto name = "largest";
+  static constexpr auto color = 0xdd8452u;
+  struct Args {};
+  static void cpu(const Args&, Out<double> result, std::span<const In<double>> tiles) noexcept {
+    *result.data = 0;
+    for (const In<double>& x : tiles)
+      for (index_t i = 0; i < x.rows; ++i) *result.data = std::max(*result.data, std::abs(x(i, 0)));
+  }
+};
+
+}  // namespace
+
+int main() {
+  const index_t n = 100'000;
+  std::vector<double> values(n);
+  for (index_t i = 0; i < n; ++i) values[i] = static_cast<double>(i % 2 == 0 ? i : -i);
+
+  Runtime runtime;
+  const auto x = TileMatrix<double>::map(runtime, values.data(), n, 1, n, {4096, 1}, "x");
+  const TileMatrix<double> sum(runtime, 1, 1, {1, 1}, "sum"), top(runtime, 1, 1, {1, 1}, "top");
+  const Tile<double> total = sum(0, 0), largest = top(0, 0);
+
+  Graph g(runtime);
+  g.reduction<Zero, Add>(total);
+  g.insert<Zero>({}, total);
+  std::vector<Tile<double>> tiles;
+  for (index_t i = 0; i < x.mt(); ++i) {
+    g.insert<SumPowers>({.p = 2}, x(i, 0), total);  // in any order, side by side
+    tiles.push_back(x(i, 0));
+  }
+  g.insert<Largest>({}, largest, tiles);
+  g.wait();
+
+  // 0² + 1² + … + (n - 1)², all of it exact below 2^53.
+  const double two = *total.read().data, most = *largest.read().data;
+  const bool right = two == static_cast<double>((n - 1) * n * (2 * n - 1) / 6) && most == static_cast<double>(n - 1);
+  std::printf("2-norm %g, largest %g: %s\n", std::sqrt(two), most, right ? "right" : "wrong");
+  return right ? 0 : 1;
+}
