@@ -25,6 +25,14 @@ std::string quoted(std::string text) {
   return fmt::format("\"{}\"", text);
 }
 
+/// A category's label, in two lines where it has a comma, so that neighbours do not run into each other.
+std::string label(const std::string& category) {
+  const std::size_t comma = category.find(", ");
+  return quoted(comma == std::string::npos
+                    ? category
+                    : fmt::format("{}\\n{}", category.substr(0, comma), category.substr(comma + 2)));
+}
+
 std::string number(double x) { return std::isfinite(x) ? fmt::format("{:.6g}", x) : std::string("NaN"); }
 
 /// A decade below the smallest bar, where the bars of a logarithmic chart begin.
@@ -45,7 +53,7 @@ std::string gnuplot_script(const Chart& chart) {
       "set style histogram errorbars gap 1.5 lw 1.2\n"
       "set style fill solid 0.9 noborder\n"
       "set boxwidth 0.92\n"
-      "set bars 0.5\n"
+      "set errorbars 0.5 lc rgb '#333333'\n"
       "set grid ytics lc rgb '#dddddd' lt 1\n"
       "set border 3\n"
       "set xtics nomirror scale 0\n"
@@ -58,7 +66,7 @@ std::string gnuplot_script(const Chart& chart) {
     script += "set yrange [0:*]\n";
   script += "$data << END\n";
   for (std::size_t c = 0; c < chart.categories.size(); ++c) {
-    script += quoted(chart.categories[c]);
+    script += label(chart.categories[c]);
     for (const Chart::Series& s : chart.series)
       script += fmt::format(" {} {} {}", number(s.value[c]), number(s.low[c]), number(s.high[c]));
     script += "\n";

@@ -12,6 +12,9 @@ struct OverheadCase {
   index_t tasks = 0;
   int tiles = 1;        ///< of each task, 1 or 3; the last one is read and written, the others are read
   bool chained = true;  ///< every task writes the same tile; else task t writes tile t mod `groups`
+  /// Time the insertions alone, in CPU time of the inserting thread, while the workers sleep: the layer's own cost,
+  /// undisturbed by what else runs.
+  bool insertion_only = false;
   static constexpr index_t groups = 512;
 };
 
@@ -29,7 +32,7 @@ class OverheadTiles {
   TileMatrix<double> matrix_;
 };
 
-/// The graph through our layer, and by starpu_task_insert: insertion and execution timed.
+/// The graph through our layer, and by starpu_task_insert: insertion and execution timed unless insertion_only.
 Peer tesela_overhead(Runtime& runtime, const OverheadTiles& tiles, const OverheadCase& what);
 Peer starpu_overhead(const OverheadTiles& tiles, const OverheadCase& what);
 
