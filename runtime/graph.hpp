@@ -37,7 +37,8 @@ struct Bounds {
   index_t tasks = 0;
   double work_flops = 0;
   double path_flops = 0;  ///< of the longest path
-  // The rest needs GraphOptions::record and calibrated performance models; `untimed` counts tasks that have none.
+  // The rest needs GraphOptions::record and performance models that know each kernel at each shape: StarPU learns while
+  // a kernel is new to it, and whenever STARPU_CALIBRATE=1. `untimed` counts the tasks of which it knows too little.
   index_t untimed = 0;
   double path_seconds = 0;  ///< longest path, each task on its fastest kind of worker
   double area_seconds = 0;  ///< all the work, divided over the workers as well as it can be

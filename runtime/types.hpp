@@ -14,8 +14,8 @@ struct Shape {
   friend bool operator==(const Shape&, const Shape&) = default;
 };
 
-/// ceil(a / b) for a >= 0, b > 0.
-constexpr index_t ceil_div(index_t a, index_t b) { return (a + b - 1) / b; }
+/// ceil(a / b) for a >= 0, b > 0, however large.
+constexpr index_t ceil_div(index_t a, index_t b) { return a / b + (a % b != 0 ? 1 : 0); }
 
 /// op(A): A itself or its transpose.
 enum class Op : std::uint8_t { none, transpose };
