@@ -1,0 +1,64 @@
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include "runtime/trace.hpp"
+#include "tests/process.hpp"
+
+using namespace tesela;
+using namespace tesela::test;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+bool installed(const std::string& program) {
+  return run({"/bin/sh", "-c", "command -v " + program}).code == 0;
+}
+
+}  // namespace
+
+TEST_CASE("--trace leaves a trace that ViTE reads, each kernel under its own name and colour") {
+  if (!can_trace()) SKIP("this StarPU records no traces");
+  const TemporaryFolder folder;
+  const std::string traces = folder / "traces";
+  const Outcome traced =
+      run_tesela({"gemm", "--n", "300", "--tile", "100", "--beta", "0.5", "--alpha", "2", "--trace", traces});
+  CAPTURE(traced.err);
+  REQUIRE(traced.code == 0);
+  for (const char* name : {"paje.trace", "dag.dot", "tasks.rec"}) {
+    CAPTURE(name);
+    REQUIRE(std::filesystem::exists(traces + "/" + name));
+    CHECK(std::filesystem::file_size(traces + "/" + name) > 0);
+  }
+
+  const std::vector<TracedTask> tasks = read_tasks(traces);
+  int gemms = 0;
+  for (const TracedTask& task : tasks) {
+    gemms += task.kernel == "gemm" ? 1 : 0;
+    CHECK(task.end > task.start);
+    CHECK(task.start >= 0);
+  }
+  CHECK(gemms == 27);
+
+  const std::string paje = contents(traces + "/paje.trace");
+  // The state of a worker in a gemm: its name, and 0x4c72b0 as ViTE takes it.
+  CHECK_THAT(paje, ContainsSubstring("\tgemm\t\"76.000000 114.000000 176.000000\""));
+
+  SECTION("the picture") {
+    if (!installed("gnuplot")) SKIP("gnuplot is not installed");
+    const std::string picture = contents(traces + "/trace.svg");
+    CHECK_THAT(picture, ContainsSubstring("<svg") && ContainsSubstring("gemm") && ContainsSubstring("worker 0"));
+  }
+  SECTION("ViTE itself") {
+    if (!installed("vite") || !installed("xvfb-run")) SKIP("vite or xvfb-run is not installed");
+    const Outcome vite =
+        run({"/bin/sh", "-c", "exec xvfb-run -a vite -e " + traces + "/out.svg " + traces + "/paje.trace 2>&1"});
+    CHECK_THAT(vite.out, ContainsSubstring("0 errors"));
+    CHECK_THAT(contents(traces + "/out.svg"), ContainsSubstring("<svg") && ContainsSubstring("<rect"));
+  }
+}
+
+TEST_CASE("a trace into a folder that cannot be made is an error, not a crash") {
+  const Outcome traced = run_tesela({"gemm", "--n", "50", "--trace", "/proc/nowhere"});
+  CHECK((traced.code == 2 || traced.code == 3));
+  CHECK_THAT(traced.err, ContainsSubstring("/proc/nowhere"));
+}
