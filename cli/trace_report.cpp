@@ -18,6 +18,13 @@ namespace {
 const char* const colours[] = {"#4c72b0", "#dd8452", "#55a868", "#c44e52", "#8172b3",
                                "#937860", "#da8bc3", "#8c8c8c", "#ccb974", "#64b5cd"};
 
+/// Inside a gnuplot string in single quotes.
+std::string quoted(const std::string& text) {
+  std::string out;
+  for (const char c : text) out += c == '\'' ? "''" : std::string(1, c);
+  return out;
+}
+
 std::string script(const std::string& directory, const std::vector<TracedTask>& tasks) {
   std::map<std::string, std::vector<const TracedTask*>> kernels;
   std::map<int, double> busy;
@@ -39,7 +46,7 @@ std::string script(const std::string& directory, const std::vector<TracedTask>& 
       "set terminal svg size 1200,{} noenhanced dynamic background rgb 'white' font 'sans-serif,12'\nset output '{}/trace.svg'\n"
       "set xlabel 'time ({})'\nset xrange [0:{}]\nset yrange [{}:-0.6]\nset ytics ({})\nset key outside top horizontal\n"
       "set style fill solid 0.9 border lc rgb 'white'\nset border 3\nset tics nomirror\n",
-      140 + 46 * row.size(), directory, scale == 1 ? "s" : "ms", end * scale, static_cast<double>(row.size()) - 0.4,
+      140 + 46 * row.size(), quoted(directory), scale == 1 ? "s" : "ms", end * scale, static_cast<double>(row.size()) - 0.4,
       labels);
   std::string plots, data;
   std::size_t colour = 0;
@@ -53,7 +60,9 @@ std::string script(const std::string& directory, const std::vector<TracedTask>& 
   return text + plots + "\n" + data;
 }
 
-void draw(const std::string& directory) {
+}  // namespace
+
+void draw_trace(const std::string& directory) {
   const std::vector<TracedTask> tasks = read_tasks(directory);
   if (tasks.empty()) {
     fmt::print(stderr, "tesela: the trace holds no task, so no picture of it\n");
@@ -66,11 +75,9 @@ void draw(const std::string& directory) {
     fmt::print(stderr, "tesela: no picture: gnuplot is missing or failed (the trace itself is complete)\n");
 }
 
-}  // namespace
-
 void finish_trace(const std::string& directory) {
   convert_trace(directory);
-  draw(directory);
+  draw_trace(directory);
   fmt::print(stderr, "trace: {0}/paje.trace (open it with `vite {0}/paje.trace`), dag.dot, tasks.rec, trace.svg\n", directory);
 }
 

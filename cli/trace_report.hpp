@@ -5,7 +5,10 @@
 namespace tesela::cli {
 
 /// Turns what a traced Runtime left in `directory` (once it is destroyed) into paje.trace, dag.dot and tasks.rec, and
-/// draws trace.svg: a row per worker, a bar per task in its kernel's colour. Says on standard error where they are.
+/// draws trace.svg: a row per worker, a bar per task, a colour per kernel. Says on standard error where they are.
 void finish_trace(const std::string& directory);
+
+/// Draws trace.svg from the tasks.rec in `directory`; says on standard error when it could not.
+void draw_trace(const std::string& directory);
 
 }  // namespace tesela::cli
