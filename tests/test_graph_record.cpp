@@ -1,5 +1,6 @@
 #include "runtime/graph.hpp"
 #include "tests/toy_kernels.hpp"
+#include "tests/variable.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_floating_point.hpp>
@@ -226,9 +227,8 @@ TEST_CASE("the area bound of hand-computed cases") {
 }
 
 TEST_CASE("the bounds in seconds stand below a measured run, and near it where a chain leaves no choice") {
-  setenv("STARPU_CALIBRATE", "2", 1);
+  const Calibration calibration;
   Runtime runtime({.gpus = 0});
-  unsetenv("STARPU_CALIBRATE");
   const TileMatrix<int> A(runtime, 2, 1, {1, 1});
   for (index_t i = 0; i < 2; ++i) A(i, 0).write().data[0] = 0;
   {
