@@ -1,5 +1,6 @@
 #include "runtime/graph.hpp"
 #include "tests/toy_kernels.hpp"
+#include "tests/variable.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
@@ -232,9 +233,8 @@ TEST_CASE("scratch belongs to one task at a time") {
 }
 
 TEST_CASE("tasks that differ only in indices share a history; shapes, element sizes and cost keys split it") {
-  setenv("STARPU_CALIBRATE", "2", 1);
+  const Calibration calibration;
   Runtime runtime({.cpus = 1, .gpus = 0});
-  unsetenv("STARPU_CALIBRATE");
   const TileMatrix<double> A(runtime, 7, 7, {5, 5});
   const TileMatrix<float> F(runtime, 5, 5, {5, 5});
   A.for_each_tile([](Tile<double> tile, index_t, index_t) { tile.write(); });

@@ -43,6 +43,16 @@ double median(std::vector<double> v) {
 
 }  // namespace
 
+TEST_CASE("many more tasks than workers all run") {
+  Runtime runtime({.gpus = 0});
+  const TileMatrix<int> A(runtime, 16, 1, {1, 1});
+  for (index_t i = 0; i < 16; ++i) *A(i, 0).write().data = 0;
+  Graph g(runtime);
+  for (int t = 0; t < 20000; ++t) g.insert<Affine<int>>({1, 1}, A(t % 16, 0));
+  CHECK(g.wait().ok());
+  for (index_t i = 0; i < 16; ++i) CHECK(value_of(A(i, 0)) == 1250);
+}
+
 // Hidden: run it by `test_overhead "[.overhead]"` on a quiet machine, with STARPU_CALIBRATE=0.
 TEST_CASE("inserting 100000 empty tasks costs what starpu_task_insert costs", "[.overhead]") {
   constexpr int tasks = 100000, tiles = 64, rounds = 15;
