@@ -24,29 +24,6 @@ struct GemmOptionsOfBench : Options {
   bool has(const char* peer) const { return std::find(peers.begin(), peers.end(), peer) != peers.end(); }
 };
 
-/// "1024", "2048x1024" or "2048x1024x4096": rows of C, columns of C, inner size.
-GemmTile parse_tile(const std::string& text, const Runtime& runtime, index_t size) {
-  if (text.empty()) {
-    const index_t edge =
-        runtime.gpus() > 0 ? std::clamp<index_t>(size / 8, 1024, 4096) : std::clamp<index_t>(size / 4, 128, 1024);
-    return {edge, edge, edge};
-  }
-  std::array<index_t, 3> sizes{};
-  std::size_t count = 0, start = 0;
-  for (; count < sizes.size() && start <= text.size(); ++count) {
-    const std::size_t end = std::min(text.find('x', start), text.size());
-    const std::string part = text.substr(start, end - start);
-    if (part.empty() || part.size() > 9 || part.find_first_not_of("0123456789") != std::string::npos) break;
-    sizes[count] = std::stol(part);
-    if (sizes[count] == 0) break;
-    start = end + 1;
-  }
-  if (count == 0 || start <= text.size())
-    throw ArgumentError("bench gemm", "--tile", "'" + text + "' is not MB, MBxNB or MBxNBxKB");
-  const index_t nb = count > 1 ? sizes[1] : sizes[0];
-  return {sizes[0], nb, count > 2 ? sizes[2] : nb};
-}
-
 /// Refuses what cannot be before anything is allocated.
 void settle_options(GemmOptionsOfBench& o) {
   const bool gpu = config::have_cuda && count_cuda_devices() > 0 && o.common.ncuda != 0;
@@ -101,7 +78,7 @@ void run(GemmOptionsOfBench o) {
 #endif
   for (const index_t n : o.n) {
     GemmCase what{o.m > 0 ? o.m : n, n, o.k > 0 ? o.k : n, {}, o.common.seed, o.on_device(), *gemm_kernel(o.kernel)};
-    what.tile = parse_tile(o.tile, runtime, std::max({what.m, what.n, what.k}));
+    what.tile = cli::parse_gemm_tile(o.tile, runtime, what.m, what.n, what.k);
     const GemmData<T> data(runtime, what, o.has("tesela") || o.has("starpu"));
     std::vector<Peer> peers;
     for (const std::string& name : o.peers) peers.push_back(make_peer(name, data));

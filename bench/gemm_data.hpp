@@ -3,6 +3,7 @@
 #include "bench/harness.hpp"
 #include "codelets/fill.hpp"
 #include "codelets/gemm.hpp"
+#include "cli/gemm_tile.hpp"
 #include "tiles/tile_matrix.hpp"
 
 #include <functional>
@@ -12,15 +13,10 @@
 
 namespace tesela::bench {
 
-/// A is cut into mb x kb, B into kb x nb, C into mb x nb.
-struct GemmTile {
-  index_t mb = 0, nb = 0, kb = 0;
-};
-
 /// What is multiplied, C = A B, and where it lives.
 struct GemmCase {
   index_t m = 0, n = 0, k = 0;
-  GemmTile tile;
+  cli::GemmTile tile;
   std::uint64_t seed = 1;
   bool on_device = false;                  ///< operands generated on the GPUs, results left there
   GemmKernel kernel = GemmKernel::cublas;  ///< what our graph's tasks run on GPUs

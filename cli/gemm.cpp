@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "cli/command.hpp"
+#include "cli/gemm_tile.hpp"
 #include "cli/matrices.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
@@ -86,13 +87,12 @@ int run_gemm(Options o) {
   Status status;
   {
     Runtime runtime(o.common.runtime());
-    const TileShape tile = parse_tile(o.tile, runtime, std::max({o.m, o.n, o.k}));
-    const Shape ta = apply(op_a, {tile.mb, tile.nb});
+    const auto [mb, nb, kb] = parse_gemm_tile(o.tile, runtime, o.m, o.n, o.k);
+    const Shape ta = apply(op_a, {mb, kb}), tb = apply(op_b, {kb, nb});
     const auto A = TileMatrix<T>::map(runtime, a.data(), a.rows(), a.cols(), a.ld(), {ta.rows, ta.cols}, "A");
-    const auto B = TileMatrix<T>::map(runtime, b.data(), b.rows(), b.cols(), b.ld(), {tile.nb, tile.nb}, "B");
-    const auto C = TileMatrix<T>::map(runtime, c.data(), o.m, o.n, c.ld(), tile, "C");
-    report.problem() = {{"m", o.m},       {"n", o.n},         {"k", o.k},         {"mb", tile.mb},
-                        {"nb", tile.nb},  {"op_a", o.op_a},   {"op_b", o.op_b},   {"alpha", o.alpha},
+    const auto B = TileMatrix<T>::map(runtime, b.data(), b.rows(), b.cols(), b.ld(), {tb.rows, tb.cols}, "B");
+    const auto C = TileMatrix<T>::map(runtime, c.data(), o.m, o.n, c.ld(), {mb, nb}, "C");
+    report.problem() = {{"m", o.m},       {"n", o.n},         {"k", o.k},         {"mb", mb}, {"nb", nb}, {"kb", kb},  {"op_a", o.op_a},   {"op_b", o.op_b},   {"alpha", o.alpha},
                         {"beta", o.beta}, {"kernel", o.kernel}, {"block", o.block}, {"precision", o.common.precision},
                         {"seed", o.common.seed}};
     const int warm_up = o.common.repeat > 1 ? 1 : 0;
@@ -139,7 +139,7 @@ const Command gemm_command(
           ->check(CLI::NonNegativeNumber);
       app.add_option("--k", o->k, "columns of op(A), rows of op(B) (default: n, or what the files say)")
           ->check(CLI::NonNegativeNumber);
-      app.add_option("--tile", o->tile, "tile size MB or MBxNB of C; op(A) has tiles MB x NB, op(B) NB x NB");
+      app.add_option("--tile", o->tile, "MB, MBxNB or MBxNBxKB: C's tiles are MB x NB, op(A)'s MB x KB, op(B)'s KB x NB; KB is NB unless given");
       app.add_option("--op-a", o->op_a, "n (A) or t (its transpose)")->check(CLI::IsMember({"n", "t"}))->capture_default_str();
       app.add_option("--op-b", o->op_b, "n (B) or t (its transpose)")->check(CLI::IsMember({"n", "t"}))->capture_default_str();
       app.add_option("--alpha", o->alpha)->capture_default_str();

@@ -3,20 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "runtime/config.hpp"
 
 namespace tesela::cli {
 namespace {
-
-index_t positive(std::string_view text, const std::string& whole) {
-  index_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 1)
-    throw ArgumentError("tesela", "--tile", "'" + whole + "' is not MB or MBxNB with positive integers");
-  return value;
-}
 
 std::string bytes(double b) {
   if (b >= 1e9) return fmt::format("{:.2f} GB", b / 1e9);
@@ -25,22 +16,6 @@ std::string bytes(double b) {
 }
 
 }  // namespace
-
-TileShape parse_tile(const std::string& text, const Runtime& runtime, index_t size) {
-  if (text.empty()) {
-    // A GPU wants tiles that hide their transfer, a core tiles that stay in its cache; each worker wants several.
-    const index_t largest = runtime.gpus() > 0 ? 4096 : 512, smallest = runtime.gpus() > 0 ? 1024 : 128;
-    const index_t nb = std::clamp(ceil_div(size, 8) / 64 * 64, smallest, largest);
-    return {nb, nb};
-  }
-  const std::size_t cross = text.find('x');
-  if (cross == std::string::npos) {
-    const index_t nb = positive(text, text);
-    return {nb, nb};
-  }
-  const std::string_view view = text;
-  return {positive(view.substr(0, cross), text), positive(view.substr(cross + 1), text)};
-}
 
 Report::Report(const std::string& command, const CommonOptions& options) : json_path_(options.json_path) {
   json_ = {{"command", command}, {"version", config::version}, {"status", "ok"}};

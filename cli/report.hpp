@@ -7,7 +7,6 @@
 
 #include "cli/command.hpp"
 #include "runtime/graph.hpp"
-#include "tiles/tile_matrix.hpp"
 
 namespace tesela::cli {
 
@@ -20,10 +19,6 @@ class Stopwatch {
  private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
-
-/// "64" or "64x48"; empty: a size that suits the machine and a problem whose longest side is `size`. Throws
-/// ArgumentError for anything else.
-TileShape parse_tile(const std::string& text, const Runtime& runtime, index_t size);
 
 /// What a command found out, printed as a table for a person and as JSON for a script. Keys are the CLI contract's:
 /// command, version, problem, machine, workers, links, seconds, gflops, bounds, checks, status.

@@ -3,9 +3,12 @@
 #include "runtime/starpu.hpp"
 #include "runtime/topology.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <filesystem>
 #include <tuple>
 #include <utility>
 
@@ -77,6 +80,10 @@ void apply(const RuntimeOptions& options, ScopedEnvironment& env) {
       env.set(variable, std::to_string(*value));
     }
   if (!options.trace_dir.empty()) {
+    std::error_code error;
+    std::filesystem::create_directories(options.trace_dir, error);
+    if (error || access(options.trace_dir.c_str(), W_OK) != 0)
+      throw FileError(options.trace_dir, "no trace can be written here" + (error ? ": " + error.message() : ""));
     env.set("STARPU_FXT_TRACE", "1");
     env.set("STARPU_FXT_PREFIX", options.trace_dir);
   }

@@ -96,6 +96,10 @@ inline Outcome run(const std::vector<std::string>& command, const ProcessOptions
   return outcome;
 }
 
+inline bool installed(const std::string& program) {
+  return run({"/bin/sh", "-c", "command -v " + program}).code == 0;
+}
+
 /// The tesela command that was built with this test: it lies beside it.
 inline std::string tesela() {
   return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "tesela").string();

@@ -172,8 +172,8 @@ TEST_CASE("Ctrl-C stops a long run within a second, with exit code 130 and no ou
   const TemporaryFolder folder;
   ProcessOptions options;
   options.interrupt_after = GENERATE(0.7, 2.5);
-  const Outcome run = run_tesela({"gemm", "--n", "9000", "--tile", GENERATE("500", "4500"), "--out", folder / "c.npy",
-                                  "--json", folder / "report.json"},
+  const Outcome run = run_tesela({"gemm", "--n", "6000", "--repeat", "1000", "--tile", GENERATE("500", "3000"), "--out",
+                                  folder / "c.npy", "--json", folder / "report.json"},
                                  options);
   CHECK(run.code == 130);
   CHECK(run.seconds < 1.0);

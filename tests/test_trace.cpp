@@ -8,14 +8,6 @@ using namespace tesela;
 using namespace tesela::test;
 using Catch::Matchers::ContainsSubstring;
 
-namespace {
-
-bool installed(const std::string& program) {
-  return run({"/bin/sh", "-c", "command -v " + program}).code == 0;
-}
-
-}  // namespace
-
 TEST_CASE("--trace leaves a trace that ViTE reads, each kernel under its own name and colour") {
   if (!can_trace()) SKIP("this StarPU records no traces");
   const TemporaryFolder folder;

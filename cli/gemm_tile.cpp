@@ -1,0 +1,51 @@
+#include "cli/gemm_tile.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "runtime/errors.hpp"
+
+namespace tesela::cli {
+namespace {
+
+/// Multiples of 64 keep every kernel on its aligned path.
+index_t rounded(double size) { return std::max<index_t>(64, static_cast<index_t>(size) / 64 * 64); }
+
+/// On GPUs square tiles: large enough to hide their own transfer, small enough that eight a side share the work. On cores
+/// each BLAS call packs its operands anew, so few and long ones: the whole inner size up to 4096, and tiles of C of which
+/// each worker gets four, for balance. (Both measured: docs/benchmarks.)
+GemmTile suitable_tile(const Runtime& runtime, index_t m, index_t n, index_t k) {
+  if (runtime.gpus() > 0) {
+    const index_t nb = std::clamp<index_t>(rounded(static_cast<double>(std::max({m, n, k})) / 8), 1024, 4096);
+    return {nb, nb, nb};
+  }
+  const double area = static_cast<double>(m) * static_cast<double>(n) / (4.0 * std::max(1, runtime.cpus()));
+  const index_t nb = std::clamp<index_t>(rounded(std::sqrt(area / 2)), 64, 1024);
+  return {2 * nb, nb, std::clamp<index_t>(k, 1, 4096)};
+}
+
+}  // namespace
+
+GemmTile parse_gemm_tile(const std::string& text, const Runtime& runtime, index_t m, index_t n, index_t k) {
+  if (text.empty()) return suitable_tile(runtime, m, n, k);
+  std::array<index_t, 3> size{};
+  std::size_t count = 0;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (count < size.size()) {
+    const auto [next, error] = std::from_chars(at, end, size[count]);
+    if (error != std::errc() || size[count] < 1) break;
+    ++count;
+    at = next;
+    if (at == end || *at != 'x') break;
+    ++at;
+  }
+  if (count == 0 || at != end || text.back() == 'x')
+    throw ArgumentError("tesela", "--tile", "'" + text + "' is not MB, MBxNB or MBxNBxKB with positive integers");
+  const index_t nb = count > 1 ? size[1] : size[0];
+  return {size[0], nb, count > 2 ? size[2] : nb};
+}
+
+}  // namespace tesela::cli
