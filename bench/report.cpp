@@ -197,20 +197,17 @@ nlohmann::json Report::json() const {
       {"status", "ok"}};
 }
 
-void Report::finish(const Plot& plot) const {
-  const bool quiet = options_.common.json_path == "-";
-  if (!quiet) print();
-  write_file(path("csv"), csv());
+void write_chart(const std::vector<Row>& rows, const Plot& plot, const std::string& path) {
   Chart chart{plot.title, plot.y_label, plot.logarithmic, {}, {}};
   const auto index_in = [](auto& list, const std::string& name, auto make) {
     const auto at = std::find_if(list.begin(), list.end(), [&](const auto& x) { return make(x) == name; });
     return static_cast<std::size_t>(at - list.begin());
   };
-  for (const Row& row : rows_)
+  for (const Row& row : rows)
     if (index_in(chart.categories, row.what.title, [](const auto& c) { return c; }) == chart.categories.size())
       chart.categories.push_back(row.what.title);
   const std::vector<double> none(chart.categories.size(), NAN);
-  for (const Row& row : rows_) {
+  for (const Row& row : rows) {
     const std::size_t c = index_in(chart.categories, row.what.title, [](const auto& x) { return x; });
     const std::size_t s = index_in(chart.series, row.timing.peer, [](const auto& x) { return x.name; });
     if (s == chart.series.size()) chart.series.push_back({row.timing.peer, none, none, none});
@@ -218,9 +215,16 @@ void Report::finish(const Plot& plot) const {
     chart.series[s].low[c] = std::min(row.rate_low, row.rate_high);
     chart.series[s].high[c] = std::max(row.rate_low, row.rate_high);
   }
+  write_file(path, draw_svg(chart));
+}
+
+void Report::finish(const Plot& plot) const {
+  const bool quiet = options_.common.json_path == "-";
+  if (!quiet) print();
+  write_file(path("csv"), csv());
   std::string drawn;
   try {
-    write_file(path("svg"), draw_svg(chart));
+    write_chart(rows_, plot, path("svg"));
     drawn = ", " + path("svg");
   } catch (const EnvironmentError& error) {
     fmt::print(stderr, "tesela: no plot, only the CSV: {}\n", error.what());

@@ -40,6 +40,15 @@ struct Row {
   double published_s = 0;  ///< the classic study's figure; 0: none
 };
 
+struct Plot {
+  std::string title, y_label;
+  bool logarithmic = false;
+};
+
+/// Draws the rates of these rows as SVG: a group of bars a case, a bar a peer, whiskers from the slowest to the fastest
+/// run. Throws EnvironmentError where gnuplot is not installed.
+void write_chart(const std::vector<Row>& rows, const Plot& plot, const std::string& path);
+
 /// Collects rows, shows them as a table and writes NAME.csv, NAME.svg and the JSON report.
 class Report {
  public:
@@ -60,10 +69,6 @@ class Report {
   /// A sentence below the table, also in the JSON.
   void note(const std::string& text) { notes_.push_back(text); }
 
-  struct Plot {
-    std::string title, y_label;
-    bool logarithmic = false;
-  };
   void finish(const Plot& plot) const;
 
   std::string csv() const;
