@@ -58,7 +58,8 @@ std::string gnuplot_script(const Chart& chart) {
       "set border 3\n"
       "set xtics nomirror scale 0\n"
       "set ytics nomirror\n"
-      "set key outside bottom center horizontal\n";
+      "set bmargin 4\n"
+      "set key outside top center horizontal\n";
   script += fmt::format("set title {}\nset ylabel {}\n", quoted(chart.title), quoted(chart.y_label));
   if (chart.logarithmic)
     script += fmt::format("set logscale y\nset yrange [{:.3g}:*]\n", floor_of(chart));

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 #include <vector>
 
 #if TESELA_WITH_CUDA
@@ -36,26 +37,30 @@ void require_gpu(const char* benchmark) {
 #if TESELA_WITH_CUDA
 
 void check_device(int status, const char* call) {
-  if (status != 0)
-    throw EnvironmentError(fmt::format("{} failed with status {} ({})", call, status,
-                                       cudaGetErrorString(static_cast<cudaError_t>(status))));
+  if (status == 0) return;
+  const bool cuda = std::string_view(call).starts_with("cuda");  // cuBLAS numbers its errors differently
+  throw EnvironmentError(fmt::format("{} failed with status {}{}{}", call, status, cuda ? ": " : "",
+                                     cuda ? cudaGetErrorString(static_cast<cudaError_t>(status)) : ""));
 }
 
+void select_first_device() { check_device(cudaSetDevice(0), "cudaSetDevice"); }
+
 DeviceMemory::DeviceMemory(std::size_t bytes) {
-  if (cudaMalloc(&data_, std::max<std::size_t>(bytes, 1)) != cudaSuccess)
-    throw EnvironmentError(
-        fmt::format("device 0 has no {} MiB left: choose smaller sizes or fewer peers", bytes >> 20));
+  select_first_device();
+  if (cudaMalloc(&data_, std::max<std::size_t>(bytes, 1)) == cudaSuccess) return;
+  throw EnvironmentError(fmt::format("device 0 has no {} MiB left: choose smaller sizes or fewer peers", bytes >> 20));
 }
 DeviceMemory::~DeviceMemory() { cudaFree(data_); }
 
 double event_seconds(const std::function<void(CUstream_st*)>& enqueue) {
+  select_first_device();
   cudaEvent_t start = nullptr, stop = nullptr;
   check_device(cudaEventCreate(&start), "cudaEventCreate");
   check_device(cudaEventCreate(&stop), "cudaEventCreate");
   check_device(cudaEventRecord(start, nullptr), "cudaEventRecord");
   enqueue(nullptr);
   check_device(cudaEventRecord(stop, nullptr), "cudaEventRecord");
-  check_device(cudaEventSynchronize(stop), "a kernel");
+  check_device(cudaEventSynchronize(stop), "cudaEventSynchronize after a kernel");
   float ms = 0;
   check_device(cudaEventElapsedTime(&ms, start, stop), "cudaEventElapsedTime");
   cudaEventDestroy(start);

@@ -15,7 +15,10 @@ void require_gpu(const char* benchmark);
 /// Throws EnvironmentError unless the status, of CUDA or cuBLAS, is 0.
 void check_device(int status, const char* call);
 
-/// Device memory that lives as long as this.
+/// Makes device 0 the calling thread's: StarPU and cublasXt may leave another one selected.
+void select_first_device();
+
+/// Memory of device 0 that lives as long as this.
 class DeviceMemory {
  public:
   explicit DeviceMemory(std::size_t bytes);
@@ -31,14 +34,13 @@ class DeviceMemory {
   void* data_ = nullptr;
 };
 
-/// The seconds between two CUDA events around what `enqueue` puts into the stream (the default one of the current
-/// device).
+/// The seconds between two CUDA events around what `enqueue` puts into the stream (the default one of device 0).
 double event_seconds(const std::function<void(CUstream_st*)>& enqueue);
 
 /// Overwrites more memory than any L2 cache holds, so that the next kernel starts cold.
 void flush_device_cache();
 
-/// C = op-free A B in device memory, n x n, by cuBLAS: what the DGEMM ceiling and the cublas peers call.
+/// C = A B in device memory, n x n, by cuBLAS: what the DGEMM ceiling and the cublas peers call.
 template <class T>
 int cublas_multiply(CUstream_st* stream, index_t m, index_t n, index_t k, const T* a, const T* b, T* c);
 

@@ -75,6 +75,7 @@ Peer cublas_gemm(const GemmData<T>& data) {
   const auto run = [&data, operands] {
     const GemmCase& what = data.what();
     const PausedWorkers paused;
+    select_first_device();
     settle();
     return seconds_of([&] {
       using Operands = CublasOperands<T>;
@@ -84,7 +85,7 @@ Peer cublas_gemm(const GemmData<T>& data) {
       }
       multiply_on_device(what, *operands);
       if (!what.on_device) copy(data.c(), operands->c.template as<T>(), operands->c_bytes);
-      check_device(cudaDeviceSynchronize(), "cublas gemm");
+      check_device(cudaDeviceSynchronize(), "cudaDeviceSynchronize after cublas gemm");
     });
   };
   return {"cublas", run, [&data, operands, run] {

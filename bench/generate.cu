@@ -16,9 +16,11 @@ __global__ void generate_kernel(T* a, index_t rows, index_t size, Generator<T> g
 template <class T>
 void generate(T* a, index_t rows, index_t cols, Generator<T> generator) {
   if (rows == 0 || cols == 0) return;
+  select_first_device();
+  static_cast<void>(cudaGetLastError());  // whatever failed before is not this launch's failure
   generate_kernel<<<4096, 256>>>(a, rows, rows * cols, generator);
-  check_device(static_cast<int>(cudaGetLastError()), "the generator's launch");
-  check_device(static_cast<int>(cudaDeviceSynchronize()), "the generator");
+  check_device(static_cast<int>(cudaGetLastError()), "cudaGetLastError after the generator's launch");
+  check_device(static_cast<int>(cudaDeviceSynchronize()), "cudaDeviceSynchronize after the generator");
 }
 
 template void generate(float*, index_t, index_t, Generator<float>);

@@ -4,7 +4,7 @@
 
 namespace tesela::bench {
 
-/// Writes a generated matrix, column-major without gaps, into memory of the current device, and waits for it.
+/// Writes a generated matrix, column-major without gaps, into memory of device 0, and waits for it.
 template <class T>
 void generate(T* a, index_t rows, index_t cols, Generator<T> generator);
 
