@@ -1,9 +1,9 @@
 #pragma once
 
 #include "bench/harness.hpp"
+#include "cli/gemm_tile.hpp"
 #include "codelets/fill.hpp"
 #include "codelets/gemm.hpp"
-#include "cli/gemm_tile.hpp"
 #include "tiles/tile_matrix.hpp"
 
 #include <functional>

@@ -37,7 +37,8 @@ void plot(const std::string& path) {
   Plot labels{};
   while (std::getline(file, line)) {
     const std::vector<std::string> values = fields_of(line);
-    if (values.size() != names.size()) throw FileError(path, "line " + std::to_string(rows.size() + 2) + " is cut short");
+    if (values.size() != names.size())
+      throw FileError(path, "line " + std::to_string(rows.size() + 2) + " is cut short");
     std::map<std::string, std::string> field;
     for (std::size_t f = 0; f < names.size(); ++f) field[names[f]] = values[f];
     const auto number = [&](const char* name) {
@@ -52,13 +53,15 @@ void plot(const std::string& path) {
     row.timing.peer = field["peer"];
     row.rate = number("rate");
     // A rate goes with the inverse of the time, but time itself (µs a task) goes with it.
-    const bool time = field["rate_unit"].find("s") != std::string::npos && field["rate_unit"].find("/s") == std::string::npos;
+    const bool time =
+        field["rate_unit"].find("s") != std::string::npos && field["rate_unit"].find("/s") == std::string::npos;
     const double slow = number("max_s") / number("median_s"), fast = number("min_s") / number("median_s");
     row.rate_low = time ? row.rate * fast : row.rate / slow;
     row.rate_high = time ? row.rate * slow : row.rate / fast;
     rows.push_back(row);
     const std::string device = field["gpu"].empty() ? field["machine"] : field["gpus"] + " " + field["gpu"];
-    labels = {fmt::format("{}, {} precision, {}", field["benchmark"], field["precision"] == "s" ? "single" : "double", device),
+    labels = {fmt::format("{}, {} precision, {}", field["benchmark"], field["precision"] == "s" ? "single" : "double",
+                          device),
               field["rate_unit"], false};
   }
   const std::string svg = std::filesystem::path(path).replace_extension("svg").string();
@@ -66,17 +69,16 @@ void plot(const std::string& path) {
   fmt::print("wrote {}\n", svg);
 }
 
-const cli::Command command(cli::Command::Group::bench, "plot", "draw the plot of a benchmark's CSV again",
-                           [](CLI::App& app) {
-                             auto files = std::make_shared<std::vector<std::string>>();
-                             app.add_option("CSV", *files, "what a benchmark wrote, on a machine without gnuplot, say")
-                                 ->required();
-                             app.footer("Example:\n  tesela bench plot docs/benchmarks/*.csv");
-                             return std::function<int()>([files] {
-                               for (const std::string& file : *files) plot(file);
-                               return int{cli::done};
-                             });
-                           });
+const cli::Command command(
+    cli::Command::Group::bench, "plot", "draw the plot of a benchmark's CSV again", [](CLI::App& app) {
+      auto files = std::make_shared<std::vector<std::string>>();
+      app.add_option("CSV", *files, "what a benchmark wrote, on a machine without gnuplot, say")->required();
+      app.footer("Example:\n  tesela bench plot docs/benchmarks/*.csv");
+      return std::function<int()>([files] {
+        for (const std::string& file : *files) plot(file);
+        return int{cli::done};
+      });
+    });
 
 }  // namespace
 }  // namespace tesela::bench

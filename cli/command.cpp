@@ -1,12 +1,12 @@
 #include "cli/command.hpp"
 
-#include <algorithm>
-#include <iostream>
-
 #include "runtime/config.hpp"
 #include "runtime/errors.hpp"
 #include "runtime/topology.hpp"
 #include "tiles/atomic_file.hpp"
+
+#include <algorithm>
+#include <iostream>
 
 namespace tesela::cli {
 namespace {
@@ -26,13 +26,16 @@ Command::Command(Group in, const char* called, const char* about, Setup how)
 const std::vector<Command>& commands() { return registry(); }
 
 void CommonOptions::add_to(CLI::App& app) {
-  app.add_option("--precision", precision, "s (single) or d (double)")->check(CLI::IsMember({"s", "d"}))->capture_default_str();
+  app.add_option("--precision", precision, "s (single) or d (double)")
+      ->check(CLI::IsMember({"s", "d"}))
+      ->capture_default_str();
   app.add_option("--seed", seed, "of generated input")->capture_default_str();
-  app.add_option("--repeat", repeat, "timed runs after one warm-up; the median is reported")
+  app.add_option("--repeat", repeat, "timed runs, after a warm-up if more than one or traced; the median is reported")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_option("--json", json_path, "write the report as one JSON object to FILE (- for standard output)");
-  app.add_option("--trace", trace_dir, "record a trace: paje.trace (ViTE), dag.dot, tasks.rec and a picture in DIR");
+  app.add_option("--trace", trace_dir,
+                 "record the timed runs: paje.trace (ViTE), dag.dot, tasks.rec and a picture in DIR");
   app.add_option("--sched", scheduler, "StarPU scheduler (default: STARPU_SCHED; else dmdas with a GPU, lws without)");
   app.add_option("--ncpu", ncpu, "CPU workers (default: STARPU_NCPU, else every core that drives no GPU)")
       ->check(CLI::NonNegativeNumber);
@@ -45,6 +48,7 @@ RuntimeOptions CommonOptions::runtime() const {
   if (ncuda >= 0) options.gpus = ncuda;
   if (!scheduler.empty()) options.scheduler = scheduler;
   options.trace_dir = trace_dir;
+  options.trace_from_start = false;
   options.profile = true;
   return options;
 }

@@ -1,12 +1,13 @@
 #pragma once
 
+#include "runtime/runtime.hpp"
+
 #include <CLI/CLI.hpp>
-#include <functional>
 #include <nlohmann/json.hpp>
+
+#include <functional>
 #include <string>
 #include <vector>
-
-#include "runtime/runtime.hpp"
 
 namespace tesela::cli {
 

@@ -1,11 +1,5 @@
 #include "algorithms/gemm.hpp"
 
-#include <fmt/format.h>
-
-#include <chrono>
-#include <cmath>
-#include <limits>
-
 #include "cli/command.hpp"
 #include "cli/gemm_tile.hpp"
 #include "cli/matrices.hpp"
@@ -15,6 +9,12 @@
 #include "codelets/reference.hpp"
 #include "runtime/config.hpp"
 #include "tiles/file_formats.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <limits>
 
 namespace tesela::cli {
 namespace {
@@ -78,8 +78,8 @@ int run_gemm(Options o) {
   const HostMatrix<T> c_before =
       beta != T(0) || !o.c.empty() ? operand<T>(o.c, {o.m, o.n}, element(2)) : HostMatrix<T>();
   if (!o.c.empty() && c_before.shape() != Shape{o.m, o.n})
-    throw ArgumentError("gemm", "--c", fmt::format("{} is {} x {}, C is {} x {}", o.c, c_before.rows(), c_before.cols(),
-                                                   o.m, o.n));
+    throw ArgumentError("gemm", "--c",
+                        fmt::format("{} is {} x {}, C is {} x {}", o.c, c_before.rows(), c_before.cols(), o.m, o.n));
   HostMatrix<T> c = beta != T(0) ? c_before.clone() : HostMatrix<T>::zeros(o.m, o.n);
 
   Report report("gemm", o.common);
@@ -92,14 +92,26 @@ int run_gemm(Options o) {
     const auto A = TileMatrix<T>::map(runtime, a.data(), a.rows(), a.cols(), a.ld(), {ta.rows, ta.cols}, "A");
     const auto B = TileMatrix<T>::map(runtime, b.data(), b.rows(), b.cols(), b.ld(), {tb.rows, tb.cols}, "B");
     const auto C = TileMatrix<T>::map(runtime, c.data(), o.m, o.n, c.ld(), {mb, nb}, "C");
-    report.problem() = {{"m", o.m},       {"n", o.n},         {"k", o.k},         {"mb", mb}, {"nb", nb}, {"kb", kb},  {"op_a", o.op_a},   {"op_b", o.op_b},   {"alpha", o.alpha},
-                        {"beta", o.beta}, {"kernel", o.kernel}, {"block", o.block}, {"precision", o.common.precision},
+    report.problem() = {{"m", o.m},
+                        {"n", o.n},
+                        {"k", o.k},
+                        {"mb", mb},
+                        {"nb", nb},
+                        {"kb", kb},
+                        {"op_a", o.op_a},
+                        {"op_b", o.op_b},
+                        {"alpha", o.alpha},
+                        {"beta", o.beta},
+                        {"kernel", o.kernel},
+                        {"block", o.block},
+                        {"precision", o.common.precision},
                         {"seed", o.common.seed}};
-    const int warm_up = o.common.repeat > 1 ? 1 : 0;
+    const int warm_up = o.common.repeat > 1 || !o.common.trace_dir.empty() ? 1 : 0;
     for (int run = -warm_up; run < o.common.repeat; ++run) {
       if (beta != T(0) && run > -warm_up) C.copy_from(c_before.data(), c_before.ld());
       A.host_changed();  // so that every run sends its operands to the GPUs again
       B.host_changed();
+      if (run == 0 && !o.common.trace_dir.empty()) runtime.start_trace();
       runtime.reset_statistics();
       const Stopwatch watch;
       Graph g(runtime, {.record = true});
@@ -118,7 +130,8 @@ int run_gemm(Options o) {
   constexpr index_t checked_whole = 4096, sampled = 64;
   const bool sample = std::max({o.m, o.n, o.k}) > checked_whole && o.m > sampled;
   const std::vector<index_t> rows = sample_rows(o.m, sample ? sampled : o.m, o.common.seed);
-  const ProductProblem<T> product{op_a, op_b, o.m, o.n, o.k, alpha, beta, a.data(), b.data(), c_before.data(), c.data()};
+  const ProductProblem<T> product{op_a,    op_b, o.m, o.n, o.k, alpha, beta, a.data(), b.data(), c_before.data(),
+                                  c.data()};
   const double error = product_error(product, rows);
   report.check("error", error);
   if (sample) report.check("sampled_rows", static_cast<double>(rows.size()));
@@ -131,42 +144,46 @@ int run_gemm(Options o) {
   return good ? done : numerical_failure;
 }
 
-const Command gemm_command(
-    Command::Group::top, "gemm", "C = alpha op(A) op(B) + beta C over tiles", [](CLI::App& app) {
-      auto o = std::make_shared<Options>();
-      app.add_option("--m", o->m, "rows of op(A) and C (default: n, or what the files say)")->check(CLI::NonNegativeNumber);
-      app.add_option("--n", o->n, "columns of op(B) and C (default: 2048, or what the files say)")
-          ->check(CLI::NonNegativeNumber);
-      app.add_option("--k", o->k, "columns of op(A), rows of op(B) (default: n, or what the files say)")
-          ->check(CLI::NonNegativeNumber);
-      app.add_option("--tile", o->tile, "MB, MBxNB or MBxNBxKB: C's tiles are MB x NB, op(A)'s MB x KB, op(B)'s KB x NB; KB is NB unless given");
-      app.add_option("--op-a", o->op_a, "n (A) or t (its transpose)")->check(CLI::IsMember({"n", "t"}))->capture_default_str();
-      app.add_option("--op-b", o->op_b, "n (B) or t (its transpose)")->check(CLI::IsMember({"n", "t"}))->capture_default_str();
-      app.add_option("--alpha", o->alpha)->capture_default_str();
-      app.add_option("--beta", o->beta)->capture_default_str();
-      app.add_option("--a", o->a, "read A from FILE (Matrix Market or .npy)");
-      app.add_option("--b", o->b, "read B from FILE");
-      app.add_option("--c", o->c, "read C from FILE (otherwise generated where beta is not 0)");
-      app.add_option("--out", o->out, "write C to FILE (.mtx or .npy)");
-      app.add_option("--kernel", o->kernel, "what GPUs run: cublas, naive, shared, coarse or tuned")
-          ->check(CLI::IsMember({"cublas", "naive", "shared", "coarse", "tuned"}))
-          ->capture_default_str();
-      app.add_option("--block", o->block, "thread-block edge of naive, shared and coarse")
-          ->check(CLI::IsMember({16, 32}))
-          ->capture_default_str();
-      app.add_option("--pattern", o->pattern, "generated matrices: random (uniform in [-1, 1)) or index (i n + j)")
-          ->check(CLI::IsMember({"random", "index"}))
-          ->capture_default_str();
-      app.add_flag("--random", o->random, "generated input (the default without files)")->excludes("--a")->excludes("--b");
-      o->common.add_to(app);
-      app.footer("Examples:\n"
-                 "  tesela gemm --n 10 --pattern index --out C.mtx\n"
-                 "  tesela gemm --a A.mtx --b B.npy --op-b t --out C.npy --json -\n"
-                 "  tesela gemm --n 8192 --tile 2048 --kernel tuned --precision s --repeat 5 --ncpu 0");
-      return std::function<int()>([o] {
-        return o->common.precision == "s" ? run_gemm<float>(*o) : run_gemm<double>(*o);
-      });
-    });
+const Command gemm_command(Command::Group::top, "gemm", "C = alpha op(A) op(B) + beta C over tiles", [](CLI::App& app) {
+  auto o = std::make_shared<Options>();
+  app.add_option("--m", o->m, "rows of op(A) and C (default: n, or what the files say)")->check(CLI::NonNegativeNumber);
+  app.add_option("--n", o->n, "columns of op(B) and C (default: 2048, or what the files say)")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--k", o->k, "columns of op(A), rows of op(B) (default: n, or what the files say)")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option(
+      "--tile", o->tile,
+      "MB, MBxNB or MBxNBxKB: C's tiles are MB x NB, op(A)'s MB x KB, op(B)'s KB x NB; KB is NB unless given");
+  app.add_option("--op-a", o->op_a, "n (A) or t (its transpose)")
+      ->check(CLI::IsMember({"n", "t"}))
+      ->capture_default_str();
+  app.add_option("--op-b", o->op_b, "n (B) or t (its transpose)")
+      ->check(CLI::IsMember({"n", "t"}))
+      ->capture_default_str();
+  app.add_option("--alpha", o->alpha)->capture_default_str();
+  app.add_option("--beta", o->beta)->capture_default_str();
+  app.add_option("--a", o->a, "read A from FILE (Matrix Market or .npy)");
+  app.add_option("--b", o->b, "read B from FILE");
+  app.add_option("--c", o->c, "read C from FILE (otherwise generated where beta is not 0)");
+  app.add_option("--out", o->out, "write C to FILE (.mtx or .npy)");
+  app.add_option("--kernel", o->kernel, "what GPUs run: cublas, naive, shared, coarse or tuned")
+      ->check(CLI::IsMember({"cublas", "naive", "shared", "coarse", "tuned"}))
+      ->capture_default_str();
+  app.add_option("--block", o->block, "thread-block edge of naive, shared and coarse")
+      ->check(CLI::IsMember({16, 32}))
+      ->capture_default_str();
+  app.add_option("--pattern", o->pattern, "generated matrices: random (uniform in [-1, 1)) or index (i n + j)")
+      ->check(CLI::IsMember({"random", "index"}))
+      ->capture_default_str();
+  app.add_flag("--random", o->random, "generated input (the default without files)")->excludes("--a")->excludes("--b");
+  o->common.add_to(app);
+  app.footer(
+      "Examples:\n"
+      "  tesela gemm --n 10 --pattern index --out C.mtx\n"
+      "  tesela gemm --a A.mtx --b B.npy --op-b t --out C.npy --json -\n"
+      "  tesela gemm --n 8192 --tile 2048 --kernel tuned --precision s --repeat 5 --ncpu 0");
+  return std::function<int()>([o] { return o->common.precision == "s" ? run_gemm<float>(*o) : run_gemm<double>(*o); });
+});
 
 }  // namespace
 }  // namespace tesela::cli

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <string>
-
 #include "runtime/runtime.hpp"
+
+#include <string>
 
 namespace tesela::cli {
 

@@ -1,8 +1,8 @@
-#include <fmt/format.h>
-
 #include "cli/command.hpp"
 #include "cli/matrices.hpp"
 #include "tiles/file_formats.hpp"
+
+#include <fmt/format.h>
 
 namespace tesela::cli {
 namespace {

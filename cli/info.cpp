@@ -1,11 +1,11 @@
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include "cli/command.hpp"
 #include "codelets/blas.hpp"
 #include "runtime/config.hpp"
 #include "runtime/topology.hpp"
 #include "runtime/trace.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace tesela::cli {
 namespace {
@@ -59,7 +59,8 @@ nlohmann::json report(const Machine& machine) {
 
 void print(const Machine& machine) {
   fmt::print("tesela     {}, variants: {}\n", config::version, variants());
-  fmt::print("StarPU     {}, traces {}\n", Runtime::starpu_version(), can_trace() ? "yes (FxT)" : "no (built without FxT)");
+  fmt::print("StarPU     {}, traces {}\n", Runtime::starpu_version(),
+             can_trace() ? "yes (FxT)" : "no (built without FxT)");
   fmt::print("BLAS       {}\n", blas::description());
   if (config::have_cuda)
     fmt::print("CUDA       runtime {}, driver {}\n", machine.cuda_runtime,

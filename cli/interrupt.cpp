@@ -1,16 +1,15 @@
 #include "cli/interrupt.hpp"
 
-#include <signal.h>
-#include <unistd.h>
-
-#include <array>
-#include <chrono>
-#include <thread>
-
 #include "cli/command.hpp"
 #include "runtime/errors.hpp"
 #include "runtime/runtime.hpp"
 #include "tiles/atomic_file.hpp"
+
+#include <array>
+#include <chrono>
+#include <signal.h>
+#include <thread>
+#include <unistd.h>
 
 namespace tesela::cli {
 namespace {

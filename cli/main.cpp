@@ -1,12 +1,12 @@
-#include <fmt/format.h>
-
-#include <csignal>
-#include <cstdlib>
-
 #include "cli/command.hpp"
 #include "cli/interrupt.hpp"
 #include "runtime/config.hpp"
 #include "runtime/errors.hpp"
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <cstdlib>
 
 using namespace tesela;
 using namespace tesela::cli;
@@ -23,12 +23,13 @@ int run(int argc, char** argv) {
   app.name("tesela");
   app.set_version_flag("--version", std::string("tesela ") + config::version);
   app.require_subcommand(1);
-  app.footer("Examples:\n"
-             "  tesela info\n"
-             "  tesela gemm --n 4096 --repeat 5\n"
-             "  tesela gemm --a A.mtx --b B.npy --out C.mtx --trace trace/\n"
-             "  STARPU_SCHED=dmda STARPU_NCPU=1 tesela gemm --m 517 --n 389 --k 611 --tile 64x48 --json -\n"
-             "Exit codes: 0 done, 1 numerical failure, 2 wrong use or unreadable input, 3 environment, 130 Ctrl-C.");
+  app.footer(
+      "Examples:\n"
+      "  tesela info\n"
+      "  tesela gemm --n 4096 --repeat 5\n"
+      "  tesela gemm --a A.mtx --b B.npy --out C.mtx --trace trace/\n"
+      "  STARPU_SCHED=dmda STARPU_NCPU=1 tesela gemm --m 517 --n 389 --k 611 --tile 64x48 --json -\n"
+      "Exit codes: 0 done, 1 numerical failure, 2 wrong use or unreadable input, 3 environment, 130 Ctrl-C.");
   CLI::App* bench = app.add_subcommand("bench", "same-run comparisons with peers, written as CSV and a plot");
   bench->require_subcommand(1);
 

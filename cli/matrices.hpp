@@ -1,12 +1,12 @@
 #pragma once
 
+#include "codelets/fill.hpp"
+#include "tiles/host_matrix.hpp"
+
 #include <algorithm>
 #include <string>
 #include <thread>
 #include <vector>
-
-#include "codelets/fill.hpp"
-#include "tiles/host_matrix.hpp"
 
 namespace tesela::cli {
 

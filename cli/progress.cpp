@@ -1,12 +1,12 @@
 #include "cli/progress.hpp"
 
+#include "runtime/runtime.hpp"
+
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-
-#include "runtime/runtime.hpp"
+#include <unistd.h>
 
 namespace tesela::cli {
 
@@ -30,8 +30,8 @@ void ProgressBar::show_until_done(index_t tasks) {
   std::unique_lock lock(mutex_);
   for (auto wait = 500ms; !finished_.wait_for(lock, wait, [this] { return done_; }); wait = 100ms) {
     const index_t ran = std::clamp<index_t>(tasks - Runtime::pending_tasks(), 0, tasks);
-    fmt::print(stderr, "\r[{:<{}}] {:3} %  {} of {} tasks", std::string(static_cast<std::size_t>(ran * width / tasks), '#'),
-               width, ran * 100 / tasks, ran, tasks);
+    fmt::print(stderr, "\r[{:<{}}] {:3} %  {} of {} tasks",
+               std::string(static_cast<std::size_t>(ran * width / tasks), '#'), width, ran * 100 / tasks, ran, tasks);
     shown = true;
   }
   if (shown) fmt::print(stderr, "\r\x1b[K");

@@ -1,10 +1,10 @@
 #pragma once
 
+#include "runtime/types.hpp"
+
 #include <condition_variable>
 #include <mutex>
 #include <thread>
-
-#include "runtime/types.hpp"
 
 namespace tesela::cli {
 

@@ -1,10 +1,10 @@
 #include "cli/report.hpp"
 
+#include "runtime/config.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-
-#include "runtime/config.hpp"
 
 namespace tesela::cli {
 namespace {
@@ -36,8 +36,11 @@ void Report::measured(Runtime& runtime, const Graph& graph, std::vector<double> 
     json_["links"].push_back(
         {{"from", link.from}, {"to", link.to}, {"transfers", link.transfers}, {"bytes", link.bytes}});
   // transfer: the longest that one worker waited for data; what overlaps with work costs nothing.
-  json_["seconds"] = {{"compute", median},       {"transfer", waiting},          {"runs", seconds.size()},
-                      {"fastest", seconds.front()}, {"slowest", seconds.back()}};
+  json_["seconds"] = {{"compute", median},
+                      {"transfer", waiting},
+                      {"runs", seconds.size()},
+                      {"fastest", seconds.front()},
+                      {"slowest", seconds.back()}};
   json_["gflops"] = bounds.work_flops / median * 1e-9;
   json_["bounds"] = {{"tasks", bounds.tasks},
                      {"work_flops", bounds.work_flops},
@@ -75,7 +78,9 @@ void Report::print() const {
   if (bounds["untimed_tasks"].get<index_t>() < bounds["tasks"].get<index_t>())
     fmt::print("bound   {:.4f} s = max(critical path {:.4f}, work / workers {:.4f}){}\n",
                bounds["lower_bound_s"].get<double>(), bounds["path_s"].get<double>(), bounds["area_s"].get<double>(),
-               bounds["untimed_tasks"].get<index_t>() > 0 ? fmt::format("; {} tasks have no model yet", bounds["untimed_tasks"].get<index_t>()) : "");
+               bounds["untimed_tasks"].get<index_t>() > 0
+                   ? fmt::format("; {} tasks have no model yet", bounds["untimed_tasks"].get<index_t>())
+                   : "");
   else if (bounds["tasks"].get<index_t>() > 0)
     fmt::print("bound   unknown: the performance models have no history of these tasks yet, run again\n");
   for (const auto& [name, value] : json_["checks"].items()) fmt::print("{:<7} {:.3g}\n", name, value.get<double>());

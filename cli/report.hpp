@@ -1,20 +1,19 @@
 #pragma once
 
-#include <chrono>
-#include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
-
 #include "cli/command.hpp"
 #include "runtime/graph.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <string>
+#include <vector>
 
 namespace tesela::cli {
 
 class Stopwatch {
  public:
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
+  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
 
  private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();

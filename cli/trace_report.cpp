@@ -1,15 +1,15 @@
 #include "cli/trace_report.hpp"
 
+#include "runtime/errors.hpp"
+#include "runtime/trace.hpp"
+#include "tiles/atomic_file.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
-
-#include "runtime/errors.hpp"
-#include "runtime/trace.hpp"
-#include "tiles/atomic_file.hpp"
 
 namespace tesela::cli {
 namespace {
@@ -42,12 +42,15 @@ std::string script(const std::string& directory, const std::vector<TracedTask>& 
                           100 * seconds / std::max(end, 1e-12), row[worker]);
   }
   const double scale = end < 1 ? 1e3 : 1;
+  constexpr std::size_t many = 300;  // from here on a bar is hardly wider than its border
   std::string text = fmt::format(
-      "set terminal svg size 1200,{} noenhanced dynamic background rgb 'white' font 'sans-serif,12'\nset output '{}/trace.svg'\n"
-      "set xlabel 'time ({})'\nset xrange [0:{}]\nset yrange [{}:-0.6]\nset ytics ({})\nset key outside top horizontal\n"
-      "set style fill solid 0.9 border lc rgb 'white'\nset border 3\nset tics nomirror\n",
-      140 + 46 * row.size(), quoted(directory), scale == 1 ? "s" : "ms", end * scale, static_cast<double>(row.size()) - 0.4,
-      labels);
+      "set terminal svg size 1200,{} noenhanced dynamic background rgb 'white' font 'sans-serif,12'\nset output "
+      "'{}/trace.svg'\n"
+      "set xlabel 'time ({})'\nset xrange [0:{}]\nset yrange [{}:-0.6]\nset ytics ({})\nset key outside top "
+      "horizontal\n"
+      "set style fill solid 0.9 {}\nset border 3\nset tics nomirror\n",
+      140 + 46 * row.size(), quoted(directory), scale == 1 ? "s" : "ms", end * scale,
+      static_cast<double>(row.size()) - 0.4, labels, tasks.size() > many ? "noborder" : "border lc rgb 'white'");
   std::string plots, data;
   std::size_t colour = 0;
   for (const auto& [kernel, list] : kernels) {
@@ -78,7 +81,8 @@ void draw_trace(const std::string& directory) {
 void finish_trace(const std::string& directory) {
   convert_trace(directory);
   draw_trace(directory);
-  fmt::print(stderr, "trace: {0}/paje.trace (open it with `vite {0}/paje.trace`), dag.dot, tasks.rec, trace.svg\n", directory);
+  fmt::print(stderr, "trace: {0}/paje.trace (open it with `vite {0}/paje.trace`), dag.dot, tasks.rec, trace.svg\n",
+             directory);
 }
 
 }  // namespace tesela::cli

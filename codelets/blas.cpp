@@ -1,11 +1,11 @@
 #include "codelets/blas.hpp"
 
+#include "runtime/errors.hpp"
+
 #include <cblas.h>
 
 #include <algorithm>
 #include <limits>
-
-#include "runtime/errors.hpp"
 
 namespace tesela::blas {
 namespace {

@@ -1,6 +1,6 @@
-#include <algorithm>
-
 #include "codelets/fill.hpp"
+
+#include <algorithm>
 
 namespace tesela {
 namespace {

@@ -1,9 +1,9 @@
 #pragma once
 
+#include "runtime/codelet.hpp"
+
 #include <cmath>
 #include <limits>
-
-#include "runtime/codelet.hpp"
 
 #ifdef __CUDACC__
 #define TESELA_BOTH __host__ __device__

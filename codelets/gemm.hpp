@@ -1,9 +1,9 @@
 #pragma once
 
+#include "runtime/codelet.hpp"
+
 #include <optional>
 #include <string_view>
-
-#include "runtime/codelet.hpp"
 
 namespace tesela {
 

@@ -2,9 +2,9 @@
 
 #if TESELA_WITH_CUDA
 
-#include <cublas_v2.h>
-
 #include "codelets/gemm_kernels.hpp"
+
+#include <cublas_v2.h>
 
 namespace tesela {
 namespace {
@@ -24,9 +24,10 @@ int cublas_gemm(cublasContext* handle, const kernels::GemmProblem<T>& p) {
 
 template <class T, template <class> class C>
 void Gemm<T, C>::cuda(CudaContext& context, const Args& args, In<T> a, In<T> b, C<T> c) noexcept {
-  const kernels::GemmProblem<T> p{args.op_a, args.op_b, c.rows, c.cols, apply(args.op_a, a.shape()).cols,
-                                  args.alpha, a.data, a.ld, b.data, b.ld,
-                                  C<T>::mode == Mode::out ? T(0) : args.beta, c.data, c.ld};
+  const kernels::GemmProblem<T> p{
+      args.op_a, args.op_b, c.rows, c.cols, apply(args.op_a, a.shape()).cols,           args.alpha,
+      a.data,    a.ld,      b.data, b.ld,   C<T>::mode == Mode::out ? T(0) : args.beta, c.data,
+      c.ld};
   switch (args.kernel) {
     case GemmKernel::cublas:
       context.check(cublas_gemm(context.cublas(), p), "cublas gemm");

@@ -1,11 +1,11 @@
 #include "codelets/reference.hpp"
 
+#include "codelets/blas.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <random>
 #include <thread>
-
-#include "codelets/blas.hpp"
 
 namespace tesela {
 namespace {
@@ -19,8 +19,8 @@ std::vector<double> columns_of(Op op, const T* x, Shape stored, index_t first, i
   std::vector<double> out(static_cast<std::size_t>(rows * count));
   for (index_t j = 0; j < count; ++j)
     for (index_t i = 0; i < rows; ++i)
-      out[static_cast<std::size_t>(i + j * rows)] = static_cast<double>(
-          op == Op::none ? x[i + (first + j) * stored.rows] : x[(first + j) + i * stored.rows]);
+      out[static_cast<std::size_t>(i + j * rows)] =
+          static_cast<double>(op == Op::none ? x[i + (first + j) * stored.rows] : x[(first + j) + i * stored.rows]);
   return out;
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <vector>
-
 #include "runtime/types.hpp"
+
+#include <vector>
 
 namespace tesela {
 

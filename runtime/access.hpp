@@ -1,9 +1,9 @@
 #pragma once
 
+#include "runtime/types.hpp"
+
 #include <cstddef>
 #include <type_traits>
-
-#include "runtime/types.hpp"
 
 namespace tesela {
 

@@ -108,9 +108,13 @@ concept HasCpu = requires {
   &K::cpu;
 };
 template <class K>
-concept HasCuda = requires { &K::cuda; };
+concept HasCuda = requires {
+  &K::cuda;
+};
 template <class K>
-concept HasFlops = requires { &K::flops; };
+concept HasFlops = requires {
+  &K::flops;
+};
 
 template <class K>
 struct Deduced {
@@ -218,9 +222,9 @@ CodeletImpl& make_codelet(const CodeletSpec&);
 
 /// A kernel: a struct with a name, an Args type and variants `cpu` and/or `cuda`, each
 /// `static void (…, const Args&, tiles…) noexcept`, the tiles typed In, Out, InOut, Commute, Reduce or Scratch.
-/// Optional: `color` (0xRRGGBB, of its tasks in traces), `flops(args, shapes…)` (one Shape for each tile; with a list of
-/// tiles, one std::span<const Shape> of all), and `cost_key()` in Args (the part of the arguments that changes the run
-/// time).
+/// Optional: `color` (0xRRGGBB, of its tasks in traces), `flops(args, shapes…)` (one Shape for each tile; with a list
+/// of tiles, one std::span<const Shape> of all), and `cost_key()` in Args (the part of the arguments that changes the
+/// run time).
 template <class K>
 concept Kernel = requires {
   { K::name } -> std::convertible_to<const char*>;

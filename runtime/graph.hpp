@@ -200,7 +200,8 @@ void Graph::insert(Priority priority, const typename K::Args& args, const Tiles&
                  detail::cost_key_of(args)};
   if constexpr (!C::has_list) {
     if constexpr (detail::HasFlops<K>) {
-      static_assert(requires { K::flops(args, tiles.shape()...); }, "flops takes the Args and one Shape for each tile");
+      static_assert(
+          requires { K::flops(args, tiles.shape()...); }, "flops takes the Args and one Shape for each tile");
       flops = K::flops(args, tiles.shape()...);
     }
     const std::array<detail::Data*, C::arity> data{&tiles.data()...};
@@ -224,8 +225,9 @@ void Graph::insert(Priority priority, const typename K::Args& args, const Tiles&
     };
     (add(tiles), ...);
     if constexpr (detail::HasFlops<K>) {
-      static_assert(requires { K::flops(args, std::span<const Shape>{}); },
-                    "with a list of tiles, flops takes the Args and the Shapes of all tiles in one std::span");
+      static_assert(
+          requires { K::flops(args, std::span<const Shape>{}); },
+          "with a list of tiles, flops takes the Args and the Shapes of all tiles in one std::span");
       flops = K::flops(args, std::span<const Shape>(shapes));
     }
     task.data = data;

@@ -3,13 +3,14 @@
 #include "runtime/starpu.hpp"
 #include "runtime/topology.hpp"
 
-#include <unistd.h>
+#include <starpu_fxt.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <tuple>
+#include <unistd.h>
 #include <utility>
 
 #if TESELA_WITH_CUDA
@@ -84,6 +85,7 @@ void apply(const RuntimeOptions& options, ScopedEnvironment& env) {
     std::filesystem::create_directories(options.trace_dir, error);
     if (error || access(options.trace_dir.c_str(), W_OK) != 0)
       throw FileError(options.trace_dir, "no trace can be written here" + (error ? ": " + error.message() : ""));
+    starpu_fxt_autostart_profiling(options.trace_from_start ? 1 : 0);
     env.set("STARPU_FXT_TRACE", "1");
     env.set("STARPU_FXT_PREFIX", options.trace_dir);
   }
@@ -173,6 +175,8 @@ std::string Runtime::scheduler() const { return state_->scheduler; }
 std::size_t Runtime::device_bytes() const {
   return state_->gpus > 0 ? state_->smallest_device * static_cast<std::size_t>(state_->gpus) : 0;
 }
+
+void Runtime::start_trace() { starpu_fxt_start_profiling(); }
 
 index_t Runtime::pending_tasks() { return running ? starpu_task_nsubmitted() : 0; }
 

@@ -20,6 +20,7 @@ struct RuntimeOptions {
   std::optional<int> gpus = {};               ///< CUDA devices (STARPU_NCUDA)
   std::optional<std::string> scheduler = {};  ///< StarPU policy (STARPU_SCHED); default dmdas with a GPU, lws without
   std::string trace_dir = {};                 ///< record FxT events here; see convert_trace
+  bool trace_from_start = true;               ///< false: record nothing before Runtime::start_trace
   bool profile = false;                       ///< time every task and transfer, for Runtime::statistics
 };
 
@@ -81,6 +82,9 @@ class Runtime {
   /// Counters since construction or the last reset; the times are measured only with RuntimeOptions::profile.
   Statistics statistics();
   void reset_statistics();
+
+  /// With trace_dir and without trace_from_start: records from here on, after a warm-up, say.
+  void start_trace();
 
   /// Tasks submitted and not yet finished, over all graphs.
   static index_t pending_tasks();

@@ -1,11 +1,11 @@
 #include "runtime/topology.hpp"
 
+#include "runtime/topology_cuda.hpp"
+
 #include <hwloc.h>
 
 #include <memory>
 #include <stdexcept>
-
-#include "runtime/topology_cuda.hpp"
 
 namespace tesela {
 namespace {

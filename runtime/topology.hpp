@@ -1,9 +1,9 @@
 #pragma once
 
+#include "runtime/types.hpp"
+
 #include <string>
 #include <vector>
-
-#include "runtime/types.hpp"
 
 namespace tesela {
 
@@ -21,10 +21,10 @@ struct Gpu {
   std::string compute_capability;  ///< "9.0"
   int multiprocessors = 0;
   index_t memory_bytes = 0;
-  std::string pci;           ///< PCI address
-  std::string pcie_link;     ///< "gen 5 x16", empty where the driver does not tell
-  int nvlinks = 0;           ///< active links, 0 where there are none or the driver does not tell
-  std::vector<int> peers;    ///< devices whose memory it can address directly
+  std::string pci;         ///< PCI address
+  std::string pcie_link;   ///< "gen 5 x16", empty where the driver does not tell
+  int nvlinks = 0;         ///< active links, 0 where there are none or the driver does not tell
+  std::vector<int> peers;  ///< devices whose memory it can address directly
 };
 
 /// What the machine consists of.

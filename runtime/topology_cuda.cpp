@@ -3,6 +3,7 @@
 #if TESELA_WITH_CUDA
 
 #include <cuda_runtime_api.h>
+
 #include <dlfcn.h>
 
 namespace tesela {
@@ -17,7 +18,8 @@ class ManagementLibrary {
     if (library_ == nullptr) return;
     int (*init)() = nullptr;
     if (!load(init, "nvmlInit_v2") || init() != 0) return;
-    ready_ = load(by_pci_, "nvmlDeviceGetHandleByPciBusId_v2") && load(pcie_generation_, "nvmlDeviceGetMaxPcieLinkGeneration") &&
+    ready_ = load(by_pci_, "nvmlDeviceGetHandleByPciBusId_v2") &&
+             load(pcie_generation_, "nvmlDeviceGetMaxPcieLinkGeneration") &&
              load(pcie_width_, "nvmlDeviceGetMaxPcieLinkWidth") && load(nvlink_state_, "nvmlDeviceGetNvLinkState");
   }
   ~ManagementLibrary() {

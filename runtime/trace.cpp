@@ -1,17 +1,18 @@
 #include "runtime/trace.hpp"
 
 #include <starpu.h>
+
 #include <sys/stat.h>
 #ifdef STARPU_USE_FXT
 #include <starpu_fxt.h>
 #endif
 
+#include "runtime/errors.hpp"
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-
-#include "runtime/errors.hpp"
 
 namespace tesela {
 
@@ -39,7 +40,8 @@ void convert_trace(const std::string& directory) {
   starpu_fxt_generate_trace(&options);
   starpu_fxt_options_shutdown(&options);
 #else
-  throw EnvironmentError(directory + ": this StarPU was built without FxT, so it records no traces (see scripts/setup)");
+  throw EnvironmentError(directory +
+                         ": this StarPU was built without FxT, so it records no traces (see scripts/setup)");
 #endif
 }
 

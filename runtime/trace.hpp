@@ -16,8 +16,8 @@ struct TracedTask {
 bool can_trace() noexcept;
 
 /// Converts the events that a Runtime with trace_dir recorded (once that Runtime is destroyed) to paje.trace (for
-/// ViTE), dag.dot, tasks.rec and the other files of StarPU's converter, all in `directory`. Throws EnvironmentError when
-/// there is no record.
+/// ViTE), dag.dot, tasks.rec and the other files of StarPU's converter, all in `directory`. Throws EnvironmentError
+/// when there is no record.
 void convert_trace(const std::string& directory);
 
 /// The tasks in DIR/tasks.rec, by start time; StarPU's internal ones left out.

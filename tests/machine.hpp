@@ -1,11 +1,12 @@
 #pragma once
 
-#include <catch2/catch_test_macros.hpp>
-#include <cstdlib>
-#include <string>
-
 #include "runtime/runtime.hpp"
 #include "runtime/topology.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <cstdlib>
+#include <string>
 
 namespace tesela::test {
 

@@ -1,18 +1,17 @@
 #pragma once
 
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <chrono>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <signal.h>
 #include <sstream>
 #include <string>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 namespace tesela::test {
@@ -96,9 +95,7 @@ inline Outcome run(const std::vector<std::string>& command, const ProcessOptions
   return outcome;
 }
 
-inline bool installed(const std::string& program) {
-  return run({"/bin/sh", "-c", "command -v " + program}).code == 0;
-}
+inline bool installed(const std::string& program) { return run({"/bin/sh", "-c", "command -v " + program}).code == 0; }
 
 /// The tesela command that was built with this test: it lies beside it.
 inline std::string tesela() {

@@ -1,10 +1,10 @@
+#include "tests/machine.hpp"
+#include "tests/process.hpp"
+
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <nlohmann/json.hpp>
-
-#include "tests/machine.hpp"
-#include "tests/process.hpp"
 
 using namespace tesela::test;
 using Catch::Matchers::ContainsSubstring;
@@ -58,10 +58,12 @@ TEST_CASE("gemm reports a small measured error under every scheduler") {
 }
 
 TEST_CASE("the JSON report keeps its contract") {
-  const Outcome run = run_tesela({"gemm", "--n", "300", "--tile", "100", "--repeat", "3", "--beta", "0.5", "--json", "-"});
+  const Outcome run =
+      run_tesela({"gemm", "--n", "300", "--tile", "100", "--repeat", "3", "--beta", "0.5", "--json", "-"});
   REQUIRE(run.code == 0);
   const auto report = json_of(run);
-  for (const char* key : {"command", "version", "problem", "machine", "workers", "seconds", "gflops", "checks", "status"})
+  for (const char* key :
+       {"command", "version", "problem", "machine", "workers", "seconds", "gflops", "checks", "status"})
     CHECK(report.contains(key));
   CHECK(report["command"] == "gemm");
   CHECK(report["status"] == "ok");
@@ -150,7 +152,8 @@ TEST_CASE("a full disk is exit code 3 and leaves nothing behind") {
     CHECK(run.code == 3);
     CHECK_THAT(run.err, ContainsSubstring("c.npy"));
     CHECK_FALSE(std::filesystem::exists(folder / "c.npy"));
-    for (const auto& entry : std::filesystem::directory_iterator(folder.path())) CHECK(entry.path().filename() == "home");
+    for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
+      CHECK(entry.path().filename() == "home");
   }
   SECTION("a device that is always full") {
     const Outcome run = run_tesela({"gemm", "--n", "200", "--json", "/dev/full"});
@@ -206,9 +209,9 @@ TEST_CASE("files in, file out: what generate writes is what gemm multiplies") {
   REQUIRE(run_tesela({"generate", "--m", "70", "--n", "50", "--seed", "4", "--out", folder / "a.npy"}).code == 0);
   REQUIRE(run_tesela({"generate", "--m", "90", "--n", "50", "--seed", "5", "--out", folder / "b.mtx"}).code == 0);
   REQUIRE(run_tesela({"generate", "--m", "70", "--n", "90", "--seed", "6", "--out", folder / "c.npy"}).code == 0);
-  const Outcome run = run_tesela({"gemm", "--a", folder / "a.npy", "--b", folder / "b.mtx", "--op-b", "t", "--c",
-                                  folder / "c.npy", "--beta", "-2", "--tile", "32", "--out", folder / "d.npy", "--json",
-                                  folder / "report.json"});
+  const Outcome run =
+      run_tesela({"gemm", "--a", folder / "a.npy", "--b", folder / "b.mtx", "--op-b", "t", "--c", folder / "c.npy",
+                  "--beta", "-2", "--tile", "32", "--out", folder / "d.npy", "--json", folder / "report.json"});
   CAPTURE(run.err);
   REQUIRE(run.code == 0);
   const auto report = nlohmann::json::parse(contents(folder / "report.json"));
@@ -223,9 +226,9 @@ TEST_CASE("every CUDA kernel through the command", "[gpu]") {
   require_gpu();
   const std::string kernel = GENERATE("cublas", "naive", "shared", "coarse", "tuned");
   const std::string precision = GENERATE("d", "s");
-  const Outcome run = run_tesela({"gemm", "--m", "517", "--n", "389", "--k", "611", "--tile", "64x48", "--op-a", "t",
-                                  "--seed", "3", "--precision", precision, "--kernel", kernel, "--ncpu", "0", "--json",
-                                  "-"});
+  const Outcome run = run_tesela({"gemm",    "--m",      "517",    "--n",    "389",    "--k",    "611",
+                                  "--tile",  "64x48",    "--op-a", "t",      "--seed", "3",      "--precision",
+                                  precision, "--kernel", kernel,   "--ncpu", "0",      "--json", "-"});
   CAPTURE(kernel, precision, run.err);
   REQUIRE(run.code == 0);
   CHECK(json_of(run)["checks"]["error"].get<double>() <= (precision == "d" ? 1e-14 : 1e-6));

@@ -1,5 +1,5 @@
-#include "tests/machine.hpp"
 #include "runtime/errors.hpp"
+#include "tests/machine.hpp"
 #include "tiles/file_formats.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
