@@ -104,8 +104,9 @@ void Data::set_reduction(CodeletImpl& zero, CodeletImpl& combine, std::vector<st
 
 TileMemory acquire_on_host(Data& data, Mode mode) {
   auto* handle = static_cast<starpu_data_handle_t>(data.handle());
-  if (mode == Mode::in && !data.has_value() && !data.has_reduction())
-    throw ArgumentError("Tile::read", "tile " + data.label(), "nothing was written to it");
+  if (mode != Mode::out && !data.has_value() && !data.has_reduction())
+    throw ArgumentError(mode == Mode::in ? "Tile::read" : "Tile::update", "tile " + data.label(),
+                        "nothing was written to it");
   data.state_->submit_held(data.history.graph);
   if (starpu_data_acquire_on_node(handle, STARPU_MAIN_RAM, to_starpu(mode)) != 0)
     throw EnvironmentError("a tile could not be brought to host memory");

@@ -118,9 +118,9 @@ class Tile {
   /// a task that writes the tile waits for its end, and a wait() for that task, on the same thread, would wait for
   /// ever.
   HostAccess<const T> read() const { return {*data_, Mode::in}; }
-  /// As read(), to change the tile in place: waits for the tasks that read it as well.
+  /// As read(), to change the tile in place: waits for the tasks that read it as well. Throws as read() does.
   HostAccess<T> update() const { return {*data_, Mode::inout}; }
-  /// Waits for the tasks that use the tile; what it held is lost. Throws as read() does.
+  /// Waits for the tasks that use the tile; what it held is lost. Throws as read() does, when tasks were dropped.
   HostAccess<T> write() const { return {*data_, Mode::out}; }
 
  private:

@@ -238,6 +238,9 @@ TEST_CASE("reading what nothing wrote is refused, by insert and on the host") {
   CHECK_THROWS_MATCHES(g.insert<Contribute<double>>({}, A(1, 0)), ArgumentError,
                        MessageMatches(ContainsSubstring("Graph::reduction")));
   CHECK_THROWS_MATCHES(A(1, 0).read(), ArgumentError, MessageMatches(ContainsSubstring("pivot(1,0)")));
+  CHECK_THROWS_MATCHES(A(1, 0).update(), ArgumentError,
+                       MessageMatches(ContainsSubstring("Tile::update") && ContainsSubstring("pivot(1,0)")));
+  A.host_changed();
   g.bring_home(A(1, 0));
   g.prefetch_to_gpu(A(1, 0), 0);
 
@@ -247,10 +250,25 @@ TEST_CASE("reading what nothing wrote is refused, by insert and on the host") {
   g.forget(A(1, 0));
   CHECK_THROWS_AS(g.insert<Affine<double>>({}, A(1, 0)), ArgumentError);
   CHECK_THROWS_AS(A(1, 0).read(), ArgumentError);
+  CHECK_THROWS_AS(A(1, 0).update(), ArgumentError);
   CHECK(value_of(B(0, 0)) == 1);
   g.insert<Set<double>>({2}, A(1, 0));
   CHECK(g.wait().ok());
   CHECK(value_of(A(1, 0)) == 2);
+}
+
+TEST_CASE("a mapped tile that was forgotten holds what the host wrote, once host_changed says so") {
+  Runtime runtime({.gpus = 0});
+  double memory = 1;
+  const auto A = TileMatrix<double>::map(runtime, &memory, 1, 1, 1, {1, 1});
+  Graph g(runtime);
+  g.forget(A(0, 0));
+  CHECK_THROWS_AS(A(0, 0).update(), ArgumentError);
+  g.wait();
+  memory = 3;
+  A.host_changed();
+  g.insert<Affine<double>>({2, 1}, A(0, 0));
+  CHECK(value_of(A(0, 0)) == 7);
 }
 
 TEST_CASE("the host sees what the tasks inserted before it wrote, and they see what it writes") {
