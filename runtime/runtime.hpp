@@ -51,7 +51,7 @@ struct WorkerUse {
 
 /// What crossed one directed link between two memories since the last reset.
 struct LinkUse {
-  std::string from, to;
+  std::string from = {}, to = {};
   index_t transfers = 0;
   double bytes = 0;
 };

@@ -26,7 +26,13 @@ struct RuntimeState {
   std::vector<Worker> workers;
   std::vector<unsigned> gpu_nodes;                         // StarPU memory node of each CUDA device
   std::size_t smallest_device = SIZE_MAX;                  // bytes that StarPU may use on the GPU with the least
-  std::vector<double> waiting_before;                      // StarPU resets its other times, not this one
+  struct Times {
+    double busy = 0, waiting = 0, sleeping = 0, total = 0;
+    double waiting_before = 0;  // as StarPU said it last: it resets its other times whenever they are read, not this one
+  };
+  std::vector<Times> times;     // of each worker, since the last reset
+  std::vector<LinkUse> links;   // of each bus, since the last reset
+  void collect_profile();
   Data* registered = nullptr;                              // head of the list of live data
   std::map<std::uint64_t, std::function<void()>> holding;  // of the graphs that hold tasks back: submits them
   std::atomic<int> graphs_holding{0};
