@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <climits>
 #include <cstdlib>
 #include <filesystem>
 #include <tuple>
@@ -27,9 +29,12 @@ std::atomic<bool> running{false};
 class ScopedEnvironment {
  public:
   void set(const char* name, const std::string& value) {
-    const char* old = std::getenv(name);
-    saved_.emplace_back(name, old != nullptr ? std::optional<std::string>(old) : std::nullopt);
+    save(name);
     setenv(name, value.c_str(), 1);
+  }
+  void unset(const char* name) {
+    save(name);
+    unsetenv(name);
   }
   ~ScopedEnvironment() {
     for (const auto& [name, old] : saved_)
@@ -40,6 +45,10 @@ class ScopedEnvironment {
   }
 
  private:
+  void save(const char* name) {
+    const char* old = std::getenv(name);
+    saved_.emplace_back(name, old != nullptr ? std::optional<std::string>(old) : std::nullopt);
+  }
   std::vector<std::pair<const char*, std::optional<std::string>>> saved_;
 };
 
@@ -58,6 +67,17 @@ std::string list_of_schedulers() {
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr ? std::string(name) + "=" + value : std::string(name) + " unset";
+}
+
+/// Refuses what StarPU aborts on: it takes whole numbers from 0 only.
+void check_number(const char* name, const char* remedy) {
+  const char* value = std::getenv(name);
+  if (value == nullptr || *value == 0) return;
+  char* end = nullptr;
+  errno = 0;
+  const long number = std::strtol(value, &end, 10);
+  if (end == value || *end != 0 || errno != 0 || number < 0 || number > INT_MAX)
+    throw EnvironmentError(environment(name) + " is no whole number from 0: " + remedy + ", or unset it");
 }
 
 void apply(const RuntimeOptions& options, ScopedEnvironment& env) {
@@ -80,6 +100,10 @@ void apply(const RuntimeOptions& options, ScopedEnvironment& env) {
       if (*value < 0) throw ArgumentError("Runtime", argument, std::to_string(*value) + " is negative");
       env.set(variable, std::to_string(*value));
     }
+  check_number("STARPU_NCPU", "set it to the number of CPU workers");
+  check_number("STARPU_NCPUS", "set it to the number of CPU workers");
+  check_number("STARPU_NCUDA", "set it to the number of CUDA devices");
+  check_number("STARPU_LIMIT_CUDA_MEM", "set it to the MiB that tiles may take on each GPU");
   if (!options.trace_dir.empty()) {
     std::error_code error;
     std::filesystem::create_directories(options.trace_dir, error);

@@ -94,6 +94,22 @@ TEST_CASE("the number of workers: option, then STARPU_NCPU") {
   CHECK(std::string(std::getenv("STARPU_NCPU")) == "1");
 }
 
+TEST_CASE("numbers in the environment that StarPU aborts on are refused, by name and value") {
+  for (const char* name : {"STARPU_NCPU", "STARPU_NCUDA", "STARPU_LIMIT_CUDA_MEM"})
+    for (const char* value : {"two", "-3", "-1", "1x", "99999999999999999999"}) {
+      const Variable variable(name, value);
+      CHECK_THROWS_MATCHES(Runtime(), EnvironmentError,
+                           MessageMatches(ContainsSubstring(std::string(name) + "=" + value) &&
+                                          ContainsSubstring("set it to")));
+    }
+  {
+    const Variable ncpu("STARPU_NCPU", "two");  // an option makes it irrelevant
+    CHECK(Runtime({.cpus = 1, .gpus = 0}).cpus() == 1);
+  }
+  const Variable ncpu("STARPU_NCPU", "1"), limit("STARPU_LIMIT_CUDA_MEM", "500");
+  CHECK(Runtime({.gpus = 0}).cpus() == 1);
+}
+
 TEST_CASE("negative worker counts are refused") {
   const Variable sched("STARPU_SCHED", nullptr);
   CHECK_THROWS_MATCHES(Runtime({.cpus = -1}), ArgumentError, MessageMatches(ContainsSubstring("cpus")));
