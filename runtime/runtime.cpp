@@ -112,6 +112,7 @@ void apply(const RuntimeOptions& options, ScopedEnvironment& env) {
     starpu_fxt_autostart_profiling(options.trace_from_start ? 1 : 0);
     env.set("STARPU_FXT_TRACE", "1");
     env.set("STARPU_FXT_PREFIX", options.trace_dir);
+    env.unset("STARPU_FXT_SUFFIX");  // the file's name is what convert_trace looks for
   }
 }
 
