@@ -36,7 +36,7 @@ struct Graph::Impl {
     std::optional<detail::Data> data;
   };
   std::deque<StatusSlot> statuses;
-  std::map<std::tuple<index_t, index_t, std::size_t>, detail::Data> scratch;
+  std::map<std::tuple<index_t, index_t, std::size_t, index_t>, detail::Data> scratch;
 
   struct Held {
     starpu_task* task;           // null for a hint
@@ -277,10 +277,10 @@ Tile<int> Graph::status(index_t offset) {
   return Tile<int>(*slot.data);
 }
 
-detail::Data& Graph::scratch_data(Shape shape, std::size_t element_size) {
+detail::Data& Graph::scratch_data(Shape shape, std::size_t element_size, index_t which) {
   impl_->require_alive();
   return impl_->scratch
-      .try_emplace({shape.rows, shape.cols, element_size}, *impl_->runtime, nullptr, shape, shape.rows, element_size,
+      .try_emplace({shape.rows, shape.cols, element_size, which}, *impl_->runtime, nullptr, shape, shape.rows, element_size,
                    detail::Data::OnRelease::drop)
       .first->second;
 }

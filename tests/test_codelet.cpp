@@ -97,6 +97,17 @@ struct UsesScratch {
   }
 };
 
+/// Fills two pieces of scratch, waits, and checks that they are two.
+struct UsesTwoScratches {
+  static constexpr auto name = "test_uses_two_scratches";
+  struct Args {};
+  static void cpu(const Args&, InOut<int> wrong, Scratch<int> first, Scratch<int> second) noexcept {
+    for_each_element(first, [](int& x) { x = 1; });
+    for_each_element(second, [](int& x) { x = 2; });
+    for_each_element(first, [&](int& x) { *wrong.data += x == 1 ? 0 : 1; });
+  }
+};
+
 /// Its run time depends on its cost key, not on its index.
 template <class T>
 struct Costed {
@@ -230,6 +241,20 @@ TEST_CASE("scratch belongs to one task at a time") {
   }
   g.wait();
   for (int t = 0; t < tasks; ++t) CHECK(value_of(wrong(t, 0)) == 0);
+}
+
+TEST_CASE("a task may have two scratch tiles of one shape") {
+  Runtime runtime({.gpus = 0});
+  const TileMatrix<int> wrong(runtime, 1, 1, {1, 1});
+  Graph g(runtime);
+  CHECK(&g.scratch<int>(3, 2, 1).data() == &g.scratch<int>(3, 2, 1).data());
+  CHECK(&g.scratch<int>(3, 2).data() == &g.scratch<int>(3, 2, 0).data());
+  g.insert<Set<int>>({0}, wrong(0, 0));
+  CHECK_THROWS_AS(g.insert<UsesTwoScratches>({}, wrong(0, 0), g.scratch<int>(3, 2), g.scratch<int>(3, 2)),
+                  ArgumentError);
+  g.insert<UsesTwoScratches>({}, wrong(0, 0), g.scratch<int>(3, 2, 0), g.scratch<int>(3, 2, 1));
+  CHECK(g.wait().ok());
+  CHECK(value_of(wrong(0, 0)) == 0);
 }
 
 TEST_CASE("tasks that differ only in indices share a history; shapes, element sizes and cost keys split it") {
