@@ -60,7 +60,10 @@ struct Graph::Impl {
   void track(const Insertion& task);
   void submit(starpu_task* task) const;
   void submit_held();
-  void in_order(std::function<void()> hint);
+  /// Runs a hint on this data, or holds it back among the tasks.
+  void in_order(detail::Data&, std::function<void()> hint);
+  /// Submits what another graph holds back and this data may be part of; from here on this graph may.
+  void take(detail::Data&) const;
 };
 
 void Graph::Impl::check(const Insertion& task) const {
@@ -109,6 +112,7 @@ std::int32_t Graph::Impl::placement(const Insertion& task) const {
 
 /// Follows the dependences that this task implies: the longest path always, the edges when the graph is recorded.
 void Graph::Impl::track(const Insertion& task) {
+  for (detail::Data* data : task.data) take(*data);
   if (record) {
     std::string label;
     for (std::size_t b = 0; b < task.data.size() && label.empty(); ++b)
@@ -120,7 +124,6 @@ void Graph::Impl::track(const Insertion& task) {
     const Mode mode = mode_of(task, b);
     if (mode == Mode::scratch) continue;
     detail::Data& data = *task.data[b];
-    if (data.history.graph != id) state->submit_held(data.history.graph);
     begin = std::max(begin, data.history.begin(id, mode));
     if (record) record->depends_on(data.history.previous);
     if (mode != Mode::in) data.set_value(true);
@@ -167,11 +170,21 @@ void Graph::Impl::submit_held() {
   }
 }
 
-void Graph::Impl::in_order(std::function<void()> hint) {
-  if (held.empty())
+void Graph::Impl::in_order(detail::Data& data, std::function<void()> hint) {
+  if (held.empty()) {
+    if (data.history.graph != id) state->submit_held(data.history.graph);
     hint();
-  else
+  } else {
+    take(data);  // so that the data's end submits the hint
     held.push_back({nullptr, std::move(hint)});
+  }
+}
+
+void Graph::Impl::take(detail::Data& data) const {
+  if (data.history.graph == id) return;
+  state->submit_held(data.history.graph);
+  data.history = {};
+  data.history.graph = id;
 }
 
 Graph::Graph(Runtime& runtime, GraphOptions options) : impl_(std::make_unique<Impl>()) {
@@ -292,10 +305,10 @@ void Graph::prefetch(detail::Data& data, int gpu) {
   if (!data.has_value() || (gpu >= 0 && nodes.empty())) return;
   if (gpu >= 0) {
     const unsigned node = nodes[static_cast<std::size_t>(gpu) % nodes.size()];
-    return impl_->in_order([=] { starpu_data_prefetch_on_node(handle, node, 1); });
+    return impl_->in_order(data, [=] { starpu_data_prefetch_on_node(handle, node, 1); });
   }
   // An acquisition waits for the tasks before it, where StarPU's own prefetch would overtake them.
-  impl_->in_order([=] {
+  impl_->in_order(data, [=] {
     starpu_data_acquire_on_node_cb(
         handle, STARPU_MAIN_RAM, STARPU_R,
         [](void* h) { starpu_data_release_on_node(static_cast<starpu_data_handle_t>(h), STARPU_MAIN_RAM); }, handle);
@@ -305,7 +318,7 @@ void Graph::prefetch(detail::Data& data, int gpu) {
 void Graph::invalidate(detail::Data& data) {
   impl_->require_alive();
   auto* handle = static_cast<starpu_data_handle_t>(data.handle());
-  impl_->in_order([=] { starpu_data_invalidate_submit(handle); });
+  impl_->in_order(data, [=] { starpu_data_invalidate_submit(handle); });
   data.set_value(false);
 }
 

@@ -318,6 +318,40 @@ TEST_CASE("two graphs on one tile keep the order of insertion, held back or not"
   CHECK(value_of(A(0, 0)) == 6);
 }
 
+TEST_CASE("a tile that only a held hint knows may end before the graph does") {
+  Runtime runtime({.gpus = 0});
+  const bool home = GENERATE(false, true);
+  double memory = 1;
+  std::atomic<int> ran{0};
+  const TileMatrix<int> B(runtime, 1, 1, {1, 1});
+  B(0, 0).write().data[0] = 0;
+  Graph g(runtime, {.longest_path_priorities = true});
+  g.insert<Sleep>({0, &ran}, B(0, 0));
+  {
+    const auto A = TileMatrix<double>::map(runtime, &memory, 1, 1, 1, {1, 1});
+    home ? g.bring_home(A(0, 0)) : g.forget(A(0, 0));
+  }
+  // The hint was submitted while the tile lived, and with it what was inserted before.
+  const auto start = std::chrono::steady_clock::now();
+  while (ran == 0 && seconds_since(start) < 5) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  CHECK(ran == 1);
+  CHECK(g.wait().ok());
+}
+
+TEST_CASE("a hint waits for the tasks on its tile that another graph holds back") {
+  Runtime runtime({.gpus = 0});
+  const bool held = GENERATE(false, true);
+  const TileMatrix<double> A(runtime, 1, 1, {1, 1}), B(runtime, 1, 1, {1, 1}), other(runtime, 1, 1, {1, 1});
+  *A(0, 0).write().data = 5;
+  Graph g(runtime, {.longest_path_priorities = true}), h(runtime, {.longest_path_priorities = held});
+  h.insert<Set<double>>({1}, other(0, 0));
+  g.insert<Copy<double>>({}, A(0, 0), B(0, 0));
+  h.forget(A(0, 0));
+  CHECK(h.wait().ok());
+  CHECK(g.wait().ok());
+  CHECK(value_of(B(0, 0)) == 5);
+}
+
 TEST_CASE("longest-path priorities decide the order of ready tasks") {
   Runtime runtime({.cpus = 1, .gpus = 0, .scheduler = "prio"});
   const TileMatrix<int> A(runtime, 6, 1, {1, 1});
