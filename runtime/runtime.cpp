@@ -222,20 +222,21 @@ std::string Runtime::starpu_version() {
   return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(release);
 }
 
-PinnedMemory::PinnedMemory(Runtime& runtime, void* data, std::size_t bytes) {
+PinnedMemory::PinnedMemory(Runtime& runtime, void* data, std::size_t bytes) : state_(runtime.state()) {
   if (runtime.gpus() == 0 || bytes == 0 || starpu_memory_pin(data, bytes) != 0) return;
   data_ = data;
   bytes_ = bytes;
 }
 
 PinnedMemory::PinnedMemory(PinnedMemory&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+    : state_(other.state_), data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
 
 PinnedMemory::~PinnedMemory() {
-  if (data_ != nullptr && running) starpu_memory_unpin(data_, bytes_);
+  if (data_ != nullptr && state_->alive) starpu_memory_unpin(data_, bytes_);
 }
 
-HostBuffer::HostBuffer(Runtime& runtime, std::size_t bytes) : bytes_(bytes), pinned_(runtime.gpus() > 0) {
+HostBuffer::HostBuffer(Runtime& runtime, std::size_t bytes)
+    : state_(runtime.state()), bytes_(bytes), pinned_(runtime.gpus() > 0) {
   if (bytes == 0) return;
   constexpr std::size_t page = 4096;
   if (pinned_) pinned_ = starpu_malloc_flags(&data_, bytes, STARPU_MALLOC_PINNED) == 0;
@@ -245,7 +246,7 @@ HostBuffer::HostBuffer(Runtime& runtime, std::size_t bytes) : bytes_(bytes), pin
 
 HostBuffer::~HostBuffer() {
   if (data_ == nullptr) return;
-  if (pinned_ && running)
+  if (pinned_ && state_->alive)
     starpu_free_flags(data_, bytes_, STARPU_MALLOC_PINNED);
   else if (!pinned_)
     std::free(data_);

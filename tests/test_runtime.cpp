@@ -187,6 +187,19 @@ TEST_CASE("an access on the host that outlives the runtime neither blocks its en
   CHECK(memory[3] == 1.0);
 }
 
+TEST_CASE("page-locked memory belongs to one runtime and leaves the next one alone") {
+  require_gpu();
+  std::vector<double> memory(1 << 20, 1.0);
+  auto first = std::make_unique<Runtime>(RuntimeOptions{.cpus = 1, .gpus = 1});
+  auto buffer = std::make_unique<HostBuffer>(*first, memory.size() * sizeof(double));
+  auto pinned = std::make_unique<PinnedMemory>(*first, memory.data(), memory.size() * sizeof(double));
+  first.reset();
+  Runtime second({.cpus = 1, .gpus = 1});
+  buffer.reset();
+  pinned.reset();
+  CHECK(run_one_task(second, 3) == 3);
+}
+
 TEST_CASE("performance models survive a restart of the runtime") {
   struct Timed {
     static void work(Runtime& runtime, int tasks) {
