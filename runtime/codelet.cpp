@@ -113,6 +113,23 @@ std::vector<CodeletImpl*> all_codelets() {
   return all;
 }
 
+std::string describe_workers(const RuntimeState& state) {
+  return std::to_string(state.cpus) + " CPU and " + std::to_string(state.gpus) + " CUDA workers";
+}
+
+std::uint32_t workers_for(const CodeletImpl& codelet, const RuntimeState& state) {
+  std::uint32_t where = 0;
+  if (codelet.has_cpu() && state.cpus > 0) where |= STARPU_CPU;
+  if (codelet.has_cuda() && state.gpus > 0) where |= STARPU_CUDA;
+  if (where == 0)
+    throw NoWorkerError(std::string("kernel '") + codelet.name() + "' has " +
+                        (codelet.has_cpu() ? "only a CPU variant" : "only a CUDA variant") + ", and this runtime has " +
+                        describe_workers(state) +
+                        (codelet.has_cpu() ? ": set STARPU_NCPU to 1 or more"
+                                           : ": run where a GPU is visible and STARPU_NCUDA is not 0"));
+  return where;
+}
+
 void forget_timing() noexcept {
   if (starpu_task* task = starpu_task_get_current(); task != nullptr) task->failed = 1;
 }

@@ -92,6 +92,8 @@ std::string Data::label() const {
 void Data::set_reduction(CodeletImpl& zero, CodeletImpl& combine, std::vector<std::byte> combine_call) {
   auto* registered = static_cast<starpu_data_handle_t>(handle());
   if (zero_ == &zero && combine_ == &combine) return;
+  workers_for(zero, *state_);
+  workers_for(combine, *state_);
   Data* const self[] = {this, this};
   reinterpret_cast<CallHeader*>(combine_call.data())->footprint = footprint(0, self);
   combine_calls_.push_back(std::move(combine_call));

@@ -50,6 +50,7 @@ class Data {
 
   void set_reduction(CodeletImpl& zero, CodeletImpl& combine, std::vector<std::byte> combine_call);
   bool has_reduction() const { return combine_ != nullptr; }
+  const CodeletImpl* zero() const { return zero_; }
 
   /// Whether anything was written to it, or will be by the tasks inserted so far: what StarPU aborts on when it is not.
   bool has_value() const { return has_value_; }

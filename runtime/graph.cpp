@@ -15,10 +15,6 @@ namespace {
 
 std::atomic<std::uint64_t> next_graph_id{1};
 
-std::string describe(const detail::RuntimeState& state) {
-  return std::to_string(state.cpus) + " CPU and " + std::to_string(state.gpus) + " CUDA workers";
-}
-
 }  // namespace
 
 struct Graph::Impl {
@@ -91,14 +87,18 @@ void Graph::Impl::check(const Insertion& task) const {
 
 std::int32_t Graph::Impl::placement(const Insertion& task) const {
   detail::CodeletImpl& codelet = *task.codelet;
-  const bool cpu = codelet.has_cpu() && state->cpus > 0;
-  bool cuda = codelet.has_cuda() && state->gpus > 0;
-  if (!cpu && !cuda)
-    throw NoWorkerError(std::string("kernel '") + codelet.name() + "' has " +
-                        (codelet.has_cpu() ? "only a CPU variant" : "only a CUDA variant") + ", and this runtime has " +
-                        describe(*state) +
-                        (codelet.has_cpu() ? ": set STARPU_NCPU to 1 or more"
-                                           : ": run where a GPU is visible and STARPU_NCUDA is not 0"));
+  std::uint32_t where = detail::workers_for(codelet, *state);
+  for (std::size_t b = 0; b < task.data.size(); ++b) {
+    if (mode_of(task, b) != Mode::reduce) continue;
+    // A worker begins its part of a reduction with the zero kernel.
+    const detail::CodeletImpl& zero = *task.data[b]->zero();
+    where &= detail::workers_for(zero, *state);
+    if (where == 0)
+      throw NoWorkerError(std::string("kernel '") + codelet.name() + "' reduces into a tile whose zero kernel '" +
+                          zero.name() + "' has no variant for the workers that can run it, among " +
+                          detail::describe_workers(*state) + ": give it their variant, or allow other workers");
+  }
+  const bool cpu = (where & STARPU_CPU) != 0, cuda = (where & STARPU_CUDA) != 0;
   if (!cuda) return STARPU_CPU;
   std::size_t bytes = 0;
   for (const detail::Data* data : task.data) bytes += data->bytes();
@@ -148,7 +148,7 @@ void Graph::Impl::submit(starpu_task* task) const {
     const std::string name = task->cl->name;
     task->destroy = 0;
     starpu_task_destroy(task);
-    throw NoWorkerError("kernel '" + name + "': StarPU found no worker for it among " + describe(*state));
+    throw NoWorkerError("kernel '" + name + "': StarPU found no worker for it among " + detail::describe_workers(*state));
   }
 }
 

@@ -86,7 +86,8 @@ class Graph {
     return Tile<T>(scratch_data(Shape{rows, cols}, sizeof(T), which));
   }
 
-  /// Says how Reduce accesses to a tile begin (Zero: Out) and combine (Add: Commute, In).
+  /// Says how Reduce accesses to a tile begin (Zero: Out) and combine (Add: Commute, In). Throws NoWorkerError when no
+  /// worker can run one of them. Tasks that reduce into the tile run only where Zero can run as well.
   template <Kernel Zero, Kernel Add, class T>
   void reduction(const Tile<T>& tile);  // both with default Args
 
@@ -131,13 +132,6 @@ class Graph {
   void invalidate(detail::Data&);
 
   std::unique_ptr<Impl> impl_;
-};
-
-/// No worker of the runtime has a variant of the kernel it can run. The message names the kernel, its variants and the
-/// workers there are.
-class NoWorkerError : public EnvironmentError {
- public:
-  using EnvironmentError::EnvironmentError;
 };
 
 namespace detail {

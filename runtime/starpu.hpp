@@ -72,6 +72,10 @@ class CodeletImpl {
   bool has_list_;
 };
 
+/// The kinds of worker there are that have a variant of the kernel (STARPU_CPU, STARPU_CUDA); NoWorkerError when none.
+std::uint32_t workers_for(const CodeletImpl&, const RuntimeState&);
+std::string describe_workers(const RuntimeState&);
+
 starpu_data_access_mode to_starpu(Mode);
 std::vector<CodeletImpl*> all_codelets();
 

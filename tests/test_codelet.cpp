@@ -1,4 +1,5 @@
 #include "runtime/graph.hpp"
+#include "tests/machine.hpp"
 #include "tests/toy_kernels.hpp"
 #include "tests/variable.hpp"
 
@@ -95,6 +96,34 @@ struct UsesScratch {
     std::this_thread::sleep_for(std::chrono::microseconds(300));
     for_each_element(work, [&](int& x) { *wrong.data += x == args.number ? 0 : 1; });
   }
+};
+
+struct CudaZero {
+  static constexpr auto name = "test_cuda_zero";
+  struct Args {};
+  static void cuda(CudaContext&, const Args&, Out<double>) noexcept {}
+};
+
+struct CudaCombine {
+  static constexpr auto name = "test_cuda_combine";
+  struct Args {};
+  static void cuda(CudaContext&, const Args&, Commute<double>, In<double>) noexcept {}
+};
+
+/// Contributes from either kind of worker; the CUDA variant must not run where only the CPU can begin.
+struct ContributeAnywhere {
+  static constexpr auto name = "test_contribute_anywhere";
+  struct Args {};
+  static void cpu(const Args&, Reduce<double> sum) noexcept {
+    for_each_element(sum, [&](double& x) { x += 1; });
+  }
+  static void cuda(CudaContext& context, const Args&, Reduce<double>) noexcept { context.check(1, "a CUDA variant"); }
+};
+
+struct ContributeCuda {
+  static constexpr auto name = "test_contribute_cuda";
+  struct Args {};
+  static void cuda(CudaContext&, const Args&, Reduce<double>) noexcept {}
 };
 
 /// Fills two pieces of scratch, waits, and checks that they are two.
@@ -217,6 +246,34 @@ TEST_CASE("contributions to a reduction add up, on top of what the tile held") {
   CHECK(g.wait().ok());
   CHECK(to_vector(A) == std::vector<double>(4, 2 * (1000 + expected) + 10));
   CHECK(to_vector(B) == std::vector<double>(4, expected));
+}
+
+TEST_CASE("a reduction whose kernels no worker can run is refused by name") {
+  Runtime runtime({.cpus = 1, .gpus = 0});
+  const TileMatrix<double> A(runtime, 1, 1, {1, 1});
+  Graph g(runtime);
+  const auto zero = [&] { g.reduction<CudaZero, Combine<double>>(A(0, 0)); };
+  const auto add = [&] { g.reduction<Set<double>, CudaCombine>(A(0, 0)); };
+  CHECK_THROWS_MATCHES(zero(), NoWorkerError, MessageMatches(ContainsSubstring("test_cuda_zero")));
+  CHECK_THROWS_MATCHES(add(), NoWorkerError, MessageMatches(ContainsSubstring("test_cuda_combine")));
+  CHECK_THROWS_AS(g.insert<Contribute<double>>({1}, A(0, 0)), ArgumentError);
+  g.reduction<Set<double>, Combine<double>>(A(0, 0));
+  g.insert<Contribute<double>>({1}, A(0, 0));
+  CHECK(g.wait().ok());
+  CHECK(value_of(A(0, 0)) == 1);
+}
+
+TEST_CASE("contributors run where the zero kernel can begin the reduction") {
+  require_gpu();
+  Runtime runtime({.cpus = 1, .gpus = 1});
+  const TileMatrix<double> A(runtime, 1, 1, {1, 1});
+  Graph g(runtime);
+  g.reduction<Set<double>, Combine<double>>(A(0, 0));
+  for (int i = 0; i < 50; ++i) g.insert<ContributeAnywhere>({}, A(0, 0));
+  CHECK_THROWS_MATCHES(g.insert<ContributeCuda>({}, A(0, 0)), NoWorkerError,
+                       MessageMatches(ContainsSubstring("test_contribute_cuda") && ContainsSubstring("test_set")));
+  CHECK(g.wait().ok());
+  CHECK(value_of(A(0, 0)) == 50);
 }
 
 TEST_CASE("reading a tile that only has a reduction gives its zero") {
