@@ -15,6 +15,15 @@ namespace {
 
 std::atomic<std::uint64_t> next_graph_id{1};
 
+/// Of a task that was not submitted; its arguments go with it.
+struct DestroyTask {
+  void operator()(starpu_task* task) const {
+    task->destroy = 0;
+    starpu_task_destroy(task);
+  }
+};
+using OwnedTask = std::unique_ptr<starpu_task, DestroyTask>;
+
 }  // namespace
 
 struct Graph::Impl {
@@ -35,7 +44,7 @@ struct Graph::Impl {
   std::map<std::tuple<index_t, index_t, std::size_t, index_t>, detail::Data> scratch;
 
   struct Held {
-    starpu_task* task;           // null for a hint
+    OwnedTask task;              // null for a hint
     std::function<void()> hint;  // keeps its place among the tasks
   };
   std::vector<Held> held;  // with longest_path_priorities: what is not submitted yet
@@ -54,7 +63,7 @@ struct Graph::Impl {
   /// Which kinds of worker may run this task, or NoWorkerError / EnvironmentError saying why none can.
   std::int32_t placement(const Insertion& task) const;
   void track(const Insertion& task);
-  void submit(starpu_task* task) const;
+  void submit(OwnedTask task) const;
   void submit_held();
   /// Runs a hint on this data, or holds it back among the tasks.
   void in_order(detail::Data&, std::function<void()> hint);
@@ -141,29 +150,26 @@ void Graph::Impl::track(const Insertion& task) {
   bounds.path_flops = std::max(bounds.path_flops, end);
 }
 
-void Graph::Impl::submit(starpu_task* task) const {
+void Graph::Impl::submit(OwnedTask task) const {
   task->priority = std::clamp(task->priority, lowest_priority, highest_priority);
-  const int status = starpu_task_submit(task);
-  if (status != 0) {
-    const std::string name = task->cl->name;
-    task->destroy = 0;
-    starpu_task_destroy(task);
-    throw NoWorkerError("kernel '" + name + "': StarPU found no worker for it among " + detail::describe_workers(*state));
-  }
+  if (starpu_task_submit(task.get()) == 0)
+    static_cast<void>(task.release());  // StarPU destroys it when it has run
+  else
+    throw NoWorkerError(std::string("kernel '") + task->cl->name + "': StarPU found no worker for it among " + detail::describe_workers(*state));
 }
 
 void Graph::Impl::submit_held() {
   if (held.empty()) return;
-  const std::vector<Held> now = std::exchange(held, {});
+  std::vector<Held> now = std::exchange(held, {});
   const auto tasks =
-      static_cast<std::size_t>(std::count_if(now.begin(), now.end(), [](const Held& h) { return h.task; }));
+      static_cast<std::size_t>(std::count_if(now.begin(), now.end(), [](const Held& h) { return h.task != nullptr; }));
   const std::vector<double> path = record->path_to_end(record->size() - tasks);
   const double longest = path.empty() ? 1 : *std::max_element(path.begin(), path.end());
   std::size_t next = 0;
-  for (const Held& h : now) {
+  for (Held& h : now) {
     if (h.task != nullptr) {
       h.task->priority = static_cast<int>(path[next++] / longest * 1e6);
-      submit(h.task);
+      submit(std::move(h.task));
     } else {
       h.hint();
     }
@@ -228,7 +234,7 @@ void Graph::insert(const Insertion& task) {
   task.call->footprint = detail::footprint(task.cost_key, task.data);
   const std::int32_t where = impl_->placement(task);
 
-  starpu_task* t = starpu_task_create();
+  OwnedTask t(starpu_task_create());
   t->cl = task.codelet->starpu();
   t->where = where;
   t->name = task.codelet->name();  // else traces show the performance model's
@@ -238,7 +244,7 @@ void Graph::insert(const Insertion& task) {
   t->cl_arg_free = 1;
   if (impl_->state->profile) {
     t->callback_func = &detail::record_use;
-    t->callback_arg = t;
+    t->callback_arg = t.get();
   }
   const std::size_t buffers = task.data.size();
   const auto& modes = task.codelet->modes();
@@ -255,9 +261,9 @@ void Graph::insert(const Insertion& task) {
   impl_->track(task);
   t->cl_arg = call.release();
   if (impl_->options.longest_path_priorities)
-    impl_->held.push_back({t, {}});
+    impl_->held.push_back({std::move(t), {}});
   else
-    impl_->submit(t);
+    impl_->submit(std::move(t));
 }
 
 void Graph::submit() {
