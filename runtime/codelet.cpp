@@ -137,10 +137,29 @@ void forget_timing() noexcept {
 void report_failure(const std::string& what) noexcept {
   const std::lock_guard lock(drain_mutex);
   if (failure_number <= drains_reported) {
-    failure = what;
+    try {
+      failure = what;
+    } catch (...) {
+      failure.clear();
+    }
     failure_number = drains_requested + 1;
   }
   ++drains_requested;
+}
+
+void report_exception(const char* kernel) noexcept {
+  forget_timing();
+  try {
+    try {
+      throw;
+    } catch (const std::bad_alloc&) {
+      report_failure(std::string("kernel ") + kernel + ": not enough host memory to begin a task");
+    } catch (const std::exception& e) {
+      report_failure(std::string("kernel ") + kernel + ": " + e.what());
+    }
+  } catch (...) {
+    report_failure({});
+  }
 }
 
 void report_cancellation() noexcept { cancellation_number = ++drains_requested; }
@@ -149,7 +168,8 @@ bool cancellation_pending() noexcept { return cancellation_number > drains_repor
 
 void throw_if_drained_since(std::uint64_t seen) {
   const std::lock_guard lock(drain_mutex);
-  if (failure_number > seen) throw EnvironmentError(failure);
+  if (failure_number > seen)
+    throw EnvironmentError(failure.empty() ? "a kernel failed: not enough host memory" : failure);
   if (drains_requested > seen) throw Cancelled();
 }
 

@@ -155,7 +155,8 @@ void Graph::Impl::submit(OwnedTask task) const {
   if (starpu_task_submit(task.get()) == 0)
     static_cast<void>(task.release());  // StarPU destroys it when it has run
   else
-    throw NoWorkerError(std::string("kernel '") + task->cl->name + "': StarPU found no worker for it among " + detail::describe_workers(*state));
+    throw NoWorkerError(std::string("kernel '") + task->cl->name + "': StarPU found no worker for it among " +
+                        detail::describe_workers(*state));
 }
 
 void Graph::Impl::submit_held() {
@@ -299,8 +300,8 @@ Tile<int> Graph::status(index_t offset) {
 detail::Data& Graph::scratch_data(Shape shape, std::size_t element_size, index_t which) {
   impl_->require_alive();
   return impl_->scratch
-      .try_emplace({shape.rows, shape.cols, element_size, which}, *impl_->runtime, nullptr, shape, shape.rows, element_size,
-                   detail::Data::OnRelease::drop)
+      .try_emplace({shape.rows, shape.cols, element_size, which}, *impl_->runtime, nullptr, shape, shape.rows,
+                   element_size, detail::Data::OnRelease::drop)
       .first->second;
 }
 

@@ -3,12 +3,12 @@
 #include "runtime/starpu.hpp"
 #include "runtime/topology.hpp"
 
+#include <climits>
 #include <starpu_fxt.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <climits>
 #include <cstdlib>
 #include <filesystem>
 #include <tuple>

@@ -7,7 +7,10 @@
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <new>
 #include <numeric>
 #include <set>
 
@@ -15,6 +18,34 @@ using namespace tesela;
 using namespace tesela::test;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
+
+namespace {
+
+/// While it lives, other threads than the one that made it get no memory from operator new.
+class NoMemoryElsewhere {
+ public:
+  NoMemoryElsewhere() {
+    mine = true;
+    on = true;
+  }
+  ~NoMemoryElsewhere() { on = false; }
+  static bool refuses() { return on && !mine; }
+
+ private:
+  static inline std::atomic<bool> on{false};
+  static inline thread_local bool mine = false;
+};
+
+}  // namespace
+
+// Not inlined: GCC 12 then takes new and free for a mismatched pair.
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
+  void* memory = NoMemoryElsewhere::refuses() ? nullptr : std::malloc(std::max<std::size_t>(bytes, 1));
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace {
 
@@ -377,6 +408,26 @@ TEST_CASE("a failed device call is what wait() throws, with kernel, call and sta
   }
   g.insert<Fail>({99}, A(0, 0));
   CHECK_THROWS_MATCHES(g.wait(), EnvironmentError, MessageMatches(ContainsSubstring("99")));
+}
+
+TEST_CASE("a worker without memory for a task's list of tiles is a failure that wait() throws") {
+  Runtime runtime({.cpus = 1, .gpus = 0});
+  const TileMatrix<double> A(runtime, 40, 1, {1, 1});
+  Graph g(runtime);
+  std::vector<Tile<double>> tiles;
+  for (index_t i = 0; i < 40; ++i) {
+    tiles.push_back(A(i, 0));
+    g.insert<Set<double>>({1}, A(i, 0));
+  }
+  CHECK(g.wait().ok());
+  {
+    const NoMemoryElsewhere none;
+    g.insert<IncrementAll>({}, tiles);
+    CHECK_THROWS_MATCHES(g.wait(), EnvironmentError, MessageMatches(ContainsSubstring("not enough host memory")));
+  }
+  g.insert<IncrementAll>({}, tiles);
+  CHECK(g.wait().ok());
+  CHECK(value_of(A(39, 0)) == 2);
 }
 
 TEST_CASE("a failure that nobody waited for does not reach the next graph") {

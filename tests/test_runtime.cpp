@@ -98,9 +98,9 @@ TEST_CASE("numbers in the environment that StarPU aborts on are refused, by name
   for (const char* name : {"STARPU_NCPU", "STARPU_NCUDA", "STARPU_LIMIT_CUDA_MEM"})
     for (const char* value : {"two", "-3", "-1", "1x", "99999999999999999999"}) {
       const Variable variable(name, value);
-      CHECK_THROWS_MATCHES(Runtime(), EnvironmentError,
-                           MessageMatches(ContainsSubstring(std::string(name) + "=" + value) &&
-                                          ContainsSubstring("set it to")));
+      CHECK_THROWS_MATCHES(
+          Runtime(), EnvironmentError,
+          MessageMatches(ContainsSubstring(std::string(name) + "=" + value) && ContainsSubstring("set it to")));
     }
   {
     const Variable ncpu("STARPU_NCPU", "two");  // an option makes it irrelevant
