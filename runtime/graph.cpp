@@ -161,13 +161,12 @@ void Graph::Impl::submit(OwnedTask task) const {
 
 void Graph::Impl::submit_held() {
   if (held.empty()) return;
-  std::vector<Held> now = std::exchange(held, {});
-  const auto tasks =
-      static_cast<std::size_t>(std::count_if(now.begin(), now.end(), [](const Held& h) { return h.task != nullptr; }));
+  const auto tasks = static_cast<std::size_t>(
+      std::count_if(held.begin(), held.end(), [](const Held& h) { return h.task != nullptr; }));
   const std::vector<double> path = record->path_to_end(record->size() - tasks);
   const double longest = path.empty() ? 1 : *std::max_element(path.begin(), path.end());
   std::size_t next = 0;
-  for (Held& h : now) {
+  for (Held& h : std::exchange(held, {})) {
     if (h.task != nullptr) {
       h.task->priority = static_cast<int>(path[next++] / longest * 1e6);
       submit(std::move(h.task));

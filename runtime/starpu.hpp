@@ -28,8 +28,7 @@ struct RuntimeState {
   std::size_t smallest_device = SIZE_MAX;  // bytes that StarPU may use on the GPU with the least
   struct Times {
     double busy = 0, waiting = 0, sleeping = 0, total = 0;
-    double waiting_before =
-        0;  // as StarPU said it last: it resets its other times whenever they are read, not this one
+    double waiting_before = 0;  // as StarPU said it last: this one it does not reset when it is read
   };
   std::vector<Times> times;    // of each worker, since the last reset
   std::vector<LinkUse> links;  // of each bus, since the last reset

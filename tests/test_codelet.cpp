@@ -21,18 +21,22 @@ using Catch::Matchers::MessageMatches;
 
 namespace {
 
-/// While it lives, other threads than the one that made it get no memory from operator new.
-class NoMemoryElsewhere {
+/// While it lives, operator new has no memory: on the thread that made it, or on all others.
+class NoMemory {
  public:
-  NoMemoryElsewhere() {
+  enum Where { nowhere, here, elsewhere };
+  explicit NoMemory(Where where) {
     mine = true;
-    on = true;
+    refused = where;
   }
-  ~NoMemoryElsewhere() { on = false; }
-  static bool refuses() { return on && !mine; }
+  ~NoMemory() {
+    refused = nowhere;
+    mine = false;
+  }
+  static bool refuses() { return refused == (mine ? here : elsewhere); }
 
  private:
-  static inline std::atomic<bool> on{false};
+  static inline std::atomic<Where> refused{nowhere};
   static inline thread_local bool mine = false;
 };
 
@@ -40,7 +44,7 @@ class NoMemoryElsewhere {
 
 // Not inlined: GCC 12 then takes new and free for a mismatched pair.
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
-  void* memory = NoMemoryElsewhere::refuses() ? nullptr : std::malloc(std::max<std::size_t>(bytes, 1));
+  void* memory = NoMemory::refuses() ? nullptr : std::malloc(std::max<std::size_t>(bytes, 1));
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
@@ -421,13 +425,38 @@ TEST_CASE("a worker without memory for a task's list of tiles is a failure that 
   }
   CHECK(g.wait().ok());
   {
-    const NoMemoryElsewhere none;
+    const NoMemory none(NoMemory::elsewhere);
     g.insert<IncrementAll>({}, tiles);
     CHECK_THROWS_MATCHES(g.wait(), EnvironmentError, MessageMatches(ContainsSubstring("not enough host memory")));
   }
   g.insert<IncrementAll>({}, tiles);
   CHECK(g.wait().ok());
   CHECK(value_of(A(39, 0)) == 2);
+}
+
+TEST_CASE("an insert or submit that finds no memory loses nothing but itself") {
+  Runtime runtime({.cpus = 1, .gpus = 0});
+  const TileMatrix<double> A(runtime, 1, 1, {1, 1});
+  *A(0, 0).write().data = 1;
+  Graph first(runtime), g(runtime, {.longest_path_priorities = true});
+  first.insert<Affine<double>>({2, 0}, A(0, 0));  // makes the codelet
+  CHECK(first.wait().ok());
+  const auto finds_none = [](auto f) {
+    try {
+      const NoMemory none(NoMemory::here);
+      f();
+    } catch (const std::bad_alloc&) {
+      return true;
+    }
+    return false;
+  };
+  CHECK(finds_none([&] { g.insert<Affine<double>>({3, 0}, A(0, 0)); }));
+  CHECK(g.tasks() == 0);
+  g.insert<Affine<double>>({5, 0}, A(0, 0));
+  g.insert<Affine<double>>({7, 0}, A(0, 0));
+  CHECK(finds_none([&] { g.submit(); }));
+  CHECK(g.wait().ok());
+  CHECK(value_of(A(0, 0)) == 70);
 }
 
 TEST_CASE("a failure that nobody waited for does not reach the next graph") {
