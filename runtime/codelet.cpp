@@ -113,6 +113,23 @@ std::vector<CodeletImpl*> all_codelets() {
   return all;
 }
 
+std::string describe_workers(const RuntimeState& state) {
+  return std::to_string(state.cpus) + " CPU and " + std::to_string(state.gpus) + " CUDA workers";
+}
+
+std::uint32_t workers_for(const CodeletImpl& codelet, const RuntimeState& state) {
+  std::uint32_t where = 0;
+  if (codelet.has_cpu() && state.cpus > 0) where |= STARPU_CPU;
+  if (codelet.has_cuda() && state.gpus > 0) where |= STARPU_CUDA;
+  if (where == 0)
+    throw NoWorkerError(std::string("kernel '") + codelet.name() + "' has " +
+                        (codelet.has_cpu() ? "only a CPU variant" : "only a CUDA variant") + ", and this runtime has " +
+                        describe_workers(state) +
+                        (codelet.has_cpu() ? ": set STARPU_NCPU to 1 or more"
+                                           : ": run where a GPU is visible and STARPU_NCUDA is not 0"));
+  return where;
+}
+
 void forget_timing() noexcept {
   if (starpu_task* task = starpu_task_get_current(); task != nullptr) task->failed = 1;
 }
@@ -120,10 +137,29 @@ void forget_timing() noexcept {
 void report_failure(const std::string& what) noexcept {
   const std::lock_guard lock(drain_mutex);
   if (failure_number <= drains_reported) {
-    failure = what;
+    try {
+      failure = what;
+    } catch (...) {
+      failure.clear();
+    }
     failure_number = drains_requested + 1;
   }
   ++drains_requested;
+}
+
+void report_exception(const char* kernel) noexcept {
+  forget_timing();
+  try {
+    try {
+      throw;
+    } catch (const std::bad_alloc&) {
+      report_failure(std::string("kernel ") + kernel + ": not enough host memory to begin a task");
+    } catch (const std::exception& e) {
+      report_failure(std::string("kernel ") + kernel + ": " + e.what());
+    }
+  } catch (...) {
+    report_failure({});
+  }
 }
 
 void report_cancellation() noexcept { cancellation_number = ++drains_requested; }
@@ -132,7 +168,8 @@ bool cancellation_pending() noexcept { return cancellation_number > drains_repor
 
 void throw_if_drained_since(std::uint64_t seen) {
   const std::lock_guard lock(drain_mutex);
-  if (failure_number > seen) throw EnvironmentError(failure);
+  if (failure_number > seen)
+    throw EnvironmentError(failure.empty() ? "a kernel failed: not enough host memory" : failure);
   if (drains_requested > seen) throw Cancelled();
 }
 

@@ -53,6 +53,9 @@ void forget_timing() noexcept;
 
 void check_last_launch(const CudaContext&) noexcept;
 
+/// Reports the exception in flight as a failure of this kernel: it must not reach StarPU's C frames.
+void report_exception(const char* kernel) noexcept;
+
 template <class P>
 P as_parameter(void* interface) noexcept {
   using Pointer = decltype(P::data);
@@ -180,30 +183,35 @@ const Args& arguments_of(const Call<Args>* call) noexcept {
 }
 
 template <class K, bool cuda>
-void run_variant(void** buffers, void* packed) {
+void run_variant(void** buffers, void* packed) noexcept {
   using D = Deduced<K>;
   using Args = typename K::Args;
   const auto* call = static_cast<const Call<Args>*>(packed);
   // StarPU starts a worker's part of a reduction without a task, and so without arguments; that must happen always.
   if (call != nullptr && draining()) return forget_timing();
   const Args& args = arguments_of(call);
-  [&]<std::size_t... I>(std::index_sequence<I...>) {
-    [[maybe_unused]] const std::size_t count = call != nullptr ? call->header.buffers : D::arity;
-    [[maybe_unused]] auto list = [] {
-      if constexpr (D::has_list())
-        return std::vector<typename ListOf<typename D::template Parameter<D::arity - 1>>::element>{};
-      else
-        return 0;
-    }();
-    if constexpr (cuda) {
-      CudaContext context(K::name);
-      K::cuda(context, args, argument<typename D::template Parameter<I>>(buffers, I, count, list)...);
-      check_last_launch(context);
-    } else {
-      K::cpu(args, argument<typename D::template Parameter<I>>(buffers, I, count, list)...);
+  // What may throw is not the kernel itself but, say, the memory for its list of tiles.
+  try {
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      [[maybe_unused]] const std::size_t count = call != nullptr ? call->header.buffers : D::arity;
+      [[maybe_unused]] auto list = [] {
+        if constexpr (D::has_list())
+          return std::vector<typename ListOf<typename D::template Parameter<D::arity - 1>>::element>{};
+        else
+          return 0;
+      }();
+      if constexpr (cuda) {
+        CudaContext context(K::name);
+        K::cuda(context, args, argument<typename D::template Parameter<I>>(buffers, I, count, list)...);
+        check_last_launch(context);
+      } else {
+        K::cpu(args, argument<typename D::template Parameter<I>>(buffers, I, count, list)...);
+      }
     }
+    (std::make_index_sequence<D::arity>{});
+  } catch (...) {
+    report_exception(K::name);
   }
-  (std::make_index_sequence<D::arity>{});
 }
 
 /// What the runtime needs of a kernel once its types are erased.

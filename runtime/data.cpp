@@ -92,6 +92,8 @@ std::string Data::label() const {
 void Data::set_reduction(CodeletImpl& zero, CodeletImpl& combine, std::vector<std::byte> combine_call) {
   auto* registered = static_cast<starpu_data_handle_t>(handle());
   if (zero_ == &zero && combine_ == &combine) return;
+  workers_for(zero, *state_);
+  workers_for(combine, *state_);
   Data* const self[] = {this, this};
   reinterpret_cast<CallHeader*>(combine_call.data())->footprint = footprint(0, self);
   combine_calls_.push_back(std::move(combine_call));
@@ -104,8 +106,9 @@ void Data::set_reduction(CodeletImpl& zero, CodeletImpl& combine, std::vector<st
 
 TileMemory acquire_on_host(Data& data, Mode mode) {
   auto* handle = static_cast<starpu_data_handle_t>(data.handle());
-  if (mode == Mode::in && !data.has_value() && !data.has_reduction())
-    throw ArgumentError("Tile::read", "tile " + data.label(), "nothing was written to it");
+  if (mode != Mode::out && !data.has_value() && !data.has_reduction())
+    throw ArgumentError(mode == Mode::in ? "Tile::read" : "Tile::update", "tile " + data.label(),
+                        "nothing was written to it");
   data.state_->submit_held(data.history.graph);
   if (starpu_data_acquire_on_node(handle, STARPU_MAIN_RAM, to_starpu(mode)) != 0)
     throw EnvironmentError("a tile could not be brought to host memory");

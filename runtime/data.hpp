@@ -50,6 +50,7 @@ class Data {
 
   void set_reduction(CodeletImpl& zero, CodeletImpl& combine, std::vector<std::byte> combine_call);
   bool has_reduction() const { return combine_ != nullptr; }
+  const CodeletImpl* zero() const { return zero_; }
 
   /// Whether anything was written to it, or will be by the tasks inserted so far: what StarPU aborts on when it is not.
   bool has_value() const { return has_value_; }
@@ -118,9 +119,9 @@ class Tile {
   /// a task that writes the tile waits for its end, and a wait() for that task, on the same thread, would wait for
   /// ever.
   HostAccess<const T> read() const { return {*data_, Mode::in}; }
-  /// As read(), to change the tile in place: waits for the tasks that read it as well.
+  /// As read(), to change the tile in place: waits for the tasks that read it as well. Throws as read() does.
   HostAccess<T> update() const { return {*data_, Mode::inout}; }
-  /// Waits for the tasks that use the tile; what it held is lost. Throws as read() does.
+  /// Waits for the tasks that use the tile; what it held is lost. Throws as read() does, when tasks were dropped.
   HostAccess<T> write() const { return {*data_, Mode::out}; }
 
  private:

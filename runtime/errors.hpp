@@ -37,6 +37,13 @@ class EnvironmentError : public Error {
   using Error::Error;
 };
 
+/// No worker of the runtime has a variant of the kernel it can run. The message names the kernel, its variants and the
+/// workers there are.
+class NoWorkerError : public EnvironmentError {
+ public:
+  using EnvironmentError::EnvironmentError;
+};
+
 /// The run was cancelled (Runtime::cancel, or Ctrl-C in the command): results are incomplete.
 class Cancelled : public Error {
  public:

@@ -15,9 +15,14 @@ namespace {
 
 std::atomic<std::uint64_t> next_graph_id{1};
 
-std::string describe(const detail::RuntimeState& state) {
-  return std::to_string(state.cpus) + " CPU and " + std::to_string(state.gpus) + " CUDA workers";
-}
+/// Of a task that was not submitted; its arguments go with it.
+struct DestroyTask {
+  void operator()(starpu_task* task) const {
+    task->destroy = 0;
+    starpu_task_destroy(task);
+  }
+};
+using OwnedTask = std::unique_ptr<starpu_task, DestroyTask>;
 
 }  // namespace
 
@@ -36,10 +41,10 @@ struct Graph::Impl {
     std::optional<detail::Data> data;
   };
   std::deque<StatusSlot> statuses;
-  std::map<std::tuple<index_t, index_t, std::size_t>, detail::Data> scratch;
+  std::map<std::tuple<index_t, index_t, std::size_t, index_t>, detail::Data> scratch;
 
   struct Held {
-    starpu_task* task;           // null for a hint
+    OwnedTask task;              // null for a hint
     std::function<void()> hint;  // keeps its place among the tasks
   };
   std::vector<Held> held;  // with longest_path_priorities: what is not submitted yet
@@ -58,9 +63,12 @@ struct Graph::Impl {
   /// Which kinds of worker may run this task, or NoWorkerError / EnvironmentError saying why none can.
   std::int32_t placement(const Insertion& task) const;
   void track(const Insertion& task);
-  void submit(starpu_task* task) const;
+  void submit(OwnedTask task) const;
   void submit_held();
-  void in_order(std::function<void()> hint);
+  /// Runs a hint on this data, or holds it back among the tasks.
+  void in_order(detail::Data&, std::function<void()> hint);
+  /// Submits what another graph holds back and this data may be part of; from here on this graph may.
+  void take(detail::Data&) const;
 };
 
 void Graph::Impl::check(const Insertion& task) const {
@@ -88,14 +96,18 @@ void Graph::Impl::check(const Insertion& task) const {
 
 std::int32_t Graph::Impl::placement(const Insertion& task) const {
   detail::CodeletImpl& codelet = *task.codelet;
-  const bool cpu = codelet.has_cpu() && state->cpus > 0;
-  bool cuda = codelet.has_cuda() && state->gpus > 0;
-  if (!cpu && !cuda)
-    throw NoWorkerError(std::string("kernel '") + codelet.name() + "' has " +
-                        (codelet.has_cpu() ? "only a CPU variant" : "only a CUDA variant") + ", and this runtime has " +
-                        describe(*state) +
-                        (codelet.has_cpu() ? ": set STARPU_NCPU to 1 or more"
-                                           : ": run where a GPU is visible and STARPU_NCUDA is not 0"));
+  std::uint32_t where = detail::workers_for(codelet, *state);
+  for (std::size_t b = 0; b < task.data.size(); ++b) {
+    if (mode_of(task, b) != Mode::reduce) continue;
+    // A worker begins its part of a reduction with the zero kernel.
+    const detail::CodeletImpl& zero = *task.data[b]->zero();
+    where &= detail::workers_for(zero, *state);
+    if (where == 0)
+      throw NoWorkerError(std::string("kernel '") + codelet.name() + "' reduces into a tile whose zero kernel '" +
+                          zero.name() + "' has no variant for the workers that can run it, among " +
+                          detail::describe_workers(*state) + ": give it their variant, or allow other workers");
+  }
+  const bool cpu = (where & STARPU_CPU) != 0, cuda = (where & STARPU_CUDA) != 0;
   if (!cuda) return STARPU_CPU;
   std::size_t bytes = 0;
   for (const detail::Data* data : task.data) bytes += data->bytes();
@@ -109,6 +121,7 @@ std::int32_t Graph::Impl::placement(const Insertion& task) const {
 
 /// Follows the dependences that this task implies: the longest path always, the edges when the graph is recorded.
 void Graph::Impl::track(const Insertion& task) {
+  for (detail::Data* data : task.data) take(*data);
   if (record) {
     std::string label;
     for (std::size_t b = 0; b < task.data.size() && label.empty(); ++b)
@@ -120,7 +133,6 @@ void Graph::Impl::track(const Insertion& task) {
     const Mode mode = mode_of(task, b);
     if (mode == Mode::scratch) continue;
     detail::Data& data = *task.data[b];
-    if (data.history.graph != id) state->submit_held(data.history.graph);
     begin = std::max(begin, data.history.begin(id, mode));
     if (record) record->depends_on(data.history.previous);
     if (mode != Mode::in) data.set_value(true);
@@ -138,40 +150,47 @@ void Graph::Impl::track(const Insertion& task) {
   bounds.path_flops = std::max(bounds.path_flops, end);
 }
 
-void Graph::Impl::submit(starpu_task* task) const {
+void Graph::Impl::submit(OwnedTask task) const {
   task->priority = std::clamp(task->priority, lowest_priority, highest_priority);
-  const int status = starpu_task_submit(task);
-  if (status != 0) {
-    const std::string name = task->cl->name;
-    task->destroy = 0;
-    starpu_task_destroy(task);
-    throw NoWorkerError("kernel '" + name + "': StarPU found no worker for it among " + describe(*state));
-  }
+  if (starpu_task_submit(task.get()) == 0)
+    static_cast<void>(task.release());  // StarPU destroys it when it has run
+  else
+    throw NoWorkerError(std::string("kernel '") + task->cl->name + "': StarPU found no worker for it among " +
+                        detail::describe_workers(*state));
 }
 
 void Graph::Impl::submit_held() {
   if (held.empty()) return;
-  const std::vector<Held> now = std::exchange(held, {});
-  const auto tasks =
-      static_cast<std::size_t>(std::count_if(now.begin(), now.end(), [](const Held& h) { return h.task; }));
+  const auto tasks = static_cast<std::size_t>(
+      std::count_if(held.begin(), held.end(), [](const Held& h) { return h.task != nullptr; }));
   const std::vector<double> path = record->path_to_end(record->size() - tasks);
   const double longest = path.empty() ? 1 : *std::max_element(path.begin(), path.end());
   std::size_t next = 0;
-  for (const Held& h : now) {
+  for (Held& h : std::exchange(held, {})) {
     if (h.task != nullptr) {
       h.task->priority = static_cast<int>(path[next++] / longest * 1e6);
-      submit(h.task);
+      submit(std::move(h.task));
     } else {
       h.hint();
     }
   }
 }
 
-void Graph::Impl::in_order(std::function<void()> hint) {
-  if (held.empty())
+void Graph::Impl::in_order(detail::Data& data, std::function<void()> hint) {
+  if (held.empty()) {
+    if (data.history.graph != id) state->submit_held(data.history.graph);
     hint();
-  else
+  } else {
+    take(data);  // so that the data's end submits the hint
     held.push_back({nullptr, std::move(hint)});
+  }
+}
+
+void Graph::Impl::take(detail::Data& data) const {
+  if (data.history.graph == id) return;
+  state->submit_held(data.history.graph);
+  data.history = {};
+  data.history.graph = id;
 }
 
 Graph::Graph(Runtime& runtime, GraphOptions options) : impl_(std::make_unique<Impl>()) {
@@ -215,7 +234,7 @@ void Graph::insert(const Insertion& task) {
   task.call->footprint = detail::footprint(task.cost_key, task.data);
   const std::int32_t where = impl_->placement(task);
 
-  starpu_task* t = starpu_task_create();
+  OwnedTask t(starpu_task_create());
   t->cl = task.codelet->starpu();
   t->where = where;
   t->name = task.codelet->name();  // else traces show the performance model's
@@ -225,7 +244,7 @@ void Graph::insert(const Insertion& task) {
   t->cl_arg_free = 1;
   if (impl_->state->profile) {
     t->callback_func = &detail::record_use;
-    t->callback_arg = t;
+    t->callback_arg = t.get();
   }
   const std::size_t buffers = task.data.size();
   const auto& modes = task.codelet->modes();
@@ -242,9 +261,9 @@ void Graph::insert(const Insertion& task) {
   impl_->track(task);
   t->cl_arg = call.release();
   if (impl_->options.longest_path_priorities)
-    impl_->held.push_back({t, {}});
+    impl_->held.push_back({std::move(t), {}});
   else
-    impl_->submit(t);
+    impl_->submit(std::move(t));
 }
 
 void Graph::submit() {
@@ -277,11 +296,11 @@ Tile<int> Graph::status(index_t offset) {
   return Tile<int>(*slot.data);
 }
 
-detail::Data& Graph::scratch_data(Shape shape, std::size_t element_size) {
+detail::Data& Graph::scratch_data(Shape shape, std::size_t element_size, index_t which) {
   impl_->require_alive();
   return impl_->scratch
-      .try_emplace({shape.rows, shape.cols, element_size}, *impl_->runtime, nullptr, shape, shape.rows, element_size,
-                   detail::Data::OnRelease::drop)
+      .try_emplace({shape.rows, shape.cols, element_size, which}, *impl_->runtime, nullptr, shape, shape.rows,
+                   element_size, detail::Data::OnRelease::drop)
       .first->second;
 }
 
@@ -292,10 +311,10 @@ void Graph::prefetch(detail::Data& data, int gpu) {
   if (!data.has_value() || (gpu >= 0 && nodes.empty())) return;
   if (gpu >= 0) {
     const unsigned node = nodes[static_cast<std::size_t>(gpu) % nodes.size()];
-    return impl_->in_order([=] { starpu_data_prefetch_on_node(handle, node, 1); });
+    return impl_->in_order(data, [=] { starpu_data_prefetch_on_node(handle, node, 1); });
   }
   // An acquisition waits for the tasks before it, where StarPU's own prefetch would overtake them.
-  impl_->in_order([=] {
+  impl_->in_order(data, [=] {
     starpu_data_acquire_on_node_cb(
         handle, STARPU_MAIN_RAM, STARPU_R,
         [](void* h) { starpu_data_release_on_node(static_cast<starpu_data_handle_t>(h), STARPU_MAIN_RAM); }, handle);
@@ -305,7 +324,7 @@ void Graph::prefetch(detail::Data& data, int gpu) {
 void Graph::invalidate(detail::Data& data) {
   impl_->require_alive();
   auto* handle = static_cast<starpu_data_handle_t>(data.handle());
-  impl_->in_order([=] { starpu_data_invalidate_submit(handle); });
+  impl_->in_order(data, [=] { starpu_data_invalidate_submit(handle); });
   data.set_value(false);
 }
 

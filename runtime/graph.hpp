@@ -80,13 +80,14 @@ class Graph {
   Tile<int> status(index_t offset = 0);
 
   /// Work space for kernels' Scratch parameters: one tile of this shape for the whole graph (every worker has its own
-  /// copy).
+  /// copy). A task that needs two of one shape asks for them by number: `which` tells them apart.
   template <class T>
-  Tile<T> scratch(index_t rows, index_t cols) {
-    return Tile<T>(scratch_data(Shape{rows, cols}, sizeof(T)));
+  Tile<T> scratch(index_t rows, index_t cols, index_t which = 0) {
+    return Tile<T>(scratch_data(Shape{rows, cols}, sizeof(T), which));
   }
 
-  /// Says how Reduce accesses to a tile begin (Zero: Out) and combine (Add: Commute, In).
+  /// Says how Reduce accesses to a tile begin (Zero: Out) and combine (Add: Commute, In). Throws NoWorkerError when no
+  /// worker can run one of them. Tasks that reduce into the tile run only where Zero can run as well.
   template <Kernel Zero, Kernel Add, class T>
   void reduction(const Tile<T>& tile);  // both with default Args
 
@@ -126,18 +127,11 @@ class Graph {
     std::uint64_t cost_key;
   };
   void insert(const Insertion&);
-  detail::Data& scratch_data(Shape, std::size_t element_size);
+  detail::Data& scratch_data(Shape, std::size_t element_size, index_t which);
   void prefetch(detail::Data&, int gpu);
   void invalidate(detail::Data&);
 
   std::unique_ptr<Impl> impl_;
-};
-
-/// No worker of the runtime has a variant of the kernel it can run. The message names the kernel, its variants and the
-/// workers there are.
-class NoWorkerError : public EnvironmentError {
- public:
-  using EnvironmentError::EnvironmentError;
 };
 
 namespace detail {

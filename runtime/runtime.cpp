@@ -3,10 +3,12 @@
 #include "runtime/starpu.hpp"
 #include "runtime/topology.hpp"
 
+#include <climits>
 #include <starpu_fxt.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <tuple>
@@ -27,9 +29,12 @@ std::atomic<bool> running{false};
 class ScopedEnvironment {
  public:
   void set(const char* name, const std::string& value) {
-    const char* old = std::getenv(name);
-    saved_.emplace_back(name, old != nullptr ? std::optional<std::string>(old) : std::nullopt);
+    save(name);
     setenv(name, value.c_str(), 1);
+  }
+  void unset(const char* name) {
+    save(name);
+    unsetenv(name);
   }
   ~ScopedEnvironment() {
     for (const auto& [name, old] : saved_)
@@ -40,6 +45,10 @@ class ScopedEnvironment {
   }
 
  private:
+  void save(const char* name) {
+    const char* old = std::getenv(name);
+    saved_.emplace_back(name, old != nullptr ? std::optional<std::string>(old) : std::nullopt);
+  }
   std::vector<std::pair<const char*, std::optional<std::string>>> saved_;
 };
 
@@ -58,6 +67,17 @@ std::string list_of_schedulers() {
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr ? std::string(name) + "=" + value : std::string(name) + " unset";
+}
+
+/// Refuses what StarPU aborts on: it takes whole numbers from 0 only.
+void check_number(const char* name, const char* remedy) {
+  const char* value = std::getenv(name);
+  if (value == nullptr || *value == 0) return;
+  char* end = nullptr;
+  errno = 0;
+  const long number = std::strtol(value, &end, 10);
+  if (end == value || *end != 0 || errno != 0 || number < 0 || number > INT_MAX)
+    throw EnvironmentError(environment(name) + " is no whole number from 0: " + remedy + ", or unset it");
 }
 
 void apply(const RuntimeOptions& options, ScopedEnvironment& env) {
@@ -80,6 +100,10 @@ void apply(const RuntimeOptions& options, ScopedEnvironment& env) {
       if (*value < 0) throw ArgumentError("Runtime", argument, std::to_string(*value) + " is negative");
       env.set(variable, std::to_string(*value));
     }
+  check_number("STARPU_NCPU", "set it to the number of CPU workers");
+  check_number("STARPU_NCPUS", "set it to the number of CPU workers");
+  check_number("STARPU_NCUDA", "set it to the number of CUDA devices");
+  check_number("STARPU_LIMIT_CUDA_MEM", "set it to the MiB that tiles may take on each GPU");
   if (!options.trace_dir.empty()) {
     std::error_code error;
     std::filesystem::create_directories(options.trace_dir, error);
@@ -88,6 +112,7 @@ void apply(const RuntimeOptions& options, ScopedEnvironment& env) {
     starpu_fxt_autostart_profiling(options.trace_from_start ? 1 : 0);
     env.set("STARPU_FXT_TRACE", "1");
     env.set("STARPU_FXT_PREFIX", options.trace_dir);
+    env.unset("STARPU_FXT_SUFFIX");  // the file's name is what convert_trace looks for
   }
 }
 
@@ -197,20 +222,21 @@ std::string Runtime::starpu_version() {
   return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(release);
 }
 
-PinnedMemory::PinnedMemory(Runtime& runtime, void* data, std::size_t bytes) {
+PinnedMemory::PinnedMemory(Runtime& runtime, void* data, std::size_t bytes) : state_(runtime.state()) {
   if (runtime.gpus() == 0 || bytes == 0 || starpu_memory_pin(data, bytes) != 0) return;
   data_ = data;
   bytes_ = bytes;
 }
 
 PinnedMemory::PinnedMemory(PinnedMemory&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+    : state_(other.state_), data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
 
 PinnedMemory::~PinnedMemory() {
-  if (data_ != nullptr && running) starpu_memory_unpin(data_, bytes_);
+  if (data_ != nullptr && state_->alive) starpu_memory_unpin(data_, bytes_);
 }
 
-HostBuffer::HostBuffer(Runtime& runtime, std::size_t bytes) : bytes_(bytes), pinned_(runtime.gpus() > 0) {
+HostBuffer::HostBuffer(Runtime& runtime, std::size_t bytes)
+    : state_(runtime.state()), bytes_(bytes), pinned_(runtime.gpus() > 0) {
   if (bytes == 0) return;
   constexpr std::size_t page = 4096;
   if (pinned_) pinned_ = starpu_malloc_flags(&data_, bytes, STARPU_MALLOC_PINNED) == 0;
@@ -220,7 +246,7 @@ HostBuffer::HostBuffer(Runtime& runtime, std::size_t bytes) : bytes_(bytes), pin
 
 HostBuffer::~HostBuffer() {
   if (data_ == nullptr) return;
-  if (pinned_ && running)
+  if (pinned_ && state_->alive)
     starpu_free_flags(data_, bytes_, STARPU_MALLOC_PINNED);
   else if (!pinned_)
     std::free(data_);

@@ -51,7 +51,7 @@ struct WorkerUse {
 
 /// What crossed one directed link between two memories since the last reset.
 struct LinkUse {
-  std::string from, to;
+  std::string from = {}, to = {};
   index_t transfers = 0;
   double bytes = 0;
 };
@@ -108,7 +108,8 @@ class Runtime {
   std::shared_ptr<detail::RuntimeState> state_;
 };
 
-/// Page-locks host memory for fast transfers while it lives; does nothing without a GPU.
+/// Page-locks host memory for fast transfers while it lives; does nothing without a GPU. When it outlives its runtime
+/// the memory stays page-locked until the process ends.
 class PinnedMemory {
  public:
   PinnedMemory(Runtime& runtime, void* data, std::size_t bytes);
@@ -117,12 +118,13 @@ class PinnedMemory {
   PinnedMemory& operator=(PinnedMemory&&) = delete;
 
  private:
+  std::shared_ptr<detail::RuntimeState> state_;
   void* data_ = nullptr;
   std::size_t bytes_ = 0;
 };
 
 /// Host memory that GPUs transfer at full speed: page-locked when the runtime has one. Throws EnvironmentError when
-/// there is not enough.
+/// there is not enough. Page-locked memory that outlives its runtime is kept until the process ends.
 class HostBuffer {
  public:
   HostBuffer(Runtime& runtime, std::size_t bytes);
@@ -132,6 +134,7 @@ class HostBuffer {
   void* data() const { return data_; }
 
  private:
+  std::shared_ptr<detail::RuntimeState> state_;
   void* data_ = nullptr;
   std::size_t bytes_ = 0;
   bool pinned_ = false;

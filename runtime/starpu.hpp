@@ -24,9 +24,15 @@ struct RuntimeState {
   int cpus = 0, gpus = 0;
   std::string scheduler;
   std::vector<Worker> workers;
-  std::vector<unsigned> gpu_nodes;                         // StarPU memory node of each CUDA device
-  std::size_t smallest_device = SIZE_MAX;                  // bytes that StarPU may use on the GPU with the least
-  std::vector<double> waiting_before;                      // StarPU resets its other times, not this one
+  std::vector<unsigned> gpu_nodes;         // StarPU memory node of each CUDA device
+  std::size_t smallest_device = SIZE_MAX;  // bytes that StarPU may use on the GPU with the least
+  struct Times {
+    double busy = 0, waiting = 0, sleeping = 0, total = 0;
+    double waiting_before = 0;  // as StarPU said it last: this one it does not reset when it is read
+  };
+  std::vector<Times> times;    // of each worker, since the last reset
+  std::vector<LinkUse> links;  // of each bus, since the last reset
+  void collect_profile();
   Data* registered = nullptr;                              // head of the list of live data
   std::map<std::uint64_t, std::function<void()>> holding;  // of the graphs that hold tasks back: submits them
   std::atomic<int> graphs_holding{0};
@@ -66,13 +72,18 @@ class CodeletImpl {
   bool has_list_;
 };
 
+/// The kinds of worker there are that have a variant of the kernel (STARPU_CPU, STARPU_CUDA); NoWorkerError when none.
+std::uint32_t workers_for(const CodeletImpl&, const RuntimeState&);
+std::string describe_workers(const RuntimeState&);
+
 starpu_data_access_mode to_starpu(Mode);
 std::vector<CodeletImpl*> all_codelets();
 
 /// What a task's performance model tells apart: the kernel's cost key and the shapes and element sizes of its tiles.
 std::uint32_t footprint(std::uint64_t cost_key, std::span<Data* const>);
 
-/// Requests a drain: because a codelet failed, or because of Runtime::cancel (async-signal-safe).
+/// Requests a drain: because a codelet failed (an empty string: with no memory to say why), or because of
+/// Runtime::cancel (async-signal-safe).
 void report_failure(const std::string& what) noexcept;
 void report_cancellation() noexcept;
 bool cancellation_pending() noexcept;

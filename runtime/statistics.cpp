@@ -16,7 +16,31 @@ std::string node_name(int node) {
 
 }  // namespace
 
+void detail::RuntimeState::collect_profile() {
+  if (!profile) return;
+  times.resize(workers.size());
+  for (std::size_t w = 0; w < workers.size(); ++w) {
+    starpu_profiling_worker_info info{};
+    starpu_profiling_worker_get_info(static_cast<int>(w), &info);
+    Times& use = times[w];
+    use.busy += seconds(info.executing_time);
+    use.waiting += seconds(info.waiting_time) - use.waiting_before;
+    use.sleeping += seconds(info.sleeping_time);
+    use.total += seconds(info.total_time);
+    use.waiting_before = seconds(info.waiting_time);
+  }
+  for (int bus = 0; bus < starpu_bus_get_count(); ++bus) {
+    const auto b = static_cast<std::size_t>(bus);
+    if (b == links.size()) links.push_back({node_name(starpu_bus_get_src(bus)), node_name(starpu_bus_get_dst(bus))});
+    starpu_profiling_bus_info info{};
+    starpu_bus_get_profiling_info(bus, &info);
+    links[b].transfers += info.transfer_count;
+    links[b].bytes += static_cast<double>(info.transferred_bytes);
+  }
+}
+
 Statistics Runtime::statistics() {
+  state_->collect_profile();
   Statistics result;
   for (std::size_t w = 0; w < state_->workers.size(); ++w) {
     WorkerUse use{state_->workers[w], 0, 0, 0, 0, 0, {}};
@@ -34,22 +58,16 @@ Statistics Runtime::statistics() {
       use.tasks += static_cast<index_t>(tasks);
     }
     if (state_->profile) {
-      starpu_profiling_worker_info info{};
-      starpu_profiling_worker_get_info(static_cast<int>(w), &info);
-      use.busy_seconds = seconds(info.executing_time);
-      use.waiting_seconds = seconds(info.waiting_time) - state_->waiting_before[w];
-      use.sleeping_seconds = seconds(info.sleeping_time);
-      use.total_seconds = seconds(info.total_time);
+      const auto& times = state_->times[w];
+      use.busy_seconds = times.busy;
+      use.waiting_seconds = times.waiting;
+      use.sleeping_seconds = times.sleeping;
+      use.total_seconds = times.total;
     }
     result.workers.push_back(std::move(use));
   }
-  for (int bus = 0; state_->profile && bus < starpu_bus_get_count(); ++bus) {
-    starpu_profiling_bus_info info{};
-    starpu_bus_get_profiling_info(bus, &info);
-    if (info.transfer_count > 0)
-      result.links.push_back({node_name(starpu_bus_get_src(bus)), node_name(starpu_bus_get_dst(bus)),
-                              info.transfer_count, static_cast<double>(info.transferred_bytes)});
-  }
+  for (const LinkUse& link : state_->links)
+    if (link.transfers > 0) result.links.push_back(link);
   return result;
 }
 
@@ -60,15 +78,9 @@ void Runtime::reset_statistics() {
       codelet->uses[w].nanoseconds = 0;
       codelet->starpu()->per_worker_stats[w] = 0;
     }
-  if (!state_->profile) return;
-  state_->waiting_before.resize(state_->workers.size());
-  for (std::size_t w = 0; w < state_->workers.size(); ++w) {
-    starpu_profiling_worker_info info{};
-    starpu_profiling_worker_get_info(static_cast<int>(w), &info);
-    state_->waiting_before[w] = seconds(info.waiting_time);
-  }
-  starpu_profiling_bus_info ignored{};
-  for (int bus = 0; bus < starpu_bus_get_count(); ++bus) starpu_bus_get_profiling_info(bus, &ignored);
+  state_->collect_profile();
+  for (auto& times : state_->times) times = {0, 0, 0, 0, times.waiting_before};
+  state_->links.clear();
 }
 
 }  // namespace tesela

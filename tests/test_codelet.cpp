@@ -1,4 +1,5 @@
 #include "runtime/graph.hpp"
+#include "tests/machine.hpp"
 #include "tests/toy_kernels.hpp"
 #include "tests/variable.hpp"
 
@@ -6,7 +7,10 @@
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <new>
 #include <numeric>
 #include <set>
 
@@ -14,6 +18,38 @@ using namespace tesela;
 using namespace tesela::test;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
+
+namespace {
+
+/// While it lives, operator new has no memory: on the thread that made it, or on all others.
+class NoMemory {
+ public:
+  enum Where { nowhere, here, elsewhere };
+  explicit NoMemory(Where where) {
+    mine = true;
+    refused = where;
+  }
+  ~NoMemory() {
+    refused = nowhere;
+    mine = false;
+  }
+  static bool refuses() { return refused == (mine ? here : elsewhere); }
+
+ private:
+  static inline std::atomic<Where> refused{nowhere};
+  static inline thread_local bool mine = false;
+};
+
+}  // namespace
+
+// Not inlined: GCC 12 then takes new and free for a mismatched pair.
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
+  void* memory = NoMemory::refuses() ? nullptr : std::malloc(std::max<std::size_t>(bytes, 1));
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace {
 
@@ -94,6 +130,45 @@ struct UsesScratch {
     for_each_element(work, [&](int& x) { x = args.number; });
     std::this_thread::sleep_for(std::chrono::microseconds(300));
     for_each_element(work, [&](int& x) { *wrong.data += x == args.number ? 0 : 1; });
+  }
+};
+
+struct CudaZero {
+  static constexpr auto name = "test_cuda_zero";
+  struct Args {};
+  static void cuda(CudaContext&, const Args&, Out<double>) noexcept {}
+};
+
+struct CudaCombine {
+  static constexpr auto name = "test_cuda_combine";
+  struct Args {};
+  static void cuda(CudaContext&, const Args&, Commute<double>, In<double>) noexcept {}
+};
+
+/// Contributes from either kind of worker; the CUDA variant must not run where only the CPU can begin.
+struct ContributeAnywhere {
+  static constexpr auto name = "test_contribute_anywhere";
+  struct Args {};
+  static void cpu(const Args&, Reduce<double> sum) noexcept {
+    for_each_element(sum, [&](double& x) { x += 1; });
+  }
+  static void cuda(CudaContext& context, const Args&, Reduce<double>) noexcept { context.check(1, "a CUDA variant"); }
+};
+
+struct ContributeCuda {
+  static constexpr auto name = "test_contribute_cuda";
+  struct Args {};
+  static void cuda(CudaContext&, const Args&, Reduce<double>) noexcept {}
+};
+
+/// Fills two pieces of scratch, waits, and checks that they are two.
+struct UsesTwoScratches {
+  static constexpr auto name = "test_uses_two_scratches";
+  struct Args {};
+  static void cpu(const Args&, InOut<int> wrong, Scratch<int> first, Scratch<int> second) noexcept {
+    for_each_element(first, [](int& x) { x = 1; });
+    for_each_element(second, [](int& x) { x = 2; });
+    for_each_element(first, [&](int& x) { *wrong.data += x == 1 ? 0 : 1; });
   }
 };
 
@@ -208,6 +283,34 @@ TEST_CASE("contributions to a reduction add up, on top of what the tile held") {
   CHECK(to_vector(B) == std::vector<double>(4, expected));
 }
 
+TEST_CASE("a reduction whose kernels no worker can run is refused by name") {
+  Runtime runtime({.cpus = 1, .gpus = 0});
+  const TileMatrix<double> A(runtime, 1, 1, {1, 1});
+  Graph g(runtime);
+  const auto zero = [&] { g.reduction<CudaZero, Combine<double>>(A(0, 0)); };
+  const auto add = [&] { g.reduction<Set<double>, CudaCombine>(A(0, 0)); };
+  CHECK_THROWS_MATCHES(zero(), NoWorkerError, MessageMatches(ContainsSubstring("test_cuda_zero")));
+  CHECK_THROWS_MATCHES(add(), NoWorkerError, MessageMatches(ContainsSubstring("test_cuda_combine")));
+  CHECK_THROWS_AS(g.insert<Contribute<double>>({1}, A(0, 0)), ArgumentError);
+  g.reduction<Set<double>, Combine<double>>(A(0, 0));
+  g.insert<Contribute<double>>({1}, A(0, 0));
+  CHECK(g.wait().ok());
+  CHECK(value_of(A(0, 0)) == 1);
+}
+
+TEST_CASE("contributors run where the zero kernel can begin the reduction") {
+  require_gpu();
+  Runtime runtime({.cpus = 1, .gpus = 1});
+  const TileMatrix<double> A(runtime, 1, 1, {1, 1});
+  Graph g(runtime);
+  g.reduction<Set<double>, Combine<double>>(A(0, 0));
+  for (int i = 0; i < 50; ++i) g.insert<ContributeAnywhere>({}, A(0, 0));
+  CHECK_THROWS_MATCHES(g.insert<ContributeCuda>({}, A(0, 0)), NoWorkerError,
+                       MessageMatches(ContainsSubstring("test_contribute_cuda") && ContainsSubstring("test_set")));
+  CHECK(g.wait().ok());
+  CHECK(value_of(A(0, 0)) == 50);
+}
+
 TEST_CASE("reading a tile that only has a reduction gives its zero") {
   Runtime runtime({.gpus = 0});
   const TileMatrix<double> A(runtime, 2, 2, {2, 2});
@@ -230,6 +333,20 @@ TEST_CASE("scratch belongs to one task at a time") {
   }
   g.wait();
   for (int t = 0; t < tasks; ++t) CHECK(value_of(wrong(t, 0)) == 0);
+}
+
+TEST_CASE("a task may have two scratch tiles of one shape") {
+  Runtime runtime({.gpus = 0});
+  const TileMatrix<int> wrong(runtime, 1, 1, {1, 1});
+  Graph g(runtime);
+  CHECK(&g.scratch<int>(3, 2, 1).data() == &g.scratch<int>(3, 2, 1).data());
+  CHECK(&g.scratch<int>(3, 2).data() == &g.scratch<int>(3, 2, 0).data());
+  g.insert<Set<int>>({0}, wrong(0, 0));
+  CHECK_THROWS_AS(g.insert<UsesTwoScratches>({}, wrong(0, 0), g.scratch<int>(3, 2), g.scratch<int>(3, 2)),
+                  ArgumentError);
+  g.insert<UsesTwoScratches>({}, wrong(0, 0), g.scratch<int>(3, 2, 0), g.scratch<int>(3, 2, 1));
+  CHECK(g.wait().ok());
+  CHECK(value_of(wrong(0, 0)) == 0);
 }
 
 TEST_CASE("tasks that differ only in indices share a history; shapes, element sizes and cost keys split it") {
@@ -295,6 +412,51 @@ TEST_CASE("a failed device call is what wait() throws, with kernel, call and sta
   }
   g.insert<Fail>({99}, A(0, 0));
   CHECK_THROWS_MATCHES(g.wait(), EnvironmentError, MessageMatches(ContainsSubstring("99")));
+}
+
+TEST_CASE("a worker without memory for a task's list of tiles is a failure that wait() throws") {
+  Runtime runtime({.cpus = 1, .gpus = 0});
+  const TileMatrix<double> A(runtime, 40, 1, {1, 1});
+  Graph g(runtime);
+  std::vector<Tile<double>> tiles;
+  for (index_t i = 0; i < 40; ++i) {
+    tiles.push_back(A(i, 0));
+    g.insert<Set<double>>({1}, A(i, 0));
+  }
+  CHECK(g.wait().ok());
+  {
+    const NoMemory none(NoMemory::elsewhere);
+    g.insert<IncrementAll>({}, tiles);
+    CHECK_THROWS_MATCHES(g.wait(), EnvironmentError, MessageMatches(ContainsSubstring("not enough host memory")));
+  }
+  g.insert<IncrementAll>({}, tiles);
+  CHECK(g.wait().ok());
+  CHECK(value_of(A(39, 0)) == 2);
+}
+
+TEST_CASE("an insert or submit that finds no memory loses nothing but itself") {
+  Runtime runtime({.cpus = 1, .gpus = 0});
+  const TileMatrix<double> A(runtime, 1, 1, {1, 1});
+  *A(0, 0).write().data = 1;
+  Graph first(runtime), g(runtime, {.longest_path_priorities = true});
+  first.insert<Affine<double>>({2, 0}, A(0, 0));  // makes the codelet
+  CHECK(first.wait().ok());
+  const auto finds_none = [](auto f) {
+    try {
+      const NoMemory none(NoMemory::here);
+      f();
+    } catch (const std::bad_alloc&) {
+      return true;
+    }
+    return false;
+  };
+  CHECK(finds_none([&] { g.insert<Affine<double>>({3, 0}, A(0, 0)); }));
+  CHECK(g.tasks() == 0);
+  g.insert<Affine<double>>({5, 0}, A(0, 0));
+  g.insert<Affine<double>>({7, 0}, A(0, 0));
+  CHECK(finds_none([&] { g.submit(); }));
+  CHECK(g.wait().ok());
+  CHECK(value_of(A(0, 0)) == 70);
 }
 
 TEST_CASE("a failure that nobody waited for does not reach the next graph") {

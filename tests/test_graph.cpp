@@ -238,6 +238,9 @@ TEST_CASE("reading what nothing wrote is refused, by insert and on the host") {
   CHECK_THROWS_MATCHES(g.insert<Contribute<double>>({}, A(1, 0)), ArgumentError,
                        MessageMatches(ContainsSubstring("Graph::reduction")));
   CHECK_THROWS_MATCHES(A(1, 0).read(), ArgumentError, MessageMatches(ContainsSubstring("pivot(1,0)")));
+  CHECK_THROWS_MATCHES(A(1, 0).update(), ArgumentError,
+                       MessageMatches(ContainsSubstring("Tile::update") && ContainsSubstring("pivot(1,0)")));
+  A.host_changed();
   g.bring_home(A(1, 0));
   g.prefetch_to_gpu(A(1, 0), 0);
 
@@ -247,10 +250,25 @@ TEST_CASE("reading what nothing wrote is refused, by insert and on the host") {
   g.forget(A(1, 0));
   CHECK_THROWS_AS(g.insert<Affine<double>>({}, A(1, 0)), ArgumentError);
   CHECK_THROWS_AS(A(1, 0).read(), ArgumentError);
+  CHECK_THROWS_AS(A(1, 0).update(), ArgumentError);
   CHECK(value_of(B(0, 0)) == 1);
   g.insert<Set<double>>({2}, A(1, 0));
   CHECK(g.wait().ok());
   CHECK(value_of(A(1, 0)) == 2);
+}
+
+TEST_CASE("a mapped tile that was forgotten holds what the host wrote, once host_changed says so") {
+  Runtime runtime({.gpus = 0});
+  double memory = 1;
+  const auto A = TileMatrix<double>::map(runtime, &memory, 1, 1, 1, {1, 1});
+  Graph g(runtime);
+  g.forget(A(0, 0));
+  CHECK_THROWS_AS(A(0, 0).update(), ArgumentError);
+  g.wait();
+  memory = 3;
+  A.host_changed();
+  g.insert<Affine<double>>({2, 1}, A(0, 0));
+  CHECK(value_of(A(0, 0)) == 7);
 }
 
 TEST_CASE("the host sees what the tasks inserted before it wrote, and they see what it writes") {
@@ -298,6 +316,40 @@ TEST_CASE("two graphs on one tile keep the order of insertion, held back or not"
   g.wait();
   h.wait();
   CHECK(value_of(A(0, 0)) == 6);
+}
+
+TEST_CASE("a tile that only a held hint knows may end before the graph does") {
+  Runtime runtime({.gpus = 0});
+  const bool home = GENERATE(false, true);
+  double memory = 1;
+  std::atomic<int> ran{0};
+  const TileMatrix<int> B(runtime, 1, 1, {1, 1});
+  B(0, 0).write().data[0] = 0;
+  Graph g(runtime, {.longest_path_priorities = true});
+  g.insert<Sleep>({0, &ran}, B(0, 0));
+  {
+    const auto A = TileMatrix<double>::map(runtime, &memory, 1, 1, 1, {1, 1});
+    home ? g.bring_home(A(0, 0)) : g.forget(A(0, 0));
+  }
+  // The hint was submitted while the tile lived, and with it what was inserted before.
+  const auto start = std::chrono::steady_clock::now();
+  while (ran == 0 && seconds_since(start) < 5) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  CHECK(ran == 1);
+  CHECK(g.wait().ok());
+}
+
+TEST_CASE("a hint waits for the tasks on its tile that another graph holds back") {
+  Runtime runtime({.gpus = 0});
+  const bool held = GENERATE(false, true);
+  const TileMatrix<double> A(runtime, 1, 1, {1, 1}), B(runtime, 1, 1, {1, 1}), other(runtime, 1, 1, {1, 1});
+  *A(0, 0).write().data = 5;
+  Graph g(runtime, {.longest_path_priorities = true}), h(runtime, {.longest_path_priorities = held});
+  h.insert<Set<double>>({1}, other(0, 0));
+  g.insert<Copy<double>>({}, A(0, 0), B(0, 0));
+  h.forget(A(0, 0));
+  CHECK(h.wait().ok());
+  CHECK(g.wait().ok());
+  CHECK(value_of(B(0, 0)) == 5);
 }
 
 TEST_CASE("longest-path priorities decide the order of ready tasks") {

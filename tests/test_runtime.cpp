@@ -94,6 +94,22 @@ TEST_CASE("the number of workers: option, then STARPU_NCPU") {
   CHECK(std::string(std::getenv("STARPU_NCPU")) == "1");
 }
 
+TEST_CASE("numbers in the environment that StarPU aborts on are refused, by name and value") {
+  for (const char* name : {"STARPU_NCPU", "STARPU_NCUDA", "STARPU_LIMIT_CUDA_MEM"})
+    for (const char* value : {"two", "-3", "-1", "1x", "99999999999999999999"}) {
+      const Variable variable(name, value);
+      CHECK_THROWS_MATCHES(
+          Runtime(), EnvironmentError,
+          MessageMatches(ContainsSubstring(std::string(name) + "=" + value) && ContainsSubstring("set it to")));
+    }
+  {
+    const Variable ncpu("STARPU_NCPU", "two");  // an option makes it irrelevant
+    CHECK(Runtime({.cpus = 1, .gpus = 0}).cpus() == 1);
+  }
+  const Variable ncpu("STARPU_NCPU", "1"), limit("STARPU_LIMIT_CUDA_MEM", "500");
+  CHECK(Runtime({.gpus = 0}).cpus() == 1);
+}
+
 TEST_CASE("negative worker counts are refused") {
   const Variable sched("STARPU_SCHED", nullptr);
   CHECK_THROWS_MATCHES(Runtime({.cpus = -1}), ArgumentError, MessageMatches(ContainsSubstring("cpus")));
@@ -169,6 +185,19 @@ TEST_CASE("an access on the host that outlives the runtime neither blocks its en
   const auto again = A(0, 0).read();
   runtime.reset();
   CHECK(memory[3] == 1.0);
+}
+
+TEST_CASE("page-locked memory belongs to one runtime and leaves the next one alone") {
+  require_gpu();
+  std::vector<double> memory(1 << 20, 1.0);
+  auto first = std::make_unique<Runtime>(RuntimeOptions{.cpus = 1, .gpus = 1});
+  auto buffer = std::make_unique<HostBuffer>(*first, memory.size() * sizeof(double));
+  auto pinned = std::make_unique<PinnedMemory>(*first, memory.data(), memory.size() * sizeof(double));
+  first.reset();
+  Runtime second({.cpus = 1, .gpus = 1});
+  buffer.reset();
+  pinned.reset();
+  CHECK(run_one_task(second, 3) == 3);
 }
 
 TEST_CASE("performance models survive a restart of the runtime") {

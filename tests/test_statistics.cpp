@@ -44,6 +44,26 @@ const std::map<std::string, index_t> expected{{"test_set", 17}, {"test_affine", 
 
 }  // namespace
 
+TEST_CASE("statistics may be asked for twice: the second answer is at least the first") {
+  Runtime runtime({.gpus = 0, .profile = true});
+  work(runtime);
+  const Statistics first = runtime.statistics(), second = runtime.statistics();
+  double busy = 0;
+  REQUIRE(second.workers.size() == first.workers.size());
+  for (std::size_t w = 0; w < first.workers.size(); ++w) {
+    const WorkerUse &before = first.workers[w], &after = second.workers[w];
+    busy += before.busy_seconds;
+    CHECK(after.tasks == before.tasks);
+    CHECK(after.busy_seconds >= before.busy_seconds);
+    CHECK(after.waiting_seconds >= before.waiting_seconds);
+    CHECK(after.sleeping_seconds >= before.sleeping_seconds);
+    CHECK(after.total_seconds > before.total_seconds);
+  }
+  CHECK(busy >= 0.0199);
+  runtime.reset_statistics();
+  for (const WorkerUse& worker : runtime.statistics().workers) CHECK(worker.busy_seconds < busy / 10);
+}
+
 TEST_CASE("tasks are counted by worker and kernel, profiled or not; a reset begins anew") {
   for (const bool profile : {false, true, false}) {
     CAPTURE(profile);

@@ -1,5 +1,7 @@
 #include "runtime/trace.hpp"
 #include "tests/process.hpp"
+#include "tests/toy_kernels.hpp"
+#include "tests/variable.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -47,6 +49,23 @@ TEST_CASE("--trace leaves a trace that ViTE reads, each kernel under its own nam
     CHECK_THAT(vite.out, ContainsSubstring("0 errors"));
     CHECK_THAT(contents(traces + "/out.svg"), ContainsSubstring("<svg") && ContainsSubstring("<rect"));
   }
+}
+
+TEST_CASE("a trace is found whatever STARPU_FXT_SUFFIX says") {
+  if (!can_trace()) SKIP("this StarPU records no traces");
+  const Variable suffix("STARPU_FXT_SUFFIX", "mine");
+  const TemporaryFolder folder;
+  {
+    Runtime runtime({.cpus = 1, .gpus = 0, .trace_dir = folder.path()});
+    CHECK(std::string(std::getenv("STARPU_FXT_SUFFIX")) == "mine");
+    const TileMatrix<int> A(runtime, 1, 1, {1, 1});
+    Graph g(runtime);
+    g.insert<Set<int>>({1}, A(0, 0));
+    CHECK(g.wait().ok());
+  }
+  CHECK_NOTHROW(convert_trace(folder.path()));
+  REQUIRE(read_tasks(folder.path()).size() == 1);
+  CHECK(read_tasks(folder.path()).front().kernel == "test_set");
 }
 
 TEST_CASE("a trace into a folder that cannot be made is an error, not a crash") {

@@ -102,7 +102,12 @@ class TileMatrix {
   /// For a mapped matrix whose memory the user has written to: waits for the tasks that use the tiles, and makes copies
   /// on GPUs out of date.
   void host_changed() const {
-    for_each_tile([](Tile<T> tile, index_t, index_t) { tile.update(); });
+    for_each_tile([&](Tile<T> tile, index_t, index_t) {
+      if (tile.data().has_value())
+        tile.update();
+      else if (storage_->mapped)  // forgotten before; what the user wrote is its value now
+        tile.write();
+    });
   }
 
   /// Calls f(tile, first row, first column) for every tile, column by column.
