@@ -132,6 +132,38 @@ TEST_CASE("gemm refuses shapes and tilings that do not conform") {
   CHECK_THROWS_AS(C(3, 0), ArgumentError);
 }
 
+TEST_CASE("gemm refuses what its kernels cannot take, with nothing inserted") {
+  Runtime runtime({.gpus = 0});
+  Graph g(runtime);
+  std::vector<double> memory(64, 1.0);
+  const auto square = [&](index_t ld) { return TileMatrix<double>::map(runtime, memory.data(), 4, 1, ld, {4, 4}); };
+  const auto multiply = [&](const auto& A, const auto& B, const auto& C, GemmOptions options = {}) {
+    gemm(g, Op::none, Op::none, 1.0, A, B, 1.0, C, options);
+  };
+  SECTION("sizes beyond BLAS's integers") {
+    const index_t beyond = index_t{1} << 31;
+    const TileMatrix<double> one(runtime, 1, 1, {4, 4});
+    const auto wide = square(beyond);
+    const auto C = TileMatrix<double>::map(runtime, memory.data() + 8, 4, 1, 4, {4, 4});
+    CHECK_THROWS_AS(multiply(wide, one, C), ArgumentError);
+    CHECK_THROWS_AS(multiply(C, one, wide), ArgumentError);
+    const TileMatrix<double> tall(runtime, beyond, 1, {beyond, 4}), taller(runtime, beyond, 1, {beyond, 4});
+    CHECK_THROWS_AS(multiply(tall, one, taller), ArgumentError);
+  }
+  SECTION("blocks that no kernel has") {
+    const TileMatrix<double> A(runtime, 4, 4, {4, 4}), B(runtime, 4, 4, {4, 4}), C(runtime, 4, 4, {4, 4});
+    for (const int block : {0, -16, 8, 64})
+      CHECK_THROWS_AS(multiply(A, B, C, {GemmKernel::naive, block, false}), ArgumentError);
+  }
+  SECTION("C among its own operands") {
+    const auto A = TileMatrix<double>::map(runtime, memory.data(), 8, 8, 8, {4, 4});
+    CHECK_THROWS_AS(multiply(A, A, A), ArgumentError);
+    CHECK_THROWS_AS(multiply(A.view(0, 0, 2, 1), A.view(0, 0, 1, 1), A.view(0, 0, 2, 1)), ArgumentError);
+    CHECK_THROWS_AS(multiply(A.view(0, 0, 2, 1), A.view(0, 1, 1, 1), A.view(0, 1, 2, 1)), ArgumentError);
+  }
+  CHECK(g.tasks() == 0);
+}
+
 TEST_CASE("gemm of views multiplies sub-matrices") {
   Runtime runtime({.gpus = 0});
   auto a = random<double>(12, 12, 5, 0.0);
