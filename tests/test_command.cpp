@@ -92,6 +92,36 @@ TEST_CASE("sizes of zero are legal and give the BLAS result") {
   CHECK_THAT(contents(folder / "c.mtx"), ContainsSubstring("\n" + m + " " + n + "\n"));
 }
 
+TEST_CASE("no rows end at once, however many columns there are") {
+  const TemporaryFolder folder;
+  ProcessOptions options;
+  options.limit = 20;
+  for (const std::string beta : {"0", "1"}) {
+    const Outcome run = run_tesela({"gemm", "--m", "0", "--k", "0", "--n", "1000000000000", "--beta", beta, "--out",
+                                    folder / "c.mtx", "--json", "-"},
+                                   options);
+    CAPTURE(run.err);
+    REQUIRE(run.code == 0);
+    CHECK(json_of(run)["checks"]["error"] == 0);
+    CHECK_THAT(contents(folder / "c.mtx"), ContainsSubstring("\n0 1000000000000\n"));
+  }
+}
+
+TEST_CASE("alpha and beta of any size pass where the product is right") {
+  const auto [alpha, beta, precision] = GENERATE(table<std::string, std::string, std::string>({
+      {"1e12", "0", "d"},
+      {"1e-12", "0", "d"},
+      {"1", "1e6", "s"},
+      {"1e-12", "1e12", "s"},
+      {"1e200", "1e200", "d"},
+  }));
+  const Outcome run =
+      run_tesela({"gemm", "--n", "100", "--alpha", alpha, "--beta", beta, "--precision", precision, "--json", "-"});
+  CAPTURE(alpha, beta, precision, run.err, run.out);
+  CHECK(run.code == 0);
+  CHECK(json_of(run)["status"] == "ok");
+}
+
 TEST_CASE("wrong use is exit code 2 with a message") {
   const TemporaryFolder folder;
   write(folder / "a.mtx", "%%MatrixMarket matrix array real general\n2 3\n1\n2\n3\n4\n5\n6\n");
@@ -168,6 +198,37 @@ TEST_CASE("a result that is not finite is exit code 1 and is not written") {
   const Outcome run = run_tesela({"gemm", "--n", "40", "--alpha", "1e308", "--out", folder / "c.mtx", "--json", "-"});
   CHECK(run.code == 1);
   CHECK(json_of(run)["status"] == "not finite");
+  CHECK(folder.files() == 0);
+}
+
+TEST_CASE("a value that is not finite is found outside the sampled rows too") {
+  const TemporaryFolder folder;
+  constexpr int rows = 5000;  // too many to compare them all
+  std::string a = "%%MatrixMarket matrix array real general\n" + std::to_string(rows) + " 1\n";
+  for (int i = 0; i < rows; ++i) a += i == 2345 ? "1e200\n" : "1\n";
+  write(folder / "a.mtx", a);
+  write(folder / "b.mtx", "%%MatrixMarket matrix array real general\n1 1\n1e200\n");
+  const Outcome run =
+      run_tesela({"gemm", "--a", folder / "a.mtx", "--b", folder / "b.mtx", "--out", folder / "c.mtx", "--json", "-"});
+  CAPTURE(run.err);
+  CHECK(run.code == 1);
+  const auto report = json_of(run);
+  CHECK(report["status"] == "not finite");
+  CHECK(report["checks"]["sampled_rows"] == 64);
+  CHECK(report["checks"]["error"] == 0);  // so row 2345 is not one of them
+  CHECK(folder.files() == 2);
+}
+
+TEST_CASE("a report that cannot be written is refused before anything is computed") {
+  const TemporaryFolder folder;
+  const Outcome gemm =
+      run_tesela({"gemm", "--n", "10", "--out", folder / "c.mtx", "--json", folder / "none/report.json"});
+  CHECK(gemm.code == 2);
+  CHECK_THAT(gemm.err, ContainsSubstring("none/report.json"));
+  const Outcome bench = run_tesela({"bench", "gemm", "--n", "64", "--peers", "tesela", "--repeat", "1", "--out",
+                                    folder.path(), "--json", folder / "none/report.json"});
+  CHECK(bench.code == 2);
+  CHECK_THAT(bench.err, ContainsSubstring("none/report.json"));
   CHECK(folder.files() == 0);
 }
 
