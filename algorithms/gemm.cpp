@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace tesela {
 namespace {
@@ -39,13 +40,22 @@ void require_conforming(const Operand<T>& A, const Operand<T>& B, const TileMatr
                             "; they must be mb x kb, kb x nb, mb x nb");
 }
 
+/// BLAS and cuBLAS count in int, and a kernel that runs as a task can only abort.
+template <class T>
+void require_blas_sizes(const char* name, const TileMatrix<T>& A) {
+  const index_t largest = std::max({std::min(A.m(), A.tile_shape().mb), std::min(A.n(), A.tile_shape().nb), A.ld()});
+  if (largest > std::numeric_limits<int>::max())
+    throw ArgumentError("gemm", name,
+                        "a tile's size or leading dimension, " + std::to_string(largest) + ", exceeds BLAS's integers");
+}
+
 /// The tiles of C that are worked on together, step k after step k, as a block of edge x edge tiles. One tile on cores:
 /// it stays in a cache through all its updates. On GPUs as much of C as fits in half their memory, because a step of a
 /// larger block does more work per tile of A and B that it brings in; C itself then moves once.
 template <class T>
 index_t block_edge(const Runtime& runtime, const TileMatrix<T>& C) {
-  const std::size_t tile_bytes = static_cast<std::size_t>(C.tile_shape().mb * C.tile_shape().nb) * sizeof(T);
-  const double tiles = static_cast<double>(runtime.device_bytes() / 2) / static_cast<double>(tile_bytes);
+  const double tile_bytes = static_cast<double>(C.tile_shape().mb) * static_cast<double>(C.tile_shape().nb) * sizeof(T);
+  const double tiles = static_cast<double>(runtime.device_bytes() / 2) / tile_bytes;
   return std::clamp(static_cast<index_t>(std::sqrt(tiles)), index_t{1}, std::max({index_t{1}, C.mt(), C.nt()}));
 }
 
@@ -56,8 +66,16 @@ void gemm(Graph& g, Op op_a, Op op_b, T alpha, const TileMatrix<T>& a, const Til
           const TileMatrix<T>& C, const GemmOptions& options) {
   const Operand<T> A{a, op_a}, B{b, op_b};
   require_conforming(A, B, C);
+  if (options.block != 16 && options.block != 32)
+    throw ArgumentError("gemm", "options.block", std::to_string(options.block) + " is neither 16 nor 32");
   const index_t kt = ceil_div(A.shape().cols, A.tile_shape().cols);
+  if (C.m() == 0 || C.n() == 0) return;
   if (kt == 0 || alpha == T(0)) return scale(g, beta, C);
+  if (C.shares_tiles(a) || C.shares_tiles(b))
+    throw ArgumentError("gemm", "C", "shares tiles with A or B, which are read while C is written");
+  require_blas_sizes("A", a);
+  require_blas_sizes("B", b);
+  require_blas_sizes("C", C);
 
   const index_t edge = block_edge(g.runtime(), C);
   for (index_t J = 0; J < C.nt(); J += edge)

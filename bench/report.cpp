@@ -74,6 +74,7 @@ Report::Report(const char* benchmark, const Options& options, const Runtime* run
   if (!std::filesystem::is_directory(options.out))
     throw ArgumentError("bench", "--out", options.out + " is no directory");
   require_creatable(path("csv"));
+  options.common.require_json_creatable();
   const Machine machine = describe_machine();
   machine_ = fmt::format("{} ({} cores)", machine.cpu_model, machine.cores);
   if (runtime != nullptr) {

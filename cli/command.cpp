@@ -53,6 +53,10 @@ RuntimeOptions CommonOptions::runtime() const {
   return options;
 }
 
+void CommonOptions::require_json_creatable() const {
+  if (!json_path.empty() && json_path != "-") require_creatable(json_path);
+}
+
 nlohmann::json machine_json(const Runtime& runtime) {
   const Machine machine = describe_machine();
   nlohmann::json gpus = nlohmann::json::array();

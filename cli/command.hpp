@@ -42,6 +42,8 @@ struct CommonOptions {
   void add_to(CLI::App& app);
   /// Options for the Runtime: what was given on the command line, profiling on.
   RuntimeOptions runtime() const;
+  /// Throws the error that writing the JSON report would meet: to be called ahead of a long computation.
+  void require_json_creatable() const;
 };
 
 /// Host and versions, as reports and benchmark files name them.

@@ -71,6 +71,7 @@ int run_gemm(Options o) {
   const auto alpha = static_cast<T>(o.alpha), beta = static_cast<T>(o.beta);
   const Stopwatch whole;
   if (!o.out.empty()) require_writable(o.out);
+  o.common.require_json_creatable();
   settle_sizes(o);
   const auto element = [&o](std::uint64_t stream) { return generator<T>(o.pattern, o.common.seed * 3 + stream); };
   const HostMatrix<T> a = operand<T>(o.a, apply(op_a, {o.m, o.k}), element(0));
@@ -132,14 +133,14 @@ int run_gemm(Options o) {
   const std::vector<index_t> rows = sample_rows(o.m, sample ? sampled : o.m, o.common.seed);
   const ProductProblem<T> product{op_a,    op_b, o.m, o.n, o.k, alpha, beta, a.data(), b.data(), c_before.data(),
                                   c.data()};
-  const double error = product_error(product, rows);
-  report.check("error", error);
+  const ProductError error = product_error(product, rows);
+  report.check("error", error.relative);
   if (sample) report.check("sampled_rows", static_cast<double>(rows.size()));
-  // Far beyond any rounding: the product is wrong, or something in it is not a number.
+  // Far beyond any rounding: the product is wrong.
   const double acceptable = std::sqrt(std::numeric_limits<T>::epsilon());
-  const bool good = status.ok() && error <= acceptable;
-  if (!good) report.fail(std::isfinite(error) ? "wrong result" : "not finite");
-  if (!o.out.empty() && std::isfinite(error)) write_matrix(o.out, c);
+  const bool good = status.ok() && error.finite && error.scaled <= acceptable;
+  if (!good) report.fail(error.finite ? "wrong result" : "not finite");
+  if (!o.out.empty() && error.finite) write_matrix(o.out, c);
   report.finish(whole.seconds());
   return good ? done : numerical_failure;
 }

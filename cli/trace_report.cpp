@@ -7,16 +7,32 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 
 namespace tesela::cli {
 namespace {
 
-/// A fixed wheel of well-separated colours: one a kernel, in order of name.
-const char* const colours[] = {"#4c72b0", "#dd8452", "#55a868", "#c44e52", "#8172b3",
-                               "#937860", "#da8bc3", "#8c8c8c", "#ccb974", "#64b5cd"};
+/// A kernel's colour: of its name alone, so that it is the same in every picture. Of one saturation, in any hue and one
+/// of three lightnesses.
+std::string colour(const std::string& kernel) {
+  std::uint32_t hash = 2166136261u;  // FNV-1a
+  for (const char c : kernel) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+  constexpr std::array lightnesses{0.42, 0.56, 0.70};
+  const double hue = hash % 360 / 30.0, lightness = lightnesses[hash / 360 % lightnesses.size()];
+  const auto channel = [&](double n) {  // HSL to RGB
+    const double k = std::fmod(n + hue, 12);
+    const double value =
+        lightness - 0.5 * std::min(lightness, 1 - lightness) * std::clamp(std::min(k - 3, 9 - k), -1.0, 1.0);
+    return static_cast<int>(std::lround(255 * value));
+  };
+  return fmt::format("#{:02x}{:02x}{:02x}", channel(0), channel(8), channel(4));
+}
 
 /// Inside a gnuplot string in single quotes.
 std::string quoted(const std::string& text) {
@@ -52,10 +68,9 @@ std::string script(const std::string& directory, const std::vector<TracedTask>& 
       140 + 46 * row.size(), quoted(directory), scale == 1 ? "s" : "ms", end * scale,
       static_cast<double>(row.size()) - 0.4, labels, tasks.size() > many ? "noborder" : "border lc rgb 'white'");
   std::string plots, data;
-  std::size_t colour = 0;
   for (const auto& [kernel, list] : kernels) {
     plots += fmt::format("{} '-' using (($1+$2)/2):3:1:2:($3-0.4):($3+0.4) with boxxyerror lc rgb '{}' title '{}'",
-                         plots.empty() ? "plot" : ",", colours[colour++ % std::size(colours)], kernel);
+                         plots.empty() ? "plot" : ",", colour(kernel), kernel);
     for (const TracedTask* task : list)
       data += fmt::format("{} {} {}\n", task->start * scale, task->end * scale, row[task->worker]);
     data += "e\n";
@@ -63,26 +78,39 @@ std::string script(const std::string& directory, const std::vector<TracedTask>& 
   return text + plots + "\n" + data;
 }
 
+/// Whether StarPU's raw record lies here, not converted yet.
+bool only_recorded(const std::string& directory) {
+  namespace fs = std::filesystem;
+  std::error_code error;  // a directory that cannot be read is reported by who reads from it
+  if (fs::exists(fs::path(directory) / "paje.trace", error)) return false;
+  for (auto file = fs::directory_iterator(directory, error); !error && file != fs::directory_iterator();
+       file.increment(error))
+    if (file->path().filename().string().starts_with("prof_file_")) return true;
+  return false;
+}
+
 }  // namespace
 
-void draw_trace(const std::string& directory) {
+bool draw_trace(const std::string& directory) {
+  if (only_recorded(directory)) convert_trace(directory);
   const std::vector<TracedTask> tasks = read_tasks(directory);
   if (tasks.empty()) {
     fmt::print(stderr, "tesela: the trace holds no task, so no picture of it\n");
-    return;
+    return false;
   }
   std::FILE* gnuplot = popen("gnuplot 2>/dev/null", "w");
   const std::string text = script(directory, tasks);
   const bool sent = gnuplot != nullptr && std::fwrite(text.data(), 1, text.size(), gnuplot) == text.size();
-  if (gnuplot == nullptr || pclose(gnuplot) != 0 || !sent)
-    fmt::print(stderr, "tesela: no picture: gnuplot is missing or failed (the trace itself is complete)\n");
+  if (gnuplot != nullptr && pclose(gnuplot) == 0 && sent) return true;
+  fmt::print(stderr, "tesela: no picture: gnuplot is missing or failed (the trace itself is complete)\n");
+  return false;
 }
 
 void finish_trace(const std::string& directory) {
   convert_trace(directory);
-  draw_trace(directory);
-  fmt::print(stderr, "trace: {0}/paje.trace (open it with `vite {0}/paje.trace`), dag.dot, tasks.rec, trace.svg\n",
-             directory);
+  const bool drawn = draw_trace(directory);
+  fmt::print(stderr, "trace: {0}/paje.trace (open it with `vite {0}/paje.trace`), dag.dot, tasks.rec{1}\n", directory,
+             drawn ? ", trace.svg" : "");
 }
 
 }  // namespace tesela::cli

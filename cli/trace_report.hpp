@@ -8,7 +8,8 @@ namespace tesela::cli {
 /// draws trace.svg: a row per worker, a bar per task, a colour per kernel. Says on standard error where they are.
 void finish_trace(const std::string& directory);
 
-/// Draws trace.svg from the tasks.rec in `directory`; says on standard error when it could not.
-void draw_trace(const std::string& directory);
+/// Draws trace.svg from the tasks.rec in `directory`, made first where there is but StarPU's raw record, as a user's
+/// own program leaves it. When it could not be drawn, says so on standard error and answers false.
+bool draw_trace(const std::string& directory);
 
 }  // namespace tesela::cli

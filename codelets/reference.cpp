@@ -4,13 +4,22 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
 #include <thread>
 
 namespace tesela {
 namespace {
 
-double square(double x) { return x * x; }
+/// Sums of squares are kept in long double: its exponent holds the square of any double, and of the smallest.
+long double square(long double x) { return x * x; }
+
+template <class T>
+bool all_finite(const T* x, index_t count) {
+  bool finite = true;
+  for (index_t i = 0; i < count; ++i) finite &= x[i] - x[i] == T(0);
+  return finite;
+}
 
 /// Columns [first, first + count) of op(X), an r-row matrix, in double.
 template <class T>
@@ -27,9 +36,11 @@ std::vector<double> columns_of(Op op, const T* x, Shape stored, index_t first, i
 }  // namespace
 
 template <class T>
-double product_error(const ProductProblem<T>& p, const std::vector<index_t>& rows) {
+ProductError product_error(const ProductProblem<T>& p, const std::vector<index_t>& rows) {
+  if (p.m == 0 || p.n == 0) return {};
   const auto r = static_cast<index_t>(rows.size());
-  double norm_a = 0, norm_b = 0, error = 0;
+  const auto alpha = static_cast<long double>(p.alpha), beta = static_cast<long double>(p.beta);
+  long double norm_a = 0, norm_b = 0, norm_c = 0, error = 0;
   std::vector<double> a(static_cast<std::size_t>(r * p.k));
   for (index_t l = 0; l < p.k; ++l)
     for (index_t i = 0; i < r; ++i) {
@@ -51,13 +62,29 @@ double product_error(const ProductProblem<T>& p, const std::vector<index_t>& row
     for (index_t j = 0; j < count; ++j)
       for (index_t i = 0; i < r; ++i) {
         const index_t at = rows[static_cast<std::size_t>(i)] + (first + j) * p.m;
-        double reference = c[static_cast<std::size_t>(i + j * r)];
-        if (p.beta != T(0)) reference += static_cast<double>(p.beta) * static_cast<double>(p.c_before[at]);
-        error += square(static_cast<double>(p.c[at]) - reference);
+        long double reference = c[static_cast<std::size_t>(i + j * r)];
+        if (p.beta != T(0)) {
+          const auto before = static_cast<long double>(p.c_before[at]);
+          reference += beta * before;
+          norm_c += square(before);
+        }
+        error += square(static_cast<long double>(p.c[at]) - reference);
       }
   }
-  const double scale = std::sqrt(norm_a) * std::sqrt(norm_b);
-  return scale > 0 ? std::sqrt(error) / scale : std::sqrt(error);
+  const long double distance = std::sqrt(error), product = std::sqrt(norm_a) * std::sqrt(norm_b);
+  const long double scale = std::abs(alpha) * product + std::abs(beta) * std::sqrt(norm_c);
+  // Each of the k terms of an entry may have lost up to the smallest normal number.
+  const long double lost = (1 + std::abs(alpha)) * static_cast<long double>(p.k + 1) *
+                           std::sqrt(static_cast<long double>(r) * static_cast<long double>(p.n)) *
+                           static_cast<long double>(std::numeric_limits<T>::min());
+  ProductError result;
+  result.relative = static_cast<double>(product > 0 ? distance / product : distance);
+  if (!std::isfinite(scale) || std::isnan(distance))
+    result.scaled = std::numeric_limits<double>::quiet_NaN();
+  else if (distance > lost)  // then scale 0 rightly gives infinity: R is 0, and C is not
+    result.scaled = static_cast<double>((distance - lost) / scale);
+  result.finite = all_finite(p.c, p.m * p.n);
+  return result;
 }
 
 std::vector<index_t> sample_rows(index_t m, index_t count, std::uint64_t seed) {
@@ -76,7 +103,7 @@ std::vector<index_t> sample_rows(index_t m, index_t count, std::uint64_t seed) {
   return rows;
 }
 
-template double product_error(const ProductProblem<float>&, const std::vector<index_t>&);
-template double product_error(const ProductProblem<double>&, const std::vector<index_t>&);
+template ProductError product_error(const ProductProblem<float>&, const std::vector<index_t>&);
+template ProductError product_error(const ProductProblem<double>&, const std::vector<index_t>&);
 
 }  // namespace tesela

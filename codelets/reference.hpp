@@ -18,10 +18,23 @@ struct ProductProblem {
   const T* c = nullptr;
 };
 
-/// ||C - R||_F / (||A||_F ||B||_F) on the given rows of C and op(A), where R = alpha op(A) op(B) + beta C_before is one
-/// BLAS product in double precision. The numerator alone when A or B vanishes; NaN when C holds one.
+/// How far C is from R = alpha op(A) op(B) + beta C_before.
+struct ProductError {
+  /// ||C - R||_F / (||A||_F ||B||_F) on the rows compared: the measured error as reports state it. The numerator alone
+  /// when A or B vanishes; NaN when C holds one there.
+  double relative = 0;
+  /// ||C - R||_F / (|alpha| ||A||_F ||B||_F + |beta| ||C_before||_F) on those rows: some rounding errors for a right
+  /// result, whatever the scale of its terms, so this is what right and wrong are told apart by. What T cannot hold for
+  /// smallness is forgiven. NaN when the denominator is not finite.
+  double scaled = 0;
+  /// Whether all of C is finite, the rows that were not compared included.
+  bool finite = true;
+};
+
+/// Compares the given rows of C with R, computed as one BLAS product in double precision. The norms neither overflow
+/// nor underflow.
 template <class T>
-double product_error(const ProductProblem<T>& problem, const std::vector<index_t>& rows);
+ProductError product_error(const ProductProblem<T>& problem, const std::vector<index_t>& rows);
 
 /// `count` different rows of 0 … m - 1, in order, the same for the same seed; all of them when count >= m.
 std::vector<index_t> sample_rows(index_t m, index_t count, std::uint64_t seed);

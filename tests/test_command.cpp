@@ -1,3 +1,4 @@
+#include "runtime/trace.hpp"
 #include "tests/machine.hpp"
 #include "tests/process.hpp"
 
@@ -92,6 +93,36 @@ TEST_CASE("sizes of zero are legal and give the BLAS result") {
   CHECK_THAT(contents(folder / "c.mtx"), ContainsSubstring("\n" + m + " " + n + "\n"));
 }
 
+TEST_CASE("no rows end at once, however many columns there are") {
+  const TemporaryFolder folder;
+  ProcessOptions options;
+  options.limit = 20;
+  for (const std::string beta : {"0", "1"}) {
+    const Outcome run = run_tesela({"gemm", "--m", "0", "--k", "0", "--n", "1000000000000", "--beta", beta, "--out",
+                                    folder / "c.mtx", "--json", "-"},
+                                   options);
+    CAPTURE(run.err);
+    REQUIRE(run.code == 0);
+    CHECK(json_of(run)["checks"]["error"] == 0);
+    CHECK_THAT(contents(folder / "c.mtx"), ContainsSubstring("\n0 1000000000000\n"));
+  }
+}
+
+TEST_CASE("alpha and beta of any size pass where the product is right") {
+  const auto [alpha, beta, precision] = GENERATE(table<std::string, std::string, std::string>({
+      {"1e12", "0", "d"},
+      {"1e-12", "0", "d"},
+      {"1", "1e6", "s"},
+      {"1e-12", "1e12", "s"},
+      {"1e200", "1e200", "d"},
+  }));
+  const Outcome run =
+      run_tesela({"gemm", "--n", "100", "--alpha", alpha, "--beta", beta, "--precision", precision, "--json", "-"});
+  CAPTURE(alpha, beta, precision, run.err, run.out);
+  CHECK(run.code == 0);
+  CHECK(json_of(run)["status"] == "ok");
+}
+
 TEST_CASE("wrong use is exit code 2 with a message") {
   const TemporaryFolder folder;
   write(folder / "a.mtx", "%%MatrixMarket matrix array real general\n2 3\n1\n2\n3\n4\n5\n6\n");
@@ -171,6 +202,37 @@ TEST_CASE("a result that is not finite is exit code 1 and is not written") {
   CHECK(folder.files() == 0);
 }
 
+TEST_CASE("a value that is not finite is found outside the sampled rows too") {
+  const TemporaryFolder folder;
+  constexpr int rows = 5000;  // too many to compare them all
+  std::string a = "%%MatrixMarket matrix array real general\n" + std::to_string(rows) + " 1\n";
+  for (int i = 0; i < rows; ++i) a += i == 2345 ? "1e200\n" : "1\n";
+  write(folder / "a.mtx", a);
+  write(folder / "b.mtx", "%%MatrixMarket matrix array real general\n1 1\n1e200\n");
+  const Outcome run =
+      run_tesela({"gemm", "--a", folder / "a.mtx", "--b", folder / "b.mtx", "--out", folder / "c.mtx", "--json", "-"});
+  CAPTURE(run.err);
+  CHECK(run.code == 1);
+  const auto report = json_of(run);
+  CHECK(report["status"] == "not finite");
+  CHECK(report["checks"]["sampled_rows"] == 64);
+  CHECK(report["checks"]["error"] == 0);  // so row 2345 is not one of them
+  CHECK(folder.files() == 2);
+}
+
+TEST_CASE("a report that cannot be written is refused before anything is computed") {
+  const TemporaryFolder folder;
+  const Outcome gemm =
+      run_tesela({"gemm", "--n", "10", "--out", folder / "c.mtx", "--json", folder / "none/report.json"});
+  CHECK(gemm.code == 2);
+  CHECK_THAT(gemm.err, ContainsSubstring("none/report.json"));
+  const Outcome bench = run_tesela({"bench", "gemm", "--n", "64", "--peers", "tesela", "--repeat", "1", "--out",
+                                    folder.path(), "--json", folder / "none/report.json"});
+  CHECK(bench.code == 2);
+  CHECK_THAT(bench.err, ContainsSubstring("none/report.json"));
+  CHECK(folder.files() == 0);
+}
+
 TEST_CASE("Ctrl-C stops a long run within a second, with exit code 130 and no output") {
   const TemporaryFolder folder;
   ProcessOptions options;
@@ -181,6 +243,51 @@ TEST_CASE("Ctrl-C stops a long run within a second, with exit code 130 and no ou
   CHECK(run.code == 130);
   CHECK(run.seconds < 1.0);
   CHECK(folder.files() == 0);
+}
+
+TEST_CASE("trace converts and draws what a program recorded by StarPU's own variables") {
+  if (!tesela::can_trace()) SKIP("this StarPU records no traces");
+  const TemporaryFolder folder;
+  ProcessOptions recorded;
+  recorded.environment = {{"STARPU_FXT_TRACE", "1"}, {"STARPU_FXT_PREFIX", folder.path()}};
+  REQUIRE(run_tesela({"gemm", "--n", "200", "--tile", "100", "--k", "0", "--beta", "2"}, recorded).code == 0);
+  REQUIRE_FALSE(std::filesystem::exists(folder / "paje.trace"));
+  const Outcome trace = run_tesela({"trace", folder.path()});
+  CAPTURE(trace.err);
+  CHECK(trace.code == (installed("gnuplot") ? 0 : 3));
+  CHECK_THAT(contents(folder / "paje.trace"), ContainsSubstring("scal"));
+  CHECK_THAT(contents(folder / "tasks.rec"), ContainsSubstring("Name: scal\n"));
+}
+
+TEST_CASE("trace says by its exit code that nothing was drawn") {
+  const TemporaryFolder folder;
+  write(folder / "tasks.rec", "Name: gemm\nWorkerId: 0\nStartTime: 0\nEndTime: 1\n\n");
+  ProcessOptions options;
+  options.environment["PATH"] = folder.path();
+  const Outcome run = run_tesela({"trace", folder.path()}, options);
+  CHECK(run.code == 3);
+  CHECK_THAT(run.err, ContainsSubstring("gnuplot"));
+  CHECK(run_tesela({"trace", folder / "none"}).code == 2);
+}
+
+TEST_CASE("a kernel has one colour in every picture") {
+  if (!installed("gnuplot")) SKIP("gnuplot is not installed");
+  const auto colour_of_gemm = [](const std::vector<std::string>& kernels) {
+    const TemporaryFolder folder;
+    std::string tasks;
+    for (const std::string& kernel : kernels)
+      tasks += "Name: " + kernel + "\nWorkerId: 0\nStartTime: 0\nEndTime: 1\n\n";
+    write(folder / "tasks.rec", tasks);
+    REQUIRE(run_tesela({"trace", folder.path()}).code == 0);
+    const std::string picture = contents(folder / "trace.svg");
+    const std::size_t plot = picture.find("<text>gemm</text>"), colour = picture.find("rgb(", plot);
+    REQUIRE(plot != std::string::npos);
+    REQUIRE(colour != std::string::npos);
+    return picture.substr(colour, picture.find(')', colour) - colour);
+  };
+  const std::string alone = colour_of_gemm({"gemm"});
+  CHECK(colour_of_gemm({"fill", "gemm", "scal"}) == alone);
+  CHECK(colour_of_gemm({"axpy", "fill", "gemm"}) == alone);
 }
 
 TEST_CASE("help and version") {

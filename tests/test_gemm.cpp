@@ -1,5 +1,6 @@
 #include "algorithms/gemm.hpp"
 #include "algorithms/matrices.hpp"
+#include "codelets/reference.hpp"
 #include "tests/machine.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
@@ -132,6 +133,38 @@ TEST_CASE("gemm refuses shapes and tilings that do not conform") {
   CHECK_THROWS_AS(C(3, 0), ArgumentError);
 }
 
+TEST_CASE("gemm refuses what its kernels cannot take, with nothing inserted") {
+  Runtime runtime({.gpus = 0});
+  Graph g(runtime);
+  std::vector<double> memory(64, 1.0);
+  const auto square = [&](index_t ld) { return TileMatrix<double>::map(runtime, memory.data(), 4, 1, ld, {4, 4}); };
+  const auto multiply = [&](const auto& A, const auto& B, const auto& C, GemmOptions options = {}) {
+    gemm(g, Op::none, Op::none, 1.0, A, B, 1.0, C, options);
+  };
+  SECTION("sizes beyond BLAS's integers") {
+    const index_t beyond = index_t{1} << 31;
+    const TileMatrix<double> one(runtime, 1, 1, {4, 4});
+    const auto wide = square(beyond);
+    const auto C = TileMatrix<double>::map(runtime, memory.data() + 8, 4, 1, 4, {4, 4});
+    CHECK_THROWS_AS(multiply(wide, one, C), ArgumentError);
+    CHECK_THROWS_AS(multiply(C, one, wide), ArgumentError);
+    const TileMatrix<double> tall(runtime, beyond, 1, {beyond, 4}), taller(runtime, beyond, 1, {beyond, 4});
+    CHECK_THROWS_AS(multiply(tall, one, taller), ArgumentError);
+  }
+  SECTION("blocks that no kernel has") {
+    const TileMatrix<double> A(runtime, 4, 4, {4, 4}), B(runtime, 4, 4, {4, 4}), C(runtime, 4, 4, {4, 4});
+    for (const int block : {0, -16, 8, 64})
+      CHECK_THROWS_AS(multiply(A, B, C, {GemmKernel::naive, block, false}), ArgumentError);
+  }
+  SECTION("C among its own operands") {
+    const auto A = TileMatrix<double>::map(runtime, memory.data(), 8, 8, 8, {4, 4});
+    CHECK_THROWS_AS(multiply(A, A, A), ArgumentError);
+    CHECK_THROWS_AS(multiply(A.view(0, 0, 2, 1), A.view(0, 0, 1, 1), A.view(0, 0, 2, 1)), ArgumentError);
+    CHECK_THROWS_AS(multiply(A.view(0, 0, 2, 1), A.view(0, 1, 1, 1), A.view(0, 1, 2, 1)), ArgumentError);
+  }
+  CHECK(g.tasks() == 0);
+}
+
 TEST_CASE("gemm of views multiplies sub-matrices") {
   Runtime runtime({.gpus = 0});
   auto a = random<double>(12, 12, 5, 0.0);
@@ -150,4 +183,61 @@ TEST_CASE("gemm of views multiplies sub-matrices") {
         for (index_t l = 0; l < 12; ++l) expected += a(i, l) * a(l, j);
       CHECK(std::abs(c(i, j) - expected) <= 1e-14);
     }
+}
+
+namespace {
+
+/// What product_error says of c as the n x n product of a constant a and a constant b, with c_before constant too.
+template <class T>
+ProductError error_of_constants(T alpha, T a, T b, T beta, T before, T c, index_t n = 5) {
+  const auto elements = static_cast<std::size_t>(n * n);
+  const std::vector<T> A(elements, a), B(elements, b), old(elements, before), C(elements, c);
+  return product_error<T>({Op::none, Op::none, n, n, n, alpha, beta, A.data(), B.data(), old.data(), C.data()},
+                          sample_rows(n, n, 1));
+}
+
+}  // namespace
+
+TEST_CASE("the measured error tells right from wrong at any scale of the terms") {
+  for (const double alpha : {1e-200, 1e-12, 1.0, 1e12, 1e200}) {
+    CAPTURE(alpha);
+    const double right = alpha * 30.0;
+    CHECK(error_of_constants(alpha, 2.0, 3.0, 0.0, 0.0, right).scaled <= 1e-15);
+    CHECK(error_of_constants(alpha, 2.0, 3.0, 0.0, 0.0, right * (1 + 1e-6)).scaled >= 1e-7);
+    CHECK(error_of_constants(alpha, 2.0, 3.0, 0.0, 0.0, -right).scaled >= 0.1);
+  }
+  CHECK(error_of_constants(1.0f, 1.0f, 1.0f, 1e6f, 1.1f, 1.1e6f).scaled <= 1e-5);
+  CHECK(error_of_constants(1.0f, 1.0f, 1.0f, 1e6f, 1.1f, -1.1e6f).scaled >= 0.1);
+  // The stated error keeps its definition: ||C - R|| / (||A|| ||B||).
+  CHECK(std::abs(error_of_constants(1e12, 2.0, 3.0, 0.0, 0.0, 0.0).relative - 1e12) <= 1);
+}
+
+TEST_CASE("the measured error neither overflows nor underflows, and what is not a number never passes") {
+  const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  CHECK(error_of_constants(1.0, 1e160, 1.0, 0.0, 0.0, 5e160).scaled <= 1e-15);
+  CHECK(error_of_constants(1.0, 1e160, 1.0, 0.0, 0.0, 6e160).scaled >= 0.1);
+  CHECK(error_of_constants(1.0, 1e160, 1.0, 0.0, 0.0, 6e160).relative >= 0.1);
+  CHECK(error_of_constants(1.0, 1e-170, 1.0, 0.0, 0.0, 5e-170).scaled <= 1e-15);
+  CHECK(error_of_constants(1.0, 1e-170, 1.0, 0.0, 0.0, 6e-170).scaled >= 0.1);
+  CHECK(error_of_constants(1.0, 1e-170, 1e-170, 0.0, 0.0, 0.0).scaled == 0);  // right: double holds no 5e-340
+  CHECK(error_of_constants(1.0, 1e-170, 1e-170, 0.0, 0.0, 1e-200).scaled >= 0.1);
+  CHECK(error_of_constants(1.0f, 1e-30f, 1e-30f, 0.0f, 0.0f, 0.0f).scaled == 0);
+  CHECK(error_of_constants(1.0, 0.0, 3.0, 0.0, 0.0, 0.0).scaled == 0);
+  CHECK(error_of_constants(1.0, 0.0, 3.0, 0.0, 0.0, 1.0).scaled >= 0.1);
+  for (const double poison : {inf, -inf, nan}) {
+    CHECK_FALSE(error_of_constants(1.0, 1.0, 1.0, 0.0, 0.0, poison).scaled <= 1);
+    CHECK_FALSE(error_of_constants(1.0, 1.0, 1.0, 0.0, 0.0, poison).finite);
+    CHECK_FALSE(error_of_constants(poison, 1.0, 1.0, 0.0, 0.0, 5.0).scaled <= 1);
+    CHECK_FALSE(error_of_constants(1.0, poison, 1.0, 0.0, 0.0, 5.0).scaled <= 1);
+  }
+}
+
+TEST_CASE("a value that is not finite is seen outside the rows that are compared") {
+  const std::vector<double> a{1, 1, 1}, b{1};
+  std::vector<double> c{1, 1, 1};
+  const ProductProblem<double> problem{Op::none, Op::none, 3, 1, 1, 1, 0, a.data(), b.data(), nullptr, c.data()};
+  CHECK(product_error(problem, {0}).finite);
+  c[2] = std::numeric_limits<double>::infinity();
+  CHECK(product_error(problem, {0}).scaled == 0);
+  CHECK_FALSE(product_error(problem, {0}).finite);
 }

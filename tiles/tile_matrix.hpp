@@ -45,6 +45,16 @@ class TileMatrix {
   index_t nt() const { return nt_; }
   TileShape tile_shape() const { return storage_->tile; }
   bool mapped() const { return storage_->mapped; }
+  /// The leading dimension of a mapped matrix's memory; of another, that of its largest tiles.
+  index_t ld() const { return storage_->ld; }
+
+  /// Whether a tile of this matrix is also one of the other's, as views of one matrix may have it.
+  bool shares_tiles(const TileMatrix& other) const {
+    const auto meet = [](index_t a0, index_t a, index_t b0, index_t b) {
+      return std::max(a0, b0) < std::min(a0 + a, b0 + b);
+    };
+    return storage_ == other.storage_ && meet(i0_, mt_, other.i0_, other.mt_) && meet(j0_, nt_, other.j0_, other.nt_);
+  }
 
   /// Tile (i, j), 0 <= i < mt, 0 <= j < nt.
   Tile<T> operator()(index_t i, index_t j) const {
@@ -113,7 +123,7 @@ class TileMatrix {
   /// Calls f(tile, first row, first column) for every tile, column by column.
   template <class F>
   void for_each_tile(F f) const {
-    for (index_t j = 0; j < nt_; ++j)
+    for (index_t j = 0; mt_ > 0 && j < nt_; ++j)
       for (index_t i = 0; i < mt_; ++i) f((*this)(i, j), i * storage_->tile.mb, j * storage_->tile.nb);
   }
 
@@ -121,6 +131,7 @@ class TileMatrix {
   struct Storage {
     TileShape tile;
     index_t mt = 0;
+    index_t ld = 1;
     bool mapped = false;
     std::vector<PinnedMemory> pinned;
     std::vector<std::unique_ptr<detail::Data>> tiles;  // destroyed (brought home) before the memory is unpinned
@@ -144,11 +155,12 @@ class TileMatrix {
     storage_ = std::make_shared<Storage>();
     storage_->tile = tile;
     storage_->mt = mt_;
+    storage_->ld = a != nullptr ? ld : std::clamp<index_t>(m, 1, tile.mb);
     storage_->mapped = a != nullptr;
     if (a != nullptr && m > 0 && n > 0)
       storage_->pinned.emplace_back(runtime, a, static_cast<std::size_t>(ld * (n - 1) + m) * sizeof(T));
     const auto label = std::make_shared<const std::string>(std::move(name));
-    for (index_t j = 0; j < nt_; ++j)
+    for (index_t j = 0; mt_ > 0 && j < nt_; ++j)
       for (index_t i = 0; i < mt_; ++i) {
         const Shape shape{std::min(tile.mb, m - i * tile.mb), std::min(tile.nb, n - j * tile.nb)};
         T* home = a != nullptr ? a + i * tile.mb + j * tile.nb * ld : nullptr;
