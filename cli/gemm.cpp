@@ -15,6 +15,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <sys/sysinfo.h>
 
 namespace tesela::cli {
 namespace {
@@ -65,6 +66,23 @@ void settle_sizes(Options& o) {
   take(o.k, o.n);
 }
 
+/// Refuses what memory and swap together cannot hold: each matrix alone might be granted, until one is touched too
+/// many.
+template <class T>
+void require_memory(const Options& o) {
+  const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n), k = static_cast<double>(o.k);
+  const double copies_of_c = o.beta != 0 || !o.c.empty() ? 2 : 1;
+  const double bytes = (m * k + k * n + copies_of_c * m * n) * sizeof(T);
+  struct sysinfo machine {};
+  if (sysinfo(&machine) != 0) return;
+  const double memory =
+      (static_cast<double>(machine.totalram) + static_cast<double>(machine.totalswap)) * machine.mem_unit;
+  constexpr double gib = 1024.0 * 1024.0 * 1024.0;
+  if (bytes > memory)
+    throw EnvironmentError(
+        fmt::format("gemm: A, B and C take {:.1f} GiB, memory and swap are {:.1f} GiB", bytes / gib, memory / gib));
+}
+
 template <class T>
 int run_gemm(Options o) {
   const Op op_a = to_op(o.op_a), op_b = to_op(o.op_b);
@@ -73,6 +91,7 @@ int run_gemm(Options o) {
   if (!o.out.empty()) require_writable(o.out);
   o.common.require_json_creatable();
   settle_sizes(o);
+  require_memory<T>(o);
   const auto element = [&o](std::uint64_t stream) { return generator<T>(o.pattern, o.common.seed * 3 + stream); };
   const HostMatrix<T> a = operand<T>(o.a, apply(op_a, {o.m, o.k}), element(0));
   const HostMatrix<T> b = operand<T>(o.b, apply(op_b, {o.k, o.n}), element(1));
