@@ -351,7 +351,7 @@ Bounds Graph::bounds() const {
 void Graph::write_dot(const std::string& path) const {
   impl_->require_alive();
   if (!impl_->record) throw ArgumentError("Graph::write_dot", "options.record", "false: the graph was not recorded");
-  impl_->record->write_dot(path);
+  impl_->record->write_dot(path, impl_->options.name);
 }
 
 }  // namespace tesela

@@ -26,7 +26,8 @@ struct Status {
 };
 
 struct GraphOptions {
-  bool record = false;  ///< keep the DAG, for write_dot and bounds in seconds (about 100 B a task)
+  std::string name = "tesela";  ///< of its picture (write_dot)
+  bool record = false;          ///< keep the DAG, for write_dot and bounds in seconds (about 100 B a task)
   /// Hold tasks back until submit(), wait(), the graph's end or an access on the host to one of their tiles, and then
   /// give each the length of the longest path from it to the end as its priority; implies record.
   bool longest_path_priorities = false;

@@ -125,7 +125,7 @@ double area_bound(std::vector<std::pair<double, double>> work, int cpus, int gpu
   return best;
 }
 
-void GraphRecord::write_dot(const std::string& path) const {
+void GraphRecord::write_dot(const std::string& path, const std::string& name) const {
   const auto quoted = [](const std::string& text) {
     std::string result;
     for (const char c : text) {
@@ -136,7 +136,8 @@ void GraphRecord::write_dot(const std::string& path) const {
   };
   std::FILE* file = std::fopen(path.c_str(), "w");
   if (file == nullptr) throw FileError(path, "cannot be created");
-  std::fprintf(file, "digraph tesela {\n  rankdir=TB;\n  node [shape=box, style=filled, fontname=\"sans-serif\"];\n");
+  std::fprintf(file, "digraph \"%s\" {\n  rankdir=TB;\n  node [shape=box, style=filled, fontname=\"sans-serif\"];\n",
+               quoted(name).c_str());
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     const Task& task = tasks_[t];
     const std::uint32_t color = task.codelet->color(), red = color >> 16, green = color >> 8 & 255, blue = color & 255;

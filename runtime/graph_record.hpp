@@ -27,7 +27,7 @@ class GraphRecord {
   /// Fills in the figures that need the performance models.
   void time(Bounds& bounds, const RuntimeState& state) const;
 
-  void write_dot(const std::string& path) const;
+  void write_dot(const std::string& path, const std::string& name) const;
 
  private:
   struct Task {

@@ -51,6 +51,28 @@ TEST_CASE("--trace leaves a trace that ViTE reads, each kernel under its own nam
   }
 }
 
+TEST_CASE("a program of a user's own is traced by StarPU's variables, and every kernel is there") {
+  if (!can_trace()) SKIP("this StarPU records no traces");
+  const std::filesystem::path here = std::filesystem::path(test::tesela()).parent_path();
+  std::string example = (here / "examples/reduction").string();
+  if (!std::filesystem::exists(example)) example = (here / "reduction").string();  // in a bundle
+  const TemporaryFolder folder;
+  ProcessOptions options;
+  options.environment = {{"STARPU_FXT_TRACE", "1"}, {"STARPU_FXT_PREFIX", folder.path()}};
+  REQUIRE(run({example}, options).code == 0);
+  const Outcome converted = run_tesela({"trace", folder.path()});
+  CAPTURE(converted.err);
+  CHECK(converted.code == (installed("gnuplot") ? 0 : 3));  // without it there is a trace, but no picture
+  const std::string paje = contents(folder / "paje.trace");
+  for (const char* kernel : {"sum_powers", "zero", "add", "largest"})
+    CHECK_THAT(paje, ContainsSubstring("\t" + std::string(kernel) + "\t"));
+  if (!installed("vite") || !installed("xvfb-run")) SKIP("vite or xvfb-run is not installed");
+  const Outcome vite =
+      run({"/bin/sh", "-c", "cd " + folder.path() + " && exec xvfb-run -a vite -e out.svg paje.trace 2>&1"});
+  CHECK_THAT(vite.out, ContainsSubstring("0 errors"));
+  CHECK_THAT(contents(folder / "out.svg"), ContainsSubstring("<rect"));
+}
+
 TEST_CASE("a trace is found whatever STARPU_FXT_SUFFIX says") {
   if (!can_trace()) SKIP("this StarPU records no traces");
   const Variable suffix("STARPU_FXT_SUFFIX", "mine");
