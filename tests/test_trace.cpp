@@ -64,8 +64,8 @@ TEST_CASE("a program of a user's own is traced by StarPU's variables, and every 
   CAPTURE(converted.err);
   CHECK(converted.code == (installed("gnuplot") ? 0 : 3));  // without it there is a trace, but no picture
   const std::string paje = contents(folder / "paje.trace");
-  for (const char* kernel : {"sum_powers", "zero", "add", "largest"})
-    CHECK_THAT(paje, ContainsSubstring("\t" + std::string(kernel) + "\t"));
+  for (const char* state : {"\tsum_powers\t", "\tzero\t", "\tlargest\t"})  // add only if two workers met
+    CHECK_THAT(paje, ContainsSubstring(state));
   if (!installed("vite") || !installed("xvfb-run")) SKIP("vite or xvfb-run is not installed");
   const Outcome vite =
       run({"/bin/sh", "-c", "cd " + folder.path() + " && exec xvfb-run -a vite -e out.svg paje.trace 2>&1"});
