@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 
 namespace tesela {
@@ -27,15 +26,16 @@ bool can_trace() noexcept {
 void convert_trace(const std::string& directory) {
 #ifdef STARPU_USE_FXT
   const char* user = std::getenv("USER");
-  const std::string events = directory + "/prof_file_" + (user != nullptr ? user : "") + "_0";
+  std::string events = directory + "/prof_file_" + (user != nullptr ? user : "") + "_0";
   struct stat status {};
   if (stat(events.c_str(), &status) != 0)
     throw EnvironmentError(events + ": StarPU left no trace here (is the directory writable, the disk full?)");
+  std::string folder = directory;
   starpu_fxt_options options;
   starpu_fxt_options_init(&options);
   options.ninputfiles = 1;
-  options.filenames[0] = strdup(events.c_str());
-  options.dir = strdup(directory.c_str());
+  options.filenames[0] = events.data();  // StarPU reads both and frees neither
+  options.dir = folder.data();
   options.use_task_color = 1;
   starpu_fxt_generate_trace(&options);
   starpu_fxt_options_shutdown(&options);
