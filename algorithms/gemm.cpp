@@ -55,7 +55,7 @@ void require_blas_sizes(const char* name, const TileMatrix<T>& A) {
 template <class T>
 index_t block_edge(const Runtime& runtime, const TileMatrix<T>& C) {
   const double tile_bytes = static_cast<double>(C.tile_shape().mb) * static_cast<double>(C.tile_shape().nb) * sizeof(T);
-  const double tiles = static_cast<double>(runtime.device_bytes() / 2) / tile_bytes;
+  const double tiles = static_cast<double>(runtime.device_bytes()) / 2 / tile_bytes;
   return std::clamp(static_cast<index_t>(std::sqrt(tiles)), index_t{1}, std::max({index_t{1}, C.mt(), C.nt()}));
 }
 

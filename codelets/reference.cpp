@@ -17,7 +17,7 @@ long double square(long double x) { return x * x; }
 template <class T>
 bool all_finite(const T* x, index_t count) {
   bool finite = true;
-  for (index_t i = 0; i < count; ++i) finite &= x[i] - x[i] == T(0);
+  for (index_t i = 0; i < count; ++i) finite &= std::isfinite(x[i]);
   return finite;
 }
 

@@ -41,6 +41,7 @@ std::uint64_t mix(std::uint64_t h, std::uint64_t value) {
 
 TileMemory tile_memory(void* interface) noexcept {
   const auto* m = static_cast<const starpu_matrix_interface*>(interface);
+  // StarPU keeps addresses as integers. NOLINTNEXTLINE(performance-no-int-to-ptr)
   return {reinterpret_cast<void*>(m->ptr), m->nx, m->ny, m->ld};
 }
 

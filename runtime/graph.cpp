@@ -196,11 +196,11 @@ void Graph::Impl::take(detail::Data& data) const {
 Graph::Graph(Runtime& runtime, GraphOptions options) : impl_(std::make_unique<Impl>()) {
   impl_->runtime = &runtime;
   impl_->state = runtime.state();
-  impl_->options = options;
-  if (options.record || options.longest_path_priorities) impl_->record.emplace();
+  impl_->options = std::move(options);
+  if (impl_->options.record || impl_->options.longest_path_priorities) impl_->record.emplace();
   impl_->lowest_priority = starpu_sched_get_min_priority();
   impl_->highest_priority = starpu_sched_get_max_priority();
-  if (options.longest_path_priorities) {
+  if (impl_->options.longest_path_priorities) {
     const std::lock_guard lock(impl_->state->mutex);
     impl_->state->holding.emplace(impl_->id, [impl = impl_.get()] { impl->submit_held(); });
     ++impl_->state->graphs_holding;

@@ -229,7 +229,9 @@ PinnedMemory::PinnedMemory(Runtime& runtime, void* data, std::size_t bytes) : st
 }
 
 PinnedMemory::PinnedMemory(PinnedMemory&& other) noexcept
-    : state_(other.state_), data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+    : state_(std::move(other.state_)),
+      data_(std::exchange(other.data_, nullptr)),
+      bytes_(std::exchange(other.bytes_, 0)) {}
 
 PinnedMemory::~PinnedMemory() {
   if (data_ != nullptr && state_->alive) starpu_memory_unpin(data_, bytes_);
