@@ -1,0 +1,78 @@
+#pragma once
+
+#include "codelets/qr_kernels.hpp"
+#include "runtime/graph.hpp"
+#include "tiles/tile_matrix.hpp"
+
+#include <string>
+#include <vector>
+
+namespace tesela {
+
+struct QrOptions {
+  std::string tree = "diagonal";  ///< an order of schedule.hpp: which tile eliminates which
+  index_t ib = 0;                 ///< inner block size; 0 chooses: wide with a GPU, narrow without
+  bool triangles = false;         ///< make every tile triangular first, so that only TT kernels join tiles
+  /// Copy the vectors of each tile that a Tpqrt changes afterwards, so that the updates from it need not wait: as many
+  /// more tasks and bytes as there are such tiles.
+  bool copy_vectors = true;
+};
+
+/// A QR factorization whose tasks stand in a graph: R in A's upper triangle, Q as Householder vectors in the rest of A
+/// and block factors of its own. It shares A's tiles, so A must not change while Q is wanted.
+template <class T>
+class QrFactorization {
+ public:
+  /// Inserts C = op(Q) C (left; C is m x any, its rows cut as A's) or C = C op(Q) (right; C is any x m, its columns cut
+  /// as A's rows). Throws ArgumentError when shapes or tilings do not conform.
+  void apply(Graph& g, Side side, Op op, const TileMatrix<T>& C) const;
+
+  /// Inserts Q = the first Q.n() columns of the orthogonal factor (LAPACK orgqr): Q.n() = min(m, n) is the economy
+  /// form, m the full one. Q is m x k with k <= m, its rows cut as A's.
+  void form_q(Graph& g, const TileMatrix<T>& Q) const;
+
+  /// Inserts R = the upper trapezoid, zeros below. R is k x n with min(m, n) <= k <= m, cut as A.
+  void extract_r(Graph& g, const TileMatrix<T>& R) const;
+
+  const TileMatrix<T>& factors() const { return a_; }
+  index_t m() const { return a_.m(); }
+  index_t n() const { return a_.n(); }
+  index_t ib() const { return ib_; }
+
+  /// One step of the factorization: `width` columns with their pivots in one tile row.
+  struct Step {
+    index_t head = 0, row = 0;     ///< tile row that holds the diagonal, and the step's first row in it
+    index_t column = 0, col = 0;   ///< tile column, and the step's first column in it
+    index_t width = 0;
+    index_t begin = 0;             ///< first row and column in the whole matrix
+  };
+  /// One kernel of the factorization, in the order of insertion: a Geqrt of tile `row` (pivot < 0), or a Tpqrt of tile
+  /// `row` against tile `pivot`.
+  struct Transformation {
+    index_t step = 0, row = 0, pivot = -1;
+    bool triangle = false;
+  };
+  const std::vector<Step>& steps() const { return steps_; }
+  const std::vector<Transformation>& transformations() const { return transformations_; }
+
+ private:
+  QrFactorization(Graph& g, const TileMatrix<T>& A, const QrOptions& options);
+  template <class U>
+  friend QrFactorization<U> qr(Graph&, const TileMatrix<U>&, const QrOptions&);
+
+  TileMatrix<T> a_;
+  index_t ib_;
+  std::vector<Step> steps_;
+  std::vector<Transformation> transformations_;
+  TileMatrix<T> t_;        // of each Geqrt: tile (row, step)
+  TileMatrix<T> tp_;       // of each Tpqrt: tile (row, step)
+  TileMatrix<T> copies_;   // vectors of tiles that a Tpqrt changed later: tile (row, step); empty without copies
+};
+
+/// LAPACK geqrf over tiles: A = Q R in place, for any m x n and any tile shape (Bouwmeester, Jacquelin, Langou and
+/// Robert, "Tiled QR factorization algorithms"; compact WY: Schreiber and Van Loan). Inserts into the graph and
+/// returns. Throws ArgumentError for an unknown tree, with nothing inserted.
+template <class T>
+QrFactorization<T> qr(Graph& g, const TileMatrix<T>& A, const QrOptions& options = {});
+
+}  // namespace tesela
