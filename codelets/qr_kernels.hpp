@@ -23,12 +23,16 @@ constexpr std::uint64_t size_class(index_t rows) {
 
 // The four kernels of tile QR in compact WY form: Q = I - V T V^T for each block of at most ib columns of V.
 //
-// A step factors `width` columns, from column `col` of its tile column on. Its head is the tile that holds the diagonal,
-// in which the step's first row is `row`; every other tile takes part from its first row on. With tiles of nb x nb, row
-// and col are 0 and width is nb.
+// A step factors `width` columns, from column `col` of its tile column on. Its head is the tile that holds the
+// diagonal, in which the step's first row is `row`; every other tile takes part from its first row on. With tiles of nb
+// x nb, row and col are 0 and width is nb.
 //
 // T is stored as LAPACK's geqrt stores it: the T of the columns c … c + ib - 1 of a step is the upper triangle in rows
-// 0 … ib - 1 and columns c … c + ib - 1 of the step's T tile.
+// 0 … ib - 1 and columns c … c + ib - 1 of the step's T tile, which is at least ib x width.
+
+/// The Scratch tile of every kernel below, for steps of at most `width` columns. `across` is the most that a tile of A
+/// or C has in the dimension that Q does not act on: columns, or C's rows when Q multiplies from the right.
+constexpr Shape qr_work(index_t width, index_t across) { return {width, across + 2 * width}; }
 
 /// LAPACK geqrt: A(row:, col:col+width) = Q R, with R in the upper triangle and V below; then A(row:, col+width:) =
 /// Q^T A(row:, col+width:) for the columns of the same tile that later steps factor.
