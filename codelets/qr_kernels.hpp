@@ -6,9 +6,6 @@
 
 namespace tesela {
 
-/// Which side of C an orthogonal factor multiplies.
-enum class Side : std::uint8_t { left, right };
-
 namespace detail {
 
 /// What the run time of a QR kernel on `rows` active rows depends on beyond its tiles' shapes: their number to an
