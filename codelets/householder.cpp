@@ -39,7 +39,7 @@ struct Rows {
 template <class T>
 struct Vector {
   static constexpr int size = 64 / static_cast<int>(sizeof(T));
-  typedef T type __attribute__((vector_size(64)));
+  using type [[gnu::vector_size(64)]] = T;
 };
 
 template <class V, class T>
