@@ -25,9 +25,9 @@ struct Cut {
   bool narrow;
 
   explicit Cut(index_t columns) : n(columns), narrow(columns <= kernels::eliminate_cols) {
-    // Narrow blocks live in a core's first cache; wide ones are for gemm, and hold a triangle at once.
-    const index_t wanted =
-        narrow ? std::max<index_t>(64 + 2 * n, 2048 / std::max<index_t>(n, 1)) : std::max<index_t>(512, n);
+    // Narrow blocks live in a core's caches; wide ones are for gemm, and hold a triangle at once.
+    const index_t wanted = narrow ? std::max(std::min<index_t>(64 + 2 * n, 192), 2048 / std::max<index_t>(n, 1))
+                                  : std::max<index_t>(512, n);
     rows = ceil_div(wanted, kernels::eliminate_rows) * kernels::eliminate_rows;
     inner = narrow ? 0 : 32;
   }
@@ -93,12 +93,12 @@ void AppendRows<T, R>::cpu(const Args& args, R<T> r, Scratch<double> work, std::
   T* const block = reinterpret_cast<T*>(base);
   T* const t = block + cut.rows * n;
   T* const triangle = t + 2 * cut.inner * n;
-  const ScaledTriangle<T> R_{n, triangle, reinterpret_cast<int*>(triangle + n * n)};
+  const ScaledTriangle<T> scaled{n, triangle, reinterpret_cast<int*>(triangle + n * n)};
 
   for (index_t c = 0; c < n; ++c) {
     for (index_t i = 0; i < n; ++i) triangle[i + c * n] = R<T>::mode == Mode::out || i > c ? T(0) : r(i, c);
-    R_.exponents[c] = 0;
-    R_.make_room(c, R_.largest(c));
+    scaled.exponents[c] = 0;
+    scaled.make_room(c, scaled.largest(c));
   }
   for (index_t row = 0; row < m; row += cut.rows) {
     const index_t rows = std::min(cut.rows, m - row),
@@ -107,9 +107,9 @@ void AppendRows<T, R>::cpu(const Args& args, R<T> r, Scratch<double> work, std::
     index_t c = 0;
     for (const In<T>& tile : a)
       for (index_t j = 0; j < tile.cols; ++j, ++c, column += padded) {
-        R_.make_room(c, kernels::copy_and_max(&tile(row, j), rows, padded, column));
-        if (R_.exponents[c] != 0)
-          for (index_t i = 0; i < rows; ++i) column[i] = std::scalbn(column[i], -R_.exponents[c]);
+        scaled.make_room(c, kernels::copy_and_max(&tile(row, j), rows, padded, column));
+        if (scaled.exponents[c] != 0)
+          for (index_t i = 0; i < rows; ++i) column[i] = std::scalbn(column[i], -scaled.exponents[c]);
       }
     if (cut.narrow)
       kernels::eliminate(triangle, block, padded, n);
@@ -118,7 +118,7 @@ void AppendRows<T, R>::cpu(const Args& args, R<T> r, Scratch<double> work, std::
             static_cast<int>(cut.inner), triangle, block, static_cast<int>(padded), t, t + cut.inner * n);
   }
   for (index_t c = 0; c < n; ++c)
-    for (index_t i = 0; i < n; ++i) r(i, c) = i > c ? T(0) : std::scalbn(triangle[i + c * n], R_.exponents[c]);
+    for (index_t i = 0; i < n; ++i) r(i, c) = i > c ? T(0) : std::scalbn(triangle[i + c * n], scaled.exponents[c]);
 }
 
 template Shape append_rows_work<float>(index_t);

@@ -53,7 +53,7 @@ int spread(index_t m, index_t rows_each, Spread& result) {
   if (fit < 1) return cudaErrorInvalidConfiguration;
   const index_t warps = std::clamp<index_t>(ceil_div(m, rows_each), 1, std::min(processors * fit, most_warps));
   result.per_block = ceil_div(warps, processors);
-  result.grid = ceil_div(warps, result.per_block);
+  result.grid = std::min(ceil_div(warps, result.per_block), most_warps / result.per_block);
   return cudaSuccess;
 }
 

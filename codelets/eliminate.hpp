@@ -6,8 +6,8 @@ namespace tesela::kernels {
 
 /// Rows that eliminate() takes are multiples of this: pad with zeros.
 inline constexpr index_t eliminate_rows = 16;
-/// The most columns that eliminate() takes.
-inline constexpr index_t eliminate_cols = 64;
+/// The most columns that eliminate() takes: about where blocked updates by gemm begin to pay.
+inline constexpr index_t eliminate_cols = 192;
 
 /// R becomes the triangular factor of [R; A]: Householder reflectors whose vectors overwrite A. R is n x n with leading
 /// dimension n, its upper triangle alone takes part; A is rows x n with leading dimension `rows`, 64-byte aligned. The
