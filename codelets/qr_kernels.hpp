@@ -23,9 +23,9 @@ constexpr std::uint64_t size_class(index_t rows) {
 
 // The four kernels of tile QR in compact WY form: Q = I - V T V^T for each block of at most ib columns of V.
 //
-// A step factors `width` columns, from column `col` of its tile column on. Its head is the tile that holds the
-// diagonal, in which the step's first row is `row`; every other tile takes part from its first row on. With tiles of nb
-// x nb, row and col are 0 and width is nb.
+// A step factors `width` columns, from column `col` of its tile column on. Its head is the tile that holds the diagonal,
+// in which the step's first row is `row`; every other tile takes part from its first row on. With tiles of nb x nb, row
+// and col are 0 and width is nb.
 //
 // T is stored as LAPACK's geqrt stores it: the T of the columns c … c + ib - 1 of a step is the upper triangle in rows
 // 0 … ib - 1 and columns c … c + ib - 1 of the step's T tile.
