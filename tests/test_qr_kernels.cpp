@@ -210,7 +210,7 @@ double graph_and_direct(Runtime& runtime) {
   for (const Case& c : geqrt_cases) {
     CAPTURE(c.m, c.n, c.row, c.col, c.width, c.ib);
     const index_t k = std::min(c.m - c.row, c.width);
-    const Shape space = qr_work(c.width, std::max(c.n, across));
+    const Shape space = qr_work(c.width, std::max(c.n, across), c.m, runtime.gpus() > 0);
     Matrix<T> a = random<T>(c.m, c.n, active_geqrt(c), 1), t(c.ib, c.width), old = a, direct = a, direct_t = t;
     Matrix<T> work(space.rows, space.cols);
     Geqrt<T>::cpu(geqrt_args<T>(c), direct.template as<InOut>(), direct_t.template as<Out>(),
@@ -248,7 +248,7 @@ double graph_and_direct(Runtime& runtime) {
       if (c.b.rows == 0) continue;
       CAPTURE(c.a.rows, c.a.cols, c.b.rows, c.row, c.col, c.width, c.ib, triangle);
       const index_t height = triangle ? std::min(c.b.rows, c.width) : c.b.rows;
-      const Shape space = qr_work(c.width, std::max(c.b.cols, across));
+      const Shape space = qr_work(c.width, std::max(c.b.cols, across), c.b.rows, runtime.gpus() > 0);
       const Where in_a = active_r(c), in_b = active_b(c, triangle);
       Matrix<T> a = random<T>(c.a.rows, c.a.cols, in_a, 4), b = random<T>(c.b.rows, c.b.cols, in_b, 5);
       Matrix<T> t(c.ib, c.width), work(space.rows, space.cols);
