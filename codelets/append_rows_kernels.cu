@@ -24,9 +24,9 @@ int with_shape(index_t n, int variant, F f) {
       case 3:
         return f(AppendShape<16, 5, 8, 1>{});
       case 4:
-        return f(AppendShape<16, 6, 8, 1>{});
-      default:
         return f(AppendShape<16, 4, 12, 1>{});
+      default:
+        return f(AppendShape<16, 6, 8, 1>{});
     }
   }
   if (n <= 24) return f(AppendShape<24, 3, 8, 1>{});

@@ -5,6 +5,7 @@
 #include "codelets/cublas.hpp"
 #include "codelets/lacpy.hpp"
 #include "codelets/qr_panel.hpp"
+#include "codelets/urgent.hpp"
 
 #include <cuda_runtime_api.h>
 
@@ -196,6 +197,7 @@ Space<T> prepare(const CudaContext& context, const Block<T>& work, const Block<T
 
 template <class T>
 void Geqrt<T>::cuda(CudaContext& context, const Args& args, InOut<T> a, Out<T> t, Scratch<T> work) noexcept {
+  const Urgent urgent(context);
   const index_t m = a.rows - args.row, k = std::min(m, args.width);
   const Space<T> space = prepare<T>(context, work, t, args.width * std::max(a.cols, args.width));
   const Block<T> v{space.v, m, k, m};
@@ -212,6 +214,7 @@ void Geqrt<T>::cuda(CudaContext& context, const Args& args, InOut<T> a, Out<T> t
 template <class T>
 void Tpqrt<T>::cuda(CudaContext& context, const Args& args, InOut<T> a, InOut<T> b, Out<T> t,
                     Scratch<T> work) noexcept {
+  const Urgent urgent(context);
   const index_t m = height(args, b.rows), n = args.width;
   const Space<T> space = prepare<T>(context, work, t, n * std::max(b.cols, n));
   const Block<T> v{space.v, m, n, m};

@@ -203,7 +203,9 @@ void check_last_launch(const CudaContext&) noexcept {}
 }  // namespace detail
 
 #if TESELA_WITH_CUDA
-CUstream_st* CudaContext::stream() const noexcept { return starpu_cuda_get_local_stream(); }
+CUstream_st* CudaContext::stream() const noexcept {
+  return redirected_ != nullptr ? redirected_ : starpu_cuda_get_local_stream();
+}
 cublasContext* CudaContext::cublas() const noexcept { return starpu_cublas_get_local_handle(); }
 #else
 CUstream_st* CudaContext::stream() const noexcept { return nullptr; }

@@ -17,6 +17,9 @@ class CudaContext {
   explicit CudaContext(const char* kernel) noexcept : kernel_(kernel) {}
 
   CUstream_st* stream() const noexcept;
+  /// Makes stream() answer another stream from now on, which the caller joins to the worker's own; null for that one
+  /// again. The handles stay on the stream they are on.
+  void redirect(CUstream_st* stream) noexcept { redirected_ = stream; }
   cublasContext* cublas() const noexcept;
   cusolverDnContext* cusolver() const noexcept;
 
@@ -26,6 +29,7 @@ class CudaContext {
 
  private:
   const char* kernel_;
+  CUstream_st* redirected_ = nullptr;
 };
 
 }  // namespace tesela

@@ -100,6 +100,11 @@ void apply(const RuntimeOptions& options, ScopedEnvironment& env) {
       if (*value < 0) throw ArgumentError("Runtime", argument, std::to_string(*value) + " is negative");
       env.set(variable, std::to_string(*value));
     }
+  if (options.streams_per_gpu) {
+    if (*options.streams_per_gpu < 1)
+      throw ArgumentError("Runtime", "streams_per_gpu", std::to_string(*options.streams_per_gpu) + " is less than 1");
+    env.set("STARPU_NWORKER_PER_CUDA", std::to_string(*options.streams_per_gpu));
+  }
   check_number("STARPU_NCPU", "set it to the number of CPU workers");
   check_number("STARPU_NCPUS", "set it to the number of CPU workers");
   check_number("STARPU_NCUDA", "set it to the number of CUDA devices");

@@ -16,8 +16,11 @@ struct RuntimeState;
 
 /// What a Runtime may be told; what is left out comes from StarPU's environment variables, and from the machine.
 struct RuntimeOptions {
-  std::optional<int> cpus = {};               ///< CPU workers (STARPU_NCPU)
-  std::optional<int> gpus = {};               ///< CUDA devices (STARPU_NCUDA)
+  std::optional<int> cpus = {};  ///< CPU workers (STARPU_NCPU)
+  std::optional<int> gpus = {};  ///< CUDA devices (STARPU_NCUDA)
+  /// Tasks that one GPU runs at a time, each on its own stream (STARPU_NWORKER_PER_CUDA): with 2, the panels of a
+  /// factorization run beside its updates.
+  std::optional<int> streams_per_gpu = {};
   std::optional<std::string> scheduler = {};  ///< StarPU policy (STARPU_SCHED); default dmdas with a GPU, lws without
   std::string trace_dir = {};                 ///< record FxT events here; see convert_trace
   bool trace_from_start = true;               ///< false: record nothing before Runtime::start_trace
