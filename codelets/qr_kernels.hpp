@@ -6,9 +6,6 @@
 
 namespace tesela {
 
-/// Which side of C an orthogonal factor multiplies.
-enum class Side : std::uint8_t { left, right };
-
 namespace detail {
 
 /// What the run time of a QR kernel on `rows` active rows depends on beyond its tiles' shapes: their number to an
@@ -23,12 +20,21 @@ constexpr std::uint64_t size_class(index_t rows) {
 
 // The four kernels of tile QR in compact WY form: Q = I - V T V^T for each block of at most ib columns of V.
 //
-// A step factors `width` columns, from column `col` of its tile column on. Its head is the tile that holds the diagonal,
-// in which the step's first row is `row`; every other tile takes part from its first row on. With tiles of nb x nb, row
-// and col are 0 and width is nb.
+// A step factors `width` columns, from column `col` of its tile column on. Its head is the tile that holds the
+// diagonal, in which the step's first row is `row`; every other tile takes part from its first row on. With tiles of nb
+// x nb, row and col are 0 and width is nb.
 //
 // T is stored as LAPACK's geqrt stores it: the T of the columns c … c + ib - 1 of a step is the upper triangle in rows
-// 0 … ib - 1 and columns c … c + ib - 1 of the step's T tile.
+// 0 … ib - 1 and columns c … c + ib - 1 of the step's T tile, which is at least ib x width.
+
+/// The Scratch tile of every kernel below, for steps of at most `width` columns. `across` is the most that a tile of A
+/// or C has in the dimension that Q does not act on: columns, or C's rows when Q multiplies from the right. GPUs need
+/// more, which depends on the most rows that a tile of A has: with_gpu says whether there are any.
+constexpr Shape qr_work(index_t width, index_t across, index_t rows, bool with_gpu) {
+  if (!with_gpu) return {width, across + 2 * width};
+  constexpr index_t exchange = 33024;  // floats that hold kernels::panel_exchange_bytes
+  return {width, 2 * std::max(across, width) + std::max(rows, width) + 1 + ceil_div(exchange, width)};
+}
 
 /// LAPACK geqrt: A(row:, col:col+width) = Q R, with R in the upper triangle and V below; then A(row:, col+width:) =
 /// Q^T A(row:, col+width:) for the columns of the same tile that later steps factor.
@@ -44,9 +50,9 @@ struct Geqrt {
     }
   };
   static double flops(const Args& args, Shape a, Shape, Shape) {
-    const auto m = static_cast<double>(args.rows), n = static_cast<double>(args.width),
+    const auto m = static_cast<double>(args.rows), n = static_cast<double>(args.width), k = std::min(m, n),
                rest = static_cast<double>(a.cols - args.col - args.width);
-    return 2 * n * n * (m - n / 3) + 2 * n * rest * (2 * m - n);
+    return 4 * m * n * k - 2 * (m + n) * k * k + 4 * k * k * k / 3 + 2 * k * rest * (2 * m - k);
   }
   static void cpu(const Args& args, InOut<T> a, Out<T> t, Scratch<T> work) noexcept;
   static void cuda(CudaContext& context, const Args& args, InOut<T> a, Out<T> t, Scratch<T> work) noexcept;
@@ -62,14 +68,15 @@ struct Unmqr {
     Side side = Side::left;
     Op op = Op::none;
     index_t row = 0, col = 0, width = 0, ib = 1;
-    index_t rows = 0;  ///< active: the tile's rows - row
+    index_t rows = 0;         ///< active: the tile's rows - row
+    bool unit_lower = false;  ///< v has zeros and ones written out above the vectors: a GPU then needs no copy
     std::uint64_t cost_key() const {
       return detail::size_class(rows) | static_cast<std::uint64_t>(side) << 8 | static_cast<std::uint64_t>(op) << 9 |
              static_cast<std::uint64_t>(width) << 10 | static_cast<std::uint64_t>(ib) << 32;
     }
   };
   static double flops(const Args& args, Shape, Shape, Shape c, Shape) {
-    const auto m = static_cast<double>(args.rows), k = static_cast<double>(args.width),
+    const auto m = static_cast<double>(args.rows), k = std::min(m, static_cast<double>(args.width)),
                n = static_cast<double>(args.side == Side::left ? c.cols : c.rows);
     return 2 * n * k * (2 * m - k);
   }
