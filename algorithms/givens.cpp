@@ -2,7 +2,7 @@
 
 #include "algorithms/schedule.hpp"
 #include "codelets/givens_list.hpp"
-#include "codelets/triangle.hpp"
+#include "codelets/lacpy.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -167,7 +167,7 @@ void GivensQr<T>::form_q(Graph& g, const TileMatrix<T>& Q) const {
   require_rows("GivensQr::form_q", "Q", Side::left, Q);
   if (Q.n() > m_)
     throw ArgumentError("GivensQr::form_q", "Q", std::to_string(Q.n()) + " columns of " + std::to_string(m_));
-  Q.for_each_tile([&](const Tile<T>& q, index_t row, index_t column) { g.insert<Identity<T>>({row, column}, q); });
+  Q.for_each_tile([&](const Tile<T>& q, index_t row, index_t column) { g.insert<Laset<T>>({T(1), row - column}, q); });
   for (auto step = static_cast<index_t>(steps_.size()) - 1; step >= 0; --step) {
     const Step& s = steps_[static_cast<std::size_t>(step)];
     Q.for_each_tile([&](const Tile<T>& q, index_t, index_t column) {
@@ -180,16 +180,16 @@ void GivensQr<T>::form_q(Graph& g, const TileMatrix<T>& Q) const {
 
 template <class T>
 void GivensQr<T>::extract_r(Graph& g, const TileMatrix<T>& R) const {
-  const bool cut_alike = diagonal_ >= 0 || n_ == 0 || R.tile_shape().nb == a_.tile_shape().nb ||
-                         (n_ <= R.tile_shape().nb && n_ <= a_.tile_shape().nb);
+  const index_t nb = a_.tile_shape().nb;
+  if (diagonal_ >= 0) throw ArgumentError("GivensQr::extract_r", "A", "is a band: R stands in its storage");
   if (R.n() != n_ || R.m() < std::min(m_, n_) || R.m() > m_)
     throw ArgumentError(
         "GivensQr::extract_r", "R",
         text(R.m(), R.n()) + " for a " + text(m_, n_) + " matrix; it must be k x n, min(m, n) <= k <= m");
-  if (R.mt() > 1 || !cut_alike || (diagonal_ >= 0 && R.nt() > 1))
+  if (R.mt() > 1 || (R.tile_shape().nb != nb && n_ > std::min(nb, R.tile_shape().nb)))
     throw ArgumentError("GivensQr::extract_r", "R", "must be one tile row whose columns are cut as A's");
   R.for_each_tile([&](const Tile<T>& r, index_t, index_t column) {
-    g.insert<UpperTrapezoid<T>>({column, diagonal_}, a_(0, column / R.tile_shape().nb), r);
+    g.insert<Lacpy<T>>({Part::upper, -column}, a_(0, column / R.tile_shape().nb), r);
   });
 }
 
@@ -202,8 +202,8 @@ index_t GivensQr<T>::rotations() const {
 }
 
 template <class T>
-GivensQr<T> givens_qr(Graph& g, const TileMatrix<T>& A, const GivensOptions& options, const TileMatrix<T>* B,
-                      const TileMatrix<T>* Q) {
+GivensQr<T> givens_qr(Graph& g, const TileMatrix<T>& A, const GivensOptions& options,
+                      const std::type_identity_t<TileMatrix<T>>* B, const std::type_identity_t<TileMatrix<T>>* Q) {
   require_options("givens_qr", options);
   GivensQr<T> qr(A, A.m(), A.n(), options);
   qr.require_rows("givens_qr", "A", Side::left, A);

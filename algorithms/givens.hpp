@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace tesela {
@@ -42,7 +43,7 @@ class GivensQr {
   void form_q(Graph& g, const TileMatrix<T>& Q) const;
 
   /// Inserts R = the upper trapezoid, zeros below: k x n with min(m, n) <= k <= m, in one tile row, its columns cut as
-  /// A's. Throws ArgumentError otherwise.
+  /// A's. Throws ArgumentError otherwise, and for a band, whose R stands in its storage.
   void extract_r(Graph& g, const TileMatrix<T>& R) const;
 
   /// How many rotations there were; waits for the tasks that compute them. mn - n(n + 1)/2 for m >= n, less where
@@ -58,8 +59,8 @@ class GivensQr {
   };
   GivensQr(const TileMatrix<T>& A, index_t m, index_t n, const GivensOptions& options);
   template <class U>
-  friend GivensQr<U> givens_qr(Graph&, const TileMatrix<U>&, const GivensOptions&, const TileMatrix<U>*,
-                               const TileMatrix<U>*);
+  friend GivensQr<U> givens_qr(Graph&, const TileMatrix<U>&, const GivensOptions&,
+                               const std::type_identity_t<TileMatrix<U>>*, const std::type_identity_t<TileMatrix<U>>*);
   template <class U>
   friend GivensQr<U> givens_band_qr(Graph&, const TileMatrix<U>&, index_t, index_t, index_t, const GivensOptions&);
 
@@ -94,7 +95,8 @@ class GivensQr {
 /// of their range, and matrices cut or shaped otherwise.
 template <class T>
 GivensQr<T> givens_qr(Graph& g, const TileMatrix<T>& A, const GivensOptions& options = {},
-                      const TileMatrix<T>* B = nullptr, const TileMatrix<T>* Q = nullptr);
+                      const std::type_identity_t<TileMatrix<T>>* B = nullptr,
+                      const std::type_identity_t<TileMatrix<T>>* Q = nullptr);
 
 /// The same for an m x n band with kl diagonals below and ku above, chains from each column's last element upwards:
 /// O(kl (kl + ku) n) operations and O((kl + ku) n) memory. AB is (2 kl + ku + 1) x n, one tile, in LAPACK's band
