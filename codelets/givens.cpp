@@ -1,9 +1,8 @@
 #include "codelets/givens.hpp"
 
-#include "codelets/rotation.hpp"
+#include "codelets/givens_pass.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <type_traits>
 
 // The CPU variants. See GivensWindow for how rotations are applied.
@@ -11,127 +10,7 @@
 namespace tesela {
 namespace {
 
-/// As many elements as a cache line holds, worked on together.
-template <class T>
-struct Lanes {
-  static constexpr int count = 64 / sizeof(T);
-  typedef T Vector __attribute__((vector_size(64)));
-};
-
-template <class T, class V>
-inline void rotate_lanes(const Rotation<T>& x, V& upper, V& lower) {
-  const V above = x.c * upper + x.s * lower;
-  lower = x.c * lower - x.s * upper;
-  upper = above;
-}
-
-template <class T, class V>
-inline void rotate_lanes_back(const Rotation<T>& x, V& upper, V& lower) {
-  const V above = x.c * upper - x.s * lower;
-  lower = x.c * lower + x.s * upper;
-  upper = above;
-}
-
-/// `V` is one element or a vector of neighbouring columns' elements in one row.
-template <class T, class V>
-struct Column;
-template <class T>
-struct Column<T, T> {
-  Strided<T> c;
-  void load(index_t i, T& v) const { v = c(i, 0); }
-  void store(index_t i, const T& v) const { c(i, 0) = v; }
-};
-template <class T>
-struct Column<T, typename Lanes<T>::Vector> {
-  Strided<T> c;
-  void load(index_t i, typename Lanes<T>::Vector& v) const {
-    for (int x = 0; x < Lanes<T>::count; ++x) v[x] = c(i, x);
-  }
-  void store(index_t i, const typename Lanes<T>::Vector& v) const {
-    for (int x = 0; x < Lanes<T>::count; ++x) c(i, x) = v[x];
-  }
-};
-
-/// Steps from … to - 1 of a window on one column or a few; their rotations stand in `rotations`.
-template <Pivot pivot, class T, class V>
-void pass_forward(const GivensWindow& w, index_t from, index_t to, const Rotation<T>* rotations, const Column<T, V>& c,
-                  V* cell) {
-  for (index_t e = from; e < to; ++e, rotations += w.width) {
-    const index_t cells = w.cells(e);
-    V v;
-    c.load(w.in_row(e), v);
-    for (index_t t = 0; t < cells; ++t) {
-      if constexpr (pivot == Pivot::adjacent) {
-        rotate_lanes(rotations[t], v, cell[t]);
-        std::swap(v, cell[t]);
-      } else {
-        rotate_lanes(rotations[t], cell[t], v);
-      }
-    }
-    if (cells < w.width)
-      cell[cells] = v;
-    else
-      c.store(w.out_row(e), v);
-  }
-}
-
-template <Pivot pivot, class T, class V>
-void pass_back(const GivensWindow& w, index_t from, index_t to, const Rotation<T>* rotations, const Column<T, V>& c,
-               V* cell) {
-  for (index_t e = to - 1; e >= from; --e) {
-    const index_t cells = w.cells(e);
-    const Rotation<T>* const x = rotations + (e - from) * w.width;
-    V v;
-    if (cells < w.width)
-      v = cell[cells];
-    else
-      c.load(w.out_row(e), v);
-    for (index_t t = cells - 1; t >= 0; --t) {
-      if constexpr (pivot == Pivot::adjacent) {
-        std::swap(v, cell[t]);
-        rotate_lanes_back(x[t], v, cell[t]);
-      } else {
-        rotate_lanes_back(x[t], cell[t], v);
-      }
-    }
-    c.store(w.in_row(e), v);
-  }
-}
-
-constexpr index_t chunk = givens_chunk;  // steps whose rotations stay in a cache while all columns take them
-
-/// One chunk of steps on one column or a few. Between chunks the window's cells wait in `saved`.
-template <Pivot pivot, class T, class V>
-void pass(const GivensWindow& w, bool forward, index_t from, index_t to, const Rotation<T>* rotations,
-          const Column<T, V>& c, T* saved) {
-  V cell[max_givens_window];
-  const bool at_top = from == 0, at_end = to == w.steps();
-  const auto move = [&](bool in, bool at_edge, index_t cells, auto row) {
-    if (!at_edge)
-      in ? std::memcpy(cell, saved, static_cast<std::size_t>(w.width) * sizeof(V))
-         : std::memcpy(saved, cell, static_cast<std::size_t>(w.width) * sizeof(V));
-    for (index_t t = 0; at_edge && t < cells; ++t) in ? c.load(row(t), cell[t]) : c.store(row(t), cell[t]);
-  };
-  const auto first = [&](bool in) { move(in, at_top, w.first_cells(), [&](index_t t) { return w.first_row(t); }); };
-  const auto last = [&](bool in) { move(in, at_end, w.last_cells(), [&](index_t t) { return w.begin + t; }); };
-  forward ? first(true) : last(true);
-  forward ? pass_forward<pivot>(w, from, to, rotations, c, cell) : pass_back<pivot>(w, from, to, rotations, c, cell);
-  forward ? last(false) : first(false);
-}
-
-template <Pivot pivot, class T>
-void pass_columns(const GivensWindow& w, bool forward, index_t from, index_t to, const Rotation<T>* rotations,
-                  Strided<T> c, index_t columns, T* saved) {
-  constexpr index_t lanes = Lanes<T>::count;
-  const auto advance = [&](index_t by) {
-    columns -= by;
-    c.data += by * c.column_stride;
-    saved += by * w.width;
-  };
-  for (; columns >= lanes; advance(lanes))
-    pass<pivot>(w, forward, from, to, rotations, Column<T, typename Lanes<T>::Vector>{c}, saved);
-  for (; columns > 0; advance(1)) pass<pivot>(w, forward, from, to, rotations, Column<T, T>{c}, saved);
-}
+constexpr index_t chunk = givens_chunk;
 
 /// Applies a window to columns. rotations(from, to, x) writes those of some steps, from x on, `width` a step; it is
 /// asked for them in the order in which they are applied.
@@ -144,10 +23,7 @@ void apply_window(const GivensWindow& w, bool forward, Rotations rotations, Stri
   for (index_t n = 0; n < chunks; ++n) {
     const index_t from = (forward ? n : chunks - 1 - n) * chunk, to = std::min(from + chunk, w.steps());
     rotations(from, to, x);
-    if (w.pivot == Pivot::adjacent)
-      pass_columns<Pivot::adjacent>(w, forward, from, to, x, c, columns, saved);
-    else
-      pass_columns<Pivot::diagonal>(w, forward, from, to, x, c, columns, saved);
+    detail::pass_columns(w, forward, from, to, x, c, columns, saved);
   }
 }
 
