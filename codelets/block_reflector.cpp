@@ -75,9 +75,8 @@ void multiply(const BlockVectors<T>& v, index_t n, View<const T> c1, View<const 
   } else if (c1.data != nullptr) {
     combine<T, false>(v.width, n, 1, c1, w);
   }
-  if (v.full > 0)
-    gather(v.full, v.width, n, v.data + v.full_row(), v.ld, c.from(v.full_row()),
-           k > 0 || c1.data != nullptr ? T(1) : T(0), w);
+  gather(v.full, v.width, n, v.data + v.full_row(), v.ld, c.from(v.full_row()),
+         k > 0 || c1.data != nullptr ? T(1) : T(0), w);
 }
 
 }  // namespace
@@ -90,17 +89,17 @@ void multiply(const BlockVectors<T>& v, index_t n, const T* c, index_t ldc, T* w
 template <class T>
 void apply(const BlockVectors<T>& v, Side side, Op op, const T* t, index_t ldt, index_t n, T* c1, index_t ldc1, T* c,
            index_t ldc, T* work, index_t ldw) {
-  const View<T> C1{side, c1, ldc1}, C{side, c, ldc}, W{side, work, ldw};
-  multiply(v, n, read(C1), read(C), W);
-  scale(Triangle::upper, side == Side::left ? op : flip(op), v.width, n, t, ldt, W);
-  if (c1 != nullptr) combine<T, true>(v.width, n, -1, read(W), C1);
-  if (v.full > 0) scatter(v.full, v.width, n, v.data + v.full_row(), v.ld, read(W), C.from(v.full_row()));
+  const View<T> identity_rows{side, c1, ldc1}, rows{side, c, ldc}, w{side, work, ldw};
+  multiply(v, n, read(identity_rows), read(rows), w);
+  scale(Triangle::upper, side == Side::left ? op : flip(op), v.width, n, t, ldt, w);
+  if (c1 != nullptr) combine<T, true>(v.width, n, -1, read(w), identity_rows);
+  scatter(v.full, v.width, n, v.data + v.full_row(), v.ld, read(w), rows.from(v.full_row()));
   if (const index_t k = v.triangle; k > 0) {
     const T* triangle = v.data + v.triangle_row();
-    const View<T> C_triangle = C.from(v.triangle_row());
-    scatter(k, v.width - k, n, triangle + k * v.ld, v.ld, read(W.from(k)), C_triangle);
-    scale(v.shape, Op::none, k, n, triangle, v.ld, W);
-    combine<T, true>(k, n, -1, read(W), C_triangle);
+    const View<T> triangle_rows = rows.from(v.triangle_row());
+    scatter(k, v.width - k, n, triangle + k * v.ld, v.ld, read(w.from(k)), triangle_rows);
+    scale(v.shape, Op::none, k, n, triangle, v.ld, w);
+    combine<T, true>(k, n, -1, read(w), triangle_rows);
   }
 }
 
@@ -111,13 +110,13 @@ void join(index_t k1, index_t k2, T* t, index_t ldt) {
   blas::trmm<T>(Side::right, Triangle::upper, Op::none, k1, k2, 1, t12 + k1, ldt, t12, ldt);
 }
 
-#define TESELA_BLOCK_REFLECTOR(T)                                                                                 \
-  template void multiply(const BlockVectors<T>&, index_t, const T*, index_t, T*, index_t);                        \
-  template void apply(const BlockVectors<T>&, Side, Op, const T*, index_t, index_t, T*, index_t, T*, index_t, T*, \
-                      index_t);                                                                                   \
-  template void join(index_t, index_t, T*, index_t);
-TESELA_BLOCK_REFLECTOR(float)
-TESELA_BLOCK_REFLECTOR(double)
-#undef TESELA_BLOCK_REFLECTOR
+template void multiply(const BlockVectors<float>&, index_t, const float*, index_t, float*, index_t);
+template void apply(const BlockVectors<float>&, Side, Op, const float*, index_t, index_t, float*, index_t, float*,
+                    index_t, float*, index_t);
+template void join(index_t, index_t, float*, index_t);
+template void multiply(const BlockVectors<double>&, index_t, const double*, index_t, double*, index_t);
+template void apply(const BlockVectors<double>&, Side, Op, const double*, index_t, index_t, double*, index_t, double*,
+                    index_t, double*, index_t);
+template void join(index_t, index_t, double*, index_t);
 
 }  // namespace tesela::detail

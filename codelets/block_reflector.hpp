@@ -1,6 +1,9 @@
 #pragma once
 
 #include "codelets/blas.hpp"
+#include "runtime/access.hpp"
+
+#include <algorithm>
 
 namespace tesela::detail {
 
@@ -29,6 +32,13 @@ void multiply(const BlockVectors<T>& v, index_t n, const T* c, index_t ldc, T* w
 template <class T>
 void apply(const BlockVectors<T>& v, Side side, Op op, const T* t, index_t ldt, index_t n, T* c1, index_t ldc1, T* c,
            index_t ldc, T* work, index_t ldw);
+
+/// T = 0 in its first `ib` rows and `width` columns: below the diagonals of its blocks that stays, so that GPUs
+/// multiply by whole blocks.
+template <class T>
+void clear(const Block<T>& t, index_t ib, index_t width) {
+  for (index_t j = 0; j < width; ++j) std::fill_n(&t(0, j), ib, T(0));
+}
 
 /// T12 = -T1 T12 T2: completes the T of two neighbouring blocks of k1 and k2 vectors, where T12 holds V1^T V2.
 template <class T>

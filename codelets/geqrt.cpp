@@ -36,6 +36,7 @@ void factor(index_t m, index_t n, T* a, index_t lda, T* t, index_t ldt) {
 template <class T>
 void Geqrt<T>::cpu(const Args& args, InOut<T> a, Out<T> t, Scratch<T> work) noexcept {
   const index_t m = a.rows - args.row, k = std::min(m, args.width);
+  detail::clear<T>(t, std::min(args.ib, k), k);
   for (index_t c = 0; c < k; c += args.ib) {
     const index_t ib = std::min(args.ib, k - c), rest = a.cols - args.col - c - ib;
     T *const panel = &a(args.row + c, args.col + c), *const block_t = &t(0, c);

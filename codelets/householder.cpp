@@ -39,7 +39,7 @@ struct Rows {
 template <class T>
 struct Vector {
   static constexpr int size = 64 / static_cast<int>(sizeof(T));
-  typedef T type __attribute__((vector_size(64)));
+  using type [[gnu::vector_size(64)]] = T;
 };
 
 template <class V, class T>
@@ -51,13 +51,20 @@ TESELA_INLINE void store(T* to, const V& v) {
   std::memcpy(to, &v, sizeof v);
 }
 
-template <class T, class V>
-TESELA_INLINE T sum(const V& v) {
-  T s[Vector<T>::size];
-  std::memcpy(s, &v, sizeof v);
-  for (int width = Vector<T>::size / 2; width > 0; width /= 2)
-    for (int i = 0; i < width; ++i) s[i] += s[i + width];
-  return s[0];
+/// The sum of v's elements: halves are added until one is left.
+template <class V>
+TESELA_INLINE auto sum(const V& vector) {
+  V v = vector;
+  if constexpr (sizeof(v[0]) == 4) {
+    v += __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7);
+    v += __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11);
+    v += __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13);
+    return v[0] + v[1];
+  } else {
+    v += __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3);
+    v += __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5);
+    return v[0] + v[1];
+  }
 }
 
 /// Columns first … first + count - 1 of one chunk of rows: a_i -= v weight_i, sum_i += x . a_i.
@@ -91,7 +98,7 @@ TESELA_INLINE void columns(const Pass<T>& pass, index_t first, index_t rows, con
       if constexpr (dot) tails[c] += x[i] * ai;
     }
   if constexpr (dot)
-    for (int c = 0; c < count; ++c) pass.sums[first + c] += tails[c] + sum<T>(sums[c]);
+    for (int c = 0; c < count; ++c) pass.sums[first + c] += tails[c] + sum(sums[c]);
 }
 
 template <class T, bool update, bool dot>
@@ -99,7 +106,9 @@ TESELA_INLINE void column_range(const Pass<T>& pass, index_t begin, index_t end,
                                 T* a, index_t ld) {
   index_t c = begin;
   for (; c + 4 <= end; c += 4) columns<T, 4, update, dot>(pass, c, rows, v, x, a + c * ld, ld);
-  for (; c < end; ++c) columns<T, 1, update, dot>(pass, c, rows, v, x, a + c * ld, ld);
+  if (end - c == 3) columns<T, 3, update, dot>(pass, c, rows, v, x, a + c * ld, ld);
+  if (end - c == 2) columns<T, 2, update, dot>(pass, c, rows, v, x, a + c * ld, ld);
+  if (end - c == 1) columns<T, 1, update, dot>(pass, c, rows, v, x, a + c * ld, ld);
 }
 
 template <class T, bool update, bool dot>

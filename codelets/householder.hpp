@@ -5,7 +5,7 @@
 namespace tesela::detail {
 
 /// The widest panel that the two functions below take.
-inline constexpr index_t panel_width = 16;
+inline constexpr index_t panel_width = 8;
 
 /// LAPACK geqr2 with T: A = Q R for a narrow m x width panel, m >= width; R in the upper triangle, V below, and the
 /// upper triangle of t is the T of Q = I - V T V^T. R_jj = -sign(alpha) norm and tau = 0 for a column that is zero

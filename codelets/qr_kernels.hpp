@@ -25,7 +25,8 @@ constexpr std::uint64_t size_class(index_t rows) {
 // x nb, row and col are 0 and width is nb.
 //
 // T is stored as LAPACK's geqrt stores it: the T of the columns c … c + ib - 1 of a step is the upper triangle in rows
-// 0 … ib - 1 and columns c … c + ib - 1 of the step's T tile, which is at least ib x width.
+// 0 … ib - 1 and columns c … c + ib - 1 of the step's T tile, which is at least ib x width. Below
+// these triangles are zeros.
 
 /// The Scratch tile of every kernel below, for steps of at most `width` columns. `across` is the most that a tile of A
 /// or C has in the dimension that Q does not act on: columns, or C's rows when Q multiplies from the right. GPUs need

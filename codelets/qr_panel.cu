@@ -72,7 +72,8 @@ struct Max {
 struct Exchange {
   double partial[warps][panel_columns];
   double gathered[warps][panel_columns];
-  double broadcast[warps][panel_columns];  // each warp's own copy, which spares a barrier
+  double pivot[panel_columns];                  // the pivot row
+  double2 broadcast[warps][panel_columns / 2];  // each warp's own copy, which spares a barrier
 };
 
 __device__ Packet* sums_of(Packet* packets, unsigned epoch) { return packets + epoch % 2 * max_blocks * panel_columns; }
@@ -80,39 +81,53 @@ __device__ Packet* row_of(Packet* packets, unsigned epoch) {
   return packets + (2 * max_blocks + epoch % 2) * panel_columns;
 }
 
-/// Combines s[l] over all threads of all blocks; lane l of every warp answers the result for l.
-template <int W, class Op, class T>
-__device__ double reduce(T (&s)[W], Exchange& x, Packet* packets, unsigned epoch) {
-  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  // Halves what a lane holds while it halves what remains to be combined: lane l ends with index l (mod W).
+template <class Op>
+__device__ double combine_warps(const double (&of_warp)[warps][panel_columns], int lane) {
+  double c[warps];
 #pragma unroll
-  for (int h = W / 2; h >= 1; h /= 2) {
-    const bool upper = (lane & h) != 0;
+  for (int w = 0; w < warps; ++w) c[w] = of_warp[w][lane];
 #pragma unroll
-    for (int k = 0; k < h; ++k) {
-      const T sent = upper ? s[k] : s[k + h], kept = upper ? s[k + h] : s[k];
-      s[k] = Op::combine(kept, __shfl_xor_sync(whole_warp, sent, h));
-    }
+  for (int h = warps / 2; h >= 1; h /= 2)
+#pragma unroll
+    for (int w = 0; w < h; ++w) c[w] = Op::combine(c[w], c[w + h]);
+  return c[0];
+}
+
+/// Halves what a lane holds while it halves what remains to be combined, H and all smaller powers of two apart: lane l
+/// ends with index l (mod 2 H) in s[0].
+template <int H, class Op, class T, int W>
+__device__ void combine_lanes(T (&s)[W], int lane) {
+  const bool upper = (lane & H) != 0;
+#pragma unroll
+  for (int k = 0; k < H; ++k) {
+    const T low = s[k], high = s[k + H];  // named, because a choice between array elements would go through memory
+    const T received = __shfl_xor_sync(whole_warp, upper ? low : high, H);
+    s[k] = Op::combine(upper ? high : low, received);
   }
+  if constexpr (H > 1) combine_lanes<H / 2, Op>(s, lane);
+}
+
+/// Combines s[l] over all threads of all blocks; lane l of every warp answers the result for l. With a pivot_block >= 0
+/// all blocks have that one's x.pivot as well afterwards.
+template <int W, class Op, class T>
+__device__ double reduce(T (&s)[W], Exchange& x, Packet* packets, unsigned epoch, int pivot_block) {
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  combine_lanes<W / 2, Op>(s, lane);
   double mine = static_cast<double>(s[0]);
 #pragma unroll
   for (int h = W; h < 32; h *= 2) mine = Op::combine(mine, __shfl_xor_sync(whole_warp, mine, h));
 
   x.partial[warp][lane] = mine;
   __syncthreads();
-  const int blocks = static_cast<int>(gridDim.x);
+  const int blocks = static_cast<int>(gridDim.x), block = static_cast<int>(blockIdx.x);
   if (blocks == 1) {
-    mine = x.partial[0][lane];
-    for (int w = 1; w < warps; ++w) mine = Op::combine(mine, x.partial[w][lane]);
+    mine = combine_warps<Op>(x.partial, lane);
     __syncthreads();
     return mine;
   }
   Packet* const sums = sums_of(packets, epoch);
-  if (warp == 0) {
-    double total = x.partial[0][lane];
-    for (int w = 1; w < warps; ++w) total = Op::combine(total, x.partial[w][lane]);
-    publish(sums + blockIdx.x * panel_columns + lane, total, epoch);
-  }
+  if (warp == 0) publish(sums + block * panel_columns + lane, combine_warps<Op>(x.partial, lane), epoch);
+  if (warp == 1 && block == pivot_block) publish(row_of(packets, epoch) + lane, x.pivot[lane], epoch);
   // Several polls are under way at once; the order in which they are combined never depends on who came first.
   constexpr int at_once = 8;
   mine = Op::neutral;
@@ -129,41 +144,55 @@ __device__ double reduce(T (&s)[W], Exchange& x, Packet* packets, unsigned epoch
         mine = Op::combine(mine, value_of(q[u]));
       }
   }
+  if (warp == warps - 1 && pivot_block >= 0 && block != pivot_block)
+    x.pivot[lane] = wait_for(row_of(packets, epoch) + lane, epoch);
   x.gathered[warp][lane] = mine;
   __syncthreads();
-  mine = x.gathered[0][lane];
-  for (int w = 1; w < warps; ++w) mine = Op::combine(mine, x.gathered[w][lane]);
-  return mine;
+  return combine_warps<Op>(x.gathered, lane);
+}
+
+/// T's columns from tau and V^T V, one lane a row: T(0:j, j) = -tau_j T(0:j, 0:j) (V^T v_j).
+template <class T, int W>
+__device__ void write_block_factor(const Panel<T>& p, int steps, const double (&gram)[panel_columns][panel_columns + 1],
+                                   const double (&tau)[panel_columns], int lane) {
+  double row[W];
+#pragma unroll
+  for (int j = 0; j < W; ++j) {
+    double sum = 0;
+#pragma unroll
+    for (int k = 0; k < j; ++k) sum += row[k] * gram[k][j];
+    row[j] = lane < j ? -tau[j] * sum : lane == j ? tau[j] : 0.0;
+    if (lane < steps && j < steps) p.t[lane + j * p.ldt] = static_cast<T>(row[j]);
+  }
 }
 
 /// W columns, R rows a thread.
 template <class T, int W, int R>
 __global__ void __launch_bounds__(threads, 1) panel_kernel(Panel<T> p, Packet* packets, unsigned epoch) {
   __shared__ Exchange x;
-  __shared__ int exponent[panel_columns];
-  __shared__ double top[panel_columns][panel_columns + 1];  // R, unless trapezoid
-  __shared__ double factor[panel_columns][panel_columns + 1];
-  __shared__ double gram[panel_columns];
+  __shared__ double unit[panel_columns], inverse_unit[panel_columns];  // each column is kept in units of a power of two
+  __shared__ double top[panel_columns][panel_columns + 1];             // R, unless trapezoid
+  __shared__ double gram[panel_columns][panel_columns + 1], taus[panel_columns];
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
   const int cols = static_cast<int>(p.cols);
   const bool stacked = p.form != PanelForm::trapezoid;
 
   // a[r][l] is column j + l of row(r) at step j, for as long as there is one; a column that is done goes to the end.
   T a[R][W];
-  const index_t first = static_cast<index_t>(blockIdx.x) * (threads * R) + thread;
+  const int rows = static_cast<int>(p.rows), first = static_cast<int>(blockIdx.x) * (threads * R) + thread;
   const auto row = [&](int r) { return first + r * threads; };
 #pragma unroll
   for (int r = 0; r < R; ++r)
 #pragma unroll
     for (int l = 0; l < W; ++l) {
-      const bool counts = row(r) < p.rows && l < cols && (p.form != PanelForm::triangle || row(r) <= p.above + l);
+      const bool counts = row(r) < rows && l < cols && (p.form != PanelForm::triangle || row(r) <= p.above + l);
       a[r][l] = counts ? p.a[row(r) + l * p.lda] : T(0);
     }
   if (stacked)
     for (int l = warp; l < cols; l += warps)
       top[lane][l] = lane <= l ? static_cast<double>(p.r[lane + l * p.ldr]) : 0.0;
 
-  {  // Each column times a power of two, so that no square overflows or vanishes: V and T do not notice.
+  {  // So that no square overflows or vanishes; V and T do not notice.
     T s[W];
 #pragma unroll
     for (int l = 0; l < W; ++l) {
@@ -171,25 +200,32 @@ __global__ void __launch_bounds__(threads, 1) panel_kernel(Panel<T> p, Packet* p
 #pragma unroll
       for (int r = 0; r < R; ++r) s[l] = Max::combine(s[l], static_cast<T>(fabs(a[r][l])));
     }
-    double largest = reduce<W, Max>(s, x, packets, ++epoch);
+    double largest = reduce<W, Max>(s, x, packets, ++epoch, -1);
     if (stacked && lane < cols)
       for (int i = 0; i <= lane; ++i) largest = Max::combine(largest, fabs(top[i][lane]));
     int e = 0;
     if (largest > 0 && largest < HUGE_VAL) frexp(largest, &e);
-    if (warp == 0 && lane < W) exponent[lane] = lane < cols ? e : 0;
+    e = e > 1000 ? 1000 : e < -1000 ? -1000 : e;
+    if (warp == 0) {
+      unit[lane] = lane < cols ? ldexp(1.0, e) : 1.0;
+      inverse_unit[lane] = lane < cols ? ldexp(1.0, -e) : 1.0;
+    }
   }
   __syncthreads();
 #pragma unroll
   for (int l = 0; l < W; ++l) {
-    const int e = exponent[l];
+    const double inverse = inverse_unit[l];
 #pragma unroll
-    for (int r = 0; r < R; ++r) a[r][l] = static_cast<T>(scalbn(a[r][l], -e));
+    for (int r = 0; r < R; ++r) a[r][l] = static_cast<T>(static_cast<double>(a[r][l]) * inverse);
   }
+  if (stacked)
+    for (int l = warp; l < cols; l += warps) top[lane][l] *= inverse_unit[l];
+  __syncthreads();
 
-  const int steps = stacked ? cols : static_cast<int>(p.rows < p.cols ? p.rows : p.cols);
+  const int steps = stacked || rows > cols ? cols : rows;
   for (int j = 0; j < steps; ++j) {
     ++epoch;
-    const index_t pivot = stacked ? -1 : j;
+    const int pivot = stacked ? -1 : j;
     T s[W], tail[R];
 #pragma unroll
     for (int r = 0; r < R; ++r) tail[r] = row(r) > pivot ? a[r][0] : T(0);
@@ -199,63 +235,62 @@ __global__ void __launch_bounds__(threads, 1) panel_kernel(Panel<T> p, Packet* p
 #pragma unroll
       for (int r = 1; r < R; ++r) s[l] += tail[r] * a[r][l];
     }
-    Packet* const row_packets = row_of(packets, epoch);
-    if (!stacked) {
+    if (stacked) {
+      if (warp == 0) x.pivot[lane] = lane < W - j && j + lane < cols ? top[j][j + lane] : 0.0;
+    } else if (first == pivot) {  // pivot < 32 <= threads: always a thread's first row, in block 0
 #pragma unroll
-      for (int r = 0; r < R; ++r)
-        if (row(r) == pivot)
-#pragma unroll
-          for (int l = 0; l < W; ++l) publish(row_packets + l, static_cast<double>(a[r][l]), epoch);
+      for (int l = 0; l < W; ++l) x.pivot[l] = static_cast<double>(a[0][l]);
     }
-    const double dot = reduce<W, Sum>(s, x, packets, epoch);
-    double p_l = 0;
-    if (stacked)
-      p_l = lane < W - j && j + lane < cols ? scalbn(top[j][j + lane], -exponent[j + lane]) : 0.0;
-    else if (lane < W)
-      p_l = wait_for(row_packets + lane, epoch);
+    const double dot = reduce<W, Sum>(s, x, packets, epoch, stacked ? -1 : 0);
+    const double p_l = lane < W ? x.pivot[lane] : 0.0;
 
     const double alpha = __shfl_sync(whole_warp, p_l, 0), squares = __shfl_sync(whole_warp, dot, 0);
     double beta = alpha, tau = 0, scale = 0;
     if (squares != 0) {
-      beta = -copysign(sqrt(alpha * alpha + squares), alpha);
-      tau = (beta - alpha) / beta;
-      scale = 1 / (alpha - beta);
+      const double norm2 = alpha * alpha + squares, inverse = rsqrt(norm2), norm = norm2 * inverse;
+      beta = -copysign(norm, alpha);
+      tau = 1 + fabs(alpha) * inverse;                    // (beta - alpha) / beta
+      scale = copysign(1 / (fabs(alpha) + norm), alpha);  // 1 / (alpha - beta)
     }
     const double w = p_l + scale * dot;  // v^T a_l, and for the columns that are done v_l^T v
     const double f = lane > 0 && lane < W - j ? tau * w : 0.0;
-    x.broadcast[warp][lane] = f;
+    reinterpret_cast<double*>(x.broadcast[warp])[lane] = f;
     __syncwarp();
 
+    T v[R];
 #pragma unroll
-    for (int r = 0; r < R; ++r) {
-      const T v = row(r) > pivot ? static_cast<T>(scale * static_cast<double>(tail[r])) : T(row(r) == pivot ? 1 : 0);
+    for (int r = 0; r < R; ++r)
+      v[r] = row(r) > pivot ? static_cast<T>(scale * static_cast<double>(tail[r])) : T(row(r) == pivot ? 1 : 0);
 #pragma unroll
-      for (int l = 1; l < W; ++l) a[r][l - 1] = a[r][l] - v * static_cast<T>(x.broadcast[warp][l]);
-      a[r][W - 1] = v;
-      if (row(r) < p.rows) {
-        p.v[row(r) + j * p.ldv] = v;
-        if (row(r) > pivot && (p.form != PanelForm::triangle || row(r) <= p.above + j)) p.a[row(r) + j * p.lda] = v;
+    for (int l = 0; l < W; l += 2) {
+      const double2 two = x.broadcast[warp][l / 2];
+#pragma unroll
+      for (int r = 0; r < R; ++r) {
+        if (l > 0) a[r][l - 1] = a[r][l] - v[r] * static_cast<T>(two.x);
+        a[r][l] = a[r][l + 1] - v[r] * static_cast<T>(two.y);
       }
     }
-    __syncwarp();
-
+#pragma unroll
+    for (int r = 0; r < R; ++r) {
+      a[r][W - 1] = v[r];
+      if (row(r) < rows) {
+        p.v[row(r) + j * p.ldv] = v[r];
+        if (row(r) > pivot && (p.form != PanelForm::triangle || row(r) <= p.above + j)) p.a[row(r) + j * p.lda] = v[r];
+      }
+    }
     if (blockIdx.x == 0 && warp == 1) {
       // Row j of R is final.
       T* const r_row = stacked ? p.r + j : p.a + j;
       const index_t ld = stacked ? p.ldr : p.lda;
       if (lane < W - j && j + lane < cols)
-        r_row[(j + lane) * ld] = static_cast<T>(scalbn(lane == 0 ? beta : p_l - f, exponent[j + lane]));
-      // T(0:j, j) = -tau T(0:j, 0:j) V^T v
-      if (lane >= W - j && lane < W) gram[lane - (W - j)] = w;
-      __syncwarp();
-      double t = 0;
-      if (lane < j)
-        for (int k = lane; k < j; ++k) t += factor[lane][k] * gram[k];
-      if (lane < W) factor[lane][j] = lane < j ? -tau * t : lane == j ? tau : 0.0;
-      __syncwarp();
-      if (lane < steps) p.t[lane + j * p.ldt] = static_cast<T>(factor[lane][j]);
+        r_row[(j + lane) * ld] = static_cast<T>((lane == 0 ? beta : p_l - f) * unit[j + lane]);
+      if (lane >= W - j && lane < W) gram[lane - (W - j)][j] = w;
+      if (lane == 0) taus[j] = tau;
     }
+    __syncwarp();
   }
+  __syncwarp();
+  if (blockIdx.x == 0 && warp == 1) write_block_factor<T, W>(p, steps, gram, taus, lane);
 }
 
 template <class T, int W, int R>

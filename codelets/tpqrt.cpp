@@ -40,6 +40,7 @@ void factor(const Pentagon<T>& b, index_t c, index_t n, T* r, index_t ldr, T* t,
 template <class T>
 void Tpqrt<T>::cpu(const Args& args, InOut<T> a, InOut<T> b, Out<T> t, Scratch<T> work) noexcept {
   const Pentagon<T> v{&b(0, args.col), b.ld, height(args, b.rows), args.triangle};
+  detail::clear<T>(t, std::min(args.ib, args.width), args.width);
   for (index_t c = 0; c < args.width; c += args.ib) {
     const index_t ib = std::min(args.ib, args.width - c), next = args.col + c + ib, rest = b.cols - next;
     T* const block_t = &t(0, c);

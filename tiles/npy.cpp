@@ -1,7 +1,6 @@
 #include "tiles/npy.hpp"
 
 #include "runtime/errors.hpp"
-#include "tiles/npy_header.hpp"
 #include "tiles/size_checks.hpp"
 
 #include <algorithm>
@@ -33,15 +32,15 @@ std::string describe(double value) {
   return "does not fit single precision";
 }
 
-// The values behind the header, in the type and order they have there.
+// Rows first … of the values behind the header, in the type and order they have there.
 template <class Item, bool swapped, class T>
-void convert(const char* values, const Header& header, const std::string& name, HostMatrix<T>& matrix) {
-  if (matrix.size() == 0) return;  // and there may be a great many empty columns
-  const auto [rows, cols] = matrix.shape();
+void convert(const char* values, const Header& header, const std::string& name, index_t first, const Block<T>& out) {
+  const auto [rows, cols] = out.shape();
+  if (rows == 0 || cols == 0) return;  // and there may be a great many empty columns
   const index_t row_step = header.fortran_order ? 1 : cols;
-  const index_t col_step = header.fortran_order ? rows : 1;
+  const index_t col_step = header.fortran_order ? header.shape.rows : 1;
   const auto item = [=](index_t i, index_t j) {
-    return load<Item, swapped>(values + static_cast<std::size_t>(i * row_step + j * col_step) * sizeof(Item));
+    return load<Item, swapped>(values + static_cast<std::size_t>((first + i) * row_step + j * col_step) * sizeof(Item));
   };
 
   // In blocks, so that a C-ordered matrix is transposed within the cache; a Fortran-ordered one goes column by column.
@@ -55,16 +54,16 @@ void convert(const char* values, const Header& header, const std::string& name, 
       for (index_t j = j0; j < j1; ++j) {
         for (index_t i = i0; i < i1; ++i) {
           const T value = static_cast<T>(item(i, j));
-          matrix(i, j) = value;
+          out(i, j) = value;
           finite &= std::isfinite(value);
         }
       }
       if (finite) continue;
       for (index_t j = j0; j < j1; ++j)
         for (index_t i = i0; i < i1; ++i)
-          if (!std::isfinite(matrix(i, j)))
-            throw FileError(name, "the value at [" + std::to_string(i) + ", " + std::to_string(j) + "] (from zero) " +
-                                      describe(static_cast<double>(item(i, j))));
+          if (!std::isfinite(out(i, j)))
+            throw FileError(name, "the value at [" + std::to_string(first + i) + ", " + std::to_string(j) +
+                                      "] (from zero) " + describe(static_cast<double>(item(i, j))));
     }
   }
 }
@@ -80,18 +79,24 @@ MatrixFileInfo probe(std::span<const char> bytes, const std::string& name) {
 }
 
 template <class T>
+void read_rows(std::span<const char> bytes, const Header& header, const std::string& name, index_t first,
+               const Block<T>& out) {
+  const char* const values = bytes.data() + header.data_offset;
+  if (header.item_bytes == 4) {
+    header.swapped ? convert<float, true>(values, header, name, first, out)
+                   : convert<float, false>(values, header, name, first, out);
+  } else {
+    header.swapped ? convert<double, true>(values, header, name, first, out)
+                   : convert<double, false>(values, header, name, first, out);
+  }
+}
+
+template <class T>
 HostMatrix<T> read(std::span<const char> bytes, const std::string& name, std::uint64_t max_bytes) {
   const Header header = parse_header(bytes, name);
   require_fits(header.shape, sizeof(T), name, max_bytes);
   HostMatrix<T> matrix(header.shape.rows, header.shape.cols);
-  const char* const values = bytes.data() + header.data_offset;
-  if (header.item_bytes == 4) {
-    header.swapped ? convert<float, true>(values, header, name, matrix)
-                   : convert<float, false>(values, header, name, matrix);
-  } else {
-    header.swapped ? convert<double, true>(values, header, name, matrix)
-                   : convert<double, false>(values, header, name, matrix);
-  }
+  read_rows(bytes, header, name, 0, Block<T>{matrix.data(), matrix.rows(), matrix.cols(), matrix.ld()});
   return matrix;
 }
 
@@ -115,6 +120,8 @@ void write(AtomicFile& file, const T* data, Shape shape, index_t ld) {
   for (index_t j = 0; j < shape.cols; ++j) file.write(data + j * ld, column_bytes);
 }
 
+template void read_rows(std::span<const char>, const Header&, const std::string&, index_t, const Block<float>&);
+template void read_rows(std::span<const char>, const Header&, const std::string&, index_t, const Block<double>&);
 template HostMatrix<float> read<float>(std::span<const char>, const std::string&, std::uint64_t);
 template HostMatrix<double> read<double>(std::span<const char>, const std::string&, std::uint64_t);
 template void write<float>(AtomicFile&, const float*, Shape, index_t);

@@ -1,7 +1,8 @@
 #pragma once
 
-#include "runtime/types.hpp"
+#include "runtime/access.hpp"
 #include "tiles/file_formats.hpp"
+#include "tiles/npy_header.hpp"
 
 #include <cstdint>
 #include <span>
@@ -18,6 +19,11 @@ MatrixFileInfo probe(std::span<const char> bytes, const std::string& name);
 
 template <class T>
 HostMatrix<T> read(std::span<const char> bytes, const std::string& name, std::uint64_t max_bytes);
+
+/// Rows first … first + out.rows - 1, all columns, of a file whose header has been parsed; the rows must exist.
+template <class T>
+void read_rows(std::span<const char> bytes, const Header& header, const std::string& name, index_t first,
+               const Block<T>& out);
 
 /// Appends the whole file, in Fortran order.
 template <class T>
