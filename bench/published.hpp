@@ -33,4 +33,33 @@ inline double published_sum_seconds(std::string_view pattern, index_t n) {
   return 0;
 }
 
+/// QR by plane rotations in diagonal stages, on a Quadro FX 5800 in single precision; 0 where it is not given.
+inline double published_stages_seconds(std::string_view precision, index_t m, index_t n) {
+  constexpr std::array<index_t, 7> sizes{64, 256, 512, 1024, 2048, 4096, 8192};
+  constexpr std::array<double, 7> seconds{0.543, 0.840, 1.48, 2.75, 5.95, 16.0, 44.5};
+  for (std::size_t s = 0; s < sizes.size(); ++s)
+    if (m == 8192 && sizes[s] == n && precision == "s") return seconds[s];
+  return 0;
+}
+
+/// R and Q by chains of rotations, on a Tesla K20X (the dense times are given without a precision), and by MKL's geqrf
+/// and orgqr on 12 threads; `matrix` is as in "tridiagonal 5000".
+inline double published_chain_seconds(std::string_view precision, std::string_view matrix, std::string_view peer) {
+  struct Published {
+    std::string_view matrix, precision, peer;
+    double seconds;
+  };
+  constexpr std::array table{
+      Published{"dense 5000", "", "chain", 19.8},         Published{"dense 8000", "", "chain", 43.3},
+      Published{"dense 10000", "", "chain", 82.6},        Published{"dense 15000", "", "chain", 342},
+      Published{"dense 20000", "", "chain", 553},         Published{"tridiagonal 5000", "s", "chain", 7.63},
+      Published{"tridiagonal 10000", "s", "chain", 21.2}, Published{"tridiagonal 15000", "s", "chain", 43.9},
+      Published{"tridiagonal 20000", "s", "chain", 75.5}, Published{"tridiagonal 20000", "s", "lapack", 97}};
+  for (const Published& p : table)
+    if (p.matrix == matrix && (p.precision.empty() || p.precision == precision) && peer.starts_with(p.peer) &&
+        peer.find(',') == std::string_view::npos)
+      return p.seconds;
+  return 0;
+}
+
 }  // namespace tesela::bench
