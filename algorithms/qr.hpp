@@ -41,10 +41,10 @@ class QrFactorization {
 
   /// One step of the factorization: `width` columns with their pivots in one tile row.
   struct Step {
-    index_t head = 0, row = 0;     ///< tile row that holds the diagonal, and the step's first row in it
-    index_t column = 0, col = 0;   ///< tile column, and the step's first column in it
+    index_t head = 0, row = 0;    ///< tile row that holds the diagonal, and the step's first row in it
+    index_t column = 0, col = 0;  ///< tile column, and the step's first column in it
     index_t width = 0;
-    index_t begin = 0;             ///< first row and column in the whole matrix
+    index_t begin = 0;  ///< first row and column in the whole matrix
   };
   /// One kernel of the factorization, in the order of insertion: a Geqrt of tile `row` (pivot < 0), or a Tpqrt of tile
   /// `row` against tile `pivot`.
@@ -64,9 +64,9 @@ class QrFactorization {
   index_t ib_;
   std::vector<Step> steps_;
   std::vector<Transformation> transformations_;
-  TileMatrix<T> t_;        // of each Geqrt: tile (row, step)
-  TileMatrix<T> tp_;       // of each Tpqrt: tile (row, step)
-  TileMatrix<T> copies_;   // vectors of tiles that a Tpqrt changed later: tile (row, step); empty without copies
+  TileMatrix<T> t_;       // of each Geqrt: tile (row, step)
+  TileMatrix<T> tp_;      // of each Tpqrt: tile (row, step)
+  TileMatrix<T> copies_;  // vectors of tiles that a Tpqrt changed later: tile (row, step); empty without copies
 };
 
 /// LAPACK geqrf over tiles: A = Q R in place, for any m x n and any tile shape (Bouwmeester, Jacquelin, Langou and
