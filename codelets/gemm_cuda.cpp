@@ -2,26 +2,10 @@
 
 #if TESELA_WITH_CUDA
 
+#include "codelets/cublas.hpp"
 #include "codelets/gemm_kernels.hpp"
 
-#include <cublas_v2.h>
-
 namespace tesela {
-namespace {
-
-cublasOperation_t to_cublas(Op op) { return op == Op::none ? CUBLAS_OP_N : CUBLAS_OP_T; }
-
-template <class T>
-int cublas_gemm(cublasContext* handle, const kernels::GemmProblem<T>& p) {
-  const cublasOperation_t op_a = to_cublas(p.op_a), op_b = to_cublas(p.op_b);
-  if constexpr (std::is_same_v<T, float>)
-    return cublasSgemm_v2_64(handle, op_a, op_b, p.m, p.n, p.k, &p.alpha, p.a, p.lda, p.b, p.ldb, &p.beta, p.c, p.ldc);
-  else
-    return cublasDgemm_v2_64(handle, op_a, op_b, p.m, p.n, p.k, &p.alpha, p.a, p.lda, p.b, p.ldb, &p.beta, p.c, p.ldc);
-}
-
-}  // namespace
-
 template <class T, template <class> class C>
 void Gemm<T, C>::cuda(CudaContext& context, const Args& args, In<T> a, In<T> b, C<T> c) noexcept {
   const kernels::GemmProblem<T> p{
@@ -30,7 +14,9 @@ void Gemm<T, C>::cuda(CudaContext& context, const Args& args, In<T> a, In<T> b, 
       c.ld};
   switch (args.kernel) {
     case GemmKernel::cublas:
-      context.check(cublas_gemm(context.cublas(), p), "cublas gemm");
+      context.check(cublas::gemm(context.cublas(), p.op_a, p.op_b, p.m, p.n, p.k, p.alpha, p.a, p.lda, p.b, p.ldb,
+                                 p.beta, p.c, p.ldc),
+                    "cublas gemm");
       return;
     case GemmKernel::naive:
       context.check(kernels::gemm_naive(context.stream(), p, args.block), "naive gemm");

@@ -31,8 +31,13 @@ constexpr std::uint64_t size_class(index_t rows) {
 // 0 … ib - 1 and columns c … c + ib - 1 of the step's T tile, which is at least ib x width.
 
 /// The Scratch tile of every kernel below, for steps of at most `width` columns. `across` is the most that a tile of A
-/// or C has in the dimension that Q does not act on: columns, or C's rows when Q multiplies from the right.
-constexpr Shape qr_work(index_t width, index_t across) { return {width, across + 2 * width}; }
+/// or C has in the dimension that Q does not act on: columns, or C's rows when Q multiplies from the right. GPUs need
+/// more, which depends on the most rows that a tile of A has: with_gpu says whether there are any.
+constexpr Shape qr_work(index_t width, index_t across, index_t rows, bool with_gpu) {
+  if (!with_gpu) return {width, across + 2 * width};
+  constexpr index_t exchange = 32768;  // elements; see kernels::panel_exchange_bytes
+  return {width, 2 * std::max(across, width) + std::max(rows, width) + 1 + ceil_div(exchange, width)};
+}
 
 /// LAPACK geqrt: A(row:, col:col+width) = Q R, with R in the upper triangle and V below; then A(row:, col+width:) =
 /// Q^T A(row:, col+width:) for the columns of the same tile that later steps factor.
@@ -66,7 +71,8 @@ struct Unmqr {
     Side side = Side::left;
     Op op = Op::none;
     index_t row = 0, col = 0, width = 0, ib = 1;
-    index_t rows = 0;  ///< active: the tile's rows - row
+    index_t rows = 0;         ///< active: the tile's rows - row
+    bool unit_lower = false;  ///< v has zeros and ones written out above the vectors: a GPU then needs no copy
     std::uint64_t cost_key() const {
       return detail::size_class(rows) | static_cast<std::uint64_t>(side) << 8 | static_cast<std::uint64_t>(op) << 9 |
              static_cast<std::uint64_t>(width) << 10 | static_cast<std::uint64_t>(ib) << 32;
