@@ -79,7 +79,8 @@ Tile<T> QrFactorization<T>::scratch(Graph& g, index_t size, index_t tile) const 
   return g.scratch<T>(shape.rows, shape.cols);
 }
 
-/// What a transformation multiplies: op(Q) from one side onto the tiles that c(i) gives for each tile row (or column) i.
+/// What a transformation multiplies: op(Q) from one side onto the tiles that c(i) gives for each tile row (or column)
+/// i.
 template <class T>
 struct QrFactorization<T>::Update {
   Side side;
@@ -99,9 +100,8 @@ void QrFactorization<T>::update(Graph& g, const QrTransformation& h, const Updat
   const auto first_row = [&s](index_t i) { return i == s.head ? s.row : 0; };
   if (h.pivot < 0) {
     const index_t row = first_row(h.row);
-    g.insert<Unmqr<T>>(u.priority,
-                       {u.side, u.op, row, s.col, s.width, ib_, u.vectors.rows() - row, u.unit_lower}, u.vectors,
-                       t_(h.row, h.step), u.c(h.row), u.work);
+    g.insert<Unmqr<T>>(u.priority, {u.side, u.op, row, s.col, s.width, ib_, u.vectors.rows() - row, u.unit_lower},
+                       u.vectors, t_(h.row, h.step), u.c(h.row), u.work);
   } else {
     g.insert<Tpmqrt<T>>(u.priority, {u.side, u.op, first_row(h.pivot), s.col, s.width, ib_, h.triangle}, u.vectors,
                         tp_(h.row, h.step), u.c(h.pivot), u.c(h.row), u.work);

@@ -17,10 +17,13 @@ const int initial = [] {
 }();
 
 CBLAS_TRANSPOSE to_cblas(Op op) { return op == Op::none ? CblasNoTrans : CblasTrans; }
+CBLAS_SIDE to_cblas(Side side) { return side == Side::left ? CblasLeft : CblasRight; }
+CBLAS_UPLO uplo(Triangle triangle) { return triangle == Triangle::upper ? CblasUpper : CblasLower; }
+CBLAS_DIAG diagonal(Triangle triangle) { return triangle == Triangle::upper ? CblasNonUnit : CblasUnit; }
 
 blasint narrow(index_t n) {
   if (n > std::numeric_limits<blasint>::max())
-    throw ArgumentError("blas::gemm", "size", std::to_string(n) + " exceeds this BLAS's integers");
+    throw ArgumentError("BLAS", "size", std::to_string(n) + " exceeds this BLAS's integers");
   return static_cast<blasint>(n);
 }
 
@@ -46,6 +49,20 @@ void gemm(Op op_a, Op op_b, index_t m, index_t n, index_t k, double alpha, const
           const double* b, index_t ldb, double beta, double* c, index_t ldc) {
   cblas_dgemm(CblasColMajor, to_cblas(op_a), to_cblas(op_b), narrow(m), narrow(n), narrow(k), alpha, a, narrow(lda), b,
               narrow(ldb), beta, c, narrow(ldc));
+}
+
+template <>
+void trmm(Side side, Triangle triangle, Op op, index_t m, index_t n, float alpha, const float* a, index_t lda, float* b,
+          index_t ldb) {
+  cblas_strmm(CblasColMajor, to_cblas(side), uplo(triangle), to_cblas(op), diagonal(triangle), narrow(m), narrow(n),
+              alpha, a, narrow(lda), b, narrow(ldb));
+}
+
+template <>
+void trmm(Side side, Triangle triangle, Op op, index_t m, index_t n, double alpha, const double* a, index_t lda,
+          double* b, index_t ldb) {
+  cblas_dtrmm(CblasColMajor, to_cblas(side), uplo(triangle), to_cblas(op), diagonal(triangle), narrow(m), narrow(n),
+              alpha, a, narrow(lda), b, narrow(ldb));
 }
 
 }  // namespace tesela::blas

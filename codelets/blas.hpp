@@ -22,6 +22,14 @@ template <class T>
 void gemm(Op op_a, Op op_b, index_t m, index_t n, index_t k, T alpha, const T* a, index_t lda, const T* b, index_t ldb,
           T beta, T* c, index_t ldc);
 
+/// What a triangular matrix is; nothing else of its square is read.
+enum class Triangle : std::uint8_t { upper, unit_lower };
+
+/// B = alpha op(A) B (left) or B = alpha B op(A) (right), A triangular; B is m x n (BLAS trmm).
+template <class T>
+void trmm(Side side, Triangle triangle, Op op, index_t m, index_t n, T alpha, const T* a, index_t lda, T* b,
+          index_t ldb);
+
 /// The BLAS that is linked, as it describes itself.
 const char* description();
 

@@ -6,9 +6,6 @@
 
 namespace tesela {
 
-/// Which side of C an orthogonal factor multiplies.
-enum class Side : std::uint8_t { left, right };
-
 namespace detail {
 
 /// What the run time of a QR kernel on `rows` active rows depends on beyond its tiles' shapes: their number to an
@@ -35,7 +32,7 @@ constexpr std::uint64_t size_class(index_t rows) {
 /// more, which depends on the most rows that a tile of A has: with_gpu says whether there are any.
 constexpr Shape qr_work(index_t width, index_t across, index_t rows, bool with_gpu) {
   if (!with_gpu) return {width, across + 2 * width};
-  constexpr index_t exchange = 32768;  // elements; see kernels::panel_exchange_bytes
+  constexpr index_t exchange = 33024;  // floats that hold kernels::panel_exchange_bytes
   return {width, 2 * std::max(across, width) + std::max(rows, width) + 1 + ceil_div(exchange, width)};
 }
 
@@ -53,9 +50,9 @@ struct Geqrt {
     }
   };
   static double flops(const Args& args, Shape a, Shape, Shape) {
-    const auto m = static_cast<double>(args.rows), n = static_cast<double>(args.width),
+    const auto m = static_cast<double>(args.rows), n = static_cast<double>(args.width), k = std::min(m, n),
                rest = static_cast<double>(a.cols - args.col - args.width);
-    return 2 * n * n * (m - n / 3) + 2 * n * rest * (2 * m - n);
+    return 4 * m * n * k - 2 * (m + n) * k * k + 4 * k * k * k / 3 + 2 * k * rest * (2 * m - k);
   }
   static void cpu(const Args& args, InOut<T> a, Out<T> t, Scratch<T> work) noexcept;
   static void cuda(CudaContext& context, const Args& args, InOut<T> a, Out<T> t, Scratch<T> work) noexcept;
@@ -79,7 +76,7 @@ struct Unmqr {
     }
   };
   static double flops(const Args& args, Shape, Shape, Shape c, Shape) {
-    const auto m = static_cast<double>(args.rows), k = static_cast<double>(args.width),
+    const auto m = static_cast<double>(args.rows), k = std::min(m, static_cast<double>(args.width)),
                n = static_cast<double>(args.side == Side::left ? c.cols : c.rows);
     return 2 * n * k * (2 * m - k);
   }

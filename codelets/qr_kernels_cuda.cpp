@@ -15,7 +15,7 @@ namespace {
 
 using kernels::PanelForm;
 
-constexpr index_t exchange_elements = 32768;  // what qr_work counts on
+constexpr index_t exchange_elements = 33024;  // what qr_work counts on
 
 /// The parts of a kernel's scratch: room to talk for panels, two products of at most `product` elements, and vectors.
 template <class T>

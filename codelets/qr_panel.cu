@@ -9,8 +9,8 @@
 // A panel of up to 32 columns is spread over the registers of one thread block per 512 rows (double), and stays there
 // from its first column to its last. A column costs one exchange between the blocks: every dot product of its tail with
 // every other column, V's as well as those still to come, in one sum. From these follow its norm, the update of the
-// columns to its right, and its column of T (from V^T v). What the blocks exchange carries its own epoch, so that whoever
-// polls for a number sees it as soon as it arrives, without a barrier.
+// columns to its right, and its column of T (from V^T v). What the blocks exchange carries its own epoch, so that
+// whoever polls for a number sees it as soon as it arrives, without a barrier.
 
 namespace tesela::kernels {
 namespace {
@@ -75,9 +75,7 @@ struct Exchange {
   double broadcast[warps][panel_columns];  // each warp's own copy, which spares a barrier
 };
 
-__device__ Packet* sums_of(Packet* packets, unsigned epoch) {
-  return packets + epoch % 2 * max_blocks * panel_columns;
-}
+__device__ Packet* sums_of(Packet* packets, unsigned epoch) { return packets + epoch % 2 * max_blocks * panel_columns; }
 __device__ Packet* row_of(Packet* packets, unsigned epoch) {
   return packets + (2 * max_blocks + epoch % 2) * panel_columns;
 }

@@ -20,6 +20,9 @@ constexpr index_t ceil_div(index_t a, index_t b) { return a / b + (a % b != 0 ? 
 /// op(A): A itself or its transpose.
 enum class Op : std::uint8_t { none, transpose };
 
+/// Which side of the other matrix a triangular or orthogonal factor multiplies.
+enum class Side : std::uint8_t { left, right };
+
 /// The shape of op(A).
 constexpr Shape apply(Op op, Shape a) { return op == Op::none ? a : Shape{a.cols, a.rows}; }
 
