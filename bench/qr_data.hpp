@@ -14,8 +14,8 @@ namespace tesela::bench {
 /// What is factored, and where it lives.
 struct QrCase {
   index_t m = 0, n = 0;
-  TileShape tile;
-  QrOptions options;
+  TileShape tile = {};
+  QrOptions options = {};
   std::uint64_t seed = 1;
   bool on_device = false;  ///< A generated on the GPUs, the factors left there
 };
