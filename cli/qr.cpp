@@ -64,8 +64,9 @@ void factor_by_graph(const Options& o, const HostMatrix<T>& a, Result<T>& result
     const auto sizes = parse_sizes("--tile", o.tile, "MB or MBxNB", 2);
     tile = {sizes.front(), sizes.back()};
   }
-  const auto A = TileMatrix<T>::map(runtime, result.factors.data(), o.m, o.n, result.factors.ld(), tile, "A");
   const auto method = make_qr_graph<T>(o.method);
+  tile = method->cut(tile, o.m);
+  const auto A = TileMatrix<T>::map(runtime, result.factors.data(), o.m, o.n, result.factors.ld(), tile, "A");
   std::vector<double> seconds;
   const int warm_up = o.common.repeat > 1 || !o.common.trace_dir.empty() ? 1 : 0;
   for (int run = -warm_up; run < o.common.repeat; ++run) {
@@ -75,6 +76,7 @@ void factor_by_graph(const Options& o, const HostMatrix<T>& a, Result<T>& result
     const Stopwatch watch;
     Graph g(runtime, {.record = true});
     method->factor(g, A);
+    A.for_each_tile([&](const Tile<T>& t, index_t, index_t) { g.bring_home(t); });  // as soon as each is final
     {
       const ProgressBar progress(g.tasks());
       result.status = g.wait();
@@ -86,7 +88,7 @@ void factor_by_graph(const Options& o, const HostMatrix<T>& a, Result<T>& result
   report.problem()["mb"] = tile.mb;
   report.problem()["nb"] = tile.nb;
   method->describe(report.problem());
-  if (method->rotations() > 0) report.count("rotations", method->rotations());
+  if (const auto rotations = method->rotations()) report.count("rotations", *rotations);
 
   const std::optional<index_t> columns = wanted_columns(o);
   result.q = columns ? HostMatrix<T>(o.m, *columns) : result.sample_block(o.common.seed);
@@ -193,7 +195,7 @@ const Command qr_command(Command::Group::top, "qr", "A = Q R over tiles or by ro
   app.add_option("--method", o->method.name,
                  "tiles; rotations: givens (in sequence), givens-stages, givens-chain; others' libraries: lapack, "
                  "cusolver (transfers timed)")
-      ->check(CLI::IsMember({"tiles", "lapack", "cusolver"}))
+      ->check(CLI::IsMember({"tiles", "givens", "givens-stages", "givens-chain", "lapack", "cusolver"}))
       ->capture_default_str();
   const std::string orders = fmt::format("{}", fmt::join(schedule_orders(), ", "));
   app.add_option("--tree", o->method.tree,

@@ -1,5 +1,6 @@
 #include "cli/qr_methods.hpp"
 
+#include "algorithms/givens.hpp"
 #include "algorithms/qr.hpp"
 #include "algorithms/schedule.hpp"
 #include "codelets/blas.hpp"
@@ -39,6 +40,32 @@ class TileQr : public QrGraph<T> {
  private:
   QrOptions options_;
   std::optional<QrFactorization<T>> factors_;
+};
+
+/// Its tiles hold all rows of some columns.
+template <class T>
+class RotationQr : public QrGraph<T> {
+ public:
+  explicit RotationQr(const QrMethod& method) {
+    options_.method = *givens_method(method.name);
+    if (!method.order.empty()) options_.order = method.order;
+  }
+  TileShape cut(TileShape tile, index_t m) const override { return {std::max<index_t>(m, 1), tile.nb}; }
+  void factor(Graph& g, const TileMatrix<T>& A) override {
+    factors_.reset();
+    factors_.emplace(givens_qr(g, A, options_));
+  }
+  void form_q(Graph& g, const TileMatrix<T>& Q) const override { factors_->form_q(g, Q); }
+  void multiply_q(Graph& g, const TileMatrix<T>& C) const override { factors_->apply(g, Side::left, Op::none, C); }
+  void describe(nlohmann::json& problem) const override {
+    if (options_.method == GivensMethod::stages) problem["order"] = options_.order;
+    problem["window"] = options_.window;
+  }
+  std::optional<index_t> rotations() const override { return factors_->rotations(); }
+
+ private:
+  GivensOptions options_;
+  std::optional<GivensQr<T>> factors_;
 };
 
 template <class T>
@@ -94,6 +121,7 @@ void require_valid(const QrMethod& method) {
 
 template <class T>
 std::unique_ptr<QrGraph<T>> make_qr_graph(const QrMethod& method) {
+  if (givens_method(method.name)) return std::make_unique<RotationQr<T>>(method);
   return std::make_unique<TileQr<T>>(method);
 }
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace tesela::cli {
@@ -27,6 +28,8 @@ template <class T>
 class QrGraph {
  public:
   virtual ~QrGraph() = default;
+  /// How A and Q are cut, given the tiles that were asked for.
+  virtual TileShape cut(TileShape tile, [[maybe_unused]] index_t m) const { return tile; }
   /// Inserts A = Q R in place: R is A's upper trapezoid afterwards. A and this keep what Q is made of.
   virtual void factor(Graph& g, const TileMatrix<T>& A) = 0;
   /// Inserts Q = its first Q.n() columns.
@@ -35,8 +38,8 @@ class QrGraph {
   virtual void multiply_q(Graph& g, const TileMatrix<T>& C) const = 0;
   /// What it chose, for the report's `problem`.
   virtual void describe(nlohmann::json& problem) const = 0;
-  /// How many rotations the last factor() made; 0 for tiles.
-  virtual index_t rotations() const { return 0; }
+  /// How many rotations the last factor() made; none for tiles.
+  virtual std::optional<index_t> rotations() const { return std::nullopt; }
 };
 
 /// A method that is one call of somebody else's library, on host memory.

@@ -31,7 +31,8 @@ std::vector<Words> ways() {
   for (const std::string& order : schedule_orders()) all.push_back({"--tree", order == "domain" ? "domain:3" : order});
   all.push_back({"--tree", "greedy", "--kernels", "tt"});
   all.push_back({"--tree", "binary", "--no-copy-vectors", "--ib", "7"});
-  all.push_back({"--method", "lapack"});
+  for (const char* method : {"givens", "givens-stages", "givens-chain", "lapack"}) all.push_back({"--method", method});
+  all.push_back({"--method", "givens-stages", "--order", "greedy"});
   if (count_cuda_devices() > 0) all.push_back({"--method", "cusolver"});
   return all;
 }
@@ -55,18 +56,23 @@ const Words sizes{"--m", "1000", "--n", "517", "--tile", "96x64"};
 
 TEST_CASE("every tree and method factors within the bounds, in both precisions") {
   for (const Words& way : ways()) {
-    const bool tiles = way[0] != "--method";
-    const auto report = require_small_errors((tiles ? sizes : Words{"--m", "1000", "--n", "517"}) + way);
+    const bool library = way[1] == "lapack" || way[1] == "cusolver";
+    const Words problem = library ? Words{"--m", "1000", "--n", "517"} : sizes;
+    const auto report = require_small_errors(problem + way);
     CHECK(report["checks"]["backward_error"] > 0);
     CHECK(report["checks"]["orthogonality"] > 0);
     CHECK(!report["checks"].contains("sampled_vectors"));
-    require_small_errors((tiles ? sizes : Words{"--m", "1000", "--n", "517"}) + way, "s");
+    if (way[1].starts_with("givens")) CHECK(report["counts"]["rotations"] == 1000 * 517 - 517 * 518 / 2);
+    require_small_errors(problem + way, "s");
   }
 }
 
 TEST_CASE("every kind of matrix is factored within the bounds") {
-  const auto [way, precision] = GENERATE(table<Words, std::string>(
-      {{{"--tile", "96x64", "--tree", "diagonal"}, "d"}, {{"--tile", "96x64", "--tree", "greedy"}, "s"}}));
+  const auto [way, precision] = GENERATE(table<Words, std::string>({{{"--tile", "96x64", "--tree", "diagonal"}, "d"},
+                                                                    {{"--tile", "96x64", "--tree", "greedy"}, "s"},
+                                                                    {{"--method", "givens"}, "d"},
+                                                                    {{"--method", "givens-stages"}, "d"},
+                                                                    {{"--method", "givens-chain"}, "s"}}));
   for (const char* random : {"normal", "graded", "band:3", "kappa:1e15", "rank:100", "zero"})
     require_small_errors(Words{"--m", "500", "--n", "317", "--random", random} + way, precision);
   require_small_errors({"--m", "500", "--n", "317", "--random", "kappa:1e15", "--method", "lapack"}, precision);
@@ -85,7 +91,7 @@ TEST_CASE("every shape is factored within the bounds") {
 TEST_CASE("sizes of zero are legal, and end at once") {
   const auto [m, n] = GENERATE(
       table<std::string, std::string>({{"0", "5"}, {"5", "0"}, {"0", "0"}, {"0", "1000000000000"}, {"1000000", "0"}}));
-  const Words way = GENERATE(Words{}, Words{"--tile", "4x3", "--tree", "greedy"}, Words{"--method", "lapack"});
+  const Words way = GENERATE(Words{}, Words{"--method", "givens-stages"}, Words{"--method", "lapack"});
   const Outcome run = run_tesela(Words{"qr", "--m", m, "--n", n, "--json", "-"} + way, {.limit = 20});
   CAPTURE(m, n, way, run.err);
   REQUIRE(run.code == 0);
@@ -116,6 +122,7 @@ double largest_difference(const HostMatrix<double>& x, Op op, const HostMatrix<d
 TEST_CASE("files in, files out: Q R is A, Q orthogonal, R triangular and LAPACK's up to signs") {
   const TemporaryFolder folder;
   const Words way = GENERATE(Words{"--tile", "16x12", "--tree", "greedy"}, Words{"--tile", "16x12", "--repeat", "3"},
+                             Words{"--tile", "16x12", "--method", "givens-stages", "--repeat", "2"},
                              Words{"--method", "lapack", "--repeat", "2"});
   const auto [m, n, full] =
       GENERATE(table<index_t, index_t, bool>({{70, 50, false}, {50, 70, true}, {61, 61, false}, {40, 1, true}}));
@@ -144,6 +151,13 @@ TEST_CASE("files in, files out: Q R is A, Q orthogonal, R triangular and LAPACK'
       else
         REQUIRE(std::abs(std::abs(r(i, j)) - std::abs(reference(i, j))) <= 1e-11);
     }
+}
+
+TEST_CASE("a band takes chains no more rotations than it has entries to annihilate") {
+  const auto [half_width, rotations] = GENERATE(table<std::string, int>({{"1", 199}, {"2", 397}, {"3", 594}}));
+  const auto report =
+      require_small_errors({"--n", "200", "--random", "band:" + half_width, "--method", "givens-chain"});
+  CHECK(report["counts"]["rotations"] == rotations);  // n - 1, 2 n - 3, 3 n - 6
 }
 
 TEST_CASE("a problem too large to form Q for is checked on random vectors") {
@@ -216,6 +230,8 @@ TEST_CASE("wrong use of qr is exit code 2 with a message") {
       {{"--tree", "domain:0"}, "domain:0"},
       {{"--method", "cholesky"}, "cholesky"},
       {{"--method", "lapack", "--tree", "greedy"}, "--tree"},
+      {{"--method", "givens-stages", "--order", "willow"}, "willow"},
+      {{"--method", "givens", "--order", "column"}, "--order"},
       {{"--method", "lapack", "--ib", "8"}, "--ib"},
       {{"--method", "lapack", "--no-copy-vectors"}, "--no-copy-vectors"},
       {{"--method", "lapack", "--trace", folder / "trace"}, "--trace"},
