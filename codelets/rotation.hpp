@@ -63,10 +63,12 @@ struct PackingBounds;
 template <>
 struct PackingBounds<double> {
   static constexpr double half_angle = 0x1.6a09e667f3bccp-1, least = 0x1.6a09e667f3bcdp+1;
+  static constexpr double most = std::numeric_limits<double>::max() / 2;  // beyond it c is not normal
 };
 template <>
 struct PackingBounds<float> {
   static constexpr float half_angle = 0x1.6a09e6p-1f, least = 0x1.6a09e6p+1f;
+  static constexpr float most = std::numeric_limits<float>::max() / 2;
 };
 
 }  // namespace detail
@@ -108,7 +110,7 @@ TESELA_BOTH inline Annihilation<T> givens(T a, T b) {
     const T u = a / b, w = std::sqrt(detail::combine(T(1), T(1), u, u));
     x.rho = T(2) * w * (b / a);
     if (detail::magnitude(x.rho) < Bounds::least) x.rho = x.rho < T(0) ? -Bounds::least : Bounds::least;
-    if (detail::magnitude(x.rho) > std::numeric_limits<T>::max() / T(2)) return {{T(0), T(1)}, b, T(1)};
+    if (detail::magnitude(x.rho) > Bounds::most) return {{T(0), T(1)}, b, T(1)};
     x.rotation.c = T(2) / x.rho;
     x.rotation.s = detail::complement(x.rotation.c);
   } else {
