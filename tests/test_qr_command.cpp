@@ -70,18 +70,15 @@ TEST_CASE("every tree and method factors within the bounds, in both precisions")
 TEST_CASE("every kind of matrix is factored within the bounds") {
   const auto [way, precision] = GENERATE(table<Words, std::string>({{{"--tile", "96x64", "--tree", "diagonal"}, "d"},
                                                                     {{"--tile", "96x64", "--tree", "greedy"}, "s"},
-                                                                    {{"--method", "givens"}, "d"},
                                                                     {{"--method", "givens-stages"}, "d"},
                                                                     {{"--method", "givens-chain"}, "s"}}));
   for (const char* random : {"normal", "graded", "band:3", "kappa:1e15", "rank:100", "zero"})
     require_small_errors(Words{"--m", "500", "--n", "317", "--random", random} + way, precision);
-  require_small_errors({"--m", "500", "--n", "317", "--random", "kappa:1e15", "--method", "lapack"}, precision);
 }
 
 TEST_CASE("every shape is factored within the bounds") {
   const Words way =
-      GENERATE(Words{"--tree", "diagonal", "--tile", "64x48"}, Words{"--tree", "diagonal", "--tile", "1000x900"},
-               Words{"--tree", "fibonacci", "--tile", "64x48"},
+      GENERATE(Words{"--tree", "diagonal", "--tile", "1000x900"}, Words{"--tree", "fibonacci", "--tile", "64x48"},
                Words{"--tree", "domain:2", "--kernels", "tt", "--tile", "17x30"}, Words{"--tree", "greedy"},
                Words{"--method", "lapack"});
   for (const auto& [m, n] : {std::pair{"200", "200"}, {"201", "200"}, {"300", "1"}, {"1", "300"}, {"120", "311"}})
