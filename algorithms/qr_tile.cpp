@@ -5,16 +5,17 @@
 
 namespace tesela {
 
-/// Cores want many square tiles, of which four wait for each worker in a tile column; a GPU wants few tall ones.
+// Measured: docs/benchmarks/README.md. A GPU takes whole columns, as many at a time as hide the panels behind the
+// updates; cores take whole columns too, until the matrix is so tall and thin that one panel keeps the others waiting.
 TileShape suitable_qr_tile(const Runtime& runtime, index_t m, index_t n) {
-  const auto rounded = [](double size) { return static_cast<index_t>(size) / 32 * 32; };
+  const auto rounded = [](index_t size) { return size / 32 * 32; };
+  const index_t k = std::min(m, n);
   if (runtime.gpus() > 0) {
-    const index_t nb = std::clamp<index_t>(rounded(static_cast<double>(std::min(m, n)) / 16), 128, 512);
-    return {std::clamp<index_t>(m, nb, 32768), nb};
+    const index_t nb = std::clamp<index_t>(k >= 24576 ? 2048 : rounded(k / 16), 128, 2048);
+    return {std::clamp<index_t>(m, nb, 65536), k >= 24576 ? nb : std::min<index_t>(nb, 512)};
   }
-  const double tiles = 4.0 * std::max(1, runtime.cpus());
-  const index_t nb = std::clamp<index_t>(rounded(static_cast<double>(std::max(m, n)) / (2 * tiles)), 64, 256);
-  return {nb, nb};
+  const index_t nb = std::clamp<index_t>(rounded(k / 20), 64, 256);
+  return {std::clamp<index_t>(m, nb, std::max<index_t>(8192, 4 * nb)), nb};
 }
 
 }  // namespace tesela

@@ -130,7 +130,7 @@ const cli::Command qr_command(
     cli::Command::Group::bench, "qr", "A = Q R as a task graph against LAPACK and cuSOLVER", [](CLI::App& app) {
       auto o = std::make_shared<QrBenchOptions>();
       o->common.repeat = 5;
-      o->add_to(app, "qr");
+      o->add_to(app, "qr", 2);
       app.add_option("--n", o->n, "columns of A (and rows without --m); several: one case each")
           ->delimiter(',')
           ->capture_default_str();

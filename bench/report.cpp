@@ -54,9 +54,9 @@ void write_file(const std::string& path, const std::string& text) {
 
 }  // namespace
 
-void Options::add_to(CLI::App& app, const char* default_name) {
+void Options::add_to(CLI::App& app, const char* default_name, int streams_unless_told) {
   name = default_name;
-  common.add_to(app);
+  common.add_to(app, streams_unless_told);
   app.add_option("--out", out, "directory of the CSV and the plot")->capture_default_str();
   app.add_option("--name", name, "their name: NAME.csv, NAME.svg")->capture_default_str();
 }

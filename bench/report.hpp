@@ -16,7 +16,7 @@ struct Options {
   cli::CommonOptions common;
   std::string out = ".";
   std::string name;  ///< of the files: NAME.csv, NAME.svg
-  void add_to(CLI::App& app, const char* default_name);
+  void add_to(CLI::App& app, const char* default_name, int streams_unless_told = 1);
   /// Options for the Runtime: nothing in it that costs time, such as profiling.
   RuntimeOptions runtime() const;
 };

@@ -25,7 +25,8 @@ Command::Command(Group in, const char* called, const char* about, Setup how)
 
 const std::vector<Command>& commands() { return registry(); }
 
-void CommonOptions::add_to(CLI::App& app) {
+void CommonOptions::add_to(CLI::App& app, int streams_unless_told) {
+  default_streams = streams_unless_told;
   app.add_option("--precision", precision, "s (single) or d (double)")
       ->check(CLI::IsMember({"s", "d"}))
       ->capture_default_str();
@@ -40,6 +41,10 @@ void CommonOptions::add_to(CLI::App& app) {
   app.add_option("--ncpu", ncpu, "CPU workers (default: STARPU_NCPU, else every core that drives no GPU)")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--ncuda", ncuda, "CUDA devices (default: STARPU_NCUDA, else all)")->check(CLI::NonNegativeNumber);
+  app.add_option("--streams", streams,
+                 "tasks that a GPU runs at a time (default: STARPU_NWORKER_PER_CUDA, else " +
+                     std::to_string(default_streams) + ")")
+      ->check(CLI::PositiveNumber);
 }
 
 RuntimeOptions CommonOptions::runtime() const {
@@ -47,6 +52,10 @@ RuntimeOptions CommonOptions::runtime() const {
   if (ncpu >= 0) options.cpus = ncpu;
   if (ncuda >= 0) options.gpus = ncuda;
   if (!scheduler.empty()) options.scheduler = scheduler;
+  if (streams > 0)
+    options.streams_per_gpu = streams;
+  else if (default_streams > 1 && std::getenv("STARPU_NWORKER_PER_CUDA") == nullptr)
+    options.streams_per_gpu = default_streams;
   options.trace_dir = trace_dir;
   options.trace_from_start = false;
   options.profile = true;

@@ -38,8 +38,11 @@ struct CommonOptions {
   std::string trace_dir;
   std::string scheduler;
   int ncpu = -1, ncuda = -1;
+  int streams = 0;  ///< 0: what StarPU's environment variable says, else default_streams
+  int default_streams = 1;
 
-  void add_to(CLI::App& app);
+  /// A command with short urgent tasks beside long ones wants GPUs to run more than one task at a time by default.
+  void add_to(CLI::App& app, int streams_unless_told = 1);
   /// Options for the Runtime: what was given on the command line, profiling on.
   RuntimeOptions runtime() const;
   /// Throws the error that writing the JSON report would meet: to be called ahead of a long computation.

@@ -212,7 +212,7 @@ const Command qr_command(Command::Group::top, "qr", "A = Q R over tiles or by ro
   app.add_option("--out-r", o->out_r, "write R, min(m, n) x n, to FILE (.mtx or .npy)");
   app.add_option("--out-q", o->out_q, "write Q, m x min(m, n), to FILE");
   app.add_flag("--full-q", o->full_q, "Q is m x m and R m x n");
-  o->common.add_to(app);
+  o->common.add_to(app, 2);  // panels beside updates
   app.footer(
       "Examples:\n"
       "  tesela qr --m 1000 --n 517 --tile 96x64 --tree greedy --json -\n"

@@ -6,9 +6,9 @@
 
 namespace tesela {
 
-/// While it lives, what a CUDA variant enqueues (its cuBLAS calls too) runs on a stream of highest priority between what
-/// came before on the worker's stream and what follows there: a GPU that has other streams' work waiting serves this
-/// first. For tasks on the critical path that are made of many small kernels.
+/// While it lives, what a CUDA variant enqueues (its cuBLAS calls too) runs on a stream of highest priority between
+/// what came before on the worker's stream and what follows there: a GPU that has other streams' work waiting serves
+/// this first. For tasks on the critical path that are made of many small kernels.
 class Urgent {
  public:
   explicit Urgent(CudaContext& context) noexcept;

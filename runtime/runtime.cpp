@@ -228,7 +228,19 @@ std::string Runtime::starpu_version() {
 }
 
 PinnedMemory::PinnedMemory(Runtime& runtime, void* data, std::size_t bytes) : state_(runtime.state()) {
-  if (runtime.gpus() == 0 || bytes == 0 || starpu_memory_pin(data, bytes) != 0) return;
+  if (runtime.gpus() == 0 || bytes == 0) return;
+  // CUDA refuses to copy from or to a block that is page-locked in part, and StarPU then ends the process.
+  const auto* const begin = static_cast<const std::byte*>(data);
+  const std::scoped_lock lock(state_->mutex);
+  for (const auto& [other, size] : state_->pinned) {
+    const auto* const first = static_cast<const std::byte*>(other);
+    if (begin >= first + size || first >= begin + bytes) continue;
+    if (begin >= first && begin + bytes <= first + size) return;
+    throw ArgumentError("TileMatrix::map", "a",
+                        "overlaps memory that another matrix maps and GPUs read: map the whole once and take views");
+  }
+  if (starpu_memory_pin(data, bytes) != 0) return;
+  state_->pinned.emplace_back(data, bytes);
   data_ = data;
   bytes_ = bytes;
 }
@@ -239,7 +251,10 @@ PinnedMemory::PinnedMemory(PinnedMemory&& other) noexcept
       bytes_(std::exchange(other.bytes_, 0)) {}
 
 PinnedMemory::~PinnedMemory() {
-  if (data_ != nullptr && state_->alive) starpu_memory_unpin(data_, bytes_);
+  if (data_ == nullptr) return;
+  const std::scoped_lock lock(state_->mutex);
+  std::erase(state_->pinned, std::pair<void*, std::size_t>(data_, bytes_));
+  if (state_->alive) starpu_memory_unpin(data_, bytes_);
 }
 
 HostBuffer::HostBuffer(Runtime& runtime, std::size_t bytes)

@@ -36,6 +36,7 @@ struct RuntimeState {
   Data* registered = nullptr;                              // head of the list of live data
   std::map<std::uint64_t, std::function<void()>> holding;  // of the graphs that hold tasks back: submits them
   std::atomic<int> graphs_holding{0};
+  std::vector<std::pair<void*, std::size_t>> pinned;  // by PinnedMemory
 
   static constexpr std::uint64_t every_graph = UINT64_MAX;
   /// Submits what this graph holds back: something outside it is about to use its tiles.
