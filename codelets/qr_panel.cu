@@ -127,7 +127,7 @@ __device__ double reduce(T (&s)[W], Exchange& x, Packet* packets, unsigned epoch
   }
   Packet* const sums = sums_of(packets, epoch);
   if (warp == 0) publish(sums + block * panel_columns + lane, combine_warps<Op>(x.partial, lane), epoch);
-  if (warp == 1 && block == pivot_block) publish(row_of(packets, epoch) + lane, x.pivot[lane], epoch);
+  if (warp == 1 && block == pivot_block) publish(row_of(packets, epoch) + lane, x.pivot[epoch % 2][lane], epoch);
   // Several polls are under way at once; the order in which they are combined never depends on who came first.
   constexpr int at_once = 8;
   mine = Op::neutral;
@@ -145,7 +145,7 @@ __device__ double reduce(T (&s)[W], Exchange& x, Packet* packets, unsigned epoch
       }
   }
   if (warp == warps - 1 && pivot_block >= 0 && block != pivot_block)
-    x.pivot[lane] = wait_for(row_of(packets, epoch) + lane, epoch);
+    x.pivot[epoch % 2][lane] = wait_for(row_of(packets, epoch) + lane, epoch);
   x.gathered[warp][lane] = mine;
   __syncthreads();
   return combine_warps<Op>(x.gathered, lane);
@@ -236,13 +236,13 @@ __global__ void __launch_bounds__(threads, 1) panel_kernel(Panel<T> p, Packet* p
       for (int r = 1; r < R; ++r) s[l] += tail[r] * a[r][l];
     }
     if (stacked) {
-      if (warp == 0) x.pivot[lane] = lane < W - j && j + lane < cols ? top[j][j + lane] : 0.0;
+      if (warp == 0) x.pivot[epoch % 2][lane] = lane < W - j && j + lane < cols ? top[j][j + lane] : 0.0;
     } else if (first == pivot) {  // pivot < 32 <= threads: always a thread's first row, in block 0
 #pragma unroll
-      for (int l = 0; l < W; ++l) x.pivot[l] = static_cast<double>(a[0][l]);
+      for (int l = 0; l < W; ++l) x.pivot[epoch % 2][l] = static_cast<double>(a[0][l]);
     }
     const double dot = reduce<W, Sum>(s, x, packets, epoch, stacked ? -1 : 0);
-    const double p_l = lane < W ? x.pivot[lane] : 0.0;
+    const double p_l = lane < W ? x.pivot[epoch % 2][lane] : 0.0;
 
     const double alpha = __shfl_sync(whole_warp, p_l, 0), squares = __shfl_sync(whole_warp, dot, 0);
     double beta = alpha, tau = 0, scale = 0;
