@@ -9,6 +9,7 @@ namespace tesela {
 /// Writes a generated matrix, tile by tile, where each tile is wanted.
 template <class T>
 void fill(Graph& g, const TileMatrix<T>& A, Generator<T> generator) {
+  generator.rows = A.m();
   generator.columns = A.n();
   A.for_each_tile([&](Tile<T> tile, index_t row, index_t column) {
     g.insert<Fill<T>>({generator, row, column}, tile);

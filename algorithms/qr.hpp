@@ -82,4 +82,7 @@ class QrFactorization {
 template <class T>
 [[nodiscard]] QrFactorization<T> qr(Graph& g, const TileMatrix<T>& A, const QrOptions& options = {});
 
+/// The tiles that suit the runtime's workers for the QR factorization of an m x n matrix.
+TileShape suitable_qr_tile(const Runtime& runtime, index_t m, index_t n);
+
 }  // namespace tesela

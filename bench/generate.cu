@@ -16,6 +16,8 @@ __global__ void generate_kernel(T* a, index_t rows, index_t size, Generator<T> g
 template <class T>
 void generate(T* a, index_t rows, index_t cols, Generator<T> generator) {
   if (rows == 0 || cols == 0) return;
+  generator.rows = rows;
+  generator.columns = cols;
   select_first_device();
   static_cast<void>(cudaGetLastError());  // whatever failed before is not this launch's failure
   generate_kernel<<<4096, 256>>>(a, rows, rows * cols, generator);

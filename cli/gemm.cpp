@@ -5,6 +5,7 @@
 #include "cli/matrices.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
+#include "cli/sizes.hpp"
 #include "cli/trace_report.hpp"
 #include "codelets/reference.hpp"
 #include "runtime/config.hpp"
@@ -15,7 +16,6 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
-#include <sys/sysinfo.h>
 
 namespace tesela::cli {
 namespace {
@@ -66,25 +66,6 @@ void settle_sizes(Options& o) {
   take(o.k, o.n);
 }
 
-/// Refuses what memory and swap together cannot hold: each matrix alone might be granted, until one is touched too
-/// many.
-template <class T>
-void require_memory(const Options& o) {
-  const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n), k = static_cast<double>(o.k);
-  const double copies_of_c = o.beta != 0 || !o.c.empty() ? 2 : 1;
-  const double bytes = (m * k + k * n + copies_of_c * m * n) * sizeof(T);
-  struct sysinfo machine {};
-  if (sysinfo(&machine) != 0) return;
-  const double memory =
-      (static_cast<double>(machine.totalram) + static_cast<double>(machine.totalswap)) * machine.mem_unit;
-  constexpr double gib = 1024.0 * 1024.0 * 1024.0;
-  // The memory of some virtual machines grows as it is used (64 times was seen), so only what no growth explains.
-  constexpr double growth = 64;
-  if (bytes > growth * memory)
-    throw EnvironmentError(
-        fmt::format("gemm: A, B and C take {:.1f} GiB, memory and swap are {:.1f} GiB", bytes / gib, memory / gib));
-}
-
 template <class T>
 int run_gemm(Options o) {
   const Op op_a = to_op(o.op_a), op_b = to_op(o.op_b);
@@ -93,7 +74,9 @@ int run_gemm(Options o) {
   if (!o.out.empty()) require_writable(o.out);
   o.common.require_json_creatable();
   settle_sizes(o);
-  require_memory<T>(o);
+  const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n), k = static_cast<double>(o.k);
+  const double copies_of_c = o.beta != 0 || !o.c.empty() ? 2 : 1;
+  require_memory("gemm", "A, B and C", (m * k + k * n + copies_of_c * m * n) * sizeof(T));
   const auto element = [&o](std::uint64_t stream) { return generator<T>(o.pattern, o.common.seed * 3 + stream); };
   const HostMatrix<T> a = operand<T>(o.a, apply(op_a, {o.m, o.k}), element(0));
   const HostMatrix<T> b = operand<T>(o.b, apply(op_b, {o.k, o.n}), element(1));

@@ -1,10 +1,8 @@
 #include "cli/gemm_tile.hpp"
 
-#include "runtime/errors.hpp"
+#include "cli/sizes.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 
 namespace tesela::cli {
@@ -30,22 +28,9 @@ GemmTile suitable_tile(const Runtime& runtime, index_t m, index_t n, index_t k) 
 
 GemmTile parse_gemm_tile(const std::string& text, const Runtime& runtime, index_t m, index_t n, index_t k) {
   if (text.empty()) return suitable_tile(runtime, m, n, k);
-  std::array<index_t, 3> size{};
-  std::size_t count = 0;
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  while (count < size.size()) {
-    const auto [next, error] = std::from_chars(at, end, size[count]);
-    if (error != std::errc() || size[count] < 1) break;
-    ++count;
-    at = next;
-    if (at == end || *at != 'x') break;
-    ++at;
-  }
-  if (count == 0 || at != end || text.back() == 'x')
-    throw ArgumentError("tesela", "--tile", "'" + text + "' is not MB, MBxNB or MBxNBxKB with positive integers");
-  const index_t nb = count > 1 ? size[1] : size[0];
-  return {size[0], nb, count > 2 ? size[2] : nb};
+  const std::vector<index_t> size = parse_sizes("--tile", text, "MB, MBxNB or MBxNBxKB", 3);
+  const index_t nb = size.size() > 1 ? size[1] : size[0];
+  return {size[0], nb, size.size() > 2 ? size[2] : nb};
 }
 
 }  // namespace tesela::cli

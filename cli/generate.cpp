@@ -1,5 +1,6 @@
 #include "cli/command.hpp"
 #include "cli/matrices.hpp"
+#include "cli/random_matrix.hpp"
 #include "tiles/file_formats.hpp"
 
 #include <fmt/format.h>
@@ -9,7 +10,7 @@ namespace {
 
 struct Options {
   index_t m = -1, n = 1000;
-  std::string pattern = "random", out, precision = "d";
+  std::string pattern, random = "uniform", out, precision = "d";
   std::uint64_t seed = 1;
 };
 
@@ -17,8 +18,9 @@ template <class T>
 int run(const Options& o) {
   require_writable(o.out);
   const index_t m = o.m >= 0 ? o.m : o.n;
-  write_matrix(o.out, generate<T>({m, o.n}, generator<T>(o.pattern, o.seed)));
-  fmt::print("{}: {} x {}, {}\n", o.out, m, o.n, o.pattern);
+  write_matrix(o.out, o.pattern.empty() ? generate<T>({m, o.n}, parse_random(o.random), o.seed)
+                                        : generate<T>({m, o.n}, generator<T>(o.pattern, o.seed)));
+  fmt::print("{}: {} x {}, {}\n", o.out, m, o.n, o.pattern.empty() ? o.random : o.pattern);
   return done;
 }
 
@@ -28,14 +30,17 @@ const Command generate_command(
       app.add_option("--m", o->m, "rows (default: n)")->check(CLI::NonNegativeNumber);
       app.add_option("--n", o->n, "columns")->check(CLI::NonNegativeNumber)->capture_default_str();
       app.add_option("--pattern", o->pattern, "random (uniform in [-1, 1)) or index (i n + j)")
-          ->check(CLI::IsMember({"random", "index"}))
-          ->capture_default_str();
+          ->check(CLI::IsMember({"random", "index"}));
+      app.add_option("--random", o->random, random_kinds)->capture_default_str()->excludes("--pattern");
       app.add_option("--seed", o->seed)->capture_default_str();
       app.add_option("--precision", o->precision, "s (single) or d (double)")
           ->check(CLI::IsMember({"s", "d"}))
           ->capture_default_str();
       app.add_option("--out", o->out, "FILE.mtx (Matrix Market) or FILE.npy (NumPy)")->required();
-      app.footer("Example:\n  tesela generate --m 1500 --n 1100 --seed 7 --out A.npy");
+      app.footer(
+          "Examples:\n"
+          "  tesela generate --m 1500 --n 1100 --seed 7 --out A.npy\n"
+          "  tesela generate --m 400 --n 100 --random kappa:1e12 --out A.mtx");
       return std::function<int()>([o] { return o->precision == "s" ? run<float>(*o) : run<double>(*o); });
     });
 

@@ -16,12 +16,11 @@ Generator<T> generator(const std::string& pattern, std::uint64_t seed) {
   return {pattern == "index" ? Pattern::index : Pattern::uniform, T(0), 0, seed};
 }
 
-/// A generated matrix on the host, its columns filled by all cores.
-template <class T>
-HostMatrix<T> generate(Shape shape, Generator<T> element) {
+/// A matrix on the host with elements element(i, j), its columns filled by all cores.
+template <class T, class Element>
+HostMatrix<T> filled(Shape shape, const Element& element) {
   HostMatrix<T> a(shape.rows, shape.cols);
   if (a.size() == 0) return a;  // also where there are endless empty columns
-  element.columns = shape.cols;
   const index_t threads = std::max(1u, std::thread::hardware_concurrency());
   std::vector<std::jthread> team;
   for (index_t t = 0; t < threads; ++t)
@@ -31,6 +30,14 @@ HostMatrix<T> generate(Shape shape, Generator<T> element) {
     });
   team.clear();
   return a;
+}
+
+/// A generated matrix on the host.
+template <class T>
+HostMatrix<T> generate(Shape shape, Generator<T> element) {
+  element.rows = shape.rows;
+  element.columns = shape.cols;
+  return filled<T>(shape, element);
 }
 
 }  // namespace tesela::cli

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 namespace tesela::cli {
 namespace {
@@ -22,13 +23,18 @@ Report::Report(const std::string& command, const CommonOptions& options) : json_
   json_["checks"] = nlohmann::json::object();
 }
 
-void Report::measured(Runtime& runtime, const Graph& graph, std::vector<double> seconds) {
+void Report::measured(Runtime& runtime, const Graph& graph, std::vector<double> seconds, std::optional<double> flops) {
   const Statistics statistics = runtime.statistics();
   const Bounds bounds = graph.bounds();
   std::sort(seconds.begin(), seconds.end());
   const double median = seconds[seconds.size() / 2];
   double waiting = 0;
-  for (const WorkerUse& use : statistics.workers) waiting = std::max(waiting, use.waiting_seconds);
+  std::map<std::string, index_t> tasks;
+  for (const WorkerUse& use : statistics.workers) {
+    waiting = std::max(waiting, use.waiting_seconds);
+    for (const KernelUse& kernel : use.kernels) tasks[kernel.kernel] += kernel.tasks;
+  }
+  json_["counts"]["tasks"] = tasks;
   json_["machine"] = machine_json(runtime);
   json_["workers"] = workers_json(statistics);
   json_["links"] = nlohmann::json::array();
@@ -41,7 +47,7 @@ void Report::measured(Runtime& runtime, const Graph& graph, std::vector<double> 
                       {"runs", seconds.size()},
                       {"fastest", seconds.front()},
                       {"slowest", seconds.back()}};
-  json_["gflops"] = bounds.work_flops / median * 1e-9;
+  json_["gflops"] = flops.value_or(bounds.work_flops) / median * 1e-9;
   json_["bounds"] = {{"tasks", bounds.tasks},
                      {"work_flops", bounds.work_flops},
                      {"path_flops", bounds.path_flops},
@@ -51,6 +57,7 @@ void Report::measured(Runtime& runtime, const Graph& graph, std::vector<double> 
                      {"lower_bound_s", bounds.lower_bound_seconds()}};
 }
 
+void Report::count(const std::string& name, index_t value) { json_["counts"][name] = value; }
 void Report::check(const std::string& name, double value) { json_["checks"][name] = value; }
 void Report::fail(const std::string& status) { json_["status"] = status; }
 
@@ -83,7 +90,9 @@ void Report::print() const {
                    : "");
   else if (bounds["tasks"].get<index_t>() > 0)
     fmt::print("bound   unknown: the performance models have no history of these tasks yet, run again\n");
-  for (const auto& [name, value] : json_["checks"].items()) fmt::print("{:<7} {:.3g}\n", name, value.get<double>());
+  for (const auto& [name, value] : json_["checks"].items()) fmt::print("{:<15} {:.3g}\n", name, value.get<double>());
+  for (const auto& [name, value] : json_["counts"].items())
+    if (!value.is_object()) fmt::print("{:<15} {}\n", name, value.get<index_t>());
   fmt::print("status  {}\n", json_["status"].get<std::string>());
 }
 

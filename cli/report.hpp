@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,7 @@ class Stopwatch {
 };
 
 /// What a command found out, printed as a table for a person and as JSON for a script. Keys are the CLI contract's:
-/// command, version, problem, machine, workers, links, seconds, gflops, bounds, checks, status.
+/// command, version, problem, machine, workers, links, counts, seconds, gflops, bounds, checks, status.
 class Report {
  public:
   Report(const std::string& command, const CommonOptions& options);
@@ -28,7 +29,11 @@ class Report {
   nlohmann::json& problem() { return json_["problem"]; }
 
   /// Takes workers, links, bounds and rates of the last run; `seconds` are the timed runs, of which the median counts.
-  void measured(Runtime& runtime, const Graph& graph, std::vector<double> seconds);
+  /// The rate is that of `flops` where they are given, else of what the tasks declare.
+  void measured(Runtime& runtime, const Graph& graph, std::vector<double> seconds,
+                std::optional<double> flops = std::nullopt);
+  /// Besides the tasks of each kernel.
+  void count(const std::string& name, index_t value);
   void check(const std::string& name, double value);
   void fail(const std::string& status);
 

@@ -1,6 +1,8 @@
 #include "bench/chart.hpp"
 #include "bench/gemm_data.hpp"
+#include "bench/qr_data.hpp"
 #include "codelets/blas.hpp"
+#include "codelets/lapack.hpp"
 #include "tests/machine.hpp"
 #include "tests/process.hpp"
 
@@ -110,6 +112,49 @@ TEST_CASE("a gemm peer that leaves C alone, or gets a term or a tile wrong, is f
                   bench::WrongResult);
 }
 
+TEST_CASE("a qr peer with wrong factors is found out") {
+  Runtime runtime({.cpus = 1, .gpus = 0});
+  const bench::QrData<double> data(runtime, {.m = 60, .n = 40, .tile = {16, 16}, .seed = 3});
+  HostMatrix<double> factors = data.original().clone();
+  std::vector<double> tau(40);
+  lapack::geqrf(60, 40, factors.data(), 60, tau.data());
+  const auto multiply = [&](HostMatrix<double>& c) {
+    lapack::ormqr(Op::none, 60, c.cols(), 40, factors.data(), 60, tau.data(), c.data(), 60);
+  };
+  CHECK(data.check("right", factors, multiply) <= 1);
+  CHECK_THROWS_AS(data.check("idle", data.original(), [](HostMatrix<double>&) {}), bench::WrongResult);
+  HostMatrix<double> r = factors.clone();
+  r(39, 39) += 1e-10;
+  CHECK_THROWS_AS(data.check("corner", r, multiply), bench::WrongResult);
+  tau[39] *= 1 + 1e-9;
+  CHECK_THROWS_AS(data.check("reflector", factors, multiply), bench::WrongResult);
+}
+
+TEST_CASE("bench qr writes its rows with rates by the usual count") {
+  const TemporaryFolder folder;
+  const std::string precision = GENERATE("s", "d");
+  const Outcome run = run_tesela({"bench",       "qr",      "--n",     "96,65",  "--m",     "130",           "--tile",
+                                  "32x16",       "--tree",  "greedy",  "--ib",   "8",       "--repeat",      "2",
+                                  "--precision", precision, "--ncuda", "0",      "--peers", "lapack,tesela", "--out",
+                                  folder.path(), "--name",  "q",       "--json", "-"});
+  CAPTURE(run.err);
+  REQUIRE(run.code == 0);
+  const Table table = read_csv(folder / "q.csv");
+  REQUIRE(table.size() == 4);
+  for (std::size_t r = 0; r < table.size(); ++r) {
+    auto row = table[r];
+    CHECK((row["benchmark"] == "qr" && row["m"] == "130" && row["tile"] == "32x16"));
+    CHECK(row["peer"] == std::array{"lapack", "tesela"}[r % 2]);
+    const double n = number(row["n"]);
+    CHECK(number(row["rate"]) ==
+          Catch::Approx((2 * 130 * n * n - 2 * n * n * n / 3) * 1e-9 / number(row["median_s"])).epsilon(1e-3));
+    CHECK(number(row["ceiling"]) > 0);
+  }
+  const auto checks = nlohmann::json::parse(run.out)["checks"];
+  CHECK(checks.size() == 4);
+  for (const auto& [name, error] : checks.items()) CHECK((error > 0 && error <= 1));
+}
+
 TEST_CASE("bench gemm writes its rows with ratio and provenance, and a picture") {
   const TemporaryFolder folder;
   const std::string precision = GENERATE("s", "d");
@@ -201,6 +246,10 @@ TEST_CASE("what cannot be measured is refused, with its exit code and reason, an
       Refusal{{"gemm", "--tile", "0"}, 2, "'0'"}, Refusal{{"gemm", "--tile", "8x8x8x8"}, 2, "'8x8x8x8'"},
       Refusal{{"gemm", "--n", "0"}, 2, "less than 1"}, Refusal{{"gemm", "--trace", "t"}, 2, "--trace"},
       Refusal{{"gemm", "--data", "device", "--peers", "openblas"}, 2, "openblas"},
+      Refusal{{"qr", "--tree", "willow"}, 2, "willow"}, Refusal{{"qr", "--tile", "8x8x8"}, 2, "'8x8x8'"},
+      Refusal{{"qr", "--n", "0"}, 2, "less than 1"}, Refusal{{"qr", "--peers", "mkl"}, 2, "mkl"},
+      Refusal{{"qr", "--data", "device", "--peers", "lapack"}, 2, "lapack"},
+      Refusal{{"qr", "--data", "device"}, 3, "CUDA device"}, Refusal{{"qr", "--peers", "cusolver"}, 3, "CUDA device"},
       Refusal{{"gemm-kernels", "--peers", "magic"}, 2, "magic"}, Refusal{{"gemm-kernels", "--tile", "24"}, 2, "24"},
       Refusal{{"memory-access", "--block", "2048"}, 2, "2048"}, Refusal{{"overhead", "--tasks", "0"}, 2, "tasks"},
       Refusal{{"overhead", "--ncpu", "0"}, 3, "--ncpu 0"}, Refusal{{"gemm", "--data", "device"}, 3, "CUDA device"},
@@ -243,5 +292,10 @@ TEST_CASE("the GPU benches check and time what they claim on a device") {
     bench({"gemm", "--n", "1000", "--tile", "256", "--ncpu", "0", "--precision", precision});
     CHECK(read_csv(folder / "gemm.csv").size() == 4);
     for (auto& row : read_csv(folder / "gemm.csv")) CHECK(number(row["ceiling"]) > 0);
+    for (const char* data : {"device", "host"}) {
+      bench({"qr", "--n", "1000", "--m", "1500", "--tile", "1500x128", "--data", data, "--ncpu", "0", "--precision",
+             precision});
+      CHECK(read_csv(folder / "qr.csv").size() == 2);
+    }
   }
 }

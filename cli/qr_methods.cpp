@@ -1,0 +1,139 @@
+#include "cli/qr_methods.hpp"
+
+#include "algorithms/givens.hpp"
+#include "algorithms/qr.hpp"
+#include "algorithms/schedule.hpp"
+#include "codelets/blas.hpp"
+#include "codelets/cusolver_qr.hpp"
+#include "codelets/lapack.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <thread>
+#include <vector>
+
+namespace tesela::cli {
+namespace {
+
+template <class T>
+class TileQr : public QrGraph<T> {
+ public:
+  explicit TileQr(const QrMethod& method) {
+    if (!method.tree.empty()) options_.tree = method.tree;
+    options_.ib = method.ib;
+    options_.triangles = method.kernels == "tt";
+    options_.copy_vectors = method.copy_vectors;
+  }
+  void factor(Graph& g, const TileMatrix<T>& A) override {
+    factors_.reset();
+    factors_.emplace(qr(g, A, options_));
+  }
+  void form_q(Graph& g, const TileMatrix<T>& Q) const override { factors_->form_q(g, Q); }
+  void multiply_q(Graph& g, const TileMatrix<T>& C) const override { factors_->apply(g, Side::left, Op::none, C); }
+  void describe(nlohmann::json& problem) const override {
+    problem["tree"] = options_.tree;
+    problem["kernels"] = options_.triangles ? "tt" : "auto";
+    problem["ib"] = factors_->ib();
+    problem["copy_vectors"] = options_.copy_vectors;
+  }
+
+ private:
+  QrOptions options_;
+  std::optional<QrFactorization<T>> factors_;
+};
+
+/// Its tiles hold all rows of some columns.
+template <class T>
+class RotationQr : public QrGraph<T> {
+ public:
+  explicit RotationQr(const QrMethod& method) {
+    options_.method = *givens_method(method.name);
+    if (!method.order.empty()) options_.order = method.order;
+  }
+  TileShape cut(TileShape tile, index_t m) const override { return {std::max<index_t>(m, 1), tile.nb}; }
+  void factor(Graph& g, const TileMatrix<T>& A) override {
+    factors_.reset();
+    factors_.emplace(givens_qr(g, A, options_));
+  }
+  void form_q(Graph& g, const TileMatrix<T>& Q) const override { factors_->form_q(g, Q); }
+  void multiply_q(Graph& g, const TileMatrix<T>& C) const override { factors_->apply(g, Side::left, Op::none, C); }
+  void describe(nlohmann::json& problem) const override {
+    if (options_.method == GivensMethod::stages) problem["order"] = options_.order;
+    problem["window"] = options_.window;
+  }
+  std::optional<index_t> rotations() const override { return factors_->rotations(); }
+
+ private:
+  GivensOptions options_;
+  std::optional<GivensQr<T>> factors_;
+};
+
+template <class T>
+class LapackQr : public QrLibrary<T> {
+ public:
+  explicit LapackQr(Shape shape) : tau_(static_cast<std::size_t>(std::min(shape.rows, shape.cols))) {}
+  void factor(HostMatrix<T>& a) override {
+    const blas::Threads threads(static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
+    lapack::geqrf(a.rows(), a.cols(), a.data(), a.ld(), tau_.data());
+  }
+  void multiply_q(const HostMatrix<T>& factors, HostMatrix<T>& c) const override {
+    const blas::Threads threads(static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
+    lapack::ormqr(Op::none, c.rows(), c.cols(), static_cast<index_t>(tau_.size()), factors.data(), factors.ld(),
+                  tau_.data(), c.data(), c.ld());
+  }
+
+ private:
+  std::vector<T> tau_;
+};
+
+template <class T>
+class CusolverMethod : public QrLibrary<T> {
+ public:
+  explicit CusolverMethod(Shape shape) : device_(shape.rows, shape.cols) {}
+  void factor(HostMatrix<T>& a) override {
+    device_.upload(a.data());
+    device_.factor();
+    device_.download(a.data());
+  }
+  void multiply_q(const HostMatrix<T>&, HostMatrix<T>& c) const override {
+    device_.multiply(Op::none, c.data(), c.cols());
+  }
+
+ private:
+  CusolverQr<T> device_;
+};
+
+}  // namespace
+
+void require_valid(const QrMethod& method) {
+  const auto only_for = [&](bool given, const char* option, const char* which, bool applies) {
+    if (given && !applies)
+      throw ArgumentError("qr", option, std::string("belongs to --method ") + which + ", not to " + method.name);
+  };
+  only_for(!method.tree.empty(), "--tree", "tiles", method.name == "tiles");
+  only_for(method.kernels != "auto", "--kernels", "tiles", method.name == "tiles");
+  only_for(method.ib != 0, "--ib", "tiles", method.name == "tiles");
+  only_for(!method.copy_vectors, "--no-copy-vectors", "tiles", method.name == "tiles");
+  only_for(!method.order.empty(), "--order", "givens-stages", method.name == "givens-stages");
+  for (const std::string& order : {method.tree, method.order})
+    if (!order.empty()) make_schedule(order, 1, 1);
+}
+
+template <class T>
+std::unique_ptr<QrGraph<T>> make_qr_graph(const QrMethod& method) {
+  if (givens_method(method.name)) return std::make_unique<RotationQr<T>>(method);
+  return std::make_unique<TileQr<T>>(method);
+}
+
+template <class T>
+std::unique_ptr<QrLibrary<T>> make_qr_library(const QrMethod& method, Shape shape) {
+  if (method.name == "lapack") return std::make_unique<LapackQr<T>>(shape);
+  return std::make_unique<CusolverMethod<T>>(shape);
+}
+
+template std::unique_ptr<QrGraph<float>> make_qr_graph(const QrMethod&);
+template std::unique_ptr<QrGraph<double>> make_qr_graph(const QrMethod&);
+template std::unique_ptr<QrLibrary<float>> make_qr_library(const QrMethod&, Shape);
+template std::unique_ptr<QrLibrary<double>> make_qr_library(const QrMethod&, Shape);
+
+}  // namespace tesela::cli

@@ -1,0 +1,200 @@
+#include "codelets/cusolver_qr.hpp"
+
+#include "runtime/errors.hpp"
+#include "runtime/topology.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#if TESELA_WITH_CUDA
+#include <cuda_runtime.h>
+
+#include <cusolverDn.h>
+#endif
+
+namespace tesela {
+
+#if TESELA_WITH_CUDA
+
+namespace {
+
+void check(int status, const char* call) {
+  if (status != 0) throw EnvironmentError(std::string(call) + " failed with status " + std::to_string(status));
+}
+
+/// Device memory that lives as long as this.
+struct DeviceArray {
+  explicit DeviceArray(std::size_t bytes) {
+    if (cudaMalloc(&data, std::max<std::size_t>(bytes, 1)) == cudaSuccess) return;
+    static_cast<void>(cudaGetLastError());
+    throw EnvironmentError("cuSOLVER: device 0 has no " + std::to_string(bytes >> 20) + " MiB left");
+  }
+  ~DeviceArray() { cudaFree(data); }
+  DeviceArray(const DeviceArray&) = delete;
+  DeviceArray& operator=(const DeviceArray&) = delete;
+  void* data = nullptr;
+};
+
+void copy(void* to, const void* from, std::size_t bytes) {
+  check(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "cudaMemcpy");
+}
+
+struct Handle {
+  Handle() {
+    check(cudaSetDevice(0), "cudaSetDevice");
+    check(cusolverDnCreate(&handle), "cusolverDnCreate");
+  }
+  ~Handle() { cusolverDnDestroy(handle); }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  cusolverDnHandle_t handle = nullptr;
+};
+
+template <class T>
+std::size_t bytes_of(index_t count) {
+  return static_cast<std::size_t>(count) * sizeof(T);
+}
+
+}  // namespace
+
+template <class T>
+struct CusolverQr<T>::Impl {
+  Impl(index_t rows, index_t cols)
+      : m(static_cast<int>(rows)),
+        n(static_cast<int>(cols)),
+        k(std::min(m, n)),
+        a(bytes_of<T>(rows * cols)),
+        tau(bytes_of<T>(k)),
+        info(sizeof(int)),
+        work(bytes_of<T>(work_size())) {}
+
+  T* matrix() const { return static_cast<T*>(a.data); }
+  int work_size() {
+    if (k == 0) return 0;
+    if constexpr (std::is_same_v<T, float>)
+      check(cusolverDnSgeqrf_bufferSize(solver.handle, m, n, matrix(), m, &lwork), "cusolverDnSgeqrf_bufferSize");
+    else
+      check(cusolverDnDgeqrf_bufferSize(solver.handle, m, n, matrix(), m, &lwork), "cusolverDnDgeqrf_bufferSize");
+    return lwork;
+  }
+  void wait(const char* call) const {
+    int outcome = 0;
+    copy(&outcome, info.data, sizeof outcome);  // waits
+    if (outcome != 0) throw EnvironmentError(std::string(call) + ": info " + std::to_string(outcome));
+  }
+
+  Handle solver;
+  int m, n, k, lwork = 0;
+  DeviceArray a, tau, info, work;
+};
+
+template <class T>
+CusolverQr<T>::CusolverQr(index_t m, index_t n) {
+  if (count_cuda_devices() == 0)
+    throw EnvironmentError(
+        "cuSOLVER needs a CUDA device, and none is visible: run where there is an NVIDIA driver, and check "
+        "CUDA_VISIBLE_DEVICES");
+  if (std::max(m, n) > std::numeric_limits<int>::max())
+    throw ArgumentError("CusolverQr", "size", std::to_string(std::max(m, n)) + " exceeds cuSOLVER's integers");
+  impl_ = std::make_unique<Impl>(m, n);
+}
+
+template <class T>
+T* CusolverQr<T>::a() const {
+  return impl_->matrix();
+}
+
+template <class T>
+void CusolverQr<T>::upload(const T* a) const {
+  check(cudaSetDevice(0), "cudaSetDevice");
+  copy(impl_->matrix(), a, bytes_of<T>(index_t{impl_->m} * impl_->n));
+}
+
+template <class T>
+void CusolverQr<T>::download(T* a) const {
+  check(cudaSetDevice(0), "cudaSetDevice");
+  copy(a, impl_->matrix(), bytes_of<T>(index_t{impl_->m} * impl_->n));
+}
+
+template <class T>
+void CusolverQr<T>::factor() const {
+  Impl& i = *impl_;
+  if (i.k == 0) return;
+  check(cudaSetDevice(0), "cudaSetDevice");
+  auto* const tau = static_cast<T*>(i.tau.data);
+  auto* const work = static_cast<T*>(i.work.data);
+  auto* const info = static_cast<int*>(i.info.data);
+  if constexpr (std::is_same_v<T, float>)
+    check(cusolverDnSgeqrf(i.solver.handle, i.m, i.n, i.matrix(), i.m, tau, work, i.lwork, info), "cusolverDnSgeqrf");
+  else
+    check(cusolverDnDgeqrf(i.solver.handle, i.m, i.n, i.matrix(), i.m, tau, work, i.lwork, info), "cusolverDnDgeqrf");
+  i.wait("cuSOLVER geqrf");
+}
+
+template <class T>
+void CusolverQr<T>::multiply(Op op, T* c, index_t cols) const {
+  Impl& i = *impl_;
+  if (i.k == 0 || cols == 0) return;
+  check(cudaSetDevice(0), "cudaSetDevice");
+  const DeviceArray block(bytes_of<T>(i.m * cols));
+  copy(block.data, c, bytes_of<T>(i.m * cols));
+  const cublasOperation_t trans = op == Op::none ? CUBLAS_OP_N : CUBLAS_OP_T;
+  const int count = static_cast<int>(cols);
+  const auto* tau = static_cast<const T*>(i.tau.data);
+  auto* const on_device = static_cast<T*>(block.data);
+  auto* const info = static_cast<int*>(i.info.data);
+  int lwork = 0;
+  if constexpr (std::is_same_v<T, float>) {
+    check(cusolverDnSormqr_bufferSize(i.solver.handle, CUBLAS_SIDE_LEFT, trans, i.m, count, i.k, i.matrix(), i.m, tau,
+                                      on_device, i.m, &lwork),
+          "cusolverDnSormqr_bufferSize");
+    const DeviceArray work(bytes_of<T>(lwork));
+    check(cusolverDnSormqr(i.solver.handle, CUBLAS_SIDE_LEFT, trans, i.m, count, i.k, i.matrix(), i.m, tau, on_device,
+                           i.m, static_cast<T*>(work.data), lwork, info),
+          "cusolverDnSormqr");
+    i.wait("cuSOLVER ormqr");
+  } else {
+    check(cusolverDnDormqr_bufferSize(i.solver.handle, CUBLAS_SIDE_LEFT, trans, i.m, count, i.k, i.matrix(), i.m, tau,
+                                      on_device, i.m, &lwork),
+          "cusolverDnDormqr_bufferSize");
+    const DeviceArray work(bytes_of<T>(lwork));
+    check(cusolverDnDormqr(i.solver.handle, CUBLAS_SIDE_LEFT, trans, i.m, count, i.k, i.matrix(), i.m, tau, on_device,
+                           i.m, static_cast<T*>(work.data), lwork, info),
+          "cusolverDnDormqr");
+    i.wait("cuSOLVER ormqr");
+  }
+  copy(c, block.data, bytes_of<T>(i.m * cols));
+}
+
+#else
+
+template <class T>
+struct CusolverQr<T>::Impl {};
+
+template <class T>
+CusolverQr<T>::CusolverQr(index_t, index_t) {
+  throw EnvironmentError("cuSOLVER: this build has no CUDA: build where nvcc is (cmake --preset cuda)");
+}
+template <class T>
+T* CusolverQr<T>::a() const {
+  return nullptr;
+}
+template <class T>
+void CusolverQr<T>::upload(const T*) const {}
+template <class T>
+void CusolverQr<T>::download(T*) const {}
+template <class T>
+void CusolverQr<T>::factor() const {}
+template <class T>
+void CusolverQr<T>::multiply(Op, T*, index_t) const {}
+
+#endif
+
+template <class T>
+CusolverQr<T>::~CusolverQr() = default;
+
+template class CusolverQr<float>;
+template class CusolverQr<double>;
+
+}  // namespace tesela

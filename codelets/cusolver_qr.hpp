@@ -1,0 +1,32 @@
+#pragma once
+
+#include "runtime/types.hpp"
+
+#include <memory>
+
+namespace tesela {
+
+/// cuSOLVER's QR of one matrix in the memory of CUDA device 0, outside any graph: a peer. It is column-major without
+/// gaps. All calls wait for the device and throw EnvironmentError when it fails.
+template <class T>
+class CusolverQr {
+ public:
+  /// Allocates the matrix and the workspace. Throws EnvironmentError without a CUDA device, in a build without CUDA and
+  /// without enough device memory, ArgumentError for sizes beyond cuSOLVER's integers.
+  CusolverQr(index_t m, index_t n);
+  ~CusolverQr();
+  CusolverQr(const CusolverQr&) = delete;
+  CusolverQr& operator=(const CusolverQr&) = delete;
+
+  T* a() const;                                    ///< in device memory
+  void upload(const T* a) const;                   ///< from host memory
+  void download(T* a) const;                       ///< to host memory
+  void factor() const;                             ///< LAPACK geqrf
+  void multiply(Op op, T* c, index_t cols) const;  ///< C = op(Q) C in host memory, m x cols (LAPACK ormqr)
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tesela
