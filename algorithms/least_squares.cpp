@@ -227,7 +227,8 @@ TileShape suitable_ols_tile(const Runtime& runtime, OlsMethod method, index_t m,
   const TileShape tile = suitable_qr_tile(runtime, std::max(m, n), std::min(m, n));
   const auto all = [](index_t size) { return std::max<index_t>(size, 1); };
   if (method == OlsMethod::tall_skinny)
-    return {std::clamp<index_t>(ceil_div(m, 4 * all(static_cast<index_t>(runtime.workers().size()))), 1024, 1 << 20), all(n)};
+    return {std::clamp<index_t>(ceil_div(m, 4 * all(static_cast<index_t>(runtime.workers().size()))), 1024, 1 << 20),
+            all(n)};
   if (method == OlsMethod::givens) return m < n ? TileShape{tile.nb, all(n)} : TileShape{all(m), tile.nb};
   return m < n ? TileShape{tile.nb, tile.mb} : tile;
 }

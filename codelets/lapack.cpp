@@ -18,18 +18,25 @@ void sgesvd_(const char*, const char*, const int*, const int*, float*, const int
              const int*, float*, const int*, int*, std::size_t, std::size_t);
 void dgesvd_(const char*, const char*, const int*, const int*, double*, const int*, double*, double*, const int*,
              double*, const int*, double*, const int*, int*, std::size_t, std::size_t);
-void sgels_(const char*, const int*, const int*, const int*, float*, const int*, float*, const int*, float*, const int*, int*, std::size_t);
-void dgels_(const char*, const int*, const int*, const int*, double*, const int*, double*, const int*, double*, const int*, int*, std::size_t);
-void strcon_(const char*, const char*, const char*, const int*, const float*, const int*, float*, float*, int*, int*, std::size_t, std::size_t, std::size_t);
-void dtrcon_(const char*, const char*, const char*, const int*, const double*, const int*, double*, double*, int*, int*, std::size_t, std::size_t, std::size_t);
+void sgels_(const char*, const int*, const int*, const int*, float*, const int*, float*, const int*, float*, const int*,
+            int*, std::size_t);
+void dgels_(const char*, const int*, const int*, const int*, double*, const int*, double*, const int*, double*,
+            const int*, int*, std::size_t);
+void strcon_(const char*, const char*, const char*, const int*, const float*, const int*, float*, float*, int*, int*,
+             std::size_t, std::size_t, std::size_t);
+void dtrcon_(const char*, const char*, const char*, const int*, const double*, const int*, double*, double*, int*, int*,
+             std::size_t, std::size_t, std::size_t);
 void sgeqp3_(const int*, const int*, float*, const int*, int*, float*, float*, const int*, int*);
 void dgeqp3_(const int*, const int*, double*, const int*, int*, double*, double*, const int*, int*);
 void stzrzf_(const int*, const int*, float*, const int*, float*, float*, const int*, int*);
 void dtzrzf_(const int*, const int*, double*, const int*, double*, double*, const int*, int*);
-void sormrz_(const char*, const char*, const int*, const int*, const int*, const int*, const float*, const int*, const float*, float*, const int*, float*, const int*, int*, std::size_t, std::size_t);
-void dormrz_(const char*, const char*, const int*, const int*, const int*, const int*, const double*, const int*, const double*, double*, const int*, double*, const int*, int*, std::size_t, std::size_t);
+void sormrz_(const char*, const char*, const int*, const int*, const int*, const int*, const float*, const int*,
+             const float*, float*, const int*, float*, const int*, int*, std::size_t, std::size_t);
+void dormrz_(const char*, const char*, const int*, const int*, const int*, const int*, const double*, const int*,
+             const double*, double*, const int*, double*, const int*, int*, std::size_t, std::size_t);
 void slaic1_(const int*, const int*, const float*, const float*, const float*, const float*, float*, float*, float*);
-void dlaic1_(const int*, const int*, const double*, const double*, const double*, const double*, double*, double*, double*);
+void dlaic1_(const int*, const int*, const double*, const double*, const double*, const double*, double*, double*,
+             double*);
 }
 
 namespace tesela::lapack {

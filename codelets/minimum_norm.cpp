@@ -107,7 +107,9 @@ MinimumNorm<T> minimum_norm(HostMatrix<T> R, HostMatrix<T> C, double rcond) {
   HostMatrix<T> K(rank, n);
   for (index_t j = 0; j < n; ++j)
     for (index_t i = 0; i < rank; ++i)
-      K(i, j) = i > j ? T(0) : unscale ? R(i, j) * norms[static_cast<std::size_t>(pivots[static_cast<std::size_t>(j)])] : R(i, j);
+      K(i, j) = i > j     ? T(0)
+                : unscale ? R(i, j) * norms[static_cast<std::size_t>(pivots[static_cast<std::size_t>(j)])]
+                          : R(i, j);
   if (choice) lapack::tzrzf(rank, n, K.data(), K.ld(), tau.data());
   HostMatrix<T> Y = HostMatrix<T>::zeros(n, r);
   for (index_t j = 0; j < r; ++j)
@@ -118,8 +120,7 @@ MinimumNorm<T> minimum_norm(HostMatrix<T> R, HostMatrix<T> C, double rcond) {
   for (index_t i = 0; i < n; ++i) {
     const index_t unknown = pivots[static_cast<std::size_t>(i)];
     const T norm = norms[static_cast<std::size_t>(unknown)];
-    for (index_t j = 0; j < r; ++j)
-      result.X(unknown, j) = norm == T(0) ? T(0) : unscale ? Y(i, j) : Y(i, j) / norm;
+    for (index_t j = 0; j < r; ++j) result.X(unknown, j) = norm == T(0) ? T(0) : unscale ? Y(i, j) : Y(i, j) / norm;
   }
   return result;
 }
