@@ -255,7 +255,9 @@ LeastSquares<T> ols(Graph& g, const MatrixRows<T>& A, const HostMatrix<T>& B, co
   const index_t m = A.m(), n = A.n(), r = B.cols();
   if (B.rows() != m) throw ArgumentError("ols", "B", text(B.rows(), r) + "; A has " + std::to_string(m) + " rows");
   const double rcond = settled_rcond(options, m, n, std::numeric_limits<T>::epsilon());
-  const index_t rows = std::max<index_t>((index_t{16} << 20) / (std::max<index_t>(n, 1) * index_t{sizeof(T)}), 1024);
+  if (options.rows < 0) throw ArgumentError("ols", "rows", std::to_string(options.rows) + " is negative");
+  const index_t suitable = (index_t{16} << 20) / (std::max<index_t>(n, 1) * index_t{sizeof(T)});
+  const index_t rows = options.rows > 0 ? options.rows : std::max<index_t>(suitable, 1024);
   const auto b = TileMatrix<T>::map(g.runtime(), B.data(), m, r, B.ld(), {rows, std::max<index_t>(r, 1)}, "B");
   if (m == 0 || n == 0) return solve_empty(b, n);
 

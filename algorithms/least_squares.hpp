@@ -26,6 +26,7 @@ struct OlsOptions {
   double rcond = 0;
   QrOptions qr = {};          ///< of tiles
   GivensOptions givens = {};  ///< of givens
+  index_t rows = 0;           ///< read from a file at a time by each worker; 0: about 16 MB
 };
 
 enum class OlsStatus : std::uint8_t {
