@@ -224,12 +224,15 @@ OlsMethod suitable_ols_method(index_t m, index_t n, index_t r) {
 }
 
 TileShape suitable_ols_tile(const Runtime& runtime, OlsMethod method, index_t m, index_t n) {
-  const TileShape tile = suitable_qr_tile(runtime, std::max(m, n), std::min(m, n));
-  const auto all = [](index_t size) { return std::max<index_t>(size, 1); };
+  const auto workers = static_cast<index_t>(std::max<std::size_t>(runtime.workers().size(), 1));
+  const index_t least_m = std::max<index_t>(m, 1), least_n = std::max<index_t>(n, 1);
   if (method == OlsMethod::tall_skinny)
-    return {std::clamp<index_t>(ceil_div(m, 4 * all(static_cast<index_t>(runtime.workers().size()))), 1024, 1 << 20),
-            all(n)};
-  if (method == OlsMethod::givens) return m < n ? TileShape{tile.nb, all(n)} : TileShape{all(m), tile.nb};
+    return {std::clamp<index_t>(ceil_div(m, 4 * workers), 1024, index_t{1} << 20), least_n};
+  TileShape tile = suitable_qr_tile(runtime, std::max(m, n), std::min(m, n));
+  if (method == OlsMethod::givens) return m < n ? TileShape{tile.nb, least_n} : TileShape{least_m, tile.nb};
+  // Few and tall ones, where there are rows enough: fewer rows of tiles are joined.
+  if (runtime.gpus() == 0 && std::max(m, n) >= 16 * std::min(m, n))
+    tile = {std::clamp<index_t>(std::max(m, n) / (4 * workers), tile.nb, 2048), std::min<index_t>(tile.nb, 128)};
   return m < n ? TileShape{tile.nb, tile.mb} : tile;
 }
 

@@ -163,6 +163,10 @@ typename NormalResidual<T>::Result measure(const Options& o, const Problem<T>& p
 }
 
 void settle(Options& o) {
+  const QrMethod automatic;
+  const bool of_tiles = !o.method.tree.empty() || o.method.ib != automatic.ib ||
+                        o.method.kernels != automatic.kernels || o.method.copy_vectors != automatic.copy_vectors;
+  if (o.method.name == "auto" && of_tiles) o.method.name = "tiles";
   require_valid("ols", o.method);
   if (!o.tile.empty()) parse_sizes("--tile", o.tile, "MB or MBxNB", 2);
   if (o.method.library() && !o.common.trace_dir.empty())
