@@ -65,13 +65,8 @@ void run(OlsBenchOptions o) {
     const OlsData<T> data(runtime, what);
     std::vector<Peer> peers;
     for (const std::string& name : o.peers) peers.push_back(make_peer(name, data));
-    const Case row{fmt::format("{} x {}, {} rhs", m, o.n, o.rhs),
-                   m,
-                   o.n,
-                   o.rhs,
-                   fmt::format("{}x{}", what.tile.mb, what.tile.nb),
-                   o.data,
-                   "GFLOP/s"};
+    const Case row{fmt::format("{} x {}, {} rhs", m, o.n, o.rhs),    m,      o.n,      o.rhs,
+                   fmt::format("{}x{}", what.tile.mb, what.tile.nb), o.data, "GFLOP/s"};
     const double flops =
         qr_flops(m, o.n) + 4 * static_cast<double>(m) * static_cast<double>(o.n) * static_cast<double>(o.rhs);
     report.add(row, alternate(peers, o.common.repeat), 0, [&](double seconds) { return flops / seconds * 1e-9; });

@@ -38,8 +38,8 @@ double OlsData<T>::check(const std::string& peer, const T* x, index_t ld) const 
   const double error = residual.result().backward_error;
   const double bound = std::is_same_v<T, float> ? 5e-6 : 5e-15 * std::sqrt(static_cast<double>(what_.n));
   if (!(error <= bound))
-    throw WrongResult(fmt::format("bench ols: {}: ||A'r|| / (||A|| (||A|| ||x|| + ||b||)) is {:.3g}, above {:.3g}", peer,
-                                  error, bound));
+    throw WrongResult(fmt::format("bench ols: {}: ||A'r|| / (||A|| (||A|| ||x|| + ||b||)) is {:.3g}, above {:.3g}",
+                                  peer, error, bound));
   return error / bound;
 }
 
