@@ -242,6 +242,7 @@ TEST_CASE("a change of units changes neither rank nor residual, however large") 
   const auto after = solve(runtime(), scaled, b, {16, 8}, options);
   CHECK(after.rank == rank);
   CHECK(after.status == before.status);
+  if (rank == n) CHECK(std::abs(after.condition / before.condition - 1) <= 1e-9);
   for (std::size_t k = 0; k < 2; ++k)
     CHECK(std::abs(after.residual_norms[k] - before.residual_norms[k]) <= 1e-7 * norm(b));
   // What is fitted is the same, measured and not only claimed.
