@@ -1,6 +1,5 @@
 #include "algorithms/qr.hpp"
 
-#include "algorithms/schedule.hpp"
 #include "cli/command.hpp"
 #include "cli/progress.hpp"
 #include "cli/qr_methods.hpp"
@@ -10,9 +9,6 @@
 #include "cli/trace_report.hpp"
 #include "codelets/qr_error.hpp"
 #include "tiles/file_formats.hpp"
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <cmath>
 #include <limits>
@@ -125,7 +121,7 @@ void factor_by_library(const Options& o, const HostMatrix<T>& a, Result<T>& resu
 }
 
 void settle(Options& o) {
-  require_valid(o.method);
+  require_valid("qr", o.method);
   if (!o.tile.empty()) parse_sizes("--tile", o.tile, "MB or MBxNB", 2);
   if (o.method.library() && !o.common.trace_dir.empty())
     throw ArgumentError("qr", "--trace", "records tasks, and --method " + o.method.name + " has none");
@@ -197,18 +193,8 @@ const Command qr_command(Command::Group::top, "qr", "A = Q R over tiles or by ro
                  "cusolver (transfers timed)")
       ->check(CLI::IsMember({"tiles", "givens", "givens-stages", "givens-chain", "lapack", "cusolver"}))
       ->capture_default_str();
-  const std::string orders = fmt::format("{}", fmt::join(schedule_orders(), ", "));
-  app.add_option("--tree", o->method.tree,
-                 "tiles: which tile eliminates which (default: " + QrOptions{}.tree + "); one of " + orders);
-  app.add_option("--order", o->method.order, "givens-stages: in which order rotations come (default: diagonal)");
-  app.add_option("--kernels", o->method.kernels, "tiles: tt makes every tile triangular before tiles are joined")
-      ->check(CLI::IsMember({"auto", "tt"}))
-      ->capture_default_str();
   app.add_option("--tile", o->tile, "MB or MBxNB (default: what suits the workers)");
-  app.add_option("--ib", o->method.ib, "tiles: inner block size (default: what suits the workers)")
-      ->check(CLI::PositiveNumber);
-  app.add_flag("--copy-vectors,!--no-copy-vectors", o->method.copy_vectors,
-               "tiles: copy the vectors of tiles that later tasks change, so that updates need not wait (default)");
+  add_to(app, o->method);
   app.add_option("--out-r", o->out_r, "write R, min(m, n) x n, to FILE (.mtx or .npy)");
   app.add_option("--out-q", o->out_q, "write Q, m x min(m, n), to FILE");
   app.add_flag("--full-q", o->full_q, "Q is m x m and R m x n");

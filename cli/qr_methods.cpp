@@ -7,6 +7,9 @@
 #include "codelets/cusolver_qr.hpp"
 #include "codelets/lapack.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <optional>
 #include <thread>
@@ -18,12 +21,7 @@ namespace {
 template <class T>
 class TileQr : public QrGraph<T> {
  public:
-  explicit TileQr(const QrMethod& method) {
-    if (!method.tree.empty()) options_.tree = method.tree;
-    options_.ib = method.ib;
-    options_.triangles = method.kernels == "tt";
-    options_.copy_vectors = method.copy_vectors;
-  }
+  explicit TileQr(const QrMethod& method) : options_(qr_options(method)) {}
   void factor(Graph& g, const TileMatrix<T>& A) override {
     factors_.reset();
     factors_.emplace(qr(g, A, options_));
@@ -46,10 +44,7 @@ class TileQr : public QrGraph<T> {
 template <class T>
 class RotationQr : public QrGraph<T> {
  public:
-  explicit RotationQr(const QrMethod& method) {
-    options_.method = *givens_method(method.name);
-    if (!method.order.empty()) options_.order = method.order;
-  }
+  explicit RotationQr(const QrMethod& method) : options_(givens_options(method)) {}
   TileShape cut(TileShape tile, index_t m) const override { return {std::max<index_t>(m, 1), tile.nb}; }
   void factor(Graph& g, const TileMatrix<T>& A) override {
     factors_.reset();
@@ -105,10 +100,10 @@ class CusolverMethod : public QrLibrary<T> {
 
 }  // namespace
 
-void require_valid(const QrMethod& method) {
+void require_valid(const char* command, const QrMethod& method) {
   const auto only_for = [&](bool given, const char* option, const char* which, bool applies) {
     if (given && !applies)
-      throw ArgumentError("qr", option, std::string("belongs to --method ") + which + ", not to " + method.name);
+      throw ArgumentError(command, option, std::string("belongs to --method ") + which + ", not to " + method.name);
   };
   only_for(!method.tree.empty(), "--tree", "tiles", method.name == "tiles");
   only_for(method.kernels != "auto", "--kernels", "tiles", method.name == "tiles");
@@ -117,6 +112,36 @@ void require_valid(const QrMethod& method) {
   only_for(!method.order.empty(), "--order", "givens-stages", method.name == "givens-stages");
   for (const std::string& order : {method.tree, method.order})
     if (!order.empty()) make_schedule(order, 1, 1);
+}
+
+QrOptions qr_options(const QrMethod& method) {
+  QrOptions options;
+  if (!method.tree.empty()) options.tree = method.tree;
+  options.ib = method.ib;
+  options.triangles = method.kernels == "tt";
+  options.copy_vectors = method.copy_vectors;
+  return options;
+}
+
+GivensOptions givens_options(const QrMethod& method) {
+  GivensOptions options;
+  options.method = *givens_method(method.name);
+  if (!method.order.empty()) options.order = method.order;
+  return options;
+}
+
+void add_to(CLI::App& app, QrMethod& method) {
+  const std::string orders = fmt::format("{}", fmt::join(schedule_orders(), ", "));
+  app.add_option("--tree", method.tree,
+                 "tiles: which tile eliminates which (default: " + QrOptions{}.tree + "); one of " + orders);
+  app.add_option("--order", method.order, "givens-stages: in which order rotations come (default: diagonal)");
+  app.add_option("--kernels", method.kernels, "tiles: tt makes every tile triangular before tiles are joined")
+      ->check(CLI::IsMember({"auto", "tt"}))
+      ->capture_default_str();
+  app.add_option("--ib", method.ib, "tiles: inner block size (default: what suits the workers)")
+      ->check(CLI::PositiveNumber);
+  app.add_flag("--copy-vectors,!--no-copy-vectors", method.copy_vectors,
+               "tiles: copy the vectors of tiles that later tasks change, so that updates need not wait (default)");
 }
 
 template <class T>

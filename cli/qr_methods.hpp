@@ -1,9 +1,12 @@
 #pragma once
 
+#include "algorithms/givens.hpp"
+#include "algorithms/qr.hpp"
 #include "runtime/graph.hpp"
 #include "tiles/host_matrix.hpp"
 #include "tiles/tile_matrix.hpp"
 
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <memory>
@@ -12,7 +15,7 @@
 
 namespace tesela::cli {
 
-/// What the options of `tesela qr` say about how to factor.
+/// What the options of `tesela qr` and `tesela ols` say about how to factor.
 struct QrMethod {
   std::string name = "tiles";
   std::string order;  ///< of rotations; empty: the method's own
@@ -22,6 +25,12 @@ struct QrMethod {
   bool copy_vectors = true;
   bool library() const { return name == "lapack" || name == "cusolver"; }
 };
+
+QrOptions qr_options(const QrMethod& method);          ///< of "tiles"
+GivensOptions givens_options(const QrMethod& method);  ///< of a name that givens_method() knows
+
+/// Adds --tree, --order, --kernels, --ib and --copy-vectors.
+void add_to(CLI::App& app, QrMethod& method);
 
 /// A method that is a task graph, for one matrix.
 template <class T>
@@ -52,7 +61,7 @@ class QrLibrary {
 };
 
 /// Throws ArgumentError for an order or a tree that is none, and for options that the method does not have.
-void require_valid(const QrMethod& method);
+void require_valid(const char* command, const QrMethod& method);
 
 template <class T>
 std::unique_ptr<QrGraph<T>> make_qr_graph(const QrMethod& method);

@@ -65,4 +65,26 @@ void trmm(Side side, Triangle triangle, Op op, index_t m, index_t n, double alph
               alpha, a, narrow(lda), b, narrow(ldb));
 }
 
+template <>
+void trsm(Op op, index_t m, index_t n, const float* r, index_t ldr, float* b, index_t ldb) {
+  cblas_strsm(CblasColMajor, CblasLeft, CblasUpper, to_cblas(op), CblasNonUnit, narrow(m), narrow(n), float(1), r,
+              narrow(ldr), b, narrow(ldb));
+}
+
+template <>
+float nrm2(index_t n, const float* x) {
+  return cblas_snrm2(narrow(n), x, 1);
+}
+
+template <>
+void trsm(Op op, index_t m, index_t n, const double* r, index_t ldr, double* b, index_t ldb) {
+  cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, to_cblas(op), CblasNonUnit, narrow(m), narrow(n), double(1), r,
+              narrow(ldr), b, narrow(ldb));
+}
+
+template <>
+double nrm2(index_t n, const double* x) {
+  return cblas_dnrm2(narrow(n), x, 1);
+}
+
 }  // namespace tesela::blas

@@ -30,6 +30,14 @@ template <class T>
 void trmm(Side side, Triangle triangle, Op op, index_t m, index_t n, T alpha, const T* a, index_t lda, T* b,
           index_t ldb);
 
+/// B = op(R)^-1 B (left), R upper triangular, B m x n (BLAS trsm).
+template <class T>
+void trsm(Op op, index_t m, index_t n, const T* r, index_t ldr, T* b, index_t ldb);
+
+/// ||x||_2 of contiguous elements, without overflow (BLAS nrm2).
+template <class T>
+T nrm2(index_t n, const T* x);
+
 /// The BLAS that is linked, as it describes itself.
 const char* description();
 

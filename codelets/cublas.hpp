@@ -22,4 +22,27 @@ int gemm(cublasContext* handle, Op op_a, Op op_b, index_t m, index_t n, index_t 
     return cublasDgemm_v2_64(handle, a_op, b_op, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc);
 }
 
+/// X = op(R)^-1 X, R upper triangular, X m x n. Answers a cublasStatus_t.
+template <class T>
+int trsm(cublasContext* handle, Op op, index_t m, index_t n, const T* r, index_t ldr, T* x, index_t ldx) {
+  const T one = 1;
+  if constexpr (std::is_same_v<T, float>)
+    return cublasStrsm_v2_64(handle, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_UPPER, to_cublas(op), CUBLAS_DIAG_NON_UNIT, m,
+                             n, &one, r, ldr, x, ldx);
+  else
+    return cublasDtrsm_v2_64(handle, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_UPPER, to_cublas(op), CUBLAS_DIAG_NON_UNIT, m,
+                             n, &one, r, ldr, x, ldx);
+}
+
+/// B = A^T, B m x n. Answers a cublasStatus_t.
+template <class T>
+int transpose(cublasContext* handle, index_t m, index_t n, const T* a, index_t lda, T* b, index_t ldb) {
+  const T one = 1, zero = 0;
+  // With beta = 0 the second matrix is not read; in place of one, B itself is allowed.
+  if constexpr (std::is_same_v<T, float>)
+    return cublasSgeam_64(handle, CUBLAS_OP_T, CUBLAS_OP_N, m, n, &one, a, lda, &zero, b, ldb, b, ldb);
+  else
+    return cublasDgeam_64(handle, CUBLAS_OP_T, CUBLAS_OP_N, m, n, &one, a, lda, &zero, b, ldb, b, ldb);
+}
+
 }  // namespace tesela::cublas

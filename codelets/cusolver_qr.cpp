@@ -8,6 +8,8 @@
 #include <string>
 
 #if TESELA_WITH_CUDA
+#include "codelets/cublas.hpp"
+
 #include <cuda_runtime.h>
 
 #include <cusolverDn.h>
@@ -51,6 +53,14 @@ struct Handle {
   cusolverDnHandle_t handle = nullptr;
 };
 
+struct BlasHandle {
+  BlasHandle() { check(cublasCreate(&handle), "cublasCreate"); }
+  ~BlasHandle() { cublasDestroy(handle); }
+  BlasHandle(const BlasHandle&) = delete;
+  BlasHandle& operator=(const BlasHandle&) = delete;
+  cublasHandle_t handle = nullptr;
+};
+
 template <class T>
 std::size_t bytes_of(index_t count) {
   return static_cast<std::size_t>(count) * sizeof(T);
@@ -85,6 +95,7 @@ struct CusolverQr<T>::Impl {
   }
 
   Handle solver;
+  BlasHandle blas;
   int m, n, k, lwork = 0;
   DeviceArray a, tau, info, work;
 };
@@ -133,38 +144,59 @@ void CusolverQr<T>::factor() const {
 }
 
 template <class T>
-void CusolverQr<T>::multiply(Op op, T* c, index_t cols) const {
+void CusolverQr<T>::multiply_on_device(Op op, T* c, index_t cols) const {
   Impl& i = *impl_;
-  if (i.k == 0 || cols == 0) return;
-  check(cudaSetDevice(0), "cudaSetDevice");
-  const DeviceArray block(bytes_of<T>(i.m * cols));
-  copy(block.data, c, bytes_of<T>(i.m * cols));
   const cublasOperation_t trans = op == Op::none ? CUBLAS_OP_N : CUBLAS_OP_T;
   const int count = static_cast<int>(cols);
   const auto* tau = static_cast<const T*>(i.tau.data);
-  auto* const on_device = static_cast<T*>(block.data);
   auto* const info = static_cast<int*>(i.info.data);
   int lwork = 0;
   if constexpr (std::is_same_v<T, float>) {
     check(cusolverDnSormqr_bufferSize(i.solver.handle, CUBLAS_SIDE_LEFT, trans, i.m, count, i.k, i.matrix(), i.m, tau,
-                                      on_device, i.m, &lwork),
+                                      c, i.m, &lwork),
           "cusolverDnSormqr_bufferSize");
     const DeviceArray work(bytes_of<T>(lwork));
-    check(cusolverDnSormqr(i.solver.handle, CUBLAS_SIDE_LEFT, trans, i.m, count, i.k, i.matrix(), i.m, tau, on_device,
-                           i.m, static_cast<T*>(work.data), lwork, info),
+    check(cusolverDnSormqr(i.solver.handle, CUBLAS_SIDE_LEFT, trans, i.m, count, i.k, i.matrix(), i.m, tau, c, i.m,
+                           static_cast<T*>(work.data), lwork, info),
           "cusolverDnSormqr");
     i.wait("cuSOLVER ormqr");
   } else {
     check(cusolverDnDormqr_bufferSize(i.solver.handle, CUBLAS_SIDE_LEFT, trans, i.m, count, i.k, i.matrix(), i.m, tau,
-                                      on_device, i.m, &lwork),
+                                      c, i.m, &lwork),
           "cusolverDnDormqr_bufferSize");
     const DeviceArray work(bytes_of<T>(lwork));
-    check(cusolverDnDormqr(i.solver.handle, CUBLAS_SIDE_LEFT, trans, i.m, count, i.k, i.matrix(), i.m, tau, on_device,
-                           i.m, static_cast<T*>(work.data), lwork, info),
+    check(cusolverDnDormqr(i.solver.handle, CUBLAS_SIDE_LEFT, trans, i.m, count, i.k, i.matrix(), i.m, tau, c, i.m,
+                           static_cast<T*>(work.data), lwork, info),
           "cusolverDnDormqr");
     i.wait("cuSOLVER ormqr");
   }
-  copy(c, block.data, bytes_of<T>(i.m * cols));
+}
+
+template <class T>
+void CusolverQr<T>::multiply(Op op, T* c, index_t cols) const {
+  const std::size_t bytes = bytes_of<T>(impl_->m * cols);
+  if (impl_->k == 0 || cols == 0) return;
+  check(cudaSetDevice(0), "cudaSetDevice");
+  const DeviceArray block(bytes);
+  copy(block.data, c, bytes);
+  multiply_on_device(op, static_cast<T*>(block.data), cols);
+  copy(c, block.data, bytes);
+}
+
+template <class T>
+void CusolverQr<T>::solve(T* b, index_t cols) const {
+  const Impl& i = *impl_;
+  if (i.m < i.n) throw ArgumentError("CusolverQr::solve", "shape", "there are fewer rows than columns");
+  if (i.k == 0 || cols == 0) return;
+  check(cudaSetDevice(0), "cudaSetDevice");
+  const std::size_t bytes = bytes_of<T>(i.m * cols);
+  const DeviceArray block(bytes);
+  auto* const x = static_cast<T*>(block.data);
+  copy(x, b, bytes);
+  multiply_on_device(Op::transpose, x, cols);
+  check(cublas::trsm(i.blas.handle, Op::none, index_t{i.n}, cols, i.matrix(), index_t{i.m}, x, index_t{i.m}),
+        "cublas trsm");
+  copy(b, x, bytes);  // waits
 }
 
 #else
@@ -188,6 +220,8 @@ template <class T>
 void CusolverQr<T>::factor() const {}
 template <class T>
 void CusolverQr<T>::multiply(Op, T*, index_t) const {}
+template <class T>
+void CusolverQr<T>::solve(T*, index_t) const {}
 
 #endif
 

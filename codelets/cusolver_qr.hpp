@@ -23,9 +23,13 @@ class CusolverQr {
   void download(T* a) const;                       ///< to host memory
   void factor() const;                             ///< LAPACK geqrf
   void multiply(Op op, T* c, index_t cols) const;  ///< C = op(Q) C in host memory, m x cols (LAPACK ormqr)
+  /// B = Q^T B, and then its first n rows X = R^-1 of theirs: the least squares solution for m >= n. B, m x cols, is in
+  /// host or in device memory.
+  void solve(T* b, index_t cols) const;
 
  private:
   struct Impl;
+  void multiply_on_device(Op op, T* c, index_t cols) const;
   std::unique_ptr<Impl> impl_;
 };
 

@@ -18,6 +18,25 @@ void sgesvd_(const char*, const char*, const int*, const int*, float*, const int
              const int*, float*, const int*, int*, std::size_t, std::size_t);
 void dgesvd_(const char*, const char*, const int*, const int*, double*, const int*, double*, double*, const int*,
              double*, const int*, double*, const int*, int*, std::size_t, std::size_t);
+void sgels_(const char*, const int*, const int*, const int*, float*, const int*, float*, const int*, float*, const int*,
+            int*, std::size_t);
+void dgels_(const char*, const int*, const int*, const int*, double*, const int*, double*, const int*, double*,
+            const int*, int*, std::size_t);
+void strcon_(const char*, const char*, const char*, const int*, const float*, const int*, float*, float*, int*, int*,
+             std::size_t, std::size_t, std::size_t);
+void dtrcon_(const char*, const char*, const char*, const int*, const double*, const int*, double*, double*, int*, int*,
+             std::size_t, std::size_t, std::size_t);
+void sgeqp3_(const int*, const int*, float*, const int*, int*, float*, float*, const int*, int*);
+void dgeqp3_(const int*, const int*, double*, const int*, int*, double*, double*, const int*, int*);
+void stzrzf_(const int*, const int*, float*, const int*, float*, float*, const int*, int*);
+void dtzrzf_(const int*, const int*, double*, const int*, double*, double*, const int*, int*);
+void sormrz_(const char*, const char*, const int*, const int*, const int*, const int*, const float*, const int*,
+             const float*, float*, const int*, float*, const int*, int*, std::size_t, std::size_t);
+void dormrz_(const char*, const char*, const int*, const int*, const int*, const int*, const double*, const int*,
+             const double*, double*, const int*, double*, const int*, int*, std::size_t, std::size_t);
+void slaic1_(const int*, const int*, const float*, const float*, const float*, const float*, float*, float*, float*);
+void dlaic1_(const int*, const int*, const double*, const double*, const double*, const double*, double*, double*,
+             double*);
 }
 
 namespace tesela::lapack {
@@ -85,11 +104,106 @@ std::vector<T> gesvd(index_t m, index_t n, T* a, index_t lda) {
   return s;
 }
 
+template <class T>
+int gels(index_t m, index_t n, index_t r, T* a, index_t lda, T* b, index_t ldb) {
+  const int rows = narrow("gels", m), cols = narrow("gels", n), rhs = narrow("gels", r), ld = narrow("gels", lda),
+            ld_b = narrow("gels", ldb);
+  int info = 0;
+  with_workspace<T>([&](T* work, int lwork) {
+    if constexpr (std::is_same_v<T, float>)
+      sgels_("N", &rows, &cols, &rhs, a, &ld, b, &ld_b, work, &lwork, &info, 1);
+    else
+      dgels_("N", &rows, &cols, &rhs, a, &ld, b, &ld_b, work, &lwork, &info, 1);
+  });
+  return info;
+}
+
+template <class T>
+double trcon(index_t n, const T* r, index_t ldr) {
+  if (n == 0) return 1;
+  const int size = narrow("trcon", n), ld = narrow("trcon", ldr);
+  std::vector<T> work(3 * static_cast<std::size_t>(n));
+  std::vector<int> iwork(static_cast<std::size_t>(n));
+  T rcond = 0;
+  int info = 0;
+  if constexpr (std::is_same_v<T, float>)
+    strcon_("1", "U", "N", &size, r, &ld, &rcond, work.data(), iwork.data(), &info, 1, 1, 1);
+  else
+    dtrcon_("1", "U", "N", &size, r, &ld, &rcond, work.data(), iwork.data(), &info, 1, 1, 1);
+  return static_cast<double>(rcond);
+}
+
+template <class T>
+void geqp3(index_t m, index_t n, T* a, index_t lda, std::vector<index_t>& pivots, T* tau) {
+  const int rows = narrow("geqp3", m), cols = narrow("geqp3", n), ld = narrow("geqp3", lda);
+  std::vector<int> jpvt(static_cast<std::size_t>(n), 0);  // 0: free to move
+  int info = 0;
+  with_workspace<T>([&](T* work, int lwork) {
+    if constexpr (std::is_same_v<T, float>)
+      sgeqp3_(&rows, &cols, a, &ld, jpvt.data(), tau, work, &lwork, &info);
+    else
+      dgeqp3_(&rows, &cols, a, &ld, jpvt.data(), tau, work, &lwork, &info);
+  });
+  pivots.clear();
+  for (const int j : jpvt) pivots.push_back(j - 1);
+}
+
+template <class T>
+void tzrzf(index_t m, index_t n, T* a, index_t lda, T* tau) {
+  const int rows = narrow("tzrzf", m), cols = narrow("tzrzf", n), ld = narrow("tzrzf", lda);
+  int info = 0;
+  with_workspace<T>([&](T* work, int lwork) {
+    if constexpr (std::is_same_v<T, float>)
+      stzrzf_(&rows, &cols, a, &ld, tau, work, &lwork, &info);
+    else
+      dtzrzf_(&rows, &cols, a, &ld, tau, work, &lwork, &info);
+  });
+}
+
+template <class T>
+void ormrz(index_t m, index_t n, index_t r, const T* a, index_t lda, const T* tau, T* c, index_t ldc) {
+  if (m == 0 || n == 0 || r == 0) return;
+  const int vectors = narrow("ormrz", m), rows = narrow("ormrz", n), cols = narrow("ormrz", r),
+            rest = narrow("ormrz", n - m), ld = narrow("ormrz", lda), ld_c = narrow("ormrz", ldc);
+  int info = 0;
+  with_workspace<T>([&](T* work, int lwork) {
+    if constexpr (std::is_same_v<T, float>)
+      sormrz_("L", "T", &rows, &cols, &vectors, &rest, a, &ld, tau, c, &ld_c, work, &lwork, &info, 1, 1);
+    else
+      dormrz_("L", "T", &rows, &cols, &vectors, &rest, a, &ld, tau, c, &ld_c, work, &lwork, &info, 1, 1);
+  });
+}
+
+template <class T>
+void laic1(bool largest, std::vector<T>& x, T& s, const T* w, T gamma) {
+  const int job = largest ? 1 : 2, j = narrow("laic1", static_cast<index_t>(x.size()));
+  T grown = 0, sine = 0, cosine = 0;
+  if constexpr (std::is_same_v<T, float>)
+    slaic1_(&job, &j, x.data(), &s, w, &gamma, &grown, &sine, &cosine);
+  else
+    dlaic1_(&job, &j, x.data(), &s, w, &gamma, &grown, &sine, &cosine);
+  for (T& value : x) value *= sine;
+  x.push_back(cosine);
+  s = grown;
+}
+
 template void geqrf(index_t, index_t, float*, index_t, float*);
 template void geqrf(index_t, index_t, double*, index_t, double*);
 template void ormqr(Op, index_t, index_t, index_t, const float*, index_t, const float*, float*, index_t);
 template void ormqr(Op, index_t, index_t, index_t, const double*, index_t, const double*, double*, index_t);
 template std::vector<float> gesvd(index_t, index_t, float*, index_t);
 template std::vector<double> gesvd(index_t, index_t, double*, index_t);
+template int gels(index_t, index_t, index_t, float*, index_t, float*, index_t);
+template double trcon(index_t, const float*, index_t);
+template void geqp3(index_t, index_t, float*, index_t, std::vector<index_t>&, float*);
+template void tzrzf(index_t, index_t, float*, index_t, float*);
+template void ormrz(index_t, index_t, index_t, const float*, index_t, const float*, float*, index_t);
+template void laic1(bool, std::vector<float>&, float&, const float*, float);
+template int gels(index_t, index_t, index_t, double*, index_t, double*, index_t);
+template double trcon(index_t, const double*, index_t);
+template void geqp3(index_t, index_t, double*, index_t, std::vector<index_t>&, double*);
+template void tzrzf(index_t, index_t, double*, index_t, double*);
+template void ormrz(index_t, index_t, index_t, const double*, index_t, const double*, double*, index_t);
+template void laic1(bool, std::vector<double>&, double&, const double*, double);
 
 }  // namespace tesela::lapack

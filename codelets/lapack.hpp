@@ -21,4 +21,30 @@ void ormqr(Op op, index_t m, index_t n, index_t k, const T* a, index_t lda, cons
 template <class T>
 std::vector<T> gesvd(index_t m, index_t n, T* a, index_t lda);
 
+/// min ||A x - b||_2 for each column of B, or for m < n the solution of least norm. A (m x n, of full rank) is lost, B
+/// has max(m, n) rows and becomes X in its first n. Answers LAPACK's info: k when R(k, k) is zero.
+template <class T>
+int gels(index_t m, index_t n, index_t r, T* a, index_t lda, T* b, index_t ldb);
+
+/// The reciprocal of the 1-norm condition number of the n x n upper triangle, estimated.
+template <class T>
+double trcon(index_t n, const T* r, index_t ldr);
+
+/// A P = Q R in place with column pivoting. pivots[j], counted from 0, is the column of A that became column j.
+template <class T>
+void geqp3(index_t m, index_t n, T* a, index_t lda, std::vector<index_t>& pivots, T* tau);
+
+/// The m x n upper trapezoid, m <= n: A = [R 0] Z in place, with the factors of Z in tau (m).
+template <class T>
+void tzrzf(index_t m, index_t n, T* a, index_t lda, T* tau);
+
+/// C = Z^T C, C n x r, with the Z of a tzrzf of an m x n trapezoid.
+template <class T>
+void ormrz(index_t m, index_t n, index_t r, const T* a, index_t lda, const T* tau, T* c, index_t ldc);
+
+/// One step of incremental condition estimation (Bischof): x and s, the estimate of the largest or the smallest
+/// singular value of a j x j triangle, grow by the column (w, gamma).
+template <class T>
+void laic1(bool largest, std::vector<T>& x, T& s, const T* w, T gamma);
+
 }  // namespace tesela::lapack

@@ -72,7 +72,7 @@ struct Max {
 struct Exchange {
   double partial[warps][panel_columns];
   double gathered[warps][panel_columns];
-  double pivot[panel_columns];                  // the pivot row
+  double pivot[2][panel_columns];               // the pivot row, in two turns: no barrier ends a step
   double2 broadcast[warps][panel_columns / 2];  // each warp's own copy, which spares a barrier
 };
 
@@ -305,10 +305,19 @@ int launch(CUstream_st* stream, const Panel<T>& panel, Packet* packets, unsigned
                      : cudaLaunchCooperativeKernel(kernel, grid, block, arguments, 0, stream);
 }
 
-/// Rows of W columns that the registers of all blocks hold together.
+/// Blocks of ours that the current device runs at once: one on each multiprocessor.
+index_t resident_blocks() {
+  int device = 0, multiprocessors = 0;
+  if (cudaGetDevice(&device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)
+    return 1;
+  return std::min(multiprocessors, max_blocks);
+}
+
+/// Rows of w columns that the registers of all blocks hold together.
 template <class T>
-constexpr index_t capacity(index_t w) {
-  return max_blocks * threads * (64 / w) * static_cast<index_t>(sizeof(double) / sizeof(T));
+index_t capacity(index_t w) {
+  return resident_blocks() * threads * (64 / w) * static_cast<index_t>(sizeof(double) / sizeof(T));
 }
 
 }  // namespace

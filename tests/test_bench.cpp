@@ -1,5 +1,6 @@
 #include "bench/chart.hpp"
 #include "bench/gemm_data.hpp"
+#include "bench/ols_data.hpp"
 #include "bench/qr_data.hpp"
 #include "codelets/blas.hpp"
 #include "codelets/lapack.hpp"
@@ -155,6 +156,35 @@ TEST_CASE("bench qr writes its rows with rates by the usual count") {
   for (const auto& [name, error] : checks.items()) CHECK((error > 0 && error <= 1));
 }
 
+TEST_CASE("an ols peer with a wrong solution is found out") {
+  Runtime runtime({.cpus = 1, .gpus = 0});
+  bench::OlsCase what;
+  what.m = 60, what.n = 20, what.rhs = 2, what.tile = {16, 16};
+  const bench::OlsData<double> data(runtime, what);
+  data.restore();
+  lapack::gels(60, 20, 2, data.a(), 60, data.b(), 60);
+  CHECK(data.check("right", data.b(), 60) <= 1);
+  data.b()[19] += 1e-10;
+  CHECK_THROWS_AS(data.check("element", data.b(), 60), bench::WrongResult);
+  data.restore();
+  CHECK_THROWS_AS(data.check("idle", data.b(), 60), bench::WrongResult);
+}
+
+TEST_CASE("bench ols writes its rows") {
+  const TemporaryFolder folder;
+  const std::string precision = GENERATE("s", "d");
+  const Outcome run =
+      run_tesela({"bench",   "ols",           "--m",      "300,200",     "--n",         "65",      "--rhs",   "3",
+                  "--tile",  "32x16",         "--repeat", "2",           "--precision", precision, "--ncuda", "0",
+                  "--peers", "tesela,lapack", "--out",    folder.path(), "--json",      "-"});
+  CAPTURE(run.err);
+  REQUIRE(run.code == 0);
+  CHECK(read_csv(folder / "ols.csv").size() == 4);
+  const auto checks = nlohmann::json::parse(run.out)["checks"];
+  CHECK(checks.size() == 4);
+  for (const auto& [name, error] : checks.items()) CHECK((error > 0 && error <= 1));
+}
+
 TEST_CASE("bench gemm writes its rows with ratio and provenance, and a picture") {
   const TemporaryFolder folder;
   const std::string precision = GENERATE("s", "d");
@@ -250,6 +280,9 @@ TEST_CASE("what cannot be measured is refused, with its exit code and reason, an
       Refusal{{"qr", "--n", "0"}, 2, "less than 1"}, Refusal{{"qr", "--peers", "mkl"}, 2, "mkl"},
       Refusal{{"qr", "--data", "device", "--peers", "lapack"}, 2, "lapack"},
       Refusal{{"qr", "--data", "device"}, 3, "CUDA device"}, Refusal{{"qr", "--peers", "cusolver"}, 3, "CUDA device"},
+      Refusal{{"ols", "--m", "10", "--n", "20"}, 2, "less than n"}, Refusal{{"ols", "--tile", "8x8x8"}, 2, "'8x8x8'"},
+      Refusal{{"ols", "--data", "device", "--peers", "lapack"}, 2, "lapack"},
+      Refusal{{"ols", "--peers", "cusolver"}, 3, "CUDA device"},
       Refusal{{"gemm-kernels", "--peers", "magic"}, 2, "magic"}, Refusal{{"gemm-kernels", "--tile", "24"}, 2, "24"},
       Refusal{{"memory-access", "--block", "2048"}, 2, "2048"}, Refusal{{"overhead", "--tasks", "0"}, 2, "tasks"},
       Refusal{{"overhead", "--ncpu", "0"}, 3, "--ncpu 0"}, Refusal{{"gemm", "--data", "device"}, 3, "CUDA device"},
@@ -296,6 +329,8 @@ TEST_CASE("the GPU benches check and time what they claim on a device") {
       bench({"qr", "--n", "1000", "--m", "1500", "--tile", "1500x128", "--data", data, "--ncpu", "0", "--precision",
              precision});
       CHECK(read_csv(folder / "qr.csv").size() == 2);
+      bench({"ols", "--m", "3000", "--n", "500", "--data", data, "--ncpu", "0", "--precision", precision});
+      CHECK(read_csv(folder / "ols.csv").size() == 2);
     }
   }
 }
