@@ -1,7 +1,9 @@
+#include "algorithms/schedule.hpp"
 #include "bench/chart.hpp"
 #include "bench/gemm_data.hpp"
 #include "bench/ols_data.hpp"
 #include "bench/qr_data.hpp"
+#include "bench/tall_skinny_data.hpp"
 #include "codelets/blas.hpp"
 #include "codelets/lapack.hpp"
 #include "tests/machine.hpp"
@@ -14,6 +16,7 @@
 #include <nlohmann/json.hpp>
 
 #include <array>
+#include <cmath>
 
 using namespace tesela;
 using namespace tesela::test;
@@ -185,6 +188,80 @@ TEST_CASE("bench ols writes its rows") {
   for (const auto& [name, error] : checks.items()) CHECK((error > 0 && error <= 1));
 }
 
+TEST_CASE("a tall and skinny R that lacks a row or a digit is found out, whatever its signs") {
+  Runtime runtime({.cpus = 1, .gpus = 0});
+  const index_t m = 9001, n = 5;
+  const bench::TallSkinnyData<double> data(runtime, {.m = m, .n = n, .rows = 1000, .seed = 3});
+  const auto r_of = [&](index_t rows) {
+    HostMatrix<double> a(m, n);
+    std::copy_n(data.a(), a.size(), a.data());
+    std::vector<double> tau(n);
+    lapack::geqrf(rows, n, a.data(), m, tau.data());
+    auto r = HostMatrix<double>::zeros(n, n);
+    for (index_t j = 0; j < n; ++j) std::copy_n(&a(0, j), j + 1, &r(0, j));
+    return r;
+  };
+  HostMatrix<double> r = r_of(m);
+  for (index_t j = 0; j < n; ++j) r(1, j) = -r(1, j);
+  CHECK(data.check("right", r) <= 1);
+  CHECK_THROWS_AS(data.check("short", r_of(m - 1)), bench::WrongResult);
+  CHECK_THROWS_AS(data.check("idle", HostMatrix<double>::zeros(n, n)), bench::WrongResult);
+  r(4, 0) = 1e-5;
+  CHECK_THROWS_AS(data.check("below the diagonal", r), bench::WrongResult);
+  r(4, 0) = 0;
+  r(2, 4) *= 1 + 1e-9;
+  CHECK_THROWS_AS(data.check("digit", r), bench::WrongResult);
+  r(2, 4) = std::nan("");
+  CHECK_THROWS_AS(data.check("NaN", r), bench::WrongResult);
+}
+
+TEST_CASE("bench tall-skinny writes the rate at which A is read") {
+  const TemporaryFolder folder;
+  const std::string precision = GENERATE("s", "d");
+  const Outcome run = run_tesela({"bench",   "tall-skinny",   "--m",   "5003",        "--n",     "7",       "--tile",
+                                  "700",     "--repeat",      "2",     "--precision", precision, "--ncuda", "0",
+                                  "--peers", "tesela,lapack", "--out", folder.path(), "--json",  "-"});
+  CAPTURE(run.err);
+  REQUIRE(run.code == 0);
+  const Table table = read_csv(folder / "tall-skinny.csv");
+  REQUIRE(table.size() == 2);
+  for (auto row : table) {
+    CHECK((row["m"] == "5003" && row["n"] == "7" && row["tile"] == "700x7" && row["rate_unit"] == "GB/s"));
+    const double bytes = 5003 * 7 * (precision == "s" ? 4 : 8);
+    CHECK(number(row["rate"]) == Catch::Approx(bytes * 1e-9 / number(row["median_s"])).epsilon(1e-3));
+    CHECK(number(row["fraction"]) ==
+          Catch::Approx(number(row["rate"]) / number(row["ceiling"])).epsilon(1e-2).margin(1e-4));
+  }
+  for (const auto& [name, error] : nlohmann::json::parse(run.out)["checks"].items()) CHECK((error > 0 && error <= 1));
+}
+
+TEST_CASE("bench qr-trees compares every tree with its bound") {
+  const TemporaryFolder folder;
+  const std::string kernels = GENERATE("auto", "tt");
+  const Outcome run =
+      run_tesela({"bench",    "qr-trees", "--p",    "9", "--q",       "3",     "--nb",  "24",          "--ib",   "8",
+                  "--repeat", "2",        "--ncpu", "1", "--kernels", kernels, "--out", folder.path(), "--json", "-"});
+  CAPTURE(run.err);
+  REQUIRE(run.code == 0);
+  const Table table = read_csv(folder / "qr-trees.csv");
+  REQUIRE(table.size() == 2 * schedule_orders().size());
+  for (std::size_t r = 0; r < table.size(); ++r) {
+    auto row = table[r];
+    const std::string order = schedule_orders()[r / 2];
+    CHECK(row["case"] == (order == "domain" ? "domain:4" : order));
+    CHECK((row["peer"] == (r % 2 == 0 ? "bound" : "tesela") && row["tile"] == "24x24" && row["gpus"] == "0"));
+    const double m = 216, n = 72;
+    CHECK(number(row["rate"]) ==
+          Catch::Approx((2 * m * n * n - 2 * n * n * n / 3) * 1e-9 / number(row["median_s"])).epsilon(1e-3));
+    // On one worker the bound is its time inside kernels, which no run beats.
+    if (r % 2 == 1) CHECK((number(row["ratio"]) > 1 && number(row["ratio"]) < 100));
+  }
+  const auto checks = nlohmann::json::parse(run.out)["checks"];
+  CHECK(checks.size() == table.size());
+  for (const auto& [name, error] : checks.items())
+    if (name.find("tesela") != std::string::npos) CHECK((error > 0 && error <= 1));
+}
+
 TEST_CASE("bench gemm writes its rows with ratio and provenance, and a picture") {
   const TemporaryFolder folder;
   const std::string precision = GENERATE("s", "d");
@@ -286,51 +363,67 @@ TEST_CASE("what cannot be measured is refused, with its exit code and reason, an
       Refusal{{"gemm-kernels", "--peers", "magic"}, 2, "magic"}, Refusal{{"gemm-kernels", "--tile", "24"}, 2, "24"},
       Refusal{{"memory-access", "--block", "2048"}, 2, "2048"}, Refusal{{"overhead", "--tasks", "0"}, 2, "tasks"},
       Refusal{{"overhead", "--ncpu", "0"}, 3, "--ncpu 0"}, Refusal{{"gemm", "--data", "device"}, 3, "CUDA device"},
+}
+
+      Refusal{{"tall-skinny", "--m", "15"}, 2, "more than 15 rows"},
+      Refusal{{"tall-skinny", "--data", "device", "--peers", "lapack"}, 2, "lapack"},
+      Refusal{{"tall-skinny", "--peers", "cusolver"}, 3, "CUDA device"},
+      Refusal{{"tall-skinny", "--variant", "9"}, 2, "variant"}, Refusal{{"qr-trees", "--trees", "willow"}, 2, "willow"},
+      Refusal{{"qr-trees", "--p", "3", "--q", "4"}, 2, "more than --p"},
+      Refusal{{"qr-trees", "--ncpu", "0"}, 3, "--ncpu 0"}, Refusal{{"gemm-kernels", "--peers", "magic"}, 2, "magic"},
+      Refusal{{"gemm-kernels", "--tile", "24"}, 2, "24"}, Refusal{{"memory-access", "--block", "2048"}, 2, "2048"},
+      Refusal{{"overhead", "--tasks", "0"}, 2, "tasks"}, Refusal{{"overhead", "--ncpu", "0"}, 3, "--ncpu 0"},
+      Refusal{{"gemm", "--data", "device"}, 3, "CUDA device"},
       Refusal{{"gemm", "--peers", "tesela,cublas"}, 3, "CUDA device"},
       Refusal{{"gemm", "--peers", "cublasxt"}, 3, "CUDA device"}, Refusal{{"gemm-kernels"}, 3, "CUDA device"},
       Refusal{{"memory-access"}, 3, "CUDA device"});
-  std::vector<std::string> arguments{"bench"};
-  arguments.insert(arguments.end(), refusal.arguments.begin(), refusal.arguments.end());
-  arguments.insert(arguments.end(), {"--out", folder.path()});
-  // Whatever this machine has, the process sees no device.
-  const Outcome run = run_tesela(arguments, {.environment = {{"CUDA_VISIBLE_DEVICES", ""}}});
-  CAPTURE(arguments, run.err);
-  CHECK(run.code == refusal.code);
-  CHECK_THAT(run.err, ContainsSubstring(refusal.reason));
-  CHECK(folder.files() == 0);
+      std::vector<std::string> arguments{"bench"};
+      arguments.insert(arguments.end(), refusal.arguments.begin(), refusal.arguments.end());
+      arguments.insert(arguments.end(), {"--out", folder.path()});
+      // Whatever this machine has, the process sees no device.
+      const Outcome run = run_tesela(arguments, {.environment = {{"CUDA_VISIBLE_DEVICES", ""}}});
+      CAPTURE(arguments, run.err);
+      CHECK(run.code == refusal.code);
+      CHECK_THAT(run.err, ContainsSubstring(refusal.reason));
+      CHECK(folder.files() == 0);
 
-  const Outcome nowhere = run_tesela({"bench", "gemm", "--ncuda", "0", "--out", folder / "missing"});
-  CHECK(nowhere.code == 2);
-  CHECK_THAT(nowhere.err, ContainsSubstring("missing"));
-}
+      const Outcome nowhere = run_tesela({"bench", "gemm", "--ncuda", "0", "--out", folder / "missing"});
+      CHECK(nowhere.code == 2);
+      CHECK_THAT(nowhere.err, ContainsSubstring("missing"));
+      }
 
-TEST_CASE("the GPU benches check and time what they claim on a device") {
-  require_gpu();
-  const TemporaryFolder folder;
-  const auto bench = [&](std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), "bench");
-    arguments.insert(arguments.end(), {"--repeat", "2", "--out", folder.path()});
-    const Outcome run = run_tesela(arguments);
-    CAPTURE(run.err);
-    REQUIRE(run.code == 0);
-  };
-  for (const char* precision : {"s", "d"}) {
-    bench({"gemm-kernels", "--n", "512,517", "--precision", precision});
-    CHECK(read_csv(folder / "gemm-kernels.csv").size() == 16);
-    bench({"memory-access", "--n", "500", "--precision", precision});
-    CHECK(read_csv(folder / "memory-access.csv").size() == 3);
-    for (auto& row : read_csv(folder / "memory-access.csv")) CHECK(number(row["fraction"]) > 0);
-    bench({"gemm", "--n", "1000", "--tile", "256", "--data", "device", "--precision", precision});
-    CHECK(read_csv(folder / "gemm.csv").size() == 3);
-    bench({"gemm", "--n", "1000", "--tile", "256", "--ncpu", "0", "--precision", precision});
-    CHECK(read_csv(folder / "gemm.csv").size() == 4);
-    for (auto& row : read_csv(folder / "gemm.csv")) CHECK(number(row["ceiling"]) > 0);
-    for (const char* data : {"device", "host"}) {
-      bench({"qr", "--n", "1000", "--m", "1500", "--tile", "1500x128", "--data", data, "--ncpu", "0", "--precision",
-             precision});
-      CHECK(read_csv(folder / "qr.csv").size() == 2);
-      bench({"ols", "--m", "3000", "--n", "500", "--data", data, "--ncpu", "0", "--precision", precision});
-      CHECK(read_csv(folder / "ols.csv").size() == 2);
-    }
-  }
-}
+      TEST_CASE("the GPU benches check and time what they claim on a device") {
+        require_gpu();
+        const TemporaryFolder folder;
+        const auto bench = [&](std::vector<std::string> arguments) {
+          arguments.insert(arguments.begin(), "bench");
+          arguments.insert(arguments.end(), {"--repeat", "2", "--out", folder.path()});
+          const Outcome run = run_tesela(arguments);
+          CAPTURE(run.err);
+          REQUIRE(run.code == 0);
+        };
+        for (const char* precision : {"s", "d"}) {
+          bench({"gemm-kernels", "--n", "512,517", "--precision", precision});
+          CHECK(read_csv(folder / "gemm-kernels.csv").size() == 16);
+          bench({"memory-access", "--n", "500", "--precision", precision});
+          CHECK(read_csv(folder / "memory-access.csv").size() == 3);
+          for (auto& row : read_csv(folder / "memory-access.csv")) CHECK(number(row["fraction"]) > 0);
+          bench({"gemm", "--n", "1000", "--tile", "256", "--data", "device", "--precision", precision});
+          CHECK(read_csv(folder / "gemm.csv").size() == 3);
+          bench({"gemm", "--n", "1000", "--tile", "256", "--ncpu", "0", "--precision", precision});
+          CHECK(read_csv(folder / "gemm.csv").size() == 4);
+          for (auto& row : read_csv(folder / "gemm.csv")) CHECK(number(row["ceiling"]) > 0);
+          for (const char* data : {"device", "host"}) {
+            bench({"qr", "--n", "1000", "--m", "1500", "--tile", "1500x128", "--data", data, "--ncpu", "0",
+                   "--precision", precision});
+            CHECK(read_csv(folder / "qr.csv").size() == 2);
+            bench({"ols", "--m", "3000", "--n", "500", "--data", data, "--ncpu", "0", "--precision", precision});
+            CHECK(read_csv(folder / "ols.csv").size() == 2);
+          }
+
+          bench({"tall-skinny", "--m", "300007", "--n", "13", "--tile", "100000", "--data", data, "--ncpu", "0",
+                 "--precision", precision});
+          CHECK(read_csv(folder / "tall-skinny.csv").size() == 2);
+        }
+      }
+      }
