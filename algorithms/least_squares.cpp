@@ -1,13 +1,17 @@
 #include "algorithms/least_squares.hpp"
 
 #include "algorithms/tall_skinny.hpp"
+#include "codelets/lacpy.hpp"
 #include "codelets/minimum_norm.hpp"
+#include "codelets/r_factor.hpp"
 #include "codelets/transpose.hpp"
 #include "codelets/trsm.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <vector>
 
 namespace tesela {
 namespace {
@@ -144,6 +148,66 @@ LeastSquares<T> solve(Graph& g, Extended<T> e, index_t full_rank, double rcond) 
   return {std::move(e.C), OlsStatus::ok, full_rank, condition, std::move(e.residuals), true};
 }
 
+/// The largest R that stays where it was made: its condition there takes an inverse.
+constexpr index_t largest_kept_r = 4096;
+
+/// With GPUs, of an R that lies in one row of tiles: condition, X and residual norms without bringing R or B home.
+/// Nothing where that does not apply or R is not clearly regular; B then still holds Q^T B.
+template <class T>
+std::optional<LeastSquares<T>> solve_in_place(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, double rcond) {
+  const index_t n = A.n(), r = B.n();
+  if (g.runtime().gpus() == 0 || n > largest_kept_r || std::min(A.m(), A.tile_shape().mb) < n || B.nt() != 1)
+    return std::nullopt;
+  const TileMatrix<T> R(g.runtime(), n, n, {n, n}, "R"), X(g.runtime(), n, r, {n, r}, "X"),
+      norms(g.runtime(), r * B.mt(), 1, {r, 1}, "norms");
+  const TileMatrix<double> condition(g.runtime(), 1, 1, {1, 1}, "condition");
+  std::vector<Tile<T>> row;
+  for (index_t j = 0; j < A.nt(); ++j) row.push_back(A(0, j));
+  g.insert<GatherUpper<T>>({}, R(0, 0), row);
+  g.insert<UnitCondition<T>>({}, R(0, 0), condition(0, 0), g.scratch<T>(n, 2 * n + 2));
+  g.insert<Lacpy<T>>({}, B(0, 0), X(0, 0));
+  g.insert<Trsm<T>>({}, R(0, 0), X(0, 0));
+  for (index_t i = 0; i < B.mt(); ++i) g.insert<ColumnNorms<T>>({i == 0 ? n : 0}, B(i, 0), norms(i, 0));
+  g.wait();
+
+  LeastSquares<T> result;
+  result.condition = condition(0, 0).read()(0, 0);
+  if (!clearly_regular(result.condition, rcond)) return std::nullopt;
+  result.rank = n;
+  result.X = HostMatrix<T>(n, r);
+  X.copy_to(result.X.data(), result.X.ld());
+  result.residual_norms.assign(static_cast<std::size_t>(r), T(0));
+  norms.for_each_tile([&](Tile<T> tile, index_t, index_t) {
+    const auto part = tile.read();
+    for (index_t j = 0; j < r; ++j) {
+      T& norm = result.residual_norms[static_cast<std::size_t>(j)];
+      norm = std::hypot(norm, part(j, 0));
+    }
+  });
+  const bool good = all_finite(result.X) && std::all_of(result.residual_norms.begin(), result.residual_norms.end(),
+                                                        [](T norm) { return std::isfinite(norm); });
+  return good ? std::move(result) : not_finite<T>(r);
+}
+
+/// m >= n.
+template <class T>
+LeastSquares<T> solve_tall(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const OlsOptions& options,
+                           double rcond) {
+  LeastSquares<T> result;
+  with_factors(g, A, options, [&](const auto& factors) {
+    factors.apply(g, Side::left, Op::transpose, B);
+    if (options.method != OlsMethod::givens)
+      if (auto solved = solve_in_place(g, A, B, rcond)) {
+        result = std::move(*solved);
+        return;
+      }
+    Extended<T> e{gathered_r(g, factors, A), HostMatrix<T>(A.n(), B.n()), {}};
+    split(B, e);
+    result = solve(g, std::move(e), A.n(), rcond);
+  });
+  return result;
+}
+
 /// m < n: A^T = Q R, X = Q [R^-T B; 0].
 template <class T>
 LeastSquares<T> solve_wide(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const OlsOptions& options,
@@ -250,7 +314,7 @@ LeastSquares<T> ols(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, co
     return solve(g, extended_qr(g, updater), std::min(m, n), rcond);
   }
   if (m < n) return solve_wide(g, A, B, settled, rcond);
-  return solve(g, extended_qr(g, A, B, settled), n, rcond);
+  return solve_tall(g, A, B, settled, rcond);
 }
 
 template <class T>

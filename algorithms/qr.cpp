@@ -50,7 +50,7 @@ std::vector<QrTransformation> plan(const std::vector<QrStep>& steps, index_t mt,
 }
 
 index_t default_ib(const Runtime& runtime, index_t width) {
-  return runtime.gpus() > 0 ? width : std::min<index_t>(width, 32);
+  return std::min<index_t>(width, runtime.gpus() > 0 ? 1024 : 32);
 }
 
 /// Tasks that the factorization of an early tile column waits for come first, and its own before them.

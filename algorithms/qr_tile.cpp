@@ -11,8 +11,8 @@ TileShape suitable_qr_tile(const Runtime& runtime, index_t m, index_t n) {
   const auto rounded = [](index_t size) { return size / 32 * 32; };
   const index_t k = std::min(m, n);
   if (runtime.gpus() > 0) {
-    const index_t nb = std::clamp<index_t>(k >= 24576 ? 2048 : rounded(k / 16), 128, 2048);
-    return {std::clamp<index_t>(m, nb, 65536), k >= 24576 ? nb : std::min<index_t>(nb, 512)};
+    const index_t nb = k >= 24576 ? 2048 : std::clamp<index_t>(rounded(k / 16), k >= 1024 ? 256 : 128, 512);
+    return {std::clamp<index_t>(m, nb, 131072), nb};
   }
   const index_t nb = std::clamp<index_t>(rounded(k / 20), 64, 256);
   return {std::clamp<index_t>(m, nb, std::max<index_t>(8192, 4 * nb)), nb};

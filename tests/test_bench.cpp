@@ -363,8 +363,6 @@ TEST_CASE("what cannot be measured is refused, with its exit code and reason, an
       Refusal{{"gemm-kernels", "--peers", "magic"}, 2, "magic"}, Refusal{{"gemm-kernels", "--tile", "24"}, 2, "24"},
       Refusal{{"memory-access", "--block", "2048"}, 2, "2048"}, Refusal{{"overhead", "--tasks", "0"}, 2, "tasks"},
       Refusal{{"overhead", "--ncpu", "0"}, 3, "--ncpu 0"}, Refusal{{"gemm", "--data", "device"}, 3, "CUDA device"},
-}
-
       Refusal{{"tall-skinny", "--m", "15"}, 2, "more than 15 rows"},
       Refusal{{"tall-skinny", "--data", "device", "--peers", "lapack"}, 2, "lapack"},
       Refusal{{"tall-skinny", "--peers", "cusolver"}, 3, "CUDA device"},
@@ -377,53 +375,51 @@ TEST_CASE("what cannot be measured is refused, with its exit code and reason, an
       Refusal{{"gemm", "--peers", "tesela,cublas"}, 3, "CUDA device"},
       Refusal{{"gemm", "--peers", "cublasxt"}, 3, "CUDA device"}, Refusal{{"gemm-kernels"}, 3, "CUDA device"},
       Refusal{{"memory-access"}, 3, "CUDA device"});
-      std::vector<std::string> arguments{"bench"};
-      arguments.insert(arguments.end(), refusal.arguments.begin(), refusal.arguments.end());
-      arguments.insert(arguments.end(), {"--out", folder.path()});
-      // Whatever this machine has, the process sees no device.
-      const Outcome run = run_tesela(arguments, {.environment = {{"CUDA_VISIBLE_DEVICES", ""}}});
-      CAPTURE(arguments, run.err);
-      CHECK(run.code == refusal.code);
-      CHECK_THAT(run.err, ContainsSubstring(refusal.reason));
-      CHECK(folder.files() == 0);
+  std::vector<std::string> arguments{"bench"};
+  arguments.insert(arguments.end(), refusal.arguments.begin(), refusal.arguments.end());
+  arguments.insert(arguments.end(), {"--out", folder.path()});
+  // Whatever this machine has, the process sees no device.
+  const Outcome run = run_tesela(arguments, {.environment = {{"CUDA_VISIBLE_DEVICES", ""}}});
+  CAPTURE(arguments, run.err);
+  CHECK(run.code == refusal.code);
+  CHECK_THAT(run.err, ContainsSubstring(refusal.reason));
+  CHECK(folder.files() == 0);
 
-      const Outcome nowhere = run_tesela({"bench", "gemm", "--ncuda", "0", "--out", folder / "missing"});
-      CHECK(nowhere.code == 2);
-      CHECK_THAT(nowhere.err, ContainsSubstring("missing"));
-      }
+  const Outcome nowhere = run_tesela({"bench", "gemm", "--ncuda", "0", "--out", folder / "missing"});
+  CHECK(nowhere.code == 2);
+  CHECK_THAT(nowhere.err, ContainsSubstring("missing"));
+}
 
-      TEST_CASE("the GPU benches check and time what they claim on a device") {
-        require_gpu();
-        const TemporaryFolder folder;
-        const auto bench = [&](std::vector<std::string> arguments) {
-          arguments.insert(arguments.begin(), "bench");
-          arguments.insert(arguments.end(), {"--repeat", "2", "--out", folder.path()});
-          const Outcome run = run_tesela(arguments);
-          CAPTURE(run.err);
-          REQUIRE(run.code == 0);
-        };
-        for (const char* precision : {"s", "d"}) {
-          bench({"gemm-kernels", "--n", "512,517", "--precision", precision});
-          CHECK(read_csv(folder / "gemm-kernels.csv").size() == 16);
-          bench({"memory-access", "--n", "500", "--precision", precision});
-          CHECK(read_csv(folder / "memory-access.csv").size() == 3);
-          for (auto& row : read_csv(folder / "memory-access.csv")) CHECK(number(row["fraction"]) > 0);
-          bench({"gemm", "--n", "1000", "--tile", "256", "--data", "device", "--precision", precision});
-          CHECK(read_csv(folder / "gemm.csv").size() == 3);
-          bench({"gemm", "--n", "1000", "--tile", "256", "--ncpu", "0", "--precision", precision});
-          CHECK(read_csv(folder / "gemm.csv").size() == 4);
-          for (auto& row : read_csv(folder / "gemm.csv")) CHECK(number(row["ceiling"]) > 0);
-          for (const char* data : {"device", "host"}) {
-            bench({"qr", "--n", "1000", "--m", "1500", "--tile", "1500x128", "--data", data, "--ncpu", "0",
-                   "--precision", precision});
-            CHECK(read_csv(folder / "qr.csv").size() == 2);
-            bench({"ols", "--m", "3000", "--n", "500", "--data", data, "--ncpu", "0", "--precision", precision});
-            CHECK(read_csv(folder / "ols.csv").size() == 2);
-          }
-
-          bench({"tall-skinny", "--m", "300007", "--n", "13", "--tile", "100000", "--data", data, "--ncpu", "0",
-                 "--precision", precision});
-          CHECK(read_csv(folder / "tall-skinny.csv").size() == 2);
-        }
-      }
-      }
+TEST_CASE("the GPU benches check and time what they claim on a device") {
+  require_gpu();
+  const TemporaryFolder folder;
+  const auto bench = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "bench");
+    arguments.insert(arguments.end(), {"--repeat", "2", "--out", folder.path()});
+    const Outcome run = run_tesela(arguments);
+    CAPTURE(run.err);
+    REQUIRE(run.code == 0);
+  };
+  for (const char* precision : {"s", "d"}) {
+    bench({"gemm-kernels", "--n", "512,517", "--precision", precision});
+    CHECK(read_csv(folder / "gemm-kernels.csv").size() == 16);
+    bench({"memory-access", "--n", "500", "--precision", precision});
+    CHECK(read_csv(folder / "memory-access.csv").size() == 3);
+    for (auto& row : read_csv(folder / "memory-access.csv")) CHECK(number(row["fraction"]) > 0);
+    bench({"gemm", "--n", "1000", "--tile", "256", "--data", "device", "--precision", precision});
+    CHECK(read_csv(folder / "gemm.csv").size() == 3);
+    bench({"gemm", "--n", "1000", "--tile", "256", "--ncpu", "0", "--precision", precision});
+    CHECK(read_csv(folder / "gemm.csv").size() == 4);
+    for (auto& row : read_csv(folder / "gemm.csv")) CHECK(number(row["ceiling"]) > 0);
+    for (const char* data : {"device", "host"}) {
+      bench({"qr", "--n", "1000", "--m", "1500", "--tile", "1500x128", "--data", data, "--ncpu", "0", "--precision",
+             precision});
+      CHECK(read_csv(folder / "qr.csv").size() == 2);
+      bench({"ols", "--m", "3000", "--n", "500", "--data", data, "--ncpu", "0", "--precision", precision});
+      CHECK(read_csv(folder / "ols.csv").size() == 2);
+      bench({"tall-skinny", "--m", "300007", "--n", "13", "--tile", "100000", "--data", data, "--ncpu", "0",
+             "--precision", precision});
+      CHECK(read_csv(folder / "tall-skinny.csv").size() == 2);
+    }
+  }
+}
