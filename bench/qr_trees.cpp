@@ -1,5 +1,4 @@
 #include "algorithms/qr.hpp"
-
 #include "algorithms/schedule.hpp"
 #include "bench/qr_data.hpp"
 #include "bench/report.hpp"
@@ -127,19 +126,17 @@ void run(QrTreesOptions o) {
     for (const Run& r : runs) bound.seconds.push_back(r.bound());
     report.add({o.trees[t], what.m, what.n, 0, fmt::format("{0}x{0}", o.nb), "host", "GFLOP/s"}, {bound, makespans[t]},
                0, [&](double seconds) { return qr_flops(what.m, what.n) / seconds * 1e-9; });
-    report.note(fmt::format("{}: critical path {:.4f} s, work / workers {:.4f} s{}", o.trees[t],
-                            median_of(runs, [](const Run& r) { return r.path; }),
-                            median_of(runs, [](const Run& r) { return r.area; }),
-                            trees[t].untimed() > 0
-                                ? fmt::format("; {} tasks have no model yet: run again", trees[t].untimed())
-                                : ""));
+    report.note(fmt::format(
+        "{}: critical path {:.4f} s, work / workers {:.4f} s{}", o.trees[t],
+        median_of(runs, [](const Run& r) { return r.path; }), median_of(runs, [](const Run& r) { return r.area; }),
+        trees[t].untimed() > 0 ? fmt::format("; {} tasks have no model yet: run again", trees[t].untimed()) : ""));
   }
   report.note(
       "bound: max(critical path, work / workers) of the same run, work being the workers' time inside kernels; ratio: "
       "makespan over bound");
-  report.finish({fmt::format("{}geqrf, {} x {} tiles of {}, {} cores", o.common.precision, o.p, o.q, o.nb,
-                             runtime.cpus()),
-                 "GFLOP/s (median, min to max)"});
+  report.finish(
+      {fmt::format("{}geqrf, {} x {} tiles of {}, {} cores", o.common.precision, o.p, o.q, o.nb, runtime.cpus()),
+       "GFLOP/s (median, min to max)"});
 }
 
 const cli::Command qr_trees_command(
@@ -156,8 +153,9 @@ const cli::Command qr_trees_command(
       app.add_option("--kernels", o->kernels, "tt makes every tile triangular before tiles are joined")
           ->check(CLI::IsMember({"auto", "tt"}))
           ->capture_default_str();
-      app.add_option("--trees", o->trees,
-                     fmt::format("which (default: all, domain:4 for domain); of {}", fmt::join(schedule_orders(), ", ")))
+      app.add_option(
+             "--trees", o->trees,
+             fmt::format("which (default: all, domain:4 for domain); of {}", fmt::join(schedule_orders(), ", ")))
           ->delimiter(',');
       return std::function<int()>(
           [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });

@@ -142,17 +142,16 @@ double host_copy_ceiling() {
   const std::size_t team_size = std::max(1u, std::thread::hardware_concurrency());
   const std::size_t share = (std::size_t{256} << 20) / team_size;
   std::vector<char> from(share * team_size, 1), to(share * team_size, 2);
-  const auto timings = alternate({{"ceiling",
-                                   [&] {
-                                     return seconds_of([&] {
-                                       std::vector<std::jthread> team;
-                                       for (std::size_t t = 0; t < team_size; ++t)
-                                         team.emplace_back([&, t] {
-                                           std::memcpy(to.data() + t * share, from.data() + t * share, share);
-                                         });
-                                     });
-                                   }}},
-                                 7);
+  const auto timings = alternate(
+      {{"ceiling",
+        [&] {
+          return seconds_of([&] {
+            std::vector<std::jthread> team;
+            for (std::size_t t = 0; t < team_size; ++t)
+              team.emplace_back([&, t] { std::memcpy(to.data() + t * share, from.data() + t * share, share); });
+          });
+        }}},
+      7);
   return 2e-9 * static_cast<double>(from.size()) / timings.front().median();
 }
 
@@ -179,16 +178,15 @@ void run(TallSkinnyBenchOptions o) {
   Runtime runtime(o.runtime());
   Report report("tall-skinny", o, &runtime);
   const double ceiling = copy_ceiling_of(o, runtime, report);
-  const TallSkinnyCase what{o.m, o.n, std::min(suitable_rows(runtime, o), o.m), o.variant, o.common.seed,
-                            o.on_device()};
+  const TallSkinnyCase what{o.m,       o.n,           std::min(suitable_rows(runtime, o), o.m),
+                            o.variant, o.common.seed, o.on_device()};
   const TallSkinnyData<T> data(runtime, what);
   std::vector<Peer> peers;
   for (const std::string& name : o.peers)
     peers.push_back(name == "tesela" ? tesela_r(data) : name == "lapack" ? lapack_r(data) : cusolver_r(data));
   const double bytes = static_cast<double>(o.m) * static_cast<double>(o.n) * sizeof(T);
-  report.add(
-      {fmt::format("{} x {}", o.m, o.n), o.m, o.n, 0, fmt::format("{}x{}", what.rows, o.n), o.data, "GB/s"},
-      alternate(peers, o.common.repeat), ceiling, [&](double seconds) { return bytes / seconds * 1e-9; });
+  report.add({fmt::format("{} x {}", o.m, o.n), o.m, o.n, 0, fmt::format("{}x{}", what.rows, o.n), o.data, "GB/s"},
+             alternate(peers, o.common.repeat), ceiling, [&](double seconds) { return bytes / seconds * 1e-9; });
   report.note("rates: the bytes of A, once, over the time, whatever a peer really reads and writes");
   if (o.on_device())
     report.note("A and R stay on the devices");

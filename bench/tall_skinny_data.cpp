@@ -67,9 +67,10 @@ double TallSkinnyData<T>::check(const std::string& peer, const HostMatrix<T>& r)
       for (index_t k = 0; k < n; ++k) product += static_cast<double>(r(k, i)) * static_cast<double>(r(k, j));
       const double error = std::abs(product - gram_(i, j)) / std::sqrt(gram_(i, i) * gram_(j, j)) / bound;
       if (!(error <= 1))
-        throw WrongResult(fmt::format("bench tall-skinny: {}: R'R differs from A'A at ({}, {}) by {:.3g} of the "
-                                      "columns' norms, {:.3g} times the bound",
-                                      peer, i, j, error * bound, error));
+        throw WrongResult(
+            fmt::format("bench tall-skinny: {}: R'R differs from A'A at ({}, {}) by {:.3g} of the "
+                        "columns' norms, {:.3g} times the bound",
+                        peer, i, j, error * bound, error));
       worst = std::max(worst, error);
     }
   return worst;
