@@ -11,7 +11,8 @@ TileShape suitable_qr_tile(const Runtime& runtime, index_t m, index_t n) {
   const auto rounded = [](index_t size) { return size / 32 * 32; };
   const index_t k = std::min(m, n);
   if (runtime.gpus() > 0) {
-    const index_t nb = k >= 24576 ? 2048 : std::clamp<index_t>(rounded(k / 16), k >= 1024 ? 256 : 128, 512);
+    const index_t nb = k >= 24576 ? std::max<index_t>(2048 / runtime.gpus(), 512)
+                                  : std::clamp<index_t>(rounded(k / 16), k >= 1024 ? 256 : 128, 512);
     return {std::clamp<index_t>(m, nb, 131072), nb};
   }
   const index_t nb = std::clamp<index_t>(rounded(k / 20), 64, 256);

@@ -25,12 +25,16 @@ std::string quoted(std::string text) {
   return fmt::format("\"{}\"", text);
 }
 
-/// A category's label, in two lines where it has a comma, so that neighbours do not run into each other.
+/// A category's label, in two lines where it has a comma or is long and has a hyphen, so that neighbours do not run
+/// into each other.
 std::string label(const std::string& category) {
-  const std::size_t comma = category.find(", ");
-  return quoted(comma == std::string::npos
-                    ? category
-                    : fmt::format("{}\\n{}", category.substr(0, comma), category.substr(comma + 2)));
+  constexpr std::size_t short_enough = 12;
+  const std::size_t comma = category.find(", "), hyphen = category.find('-');
+  if (comma != std::string::npos)
+    return quoted(fmt::format("{}\\n{}", category.substr(0, comma), category.substr(comma + 2)));
+  if (category.size() > short_enough && hyphen != std::string::npos)
+    return quoted(fmt::format("{}\\n{}", category.substr(0, hyphen + 1), category.substr(hyphen + 1)));
+  return quoted(category);
 }
 
 std::string number(double x) { return std::isfinite(x) ? fmt::format("{:.6g}", x) : std::string("NaN"); }

@@ -84,7 +84,7 @@ const cli::Command ols_command(
     cli::Command::Group::bench, "ols", "least squares as a task graph against LAPACK and cuSOLVER", [](CLI::App& app) {
       auto o = std::make_shared<OlsBenchOptions>();
       o->common.repeat = 5;
-      o->add_to(app, "ols");
+      o->add_to(app, "ols", 2);
       app.add_option("--m", o->m, "rows of A; several: one case each")->delimiter(',')->capture_default_str();
       app.add_option("--n", o->n, "columns of A")->check(CLI::PositiveNumber)->capture_default_str();
       app.add_option("--rhs", o->rhs, "right-hand sides")->check(CLI::PositiveNumber)->capture_default_str();

@@ -272,7 +272,7 @@ const Command ols_command(Command::Group::top, "ols", "min ||A x - b||, any shap
                  "(default: max(m, n) eps)");
   app.add_option("--tile", o->tile, "MB or MBxNB (default: what suits the workers)");
   add_to(app, o->method);
-  o->common.add_to(app);
+  o->common.add_to(app, 2);  // panels beside updates
   app.footer(
       "Without a unique answer (fewer rows than columns, or a deficient rank) x is the one of least norm.\n"
       "Examples:\n"

@@ -1,6 +1,5 @@
-#include "codelets/r_factor.hpp"
-
 #include "codelets/cublas.hpp"
+#include "codelets/r_factor.hpp"
 
 #include <cmath>
 

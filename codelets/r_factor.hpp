@@ -19,8 +19,8 @@ struct GatherUpper {
   static void cuda(CudaContext& context, const Args& args, Out<T> r, std::span<const In<T>> tiles) noexcept;
 };
 
-/// condition = ||S||_1 ||S^-1||_1, where S is R, n x n, with its columns scaled to unit norm: infinite or NaN where R is
-/// singular or not finite. On a GPU by the inverse itself, on a core by LAPACK's estimate. `work` is n x (2 n + 2).
+/// condition = ||S||_1 ||S^-1||_1, where S is R, n x n, with its columns scaled to unit norm: infinite or NaN where R
+/// is singular or not finite. On a GPU by the inverse itself, on a core by LAPACK's estimate. `work` is n x (2 n + 2).
 template <class T>
 struct UnitCondition {
   static constexpr auto name = "unit_condition";
