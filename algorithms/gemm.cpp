@@ -1,10 +1,10 @@
 #include "algorithms/gemm.hpp"
 
+#include "algorithms/blas_sizes.hpp"
 #include "algorithms/matrices.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace tesela {
 namespace {
@@ -40,15 +40,6 @@ void require_conforming(const Operand<T>& A, const Operand<T>& B, const TileMatr
                             "; they must be mb x kb, kb x nb, mb x nb");
 }
 
-/// BLAS and cuBLAS count in int, and a kernel that runs as a task can only abort.
-template <class T>
-void require_blas_sizes(const char* name, const TileMatrix<T>& A) {
-  const index_t largest = std::max({std::min(A.m(), A.tile_shape().mb), std::min(A.n(), A.tile_shape().nb), A.ld()});
-  if (largest > std::numeric_limits<int>::max())
-    throw ArgumentError("gemm", name,
-                        "a tile's size or leading dimension, " + std::to_string(largest) + ", exceeds BLAS's integers");
-}
-
 /// The tiles of C that are worked on together, step k after step k, as a block of edge x edge tiles. One tile on cores:
 /// it stays in a cache through all its updates. On GPUs as much of C as fits in half their memory, because a step of a
 /// larger block does more work per tile of A and B that it brings in; C itself then moves once.
@@ -73,9 +64,9 @@ void gemm(Graph& g, Op op_a, Op op_b, T alpha, const TileMatrix<T>& a, const Til
   if (kt == 0 || alpha == T(0)) return scale(g, beta, C);
   if (C.shares_tiles(a) || C.shares_tiles(b))
     throw ArgumentError("gemm", "C", "shares tiles with A or B, which are read while C is written");
-  require_blas_sizes("A", a);
-  require_blas_sizes("B", b);
-  require_blas_sizes("C", C);
+  require_blas_sizes("gemm", "A", a);
+  require_blas_sizes("gemm", "B", b);
+  require_blas_sizes("gemm", "C", C);
 
   const index_t edge = block_edge(g.runtime(), C);
   for (index_t J = 0; J < C.nt(); J += edge)

@@ -1,5 +1,6 @@
 #include "algorithms/qr.hpp"
 
+#include "algorithms/blas_sizes.hpp"
 #include "algorithms/schedule.hpp"
 #include "codelets/lacpy.hpp"
 
@@ -149,6 +150,7 @@ void QrFactorization<T>::apply(Graph& g, Side side, Op op, const TileMatrix<T>& 
                         text(C.m(), C.n()) + " in tiles of " + text(C.tile_shape().mb, C.tile_shape().nb) +
                             "; Q has order " + std::to_string(m()) + " and tiles of " + std::to_string(mb));
   if (C.shares_tiles(a_)) throw ArgumentError("QrFactorization::apply", "C", "shares tiles with the factorization");
+  require_blas_sizes("QrFactorization::apply", "C", C);
   const index_t tiles = left ? C.nt() : C.mt();
   if (tiles == 0 || transformations_.empty()) return;
   const Tile<T> work = left ? scratch(g, C.n(), C.tile_shape().nb) : scratch(g, C.m(), C.tile_shape().mb);
@@ -198,6 +200,8 @@ void QrFactorization<T>::extract_r(Graph& g, const TileMatrix<T>& R) const {
 
 template <class T>
 QrFactorization<T> qr(Graph& g, const TileMatrix<T>& A, const QrOptions& options) {
+  require_blas_sizes("qr", "A", A);
+  if (options.ib < 0) throw ArgumentError("qr", "options.ib", std::to_string(options.ib) + " is negative");
   return QrFactorization<T>(g, A, options);
 }
 

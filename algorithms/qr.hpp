@@ -78,7 +78,8 @@ class QrFactorization {
 
 /// LAPACK geqrf over tiles: A = Q R in place, for any m x n and any tile shape (Bouwmeester, Jacquelin, Langou and
 /// Robert, "Tiled QR factorization algorithms"; compact WY: Schreiber and Van Loan). Inserts into the graph and
-/// returns. Throws ArgumentError for an unknown tree, with nothing inserted.
+/// returns. Throws ArgumentError, with nothing inserted, for an unknown tree, a negative ib, and a tile or leading
+/// dimension beyond BLAS's 31 bits.
 template <class T>
 [[nodiscard]] QrFactorization<T> qr(Graph& g, const TileMatrix<T>& A, const QrOptions& options = {});
 

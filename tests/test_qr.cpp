@@ -201,3 +201,33 @@ TEMPLATE_TEST_CASE("wide and tall tiles on a GPU", "[gpu]", float, double) {
   check_qr<TestType>(runtime, {700, 300}, {128, 128}, {"greedy", 48, true, true});
   check_qr<TestType>(runtime, {1100, 150}, {1100, 150}, {"diagonal", 70, false, true});
 }
+
+TEST_CASE("qr refuses what does not conform, with nothing inserted") {
+  Runtime runtime({.gpus = 0});
+  const TileMatrix<double> A(runtime, 20, 10, {8, 4});
+  std::vector<double> memory(20);
+  const auto wide = TileMatrix<double>::map(runtime, memory.data(), 20, 1, index_t{1} << 31, {8, 4});
+  Graph g(runtime);
+  CHECK_THROWS_AS(static_cast<void>(qr(g, A, {.tree = "willow"})), ArgumentError);
+  CHECK_THROWS_AS(static_cast<void>(qr(g, A, {.ib = -1})), ArgumentError);
+  CHECK_THROWS_AS(static_cast<void>(qr(g, wide)), ArgumentError);
+  CHECK(g.tasks() == 0);
+
+  const auto values = random<double>(20, 10, 1);
+  A.copy_from(values.data(), values.ld());
+  const auto f = qr(g, A);
+  const index_t inserted = g.tasks();
+  const auto refuse = [&](const TileMatrix<double>& C, Side side) {
+    CHECK_THROWS_AS(f.apply(g, side, Op::none, C), ArgumentError);
+  };
+  refuse(TileMatrix<double>(runtime, 19, 10, {8, 4}), Side::left);
+  refuse(TileMatrix<double>(runtime, 20, 10, {7, 4}), Side::left);
+  refuse(TileMatrix<double>(runtime, 20, 10, {8, 4}), Side::right);
+  refuse(A, Side::left);
+  CHECK_THROWS_AS(f.form_q(g, TileMatrix<double>(runtime, 20, 21, {8, 4})), ArgumentError);
+  CHECK_THROWS_AS(f.form_q(g, TileMatrix<double>(runtime, 20, 10, {4, 4})), ArgumentError);
+  CHECK_THROWS_AS(f.extract_r(g, TileMatrix<double>(runtime, 9, 10, {8, 4})), ArgumentError);
+  CHECK_THROWS_AS(f.extract_r(g, TileMatrix<double>(runtime, 10, 10, {8, 5})), ArgumentError);
+  CHECK(g.tasks() == inserted);
+  CHECK(g.wait().ok());
+}
