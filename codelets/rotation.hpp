@@ -102,22 +102,22 @@ TESELA_BOTH inline T pack(const Rotation<T>& x) {
 /// in a or b gives NaN in r.
 template <class T>
 TESELA_BOTH inline Annihilation<T> givens(T a, T b) {
-  using Bounds = detail::PackingBounds<T>;
+  using Packing = detail::PackingBounds<T>;
   if (b == T(0)) return {{T(1), T(0)}, a, T(0)};
   if (a == T(0)) return {{T(0), T(1)}, b, T(1)};
   Annihilation<T> x;
   if (detail::magnitude(b) >= detail::magnitude(a)) {
     const T u = a / b, w = std::sqrt(detail::combine(T(1), T(1), u, u));
     x.rho = T(2) * w * (b / a);
-    if (detail::magnitude(x.rho) < Bounds::least) x.rho = x.rho < T(0) ? -Bounds::least : Bounds::least;
-    if (detail::magnitude(x.rho) > Bounds::most) return {{T(0), T(1)}, b, T(1)};
+    if (detail::magnitude(x.rho) < Packing::least) x.rho = x.rho < T(0) ? -Packing::least : Packing::least;
+    if (detail::magnitude(x.rho) > Packing::most) return {{T(0), T(1)}, b, T(1)};
     x.rotation.c = T(2) / x.rho;
     x.rotation.s = detail::complement(x.rotation.c);
   } else {
     const T t = b / a, w = std::sqrt(detail::combine(T(1), T(1), t, t));
     x.rho = t / w / T(2);
-    if (detail::magnitude(x.rho) > Bounds::half_angle / T(2))
-      x.rho = x.rho < T(0) ? -Bounds::half_angle / T(2) : Bounds::half_angle / T(2);
+    if (detail::magnitude(x.rho) > Packing::half_angle / T(2))
+      x.rho = x.rho < T(0) ? -Packing::half_angle / T(2) : Packing::half_angle / T(2);
     x.rotation.s = T(2) * x.rho;
     x.rotation.c = detail::complement(x.rotation.s);
   }
