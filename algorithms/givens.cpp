@@ -231,22 +231,22 @@ GivensQr<T> givens_qr(Graph& g, const TileMatrix<T>& A, const GivensOptions& opt
 }
 
 template <class T>
-GivensQr<T> givens_band_qr(Graph& g, const TileMatrix<T>& AB, index_t m, index_t kl, index_t ku,
+GivensQr<T> givens_band_qr(Graph& g, const TileMatrix<T>& A, index_t m, index_t kl, index_t ku,
                            const GivensOptions& options) {
   require_options("givens_band_qr", options);
   for (const auto& [value, name] : {std::pair{m, "m"}, std::pair{kl, "kl"}, std::pair{ku, "ku"}})
     if (value < 0) throw ArgumentError("givens_band_qr", name, std::to_string(value) + " is negative");
-  if (AB.m() != 2 * kl + ku + 1 || AB.mt() > 1 || AB.nt() > 1)
-    throw ArgumentError("givens_band_qr", "AB",
-                        text(AB.m(), AB.n()) + " in " + text(AB.mt(), AB.nt()) + " tiles is not one tile with " +
+  if (A.m() != 2 * kl + ku + 1 || A.mt() > 1 || A.nt() > 1)
+    throw ArgumentError("givens_band_qr", "A",
+                        text(A.m(), A.n()) + " in " + text(A.mt(), A.nt()) + " tiles is not one tile with " +
                             std::to_string(2 * kl + ku + 1) + " rows");
-  GivensQr<T> qr(AB, m, AB.n(), options);
+  GivensQr<T> qr(A, m, A.n(), options);
   qr.diagonal_ = kl + ku;
-  if (m == 0 || AB.n() == 0) return qr;
-  qr.steps_ = {{0, 0, std::min(m - 1, AB.n()), 0}};
+  if (m == 0 || A.n() == 0) return qr;
+  qr.steps_ = {{0, 0, std::min(m - 1, A.n()), 0}};
   if (qr.steps_[0].width == 0) qr.steps_.clear();
   qr.info_.emplace(g.runtime(), 2, 1, TileShape{2, 1}, "info");
-  g.insert<GivensBand<T>>({m, kl, ku}, AB(0, 0), qr.info(0));
+  g.insert<GivensBand<T>>({m, kl, ku}, A(0, 0), qr.info(0));
   return qr;
 }
 

@@ -99,11 +99,11 @@ GivensQr<T> givens_qr(Graph& g, const TileMatrix<T>& A, const GivensOptions& opt
                       const std::type_identity_t<TileMatrix<T>>* Q = nullptr);
 
 /// The same for an m x n band with kl diagonals below and ku above, chains from each column's last element upwards:
-/// O(kl (kl + ku) n) operations and O((kl + ku) n) memory. AB is (2 kl + ku + 1) x n, one tile, in LAPACK's band
-/// storage with room for fill (gbtrf): element (i, j) in AB(kl + ku + i - j, j); the first kl rows are ignored and
+/// O(kl (kl + ku) n) operations and O((kl + ku) n) memory. A is (2 kl + ku + 1) x n, one tile, in LAPACK's band
+/// storage with room for fill (gbtrf): element (i, j) in A(kl + ku + i - j, j); the first kl rows are ignored and
 /// become part of R. Throws ArgumentError, with nothing inserted, for another shape, and for kl < 0, ku < 0 or m < 0.
 template <class T>
-GivensQr<T> givens_band_qr(Graph& g, const TileMatrix<T>& AB, index_t m, index_t kl, index_t ku,
+GivensQr<T> givens_band_qr(Graph& g, const TileMatrix<T>& A, index_t m, index_t kl, index_t ku,
                            const GivensOptions& options = {});
 
 }  // namespace tesela

@@ -214,13 +214,13 @@ LeastSquares<T> solve_wide(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>
                            double rcond) {
   const index_t m = A.m(), n = A.n(), r = B.n();
   const TileShape cut{A.tile_shape().nb, A.tile_shape().mb};  // of A^T
-  const TileMatrix<T> At(g.runtime(), n, m, cut, "At");
+  const TileMatrix<T> transposed(g.runtime(), n, m, cut, "At");
   for (index_t i = 0; i < A.mt(); ++i)
-    for (index_t j = 0; j < A.nt(); ++j) g.insert<Transpose<T>>({}, A(i, j), At(j, i));
+    for (index_t j = 0; j < A.nt(); ++j) g.insert<Transpose<T>>({}, A(i, j), transposed(j, i));
   LeastSquares<T> result;
   bool regular = false;
-  with_factors(g, At, options, [&](const auto& factors) {
-    Extended<T> e{gathered_r(g, factors, At), HostMatrix<T>(m, r), {}};
+  with_factors(g, transposed, options, [&](const auto& factors) {
+    Extended<T> e{gathered_r(g, factors, transposed), HostMatrix<T>(m, r), {}};
     split(B, e);
     if (!finite(e)) {
       result = not_finite<T>(r);

@@ -29,6 +29,7 @@ std::vector<QrStep> cut_into_steps(const TileMatrix<T>& A) {
 /// when only triangles are joined.
 std::vector<QrTransformation> plan(const std::vector<QrStep>& steps, index_t mt, const QrOptions& options) {
   std::vector<index_t> heads;
+  heads.reserve(steps.size());
   for (const QrStep& step : steps) heads.push_back(step.head);
   const auto columns = static_cast<index_t>(steps.size());
   const Schedule schedule = make_schedule(options.tree, mt, columns, heads);
