@@ -9,10 +9,13 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <catch2/reporters/catch_reporter_event_listener.hpp>
+#include <catch2/reporters/catch_reporter_registrars.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 extern "C" {
 void dgels_(const char*, const int*, const int*, const int*, double*, const int*, double*, const int*, double*,
@@ -128,12 +131,24 @@ void require_agreement(const LeastSquares<double>& ours, const Reference& theirs
     REQUIRE(std::abs(ours.residual_norms[k] - theirs.residual_norms[k]) <= tolerance * norm(b));
 }
 
+std::optional<Runtime> shared_runtime;
+
+/// One for all tests, because StarPU takes its time to start.
 Runtime& runtime() {
-  static Runtime instance;
-  return instance;
+  if (!shared_runtime) shared_runtime.emplace();
+  return *shared_runtime;
 }
 
+/// StarPU must stop while CUDA and our codelets still stand, not among the static objects' destructors.
+class StopsRuntime : public Catch::EventListenerBase {
+ public:
+  using Catch::EventListenerBase::EventListenerBase;
+  void testRunEnded(const Catch::TestRunStats&) override { shared_runtime.reset(); }
+};
+
 }  // namespace
+
+CATCH_REGISTER_LISTENER(StopsRuntime)
 
 TEST_CASE("well conditioned problems of every shape agree with dgels") {
   const auto [m, n] = GENERATE(table<index_t, index_t>(
