@@ -309,6 +309,18 @@ TEMPLATE_TEST_CASE("QR by rotations on a GPU alone", "[gpu]", float, double) {
   check_all<TestType>(runtime);
 }
 
+TEST_CASE("every rotation kernel once, small enough for a sanitizer", "[gpu][sanitize]") {
+  require_gpu();
+  Runtime runtime({.cpus = 0});
+  for (const GivensOptions& o : std::vector<GivensOptions>{{GivensMethod::sequential, "diagonal", 8},
+                                                           {GivensMethod::stages, "diagonal", 32},
+                                                           {GivensMethod::stages, "greedy", 16, 64},
+                                                           {GivensMethod::chain, "diagonal", 32, 96}})
+    check<double>(runtime, "uniform", 41, 37, 16, o);
+  check<double>(runtime, "band:2", 40, 40, 16, {GivensMethod::chain, "diagonal", 8});
+  check_nan<double>(runtime);
+}
+
 TEMPLATE_TEST_CASE("QR by rotations on cores and GPUs together", "[gpu]", float, double) {
   require_gpu();
   Runtime runtime({.cpus = 2});

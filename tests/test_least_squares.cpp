@@ -466,3 +466,14 @@ TEST_CASE("GPUs agree with dgels, full rank or not", "[gpu]") {
   CHECK(answer.status == (rank >= full ? OlsStatus::ok : OlsStatus::rank_deficient));
   require_agreement(answer, lapack(a, b, 1e-12), b, 1e-10);
 }
+
+TEST_CASE("least squares on a GPU, small enough for a sanitizer", "[gpu][sanitize]") {
+  test::require_gpu();
+  for (const auto& [m, n] : {std::pair<index_t, index_t>{90, 33}, {33, 50}, {2000, 12}}) {
+    CAPTURE(m, n);
+    const Matrix a = made(m, n, ProductForm<double>(m, n, spectrum(std::min(m, n), 30), 7)), b = random(m, 3, 8);
+    const auto answer = solve(runtime(), a, b, suitable_ols_tile(runtime(), OlsMethod::tiles, m, n));
+    CHECK(answer.status == OlsStatus::ok);
+    require_agreement(answer, lapack(a, b, 1e-12), b, 1e-10);
+  }
+}

@@ -202,6 +202,15 @@ TEMPLATE_TEST_CASE("wide and tall tiles on a GPU", "[gpu]", float, double) {
   check_qr<TestType>(runtime, {1100, 150}, {1100, 150}, {"diagonal", 70, false, true});
 }
 
+TEMPLATE_TEST_CASE("every tile QR kernel once, small enough for a sanitizer", "[gpu][sanitize]", float, double) {
+  test::require_gpu();
+  Runtime runtime({.cpus = 0});
+  check_qr<TestType>(runtime, {40, 23}, {16, 8}, {"diagonal", 3, false, true});
+  check_qr<TestType>(runtime, {40, 23}, {16, 8}, {"greedy", 0, true, false});
+  check_qr<TestType>(runtime, {1100, 40}, {1100, 40}, {});  // panels of several thread blocks
+  check_qr<TestType>(runtime, {1900, 40}, {800, 20}, {"binary", 0, false, true});
+}
+
 TEST_CASE("qr refuses what does not conform, with nothing inserted") {
   Runtime runtime({.gpus = 0});
   const TileMatrix<double> A(runtime, 20, 10, {8, 4});

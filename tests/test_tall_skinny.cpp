@@ -418,7 +418,7 @@ TEMPLATE_TEST_CASE("below the diagonal R is not read", "", float, double) {
   check_lower_unread<TestType>(runtime);
 }
 
-TEMPLATE_TEST_CASE("below the diagonal R is not read on a GPU", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("below the diagonal R is not read on a GPU", "[gpu][sanitize]", float, double) {
   test::require_gpu();
   Runtime runtime({.cpus = 0});
   check_lower_unread<TestType>(runtime);
