@@ -72,14 +72,10 @@ HostMatrix<T> gathered_r(Graph& g, const auto& factors, const TileMatrix<T>& A) 
   return r;
 }
 
+/// With B already Q^T B.
 template <class T>
-Extended<T> extended_qr(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const OlsOptions& options) {
-  const index_t k = std::min(A.m(), A.n());
-  Extended<T> e{{}, HostMatrix<T>(k, B.n()), {}};
-  with_factors(g, A, options, [&](const auto& factors) {
-    factors.apply(g, Side::left, Op::transpose, B);
-    e.R = gathered_r(g, factors, A);
-  });
+Extended<T> extended_qr(Graph& g, const auto& factors, const TileMatrix<T>& A, const TileMatrix<T>& B) {
+  Extended<T> e{gathered_r(g, factors, A), HostMatrix<T>(std::min(A.m(), A.n()), B.n()), {}};
   split(B, e);
   return e;
 }
@@ -201,9 +197,7 @@ LeastSquares<T> solve_tall(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>
         result = std::move(*solved);
         return;
       }
-    Extended<T> e{gathered_r(g, factors, A), HostMatrix<T>(A.n(), B.n()), {}};
-    split(B, e);
-    result = solve(g, std::move(e), A.n(), rcond);
+    result = solve(g, extended_qr(g, factors, A, B), A.n(), rcond);
   });
   return result;
 }
@@ -220,8 +214,7 @@ LeastSquares<T> solve_wide(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>
   LeastSquares<T> result;
   bool regular = false;
   with_factors(g, transposed, options, [&](const auto& factors) {
-    Extended<T> e{gathered_r(g, factors, transposed), HostMatrix<T>(m, r), {}};
-    split(B, e);
+    Extended<T> e = extended_qr(g, factors, transposed, B);
     if (!finite(e)) {
       result = not_finite<T>(r);
       return;
@@ -246,9 +239,9 @@ LeastSquares<T> solve_wide(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>
     if (!all_finite(result.X)) result = not_finite<T>(r);
   });
   if (regular || result.status == OlsStatus::not_finite) return result;
-  OlsOptions by_tiles = options;
-  by_tiles.method = OlsMethod::tiles;
-  Extended<T> e = extended_qr(g, A, B, by_tiles);
+  const auto factors = qr(g, A, options.qr);
+  factors.apply(g, Side::left, Op::transpose, B);
+  Extended<T> e = extended_qr(g, factors, A, B);
   if (!finite(e)) return not_finite<T>(r);
   return solve_any_rank(std::move(e), m, result.condition, rcond);
 }

@@ -1,6 +1,7 @@
 #include "algorithms/qr.hpp"
 #include "algorithms/schedule.hpp"
 #include "codelets/fill.hpp"
+#include "codelets/lapack.hpp"
 #include "tests/machine.hpp"
 #include "tiles/host_matrix.hpp"
 
@@ -11,11 +12,6 @@
 #include <cmath>
 #include <limits>
 #include <vector>
-
-extern "C" {
-void dgeqrf_(const int*, const int*, double*, const int*, double*, double*, const int*, int*);
-void sgeqrf_(const int*, const int*, float*, const int*, float*, float*, const int*, int*);
-}
 
 using namespace tesela;
 
@@ -34,15 +30,8 @@ HostMatrix<T> random(index_t m, index_t n, std::uint64_t seed) {
 template <class T>
 HostMatrix<T> lapack_r(const HostMatrix<T>& a) {
   HostMatrix<T> f = a.clone();
-  const int m = static_cast<int>(a.rows()), n = static_cast<int>(a.cols()), ld = static_cast<int>(a.ld()),
-            lwork = 64 * std::max(1, n);
-  std::vector<T> tau(static_cast<std::size_t>(std::min(m, n)) + 1), work(static_cast<std::size_t>(lwork));
-  int info = 0;
-  if constexpr (std::is_same_v<T, double>)
-    dgeqrf_(&m, &n, f.data(), &ld, tau.data(), work.data(), &lwork, &info);
-  else
-    sgeqrf_(&m, &n, f.data(), &ld, tau.data(), work.data(), &lwork, &info);
-  REQUIRE(info == 0);
+  std::vector<T> tau(static_cast<std::size_t>(std::min(a.rows(), a.cols())) + 1);
+  lapack::geqrf(a.rows(), a.cols(), f.data(), f.ld(), tau.data());
   HostMatrix<T> r = HostMatrix<T>::zeros(std::min(a.rows(), a.cols()), a.cols());
   for (index_t j = 0; j < r.cols(); ++j)
     for (index_t i = 0; i <= std::min(j, r.rows() - 1); ++i) r(i, j) = f(i, j);
