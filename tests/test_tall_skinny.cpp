@@ -1,6 +1,7 @@
 #include "algorithms/matrices.hpp"
 #include "algorithms/tall_skinny.hpp"
 #include "tests/machine.hpp"
+#include "tests/tall_skinny.hpp"
 #include "tiles/file_formats.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
@@ -15,147 +16,11 @@
 #include <unistd.h>
 #include <vector>
 
-extern "C" {
-void dgeqrf_(const int*, const int*, double*, const int*, double*, double*, const int*, int*);
-void dorgqr_(const int*, const int*, const int*, double*, const int*, const double*, double*, const int*, int*);
-void dgesvd_(const char*, const char*, const int*, const int*, double*, const int*, double*, double*, const int*,
-             double*, const int*, double*, const int*, int*, std::size_t, std::size_t);
-}
-
 using namespace tesela;
+using namespace tesela::test;
 using Catch::Matchers::ContainsSubstring;
 
 namespace {
-
-const double epsilon = std::numeric_limits<double>::epsilon();
-template <class T>
-const T nan_of = std::numeric_limits<T>::quiet_NaN();
-
-/// Columns with NaN between them.
-template <class T>
-struct Dense {
-  index_t m, n, ld;
-  std::vector<T> a;
-  Dense(index_t rows, index_t cols)
-      : m(rows), n(cols), ld(std::max<index_t>(rows, 1) + 3), a(static_cast<std::size_t>(ld * cols), nan_of<T>) {}
-  T& operator()(index_t i, index_t j) { return a[static_cast<std::size_t>(i + j * ld)]; }
-  T operator()(index_t i, index_t j) const { return a[static_cast<std::size_t>(i + j * ld)]; }
-};
-
-template <class T>
-Dense<T> random(index_t m, index_t n, std::uint64_t seed = 1) {
-  Dense<T> d(m, n);
-  const Generator<T> generator{Pattern::uniform, 0, n, seed};
-  for (index_t j = 0; j < n; ++j)
-    for (index_t i = 0; i < m; ++i) d(i, j) = generator(i, j);
-  return d;
-}
-
-/// The orthonormal factor of a random matrix.
-Dense<double> orthonormal(index_t m, index_t n, std::uint64_t seed) {
-  auto q = random<double>(m, n, seed);
-  const int im = static_cast<int>(m), in = static_cast<int>(n), ld = static_cast<int>(q.ld), lwork = 64 * in;
-  std::vector<double> tau(static_cast<std::size_t>(n)), work(static_cast<std::size_t>(lwork));
-  int info = 0;
-  dgeqrf_(&im, &in, q.a.data(), &ld, tau.data(), work.data(), &lwork, &info);
-  dorgqr_(&im, &in, &in, q.a.data(), &ld, tau.data(), work.data(), &lwork, &info);
-  return q;
-}
-
-/// The powers of two that bring columns near 1.
-template <class T>
-std::vector<int> exponents(const Dense<T>& a) {
-  std::vector<int> e(static_cast<std::size_t>(a.n), 0);
-  for (index_t j = 0; j < a.n; ++j) {
-    T most = 0;
-    for (index_t i = 0; i < a.m; ++i) most = std::max(most, std::abs(a(i, j)));
-    if (most > 0) e[static_cast<std::size_t>(j)] = std::ilogb(most);
-  }
-  return e;
-}
-
-template <class T>
-Dense<double> scaled(const Dense<T>& a, const std::vector<int>& e) {
-  Dense<double> s(a.m, a.n);
-  for (index_t j = 0; j < a.n; ++j)
-    for (index_t i = 0; i < a.m; ++i)
-      s(i, j) = std::scalbn(static_cast<double>(a(i, j)), -e[static_cast<std::size_t>(j)]);
-  return s;
-}
-
-/// max |R^T R - A^T A|(j, k) / (||a_j|| ||a_k||) on scaled columns, in units of T's epsilon; infinite for NaN and for
-/// anything but zeros below R's diagonal.
-template <class T>
-double gram_error(const Dense<T>& a, const Dense<T>& r) {
-  const auto e = exponents(a);
-  const auto A = scaled(a, e), R = scaled(r, e);
-  double worst = 0;
-  for (index_t j = 0; j < a.n; ++j) {
-    for (index_t i = j + 1; i < a.n; ++i)
-      if (r(i, j) != T(0)) return std::numeric_limits<double>::infinity();
-    for (index_t k = 0; k <= j; ++k) {
-      long double gram = 0, size_j = 0, size_k = 0;
-      for (index_t i = 0; i < a.m; ++i) {
-        gram += static_cast<long double>(A(i, j)) * A(i, k);
-        size_j += static_cast<long double>(A(i, j)) * A(i, j);
-        size_k += static_cast<long double>(A(i, k)) * A(i, k);
-      }
-      for (index_t i = 0; i <= k; ++i) gram -= static_cast<long double>(R(i, j)) * R(i, k);
-      const double size = static_cast<double>(std::sqrt(size_j) * std::sqrt(size_k));
-      const double error = std::abs(static_cast<double>(gram)) / (size > 0 ? size : 1);
-      if (!(error <= worst)) worst = std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
-    }
-  }
-  return worst / static_cast<double>(std::numeric_limits<T>::epsilon());
-}
-
-/// max | |R| - |R of LAPACK's geqrf| | over the rows that A determines, relative to the column's norm, in T's epsilon.
-template <class T>
-double lapack_error(const Dense<T>& a, const Dense<T>& r) {
-  const auto e = exponents(a);
-  auto A = scaled(a, e);
-  const auto R = scaled(r, e);
-  const int m = static_cast<int>(a.m), n = static_cast<int>(a.n), ld = static_cast<int>(A.ld), lwork = 64 * n;
-  std::vector<double> tau(static_cast<std::size_t>(std::max(n, 1))), work(static_cast<std::size_t>(lwork));
-  int info = 0;
-  dgeqrf_(&m, &n, A.a.data(), &ld, tau.data(), work.data(), &lwork, &info);
-  double worst = 0;
-  for (index_t j = 0; j < a.n; ++j) {
-    double norm = 0;
-    for (index_t i = 0; i <= std::min(j, a.m - 1); ++i) norm = std::hypot(norm, A(i, j));
-    for (index_t i = 0; i < a.n && norm > 0; ++i) {
-      const double expected = i <= j && i < a.m ? std::abs(A(i, j)) : 0;
-      const double error = std::abs(std::abs(R(i, j)) - expected) / norm;
-      if (!(error <= worst)) worst = std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
-    }
-  }
-  return worst / static_cast<double>(std::numeric_limits<T>::epsilon());
-}
-
-template <class T>
-Dense<T> r_of(Runtime& runtime, const Dense<T>& a, TileShape tile, const TallSkinnyOptions& options = {}) {
-  Dense<T> r(a.n, a.n);
-  {
-    const auto A = TileMatrix<T>::map(runtime, a.a.data(), a.m, a.n, a.ld, tile, "A");
-    const auto R = TileMatrix<T>::map(runtime, r.a.data(), a.n, a.n, r.ld,
-                                      {std::max<index_t>(a.n, 1), std::max<index_t>(a.n, 1)}, "R");
-    Graph g(runtime);
-    tall_skinny_r(g, A, R, options);
-    REQUIRE(g.wait().ok());
-  }
-  for (index_t j = 0; j < r.n; ++j)
-    for (index_t i = r.m; i < r.ld; ++i) REQUIRE(std::isnan(r(i, j)));
-  return r;
-}
-
-std::vector<double> singular_values(Dense<double> a) {
-  const int m = static_cast<int>(a.m), n = static_cast<int>(a.n), ld = static_cast<int>(a.ld), lwork = 64 * n, one = 1;
-  std::vector<double> s(static_cast<std::size_t>(n)), work(static_cast<std::size_t>(lwork));
-  int info = 0;
-  dgesvd_("N", "N", &m, &n, a.a.data(), &ld, s.data(), nullptr, &one, nullptr, &one, work.data(), &lwork, &info, 1, 1);
-  REQUIRE(info == 0);
-  return s;
-}
 
 template <class T>
 void check_shapes(Runtime& runtime, int variant) {
@@ -250,80 +115,6 @@ void check_special(Runtime& runtime) {
   }
 }
 
-template <class T>
-void check_updater(Runtime& runtime, index_t m, index_t n, index_t nrhs, index_t block) {
-  const auto ab = random<T>(m, n + nrhs, 9);
-  QrUpdater<T> updater(runtime, n, nrhs);
-  REQUIRE(updater.solve().status.info == 1);
-  std::vector<TileMatrix<T>> kept;
-  Graph g(runtime);
-  for (index_t row = 0; row < m; row += block) {
-    const index_t rows = std::min(block, m - row);
-    // Copied, because a GPU takes no matrices that are mapped from overlapping pieces of one array.
-    const auto keep = [&](const T* from, index_t cols, TileShape tile) {
-      kept.emplace_back(runtime, rows, cols, tile);
-      kept.back().copy_from(from, ab.ld);
-    };
-    keep(ab.a.data() + row, n, {100, 6});
-    if (nrhs > 0) {
-      keep(ab.a.data() + row + n * ab.ld, nrhs, {100, nrhs});
-      updater.append(g, kept[kept.size() - 2], kept.back());
-    } else {
-      updater.append(g, kept.back());
-    }
-  }
-  REQUIRE(g.wait().ok());
-  CAPTURE(m, n, nrhs, block);
-  CHECK(updater.rows() == m);
-  Dense<T> r(n + nrhs, n + nrhs);
-  updater.triangle().copy_to(r.a.data(), r.ld);
-  CHECK(gram_error(ab, r) <= 60);
-  if (m > 2 * (n + nrhs)) CHECK(lapack_error(ab, r) <= 300);
-
-  const auto solution = updater.solve();
-  const auto norms = updater.residual_norms();
-  REQUIRE(norms.size() == static_cast<std::size_t>(nrhs));
-  if (m < n) {
-    CHECK(solution.status.info == m + 1);
-    return;
-  }
-  REQUIRE(solution.status.ok());
-  REQUIRE(solution.x.shape() == Shape{n, nrhs});
-  const double bound = 2e3 * static_cast<double>(std::numeric_limits<T>::epsilon());
-  for (index_t k = 0; k < nrhs; ++k) {
-    std::vector<double> residual;
-    double norm = 0, size = 0;
-    for (index_t i = 0; i < m; ++i) {
-      long double sum = -static_cast<long double>(ab(i, n + k));
-      for (index_t j = 0; j < n; ++j) sum += static_cast<long double>(ab(i, j)) * solution.x(j, k);
-      residual.push_back(static_cast<double>(sum));
-      norm = std::hypot(norm, residual.back());
-      size = std::hypot(size, static_cast<double>(ab(i, n + k)));
-    }
-    CHECK(std::abs(norm - static_cast<double>(norms[static_cast<std::size_t>(k)])) <= bound * size);
-    for (index_t j = 0; j < n; ++j) {  // A^T r = 0
-      double dot = 0, column = 0;
-      for (index_t i = 0; i < m; ++i) {
-        dot += static_cast<double>(ab(i, j)) * residual[static_cast<std::size_t>(i)];
-        column = std::hypot(column, static_cast<double>(ab(i, j)));
-      }
-      CHECK(std::abs(dot) <= bound * column * size);
-    }
-  }
-}
-
-template <class T>
-void check_updates(Runtime& runtime) {
-  check_updater<T>(runtime, 60, 5, 2, 1);
-  check_updater<T>(runtime, 60, 5, 0, 7);
-  check_updater<T>(runtime, 3, 5, 1, 1);
-  check_updater<T>(runtime, 5, 5, 1, 5);
-  check_updater<T>(runtime, 1000, 16, 1, 330);
-  check_updater<T>(runtime, 1000, 40, 3, 1000);
-  check_updater<T>(runtime, 1000, 200, 2, 400);
-  check_updater<T>(runtime, 1000, 1, 1, 400);
-}
-
 /// R's strict lower triangle is not read: NaN there stays without effect.
 template <class T>
 void check_lower_unread(Runtime& runtime) {
@@ -402,17 +193,6 @@ TEMPLATE_TEST_CASE("zeros stay zeros, NaN and infinities appear in R on a GPU", 
   check_special<TestType>(runtime);
 }
 
-TEMPLATE_TEST_CASE("rows that arrive later give what all at once would", "", float, double) {
-  Runtime runtime({.gpus = 0});
-  check_updates<TestType>(runtime);
-}
-
-TEMPLATE_TEST_CASE("rows that arrive later give what all at once would on a GPU", "[gpu]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0});
-  check_updates<TestType>(runtime);
-}
-
 TEMPLATE_TEST_CASE("below the diagonal R is not read", "", float, double) {
   Runtime runtime({.gpus = 0});
   check_lower_unread<TestType>(runtime);
@@ -446,22 +226,6 @@ TEST_CASE("any number of chains gives R") {
     const auto r = r_of(runtime, a, {90, 9}, {.chains = chains});
     CHECK(gram_error(a, r) <= 40);
     CHECK(lapack_error(a, r) <= 200);
-  }
-}
-
-TEST_CASE("a rank-deficient system has a status") {
-  Runtime runtime({.gpus = 0});
-  auto a = random<double>(50, 4);
-  const auto b = random<double>(50, 1, 2);
-  for (index_t i = 0; i < 50; ++i) a(i, 2) = 0;
-  for (const double value : {0.0, nan_of<double>}) {
-    for (index_t i = 0; i < 50; ++i) a(i, 2) = value;
-    QrUpdater<double> updater(runtime, 4, 1);
-    const auto A = TileMatrix<double>::map(runtime, a.a.data(), 50, 4, a.ld, {50, 4});
-    const auto B = TileMatrix<double>::map(runtime, b.a.data(), 50, 1, b.ld, {50, 1});
-    Graph g(runtime);
-    updater.append(g, A, B);
-    CHECK(updater.solve().status.info == 3);
   }
 }
 
