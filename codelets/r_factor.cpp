@@ -25,8 +25,8 @@ void UnitCondition<T>::cpu(const Args&, In<T> r, Out<double> condition, Scratch<
   // NaN says that nothing is known: the caller looks closer.
   condition(0, 0) = std::numeric_limits<double>::quiet_NaN();
   try {
-    HostMatrix<T> copy(r.rows, r.cols);
-    for (index_t j = 0; j < r.cols; ++j) std::copy_n(&r(0, j), r.rows, &copy(0, j));
+    auto copy = HostMatrix<T>::zeros(r.rows, r.cols);
+    for (index_t j = 0; j < r.cols; ++j) std::copy_n(&r(0, j), j + 1, &copy(0, j));
     if (all_finite(copy)) condition(0, 0) = triangle_condition(copy, true);
   } catch (const std::exception&) {
   }
