@@ -32,7 +32,8 @@ void require_band(const Turned<T>& band, const Turned<T>& B, const char* name) {
   if (band.along() != B.along() || (!single && band.across() != B.across()))
     throw ArgumentError("tridiagonal_solve", name,
                         text(band.matrix.m(), band.matrix.n()) + "; B is " + text(B.matrix.m(), B.matrix.n()));
-  const bool cut = band.tiles_along() != B.tiles_along() || (B.tiles_along() > 1 && band.tile_along() != B.tile_along());
+  const bool cut =
+      band.tiles_along() != B.tiles_along() || (B.tiles_along() > 1 && band.tile_along() != B.tile_along());
   const bool cut_across = !single && (band.tiles_across() != B.tiles_across() ||
                                       (B.tiles_across() > 1 && band.tile_across() != B.tile_across()));
   if (cut || cut_across)
@@ -75,8 +76,8 @@ void tridiagonal_solve(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& m
       g.insert<TridiagonalReduce<T>>(place, band(dl, i), band(d, i), band(du, i), B(i, s), kept(i, 0), left(i, 0));
       ends.push_back(left(i, 0));
     }
-    g.insert<TridiagonalJoin<T>>(urgent, {place, options.periodic}, values(0, 0),
-                                 g.scratch<Joint<T>>(tiles, 1), g.status(first), ends);
+    g.insert<TridiagonalJoin<T>>(urgent, {place, options.periodic}, values(0, 0), g.scratch<Joint<T>>(tiles, systems),
+                                 g.status(first), ends);
     for (index_t i = 0; i < tiles; ++i) {
       place.before = i > 0 || options.periodic;
       place.behind = i + 1 < tiles || options.periodic;
@@ -86,8 +87,7 @@ void tridiagonal_solve(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& m
   }
 }
 
-template void tridiagonal_solve(Graph&, const Tridiagonal<float>&, const TileMatrix<float>&,
-                                const TridiagonalOptions&);
+template void tridiagonal_solve(Graph&, const Tridiagonal<float>&, const TileMatrix<float>&, const TridiagonalOptions&);
 template void tridiagonal_solve(Graph&, const Tridiagonal<double>&, const TileMatrix<double>&,
                                 const TridiagonalOptions&);
 

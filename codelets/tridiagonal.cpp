@@ -16,15 +16,15 @@ template <class T>
 using Numbers = Lanes<T, T, 1>;
 
 /// One function of each kind: target_clones takes no template.
-#define TESELA_TRIDIAGONAL_PASSES(T, L)                                                                         \
-  TESELA_CLONES void forward(const L<T>*, const Rows<T>& rows, Segment<T>* kept, Segment<T>* segments) {        \
-    L<T> lanes;                                                                                                  \
-    lanes.forward(rows, kept, segments);                                                                         \
-  }                                                                                                              \
-  TESELA_CLONES void backward(const L<T>*, const Rows<T>& rows, const Segment<T>* kept, const Ends<T>* ends,     \
-                              Breakdown* broken) {                                                               \
-    L<T> lanes;                                                                                                  \
-    lanes.backward(rows, kept, ends, broken);                                                                    \
+#define TESELA_TRIDIAGONAL_PASSES(T, L)                                                                      \
+  TESELA_CLONES void forward(const L<T>*, const Rows<T>& rows, Segment<T>* kept, Segment<T>* segments) {     \
+    L<T> lanes;                                                                                              \
+    lanes.forward(rows, kept, segments);                                                                     \
+  }                                                                                                          \
+  TESELA_CLONES void backward(const L<T>*, const Rows<T>& rows, const Segment<T>* kept, const Ends<T>* ends, \
+                              Breakdown* broken) {                                                           \
+    L<T> lanes;                                                                                              \
+    lanes.backward(rows, kept, ends, broken);                                                                \
   }
 TESELA_TRIDIAGONAL_PASSES(float, Vectors)
 TESELA_TRIDIAGONAL_PASSES(double, Vectors)
@@ -37,13 +37,15 @@ Rows<T> rows_of(const Place& place, const Block<const T>& dl, const Block<const 
   const bool columns = place.systems == SystemsIn::columns;
   const auto strides = [&](auto* data, index_t ld, bool many) {
     return Strided<std::remove_pointer_t<decltype(data)>>{data, columns ? 1 : ld,
-                                                          !many ? 0 : columns ? ld : index_t{1}};
+                                                          !many     ? 0
+                                                          : columns ? ld
+                                                                    : index_t{1}};
   };
   const auto band = [&](const Block<const T>& block) {
     return strides(block.data, block.ld, (columns ? block.cols : block.rows) > 1);
   };
-  return {band(dl), band(d), band(du), strides(b.data, b.ld, true), columns ? b.rows : b.cols, true, place.before,
-          place.behind};
+  return {band(dl), band(d),      band(du),    strides(b.data, b.ld, true), columns ? b.rows : b.cols,
+          true,     place.before, place.behind};
 }
 
 template <class T>
@@ -84,7 +86,8 @@ class OneSystem {
 
   Segment<T> reduce(Segment<T>* kept) const {
     if (each_ > 0) forward(static_cast<Vectors<T>*>(nullptr), lanes_, kept + lanes + 1, kept);
-    if (rest_.rows > 0) forward(static_cast<Numbers<T>*>(nullptr), rest_, static_cast<Segment<T>*>(nullptr), kept + lanes);
+    if (rest_.rows > 0)
+      forward(static_cast<Numbers<T>*>(nullptr), rest_, static_cast<Segment<T>*>(nullptr), kept + lanes);
     Joint<T> joints[lanes + 1];
     return joined(kept, joints);
   }
@@ -109,7 +112,8 @@ class OneSystem {
         if (row[l] > 0) broken = row[l] + first + l * each_;
     };
     if (rest_.rows > 0) {
-      backward(static_cast<Numbers<T>*>(nullptr), rest_, static_cast<const Segment<T>*>(nullptr), &ends[parts() - 1], row);
+      backward(static_cast<Numbers<T>*>(nullptr), rest_, static_cast<const Segment<T>*>(nullptr), &ends[parts() - 1],
+               row);
       add(1, each_ * lanes);
     }
     if (each_ > 0) {
@@ -250,14 +254,14 @@ void TridiagonalJoin<T>::cpu(const Args& args, Out<T> values, Scratch<Joint<T>> 
   const auto tiles = static_cast<index_t>(ends.size());
   for (index_t s = 0; s < values.cols; ++s) {
     Segment<T> whole = ends[0](0, s);
-    for (index_t i = 1; i < tiles; ++i) whole = join(whole, ends[static_cast<std::size_t>(i)](0, s), joints(i, 0));
+    for (index_t i = 1; i < tiles; ++i) whole = join(whole, ends[static_cast<std::size_t>(i)](0, s), joints(i, s));
     Ends<T> outer;
     bool regular = solve_ends(whole, args.periodic, outer) != T(0);
     values(0, s) = outer.a, values(1, s) = outer.b;
     values(2 * tiles, s) = outer.e, values(2 * tiles + 1, s) = outer.f;
     for (index_t i = tiles - 1; i > 0; --i) {
-      regular = regular && joints(i, 0).inverse_c != T(0) && joints(i, 0).inverse_d != T(0);
-      between(joints(i, 0), {outer.a, outer.b, values(2 * i + 2, s), values(2 * i + 3, s)}, values(2 * i, s),
+      regular = regular && joints(i, s).inverse_c != T(0) && joints(i, s).inverse_d != T(0);
+      between(joints(i, s), {outer.a, outer.b, values(2 * i + 2, s), values(2 * i + 3, s)}, values(2 * i, s),
               values(2 * i + 1, s));
     }
     add(regular ? 0 : 1, args, s, info);
@@ -265,12 +269,12 @@ void TridiagonalJoin<T>::cpu(const Args& args, Out<T> values, Scratch<Joint<T>> 
 }
 
 template <class T>
-void TridiagonalSubstitute<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b, In<Segment<T>> work,
+void TridiagonalSubstitute<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b, InOut<Segment<T>> work,
                                    In<T> values, InOut<int> info) noexcept {
   const index_t systems = systems_of(args, b);
   const auto rows = rows_of<T>(args, dl, d, du, b);
   try {
-    Block<const Segment<T>> kept = work;
+    Block<const Segment<T>> kept{work.data, work.rows, work.cols, work.ld};
     std::vector<Segment<T>> own;
     if (work(0, 0).upper.e != T(0)) {  // a GPU kept what it needs itself
       own.resize(static_cast<std::size_t>(work.rows * systems + systems));

@@ -71,7 +71,7 @@ struct TridiagonalReduce {
 
 /// Solves what Reduce left of the tiles of a system: values(2 i, s) and (2 i + 1, s) become the unknowns before and at
 /// the first row of tile i, (2 i + 2, s) and (2 i + 3, s) those at and behind its last. `info` becomes 1 + n s where
-/// system s is singular. `joints` holds one joint for each tile and system.
+/// system s is singular. `joints` is tiles x systems.
 template <class T>
 struct TridiagonalJoin {
   static constexpr auto name = "tridiagonal_join";
@@ -85,8 +85,8 @@ struct TridiagonalJoin {
                    InOut<int> info, std::span<const In<tridiagonal::Segment<T>>> ends) noexcept;
 };
 
-/// B <- the unknowns of tile number `tile` between the ends that Join found. `work` is the tile's of Reduce. `info` as
-/// for TridiagonalSolve, with i counted from the tile's first row.
+/// B <- the unknowns of tile number `tile` between the ends that Join found. `work` is what Reduce kept; it is worth
+/// nothing afterwards. `info` as for TridiagonalSolve, with i counted from the tile's first row.
 template <class T>
 struct TridiagonalSubstitute {
   static constexpr auto name = "tridiagonal_substitute";
@@ -97,10 +97,10 @@ struct TridiagonalSubstitute {
   static double flops(const Args& args, Shape, Shape, Shape, Shape b, Shape, Shape, Shape) {
     return tridiagonal::flops(args, b);
   }
-  static void cpu(const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b, In<tridiagonal::Segment<T>> work,
+  static void cpu(const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b, InOut<tridiagonal::Segment<T>> work,
                   In<T> values, InOut<int> info) noexcept;
   static void cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b,
-                   In<tridiagonal::Segment<T>> work, In<T> values, InOut<int> info) noexcept;
+                   InOut<tridiagonal::Segment<T>> work, In<T> values, InOut<int> info) noexcept;
 };
 
 }  // namespace tesela

@@ -48,8 +48,8 @@ using Breakdown = index_t;
 
 inline constexpr index_t block_rows = 64;
 
-/// N is a number or a vector of them, Groups how many of these are eliminated side by side, so that one's divisions hide
-/// behind another's.
+/// N is a number or a vector of them, Groups how many of these are eliminated side by side, so that one's divisions
+/// hide behind another's.
 template <class T, class N, int Groups>
 class Lanes {
  public:
@@ -180,7 +180,8 @@ class Lanes {
     for (int k = 0; k < width; ++k) {
       if (lane(marked, k) == T(0)) continue;
       for (index_t i = 0; i < count; ++i) {
-        const bool here = pivots ? first + i > 0 && lane(dl_[i][g], k) == T(0) : !(lane(b_[i][g], k) - lane(b_[i][g], k) == T(0));
+        const bool here =
+            pivots ? first + i > 0 && lane(dl_[i][g], k) == T(0) : !(lane(b_[i][g], k) - lane(b_[i][g], k) == T(0));
         if (!here) continue;
         broken[g * width + k] = first + i + (pivots ? 0 : 1);
         break;

@@ -245,8 +245,8 @@ TESELA_INLINE N solve_ends(const Segment<N>& whole, bool periodic, Ends<N>& ends
     s.f = s.f + s.q, s.p = s.p + s.e;
     t.f = t.f + t.q, t.p = t.p + t.e;
   }
-  const auto better = magnitude(t.f) * larger(magnitude(s.f), magnitude(s.p)) >
-                      magnitude(s.f) * larger(magnitude(t.f), magnitude(t.p));
+  const auto better =
+      magnitude(t.f) * larger(magnitude(s.f), magnitude(s.p)) > magnitude(s.f) * larger(magnitude(t.f), magnitude(t.p));
   swap_where(better, s.f, t.f);
   swap_where(better, s.p, t.p);
   swap_where(better, s.r, t.r);
