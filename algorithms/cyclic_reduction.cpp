@@ -34,7 +34,8 @@ Reduction reduction_of(CyclicReduction variant) {
 template <class T>
 class Solver {
  public:
-  Solver(Graph& g, const CyclicReductionOptions& options) : g_(g), options_(options) {}
+  Solver(Graph& g, const CyclicReductionOptions& options)
+      : g_(g), options_(options), on_gpu_(options.gpu_only && g.runtime().gpus() > 0) {}
 
   /// Solves a system of n equations in tiles of mb rows. It has every stride-th equation of the user's system.
   void solve(const std::vector<Rows<T>>& tiles, index_t n, index_t mb, index_t stride = 1) {
@@ -63,7 +64,7 @@ class Solver {
       work.push_back(own(shape.rows, shape.cols));
       if (coarse_rows > 0) edges.push_back(own(levels + (b.rows() >> levels), 3 + columns));
       const auto edge = edges.empty() ? edges : std::vector{edges.back()};
-      g_.insert<CrReduce<T>>(args.back(), dl, d, du, b, work.back(), failure, status(t), edge);
+      insert<CrReduce<T>, CrReduceOnGpu<T>>(args.back(), dl, d, du, b, work.back(), failure, status(t), edge);
     }
     if (coarse_rows > 0) {
       const Rows<T> c{own(coarse_rows, 1), own(coarse_rows, 1), own(coarse_rows, 1), own(coarse_rows, columns)};
@@ -73,16 +74,25 @@ class Solver {
     }
     for (std::size_t t = 0; t < tiles.size(); ++t) {
       const auto& [dl, d, du, b] = tiles[t];
-      g_.insert<CrSubstitute<T>>(args[t], dl, d, du, work[t], b, failure, status(t), coarse);
+      insert<CrSubstitute<T>, CrSubstituteOnGpu<T>>(args[t], dl, d, du, work[t], b, failure, status(t), coarse);
     }
   }
 
  private:
+  template <class Anywhere, class OnGpu, class... Tiles>
+  void insert(const CrArgs& args, const Tiles&... tiles) {
+    if (on_gpu_)
+      g_.insert<OnGpu>(args, tiles...);
+    else
+      g_.insert<Anywhere>(args, tiles...);
+  }
+
   /// A tile that the graph keeps: scratch, far from the numbers that kernels ask for.
   Tile<T> own(index_t rows, index_t cols) { return g_.scratch<T>(rows, cols, next_++); }
 
   Graph& g_;
   const CyclicReductionOptions& options_;
+  bool on_gpu_;
   index_t next_ = 1 << 22;
 };
 

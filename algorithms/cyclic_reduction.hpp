@@ -15,7 +15,8 @@ enum class CyclicReduction : std::uint8_t {
 
 struct CyclicReductionOptions {
   CyclicReduction variant = CyclicReduction::plain;
-  index_t cut = 256;  ///< of hybrid
+  index_t cut = 256;      ///< of hybrid
+  bool gpu_only = false;  ///< where there is a GPU, no core reduces or substitutes
 };
 
 /// B <- X where A X = B, by cyclic reduction (Hockney): each step adds to every second equation multiples of its two

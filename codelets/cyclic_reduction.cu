@@ -86,7 +86,7 @@ __global__ void substitute(cr::Rows<const T> rows, cr::Rows<const T> solved, int
     const auto unknown_above = [&] { return i > 0 ? solved.rhs(k - 1, j) : above != nullptr ? above[j * ld] : T(0); };
     const T x_below = has_below ? solved.rhs(k, j) : T(0);
     T x_above = 0;
-    if (staged) {
+    if constexpr (staged) {
       if (j > 0) __syncthreads();
       x[t + 1] = x_below;
       if (t == 0) x[0] = unknown_above();

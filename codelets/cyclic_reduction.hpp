@@ -84,4 +84,28 @@ struct CrSubstitute {
                    Scratch<index_t> failure, Out<int> info, std::span<const In<T>> coarse) noexcept;
 };
 
+/// CrReduce and CrSubstitute for GPUs alone: the same work, kept off the cores.
+template <class T>
+struct CrReduceOnGpu {
+  static constexpr auto name = CrReduce<T>::name;
+  static constexpr std::uint32_t color = CrReduce<T>::color;
+  using Args = CrArgs;
+  static double flops(const Args& args, std::span<const Shape> tiles) { return CrReduce<T>::flops(args, tiles); }
+  static void cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b, Out<T> work,
+                   Scratch<index_t> failure, Out<int> info, std::span<const Out<T>> edge) noexcept {
+    CrReduce<T>::cuda(context, args, dl, d, du, b, work, failure, info, edge);
+  }
+};
+template <class T>
+struct CrSubstituteOnGpu {
+  static constexpr auto name = CrSubstitute<T>::name;
+  static constexpr std::uint32_t color = CrSubstitute<T>::color;
+  using Args = CrArgs;
+  static double flops(const Args& args, std::span<const Shape> tiles) { return CrSubstitute<T>::flops(args, tiles); }
+  static void cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> work, InOut<T> b,
+                   Scratch<index_t> failure, Out<int> info, std::span<const In<T>> coarse) noexcept {
+    CrSubstitute<T>::cuda(context, args, dl, d, du, work, b, failure, info, coarse);
+  }
+};
+
 }  // namespace tesela

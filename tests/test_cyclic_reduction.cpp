@@ -114,8 +114,19 @@ TEMPLATE_TEST_CASE("cyclic reduction on a GPU", "[gpu]", float, double) {
 
 TEMPLATE_TEST_CASE("cyclic reduction on a GPU and a core", "[gpu]", float, double) {
   test::require_gpu();
-  Runtime runtime({.cpus = 1, .gpus = 1});
+  Runtime runtime({.cpus = 1, .gpus = 1, .profile = true});
   check_solutions<TestType>(runtime, {1, 257, 1000, 65537});
+
+  // No core reduces: hybrid is a graph of two kinds of workers.
+  const test::OneTridiagonal<TestType> problem(1000, 1, 2);
+  runtime.reset_statistics();
+  const auto x = test::solution(runtime, problem, 1000, 1, by({CyclicReduction::hybrid, 8, true}));
+  CHECK(test::difference(problem, x, problem.reference()) <= 20 * std::numeric_limits<TestType>::epsilon());
+  for (const WorkerUse& use : runtime.statistics().workers)
+    for (const KernelUse& kernel : use.kernels) {
+      if (kernel.kernel == "cr_reduce" || kernel.kernel == "cr_substitute") CHECK(use.worker.is_gpu);
+      if (kernel.kernel == "thomas") CHECK(!use.worker.is_gpu);
+    }
 }
 
 TEMPLATE_TEST_CASE("every kernel of cyclic reduction once, small enough for a sanitizer", "[gpu][sanitize]", float,
