@@ -97,7 +97,8 @@ std::string Report::path(const char* extension) const {
 std::string Report::csv() const {
   std::string text =
       "benchmark,case,m,n,k,tile,precision,data,peer,median_s,min_s,max_s,ratio,rate,rate_unit,ceiling,fraction,"
-      "published_s,scheduler,cpu_workers,gpus,machine,gpu,tesela,starpu,cuda,openblas,seed,repeats,date\n";
+      "published_s,published_rate,scheduler,cpu_workers,gpus,machine,gpu,tesela,starpu,cuda,openblas,seed,repeats,"
+      "date\n";
   const std::string date = utc_now();
   for (const Row& row : rows_) {
     const Case& w = row.what;
@@ -107,7 +108,7 @@ std::string Report::csv() const {
                                           count(w.n),
                                           count(w.k),
                                           w.tile,
-                                          options_.common.precision,
+                                          w.precision.empty() ? options_.common.precision : w.precision,
                                           w.data,
                                           row.timing.peer,
                                           figure(row.timing.median()),
@@ -119,6 +120,7 @@ std::string Report::csv() const {
                                           figure(row.ceiling),
                                           row.ceiling > 0 ? fmt::format("{:.4f}", row.rate / row.ceiling) : "",
                                           figure(row.published_s),
+                                          figure(row.published_rate),
                                           scheduler_,
                                           scheduler_.empty() ? "" : std::to_string(cpus_),
                                           std::to_string(gpus_),
@@ -144,7 +146,8 @@ void Report::print() const {
     widest_peer = std::max(widest_peer, row.timing.peer.size());
   }
   const bool ceilings = std::any_of(rows_.begin(), rows_.end(), [](const Row& r) { return r.ceiling > 0; });
-  const bool published = std::any_of(rows_.begin(), rows_.end(), [](const Row& r) { return r.published_s > 0; });
+  const bool published =
+      std::any_of(rows_.begin(), rows_.end(), [](const Row& r) { return r.published_s > 0 || r.published_rate > 0; });
   fmt::print("{:<{}}  {:<{}}  {:>11}  {:>11}  {:>11}  {:>7}  {:>14}{}{}\n", "case", widest, "peer", widest_peer,
              "median", "min", "max", "ratio", "rate", ceilings ? "  of ceiling" : "", published ? "   published" : "");
   const auto ms = [](double s) { return fmt::format("{:.4g} ms", s * 1e3); };
@@ -153,7 +156,10 @@ void Report::print() const {
                widest_peer, ms(row.timing.median()), ms(row.timing.min()), ms(row.timing.max()), row.ratio,
                fmt::format("{:.4g} {}", row.rate, row.what.rate_unit));
     if (ceilings) fmt::print("  {:>10}", row.ceiling > 0 ? fmt::format("{:.1f} %", 100 * row.rate / row.ceiling) : "");
-    if (published) fmt::print("  {:>10}", row.published_s > 0 ? ms(row.published_s) : "");
+    if (published)
+      fmt::print("  {:>10}", row.published_s > 0      ? ms(row.published_s)
+                             : row.published_rate > 0 ? fmt::format("{:.4g}", row.published_rate)
+                                                      : "");
     fmt::print("\n");
   }
   fmt::print("ratio: median time over that of the case's first peer\n");

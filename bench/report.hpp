@@ -26,7 +26,8 @@ struct Case {
   std::string title;            ///< in tables and plots, "n = 4096"
   index_t m = 0, n = 0, k = 0;  ///< 0: does not apply
   std::string tile, data;
-  std::string rate_unit;  ///< what Row::rate counts
+  std::string rate_unit;       ///< what Row::rate counts
+  std::string precision = {};  ///< empty: the option's
 };
 
 /// One peer in one case.
@@ -36,8 +37,9 @@ struct Row {
   double ratio = 1;  ///< its median time over that of the case's first peer
   double rate = 0;   ///< from the median
   double rate_low = 0, rate_high = 0;
-  double ceiling = 0;      ///< the same rate as measured for the machine's ceiling in the same run; 0: not measured
-  double published_s = 0;  ///< the classic study's figure; 0: none
+  double ceiling = 0;         ///< the same rate as measured for the machine's ceiling in the same run; 0: not measured
+  double published_s = 0;     ///< the classic study's figure; 0: none
+  double published_rate = 0;  ///< the same, where the study gives the rate
 };
 
 struct Plot {
@@ -61,8 +63,8 @@ class Report {
   template <class Rate>
   void add(const Case& what, const std::vector<Timing>& timings, double ceiling, Rate rate) {
     for (const Timing& t : timings)
-      append(
-          {what, t, t.median() / timings.front().median(), rate(t.median()), rate(t.max()), rate(t.min()), ceiling, 0});
+      append({what, t, t.median() / timings.front().median(), rate(t.median()), rate(t.max()), rate(t.min()), ceiling,
+              0, 0});
   }
   std::vector<Row>& rows() { return rows_; }
 

@@ -22,6 +22,8 @@ void sgels_(const char*, const int*, const int*, const int*, float*, const int*,
             int*, std::size_t);
 void dgels_(const char*, const int*, const int*, const int*, double*, const int*, double*, const int*, double*,
             const int*, int*, std::size_t);
+void sgtsv_(const int*, const int*, float*, float*, float*, float*, const int*, int*);
+void dgtsv_(const int*, const int*, double*, double*, double*, double*, const int*, int*);
 void strcon_(const char*, const char*, const char*, const int*, const float*, const int*, float*, float*, int*, int*,
              std::size_t, std::size_t, std::size_t);
 void dtrcon_(const char*, const char*, const char*, const int*, const double*, const int*, double*, double*, int*, int*,
@@ -119,6 +121,17 @@ int gels(index_t m, index_t n, index_t r, T* a, index_t lda, T* b, index_t ldb) 
 }
 
 template <class T>
+int gtsv(index_t n, index_t r, T* dl, T* d, T* du, T* b, index_t ldb) {
+  const int size = narrow("gtsv", n), rhs = narrow("gtsv", r), ld = narrow("gtsv", ldb);
+  int info = 0;
+  if constexpr (std::is_same_v<T, float>)
+    sgtsv_(&size, &rhs, dl, d, du, b, &ld, &info);
+  else
+    dgtsv_(&size, &rhs, dl, d, du, b, &ld, &info);
+  return info;
+}
+
+template <class T>
 double trcon(index_t n, const T* r, index_t ldr) {
   if (n == 0) return 1;
   const int size = narrow("trcon", n), ld = narrow("trcon", ldr);
@@ -194,12 +207,14 @@ template void ormqr(Op, index_t, index_t, index_t, const double*, index_t, const
 template std::vector<float> gesvd(index_t, index_t, float*, index_t);
 template std::vector<double> gesvd(index_t, index_t, double*, index_t);
 template int gels(index_t, index_t, index_t, float*, index_t, float*, index_t);
+template int gtsv(index_t, index_t, float*, float*, float*, float*, index_t);
 template double trcon(index_t, const float*, index_t);
 template void geqp3(index_t, index_t, float*, index_t, std::vector<index_t>&, float*);
 template void tzrzf(index_t, index_t, float*, index_t, float*);
 template void ormrz(index_t, index_t, index_t, const float*, index_t, const float*, float*, index_t);
 template void laic1(bool, std::vector<float>&, float&, const float*, float);
 template int gels(index_t, index_t, index_t, double*, index_t, double*, index_t);
+template int gtsv(index_t, index_t, double*, double*, double*, double*, index_t);
 template double trcon(index_t, const double*, index_t);
 template void geqp3(index_t, index_t, double*, index_t, std::vector<index_t>&, double*);
 template void tzrzf(index_t, index_t, double*, index_t, double*);

@@ -26,6 +26,11 @@ std::vector<T> gesvd(index_t m, index_t n, T* a, index_t lda);
 template <class T>
 int gels(index_t m, index_t n, index_t r, T* a, index_t lda, T* b, index_t ldb);
 
+/// B = A^-1 B for a tridiagonal A, n x n, with partial pivoting: dl (n - 1), d (n) and du (n - 1) are lost. Answers
+/// LAPACK's info: k when the pivot of row k is zero.
+template <class T>
+int gtsv(index_t n, index_t r, T* dl, T* d, T* du, T* b, index_t ldb);
+
 /// The reciprocal of the 1-norm condition number of the n x n upper triangle, estimated.
 template <class T>
 double trcon(index_t n, const T* r, index_t ldr);
