@@ -25,7 +25,8 @@ TridiagonalError tridiagonal_error(const TridiagonalSystem<T>& system) {
   for (index_t i = 0; i < n; ++i) {
     const bool has_after = i < n - 1 || periodic;
     const Wide after = has_after ? Wide(x[i < n - 1 ? i + 1 : 0]) : Wide(0);
-    const Wide left = i > 0 || periodic ? Wide(dl[i]) : Wide(0), middle = d[i], right = has_after ? Wide(du[i]) : Wide(0);
+    const Wide left = i > 0 || periodic ? Wide(dl[i]) : Wide(0), middle = d[i],
+               right = has_after ? Wide(du[i]) : Wide(0);
     const Wide p = left * before, q = middle * here, s = right * after, rhs = b[i];
     const Wide r = std::fabs(p + q + s - rhs);
     const Wide size = std::fabs(p) + std::fabs(q) + std::fabs(s) + std::fabs(rhs);

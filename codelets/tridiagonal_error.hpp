@@ -31,8 +31,8 @@ struct TridiagonalError {
 template <class T>
 TridiagonalError tridiagonal_error(const TridiagonalSystem<T>& system);
 
-/// max_i |x - known|_i / max_i |known|_i, NaN or infinite where x is; 0 / 0 counts as 0. `known` answers what x(i) is in
-/// truth.
+/// max_i |x - known|_i / max_i |known|_i, NaN or infinite where x is; 0 / 0 counts as 0. `known` answers what x(i) is
+/// in truth.
 template <class T, class Known>
 double forward_error(index_t n, Strided<T> x, const Known& known);
 

@@ -10,8 +10,8 @@ enum class TridiagonalKind : std::uint8_t {
   dominant,  ///< off-diagonals uniform in [-1, 1), d = +-(|dl| + |du| + 1)
   toeplitz,  ///< -1, 2.5, -1 in each row: a condition number below 9
   /// d = 0. Off-diagonals have random signs, and magnitudes uniform in [1/2, 1], one for each column: so the condition
-  /// number grows no faster than n, where independent ones would have it grow like exp(sqrt(n)). With an odd n and d = 0
-  /// a matrix is singular by its structure, and d of the first row is such a number as well. The entries that only a
+  /// number grows no faster than n, where independent ones would have it grow like exp(sqrt(n)). With an odd n and d =
+  /// 0 a matrix is singular by its structure, and d of the first row is such a number as well. The entries that only a
   /// periodic system reads are twice as large, which keeps that from being singular.
   zero_diagonal,
   /// Off-diagonals of -1/256 … -256/256, and rows whose sum is exactly delta = 256 eps: an M-matrix with ||A^-1||_inf =

@@ -17,13 +17,8 @@ template <class T>
 struct Vectors {
   std::vector<T> dl, d, du, b, x;
   TridiagonalError error(bool periodic = false) const {
-    return tridiagonal_error(TridiagonalSystem<T>{static_cast<index_t>(x.size()),
-                                                  {dl.data()},
-                                                  {d.data()},
-                                                  {du.data()},
-                                                  {b.data()},
-                                                  {x.data()},
-                                                  periodic});
+    return tridiagonal_error(TridiagonalSystem<T>{
+        static_cast<index_t>(x.size()), {dl.data()}, {d.data()}, {du.data()}, {b.data()}, {x.data()}, periodic});
   }
 };
 

@@ -199,7 +199,8 @@ TEST_CASE("tridiagonal matrices that do not fit are refused, and nothing is inse
   const TridiagonalOptions columns, rows{.systems = SystemsIn::rows};
   const auto A = diagonals<double>(runtime, columns, 20, 4, {8, 2});
   const auto X = matrix(20, 4, {8, 2}), B = matrix(20, 4, {8, 2});
-  for (const auto& wrong : {matrix(19, 4, {8, 2}), matrix(20, 3, {8, 2}), matrix(20, 4, {7, 2}), matrix(20, 4, {8, 4})}) {
+  for (const auto& wrong :
+       {matrix(19, 4, {8, 2}), matrix(20, 3, {8, 2}), matrix(20, 4, {7, 2}), matrix(20, 4, {8, 4})}) {
     CHECK_THROWS_AS(fill(g, Tridiagonal<double>{wrong, A.d, A.du}, TridiagonalKind::uniform, 1), ArgumentError);
     CHECK_THROWS_AS(fill(g, Tridiagonal<double>{A.dl, A.d, wrong}, TridiagonalKind::uniform, 1), ArgumentError);
     CHECK_THROWS_AS(tridiagonal_multiply(g, {A.dl, A.d, wrong}, X, B), ArgumentError);
