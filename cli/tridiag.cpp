@@ -48,7 +48,7 @@ index_t reduction_levels(const Options& o, index_t n, index_t along) {
 
 TridiagCut suitable_cut(const Options& o, const Runtime& runtime, index_t n, index_t batch) {
   TridiagCut how;
-  how.one_matrix = batch > 1 && (o.method != "auto" || o.input.rhs > 1);
+  how.one_matrix = batch > 1 && (o.method != "auto" || o.input.rhs != 1);
   if (!o.tile.empty()) {
     const auto sizes = parse_sizes("--tile", o.tile, "MB or MBxNB", 2);
     how.along = sizes.front();
@@ -245,54 +245,64 @@ int run_tridiag(Options o) {
   return good ? done : numerical_failure;
 }
 
-const Command tridiag_command(Command::Group::top, "tridiag", "A X = B, A tridiagonal: one system or many", [](CLI::App& app) {
-  auto o = std::make_shared<Options>();
-  TridiagInput& input = o->input;
-  auto* n = app.add_option("--n", input.n, "unknowns of a system (default: 1048576)")->check(CLI::NonNegativeNumber);
-  auto* batch = app.add_option("--batch", input.batch, "matrices of this size")
-                    ->check(CLI::NonNegativeNumber)
-                    ->capture_default_str();
-  auto* sizes = app.add_option("--sizes", o->sizes, "matrices of different sizes: N1,N2,...")->excludes(n)->excludes(batch);
-  app.add_flag("--interleaved", input.interleaved, "systems lie in rows of the arrays, not in columns")->excludes(sizes);
-  auto* rhs = app.add_option("--rhs", input.rhs, "right-hand sides of each matrix, uniform random numbers")
-                  ->check(CLI::NonNegativeNumber)
-                  ->capture_default_str();
-  app.add_option("--method", o->method,
-                 "auto (row blocks with scaled partial pivoting); for comparison: thomas (no pivoting, one core), lapack "
-                 "(gtsv)")
-      ->check(CLI::IsMember({"auto", "thomas", "lapack"}))
-      ->capture_default_str();
-  auto* random = app.add_option("--random", input.random, tridiag_kinds)->capture_default_str();
-  app.add_flag("--periodic", input.periodic,
-               "dl of the first row couples to the last unknown, du of the last row to the first");
-  auto* known = app.add_flag("--known", input.known, "make B from a known X, and report the forward error");
-  auto* d = app.add_option("--d", input.d, "read the diagonal, or those of a batch, from FILE (Matrix Market or .npy)");
-  auto* dl = app.add_option("--dl", input.dl,
-                            "read the lower off-diagonal from FILE: n entries, the first of which only a periodic "
-                            "system uses, or LAPACK's n - 1");
-  auto* du = app.add_option("--du", input.du,
-                            "read the upper off-diagonal from FILE: n entries, the last of which only a periodic system "
-                            "uses, or LAPACK's n - 1");
-  auto* b = app.add_option("--b", input.b, "read the right-hand sides from FILE (those of one matrix side by side)");
-  for (auto* one : {d, dl, du}) {
-    for (auto* other : {d, dl, du})
-      if (one != other) one->needs(other);
-    for (auto* other : {n, batch, sizes, random}) one->excludes(other);
-  }
-  b->needs(d)->excludes(rhs)->excludes(known);
-  app.add_option("--out", o->out, "write X to FILE (.mtx or .npy), in the shape of B; different sizes one below the other");
-  app.add_option("--tile", o->tile, "MB or MBxNB: equations and systems a tile (default: what suits the workers)");
-  o->common.add_to(app);
-  app.footer(
-      "Where a matrix is singular the status and the checks say its row, and of several matrices which one, counted\n"
-      "from 0; X is not written.\n"
-      "Examples:\n"
-      "  tesela tridiag --n 1000000 --known --json -\n"
-      "  tesela tridiag --n 512 --batch 65536 --interleaved --precision s\n"
-      "  tesela tridiag --dl dl.npy --d d.npy --du du.npy --b b.npy --out x.npy");
-  return std::function<int()>(
-      [o] { return o->common.precision == "s" ? run_tridiag<float>(*o) : run_tridiag<double>(*o); });
-});
+const Command tridiag_command(
+    Command::Group::top, "tridiag", "A X = B, A tridiagonal: one system or many", [](CLI::App& app) {
+      auto o = std::make_shared<Options>();
+      TridiagInput& input = o->input;
+      auto* n =
+          app.add_option("--n", input.n, "unknowns of a system (default: 1048576)")->check(CLI::NonNegativeNumber);
+      auto* batch = app.add_option("--batch", input.batch, "matrices of this size")
+                        ->check(CLI::NonNegativeNumber)
+                        ->capture_default_str();
+      auto* sizes =
+          app.add_option("--sizes", o->sizes, "matrices of different sizes: N1,N2,...")->excludes(n)->excludes(batch);
+      app.add_flag("--interleaved", input.interleaved, "systems lie in rows of the arrays, not in columns")
+          ->excludes(sizes);
+      auto* rhs = app.add_option("--rhs", input.rhs, "right-hand sides of each matrix, uniform random numbers")
+                      ->check(CLI::NonNegativeNumber)
+                      ->capture_default_str();
+      app.add_option(
+             "--method", o->method,
+             "auto (row blocks with scaled partial pivoting); for comparison: thomas (no pivoting, one core), lapack "
+             "(gtsv)")
+          ->check(CLI::IsMember({"auto", "thomas", "lapack"}))
+          ->capture_default_str();
+      auto* random = app.add_option("--random", input.random, tridiag_kinds)->capture_default_str();
+      app.add_flag("--periodic", input.periodic,
+                   "dl of the first row couples to the last unknown, du of the last row to the first");
+      auto* known = app.add_flag("--known", input.known, "make B from a known X, and report the forward error");
+      auto* d =
+          app.add_option("--d", input.d, "read the diagonal, or those of a batch, from FILE (Matrix Market or .npy)");
+      auto* dl = app.add_option("--dl", input.dl,
+                                "read the lower off-diagonal from FILE: n entries, the first of which only a periodic "
+                                "system uses, or LAPACK's n - 1");
+      auto* du =
+          app.add_option("--du", input.du,
+                         "read the upper off-diagonal from FILE: n entries, the last of which only a periodic system "
+                         "uses, or LAPACK's n - 1");
+      auto* b =
+          app.add_option("--b", input.b, "read the right-hand sides from FILE (those of one matrix side by side)");
+      for (auto* one : {d, dl, du}) {
+        for (auto* other : {d, dl, du})
+          if (one != other) one->needs(other);
+        for (auto* other : {n, batch, sizes, random}) one->excludes(other);
+      }
+      b->needs(d)->excludes(rhs)->excludes(known);
+      app.add_option("--out", o->out,
+                     "write X to FILE (.mtx or .npy), in the shape of B; different sizes one below the other");
+      app.add_option("--tile", o->tile, "MB or MBxNB: equations and systems a tile (default: what suits the workers)");
+      o->common.add_to(app);
+      app.footer(
+          "Where a matrix is singular the status and the checks say its row, and of several matrices which one, "
+          "counted\n"
+          "from 0; X is not written.\n"
+          "Examples:\n"
+          "  tesela tridiag --n 1000000 --known --json -\n"
+          "  tesela tridiag --n 512 --batch 65536 --interleaved --precision s\n"
+          "  tesela tridiag --dl dl.npy --d d.npy --du du.npy --b b.npy --out x.npy");
+      return std::function<int()>(
+          [o] { return o->common.precision == "s" ? run_tridiag<float>(*o) : run_tridiag<double>(*o); });
+    });
 
 }  // namespace
 }  // namespace tesela::cli

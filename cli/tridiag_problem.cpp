@@ -11,9 +11,7 @@ namespace tesela::cli {
 namespace {
 
 /// Of an array with a system in each column, or of its transpose: rows are equations, columns are systems.
-Shape upright(bool interleaved, Shape shape) {
-  return interleaved ? Shape{shape.cols, shape.rows} : shape;
-}
+Shape upright(bool interleaved, Shape shape) { return interleaved ? Shape{shape.cols, shape.rows} : shape; }
 
 std::string diagonals(Shape shape) {
   return std::to_string(shape.cols) + (shape.cols == 1 ? " vector of " : " vectors of ") + std::to_string(shape.rows);
@@ -145,8 +143,8 @@ TridiagChecks measure(const TridiagInput& input, const std::vector<TridiagBlock<
     for (index_t s = 0; s < block.systems(); ++s) {
       const index_t m = s / block.rhs;
       const Strided<T> x = of(block.x, s);
-      const auto error = tridiagonal_error(TridiagonalSystem<T>{
-          block.n, of(block.dl, m), of(block.d, m), of(block.du, m), of(block.b, s), x, input.periodic});
+      const auto error = tridiagonal_error(TridiagonalSystem<T>{block.n, of(block.dl, m), of(block.d, m),
+                                                                of(block.du, m), of(block.b, s), x, input.periodic});
       worst.residual = worse(worst.residual, error.residual);
       worst.residual_componentwise = worse(worst.residual_componentwise, error.residual_componentwise);
       if (!input.known) continue;
@@ -171,11 +169,11 @@ void write_solution(const std::string& path, const std::vector<TridiagBlock<T>>&
   write_matrix(path, all);
 }
 
-#define TESELA_TRIDIAG_PROBLEM(T)                                                                     \
-  template std::vector<TridiagBlock<T>> load(const TridiagInput&);                                    \
-  template CutBlock<T> cut(Runtime&, TridiagBlock<T>&, SystemsIn, const TridiagCut&);                 \
-  template void generate(Graph&, const TridiagInput&, const TridiagBlock<T>&, const CutBlock<T>&);    \
-  template TridiagChecks measure(const TridiagInput&, const std::vector<TridiagBlock<T>>&);           \
+#define TESELA_TRIDIAG_PROBLEM(T)                                                                  \
+  template std::vector<TridiagBlock<T>> load(const TridiagInput&);                                 \
+  template CutBlock<T> cut(Runtime&, TridiagBlock<T>&, SystemsIn, const TridiagCut&);              \
+  template void generate(Graph&, const TridiagInput&, const TridiagBlock<T>&, const CutBlock<T>&); \
+  template TridiagChecks measure(const TridiagInput&, const std::vector<TridiagBlock<T>>&);        \
   template void write_solution(const std::string&, const std::vector<TridiagBlock<T>>&);
 TESELA_TRIDIAG_PROBLEM(float)
 TESELA_TRIDIAG_PROBLEM(double)

@@ -29,8 +29,8 @@ inline constexpr const char* tridiag_kinds =
 /// Throws ArgumentError for anything else.
 TridiagonalKind parse_tridiag_kind(const std::string& text);
 
-/// `batch` matrices of one size in host memory, and `rhs` right-hand sides of each: A's diagonals are n x batch, B and X
-/// n x (batch rhs), all of them transposed where systems lie in rows.
+/// `batch` matrices of one size in host memory, and `rhs` right-hand sides of each: A's diagonals are n x batch, B and
+/// X n x (batch rhs), all of them transposed where systems lie in rows.
 template <class T>
 struct TridiagBlock {
   index_t n = 0, batch = 0, rhs = 0;
