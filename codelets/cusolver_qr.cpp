@@ -70,10 +70,11 @@ std::size_t bytes_of(index_t count) {
 
 template <class T>
 struct CusolverQr<T>::Impl {
-  Impl(index_t rows, index_t cols)
+  Impl(index_t rows, index_t cols, index_t reflectors_at_once)
       : m(static_cast<int>(rows)),
         n(static_cast<int>(cols)),
         k(std::min(m, n)),
+        at_once(reflectors_at_once),
         a(bytes_of<T>(rows * cols)),
         tau(bytes_of<T>(k)),
         info(sizeof(int)),
@@ -94,21 +95,62 @@ struct CusolverQr<T>::Impl {
     if (outcome != 0) throw EnvironmentError(std::string(call) + ": info " + std::to_string(outcome));
   }
 
+  /// C = op(Q) C in device memory.
+  void multiply(Op op, T* c, index_t cols) const {
+    const index_t blocks = ceil_div(k, at_once);
+    for (index_t b = 0; b < blocks; ++b) {
+      const index_t first = (op == Op::none ? blocks - 1 - b : b) * at_once;
+      apply_reflectors(op, first, std::min(at_once, k - first), c + first, cols);
+    }
+  }
+  /// C's rows from the first reflector's on.
+  void apply_reflectors(Op op, index_t first, index_t reflectors, T* c, index_t cols) const {
+    const cublasOperation_t trans = op == Op::none ? CUBLAS_OP_N : CUBLAS_OP_T;
+    const int rows = static_cast<int>(m - first), count = static_cast<int>(cols), steps = static_cast<int>(reflectors);
+    const T* const v = matrix() + first * (index_t{m} + 1);
+    const T* const taus = static_cast<const T*>(tau.data) + first;
+    auto* const outcome = static_cast<int*>(info.data);
+    int size = 0;
+    if constexpr (std::is_same_v<T, float>) {
+      check(cusolverDnSormqr_bufferSize(solver.handle, CUBLAS_SIDE_LEFT, trans, rows, count, steps, v, m, taus, c, m,
+                                        &size),
+            "cusolverDnSormqr_bufferSize");
+      const DeviceArray memory(bytes_of<T>(size));
+      check(cusolverDnSormqr(solver.handle, CUBLAS_SIDE_LEFT, trans, rows, count, steps, v, m, taus, c, m,
+                             static_cast<T*>(memory.data), size, outcome),
+            "cusolverDnSormqr");
+      wait("cuSOLVER ormqr");
+    } else {
+      check(cusolverDnDormqr_bufferSize(solver.handle, CUBLAS_SIDE_LEFT, trans, rows, count, steps, v, m, taus, c, m,
+                                        &size),
+            "cusolverDnDormqr_bufferSize");
+      const DeviceArray memory(bytes_of<T>(size));
+      check(cusolverDnDormqr(solver.handle, CUBLAS_SIDE_LEFT, trans, rows, count, steps, v, m, taus, c, m,
+                             static_cast<T*>(memory.data), size, outcome),
+            "cusolverDnDormqr");
+      wait("cuSOLVER ormqr");
+    }
+  }
+
   Handle solver;
   BlasHandle blas;
   int m, n, k, lwork = 0;
+  index_t at_once;
   DeviceArray a, tau, info, work;
 };
 
 template <class T>
-CusolverQr<T>::CusolverQr(index_t m, index_t n) {
+CusolverQr<T>::CusolverQr(index_t m, index_t n, index_t at_once) {
   if (count_cuda_devices() == 0)
     throw EnvironmentError(
         "cuSOLVER needs a CUDA device, and none is visible: run where there is an NVIDIA driver, and check "
         "CUDA_VISIBLE_DEVICES");
   if (std::max(m, n) > std::numeric_limits<int>::max())
     throw ArgumentError("CusolverQr", "size", std::to_string(std::max(m, n)) + " exceeds cuSOLVER's integers");
-  impl_ = std::make_unique<Impl>(m, n);
+  // ormqr counts its workspace, about two numbers for each entry of V, in 32 bits.
+  constexpr index_t entries_at_once = index_t{1} << 28;
+  if (at_once < 1) at_once = std::max<index_t>(1, entries_at_once / std::max<index_t>(m, 1));
+  impl_ = std::make_unique<Impl>(m, n, at_once);
 }
 
 template <class T>
@@ -144,42 +186,13 @@ void CusolverQr<T>::factor() const {
 }
 
 template <class T>
-void CusolverQr<T>::multiply_on_device(Op op, T* c, index_t cols) const {
-  Impl& i = *impl_;
-  const cublasOperation_t trans = op == Op::none ? CUBLAS_OP_N : CUBLAS_OP_T;
-  const int count = static_cast<int>(cols);
-  const auto* tau = static_cast<const T*>(i.tau.data);
-  auto* const info = static_cast<int*>(i.info.data);
-  int lwork = 0;
-  if constexpr (std::is_same_v<T, float>) {
-    check(cusolverDnSormqr_bufferSize(i.solver.handle, CUBLAS_SIDE_LEFT, trans, i.m, count, i.k, i.matrix(), i.m, tau,
-                                      c, i.m, &lwork),
-          "cusolverDnSormqr_bufferSize");
-    const DeviceArray work(bytes_of<T>(lwork));
-    check(cusolverDnSormqr(i.solver.handle, CUBLAS_SIDE_LEFT, trans, i.m, count, i.k, i.matrix(), i.m, tau, c, i.m,
-                           static_cast<T*>(work.data), lwork, info),
-          "cusolverDnSormqr");
-    i.wait("cuSOLVER ormqr");
-  } else {
-    check(cusolverDnDormqr_bufferSize(i.solver.handle, CUBLAS_SIDE_LEFT, trans, i.m, count, i.k, i.matrix(), i.m, tau,
-                                      c, i.m, &lwork),
-          "cusolverDnDormqr_bufferSize");
-    const DeviceArray work(bytes_of<T>(lwork));
-    check(cusolverDnDormqr(i.solver.handle, CUBLAS_SIDE_LEFT, trans, i.m, count, i.k, i.matrix(), i.m, tau, c, i.m,
-                           static_cast<T*>(work.data), lwork, info),
-          "cusolverDnDormqr");
-    i.wait("cuSOLVER ormqr");
-  }
-}
-
-template <class T>
 void CusolverQr<T>::multiply(Op op, T* c, index_t cols) const {
   const std::size_t bytes = bytes_of<T>(impl_->m * cols);
   if (impl_->k == 0 || cols == 0) return;
   check(cudaSetDevice(0), "cudaSetDevice");
   const DeviceArray block(bytes);
   copy(block.data, c, bytes);
-  multiply_on_device(op, static_cast<T*>(block.data), cols);
+  impl_->multiply(op, static_cast<T*>(block.data), cols);
   copy(c, block.data, bytes);
 }
 
@@ -193,7 +206,7 @@ void CusolverQr<T>::solve(T* b, index_t cols) const {
   const DeviceArray block(bytes);
   auto* const x = static_cast<T*>(block.data);
   copy(x, b, bytes);
-  multiply_on_device(Op::transpose, x, cols);
+  i.multiply(Op::transpose, x, cols);
   check(cublas::trsm(i.blas.handle, Op::none, index_t{i.n}, cols, i.matrix(), index_t{i.m}, x, index_t{i.m}),
         "cublas trsm");
   copy(b, x, bytes);  // waits
@@ -205,7 +218,7 @@ template <class T>
 struct CusolverQr<T>::Impl {};
 
 template <class T>
-CusolverQr<T>::CusolverQr(index_t, index_t) {
+CusolverQr<T>::CusolverQr(index_t, index_t, index_t) {
   throw EnvironmentError("cuSOLVER: this build has no CUDA: build where nvcc is (cmake --preset cuda)");
 }
 template <class T>

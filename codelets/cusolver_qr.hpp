@@ -12,8 +12,9 @@ template <class T>
 class CusolverQr {
  public:
   /// Allocates the matrix and the workspace. Throws EnvironmentError without a CUDA device, in a build without CUDA and
-  /// without enough device memory, ArgumentError for sizes beyond cuSOLVER's integers.
-  CusolverQr(index_t m, index_t n);
+  /// without enough device memory, ArgumentError for sizes beyond cuSOLVER's integers. Q is applied `at_once`
+  /// reflectors at a time; 0: as many as cuSOLVER can take.
+  CusolverQr(index_t m, index_t n, index_t at_once = 0);
   ~CusolverQr();
   CusolverQr(const CusolverQr&) = delete;
   CusolverQr& operator=(const CusolverQr&) = delete;
@@ -29,7 +30,6 @@ class CusolverQr {
 
  private:
   struct Impl;
-  void multiply_on_device(Op op, T* c, index_t cols) const;
   std::unique_ptr<Impl> impl_;
 };
 
