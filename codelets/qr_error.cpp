@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <thread>
 #include <vector>
 
@@ -12,6 +13,18 @@ namespace tesela {
 namespace {
 
 int all_cores() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
+
+/// f(column) for each of `count` columns of `rows` entries, by all cores where that is worth their start.
+template <class F>
+void for_each_column(index_t rows, index_t count, const F& f) {
+  const index_t team_size = rows * count < (1 << 20) ? 1 : std::min<index_t>(all_cores(), count);
+  std::vector<std::jthread> team;
+  for (index_t t = 1; t < team_size; ++t)
+    team.emplace_back([&, t] {
+      for (index_t j = t; j < count; j += team_size) f(j);
+    });
+  for (index_t j = 0; j < count; j += team_size) f(j);
+}
 
 /// Multiplies by 2^-exponent in two steps, of which neither factor overflows.
 struct Scaling {
@@ -21,37 +34,55 @@ struct Scaling {
   double operator()(double x) const { return x * first * rest; }
 };
 
-/// The exponent of the largest entry; 0 for a matrix that is zero or not finite.
-template <class T>
-int largest_exponent(const HostMatrix<T>& a) {
-  T largest = 0;
-  for (index_t e = 0; e < a.size(); ++e) largest = std::max(largest, std::abs(a.data()[e]));
-  return largest > T(0) && std::isfinite(largest) ? std::ilogb(largest) : 0;
-}
-
-template <class T>
-bool all_finite(const T* x, index_t count) {
+/// What scaling needs to know of a column or of a matrix.
+struct Extent {
+  double largest = 0;  // of the absolute values that are numbers
   bool finite = true;
-  for (index_t i = 0; i < count; ++i) finite &= std::isfinite(x[i]);
-  return finite;
-}
+  int exponent() const { return largest > 0 && std::isfinite(largest) ? std::ilogb(largest) : 0; }
+  void include(const Extent& other) {
+    largest = std::max(largest, other.largest);
+    finite &= other.finite;
+  }
+};
 
+/// Of the whole matrix, or of its upper trapezoid alone.
 template <class T>
-bool trapezoid_is_finite(const HostMatrix<T>& factors) {
-  bool finite = true;
-  for (index_t j = 0; factors.size() != 0 && j < factors.cols(); ++j)
-    finite &= all_finite(factors.data() + j * factors.ld(), std::min(j + 1, factors.rows()));
-  return finite;
+Extent extent(const HostMatrix<T>& a, bool triangle) {
+  if (a.size() == 0) return {};
+  std::vector<Extent> columns(static_cast<std::size_t>(a.cols()));
+  for_each_column(a.rows(), a.cols(), [&](index_t j) {
+    T largest = 0;
+    bool finite = true;
+    for (index_t i = 0, end = triangle ? std::min(j + 1, a.rows()) : a.rows(); i < end; ++i) {
+      const T x = std::abs(a(i, j));
+      largest = std::max(largest, x);
+      finite &= x <= std::numeric_limits<T>::max();
+    }
+    columns[static_cast<std::size_t>(j)] = {static_cast<double>(largest), finite};
+  });
+  Extent whole;
+  for (const Extent& column : columns) whole.include(column);
+  return whole;
 }
 
-/// Columns first … first + count - 1 in double, scaled, without gaps; of R's `rows`, only the upper trapezoid.
+/// Columns first … first + count - 1 in double, scaled, without gaps, in the caller's memory; of R's `rows`, only the
+/// upper trapezoid.
+template <class T>
+void copy_columns(std::vector<double>& out, const HostMatrix<T>& a, index_t first, index_t count, index_t rows,
+                  bool triangle, Scaling scaled) {
+  out.resize(std::max(out.size(), static_cast<std::size_t>(rows * count)));
+  for_each_column(rows, count, [&](index_t j) {
+    double* const column = out.data() + j * rows;
+    const index_t end = triangle ? std::min(rows, first + j + 1) : rows;
+    for (index_t i = 0; i < end; ++i) column[i] = scaled(static_cast<double>(a(i, first + j)));
+    std::fill(column + end, column + rows, 0.0);
+  });
+}
 template <class T>
 std::vector<double> columns(const HostMatrix<T>& a, index_t first, index_t count, index_t rows, bool triangle,
                             Scaling scaled) {
-  std::vector<double> out(static_cast<std::size_t>(rows * count), 0.0);
-  for (index_t j = 0; j < count; ++j)
-    for (index_t i = 0; i < (triangle ? std::min(rows, first + j + 1) : rows); ++i)
-      out[static_cast<std::size_t>(i + j * rows)] = scaled(static_cast<double>(a(i, first + j)));
+  std::vector<double> out;
+  copy_columns(out, a, first, count, rows, triangle, scaled);
   return out;
 }
 
@@ -87,9 +118,10 @@ std::vector<double> times_signs(const HostMatrix<T>& a, index_t rows, bool trian
   std::vector<double> y(static_cast<std::size_t>(rows * vectors), 0.0);
   const std::vector<double> x = signs(a.cols(), vectors, seed);
   constexpr index_t width = 256;
+  std::vector<double> block;  // one for all: fresh memory costs more than the product
   for (index_t first = 0; first < a.cols() && rows > 0; first += width) {
     const index_t count = std::min(width, a.cols() - first);
-    const auto block = columns(a, first, count, rows, triangle, scaled);
+    copy_columns(block, a, first, count, rows, triangle, scaled);
     blas::gemm<double>(Op::none, Op::none, rows, vectors, count, 1.0, block.data(), rows, x.data() + first, a.cols(),
                        1.0, y.data(), rows);
   }
@@ -102,12 +134,12 @@ template <class T>
 QrError qr_error(const HostMatrix<T>& a, const HostMatrix<T>& factors, const HostMatrix<T>& q) {
   const index_t m = a.rows(), n = a.cols(), k = std::min(m, n), formed = q.cols();
   QrError result;
-  result.finite = all_finite(q.data(), q.size()) && trapezoid_is_finite(factors);
+  result.finite = extent(q, false).finite && extent(factors, true).finite;
   if (m == 0) return result;
   const blas::Threads threads(all_cores());
   const std::vector<double> Q = columns(q, 0, formed, m, false, Scaling(0));
   constexpr index_t width = 512;  // columns at once: A and R in double need not fit in memory as a whole
-  const int exponent = largest_exponent(a);
+  const int exponent = extent(a, false).exponent();
   long double distance = 0, norm = 0;
   for (index_t first = 0; first < n; first += width) {
     const index_t count = std::min(width, n - first);
@@ -135,10 +167,9 @@ template <class T>
 QrSample<T>::QrSample(const HostMatrix<T>& factors, index_t vectors, std::uint64_t seed)
     : n_(factors.cols()), k_(std::min(factors.rows(), factors.cols())), vectors_(vectors), seed_(seed) {
   const blas::Threads threads(all_cores());
-  finite_ = trapezoid_is_finite(factors);
-  for (index_t j = 0; j < n_ && finite_; ++j)
-    for (index_t i = 0; i < std::min(j + 1, k_); ++i)
-      if (factors(i, j) != T(0)) scale_ = std::max(scale_, std::ilogb(factors(i, j)));
+  const Extent of_r = extent(factors, true);
+  finite_ = of_r.finite;
+  scale_ = of_r.exponent();
   const auto rx = times_signs(factors, k_, true, Scaling(scale_), vectors, seed);
   block_ = HostMatrix<T>::zeros(factors.rows(), 3 * vectors);
   for (index_t j = 0; j < vectors; ++j)
@@ -153,7 +184,7 @@ template <class T>
 QrError QrSample<T>::error(const HostMatrix<T>& a, const HostMatrix<T>& product) const {
   const index_t m = a.rows();
   QrError result;
-  result.finite = finite_ && all_finite(product.data(), product.size());
+  result.finite = finite_ && extent(product, false).finite;
   if (m == 0 || k_ == 0) return result;
   const blas::Threads threads(all_cores());
   const auto q = columns(product, 0, product.cols(), m, false, Scaling(0));
