@@ -1,15 +1,10 @@
 #pragma once
 
+#include "codelets/tridiagonal.hpp"
 #include "runtime/graph.hpp"
 #include "tiles/tridiagonal.hpp"
 
 namespace tesela {
-
-/// Which way the unknowns of one system lie in memory.
-enum class SystemsIn : std::uint8_t {
-  columns,  ///< each column of B is a right-hand side: n x k
-  rows,     ///< each row is (an interleaved batch): k x n
-};
 
 struct TridiagonalOptions {
   SystemsIn systems = SystemsIn::columns;

@@ -5,6 +5,7 @@
 #include <starpu.h>
 
 #include <algorithm>
+#include <cstring>
 #include <thread>
 
 namespace tesela::bench {
@@ -44,5 +45,22 @@ PausedWorkers::~PausedWorkers() {
 }
 
 void settle() { std::this_thread::sleep_for(std::chrono::milliseconds(60)); }
+
+double host_copy_ceiling() {
+  const std::size_t team_size = std::max(1u, std::thread::hardware_concurrency());
+  const std::size_t share = (std::size_t{256} << 20) / team_size;
+  std::vector<char> from(share * team_size, 1), to(share * team_size, 2);
+  const auto timings = alternate(
+      {{"ceiling",
+        [&] {
+          return seconds_of([&] {
+            std::vector<std::jthread> team;
+            for (std::size_t t = 0; t < team_size; ++t)
+              team.emplace_back([&, t] { std::memcpy(to.data() + t * share, from.data() + t * share, share); });
+          });
+        }}},
+      7);
+  return 2e-9 * static_cast<double>(from.size()) / timings.front().median();
+}
 
 }  // namespace tesela::bench

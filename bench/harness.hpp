@@ -56,4 +56,8 @@ class PausedWorkers {
 /// Waits until the threads of the run before have gone to sleep: OpenBLAS's spin for some 30 ms after a call.
 void settle();
 
+/// The most that the cores do, measured now: GB/s of a copy within host memory by all of them, read and written bytes
+/// counted.
+double host_copy_ceiling();
+
 }  // namespace tesela::bench

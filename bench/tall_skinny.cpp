@@ -137,24 +137,6 @@ Peer cusolver_r(const TallSkinnyData<T>& data) {
           }};
 }
 
-/// GB/s, read and written bytes counted, of a copy within host memory by all cores.
-double host_copy_ceiling() {
-  const std::size_t team_size = std::max(1u, std::thread::hardware_concurrency());
-  const std::size_t share = (std::size_t{256} << 20) / team_size;
-  std::vector<char> from(share * team_size, 1), to(share * team_size, 2);
-  const auto timings = alternate(
-      {{"ceiling",
-        [&] {
-          return seconds_of([&] {
-            std::vector<std::jthread> team;
-            for (std::size_t t = 0; t < team_size; ++t)
-              team.emplace_back([&, t] { std::memcpy(to.data() + t * share, from.data() + t * share, share); });
-          });
-        }}},
-      7);
-  return 2e-9 * static_cast<double>(from.size()) / timings.front().median();
-}
-
 /// The copy rate of the memory that A lies in.
 double copy_ceiling_of(const TallSkinnyBenchOptions& o, const Runtime& runtime, Report& report) {
   const PausedWorkers paused;

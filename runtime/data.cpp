@@ -55,7 +55,11 @@ Data::~Data() {
     // A task that cannot be submitted is dropped, with nobody here to tell.
   }
   state_->remove(*this);
-  release();
+  if (handle_ != nullptr && on_release_ == OnRelease::drop && held_on_host_ == 0 && combine_calls_.empty())
+    // Tasks that were inserted keep the contents until they have run: an algorithm's temporaries make nobody wait.
+    starpu_data_unregister_submit(static_cast<starpu_data_handle_t>(std::exchange(handle_, nullptr)));
+  else
+    release();
 }
 
 void Data::release() noexcept {

@@ -1,0 +1,201 @@
+#include "bench/device.hpp"
+#include "bench/tridiag_peers.hpp"
+
+#if TESELA_WITH_CUDA
+
+#include "bench/generate.hpp"
+
+#include <cuda_runtime.h>
+
+#include <array>
+#include <cusparse.h>
+
+namespace tesela::bench {
+namespace {
+
+/// cuSPARSE's functions for T by one name.
+template <class T>
+struct Gtsv;
+template <>
+struct Gtsv<float> {
+  static constexpr auto solve = cusparseSgtsv2;
+  static constexpr auto solve_bytes = cusparseSgtsv2_bufferSizeExt;
+  static constexpr auto nopivot = cusparseSgtsv2_nopivot;
+  static constexpr auto nopivot_bytes = cusparseSgtsv2_nopivot_bufferSizeExt;
+  static constexpr auto strided = cusparseSgtsv2StridedBatch;
+  static constexpr auto strided_bytes = cusparseSgtsv2StridedBatch_bufferSizeExt;
+  static constexpr auto interleaved = cusparseSgtsvInterleavedBatch;
+  static constexpr auto interleaved_bytes = cusparseSgtsvInterleavedBatch_bufferSizeExt;
+};
+template <>
+struct Gtsv<double> {
+  static constexpr auto solve = cusparseDgtsv2;
+  static constexpr auto solve_bytes = cusparseDgtsv2_bufferSizeExt;
+  static constexpr auto nopivot = cusparseDgtsv2_nopivot;
+  static constexpr auto nopivot_bytes = cusparseDgtsv2_nopivot_bufferSizeExt;
+  static constexpr auto strided = cusparseDgtsv2StridedBatch;
+  static constexpr auto strided_bytes = cusparseDgtsv2StridedBatch_bufferSizeExt;
+  static constexpr auto interleaved = cusparseDgtsvInterleavedBatch;
+  static constexpr auto interleaved_bytes = cusparseDgtsvInterleavedBatch_bufferSizeExt;
+};
+
+void check(int status, const char* call) { check_device(status, call); }
+
+struct Stream {
+  Stream() {
+    select_first_device();
+    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
+    check(cusparseCreate(&handle), "cusparseCreate");
+    check(cusparseSetStream(handle, stream), "cusparseSetStream");
+  }
+  ~Stream() {
+    cusparseDestroy(handle);
+    cudaStreamDestroy(stream);
+  }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  cudaStream_t stream = nullptr;
+  cusparseHandle_t handle = nullptr;
+};
+
+/// The arrays of a layout in the memory of device 0: B in several copies, and where they are overwritten the bands too.
+template <class T>
+class DeviceSystems {
+ public:
+  DeviceSystems(const TridiagData<T>& data, SystemsIn systems, index_t copies, index_t band_copies)
+      : data_(&data), systems_(systems), shape_(data.what().shape(systems)) {
+    for (index_t c = 0; c < band_copies; ++c)
+      for (const Band band : {Band::dl, Band::d, Band::du}) bands_[index(band)].push_back(allocate());
+    for (index_t c = 0; c < copies; ++c) b_.push_back(allocate());
+    restore_bands();
+  }
+
+  T* band(Band band, index_t copy) const {
+    const auto& copies = bands_[index(band)];
+    return copies[static_cast<std::size_t>(copy) % copies.size()]->template as<T>();
+  }
+  T* b(index_t copy) const { return b_[static_cast<std::size_t>(copy)]->template as<T>(); }
+  std::size_t bytes() const { return static_cast<std::size_t>(shape_.rows * shape_.cols) * sizeof(T); }
+
+  void restore_b() const {
+    for (const auto& copy : b_) write(Band::b, copy->template as<T>());
+  }
+  /// cuSPARSE wants zeros outside the matrix: dl of each first row, du of each last one.
+  void restore_bands() const {
+    for (index_t c = 0; c < static_cast<index_t>(bands_[0].size()); ++c) {
+      for (const Band which : {Band::dl, Band::d, Band::du}) write(which, band(which, c));
+      const index_t n = data_->what().n, batch = data_->what().batch;
+      if (systems_ == SystemsIn::columns) {
+        clear(band(Band::dl, c), n, 1, batch);
+        clear(band(Band::du, c) + n - 1, n, 1, batch);
+      } else {
+        clear(band(Band::dl, c), batch, batch, 1);
+        clear(band(Band::du, c) + (n - 1) * batch, batch, batch, 1);
+      }
+    }
+    check(cudaDeviceSynchronize(), "cudaMemset2D");
+  }
+
+ private:
+  static std::size_t index(Band band) { return static_cast<std::size_t>(band); }
+  std::unique_ptr<DeviceMemory> allocate() const { return std::make_unique<DeviceMemory>(bytes()); }
+  void write(Band band, T* a) const { generate(a, shape_.rows, shape_.cols, data_->generator(band)); }
+  static void clear(T* a, index_t ld, index_t rows, index_t cols) {
+    const auto size = [](index_t elements) { return static_cast<std::size_t>(elements) * sizeof(T); };
+    check(cudaMemset2D(a, size(ld), 0, size(rows), static_cast<std::size_t>(cols)), "cudaMemset2D");
+  }
+
+  const TridiagData<T>* data_;
+  SystemsIn systems_;
+  Shape shape_;
+  std::array<std::vector<std::unique_ptr<DeviceMemory>>, 3> bands_;
+  std::vector<std::unique_ptr<DeviceMemory>> b_;
+};
+
+template <class T>
+class CusparseTridiag : public TridiagSolver<T> {
+ public:
+  CusparseTridiag(const std::string& name, const TridiagData<T>& data, SystemsIn systems, index_t solves,
+                  std::shared_ptr<const Stream> stream, std::shared_ptr<const DeviceSystems<T>> arrays)
+      : TridiagSolver<T>(name, systems, solves),
+        n_(static_cast<int>(data.what().n)),
+        batch_(static_cast<int>(data.what().batch)),
+        stream_(std::move(stream)),
+        arrays_(std::move(arrays)) {
+    std::size_t bytes = 0;
+    call(0, &bytes);
+    work_ = std::make_unique<DeviceMemory>(bytes);
+  }
+
+  void restore() override {
+    select_first_device();
+    if (interleaved()) arrays_->restore_bands();
+    arrays_->restore_b();
+  }
+  void start(index_t copy) override { call(copy, nullptr); }
+  void wait() override { check(cudaStreamSynchronize(stream_->stream), "cudaStreamSynchronize after cuSPARSE"); }
+  void copy_solution(index_t copy, T* x) const override {
+    check(cudaMemcpy(x, arrays_->b(copy), arrays_->bytes(), cudaMemcpyDeviceToHost), "cudaMemcpy");
+  }
+
+ private:
+  bool interleaved() const { return this->systems() == SystemsIn::rows; }
+
+  /// Solves, or asks how large the workspace must be.
+  void call(index_t copy, std::size_t* bytes) const {
+    using F = Gtsv<T>;
+    const cusparseHandle_t handle = stream_->handle;
+    T *dl = arrays_->band(Band::dl, copy), *d = arrays_->band(Band::d, copy), *du = arrays_->band(Band::du, copy);
+    T* b = arrays_->b(copy);
+    void* work = work_ ? work_->template as<void>() : nullptr;
+    if (this->name() == "gtsv2")
+      check(bytes != nullptr ? F::solve_bytes(handle, n_, 1, dl, d, du, b, n_, bytes)
+                             : F::solve(handle, n_, 1, dl, d, du, b, n_, work),
+            "cusparse gtsv2");
+    else if (this->name() == "gtsv2-nopivot")
+      check(bytes != nullptr ? F::nopivot_bytes(handle, n_, 1, dl, d, du, b, n_, bytes)
+                             : F::nopivot(handle, n_, 1, dl, d, du, b, n_, work),
+            "cusparse gtsv2_nopivot");
+    else if (!interleaved())
+      check(bytes != nullptr ? F::strided_bytes(handle, n_, dl, d, du, b, batch_, n_, bytes)
+                             : F::strided(handle, n_, dl, d, du, b, batch_, n_, work),
+            "cusparse gtsv2StridedBatch");
+    else {
+      const int algorithm = this->name().back() - '0';
+      check(bytes != nullptr ? F::interleaved_bytes(handle, algorithm, n_, dl, d, du, b, batch_, bytes)
+                             : F::interleaved(handle, algorithm, n_, dl, d, du, b, batch_, work),
+            "cusparse gtsvInterleavedBatch");
+    }
+  }
+
+  int n_, batch_;
+  std::shared_ptr<const Stream> stream_;
+  std::shared_ptr<const DeviceSystems<T>> arrays_;
+  std::unique_ptr<DeviceMemory> work_;
+};
+
+}  // namespace
+
+template <class T>
+TridiagSolvers<T> cusparse_tridiag(const TridiagData<T>& data, const std::vector<std::string>& names, index_t solves) {
+  TridiagSolvers<T> solvers;
+  const auto stream = std::make_shared<const Stream>();
+  std::shared_ptr<const DeviceSystems<T>> columns, rows;
+  const index_t fewer = ceil_div(solves, 4);
+  for (const std::string& name : names) {
+    const bool interleaved = name.starts_with("interleaved");
+    auto& arrays = interleaved ? rows : columns;
+    const index_t copies = interleaved ? fewer : solves;
+    const SystemsIn systems = interleaved ? SystemsIn::rows : SystemsIn::columns;
+    if (!arrays) arrays = std::make_shared<const DeviceSystems<T>>(data, systems, copies, interleaved ? copies : 1);
+    solvers.push_back(std::make_unique<CusparseTridiag<T>>(name, data, systems, copies, stream, arrays));
+  }
+  return solvers;
+}
+
+template TridiagSolvers<float> cusparse_tridiag(const TridiagData<float>&, const std::vector<std::string>&, index_t);
+template TridiagSolvers<double> cusparse_tridiag(const TridiagData<double>&, const std::vector<std::string>&, index_t);
+
+}  // namespace tesela::bench
+
+#endif

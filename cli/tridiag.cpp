@@ -1,0 +1,308 @@
+#include "algorithms/thomas.hpp"
+#include "cli/command.hpp"
+#include "cli/progress.hpp"
+#include "cli/report.hpp"
+#include "cli/sizes.hpp"
+#include "cli/trace_report.hpp"
+#include "cli/tridiag_problem.hpp"
+#include "tiles/file_formats.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+namespace tesela::cli {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  TridiagInput input;
+  std::string sizes, tile, out;
+  std::string method = "auto";
+
+  bool pivots() const { return method == "auto" || method == "lapack"; }
+};
+
+/// Where a matrix proved singular, counted from 0 over all of them.
+struct Failure {
+  index_t row = 0, matrix = 0;
+};
+
+/// Inserts the solution of one part, which holds B in X.
+template <class T>
+void insert_solution(Graph& g, const Options& o, const TridiagTiles<T>& part) {
+  if (part.X.m() == 0 || part.X.n() == 0) return;
+  if (o.method == "auto") return tridiagonal_solve(g, part.A, part.X, o.input.options());
+  if (o.method == "thomas") return thomas(g, part.A, part.X);
+  gtsv(g, part.A, part.X);
+}
+
+/// How often the equations of n unknowns are reduced to fewer.
+index_t reduction_levels(const Options& o, index_t n, index_t along) {
+  return o.method == "auto" ? (n > along ? 2 : 1) : 0;
+}
+
+TridiagCut suitable_cut(const Options& o, const Runtime& runtime, index_t n, index_t batch) {
+  TridiagCut how;
+  how.one_matrix = batch > 1 && (o.method != "auto" || o.input.rhs != 1);
+  if (!o.tile.empty()) {
+    const auto sizes = parse_sizes("--tile", o.tile, "MB or MBxNB", 2);
+    how.along = sizes.front();
+    how.across = sizes.size() > 1 ? sizes.back() : std::max<index_t>(batch * o.input.rhs, 1);
+    return how;
+  }
+  // Elements a task is worth its overhead with: on a core, what its cache holds.
+  const index_t most = runtime.gpus() > 0 ? index_t{1} << 24 : index_t{1} << 16;
+  const index_t workers = std::max<index_t>(runtime.cpus() + runtime.gpus(), 1), systems = batch * o.input.rhs;
+  const bool in_sequence = o.method != "auto";
+  how.along = std::clamp<index_t>(n, 1, in_sequence ? std::max<index_t>(n, 1) : most);
+  how.across = std::clamp<index_t>(ceil_div(systems, 2 * workers), 1, std::max<index_t>(most / how.along, 1));
+  return how;
+}
+
+template <class T>
+class Solver {
+ public:
+  Solver(const Options& o, std::vector<TridiagBlock<T>>& blocks)
+      : o_(o), blocks_(blocks), runtime_(o.common.runtime()) {
+    for (TridiagBlock<T>& block : blocks_) {
+      const TridiagCut how = suitable_cut(o, runtime_, block.n, block.batch);
+      tiles_.push_back(cut(runtime_, block, o.input.options().systems, how));
+      levels_ = std::max(levels_, reduction_levels(o, block.n, how.along));
+      largest_ = {std::max(largest_.along, how.along), std::max(largest_.across, how.across)};
+    }
+    Graph g(runtime_);
+    for (std::size_t i = 0; i < blocks_.size(); ++i) generate(g, o.input, blocks_[i], tiles_[i]);
+    g.wait();
+    for (const auto& block : tiles_)
+      for (const auto& a : {block.whole.A.dl, block.whole.A.d, block.whole.A.du, block.whole.B}) a.bring_home();
+  }
+
+  index_t levels() const { return levels_; }
+  const TridiagCut& tile() const { return largest_; }
+
+  /// Solves as often as --repeat says, and answers what was singular.
+  std::optional<Failure> run(Report& report) {
+    std::vector<double> seconds;
+    Status status;
+    const int warm_up = o_.common.repeat > 1 || !o_.common.trace_dir.empty() ? 1 : 0;
+    for (int run = -warm_up; run < o_.common.repeat; ++run) {
+      take_right_hand_sides();
+      if (run == 0 && !o_.common.trace_dir.empty()) runtime_.start_trace();
+      runtime_.reset_statistics();
+      const Stopwatch watch;
+      Graph g(runtime_, {.record = true});
+      for (const auto& block : tiles_)
+        for (const auto& part : block.parts) insert_solution(g, o_, part);
+      {
+        const ProgressBar progress(g.tasks());
+        status = g.wait();
+      }
+      for (const auto& block : tiles_) block.whole.X.bring_home();
+      if (run >= 0) seconds.push_back(watch.seconds());
+      if (run == o_.common.repeat - 1) report.measured(runtime_, g, seconds, flops());
+    }
+    if (status.ok()) return std::nullopt;
+    return find(status);
+  }
+
+ private:
+  /// X = B, and A once more for the devices to fetch.
+  void take_right_hand_sides() {
+    for (std::size_t i = 0; i < blocks_.size(); ++i) {
+      const auto& [A, B, X] = tiles_[i].whole;
+      X.copy_from(blocks_[i].b.data(), blocks_[i].b.ld());
+      for (const auto& band : {A.dl, A.d, A.du}) band.host_changed();
+    }
+  }
+
+  /// A status says where in its part: of several parts, each is asked alone.
+  Failure find(Status status) {
+    take_right_hand_sides();
+    index_t first = 0;
+    for (std::size_t i = 0; i < blocks_.size(); ++i) {
+      const TridiagBlock<T>& block = blocks_[i];
+      const auto& parts = tiles_[i].parts;
+      for (std::size_t p = 0; p < parts.size(); ++p) {
+        if (blocks_.size() > 1 || parts.size() > 1) {
+          Graph g(runtime_);
+          insert_solution(g, o_, parts[p]);
+          status = g.wait();
+        }
+        if (status.ok()) continue;
+        const index_t at = std::max<index_t>(status.info - 1, 0), system = at / block.n;
+        const index_t matrix = parts.size() > 1 ? static_cast<index_t>(p) : block.batch > 1 ? system : 0;
+        return {at % block.n, first + matrix};
+      }
+      first += block.batch;
+    }
+    return {};
+  }
+
+  /// LAPACK's count for an elimination without interchanges.
+  double flops() const {
+    double unknowns = 0;
+    for (const auto& block : blocks_) unknowns += static_cast<double>(block.n) * static_cast<double>(block.systems());
+    return 8 * unknowns;
+  }
+
+  const Options& o_;
+  std::vector<TridiagBlock<T>>& blocks_;
+  Runtime runtime_;
+  std::vector<CutBlock<T>> tiles_;
+  index_t levels_ = 0;
+  TridiagCut largest_;
+};
+
+std::vector<index_t> parse_list(const std::string& text) {
+  std::vector<index_t> sizes;
+  for (const char *at = text.data(), *const end = at + text.size();;) {
+    index_t size = 0;
+    const auto [next, error] = std::from_chars(at, end, size);
+    if (error != std::errc() || size < 0 || (next != end && *next != ',')) break;
+    sizes.push_back(size);
+    if (next == end) return sizes;
+    at = next + 1;
+  }
+  throw ArgumentError("tridiag", "--sizes", "'" + text + "' is no list of sizes like 100,200,50");
+}
+
+void settle(Options& o) {
+  TridiagInput& input = o.input;
+  input.seed = o.common.seed;
+  parse_tridiag_kind(input.random);
+  if (!o.tile.empty()) parse_sizes("--tile", o.tile, "MB or MBxNB", 2);
+  if (!o.sizes.empty()) input.sizes = parse_list(o.sizes);
+  if (o.method != "auto" && input.interleaved)
+    throw ArgumentError("tridiag", "--interleaved", "only --method auto solves systems that lie in rows");
+  if (o.method != "auto" && input.periodic)
+    throw ArgumentError("tridiag", "--periodic", "only --method auto solves periodic systems");
+  if (!o.out.empty()) require_writable(o.out);
+  o.common.require_json_creatable();
+  if (!input.d.empty()) input.take_sizes_from_files();
+  if (input.n < 0) input.n = 1 << 20;
+}
+
+void describe(Report& report, const Options& o) {
+  const TridiagInput& input = o.input;
+  report.problem() = {{"rhs", input.rhs},
+                      {"layout", input.interleaved ? "interleaved" : "contiguous"},
+                      {"periodic", input.periodic},
+                      {"method", o.method},
+                      {"input", input.d.empty() ? input.random : input.d},
+                      {"precision", o.common.precision},
+                      {"seed", o.common.seed}};
+  if (input.sizes.empty()) {
+    report.problem()["n"] = input.n;
+    report.problem()["batch"] = input.batch;
+  } else {
+    report.problem()["sizes"] = input.sizes;
+  }
+}
+
+template <class T>
+int run_tridiag(Options o) {
+  const Stopwatch whole;
+  settle(o);
+  auto blocks = load<T>(o.input);
+  Report report("tridiag", o.common);
+  describe(report, o);
+  std::optional<Failure> failure;
+  {
+    Solver<T> solver(o, blocks);
+    report.problem()["mb"] = solver.tile().along;
+    report.problem()["nb"] = solver.tile().across;
+    report.check("levels", static_cast<double>(solver.levels()));
+    failure = solver.run(report);
+  }
+  if (!o.common.trace_dir.empty()) finish_trace(o.common.trace_dir);
+
+  bool good = !failure;
+  if (failure) {
+    const bool several = blocks.size() > 1 || blocks.front().batch > 1;
+    report.check("row", static_cast<double>(failure->row));
+    if (several) report.check("matrix", static_cast<double>(failure->matrix));
+    report.fail(fmt::format("singular or not finite at row {}", failure->row) +
+                (several ? fmt::format(" of matrix {}", failure->matrix) : ""));
+  } else {
+    const TridiagChecks checks = measure(o.input, blocks);
+    report.check("residual", checks.residual);
+    report.check("residual_componentwise", checks.residual_componentwise);
+    if (o.input.known) report.check("forward_error", checks.forward_error);
+    // Far beyond any rounding.
+    good = checks.residual <= std::sqrt(static_cast<double>(std::numeric_limits<T>::epsilon()));
+    if (!std::isfinite(checks.residual))
+      report.fail("not finite");
+    else if (!good)
+      report.fail(o.pivots() ? "wrong result" : "inaccurate without pivoting");
+    if (good && !o.out.empty()) write_solution(o.out, blocks);
+  }
+  report.finish(whole.seconds());
+  return good ? done : numerical_failure;
+}
+
+const Command tridiag_command(
+    Command::Group::top, "tridiag", "A X = B, A tridiagonal: one system or many", [](CLI::App& app) {
+      auto o = std::make_shared<Options>();
+      TridiagInput& input = o->input;
+      auto* n =
+          app.add_option("--n", input.n, "unknowns of a system (default: 1048576)")->check(CLI::NonNegativeNumber);
+      auto* batch = app.add_option("--batch", input.batch, "matrices of this size")
+                        ->check(CLI::NonNegativeNumber)
+                        ->capture_default_str();
+      auto* sizes =
+          app.add_option("--sizes", o->sizes, "matrices of different sizes: N1,N2,...")->excludes(n)->excludes(batch);
+      app.add_flag("--interleaved", input.interleaved, "systems lie in rows of the arrays, not in columns")
+          ->excludes(sizes);
+      auto* rhs = app.add_option("--rhs", input.rhs, "right-hand sides of each matrix, uniform random numbers")
+                      ->check(CLI::NonNegativeNumber)
+                      ->capture_default_str();
+      app.add_option(
+             "--method", o->method,
+             "auto (row blocks with scaled partial pivoting); for comparison: thomas (no pivoting, one core), lapack "
+             "(gtsv)")
+          ->check(CLI::IsMember({"auto", "thomas", "lapack"}))
+          ->capture_default_str();
+      auto* random = app.add_option("--random", input.random, tridiag_kinds)->capture_default_str();
+      app.add_flag("--periodic", input.periodic,
+                   "dl of the first row couples to the last unknown, du of the last row to the first");
+      auto* known = app.add_flag("--known", input.known, "make B from a known X, and report the forward error");
+      auto* d =
+          app.add_option("--d", input.d, "read the diagonal, or those of a batch, from FILE (Matrix Market or .npy)");
+      auto* dl = app.add_option("--dl", input.dl,
+                                "read the lower off-diagonal from FILE: n entries, the first of which only a periodic "
+                                "system uses, or LAPACK's n - 1");
+      auto* du =
+          app.add_option("--du", input.du,
+                         "read the upper off-diagonal from FILE: n entries, the last of which only a periodic system "
+                         "uses, or LAPACK's n - 1");
+      auto* b =
+          app.add_option("--b", input.b, "read the right-hand sides from FILE (those of one matrix side by side)");
+      for (auto* one : {d, dl, du}) {
+        for (auto* other : {d, dl, du})
+          if (one != other) one->needs(other);
+        for (auto* other : {n, batch, sizes, random}) one->excludes(other);
+      }
+      b->needs(d)->excludes(rhs)->excludes(known);
+      app.add_option("--out", o->out,
+                     "write X to FILE (.mtx or .npy), in the shape of B; different sizes one below the other");
+      app.add_option("--tile", o->tile, "MB or MBxNB: equations and systems a tile (default: what suits the workers)");
+      o->common.add_to(app);
+      app.footer(
+          "Where a matrix is singular the status and the checks say its row, and of several matrices which one, "
+          "counted\n"
+          "from 0; X is not written.\n"
+          "Examples:\n"
+          "  tesela tridiag --n 1000000 --known --json -\n"
+          "  tesela tridiag --n 512 --batch 65536 --interleaved --precision s\n"
+          "  tesela tridiag --dl dl.npy --d d.npy --du du.npy --b b.npy --out x.npy");
+      return std::function<int()>(
+          [o] { return o->common.precision == "s" ? run_tridiag<float>(*o) : run_tridiag<double>(*o); });
+    });
+
+}  // namespace
+}  // namespace tesela::cli

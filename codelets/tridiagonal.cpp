@@ -1,0 +1,300 @@
+#include "codelets/tridiagonal.hpp"
+
+#include "codelets/tridiagonal_lanes.hpp"
+
+#include <vector>
+
+namespace tesela {
+namespace tridiagonal {
+namespace {
+
+#define TESELA_CLONES __attribute__((target_clones("avx512f", "fma", "default")))
+
+template <class T>
+using Vectors = Lanes<T, typename VectorOf<T>::type, 2>;
+template <class T>
+using Numbers = Lanes<T, T, 1>;
+
+/// One function of each kind: target_clones takes no template.
+#define TESELA_TRIDIAGONAL_PASSES(T, L)                                                                      \
+  TESELA_CLONES void forward(const L<T>*, const Rows<T>& rows, Segment<T>* kept, Segment<T>* segments) {     \
+    L<T> lanes;                                                                                              \
+    lanes.forward(rows, kept, segments);                                                                     \
+  }                                                                                                          \
+  TESELA_CLONES void backward(const L<T>*, const Rows<T>& rows, const Segment<T>* kept, const Ends<T>* ends, \
+                              Breakdown* broken) {                                                           \
+    L<T> lanes;                                                                                              \
+    lanes.backward(rows, kept, ends, broken);                                                                \
+  }
+TESELA_TRIDIAGONAL_PASSES(float, Vectors)
+TESELA_TRIDIAGONAL_PASSES(double, Vectors)
+TESELA_TRIDIAGONAL_PASSES(float, Numbers)
+TESELA_TRIDIAGONAL_PASSES(double, Numbers)
+
+template <class T>
+Rows<T> rows_of(const Place& place, const Block<const T>& dl, const Block<const T>& d, const Block<const T>& du,
+                const Block<T>& b) {
+  const bool columns = place.systems == SystemsIn::columns;
+  const auto strides = [&](auto* data, index_t ld, bool many) {
+    return Strided<std::remove_pointer_t<decltype(data)>>{data, columns ? 1 : ld,
+                                                          !many     ? 0
+                                                          : columns ? ld
+                                                                    : index_t{1}};
+  };
+  const auto band = [&](const Block<const T>& block) {
+    return strides(block.data, block.ld, (columns ? block.cols : block.rows) > 1);
+  };
+  return {band(dl), band(d),      band(du),    strides(b.data, b.ld, true), columns ? b.rows : b.cols,
+          true,     place.before, place.behind};
+}
+
+template <class T>
+Block<T> writable(const In<T>& tile) {
+  return {const_cast<T*>(tile.data), tile.rows, tile.cols, tile.ld};
+}
+
+template <class T>
+index_t systems_of(const Place& place, const Block<T>& b) {
+  return place.systems == SystemsIn::columns ? b.cols : b.rows;
+}
+
+/// System s of a tile, and its rows from i on.
+template <class T>
+Rows<T> part(const Rows<T>& all, index_t s, index_t i, index_t rows) {
+  Rows<T> r = all;
+  r.dl = all.dl.from(i, s), r.d = all.d.from(i, s), r.du = all.du.from(i, s), r.b = all.b.from(i, s);
+  r.rows = rows;
+  return r;
+}
+
+/// One system of a tile: as many rows in each lane as all lanes can have, one after the other, and the few that remain.
+/// What is kept: a segment for each lane, one for the rest, then what the lanes keep.
+template <class T>
+class OneSystem {
+ public:
+  static constexpr index_t lanes = Vectors<T>::lanes;
+  OneSystem(const Rows<T>& all, index_t s) : each_(all.rows / lanes) {
+    const index_t most = each_ * lanes;
+    lanes_ = part(all, s, 0, each_);
+    lanes_.systems = false;
+    for (Strided<const T>* band : {&lanes_.dl, &lanes_.d, &lanes_.du}) band->lane = each_ * band->row;
+    lanes_.b.lane = each_ * lanes_.b.row;
+    rest_ = part(all, s, most, all.rows - most);
+    lanes_.behind = all.behind || rest_.rows > 0;
+    rest_.before = all.before || each_ > 0;
+  }
+
+  Segment<T> reduce(Segment<T>* kept) const {
+    if (each_ > 0) forward(static_cast<Vectors<T>*>(nullptr), lanes_, kept + lanes + 1, kept);
+    if (rest_.rows > 0)
+      forward(static_cast<Numbers<T>*>(nullptr), rest_, static_cast<Segment<T>*>(nullptr), kept + lanes);
+    Joint<T> joints[lanes + 1];
+    return joined(kept, joints);
+  }
+
+  /// Returns the first row that broke down, counted from 1, or 0.
+  Breakdown substitute(const Segment<T>* kept, const Ends<T>& whole) const {
+    Joint<T> joints[lanes + 1];
+    joined(kept, joints);
+    Ends<T> ends[lanes + 1];
+    T e = whole.e, f = whole.f;
+    Breakdown broken = 0;
+    for (index_t l = parts() - 1; l >= 0; --l) {
+      Ends<T>& own = ends[l] = {whole.a, whole.b, e, f};
+      if (l == 0) break;
+      if (joints[l].inverse_c == T(0) || joints[l].inverse_d == T(0)) broken = first_row(l);
+      between(joints[l], {whole.a, whole.b, e, f}, own.a, own.b);
+      e = own.a, f = own.b;
+    }
+    Breakdown row[lanes];
+    const auto add = [&](index_t count, index_t first) {
+      for (index_t l = count - 1; l >= 0; --l)
+        if (row[l] > 0) broken = row[l] + first + l * each_;
+    };
+    if (rest_.rows > 0) {
+      backward(static_cast<Numbers<T>*>(nullptr), rest_, static_cast<const Segment<T>*>(nullptr), &ends[parts() - 1],
+               row);
+      add(1, each_ * lanes);
+    }
+    if (each_ > 0) {
+      backward(static_cast<Vectors<T>*>(nullptr), lanes_, kept + lanes + 1, ends, row);
+      add(lanes, 0);
+    }
+    return broken;
+  }
+
+ private:
+  index_t parts() const { return (each_ > 0 ? lanes : 0) + (rest_.rows > 0 ? 1 : 0); }
+  index_t first_row(index_t part) const { return part * each_ + 1; }
+
+  /// joints[l] joins the parts before l and part l.
+  Segment<T> joined(const Segment<T>* kept, Joint<T>* joints) const {
+    const Segment<T>* const segments = each_ > 0 ? kept : kept + lanes;
+    Segment<T> whole = segments[0];
+    for (index_t l = 1; l < parts(); ++l) whole = join(whole, segments[l], joints[l]);
+    return whole;
+  }
+
+  index_t each_;
+  Rows<T> lanes_, rest_;
+};
+
+/// Segments that a core keeps of a system.
+index_t kept_segments(index_t equations) {
+  constexpr index_t lanes = Vectors<float>::lanes;  // the more
+  return lanes + 1 + ceil_div(equations, block_rows) + lanes;
+}
+
+/// The systems of a tile: as many at a time as there are lanes, and the others one by one.
+template <class T, class Several, class One>
+void for_each_part(index_t systems, Several several, One one) {
+  constexpr index_t lanes = Vectors<T>::lanes;
+  index_t s = 0;
+  for (; s + lanes <= systems; s += lanes) several(s);
+  for (; s < systems; ++s) one(s);
+}
+
+void add(index_t row, const Place& place, index_t system, InOut<int> info) {
+  if (row > 0 && info(0, 0) == 0) info(0, 0) = static_cast<int>(row + place.n * system);
+}
+
+template <class T>
+constexpr Vectors<T>* across = nullptr;  // which pass to take
+
+template <class T>
+void solve(const Place& place, bool periodic, const Rows<T>& all, index_t systems, InOut<int> info) {
+  constexpr index_t lanes = Vectors<T>::lanes;
+  std::vector<Segment<T>> kept(static_cast<std::size_t>(kept_segments(all.rows) * (systems >= lanes ? lanes : 1)));
+  for_each_part<T>(
+      systems,
+      [&](index_t s) {
+        const Rows<T> rows = part(all, s, 0, all.rows);
+        Segment<T> whole[lanes];
+        Ends<T> ends[lanes];
+        Breakdown broken[lanes];
+        forward(across<T>, rows, kept.data(), whole);
+        bool regular[lanes];
+        for (index_t l = 0; l < lanes; ++l) regular[l] = solve_ends(whole[l], periodic, ends[l]) != T(0);
+        backward(across<T>, rows, kept.data(), ends, broken);
+        for (index_t l = 0; l < lanes; ++l) add(broken[l] > 0 || regular[l] ? broken[l] : 1, place, s + l, info);
+      },
+      [&](index_t s) {
+        const OneSystem<T> system(all, s);
+        Ends<T> ends;
+        const bool regular = solve_ends(system.reduce(kept.data()), periodic, ends) != T(0);
+        const Breakdown broken = system.substitute(kept.data(), ends);
+        add(broken > 0 || regular ? broken : 1, place, s, info);
+      });
+}
+
+template <class T>
+void reduce(const Rows<T>& all, index_t systems, const Block<Segment<T>>& work, Segment<T>* ends, index_t next) {
+  constexpr index_t lanes = Vectors<T>::lanes;
+  for_each_part<T>(
+      systems,
+      [&](index_t s) {
+        Segment<T> whole[lanes];
+        forward(across<T>, part(all, s, 0, all.rows), &work(1, s), whole);
+        for (index_t l = 0; l < lanes; ++l) ends[(s + l) * next] = whole[l];
+      },
+      [&](index_t s) { ends[s * next] = OneSystem<T>(all, s).reduce(&work(1, s)); });
+}
+
+template <class T>
+void substitute(const Place& place, const Rows<T>& all, index_t systems, const Block<const Segment<T>>& work,
+                const Block<const T>& values, index_t tile, InOut<int> info) {
+  constexpr index_t lanes = Vectors<T>::lanes;
+  const auto ends_of = [&](index_t s) {
+    const T* v = &values(2 * tile, s);
+    return Ends<T>{v[0], v[1], v[2], v[3]};
+  };
+  for_each_part<T>(
+      systems,
+      [&](index_t s) {
+        Ends<T> ends[lanes];
+        Breakdown broken[lanes];
+        for (index_t l = 0; l < lanes; ++l) ends[l] = ends_of(s + l);
+        backward(across<T>, part(all, s, 0, all.rows), &work(1, s), ends, broken);
+        for (index_t l = 0; l < lanes; ++l) add(broken[l], place, s + l, info);
+      },
+      [&](index_t s) { add(OneSystem<T>(all, s).substitute(&work(1, s), ends_of(s)), place, s, info); });
+}
+
+}  // namespace
+
+index_t work_segments(index_t equations) { return 1 + kept_segments(equations); }
+
+}  // namespace tridiagonal
+
+using namespace tridiagonal;
+
+template <class T>
+void TridiagonalSolve<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b, Scratch<Segment<T>>,
+                              InOut<int> info) noexcept {
+  if (b.rows == 0 || b.cols == 0) return;
+  Place place = args;
+  place.before = place.behind = args.periodic;
+  try {
+    solve(place, args.periodic, rows_of<T>(place, dl, d, du, b), systems_of(args, b), info);
+  } catch (...) {
+    detail::report_exception(name);
+  }
+}
+
+template <class T>
+void TridiagonalReduce<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, In<T> b, Out<Segment<T>> work,
+                               Out<Segment<T>> ends) noexcept {
+  work(0, 0).upper.e = 0;
+  reduce(rows_of<T>(args, dl, d, du, writable(b)), systems_of(args, b), work, ends.data, ends.ld);
+}
+
+template <class T>
+void TridiagonalJoin<T>::cpu(const Args& args, Out<T> values, Scratch<Joint<T>> joints, InOut<int> info,
+                             std::span<const In<Segment<T>>> ends) noexcept {
+  const auto tiles = static_cast<index_t>(ends.size());
+  for (index_t s = 0; s < values.cols; ++s) {
+    Segment<T> whole = ends[0](0, s);
+    for (index_t i = 1; i < tiles; ++i) whole = join(whole, ends[static_cast<std::size_t>(i)](0, s), joints(i, s));
+    Ends<T> outer;
+    bool regular = solve_ends(whole, args.periodic, outer) != T(0);
+    values(0, s) = outer.a, values(1, s) = outer.b;
+    values(2 * tiles, s) = outer.e, values(2 * tiles + 1, s) = outer.f;
+    for (index_t i = tiles - 1; i > 0; --i) {
+      regular = regular && joints(i, s).inverse_c != T(0) && joints(i, s).inverse_d != T(0);
+      between(joints(i, s), {outer.a, outer.b, values(2 * i + 2, s), values(2 * i + 3, s)}, values(2 * i, s),
+              values(2 * i + 1, s));
+    }
+    add(regular ? 0 : 1, args, s, info);
+  }
+}
+
+template <class T>
+void TridiagonalSubstitute<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b, InOut<Segment<T>> work,
+                                   In<T> values, InOut<int> info) noexcept {
+  const index_t systems = systems_of(args, b);
+  const auto rows = rows_of<T>(args, dl, d, du, b);
+  try {
+    Block<const Segment<T>> kept{work.data, work.rows, work.cols, work.ld};
+    std::vector<Segment<T>> own;
+    if (work(0, 0).upper.e != T(0)) {  // a GPU kept what it needs itself
+      own.resize(static_cast<std::size_t>(work.rows * systems + systems));
+      const Block<Segment<T>> all{own.data(), work.rows, systems, work.rows};
+      reduce(rows, systems, all, own.data() + work.rows * systems, 1);
+      kept = {own.data(), work.rows, systems, work.rows};
+    }
+    substitute<T>(args, rows, systems, kept, values, args.tile, info);
+  } catch (...) {
+    detail::report_exception(name);
+  }
+}
+
+template struct TridiagonalSolve<float>;
+template struct TridiagonalSolve<double>;
+template struct TridiagonalReduce<float>;
+template struct TridiagonalReduce<double>;
+template struct TridiagonalJoin<float>;
+template struct TridiagonalJoin<double>;
+template struct TridiagonalSubstitute<float>;
+template struct TridiagonalSubstitute<double>;
+
+}  // namespace tesela
