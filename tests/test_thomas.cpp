@@ -32,7 +32,9 @@ double residual(const test::OneTridiagonal<T>& p, const std::vector<T>& x) {
       x_norm = std::max(x_norm, std::abs(at(x, i)));
       b_norm = std::max(b_norm, std::abs(at(p.b, i)));
     }
-    if (const double relative = error / (a_norm * x_norm + b_norm); p.n > 0 && !(relative <= worst) && !std::isnan(worst)) worst = relative;
+    if (const double relative = error / (a_norm * x_norm + b_norm);
+        p.n > 0 && !(relative <= worst) && !std::isnan(worst))
+      worst = relative;
   }
   return worst;
 }
