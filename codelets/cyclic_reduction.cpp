@@ -50,8 +50,9 @@ void CrSubstitute<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T
   for (index_t k = 0; k < top.count; ++k)
     for (index_t j = 0; j < b.cols; ++j) top.rhs(k, j) = coarse.front()(args.coarse_first + k, j);
 
-  index_t first_bad = b.rows;
+  index_t first_bad = b.rows, step = index_t{1} << args.levels;
   for (int level = args.levels - 1; level >= 0; --level) {
+    step /= 2;
     const auto rows = levels[level], solved = levels[level + 1];
     for (index_t i = 0; i < rows.count; i += 2) {
       const cr::Equation<T> equation = rows.equation(i);
@@ -60,7 +61,7 @@ void CrSubstitute<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T
         const T below = has_below ? solved.rhs(i / 2, j) : T(0);
         const T x = cr::unknown(equation, rows.rhs(i, j), i > 0 || args.coarse_first > 0,
                                 i > 0 ? solved.rhs(i / 2 - 1, j) : above(j), has_below, below);
-        if (!cr::finite(x)) first_bad = std::min(first_bad, ((i + 1) << level) - 1);
+        if (!cr::finite(x)) first_bad = std::min(first_bad, (i + 1) * step - 1);
         rows.rhs(i, j) = x;
         if (has_below && args.how == Reduction::packed) rows.rhs(i + 1, j) = below;
       }

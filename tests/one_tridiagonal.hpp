@@ -66,7 +66,7 @@ double difference(const OneTridiagonal<T>& problem, const std::vector<T>& x, con
     for (index_t i = 0; i < problem.n; ++i) {
       const auto e = static_cast<std::size_t>(i + j * problem.ldb);
       const double error = std::abs(static_cast<double>(x[e]) - static_cast<double>(y[e]));
-      if (!(error <= largest)) largest = error;
+      if (!(error <= largest) && !std::isnan(largest)) largest = error;
     }
   return largest;
 }

@@ -148,7 +148,7 @@ TEST_CASE("cyclic reduction refuses what does not fit, and inserts nothing") {
   CHECK(g.tasks() == 0);
 }
 
-TEST_CASE("hybrid cyclic reduction needs a core") {
+TEST_CASE("hybrid cyclic reduction needs a core", "[gpu]") {
   test::require_gpu();
   Runtime runtime({.cpus = 0});
   const test::OneTridiagonal<double> problem(10, 1, 1);

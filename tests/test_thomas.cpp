@@ -26,12 +26,15 @@ double residual(const test::OneTridiagonal<T>& p, const std::vector<T>& x) {
       const auto e = static_cast<std::size_t>(i);
       const double l = i > 0 ? static_cast<double>(p.dl[e]) : 0, m = static_cast<double>(p.d[e]),
                    u = i + 1 < p.n ? static_cast<double>(p.du[e]) : 0;
-      error = std::max(error, std::abs(l * at(x, i - 1) + m * at(x, i) + u * at(x, i + 1) - at(p.b, i)));
+      const double e_i = std::abs(l * at(x, i - 1) + m * at(x, i) + u * at(x, i + 1) - at(p.b, i));
+      if (!(e_i <= error) && !std::isnan(error)) error = e_i;
       a_norm = std::max(a_norm, std::abs(l) + std::abs(m) + std::abs(u));
       x_norm = std::max(x_norm, std::abs(at(x, i)));
       b_norm = std::max(b_norm, std::abs(at(p.b, i)));
     }
-    if (p.n > 0) worst = std::max(worst, error / (a_norm * x_norm + b_norm));
+    if (const double relative = error / (a_norm * x_norm + b_norm);
+        p.n > 0 && !(relative <= worst) && !std::isnan(worst))
+      worst = relative;
   }
   return worst;
 }
