@@ -41,8 +41,8 @@ void settle_options(TridiagOptions& o) {
   if (o.peers.empty()) {
     o.peers = {"tesela"};
     if (o.batch > 1) o.peers.emplace_back("tesela-rows");
-    for (const std::string& peer : o.on_device() ? o.batch > 1 ? cusparse_batch : cusparse_single
-                                                 : std::vector<std::string>{"lapack", "thomas"})
+    for (const std::string& peer :
+         o.on_device() ? o.batch > 1 ? cusparse_batch : cusparse_single : std::vector<std::string>{"lapack", "thomas"})
       o.peers.push_back(peer);
   }
   const auto refuse = [](const std::string& peer, const std::string& why) {
@@ -243,9 +243,10 @@ void run(TridiagOptions o) {
   Report report("tridiag", o, &runtime);
   const double ceiling = copy_ceiling_of(o, runtime, report);
   for (const index_t n : o.n) run_case<T>(o, runtime, report, n, ceiling);
-  report.note(fmt::format("rates: {} bytes an unknown (four arrays read, one written) over the time, whatever a peer "
-                          "moves; matrices are {}; times are of one solve",
-                          5 * sizeof(T), o.random));
+  report.note(
+      fmt::format("rates: {} bytes an unknown (four arrays read, one written) over the time, whatever a peer "
+                  "moves; matrices are {}; times are of one solve",
+                  5 * sizeof(T), o.random));
   if (o.on_device())
     report.note(
         "everything stays on the devices, B and what a peer overwrites are put back outside the time; cuSPARSE runs on "
@@ -279,7 +280,8 @@ const cli::Command tridiag_command(
           ->delimiter(',')
           ->check(CLI::IsMember({"tesela", "tesela-rows", "lapack", "thomas", "gtsv2", "gtsv2-nopivot", "strided",
                                  "interleaved-0", "interleaved-1", "interleaved-2"}));
-      app.add_option("--data", o->data, "host: transfers are timed; device: everything stays on the GPUs (default with one)")
+      app.add_option("--data", o->data,
+                     "host: transfers are timed; device: everything stays on the GPUs (default with one)")
           ->check(CLI::IsMember({"host", "device"}));
       return std::function<int()>(
           [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });

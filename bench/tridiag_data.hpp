@@ -20,9 +20,7 @@ struct TridiagCase {
   std::uint64_t seed = 1;
   bool on_device = false;
 
-  Shape shape(SystemsIn systems) const {
-    return systems == SystemsIn::columns ? Shape{n, batch} : Shape{batch, n};
-  }
+  Shape shape(SystemsIn systems) const { return systems == SystemsIn::columns ? Shape{n, batch} : Shape{batch, n}; }
   TileShape tile(SystemsIn systems) const {
     const index_t rows = batch == 1 ? std::max<index_t>(ceil_div(n, tiles), 1) : n;
     const index_t across = batch == 1 ? 1 : ceil_div(batch, tiles);
@@ -76,11 +74,11 @@ class TridiagSolver {
   SystemsIn systems() const { return systems_; }
   index_t solves() const { return solves_; }
 
-  virtual bool uses_workers() const { return false; }           ///< StarPU's
-  virtual void restore() = 0;                                   ///< B, and whatever else solving overwrote
-  virtual void start(index_t copy) = 0;                         ///< begins to solve with one copy of B
-  virtual void wait() = 0;                                      ///< until all that was begun is done
-  virtual void copy_solution(index_t copy, T* x) const = 0;     ///< to host memory
+  virtual bool uses_workers() const { return false; }        ///< StarPU's
+  virtual void restore() = 0;                                ///< B, and whatever else solving overwrote
+  virtual void start(index_t copy) = 0;                      ///< begins to solve with one copy of B
+  virtual void wait() = 0;                                   ///< until all that was begun is done
+  virtual void copy_solution(index_t copy, T* x) const = 0;  ///< to host memory
 
  private:
   std::string name_;

@@ -122,8 +122,8 @@ TEST_CASE("bench tridiag solves batches in both layouts") {
 
 TEST_CASE("a peer that does not solve the systems is named and not timed") {
   const TemporaryFolder folder;
-  const Outcome run = run_bench(folder, {"--n", "64", "--batch", "20000", "--random", "uniform", "--precision", "s", "--data", "host",
-                                         "--ncuda", "0", "--peers", "lapack,thomas"});
+  const Outcome run = run_bench(folder, {"--n", "64", "--batch", "20000", "--random", "uniform", "--precision", "s",
+                                         "--data", "host", "--ncuda", "0", "--peers", "lapack,thomas"});
   CAPTURE(run.err);
   REQUIRE(run.code == 0);
   CHECK(peers_in(folder / "tridiag.csv") == std::map<std::string, int>{{"lapack", 2}});
