@@ -1,6 +1,7 @@
 #include "bench/device.hpp"
 #include "bench/report.hpp"
 #include "bench/tridiag_peers.hpp"
+#include "cli/tridiag_problem.hpp"
 #include "runtime/config.hpp"
 #include "runtime/topology.hpp"
 
@@ -198,7 +199,8 @@ std::vector<double> keep_the_right(const TridiagData<T>& data, TridiagSolvers<T>
 template <class T>
 void run_case(const TridiagOptions& o, Runtime& runtime, Report& report, index_t n, double ceiling) {
   const index_t tiles = suitable_tiles(runtime, o, n);
-  const TridiagData<T> data(runtime, {n, o.batch, tiles, o.random == "dominant", o.common.seed, o.on_device()});
+  const TridiagData<T> data(runtime,
+                            {n, o.batch, tiles, cli::parse_tridiag_kind(o.random), o.common.seed, o.on_device()});
   const index_t solves = suitable_solves(o, data.bytes() / 5);
   auto solvers = make_solvers(o, data, solves);
   const std::string title = o.batch > 1 ? fmt::format("{} x {}", o.batch, n) : fmt::format("n = {}", n);
@@ -273,8 +275,8 @@ const cli::Command tridiag_command(
       app.add_option("--solves", o->solves, "with as many copies of B, fewer where they are large")
           ->check(CLI::PositiveNumber)
           ->capture_default_str();
-      app.add_option("--random", o->random, "the matrices: dl and du uniform, d = 3 (dominant) or uniform as well")
-          ->check(CLI::IsMember({"dominant", "uniform"}))
+      app.add_option("--random", o->random, cli::tridiag_kinds)
+          ->check(CLI::IsMember({"dominant", "uniform", "toeplitz", "zero-diagonal", "near-singular"}))
           ->capture_default_str();
       app.add_option("--peers", o->peers, "who competes; the first is whom the others are compared with")
           ->delimiter(',')

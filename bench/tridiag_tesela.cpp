@@ -1,4 +1,5 @@
 #include "algorithms/matrices.hpp"
+#include "algorithms/tridiagonal_matrices.hpp"
 #include "bench/harness.hpp"
 #include "bench/tridiag_peers.hpp"
 
@@ -24,9 +25,12 @@ class TeselaTridiag : public TridiagSolver<T> {
     if (host_) return map();
     Graph g(data_->runtime());
     const bool first = !bands_;
-    if (first) bands_ = Tridiagonal<T>{generate(g, Band::dl), generate(g, Band::d), generate(g, Band::du)};
-    for (index_t c = 0; first && c < this->solves(); ++c) rhs_.push_back(matrix("B"));
-    for (const TileMatrix<T>& B : rhs_) fill(g, B, data_->generator(Band::b));
+    if (first) {
+      bands_ = Tridiagonal<T>{matrix("dl"), matrix("d"), matrix("du")};
+      fill(g, *bands_, data_->what().kind, data_->what().seed, {.systems = this->systems()});
+      for (index_t c = 0; c < this->solves(); ++c) rhs_.push_back(matrix("B"));
+    }
+    for (const TileMatrix<T>& B : rhs_) fill(g, B, data_->b());
     g.wait();
     if (first)
       for (const TileMatrix<T>* band : {&bands_->dl, &bands_->d, &bands_->du}) place(g, *band);
@@ -59,11 +63,6 @@ class TeselaTridiag : public TridiagSolver<T> {
     const Shape shape = data_->what().shape(this->systems());
     return TileMatrix<T>(data_->runtime(), shape.rows, shape.cols, data_->what().tile(this->systems()), name);
   }
-  TileMatrix<T> generate(Graph& g, Band band) const {
-    auto A = matrix("A");
-    fill(g, A, data_->generator(band));
-    return A;
-  }
 
   /// The arrays of one tile belong together, and device g holds the g-th share of the tiles.
   void place(Graph& g, const TileMatrix<T>& A) const {
@@ -83,8 +82,8 @@ class TeselaTridiag : public TridiagSolver<T> {
       return TileMatrix<T>::map(data_->runtime(), a, shape.rows, shape.cols, shape.rows,
                                 data_->what().tile(this->systems()), name);
     };
-    bands_ = Tridiagonal<T>{mapped(host_->band(Band::dl), "dl"), mapped(host_->band(Band::d), "d"),
-                            mapped(host_->band(Band::du), "du")};
+    const TridiagonalRow<T*> bands = host_->bands();
+    bands_ = Tridiagonal<T>{mapped(bands.dl, "dl"), mapped(bands.d, "d"), mapped(bands.du, "du")};
     for (index_t c = 0; c < this->solves(); ++c) rhs_.push_back(mapped(host_->b(c), "B"));
   }
 
