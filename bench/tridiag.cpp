@@ -1,6 +1,7 @@
 #include "bench/device.hpp"
 #include "bench/report.hpp"
 #include "bench/tridiag_peers.hpp"
+#include "cli/tridiag_problem.hpp"
 #include "runtime/config.hpp"
 #include "runtime/topology.hpp"
 
@@ -41,8 +42,8 @@ void settle_options(TridiagOptions& o) {
   if (o.peers.empty()) {
     o.peers = {"tesela"};
     if (o.batch > 1) o.peers.emplace_back("tesela-rows");
-    for (const std::string& peer : o.on_device() ? o.batch > 1 ? cusparse_batch : cusparse_single
-                                                 : std::vector<std::string>{"lapack", "thomas"})
+    for (const std::string& peer :
+         o.on_device() ? o.batch > 1 ? cusparse_batch : cusparse_single : std::vector<std::string>{"lapack", "thomas"})
       o.peers.push_back(peer);
   }
   const auto refuse = [](const std::string& peer, const std::string& why) {
@@ -198,7 +199,8 @@ std::vector<double> keep_the_right(const TridiagData<T>& data, TridiagSolvers<T>
 template <class T>
 void run_case(const TridiagOptions& o, Runtime& runtime, Report& report, index_t n, double ceiling) {
   const index_t tiles = suitable_tiles(runtime, o, n);
-  const TridiagData<T> data(runtime, {n, o.batch, tiles, o.random == "dominant", o.common.seed, o.on_device()});
+  const TridiagData<T> data(runtime,
+                            {n, o.batch, tiles, cli::parse_tridiag_kind(o.random), o.common.seed, o.on_device()});
   const index_t solves = suitable_solves(o, data.bytes() / 5);
   auto solvers = make_solvers(o, data, solves);
   const std::string title = o.batch > 1 ? fmt::format("{} x {}", o.batch, n) : fmt::format("n = {}", n);
@@ -243,9 +245,10 @@ void run(TridiagOptions o) {
   Report report("tridiag", o, &runtime);
   const double ceiling = copy_ceiling_of(o, runtime, report);
   for (const index_t n : o.n) run_case<T>(o, runtime, report, n, ceiling);
-  report.note(fmt::format("rates: {} bytes an unknown (four arrays read, one written) over the time, whatever a peer "
-                          "moves; matrices are {}; times are of one solve",
-                          5 * sizeof(T), o.random));
+  report.note(
+      fmt::format("rates: {} bytes an unknown (four arrays read, one written) over the time, whatever a peer "
+                  "moves; matrices are {}; times are of one solve",
+                  5 * sizeof(T), o.random));
   if (o.on_device())
     report.note(
         "everything stays on the devices, B and what a peer overwrites are put back outside the time; cuSPARSE runs on "
@@ -272,14 +275,15 @@ const cli::Command tridiag_command(
       app.add_option("--solves", o->solves, "with as many copies of B, fewer where they are large")
           ->check(CLI::PositiveNumber)
           ->capture_default_str();
-      app.add_option("--random", o->random, "the matrices: dl and du uniform, d = 3 (dominant) or uniform as well")
-          ->check(CLI::IsMember({"dominant", "uniform"}))
+      app.add_option("--random", o->random, cli::tridiag_kinds)
+          ->check(CLI::IsMember({"dominant", "uniform", "toeplitz", "zero-diagonal", "near-singular"}))
           ->capture_default_str();
       app.add_option("--peers", o->peers, "who competes; the first is whom the others are compared with")
           ->delimiter(',')
           ->check(CLI::IsMember({"tesela", "tesela-rows", "lapack", "thomas", "gtsv2", "gtsv2-nopivot", "strided",
                                  "interleaved-0", "interleaved-1", "interleaved-2"}));
-      app.add_option("--data", o->data, "host: transfers are timed; device: everything stays on the GPUs (default with one)")
+      app.add_option("--data", o->data,
+                     "host: transfers are timed; device: everything stays on the GPUs (default with one)")
           ->check(CLI::IsMember({"host", "device"}));
       return std::function<int()>(
           [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });

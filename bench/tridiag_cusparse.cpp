@@ -7,7 +7,6 @@
 
 #include <cuda_runtime.h>
 
-#include <array>
 #include <cusparse.h>
 
 namespace tesela::bench {
@@ -64,52 +63,33 @@ class DeviceSystems {
  public:
   DeviceSystems(const TridiagData<T>& data, SystemsIn systems, index_t copies, index_t band_copies)
       : data_(&data), systems_(systems), shape_(data.what().shape(systems)) {
-    for (index_t c = 0; c < band_copies; ++c)
-      for (const Band band : {Band::dl, Band::d, Band::du}) bands_[index(band)].push_back(allocate());
+    for (index_t c = 0; c < 3 * band_copies; ++c) bands_.push_back(allocate());
     for (index_t c = 0; c < copies; ++c) b_.push_back(allocate());
     restore_bands();
   }
 
-  T* band(Band band, index_t copy) const {
-    const auto& copies = bands_[index(band)];
-    return copies[static_cast<std::size_t>(copy) % copies.size()]->template as<T>();
+  TridiagonalRow<T*> bands(index_t copy) const {
+    const std::size_t first = 3 * static_cast<std::size_t>(copy) % bands_.size();
+    return {bands_[first]->template as<T>(), bands_[first + 1]->template as<T>(), bands_[first + 2]->template as<T>()};
   }
   T* b(index_t copy) const { return b_[static_cast<std::size_t>(copy)]->template as<T>(); }
   std::size_t bytes() const { return static_cast<std::size_t>(shape_.rows * shape_.cols) * sizeof(T); }
 
   void restore_b() const {
-    for (const auto& copy : b_) write(Band::b, copy->template as<T>());
+    for (const auto& copy : b_) generate(copy->template as<T>(), shape_.rows, shape_.cols, data_->b());
   }
-  /// cuSPARSE wants zeros outside the matrix: dl of each first row, du of each last one.
   void restore_bands() const {
-    for (index_t c = 0; c < static_cast<index_t>(bands_[0].size()); ++c) {
-      for (const Band which : {Band::dl, Band::d, Band::du}) write(which, band(which, c));
-      const index_t n = data_->what().n, batch = data_->what().batch;
-      if (systems_ == SystemsIn::columns) {
-        clear(band(Band::dl, c), n, 1, batch);
-        clear(band(Band::du, c) + n - 1, n, 1, batch);
-      } else {
-        clear(band(Band::dl, c), batch, batch, 1);
-        clear(band(Band::du, c) + (n - 1) * batch, batch, batch, 1);
-      }
-    }
-    check(cudaDeviceSynchronize(), "cudaMemset2D");
+    for (index_t c = 0; 3 * c < static_cast<index_t>(bands_.size()); ++c)
+      generate(bands(c), data_->what().batch, systems_ == SystemsIn::rows, data_->bands());
   }
 
  private:
-  static std::size_t index(Band band) { return static_cast<std::size_t>(band); }
   std::unique_ptr<DeviceMemory> allocate() const { return std::make_unique<DeviceMemory>(bytes()); }
-  void write(Band band, T* a) const { generate(a, shape_.rows, shape_.cols, data_->generator(band)); }
-  static void clear(T* a, index_t ld, index_t rows, index_t cols) {
-    const auto size = [](index_t elements) { return static_cast<std::size_t>(elements) * sizeof(T); };
-    check(cudaMemset2D(a, size(ld), 0, size(rows), static_cast<std::size_t>(cols)), "cudaMemset2D");
-  }
 
   const TridiagData<T>* data_;
   SystemsIn systems_;
   Shape shape_;
-  std::array<std::vector<std::unique_ptr<DeviceMemory>>, 3> bands_;
-  std::vector<std::unique_ptr<DeviceMemory>> b_;
+  std::vector<std::unique_ptr<DeviceMemory>> bands_, b_;  // dl, d and du of each copy; copies of b
 };
 
 template <class T>
@@ -145,7 +125,7 @@ class CusparseTridiag : public TridiagSolver<T> {
   void call(index_t copy, std::size_t* bytes) const {
     using F = Gtsv<T>;
     const cusparseHandle_t handle = stream_->handle;
-    T *dl = arrays_->band(Band::dl, copy), *d = arrays_->band(Band::d, copy), *du = arrays_->band(Band::du, copy);
+    const auto [dl, d, du] = arrays_->bands(copy);
     T* b = arrays_->b(copy);
     void* work = work_ ? work_->template as<void>() : nullptr;
     if (this->name() == "gtsv2")

@@ -32,17 +32,15 @@ struct System {
   const T* x;
   index_t stride;
 
-  double element(Band band, index_t i) const {
-    const auto generator = data.generator(band);
-    return static_cast<double>(systems == SystemsIn::columns ? generator(i, number) : generator(number, i));
-  }
   double solution(index_t i) const { return static_cast<double>(x[i * stride]); }
 
   Norms norms(index_t first, index_t last) const {
     Norms all;
     for (index_t i = first; i < last; ++i) {
-      const double dl = i > 0 ? element(Band::dl, i) : 0, d = element(Band::d, i), b = element(Band::b, i);
-      const double du = i + 1 < data.what().n ? element(Band::du, i) : 0;
+      const TridiagonalRow<T> row = data.bands()(i, number);
+      const double dl = i > 0 ? static_cast<double>(row.dl) : 0, d = static_cast<double>(row.d);
+      const double du = i + 1 < data.what().n ? static_cast<double>(row.du) : 0;
+      const double b = static_cast<double>(systems == SystemsIn::columns ? data.b()(i, number) : data.b()(number, i));
       double ax = d * solution(i);
       if (i > 0) ax += dl * solution(i - 1);
       if (i + 1 < data.what().n) ax += du * solution(i + 1);
@@ -53,12 +51,6 @@ struct System {
 };
 
 }  // namespace
-
-template <class T>
-Generator<T> TridiagData<T>::generator(Band band) const {
-  if (band == Band::d && what_.dominant) return {Pattern::constant, T(3)};
-  return {Pattern::uniform, T(0), 0, 4 * what_.seed + static_cast<std::uint64_t>(band)};
-}
 
 template <class T>
 double TridiagData<T>::residual(SystemsIn systems, const T* x) const {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "algorithms/tridiagonal.hpp"
-#include "codelets/fill.hpp"
+#include "codelets/tridiagonal_fill.hpp"
 #include "runtime/runtime.hpp"
 
 #include <algorithm>
@@ -15,14 +15,12 @@ namespace tesela::bench {
 /// What is solved, and where it lives.
 struct TridiagCase {
   index_t n = 0, batch = 1;
-  index_t tiles = 1;     ///< of the rows of one system, of the systems of a batch
-  bool dominant = true;  ///< d = 3 beside uniform dl and du; else all three are uniform
+  index_t tiles = 1;  ///< of the rows of one system, of the systems of a batch
+  TridiagonalKind kind = TridiagonalKind::dominant;
   std::uint64_t seed = 1;
   bool on_device = false;
 
-  Shape shape(SystemsIn systems) const {
-    return systems == SystemsIn::columns ? Shape{n, batch} : Shape{batch, n};
-  }
+  Shape shape(SystemsIn systems) const { return systems == SystemsIn::columns ? Shape{n, batch} : Shape{batch, n}; }
   TileShape tile(SystemsIn systems) const {
     const index_t rows = batch == 1 ? std::max<index_t>(ceil_div(n, tiles), 1) : n;
     const index_t across = batch == 1 ? 1 : ceil_div(batch, tiles);
@@ -30,11 +28,7 @@ struct TridiagCase {
   }
 };
 
-/// The arrays of a tridiagonal problem.
-enum class Band : std::uint8_t { dl, d, du, b };
-
-/// The systems that the peers share, by formula: whoever needs an array generates it where it is wanted. Systems in
-/// columns and systems in rows are different numbers of one distribution.
+/// The systems that the peers share, by formula: whoever needs an array generates it where it is wanted.
 template <class T>
 class TridiagData {
  public:
@@ -42,7 +36,8 @@ class TridiagData {
 
   const TridiagCase& what() const { return what_; }
   Runtime& runtime() const { return *runtime_; }
-  Generator<T> generator(Band band) const;
+  TridiagonalGenerator<T> bands() const { return {what_.kind, what_.n, what_.seed}; }
+  Generator<T> b() const { return {Pattern::uniform, T(0), 0, ~what_.seed}; }
 
   /// Bytes that a solve must move: four arrays read, one written.
   double bytes() const {
@@ -53,8 +48,8 @@ class TridiagData {
   /// not finite. X is in host memory, without gaps.
   double residual(SystemsIn systems, const T* x) const;
 
-  /// What the residual may be: 1e-14 (single: 1e-6), ten times that where the matrix is not dominant.
-  double bound() const { return (sizeof(T) == 4 ? 1e-6 : 1e-14) * (what_.dominant ? 1 : 10); }
+  /// What the residual may be: 1e-14 (single: 1e-6), ten times that unless the matrix is dominant.
+  double bound() const { return (sizeof(T) == 4 ? 1e-6 : 1e-14) * (what_.kind == TridiagonalKind::dominant ? 1 : 10); }
 
  private:
   Runtime* runtime_;
@@ -76,11 +71,11 @@ class TridiagSolver {
   SystemsIn systems() const { return systems_; }
   index_t solves() const { return solves_; }
 
-  virtual bool uses_workers() const { return false; }           ///< StarPU's
-  virtual void restore() = 0;                                   ///< B, and whatever else solving overwrote
-  virtual void start(index_t copy) = 0;                         ///< begins to solve with one copy of B
-  virtual void wait() = 0;                                      ///< until all that was begun is done
-  virtual void copy_solution(index_t copy, T* x) const = 0;     ///< to host memory
+  virtual bool uses_workers() const { return false; }        ///< StarPU's
+  virtual void restore() = 0;                                ///< B, and whatever else solving overwrote
+  virtual void start(index_t copy) = 0;                      ///< begins to solve with one copy of B
+  virtual void wait() = 0;                                   ///< until all that was begun is done
+  virtual void copy_solution(index_t copy, T* x) const = 0;  ///< to host memory
 
  private:
   std::string name_;

@@ -18,19 +18,25 @@ template <class T>
 HostSystems<T>::HostSystems(const TridiagData<T>& data, SystemsIn systems, index_t copies) {
   const Shape shape = data.what().shape(systems);
   bytes_ = static_cast<std::size_t>(shape.rows * shape.cols) * sizeof(T);
-  for (const Band band : {Band::dl, Band::d, Band::du, Band::b}) {
-    arrays_.push_back(std::make_unique<HostBuffer>(data.runtime(), bytes_));
-    on_all_cores(shape.rows * shape.cols, [a = this->band(band), element = data.generator(band), rows = shape.rows](
-                                              index_t first, index_t last) {
-      for (index_t e = first; e < last; ++e) a[e] = element(e % rows, e / rows);
-    });
-  }
+  for (int a = 0; a < 4; ++a) arrays_.push_back(std::make_unique<HostBuffer>(data.runtime(), bytes_));
+  on_all_cores(shape.rows * shape.cols, [&](index_t first, index_t last) {
+    const auto row_of = data.bands();
+    const auto b = data.b();
+    for (index_t e = first; e < last; ++e) {
+      const index_t i = e % shape.rows, j = e / shape.rows;
+      const auto row = systems == SystemsIn::columns ? row_of(i, j) : row_of(j, i);
+      array(0)[e] = row.dl;
+      array(1)[e] = row.d;
+      array(2)[e] = row.du;
+      array(3)[e] = b(i, j);
+    }
+  });
   for (index_t c = 0; c < copies; ++c) work_.push_back(std::make_unique<HostBuffer>(data.runtime(), bytes_));
 }
 
 template <class T>
 void HostSystems<T>::restore() const {
-  for (index_t c = 0; c < copies(); ++c) std::memcpy(b(c), band(Band::b), bytes_);
+  for (index_t c = 0; c < copies(); ++c) std::memcpy(b(c), array(3), bytes_);
 }
 
 namespace {
@@ -70,9 +76,10 @@ class Lapack : public HostTridiag<T> {
 
   void restore() override {
     HostTridiag<T>::restore();
-    for (auto& copy : bands_)
-      for (std::size_t band = 0; band < 3; ++band)
-        std::memcpy(copy[band]->data(), this->host_->band(static_cast<Band>(band)), this->host_->bytes());
+    const TridiagonalRow<T*> from = this->host_->bands();
+    for (const auto& [dl, d, du] : bands_)
+      for (const auto& [to, band] : {std::pair{&dl, from.dl}, std::pair{&d, from.d}, std::pair{&du, from.du}})
+        std::memcpy((*to)->data(), band, this->host_->bytes());
   }
   void wait() override {
     if (const int info = info_.exchange(0); info != 0)
@@ -81,18 +88,18 @@ class Lapack : public HostTridiag<T> {
 
  private:
   void solve(index_t copy, index_t offset, T* b) override {
-    const auto band = [&](Band which) {
-      return static_cast<T*>(bands_[static_cast<std::size_t>(copy)][static_cast<std::size_t>(which)]->data()) + offset;
+    const auto band = [&](std::size_t which) {
+      return static_cast<T*>(bands_[static_cast<std::size_t>(copy)][which]->data()) + offset;
     };
     const int n = static_cast<int>(this->data_->what().n), one = 1;
     int info = 0;
     if constexpr (std::is_same_v<T, float>)
-      sgtsv_(&n, &one, band(Band::dl) + 1, band(Band::d), band(Band::du), b, &n, &info);
+      sgtsv_(&n, &one, band(0) + 1, band(1), band(2), b, &n, &info);
     else
-      dgtsv_(&n, &one, band(Band::dl) + 1, band(Band::d), band(Band::du), b, &n, &info);
+      dgtsv_(&n, &one, band(0) + 1, band(1), band(2), b, &n, &info);
     if (info != 0) info_ = info;
   }
-  std::vector<std::array<std::unique_ptr<HostBuffer>, 3>> bands_;  // of each copy: gtsv overwrites them
+  std::vector<std::array<std::unique_ptr<HostBuffer>, 3>> bands_;  // dl, d and du of each copy: gtsv overwrites them
   std::atomic<int> info_ = 0;
 };
 
@@ -107,9 +114,8 @@ class Thomas : public HostTridiag<T> {
  private:
   void solve(index_t, index_t offset, T* b) override {
     const index_t n = this->data_->what().n;
-    const T* dl = this->host_->band(Band::dl) + offset;
-    const T* d = this->host_->band(Band::d) + offset;
-    const T* du = this->host_->band(Band::du) + offset;
+    const TridiagonalRow<T*> bands = this->host_->bands();
+    const T *dl = bands.dl + offset, *d = bands.d + offset, *du = bands.du + offset;
     T* upper = static_cast<T*>(upper_.data()) + offset;
     T above = 0, x = 0;  // of the row before, whose diagonal is 1
     for (index_t i = 0; i < n; ++i) {

@@ -11,15 +11,16 @@ class HostSystems {
  public:
   HostSystems(const TridiagData<T>& data, SystemsIn systems, index_t copies);
 
-  T* band(Band band) const { return static_cast<T*>(arrays_[static_cast<std::size_t>(band)]->data()); }
+  TridiagonalRow<T*> bands() const { return {array(0), array(1), array(2)}; }
   T* b(index_t copy) const { return static_cast<T*>(work_[static_cast<std::size_t>(copy)]->data()); }
   index_t copies() const { return static_cast<index_t>(work_.size()); }
   std::size_t bytes() const { return bytes_; }  ///< of one array
   void restore() const;                         ///< every copy of B
 
  private:
+  T* array(std::size_t which) const { return static_cast<T*>(arrays_[which]->data()); }
   std::size_t bytes_;
-  std::vector<std::unique_ptr<HostBuffer>> arrays_, work_;
+  std::vector<std::unique_ptr<HostBuffer>> arrays_, work_;  // dl, d, du and b; copies of b
 };
 
 /// tridiagonal_solve. `host` is null for systems on the devices: each of these holds its share of the tiles.

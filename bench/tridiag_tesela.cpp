@@ -1,4 +1,5 @@
 #include "algorithms/matrices.hpp"
+#include "algorithms/tridiagonal_matrices.hpp"
 #include "bench/harness.hpp"
 #include "bench/tridiag_peers.hpp"
 
@@ -21,21 +22,25 @@ class TeselaTridiag : public TridiagSolver<T> {
   bool uses_workers() const override { return true; }
 
   void restore() override {
-    graph_.emplace(data_->runtime());
     if (host_) return map();
-    const bool first = !A_;
-    if (first) A_ = Tridiagonal<T>{generate(Band::dl), generate(Band::d), generate(Band::du)};
-    for (index_t c = 0; first && c < this->solves(); ++c) B_.push_back(matrix("B"));
-    for (const TileMatrix<T>& B : B_) fill(*graph_, B, data_->generator(Band::b));
-    graph_->wait();
+    Graph g(data_->runtime());
+    const bool first = !bands_;
+    if (first) {
+      bands_ = Tridiagonal<T>{matrix("dl"), matrix("d"), matrix("du")};
+      fill(g, *bands_, data_->what().kind, data_->what().seed, {.systems = this->systems()});
+      for (index_t c = 0; c < this->solves(); ++c) rhs_.push_back(matrix("B"));
+    }
+    for (const TileMatrix<T>& B : rhs_) fill(g, B, data_->b());
+    g.wait();
     if (first)
-      for (const TileMatrix<T>* band : {&A_->dl, &A_->d, &A_->du}) place(*band);
-    for (const TileMatrix<T>& B : B_) place(B);
+      for (const TileMatrix<T>* band : {&bands_->dl, &bands_->d, &bands_->du}) place(g, *band);
+    for (const TileMatrix<T>& B : rhs_) place(g, B);
   }
 
   void start(index_t copy) override {
-    const TileMatrix<T>& B = B_[static_cast<std::size_t>(copy)];
-    tridiagonal_solve(*graph_, *A_, B, {.systems = this->systems()});
+    const TileMatrix<T>& B = rhs_[static_cast<std::size_t>(copy)];
+    if (!graph_) graph_.emplace(data_->runtime());
+    tridiagonal_solve(*graph_, *bands_, B, {.systems = this->systems()});
     if (!host_ || data_->runtime().gpus() == 0) return;
     B.for_each_tile([&](Tile<T> tile, index_t, index_t) { graph_->bring_home(tile); });
     at_home_.push_back(B);
@@ -43,13 +48,14 @@ class TeselaTridiag : public TridiagSolver<T> {
 
   void wait() override {
     const Status status = graph_->wait();
+    graph_.reset();  // a next solve that used it would also wait for this one's status tiles again
     for (const TileMatrix<T>& B : at_home_) B.bring_home();
     at_home_.clear();
     if (!status.ok()) throw WrongResult(fmt::format("bench tridiag: {}: status {}", this->name(), status.info));
   }
 
   void copy_solution(index_t copy, T* x) const override {
-    B_[static_cast<std::size_t>(copy)].copy_to(x, data_->what().shape(this->systems()).rows);
+    rhs_[static_cast<std::size_t>(copy)].copy_to(x, data_->what().shape(this->systems()).rows);
   }
 
  private:
@@ -57,39 +63,34 @@ class TeselaTridiag : public TridiagSolver<T> {
     const Shape shape = data_->what().shape(this->systems());
     return TileMatrix<T>(data_->runtime(), shape.rows, shape.cols, data_->what().tile(this->systems()), name);
   }
-  TileMatrix<T> generate(Band band) {
-    auto A = matrix("A");
-    fill(*graph_, A, data_->generator(band));
-    return A;
-  }
 
   /// The arrays of one tile belong together, and device g holds the g-th share of the tiles.
-  void place(const TileMatrix<T>& A) {
+  void place(Graph& g, const TileMatrix<T>& A) const {
     const index_t gpus = data_->runtime().gpus(), tiles = A.mt() * A.nt();
     index_t t = 0;
     A.for_each_tile(
-        [&](Tile<T> tile, index_t, index_t) { graph_->prefetch_to_gpu(tile, static_cast<int>(t++ * gpus / tiles)); });
+        [&](Tile<T> tile, index_t, index_t) { g.prefetch_to_gpu(tile, static_cast<int>(t++ * gpus / tiles)); });
   }
 
   /// Registered anew, so that no device holds any of it.
   void map() {
-    A_.reset();
-    B_.clear();
+    bands_.reset();
+    rhs_.clear();
     host_->restore();
     const auto mapped = [&](T* a, const char* name) {
       const Shape shape = data_->what().shape(this->systems());
       return TileMatrix<T>::map(data_->runtime(), a, shape.rows, shape.cols, shape.rows,
                                 data_->what().tile(this->systems()), name);
     };
-    A_ = Tridiagonal<T>{mapped(host_->band(Band::dl), "dl"), mapped(host_->band(Band::d), "d"),
-                        mapped(host_->band(Band::du), "du")};
-    for (index_t c = 0; c < this->solves(); ++c) B_.push_back(mapped(host_->b(c), "B"));
+    const TridiagonalRow<T*> bands = host_->bands();
+    bands_ = Tridiagonal<T>{mapped(bands.dl, "dl"), mapped(bands.d, "d"), mapped(bands.du, "du")};
+    for (index_t c = 0; c < this->solves(); ++c) rhs_.push_back(mapped(host_->b(c), "B"));
   }
 
   const TridiagData<T>* data_;
   std::shared_ptr<const HostSystems<T>> host_;
-  std::optional<Tridiagonal<T>> A_;
-  std::vector<TileMatrix<T>> B_, at_home_;
+  std::optional<Tridiagonal<T>> bands_;
+  std::vector<TileMatrix<T>> rhs_, at_home_;
   std::optional<Graph> graph_;  // ends before the matrices
 };
 

@@ -25,13 +25,14 @@ std::vector<double> solve(const bench::TridiagData<double>& data, SystemsIn syst
   const auto [n, batch] = std::pair{data.what().n, data.what().batch};
   std::vector<double> x(static_cast<std::size_t>(n * batch));
   for (index_t s = 0; s < batch; ++s) {
-    const auto band = [&](bench::Band which) {
-      std::vector<double> a;
-      for (index_t i = 0; i < n; ++i)
-        a.push_back(systems == SystemsIn::columns ? data.generator(which)(i, s) : data.generator(which)(s, i));
-      return a;
-    };
-    auto dl = band(bench::Band::dl), d = band(bench::Band::d), du = band(bench::Band::du), b = band(bench::Band::b);
+    std::vector<double> dl, d, du, b;
+    for (index_t i = 0; i < n; ++i) {
+      const TridiagonalRow<double> row = data.bands()(i, s);
+      dl.push_back(row.dl);
+      d.push_back(row.d);
+      du.push_back(row.du);
+      b.push_back(systems == SystemsIn::columns ? data.b()(i, s) : data.b()(s, i));
+    }
     const int rows = static_cast<int>(n), one = 1;
     int info = 0;
     dgtsv_(&rows, &one, dl.data() + 1, d.data(), du.data(), b.data(), &rows, &info);
@@ -72,9 +73,9 @@ TEST_CASE("a tridiag peer that gets one unknown of one system wrong is found out
   const auto systems = GENERATE(SystemsIn::columns, SystemsIn::rows);
   const auto [n, batch] = GENERATE(std::pair{1, 1}, std::pair{2, 3}, std::pair{1, 5}, std::pair{257, 1},
                                    std::pair{3000, 1}, std::pair{40, 7});
-  const bool dominant = GENERATE(true, false);
-  CAPTURE(n, batch, dominant, systems == SystemsIn::rows);
-  const bench::TridiagData<double> data(runtime, {.n = n, .batch = batch, .dominant = dominant, .seed = 3});
+  const auto kind = GENERATE(TridiagonalKind::dominant, TridiagonalKind::uniform);
+  CAPTURE(n, batch, kind == TridiagonalKind::dominant, systems == SystemsIn::rows);
+  const bench::TridiagData<double> data(runtime, {.n = n, .batch = batch, .kind = kind, .seed = 3});
   const std::vector<double> x = solve(data, systems);
   CHECK(data.residual(systems, x.data()) <= data.bound());
   double largest = 0;
@@ -122,8 +123,8 @@ TEST_CASE("bench tridiag solves batches in both layouts") {
 
 TEST_CASE("a peer that does not solve the systems is named and not timed") {
   const TemporaryFolder folder;
-  const Outcome run = run_bench(folder, {"--n", "64", "--batch", "20000", "--random", "uniform", "--precision", "s", "--data", "host",
-                                         "--ncuda", "0", "--peers", "lapack,thomas"});
+  const Outcome run = run_bench(folder, {"--n", "64", "--batch", "20000", "--random", "uniform", "--precision", "s",
+                                         "--data", "host", "--ncuda", "0", "--peers", "lapack,thomas"});
   CAPTURE(run.err);
   REQUIRE(run.code == 0);
   CHECK(peers_in(folder / "tridiag.csv") == std::map<std::string, int>{{"lapack", 2}});
