@@ -156,7 +156,9 @@ TEST_CASE("what pivots solves the other kinds as well; what does not solves them
     for (const std::string n : {"1", "2", "3", "255", "256", "257", "1000", "65537", "1000000"})
       for (const Words& method : methods) {
         const bool expected = pivots(method);
-        if (too_many_tasks(method, n) || (!expected && n != "2" && n != "257" && n != "65537")) continue;
+        // Each of them meets every size on dominant systems.
+        const bool few = method.front() == "--tile" || !expected;
+        if (too_many_tasks(method, n) || (few && n != "2" && n != "257" && n != "65537")) continue;
         CAPTURE(kind, n, method);
         const auto report =
             tridiag(method + Words{"--n", n, "--known", "--seed", "7", "--random", kind}, expected ? 0 : -1);
@@ -221,17 +223,16 @@ TEST_CASE("batches of either layout, periodic or not, with one or more right-han
 TEST_CASE("a generated batch is the same problem for every method and tile, and each of its systems counts") {
   const TemporaryFolder folder;
   const Words batch{"--n", "50", "--batch", "6", "--rhs", "2", "--seed", "3", "--out", folder / "x.npy"};
-  for (const char* kind : {"dominant", "uniform"})
-    for (const Words& known : {Words{"--known"}, Words{}}) {
-      std::vector<HostMatrix<double>> solutions;
-      for (const Words& method : methods) {
-        const auto report = tridiag(method + batch + known + Words{"--random", kind});
-        if (pivots(method)) CHECK(check(report, "residual") <= 1e-14);
-        solutions.push_back(read_matrix<double>(folder / "x.npy"));
-      }
-      for (const auto& x : solutions) CHECK(difference(x, solutions.front()) <= 1e-9);
-      CHECK(solutions.front()(0, 0) != solutions.front()(0, 1));
+  for (const Words& kind : {Words{"--random", "dominant", "--known"}, Words{"--random", "uniform"}}) {
+    std::vector<HostMatrix<double>> solutions;
+    for (const Words& method : methods) {
+      const auto report = tridiag(method + batch + kind);
+      if (pivots(method)) CHECK(check(report, "residual") <= 1e-14);
+      solutions.push_back(read_matrix<double>(folder / "x.npy"));
     }
+    for (const auto& x : solutions) CHECK(difference(x, solutions.front()) <= 1e-9);
+    CHECK(solutions.front()(0, 0) != solutions.front()(0, 1));
+  }
   for (const Words& layout : {Words{"--interleaved"}, Words{}})
     for (const Words& periodic : {Words{"--periodic"}, Words{}})
       for (const std::string kind : {"dominant", "uniform", "zero-diagonal"})
