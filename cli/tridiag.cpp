@@ -1,3 +1,4 @@
+#include "algorithms/cyclic_reduction.hpp"
 #include "algorithms/thomas.hpp"
 #include "cli/command.hpp"
 #include "cli/progress.hpp"
@@ -5,11 +6,13 @@
 #include "cli/sizes.hpp"
 #include "cli/trace_report.hpp"
 #include "cli/tridiag_problem.hpp"
+#include "codelets/cyclic_reduction.hpp"
 #include "tiles/file_formats.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -23,6 +26,7 @@ struct Options {
   TridiagInput input;
   std::string sizes, tile, out;
   std::string method = "auto";
+  index_t cut = -1;
 
   bool pivots() const { return method == "auto" || method == "lapack"; }
 };
@@ -32,18 +36,34 @@ struct Failure {
   index_t row = 0, matrix = 0;
 };
 
+CyclicReductionOptions cr_options(const Options& o) {
+  CyclicReductionOptions options;
+  if (o.method == "cr-shared") options.variant = CyclicReduction::shared;
+  if (o.method == "cr-coalesced") options.variant = CyclicReduction::coalesced;
+  if (o.method == "cr-hybrid") options.variant = CyclicReduction::hybrid;
+  if (o.cut > 0) options.cut = o.cut;
+  return options;
+}
+
 /// Inserts the solution of one part, which holds B in X.
 template <class T>
 void insert_solution(Graph& g, const Options& o, const TridiagTiles<T>& part) {
   if (part.X.m() == 0 || part.X.n() == 0) return;
   if (o.method == "auto") return tridiagonal_solve(g, part.A, part.X, o.input.options());
   if (o.method == "thomas") return thomas(g, part.A, part.X);
-  gtsv(g, part.A, part.X);
+  if (o.method == "lapack") return gtsv(g, part.A, part.X);
+  cyclic_reduction(g, part.A, part.X, cr_options(o));
 }
 
 /// How often the equations of n unknowns are reduced to fewer.
 index_t reduction_levels(const Options& o, index_t n, index_t along) {
-  return o.method == "auto" ? (n > along ? 2 : 1) : 0;
+  if (o.method == "auto") return n > along ? 2 : 1;
+  if (o.method == "thomas" || o.method == "lapack") return 0;
+  const index_t cut = o.method == "cr-hybrid" ? cr_options(o).cut : 0;
+  if (n <= along) return cr_levels(n, cut);
+  // Tiles halve their rows as often as all of them can; what is left is one tile.
+  const int first = std::min(cr_levels(n, cut), std::countr_zero(static_cast<std::uint64_t>(along)));
+  return first + cr_levels(n >> first, cut);
 }
 
 TridiagCut suitable_cut(const Options& o, const Runtime& runtime, index_t n, index_t batch) {
@@ -58,7 +78,7 @@ TridiagCut suitable_cut(const Options& o, const Runtime& runtime, index_t n, ind
   // Elements a task is worth its overhead with: on a core, what its cache holds.
   const index_t most = runtime.gpus() > 0 ? index_t{1} << 24 : index_t{1} << 16;
   const index_t workers = std::max<index_t>(runtime.cpus() + runtime.gpus(), 1), systems = batch * o.input.rhs;
-  const bool in_sequence = o.method != "auto";
+  const bool in_sequence = o.method == "thomas" || o.method == "lapack";
   how.along = std::clamp<index_t>(n, 1, in_sequence ? std::max<index_t>(n, 1) : most);
   how.across = std::clamp<index_t>(ceil_div(systems, 2 * workers), 1, std::max<index_t>(most / how.along, 1));
   return how;
@@ -181,6 +201,8 @@ void settle(Options& o) {
     throw ArgumentError("tridiag", "--interleaved", "only --method auto solves systems that lie in rows");
   if (o.method != "auto" && input.periodic)
     throw ArgumentError("tridiag", "--periodic", "only --method auto solves periodic systems");
+  if (o.cut >= 0 && o.method != "cr-hybrid")
+    throw ArgumentError("tridiag", "--cut", "is where --method cr-hybrid ends, and the method is " + o.method);
   if (!o.out.empty()) require_writable(o.out);
   o.common.require_json_creatable();
   if (!input.d.empty()) input.take_sizes_from_files();
@@ -263,10 +285,13 @@ const Command tridiag_command(
                       ->capture_default_str();
       app.add_option(
              "--method", o->method,
-             "auto (row blocks with scaled partial pivoting); for comparison: thomas (no pivoting, one core), lapack "
-             "(gtsv)")
-          ->check(CLI::IsMember({"auto", "thomas", "lapack"}))
+             "auto (row blocks, scaled partial pivoting); for one matrix at a time: lapack (gtsv, partial pivoting), "
+             "and without pivoting thomas, cr (cyclic reduction), cr-hybrid (cr whose last unknowns are left to "
+             "Thomas on a core), cr-shared (staged in shared memory), cr-coalesced (twice the storage)")
+          ->check(CLI::IsMember({"auto", "thomas", "lapack", "cr", "cr-hybrid", "cr-shared", "cr-coalesced"}))
           ->capture_default_str();
+      app.add_option("--cut", o->cut, "unknowns that cr-hybrid leaves to a core (default: 256)")
+          ->check(CLI::PositiveNumber);
       auto* random = app.add_option("--random", input.random, tridiag_kinds)->capture_default_str();
       app.add_flag("--periodic", input.periodic,
                    "dl of the first row couples to the last unknown, du of the last row to the first");
