@@ -2,57 +2,71 @@
 
 #include "codelets/tridiagonal_segment.hpp"
 
-#include <climits>
-
 // tridiagonal_segment.hpp's elimination for one thread of a GPU: the same arithmetic, with branches, and with exponents
 // in place of quotients where pivots are compared. Internal to codelets/.
 
 namespace tesela::tridiagonal {
 
-/// Grows with |x| as its logarithm does, a unit of 2^20 (2^23 in single precision) for each power of two.
-__device__ inline int weight(double x) { return __double2hiint(x) & INT_MAX; }
-__device__ inline int weight(float x) { return __float_as_int(x) & INT_MAX; }
+/// Grows with |x| as its logarithm does: the exponent and the first digits. (Doubling drops the sign, and runs on
+/// units that comparing leaves idle; that is what these kernels have most of.)
+__device__ inline unsigned weight(double x) { return static_cast<unsigned>(__double2hiint(x)) * 2u; }
+__device__ inline unsigned weight(float x) { return static_cast<unsigned>(__float_as_int(x)) * 2u; }
 
+/// weight(2^exponent).
 template <class T>
-inline constexpr int weight_bits = sizeof(T) == 8 ? 20 : 23;
-
-/// How good a pivot x is in a row whose largest number weighs `row`.
-template <class T>
-__device__ inline int quality(T x, int row) {
-  const int own = weight(x);
-  return own == 0 ? INT_MIN : own - row;
+constexpr unsigned weight_of_power(int exponent) {
+  return sizeof(T) == 8 ? static_cast<unsigned>(exponent + 1023) << 21 : static_cast<unsigned>(exponent + 127) << 24;
 }
+/// What neither infinities nor NaN weigh less than.
+template <class T>
+inline constexpr unsigned strange_weight = sizeof(T) == 8 ? 0xffe00000u : 0xff000000u;
 
 template <class T>
-__device__ inline int weight(const EndEquation<T>& row) {
-  return max(max(weight(row.e), weight(row.f)), max(weight(row.p), weight(row.q)));
+__device__ inline unsigned weight(T a, T b, T c) {
+  return max(max(weight(a), weight(b)), weight(c));
+}
+template <class T>
+__device__ inline unsigned weight(const EndEquation<T>& row) {
+  return max(weight(row.e, row.f, row.p), weight(row.q));
 }
 
 /// 1 / p to the last bit or two, and 0 for what is too small to divide by.
 __device__ inline double quick_inverse(double p) {
   double r;
   asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(p));
-  r = fma(r, fma(-p, r, 1.0), r);
-  r = fma(r, fma(-p, r, 1.0), r);
-  return weight(p) < (8 << 20) ? 0.0 : r;
+  const double error = fma(-p, r, 1.0);  // below 2^-20
+  r = fma(r, fma(error, error, error), r);
+  return weight(p) < weight_of_power<double>(-1000) ? 0.0 : r;
 }
-__device__ inline float quick_inverse(float p) { return weight(p) < (2 << 23) ? 0.0f : __frcp_rn(p); }
+__device__ inline float quick_inverse(float p) {
+  return weight(p) < weight_of_power<float>(-120) ? 0.0f : __frcp_rn(p);
+}
 
 /// As normalize(), where the row's size asks for it. Returns the weight of its largest coefficient.
 template <class T>
-__device__ inline int fit(T& dl, T& d, T& du, T& b) {
-  const int size = max(weight(dl), max(weight(d), weight(du)));
-  constexpr int one = (sizeof(T) == 8 ? 1023 : 127) << weight_bits<T>, far = (sizeof(T) == 8 ? 100 : 12) << weight_bits<T>;
-  if (abs(size - one) <= far) return size;
+__device__ inline unsigned fit(T& dl, T& d, T& du, T& b) {
+  const unsigned size = weight(dl, d, du);
+  constexpr int far = sizeof(T) == 8 ? 100 : 12;
+  constexpr unsigned low = weight_of_power<T>(-far), high = weight_of_power<T>(far);
+  if (size - low <= high - low) return size;
   normalize(dl, d, du, b);
-  return max(weight(dl), max(weight(d), weight(du)));
+  return weight(dl, d, du);
 }
 
 template <class T>
-__device__ inline void exchange(EndEquation<T>& a, EndEquation<T>& b) {
-  const EndEquation<T> old = a;
+__device__ inline void exchange(T& a, T& b) {
+  const T old = a;
   a = b;
   b = old;
+}
+
+/// In a branch that most warps skip: without it the compiler would compute both ways and choose.
+__device__ inline void keep_branch() { asm volatile("" ::: "memory"); }
+
+/// -a b, without an instruction for the sign.
+template <class T>
+__device__ inline T minus_product(T a, T b) {
+  return fma(-a, b, T(0));
 }
 
 /// The row that eliminated x(k), solved for it: x(k) = r - q x(k+1) - (next ? t x(k+2) : e A + f B).
@@ -62,26 +76,30 @@ struct Solved {
   bool next, zero;
 };
 
-/// append() of a row that fit() has seen; `size` is what that returned.
+/// append() of a row that fit() has seen; `size` is what that returned. A pivot is the better the less it is short of
+/// its row's size.
 template <class T>
-__device__ inline Solved<T> append_row(Segment<T>& s, T dl, T d, T du, T b, int size) {
-  int best = quality(s.lower.p, weight(s.lower));
-  const int up = quality(s.upper.p, weight(s.upper));
-  if (up > best) {
+__device__ inline Solved<T> append_row(Segment<T>& s, T dl, T d, T du, T b, unsigned size) {
+  unsigned lack = weight(s.lower) - weight(s.lower.p);
+  const unsigned other = weight(s.upper) - weight(s.upper.p);
+  if (other < lack) {
+    keep_branch();
     exchange(s.upper, s.lower);
-    best = up;
+    lack = other;
   }
-  if (quality(dl, size) > best) {
+  if (size - weight(dl) < lack) {
     const T inv = quick_inverse(dl), q = d * inv, t = du * inv, r = b * inv;
-    s.upper = {s.upper.e, s.upper.f, s.upper.q - s.upper.p * q, -s.upper.p * t, s.upper.r - s.upper.p * r};
-    s.lower = {s.lower.e, s.lower.f, s.lower.q - s.lower.p * q, -s.lower.p * t, s.lower.r - s.lower.p * r};
+    s.upper = {s.upper.e, s.upper.f, fma(-s.upper.p, q, s.upper.q), minus_product(s.upper.p, t),
+               fma(-s.upper.p, r, s.upper.r)};
+    s.lower = {s.lower.e, s.lower.f, fma(-s.lower.p, q, s.lower.q), minus_product(s.lower.p, t),
+               fma(-s.lower.p, r, s.lower.r)};
     return {T(0), t, q, r, true, inv == T(0)};
   }
   const T inv = quick_inverse(s.lower.p), e = s.lower.e * inv, f = s.lower.f * inv, q = s.lower.q * inv,
           r = s.lower.r * inv;
-  s.upper = {s.upper.e - s.upper.p * e, s.upper.f - s.upper.p * f, s.upper.q - s.upper.p * q, T(0),
-             s.upper.r - s.upper.p * r};
-  s.lower = {-dl * e, -dl * f, d - dl * q, du, b - dl * r};
+  s.upper = {fma(-s.upper.p, e, s.upper.e), fma(-s.upper.p, f, s.upper.f), fma(-s.upper.p, q, s.upper.q), T(0),
+             fma(-s.upper.p, r, s.upper.r)};
+  s.lower = {minus_product(dl, e), minus_product(dl, f), fma(-dl, q, d), du, fma(-dl, r, b)};
   return {e, f, q, r, false, inv == T(0)};
 }
 
@@ -93,26 +111,23 @@ __device__ inline Segment<T> two_rows(T dl0, T d0, T du0, T b0, T dl1, T d1, T d
 
 namespace joining {
 
-template <class T>
-__device__ inline int weight(const JoinRow<T>& row) {
-  int size = tridiagonal::weight(row.c[0]);
-#pragma unroll
-  for (int k = 1; k < 6; ++k) size = max(size, tridiagonal::weight(row.c[k]));
-  return size;
+/// How much less than its row's largest number a row has in Column.
+template <int Column, class T>
+__device__ inline unsigned lack(const JoinRow<T>& row) {
+  return max(weight(row.c[0], row.c[1], row.c[2]), weight(row.c[3], row.c[4], row.c[5])) - weight(row.c[Column]);
 }
 
 /// As eliminate().
 template <int Last, int Column, class T>
 __device__ inline T eliminate_quickly(JoinRow<T>* rows) {
-  int best = quality(rows[Last].c[Column], weight(rows[Last]));
+  unsigned least = lack<Column>(rows[Last]);
 #pragma unroll
   for (int i = 0; i < Last; ++i) {
-    const int other = quality(rows[i].c[Column], weight(rows[i]));
-    if (other > best) {
-      const JoinRow<T> old = rows[i];
-      rows[i] = rows[Last];
-      rows[Last] = old;
-      best = other;
+    const unsigned other = lack<Column>(rows[i]);
+    if (other < least) {
+      keep_branch();
+      exchange(rows[i], rows[Last]);
+      least = other;
     }
   }
   const T inv = quick_inverse(rows[Last].c[Column]);
@@ -120,9 +135,10 @@ __device__ inline T eliminate_quickly(JoinRow<T>* rows) {
   for (int i = 0; i < Last; ++i) {
     const T factor = rows[i].c[Column] * inv;
 #pragma unroll
-    for (int k = 0; k < 6; ++k) rows[i].c[k] -= factor * rows[Last].c[k];
+    for (int k = 0; k < 6; ++k)
+      if (k > Column || k < 2) rows[i].c[k] = fma(-factor, rows[Last].c[k], rows[i].c[k]);
     rows[i].c[Column] = T(0);
-    rows[i].r -= factor * rows[Last].r;
+    rows[i].r = fma(-factor, rows[Last].r, rows[i].r);
   }
   return inv;
 }
@@ -135,8 +151,8 @@ __device__ inline Segment<T> join_quickly(const Segment<T>& first, const Segment
   const T zero(0);
   joining::JoinRow<T> rows[4] = {
       {{first.upper.e, first.upper.f, first.upper.p, first.upper.q, zero, zero}, first.upper.r},
-      {{zero, zero, second.upper.e, second.upper.f, second.upper.p, second.upper.q}, second.upper.r},
       {{zero, zero, second.lower.e, second.lower.f, second.lower.p, second.lower.q}, second.lower.r},
+      {{zero, zero, second.upper.e, second.upper.f, second.upper.p, second.upper.q}, second.upper.r},
       {{first.lower.e, first.lower.f, first.lower.p, first.lower.q, zero, zero}, first.lower.r}};
   const T inverse_c = joining::eliminate_quickly<3, 2>(rows), inverse_d = joining::eliminate_quickly<2, 3>(rows);
   const auto &c = rows[3], &d = rows[2];

@@ -1,7 +1,6 @@
+#include "codelets/bulk_copy.cuh"
 #include "codelets/tridiagonal_device.cuh"
 #include "codelets/tridiagonal_kernels.hpp"
-
-#include <cuda_pipeline.h>
 
 #include <algorithm>
 
@@ -15,7 +14,7 @@ namespace {
 
 /// A segment on its way up; then the joint that consumed it; then the unknowns at this side of what it was.
 template <class T>
-union Slot {
+union alignas(16) Slot {
   Segment<T> segment;
   Joint<T> joint;
   T values[2];
@@ -23,11 +22,12 @@ union Slot {
 
 enum class Pass : std::uint8_t { reduce, substitute, solve };
 
-/// How rows are dealt out: `per` threads for each system, `chunk` rows of it, in blocks that hold `group` systems.
+/// How rows are dealt out: 2^levels threads for each system, `chunk` rows of it, in blocks that hold 2^groups systems.
+/// Of the binary tree over a system's threads a block joins `joins` levels, and leaves the rest to the next kernel.
 struct Deal {
-  int threads, per, group;
-  index_t chunk, chunks;
-  bool reversed;  ///< last rows first: they may still be in the cache
+  int threads, levels, joins, groups;
+  index_t chunk, chunks, parts;  ///< `parts` are left of a system in all
+  bool reversed;                 ///< last rows first: they may still be in the cache
 };
 
 /// What the levels above leave of, or know about, each chunk of each system: element c of system s at data + c + s ld.
@@ -47,15 +47,17 @@ __device__ Ends<T> ends_of(const Level<T>& level, index_t c, index_t count, inde
   return {left[0], left[1], right[0], right[1]};
 }
 
-__device__ void report(int* info, index_t row) { atomicCAS(info, 0, static_cast<int>(row)); }
+__device__ void report(int* info, index_t row) {
+  if (*static_cast<volatile int*>(info) == 0) atomicCAS(info, 0, static_cast<int>(row));
+}
 
-/// Joins slots 0, step, 2 step … (count of them, in each of `group` sets that lie `set` slots apart) into slot 0.
+/// Joins slots 0, step, 2 step … (2^levels of them, in each of `group` sets that lie `set` slots apart) into slot 0.
 template <class T>
-__device__ void join_up(Slot<T>* slots, int count, int group, int set, int first_step) {
-  for (int step = first_step; step < count * first_step; step *= 2) {
-    const int pairs = (count * first_step) / (2 * step);
-    for (int k = static_cast<int>(threadIdx.x); k < pairs * group; k += static_cast<int>(blockDim.x)) {
-      Slot<T>* const left = slots + (k / pairs) * set + (k % pairs) * 2 * step;
+__device__ void join_up(Slot<T>* slots, int levels, int group, int set, int first_step) {
+  for (int level = levels - 1; level >= 0; --level) {
+    const int step = first_step << (levels - 1 - level);
+    for (int k = static_cast<int>(threadIdx.x); k < group << level; k += static_cast<int>(blockDim.x)) {
+      Slot<T>* const left = slots + (k >> level) * set + (k & ((1 << level) - 1)) * 2 * step;
       Joint<T> joint;
       const Segment<T> joined = join_quickly(left->segment, left[step].segment, joint);
       left->segment = joined;
@@ -75,16 +77,16 @@ __device__ bool fill_between(Slot<T>* slot, const Ends<T>& ends) {
   return joint.inverse_c != T(0) && joint.inverse_d != T(0);
 }
 
-/// The way back of join_up: slot 0 holds the unknowns before the first, slot `count first_step` those behind the last.
+/// The way back of join_up: slot 0 holds the unknowns before the first, the slot behind the last those behind it.
 template <class T, class Report>
-__device__ void fill_down(Slot<T>* slots, int count, int group, int set, int first_step, Report broke) {
-  for (int step = count * first_step / 2; step >= first_step; step /= 2) {
-    const int pairs = (count * first_step) / (2 * step);
-    for (int k = static_cast<int>(threadIdx.x); k < pairs * group; k += static_cast<int>(blockDim.x)) {
-      Slot<T>* const left = slots + (k / pairs) * set + (k % pairs) * 2 * step;
+__device__ void fill_down(Slot<T>* slots, int levels, int group, int set, int first_step, Report broke) {
+  for (int level = 0; level < levels; ++level) {
+    const int step = first_step << (levels - 1 - level);
+    for (int k = static_cast<int>(threadIdx.x); k < group << level; k += static_cast<int>(blockDim.x)) {
+      const int s = k >> level, at = (k & ((1 << level) - 1)) * 2 * step;
+      Slot<T>* const left = slots + s * set + at;
       const T *const before = left->values, *const behind = left[2 * step].values;
-      if (!fill_between(left + step, Ends<T>{before[0], before[1], behind[0], behind[1]}))
-        broke(k / pairs, (k % pairs) * 2 * step + step);
+      if (!fill_between(left + step, Ends<T>{before[0], before[1], behind[0], behind[1]})) broke(s, at + step);
     }
     __syncthreads();
   }
@@ -92,32 +94,28 @@ __device__ void fill_down(Slot<T>* slots, int count, int group, int set, int fir
 
 /// Brings `rows` rows of `group` systems to shared memory, a system's `stride` numbers apart, without waiting.
 template <class T>
-__device__ void fetch(T* to, index_t stride, const T* from, Strides at, int rows, int group) {
-  const int t = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
+__device__ void fetch(BulkCopy& copy, T* to, int stride, const T* from, Strides at, int rows, int group, int groups) {
   if (at.row == 1) {
-    constexpr int pack = 16 / static_cast<int>(sizeof(T));
-    for (int s = 0; s < group; ++s, to += stride, from += at.system) {
-      const auto misfit = [](const T* p) { return (reinterpret_cast<std::uintptr_t>(p) & 15) != 0; };
-      const int packed = misfit(to) || misfit(from) ? 0 : rows / pack * pack;
-      for (int i = t * pack; i < packed; i += threads * pack) __pipeline_memcpy_async(to + i, from + i, 16);
-      for (int i = packed + t; i < rows; i += threads) __pipeline_memcpy_async(to + i, from + i, sizeof(T));
-    }
+    for (int s = 0; s < group; ++s) copy.load(to + s * stride, from + s * at.system, rows);
   } else {
-    for (int k = t; k < rows * group; k += threads) {
-      const int s = k % group, i = k / group;
-      __pipeline_memcpy_async(to + s * stride + i, from + i * at.row + s * at.system, sizeof(T));
+    for (int k = static_cast<int>(threadIdx.x); k < rows << groups; k += static_cast<int>(blockDim.x)) {
+      const int s = k & ((1 << groups) - 1), i = k >> groups;
+      if (s < group) __pipeline_memcpy_async(to + s * stride + i, from + i * at.row + s * at.system, sizeof(T));
     }
   }
 }
 
 template <class T>
-__device__ void give_back(T* to, const T* from, index_t stride, Strides at, int rows, int group) {
-  const int t = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
+__device__ void give_back(T* to, const T* from, int stride, Strides at, int rows, int group, int groups) {
+  BulkCopy::before_stores();
   if (at.row == 1) {
-    for (int s = 0; s < group; ++s, from += stride, to += at.system)
-      for (int i = t; i < rows; i += threads) to[i] = from[i];
+    for (int s = 0; s < group; ++s) BulkCopy::store(to + s * at.system, from + s * stride, rows);
+    BulkCopy::wait_stores();
   } else {
-    for (int k = t; k < rows * group; k += threads) to[(k / group) * at.row + (k % group) * at.system] = from[(k % group) * stride + k / group];
+    for (int k = static_cast<int>(threadIdx.x); k < rows << groups; k += static_cast<int>(blockDim.x)) {
+      const int s = k & ((1 << groups) - 1), i = k >> groups;
+      if (s < group) to[i * at.row + s * at.system] = from[s * stride + i];
+    }
   }
 }
 
@@ -127,54 +125,52 @@ struct Own {
   T *dl, *d, *du, *b;
   int count;
 
-  /// Reduces them. With Keep, pivot row i is left in the place of row i, and bit i of `nexts` says of which kind it is.
-  template <bool Keep, class Report>
-  __device__ Segment<T> reduce(bool head, bool tail, unsigned& nexts, Report broke) const {
+  /// Reduces them. With Keep, pivot row i is left in the place of row i, and bit i of `nexts` says of which kind it is;
+  /// `zero` is the last row whose pivot was zero.
+  template <bool Keep>
+  __device__ Segment<T> reduce(unsigned& nexts, int& zero) const {
     nexts = 0;
+    zero = 0;
     if (count == 0) return no_rows<T>();
-    const auto row = [&](int i, T& l, T& c, T& u, T& r) {
-      l = i == 0 && head ? T(0) : dl[i];
-      c = d[i];
-      u = i == count - 1 && tail ? T(0) : du[i];
-      r = b[i];
-      return fit(l, c, u, r);
-    };
-    T l0, c0, u0, r0, l, c, u, r;
-    row(0, l0, c0, u0, r0);
+    T l0 = dl[0], c0 = d[0], u0 = du[0], r0 = b[0];
+    fit(l0, c0, u0, r0);
     if (count == 1) return one_row(l0, c0, u0, r0);
-    row(1, l, c, u, r);
+    T l = dl[1], c = d[1], u = du[1], r = b[1];
+    fit(l, c, u, r);
     Segment<T> s = two_rows(l0, c0, u0, r0, l, c, u, r);
+#pragma unroll 3
     for (int i = 2; i < count; ++i) {
-      const int size = row(i, l, c, u, r);
+      l = dl[i], c = d[i], u = du[i], r = b[i];
+      const unsigned size = fit(l, c, u, r);
       const Solved<T> x = append_row(s, l, c, u, r, size);
       if constexpr (Keep) {
         dl[i] = x.e, d[i] = x.q, du[i] = x.f_or_t, b[i] = x.r;
-        nexts |= static_cast<unsigned>(x.next) << i;
-        if (x.zero) broke(i);
+        if (x.next) nexts |= 1u << i;
+        if (x.zero) zero = i;
       }
     }
     return s;
   }
 
-  /// Fills in x from its ends and the pivot rows that reduce kept.
-  template <class Report>
-  __device__ void fill(const Ends<T>& ends, unsigned nexts, Report broke) const {
-    if (count == 0) return;
+  /// Fills in x from its ends and the pivot rows that reduce kept. False when an unknown is not finite.
+  __device__ bool fill(const Ends<T>& ends, unsigned nexts) const {
+    if (count == 0) return true;
     T x = ends.e, after = ends.f;
-    bool finite = x - x == T(0);
+    unsigned largest = max(weight(x), weight(ends.b));
+#pragma unroll 3
     for (int i = count - 1; i >= 2; --i) {
       const T e = dl[i], q = d[i], f = du[i], r = b[i];
-      const bool next = (nexts >> i & 1) != 0;
-      const T more = next ? f * after : e * ends.a + f * ends.b;
-      const T before = r - q * x - more;
+      T before = fma(-e, ends.a, r);
+      before = fma(-f, (nexts >> i & 1) != 0 ? after : ends.b, before);
+      before = fma(-q, x, before);
       b[i] = x;
       after = x;
       x = before;
-      finite = finite && x - x == T(0);
+      largest = max(largest, weight(x));
     }
     if (count > 1) b[1] = x;
     b[0] = ends.b;
-    if (!(finite && ends.b - ends.b == T(0))) broke(0);
+    return largest < strange_weight<T>;
   }
 };
 
@@ -183,66 +179,76 @@ __global__ void __launch_bounds__(256) rows_kernel(DeviceRows<T> in, Deal deal, 
                                                    bool periodic, int* info, const T* unless) {
   if (unless != nullptr && *unless != T(0)) return;
   extern __shared__ __align__(16) unsigned char memory[];
-  const index_t block = deal.reversed ? gridDim.x - 1 - blockIdx.x : blockIdx.x;
-  const index_t chunk = block % deal.chunks, first_row = chunk * deal.chunk, system = block / deal.chunks * deal.group;
-  const int group = static_cast<int>(min(static_cast<index_t>(deal.group), in.systems - system));
+  __shared__ std::uint64_t barrier;
+  const unsigned block = deal.reversed ? gridDim.x - 1 - blockIdx.x : blockIdx.x;
+  const auto chunks = static_cast<unsigned>(deal.chunks), chunk = block % chunks;
+  const index_t first_row = chunk * deal.chunk, system = index_t{block / chunks} << deal.groups;
+  const int group = static_cast<int>(min(index_t{1} << deal.groups, in.systems - system));
   const int rows = static_cast<int>(min(deal.chunk, in.rows - first_row));
-  const int stride = deal.per * Each, all = deal.group * stride;
+  const int per = 1 << deal.levels, stride = per * Each, all = stride << deal.groups;
   T* const dl = reinterpret_cast<T*>(memory);
   T *const d = dl + all, *const du = d + all, *const b = du + all;
   // A reduction needs nothing of the rows once every thread has read them.
   Slot<T>* const slots = reinterpret_cast<Slot<T>*>(Kind == Pass::reduce ? dl : b + all);
-  const int set = deal.per + 1;
+  const int set = (1 << deal.joins) + 1, sets = group << (deal.levels - deal.joins);
 
   const auto start = [&](Strides at) { return first_row * at.row + system * at.system; };
   T* const out = in.b + start(in.b_at);
-  fetch(dl, stride, in.dl + start(in.dl_at), in.dl_at, rows, group);
-  fetch(d, stride, in.d + start(in.d_at), in.d_at, rows, group);
-  fetch(du, stride, in.du + start(in.du_at), in.du_at, rows, group);
-  fetch<T>(b, stride, out, in.b_at, rows, group);
-  __pipeline_commit();
-  __pipeline_wait_prior(0);
-  __syncthreads();
+  BulkCopy copy(&barrier);
+  fetch(copy, dl, stride, in.dl + start(in.dl_at), in.dl_at, rows, group, deal.groups);
+  fetch(copy, d, stride, in.d + start(in.d_at), in.d_at, rows, group, deal.groups);
+  fetch(copy, du, stride, in.du + start(in.du_at), in.du_at, rows, group, deal.groups);
+  fetch<T>(copy, b, stride, out, in.b_at, rows, group, deal.groups);
+  copy.wait_loads();
 
-  const int mine = static_cast<int>(threadIdx.x) / deal.per, t = static_cast<int>(threadIdx.x) % deal.per;
+  const int mine = static_cast<int>(threadIdx.x) >> deal.levels, t = static_cast<int>(threadIdx.x) & (per - 1);
   const bool active = mine < group;
   const int begin = t * Each, count = active ? max(0, min(Each, rows - begin)) : 0, at = mine * stride + begin;
   const Own<T> own{dl + at, d + at, du + at, b + at, count};
-  const index_t global_row = first_row + begin;
-  // The pivot row in row i's place is of the unknown before it; rows count from 1.
-  const auto broke = [&](int i) { report(info, global_row + i + in.n * (system + mine)); };
+  const index_t row = first_row + begin;
+  if (count > 0 && row == 0 && !in.before) own.dl[0] = T(0);
+  if (count > 0 && row + count == in.rows && !in.behind) own.du[count - 1] = T(0);
+  // Rows count from 1, and the pivot row in row i's place is of the unknown before it.
+  const auto broke = [&](int i) { report(info, row + i + in.n * (system + mine)); };
   unsigned nexts;
-  const Segment<T> segment = own.template reduce<Kind != Pass::reduce>(
-      global_row == 0 && !in.before, global_row + count == in.rows && !in.behind, nexts, broke);
-  if constexpr (Kind == Pass::reduce) __syncthreads();
-  if (active) slots[mine * set + t].segment = segment;
+  int zero;
+  const Segment<T> segment = own.template reduce<Kind != Pass::reduce>(nexts, zero);
+  if constexpr (Kind == Pass::reduce)
+    __syncthreads();
+  else if (zero > 0)
+    broke(zero);
+  Slot<T>* const whole = slots + (static_cast<int>(threadIdx.x) >> deal.joins) * set;
+  const int mine_of_whole = t & ((1 << deal.joins) - 1);
+  if (active) whole[mine_of_whole].segment = segment;
   __syncthreads();
-  join_up(slots, deal.per, group, set, 1);
+  join_up(slots, deal.joins, sets, set, 1);
 
-  Slot<T>* const whole = slots + mine * set;
+  const index_t part = (index_t{chunk} << (deal.levels - deal.joins)) + (t >> deal.joins);
+  const bool leader = active && mine_of_whole == 0 && part < deal.parts;
   if constexpr (Kind == Pass::reduce) {
-    if (active && t == 0) level.data[chunk + (system + mine) * level.ld] = whole->segment;
+    if (leader) level.data[part + (system + mine) * level.ld] = whole->segment;
   } else {
-    if (active && t == 0) {
+    if (leader) {
       Ends<T> ends;
       if constexpr (Kind == Pass::solve) {
         if (solve_ends(whole->segment, periodic, ends) == T(0)) report(info, 1 + in.n * (system + mine));
       } else {
-        ends = ends_of(level, chunk, deal.chunks, system + mine, outer);
+        ends = ends_of(level, part, deal.parts, system + mine, outer);
       }
       whole[0].values[0] = ends.a, whole[0].values[1] = ends.b;
-      whole[deal.per].values[0] = ends.e, whole[deal.per].values[1] = ends.f;
+      whole[set - 1].values[0] = ends.e, whole[set - 1].values[1] = ends.f;
     }
     __syncthreads();
-    fill_down(slots, deal.per, group, set, 1, [&](int s, int slot) {
-      report(info, min(first_row + slot * Each, in.rows - 1) + 1 + in.n * (system + s));
+    fill_down(slots, deal.joins, sets, set, 1, [&](int s, int slot) {
+      const int parts = deal.levels - deal.joins;
+      const index_t at = first_row + (((s & ((1 << parts) - 1)) << deal.joins) + slot) * Each;
+      report(info, min(at, in.rows - 1) + 1 + in.n * (system + (s >> parts)));
     });
-    if (active) {
-      const T *const before = whole[t].values, *const behind = whole[t + 1].values;
-      own.fill({before[0], before[1], behind[0], behind[1]}, nexts, [&](int) { broke(1); });
+    if (count > 0) {
+      const T *const before = whole[mine_of_whole].values, *const behind = whole[mine_of_whole + 1].values;
+      if (!own.fill({before[0], before[1], behind[0], behind[1]}, nexts)) broke(1);
     }
-    __syncthreads();
-    give_back(out, b, stride, in.b_at, rows, group);
+    give_back(out, b, stride, in.b_at, rows, group, deal.groups);
   }
 }
 
@@ -271,7 +277,7 @@ __global__ void __launch_bounds__(256)
     own[i].joint = joint;
   }
   __syncthreads();
-  join_up(slots, threads, 1, 0, each);
+  join_up(slots, deal.joins, 1, 0, each);
   if constexpr (Kind == Top::reduce) {
     if (t == 0) level.data[chunk + system * level.ld] = slots->segment;
   } else {
@@ -287,7 +293,7 @@ __global__ void __launch_bounds__(256)
       slots[all].values[0] = ends.e, slots[all].values[1] = ends.f;
     }
     __syncthreads();
-    fill_down(slots, threads, 1, 0, each, broke);
+    fill_down(slots, deal.joins, 1, 0, each, broke);
     // Slot i of a thread's own joins what is before it: the last one first.
     for (int i = each - 1; i > 0; --i) {
       const T *const before = own->values, *const behind = i + 1 == each ? own[each].values : own[i + 1].values;
@@ -309,7 +315,8 @@ __global__ void __launch_bounds__(256)
 }
 
 template <class T>
-__global__ void join_kernel(DeviceTiles<T> tiles, int count, index_t systems, Joint<T>* joints, index_t ld, index_t first) {
+__global__ void join_kernel(DeviceTiles<T> tiles, int count, index_t systems, Joint<T>* joints, index_t ld,
+                            index_t first) {
   const index_t s = blockIdx.x * static_cast<index_t>(blockDim.x) + threadIdx.x;
   if (s >= systems) return;
   Joint<T>* const own = joints + s * ld;
@@ -321,8 +328,8 @@ __global__ void join_kernel(DeviceTiles<T> tiles, int count, index_t systems, Jo
 }
 
 template <class T>
-__global__ void fill_kernel(const Joint<T>* joints, index_t ld, index_t tiles, index_t systems, bool periodic, T* values,
-                            index_t next, int* info, index_t n) {
+__global__ void fill_kernel(const Joint<T>* joints, index_t ld, index_t tiles, index_t systems, bool periodic,
+                            T* values, index_t next, int* info, index_t n) {
   const index_t s = blockIdx.x * static_cast<index_t>(blockDim.x) + threadIdx.x;
   if (s >= systems) return;
   const Joint<T>* const own = joints + s * ld;
@@ -338,46 +345,59 @@ __global__ void fill_kernel(const Joint<T>* joints, index_t ld, index_t tiles, i
   if (!regular) report(info, 1 + n * s);
 }
 
-constexpr int each_row = 15, threads_of_rows = 128, threads_of_segments = 256;
+#ifndef EACH
+#define EACH 17
+#endif
+#ifndef TR
+#define TR 64
+#endif
+#ifndef JOINS
+#define JOINS 3
+#endif
+constexpr int each_row = EACH, threads_of_rows = TR, threads_of_segments = 256;
+constexpr index_t segments_of_block = 512;
 
-int power_of_two(index_t least) {
-  int p = 1;
-  while (p < least) p *= 2;
-  return p;
+/// The least k such that 2^k >= x.
+int log_of(index_t x) {
+  int k = 0;
+  while (index_t{1} << k < x) ++k;
+  return k;
 }
 
 template <class T>
 constexpr index_t most_segments() {
-  return index_t{200 * 1024} / static_cast<index_t>(sizeof(Slot<T>)) / threads_of_segments * threads_of_segments;
+  return index_t{7} * 256;
 }
 
 template <class T>
 Deal deal_rows(const DeviceRows<T>& in) {
   // Systems that lie beside each other are read a few at a time, or most of what comes from memory would be others'.
-  const int most = in.b_at.row == 1 ? threads_of_rows : threads_of_rows / 4;
-  const index_t needed = ceil_div(in.rows, index_t{each_row});
-  const int per = needed >= most ? most : power_of_two(needed);
-  Deal deal{threads_of_rows, per, threads_of_rows / per, index_t{per} * each_row, 1, false};
-  if (deal.group > in.systems) deal.group = static_cast<int>(in.systems), deal.threads = std::max(32, deal.group * per);
-  deal.chunks = ceil_div(in.rows, deal.chunk);
-  if (deal.chunks > 1 && in.b_at.row == 1) deal.group = 1;
-  deal.threads = std::max(32, deal.group * per);
-  return deal;
+  const int beside = in.b_at.row == 1 ? 0 : std::min(2, log_of(in.systems)), all = log_of(threads_of_rows);
+  const int levels = std::min(log_of(ceil_div(in.rows, index_t{each_row})), all - beside);
+  const index_t chunk = index_t{each_row} << levels, chunks = ceil_div(in.rows, chunk);
+  const int groups = chunks > 1 ? beside : std::min(all - levels, log_of(in.systems));
+  // The last levels of a block's tree keep few of its threads busy; where there are blocks enough, their segments make
+  // a better kernel of their own.
+  const int joins = chunks > most_segments<T>() ? std::min(levels, JOINS) : levels;
+  const index_t parts = ceil_div(in.rows, index_t{each_row} << joins);
+  return {std::max(32, 1 << (levels + groups)), levels, joins, groups, chunk, chunks, parts, false};
 }
 
 template <class T, Pass Kind>
 int launch_rows(cudaStream_t stream, const DeviceRows<T>& in, Deal deal, Level<T> level, DeviceEnds<T> outer,
                 bool periodic, int* info, const T* unless) {
   const auto kernel = rows_kernel<T, each_row, Kind>;
-  const std::size_t numbers = std::size_t{4} * static_cast<std::size_t>(deal.group * deal.per * each_row) * sizeof(T),
-                    slots = static_cast<std::size_t>(deal.group * (deal.per + 1)) * sizeof(Slot<T>);
+  const std::size_t numbers = std::size_t{4} * (std::size_t{each_row} << (deal.levels + deal.groups)) * sizeof(T),
+                    slots = (((std::size_t{1} << deal.joins) + 1) << (deal.groups + deal.levels - deal.joins)) *
+                            sizeof(Slot<T>);
   const std::size_t shared = Kind == Pass::reduce ? std::max(numbers, slots) : numbers + slots;
   const int status =
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared));
   if (status != cudaSuccess) return status;
   deal.reversed = Kind == Pass::substitute;
-  const auto blocks = static_cast<unsigned>(deal.chunks * ceil_div(in.systems, index_t{deal.group}));
-  kernel<<<blocks, static_cast<unsigned>(deal.threads), shared, stream>>>(in, deal, level, outer, periodic, info, unless);
+  const auto blocks = static_cast<unsigned>(deal.chunks * ceil_div(in.systems, index_t{1} << deal.groups));
+  kernel<<<blocks, static_cast<unsigned>(deal.threads), shared, stream>>>(in, deal, level, outer, periodic, info,
+                                                                          unless);
   return cudaGetLastError();
 }
 
@@ -385,9 +405,10 @@ template <class T, Top Kind>
 int launch_segments(cudaStream_t stream, Level<T> below, index_t count, index_t systems, index_t chunk, Level<T> level,
                     DeviceEnds<T> outer, bool periodic, int* info, index_t n, const T* unless) {
   const auto kernel = segments_kernel<T, Kind>;
-  const int threads = std::min(threads_of_segments, power_of_two(std::min(chunk, count)));
+  const int log_threads = std::min(log_of(threads_of_segments), log_of(std::min(chunk, count))),
+            threads = 1 << log_threads;
   const auto each = static_cast<int>(ceil_div(std::min(chunk, count), index_t{threads}));
-  const Deal deal{threads, threads, 1, chunk, ceil_div(count, chunk), false};
+  const Deal deal{threads, log_threads, log_threads, 0, chunk, ceil_div(count, chunk), 0, false};
   const std::size_t shared = static_cast<std::size_t>(threads * each + 1) * sizeof(Slot<T>);
   const int status =
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared));
@@ -397,32 +418,33 @@ int launch_segments(cudaStream_t stream, Level<T> below, index_t count, index_t 
   return cudaGetLastError();
 }
 
-/// The levels above the rows, in a tile's work: what is left of chunks, of 256 of these, and so on, until one block can
-/// join all. The first element of each system is free for others.
+/// The levels above the rows, in a tile's work: what is left of the rows, of 512 of these, and so on, until one block
+/// can join all. The first element of each system is free for others.
 template <class T>
 struct Levels {
   Level<T> level[8];
   index_t count[8];
   int size = 1;
 
-  Levels(index_t chunks, Segment<T>* work, index_t ld) {
+  Levels(index_t parts, Segment<T>* work, index_t ld) {
     level[0] = {work + 1, ld};
-    count[0] = chunks;
+    count[0] = parts;
     for (; count[size - 1] > most_segments<T>(); ++size) {
       level[size] = {level[size - 1].data + count[size - 1], ld};
-      count[size] = ceil_div(count[size - 1], index_t{threads_of_segments});
+      count[size] = ceil_div(count[size - 1], segments_of_block);
     }
   }
 };
 
 template <class T>
-int reduce_levels(cudaStream_t stream, const DeviceRows<T>& in, const Levels<T>& levels, Level<T> ends, const T* unless) {
+int reduce_levels(cudaStream_t stream, const DeviceRows<T>& in, const Levels<T>& levels, Level<T> ends,
+                  const T* unless) {
   for (int k = 0; k < levels.size; ++k) {
     const bool last = k + 1 == levels.size;
     if (last && ends.data == nullptr) break;
-    const int status = launch_segments<T, Top::reduce>(stream, levels.level[k], levels.count[k], in.systems,
-                                                       last ? levels.count[k] : threads_of_segments,
-                                                       last ? ends : levels.level[k + 1], {}, false, nullptr, 0, unless);
+    const int status = launch_segments<T, Top::reduce>(
+        stream, levels.level[k], levels.count[k], in.systems, last ? levels.count[k] : segments_of_block,
+        last ? ends : levels.level[k + 1], {}, false, nullptr, 0, unless);
     if (status != cudaSuccess) return status;
   }
   return cudaSuccess;
@@ -434,7 +456,7 @@ int substitute_levels(cudaStream_t stream, const DeviceRows<T>& in, const Levels
   for (int k = from; k >= 0; --k) {
     const bool last = k + 1 == levels.size;
     const int status = launch_segments<T, Top::substitute>(
-        stream, levels.level[k], levels.count[k], in.systems, last ? levels.count[k] : threads_of_segments,
+        stream, levels.level[k], levels.count[k], in.systems, last ? levels.count[k] : segments_of_block,
         last ? Level<T>{} : levels.level[k + 1], outer, false, info, in.n, nullptr);
     if (status != cudaSuccess) return status;
   }
@@ -445,9 +467,9 @@ template <class T>
 int reduce_unless(cudaStream_t stream, const DeviceRows<T>& in, Segment<T>* work, index_t ld, Level<T> ends,
                   const T* unless) {
   const Deal deal = deal_rows(in);
-  const Levels<T> levels(deal.chunks, work, ld);
-  const int status = launch_rows<T, Pass::reduce>(stream, in, deal, deal.chunks == 1 && ends.data != nullptr ? ends : levels.level[0],
-                                                  {}, false, nullptr, unless);
+  const Levels<T> levels(deal.parts, work, ld);
+  const int status = launch_rows<T, Pass::reduce>(
+      stream, in, deal, deal.chunks == 1 && ends.data != nullptr ? ends : levels.level[0], {}, false, nullptr, unless);
   if (status != cudaSuccess || deal.chunks == 1) return status;
   return reduce_levels(stream, in, levels, ends, unless);
 }
@@ -466,7 +488,7 @@ template <class T>
 int substitute(void* stream, const DeviceRows<T>& in, Segment<T>* work, index_t ld, DeviceEnds<T> ends, int* info) {
   auto* const s = static_cast<cudaStream_t>(stream);
   const Deal deal = deal_rows(in);
-  const Levels<T> levels(deal.chunks, work, ld);
+  const Levels<T> levels(deal.parts, work, ld);
   if (deal.chunks > 1) {
     // A core may have reduced the tile; what it kept is of no use here.
     int status = reduce_unless<T>(s, in, work, ld, {}, reinterpret_cast<const T*>(work));
@@ -481,14 +503,15 @@ int solve(void* stream, const DeviceRows<T>& in, bool periodic, Segment<T>* work
   auto* const s = static_cast<cudaStream_t>(stream);
   const Deal deal = deal_rows(in);
   if (deal.chunks == 1) return launch_rows<T, Pass::solve>(s, in, deal, {}, {}, periodic, info, nullptr);
-  const Levels<T> levels(deal.chunks, work, ld);
+  const Levels<T> levels(deal.parts, work, ld);
   const int top = levels.size - 1;
   int status = reduce_unless<T>(s, in, work, ld, {}, nullptr);
   if (status != cudaSuccess) return status;
   status = launch_segments<T, Top::solve>(s, levels.level[top], levels.count[top], in.systems, levels.count[top],
                                           {work, ld}, {}, periodic, info, in.n, nullptr);
   if (status != cudaSuccess) return status;
-  const DeviceEnds<T> outer{reinterpret_cast<const T*>(work), ld * static_cast<index_t>(sizeof(Segment<T>) / sizeof(T))};
+  const DeviceEnds<T> outer{reinterpret_cast<const T*>(work),
+                            ld * static_cast<index_t>(sizeof(Segment<T>) / sizeof(T))};
   status = substitute_levels(s, in, levels, top - 1, outer, info);
   if (status != cudaSuccess) return status;
   return launch_rows<T, Pass::substitute>(s, in, deal, levels.level[0], outer, false, info, nullptr);
@@ -511,11 +534,11 @@ int fill_tiles(void* stream, const Joint<T>* joints, index_t ld, index_t tiles, 
   return cudaGetLastError();
 }
 
-#define TESELA_INSTANTIATE(T)                                                                                         \
-  template int solve(void*, const DeviceRows<T>&, bool, Segment<T>*, index_t, int*);                                  \
-  template int reduce(void*, const DeviceRows<T>&, Segment<T>*, index_t, Segment<T>*, index_t);                       \
-  template int substitute(void*, const DeviceRows<T>&, Segment<T>*, index_t, DeviceEnds<T>, int*);                    \
-  template int join_tiles(void*, const DeviceTiles<T>&, int, index_t, Joint<T>*, index_t, index_t);                   \
+#define TESELA_INSTANTIATE(T)                                                                       \
+  template int solve(void*, const DeviceRows<T>&, bool, Segment<T>*, index_t, int*);                \
+  template int reduce(void*, const DeviceRows<T>&, Segment<T>*, index_t, Segment<T>*, index_t);     \
+  template int substitute(void*, const DeviceRows<T>&, Segment<T>*, index_t, DeviceEnds<T>, int*);  \
+  template int join_tiles(void*, const DeviceTiles<T>&, int, index_t, Joint<T>*, index_t, index_t); \
   template int fill_tiles(void*, const Joint<T>*, index_t, index_t, index_t, bool, T*, index_t, int*, index_t);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)

@@ -82,7 +82,7 @@ TESELA_INLINE N over_power(const N& x) {
 template <class N>
 TESELA_INLINE void normalize(N& dl, N& d, N& du, N& b) {
   const N size = larger(magnitude(dl), larger(magnitude(d), magnitude(du)));
-  const N scale = over_power(size);
+  const N scale = choose(size == N{}, N{} + 1, over_power(size));
   dl = dl * scale, d = d * scale, du = du * scale, b = b * scale;
 }
 
