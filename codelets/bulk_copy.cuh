@@ -12,7 +12,7 @@ namespace tesela {
 
 class BulkCopy {
  public:
-  static constexpr bool hardware() {
+  __device__ static constexpr bool hardware() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     return true;
 #else
@@ -21,7 +21,8 @@ class BulkCopy {
   }
 
   /// `barrier` is in shared memory. All threads of the block call this, and every function, together.
-  __device__ explicit BulkCopy(std::uint64_t* barrier) : barrier_(static_cast<unsigned>(__cvta_generic_to_shared(barrier))) {
+  __device__ explicit BulkCopy(std::uint64_t* barrier)
+      : barrier_(static_cast<unsigned>(__cvta_generic_to_shared(barrier))) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     if (threadIdx.x == 0) {
       asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(barrier_) : "memory");
@@ -62,11 +63,10 @@ class BulkCopy {
     if (threadIdx.x == 0) asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(barrier_) : "memory");
     unsigned done = 0;
     while (done == 0)
-      asm volatile(
-          "{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
-          : "=r"(done)
-          : "r"(barrier_)
-          : "memory");
+      asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
+                   : "=r"(done)
+                   : "r"(barrier_)
+                   : "memory");
 #endif
     __syncthreads();
   }

@@ -14,7 +14,7 @@ __device__ inline unsigned weight(float x) { return static_cast<unsigned>(__floa
 
 /// weight(2^exponent).
 template <class T>
-constexpr unsigned weight_of_power(int exponent) {
+__device__ constexpr unsigned weight_of_power(int exponent) {
   return sizeof(T) == 8 ? static_cast<unsigned>(exponent + 1023) << 21 : static_cast<unsigned>(exponent + 127) << 24;
 }
 /// What neither infinities nor NaN weigh less than.
@@ -61,7 +61,7 @@ __device__ inline void exchange(T& a, T& b) {
 }
 
 /// In a branch that most warps skip: without it the compiler would compute both ways and choose.
-__device__ inline void keep_branch() { asm volatile("" ::: "memory"); }
+__device__ inline void keep_branch() { asm volatile(""); }
 
 /// -a b, without an instruction for the sign.
 template <class T>

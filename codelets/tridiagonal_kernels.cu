@@ -138,11 +138,17 @@ struct Own {
     T l = dl[1], c = d[1], u = du[1], r = b[1];
     fit(l, c, u, r);
     Segment<T> s = two_rows(l0, c0, u0, r0, l, c, u, r);
-#pragma unroll 3
-    for (int i = 2; i < count; ++i) {
+    // The next row is on its way while one is eliminated.
+    const auto next = [&](int i) {
       l = dl[i], c = d[i], u = du[i], r = b[i];
-      const unsigned size = fit(l, c, u, r);
-      const Solved<T> x = append_row(s, l, c, u, r, size);
+      return fit(l, c, u, r);
+    };
+    unsigned weight_of_next = count > 2 ? next(2) : 0;
+    for (int i = 2; i < count; ++i) {
+      const T l1 = l, c1 = c, u1 = u, r1 = r;
+      const unsigned weight_of_this = weight_of_next;
+      weight_of_next = next(min(i + 1, count - 1));
+      const Solved<T> x = append_row(s, l1, c1, u1, r1, weight_of_this);
       if constexpr (Keep) {
         dl[i] = x.e, d[i] = x.q, du[i] = x.f_or_t, b[i] = x.r;
         if (x.next) nexts |= 1u << i;
@@ -199,11 +205,19 @@ __global__ void __launch_bounds__(256) rows_kernel(DeviceRows<T> in, Deal deal, 
   fetch(copy, d, stride, in.d + start(in.d_at), in.d_at, rows, group, deal.groups);
   fetch(copy, du, stride, in.du + start(in.du_at), in.du_at, rows, group, deal.groups);
   fetch<T>(copy, b, stride, out, in.b_at, rows, group, deal.groups);
-  copy.wait_loads();
 
   const int mine = static_cast<int>(threadIdx.x) >> deal.levels, t = static_cast<int>(threadIdx.x) & (per - 1);
   const bool active = mine < group;
   const int begin = t * Each, count = active ? max(0, min(Each, rows - begin)) : 0, at = mine * stride + begin;
+  const int mine_of_whole = t & ((1 << deal.joins) - 1);
+  const index_t part = (index_t{chunk} << (deal.levels - deal.joins)) + (t >> deal.joins);
+  const bool leader = active && mine_of_whole == 0 && part < deal.parts;
+  Ends<T> ends{};
+  if constexpr (Kind == Pass::substitute) {
+    if (leader) ends = ends_of(level, part, deal.parts, system + mine, outer);
+  }
+  copy.wait_loads();
+
   const Own<T> own{dl + at, d + at, du + at, b + at, count};
   const index_t row = first_row + begin;
   if (count > 0 && row == 0 && !in.before) own.dl[0] = T(0);
@@ -218,22 +232,16 @@ __global__ void __launch_bounds__(256) rows_kernel(DeviceRows<T> in, Deal deal, 
   else if (zero > 0)
     broke(zero);
   Slot<T>* const whole = slots + (static_cast<int>(threadIdx.x) >> deal.joins) * set;
-  const int mine_of_whole = t & ((1 << deal.joins) - 1);
   if (active) whole[mine_of_whole].segment = segment;
   __syncthreads();
   join_up(slots, deal.joins, sets, set, 1);
 
-  const index_t part = (index_t{chunk} << (deal.levels - deal.joins)) + (t >> deal.joins);
-  const bool leader = active && mine_of_whole == 0 && part < deal.parts;
   if constexpr (Kind == Pass::reduce) {
     if (leader) level.data[part + (system + mine) * level.ld] = whole->segment;
   } else {
     if (leader) {
-      Ends<T> ends;
       if constexpr (Kind == Pass::solve) {
         if (solve_ends(whole->segment, periodic, ends) == T(0)) report(info, 1 + in.n * (system + mine));
-      } else {
-        ends = ends_of(level, part, deal.parts, system + mine, outer);
       }
       whole[0].values[0] = ends.a, whole[0].values[1] = ends.b;
       whole[set - 1].values[0] = ends.e, whole[set - 1].values[1] = ends.f;
@@ -267,7 +275,11 @@ __global__ void __launch_bounds__(256)
   const int threads = static_cast<int>(blockDim.x), t = static_cast<int>(threadIdx.x), all = threads * each;
   const int segments = static_cast<int>(min(deal.chunk, count - first));
   Segment<T>* const from = below.data + first + system * below.ld;
-  for (int i = t; i < all; i += threads) slots[i].segment = i < segments ? from[i] : no_rows<T>();
+  constexpr int numbers = static_cast<int>(sizeof(Segment<T>) / sizeof(T));
+  const T* const loose = reinterpret_cast<const T*>(from);
+  for (int i = t; i < segments * numbers; i += threads)
+    reinterpret_cast<T*>(slots + i / numbers)[i % numbers] = loose[i];
+  for (int i = segments + t; i < all; i += threads) slots[i].segment = no_rows<T>();
   __syncthreads();
   Slot<T>* const own = slots + t * each;
   for (int i = 1; i < each; ++i) {
@@ -345,16 +357,10 @@ __global__ void fill_kernel(const Joint<T>* joints, index_t ld, index_t tiles, i
   if (!regular) report(info, 1 + n * s);
 }
 
-#ifndef EACH
-#define EACH 17
-#endif
-#ifndef TR
-#define TR 64
-#endif
-#ifndef JOINS
-#define JOINS 3
-#endif
-constexpr int each_row = EACH, threads_of_rows = TR, threads_of_segments = 256;
+// Measured on an H200, with systems of 2^25 equations and batches of 512 (docs/tridiagonal.md). Odd, so that threads
+// which read their rows from shared memory meet different banks.
+constexpr int each_row = 17, threads_of_rows = 64, joins_of_many = 3;
+constexpr int threads_of_segments = 256;
 constexpr index_t segments_of_block = 512;
 
 /// The least k such that 2^k >= x.
@@ -371,14 +377,14 @@ constexpr index_t most_segments() {
 
 template <class T>
 Deal deal_rows(const DeviceRows<T>& in) {
-  // Systems that lie beside each other are read a few at a time, or most of what comes from memory would be others'.
-  const int beside = in.b_at.row == 1 ? 0 : std::min(2, log_of(in.systems)), all = log_of(threads_of_rows);
+  // Systems that lie beside each other are read four at a time, or most of what comes from memory would be others'.
+  const int beside = in.b_at.row == 1 ? 0 : std::min(2, log_of(in.systems)), all = log_of(threads_of_rows) + beside;
   const int levels = std::min(log_of(ceil_div(in.rows, index_t{each_row})), all - beside);
   const index_t chunk = index_t{each_row} << levels, chunks = ceil_div(in.rows, chunk);
-  const int groups = chunks > 1 ? beside : std::min(all - levels, log_of(in.systems));
+  const int groups = chunks > 1 || beside > 0 ? beside : std::min(all - levels, log_of(in.systems));
   // The last levels of a block's tree keep few of its threads busy; where there are blocks enough, their segments make
   // a better kernel of their own.
-  const int joins = chunks > most_segments<T>() ? std::min(levels, JOINS) : levels;
+  const int joins = chunks > most_segments<T>() ? std::min(levels, joins_of_many) : levels;
   const index_t parts = ceil_div(in.rows, index_t{each_row} << joins);
   return {std::max(32, 1 << (levels + groups)), levels, joins, groups, chunk, chunks, parts, false};
 }

@@ -128,6 +128,8 @@ void check_one_system(Runtime& runtime, std::initializer_list<index_t> sizes, in
         for (const index_t mb : {n, index_t{1}, index_t{7}, index_t{300}, index_t{30000}}) {
           if (ceil_div(n, mb) > most_tiles || (mb > n && n != 1)) continue;
           if (periodic && n < 3 && kind != Kind::dominant) continue;
+          // Without a diagonal x grows and shrinks by exp(sqrt(n)): no solver gets long ones right row by row.
+          if (n > 5000 && (kind == Kind::zero_diagonal || kind == Kind::tiny_diagonal)) continue;
           const Systems<T> systems(n, 1, kind);
           const auto x = solve(runtime, systems, {{mb, 1}, SystemsIn::columns, periodic, false});
           INFO("kind " << static_cast<int>(kind) << " n " << n << " mb " << mb << " periodic " << periodic);
