@@ -2,6 +2,7 @@
 
 #include "codelets/tridiagonal_lanes.hpp"
 
+#include <memory>
 #include <vector>
 
 namespace tesela {
@@ -16,16 +17,23 @@ template <class T>
 using Numbers = Lanes<T, T, 1>;
 
 /// One function of each kind: target_clones takes no template.
-#define TESELA_TRIDIAGONAL_PASSES(T, L)                                                                      \
-  TESELA_CLONES void forward(const L<T>*, const Rows<T>& rows, Segment<T>* kept, Segment<T>* segments) {     \
-    L<T> lanes;                                                                                              \
-    lanes.forward(rows, kept, segments);                                                                     \
-  }                                                                                                          \
-  TESELA_CLONES void backward(const L<T>*, const Rows<T>& rows, const Segment<T>* kept, const Ends<T>* ends, \
-                              Breakdown* broken) {                                                           \
-    L<T> lanes;                                                                                              \
-    lanes.backward(rows, kept, ends, broken);                                                                \
+#define TESELA_TRIDIAGONAL_BACKWARD(T)                                                                             \
+  TESELA_CLONES void backward(Vectors<T>& lanes, const Rows<T>& rows, const Segment<T>* kept, const Ends<T>* ends, \
+                              Breakdown* broken) {                                                                 \
+    lanes.backward(rows, kept, ends, broken);                                                                      \
   }
+#define TESELA_TRIDIAGONAL_PASSES(T, L)                                                                  \
+  TESELA_CLONES void forward(L<T>& lanes, const Rows<T>& rows, Segment<T>* kept, Segment<T>* segments) { \
+    lanes.forward(rows, kept, segments);                                                                 \
+  }                                                                                                      \
+  TESELA_CLONES void eliminate(L<T>& lanes, const Rows<T>& rows, Segment<T>* segments) {                 \
+    lanes.eliminate(rows, segments);                                                                     \
+  }                                                                                                      \
+  TESELA_CLONES void fill(L<T>& lanes, const Rows<T>& rows, const Ends<T>* ends, Breakdown* broken) {    \
+    lanes.fill(rows, ends, broken);                                                                      \
+  }
+TESELA_TRIDIAGONAL_BACKWARD(float)
+TESELA_TRIDIAGONAL_BACKWARD(double)
 TESELA_TRIDIAGONAL_PASSES(float, Vectors)
 TESELA_TRIDIAGONAL_PASSES(double, Vectors)
 TESELA_TRIDIAGONAL_PASSES(float, Numbers)
@@ -67,90 +75,104 @@ Rows<T> part(const Rows<T>& all, index_t s, index_t i, index_t rows) {
   return r;
 }
 
-/// One system of a tile: as many rows in each lane as all lanes can have, one after the other, and the few that remain.
-/// What is kept: a segment for each lane, one for the rest, then what the lanes keep.
+/// One system of a tile, in pieces of consecutive rows: as many rows in each lane as a block holds, lane after lane, so
+/// that memory is read in its order; what remains, in shorter lanes; and a few rows at last as numbers. `kept[c]` is
+/// what the rows before piece c say.
 template <class T>
 class OneSystem {
  public:
-  static constexpr index_t lanes = Vectors<T>::lanes;
-  OneSystem(const Rows<T>& all, index_t s) : each_(all.rows / lanes) {
-    const index_t most = each_ * lanes;
-    lanes_ = part(all, s, 0, each_);
-    lanes_.systems = false;
-    for (Strided<const T>* band : {&lanes_.dl, &lanes_.d, &lanes_.du}) band->lane = each_ * band->row;
-    lanes_.b.lane = each_ * lanes_.b.row;
-    rest_ = part(all, s, most, all.rows - most);
-    lanes_.behind = all.behind || rest_.rows > 0;
-    rest_.before = all.before || each_ > 0;
+  static constexpr index_t lanes = Vectors<T>::lanes, piece_rows = lanes * block_rows;
+  OneSystem(const Rows<T>& all, index_t s) : all_(part(all, s, 0, all.rows)) {
+    whole_ = all.rows / piece_rows;
+    each_ = all.rows % piece_rows / lanes;
+    rest_ = all.rows % lanes;
   }
 
-  Segment<T> reduce(Segment<T>* kept) const {
-    if (each_ > 0) forward(static_cast<Vectors<T>*>(nullptr), lanes_, kept + lanes + 1, kept);
-    if (rest_.rows > 0)
-      forward(static_cast<Numbers<T>*>(nullptr), rest_, static_cast<Segment<T>*>(nullptr), kept + lanes);
-    Joint<T> joints[lanes + 1];
-    return joined(kept, joints);
+  Segment<T> reduce(Segment<T>* kept) {
+    Segment<T> whole, segments[lanes];
+    Joint<T> joint;
+    for (index_t c = 0; c < pieces(); ++c) {
+      if (c > 0) kept[c] = whole;
+      on_piece(c, 1, [&](auto& work, const Rows<T>& rows) {
+        forward(work, rows, nullptr, segments);
+        for (index_t l = 0; l < work.lanes; ++l) whole = c + l == 0 ? segments[0] : join(whole, segments[l], joint);
+      });
+    }
+    return whole;
   }
 
   /// Returns the first row that broke down, counted from 1, or 0.
-  Breakdown substitute(const Segment<T>* kept, const Ends<T>& whole) const {
-    Joint<T> joints[lanes + 1];
-    joined(kept, joints);
-    Ends<T> ends[lanes + 1];
+  Breakdown substitute(const Segment<T>* kept, const Ends<T>& whole) {
     T e = whole.e, f = whole.f;
     Breakdown broken = 0;
-    for (index_t l = parts() - 1; l >= 0; --l) {
-      Ends<T>& own = ends[l] = {whole.a, whole.b, e, f};
-      if (l == 0) break;
-      if (joints[l].inverse_c == T(0) || joints[l].inverse_d == T(0)) broken = first_row(l);
-      between(joints[l], {whole.a, whole.b, e, f}, own.a, own.b);
-      e = own.a, f = own.b;
-    }
-    Breakdown row[lanes];
-    const auto add = [&](index_t count, index_t first) {
-      for (index_t l = count - 1; l >= 0; --l)
-        if (row[l] > 0) broken = row[l] + first + l * each_;
-    };
-    if (rest_.rows > 0) {
-      backward(static_cast<Numbers<T>*>(nullptr), rest_, static_cast<const Segment<T>*>(nullptr), &ends[parts() - 1],
-               row);
-      add(1, each_ * lanes);
-    }
-    if (each_ > 0) {
-      backward(static_cast<Vectors<T>*>(nullptr), lanes_, kept + lanes + 1, ends, row);
-      add(lanes, 0);
-    }
+    for (index_t c = pieces() - 1; c >= 0; --c)
+      on_piece(c, -1, [&](auto& work, const Rows<T>& rows) {
+        Segment<T> segments[lanes];
+        Joint<T> joints[lanes];
+        Ends<T> ends[lanes];
+        Breakdown rows_broken[lanes];
+        eliminate(work, rows, segments);
+        Segment<T> sofar;
+        for (index_t l = 0; l < work.lanes; ++l)
+          sofar = c + l == 0 ? segments[0] : join(l == 0 ? kept[c] : sofar, segments[l], joints[l]);
+        const index_t first = c < whole_ ? c * piece_rows : all_.rows - rest_ - (work.lanes > 1 ? each_ * lanes : 0);
+        for (index_t l = work.lanes - 1; l >= 0; --l) {
+          ends[l] = {whole.a, whole.b, e, f};
+          if (c + l == 0) break;
+          if (joints[l].inverse_c == T(0) || joints[l].inverse_d == T(0)) broken = first + l * rows.rows + 1;
+          between(joints[l], {whole.a, whole.b, e, f}, ends[l].a, ends[l].b);
+          e = ends[l].a, f = ends[l].b;
+        }
+        fill(work, rows, ends, rows_broken);
+        for (index_t l = work.lanes - 1; l >= 0; --l)
+          if (rows_broken[l] > 0) broken = first + l * rows.rows + rows_broken[l];
+      });
     return broken;
   }
 
  private:
-  index_t parts() const { return (each_ > 0 ? lanes : 0) + (rest_.rows > 0 ? 1 : 0); }
-  index_t first_row(index_t part) const { return part * each_ + 1; }
+  index_t pieces() const { return whole_ + (each_ > 0 ? 1 : 0) + (rest_ > 0 ? 1 : 0); }
 
-  /// joints[l] joins the parts before l and part l.
-  Segment<T> joined(const Segment<T>* kept, Joint<T>* joints) const {
-    const Segment<T>* const segments = each_ > 0 ? kept : kept + lanes;
-    Segment<T> whole = segments[0];
-    for (index_t l = 1; l < parts(); ++l) whole = join(whole, segments[l], joints[l]);
-    return whole;
+  /// Calls f with piece c's rows and something to work on them.
+  template <class F>
+  void on_piece(index_t c, int next, F f) {
+    const bool vectors = c < whole_ || (c == whole_ && each_ > 0);
+    const index_t each = c < whole_ ? block_rows
+                         : vectors  ? each_
+                                    : rest_,
+                  first = c < whole_ ? c * piece_rows
+                          : vectors  ? whole_ * piece_rows
+                                     : all_.rows - rest_;
+    Rows<T> rows = part(all_, 0, first, each);
+    rows.systems = false;
+    rows.next = next;
+    rows.before = all_.before || c > 0;
+    rows.behind = all_.behind || c + 1 < pieces();
+    for (Strided<const T>* band : {&rows.dl, &rows.d, &rows.du}) band->lane = each * band->row;
+    rows.b.lane = each * rows.b.row;
+    if (vectors)
+      f(vectors_, rows);
+    else
+      f(numbers_, rows);
   }
 
-  index_t each_;
-  Rows<T> lanes_, rest_;
+  Rows<T> all_;
+  index_t whole_, each_, rest_;
+  Vectors<T> vectors_;
+  Numbers<T> numbers_;
 };
 
-/// Segments that a core keeps of a system.
-index_t kept_segments(index_t equations) {
-  constexpr index_t lanes = Vectors<float>::lanes;  // the more
-  return lanes + 1 + ceil_div(equations, block_rows) + lanes;
-}
+/// Segments that a core keeps of a system: one for each block of a lane, or for each piece.
+index_t kept_segments(index_t equations) { return ceil_div(equations, block_rows) + 4; }
 
-/// The systems of a tile: as many at a time as there are lanes, and the others one by one.
+/// The systems of a tile: as many at a time as there are lanes, if that reads memory in long runs, and others one by
+/// one.
 template <class T, class Several, class One>
-void for_each_part(index_t systems, Several several, One one) {
-  constexpr index_t lanes = Vectors<T>::lanes;
+void for_each_part(const Rows<T>& all, index_t systems, Several several, One one) {
+  constexpr index_t lanes = Vectors<T>::lanes, many = 4096;
   index_t s = 0;
-  for (; s + lanes <= systems; s += lanes) several(s);
+  if (all.b.lane == 1 || all.rows <= many)
+    for (; s + lanes <= systems; s += lanes) several(s);
   for (; s < systems; ++s) one(s);
 }
 
@@ -159,27 +181,25 @@ void add(index_t row, const Place& place, index_t system, InOut<int> info) {
 }
 
 template <class T>
-constexpr Vectors<T>* across = nullptr;  // which pass to take
-
-template <class T>
 void solve(const Place& place, bool periodic, const Rows<T>& all, index_t systems, InOut<int> info) {
   constexpr index_t lanes = Vectors<T>::lanes;
+  const auto across = std::make_unique<Vectors<T>>();
   std::vector<Segment<T>> kept(static_cast<std::size_t>(kept_segments(all.rows) * (systems >= lanes ? lanes : 1)));
   for_each_part<T>(
-      systems,
+      all, systems,
       [&](index_t s) {
         const Rows<T> rows = part(all, s, 0, all.rows);
         Segment<T> whole[lanes];
         Ends<T> ends[lanes];
         Breakdown broken[lanes];
-        forward(across<T>, rows, kept.data(), whole);
+        forward(*across, rows, kept.data(), whole);
         bool regular[lanes];
         for (index_t l = 0; l < lanes; ++l) regular[l] = solve_ends(whole[l], periodic, ends[l]) != T(0);
-        backward(across<T>, rows, kept.data(), ends, broken);
+        backward(*across, rows, kept.data(), ends, broken);
         for (index_t l = 0; l < lanes; ++l) add(broken[l] > 0 || regular[l] ? broken[l] : 1, place, s + l, info);
       },
       [&](index_t s) {
-        const OneSystem<T> system(all, s);
+        OneSystem<T> system(all, s);
         Ends<T> ends;
         const bool regular = solve_ends(system.reduce(kept.data()), periodic, ends) != T(0);
         const Breakdown broken = system.substitute(kept.data(), ends);
@@ -190,11 +210,12 @@ void solve(const Place& place, bool periodic, const Rows<T>& all, index_t system
 template <class T>
 void reduce(const Rows<T>& all, index_t systems, const Block<Segment<T>>& work, Segment<T>* ends, index_t next) {
   constexpr index_t lanes = Vectors<T>::lanes;
+  const auto across = std::make_unique<Vectors<T>>();
   for_each_part<T>(
-      systems,
+      all, systems,
       [&](index_t s) {
         Segment<T> whole[lanes];
-        forward(across<T>, part(all, s, 0, all.rows), &work(1, s), whole);
+        forward(*across, part(all, s, 0, all.rows), &work(1, s), whole);
         for (index_t l = 0; l < lanes; ++l) ends[(s + l) * next] = whole[l];
       },
       [&](index_t s) { ends[s * next] = OneSystem<T>(all, s).reduce(&work(1, s)); });
@@ -204,17 +225,18 @@ template <class T>
 void substitute(const Place& place, const Rows<T>& all, index_t systems, const Block<const Segment<T>>& work,
                 const Block<const T>& values, index_t tile, InOut<int> info) {
   constexpr index_t lanes = Vectors<T>::lanes;
+  const auto across = std::make_unique<Vectors<T>>();
   const auto ends_of = [&](index_t s) {
     const T* v = &values(2 * tile, s);
     return Ends<T>{v[0], v[1], v[2], v[3]};
   };
   for_each_part<T>(
-      systems,
+      all, systems,
       [&](index_t s) {
         Ends<T> ends[lanes];
         Breakdown broken[lanes];
         for (index_t l = 0; l < lanes; ++l) ends[l] = ends_of(s + l);
-        backward(across<T>, part(all, s, 0, all.rows), &work(1, s), ends, broken);
+        backward(*across, part(all, s, 0, all.rows), &work(1, s), ends, broken);
         for (index_t l = 0; l < lanes; ++l) add(broken[l], place, s + l, info);
       },
       [&](index_t s) { add(OneSystem<T>(all, s).substitute(&work(1, s), ends_of(s)), place, s, info); });
@@ -222,7 +244,7 @@ void substitute(const Place& place, const Rows<T>& all, index_t systems, const B
 
 }  // namespace
 
-index_t work_segments(index_t equations) { return 1 + kept_segments(equations); }
+index_t work_segments(index_t equations) { return 40 + kept_segments(equations); }  // a GPU keeps a few more
 
 }  // namespace tridiagonal
 
@@ -245,7 +267,11 @@ template <class T>
 void TridiagonalReduce<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, In<T> b, Out<Segment<T>> work,
                                Out<Segment<T>> ends) noexcept {
   work(0, 0).upper.e = 0;
-  reduce(rows_of<T>(args, dl, d, du, writable(b)), systems_of(args, b), work, ends.data, ends.ld);
+  try {
+    reduce(rows_of<T>(args, dl, d, du, writable(b)), systems_of(args, b), work, ends.data, ends.ld);
+  } catch (...) {
+    detail::report_exception(name);
+  }
 }
 
 template <class T>

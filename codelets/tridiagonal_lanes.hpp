@@ -41,12 +41,13 @@ struct Rows {
   index_t rows;
   bool systems;         ///< each lane is one
   bool before, behind;  ///< as in Place: of every lane if they are systems, else of the first and the last
+  int next = 0;         ///< which rows come next: 1 those behind the last lane, -1 those before the first, 0 neither
 };
 
 /// Where a run broke down: the row of each lane, counted from 1; 0 if it did not.
 using Breakdown = index_t;
 
-inline constexpr index_t block_rows = 64;
+inline constexpr index_t block_rows = 128;
 
 /// N is a number or a vector of them, Groups how many of these are eliminated side by side, so that one's divisions
 /// hide behind another's.
@@ -72,15 +73,7 @@ class Lanes {
 
   /// Fills in what lies between each lane's ends. `kept` is forward's.
   TESELA_INLINE void backward(const Rows<T>& rows, const Segment<T>* kept, const Ends<T>* ends, Breakdown* broken) {
-    Ends<N> end[Groups];
-    for (int l = 0; l < lanes; ++l) {
-      const int g = l / width, k = l % width;
-      lane(end[g].a, k) = ends[l].a, lane(end[g].b, k) = ends[l].b;
-      lane(end[g].e, k) = ends[l].e, lane(end[g].f, k) = ends[l].f;
-      broken[l] = 0;
-    }
-    N next[Groups], after[Groups];
-    for (int g = 0; g < Groups; ++g) next[g] = end[g].e, after[g] = end[g].f;
+    begin_filling(ends, broken);
     for (index_t s = blocks(rows.rows) - 1; s >= 0; --s) {
       const index_t first = s * block_rows, count = std::min(block_rows, rows.rows - first);
       Segment<N> state[Groups];
@@ -89,41 +82,79 @@ class Lanes {
       else
         fetch(kept + (s - 1) * lanes, state);
       load(rows, first, count);
-      // Row i's pivot row, whose unknown is the one before it, takes row i's place.
-      N zeros[Groups], strange[Groups];
-      for (int g = 0; g < Groups; ++g) zeros[g] = strange[g] = N{};
-      for (index_t i = 0; i < count; ++i)
-        for (int g = 0; g < Groups; ++g) {
-          const PivotRow<N> pivot = append(state[g], dl_[i][g], d_[i][g], du_[i][g], b_[i][g]);
-          dl_[i][g] = pivot.inverse;
-          d_[i][g] = pivot.q;
-          du_[i][g] = pivot.t;
-          b_[i][g] = pivot.r - pivot.e * end[g].a - pivot.f * end[g].b;
-          zeros[g] = choose(pivot.inverse == N{}, N{} + 1, zeros[g]);
-        }
-      for (int g = 0; g < Groups; ++g) note(zeros[g], first, count, g, broken, true);
-      for (index_t i = count - 1; i >= 0; --i)
-        for (int g = 0; g < Groups; ++g) {
-          const N x = first + i > 0 ? (b_[i][g] - d_[i][g] * next[g] - du_[i][g] * after[g]) * dl_[i][g] : end[g].a;
-          b_[i][g] = next[g];
-          strange[g] = strange[g] + (next[g] - next[g]);
-          after[g] = next[g];
-          next[g] = x;
-        }
-      for (int g = 0; g < Groups; ++g) note(choose(strange[g] == N{}, N{}, N{} + 1), first, count, g, broken, false);
-      unload(rows, first, count);
+      eliminate(state, count);
+      fill(rows, first, count, broken);
     }
   }
 
+  /// As forward() for at most block_rows rows, whose pivot rows are kept here for fill().
+  TESELA_INLINE void eliminate(const Rows<T>& rows, Segment<T>* segments) {
+    Segment<N> state[Groups];
+    for (auto& s : state) s = no_rows<N>();
+    load(rows, 0, rows.rows);
+    eliminate(state, rows.rows);
+    store(state, segments);
+  }
+  TESELA_INLINE void fill(const Rows<T>& rows, const Ends<T>* ends, Breakdown* broken) {
+    begin_filling(ends, broken);
+    fill(rows, 0, rows.rows, broken);
+  }
+
  private:
+  TESELA_INLINE void begin_filling(const Ends<T>* ends, Breakdown* broken) {
+    for (int l = 0; l < lanes; ++l) {
+      Ends<N>& end = end_[l / width];
+      lane(end.a, l % width) = ends[l].a, lane(end.b, l % width) = ends[l].b;
+      lane(next_[l / width], l % width) = ends[l].e, lane(after_[l / width], l % width) = ends[l].f;
+      broken[l] = 0;
+    }
+  }
+
+  /// Row i's pivot row, whose unknown is the one before it, takes row i's place.
+  TESELA_INLINE void eliminate(Segment<N>* state, index_t count) {
+    for (index_t i = 0; i < count; ++i)
+      for (int g = 0; g < Groups; ++g) {
+        const PivotRow<N> pivot = append(state[g], dl_[i][g], d_[i][g], du_[i][g], b_[i][g]);
+        dl_[i][g] = pivot.inverse;
+        d_[i][g] = pivot.q;
+        du_[i][g] = pivot.t;
+        b_[i][g] = pivot.r;
+        e_[i][g] = pivot.e;
+        f_[i][g] = pivot.f;
+      }
+  }
+
+  TESELA_INLINE void fill(const Rows<T>& rows, index_t first, index_t count, Breakdown* broken) {
+    N zeros[Groups], strange[Groups];
+    for (int g = 0; g < Groups; ++g) zeros[g] = strange[g] = N{};
+    for (index_t i = count - 1; i >= 0; --i)
+      for (int g = 0; g < Groups; ++g) {
+        const Ends<N>& end = end_[g];
+        const N r = b_[i][g] - e_[i][g] * end.a - f_[i][g] * end.b;
+        const N before = first + i > 0 ? (r - d_[i][g] * next_[g] - du_[i][g] * after_[g]) * dl_[i][g] : end.a;
+        zeros[g] = choose(dl_[i][g] == N{}, N{} + 1, zeros[g]);
+        b_[i][g] = next_[g];
+        strange[g] = strange[g] + (next_[g] - next_[g]);
+        after_[g] = next_[g];
+        next_[g] = before;
+      }
+    for (int g = 0; g < Groups; ++g) {
+      note(zeros[g], first, count, g, broken, true);
+      note(choose(strange[g] == N{}, N{}, N{} + 1), first, count, g, broken, false);
+    }
+    unload(rows, first, count);
+  }
+
+  static constexpr index_t few = 64 / index_t{sizeof(T)};  // a line of the cache
+
   static T& lane(N& v, int k) { return reinterpret_cast<T*>(&v)[k]; }
   static T lane(const N& v, int k) { return reinterpret_cast<const T*>(&v)[k]; }
 
   TESELA_INLINE void load(const Rows<T>& rows, index_t first, index_t count) {
-    load(rows.dl, first, count, dl_);
-    load(rows.d, first, count, d_);
-    load(rows.du, first, count, du_);
-    load(Strided<const T>{rows.b.data, rows.b.row, rows.b.lane}, first, count, b_);
+    load(rows.dl, first, count, rows.next, dl_);
+    load(rows.d, first, count, rows.next, d_);
+    load(rows.du, first, count, rows.next, du_);
+    load(Strided<const T>{rows.b.data, rows.b.row, rows.b.lane}, first, count, rows.next, b_);
     if (first == 0 && !rows.before)
       for (int l = 0; l < (rows.systems ? lanes : 1); ++l) lane(dl_[0][l / width], l % width) = T(0);
     if (first + count == rows.rows && !rows.behind)
@@ -132,7 +163,8 @@ class Lanes {
       for (int g = 0; g < Groups; ++g) normalize(dl_[i][g], d_[i][g], du_[i][g], b_[i][g]);
   }
 
-  TESELA_INLINE static void load(const Strided<const T>& from, index_t first, index_t count, N (*to)[Groups]) {
+  TESELA_INLINE static void load(const Strided<const T>& from, index_t first, index_t count, int next,
+                                 N (*to)[Groups]) {
     T* const out = reinterpret_cast<T*>(to);
     if (from.lane == 1 || from.lane == 0) {
       for (index_t i = 0; i < count; ++i) {
@@ -141,10 +173,14 @@ class Lanes {
       }
       return;
     }
-    for (int l = 0; l < lanes; ++l) {
-      const T* column = &from(first, l);
-      for (index_t i = 0; i < count; ++i) out[i * lanes + l] = column[i * from.row];
-    }
+    const index_t ahead = next * lanes * from.lane;
+    across(
+        [&](index_t i, index_t l) {
+          const T* element = &from(first + i, l);
+          if (i % few == 0) __builtin_prefetch(element + ahead);  // so many streams are too many for the hardware
+          out[i * lanes + l] = *element;
+        },
+        count);
   }
 
   TESELA_INLINE void unload(const Rows<T>& rows, index_t first, index_t count) const {
@@ -153,10 +189,18 @@ class Lanes {
       for (index_t i = 0; i < count; ++i) std::copy_n(in + i * lanes, lanes, &rows.b(first + i, 0));
       return;
     }
-    for (int l = 0; l < lanes; ++l) {
-      T* column = &rows.b(first, l);
-      for (index_t i = 0; i < count; ++i) column[i * rows.b.row] = in[i * lanes + l];
-    }
+    across([&](index_t i, index_t l) { rows.b(first + i, l) = in[i * lanes + l]; }, count);
+  }
+
+  /// Turns lanes into rows, a few rows at a time: what one lane touches is still near when the next one comes.
+  template <class F>
+  TESELA_INLINE static void across(F f, index_t count) {
+    index_t i = 0;
+    for (; i + few <= count; i += few)
+      for (index_t l = 0; l < lanes; ++l)
+        for (index_t k = 0; k < few; ++k) f(i + k, l);
+    for (; i < count; ++i)
+      for (index_t l = 0; l < lanes; ++l) f(i, l);
   }
 
   TESELA_INLINE static void store(const Segment<N>* state, Segment<T>* to) {
@@ -190,6 +234,9 @@ class Lanes {
   }
 
   N dl_[block_rows][Groups], d_[block_rows][Groups], du_[block_rows][Groups], b_[block_rows][Groups];
+  N e_[block_rows][Groups], f_[block_rows][Groups];
+  Ends<N> end_[Groups];
+  N next_[Groups], after_[Groups];
 };
 
 }  // namespace tesela::tridiagonal
