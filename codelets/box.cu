@@ -12,8 +12,7 @@ constexpr int threads = 128;
 template <class F>
 __global__ void for_each_point(index_t nx, index_t lines, F f) {
   for (index_t line = blockIdx.y; line < lines; line += gridDim.y)
-    for (index_t x = blockIdx.x * index_t{threads} + threadIdx.x; x < nx; x += gridDim.x * index_t{threads})
-      f(x, line);
+    for (index_t x = blockIdx.x * index_t{threads} + threadIdx.x; x < nx; x += gridDim.x * index_t{threads}) f(x, line);
 }
 
 struct Launch {

@@ -2,10 +2,10 @@
 // directions: in each time step all grid lines along x are tridiagonal systems, then all along y, then all along z.
 // Peaceman and Rachford's method in two dimensions, Douglas and Gunn's in three; both are of second order in space and
 // time. adi_heat --help says what it can be told; alone it is a short run that checks itself.
-#include <tesela/tesela.hpp>
-
 #include "codelets/box.hpp"
 #include "tiles/file_formats.hpp"
+
+#include <tesela/tesela.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -19,9 +19,8 @@
 #include <memory>
 #include <numbers>
 #include <string>
-#include <vector>
-
 #include <unistd.h>
+#include <vector>
 
 using namespace tesela;
 
@@ -44,7 +43,8 @@ struct Options {
   double c() const { return alpha * dt() / 2 * static_cast<double>(n * n); }
 };
 
-// ---- The two methods -------------------------------------------------------------------------------------------------
+// ---- The two methods
+// -------------------------------------------------------------------------------------------------
 
 /// I + c d² for `lines` grid lines one behind the other, not coupled to one another: one matrix for all systems.
 Tridiagonal<double> matrix(Runtime& runtime, double c, index_t unknowns, index_t lines, SystemsIn systems,
@@ -150,7 +150,8 @@ std::unique_ptr<Grid> make_grid(Runtime& runtime, const Options& o) {
   return std::make_unique<Square>(runtime, o, o.tile > 0 ? tile : o.unknowns(), tile);
 }
 
-// ---- What is known of the solution -----------------------------------------------------------------------------------
+// ---- What is known of the solution
+// -----------------------------------------------------------------------------------
 
 /// The start is a sum of these sines, which stay what they are but for their size.
 struct Mode {
@@ -215,7 +216,8 @@ double exact_energy(const Options& o, index_t step) {
   return sum / std::pow(2, o.dim);
 }
 
-// ---- Runs ------------------------------------------------------------------------------------------------------------
+// ---- Runs
+// ------------------------------------------------------------------------------------------------------------
 
 /// The square, or the plane in the middle of the cube, as a picture: red is hot, blue is cold, y points up.
 void write_picture(const Options& o, const std::vector<double>& u, const std::string& path) {

@@ -1,5 +1,4 @@
 #include "codelets/box.hpp"
-
 #include "runtime/graph.hpp"
 #include "tests/machine.hpp"
 #include "tiles/tile_matrix.hpp"
@@ -49,8 +48,8 @@ std::vector<Tile<T>> tiles_of(const TileMatrix<T>& A) {
 struct Size {
   index_t nx, ny, nz, deep, across;  // planes of a tile, y's of a tile of lines
 };
-constexpr std::array sizes{Size{1, 1, 1, 1, 1}, Size{1, 2, 3, 1, 1}, Size{5, 4, 3, 3, 4}, Size{5, 4, 3, 1, 3},
-                           Size{3, 7, 5, 2, 2}, Size{150, 3, 4, 3, 2}};
+constexpr std::array sizes{Size{1, 1, 1, 1, 1}, Size{1, 2, 3, 1, 1}, Size{5, 4, 3, 3, 4},
+                           Size{5, 4, 3, 1, 3}, Size{3, 7, 5, 2, 2}, Size{150, 3, 4, 3, 2}};
 
 template <class T>
 void check(const RuntimeOptions& options) {
