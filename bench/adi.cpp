@@ -71,7 +71,8 @@ double verify(const AdiData<T>& data, AdiProgram<T>& program, index_t steps) {
   advance(program, steps);
   const double error = data.error(program.u(), steps);
   if (!(error <= 1))
-    throw WrongResult(fmt::format("bench adi: {}: the error is {:.3g} times what rounding may do", program.name(), error));
+    throw WrongResult(
+        fmt::format("bench adi: {}: the error is {:.3g} times what rounding may do", program.name(), error));
   return error;
 }
 
@@ -83,6 +84,7 @@ void run_case(const AdiOptions& o, Runtime& runtime, Report& report, index_t n, 
   for (const std::string& name : o.peers) programs.push_back(make_program(data, name));
   for (const index_t steps : {index_t{1}, o.steps}) {
     std::vector<Peer> peers;
+    peers.reserve(programs.size());
     for (const auto& program : programs)
       peers.push_back({program->name(), [&program = *program, steps] { return advance(program, steps); },
                        [&data, &program = *program, steps] { return verify(data, program, steps); }});
@@ -145,9 +147,10 @@ const cli::Command adi_command(
           ->capture_default_str();
       std::vector<std::string> names = cusparse_peers;
       names.insert(names.begin(), {"tesela", "thomas"});
-      app.add_option("--peers", o->peers,
-                     "who competes; the first is whom the others are compared with. cuSPARSE's, with y by "
-                     "gtsvInterleavedBatch's algorithm A: strided-A (x by gtsv2StridedBatch), rhs-A (x by gtsv2_nopivot)")
+      app.add_option(
+             "--peers", o->peers,
+             "who competes; the first is whom the others are compared with. cuSPARSE's, with y by "
+             "gtsvInterleavedBatch's algorithm A: strided-A (x by gtsv2StridedBatch), rhs-A (x by gtsv2_nopivot)")
           ->delimiter(',')
           ->check(CLI::IsMember(names));
       app.add_option("--data", o->data, "host: on the cores; device: everything on the GPUs (default with one)")

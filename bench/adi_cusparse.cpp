@@ -40,12 +40,12 @@ class CusparseAdi : public AdiProgram<T> {
     solve_x(&x);
     solve_y(&y);
     work_ = std::make_unique<DeviceMemory>(std::max(x, y));
-    restart();
   }
 
   void restart() override {
     select_first_device();
-    check_device(cudaMemcpy(u_.as<T>(), data_->start().data(), bytes(), cudaMemcpyHostToDevice), "cudaMemcpy");
+    check_device(cudaMemcpyAsync(u_.as<T>(), data_->start().data(), bytes(), cudaMemcpyHostToDevice, on_.stream),
+                 "cudaMemcpyAsync");
   }
 
   void advance(index_t steps) override {
@@ -112,9 +112,8 @@ class CusparseAdi : public AdiProgram<T> {
   void solve_y(std::size_t* bytes) {
     T *dl = y_.dl.template as<T>(), *d = y_.d.template as<T>(), *du = y_.du.template as<T>(), *b = u_.as<T>();
     const int n = static_cast<int>(n_);
-    check_device(bytes != nullptr
-                     ? F::interleaved_bytes(on_.handle, algorithm_, n, dl, d, du, b, n, bytes)
-                     : F::interleaved(on_.handle, algorithm_, n, dl, d, du, b, n, work_->as<void>()),
+    check_device(bytes != nullptr ? F::interleaved_bytes(on_.handle, algorithm_, n, dl, d, du, b, n, bytes)
+                                  : F::interleaved(on_.handle, algorithm_, n, dl, d, du, b, n, work_->as<void>()),
                  "cusparse gtsvInterleavedBatch");
   }
 

@@ -4,8 +4,8 @@
 
 namespace tesela::bench {
 
-/// The heat equation on a square of n x n unknowns, zero around it, by Peaceman and Rachford's alternating directions. A
-/// step is
+/// The heat equation on a square of n x n unknowns, zero around it, by Peaceman and Rachford's alternating directions.
+/// A step is
 ///     v = (I + c dy²) u,  (I - c dx²) u = v,  v = (I + c dx²) u,  (I - c dy²) u = v,
 /// x along columns and y along rows. All systems of a direction have the same matrix.
 template <class T>

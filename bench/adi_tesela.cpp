@@ -53,11 +53,11 @@ class TeselaAdi : public AdiProgram<T> {
   /// I + c d², one for all systems.
   Tridiagonal<T> matrix(T c, SystemsIn systems) const {
     const index_t n = data_->n();
-    const auto [mb, nb] = data_->tile();
+    const TileShape tile = data_->tile();
     const auto diagonal = [&](T value) {
       const std::vector<T> values(static_cast<std::size_t>(n), value);
-      const TileMatrix<T> a = systems == SystemsIn::columns ? TileMatrix<T>(data_->runtime(), n, 1, {mb, 1})
-                                                            : TileMatrix<T>(data_->runtime(), 1, n, {1, nb});
+      TileMatrix<T> a = systems == SystemsIn::columns ? TileMatrix<T>(data_->runtime(), n, 1, {tile.mb, 1})
+                                                      : TileMatrix<T>(data_->runtime(), 1, n, {1, tile.nb});
       a.copy_from(values.data(), a.m());
       return a;
     };

@@ -54,8 +54,8 @@ Tridiagonal<double> matrix(Runtime& runtime, double c, index_t unknowns, index_t
     std::vector<double> values(static_cast<std::size_t>(length));
     for (index_t i = 0; i < length; ++i) values[static_cast<std::size_t>(i)] = value(i % unknowns);
     const bool columns = systems == SystemsIn::columns;
-    const TileMatrix<double> a(runtime, columns ? length : 1, columns ? 1 : length,
-                               columns ? TileShape{tile, 1} : TileShape{1, tile}, name);
+    TileMatrix<double> a(runtime, columns ? length : 1, columns ? 1 : length,
+                         columns ? TileShape{tile, 1} : TileShape{1, tile}, name);
     a.copy_from(values.data(), a.m());
     return a;
   };
@@ -323,7 +323,8 @@ bool study(Runtime& runtime, Options o) {
 constexpr auto help =
     "usage: adi_heat [options]\n"
     "  --dim D      2 (default) or 3\n"
-    "  --n N        intervals along a side: N - 1 unknowns between the boundaries (default 128; study: 16, in 3-D 8)\n"
+    "  --n N        intervals along a side, N - 1 unknowns between the boundaries\n"
+    "               (default 128, in 3-D 32; of a study's first grid 16, in 3-D 8)\n"
     "  --steps S    time steps (default N / 2)\n"
     "  --alpha A    diffusivity (default 1)\n"
     "  --time T     when to end (default 0.02 / A)\n"
@@ -332,8 +333,8 @@ constexpr auto help =
     "  --study      four grids, each twice as fine in space and time as the one before, and the order of convergence\n"
     "Ends with 1 when the result is wrong, or the study's order not 2.\n";
 
-[[noreturn]] void refuse(const std::string& what) {
-  std::fprintf(stderr, "adi_heat: %s\n%s", what.c_str(), help);
+[[noreturn]] void refuse(const std::string& option, const std::string& value, const char* why) {
+  std::fprintf(stderr, "adi_heat: %s %s: %s\n%s", option.c_str(), value.c_str(), why, help);
   std::exit(2);
 }
 
@@ -350,7 +351,7 @@ Options parse(int argc, char** argv) {
       o.study = true;
       continue;
     }
-    if (i + 1 == argc) refuse(name + ": unknown, or its value is missing");
+    if (i + 1 == argc) refuse(name, "", "unknown, or its value is missing");
     const std::string value = argv[++i];
     if (name == "--out") {
       o.out = value;
@@ -360,7 +361,7 @@ Options parse(int argc, char** argv) {
     const double number = std::strtod(value.c_str(), &end);
     const bool real = name == "--alpha" || name == "--time";
     if (*end != '\0' || !(number > 0) || number > 1e9 || (!real && number != std::floor(number)))
-      refuse(name + " " + value + ": not a positive " + (real ? "number" : "whole number"));
+      refuse(name, value, real ? "not a positive number" : "not a positive whole number");
     if (name == "--alpha")
       o.alpha = number;
     else if (name == "--time")
@@ -374,10 +375,10 @@ Options parse(int argc, char** argv) {
     else if (name == "--dim" && (number == 2 || number == 3))
       o.dim = static_cast<int>(number);
     else
-      refuse(name + " " + value + ": unknown");
+      refuse(name, value, "unknown");
   }
   if (o.n == 0) o.n = o.study ? (o.dim == 3 ? 8 : 16) : 128 >> (o.dim == 3 ? 2 : 0);
-  if (o.n < 2) refuse("--n " + std::to_string(o.n) + ": there must be a point between the boundaries");
+  if (o.n < 2) refuse("--n", std::to_string(o.n), "there must be a point between the boundaries");
   if (o.steps == 0) o.steps = std::max<index_t>(o.n / 2, 1);
   return o;
 }

@@ -51,9 +51,9 @@ TEST_CASE("a step of alternating directions is the dense matrices' step, and a w
       const auto along = [&](bool x, index_t i, index_t j) { return x ? at(i, j) : at(j, i); };
       for (index_t s = 0; s < n; ++s)
         for (index_t e = 0; e < n; ++e)
-          v[along(!x_is_implicit, e, s)] = (1 - 2 * c) * u[along(!x_is_implicit, e, s)] +
-                                           c * ((e > 0 ? u[along(!x_is_implicit, e - 1, s)] : 0) +
-                                                (e + 1 < n ? u[along(!x_is_implicit, e + 1, s)] : 0));
+          v[along(!x_is_implicit, e, s)] =
+              (1 - 2 * c) * u[along(!x_is_implicit, e, s)] + c * ((e > 0 ? u[along(!x_is_implicit, e - 1, s)] : 0) +
+                                                                  (e + 1 < n ? u[along(!x_is_implicit, e + 1, s)] : 0));
       u = v;
       for (int sweep = 0; sweep < 500; ++sweep)  // Gauss and Seidel's iteration: no elimination
         for (index_t s = 0; s < n; ++s)
@@ -76,8 +76,8 @@ TEST_CASE("bench adi times a step alone and several at once, at eight numbers an
   const TemporaryFolder folder;
   const std::string precision = GENERATE("s", "d"), n = GENERATE("3", "50");
   const double bytes = 8 * std::pow(std::stod(n), 2) * (precision == "s" ? 4 : 8);
-  const Outcome run = run_bench(
-      folder, {"--n", n, "--data", "host", "--tiles", "3", "--steps", "4", "--precision", precision});
+  const Outcome run =
+      run_bench(folder, {"--n", n, "--data", "host", "--tiles", "3", "--steps", "4", "--precision", precision});
   CHECK(checked_peers(run, bytes) == std::vector<std::string>{"tesela", "thomas", "tesela", "thomas"});
 }
 
@@ -88,11 +88,10 @@ TEST_CASE("bench adi refuses what it cannot measure, and leaves no file") {
     int code;
     std::string reason;
   };
-  const Refusal refusal = GENERATE(Refusal{{"--n", "2"}, 2, "cuSPARSE's 3"}, Refusal{{"--n", "50000"}, 2, "integers"},
-                                   Refusal{{"--peers", "mkl"}, 2, "mkl"},
-                                   Refusal{{"--peers", "rhs-0", "--data", "host"}, 2, "--data device"},
-                                   Refusal{{"--data", "device"}, 3, "CUDA device"},
-                                   Refusal{{"--peers", "strided-1"}, 3, "CUDA device"});
+  const Refusal refusal = GENERATE(
+      Refusal{{"--n", "2"}, 2, "cuSPARSE's 3"}, Refusal{{"--n", "50000"}, 2, "integers"},
+      Refusal{{"--peers", "mkl"}, 2, "mkl"}, Refusal{{"--peers", "rhs-0", "--data", "host"}, 2, "--data device"},
+      Refusal{{"--data", "device"}, 3, "CUDA device"}, Refusal{{"--peers", "strided-1"}, 3, "CUDA device"});
   const Outcome run = run_bench(folder, refusal.arguments, {.environment = {{"CUDA_VISIBLE_DEVICES", ""}}});
   CAPTURE(refusal.arguments, run.err);
   CHECK(run.code == refusal.code);
@@ -107,6 +106,7 @@ TEST_CASE("on a device bench adi checks and times cuSPARSE's solvers beside ours
   const std::vector<std::string> peers{"tesela", "strided-0", "strided-1", "strided-2", "rhs-0", "rhs-1", "rhs-2"};
   std::string names;
   for (const std::string& peer : peers) names += (names.empty() ? "" : ",") + peer;
-  const Outcome run = run_bench(folder, {"--n", "100", "--data", "device", "--steps", "1", "--peers", names, "--precision", precision});
+  const Outcome run =
+      run_bench(folder, {"--n", "100", "--data", "device", "--steps", "1", "--peers", names, "--precision", precision});
   CHECK(checked_peers(run, 8e4 * (precision == "s" ? 4 : 8)) == peers);
 }
