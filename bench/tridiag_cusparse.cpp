@@ -1,61 +1,14 @@
-#include "bench/device.hpp"
 #include "bench/tridiag_peers.hpp"
 
 #if TESELA_WITH_CUDA
 
+#include "bench/cusparse.hpp"
 #include "bench/generate.hpp"
-
-#include <cuda_runtime.h>
-
-#include <cusparse.h>
 
 namespace tesela::bench {
 namespace {
 
-/// cuSPARSE's functions for T by one name.
-template <class T>
-struct Gtsv;
-template <>
-struct Gtsv<float> {
-  static constexpr auto solve = cusparseSgtsv2;
-  static constexpr auto solve_bytes = cusparseSgtsv2_bufferSizeExt;
-  static constexpr auto nopivot = cusparseSgtsv2_nopivot;
-  static constexpr auto nopivot_bytes = cusparseSgtsv2_nopivot_bufferSizeExt;
-  static constexpr auto strided = cusparseSgtsv2StridedBatch;
-  static constexpr auto strided_bytes = cusparseSgtsv2StridedBatch_bufferSizeExt;
-  static constexpr auto interleaved = cusparseSgtsvInterleavedBatch;
-  static constexpr auto interleaved_bytes = cusparseSgtsvInterleavedBatch_bufferSizeExt;
-};
-template <>
-struct Gtsv<double> {
-  static constexpr auto solve = cusparseDgtsv2;
-  static constexpr auto solve_bytes = cusparseDgtsv2_bufferSizeExt;
-  static constexpr auto nopivot = cusparseDgtsv2_nopivot;
-  static constexpr auto nopivot_bytes = cusparseDgtsv2_nopivot_bufferSizeExt;
-  static constexpr auto strided = cusparseDgtsv2StridedBatch;
-  static constexpr auto strided_bytes = cusparseDgtsv2StridedBatch_bufferSizeExt;
-  static constexpr auto interleaved = cusparseDgtsvInterleavedBatch;
-  static constexpr auto interleaved_bytes = cusparseDgtsvInterleavedBatch_bufferSizeExt;
-};
-
 void check(int status, const char* call) { check_device(status, call); }
-
-struct Stream {
-  Stream() {
-    select_first_device();
-    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
-    check(cusparseCreate(&handle), "cusparseCreate");
-    check(cusparseSetStream(handle, stream), "cusparseSetStream");
-  }
-  ~Stream() {
-    cusparseDestroy(handle);
-    cudaStreamDestroy(stream);
-  }
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
-  cudaStream_t stream = nullptr;
-  cusparseHandle_t handle = nullptr;
-};
 
 /// The arrays of a layout in the memory of device 0: B in several copies, and where they are overwritten the bands too.
 template <class T>
@@ -96,7 +49,7 @@ template <class T>
 class CusparseTridiag : public TridiagSolver<T> {
  public:
   CusparseTridiag(const std::string& name, const TridiagData<T>& data, SystemsIn systems, index_t solves,
-                  std::shared_ptr<const Stream> stream, std::shared_ptr<const DeviceSystems<T>> arrays)
+                  std::shared_ptr<const CusparseStream> stream, std::shared_ptr<const DeviceSystems<T>> arrays)
       : TridiagSolver<T>(name, systems, solves),
         n_(static_cast<int>(data.what().n)),
         batch_(static_cast<int>(data.what().batch)),
@@ -123,7 +76,7 @@ class CusparseTridiag : public TridiagSolver<T> {
 
   /// Solves, or asks how large the workspace must be.
   void call(index_t copy, std::size_t* bytes) const {
-    using F = Gtsv<T>;
+    using F = CusparseGtsv<T>;
     const cusparseHandle_t handle = stream_->handle;
     const auto [dl, d, du] = arrays_->bands(copy);
     T* b = arrays_->b(copy);
@@ -149,7 +102,7 @@ class CusparseTridiag : public TridiagSolver<T> {
   }
 
   int n_, batch_;
-  std::shared_ptr<const Stream> stream_;
+  std::shared_ptr<const CusparseStream> stream_;
   std::shared_ptr<const DeviceSystems<T>> arrays_;
   std::unique_ptr<DeviceMemory> work_;
 };
@@ -159,7 +112,7 @@ class CusparseTridiag : public TridiagSolver<T> {
 template <class T>
 TridiagSolvers<T> cusparse_tridiag(const TridiagData<T>& data, const std::vector<std::string>& names, index_t solves) {
   TridiagSolvers<T> solvers;
-  const auto stream = std::make_shared<const Stream>();
+  const auto stream = std::make_shared<const CusparseStream>();
   std::shared_ptr<const DeviceSystems<T>> columns, rows;
   const index_t fewer = ceil_div(solves, 4);
   for (const std::string& name : names) {

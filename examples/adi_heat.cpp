@@ -1,0 +1,397 @@
+// The heat equation u_t = alpha (u_xx + u_yy [+ u_zz]) on the unit square or cube, zero on its boundary, by alternating
+// directions: in each time step all grid lines along x are tridiagonal systems, then all along y, then all along z.
+// Peaceman and Rachford's method in two dimensions, Douglas and Gunn's in three; both are of second order in space and
+// time. adi_heat --help says what it can be told; alone it is a short run that checks itself.
+#include "codelets/box.hpp"
+#include "tiles/file_formats.hpp"
+
+#include <tesela/tesela.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <numbers>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+using namespace tesela;
+
+namespace {
+
+struct Options {
+  index_t n = 128;     // intervals along a side
+  index_t steps = 64;  // time steps
+  int dim = 2;
+  double alpha = 1, time = 0;  // 0: 0.02 / alpha
+  index_t tile = 0;            // 0: by the machine
+  std::string out = {};
+  bool study = false;
+
+  index_t unknowns() const { return n - 1; }  // along a side, between the boundaries
+  index_t points() const { return unknowns() * unknowns() * (dim == 3 ? unknowns() : 1); }
+  double end() const { return time > 0 ? time : 0.02 / alpha; }
+  double dt() const { return end() / static_cast<double>(steps); }
+  /// The diagonals of alpha dt / 2 d²/dx² on the grid are c, -2 c, c.
+  double c() const { return alpha * dt() / 2 * static_cast<double>(n * n); }
+};
+
+// ---- The two methods
+// -------------------------------------------------------------------------------------------------
+
+/// I + c d² for `lines` grid lines one behind the other, not coupled to one another: one matrix for all systems.
+Tridiagonal<double> matrix(Runtime& runtime, double c, index_t unknowns, index_t lines, SystemsIn systems,
+                           index_t tile) {
+  const index_t length = unknowns * lines;
+  const auto diagonal = [&](const char* name, auto value) {
+    std::vector<double> values(static_cast<std::size_t>(length));
+    for (index_t i = 0; i < length; ++i) values[static_cast<std::size_t>(i)] = value(i % unknowns);
+    const bool columns = systems == SystemsIn::columns;
+    TileMatrix<double> a(runtime, columns ? length : 1, columns ? 1 : length,
+                         columns ? TileShape{tile, 1} : TileShape{1, tile}, name);
+    a.copy_from(values.data(), a.m());
+    return a;
+  };
+  return {diagonal("dl", [&](index_t i) { return i > 0 ? c : 0; }), diagonal("d", [&](index_t) { return 1 - 2 * c; }),
+          diagonal("du", [&](index_t i) { return i + 1 < unknowns ? c : 0; })};
+}
+
+/// A grid whose numbers have x running fastest.
+class Grid {
+ public:
+  virtual ~Grid() = default;
+  virtual void step(Graph& g) const = 0;  // inserts a time step
+  virtual const TileMatrix<double>& u() const = 0;
+};
+
+/// Peaceman and Rachford: half a step implicit in x and explicit in y, half a step the other way round.
+class Square : public Grid {
+ public:
+  Square(Runtime& runtime, const Options& o, index_t tile_x, index_t tile_y)
+      : u_(runtime, o.unknowns(), o.unknowns(), {tile_x, tile_y}, "u"),
+        v_(runtime, o.unknowns(), o.unknowns(), {tile_x, tile_y}, "v"),
+        explicit_x_(matrix(runtime, o.c(), o.unknowns(), 1, SystemsIn::columns, tile_x)),
+        implicit_x_(matrix(runtime, -o.c(), o.unknowns(), 1, SystemsIn::columns, tile_x)),
+        explicit_y_(matrix(runtime, o.c(), o.unknowns(), 1, SystemsIn::rows, tile_y)),
+        implicit_y_(matrix(runtime, -o.c(), o.unknowns(), 1, SystemsIn::rows, tile_y)) {}
+
+  void step(Graph& g) const override {
+    const TridiagonalOptions along_x{.systems = SystemsIn::columns}, along_y{.systems = SystemsIn::rows};
+    tridiagonal_multiply(g, explicit_y_, u_, v_, along_y);
+    tridiagonal_solve(g, implicit_x_, v_, along_x);
+    tridiagonal_multiply(g, explicit_x_, v_, u_, along_x);
+    tridiagonal_solve(g, implicit_y_, u_, along_y);
+  }
+  const TileMatrix<double>& u() const override { return u_; }
+
+ private:
+  TileMatrix<double> u_, v_;
+  Tridiagonal<double> explicit_x_, implicit_x_, explicit_y_, implicit_y_;
+};
+
+/// Douglas and Gunn: (I - c dx²) (I - c dy²) (I - c dz²) (u' - u) = 2 c (dx² + dy² + dz²) u. Planes of the cube stand
+/// side by side in a matrix, so that lines along x are its columns and lines along y pieces of its rows, the couplings
+/// between planes being zero. For z the right-hand sides move to a matrix with a row for each line: blocks of memory
+/// change places and devices, no transposition.
+class Cube : public Grid {
+ public:
+  Cube(Runtime& runtime, const Options& o, index_t tile)
+      : n_(o.unknowns()),
+        c_(o.c()),
+        tile_(tile),
+        u_(runtime, n_, n_ * n_, {n_, n_ * tile}, "u"),
+        w_(runtime, n_, n_ * n_, {n_, n_ * tile}, "w"),
+        lines_(runtime, n_ * n_, n_, {n_ * tile, n_}, "lines"),
+        x_(matrix(runtime, -c_, n_, 1, SystemsIn::columns, n_)),
+        y_(matrix(runtime, -c_, n_, n_, SystemsIn::rows, n_ * tile)),
+        z_(matrix(runtime, -c_, n_, 1, SystemsIn::rows, n_)) {}
+
+  void step(Graph& g) const override {
+    const index_t tiles = u_.nt();
+    for (index_t t = 0; t < tiles; ++t) {
+      const bool before = t > 0, after = t + 1 < tiles;
+      g.insert<BoxLaplace<double>>({2 * c_, n_, before, after}, u_(0, before ? t - 1 : t), u_(0, t),
+                                   u_(0, after ? t + 1 : t), w_(0, t));
+    }
+    tridiagonal_solve(g, x_, w_, {.systems = SystemsIn::columns});
+    const auto planes = [](const TileMatrix<double>& a, index_t t) { return a.view(0, t, 1, 1); };
+    for (index_t t = 0; t < tiles; ++t)
+      tridiagonal_solve(g, {planes(y_.dl, t), planes(y_.d, t), planes(y_.du, t)}, planes(w_, t),
+                        {.systems = SystemsIn::rows});
+
+    std::vector<Tile<double>> of_planes, of_lines;
+    for (index_t t = 0; t < tiles; ++t) of_planes.push_back(w_(0, t)), of_lines.push_back(lines_(t, 0));
+    for (index_t t = 0; t < tiles; ++t) g.insert<BoxLines<double>>({n_, t * tile_}, lines_(t, 0), of_planes);
+    tridiagonal_solve(g, z_, lines_, {.systems = SystemsIn::rows});
+    for (index_t t = 0; t < tiles; ++t) g.insert<BoxAddLines<double>>({n_, t * tile_}, u_(0, t), of_lines);
+  }
+  const TileMatrix<double>& u() const override { return u_; }
+
+ private:
+  index_t n_;
+  double c_;
+  index_t tile_;
+  TileMatrix<double> u_, w_, lines_;
+  Tridiagonal<double> x_, y_, z_;
+};
+
+/// A tile for each GPU, or for each core; --tile makes them smaller.
+std::unique_ptr<Grid> make_grid(Runtime& runtime, const Options& o) {
+  const index_t workers = std::max(runtime.gpus() > 0 ? runtime.gpus() : runtime.cpus(), 1);
+  const index_t share = ceil_div(o.unknowns(), workers), tile = std::min(o.tile > 0 ? o.tile : share, o.unknowns());
+  if (o.dim == 3) return std::make_unique<Cube>(runtime, o, tile);
+  return std::make_unique<Square>(runtime, o, o.tile > 0 ? tile : o.unknowns(), tile);
+}
+
+// ---- What is known of the solution
+// -----------------------------------------------------------------------------------
+
+/// The start is a sum of these sines, which stay what they are but for their size.
+struct Mode {
+  double size;
+  int x, y, z;
+};
+constexpr Mode modes[] = {{1, 1, 1, 1}, {0.6, 2, 3, 1}, {-0.5, 5, 2, 3}};
+
+/// What is left of a mode at time t: of the equation's solution, and of the method's, which has no error but rounding.
+double exact_decay(const Options& o, const Mode& m, index_t step) {
+  const double squares = m.x * m.x + m.y * m.y + (o.dim == 3 ? m.z * m.z : 0);
+  return std::exp(-o.alpha * squares * std::numbers::pi * std::numbers::pi * static_cast<double>(step) * o.dt());
+}
+double discrete_decay(const Options& o, const Mode& m, index_t step) {
+  const auto eigenvalue = [&](int wave) {  // of -c d²
+    const double sine = std::sin(wave * std::numbers::pi / static_cast<double>(2 * o.n));
+    return 4 * o.c() * sine * sine;
+  };
+  const double x = eigenvalue(m.x), y = eigenvalue(m.y), z = o.dim == 3 ? eigenvalue(m.z) : 0;
+  return std::pow(1 - 2 * (x + y + z) / ((1 + x) * (1 + y) * (1 + z)), static_cast<double>(step));
+}
+
+/// The sum of the modes, each times what decay(mode) says.
+std::vector<double> field(const Options& o, const std::function<double(const Mode&)>& decay) {
+  const index_t n = o.unknowns(), deep = o.dim == 3 ? n : 1;
+  std::vector<double> u(static_cast<std::size_t>(o.points()));
+  for (const Mode& m : modes) {
+    const auto sines = [&](int wave) {
+      std::vector<double> s;
+      for (index_t i = 1; i <= n; ++i)
+        s.push_back(std::sin(wave * std::numbers::pi * static_cast<double>(i) / static_cast<double>(o.n)));
+      return s;
+    };
+    const auto x = sines(m.x), y = sines(m.y), z = o.dim == 3 ? sines(m.z) : std::vector<double>{1};
+    const double size = m.size * decay(m);
+    double* point = u.data();
+    for (std::size_t k = 0; k < static_cast<std::size_t>(deep); ++k)
+      for (const double sy : y)
+        for (const double sx : x) *point++ += size * z[k] * sy * sx;
+  }
+  return u;
+}
+
+double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
+  double most = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double difference = std::abs(a[i] - b[i]);
+    if (!(difference <= most)) most = difference;  // also when it is not a number
+  }
+  return most;
+}
+
+/// The integral of u²: of the numbers on the grid, and of the equation's solution.
+double energy(const Options& o, const std::vector<double>& u) {
+  double sum = 0;
+  for (const double value : u) sum += value * value;
+  return sum / std::pow(static_cast<double>(o.n), o.dim);
+}
+double exact_energy(const Options& o, index_t step) {
+  double sum = 0;
+  for (const Mode& m : modes) sum += std::pow(m.size * exact_decay(o, m, step), 2);
+  return sum / std::pow(2, o.dim);
+}
+
+// ---- Runs
+// ------------------------------------------------------------------------------------------------------------
+
+/// The square, or the plane in the middle of the cube, as a picture: red is hot, blue is cold, y points up.
+void write_picture(const Options& o, const std::vector<double>& u, const std::string& path) {
+  const index_t n = o.unknowns(), stride = ceil_div(n, index_t{1024}), pixels = ceil_div(n, stride);
+  const double* const plane = u.data() + (o.dim == 3 ? n / 2 * n * n : 0);
+  std::ofstream file(path, std::ios::binary);
+  file << "P6\n" << pixels << ' ' << pixels << "\n255\n";
+  for (index_t j = pixels - 1; j >= 0; --j)
+    for (index_t i = 0; i < pixels; ++i) {
+      const double value = std::clamp(plane[i * stride + j * stride * n] / 1.5, -1.0, 1.0);
+      const auto pale = static_cast<char>(std::lround(255 * (1 - std::abs(value))));
+      const char full = '\xff';
+      file << (value >= 0 ? full : pale) << pale << (value >= 0 ? pale : full);
+    }
+  if (!file.flush()) throw EnvironmentError("cannot write " + path);
+}
+
+void show_progress(index_t step, index_t steps) {
+  if (isatty(STDERR_FILENO) == 0) return;
+  const auto done = static_cast<std::size_t>(40 * step / steps);
+  std::fprintf(stderr, "\r[%-40s] step %lld of %lld", std::string(done, '#').c_str(), static_cast<long long>(step),
+               static_cast<long long>(steps));
+  if (step == steps) std::fprintf(stderr, "\r\x1b[K");
+}
+
+struct Result {
+  double error = 0;     // against the equation's solution, the largest anywhere
+  double rounding = 0;  // against the method's
+  double seconds = 0;   // in time steps
+};
+
+/// Goes through all time steps; `report` is called with the step and the field before the first of them and after each
+/// quarter.
+Result simulate(Runtime& runtime, const Options& o,
+                const std::function<void(index_t step, const std::vector<double>& u, double error)>& report) {
+  const auto grid = make_grid(runtime, o);
+  Result result;
+  std::vector<double> u = field(o, [](const Mode&) { return 1; });
+  grid->u().copy_from(u.data(), grid->u().m());
+  report(0, u, 0);
+  for (index_t step = 0; step < o.steps;) {
+    const index_t quarter = 4 * step / o.steps + 1, stop = ceil_div(quarter * o.steps, index_t{4});
+    const auto start = std::chrono::steady_clock::now();
+    while (step < stop) {
+      Graph g(runtime);
+      for (const index_t wait = std::min(step + 16, stop); step < wait; ++step) grid->step(g);
+      const Status status = g.wait();
+      if (!status.ok()) throw Error("a system is singular");
+      show_progress(step, o.steps);
+    }
+    result.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    grid->u().copy_to(u.data(), grid->u().m());
+    result.error = largest_difference(u, field(o, [&](const Mode& m) { return exact_decay(o, m, step); }));
+    result.rounding = std::max(
+        result.rounding, largest_difference(u, field(o, [&](const Mode& m) { return discrete_decay(o, m, step); })));
+    report(step, u, result.error);
+  }
+  return result;
+}
+
+/// Each step may round by a few units of c.
+bool right(const Options& o, const Result& result) {
+  const double steps = static_cast<double>(o.steps);
+  const double bound = std::numeric_limits<double>::epsilon() * (100 + steps + 4 * o.c() * steps);
+  std::printf("largest distance to the method's own solution: %.1e (bound %.1e)\n", result.rounding, bound);
+  return result.rounding <= bound;
+}
+
+bool run(Runtime& runtime, const Options& o) {
+  std::printf("%d-D, %lld intervals a side, %lld steps to t = %g: %lld unknowns\n", o.dim, static_cast<long long>(o.n),
+              static_cast<long long>(o.steps), o.end(), static_cast<long long>(o.points()));
+  std::printf("%10s %12s %14s %12s\n", "t", "energy", "exact energy", "max error");
+  if (!o.out.empty()) std::filesystem::create_directories(o.out);
+  const Result result = simulate(runtime, o, [&](index_t step, const std::vector<double>& u, double error) {
+    std::printf("%10.6f %12.8f %14.8f %12.2e\n", static_cast<double>(step) * o.dt(), energy(o, u),
+                exact_energy(o, step), error);
+    if (o.out.empty()) return;
+    const std::string path = o.out + "/heat-" + std::to_string(step);
+    write_picture(o, u, path + ".ppm");
+    write_matrix(path + ".npy", u.data(), {o.unknowns(), o.points() / o.unknowns()}, o.unknowns());
+  });
+  std::printf("%.3g ms a step, %.3g million unknowns a second\n", 1e3 * result.seconds / static_cast<double>(o.steps),
+              1e-6 * static_cast<double>(o.points() * o.steps) / result.seconds);
+  return right(o, result);
+}
+
+/// Twice as many intervals and steps each time: the error must fall by four.
+bool study(Runtime& runtime, Options o) {
+  std::printf("%d-D to t = %g\n%8s %8s %12s %8s\n", o.dim, o.end(), "n", "steps", "max error", "order");
+  bool good = true;
+  double last = 0;
+  for (int row = 0; row < 4; ++row, o.n *= 2, o.steps *= 2) {
+    const Result result = simulate(runtime, o, [](index_t, const std::vector<double>&, double) {});
+    const double order = std::log2(last / result.error);
+    std::printf(row > 0 ? "%8lld %8lld %12.3e %8.3f\n" : "%8lld %8lld %12.3e\n", static_cast<long long>(o.n),
+                static_cast<long long>(o.steps), result.error, order);
+    if (row == 3) good = right(o, result) && order > 1.9 && order < 2.1;
+    last = result.error;
+  }
+  return good;
+}
+
+constexpr auto help =
+    "usage: adi_heat [options]\n"
+    "  --dim D      2 (default) or 3\n"
+    "  --n N        intervals along a side, N - 1 unknowns between the boundaries\n"
+    "               (default 128, in 3-D 32; of a study's first grid 16, in 3-D 8)\n"
+    "  --steps S    time steps (default N / 2)\n"
+    "  --alpha A    diffusivity (default 1)\n"
+    "  --time T     when to end (default 0.02 / A)\n"
+    "  --tile B     tiles of B x B, in 3-D of B planes (default: one for each GPU, or core)\n"
+    "  --out DIR    writes the field at five times: pictures (.ppm) and NumPy files (.npy)\n"
+    "  --study      four grids, each twice as fine in space and time as the one before, and the order of convergence\n"
+    "Ends with 1 when the result is wrong, or the study's order not 2.\n";
+
+[[noreturn]] void refuse(const std::string& option, const std::string& value, const char* why) {
+  std::fprintf(stderr, "adi_heat: %s %s: %s\n%s", option.c_str(), value.c_str(), why, help);
+  std::exit(2);
+}
+
+Options parse(int argc, char** argv) {
+  Options o;
+  o.n = o.steps = 0;
+  for (int i = 1; i < argc; ++i) {
+    const std::string name = argv[i];
+    if (name == "--help" || name == "-h") {
+      std::fputs(help, stdout);
+      std::exit(0);
+    }
+    if (name == "--study") {
+      o.study = true;
+      continue;
+    }
+    if (i + 1 == argc) refuse(name, "", "unknown, or its value is missing");
+    const std::string value = argv[++i];
+    if (name == "--out") {
+      o.out = value;
+      continue;
+    }
+    char* end = nullptr;
+    const double number = std::strtod(value.c_str(), &end);
+    const bool real = name == "--alpha" || name == "--time";
+    if (*end != '\0' || !(number > 0) || number > 1e9 || (!real && number != std::floor(number)))
+      refuse(name, value, real ? "not a positive number" : "not a positive whole number");
+    if (name == "--alpha")
+      o.alpha = number;
+    else if (name == "--time")
+      o.time = number;
+    else if (name == "--n")
+      o.n = static_cast<index_t>(number);
+    else if (name == "--steps")
+      o.steps = static_cast<index_t>(number);
+    else if (name == "--tile")
+      o.tile = static_cast<index_t>(number);
+    else if (name == "--dim" && (number == 2 || number == 3))
+      o.dim = static_cast<int>(number);
+    else
+      refuse(name, value, "unknown");
+  }
+  if (o.n == 0) o.n = o.study ? (o.dim == 3 ? 8 : 16) : 128 >> (o.dim == 3 ? 2 : 0);
+  if (o.n < 2) refuse("--n", std::to_string(o.n), "there must be a point between the boundaries");
+  if (o.steps == 0) o.steps = std::max<index_t>(o.n / 2, 1);
+  return o;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Options options = parse(argc, argv);
+  try {
+    Runtime runtime;
+    return (options.study ? study(runtime, options) : run(runtime, options)) ? 0 : 1;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "adi_heat: %s\n", e.what());
+    return 3;
+  }
+}
