@@ -70,6 +70,9 @@ void tridiagonal_solve(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& m
                                       {tridiagonal::work_segments(B.tile_along()), systems}, "work"),
         left(runtime, tiles, systems, {1, systems}, "ends");
     const TileMatrix<T> values(runtime, 2 * tiles + 2, systems, {2 * tiles + 2, systems}, "values");
+    // The first status that is not 0 counts: a tile knows its row, the join only its system.
+    std::vector<Tile<int>> statuses;
+    for (index_t i = 0; i < tiles; ++i) statuses.push_back(g.status(first + i * B.tile_along()));
     for (index_t i = 0; i < tiles; ++i) {
       place.before = i > 0 || options.periodic;
       place.behind = i + 1 < tiles || options.periodic;
@@ -82,7 +85,7 @@ void tridiagonal_solve(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& m
       place.before = i > 0 || options.periodic;
       place.behind = i + 1 < tiles || options.periodic;
       g.insert<TridiagonalSubstitute<T>>({place, i}, band(dl, i), band(d, i), band(du, i), B(i, s), kept(i, 0),
-                                         values(0, 0), g.status(first + i * B.tile_along()));
+                                         values(0, 0), statuses[static_cast<std::size_t>(i)]);
     }
   }
 }

@@ -75,6 +75,12 @@ Rows<T> part(const Rows<T>& all, index_t s, index_t i, index_t rows) {
   return r;
 }
 
+/// Rows that depend on each other leave an equation without unknowns.
+template <class T>
+bool degenerate(const Segment<T>& segment) {
+  return size_of(segment.upper) == T(0) || size_of(segment.lower) == T(0);
+}
+
 /// One system of a tile, in pieces of consecutive rows: as many rows in each lane as a block holds, lane after lane, so
 /// that memory is read in its order; what remains, in shorter lanes; and a few rows at last as numbers. `kept[c]` is
 /// what the rows before piece c say.
@@ -108,14 +114,18 @@ class OneSystem {
     for (index_t c = pieces() - 1; c >= 0; --c)
       on_piece(c, -1, [&](auto& work, const Rows<T>& rows) {
         Segment<T> segments[lanes];
-        Joint<T> joints[lanes];
+        Joint<T> joints[lanes]{};
         Ends<T> ends[lanes];
         Breakdown rows_broken[lanes];
         eliminate(work, rows, segments);
         Segment<T> sofar;
-        for (index_t l = 0; l < work.lanes; ++l)
-          sofar = c + l == 0 ? segments[0] : join(l == 0 ? kept[c] : sofar, segments[l], joints[l]);
         const index_t first = c < whole_ ? c * piece_rows : all_.rows - rest_ - (work.lanes > 1 ? each_ * lanes : 0);
+        Breakdown at_end = 0;
+        for (index_t l = 0; l < work.lanes; ++l) {
+          sofar = c + l == 0 ? segments[0] : join(l == 0 ? kept[c] : sofar, segments[l], joints[l]);
+          if (at_end == 0 && (degenerate(segments[l]) || degenerate(sofar))) at_end = first + (l + 1) * rows.rows;
+        }
+        if (at_end > 0) broken = at_end;
         for (index_t l = work.lanes - 1; l >= 0; --l) {
           ends[l] = {whole.a, whole.b, e, f};
           if (c + l == 0) break;

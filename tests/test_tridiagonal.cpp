@@ -170,6 +170,7 @@ void check_breakdown(Runtime& runtime, index_t n, index_t mb) {
     CHECK(status.info > n);
     CHECK(status.info <= 2 * n);
     for (const T value : x) CHECK(std::isfinite(value));
+    CHECK(std::abs(status.info - (n + row + 1)) <= 1 + n / 4);
     Systems<T> others = systems;
     others.k = 1;
     CHECK(others.componentwise_error(x, false) <= bound<T>);
