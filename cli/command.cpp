@@ -25,10 +25,13 @@ Command::Command(Group in, const char* called, const char* about, Setup how)
 
 const std::vector<Command>& commands() { return registry(); }
 
-void CommonOptions::add_to(CLI::App& app, int streams_unless_told) {
+void CommonOptions::add_to(CLI::App& app, int streams_unless_told, bool mixed) {
   default_streams = streams_unless_told;
-  app.add_option("--precision", precision, "s (single) or d (double)")
-      ->check(CLI::IsMember({"s", "d"}))
+  std::vector<std::string> precisions{"s", "d"};
+  if (mixed) precisions.emplace_back("mixed");
+  app.add_option("--precision", precision,
+                 mixed ? "s (single), d (double) or mixed (single, refined to double)" : "s (single) or d (double)")
+      ->check(CLI::IsMember(precisions))
       ->capture_default_str();
   app.add_option("--seed", seed, "of generated input")->capture_default_str();
   app.add_option("--repeat", repeat, "timed runs, after a warm-up if more than one or traced; the median is reported")

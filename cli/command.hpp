@@ -42,7 +42,8 @@ struct CommonOptions {
   int default_streams = 1;
 
   /// A command with short urgent tasks beside long ones wants GPUs to run more than one task at a time by default.
-  void add_to(CLI::App& app, int streams_unless_told = 1);
+  /// `mixed`: the command also knows --precision mixed.
+  void add_to(CLI::App& app, int streams_unless_told = 1, bool mixed = false);
   /// Options for the Runtime: what was given on the command line, profiling on.
   RuntimeOptions runtime() const;
   /// Throws the error that writing the JSON report would meet: to be called ahead of a long computation.

@@ -1,5 +1,6 @@
 #include "algorithms/cyclic_reduction.hpp"
 #include "algorithms/thomas.hpp"
+#include "algorithms/tridiagonal_refinement.hpp"
 #include "cli/command.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
@@ -7,6 +8,7 @@
 #include "cli/trace_report.hpp"
 #include "cli/tridiag_problem.hpp"
 #include "codelets/cyclic_reduction.hpp"
+#include "codelets/tridiagonal_error.hpp"
 #include "tiles/file_formats.hpp"
 
 #include <fmt/format.h>
@@ -27,7 +29,15 @@ struct Options {
   std::string sizes, tile, out;
   std::string method = "auto";
   index_t cut = -1;
+  int refine = -1;
 
+  bool mixed() const { return common.precision == "mixed"; }
+  bool refines() const { return mixed() || refine >= 0; }
+  RefinementOptions refinement() const {
+    RefinementOptions options{input.options().systems, input.periodic, mixed()};
+    if (refine >= 0) options.iterations = refine;
+    return options;
+  }
   bool pivots() const { return method == "auto" || method == "lapack"; }
 };
 
@@ -44,6 +54,12 @@ CyclicReductionOptions cr_options(const Options& o) {
   if (o.cut > 0) options.cut = o.cut;
   return options;
 }
+
+/// What refinement reached, over all parts.
+struct Refined {
+  int iterations = 0;
+  double backward_error = 0;
+};
 
 /// Inserts the solution of one part, which holds B in X.
 template <class T>
@@ -104,6 +120,7 @@ class Solver {
 
   index_t levels() const { return levels_; }
   const TridiagCut& tile() const { return largest_; }
+  const Refined& refined() const { return refined_; }
 
   /// Solves as often as --repeat says, and answers what was singular.
   std::optional<Failure> run(Report& report) {
@@ -116,15 +133,20 @@ class Solver {
       runtime_.reset_statistics();
       const Stopwatch watch;
       Graph g(runtime_, {.record = true});
-      for (const auto& block : tiles_)
-        for (const auto& part : block.parts) insert_solution(g, o_, part);
-      {
+      std::optional<Failure> failure;
+      if (o_.refines()) {
+        failure = refine(g);
+      } else {
+        for (const auto& block : tiles_)
+          for (const auto& part : block.parts) insert_solution(g, o_, part);
         const ProgressBar progress(g.tasks());
         status = g.wait();
       }
       for (const auto& block : tiles_) block.whole.X.bring_home();
       if (run >= 0) seconds.push_back(watch.seconds());
-      if (run == o_.common.repeat - 1) report.measured(runtime_, g, seconds, flops());
+      if (run < o_.common.repeat - 1) continue;
+      report.measured(runtime_, g, seconds, flops());
+      if (o_.refines()) return failure;
     }
     if (status.ok()) return std::nullopt;
     return find(status);
@@ -140,12 +162,35 @@ class Solver {
     }
   }
 
+  /// Solves the parts one after the other: each correction waits for what the last one reached.
+  std::optional<Failure> refine(Graph& g) {
+    refined_ = {};
+    std::optional<Failure> failure;
+    index_t first = 0;
+    for (std::size_t i = 0; i < blocks_.size(); first += blocks_[i++].batch)
+      for (std::size_t p = 0; p < tiles_[i].parts.size(); ++p) {
+        const auto& [A, B, X] = tiles_[i].parts[p];
+        const RefinedSolve solve = tridiagonal_solve_refined(g, A, X, o_.refinement());
+        refined_.iterations = std::max(refined_.iterations, solve.iterations);
+        refined_.backward_error = worse(refined_.backward_error, solve.backward_error);
+        if (!solve.converged && !failure) failure = locate(solve.status, i, p, first);
+      }
+    return failure;
+  }
+
+  /// Where a status of part p of block i lies; `first` matrices are in the blocks before it.
+  Failure locate(Status status, std::size_t i, std::size_t p, index_t first) const {
+    const TridiagBlock<T>& block = blocks_[i];
+    const index_t at = std::max<index_t>(status.info - 1, 0), system = at / block.n;
+    const index_t matrix = tiles_[i].parts.size() > 1 ? static_cast<index_t>(p) : block.batch > 1 ? system : 0;
+    return {at % block.n, first + matrix};
+  }
+
   /// A status says where in its part: of several parts, each is asked alone.
   Failure find(Status status) {
     take_right_hand_sides();
     index_t first = 0;
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
-      const TridiagBlock<T>& block = blocks_[i];
       const auto& parts = tiles_[i].parts;
       for (std::size_t p = 0; p < parts.size(); ++p) {
         if (blocks_.size() > 1 || parts.size() > 1) {
@@ -153,12 +198,9 @@ class Solver {
           insert_solution(g, o_, parts[p]);
           status = g.wait();
         }
-        if (status.ok()) continue;
-        const index_t at = std::max<index_t>(status.info - 1, 0), system = at / block.n;
-        const index_t matrix = parts.size() > 1 ? static_cast<index_t>(p) : block.batch > 1 ? system : 0;
-        return {at % block.n, first + matrix};
+        if (!status.ok()) return locate(status, i, p, first);
       }
-      first += block.batch;
+      first += blocks_[i].batch;
     }
     return {};
   }
@@ -176,6 +218,7 @@ class Solver {
   std::vector<CutBlock<T>> tiles_;
   index_t levels_ = 0;
   TridiagCut largest_;
+  Refined refined_;
 };
 
 std::vector<index_t> parse_list(const std::string& text) {
@@ -201,6 +244,8 @@ void settle(Options& o) {
     throw ArgumentError("tridiag", "--interleaved", "only --method auto solves systems that lie in rows");
   if (o.method != "auto" && input.periodic)
     throw ArgumentError("tridiag", "--periodic", "only --method auto solves periodic systems");
+  if (o.method != "auto" && o.refines())
+    throw ArgumentError("tridiag", o.mixed() ? "--precision" : "--refine", "only --method auto refines");
   if (o.cut >= 0 && o.method != "cr-hybrid")
     throw ArgumentError("tridiag", "--cut", "is where --method cr-hybrid ends, and the method is " + o.method);
   if (!o.out.empty()) require_writable(o.out);
@@ -234,21 +279,30 @@ int run_tridiag(Options o) {
   Report report("tridiag", o.common);
   describe(report, o);
   std::optional<Failure> failure;
+  Refined refined;
   {
     Solver<T> solver(o, blocks);
     report.problem()["mb"] = solver.tile().along;
     report.problem()["nb"] = solver.tile().across;
     report.check("levels", static_cast<double>(solver.levels()));
     failure = solver.run(report);
+    refined = solver.refined();
   }
   if (!o.common.trace_dir.empty()) finish_trace(o.common.trace_dir);
 
   bool good = !failure;
+  if (o.refines()) {
+    report.check("iterations", refined.iterations);
+    report.check("converged", good ? 1 : 0);
+    report.check("backward_error", refined.backward_error);
+  }
   if (failure) {
     const bool several = blocks.size() > 1 || blocks.front().batch > 1;
     report.check("row", static_cast<double>(failure->row));
     if (several) report.check("matrix", static_cast<double>(failure->matrix));
-    report.fail(fmt::format("singular or not finite at row {}", failure->row) +
+    report.fail((o.refines() ? fmt::format("not converged after {} corrections: backward error {:.1e}, row {}",
+                                           refined.iterations, refined.backward_error, failure->row)
+                             : fmt::format("singular or not finite at row {}", failure->row)) +
                 (several ? fmt::format(" of matrix {}", failure->matrix) : ""));
   } else {
     const TridiagChecks checks = measure(o.input, blocks);
@@ -316,7 +370,11 @@ const Command tridiag_command(
       app.add_option("--out", o->out,
                      "write X to FILE (.mtx or .npy), in the shape of B; different sizes one below the other");
       app.add_option("--tile", o->tile, "MB or MBxNB: equations and systems a tile (default: what suits the workers)");
-      o->common.add_to(app);
+      app.add_option("--refine", o->refine,
+                     "correct X by its residual at most K times, until the backward error is that of rounding "
+                     "(default: not at all; with --precision mixed 30 times)")
+          ->check(CLI::NonNegativeNumber);
+      o->common.add_to(app, 1, true);
       app.footer(
           "Where a matrix is singular the status and the checks say its row, and of several matrices which one, "
           "counted\n"
