@@ -53,11 +53,11 @@ class Refinement {
       : g_(g),
         options_(options),
         columns_(options.systems == SystemsIn::columns),
-        A_(A),
-        X_(X),
-        B_(like<T>(g.runtime(), X, "b")),
-        R_(like<T>(g.runtime(), X, "r")),
-        Y_(like<L>(g.runtime(), X, "y")),
+        a_(A),
+        x_(X),
+        b_(like<T>(g.runtime(), X, "b")),
+        r_(like<T>(g.runtime(), X, "r")),
+        y_(like<L>(g.runtime(), X, "y")),
         n_(columns_ ? X.m() : X.n()),
         tiles_(columns_ ? X.mt() : X.nt()),
         groups_(columns_ ? X.nt() : X.mt()),
@@ -70,8 +70,8 @@ class Refinement {
         tolerance_(options.tolerance > 0 ? static_cast<T>(options.tolerance) : 4 * std::numeric_limits<T>::epsilon()),
         low_(lower(A)) {
     for (index_t s = 0; s < groups_; ++s)
-      for (index_t t = 0; t < tiles_; ++t) g.insert<Lacpy<T>>({}, tile(X_, t, s), tile(B_, t, s));
-    fill(g, X_, Generator<T>{});  // X = 0 leaves all of B as the first residual
+      for (index_t t = 0; t < tiles_; ++t) g.insert<Lacpy<T>>({}, tile(x_, t, s), tile(b_, t, s));
+    fill(g, x_, Generator<T>{});  // X = 0 leaves all of B as the first residual
   }
 
   /// Computes the residual, and waits for what there is to know of it.
@@ -82,9 +82,9 @@ class Refinement {
         const auto place = place_of(t);
         const index_t before = t > 0 ? t - 1 : tiles_ - 1, after = t + 1 < tiles_ ? t + 1 : 0;
         misfits.push_back(misfits_(t, s));
-        g_.insert<TridiagonalResidual<T>>({place, mixed, t * along_}, band(A_.dl, t, s), band(A_.d, t, s),
-                                          band(A_.du, t, s), tile(X_, place.before ? before : t, s), tile(X_, t, s),
-                                          tile(X_, place.behind ? after : t, s), tile(B_, t, s), tile(R_, t, s),
+        g_.insert<TridiagonalResidual<T>>({place, mixed, t * along_}, band(a_.dl, t, s), band(a_.d, t, s),
+                                          band(a_.du, t, s), tile(x_, place.before ? before : t, s), tile(x_, t, s),
+                                          tile(x_, place.behind ? after : t, s), tile(b_, t, s), tile(r_, t, s),
                                           misfits_(t, s));
       }
       g_.insert<TridiagonalJudge<T>>(urgent, {tolerance_, mixed, n_}, whole_(0, s), verdicts_(0, s), misfits);
@@ -101,11 +101,11 @@ class Refinement {
   void correct() {
     for (index_t s = 0; s < groups_; ++s)
       for (index_t t = 0; t < tiles_; ++t)
-        g_.insert<TridiagonalDemote<T, L>>({options_.systems}, tile(R_, t, s), whole_(0, s), tile(Y_, t, s));
-    tridiagonal_solve(g_, low_, Y_, {options_.systems, options_.periodic});
+        g_.insert<TridiagonalDemote<T, L>>({options_.systems}, tile(r_, t, s), whole_(0, s), tile(y_, t, s));
+    tridiagonal_solve(g_, low_, y_, {options_.systems, options_.periodic});
     for (index_t s = 0; s < groups_; ++s)
       for (index_t t = 0; t < tiles_; ++t)
-        g_.insert<TridiagonalCorrect<T, L>>({options_.systems}, tile(Y_, t, s), whole_(0, s), tile(X_, t, s));
+        g_.insert<TridiagonalCorrect<T, L>>({options_.systems}, tile(y_, t, s), whole_(0, s), tile(x_, t, s));
   }
 
  private:
@@ -125,8 +125,8 @@ class Refinement {
     if constexpr (!mixed) {
       return A;
     } else {
-      const Tridiagonal<L> low{like<L>(g_.runtime(), A.dl, "dl"), like<L>(g_.runtime(), A.d, "d"),
-                               like<L>(g_.runtime(), A.du, "du")};
+      Tridiagonal<L> low{like<L>(g_.runtime(), A.dl, "dl"), like<L>(g_.runtime(), A.d, "d"),
+                         like<L>(g_.runtime(), A.du, "du")};
       for (index_t s = 0; s < (columns_ ? A.d.nt() : A.d.mt()); ++s)
         for (index_t t = 0; t < tiles_; ++t)
           g_.insert<TridiagonalConvert<T, L>>(place_of(t), tile(A.dl, t, s), tile(A.d, t, s), tile(A.du, t, s),
@@ -138,9 +138,9 @@ class Refinement {
   Graph& g_;
   const RefinementOptions options_;
   const bool columns_;
-  const Tridiagonal<T> A_;
-  const TileMatrix<T> X_, B_, R_;
-  const TileMatrix<L> Y_;
+  const Tridiagonal<T> a_;
+  const TileMatrix<T> x_, b_, r_;
+  const TileMatrix<L> y_;
   const index_t n_, tiles_, groups_, along_, across_;
   const TileMatrix<Misfit<T>> misfits_, whole_;
   const TileMatrix<Verdict<T>> verdicts_;

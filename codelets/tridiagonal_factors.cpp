@@ -4,6 +4,7 @@
 #include "codelets/tridiagonal_lanes.hpp"
 
 #include <algorithm>
+#include <type_traits>
 
 namespace tesela {
 namespace tridiagonal {
@@ -15,7 +16,7 @@ namespace {
 /// counted from 1, whose unknown is not finite, or 0.
 template <class T, class N>
 struct Several {
-  static constexpr index_t width = sizeof(N) / sizeof(T);
+  static constexpr index_t width = std::is_same_v<T, N> ? 1 : index_t{sizeof(N) / sizeof(T[1])};
   const Factors<const T>& factors;
   T* b;
   index_t row, system;
@@ -64,18 +65,14 @@ struct Several {
       for (index_t w = 0; w < width; ++w)
         if (reinterpret_cast<const T*>(&found)[w] != T(0) && strange[w] == 0)
           for (index_t i = count - 1; i >= 0 && strange[w] == 0; --i)
-            if (data[i * width + w] - data[i * width + w] != T(0)) strange[w] = first + i + 1;
+            if (data[i * width + w] * T(0) != T(0)) strange[w] = first + i + 1;
     }
   }
 };
 
 /// target_clones takes no template.
-#define TESELA_FACTORED_SOLVE(T, N)                                                                      \
-  TESELA_CLONES void solve(const N*, const Factors<const T>& factors, T* b, index_t row, index_t system, \
-                           index_t* strange) {                                                           \
-    Several<T, N> several{factors, b, row, system, {}};                                                  \
-    several.solve(strange);                                                                              \
-  }
+#define TESELA_FACTORED_SOLVE(T, N) \
+  TESELA_CLONES void solve(Several<T, N>& several, index_t* strange) { several.solve(strange); }
 TESELA_FACTORED_SOLVE(float, float)
 TESELA_FACTORED_SOLVE(double, double)
 TESELA_FACTORED_SOLVE(float, VectorOf<float>::type)
@@ -112,10 +109,13 @@ void TridiagonalFactoredSolve<T>::cpu(const Args& args, In<T> factors, In<int> k
     index_t strange[width];
     const bool many = s + width <= systems;
     T* const first = b.data + s * system;
-    if (many)
-      tridiagonal::solve(static_cast<const Vector*>(nullptr), whole, first, row, system, strange);
-    else
-      tridiagonal::solve(static_cast<const T*>(nullptr), whole, first, row, system, strange);
+    if (many) {
+      Several<T, Vector> several{whole, first, row, system, {}};
+      tridiagonal::solve(several, strange);
+    } else {
+      Several<T, T> one{whole, first, row, system, {}};
+      tridiagonal::solve(one, strange);
+    }
     for (index_t w = 0; w < (many ? width : 1); ++w, ++s)
       if (strange[w] > 0 && *info.data == 0) *info.data = row_status(strange[w] + n * s);
   }

@@ -24,14 +24,6 @@ __device__ bool failed(const int* kept, int* info) {
   return status != 0;
 }
 
-/// A thread's part of the rows, wherever it has them: b(i) is a reference to row i.
-template <class T, class At>
-__device__ index_t first_strange(index_t first, int count, const At& at) {
-  for (int i = count - 1; i >= 0; --i)
-    if (at(i) - at(i) != T(0)) return first + i + 1;
-  return 0;
-}
-
 constexpr int row_threads = 128;
 constexpr int batch = 16;  // rows whose loads are under way at a time
 
@@ -42,20 +34,16 @@ __global__ void __launch_bounds__(row_threads)
   if (failed(kept, info)) return;
   const index_t n = factors.n, s = blockIdx.x * index_t{row_threads} + threadIdx.x;
   if (s >= systems) return;
-  T values[batch];
-  const auto at = [&](index_t i) -> T& { return values[i]; };
   T* const own = b + s;
+  T values[batch];  // in registers: every index is known to the compiler
   Down<T, T> down;
   for (index_t first = 0; first < n; first += batch) {
-    const int count = n - first < batch ? int(n - first) : batch;
+    const index_t count = n - first;
 #pragma unroll
     for (int i = 0; i < batch; ++i) values[i] = i < count ? own[(first + i) * ld] : T(0);
-    if (count == batch) {
 #pragma unroll
-      for (int i = 0; i < batch; ++i) down(factors, first + i, 1, [&](index_t) -> T& { return values[i]; });
-    } else {
-      down(factors, first, count, at);
-    }
+    for (int i = 0; i < batch; ++i)
+      if (i < count) down(factors, first + i, 1, [&](index_t) -> T& { return values[i]; });
 #pragma unroll
     for (int i = 0; i < batch; ++i)
       if (i < count && first + i > 0) own[(first + i - 1) * ld] = values[i];
@@ -64,20 +52,16 @@ __global__ void __launch_bounds__(row_threads)
   Up<T, T> up;
   index_t strange = 0;
   for (index_t first = (n - 1) / batch * batch; first >= 0; first -= batch) {
-    const int count = n - first < batch ? int(n - first) : batch;
+    const index_t count = n - first;
 #pragma unroll
     for (int i = 0; i < batch; ++i) values[i] = i < count ? own[(first + i) * ld] : T(0);
-    T found = T(0);
-    if (count == batch) {
 #pragma unroll
-      for (int i = batch - 1; i >= 0; --i) found += up(factors, first + i, 1, [&](index_t) -> T& { return values[i]; });
-    } else {
-      found = up(factors, first, count, at);
-    }
+    for (int i = batch - 1; i >= 0; --i)
+      if (i < count && up(factors, first + i, 1, [&](index_t) -> T& { return values[i]; }) != T(0) && strange == 0)
+        strange = first + i + 1;
 #pragma unroll
     for (int i = 0; i < batch; ++i)
       if (i < count) own[(first + i) * ld] = values[i];
-    if (found != T(0) && strange == 0) strange = first_strange<T>(first, count, at);
   }
   if (strange > 0) report(info, strange + n * s);
 }
@@ -117,7 +101,9 @@ __global__ void __launch_bounds__(column_threads)
   for (index_t first = (n - 1) / staged_rows * staged_rows; first >= 0; first -= staged_rows) {
     const int count = n - first < staged_rows ? int(n - first) : staged_rows;
     load(first, count);
-    if (up(factors, first, count, at) != T(0) && strange == 0) strange = first_strange<T>(first, count, at);
+    if (up(factors, first, count, at) != T(0))
+      for (int i = count - 1; i >= 0 && strange == 0; --i)
+        if (at(i) * T(0) != T(0)) strange = first + i + 1;
     store(first, 0, count);
   }
   if (s < systems && strange > 0) report(info, strange + n * s);

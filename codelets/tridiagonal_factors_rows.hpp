@@ -60,7 +60,7 @@ TESELA_BOTH inline index_t factor(const T* dl, index_t dl_stride, const T* d, in
     row.scale = scale;
     const T pivot = row.swapped ? below : p;
     row.inverse = inverse(pivot);
-    const bool finite = row.inverse - row.inverse == T(0) && pivot - pivot == T(0);
+    const bool finite = row.inverse * T(0) == T(0) && pivot * T(0) == T(0);
     if ((row.inverse == T(0) || !finite) && broken == 0) broken = i + 1;
     row.l = (row.swapped ? p : below) * row.inverse;
     row.du = row.swapped ? mid : q;
@@ -111,7 +111,7 @@ struct Up {
       after = next;
       next = x;
       value = x;
-      strange = strange + (x - x);
+      strange = strange + x * T(0);  // what is not finite leaves no zero
     }
     return strange;
   }

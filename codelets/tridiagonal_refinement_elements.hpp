@@ -99,7 +99,7 @@ struct ResidualRow {
 template <class T>
 TESELA_BOTH inline T correction_for(const Misfit<T>& whole, T tolerance, bool scaled) {
   const T error = whole.backward_error();
-  const bool finite = error - error == T(0);
+  const bool finite = error * T(0) == T(0);
   if (error <= tolerance || !finite) return T(0);
   return scaled ? over_power(whole.residual) : T(1);
 }
