@@ -16,7 +16,7 @@ namespace {
 /// counted from 1, whose unknown is not finite, or 0.
 template <class T, class N>
 struct Several {
-  static constexpr index_t width = std::is_same_v<T, N> ? 1 : index_t{sizeof(N) / sizeof(T[1])};
+  static constexpr index_t width = std::is_same_v<T, N> ? 1 : index_t{64} / index_t{sizeof(T)};
   const Factors<const T>& factors;
   T* b;
   index_t row, system;

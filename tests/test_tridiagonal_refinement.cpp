@@ -261,6 +261,18 @@ TEST_CASE("too few corrections are no success", "[tridiagonal]") {
   CHECK(systems.error() < 1e-5);
 }
 
+TEMPLATE_TEST_CASE("corrections of what is rounding already do no harm and come to an end", "[tridiagonal]", float,
+                   double) {
+  Runtime runtime({.gpus = 0});
+  Systems<TestType> systems(1001, 3, {SystemsIn::rows, true}, Kind::dominant);
+  const RefinedSolve result = systems.solve(runtime, {2, 400}, {.tolerance = eps<TestType> / 1000});
+  CHECK_FALSE(result.converged);
+  CHECK(result.iterations >= 2);
+  CHECK(result.iterations < 30);
+  CHECK(result.backward_error <= 4 * eps<TestType>);
+  CHECK(systems.error() <= bound<TestType>);
+}
+
 TEST_CASE("ill-conditioned systems do not converge from single precision", "[tridiagonal]") {
   Runtime runtime({.gpus = 0});
   for (const index_t n : {300, 1000, 5000}) {
