@@ -3,6 +3,8 @@
 #include "codelets/row_status.hpp"
 #include "codelets/tridiagonal_factors.hpp"
 
+#include <cmath>
+
 // The elimination and the substitution of TridiagonalFactor and TridiagonalFactoredSolve, row by row, on a core as on a
 // GPU. Internal to codelets/.
 
@@ -22,7 +24,7 @@ struct Factors {
 
   TESELA_BOTH FactorRow<std::remove_const_t<T>> operator()(index_t i) const {
     const T scale = l[i + 4 * ld];
-    return {l[i], l[i + ld], l[i + 2 * ld], l[i + 3 * ld], magnitude(scale), scale < T(0)};
+    return {l[i], l[i + ld], l[i + 2 * ld], l[i + 3 * ld], std::fabs(scale), scale < T(0)};
   }
   TESELA_BOTH void put(index_t i, const FactorRow<T>& row) const {
     l[i] = row.l;
@@ -47,7 +49,7 @@ TESELA_BOTH inline index_t factor(const T* dl, index_t dl_stride, const T* d, in
       below = i >= 0 ? dl[(i + 1) * dl_stride] : T(0);
       mid = d[(i + 1) * d_stride];
       above = i + 2 < n ? du[(i + 1) * du_stride] : T(0);
-      const T size = larger(magnitude(below), larger(magnitude(mid), magnitude(above)));
+      const T size = larger(std::fabs(below), larger(std::fabs(mid), std::fabs(above)));
       next_scale = size == T(0) ? T(1) : over_power(size);
       below *= next_scale, mid *= next_scale, above *= next_scale;
     }
@@ -56,7 +58,7 @@ TESELA_BOTH inline index_t factor(const T* dl, index_t dl_stride, const T* d, in
       continue;
     }
     FactorRow<T> row{};
-    row.swapped = magnitude(below) > magnitude(p);
+    row.swapped = std::fabs(below) > std::fabs(p);
     row.scale = scale;
     const T pivot = row.swapped ? below : p;
     row.inverse = inverse(pivot);

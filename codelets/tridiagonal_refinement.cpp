@@ -35,10 +35,16 @@ void TridiagonalResidual<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, 
                                  In<T> b, Out<T> r, Out<Misfit<T>> misfits) noexcept {
   const auto row = residual_row<T>(args, dl, d, du, before, x, after, b, r);
   const index_t n = equations(args.systems, x.shape()), systems = count_systems(args.systems, x.shape());
+  const bool columns = args.systems == SystemsIn::columns;
   for (index_t c = 0; c < misfits.rows; ++c) {
-    for (index_t s = 0; s < systems; ++s) misfits(c, s) = {};
-    for_each_row(args.systems, c * misfit_rows, std::min((c + 1) * misfit_rows, n), systems,
-                 [&](index_t e, index_t s) { worsen(misfits(c, s), row(e, s)); });
+    const index_t first = c * misfit_rows, end = std::min(first + misfit_rows, n);
+    for (index_t s = 0; s < systems; ++s) {
+      Misfit<T> own{};  // in registers
+      for (index_t e = first; columns && e < end; ++e) worsen(own, row(e, s));
+      misfits(c, s) = own;
+    }
+    for (index_t e = first; !columns && e < end; ++e)
+      for (index_t s = 0; s < systems; ++s) worsen(misfits(c, s), row(e, s));
   }
 }
 

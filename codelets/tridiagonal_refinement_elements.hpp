@@ -2,6 +2,8 @@
 
 #include "codelets/tridiagonal_refinement.hpp"
 
+#include <cmath>
+
 // What the kernels of the refinement do for row e of system s, on a core as on a GPU. Internal to codelets/.
 
 namespace tesela::tridiagonal {
@@ -34,7 +36,7 @@ inline index_t count_systems(SystemsIn systems, Shape tile) {
 
 template <class T>
 TESELA_BOTH inline T power_for_row(T dl, T d, T du) {
-  const T size = larger(magnitude(dl), larger(magnitude(d), magnitude(du)));
+  const T size = larger(std::fabs(dl), larger(std::fabs(d), std::fabs(du)));
   return size == T(0) ? T(1) : over_power(size);
 }
 
@@ -86,10 +88,10 @@ struct ResidualRow {
     const T misses = wanted * power - below * left - mid * power * own - above * right;
     r(e, s) = scaled ? misses : misses / power;
     Misfit<T> misfit;
-    misfit.residual = magnitude(misses);
-    misfit.matrix = magnitude(below) + magnitude(mid * power) + magnitude(above);
-    misfit.solution = magnitude(own);
-    misfit.right = magnitude(wanted * power);
+    misfit.residual = std::fabs(misses);
+    misfit.matrix = std::fabs(below) + std::fabs(mid * power) + std::fabs(above);
+    misfit.solution = std::fabs(own);
+    misfit.right = std::fabs(wanted * power);
     misfit.row = first + e;
     return misfit;
   }

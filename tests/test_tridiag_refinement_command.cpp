@@ -58,8 +58,9 @@ TEST_CASE("tridiag says that refinement did not converge") {
 }
 
 TEST_CASE("wrong use of refinement is exit code 2") {
-  for (const Words& options : {Words{"--method", "lapack", "--refine", "2"}, Words{"--method", "cr", "--precision", "mixed"},
-                               Words{"--refine", "-1"}, Words{"--precision", "half"}}) {
+  for (const Words& options :
+       {Words{"--method", "lapack", "--refine", "2"}, Words{"--method", "cr", "--precision", "mixed"},
+        Words{"--refine", "-1"}, Words{"--precision", "half"}}) {
     Words all{"tridiag", "--n", "10"};
     all.insert(all.end(), options.begin(), options.end());
     CAPTURE(options);
