@@ -36,7 +36,10 @@ TESELA_INLINE N choose(const M& which, const N& b, const N& a) {
 }
 template <class N>
 TESELA_INLINE N magnitude(const N& x) {
-  return choose(x < N{}, -x, x);
+  if constexpr (std::is_floating_point_v<N>)
+    return std::fabs(x);  // signs are hard to predict
+  else
+    return choose(x < N{}, -x, x);
 }
 template <class N>
 TESELA_INLINE N larger(const N& a, const N& b) {
@@ -58,7 +61,7 @@ TESELA_INLINE N inverse(const N& p) {
 /// 2^(1 - e) for 2^e <= x < 2^(e+1), x >= 0, or the nearest normal power of two where that is none.
 template <class N>
 TESELA_INLINE N over_power(const N& x) {
-  using Bits = decltype(x < x);  // of a vector: integers as wide as its numbers
+  using Bits = decltype(x < N{});  // of a vector: integers as wide as its numbers
   if constexpr (std::is_same_v<Bits, bool>) {
     using Integer = std::conditional_t<sizeof(N) == 8, std::int64_t, std::int32_t>;
     constexpr int digits = std::numeric_limits<N>::digits - 1;
