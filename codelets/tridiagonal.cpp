@@ -1,5 +1,6 @@
 #include "codelets/tridiagonal.hpp"
 
+#include "codelets/row_status.hpp"
 #include "codelets/tridiagonal_lanes.hpp"
 
 #include <memory>
@@ -187,7 +188,7 @@ void for_each_part(const Rows<T>& all, index_t systems, Several several, One one
 }
 
 void add(index_t row, const Place& place, index_t system, InOut<int> info) {
-  if (row > 0 && info(0, 0) == 0) info(0, 0) = static_cast<int>(row + place.n * system);
+  if (row > 0 && info(0, 0) == 0) info(0, 0) = row_status(row + place.n * system);
 }
 
 template <class T>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "codelets/row_status.hpp"
 #include "codelets/tridiagonal_device.cuh"
 #include "codelets/tridiagonal_kernels.hpp"
 
@@ -45,7 +46,7 @@ __device__ Ends<T> ends_of(const Level<T>& level, index_t c, index_t count, inde
 }
 
 __device__ inline void report(int* info, index_t row) {
-  if (*static_cast<volatile int*>(info) == 0) atomicCAS(info, 0, static_cast<int>(row));
+  if (*static_cast<volatile int*>(info) == 0) atomicCAS(info, 0, row_status(row));
 }
 
 /// Joins slots 0, step, 2 step … (2^levels of them, in each of `group` sets that lie `set` slots apart) into slot 0.
