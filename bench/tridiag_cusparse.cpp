@@ -5,6 +5,8 @@
 #include "bench/cusparse.hpp"
 #include "bench/generate.hpp"
 
+#include <fmt/format.h>
+
 namespace tesela::bench {
 namespace {
 
@@ -121,7 +123,11 @@ TridiagSolvers<T> cusparse_tridiag(const TridiagData<T>& data, const std::vector
     const index_t copies = interleaved ? fewer : solves;
     const SystemsIn systems = interleaved ? SystemsIn::rows : SystemsIn::columns;
     if (!arrays) arrays = std::make_shared<const DeviceSystems<T>>(data, systems, copies, interleaved ? copies : 1);
-    solvers.push_back(std::make_unique<CusparseTridiag<T>>(name, data, systems, copies, stream, arrays));
+    try {
+      solvers.push_back(std::make_unique<CusparseTridiag<T>>(name, data, systems, copies, stream, arrays));
+    } catch (const EnvironmentError& error) {  // its work space may be larger than the device, or than it can count
+      fmt::print(stderr, "tesela: {} is left out: {}\n", name, error.what());
+    }
   }
   return solvers;
 }

@@ -173,14 +173,29 @@ class Lanes {
       }
       return;
     }
-    const index_t ahead = next * lanes * from.lane;
-    across(
-        [&](index_t i, index_t l) {
-          const T* element = &from(first + i, l);
-          if (i % few == 0) __builtin_prefetch(element + ahead);  // so many streams are too many for the hardware
-          out[i * lanes + l] = *element;
-        },
-        count);
+    if (from.row == 1)
+      turn<1>(&from(first, 0), from.lane, 1, count, next * lanes * from.lane, out);
+    else
+      turn<0>(&from(first, 0), from.lane, from.row, count, next * lanes * from.lane, out);
+  }
+
+  /// out(l, i) = in(i, l) for numbers that lie `Row` apart in a lane, or if that is 0 `row`. A line of the cache at a
+  /// time: what one lane touches is still near when the next one comes. What is `ahead` of it comes next; so many
+  /// streams are too many for the hardware to foresee.
+  template <index_t Row>
+  TESELA_INLINE static void turn(const T* in, index_t lane, index_t row, index_t count, index_t ahead, T* out) {
+    const index_t step = Row > 0 ? Row : row;
+    index_t i = 0;
+    for (; i + few <= count; i += few)
+      for (index_t l = 0; l < lanes; ++l) {
+        const T* const from = in + i * step + l * lane;
+        T* const to = out + i * lanes + l;
+        __builtin_prefetch(from + ahead);
+#pragma GCC unroll 16
+        for (index_t k = 0; k < few; ++k) to[k * lanes] = from[k * step];
+      }
+    for (; i < count; ++i)
+      for (index_t l = 0; l < lanes; ++l) out[i * lanes + l] = in[i * step + l * lane];
   }
 
   TESELA_INLINE void unload(const Rows<T>& rows, index_t first, index_t count) const {
@@ -189,18 +204,11 @@ class Lanes {
       for (index_t i = 0; i < count; ++i) std::copy_n(in + i * lanes, lanes, &rows.b(first + i, 0));
       return;
     }
-    across([&](index_t i, index_t l) { rows.b(first + i, l) = in[i * lanes + l]; }, count);
-  }
-
-  /// Turns lanes into rows, a few rows at a time: what one lane touches is still near when the next one comes.
-  template <class F>
-  TESELA_INLINE static void across(F f, index_t count) {
-    index_t i = 0;
-    for (; i + few <= count; i += few)
-      for (index_t l = 0; l < lanes; ++l)
-        for (index_t k = 0; k < few; ++k) f(i + k, l);
-    for (; i < count; ++i)
-      for (index_t l = 0; l < lanes; ++l) f(i, l);
+    for (index_t i = 0; i < count; i += few)
+      for (index_t l = 0; l < lanes; ++l) {
+        T* const to = &rows.b(first + i, l);
+        for (index_t k = 0; k < std::min(few, count - i); ++k) to[k * rows.b.row] = in[(i + k) * lanes + l];
+      }
   }
 
   TESELA_INLINE static void store(const Segment<N>* state, Segment<T>* to) {
