@@ -60,18 +60,19 @@ class Walk {
       here_ = next;
     }
     dl_ = a, d_ = b, du_ = c;
-    fit();
+    low_ = std::min(low_, here_), high_ = std::max(high_, here_);
+    if (summed_ < memory) sum_ += here_, ++summed_;
     return here_;
   }
 
   /// The same g within its limits, once more from the first column on.
   index_t bounded(index_t g) {
     constexpr index_t limit = TridiagonalExponents<T>::limit;
-    if (!centred_) total_ = memory * (low_ + (high_ - low_) / 2);
-    centred_ = true;
-    if (fits_) return g - total_ / memory;
+    if (high_ - low_ <= 2 * limit) return g - (low_ + (high_ - low_) / 2);
+    if (!begun_) total_ = sum_ / summed_ * memory;
+    begun_ = true;
     // Little by little: were the whole shift left to the column that exceeds the limit, it would be off by all of that
-    // against its neighbours.
+    // against its neighbours. For the same reason it begins where the first columns are.
     total_ += g - total_ / memory;
     total_ = std::clamp(total_, memory * (g - limit), memory * (g + limit));
     return g - total_ / memory;
@@ -88,16 +89,9 @@ class Walk {
   /// So many columns a shift remembers: `total_` is so many times the shift.
   static constexpr index_t memory = sizeof(T) == 8 ? 1024 : 64;
 
-  /// The range of the first columns, as many as one shift brings within limits.
-  void fit() {
-    const index_t low = std::min(low_, here_), high = std::max(high_, here_);
-    fits_ = fits_ && high - low <= 2 * TridiagonalExponents<T>::limit;
-    if (fits_) low_ = low, high_ = high;
-  }
-
   Entry dl_, d_, du_;
-  index_t before_ = 0, here_ = 0, low_ = 0, high_ = 0, total_ = 0;
-  bool first_ = true, fits_ = true, centred_ = false;
+  index_t before_ = 0, here_ = 0, low_ = 0, high_ = 0, sum_ = 0, summed_ = 0, total_ = 0;
+  bool first_ = true, begun_ = false;
 };
 
 }  // namespace
@@ -158,9 +152,7 @@ template <class T>
 void TridiagonalScaleVector<T>::cpu(const Args& args, InOut<T> b, In<index_t> exponents) noexcept {
   const Turned x(b, args.systems);
   const Turned by(exponents, args.systems);
-  for_each(x, [&](index_t e, index_t s) {
-    x(e, s) = std::scalbn(x(e, s), static_cast<int>(by(args.first + e, s)));
-  });
+  for_each(x, [&](index_t e, index_t s) { x(e, s) = std::scalbn(x(e, s), static_cast<int>(by(args.first + e, s))); });
 }
 
 template struct TridiagonalExponents<float>;

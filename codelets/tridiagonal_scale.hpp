@@ -17,8 +17,8 @@ namespace tesela {
 /// exponents of dl, d, du, g(j+1) - g(j) is the mean of b(j) - c(j), by which row j would have both columns alike, and
 /// a(j+1) - b(j+1), by which row j + 1 would. Where zeros leave neither, row j decides between columns j - 1 and j + 1,
 /// or else g stays. What a periodic system has in its corners is not read. Such sums may run away over a long system:
-/// they are centred, and where their range exceeds twice the limit, shifted a little at each column to stay within it. `bands` are the tiles of dl, d and
-/// du in turn, along the systems.
+/// they are centred, and where their range exceeds twice the limit, shifted a little at each column to stay within it.
+/// `bands` are the tiles of dl, d and du in turn, along the systems.
 template <class T>
 struct TridiagonalExponents {
   static constexpr auto name = "tridiagonal_exponents";
