@@ -75,14 +75,18 @@ void solve_equilibrated(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& 
       g.insert<TridiagonalScale<T>>({systems, options.periodic, i * B.tile_along()}, band(dl, i), band(d, i),
                                     band(du, i), exponents(0, s), to_dl(i, s), to_d(i, s), to_du(i, s), rows(i, s));
   }
-  const auto of = [&](index_t s) { return matrices == 1 ? 0 : s; };
-  for (index_t s = 0; s < B.tiles_across(); ++s)
-    for (index_t i = 0; i < tiles; ++i) g.insert<TridiagonalScaleVector<T>>({systems, 0}, B(i, s), rows(i, of(s)));
+  const auto scale = [&](const Turned<index_t>& by, bool of_all) {
+    for (index_t s = 0; s < B.tiles_across(); ++s)
+      for (index_t i = 0; i < tiles; ++i) {
+        const index_t first = i * B.tile_along(), of = matrices == 1 ? 0 : s;
+        g.insert<TridiagonalScaleVector<T>>({systems, of_all ? first : 0, n}, B(i, s), by(of_all ? 0 : i, of),
+                                            g.status(first + s * B.tile_across() * n));
+      }
+  };
+  scale(rows, false);
   options.equilibrate = false;
   tridiagonal_solve(g, scaled, matrix, options);
-  for (index_t s = 0; s < B.tiles_across(); ++s)
-    for (index_t i = 0; i < tiles; ++i)
-      g.insert<TridiagonalScaleVector<T>>({systems, i * B.tile_along()}, B(i, s), exponents(0, of(s)));
+  scale(exponents, true);
 }
 
 }  // namespace

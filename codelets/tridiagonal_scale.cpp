@@ -149,10 +149,13 @@ void TridiagonalScale<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, In<
 }
 
 template <class T>
-void TridiagonalScaleVector<T>::cpu(const Args& args, InOut<T> b, In<index_t> exponents) noexcept {
+void TridiagonalScaleVector<T>::cpu(const Args& args, InOut<T> b, In<index_t> exponents, InOut<int> info) noexcept {
   const Turned x(b, args.systems);
   const Turned by(exponents, args.systems);
-  for_each(x, [&](index_t e, index_t s) { x(e, s) = std::scalbn(x(e, s), static_cast<int>(by(args.first + e, s))); });
+  for_each(x, [&](index_t e, index_t s) {
+    x(e, s) = std::scalbn(x(e, s), static_cast<int>(by(args.first + e, s)));
+    if (!std::isfinite(x(e, s)) && info(0, 0) == 0) info(0, 0) = static_cast<int>(e + 1 + args.n * s);
+  });
 }
 
 template struct TridiagonalExponents<float>;

@@ -24,7 +24,7 @@ struct TridiagonalExponents {
   static constexpr auto name = "tridiagonal_exponents";
   static constexpr std::uint32_t color = 0x8172b3;
   /// So far may g go that a right-hand side and a solution of ordinary size neither overflow nor vanish.
-  static constexpr index_t limit = sizeof(T) == 8 ? 600 : 60;
+  static constexpr index_t limit = sizeof(T) == 8 ? 600 : 75;
   struct Args {
     SystemsIn systems = SystemsIn::columns;
     auto cost_key() const { return static_cast<std::uint64_t>(systems); }
@@ -48,17 +48,17 @@ struct TridiagonalScale {
                   Out<T> scaled_d, Out<T> scaled_du, Out<index_t> rows) noexcept;
 };
 
-/// b(i) <- 2^e(first + i) b(i) for each system.
+/// b(i) <- 2^e(first + i) b(i) for each system. `info` becomes i + 1 + n s where that is not finite.
 template <class T>
 struct TridiagonalScaleVector {
   static constexpr auto name = "tridiagonal_scale_vector";
   static constexpr std::uint32_t color = 0xda8bc3;
   struct Args {
     SystemsIn systems = SystemsIn::columns;
-    index_t first = 0;
+    index_t first = 0, n = 0;
     auto cost_key() const { return static_cast<std::uint64_t>(systems); }
   };
-  static void cpu(const Args& args, InOut<T> b, In<index_t> exponents) noexcept;
+  static void cpu(const Args& args, InOut<T> b, In<index_t> exponents, InOut<int> info) noexcept;
 };
 
 }  // namespace tesela

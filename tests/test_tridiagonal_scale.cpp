@@ -109,9 +109,13 @@ double error(Runtime& runtime, const Problem<T>& original, const Way& way) {
   double largest = 0;
   for (index_t s = 0; s < k; ++s) {
     const index_t matrix = way.single ? 0 : s * n;
-    const auto e = tridiagonal_error(TridiagonalSystem<T>{n, {original.dl.data() + matrix}, {original.d.data() + matrix},
-                                                          {original.du.data() + matrix}, {original.b.data() + s * n},
-                                                          {x.data() + s * n}, p.periodic});
+    const auto e = tridiagonal_error(TridiagonalSystem<T>{n,
+                                                          {original.dl.data() + matrix},
+                                                          {original.d.data() + matrix},
+                                                          {original.du.data() + matrix},
+                                                          {original.b.data() + s * n},
+                                                          {x.data() + s * n},
+                                                          p.periodic});
     largest = worse(largest, e.residual_componentwise);
   }
   return std::isnan(largest) ? 1 : largest;
@@ -187,6 +191,8 @@ TEST_CASE("a zero diagonal leaves every second column to the off-diagonals") {
 TEST_CASE("exponents that run away keep long systems accurate") {
   Runtime runtime({.gpus = 0});
   CHECK(error(runtime, problem<double>(1000000, 1, {true, true}), {.mb = 70000}) <= 1e-11);
+  for (const unsigned seed : {3, 5})
+    CHECK(error(runtime, problem<float>(30000, 1, {}, false, seed), {.mb = 30000}) <= 1e-4);
   for (const double ratio : {1e-3, 1e3}) {
     Problem<double> p = problem<double>(5000, 1, {});
     for (std::size_t i = 0; i < p.d.size(); ++i) p.dl[i] = 1 / ratio, p.du[i] = ratio, p.d[i] = 2.5e3;
@@ -254,10 +260,27 @@ TEST_CASE("an equilibrated system that is singular or not finite says so, and th
     }
     for (const index_t s : {0, 2}) {
       const auto at = [s](const std::vector<double>& v) { return Strided<double>{v.data() + s * 50}; };
-      const auto e = tridiagonal_error(TridiagonalSystem<double>{50, at(before.dl), at(before.d), at(before.du),
-                                                                 at(before.b), at(p.b), false});
+      const auto e = tridiagonal_error(
+          TridiagonalSystem<double>{50, at(before.dl), at(before.d), at(before.du), at(before.b), at(p.b), false});
       CHECK(e.residual_componentwise <= 1e-11);
     }
+  }
+}
+
+TEST_CASE("an unknown that only its column's scale takes out of range is reported") {
+  Runtime runtime({.gpus = 0});
+  std::vector<double> dl(9, 0.0), d(9, 1.0), du(9, 0.0), b(9, 1.0);
+  d[6] = 1e-200, b[6] = 1e200, dl[7] = d[6];
+  for (const index_t mb : {9, 4}) {
+    std::vector<double> x = b;
+    const auto map = [&](std::vector<double>& v) {
+      return TileMatrix<double>::map(runtime, v.data(), 9, 1, 9, {mb, 1});
+    };
+    const Tridiagonal<double> A{map(dl), map(d), map(du)};
+    const auto B = map(x);
+    Graph g(runtime);
+    tridiagonal_solve(g, A, B, {.equilibrate = true});
+    CHECK(g.wait().info == 7);
   }
 }
 
