@@ -248,6 +248,8 @@ void settle(Options& o) {
     throw ArgumentError("tridiag", o.mixed() ? "--precision" : "--refine", "only --method auto refines");
   if (o.method != "auto" && input.equilibrate)
     throw ArgumentError("tridiag", "--equilibrate", "only --method auto scales rows and columns");
+  if (o.refines() && input.equilibrate)
+    throw ArgumentError("tridiag", "--equilibrate", "what is refined is not scaled");
   if (o.cut >= 0 && o.method != "cr-hybrid")
     throw ArgumentError("tridiag", "--cut", "is where --method cr-hybrid ends, and the method is " + o.method);
   if (!o.out.empty()) require_writable(o.out);

@@ -1,5 +1,7 @@
 #include "codelets/tridiagonal_scale.hpp"
 
+#include "codelets/row_status.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -126,7 +128,8 @@ void TridiagonalScale<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, In<
                               Out<T> scaled_d, Out<T> scaled_du, Out<index_t> rows) noexcept {
   const Turned from_dl(dl, args.systems), from_d(d, args.systems), from_du(du, args.systems);
   const Turned to_dl(scaled_dl, args.systems), to_d(scaled_d, args.systems), to_du(scaled_du, args.systems);
-  const Turned g(exponents, args.systems), by(rows, args.systems);
+  const Turned g(exponents, args.systems);
+  const Turned by(rows, args.systems);
   const index_t n = g.equations();
   for_each(by, [&](index_t e, index_t s) {
     const index_t i = args.first + e;
@@ -154,7 +157,7 @@ void TridiagonalScaleVector<T>::cpu(const Args& args, InOut<T> b, In<index_t> ex
   const Turned by(exponents, args.systems);
   for_each(x, [&](index_t e, index_t s) {
     x(e, s) = std::scalbn(x(e, s), static_cast<int>(by(args.first + e, s)));
-    if (!std::isfinite(x(e, s)) && info(0, 0) == 0) info(0, 0) = static_cast<int>(e + 1 + args.n * s);
+    if (!std::isfinite(x(e, s)) && info(0, 0) == 0) info(0, 0) = row_status(e + 1 + args.n * s);
   });
 }
 

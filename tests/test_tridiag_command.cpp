@@ -408,6 +408,7 @@ TEST_CASE("wrong use of tridiag is exit code 2 with a message") {
       {{"--method", "thomas", "--periodic"}, "--periodic"},
       {{"--method", "lapack", "--interleaved"}, "--interleaved"},
       {{"--method", "lapack", "--equilibrate"}, "--equilibrate"},
+      {{"--precision", "mixed", "--equilibrate"}, "--equilibrate"},
       {{"--precision", "q"}, "--precision"},
       {{"--d", five}, "--dl"},
       {{"--b", five}, "--b"},
