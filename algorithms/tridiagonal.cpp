@@ -1,5 +1,7 @@
 #include "algorithms/tridiagonal.hpp"
 
+#include "codelets/tridiagonal_scale.hpp"
+
 #include <algorithm>
 #include <string>
 
@@ -43,6 +45,50 @@ void require_band(const Turned<T>& band, const Turned<T>& B, const char* name) {
   if (band.matrix.shares_tiles(B.matrix)) throw ArgumentError("tridiagonal_solve", name, "shares tiles with B");
 }
 
+template <class T>
+void solve_equilibrated(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& matrix, TridiagonalOptions options) {
+  Runtime& runtime = g.runtime();
+  const SystemsIn systems = options.systems;
+  const bool columns = systems == SystemsIn::columns;
+  const Turned<T> B{matrix, columns}, dl{A.dl, columns}, d{A.d, columns}, du{A.du, columns};
+  const Turned<T>* widest = &d;
+  for (const Turned<T>* band : {&dl, &du})
+    if (band->across() > widest->across()) widest = band;
+  const auto shaped = [&](const char* name) {
+    return TileMatrix<T>(runtime, widest->matrix.m(), widest->matrix.n(), widest->matrix.tile_shape(), name);
+  };
+  const Tridiagonal<T> scaled{shaped("dl"), shaped("d"), shaped("du")};
+  const Turned<T> to_dl{scaled.dl, columns}, to_d{scaled.d, columns}, to_du{scaled.du, columns};
+  const index_t n = B.along(), tiles = B.tiles_along(), matrices = widest->tiles_across();
+  const TileShape whole = columns ? TileShape{n, widest->tile_across()} : TileShape{widest->tile_across(), n};
+  const TileMatrix<index_t> of_columns(runtime, widest->matrix.m(), widest->matrix.n(), whole, "exponents"),
+      of_rows(runtime, widest->matrix.m(), widest->matrix.n(), widest->matrix.tile_shape(), "rows");
+  const Turned<index_t> exponents{of_columns, columns}, rows{of_rows, columns};
+
+  for (index_t s = 0; s < matrices; ++s) {
+    const auto band = [&](const Turned<T>& a, index_t i) { return a(i, a.across() == 1 ? 0 : s); };
+    std::vector<Tile<T>> bands;
+    for (index_t i = 0; i < tiles; ++i)
+      for (const Turned<T>* a : {&dl, &d, &du}) bands.push_back(band(*a, i));
+    g.insert<TridiagonalExponents<T>>({systems}, exponents(0, s), bands);
+    for (index_t i = 0; i < tiles; ++i)
+      g.insert<TridiagonalScale<T>>({systems, options.periodic, i * B.tile_along()}, band(dl, i), band(d, i),
+                                    band(du, i), exponents(0, s), to_dl(i, s), to_d(i, s), to_du(i, s), rows(i, s));
+  }
+  const auto scale = [&](const Turned<index_t>& by, bool of_all) {
+    for (index_t s = 0; s < B.tiles_across(); ++s)
+      for (index_t i = 0; i < tiles; ++i) {
+        const index_t first = i * B.tile_along(), of = matrices == 1 ? 0 : s;
+        g.insert<TridiagonalScaleVector<T>>({systems, of_all ? first : 0, n}, B(i, s), by(of_all ? 0 : i, of),
+                                            g.status(first + s * B.tile_across() * n));
+      }
+  };
+  scale(rows, false);
+  options.equilibrate = false;
+  tridiagonal_solve(g, scaled, matrix, options);
+  scale(exponents, true);
+}
+
 }  // namespace
 
 template <class T>
@@ -53,6 +99,7 @@ void tridiagonal_solve(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& m
   for (const auto& [band, name] : {std::pair{&dl, "A.dl"}, std::pair{&d, "A.d"}, std::pair{&du, "A.du"}})
     require_band(*band, B, name);
   if (matrix.m() == 0 || matrix.n() == 0) return;
+  if (options.equilibrate) return solve_equilibrated(g, A, matrix, options);
 
   Runtime& runtime = g.runtime();
   const index_t n = B.along(), tiles = B.tiles_along();

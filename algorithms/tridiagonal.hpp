@@ -9,6 +9,10 @@ namespace tesela {
 struct TridiagonalOptions {
   SystemsIn systems = SystemsIn::columns;
   bool periodic = false;  ///< dl of the first row couples to the last unknown, du of the last row to the first
+  /// Scale the columns of A, then its rows, by powers of two before pivots are chosen (TridiagonalExponents): for
+  /// columns of units that differ by far, as 1e+-150 does. Takes copies of A's bands, and is done by cores, of which
+  /// the runtime must have one.
+  bool equilibrate = false;
 };
 
 /// B <- X where A X = B (LAPACK's gtsv): k systems of n equations, by reduction and substitution of row blocks with

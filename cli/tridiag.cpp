@@ -246,6 +246,10 @@ void settle(Options& o) {
     throw ArgumentError("tridiag", "--periodic", "only --method auto solves periodic systems");
   if (o.method != "auto" && o.refines())
     throw ArgumentError("tridiag", o.mixed() ? "--precision" : "--refine", "only --method auto refines");
+  if (o.method != "auto" && input.equilibrate)
+    throw ArgumentError("tridiag", "--equilibrate", "only --method auto scales rows and columns");
+  if (o.refines() && input.equilibrate)
+    throw ArgumentError("tridiag", "--equilibrate", "what is refined is not scaled");
   if (o.cut >= 0 && o.method != "cr-hybrid")
     throw ArgumentError("tridiag", "--cut", "is where --method cr-hybrid ends, and the method is " + o.method);
   if (!o.out.empty()) require_writable(o.out);
@@ -260,6 +264,7 @@ void describe(Report& report, const Options& o) {
                       {"layout", input.interleaved ? "interleaved" : "contiguous"},
                       {"periodic", input.periodic},
                       {"method", o.method},
+                      {"equilibrate", input.equilibrate},
                       {"input", input.d.empty() ? input.random : input.d},
                       {"precision", o.common.precision},
                       {"seed", o.common.seed}};
@@ -349,6 +354,8 @@ const Command tridiag_command(
       auto* random = app.add_option("--random", input.random, tridiag_kinds)->capture_default_str();
       app.add_flag("--periodic", input.periodic,
                    "dl of the first row couples to the last unknown, du of the last row to the first");
+      app.add_flag("--equilibrate", input.equilibrate,
+                   "scale columns, then rows, by powers of two before pivots are chosen, for units that differ by far");
       auto* known = app.add_flag("--known", input.known, "make B from a known X, and report the forward error");
       auto* d =
           app.add_option("--d", input.d, "read the diagonal, or those of a batch, from FILE (Matrix Market or .npy)");

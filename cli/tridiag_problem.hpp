@@ -15,9 +15,11 @@ struct TridiagInput {
   std::string dl, d, du, b;    ///< files
   std::string random = "dominant";
   std::uint64_t seed = 1;
-  bool interleaved = false, periodic = false, known = false;
+  bool interleaved = false, periodic = false, known = false, equilibrate = false;
 
-  TridiagonalOptions options() const { return {interleaved ? SystemsIn::rows : SystemsIn::columns, periodic}; }
+  TridiagonalOptions options() const {
+    return {interleaved ? SystemsIn::rows : SystemsIn::columns, periodic, equilibrate};
+  }
   /// Takes n, batch and rhs from the files. Throws ArgumentError where these contradict one another.
   void take_sizes_from_files();
 };

@@ -323,6 +323,32 @@ TEST_CASE("huge and tiny entries are solved where they are no trouble to each ot
   }
 }
 
+TEST_CASE("columns of units that differ by far are solved where --equilibrate scales them") {
+  Files files;
+  for (const bool interleaved : {false, true}) {
+    files.interleaved = interleaved;
+    Problem p = problem(200, 2, 1, false);
+    const auto column = [](index_t j) { return std::ldexp(1.0, static_cast<int>((j * 7919) % 901) - 450); };
+    for (index_t s = 0; s < 2; ++s)
+      for (index_t i = 0; i < 200; ++i) {
+        p.d(i, s) = (i + s) % 3 == 0 ? 0.125 : 1;
+        p.dl(i, s) = i > 0 ? column(i - 1) * static_cast<double>(i % 5 + 1) : 1000;
+        p.du(i, s) = i < 199 ? column(i + 1) * static_cast<double>(i % 3 + 1) : 1000;
+        p.d(i, s) *= column(i);
+      }
+    files.write(p);
+    for (const Words& tile : {Words{}, Words{"--tile", "64"}}) {
+      const auto report = tridiag(tile + files.options() + Words{"--equilibrate"});
+      CAPTURE(interleaved, tile);
+      CHECK(report["problem"]["equilibrate"] == true);
+      CHECK(check(report, "residual_componentwise") <= 1e-13);
+      const auto without = tridiag(tile + files.options(), -1);
+      CHECK(without["problem"]["equilibrate"] == false);
+      if (without["status"] == "ok") CHECK(check(without, "residual_componentwise") > 1e-8);
+    }
+  }
+}
+
 TEST_CASE("empty problems are legal") {
   for (const Words& method : {Words{}, Words{"--method", "lapack"}, Words{"--method", "cr"}})
     for (const Words& sizes : {Words{"--n", "0"}, Words{"--n", "5", "--batch", "0"}, Words{"--n", "5", "--rhs", "0"},
@@ -381,6 +407,8 @@ TEST_CASE("wrong use of tridiag is exit code 2 with a message") {
       {{"--tile", "8x8x8"}, "--tile"},
       {{"--method", "thomas", "--periodic"}, "--periodic"},
       {{"--method", "lapack", "--interleaved"}, "--interleaved"},
+      {{"--method", "lapack", "--equilibrate"}, "--equilibrate"},
+      {{"--precision", "mixed", "--equilibrate"}, "--equilibrate"},
       {{"--precision", "q"}, "--precision"},
       {{"--d", five}, "--dl"},
       {{"--b", five}, "--b"},

@@ -1,0 +1,171 @@
+#include "codelets/tridiagonal_scale.hpp"
+
+#include "codelets/row_status.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace tesela {
+namespace {
+
+/// A tile by equation and system; a single system's holds for all.
+template <class T>
+struct Turned {
+  Block<T> block;
+  bool columns;
+
+  Turned(const Block<T>& tile, SystemsIn systems) : block(tile), columns(systems == SystemsIn::columns) {}
+  index_t equations() const { return columns ? block.rows : block.cols; }
+  index_t systems() const { return columns ? block.cols : block.rows; }
+  T& operator()(index_t e, index_t s) const {
+    if (systems() == 1) s = 0;
+    return columns ? block(e, s) : block(s, e);
+  }
+};
+template <class Tile>
+Turned(const Tile&, SystemsIn) -> Turned<std::remove_pointer_t<decltype(Tile::data)>>;
+
+/// Calls f(e, s) in the order of memory; for each system, equations come in their order.
+template <class T, class F>
+void for_each(const Turned<T>& tile, F f) {
+  const index_t equations = tile.equations(), systems = tile.systems();
+  if (tile.columns) {
+    for (index_t s = 0; s < systems; ++s)
+      for (index_t e = 0; e < equations; ++e) f(e, s);
+  } else {
+    for (index_t e = 0; e < equations; ++e)
+      for (index_t s = 0; s < systems; ++s) f(e, s);
+  }
+}
+
+bool counts(double x) { return x != 0 && std::isfinite(x); }
+
+/// Exponents of one system's columns, from row to row.
+template <class T>
+class Walk {
+ public:
+  /// Takes row j and answers g(j), unbounded.
+  index_t step(T dl, T d, T du) {
+    const Entry a(dl), b(d), c(du);
+    if (first_) {
+      first_ = false;
+    } else {
+      index_t sum = 0, count = 0, next = here_;
+      if (d_.counts && du_.counts) sum += d_.exponent - du_.exponent, ++count;
+      if (a.counts && b.counts) sum += a.exponent - b.exponent, ++count;
+      if (count > 0)
+        next = here_ + sum / count;
+      else if (dl_.counts && du_.counts)
+        next = before_ + dl_.exponent - du_.exponent;
+      before_ = here_;
+      here_ = next;
+    }
+    dl_ = a, d_ = b, du_ = c;
+    low_ = std::min(low_, here_), high_ = std::max(high_, here_);
+    if (summed_ < memory) sum_ += here_, ++summed_;
+    return here_;
+  }
+
+  /// The same g within its limits, once more from the first column on.
+  index_t bounded(index_t g) {
+    constexpr index_t limit = TridiagonalExponents<T>::limit;
+    if (high_ - low_ <= 2 * limit) return g - (low_ + (high_ - low_) / 2);
+    if (!begun_) total_ = sum_ / summed_ * memory;
+    begun_ = true;
+    // Little by little: were the whole shift left to the column that exceeds the limit, it would be off by all of that
+    // against its neighbours. For the same reason it begins where the first columns are.
+    total_ += g - total_ / memory;
+    total_ = std::clamp(total_, memory * (g - limit), memory * (g + limit));
+    return g - total_ / memory;
+  }
+
+ private:
+  struct Entry {
+    bool counts = false;
+    index_t exponent = 0;
+    Entry() = default;
+    explicit Entry(T x) : counts(tesela::counts(x)), exponent(counts ? std::ilogb(x) : 0) {}
+  };
+
+  /// So many columns a shift remembers: `total_` is so many times the shift.
+  static constexpr index_t memory = sizeof(T) == 8 ? 1024 : 64;
+
+  Entry dl_, d_, du_;
+  index_t before_ = 0, here_ = 0, low_ = 0, high_ = 0, sum_ = 0, summed_ = 0, total_ = 0;
+  bool first_ = true, begun_ = false;
+};
+
+}  // namespace
+
+template <class T>
+void TridiagonalExponents<T>::cpu(const Args& args, Out<index_t> exponents, std::span<const In<T>> bands) noexcept {
+  const Turned g(exponents, args.systems);
+  try {
+    std::vector<Walk<T>> walks(static_cast<std::size_t>(g.systems()));
+    index_t first = 0;
+    for (std::size_t tile = 0; tile < bands.size(); tile += 3) {
+      const Turned dl(bands[tile], args.systems), d(bands[tile + 1], args.systems), du(bands[tile + 2], args.systems);
+      const index_t equations = d.equations();
+      const Turned<index_t> part(args.systems == SystemsIn::columns
+                                     ? Block<index_t>{&exponents(first, 0), equations, exponents.cols, exponents.ld}
+                                     : Block<index_t>{&exponents(0, first), exponents.rows, equations, exponents.ld},
+                                 args.systems);
+      for_each(part, [&](index_t e, index_t s) {
+        const T left = first + e > 0 ? dl(e, s) : T(0);
+        part(e, s) = walks[static_cast<std::size_t>(s)].step(left, d(e, s), du(e, s));
+      });
+      first += equations;
+    }
+    for_each(g, [&](index_t e, index_t s) { g(e, s) = walks[static_cast<std::size_t>(s)].bounded(g(e, s)); });
+  } catch (...) {
+    detail::report_exception(name);
+  }
+}
+
+template <class T>
+void TridiagonalScale<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, In<index_t> exponents, Out<T> scaled_dl,
+                              Out<T> scaled_d, Out<T> scaled_du, Out<index_t> rows) noexcept {
+  const Turned from_dl(dl, args.systems), from_d(d, args.systems), from_du(du, args.systems);
+  const Turned to_dl(scaled_dl, args.systems), to_d(scaled_d, args.systems), to_du(scaled_du, args.systems);
+  const Turned g(exponents, args.systems);
+  const Turned by(rows, args.systems);
+  const index_t n = g.equations();
+  for_each(by, [&](index_t e, index_t s) {
+    const index_t i = args.first + e;
+    const T row[3] = {i > 0 || args.periodic ? from_dl(e, s) : T(0), from_d(e, s),
+                      i < n - 1 || args.periodic ? from_du(e, s) : T(0)};
+    const index_t column[3] = {g(i > 0 ? i - 1 : n - 1, s), g(i, s), g(i < n - 1 ? i + 1 : 0, s)};
+    bool any = false;
+    index_t largest = 0;
+    for (int k = 0; k < 3; ++k)
+      if (counts(row[k])) {
+        const index_t size = std::ilogb(row[k]) + column[k];
+        largest = any ? std::max(largest, size) : size;
+        any = true;
+      }
+    // Both scalings in one: their product may overflow or vanish where neither result does.
+    const auto scaled = [&](int k) { return std::scalbn(row[k], static_cast<int>(column[k] - largest)); };
+    to_dl(e, s) = scaled(0), to_d(e, s) = scaled(1), to_du(e, s) = scaled(2);
+    by(e, s) = -largest;
+  });
+}
+
+template <class T>
+void TridiagonalScaleVector<T>::cpu(const Args& args, InOut<T> b, In<index_t> exponents, InOut<int> info) noexcept {
+  const Turned x(b, args.systems);
+  const Turned by(exponents, args.systems);
+  for_each(x, [&](index_t e, index_t s) {
+    x(e, s) = std::scalbn(x(e, s), static_cast<int>(by(args.first + e, s)));
+    if (!std::isfinite(x(e, s)) && info(0, 0) == 0) info(0, 0) = row_status(e + 1 + args.n * s);
+  });
+}
+
+template struct TridiagonalExponents<float>;
+template struct TridiagonalExponents<double>;
+template struct TridiagonalScale<float>;
+template struct TridiagonalScale<double>;
+template struct TridiagonalScaleVector<float>;
+template struct TridiagonalScaleVector<double>;
+
+}  // namespace tesela
