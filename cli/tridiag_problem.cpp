@@ -32,8 +32,8 @@ HostMatrix<T> read_band(const TridiagInput& input, const std::string& path, inde
 
 /// Element i of system s stands at data[i * stride].
 template <class T>
-Strided<T> system_of(bool interleaved, const HostMatrix<T>& a, index_t s) {
-  return interleaved ? Strided<T>{a.data() + s, a.ld()} : Strided<T>{a.data() + s * a.ld(), 1};
+SpacedNumbers<T> system_of(bool interleaved, const HostMatrix<T>& a, index_t s) {
+  return interleaved ? SpacedNumbers<T>{a.data() + s, a.ld()} : SpacedNumbers<T>{a.data() + s * a.ld(), 1};
 }
 
 /// Streams of their own beside those of the matrices.
@@ -142,7 +142,7 @@ TridiagChecks measure(const TridiagInput& input, const std::vector<TridiagBlock<
     const auto of = [&](const HostMatrix<T>& a, index_t s) { return system_of(input.interleaved, a, s); };
     for (index_t s = 0; s < block.systems(); ++s) {
       const index_t m = s / block.rhs;
-      const Strided<T> x = of(block.x, s);
+      const SpacedNumbers<T> x = of(block.x, s);
       const auto error = tridiagonal_error(TridiagonalSystem<T>{block.n, of(block.dl, m), of(block.d, m),
                                                                 of(block.du, m), of(block.b, s), x, input.periodic});
       worst.residual = worse(worst.residual, error.residual);

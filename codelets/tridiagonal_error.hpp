@@ -6,7 +6,7 @@ namespace tesela {
 
 /// Elements of host memory at equal distances.
 template <class T>
-struct Strided {
+struct SpacedNumbers {
   const T* data = nullptr;
   index_t stride = 1;
   T operator[](index_t i) const { return data[i * stride]; }
@@ -16,7 +16,7 @@ struct Strided {
 template <class T>
 struct TridiagonalSystem {
   index_t n = 0;
-  Strided<T> dl, d, du, b, x;
+  SpacedNumbers<T> dl, d, du, b, x;
   bool periodic = false;  ///< whether dl of the first row and du of the last are read
 };
 
@@ -34,13 +34,13 @@ TridiagonalError tridiagonal_error(const TridiagonalSystem<T>& system);
 /// max_i |x - known|_i / max_i |known|_i, NaN or infinite where x is; 0 / 0 counts as 0. `known` answers what x(i) is
 /// in truth.
 template <class T, class Known>
-double forward_error(index_t n, Strided<T> x, const Known& known);
+double forward_error(index_t n, SpacedNumbers<T> x, const Known& known);
 
 /// The larger one, or NaN if one of them is.
 inline double worse(double a, double b) { return b > a || b != b ? b : a; }
 
 template <class T, class Known>
-double forward_error(index_t n, Strided<T> x, const Known& known) {
+double forward_error(index_t n, SpacedNumbers<T> x, const Known& known) {
   double error = 0, largest = 0;
   for (index_t i = 0; i < n; ++i) {
     const double truth = static_cast<double>(known(i)), difference = static_cast<double>(x[i]) - truth;

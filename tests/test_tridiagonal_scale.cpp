@@ -259,7 +259,7 @@ TEST_CASE("an equilibrated system that is singular or not finite says so, and th
       CHECK((info > 50 && info <= 100));
     }
     for (const index_t s : {0, 2}) {
-      const auto at = [s](const std::vector<double>& v) { return Strided<double>{v.data() + s * 50}; };
+      const auto at = [s](const std::vector<double>& v) { return SpacedNumbers<double>{v.data() + s * 50}; };
       const auto e = tridiagonal_error(
           TridiagonalSystem<double>{50, at(before.dl), at(before.d), at(before.du), at(before.b), at(p.b), false});
       CHECK(e.residual_componentwise <= 1e-11);
