@@ -96,7 +96,7 @@ void run_case(const AdiOptions& o, Runtime& runtime, Report& report, index_t n, 
   }
 }
 
-double copy_ceiling_of(const AdiOptions& o, const Runtime& runtime, Report& report) {
+double copy_ceiling_of([[maybe_unused]] const AdiOptions& o, [[maybe_unused]] const Runtime& runtime, Report& report) {
   const PausedWorkers paused;
 #if TESELA_WITH_CUDA
   if (o.on_device()) {
@@ -106,7 +106,6 @@ double copy_ceiling_of(const AdiOptions& o, const Runtime& runtime, Report& repo
     return device * runtime.gpus();
   }
 #endif
-  static_cast<void>(runtime);
   const double cores = host_copy_ceiling();
   report.note(fmt::format("ceiling: a copy within host memory by all cores {:.1f} GB/s, read and written", cores));
   return cores;

@@ -222,7 +222,7 @@ void run_case(const TridiagOptions& o, Runtime& runtime, Report& report, index_t
   }
 }
 
-double copy_ceiling_of(const TridiagOptions& o, const Runtime& runtime, Report& report) {
+double copy_ceiling_of([[maybe_unused]] const TridiagOptions& o, const Runtime& runtime, Report& report) {
   const PausedWorkers paused;
 #if TESELA_WITH_CUDA
   if (o.on_device()) {
