@@ -111,7 +111,7 @@ TridiagSolvers<T> make_solvers(const TridiagOptions& o, const TridiagData<T>& da
     else if (name == "tesela-rows")
       solvers.push_back(tesela_tridiag(data, SystemsIn::rows, solves, host(SystemsIn::rows)));
 #if TESELA_WITH_CUDA
-    else
+    else if (next != cusparse.end() && (*next)->name() == name)  // not one that was left out
       solvers.push_back(std::move(*next++));
 #endif
   return solvers;
