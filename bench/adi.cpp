@@ -1,5 +1,6 @@
 #include "bench/adi_peers.hpp"
 #include "bench/device.hpp"
+#include "bench/noted_ceiling.hpp"
 #include "bench/report.hpp"
 #include "runtime/config.hpp"
 #include "runtime/topology.hpp"
@@ -96,27 +97,12 @@ void run_case(const AdiOptions& o, Runtime& runtime, Report& report, index_t n, 
   }
 }
 
-double copy_ceiling_of([[maybe_unused]] const AdiOptions& o, [[maybe_unused]] const Runtime& runtime, Report& report) {
-  const PausedWorkers paused;
-#if TESELA_WITH_CUDA
-  if (o.on_device()) {
-    const double device = copy_ceiling();
-    report.note(fmt::format("ceiling: a copy within one device {:.0f} GB/s, read and written, times {} devices", device,
-                            runtime.gpus()));
-    return device * runtime.gpus();
-  }
-#endif
-  const double cores = host_copy_ceiling();
-  report.note(fmt::format("ceiling: a copy within host memory by all cores {:.1f} GB/s, read and written", cores));
-  return cores;
-}
-
 template <class T>
 void run(AdiOptions o) {
   settle_options(o);
   Runtime runtime(o.runtime());
   Report report("adi", o, &runtime);
-  const double ceiling = copy_ceiling_of(o, runtime, report);
+  const double ceiling = noted_copy_ceiling(report, runtime, o.on_device());
   for (const index_t n : o.n) run_case<T>(o, runtime, report, n, ceiling);
   report.note(
       fmt::format("times are of one step; rates: {} bytes an unknown (two products and two solves, each of which reads "

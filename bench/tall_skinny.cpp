@@ -2,6 +2,7 @@
 
 #include "algorithms/matrices.hpp"
 #include "bench/device.hpp"
+#include "bench/noted_ceiling.hpp"
 #include "bench/report.hpp"
 #include "bench/tall_skinny_data.hpp"
 #include "codelets/append_rows_kernels.hpp"
@@ -137,29 +138,12 @@ Peer cusolver_r(const TallSkinnyData<T>& data) {
           }};
 }
 
-/// The copy rate of the memory that A lies in.
-double copy_ceiling_of(const TallSkinnyBenchOptions& o, const Runtime& runtime, Report& report) {
-  const PausedWorkers paused;
-#if TESELA_WITH_CUDA
-  if (o.on_device()) {
-    const double device = copy_ceiling();
-    report.note(fmt::format("ceiling: a copy within one device {:.0f} GB/s, read and written, times {} devices", device,
-                            runtime.gpus()));
-    return device * runtime.gpus();
-  }
-#endif
-  static_cast<void>(o), static_cast<void>(runtime);
-  const double cores = host_copy_ceiling();
-  report.note(fmt::format("ceiling: a copy within host memory by all cores {:.1f} GB/s, read and written", cores));
-  return cores;
-}
-
 template <class T>
 void run(TallSkinnyBenchOptions o) {
   settle_options(o);
   Runtime runtime(o.runtime());
   Report report("tall-skinny", o, &runtime);
-  const double ceiling = copy_ceiling_of(o, runtime, report);
+  const double ceiling = noted_copy_ceiling(report, runtime, o.on_device());
   const TallSkinnyCase what{o.m,       o.n,           std::min(suitable_rows(runtime, o), o.m),
                             o.variant, o.common.seed, o.on_device()};
   const TallSkinnyData<T> data(runtime, what);

@@ -1,4 +1,5 @@
 #include "bench/device.hpp"
+#include "bench/noted_ceiling.hpp"
 #include "bench/report.hpp"
 #include "bench/tridiag_peers.hpp"
 #include "cli/tridiag_problem.hpp"
@@ -222,28 +223,12 @@ void run_case(const TridiagOptions& o, Runtime& runtime, Report& report, index_t
   }
 }
 
-double copy_ceiling_of([[maybe_unused]] const TridiagOptions& o, const Runtime& runtime, Report& report) {
-  const PausedWorkers paused;
-#if TESELA_WITH_CUDA
-  if (o.on_device()) {
-    const double device = copy_ceiling();
-    report.note(fmt::format("ceiling: a copy within one device {:.0f} GB/s, read and written, times {} devices", device,
-                            runtime.gpus()));
-    return device * runtime.gpus();
-  }
-#endif
-  static_cast<void>(runtime);
-  const double cores = host_copy_ceiling();
-  report.note(fmt::format("ceiling: a copy within host memory by all cores {:.1f} GB/s, read and written", cores));
-  return cores;
-}
-
 template <class T>
 void run(TridiagOptions o) {
   settle_options(o);
   Runtime runtime(o.runtime());
   Report report("tridiag", o, &runtime);
-  const double ceiling = copy_ceiling_of(o, runtime, report);
+  const double ceiling = noted_copy_ceiling(report, runtime, o.on_device());
   for (const index_t n : o.n) run_case<T>(o, runtime, report, n, ceiling);
   report.note(
       fmt::format("rates: {} bytes an unknown (four arrays read, one written) over the time, whatever a peer "
