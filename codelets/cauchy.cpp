@@ -37,10 +37,8 @@ struct Block {
 };
 
 template <class V, class T>
-[[gnu::always_inline]] inline V load(const T* from) {
-  V v;
+[[gnu::always_inline]] inline void load(V& v, const T* from) {
   std::memcpy(&v, from, sizeof v);
-  return v;
 }
 
 /// Every row but the pivot's, in which w(0) = 0 makes c vanish, takes l = c / d_p times the pivot's row away.
@@ -51,15 +49,21 @@ template <class T>
   for (index_t i = 0, k = 0; k < b.chunks; ++k) {
     V best{};
     for (const index_t end = i + chunk; i < end; i += step) {
-      V g = load<V>(b.g + i), h = load<V>(b.h + i), d = load<V>(b.d + i);
-      const V c = (g * hp - h * gp) * (load<V>(b.sums + i) * load<V>(b.differences + i)), l = c * inverse;
+      V g, h, d, sum, difference, left;
+      load(g, b.g + i);
+      load(h, b.h + i);
+      load(d, b.d + i);
+      load(sum, b.sums + i);
+      load(difference, b.differences + i);
+      load(left, b.left + i);
+      const V c = (g * hp - h * gp) * (sum * difference), l = c * inverse;
       g -= l * gp;
       h -= l * hp;
       d -= l * c;
       std::memcpy(b.g + i, &g, sizeof g);
       std::memcpy(b.h + i, &h, sizeof h);
       std::memcpy(b.d + i, &d, sizeof d);
-      const V size = (d < 0 ? -d : d) * load<V>(b.left + i);
+      const V size = (d < 0 ? -d : d) * left;
       best = size > best ? size : best;
     }
     T most = 0;

@@ -30,15 +30,6 @@ struct CauchyReport {
   };
 };
 
-/// C, n x 3, of the Toeplitz matrix with first column t, n x 1.
-template <class T>
-struct ToeplitzToCauchy {
-  static constexpr auto name = "toeplitz_to_cauchy";
-  static constexpr std::uint32_t color = 0x8c8c8c;
-  struct Args {};
-  static void cpu(const Args& args, In<T> t, Out<T> c) noexcept;
-};
-
 /// (C - sigma_s I)^-1 for every entry of `sigma` (s x 1): columns 3 s, 3 s + 1 and 3 s + 2 of `inverse` (n x 3 s) are its
 /// g, h and diagonal. By sweeping all rows with one pivot after the other (Gauss-Jordan's method on the generators, n
 /// steps of n numbers each; every step leaves a matrix of the same form), the pivot each time the largest diagonal entry
