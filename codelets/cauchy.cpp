@@ -31,8 +31,8 @@ constexpr index_t chunk = 64;  // rows whose largest diagonal entry is remembere
 template <class T>
 struct Block {
   index_t rows, chunks;
-  T *g, *h, *d, *left;  // left: 1 for rows that have not been pivots, 0 for the others and the padding
-  T* largest;           // of |d| left in each chunk
+  T *g, *h, *d, *left;          // left: 1 for rows that have not been pivots, 0 for the others and the padding
+  T* largest;                   // of |d| left in each chunk
   const T *sums, *differences;  // w(a + o) and w(a), a = 0 the pivot's
 };
 

@@ -30,10 +30,10 @@ struct CauchyReport {
   };
 };
 
-/// (C - sigma_s I)^-1 for every entry of `sigma` (s x 1): columns 3 s, 3 s + 1 and 3 s + 2 of `inverse` (n x 3 s) are its
-/// g, h and diagonal. By sweeping all rows with one pivot after the other (Gauss-Jordan's method on the generators, n
-/// steps of n numbers each; every step leaves a matrix of the same form), the pivot each time the largest diagonal entry
-/// that is left. `report` is CauchyReport::rows x 2 s.
+/// (C - sigma_s I)^-1 for every entry of `sigma` (s x 1): columns 3 s, 3 s + 1 and 3 s + 2 of `inverse` (n x 3 s) are
+/// its g, h and diagonal. By sweeping all rows with one pivot after the other (Gauss-Jordan's method on the generators,
+/// n steps of n numbers each; every step leaves a matrix of the same form), the pivot each time the largest diagonal
+/// entry that is left. `report` is CauchyReport::rows x 2 s.
 template <class T>
 struct CauchyInvert {
   static constexpr auto name = "cauchy_invert";

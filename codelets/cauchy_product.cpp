@@ -101,8 +101,8 @@ void ToeplitzToCauchy<T>::cpu(const Args&, In<T> t, Out<T> c) noexcept {
       const double f = static_cast<double>(i) * angle(n), sum = -u[static_cast<std::size_t>(i)].imag();
       c(row, 0) = static_cast<T>(-std::sqrt(scale) * sum / 2);
       c(row, 1) = static_cast<T>(std::sqrt(scale) * std::sin(f));
-      c(row, 2) =
-          static_cast<T>(static_cast<double>(t(0, 0)) + scale * (v[static_cast<std::size_t>(i)].real() + sum / std::tan(f)));
+      c(row, 2) = static_cast<T>(static_cast<double>(t(0, 0)) +
+                                 scale * (v[static_cast<std::size_t>(i)].real() + sum / std::tan(f)));
     }
 }
 

@@ -7,10 +7,10 @@ namespace tesela {
 
 // Products with the matrices of cauchy.hpp by Fourier transforms. With a pivot's angle split as
 //   w(a + b + o) w(a - b) = (cot(a - b) - cot(a + b + o)) / sin(2 b + o) = (cot(a - b) + cot(a + b + o)) / sin(2 a + o)
-// (angles in units of pi / (n + 1)), the part of c_ab with h_b takes the first form and the part with h_a the second, so
-// that only h is divided by sines: for a Toeplitz matrix h_a / sin(2 a + o) is constant, and the product is exact to a
-// few roundings of its largest elements; either form alone loses as many digits as n has. Both parts travel as the real
-// and the imaginary half of one complex transform.
+// (angles in units of pi / (n + 1)), the part of c_ab with h_b takes the first form and the part with h_a the second,
+// so that only h is divided by sines: for a Toeplitz matrix h_a / sin(2 a + o) is constant, and the product is exact to
+// a few roundings of its largest elements; either form alone loses as many digits as n has. Both parts travel as the
+// real and the imaginary half of one complex transform.
 
 /// Length of the transforms of a block's products, for matrices of order n.
 inline index_t cauchy_length(index_t n) { return fft::good_size(2 * cauchy_rows(n, 0) - 1); }

@@ -24,6 +24,9 @@ void dgels_(const char*, const int*, const int*, const int*, double*, const int*
             const int*, int*, std::size_t);
 void sgtsv_(const int*, const int*, float*, float*, float*, float*, const int*, int*);
 void dgtsv_(const int*, const int*, double*, double*, double*, double*, const int*, int*);
+void dstemr_(const char*, const char*, const int*, double*, double*, const double*, const double*, const int*,
+             const int*, int*, double*, double*, const int*, const int*, int*, int*, double*, const int*, int*,
+             const int*, int*, std::size_t, std::size_t);
 void strcon_(const char*, const char*, const char*, const int*, const float*, const int*, float*, float*, int*, int*,
              std::size_t, std::size_t, std::size_t);
 void dtrcon_(const char*, const char*, const char*, const int*, const double*, const int*, double*, double*, int*, int*,
@@ -128,6 +131,19 @@ int gtsv(index_t n, index_t r, T* dl, T* d, T* du, T* b, index_t ldb) {
     sgtsv_(&size, &rhs, dl, d, du, b, &ld, &info);
   else
     dgtsv_(&size, &rhs, dl, d, du, b, &ld, &info);
+  return info;
+}
+
+int stemr(index_t n, double* d, double* e, double* z, index_t ldz) {
+  if (n == 0) return 0;
+  const int size = narrow("stemr", n), ld = narrow("stemr", ldz), work = 18 * size, iwork = 10 * size, ignored = 0;
+  const double unused = 0;
+  int found = 0, info = 0, try_accurate = 1;
+  std::vector<double> values(static_cast<std::size_t>(n)), works(static_cast<std::size_t>(work));
+  std::vector<int> support(2 * static_cast<std::size_t>(n)), iworks(static_cast<std::size_t>(iwork));
+  dstemr_("V", "A", &size, d, e, &unused, &unused, &ignored, &ignored, &found, values.data(), z, &ld, &size,
+          support.data(), &try_accurate, works.data(), &work, iworks.data(), &iwork, &info, 1, 1);
+  std::copy(values.begin(), values.end(), d);
   return info;
 }
 

@@ -31,6 +31,10 @@ int gels(index_t m, index_t n, index_t r, T* a, index_t lda, T* b, index_t ldb);
 template <class T>
 int gtsv(index_t n, index_t r, T* dl, T* d, T* du, T* b, index_t ldb);
 
+/// All eigenvalues, ascending in d, and unit eigenvectors, in z (n x n), of the symmetric tridiagonal matrix with
+/// diagonal d and off-diagonals e (n long; lost). Answers LAPACK's info.
+int stemr(index_t n, double* d, double* e, double* z, index_t ldz);
+
 /// The reciprocal of the 1-norm condition number of the n x n upper triangle, estimated.
 template <class T>
 double trcon(index_t n, const T* r, index_t ldr);

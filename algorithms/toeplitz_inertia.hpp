@@ -1,0 +1,75 @@
+#pragma once
+
+#include "codelets/cauchy_product.hpp"
+#include "runtime/graph.hpp"
+#include "tiles/tile_matrix.hpp"
+
+#include <array>
+#include <span>
+#include <vector>
+
+namespace tesela {
+
+/// A symmetric Toeplitz matrix T, t_ij = t(|i - j|), on its way to its eigenvalues: in the sine basis, where it is two
+/// Cauchy-like blocks (codelets/cauchy.hpp).
+template <class T>
+class SineToeplitz {
+ public:
+  /// Inserts what turns t (n >= 1 numbers, the first column) into the blocks. Throws ArgumentError where n < 1 or a
+  /// number is not finite.
+  SineToeplitz(Graph& g, std::span<const T> t);
+
+  index_t n() const { return n_; }
+  double norm() const { return norm_; }  ///< an upper bound of ||T||_2: |t_0| + 2 sum |t_k|, the 1-norm or more
+  double rms() const { return rms_; }    ///< ||T||_F / sqrt(n): the root mean square of the eigenvalues
+  double mean() const { return mean_; }  ///< of the eigenvalues: t_0
+  Tile<T> blocks() const { return blocks_(0, 0); }
+  Tile<T> tables() const { return tables_(0, 0); }
+
+ private:
+  index_t n_;
+  double norm_ = 0, rms_ = 0, mean_ = 0;
+  TileMatrix<T> blocks_, tables_;
+};
+
+/// How many eigenvalues lie below a shift, by the signs of an elimination's pivots (Sylvester's law of inertia).
+struct Inertia {
+  double shift = 0;                ///< the one that was counted at
+  std::array<index_t, 2> below{};  ///< of the eigenvectors with J x = x, and of those with J x = -x
+  bool nudged = false;             ///< the shift is not the one that was asked for: an eigenvalue was too near
+  bool doubtful = false;           ///< several nudges did not help: the counts may be off
+  index_t total() const { return below[0] + below[1]; }
+};
+
+struct CountOptions {
+  bool nudge = true;     ///< where a pivot says that the shift is an eigenvalue to rounding, move it a little
+  index_t batch = 0;     ///< shifts a task; 0: what suits the workers
+};
+
+/// The inertia at each shift; waits. A pivot below about n eps ||T|| makes a count doubtful; the shift is then moved by
+/// growing multiples of that, to either side in turn.
+template <class T>
+std::vector<Inertia> toeplitz_count(Graph& g, const SineToeplitz<T>& A, std::span<const double> shifts,
+                                    const CountOptions& options = {});
+
+/// Eigenvalues low <= lambda < high.
+struct SpectrumInterval {
+  double low = 0, high = 0;
+  std::array<index_t, 2> below{};  ///< low: symmetric and skew
+  std::array<index_t, 2> count{};
+  bool cluster = false;  ///< more than asked for, and too narrow to be divided
+  index_t total() const { return count[0] + count[1]; }
+};
+
+/// Intervals with at most `most` eigenvalues each, ascending, that hold all eigenvalues of [low, high) (infinite: all
+/// there are): the first points are spread evenly, and an interval that has too many is divided evenly by how many too
+/// many. `counts`, if given, grows by the number of shifts.
+template <class T>
+std::vector<SpectrumInterval> toeplitz_slice(Graph& g, const SineToeplitz<T>& A, index_t most, double low, double high,
+                                             index_t* counts = nullptr);
+
+/// An interval narrower than this cannot be divided.
+template <class T>
+double toeplitz_resolution(const SineToeplitz<T>& A);
+
+}  // namespace tesela

@@ -1,0 +1,404 @@
+#include "algorithms/toeplitz_spectrum.hpp"
+
+#include "codelets/lanczos.hpp"
+#include "codelets/fill.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <numeric>
+#include <memory>
+#include <optional>
+
+namespace tesela {
+
+SpectrumOptions SpectrumOptions::published() {
+  SpectrumOptions o;
+  o.per_interval = 2;
+  o.dk = 2;
+  o.max_attempts = 5;
+  o.krylov_factor = 5;
+  o.krylov_more = 0;
+  o.fixed_start = true;
+  o.divide = false;
+  return o;
+}
+
+namespace {
+
+/// A tile of its own.
+template <class T>
+struct Single {
+  TileMatrix<T> matrix;
+  Single(Runtime& runtime, Shape shape, const char* name)
+      : matrix(runtime, shape.rows, shape.cols, {std::max<index_t>(1, shape.rows), std::max<index_t>(1, shape.cols)},
+               name) {}
+  Tile<T> operator*() const { return matrix(0, 0); }
+};
+
+/// An interval whose eigenvalues are to be found, with the shift it is tried at.
+struct Job {
+  SpectrumInterval interval;
+  index_t attempt = 0;
+  double shift = 0;
+};
+
+/// Inverses at the shifts of several jobs, computed by one task.
+template <class T>
+struct Inverses {
+  std::vector<Job> jobs;
+  Single<T> inverse;
+  Single<double> report;
+};
+
+/// One run in flight.
+template <class T>
+struct Slot {
+  std::optional<Job> job;
+  index_t steps = 0;          // inserted so far
+  bool fresh = false;         // no test of this job yet
+  std::optional<Single<index_t>> verdict, older;  // of the round before this one, and of this one
+  Single<T> basis;
+  Single<double> history;
+};
+
+/// The pairs of a run that has found all it was asked for.
+template <class T>
+struct Finished {
+  Job job;
+  Single<T> x;
+  Single<double> pairs;
+};
+
+template <class T>
+class Solver {
+ public:
+  Solver(Runtime& runtime, std::span<const T> t, const SpectrumOptions& options)
+      : runtime_(runtime), graph_(runtime), options_(complete(runtime, t, options)), A_(graph_, t), starts_(start()) {}
+
+  Spectrum<T> run() {
+    slice();
+    while (!waiting_.empty() || !prepared_.empty() || in_flight_ > 0 || !finished_.empty()) {
+      for (auto& group : groups_) round(group);
+      harvest(waiting_.empty() && prepared_.empty() && in_flight_ == 0 ? 0 : groups_.size());
+    }
+    graph_.wait();
+    sort();
+    return std::move(result_);
+  }
+
+ private:
+  using Group = std::vector<Slot<T>>;
+
+  static SpectrumOptions complete(Runtime& runtime, std::span<const T> t, SpectrumOptions o) {
+    const auto n = static_cast<index_t>(t.size());
+    const auto refuse = [](const char* what, const std::string& value) {
+      throw ArgumentError("toeplitz_spectrum", what, value);
+    };
+    if (n < 1) refuse("t", "a matrix of order 0 has no eigenvalues");
+    if (o.dk < 1 || o.per_interval < 0 || o.max_attempts < 1 || o.window < 0 || o.group < 0 || !(o.krylov_factor > 0))
+      refuse("options", "dk, max_attempts and krylov_factor are positive, the others are not negative");
+    if (!(o.low < o.high)) refuse("range", "[" + std::to_string(o.low) + ", " + std::to_string(o.high) + ")");
+    const bool gpu = runtime.gpus() > 0;
+    if (o.per_interval == 0) o.per_interval = gpu ? 64 : 40;
+    o.per_interval = std::min(o.per_interval, n);
+    if (o.tolerance == 0) o.tolerance = std::is_same_v<T, float> ? 2e-6 : o.vectors ? 1e-14 : 1e-10;
+    if (o.group == 0) o.group = gpu ? 32 : 1;
+    o.group = std::min<index_t>(o.group, LanczosSteps<T>::most_slots);
+    if (o.window == 0) o.window = gpu ? 2 * o.group * runtime.gpus() : 2 * std::max(1, runtime.cpus()) + 2;
+    return o;
+  }
+
+  index_t capacity() const {
+    const auto steps = static_cast<index_t>(options_.krylov_factor * static_cast<double>(options_.per_interval));
+    return std::max<index_t>(2, std::min(steps + options_.krylov_more, cauchy_rows(A_.n(), 0) + 1));
+  }
+
+  /// Column 0 the first start, the others for the attempts after it; each part of unit norm.
+  Single<T> start() {
+    const index_t n = A_.n(), columns = options_.max_attempts + 1;
+    Single<T> starts(runtime_, {n, columns}, "starts");
+    const auto v = (*starts).write();
+    const Generator<double> random{Pattern::uniform, 0, 0, options_.seed};
+    for (index_t j = 0; j < columns; ++j)
+      for (int part = 0; part < 2; ++part) {
+        const index_t first = part * cauchy_rows(n, 0), rows = cauchy_rows(n, part);
+        double norm = 0;
+        for (int pass = 0; pass < 2; ++pass)
+          for (index_t a = 0; a < rows; ++a) {
+            const double f = static_cast<double>(2 * a + part + 1) * 3.14159265358979323846 / static_cast<double>(n + 1);
+            const double e = j == 0 && options_.fixed_start ? std::sin(f) : random.uniform(first + a, j);
+            if (pass == 0)
+              norm += e * e;
+            else
+              v(first + a, j) = static_cast<T>(norm > 0 ? e / std::sqrt(norm) : 0);
+          }
+      }
+    return starts;
+  }
+
+  void slice() {
+    double low = options_.low, high = options_.high;
+    for (const SpectrumInterval& i :
+         toeplitz_slice<T>(graph_, A_, options_.per_interval, low, high, &result_.counts)) {
+      result_.expected += i.total();
+      result_.intervals += 1;
+      add(i);
+    }
+    const auto jobs = static_cast<index_t>(waiting_.size());
+    const index_t window = std::min(options_.window, std::max<index_t>(1, jobs));
+    for (index_t first = 0; first < window; first += options_.group) {
+      Group& group = groups_.emplace_back();
+      for (index_t s = first; s < std::min(window, first + options_.group); ++s)
+        group.push_back(Slot<T>{{}, 0, false, {}, {}, Single<T>(runtime_, lanczos_slot(A_.n(), capacity()), "slot"),
+                                Single<double>(runtime_, lanczos_history(capacity()), "history")});
+    }
+    for (auto& group : groups_)
+      for (auto& slot : group) (*slot.history).write().data[0] = 0;
+  }
+
+  void add(const SpectrumInterval& i) {
+    if (i.cluster) {
+      result_.clusters.push_back(i);
+      for (std::size_t part = 0; part < 2; ++part)
+        for (index_t k = 0; k < i.count[part]; ++k) keep((i.low + i.high) / 2, i.high - i.low, part);
+      return;
+    }
+    waiting_.push_back({i, 0, shift_of(i, 0)});
+  }
+
+  void keep(double value, double residual, std::size_t part) {
+    result_.values.push_back(value);
+    result_.residuals.push_back(residual);
+    result_.symmetry.push_back(part == 0 ? 1 : -1);
+  }
+
+  double shift_of(const SpectrumInterval& i, index_t attempt) {
+    if (attempt == 0 && options_.midpoint) return (i.low + i.high) / 2;
+    const Generator<double> random{Pattern::uniform, 0, 0, options_.seed + 1};
+    return i.low + (i.high - i.low) * (0.5 + 0.45 * random.uniform(shifts_++, 0));
+  }
+
+  /// Inverts at the shifts of the jobs that wait, as many as a group has room for.
+  void prepare() {
+    const auto count = std::min<std::size_t>(waiting_.size(), static_cast<std::size_t>(options_.group));
+    if (count == 0) return;
+    const auto shifts = static_cast<index_t>(count);
+    Inverses<T> batch{{},
+                      Single<T>(runtime_, {A_.n(), 3 * shifts}, "inverse"),
+                      Single<double>(runtime_, {CauchyReport::rows, 2 * shifts}, "report")};
+    Single<double> sigma(runtime_, {shifts, 1}, "sigma");
+    {
+      const auto at = (*sigma).write();
+      for (std::size_t i = 0; i < count; ++i) {
+        at.data[i] = waiting_.front().shift;
+        batch.jobs.push_back(waiting_.front());
+        waiting_.pop_front();
+      }
+    }
+    graph_.insert<CauchyInvert<T>>({}, A_.blocks(), *sigma, *batch.inverse, *batch.report);
+    result_.inversions += shifts;
+    prepared_.push_back(std::move(batch));
+    next_prepared_.push_back(0);
+  }
+
+  /// Gives a slot the next job whose inverse is good; false when there is none.
+  bool start(Slot<T>& slot) {
+    for (;;) {
+      if (prepared_.empty()) {
+        if (waiting_.empty()) return false;
+        prepare();
+      }
+      Inverses<T>& batch = prepared_.front();
+      const std::size_t i = next_prepared_.front()++;
+      Job job = batch.jobs[i];
+      bool good = true;
+      {
+        const auto report = (*batch.report).read();
+        for (index_t part = 0; part < 2; ++part) {
+          const auto column = 2 * static_cast<index_t>(i) + part;
+          if (cauchy_rows(A_.n(), static_cast<int>(part)) > 0 &&
+              (report(CauchyReport::breakdown, column) != 0 ||
+               report(CauchyReport::smallest_pivot, column) < toeplitz_resolution(A_)))
+            good = false;
+        }
+      }
+      if (good)
+        graph_.insert<LanczosStart<T>>({static_cast<index_t>(i), std::min(job.attempt, options_.max_attempts)},
+                                       *batch.inverse, *starts_, *slot.basis);
+      if (i + 1 == batch.jobs.size()) {
+        prepared_.pop_front();
+        next_prepared_.pop_front();
+      }
+      if (!good) {
+        retry(job);
+        continue;
+      }
+      slot.job = job;
+      slot.steps = 0;
+      slot.fresh = true;
+      slot.verdict.reset();
+      slot.older.reset();
+      ++in_flight_;
+      return true;
+    }
+  }
+
+  LanczosGoal goal(const Job& job) const {
+    return {job.interval.low, job.interval.high, job.shift, 2 * toeplitz_resolution(A_), options_.tolerance,
+            job.interval.count};
+  }
+
+  /// The next dk steps of a group's runs and their tests are inserted; then the tests of the dk steps before are read.
+  void round(Group& group) {
+    for (auto& slot : group)
+      if (!slot.job && !start(slot)) break;
+    std::vector<Slot<T>*> running;
+    for (auto& slot : group)
+      if (slot.job && slot.steps < capacity()) running.push_back(&slot);
+    if (!running.empty()) step(running);
+    if (prepared_.empty()) prepare();
+    for (auto& slot : group)
+      if (slot.job && (slot.older || slot.steps >= capacity())) decide(slot);
+  }
+
+  void step(const std::vector<Slot<T>*>& running) {
+    typename LanczosSteps<T>::Args args;
+    args.steps = static_cast<int>(options_.dk);
+    for (const Slot<T>* slot : running) args.steps = std::min(args.steps, static_cast<int>(capacity() - slot->steps));
+    args.slots = static_cast<int>(running.size());
+    std::vector<Tile<T>> bases;
+    for (std::size_t s = 0; s < running.size(); ++s) {
+      args.first[s] = static_cast<int>(running[s]->steps);
+      bases.push_back(*running[s]->basis);
+    }
+    Single<double> coefficients(runtime_, {4, args.steps * args.slots}, "coefficients");
+    const Shape work = lanczos_work(A_.n(), capacity(), options_.group);
+    graph_.insert<LanczosSteps<T>>(args, A_.tables(), *coefficients, graph_.scratch<T>(work.rows, work.cols), bases);
+    for (std::size_t s = 0; s < running.size(); ++s) {
+      Slot<T>& slot = *running[s];
+      slot.steps += args.steps;
+      slot.older = std::move(slot.verdict);
+      slot.verdict.emplace(runtime_, Shape{2, 1}, "verdict");
+      const index_t wanted = std::max(slot.job->interval.count[0], slot.job->interval.count[1]);
+      const bool test = slot.steps >= std::min(capacity(), wanted + wanted / 2 + 4) || slot.steps >= A_.n() / 2;
+      graph_.insert<LanczosTest>(urgent, {goal(*slot.job), static_cast<index_t>(s) * args.steps, args.steps, slot.fresh, test},
+                                 *coefficients, *slot.history, **slot.verdict);
+      slot.fresh = false;
+    }
+    result_.steps += args.steps * args.slots;
+  }
+
+  bool complete(const Job& job, const Single<index_t>& verdict) const {
+    const auto found = (*verdict).read();
+    return found(0, 0) >= job.interval.count[0] && found(1, 0) >= job.interval.count[1];
+  }
+
+  void decide(Slot<T>& slot) {
+    const bool at_limit = slot.steps >= capacity();
+    bool done = slot.older && complete(*slot.job, *slot.older);
+    if (!done && at_limit) done = complete(*slot.job, *slot.verdict);
+    if (!done && !at_limit) return;
+    if (done)
+      finish(slot);
+    else
+      retry(*slot.job);
+    slot.job.reset();
+    --in_flight_;
+  }
+
+  void retry(Job job) {
+    ++result_.relaunches;
+    if (++job.attempt < options_.max_attempts) {
+      job.shift = shift_of(job.interval, job.attempt);
+      waiting_.push_back(job);
+    } else if (options_.divide) {
+      divide(job.interval);
+    } else {
+      result_.shortages.push_back({job.interval.low, job.interval.high, 0, job.interval.total()});
+    }
+  }
+
+  void divide(SpectrumInterval i) {
+    ++result_.divisions;
+    if (i.high - i.low <= 4 * toeplitz_resolution(A_)) {
+      i.cluster = true;
+      return add(i);
+    }
+    const double middle = (i.low + i.high) / 2;
+    const Inertia at = toeplitz_count<T>(graph_, A_, std::span(&middle, 1)).front();
+    ++result_.counts;
+    SpectrumInterval left = i, right = i;
+    left.high = right.low = at.shift;
+    right.below = at.below;
+    for (std::size_t p = 0; p < 2; ++p) {
+      left.count[p] = std::clamp<index_t>(at.below[p] - i.below[p], 0, i.count[p]);
+      right.count[p] = i.count[p] - left.count[p];
+    }
+    if (left.total() > 0) add(left);
+    if (right.total() > 0) add(right);
+  }
+
+  void finish(Slot<T>& slot) {
+    const Job& job = *slot.job;
+    const index_t most = std::max(job.interval.count[0], job.interval.count[1]);
+    Single<T> z(runtime_, {slot.steps, 2 * most}, "z");
+    Finished<T> f{job, Single<T>(runtime_, {A_.n(), most}, "x"), Single<double>(runtime_, {4, most}, "pairs")};
+    graph_.insert<RitzSelect<T>>({goal(job)}, *slot.history, *z);
+    const Shape work = lanczos_work(A_.n(), capacity(), options_.group);
+    graph_.insert<RitzPairs<T>>({}, A_.blocks(), A_.tables(), *slot.basis, *z, *f.x, *f.pairs,
+                                graph_.scratch<T>(work.rows, work.cols));
+    finished_.push_back(std::move(f));
+  }
+
+  /// Takes the values of what has finished, but for the `rest` that finished last.
+  void harvest(std::size_t rest) {
+    for (; finished_.size() > rest; finished_.pop_front()) {
+      const Finished<T>& f = finished_.front();
+      const auto pairs = (*f.pairs).read();
+      for (index_t part = 0; part < 2; ++part)
+        for (index_t j = 0; j < f.job.interval.count[static_cast<std::size_t>(part)]; ++j)
+          keep(pairs(2 * part, j), pairs(2 * part + 1, j), static_cast<std::size_t>(part));
+    }
+  }
+
+  void sort() {
+    std::vector<std::size_t> order(result_.values.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(),
+              [&](std::size_t a, std::size_t b) { return result_.values[a] < result_.values[b]; });
+    const auto sorted = [&](auto& v) {
+      auto w = v;
+      for (std::size_t i = 0; i < order.size(); ++i) w[i] = v[order[i]];
+      v = std::move(w);
+    };
+    sorted(result_.values);
+    sorted(result_.residuals);
+    sorted(result_.symmetry);
+  }
+
+  Runtime& runtime_;
+  Graph graph_;
+  SpectrumOptions options_;
+  SineToeplitz<T> A_;
+  Single<T> starts_;
+  std::vector<Group> groups_;
+  std::deque<Job> waiting_;
+  std::deque<Inverses<T>> prepared_;
+  std::deque<std::size_t> next_prepared_;
+  std::deque<Finished<T>> finished_;
+  index_t in_flight_ = 0, shifts_ = 0;
+  Spectrum<T> result_;
+};
+
+}  // namespace
+
+template <class T>
+Spectrum<T> toeplitz_spectrum(Runtime& runtime, std::span<const T> t, const SpectrumOptions& options) {
+  return Solver<T>(runtime, t, options).run();
+}
+
+template Spectrum<float> toeplitz_spectrum(Runtime&, std::span<const float>, const SpectrumOptions&);
+template Spectrum<double> toeplitz_spectrum(Runtime&, std::span<const double>, const SpectrumOptions&);
+
+}  // namespace tesela
