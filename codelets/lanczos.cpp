@@ -128,7 +128,9 @@ std::vector<Ritz> converged(const LanczosGoal& goal, index_t wanted, double left
 using namespace lanczos;
 
 Shape lanczos_work(index_t n, index_t capacity, index_t slots) {
-  return {4 * cauchy_length(n) + n + 128 * (capacity + 4), slots};
+  // Transforms and result of each slot's product; for each share of 1024 rows on a GPU, sums over the basis, twice.
+  const index_t shares = (cauchy_rows(n, 0) + 1023) / 1024;
+  return {4 * cauchy_length(n) + n + (4 * shares + 1) * (capacity + 4), slots};
 }
 
 template <class T>
