@@ -18,6 +18,9 @@ namespace tesela {
 /// How many rows the first (part 0) or second (part 1) block has.
 constexpr index_t cauchy_rows(index_t n, int part) { return part == 0 ? n - n / 2 : n / 2; }
 
+/// How many elements the GPU's variants need for w(k) at every k where they read it.
+constexpr index_t cauchy_table(index_t n) { return 2 * n + 1024; }
+
 /// What an elimination saw: one column for each block of each shift.
 struct CauchyReport {
   static constexpr index_t rows = 4;
