@@ -28,18 +28,19 @@ __global__ void fill_table(T* table, index_t n, index_t count) {
   table[i] = static_cast<T>(k < 0 ? -w : w);
 }
 
-template <class T, int R, bool Shared>
-__global__ void __launch_bounds__(R > 8 ? 512 : R > 4 ? 640 : 1024) sweep_kernel(DeviceSweep<T> in, int cluster) {
+constexpr int most_threads(int rows) { return rows <= 4 ? 1024 : rows <= 8 ? 768 : 512; }
+
+template <class T, int R, bool Shared, bool Cluster>
+__global__ void __launch_bounds__(most_threads(R)) sweep_kernel(DeviceSweep<T> in, int cluster) {
   extern __shared__ __align__(16) unsigned char memory[];
   __shared__ Exchange<T> exchange;
-  const int lane = static_cast<int>(threadIdx.x % 32), warps = static_cast<int>(blockDim.x / 32);
-  const int warp = static_cast<int>(threadIdx.x / 32);
-  const int rank = static_cast<int>(blockIdx.x) % cluster;
-  const index_t problem = blockIdx.x / cluster, shift = problem / 2;
-  const int part = static_cast<int>(problem % 2), n = static_cast<int>(in.n);
-  const int half = static_cast<int>(first_half(n)), rows = part == 0 ? half : n - half, first = part * half;
-  const int own_warp = rank * warps + warp, base = own_warp * 32 * R;  // the warp's rows
-  const bool idle = base >= rows;
+  if constexpr (!Cluster) cluster = 1;
+  const int lane = static_cast<int>(threadIdx.x % 32), rank = Cluster ? static_cast<int>(blockIdx.x) % cluster : 0;
+  const index_t problem = blockIdx.x / static_cast<unsigned>(cluster), shift = problem / 2;
+  const int part = static_cast<int>(problem % 2), n = static_cast<int>(in.n), half = static_cast<int>(first_half(n));
+  const int rows = part == 0 ? half : n - half, first = part * half;
+  const int of_block = static_cast<int>(threadIdx.x / 32) * 32 * R;         // the warp's rows in the thread block's
+  const int start = rank * static_cast<int>(blockDim.x) * R, base = start + of_block;  // in all
 
   const T* w = in.table;
   if constexpr (Shared) {
@@ -51,7 +52,7 @@ __global__ void __launch_bounds__(R > 8 ? 512 : R > 4 ? 640 : 1024) sweep_kernel
   w += half - 1 + base + lane;
 
   T g[R], h[R], d[R];
-  unsigned left = 0, best = 0;
+  unsigned left = 0, best = no_row;
 #pragma unroll
   for (int i = 0; i < R; ++i) {
     const int a = base + 32 * i + lane;
@@ -62,59 +63,68 @@ __global__ void __launch_bounds__(R > 8 ? 512 : R > 4 ? 640 : 1024) sweep_kernel
       h[i] = row[in.ld_c];
       d[i] = row[2 * in.ld_c] - static_cast<T>(in.sigma[shift]);
       left |= 1u << i;
-      best = max(best, pivot_key<R>(d[i], i));
+      best = max(best, slot_key(d[i], i));
     }
   }
   exchange.start(cluster);
 
   int step = 0;
   for (; step < rows; ++step) {
-    const unsigned key = __reduce_max_sync(~0u, best | (31u - static_cast<unsigned>(lane)));
-    if (lane == lane_of(key)) {
-      const int slot = slot_of<R>(key);
+    const unsigned key = exchange.best_of_block(row_key(best, static_cast<unsigned>(of_block + lane)), step);
+    const int mine = static_cast<int>(row_of(key)) - of_block;
+    if (static_cast<unsigned>(mine) < 32 * R) {
+      if (mine % 32 == lane) {
+        T gp = g[0], hp = h[0], dp = d[0];
 #pragma unroll
-      for (int i = 0; i < R; ++i)
-        if (i == slot) exchange.candidate(step, warp) = {g[i], h[i], d[i], key, base + 32 * i + lane};
-      exchange.key(step, warp) = key;
+        for (int i = 1; i < R; ++i)
+          if (mine >= 32 * i) gp = g[i], hp = h[i], dp = d[i];
+        const T scale = inverse_root(dp < T(0) ? -dp : dp);
+        exchange.own = {gp * scale, hp * scale, dp, key, start + static_cast<int>(row_of(key))};
+      }
+      if constexpr (Cluster) {
+        __syncwarp();
+        exchange.send(step, rank, cluster, lane);
+      }
     }
-    const Candidate<T> pivot = exchange.choose(step, warp, warps, rank, cluster, lane);
-    if (!usable<T>(pivot.key)) break;
-    if (threadIdx.x == 0) exchange.note(pivot.d);
-    if (idle) continue;
+    if constexpr (!Cluster) __syncthreads();
+    const Pivot<T>& pivot = Cluster ? exchange.receive(step, cluster, lane) : exchange.own;
+    if (!usable<T>(Cluster ? pivot.key : key)) break;
+    if (base >= rows) continue;
 
-    const int p = pivot.row;
-    const bool mine = p >= base && p < base + 32 * R;
-    if (p % 32 == lane && mine) left &= ~(1u << (p - base) / 32);
-    const T scale = inverse_root(pivot.d < T(0) ? -pivot.d : pivot.d), gp = pivot.g * scale, hp = pivot.h * scale;
-    const T gs = pivot.d < T(0) ? -gp : gp, hs = pivot.d < T(0) ? -hp : hp;
+    const int p = Cluster ? pivot.row : static_cast<int>(row_of(key));
+    const unsigned pivot_here = static_cast<unsigned>(p - base);
+    if (pivot_here < 32 * R && static_cast<int>(pivot_here % 32) == lane) left &= ~(1u << pivot_here / 32);
+    const T gp = pivot.g, hp = pivot.h, dp = pivot.d;
     const T *const sums = w + (p + part + 1), *const differences = w - p;
-    best = 0;
+    best = no_row;
 #pragma unroll
     for (int i = 0; i < R; ++i) {
-      const T c = (g[i] * hp - h[i] * gp) * (sums[32 * i] * differences[32 * i]);
-      g[i] -= c * gs;
-      h[i] -= c * hs;
-      d[i] -= with_sign_of(c, pivot.d) * c;
-      if (left >> i & 1) best = max(best, pivot_key<R>(d[i], i));
+      const T c = (g[i] * hp - h[i] * gp) * (sums[32 * i] * differences[32 * i]), l = with_sign_of(c, dp);
+      g[i] -= l * gp;
+      h[i] -= l * hp;
+      d[i] -= l * c;
+      if (left >> i & 1) best = max(best, slot_key(d[i], i));
     }
-    if (mine) {
+    if (pivot_here < 32 * R) {
+      const T inverse = T(1) / dp;
 #pragma unroll
       for (int i = 0; i < R; ++i)
-        if (base + 32 * i + lane == p) {
-          g[i] = gs * scale;
-          h[i] = hs * scale;
-          d[i] = T(-1) / pivot.d;
+        if (static_cast<int>(pivot_here) == 32 * i + lane) {
+          g[i] *= inverse;
+          h[i] *= inverse;
+          d[i] = -inverse;
         }
     }
+    if (threadIdx.x == 0) exchange.note(dp);
   }
   exchange.finish(cluster);
 
-  if (own_warp == 0 && lane == 0) {
+  if (rank == 0 && threadIdx.x == 0) {
     double* const out = in.report + problem * in.ld_report;
     out[CauchyReport::negative] = exchange.negative;
     out[CauchyReport::breakdown] = step < rows ? step + 1 : 0;
-    out[CauchyReport::smallest_pivot] = rows > 0 ? exchange.smallest : 0;
-    out[CauchyReport::largest] = exchange.largest;
+    out[CauchyReport::smallest_pivot] = rows > 0 ? static_cast<double>(exchange.smallest) : 0;
+    out[CauchyReport::largest] = static_cast<double>(exchange.largest);
   }
   if (in.inverse == nullptr) return;
 #pragma unroll
@@ -130,7 +140,7 @@ __global__ void __launch_bounds__(R > 8 ? 512 : R > 4 ? 640 : 1024) sweep_kernel
 
 template <class T, int R, bool Shared>
 int launch(cudaStream_t stream, const DeviceSweep<T>& in, const Deal& deal) {
-  auto* const kernel = sweep_kernel<T, R, Shared>;
+  auto* const kernel = deal.cluster > 1 ? sweep_kernel<T, R, Shared, true> : sweep_kernel<T, R, Shared, false>;
   const std::size_t bytes =
       Shared ? static_cast<std::size_t>(3 * first_half(in.n) + 32 * R + 1) * sizeof(T) : std::size_t{0};
   cudaError_t status = cudaSuccess;
@@ -158,6 +168,7 @@ int launch(cudaStream_t stream, const DeviceSweep<T>& in, const Deal& deal) {
   switch (deal.rows) {
     case 4: return deal.shared ? launch<T, 4, true>(stream, in, deal) : launch<T, 4, false>(stream, in, deal);
     case 8: return deal.shared ? launch<T, 8, true>(stream, in, deal) : launch<T, 8, false>(stream, in, deal);
+    case 12: return deal.shared ? launch<T, 12, true>(stream, in, deal) : launch<T, 12, false>(stream, in, deal);
     default: return deal.shared ? launch<T, 16, true>(stream, in, deal) : launch<T, 16, false>(stream, in, deal);
   }
 }

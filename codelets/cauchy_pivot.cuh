@@ -9,30 +9,32 @@
 
 namespace tesela::cauchy {
 
-/// What a warp, or a thread block, offers as the next pivot.
+/// The next pivot, as a thread block offers it to the others: g and h are multiplied by 1 / sqrt|d|.
 template <class T>
-struct alignas(32) Candidate {
+struct alignas(32) Pivot {
   T g, h, d;
   unsigned key;
   int row;
 };
 
-// A key orders diagonal entries by size: the leading bits of |d|, 10 of the mantissa in double precision and 13 in
-// single; a pivot that much below the largest is as good. The last ten bits say whose it is, earlier rows first.
-constexpr unsigned key_size = 0x7ffffc00;
+// A key orders diagonal entries by size: the leading bits of |d|, 6 of the mantissa in double precision and 9 in single;
+// a pivot that much below the largest is as good. The other bits say in which row of the thread block, earlier ones first.
+constexpr unsigned key_size = 0x7fffc000, key_row = 0x3fff;
 
 __device__ inline unsigned leading_bits(double x) { return static_cast<unsigned>(__double2hiint(x)); }
 __device__ inline unsigned leading_bits(float x) { return __float_as_uint(x); }
 
-template <int R, class T>
-__device__ unsigned pivot_key(T d, int slot) {
-  return (leading_bits(d) & key_size) | static_cast<unsigned>(R - 1 - slot) << 5;
+/// What a thread compares its own rows by: `slot` in the place of the row.
+template <class T>
+__device__ unsigned slot_key(T d, int slot) {
+  return (leading_bits(d) & key_size) | static_cast<unsigned>(31 - slot) << 5;
 }
-__device__ inline int lane_of(unsigned key) { return static_cast<int>(31 - (key & 31)); }
-template <int R>
-__device__ int slot_of(unsigned key) {
-  return R - 1 - static_cast<int>(key >> 5 & 31);
+constexpr unsigned no_row = 31 << 5;  ///< slot 0 with nothing to offer: a block without rows left still answers
+/// The key of row `row` + 32 slot.
+__device__ inline unsigned row_key(unsigned key, unsigned row) {
+  return (key & key_size) | (key_row - row - 32 * (31 - (key >> 5 & 31)));
 }
+__device__ inline unsigned row_of(unsigned key) { return key_row - (key & key_row); }
 
 /// Neither zero nor infinite nor NaN, nor so near to these that 1 / d is.
 template <class T>
@@ -67,30 +69,29 @@ __device__ inline std::uint32_t shared_address(const void* p) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
 }
 
-/// In shared memory. Everything is there twice, for steps of either parity: who writes for step k + 2 has seen all
-/// candidates of step k + 1, which were sent after step k's had been read.
+/// What the warps of a thread block, and the thread blocks of a cluster, tell each other; in shared memory.
 template <class T>
 struct Exchange {
-  Candidate<T> candidates[2][32], blocks[2][16];
-  unsigned keys[2][32];
+  Pivot<T> own, all[2][16];  // all: of odd and of even steps
   std::uint64_t arrived[2];
+  unsigned best[3];     // of this step, the next and the last
   int negative;         // of the pivots so far, thread 0's notes
   T smallest, largest;  // in absolute value
 
-  __device__ Candidate<T>& candidate(int step, int warp) { return candidates[step & 1][warp]; }
-  __device__ unsigned& key(int step, int warp) { return keys[step & 1][warp]; }
-
   __device__ void start(int cluster) {
-    if (threadIdx.x == 0) negative = 0, smallest = static_cast<T>(CUDART_INF), largest = T(0);
-    if (cluster > 1) {
+    if (threadIdx.x == 0) {
+      best[0] = best[1] = best[2] = 0;
+      negative = 0, smallest = static_cast<T>(CUDART_INF), largest = T(0);
+    }
 #if __CUDA_ARCH__ >= 900
+    if (cluster > 1) {
       if (threadIdx.x == 0) {
         for (auto& one : arrived) asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(shared_address(&one)));
         asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
       }
-#endif
       synchronize();
     }
+#endif
     __syncthreads();
   }
   /// No block leaves while another may still write to it.
@@ -105,65 +106,63 @@ struct Exchange {
     if (size > largest) largest = size;
   }
 
-  /// The best of all warps' candidates, which each has written.
-  __device__ Candidate<T> choose(int step, int warp, int warps, int rank, int cluster, int lane) {
+  /// The largest of all threads' keys.
+  __device__ unsigned best_of_block(unsigned key, int step) {
+    const int now = step % 3;
+    key = __reduce_max_sync(~0u, key);
+    if (threadIdx.x % 32 == 0) atomicMax(&best[now], key);
+    // Its last readers have passed the barrier of the step before this.
+    if (threadIdx.x == 0) best[now == 2 ? 0 : now + 1] = 0;
     __syncthreads();
-    if (cluster == 1) return candidate(step, best_of(lane < warps ? key(step, lane) : 0, lane));
-    if (warp == 0) send(step, candidate(step, best_of(lane < warps ? key(step, lane) : 0, lane)), rank, cluster, lane);
-    await(step);
-    return blocks[step & 1][best_of(lane < cluster ? blocks[step & 1][lane].key : 0, lane)];
+    return best[now];
   }
 
- private:
-  __device__ static int best_of(unsigned key, int lane) {
-    return lane_of(__reduce_max_sync(~0u, (key & key_size) | (31u - static_cast<unsigned>(lane))));
-  }
-
-  __device__ static void synchronize() {
+  /// Sends `own` to all blocks of the cluster, by a whole warp. Who writes for step k + 2 has seen what all blocks sent in
+  /// step k + 1, which they did after reading that of step k.
+  __device__ void send(int step, int rank, int cluster, int lane) {
 #if __CUDA_ARCH__ >= 900
-    asm volatile("barrier.cluster.arrive.release.aligned;\n barrier.cluster.wait.acquire.aligned;" ::: "memory");
-#endif
-  }
-
-  __device__ void send(int step, const Candidate<T>& from, int rank, int cluster, int lane) {
-#if __CUDA_ARCH__ >= 900
-    const std::uint32_t own = shared_address(&arrived[step & 1]);
+    const std::uint32_t signal = shared_address(&arrived[step & 1]);
     if (lane == 0)
-      asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(own), "r"(32 * cluster) : "memory");
-    const auto* const words = reinterpret_cast<const uint4*>(&from);
+      asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(signal), "r"(32 * cluster) : "memory");
+    __syncwarp();
+    const auto* const words = reinterpret_cast<const uint4*>(&own);
     const uint4 a = words[0], b = words[1];
     if (lane >= cluster) return;
-    std::uint32_t to, signal;
-    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
-                 : "=r"(to)
-                 : "r"(shared_address(&blocks[step & 1][rank])), "r"(lane));
-    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(signal) : "r"(own), "r"(lane));
-    const auto store = [signal](std::uint32_t at, const uint4& v) {
+    std::uint32_t to, remote;
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(to) : "r"(shared_address(&all[step & 1][rank])), "r"(lane));
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote) : "r"(signal), "r"(lane));
+    const auto store = [remote](std::uint32_t at, const uint4& v) {
       asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(at),
-                   "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w), "r"(signal)
+                   "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w), "r"(remote)
                    : "memory");
     };
     store(to, a);
     store(to + 16, b);
-#else
-    (void)step, (void)from, (void)rank, (void)cluster, (void)lane;
 #endif
   }
 
-  __device__ void await(int step) {
+  /// The best of what all blocks have sent.
+  __device__ const Pivot<T>& receive(int step, int cluster, int lane) {
 #if __CUDA_ARCH__ >= 900
-    const std::uint32_t own = shared_address(&arrived[step & 1]), parity = static_cast<unsigned>(step) >> 1 & 1;
+    const std::uint32_t signal = shared_address(&arrived[step & 1]), parity = static_cast<unsigned>(step) >> 1 & 1;
     std::uint32_t done = 0;
     while (done == 0)
       asm volatile(
           "{ .reg .pred p;\n"
-          "  mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2;\n"
+          "  mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
           "  selp.u32 %0, 1, 0, p; }"
           : "=r"(done)
-          : "r"(own), "r"(parity)
+          : "r"(signal), "r"(parity)
           : "memory");
-#else
-    (void)step;
+#endif
+    const unsigned size = lane < cluster ? all[step & 1][lane].key & key_size : 0;
+    return all[step & 1][row_of(__reduce_max_sync(~0u, size | (key_row - static_cast<unsigned>(lane))))];
+  }
+
+ private:
+  __device__ static void synchronize() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("barrier.cluster.arrive.release.aligned;\n barrier.cluster.wait.acquire.aligned;" ::: "memory");
 #endif
   }
 };
