@@ -55,7 +55,8 @@ std::vector<double> reports(Graph& g, const SineToeplitz<T>& A, const std::vecto
   TileMatrix<double> sigma(g.runtime(), count, 1, {batch, 1}, "sigma");
   TileMatrix<double> report(g.runtime(), CauchyReport::rows, 2 * count, {CauchyReport::rows, 2 * batch}, "report");
   sigma.copy_from(shifts.data(), count);
-  for (index_t i = 0; i < sigma.mt(); ++i) g.insert<CauchyCount<T>>({}, A.blocks(), sigma(i, 0), report(0, i));
+  for (index_t i = 0; i < sigma.mt(); ++i)
+    g.insert<CauchyCount<T>>({}, A.blocks(), sigma(i, 0), report(0, i), g.scratch<T>(cauchy_table(A.n()), 1));
   std::vector<double> all(static_cast<std::size_t>(CauchyReport::rows * 2 * count));
   report.copy_to(all.data(), CauchyReport::rows);
   return all;
@@ -166,12 +167,13 @@ std::vector<SpectrumInterval> toeplitz_slice(Graph& g, const SineToeplitz<T>& A,
   return intervals;
 }
 
-#define TESELA_TOEPLITZ_INERTIA(T)                                                                                    \
-  template class SineToeplitz<T>;                                                                                     \
-  template double toeplitz_resolution(const SineToeplitz<T>&);                                                        \
-  template std::vector<Inertia> toeplitz_count(Graph&, const SineToeplitz<T>&, std::span<const double>,               \
-                                               const CountOptions&);                                                  \
-  template std::vector<SpectrumInterval> toeplitz_slice(Graph&, const SineToeplitz<T>&, index_t, double, double, index_t*);
+#define TESELA_TOEPLITZ_INERTIA(T)                                                                               \
+  template class SineToeplitz<T>;                                                                                \
+  template double toeplitz_resolution(const SineToeplitz<T>&);                                                   \
+  template std::vector<Inertia> toeplitz_count(Graph&, const SineToeplitz<T>&, std::span<const double>,          \
+                                               const CountOptions&);                                             \
+  template std::vector<SpectrumInterval> toeplitz_slice(Graph&, const SineToeplitz<T>&, index_t, double, double, \
+                                                        index_t*);
 TESELA_TOEPLITZ_INERTIA(float)
 TESELA_TOEPLITZ_INERTIA(double)
 

@@ -42,8 +42,8 @@ struct Inertia {
 };
 
 struct CountOptions {
-  bool nudge = true;     ///< where a pivot says that the shift is an eigenvalue to rounding, move it a little
-  index_t batch = 0;     ///< shifts a task; 0: what suits the workers
+  bool nudge = true;  ///< where a pivot says that the shift is an eigenvalue to rounding, move it a little
+  index_t batch = 0;  ///< shifts a task; 0: what suits the workers
 };
 
 /// The inertia at each shift; waits. A pivot below about n eps ||T|| makes a count doubtful; the shift is then moved by

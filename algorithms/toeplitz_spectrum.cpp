@@ -1,13 +1,13 @@
 #include "algorithms/toeplitz_spectrum.hpp"
 
-#include "codelets/lanczos.hpp"
 #include "codelets/fill.hpp"
+#include "codelets/lanczos.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <deque>
-#include <numeric>
 #include <memory>
+#include <numeric>
 #include <optional>
 
 namespace tesela {
@@ -55,8 +55,8 @@ struct Inverses {
 template <class T>
 struct Slot {
   std::optional<Job> job;
-  index_t steps = 0;          // inserted so far
-  bool fresh = false;         // no test of this job yet
+  index_t steps = 0;                              // inserted so far
+  bool fresh = false;                             // no test of this job yet
   std::optional<Single<index_t>> verdict, older;  // of the round before this one, and of this one
   Single<T> basis;
   Single<double> history;
@@ -126,7 +126,8 @@ class Solver {
         double norm = 0;
         for (int pass = 0; pass < 2; ++pass)
           for (index_t a = 0; a < rows; ++a) {
-            const double f = static_cast<double>(2 * a + part + 1) * 3.14159265358979323846 / static_cast<double>(n + 1);
+            const double f =
+                static_cast<double>(2 * a + part + 1) * 3.14159265358979323846 / static_cast<double>(n + 1);
             const double e = j == 0 && options_.fixed_start ? std::sin(f) : random.uniform(first + a, j);
             if (pass == 0)
               norm += e * e;
@@ -139,8 +140,7 @@ class Solver {
 
   void slice() {
     double low = options_.low, high = options_.high;
-    for (const SpectrumInterval& i :
-         toeplitz_slice<T>(graph_, A_, options_.per_interval, low, high, &result_.counts)) {
+    for (const SpectrumInterval& i : toeplitz_slice<T>(graph_, A_, options_.per_interval, low, high, &result_.counts)) {
       result_.expected += i.total();
       result_.intervals += 1;
       add(i);
@@ -150,7 +150,12 @@ class Solver {
     for (index_t first = 0; first < window; first += options_.group) {
       Group& group = groups_.emplace_back();
       for (index_t s = first; s < std::min(window, first + options_.group); ++s)
-        group.push_back(Slot<T>{{}, 0, false, {}, {}, Single<T>(runtime_, lanczos_slot(A_.n(), capacity()), "slot"),
+        group.push_back(Slot<T>{{},
+                                0,
+                                false,
+                                {},
+                                {},
+                                Single<T>(runtime_, lanczos_slot(A_.n(), capacity()), "slot"),
                                 Single<double>(runtime_, lanczos_history(capacity()), "history")});
     }
     for (auto& group : groups_)
@@ -196,7 +201,8 @@ class Solver {
         waiting_.pop_front();
       }
     }
-    graph_.insert<CauchyInvert<T>>({}, A_.blocks(), *sigma, *batch.inverse, *batch.report);
+    graph_.insert<CauchyInvert<T>>({}, A_.blocks(), *sigma, *batch.inverse, *batch.report,
+                                   graph_.scratch<T>(cauchy_table(A_.n()), 1));
     result_.inversions += shifts;
     prepared_.push_back(std::move(batch));
     next_prepared_.push_back(0);
@@ -245,8 +251,8 @@ class Solver {
   }
 
   LanczosGoal goal(const Job& job) const {
-    return {job.interval.low, job.interval.high, job.shift, 2 * toeplitz_resolution(A_), options_.tolerance,
-            job.interval.count};
+    return {job.interval.low,   job.interval.high, job.shift, 2 * toeplitz_resolution(A_),
+            options_.tolerance, job.interval.count};
   }
 
   /// The next dk steps of a group's runs and their tests are inserted; then the tests of the dk steps before are read.
@@ -282,7 +288,8 @@ class Solver {
       slot.verdict.emplace(runtime_, Shape{2, 1}, "verdict");
       const index_t wanted = std::max(slot.job->interval.count[0], slot.job->interval.count[1]);
       const bool test = slot.steps >= std::min(capacity(), wanted + wanted / 2 + 4) || slot.steps >= A_.n() / 2;
-      graph_.insert<LanczosTest>(urgent, {goal(*slot.job), static_cast<index_t>(s) * args.steps, args.steps, slot.fresh, test},
+      graph_.insert<LanczosTest>(urgent,
+                                 {goal(*slot.job), static_cast<index_t>(s) * args.steps, args.steps, slot.fresh, test},
                                  *coefficients, *slot.history, **slot.verdict);
       slot.fresh = false;
     }

@@ -15,22 +15,22 @@ struct SpectrumOptions {
   double high = std::numeric_limits<double>::infinity();
   index_t smallest = 0, largest = 0;  ///< only so many from one end; 0: all in [low, high)
 
-  index_t per_interval = 0;   ///< eigenvalues in an interval at most; 0: what suits
-  index_t dk = 8;             ///< Lanczos steps between tests
-  index_t max_attempts = 5;   ///< shifts tried in an interval before it is divided
-  double krylov_factor = 2;   ///< steps at most: krylov_factor * per_interval + krylov_more
+  index_t per_interval = 0;  ///< eigenvalues in an interval at most; 0: what suits
+  index_t dk = 8;            ///< Lanczos steps between tests
+  index_t max_attempts = 5;  ///< shifts tried in an interval before it is divided
+  double krylov_factor = 2;  ///< steps at most: krylov_factor * per_interval + krylov_more
   index_t krylov_more = 32;
-  double tolerance = 0;       ///< a Ritz value's residual, relative to it; 0: 1e-10 (values) or 1e-14 (vectors), 2e-6 in
-                              ///< single precision
-  bool midpoint = true;       ///< the first shift in the middle of its interval, else at random
-  bool fixed_start = false;   ///< (e_1 +- e_n) / sqrt(2) first, else at random
-  bool divide = true;         ///< divide an interval whose attempts are used up, rather than report a shortage
-  index_t window = 0;         ///< intervals in flight; 0: what suits the workers and their memory
-  index_t group = 0;          ///< of which one task steps so many; 0: 1 on cores, half a window or less on GPUs
+  double tolerance = 0;      ///< a Ritz value's residual, relative to it; 0: 1e-10 (values) or 1e-14 (vectors), 2e-6 in
+                             ///< single precision
+  bool midpoint = true;      ///< the first shift in the middle of its interval, else at random
+  bool fixed_start = false;  ///< (e_1 +- e_n) / sqrt(2) first, else at random
+  bool divide = true;        ///< divide an interval whose attempts are used up, rather than report a shortage
+  index_t window = 0;        ///< intervals in flight; 0: what suits the workers and their memory
+  index_t group = 0;         ///< of which one task steps so many; 0: 1 on cores, half a window or less on GPUs
   std::uint64_t seed = 1;
 
-  /// The published code's: 2 eigenvalues an interval, tests every 2 steps, 5 attempts, 5 steps an eigenvalue at most, the
-  /// fixed start, and intervals given up.
+  /// The published code's: 2 eigenvalues an interval, tests every 2 steps, 5 attempts, 5 steps an eigenvalue at most,
+  /// the fixed start, and intervals given up.
   static SpectrumOptions published();
 };
 
@@ -46,17 +46,17 @@ struct Spectrum {
   std::vector<double> values;     ///< ascending
   std::vector<double> residuals;  ///< ||T x - lambda x||_2 of each, measured in the sine basis; of a cluster its width
   std::vector<signed char> symmetry;  ///< 1: J x = x, -1: J x = -x
-  std::vector<T> vectors;         ///< n x values.size(), if wanted
-  index_t expected = 0;           ///< by inertia
+  std::vector<T> vectors;             ///< n x values.size(), if wanted
+  index_t expected = 0;               ///< by inertia
   std::vector<SpectrumShortage> shortages;
   std::vector<SpectrumInterval> clusters;  ///< intervals of many eigenvalues too near to be told apart
   index_t intervals = 0, counts = 0, inversions = 0, relaunches = 0, divisions = 0, steps = 0;
 };
 
-/// The eigenvalues of a symmetric Toeplitz matrix, and its eigenvectors if wanted. Intervals with few eigenvalues each are
-/// found by counting (toeplitz_slice); in each, a two-way Lanczos process runs on (T - sigma I)^-1 until it has as many
-/// as the inertia says. `window` of them are in flight; a window's memory, window * n * (steps + 4) numbers, does not
-/// depend on how many intervals there are. Ritz values are checked by Rayleigh quotients and residuals of T itself.
+/// The eigenvalues of a symmetric Toeplitz matrix, and its eigenvectors if wanted. Intervals with few eigenvalues each
+/// are found by counting (toeplitz_slice); in each, a two-way Lanczos process runs on (T - sigma I)^-1 until it has as
+/// many as the inertia says. `window` of them are in flight; a window's memory, window * n * (steps + 4) numbers, does
+/// not depend on how many intervals there are. Ritz values are checked by Rayleigh quotients and residuals of T itself.
 /// Waits. Throws ArgumentError for t empty or not finite, or options that mean nothing.
 template <class T>
 Spectrum<T> toeplitz_spectrum(Runtime& runtime, std::span<const T> t, const SpectrumOptions& options = {});

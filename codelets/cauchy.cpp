@@ -185,12 +185,13 @@ void sweep_all(const In<T>& c, const In<double>& sigma, const Out<T>* inverse, c
 }  // namespace cauchy
 
 template <class T>
-void CauchyInvert<T>::cpu(const Args&, In<T> c, In<double> sigma, Out<T> inverse, Out<double> report) noexcept {
+void CauchyInvert<T>::cpu(const Args&, In<T> c, In<double> sigma, Out<T> inverse, Out<double> report,
+                          Scratch<T>) noexcept {
   cauchy::sweep_all(c, sigma, &inverse, report);
 }
 
 template <class T>
-void CauchyCount<T>::cpu(const Args&, In<T> c, In<double> sigma, Out<double> report) noexcept {
+void CauchyCount<T>::cpu(const Args&, In<T> c, In<double> sigma, Out<double> report, Scratch<T>) noexcept {
   cauchy::sweep_all<T>(c, sigma, nullptr, report);
 }
 

@@ -18,6 +18,9 @@ namespace tesela {
 /// How many rows the first (part 0) or second (part 1) block has.
 constexpr index_t cauchy_rows(index_t n, int part) { return part == 0 ? n - n / 2 : n / 2; }
 
+/// How many elements the GPU's variants need for w(k) at every k where they read it.
+constexpr index_t cauchy_table(index_t n) { return 2 * n + 1024; }
+
 /// What an elimination saw: one column for each block of each shift.
 struct CauchyReport {
   static constexpr index_t rows = 4;
@@ -33,18 +36,20 @@ struct CauchyReport {
 /// (C - sigma_s I)^-1 for every entry of `sigma` (s x 1): columns 3 s, 3 s + 1 and 3 s + 2 of `inverse` (n x 3 s) are
 /// its g, h and diagonal. By sweeping all rows with one pivot after the other (Gauss-Jordan's method on the generators,
 /// n steps of n numbers each; every step leaves a matrix of the same form), the pivot each time the largest diagonal
-/// entry that is left. `report` is CauchyReport::rows x 2 s.
+/// entry that is left, or on GPUs one that is hardly smaller. `report` is CauchyReport::rows x 2 s; `table` is
+/// cauchy_table(n) x 1. GPUs take n up to 262144, those before compute capability 9.0 up to 16384.
 template <class T>
 struct CauchyInvert {
   static constexpr auto name = "cauchy_invert";
   static constexpr std::uint32_t color = 0x4c72b0;
   struct Args {};
-  static double flops(const Args&, Shape c, Shape sigma, Shape, Shape) {
+  static double flops(const Args&, Shape c, Shape sigma, Shape, Shape, Shape) {
     return 5.5 * static_cast<double>(c.rows) * static_cast<double>(c.rows * sigma.rows);
   }
-  static void cpu(const Args& args, In<T> c, In<double> sigma, Out<T> inverse, Out<double> report) noexcept;
+  static void cpu(const Args& args, In<T> c, In<double> sigma, Out<T> inverse, Out<double> report,
+                  Scratch<T> table) noexcept;
   static void cuda(CudaContext& context, const Args& args, In<T> c, In<double> sigma, Out<T> inverse,
-                   Out<double> report) noexcept;
+                   Out<double> report, Scratch<T> table) noexcept;
 };
 
 /// As CauchyInvert, of which it keeps the report only.
@@ -53,11 +58,12 @@ struct CauchyCount {
   static constexpr auto name = "cauchy_count";
   static constexpr std::uint32_t color = 0x55a868;
   struct Args {};
-  static double flops(const Args&, Shape c, Shape sigma, Shape) {
+  static double flops(const Args&, Shape c, Shape sigma, Shape, Shape) {
     return 5.5 * static_cast<double>(c.rows) * static_cast<double>(c.rows * sigma.rows);
   }
-  static void cpu(const Args& args, In<T> c, In<double> sigma, Out<double> report) noexcept;
-  static void cuda(CudaContext& context, const Args& args, In<T> c, In<double> sigma, Out<double> report) noexcept;
+  static void cpu(const Args& args, In<T> c, In<double> sigma, Out<double> report, Scratch<T> table) noexcept;
+  static void cuda(CudaContext& context, const Args& args, In<T> c, In<double> sigma, Out<double> report,
+                   Scratch<T> table) noexcept;
 };
 
 }  // namespace tesela

@@ -180,12 +180,14 @@ void RitzSelect<T>::cpu(const Args& args, In<double> history, Out<T> z) noexcept
     vectors.resize(static_cast<std::size_t>(k * k));
     if (lapack::stemr(k, d.data(), e.data(), vectors.data(), k) != 0) continue;
     std::vector<double> last(static_cast<std::size_t>(k));
-    for (index_t j = 0; j < k; ++j) last[static_cast<std::size_t>(j)] = vectors[static_cast<std::size_t>(k - 1 + j * k)];
+    for (index_t j = 0; j < k; ++j)
+      last[static_cast<std::size_t>(j)] = vectors[static_cast<std::size_t>(k - 1 + j * k)];
     const index_t most = z.cols / 2;
     index_t column = part * most;
     for (const Ritz& r :
          converged(args.goal, std::min(most, args.goal.wanted[static_cast<std::size_t>(part)]), left_over, d, last)) {
-      for (index_t i = 0; i < k; ++i) z(i, column) = static_cast<T>(vectors[static_cast<std::size_t>(i + r.column * k)]);
+      for (index_t i = 0; i < k; ++i)
+        z(i, column) = static_cast<T>(vectors[static_cast<std::size_t>(i + r.column * k)]);
       ++column;
     }
   }

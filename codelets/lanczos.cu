@@ -368,10 +368,10 @@ void RitzPairs<T>::cuda(CudaContext& context, const Args&, In<T> c, In<T> tables
   for (int part = 0; part < 2; ++part) {
     const index_t first = part * cauchy_rows(n, 0), rows = cauchy_rows(n, part);
     if (rows > 0)
-      context.check(cublas::gemm<T>(context.cublas(), Op::none, Op::none, rows, count, z.rows, 1,
-                                    slot.data + 3 * slot.ld + first, slot.ld, z.data + part * count * z.ld, z.ld, 0,
-                                    x.data + first, x.ld),
-                    "cublas gemm");
+      context.check(
+          cublas::gemm<T>(context.cublas(), Op::none, Op::none, rows, count, z.rows, 1, slot.data + 3 * slot.ld + first,
+                          slot.ld, z.data + part * count * z.ld, z.ld, 0, x.data + first, x.ld),
+          "cublas gemm");
   }
   normalise<<<dim3(static_cast<unsigned>(count), 2), threads, 0, stream>>>(n, x.data, x.ld);
   const index_t room = std::min<index_t>(work.cols, most);
@@ -388,7 +388,7 @@ void RitzPairs<T>::cuda(CudaContext& context, const Args&, In<T> c, In<T> tables
     transform(context, v, some, static_cast<int>(room));
     product_end<<<dim3(static_cast<unsigned>(shares_of(n)), lanes), threads, 0, stream>>>(v);
     measure<<<dim3(static_cast<unsigned>(some), 2), threads, 0, stream>>>(n, v.x[0], x.ld, v.y,
-                                                                         pairs.data + j * pairs.ld, pairs.ld);
+                                                                          pairs.data + j * pairs.ld, pairs.ld);
   }
   context.check(cudaGetLastError(), "ritz_pairs");
 }

@@ -7,9 +7,9 @@
 
 namespace tesela {
 
-// Two-way Lanczos on (C - sigma I)^-1 for matrices of cauchy.hpp: one product serves a symmetric and a skew Krylov space,
-// because a vector of the sine basis holds a symmetric one above a skew one. In exact arithmetic, with v_s and v_a the
-// two parts of (C - sigma I)^-1 (p_k + q_k),
+// Two-way Lanczos on (C - sigma I)^-1 for matrices of cauchy.hpp: one product serves a symmetric and a skew Krylov
+// space, because a vector of the sine basis holds a symmetric one above a skew one. In exact arithmetic, with v_s and
+// v_a the two parts of (C - sigma I)^-1 (p_k + q_k),
 //   alpha_k = v_s' p_k, beta_k p_{k+1} = v_s - alpha_k p_k - beta_{k-1} p_{k-1}, and gamma, delta, q likewise
 // (H. Voss, A symmetry exploiting Lanczos method for symmetric Toeplitz matrices, Numer. Algorithms 25, 2000; spectrum
 // slicing by shifts: T. Ericsson, A. Ruhe, Math. Comp. 35, 1980). Here every new vector is orthogonalized against its
@@ -62,8 +62,8 @@ struct LanczosGoal {
   std::array<index_t, 2> wanted{};
 };
 
-/// history <- history and columns first ... first + steps - 1 of `coefficients`; verdict (2 x 1) <- how many eigenvalues
-/// in the interval have converged in each part, no more than wanted, or with test false zeros.
+/// history <- history and columns first ... first + steps - 1 of `coefficients`; verdict (2 x 1) <- how many
+/// eigenvalues in the interval have converged in each part, no more than wanted, or with test false zeros.
 struct LanczosTest {
   static constexpr auto name = "lanczos_test";
   static constexpr std::uint32_t color = 0xdd8452;
@@ -76,8 +76,8 @@ struct LanczosTest {
 };
 
 /// The eigenvectors of the tridiagonal matrices that belong to the wanted eigenvalues, nearest to the shift first to be
-/// chosen, ascending: column j of z for the j-th symmetric one, column k / 2 + j for the skew ones, z being capacity x k;
-/// zeros in columns left over.
+/// chosen, ascending: column j of z for the j-th symmetric one, column k / 2 + j for the skew ones, z being capacity x
+/// k; zeros in columns left over.
 template <class T>
 struct RitzSelect {
   static constexpr auto name = "ritz_select";
@@ -103,9 +103,9 @@ struct RitzPairs {
 
 namespace lanczos {
 
-/// The eigenvalues of the symmetric tridiagonal matrix with diagonal d, in place and in no order, and the last components
-/// of its unit eigenvectors; e, its off-diagonal (n - 1 of n), is lost. By implicit QL steps that keep one row of the
-/// vectors (G. Golub, J. Welsch, Math. Comp. 23, 1969, who keep the first). False: no convergence.
+/// The eigenvalues of the symmetric tridiagonal matrix with diagonal d, in place and in no order, and the last
+/// components of its unit eigenvectors; e, its off-diagonal (n - 1 of n), is lost. By implicit QL steps that keep one
+/// row of the vectors (G. Golub, J. Welsch, Math. Comp. 23, 1969, who keep the first). False: no convergence.
 bool ritz_values(index_t n, double* d, double* e, double* last);
 
 }  // namespace lanczos

@@ -1,0 +1,173 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <math_constants.h>
+
+// How the thread blocks that sweep one block of C agree on the next pivot.
+
+namespace tesela::cauchy {
+
+/// The next pivot, as a thread block offers it to the others: g and h are multiplied by 1 / sqrt|d|.
+template <class T>
+struct alignas(32) Pivot {
+  T g, h, d;
+  unsigned key;
+  int row;
+};
+
+// A key orders diagonal entries by size: the leading bits of |d|, 6 of the mantissa in double precision and 9 in
+// single; a pivot that much below the largest is as good. The other bits say in which row of the thread block, earlier
+// ones first.
+constexpr unsigned key_size = 0x7fffc000, key_row = 0x3fff;
+
+__device__ inline unsigned leading_bits(double x) { return static_cast<unsigned>(__double2hiint(x)); }
+__device__ inline unsigned leading_bits(float x) { return __float_as_uint(x); }
+
+/// What a thread compares its own rows by: `slot` in the place of the row.
+template <class T>
+__device__ unsigned slot_key(T d, int slot) {
+  return (leading_bits(d) & key_size) | static_cast<unsigned>(31 - slot) << 5;
+}
+constexpr unsigned no_row = 31 << 5;  ///< slot 0 with nothing to offer: a block without rows left still answers
+/// The key of row `row` + 32 slot.
+__device__ inline unsigned row_key(unsigned key, unsigned row) {
+  return (key & key_size) | (key_row - row - 32 * (31 - (key >> 5 & 31)));
+}
+__device__ inline unsigned row_of(unsigned key) { return key_row - (key & key_row); }
+
+/// Neither zero nor infinite nor NaN, nor so near to these that 1 / d is.
+template <class T>
+__device__ bool usable(unsigned key) {
+  constexpr int mantissa = sizeof(T) == 8 ? 20 : 23;
+  constexpr unsigned most = sizeof(T) == 8 ? 0x7fc : 0xfc;
+  return (key >> mantissa) - 2 <= most - 2;
+}
+
+/// 1 / sqrt(x) for usable x: the hardware's estimate, improved once to third order.
+__device__ inline double inverse_root(double x) {
+  double y;
+  asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
+  const double e = fma(-x * y, y, 1.0);
+  return fma(y * e, fma(0.375, e, 0.5), y);
+}
+__device__ inline float inverse_root(float x) {
+  const float y = rsqrtf(x), e = fmaf(-x * y, y, 1.0f);
+  return fmaf(0.5f * y, e, y);
+}
+
+/// x, negated where `sign` is negative, without the floating-point pipe.
+__device__ inline double with_sign_of(double x, double sign) {
+  return __hiloint2double(__double2hiint(x) ^ (__double2hiint(sign) & static_cast<int>(0x80000000)), __double2loint(x));
+}
+__device__ inline float with_sign_of(float x, float sign) {
+  return __uint_as_float(__float_as_uint(x) ^ (__float_as_uint(sign) & 0x80000000u));
+}
+
+__device__ inline std::uint32_t shared_address(const void* p) {
+  return static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
+}
+
+/// What the warps of a thread block, and the thread blocks of a cluster, tell each other; in shared memory.
+template <class T>
+struct Exchange {
+  Pivot<T> own, all[2][16];  // all: of odd and of even steps
+  std::uint64_t arrived[2];
+  unsigned best[3];     // of this step, the next and the last
+  int negative;         // of the pivots so far, thread 0's notes
+  T smallest, largest;  // in absolute value
+
+  __device__ void start(int cluster) {
+    if (threadIdx.x == 0) {
+      best[0] = best[1] = best[2] = 0;
+      negative = 0, smallest = static_cast<T>(CUDART_INF), largest = T(0);
+    }
+#if __CUDA_ARCH__ >= 900
+    if (cluster > 1) {
+      if (threadIdx.x == 0) {
+        for (auto& one : arrived) asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(shared_address(&one)));
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+      }
+      synchronize();
+    }
+#endif
+    __syncthreads();
+  }
+  /// No block leaves while another may still write to it.
+  __device__ void finish(int cluster) {
+    if (cluster > 1) synchronize();
+  }
+
+  __device__ void note(T pivot) {
+    const T size = pivot < T(0) ? -pivot : pivot;
+    negative += pivot < T(0) ? 1 : 0;
+    if (size < smallest) smallest = size;
+    if (size > largest) largest = size;
+  }
+
+  /// The largest of all threads' keys.
+  __device__ unsigned best_of_block(unsigned key, int step) {
+    const int now = step % 3;
+    key = __reduce_max_sync(~0u, key);
+    if (threadIdx.x % 32 == 0) atomicMax(&best[now], key);
+    // Its last readers have passed the barrier of the step before this.
+    if (threadIdx.x == 0) best[now == 2 ? 0 : now + 1] = 0;
+    __syncthreads();
+    return best[now];
+  }
+
+  /// Sends `own` to all blocks of the cluster, by a whole warp. Who writes for step k + 2 has seen what all blocks sent
+  /// in step k + 1, which they did after reading that of step k.
+  __device__ void send(int step, int rank, int cluster, int lane) {
+#if __CUDA_ARCH__ >= 900
+    const std::uint32_t signal = shared_address(&arrived[step & 1]);
+    if (lane == 0)
+      asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(signal), "r"(32 * cluster) : "memory");
+    __syncwarp();
+    const auto* const words = reinterpret_cast<const uint4*>(&own);
+    const uint4 a = words[0], b = words[1];
+    if (lane >= cluster) return;
+    std::uint32_t to, remote;
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
+                 : "=r"(to)
+                 : "r"(shared_address(&all[step & 1][rank])), "r"(lane));
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote) : "r"(signal), "r"(lane));
+    const auto store = [remote](std::uint32_t at, const uint4& v) {
+      asm volatile(
+          "st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(at),
+          "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w), "r"(remote)
+          : "memory");
+    };
+    store(to, a);
+    store(to + 16, b);
+#endif
+  }
+
+  /// The best of what all blocks have sent.
+  __device__ const Pivot<T>& receive(int step, int cluster, int lane) {
+#if __CUDA_ARCH__ >= 900
+    const std::uint32_t signal = shared_address(&arrived[step & 1]), parity = static_cast<unsigned>(step) >> 1 & 1;
+    std::uint32_t done = 0;
+    while (done == 0)
+      asm volatile(
+          "{ .reg .pred p;\n"
+          "  mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+          "  selp.u32 %0, 1, 0, p; }"
+          : "=r"(done)
+          : "r"(signal), "r"(parity)
+          : "memory");
+#endif
+    const unsigned size = lane < cluster ? all[step & 1][lane].key & key_size : 0;
+    return all[step & 1][row_of(__reduce_max_sync(~0u, size | (key_row - static_cast<unsigned>(lane))))];
+  }
+
+ private:
+  __device__ static void synchronize() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("barrier.cluster.arrive.release.aligned;\n barrier.cluster.wait.acquire.aligned;" ::: "memory");
+#endif
+  }
+};
+
+}  // namespace tesela::cauchy
