@@ -1,6 +1,6 @@
 #pragma once
 
-#include "runtime/codelet.hpp"
+#include "codelets/fill.hpp"  // TESELA_BOTH
 
 namespace tesela {
 
@@ -16,7 +16,7 @@ namespace tesela {
 // I. Gohberg, T. Kailath, V. Olshevsky, Math. Comp. 64, 1995). C^-1 and (C - sigma I)^-1 have the same form.
 
 /// How many rows the first (part 0) or second (part 1) block has.
-constexpr index_t cauchy_rows(index_t n, int part) { return part == 0 ? n - n / 2 : n / 2; }
+TESELA_BOTH constexpr index_t cauchy_rows(index_t n, int part) { return part == 0 ? n - n / 2 : n / 2; }
 
 /// How many elements the GPU's variants need for w(k) at every k where they read it.
 constexpr index_t cauchy_table(index_t n) { return 2 * n + 1024; }
