@@ -56,7 +56,7 @@ std::vector<double> reports(Graph& g, const SineToeplitz<T>& A, const std::vecto
   TileMatrix<double> report(g.runtime(), CauchyReport::rows, 2 * count, {CauchyReport::rows, 2 * batch}, "report");
   sigma.copy_from(shifts.data(), count);
   for (index_t i = 0; i < sigma.mt(); ++i)
-    g.insert<CauchyCount<T>>({}, A.blocks(), sigma(i, 0), report(0, i), g.scratch<T>(cauchy_table(A.n()), 1));
+    g.insert<CauchyCount<T>>(on_gpu, {}, A.blocks(), sigma(i, 0), report(0, i), g.scratch<T>(cauchy_table(A.n()), 1));
   std::vector<double> all(static_cast<std::size_t>(CauchyReport::rows * 2 * count));
   report.copy_to(all.data(), CauchyReport::rows);
   return all;

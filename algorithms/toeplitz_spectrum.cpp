@@ -48,7 +48,7 @@ template <class T>
 struct Inverses {
   std::vector<Job> jobs;
   Single<T> inverse;
-  Single<double> report;
+  Single<double> report, quality;
 };
 
 /// One run in flight.
@@ -191,7 +191,8 @@ class Solver {
     const auto shifts = static_cast<index_t>(count);
     Inverses<T> batch{{},
                       Single<T>(runtime_, {A_.n(), 3 * shifts}, "inverse"),
-                      Single<double>(runtime_, {CauchyReport::rows, 2 * shifts}, "report")};
+                      Single<double>(runtime_, {CauchyReport::rows, 2 * shifts}, "report"),
+                      Single<double>(runtime_, {2, shifts}, "quality")};
     Single<double> sigma(runtime_, {shifts, 1}, "sigma");
     {
       const auto at = (*sigma).write();
@@ -201,11 +202,40 @@ class Solver {
         waiting_.pop_front();
       }
     }
-    graph_.insert<CauchyInvert<T>>({}, A_.blocks(), *sigma, *batch.inverse, *batch.report,
+    graph_.insert<CauchyInvert<T>>(on_gpu, {}, A_.blocks(), *sigma, *batch.inverse, *batch.report,
                                    graph_.scratch<T>(cauchy_table(A_.n()), 1));
+    graph_.insert<CauchyQuality<T>>(on_gpu, {}, A_.blocks(), A_.tables(), *sigma, *batch.inverse, *starts_,
+                                    *batch.quality, work());
     result_.inversions += shifts;
     prepared_.push_back(std::move(batch));
     next_prepared_.push_back(0);
+  }
+
+  /// Whether the inverse at a shift is good enough: no breakdown, and what rounding left of it changes the Ritz pairs
+  /// at the interval's ends by no more than is wanted. Where no shift does better, the last but one attempt is taken.
+  bool usable(const Inverses<T>& batch, index_t i, const Job& job) const {
+    const auto report = (*batch.report).read();
+    const auto quality = (*batch.quality).read();
+    const double reach = std::max(job.interval.high - job.shift, job.shift - job.interval.low);
+    for (index_t part = 0; part < 2; ++part) {
+      if (cauchy_rows(A_.n(), static_cast<int>(part)) == 0) continue;
+      if (report(CauchyReport::breakdown, 2 * i + part) != 0 || !std::isfinite(quality(part, i))) return false;
+      if (job.attempt + 2 < options_.max_attempts && quality(part, i) * reach > accepted()) return false;
+    }
+    return true;
+  }
+
+  /// Residuals that do no harm: a Rayleigh quotient's error is their square over the gap to the next eigenvalue. With
+  /// refinement the inverse may be rough.
+  double accepted() const {
+    const double scale = 3 * A_.rms() + std::abs(A_.mean());
+    if (std::is_same_v<T, float>) return 1e-3 * scale;
+    return (options_.vectors ? 1e-6 : 1e-9) * scale;
+  }
+
+  Tile<T> work() {
+    const Shape shape = lanczos_work(A_.n(), capacity(), options_.group);
+    return graph_.scratch<T>(shape.rows, shape.cols);
   }
 
   /// Gives a slot the next job whose inverse is good; false when there is none.
@@ -218,19 +248,9 @@ class Solver {
       Inverses<T>& batch = prepared_.front();
       const std::size_t i = next_prepared_.front()++;
       Job job = batch.jobs[i];
-      bool good = true;
-      {
-        const auto report = (*batch.report).read();
-        for (index_t part = 0; part < 2; ++part) {
-          const auto column = 2 * static_cast<index_t>(i) + part;
-          if (cauchy_rows(A_.n(), static_cast<int>(part)) > 0 &&
-              (report(CauchyReport::breakdown, column) != 0 ||
-               report(CauchyReport::smallest_pivot, column) < toeplitz_resolution(A_)))
-            good = false;
-        }
-      }
+      const bool good = usable(batch, static_cast<index_t>(i), job);
       if (good)
-        graph_.insert<LanczosStart<T>>({static_cast<index_t>(i), std::min(job.attempt, options_.max_attempts)},
+        graph_.insert<LanczosStart<T>>(on_gpu, {static_cast<index_t>(i), std::min(job.attempt, options_.max_attempts)},
                                        *batch.inverse, *starts_, *slot.basis);
       if (i + 1 == batch.jobs.size()) {
         prepared_.pop_front();
@@ -273,14 +293,15 @@ class Solver {
     args.steps = static_cast<int>(options_.dk);
     for (const Slot<T>* slot : running) args.steps = std::min(args.steps, static_cast<int>(capacity() - slot->steps));
     args.slots = static_cast<int>(running.size());
+    args.refine = options_.vectors;
     std::vector<Tile<T>> bases;
     for (std::size_t s = 0; s < running.size(); ++s) {
       args.first[s] = static_cast<int>(running[s]->steps);
+      args.shift[s] = running[s]->job->shift;
       bases.push_back(*running[s]->basis);
     }
     Single<double> coefficients(runtime_, {4, args.steps * args.slots}, "coefficients");
-    const Shape work = lanczos_work(A_.n(), capacity(), options_.group);
-    graph_.insert<LanczosSteps<T>>(args, A_.tables(), *coefficients, graph_.scratch<T>(work.rows, work.cols), bases);
+    graph_.insert<LanczosSteps<T>>(on_gpu, args, A_.blocks(), A_.tables(), *coefficients, work(), bases);
     for (std::size_t s = 0; s < running.size(); ++s) {
       Slot<T>& slot = *running[s];
       slot.steps += args.steps;
@@ -352,9 +373,7 @@ class Solver {
     Single<T> z(runtime_, {slot.steps, 2 * most}, "z");
     Finished<T> f{job, Single<T>(runtime_, {A_.n(), most}, "x"), Single<double>(runtime_, {4, most}, "pairs")};
     graph_.insert<RitzSelect<T>>({goal(job)}, *slot.history, *z);
-    const Shape work = lanczos_work(A_.n(), capacity(), options_.group);
-    graph_.insert<RitzPairs<T>>({}, A_.blocks(), A_.tables(), *slot.basis, *z, *f.x, *f.pairs,
-                                graph_.scratch<T>(work.rows, work.cols));
+    graph_.insert<RitzPairs<T>>(on_gpu, {}, A_.blocks(), A_.tables(), *slot.basis, *z, *f.x, *f.pairs, work());
     finished_.push_back(std::move(f));
   }
 

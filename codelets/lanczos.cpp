@@ -66,10 +66,25 @@ T project(index_t rows, index_t columns, const T* v, index_t ld, T* y, T* h) {
   return h[columns - 1];
 }
 
+/// r = x - (C - sigma I) y.
 template <class T>
-void step(index_t n, index_t k, const In<T>& tables, const InOut<T>& slot, T* work, double* coefficients) {
-  T *const v = &slot(0, 3), *const y = work, *const h = y + n, *const z = h + slot.cols;
+void residual(const In<T>& c, const In<T>& tables, double sigma, const T* x, const T* y, T* r, T* z) {
+  cauchy::multiply(c.rows, tables.data, tables.ld, c.data, c.ld, y, r, z);
+  for (index_t a = 0; a < c.rows; ++a) r[a] = x[a] - (r[a] - static_cast<T>(sigma) * y[a]);
+}
+
+template <class T>
+void step(const In<T>& c, const In<T>& tables, double sigma, bool refine, index_t k, const InOut<T>& slot, T* work,
+          double* coefficients) {
+  const index_t n = c.rows;
+  T *const v = &slot(0, 3), *const y = work, *const r = y + n, *const more = r + n, *const h = more + n,
+           *const z = h + slot.cols;
   cauchy::multiply(n, tables.data, tables.ld, slot.data, slot.ld, v + k * slot.ld, y, z);
+  if (refine) {
+    residual(c, tables, sigma, v + k * slot.ld, y, r, z);
+    cauchy::multiply(n, tables.data, tables.ld, slot.data, slot.ld, r, more, z);
+    for (index_t a = 0; a < n; ++a) y[a] += more[a];
+  }
   for (int part = 0; part < 2; ++part) {
     const index_t first = part * cauchy_rows(n, 0), rows = cauchy_rows(n, part);
     T *const basis = v + first, *const yp = y + first, *const next = basis + (k + 1) * slot.ld;
@@ -130,7 +145,7 @@ using namespace lanczos;
 Shape lanczos_work(index_t n, index_t capacity, index_t slots) {
   // Transforms and result of each slot's product; for each share of 1024 rows on a GPU, sums over the basis, twice.
   const index_t shares = (cauchy_rows(n, 0) + 1023) / 1024;
-  return {4 * cauchy_length(n) + n + (4 * shares + 1) * (capacity + 4), slots};
+  return {4 * cauchy_length(n) + 3 * n + (4 * shares + 1) * (capacity + 4), slots};
 }
 
 template <class T>
@@ -140,11 +155,24 @@ void LanczosStart<T>::cpu(const Args& args, In<T> inverse, In<T> starts, Out<T> 
 }
 
 template <class T>
-void LanczosSteps<T>::cpu(const Args& args, In<T> tables, Out<double> coefficients, Scratch<T> work,
+void CauchyQuality<T>::cpu(const Args&, In<T> c, In<T> tables, In<double> sigma, In<T> inverse, In<T> starts,
+                           Out<double> quality, Scratch<T> work) noexcept {
+  const index_t n = c.rows;
+  T *const y = work.data, *const r = y + n, *const z = r + n;
+  for (index_t s = 0; s < sigma.rows; ++s) {
+    cauchy::multiply(n, tables.data, tables.ld, &inverse(0, 3 * s), inverse.ld, starts.data, y, z);
+    residual(c, tables, sigma(s, 0), starts.data, y, r, z);
+    for (int part = 0; part < 2; ++part)
+      quality(part, s) = static_cast<double>(blas::nrm2(cauchy_rows(n, part), r + part * cauchy_rows(n, 0)));
+  }
+}
+
+template <class T>
+void LanczosSteps<T>::cpu(const Args& args, In<T> c, In<T> tables, Out<double> coefficients, Scratch<T> work,
                           std::span<const InOut<T>> slots) noexcept {
   for (std::size_t s = 0; s < slots.size(); ++s)
     for (int k = 0; k < args.steps; ++k)
-      step<T>(slots[s].rows, args.first[s] + k, tables, slots[s], work.data,
+      step<T>(c, tables, args.shift[s], args.refine, args.first[s] + k, slots[s], work.data,
               &coefficients(0, static_cast<index_t>(s) * args.steps + k));
 }
 
@@ -227,6 +255,8 @@ void RitzPairs<T>::cpu(const Args&, In<T> c, In<T> tables, In<T> slot, In<T> z, 
 
 template struct LanczosStart<float>;
 template struct LanczosStart<double>;
+template struct CauchyQuality<float>;
+template struct CauchyQuality<double>;
 template struct LanczosSteps<float>;
 template struct LanczosSteps<double>;
 template struct RitzSelect<float>;

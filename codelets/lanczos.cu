@@ -24,6 +24,14 @@ struct Vectors {
   index_t ldc[most];
 };
 
+/// x, from which residuals are taken, and the shifts.
+template <class T>
+struct Refinement {
+  T *y, *r;  // n numbers a vector
+  const T* x[most];
+  double sigma[most];
+};
+
 /// One block's share: some rows of one lane.
 template <class T>
 struct Share {
@@ -83,6 +91,17 @@ __global__ void product_end(Vectors<T> v) {
   for (int a = static_cast<int>(threadIdx.x); a < s.count(); a += threads) s.y[a] = s.product(a);
 }
 
+/// r = x - (C - sigma I) y, the product with C being that of `v`, whose vectors are y's.
+template <class T>
+__global__ void product_residual(Vectors<T> v, Refinement<T> refinement) {
+  const int lane = static_cast<int>(blockIdx.y), vector = lane / 2;
+  const Share<T> s(v, lane, static_cast<index_t>(blockIdx.x) * chunk);
+  const index_t at = v.n * vector + s.first;
+  const T sigma = static_cast<T>(refinement.sigma[vector]);
+  for (int a = static_cast<int>(threadIdx.x); a < s.count(); a += threads)
+    refinement.r[at + a] = refinement.x[vector][s.first + a] - (s.product(a) - sigma * refinement.y[at + a]);
+}
+
 /// What the transforms of the product need around them.
 template <class T>
 void transform(CudaContext& context, const Vectors<T>& v, int vectors, int room) {
@@ -93,6 +112,36 @@ void transform(CudaContext& context, const Vectors<T>& v, int vectors, int room)
   fft::transform<T>(context, fft::Direction::forward, v.length, lanes, z, v.length);
   product_middle<<<dim3(blocks, static_cast<unsigned>(2 * vectors)), threads, 0, context.stream()>>>(v);
   fft::transform<T>(context, fft::Direction::backward, v.length, lanes, z, v.length);
+}
+
+template <class T>
+dim3 by_element(const Vectors<T>& v, int vectors) {
+  return {static_cast<unsigned>((v.length + threads - 1) / threads), static_cast<unsigned>(2 * vectors)};
+}
+template <class T>
+dim3 by_share(const Vectors<T>& v, int vectors) {
+  return {static_cast<unsigned>((cauchy_rows(v.n, 0) + chunk - 1) / chunk), static_cast<unsigned>(2 * vectors)};
+}
+
+/// y = B x for the vectors of `v`, then r = x - (C - sigma I) y.
+template <class T>
+void residual(CudaContext& context, const Vectors<T>& v, Refinement<T>& refinement, const In<T>& c, int vectors,
+              int room) {
+  CUstream_st* const stream = context.stream();
+  Vectors<T> from_y = v, to_y = v;
+  to_y.y = refinement.y;
+  for (int i = 0; i < vectors; ++i) {
+    refinement.x[i] = v.x[i];
+    from_y.c[i] = c.data;
+    from_y.ldc[i] = c.ld;
+    from_y.x[i] = refinement.y + v.n * i;
+  }
+  product_begin<<<by_element(v, vectors), threads, 0, stream>>>(v);
+  transform(context, v, vectors, room);
+  product_end<<<by_share(v, vectors), threads, 0, stream>>>(to_y);
+  product_begin<<<by_element(v, vectors), threads, 0, stream>>>(from_y);
+  transform(context, v, vectors, room);
+  product_residual<<<by_share(v, vectors), threads, 0, stream>>>(from_y, refinement);
 }
 
 /// The Lanczos runs of one task.
@@ -142,13 +191,15 @@ __device__ void gather(const Runs<T>& r, int lane, index_t shares, int columns, 
   __syncthreads();
 }
 
-/// y = (C - sigma I)^-1 p_k, and its projections on itself and on the last two basis vectors.
+/// y = (C - sigma I)^-1 p_k, and its projections on itself and on the last two basis vectors. `before`, if not null, is
+/// what the product is added to.
 template <class T>
-__global__ void step_product(Vectors<T> v, Runs<T> r, int k) {
+__global__ void step_product(Vectors<T> v, Runs<T> r, const T* before, int k) {
   __shared__ T y[chunk];
   const int lane = static_cast<int>(blockIdx.y), slot = lane / 2, done = r.steps[slot] + k;
   const Share<T> s(v, lane, static_cast<index_t>(blockIdx.x) * chunk);
-  for (int a = static_cast<int>(threadIdx.x); a < s.count(); a += threads) s.y[a] = y[a] = s.product(a);
+  for (int a = static_cast<int>(threadIdx.x); a < s.count(); a += threads)
+    s.y[a] = y[a] = s.product(a) + (before != nullptr ? before[v.n * slot + s.first + a] : T(0));
   __syncthreads();
   const int recent = done > 0 ? 2 : 1;
   T* const partial = r.partial(lane, blockIdx.x, gridDim.x);
@@ -305,6 +356,25 @@ __global__ void measure(index_t n, const T* x, index_t ld, const T* y, double* p
 
 index_t shares_of(index_t n) { return (cauchy_rows(n, 0) + chunk - 1) / chunk; }
 
+/// r += sigma y for residuals that were taken without a shift.
+template <class T>
+__global__ void add_shifts(index_t n, const double* sigma, const T* y, T* r) {
+  const index_t from = static_cast<index_t>(blockIdx.x) * 2 * chunk, at = n * blockIdx.y;
+  const T shift = static_cast<T>(sigma[blockIdx.y]);
+  for (index_t a = from + threadIdx.x; a < n && a < from + 2 * chunk; a += threads) r[at + a] += shift * y[at + a];
+}
+
+/// quality(part, i) = ||r|| of one part of one vector.
+template <class T>
+__global__ void norms(index_t n, const T* r, double* quality, index_t ld) {
+  const int part = static_cast<int>(blockIdx.y);
+  const T* const v = r + n * blockIdx.x + part * cauchy_rows(n, 0);
+  double squares = 0;
+  for (index_t a = threadIdx.x; a < cauchy_rows(n, part); a += threads) squares += static_cast<double>(v[a]) * v[a];
+  squares = over_block(squares);
+  if (threadIdx.x == 0) quality[blockIdx.x * ld + part] = sqrt(squares);
+}
+
 }  // namespace
 
 template <class T>
@@ -319,14 +389,39 @@ void LanczosStart<T>::cuda(CudaContext& context, const Args& args, In<T> inverse
 }
 
 template <class T>
-void LanczosSteps<T>::cuda(CudaContext& context, const Args& args, In<T> tables, Out<double> coefficients,
+void CauchyQuality<T>::cuda(CudaContext& context, const Args&, In<T> c, In<T> tables, In<double> sigma, In<T> inverse,
+                            In<T> starts, Out<double> quality, Scratch<T> work) noexcept {
+  const index_t n = c.rows, length = cauchy_length(n), room = std::min<index_t>(work.cols, most);
+  for (index_t j = 0; j < sigma.rows; j += room) {
+    const auto some = static_cast<int>(std::min(room, sigma.rows - j));
+    T* const y = work.data + 4 * length * work.cols;
+    Vectors<T> v{n, length, tables.ld, tables.data, work.data, y, {}, {}, {}};
+    Refinement<T> refinement{y, y + n * work.cols, {}, {}};
+    for (int i = 0; i < some; ++i) {
+      v.c[i] = inverse.data + 3 * (j + i) * inverse.ld;
+      v.ldc[i] = inverse.ld;
+      v.x[i] = starts.data;
+    }
+    // The shifts are on the device.
+    residual(context, v, refinement, c, some, static_cast<int>(room));
+    add_shifts<<<dim3(static_cast<unsigned>(shares_of(n)), static_cast<unsigned>(some)), threads, 0,
+                 context.stream()>>>(n, sigma.data + j, refinement.y, refinement.r);
+    norms<<<dim3(static_cast<unsigned>(some), 2), threads, 0, context.stream()>>>(
+        n, refinement.r, quality.data + j * quality.ld, quality.ld);
+  }
+  context.check(cudaGetLastError(), "cauchy_quality");
+}
+
+template <class T>
+void LanczosSteps<T>::cuda(CudaContext& context, const Args& args, In<T> c, In<T> tables, Out<double> coefficients,
                            Scratch<T> work, std::span<const InOut<T>> slots) noexcept {
-  const index_t n = slots[0].rows, length = cauchy_length(n), shares = shares_of(n), room = work.cols;
+  const index_t n = c.rows, length = cauchy_length(n), shares = shares_of(n), room = work.cols;
   const auto count = static_cast<int>(slots.size());
   Vectors<T> v{n, length, tables.ld, tables.data, work.data, work.data + 4 * length * room, {}, {}, {}};
+  Refinement<T> refinement{v.y + n * room, v.y + 2 * n * room, {}, {}};
   Runs<T> r{};
   r.sums_ld = slots[0].cols;
-  T* const recent_sums = v.y + n * room;
+  T* const recent_sums = v.y + 3 * n * room;
   T* const all_sums = recent_sums + 2 * room * shares * r.sums_ld;
   T* const kept = all_sums + 2 * room * shares * r.sums_ld;
   r.coefficients = coefficients.data;
@@ -339,22 +434,26 @@ void LanczosSteps<T>::cuda(CudaContext& context, const Args& args, In<T> tables,
     r.basis[s] = slot.data + 3 * slot.ld;
     r.steps[s] = args.first[static_cast<std::size_t>(s)];
     v.x[s] = r.basis[s] + r.steps[s] * slot.ld;
+    refinement.sigma[s] = args.shift[static_cast<std::size_t>(s)];
   }
-  const auto lanes = static_cast<unsigned>(2 * count);
-  const dim3 by_element(static_cast<unsigned>((length + threads - 1) / threads), lanes),
-      by_share(static_cast<unsigned>(shares), lanes);
+  const dim3 elements = by_element(v, count), parts = by_share(v, count);
   const auto memory = static_cast<unsigned>(r.sums_ld) * static_cast<unsigned>(sizeof(T));
   CUstream_st* const stream = context.stream();
-  product_begin<<<by_element, threads, 0, stream>>>(v);
   for (int k = 0; k < args.steps; ++k) {
-    transform(context, v, count, static_cast<int>(room));
+    Vectors<T> last = v;
+    if (args.refine) {
+      residual(context, v, refinement, c, count, static_cast<int>(room));
+      for (int s = 0; s < count; ++s) last.x[s] = refinement.r + n * s;
+    }
+    if (args.refine || k == 0) product_begin<<<elements, threads, 0, stream>>>(last);
+    transform(context, last, count, static_cast<int>(room));
     r.sums = recent_sums;
-    step_product<<<by_share, threads, 0, stream>>>(v, r, k);
-    step_recent<<<by_share, threads, 0, stream>>>(v, r, kept, all_sums, k);
+    step_product<<<parts, threads, 0, stream>>>(last, r, args.refine ? refinement.y : nullptr, k);
+    step_recent<<<parts, threads, 0, stream>>>(v, r, kept, all_sums, k);
     r.sums = all_sums;
-    step_all<<<by_share, threads, memory, stream>>>(v, r, kept, k);
-    step_next<<<by_element, threads, 0, stream>>>(v, r, kept, std::numeric_limits<T>::epsilon(), k,
-                                                  k + 1 == args.steps);
+    step_all<<<parts, threads, memory, stream>>>(v, r, kept, k);
+    step_next<<<elements, threads, 0, stream>>>(v, r, kept, std::numeric_limits<T>::epsilon(), k,
+                                                args.refine || k + 1 == args.steps);
     for (int s = 0; s < count; ++s) v.x[s] += v.ldc[s];
   }
   context.check(cudaGetLastError(), "lanczos_steps");
@@ -383,10 +482,9 @@ void RitzPairs<T>::cuda(CudaContext& context, const Args&, In<T> c, In<T> tables
       v.ldc[i] = c.ld;
       v.x[i] = x.data + (j + i) * x.ld;
     }
-    const auto lanes = static_cast<unsigned>(2 * some);
-    product_begin<<<dim3(static_cast<unsigned>((length + threads - 1) / threads), lanes), threads, 0, stream>>>(v);
+    product_begin<<<by_element(v, some), threads, 0, stream>>>(v);
     transform(context, v, some, static_cast<int>(room));
-    product_end<<<dim3(static_cast<unsigned>(shares_of(n)), lanes), threads, 0, stream>>>(v);
+    product_end<<<by_share(v, some), threads, 0, stream>>>(v);
     measure<<<dim3(static_cast<unsigned>(some), 2), threads, 0, stream>>>(n, v.x[0], x.ld, v.y,
                                                                           pairs.data + j * pairs.ld, pairs.ld);
   }
@@ -395,10 +493,14 @@ void RitzPairs<T>::cuda(CudaContext& context, const Args&, In<T> c, In<T> tables
 
 template void LanczosStart<float>::cuda(CudaContext&, const Args&, In<float>, In<float>, Out<float>) noexcept;
 template void LanczosStart<double>::cuda(CudaContext&, const Args&, In<double>, In<double>, Out<double>) noexcept;
-template void LanczosSteps<float>::cuda(CudaContext&, const Args&, In<float>, Out<double>, Scratch<float>,
+template void CauchyQuality<float>::cuda(CudaContext&, const Args&, In<float>, In<float>, In<double>, In<float>,
+                                         In<float>, Out<double>, Scratch<float>) noexcept;
+template void CauchyQuality<double>::cuda(CudaContext&, const Args&, In<double>, In<double>, In<double>, In<double>,
+                                          In<double>, Out<double>, Scratch<double>) noexcept;
+template void LanczosSteps<float>::cuda(CudaContext&, const Args&, In<float>, In<float>, Out<double>, Scratch<float>,
                                         std::span<const InOut<float>>) noexcept;
-template void LanczosSteps<double>::cuda(CudaContext&, const Args&, In<double>, Out<double>, Scratch<double>,
-                                         std::span<const InOut<double>>) noexcept;
+template void LanczosSteps<double>::cuda(CudaContext&, const Args&, In<double>, In<double>, Out<double>,
+                                         Scratch<double>, std::span<const InOut<double>>) noexcept;
 template void RitzPairs<float>::cuda(CudaContext&, const Args&, In<float>, In<float>, In<float>, In<float>, Out<float>,
                                      Out<double>, Scratch<float>) noexcept;
 template void RitzPairs<double>::cuda(CudaContext&, const Args&, In<double>, In<double>, In<double>, In<double>,

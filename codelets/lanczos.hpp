@@ -34,9 +34,23 @@ struct LanczosStart {
   static void cuda(CudaContext& context, const Args& args, In<T> inverse, In<T> starts, Out<T> slot) noexcept;
 };
 
-/// `steps` steps in each of several slots, slot s having done first[s] before. Column s steps + k of `coefficients` is
-/// (alpha, beta, gamma, delta) of its k-th: the next vector is zero, as are all coefficients after it, where a beta or
-/// delta is zero to rounding (the space is invariant).
+/// quality(part, s) = ||(C - sigma_s I) B x - x|| for B, number s of a CauchyInvert, and x, the first of `starts`: what
+/// rounding left of the inverse. A Ritz pair of B is one of C to about that times its distance from the shift.
+template <class T>
+struct CauchyQuality {
+  static constexpr auto name = "cauchy_quality";
+  static constexpr std::uint32_t color = 0x937860;
+  struct Args {};
+  static void cpu(const Args& args, In<T> c, In<T> tables, In<double> sigma, In<T> inverse, In<T> starts,
+                  Out<double> quality, Scratch<T> work) noexcept;
+  static void cuda(CudaContext& context, const Args& args, In<T> c, In<T> tables, In<double> sigma, In<T> inverse,
+                   In<T> starts, Out<double> quality, Scratch<T> work) noexcept;
+};
+
+/// `steps` steps in each of several slots, slot s having done first[s] before, with shift[s]. With `refine` each
+/// product with the inverse is followed by one step of iterative refinement, which makes it backward stable (three
+/// products). Column s steps + k of `coefficients` is (alpha, beta, gamma, delta) of its k-th: the next vector is zero,
+/// as are all coefficients after it, where a beta or delta is zero to rounding (the space is invariant).
 template <class T>
 struct LanczosSteps {
   static constexpr auto name = "lanczos_steps";
@@ -44,15 +58,17 @@ struct LanczosSteps {
   static constexpr int most_slots = 64;
   struct Args {
     int steps = 0, slots = 0;
+    bool refine = false;
     std::array<int, most_slots> first{};
-    std::uint64_t cost_key() const { return static_cast<std::uint64_t>(steps * 1000 + slots); }
+    std::array<double, most_slots> shift{};
+    std::uint64_t cost_key() const { return static_cast<std::uint64_t>((steps * 1000 + slots) * 2 + refine); }
   };
-  static void cpu(const Args& args, In<T> tables, Out<double> coefficients, Scratch<T> work,
+  static void cpu(const Args& args, In<T> c, In<T> tables, Out<double> coefficients, Scratch<T> work,
                   std::span<const InOut<T>> slots) noexcept;
-  static void cuda(CudaContext& context, const Args& args, In<T> tables, Out<double> coefficients, Scratch<T> work,
-                   std::span<const InOut<T>> slots) noexcept;
+  static void cuda(CudaContext& context, const Args& args, In<T> c, In<T> tables, Out<double> coefficients,
+                   Scratch<T> work, std::span<const InOut<T>> slots) noexcept;
 };
-/// Scratch of LanczosSteps and RitzPairs for so many slots, or columns.
+/// Scratch of LanczosSteps, RitzPairs and CauchyQuality for so many slots, columns or shifts at a time.
 Shape lanczos_work(index_t n, index_t capacity, index_t slots);
 
 /// What an interval wants of a run: `wanted` eigenvalues of each part (symmetric, skew) in [low, high]; an eigenvalue

@@ -111,7 +111,7 @@ std::int32_t Graph::Impl::placement(const Insertion& task) const {
   if (!cuda) return STARPU_CPU;
   std::size_t bytes = 0;
   for (const detail::Data* data : task.data) bytes += data->bytes();
-  if (bytes <= state->smallest_device) return cpu ? STARPU_CPU | STARPU_CUDA : STARPU_CUDA;
+  if (bytes <= state->smallest_device) return cpu && !task.priority.gpu ? STARPU_CPU | STARPU_CUDA : STARPU_CUDA;
   if (cpu) return STARPU_CPU;
   throw EnvironmentError(std::string("kernel '") + codelet.name() + "' needs " + std::to_string(bytes >> 20) +
                          " MiB for the tiles of one task, and the smallest GPU may use " +
@@ -239,7 +239,7 @@ void Graph::insert(const Insertion& task) {
   t->where = where;
   t->name = task.codelet->name();  // else traces show the performance model's
   t->flops = task.flops;
-  t->priority = task.priority;
+  t->priority = task.priority.value;
   t->cl_arg_size = task.call_bytes;
   t->cl_arg_free = 1;
   if (impl_->state->profile) {

@@ -16,8 +16,10 @@ namespace tesela {
 /// Schedulers that know priorities run ready tasks of higher priority first.
 struct Priority {
   int value = 0;
+  bool gpu = false;  ///< not on a core where a GPU can run it, whatever the scheduler's models say
 };
 inline constexpr Priority urgent{1};
+inline constexpr Priority on_gpu{0, true};
 
 /// A numerical outcome: 0, or the first nonzero value that a kernel wrote to a status tile (LAPACK's info).
 struct Status {
@@ -124,7 +126,7 @@ class Graph {
     std::span<detail::Data* const> data;
     std::span<const Mode> modes;
     double flops;
-    int priority;
+    Priority priority;
     std::uint64_t cost_key;
   };
   void insert(const Insertion&);
@@ -185,14 +187,8 @@ void Graph::insert(Priority priority, const typename K::Args& args, const Tiles&
   (std::make_index_sequence<C::arity>{});
 
   double flops = 0;
-  Insertion task{&C::get(),
-                 nullptr,
-                 sizeof(detail::Call<typename K::Args>),
-                 {},
-                 C::modes,
-                 0,
-                 priority.value,
-                 detail::cost_key_of(args)};
+  Insertion task{
+      &C::get(), nullptr, sizeof(detail::Call<typename K::Args>), {}, C::modes, 0, priority, detail::cost_key_of(args)};
   if constexpr (!C::has_list) {
     if constexpr (detail::HasFlops<K>) {
       static_assert(
