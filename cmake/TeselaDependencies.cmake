@@ -12,6 +12,7 @@ endif()
 pkg_get_variable(STARPU_PREFIX starpu-1.4 prefix)
 pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)
 pkg_check_modules(OPENBLAS REQUIRED IMPORTED_TARGET openblas)
+pkg_check_modules(FFTW REQUIRED IMPORTED_TARGET fftw3 fftw3f)
 
 # CUDA variants are built when nvcc is there, and only then; StarPU must have been built with CUDA as well.
 set(TESELA_HAVE_CUDA 0)
