@@ -2,9 +2,8 @@
 
 #include "runtime/errors.hpp"
 
-#include <fftw3.h>
-
 #include <algorithm>
+#include <fftw3.h>
 #include <limits>
 #include <map>
 #include <mutex>
@@ -90,9 +89,9 @@ index_t good_size(index_t n) {
   constexpr index_t most = std::numeric_limits<index_t>::max();
   n = std::max<index_t>(n, 2);
   index_t best = most;
-  for (index_t sevens = 1; sevens < best; sevens = sevens > most / 7 ? most : sevens * 7)
-    for (index_t fives = sevens; fives < best; fives = fives > most / 5 ? most : fives * 5)
-      for (index_t threes = fives; threes < best; threes = threes > most / 3 ? most : threes * 3) {
+  for (index_t sevens = 1; sevens<best; sevens = sevens> most / 7 ? most : sevens * 7)
+    for (index_t fives = sevens; fives<best; fives = fives> most / 5 ? most : fives * 5)
+      for (index_t threes = fives; threes<best; threes = threes> most / 3 ? most : threes * 3) {
         index_t size = threes > most / 2 ? most : 2 * threes;
         while (size < n && size <= most / 2) size *= 2;
         if (size >= n) best = std::min(best, size);
@@ -124,9 +123,9 @@ void complex_to_real(index_t n, index_t count, std::complex<T>* in, index_t ld_i
   for (index_t s = 0; s < count; ++s) Fftw<T>::execute_c2r(p, raw(in + s * ld_in), out + s * ld_out);
 }
 
-#define TESELA_FFT(T)                                                                                  \
-  template void transform(Direction, index_t, index_t, std::complex<T>*, index_t);                     \
-  template void real_to_complex(index_t, index_t, const T*, index_t, std::complex<T>*, index_t);       \
+#define TESELA_FFT(T)                                                                            \
+  template void transform(Direction, index_t, index_t, std::complex<T>*, index_t);               \
+  template void real_to_complex(index_t, index_t, const T*, index_t, std::complex<T>*, index_t); \
   template void complex_to_real(index_t, index_t, std::complex<T>*, index_t, T*, index_t);
 TESELA_FFT(float)
 TESELA_FFT(double)

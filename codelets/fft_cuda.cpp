@@ -3,9 +3,9 @@
 #if TESELA_WITH_CUDA
 
 #include <cuda_runtime_api.h>
-#include <cufft.h>
 
 #include <algorithm>
+#include <cufft.h>
 #include <exception>
 #include <list>
 #include <map>
@@ -54,8 +54,7 @@ bool find_plan(CudaContext& context, const Layout& layout, cufftHandle& plan) {
     const std::scoped_lock lock(mutex);
     plans = &streams[{device, context.stream()}];  // the map's elements stay where they are; only this worker uses it
   }
-  const auto found =
-      std::find_if(plans->begin(), plans->end(), [&](const Planned& p) { return p.layout == layout; });
+  const auto found = std::find_if(plans->begin(), plans->end(), [&](const Planned& p) { return p.layout == layout; });
   if (found != plans->end()) {
     plans->splice(plans->begin(), *plans, found);
   } else {
@@ -120,16 +119,14 @@ void real_to_complex(CudaContext& context, index_t n, index_t count, const float
 template <>
 void complex_to_real(CudaContext& context, index_t n, index_t count, std::complex<double>* in, index_t ld_in,
                      double* out, index_t ld_out) noexcept {
-  with_plan(context, {CUFFT_Z2D, n, count, ld_in, ld_out}, [&](cufftHandle plan) {
-    return cufftExecZ2D(plan, reinterpret_cast<cufftDoubleComplex*>(in), out);
-  });
+  with_plan(context, {CUFFT_Z2D, n, count, ld_in, ld_out},
+            [&](cufftHandle plan) { return cufftExecZ2D(plan, reinterpret_cast<cufftDoubleComplex*>(in), out); });
 }
 template <>
-void complex_to_real(CudaContext& context, index_t n, index_t count, std::complex<float>* in, index_t ld_in,
-                     float* out, index_t ld_out) noexcept {
-  with_plan(context, {CUFFT_C2R, n, count, ld_in, ld_out}, [&](cufftHandle plan) {
-    return cufftExecC2R(plan, reinterpret_cast<cufftComplex*>(in), out);
-  });
+void complex_to_real(CudaContext& context, index_t n, index_t count, std::complex<float>* in, index_t ld_in, float* out,
+                     index_t ld_out) noexcept {
+  with_plan(context, {CUFFT_C2R, n, count, ld_in, ld_out},
+            [&](cufftHandle plan) { return cufftExecC2R(plan, reinterpret_cast<cufftComplex*>(in), out); });
 }
 
 }  // namespace tesela::fft

@@ -47,8 +47,8 @@ struct Fourier {
     }
   }
   static void cpu(const Args& args, InOut<T> a, Out<T> b) noexcept { run(args, a, b); }
-  static void cuda([[maybe_unused]] CudaContext& context, [[maybe_unused]] const Args& args, [[maybe_unused]] InOut<T> a,
-                   [[maybe_unused]] Out<T> b) noexcept {
+  static void cuda([[maybe_unused]] CudaContext& context, [[maybe_unused]] const Args& args,
+                   [[maybe_unused]] InOut<T> a, [[maybe_unused]] Out<T> b) noexcept {
 #if TESELA_HAVE_CUDA
     run(args, a, b, context);
 #endif
@@ -111,9 +111,12 @@ void check(Runtime& runtime, index_t n, index_t count) {
       Sequence x(static_cast<std::size_t>(n)), y(static_cast<std::size_t>(in_place ? n : to_real ? n : half));
       for (index_t i = 0; i < n; ++i) {
         auto& to = x[static_cast<std::size_t>(i)];
-        if (from_real) to = before(i, j);
-        else if (to_real && i >= half) to = std::conj(x[static_cast<std::size_t>(n - i)]);
-        else to = {before(2 * i, j), before(2 * i + 1, j)};
+        if (from_real)
+          to = before(i, j);
+        else if (to_real && i >= half)
+          to = std::conj(x[static_cast<std::size_t>(n - i)]);
+        else
+          to = {before(2 * i, j), before(2 * i + 1, j)};
       }
       for (std::size_t i = 0; i < y.size(); ++i) {
         const auto row = static_cast<index_t>(i);
@@ -169,8 +172,8 @@ TEST_CASE("several threads make and use plans at once, and real transforms work 
         fft::real_to_complex(n, 1, x.data(), 2 * (n / 2 + 1), y, n / 2 + 1);
         fft::complex_to_real(n, 1, y, n / 2 + 1, x.data(), 2 * (n / 2 + 1));
         for (index_t i = 0; i < n; ++i)
-          error = std::max(error, std::abs(x[static_cast<std::size_t>(i)] / static_cast<double>(n) -
-                                           static_cast<double>(i % 7)));
+          error = std::max(
+              error, std::abs(x[static_cast<std::size_t>(i)] / static_cast<double>(n) - static_cast<double>(i % 7)));
       }
     });
   for (std::thread& thread : threads) thread.join();
