@@ -39,8 +39,7 @@ HostMatrix<T> toeplitz_column(const ToeplitzGenerator& generator, index_t n) {
   HostMatrix<T> t(n, 1);
   const bool random = generator.kind == ToeplitzKind::random || generator.kind == ToeplitzKind::spd;
   const Generator<T> uniform{Pattern::uniform, T(0), 0, generator.seed};
-  for (index_t k = 0; k < n; ++k)
-    t(k, 0) = random ? uniform(k, 0) : static_cast<T>(element(generator, k, n));
+  for (index_t k = 0; k < n; ++k) t(k, 0) = random ? uniform(k, 0) : static_cast<T>(element(generator, k, n));
   if (generator.kind == ToeplitzKind::spd && n > 0) {
     t(0, 0) = 0;
     // A little more than the bound, which the roundings of single precision could reach; alone, t(0) is 1.

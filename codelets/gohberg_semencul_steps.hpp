@@ -111,7 +111,7 @@ struct Judge {
     index_t bad = broken;
     for (index_t j = 0; j < k; ++j) {
       const double size = norm * outcome[j + norm_new * k] + outcome[j + norm_b * k], r = outcome[j + norm_r * k];
-      outcome[j] = r == 0 ? 0 : r / size;
+      outcome[j] = broken != 0 ? 1 : r == 0 ? 0 : r / size;
       if (bad == 0 && !(outcome[j] <= tolerance)) bad = n + 1 + j;
     }
     if (*info == 0) *info = static_cast<int>(bad < 2147483647 ? bad : 2147483647);
@@ -184,9 +184,10 @@ void refined_solve(Machine& machine, const typename GohbergSemenculSolve<T>::Arg
     machine.each(n * k, AddColumns<T>{b.data, d, n, b.ld, rows, new_x});
     residual(new_x, rows, d);
     machine.norms(n, k, d, rows, outcome + norm_new * k);
-    if (machine.none_better(k, outcome + norm_new * k, outcome + norm_r * k)) break;
+    const bool enough = machine.none_better(k, outcome + norm_new * k, outcome + norm_r * k);
     machine.each(n * k, TakeBetter<T>{outcome, k, n, new_x, d, rows, b.data, b.ld, r});
     machine.each(k, TakeBetterNorm{outcome, k});
+    if (enough) break;
   }
   machine.each(n * k, ZeroWhereBroken<T>{report, b.data, n, b.ld});
   machine.norms(n, k, b.data, b.ld, outcome + norm_new * k);

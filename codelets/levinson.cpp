@@ -50,8 +50,8 @@ struct Vector {
   }
 };
 
-/// x(j) += mu y(k - 1 - j), y(j) += alpha y(k - 1 - j), j < k. Answers the sums over j of back(j) times the new x and y;
-/// back(j) = t(k + 1 - j), whose k are contiguous. Where x is null there is none; where alpha is null y stays.
+/// x(j) += mu y(k - 1 - j), y(j) += alpha y(k - 1 - j), j < k. Answers the sums over j of back(j) times the new x and
+/// y; back(j) = t(k + 1 - j), whose k are contiguous. Where x is null there is none; where alpha is null y stays.
 template <class T>
 struct Pass {
   index_t k;
@@ -105,9 +105,9 @@ struct Pass {
 };
 
 /// target_clones takes no template.
-#define TESELA_LEVINSON_PASS(T)                                      \
-  TESELA_CLONES void pass_x(Pass<T>& p) { p.run<true, false>(); }    \
-  TESELA_CLONES void pass_y(Pass<T>& p) { p.run<false, true>(); }    \
+#define TESELA_LEVINSON_PASS(T)                                   \
+  TESELA_CLONES void pass_x(Pass<T>& p) { p.run<true, false>(); } \
+  TESELA_CLONES void pass_y(Pass<T>& p) { p.run<false, true>(); } \
   TESELA_CLONES void pass_both(Pass<T>& p) { p.run<true, true>(); }
 TESELA_LEVINSON_PASS(float)
 TESELA_LEVINSON_PASS(double)

@@ -1,13 +1,14 @@
 #include "codelets/levinson.hpp"
 
+#include <cuda_runtime_api.h>
+
 #include <algorithm>
 #include <cooperative_groups.h>
-#include <cuda_runtime_api.h>
 
 // One cluster of thread blocks for each right-hand side of each shift (or for each shift, without any), so that a
 // step's two sums cross the cluster's shared memories and nothing waits for the whole GPU. A thread owns some elements
-// of x and y for the whole solve, in registers. y is also in memory, twice: an order's updates read the reversed y of the
-// order before, which belongs to other threads. A right-hand side more costs a y more, and no waiting.
+// of x and y for the whole solve, in registers. y is also in memory, twice: an order's updates read the reversed y of
+// the order before, which belongs to other threads. A right-hand side more costs a y more, and no waiting.
 
 namespace tesela {
 namespace {
@@ -266,10 +267,10 @@ void Levinson<T>::cuda(CudaContext& context, const Args&, In<T> t, In<T> shifts,
 template <class T>
 void Durbin<T>::cuda(CudaContext& context, const Args&, In<T> t, In<T> shifts, Out<T> inverse, Out<double> report,
                      Scratch<T> work) noexcept {
-  solve<T, false>(context,
-                  {t.data, shifts.data, t.rows, 1, nullptr, inverse.data, inverse.ld, report.data, report.ld,
-                   work.data, work.ld},
-                  shifts.rows);
+  solve<T, false>(
+      context,
+      {t.data, shifts.data, t.rows, 1, nullptr, inverse.data, inverse.ld, report.data, report.ld, work.data, work.ld},
+      shifts.rows);
 }
 
 template struct Levinson<float>;

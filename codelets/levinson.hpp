@@ -13,13 +13,13 @@ enum LevinsonReport : std::uint8_t {
   levinson_report_rows,
 };
 
-/// Levinson's recursion for (T - sigma I) X = B, T(i, j) = t(|i - j|) symmetric: whole solves in one task, one after the
-/// other for each of s shifts with its k right-hand sides. t is n x 1, shifts is s x 1, b and x are n x (s k) with the k
-/// columns of a shift beside each other, report is levinson_report_rows x s.
+/// Levinson's recursion for (T - sigma I) X = B, T(i, j) = t(|i - j|) symmetric: whole solves in one task, one after
+/// the other for each of s shifts with its k right-hand sides. t is n x 1, shifts is s x 1, b and x are n x (s k) with
+/// the k columns of a shift beside each other, report is levinson_report_rows x s.
 ///
 /// Without pivoting: pivots are those of L D L^T, beta(1) = t(0) - sigma, beta(i + 1) = (1 - alpha(i)^2) beta(i), and a
-/// shift at which one vanishes breaks down; its columns of x are then set to zero. It takes 4 n^2 flops a shift for k = 1
-/// (2 n^2 for the recursion of y and 2 n^2 for each column). Backward stable in general only for positive definite
+/// shift at which one vanishes breaks down; its columns of x are then set to zero. It takes 4 n^2 flops a shift for k =
+/// 1 (2 n^2 for the recursion of y and 2 n^2 for each column). Backward stable in general only for positive definite
 /// matrices (Cybenko 1980): otherwise measure the residual. work is levinson_work_rows(n) x (s k). n is
 /// at most levinson_most, and 2^16 on GPUs without thread block clusters (before compute capability 9).
 ///

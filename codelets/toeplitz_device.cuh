@@ -2,8 +2,9 @@
 
 #include "codelets/fft.hpp"
 
-#include <algorithm>
 #include <cuda_runtime_api.h>
+
+#include <algorithm>
 
 // A GPU as toeplitz_steps.hpp wants it. Internal to codelets/.
 
@@ -76,8 +77,7 @@ struct Device {
   }
   template <class T>
   void norms(index_t n, index_t count, const T* data, index_t ld, double* to) const {
-    if (count > 0)
-      norm_kernel<<<static_cast<unsigned>(count), each_threads, 0, context.stream()>>>(n, data, ld, to);
+    if (count > 0) norm_kernel<<<static_cast<unsigned>(count), each_threads, 0, context.stream()>>>(n, data, ld, to);
   }
   /// That would mean to wait.
   bool none_better(index_t, const double*, const double*) const { return false; }

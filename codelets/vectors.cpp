@@ -60,13 +60,13 @@ void Reorthogonalize<T>::cpu(const Args&, In<T> p, InOut<T> v, Scratch<T> work) 
   blas::gemm(Op::none, Op::none, p.rows, v.cols, p.cols, T(-1), p.data, p.ld, work.data, work.ld, T(1), v.data, v.ld);
 }
 
-#define TESELA_VECTORS(T)            \
-  template struct Dot<T>;            \
-  template struct DotReverse<T>;     \
-  template struct Norm<T>;           \
-  template struct Axpy<T>;           \
-  template struct AxpyReverse<T>;    \
-  template struct AxpxbReverse<T>;   \
+#define TESELA_VECTORS(T)          \
+  template struct Dot<T>;          \
+  template struct DotReverse<T>;   \
+  template struct Norm<T>;         \
+  template struct Axpy<T>;         \
+  template struct AxpyReverse<T>;  \
+  template struct AxpxbReverse<T>; \
   template struct Reorthogonalize<T>;
 TESELA_VECTORS(float)
 TESELA_VECTORS(double)

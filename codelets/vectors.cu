@@ -89,8 +89,7 @@ void AxpyReverse<T>::cuda(CudaContext& context, const Args& args, In<T> x, InOut
 
 template <class T>
 void AxpxbReverse<T>::cuda(CudaContext& context, const Args& args, InOut<T> x) noexcept {
-  toeplitz::Device{context}.each((x.rows + 1) / 2 * x.cols,
-                                 AddOwnReverse<T>{x.rows, args.alpha, args.b, x.data, x.ld});
+  toeplitz::Device{context}.each((x.rows + 1) / 2 * x.cols, AddOwnReverse<T>{x.rows, args.alpha, args.b, x.data, x.ld});
 }
 
 template <class T>
