@@ -33,12 +33,12 @@ void GohbergSemencul<T>::solve(Graph& g, const TileMatrix<T>& B, const TileMatri
     throw ArgumentError(routine, "outcome",
                         std::to_string(outcome.m()) + " x " + std::to_string(outcome.n()) +
                             ", or tiles that do not fit; it must be " + std::to_string(B.n()) + " x 4");
-  const double tolerance = refinement.tolerance > 0 ? refinement.tolerance
-                                                    : 32 * static_cast<double>(std::numeric_limits<T>::epsilon());
+  const double tolerance =
+      refinement.tolerance > 0 ? refinement.tolerance : 32 * static_cast<double>(std::numeric_limits<T>::epsilon());
   for (index_t j = 0; j < B.nt(); ++j)
     g.insert<GohbergSemenculSolve<T>>({sigma_, norm_, refinement.steps, tolerance}, A_.spectrum(), inverse_(0, 0),
-                                      generator_(0, 0), report_(0, 0), B(0, j), outcome(j, 0),
-                                      g.status(), g.scratch<T>(A_.work_rows(), 6 * B(0, j).cols()));
+                                      generator_(0, 0), report_(0, 0), B(0, j), outcome(j, 0), g.status(),
+                                      g.scratch<T>(A_.work_rows(), 6 * B(0, j).cols()));
 }
 
 template class GohbergSemencul<float>;

@@ -9,7 +9,8 @@ index_t require_shifts(const char* routine, const Toeplitz<T>& A, const TileMatr
                        const TileMatrix<T>& X, const TileMatrix<double>& report) {
   const index_t s = shifts.m(), sb = shifts.tile_shape().mb;
   if (A.n() > levinson_most)
-    throw ArgumentError(routine, "A", "its order " + std::to_string(A.n()) + " exceeds " + std::to_string(levinson_most));
+    throw ArgumentError(routine, "A",
+                        "its order " + std::to_string(A.n()) + " exceeds " + std::to_string(levinson_most));
   if (shifts.n() != 1) throw ArgumentError(routine, "shifts", std::to_string(shifts.n()) + " columns, expected one");
   require_whole_columns(routine, argument, X, A.n());
   require_whole_columns(routine, "report", report, levinson_report_rows);
@@ -23,7 +24,8 @@ index_t require_shifts(const char* routine, const Toeplitz<T>& A, const TileMatr
                           "its " + std::to_string(tiles.nt()) + " tiles of " + std::to_string(tiles.tile_shape().nb) +
                               " columns do not fit " + std::to_string(shifts.mt()) + " tiles of shifts");
   };
-  if (report.n() != s) throw ArgumentError(routine, "report", std::to_string(report.n()) + " columns, not a shift each");
+  if (report.n() != s)
+    throw ArgumentError(routine, "report", std::to_string(report.n()) + " columns, not a shift each");
   if (A.n() > 0 && k > 0) cut(argument, X, k * sb);
   cut("report", report, sb);
   return k;
@@ -44,17 +46,18 @@ template <class T>
 void durbin(Graph& g, const Toeplitz<T>& A, const TileMatrix<T>& shifts, const TileMatrix<T>& inverse,
             const TileMatrix<double>& report) {
   const index_t k = require_shifts("durbin", A, shifts, "inverse", inverse, report);
-  if (k != 1) throw ArgumentError("durbin", "inverse", std::to_string(inverse.n()) + " columns, not one for each shift");
+  if (k != 1)
+    throw ArgumentError("durbin", "inverse", std::to_string(inverse.n()) + " columns, not one for each shift");
   if (A.n() == 0) return;
   for (index_t i = 0; i < shifts.mt(); ++i)
     g.insert<Durbin<T>>({}, A.tile(), shifts(i, 0), inverse(0, i), report(0, i),
                         g.scratch<T>(levinson_work_rows(A.n()), inverse(0, i).cols()));
 }
 
-#define TESELA_LEVINSON(T)                                                                                    \
-  template void levinson(Graph&, const Toeplitz<T>&, const TileMatrix<T>&, const TileMatrix<T>&,              \
-                         const TileMatrix<double>&);                                                          \
-  template void durbin(Graph&, const Toeplitz<T>&, const TileMatrix<T>&, const TileMatrix<T>&,                \
+#define TESELA_LEVINSON(T)                                                                       \
+  template void levinson(Graph&, const Toeplitz<T>&, const TileMatrix<T>&, const TileMatrix<T>&, \
+                         const TileMatrix<double>&);                                             \
+  template void durbin(Graph&, const Toeplitz<T>&, const TileMatrix<T>&, const TileMatrix<T>&,   \
                        const TileMatrix<double>&);
 TESELA_LEVINSON(float)
 TESELA_LEVINSON(double)

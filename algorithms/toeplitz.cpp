@@ -38,8 +38,8 @@ void Toeplitz<T>::multiply(Graph& g, T alpha, T sigma, const TileMatrix<T>& X, T
   require_whole_columns(routine, "X", X, n());
   require_whole_columns(routine, "Y", Y, n());
   if (X.n() != Y.n() || (X.nt() > 1 && X.tile_shape().nb != Y.tile_shape().nb) || X.nt() != Y.nt())
-    throw ArgumentError(routine, "Y", std::to_string(Y.n()) + " columns, X has " + std::to_string(X.n()) +
-                                          ", or other tiles than X");
+    throw ArgumentError(routine, "Y",
+                        std::to_string(Y.n()) + " columns, X has " + std::to_string(X.n()) + ", or other tiles than X");
   if (Y.shares_tiles(X)) throw ArgumentError(routine, "Y", "shares tiles with X");
   if (n() == 0) return;
   for (index_t j = 0; j < X.nt(); ++j)

@@ -6,8 +6,8 @@
 
 namespace tesela {
 
-/// A symmetric Toeplitz matrix of order n, T(i, j) = t(|i - j|), as products and solvers take it: t, and the spectrum of
-/// the circulant matrix around it. Copying it copies the reference.
+/// A symmetric Toeplitz matrix of order n, T(i, j) = t(|i - j|), as products and solvers take it: t, and the spectrum
+/// of the circulant matrix around it. Copying it copies the reference.
 template <class T>
 class Toeplitz {
  public:
@@ -27,8 +27,8 @@ class Toeplitz {
   /// The estimate of ||T - sigma I||_2 by which residuals are measured: see toeplitz_norm_bound.
   double norm(double sigma = 0) const;
 
-  /// Inserts Y = alpha (T - sigma I) X + beta Y, X and Y n x k, a task for each tile, which must hold whole columns. Y is
-  /// not read where beta is 0. Throws ArgumentError when shapes or tiles do not fit, or Y shares tiles with X.
+  /// Inserts Y = alpha (T - sigma I) X + beta Y, X and Y n x k, a task for each tile, which must hold whole columns. Y
+  /// is not read where beta is 0. Throws ArgumentError when shapes or tiles do not fit, or Y shares tiles with X.
   void multiply(Graph& g, T alpha, T sigma, const TileMatrix<T>& X, T beta, const TileMatrix<T>& Y) const;
 
  private:

@@ -43,7 +43,7 @@ HostMatrix<T> toeplitz_column(const ToeplitzGenerator& generator, index_t n) {
   if (generator.kind == ToeplitzKind::spd && n > 0) {
     t(0, 0) = 0;
     // A little more than the bound, which the roundings of single precision could reach; alone, t(0) is 1.
-    t(0, 0) = n == 1 ? T(1) : static_cast<T>(1.0001 * toeplitz_symbol_bound(n, t.data(), 0.0));
+    t(0, 0) = n == 1 ? T(1) : static_cast<T>(-1.0001 * toeplitz_symbol_range(n, t.data(), 0.0).low);
   }
   return t;
 }

@@ -7,8 +7,9 @@ namespace tesela {
 /// Symmetric Toeplitz matrices, T(i, j) = t(|i - j|), that are generated.
 enum class ToeplitzKind : std::uint8_t {
   random,  ///< t(i) uniform in [-1, 1): indefinite
-  /// t(i) uniform in [-1, 1) for i > 0, and t(0) a proven bound of the others' symbol 2 sum t(k) cos(k x): positive
-  /// definite, without diagonal dominance (t(0) grows as sqrt(n log n), a row's sum as n).
+  /// t(i) uniform in [-1, 1) for i > 0, and t(0) just above what makes the symbol positive for certain: positive
+  /// definite with a condition number of some tens, without diagonal dominance (t(0) grows as sqrt(n log n), a row's
+  /// sum as n).
   spd,
   /// t(0) = 2 W, t(k) = sin(2 pi W k) / (pi k), 0 < W < 1/2: positive definite with eigenvalues that cluster to
   /// rounding at 0 and 1, so numerically singular from some n on.

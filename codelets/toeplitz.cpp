@@ -13,8 +13,8 @@ namespace tesela {
 index_t toeplitz_length(index_t n) { return fft::good_size(2 * n - 1); }
 
 template <class T>
-double toeplitz_symbol_bound(index_t n, const T* t, double sigma) {
-  if (n == 0) return 0;
+SymbolRange toeplitz_symbol_range(index_t n, const T* t, double sigma) {
+  if (n == 0) return {};
   const index_t length = fft::good_size(8 * n);
   std::vector<double> f(static_cast<std::size_t>(toeplitz_rows(length)));
   for (index_t i = 0; i < n; ++i) {
@@ -23,12 +23,16 @@ double toeplitz_symbol_bound(index_t n, const T* t, double sigma) {
     if (i > 0) f[static_cast<std::size_t>(length - i)] = value;
   }
   toeplitz::Host{}.real_to_complex(length, 1, f.data(), toeplitz_rows(length));
-  double most = 0;
+  double low = f[0], high = f[0];
   for (std::size_t k = 0; k < f.size(); k += 2) {
-    if (!(std::abs(f[k]) <= std::numeric_limits<double>::max())) return std::numeric_limits<double>::quiet_NaN();
-    most = std::max(most, std::abs(f[k]));
+    if (!(std::abs(f[k]) <= std::numeric_limits<double>::max())) low = high = std::numeric_limits<double>::quiet_NaN();
+    low = std::min(low, f[k]);
+    high = std::max(high, f[k]);
   }
-  return most / std::cos(std::numbers::pi * static_cast<double>(n - 1) / static_cast<double>(length));
+  const double middle = low / 2 + high / 2;
+  const double half =
+      (high / 2 - low / 2) / std::cos(std::numbers::pi * static_cast<double>(n - 1) / static_cast<double>(length));
+  return {middle - half, middle + half};
 }
 
 template <class T>
@@ -42,8 +46,9 @@ double toeplitz_norm_bound(index_t n, const T* t, double sigma) {
   for (index_t i = 0; i < n; ++i)
     one_norm = std::max(one_norm, sums[static_cast<std::size_t>(i)] + sums[static_cast<std::size_t>(n - 1 - i)]);
   one_norm += std::abs(static_cast<double>(t[0]) - sigma);
-  const double symbol = toeplitz_symbol_bound(n, t, sigma);
-  return symbol <= one_norm ? symbol : std::isnan(symbol) ? symbol : one_norm;
+  const auto [low, high] = toeplitz_symbol_range(n, t, sigma);
+  const double symbol = std::max(std::abs(low), std::abs(high));
+  return std::isnan(low) || symbol < one_norm ? symbol : one_norm;
 }
 
 template <class T>
@@ -59,8 +64,8 @@ void ToeplitzMultiply<T>::cpu(const Args& args, In<T> spectrum, In<T> x, InOut<T
                      x.rows, x.cols, work.data);
 }
 
-template double toeplitz_symbol_bound(index_t, const float*, double);
-template double toeplitz_symbol_bound(index_t, const double*, double);
+template SymbolRange toeplitz_symbol_range(index_t, const float*, double);
+template SymbolRange toeplitz_symbol_range(index_t, const double*, double);
 template double toeplitz_norm_bound(index_t, const float*, double);
 template double toeplitz_norm_bound(index_t, const double*, double);
 template struct ToeplitzSpectrum<float>;

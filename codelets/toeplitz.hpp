@@ -12,14 +12,18 @@ index_t toeplitz_length(index_t n);
 /// Rows of the tiles that transforms of this length work in: real sequences, transformed in place.
 constexpr index_t toeplitz_rows(index_t length) { return 2 * (length / 2 + 1); }
 
-/// An upper bound of max |f|, f(x) = t(0) - sigma + 2 sum_k t(k) cos(k x): of f on N >= 8 n points, divided by
-/// cos(pi (n - 1) / N), at least 0.92, by which a trigonometric polynomial of degree n - 1 can exceed that (Ehlich and
-/// Zeller). f's values contain T - sigma I's eigenvalues.
+/// An interval with all values of T - sigma I's symbol f(x) = t(0) - sigma + 2 sum_k t(k) cos(k x), and so with its
+/// eigenvalues, up to rounding: f's range on N >= 8 n points, widened about its middle by 1 / cos(pi (n - 1) / N), at
+/// most 1.09, beyond which a trigonometric polynomial of degree n - 1 cannot go between them (Ehlich and Zeller). NaN
+/// where t or sigma is not finite, 0 for n = 0.
+struct SymbolRange {
+  double low = 0, high = 0;
+};
 template <class T>
-double toeplitz_symbol_bound(index_t n, const T* t, double sigma);
+SymbolRange toeplitz_symbol_range(index_t n, const T* t, double sigma);
 
 /// The estimate of ||T - sigma I||_2 by which residuals are measured, an upper bound up to rounding: the least of the
-/// 1-norm and toeplitz_symbol_bound. 0 for n = 0; not finite where t or sigma is not.
+/// 1-norm and of the largest magnitude in toeplitz_symbol_range. NaN where t or sigma is not finite, 0 for n = 0.
 template <class T>
 double toeplitz_norm_bound(index_t n, const T* t, double sigma);
 

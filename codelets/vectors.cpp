@@ -8,8 +8,15 @@ namespace {
 template <class X, class Y, class T>
 void dots(const X& x, const Y& y, bool reverse, const Out<T>& result) {
   for (index_t j = 0; j < x.cols; ++j) {
+    // Several sums at once are quicker, and more accurate, than one.
+    T sums[16] = {};
+    const T *const a = x.data + j * x.ld, *const b = y.data + j * y.ld;
+    index_t i = 0;
+    for (; i + 16 <= x.rows; i += 16)
+      for (index_t l = 0; l < 16; ++l) sums[l] += a[i + l] * b[reverse ? x.rows - 1 - i - l : i + l];
+    for (index_t l = 0; i + l < x.rows; ++l) sums[l] += a[i + l] * b[reverse ? x.rows - 1 - i - l : i + l];
     T sum = 0;
-    for (index_t i = 0; i < x.rows; ++i) sum += x(i, j) * y(reverse ? x.rows - 1 - i : i, j);
+    for (const T part : sums) sum += part;
     result.data[j] = sum;
   }
 }
