@@ -38,8 +38,8 @@ Run<T> solve(Runtime& runtime, const HostMatrix<T>& t, const std::vector<T>& sig
     const auto S = TileMatrix<T>::map(runtime, shifts.data(), s, 1, s, {sb, 1});
     const auto X = TileMatrix<T>::map(runtime, padded.data(), n, b.cols(), ld, tall);
     const auto F = TileMatrix<T>::map(runtime, first.data(), n, s, ld, one);
-    const auto R = TileMatrix<double>::map(runtime, run.report.data(), levinson_report_rows, s, levinson_report_rows,
-                                           about);
+    const auto R =
+        TileMatrix<double>::map(runtime, run.report.data(), levinson_report_rows, s, levinson_report_rows, about);
     const auto D = TileMatrix<double>::map(runtime, run.durbin_report.data(), levinson_report_rows, s,
                                            levinson_report_rows, about);
     Graph g(runtime);
@@ -135,9 +135,9 @@ void check_breakdown(Runtime& runtime, index_t n) {
     CHECK(residual(t, -3, run.x, b, 4, 2) <= 10 * eps<T>);
   };
   const auto second = toeplitz_column<T>({ToeplitzKind::second_difference}, n);
-  expect(second, T(2), 1);                // t(0)
-  if (n > 1) expect(second, T(1), 2);     // (1 -1; -1 1)
-  if (n > 1) expect(second, T(3), 2);     // (-1 -1; -1 -1)
+  expect(second, T(2), 1);             // t(0)
+  if (n > 1) expect(second, T(1), 2);  // (1 -1; -1 1)
+  if (n > 1) expect(second, T(3), 2);  // (-1 -1; -1 -1)
   auto strange = second.clone();
   strange(n / 2, 0) = std::numeric_limits<T>::quiet_NaN();
   const auto run = solve<T>(runtime, strange, {T(0)}, random_columns<T>(n, 1, 5), 1);
@@ -160,8 +160,8 @@ void check_all(Runtime& runtime) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("Levinson's recursion solves what a dense solver does and counts what lies below", "[toeplitz]", float,
-                   double) {
+TEMPLATE_TEST_CASE("Levinson's recursion solves what a dense solver does and counts what lies below", "[toeplitz]",
+                   float, double) {
   Runtime runtime({.gpus = 0});
   check_all<TestType>(runtime);
 }

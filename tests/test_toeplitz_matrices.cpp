@@ -38,9 +38,7 @@ TEST_CASE("generated Toeplitz matrices have the eigenvalues of their closed form
     CHECK(largest_difference(dense_eigenvalues(toeplitz_column<double>({ToeplitzKind::second_difference}, n)),
                              difference_values) <= 1e-13);
     const auto singular = dense_eigenvalues(toeplitz_column<double>({ToeplitzKind::singular_minors}, n));
-    CHECK(largest_difference(singular, n == 1       ? std::vector<double>{1}
-                                       : n % 2 == 0 ? path
-                                                    : cycle) <= 1e-13);
+    CHECK(largest_difference(singular, n == 1 ? std::vector<double>{1} : n % 2 == 0 ? path : cycle) <= 1e-13);
     for (const double value : singular) CHECK(std::abs(value) > 0.01);
 
     const auto kms = toeplitz_column<double>({ToeplitzKind::kms, -0.7}, n);
@@ -83,9 +81,12 @@ TEMPLATE_TEST_CASE("random matrices are their seed's, and spd ones positive defi
 
 TEST_CASE("norm bounds lie above the norm, and not far", "[toeplitz]") {
   CHECK(toeplitz_norm_bound<double>(0, nullptr, 3) == 0);
-  for (const ToeplitzGenerator& kind :
-       {ToeplitzGenerator{ToeplitzKind::random}, {ToeplitzKind::spd}, {ToeplitzKind::prolate, 0.1},
-        {ToeplitzKind::kms, 0.9}, {ToeplitzKind::second_difference}, {ToeplitzKind::singular_minors}})
+  for (const ToeplitzGenerator& kind : {ToeplitzGenerator{ToeplitzKind::random},
+                                        {ToeplitzKind::spd},
+                                        {ToeplitzKind::prolate, 0.1},
+                                        {ToeplitzKind::kms, 0.9},
+                                        {ToeplitzKind::second_difference},
+                                        {ToeplitzKind::singular_minors}})
     for (const index_t n : {1, 2, 3, 64, 200})
       for (const double sigma : {0.0, 0.5, -30.0}) {
         const auto t = toeplitz_column<double>(kind, n);

@@ -62,7 +62,8 @@ void check(Runtime& runtime, index_t n, index_t k) {
   }
 }
 
-/// m orthonormal columns: those of the discrete sine transform, S(i, j) = sqrt(2 / (n + 1)) sin((i + 1) (j + 1) pi / (n + 1)).
+/// m orthonormal columns: those of the discrete sine transform, S(i, j) = sqrt(2 / (n + 1)) sin((i + 1) (j + 1) pi / (n
+/// + 1)).
 template <class T>
 void check_reorthogonalize(Runtime& runtime, index_t n, index_t m, index_t k) {
   HostMatrix<T> p(n, m), v = random_columns<T>(n, k, 9);
