@@ -12,8 +12,8 @@ ToeplitzSolved read_report(const TileMatrix<double>& report) {
   solved.order = static_cast<index_t>(said(levinson_breakdown, 0));
   solved.growth = said(levinson_growth, 0);
   if (solved.order > 0)
-    solved.failure = "breakdown: the leading minor of order " + std::to_string(solved.order) +
-                     " vanishes or is not finite";
+    solved.failure =
+        "breakdown: the leading minor of order " + std::to_string(solved.order) + " vanishes or is not finite";
   else
     solved.negative = static_cast<index_t>(said(levinson_negative, 0));
   return solved;

@@ -10,10 +10,10 @@ namespace tesela::cli {
 
 /// How a method's solve ended.
 struct ToeplitzSolved {
-  std::string failure;             ///< empty where there was none
-  index_t order = 0;               ///< of the leading minor where a recursion broke down
-  std::optional<index_t> negative; ///< pivots: T's eigenvalues below sigma, where the method counts them
-  std::optional<double> growth;    ///< of a recursion's numbers
+  std::string failure;              ///< empty where there was none
+  index_t order = 0;                ///< of the leading minor where a recursion broke down
+  std::optional<index_t> negative;  ///< pivots: T's eigenvalues below sigma, where the method counts them
+  std::optional<double> growth;     ///< of a recursion's numbers
 };
 
 /// A way of `tesela toeplitz solve`. Another one is another line in toeplitz_methods.cpp's list.

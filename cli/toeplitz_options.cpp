@@ -12,14 +12,15 @@ ToeplitzGenerator parse_toeplitz_kind(const std::string& text) {
   ToeplitzGenerator generator;
   if (name == "prolate" || name == "kms") {
     generator.kind = name == "kms" ? ToeplitzKind::kms : ToeplitzKind::prolate;
-    const char *const from = text.data() + std::min(text.size(), name.size() + 1), *const to = text.data() + text.size();
+    const char *const from = text.data() + std::min(text.size(), name.size() + 1), *const to =
+                                                                                       text.data() + text.size();
     const auto [end, error] = std::from_chars(from, to, generator.parameter);
     const double p = generator.parameter;
     const bool fits = name == "kms" ? p > -1 && p < 1 : p > 0 && p < 0.5;
     if (error != std::errc() || end != to || !fits)
-      throw ArgumentError("toeplitz", "--kind",
-                          "'" + text + "' is not " +
-                              (name == "kms" ? "kms:R with -1 < R < 1" : "prolate:W with 0 < W < 0.5"));
+      throw ArgumentError(
+          "toeplitz", "--kind",
+          "'" + text + "' is not " + (name == "kms" ? "kms:R with -1 < R < 1" : "prolate:W with 0 < W < 0.5"));
     return generator;
   }
   generator.kind = text == "random"              ? ToeplitzKind::random

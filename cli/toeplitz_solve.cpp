@@ -38,8 +38,9 @@ void settle(Options& o) {
   if (!o.b.empty()) {
     const Shape shape = probe_matrix(o.b).shape;
     if (shape.rows != o.input.n)
-      throw ArgumentError("toeplitz solve", "--b",
-                          o.b + " has " + std::to_string(shape.rows) + " rows, the matrix " + std::to_string(o.input.n));
+      throw ArgumentError(
+          "toeplitz solve", "--b",
+          o.b + " has " + std::to_string(shape.rows) + " rows, the matrix " + std::to_string(o.input.n));
     o.rhs = shape.cols;
   }
   if (!std::isfinite(o.sigma)) throw ArgumentError("toeplitz solve", "--sigma", "is not finite");
@@ -55,7 +56,8 @@ ToeplitzSolved solve(const Options& o, const HostMatrix<T>& t, const HostMatrix<
       std::find_if(methods.begin(), methods.end(), [&](const auto& one) { return one.name == o.method; });
   Runtime runtime = Runtime(o.common.runtime());
   const index_t n = t.rows(), k = b.cols();
-  const auto X = TileMatrix<T>::map(runtime, x.data(), n, k, x.ld(), {std::max<index_t>(n, 1), std::max<index_t>(k, 1)});
+  const auto X =
+      TileMatrix<T>::map(runtime, x.data(), n, k, x.ld(), {std::max<index_t>(n, 1), std::max<index_t>(k, 1)});
   ToeplitzSolved solved;
   std::vector<double> seconds;
   const int warm_up = o.common.repeat > 1 || !o.common.trace_dir.empty() ? 1 : 0;
@@ -85,7 +87,8 @@ int run_solve(Options o) {
                  static_cast<double>(n) * (20 + 9 * static_cast<double>(o.rhs)) * sizeof(T));
   Report report("toeplitz solve", o.common);
   report.problem() = o.input.describe(o.common.seed);
-  report.problem().update({{"rhs", o.rhs}, {"sigma", o.sigma}, {"method", o.method}, {"precision", o.common.precision}});
+  report.problem().update(
+      {{"rhs", o.rhs}, {"sigma", o.sigma}, {"method", o.method}, {"precision", o.common.precision}});
   // The shift that the solver sees.
   const auto sigma = static_cast<double>(static_cast<T>(o.sigma));
 
