@@ -13,9 +13,10 @@ namespace tesela::toeplitz {
 constexpr int each_threads = 256;
 
 template <class F>
-__global__ void each_kernel(index_t count, F f) {
-  for (index_t i = threadIdx.x + index_t{each_threads} * blockIdx.x; i < count; i += index_t{each_threads} * gridDim.x)
-    f(i);
+__global__ void each_kernel(index_t rows, index_t columns, F f) {
+  for (index_t j = blockIdx.y; j < columns; j += gridDim.y)
+    for (index_t i = threadIdx.x + index_t{each_threads} * blockIdx.x; i < rows; i += index_t{each_threads} * gridDim.x)
+      f(i, j);
 }
 
 /// The sum over a block of 256 threads, always in the same order; all threads get it.
@@ -62,10 +63,11 @@ struct Device {
   CudaContext& context;
 
   template <class F>
-  void each(index_t count, const F& f) const {
-    if (count <= 0) return;
-    const auto blocks = static_cast<unsigned>(std::min<index_t>(ceil_div(count, each_threads), 4096));
-    each_kernel<<<blocks, each_threads, 0, context.stream()>>>(count, f);
+  void each(index_t rows, index_t columns, const F& f) const {
+    if (rows <= 0 || columns <= 0) return;
+    const dim3 blocks(static_cast<unsigned>(std::min<index_t>(ceil_div(rows, each_threads), 1024)),
+                      static_cast<unsigned>(std::min<index_t>(columns, 65535)));
+    each_kernel<<<blocks, each_threads, 0, context.stream()>>>(rows, columns, f);
   }
   template <class T>
   void real_to_complex(index_t n, index_t count, T* data, index_t ld) const {

@@ -9,8 +9,9 @@ namespace tesela::toeplitz {
 
 struct Host {
   template <class F>
-  void each(index_t count, const F& f) const {
-    for (index_t i = 0; i < count; ++i) f(i);
+  void each(index_t rows, index_t columns, const F& f) const {
+    for (index_t j = 0; j < columns; ++j)
+      for (index_t i = 0; i < rows; ++i) f(i, j);
   }
   template <class T>
   void real_to_complex(index_t n, index_t count, T* data, index_t ld) const {

@@ -7,7 +7,7 @@
 #include <cmath>
 
 // Products with Toeplitz matrices as steps that a core and a GPU take alike. A Machine has
-//   each(count, f)                        f(i) for i = 0 ... count - 1, in any order
+//   each(rows, columns, f)                f(i, j) for all i < rows and j < columns, in any order
 //   real_to_complex(n, count, data, ld)   in place; ld counts real numbers
 //   complex_to_real(n, count, data, ld)
 //   norms(n, count, data, ld, to)         to[j] = the Euclidean norm of column j
@@ -23,10 +23,7 @@ struct Pad {
   index_t n, ld_from;
   T* to;
   index_t rows;
-  TESELA_BOTH void operator()(index_t e) const {
-    const index_t i = e % rows;
-    to[e] = i < n ? from[i + e / rows * ld_from] : T(0);
-  }
+  TESELA_BOTH void operator()(index_t i, index_t j) const { to[i + j * rows] = i < n ? from[i + j * ld_from] : T(0); }
 };
 
 /// The first column of the circulant matrix of order `length` around T.
@@ -35,7 +32,9 @@ struct Circulant {
   const T* t;
   index_t n, length;
   T* to;
-  TESELA_BOTH void operator()(index_t i) const { to[i] = i < n ? t[i] : length - i < n ? t[length - i] : T(0); }
+  TESELA_BOTH void operator()(index_t i, index_t) const {
+    to[i] = i < n ? t[i] : length - i < n ? t[length - i] : T(0);
+  }
 };
 
 /// The real parts: a symmetric circulant matrix has no others but for roundings.
@@ -43,7 +42,7 @@ template <class T>
 struct RealParts {
   const T* from;
   T* to;
-  TESELA_BOTH void operator()(index_t i) const { to[i] = from[2 * i]; }
+  TESELA_BOTH void operator()(index_t i, index_t) const { to[i] = from[2 * i]; }
 };
 
 /// x(k) *= scale (spectrum(k) - sigma), in each column of `half` complex numbers.
@@ -53,10 +52,11 @@ struct MultiplySpectrum {
   T scale, sigma;
   index_t half;
   T* x;
-  TESELA_BOTH void operator()(index_t e) const {
-    const T factor = scale * (spectrum[e % half] - sigma);
-    x[2 * e] *= factor;
-    x[2 * e + 1] *= factor;
+  TESELA_BOTH void operator()(index_t i, index_t j) const {
+    const T factor = scale * (spectrum[i] - sigma);
+    T* const to = x + 2 * (i + j * half);
+    to[0] *= factor;
+    to[1] *= factor;
   }
 };
 
@@ -67,9 +67,8 @@ struct Accumulate {
   index_t ld;
   T beta;
   T* y;
-  index_t n, ld_y;
-  TESELA_BOTH void operator()(index_t e) const {
-    const index_t i = e % n, j = e / n;
+  index_t ld_y;
+  TESELA_BOTH void operator()(index_t i, index_t j) const {
     T& to = y[i + j * ld_y];
     to = beta == T(0) ? product[i + j * ld] : product[i + j * ld] + beta * to;
   }
@@ -78,9 +77,9 @@ struct Accumulate {
 template <class Machine, class T>
 void spectrum(Machine& machine, const T* t, index_t n, T* to, index_t half, T* work) {
   const index_t length = 2 * (half - 1);
-  machine.each(length, Circulant<T>{t, n, length, work});
+  machine.each(length, 1, Circulant<T>{t, n, length, work});
   machine.real_to_complex(length, 1, work, toeplitz_rows(length));
-  machine.each(half, RealParts<T>{work, to});
+  machine.each(half, 1, RealParts<T>{work, to});
 }
 
 /// Y = alpha (T - sigma I) X + beta Y for k columns.
@@ -88,11 +87,11 @@ template <class Machine, class T>
 void multiply(Machine& machine, const T* spectrum, index_t half, T sigma, T alpha, const T* x, index_t ld_x, T beta,
               T* y, index_t ld_y, index_t n, index_t k, T* work) {
   const index_t length = 2 * (half - 1), rows = toeplitz_rows(length);
-  machine.each(rows * k, Pad<T>{x, n, ld_x, work, rows});
+  machine.each(rows, k, Pad<T>{x, n, ld_x, work, rows});
   machine.real_to_complex(length, k, work, rows);
-  machine.each(half * k, MultiplySpectrum<T>{spectrum, alpha / static_cast<T>(length), sigma, half, work});
+  machine.each(half, k, MultiplySpectrum<T>{spectrum, alpha / static_cast<T>(length), sigma, half, work});
   machine.complex_to_real(length, k, work, rows);
-  machine.each(n * k, Accumulate<T>{work, rows, beta, y, n, ld_y});
+  machine.each(n, k, Accumulate<T>{work, rows, beta, y, ld_y});
 }
 
 }  // namespace tesela::toeplitz

@@ -38,8 +38,7 @@ struct AddTo {
   T* y;
   index_t ld_y;
   bool reverse;
-  __device__ void operator()(index_t e) const {
-    const index_t i = e % n, j = e / n;
+  __device__ void operator()(index_t i, index_t j) const {
     y[i + j * ld_y] += alpha * x[(reverse ? n - 1 - i : i) + j * ld_x];
   }
 };
@@ -51,9 +50,8 @@ struct AddOwnReverse {
   T alpha, b;
   T* x;
   index_t ld;
-  __device__ void operator()(index_t e) const {
-    const index_t half = (n + 1) / 2, i = e % half;
-    T *const first = x + i + e / half * ld, *const last = x + n - 1 - i + e / half * ld;
+  __device__ void operator()(index_t i, index_t j) const {
+    T *const first = x + i + j * ld, *const last = x + n - 1 - i + j * ld;
     const T one = *first, other = *last;
     *first = b * (alpha * other + one);
     *last = b * (alpha * one + other);
@@ -79,17 +77,17 @@ void Norm<T>::cuda(CudaContext& context, const Args&, In<T> x, Out<double> resul
 
 template <class T>
 void Axpy<T>::cuda(CudaContext& context, const Args& args, In<T> x, InOut<T> y) noexcept {
-  toeplitz::Device{context}.each(x.rows * x.cols, AddTo<T>{x.rows, args.alpha, x.data, x.ld, y.data, y.ld, false});
+  toeplitz::Device{context}.each(x.rows, x.cols, AddTo<T>{x.rows, args.alpha, x.data, x.ld, y.data, y.ld, false});
 }
 
 template <class T>
 void AxpyReverse<T>::cuda(CudaContext& context, const Args& args, In<T> x, InOut<T> y) noexcept {
-  toeplitz::Device{context}.each(x.rows * x.cols, AddTo<T>{x.rows, args.alpha, x.data, x.ld, y.data, y.ld, true});
+  toeplitz::Device{context}.each(x.rows, x.cols, AddTo<T>{x.rows, args.alpha, x.data, x.ld, y.data, y.ld, true});
 }
 
 template <class T>
 void AxpxbReverse<T>::cuda(CudaContext& context, const Args& args, InOut<T> x) noexcept {
-  toeplitz::Device{context}.each((x.rows + 1) / 2 * x.cols, AddOwnReverse<T>{x.rows, args.alpha, args.b, x.data, x.ld});
+  toeplitz::Device{context}.each((x.rows + 1) / 2, x.cols, AddOwnReverse<T>{x.rows, args.alpha, args.b, x.data, x.ld});
 }
 
 template <class T>

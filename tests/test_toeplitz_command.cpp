@@ -46,8 +46,7 @@ TEST_CASE("toeplitz solve: definite matrices of any size to rounding") {
         CHECK(check(report, "forward_error") <= 1e-13);
         if (n != "0") CHECK(check(report, "negative_pivots") == 0);
         if (n != "501") continue;
-        const auto single =
-            solve({"--method", method, "--kind", kind, "--n", n, "--known", "--precision", "s"});
+        const auto single = solve({"--method", method, "--kind", kind, "--n", n, "--known", "--precision", "s"});
         CHECK(check(single, "residual") <= 1e-6);
         CHECK(check(single, "residual") > 1e-10);  // it was in single precision
       }
@@ -69,9 +68,9 @@ TEST_CASE("toeplitz solve: a vanishing leading minor ends it, with its order") {
   TemporaryFolder folder;
   for (const std::string& method : methods)
     for (const std::string sigma : {"2", "1"}) {
-      const auto report = solve({"--method", method, "--kind", "second-difference", "--n", "40", "--sigma", sigma,
-                                 "--out", folder / "x.npy"},
-                                1);
+      const auto report = solve(
+          {"--method", method, "--kind", "second-difference", "--n", "40", "--sigma", sigma, "--out", folder / "x.npy"},
+          1);
       CHECK(check(report, "order") == (sigma == std::string("2") ? 1 : 2));
       CHECK_THAT(report["status"].get<std::string>(), ContainsSubstring("breakdown"));
       CHECK(std::isfinite(check(report, "residual")));
@@ -116,11 +115,13 @@ TEST_CASE("toeplitz solve: on a GPU", "[gpu]") {
   require_gpu();
   for (const std::string& method : methods)
     for (const std::string n : {"1", "3", "501", "5000"}) {
-      const auto report = solve({"--method", method, "--kind", "spd", "--n", n, "--known", "--ncpu", "0", "--rhs", "2"});
+      const auto report =
+          solve({"--method", method, "--kind", "spd", "--n", n, "--known", "--ncpu", "0", "--rhs", "2"});
       CHECK(check(report, "residual") <= 2e-15);
       CHECK(check(report, "forward_error") <= 1e-13);
     }
   for (const std::string& method : methods)
-    CHECK(check(solve({"--method", method, "--kind", "second-difference", "--n", "40", "--sigma", "1", "--ncpu", "0"}, 1),
-                "order") == 2);
+    CHECK(
+        check(solve({"--method", method, "--kind", "second-difference", "--n", "40", "--sigma", "1", "--ncpu", "0"}, 1),
+              "order") == 2);
 }
