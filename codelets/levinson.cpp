@@ -124,28 +124,30 @@ class Recursion {
  public:
   Recursion(index_t n, const T* back, T* y) : n_(n), back_(back), y_(y) {}
 
-  /// Solves for the k columns of x, which hold b, with room for k sums. Answers beta(n), the last pivot.
-  T run(T t0, T* x, index_t ld, index_t k, T* sums, double* report) {
-    T beta = t0, alpha = 0, sum_y = 0;
+  /// Solves for the k columns of x, which hold b, with room for k sums. Answers beta(n), the last pivot. Pivots are
+  /// doubles: n small factors in a row would lose too much in single precision.
+  double run(double t0, T* x, index_t ld, index_t k, T* sums, double* report) {
+    double beta = t0;
+    T alpha = 0, sum_y = 0;
     start(beta);
     if (broken_ == 0) {
-      if (n_ > 1) y_[0] = alpha = -t(1) / t0, sum_y = t(1) * alpha;
+      if (n_ > 1) y_[0] = alpha = quotient(-t(1), t0), sum_y = t(1) * alpha;
       for (index_t c = 0; c < k; ++c) {
-        x[c * ld] /= t0;
+        x[c * ld] = quotient(x[c * ld], t0);
         sums[c] = n_ > 1 ? t(1) * x[c * ld] : T(0);
       }
     }
     for (index_t order = 1; order < n_ && broken_ == 0; ++order) {
       growth_ = std::max(growth_, std::abs(static_cast<double>(alpha)));
-      beta *= (1 - alpha) * (1 + alpha);
+      beta *= (1 - static_cast<double>(alpha)) * (1 + static_cast<double>(alpha));
       pivot(beta, order + 1);
       if (broken_ != 0) break;
       const bool last = order + 1 == n_;
-      const T next = last ? T(0) : -(t(order + 1) + sum_y) / beta;
+      const T next = last ? T(0) : quotient(-(t(order + 1) + sum_y), beta);
       const T* const back = back_ + n_ - order - 1;
       for (index_t c = 0; c < k; ++c) {
         T* const column = x + c * ld;
-        const T mu = (column[order] - sums[c]) / beta;
+        const T mu = quotient(column[order] - sums[c], beta);
         Pass<T> p{order, back, y_, next, column, mu};
         if (c == k - 1 && !last) {  // the old y is needed no more
           pass_both(p);
@@ -177,15 +179,17 @@ class Recursion {
  private:
   T t(index_t i) const { return back_[n_ - i]; }
 
-  void start(T beta) {
+  static T quotient(T a, double b) { return static_cast<T>(static_cast<double>(a) / b); }
+
+  void start(double beta) {
     negative_ = growth_ = 0;
     least_ = std::numeric_limits<double>::infinity();
     broken_ = 0;
     pivot(beta, 1);
   }
-  void pivot(T beta, index_t order) {
+  void pivot(double beta, index_t order) {
     negative_ += beta < 0 ? 1 : 0;
-    least_ = std::min(least_, std::abs(static_cast<double>(beta)));
+    least_ = std::min(least_, std::abs(beta));
     if (beta == 0 || !finite(beta)) broken_ = order;
   }
 
@@ -195,6 +199,11 @@ class Recursion {
   double negative_ = 0, least_ = 0, growth_ = 0;
   index_t broken_ = 0;
 };
+
+template <class T>
+double difference(T a, T b) {
+  return static_cast<double>(a) - static_cast<double>(b);
+}
 
 /// t(n - 1) ... t(1) behind an element that is not used.
 template <class T>
@@ -223,7 +232,7 @@ void Levinson<T>::cpu(const Args&, In<T> t, In<T> shifts, InOut<T> x, Out<double
   for (index_t s = 0; s < shifts.rows; ++s) {
     T* const columns = x.data + s * k * x.ld;
     double* const to = report.data + s * report.ld;
-    Recursion<T>(n, back, y).run(t.data[0] - shifts.data[s], columns, x.ld, k, sums, to);
+    Recursion<T>(n, back, y).run(difference(t.data[0], shifts.data[s]), columns, x.ld, k, sums, to);
     settle(columns, n, x.ld, k, to);
   }
 }
@@ -235,9 +244,10 @@ void Durbin<T>::cpu(const Args&, In<T> t, In<T> shifts, Out<T> inverse, Out<doub
   for (index_t s = 0; s < shifts.rows; ++s) {
     T* const column = inverse.data + s * inverse.ld;
     double* const to = report.data + s * report.ld;
-    const T beta = Recursion<T>(n, work.data, column + 1).run(t.data[0] - shifts.data[s], nullptr, 0, 0, nullptr, to);
+    const double beta =
+        Recursion<T>(n, work.data, column + 1).run(difference(t.data[0], shifts.data[s]), nullptr, 0, 0, nullptr, to);
     column[0] = 1;
-    for (index_t i = 0; i < n; ++i) column[i] /= beta;
+    for (index_t i = 0; i < n; ++i) column[i] = static_cast<T>(static_cast<double>(column[i]) / beta);
     settle(column, n, inverse.ld, 1, to);
   }
 }

@@ -106,13 +106,13 @@ __global__ void __launch_bounds__(threads) levinson(Problem<T> p) {
   T x[own], y[own];
   for (int e = 0; e < own; ++e) x[e] = y[e] = 0;
   const T t1 = n > 1 ? p.t[1] : T(0);
-  T beta = p.t[0] - p.shifts[shift];
-  T alpha = beta != 0 ? -t1 / beta : T(0);
-  T least = fabs(beta), growth = 0;
+  // Pivots are doubles: n small factors in a row would lose too much in single precision.
+  double beta = static_cast<double>(p.t[0]) - static_cast<double>(p.shifts[shift]), least = fabs(beta);
+  T alpha = beta != 0 ? static_cast<T>(-t1 / beta) : T(0), growth = 0;
   index_t negative = beta < 0 ? 1 : 0, broken = beta == 0 || !finite(beta) ? 1 : 0;
   T sum_x = 0, sum_y = 0;
   if (broken == 0) {
-    const T x0 = has_x ? column[0] / beta : T(0);
+    const T x0 = has_x ? static_cast<T>(column[0] / beta) : T(0);
     sum_x = t1 * x0, sum_y = t1 * alpha;
     if (first == 0) x[0] = x0, y[0] = alpha, now[0] = alpha;
   }
@@ -122,15 +122,15 @@ __global__ void __launch_bounds__(threads) levinson(Problem<T> p) {
     const bool last = order + 1 == n;
     const T b = has_x ? column[order] : T(0), ahead = last ? T(0) : p.t[order + 1];
     growth = fmax(growth, fabs(alpha));
-    beta *= (1 - alpha) * (1 + alpha);
+    beta *= (1 - static_cast<double>(alpha)) * (1 + static_cast<double>(alpha));
     negative += beta < 0 ? 1 : 0;
     least = fmin(least, fabs(beta));
     if (beta == 0 || !finite(beta)) {
       broken = order + 1;
       break;
     }
-    const T inverse = 1 / beta;
-    const T mu = (b - sum_x) * inverse, next = last ? T(0) : -(ahead + sum_y) * inverse;
+    const double inverse = 1 / beta;
+    const T mu = static_cast<T>((b - sum_x) * inverse), next = last ? T(0) : static_cast<T>(-(ahead + sum_y) * inverse);
     if (!finite(mu) || !finite(next)) broken = order + 1;
     sum_x = sum_y = 0;
 #pragma unroll(own <= 16 ? own : 1)
@@ -155,7 +155,7 @@ __global__ void __launch_bounds__(threads) levinson(Problem<T> p) {
   }
 
   // What overflowed in the last step has not shown yet.
-  const T scale = 1 / beta;
+  const T scale = static_cast<T>(1 / beta);
   T strange = 0, nothing = 0;
   for (int e = 0; e < own; ++e) {
     const index_t j = first + e * width;
@@ -173,7 +173,7 @@ __global__ void __launch_bounds__(threads) levinson(Problem<T> p) {
   if (speaks) {
     double* const report = p.report + shift * p.ld_report;
     report[levinson_negative] = static_cast<double>(negative);
-    report[levinson_least] = static_cast<double>(least);
+    report[levinson_least] = least;
     report[levinson_growth] = static_cast<double>(growth);
     if (p.columns == 1) report[levinson_breakdown] = static_cast<double>(broken);
   }
