@@ -32,10 +32,15 @@ int run(int argc, char** argv) {
       "Exit codes: 0 done, 1 numerical failure, 2 wrong use or unreadable input, 3 environment, 130 Ctrl-C.");
   CLI::App* bench = app.add_subcommand("bench", "same-run comparisons with peers, written as CSV and a plot");
   bench->require_subcommand(1);
+  CLI::App* toeplitz = app.add_subcommand("toeplitz", "symmetric Toeplitz matrices, T(i, j) = t(|i - j|)");
+  toeplitz->require_subcommand(1);
+  toeplitz->footer("");
 
   int code = done;
   for (const Command& command : commands()) {
-    CLI::App* parent = command.group == Command::Group::bench ? bench : &app;
+    CLI::App* parent = command.group == Command::Group::bench      ? bench
+                       : command.group == Command::Group::toeplitz ? toeplitz
+                                                                   : &app;
     CLI::App* sub = parent->add_subcommand(command.name, command.summary);
     sub->footer("");  // not the parent's
     sub->callback([&code, action = command.setup(*sub)] { code = action(); });

@@ -1,0 +1,162 @@
+#include "cli/command.hpp"
+#include "cli/report.hpp"
+#include "cli/sizes.hpp"
+#include "cli/toeplitz_methods.hpp"
+#include "cli/toeplitz_options.hpp"
+#include "cli/trace_report.hpp"
+#include "codelets/fill.hpp"
+#include "codelets/toeplitz_error.hpp"
+#include "tiles/file_formats.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace tesela::cli {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  ToeplitzInput input;
+  double sigma = 0;
+  index_t rhs = 1;
+  std::string method = "levinson", b, out;
+  bool known = false;
+};
+
+/// A stream of its own beside t's.
+template <class T>
+HostMatrix<T> random_columns(index_t n, index_t k, std::uint64_t seed) {
+  HostMatrix<T> columns(n, k);
+  const Generator<T> uniform{Pattern::uniform, T(0), 0, ~seed};
+  for (index_t j = 0; j < k; ++j)
+    for (index_t i = 0; i < n; ++i) columns(i, j) = uniform(i, j);
+  return columns;
+}
+
+void settle(Options& o) {
+  o.input.settle(4096);
+  if (!o.b.empty()) {
+    const Shape shape = probe_matrix(o.b).shape;
+    if (shape.rows != o.input.n)
+      throw ArgumentError(
+          "toeplitz solve", "--b",
+          o.b + " has " + std::to_string(shape.rows) + " rows, the matrix " + std::to_string(o.input.n));
+    o.rhs = shape.cols;
+  }
+  if (!std::isfinite(o.sigma)) throw ArgumentError("toeplitz solve", "--sigma", "is not finite");
+  if (!o.out.empty()) require_writable(o.out);
+  o.common.require_json_creatable();
+}
+
+template <class T>
+ToeplitzSolved solve(const Options& o, const HostMatrix<T>& t, const HostMatrix<T>& b, HostMatrix<T>& x,
+                     Report& report) {
+  const auto& methods = toeplitz_methods<T>();
+  const auto method =
+      std::find_if(methods.begin(), methods.end(), [&](const auto& one) { return one.name == o.method; });
+  Runtime runtime = Runtime(o.common.runtime());
+  const index_t n = t.rows(), k = b.cols();
+  const auto X =
+      TileMatrix<T>::map(runtime, x.data(), n, k, x.ld(), {std::max<index_t>(n, 1), std::max<index_t>(k, 1)});
+  ToeplitzSolved solved;
+  std::vector<double> seconds;
+  const int warm_up = o.common.repeat > 1 || !o.common.trace_dir.empty() ? 1 : 0;
+  for (int run = -warm_up; run < o.common.repeat; ++run) {
+    X.copy_from(b.data(), b.ld());
+    if (run == 0 && !o.common.trace_dir.empty()) runtime.start_trace();
+    runtime.reset_statistics();
+    const Stopwatch watch;
+    Graph g(runtime, {.record = true});
+    if (n > 0 && k > 0) {
+      const Toeplitz<T> A(g, t);
+      solved = method->solve(g, A, static_cast<T>(o.sigma), X);
+    }
+    X.bring_home();
+    if (run >= 0) seconds.push_back(watch.seconds());
+    if (run == o.common.repeat - 1) report.measured(runtime, g, seconds);
+  }
+  return solved;
+}
+
+template <class T>
+int run_solve(Options o) {
+  const Stopwatch whole;
+  settle(o);
+  const index_t n = o.input.n;
+  require_memory("toeplitz solve", "t, B and X",
+                 static_cast<double>(n) * (20 + 9 * static_cast<double>(o.rhs)) * sizeof(T));
+  Report report("toeplitz solve", o.common);
+  report.problem() = o.input.describe(o.common.seed);
+  report.problem().update(
+      {{"rhs", o.rhs}, {"sigma", o.sigma}, {"method", o.method}, {"precision", o.common.precision}});
+  // The shift that the solver sees.
+  const auto sigma = static_cast<double>(static_cast<T>(o.sigma));
+
+  const HostMatrix<T> t = o.input.load<T>(o.common.seed);
+  const HostMatrix<T> truth = o.known ? random_columns<T>(n, o.rhs, o.common.seed) : HostMatrix<T>();
+  HostMatrix<T> b = o.b.empty() ? HostMatrix<T>(n, o.rhs) : read_matrix<T>(o.b), x(n, o.rhs);
+  if (o.known)
+    toeplitz_product(n, t.data(), sigma, o.rhs, truth.data(), b.data());
+  else if (o.b.empty())
+    b = random_columns<T>(n, o.rhs, o.common.seed);
+
+  const ToeplitzSolved solved = solve(o, t, b, x, report);
+  if (!o.common.trace_dir.empty()) finish_trace(o.common.trace_dir);
+
+  if (solved.growth) report.check("growth", *solved.growth);
+  if (solved.negative) report.check("negative_pivots", static_cast<double>(*solved.negative));
+  bool good = solved.failure.empty();
+  if (solved.order > 0) report.check("order", static_cast<double>(solved.order));
+  const double residual = toeplitz_residual(n, t.data(), sigma, o.rhs, x.data(), b.data());
+  report.check("residual", residual);
+  if (o.known) {
+    double error = 0, size = 0;
+    for (index_t e = 0; e < x.size(); ++e) {
+      const auto right = static_cast<double>(truth.data()[e]);
+      const double here = std::abs(static_cast<double>(x.data()[e]) - right);
+      error = here > error || std::isnan(here) ? here : error;
+      size = std::max(size, std::abs(right));
+    }
+    report.check("forward_error", error == 0 ? 0 : error / size);
+  }
+  if (!good) {
+    report.fail(solved.failure);
+  } else if (!(residual <= std::sqrt(static_cast<double>(std::numeric_limits<T>::epsilon())))) {
+    good = false;
+    report.fail(std::isfinite(residual) ? "inaccurate: leading minors are too small for this method" : "not finite");
+  }
+  if (good && !o.out.empty()) write_matrix(o.out, x);
+  report.finish(whole.seconds());
+  return good ? done : numerical_failure;
+}
+
+const Command solve_command(
+    Command::Group::toeplitz, "solve", "(T - sigma I) X = B, without forming T", [](CLI::App& app) {
+      auto o = std::make_shared<Options>();
+      o->input.add_to(app);
+      app.add_option("--sigma", o->sigma, "the shift")->capture_default_str();
+      auto* rhs = app.add_option("--rhs", o->rhs, "right-hand sides, uniform random numbers")
+                      ->check(CLI::PositiveNumber)
+                      ->capture_default_str();
+      std::vector<std::string> names;
+      std::string about;
+      for (const auto& method : toeplitz_methods<double>()) {
+        names.emplace_back(method.name);
+        about += (about.empty() ? "" : "; ") + names.back() + " (" + method.about + ")";
+      }
+      app.add_option("--method", o->method, about)->check(CLI::IsMember(names))->capture_default_str();
+      auto* known = app.add_flag("--known", o->known, "make B from a known X, and report the forward error");
+      app.add_option("--b", o->b, "read the right-hand sides from FILE, a column each")->excludes(rhs)->excludes(known);
+      app.add_option("--out", o->out, "write X to FILE (.mtx or .npy)");
+      o->common.add_to(app);
+      app.footer(
+          "Where a method breaks down the status and the checks say at which order, and X is not written.\n"
+          "Examples:\n"
+          "  tesela toeplitz solve --n 65536 --kind spd --known --json -\n"
+          "  tesela toeplitz solve --t t.npy --b b.npy --sigma 0.5 --method gohberg-semencul --out x.npy");
+      return std::function<int()>(
+          [o] { return o->common.precision == "s" ? run_solve<float>(*o) : run_solve<double>(*o); });
+    });
+
+}  // namespace
+}  // namespace tesela::cli

@@ -1,0 +1,61 @@
+#pragma once
+
+#include "runtime/codelet.hpp"
+
+namespace tesela {
+
+/// What a run of Levinson's recursion says about one shift, in doubles: the rows of its report tile.
+enum LevinsonReport : std::uint8_t {
+  levinson_negative,   ///< negative pivots, which is how many eigenvalues T - sigma I has below 0
+  levinson_breakdown,  ///< the order, from 1 on, whose leading minor vanished or was not finite; 0 if none did
+  levinson_least,      ///< the least magnitude of a pivot
+  levinson_growth,     ///< the largest magnitude of a reflection coefficient alpha: 1 where a minor vanishes next
+  levinson_report_rows,
+};
+
+/// Levinson's recursion for (T - sigma I) X = B, T(i, j) = t(|i - j|) symmetric: whole solves in one task, one after
+/// the other for each of s shifts with its k right-hand sides. t is n x 1, shifts is s x 1, b and x are n x (s k) with
+/// the k columns of a shift beside each other, report is levinson_report_rows x s.
+///
+/// Without pivoting: pivots are those of L D L^T, beta(1) = t(0) - sigma, beta(i + 1) = (1 - alpha(i)^2) beta(i), and a
+/// shift at which one vanishes breaks down; its columns of x are then set to zero. It takes 4 n^2 flops a shift for k =
+/// 1 (2 n^2 for the recursion of y and 2 n^2 for each column). Backward stable in general only for positive definite
+/// matrices (Cybenko 1980): otherwise measure the residual. work is levinson_work_rows(n) x (s k). n is
+/// at most levinson_most, and 2^16 on GPUs without thread block clusters (before compute capability 9).
+///
+/// Source: N. Levinson 1947; G. Golub, C. Van Loan, Matrix Computations, 4.7.
+template <class T>
+struct Levinson {
+  static constexpr auto name = "levinson";
+  static constexpr std::uint32_t color = 0xc44e52;
+  struct Args {};
+  static double flops(const Args&, Shape t, Shape shifts, Shape x, Shape, Shape) {
+    const auto n = static_cast<double>(t.rows);
+    return 2 * n * n * static_cast<double>(shifts.rows + x.cols);
+  }
+  static void cpu(const Args& args, In<T> t, In<T> shifts, InOut<T> x, Out<double> report, Scratch<T> work) noexcept;
+  static void cuda(CudaContext& context, const Args& args, In<T> t, In<T> shifts, InOut<T> x, Out<double> report,
+                   Scratch<T> work) noexcept;
+};
+
+/// The same recursion without a right-hand side (Durbin): column j of inverse, n x s, becomes the first column of
+/// (T - shifts(j) I)^-1, or zeros at a breakdown. work is levinson_work_rows(n) x s.
+template <class T>
+struct Durbin {
+  static constexpr auto name = "durbin";
+  static constexpr std::uint32_t color = 0xc44e52;
+  struct Args {};
+  static double flops(const Args&, Shape t, Shape shifts, Shape, Shape, Shape) {
+    const auto n = static_cast<double>(t.rows);
+    return 2 * n * n * static_cast<double>(shifts.rows);
+  }
+  static void cpu(const Args& args, In<T> t, In<T> shifts, Out<T> inverse, Out<double> report,
+                  Scratch<T> work) noexcept;
+  static void cuda(CudaContext& context, const Args& args, In<T> t, In<T> shifts, Out<T> inverse, Out<double> report,
+                   Scratch<T> work) noexcept;
+};
+
+inline constexpr index_t levinson_most = index_t{1} << 20;
+constexpr index_t levinson_work_rows(index_t n) { return 2 * n + 1; }
+
+}  // namespace tesela

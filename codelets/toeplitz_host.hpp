@@ -1,0 +1,35 @@
+#pragma once
+
+#include "codelets/blas.hpp"
+#include "codelets/fft.hpp"
+
+// The core as toeplitz_steps.hpp wants it. Internal to codelets/.
+
+namespace tesela::toeplitz {
+
+struct Host {
+  template <class F>
+  void each(index_t rows, index_t columns, const F& f) const {
+    for (index_t j = 0; j < columns; ++j)
+      for (index_t i = 0; i < rows; ++i) f(i, j);
+  }
+  template <class T>
+  void real_to_complex(index_t n, index_t count, T* data, index_t ld) const {
+    fft::real_to_complex(n, count, data, ld, reinterpret_cast<std::complex<T>*>(data), ld / 2);
+  }
+  template <class T>
+  void complex_to_real(index_t n, index_t count, T* data, index_t ld) const {
+    fft::complex_to_real(n, count, reinterpret_cast<std::complex<T>*>(data), ld / 2, data, ld);
+  }
+  template <class T>
+  void norms(index_t n, index_t count, const T* data, index_t ld, double* to) const {
+    for (index_t j = 0; j < count; ++j) to[j] = static_cast<double>(blas::nrm2(n, data + j * ld));
+  }
+  bool none_better(index_t count, const double* a, const double* b) const {
+    for (index_t j = 0; j < count; ++j)
+      if (a[j] < b[j] / 2) return false;
+    return true;
+  }
+};
+
+}  // namespace tesela::toeplitz

@@ -1,0 +1,127 @@
+#include "tests/machine.hpp"
+#include "tests/process.hpp"
+#include "tests/toeplitz.hpp"
+#include "tiles/file_formats.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <nlohmann/json.hpp>
+
+using namespace tesela;
+using namespace tesela::test;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+Words operator+(Words a, const Words& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+nlohmann::json solve(const Words& options, int code = 0) {
+  const Outcome run = run_tesela(Words{"toeplitz", "solve", "--json", "-"} + options);
+  CAPTURE(options, run.out, run.err);
+  REQUIRE(run.code == code);
+  return nlohmann::json::parse(run.out);
+}
+
+double check(const nlohmann::json& report, const char* name) { return report["checks"][name].get<double>(); }
+
+const Words methods{"levinson", "gohberg-semencul"};
+
+}  // namespace
+
+TEST_CASE("toeplitz solve: definite matrices of any size to rounding") {
+  for (const std::string& method : methods)
+    for (const std::string kind : {"spd", "kms:0.5", "kms:-0.9"})
+      for (const std::string n : {"0", "1", "2", "3", "64", "501", "1000"}) {
+        CAPTURE(method, kind, n);
+        const auto report =
+            solve({"--method", method, "--kind", kind, "--n", n, "--known", "--rhs", "3", "--seed", "5"});
+        CHECK(report["status"] == "ok");
+        CHECK(report["problem"]["method"] == method);
+        CHECK(check(report, "residual") <= 2e-15);
+        CHECK(check(report, "forward_error") <= 1e-13);
+        if (n != "0") CHECK(check(report, "negative_pivots") == 0);
+        if (n != "501") continue;
+        const auto single = solve({"--method", method, "--kind", kind, "--n", n, "--known", "--precision", "s"});
+        CHECK(check(single, "residual") <= 1e-6);
+        CHECK(check(single, "residual") > 1e-10);  // it was in single precision
+      }
+}
+
+TEST_CASE("toeplitz solve: indefinite shifts, refined to rounding, and their inertia") {
+  const auto t = toeplitz_column<double>({ToeplitzKind::random, 0, 5}, 501);
+  double below = 0;
+  for (const double value : dense_eigenvalues(t)) below += value < 0.3 ? 1 : 0;
+  for (const std::string& method : methods) {
+    const auto report = solve({"--method", method, "--n", "501", "--seed", "5", "--sigma", "0.3", "--known"});
+    CAPTURE(method, report.dump());
+    CHECK(check(report, "negative_pivots") == below);
+    CHECK(check(report, "residual") <= (method == "levinson" ? 1e-9 : 7e-15));
+  }
+}
+
+TEST_CASE("toeplitz solve: a vanishing leading minor ends it, with its order") {
+  TemporaryFolder folder;
+  for (const std::string& method : methods)
+    for (const std::string sigma : {"2", "1"}) {
+      const auto report = solve(
+          {"--method", method, "--kind", "second-difference", "--n", "40", "--sigma", sigma, "--out", folder / "x.npy"},
+          1);
+      CHECK(check(report, "order") == (sigma == std::string("2") ? 1 : 2));
+      CHECK_THAT(report["status"].get<std::string>(), ContainsSubstring("breakdown"));
+      CHECK(std::isfinite(check(report, "residual")));
+      CHECK_FALSE(std::filesystem::exists(folder / "x.npy"));
+    }
+}
+
+TEST_CASE("toeplitz solve: files") {
+  TemporaryFolder folder;
+  const auto t = toeplitz_column<double>({ToeplitzKind::kms, 0.5}, 50);
+  const auto b = random_columns<double>(50, 3, 2);
+  HostMatrix<double> row(1, 50);
+  std::copy_n(t.data(), 50, row.data());
+  write_matrix(folder / "t.npy", t);
+  write_matrix(folder / "row.mtx", row);
+  write_matrix(folder / "b.npy", b);
+  for (const std::string& method : methods)
+    for (const std::string name : {"t.npy", "row.mtx"}) {
+      const auto report = solve({"--t", folder / name, "--b", folder / "b.npy", "--sigma", "-0.5", "--method", method,
+                                 "--out", folder / "x.npy"});
+      CHECK(report["problem"]["n"] == 50);
+      CHECK(report["problem"]["rhs"] == 3);
+      CHECK(difference(read_matrix<double>(folder / "x.npy"), dense_solve(t, -0.5, b)) <= 1e-13);
+    }
+  const auto refused = [](const Words& options, const std::string& why) {
+    const Outcome run = run_tesela(Words{"toeplitz", "solve"} + options);
+    CAPTURE(options, run.out, run.err);
+    CHECK(run.code == 2);
+    CHECK_THAT(run.err, ContainsSubstring(why));
+  };
+  refused({"--t", folder / "b.npy"}, "not one row or column");
+  refused({"--t", folder / "t.npy", "--n", "5"}, "excludes");
+  refused({"--n", "7", "--b", folder / "b.npy"}, "rows");
+  refused({"--kind", "odd"}, "is none of");
+  refused({"--kind", "prolate:0.7"}, "prolate:W");
+  refused({"--kind", "kms"}, "kms:R");
+  refused({"--sigma", "nan"}, "finite");
+  refused({"--method", "dense"}, "--method");
+}
+
+TEST_CASE("toeplitz solve: on a GPU", "[gpu]") {
+  require_gpu();
+  for (const std::string& method : methods)
+    for (const std::string n : {"1", "3", "501", "5000"}) {
+      const auto report =
+          solve({"--method", method, "--kind", "spd", "--n", n, "--known", "--ncpu", "0", "--rhs", "2"});
+      CHECK(check(report, "residual") <= 2e-15);
+      CHECK(check(report, "forward_error") <= 1e-13);
+    }
+  for (const std::string& method : methods)
+    CHECK(
+        check(solve({"--method", method, "--kind", "second-difference", "--n", "40", "--sigma", "1", "--ncpu", "0"}, 1),
+              "order") == 2);
+}
