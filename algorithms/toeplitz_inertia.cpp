@@ -1,5 +1,7 @@
 #include "algorithms/toeplitz_inertia.hpp"
 
+#include "algorithms/on_core.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -28,8 +30,8 @@ SineToeplitz<T>::SineToeplitz(Graph& g, std::span<const T> t)
     const auto home = column(0, 0).write();
     std::copy(t.begin(), t.end(), home.data);
   }
-  g.insert<ToeplitzToCauchy<T>>({}, column(0, 0), blocks_(0, 0));
-  g.insert<CauchyTables<T>>({n_}, tables_(0, 0));
+  insert_on_core<ToeplitzToCauchy<T>>(g, {}, {}, column(0, 0), blocks_(0, 0));
+  insert_on_core<CauchyTables<T>>(g, {}, {n_}, tables_(0, 0));
 }
 
 template <class T>

@@ -1,7 +1,9 @@
 #include "algorithms/toeplitz_spectrum.hpp"
 
 #include "codelets/fill.hpp"
+#include "algorithms/on_core.hpp"
 #include "codelets/lanczos.hpp"
+#include "codelets/toeplitz_dense.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -73,17 +75,19 @@ struct Finished {
 template <class T>
 class Solver {
  public:
-  Solver(Runtime& runtime, std::span<const T> t, const SpectrumOptions& options)
-      : runtime_(runtime), graph_(runtime), options_(complete(runtime, t, options)), A_(graph_, t), starts_(start()) {}
+  Solver(Graph& g, std::span<const T> t, const SpectrumOptions& options)
+      : runtime_(g.runtime()), graph_(g), t_(t), options_(complete(runtime_, t, options)), A_(g, t), starts_(start()) {}
 
   Spectrum<T> run() {
-    slice();
-    while (!waiting_.empty() || !prepared_.empty() || in_flight_ > 0 || !finished_.empty()) {
-      for (auto& group : groups_) round(group);
-      harvest(waiting_.empty() && prepared_.empty() && in_flight_ == 0 ? 0 : groups_.size());
-    }
+    const std::vector<SpectrumInterval> intervals = slice();
+    if (options_.vectors && !result_.clusters.empty())
+      dense();
+    else
+      search();
     graph_.wait();
     sort();
+    if (options_.vectors && !result_.dense) orthogonalize(intervals);
+    trim();
     return std::move(result_);
   }
 
@@ -98,6 +102,10 @@ class Solver {
     if (n < 1) refuse("t", "a matrix of order 0 has no eigenvalues");
     if (o.dk < 1 || o.per_interval < 0 || o.max_attempts < 1 || o.window < 0 || o.group < 0 || !(o.krylov_factor > 0))
       refuse("options", "dk, max_attempts and krylov_factor are positive, the others are not negative");
+    if (o.smallest < 0 || o.largest < 0 || (o.smallest > 0 && o.largest > 0))
+      refuse("smallest, largest", "one of them at most, and not negative");
+    if ((o.smallest > 0 || o.largest > 0) && (std::isfinite(o.low) || std::isfinite(o.high)))
+      refuse("range", "not with smallest or largest");
     if (!(o.low < o.high)) refuse("range", "[" + std::to_string(o.low) + ", " + std::to_string(o.high) + ")");
     const bool gpu = runtime.gpus() > 0;
     if (o.per_interval == 0) o.per_interval = gpu ? 64 : 40;
@@ -138,35 +146,97 @@ class Solver {
     return starts;
   }
 
-  void slice() {
-    double low = options_.low, high = options_.high;
-    for (const SpectrumInterval& i : toeplitz_slice<T>(graph_, A_, options_.per_interval, low, high, &result_.counts)) {
+  std::vector<SpectrumInterval> slice() {
+    auto [low, high] = range();
+    std::vector<SpectrumInterval> intervals =
+        toeplitz_slice<T>(graph_, A_, options_.per_interval, low, high, &result_.counts);
+    for (const SpectrumInterval& i : intervals) {
       result_.expected += i.total();
       result_.intervals += 1;
       add(i);
     }
+    base_ = intervals.empty() ? 0 : intervals.front().below[0] + intervals.front().below[1];
+    if (options_.vectors) result_.vectors.resize(static_cast<std::size_t>(A_.n() * result_.expected));
+    return intervals;
+  }
+
+  /// Where to look: with only so many from an end wanted, a little beyond the last of them.
+  std::pair<double, double> range() {
+    double low = options_.low, high = options_.high;
+    const index_t wanted = options_.smallest > 0 ? options_.smallest : options_.largest;
+    if (wanted == 0 || wanted >= A_.n()) return {low, high};
+    const bool from_below = options_.smallest > 0;
+    const double reach = A_.norm() * (1 + 1e-6) + 4 * toeplitz_resolution(A_);
+    double out = A_.mean() + (from_below ? -reach : reach), in = A_.mean() + (from_below ? reach : -reach);
+    const auto inside = [&](const Inertia& i) { return from_below ? i.total() : A_.n() - i.total(); };
+    for (int rounds = 0; rounds < 60; ++rounds) {  // `out` has too few beyond it, `in` enough
+      constexpr int points = 15;
+      std::array<double, points> shifts{};
+      for (int k = 0; k < points; ++k) shifts[static_cast<std::size_t>(k)] = out + (in - out) * (k + 1) / (points + 1);
+      index_t most = A_.n();
+      double next_out = out, next_in = in;
+      for (const Inertia& i : toeplitz_count<T>(graph_, A_, shifts)) {
+        if (inside(i) < wanted) {
+          next_out = i.shift;
+        } else {
+          next_in = i.shift;
+          most = inside(i);
+          break;
+        }
+      }
+      result_.counts += points;
+      out = next_out, in = next_in;
+      if (most <= wanted + options_.per_interval / 4 || std::abs(in - out) < 8 * toeplitz_resolution(A_)) break;
+    }
+    return from_below ? std::pair{low, in} : std::pair{in, high};
+  }
+
+  void search() {
     const auto jobs = static_cast<index_t>(waiting_.size());
     const index_t window = std::min(options_.window, std::max<index_t>(1, jobs));
     for (index_t first = 0; first < window; first += options_.group) {
       Group& group = groups_.emplace_back();
-      for (index_t s = first; s < std::min(window, first + options_.group); ++s)
-        group.push_back(Slot<T>{{},
-                                0,
-                                false,
-                                {},
-                                {},
-                                Single<T>(runtime_, lanczos_slot(A_.n(), capacity()), "slot"),
+      for (index_t s = first; s < std::min(window, first + options_.group); ++s) {
+        group.push_back(Slot<T>{{}, 0, false, {}, {}, Single<T>(runtime_, lanczos_slot(A_.n(), capacity()), "slot"),
                                 Single<double>(runtime_, lanczos_history(capacity()), "history")});
+        (*group.back().history).write().data[0] = 0;
+      }
     }
-    for (auto& group : groups_)
-      for (auto& slot : group) (*slot.history).write().data[0] = 0;
+    while (!waiting_.empty() || !prepared_.empty() || in_flight_ > 0 || !finished_.empty()) {
+      for (auto& group : groups_) round(group);
+      harvest(waiting_.empty() && prepared_.empty() && in_flight_ == 0 ? 0 : groups_.size());
+    }
+    store(0);
+  }
+
+  /// Everything from the blocks as dense matrices.
+  void dense() {
+    result_.dense = true;
+    result_.values.clear(), result_.residuals.clear(), result_.symmetry.clear(), waiting_.clear();
+    Single<T> column(runtime_, {A_.n(), 1}, "t"), vectors(runtime_, {A_.n(), A_.n()}, "vectors");
+    Single<double> values(runtime_, {A_.n(), 3}, "values");
+    {
+      const auto home = (*column).write();
+      std::copy(t_.begin(), t_.end(), home.data);
+    }
+    insert_on_core<ToeplitzDense<T>>(graph_, {}, {}, *column, *vectors, *values);
+    const auto pairs = (*values).read();
+    const auto all = (*vectors).read();
+    for (index_t j = base_; j < base_ + result_.expected; ++j) {
+      keep(pairs(j, 0), pairs(j, 1), pairs(j, 2) > 0 ? 0 : 1);
+      std::copy_n(&all(0, j), A_.n(), &result_.vectors[static_cast<std::size_t>(A_.n() * (j - base_))]);
+      places_.push_back(j - base_);
+    }
   }
 
   void add(const SpectrumInterval& i) {
     if (i.cluster) {
       result_.clusters.push_back(i);
       for (std::size_t part = 0; part < 2; ++part)
-        for (index_t k = 0; k < i.count[part]; ++k) keep((i.low + i.high) / 2, i.high - i.low, part);
+        for (index_t k = 0; k < i.count[part]; ++k) {
+          keep((i.low + i.high) / 2, i.high - i.low, part);
+          places_.push_back(-1);
+        }
       return;
     }
     waiting_.push_back({i, 0, shift_of(i, 0)});
@@ -327,7 +397,9 @@ class Solver {
     bool done = slot.older && complete(*slot.job, *slot.older);
     if (!done && at_limit) done = complete(*slot.job, *slot.verdict);
     if (!done && !at_limit) return;
-    if (done)
+    if (!done && slot.job->attempt + 1 >= options_.max_attempts && !options_.divide)
+      take_what_there_is(slot);
+    else if (done)
       finish(slot);
     else
       retry(*slot.job);
@@ -345,6 +417,17 @@ class Solver {
     } else {
       result_.shortages.push_back({job.interval.low, job.interval.high, 0, job.interval.total()});
     }
+  }
+
+  void take_what_there_is(Slot<T>& slot) {
+    SpectrumInterval& i = slot.job->interval;
+    const index_t expected = i.total();
+    {
+      const auto found = (**slot.verdict).read();
+      for (index_t part = 0; part < 2; ++part) i.count[static_cast<std::size_t>(part)] = found(part, 0);
+    }
+    result_.shortages.push_back({i.low, i.high, i.total(), expected});
+    if (i.total() > 0) finish(slot);
   }
 
   void divide(SpectrumInterval i) {
@@ -372,7 +455,7 @@ class Solver {
     const index_t most = std::max(job.interval.count[0], job.interval.count[1]);
     Single<T> z(runtime_, {slot.steps, 2 * most}, "z");
     Finished<T> f{job, Single<T>(runtime_, {A_.n(), most}, "x"), Single<double>(runtime_, {4, most}, "pairs")};
-    graph_.insert<RitzSelect<T>>({goal(job)}, *slot.history, *z);
+    insert_on_core<RitzSelect<T>>(graph_, urgent, {goal(job)}, *slot.history, *z);
     graph_.insert<RitzPairs<T>>(on_gpu, {}, A_.blocks(), A_.tables(), *slot.basis, *z, *f.x, *f.pairs, work());
     finished_.push_back(std::move(f));
   }
@@ -381,18 +464,58 @@ class Solver {
   void harvest(std::size_t rest) {
     for (; finished_.size() > rest; finished_.pop_front()) {
       const Finished<T>& f = finished_.front();
-      const auto pairs = (*f.pairs).read();
-      for (index_t part = 0; part < 2; ++part)
-        for (index_t j = 0; j < f.job.interval.count[static_cast<std::size_t>(part)]; ++j)
-          keep(pairs(2 * part, j), pairs(2 * part + 1, j), static_cast<std::size_t>(part));
+      const SpectrumInterval& i = f.job.interval;
+      std::vector<std::pair<double, index_t>> order;  // part * columns + column
+      const index_t columns = (*f.x).cols();
+      {
+        const auto pairs = (*f.pairs).read();
+        for (index_t part = 0; part < 2; ++part)
+          for (index_t j = 0; j < i.count[static_cast<std::size_t>(part)]; ++j) {
+            keep(pairs(2 * part, j), pairs(2 * part + 1, j), static_cast<std::size_t>(part));
+            order.emplace_back(pairs(2 * part, j), part * columns + j);
+          }
+      }
+      if (!options_.vectors) continue;
+      std::vector<index_t> rank(order.size());
+      std::iota(rank.begin(), rank.end(), index_t{0});
+      std::sort(rank.begin(), rank.end(), [&](index_t a, index_t b) {
+        return order[static_cast<std::size_t>(a)] < order[static_cast<std::size_t>(b)];
+      });
+      Single<index_t> places(runtime_, {columns, 2}, "places");
+      Placed placed{i.below[0] + i.below[1] - base_, Single<T>(runtime_, {A_.n(), i.total()}, "vectors")};
+      std::vector<index_t> place(order.size());
+      for (std::size_t r = 0; r < rank.size(); ++r) place[static_cast<std::size_t>(rank[r])] = static_cast<index_t>(r);
+      {
+        const auto at = (*places).write();
+        std::fill_n(at.data, 2 * columns, index_t{-1});
+        for (std::size_t k = 0; k < order.size(); ++k) {
+          at(order[k].second % columns, order[k].second / columns) = place[k];
+          places_.push_back(placed.first + place[k]);
+        }
+      }
+      insert_on_core<FromSineBasis<T>>(graph_, {}, {}, *f.x, *places, *placed.vectors);
+      placed_.push_back(std::move(placed));
+    }
+    store(2 * static_cast<std::size_t>(options_.window));
+  }
+
+  /// Copies vectors to the result, but for the `rest` that were asked for last.
+  void store(std::size_t rest) {
+    for (; placed_.size() > rest; placed_.pop_front()) {
+      const auto v = (*placed_.front().vectors).read();
+      for (index_t j = 0; j < v.cols; ++j)
+        std::copy_n(&v(0, j), A_.n(), &result_.vectors[static_cast<std::size_t>(A_.n() * (placed_.front().first + j))]);
     }
   }
 
+  /// Ascending values; vectors stand where the inertia put them, without gaps unless some are missing.
   void sort() {
     std::vector<std::size_t> order(result_.values.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::sort(order.begin(), order.end(),
-              [&](std::size_t a, std::size_t b) { return result_.values[a] < result_.values[b]; });
+    const bool placed = options_.vectors;
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return placed ? places_[a] < places_[b] : result_.values[a] < result_.values[b];
+    });
     const auto sorted = [&](auto& v) {
       auto w = v;
       for (std::size_t i = 0; i < order.size(); ++i) w[i] = v[order[i]];
@@ -401,10 +524,68 @@ class Solver {
     sorted(result_.values);
     sorted(result_.residuals);
     sorted(result_.symmetry);
+    if (!placed) return;
+    sorted(places_);
+    const index_t n = A_.n();
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      if (places_[i] == static_cast<index_t>(i)) continue;
+      std::copy_n(&result_.vectors[static_cast<std::size_t>(n * places_[i])], n,
+                  &result_.vectors[i * static_cast<std::size_t>(n)]);
+    }
+    result_.vectors.resize(places_.size() * static_cast<std::size_t>(n));
   }
 
+  /// Vectors of one interval are orthogonal as their basis was; those on both sides of a boundary overlap by about
+  /// their residuals over their distance, which is taken away where it is more than rounding.
+  void orthogonalize(const std::vector<SpectrumInterval>& intervals) {
+    const auto n = static_cast<std::size_t>(A_.n());
+    std::size_t next = 0;
+    for (const SpectrumInterval& i : intervals) {
+      while (next < result_.values.size() && result_.values[next] < i.low) ++next;
+      for (std::size_t above = next; above < result_.values.size() && result_.values[above] < i.high; ++above) {
+        bool near = false;
+        T* const v = &result_.vectors[above * n];
+        for (std::size_t below = next; below-- > 0;) {
+          const double gap = result_.values[above] - result_.values[below],
+                       residual = std::max(result_.residuals[above], result_.residuals[below]);
+          if (gap > 1e11 * residual) break;
+          if (result_.symmetry[above] != result_.symmetry[below]) continue;
+          const T* const u = &result_.vectors[below * n];
+          const T overlap = std::inner_product(u, u + n, v, T(0));
+          for (std::size_t k = 0; k < n; ++k) v[k] -= overlap * u[k];
+          near = true;
+        }
+        if (!near) break;
+        const T norm = std::sqrt(std::inner_product(v, v + n, v, T(0)));
+        for (std::size_t k = 0; k < n; ++k) v[k] /= norm;
+      }
+    }
+  }
+
+  /// Drops what was found beyond the `smallest` or `largest` wanted.
+  void trim() {
+    const auto wanted = static_cast<std::size_t>(options_.smallest > 0 ? options_.smallest : options_.largest);
+    if (wanted == 0 || result_.values.size() <= wanted) return;
+    const std::size_t more = result_.values.size() - wanted, n = static_cast<std::size_t>(A_.n());
+    const auto cut = [&](auto& v, std::size_t each) {
+      const auto from = static_cast<std::ptrdiff_t>(options_.smallest > 0 ? wanted * each : 0);
+      v.erase(v.begin() + from, v.begin() + from + static_cast<std::ptrdiff_t>(more * each));
+    };
+    cut(result_.values, 1);
+    cut(result_.residuals, 1);
+    cut(result_.symmetry, 1);
+    if (options_.vectors) cut(result_.vectors, n);
+    result_.expected = static_cast<index_t>(wanted);
+  }
+
+  struct Placed {
+    index_t first;  // column of the result
+    Single<T> vectors;
+  };
+
   Runtime& runtime_;
-  Graph graph_;
+  Graph& graph_;
+  std::span<const T> t_;
   SpectrumOptions options_;
   SineToeplitz<T> A_;
   Single<T> starts_;
@@ -413,18 +594,20 @@ class Solver {
   std::deque<Inverses<T>> prepared_;
   std::deque<std::size_t> next_prepared_;
   std::deque<Finished<T>> finished_;
-  index_t in_flight_ = 0, shifts_ = 0;
+  std::deque<Placed> placed_;
+  std::vector<index_t> places_;  // of the values found, among the vectors
+  index_t in_flight_ = 0, shifts_ = 0, base_ = 0;
   Spectrum<T> result_;
 };
 
 }  // namespace
 
 template <class T>
-Spectrum<T> toeplitz_spectrum(Runtime& runtime, std::span<const T> t, const SpectrumOptions& options) {
-  return Solver<T>(runtime, t, options).run();
+Spectrum<T> toeplitz_spectrum(Graph& g, std::span<const T> t, const SpectrumOptions& options) {
+  return Solver<T>(g, t, options).run();
 }
 
-template Spectrum<float> toeplitz_spectrum(Runtime&, std::span<const float>, const SpectrumOptions&);
-template Spectrum<double> toeplitz_spectrum(Runtime&, std::span<const double>, const SpectrumOptions&);
+template Spectrum<float> toeplitz_spectrum(Graph&, std::span<const float>, const SpectrumOptions&);
+template Spectrum<double> toeplitz_spectrum(Graph&, std::span<const double>, const SpectrumOptions&);
 
 }  // namespace tesela

@@ -24,6 +24,10 @@ void dgels_(const char*, const int*, const int*, const int*, double*, const int*
             const int*, int*, std::size_t);
 void sgtsv_(const int*, const int*, float*, float*, float*, float*, const int*, int*);
 void dgtsv_(const int*, const int*, double*, double*, double*, double*, const int*, int*);
+void ssyevd_(const char*, const char*, const int*, float*, const int*, float*, float*, const int*, int*, const int*, int*,
+             std::size_t, std::size_t);
+void dsyevd_(const char*, const char*, const int*, double*, const int*, double*, double*, const int*, int*, const int*,
+             int*, std::size_t, std::size_t);
 void dstemr_(const char*, const char*, const int*, double*, double*, const double*, const double*, const int*,
              const int*, int*, double*, double*, const int*, const int*, int*, int*, double*, const int*, int*,
              const int*, int*, std::size_t, std::size_t);
@@ -148,6 +152,29 @@ int stemr(index_t n, double* d, double* e, double* z, index_t ldz) {
 }
 
 template <class T>
+int syevd(index_t n, T* a, index_t lda, T* w, bool vectors) {
+  if (n == 0) return 0;
+  const int size = narrow("syevd", n), ld = narrow("syevd", lda);
+  const auto call = [&](T* work, int lwork, int* iwork, int liwork) {
+    int info = 0;
+    const char* const job = vectors ? "V" : "N";
+    if constexpr (std::is_same_v<T, float>)
+      ssyevd_(job, "U", &size, a, &ld, w, work, &lwork, iwork, &liwork, &info, 1, 1);
+    else
+      dsyevd_(job, "U", &size, a, &ld, w, work, &lwork, iwork, &liwork, &info, 1, 1);
+    return info;
+  };
+  T work_size = 0;
+  int iwork_size = 0;
+  if (const int info = call(&work_size, -1, &iwork_size, -1); info != 0) return info;
+  // In single precision the size may have been rounded down.
+  const auto works = static_cast<int>(std::min(2147483647.0, 1.0001 * static_cast<double>(work_size) + 64));
+  std::vector<T> work(static_cast<std::size_t>(works));
+  std::vector<int> iwork(static_cast<std::size_t>(iwork_size));
+  return call(work.data(), works, iwork.data(), iwork_size);
+}
+
+template <class T>
 double trcon(index_t n, const T* r, index_t ldr) {
   if (n == 0) return 1;
   const int size = narrow("trcon", n), ld = narrow("trcon", ldr);
@@ -224,6 +251,7 @@ template std::vector<float> gesvd(index_t, index_t, float*, index_t);
 template std::vector<double> gesvd(index_t, index_t, double*, index_t);
 template int gels(index_t, index_t, index_t, float*, index_t, float*, index_t);
 template int gtsv(index_t, index_t, float*, float*, float*, float*, index_t);
+template int syevd(index_t, float*, index_t, float*, bool);
 template double trcon(index_t, const float*, index_t);
 template void geqp3(index_t, index_t, float*, index_t, std::vector<index_t>&, float*);
 template void tzrzf(index_t, index_t, float*, index_t, float*);
@@ -231,6 +259,7 @@ template void ormrz(index_t, index_t, index_t, const float*, index_t, const floa
 template void laic1(bool, std::vector<float>&, float&, const float*, float);
 template int gels(index_t, index_t, index_t, double*, index_t, double*, index_t);
 template int gtsv(index_t, index_t, double*, double*, double*, double*, index_t);
+template int syevd(index_t, double*, index_t, double*, bool);
 template double trcon(index_t, const double*, index_t);
 template void geqp3(index_t, index_t, double*, index_t, std::vector<index_t>&, double*);
 template void tzrzf(index_t, index_t, double*, index_t, double*);
