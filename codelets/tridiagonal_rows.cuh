@@ -139,6 +139,7 @@ struct Own {
 template <class T, int Each, int Width, Pass Kind>
 __global__ void __launch_bounds__(256) rows_kernel(DeviceRows<T> in, Deal deal, Level<T> level, DeviceEnds<T> outer,
                                                    bool periodic, int* info, const T* unless) {
+  let_next_start();
   if (unless != nullptr && *unless != T(0)) return;
   extern __shared__ __align__(16) unsigned char memory[];
   __shared__ std::uint64_t barrier;
@@ -185,6 +186,7 @@ __global__ void __launch_bounds__(256) rows_kernel(DeviceRows<T> in, Deal deal, 
   const bool of_part = active && part < deal.parts, leader = of_part && (t & ((1 << deal.joins) - 1)) == 0;
   Ends<T> ends{};
   if constexpr (Kind == Pass::substitute) {
+    wait_for_previous();  // the rows themselves were there before it
     if (of_part) ends = ends_of(level, part, deal.parts, system + mine, outer);
   }
   copy.wait_loads();
@@ -263,17 +265,12 @@ Deal deal_rows(const DeviceRows<T>& in) {
 template <class T, Pass Kind, int Width>
 int launch_rows_of(cudaStream_t stream, const DeviceRows<T>& in, Deal deal, Level<T> level, DeviceEnds<T> outer,
                    bool periodic, int* info, const T* unless) {
-  const auto kernel = rows_kernel<T, each_row, Width, Kind>;
   const std::size_t shared =
       4 * sizeof(T) * static_cast<std::size_t>(PlaceOf<T, each_row, Width>::numbers(deal.levels, deal.groups));
-  const int status =
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared));
-  if (status != cudaSuccess) return status;
   deal.reversed = Kind == Pass::substitute;
-  const auto blocks = static_cast<unsigned>(deal.chunks * ceil_div(in.systems, index_t{1} << deal.groups));
-  kernel<<<blocks, static_cast<unsigned>(deal.threads), shared, stream>>>(in, deal, level, outer, periodic, info,
-                                                                          unless);
-  return cudaGetLastError();
+  return launch(rows_kernel<T, each_row, Width, Kind>, deal.chunks * ceil_div(in.systems, index_t{1} << deal.groups),
+                deal.threads, shared, stream, Kind == Pass::substitute && deal.chunks > 1, in, deal, level, outer,
+                periodic, info, unless);
 }
 
 template <class T, Pass Kind>

@@ -21,6 +21,8 @@ template <class T, Top Kind>
 __global__ void __launch_bounds__(most_threads_of_segments)
     segments_kernel(Level<T> below, index_t count, int joins, index_t chunks, Level<T> level, DeviceEnds<T> outer,
                     bool periodic, int* info, index_t n, const T* unless) {
+  let_next_start();
+  wait_for_previous();
   if (unless != nullptr && *unless != T(0)) return;
   extern __shared__ __align__(16) unsigned char memory[];
   __shared__ std::uint64_t barrier;
@@ -74,16 +76,11 @@ __global__ void __launch_bounds__(most_threads_of_segments)
 template <class T, Top Kind>
 int launch_segments(cudaStream_t stream, Level<T> below, index_t count, index_t systems, index_t chunk, Level<T> level,
                     DeviceEnds<T> outer, bool periodic, int* info, index_t n, const T* unless) {
-  const auto kernel = segments_kernel<T, Kind>;
   const int joins = std::max(5, log_of(ceil_div(std::min(chunk, count), index_t{each_segment})));
   const index_t whole = index_t{each_segment} << joins, chunks = ceil_div(count, whole);
-  const std::size_t shared = static_cast<std::size_t>(whole) * sizeof(Segment<T>);
-  const int status =
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared));
-  if (status != cudaSuccess) return status;
-  kernel<<<static_cast<unsigned>(chunks * systems), 1u << joins, shared, stream>>>(below, count, joins, chunks, level,
-                                                                                   outer, periodic, info, n, unless);
-  return cudaGetLastError();
+  return launch(segments_kernel<T, Kind>, chunks * systems, 1 << joins,
+                static_cast<std::size_t>(whole) * sizeof(Segment<T>), stream, true, below, count, joins, chunks, level,
+                outer, periodic, info, n, unless);
 }
 
 }  // namespace tesela::tridiagonal

@@ -17,6 +17,41 @@ inline int log_of(index_t x) {
   return k;
 }
 
+/// A kernel that follows another of ours may start while that one ends, where the device can (sm_90): it says here that
+/// the next may start, and waits before it reads what the one before has written.
+__device__ inline void let_next_start() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+__device__ inline void wait_for_previous() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+/// Launches a kernel that does so, with `shared` bytes of dynamic shared memory. `follows`: after another of ours.
+template <class... Parameters, class... Args>
+int launch(void (*kernel)(Parameters...), index_t blocks, int threads, std::size_t shared, cudaStream_t stream,
+           bool follows, Args... args) {
+  int status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared));
+  int device = 0, major = 0;
+  if (status == cudaSuccess) status = cudaGetDevice(&device);
+  if (status == cudaSuccess) status = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+  if (status != cudaSuccess) return status;
+  cudaLaunchAttribute overlap{};
+  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlap.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(blocks));
+  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.dynamicSmemBytes = shared;
+  config.stream = stream;
+  config.attrs = &overlap;
+  config.numAttrs = follows && major >= 9 ? 1 : 0;
+  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(args)...);
+}
+
 /// What the levels above leave of, or know about, each chunk of each system: element c of system s at data + c + s ld.
 template <class T>
 struct Level {
