@@ -18,6 +18,7 @@ enum class Pass : std::uint8_t { reduce, substitute, solve };
 struct Deal {
   int threads, levels, joins, groups;
   index_t chunk, chunks, parts;  ///< `parts` are left of a system in all
+  bool columns;                  ///< every array's rows follow one another in memory
   bool packed;                   ///< memory is aligned and its strides are, too
   bool reversed;                 ///< last rows first: they may still be in the cache
 };
@@ -242,7 +243,7 @@ inline constexpr int beside = 32 / static_cast<int>(sizeof(T));
 
 template <class T>
 Deal deal_rows(const DeviceRows<T>& in) {
-  const bool columns = in.b_at.row == 1;
+  const bool columns = in.dl_at.row == 1 && in.d_at.row == 1 && in.du_at.row == 1 && in.b_at.row == 1;
   const int most = log_of(threads_of_rows), levels = std::min(log_of(ceil_div(in.rows, index_t{each_row})), most);
   const index_t chunk = index_t{each_row} << levels, chunks = ceil_div(in.rows, chunk);
   const int groups = !columns     ? log_of(levels < most ? beside<T> : beside<T> / 2)
@@ -255,11 +256,12 @@ Deal deal_rows(const DeviceRows<T>& in) {
   const auto packs = [](index_t numbers) { return numbers * index_t{sizeof(T)} % 16 == 0; };
   const auto packed = [&](const T* p, Strides at) {
     return reinterpret_cast<std::uintptr_t>(p) % 16 == 0 &&
-           (columns ? at.row == 1 && packs(at.system) : at.system == 1 && packs(at.row));
+           (columns ? packs(at.system) : at.system == 1 && packs(at.row));
   };
   const bool all_packed = packed(in.dl, in.dl_at) && packed(in.d, in.d_at) && packed(in.du, in.du_at) &&
                           packed(in.b, in.b_at) && (!columns || packs(chunk));
-  return {std::max(32, 1 << (levels + groups)), levels, joins, groups, chunk, chunks, parts, all_packed, false};
+  return {
+      std::max(32, 1 << (levels + groups)), levels, joins, groups, chunk, chunks, parts, columns, all_packed, false};
 }
 
 template <class T, Pass Kind, int Width>
@@ -276,7 +278,7 @@ int launch_rows_of(cudaStream_t stream, const DeviceRows<T>& in, Deal deal, Leve
 template <class T, Pass Kind>
 int launch_rows(cudaStream_t stream, const DeviceRows<T>& in, const Deal& deal, Level<T> level, DeviceEnds<T> outer,
                 bool periodic, int* info, const T* unless) {
-  const auto launch = in.b_at.row == 1                ? launch_rows_of<T, Kind, 1>
+  const auto launch = deal.columns                    ? launch_rows_of<T, Kind, 1>
                       : 1 << deal.groups == beside<T> ? launch_rows_of<T, Kind, beside<T>>
                                                       : launch_rows_of<T, Kind, beside<T> / 2>;
   return launch(stream, in, deal, level, outer, periodic, info, unless);
