@@ -135,7 +135,8 @@ double verify(const TridiagData<T>& data, TridiagSolver<T>& solver) {
   }
   std::vector<T> x(static_cast<std::size_t>(data.what().n * data.what().batch));
   double worst = 0;
-  for (const index_t copy : {index_t{0}, solver.solves() - 1}) {
+  const index_t last = solver.solves() - 1;
+  for (index_t copy = 0; copy <= last; copy += std::max<index_t>(last, 1)) {
     solver.copy_solution(copy, x.data());
     const double residual = data.residual(solver.systems(), x.data());
     if (!(residual <= data.bound()))

@@ -12,14 +12,6 @@ namespace tesela {
 
 class BulkCopy {
  public:
-  __device__ static constexpr bool hardware() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    return true;
-#else
-    return false;
-#endif
-  }
-
   /// `barrier` is in shared memory. All threads of the block call this, and every function, together.
   __device__ explicit BulkCopy(std::uint64_t* barrier)
       : barrier_(static_cast<unsigned>(__cvta_generic_to_shared(barrier))) {
@@ -32,13 +24,25 @@ class BulkCopy {
 #endif
   }
 
+  /// What is copied at once: both addresses of a packed copy are aligned to it, and its count is a multiple of it.
+  template <class T>
+  __device__ static constexpr int pack() {
+    return 16 / static_cast<int>(sizeof(T));
+  }
+
   /// Begins to copy `count` elements into shared memory.
   template <class T>
   __device__ void load(T* to, const T* from, int count) {
     const int packed = packed_part(to, from, count), t = static_cast<int>(threadIdx.x);
+    if (packed > 0) load_packed(to, from, packed);
+    for (int i = packed + t; i < count; i += static_cast<int>(blockDim.x))
+      __pipeline_memcpy_async(to + i, from + i, sizeof(T));
+  }
+  template <class T>
+  __device__ void load_packed(T* to, const T* from, int count) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    if (t == 0 && packed > 0) {
-      const auto bytes = static_cast<unsigned>(packed * static_cast<int>(sizeof(T)));
+    if (threadIdx.x == 0) {
+      const auto bytes = static_cast<unsigned>(count * static_cast<int>(sizeof(T)));
       const auto shared = static_cast<unsigned>(__cvta_generic_to_shared(to));
       asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(barrier_), "r"(bytes) : "memory");
       asm volatile(
@@ -47,12 +51,9 @@ class BulkCopy {
           : "memory");
     }
 #else
-    constexpr int pack = 16 / static_cast<int>(sizeof(T));
-    for (int i = t * pack; i < packed; i += static_cast<int>(blockDim.x) * pack)
+    for (int i = static_cast<int>(threadIdx.x) * pack<T>(); i < count; i += static_cast<int>(blockDim.x) * pack<T>())
       __pipeline_memcpy_async(to + i, from + i, 16);
 #endif
-    for (int i = packed + t; i < count; i += static_cast<int>(blockDim.x))
-      __pipeline_memcpy_async(to + i, from + i, sizeof(T));
   }
 
   /// Waits for all that was loaded.
@@ -82,16 +83,22 @@ class BulkCopy {
   /// Begins to copy `count` elements from shared memory, which must stay as it is.
   template <class T>
   __device__ static void store(T* to, const T* from, int count) {
-    const int t = static_cast<int>(threadIdx.x), packed = hardware() ? packed_part(from, to, count) : 0;
+    const int packed = packed_part(from, to, count);
+    if (packed > 0) store_packed(to, from, packed);
+    for (int i = packed + static_cast<int>(threadIdx.x); i < count; i += static_cast<int>(blockDim.x)) to[i] = from[i];
+  }
+  template <class T>
+  __device__ static void store_packed(T* to, const T* from, int count) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    if (t == 0 && packed > 0) {
-      const auto bytes = static_cast<unsigned>(packed * static_cast<int>(sizeof(T)));
+    if (threadIdx.x == 0) {
+      const auto bytes = static_cast<unsigned>(count * static_cast<int>(sizeof(T)));
       const auto shared = static_cast<unsigned>(__cvta_generic_to_shared(from));
       asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(shared), "r"(bytes)
                    : "memory");
     }
+#else
+    for (int i = static_cast<int>(threadIdx.x); i < count; i += static_cast<int>(blockDim.x)) to[i] = from[i];
 #endif
-    for (int i = packed + t; i < count; i += static_cast<int>(blockDim.x)) to[i] = from[i];
   }
 
   /// Waits until all that was stored has been read from shared memory.
@@ -105,9 +112,8 @@ class BulkCopy {
  private:
   template <class T>
   __device__ static int packed_part(const T* a, const T* b, int count) {
-    constexpr int pack = 16 / static_cast<int>(sizeof(T));
     const auto fits = [](const T* p) { return (reinterpret_cast<std::uintptr_t>(p) & 15) == 0; };
-    return fits(a) && fits(b) ? count / pack * pack : 0;
+    return fits(a) && fits(b) ? count / pack<T>() * pack<T>() : 0;
   }
 
   unsigned barrier_;

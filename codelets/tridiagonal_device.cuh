@@ -63,6 +63,9 @@ __device__ inline void exchange(T& a, T& b) {
 /// In a branch that most warps skip: without it the compiler would compute both ways and choose.
 __device__ inline void keep_branch() { asm volatile(""); }
 
+/// Whether any of the threads at hand asks for it: a branch that a warp takes or skips as one.
+__device__ inline bool any_asks(bool asks) { return __any_sync(__activemask(), asks) != 0; }
+
 /// -a b, without an instruction for the sign.
 template <class T>
 __device__ inline T minus_product(T a, T b) {
@@ -80,14 +83,8 @@ struct Solved {
 /// its row's size.
 template <class T>
 __device__ inline Solved<T> append_row(Segment<T>& s, T dl, T d, T du, T b, unsigned size) {
-  unsigned lack = weight(s.lower) - weight(s.lower.p);
-  const unsigned other = weight(s.upper) - weight(s.upper.p);
-  if (other < lack) {
-    keep_branch();
-    exchange(s.upper, s.lower);
-    lack = other;
-  }
-  if (size - weight(dl) < lack) {
+  const unsigned lower = weight(s.lower) - weight(s.lower.p), upper = weight(s.upper) - weight(s.upper.p);
+  if (size - weight(dl) < min(lower, upper)) {
     const T inv = quick_inverse(dl), q = d * inv, t = du * inv, r = b * inv;
     s.upper = {s.upper.e, s.upper.f, fma(-s.upper.p, q, s.upper.q), minus_product(s.upper.p, t),
                fma(-s.upper.p, r, s.upper.r)};
@@ -95,12 +92,21 @@ __device__ inline Solved<T> append_row(Segment<T>& s, T dl, T d, T du, T b, unsi
                fma(-s.lower.p, r, s.lower.r)};
     return {T(0), t, q, r, true, inv == T(0)};
   }
-  const T inv = quick_inverse(s.lower.p), e = s.lower.e * inv, f = s.lower.f * inv, q = s.lower.q * inv,
-          r = s.lower.r * inv;
-  s.upper = {fma(-s.upper.p, e, s.upper.e), fma(-s.upper.p, f, s.upper.f), fma(-s.upper.p, q, s.upper.q), T(0),
-             fma(-s.upper.p, r, s.upper.r)};
-  s.lower = {minus_product(dl, e), minus_product(dl, f), fma(-dl, q, d), du, fma(-dl, r, b)};
-  return {e, f, q, r, false, inv == T(0)};
+  const auto eliminate = [&](const EndEquation<T> pivot, const EndEquation<T> other) -> Solved<T> {
+    const T inv = quick_inverse(pivot.p), e = pivot.e * inv, f = pivot.f * inv, q = pivot.q * inv, r = pivot.r * inv;
+    s.upper = {fma(-other.p, e, other.e), fma(-other.p, f, other.f), fma(-other.p, q, other.q), T(0),
+               fma(-other.p, r, other.r)};
+    s.lower = {minus_product(dl, e), minus_product(dl, f), fma(-dl, q, d), du, fma(-dl, r, b)};
+    return {e, f, q, r, false, inv == T(0)};
+  };
+  // Each way in a branch of its own, so that nothing is exchanged.
+  if (upper < lower) {
+    keep_branch();
+    const Solved<T> x = eliminate(s.upper, s.lower);
+    keep_branch();
+    return x;
+  }
+  return eliminate(s.lower, s.upper);
 }
 
 /// The segment of two rows.
@@ -124,10 +130,10 @@ __device__ inline T eliminate_quickly(JoinRow<T>* rows) {
 #pragma unroll
   for (int i = 0; i < Last; ++i) {
     const unsigned other = lack<Column>(rows[i]);
-    if (other < least) {
+    if (any_asks(other < least)) {
       keep_branch();
-      exchange(rows[i], rows[Last]);
-      least = other;
+      if (other < least) exchange(rows[i], rows[Last]);
+      least = min(least, other);
     }
   }
   const T inv = quick_inverse(rows[Last].c[Column]);

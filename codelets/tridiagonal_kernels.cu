@@ -15,7 +15,7 @@ __global__ void join_kernel(DeviceTiles<T> tiles, int count, index_t systems, Jo
   const index_t s = blockIdx.x * static_cast<index_t>(blockDim.x) + threadIdx.x;
   if (s >= systems) return;
   Joint<T>* const own = joints + s * ld;
-  Segment<T>& sofar = reinterpret_cast<Slot<T>*>(own)->segment;  // nothing is joined to tile 0
+  Segment<T>& sofar = *reinterpret_cast<Segment<T>*>(own);  // nothing is joined to tile 0
   Segment<T> whole = first == 0 ? tiles.segments[0][s * tiles.next[0]] : sofar;
   for (int i = first == 0 ? 1 : 0; i < count; ++i)
     whole = join_quickly(whole, tiles.segments[i][s * tiles.next[i]], own[first + i]);
@@ -30,7 +30,7 @@ __global__ void fill_kernel(const Joint<T>* joints, index_t ld, index_t tiles, i
   const Joint<T>* const own = joints + s * ld;
   T* const v = values + s * next;
   Ends<T> ends;
-  bool regular = solve_ends(reinterpret_cast<const Slot<T>*>(own)->segment, periodic, ends) != T(0);
+  bool regular = solve_ends(*reinterpret_cast<const Segment<T>*>(own), periodic, ends) != T(0);
   v[0] = ends.a, v[1] = ends.b, v[2 * tiles] = ends.e, v[2 * tiles + 1] = ends.f;
   for (index_t i = tiles - 1; i > 0; --i) {
     const Joint<T> joint = own[i];

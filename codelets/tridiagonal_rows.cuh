@@ -1,7 +1,7 @@
 #pragma once
 
 #include "codelets/bulk_copy.cuh"
-#include "codelets/tridiagonal_tree.cuh"
+#include "codelets/tridiagonal_segments.cuh"
 
 // The kernel that reads the rows. Internal to codelets/.
 
@@ -18,38 +18,65 @@ enum class Pass : std::uint8_t { reduce, substitute, solve };
 struct Deal {
   int threads, levels, joins, groups;
   index_t chunk, chunks, parts;  ///< `parts` are left of a system in all
+  bool columns;                  ///< every array's rows follow one another in memory
+  bool packed;                   ///< memory is aligned and its strides are, too
   bool reversed;                 ///< last rows first: they may still be in the cache
 };
 
-/// Brings `rows` rows of `group` systems to shared memory, a system's `stride` numbers apart, without waiting.
-template <class T>
-__device__ void fetch(BulkCopy& copy, T* to, int stride, const T* from, Strides at, int rows, int group, int groups) {
-  if (at.row == 1) {
-    for (int s = 0; s < group; ++s) copy.load(to + s * stride, from + s * at.system, rows);
-  } else {
-    for (int k = static_cast<int>(threadIdx.x); k < rows << groups; k += static_cast<int>(blockDim.x)) {
-      const int s = k & ((1 << groups) - 1), i = k >> groups;
-      if (s < group) __pipeline_memcpy_async(to + s * stride + i, from + i * at.row + s * at.system, sizeof(T));
+/// Where a block's rows are in its shared memory. Systems in columns (Width 1) come one behind the other; of Width that
+/// lie beside each other, a row of each does, as in memory.
+template <class T, int Each, int Width>
+struct PlaceOf {
+  static constexpr int pack = 16 / static_cast<int>(sizeof(T));
+  static constexpr int line = Each * Width + (Width > 1 ? pack : 0);  // of one thread of each system: other banks
+
+  __host__ __device__ static int numbers(int levels, int groups) {
+    return line << (Width > 1 ? levels : levels + groups);
+  }
+  __device__ static int of_thread(int t, int system, int levels) {
+    return Width > 1 ? t * line + system : (system << levels) * line + t * line;
+  }
+  __device__ static int of_row(int i, int system) { return i / Each * line + i % Each * Width + system; }
+};
+
+/// Brings rows beside each other, Piece systems at once, from `from[k]` to shared memory `all` numbers apart.
+template <class P, int Piece, int Width, class T>
+__device__ void fetch_beside(T* to, int all, const T* const (&from)[4], const Strides (&at)[4], int rows, int group) {
+  constexpr int pieces = Width / Piece;
+  const int t = static_cast<int>(threadIdx.x), s = t % pieces * Piece, step = static_cast<int>(blockDim.x) / pieces;
+  if (s >= group) return;
+  const T* next[4];
+#pragma unroll
+  for (int k = 0; k < 4; ++k) next[k] = from[k] + t / pieces * at[k].row + s * at[k].system;
+#pragma unroll 2
+  for (int i = t / pieces; i < rows; i += step) {
+    T* const place = to + P::of_row(i, s);
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      __pipeline_memcpy_async(place + k * all, next[k], Piece * sizeof(T));
+      next[k] += step * at[k].row;
     }
   }
 }
 
-template <class T>
-__device__ void give_back(T* to, const T* from, int stride, Strides at, int rows, int group, int groups) {
-  BulkCopy::before_stores();
-  if (at.row == 1) {
-    for (int s = 0; s < group; ++s) BulkCopy::store(to + s * at.system, from + s * stride, rows);
-    BulkCopy::wait_stores();
-  } else {
-    for (int k = static_cast<int>(threadIdx.x); k < rows << groups; k += static_cast<int>(blockDim.x)) {
-      const int s = k & ((1 << groups) - 1), i = k >> groups;
-      if (s < group) to[i * at.row + s * at.system] = from[s * stride + i];
-    }
+template <class P, int Piece, int Width, class T>
+__device__ void give_back_beside(T* to, const T* from, Strides at, int rows, int group) {
+  constexpr int pieces = Width / Piece;
+  const int t = static_cast<int>(threadIdx.x), s = t % pieces * Piece, step = static_cast<int>(blockDim.x) / pieces;
+  if (s >= group) return;
+  T* next = to + t / pieces * at.row + s * at.system;
+#pragma unroll 4
+  for (int i = t / pieces; i < rows; i += step, next += step * at.row) {
+    const T* const place = from + P::of_row(i, s);
+    if constexpr (Piece > 1)
+      *reinterpret_cast<uint4*>(next) = *reinterpret_cast<const uint4*>(place);
+    else
+      *next = *place;
   }
 }
 
-/// The `count` rows of one thread in shared memory.
-template <class T>
+/// The `count` rows of one thread in shared memory, Width numbers apart.
+template <class T, int Width>
 struct Own {
   T *dl, *d, *du, *b;
   int count;
@@ -64,22 +91,23 @@ struct Own {
     T l0 = dl[0], c0 = d[0], u0 = du[0], r0 = b[0];
     fit(l0, c0, u0, r0);
     if (count == 1) return one_row(l0, c0, u0, r0);
-    T l = dl[1], c = d[1], u = du[1], r = b[1];
+    T l = dl[Width], c = d[Width], u = du[Width], r = b[Width];
     fit(l, c, u, r);
     Segment<T> s = two_rows(l0, c0, u0, r0, l, c, u, r);
     // The next row is on its way while one is eliminated.
     const auto next = [&](int i) {
-      l = dl[i], c = d[i], u = du[i], r = b[i];
+      l = dl[i * Width], c = d[i * Width], u = du[i * Width], r = b[i * Width];
       return fit(l, c, u, r);
     };
     unsigned weight_of_next = count > 2 ? next(2) : 0;
+#pragma unroll 2
     for (int i = 2; i < count; ++i) {
       const T l1 = l, c1 = c, u1 = u, r1 = r;
       const unsigned weight_of_this = weight_of_next;
       weight_of_next = next(min(i + 1, count - 1));
       const Solved<T> x = append_row(s, l1, c1, u1, r1, weight_of_this);
       if constexpr (Keep) {
-        dl[i] = x.e, d[i] = x.q, du[i] = x.f_or_t, b[i] = x.r;
+        dl[i * Width] = x.e, d[i * Width] = x.q, du[i * Width] = x.f_or_t, b[i * Width] = x.r;
         if (x.next) nexts |= 1u << i;
         if (x.zero) zero = i;
       }
@@ -94,131 +122,166 @@ struct Own {
     unsigned largest = max(weight(x), weight(ends.b));
 #pragma unroll 3
     for (int i = count - 1; i >= 2; --i) {
-      const T e = dl[i], q = d[i], f = du[i], r = b[i];
+      const T e = dl[i * Width], q = d[i * Width], f = du[i * Width], r = b[i * Width];
       T before = fma(-e, ends.a, r);
       before = fma(-f, (nexts >> i & 1) != 0 ? after : ends.b, before);
       before = fma(-q, x, before);
-      b[i] = x;
+      b[i * Width] = x;
       after = x;
       x = before;
       largest = max(largest, weight(x));
     }
-    if (count > 1) b[1] = x;
+    if (count > 1) b[Width] = x;
     b[0] = ends.b;
     return largest < strange_weight<T>;
   }
 };
 
-template <class T, int Each, Pass Kind>
+template <class T, int Each, int Width, Pass Kind>
 __global__ void __launch_bounds__(256) rows_kernel(DeviceRows<T> in, Deal deal, Level<T> level, DeviceEnds<T> outer,
                                                    bool periodic, int* info, const T* unless) {
+  let_next_start();
   if (unless != nullptr && *unless != T(0)) return;
   extern __shared__ __align__(16) unsigned char memory[];
   __shared__ std::uint64_t barrier;
+  __shared__ Segment<T> of_warps[8];
   const unsigned block = deal.reversed ? gridDim.x - 1 - blockIdx.x : blockIdx.x;
   const auto chunks = static_cast<unsigned>(deal.chunks), chunk = block % chunks;
   const index_t first_row = chunk * deal.chunk, system = index_t{block / chunks} << deal.groups;
   const int group = static_cast<int>(min(index_t{1} << deal.groups, in.systems - system));
   const int rows = static_cast<int>(min(deal.chunk, in.rows - first_row));
-  const int per = 1 << deal.levels, stride = per * Each, all = stride << deal.groups;
+  using P = PlaceOf<T, Each, Width>;
+  const int per = 1 << deal.levels, all = P::numbers(deal.levels, deal.groups);
   T* const dl = reinterpret_cast<T*>(memory);
   T *const d = dl + all, *const du = d + all, *const b = du + all;
-  // A reduction needs nothing of the rows once every thread has read them.
-  Slot<T>* const slots = reinterpret_cast<Slot<T>*>(Kind == Pass::reduce ? dl : b + all);
-  const int set = (1 << deal.joins) + 1, sets = group << (deal.levels - deal.joins);
 
   const auto start = [&](Strides at) { return first_row * at.row + system * at.system; };
   T* const out = in.b + start(in.b_at);
+  const bool packed = deal.packed && (Width > 1 ? group == Width : rows % P::pack == 0);
   BulkCopy copy(&barrier);
-  fetch(copy, dl, stride, in.dl + start(in.dl_at), in.dl_at, rows, group, deal.groups);
-  fetch(copy, d, stride, in.d + start(in.d_at), in.d_at, rows, group, deal.groups);
-  fetch(copy, du, stride, in.du + start(in.du_at), in.du_at, rows, group, deal.groups);
-  fetch<T>(copy, b, stride, out, in.b_at, rows, group, deal.groups);
+  const T* const from[4] = {in.dl + start(in.dl_at), in.d + start(in.d_at), in.du + start(in.du_at), out};
+  const Strides strides[4] = {in.dl_at, in.d_at, in.du_at, in.b_at};
+  if constexpr (Width > 1) {
+    if (packed)
+      fetch_beside<P, P::pack, Width>(dl, all, from, strides, rows, group);
+    else
+      fetch_beside<P, 1, Width>(dl, all, from, strides, rows, group);
+  } else {
+    for (int s = 0; s < group; ++s)
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        T* const to = dl + k * all + P::of_thread(0, s, deal.levels);
+        const T* const system_of = from[k] + s * strides[k].system;
+        if (packed)
+          copy.load_packed(to, system_of, rows);
+        else
+          copy.load(to, system_of, rows);
+      }
+  }
 
   const int mine = static_cast<int>(threadIdx.x) >> deal.levels, t = static_cast<int>(threadIdx.x) & (per - 1);
   const bool active = mine < group;
-  const int begin = t * Each, count = active ? max(0, min(Each, rows - begin)) : 0, at = mine * stride + begin;
-  const int mine_of_whole = t & ((1 << deal.joins) - 1);
+  const int begin = t * Each, count = active ? max(0, min(Each, rows - begin)) : 0,
+            at = P::of_thread(t, mine, deal.levels);
   const index_t part = (index_t{chunk} << (deal.levels - deal.joins)) + (t >> deal.joins);
-  const bool leader = active && mine_of_whole == 0 && part < deal.parts;
+  const bool of_part = active && part < deal.parts, leader = of_part && (t & ((1 << deal.joins) - 1)) == 0;
   Ends<T> ends{};
   if constexpr (Kind == Pass::substitute) {
-    if (leader) ends = ends_of(level, part, deal.parts, system + mine, outer);
+    wait_for_previous();  // the rows themselves were there before it
+    if (of_part) ends = ends_of(level, part, deal.parts, system + mine, outer);
   }
   copy.wait_loads();
 
-  const Own<T> own{dl + at, d + at, du + at, b + at, count};
+  const Own<T, Width> own{dl + at, d + at, du + at, b + at, count};
   const index_t row = first_row + begin;
   if (count > 0 && row == 0 && !in.before) own.dl[0] = T(0);
-  if (count > 0 && row + count == in.rows && !in.behind) own.du[count - 1] = T(0);
+  if (count > 0 && row + count == in.rows && !in.behind) own.du[(count - 1) * Width] = T(0);
   // Rows count from 1, and the pivot row in row i's place is of the unknown before it.
   const auto broke = [&](int i) { report(info, row + i + in.n * (system + mine)); };
   unsigned nexts;
   int zero;
   const Segment<T> segment = own.template reduce<Kind != Pass::reduce>(nexts, zero);
-  if constexpr (Kind == Pass::reduce)
-    __syncthreads();
-  else if (zero > 0)
-    broke(zero);
-  Slot<T>* const whole = slots + (static_cast<int>(threadIdx.x) >> deal.joins) * set;
-  if (active) whole[mine_of_whole].segment = segment;
-  __syncthreads();
-  join_up(slots, deal.joins, sets, set, 1);
-
+  Tree<T> tree(deal.joins, of_warps);
+  const Segment<T> whole = tree.join(segment);
   if constexpr (Kind == Pass::reduce) {
-    if (leader) level.data[part + (system + mine) * level.ld] = whole->segment;
+    if (leader) level.data[part + (system + mine) * level.ld] = whole;
   } else {
-    if (leader) {
-      if constexpr (Kind == Pass::solve) {
-        if (solve_ends(whole->segment, periodic, ends) == T(0)) report(info, 1 + in.n * (system + mine));
+    if (zero > 0) broke(zero);
+    if constexpr (Kind == Pass::solve) {
+      if (solve_ends(whole, periodic, ends) == T(0) && leader) report(info, 1 + in.n * (system + mine));
+    }
+    ends = tree.fill(ends);
+    if (active)
+      tree.breakdowns([&](int thread) {
+        const index_t to = row + (thread - static_cast<int>(threadIdx.x)) * Each;
+        report(info, min(to, in.rows - 1) + 1 + in.n * (system + mine));
+      });
+    if (count > 0 && !own.fill(ends, nexts)) broke(1);
+    BulkCopy::before_stores();
+    if constexpr (Width > 1) {
+      if (packed)
+        give_back_beside<P, P::pack, Width>(out, b, in.b_at, rows, group);
+      else
+        give_back_beside<P, 1, Width>(out, b, in.b_at, rows, group);
+    } else {
+      for (int s = 0; s < group; ++s) {
+        const T* const x = b + P::of_thread(0, s, deal.levels);
+        if (packed)
+          BulkCopy::store_packed(out + s * in.b_at.system, x, rows);
+        else
+          BulkCopy::store(out + s * in.b_at.system, x, rows);
       }
-      whole[0].values[0] = ends.a, whole[0].values[1] = ends.b;
-      whole[set - 1].values[0] = ends.e, whole[set - 1].values[1] = ends.f;
+      BulkCopy::wait_stores();
     }
-    __syncthreads();
-    fill_down(slots, deal.joins, sets, set, 1, [&](int s, int slot) {
-      const int parts = deal.levels - deal.joins;
-      const index_t at = first_row + (((s & ((1 << parts) - 1)) << deal.joins) + slot) * Each;
-      report(info, min(at, in.rows - 1) + 1 + in.n * (system + (s >> parts)));
-    });
-    if (count > 0) {
-      const T *const before = whole[mine_of_whole].values, *const behind = whole[mine_of_whole + 1].values;
-      if (!own.fill({before[0], before[1], behind[0], behind[1]}, nexts)) broke(1);
-    }
-    give_back(out, b, stride, in.b_at, rows, group, deal.groups);
   }
 }
 
+/// Systems that lie beside each other are taken together, or most of what comes from memory would be others': as many
+/// as fill the 32 bytes that come at once, or half of them, so that a multiprocessor holds three blocks.
+template <class T>
+inline constexpr int beside = 32 / static_cast<int>(sizeof(T));
+
 template <class T>
 Deal deal_rows(const DeviceRows<T>& in) {
-  // Systems that lie beside each other are read four at a time, or most of what comes from memory would be others'.
-  const int beside = in.b_at.row == 1 ? 0 : std::min(2, log_of(in.systems)), all = log_of(threads_of_rows) + beside;
-  const int levels = std::min(log_of(ceil_div(in.rows, index_t{each_row})), all - beside);
+  const bool columns = in.dl_at.row == 1 && in.d_at.row == 1 && in.du_at.row == 1 && in.b_at.row == 1;
+  const int most = log_of(threads_of_rows), levels = std::min(log_of(ceil_div(in.rows, index_t{each_row})), most);
   const index_t chunk = index_t{each_row} << levels, chunks = ceil_div(in.rows, chunk);
-  const int groups = chunks > 1 || beside > 0 ? beside : std::min(all - levels, log_of(in.systems));
+  const int groups = !columns     ? log_of(levels < most ? beside<T> : beside<T> / 2)
+                     : chunks > 1 ? 0
+                                  : std::min(most - levels, log_of(in.systems));
   // The last levels of a block's tree keep few of its threads busy; where there are blocks enough, their segments make
   // a better kernel of their own.
   const int joins = chunks > most_segments ? std::min(levels, joins_of_many) : levels;
   const index_t parts = ceil_div(in.rows, index_t{each_row} << joins);
-  return {std::max(32, 1 << (levels + groups)), levels, joins, groups, chunk, chunks, parts, false};
+  const auto packs = [](index_t numbers) { return numbers * index_t{sizeof(T)} % 16 == 0; };
+  const auto packed = [&](const T* p, Strides at) {
+    return reinterpret_cast<std::uintptr_t>(p) % 16 == 0 &&
+           (columns ? packs(at.system) : at.system == 1 && packs(at.row));
+  };
+  const bool all_packed = packed(in.dl, in.dl_at) && packed(in.d, in.d_at) && packed(in.du, in.du_at) &&
+                          packed(in.b, in.b_at) && (!columns || packs(chunk));
+  return {
+      std::max(32, 1 << (levels + groups)), levels, joins, groups, chunk, chunks, parts, columns, all_packed, false};
+}
+
+template <class T, Pass Kind, int Width>
+int launch_rows_of(cudaStream_t stream, const DeviceRows<T>& in, Deal deal, Level<T> level, DeviceEnds<T> outer,
+                   bool periodic, int* info, const T* unless) {
+  const std::size_t shared =
+      4 * sizeof(T) * static_cast<std::size_t>(PlaceOf<T, each_row, Width>::numbers(deal.levels, deal.groups));
+  deal.reversed = Kind == Pass::substitute;
+  return launch(rows_kernel<T, each_row, Width, Kind>, deal.chunks * ceil_div(in.systems, index_t{1} << deal.groups),
+                deal.threads, shared, stream, Kind == Pass::substitute && deal.chunks > 1, in, deal, level, outer,
+                periodic, info, unless);
 }
 
 template <class T, Pass Kind>
-int launch_rows(cudaStream_t stream, const DeviceRows<T>& in, Deal deal, Level<T> level, DeviceEnds<T> outer,
+int launch_rows(cudaStream_t stream, const DeviceRows<T>& in, const Deal& deal, Level<T> level, DeviceEnds<T> outer,
                 bool periodic, int* info, const T* unless) {
-  const auto kernel = rows_kernel<T, each_row, Kind>;
-  const std::size_t numbers = std::size_t{4} * (std::size_t{each_row} << (deal.levels + deal.groups)) * sizeof(T),
-                    slots = (((std::size_t{1} << deal.joins) + 1) << (deal.groups + deal.levels - deal.joins)) *
-                            sizeof(Slot<T>);
-  const std::size_t shared = Kind == Pass::reduce ? std::max(numbers, slots) : numbers + slots;
-  const int status =
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared));
-  if (status != cudaSuccess) return status;
-  deal.reversed = Kind == Pass::substitute;
-  const auto blocks = static_cast<unsigned>(deal.chunks * ceil_div(in.systems, index_t{1} << deal.groups));
-  kernel<<<blocks, static_cast<unsigned>(deal.threads), shared, stream>>>(in, deal, level, outer, periodic, info,
-                                                                          unless);
-  return cudaGetLastError();
+  const auto launch = deal.columns                    ? launch_rows_of<T, Kind, 1>
+                      : 1 << deal.groups == beside<T> ? launch_rows_of<T, Kind, beside<T>>
+                                                      : launch_rows_of<T, Kind, beside<T> / 2>;
+  return launch(stream, in, deal, level, outer, periodic, info, unless);
 }
 
 }  // namespace tesela::tridiagonal

@@ -17,16 +17,40 @@ inline int log_of(index_t x) {
   return k;
 }
 
-/// As many segments of a system as one block joins at once.
-inline constexpr index_t most_segments = 7 * 256;
+/// A kernel that follows another of ours may start while that one ends, where the device can (sm_90): it says here that
+/// the next may start, and waits before it reads what the one before has written.
+__device__ inline void let_next_start() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+__device__ inline void wait_for_previous() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 
-/// A segment on its way up; then the joint that consumed it; then the unknowns at this side of what it was.
-template <class T>
-union alignas(16) Slot {
-  Segment<T> segment;
-  Joint<T> joint;
-  T values[2];
-};
+/// Launches a kernel that does so, with `shared` bytes of dynamic shared memory. `follows`: after another of ours.
+template <class... Parameters, class... Args>
+int launch(void (*kernel)(Parameters...), index_t blocks, int threads, std::size_t shared, cudaStream_t stream,
+           bool follows, Args... args) {
+  int status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared));
+  int device = 0, major = 0;
+  if (status == cudaSuccess) status = cudaGetDevice(&device);
+  if (status == cudaSuccess) status = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+  if (status != cudaSuccess) return status;
+  cudaLaunchAttribute overlap{};
+  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlap.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(blocks));
+  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.dynamicSmemBytes = shared;
+  config.stream = stream;
+  config.attrs = &overlap;
+  config.numAttrs = follows && major >= 9 ? 1 : 0;
+  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(args)...);
+}
 
 /// What the levels above leave of, or know about, each chunk of each system: element c of system s at data + c + s ld.
 template <class T>
@@ -49,45 +73,95 @@ __device__ inline void report(int* info, index_t row) {
   if (*static_cast<volatile int*>(info) == 0) atomicCAS(info, 0, row_status(row));
 }
 
-/// Joins slots 0, step, 2 step … (2^levels of them, in each of `group` sets that lie `set` slots apart) into slot 0.
 template <class T>
-__device__ void join_up(Slot<T>* slots, int levels, int group, int set, int first_step) {
-  for (int level = levels - 1; level >= 0; --level) {
-    const int step = first_step << (levels - 1 - level);
-    for (int k = static_cast<int>(threadIdx.x); k < group << level; k += static_cast<int>(blockDim.x)) {
-      Slot<T>* const left = slots + (k >> level) * set + (k & ((1 << level) - 1)) * 2 * step;
-      Joint<T> joint;
-      const Segment<T> joined = join_quickly(left->segment, left[step].segment, joint);
-      left->segment = joined;
-      left[step].joint = joint;
-    }
-    __syncthreads();
-  }
+__device__ EndEquation<T> of_other(const EndEquation<T>& x, int step) {
+  const auto get = [&](T number) { return __shfl_xor_sync(~0u, number, step); };
+  return {get(x.e), get(x.f), get(x.p), get(x.q), get(x.r)};
+}
+template <class T>
+__device__ EndEquation<T> choose_equation(bool which, const EndEquation<T>& b, const EndEquation<T>& a) {
+  return {which ? b.e : a.e, which ? b.f : a.f, which ? b.p : a.p, which ? b.q : a.q, which ? b.r : a.r};
 }
 
+/// Joins the segments of 2^levels neighbouring lanes of a warp, by a binary tree in registers. Every lane gets the
+/// whole; lane k keeps the joint that is between lanes k - 1 and k.
 template <class T>
-__device__ bool fill_between(Slot<T>* slot, const Ends<T>& ends) {
-  const Joint<T> joint = slot->joint;
-  T c, d;
-  between(joint, ends, c, d);
-  slot->values[0] = c;
-  slot->values[1] = d;
-  return joint.inverse_c != T(0) && joint.inverse_d != T(0);
+__device__ Segment<T> join_lanes(Segment<T> mine, int levels, Joint<T>& joint) {
+  const int lane = static_cast<int>(threadIdx.x) & 31;
+  for (int step = 1; step < 1 << levels; step *= 2) {
+    const bool right = (lane & step) != 0;
+    const Segment<T> other{of_other(mine.upper, step), of_other(mine.lower, step)};
+    const Segment<T> first{choose_equation(right, other.upper, mine.upper),
+                           choose_equation(right, other.lower, mine.lower)},
+        second{choose_equation(right, mine.upper, other.upper), choose_equation(right, mine.lower, other.lower)};
+    Joint<T> made;
+    mine = join_quickly(first, second, made);
+    if ((lane & (2 * step - 1)) == step) joint = made;
+  }
+  return mine;
 }
 
-/// The way back of join_up: slot 0 holds the unknowns before the first, the slot behind the last those behind it.
-template <class T, class Report>
-__device__ void fill_down(Slot<T>* slots, int levels, int group, int set, int first_step, Report broke) {
-  for (int level = 0; level < levels; ++level) {
-    const int step = first_step << (levels - 1 - level);
-    for (int k = static_cast<int>(threadIdx.x); k < group << level; k += static_cast<int>(blockDim.x)) {
-      const int s = k >> level, at = (k & ((1 << level) - 1)) * 2 * step;
-      Slot<T>* const left = slots + s * set + at;
-      const T *const before = left->values, *const behind = left[2 * step].values;
-      if (!fill_between(left + step, Ends<T>{before[0], before[1], behind[0], behind[1]})) broke(s, at + step);
-    }
-    __syncthreads();
+/// The way back: from the unknowns around all lanes' segments to those around each lane's own.
+template <class T>
+__device__ Ends<T> fill_lanes(Ends<T> ends, int levels, const Joint<T>& joint) {
+  const int lane = static_cast<int>(threadIdx.x) & 31;
+  for (int step = 1 << levels >> 1; step > 0; step /= 2) {
+    T c, d;
+    between(joint, ends, c, d);
+    const int holder = (lane & ~(2 * step - 1)) | step;
+    c = __shfl_sync(~0u, c, holder);
+    d = __shfl_sync(~0u, d, holder);
+    if ((lane & step) != 0)
+      ends.a = c, ends.b = d;
+    else
+      ends.e = c, ends.f = d;
   }
+  return ends;
 }
+
+/// The tree over 2^levels neighbouring threads, of a warp or of several: then every warp does the part above the warps.
+template <class T>
+class Tree {
+ public:
+  /// `shared` has room for a segment of each warp, and nobody else uses it. All threads of the block call this
+  /// together.
+  __device__ Tree(int levels, Segment<T>* shared)
+      : in_warp_(min(levels, 5)),
+        above_(levels - in_warp_),
+        warp_(static_cast<int>(threadIdx.x >> 5) & ((1 << above_) - 1)),
+        shared_(shared) {}
+
+  __device__ Segment<T> join(const Segment<T>& mine) {
+    const Segment<T> whole = join_lanes(mine, in_warp_, in_lane_);
+    if (above_ == 0) return whole;
+    const int warp = static_cast<int>(threadIdx.x >> 5), lane = static_cast<int>(threadIdx.x) & 31;
+    if (lane == 0) shared_[warp] = whole;
+    __syncthreads();
+    return join_lanes(shared_[warp - warp_ + (lane & ((1 << above_) - 1))], above_, of_warp_);
+  }
+
+  __device__ Ends<T> fill(Ends<T> ends) const {
+    if (above_ > 0) {
+      const Ends<T> of_warps = fill_lanes(ends, above_, of_warp_);
+      const auto get = [&](T number) { return __shfl_sync(~0u, number, warp_); };
+      ends = {get(of_warps.a), get(of_warps.b), get(of_warps.e), get(of_warps.f)};
+    }
+    return fill_lanes(ends, in_warp_, in_lane_);
+  }
+
+  /// Calls report(t) where the unknowns before thread t's rows could not be had.
+  template <class Report>
+  __device__ void breakdowns(Report report) const {
+    const int t = static_cast<int>(threadIdx.x), lane = t & 31;
+    const auto broken = [](const Joint<T>& joint) { return joint.inverse_c == T(0) || joint.inverse_d == T(0); };
+    if ((lane & ((1 << in_warp_) - 1)) != 0 && broken(in_lane_)) report(t);
+    if (warp_ > 0 && lane == warp_ && broken(of_warp_)) report(t - lane);
+  }
+
+ private:
+  int in_warp_, above_, warp_;
+  Segment<T>* shared_;
+  Joint<T> in_lane_{}, of_warp_{};
+};
 
 }  // namespace tesela::tridiagonal
