@@ -57,9 +57,11 @@ struct Spectrum {
 /// The eigenvalues of a symmetric Toeplitz matrix, and its eigenvectors if wanted. Intervals with few eigenvalues each
 /// are found by counting (toeplitz_slice); in each, a two-way Lanczos process runs on (T - sigma I)^-1 until it has as
 /// many as the inertia says. `window` of them are in flight; a window's memory, window * n * (steps + 4) numbers, does
-/// not depend on how many intervals there are. Ritz values are checked by Rayleigh quotients and residuals of T itself.
-/// Waits. Throws ArgumentError for t empty or not finite, or options that mean nothing.
+/// not depend on how many intervals there are. Values are Rayleigh quotients of T, and their residuals are measured.
+/// Vectors of neighbouring intervals are orthogonalized against each other where their eigenvalues are close. Where
+/// vectors of a cluster are wanted, no shift tells them apart, and the two blocks are given to LAPACK as dense matrices
+/// (n^2 / 2 numbers). Waits. Throws ArgumentError for t empty or not finite, or options that mean nothing.
 template <class T>
-Spectrum<T> toeplitz_spectrum(Runtime& runtime, std::span<const T> t, const SpectrumOptions& options = {});
+Spectrum<T> toeplitz_spectrum(Graph& g, std::span<const T> t, const SpectrumOptions& options = {});
 
 }  // namespace tesela
