@@ -1,7 +1,7 @@
 #include "algorithms/toeplitz_spectrum.hpp"
 
-#include "codelets/fill.hpp"
 #include "algorithms/on_core.hpp"
+#include "codelets/fill.hpp"
 #include "codelets/lanczos.hpp"
 #include "codelets/toeplitz_dense.hpp"
 
@@ -197,7 +197,12 @@ class Solver {
     for (index_t first = 0; first < window; first += options_.group) {
       Group& group = groups_.emplace_back();
       for (index_t s = first; s < std::min(window, first + options_.group); ++s) {
-        group.push_back(Slot<T>{{}, 0, false, {}, {}, Single<T>(runtime_, lanczos_slot(A_.n(), capacity()), "slot"),
+        group.push_back(Slot<T>{{},
+                                0,
+                                false,
+                                {},
+                                {},
+                                Single<T>(runtime_, lanczos_slot(A_.n(), capacity()), "slot"),
                                 Single<double>(runtime_, lanczos_history(capacity()), "history")});
         (*group.back().history).write().data[0] = 0;
       }
@@ -212,7 +217,7 @@ class Solver {
   /// Everything from the blocks as dense matrices.
   void dense() {
     result_.dense = true;
-    result_.values.clear(), result_.residuals.clear(), result_.symmetry.clear(), waiting_.clear();
+    result_.values.clear(), result_.residuals.clear(), result_.symmetry.clear(), places_.clear(), waiting_.clear();
     Single<T> column(runtime_, {A_.n(), 1}, "t"), vectors(runtime_, {A_.n(), A_.n()}, "vectors");
     Single<double> values(runtime_, {A_.n(), 3}, "values");
     {

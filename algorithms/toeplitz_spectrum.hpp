@@ -50,7 +50,8 @@ struct Spectrum {
   index_t expected = 0;               ///< by inertia
   std::vector<SpectrumShortage> shortages;
   std::vector<SpectrumInterval> clusters;  ///< intervals of many eigenvalues too near to be told apart
-  bool dense = false;  ///< vectors of clusters were wanted: LAPACK found everything, from the two blocks as dense matrices
+  bool dense =
+      false;  ///< vectors of clusters were wanted: LAPACK found everything, from the two blocks as dense matrices
   index_t intervals = 0, counts = 0, inversions = 0, relaunches = 0, divisions = 0, steps = 0;
 };
 

@@ -24,8 +24,8 @@ void dgels_(const char*, const int*, const int*, const int*, double*, const int*
             const int*, int*, std::size_t);
 void sgtsv_(const int*, const int*, float*, float*, float*, float*, const int*, int*);
 void dgtsv_(const int*, const int*, double*, double*, double*, double*, const int*, int*);
-void ssyevd_(const char*, const char*, const int*, float*, const int*, float*, float*, const int*, int*, const int*, int*,
-             std::size_t, std::size_t);
+void ssyevd_(const char*, const char*, const int*, float*, const int*, float*, float*, const int*, int*, const int*,
+             int*, std::size_t, std::size_t);
 void dsyevd_(const char*, const char*, const int*, double*, const int*, double*, double*, const int*, int*, const int*,
              int*, std::size_t, std::size_t);
 void dstemr_(const char*, const char*, const int*, double*, double*, const double*, const double*, const int*,

@@ -35,8 +35,8 @@ int gtsv(index_t n, index_t r, T* dl, T* d, T* du, T* b, index_t ldb);
 /// diagonal d and off-diagonals e (n long; lost). Answers LAPACK's info.
 int stemr(index_t n, double* d, double* e, double* z, index_t ldz);
 
-/// All eigenvalues w, ascending, of the symmetric matrix whose upper triangle is A's, n x n, and its unit eigenvectors in
-/// A, or with vectors = false the eigenvalues only; A is lost then. Answers LAPACK's info.
+/// All eigenvalues w, ascending, of the symmetric matrix whose upper triangle is A's, n x n, and its unit eigenvectors
+/// in A, or with vectors = false the eigenvalues only; A is lost then. Answers LAPACK's info.
 template <class T>
 int syevd(index_t n, T* a, index_t lda, T* w, bool vectors = true);
 

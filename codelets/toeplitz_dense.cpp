@@ -54,7 +54,8 @@ void ToeplitzDense<T>::cpu(const Args&, In<T> t, Out<T> vectors, Out<double> val
       double squares = 0;
       for (index_t i = 0; i < rows; ++i) {
         const T* const row = &a[static_cast<std::size_t>(i * rows)];  // of a symmetric matrix
-        const double r = static_cast<double>(std::inner_product(row, row + rows, v, T(0)) - w[static_cast<std::size_t>(j)] * v[i]);
+        const double r =
+            static_cast<double>(std::inner_product(row, row + rows, v, T(0)) - w[static_cast<std::size_t>(j)] * v[i]);
         squares += r * r;
       }
       const auto at = static_cast<std::size_t>(first + j);

@@ -6,8 +6,8 @@ namespace tesela {
 
 /// All eigenpairs of the symmetric Toeplitz matrix with first column t (n x 1) by LAPACK (syevd), of its symmetric and
 /// its skew half one after the other (A. Cantoni, P. Butler, Linear Algebra Appl. 13, 1976): `values` (n x 3) <- the
-/// eigenvalues, ascending, their residuals ||T x - lambda x||_2 and +1 or -1 for J x = x or J x = -x; `vectors` (n x n) <-
-/// unit eigenvectors. NaN throughout where LAPACK does not converge.
+/// eigenvalues, ascending, their residuals ||T x - lambda x||_2 and +1 or -1 for J x = x or J x = -x; `vectors` (n x n)
+/// <- unit eigenvectors. NaN throughout where LAPACK does not converge.
 template <class T>
 struct ToeplitzDense {
   static constexpr auto name = "toeplitz_dense";
