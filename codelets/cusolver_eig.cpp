@@ -1,0 +1,137 @@
+#include "codelets/cusolver_eig.hpp"
+
+#include "runtime/errors.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#if TESELA_WITH_CUDA
+#include <cuda_runtime.h>
+
+#include <cusolverDn.h>
+#endif
+
+namespace tesela {
+
+#if TESELA_WITH_CUDA
+
+namespace {
+
+void check(int status, const char* call) {
+  if (status != 0) throw EnvironmentError(std::string(call) + " failed with status " + std::to_string(status));
+}
+
+struct DeviceMemory {
+  explicit DeviceMemory(std::size_t bytes) {
+    if (cudaMalloc(&data, std::max<std::size_t>(bytes, 1)) == cudaSuccess) return;
+    static_cast<void>(cudaGetLastError());
+    throw EnvironmentError("cuSOLVER: device 0 has no " + std::to_string(bytes >> 20) + " MiB left");
+  }
+  ~DeviceMemory() { cudaFree(data); }
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+  void* data = nullptr;
+};
+
+}  // namespace
+
+template <class T>
+struct CusolverEig<T>::Impl {
+  static constexpr cudaDataType type = std::is_same_v<T, float> ? CUDA_R_32F : CUDA_R_64F;
+
+  Impl(index_t order, bool vectors)
+      : n(order),
+        job(vectors ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR),
+        a(static_cast<std::size_t>(n * n) * sizeof(T)),
+        w(static_cast<std::size_t>(n) * sizeof(T)),
+        info(sizeof(int)) {
+    check(cusolverDnCreate(&handle), "cusolverDnCreate");
+    check(cusolverDnCreateParams(&params), "cusolverDnCreateParams");
+    std::size_t host_bytes = 0;
+    check(cusolverDnXsyevd_bufferSize(handle, params, job, CUBLAS_FILL_MODE_LOWER, n, type, a.data, n, type, w.data,
+                                      type, &device_bytes, &host_bytes),
+          "cusolverDnXsyevd_bufferSize");
+    work = std::make_unique<DeviceMemory>(device_bytes);
+    host_work.resize(host_bytes);
+  }
+  ~Impl() {
+    cusolverDnDestroyParams(params);
+    cusolverDnDestroy(handle);
+  }
+
+  index_t n;
+  cusolverEigMode_t job;
+  DeviceMemory a, w, info;
+  std::unique_ptr<DeviceMemory> work;
+  std::size_t device_bytes = 0;
+  std::vector<unsigned char> host_work;
+  cusolverDnHandle_t handle = nullptr;
+  cusolverDnParams_t params = nullptr;
+};
+
+template <class T>
+CusolverEig<T>::CusolverEig(index_t n, bool vectors) {
+  check(cudaSetDevice(0), "cudaSetDevice");
+  impl_ = std::make_unique<Impl>(n, vectors);
+}
+
+template <class T>
+void CusolverEig<T>::fill_toeplitz(const T* t) const {
+  const index_t n = impl_->n;
+  std::vector<T> mirrored(static_cast<std::size_t>(2 * n));  // t(n-1) … t(1) t(0) t(1) … t(n-1)
+  for (index_t k = 0; k < 2 * n - 1; ++k) mirrored[static_cast<std::size_t>(k)] = t[std::abs(k - (n - 1))];
+  const DeviceMemory on_device(mirrored.size() * sizeof(T));
+  check(cudaMemcpy(on_device.data, mirrored.data(), mirrored.size() * sizeof(T), cudaMemcpyHostToDevice), "cudaMemcpy");
+  for (index_t j = 0; j < n; ++j)
+    check(cudaMemcpyAsync(static_cast<T*>(impl_->a.data) + j * n, static_cast<const T*>(on_device.data) + (n - 1 - j),
+                          static_cast<std::size_t>(n) * sizeof(T), cudaMemcpyDeviceToDevice),
+          "cudaMemcpyAsync");
+  check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+}
+
+template <class T>
+void CusolverEig<T>::upload(const T* a) const {
+  check(cudaMemcpy(impl_->a.data, a, static_cast<std::size_t>(impl_->n * impl_->n) * sizeof(T), cudaMemcpyHostToDevice),
+        "cudaMemcpy");
+}
+
+template <class T>
+void CusolverEig<T>::solve(T* values) const {
+  Impl& i = *impl_;
+  check(cusolverDnXsyevd(i.handle, i.params, i.job, CUBLAS_FILL_MODE_LOWER, i.n, Impl::type, i.a.data, i.n, Impl::type,
+                         i.w.data, Impl::type, i.work->data, i.device_bytes, i.host_work.data(), i.host_work.size(),
+                         static_cast<int*>(i.info.data)),
+        "cusolverDnXsyevd");
+  int info = 0;
+  check(cudaMemcpy(&info, i.info.data, sizeof info, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  if (info != 0) throw EnvironmentError("cusolverDnXsyevd: info " + std::to_string(info));
+  check(cudaMemcpy(values, i.w.data, static_cast<std::size_t>(i.n) * sizeof(T), cudaMemcpyDeviceToHost), "cudaMemcpy");
+}
+
+#else
+
+template <class T>
+struct CusolverEig<T>::Impl {};
+template <class T>
+CusolverEig<T>::CusolverEig(index_t, bool) {
+  throw EnvironmentError("this build has no CUDA: cuSOLVER is not available");
+}
+template <class T>
+void CusolverEig<T>::fill_toeplitz(const T*) const {}
+template <class T>
+void CusolverEig<T>::upload(const T*) const {}
+template <class T>
+void CusolverEig<T>::solve(T*) const {}
+
+#endif
+
+template <class T>
+CusolverEig<T>::~CusolverEig() = default;
+
+template class CusolverEig<float>;
+template class CusolverEig<double>;
+
+}  // namespace tesela
