@@ -305,7 +305,7 @@ class Solver {
   double accepted() const {
     const double scale = 3 * A_.rms() + std::abs(A_.mean());
     if (std::is_same_v<T, float>) return 1e-3 * scale;
-    return (options_.vectors ? 1e-6 : 1e-9) * scale;
+    return (options_.vectors ? 1e-8 : 1e-9) * scale;
   }
 
   Tile<T> work() {
