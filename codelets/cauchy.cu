@@ -5,8 +5,8 @@
 
 // A group of thread blocks (one, or a cluster of up to 16) sweeps one block of C. All its rows stay in registers; a
 // warp owns 32 R consecutive ones, so that its accesses to the table w are consecutive whatever the pivot is. Every
-// step has one exchange: each warp has found the largest diagonal entry of its own rows and publishes it with that
-// row's g and h; after one barrier all warps choose among these by themselves, and so know the next pivot's row.
+// step, a thread block finds its largest diagonal entry by keys that also say whose it is (a barrier); its owner then
+// publishes that row's g and h (a barrier, or within a cluster a message to every block, of which all take the best).
 
 namespace tesela::cauchy {
 namespace {
