@@ -98,11 +98,11 @@ class Sweeper {
   }
 
   /// `out`: n x 3, or null.
-  void run(const In<T>& c, double sigma, T* out, index_t ld, double* report) {
+  void run(const In<T>& c, double sigma, T* out, index_t ld, const Out<double>& report, index_t column) {
     for (int part = 0; part < 2; ++part) {
       const index_t first = part * cauchy_rows(n_, 0);
       Block<T> b = load_block(c, first, cauchy_rows(n_, part), static_cast<T>(sigma));
-      eliminate(b, part + 1, report + CauchyReport::rows * part);
+      eliminate(b, part + 1, &report(0, column + part));
       if (out != nullptr)
         for (index_t a = 0; a < b.rows; ++a) {
           out[first + a] = -b.g[a];
@@ -178,7 +178,7 @@ void sweep_all(const In<T>& c, const In<double>& sigma, const Out<T>* inverse, c
   Sweeper<T> sweeper(c.rows);
   for (index_t s = 0; s < sigma.rows; ++s)
     sweeper.run(c, sigma(s, 0), inverse != nullptr ? &(*inverse)(0, 3 * s) : nullptr,
-                inverse != nullptr ? inverse->ld : 0, &report(0, 2 * s));
+                inverse != nullptr ? inverse->ld : 0, report, 2 * s);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ namespace tesela {
 TESELA_BOTH constexpr index_t cauchy_rows(index_t n, int part) { return part == 0 ? n - n / 2 : n / 2; }
 
 /// How many elements the GPU's variants need for w(k) at every k where they read it.
-constexpr index_t cauchy_table(index_t n) { return 2 * n + 1024; }
+constexpr index_t cauchy_table(index_t n) { return 2 * n + 1100; }
 
 /// What an elimination saw: one column for each block of each shift.
 struct CauchyReport {

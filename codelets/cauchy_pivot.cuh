@@ -24,6 +24,10 @@ constexpr unsigned key_size = 0x7fffc000, key_row = 0x3fff;
 
 __device__ inline unsigned leading_bits(double x) { return static_cast<unsigned>(__double2hiint(x)); }
 __device__ inline unsigned leading_bits(float x) { return __float_as_uint(x); }
+__device__ inline double from_leading_bits(unsigned bits, double) {
+  return __hiloint2double(static_cast<int>(bits), 0);
+}
+__device__ inline double from_leading_bits(unsigned bits, float) { return static_cast<double>(__uint_as_float(bits)); }
 
 /// What a thread compares its own rows by: `slot` in the place of the row.
 template <class T>
@@ -31,10 +35,8 @@ __device__ unsigned slot_key(T d, int slot) {
   return (leading_bits(d) & key_size) | static_cast<unsigned>(31 - slot) << 5;
 }
 constexpr unsigned no_row = 31 << 5;  ///< slot 0 with nothing to offer: a block without rows left still answers
-/// The key of row `row` + 32 slot.
-__device__ inline unsigned row_key(unsigned key, unsigned row) {
-  return (key & key_size) | (key_row - row - 32 * (31 - (key >> 5 & 31)));
-}
+/// What makes it the key of row `row` + 32 slot, when added.
+__device__ inline unsigned row_offset(unsigned row) { return key_row - 992 - row; }
 __device__ inline unsigned row_of(unsigned key) { return key_row - (key & key_row); }
 
 /// Neither zero nor infinite nor NaN, nor so near to these that 1 / d is.
@@ -57,14 +59,6 @@ __device__ inline float inverse_root(float x) {
   return fmaf(0.5f * y, e, y);
 }
 
-/// x, negated where `sign` is negative, without the floating-point pipe.
-__device__ inline double with_sign_of(double x, double sign) {
-  return __hiloint2double(__double2hiint(x) ^ (__double2hiint(sign) & static_cast<int>(0x80000000)), __double2loint(x));
-}
-__device__ inline float with_sign_of(float x, float sign) {
-  return __uint_as_float(__float_as_uint(x) ^ (__float_as_uint(sign) & 0x80000000u));
-}
-
 __device__ inline std::uint32_t shared_address(const void* p) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
 }
@@ -74,14 +68,15 @@ template <class T>
 struct Exchange {
   Pivot<T> own, all[2][16];  // all: of odd and of even steps
   std::uint64_t arrived[2];
-  unsigned best[3];     // of this step, the next and the last
-  int negative;         // of the pivots so far, thread 0's notes
-  T smallest, largest;  // in absolute value
+  unsigned best[3];            // of this step, the next and the last
+  int negative;                // of the pivots so far, thread 0's notes
+  unsigned smallest, largest;  // their leading bits
+  T scale;                     // 1 / sqrt|own.d|
 
   __device__ void start(int cluster) {
     if (threadIdx.x == 0) {
       best[0] = best[1] = best[2] = 0;
-      negative = 0, smallest = static_cast<T>(CUDART_INF), largest = T(0);
+      negative = 0, smallest = leading_bits(static_cast<T>(CUDART_INF)), largest = 0;
     }
 #if __CUDA_ARCH__ >= 900
     if (cluster > 1) {
@@ -99,18 +94,20 @@ struct Exchange {
     if (cluster > 1) synchronize();
   }
 
+  /// By one thread, which waits for nothing.
   __device__ void note(T pivot) {
-    const T size = pivot < T(0) ? -pivot : pivot;
-    negative += pivot < T(0) ? 1 : 0;
-    if (size < smallest) smallest = size;
-    if (size > largest) largest = size;
+    const unsigned bits = leading_bits(pivot), size = bits & 0x7fffffff;
+    asm volatile("red.shared.add.u32 [%0], %1;" ::"r"(shared_address(&negative)), "r"(bits >> 31) : "memory");
+    asm volatile("red.shared.min.u32 [%0], %1;" ::"r"(shared_address(&smallest)), "r"(size) : "memory");
+    asm volatile("red.shared.max.u32 [%0], %1;" ::"r"(shared_address(&largest)), "r"(size) : "memory");
   }
 
   /// The largest of all threads' keys.
   __device__ unsigned best_of_block(unsigned key, int step) {
     const int now = step % 3;
     key = __reduce_max_sync(~0u, key);
-    if (threadIdx.x % 32 == 0) atomicMax(&best[now], key);
+    if (threadIdx.x % 32 == 0)
+      asm volatile("red.shared.max.u32 [%0], %1;" ::"r"(shared_address(&best[now])), "r"(key) : "memory");
     // Its last readers have passed the barrier of the step before this.
     if (threadIdx.x == 0) best[now == 2 ? 0 : now + 1] = 0;
     __syncthreads();
