@@ -465,6 +465,22 @@ class Solver {
     finished_.push_back(std::move(f));
   }
 
+  static double worst(const Block<const double>& pairs, const SpectrumInterval& i) {
+    double most = 0;
+    for (index_t part = 0; part < 2; ++part)
+      for (index_t j = 0; j < i.count[static_cast<std::size_t>(part)]; ++j)
+        if (!(pairs(2 * part + 1, j) <= most)) most = pairs(2 * part + 1, j);
+    return most;
+  }
+
+  /// Residuals above this are tried again with another shift: an eigenvalue very near to a shift spoils the others.
+  double accurate() const {
+    const double scale = 3 * A_.rms() + std::abs(A_.mean());
+    return std::is_same_v<T, float> ? std::numeric_limits<double>::infinity()
+           : options_.vectors       ? 3e-13 * scale
+                                    : 1e-8 * scale;
+  }
+
   /// Takes the values of what has finished, but for the `rest` that finished last.
   void harvest(std::size_t rest) {
     for (; finished_.size() > rest; finished_.pop_front()) {
@@ -474,6 +490,10 @@ class Solver {
       const index_t columns = (*f.x).cols();
       {
         const auto pairs = (*f.pairs).read();
+        if (f.job.attempt + 1 < options_.max_attempts && worst(pairs, i) > accurate()) {
+          retry(f.job);
+          continue;
+        }
         for (index_t part = 0; part < 2; ++part)
           for (index_t j = 0; j < i.count[static_cast<std::size_t>(part)]; ++j) {
             keep(pairs(2 * part, j), pairs(2 * part + 1, j), static_cast<std::size_t>(part));

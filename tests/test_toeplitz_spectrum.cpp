@@ -257,7 +257,7 @@ TEST_CASE("slices hold what they may, and everything") {
 
 TEST_CASE("a multiple eigenvalue is one cluster") {
   Runtime runtime({.gpus = 0});
-  HostMatrix<double> t(40, 1);
+  HostMatrix<double> t = HostMatrix<double>::zeros(40, 1);
   t(0, 0) = 3;  // 3 I
   Graph g(runtime);
   SpectrumOptions options;
