@@ -86,6 +86,7 @@ void check_definite(Runtime& runtime, index_t n, index_t k, index_t sb, index_t 
         CHECK((*report)(levinson_least, i) > 0);
         CHECK((*report)(levinson_growth, i) < 1);
       }
+      if (n > 1100) continue;  // a dense solver takes too long
       auto unit = HostMatrix<T>::zeros(n, 1);
       unit(0, 0) = 1;
       CHECK(difference(column_of(run.inverse, i), dense_solve(t, sigma, unit)) <= 400 * eps<T>);
