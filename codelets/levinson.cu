@@ -14,7 +14,7 @@
 namespace tesela {
 namespace {
 
-constexpr int threads = 512, most_blocks = 16, warps = threads / 32;
+constexpr int most_threads = 512, few_threads = 128, most_blocks = 16;
 
 template <class T>
 struct Problem {
@@ -54,7 +54,7 @@ struct Cluster {
 
 /// Sums of two numbers over all threads of a problem, in the same order for each of them. `part` alternates with the
 /// steps, so that what one step reads no thread overwrites before the barrier of the next.
-template <class T>
+template <class T, int warps>
 struct Sums {
   T of_warps[2][2][warps];
   T of_blocks[2][2][most_blocks];
@@ -71,7 +71,11 @@ struct Sums {
     const T* const w = of_warps[part][which];
     T sums[4];
 #pragma unroll
-    for (int i = 0; i < 4; ++i) sums[i] = (w[i] + w[i + 4]) + (w[i + 8] + w[i + 12]);
+    for (int i = 0; i < 4; ++i) {
+      sums[i] = w[i];
+#pragma unroll
+      for (int j = i + 4; j < warps; j += 4) sums[i] += w[j];
+    }
     return (sums[0] + sums[1]) + (sums[2] + sums[3]);
   }
   /// Over one block, and a barrier for it.
@@ -95,15 +99,25 @@ struct Sums {
   }
 };
 
+/// 1 / x to the last bit or two, with a fraction of a division's instructions: every thread takes it in every step.
+/// Infinite for 0 and for numbers whose inverse overflows.
+__device__ inline double quick_inverse(double x) {
+  double r;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
+  const double error = fma(-x, r, 1.0);  // below 2^-20, or no number
+  const double better = fma(r, fma(error, error, error), r);
+  return fabs(error) < 1 ? better : 1 / x;
+}
+
 __device__ inline bool finite(double x) { return fabs(x) <= 1.7976931348623157e308; }
 __device__ inline bool finite(float x) { return fabsf(x) <= 3.402823466e38f; }
 
 /// `own` elements a thread: element e of thread i is number i + e times the threads of the problem. A problem that is
 /// `alone` in its block has t and both copies of y in shared memory, others have them in global memory.
-template <class T, int own, bool has_x, bool alone>
+template <class T, int threads, int own, bool has_x, bool alone>
 __global__ void __launch_bounds__(threads) levinson(Problem<T> p) {
   extern __shared__ double memory[];
-  __shared__ Sums<T> sums;
+  __shared__ Sums<T, threads / 32> sums;
   Cluster cluster;
   const auto add_up = [&](int part, T& a, T& b) {
     if constexpr (alone)
@@ -112,7 +126,7 @@ __global__ void __launch_bounds__(threads) levinson(Problem<T> p) {
       sums.over_cluster(cluster, part, a, b);
   };
   const index_t n = p.n, blocks = alone ? 1 : cluster.blocks(), width = threads * blocks;
-  const index_t first = (alone ? 0 : cluster.rank() * index_t{threads}) + threadIdx.x;
+  const index_t first = (alone ? 0 : index_t{threads} * cluster.rank()) + threadIdx.x;
   const index_t problem = blockIdx.x / blocks, shift = problem / p.columns;
   T* const column = has_x ? p.x + problem * p.ld : p.inverse + problem * p.ld;
   T* const shared = reinterpret_cast<T*>(memory);
@@ -144,7 +158,7 @@ __global__ void __launch_bounds__(threads) levinson(Problem<T> p) {
   // What a step begins with is fetched, and divided, while the one before ends.
   T b = has_x && n > 1 ? column[1] : T(0), ahead = n > 2 ? t[2] : T(0);
   double factor = (1 - static_cast<double>(alpha)) * (1 + static_cast<double>(alpha));
-  double following = beta * factor, inverse = 1 / following;
+  double following = beta * factor, inverse = quick_inverse(following);
   for (index_t order = 1; order < n && broken == 0; ++order) {
     const bool last = order + 1 == n;
     growth = fmax(growth, fabs(alpha));
@@ -176,7 +190,7 @@ __global__ void __launch_bounds__(threads) levinson(Problem<T> p) {
     ahead = order + 2 < n ? t[order + 2] : T(0);
     factor = (1 - static_cast<double>(next)) * (1 + static_cast<double>(next));
     following = beta * factor;
-    inverse = 1 / following;
+    inverse = quick_inverse(following);
     add_up(static_cast<int>(order % 2), sum_x, sum_y);
     T* const before = now;
     now = then;
@@ -227,7 +241,7 @@ __global__ void join_columns(Problem<T> p) {
   if (threadIdx.x == 0) p.report[shift * p.ld_report + levinson_breakdown] = static_cast<double>(broken);
   if (broken == 0) return;
   for (index_t c = 0; c < p.columns; ++c)
-    for (index_t i = threadIdx.x; i < p.n; i += threads) p.x[(shift * p.columns + c) * p.ld + i] = T(0);
+    for (index_t i = threadIdx.x; i < p.n; i += blockDim.x) p.x[(shift * p.columns + c) * p.ld + i] = T(0);
 }
 
 /// Numbers of shared memory for each of a problem's n.
@@ -235,9 +249,9 @@ constexpr index_t shared_numbers = 3;
 /// A block's shared memory on every GPU since compute capability 8, with room for the sums.
 constexpr index_t shared_bytes = 160 * 1024;
 
-template <class T, int own, bool has_x>
+template <class T, int threads, int own, bool has_x>
 int launch_alone(const Problem<T>& p, index_t problems, cudaStream_t stream) {
-  const auto kernel = levinson<T, own, has_x, true>;
+  const auto kernel = levinson<T, threads, own, has_x, true>;
   const auto bytes = static_cast<int>(shared_numbers * p.n * index_t{sizeof(T)});
   const cudaError_t status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
   if (status != cudaSuccess) return static_cast<int>(status);
@@ -245,11 +259,12 @@ int launch_alone(const Problem<T>& p, index_t problems, cudaStream_t stream) {
   return 0;
 }
 
+/// The launch of clusters of so many blocks. Where `active` is not null, only how many of them run at a time.
 template <class T, int own, bool has_x>
-int launch(const Problem<T>& p, index_t problems, int blocks, cudaStream_t stream) {
-  const auto kernel = levinson<T, own, has_x, false>;
-  if (blocks == 1) {
-    kernel<<<static_cast<unsigned>(problems), threads, 0, stream>>>(p);
+int launch(const Problem<T>& p, index_t problems, int blocks, cudaStream_t stream, int* active) {
+  const auto kernel = levinson<T, most_threads, own, has_x, false>;
+  if (blocks == 1 && active == nullptr) {
+    kernel<<<static_cast<unsigned>(problems), most_threads, 0, stream>>>(p);
     return 0;
   }
   if (blocks > 8) {
@@ -258,7 +273,7 @@ int launch(const Problem<T>& p, index_t problems, int blocks, cudaStream_t strea
   }
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(static_cast<unsigned>(problems * blocks));
-  config.blockDim = dim3(threads);
+  config.blockDim = dim3(most_threads);
   config.stream = stream;
   cudaLaunchAttribute cluster{};
   cluster.id = cudaLaunchAttributeClusterDimension;
@@ -266,7 +281,8 @@ int launch(const Problem<T>& p, index_t problems, int blocks, cudaStream_t strea
   cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
   config.attrs = &cluster;
   config.numAttrs = 1;
-  return static_cast<int>(cudaLaunchKernelEx(&config, kernel, p));
+  return static_cast<int>(active != nullptr ? cudaOccupancyMaxActiveClusters(active, kernel, &config)
+                                            : cudaLaunchKernelEx(&config, kernel, p));
 }
 
 /// Calls `f` with the least of some numbers of elements a thread that is enough, as a constant.
@@ -281,53 +297,72 @@ int with_own(index_t needed, const F& f) {
   return static_cast<int>(cudaErrorNotSupported);
 }
 
-/// As few barriers as possible: a problem that fits one block gets one. Else many problems share the GPU best in small
-/// clusters, and few run soonest in large ones.
 template <class T, bool has_x>
-void solve(CudaContext& context, const Problem<T>& p, index_t problems) {
-  int device = 0, capability = 0;
-  if (!context.check(cudaGetDevice(&device), "cudaGetDevice") ||
-      !context.check(cudaDeviceGetAttribute(&capability, cudaDevAttrComputeCapabilityMajor, device),
-                     "cudaDeviceGetAttribute"))
-    return;
-  const cudaStream_t stream = context.stream();
-  int status = 0;
-  if (p.n <= 16 * threads && shared_numbers * p.n * index_t{sizeof(T)} <= shared_bytes) {
-    status = with_own(ceil_div(p.n, threads), [&](auto own) {
-      if constexpr (own <= 16)
-        return launch_alone<T, own, has_x>(p, problems, stream);
-      else
-        return static_cast<int>(cudaErrorNotSupported);
-    });
-  } else {
-    int blocks = 1;
-    if (capability >= 9)
-      while (blocks < most_blocks && (problems * blocks * 2 <= 128 || p.n > 16 * threads * blocks)) blocks *= 2;
-    status = with_own(ceil_div(p.n, index_t{threads} * blocks),
-                      [&](auto own) { return launch<T, own, has_x>(p, problems, blocks, stream); });
+int launch_clusters(const Problem<T>& p, index_t problems, int blocks, cudaStream_t stream, int* active) {
+  return with_own(ceil_div(p.n, index_t{most_threads} * blocks),
+                  [&](auto own) { return launch<T, own, has_x>(p, problems, blocks, stream, active); });
+}
+
+template <class T, int threads, bool has_x>
+int launch_blocks(const Problem<T>& p, index_t problems, cudaStream_t stream) {
+  return with_own(ceil_div(p.n, threads), [&](auto own) {
+    if constexpr (own <= 16)
+      return launch_alone<T, threads, own, has_x>(p, problems, stream);
+    else
+      return static_cast<int>(cudaErrorNotSupported);
+  });
+}
+
+/// As few barriers, and threads to wait for, as possible: a problem that fits one block gets one. A larger one gets the
+/// largest cluster with which all problems run at a time, or the smallest that its numbers fit in registers of.
+template <class T, bool has_x>
+int solve_on(const Problem<T>& p, index_t problems, int blocks, cudaStream_t stream) {
+  const bool fits = p.n <= 16 * most_threads && shared_numbers * p.n * index_t{sizeof(T)} <= shared_bytes;
+  if (blocks == 0 && fits)
+    return p.n <= 16 * few_threads ? launch_blocks<T, few_threads, has_x>(p, problems, stream)
+                                   : launch_blocks<T, most_threads, has_x>(p, problems, stream);
+  int device = 0, capability = 0, status = static_cast<int>(cudaGetDevice(&device));
+  if (status == 0)
+    status = static_cast<int>(cudaDeviceGetAttribute(&capability, cudaDevAttrComputeCapabilityMajor, device));
+  if (capability < 9) blocks = 1;
+  if (blocks == 0) {
+    blocks = 1;
+    while (blocks < most_blocks && p.n > index_t{16} * most_threads * blocks) blocks *= 2;
+    for (int more = 2 * blocks; status == 0 && more <= most_blocks; more *= 2) {
+      int active = 0;
+      status = launch_clusters<T, has_x>(p, problems, more, stream, &active);
+      if (active < problems) break;
+      blocks = more;
+    }
   }
-  if (!context.check(status, "the launch of levinson")) return;
-  if (p.columns > 1) join_columns<<<static_cast<unsigned>(problems / p.columns), threads, 0, stream>>>(p);
+  return status != 0 ? status : launch_clusters<T, has_x>(p, problems, blocks, stream, nullptr);
+}
+
+template <class T, bool has_x>
+void solve(const CudaContext& context, const Problem<T>& p, index_t problems, int blocks = 0) {
+  if (!context.check(solve_on<T, has_x>(p, problems, blocks, context.stream()), "the launch of levinson")) return;
+  if (p.columns > 1)
+    join_columns<<<static_cast<unsigned>(problems / p.columns), most_threads, 0, context.stream()>>>(p);
 }
 
 }  // namespace
 
 template <class T>
-void Levinson<T>::cuda(CudaContext& context, const Args&, In<T> t, In<T> shifts, InOut<T> x, Out<double> report,
+void Levinson<T>::cuda(CudaContext& context, const Args& args, In<T> t, In<T> shifts, InOut<T> x, Out<double> report,
                        Scratch<T> work) noexcept {
   solve<T, true>(context,
                  {t.data, shifts.data, t.rows, x.cols / shifts.rows, x.data, nullptr, x.ld, report.data, report.ld,
                   work.data, work.ld},
-                 x.cols);
+                 x.cols, args.blocks);
 }
 
 template <class T>
-void Durbin<T>::cuda(CudaContext& context, const Args&, In<T> t, In<T> shifts, Out<T> inverse, Out<double> report,
+void Durbin<T>::cuda(CudaContext& context, const Args& args, In<T> t, In<T> shifts, Out<T> inverse, Out<double> report,
                      Scratch<T> work) noexcept {
   solve<T, false>(
       context,
       {t.data, shifts.data, t.rows, 1, nullptr, inverse.data, inverse.ld, report.data, report.ld, work.data, work.ld},
-      shifts.rows);
+      shifts.rows, args.blocks);
 }
 
 template struct Levinson<float>;
