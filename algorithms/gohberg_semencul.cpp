@@ -10,7 +10,7 @@ namespace tesela {
 
 template <class T>
 GohbergSemencul<T>::GohbergSemencul(Graph& g, const Toeplitz<T>& A, T sigma)
-    : A_(A),
+    : matrix_(A),
       sigma_(sigma),
       norm_(A.norm(static_cast<double>(sigma))),
       shift_(g.runtime(), 1, 1, {1, 1}, "shift"),
@@ -36,9 +36,9 @@ void GohbergSemencul<T>::solve(Graph& g, const TileMatrix<T>& B, const TileMatri
   const double tolerance =
       refinement.tolerance > 0 ? refinement.tolerance : 32 * static_cast<double>(std::numeric_limits<T>::epsilon());
   for (index_t j = 0; j < B.nt(); ++j)
-    g.insert<GohbergSemenculSolve<T>>({sigma_, norm_, refinement.steps, tolerance}, A_.spectrum(), inverse_(0, 0),
+    g.insert<GohbergSemenculSolve<T>>({sigma_, norm_, refinement.steps, tolerance}, matrix_.spectrum(), inverse_(0, 0),
                                       generator_(0, 0), report_(0, 0), B(0, j), outcome(j, 0), g.status(),
-                                      g.scratch<T>(A_.work_rows(), 6 * B(0, j).cols()));
+                                      g.scratch<T>(matrix_.work_rows(), 6 * B(0, j).cols()));
 }
 
 template class GohbergSemencul<float>;

@@ -19,7 +19,7 @@ class GohbergSemencul {
   /// Inserts the recursion. Throws ArgumentError where n exceeds levinson_most.
   GohbergSemencul(Graph& g, const Toeplitz<T>& A, T sigma);
 
-  index_t n() const { return A_.n(); }
+  index_t n() const { return matrix_.n(); }
 
   /// B <- (T - sigma I)^-1 B, n x k: a task for each tile, which must hold whole columns, in any graph of the runtime.
   /// Graph::wait() says i for a breakdown at order i <= n, n + 1 + j where column j has a residual above the tolerance
@@ -33,7 +33,7 @@ class GohbergSemencul {
   const TileMatrix<double>& report() const { return report_; }
 
  private:
-  Toeplitz<T> A_;
+  Toeplitz<T> matrix_;
   T sigma_;
   double norm_;
   TileMatrix<T> shift_, inverse_, generator_;

@@ -123,12 +123,11 @@ void complex_to_real(index_t n, index_t count, std::complex<T>* in, index_t ld_i
   for (index_t s = 0; s < count; ++s) Fftw<T>::execute_c2r(p, raw(in + s * ld_in), out + s * ld_out);
 }
 
-#define TESELA_FFT(T)                                                                            \
-  template void transform(Direction, index_t, index_t, std::complex<T>*, index_t);               \
-  template void real_to_complex(index_t, index_t, const T*, index_t, std::complex<T>*, index_t); \
-  template void complex_to_real(index_t, index_t, std::complex<T>*, index_t, T*, index_t);
-TESELA_FFT(float)
-TESELA_FFT(double)
-#undef TESELA_FFT
+template void transform(Direction, index_t, index_t, std::complex<float>*, index_t);
+template void real_to_complex(index_t, index_t, const float*, index_t, std::complex<float>*, index_t);
+template void complex_to_real(index_t, index_t, std::complex<float>*, index_t, float*, index_t);
+template void transform(Direction, index_t, index_t, std::complex<double>*, index_t);
+template void real_to_complex(index_t, index_t, const double*, index_t, std::complex<double>*, index_t);
+template void complex_to_real(index_t, index_t, std::complex<double>*, index_t, double*, index_t);
 
 }  // namespace tesela::fft

@@ -39,7 +39,7 @@ TESELA_INLINE VectorOf<float>::type reversed(const VectorOf<float>::type& v) {
 template <class T>
 struct Vector {
   using N = typename VectorOf<T>::type;
-  typedef N Loose [[gnu::aligned(alignof(T)), gnu::may_alias]];
+  using Loose [[gnu::aligned(alignof(T)), gnu::may_alias]] = N;
   static constexpr index_t width = 64 / index_t{sizeof(T)};
   TESELA_INLINE static N load(const T* p) { return *reinterpret_cast<const Loose*>(p); }
   TESELA_INLINE static void store(T* p, const N& v) { *reinterpret_cast<Loose*>(p) = v; }

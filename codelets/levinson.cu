@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cooperative_groups.h>
+#include <type_traits>
 
 // One cluster of thread blocks for each right-hand side of each shift (or for each shift, without any), so that a
 // step's two sums cross the cluster's shared memories and nothing waits for the whole GPU. A thread owns some elements
@@ -13,7 +14,7 @@
 namespace tesela {
 namespace {
 
-constexpr int threads = 512, most_blocks = 16, warps = threads / 32;
+constexpr int most_threads = 512, few_threads = 128, most_blocks = 16;
 
 template <class T>
 struct Problem {
@@ -51,35 +52,46 @@ struct Cluster {
 #endif
 };
 
-/// Sums of two numbers over the cluster, in the same order for every thread. `part` alternates with the steps, so that
-/// one barrier a sum is enough.
-template <class T>
-struct ClusterSums {
-  T of_warps[2][warps];
+/// Sums of two numbers over all threads of a problem, in the same order for each of them. `part` alternates with the
+/// steps, so that what one step reads no thread overwrites before the barrier of the next.
+template <class T, int warps>
+struct Sums {
+  T of_warps[2][2][warps];
   T of_blocks[2][2][most_blocks];
 
-  __device__ void operator()(Cluster& cluster, int part, T& a, T& b) {
+  __device__ void in_warps(int part, T& a, T& b) {
     for (int d = 16; d > 0; d /= 2) {
       a += __shfl_xor_sync(0xffffffffu, a, d);
       b += __shfl_xor_sync(0xffffffffu, b, d);
     }
-    const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, blocks = cluster.blocks();
-    if (lane == 0) of_warps[0][warp] = a, of_warps[1][warp] = b;
+    if (threadIdx.x % 32 == 0) of_warps[part][0][threadIdx.x / 32] = a, of_warps[part][1][threadIdx.x / 32] = b;
     __syncthreads();
-    if (warp == 0) {
-      a = lane < warps ? of_warps[0][lane] : T(0);
-      b = lane < warps ? of_warps[1][lane] : T(0);
-      for (int d = warps / 2; d > 0; d /= 2) {
-        a += __shfl_xor_sync(0xffffffffu, a, d);
-        b += __shfl_xor_sync(0xffffffffu, b, d);
-      }
-      a = __shfl_sync(0xffffffffu, a, 0);
-      b = __shfl_sync(0xffffffffu, b, 0);
-      if (lane < blocks) {
-        ClusterSums* const there = cluster.shared_of(this, lane);
-        there->of_blocks[part][0][cluster.rank()] = a;
-        there->of_blocks[part][1][cluster.rank()] = b;
-      }
+  }
+  __device__ T over_warps(int part, int which) const {
+    const T* const w = of_warps[part][which];
+    T sums[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      sums[i] = w[i];
+#pragma unroll
+      for (int j = i + 4; j < warps; j += 4) sums[i] += w[j];
+    }
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  }
+  /// Over one block, and a barrier for it.
+  __device__ void over_block(int part, T& a, T& b) {
+    in_warps(part, a, b);
+    a = over_warps(part, 0);
+    b = over_warps(part, 1);
+  }
+  /// Over the cluster, and a barrier for it.
+  __device__ void over_cluster(Cluster& cluster, int part, T& a, T& b) {
+    in_warps(part, a, b);
+    const unsigned blocks = cluster.blocks();
+    if (threadIdx.x < blocks) {
+      Sums* const there = cluster.shared_of(this, threadIdx.x);
+      there->of_blocks[part][0][cluster.rank()] = over_warps(part, 0);
+      there->of_blocks[part][1][cluster.rank()] = over_warps(part, 1);
     }
     cluster.sync();
     a = b = 0;
@@ -87,23 +99,45 @@ struct ClusterSums {
   }
 };
 
+/// 1 / x to the last bit or two, with a fraction of a division's instructions: every thread takes it in every step.
+/// Infinite for 0 and for numbers whose inverse overflows.
+__device__ inline double quick_inverse(double x) {
+  double r;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
+  const double error = fma(-x, r, 1.0);  // below 2^-20, or no number
+  const double better = fma(r, fma(error, error, error), r);
+  return fabs(error) < 1 ? better : 1 / x;
+}
+
 __device__ inline bool finite(double x) { return fabs(x) <= 1.7976931348623157e308; }
 __device__ inline bool finite(float x) { return fabsf(x) <= 3.402823466e38f; }
 
-/// `own` elements a thread: element e of thread i is number i + e times the threads of the cluster.
-template <class T, int own, bool has_x>
+/// `own` elements a thread: element e of thread i is number i + e times the threads of the problem. A problem that is
+/// `alone` in its block has t and both copies of y in shared memory, others have them in global memory.
+template <class T, int threads, int own, bool has_x, bool alone>
 __global__ void __launch_bounds__(threads) levinson(Problem<T> p) {
-  __shared__ ClusterSums<T> sums;
+  extern __shared__ double memory[];
+  __shared__ Sums<T, threads / 32> sums;
   Cluster cluster;
-  const index_t n = p.n, width = index_t{threads} * cluster.blocks();
-  const index_t first = cluster.rank() * index_t{threads} + threadIdx.x;
-  const index_t problem = blockIdx.x / cluster.blocks(), shift = problem / p.columns;
-  const bool speaks = first == 0 && problem % p.columns == 0;
+  const auto add_up = [&](int part, T& a, T& b) {
+    if constexpr (alone)
+      sums.over_block(part, a, b);
+    else
+      sums.over_cluster(cluster, part, a, b);
+  };
+  const index_t n = p.n, blocks = alone ? 1 : cluster.blocks(), width = threads * blocks;
+  const index_t first = (alone ? 0 : index_t{threads} * cluster.rank()) + threadIdx.x;
+  const index_t problem = blockIdx.x / blocks, shift = problem / p.columns;
   T* const column = has_x ? p.x + problem * p.ld : p.inverse + problem * p.ld;
-  T* now = p.work + problem * p.ld_work;
+  T* const shared = reinterpret_cast<T*>(memory);
+  T* now = alone ? shared : p.work + problem * p.ld_work;
   T* then = now + n;
+  const T* const t = alone ? shared + 2 * n : p.t;
+  if (alone)
+    for (index_t i = first; i < n; i += width) shared[2 * n + i] = p.t[i];
 
   T x[own], y[own];
+#pragma unroll
   for (int e = 0; e < own; ++e) x[e] = y[e] = 0;
   const T t1 = n > 1 ? p.t[1] : T(0);
   // Pivots are doubles: n small factors in a row would lose too much in single precision.
@@ -116,20 +150,25 @@ __global__ void __launch_bounds__(threads) levinson(Problem<T> p) {
     sum_x = t1 * x0, sum_y = t1 * alpha;
     if (first == 0) x[0] = x0, y[0] = alpha, now[0] = alpha;
   }
-  cluster.sync();
+  if constexpr (alone)
+    __syncthreads();
+  else
+    cluster.sync();
 
+  // What a step begins with is fetched, and divided, while the one before ends.
+  T b = has_x && n > 1 ? column[1] : T(0), ahead = n > 2 ? t[2] : T(0);
+  double factor = (1 - static_cast<double>(alpha)) * (1 + static_cast<double>(alpha));
+  double following = beta * factor, inverse = quick_inverse(following);
   for (index_t order = 1; order < n && broken == 0; ++order) {
     const bool last = order + 1 == n;
-    const T b = has_x ? column[order] : T(0), ahead = last ? T(0) : p.t[order + 1];
     growth = fmax(growth, fabs(alpha));
-    beta *= (1 - static_cast<double>(alpha)) * (1 + static_cast<double>(alpha));
+    beta = following;
     negative += beta < 0 ? 1 : 0;
     least = fmin(least, fabs(beta));
     if (beta == 0 || !finite(beta)) {
       broken = order + 1;
       break;
     }
-    const double inverse = 1 / beta;
     const T mu = static_cast<T>((b - sum_x) * inverse), next = last ? T(0) : static_cast<T>(-(ahead + sum_y) * inverse);
     if (!finite(mu) || !finite(next)) broken = order + 1;
     sum_x = sum_y = 0;
@@ -137,7 +176,7 @@ __global__ void __launch_bounds__(threads) levinson(Problem<T> p) {
     for (int e = 0; e < own; ++e) {
       const index_t j = first + e * width;
       if (j > order) break;
-      const T turned = j < order ? now[order - 1 - j] : T(0), weight = last ? T(0) : p.t[order + 1 - j];
+      const T turned = j < order ? now[order - 1 - j] : T(0), weight = last ? T(0) : t[order + 1 - j];
       if (has_x) {
         x[e] = j < order ? x[e] + mu * turned : mu;
         sum_x += weight * x[e];
@@ -147,7 +186,12 @@ __global__ void __launch_bounds__(threads) levinson(Problem<T> p) {
       then[j] = y[e];
     }
     if (last) break;
-    sums(cluster, static_cast<int>(order % 2), sum_x, sum_y);
+    if (has_x) b = column[order + 1];
+    ahead = order + 2 < n ? t[order + 2] : T(0);
+    factor = (1 - static_cast<double>(next)) * (1 + static_cast<double>(next));
+    following = beta * factor;
+    inverse = quick_inverse(following);
+    add_up(static_cast<int>(order % 2), sum_x, sum_y);
     T* const before = now;
     now = then;
     then = before;
@@ -157,20 +201,25 @@ __global__ void __launch_bounds__(threads) levinson(Problem<T> p) {
   // What overflowed in the last step has not shown yet.
   const T scale = static_cast<T>(1 / beta);
   T strange = 0, nothing = 0;
+#pragma unroll(own <= 16 ? own : 1)
   for (int e = 0; e < own; ++e) {
     const index_t j = first + e * width;
     if (!has_x) x[e] = j + 1 < n ? y[e] * scale : T(0);
     if (!finite(x[e]) || !finite(scale)) strange = 1;
   }
-  cluster.sync();  // the parts of the sums may be used again
-  sums(cluster, 0, strange, nothing);
+  if constexpr (alone)  // the parts of the sums may be used again
+    __syncthreads();
+  else
+    cluster.sync();
+  add_up(0, strange, nothing);
   if (strange != 0 && broken == 0) broken = n;
+#pragma unroll(own <= 16 ? own : 1)
   for (int e = 0; e < own; ++e) {
     const index_t j = first + e * width, i = has_x ? j : j + 1;
     if (i < n) column[i] = broken == 0 ? x[e] : T(0);
   }
   if (!has_x && first == 0) column[0] = broken == 0 ? scale : T(0);
-  if (speaks) {
+  if (first == 0 && problem % p.columns == 0) {
     double* const report = p.report + shift * p.ld_report;
     report[levinson_negative] = static_cast<double>(negative);
     report[levinson_least] = least;
@@ -192,14 +241,30 @@ __global__ void join_columns(Problem<T> p) {
   if (threadIdx.x == 0) p.report[shift * p.ld_report + levinson_breakdown] = static_cast<double>(broken);
   if (broken == 0) return;
   for (index_t c = 0; c < p.columns; ++c)
-    for (index_t i = threadIdx.x; i < p.n; i += threads) p.x[(shift * p.columns + c) * p.ld + i] = T(0);
+    for (index_t i = threadIdx.x; i < p.n; i += blockDim.x) p.x[(shift * p.columns + c) * p.ld + i] = T(0);
 }
 
+/// Numbers of shared memory for each of a problem's n.
+constexpr index_t shared_numbers = 3;
+/// A block's shared memory on every GPU since compute capability 8, with room for the sums.
+constexpr index_t shared_bytes = 160 * 1024;
+
+template <class T, int threads, int own, bool has_x>
+int launch_alone(const Problem<T>& p, index_t problems, cudaStream_t stream) {
+  const auto kernel = levinson<T, threads, own, has_x, true>;
+  const auto bytes = static_cast<int>(shared_numbers * p.n * index_t{sizeof(T)});
+  const cudaError_t status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  if (status != cudaSuccess) return static_cast<int>(status);
+  kernel<<<static_cast<unsigned>(problems), threads, static_cast<unsigned>(bytes), stream>>>(p);
+  return 0;
+}
+
+/// The launch of clusters of so many blocks. Where `active` is not null, only how many of them run at a time.
 template <class T, int own, bool has_x>
-int launch(const Problem<T>& p, index_t problems, int blocks, cudaStream_t stream) {
-  const auto kernel = levinson<T, own, has_x>;
-  if (blocks == 1) {
-    kernel<<<static_cast<unsigned>(problems), threads, 0, stream>>>(p);
+int launch(const Problem<T>& p, index_t problems, int blocks, cudaStream_t stream, int* active) {
+  const auto kernel = levinson<T, most_threads, own, has_x, false>;
+  if (blocks == 1 && active == nullptr) {
+    kernel<<<static_cast<unsigned>(problems), most_threads, 0, stream>>>(p);
     return 0;
   }
   if (blocks > 8) {
@@ -208,7 +273,7 @@ int launch(const Problem<T>& p, index_t problems, int blocks, cudaStream_t strea
   }
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(static_cast<unsigned>(problems * blocks));
-  config.blockDim = dim3(threads);
+  config.blockDim = dim3(most_threads);
   config.stream = stream;
   cudaLaunchAttribute cluster{};
   cluster.id = cudaLaunchAttributeClusterDimension;
@@ -216,61 +281,88 @@ int launch(const Problem<T>& p, index_t problems, int blocks, cudaStream_t strea
   cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
   config.attrs = &cluster;
   config.numAttrs = 1;
-  return static_cast<int>(cudaLaunchKernelEx(&config, kernel, p));
+  return static_cast<int>(active != nullptr ? cudaOccupancyMaxActiveClusters(active, kernel, &config)
+                                            : cudaLaunchKernelEx(&config, kernel, p));
+}
+
+/// Calls `f` with the least of some numbers of elements a thread that is enough, as a constant.
+template <class F>
+int with_own(index_t needed, const F& f) {
+  if (needed <= 1) return f(std::integral_constant<int, 1>());
+  if (needed <= 2) return f(std::integral_constant<int, 2>());
+  if (needed <= 4) return f(std::integral_constant<int, 4>());
+  if (needed <= 8) return f(std::integral_constant<int, 8>());
+  if (needed <= 16) return f(std::integral_constant<int, 16>());
+  if (needed <= 128) return f(std::integral_constant<int, 128>());
+  return static_cast<int>(cudaErrorNotSupported);
 }
 
 template <class T, bool has_x>
-void solve(CudaContext& context, const Problem<T>& p, index_t problems) {
-  int device = 0, capability = 0;
-  if (!context.check(cudaGetDevice(&device), "cudaGetDevice") ||
-      !context.check(cudaDeviceGetAttribute(&capability, cudaDevAttrComputeCapabilityMajor, device),
-                     "cudaDeviceGetAttribute"))
-    return;
-  const int most = capability >= 9 ? most_blocks : 1;
-  // A few elements a thread hide what a barrier costs; many problems fill the GPU with smaller clusters.
-  int blocks = 1;
-  const auto fits = [&](int wanted) { return problems * wanted <= 128; };
-  while (blocks < most && p.n > index_t{threads} * blocks * 2 && (fits(2 * blocks) || p.n > threads * 16 * blocks))
-    blocks *= 2;
-  const index_t own = ceil_div(p.n, index_t{threads} * blocks);
-  const cudaStream_t stream = context.stream();
-  int status = 0;
-  if (own <= 1)
-    status = launch<T, 1, has_x>(p, problems, blocks, stream);
-  else if (own <= 2)
-    status = launch<T, 2, has_x>(p, problems, blocks, stream);
-  else if (own <= 4)
-    status = launch<T, 4, has_x>(p, problems, blocks, stream);
-  else if (own <= 8)
-    status = launch<T, 8, has_x>(p, problems, blocks, stream);
-  else if (own <= 16)
-    status = launch<T, 16, has_x>(p, problems, blocks, stream);
-  else if (own <= 128)
-    status = launch<T, 128, has_x>(p, problems, blocks, stream);
-  else
-    status = static_cast<int>(cudaErrorNotSupported);
-  if (!context.check(status, "the launch of levinson")) return;
-  if (p.columns > 1) join_columns<<<static_cast<unsigned>(problems / p.columns), threads, 0, stream>>>(p);
+int launch_clusters(const Problem<T>& p, index_t problems, int blocks, cudaStream_t stream, int* active) {
+  return with_own(ceil_div(p.n, index_t{most_threads} * blocks),
+                  [&](auto own) { return launch<T, own, has_x>(p, problems, blocks, stream, active); });
+}
+
+template <class T, int threads, bool has_x>
+int launch_blocks(const Problem<T>& p, index_t problems, cudaStream_t stream) {
+  return with_own(ceil_div(p.n, threads), [&](auto own) {
+    if constexpr (own <= 16)
+      return launch_alone<T, threads, own, has_x>(p, problems, stream);
+    else
+      return static_cast<int>(cudaErrorNotSupported);
+  });
+}
+
+/// As few barriers, and threads to wait for, as possible: a problem that fits one block gets one. A larger one gets the
+/// largest cluster with which all problems run at a time, or the smallest that its numbers fit in registers of.
+template <class T, bool has_x>
+int solve_on(const Problem<T>& p, index_t problems, int blocks, cudaStream_t stream) {
+  const bool fits = p.n <= 16 * most_threads && shared_numbers * p.n * index_t{sizeof(T)} <= shared_bytes;
+  if (blocks == 0 && fits)
+    return p.n <= 16 * few_threads ? launch_blocks<T, few_threads, has_x>(p, problems, stream)
+                                   : launch_blocks<T, most_threads, has_x>(p, problems, stream);
+  int device = 0, capability = 0, status = static_cast<int>(cudaGetDevice(&device));
+  if (status == 0)
+    status = static_cast<int>(cudaDeviceGetAttribute(&capability, cudaDevAttrComputeCapabilityMajor, device));
+  if (capability < 9) blocks = 1;
+  if (blocks == 0) {
+    blocks = 1;
+    while (blocks < most_blocks && p.n > index_t{16} * most_threads * blocks) blocks *= 2;
+    for (int more = 2 * blocks; status == 0 && more <= most_blocks; more *= 2) {
+      int active = 0;
+      status = launch_clusters<T, has_x>(p, problems, more, stream, &active);
+      if (active < problems) break;
+      blocks = more;
+    }
+  }
+  return status != 0 ? status : launch_clusters<T, has_x>(p, problems, blocks, stream, nullptr);
+}
+
+template <class T, bool has_x>
+void solve(const CudaContext& context, const Problem<T>& p, index_t problems, int blocks = 0) {
+  if (!context.check(solve_on<T, has_x>(p, problems, blocks, context.stream()), "the launch of levinson")) return;
+  if (p.columns > 1)
+    join_columns<<<static_cast<unsigned>(problems / p.columns), most_threads, 0, context.stream()>>>(p);
 }
 
 }  // namespace
 
 template <class T>
-void Levinson<T>::cuda(CudaContext& context, const Args&, In<T> t, In<T> shifts, InOut<T> x, Out<double> report,
+void Levinson<T>::cuda(CudaContext& context, const Args& args, In<T> t, In<T> shifts, InOut<T> x, Out<double> report,
                        Scratch<T> work) noexcept {
   solve<T, true>(context,
                  {t.data, shifts.data, t.rows, x.cols / shifts.rows, x.data, nullptr, x.ld, report.data, report.ld,
                   work.data, work.ld},
-                 x.cols);
+                 x.cols, args.blocks);
 }
 
 template <class T>
-void Durbin<T>::cuda(CudaContext& context, const Args&, In<T> t, In<T> shifts, Out<T> inverse, Out<double> report,
+void Durbin<T>::cuda(CudaContext& context, const Args& args, In<T> t, In<T> shifts, Out<T> inverse, Out<double> report,
                      Scratch<T> work) noexcept {
   solve<T, false>(
       context,
       {t.data, shifts.data, t.rows, 1, nullptr, inverse.data, inverse.ld, report.data, report.ld, work.data, work.ld},
-      shifts.rows);
+      shifts.rows, args.blocks);
 }
 
 template struct Levinson<float>;

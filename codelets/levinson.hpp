@@ -28,7 +28,9 @@ template <class T>
 struct Levinson {
   static constexpr auto name = "levinson";
   static constexpr std::uint32_t color = 0xc44e52;
-  struct Args {};
+  struct Args {
+    int blocks = 0;  ///< thread blocks of a GPU for one right-hand side, 1, 2, 4, 8 or 16; 0: what suits
+  };
   static double flops(const Args&, Shape t, Shape shifts, Shape x, Shape, Shape) {
     const auto n = static_cast<double>(t.rows);
     return 2 * n * n * static_cast<double>(shifts.rows + x.cols);
@@ -44,7 +46,9 @@ template <class T>
 struct Durbin {
   static constexpr auto name = "durbin";
   static constexpr std::uint32_t color = 0xc44e52;
-  struct Args {};
+  struct Args {
+    int blocks = 0;  ///< as Levinson's
+  };
   static double flops(const Args&, Shape t, Shape shifts, Shape, Shape, Shape) {
     const auto n = static_cast<double>(t.rows);
     return 2 * n * n * static_cast<double>(shifts.rows);

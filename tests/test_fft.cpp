@@ -32,7 +32,7 @@ struct Fourier {
     index_t n = 0;
   };
   template <class... C>
-  static void run(const Args& args, const InOut<T>& a, const Out<T>& b, C&... context) {
+  static void run(const Args& args, const InOut<T>& a, const InOut<T>& b, C&... context) {
     const auto complex = [](const Block<T>& x) { return reinterpret_cast<std::complex<T>*>(x.data); };
     switch (args.what) {
       case What::forward:
@@ -46,9 +46,9 @@ struct Fourier {
         return fft::complex_to_real(context..., args.n, a.cols, complex(a), a.ld / 2, b.data, b.ld);
     }
   }
-  static void cpu(const Args& args, InOut<T> a, Out<T> b) noexcept { run(args, a, b); }
+  static void cpu(const Args& args, InOut<T> a, InOut<T> b) noexcept { run(args, a, b); }
   static void cuda([[maybe_unused]] CudaContext& context, [[maybe_unused]] const Args& args,
-                   [[maybe_unused]] InOut<T> a, [[maybe_unused]] Out<T> b) noexcept {
+                   [[maybe_unused]] InOut<T> a, [[maybe_unused]] InOut<T> b) noexcept {
 #if TESELA_HAVE_CUDA
     run(args, a, b, context);
 #endif
@@ -100,7 +100,6 @@ void check(Runtime& runtime, index_t n, index_t count) {
       const auto A = TileMatrix<T>::map(runtime, a.data(), ld, count, ld, {ld, count});
       const auto B = TileMatrix<T>::map(runtime, b.data(), ld, count, ld, {ld, count});
       Graph g(runtime);
-      B(0, 0).write();
       g.insert<Fourier<T>>({what, n}, A(0, 0), B(0, 0));
       REQUIRE(g.wait().ok());
     }
@@ -134,7 +133,8 @@ void check(Runtime& runtime, index_t n, index_t count) {
 template <class T>
 void check_all(Runtime& runtime) {
   for (const index_t n : {1, 2, 3, 97, 1000, 4096})
-    for (const index_t count : {1, 3}) check<T>(runtime, n, count);
+    for (const index_t count : {1, 3})
+      if (n < 4096 || count == 1) check<T>(runtime, n, count);
 }
 
 }  // namespace
