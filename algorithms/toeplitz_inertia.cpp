@@ -52,7 +52,7 @@ std::vector<double> reports(Graph& g, const SineToeplitz<T>& A, const std::vecto
     // A GPU runs hundreds of blocks side by side in the time of one; cores take few at a time.
     const index_t workers = g.runtime().gpus() > 0 ? g.runtime().gpus() : 2 * std::max(1, g.runtime().cpus());
     batch = std::max<index_t>(1, (count + workers - 1) / workers);
-    if (g.runtime().gpus() > 0) batch = std::min<index_t>(std::max<index_t>(batch, 32), 256);
+    if (g.runtime().gpus() > 0) batch = std::min(batch, cauchy_batch(A.n()));
   }
   TileMatrix<double> sigma(g.runtime(), count, 1, {batch, 1}, "sigma");
   TileMatrix<double> report(g.runtime(), CauchyReport::rows, 2 * count, {CauchyReport::rows, 2 * batch}, "report");

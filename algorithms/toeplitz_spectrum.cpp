@@ -108,12 +108,12 @@ class Solver {
       refuse("range", "not with smallest or largest");
     if (!(o.low < o.high)) refuse("range", "[" + std::to_string(o.low) + ", " + std::to_string(o.high) + ")");
     const bool gpu = runtime.gpus() > 0;
-    if (o.per_interval == 0) o.per_interval = gpu ? 64 : 40;
+    if (o.per_interval == 0) o.per_interval = !gpu ? 40 : n < 12000 ? 64 : 128;
     o.per_interval = std::min(o.per_interval, n);
     if (o.tolerance == 0) o.tolerance = std::is_same_v<T, float> ? 2e-6 : o.vectors ? 1e-14 : 1e-10;
-    if (o.group == 0) o.group = gpu ? 32 : 1;
+    if (o.group == 0) o.group = gpu ? 64 : 1;
     o.group = std::min<index_t>(o.group, LanczosSteps<T>::most_slots);
-    if (o.window == 0) o.window = gpu ? 2 * o.group * runtime.gpus() : 2 * std::max(1, runtime.cpus()) + 2;
+    if (o.window == 0) o.window = gpu ? 3 * o.group * runtime.gpus() : 2 * std::max(1, runtime.cpus()) + 2;
     return o;
   }
 
@@ -261,7 +261,8 @@ class Solver {
 
   /// Inverts at the shifts of the jobs that wait, as many as a group has room for.
   void prepare() {
-    const auto count = std::min<std::size_t>(waiting_.size(), static_cast<std::size_t>(options_.group));
+    const index_t batch_size = runtime_.gpus() > 0 ? std::max(options_.group, cauchy_batch(A_.n())) : options_.group;
+    const auto count = std::min(waiting_.size(), static_cast<std::size_t>(batch_size));
     if (count == 0) return;
     const auto shifts = static_cast<index_t>(count);
     Inverses<T> batch{{},
@@ -352,8 +353,10 @@ class Solver {
 
   /// The next dk steps of a group's runs and their tests are inserted; then the tests of the dk steps before are read.
   void round(Group& group) {
-    for (auto& slot : group)
-      if (!slot.job && !start(slot)) break;
+    // Side by side from the start, so that all are tested in the same steps.
+    if (std::none_of(group.begin(), group.end(), [](const Slot<T>& slot) { return slot.job.has_value(); }))
+      for (auto& slot : group)
+        if (!start(slot)) break;
     std::vector<Slot<T>*> running;
     for (auto& slot : group)
       if (slot.job && slot.steps < capacity()) running.push_back(&slot);
@@ -365,7 +368,9 @@ class Solver {
 
   void step(const std::vector<Slot<T>*>& running) {
     typename LanczosSteps<T>::Args args;
-    args.steps = static_cast<int>(options_.dk);
+    index_t before_test = capacity();
+    for (const Slot<T>* slot : running) before_test = std::min(before_test, first_test(*slot->job) - slot->steps);
+    args.steps = static_cast<int>(std::max(before_test, options_.dk));
     for (const Slot<T>* slot : running) args.steps = std::min(args.steps, static_cast<int>(capacity() - slot->steps));
     args.slots = static_cast<int>(running.size());
     args.refine = options_.vectors;
@@ -382,14 +387,20 @@ class Solver {
       slot.steps += args.steps;
       slot.older = std::move(slot.verdict);
       slot.verdict.emplace(runtime_, Shape{2, 1}, "verdict");
-      const index_t wanted = std::max(slot.job->interval.count[0], slot.job->interval.count[1]);
-      const bool test = slot.steps >= std::min(capacity(), wanted + wanted / 2 + 4) || slot.steps >= A_.n() / 2;
-      graph_.insert<LanczosTest>(urgent,
-                                 {goal(*slot.job), static_cast<index_t>(s) * args.steps, args.steps, slot.fresh, test},
-                                 *coefficients, *slot.history, **slot.verdict);
+      const bool test = slot.steps >= first_test(*slot.job);
+      insert_on_core<LanczosTest>(graph_, urgent,
+                                  {goal(*slot.job), static_cast<index_t>(s) * args.steps, args.steps, slot.fresh, test},
+                                  *coefficients, *slot.history, **slot.verdict);
       slot.fresh = false;
     }
     result_.steps += args.steps * args.slots;
+  }
+
+  /// Steps before which a test would only cost time: what about 9 of 10 intervals need, and less where the space is
+  /// small.
+  index_t first_test(const Job& job) const {
+    const index_t wanted = std::max(job.interval.count[0], job.interval.count[1]);
+    return std::min({capacity(), 2 * wanted + options_.dk, cauchy_rows(A_.n(), 0)});
   }
 
   bool complete(const Job& job, const Single<index_t>& verdict) const {

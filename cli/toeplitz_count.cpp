@@ -122,14 +122,16 @@ bool slice(const Options& o, Graph& g, const SineToeplitz<T>& A, Report* report)
 }
 
 const Command count_command(
-    Command::Group::toeplitz, "count", "eigenvalues below shifts, by the signs of an elimination's pivots", [](CLI::App& app) {
+    Command::Group::toeplitz, "count", "eigenvalues below shifts, by the signs of an elimination's pivots",
+    [](CLI::App& app) {
       auto o = std::make_shared<Options>();
       o->input.add_to(app);
       app.add_option("--sigma", o->sigma, "shifts, several with commas")->delimiter(',')->capture_default_str();
       app.add_option("--out", o->out, "write shift, eigenvalues below, symmetric and skew ones, a row each, to FILE");
       o->common.add_to(app);
-      app.footer("A shift that is an eigenvalue to rounding is moved a little (checks: nudged, shift). Example:\n"
-                 "  tesela toeplitz count --n 2000 --sigma=-10,0,10");
+      app.footer(
+          "A shift that is an eigenvalue to rounding is moved a little (checks: nudged, shift). Example:\n"
+          "  tesela toeplitz count --n 2000 --sigma=-10,0,10");
       return std::function<int()>([o] {
         for (const double sigma : o->sigma)
           if (!std::isfinite(sigma)) throw ArgumentError("toeplitz count", "--sigma", "is not finite");
@@ -142,9 +144,12 @@ const Command slice_command(
     Command::Group::toeplitz, "slice", "intervals with at most so many eigenvalues each", [](CLI::App& app) {
       auto o = std::make_shared<Options>();
       o->input.add_to(app);
-      app.add_option("--most", o->most, "eigenvalues in an interval")->check(CLI::PositiveNumber)->capture_default_str();
+      app.add_option("--most", o->most, "eigenvalues in an interval")
+          ->check(CLI::PositiveNumber)
+          ->capture_default_str();
       app.add_option("--range", o->range, "A,B: only [A, B)");
-      app.add_option("--out", o->out, "write low, high, symmetric and skew counts, and 1 for a cluster, a row each, to FILE");
+      app.add_option("--out", o->out,
+                     "write low, high, symmetric and skew counts, and 1 for a cluster, a row each, to FILE");
       o->common.add_to(app);
       app.footer("Example:\n  tesela toeplitz slice --n 2000 --most 100");
       return std::function<int()>([o] {

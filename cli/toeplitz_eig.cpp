@@ -1,9 +1,9 @@
 #include "cli/command.hpp"
 #include "cli/report.hpp"
+#include "cli/sizes.hpp"
 #include "cli/toeplitz_options.hpp"
 #include "cli/toeplitz_spectrum_options.hpp"
 #include "cli/trace_report.hpp"
-#include "cli/sizes.hpp"
 #include "codelets/blas.hpp"
 #include "codelets/lapack.hpp"
 #include "codelets/toeplitz_error.hpp"
@@ -67,7 +67,9 @@ void check_vectors(const HostMatrix<T>& t, const Spectrum<T>& s, double norm, Re
     const T* const x = &s.vectors[static_cast<std::size_t>(n * j)];
     toeplitz_product(n, t.data(), s.values[static_cast<std::size_t>(j)], 1, x, y.data());
     double odd = 0;
-    for (index_t i = 0; i < n; ++i) odd += std::pow(static_cast<double>(x[n - 1 - i]) - s.symmetry[static_cast<std::size_t>(j)] * static_cast<double>(x[i]), 2);
+    for (index_t i = 0; i < n; ++i)
+      odd += std::pow(
+          static_cast<double>(x[n - 1 - i]) - s.symmetry[static_cast<std::size_t>(j)] * static_cast<double>(x[i]), 2);
     residual = std::max(residual, static_cast<double>(blas::nrm2(n, y.data())) / norm);
     symmetry = std::max(symmetry, std::sqrt(odd));
   }
@@ -80,7 +82,8 @@ void check_vectors(const HostMatrix<T>& t, const Spectrum<T>& s, double norm, Re
                   s.vectors.data(), n, 0, products.data(), products.ld());
     for (index_t c = 0; c < k; ++c)
       for (index_t r = 0; r < some; ++r)
-        orthogonality = std::max(orthogonality, std::abs(static_cast<double>(products(r, c)) - (j + r == c ? 1.0 : 0.0)));
+        orthogonality =
+            std::max(orthogonality, std::abs(static_cast<double>(products(r, c)) - (j + r == c ? 1.0 : 0.0)));
   }
   report.check("max_residual", residual);
   report.check("orthogonality", orthogonality);
@@ -117,7 +120,8 @@ int run_eig(Options o) {
                  static_cast<double>(n) * (100 + (options.vectors ? columns : 0)) * sizeof(T));
   Report report("toeplitz eig", o.common);
   report.problem() = o.input.describe(o.common.seed);
-  report.problem().update({{"vectors", options.vectors}, {"preset", o.settings.preset}, {"precision", o.common.precision}});
+  report.problem().update(
+      {{"vectors", options.vectors}, {"preset", o.settings.preset}, {"precision", o.common.precision}});
   if (!o.range.empty()) report.problem()["range"] = o.range;
 
   const HostMatrix<T> t = o.input.load<T>(o.common.seed);
@@ -156,7 +160,8 @@ int run_eig(Options o) {
   report.count("solves", s.steps);
   report.check("found", static_cast<double>(found));
   report.check("expected", static_cast<double>(s.expected));
-  report.check("mean_attempts", s.intervals > 0 ? static_cast<double>(s.inversions) / static_cast<double>(s.intervals) : 0);
+  report.check("mean_attempts",
+               s.intervals > 0 ? static_cast<double>(s.inversions) / static_cast<double>(s.intervals) : 0);
   report.check("time_in_solves", in_solves);
   if (o.check && n <= largest_dense) report.check("max_error", largest_error(o, options, s.values, t));
   if (options.vectors)
@@ -166,7 +171,8 @@ int run_eig(Options o) {
 
   const bool good = found == s.expected;
   if (!good) {
-    std::string said = "shortage: " + std::to_string(s.expected - found) + " of " + std::to_string(s.expected) + " eigenvalues missing";
+    std::string said = "shortage: " + std::to_string(s.expected - found) + " of " + std::to_string(s.expected) +
+                       " eigenvalues missing";
     for (std::size_t i = 0; i < s.shortages.size() && i < 3; ++i) {
       char text[128];
       std::snprintf(text, sizeof text, "; [%.17g, %.17g) has %ld, found %ld", s.shortages[i].low, s.shortages[i].high,
@@ -196,8 +202,12 @@ const Command eig_command(
       o->input.add_to(app);
       app.add_flag("--vectors", o->vectors, "eigenvectors too, checked");
       auto* range = app.add_option("--range", o->range, "A,B: only eigenvalues in [A, B)");
-      auto* smallest = app.add_option("--smallest", o->smallest, "only the K smallest")->check(CLI::PositiveNumber)->excludes(range);
-      app.add_option("--largest", o->largest, "only the K largest")->check(CLI::PositiveNumber)->excludes(range)->excludes(smallest);
+      auto* smallest =
+          app.add_option("--smallest", o->smallest, "only the K smallest")->check(CLI::PositiveNumber)->excludes(range);
+      app.add_option("--largest", o->largest, "only the K largest")
+          ->check(CLI::PositiveNumber)
+          ->excludes(range)
+          ->excludes(smallest);
       o->settings.add_to(app);
       app.add_flag("!--no-check", o->check, "do not compare with LAPACK's syevd (done up to n = 4096)");
       app.add_option("--out", o->out, "write the eigenvalues to FILE (.mtx or .npy)");

@@ -21,6 +21,13 @@ TESELA_BOTH constexpr index_t cauchy_rows(index_t n, int part) { return part == 
 /// How many elements the GPU's variants need for w(k) at every k where they read it.
 constexpr index_t cauchy_table(index_t n) { return 2 * n + 1100; }
 
+/// About how many shifts of CauchyInvert or CauchyCount fill a large GPU (measured on 132 multiprocessors); a few more
+/// take twice the time.
+constexpr index_t cauchy_batch(index_t n) {
+  const index_t fit = 121 * 8192 / (n > 0 ? n : 1);
+  return fit < 1 ? 1 : fit > 256 ? 256 : fit;
+}
+
 /// What an elimination saw: one column for each block of each shift.
 struct CauchyReport {
   static constexpr index_t rows = 4;
