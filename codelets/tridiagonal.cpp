@@ -18,23 +18,14 @@ template <class T>
 using Numbers = Lanes<T, T, 1>;
 
 /// One function of each kind: target_clones takes no template.
-#define TESELA_TRIDIAGONAL_BACKWARD(T)                                                                             \
-  TESELA_CLONES void backward(Vectors<T>& lanes, const Rows<T>& rows, const Segment<T>* kept, const Ends<T>* ends, \
-                              Breakdown* broken) {                                                                 \
-    lanes.backward(rows, kept, ends, broken);                                                                      \
+#define TESELA_TRIDIAGONAL_PASSES(T, L)                                                                      \
+  TESELA_CLONES void forward(L<T>& lanes, const Rows<T>& rows, Segment<T>* kept, Segment<T>* segments) {     \
+    lanes.forward(rows, kept, segments);                                                                     \
+  }                                                                                                          \
+  TESELA_CLONES void backward(L<T>& lanes, const Rows<T>& rows, const Segment<T>* kept, const Ends<T>* ends, \
+                              Breakdown* broken) {                                                           \
+    lanes.backward(rows, kept, ends, broken);                                                                \
   }
-#define TESELA_TRIDIAGONAL_PASSES(T, L)                                                                  \
-  TESELA_CLONES void forward(L<T>& lanes, const Rows<T>& rows, Segment<T>* kept, Segment<T>* segments) { \
-    lanes.forward(rows, kept, segments);                                                                 \
-  }                                                                                                      \
-  TESELA_CLONES void eliminate(L<T>& lanes, const Rows<T>& rows, Segment<T>* segments) {                 \
-    lanes.eliminate(rows, segments);                                                                     \
-  }                                                                                                      \
-  TESELA_CLONES void fill(L<T>& lanes, const Rows<T>& rows, const Ends<T>* ends, Breakdown* broken) {    \
-    lanes.fill(rows, ends, broken);                                                                      \
-  }
-TESELA_TRIDIAGONAL_BACKWARD(float)
-TESELA_TRIDIAGONAL_BACKWARD(double)
 TESELA_TRIDIAGONAL_PASSES(float, Vectors)
 TESELA_TRIDIAGONAL_PASSES(double, Vectors)
 TESELA_TRIDIAGONAL_PASSES(float, Numbers)
@@ -82,99 +73,86 @@ bool degenerate(const Segment<T>& segment) {
   return size_of(segment.upper) == T(0) || size_of(segment.lower) == T(0);
 }
 
-/// One system of a tile, in pieces of consecutive rows: as many rows in each lane as a block holds, lane after lane, so
-/// that memory is read in its order; what remains, in shorter lanes; and a few rows at last as numbers. `kept[c]` is
-/// what the rows before piece c say.
+/// One system of a tile: a run of consecutive rows in each lane, and one more of what remains, as numbers. `kept` has
+/// the runs' segments, then what the passes keep.
 template <class T>
 class OneSystem {
  public:
-  static constexpr index_t lanes = Vectors<T>::lanes, piece_rows = lanes * block_rows;
+  static constexpr index_t lanes = Vectors<T>::lanes, runs = lanes + 1;
   OneSystem(const Rows<T>& all, index_t s) : all_(part(all, s, 0, all.rows)) {
-    whole_ = all.rows / piece_rows;
-    each_ = all.rows % piece_rows / lanes;
-    rest_ = all.rows % lanes;
+    constexpr index_t line = 64 / index_t{sizeof(T)};
+    index_t lines = all.rows / (lanes * line);
+    if (lines > 16 && lines % 2 == 0) --lines;  // lanes 2^k lines apart would meet in few sets of the cache
+    each_ = lines * line;
   }
 
   Segment<T> reduce(Segment<T>* kept) {
-    Segment<T> whole, segments[lanes];
+    on_runs(kept + runs, [&](auto& work, const Rows<T>& rows, index_t run, Segment<T>* blocks) {
+      forward(work, rows, blocks, kept + run);
+    });
+    Segment<T> whole = kept[first()];
     Joint<T> joint;
-    for (index_t c = 0; c < pieces(); ++c) {
-      if (c > 0) kept[c] = whole;
-      on_piece(c, 1, [&](auto& work, const Rows<T>& rows) {
-        forward(work, rows, nullptr, segments);
-        for (index_t l = 0; l < work.lanes; ++l) whole = c + l == 0 ? segments[0] : join(whole, segments[l], joint);
-      });
-    }
+    for (index_t l = first() + 1; l < last(); ++l) whole = join(whole, kept[l], joint);
     return whole;
   }
 
   /// Returns the first row that broke down, counted from 1, or 0.
   Breakdown substitute(const Segment<T>* kept, const Ends<T>& whole) {
+    Breakdown broken = 0, rows_broken[runs]{};
+    const auto breaks = [&](Breakdown row) { broken = broken > 0 ? std::min(broken, row) : row; };
+    Joint<T> joints[runs];
+    Segment<T> sofar;
+    for (index_t l = first(); l < last(); ++l) {
+      sofar = l == first() ? kept[l] : join(sofar, kept[l], joints[l]);
+      if (degenerate(kept[l]) || degenerate(sofar)) breaks(begin(l + 1));
+    }
+    Ends<T> ends[runs];
     T e = whole.e, f = whole.f;
-    Breakdown broken = 0;
-    for (index_t c = pieces() - 1; c >= 0; --c)
-      on_piece(c, -1, [&](auto& work, const Rows<T>& rows) {
-        Segment<T> segments[lanes];
-        Joint<T> joints[lanes]{};
-        Ends<T> ends[lanes];
-        Breakdown rows_broken[lanes];
-        eliminate(work, rows, segments);
-        Segment<T> sofar;
-        const index_t first = c < whole_ ? c * piece_rows : all_.rows - rest_ - (work.lanes > 1 ? each_ * lanes : 0);
-        Breakdown at_end = 0;
-        for (index_t l = 0; l < work.lanes; ++l) {
-          sofar = c + l == 0 ? segments[0] : join(l == 0 ? kept[c] : sofar, segments[l], joints[l]);
-          if (at_end == 0 && (degenerate(segments[l]) || degenerate(sofar))) at_end = first + (l + 1) * rows.rows;
-        }
-        if (at_end > 0) broken = at_end;
-        for (index_t l = work.lanes - 1; l >= 0; --l) {
-          ends[l] = {whole.a, whole.b, e, f};
-          if (c + l == 0) break;
-          if (joints[l].inverse_c == T(0) || joints[l].inverse_d == T(0)) broken = first + l * rows.rows + 1;
-          between(joints[l], {whole.a, whole.b, e, f}, ends[l].a, ends[l].b);
-          e = ends[l].a, f = ends[l].b;
-        }
-        fill(work, rows, ends, rows_broken);
-        for (index_t l = work.lanes - 1; l >= 0; --l)
-          if (rows_broken[l] > 0) broken = first + l * rows.rows + rows_broken[l];
-      });
+    for (index_t l = last() - 1; l >= first(); --l) {
+      ends[l] = {whole.a, whole.b, e, f};
+      if (l == first()) break;
+      if (!degenerate(kept[l]) && joints[l].inverse_c == T(0)) breaks(begin(l));
+      if (!degenerate(kept[l]) && joints[l].inverse_d == T(0)) breaks(begin(l) + 1);
+      between(joints[l], {whole.a, whole.b, e, f}, ends[l].a, ends[l].b);
+      e = ends[l].a, f = ends[l].b;
+    }
+    on_runs(kept + runs, [&](auto& work, const Rows<T>& rows, index_t run, const Segment<T>* blocks) {
+      backward(work, rows, blocks, ends + run, rows_broken + run);
+    });
+    for (index_t l = first(); l < last(); ++l)
+      if (rows_broken[l] > 0) breaks(begin(l) + rows_broken[l]);
     return broken;
   }
 
  private:
-  index_t pieces() const { return whole_ + (each_ > 0 ? 1 : 0) + (rest_ > 0 ? 1 : 0); }
+  index_t first() const { return each_ > 0 ? 0 : lanes; }
+  index_t last() const { return begin(lanes) < all_.rows ? runs : lanes; }
+  index_t begin(index_t run) const { return run < runs ? run * each_ : all_.rows; }
 
-  /// Calls f with piece c's rows and something to work on them.
-  template <class F>
-  void on_piece(index_t c, int next, F f) {
-    const bool vectors = c < whole_ || (c == whole_ && each_ > 0);
-    const index_t each = c < whole_ ? block_rows
-                         : vectors  ? each_
-                                    : rest_,
-                  first = c < whole_ ? c * piece_rows
-                          : vectors  ? whole_ * piece_rows
-                                     : all_.rows - rest_;
-    Rows<T> rows = part(all_, 0, first, each);
-    rows.systems = false;
-    rows.next = next;
-    rows.before = all_.before || c > 0;
-    rows.behind = all_.behind || c + 1 < pieces();
-    for (Strided<const T>* band : {&rows.dl, &rows.d, &rows.du}) band->lane = each * band->row;
-    rows.b.lane = each * rows.b.row;
-    if (vectors)
-      f(vectors_, rows);
-    else
-      f(numbers_, rows);
+  /// Calls f for the lanes' runs and for what remains, with a place to keep things.
+  template <class S, class F>
+  void on_runs(S* kept, F f) {
+    const auto from = [&](index_t run, index_t rows) {
+      Rows<T> r = part(all_, 0, begin(run), rows);
+      r.systems = false;
+      for (Strided<const T>* band : {&r.dl, &r.d, &r.du}) band->lane = rows * band->row;
+      r.b.lane = rows * r.b.row;
+      r.before = all_.before || run > first();
+      r.behind = all_.behind || (run == 0 && last() == runs);
+      return r;
+    };
+    if (each_ > 0) f(vectors_, from(0, each_), index_t{0}, kept);
+    if (last() == runs) f(numbers_, from(lanes, all_.rows - begin(lanes)), lanes, kept + Vectors<T>::kept(each_));
   }
 
   Rows<T> all_;
-  index_t whole_, each_, rest_;
+  index_t each_;
   Vectors<T> vectors_;
   Numbers<T> numbers_;
 };
 
-/// Segments that a core keeps of a system: one for each block of a lane, or for each piece.
-index_t kept_segments(index_t equations) { return ceil_div(equations, block_rows) + 4; }
+/// Segments that a core keeps of a system: of each run, and before each block.
+index_t kept_segments(index_t equations) { return ceil_div(equations, block_rows) + OneSystem<float>::runs; }
 
 /// The systems of a tile: as many at a time as there are lanes, if that reads memory in long runs, and others one by
 /// one.
@@ -207,7 +185,10 @@ void solve(const Place& place, bool periodic, const Rows<T>& all, index_t system
         bool regular[lanes];
         for (index_t l = 0; l < lanes; ++l) regular[l] = solve_ends(whole[l], periodic, ends[l]) != T(0);
         backward(*across, rows, kept.data(), ends, broken);
-        for (index_t l = 0; l < lanes; ++l) add(broken[l] > 0 || regular[l] ? broken[l] : 1, place, s + l, info);
+        for (index_t l = 0; l < lanes; ++l) {
+          if (broken[l] == 0 && !regular[l]) broken[l] = degenerate(whole[l]) ? all.rows : 1;
+          add(broken[l], place, s + l, info);
+        }
       },
       [&](index_t s) {
         OneSystem<T> system(all, s);
@@ -255,7 +236,7 @@ void substitute(const Place& place, const Rows<T>& all, index_t systems, const B
 
 }  // namespace
 
-index_t work_segments(index_t equations) { return 40 + kept_segments(equations); }  // a GPU keeps a few more
+index_t work_segments(index_t equations) { return 10 + kept_segments(equations); }  // a GPU keeps a few more
 
 }  // namespace tridiagonal
 

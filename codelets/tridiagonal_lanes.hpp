@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 // The elimination of several runs of rows at once, a lane of a vector for each. A run goes forward in blocks that fit
 // the cache, the segment before each block is kept, and the way back recomputes the pivot rows of a block from it.
@@ -24,6 +25,34 @@ struct VectorOf<float> {
   using type [[gnu::vector_size(64)]] = float;
 };
 
+/// A square of side^2 numbers, a row in a vector of 32 bytes: what AVX2 shuffles well.
+template <class T>
+struct Square {
+  using Row [[gnu::vector_size(32)]] = T;
+  static constexpr int side = 32 / int{sizeof(T)};
+
+  /// out(k, l) = in(l, k), where rows lie `in_ld` and `out_ld` apart.
+  TESELA_INLINE static void turn(const T* in, index_t in_ld, T* out, index_t out_ld) {
+    Row rows[side];
+    for (int l = 0; l < side; ++l) std::memcpy(&rows[l], in + l * in_ld, sizeof(Row));
+    exchange<side / 2>(rows, std::make_integer_sequence<int, side>{});
+    for (int k = 0; k < side; ++k) std::memcpy(out + k * out_ld, &rows[k], sizeof(Row));
+  }
+
+ private:
+  /// Exchanges, in all squares of 2 h numbers along the diagonal, what lies off it; then in those half as large.
+  template <int h, int... j>
+  TESELA_INLINE static void exchange(Row* rows, std::integer_sequence<int, j...> columns) {
+    for (int i = 0; i < side; ++i) {
+      if ((i & h) != 0) continue;
+      const Row upper = rows[i], lower = rows[i + h];
+      rows[i] = __builtin_shufflevector(upper, lower, ((j & h) != 0 ? side + j - h : j)...);
+      rows[i + h] = __builtin_shufflevector(upper, lower, ((j & h) != 0 ? side + j : j + h)...);
+    }
+    if constexpr (h > 1) exchange<h / 2>(rows, columns);
+  }
+};
+
 /// A column of numbers in each lane: row i of lane l is data[i row + l lane].
 template <class T>
 struct Strided {
@@ -41,7 +70,6 @@ struct Rows {
   index_t rows;
   bool systems;         ///< each lane is one
   bool before, behind;  ///< as in Place: of every lane if they are systems, else of the first and the last
-  int next = 0;         ///< which rows come next: 1 those behind the last lane, -1 those before the first, 0 neither
 };
 
 /// Where a run broke down: the row of each lane, counted from 1; 0 if it did not.
@@ -57,16 +85,21 @@ class Lanes {
   static constexpr int width = static_cast<int>(sizeof(N) / sizeof(T)), lanes = Groups * width;
   static index_t blocks(index_t rows) { return ceil_div(rows, block_rows); }
 
-  /// What each lane's rows say: segments[l]. kept[(s - 1) lanes + l] is what they say before block s >= 1.
+  /// Segments that forward() keeps for backward().
+  static index_t kept(index_t rows) { return std::max<index_t>(blocks(rows) - 1, 0) * lanes; }
+
+  /// What each lane's rows say: segments[l]. What they say before each block but the first goes to `kept`, if anywhere.
   TESELA_INLINE void forward(const Rows<T>& rows, Segment<T>* kept, Segment<T>* segments) {
     Segment<N> state[Groups];
     for (auto& s : state) s = no_rows<N>();
-    for (index_t first = 0; first < rows.rows; first += block_rows) {
-      if (first > 0) store(state, kept + (first / block_rows - 1) * lanes);
-      const index_t count = std::min(block_rows, rows.rows - first);
-      load(rows, first, count);
-      for (index_t i = 0; i < count; ++i)
-        for (int g = 0; g < Groups; ++g) append(state[g], dl_[i][g], d_[i][g], du_[i][g], b_[i][g]);
+    for (index_t first = 0; first < rows.rows; first += few) {
+      if (first > 0 && first % block_rows == 0) std::memcpy(kept_before(kept, first), state, sizeof(state));
+      const index_t count = std::min(few, rows.rows - first);
+      load(rows, first, count, 0);
+      for (index_t i = 0; i < count; ++i) {
+        foresee(rows, first + 4 * few, i);
+        for (int g = 0; g < Groups; ++g) append_row(state[g], i, g);
+      }
     }
     store(state, segments);
   }
@@ -74,30 +107,20 @@ class Lanes {
   /// Fills in what lies between each lane's ends. `kept` is forward's.
   TESELA_INLINE void backward(const Rows<T>& rows, const Segment<T>* kept, const Ends<T>* ends, Breakdown* broken) {
     begin_filling(ends, broken);
-    for (index_t s = blocks(rows.rows) - 1; s >= 0; --s) {
-      const index_t first = s * block_rows, count = std::min(block_rows, rows.rows - first);
+    for (index_t first = (blocks(rows.rows) - 1) * block_rows; first >= 0; first -= block_rows) {
+      const index_t count = std::min(block_rows, rows.rows - first);
       Segment<N> state[Groups];
-      if (s == 0)
+      if (first == 0)
         for (auto& g : state) g = no_rows<N>();
       else
-        fetch(kept + (s - 1) * lanes, state);
-      load(rows, first, count);
-      eliminate(state, count);
+        std::memcpy(state, kept_before(kept, first), sizeof(state));
+      for (index_t i = 0; i < count; i += few) {
+        const index_t some = std::min(few, count - i);
+        load(rows, first + i, some, i);
+        eliminate(rows, first + i, state, i, some);
+      }
       fill(rows, first, count, broken);
     }
-  }
-
-  /// As forward() for at most block_rows rows, whose pivot rows are kept here for fill().
-  TESELA_INLINE void eliminate(const Rows<T>& rows, Segment<T>* segments) {
-    Segment<N> state[Groups];
-    for (auto& s : state) s = no_rows<N>();
-    load(rows, 0, rows.rows);
-    eliminate(state, rows.rows);
-    store(state, segments);
-  }
-  TESELA_INLINE void fill(const Rows<T>& rows, const Ends<T>* ends, Breakdown* broken) {
-    begin_filling(ends, broken);
-    fill(rows, 0, rows.rows, broken);
   }
 
  private:
@@ -110,11 +133,30 @@ class Lanes {
     }
   }
 
+  /// Row i of `few` has its part of row `first` of all lanes brought near: so many streams are too many for the
+  /// hardware to foresee, and all their lines at once too many to wait for.
+  TESELA_INLINE static void foresee(const Rows<T>& rows, index_t first, index_t i) {
+    if (rows.b.row != 1) return;
+    for (index_t l = i * lanes / few; l < (i + 1) * lanes / few; ++l) {
+      __builtin_prefetch(&rows.dl(first, l));
+      __builtin_prefetch(&rows.d(first, l));
+      __builtin_prefetch(&rows.du(first, l));
+      __builtin_prefetch(&rows.b(first, l));
+    }
+  }
+
+  TESELA_INLINE PivotRow<N> append_row(Segment<N>& state, index_t i, int g) {
+    N dl = dl_[i][g], d = d_[i][g], du = du_[i][g], b = b_[i][g];
+    normalize(dl, d, du, b);
+    return append(state, dl, d, du, b);
+  }
+
   /// Row i's pivot row, whose unknown is the one before it, takes row i's place.
-  TESELA_INLINE void eliminate(Segment<N>* state, index_t count) {
-    for (index_t i = 0; i < count; ++i)
+  TESELA_INLINE void eliminate(const Rows<T>& rows, index_t row, Segment<N>* state, index_t first, index_t count) {
+    for (index_t i = first; i < first + count; ++i) {
+      foresee(rows, row - block_rows, i - first);
       for (int g = 0; g < Groups; ++g) {
-        const PivotRow<N> pivot = append(state[g], dl_[i][g], d_[i][g], du_[i][g], b_[i][g]);
+        const PivotRow<N> pivot = append_row(state[g], i, g);
         dl_[i][g] = pivot.inverse;
         d_[i][g] = pivot.q;
         du_[i][g] = pivot.t;
@@ -122,6 +164,7 @@ class Lanes {
         e_[i][g] = pivot.e;
         f_[i][g] = pivot.f;
       }
+    }
   }
 
   TESELA_INLINE void fill(const Rows<T>& rows, index_t first, index_t count, Breakdown* broken) {
@@ -150,79 +193,61 @@ class Lanes {
   static T& lane(N& v, int k) { return reinterpret_cast<T*>(&v)[k]; }
   static T lane(const N& v, int k) { return reinterpret_cast<const T*>(&v)[k]; }
 
-  TESELA_INLINE void load(const Rows<T>& rows, index_t first, index_t count) {
-    load(rows.dl, first, count, rows.next, dl_);
-    load(rows.d, first, count, rows.next, d_);
-    load(rows.du, first, count, rows.next, du_);
-    load(Strided<const T>{rows.b.data, rows.b.row, rows.b.lane}, first, count, rows.next, b_);
+  /// Rows `first` … of each lane become dl_[to] ….
+  TESELA_INLINE void load(const Rows<T>& rows, index_t first, index_t count, index_t to) {
+    load(rows.dl, first, count, dl_ + to);
+    load(rows.d, first, count, d_ + to);
+    load(rows.du, first, count, du_ + to);
+    load(Strided<const T>{rows.b.data, rows.b.row, rows.b.lane}, first, count, b_ + to);
     if (first == 0 && !rows.before)
-      for (int l = 0; l < (rows.systems ? lanes : 1); ++l) lane(dl_[0][l / width], l % width) = T(0);
+      for (int l = 0; l < (rows.systems ? lanes : 1); ++l) lane(dl_[to][l / width], l % width) = T(0);
     if (first + count == rows.rows && !rows.behind)
-      for (int l = rows.systems ? 0 : lanes - 1; l < lanes; ++l) lane(du_[count - 1][l / width], l % width) = T(0);
-    for (index_t i = 0; i < count; ++i)
-      for (int g = 0; g < Groups; ++g) normalize(dl_[i][g], d_[i][g], du_[i][g], b_[i][g]);
+      for (int l = rows.systems ? 0 : lanes - 1; l < lanes; ++l) lane(du_[to + count - 1][l / width], l % width) = T(0);
   }
 
-  TESELA_INLINE static void load(const Strided<const T>& from, index_t first, index_t count, int next,
-                                 N (*to)[Groups]) {
-    T* const out = reinterpret_cast<T*>(to);
-    if (from.lane == 1 || from.lane == 0) {
-      for (index_t i = 0; i < count; ++i) {
-        const T* row = &from(first + i, 0);
-        for (int l = 0; l < lanes; ++l) out[i * lanes + l] = row[from.lane == 0 ? 0 : l];
-      }
-      return;
+  TESELA_INLINE static void load(const Strided<const T>& from, index_t first, index_t count, N (*to)[Groups]) {
+    if (from.lane == 1) {
+      for (index_t i = 0; i < count; ++i) std::memcpy(to + i, &from(first + i, 0), sizeof(*to));
+    } else if (from.lane == 0) {
+      for (index_t i = 0; i < count; ++i)
+        for (int g = 0; g < Groups; ++g) to[i][g] = N{} + from(first + i, 0);
+    } else if (width > 1 && from.row == 1 && count == few) {
+      turn(&from(first, 0), from.lane, 1, reinterpret_cast<T*>(to), 1, lanes);
+    } else {
+      for (index_t i = 0; i < count; ++i)
+        for (int l = 0; l < lanes; ++l) lane(to[i][l / width], l % width) = from(first + i, l);
     }
-    if (from.row == 1)
-      turn<1>(&from(first, 0), from.lane, 1, count, next * lanes * from.lane, out);
-    else
-      turn<0>(&from(first, 0), from.lane, from.row, count, next * lanes * from.lane, out);
-  }
-
-  /// out(l, i) = in(i, l) for numbers that lie `Row` apart in a lane, or if that is 0 `row`. A line of the cache at a
-  /// time: what one lane touches is still near when the next one comes. What is `ahead` of it comes next; so many
-  /// streams are too many for the hardware to foresee.
-  template <index_t Row>
-  TESELA_INLINE static void turn(const T* in, index_t lane, index_t row, index_t count, index_t ahead, T* out) {
-    const index_t step = Row > 0 ? Row : row;
-    index_t i = 0;
-    for (; i + few <= count; i += few)
-      for (index_t l = 0; l < lanes; ++l) {
-        const T* const from = in + i * step + l * lane;
-        T* const to = out + i * lanes + l;
-        __builtin_prefetch(from + ahead);
-#pragma GCC unroll 16
-        for (index_t k = 0; k < few; ++k) to[k * lanes] = from[k * step];
-      }
-    for (; i < count; ++i)
-      for (index_t l = 0; l < lanes; ++l) out[i * lanes + l] = in[i * step + l * lane];
   }
 
   TESELA_INLINE void unload(const Rows<T>& rows, index_t first, index_t count) const {
-    const T* const in = reinterpret_cast<const T*>(b_);
-    if (rows.b.lane == 1) {
-      for (index_t i = 0; i < count; ++i) std::copy_n(in + i * lanes, lanes, &rows.b(first + i, 0));
-      return;
-    }
-    for (index_t i = 0; i < count; i += few)
-      for (index_t l = 0; l < lanes; ++l) {
-        T* const to = &rows.b(first + i, l);
-        for (index_t k = 0; k < std::min(few, count - i); ++k) to[k * rows.b.row] = in[(i + k) * lanes + l];
-      }
+    index_t i = 0;
+    if (rows.b.lane == 1)
+      for (; i < count; ++i) std::memcpy(&rows.b(first + i, 0), b_ + i, sizeof(*b_));
+    else if (width > 1 && rows.b.row == 1)
+      for (; i + few <= count; i += few)
+        turn(reinterpret_cast<const T*>(b_ + i), 1, lanes, &rows.b(first + i, 0), rows.b.lane, 1);
+    for (; i < count; ++i)
+      for (int l = 0; l < lanes; ++l) rows.b(first + i, l) = lane(b_[i][l / width], l % width);
   }
+
+  /// out(i, l) = in(i, l) for `few` rows, where one of the strides of a row and a lane is 1, in `in` the other than in
+  /// `out`.
+  TESELA_INLINE static void turn(const T* in, index_t in_lane, index_t in_row, T* out, index_t out_lane,
+                                 index_t out_row) {
+    constexpr int side = Square<T>::side;
+    for (index_t l = 0; l < lanes; l += side)
+      for (index_t i = 0; i < few; i += side)
+        Square<T>::turn(in + i * in_row + l * in_lane, in_row == 1 ? in_lane : in_row, out + i * out_row + l * out_lane,
+                        out_row == 1 ? out_lane : out_row);
+  }
+
+  TESELA_INLINE static auto* kept_before(auto* kept, index_t row) { return kept + (row / block_rows - 1) * lanes; }
 
   TESELA_INLINE static void store(const Segment<N>* state, Segment<T>* to) {
     for (int l = 0; l < lanes; ++l) {
       const N* from = reinterpret_cast<const N*>(&state[l / width]);
       T* numbers = reinterpret_cast<T*>(&to[l]);
       for (int k = 0; k < 10; ++k) numbers[k] = lane(from[k], l % width);
-    }
-  }
-  TESELA_INLINE static void fetch(const Segment<T>* from, Segment<N>* state) {
-    for (int l = 0; l < lanes; ++l) {
-      const T* numbers = reinterpret_cast<const T*>(&from[l]);
-      N* to = reinterpret_cast<N*>(&state[l / width]);
-      for (int k = 0; k < 10; ++k) lane(to[k], l % width) = numbers[k];
     }
   }
 

@@ -36,10 +36,13 @@ TESELA_INLINE N choose(const M& which, const N& b, const N& a) {
 }
 template <class N>
 TESELA_INLINE N magnitude(const N& x) {
-  if constexpr (std::is_floating_point_v<N>)
+  if constexpr (std::is_floating_point_v<N>) {
     return std::fabs(x);  // signs are hard to predict
-  else
-    return choose(x < N{}, -x, x);
+  } else {
+    using Bits = decltype(x < N{});
+    constexpr auto sign = std::numeric_limits<std::decay_t<decltype(Bits{}[0])>>::min();
+    return __builtin_bit_cast(N, __builtin_bit_cast(Bits, x) & ~(Bits{} + sign));
+  }
 }
 template <class N>
 TESELA_INLINE N larger(const N& a, const N& b) {

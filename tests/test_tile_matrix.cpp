@@ -5,7 +5,10 @@
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include <atomic>
+#include <chrono>
 #include <limits>
+#include <thread>
 #include <vector>
 
 using namespace tesela;
@@ -163,6 +166,34 @@ TEST_CASE("views of views share the tiles and their ragged ends") {
     CHECK(empty.mt() == 0);
     empty.for_each_tile([](Tile<double>, index_t, index_t) { FAIL("a tile in an empty view"); });
   }
+}
+
+TEST_CASE("a matrix without a home is dropped while tasks on it wait, and nobody waits for them") {
+  std::atomic<bool> open{false}, dropped{false};
+  std::atomic<int> ran{0};
+  // Should the destructor wait for the gate, somebody opens it, so that the test fails and does not hang.
+  std::thread impatient([&] {
+    for (int t = 0; t < 100 && !dropped; ++t) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    open = true;
+  });
+  {
+    Runtime runtime({.gpus = 0});
+    Graph g(runtime);
+    {
+      const TileMatrix<int> A(runtime, 2, 1, {1, 1});
+      for (index_t i = 0; i < 2; ++i) {
+        g.insert<Set<int>>({0}, A(i, 0));
+        g.insert<Gate>({&open}, A(i, 0));
+        g.insert<Sleep>({0, &ran}, A(i, 0));
+      }
+    }
+    CHECK_FALSE(open);
+    CHECK(ran == 0);
+    dropped = true;
+    CHECK(g.wait().ok());
+    CHECK(ran == 2);
+  }
+  impatient.join();
 }
 
 TEST_CASE("a view keeps the tiles alive") {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the reference files that test_files.cpp reads, with NumPy and SciPy: `python3 make_reference_files.py`.
+"""Writes the reference files that the tests of files read, with NumPy and SciPy: `python3 make_reference_files.py`.
 
 Every value is a closed form of its place (i, j), counted from zero, which the test knows as well.
 """
