@@ -25,15 +25,25 @@ struct Vector {
   using type [[gnu::vector_size(64)]] = T;
 };
 
-constexpr index_t chunk = 64;  // rows whose largest diagonal entry is remembered
+constexpr index_t chunk = 64;    // rows whose largest diagonal entry is remembered
+constexpr int at_a_time = 8;     // pivots that one pass over the rows takes
+constexpr int side_by_side = 4;  // vectors of rows that share a pivot's numbers in registers
+
+/// A row when it is the pivot, and where w(a + o) and w(a) begin, a = 0 the pivot's.
+template <class T>
+struct Pivot {
+  index_t row;
+  T g, h, d, inverse;
+  const T *sums, *differences;
+};
 
 /// One block of C being swept. All columns are padded to whole chunks with zeros, which no pivot changes.
 template <class T>
 struct Block {
   index_t rows, chunks;
-  T *g, *h, *d, *left;          // left: 1 for rows that have not been pivots, 0 for the others and the padding
-  T* largest;                   // of |d| left in each chunk
-  const T *sums, *differences;  // w(a + o) and w(a), a = 0 the pivot's
+  T *g, *h, *d, *left;  // left: 1 for rows that have not been pivots, 0 for the others and the padding
+  T* largest;           // of |d| left in each chunk
+  index_t* best;        // the row it stands in
 };
 
 template <class V, class T>
@@ -41,41 +51,65 @@ template <class V, class T>
   std::memcpy(&v, from, sizeof v);
 }
 
-/// Every row but the pivot's, in which w(0) = 0 makes c vanish, takes l = c / d_p times the pivot's row away.
+/// The largest |d| left in chunk k, and where; rows that are not finite come last.
 template <class T>
-[[gnu::always_inline]] inline void sweep(const Block<T>& b, T gp, T hp, T inverse) {
+[[gnu::always_inline]] inline void find_best(const Block<T>& b, index_t k) {
   using V = typename Vector<T>::type;
   constexpr index_t step = Vector<T>::size;
-  for (index_t i = 0, k = 0; k < b.chunks; ++k) {
-    V best{};
-    for (const index_t end = i + chunk; i < end; i += step) {
-      V g, h, d, sum, difference, left;
-      load(g, b.g + i);
-      load(h, b.h + i);
-      load(d, b.d + i);
-      load(sum, b.sums + i);
-      load(difference, b.differences + i);
-      load(left, b.left + i);
-      const V c = (g * hp - h * gp) * (sum * difference), l = c * inverse;
-      g -= l * gp;
-      h -= l * hp;
-      d -= l * c;
-      std::memcpy(b.g + i, &g, sizeof g);
-      std::memcpy(b.h + i, &h, sizeof h);
-      std::memcpy(b.d + i, &d, sizeof d);
-      const V size = (d < 0 ? -d : d) * left;
-      best = size > best ? size : best;
+  V best{};
+  for (index_t i = k * chunk; i < (k + 1) * chunk; i += step) {
+    V d, left;
+    load(d, b.d + i);
+    load(left, b.left + i);
+    const V size = (d < 0 ? -d : d) * left;
+    best = size > best ? size : best;
+  }
+  T most = 0;
+  for (index_t e = 0; e < step; ++e) most = std::max(most, best[e]);
+  b.largest[k] = most;
+  index_t at = k * chunk;
+  for (const index_t end = at + chunk - 1; at < end && !(b.left[at] != T(0) && std::abs(b.d[at]) == most);) ++at;
+  b.best[k] = at;
+}
+
+/// For each of the pivots in turn, every row but the pivot's, in which w(0) = 0 makes c vanish, takes l = c / d_p times
+/// the pivot's row away.
+template <class T>
+[[gnu::always_inline]] inline void sweep(const Block<T>& b, const Pivot<T>* pivots, int count) {
+  using V = typename Vector<T>::type;
+  constexpr index_t step = Vector<T>::size;
+  for (index_t k = 0; k < b.chunks; ++k) {
+    for (index_t i = k * chunk; i < (k + 1) * chunk; i += side_by_side * step) {
+      V g[side_by_side], h[side_by_side], d[side_by_side];
+      for (int u = 0; u < side_by_side; ++u) {
+        load(g[u], b.g + i + u * step);
+        load(h[u], b.h + i + u * step);
+        load(d[u], b.d + i + u * step);
+      }
+      for (int q = 0; q < count; ++q) {
+        const T gp = pivots[q].g, hp = pivots[q].h, inverse = pivots[q].inverse;
+        for (int u = 0; u < side_by_side; ++u) {
+          V sum, difference;
+          load(sum, pivots[q].sums + i + u * step);
+          load(difference, pivots[q].differences + i + u * step);
+          const V c = (g[u] * hp - h[u] * gp) * (sum * difference), l = c * inverse;
+          g[u] -= l * gp;
+          h[u] -= l * hp;
+          d[u] -= l * c;
+        }
+      }
+      for (int u = 0; u < side_by_side; ++u) {
+        std::memcpy(b.g + i + u * step, &g[u], sizeof g[u]);
+        std::memcpy(b.h + i + u * step, &h[u], sizeof h[u]);
+        std::memcpy(b.d + i + u * step, &d[u], sizeof d[u]);
+      }
     }
-    T most = 0;
-    for (index_t e = 0; e < step; ++e) most = std::max(most, best[e]);
-    b.largest[k] = most;
+    find_best(b, k);
   }
 }
 // target_clones takes no template.
-TESELA_CLONES void sweep_rows(const Block<double>& b, double gp, double hp, double inverse) {
-  sweep(b, gp, hp, inverse);
-}
-TESELA_CLONES void sweep_rows(const Block<float>& b, float gp, float hp, float inverse) { sweep(b, gp, hp, inverse); }
+TESELA_CLONES void sweep_rows(const Block<double>& b, const Pivot<double>* p, int count) { sweep(b, p, count); }
+TESELA_CLONES void sweep_rows(const Block<float>& b, const Pivot<float>* p, int count) { sweep(b, p, count); }
 
 template <class T>
 index_t padded(index_t rows) {
@@ -90,6 +124,7 @@ class Sweeper {
     const index_t rows = padded<T>(cauchy_rows(n, 0));
     columns_.resize(static_cast<std::size_t>(4 * rows));
     largest_.resize(static_cast<std::size_t>(rows / chunk));
+    best_.resize(largest_.size());
     for (index_t k = 1; k <= n; ++k) {
       const double w = 1 / std::sin(static_cast<double>(k) * std::numbers::pi / static_cast<double>(n + 1));
       table(k) = static_cast<T>(w);
@@ -119,7 +154,7 @@ class Sweeper {
     std::fill(columns_.begin(), columns_.end(), T(0));
     const index_t all = padded<T>(rows);
     T* const at = columns_.data();
-    Block<T> b{rows, all / chunk, at, at + all, at + 2 * all, at + 3 * all, largest_.data(), nullptr, nullptr};
+    Block<T> b{rows, all / chunk, at, at + all, at + 2 * all, at + 3 * all, largest_.data(), best_.data()};
     for (index_t a = 0; a < rows; ++a) {
       b.g[a] = c(first + a, 0);
       b.h[a] = c(first + a, 1);
@@ -132,45 +167,76 @@ class Sweeper {
   void eliminate(Block<T>& b, int o, double* report) {
     double negative = 0, smallest = std::numeric_limits<double>::infinity(), most = 0;
     report[CauchyReport::breakdown] = 0;
-    for (index_t k = 0; k < b.chunks; ++k) {
-      b.largest[k] = 0;
-      for (index_t a = k * chunk; a < (k + 1) * chunk; ++a) b.largest[k] = std::max(b.largest[k], std::abs(b.d[a]));
-    }
-    for (index_t done = 0; done < b.rows; ++done) {
-      const index_t p = pivot(b);
-      const T d = b.d[p], g = b.g[p], h = b.h[p];
-      if (b.left[p] == T(0) || !(std::abs(d) > 0) || !std::isfinite(d)) {
+    for (index_t k = 0; k < b.chunks; ++k) find_best(b, k);
+    for (index_t done = 0; done < b.rows;) {
+      const std::vector<Pivot<T>>& pivots = next_pivots(b, o);
+      if (pivots.empty()) {
         report[CauchyReport::breakdown] = static_cast<double>(done + 1);
         break;
       }
-      negative += d < 0;
-      smallest = std::min(smallest, static_cast<double>(std::abs(d)));
-      most = std::max(most, static_cast<double>(std::abs(d)));
-      b.left[p] = 0;
-      b.sums = &table(p + o);
-      b.differences = &table(-p);
-      sweep_rows(b, g, h, T(1) / d);
-      b.g[p] = g / d;
-      b.h[p] = h / d;
-      b.d[p] = T(-1) / d;
+      for (const Pivot<T>& p : pivots) {
+        negative += p.d < 0;
+        smallest = std::min(smallest, static_cast<double>(std::abs(p.d)));
+        most = std::max(most, static_cast<double>(std::abs(p.d)));
+        b.left[p.row] = 0;
+      }
+      sweep_rows(b, pivots.data(), static_cast<int>(pivots.size()));
+      for (const Pivot<T>& p : candidates_) {
+        if (b.left[p.row] != T(0)) continue;
+        b.g[p.row] = p.g;
+        b.h[p.row] = p.h;
+        b.d[p.row] = p.d;
+      }
+      done += static_cast<index_t>(pivots.size());
     }
     report[CauchyReport::negative] = negative;
     report[CauchyReport::smallest_pivot] = b.rows > 0 ? smallest : 0;
     report[CauchyReport::largest] = most;
   }
 
-  static index_t pivot(const Block<T>& b) {
-    index_t k = 0;
-    for (index_t j = 1; j < b.chunks; ++j)
-      if (b.largest[j] > b.largest[k]) k = j;
-    index_t p = k * chunk;
-    for (index_t a = p; a < std::min(b.rows, (k + 1) * chunk); ++a)
-      if (b.left[a] != T(0) && (b.left[p] == T(0) || std::abs(b.d[a]) > std::abs(b.d[p]))) p = a;
-    return p;
+  /// The best rows of the chunks with the largest entries, one after the other as long as those that went before have
+  /// left them large: `candidates_` are these rows after all of these pivots. None where nothing is left to divide by.
+  const std::vector<Pivot<T>>& next_pivots(const Block<T>& b, int o) {
+    candidates_.clear();
+    pivots_.clear();
+    for (index_t k = 0; k < b.chunks; ++k) {
+      const T size = b.largest[k];
+      if (!(size > 0) || !std::isfinite(size)) continue;
+      const auto smaller = [&](const Pivot<T>& p) { return std::abs(p.d) < size; };
+      const auto at = std::find_if(candidates_.begin(), candidates_.end(), smaller);
+      if (at == candidates_.end() && candidates_.size() == at_a_time) continue;
+      const index_t row = b.best[k];
+      candidates_.insert(at, Pivot<T>{row, b.g[row], b.h[row], b.d[row], T(0), &table(row + o), &table(-row)});
+      if (candidates_.size() > at_a_time) candidates_.pop_back();
+    }
+    for (std::size_t q = 0; q < candidates_.size(); ++q) {
+      // The largest of those that have not been pivots goes to place q.
+      const auto next = std::max_element(candidates_.begin() + static_cast<std::ptrdiff_t>(q), candidates_.end(),
+                                         [](const auto& x, const auto& y) { return std::abs(x.d) < std::abs(y.d); });
+      std::iter_swap(candidates_.begin() + static_cast<std::ptrdiff_t>(q), next);
+      Pivot<T>& p = candidates_[q];
+      if (!std::isfinite(p.d) || (q > 0 && !(4 * std::abs(p.d) >= std::abs(pivots_.front().d)))) break;
+      p.inverse = 1 / p.d;
+      pivots_.push_back(p);
+      for (std::size_t i = 0; i < candidates_.size(); ++i) {
+        if (i == q) continue;
+        Pivot<T>& x = candidates_[i];
+        const T c = (x.g * p.h - x.h * p.g) * (table(x.row + p.row + o) * table(x.row - p.row)), l = c * p.inverse;
+        x.g -= l * p.g;
+        x.h -= l * p.h;
+        x.d -= l * c;
+      }
+      p.g *= p.inverse;
+      p.h *= p.inverse;
+      p.d = -p.inverse;
+    }
+    return pivots_;
   }
 
   index_t n_;
   std::vector<T> w_, columns_, largest_;
+  std::vector<index_t> best_;
+  std::vector<Pivot<T>> candidates_, pivots_;
 };
 
 template <class T>
