@@ -51,17 +51,29 @@ struct Inverses {
   std::vector<Job> jobs;
   Single<T> inverse;
   Single<double> report, quality;
+  std::vector<double> seen_report = {}, seen_quality = {};  // these tiles, once they have been read
 };
 
 /// One run in flight.
 template <class T>
 struct Slot {
   std::optional<Job> job;
-  index_t steps = 0;                              // inserted so far
-  bool fresh = false;                             // no test of this job yet
-  std::optional<Single<index_t>> verdict, older;  // of the round before this one, and of this one
+  index_t steps = 0;  // inserted so far
+  int tests = 0;      // inserted so far for this job
   Single<T> basis;
-  Single<double> history;
+};
+
+/// Tests of LanczosTest::at_a_time runs: verdicts of the round before and of this one.
+struct Bundle {
+  Single<double> histories;
+  std::optional<Single<index_t>> older, newer;
+};
+
+/// Runs that step side by side.
+template <class T>
+struct Group {
+  std::vector<Slot<T>> slots;
+  std::vector<Bundle> bundles;
 };
 
 /// The pairs of a run that has found all it was asked for.
@@ -92,8 +104,6 @@ class Solver {
   }
 
  private:
-  using Group = std::vector<Slot<T>>;
-
   static SpectrumOptions complete(Runtime& runtime, std::span<const T> t, SpectrumOptions o) {
     const auto n = static_cast<index_t>(t.size());
     const auto refuse = [](const char* what, const std::string& value) {
@@ -108,7 +118,7 @@ class Solver {
       refuse("range", "not with smallest or largest");
     if (!(o.low < o.high)) refuse("range", "[" + std::to_string(o.low) + ", " + std::to_string(o.high) + ")");
     const bool gpu = runtime.gpus() > 0;
-    if (o.per_interval == 0) o.per_interval = !gpu ? 40 : n < 12000 ? 64 : 128;
+    if (o.per_interval == 0) o.per_interval = !gpu && n < 3000 ? 48 : n < 24000 ? 64 : 128;
     o.per_interval = std::min(o.per_interval, n);
     if (o.tolerance == 0) o.tolerance = std::is_same_v<T, float> ? 2e-6 : o.vectors ? 1e-14 : 1e-10;
     if (o.group == 0) o.group = gpu ? 64 : 1;
@@ -195,16 +205,13 @@ class Solver {
     const auto jobs = static_cast<index_t>(waiting_.size());
     const index_t window = std::min(options_.window, std::max<index_t>(1, jobs));
     for (index_t first = 0; first < window; first += options_.group) {
-      Group& group = groups_.emplace_back();
+      Group<T>& group = groups_.emplace_back();
       for (index_t s = first; s < std::min(window, first + options_.group); ++s) {
-        group.push_back(Slot<T>{{},
-                                0,
-                                false,
-                                {},
-                                {},
-                                Single<T>(runtime_, lanczos_slot(A_.n(), capacity()), "slot"),
-                                Single<double>(runtime_, lanczos_history(capacity()), "history")});
-        (*group.back().history).write().data[0] = 0;
+        group.slots.push_back({{}, 0, 0, Single<T>(runtime_, lanczos_slot(A_.n(), capacity()), "slot")});
+        if ((s - first) % LanczosTest::at_a_time != 0) continue;
+        group.bundles.push_back({Single<double>(runtime_, lanczos_histories(capacity()), "histories"), {}, {}});
+        const auto all = (*group.bundles.back().histories).write();
+        std::fill_n(all.data, all.rows * all.cols, 0.0);
       }
     }
     while (!waiting_.empty() || !prepared_.empty() || in_flight_ > 0 || !finished_.empty()) {
@@ -289,9 +296,15 @@ class Solver {
 
   /// Whether the inverse at a shift is good enough: no breakdown, and what rounding left of it changes the Ritz pairs
   /// at the interval's ends by no more than is wanted. Where no shift does better, the last but one attempt is taken.
-  bool usable(const Inverses<T>& batch, index_t i, const Job& job) const {
-    const auto report = (*batch.report).read();
-    const auto quality = (*batch.quality).read();
+  bool usable(Inverses<T>& batch, index_t i, const Job& job) const {
+    if (batch.seen_report.empty()) {
+      const auto report = (*batch.report).read();
+      const auto quality = (*batch.quality).read();
+      batch.seen_report.assign(report.data, report.data + report.rows * report.cols);
+      batch.seen_quality.assign(quality.data, quality.data + quality.rows * quality.cols);
+    }
+    const Block<const double> report{batch.seen_report.data(), CauchyReport::rows, 0, CauchyReport::rows},
+        quality{batch.seen_quality.data(), 2, 0, 2};
     const double reach = std::max(job.interval.high - job.shift, job.shift - job.interval.low);
     for (index_t part = 0; part < 2; ++part) {
       if (cauchy_rows(A_.n(), static_cast<int>(part)) == 0) continue;
@@ -338,9 +351,7 @@ class Solver {
       }
       slot.job = job;
       slot.steps = 0;
-      slot.fresh = true;
-      slot.verdict.reset();
-      slot.older.reset();
+      slot.tests = 0;
       ++in_flight_;
       return true;
     }
@@ -352,48 +363,59 @@ class Solver {
   }
 
   /// The next dk steps of a group's runs and their tests are inserted; then the tests of the dk steps before are read.
-  void round(Group& group) {
+  void round(Group<T>& group) {
     // Side by side from the start, so that all are tested in the same steps.
-    if (std::none_of(group.begin(), group.end(), [](const Slot<T>& slot) { return slot.job.has_value(); }))
-      for (auto& slot : group)
+    if (std::none_of(group.slots.begin(), group.slots.end(), [](const Slot<T>& slot) { return slot.job.has_value(); }))
+      for (auto& slot : group.slots)
         if (!start(slot)) break;
-    std::vector<Slot<T>*> running;
-    for (auto& slot : group)
-      if (slot.job && slot.steps < capacity()) running.push_back(&slot);
-    if (!running.empty()) step(running);
+    step(group);
     if (prepared_.empty()) prepare();
-    for (auto& slot : group)
-      if (slot.job && (slot.older || slot.steps >= capacity())) decide(slot);
+    for (std::size_t b = 0; b < group.bundles.size(); ++b) decide(group, b);
   }
 
-  void step(const std::vector<Slot<T>*>& running) {
+  void step(Group<T>& group) {
     typename LanczosSteps<T>::Args args;
-    index_t before_test = capacity();
-    for (const Slot<T>* slot : running) before_test = std::min(before_test, first_test(*slot->job) - slot->steps);
-    args.steps = static_cast<int>(std::max(before_test, options_.dk));
-    for (const Slot<T>* slot : running) args.steps = std::min(args.steps, static_cast<int>(capacity() - slot->steps));
-    args.slots = static_cast<int>(running.size());
-    args.refine = options_.vectors;
     std::vector<Tile<T>> bases;
-    for (std::size_t s = 0; s < running.size(); ++s) {
-      args.first[s] = static_cast<int>(running[s]->steps);
-      args.shift[s] = running[s]->job->shift;
-      bases.push_back(*running[s]->basis);
+    index_t before_test = capacity(), room = capacity();
+    for (const Slot<T>& slot : group.slots) {
+      if (!slot.job || slot.steps >= capacity()) continue;
+      before_test = std::min(before_test, first_test(*slot.job) - slot.steps);
+      room = std::min(room, capacity() - slot.steps);
+      args.first[bases.size()] = static_cast<int>(slot.steps);
+      args.shift[bases.size()] = slot.job->shift;
+      bases.push_back(*slot.basis);
     }
-    Single<double> coefficients(runtime_, {4, args.steps * args.slots}, "coefficients");
+    if (bases.empty()) return;
+    args.steps = static_cast<int>(std::min(std::max(before_test, options_.dk), room));
+    args.slots = static_cast<int>(bases.size());
+    args.refine = options_.vectors;
+    const Single<double> coefficients(runtime_, {4, args.steps * args.slots}, "coefficients");
     graph_.insert<LanczosSteps<T>>(on_gpu, args, A_.blocks(), A_.tables(), *coefficients, work(), bases);
-    for (std::size_t s = 0; s < running.size(); ++s) {
-      Slot<T>& slot = *running[s];
-      slot.steps += args.steps;
-      slot.older = std::move(slot.verdict);
-      slot.verdict.emplace(runtime_, Shape{2, 1}, "verdict");
-      const bool test = slot.steps >= first_test(*slot.job);
-      insert_on_core<LanczosTest>(graph_, urgent,
-                                  {goal(*slot.job), static_cast<index_t>(s) * args.steps, args.steps, slot.fresh, test},
-                                  *coefficients, *slot.history, **slot.verdict);
-      slot.fresh = false;
-    }
     result_.steps += args.steps * args.slots;
+    index_t column = 0;
+    for (std::size_t b = 0; b < group.bundles.size(); ++b)
+      column = test(group, b, *coefficients, column, static_cast<index_t>(args.steps));
+  }
+
+  /// Inserts the tests of a bundle's runs that just stepped, from column `column` of the coefficients on; returns the
+  /// column after theirs.
+  index_t test(Group<T>& group, std::size_t b, const Tile<double>& coefficients, index_t column, index_t steps) {
+    LanczosTest::Args args;
+    Bundle& bundle = group.bundles[b];
+    const index_t before = column;
+    for (std::size_t s = 0; s < LanczosTest::at_a_time && b * LanczosTest::at_a_time + s < group.slots.size(); ++s) {
+      Slot<T>& slot = group.slots[b * LanczosTest::at_a_time + s];
+      if (!slot.job || slot.steps >= capacity()) continue;
+      slot.steps += steps;
+      args.of[s] = {goal(*slot.job), column, steps, slot.tests == 0, slot.steps >= first_test(*slot.job)};
+      ++slot.tests;
+      column += steps;
+    }
+    if (column == before) return column;
+    bundle.older = std::move(bundle.newer);
+    bundle.newer.emplace(runtime_, Shape{2, LanczosTest::at_a_time}, "verdicts");
+    insert_on_core<LanczosTest>(graph_, urgent, args, coefficients, *bundle.histories, **bundle.newer);
+    return column;
   }
 
   /// Steps before which a test would only cost time: what about 9 of 10 intervals need, and less where the space is
@@ -403,24 +425,46 @@ class Solver {
     return std::min({capacity(), 2 * wanted + options_.dk, cauchy_rows(A_.n(), 0)});
   }
 
-  bool complete(const Job& job, const Single<index_t>& verdict) const {
-    const auto found = (*verdict).read();
-    return found(0, 0) >= job.interval.count[0] && found(1, 0) >= job.interval.count[1];
+  using Verdicts = std::array<std::array<index_t, 2>, LanczosTest::at_a_time>;
+
+  static Verdicts read(const Single<index_t>& tile) {
+    const auto found = (*tile).read();
+    Verdicts verdicts;
+    for (index_t s = 0; s < LanczosTest::at_a_time; ++s)
+      verdicts[static_cast<std::size_t>(s)] = {found(0, s), found(1, s)};
+    return verdicts;
   }
 
-  void decide(Slot<T>& slot) {
-    const bool at_limit = slot.steps >= capacity();
-    bool done = slot.older && complete(*slot.job, *slot.older);
-    if (!done && at_limit) done = complete(*slot.job, *slot.verdict);
-    if (!done && !at_limit) return;
-    if (!done && slot.job->attempt + 1 >= options_.max_attempts && !options_.divide)
-      take_what_there_is(slot);
-    else if (done)
-      finish(slot);
-    else
-      retry(*slot.job);
-    slot.job.reset();
-    --in_flight_;
+  /// Ends the runs that the round before found complete, and those that may not step any more.
+  void decide(Group<T>& group, std::size_t b) {
+    Bundle& bundle = group.bundles[b];
+    std::optional<Verdicts> older, newer;
+    for (std::size_t s = 0; s < LanczosTest::at_a_time && b * LanczosTest::at_a_time + s < group.slots.size(); ++s) {
+      Slot<T>& slot = group.slots[b * LanczosTest::at_a_time + s];
+      if (!slot.job) continue;
+      const auto complete = [&](const Verdicts& v) {
+        return v[s][0] >= slot.job->interval.count[0] && v[s][1] >= slot.job->interval.count[1];
+      };
+      bool done = false;
+      if (slot.tests >= 2) {
+        if (!older) older = read(*bundle.older);
+        done = complete(*older);
+      }
+      const bool at_limit = slot.steps >= capacity();
+      if (!done && !at_limit) continue;
+      if (!done) {
+        if (!newer) newer = read(*bundle.newer);
+        done = complete(*newer);
+      }
+      if (done)
+        finish(slot, bundle, static_cast<index_t>(s));
+      else if (slot.job->attempt + 1 >= options_.max_attempts && !options_.divide)
+        take_what_there_is(slot, bundle, static_cast<index_t>(s), (*newer)[s]);
+      else
+        retry(*slot.job);
+      slot.job.reset();
+      --in_flight_;
+    }
   }
 
   void retry(Job job) {
@@ -435,15 +479,12 @@ class Solver {
     }
   }
 
-  void take_what_there_is(Slot<T>& slot) {
+  void take_what_there_is(Slot<T>& slot, const Bundle& bundle, index_t which, const std::array<index_t, 2>& found) {
     SpectrumInterval& i = slot.job->interval;
     const index_t expected = i.total();
-    {
-      const auto found = (**slot.verdict).read();
-      for (index_t part = 0; part < 2; ++part) i.count[static_cast<std::size_t>(part)] = found(part, 0);
-    }
+    i.count = found;
     result_.shortages.push_back({i.low, i.high, i.total(), expected});
-    if (i.total() > 0) finish(slot);
+    if (i.total() > 0) finish(slot, bundle, which);
   }
 
   void divide(SpectrumInterval i) {
@@ -466,12 +507,12 @@ class Solver {
     if (right.total() > 0) add(right);
   }
 
-  void finish(Slot<T>& slot) {
+  void finish(const Slot<T>& slot, const Bundle& bundle, index_t which) {
     const Job& job = *slot.job;
     const index_t most = std::max(job.interval.count[0], job.interval.count[1]);
     Single<T> z(runtime_, {slot.steps, 2 * most}, "z");
     Finished<T> f{job, Single<T>(runtime_, {A_.n(), most}, "x"), Single<double>(runtime_, {4, most}, "pairs")};
-    insert_on_core<RitzSelect<T>>(graph_, urgent, {goal(job)}, *slot.history, *z);
+    insert_on_core<RitzSelect<T>>(graph_, urgent, {goal(job), which}, *bundle.histories, *z);
     graph_.insert<RitzPairs<T>>(on_gpu, {}, A_.blocks(), A_.tables(), *slot.basis, *z, *f.x, *f.pairs, work());
     finished_.push_back(std::move(f));
   }
@@ -625,7 +666,7 @@ class Solver {
   SpectrumOptions options_;
   SineToeplitz<T> A_;
   Single<T> starts_;
-  std::vector<Group> groups_;
+  std::vector<Group<T>> groups_;
   std::deque<Job> waiting_;
   std::deque<Inverses<T>> prepared_;
   std::deque<std::size_t> next_prepared_;

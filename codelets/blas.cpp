@@ -52,6 +52,16 @@ void gemm(Op op_a, Op op_b, index_t m, index_t n, index_t k, double alpha, const
 }
 
 template <>
+void gemv(Op op, index_t m, index_t n, float alpha, const float* a, index_t lda, const float* x, float beta, float* y) {
+  cblas_sgemv(CblasColMajor, to_cblas(op), narrow(m), narrow(n), alpha, a, narrow(lda), x, 1, beta, y, 1);
+}
+template <>
+void gemv(Op op, index_t m, index_t n, double alpha, const double* a, index_t lda, const double* x, double beta,
+          double* y) {
+  cblas_dgemv(CblasColMajor, to_cblas(op), narrow(m), narrow(n), alpha, a, narrow(lda), x, 1, beta, y, 1);
+}
+
+template <>
 void trmm(Side side, Triangle triangle, Op op, index_t m, index_t n, float alpha, const float* a, index_t lda, float* b,
           index_t ldb) {
   cblas_strmm(CblasColMajor, to_cblas(side), uplo(triangle), to_cblas(op), diagonal(triangle), narrow(m), narrow(n),

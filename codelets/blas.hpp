@@ -22,6 +22,10 @@ template <class T>
 void gemm(Op op_a, Op op_b, index_t m, index_t n, index_t k, T alpha, const T* a, index_t lda, const T* b, index_t ldb,
           T beta, T* c, index_t ldc);
 
+/// y = alpha op(A) x + beta y, A m x n (BLAS gemv).
+template <class T>
+void gemv(Op op, index_t m, index_t n, T alpha, const T* a, index_t lda, const T* x, T beta, T* y);
+
 /// What a triangular matrix is; nothing else of its square is read.
 enum class Triangle : std::uint8_t { upper, unit_lower };
 

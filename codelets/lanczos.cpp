@@ -61,8 +61,9 @@ enum Coefficient : std::uint8_t { alpha, beta, gamma, delta };
 /// y -= V (V' y), V having `columns` columns of one part; what was taken along the last column.
 template <class T>
 T project(index_t rows, index_t columns, const T* v, index_t ld, T* y, T* h) {
-  blas::gemm<T>(Op::transpose, Op::none, columns, 1, rows, 1, v, ld, y, rows, 0, h, columns);
-  blas::gemm<T>(Op::none, Op::none, rows, 1, columns, -1, v, ld, h, columns, 1, y, rows);
+  if (rows == 0) return T(0);
+  blas::gemv<T>(Op::transpose, rows, columns, 1, v, ld, y, 0, h);
+  blas::gemv<T>(Op::none, rows, columns, -1, v, ld, h, 1, y);
   return h[columns - 1];
 }
 
@@ -102,7 +103,7 @@ void step(const In<T>& c, const In<T>& tables, double sigma, bool refine, index_
 }
 
 /// The steps of one part up to where its space became invariant, as a tridiagonal matrix: d and e (d.size() long).
-void tridiagonal(const In<double>& history, int part, std::vector<double>& d, std::vector<double>& e) {
+void tridiagonal(const Block<double>& history, int part, std::vector<double>& d, std::vector<double>& e) {
   const auto steps = static_cast<index_t>(history(0, 0));
   d.clear();
   e.clear();
@@ -142,6 +143,8 @@ std::vector<Ritz> converged(const LanczosGoal& goal, index_t wanted, double left
 
 using namespace lanczos;
 
+Shape lanczos_histories(index_t capacity) { return {4, LanczosTest::at_a_time * (capacity + 1)}; }
+
 Shape lanczos_work(index_t n, index_t capacity, index_t slots) {
   // Transforms and result of each slot's product; for each share of 1024 rows on a GPU, sums over the basis, twice.
   const index_t shares = (cauchy_rows(n, 0) + 1023) / 1024;
@@ -176,28 +179,38 @@ void LanczosSteps<T>::cpu(const Args& args, In<T> c, In<T> tables, Out<double> c
               &coefficients(0, static_cast<index_t>(s) * args.steps + k));
 }
 
-void LanczosTest::cpu(const Args& args, In<double> coefficients, InOut<double> history, Out<index_t> verdict) noexcept {
-  if (args.restart) history(0, 0) = 0;
-  const auto done = static_cast<index_t>(history(0, 0));
-  for (index_t k = 0; k < args.steps; ++k)
-    for (int i = 0; i < 4; ++i) history(i, 1 + done + k) = coefficients(i, args.first + k);
-  history(0, 0) = static_cast<double>(done + args.steps);
+void LanczosTest::cpu(const Args& args, In<double> coefficients, InOut<double> histories,
+                      Out<index_t> verdicts) noexcept {
+  const index_t columns = histories.cols / at_a_time;
   std::vector<double> d, e, last;
-  for (int part = 0; part < 2; ++part) {
-    verdict(part, 0) = 0;
-    if (!args.test || args.goal.wanted[static_cast<std::size_t>(part)] == 0) continue;
-    tridiagonal(In<double>{{history.data, history.rows, history.cols, history.ld}}, part, d, e);
-    if (d.empty()) continue;
-    const double left_over = e.back();
-    last.resize(d.size());
-    if (!ritz_values(static_cast<index_t>(d.size()), d.data(), e.data(), last.data())) continue;
-    verdict(part, 0) = static_cast<index_t>(
-        converged(args.goal, args.goal.wanted[static_cast<std::size_t>(part)], left_over, d, last).size());
+  for (index_t s = 0; s < at_a_time; ++s) {
+    const One& one = args.of[static_cast<std::size_t>(s)];
+    verdicts(0, s) = verdicts(1, s) = 0;
+    if (one.steps == 0) continue;
+    const Block<double> history{&histories(0, s * columns), histories.rows, columns, histories.ld};
+    if (one.restart) history(0, 0) = 0;
+    const auto done = static_cast<index_t>(history(0, 0));
+    for (index_t k = 0; k < one.steps; ++k)
+      for (int i = 0; i < 4; ++i) history(i, 1 + done + k) = coefficients(i, one.first + k);
+    history(0, 0) = static_cast<double>(done + one.steps);
+    for (int part = 0; part < 2; ++part) {
+      const index_t wanted = one.goal.wanted[static_cast<std::size_t>(part)];
+      if (!one.test || wanted == 0) continue;
+      tridiagonal(history, part, d, e);
+      if (d.empty()) continue;
+      const double left_over = e.back();
+      last.resize(d.size());
+      if (!ritz_values(static_cast<index_t>(d.size()), d.data(), e.data(), last.data())) continue;
+      verdicts(part, s) = static_cast<index_t>(converged(one.goal, wanted, left_over, d, last).size());
+    }
   }
 }
 
 template <class T>
-void RitzSelect<T>::cpu(const Args& args, In<double> history, Out<T> z) noexcept {
+void RitzSelect<T>::cpu(const Args& args, In<double> histories, Out<T> z) noexcept {
+  const index_t columns = histories.cols / LanczosTest::at_a_time;
+  const Block<double> history{const_cast<double*>(&histories(0, args.which * columns)), histories.rows, columns,
+                              histories.ld};
   for (index_t j = 0; j < z.cols; ++j) std::fill_n(&z(0, j), z.rows, T(0));
   std::vector<double> d, e, vectors;
   for (int part = 0; part < 2; ++part) {

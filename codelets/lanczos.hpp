@@ -18,8 +18,9 @@ namespace tesela {
 /// What one run works on: g, h and diagonal of the inverse in the first three columns, then up to capacity + 1 basis
 /// vectors, p above q.
 inline Shape lanczos_slot(index_t n, index_t capacity) { return {n, capacity + 4}; }
-/// Its alpha, beta, gamma, delta so far, a column a step, after one column with the number of steps.
-inline Shape lanczos_history(index_t capacity) { return {4, capacity + 1}; }
+/// Alpha, beta, gamma, delta so far of LanczosTest::at_a_time runs side by side: of each a column with the number of
+/// steps, then a column a step.
+Shape lanczos_histories(index_t capacity);
 
 /// Slot <- inverse number `shift` of a CauchyInvert, and column `start` of `starts`, whose parts have unit norm (or are
 /// zero).
@@ -78,17 +79,22 @@ struct LanczosGoal {
   std::array<index_t, 2> wanted{};
 };
 
-/// history <- history and columns first ... first + steps - 1 of `coefficients`; verdict (2 x 1) <- how many
-/// eigenvalues in the interval have converged in each part, no more than wanted, or with test false zeros.
+/// Several runs' tests: for each of them, its history in `histories` (side by side) grows by columns first ... first +
+/// steps - 1 of `coefficients` (after being emptied if `restart`), and column s of `verdicts` (2 x at_a_time) <- how
+/// many eigenvalues in its interval have converged in each part, no more than wanted; zeros where `test` is false.
 struct LanczosTest {
   static constexpr auto name = "lanczos_test";
   static constexpr std::uint32_t color = 0xdd8452;
-  struct Args {
+  static constexpr int at_a_time = 8;
+  struct One {
     LanczosGoal goal;
-    index_t first = 0, steps = 0;
+    index_t first = 0, steps = 0;  ///< no steps: nothing to do
     bool restart = false, test = true;
   };
-  static void cpu(const Args& args, In<double> coefficients, InOut<double> history, Out<index_t> verdict) noexcept;
+  struct Args {
+    std::array<One, at_a_time> of{};
+  };
+  static void cpu(const Args& args, In<double> coefficients, InOut<double> histories, Out<index_t> verdicts) noexcept;
 };
 
 /// The eigenvectors of the tridiagonal matrices that belong to the wanted eigenvalues, nearest to the shift first to be
@@ -100,8 +106,9 @@ struct RitzSelect {
   static constexpr std::uint32_t color = 0xdd8452;
   struct Args {
     LanczosGoal goal;
+    index_t which = 0;  ///< of the histories
   };
-  static void cpu(const Args& args, In<double> history, Out<T> z) noexcept;
+  static void cpu(const Args& args, In<double> histories, Out<T> z) noexcept;
 };
 
 /// X = the slot's basis times z, n x k/2, columns normalised, and their Rayleigh quotients and residuals for C:
