@@ -6,7 +6,7 @@ namespace tesela {
 
 template <class T>
 double toeplitz_least_pivot(const Toeplitz<T>& A, T sigma) {
-  // At eigenvalues of random matrices of order 1000 it holds for 97 in 100; of the others refinement comes to nothing.
+  // Of random matrices of order 1000 some 95 in 100 eigenvalues, as LAPACK rounds them, leave a smaller pivot.
   return 16 * static_cast<double>(std::numeric_limits<T>::epsilon()) * A.norm(static_cast<double>(sigma));
 }
 

@@ -86,7 +86,8 @@ void cauchy_multiply(const Machine& machine, const CauchyLanes<T>& lanes, index_
   machine.each(lanes.n, k, CauchyEnd<T>{lanes});
 }
 
-/// A solve whose inverse in the sine basis is middle(x, ld, p): X <- its product with k columns, p with room for more.
+/// A solve whose inverse in the sine basis is middle(x, ld, p): X <- the inverse times X, k columns `ld` apart; p is
+/// room to work in, what cauchy_solve_work has behind the refinement's four blocks.
 template <class Machine, class T, class Middle>
 void sine_solve(Machine& machine, const CauchySolveArgs<T>& args, const In<T>& spectrum, const double* report_0,
                 const double* report_1, const InOut<T>& b, double* outcome, int* info, T* work, const Middle& middle) {
