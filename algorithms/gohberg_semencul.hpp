@@ -1,13 +1,8 @@
 #pragma once
 
-#include "algorithms/toeplitz.hpp"
+#include "algorithms/toeplitz_refinement.hpp"
 
 namespace tesela {
-
-struct ToeplitzRefinement {
-  int steps = 3;         ///< of iterative refinement, at most
-  double tolerance = 0;  ///< what residual is good; 0: 32 roundings of T
-};
 
 /// (T - sigma I)^-1 kept as its first column (one O(n^2) run of Durbin's recursion) and reused for any number of
 /// right-hand sides, each of them a few Fourier transforms: Gohberg and Semencul's formula, then iterative refinement

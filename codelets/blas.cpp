@@ -82,6 +82,15 @@ void trsm(Op op, index_t m, index_t n, const float* r, index_t ldr, float* b, in
 }
 
 template <>
+void solve_unit_lower(Op op, index_t m, index_t n, const float* l, index_t ldl, float* b, index_t ldb) {
+  if (n == 1)
+    cblas_strsv(CblasColMajor, CblasLower, to_cblas(op), CblasUnit, narrow(m), l, narrow(ldl), b, 1);
+  else
+    cblas_strsm(CblasColMajor, CblasLeft, CblasLower, to_cblas(op), CblasUnit, narrow(m), narrow(n), float(1), l,
+                narrow(ldl), b, narrow(ldb));
+}
+
+template <>
 float nrm2(index_t n, const float* x) {
   return cblas_snrm2(narrow(n), x, 1);
 }
@@ -90,6 +99,15 @@ template <>
 void trsm(Op op, index_t m, index_t n, const double* r, index_t ldr, double* b, index_t ldb) {
   cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, to_cblas(op), CblasNonUnit, narrow(m), narrow(n), double(1), r,
               narrow(ldr), b, narrow(ldb));
+}
+
+template <>
+void solve_unit_lower(Op op, index_t m, index_t n, const double* l, index_t ldl, double* b, index_t ldb) {
+  if (n == 1)
+    cblas_dtrsv(CblasColMajor, CblasLower, to_cblas(op), CblasUnit, narrow(m), l, narrow(ldl), b, 1);
+  else
+    cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, to_cblas(op), CblasUnit, narrow(m), narrow(n), double(1), l,
+                narrow(ldl), b, narrow(ldb));
 }
 
 template <>

@@ -38,6 +38,10 @@ void trmm(Side side, Triangle triangle, Op op, index_t m, index_t n, T alpha, co
 template <class T>
 void trsm(Op op, index_t m, index_t n, const T* r, index_t ldr, T* b, index_t ldb);
 
+/// B = op(L)^-1 B (left), L unit lower triangular, B m x n (BLAS trsm, trsv for one column).
+template <class T>
+void solve_unit_lower(Op op, index_t m, index_t n, const T* l, index_t ldl, T* b, index_t ldb);
+
 /// ||x||_2 of contiguous elements, without overflow (BLAS nrm2).
 template <class T>
 T nrm2(index_t n, const T* x);

@@ -1,5 +1,7 @@
 #include "codelets/cauchy.hpp"
 
+#include "codelets/cauchy_sweep.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -73,9 +75,9 @@ template <class T>
 }
 
 /// For each of the pivots in turn, every row but the pivot's, in which w(0) = 0 makes c vanish, takes l = c / d_p times
-/// the pivot's row away.
+/// the pivot's row away. `kept`, if not null, gets l, a column of the block's chunks for each pivot.
 template <class T>
-[[gnu::always_inline]] inline void sweep(const Block<T>& b, const Pivot<T>* pivots, int count) {
+[[gnu::always_inline]] inline void sweep(const Block<T>& b, const Pivot<T>* pivots, int count, T* kept) {
   using V = typename Vector<T>::type;
   constexpr index_t step = Vector<T>::size;
   for (index_t k = 0; k < b.chunks; ++k) {
@@ -96,6 +98,7 @@ template <class T>
           g[u] -= l * gp;
           h[u] -= l * hp;
           d[u] -= l * c;
+          if (kept != nullptr) std::memcpy(kept + q * b.chunks * chunk + i + u * step, &l, sizeof l);
         }
       }
       for (int u = 0; u < side_by_side; ++u) {
@@ -108,8 +111,18 @@ template <class T>
   }
 }
 // target_clones takes no template.
-TESELA_CLONES void sweep_rows(const Block<double>& b, const Pivot<double>* p, int count) { sweep(b, p, count); }
-TESELA_CLONES void sweep_rows(const Block<float>& b, const Pivot<float>* p, int count) { sweep(b, p, count); }
+TESELA_CLONES void sweep_rows(const Block<double>& b, const Pivot<double>* p, int count) {
+  sweep<double>(b, p, count, nullptr);
+}
+TESELA_CLONES void sweep_rows(const Block<float>& b, const Pivot<float>* p, int count) {
+  sweep<float>(b, p, count, nullptr);
+}
+TESELA_CLONES void sweep_rows(const Block<double>& b, const Pivot<double>* p, int count, double* kept) {
+  sweep(b, p, count, kept);
+}
+TESELA_CLONES void sweep_rows(const Block<float>& b, const Pivot<float>* p, int count, float* kept) {
+  sweep(b, p, count, kept);
+}
 
 template <class T>
 index_t padded(index_t rows) {
@@ -132,12 +145,39 @@ class Sweeper {
     }
   }
 
+  /// One block, whose L D L^T is kept.
+  void factor(const In<T>& c, double sigma, int part, const CauchyFactors<T>& kept, double* report) {
+    Block<T> b = load_block(c, part * cauchy_rows(n_, 0), cauchy_rows(n_, part), static_cast<T>(sigma));
+    const index_t all = b.chunks * chunk;
+    std::vector<T> l(static_cast<std::size_t>(at_a_time * all));
+    eliminate(b, part + 1, report, [&](index_t done, const std::vector<Pivot<T>>& pivots) {
+      sweep_rows(b, pivots.data(), static_cast<int>(pivots.size()), l.data());
+      for (const T* column = l.data(); const Pivot<T>& p : pivots) {
+        std::copy_n(column, b.rows, kept.l + done * kept.ld);
+        kept.pivots[done] = p.d;
+        kept.order[done++] = static_cast<T>(p.row);
+        column += all;
+      }
+    });
+    if (const auto broken = static_cast<index_t>(report[CauchyReport::breakdown]); broken > 0)
+      finish(b, broken - 1, kept);
+    for (index_t k = 0; k < b.rows; ++k) {
+      T* const to = kept.l + k * kept.ld;
+      std::copy_n(to, b.rows, l.data());
+      std::fill_n(to, k, T(0));
+      to[k] = 1;
+      for (index_t i = k + 1; i < b.rows; ++i) to[i] = l[static_cast<std::size_t>(kept.order[i])];
+    }
+  }
+
   /// `out`: n x 3, or null.
   void run(const In<T>& c, double sigma, T* out, index_t ld, const Out<double>& report, index_t column) {
     for (int part = 0; part < 2; ++part) {
       const index_t first = part * cauchy_rows(n_, 0);
       Block<T> b = load_block(c, first, cauchy_rows(n_, part), static_cast<T>(sigma));
-      eliminate(b, part + 1, &report(0, column + part));
+      eliminate(b, part + 1, &report(0, column + part), [&b](index_t, const std::vector<Pivot<T>>& pivots) {
+        sweep_rows(b, pivots.data(), static_cast<int>(pivots.size()));
+      });
       if (out != nullptr)
         for (index_t a = 0; a < b.rows; ++a) {
           out[first + a] = -b.g[a];
@@ -164,7 +204,19 @@ class Sweeper {
     return b;
   }
 
-  void eliminate(Block<T>& b, int o, double* report) {
+  /// Harmless numbers in place of the steps that a breakdown left out.
+  static void finish(const Block<T>& b, index_t done, const CauchyFactors<T>& kept) {
+    for (index_t a = 0; a < b.rows; ++a) {
+      if (b.left[a] == T(0)) continue;
+      std::fill_n(kept.l + done * kept.ld, b.rows, T(0));
+      kept.pivots[done] = 1;
+      kept.order[done++] = static_cast<T>(a);
+    }
+  }
+
+  /// step(done, pivots) sweeps the rows, after `done` pivots before.
+  template <class Step>
+  void eliminate(Block<T>& b, int o, double* report, const Step& step) {
     double negative = 0, smallest = std::numeric_limits<double>::infinity(), most = 0;
     report[CauchyReport::breakdown] = 0;
     for (index_t k = 0; k < b.chunks; ++k) find_best(b, k);
@@ -180,7 +232,7 @@ class Sweeper {
         most = std::max(most, static_cast<double>(std::abs(p.d)));
         b.left[p.row] = 0;
       }
-      sweep_rows(b, pivots.data(), static_cast<int>(pivots.size()));
+      step(done, pivots);
       for (const Pivot<T>& p : candidates_) {
         if (b.left[p.row] != T(0)) continue;
         b.g[p.row] = p.g;
@@ -248,6 +300,14 @@ void sweep_all(const In<T>& c, const In<double>& sigma, const Out<T>* inverse, c
 }
 
 }  // namespace
+
+template <class T>
+void factor(const In<T>& c, double sigma, int part, const CauchyFactors<T>& kept, double* report) {
+  Sweeper<T>(c.rows).factor(c, sigma, part, kept, report);
+}
+template void factor(const In<float>&, double, int, const CauchyFactors<float>&, double*);
+template void factor(const In<double>&, double, int, const CauchyFactors<double>&, double*);
+
 }  // namespace cauchy
 
 template <class T>

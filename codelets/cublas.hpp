@@ -34,6 +34,20 @@ int trsm(cublasContext* handle, Op op, index_t m, index_t n, const T* r, index_t
                              n, &one, r, ldr, x, ldx);
 }
 
+/// X = op(L)^-1 X, L unit lower triangular, X m x n. Answers a cublasStatus_t.
+template <class T>
+int solve_unit_lower(cublasContext* handle, Op op, index_t m, index_t n, const T* l, index_t ldl, T* x, index_t ldx) {
+  const T one = 1;
+  if constexpr (std::is_same_v<T, float>)
+    return n == 1 ? cublasStrsv_v2_64(handle, CUBLAS_FILL_MODE_LOWER, to_cublas(op), CUBLAS_DIAG_UNIT, m, l, ldl, x, 1)
+                  : cublasStrsm_v2_64(handle, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, to_cublas(op), CUBLAS_DIAG_UNIT,
+                                      m, n, &one, l, ldl, x, ldx);
+  else
+    return n == 1 ? cublasDtrsv_v2_64(handle, CUBLAS_FILL_MODE_LOWER, to_cublas(op), CUBLAS_DIAG_UNIT, m, l, ldl, x, 1)
+                  : cublasDtrsm_v2_64(handle, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, to_cublas(op), CUBLAS_DIAG_UNIT,
+                                      m, n, &one, l, ldl, x, ldx);
+}
+
 /// B = A^T, B m x n. Answers a cublasStatus_t.
 template <class T>
 int transpose(cublasContext* handle, index_t m, index_t n, const T* a, index_t lda, T* b, index_t ldb) {

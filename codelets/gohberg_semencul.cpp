@@ -15,7 +15,8 @@ template <class T>
 void GohbergSemenculSolve<T>::cpu(const Args& args, In<T> spectrum, In<T> x, In<T> generator, In<double> report,
                                   InOut<T> b, Out<double> outcome, InOut<int> info, Scratch<T> work) noexcept {
   toeplitz::Host host;
-  toeplitz::refined_solve(host, args, spectrum, x.data, generator, report.data, b, outcome.data, info.data, work.data);
+  toeplitz::gohberg_semencul_solve(host, args, spectrum, x.data, generator, report.data, b, outcome.data, info.data,
+                                   work.data);
 }
 
 template struct GohbergSemenculGenerator<float>;

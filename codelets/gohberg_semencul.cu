@@ -15,8 +15,8 @@ void GohbergSemenculSolve<T>::cuda(CudaContext& context, const Args& args, In<T>
                                    In<double> report, InOut<T> b, Out<double> outcome, InOut<int> info,
                                    Scratch<T> work) noexcept {
   toeplitz::Device device{context};
-  toeplitz::refined_solve(device, args, spectrum, x.data, generator, report.data, b, outcome.data, info.data,
-                          work.data);
+  toeplitz::gohberg_semencul_solve(device, args, spectrum, x.data, generator, report.data, b, outcome.data, info.data,
+                                   work.data);
 }
 
 template struct GohbergSemenculGenerator<float>;

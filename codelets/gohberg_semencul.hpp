@@ -1,6 +1,6 @@
 #pragma once
 
-#include "codelets/toeplitz.hpp"
+#include "codelets/refined_solve.hpp"
 
 namespace tesela {
 
@@ -19,24 +19,13 @@ struct GohbergSemenculGenerator {
   static void cuda(CudaContext& context, const Args& args, In<T> x, Out<T> generator) noexcept;
 };
 
-/// B = (T - sigma I)^-1 B, n x k, by the formula and steps of iterative refinement, whose residuals are products by
-/// ToeplitzMultiply's transforms; a step's result is kept in the columns where it made the residual smaller. A core
-/// stops once no column improves, a GPU takes every step.
-///
-/// `report` is Durbin's: B becomes zero where that broke down. outcome, k x 4, has each column's
-/// ||(T - sigma I) x - b|| / (norm ||x|| + ||b||) in its first column. info becomes Durbin's order of breakdown, else
-/// n + 1 + j where column j is the first that did not reach `tolerance`, else stays. work is toeplitz_rows(N) x 6 k.
+/// B = (T - sigma I)^-1 B by the formula and iterative refinement: see refined_solve.hpp for args, b, outcome and info.
+/// `report` is Durbin's, work toeplitz_rows(N) x 6 k.
 template <class T>
 struct GohbergSemenculSolve {
   static constexpr auto name = "gohberg_semencul_solve";
   static constexpr std::uint32_t color = 0x55a868;
-  struct Args {
-    T sigma = 0;
-    double norm = 0;  ///< of T - sigma I, estimated
-    int steps = 3;    ///< of refinement, at most
-    double tolerance = 0;
-    std::uint64_t cost_key() const { return static_cast<std::uint64_t>(steps); }
-  };
+  using Args = RefinedSolveArgs<T>;
   static void cpu(const Args& args, In<T> spectrum, In<T> x, In<T> generator, In<double> report, InOut<T> b,
                   Out<double> outcome, InOut<int> info, Scratch<T> work) noexcept;
   static void cuda(CudaContext& context, const Args& args, In<T> spectrum, In<T> x, In<T> generator, In<double> report,

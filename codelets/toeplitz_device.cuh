@@ -78,6 +78,10 @@ struct Device {
     fft::complex_to_real(context, n, count, reinterpret_cast<std::complex<T>*>(data), ld / 2, data, ld);
   }
   template <class T>
+  void transform(fft::Direction direction, index_t n, index_t count, T* data, index_t ld) const {
+    fft::transform(context, direction, n, count, reinterpret_cast<std::complex<T>*>(data), ld);
+  }
+  template <class T>
   void norms(index_t n, index_t count, const T* data, index_t ld, double* to) const {
     if (count > 0) norm_kernel<<<static_cast<unsigned>(count), each_threads, 0, context.stream()>>>(n, data, ld, to);
   }

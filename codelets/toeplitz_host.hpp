@@ -22,6 +22,10 @@ struct Host {
     fft::complex_to_real(n, count, reinterpret_cast<std::complex<T>*>(data), ld / 2, data, ld);
   }
   template <class T>
+  void transform(fft::Direction direction, index_t n, index_t count, T* data, index_t ld) const {
+    fft::transform(direction, n, count, reinterpret_cast<std::complex<T>*>(data), ld);
+  }
+  template <class T>
   void norms(index_t n, index_t count, const T* data, index_t ld, double* to) const {
     for (index_t j = 0; j < count; ++j) to[j] = static_cast<double>(blas::nrm2(n, data + j * ld));
   }

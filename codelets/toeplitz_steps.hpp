@@ -10,6 +10,7 @@
 //   each(rows, columns, f)                f(i, j) for all i < rows and j < columns, in any order
 //   real_to_complex(n, count, data, ld)   in place; ld counts real numbers
 //   complex_to_real(n, count, data, ld)
+//   transform(direction, n, count, data, ld)   in place; n and ld count complex numbers
 //   norms(n, count, data, ld, to)         to[j] = the Euclidean norm of column j
 //   none_better(count, a, b)              whether it knows at once that no a[j] < b[j] / 2
 // Internal to codelets/.

@@ -29,7 +29,8 @@ nlohmann::json solve(const Words& options, int code = 0) {
 
 double check(const nlohmann::json& report, const char* name) { return report["checks"][name].get<double>(); }
 
-const Words methods{"levinson", "gohberg-semencul"};
+const Words recursions{"levinson", "gohberg-semencul"}, eliminations{"lookahead", "cauchy"};
+const Words methods = recursions + eliminations;
 
 }  // namespace
 
@@ -66,7 +67,7 @@ TEST_CASE("toeplitz solve: indefinite shifts, refined to rounding, and their ine
 
 TEST_CASE("toeplitz solve: a vanishing leading minor ends it, with its order") {
   TemporaryFolder folder;
-  for (const std::string& method : methods)
+  for (const std::string& method : recursions)
     for (const std::string sigma : {"2", "1"}) {
       const auto report = solve(
           {"--method", method, "--kind", "second-difference", "--n", "40", "--sigma", sigma, "--out", folder / "x.npy"},
@@ -76,6 +77,36 @@ TEST_CASE("toeplitz solve: a vanishing leading minor ends it, with its order") {
       CHECK(std::isfinite(check(report, "residual")));
       CHECK_FALSE(std::filesystem::exists(folder / "x.npy"));
     }
+}
+
+TEST_CASE("toeplitz solve: eliminations survive vanishing leading minors, and end at eigenvalues") {
+  TemporaryFolder folder;
+  for (const std::string& method : eliminations) {
+    CAPTURE(method);
+    for (const std::string n : {"2", "3", "64", "501", "1000"})
+      for (const std::string kind : {"singular-minors", "random"}) {
+        std::ostringstream t0;
+        t0.precision(17);
+        t0 << toeplitz_column<double>(
+            {kind == std::string("random") ? ToeplitzKind::random : ToeplitzKind::singular_minors, 0, 5}, std::stol(n))(
+            0, 0);
+        CAPTURE(n, kind);
+        const auto report = solve({"--method", method, "--kind", kind, "--n", n, "--seed", "5", "--sigma", t0.str(),
+                                   "--known", "--rhs", "2"});
+        CHECK(check(report, "residual") <= 7e-15);
+        CHECK(report["checks"].contains("forward_error"));
+      }
+    // The eigenvalue 2 - 2 cos(k pi / (n + 1)) with 2 k = n + 1 is 2.
+    for (const std::string n : {"1", "39"}) {
+      const auto report = solve(
+          {"--method", method, "--kind", "second-difference", "--n", n, "--sigma", "2", "--out", folder / "x.npy"}, 1);
+      CHECK(check(report, "order") >= 1);
+      CHECK(check(report, "order") <= std::stod(n));
+      CHECK_THAT(report["status"].get<std::string>(), ContainsSubstring("eigenvalue"));
+      CHECK(std::isfinite(check(report, "residual")));
+      CHECK_FALSE(std::filesystem::exists(folder / "x.npy"));
+    }
+  }
 }
 
 TEST_CASE("toeplitz solve: files") {
@@ -120,8 +151,13 @@ TEST_CASE("toeplitz solve: on a GPU", "[gpu]") {
       CHECK(check(report, "residual") <= 1e-14);
       CHECK(check(report, "forward_error") <= 1e-13);
     }
-  for (const std::string& method : methods)
+  for (const std::string& method : recursions)
     CHECK(
         check(solve({"--method", method, "--kind", "second-difference", "--n", "40", "--sigma", "1", "--ncpu", "0"}, 1),
               "order") == 2);
+  for (const std::string& method : eliminations) {
+    CHECK(check(solve({"--method", method, "--kind", "singular-minors", "--n", "40", "--ncpu", "0"}), "residual") <=
+          7e-15);
+    solve({"--method", method, "--kind", "second-difference", "--n", "39", "--sigma", "2", "--ncpu", "0"}, 1);
+  }
 }

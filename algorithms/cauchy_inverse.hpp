@@ -1,0 +1,50 @@
+#pragma once
+
+#include "algorithms/toeplitz_inertia.hpp"
+#include "algorithms/toeplitz_refinement.hpp"
+
+namespace tesela {
+
+/// What is held against the pivots of T - sigma I's elimination: one that is smaller says that sigma is an eigenvalue
+/// to rounding.
+template <class T>
+double toeplitz_least_pivot(const Toeplitz<T>& A, T sigma);
+
+/// (T - sigma I)^-1 kept as 3 n numbers, the generators of its two Cauchy-like blocks in the sine basis
+/// (codelets/cauchy.hpp): n steps of n numbers with diagonal pivoting, so that singular leading minors do no harm
+/// (sigma = t_0, say). Every solve is two sine transforms and two complex transforms of half the length for each
+/// column, then iterative refinement with products by T until the residual is at rounding level. It fails where sigma
+/// is an eigenvalue to rounding, where all diagonal entries that are left vanish at once, and where the inverse is too
+/// inexact to improve a solution; all are statuses.
+template <class T>
+class CauchyInverse {
+ public:
+  /// Inserts the elimination. Throws ArgumentError where n < 1 or a number of t is not finite. GPUs take n up to
+  /// 262144.
+  CauchyInverse(Graph& g, const Toeplitz<T>& A, T sigma);
+
+  index_t n() const { return matrix_.n(); }
+
+  /// B <- (T - sigma I)^-1 B, n x k: a task for each tile, which must hold whole columns, in any graph of the runtime.
+  /// Graph::wait() says i for a breakdown: pivot i <= ceil(n / 2) of the symmetric vectors' block or pivot i -
+  /// ceil(n / 2) of the skew ones', the block's last where sigma is an eigenvalue to rounding; X is zero then. It says
+  /// n + 1 + j where column j has a residual above the tolerance (of one of the tiles; the others' columns are good).
+  /// `outcome`, k x 4, in tiles of as many rows as B's have columns, has the residuals ||(T - sigma I) x - b|| /
+  /// (||T - sigma I|| ||x|| + ||b||), with the estimated norm, in its first column. Throws ArgumentError, with nothing
+  /// inserted, when tiles do not fit.
+  void solve(Graph& g, const TileMatrix<T>& B, const TileMatrix<double>& outcome,
+             const ToeplitzRefinement& refinement = {}) const;
+
+  /// What the elimination said of the two blocks, CauchyReport::rows x 2.
+  const TileMatrix<double>& report() const { return report_; }
+
+ private:
+  Toeplitz<T> matrix_;
+  SineToeplitz<T> sine_;
+  T sigma_;
+  double norm_, least_;
+  TileMatrix<T> inverse_;
+  TileMatrix<double> report_;
+};
+
+}  // namespace tesela

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "algorithms/toeplitz.hpp"
+
+#include <limits>
+
+namespace tesela {
+
+struct ToeplitzRefinement {
+  int steps = 3;         ///< of iterative refinement, at most
+  double tolerance = 0;  ///< what residual is good; 0: 32 roundings of T
+};
+
+template <class T>
+double toeplitz_tolerance(const ToeplitzRefinement& refinement) {
+  return refinement.tolerance > 0 ? refinement.tolerance : 32 * static_cast<double>(std::numeric_limits<T>::epsilon());
+}
+
+/// Throws ArgumentError unless B's tiles hold whole columns of n numbers, and `outcome` is k x 4 in tiles of as many
+/// rows as B's have columns.
+template <class T>
+void require_outcome(const char* routine, const TileMatrix<T>& B, index_t n, const TileMatrix<double>& outcome) {
+  require_whole_columns(routine, "B", B, n);
+  if (n > 0 && (outcome.m() != B.n() || outcome.n() != 4 || outcome.mt() != B.nt() || outcome.nt() > 1 ||
+                (B.nt() > 1 && outcome.tile_shape().mb != B.tile_shape().nb)))
+    throw ArgumentError(routine, "outcome",
+                        std::to_string(outcome.m()) + " x " + std::to_string(outcome.n()) +
+                            ", or tiles that do not fit; it must be " + std::to_string(B.n()) + " x 4");
+}
+
+}  // namespace tesela
