@@ -51,8 +51,15 @@ double largest_error(const Options& o, const SpectrumOptions& s, const std::vect
   if (o.smallest > 0) right.resize(static_cast<std::size_t>(std::min<index_t>(o.smallest, t.rows())));
   if (o.largest > 0 && o.largest < t.rows()) right.erase(right.begin(), right.end() - o.largest);
   std::erase_if(right, [&](double value) { return value < s.low || value >= s.high; });
-  if (right.size() != found.size()) return std::numeric_limits<double>::infinity();
   double error = 0;
+  if (right.size() != found.size()) {  // some are missing: each is compared with the nearest one
+    for (const double value : found) {
+      double nearest = std::numeric_limits<double>::infinity();
+      for (const double r : right) nearest = std::min(nearest, std::abs(value - r));
+      error = std::max(error, nearest);
+    }
+    return error / norm;
+  }
   for (std::size_t i = 0; i < right.size(); ++i) error = std::max(error, std::abs(found[i] - right[i]));
   return error == 0 ? 0 : error / norm;
 }

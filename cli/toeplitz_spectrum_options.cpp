@@ -26,7 +26,7 @@ void SpectrumSettings::add_to(CLI::App& app) {
       ->check(CLI::IsMember({"fixed", "random"}));
   app.add_option("--window", window, "intervals in flight: bounds the memory (default: by workers)")
       ->check(CLI::PositiveNumber);
-  app.add_option("--group", group, "intervals that one task steps (default: 1 on cores, 32 on a GPU)")
+  app.add_option("--group", group, "intervals that one task steps (default: 1 on cores, 64 on a GPU)")
       ->check(CLI::PositiveNumber);
 }
 
