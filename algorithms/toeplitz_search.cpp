@@ -138,8 +138,8 @@ bool ToeplitzSearch<T>::start(Slot& slot) {
     const Job job = batch.jobs[i];
     const bool good = usable(batch, static_cast<index_t>(i), job);
     if (good)
-      graph_.insert<LanczosStart<T>>(on_gpu, {static_cast<index_t>(i), job.attempt % (*starts_).cols()},
-                                     *batch.inverse, *starts_, *slot.basis);
+      graph_.insert<LanczosStart<T>>(on_gpu, {static_cast<index_t>(i), job.attempt % (*starts_).cols()}, *batch.inverse,
+                                     *starts_, *slot.basis);
     if (batch.next == batch.jobs.size()) prepared_.pop_front();
     if (!good) {
       retry(job);

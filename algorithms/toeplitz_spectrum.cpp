@@ -285,22 +285,28 @@ class Solver {
       }
   }
 
-  /// Drops what was found beyond the `smallest` or `largest` wanted; where some are missing that may be among these, so
-  /// many less are kept, all of which are.
+  /// Drops what was found beyond the `smallest` or `largest` wanted. An interval with a shortage may miss any of its
+  /// eigenvalues: kept is what is among the wanted ones wherever these are.
   void trim() {
     const index_t wanted = std::max(options_.smallest, options_.largest);
     if (wanted == 0 || wanted >= result_.expected) return;
     const bool from_below = options_.smallest > 0;
     const index_t found = static_cast<index_t>(result_.values.size());
-    index_t kept = std::min(wanted, found);
-    if (kept > 0) {
-      const double last = result_.values[static_cast<std::size_t>(from_below ? kept - 1 : found - kept)];
-      std::erase_if(result_.shortages,
-                    [&](const SpectrumShortage& s) { return from_below ? s.low > last : s.high < last; });
+    const auto beyond = [&](const SpectrumShortage& s, index_t count) {
+      const double last = result_.values[static_cast<std::size_t>(from_below ? count - 1 : found - count)];
+      return from_below ? s.low > last : s.high < last;
+    };
+    const auto surely_wanted = [&](index_t count) {
+      index_t rank = count;  // of the last of so many, at most
+      for (const SpectrumShortage& s : result_.shortages) rank += beyond(s, count) ? 0 : s.expected - s.found;
+      return rank <= wanted;
+    };
+    index_t kept = 0;
+    for (index_t too_many = std::min(wanted, found) + 1; kept + 1 < too_many;) {
+      const index_t middle = (kept + too_many) / 2;
+      (surely_wanted(middle) ? kept : too_many) = middle;
     }
-    index_t missing = 0;
-    for (const SpectrumShortage& s : result_.shortages) missing += s.expected - s.found;
-    kept = std::clamp<index_t>(wanted - missing, 0, kept);
+    if (kept == wanted) result_.shortages.clear();  // all are beyond
     const auto cut = [&](auto& v, index_t each) {
       const auto from = from_below ? v.begin() + kept * each : v.begin();
       v.erase(from, from + (found - kept) * each);
