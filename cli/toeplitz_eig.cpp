@@ -64,6 +64,18 @@ double largest_error(const Options& o, const SpectrumOptions& s, const std::vect
   return error == 0 ? 0 : error / norm;
 }
 
+/// ||T||_2 as far as is known: the largest eigenvalue found, or the root mean square of all, if not all were asked for.
+template <class T>
+double norm_of(const HostMatrix<T>& t, const std::vector<double>& found) {
+  double squares = 0, norm = 0;
+  const index_t n = t.rows();
+  for (index_t k = 0; k < n; ++k)
+    squares += (k == 0 ? 1.0 : 2.0) * static_cast<double>(n - k) * std::pow(static_cast<double>(t(k, 0)), 2);
+  for (const double value : found) norm = std::max(norm, std::abs(value));
+  norm = std::max(norm, std::sqrt(squares / static_cast<double>(n)));
+  return norm > 0 ? norm : 1;
+}
+
 /// What is wrong with the vectors, each relative: residuals, orthogonality and symmetry.
 template <class T>
 void check_vectors(const HostMatrix<T>& t, const Spectrum<T>& s, double norm, Report& report) {
@@ -122,7 +134,8 @@ int run_eig(Options o) {
   for (const std::string& file : {o.out, o.vectors_out})
     if (!file.empty()) require_writable(file);
   o.common.require_json_creatable();
-  const auto columns = static_cast<double>(std::max(o.smallest, o.largest) > 0 ? std::max(o.smallest, o.largest) : n);
+  const index_t some = std::max(o.smallest, o.largest);
+  const auto columns = static_cast<double>(some > 0 ? std::min(some, n) : n);
   require_memory("toeplitz eig", "t and the eigenvectors",
                  static_cast<double>(n) * (100 + (options.vectors ? columns : 0)) * sizeof(T));
   Report report("toeplitz eig", o.common);
@@ -154,10 +167,9 @@ int run_eig(Options o) {
   if (!o.common.trace_dir.empty()) finish_trace(o.common.trace_dir);
 
   const auto found = static_cast<index_t>(s.values.size());
-  double norm = 0, residual = 0;
-  for (const double value : s.values) norm = std::max(norm, std::abs(value));
+  const double norm = norm_of(t, s.values);
+  double residual = 0;
   for (const double r : s.residuals) residual = std::max(residual, r);
-  norm = norm > 0 ? norm : 1;
   report.count("intervals", s.intervals);
   report.count("clusters", static_cast<index_t>(s.clusters.size()));
   report.count("shifts_counted", s.counts);

