@@ -1,3 +1,4 @@
+#include "algorithms/levinson.hpp"
 #include "cli/command.hpp"
 #include "cli/report.hpp"
 #include "cli/toeplitz_options.hpp"
@@ -17,6 +18,7 @@ struct Options {
   std::vector<double> sigma{0};
   index_t most = 64;
   std::string range, out;
+  bool both = false;
 };
 
 /// Loads the matrix and runs `work(g, A, report)`, which answers whether all is well, as often as is asked for.
@@ -41,7 +43,7 @@ int with_matrix(Options o, const char* command, Work work) {
       Graph g(runtime, {.record = true});
       const SineToeplitz<T> A(g, std::span<const T>(t.data(), static_cast<std::size_t>(o.input.n)));
       const bool last = run == o.common.repeat - 1;
-      good = work(o, g, A, last ? &report : nullptr);
+      good = work(o, g, t, A, last ? &report : nullptr);
       if (run >= 0) seconds.push_back(watch.seconds());
       if (last) report.measured(runtime, g, seconds);
     }
@@ -62,8 +64,34 @@ void write_rows(const Options& o, const std::vector<std::string>& names, const H
   }
 }
 
+/// The same counts by the pivots of Durbin's recursion, which does not choose them: how many differ, and how many it
+/// could not say because a leading minor vanished.
 template <class T>
-bool count(const Options& o, Graph& g, const SineToeplitz<T>& A, Report* report) {
+std::pair<double, double> compare_with_levinson(Graph& g, const HostMatrix<T>& t, const std::vector<Inertia>& counted) {
+  constexpr index_t at_a_time = 16;
+  const auto s = static_cast<index_t>(counted.size());
+  const Toeplitz<T> A(g, t);
+  const TileMatrix<T> shifts(g.runtime(), s, 1, {at_a_time, 1}, "shifts"),
+      inverse(g.runtime(), t.rows(), s, {t.rows(), at_a_time}, "inverse");
+  const TileMatrix<double> report(g.runtime(), levinson_report_rows, s, {levinson_report_rows, at_a_time}, "report");
+  HostMatrix<T> at(s, 1);
+  HostMatrix<double> said(levinson_report_rows, s);
+  for (index_t i = 0; i < s; ++i) at(i, 0) = static_cast<T>(counted[static_cast<std::size_t>(i)].shift);
+  shifts.copy_from(at.data(), at.ld());
+  durbin(g, A, shifts, inverse, report);
+  report.copy_to(said.data(), said.ld());
+  double differ = 0, silent = 0;
+  for (index_t i = 0; i < s; ++i) {
+    if (said(levinson_breakdown, i) != 0)
+      ++silent;
+    else if (said(levinson_negative, i) != static_cast<double>(counted[static_cast<std::size_t>(i)].total()))
+      ++differ;
+  }
+  return {differ, silent};
+}
+
+template <class T>
+bool count(const Options& o, Graph& g, const HostMatrix<T>& t, const SineToeplitz<T>& A, Report* report) {
   const std::vector<Inertia> counted = toeplitz_count<T>(g, A, o.sigma);
   if (report == nullptr) return true;
   HostMatrix<double> rows(static_cast<index_t>(counted.size()), 4);
@@ -85,13 +113,22 @@ bool count(const Options& o, Graph& g, const SineToeplitz<T>& A, Report* report)
   }
   report->check("nudged", nudged);
   report->check("doubtful", doubtful);
+  double differ = 0;
+  if (o.both) {
+    double silent = 0;
+    std::tie(differ, silent) = compare_with_levinson(g, t, counted);
+    report->check("levinson_differs", differ);
+    report->check("levinson_breakdowns", silent);
+    if (differ > 0)
+      report->fail("Levinson's pivots count otherwise: it met small leading minors, or an eigenvalue is near");
+  }
   if (doubtful > 0) report->fail("doubtful: an eigenvalue is too near to a shift, and to what it was moved to");
   write_rows(o, {"sigma", "below", "symmetric", "skew"}, rows);
-  return doubtful == 0;
+  return doubtful == 0 && differ == 0;
 }
 
 template <class T>
-bool slice(const Options& o, Graph& g, const SineToeplitz<T>& A, Report* report) {
+bool slice(const Options& o, Graph& g, const HostMatrix<T>&, const SineToeplitz<T>& A, Report* report) {
   double low = -std::numeric_limits<double>::infinity(), high = -low;
   if (!o.range.empty()) std::tie(low, high) = parse_range(o.range);
   index_t counts = 0;
@@ -127,6 +164,7 @@ const Command count_command(
       auto o = std::make_shared<Options>();
       o->input.add_to(app);
       app.add_option("--sigma", o->sigma, "shifts, several with commas")->delimiter(',')->capture_default_str();
+      app.add_flag("--both", o->both, "count by Levinson's pivots as well, and compare");
       app.add_option("--out", o->out, "write shift, eigenvalues below, symmetric and skew ones, a row each, to FILE");
       o->common.add_to(app);
       app.footer(

@@ -198,6 +198,13 @@ TEST_CASE("toeplitz count: several shifts, and one that is an eigenvalue") {
     CHECK(counts(i, 1) == below);
     CHECK(counts(i, 2) + counts(i, 3) == below);
   }
+  const auto both = toeplitz("count", {"--n", "200", "--seed", "5", "--sigma=-100,-1.5,0,2,100", "--both"});
+  CHECK(check(both, "levinson_differs") == 0);
+  CHECK(check(both, "levinson_breakdowns") == 0);
+  // A shift of t_0 is a leading minor that vanishes.
+  const auto silent = toeplitz("count", {"--n", "200", "--kind", "singular-minors", "--sigma", "0", "--both"});
+  CHECK(check(silent, "below") == 100);
+  CHECK(check(silent, "levinson_breakdowns") == 1);
   // 2 is the middle one of 2 - 2 cos(k pi / 102), and t_0.
   const auto nudged = toeplitz("count", {"--n", "101", "--kind", "second-difference", "--sigma", "2"});
   CHECK(check(nudged, "nudged") == 1);
