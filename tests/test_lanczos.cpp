@@ -252,14 +252,15 @@ TEMPLATE_TEST_CASE("vectors come back from the sine basis to the columns that th
 TEST_CASE("the quality of an inverse is small at a good shift, and says where one is not") {
   for (const index_t n : {1, 2, 3, 64, 501}) {
     const Numbers t = uniform(n, 13), c = generators(t), table = tables(n), sigma{50, -60};
-    Numbers inverse = poisoned<double>(6 * n), report = poisoned<double>(4 * CauchyReport::rows), starts = uniform(n, 14);
+    Numbers inverse = poisoned<double>(6 * n), report = poisoned<double>(4 * CauchyReport::rows),
+            starts = uniform(n, 14);
     CauchyInvert<double>::cpu({}, in(c, 3), in(sigma), out(inverse, 6), out(report, 4), {});
     Numbers work = poisoned<double>(lanczos_work(n, 2, 1).rows);
     const auto quality = [&](const Numbers& with) {
       Numbers q = poisoned<double>(4);
-      CauchyQuality<double>::cpu({}, in(c, 3), in(table, 6), in(sigma), in(with, 6), in(starts), out(q, 2),
-                                 Scratch<double>{work.data(), static_cast<index_t>(work.size()), 1,
-                                                 static_cast<index_t>(work.size())});
+      CauchyQuality<double>::cpu(
+          {}, in(c, 3), in(table, 6), in(sigma), in(with, 6), in(starts), out(q, 2),
+          Scratch<double>{work.data(), static_cast<index_t>(work.size()), 1, static_cast<index_t>(work.size())});
       return q;
     };
     CAPTURE(n);

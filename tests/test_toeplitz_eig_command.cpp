@@ -147,9 +147,8 @@ TEST_CASE("toeplitz eig: files") {
 
 TEST_CASE("toeplitz eig: the published choices with too few steps say what is missing") {
   TemporaryFolder folder;
-  const auto report = toeplitz("eig", {"--n", "200", "--preset", "published", "--krylov-factor", "3", "--out",
-                                       folder / "values.npy"},
-                               1);
+  const auto report = toeplitz(
+      "eig", {"--n", "200", "--preset", "published", "--krylov-factor", "3", "--out", folder / "values.npy"}, 1);
   CHECK_THAT(report["status"].get<std::string>(), ContainsSubstring("shortage") && ContainsSubstring("found"));
   CHECK(check(report, "found") < 200);
   CHECK(check(report, "found") > 0);
@@ -194,8 +193,8 @@ TEST_CASE("toeplitz count: several shifts, and one that is an eigenvalue") {
   const auto counts = read_matrix<double>(folder / "counts.npy");
   REQUIRE(counts.shape() == Shape{5, 4});
   for (index_t i = 0; i < 5; ++i) {
-    const double below = static_cast<double>(
-        std::count_if(right.begin(), right.end(), [&](double v) { return v < counts(i, 0); }));
+    const double below =
+        static_cast<double>(std::count_if(right.begin(), right.end(), [&](double v) { return v < counts(i, 0); }));
     CHECK(counts(i, 1) == below);
     CHECK(counts(i, 2) + counts(i, 3) == below);
   }
@@ -217,16 +216,16 @@ TEST_CASE("toeplitz slice: intervals that hold everything") {
   TemporaryFolder folder;
   const auto right = dense_eigenvalues(toeplitz_column<double>(random_5, 200));
   const auto sliced = [&](const Words& options, index_t most) {
-    const auto report = toeplitz("slice", Words{"--n", "200", "--seed", "5", "--most", std::to_string(most), "--out",
-                                                folder / "slices.npy"} +
-                                              options);
+    const auto report = toeplitz(
+        "slice",
+        Words{"--n", "200", "--seed", "5", "--most", std::to_string(most), "--out", folder / "slices.npy"} + options);
     const auto rows = read_matrix<double>(folder / "slices.npy");
     REQUIRE(rows.cols() == 5);
     REQUIRE(rows.rows() == static_cast<index_t>(check(report, "intervals")));
     double total = 0;
     for (index_t i = 0; i < rows.rows(); ++i) {
-      const auto inside = std::count_if(right.begin(), right.end(),
-                                        [&](double v) { return v >= rows(i, 0) && v < rows(i, 1); });
+      const auto inside =
+          std::count_if(right.begin(), right.end(), [&](double v) { return v >= rows(i, 0) && v < rows(i, 1); });
       CHECK(rows(i, 2) + rows(i, 3) == static_cast<double>(inside));
       CHECK(inside <= most);
       CHECK(rows(i, 4) == 0);
@@ -244,14 +243,13 @@ TEST_CASE("toeplitz eig: the same eigenvalues from every scheduler and from one 
   TemporaryFolder folder;
   const auto right = dense_eigenvalues(toeplitz_column<double>(random_5, 150));
   using Environment = std::map<std::string, std::string>;
-  for (const Environment& environment :
-       {Environment{{"STARPU_SCHED", "eager"}}, Environment{{"STARPU_SCHED", "random"}},
-        Environment{{"STARPU_SCHED", "lws"}}, Environment{{"STARPU_SCHED", "dmdas"}},
-        Environment{{"STARPU_NCPU", "1"}}}) {
+  for (const Environment& environment : {Environment{{"STARPU_SCHED", "eager"}},
+                                         Environment{{"STARPU_SCHED", "random"}}, Environment{{"STARPU_SCHED", "lws"}},
+                                         Environment{{"STARPU_SCHED", "dmdas"}}, Environment{{"STARPU_NCPU", "1"}}}) {
     CAPTURE(environment.begin()->first, environment.begin()->second);
     const auto report = toeplitz("eig",
-                                 {"--n", "150", "--seed", "5", "--per-interval", "10", "--vectors", "--no-check", "--out",
-                                  folder / "values.npy"},
+                                 {"--n", "150", "--seed", "5", "--per-interval", "10", "--vectors", "--no-check",
+                                  "--out", folder / "values.npy"},
                                  0, {.environment = environment});
     CHECK(check(report, "max_residual") <= 1e-12);
     CHECK(check(report, "orthogonality") <= 1e-9);
