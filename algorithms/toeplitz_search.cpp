@@ -13,7 +13,7 @@ namespace tesela::detail {
 template <class T>
 ToeplitzSearch<T>::ToeplitzSearch(Graph& g, const SineToeplitz<T>& A, const SpectrumOptions& options,
                                   Spectrum<T>& result)
-    : runtime_(g.runtime()), graph_(g), A_(A), options_(options), result_(result), starts_(starts()) {}
+    : runtime_(g.runtime()), graph_(g), matrix_(A), options_(options), result_(result), starts_(starts()) {}
 
 template <class T>
 void ToeplitzSearch<T>::add(const SpectrumInterval& interval, index_t place) {
@@ -55,7 +55,7 @@ double ToeplitzSearch<T>::shift_of(const SpectrumInterval& i, index_t attempt) {
 /// Column 0 the first start, the others for the attempts after it; each part of unit norm.
 template <class T>
 Single<T> ToeplitzSearch<T>::starts() const {
-  const index_t n = A_.n(), columns = std::min<index_t>(options_.max_attempts, 15) + 1;
+  const index_t n = matrix_.n(), columns = std::min<index_t>(options_.max_attempts, 15) + 1;
   Single<T> starts(runtime_, {n, columns}, "starts");
   const auto v = (*starts).write();
   const Generator<double> random{Pattern::uniform, 0, 0, options_.seed};
@@ -79,12 +79,12 @@ Single<T> ToeplitzSearch<T>::starts() const {
 /// Inverts at the shifts of the jobs that wait, as many as a group has room for.
 template <class T>
 void ToeplitzSearch<T>::prepare() {
-  const index_t batch_size = runtime_.gpus() > 0 ? std::max(options_.group, cauchy_batch(A_.n())) : options_.group;
+  const index_t batch_size = runtime_.gpus() > 0 ? std::max(options_.group, cauchy_batch(matrix_.n())) : options_.group;
   const auto count = std::min(waiting_.size(), static_cast<std::size_t>(batch_size));
   if (count == 0) return;
   const auto shifts = static_cast<index_t>(count);
   Inverses batch{{},
-                 Single<T>(runtime_, {A_.n(), 3 * shifts}, "inverse"),
+                 Single<T>(runtime_, {matrix_.n(), 3 * shifts}, "inverse"),
                  Single<double>(runtime_, {CauchyReport::rows, 2 * shifts}, "report"),
                  Single<double>(runtime_, {2, shifts}, "quality")};
   const Single<double> sigma(runtime_, {shifts, 1}, "sigma");
@@ -96,9 +96,9 @@ void ToeplitzSearch<T>::prepare() {
       waiting_.pop_front();
     }
   }
-  graph_.insert<CauchyInvert<T>>(on_gpu, {}, A_.blocks(), *sigma, *batch.inverse, *batch.report,
-                                 graph_.scratch<T>(cauchy_table(A_.n()), 1));
-  graph_.insert<CauchyQuality<T>>(on_gpu, {}, A_.blocks(), A_.tables(), *sigma, *batch.inverse, *starts_,
+  graph_.insert<CauchyInvert<T>>(on_gpu, {}, matrix_.blocks(), *sigma, *batch.inverse, *batch.report,
+                                 graph_.scratch<T>(cauchy_table(matrix_.n()), 1));
+  graph_.insert<CauchyQuality<T>>(on_gpu, {}, matrix_.blocks(), matrix_.tables(), *sigma, *batch.inverse, *starts_,
                                   *batch.quality, work());
   result_.inversions += shifts;
   prepared_.push_back(std::move(batch));
@@ -118,7 +118,7 @@ bool ToeplitzSearch<T>::usable(Inverses& batch, index_t i, const Job& job) const
       quality{batch.seen_quality.data(), 2, 0, 2};
   const double reach = std::max(job.interval.high - job.shift, job.shift - job.interval.low);
   for (index_t part = 0; part < 2; ++part) {
-    if (cauchy_rows(A_.n(), static_cast<int>(part)) == 0) continue;
+    if (cauchy_rows(matrix_.n(), static_cast<int>(part)) == 0) continue;
     if (report(CauchyReport::breakdown, 2 * i + part) != 0 || !std::isfinite(quality(part, i))) return false;
     if (job.attempt + 2 < options_.max_attempts && quality(part, i) * reach > accepted()) return false;
   }
@@ -161,7 +161,7 @@ void ToeplitzSearch<T>::make_groups() {
   for (index_t first = 0; first < window; first += options_.group) {
     Group& group = groups_.emplace_back();
     for (index_t s = first; s < std::min(window, first + options_.group); ++s) {
-      group.slots.push_back({{}, 0, 0, Single<T>(runtime_, lanczos_slot(A_.n(), capacity()), "slot")});
+      group.slots.push_back({{}, 0, 0, Single<T>(runtime_, lanczos_slot(matrix_.n(), capacity()), "slot")});
       if ((s - first) % LanczosTest::at_a_time != 0) continue;
       group.bundles.push_back({Single<double>(runtime_, lanczos_histories(capacity()), "histories"), {}, {}});
       const auto all = (*group.bundles.back().histories).write();
@@ -188,7 +188,7 @@ void ToeplitzSearch<T>::step(Group& group) {
   args.slots = static_cast<int>(bases.size());
   args.refine = options_.vectors;
   const Single<double> coefficients(runtime_, {4, args.steps * args.slots}, "coefficients");
-  graph_.insert<LanczosSteps<T>>(on_gpu, args, A_.blocks(), A_.tables(), *coefficients, work(), bases);
+  graph_.insert<LanczosSteps<T>>(on_gpu, args, matrix_.blocks(), matrix_.tables(), *coefficients, work(), bases);
   result_.steps += args.steps * args.slots;
   index_t column = 0;
   for (std::size_t b = 0; b < group.bundles.size(); ++b)
@@ -267,9 +267,9 @@ void ToeplitzSearch<T>::finish(const Slot& slot, const Bundle& bundle, index_t w
   const Job& job = *slot.job;
   const index_t most = std::max(job.interval.count[0], job.interval.count[1]);
   const Single<T> z(runtime_, {slot.steps, 2 * most}, "z");
-  Finished<T> f{job, Single<T>(runtime_, {A_.n(), most}, "x"), Single<double>(runtime_, {4, most}, "pairs")};
+  Finished<T> f{job, Single<T>(runtime_, {matrix_.n(), most}, "x"), Single<double>(runtime_, {4, most}, "pairs")};
   insert_on_core<RitzSelect<T>>(graph_, urgent, {goal(job), which}, *bundle.histories, *z);
-  graph_.insert<RitzPairs<T>>(on_gpu, {}, A_.blocks(), A_.tables(), *slot.basis, *z, *f.x, *f.pairs, work());
+  graph_.insert<RitzPairs<T>>(on_gpu, {}, matrix_.blocks(), matrix_.tables(), *slot.basis, *z, *f.x, *f.pairs, work());
   finished_.push_back(std::move(f));
 }
 
@@ -299,7 +299,7 @@ void ToeplitzSearch<T>::retry(Job job) {
 template <class T>
 void ToeplitzSearch<T>::divide(const Job& job) {
   const SpectrumInterval& i = job.interval;
-  const double width = i.high - i.low, middle = i.low + width / 2, resolution = toeplitz_resolution(A_);
+  const double width = i.high - i.low, middle = i.low + width / 2, resolution = toeplitz_resolution(matrix_);
   ++result_.divisions;
   if (width <= 4 * resolution) {
     result_.clusters.push_back(i);
@@ -310,7 +310,7 @@ void ToeplitzSearch<T>::divide(const Job& job) {
   // eigenvalue so near to the middle that either half's run finds it (LanczosGoal::slack).
   CountOptions options;
   options.nudge = width > 1024 * resolution;
-  const Inertia at = toeplitz_count<T>(graph_, A_, std::span(&middle, 1), options).front();
+  const Inertia at = toeplitz_count<T>(graph_, matrix_, std::span(&middle, 1), options).front();
   ++result_.counts;
   SpectrumInterval left = i, right = i;
   left.high = right.low = at.shift;
@@ -367,7 +367,7 @@ double ToeplitzSearch<T>::accurate() const {
 /// Steps at most.
 template <class T>
 index_t ToeplitzSearch<T>::capacity() const {
-  const index_t whole_space = cauchy_rows(A_.n(), 0) + 1;
+  const index_t whole_space = cauchy_rows(matrix_.n(), 0) + 1;
   const double steps = std::floor(options_.krylov_factor * static_cast<double>(options_.per_interval)) +
                        static_cast<double>(options_.krylov_more);
   return std::max<index_t>(2, steps < static_cast<double>(whole_space) ? static_cast<index_t>(steps) : whole_space);
@@ -378,18 +378,18 @@ index_t ToeplitzSearch<T>::capacity() const {
 template <class T>
 index_t ToeplitzSearch<T>::first_test(const Job& job) const {
   const index_t wanted = std::max(job.interval.count[0], job.interval.count[1]);
-  return std::min({capacity(), 2 * wanted + options_.dk, cauchy_rows(A_.n(), 0)});
+  return std::min({capacity(), 2 * wanted + options_.dk, cauchy_rows(matrix_.n(), 0)});
 }
 
 template <class T>
 LanczosGoal ToeplitzSearch<T>::goal(const Job& job) const {
-  return {job.interval.low,   job.interval.high, job.shift, 2 * toeplitz_resolution(A_),
+  return {job.interval.low,   job.interval.high, job.shift, 2 * toeplitz_resolution(matrix_),
           options_.tolerance, job.interval.count};
 }
 
 template <class T>
 Tile<T> ToeplitzSearch<T>::work() {
-  const Shape shape = lanczos_work(A_.n(), capacity(), options_.group);
+  const Shape shape = lanczos_work(matrix_.n(), capacity(), options_.group);
   return graph_.scratch<T>(shape.rows, shape.cols);
 }
 

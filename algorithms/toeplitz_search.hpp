@@ -102,7 +102,7 @@ class ToeplitzSearch {
   void divide(const Job& job);
   void harvest(std::size_t rest, const std::function<void(const Finished<T>&)>& take);
 
-  double scale() const { return 3 * A_.rms() + std::abs(A_.mean()); }
+  double scale() const { return 3 * matrix_.rms() + std::abs(matrix_.mean()); }
   double accepted() const;
   double accurate() const;
   index_t capacity() const;
@@ -112,7 +112,7 @@ class ToeplitzSearch {
 
   Runtime& runtime_;
   Graph& graph_;
-  const SineToeplitz<T>& A_;
+  const SineToeplitz<T>& matrix_;
   const SpectrumOptions& options_;
   Spectrum<T>& result_;
   Single<T> starts_;

@@ -62,8 +62,8 @@ class Solver {
         graph_(g),
         t_(t),
         options_(complete<T>(runtime_, static_cast<index_t>(t.size()), options)),
-        A_(g, t),
-        search_(g, A_, options_, result_) {}
+        matrix_(g, t),
+        search_(g, matrix_, options_, result_) {}
 
   Spectrum<T> run() {
     slice();
@@ -89,7 +89,7 @@ class Solver {
 
   void slice() {
     const auto [low, high] = range();
-    const auto intervals = toeplitz_slice<T>(graph_, A_, options_.per_interval, low, high, &result_.counts);
+    const auto intervals = toeplitz_slice<T>(graph_, matrix_, options_.per_interval, low, high, &result_.counts);
     for (const SpectrumInterval& i : intervals) {
       if (i.cluster)
         result_.clusters.push_back(i);
@@ -99,25 +99,25 @@ class Solver {
       result_.intervals += 1;
     }
     if (!intervals.empty()) below_ = intervals.front().below[0] + intervals.front().below[1];
-    if (options_.vectors) result_.vectors.resize(static_cast<std::size_t>(A_.n() * result_.expected));
+    if (options_.vectors) result_.vectors.resize(static_cast<std::size_t>(matrix_.n() * result_.expected));
   }
 
   /// Where to look: with only so many from an end wanted, a little beyond the last of them.
   std::pair<double, double> range() {
     const double low = options_.low, high = options_.high;
     const index_t wanted = options_.smallest > 0 ? options_.smallest : options_.largest;
-    if (wanted == 0 || wanted >= A_.n()) return {low, high};
+    if (wanted == 0 || wanted >= matrix_.n()) return {low, high};
     const bool from_below = options_.smallest > 0;
-    const double reach = A_.norm() * (1 + 1e-6) + 4 * toeplitz_resolution(A_);
-    double out = A_.mean() + (from_below ? -reach : reach), in = A_.mean() + (from_below ? reach : -reach);
-    const auto inside = [&](const Inertia& i) { return from_below ? i.total() : A_.n() - i.total(); };
+    const double reach = matrix_.norm() * (1 + 1e-6) + 4 * toeplitz_resolution(matrix_);
+    double out = matrix_.mean() + (from_below ? -reach : reach), in = matrix_.mean() + (from_below ? reach : -reach);
+    const auto inside = [&](const Inertia& i) { return from_below ? i.total() : matrix_.n() - i.total(); };
     for (int rounds = 0; rounds < 60; ++rounds) {  // `out` has too few beyond it, `in` enough
       constexpr int points = 15;
       std::array<double, points> shifts{};
       for (int k = 0; k < points; ++k) shifts[static_cast<std::size_t>(k)] = out + (in - out) * (k + 1) / (points + 1);
-      index_t most = A_.n();
+      index_t most = matrix_.n();
       double next_out = out, next_in = in;
-      for (const Inertia& i : toeplitz_count<T>(graph_, A_, shifts)) {
+      for (const Inertia& i : toeplitz_count<T>(graph_, matrix_, shifts)) {
         if (inside(i) < wanted) {
           next_out = i.shift;
         } else {
@@ -128,7 +128,7 @@ class Solver {
       }
       result_.counts += points;
       out = next_out, in = next_in;
-      if (most <= wanted + options_.per_interval / 4 || std::abs(in - out) < 8 * toeplitz_resolution(A_)) break;
+      if (most <= wanted + options_.per_interval / 4 || std::abs(in - out) < 8 * toeplitz_resolution(matrix_)) break;
     }
     return from_below ? std::pair{low, in} : std::pair{in, high};
   }
@@ -138,8 +138,8 @@ class Solver {
     result_.dense = true;
     result_.values.clear(), result_.residuals.clear(), result_.symmetry.clear(), result_.shortages.clear();
     places_.clear(), placed_.clear();
-    const Single<T> column(runtime_, {A_.n(), 1}, "t"), vectors(runtime_, {A_.n(), A_.n()}, "vectors");
-    const Single<double> values(runtime_, {A_.n(), 3}, "values");
+    const Single<T> column(runtime_, {matrix_.n(), 1}, "t"), vectors(runtime_, {matrix_.n(), matrix_.n()}, "vectors");
+    const Single<double> values(runtime_, {matrix_.n(), 3}, "values");
     {
       const auto home = (*column).write();
       std::copy(t_.begin(), t_.end(), home.data);
@@ -151,9 +151,9 @@ class Solver {
       result_.shortages.push_back({options_.low, options_.high, 0, result_.expected});
       return;
     }
-    for (index_t j = below_; j < std::min(A_.n(), below_ + result_.expected); ++j) {
+    for (index_t j = below_; j < std::min(matrix_.n(), below_ + result_.expected); ++j) {
       keep(pairs(j, 0), pairs(j, 1), pairs(j, 2) > 0 ? 0 : 1);
-      std::copy_n(&all(0, j), A_.n(), vector(j - below_));
+      std::copy_n(&all(0, j), matrix_.n(), vector(j - below_));
       places_.push_back(j - below_);
     }
   }
@@ -170,7 +170,7 @@ class Solver {
         keep((cluster.low + cluster.high) / 2, cluster.high - cluster.low, part);
   }
 
-  T* vector(index_t place) { return &result_.vectors[static_cast<std::size_t>(A_.n() * place)]; }
+  T* vector(index_t place) { return &result_.vectors[static_cast<std::size_t>(matrix_.n() * place)]; }
 
   /// Keeps an interval's values, and inserts what brings its vectors from the sine basis, ascending.
   void take(const Finished<T>& f) {
@@ -194,7 +194,7 @@ class Solver {
     std::vector<index_t> place(order.size());
     for (std::size_t r = 0; r < rank.size(); ++r) place[static_cast<std::size_t>(rank[r])] = static_cast<index_t>(r);
     const Single<index_t> places(runtime_, {columns, 2}, "places");
-    Placed placed{f.job.place, Single<T>(runtime_, {A_.n(), i.total()}, "vectors")};
+    Placed placed{f.job.place, Single<T>(runtime_, {matrix_.n(), i.total()}, "vectors")};
     {
       const auto at = (*places).write();
       std::fill_n(at.data, 2 * columns, index_t{-1});
@@ -213,7 +213,7 @@ class Solver {
   void store(std::size_t rest) {
     for (; placed_.size() > rest; placed_.pop_front()) {
       const auto v = (*placed_.front().vectors).read();
-      for (index_t j = 0; j < v.cols; ++j) std::copy_n(&v(0, j), A_.n(), vector(placed_.front().first + j));
+      for (index_t j = 0; j < v.cols; ++j) std::copy_n(&v(0, j), matrix_.n(), vector(placed_.front().first + j));
     }
   }
 
@@ -237,14 +237,14 @@ class Solver {
     sorted(places_);
     for (std::size_t i = 0; i < places_.size(); ++i)
       if (const auto to = static_cast<index_t>(i); places_[i] != to)
-        std::copy_n(vector(places_[i]), A_.n(), vector(to));
-    result_.vectors.resize(places_.size() * static_cast<std::size_t>(A_.n()));
+        std::copy_n(vector(places_[i]), matrix_.n(), vector(to));
+    result_.vectors.resize(places_.size() * static_cast<std::size_t>(matrix_.n()));
   }
 
   /// Vectors of one run are orthogonal as their basis was; those of two runs overlap by about their residuals over
   /// their distance, which is taken away where it is more than rounding.
   void orthogonalize() {
-    const index_t n = A_.n(), found = static_cast<index_t>(places_.size());
+    const index_t n = matrix_.n(), found = static_cast<index_t>(places_.size());
     std::sort(pieces_.begin(), pieces_.end());
     const auto column_of = [&](index_t place) {
       return std::lower_bound(places_.begin(), places_.end(), place) - places_.begin();
@@ -281,7 +281,7 @@ class Solver {
         std::swap(result_.residuals[j], result_.residuals[j - 1]);
         std::swap(result_.symmetry[j], result_.symmetry[j - 1]);
         T* const v = vector(static_cast<index_t>(j));
-        std::swap_ranges(v, v + A_.n(), v - A_.n());
+        std::swap_ranges(v, v + matrix_.n(), v - matrix_.n());
       }
   }
 
@@ -314,7 +314,7 @@ class Solver {
     cut(result_.values, 1);
     cut(result_.residuals, 1);
     cut(result_.symmetry, 1);
-    if (options_.vectors) cut(result_.vectors, A_.n());
+    if (options_.vectors) cut(result_.vectors, matrix_.n());
     result_.expected = wanted;
   }
 
@@ -327,7 +327,7 @@ class Solver {
   Graph& graph_;
   std::span<const T> t_;
   SpectrumOptions options_;
-  SineToeplitz<T> A_;
+  SineToeplitz<T> matrix_;
   Spectrum<T> result_;
   detail::ToeplitzSearch<T> search_;
   std::deque<Placed> placed_;

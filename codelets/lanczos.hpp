@@ -62,7 +62,9 @@ struct LanczosSteps {
     bool refine = false;
     std::array<int, most_slots> first{};
     std::array<double, most_slots> shift{};
-    std::uint64_t cost_key() const { return static_cast<std::uint64_t>((steps * 1000 + slots) * 2 + refine); }
+    std::uint64_t cost_key() const {
+      return (static_cast<std::uint64_t>(steps) * 1000 + static_cast<std::uint64_t>(slots)) * 2 + (refine ? 1 : 0);
+    }
   };
   static void cpu(const Args& args, In<T> c, In<T> tables, Out<double> coefficients, Scratch<T> work,
                   std::span<const InOut<T>> slots) noexcept;
