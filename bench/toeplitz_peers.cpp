@@ -140,6 +140,7 @@ double check_spectrum(const std::string& peer, const HostMatrix<T>& t, const std
     squares += (k == 0 ? 1 : 2) * static_cast<double>(n - k) * v * v;
   }
   for (const double value : values) {
+    if (!std::isfinite(value)) throw WrongResult(fmt::format("bench toeplitz: {}: {}", peer, value));
     sum += value;
     sum_squares += value * value;
     largest = std::max(largest, std::abs(value));

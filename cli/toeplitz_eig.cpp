@@ -4,14 +4,11 @@
 #include "cli/toeplitz_options.hpp"
 #include "cli/toeplitz_spectrum_options.hpp"
 #include "cli/trace_report.hpp"
-#include "codelets/blas.hpp"
-#include "codelets/lapack.hpp"
-#include "codelets/toeplitz_error.hpp"
+#include "codelets/toeplitz_spectrum_error.hpp"
 #include "tiles/file_formats.hpp"
 
 #include <cmath>
 #include <limits>
-#include <thread>
 
 namespace tesela::cli {
 namespace {
@@ -28,25 +25,14 @@ struct Options {
   index_t smallest = 0, largest = 0;
 };
 
-/// All eigenvalues by LAPACK on every core, in double precision.
-template <class T>
-std::vector<double> dense_values(const HostMatrix<T>& t) {
-  const index_t n = t.rows();
-  HostMatrix<double> a(n, n);
-  for (index_t j = 0; j < n; ++j)
-    for (index_t i = 0; i < n; ++i) a(i, j) = static_cast<double>(t(std::abs(i - j), 0));
-  std::vector<double> values(static_cast<std::size_t>(n));
-  const blas::Threads all(static_cast<int>(std::thread::hardware_concurrency()));
-  if (lapack::syevd(n, a.data(), n, values.data(), false) != 0) values.clear();
-  return values;
-}
-
 /// max |found - right| over the eigenvalues that were asked for, relative to the largest of all.
 template <class T>
 double largest_error(const Options& o, const SpectrumOptions& s, const std::vector<double>& found,
                      const HostMatrix<T>& t) {
-  std::vector<double> right = dense_values(t);
-  if (right.empty()) return std::numeric_limits<double>::quiet_NaN();
+  std::vector<double> right = toeplitz_dense_values(t.rows(), t.data());
+  const auto strange = [](double value) { return !std::isfinite(value); };
+  if (right.empty() || std::any_of(found.begin(), found.end(), strange))
+    return std::numeric_limits<double>::quiet_NaN();
   const double norm = std::max(std::abs(right.front()), std::abs(right.back()));
   if (o.smallest > 0) right.resize(static_cast<std::size_t>(std::min<index_t>(o.smallest, t.rows())));
   if (o.largest > 0 && o.largest < t.rows()) right.erase(right.begin(), right.end() - o.largest);
@@ -64,49 +50,10 @@ double largest_error(const Options& o, const SpectrumOptions& s, const std::vect
   return error == 0 ? 0 : error / norm;
 }
 
-/// ||T||_2 as far as is known: the largest eigenvalue found, or the root mean square of all, if not all were asked for.
-template <class T>
-double norm_of(const HostMatrix<T>& t, const std::vector<double>& found) {
-  double squares = 0, norm = 0;
-  const index_t n = t.rows();
-  for (index_t k = 0; k < n; ++k)
-    squares += (k == 0 ? 1.0 : 2.0) * static_cast<double>(n - k) * std::pow(static_cast<double>(t(k, 0)), 2);
-  for (const double value : found) norm = std::max(norm, std::abs(value));
-  norm = std::max(norm, std::sqrt(squares / static_cast<double>(n)));
-  return norm > 0 ? norm : 1;
-}
-
-/// What is wrong with the vectors, each relative: residuals, orthogonality and symmetry.
-template <class T>
-void check_vectors(const HostMatrix<T>& t, const Spectrum<T>& s, double norm, Report& report) {
-  const index_t n = t.rows(), k = static_cast<index_t>(s.values.size());
-  double residual = 0, symmetry = 0, orthogonality = 0;
-  std::vector<T> y(static_cast<std::size_t>(n));
-  for (index_t j = 0; j < k; ++j) {
-    const T* const x = &s.vectors[static_cast<std::size_t>(n * j)];
-    toeplitz_product(n, t.data(), s.values[static_cast<std::size_t>(j)], 1, x, y.data());
-    double odd = 0;
-    for (index_t i = 0; i < n; ++i)
-      odd += std::pow(
-          static_cast<double>(x[n - 1 - i]) - s.symmetry[static_cast<std::size_t>(j)] * static_cast<double>(x[i]), 2);
-    residual = std::max(residual, static_cast<double>(blas::nrm2(n, y.data())) / norm);
-    symmetry = std::max(symmetry, std::sqrt(odd));
-  }
-  const blas::Threads all(static_cast<int>(std::thread::hardware_concurrency()));
-  constexpr index_t panel = 512;
-  HostMatrix<T> products(panel, k);
-  for (index_t j = 0; j < k; j += panel) {
-    const index_t some = std::min(panel, k - j);
-    blas::gemm<T>(Op::transpose, Op::none, some, k, n, 1, &s.vectors[static_cast<std::size_t>(n * j)], n,
-                  s.vectors.data(), n, 0, products.data(), products.ld());
-    for (index_t c = 0; c < k; ++c)
-      for (index_t r = 0; r < some; ++r)
-        orthogonality =
-            std::max(orthogonality, std::abs(static_cast<double>(products(r, c)) - (j + r == c ? 1.0 : 0.0)));
-  }
-  report.check("max_residual", residual);
-  report.check("orthogonality", orthogonality);
-  report.check("symmetry", symmetry);
+void report_errors(const ToeplitzSpectrumError& error, Report& report) {
+  report.check("max_residual", error.residual);
+  report.check("orthogonality", error.orthogonality);
+  report.check("symmetry", error.symmetry);
 }
 
 /// Part of the workers' busy time that went to Lanczos steps, which are solves with the shifted matrix.
@@ -167,7 +114,7 @@ int run_eig(Options o) {
   if (!o.common.trace_dir.empty()) finish_trace(o.common.trace_dir);
 
   const auto found = static_cast<index_t>(s.values.size());
-  const double norm = norm_of(t, s.values);
+  const double norm = toeplitz_norm_estimate(n, t.data(), s.values);
   double residual = 0;
   for (const double r : s.residuals) residual = std::max(residual, r);
   report.count("intervals", s.intervals);
@@ -184,7 +131,7 @@ int run_eig(Options o) {
   report.check("time_in_solves", in_solves);
   if (o.check && n <= largest_dense) report.check("max_error", largest_error(o, options, s.values, t));
   if (options.vectors)
-    check_vectors(t, s, norm, report);
+    report_errors(toeplitz_spectrum_error(n, t.data(), s.values, s.symmetry, s.vectors.data(), norm), report);
   else
     report.check("max_ritz_residual", residual / norm);
 

@@ -9,6 +9,8 @@
 #include <vector>
 
 #if TESELA_WITH_CUDA
+#include "codelets/cusolver_peer.hpp"
+
 #include <cuda_runtime.h>
 
 #include <cusolverDn.h>
@@ -18,25 +20,8 @@ namespace tesela {
 
 #if TESELA_WITH_CUDA
 
-namespace {
-
-void check(int status, const char* call) {
-  if (status != 0) throw EnvironmentError(std::string(call) + " failed with status " + std::to_string(status));
-}
-
-struct DeviceMemory {
-  explicit DeviceMemory(std::size_t bytes) {
-    if (cudaMalloc(&data, std::max<std::size_t>(bytes, 1)) == cudaSuccess) return;
-    static_cast<void>(cudaGetLastError());
-    throw EnvironmentError("cuSOLVER: device 0 has no " + std::to_string(bytes >> 20) + " MiB left");
-  }
-  ~DeviceMemory() { cudaFree(data); }
-  DeviceMemory(const DeviceMemory&) = delete;
-  DeviceMemory& operator=(const DeviceMemory&) = delete;
-  void* data = nullptr;
-};
-
-}  // namespace
+using cusolver::check;
+using cusolver::DeviceArray;
 
 template <class T>
 struct CusolverEig<T>::Impl {
@@ -54,7 +39,7 @@ struct CusolverEig<T>::Impl {
     check(cusolverDnXsyevd_bufferSize(handle, params, job, CUBLAS_FILL_MODE_LOWER, n, type, a.data, n, type, w.data,
                                       type, &device_bytes, &host_bytes),
           "cusolverDnXsyevd_bufferSize");
-    work = std::make_unique<DeviceMemory>(device_bytes);
+    work = std::make_unique<DeviceArray>(device_bytes);
     host_work.resize(host_bytes);
   }
   ~Impl() {
@@ -64,8 +49,8 @@ struct CusolverEig<T>::Impl {
 
   index_t n;
   cusolverEigMode_t job;
-  DeviceMemory a, w, info;
-  std::unique_ptr<DeviceMemory> work;
+  DeviceArray a, w, info;
+  std::unique_ptr<DeviceArray> work;
   std::size_t device_bytes = 0;
   std::vector<unsigned char> host_work;
   cusolverDnHandle_t handle = nullptr;
@@ -83,7 +68,7 @@ void CusolverEig<T>::fill_toeplitz(const T* t) const {
   const index_t n = impl_->n;
   std::vector<T> mirrored(static_cast<std::size_t>(2 * n));  // t(n-1) … t(1) t(0) t(1) … t(n-1)
   for (index_t k = 0; k < 2 * n - 1; ++k) mirrored[static_cast<std::size_t>(k)] = t[std::abs(k - (n - 1))];
-  const DeviceMemory on_device(mirrored.size() * sizeof(T));
+  const DeviceArray on_device(mirrored.size() * sizeof(T));
   check(cudaMemcpy(on_device.data, mirrored.data(), mirrored.size() * sizeof(T), cudaMemcpyHostToDevice), "cudaMemcpy");
   for (index_t j = 0; j < n; ++j)
     check(cudaMemcpyAsync(static_cast<T*>(impl_->a.data) + j * n, static_cast<const T*>(on_device.data) + (n - 1 - j),

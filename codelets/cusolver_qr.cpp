@@ -9,6 +9,7 @@
 
 #if TESELA_WITH_CUDA
 #include "codelets/cublas.hpp"
+#include "codelets/cusolver_peer.hpp"
 
 #include <cuda_runtime.h>
 
@@ -19,24 +20,10 @@ namespace tesela {
 
 #if TESELA_WITH_CUDA
 
+using cusolver::check;
+using cusolver::DeviceArray;
+
 namespace {
-
-void check(int status, const char* call) {
-  if (status != 0) throw EnvironmentError(std::string(call) + " failed with status " + std::to_string(status));
-}
-
-/// Device memory that lives as long as this.
-struct DeviceArray {
-  explicit DeviceArray(std::size_t bytes) {
-    if (cudaMalloc(&data, std::max<std::size_t>(bytes, 1)) == cudaSuccess) return;
-    static_cast<void>(cudaGetLastError());
-    throw EnvironmentError("cuSOLVER: device 0 has no " + std::to_string(bytes >> 20) + " MiB left");
-  }
-  ~DeviceArray() { cudaFree(data); }
-  DeviceArray(const DeviceArray&) = delete;
-  DeviceArray& operator=(const DeviceArray&) = delete;
-  void* data = nullptr;
-};
 
 void copy(void* to, const void* from, std::size_t bytes) {
   check(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "cudaMemcpy");
