@@ -2,9 +2,10 @@
 
 #include "runtime/errors.hpp"
 
+#include <cuda_runtime_api.h>
+
 #include <algorithm>
 #include <cstddef>
-#include <cuda_runtime_api.h>
 #include <string>
 
 // What peers that call cuSOLVER outside any graph share; for builds with CUDA only.

@@ -44,8 +44,8 @@ ToeplitzSpectrumError toeplitz_spectrum_error(index_t n, const T* t, std::span<c
     blas::gemm<T>(Op::transpose, Op::none, some, k, n, 1, x + n * j, n, x, n, 0, products.data(), panel);
     for (index_t c = 0; c < k; ++c)
       for (index_t r = 0; r < some; ++r)
-        grow(error.orthogonality,
-             std::abs(static_cast<double>(products[static_cast<std::size_t>(r + c * panel)]) - (j + r == c ? 1.0 : 0.0)));
+        grow(error.orthogonality, std::abs(static_cast<double>(products[static_cast<std::size_t>(r + c * panel)]) -
+                                           (j + r == c ? 1.0 : 0.0)));
   }
   return error;
 }
@@ -70,10 +70,10 @@ double toeplitz_norm_estimate(index_t n, const T* t, std::span<const double> fou
   return norm > 0 ? norm : 1;
 }
 
-#define TESELA_TOEPLITZ_SPECTRUM_ERROR(T)                                                                          \
-  template ToeplitzSpectrumError toeplitz_spectrum_error(index_t, const T*, std::span<const double>,               \
-                                                         std::span<const signed char>, const T*, double);          \
-  template std::vector<double> toeplitz_dense_values(index_t, const T*);                                           \
+#define TESELA_TOEPLITZ_SPECTRUM_ERROR(T)                                                                 \
+  template ToeplitzSpectrumError toeplitz_spectrum_error(index_t, const T*, std::span<const double>,      \
+                                                         std::span<const signed char>, const T*, double); \
+  template std::vector<double> toeplitz_dense_values(index_t, const T*);                                  \
   template double toeplitz_norm_estimate(index_t, const T*, std::span<const double>);
 TESELA_TOEPLITZ_SPECTRUM_ERROR(float)
 TESELA_TOEPLITZ_SPECTRUM_ERROR(double)

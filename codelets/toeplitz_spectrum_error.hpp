@@ -23,7 +23,8 @@ ToeplitzSpectrumError toeplitz_spectrum_error(index_t n, const T* t, std::span<c
 template <class T>
 std::vector<double> toeplitz_dense_values(index_t n, const T* t);
 
-/// ||T||_2 as far as is known: the largest eigenvalue found, or the root mean square of all, if that is more; 1 for T = 0.
+/// ||T||_2 as far as is known: the largest eigenvalue found, or the root mean square of all, if that is more; 1 for T =
+/// 0.
 template <class T>
 double toeplitz_norm_estimate(index_t n, const T* t, std::span<const double> found);
 
