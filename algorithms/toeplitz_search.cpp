@@ -10,18 +10,25 @@
 
 namespace tesela::detail {
 
+index_t krylov_limit(index_t n, const SpectrumOptions& options) {
+  const index_t whole_space = cauchy_rows(n, 0) + 1;
+  const double steps = std::floor(options.krylov_factor * static_cast<double>(options.per_interval)) +
+                       static_cast<double>(options.krylov_more);
+  return std::max<index_t>(2, steps < static_cast<double>(whole_space) ? static_cast<index_t>(steps) : whole_space);
+}
+
 template <class T>
 ToeplitzSearch<T>::ToeplitzSearch(Graph& g, const SineToeplitz<T>& A, const SpectrumOptions& options,
                                   Spectrum<T>& result)
     : runtime_(g.runtime()), graph_(g), matrix_(A), options_(options), result_(result), starts_(starts()) {}
 
 template <class T>
-void ToeplitzSearch<T>::add(const SpectrumInterval& interval, index_t place) {
-  waiting_.push_back({interval, place, 0, shift_of(interval, 0)});
+void ToeplitzSearch<T>::add(const SpectrumInterval& interval) {
+  waiting_.push_back({interval, 0, shift_of(interval, 0)});
 }
 
 template <class T>
-void ToeplitzSearch<T>::run(const std::function<void(const Finished<T>&)>& take) {
+void ToeplitzSearch<T>::run(const std::function<void(Finished<T>&&)>& take) {
   make_groups();
   while (!waiting_.empty() || !prepared_.empty() || in_flight_ > 0 || !finished_.empty()) {
     for (Group& group : groups_) round(group);
@@ -319,13 +326,13 @@ void ToeplitzSearch<T>::divide(const Job& job) {
     right.count[p] = i.count[p] - left.count[p];
     right.below[p] = i.below[p] + left.count[p];
   }
-  if (left.total() > 0) add(left, job.place);
-  if (right.total() > 0) add(right, job.place + left.total());
+  if (left.total() > 0) add(left);
+  if (right.total() > 0) add(right);
 }
 
 /// Hands over what has finished, but for the `rest` that finished last.
 template <class T>
-void ToeplitzSearch<T>::harvest(std::size_t rest, const std::function<void(const Finished<T>&)>& take) {
+void ToeplitzSearch<T>::harvest(std::size_t rest, const std::function<void(Finished<T>&&)>& take) {
   const auto worst = [](const Finished<T>& f) {
     const auto pairs = (*f.pairs).read();
     double most = 0;
@@ -337,13 +344,13 @@ void ToeplitzSearch<T>::harvest(std::size_t rest, const std::function<void(const
     return most;
   };
   for (; finished_.size() > rest; finished_.pop_front()) {
-    const Finished<T>& f = finished_.front();
+    Finished<T>& f = finished_.front();
     const double residual = worst(f);  // NaN: fewer pairs than the tests had promised
     const bool last = f.job.attempt + 1 >= options_.max_attempts;
     if (std::isnan(residual) || (!last && residual > accurate()))
       retry(f.job);
     else
-      take(f);
+      take(std::move(f));
   }
 }
 
@@ -364,13 +371,9 @@ double ToeplitzSearch<T>::accurate() const {
   return (options_.vectors ? 3e-13 : 1e-8) * scale();
 }
 
-/// Steps at most.
 template <class T>
 index_t ToeplitzSearch<T>::capacity() const {
-  const index_t whole_space = cauchy_rows(matrix_.n(), 0) + 1;
-  const double steps = std::floor(options_.krylov_factor * static_cast<double>(options_.per_interval)) +
-                       static_cast<double>(options_.krylov_more);
-  return std::max<index_t>(2, steps < static_cast<double>(whole_space) ? static_cast<index_t>(steps) : whole_space);
+  return krylov_limit(matrix_.n(), options_);
 }
 
 /// Steps before which a test would only cost time: what about 9 of 10 intervals need, and less where the space is

@@ -20,10 +20,12 @@ struct Single {
   Tile<T> operator*() const { return matrix(0, 0); }
 };
 
+/// Lanczos steps that a run may take at most, with `per_interval` decided.
+index_t krylov_limit(index_t n, const SpectrumOptions& options);
+
 /// An interval whose eigenvalues are to be found, with the shift it is tried at.
 struct Job {
   SpectrumInterval interval;
-  index_t place = 0;  ///< of its first eigenvalue among all that are wanted
   index_t attempt = 0;
   double shift = 0;
 };
@@ -49,11 +51,11 @@ class ToeplitzSearch {
   /// What it did, and the intervals that it could not finish, are added to `result`.
   ToeplitzSearch(Graph& g, const SineToeplitz<T>& A, const SpectrumOptions& options, Spectrum<T>& result);
 
-  /// An interval to be searched, whose eigenvalues stand at `place` and after among all that are wanted.
-  void add(const SpectrumInterval& interval, index_t place);
+  /// An interval to be searched.
+  void add(const SpectrumInterval& interval);
 
-  /// Searches until nothing is left; `take` is called for each interval in turn, with values that can be read.
-  void run(const std::function<void(const Finished<T>&)>& take);
+  /// Searches until nothing is left; `take` gets each interval in turn, with values that can be read.
+  void run(const std::function<void(Finished<T>&&)>& take);
 
  private:
   /// Inverses at the shifts of several jobs, computed by one task.
@@ -100,7 +102,7 @@ class ToeplitzSearch {
   void take_what_there_is(Slot& slot, const Bundle& bundle, index_t which, const std::array<index_t, 2>& found);
   void retry(Job job);
   void divide(const Job& job);
-  void harvest(std::size_t rest, const std::function<void(const Finished<T>&)>& take);
+  void harvest(std::size_t rest, const std::function<void(Finished<T>&&)>& take);
 
   double scale() const { return 3 * matrix_.rms() + std::abs(matrix_.mean()); }
   double accepted() const;

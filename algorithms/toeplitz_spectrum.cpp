@@ -2,11 +2,14 @@
 
 #include "algorithms/on_core.hpp"
 #include "algorithms/toeplitz_search.hpp"
+#include "codelets/fill.hpp"
+#include "codelets/sine_vectors.hpp"
 #include "codelets/toeplitz_dense.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 namespace tesela {
 
@@ -26,6 +29,18 @@ SpectrumOptions SpectrumOptions::published() {
 }
 
 namespace {
+
+/// Runs that one task steps on a GPU: as many as pay, whole batches of inverses, and no more than let three groups (one
+/// that steps, one whose memory comes or goes, one that waits) lie in a GPU's memory.
+template <class T>
+index_t group_for(const Runtime& runtime, index_t n, const SpectrumOptions& o) {
+  const index_t capacity = detail::krylov_limit(n, o), batch = cauchy_batch(n);
+  const Shape slot = lanczos_slot(n, capacity), work = lanczos_work(n, capacity, 1);
+  const double bytes = (3 * static_cast<double>(slot.rows * slot.cols) + static_cast<double>(work.rows)) * sizeof(T),
+               room = 0.8 * static_cast<double>(runtime.device_bytes()) / runtime.gpus();
+  const auto fit = static_cast<index_t>(std::clamp(room / bytes, 1.0, 64.0));
+  return fit > batch ? fit - fit % batch : fit;
+}
 
 /// The options with every "what suits" decided. Throws ArgumentError.
 template <class T>
@@ -47,7 +62,7 @@ SpectrumOptions complete(const Runtime& runtime, index_t n, SpectrumOptions o) {
   o.per_interval = std::min(o.per_interval, n);
   o.dk = std::min(o.dk, n);
   if (o.tolerance == 0) o.tolerance = std::is_same_v<T, float> ? 2e-6 : o.vectors ? 1e-14 : 1e-10;
-  if (o.group == 0) o.group = gpu ? 64 : 1;
+  if (o.group == 0) o.group = gpu ? group_for<T>(runtime, n, o) : 1;
   o.group = std::min<index_t>(o.group, LanczosSteps<T>::most_slots);
   if (o.window == 0) o.window = gpu ? 3 * o.group * runtime.gpus() : 2 * std::max(1, runtime.cpus()) + 2;
   o.window = std::min(o.window, n);  // no more intervals than eigenvalues
@@ -67,24 +82,39 @@ class Solver {
 
   Spectrum<T> run() {
     slice();
-    if (!needs_dense()) search_.run([&](const Finished<T>& f) { take(f); });
-    if (needs_dense()) {  // a cluster may have come to light in the search
-      dense();
-    } else {
-      store(0);
+    if (!needs_dense()) search_.run([&](Finished<T>&& f) { take(std::move(f)); });
+    const std::optional<Single<T>> dense_vectors = needs_dense() ? std::optional(dense()) : std::nullopt;
+    if (!result_.dense)
       for (const SpectrumInterval& cluster : result_.clusters) keep(cluster);
+    sort();
+    trim();
+    if (options_.vectors) {
+      const auto n = matrix_.n(), found = static_cast<index_t>(result_.values.size());
+      result_.vectors.emplace(runtime_, n, found, TileShape{n, std::clamp<index_t>(found, 1, 128)}, "vectors");
+      if (dense_vectors)
+        copy(*dense_vectors);
+      else
+        place();
     }
     graph_.wait();
-    sort();
-    if (options_.vectors && !result_.dense) {
-      orthogonalize();
-      ascend();
-    }
-    trim();
     return std::move(result_);
   }
 
  private:
+  /// Where the vector of a value is: the column of a piece (and its part, by symmetry), or of the dense solver's.
+  struct Source {
+    std::size_t piece = 0;
+    index_t column = 0;
+  };
+
+  /// Vectors in the sine basis, as RitzPairs left them.
+  struct Piece {
+    double low;                                 // of its interval
+    std::array<std::vector<double>, 2> values;  // of each part, ascending
+    std::array<double, 2> residual;             // the largest
+    std::optional<Single<T>> x;
+  };
+
   bool needs_dense() const { return options_.vectors && !result_.clusters.empty(); }
 
   void slice() {
@@ -94,12 +124,11 @@ class Solver {
       if (i.cluster)
         result_.clusters.push_back(i);
       else
-        search_.add(i, result_.expected);
+        search_.add(i);
       result_.expected += i.total();
       result_.intervals += 1;
     }
     if (!intervals.empty()) below_ = intervals.front().below[0] + intervals.front().below[1];
-    if (options_.vectors) result_.vectors.resize(static_cast<std::size_t>(matrix_.n() * result_.expected));
   }
 
   /// Where to look: with only so many from an end wanted, a little beyond the last of them.
@@ -133,12 +162,13 @@ class Solver {
     return from_below ? std::pair{low, in} : std::pair{in, high};
   }
 
-  /// Everything from the blocks as dense matrices.
-  void dense() {
+  /// Everything from the blocks as dense matrices; answers all vectors.
+  Single<T> dense() {
     result_.dense = true;
     result_.values.clear(), result_.residuals.clear(), result_.symmetry.clear(), result_.shortages.clear();
-    places_.clear(), placed_.clear();
-    const Single<T> column(runtime_, {matrix_.n(), 1}, "t"), vectors(runtime_, {matrix_.n(), matrix_.n()}, "vectors");
+    sources_.clear(), pieces_.clear();
+    const Single<T> column(runtime_, {matrix_.n(), 1}, "t");
+    Single<T> vectors(runtime_, {matrix_.n(), matrix_.n()}, "vectors");
     const Single<double> values(runtime_, {matrix_.n(), 3}, "values");
     {
       const auto home = (*column).write();
@@ -146,22 +176,19 @@ class Solver {
     }
     insert_on_core<ToeplitzDense<T>>(graph_, {}, {}, *column, *vectors, *values);
     const auto pairs = (*values).read();
-    const auto all = (*vectors).read();
-    if (std::isnan(pairs(0, 0))) {  // LAPACK did not converge
+    if (std::isnan(pairs(0, 0)))  // LAPACK did not converge
       result_.shortages.push_back({options_.low, options_.high, 0, result_.expected});
-      return;
-    }
-    for (index_t j = below_; j < std::min(matrix_.n(), below_ + result_.expected); ++j) {
-      keep(pairs(j, 0), pairs(j, 1), pairs(j, 2) > 0 ? 0 : 1);
-      std::copy_n(&all(0, j), matrix_.n(), vector(j - below_));
-      places_.push_back(j - below_);
-    }
+    else
+      for (index_t j = below_; j < std::min(matrix_.n(), below_ + result_.expected); ++j)
+        keep(pairs(j, 0), pairs(j, 1), pairs(j, 2) > 0 ? 0 : 1, {0, j});
+    return vectors;
   }
 
-  void keep(double value, double residual, std::size_t part) {
+  void keep(double value, double residual, std::size_t part, const Source& source = {}) {
     result_.values.push_back(value);
     result_.residuals.push_back(residual);
     result_.symmetry.push_back(part == 0 ? 1 : -1);
+    sources_.push_back(source);
   }
 
   void keep(const SpectrumInterval& cluster) {
@@ -170,61 +197,31 @@ class Solver {
         keep((cluster.low + cluster.high) / 2, cluster.high - cluster.low, part);
   }
 
-  T* vector(index_t place) { return &result_.vectors[static_cast<std::size_t>(matrix_.n() * place)]; }
-
-  /// Keeps an interval's values, and inserts what brings its vectors from the sine basis, ascending.
-  void take(const Finished<T>& f) {
+  /// Keeps an interval's values, and its vectors where they are.
+  void take(Finished<T>&& f) {
     const SpectrumInterval& i = f.job.interval;
-    const index_t columns = (*f.x).cols();
-    std::vector<std::pair<double, index_t>> order;  // part * columns + column
+    Piece piece{i.low, {}, {}, std::nullopt};
     {
       const auto pairs = (*f.pairs).read();
-      for (index_t part = 0; part < 2; ++part)
-        for (index_t j = 0; j < i.count[static_cast<std::size_t>(part)]; ++j) {
-          keep(pairs(2 * part, j), pairs(2 * part + 1, j), static_cast<std::size_t>(part));
-          order.emplace_back(pairs(2 * part, j), part * columns + j);
+      for (std::size_t part = 0; part < 2; ++part)
+        for (index_t j = 0; j < i.count[part]; ++j) {
+          const double value = pairs(2 * static_cast<index_t>(part), j),
+                       residual = pairs(2 * static_cast<index_t>(part) + 1, j);
+          keep(value, residual, part, {pieces_.size(), j});
+          piece.values[part].push_back(value);
+          piece.residual[part] = std::max(piece.residual[part], residual);
         }
     }
     if (!options_.vectors) return;
-    std::vector<index_t> rank(order.size());
-    std::iota(rank.begin(), rank.end(), index_t{0});
-    std::sort(rank.begin(), rank.end(), [&](index_t a, index_t b) {
-      return order[static_cast<std::size_t>(a)] < order[static_cast<std::size_t>(b)];
-    });
-    std::vector<index_t> place(order.size());
-    for (std::size_t r = 0; r < rank.size(); ++r) place[static_cast<std::size_t>(rank[r])] = static_cast<index_t>(r);
-    const Single<index_t> places(runtime_, {columns, 2}, "places");
-    Placed placed{f.job.place, Single<T>(runtime_, {matrix_.n(), i.total()}, "vectors")};
-    {
-      const auto at = (*places).write();
-      std::fill_n(at.data, 2 * columns, index_t{-1});
-      for (std::size_t k = 0; k < order.size(); ++k) {
-        at(order[k].second % columns, order[k].second / columns) = place[k];
-        places_.push_back(placed.first + place[k]);
-      }
-    }
-    insert_on_core<FromSineBasis<T>>(graph_, {}, {}, *f.x, *places, *placed.vectors);
-    pieces_.push_back(placed.first);
-    placed_.push_back(std::move(placed));
-    store(2 * static_cast<std::size_t>(options_.window));
+    piece.x = std::move(f.x);
+    pieces_.push_back(std::move(piece));
   }
 
-  /// Copies vectors to the result, but for the `rest` that were asked for last.
-  void store(std::size_t rest) {
-    for (; placed_.size() > rest; placed_.pop_front()) {
-      const auto v = (*placed_.front().vectors).read();
-      for (index_t j = 0; j < v.cols; ++j) std::copy_n(&v(0, j), matrix_.n(), vector(placed_.front().first + j));
-    }
-  }
-
-  /// Ascending values; vectors stand where the inertia put them, without gaps unless some are missing.
   void sort() {
     std::vector<std::size_t> order(result_.values.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    const bool placed = options_.vectors;
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return placed ? places_[a] < places_[b] : result_.values[a] < result_.values[b];
-    });
+    std::sort(order.begin(), order.end(),
+              [&](std::size_t a, std::size_t b) { return result_.values[a] < result_.values[b]; });
     const auto sorted = [&](auto& v) {
       auto w = v;
       for (std::size_t i = 0; i < order.size(); ++i) w[i] = v[order[i]];
@@ -233,56 +230,78 @@ class Solver {
     sorted(result_.values);
     sorted(result_.residuals);
     sorted(result_.symmetry);
-    if (!placed) return;
-    sorted(places_);
-    for (std::size_t i = 0; i < places_.size(); ++i)
-      if (const auto to = static_cast<index_t>(i); places_[i] != to)
-        std::copy_n(vector(places_[i]), matrix_.n(), vector(to));
-    result_.vectors.resize(places_.size() * static_cast<std::size_t>(matrix_.n()));
+    sorted(sources_);
   }
 
-  /// Vectors of one run are orthogonal as their basis was; those of two runs overlap by about their residuals over
-  /// their distance, which is taken away where it is more than rounding.
-  void orthogonalize() {
-    const index_t n = matrix_.n(), found = static_cast<index_t>(places_.size());
-    std::sort(pieces_.begin(), pieces_.end());
-    const auto column_of = [&](index_t place) {
-      return std::lower_bound(places_.begin(), places_.end(), place) - places_.begin();
-    };
-    for (std::size_t p = 1; p < pieces_.size(); ++p) {
-      const index_t first = column_of(pieces_[p]), end = p + 1 < pieces_.size() ? column_of(pieces_[p + 1]) : found;
-      for (index_t above = first; above < end; ++above) {
-        const auto a = static_cast<std::size_t>(above);
-        bool near = false;
-        T* const v = vector(above);
-        for (index_t below = first; below-- > 0;) {
-          const auto b = static_cast<std::size_t>(below);
-          const double gap = result_.values[a] - result_.values[b],
-                       residual = std::max(result_.residuals[a], result_.residuals[b]);
-          if (gap > 1e11 * residual) break;
-          near = true;
-          if (result_.symmetry[a] != result_.symmetry[b]) continue;
-          const T* const u = vector(below);
-          const T overlap = std::inner_product(u, u + n, v, T(0));
-          for (index_t k = 0; k < n; ++k) v[k] -= overlap * u[k];
-        }
-        if (!near) break;
-        const T norm = std::sqrt(std::inner_product(v, v + n, v, T(0)));
-        for (index_t k = 0; k < n; ++k) v[k] /= norm;
-      }
+  /// Brings the vectors from the sine basis, ascending, orthogonalized against those of the pieces below.
+  void place() {
+    std::vector<std::vector<index_t>> places;  // of each piece: symmetric ones, then skew ones
+    for (const Piece& p : pieces_) places.emplace_back(static_cast<std::size_t>(2 * (**p.x).cols()), index_t{-1});
+    for (std::size_t k = 0; k < sources_.size(); ++k) {
+      const Source& s = sources_[k];
+      const index_t skew = result_.symmetry[k] < 0 ? (**pieces_[s.piece].x).cols() : 0;
+      places[s.piece][static_cast<std::size_t>(s.column + skew)] = static_cast<index_t>(k);
+    }
+    const TileMatrix<T>& v = *result_.vectors;
+    for (index_t j = 0; j < v.nt(); ++j) graph_.insert<Fill<T>>(on_gpu, {}, v(0, j));
+    std::vector<std::size_t> order(pieces_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(),
+              [&](std::size_t a, std::size_t b) { return pieces_[a].low < pieces_[b].low; });
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      for (std::size_t below = k; below-- > 0;)
+        if (!orthogonalize(pieces_[order[below]], pieces_[order[k]])) break;
+      expand(pieces_[order[k]], places[order[k]]);
     }
   }
 
-  /// Where rounding has put the last value of an interval after the first of the next, they change places.
-  void ascend() {
-    for (std::size_t i = 1; i < result_.values.size(); ++i)
-      for (std::size_t j = i; j > 0 && result_.values[j] < result_.values[j - 1]; --j) {
-        std::swap(result_.values[j], result_.values[j - 1]);
-        std::swap(result_.residuals[j], result_.residuals[j - 1]);
-        std::swap(result_.symmetry[j], result_.symmetry[j - 1]);
-        T* const v = vector(static_cast<index_t>(j));
-        std::swap_ranges(v, v + matrix_.n(), v - matrix_.n());
-      }
+  /// Vectors of one run are orthogonal as their basis was; those of two runs overlap by about their residuals over
+  /// their distance, which is taken away where it may be more than rounding. False when everything is too far apart.
+  bool orthogonalize(const Piece& below, const Piece& above) {
+    typename OrthogonalizeAgainst<T>::Args args;
+    bool near = false;
+    for (std::size_t part = 0; part < 2; ++part) {
+      const std::vector<double>&low = below.values[part], &high = above.values[part];
+      const double reach = 1e11 * std::max(below.residual[part], above.residual[part]);
+      args.ends[part] = static_cast<index_t>(low.size());
+      if (low.empty() || high.empty()) continue;
+      args.columns[part] = std::upper_bound(high.begin(), high.end(), low.back() + reach) - high.begin();
+      args.others[part] = low.end() - std::lower_bound(low.begin(), low.end(), high.front() - reach);
+      near = near || (args.columns[part] > 0 && args.others[part] > 0);
+    }
+    if (near)
+      graph_.insert<OrthogonalizeAgainst<T>>(on_gpu, args, **below.x, **above.x,
+                                             graph_.scratch<T>((**below.x).cols(), (**above.x).cols()));
+    return near;
+  }
+
+  /// A piece's vectors to their places among all.
+  void expand(const Piece& piece, const std::vector<index_t>& places) {
+    const TileMatrix<T>& v = *result_.vectors;
+    index_t first = v.n(), last = -1;
+    for (const index_t column : places)
+      if (column >= 0) first = std::min(first, column), last = std::max(last, column);
+    if (last < 0) return;
+    const index_t nb = v.tile_shape().nb;
+    const Single<index_t> at(runtime_, {(**piece.x).cols(), 2}, "places");
+    {
+      const auto home = (*at).write();
+      std::copy(places.begin(), places.end(), home.data);
+    }
+    std::vector<Tile<T>> tiles;
+    for (index_t j = first / nb; j <= last / nb; ++j) tiles.push_back(v(0, j));
+    graph_.insert<FromSineBasis<T>>(on_gpu, {first / nb * nb}, **piece.x, *at,
+                                    graph_.scratch<T>(sine_rows(matrix_.n()), runtime_.gpus() > 0 ? 32 : 1), tiles);
+  }
+
+  /// The dense solver's vectors to their places.
+  void copy(const Single<T>& vectors) {
+    const auto all = (*vectors).read();
+    result_.vectors->for_each_tile([&](const Tile<T>& tile, index_t, index_t first) {
+      const auto v = tile.write();
+      for (index_t j = 0; j < v.cols; ++j)
+        std::copy_n(&all(0, sources_[static_cast<std::size_t>(first + j)].column), v.rows, &v(0, j));
+    });
   }
 
   /// Drops what was found beyond the `smallest` or `largest` wanted. An interval with a shortage may miss any of its
@@ -307,21 +326,16 @@ class Solver {
       (surely_wanted(middle) ? kept : too_many) = middle;
     }
     if (kept == wanted) result_.shortages.clear();  // all are beyond
-    const auto cut = [&](auto& v, index_t each) {
-      const auto from = from_below ? v.begin() + kept * each : v.begin();
-      v.erase(from, from + (found - kept) * each);
+    const auto cut = [&](auto& v) {
+      const auto from = from_below ? v.begin() + kept : v.begin();
+      v.erase(from, from + (found - kept));
     };
-    cut(result_.values, 1);
-    cut(result_.residuals, 1);
-    cut(result_.symmetry, 1);
-    if (options_.vectors) cut(result_.vectors, matrix_.n());
+    cut(result_.values);
+    cut(result_.residuals);
+    cut(result_.symmetry);
+    cut(sources_);
     result_.expected = wanted;
   }
-
-  struct Placed {
-    index_t first;  // column of the result
-    Single<T> vectors;
-  };
 
   Runtime& runtime_;
   Graph& graph_;
@@ -330,9 +344,8 @@ class Solver {
   SineToeplitz<T> matrix_;
   Spectrum<T> result_;
   detail::ToeplitzSearch<T> search_;
-  std::deque<Placed> placed_;
-  std::vector<index_t> places_;  // of the values found, among the vectors
-  std::vector<index_t> pieces_;  // the first of each run
+  std::vector<Source> sources_;  // of each value found
+  std::vector<Piece> pieces_;    // of vectors, one of each run
   index_t below_ = 0;            // eigenvalues below all that are wanted
 };
 

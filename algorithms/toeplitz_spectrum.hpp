@@ -3,6 +3,7 @@
 #include "algorithms/toeplitz_inertia.hpp"
 
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,9 +46,9 @@ template <class T>
 struct Spectrum {
   std::vector<double> values;     ///< ascending
   std::vector<double> residuals;  ///< ||T x - lambda x||_2 of each, measured in the sine basis; of a cluster its width
-  std::vector<signed char> symmetry;  ///< 1: J x = x, -1: J x = -x
-  std::vector<T> vectors;             ///< n x values.size(), if wanted
-  index_t expected = 0;               ///< by inertia
+  std::vector<signed char> symmetry;     ///< 1: J x = x, -1: J x = -x
+  std::optional<TileMatrix<T>> vectors;  ///< n x values.size(), a column each in tiles of whole ones, if wanted
+  index_t expected = 0;                  ///< by inertia
   std::vector<SpectrumShortage> shortages;
   std::vector<SpectrumInterval> clusters;  ///< intervals of many eigenvalues too near to be told apart
   bool dense =

@@ -119,29 +119,9 @@ void CauchyTables<T>::cpu(const Args& args, Out<T> tables) noexcept {
   }
 }
 
-template <class T>
-void FromSineBasis<T>::cpu(const Args&, In<T> x, In<index_t> places, Out<T> v) noexcept {
-  const index_t n = x.rows, period = 2 * (n + 1);
-  std::vector<double> in(static_cast<std::size_t>(period));
-  std::vector<Complex> out(static_cast<std::size_t>(n + 2));
-  const double scale = std::sqrt(2 / static_cast<double>(n + 1));
-  for (index_t j = 0; j < x.cols; ++j)
-    for (int part = 0; part < 2; ++part) {
-      if (places(j, part) < 0) continue;
-      std::fill(in.begin(), in.end(), 0.0);
-      for (index_t a = 0; a < cauchy_rows(n, part); ++a)
-        in[static_cast<std::size_t>(2 * a + part + 1)] = static_cast<double>(x(part * cauchy_rows(n, 0) + a, j));
-      fft::real_to_complex<double>(period, 1, in.data(), period, out.data(), n + 2);
-      T* const column = &v(0, places(j, part));
-      for (index_t i = 0; i < n; ++i) column[i] = static_cast<T>(-scale * out[static_cast<std::size_t>(i + 1)].imag());
-    }
-}
-
 template struct ToeplitzToCauchy<float>;
 template struct ToeplitzToCauchy<double>;
 template struct CauchyTables<float>;
 template struct CauchyTables<double>;
-template struct FromSineBasis<float>;
-template struct FromSineBasis<double>;
 
 }  // namespace tesela

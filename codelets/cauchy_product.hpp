@@ -41,17 +41,6 @@ struct CauchyTables {
   static void cpu(const Args& args, Out<T> tables) noexcept;
 };
 
-/// X <- S X, from the order of the sine basis to that of the unknowns, one column of `v` for each vector: column j of
-/// `x`, n x k, holds a symmetric vector above a skew one. `places`, k x 2, says which column of `v` each becomes (-1:
-/// none).
-template <class T>
-struct FromSineBasis {
-  static constexpr auto name = "from_sine_basis";
-  static constexpr std::uint32_t color = 0x937860;
-  struct Args {};
-  static void cpu(const Args& args, In<T> x, In<index_t> places, Out<T> v) noexcept;
-};
-
 namespace cauchy {
 
 /// y = C x for one vector of order n, both blocks, on a core; z: cauchy_work(n, 1) numbers.

@@ -218,37 +218,6 @@ TEST_CASE("the blocks are the matrix between two sine transforms") {
   }
 }
 
-TEMPLATE_TEST_CASE("vectors come back from the sine basis to the columns that they are given", "", float, double) {
-  for (const index_t n : {1, 2, 3, 64, 65}) {
-    std::vector<TestType> x(at(2 * n)), v = poisoned<TestType>(4 * n);
-    const Numbers random = uniform(2 * n, 12);
-    for (index_t e = 0; e < 2 * n; ++e) x[at(e)] = static_cast<TestType>(random[at(e)]);
-    // Of the first column the skew part is not wanted; column 1 of v is nobody's.
-    const std::vector<index_t> places{3, 0, -1, 2};
-    for (index_t a = cauchy_rows(n, 0); a < n; ++a) x[at(a)] = std::numeric_limits<TestType>::quiet_NaN();
-    FromSineBasis<TestType>::cpu({}, in(x, 2), in(places, 2), out(v, 4));
-    const auto check = [&](index_t column, int part, index_t place) {
-      CAPTURE(n, column, part);
-      for (index_t i = 0; i < n; ++i) {
-        double right = 0;
-        for (index_t row = part * cauchy_rows(n, 0); row < cauchy_rows(n, 0) + part * cauchy_rows(n, 1); ++row)
-          right += std::sqrt(2 / static_cast<double>(n + 1)) * std::sin(sine_angle(n, i + 1, number(n, row))) *
-                   static_cast<double>(x[at(row + column * n)]);
-        REQUIRE(std::abs(static_cast<double>(v[at(i + place * n)]) - right) <=
-                20 * static_cast<double>(std::numeric_limits<TestType>::epsilon()));
-        // J x = x or J x = -x.
-        const double mirrored = static_cast<double>(v[at(n - 1 - i + place * n)]);
-        REQUIRE(std::abs(mirrored - (part == 0 ? right : -right)) <=
-                20 * static_cast<double>(std::numeric_limits<TestType>::epsilon()));
-      }
-    };
-    check(0, 0, 3);
-    check(1, 0, 0);
-    check(1, 1, 2);
-    for (index_t i = 0; i < n; ++i) REQUIRE(std::isnan(v[at(i + n)]));
-  }
-}
-
 TEST_CASE("the quality of an inverse is small at a good shift, and says where one is not") {
   for (const index_t n : {1, 2, 3, 64, 501}) {
     const Numbers t = uniform(n, 13), c = generators(t), table = tables(n), sigma{50, -60};
