@@ -32,9 +32,9 @@ void ToeplitzSearch<T>::run(const std::function<void(Finished<T>&&)>& take) {
   make_groups();
   while (!waiting_.empty() || !prepared_.empty() || in_flight_ > 0 || !finished_.empty()) {
     for (Group& group : groups_) round(group);
-    // The last that finished are left alone: the workers are busy with them.
+    // The last that finished are left alone, as many as step at a time: the workers are busy with them.
     const bool end = waiting_.empty() && prepared_.empty() && in_flight_ == 0;
-    harvest(end ? 0 : groups_.size(), take);
+    harvest(end ? 0 : static_cast<std::size_t>(in_flight_), take);
   }
 }
 

@@ -41,7 +41,8 @@ void CommonOptions::add_to(CLI::App& app, int streams_unless_told, bool mixed) {
   app.add_option("--trace", trace_dir,
                  "record the timed runs: paje.trace (ViTE), dag.dot, tasks.rec and a picture in DIR");
   app.add_option("--sched", scheduler, "StarPU scheduler (default: STARPU_SCHED; else dmdas with a GPU, lws without)");
-  app.add_option("--ncpu", ncpu, "CPU workers (default: STARPU_NCPU, else every core that drives no GPU)")
+  app.add_option("--ncpu", ncpu,
+                 "CPU workers (default: STARPU_NCPU, else every core; beside GPUs all but their drivers' and one)")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--ncuda", ncuda, "CUDA devices (default: STARPU_NCUDA, else all)")->check(CLI::NonNegativeNumber);
   app.add_option("--streams", streams,

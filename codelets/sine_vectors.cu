@@ -1,7 +1,6 @@
-#include "codelets/sine_vectors.hpp"
-
 #include "codelets/cublas.hpp"
 #include "codelets/sine_steps.hpp"
+#include "codelets/sine_vectors.hpp"
 #include "codelets/toeplitz_device.cuh"
 
 namespace tesela {
@@ -35,14 +34,14 @@ void OrthogonalizeAgainst<T>::cuda(CudaContext& context, const Args& args, In<T>
     if (columns == 0 || others == 0 || rows == 0) continue;
     const T* const against = &y(first, args.ends[part] - others);
     const auto gemm = [&](Op op, index_t m, index_t k, T alpha, const T* b, index_t ldb, T beta, T* c, index_t ldc) {
-      context.check(cublas::gemm<T>(context.cublas(), op, Op::none, m, columns, k, alpha, against, y.ld, b, ldb, beta,
-                                    c, ldc),
-                    "cublas gemm");
+      context.check(
+          cublas::gemm<T>(context.cublas(), op, Op::none, m, columns, k, alpha, against, y.ld, b, ldb, beta, c, ldc),
+          "cublas gemm");
     };
     gemm(Op::transpose, others, rows, 1, &x(first, 0), x.ld, 0, work.data, work.ld);
     gemm(Op::none, rows, others, -1, work.data, work.ld, 1, &x(first, 0), x.ld);
     normalise<<<static_cast<unsigned>(columns), toeplitz::each_threads, 0, context.stream()>>>(rows, &x(first, 0),
-                                                                                              x.ld);
+                                                                                               x.ld);
   }
   context.check(cudaGetLastError(), "orthogonalize_against");
 }

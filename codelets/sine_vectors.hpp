@@ -21,8 +21,7 @@ struct FromSineBasis {
   struct Args {
     index_t first = 0;
   };
-  static void cpu(const Args& args, In<T> x, In<index_t> places, Scratch<T> work,
-                  std::span<const InOut<T>> v) noexcept;
+  static void cpu(const Args& args, In<T> x, In<index_t> places, Scratch<T> work, std::span<const InOut<T>> v) noexcept;
   static void cuda(CudaContext& context, const Args& args, In<T> x, In<index_t> places, Scratch<T> work,
                    std::span<const InOut<T>> v) noexcept;
 };

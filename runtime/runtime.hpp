@@ -16,7 +16,9 @@ struct RuntimeState;
 
 /// What a Runtime may be told; what is left out comes from StarPU's environment variables, and from the machine.
 struct RuntimeOptions {
-  std::optional<int> cpus = {};  ///< CPU workers (STARPU_NCPU)
+  /// CPU workers (STARPU_NCPU); by default one on each core, but beside GPUs none on their drivers' and on one more,
+  /// which is the inserting thread's (STARPU_RESERVE_NCPU).
+  std::optional<int> cpus = {};
   std::optional<int> gpus = {};  ///< CUDA devices (STARPU_NCUDA)
   /// Tasks that one GPU runs at a time, each on its own stream (STARPU_NWORKER_PER_CUDA): with 2, the panels of a
   /// factorization run beside its updates.

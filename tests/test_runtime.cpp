@@ -94,6 +94,16 @@ TEST_CASE("the number of workers: option, then STARPU_NCPU") {
   CHECK(std::string(std::getenv("STARPU_NCPU")) == "1");
 }
 
+TEST_CASE("beside a GPU one core is the inserting thread's, unless somebody decides", "[gpu]") {
+  require_gpu();
+  const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  if (cores < 3) SKIP("two cores here");
+  CHECK(Runtime({.gpus = 1}).cpus() == cores - 2);
+  CHECK(Runtime({.cpus = cores - 1, .gpus = 1}).cpus() == cores - 1);
+  const Variable reserve("STARPU_RESERVE_NCPU", "0");
+  CHECK(Runtime({.gpus = 1}).cpus() == cores - 1);
+}
+
 TEST_CASE("numbers in the environment that StarPU aborts on are refused, by name and value") {
   for (const char* name : {"STARPU_NCPU", "STARPU_NCUDA", "STARPU_LIMIT_CUDA_MEM"})
     for (const char* value : {"two", "-3", "-1", "1x", "99999999999999999999"}) {

@@ -70,8 +70,8 @@ void check_expansion(Runtime& runtime, index_t n, index_t room) {
   for (index_t i = 0; i < n; ++i) REQUIRE(std::isnan(v(i, 14 - first)));
 }
 
-/// The last vectors of y are orthonormal; the first of x become orthogonal to them, and unit vectors, and the rest stays
-/// as it was.
+/// The last vectors of y are orthonormal; the first of x become orthogonal to them, and unit vectors, and the rest
+/// stays as it was.
 template <class T>
 void check_orthogonality(Runtime& runtime, index_t n) {
   constexpr index_t ky = 7, kx = 5;
