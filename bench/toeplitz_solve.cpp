@@ -55,9 +55,8 @@ std::vector<Entrant<T>> entrants(const SolveOptions& o, const ToeplitzSystem<T>&
         left_out(name, failure);
         continue;
       }
-      const double residual =
-          toeplitz_residual(system.t.rows(), system.t.data(), static_cast<double>(system.sigma), system.b.cols(),
-                            solver->x(), system.b.data());
+      const double residual = toeplitz_residual(system.t.rows(), system.t.data(), static_cast<double>(system.sigma),
+                                                system.b.cols(), solver->x(), system.b.data());
       const bool good = residual <= bound;
       // The one method without pivoting or refinement: small leading minors are not its failure to notice.
       if (!good && name == "levinson")
@@ -110,8 +109,12 @@ void run(SolveOptions o) {
   if (!std::isfinite(o.sigma)) throw ArgumentError("bench toeplitz-solve", "--sigma", "is not finite");
   const bool gpu = config::have_cuda && count_cuda_devices() > 0 && o.common.ncuda != 0;
   if (o.peers.empty())
-    o.peers = {"levinson",     "gohberg-semencul", "gohberg-semencul-again",
-               "cauchy",       "cauchy-again",     gpu ? "cusolver-cholesky" : "lapack-cholesky",
+    o.peers = {"levinson",
+               "gohberg-semencul",
+               "gohberg-semencul-again",
+               "cauchy",
+               "cauchy-again",
+               gpu ? "cusolver-cholesky" : "lapack-cholesky",
                gpu ? "cusolver-lu" : "lapack-lu"};
   if (std::any_of(o.peers.begin(), o.peers.end(), [](const auto& p) { return p.starts_with("cusolver"); }))
     require_gpu("toeplitz-solve");
@@ -120,12 +123,12 @@ void run(SolveOptions o) {
   Report report("toeplitz-solve", o, &runtime);
   for (const index_t n : o.n) run_case<T>(o, runtime, report, n);
   if (report.rows().empty()) throw WrongResult("bench toeplitz-solve: " + report.notes().back());
-  report.note(
-      "ours: from t and B in host memory to X there; again: the inverse or the factors are kept, from B to X");
+  report.note("ours: from t and B in host memory to X there; again: the inverse or the factors are kept, from B to X");
   report.note(
       "lapack, cusolver: factorization and solve; the dense matrix is made outside the time, on the host and on device "
       "0; from B in host memory to X there");
-  report.finish({fmt::format("One symmetric Toeplitz system, {}", o.kind), "solves a second (median, min to max)", true});
+  report.finish(
+      {fmt::format("One symmetric Toeplitz system, {}", o.kind), "solves a second (median, min to max)", true});
 }
 
 const cli::Command toeplitz_solve_command(

@@ -203,8 +203,7 @@ std::unique_ptr<ToeplitzSolver<T>> ToeplitzSolvers<T>::make(const std::string& n
   const auto n = static_cast<double>(system_->t.rows()), square = n * n * sizeof(T);
   const bool gpu = system_->runtime.gpus() > 0;
   if (name.starts_with("cauchy")) take(gpu, square / 2);
-  if (name == std::string("gohberg-semencul") + again)
-    return std::make_unique<Again<T, GohbergSemencul<T>>>(*system_);
+  if (name == std::string("gohberg-semencul") + again) return std::make_unique<Again<T, GohbergSemencul<T>>>(*system_);
   if (name == std::string("lookahead") + again) return std::make_unique<Again<T, CauchyInverse<T>>>(*system_);
   if (name == std::string("cauchy") + again) return std::make_unique<Again<T, CauchyFactorization<T>>>(*system_);
   for (const auto& method : cli::toeplitz_methods<T>())

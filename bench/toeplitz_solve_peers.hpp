@@ -55,7 +55,7 @@ class ToeplitzSolvers {
 
   const ToeplitzSystem<T>* system_;
   std::shared_ptr<DenseMatrices<T>> dense_;
-  double host_left_, device_left_;  ///< bytes
+  double host_left_, device_left_;                  ///< bytes
   bool host_taken_ = false, device_taken_ = false;  ///< for the dense matrix
 };
 
