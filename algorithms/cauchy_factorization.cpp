@@ -13,16 +13,12 @@ TileMatrix<T> factors_of(Graph& g, index_t n, int part) {
 
 template <class T>
 CauchyFactorization<T>::CauchyFactorization(Graph& g, const Toeplitz<T>& A, T sigma)
-    : matrix_(A),
-      sine_(g, {A.column().data(), static_cast<std::size_t>(A.n())}),
-      sigma_(sigma),
-      norm_(A.norm(static_cast<double>(sigma))),
-      least_(toeplitz_least_pivot(A, sigma)),
+    : shifted_(g, A, sigma),
       factors_{factors_of<T>(g, A.n(), 0), factors_of<T>(g, A.n(), 1)},
       report_(g.runtime(), CauchyReport::rows, 2, {CauchyReport::rows, 1}, "report") {
   const Shape work = g.runtime().gpus() > 0 ? cauchy_factor_work(A.n()) : Shape{1, 1};
   for (int part = 0; part < 2; ++part)
-    g.insert<CauchyFactor<T>>({static_cast<double>(sigma), part}, sine_.blocks(),
+    g.insert<CauchyFactor<T>>({static_cast<double>(sigma), part}, shifted_.sine.blocks(),
                               factors_[static_cast<std::size_t>(part)](0, 0), report_(0, part),
                               g.scratch<T>(work.rows, work.cols));
 }
@@ -33,10 +29,9 @@ void CauchyFactorization<T>::solve(Graph& g, const TileMatrix<T>& B, const TileM
   require_outcome("CauchyFactorization::solve", B, n(), outcome);
   for (index_t j = 0; j < B.nt(); ++j) {
     const Shape work = cauchy_solve_work(n(), B(0, j).cols());
-    g.insert<CauchyFactoredSolve<T>>({{sigma_, norm_, refinement.steps, toeplitz_tolerance<T>(refinement)}, least_},
-                                     matrix_.spectrum(), factors_[0](0, 0), factors_[1](0, 0), report_(0, 0),
-                                     report_(0, 1), B(0, j), outcome(j, 0), g.status(),
-                                     g.scratch<T>(work.rows, work.cols));
+    g.insert<CauchyFactoredSolve<T>>(shifted_.solve_args(refinement), shifted_.matrix.spectrum(), factors_[0](0, 0),
+                                     factors_[1](0, 0), report_(0, 0), report_(0, 1), B(0, j), outcome(j, 0),
+                                     g.status(), g.scratch<T>(work.rows, work.cols));
   }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "algorithms/cauchy_inverse.hpp"
+#include "algorithms/shifted_toeplitz.hpp"
 #include "codelets/cauchy_factor.hpp"
 
 #include <array>
@@ -18,7 +18,7 @@ class CauchyFactorization {
   /// Inserts the two factorizations. Throws ArgumentError where n < 1 or a number of t is not finite.
   CauchyFactorization(Graph& g, const Toeplitz<T>& A, T sigma);
 
-  index_t n() const { return matrix_.n(); }
+  index_t n() const { return shifted_.matrix.n(); }
 
   /// B <- (T - sigma I)^-1 B, with what is said at CauchyInverse::solve.
   void solve(Graph& g, const TileMatrix<T>& B, const TileMatrix<double>& outcome,
@@ -29,10 +29,7 @@ class CauchyFactorization {
   const TileMatrix<double>& report() const { return report_; }
 
  private:
-  Toeplitz<T> matrix_;
-  SineToeplitz<T> sine_;
-  T sigma_;
-  double norm_, least_;
+  ShiftedToeplitz<T> shifted_;
   std::array<TileMatrix<T>, 2> factors_;
   TileMatrix<double> report_;
 };

@@ -1,14 +1,8 @@
 #pragma once
 
-#include "algorithms/toeplitz_inertia.hpp"
-#include "algorithms/toeplitz_refinement.hpp"
+#include "algorithms/shifted_toeplitz.hpp"
 
 namespace tesela {
-
-/// What is held against the pivots of T - sigma I's elimination: one that is smaller says that sigma is an eigenvalue
-/// to rounding.
-template <class T>
-double toeplitz_least_pivot(const Toeplitz<T>& A, T sigma);
 
 /// (T - sigma I)^-1 kept as 3 n numbers, the generators of its two Cauchy-like blocks in the sine basis
 /// (codelets/cauchy.hpp): n steps of n numbers with diagonal pivoting, so that singular leading minors do no harm
@@ -23,7 +17,7 @@ class CauchyInverse {
   /// 262144.
   CauchyInverse(Graph& g, const Toeplitz<T>& A, T sigma);
 
-  index_t n() const { return matrix_.n(); }
+  index_t n() const { return shifted_.matrix.n(); }
 
   /// B <- (T - sigma I)^-1 B, n x k: a task for each tile, which must hold whole columns, in any graph of the runtime.
   /// Graph::wait() says i for a breakdown: pivot i <= ceil(n / 2) of the symmetric vectors' block or pivot i -
@@ -39,10 +33,7 @@ class CauchyInverse {
   const TileMatrix<double>& report() const { return report_; }
 
  private:
-  Toeplitz<T> matrix_;
-  SineToeplitz<T> sine_;
-  T sigma_;
-  double norm_, least_;
+  ShiftedToeplitz<T> shifted_;
   TileMatrix<T> inverse_;
   TileMatrix<double> report_;
 };

@@ -180,6 +180,7 @@ nlohmann::json Report::json() const {
                      {"ceiling", row.ceiling}});
     checks["error of " + row.timing.peer + ", " + row.what.title] = row.timing.error;
   }
+  for (const auto& [name, value] : checks_) checks[name] = value;
   const Row* first = rows_.empty() ? nullptr : &rows_.front();
   return {
       {"command", "bench " + benchmark_},

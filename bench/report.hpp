@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tesela::bench {
@@ -70,6 +71,10 @@ class Report {
 
   /// A sentence below the table, also in the JSON.
   void note(const std::string& text) { notes_.push_back(text); }
+  const std::vector<std::string>& notes() const { return notes_; }
+
+  /// What was measured of a result, by name: in the JSON beside the errors.
+  void check(const std::string& name, double value) { checks_.emplace_back(name, value); }
 
   void finish(const Plot& plot) const;
 
@@ -87,6 +92,7 @@ class Report {
   int cpus_ = 0, gpus_ = 0;
   std::vector<Row> rows_;
   std::vector<std::string> notes_;
+  std::vector<std::pair<std::string, double>> checks_;
 };
 
 /// Runs a benchmark's body; a WrongResult becomes the exit code of a numerical failure.

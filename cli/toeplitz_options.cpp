@@ -1,5 +1,6 @@
 #include "cli/toeplitz_options.hpp"
 
+#include "codelets/fill.hpp"
 #include "tiles/file_formats.hpp"
 
 #include <charconv>
@@ -35,13 +36,27 @@ ToeplitzGenerator parse_toeplitz_kind(const std::string& text) {
   return generator;
 }
 
+CLI::Option* add_toeplitz_kind(CLI::App& app, std::string& kind) {
+  return app
+      .add_option("--kind", kind,
+                  "random (t uniform in [-1, 1)), spd (random, with a t(0) that makes it positive definite), "
+                  "prolate:W (t(k) = sin(2 pi W k) / (pi k)), kms:R (t(k) = R^k), second-difference (2, -1), "
+                  "singular-minors (leading minors of odd order vanish)")
+      ->capture_default_str();
+}
+
+template <class T>
+HostMatrix<T> random_columns(index_t n, index_t k, std::uint64_t seed) {
+  HostMatrix<T> columns(n, k);
+  const Generator<T> uniform{Pattern::uniform, T(0), 0, ~seed};
+  for (index_t j = 0; j < k; ++j)
+    for (index_t i = 0; i < n; ++i) columns(i, j) = uniform(i, j);
+  return columns;
+}
+
 void ToeplitzInput::add_to(CLI::App& app) {
   auto* size = app.add_option("--n", n, "order of the matrix")->check(CLI::NonNegativeNumber);
-  auto* of = app.add_option("--kind", kind,
-                            "random (t uniform in [-1, 1)), spd (random, with a t(0) that makes it positive definite), "
-                            "prolate:W (t(k) = sin(2 pi W k) / (pi k)), kms:R (t(k) = R^k), second-difference (2, -1), "
-                            "singular-minors (leading minors of odd order vanish)")
-                 ->capture_default_str();
+  auto* of = add_toeplitz_kind(app, kind);
   app.add_option("--t", t, "read t, the first column, from FILE (Matrix Market or .npy)")->excludes(size)->excludes(of);
 }
 
@@ -76,6 +91,8 @@ nlohmann::json ToeplitzInput::describe(std::uint64_t seed) const {
   return {{"n", n}, {"input", t.empty() ? kind : t}, {"seed", seed}};
 }
 
+template HostMatrix<float> random_columns(index_t, index_t, std::uint64_t);
+template HostMatrix<double> random_columns(index_t, index_t, std::uint64_t);
 template HostMatrix<float> ToeplitzInput::load(std::uint64_t) const;
 template HostMatrix<double> ToeplitzInput::load(std::uint64_t) const;
 

@@ -25,6 +25,13 @@ struct ToeplitzInput {
   nlohmann::json describe(std::uint64_t seed) const;
 };
 
+/// Adds --kind.
+CLI::Option* add_toeplitz_kind(CLI::App& app, std::string& kind);
+
+/// Right-hand sides, n x k uniform random numbers: a stream of their own beside t's of this seed.
+template <class T>
+HostMatrix<T> random_columns(index_t n, index_t k, std::uint64_t seed);
+
 /// "random", "spd", "prolate:W", "kms:R", "second-difference" or "singular-minors". Throws ArgumentError for anything
 /// else.
 ToeplitzGenerator parse_toeplitz_kind(const std::string& text);

@@ -4,7 +4,6 @@
 #include "cli/toeplitz_methods.hpp"
 #include "cli/toeplitz_options.hpp"
 #include "cli/trace_report.hpp"
-#include "codelets/fill.hpp"
 #include "codelets/toeplitz_error.hpp"
 #include "tiles/file_formats.hpp"
 
@@ -22,16 +21,6 @@ struct Options {
   std::string method = "levinson", b, out;
   bool known = false;
 };
-
-/// A stream of its own beside t's.
-template <class T>
-HostMatrix<T> random_columns(index_t n, index_t k, std::uint64_t seed) {
-  HostMatrix<T> columns(n, k);
-  const Generator<T> uniform{Pattern::uniform, T(0), 0, ~seed};
-  for (index_t j = 0; j < k; ++j)
-    for (index_t i = 0; i < n; ++i) columns(i, j) = uniform(i, j);
-  return columns;
-}
 
 void settle(Options& o) {
   o.input.settle(4096);

@@ -15,8 +15,10 @@ void SpectrumSettings::add_to(CLI::App& app) {
   app.add_option("--dk", dk, "Lanczos steps between tests of convergence (published: 2)")->check(CLI::PositiveNumber);
   app.add_option("--max-attempts", max_attempts, "shifts tried in an interval (published: 5)")
       ->check(CLI::PositiveNumber);
-  app.add_option("--krylov-factor", krylov_factor,
-                 "Lanczos steps at most, for each of the eigenvalues that an interval may hold (published: 5)")
+  app.add_option(
+         "--krylov-factor", krylov_factor,
+         "Lanczos steps at most, for each of the eigenvalues that an interval may hold (published: 5; fast: 2, and "
+         "32 more)")
       ->check(CLI::PositiveNumber);
   app.add_option("--tol", tolerance, "residual of a Ritz value, relative to it (default: by precision)")
       ->check(CLI::PositiveNumber);
@@ -35,7 +37,10 @@ SpectrumOptions SpectrumSettings::options(std::uint64_t seed) const {
   if (per_interval > 0) o.per_interval = per_interval;
   if (dk > 0) o.dk = dk;
   if (max_attempts > 0) o.max_attempts = max_attempts;
-  if (krylov_factor > 0) o.krylov_factor = krylov_factor;
+  if (krylov_factor > 0) {
+    o.krylov_factor = krylov_factor;
+    o.krylov_more = 0;  // the preset's, which belongs to its factor
+  }
   if (tolerance > 0) o.tolerance = tolerance;
   if (!shift.empty()) o.midpoint = shift == "midpoint";
   if (!start.empty()) o.fixed_start = start == "fixed";

@@ -1,6 +1,7 @@
 #include "codelets/cauchy.hpp"
 
 #include "codelets/cauchy_sweep.hpp"
+#include "codelets/clones.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,14 +13,6 @@
 namespace tesela {
 namespace cauchy {
 namespace {
-
-// Sanitizers cannot run before the choice between clones is made.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)
-#define TESELA_CLONES __attribute__((target_clones("avx512f", "fma", "default")))
-#else
-#define TESELA_CLONES
-#endif
 
 template <class T>
 struct Vector {
@@ -110,7 +103,6 @@ template <class T>
     find_best(b, k);
   }
 }
-// target_clones takes no template.
 TESELA_CLONES void sweep_rows(const Block<double>& b, const Pivot<double>* p, int count) {
   sweep<double>(b, p, count, nullptr);
 }

@@ -2,10 +2,7 @@
 
 #include "runtime/errors.hpp"
 
-#include <algorithm>
-#include <cstdlib>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #if TESELA_WITH_CUDA
@@ -25,7 +22,7 @@ using cusolver::DeviceArray;
 
 template <class T>
 struct CusolverEig<T>::Impl {
-  static constexpr cudaDataType type = std::is_same_v<T, float> ? CUDA_R_32F : CUDA_R_64F;
+  static constexpr cudaDataType type = cusolver::type_of<T>;
 
   Impl(index_t order, bool vectors)
       : n(order),
@@ -65,16 +62,7 @@ CusolverEig<T>::CusolverEig(index_t n, bool vectors) {
 
 template <class T>
 void CusolverEig<T>::fill_toeplitz(const T* t) const {
-  const index_t n = impl_->n;
-  std::vector<T> mirrored(static_cast<std::size_t>(2 * n));  // t(n-1) … t(1) t(0) t(1) … t(n-1)
-  for (index_t k = 0; k < 2 * n - 1; ++k) mirrored[static_cast<std::size_t>(k)] = t[std::abs(k - (n - 1))];
-  const DeviceArray on_device(mirrored.size() * sizeof(T));
-  check(cudaMemcpy(on_device.data, mirrored.data(), mirrored.size() * sizeof(T), cudaMemcpyHostToDevice), "cudaMemcpy");
-  for (index_t j = 0; j < n; ++j)
-    check(cudaMemcpyAsync(static_cast<T*>(impl_->a.data) + j * n, static_cast<const T*>(on_device.data) + (n - 1 - j),
-                          static_cast<std::size_t>(n) * sizeof(T), cudaMemcpyDeviceToDevice),
-          "cudaMemcpyAsync");
-  check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  cusolver::fill_toeplitz(impl_->n, t, static_cast<T*>(impl_->a.data));
 }
 
 template <class T>

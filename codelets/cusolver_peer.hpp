@@ -1,12 +1,17 @@
 #pragma once
 
 #include "runtime/errors.hpp"
+#include "runtime/types.hpp"
 
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdlib>
+#include <library_types.h>
 #include <string>
+#include <type_traits>
+#include <vector>
 
 // What peers that call cuSOLVER outside any graph share; for builds with CUDA only.
 namespace tesela::cusolver {
@@ -28,5 +33,23 @@ struct DeviceArray {
   DeviceArray& operator=(const DeviceArray&) = delete;
   void* data = nullptr;
 };
+
+/// How cuSOLVER's 64-bit calls name T.
+template <class T>
+inline constexpr cudaDataType type_of = std::is_same_v<T, float> ? CUDA_R_32F : CUDA_R_64F;
+
+/// a, n x n in device memory, <- t(|i - j|), t (n) in host memory: every column is a piece of one vector. Waits.
+template <class T>
+void fill_toeplitz(index_t n, const T* t, T* a) {
+  std::vector<T> mirrored(static_cast<std::size_t>(2 * n));  // t(n-1) … t(1) t(0) t(1) … t(n-1)
+  for (index_t k = 0; k < 2 * n - 1; ++k) mirrored[static_cast<std::size_t>(k)] = t[std::abs(k - (n - 1))];
+  const DeviceArray on_device(mirrored.size() * sizeof(T));
+  check(cudaMemcpy(on_device.data, mirrored.data(), mirrored.size() * sizeof(T), cudaMemcpyHostToDevice), "cudaMemcpy");
+  for (index_t j = 0; j < n; ++j)
+    check(cudaMemcpyAsync(a + j * n, static_cast<const T*>(on_device.data) + (n - 1 - j),
+                          static_cast<std::size_t>(n) * sizeof(T), cudaMemcpyDeviceToDevice),
+          "cudaMemcpyAsync");
+  check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+}
 
 }  // namespace tesela::cusolver

@@ -1,19 +1,13 @@
 #include "codelets/householder.hpp"
 
+#include "codelets/clones.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <utility>
 
-// The loops over a panel's rows are compiled for several generations of vector units, chosen when the program starts.
-// Sanitizers cannot run before the choice is made.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)
-#define TESELA_CLONES __attribute__((target_clones("avx512f", "fma", "default")))
-#else
-#define TESELA_CLONES
-#endif
 #define TESELA_INLINE [[gnu::always_inline]] inline
 
 namespace tesela::detail {
@@ -139,6 +133,7 @@ TESELA_INLINE void run_any(const Pass<T>& pass, const Rows<T>& panel) {
     run<T, false, true>(pass, panel);
 }
 
+// The loops over a panel's rows are what vector units matter for.
 TESELA_CLONES void sweep(const Pass<float>& pass, const Rows<float>& panel) { run_any(pass, panel); }
 TESELA_CLONES void sweep(const Pass<double>& pass, const Rows<double>& panel) { run_any(pass, panel); }
 

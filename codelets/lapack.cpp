@@ -22,6 +22,10 @@ void sgels_(const char*, const int*, const int*, const int*, float*, const int*,
             int*, std::size_t);
 void dgels_(const char*, const int*, const int*, const int*, double*, const int*, double*, const int*, double*,
             const int*, int*, std::size_t);
+void sposv_(const char*, const int*, const int*, float*, const int*, float*, const int*, int*, std::size_t);
+void dposv_(const char*, const int*, const int*, double*, const int*, double*, const int*, int*, std::size_t);
+void sgesv_(const int*, const int*, float*, const int*, int*, float*, const int*, int*);
+void dgesv_(const int*, const int*, double*, const int*, int*, double*, const int*, int*);
 void sgtsv_(const int*, const int*, float*, float*, float*, float*, const int*, int*);
 void dgtsv_(const int*, const int*, double*, double*, double*, double*, const int*, int*);
 void ssyevd_(const char*, const char*, const int*, float*, const int*, float*, float*, const int*, int*, const int*,
@@ -124,6 +128,29 @@ int gels(index_t m, index_t n, index_t r, T* a, index_t lda, T* b, index_t ldb) 
     else
       dgels_("N", &rows, &cols, &rhs, a, &ld, b, &ld_b, work, &lwork, &info, 1);
   });
+  return info;
+}
+
+template <class T>
+int posv(index_t n, index_t r, T* a, index_t lda, T* b, index_t ldb) {
+  const int size = narrow("posv", n), rhs = narrow("posv", r), ld = narrow("posv", lda), ld_b = narrow("posv", ldb);
+  int info = 0;
+  if constexpr (std::is_same_v<T, float>)
+    sposv_("L", &size, &rhs, a, &ld, b, &ld_b, &info, 1);
+  else
+    dposv_("L", &size, &rhs, a, &ld, b, &ld_b, &info, 1);
+  return info;
+}
+
+template <class T>
+int gesv(index_t n, index_t r, T* a, index_t lda, T* b, index_t ldb) {
+  const int size = narrow("gesv", n), rhs = narrow("gesv", r), ld = narrow("gesv", lda), ld_b = narrow("gesv", ldb);
+  std::vector<int> pivots(static_cast<std::size_t>(n));
+  int info = 0;
+  if constexpr (std::is_same_v<T, float>)
+    sgesv_(&size, &rhs, a, &ld, pivots.data(), b, &ld_b, &info);
+  else
+    dgesv_(&size, &rhs, a, &ld, pivots.data(), b, &ld_b, &info);
   return info;
 }
 
@@ -250,6 +277,8 @@ template void ormqr(Op, index_t, index_t, index_t, const double*, index_t, const
 template std::vector<float> gesvd(index_t, index_t, float*, index_t);
 template std::vector<double> gesvd(index_t, index_t, double*, index_t);
 template int gels(index_t, index_t, index_t, float*, index_t, float*, index_t);
+template int posv(index_t, index_t, float*, index_t, float*, index_t);
+template int gesv(index_t, index_t, float*, index_t, float*, index_t);
 template int gtsv(index_t, index_t, float*, float*, float*, float*, index_t);
 template int syevd(index_t, float*, index_t, float*, bool);
 template double trcon(index_t, const float*, index_t);
@@ -258,6 +287,8 @@ template void tzrzf(index_t, index_t, float*, index_t, float*);
 template void ormrz(index_t, index_t, index_t, const float*, index_t, const float*, float*, index_t);
 template void laic1(bool, std::vector<float>&, float&, const float*, float);
 template int gels(index_t, index_t, index_t, double*, index_t, double*, index_t);
+template int posv(index_t, index_t, double*, index_t, double*, index_t);
+template int gesv(index_t, index_t, double*, index_t, double*, index_t);
 template int gtsv(index_t, index_t, double*, double*, double*, double*, index_t);
 template int syevd(index_t, double*, index_t, double*, bool);
 template double trcon(index_t, const double*, index_t);

@@ -26,6 +26,17 @@ std::vector<T> gesvd(index_t m, index_t n, T* a, index_t lda);
 template <class T>
 int gels(index_t m, index_t n, index_t r, T* a, index_t lda, T* b, index_t ldb);
 
+/// B = A^-1 B for a symmetric positive definite A, n x n, by Cholesky's factorization; A, of which the lower triangle
+/// is read, is lost. Answers LAPACK's info: k when the leading minor of order k is not positive, and B is unchanged
+/// then.
+template <class T>
+int posv(index_t n, index_t r, T* a, index_t lda, T* b, index_t ldb);
+
+/// B = A^-1 B for any A, n x n, by elimination with partial pivoting; A is lost. Answers LAPACK's info: k when pivot k
+/// is zero, and B is unchanged then.
+template <class T>
+int gesv(index_t n, index_t r, T* a, index_t lda, T* b, index_t ldb);
+
 /// B = A^-1 B for a tridiagonal A, n x n, with partial pivoting: dl (n - 1), d (n) and du (n - 1) are lost. Answers
 /// LAPACK's info: k when the pivot of row k is zero.
 template <class T>

@@ -1,5 +1,7 @@
 #include "codelets/levinson.hpp"
 
+#include "codelets/clones.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -11,7 +13,6 @@
 // Vectors are arguments of inlined functions only.
 #pragma GCC diagnostic ignored "-Wpsabi"
 
-#define TESELA_CLONES __attribute__((target_clones("avx512f", "fma", "default")))
 #define TESELA_INLINE [[gnu::always_inline]] inline
 
 namespace tesela {
@@ -104,7 +105,6 @@ struct Pass {
   }
 };
 
-/// target_clones takes no template.
 #define TESELA_LEVINSON_PASS(T)                                   \
   TESELA_CLONES void pass_x(Pass<T>& p) { p.run<true, false>(); } \
   TESELA_CLONES void pass_y(Pass<T>& p) { p.run<false, true>(); } \

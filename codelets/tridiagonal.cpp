@@ -1,5 +1,6 @@
 #include "codelets/tridiagonal.hpp"
 
+#include "codelets/clones.hpp"
 #include "codelets/row_status.hpp"
 #include "codelets/tridiagonal_lanes.hpp"
 
@@ -9,8 +10,6 @@
 namespace tesela {
 namespace tridiagonal {
 namespace {
-
-#define TESELA_CLONES __attribute__((target_clones("avx512f", "fma", "default")))
 
 template <class T>
 using Vectors = Lanes<T, typename VectorOf<T>::type, 2>;

@@ -1,5 +1,6 @@
 #include "codelets/tridiagonal_factors.hpp"
 
+#include "codelets/clones.hpp"
 #include "codelets/tridiagonal_factors_rows.hpp"
 #include "codelets/tridiagonal_lanes.hpp"
 
@@ -9,8 +10,6 @@
 namespace tesela {
 namespace tridiagonal {
 namespace {
-
-#define TESELA_CLONES __attribute__((target_clones("avx512f", "fma", "default")))
 
 /// As many systems as N holds, from one on; element i of system w is b[i row + w system]. strange[w] becomes a row,
 /// counted from 1, whose unknown is not finite, or 0.

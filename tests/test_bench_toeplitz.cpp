@@ -1,3 +1,4 @@
+#include "tests/machine.hpp"
 #include "tests/process.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -5,6 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 using namespace tesela::test;
 using Catch::Matchers::ContainsSubstring;
@@ -13,8 +16,9 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-nlohmann::json bench(const TemporaryFolder& folder, Words words) {
-  words.insert(words.end(), {"--ncuda", "0", "--repeat", "1", "--json", "-", "--out", folder.path()});
+nlohmann::json bench(const TemporaryFolder& folder, Words words, const Words& workers = {"--ncuda", "0"}) {
+  words.insert(words.end(), {"--repeat", "1", "--json", "-", "--out", folder.path()});
+  words.insert(words.end(), workers.begin(), workers.end());
   words.insert(words.begin(), "bench");
   const Outcome run = run_tesela(words);
   CAPTURE(words, run.out, run.err);
@@ -26,6 +30,47 @@ nlohmann::json bench(const TemporaryFolder& folder, Words words) {
 long rows(const std::string& csv) {
   const std::string text = contents(csv);
   return std::count(text.begin(), text.end(), '\n') - 1;
+}
+
+double roundings(const std::string& precision) {
+  return precision == "s" ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon();
+}
+
+/// bench toeplitz-solve for these orders: its peers are those that are expected, and their residuals at rounding level,
+/// Levinson's at its square root.
+void check_solves(const Words& kind, const std::string& precision, const std::vector<std::string>& orders,
+                  const Words& peers, const Words& expected, const Words& workers = {"--ncuda", "0"}) {
+  const TemporaryFolder folder;
+  std::string names, sizes;
+  for (const auto& name : peers) names += (names.empty() ? "" : ",") + name;
+  for (const auto& n : orders) sizes += (sizes.empty() ? "" : ",") + n;
+  Words words{"toeplitz-solve", "--n", sizes, "--peers", names, "--precision", precision};
+  words.insert(words.end(), kind.begin(), kind.end());
+  const auto report = bench(folder, words, workers);
+  CAPTURE(report.dump());
+  CHECK(rows(folder / "toeplitz-solve.csv") == static_cast<long>(orders.size() * expected.size()));
+  const bool indefinite = std::find(kind.begin(), kind.end(), "random") != kind.end();
+  const double eps = roundings(precision);
+  for (const auto& n : orders)
+    for (const auto& name : peers) {
+      const std::string check = "residual of " + name + ", n = " + n;
+      CAPTURE(check);
+      const bool solves = std::find(expected.begin(), expected.end(), name) != expected.end();
+      REQUIRE(report["checks"].contains(check) == solves);
+      if (solves) CHECK(report["checks"][check] <= (indefinite && name == "levinson" ? std::sqrt(eps) : 32 * eps));
+      std::string notes;
+      for (const auto& note : report["notes"]) notes += note.get<std::string>() + "\n";
+      CHECK((notes.find("n = " + n + ": " + name + " is left out: ") != std::string::npos) != solves);
+    }
+  for (const auto& peer : report["peers"]) CHECK(peer["median_s"] > 0);
+}
+
+const Words ours{"levinson", "gohberg-semencul", "gohberg-semencul-again", "lookahead", "lookahead-again",
+                 "cauchy",   "cauchy-again"};
+Words ours_and(const Words& others) {
+  Words all = ours;
+  all.insert(all.end(), others.begin(), others.end());
+  return all;
 }
 
 }  // namespace
@@ -44,6 +89,30 @@ TEST_CASE("bench toeplitz times every peer, whose eigenvalues agree") {
       CHECK(report["checks"].size() == 6);
       for (const auto& [name, error] : report["checks"].items()) CHECK((error >= 0 && error <= 1));
     }
+}
+
+TEST_CASE("bench toeplitz-solve times every peer, whose residuals are small") {
+  const Words all = ours_and({"lapack-cholesky", "lapack-lu"});
+  for (const std::string precision : {"s", "d"}) {
+    check_solves({}, precision, {"1", "2", "65"}, all, all);
+    check_solves({"--kind", "kms:0.5", "--sigma=-0.25", "--seed", "3"}, precision, {"1", "64"}, all, all);
+  }
+}
+
+TEST_CASE("bench toeplitz-solve leaves out, with a word, who cannot solve a system") {
+  const Words all = ours_and({"lapack-cholesky", "lapack-lu"});
+  check_solves({"--kind", "random", "--sigma", "0.3"}, "d", {"2", "65"}, all, ours_and({"lapack-lu"}));
+  check_solves({"--kind", "singular-minors"}, "d", {"2", "64"}, all,
+               {"lookahead", "lookahead-again", "cauchy", "cauchy-again", "lapack-lu"});
+}
+
+TEST_CASE("bench toeplitz-solve on a GPU: cuSOLVER's factorizations", "[gpu]") {
+  require_gpu();
+  const Words workers{"--ncpu", "0", "--ncuda", "1"};
+  const Words all = ours_and({"cusolver-cholesky", "cusolver-lu"});
+  for (const std::string precision : {"s", "d"})
+    check_solves({}, precision, {"1", "2", "65", "1000"}, all, all, workers);
+  check_solves({"--kind", "random", "--sigma", "0.3"}, "d", {"2", "65"}, all, ours_and({"cusolver-lu"}), workers);
 }
 
 TEST_CASE("bench toeplitz-study: percentages found, by published choices and by ours") {
@@ -69,5 +138,13 @@ TEST_CASE("bench toeplitz refuses what it cannot measure") {
   refused({"bench", "toeplitz", "--n", "0"}, 2, "--n");
   refused({"bench", "toeplitz", "--peers", "mkl"}, 2, "mkl");
   refused({"bench", "toeplitz", "--n", "8", "--peers", "cusolver"}, 3, "CUDA device");
+  refused({"bench", "toeplitz-solve", "--n", "0"}, 2, "--n");
+  refused({"bench", "toeplitz-solve", "--kind", "hilbert"}, 2, "--kind");
+  refused({"bench", "toeplitz-solve", "--sigma", "nan"}, 2, "--sigma");
+  refused({"bench", "toeplitz-solve", "--peers", "lapack"}, 2, "lapack");
+  refused({"bench", "toeplitz-solve", "--n", "8", "--peers", "cusolver-lu"}, 3, "CUDA device");
+  refused({"bench", "toeplitz-solve", "--n", "8", "--kind", "random", "--peers", "lapack-cholesky"}, 1,
+          "not positive definite");
+  refused({"bench", "toeplitz-solve", "--n", "1000000", "--peers", "lapack-lu"}, 1, "8000.0 GB of host memory");
   refused({"bench", "toeplitz-study", "--per-interval", "0"}, 2, "--per-interval");
 }

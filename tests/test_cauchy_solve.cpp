@@ -2,7 +2,7 @@
 #include "algorithms/cauchy_inverse.hpp"
 #include "codelets/sine_transform.hpp"
 #include "tests/machine.hpp"
-#include "tests/toeplitz.hpp"
+#include "tests/toeplitz_inverse.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
@@ -14,45 +14,6 @@ using namespace tesela;
 using namespace tesela::test;
 
 namespace {
-
-template <class T>
-constexpr double eps = std::numeric_limits<T>::epsilon();
-
-template <class T>
-struct Solved {
-  HostMatrix<T> x;
-  HostMatrix<double> outcome;
-  Status status;
-  double negative;
-};
-
-/// The inverse made in one graph and used in two, the second time in tiles of two columns.
-template <class T, template <class> class Inverse>
-Solved<T> solve(Runtime& runtime, const HostMatrix<T>& t, T sigma, const HostMatrix<T>& b,
-                const ToeplitzRefinement& refinement = {}) {
-  const index_t n = b.rows(), k = b.cols();
-  HostMatrix<T> again = b.clone();
-  Solved<T> s{b.clone(), HostMatrix<double>(k, 4), {}, 0};
-  {
-    const auto B = TileMatrix<T>::map(runtime, s.x.data(), n, k, n, {n, k});
-    const auto C = TileMatrix<T>::map(runtime, again.data(), n, k, n, {n, 2});
-    const auto O = TileMatrix<double>::map(runtime, s.outcome.data(), k, 4, k, {k, 4});
-    const TileMatrix<double> P(runtime, k, 4, {2, 4});
-    Graph g(runtime);
-    const Toeplitz<T> A(g, t);
-    const Inverse<T> inverse(g, A, sigma);
-    inverse.solve(g, B, O, refinement);
-    s.status = g.wait();
-    Graph later(runtime);
-    inverse.solve(later, C, P, refinement);
-    CHECK(later.wait().ok() == s.status.ok());
-    std::vector<double> said(2 * CauchyReport::rows);
-    inverse.report().copy_to(said.data(), CauchyReport::rows);
-    s.negative = said[CauchyReport::negative] + said[CauchyReport::rows + CauchyReport::negative];
-  }
-  if (s.status.ok() && refinement.tolerance == 0) CHECK(residual(t, double(sigma), again, b, 0, k) <= 32 * eps<T>);
-  return s;
-}
 
 struct Case {
   ToeplitzGenerator generator;
@@ -123,13 +84,7 @@ template <class T, template <class> class Inverse>
 void check_failures(Runtime& runtime, index_t n) {
   const auto t = toeplitz_column<T>({ToeplitzKind::kms, 0.5}, n);
   const auto b = random_columns<T>(n, 3, 5);
-  // A tolerance that no solution reaches is the first column's failure, and that column's alone.
-  const auto vain = solve<T, Inverse>(runtime, t, T(-1), b, {1, 1e-30});
-  CHECK((vain.status.info == n + 1 || n < 3));
-  CHECK(residual(t, -1, vain.x, b, 0, 3) <= 32 * eps<T>);
-  auto strange = b.clone();
-  strange(0, 1) = std::numeric_limits<T>::infinity();
-  CHECK(solve<T, Inverse>(runtime, t, T(-1), strange).status.info == n + 2);
+  check_refinement_fails<T, Inverse>(runtime, t, -1);
   // At t(0) a diagonal matrix vanishes altogether: the very first pivot.
   auto diagonal = HostMatrix<T>::zeros(n, 1);
   diagonal(0, 0) = 3;
@@ -239,12 +194,8 @@ TEST_CASE("Cauchy-like solvers refuse what does not fit", "[toeplitz]") {
   const Toeplitz<double> A(g, toeplitz_column<double>({ToeplitzKind::kms, 0.5}, 6));
   const CauchyInverse<double> inverse(g, A, 0);
   const CauchyFactorization<double> factors(g, A, 0);
-  const TileMatrix<double> B(runtime, 6, 4, {6, 2}), outcome(runtime, 4, 4, {2, 4}), whole(runtime, 4, 4, {4, 4}),
-      brief(runtime, 5, 4, {5, 2});
-  CHECK_THROWS_AS(inverse.solve(g, B, whole), ArgumentError);
-  CHECK_THROWS_AS(inverse.solve(g, brief, outcome), ArgumentError);
-  CHECK_THROWS_AS(factors.solve(g, B, whole), ArgumentError);
-  CHECK_THROWS_AS(factors.solve(g, brief, outcome), ArgumentError);
+  check_tiles_refused(g, inverse);
+  check_tiles_refused(g, factors);
   CHECK_THROWS_AS(CauchyInverse<double>(g, Toeplitz<double>(g, HostMatrix<double>(0, 1)), 0), ArgumentError);
   CHECK(g.wait().ok());
 }

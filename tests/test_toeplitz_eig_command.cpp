@@ -156,6 +156,14 @@ TEST_CASE("toeplitz eig: the published choices with too few steps say what is mi
   CHECK(read_matrix<double>(folder / "values.npy").rows() == static_cast<index_t>(check(report, "found")));
 }
 
+TEST_CASE("toeplitz eig: steps are at most what --krylov-factor says") {
+  // 20 for 40 eigenvalues are too few: a preset that added its own to them would need fewer shifts.
+  const auto report = toeplitz("eig", {"--n", "400", "--per-interval", "40", "--krylov-factor", "0.5"});
+  CAPTURE(report.dump());
+  CHECK(check(report, "found") == 400);
+  CHECK(report["counts"]["solves"] <= 20 * report["counts"]["shifts_inverted"].get<int>());
+}
+
 TEST_CASE("toeplitz eig: single precision") {
   for (const std::string n : {"1", "64", "300"}) {
     const auto report = toeplitz("eig", {"--n", n, "--precision", "s", "--vectors"});
