@@ -30,6 +30,7 @@ void ToeplitzSearch<T>::add(const SpectrumInterval& interval) {
 template <class T>
 void ToeplitzSearch<T>::run(const std::function<void(Finished<T>&&)>& take) {
   make_groups();
+  prepare();
   while (!waiting_.empty() || !prepared_.empty() || in_flight_ > 0 || !finished_.empty()) {
     for (Group& group : groups_) round(group);
     // The last that finished are left alone, as many as step at a time: the workers are busy with them.
@@ -46,7 +47,7 @@ void ToeplitzSearch<T>::round(Group& group) {
     for (Slot& slot : group.slots)
       if (!start(slot)) break;
   step(group);
-  if (prepared_.empty()) prepare();
+  prepare();
   for (std::size_t b = 0; b < group.bundles.size(); ++b) decide(group, b);
 }
 
@@ -83,12 +84,18 @@ Single<T> ToeplitzSearch<T>::starts() const {
   return starts;
 }
 
-/// Inverts at the shifts of the jobs that wait, as many as a group has room for.
+/// Sees to it that each GPU, or each core where there is none, has inverses to compute before a free slot asks for one.
 template <class T>
 void ToeplitzSearch<T>::prepare() {
+  const auto ahead = static_cast<std::size_t>(std::max(1, runtime_.gpus() > 0 ? runtime_.gpus() : runtime_.cpus()));
+  while (prepared_.size() < ahead && !waiting_.empty()) invert();
+}
+
+/// Inverts at the shifts of the jobs that wait, as many as a group has room for.
+template <class T>
+void ToeplitzSearch<T>::invert() {
   const index_t batch_size = runtime_.gpus() > 0 ? std::max(options_.group, cauchy_batch(matrix_.n())) : options_.group;
   const auto count = std::min(waiting_.size(), static_cast<std::size_t>(batch_size));
-  if (count == 0) return;
   const auto shifts = static_cast<index_t>(count);
   Inverses batch{{},
                  Single<T>(runtime_, {matrix_.n(), 3 * shifts}, "inverse"),

@@ -88,6 +88,7 @@ class ToeplitzSearch {
   double shift_of(const SpectrumInterval& i, index_t attempt);
   Single<T> starts() const;
   void prepare();
+  void invert();
   bool usable(Inverses& batch, index_t i, const Job& job) const;
   bool start(Slot& slot);
   // Runs.

@@ -30,15 +30,18 @@ SpectrumOptions SpectrumOptions::published() {
 
 namespace {
 
-/// Runs that one task steps on a GPU: as many as pay, whole batches of inverses, and no more than let three groups (one
-/// that steps, one whose memory comes or goes, one that waits) lie in a GPU's memory.
+/// Runs that one task steps on a GPU: as many as pay, whole batches of inverses, few enough for several GPUs to get
+/// equal shares of the intervals, and no more than let three groups (one that steps, one whose memory comes or goes,
+/// one that waits) lie in a GPU's memory.
 template <class T>
 index_t group_for(const Runtime& runtime, index_t n, const SpectrumOptions& o) {
   const index_t capacity = detail::krylov_limit(n, o), batch = cauchy_batch(n);
   const Shape slot = lanczos_slot(n, capacity), work = lanczos_work(n, capacity, 1);
   const double bytes = (3 * static_cast<double>(slot.rows * slot.cols) + static_cast<double>(work.rows)) * sizeof(T),
                room = 0.8 * static_cast<double>(runtime.device_bytes()) / runtime.gpus();
-  const auto fit = static_cast<index_t>(std::clamp(room / bytes, 1.0, 64.0));
+  const double intervals = 1.4 * static_cast<double>(n) / static_cast<double>(o.per_interval),
+               share = runtime.gpus() > 1 ? std::max(16.0, intervals / (4.0 * runtime.gpus())) : 64;
+  const auto fit = static_cast<index_t>(std::clamp(room / bytes, 1.0, std::min(share, 64.0)));
   return fit > batch ? fit - fit % batch : fit;
 }
 

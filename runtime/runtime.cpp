@@ -2,6 +2,7 @@
 
 #include "runtime/starpu.hpp"
 #include "runtime/topology.hpp"
+#include "runtime/topology_cuda.hpp"
 
 #include <climits>
 #include <starpu_fxt.h>
@@ -122,6 +123,9 @@ void apply(const RuntimeOptions& options, ScopedEnvironment& env) {
   check_number("STARPU_NCUDA", "set it to the number of CUDA devices");
   check_number("STARPU_LIMIT_CUDA_MEM", "set it to the MiB that tiles may take on each GPU");
   reserve_core(env);
+  // A kernel that one of them has timed need not be tried on each of the others.
+  if (std::getenv("STARPU_PERF_MODEL_HOMOGENEOUS_CUDA") == nullptr && detail::several_like_gpus())
+    env.set("STARPU_PERF_MODEL_HOMOGENEOUS_CUDA", "1");
   if (!options.trace_dir.empty()) {
     std::error_code error;
     std::filesystem::create_directories(options.trace_dir, error);
