@@ -45,7 +45,7 @@ void ToeplitzSearch<T>::round(Group& group) {
   // Side by side from the start, so that all are tested in the same steps.
   if (std::none_of(group.slots.begin(), group.slots.end(), [](const Slot& slot) { return slot.job.has_value(); }))
     for (Slot& slot : group.slots)
-      if (!start(slot)) break;
+      if (!start(group, slot)) break;
   step(group);
   prepare();
   for (std::size_t b = 0; b < group.bundles.size(); ++b) decide(group, b);
@@ -110,9 +110,10 @@ void ToeplitzSearch<T>::invert() {
       waiting_.pop_front();
     }
   }
-  graph_.insert<CauchyInvert<T>>(on_gpu, {}, matrix_.blocks(), *sigma, *batch.inverse, *batch.report,
+  const Priority gpu = on_gpu_number(batches_++);
+  graph_.insert<CauchyInvert<T>>(gpu, {}, matrix_.blocks(), *sigma, *batch.inverse, *batch.report,
                                  graph_.scratch<T>(cauchy_table(matrix_.n()), 1));
-  graph_.insert<CauchyQuality<T>>(on_gpu, {}, matrix_.blocks(), matrix_.tables(), *sigma, *batch.inverse, *starts_,
+  graph_.insert<CauchyQuality<T>>(gpu, {}, matrix_.blocks(), matrix_.tables(), *sigma, *batch.inverse, *starts_,
                                   *batch.quality, work());
   result_.inversions += shifts;
   prepared_.push_back(std::move(batch));
@@ -141,7 +142,7 @@ bool ToeplitzSearch<T>::usable(Inverses& batch, index_t i, const Job& job) const
 
 /// Gives a slot the next job whose inverse is good; false when there is none.
 template <class T>
-bool ToeplitzSearch<T>::start(Slot& slot) {
+bool ToeplitzSearch<T>::start(const Group& group, Slot& slot) {
   for (;;) {
     if (prepared_.empty()) {
       if (waiting_.empty()) return false;
@@ -152,7 +153,8 @@ bool ToeplitzSearch<T>::start(Slot& slot) {
     const Job job = batch.jobs[i];
     const bool good = usable(batch, static_cast<index_t>(i), job);
     if (good)
-      graph_.insert<LanczosStart<T>>(on_gpu, {static_cast<index_t>(i), job.attempt % (*starts_).cols()}, *batch.inverse,
+      graph_.insert<LanczosStart<T>>(on_gpu_number(group.number),
+                                     {static_cast<index_t>(i), job.attempt % (*starts_).cols()}, *batch.inverse,
                                      *starts_, *slot.basis);
     if (batch.next == batch.jobs.size()) prepared_.pop_front();
     if (!good) {
@@ -173,7 +175,7 @@ template <class T>
 void ToeplitzSearch<T>::make_groups() {
   const index_t window = std::min(options_.window, static_cast<index_t>(waiting_.size()));
   for (index_t first = 0; first < window; first += options_.group) {
-    Group& group = groups_.emplace_back();
+    Group& group = groups_.emplace_back(Group{groups_.size(), {}, {}});
     for (index_t s = first; s < std::min(window, first + options_.group); ++s) {
       group.slots.push_back({{}, 0, 0, Single<T>(runtime_, lanczos_slot(matrix_.n(), capacity()), "slot")});
       if ((s - first) % LanczosTest::at_a_time != 0) continue;
@@ -202,7 +204,8 @@ void ToeplitzSearch<T>::step(Group& group) {
   args.slots = static_cast<int>(bases.size());
   args.refine = options_.vectors;
   const Single<double> coefficients(runtime_, {4, args.steps * args.slots}, "coefficients");
-  graph_.insert<LanczosSteps<T>>(on_gpu, args, matrix_.blocks(), matrix_.tables(), *coefficients, work(), bases);
+  graph_.insert<LanczosSteps<T>>(on_gpu_number(group.number), args, matrix_.blocks(), matrix_.tables(), *coefficients,
+                                 work(), bases);
   result_.steps += args.steps * args.slots;
   index_t column = 0;
   for (std::size_t b = 0; b < group.bundles.size(); ++b)
@@ -264,9 +267,9 @@ void ToeplitzSearch<T>::decide(Group& group, std::size_t b) {
       done = complete(*newer);
     }
     if (done)
-      finish(slot, bundle, static_cast<index_t>(s));
+      finish(group, slot, bundle, static_cast<index_t>(s));
     else if (slot.job->attempt + 1 >= options_.max_attempts && !options_.divide)
-      take_what_there_is(slot, bundle, static_cast<index_t>(s), (*newer)[s]);
+      take_what_there_is(group, slot, bundle, static_cast<index_t>(s), (*newer)[s]);
     else
       retry(*slot.job);
     slot.job.reset();
@@ -277,24 +280,25 @@ void ToeplitzSearch<T>::decide(Group& group, std::size_t b) {
 // After a run.
 
 template <class T>
-void ToeplitzSearch<T>::finish(const Slot& slot, const Bundle& bundle, index_t which) {
+void ToeplitzSearch<T>::finish(const Group& group, const Slot& slot, const Bundle& bundle, index_t which) {
   const Job& job = *slot.job;
   const index_t most = std::max(job.interval.count[0], job.interval.count[1]);
   const Single<T> z(runtime_, {slot.steps, 2 * most}, "z");
   Finished<T> f{job, Single<T>(runtime_, {matrix_.n(), most}, "x"), Single<double>(runtime_, {4, most}, "pairs")};
   insert_on_core<RitzSelect<T>>(graph_, urgent, {goal(job), which}, *bundle.histories, *z);
-  graph_.insert<RitzPairs<T>>(on_gpu, {}, matrix_.blocks(), matrix_.tables(), *slot.basis, *z, *f.x, *f.pairs, work());
+  graph_.insert<RitzPairs<T>>(on_gpu_number(group.number), {}, matrix_.blocks(), matrix_.tables(), *slot.basis, *z,
+                              *f.x, *f.pairs, work());
   finished_.push_back(std::move(f));
 }
 
 template <class T>
-void ToeplitzSearch<T>::take_what_there_is(Slot& slot, const Bundle& bundle, index_t which,
+void ToeplitzSearch<T>::take_what_there_is(const Group& group, Slot& slot, const Bundle& bundle, index_t which,
                                            const std::array<index_t, 2>& found) {
   SpectrumInterval& i = slot.job->interval;
   const index_t expected = i.total();
   i.count = found;
   result_.shortages.push_back({i.low, i.high, i.total(), expected});
-  if (i.total() > 0) finish(slot, bundle, which);
+  if (i.total() > 0) finish(group, slot, bundle, which);
 }
 
 template <class T>

@@ -79,6 +79,7 @@ class ToeplitzSearch {
     std::optional<Single<index_t>> older, newer;
   };
   struct Group {
+    std::size_t number;  // and its GPU's: slots are too large to move
     std::vector<Slot> slots;
     std::vector<Bundle> bundles;
   };
@@ -90,7 +91,7 @@ class ToeplitzSearch {
   void prepare();
   void invert();
   bool usable(Inverses& batch, index_t i, const Job& job) const;
-  bool start(Slot& slot);
+  bool start(const Group& group, Slot& slot);
   // Runs.
   void make_groups();
   void round(Group& group);
@@ -99,8 +100,9 @@ class ToeplitzSearch {
   void decide(Group& group, std::size_t b);
   static Verdicts read(const Single<index_t>& tile);
   // After a run.
-  void finish(const Slot& slot, const Bundle& bundle, index_t which);
-  void take_what_there_is(Slot& slot, const Bundle& bundle, index_t which, const std::array<index_t, 2>& found);
+  void finish(const Group& group, const Slot& slot, const Bundle& bundle, index_t which);
+  void take_what_there_is(const Group& group, Slot& slot, const Bundle& bundle, index_t which,
+                          const std::array<index_t, 2>& found);
   void retry(Job job);
   void divide(const Job& job);
   void harvest(std::size_t rest, const std::function<void(Finished<T>&&)>& take);
@@ -124,6 +126,7 @@ class ToeplitzSearch {
   std::deque<Inverses> prepared_;
   std::deque<Finished<T>> finished_;
   index_t in_flight_ = 0, shifts_ = 0;
+  std::size_t batches_ = 0;
 };
 
 }  // namespace tesela::detail

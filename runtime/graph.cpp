@@ -240,6 +240,12 @@ void Graph::insert(const Insertion& task) {
   t->name = task.codelet->name();  // else traces show the performance model's
   t->flops = task.flops;
   t->priority = task.priority.value;
+  if (where == STARPU_CUDA && task.priority.device >= 0) {
+    auto& workers = impl_->state->gpu_workers;
+    auto& some = workers[static_cast<std::size_t>(task.priority.device) % workers.size()];
+    t->workerids = some.data();
+    t->workerids_len = static_cast<unsigned>(some.size());
+  }
   t->cl_arg_size = task.call_bytes;
   t->cl_arg_free = 1;
   if (impl_->state->profile) {

@@ -13,13 +13,18 @@
 
 namespace tesela {
 
-/// Schedulers that know priorities run ready tasks of higher priority first.
+/// Schedulers that know priorities run ready tasks of higher priority first. Where a task may run is for the scheduler
+/// to choose, but for the following.
 struct Priority {
   int value = 0;
   bool gpu = false;  ///< not on a core where a GPU can run it, whatever the scheduler's models say
+  /// Then on this of the GPUs, modulo their number, if not negative: for chains of tasks on data that are too large to
+  /// move, which the scheduler would spread while it learns how long they take.
+  int device = -1;
 };
 inline constexpr Priority urgent{1};
 inline constexpr Priority on_gpu{0, true};
+constexpr Priority on_gpu_number(std::size_t device) { return {0, true, static_cast<int>(device % 4096)}; }
 
 /// A numerical outcome: 0, or the first nonzero value that a kernel wrote to a status tile (LAPACK's info).
 struct Status {

@@ -150,7 +150,11 @@ void describe_workers(detail::RuntimeState& state) {
       continue;
     }
     const unsigned node = starpu_worker_get_memory_node(w);
-    if (std::find(state.gpu_nodes.begin(), state.gpu_nodes.end(), node) != state.gpu_nodes.end()) continue;
+    const auto known = std::find(state.gpu_nodes.begin(), state.gpu_nodes.end(), node);
+    const auto device = static_cast<std::size_t>(known - state.gpu_nodes.begin());
+    if (known == state.gpu_nodes.end()) state.gpu_workers.emplace_back(starpu_worker_get_count() / 32 + 1);
+    state.gpu_workers[device][w / 32] |= std::uint32_t{1} << w % 32;
+    if (known != state.gpu_nodes.end()) continue;
     state.gpu_nodes.push_back(node);
     const auto bytes = starpu_memory_get_total(node);
     if (bytes > 0) state.smallest_device = std::min(state.smallest_device, static_cast<std::size_t>(bytes));

@@ -24,8 +24,9 @@ struct RuntimeState {
   int cpus = 0, gpus = 0;
   std::string scheduler;
   std::vector<Worker> workers;
-  std::vector<unsigned> gpu_nodes;         // StarPU memory node of each CUDA device
-  std::size_t smallest_device = SIZE_MAX;  // bytes that StarPU may use on the GPU with the least
+  std::vector<unsigned> gpu_nodes;                      // StarPU memory node of each CUDA device
+  std::vector<std::vector<std::uint32_t>> gpu_workers;  // of each, the set of its workers: a bit each
+  std::size_t smallest_device = SIZE_MAX;               // bytes that StarPU may use on the GPU with the least
   struct Times {
     double busy = 0, waiting = 0, sleeping = 0, total = 0;
     double waiting_before = 0;  // as StarPU said it last: this one it does not reset when it is read

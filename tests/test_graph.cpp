@@ -1,4 +1,6 @@
+#include "codelets/fill.hpp"
 #include "runtime/graph.hpp"
+#include "tests/machine.hpp"
 #include "tests/toy_kernels.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -6,6 +8,7 @@
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include <algorithm>
 #include <csignal>
 #include <stdexcept>
 
@@ -391,4 +394,31 @@ TEST_CASE("a priority given at the insert decides too") {
   open = true;
   CHECK(g.wait().ok());
   CHECK(order == std::vector{3, 2, 1});
+}
+
+TEST_CASE("tasks run on the GPU that they are given, whatever the scheduler", "[gpu]") {
+  test::require_gpu();
+  for (const char* scheduler : {"dmdas", "eager", "lws"}) {
+    Runtime runtime({.scheduler = scheduler, .profile = true});
+    const auto gpus = static_cast<std::size_t>(runtime.gpus());
+    for (std::size_t given = 0; given <= gpus; ++given) {  // one too many: the first again
+      INFO(scheduler << ", GPU " << given << " of " << gpus);
+      const TileMatrix<double> A(runtime, 64, 64, {8, 8});
+      Graph g(runtime);
+      runtime.reset_statistics();
+      A.for_each_tile([&](const Tile<double>& tile, index_t, index_t) {
+        g.insert<Fill<double>>(on_gpu_number(given), {{Pattern::constant, 1}, 0, 0}, tile);
+      });
+      g.wait();
+      index_t there = 0, elsewhere = 0;
+      std::vector<int> devices;
+      for (const Worker& worker : runtime.workers())
+        if (worker.is_gpu && std::find(devices.begin(), devices.end(), worker.device) == devices.end())
+          devices.push_back(worker.device);
+      for (const WorkerUse& use : runtime.statistics().workers)
+        (use.worker.is_gpu && use.worker.device == devices[given % gpus] ? there : elsewhere) += use.tasks;
+      CHECK(there == 64);
+      CHECK(elsewhere == 0);
+    }
+  }
 }
