@@ -164,4 +164,36 @@ void RuntimeState::release_all() noexcept {
   for (Data* data = registered; data != nullptr; data = data->next_) data->release();
 }
 
+std::unique_ptr<Data> RuntimeState::take_status(Runtime& runtime) {
+  const std::lock_guard lock(spare_mutex);
+  if (spare_statuses.empty()) {
+    constexpr std::size_t together = 64;
+    status_memory.push_back(std::make_unique<HostBuffer>(runtime, together * sizeof(int)));
+    int* const memory = static_cast<int*>(status_memory.back()->data());
+    std::fill_n(memory, together, 0);
+    for (std::size_t i = together; i-- > 0;)
+      spare_statuses.push_back(
+          std::make_unique<Data>(runtime, memory + i, Shape{1, 1}, 1, sizeof(int), Data::OnRelease::bring_home));
+  }
+  std::unique_ptr<Data> status = std::move(spare_statuses.back());
+  spare_statuses.pop_back();
+  return status;
+}
+
+void RuntimeState::give_back_status(std::unique_ptr<Data> status, bool at_home) noexcept {
+  try {
+    const auto is_zero = [&] {
+      if (!at_home) return *HostAccess<const int>(*status, Mode::in).data == 0;
+      auto* const handle = static_cast<starpu_data_handle_t>(status->handle());
+      return *static_cast<const int*>(tile_memory(starpu_data_get_interface_on_node(handle, STARPU_MAIN_RAM)).data) ==
+             0;
+    };
+    if (!is_zero()) *HostAccess<int>(*status, Mode::out).data = 0;
+    const std::lock_guard lock(spare_mutex);
+    spare_statuses.push_back(std::move(status));
+  } catch (const std::exception&) {
+    // It ends here: tasks that were dropped may not have written it.
+  }
+}
+
 }  // namespace tesela::detail

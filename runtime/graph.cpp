@@ -5,10 +5,11 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
+#include <vector>
 
 namespace tesela {
 namespace {
@@ -36,11 +37,11 @@ struct Graph::Impl {
   std::optional<detail::GraphRecord> record;
 
   struct StatusSlot {
-    int value = 0;
+    std::unique_ptr<detail::Data> data;
     index_t offset = 0;
-    std::optional<detail::Data> data;
   };
-  std::deque<StatusSlot> statuses;
+  std::vector<StatusSlot> statuses;
+  bool statuses_at_home = false;  // since wait() there was no task
   std::map<std::tuple<index_t, index_t, std::size_t, index_t>, detail::Data> scratch;
 
   struct Held {
@@ -144,6 +145,7 @@ void Graph::Impl::track(const Insertion& task) {
     history.current_end = std::max(history.current_end, end);
     if (record) history.current.push_back(static_cast<std::uint32_t>(record->size() - 1));
   }
+  statuses_at_home = false;
   if (unwaited++ == 0) drains_seen = detail::drains_reported;
   ++bounds.tasks;
   bounds.work_flops += task.flops;
@@ -217,6 +219,8 @@ Graph::~Graph() {
     }
     starpu_task_wait_for_all();
     if (impl_->unwaited > 0) detail::report_drains();
+    for (Impl::StatusSlot& slot : impl_->statuses)
+      state.give_back_status(std::move(slot.data), impl_->statuses_at_home);
   }
   if (impl_->options.longest_path_priorities) {
     const std::lock_guard lock(state.mutex);
@@ -273,27 +277,27 @@ void Graph::submit() {
 
 Status Graph::wait() {
   submit();
+  // All on their way while the last tasks run; one after the other they would take longer than a short task.
+  for (const Impl::StatusSlot& slot : impl_->statuses) prefetch(*slot.data, -1);
   starpu_task_wait_for_all();
   if (impl_->unwaited == 0) impl_->drains_seen = detail::drains_reported;
   const std::uint64_t seen = std::exchange(impl_->drains_seen, detail::report_drains());
   impl_->unwaited = 0;
   Status status;
-  for (Impl::StatusSlot& slot : impl_->statuses) {
+  for (const Impl::StatusSlot& slot : impl_->statuses) {
     const int value = *HostAccess<const int>(*slot.data, Mode::in).data;
     if (value == 0) continue;
     if (status.ok()) status.info = value > 0 ? value + slot.offset : value;
     *HostAccess<int>(*slot.data, Mode::out).data = 0;
   }
+  impl_->statuses_at_home = true;
   detail::throw_if_drained_since(seen);
   return status;
 }
 
 Tile<int> Graph::status(index_t offset) {
   impl_->require_alive();
-  Impl::StatusSlot& slot = impl_->statuses.emplace_back();
-  slot.offset = offset;
-  slot.data.emplace(*impl_->runtime, &slot.value, Shape{1, 1}, 1, sizeof(int), detail::Data::OnRelease::bring_home);
-  return Tile<int>(*slot.data);
+  return Tile<int>(*impl_->statuses.emplace_back(impl_->state->take_status(*impl_->runtime), offset).data);
 }
 
 detail::Data& Graph::scratch_data(Shape shape, std::size_t element_size, index_t which) {

@@ -186,6 +186,8 @@ Runtime::~Runtime() {
   starpu_task_wait_for_all();
   detail::report_drains();
   state_->release_all();
+  state_->spare_statuses.clear();
+  state_->status_memory.clear();
 #if TESELA_WITH_CUDA
   if (state_->gpus > 0) {
     starpu_cusolver_shutdown();

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -37,6 +38,15 @@ struct RuntimeState {
   std::map<std::uint64_t, std::function<void()>> holding;  // of the graphs that hold tasks back: submits them
   std::atomic<int> graphs_holding{0};
   std::vector<std::pair<void*, std::size_t>> pinned;  // by PinnedMemory
+
+  /// Status tiles (see Graph::status) that no graph has now, all 0. To register one, and to bring it to a GPU and home
+  /// from memory that is not page-locked, takes as long as a short kernel.
+  std::mutex spare_mutex;
+  std::vector<std::unique_ptr<Data>> spare_statuses;
+  std::vector<std::unique_ptr<HostBuffer>> status_memory;
+  std::unique_ptr<Data> take_status(Runtime&);
+  /// `at_home`: host memory holds what was written last, and no task is under way.
+  void give_back_status(std::unique_ptr<Data>, bool at_home) noexcept;
 
   static constexpr std::uint64_t every_graph = UINT64_MAX;
   /// Submits what this graph holds back: something outside it is about to use its tiles.

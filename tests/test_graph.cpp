@@ -45,6 +45,24 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 }  // namespace
 
+TEST_CASE("a status begins with 0, whatever an earlier graph left in its tile") {
+  Runtime runtime({.gpus = 0});
+  for (const bool waited : {true, false, true}) {
+    {
+      Graph g(runtime);
+      for (int i = 0; i < 70; ++i) {
+        const Tile<int> status = g.status();
+        g.insert<Judge>({.info = 5}, status);
+      }
+      if (waited) CHECK(g.wait().info == 5);
+      if (waited) *g.status().write().data = 7;  // and one that the host writes
+    }
+    Graph g(runtime);
+    for (int i = 0; i < 150; ++i) CHECK(*g.status().read().data == 0);
+    CHECK(g.wait().ok());
+  }
+}
+
 TEST_CASE("tasks take effect in the order of insertion") {
   Runtime runtime({.gpus = 0});
   const GraphOptions options =
