@@ -19,21 +19,17 @@ struct Boxes {
   int bytes;  ///< of a box; a multiple of 128, to which boxes in shared memory are aligned
 };
 
-/// Describes the columns x rows array at `data`, whose rows are `ld` apart. False where the device or the driver cannot
-/// copy boxes, or not these: addresses and the box's rows are multiples of 16 bytes.
+/// Describes the columns x rows array at `data`, whose rows are `ld` apart. False where the driver does not know boxes,
+/// or not these: addresses and the box's rows are multiples of 16 bytes.
 template <class T>
 bool describe_boxes(Boxes& boxes, T* data, std::int64_t columns, std::int64_t rows, std::int64_t ld, int box_columns,
                     int box_rows) {
   static const auto encode = [] {
     void* function = nullptr;
-    int device = 0, major = 0;
     cudaDriverEntryPointQueryResult found{};
-    const bool able =
-        cudaGetDevice(&device) == cudaSuccess &&
-        cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess && major >= 9 &&
-        cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault, &found) ==
-            cudaSuccess;
-    return able ? reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(function) : nullptr;
+    const int status =
+        cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault, &found);
+    return status == cudaSuccess ? reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(function) : nullptr;
   }();
   if (encode == nullptr || std::max(columns, rows) > INT32_MAX) return false;
   const cuuint64_t size[] = {static_cast<cuuint64_t>(columns), static_cast<cuuint64_t>(rows)};
@@ -94,6 +90,14 @@ class BulkCopy {
 #endif
   }
 
+  /// Whether the device is one that copies boxes; otherwise the functions below do nothing.
+  __device__ static constexpr bool copies_boxes() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    return true;
+#else
+    return false;
+#endif
+  }
   /// Begins to copy the box whose first element is in column x of row y. The kernel's parameters hold `boxes`.
   __device__ void load([[maybe_unused]] void* to, [[maybe_unused]] const Boxes& boxes, [[maybe_unused]] int x,
                        [[maybe_unused]] int y) {

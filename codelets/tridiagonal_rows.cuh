@@ -148,7 +148,7 @@ struct Own {
   }
 };
 
-/// The arrays of systems beside each other, where boxes of them can be copied.
+/// The arrays of systems beside each other, where boxes of them may be copied.
 template <int Width>
 struct BoxesOf {
   Boxes of[4];  // dl, d, du, b
@@ -184,7 +184,7 @@ __global__ void __launch_bounds__(256)
   const Strides strides[4] = {in.dl_at, in.d_at, in.du_at, in.b_at};
   [[maybe_unused]] const int x = static_cast<int>(system), y = static_cast<int>(first_row);
   if constexpr (Width > 1) {
-    if (boxes.usable)
+    if (BulkCopy::copies_boxes() && boxes.usable)
       for (int i = 0; i < rows; i += P::box)
 #pragma unroll
         for (int k = 0; k < 4; ++k) copy.load(dl + k * all + P::of_row(i, 0), boxes.of[k], x, y + i);
@@ -244,7 +244,7 @@ __global__ void __launch_bounds__(256)
     if (count > 0 && !own.fill(ends, nexts)) broke(1);
     BulkCopy::before_stores();
     if constexpr (Width > 1) {
-      if (boxes.usable)
+      if (BulkCopy::copies_boxes() && boxes.usable)
         for (int i = 0; i < rows; i += P::box) BulkCopy::store(boxes.of[3], x, y + i, b + P::of_row(i, 0));
       else if (packed)
         give_back_beside<P, P::pack, Width>(out, b, in.b_at, rows, group);
