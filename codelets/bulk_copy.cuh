@@ -1,14 +1,48 @@
 #pragma once
 
+#include <cuda.h>
 #include <cuda_pipeline.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 // Copies between a device's memory and a block's shared memory that nobody waits for. From sm_90 on the copying is done
 // by hardware, one thread asks for all of it; before, and for what is not aligned to 16 bytes, every thread copies some
 // elements. Internal to codelets/.
 
 namespace tesela {
+
+/// An array and the size of its boxes, for a kernel. What of a box is outside the array is 0, and is not written.
+struct Boxes {
+  CUtensorMap map;
+  int bytes;  ///< of a box; a multiple of 128, to which boxes in shared memory are aligned
+};
+
+/// Describes the columns x rows array at `data`, whose rows are `ld` apart. False where the driver does not know boxes,
+/// or not these: addresses and the box's rows are multiples of 16 bytes.
+template <class T>
+bool describe_boxes(Boxes& boxes, T* data, std::int64_t columns, std::int64_t rows, std::int64_t ld, int box_columns,
+                    int box_rows) {
+  static const auto encode = [] {
+    void* function = nullptr;
+    cudaDriverEntryPointQueryResult found{};
+    const int status =
+        cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault, &found);
+    return status == cudaSuccess ? reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(function) : nullptr;
+  }();
+  if (encode == nullptr || std::max(columns, rows) > INT32_MAX) return false;
+  const cuuint64_t size[] = {static_cast<cuuint64_t>(columns), static_cast<cuuint64_t>(rows)};
+  const cuuint64_t step[] = {static_cast<cuuint64_t>(ld) * sizeof(T)};
+  const cuuint32_t box[] = {static_cast<cuuint32_t>(box_columns), static_cast<cuuint32_t>(box_rows)}, each[] = {1, 1};
+  boxes.bytes = box_columns * box_rows * static_cast<int>(sizeof(T));
+  // The second cache works by 32 bytes; of less, it had better fetch what the neighbours will ask for.
+  const auto fetch =
+      box_columns * sizeof(T) < 32 ? CU_TENSOR_MAP_L2_PROMOTION_L2_128B : CU_TENSOR_MAP_L2_PROMOTION_NONE;
+  return encode(&boxes.map, sizeof(T) == 8 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT64 : CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2,
+                const_cast<std::remove_const_t<T>*>(data), size, step, box, each, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                CU_TENSOR_MAP_SWIZZLE_NONE, fetch, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
+}
 
 class BulkCopy {
  public:
@@ -56,6 +90,31 @@ class BulkCopy {
 #endif
   }
 
+  /// Whether the device is one that copies boxes; otherwise the functions below do nothing.
+  __device__ static constexpr bool copies_boxes() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    return true;
+#else
+    return false;
+#endif
+  }
+  /// Begins to copy the box whose first element is in column x of row y. The kernel's parameters hold `boxes`.
+  __device__ void load([[maybe_unused]] void* to, [[maybe_unused]] const Boxes& boxes, [[maybe_unused]] int x,
+                       [[maybe_unused]] int y) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    if (threadIdx.x == 0) {
+      const auto shared = static_cast<unsigned>(__cvta_generic_to_shared(to));
+      asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(barrier_), "r"(boxes.bytes)
+                   : "memory");
+      asm volatile(
+          "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], "
+          "[%4];" ::"r"(shared),
+          "l"(&boxes.map), "r"(x), "r"(y), "r"(barrier_)
+          : "memory");
+    }
+#endif
+  }
+
   /// Waits for all that was loaded.
   __device__ void wait_loads() {
     __pipeline_commit();
@@ -98,6 +157,16 @@ class BulkCopy {
     }
 #else
     for (int i = static_cast<int>(threadIdx.x); i < count; i += static_cast<int>(blockDim.x)) to[i] = from[i];
+#endif
+  }
+
+  __device__ static void store([[maybe_unused]] const Boxes& boxes, [[maybe_unused]] int x, [[maybe_unused]] int y,
+                               [[maybe_unused]] const void* from) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    if (threadIdx.x == 0)
+      asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" ::"l"(&boxes.map),
+                   "r"(x), "r"(y), "r"(static_cast<unsigned>(__cvta_generic_to_shared(from)))
+                   : "memory");
 #endif
   }
 

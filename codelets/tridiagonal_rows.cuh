@@ -28,7 +28,18 @@ struct Deal {
 template <class T, int Each, int Width>
 struct PlaceOf {
   static constexpr int pack = 16 / static_cast<int>(sizeof(T));
-  static constexpr int line = Each * Width + (Width > 1 ? pack : 0);  // of one thread of each system: other banks
+  static constexpr int line = Each * Width;  // of one thread of each system
+  /// 2^across neighbouring lanes take the same rows of so many systems beside each other: then lanes meet different
+  /// banks.
+  static constexpr int across = Width == 1 ? 0 : Width == 2 ? 1 : 2;
+  /// Rows that are copied as one box; at most 256.
+  static constexpr int threads_of_box = 8, box = threads_of_box * Each;
+
+  /// Thread k's system, and which of the system's 2^levels threads it is.
+  __device__ static int system_of(int k, int levels) {
+    return k >> (across + levels) << across | (k & ((1 << across) - 1));
+  }
+  __device__ static int thread_of(int k, int levels) { return k >> across & ((1 << levels) - 1); }
 
   __host__ __device__ static int numbers(int levels, int groups) {
     return line << (Width > 1 ? levels : levels + groups);
@@ -36,7 +47,7 @@ struct PlaceOf {
   __device__ static int of_thread(int t, int system, int levels) {
     return Width > 1 ? t * line + system : (system << levels) * line + t * line;
   }
-  __device__ static int of_row(int i, int system) { return i / Each * line + i % Each * Width + system; }
+  __device__ static int of_row(int i, int system) { return i * Width + system; }
 };
 
 /// Brings rows beside each other, Piece systems at once, from `from[k]` to shared memory `all` numbers apart.
@@ -137,22 +148,32 @@ struct Own {
   }
 };
 
+/// The arrays of systems beside each other, where boxes of them may be copied.
+template <int Width>
+struct BoxesOf {
+  Boxes of[4];  // dl, d, du, b
+  bool usable;
+};
+template <>
+struct BoxesOf<1> {};
+
 template <class T, int Each, int Width, Pass Kind>
-__global__ void __launch_bounds__(256) rows_kernel(DeviceRows<T> in, Deal deal, Level<T> level, DeviceEnds<T> outer,
-                                                   bool periodic, int* info, const T* unless) {
+__global__ void __launch_bounds__(256)
+    rows_kernel(DeviceRows<T> in, Deal deal, Level<T> level, DeviceEnds<T> outer, bool periodic, int* info,
+                const T* unless, const __grid_constant__ BoxesOf<Width> boxes) {
   let_next_start();
   if (unless != nullptr && *unless != T(0)) return;
-  extern __shared__ __align__(16) unsigned char memory[];
+  extern __shared__ __align__(128) unsigned char of_block[];  // as boxes ask for
   __shared__ std::uint64_t barrier;
-  __shared__ Segment<T> of_warps[8];
   const unsigned block = deal.reversed ? gridDim.x - 1 - blockIdx.x : blockIdx.x;
   const auto chunks = static_cast<unsigned>(deal.chunks), chunk = block % chunks;
   const index_t first_row = chunk * deal.chunk, system = index_t{block / chunks} << deal.groups;
   const int group = static_cast<int>(min(index_t{1} << deal.groups, in.systems - system));
   const int rows = static_cast<int>(min(deal.chunk, in.rows - first_row));
   using P = PlaceOf<T, Each, Width>;
-  const int per = 1 << deal.levels, all = P::numbers(deal.levels, deal.groups);
-  T* const dl = reinterpret_cast<T*>(memory);
+  __shared__ Segment<T> of_warps[8 << P::across];
+  const int all = P::numbers(deal.levels, deal.groups);
+  T* const dl = reinterpret_cast<T*>(of_block);
   T *const d = dl + all, *const du = d + all, *const b = du + all;
 
   const auto start = [&](Strides at) { return first_row * at.row + system * at.system; };
@@ -161,8 +182,13 @@ __global__ void __launch_bounds__(256) rows_kernel(DeviceRows<T> in, Deal deal, 
   BulkCopy copy(&barrier);
   const T* const from[4] = {in.dl + start(in.dl_at), in.d + start(in.d_at), in.du + start(in.du_at), out};
   const Strides strides[4] = {in.dl_at, in.d_at, in.du_at, in.b_at};
+  [[maybe_unused]] const int x = static_cast<int>(system), y = static_cast<int>(first_row);
   if constexpr (Width > 1) {
-    if (packed)
+    if (BulkCopy::copies_boxes() && boxes.usable)
+      for (int i = 0; i < rows; i += P::box)
+#pragma unroll
+        for (int k = 0; k < 4; ++k) copy.load(dl + k * all + P::of_row(i, 0), boxes.of[k], x, y + i);
+    else if (packed)
       fetch_beside<P, P::pack, Width>(dl, all, from, strides, rows, group);
     else
       fetch_beside<P, 1, Width>(dl, all, from, strides, rows, group);
@@ -179,7 +205,8 @@ __global__ void __launch_bounds__(256) rows_kernel(DeviceRows<T> in, Deal deal, 
       }
   }
 
-  const int mine = static_cast<int>(threadIdx.x) >> deal.levels, t = static_cast<int>(threadIdx.x) & (per - 1);
+  const int mine = P::system_of(static_cast<int>(threadIdx.x), deal.levels),
+            t = P::thread_of(static_cast<int>(threadIdx.x), deal.levels);
   const bool active = mine < group;
   const int begin = t * Each, count = active ? max(0, min(Each, rows - begin)) : 0,
             at = P::of_thread(t, mine, deal.levels);
@@ -201,7 +228,7 @@ __global__ void __launch_bounds__(256) rows_kernel(DeviceRows<T> in, Deal deal, 
   unsigned nexts;
   int zero;
   const Segment<T> segment = own.template reduce<Kind != Pass::reduce>(nexts, zero);
-  Tree<T> tree(deal.joins, of_warps);
+  Tree<T, P::across> tree(deal.joins, of_warps);
   const Segment<T> whole = tree.join(segment);
   if constexpr (Kind == Pass::reduce) {
     if (leader) level.data[part + (system + mine) * level.ld] = whole;
@@ -212,27 +239,27 @@ __global__ void __launch_bounds__(256) rows_kernel(DeviceRows<T> in, Deal deal, 
     }
     ends = tree.fill(ends);
     if (active)
-      tree.breakdowns([&](int thread) {
-        const index_t to = row + (thread - static_cast<int>(threadIdx.x)) * Each;
-        report(info, min(to, in.rows - 1) + 1 + in.n * (system + mine));
-      });
+      tree.breakdowns(
+          [&](int before) { report(info, min(row - before * Each, in.rows - 1) + 1 + in.n * (system + mine)); });
     if (count > 0 && !own.fill(ends, nexts)) broke(1);
     BulkCopy::before_stores();
     if constexpr (Width > 1) {
-      if (packed)
+      if (BulkCopy::copies_boxes() && boxes.usable)
+        for (int i = 0; i < rows; i += P::box) BulkCopy::store(boxes.of[3], x, y + i, b + P::of_row(i, 0));
+      else if (packed)
         give_back_beside<P, P::pack, Width>(out, b, in.b_at, rows, group);
       else
         give_back_beside<P, 1, Width>(out, b, in.b_at, rows, group);
     } else {
       for (int s = 0; s < group; ++s) {
-        const T* const x = b + P::of_thread(0, s, deal.levels);
+        const T* const solution = b + P::of_thread(0, s, deal.levels);
         if (packed)
-          BulkCopy::store_packed(out + s * in.b_at.system, x, rows);
+          BulkCopy::store_packed(out + s * in.b_at.system, solution, rows);
         else
-          BulkCopy::store(out + s * in.b_at.system, x, rows);
+          BulkCopy::store(out + s * in.b_at.system, solution, rows);
       }
-      BulkCopy::wait_stores();
     }
+    BulkCopy::wait_stores();
   }
 }
 
@@ -264,6 +291,20 @@ Deal deal_rows(const DeviceRows<T>& in) {
       std::max(32, 1 << (levels + groups)), levels, joins, groups, chunk, chunks, parts, columns, all_packed, false};
 }
 
+template <class T, int Width>
+BoxesOf<Width> boxes_of([[maybe_unused]] const DeviceRows<T>& in, [[maybe_unused]] const Deal& deal) {
+  BoxesOf<Width> boxes{};
+  if constexpr (Width > 1) {
+    using P = PlaceOf<T, each_row, Width>;
+    const T* const arrays[] = {in.dl, in.d, in.du, in.b};
+    const Strides at[] = {in.dl_at, in.d_at, in.du_at, in.b_at};
+    boxes.usable = deal.packed && 1 << deal.levels >= P::threads_of_box;
+    for (int k = 0; k < 4 && boxes.usable; ++k)
+      boxes.usable = describe_boxes(boxes.of[k], arrays[k], in.systems, in.rows, at[k].row, Width, P::box);
+  }
+  return boxes;
+}
+
 template <class T, Pass Kind, int Width>
 int launch_rows_of(cudaStream_t stream, const DeviceRows<T>& in, Deal deal, Level<T> level, DeviceEnds<T> outer,
                    bool periodic, int* info, const T* unless) {
@@ -272,7 +313,7 @@ int launch_rows_of(cudaStream_t stream, const DeviceRows<T>& in, Deal deal, Leve
   deal.reversed = Kind == Pass::substitute;
   return launch(rows_kernel<T, each_row, Width, Kind>, deal.chunks * ceil_div(in.systems, index_t{1} << deal.groups),
                 deal.threads, shared, stream, Kind == Pass::substitute && deal.chunks > 1, in, deal, level, outer,
-                periodic, info, unless);
+                periodic, info, unless, boxes_of<T, Width>(in, deal));
 }
 
 template <class T, Pass Kind>

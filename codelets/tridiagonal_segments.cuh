@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(most_threads_of_segments)
     sum = join_quickly(sum, mine[i], joint);
     if constexpr (Kind != Top::reduce) joints[i - 1] = joint;
   }
-  Tree<T> tree(joins, of_warps);
+  Tree<T, 0> tree(joins, of_warps);
   sum = tree.join(sum);
   if constexpr (Kind == Top::reduce) {
     if (t == 0) level.data[chunk + system * level.ld] = sum;

@@ -83,35 +83,35 @@ __device__ EndEquation<T> choose_equation(bool which, const EndEquation<T>& b, c
   return {which ? b.e : a.e, which ? b.f : a.f, which ? b.p : a.p, which ? b.q : a.q, which ? b.r : a.r};
 }
 
-/// Joins the segments of 2^levels neighbouring lanes of a warp, by a binary tree in registers. Every lane gets the
-/// whole; lane k keeps the joint that is between lanes k - 1 and k.
-template <class T>
+/// Joins the segments of 2^levels lanes of a warp, 2^Across apart, by a binary tree in registers. Every lane gets the
+/// whole; number k of them keeps the joint that is between numbers k - 1 and k.
+template <int Across, class T>
 __device__ Segment<T> join_lanes(Segment<T> mine, int levels, Joint<T>& joint) {
-  const int lane = static_cast<int>(threadIdx.x) & 31;
+  const int k = (static_cast<int>(threadIdx.x) & 31) >> Across;
   for (int step = 1; step < 1 << levels; step *= 2) {
-    const bool right = (lane & step) != 0;
-    const Segment<T> other{of_other(mine.upper, step), of_other(mine.lower, step)};
+    const bool right = (k & step) != 0;
+    const Segment<T> other{of_other(mine.upper, step << Across), of_other(mine.lower, step << Across)};
     const Segment<T> first{choose_equation(right, other.upper, mine.upper),
                            choose_equation(right, other.lower, mine.lower)},
         second{choose_equation(right, mine.upper, other.upper), choose_equation(right, mine.lower, other.lower)};
     Joint<T> made;
     mine = join_quickly(first, second, made);
-    if ((lane & (2 * step - 1)) == step) joint = made;
+    if ((k & (2 * step - 1)) == step) joint = made;
   }
   return mine;
 }
 
 /// The way back: from the unknowns around all lanes' segments to those around each lane's own.
-template <class T>
+template <int Across, class T>
 __device__ Ends<T> fill_lanes(Ends<T> ends, int levels, const Joint<T>& joint) {
   const int lane = static_cast<int>(threadIdx.x) & 31;
   for (int step = 1 << levels >> 1; step > 0; step /= 2) {
     T c, d;
     between(joint, ends, c, d);
-    const int holder = (lane & ~(2 * step - 1)) | step;
+    const int apart = step << Across, holder = (lane & ~(2 * apart - (1 << Across))) | apart;
     c = __shfl_sync(~0u, c, holder);
     d = __shfl_sync(~0u, d, holder);
-    if ((lane & step) != 0)
+    if ((lane & apart) != 0)
       ends.a = c, ends.b = d;
     else
       ends.e = c, ends.f = d;
@@ -119,46 +119,51 @@ __device__ Ends<T> fill_lanes(Ends<T> ends, int levels, const Joint<T>& joint) {
   return ends;
 }
 
-/// The tree over 2^levels neighbouring threads, of a warp or of several: then every warp does the part above the warps.
-template <class T>
+/// The tree over 2^levels threads, of a warp or of several: then every warp does the part above the warps. The threads
+/// are 2^Across apart, and so many trees side by side.
+template <class T, int Across>
 class Tree {
  public:
-  /// `shared` has room for a segment of each warp, and nobody else uses it. All threads of the block call this
+  /// `shared` has room for 2^Across segments of each warp, and nobody else uses it. All threads of the block call this
   /// together.
   __device__ Tree(int levels, Segment<T>* shared)
-      : in_warp_(min(levels, 5)),
+      : in_warp_(min(levels, 5 - Across)),
         above_(levels - in_warp_),
         warp_(static_cast<int>(threadIdx.x >> 5) & ((1 << above_) - 1)),
         shared_(shared) {}
 
   __device__ Segment<T> join(const Segment<T>& mine) {
-    const Segment<T> whole = join_lanes(mine, in_warp_, in_lane_);
+    const Segment<T> whole = join_lanes<Across>(mine, in_warp_, in_lane_);
     if (above_ == 0) return whole;
-    const int warp = static_cast<int>(threadIdx.x >> 5), lane = static_cast<int>(threadIdx.x) & 31;
-    if (lane == 0) shared_[warp] = whole;
+    const int warp = static_cast<int>(threadIdx.x >> 5);
+    if (number() == 0) shared_[(warp << Across) + tree()] = whole;
     __syncthreads();
-    return join_lanes(shared_[warp - warp_ + (lane & ((1 << above_) - 1))], above_, of_warp_);
+    const int other = warp - warp_ + (number() & ((1 << above_) - 1));
+    return join_lanes<Across>(shared_[(other << Across) + tree()], above_, of_warp_);
   }
 
   __device__ Ends<T> fill(Ends<T> ends) const {
     if (above_ > 0) {
-      const Ends<T> of_warps = fill_lanes(ends, above_, of_warp_);
-      const auto get = [&](T number) { return __shfl_sync(~0u, number, warp_); };
+      const Ends<T> of_warps = fill_lanes<Across>(ends, above_, of_warp_);
+      const auto get = [&](T x) { return __shfl_sync(~0u, x, (warp_ << Across) + tree()); };
       ends = {get(of_warps.a), get(of_warps.b), get(of_warps.e), get(of_warps.f)};
     }
-    return fill_lanes(ends, in_warp_, in_lane_);
+    return fill_lanes<Across>(ends, in_warp_, in_lane_);
   }
 
-  /// Calls report(t) where the unknowns before thread t's rows could not be had.
+  /// Calls report(k) where the unknowns before the rows of the thread that is k before this one could not be had.
   template <class Report>
   __device__ void breakdowns(Report report) const {
-    const int t = static_cast<int>(threadIdx.x), lane = t & 31;
     const auto broken = [](const Joint<T>& joint) { return joint.inverse_c == T(0) || joint.inverse_d == T(0); };
-    if ((lane & ((1 << in_warp_) - 1)) != 0 && broken(in_lane_)) report(t);
-    if (warp_ > 0 && lane == warp_ && broken(of_warp_)) report(t - lane);
+    if ((number() & ((1 << in_warp_) - 1)) != 0 && broken(in_lane_)) report(0);
+    if (warp_ > 0 && number() == warp_ && broken(of_warp_)) report(warp_);
   }
 
  private:
+  /// This thread's tree, and which of the tree's threads in its warp it is.
+  __device__ static int tree() { return static_cast<int>(threadIdx.x) & ((1 << Across) - 1); }
+  __device__ static int number() { return (static_cast<int>(threadIdx.x) & 31) >> Across; }
+
   int in_warp_, above_, warp_;
   Segment<T>* shared_;
   Joint<T> in_lane_{}, of_warp_{};

@@ -303,7 +303,8 @@ Status Graph::wait() {
 
 Tile<int> Graph::status(index_t offset) {
   impl_->require_alive();
-  return Tile<int>(*impl_->statuses.emplace_back(impl_->state->take_status(*impl_->runtime), offset).data);
+  impl_->statuses.push_back({impl_->state->take_status(*impl_->runtime), offset});
+  return Tile<int>(*impl_->statuses.back().data);
 }
 
 detail::Data& Graph::scratch_data(Shape shape, std::size_t element_size, index_t which) {
