@@ -84,10 +84,12 @@ Single<T> ToeplitzSearch<T>::starts() const {
   return starts;
 }
 
-/// Sees to it that each GPU, or each core where there is none, has inverses to compute before a free slot asks for one.
+/// Inverses for as many groups as there are (runs, on cores) are computed ahead: to wait for some on one GPU would leave
+/// the others without work.
 template <class T>
 void ToeplitzSearch<T>::prepare() {
-  const auto ahead = static_cast<std::size_t>(std::max(1, runtime_.gpus() > 0 ? runtime_.gpus() : runtime_.cpus()));
+  const std::size_t ahead =
+      runtime_.gpus() > 0 ? groups_.size() : static_cast<std::size_t>(std::max(1, runtime_.cpus()));
   while (prepared_.size() < ahead && !waiting_.empty()) invert();
 }
 
