@@ -84,8 +84,8 @@ Single<T> ToeplitzSearch<T>::starts() const {
   return starts;
 }
 
-/// Inverses for as many groups as there are (runs, on cores) are computed ahead: to wait for some on one GPU would leave
-/// the others without work.
+/// Inverses for as many groups as there are (runs, on cores) are computed ahead: to wait for some on one GPU would
+/// leave the others without work.
 template <class T>
 void ToeplitzSearch<T>::prepare() {
   const std::size_t ahead =

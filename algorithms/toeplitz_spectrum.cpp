@@ -261,21 +261,24 @@ class Solver {
   /// Vectors of one run are orthogonal as their basis was; those of two runs overlap by about their residuals over
   /// their distance, which is taken away where it may be more than rounding. False when everything is too far apart.
   bool orthogonalize(const Piece& below, const Piece& above) {
+    const double reach = 1e11 * std::max({below.residual[0], below.residual[1], above.residual[0], above.residual[1]});
     typename OrthogonalizeAgainst<T>::Args args;
-    bool near = false;
+    bool overlaps = false;
+    double last = -std::numeric_limits<double>::infinity(), first = -last;
     for (std::size_t part = 0; part < 2; ++part) {
       const std::vector<double>&low = below.values[part], &high = above.values[part];
-      const double reach = 1e11 * std::max(below.residual[part], above.residual[part]);
-      args.ends[part] = static_cast<index_t>(low.size());
+      if (!low.empty()) last = std::max(last, low.back());
+      if (!high.empty()) first = std::min(first, high.front());
       if (low.empty() || high.empty()) continue;
+      args.ends[part] = static_cast<index_t>(low.size());
       args.columns[part] = std::upper_bound(high.begin(), high.end(), low.back() + reach) - high.begin();
       args.others[part] = low.end() - std::lower_bound(low.begin(), low.end(), high.front() - reach);
-      near = near || (args.columns[part] > 0 && args.others[part] > 0);
+      overlaps = overlaps || (args.columns[part] > 0 && args.others[part] > 0);
     }
-    if (near)
+    if (overlaps)
       graph_.insert<OrthogonalizeAgainst<T>>(on_gpu, args, **below.x, **above.x,
                                              graph_.scratch<T>((**below.x).cols(), (**above.x).cols()));
-    return near;
+    return first - last <= reach;
   }
 
   /// A piece's vectors to their places among all.
