@@ -27,7 +27,8 @@ struct SpectrumOptions {
   bool fixed_start = false;  ///< (e_1 +- e_n) / sqrt(2) first, else at random
   bool divide = true;        ///< divide an interval whose attempts are used up, rather than report a shortage
   index_t window = 0;        ///< intervals in flight; 0: what suits the workers and their memory
-  index_t group = 0;         ///< of which one task steps so many; 0: 1 on cores, 64 on GPUs
+  index_t group = 0;         ///< of which one task steps so many; 0: 1 on cores; on GPUs at most 64, fewer where memory
+                             ///< or equal shares for several GPUs ask for it
   std::uint64_t seed = 1;
 
   /// The published code's: 2 eigenvalues an interval, tests every 2 steps, 5 attempts, 5 steps an eigenvalue at most,

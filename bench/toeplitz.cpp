@@ -42,6 +42,7 @@ void run(ToeplitzBenchOptions o) {
                                                             : cusolver_spectrum<T>(t, o.vectors);
       peers.push_back({name, peer.run, [name, peer, right, &t] {
                          peer.run();
+                         if (peer.check_vectors) peer.check_vectors();
                          return check_spectrum(name, t, *peer.values, *right);
                        }});
     }

@@ -5,6 +5,7 @@
 #include "codelets/cusolver_eig.hpp"
 #include "codelets/lapack.hpp"
 #include "codelets/toeplitz_dense.hpp"
+#include "codelets/toeplitz_spectrum_error.hpp"
 
 #include <fmt/format.h>
 
@@ -32,21 +33,46 @@ void sort_into(std::vector<double>& values, const std::vector<T>& found) {
   std::sort(values.begin(), values.end());
 }
 
+/// Vectors from the middle of the spectrum, a few tiles of them.
+template <class T>
+void check_neighbours(const HostMatrix<T>& t, const Spectrum<T>& s) {
+  const TileMatrix<T>& v = *s.vectors;
+  const index_t nb = v.tile_shape().nb, tiles = std::min<index_t>(v.nt(), ceil_div(index_t{512}, nb)),
+                from = (v.nt() - tiles) / 2;
+  const TileMatrix<T> some = v.view(0, from, v.mt(), tiles);
+  HostMatrix<T> x(v.m(), some.n());
+  some.copy_to(x.data(), x.ld());
+  const auto first = static_cast<std::size_t>(from * nb), count = static_cast<std::size_t>(some.n());
+  const double norm = toeplitz_norm_estimate(t.rows(), t.data(), s.values);
+  const ToeplitzSpectrumError error =
+      toeplitz_spectrum_error(t.rows(), t.data(), std::span<const double>(s.values).subspan(first, count),
+                              std::span<const signed char>(s.symmetry).subspan(first, count), x.data(), norm);
+  const double bound = 1e4 * static_cast<double>(std::numeric_limits<T>::epsilon());
+  if (!(error.residual <= bound) || !(error.orthogonality <= 1e3 * bound))
+    throw WrongResult(fmt::format("bench toeplitz: eigenvectors with a residual of {:.2e} and overlaps of {:.2e}",
+                                  error.residual, error.orthogonality));
+}
+
 }  // namespace
 
 template <class T>
 ToeplitzPeer tesela_spectrum(Runtime& runtime, const HostMatrix<T>& t, const SpectrumOptions& options) {
   const auto values = std::make_shared<std::vector<double>>();
-  return {
-      [&runtime, &t, options, values] {
-        settle();
-        return seconds_of([&] {
-          Graph g(runtime);
-          *values =
-              toeplitz_spectrum<T>(g, std::span<const T>(t.data(), static_cast<std::size_t>(t.rows())), options).values;
-        });
-      },
-      values};
+  const auto found = std::make_shared<Spectrum<T>>();
+  ToeplitzPeer peer{[&runtime, &t, options, values, found] {
+                      *found = {};
+                      settle();
+                      const double seconds = seconds_of([&] {
+                        Graph g(runtime);
+                        *found = toeplitz_spectrum<T>(
+                            g, std::span<const T>(t.data(), static_cast<std::size_t>(t.rows())), options);
+                      });
+                      *values = found->values;
+                      return seconds;
+                    },
+                    values};
+  if (options.vectors) peer.check_vectors = [&t, found] { check_neighbours(t, *found); };
+  return peer;
 }
 
 template <class T>

@@ -14,6 +14,8 @@ namespace tesela::bench {
 struct ToeplitzPeer {
   std::function<double()> run;
   std::shared_ptr<std::vector<double>> values;
+  /// If not empty: throws WrongResult where 512 neighbouring eigenvectors of the last run are not what they should be.
+  std::function<void()> check_vectors = {};
 };
 
 template <class T>

@@ -67,6 +67,8 @@ std::vector<Entrant<T>> entrants(const SolveOptions& o, const ToeplitzSystem<T>&
         all.push_back({name, std::move(solver), residual});
     } catch (const EnvironmentError& error) {
       left_out(name, error.what());
+    } catch (const std::bad_alloc&) {
+      left_out(name, "no memory");
     }
   }
   return all;

@@ -112,7 +112,8 @@ std::int32_t Graph::Impl::placement(const Insertion& task) const {
   if (!cuda) return STARPU_CPU;
   std::size_t bytes = 0;
   for (const detail::Data* data : task.data) bytes += data->bytes();
-  if (bytes <= state->smallest_device) return cpu && !task.priority.gpu ? STARPU_CPU | STARPU_CUDA : STARPU_CUDA;
+  if (bytes <= state->smallest_device)
+    return cpu && !task.priority.gpu && task.priority.device < 0 ? STARPU_CPU | STARPU_CUDA : STARPU_CUDA;
   if (cpu) return STARPU_CPU;
   throw EnvironmentError(std::string("kernel '") + codelet.name() + "' needs " + std::to_string(bytes >> 20) +
                          " MiB for the tiles of one task, and the smallest GPU may use " +
@@ -219,8 +220,10 @@ Graph::~Graph() {
     }
     starpu_task_wait_for_all();
     if (impl_->unwaited > 0) detail::report_drains();
-    for (Impl::StatusSlot& slot : impl_->statuses)
-      state.give_back_status(std::move(slot.data), impl_->statuses_at_home);
+    for (Impl::StatusSlot& slot : impl_->statuses) {
+      const bool ours = slot.data->has_value() && slot.data->history.graph == impl_->id;
+      state.give_back_status(std::move(slot.data), impl_->statuses_at_home && ours);
+    }
   }
   if (impl_->options.longest_path_priorities) {
     const std::lock_guard lock(state.mutex);

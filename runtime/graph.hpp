@@ -18,8 +18,8 @@ namespace tesela {
 struct Priority {
   int value = 0;
   bool gpu = false;  ///< not on a core where a GPU can run it, whatever the scheduler's models say
-  /// Then on this of the GPUs, modulo their number, if not negative: for chains of tasks on data that are too large to
-  /// move, which the scheduler would spread while it learns how long they take.
+  /// If not negative, on this of the GPUs (modulo their number) where one can run it: for chains of tasks on data that
+  /// are too large to move, which the scheduler would spread while it learns how long they take.
   int device = -1;
 };
 inline constexpr Priority urgent{1};
@@ -84,7 +84,8 @@ class Graph {
 
   /// A new one-element tile, 0 at first, that kernels write a numerical status to; wait() collects it. What a kernel
   /// writes counts within its own tiles, as LAPACK's info does; wait() adds `offset` to a positive one (a row or column
-  /// of the whole problem), so that no kernel needs to know where it works.
+  /// of the whole problem), so that no kernel needs to know where it works. It is the graph's and
+  /// ends with it: the next graph may get the same one.
   Tile<int> status(index_t offset = 0);
 
   /// Work space for kernels' Scratch parameters: one tile of this shape for the whole graph (every worker has its own

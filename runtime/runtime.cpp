@@ -2,7 +2,7 @@
 
 #include "runtime/starpu.hpp"
 #include "runtime/topology.hpp"
-#include "runtime/topology_cuda.hpp"
+#include "runtime/topology_parts.hpp"
 
 #include <climits>
 #include <starpu_fxt.h>
@@ -12,7 +12,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
-#include <thread>
 #include <tuple>
 #include <unistd.h>
 #include <utility>
@@ -90,7 +89,7 @@ void reserve_core(ScopedEnvironment& env) {
     if (std::getenv(decided) != nullptr) return;
   const char* ncuda = std::getenv("STARPU_NCUDA");
   const int found = count_cuda_devices(), gpus = ncuda != nullptr ? std::min(found, std::atoi(ncuda)) : found;
-  if (gpus > 0 && static_cast<int>(std::thread::hardware_concurrency()) > gpus + 1) env.set("STARPU_RESERVE_NCPU", "1");
+  if (gpus > 0 && detail::usable_cores() > gpus + 1) env.set("STARPU_RESERVE_NCPU", "1");
 }
 
 void apply(const RuntimeOptions& options, ScopedEnvironment& env) {
@@ -121,11 +120,9 @@ void apply(const RuntimeOptions& options, ScopedEnvironment& env) {
   check_number("STARPU_NCPU", "set it to the number of CPU workers");
   check_number("STARPU_NCPUS", "set it to the number of CPU workers");
   check_number("STARPU_NCUDA", "set it to the number of CUDA devices");
+  check_number("STARPU_RESERVE_NCPU", "set it to the number of cores that get no worker");
   check_number("STARPU_LIMIT_CUDA_MEM", "set it to the MiB that tiles may take on each GPU");
   reserve_core(env);
-  // A kernel that one of them has timed need not be tried on each of the others.
-  if (std::getenv("STARPU_PERF_MODEL_HOMOGENEOUS_CUDA") == nullptr && detail::several_like_gpus())
-    env.set("STARPU_PERF_MODEL_HOMOGENEOUS_CUDA", "1");
   if (!options.trace_dir.empty()) {
     std::error_code error;
     std::filesystem::create_directories(options.trace_dir, error);

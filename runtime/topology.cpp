@@ -1,9 +1,10 @@
 #include "runtime/topology.hpp"
 
-#include "runtime/topology_cuda.hpp"
+#include "runtime/topology_parts.hpp"
 
 #include <hwloc.h>
 
+#include <algorithm>
 #include <memory>
 #include <stdexcept>
 
@@ -20,13 +21,34 @@ const char* info(hwloc_obj_t object, const char* key) {
   return value != nullptr ? value : "";
 }
 
-}  // namespace
+using Topology = std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destroy)>;
 
-Machine describe_machine() {
+/// The machine as hwloc sees it; null where it cannot.
+Topology load() {
   hwloc_topology_t topology = nullptr;
   if (hwloc_topology_init(&topology) != 0) throw std::bad_alloc();
-  const std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destroy)> owner(topology, &hwloc_topology_destroy);
-  if (hwloc_topology_load(topology) != 0) return {};
+  Topology owner(topology, &hwloc_topology_destroy);
+  if (hwloc_topology_load(topology) != 0) owner.reset();
+  return owner;
+}
+
+}  // namespace
+
+int detail::usable_cores() {
+  const Topology owner = load();
+  const int cores = owner ? count(owner.get(), HWLOC_OBJ_CORE) : 0;
+  if (cores == 0) return 0;
+  const int per_core = std::max(1, count(owner.get(), HWLOC_OBJ_PU) / cores);
+  const std::unique_ptr<hwloc_bitmap_s, decltype(&hwloc_bitmap_free)> bound(hwloc_bitmap_alloc(), &hwloc_bitmap_free);
+  if (!bound || hwloc_get_cpubind(owner.get(), bound.get(), HWLOC_CPUBIND_THREAD) != 0) return cores;
+  hwloc_bitmap_and(bound.get(), bound.get(), hwloc_topology_get_topology_cpuset(owner.get()));
+  return hwloc_bitmap_weight(bound.get()) / per_core;
+}
+
+Machine describe_machine() {
+  const Topology owner = load();
+  if (!owner) return {};
+  hwloc_topology_t topology = owner.get();
 
   Machine machine;
   hwloc_obj_t root = hwloc_get_root_obj(topology);

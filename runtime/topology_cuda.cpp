@@ -1,12 +1,9 @@
-#include "runtime/topology_cuda.hpp"
+#include "runtime/topology_parts.hpp"
 
 #if TESELA_WITH_CUDA
 
 #include <cuda_runtime_api.h>
 
-#include <algorithm>
-#include <array>
-#include <cstring>
 #include <dlfcn.h>
 
 namespace tesela {
@@ -69,20 +66,6 @@ int count_cuda_devices() noexcept {
   return 0;
 }
 
-bool detail::several_like_gpus() noexcept {
-  const int count = count_cuda_devices();
-  std::array<char, 256> first{};
-  for (int device = 0; device < count; ++device) {
-    cudaDeviceProp properties{};
-    if (cudaGetDeviceProperties(&properties, device) != cudaSuccess) return false;
-    if (device == 0)
-      std::copy_n(properties.name, first.size(), first.begin());
-    else if (std::strncmp(first.data(), properties.name, first.size()) != 0)
-      return false;
-  }
-  return count > 1;
-}
-
 void detail::describe_gpus(Machine& machine) {
   int driver = 0, runtime = 0;
   if (cudaRuntimeGetVersion(&runtime) == cudaSuccess) machine.cuda_runtime = version(runtime);
@@ -117,7 +100,6 @@ void detail::describe_gpus(Machine& machine) {
 
 namespace tesela {
 int count_cuda_devices() noexcept { return 0; }
-bool detail::several_like_gpus() noexcept { return false; }
 void detail::describe_gpus(Machine&) {}
 }  // namespace tesela
 

@@ -6,7 +6,9 @@ namespace tesela::detail {
 
 /// Adds the CUDA devices and versions; nothing in a build without CUDA.
 void describe_gpus(Machine& machine);
-/// Whether there are several CUDA devices, all of one kind.
-bool several_like_gpus() noexcept;
+
+/// Cores that this thread's binding leaves StarPU, which counts a core for as many hardware threads as one has; 0 where
+/// hwloc knows nothing.
+int usable_cores();
 
 }  // namespace tesela::detail
