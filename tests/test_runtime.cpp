@@ -1,5 +1,6 @@
 #include "runtime/graph.hpp"
 #include "runtime/runtime.hpp"
+#include "runtime/topology_parts.hpp"
 #include "tests/machine.hpp"
 #include "tests/toy_kernels.hpp"
 #include "tests/variable.hpp"
@@ -11,6 +12,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sched.h>
 #include <string>
 
 using namespace tesela;
@@ -91,6 +93,21 @@ TEST_CASE("the number of workers: option, then STARPU_NCPU") {
   if (describe_machine().cores < 2) SKIP("one core here");
   CHECK(Runtime({.cpus = 2, .gpus = 0}).cpus() == 2);
   CHECK(std::string(std::getenv("STARPU_NCPU")) == "1");
+}
+
+TEST_CASE("cores are counted as StarPU counts them, within the thread's binding") {
+  if (std::getenv("STARPU_NCPU") != nullptr) SKIP("STARPU_NCPU decides here");
+  CHECK(detail::usable_cores() == Runtime({.gpus = 0}).cpus());
+  cpu_set_t before, one;
+  REQUIRE(sched_getaffinity(0, sizeof before, &before) == 0);
+  CPU_ZERO(&one);
+  for (int cpu = 0; CPU_COUNT(&one) == 0; ++cpu)
+    if (CPU_ISSET(cpu, &before)) CPU_SET(cpu, &one);
+  REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
+  const int bound = detail::usable_cores();
+  REQUIRE(sched_setaffinity(0, sizeof before, &before) == 0);
+  CHECK(bound <= 1);  // 0 where it is one of a core's several threads
+  CHECK(detail::usable_cores() >= bound);
 }
 
 TEST_CASE("beside a GPU one core is the inserting thread's, unless somebody decides", "[gpu]") {
