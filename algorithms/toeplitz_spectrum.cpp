@@ -61,7 +61,8 @@ SpectrumOptions complete(const Runtime& runtime, index_t n, SpectrumOptions o) {
     refuse("range", "not with smallest or largest");
   if (!(o.low < o.high)) refuse("range", "[" + std::to_string(o.low) + ", " + std::to_string(o.high) + ")");
   const bool gpu = runtime.gpus() > 0;
-  if (o.per_interval == 0) o.per_interval = !gpu && n < 3000 ? 48 : n < 24000 ? 64 : 128;
+  if (o.per_interval == 0)
+    o.per_interval = gpu ? (n < 24000 ? 64 : 128) : n < 1200 ? 64 : n < 6000 ? 112 : 160;  // measured: docs/toeplitz.md
   o.per_interval = std::min(o.per_interval, n);
   o.dk = std::min(o.dk, n);
   if (o.tolerance == 0) o.tolerance = std::is_same_v<T, float> ? 2e-6 : o.vectors ? 1e-14 : 1e-10;
