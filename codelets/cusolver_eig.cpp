@@ -21,7 +21,7 @@ using cusolver::check;
 using cusolver::DeviceArray;
 
 template <class T>
-struct CusolverEig<T>::Impl {
+struct CusolverEig<T>::Impl : cusolver::Solver {
   static constexpr cudaDataType type = cusolver::type_of<T>;
 
   Impl(index_t order, bool vectors)
@@ -30,18 +30,12 @@ struct CusolverEig<T>::Impl {
         a(static_cast<std::size_t>(n * n) * sizeof(T)),
         w(static_cast<std::size_t>(n) * sizeof(T)),
         info(sizeof(int)) {
-    check(cusolverDnCreate(&handle), "cusolverDnCreate");
-    check(cusolverDnCreateParams(&params), "cusolverDnCreateParams");
     std::size_t host_bytes = 0;
     check(cusolverDnXsyevd_bufferSize(handle, params, job, CUBLAS_FILL_MODE_LOWER, n, type, a.data, n, type, w.data,
                                       type, &device_bytes, &host_bytes),
           "cusolverDnXsyevd_bufferSize");
     work = std::make_unique<DeviceArray>(device_bytes);
     host_work.resize(host_bytes);
-  }
-  ~Impl() {
-    cusolverDnDestroyParams(params);
-    cusolverDnDestroy(handle);
   }
 
   index_t n;
@@ -50,15 +44,10 @@ struct CusolverEig<T>::Impl {
   std::unique_ptr<DeviceArray> work;
   std::size_t device_bytes = 0;
   std::vector<unsigned char> host_work;
-  cusolverDnHandle_t handle = nullptr;
-  cusolverDnParams_t params = nullptr;
 };
 
 template <class T>
-CusolverEig<T>::CusolverEig(index_t n, bool vectors) {
-  check(cudaSetDevice(0), "cudaSetDevice");
-  impl_ = std::make_unique<Impl>(n, vectors);
-}
+CusolverEig<T>::CusolverEig(index_t n, bool vectors) : impl_(std::make_unique<Impl>(n, vectors)) {}
 
 template <class T>
 void CusolverEig<T>::fill_toeplitz(const T* t) const {
@@ -87,7 +76,7 @@ void CusolverEig<T>::solve(T* values) const {
 #else
 
 template <class T>
-struct CusolverEig<T>::Impl {};
+struct CusolverEig<T>::Impl : cusolver::Solver {};
 template <class T>
 CusolverEig<T>::CusolverEig(index_t, bool) {
   throw EnvironmentError("this build has no CUDA: cuSOLVER is not available");

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
+#include <cusolverDn.h>
 #include <library_types.h>
 #include <string>
 #include <type_traits>
@@ -32,6 +33,26 @@ struct DeviceArray {
   DeviceArray(const DeviceArray&) = delete;
   DeviceArray& operator=(const DeviceArray&) = delete;
   void* data = nullptr;
+};
+
+/// cuSOLVER on device 0, with the parameters of its 64-bit calls.
+struct Solver {
+  Solver() {
+    check(cudaSetDevice(0), "cudaSetDevice");
+    check(cusolverDnCreate(&handle), "cusolverDnCreate");
+    if (const int status = cusolverDnCreateParams(&params); status != 0) {
+      cusolverDnDestroy(handle);
+      check(status, "cusolverDnCreateParams");
+    }
+  }
+  ~Solver() {
+    cusolverDnDestroyParams(params);
+    cusolverDnDestroy(handle);
+  }
+  Solver(const Solver&) = delete;
+  Solver& operator=(const Solver&) = delete;
+  cusolverDnHandle_t handle = nullptr;
+  cusolverDnParams_t params = nullptr;
 };
 
 /// How cuSOLVER's 64-bit calls name T.

@@ -29,17 +29,6 @@ void copy(void* to, const void* from, std::size_t bytes) {
   check(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "cudaMemcpy");
 }
 
-struct Handle {
-  Handle() {
-    check(cudaSetDevice(0), "cudaSetDevice");
-    check(cusolverDnCreate(&handle), "cusolverDnCreate");
-  }
-  ~Handle() { cusolverDnDestroy(handle); }
-  Handle(const Handle&) = delete;
-  Handle& operator=(const Handle&) = delete;
-  cusolverDnHandle_t handle = nullptr;
-};
-
 struct BlasHandle {
   BlasHandle() { check(cublasCreate(&handle), "cublasCreate"); }
   ~BlasHandle() { cublasDestroy(handle); }
@@ -119,7 +108,7 @@ struct CusolverQr<T>::Impl {
     }
   }
 
-  Handle solver;
+  cusolver::Solver solver;
   BlasHandle blas;
   int m, n, k, lwork = 0;
   index_t at_once;

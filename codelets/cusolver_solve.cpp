@@ -22,7 +22,7 @@ using cusolver::check;
 using cusolver::DeviceArray;
 
 template <class T>
-struct CusolverSolve<T>::Impl {
+struct CusolverSolve<T>::Impl : cusolver::Solver {
   static constexpr cudaDataType type = cusolver::type_of<T>;
 
   Impl(index_t order, index_t columns)
@@ -31,14 +31,7 @@ struct CusolverSolve<T>::Impl {
         a(static_cast<std::size_t>(n * n) * sizeof(T)),
         b(static_cast<std::size_t>(n * r) * sizeof(T)),
         pivots(static_cast<std::size_t>(n) * sizeof(std::int64_t)),
-        infos(2 * sizeof(int)) {
-    check(cusolverDnCreate(&handle), "cusolverDnCreate");
-    check(cusolverDnCreateParams(&params), "cusolverDnCreateParams");
-  }
-  ~Impl() {
-    cusolverDnDestroyParams(params);
-    cusolverDnDestroy(handle);
-  }
+        infos(2 * sizeof(int)) {}
 
   void reserve(By by) {
     std::size_t on_device = 0, on_host = 0;
@@ -77,15 +70,10 @@ struct CusolverSolve<T>::Impl {
   std::unique_ptr<DeviceArray> work;
   std::size_t work_bytes = 0;
   std::vector<unsigned char> host_work;
-  cusolverDnHandle_t handle = nullptr;
-  cusolverDnParams_t params = nullptr;
 };
 
 template <class T>
-CusolverSolve<T>::CusolverSolve(index_t n, index_t r) {
-  check(cudaSetDevice(0), "cudaSetDevice");
-  impl_ = std::make_unique<Impl>(n, r);
-}
+CusolverSolve<T>::CusolverSolve(index_t n, index_t r) : impl_(std::make_unique<Impl>(n, r)) {}
 
 template <class T>
 void CusolverSolve<T>::prepare(const T* t, By by) const {
@@ -113,7 +101,7 @@ int CusolverSolve<T>::solve(T* b, By by) const {
 #else
 
 template <class T>
-struct CusolverSolve<T>::Impl {};
+struct CusolverSolve<T>::Impl : cusolver::Solver {};
 template <class T>
 CusolverSolve<T>::CusolverSolve(index_t, index_t) {
   throw EnvironmentError("this build has no CUDA: cuSOLVER is not available");

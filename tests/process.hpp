@@ -16,6 +16,15 @@
 
 namespace tesela::test {
 
+/// A command line, or a part of one.
+using Words = std::vector<std::string>;
+
+template <class W>
+std::vector<W> operator+(std::vector<W> a, const std::vector<W>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
 /// A folder of its own for one test case, removed at the end.
 class TemporaryFolder {
  public:

@@ -14,8 +14,6 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-using Words = std::vector<std::string>;
-
 nlohmann::json bench(const TemporaryFolder& folder, Words words, const Words& workers = {"--ncuda", "0"}) {
   words.insert(words.end(), {"--repeat", "1", "--json", "-", "--out", folder.path()});
   words.insert(words.end(), workers.begin(), workers.end());

@@ -16,13 +16,6 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-using Words = std::vector<std::string>;
-
-Words operator+(Words a, const Words& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
-
 /// Runs `tesela ols` to this exit code and answers its report.
 nlohmann::json ols(const Words& options, int code = 0) {
   const Outcome run = run_tesela(Words{"ols", "--json", "-"} + options);

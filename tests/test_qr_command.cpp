@@ -18,13 +18,6 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-using Words = std::vector<std::string>;
-
-Words operator+(Words a, const Words& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
-
 /// Every way to factor that this machine has, as options.
 std::vector<Words> ways() {
   std::vector<Words> all;

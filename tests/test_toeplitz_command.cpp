@@ -13,13 +13,6 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-using Words = std::vector<std::string>;
-
-Words operator+(Words a, const Words& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
-
 nlohmann::json solve(const Words& options, int code = 0) {
   const Outcome run = run_tesela(Words{"toeplitz", "solve", "--json", "-"} + options);
   CAPTURE(options, run.out, run.err);

@@ -15,13 +15,6 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-using Words = std::vector<std::string>;
-
-Words operator+(Words a, const Words& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
-
 /// The report of `tesela toeplitz COMMAND`.
 nlohmann::json toeplitz(const std::string& command, const Words& options, int code = 0,
                         const ProcessOptions& process = {}) {

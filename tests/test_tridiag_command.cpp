@@ -16,14 +16,6 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-using Words = std::vector<std::string>;
-
-template <class W>
-std::vector<W> operator+(std::vector<W> a, const std::vector<W>& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
-
 /// Runs `tesela tridiag` to this exit code, or to one that its report's status implies, and answers the report.
 nlohmann::json tridiag(const Words& options, int code = 0) {
   const Outcome run = run_tesela(Words{"tridiag", "--json", "-"} + options);

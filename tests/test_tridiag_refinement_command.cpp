@@ -13,8 +13,6 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-using Words = std::vector<std::string>;
-
 nlohmann::json tridiag(Words options, int code) {
   options.insert(options.begin(), {"tridiag", "--known", "--seed", "7", "--json", "-"});
   const Outcome run = run_tesela(options);
