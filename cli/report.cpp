@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 namespace tesela::cli {
@@ -20,7 +21,7 @@ std::string bytes(double b) {
 
 Report::Report(const std::string& command, const CommonOptions& options) : json_path_(options.json_path) {
   json_ = {{"command", command}, {"version", config::version}, {"status", "ok"}};
-  json_["checks"] = nlohmann::json::object();
+  json_["checks"] = json_["limits"] = nlohmann::json::object();
 }
 
 void Report::measured(Runtime& runtime, const Graph& graph, std::vector<double> seconds, std::optional<double> flops) {
@@ -59,7 +60,22 @@ void Report::measured(Runtime& runtime, const Graph& graph, std::vector<double> 
 
 void Report::count(const std::string& name, index_t value) { json_["counts"][name] = value; }
 void Report::check(const std::string& name, double value) { json_["checks"][name] = value; }
-void Report::fail(const std::string& status) { json_["status"] = status; }
+
+void Report::check(const std::string& name, const Measured& measured) {
+  check(name, measured.error);
+  json_["limits"][name] = measured.bound;
+  if (measured.good()) return;
+  fail(std::isfinite(measured.error)
+           ? fmt::format("inaccurate: {} {:.2g}, at most {:.2g}", name, measured.error, measured.bound)
+           : fmt::format("not finite: {}", name));
+}
+
+void Report::fail(const std::string& status) {
+  if (good_) remark(status);
+  good_ = false;
+}
+
+void Report::remark(const std::string& status) { json_["status"] = status; }
 
 void Report::print() const {
   std::string problem;
@@ -96,10 +112,11 @@ void Report::print() const {
   fmt::print("status  {}\n", json_["status"].get<std::string>());
 }
 
-void Report::finish(double total_seconds) {
+ExitCode Report::finish(double total_seconds) {
   json_["seconds"]["total"] = total_seconds;
   if (json_path_ != "-") print();
   write_json(json_, json_path_);
+  return good_ ? done : numerical_failure;
 }
 
 }  // namespace tesela::cli

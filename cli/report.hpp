@@ -1,5 +1,6 @@
 #pragma once
 
+#include "algorithms/measured.hpp"
 #include "cli/command.hpp"
 #include "runtime/graph.hpp"
 
@@ -21,7 +22,8 @@ class Stopwatch {
 };
 
 /// What a command found out, printed as a table for a person and as JSON for a script. Keys are the CLI contract's:
-/// command, version, problem, machine, workers, links, counts, seconds, gflops, bounds, checks, status.
+/// command, version, problem, machine, workers, links, counts, seconds, gflops, bounds, checks, limits, status.
+/// The status is "ok" until a check exceeds its limit or the command says what else failed.
 class Report {
  public:
   Report(const std::string& command, const CommonOptions& options);
@@ -34,16 +36,26 @@ class Report {
                 std::optional<double> flops = std::nullopt);
   /// Besides the tasks of each kernel.
   void count(const std::string& name, index_t value);
+  /// A number that decides nothing.
   void check(const std::string& name, double value);
+  /// A measured error and the most that it may be: above it the status is "inaccurate: ..." ("not finite: ..." for a
+  /// NaN or an infinity). Limits are in the JSON below `limits`, by the check's name.
+  void check(const std::string& name, const Measured& measured);
+  /// The first failure is the one that is reported.
   void fail(const std::string& status);
+  /// A status to be told that is no failure.
+  void remark(const std::string& status);
+  bool good() const { return good_; }
 
-  /// Prints the table (unless the JSON goes to standard output) and writes the JSON.
-  void finish(double total_seconds);
+  /// Prints the table (unless the JSON goes to standard output), writes the JSON, and answers done or
+  /// numerical_failure.
+  [[nodiscard]] ExitCode finish(double total_seconds);
 
  private:
   void print() const;
   nlohmann::json json_;
   std::string json_path_;
+  bool good_ = true;
 };
 
 }  // namespace tesela::cli
