@@ -159,6 +159,41 @@ TEST_CASE("writing follows symbolic links, keeps permissions and fills special f
   CHECK(fs::is_fifo(folder / "fifo"));
 }
 
+TEST_CASE("a symbolic link is followed to what is not there yet", "[files]") {
+  const TemporaryFolder folder;
+  const auto one = HostMatrix<double>::zeros(1, 1);
+  fs::create_directories(folder / "a/b");
+  fs::create_directory_symlink("a/b", folder / "into");
+  fs::create_symlink("../x.npy", folder / "a/b/first.npy");         // a/x.npy
+  fs::create_symlink("into/first.npy", folder / "second.npy");      // by way of a linked folder
+  fs::create_symlink(folder / "second.npy", folder / "third.npy");  // an absolute target
+  for (int round = 0; round < 2; ++round) {                         // dangling, then alive
+    require_writable(folder / "third.npy");
+    CHECK(fs::exists(folder / "a/x.npy") == (round == 1));
+    write_matrix(folder / "third.npy", one);
+    CHECK(fs::is_regular_file(fs::symlink_status(folder / "a/x.npy")));
+    for (const char* link : {"third.npy", "second.npy", "a/b/first.npy"}) CHECK(fs::is_symlink(folder / link));
+    CHECK(folder.listing() == "a into second.npy third.npy ");
+    CHECK(std::distance(fs::directory_iterator(folder / "a"), {}) == 2);
+  }
+  CHECK(replaced_file(folder / "third.npy") == (folder / "into/../x.npy"));
+  CHECK(replaced_file("/dev/null") == std::nullopt);
+  CHECK(replaced_file("/dev/stdout") == std::nullopt);
+  fs::create_symlink("/dev/null", folder / "null.npy");
+  write_matrix(folder / "null.npy", one);
+  CHECK(fs::is_symlink(folder / "null.npy"));
+  CHECK(fs::is_character_file("/dev/null"));
+
+  fs::create_symlink("missing/x.npy", folder / "nowhere.npy");
+  check_throws<FileError>("nowhere.npy: cannot create: No such file or directory",
+                          [&] { require_writable(folder / "nowhere.npy"); });
+  fs::create_symlink("missing/", folder / "folder.npy");
+  check_throws<FileError>("folder.npy: cannot write: names no file", [&] { require_writable(folder / "folder.npy"); });
+  fs::create_symlink("circle.npy", folder / "circle.npy");
+  check_throws<FileError>("circle.npy: cannot write: Too many levels",
+                          [&] { require_writable(folder / "circle.npy"); });
+}
+
 TEST_CASE("an AtomicFile has its name only once it is complete", "[files]") {
   const TemporaryFolder folder;
   {

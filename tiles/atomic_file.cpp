@@ -9,9 +9,9 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
@@ -34,6 +34,7 @@ constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
       throw EnvironmentError(path + ": " + problem + " (see `ulimit -n`)");
     case EIO:
     case ENOMEM:
+    case EPIPE:
       throw EnvironmentError(path + ": " + problem);
     default:
       throw FileError(path, problem);
@@ -63,9 +64,9 @@ class WithoutSizeSignal {
   sigset_t before_{};
 };
 
-bool is_special(const std::string& path, const struct stat& status) {
-  // Standard output may be a regular file (`> x`), but replacing that file would take it away from whoever opened it.
-  return !S_ISREG(status.st_mode) || path == "/dev/stdout" || path == "/dev/stderr" || path.rfind("/dev/fd/", 0) == 0 ||
+/// A name of an open file. That may be a regular one (`> x`), but replacing it would take it from whoever opened it.
+bool names_descriptor(const std::string& path) {
+  return path == "/dev/stdout" || path == "/dev/stderr" || path.rfind("/dev/fd/", 0) == 0 ||
          path.rfind("/proc/", 0) == 0;
 }
 
@@ -75,25 +76,40 @@ int open_special(const std::string& path) {
   return open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
 }
 
+/// Where the symbolic links at the end of the path lead, which need not exist.
+std::string destination_of(const std::string& path) {
+  namespace fs = std::filesystem;
+  constexpr int most_links = 40;  // as many as Linux follows
+  fs::path here = path;
+  std::error_code none;
+  for (int links = 0; !names_descriptor(here) && fs::is_symlink(here, none); ++links) {
+    if (links == most_links) fail(path, "cannot write", ELOOP);
+    const fs::path target = fs::read_symlink(here, none);
+    if (target.empty()) break;           // it has just been removed
+    here = here.parent_path() / target;  // an absolute target stands alone
+  }
+  return here;
+}
+
+bool written_into(const std::string& destination, const struct stat& status) {
+  return !S_ISREG(status.st_mode) || names_descriptor(destination);
+}
+
 }  // namespace
 
-AtomicFile::AtomicFile(const std::string& path) : path_(path), destination_(path) {
+AtomicFile::AtomicFile(const std::string& path) : path_(path), destination_(destination_of(path)) {
   struct stat status {};
   const bool exists = stat(path.c_str(), &status) == 0;
   if (!exists && errno != ENOENT) fail(path, "cannot write", errno);
   if (exists) {
     if (S_ISDIR(status.st_mode)) throw FileError(path, "cannot write: is a directory");
     if (access(path.c_str(), W_OK) != 0) fail(path, "cannot write", errno);
-    if (is_special(path, status)) {
-      descriptor_ = open_special(path);
+    if (written_into(destination_, status)) {
+      descriptor_ = open_special(destination_);
       if (descriptor_ < 0) fail(path, "cannot write", errno);
       return;
     }
-    char* const resolved = realpath(path.c_str(), nullptr);
-    if (resolved == nullptr) fail(path, "cannot write", errno);
-    destination_ = resolved;
-    std::free(resolved);
-  } else if (path.empty() || path.back() == '/') {
+  } else if (destination_.empty() || destination_.back() == '/') {
     throw FileError(path, "cannot write: names no file");
   }
   open_temporary();
@@ -163,6 +179,13 @@ void AtomicFile::commit() {
 void AtomicFile::close_descriptor() noexcept {
   if (descriptor_ >= 0) close(descriptor_);
   descriptor_ = -1;
+}
+
+std::optional<std::string> replaced_file(const std::string& path) {
+  std::string destination = destination_of(path);
+  struct stat status {};
+  if (stat(path.c_str(), &status) == 0 && written_into(destination, status)) return std::nullopt;
+  return destination;
 }
 
 void require_creatable(const std::string& path) {

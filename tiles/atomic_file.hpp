@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,8 +9,8 @@
 namespace tesela {
 
 /// A file being written that takes its name only when it is complete: bytes go to a temporary beside it, which commit()
-/// renames and the destructor removes. A symbolic link is followed, an existing file keeps its permission bits. What is
-/// not a regular file (/dev/stdout, a FIFO) is written straight into.
+/// renames and the destructor removes. A symbolic link is followed, also to a target that does not exist yet; an
+/// existing file keeps its permission bits. What is not a regular file (/dev/stdout, a FIFO) is written straight into.
 class AtomicFile {
  public:
   /// Creates the temporary. Throws FileError when that is impossible or the existing file is write-protected,
@@ -40,6 +41,10 @@ class AtomicFile {
   int slot_ = -1;  // in the registry of unfinished files
   std::vector<char> buffer_;
 };
+
+/// The path at which an AtomicFile of `path` puts its file, with symbolic links at the end followed; nothing for what
+/// it writes straight into. Throws FileError where links go in a circle.
+std::optional<std::string> replaced_file(const std::string& path);
 
 /// Throws the error that creating path would meet, and leaves no trace: to be called ahead of a long computation.
 void require_creatable(const std::string& path);
