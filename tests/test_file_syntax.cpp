@@ -54,7 +54,11 @@ TEST_CASE("Matrix Market text as people write it", "[files]") {
       {"%%MatrixMarket matrix array real skew-symmetric\n0 0\n", {0, 0}, {}},
       {coordinate + "2 2 0\n", {2, 2}, {0, 0, 0, 0}},
       {coordinate + "2 2 2\n2 1 5\n1 2 6", {2, 2}, {0, 5, 6, 0}},
+      // What occurs more than once is summed: each of these is what scipy.io.mmread makes of it.
       {coordinate + "2 1 3\n2 1 5\n1 1 1\n2 1 0.5\n", {2, 1}, {1, 5.5}},
+      {coordinate + "1 1 2\n1 1 5\n1 1 -5\n", {1, 1}, {0}},
+      {"%%MatrixMarket matrix coordinate pattern general\n2 1 3\n1 1\n2 1\n1 1\n", {2, 1}, {2, 1}},
+      {"%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 2\n2 1 5\n2 1 1\n", {2, 2}, {0, 6, -6, 0}},
       {"%%MatrixMarket matrix coordinate pattern general\n2 2 2\n1 1\n2 2", {2, 2}, {1, 0, 0, 1}},
       {"%%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n2 1\n", {2, 2}, {0, 1, 1, 0}},
       {"%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n2 1 5\n2 2 1\n2 1 1\n", {2, 2}, {0, 6, 6, 1}},

@@ -12,10 +12,10 @@
 //
 // Matrix Market: array and coordinate; real, integer and pattern (whose entries are ones); general, symmetric and
 // skew-symmetric. One entry a line; blank lines and lines that start with % may stand anywhere after the header.
-// Coordinates that occur more than once are summed. Symmetric and skew-symmetric files hold the lower triangle only.
-// NumPy .npy: float32 and float64 of either byte order, C or Fortran order, versions 1 to 3, of up to two dimensions:
-// n elements are n x 1 and a scalar is 1 x 1.
-// In both, NaN and infinities are errors, in both directions: whatever was written can be read.
+// Coordinates that occur more than once are summed, as SciPy does (the format does not forbid them). Symmetric and
+// skew-symmetric files hold the lower triangle only. NumPy .npy: float32 and float64 of either byte order, C or Fortran
+// order, versions 1 to 3, of up to two dimensions: n elements are n x 1 and a scalar is 1 x 1. In both, NaN and
+// infinities are errors, in both directions: whatever was written can be read.
 
 namespace tesela {
 
