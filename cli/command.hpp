@@ -11,8 +11,8 @@
 
 namespace tesela::cli {
 
-/// What the command's process answers.
-enum ExitCode : int { done = 0, numerical_failure = 1, wrong_use = 2, environment = 3, interrupted = 130 };
+/// What the command's process answers; after a signal, interrupted() of interrupt.hpp.
+enum ExitCode : int { done = 0, numerical_failure = 1, wrong_use = 2, environment = 3 };
 
 /// Adds a sub-command's options to `app` and returns what runs it once they are parsed; that answers an ExitCode.
 using Setup = std::function<int()> (*)(CLI::App& app);

@@ -29,7 +29,8 @@ int run(int argc, char** argv) {
       "  tesela gemm --n 4096 --repeat 5\n"
       "  tesela gemm --a A.mtx --b B.npy --out C.mtx --trace trace/\n"
       "  STARPU_SCHED=dmda STARPU_NCPU=1 tesela gemm --m 517 --n 389 --k 611 --tile 64x48 --json -\n"
-      "Exit codes: 0 done, 1 numerical failure, 2 wrong use or unreadable input, 3 environment, 130 Ctrl-C.");
+      "Exit codes: 0 done, 1 numerical failure, 2 wrong use or unreadable input, 3 environment, 130 Ctrl-C\n"
+      "(other signals: 128 and their number).");
   CLI::App* bench = app.add_subcommand("bench", "same-run comparisons with peers, written as CSV and a plot");
   bench->require_subcommand(1);
   CLI::App* toeplitz = app.add_subcommand("toeplitz", "symmetric Toeplitz matrices, T(i, j) = t(|i - j|)");
@@ -67,7 +68,7 @@ int main(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const Cancelled&) {
-    return interrupted;
+    return interrupted();
   } catch (const EnvironmentError& error) {
     return complain(error, environment);
   } catch (const Error& error) {

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <chrono>
+#include <csignal>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <signal.h>
 #include <sstream>
@@ -60,7 +62,9 @@ struct Outcome {
 
 struct ProcessOptions {
   std::map<std::string, std::string> environment = {};
-  double interrupt_after = 0;    ///< seconds until SIGINT; 0: never
+  double interrupt_after = 0;                 ///< seconds until the signal; 0: never
+  std::function<bool()> interrupt_when = {};  ///< the same by what is seen from outside
+  int signal = SIGINT;
   std::size_t largest_file = 0;  ///< bytes (RLIMIT_FSIZE); 0: unlimited
   double limit = 120;            ///< seconds until SIGKILL
 };
@@ -72,6 +76,7 @@ inline Outcome run(const std::vector<std::string>& command, const ProcessOptions
   const auto start = std::chrono::steady_clock::now();
   const pid_t child = fork();
   if (child == 0) {
+    for (int signal = 1; signal < SIGRTMIN; ++signal) std::signal(signal, SIG_DFL);  // a shell's jobs ignore some
     for (const auto& [path, target] : {std::pair{out, 1}, std::pair{err, 2}})
       dup2(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), target);
     for (const auto& [name, value] : options.environment) setenv(name.c_str(), value.c_str(), 1);
@@ -89,8 +94,9 @@ inline Outcome run(const std::vector<std::string>& command, const ProcessOptions
   int status = 0;
   double interrupted_at = 0;
   while (waitpid(child, &status, WNOHANG) == 0) {
-    if (options.interrupt_after > 0 && interrupted_at == 0 && elapsed() > options.interrupt_after) {
-      kill(child, SIGINT);
+    if (interrupted_at == 0 && ((options.interrupt_after > 0 && elapsed() > options.interrupt_after) ||
+                                (options.interrupt_when && options.interrupt_when()))) {
+      kill(child, options.signal);
       interrupted_at = elapsed();
     }
     if (elapsed() > options.limit) kill(child, SIGKILL);
