@@ -1,6 +1,7 @@
 #include "bench/report.hpp"
 
 #include "bench/chart.hpp"
+#include "cli/standard_streams.hpp"
 #include "codelets/blas.hpp"
 #include "runtime/config.hpp"
 #include "runtime/topology.hpp"
@@ -235,7 +236,7 @@ void Report::finish(const Plot& plot) const {
     write_chart(rows_, plot, path("svg"));
     drawn = ", " + path("svg");
   } catch (const EnvironmentError& error) {
-    fmt::print(stderr, "tesela: no plot, only the CSV: {}\n", error.what());
+    cli::tell(fmt::format("tesela: no plot, only the CSV: {}", error.what()));
   }
   if (!quiet) fmt::print("wrote {}{}\n", path("csv"), drawn);
   cli::write_json(json(), options_.common.json_path);
@@ -245,7 +246,7 @@ int guarded(const std::function<void()>& body) {
   try {
     body();
   } catch (const WrongResult& error) {
-    fmt::print(stderr, "tesela: {}\n", error.what());
+    cli::tell(fmt::format("tesela: {}", error.what()));
     return cli::numerical_failure;
   }
   return cli::done;

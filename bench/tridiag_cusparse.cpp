@@ -1,4 +1,5 @@
 #include "bench/tridiag_peers.hpp"
+#include "cli/standard_streams.hpp"
 
 #if TESELA_WITH_CUDA
 
@@ -126,7 +127,7 @@ TridiagSolvers<T> cusparse_tridiag(const TridiagData<T>& data, const std::vector
     try {
       solvers.push_back(std::make_unique<CusparseTridiag<T>>(name, data, systems, copies, stream, arrays));
     } catch (const EnvironmentError& error) {  // its work space may be larger than the device, or than it can count
-      fmt::print(stderr, "tesela: {} is left out: {}\n", name, error.what());
+      cli::tell(fmt::format("tesela: {} is left out: {}", name, error.what()));
     }
   }
   return solvers;

@@ -1,11 +1,13 @@
 #include "cli/command.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/standard_streams.hpp"
 #include "runtime/config.hpp"
 #include "runtime/errors.hpp"
 
 #include <fmt/format.h>
 
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 
 using namespace tesela;
@@ -14,7 +16,7 @@ using namespace tesela::cli;
 namespace {
 
 int complain(const std::exception& error, int code) {
-  fmt::print(stderr, "tesela: {}\n", error.what());
+  tell(fmt::format("tesela: {}", error.what()));
   return code;
 }
 
@@ -57,14 +59,8 @@ int run(int argc, char** argv) {
   return code;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  // StarPU's own remarks on calibration and binding are for those who ask (STARPU_SILENT=0).
-  setenv("STARPU_SILENT", "1", 0);
-  std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit then is a failed write, with a message
-  stop_on_interrupt();
+/// Runs the command and says what it threw.
+int outcome(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const Cancelled&) {
@@ -74,9 +70,28 @@ int main(int argc, char** argv) {
   } catch (const Error& error) {
     return complain(error, wrong_use);
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "tesela: not enough memory for this problem on this machine\n");
+    tell("tesela: not enough memory for this problem on this machine");
     return environment;
   } catch (const std::exception& error) {
+    if (std::ferror(stdout) != 0) return done;  // but for standard output, of which main() tells
     return complain(error, environment);
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // StarPU's own remarks on calibration and binding are for those who ask (STARPU_SILENT=0).
+  setenv("STARPU_SILENT", "1", 0);
+  take_closed_standard_descriptors();
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit then is a failed write, with a message
+  stop_on_interrupt();
+  const int code = outcome(argc, argv);
+  // A numerical failure is told in the report, so a report that was lost is the worse news.
+  if (const auto problem = standard_output_problem(); problem && (code == done || code == numerical_failure)) {
+    tell(fmt::format("tesela: {}", *problem));
+    return environment;
+  }
+  return code;
 }

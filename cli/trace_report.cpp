@@ -1,5 +1,6 @@
 #include "cli/trace_report.hpp"
 
+#include "cli/standard_streams.hpp"
 #include "runtime/errors.hpp"
 #include "runtime/trace.hpp"
 #include "tiles/atomic_file.hpp"
@@ -95,22 +96,22 @@ bool draw_trace(const std::string& directory) {
   if (only_recorded(directory)) convert_trace(directory);
   const std::vector<TracedTask> tasks = read_tasks(directory);
   if (tasks.empty()) {
-    fmt::print(stderr, "tesela: the trace holds no task, so no picture of it\n");
+    tell("tesela: the trace holds no task, so no picture of it");
     return false;
   }
   std::FILE* gnuplot = popen("gnuplot 2>/dev/null", "w");
   const std::string text = script(directory, tasks);
   const bool sent = gnuplot != nullptr && std::fwrite(text.data(), 1, text.size(), gnuplot) == text.size();
   if (gnuplot != nullptr && pclose(gnuplot) == 0 && sent) return true;
-  fmt::print(stderr, "tesela: no picture: gnuplot is missing or failed (the trace itself is complete)\n");
+  tell("tesela: no picture: gnuplot is missing or failed (the trace itself is complete)");
   return false;
 }
 
 void finish_trace(const std::string& directory) {
   convert_trace(directory);
   const bool drawn = draw_trace(directory);
-  fmt::print(stderr, "trace: {0}/paje.trace (open it with `vite {0}/paje.trace`), dag.dot, tasks.rec{1}\n", directory,
-             drawn ? ", trace.svg" : "");
+  tell(fmt::format("trace: {0}/paje.trace (open it with `vite {0}/paje.trace`), dag.dot, tasks.rec{1}", directory,
+                   drawn ? ", trace.svg" : ""));
 }
 
 }  // namespace tesela::cli

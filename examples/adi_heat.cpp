@@ -389,7 +389,9 @@ int main(int argc, char** argv) {
   const Options options = parse(argc, argv);
   try {
     Runtime runtime;
-    return (options.study ? study(runtime, options) : run(runtime, options)) ? 0 : 1;
+    const bool good = options.study ? study(runtime, options) : run(runtime, options);
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) throw EnvironmentError("standard output: cannot write");
+    return good ? 0 : 1;
   } catch (const std::exception& e) {
     std::fprintf(stderr, "adi_heat: %s\n", e.what());
     return 3;

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace tesela::cli {
+
+/// Takes the places of standard input, output and error that were closed, so that no file that is opened later gets
+/// their numbers, and with them what is printed. What goes to one of them then fails.
+void take_closed_standard_descriptors();
+
+/// Sends all that was printed on its way. Says what went wrong with standard output, now or before: a full disk, a pipe
+/// that nobody reads.
+std::optional<std::string> standard_output_problem();
+
+/// A line on standard error. That nobody may hear it is no reason to end: fmt::print would throw.
+void tell(const std::string& line) noexcept;
+
+}  // namespace tesela::cli
