@@ -1,4 +1,5 @@
 #include "bench/report.hpp"
+#include "cli/outputs.hpp"
 
 #include <fmt/format.h>
 
@@ -25,6 +26,12 @@ std::vector<std::string> fields_of(const std::string& line) {
       fields.back() += line[i];
   }
   return fields;
+}
+
+std::string picture_of(const std::string& path) {
+  std::string svg = std::filesystem::path(path).replace_extension("svg").string();
+  if (svg == path) throw ArgumentError("bench plot", "CSV", path + " would be replaced by its picture");
+  return svg;
 }
 
 /// Draws FILE.svg beside a FILE.csv that a benchmark wrote, as the benchmark itself does where gnuplot is installed.
@@ -64,7 +71,7 @@ void plot(const std::string& path) {
                           device),
               field["rate_unit"], false};
   }
-  const std::string svg = std::filesystem::path(path).replace_extension("svg").string();
+  const std::string svg = picture_of(path);
   write_chart(rows, labels, svg);
   fmt::print("wrote {}\n", svg);
 }
@@ -73,6 +80,11 @@ const cli::Command command(
     cli::Command::Group::bench, "plot", "draw the plot of a benchmark's CSV again", [](CLI::App& app) {
       auto files = std::make_shared<std::vector<std::string>>();
       app.add_option("CSV", *files, "what a benchmark wrote, on a machine without gnuplot, say")->required();
+      cli::declare_outputs(app, cli::Output::text, "CSV", [files] {
+        std::vector<std::string> pictures;
+        for (const std::string& file : *files) pictures.push_back(picture_of(file));
+        return pictures;
+      });
       app.footer("Example:\n  tesela bench plot docs/benchmarks/*.csv");
       return std::function<int()>([files] {
         for (const std::string& file : *files) plot(file);

@@ -1,6 +1,7 @@
 #include "bench/report.hpp"
 
 #include "bench/chart.hpp"
+#include "cli/outputs.hpp"
 #include "cli/standard_streams.hpp"
 #include "codelets/blas.hpp"
 #include "runtime/config.hpp"
@@ -60,6 +61,11 @@ void Options::add_to(CLI::App& app, const char* default_name, int streams_unless
   common.add_to(app, streams_unless_told);
   app.add_option("--out", out, "directory of the CSV and the plot")->capture_default_str();
   app.add_option("--name", name, "their name: NAME.csv, NAME.svg")->capture_default_str();
+  cli::declare_outputs(app, cli::Output::text, "--name", [this] {
+    if (!std::filesystem::is_directory(out)) throw ArgumentError("bench", "--out", out + " is no directory");
+    const std::string both = (std::filesystem::path(out) / name).string();
+    return std::vector{both + ".csv", both + ".svg"};
+  });
 }
 
 RuntimeOptions Options::runtime() const {
@@ -72,10 +78,6 @@ RuntimeOptions Options::runtime() const {
 
 Report::Report(const char* benchmark, const Options& options, const Runtime* runtime)
     : benchmark_(benchmark), options_(options) {
-  if (!std::filesystem::is_directory(options.out))
-    throw ArgumentError("bench", "--out", options.out + " is no directory");
-  require_creatable(path("csv"));
-  options.common.require_json_creatable();
   const Machine machine = describe_machine();
   machine_ = fmt::format("{} ({} cores)", machine.cpu_model, machine.cores);
   if (runtime != nullptr) {

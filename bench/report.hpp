@@ -55,8 +55,7 @@ void write_chart(const std::vector<Row>& rows, const Plot& plot, const std::stri
 /// Collects rows, shows them as a table and writes NAME.csv, NAME.svg and the JSON report.
 class Report {
  public:
-  /// Throws before anything is measured when the files could not be written. `runtime` is null for a benchmark that
-  /// calls the device itself.
+  /// `runtime` is null for a benchmark that calls the device itself.
   Report(const char* benchmark, const Options& options, const Runtime* runtime);
 
   /// Adds a case's peers, the first of them the one that the others are compared with. rate(seconds) is what the plot

@@ -1,7 +1,7 @@
 #include "cli/command.hpp"
 
+#include "cli/outputs.hpp"
 #include "runtime/config.hpp"
-#include "runtime/errors.hpp"
 #include "runtime/topology.hpp"
 #include "tiles/atomic_file.hpp"
 
@@ -37,9 +37,10 @@ void CommonOptions::add_to(CLI::App& app, int streams_unless_told, bool mixed) {
   app.add_option("--repeat", repeat, "timed runs, after a warm-up if more than one or traced; the median is reported")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app.add_option("--json", json_path, "write the report as one JSON object to FILE (- for standard output)");
-  app.add_option("--trace", trace_dir,
-                 "record the timed runs: paje.trace (ViTE), dag.dot, tasks.rec and a picture in DIR");
+  add_output(app, Output::text, "--json", json_path,
+             "write the report as one JSON object to FILE (- for standard output)");
+  add_output(app, Output::trace, "--trace", trace_dir,
+             "record the timed runs: paje.trace (ViTE), dag.dot, tasks.rec and a picture in DIR");
   app.add_option("--sched", scheduler, "StarPU scheduler (default: STARPU_SCHED; else dmdas with a GPU, lws without)");
   app.add_option("--ncpu", ncpu,
                  "CPU workers (default: STARPU_NCPU, else every core; beside GPUs all but their drivers' and one)")
@@ -64,10 +65,6 @@ RuntimeOptions CommonOptions::runtime() const {
   options.trace_from_start = false;
   options.profile = true;
   return options;
-}
-
-void CommonOptions::require_json_creatable() const {
-  if (!json_path.empty() && json_path != "-") require_creatable(json_path);
 }
 
 nlohmann::json machine_json(const Runtime& runtime) {

@@ -46,8 +46,6 @@ struct CommonOptions {
   void add_to(CLI::App& app, int streams_unless_told = 1, bool mixed = false);
   /// Options for the Runtime: what was given on the command line, profiling on.
   RuntimeOptions runtime() const;
-  /// Throws the error that writing the JSON report would meet: to be called ahead of a long computation.
-  void require_json_creatable() const;
 };
 
 /// Host and versions, as reports and benchmark files name them.

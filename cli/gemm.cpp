@@ -3,6 +3,7 @@
 #include "cli/command.hpp"
 #include "cli/gemm_tile.hpp"
 #include "cli/matrices.hpp"
+#include "cli/outputs.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "cli/sizes.hpp"
@@ -71,8 +72,6 @@ int run_gemm(Options o) {
   const Op op_a = to_op(o.op_a), op_b = to_op(o.op_b);
   const auto alpha = static_cast<T>(o.alpha), beta = static_cast<T>(o.beta);
   const Stopwatch whole;
-  if (!o.out.empty()) require_writable(o.out);
-  o.common.require_json_creatable();
   settle_sizes(o);
   const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n), k = static_cast<double>(o.k);
   const double copies_of_c = o.beta != 0 || !o.c.empty() ? 2 : 1;
@@ -167,7 +166,7 @@ const Command gemm_command(Command::Group::top, "gemm", "C = alpha op(A) op(B) +
   app.add_option("--a", o->a, "read A from FILE (Matrix Market or .npy)");
   app.add_option("--b", o->b, "read B from FILE");
   app.add_option("--c", o->c, "read C from FILE (otherwise generated where beta is not 0)");
-  app.add_option("--out", o->out, "write C to FILE (.mtx or .npy)");
+  add_output(app, Output::matrix, "--out", o->out, "write C to FILE (.mtx or .npy)");
   app.add_option("--kernel", o->kernel, "what GPUs run: cublas, naive, shared, coarse or tuned")
       ->check(CLI::IsMember({"cublas", "naive", "shared", "coarse", "tuned"}))
       ->capture_default_str();

@@ -1,5 +1,6 @@
 #include "cli/command.hpp"
 #include "cli/matrices.hpp"
+#include "cli/outputs.hpp"
 #include "cli/random_matrix.hpp"
 #include "tiles/file_formats.hpp"
 
@@ -16,7 +17,6 @@ struct Options {
 
 template <class T>
 int run(const Options& o) {
-  require_writable(o.out);
   const index_t m = o.m >= 0 ? o.m : o.n;
   write_matrix(o.out, o.pattern.empty() ? generate<T>({m, o.n}, parse_random(o.random), o.seed)
                                         : generate<T>({m, o.n}, generator<T>(o.pattern, o.seed)));
@@ -36,7 +36,7 @@ const Command generate_command(
       app.add_option("--precision", o->precision, "s (single) or d (double)")
           ->check(CLI::IsMember({"s", "d"}))
           ->capture_default_str();
-      app.add_option("--out", o->out, "FILE.mtx (Matrix Market) or FILE.npy (NumPy)")->required();
+      add_output(app, Output::matrix, "--out", o->out, "FILE.mtx (Matrix Market) or FILE.npy (NumPy)")->required();
       app.footer(
           "Examples:\n"
           "  tesela generate --m 1500 --n 1100 --seed 7 --out A.npy\n"

@@ -1,4 +1,5 @@
 #include "cli/command.hpp"
+#include "cli/outputs.hpp"
 #include "codelets/blas.hpp"
 #include "runtime/config.hpp"
 #include "runtime/topology.hpp"
@@ -90,7 +91,8 @@ int run(const std::string& json_path) {
 
 const Command info(Command::Group::top, "info", "what this machine has and what this build can do", [](CLI::App& app) {
   auto json_path = std::make_shared<std::string>();
-  app.add_option("--json", *json_path, "write the report as one JSON object to FILE (- for standard output)");
+  add_output(app, Output::text, "--json", *json_path,
+             "write the report as one JSON object to FILE (- for standard output)");
   return std::function<int()>([json_path] { return run(*json_path); });
 });
 

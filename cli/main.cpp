@@ -1,5 +1,6 @@
 #include "cli/command.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/outputs.hpp"
 #include "cli/standard_streams.hpp"
 #include "runtime/config.hpp"
 #include "runtime/errors.hpp"
@@ -31,6 +32,7 @@ int run(int argc, char** argv) {
       "  tesela gemm --n 4096 --repeat 5\n"
       "  tesela gemm --a A.mtx --b B.npy --out C.mtx --trace trace/\n"
       "  STARPU_SCHED=dmda STARPU_NCPU=1 tesela gemm --m 517 --n 389 --k 611 --tile 64x48 --json -\n"
+      "Matrices are read from Matrix Market files (entries that occur more than once are summed) or NumPy's .npy.\n"
       "Exit codes: 0 done, 1 numerical failure, 2 wrong use or unreadable input, 3 environment, 130 Ctrl-C\n"
       "(other signals: 128 and their number).");
   CLI::App* bench = app.add_subcommand("bench", "same-run comparisons with peers, written as CSV and a plot");
@@ -46,7 +48,10 @@ int run(int argc, char** argv) {
                                                                    : &app;
     CLI::App* sub = parent->add_subcommand(command.name, command.summary);
     sub->footer("");  // not the parent's
-    sub->callback([&code, action = command.setup(*sub)] { code = action(); });
+    sub->callback([&code, sub, action = command.setup(*sub)] {
+      require_outputs(*sub);
+      code = action();
+    });
   }
   try {
     app.parse(argc, argv);

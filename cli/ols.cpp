@@ -2,6 +2,7 @@
 #include "cli/command.hpp"
 #include "cli/matrices.hpp"
 #include "cli/ols_library.hpp"
+#include "cli/outputs.hpp"
 #include "cli/qr_methods.hpp"
 #include "cli/random_matrix.hpp"
 #include "cli/report.hpp"
@@ -173,8 +174,6 @@ void settle(Options& o) {
     throw ArgumentError("ols", "--trace", "records tasks, and --method " + o.method.name + " has none");
   if (!(o.rcond >= 0 && o.rcond < 1)) throw ArgumentError("ols", "--rcond", "must be at least 0 and less than 1");
   if (o.a.empty() != o.b.empty()) throw ArgumentError("ols", "--a", "and --b belong together");
-  if (!o.out.empty()) require_writable(o.out);
-  o.common.require_json_creatable();
   if (!o.a.empty()) {
     const MatrixFileInfo a = probe_matrix(o.a), b = probe_matrix(o.b);
     o.m = a.shape.rows;
@@ -256,7 +255,7 @@ const Command ols_command(Command::Group::top, "ols", "min ||A x - b||, any shap
       ->excludes(b)
       ->capture_default_str();
   app.add_option("--random", o->random, random_kinds)->capture_default_str()->excludes(a);
-  app.add_option("--out", o->out, "write X, n x rhs, to FILE (.mtx or .npy)");
+  add_output(app, Output::matrix, "--out", o->out, "write X, n x rhs, to FILE (.mtx or .npy)");
   app.add_option(
          "--method", o->method.name,
          "auto (by shape), tiles, tall-skinny (one pass; a .npy file of A is streamed); rotations: givens, "

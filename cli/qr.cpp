@@ -1,6 +1,7 @@
 #include "algorithms/qr.hpp"
 
 #include "cli/command.hpp"
+#include "cli/outputs.hpp"
 #include "cli/progress.hpp"
 #include "cli/qr_methods.hpp"
 #include "cli/random_matrix.hpp"
@@ -125,9 +126,6 @@ void settle(Options& o) {
   if (!o.tile.empty()) parse_sizes("--tile", o.tile, "MB or MBxNB", 2);
   if (o.method.library() && !o.common.trace_dir.empty())
     throw ArgumentError("qr", "--trace", "records tasks, and --method " + o.method.name + " has none");
-  for (const std::string& path : {o.out_r, o.out_q})
-    if (!path.empty()) require_writable(path);
-  o.common.require_json_creatable();
   if (!o.a.empty()) {
     const Shape shape = probe_matrix(o.a).shape;
     o.m = shape.rows;
@@ -191,8 +189,8 @@ const Command qr_command(Command::Group::top, "qr", "A = Q R over tiles or by ro
       ->capture_default_str();
   app.add_option("--tile", o->tile, "MB or MBxNB (default: what suits the workers)");
   add_to(app, o->method);
-  app.add_option("--out-r", o->out_r, "write R, min(m, n) x n, to FILE (.mtx or .npy)");
-  app.add_option("--out-q", o->out_q, "write Q, m x min(m, n), to FILE");
+  add_output(app, Output::matrix, "--out-r", o->out_r, "write R, min(m, n) x n, to FILE (.mtx or .npy)");
+  add_output(app, Output::matrix, "--out-q", o->out_q, "write Q, m x min(m, n), to FILE");
   app.add_flag("--full-q", o->full_q, "Q is m x m and R m x n");
   o->common.add_to(app, 2);  // panels beside updates
   app.footer(

@@ -2,6 +2,7 @@
 
 #include "algorithms/critical_path.hpp"
 #include "cli/command.hpp"
+#include "cli/outputs.hpp"
 #include "cli/schedule_picture.hpp"
 #include "runtime/config.hpp"
 #include "runtime/errors.hpp"
@@ -161,10 +162,10 @@ const Command schedule(
       app.add_option("--order", options->order, names)->capture_default_str();
       app.add_option("--m", options->m, "rows")->check(CLI::NonNegativeNumber)->capture_default_str();
       app.add_option("--n", options->n, "columns")->check(CLI::NonNegativeNumber)->capture_default_str();
-      app.add_option("--svg", options->svg, "draw it into FILE");
-      app.add_option("--json", options->json,
-                     "write stages, (row, column, pivot, stage) of each rotation and the critical paths to FILE (- for "
-                     "standard output)");
+      add_output(app, Output::text, "--svg", options->svg, "draw it into FILE");
+      add_output(app, Output::text, "--json", options->json,
+                 "write stages, (row, column, pivot, stage) of each rotation and the critical paths to FILE (- for "
+                 "standard output)");
       app.footer("Example:\n  tesela schedule --order greedy --m 15 --n 6 --svg greedy.svg");
       return std::function<int()>([options] { return run(*options); });
     });

@@ -1,5 +1,6 @@
 #include "algorithms/levinson.hpp"
 #include "cli/command.hpp"
+#include "cli/outputs.hpp"
 #include "cli/report.hpp"
 #include "cli/toeplitz_options.hpp"
 #include "cli/toeplitz_spectrum_options.hpp"
@@ -27,8 +28,6 @@ int with_matrix(Options o, const char* command, Work work) {
   const Stopwatch whole;
   o.input.settle(2000);
   if (o.input.n < 1) throw ArgumentError(command, "--n", "a matrix of order 0 has no eigenvalues");
-  if (!o.out.empty()) require_writable(o.out);
-  o.common.require_json_creatable();
   Report report(command, o.common);
   report.problem() = o.input.describe(o.common.seed);
   report.problem()["precision"] = o.common.precision;
@@ -160,7 +159,8 @@ const Command count_command(
       o->input.add_to(app);
       app.add_option("--sigma", o->sigma, "shifts, several with commas")->delimiter(',')->capture_default_str();
       app.add_flag("--both", o->both, "count by Levinson's pivots as well, and compare");
-      app.add_option("--out", o->out, "write shift, eigenvalues below, symmetric and skew ones, a row each, to FILE");
+      add_output(app, Output::matrix, "--out", o->out,
+                 "write shift, eigenvalues below, symmetric and skew ones, a row each, to FILE");
       o->common.add_to(app);
       app.footer(
           "A shift that is an eigenvalue to rounding is moved a little (checks: nudged, shift). Example:\n"
@@ -181,8 +181,8 @@ const Command slice_command(
           ->check(CLI::PositiveNumber)
           ->capture_default_str();
       app.add_option("--range", o->range, "A,B: only [A, B)");
-      app.add_option("--out", o->out,
-                     "write low, high, symmetric and skew counts, and 1 for a cluster, a row each, to FILE");
+      add_output(app, Output::matrix, "--out", o->out,
+                 "write low, high, symmetric and skew counts, and 1 for a cluster, a row each, to FILE");
       o->common.add_to(app);
       app.footer("Example:\n  tesela toeplitz slice --n 2000 --most 100");
       return std::function<int()>([o] {

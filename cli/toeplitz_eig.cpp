@@ -1,4 +1,5 @@
 #include "cli/command.hpp"
+#include "cli/outputs.hpp"
 #include "cli/report.hpp"
 #include "cli/sizes.hpp"
 #include "cli/toeplitz_options.hpp"
@@ -78,9 +79,6 @@ int run_eig(Options o) {
   options.smallest = o.smallest;
   options.largest = o.largest;
   if (!o.range.empty()) std::tie(options.low, options.high) = parse_range(o.range);
-  for (const std::string& file : {o.out, o.vectors_out})
-    if (!file.empty()) require_writable(file);
-  o.common.require_json_creatable();
   const index_t some = std::max(o.smallest, o.largest);
   const auto columns = static_cast<double>(some > 0 ? std::min(some, n) : n);
   require_memory("toeplitz eig", "t and the eigenvectors, in both bases and as one",
@@ -178,8 +176,8 @@ const Command eig_command(
           ->excludes(smallest);
       o->settings.add_to(app);
       app.add_flag("!--no-check", o->check, "do not compare with LAPACK's syevd (done up to n = 4096)");
-      app.add_option("--out", o->out, "write the eigenvalues to FILE (.mtx or .npy)");
-      app.add_option("--out-vectors", o->vectors_out, "write the eigenvectors to FILE, a column each");
+      add_output(app, Output::matrix, "--out", o->out, "write the eigenvalues to FILE (.mtx or .npy)");
+      add_output(app, Output::matrix, "--out-vectors", o->vectors_out, "write the eigenvectors to FILE, a column each");
       o->common.add_to(app);
       app.footer(
           "The spectrum is cut into intervals by counting eigenvalues (inertia); each interval's are found by two-way\n"

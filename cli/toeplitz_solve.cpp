@@ -1,4 +1,5 @@
 #include "cli/command.hpp"
+#include "cli/outputs.hpp"
 #include "cli/report.hpp"
 #include "cli/sizes.hpp"
 #include "cli/toeplitz_methods.hpp"
@@ -33,8 +34,6 @@ void settle(Options& o) {
     o.rhs = shape.cols;
   }
   if (!std::isfinite(o.sigma)) throw ArgumentError("toeplitz solve", "--sigma", "is not finite");
-  if (!o.out.empty()) require_writable(o.out);
-  o.common.require_json_creatable();
 }
 
 template <class T>
@@ -129,7 +128,7 @@ const Command solve_command(
       app.add_option("--method", o->method, about)->check(CLI::IsMember(names))->capture_default_str();
       auto* known = app.add_flag("--known", o->known, "make B from a known X, and report the forward error");
       app.add_option("--b", o->b, "read the right-hand sides from FILE, a column each")->excludes(rhs)->excludes(known);
-      app.add_option("--out", o->out, "write X to FILE (.mtx or .npy)");
+      add_output(app, Output::matrix, "--out", o->out, "write X to FILE (.mtx or .npy)");
       o->common.add_to(app);
       app.footer(
           "Where a method breaks down the status and the checks say at which order, and X is not written.\n"

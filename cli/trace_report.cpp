@@ -92,6 +92,13 @@ bool only_recorded(const std::string& directory) {
 
 }  // namespace
 
+bool is_trace_file(const std::string& name) {
+  if (name == "trace.svg" || name.starts_with("prof_file_")) return true;
+  const auto extension = std::filesystem::path(name).extension();
+  return extension == ".trace" || extension == ".rec" || extension == ".dot" || extension == ".data" ||
+         extension == ".html";
+}
+
 bool draw_trace(const std::string& directory) {
   if (only_recorded(directory)) convert_trace(directory);
   const std::vector<TracedTask> tasks = read_tasks(directory);

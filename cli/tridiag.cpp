@@ -2,6 +2,7 @@
 #include "algorithms/thomas.hpp"
 #include "algorithms/tridiagonal_refinement.hpp"
 #include "cli/command.hpp"
+#include "cli/outputs.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "cli/sizes.hpp"
@@ -252,8 +253,6 @@ void settle(Options& o) {
     throw ArgumentError("tridiag", "--equilibrate", "what is refined is not scaled");
   if (o.cut >= 0 && o.method != "cr-hybrid")
     throw ArgumentError("tridiag", "--cut", "is where --method cr-hybrid ends, and the method is " + o.method);
-  if (!o.out.empty()) require_writable(o.out);
-  o.common.require_json_creatable();
   if (!input.d.empty()) input.take_sizes_from_files();
   if (input.n < 0) input.n = 1 << 20;
 }
@@ -366,8 +365,8 @@ const Command tridiag_command(
         for (auto* other : {n, batch, sizes, random}) one->excludes(other);
       }
       b->needs(d)->excludes(rhs)->excludes(known);
-      app.add_option("--out", o->out,
-                     "write X to FILE (.mtx or .npy), in the shape of B; different sizes one below the other");
+      add_output(app, Output::matrix, "--out", o->out,
+                 "write X to FILE (.mtx or .npy), in the shape of B; different sizes one below the other");
       app.add_option("--tile", o->tile, "MB or MBxNB: equations and systems a tile (default: what suits the workers)");
       app.add_option("--refine", o->refine,
                      "correct X by its residual at most K times, until the backward error is that of rounding "
