@@ -181,8 +181,9 @@ std::uint64_t report_drains() noexcept {
   return now;
 }
 
-void record_use(void* argument) {
-  const auto* task = static_cast<const starpu_task*>(argument);
+namespace {
+
+void record_use(const starpu_task* task) {
   const int worker = starpu_worker_get_id();
   if (worker < 0 || task->profiling_info == nullptr) return;
   const double us = starpu_timing_timespec_delay_us(const_cast<timespec*>(&task->profiling_info->start_time),
@@ -190,6 +191,17 @@ void record_use(void* argument) {
   auto& use = static_cast<const CallHeader*>(task->cl_arg)->codelet->uses[worker];
   use.tasks.fetch_add(1, std::memory_order_relaxed);
   use.nanoseconds.fetch_add(static_cast<std::uint64_t>(us * 1e3), std::memory_order_relaxed);
+}
+
+}  // namespace
+
+void finish_task(void* argument) {
+  static_cast<const CallHeader*>(static_cast<const starpu_task*>(argument)->cl_arg)->graph->finish();
+}
+
+void finish_profiled_task(void* argument) {
+  record_use(static_cast<const starpu_task*>(argument));
+  finish_task(argument);
 }
 
 #if TESELA_WITH_CUDA

@@ -17,10 +17,24 @@ namespace tesela {
 namespace detail {
 
 class CodeletImpl;
+struct RuntimeState;
+
+/// What a graph shares with its tasks.
+struct GraphTasks {
+  static constexpr std::uint64_t nothing_to_drop = UINT64_MAX;
+  /// Tasks do nothing once more drains than these were requested; nothing_to_drop while none waits for a wait().
+  std::atomic<std::uint64_t> drains_seen{nothing_to_drop};
+  std::atomic<std::int64_t> unfinished{0};
+  RuntimeState* runtime = nullptr;
+
+  /// Of one task or hint. The graph may be gone when it returns.
+  void finish() noexcept;
+};
 
 /// Every task's argument block starts with this, so that StarPU's callbacks can read it without knowing the kernel.
 struct CallHeader {
   CodeletImpl* codelet = nullptr;
+  GraphTasks* graph = nullptr;  // null: StarPU's own, to combine a reduction
   std::uint32_t footprint = 0;  // of shapes and cost key: what the performance model tells apart
   std::uint32_t buffers = 0;    // of this task: more than the fixed parameters when the kernel takes a list
 };
@@ -43,9 +57,10 @@ TileMemory tile_memory(void* interface) noexcept;
 inline std::atomic<std::uint64_t> drains_requested{0}, drains_reported{0};
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "Runtime::cancel must be async-signal-safe");
 
-/// True while a reason is unreported: tasks that start then do nothing, so that the graphs drain.
-inline bool draining() noexcept {
-  return drains_requested.load(std::memory_order_relaxed) != drains_reported.load(std::memory_order_relaxed);
+/// True once there is a reason that the task's graph has not reported: it then does nothing, so that the graph drains.
+inline bool dropped(const CallHeader& task) noexcept {
+  const auto& seen = task.graph != nullptr ? task.graph->drains_seen : drains_reported;
+  return drains_requested.load(std::memory_order_relaxed) > seen.load(std::memory_order_relaxed);
 }
 
 /// Keeps the running task's time, which says nothing, out of its performance model.
@@ -188,7 +203,7 @@ void run_variant(void** buffers, void* packed) noexcept {
   using Args = typename K::Args;
   const auto* call = static_cast<const Call<Args>*>(packed);
   // StarPU starts a worker's part of a reduction without a task, and so without arguments; that must happen always.
-  if (call != nullptr && draining()) return forget_timing();
+  if (call != nullptr && dropped(call->header)) return forget_timing();
   const Args& args = arguments_of(call);
   // What may throw is not the kernel itself but, say, the memory for its list of tiles.
   try {

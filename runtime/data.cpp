@@ -8,27 +8,13 @@
 namespace tesela::detail {
 namespace {
 
-// Accesses of these kinds may run together (or in any order) within one group.
-bool shareable(Mode mode) { return mode == Mode::in || mode == Mode::commute || mode == Mode::reduce; }
+std::atomic<std::uint64_t> last_id{0};
 
 }  // namespace
 
-double AccessHistory::begin(std::uint64_t graph_id, Mode mode) {
-  if (graph != graph_id) {
-    *this = AccessHistory{};
-    graph = graph_id;
-    kind = mode;
-  } else if (mode != kind || !shareable(mode)) {
-    kind = mode;
-    previous_end = current_end;
-    std::swap(previous, current);
-    current.clear();
-  }
-  return previous_end;
-}
-
 Data::Data(Runtime& runtime, void* home, Shape shape, index_t ld, std::size_t element_size, OnRelease on_release)
-    : state_(runtime.state()),
+    : id(++last_id),
+      state_(runtime.state()),
       shape_(shape),
       element_size_(element_size),
       on_release_(on_release),
@@ -50,7 +36,7 @@ Data::Data(Runtime& runtime, void* home, Shape shape, index_t ld, std::size_t el
 
 Data::~Data() {
   try {
-    if (registered()) state_->submit_held(history.graph);
+    if (registered()) submit_held(true);
   } catch (const std::exception&) {
     // A task that cannot be submitted is dropped, with nobody here to tell.
   }
@@ -72,6 +58,21 @@ void Data::release() noexcept {
     starpu_data_unregister(handle);
   else
     starpu_data_unregister_no_coherency(handle);
+}
+
+void Data::hold(std::uint64_t graph, bool writes) {
+  std::uint64_t nobody = 0;
+  if (!held_by_.compare_exchange_strong(nobody, graph) && nobody != graph) held_by_ = RuntimeState::every_graph;
+  if (writes) held_writing_ = true;
+}
+
+void Data::submit_held(bool writes, std::uint64_t but) {
+  if (state_->graphs_holding == 0) return;
+  const std::uint64_t holder = held_by_;
+  if (holder == 0 || holder == but || !(writes || held_writing_)) return;
+  state_->submit_held(holder, but);
+  held_writing_ = false;
+  if (writes) held_by_ = 0;
 }
 
 void* Data::handle() const {
@@ -113,16 +114,17 @@ TileMemory acquire_on_host(Data& data, Mode mode) {
   if (mode != Mode::out && !data.has_value() && !data.has_reduction())
     throw ArgumentError(mode == Mode::in ? "Tile::read" : "Tile::update", "tile " + data.label(),
                         "nothing was written to it");
-  data.state_->submit_held(data.history.graph);
+  data.submit_held(mode != Mode::in);
   if (starpu_data_acquire_on_node(handle, STARPU_MAIN_RAM, to_starpu(mode)) != 0)
     throw EnvironmentError("a tile could not be brought to host memory");
   try {
-    throw_if_drained_since(drains_reported);
+    const std::uint64_t reported = drains_reported;
+    throw_if_drained_since(data.writer_ == nullptr ? reported : std::min(reported, data.writer_->drains_seen.load()));
   } catch (const Error&) {
     starpu_data_release_on_node(handle, STARPU_MAIN_RAM);
     throw;
   }
-  data.has_value_ = true;
+  data.set_value(true);
   ++data.held_on_host_;
   return tile_memory(starpu_data_get_interface_on_node(handle, STARPU_MAIN_RAM));
 }
@@ -131,6 +133,24 @@ void release_on_host(Data& data) noexcept {
   if (!data.registered()) return;
   --data.held_on_host_;
   starpu_data_release_on_node(static_cast<starpu_data_handle_t>(data.handle_), STARPU_MAIN_RAM);
+}
+
+void bring_home(starpu_data_handle_t handle, GraphTasks& graph) {
+  struct Acquired {
+    starpu_data_handle_t handle;
+    GraphTasks* graph;
+  };
+  std::unique_ptr<Acquired> acquired(new Acquired{handle, &graph});
+  const auto release = [](void* argument) {
+    const std::unique_ptr<Acquired> it(static_cast<Acquired*>(argument));
+    starpu_data_release_on_node(it->handle, STARPU_MAIN_RAM);
+    it->graph->finish();
+  };
+  ++graph.unfinished;
+  if (starpu_data_acquire_on_node_cb(handle, STARPU_MAIN_RAM, STARPU_R, release, acquired.get()) == 0)
+    static_cast<void>(acquired.release());
+  else
+    --graph.unfinished;
 }
 
 void RuntimeState::add(Data& data) {
@@ -148,15 +168,28 @@ void RuntimeState::remove(Data& data) noexcept {
   data.next_ = data.previous_ = nullptr;
 }
 
-void RuntimeState::submit_held(std::uint64_t graph) {
+void RuntimeState::submit_held(std::uint64_t graph, std::uint64_t but) {
   if (graphs_holding == 0) return;
-  std::vector<std::function<void()>> submissions;
+  const std::lock_guard lock(holding_mutex);  // no graph ends meanwhile
+  for (const auto& [id, submission] : holding)
+    if (id != but && (graph == every_graph || graph == id)) submission();
+}
+
+void RuntimeState::wait_for(const GraphTasks& graph) {
+  starpu_do_schedule();  // some schedulers ask for it
+  ++waiting;
   {
-    const std::lock_guard lock(mutex);
-    for (const auto& [id, submission] : holding)
-      if (graph == every_graph || graph == id) submissions.push_back(submission);
+    std::unique_lock lock(waiting_mutex);
+    all_finished.wait(lock, [&] { return graph.unfinished == 0; });
   }
-  for (const auto& submission : submissions) submission();
+  --waiting;
+}
+
+void GraphTasks::finish() noexcept {
+  RuntimeState& state = *runtime;
+  if (--unfinished != 0 || state.waiting == 0) return;
+  const std::lock_guard lock(state.waiting_mutex);
+  state.all_finished.notify_all();
 }
 
 void RuntimeState::release_all() noexcept {
@@ -189,6 +222,7 @@ void RuntimeState::give_back_status(std::unique_ptr<Data> status, bool at_home) 
              0;
     };
     if (!is_zero()) *HostAccess<int>(*status, Mode::out).data = 0;
+    status->set_writer(nullptr);
     const std::lock_guard lock(spare_mutex);
     spare_statuses.push_back(std::move(status));
   } catch (const std::exception&) {

@@ -15,19 +15,8 @@ class Runtime;
 
 namespace detail {
 
-struct RuntimeState;
-
-/// Who used a piece of data last in a graph: the current group of accesses that may run together (readers, commuting
-/// or reducing tasks, or one writer) and the group before it. Enough to derive every dependence of the next access.
-struct AccessHistory {
-  std::uint64_t graph = 0;
-  Mode kind = Mode::in;
-  double current_end = 0, previous_end = 0;  // of the longest path through each group, in flops
-  std::vector<std::uint32_t> current, previous;
-  double begin(std::uint64_t graph_id, Mode mode);  // opens or joins a group; returns the end of the one before
-};
-
-/// One StarPU data handle: a block of memory that StarPU copies between the nodes of the machine.
+/// One StarPU data handle: a block of memory that StarPU copies between the nodes of the machine. Graphs of several
+/// threads may read it together, so an insertion that only reads changes nothing here that is not atomic.
 class Data {
  public:
   enum class OnRelease : std::uint8_t { bring_home, drop };
@@ -53,12 +42,24 @@ class Data {
   const CodeletImpl* zero() const { return zero_; }
 
   /// Whether anything was written to it, or will be by the tasks inserted so far: what StarPU aborts on when it is not.
-  bool has_value() const { return has_value_; }
-  void set_value(bool value) { has_value_ = value; }
+  bool has_value() const { return has_value_.load(std::memory_order_relaxed); }
+  void set_value(bool value) {
+    if (value != has_value()) has_value_.store(value, std::memory_order_relaxed);
+  }
 
-  AccessHistory history;
-  std::uint64_t insertion = 0;  // the last one that took it, and how: to see a tile that one task takes twice
-  Mode insertion_mode = Mode::in;
+  /// The tasks of the graph that inserted the last task that writes it; null when none did.
+  const std::shared_ptr<GraphTasks>& writer() const { return writer_; }
+  void set_writer(const std::shared_ptr<GraphTasks>& graph) {
+    if (graph != writer_) writer_ = graph;
+  }
+
+  /// Says that a graph holds an access back (see GraphOptions::longest_path_priorities).
+  void hold(std::uint64_t graph, bool writes);
+  /// Submits what graphs but this one hold back, if an access has to come after it: any access after a writing one, a
+  /// writing one after any.
+  void submit_held(bool writes, std::uint64_t but = 0);
+
+  const std::uint64_t id;  // no other has it, ever
 
  private:
   friend TileMemory acquire_on_host(Data&, Mode);
@@ -73,7 +74,10 @@ class Data {
   index_t i_ = 0, j_ = 0;
   CodeletImpl *zero_ = nullptr, *combine_ = nullptr;
   std::vector<std::vector<std::byte>> combine_calls_;  // every one that a submitted task may still point to
-  bool has_value_;
+  std::shared_ptr<GraphTasks> writer_;
+  std::atomic<std::uint64_t> held_by_{0};  // the graph that holds accesses back, or every_graph for several
+  std::atomic<bool> held_writing_{false};
+  std::atomic<bool> has_value_;
   std::atomic<int> held_on_host_{0};
   Data *next_ = nullptr, *previous_ = nullptr;  // the runtime's list of what is registered
 };

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 namespace tesela {
@@ -50,8 +51,14 @@ struct Graph::Impl {
   };
   std::vector<Held> held;  // with longest_path_priorities: what is not submitted yet
 
-  index_t unwaited = 0;         // tasks since the last wait()
-  std::uint64_t drains_seen{};  // of detail::drains_requested, when the first of them was inserted
+  std::mutex held_mutex;  // of `held` and `record` then: another thread may submit them
+
+  std::shared_ptr<detail::GraphTasks> tasks = std::make_shared<detail::GraphTasks>();
+
+  /// By address, which a later tile may have again: AccessHistory::data tells.
+  std::unordered_map<const detail::Data*, detail::AccessHistory> histories;
+  std::vector<detail::AccessHistory*> touched;  // of the task being inserted, one for each of its tiles
+  std::uint64_t insertion = 0;
 
   /// The mode of the task's b-th tile; a list's mode is that of all its tiles.
   static Mode mode_of(const Insertion& task, std::size_t b) { return task.modes[std::min(b, task.modes.size() - 1)]; }
@@ -59,22 +66,20 @@ struct Graph::Impl {
   void require_alive() const {
     if (!state->alive) throw LifetimeError("Graph: its Runtime was destroyed; destroy graphs first");
   }
-  /// Refuses, by name, the tasks that StarPU would abort on or that would wait for themselves.
-  void check(const Insertion& task) const;
+  /// Refuses, by name, the tasks that StarPU would abort on or that would wait for themselves; fills `touched`.
+  void check(const Insertion& task);
   /// Which kinds of worker may run this task, or NoWorkerError / EnvironmentError saying why none can.
   std::int32_t placement(const Insertion& task) const;
   void track(const Insertion& task);
   void submit(OwnedTask task) const;
   void submit_held();
   /// Runs a hint on this data, or holds it back among the tasks.
-  void in_order(detail::Data&, std::function<void()> hint);
-  /// Submits what another graph holds back and this data may be part of; from here on this graph may.
-  void take(detail::Data&) const;
+  void in_order(detail::Data&, bool writes, std::function<void()> hint);
 };
 
-void Graph::Impl::check(const Insertion& task) const {
-  static std::atomic<std::uint64_t> insertions{0};
-  const std::uint64_t insertion = ++insertions;
+void Graph::Impl::check(const Insertion& task) {
+  touched.clear();
+  ++insertion;
   const auto refuse = [&](std::size_t b, const char* why) {
     const std::string label = task.data[b]->label();
     throw ArgumentError("Graph::insert<" + std::string(task.codelet->name()) + ">", "tile " + std::to_string(b),
@@ -88,10 +93,13 @@ void Graph::Impl::check(const Insertion& task) const {
     if ((mode == Mode::in || mode == Mode::inout || mode == Mode::commute) && !data.has_value() &&
         !data.has_reduction())
       refuse(b, "is read, and nothing was written to it before");
-    if (data.insertion == insertion && !(mode == Mode::in && data.insertion_mode == Mode::in))
+    detail::AccessHistory& history = histories[&data];
+    if (history.data != data.id) history = {.data = data.id, .kind = mode};
+    if (history.insertion == insertion && !(mode == Mode::in && history.insertion_mode == Mode::in))
       refuse(b, "is used twice by this task, and not only read");
-    data.insertion = insertion;
-    data.insertion_mode = mode;
+    history.insertion = insertion;
+    history.insertion_mode = mode;
+    touched.push_back(&history);
   }
 }
 
@@ -123,7 +131,6 @@ std::int32_t Graph::Impl::placement(const Insertion& task) const {
 
 /// Follows the dependences that this task implies: the longest path always, the edges when the graph is recorded.
 void Graph::Impl::track(const Insertion& task) {
-  for (detail::Data* data : task.data) take(*data);
   if (record) {
     std::string label;
     for (std::size_t b = 0; b < task.data.size() && label.empty(); ++b)
@@ -134,20 +141,22 @@ void Graph::Impl::track(const Insertion& task) {
   for (std::size_t b = 0; b < task.data.size(); ++b) {
     const Mode mode = mode_of(task, b);
     if (mode == Mode::scratch) continue;
-    detail::Data& data = *task.data[b];
-    begin = std::max(begin, data.history.begin(id, mode));
-    if (record) record->depends_on(data.history.previous);
-    if (mode != Mode::in) data.set_value(true);
+    begin = std::max(begin, touched[b]->begin(mode));
+    if (record) record->depends_on(touched[b]->previous);
+    if (mode == Mode::in) continue;
+    task.data[b]->set_value(true);
+    task.data[b]->set_writer(tasks);
   }
   const double end = begin + task.flops;
   for (std::size_t b = 0; b < task.data.size(); ++b) {
     if (mode_of(task, b) == Mode::scratch) continue;
-    auto& history = task.data[b]->history;
+    auto& history = *touched[b];
     history.current_end = std::max(history.current_end, end);
     if (record) history.current.push_back(static_cast<std::uint32_t>(record->size() - 1));
   }
   statuses_at_home = false;
-  if (unwaited++ == 0) drains_seen = detail::drains_reported;
+  if (tasks->drains_seen == detail::GraphTasks::nothing_to_drop)
+    tasks->drains_seen = detail::drains_reported.load();  // the first since the last wait()
   ++bounds.tasks;
   bounds.work_flops += task.flops;
   bounds.path_flops = std::max(bounds.path_flops, end);
@@ -155,18 +164,23 @@ void Graph::Impl::track(const Insertion& task) {
 
 void Graph::Impl::submit(OwnedTask task) const {
   task->priority = std::clamp(task->priority, lowest_priority, highest_priority);
-  if (starpu_task_submit(task.get()) == 0)
+  ++tasks->unfinished;
+  if (starpu_task_submit(task.get()) == 0) {
     static_cast<void>(task.release());  // StarPU destroys it when it has run
-  else
+  } else {
+    --tasks->unfinished;
     throw NoWorkerError(std::string("kernel '") + task->cl->name + "': StarPU found no worker for it among " +
                         detail::describe_workers(*state));
+  }
 }
 
 void Graph::Impl::submit_held() {
+  if (!options.longest_path_priorities) return;
+  const std::lock_guard lock(held_mutex);
   if (held.empty()) return;
-  const auto tasks = static_cast<std::size_t>(
+  const auto count = static_cast<std::size_t>(
       std::count_if(held.begin(), held.end(), [](const Held& h) { return h.task != nullptr; }));
-  const std::vector<double> path = record->path_to_end(record->size() - tasks);
+  const std::vector<double> path = record->path_to_end(record->size() - count);
   const double longest = path.empty() ? 1 : *std::max_element(path.begin(), path.end());
   std::size_t next = 0;
   for (Held& h : std::exchange(held, {})) {
@@ -179,21 +193,12 @@ void Graph::Impl::submit_held() {
   }
 }
 
-void Graph::Impl::in_order(detail::Data& data, std::function<void()> hint) {
-  if (held.empty()) {
-    if (data.history.graph != id) state->submit_held(data.history.graph);
-    hint();
-  } else {
-    take(data);  // so that the data's end submits the hint
-    held.push_back({nullptr, std::move(hint)});
-  }
-}
-
-void Graph::Impl::take(detail::Data& data) const {
-  if (data.history.graph == id) return;
-  state->submit_held(data.history.graph);
-  data.history = {};
-  data.history.graph = id;
+void Graph::Impl::in_order(detail::Data& data, bool writes, std::function<void()> hint) {
+  data.submit_held(writes, id);
+  const std::lock_guard lock(held_mutex);
+  if (held.empty()) return hint();
+  data.hold(id, writes);  // so that the data's end submits the hint
+  held.push_back({nullptr, std::move(hint)});
 }
 
 Graph::Graph(Runtime& runtime, GraphOptions options) : impl_(std::make_unique<Impl>()) {
@@ -203,8 +208,13 @@ Graph::Graph(Runtime& runtime, GraphOptions options) : impl_(std::make_unique<Im
   if (impl_->options.record || impl_->options.longest_path_priorities) impl_->record.emplace();
   impl_->lowest_priority = starpu_sched_get_min_priority();
   impl_->highest_priority = starpu_sched_get_max_priority();
-  if (impl_->options.longest_path_priorities) {
+  impl_->tasks->runtime = impl_->state.get();
+  {
     const std::lock_guard lock(impl_->state->mutex);
+    impl_->state->graphs.insert(impl_->tasks.get());
+  }
+  if (impl_->options.longest_path_priorities) {
+    const std::lock_guard lock(impl_->state->holding_mutex);
     impl_->state->holding.emplace(impl_->id, [impl = impl_.get()] { impl->submit_held(); });
     ++impl_->state->graphs_holding;
   }
@@ -218,18 +228,22 @@ Graph::~Graph() {
     } catch (const std::exception&) {
       // Told by wait(), which nobody called.
     }
-    starpu_task_wait_for_all();
-    if (impl_->unwaited > 0) detail::report_drains();
+    state.wait_for(*impl_->tasks);
+    if (impl_->tasks->drains_seen.exchange(detail::GraphTasks::nothing_to_drop) != detail::GraphTasks::nothing_to_drop)
+      detail::report_drains();
     for (Impl::StatusSlot& slot : impl_->statuses) {
-      const bool ours = slot.data->has_value() && slot.data->history.graph == impl_->id;
+      const auto& writer = slot.data->writer();
+      const bool ours = slot.data->has_value() && (writer == nullptr || writer == impl_->tasks);
       state.give_back_status(std::move(slot.data), impl_->statuses_at_home && ours);
     }
   }
   if (impl_->options.longest_path_priorities) {
-    const std::lock_guard lock(state.mutex);
+    const std::lock_guard lock(state.holding_mutex);
     state.holding.erase(impl_->id);
     --state.graphs_holding;
   }
+  const std::lock_guard lock(state.mutex);
+  state.graphs.erase(impl_->tasks.get());
 }
 
 void Graph::insert(const Insertion& task) {
@@ -237,6 +251,7 @@ void Graph::insert(const Insertion& task) {
   impl_->require_alive();
   impl_->check(task);
   task.call->codelet = task.codelet;
+  task.call->graph = impl_->tasks.get();
   task.call->buffers = static_cast<std::uint32_t>(task.data.size());
   task.call->footprint = detail::footprint(task.cost_key, task.data);
   const std::int32_t where = impl_->placement(task);
@@ -255,10 +270,8 @@ void Graph::insert(const Insertion& task) {
   }
   t->cl_arg_size = task.call_bytes;
   t->cl_arg_free = 1;
-  if (impl_->state->profile) {
-    t->callback_func = &detail::record_use;
-    t->callback_arg = t.get();
-  }
+  t->callback_func = impl_->state->profile ? &detail::finish_profiled_task : &detail::finish_task;
+  t->callback_arg = t.get();
   const std::size_t buffers = task.data.size();
   const auto& modes = task.codelet->modes();
   if (buffers > STARPU_NMAXBUFS) {
@@ -271,12 +284,17 @@ void Graph::insert(const Insertion& task) {
     if (task.codelet->has_list()) STARPU_TASK_SET_MODE(t, modes[std::min(b, modes.size() - 1)], b);
   }
   t->nbuffers = static_cast<int>(buffers);
-  impl_->track(task);
   t->cl_arg = call.release();
-  if (impl_->options.longest_path_priorities)
+  for (std::size_t b = 0; b < buffers; ++b) task.data[b]->submit_held(Impl::mode_of(task, b) != Mode::in, impl_->id);
+  if (impl_->options.longest_path_priorities) {
+    const std::lock_guard lock(impl_->held_mutex);
+    for (std::size_t b = 0; b < buffers; ++b) task.data[b]->hold(impl_->id, Impl::mode_of(task, b) != Mode::in);
+    impl_->track(task);
     impl_->held.push_back({std::move(t), {}});
-  else
+  } else {
+    impl_->track(task);
     impl_->submit(std::move(t));
+  }
 }
 
 void Graph::submit() {
@@ -288,10 +306,10 @@ Status Graph::wait() {
   submit();
   // All on their way while the last tasks run; one after the other they would take longer than a short task.
   for (const Impl::StatusSlot& slot : impl_->statuses) prefetch(*slot.data, -1);
-  starpu_task_wait_for_all();
-  if (impl_->unwaited == 0) impl_->drains_seen = detail::drains_reported;
-  const std::uint64_t seen = std::exchange(impl_->drains_seen, detail::report_drains());
-  impl_->unwaited = 0;
+  impl_->state->wait_for(*impl_->tasks);
+  const std::uint64_t seen =
+      std::min(detail::drains_reported.load(), impl_->tasks->drains_seen.exchange(detail::GraphTasks::nothing_to_drop));
+  detail::report_drains();
   Status status;
   for (const Impl::StatusSlot& slot : impl_->statuses) {
     const int value = *HostAccess<const int>(*slot.data, Mode::in).data;
@@ -325,20 +343,16 @@ void Graph::prefetch(detail::Data& data, int gpu) {
   if (!data.has_value() || (gpu >= 0 && nodes.empty())) return;
   if (gpu >= 0) {
     const unsigned node = nodes[static_cast<std::size_t>(gpu) % nodes.size()];
-    return impl_->in_order(data, [=] { starpu_data_prefetch_on_node(handle, node, 1); });
+    return impl_->in_order(data, false, [=] { starpu_data_prefetch_on_node(handle, node, 1); });
   }
   // An acquisition waits for the tasks before it, where StarPU's own prefetch would overtake them.
-  impl_->in_order(data, [=] {
-    starpu_data_acquire_on_node_cb(
-        handle, STARPU_MAIN_RAM, STARPU_R,
-        [](void* h) { starpu_data_release_on_node(static_cast<starpu_data_handle_t>(h), STARPU_MAIN_RAM); }, handle);
-  });
+  impl_->in_order(data, false, [handle, tasks = impl_->tasks.get()] { detail::bring_home(handle, *tasks); });
 }
 
 void Graph::invalidate(detail::Data& data) {
   impl_->require_alive();
   auto* handle = static_cast<starpu_data_handle_t>(data.handle());
-  impl_->in_order(data, [=] { starpu_data_invalidate_submit(handle); });
+  impl_->in_order(data, true, [=] { starpu_data_invalidate_submit(handle); });
   data.set_value(false);
 }
 

@@ -54,10 +54,17 @@ struct Bounds {
 };
 
 /// A task graph: tasks run in any order that respects the dependences which the sequence of insertions implies.
+///
+/// Threads: any number of them may work on one Runtime at once, each with graphs of its own; a Graph is used by one
+/// thread at a time. Two threads may share the tiles that both only read: by tasks (In), by Tile::read, by the hints
+/// prefetch_to_gpu and bring_home, and by whatever copies and views of their matrices they make. A tile that one thread
+/// writes (by a task, on the host, by forget or reduction) or ends is that thread's alone, from there until it has
+/// waited for the tasks on it and the threads have synchronized. Kernels, their models, traces and the figures of
+/// Runtime::statistics are everybody's and need no care. Runtime::cancel and a failed kernel concern all graphs.
 class Graph {
  public:
   explicit Graph(Runtime& runtime, GraphOptions options = {});
-  /// Waits for the tasks inserted so far. (Call wait() to learn about failures.)
+  /// Waits for the graph's own tasks. (Call wait() to learn about failures.)
   ~Graph();
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
@@ -76,10 +83,10 @@ class Graph {
   /// Submits what longest_path_priorities holds back; otherwise everything is submitted already.
   void submit();
 
-  /// Waits until all tasks have run. Returns the first nonzero status in the order of the status() calls, and sets all
-  /// of them to 0. Throws EnvironmentError when a kernel reported a failed device call, and Cancelled after
-  /// Runtime::cancel: tasks were dropped then, in every graph that had some, and each of these graphs' wait() says so
-  /// once. The graph takes new tasks afterwards, whatever wait() said.
+  /// Waits until all tasks of this graph have run, whatever other graphs do. Returns the first nonzero status in the
+  /// order of the status() calls, and sets all of them to 0. Throws EnvironmentError when a kernel reported a failed
+  /// device call, and Cancelled after Runtime::cancel: tasks were dropped then, in every graph that had some, and each
+  /// of these graphs' wait() says so once. The graph takes new tasks afterwards, whatever wait() said.
   Status wait();
 
   /// A new one-element tile, 0 at first, that kernels write a numerical status to; wait() collects it. What a kernel

@@ -24,7 +24,7 @@ Seconds expected(CodeletImpl& codelet, std::uint32_t footprint, const RuntimeSta
   starpu_codelet model_only;
   starpu_codelet_init(&model_only);
   model_only.model = codelet.model();
-  CallHeader call{&codelet, footprint, 0};
+  CallHeader call{&codelet, nullptr, footprint, 0};
   starpu_task task;
   starpu_task_init(&task);
   task.cl = &model_only;
@@ -42,6 +42,18 @@ Seconds expected(CodeletImpl& codelet, std::uint32_t footprint, const RuntimeSta
 }
 
 }  // namespace
+
+double AccessHistory::begin(Mode mode) {
+  // Accesses of these kinds may run together (or in any order) within one group.
+  const bool shareable = mode == Mode::in || mode == Mode::commute || mode == Mode::reduce;
+  if (mode != kind || !shareable) {
+    kind = mode;
+    previous_end = current_end;
+    std::swap(previous, current);
+    current.clear();
+  }
+  return previous_end;
+}
 
 GraphRecord::TaskId GraphRecord::add(CodeletImpl& codelet, std::uint32_t footprint, double flops, std::string label) {
   tasks_.push_back({&codelet, footprint, static_cast<std::uint32_t>(edges_.size()), flops, std::move(label)});

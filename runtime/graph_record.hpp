@@ -10,6 +10,19 @@
 
 namespace tesela::detail {
 
+/// Who used a piece of data last in a graph: the current group of accesses that may run together (readers, commuting
+/// or reducing tasks, or one writer) and the group before it. Enough to derive every dependence of the next access.
+struct AccessHistory {
+  std::uint64_t data = 0;       // Data::id
+  std::uint64_t insertion = 0;  // the graph's last one that took it, and how: to see a tile that one task takes twice
+  Mode insertion_mode = Mode::in;
+  Mode kind = Mode::in;
+  double current_end = 0, previous_end = 0;  // of the longest path through each group, in flops
+  std::vector<std::uint32_t> current = {}, previous = {};
+
+  double begin(Mode mode);  // opens or joins a group; returns the end of the one before
+};
+
 /// Every task of a graph in order of insertion, each with the tasks it waits for (all of them inserted before it).
 class GraphRecord {
  public:

@@ -26,6 +26,9 @@ namespace {
 
 std::atomic<bool> running{false};
 
+std::mutex current_mutex;
+detail::RuntimeState* current = nullptr;  // while it runs
+
 /// Environment variables as StarPU reads them at start, put back afterwards.
 class ScopedEnvironment {
  public:
@@ -193,9 +196,15 @@ Runtime::Runtime(const RuntimeOptions& options) : state_(std::make_shared<detail
   // Of the process, not of one start of StarPU: it may still be what the Runtime before this one said.
   starpu_profiling_status_set(options.profile ? STARPU_PROFILING_ENABLE : STARPU_PROFILING_DISABLE);
   reset_statistics();
+  const std::lock_guard lock(current_mutex);
+  current = state_.get();
 }
 
 Runtime::~Runtime() {
+  {
+    const std::lock_guard lock(current_mutex);
+    current = nullptr;
+  }
   try {
     state_->submit_held(detail::RuntimeState::every_graph);
   } catch (const std::exception&) {
@@ -228,7 +237,14 @@ std::size_t Runtime::device_bytes() const {
 
 void Runtime::start_trace() { starpu_fxt_start_profiling(); }
 
-index_t Runtime::pending_tasks() { return running ? starpu_task_nsubmitted() : 0; }
+index_t Runtime::pending_tasks() {
+  const std::lock_guard lock(current_mutex);
+  if (current == nullptr) return 0;
+  const std::lock_guard graphs_lock(current->mutex);
+  index_t pending = 0;
+  for (const detail::GraphTasks* graph : current->graphs) pending += graph->unfinished;
+  return pending;
+}
 
 void Runtime::cancel() noexcept { detail::report_cancellation(); }
 

@@ -25,8 +25,8 @@ struct RuntimeOptions {
   std::optional<int> streams_per_gpu = {};
   std::optional<std::string> scheduler = {};  ///< StarPU policy (STARPU_SCHED); default dmdas with a GPU, lws without
   std::string trace_dir = {};                 ///< record FxT events here; see convert_trace
-  bool trace_from_start = true;               ///< false: record nothing before Runtime::start_trace
-  bool profile = false;                       ///< time every task and transfer, for Runtime::statistics
+  bool trace_from_start = true;  ///< false: record nothing before Runtime::start_trace
+  bool profile = false;          ///< time every task and transfer, for Runtime::statistics
 };
 
 /// One processing unit that runs tasks.
@@ -67,7 +67,8 @@ struct Statistics {
 };
 
 /// StarPU, started once. Destroying it waits for all tasks, brings all registered data home and stops the workers.
-/// There is one at a time; graphs and tiles that outlive it throw LifetimeError when used.
+/// There is one at a time; graphs and tiles that outlive it throw LifetimeError when used. It starts and ends while no
+/// other thread uses it; in between, all threads may (see Graph).
 class Runtime {
  public:
   /// Throws LifetimeError when another Runtime is alive, ArgumentError for an unknown options.scheduler, and
@@ -91,7 +92,7 @@ class Runtime {
   /// With trace_dir and without trace_from_start: records from here on, after a warm-up, say.
   void start_trace();
 
-  /// Tasks submitted and not yet finished, over all graphs.
+  /// Tasks submitted and not yet finished, over all graphs (and hints that are on their way).
   static index_t pending_tasks();
 
   /// Makes every task that has not started do nothing, so that each graph's wait() returns soon, with Cancelled; the

@@ -9,10 +9,12 @@
 #include <starpu.h>
 
 #include <atomic>
+#include <condition_variable>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,12 +34,23 @@ struct RuntimeState {
     double busy = 0, waiting = 0, sleeping = 0, total = 0;
     double waiting_before = 0;  // as StarPU said it last: this one it does not reset when it is read
   };
+  std::mutex statistics_mutex;
   std::vector<Times> times;    // of each worker, since the last reset
   std::vector<LinkUse> links;  // of each bus, since the last reset
   void collect_profile();
-  Data* registered = nullptr;                              // head of the list of live data
+  Data* registered = nullptr;          // head of the list of live data
+  std::set<const GraphTasks*> graphs;  // the live ones
+
+  std::mutex holding_mutex;
   std::map<std::uint64_t, std::function<void()>> holding;  // of the graphs that hold tasks back: submits them
   std::atomic<int> graphs_holding{0};
+
+  std::mutex waiting_mutex;
+  std::condition_variable all_finished;  // the tasks of some graph
+  std::atomic<int> waiting{0};           // threads
+  /// Returns when all tasks that the graph submitted have run, whatever other graphs do.
+  void wait_for(const GraphTasks& graph);
+
   std::vector<std::pair<void*, std::size_t>> pinned;  // by PinnedMemory
 
   /// Status tiles (see Graph::status) that no graph has now, all 0. To register one, and to bring it to a GPU and home
@@ -50,8 +63,8 @@ struct RuntimeState {
   void give_back_status(std::unique_ptr<Data>, bool at_home) noexcept;
 
   static constexpr std::uint64_t every_graph = UINT64_MAX;
-  /// Submits what this graph holds back: something outside it is about to use its tiles.
-  void submit_held(std::uint64_t graph);
+  /// Submits what this graph holds back (every_graph: all but one do): something outside it is about to use its tiles.
+  void submit_held(std::uint64_t graph, std::uint64_t but = 0);
   void add(Data&);
   void remove(Data&) noexcept;
   void release_all() noexcept;
@@ -94,6 +107,9 @@ std::vector<CodeletImpl*> all_codelets();
 /// What a task's performance model tells apart: the kernel's cost key and the shapes and element sizes of its tiles.
 std::uint32_t footprint(std::uint64_t cost_key, std::span<Data* const>);
 
+/// Brings data to its place on the host once the tasks before it have run; one more task that this graph waits for.
+void bring_home(starpu_data_handle_t, GraphTasks&);
+
 /// Requests a drain: because a codelet failed (an empty string: with no memory to say why), or because of
 /// Runtime::cancel (async-signal-safe).
 void report_failure(const std::string& what) noexcept;
@@ -106,7 +122,9 @@ void throw_if_drained_since(std::uint64_t seen);
 /// Marks all drains requested so far as reported, once no task is left to drop; returns their number.
 std::uint64_t report_drains() noexcept;
 
-/// StarPU's callback after a profiled task: adds its time to its codelet's uses. The argument is the task.
-void record_use(void* task);
+/// StarPU's callback after a task; after a profiled one it adds its time to its codelet's uses. The argument is the
+/// task.
+void finish_task(void* task);
+void finish_profiled_task(void* task);
 
 }  // namespace tesela::detail

@@ -40,6 +40,7 @@ void detail::RuntimeState::collect_profile() {
 }
 
 Statistics Runtime::statistics() {
+  const std::lock_guard lock(state_->statistics_mutex);
   state_->collect_profile();
   Statistics result;
   for (std::size_t w = 0; w < state_->workers.size(); ++w) {
@@ -72,6 +73,7 @@ Statistics Runtime::statistics() {
 }
 
 void Runtime::reset_statistics() {
+  const std::lock_guard lock(state_->statistics_mutex);
   for (detail::CodeletImpl* codelet : detail::all_codelets())
     for (std::size_t w = 0; w < STARPU_NMAXWORKERS; ++w) {
       codelet->uses[w].tasks = 0;

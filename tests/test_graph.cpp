@@ -339,6 +339,24 @@ TEST_CASE("two graphs on one tile keep the order of insertion, held back or not"
   CHECK(value_of(A(0, 0)) == 6);
 }
 
+TEST_CASE("what several graphs hold back to read comes before what anybody writes later") {
+  Runtime runtime({.gpus = 0});
+  const int writer = GENERATE(0, 1, 2, 3);
+  const TileMatrix<double> A(runtime, 1, 1, {1, 1}), B(runtime, 2, 1, {1, 1});
+  *A(0, 0).write().data = 5;
+  const GraphOptions held{.longest_path_priorities = true};
+  Graph g(runtime, held), h(runtime, held), other(runtime, writer == 1 ? held : GraphOptions{});
+  g.insert<Copy<double>>({}, A(0, 0), B(0, 0));
+  h.insert<Copy<double>>({}, A(0, 0), B(1, 0));
+  CHECK(value_of(A(0, 0)) == 5);  // nobody writes it: nothing has to run before
+  CHECK(Runtime::pending_tasks() == 0);
+  if (writer < 2) other.insert<Set<double>>({7}, A(0, 0));
+  if (writer == 2) h.insert<Set<double>>({7}, A(0, 0));
+  if (writer == 3) *A(0, 0).write().data = 7;
+  CHECK(value_of(A(0, 0)) == 7);
+  CHECK(to_vector(B) == std::vector<double>{5, 5});
+}
+
 TEST_CASE("a tile that only a held hint knows may end before the graph does") {
   Runtime runtime({.gpus = 0});
   const bool home = GENERATE(false, true);
