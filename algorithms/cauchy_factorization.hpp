@@ -15,7 +15,7 @@ namespace tesela {
 template <class T>
 class CauchyFactorization {
  public:
-  /// Inserts the two factorizations. Throws ArgumentError where n < 1 or a number of t is not finite.
+  /// Inserts the two factorizations. Throws ArgumentError where n < 1 or a number of T - sigma I is not finite.
   CauchyFactorization(Graph& g, const Toeplitz<T>& A, T sigma);
 
   index_t n() const { return shifted_.matrix.n(); }
@@ -24,11 +24,18 @@ class CauchyFactorization {
   void solve(Graph& g, const TileMatrix<T>& B, const TileMatrix<double>& outcome,
              const ToeplitzRefinement& refinement = {}) const;
 
-  /// What the factorizations said, CauchyReport::rows x 2 in two tiles. Their negative pivots are T's eigenvalues below
-  /// sigma.
+  /// An estimate of ||T - sigma I||_1 ||(T - sigma I)^-1||_1, from below (norm1_estimate), by some solves without
+  /// refinement; waits for them. Infinite where there is no inverse.
+  double condition(Runtime& runtime) const;
+
+  /// What the factorizations said, as CauchyInverse::report, in two tiles. Their negative pivots are T's eigenvalues
+  /// below sigma.
   const TileMatrix<double>& report() const { return report_; }
 
  private:
+  void insert(Graph& g, const TileMatrix<T>& B, const TileMatrix<double>& outcome,
+              const CauchySolveArgs<T>& args) const;
+
   ShiftedToeplitz<T> shifted_;
   std::array<TileMatrix<T>, 2> factors_;
   TileMatrix<double> report_;

@@ -1,5 +1,7 @@
 #include "algorithms/cauchy_inverse.hpp"
 
+#include "algorithms/toeplitz_condition.hpp"
+
 namespace tesela {
 
 template <class T>
@@ -8,8 +10,8 @@ CauchyInverse<T>::CauchyInverse(Graph& g, const Toeplitz<T>& A, T sigma)
       inverse_(g.runtime(), A.n(), 3, {A.n(), 3}, "inverse"),
       report_(g.runtime(), CauchyReport::rows, 2, {CauchyReport::rows, 2}, "report") {
   const TileMatrix<double> shift(g.runtime(), 1, 1, {1, 1}, "shift");
-  shift(0, 0).write()(0, 0) = static_cast<double>(sigma);
-  g.insert<CauchyInvert<T>>({}, shifted_.sine.blocks(), shift(0, 0), inverse_(0, 0), report_(0, 0),
+  shift(0, 0).write()(0, 0) = 0;
+  g.insert<CauchyInvert<T>>({}, shifted_.blocks(), shift(0, 0), inverse_(0, 0), report_(0, 0),
                             g.scratch<T>(cauchy_table(A.n()), 1));
 }
 
@@ -17,11 +19,23 @@ template <class T>
 void CauchyInverse<T>::solve(Graph& g, const TileMatrix<T>& B, const TileMatrix<double>& outcome,
                              const ToeplitzRefinement& refinement) const {
   require_outcome("CauchyInverse::solve", B, n(), outcome);
+  insert(g, B, outcome, shifted_.solve_args(refinement));
+}
+
+template <class T>
+double CauchyInverse<T>::condition(Runtime& runtime) const {
+  return toeplitz_condition(runtime, shifted_.matrix, [&](Graph& g, const auto& B, const auto& outcome) {
+    insert(g, B, outcome, {{shifted_.norm, 0}});  // whatever the pivots
+  });
+}
+
+template <class T>
+void CauchyInverse<T>::insert(Graph& g, const TileMatrix<T>& B, const TileMatrix<double>& outcome,
+                              const CauchySolveArgs<T>& args) const {
   for (index_t j = 0; j < B.nt(); ++j) {
     const Shape work = cauchy_solve_work(n(), B(0, j).cols());
-    g.insert<CauchyInverseSolve<T>>(shifted_.solve_args(refinement), shifted_.matrix.spectrum(), shifted_.sine.tables(),
-                                    inverse_(0, 0), report_(0, 0), B(0, j), outcome(j, 0), g.status(),
-                                    g.scratch<T>(work.rows, work.cols));
+    g.insert<CauchyInverseSolve<T>>(args, shifted_.matrix.spectrum(), shifted_.tables(), inverse_(0, 0), report_(0, 0),
+                                    B(0, j), outcome(j, 0), g.status(), g.scratch<T>(work.rows, work.cols));
   }
 }
 

@@ -13,8 +13,8 @@ namespace tesela {
 template <class T>
 class CauchyInverse {
  public:
-  /// Inserts the elimination. Throws ArgumentError where n < 1 or a number of t is not finite. GPUs take n up to
-  /// 262144.
+  /// Inserts the elimination. Throws ArgumentError where n < 1 or a number of T - sigma I is not finite. GPUs take n up
+  /// to 262144.
   CauchyInverse(Graph& g, const Toeplitz<T>& A, T sigma);
 
   index_t n() const { return shifted_.matrix.n(); }
@@ -29,10 +29,18 @@ class CauchyInverse {
   void solve(Graph& g, const TileMatrix<T>& B, const TileMatrix<double>& outcome,
              const ToeplitzRefinement& refinement = {}) const;
 
-  /// What the elimination said of the two blocks, CauchyReport::rows x 2.
+  /// An estimate of ||T - sigma I||_1 ||(T - sigma I)^-1||_1, from below (norm1_estimate), by some solves without
+  /// refinement; waits for them. Infinite where there is no inverse.
+  double condition(Runtime& runtime) const;
+
+  /// What the elimination said of the two blocks, CauchyReport::rows x 2, where T - sigma I has the power of two that
+  /// makes its largest number at least 1/2 and less than 1.
   const TileMatrix<double>& report() const { return report_; }
 
  private:
+  void insert(Graph& g, const TileMatrix<T>& B, const TileMatrix<double>& outcome,
+              const CauchySolveArgs<T>& args) const;
+
   ShiftedToeplitz<T> shifted_;
   TileMatrix<T> inverse_;
   TileMatrix<double> report_;

@@ -24,12 +24,19 @@ class GohbergSemencul {
   void solve(Graph& g, const TileMatrix<T>& B, const TileMatrix<double>& outcome,
              const ToeplitzRefinement& refinement = {}) const;
 
-  /// What Durbin's recursion said, levinson_report_rows x 1.
+  /// An estimate of ||T - sigma I||_1 ||(T - sigma I)^-1||_1, from below (norm1_estimate), by some solves without
+  /// refinement; waits for them. Infinite where there is no inverse.
+  double condition(Runtime& runtime) const;
+
+  /// What Durbin's recursion said (see LevinsonReport), levinson_report_rows x 1: of T - sigma I times the power of two
+  /// that makes its largest number at least 1/2 and less than 1.
   const TileMatrix<double>& report() const { return report_; }
 
  private:
-  Toeplitz<T> matrix_;
-  T sigma_;
+  void insert(Graph& g, const TileMatrix<T>& B, const TileMatrix<double>& outcome,
+              const RefinedSolveArgs<T>& args) const;
+
+  Toeplitz<T> matrix_;  // T - sigma I
   double norm_;
   TileMatrix<T> shift_, inverse_, generator_;
   TileMatrix<double> report_;

@@ -38,7 +38,7 @@ void levinson(Graph& g, const Toeplitz<T>& A, const TileMatrix<T>& shifts, const
               const TileMatrix<double>& report) {
   if (require_shifts("levinson", A, shifts, "X", X, report) == 0 || A.n() == 0) return;
   for (index_t i = 0; i < shifts.mt(); ++i)
-    g.insert<Levinson<T>>({}, A.tile(), shifts(i, 0), X(0, i), report(0, i),
+    g.insert<Levinson<T>>({0, A.exponent()}, A.tile(), shifts(i, 0), X(0, i), report(0, i),
                           g.scratch<T>(levinson_work_rows(A.n()), X(0, i).cols()));
 }
 
@@ -50,7 +50,7 @@ void durbin(Graph& g, const Toeplitz<T>& A, const TileMatrix<T>& shifts, const T
     throw ArgumentError("durbin", "inverse", std::to_string(inverse.n()) + " columns, not one for each shift");
   if (A.n() == 0) return;
   for (index_t i = 0; i < shifts.mt(); ++i)
-    g.insert<Durbin<T>>({}, A.tile(), shifts(i, 0), inverse(0, i), report(0, i),
+    g.insert<Durbin<T>>({0, A.exponent()}, A.tile(), shifts(i, 0), inverse(0, i), report(0, i),
                         g.scratch<T>(levinson_work_rows(A.n()), inverse(0, i).cols()));
 }
 

@@ -7,7 +7,8 @@
 namespace tesela {
 
 /// A symmetric Toeplitz matrix of order n, T(i, j) = t(|i - j|), as products and solvers take it: t, and the spectrum
-/// of the circulant matrix around it. Copying it copies the reference.
+/// of the circulant matrix around it. Both are kept at size 1, times a power of two, so that what works with them has
+/// room. Copying it copies the reference.
 template <class T>
 class Toeplitz {
  public:
@@ -18,7 +19,10 @@ class Toeplitz {
   index_t n() const { return host_->rows(); }
   /// The first column, on the host.
   const HostMatrix<T>& column() const { return *host_; }
-  /// The first column, n x 1, and the spectrum (see ToeplitzSpectrum), in one tile each; only where n > 0.
+  /// max |t| is in [2^(exponent() - 1), 2^exponent()).
+  int exponent() const { return exponent_; }
+  /// The first column, n x 1, and its spectrum (see ToeplitzSpectrum), both times 2^-exponent(), in one tile each; only
+  /// where n > 0.
   Tile<T> tile() const { return t_(0, 0); }
   Tile<T> spectrum() const { return spectrum_(0, 0); }
   /// Rows of the tiles that transforms work in.
@@ -26,6 +30,10 @@ class Toeplitz {
 
   /// The estimate of ||T - sigma I||_2 by which residuals are measured: see toeplitz_norm_bound.
   double norm(double sigma = 0) const;
+  /// norm() times 2^-exponent(), which never overflows.
+  double unit_norm() const;
+  /// ||T||_1 times 2^-exponent().
+  double unit_one_norm() const;
 
   /// Inserts Y = alpha (T - sigma I) X + beta Y, X and Y n x k, a task for each tile, which must hold whole columns. Y
   /// is not read where beta is 0. Throws ArgumentError when shapes or tiles do not fit, or Y shares tiles with X.
@@ -33,8 +41,13 @@ class Toeplitz {
 
  private:
   std::shared_ptr<const HostMatrix<T>> host_;
+  int exponent_;
   TileMatrix<T> t_, spectrum_;
 };
+
+/// The first column of T - sigma I, rounded once; not finite where it overflows.
+template <class T>
+HostMatrix<T> shifted_column(const Toeplitz<T>& A, T sigma);
 
 /// Throws ArgumentError unless A has n rows, in one tile.
 template <class T>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "algorithms/toeplitz.hpp"
+#include "codelets/refined_solve.hpp"
 
 #include <limits>
 
@@ -9,12 +10,14 @@ namespace tesela {
 struct ToeplitzRefinement {
   int steps = 3;         ///< of iterative refinement, at most
   double tolerance = 0;  ///< what residual is good; 0: 32 roundings of T
-};
 
-template <class T>
-double toeplitz_tolerance(const ToeplitzRefinement& refinement) {
-  return refinement.tolerance > 0 ? refinement.tolerance : 32 * static_cast<double>(std::numeric_limits<T>::epsilon());
-}
+  /// What kernels are told of it, for a matrix of this norm at size 1.
+  template <class T>
+  RefinedSolveArgs<T> args(int exponent, double unit_norm) const {
+    const double good = tolerance > 0 ? tolerance : 32 * static_cast<double>(std::numeric_limits<T>::epsilon());
+    return {unit_norm, steps, good, exponent};
+  }
+};
 
 /// Throws ArgumentError unless B's tiles hold whole columns of n numbers, and `outcome` is k x 4 in tiles of as many
 /// rows as B's have columns.

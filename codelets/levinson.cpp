@@ -1,10 +1,12 @@
 #include "codelets/levinson.hpp"
 
 #include "codelets/clones.hpp"
+#include "codelets/toeplitz_host.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 // One pass over memory a step: order k's x and y become order k + 1's, and the same pass takes the sums over both that
 // the next step begins with. y is updated by its own reverse, so that a pass goes inwards from both ends and keeps a
@@ -200,9 +202,10 @@ class Recursion {
   index_t broken_ = 0;
 };
 
+/// t(0) - sigma where t(0) has been multiplied by 2^-exponent.
 template <class T>
-double difference(T a, T b) {
-  return static_cast<double>(a) - static_cast<double>(b);
+double difference(T a, T sigma, int exponent) {
+  return static_cast<double>(a) - std::ldexp(static_cast<double>(sigma), -exponent);
 }
 
 /// t(n - 1) ... t(1) behind an element that is not used.
@@ -225,30 +228,41 @@ void settle(T* x, index_t n, index_t ld, index_t columns, double* report) {
 }  // namespace
 
 template <class T>
-void Levinson<T>::cpu(const Args&, In<T> t, In<T> shifts, InOut<T> x, Out<double> report, Scratch<T> work) noexcept {
+void Levinson<T>::cpu(const Args& args, In<T> t, In<T> shifts, InOut<T> x, Out<double> report,
+                      Scratch<T> work) noexcept {
   const index_t n = t.rows, k = x.cols / shifts.rows;
   T *const back = work.data, *const y = back + n, *const sums = y + n;
+  const toeplitz::Host machine;
+  std::vector<T> exponents(static_cast<std::size_t>(k));
   reverse(t, back);
   for (index_t s = 0; s < shifts.rows; ++s) {
     T* const columns = x.data + s * k * x.ld;
     double* const to = report.data + s * report.ld;
-    Recursion<T>(n, back, y).run(difference(t.data[0], shifts.data[s]), columns, x.ld, k, sums, to);
+    machine.to_unit(n, k, columns, x.ld, exponents.data(), 1);
+    Recursion<T>(n, back, y).run(difference(t.data[0], shifts.data[s], args.exponent), columns, x.ld, k, sums, to);
     settle(columns, n, x.ld, k, to);
+    machine.times_powers(n, k, columns, x.ld, exponents.data(), 1, -args.exponent);
+    to[levinson_least] = std::ldexp(to[levinson_least], args.exponent);
   }
 }
 
 template <class T>
-void Durbin<T>::cpu(const Args&, In<T> t, In<T> shifts, Out<T> inverse, Out<double> report, Scratch<T> work) noexcept {
+void Durbin<T>::cpu(const Args& args, In<T> t, In<T> shifts, Out<T> inverse, Out<double> report,
+                    Scratch<T> work) noexcept {
   const index_t n = t.rows;
+  const toeplitz::Host machine;
+  const T unit = 0;
   reverse(t, work.data);
   for (index_t s = 0; s < shifts.rows; ++s) {
     T* const column = inverse.data + s * inverse.ld;
     double* const to = report.data + s * report.ld;
-    const double beta =
-        Recursion<T>(n, work.data, column + 1).run(difference(t.data[0], shifts.data[s]), nullptr, 0, 0, nullptr, to);
+    const double beta = Recursion<T>(n, work.data, column + 1)
+                            .run(difference(t.data[0], shifts.data[s], args.exponent), nullptr, 0, 0, nullptr, to);
     column[0] = 1;
     for (index_t i = 0; i < n; ++i) column[i] = static_cast<T>(static_cast<double>(column[i]) / beta);
     settle(column, n, inverse.ld, 1, to);
+    machine.times_powers(n, 1, column, n, &unit, 1, -args.exponent);
+    to[levinson_least] = std::ldexp(to[levinson_least], args.exponent);
   }
 }
 

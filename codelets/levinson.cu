@@ -1,4 +1,5 @@
 #include "codelets/levinson.hpp"
+#include "codelets/toeplitz_device.cuh"
 
 #include <cuda_runtime_api.h>
 
@@ -28,6 +29,7 @@ struct Problem {
   index_t ld_report;
   T* work;
   index_t ld_work;
+  int exponent;  // of t
 };
 
 /// The blocks that solve one problem: a cluster, or one block where there are none (before compute capability 9).
@@ -141,7 +143,8 @@ __global__ void __launch_bounds__(threads) levinson(Problem<T> p) {
   for (int e = 0; e < own; ++e) x[e] = y[e] = 0;
   const T t1 = n > 1 ? p.t[1] : T(0);
   // Pivots are doubles: n small factors in a row would lose too much in single precision.
-  double beta = static_cast<double>(p.t[0]) - static_cast<double>(p.shifts[shift]), least = fabs(beta);
+  double beta = static_cast<double>(p.t[0]) - ldexp(static_cast<double>(p.shifts[shift]), -p.exponent);
+  double least = fabs(beta);
   T alpha = beta != 0 ? static_cast<T>(-t1 / beta) : T(0), growth = 0;
   index_t negative = beta < 0 ? 1 : 0, broken = beta == 0 || !finite(beta) ? 1 : 0;
   T sum_x = 0, sum_y = 0;
@@ -222,7 +225,7 @@ __global__ void __launch_bounds__(threads) levinson(Problem<T> p) {
   if (first == 0 && problem % p.columns == 0) {
     double* const report = p.report + shift * p.ld_report;
     report[levinson_negative] = static_cast<double>(negative);
-    report[levinson_least] = least;
+    report[levinson_least] = ldexp(least, p.exponent);
     report[levinson_growth] = static_cast<double>(growth);
     if (p.columns == 1) report[levinson_breakdown] = static_cast<double>(broken);
   }
@@ -350,19 +353,26 @@ void solve(const CudaContext& context, const Problem<T>& p, index_t problems, in
 template <class T>
 void Levinson<T>::cuda(CudaContext& context, const Args& args, In<T> t, In<T> shifts, InOut<T> x, Out<double> report,
                        Scratch<T> work) noexcept {
+  const toeplitz::Device machine{context};
+  T* const exponents = work.data + 2 * t.rows + 1;
+  machine.to_unit(t.rows, x.cols, x.data, x.ld, exponents, work.ld);
   solve<T, true>(context,
                  {t.data, shifts.data, t.rows, x.cols / shifts.rows, x.data, nullptr, x.ld, report.data, report.ld,
-                  work.data, work.ld},
+                  work.data, work.ld, args.exponent},
                  x.cols, args.blocks);
+  machine.times_powers(t.rows, x.cols, x.data, x.ld, exponents, work.ld, -args.exponent);
 }
 
 template <class T>
 void Durbin<T>::cuda(CudaContext& context, const Args& args, In<T> t, In<T> shifts, Out<T> inverse, Out<double> report,
                      Scratch<T> work) noexcept {
-  solve<T, false>(
-      context,
-      {t.data, shifts.data, t.rows, 1, nullptr, inverse.data, inverse.ld, report.data, report.ld, work.data, work.ld},
-      shifts.rows, args.blocks);
+  solve<T, false>(context,
+                  {t.data, shifts.data, t.rows, 1, nullptr, inverse.data, inverse.ld, report.data, report.ld, work.data,
+                   work.ld, args.exponent},
+                  shifts.rows, args.blocks);
+  if (args.exponent != 0)
+    toeplitz::Device{context}.each(t.rows, shifts.rows,
+                                   toeplitz::TimesPower<T>{inverse.data, inverse.ld, -args.exponent});
 }
 
 template struct Levinson<float>;

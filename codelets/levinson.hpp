@@ -8,14 +8,16 @@ namespace tesela {
 enum LevinsonReport : std::uint8_t {
   levinson_negative,   ///< negative pivots, which is how many eigenvalues T - sigma I has below 0
   levinson_breakdown,  ///< the order, from 1 on, whose leading minor vanished or was not finite; 0 if none did
-  levinson_least,      ///< the least magnitude of a pivot
+  levinson_least,      ///< the least magnitude of a pivot, of T - sigma I itself
   levinson_growth,     ///< the largest magnitude of a reflection coefficient alpha: 1 where a minor vanishes next
   levinson_report_rows,
 };
 
 /// Levinson's recursion for (T - sigma I) X = B, T(i, j) = t(|i - j|) symmetric: whole solves in one task, one after
 /// the other for each of s shifts with its k right-hand sides. t is n x 1, shifts is s x 1, b and x are n x (s k) with
-/// the k columns of a shift beside each other, report is levinson_report_rows x s.
+/// the k columns of a shift beside each other, report is levinson_report_rows x s. The tile holds t times
+/// 2^-args.exponent, and each column of b is brought to size 1 while it is worked on (tiles/power_of_two.hpp), so that
+/// products have room.
 ///
 /// Without pivoting: pivots are those of L D L^T, beta(1) = t(0) - sigma, beta(i + 1) = (1 - alpha(i)^2) beta(i), and a
 /// shift at which one vanishes breaks down; its columns of x are then set to zero. It takes 4 n^2 flops a shift for k =
@@ -29,7 +31,8 @@ struct Levinson {
   static constexpr auto name = "levinson";
   static constexpr std::uint32_t color = 0xc44e52;
   struct Args {
-    int blocks = 0;  ///< thread blocks of a GPU for one right-hand side, 1, 2, 4, 8 or 16; 0: what suits
+    int blocks = 0;    ///< thread blocks of a GPU for one right-hand side, 1, 2, 4, 8 or 16; 0: what suits
+    int exponent = 0;  ///< of t
   };
   static double flops(const Args&, Shape t, Shape shifts, Shape x, Shape, Shape) {
     const auto n = static_cast<double>(t.rows);
@@ -47,7 +50,7 @@ struct Durbin {
   static constexpr auto name = "durbin";
   static constexpr std::uint32_t color = 0xc44e52;
   struct Args {
-    int blocks = 0;  ///< as Levinson's
+    int blocks = 0, exponent = 0;  ///< as Levinson's
   };
   static double flops(const Args&, Shape t, Shape shifts, Shape, Shape, Shape) {
     const auto n = static_cast<double>(t.rows);
@@ -60,6 +63,6 @@ struct Durbin {
 };
 
 inline constexpr index_t levinson_most = index_t{1} << 20;
-constexpr index_t levinson_work_rows(index_t n) { return 2 * n + 1; }
+constexpr index_t levinson_work_rows(index_t n) { return 2 * n + 2; }
 
 }  // namespace tesela

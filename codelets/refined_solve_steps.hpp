@@ -3,6 +3,9 @@
 #include "codelets/refined_solve.hpp"
 #include "codelets/toeplitz_steps.hpp"
 
+#include <cmath>
+#include <limits>
+
 // Iterative refinement with Toeplitz products as steps that a core and a GPU take alike. Internal to codelets/.
 
 namespace tesela::toeplitz {
@@ -34,11 +37,30 @@ struct TakeBetterNorm {
   }
 };
 
+/// Where a solution's numbers go when it leaves size 1: column j is multiplied by 2^(right[j rows] - matrix), and its
+/// largest magnitude has the exponent own[j rows] before.
+template <class T>
+struct Range {
+  const T *own, *right;
+  index_t rows;
+  int matrix;
+  int least = std::numeric_limits<T>::min_exponent, most = std::numeric_limits<T>::max_exponent;
+  int digits = std::numeric_limits<T>::digits;
+  /// The relative error that comes of it: of denormal numbers, all of 1 where nothing is left; infinite above the
+  /// range.
+  TESELA_BOTH double loss(index_t j) const {
+    const int e = static_cast<int>(own[j * rows]) + static_cast<int>(right[j * rows]) - matrix;
+    if (e > most) return HUGE_VAL;
+    return e >= least ? 0 : e <= least - digits ? 1 : ldexp(1.0, least - digits - e);
+  }
+};
+
 /// Residuals from norms of x in norm_new's place, and the status, by one thread.
-template <class Broken>
+template <class T, class Broken>
 struct Judge {
   double* outcome;
   Broken broken_at;
+  Range<T> range;
   index_t k, n;
   double norm, tolerance;
   int* info;
@@ -47,7 +69,8 @@ struct Judge {
     index_t bad = broken;
     for (index_t j = 0; j < k; ++j) {
       const double size = norm * outcome[j + norm_new * k] + outcome[j + norm_b * k], r = outcome[j + norm_r * k];
-      outcome[j] = broken != 0 ? 1 : r == 0 ? 0 : r / size;
+      const double relative = r == 0 ? 0 : r / size, loss = outcome[j + norm_new * k] > 0 ? range.loss(j) : 0;
+      outcome[j] = broken != 0 ? 1 : loss > relative ? loss : relative;
       if (bad == 0 && !(outcome[j] <= tolerance)) bad = n + 1 + j;
     }
     if (*info == 0) *info = static_cast<int>(bad < 2147483647 ? bad : 2147483647);
@@ -72,7 +95,7 @@ struct AddColumns {
   TESELA_BOTH void operator()(index_t i, index_t j) const { to[i + j * rows] = x[i + j * ld_x] + d[i + j * rows]; }
 };
 
-/// B = (T - sigma I)^-1 B, see refined_solve.hpp. broken() is the order at which `apply` broke down, or 0, and
+/// B = T^-1 B, see refined_solve.hpp. broken() is the order at which `apply` broke down, or 0, and
 /// apply(from, to) sets `to` to the approximate inverse times `from`; their columns are 2 spectrum.rows apart, as are
 /// those of the four blocks of k columns in `work`. p is one more such block, which `apply` may use.
 template <class Machine, class T, class Broken, class Apply>
@@ -83,12 +106,14 @@ void refined_solve(Machine& machine, const RefinedSolveArgs<T>& args, const In<T
   // d becomes new_r once x + d is there.
   const auto residual = [&](const T* x, index_t ld_x, T* to) {
     machine.each(rows, k, Pad<T>{right, n, rows, to, rows});
-    multiply(machine, spectrum.data, spectrum.rows, args.sigma, T(-1), x, ld_x, T(1), to, rows, n, k, p);
+    multiply(machine, spectrum.data, spectrum.rows, T(1), T(0), T(-1), x, ld_x, T(1), to, rows, n, k, p);
   };
   machine.each(rows, k, Pad<T>{b.data, n, b.ld, right, rows});
+  T* const exponents = right + rows - 1;  // behind each column's n numbers
+  machine.to_unit(n, k, right, rows, exponents, rows);
   machine.norms(n, k, right, rows, outcome + norm_b * k);
   apply(right, d);
-  machine.each(n, k, Accumulate<T>{d, rows, T(0), b.data, b.ld});
+  machine.each(n, k, Accumulate<T>{d, rows, T(1), T(0), b.data, b.ld});
   residual(b.data, b.ld, r);
   machine.norms(n, k, r, rows, outcome + norm_r * k);
   for (int step = 0; step < args.steps; ++step) {
@@ -103,7 +128,13 @@ void refined_solve(Machine& machine, const RefinedSolveArgs<T>& args, const In<T
   }
   machine.each(n, k, ZeroWhereBroken<T, Broken>{broken, b.data, b.ld});
   machine.norms(n, k, b.data, b.ld, outcome + norm_new * k);
-  machine.each(1, 1, Judge<Broken>{outcome, broken, k, n, args.norm, args.tolerance, info});
+  machine.each(rows, k, Pad<T>{b.data, n, b.ld, d, rows});
+  T* const own = d + rows - 1;
+  machine.to_unit(n, k, d, rows, own, rows);
+  machine.each(1, 1,
+               Judge<T, Broken>{outcome, broken, Range<T>{own, exponents, rows, args.exponent}, k, n, args.norm,
+                                args.tolerance, info});
+  machine.times_powers(n, k, b.data, b.ld, exponents, rows, -args.exponent);
 }
 
 }  // namespace tesela::toeplitz

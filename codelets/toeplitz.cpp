@@ -2,6 +2,7 @@
 
 #include "codelets/toeplitz_host.hpp"
 #include "codelets/toeplitz_steps.hpp"
+#include "tiles/power_of_two.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -12,13 +13,28 @@ namespace tesela {
 
 index_t toeplitz_length(index_t n) { return fft::good_size(2 * n - 1); }
 
+namespace {
+
+/// t - sigma e_1 at size 1, times 2^-exponent.
+struct Unit {
+  std::vector<double> t;
+  int exponent;
+};
 template <class T>
-SymbolRange toeplitz_symbol_range(index_t n, const T* t, double sigma) {
-  if (n == 0) return {};
+Unit unit(index_t n, const T* t, double sigma) {
+  Unit u{{t, t + n}, 0};
+  u.t[0] -= sigma;
+  u.exponent = exponent_of_largest<double>(u.t);
+  scale_by_power_of_two<double>(u.t, -u.exponent);
+  return u;
+}
+
+SymbolRange symbol_range(const std::vector<double>& t) {
+  const auto n = static_cast<index_t>(t.size());
   const index_t length = fft::good_size(8 * n);
   std::vector<double> f(static_cast<std::size_t>(toeplitz_rows(length)));
   for (index_t i = 0; i < n; ++i) {
-    const double value = static_cast<double>(t[i]) - (i == 0 ? sigma : 0);
+    const double value = t[static_cast<std::size_t>(i)];
     f[static_cast<std::size_t>(i)] = value;
     if (i > 0) f[static_cast<std::size_t>(length - i)] = value;
   }
@@ -35,20 +51,37 @@ SymbolRange toeplitz_symbol_range(index_t n, const T* t, double sigma) {
   return {middle - half, middle + half};
 }
 
+}  // namespace
+
 template <class T>
-double toeplitz_norm_bound(index_t n, const T* t, double sigma) {
+SymbolRange toeplitz_symbol_range(index_t n, const T* t, double sigma) {
+  if (n == 0) return {};
+  const Unit u = unit(n, t, sigma);
+  const auto [low, high] = symbol_range(u.t);
+  return {std::ldexp(low, u.exponent), std::ldexp(high, u.exponent)};
+}
+
+template <class T>
+double toeplitz_one_norm(index_t n, const T* t) {
   if (n == 0) return 0;
-  // sums[i] = |t_1| + ... + |t_i|: row i's sum is sums[i] + |t_0 - sigma| + sums[n - 1 - i].
+  // sums[i] = |t_1| + ... + |t_i|: row i's sum is sums[i] + |t_0| + sums[n - 1 - i].
   std::vector<double> sums(static_cast<std::size_t>(n));
   for (index_t i = 1; i < n; ++i)
     sums[static_cast<std::size_t>(i)] = sums[static_cast<std::size_t>(i - 1)] + std::abs(static_cast<double>(t[i]));
-  double one_norm = 0;
+  double most = 0;
   for (index_t i = 0; i < n; ++i)
-    one_norm = std::max(one_norm, sums[static_cast<std::size_t>(i)] + sums[static_cast<std::size_t>(n - 1 - i)]);
-  one_norm += std::abs(static_cast<double>(t[0]) - sigma);
-  const auto [low, high] = toeplitz_symbol_range(n, t, sigma);
+    most = std::max(most, sums[static_cast<std::size_t>(i)] + sums[static_cast<std::size_t>(n - 1 - i)]);
+  return most + std::abs(static_cast<double>(t[0]));
+}
+
+template <class T>
+double toeplitz_norm_bound(index_t n, const T* t, double sigma) {
+  if (n == 0) return 0;
+  const Unit u = unit(n, t, sigma);
+  const double one_norm = toeplitz_one_norm(n, u.t.data());
+  const auto [low, high] = symbol_range(u.t);
   const double symbol = std::max(std::abs(low), std::abs(high));
-  return std::isnan(low) || symbol < one_norm ? symbol : one_norm;
+  return std::ldexp(std::isnan(low) || symbol < one_norm ? symbol : one_norm, u.exponent);
 }
 
 template <class T>
@@ -60,12 +93,14 @@ void ToeplitzSpectrum<T>::cpu(const Args&, In<T> t, Out<T> spectrum, Scratch<T> 
 template <class T>
 void ToeplitzMultiply<T>::cpu(const Args& args, In<T> spectrum, In<T> x, InOut<T> y, Scratch<T> work) noexcept {
   toeplitz::Host host;
-  toeplitz::multiply(host, spectrum.data, spectrum.rows, args.sigma, args.alpha, x.data, x.ld, args.beta, y.data, y.ld,
-                     x.rows, x.cols, work.data);
+  toeplitz::multiply(host, spectrum.data, spectrum.rows, args.weight, args.sigma, args.alpha, x.data, x.ld, args.beta,
+                     y.data, y.ld, x.rows, x.cols, work.data);
 }
 
 template SymbolRange toeplitz_symbol_range(index_t, const float*, double);
 template SymbolRange toeplitz_symbol_range(index_t, const double*, double);
+template double toeplitz_one_norm(index_t, const float*);
+template double toeplitz_one_norm(index_t, const double*);
 template double toeplitz_norm_bound(index_t, const float*, double);
 template double toeplitz_norm_bound(index_t, const double*, double);
 template struct ToeplitzSpectrum<float>;

@@ -14,8 +14,8 @@ template <class T>
 void ToeplitzMultiply<T>::cuda(CudaContext& context, const Args& args, In<T> spectrum, In<T> x, InOut<T> y,
                                Scratch<T> work) noexcept {
   toeplitz::Device device{context};
-  toeplitz::multiply(device, spectrum.data, spectrum.rows, args.sigma, args.alpha, x.data, x.ld, args.beta, y.data,
-                     y.ld, x.rows, x.cols, work.data);
+  toeplitz::multiply(device, spectrum.data, spectrum.rows, args.weight, args.sigma, args.alpha, x.data, x.ld, args.beta,
+                     y.data, y.ld, x.rows, x.cols, work.data);
 }
 
 template struct ToeplitzSpectrum<float>;

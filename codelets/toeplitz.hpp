@@ -27,6 +27,10 @@ SymbolRange toeplitz_symbol_range(index_t n, const T* t, double sigma);
 template <class T>
 double toeplitz_norm_bound(index_t n, const T* t, double sigma);
 
+/// ||T||_1.
+template <class T>
+double toeplitz_one_norm(index_t n, const T* t);
+
 /// spectrum = the eigenvalues of the circulant matrix of order N = toeplitz_length(n) whose leading n x n block is T,
 /// N/2 + 1 of them (the rest repeat); t is n x 1 and work toeplitz_rows(N) x 1. What ToeplitzMultiply reads in T's
 /// place.
@@ -39,14 +43,14 @@ struct ToeplitzSpectrum {
   static void cuda(CudaContext& context, const Args& args, In<T> t, Out<T> spectrum, Scratch<T> work) noexcept;
 };
 
-/// Y = alpha (T - sigma I) X + beta Y by Fourier transforms; X and Y are n x k, work is toeplitz_rows(N) x k. Y is not
-/// read where beta is 0. The error of a column is some roundings of ||t|| ||x|| sqrt(log n).
+/// Y = alpha (weight T - sigma I) X + beta Y by Fourier transforms; X and Y are n x k, work is toeplitz_rows(N) x k. Y
+/// is not read where beta is 0. The error of a column is some roundings of ||t|| ||x|| sqrt(log n).
 template <class T>
 struct ToeplitzMultiply {
   static constexpr auto name = "toeplitz_multiply";
   static constexpr std::uint32_t color = 0x4c72b0;
   struct Args {
-    T alpha = 1, beta = 0, sigma = 0;
+    T alpha = 1, beta = 0, sigma = 0, weight = 1;
   };
   static double flops(const Args&, Shape spectrum, Shape x, Shape, Shape) {
     double levels = 0;

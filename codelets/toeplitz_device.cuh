@@ -59,6 +59,51 @@ __global__ void norm_kernel(index_t n, const T* data, index_t ld, double* to) {
   if (threadIdx.x == 0) to[blockIdx.x] = largest > 0 && largest <= 1.7e308 ? largest * sqrt(squares) : largest;
 }
 
+/// One block a column: Device::to_unit.
+template <class T>
+__global__ void to_unit_kernel(index_t n, T* data, index_t ld, T* exponents, index_t ld_exponents) {
+  __shared__ T partial[8];
+  data += blockIdx.x * ld;
+  T largest = 0;
+  for (index_t i = threadIdx.x; i < n; i += each_threads) {
+    const T x = fabs(data[i]);
+    largest = x > largest ? x : largest;
+  }
+  for (int d = 16; d > 0; d /= 2) {
+    const T other = __shfl_xor_sync(0xffffffffu, largest, d);
+    largest = other > largest ? other : largest;
+  }
+  if (threadIdx.x % 32 == 0) partial[threadIdx.x / 32] = largest;
+  __syncthreads();
+  for (int w = 0; w < 8; ++w) largest = partial[w] > largest ? partial[w] : largest;
+  int e = 0;
+  if (largest > 0 && isfinite(largest)) frexp(largest, &e);
+  if (e != 0)
+    for (index_t i = threadIdx.x; i < n; i += each_threads) data[i] = scalbn(data[i], -e);
+  if (threadIdx.x == 0) exponents[blockIdx.x * ld_exponents] = static_cast<T>(e);
+}
+
+template <class T>
+struct TimesPowers {
+  T* data;
+  index_t ld;
+  const T* exponents;
+  index_t ld_exponents;
+  int more;
+  __device__ void operator()(index_t i, index_t j) const {
+    T& x = data[i + j * ld];
+    x = scalbn(x, static_cast<int>(exponents[j * ld_exponents]) + more);
+  }
+};
+
+template <class T>
+struct TimesPower {
+  T* data;
+  index_t ld;
+  int exponent;
+  __device__ void operator()(index_t i, index_t j) const { data[i + j * ld] = scalbn(data[i + j * ld], exponent); }
+};
+
 struct Device {
   CudaContext& context;
 
@@ -84,6 +129,17 @@ struct Device {
   template <class T>
   void norms(index_t n, index_t count, const T* data, index_t ld, double* to) const {
     if (count > 0) norm_kernel<<<static_cast<unsigned>(count), each_threads, 0, context.stream()>>>(n, data, ld, to);
+  }
+  template <class T>
+  void to_unit(index_t n, index_t count, T* data, index_t ld, T* exponents, index_t ld_exponents) const {
+    if (count > 0)
+      to_unit_kernel<<<static_cast<unsigned>(count), each_threads, 0, context.stream()>>>(n, data, ld, exponents,
+                                                                                          ld_exponents);
+  }
+  template <class T>
+  void times_powers(index_t n, index_t count, T* data, index_t ld, const T* exponents, index_t ld_exponents,
+                    int more) const {
+    each(n, count, TimesPowers<T>{data, ld, exponents, ld_exponents, more});
   }
   /// That would mean to wait.
   bool none_better(index_t, const double*, const double*) const { return false; }

@@ -2,6 +2,7 @@
 
 #include "codelets/blas.hpp"
 #include "codelets/fft.hpp"
+#include "tiles/power_of_two.hpp"
 
 // The core as toeplitz_steps.hpp wants it. Internal to codelets/.
 
@@ -28,6 +29,22 @@ struct Host {
   template <class T>
   void norms(index_t n, index_t count, const T* data, index_t ld, double* to) const {
     for (index_t j = 0; j < count; ++j) to[j] = static_cast<double>(blas::nrm2(n, data + j * ld));
+  }
+  template <class T>
+  void to_unit(index_t n, index_t count, T* data, index_t ld, T* exponents, index_t ld_exponents) const {
+    for (index_t j = 0; j < count; ++j) {
+      const std::span<T> column(data + j * ld, static_cast<std::size_t>(n));
+      const int e = exponent_of_largest<T>(column);
+      scale_by_power_of_two(column, -e);
+      exponents[j * ld_exponents] = static_cast<T>(e);
+    }
+  }
+  template <class T>
+  void times_powers(index_t n, index_t count, T* data, index_t ld, const T* exponents, index_t ld_exponents,
+                    int more) const {
+    for (index_t j = 0; j < count; ++j)
+      scale_by_power_of_two(std::span<T>(data + j * ld, static_cast<std::size_t>(n)),
+                            static_cast<int>(exponents[j * ld_exponents]) + more);
   }
   bool none_better(index_t count, const double* a, const double* b) const {
     for (index_t j = 0; j < count; ++j)

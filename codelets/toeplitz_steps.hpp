@@ -13,6 +13,9 @@
 //   transform(direction, n, count, data, ld)   in place; n and ld count complex numbers
 //   norms(n, count, data, ld, to)         to[j] = the Euclidean norm of column j
 //   none_better(count, a, b)              whether it knows at once that no a[j] < b[j] / 2
+//   to_unit(n, count, data, ld, e, ld_e)  column j times 2^-e(j), which brings its largest magnitude to [1/2, 1)
+//                                         (tiles/power_of_two.hpp); e(j) becomes a T, at e[j ld_e]
+//   times_powers(n, count, data, ld, e, ld_e, more)   column j times 2^(e(j) + more)
 // Internal to codelets/.
 
 namespace tesela::toeplitz {
@@ -46,32 +49,32 @@ struct RealParts {
   TESELA_BOTH void operator()(index_t i, index_t) const { to[i] = from[2 * i]; }
 };
 
-/// x(k) *= scale (spectrum(k) - sigma), in each column of `half` complex numbers.
+/// x(k) *= scale (weight spectrum(k) - sigma), in each column of `half` complex numbers.
 template <class T>
 struct MultiplySpectrum {
   const T* spectrum;
-  T scale, sigma;
+  T scale, weight, sigma;
   index_t half;
   T* x;
   TESELA_BOTH void operator()(index_t i, index_t j) const {
-    const T factor = scale * (spectrum[i] - sigma);
+    const T factor = scale * (weight * spectrum[i] - sigma);
     T* const to = x + 2 * (i + j * half);
     to[0] *= factor;
     to[1] *= factor;
   }
 };
 
-/// y = product + beta y.
+/// y = alpha product + beta y.
 template <class T>
 struct Accumulate {
   const T* product;
   index_t ld;
-  T beta;
+  T alpha, beta;
   T* y;
   index_t ld_y;
   TESELA_BOTH void operator()(index_t i, index_t j) const {
     T& to = y[i + j * ld_y];
-    to = beta == T(0) ? product[i + j * ld] : product[i + j * ld] + beta * to;
+    to = alpha * product[i + j * ld] + (beta == T(0) ? T(0) : beta * to);
   }
 };
 
@@ -83,16 +86,16 @@ void spectrum(Machine& machine, const T* t, index_t n, T* to, index_t half, T* w
   machine.each(half, 1, RealParts<T>{work, to});
 }
 
-/// Y = alpha (T - sigma I) X + beta Y for k columns.
+/// Y = alpha (weight T - sigma I) X + beta Y for k columns.
 template <class Machine, class T>
-void multiply(Machine& machine, const T* spectrum, index_t half, T sigma, T alpha, const T* x, index_t ld_x, T beta,
-              T* y, index_t ld_y, index_t n, index_t k, T* work) {
+void multiply(Machine& machine, const T* spectrum, index_t half, T weight, T sigma, T alpha, const T* x, index_t ld_x,
+              T beta, T* y, index_t ld_y, index_t n, index_t k, T* work) {
   const index_t length = 2 * (half - 1), rows = toeplitz_rows(length);
   machine.each(rows, k, Pad<T>{x, n, ld_x, work, rows});
   machine.real_to_complex(length, k, work, rows);
-  machine.each(half, k, MultiplySpectrum<T>{spectrum, alpha / static_cast<T>(length), sigma, half, work});
+  machine.each(half, k, MultiplySpectrum<T>{spectrum, 1 / static_cast<T>(length), weight, sigma, half, work});
   machine.complex_to_real(length, k, work, rows);
-  machine.each(n, k, Accumulate<T>{work, rows, beta, y, ld_y});
+  machine.each(n, k, Accumulate<T>{work, rows, alpha, beta, y, ld_y});
 }
 
 }  // namespace tesela::toeplitz
