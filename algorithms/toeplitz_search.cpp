@@ -1,6 +1,7 @@
 #include "algorithms/toeplitz_search.hpp"
 
 #include "algorithms/on_core.hpp"
+#include "algorithms/toeplitz_points.hpp"
 #include "codelets/fill.hpp"
 
 #include <algorithm>
@@ -328,9 +329,8 @@ void ToeplitzSearch<T>::divide(const Job& job) {
   }
   // Moved off an eigenvalue, the middle of a narrow interval could leave it. A count that rounding gets wrong is of an
   // eigenvalue so near to the middle that either half's run finds it (LanczosGoal::slack).
-  CountOptions options;
-  options.nudge = width > 1024 * resolution;
-  const Inertia at = toeplitz_count<T>(graph_, matrix_, std::span(&middle, 1), options).front();
+  const Nudge nudge = width > 1024 * resolution ? Nudge::either_side : Nudge::none;
+  const Inertia at = count_at<T>(graph_, matrix_, std::span(&middle, 1), nudge).front();
   ++result_.counts;
   SpectrumInterval left = i, right = i;
   left.high = right.low = at.shift;
@@ -359,7 +359,8 @@ void ToeplitzSearch<T>::harvest(std::size_t rest, const std::function<void(Finis
   for (; finished_.size() > rest; finished_.pop_front()) {
     Finished<T>& f = finished_.front();
     const double residual = worst(f);  // NaN: fewer pairs than the tests had promised
-    const bool last = f.job.attempt + 1 >= options_.max_attempts;
+    // What the last attempt leaves is taken where LAPACK can do better afterwards, else the interval is divided.
+    const bool last = f.job.attempt + 1 >= options_.max_attempts && (!options_.divide || matrix_.n() <= largest_dense);
     if (std::isnan(residual) || (!last && residual > accurate()))
       retry(f.job);
     else
@@ -380,9 +381,20 @@ double ToeplitzSearch<T>::accepted() const {
 /// Residuals above this are tried again with another shift: an eigenvalue very near to a shift spoils the others.
 template <class T>
 double ToeplitzSearch<T>::accurate() const {
-  if (std::is_same_v<T, float>) return std::numeric_limits<double>::infinity();
-  return (options_.vectors ? 3e-13 : 1e-8) * scale();
+  return spectrum_bounds<T>(matrix_.n(), options_).residual / 4 * scale();
 }
+
+template <class T>
+SpectrumBounds spectrum_bounds(index_t n, const SpectrumOptions& options) {
+  const double roundings = std::max(8.0, std::sqrt(static_cast<double>(n))) * std::numeric_limits<T>::epsilon();
+  const double usual = spectrum_tolerance<T>(options.vectors);
+  // A pair of the inverse whose residual is `tolerance` is one of C to that times ||C - sigma I||, twice ||C|| at most.
+  const double asked = options.tolerance > usual ? 4 * options.tolerance : 0;
+  const double residual = std::is_same_v<T, float> ? 400 * roundings : options.vectors ? 1.2e-12 : 4e-8;
+  return {std::max(residual, asked), std::max(100 * roundings, asked)};
+}
+template SpectrumBounds spectrum_bounds<float>(index_t, const SpectrumOptions&);
+template SpectrumBounds spectrum_bounds<double>(index_t, const SpectrumOptions&);
 
 template <class T>
 index_t ToeplitzSearch<T>::capacity() const {

@@ -23,6 +23,22 @@ struct Single {
 /// Lanczos steps that a run may take at most, with `per_interval` decided.
 index_t krylov_limit(index_t n, const SpectrumOptions& options);
 
+/// The residual of a Ritz value, relative to it, that suits the precision.
+template <class T>
+double spectrum_tolerance(bool vectors) {
+  return std::is_same_v<T, float> ? 2e-6 : vectors ? 1e-14 : 1e-10;
+}
+
+/// What residuals, and errors of eigenvalues, may be, relative to the largest eigenvalue (docs/toeplitz.md).
+struct SpectrumBounds {
+  double residual, error;
+};
+template <class T>
+SpectrumBounds spectrum_bounds(index_t n, const SpectrumOptions& options);
+
+/// Up to this order LAPACK finds what the search could not do well enough.
+constexpr index_t largest_dense = 2048;
+
 /// An interval whose eigenvalues are to be found, with the shift it is tried at.
 struct Job {
   SpectrumInterval interval;

@@ -1,6 +1,7 @@
 #include "algorithms/toeplitz_spectrum.hpp"
 
 #include "algorithms/on_core.hpp"
+#include "algorithms/toeplitz_certificate.hpp"
 #include "algorithms/toeplitz_search.hpp"
 #include "codelets/fill.hpp"
 #include "codelets/sine_vectors.hpp"
@@ -65,7 +66,7 @@ SpectrumOptions complete(const Runtime& runtime, index_t n, SpectrumOptions o) {
     o.per_interval = gpu ? (n < 24000 ? 64 : 128) : n < 1200 ? 64 : n < 6000 ? 112 : 160;  // measured: docs/toeplitz.md
   o.per_interval = std::min(o.per_interval, n);
   o.dk = std::min(o.dk, n);
-  if (o.tolerance == 0) o.tolerance = std::is_same_v<T, float> ? 2e-6 : o.vectors ? 1e-14 : 1e-10;
+  if (o.tolerance == 0) o.tolerance = detail::spectrum_tolerance<T>(o.vectors);
   if (o.group == 0) o.group = gpu ? group_for<T>(runtime, n, o) : 1;
   o.group = std::min<index_t>(o.group, LanczosSteps<T>::most_slots);
   if (o.window == 0) o.window = gpu ? 3 * o.group * runtime.gpus() : 2 * std::max(1, runtime.cpus()) + 2;
@@ -79,17 +80,19 @@ class Solver {
   Solver(Graph& g, std::span<const T> t, const SpectrumOptions& options)
       : runtime_(g.runtime()),
         graph_(g),
-        t_(t),
         options_(complete<T>(runtime_, static_cast<index_t>(t.size()), options)),
         matrix_(g, t),
         search_(g, matrix_, options_, result_) {}
 
   Spectrum<T> run() {
     slice();
-    if (!needs_dense()) search_.run([&](Finished<T>&& f) { take(std::move(f)); });
-    const std::optional<Single<T>> dense_vectors = needs_dense() ? std::optional(dense()) : std::nullopt;
-    if (!result_.dense)
-      for (const SpectrumInterval& cluster : result_.clusters) keep(cluster);
+    std::optional<Single<T>> dense_vectors;
+    if (!needs_dense()) {
+      search_.run([&](Finished<T>&& f) { take(std::move(f)); });
+      if (!needs_dense()) judge();
+    }
+    if (needs_dense() || (!result_.good() && options_.divide && matrix_.n() <= detail::largest_dense))
+      dense_vectors = dense();
     sort();
     trim();
     if (options_.vectors) {
@@ -100,6 +103,7 @@ class Solver {
       else
         place();
     }
+    to_units_of_t();
     graph_.wait();
     return std::move(result_);
   }
@@ -122,48 +126,57 @@ class Solver {
   bool needs_dense() const { return options_.vectors && !result_.clusters.empty(); }
 
   void slice() {
-    const auto [low, high] = range();
-    const auto intervals = toeplitz_slice<T>(graph_, matrix_, options_.per_interval, low, high, &result_.counts);
+    std::vector<SpectrumInterval> intervals;
+    if (matrix_.norm() == 0) {
+      if (options_.low <= 0 && options_.high > 0) intervals.push_back(detail::all_zero(matrix_));
+      result_.expected = intervals.empty() ? 0 : matrix_.n();
+    } else {
+      range_ = options_.smallest > 0 || options_.largest > 0
+                   ? range_of_some()
+                   : detail::count_ends(graph_, matrix_, options_.low, options_.high, &result_.counts);
+      if (!range_.empty) {
+        intervals = detail::slice_between(graph_, matrix_, options_.per_interval, range_, &result_.counts);
+        result_.first = range_.low ? range_.low->total() : 0;
+        result_.expected = (range_.high ? range_.high->total() : matrix_.n()) - result_.first;
+      }
+    }
     for (const SpectrumInterval& i : intervals) {
       if (i.cluster)
         result_.clusters.push_back(i);
       else
         search_.add(i);
-      result_.expected += i.total();
       result_.intervals += 1;
     }
-    if (!intervals.empty()) below_ = intervals.front().below[0] + intervals.front().below[1];
   }
 
-  /// Where to look: with only so many from an end wanted, a little beyond the last of them.
-  std::pair<double, double> range() {
-    const double low = options_.low, high = options_.high;
-    const index_t wanted = options_.smallest > 0 ? options_.smallest : options_.largest;
-    if (wanted == 0 || wanted >= matrix_.n()) return {low, high};
+  /// Where to look with only so many from an end wanted: a little beyond the last of them.
+  detail::CountedRange range_of_some() {
+    const index_t wanted = std::max(options_.smallest, options_.largest);
+    if (wanted >= matrix_.n()) return {};
     const bool from_below = options_.smallest > 0;
-    const double reach = matrix_.norm() * (1 + 1e-6) + 4 * toeplitz_resolution(matrix_);
+    const double resolution = toeplitz_resolution(matrix_), reach = matrix_.norm() * (1 + 1e-6) + 4 * resolution;
     double out = matrix_.mean() + (from_below ? -reach : reach), in = matrix_.mean() + (from_below ? reach : -reach);
+    std::optional<Inertia> end;  // at `in`
     const auto inside = [&](const Inertia& i) { return from_below ? i.total() : matrix_.n() - i.total(); };
     for (int rounds = 0; rounds < 60; ++rounds) {  // `out` has too few beyond it, `in` enough
       constexpr int points = 15;
       std::array<double, points> shifts{};
       for (int k = 0; k < points; ++k) shifts[static_cast<std::size_t>(k)] = out + (in - out) * (k + 1) / (points + 1);
-      index_t most = matrix_.n();
-      double next_out = out, next_in = in;
-      for (const Inertia& i : toeplitz_count<T>(graph_, matrix_, shifts)) {
+      double next_out = out;
+      for (const Inertia& i : detail::count_at<T>(graph_, matrix_, shifts, detail::Nudge::either_side)) {
         if (inside(i) < wanted) {
           next_out = i.shift;
         } else {
-          next_in = i.shift;
-          most = inside(i);
+          end = i;
+          in = i.shift;
           break;
         }
       }
       result_.counts += points;
-      out = next_out, in = next_in;
-      if (most <= wanted + options_.per_interval / 4 || std::abs(in - out) < 8 * toeplitz_resolution(matrix_)) break;
+      out = next_out;
+      if ((end && inside(*end) <= wanted + options_.per_interval / 4) || std::abs(in - out) < 8 * resolution) break;
     }
-    return from_below ? std::pair{low, in} : std::pair{in, high};
+    return from_below ? detail::CountedRange{{}, end, false} : detail::CountedRange{end, {}, false};
   }
 
   /// Everything from the blocks as dense matrices; answers all vectors.
@@ -171,20 +184,20 @@ class Solver {
     result_.dense = true;
     result_.values.clear(), result_.residuals.clear(), result_.symmetry.clear(), result_.shortages.clear();
     sources_.clear(), pieces_.clear();
-    const Single<T> column(runtime_, {matrix_.n(), 1}, "t");
     Single<T> vectors(runtime_, {matrix_.n(), matrix_.n()}, "vectors");
     const Single<double> values(runtime_, {matrix_.n(), 3}, "values");
-    {
-      const auto home = (*column).write();
-      std::copy(t_.begin(), t_.end(), home.data);
-    }
-    insert_on_core<ToeplitzDense<T>>(graph_, {}, {}, *column, *vectors, *values);
+    insert_on_core<ToeplitzDense<T>>(graph_, {}, {}, matrix_.column(), *vectors, *values);
     const auto pairs = (*values).read();
     if (std::isnan(pairs(0, 0)))  // LAPACK did not converge
-      result_.shortages.push_back({options_.low, options_.high, 0, result_.expected});
+      result_.shortages.push_back({std::ldexp(options_.low, -matrix_.exponent()),
+                                   std::ldexp(options_.high, -matrix_.exponent()), 0, result_.expected});
     else
-      for (index_t j = below_; j < std::min(matrix_.n(), below_ + result_.expected); ++j)
+      for (index_t j = result_.first; j < std::min(matrix_.n(), result_.first + result_.expected); ++j)
         keep(pairs(j, 0), pairs(j, 1), pairs(j, 2) > 0 ? 0 : 1, {0, j});
+    // Orthogonal vectors of all: every value is within the residuals of an eigenvalue of its own.
+    result_.uncertain = 0;
+    measure(std::accumulate(result_.residuals.begin(), result_.residuals.end(), 0.0,
+                            [](double a, double b) { return std::max(a, b); }));
     return vectors;
   }
 
@@ -311,6 +324,55 @@ class Solver {
     });
   }
 
+  void to_units_of_t() {
+    result_.resolution = std::ldexp(toeplitz_resolution(matrix_), matrix_.exponent());
+    const auto back = [&](double& value) { value = std::ldexp(value, matrix_.exponent()); };
+    for (double& value : result_.values) {
+      back(value);
+      if (!std::isfinite(value)) result_.error.error = std::numeric_limits<double>::infinity();  // it overflowed
+    }
+    for (double& residual : result_.residuals) back(residual);
+    for (SpectrumShortage& s : result_.shortages) back(s.low), back(s.high);
+    for (SpectrumInterval& c : result_.clusters) back(c.low), back(c.high);
+  }
+
+  /// What the values are worth, and those of the clusters. A few that are not certain enough are counted to the end.
+  void judge() {
+    for (const SpectrumInterval& cluster : result_.clusters) keep(cluster);
+    if (matrix_.norm() == 0 || range_.empty) return measure(0);
+    std::vector<detail::Claim> claims;
+    for (std::size_t i = 0; i < result_.values.size(); ++i)
+      claims.push_back({result_.values[i], result_.residuals[i], result_.symmetry[i] > 0 ? 0U : 1U});
+    result_.uncertain = detail::certify(graph_, matrix_, range_, claims, &result_.counts);
+    if (!options_.vectors && options_.divide && result_.uncertain == 0) {
+      const double enough = detail::spectrum_bounds<T>(matrix_.n(), options_).error * norm_found();
+      detail::pin(graph_, matrix_, claims, enough, &result_.counts);
+      for (std::size_t i = 0; i < claims.size(); ++i) {
+        result_.values[i] = claims[i].value;
+        result_.residuals[i] = claims[i].radius;
+      }
+    }
+    double error = 0;
+    for (const detail::Claim& claim : claims) error = std::max(error, claim.error);
+    measure(error);
+  }
+
+  double norm_found() const {
+    double norm = matrix_.rms();
+    for (const double value : result_.values) norm = std::max(norm, std::abs(value));
+    return norm > 0 ? norm : 1;
+  }
+
+  /// The verdict, with a bound of all values' errors.
+  void measure(double error) {
+    const double norm = norm_found();
+    const auto bounds = detail::spectrum_bounds<T>(matrix_.n(), options_);
+    double residual = 0;
+    for (const double r : result_.residuals) residual = r <= residual ? residual : r;
+    result_.residual = {residual / norm, bounds.residual};
+    result_.error = {error / norm, bounds.error};
+  }
+
   /// Drops what was found beyond the `smallest` or `largest` wanted. An interval with a shortage may miss any of its
   /// eigenvalues: kept is what is among the wanted ones wherever these are.
   void trim() {
@@ -341,19 +403,19 @@ class Solver {
     cut(result_.residuals);
     cut(result_.symmetry);
     cut(sources_);
+    if (!from_below) result_.first += result_.expected - wanted;
     result_.expected = wanted;
   }
 
   Runtime& runtime_;
   Graph& graph_;
-  std::span<const T> t_;
   SpectrumOptions options_;
   SineToeplitz<T> matrix_;
   Spectrum<T> result_;
   detail::ToeplitzSearch<T> search_;
   std::vector<Source> sources_;  // of each value found
   std::vector<Piece> pieces_;    // of vectors, one of each run
-  index_t below_ = 0;            // eigenvalues below all that are wanted
+  detail::CountedRange range_;
 };
 
 }  // namespace

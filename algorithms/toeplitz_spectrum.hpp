@@ -1,5 +1,6 @@
 #pragma once
 
+#include "algorithms/measured.hpp"
 #include "algorithms/toeplitz_inertia.hpp"
 
 #include <limits>
@@ -50,11 +51,22 @@ struct Spectrum {
   std::vector<signed char> symmetry;     ///< 1: J x = x, -1: J x = -x
   std::optional<TileMatrix<T>> vectors;  ///< n x values.size(), a column each in tiles of whole ones, if wanted
   index_t expected = 0;                  ///< by inertia
+  index_t first = 0;                     ///< eigenvalues below all that were wanted, by inertia
+  double resolution = 0;                 ///< what is nearer than this to an end of the range counts as equal to it
   std::vector<SpectrumShortage> shortages;
   std::vector<SpectrumInterval> clusters;  ///< intervals of many eigenvalues too near to be told apart
-  bool dense =
-      false;  ///< vectors of clusters were wanted: LAPACK found everything, from the two blocks as dense matrices
+  bool dense = false;                      ///< LAPACK found everything, from the two blocks as dense matrices
   index_t intervals = 0, counts = 0, inversions = 0, relaunches = 0, divisions = 0, steps = 0;
+
+  // What these values are worth, judged by themselves when they had been found (docs/toeplitz.md). Relative to the
+  // largest eigenvalue: of those found, or the root mean square of all if that is more.
+  Measured residual;      ///< the largest residual
+  Measured error;         ///< how far a value may be from its eigenvalue, given all residuals and gaps
+  index_t uncertain = 0;  ///< values that residuals and counts do not show to be eigenvalues of their own
+  /// As many as there are, each certain, residuals and errors within their bounds.
+  bool good() const {
+    return static_cast<index_t>(values.size()) == expected && uncertain == 0 && residual.good() && error.good();
+  }
 };
 
 /// The eigenvalues of a symmetric Toeplitz matrix, and its eigenvectors if wanted. Intervals with few eigenvalues each
