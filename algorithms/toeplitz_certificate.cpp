@@ -75,8 +75,12 @@ index_t certify(Graph& g, const SineToeplitz<T>& A, const CountedRange& range, s
     const bool complete = wrong == 0 && found == here;
     for (std::size_t i = 0; i < groups.size(); ++i) {
       const Group& group = groups[i];
-      const double before = i > 0 ? groups[i - 1].high : range.low ? range.low->shift : -infinity,
-                   after = i + 1 < groups.size() ? groups[i + 1].low : range.high ? range.high->shift : infinity;
+      const double before = i > 0       ? groups[i - 1].high
+                            : range.low ? range.low->shift
+                                        : -infinity,
+                   after = i + 1 < groups.size() ? groups[i + 1].low
+                           : range.high          ? range.high->shift
+                                                 : infinity;
       for (Claim* const c : group.members) {
         c->low = group.low;
         c->high = group.high;

@@ -2,6 +2,7 @@
 
 #include "algorithms/on_core.hpp"
 #include "algorithms/toeplitz_points.hpp"
+#include "tiles/power_of_two.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -18,18 +19,16 @@ SineToeplitz<T>::SineToeplitz(Graph& g, std::span<const T> t, ToeplitzScale scal
       tables_(g.runtime(), cauchy_tables(std::max<index_t>(n_, 1)).rows, 6,
               {cauchy_tables(std::max<index_t>(n_, 1)).rows, 6}, "tables") {
   if (n_ < 1) throw ArgumentError("SineToeplitz", "t", "a matrix of order 0 has no eigenvalues");
-  T largest = 0;
-  for (index_t k = 0; k < n_; ++k) {
-    const T v = t[static_cast<std::size_t>(k)];
-    if (!std::isfinite(v)) throw ArgumentError("SineToeplitz", "t", "number " + std::to_string(k) + " is not finite");
-    largest = std::max(largest, std::abs(v));
-  }
-  if (scale == ToeplitzScale::unit && largest > 0) exponent_ = std::ilogb(largest);
+  for (index_t k = 0; k < n_; ++k)
+    if (!std::isfinite(t[static_cast<std::size_t>(k)]))
+      throw ArgumentError("SineToeplitz", "t", "number " + std::to_string(k) + " is not finite");
+  if (scale == ToeplitzScale::unit) exponent_ = exponent_of_largest(t);
   double squares = 0;
   {
     const auto home = column().write();
+    std::copy(t.begin(), t.end(), home.data);
+    scale_by_power_of_two(std::span(home.data, t.size()), -exponent_);
     for (index_t k = 0; k < n_; ++k) {
-      home.data[k] = std::ldexp(t[static_cast<std::size_t>(k)], -exponent_);
       const auto v = static_cast<double>(home.data[k]);
       norm_ += (k == 0 ? 1 : 2) * std::abs(v);
       squares += (k == 0 ? 1 : 2) * static_cast<double>(n_ - k) * v * v;
@@ -230,7 +229,7 @@ std::vector<Inertia> toeplitz_count(Graph& g, const SineToeplitz<T>& A, std::spa
       detail::count_at<T>(g, A, points, options.nudge ? detail::Nudge::down : detail::Nudge::none, options);
   for (std::size_t i = 0; i < counted.size(); ++i) {
     Inertia& c = counted[i];
-    c.shift = std::abs(scaled(A, shifts[i])) > 2 * A.norm() ? shifts[i] : std::ldexp(c.shift, A.exponent());
+    c.shift = c.nudged ? std::ldexp(c.shift, A.exponent()) : shifts[i];
   }
   return counted;
 }

@@ -11,7 +11,7 @@
 namespace tesela {
 
 enum class ToeplitzScale : bool {
-  unit,  ///< times a power of two, so that the largest |t(k)| is in [1, 2)
+  unit,  ///< times a power of two, so that the largest |t(k)| is in [1/2, 1)
   as_is
 };
 
@@ -44,9 +44,9 @@ class SineToeplitz {
 
 /// How many eigenvalues lie below a shift, by the signs of an elimination's pivots (Sylvester's law of inertia).
 struct Inertia {
-  double shift = 0;                ///< the one that was counted at
+  double shift = 0;                ///< the one that was asked for or, if nudged, the one that was counted at
   std::array<index_t, 2> below{};  ///< of the eigenvectors with J x = x, and of those with J x = -x
-  bool nudged = false;             ///< counted elsewhere than at first: an eigenvalue was too near
+  bool nudged = false;             ///< moved: an eigenvalue was too near
   bool doubtful = false;           ///< several nudges did not help: the counts may be off
   index_t total() const { return below[0] + below[1]; }
 };

@@ -21,7 +21,8 @@ struct CountedRange {
   bool empty = false;  ///< beyond the spectrum
 };
 template <class T>
-CountedRange count_ends(Graph& g, const SineToeplitz<T>& A, double low, double high, index_t* counts, const CountOptions& options = {});
+CountedRange count_ends(Graph& g, const SineToeplitz<T>& A, double low, double high, index_t* counts,
+                        const CountOptions& options = {});
 
 /// toeplitz_slice between points that have been counted. T is not 0.
 template <class T>

@@ -390,7 +390,7 @@ SpectrumBounds spectrum_bounds(index_t n, const SpectrumOptions& options) {
   const double usual = spectrum_tolerance<T>(options.vectors);
   // A pair of the inverse whose residual is `tolerance` is one of C to that times ||C - sigma I||, twice ||C|| at most.
   const double asked = options.tolerance > usual ? 4 * options.tolerance : 0;
-  const double residual = std::is_same_v<T, float> ? 400 * roundings : options.vectors ? 1.2e-12 : 4e-8;
+  const double residual = std::is_same_v<T, float> ? 400 * roundings : 100 * usual;
   return {std::max(residual, asked), std::max(100 * roundings, asked)};
 }
 template SpectrumBounds spectrum_bounds<float>(index_t, const SpectrumOptions&);

@@ -218,21 +218,27 @@ TEST_CASE("counts are those of a dense eigensolver") {
   }
 }
 
-TEST_CASE("a shift that is an eigenvalue is moved, and t_0 is none") {
+TEST_CASE("an eigenvalue that is a shift is not below it, and t_0 is none") {
   Runtime runtime({.gpus = 0});
   Graph g(runtime);
   const index_t n = 101;
   const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::second_difference, 0, 1}, n);
   const SineToeplitz<double> A(g, column(t));
   // The middle one of the 101 is 2 = t_0.
-  const double shifts[] = {2, 2 - 2 * std::cos(10 * std::numbers::pi / 102), 1.234};
+  const double tenth = 2 - 2 * std::cos(10 * std::numbers::pi / 102),
+               infinity = std::numeric_limits<double>::infinity();
+  const double shifts[] = {2, tenth, 1.234, 2 + 1e-12, -infinity, infinity, 1e300};
+  const index_t below[] = {50, 9, 38, 51, 0, 101, 101};
   const std::vector<Inertia> counts = toeplitz_count<double>(g, A, shifts);
-  CHECK(counts[0].nudged);
-  CHECK(std::abs(counts[0].shift - 2) < 1e-11);
-  CHECK((counts[0].total() == 50 || counts[0].total() == 51));
-  CHECK(counts[1].nudged);
-  CHECK((counts[1].total() == 9 || counts[1].total() == 10));
-  CHECK_FALSE(counts[2].nudged);
+  for (std::size_t i = 0; i < 7; ++i) {
+    INFO("shift " << shifts[i]);
+    CHECK(counts[i].total() == below[i]);
+    CHECK(counts[i].shift == shifts[i]);
+    CHECK_FALSE(counts[i].nudged);
+    CHECK_FALSE(counts[i].doubtful);
+  }
+  const double nan[] = {std::nan("")};
+  CHECK_THROWS_AS(toeplitz_count<double>(g, A, nan), ArgumentError);
 }
 
 TEST_CASE("slices hold what they may, and everything") {

@@ -51,7 +51,8 @@ template <class T>
 void check_one(Runtime& runtime, const test::ToeplitzCase& c, double scale, bool vectors, Worst& worst) {
   const index_t n = c.t.rows();
   const HostMatrix<T> t = scaled<T>(c.t, scale);
-  INFO(c.kind << ", n " << n << ", times " << scale << (vectors ? ", vectors" : "") << (sizeof(T) == 4 ? ", single" : ""));
+  INFO(c.kind << ", n " << n << ", times " << scale << (vectors ? ", vectors" : "")
+              << (sizeof(T) == 4 ? ", single" : ""));
   Graph g(runtime);
   SpectrumOptions options;
   options.vectors = vectors;
@@ -89,20 +90,27 @@ void check_one(Runtime& runtime, const test::ToeplitzCase& c, double scale, bool
   CHECK(pairs.symmetry <= 100 * static_cast<double>(std::numeric_limits<T>::epsilon()));
 }
 
-void sweep(index_t matrices, const std::vector<double>& scales, bool both_precisions) {
+/// Each matrix at all scales, with and without vectors, in both precisions; or, thinned, in one of these ways.
+void sweep(index_t matrices, const std::vector<double>& scales, bool thinned) {
   Runtime runtime({.gpus = 0});
   std::map<std::string, Worst> table;
   const Generator<double> random{Pattern::uniform, 0, 0, 2024};
   for (index_t i = 0; i < matrices; ++i) {
     const index_t kind = i % test::toeplitz_cases;
-    const auto n = i < test::toeplitz_cases ? 1 + (i * 37) % 41 : static_cast<index_t>(129 + 128.99 * random.uniform(i, 1));
+    const index_t n =
+        i < test::toeplitz_cases ? 1 + (i * 37) % 41 : static_cast<index_t>(129 + 128.99 * random.uniform(i, 1));
     const test::ToeplitzCase c = test::toeplitz_case(kind, n, static_cast<std::uint64_t>(i));
+    index_t way = 0;
     for (const double scale : scales)
-      for (const bool vectors : {false, true}) {
-        check_one<double>(runtime, c, scale, vectors, table[c.kind + ", double"]);
-        if (both_precisions && std::abs(std::log10(scale)) < 20 && c.kind != "1e-150 to 1e150")
-          check_one<float>(runtime, c, scale, vectors, table[c.kind + ", single"]);
-      }
+      for (const bool vectors : {false, true})
+        for (const bool single : {false, true}) {
+          if (thinned && way++ % 7 != i % 7) continue;
+          if (single && (std::abs(std::log10(scale)) > 20 || c.kind == "1e-150 to 1e150")) continue;
+          if (single)
+            check_one<float>(runtime, c, scale, vectors, table[c.kind + ", single"]);
+          else
+            check_one<double>(runtime, c, scale, vectors, table[c.kind + ", double"]);
+        }
   }
   if (matrices > 100)
     for (const auto& [kind, w] : table)
@@ -112,6 +120,6 @@ void sweep(index_t matrices, const std::vector<double>& scales, bool both_precis
 
 }  // namespace
 
-TEST_CASE("every kind of matrix at three scales: right, or said to be wrong") { sweep(33, {1e100}, true); }
+TEST_CASE("every kind of matrix at some scale: right, or said to be wrong") { sweep(44, {1, 1e100, 1e-10}, true); }
 
-TEST_CASE("300 matrices at five scales", "[.sweep]") { sweep(300, {1, 1e10, 1e-10, 1e100, 1e-100}, true); }
+TEST_CASE("300 matrices at five scales", "[.sweep]") { sweep(300, {1, 1e10, 1e-10, 1e100, 1e-100}, false); }
