@@ -163,7 +163,7 @@ const Command count_command(
                  "write shift, eigenvalues below, symmetric and skew ones, a row each, to FILE");
       o->common.add_to(app);
       app.footer(
-          "A shift that is an eigenvalue to rounding is moved a little (checks: nudged, shift). Example:\n"
+          "An eigenvalue that is a shift to rounding is not below it. Example:\n"
           "  tesela toeplitz count --n 2000 --sigma=-10,0,10");
       return std::function<int()>([o] {
         for (const double sigma : o->sigma)

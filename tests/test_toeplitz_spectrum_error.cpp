@@ -3,6 +3,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include <cmath>
+#include <limits>
 #include <vector>
 
 using namespace tesela;
@@ -53,4 +54,32 @@ TEST_CASE("dense eigenvalues and norms of Toeplitz matrices") {
   CHECK(std::abs(toeplitz_norm_estimate<double>(2, t.data(), {}) - std::sqrt(5)) < 1e-15);
   const std::vector<double> zero{0, 0};
   CHECK(toeplitz_norm_estimate<double>(2, zero.data(), {}) == 1);
+}
+
+TEST_CASE("values are compared one by one, and counted in their range") {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const auto error = [&](const std::vector<double>& values, index_t first, double low, double high) {
+    return toeplitz_values_error<double>(2, t.data(), values, first, false, low, high, 1e-15);
+  };
+  CHECK(error({1, 3}, 0, -infinity, infinity).error < 1e-15);
+  CHECK(error({1, 3}, 0, -infinity, infinity).miscounted == 0);
+  CHECK(error({1}, 0, -infinity, infinity).miscounted == 1);
+  CHECK(error({3}, 1, 2, 4).miscounted == 0);
+  CHECK(error({3}, 0, 2, 4).error > 0.6);  // it is not the first
+  CHECK(error({3}, 1, 3, 4).miscounted == 0);
+  CHECK(error({}, 0, 3, 4).miscounted == 1);  // the lower end is in
+  CHECK(error({1}, 0, 1, 3).miscounted == 0);
+  CHECK(error({1, 3}, 0, 1, 3).miscounted == 1);  // the upper is not
+  CHECK(std::isnan(error({1, std::nan("")}, 0, -infinity, infinity).error));
+  CHECK(std::isinf(error({1, 3, 3}, 0, -infinity, infinity).error));
+  // Where some are missing, the nearest counts.
+  CHECK(toeplitz_values_error<double>(2, t.data(), std::vector{3.0}, 0, true, -infinity, infinity, 1e-15).error <
+        1e-15);
+  // At any scale.
+  const std::vector<double> huge{2e308 / 4, 1e308 / 4}, tiny{2e-310, 1e-310};
+  CHECK(toeplitz_values_error<double>(2, huge.data(), std::vector{1e308 / 4, 3e308 / 4}, 0, false, 0, infinity, 1e290)
+            .error < 1e-15);
+  CHECK(toeplitz_values_error<double>(2, tiny.data(), std::vector{1e-310, 3e-310}, 0, false, 0, infinity, 0).error <
+        1e-12);
+  CHECK(toeplitz_norm_estimate<double>(2, tiny.data(), {}) > 2e-310);
 }
