@@ -1,6 +1,7 @@
 #include "codelets/append_rows.hpp"
 
 #include "codelets/eliminate.hpp"
+#include "codelets/powers_of_two.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -46,9 +47,14 @@ void tpqrt(int m, int n, int l, int nb, float* r, float* b, int ldb, float* t, f
 /// R with its columns scaled: column c stands for 2^exponent(c) times what r holds.
 template <class T>
 struct ScaledTriangle {
+  static constexpr int unset = std::numeric_limits<int>::min();
   index_t n;
   T* r;
-  int* exponents;
+  int* exponents;  // unset while a column is zero
+
+  int exponent(index_t c) const { return exponents[c] == unset ? 0 : exponents[c]; }
+  /// What rows are multiplied by.
+  T scale(index_t c) const { return std::ldexp(T(1), -exponent(c)); }
 
   T largest(index_t c) const {
     T most = 0;
@@ -57,18 +63,24 @@ struct ScaledTriangle {
     return most;
   }
 
-  /// Chooses the scale of column c anew when rows with numbers up to `most` ask for it. In range, squares and their
-  /// sums are; and rows far below what the column holds already may be small as they like.
-  void make_room(index_t c, T most) const {
+  /// Chooses the scale of column c anew when rows with numbers up to `most` ask for it, and says whether it did. The
+  /// first numbers of a column are brought near 1, whatever their size, so that a power of two as a factor of A changes
+  /// nothing but R's exponents. In range, squares and their sums are; and rows far below what the column holds already
+  /// may be small as they like.
+  bool make_room(index_t c, T most) const {
     constexpr int range = std::numeric_limits<T>::max_exponent / 4;
-    if (most == 0 || !std::isfinite(most)) return;
-    int size = std::ilogb(most) - exponents[c];
-    if (std::abs(size) <= range) return;
-    const T above = largest(c);
-    if (above > 0 && std::isfinite(above)) size = std::max(size, std::ilogb(above));
-    if (std::abs(size) <= range) return;
-    exponents[c] += size;
-    for (index_t i = 0; i <= c; ++i) r[i + c * n] = std::scalbn(r[i + c * n], -size);
+    if (most == 0 || !std::isfinite(most)) return false;
+    int size = std::ilogb(most) - exponent(c);
+    if (exponents[c] != unset) {
+      if (std::abs(size) <= range) return false;
+      const T above = largest(c);
+      if (above > 0 && std::isfinite(above)) size = std::max(size, std::ilogb(above));
+      if (std::abs(size) <= range) return false;
+    }
+    const int before = exponent(c);
+    exponents[c] = std::max(before + size, 1 - std::numeric_limits<T>::max_exponent);  // so that scale() is finite
+    multiply_by_power(c + 1, r + c * n, before - exponents[c]);
+    return exponents[c] != before;
   }
 };
 
@@ -97,7 +109,7 @@ void AppendRows<T, R>::cpu(const Args& args, R<T> r, Scratch<double> work, std::
 
   for (index_t c = 0; c < n; ++c) {
     for (index_t i = 0; i < n; ++i) triangle[i + c * n] = R<T>::mode == Mode::out || i > c ? T(0) : r(i, c);
-    scaled.exponents[c] = 0;
+    scaled.exponents[c] = ScaledTriangle<T>::unset;
     scaled.make_room(c, scaled.largest(c));
   }
   for (index_t row = 0; row < m; row += cut.rows) {
@@ -107,9 +119,9 @@ void AppendRows<T, R>::cpu(const Args& args, R<T> r, Scratch<double> work, std::
     index_t c = 0;
     for (const In<T>& tile : a)
       for (index_t j = 0; j < tile.cols; ++j, ++c, column += padded) {
-        scaled.make_room(c, kernels::copy_and_max(&tile(row, j), rows, padded, column));
-        if (scaled.exponents[c] != 0)
-          for (index_t i = 0; i < rows; ++i) column[i] = std::scalbn(column[i], -scaled.exponents[c]);
+        const T* const from = &tile(row, j);
+        if (scaled.make_room(c, kernels::copy_and_max(from, rows, padded, scaled.scale(c), column)))
+          kernels::copy_and_max(from, rows, padded, scaled.scale(c), column);
       }
     if (cut.narrow)
       kernels::eliminate(triangle, block, padded, n);
@@ -118,7 +130,7 @@ void AppendRows<T, R>::cpu(const Args& args, R<T> r, Scratch<double> work, std::
             static_cast<int>(cut.inner), triangle, block, static_cast<int>(padded), t, t + cut.inner * n);
   }
   for (index_t c = 0; c < n; ++c)
-    for (index_t i = 0; i < n; ++i) r(i, c) = i > c ? T(0) : std::scalbn(triangle[i + c * n], scaled.exponents[c]);
+    for (index_t i = 0; i < n; ++i) r(i, c) = i > c ? T(0) : std::scalbn(triangle[i + c * n], scaled.exponent(c));
 }
 
 template Shape append_rows_work<float>(index_t);

@@ -81,21 +81,21 @@ TESELA_INLINE void eliminate_columns(T* r, T* a, index_t rows, index_t n) {
 }
 
 template <class T>
-TESELA_INLINE T copy_column(const T* x, index_t rows, index_t padded, T* to) {
+TESELA_INLINE T copy_column(const T* x, index_t rows, index_t padded, T scale, T* to) {
   using V = typename Wide<T>::type;
   V largest{};
   index_t i = 0;
   for (; i + Wide<T>::lanes <= rows; i += Wide<T>::lanes) {
     V v;
     std::memcpy(&v, x + i, sizeof v);
-    *reinterpret_cast<V*>(to + i) = v;
+    *reinterpret_cast<V*>(to + i) = v * scale;
     v = v < 0 ? -v : v;
     largest = v > largest ? v : largest;
   }
   T most = 0;
   for (index_t l = 0; l < Wide<T>::lanes; ++l) most = std::max(most, T(largest[static_cast<int>(l)]));
   for (; i < rows; ++i) {
-    to[i] = x[i];
+    to[i] = x[i] * scale;
     if (std::abs(x[i]) > most) most = std::abs(x[i]);
   }
   for (; i < padded; ++i) to[i] = 0;
@@ -123,12 +123,12 @@ template <class T>
 }
 template <class T>
 [[gnu::target("avx512f,avx512dq,prefer-vector-width=512")]] T copy_avx512(const T* x, index_t rows, index_t padded,
-                                                                          T* to) {
-  return copy_column(x, rows, padded, to);
+                                                                          T scale, T* to) {
+  return copy_column(x, rows, padded, scale, to);
 }
 template <class T>
-[[gnu::target("avx2")]] T copy_avx2(const T* x, index_t rows, index_t padded, T* to) {
-  return copy_column(x, rows, padded, to);
+[[gnu::target("avx2")]] T copy_avx2(const T* x, index_t rows, index_t padded, T scale, T* to) {
+  return copy_column(x, rows, padded, scale, to);
 }
 
 template <class T>
@@ -138,10 +138,10 @@ void eliminate_here(T* r, T* a, index_t rows, index_t n) {
   eliminate_columns(r, a, rows, n);
 }
 template <class T>
-T copy_here(const T* x, index_t rows, index_t padded, T* to) {
-  if (isa == Isa::avx512) return copy_avx512(x, rows, padded, to);
-  if (isa == Isa::avx2) return copy_avx2(x, rows, padded, to);
-  return copy_column(x, rows, padded, to);
+T copy_here(const T* x, index_t rows, index_t padded, T scale, T* to) {
+  if (isa == Isa::avx512) return copy_avx512(x, rows, padded, scale, to);
+  if (isa == Isa::avx2) return copy_avx2(x, rows, padded, scale, to);
+  return copy_column(x, rows, padded, scale, to);
 }
 
 #else
@@ -151,8 +151,8 @@ void eliminate_here(T* r, T* a, index_t rows, index_t n) {
   eliminate_columns(r, a, rows, n);
 }
 template <class T>
-T copy_here(const T* x, index_t rows, index_t padded, T* to) {
-  return copy_column(x, rows, padded, to);
+T copy_here(const T* x, index_t rows, index_t padded, T scale, T* to) {
+  return copy_column(x, rows, padded, scale, to);
 }
 
 #endif
@@ -161,9 +161,11 @@ T copy_here(const T* x, index_t rows, index_t padded, T* to) {
 
 void eliminate(float* r, float* a, index_t rows, index_t n) { eliminate_here(r, a, rows, n); }
 void eliminate(double* r, double* a, index_t rows, index_t n) { eliminate_here(r, a, rows, n); }
-float copy_and_max(const float* x, index_t rows, index_t padded, float* to) { return copy_here(x, rows, padded, to); }
-double copy_and_max(const double* x, index_t rows, index_t padded, double* to) {
-  return copy_here(x, rows, padded, to);
+float copy_and_max(const float* x, index_t rows, index_t padded, float scale, float* to) {
+  return copy_here(x, rows, padded, scale, to);
+}
+double copy_and_max(const double* x, index_t rows, index_t padded, double scale, double* to) {
+  return copy_here(x, rows, padded, scale, to);
 }
 
 }  // namespace tesela::kernels

@@ -15,9 +15,9 @@ inline constexpr index_t eliminate_cols = 192;
 void eliminate(float* r, float* a, index_t rows, index_t n);
 void eliminate(double* r, double* a, index_t rows, index_t n);
 
-/// Copies `rows` numbers of x to `to` (64-byte aligned), fills up to `padded` (a multiple of eliminate_rows) with
-/// zeros, and returns the largest modulus; NaN is copied and does not count.
-float copy_and_max(const float* x, index_t rows, index_t padded, float* to);
-double copy_and_max(const double* x, index_t rows, index_t padded, double* to);
+/// to = scale x for `rows` numbers (`to` is 64-byte aligned), fills up to `padded` (a multiple of eliminate_rows) with
+/// zeros, and returns the largest modulus of x; NaN is copied and does not count.
+float copy_and_max(const float* x, index_t rows, index_t padded, float scale, float* to);
+double copy_and_max(const double* x, index_t rows, index_t padded, double scale, double* to);
 
 }  // namespace tesela::kernels

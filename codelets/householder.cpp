@@ -1,6 +1,7 @@
 #include "codelets/householder.hpp"
 
 #include "codelets/clones.hpp"
+#include "codelets/powers_of_two.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -67,32 +68,49 @@ TESELA_INLINE void columns(const Pass<T>& pass, index_t first, index_t rows, con
   using V = typename Vector<T>::type;
   constexpr index_t step = Vector<T>::size;
   V sums[count] = {};
-  T weights[count] = {}, tails[count] = {};
+  T weights[count] = {};
   for (int c = 0; c < count; ++c)
     if (update) weights[c] = pass.weights[first + c];
+  const auto work = [&](const V& vi, const V& xi, V& ai, int c) __attribute__((always_inline)) {
+    if constexpr (update) ai -= vi * weights[c];
+    if constexpr (dot) sums[c] += xi * ai;
+  };
   index_t i = 0;
   for (; i + step <= rows; i += step) {
-    V vi, xi;
+    V vi{}, xi{};
     if constexpr (update) load(vi, v + i);
     if constexpr (dot) load(xi, x + i);
     for (int c = 0; c < count; ++c) {
       V ai;
       load(ai, a + i + c * ld);
-      if constexpr (update) {
-        ai -= vi * weights[c];
-        store(a + i + c * ld, ai);
-      }
-      if constexpr (dot) sums[c] += xi * ai;
+      work(vi, xi, ai, c);
+      if constexpr (update) store(a + i + c * ld, ai);
     }
   }
-  for (; i < rows; ++i)
+  // The last rows take the same way, with zeros behind them: so a sum is the same, bit by bit, in whichever pass it is
+  // taken, which a loop over numbers is not (compilers join a product and a sum in one loop and not in another).
+  if (const index_t rest = rows - i; rest > 0) {
+    const auto load_rest = [&](V & vector, const T* from) __attribute__((always_inline)) {
+      T buffer[step] = {};
+      for (index_t r = 0; r < rest; ++r) buffer[r] = from[i + r];
+      load(vector, buffer);
+    };
+    V vi{}, xi{};
+    if constexpr (update) load_rest(vi, v);
+    if constexpr (dot) load_rest(xi, x);
     for (int c = 0; c < count; ++c) {
-      T& ai = a[i + c * ld];
-      if constexpr (update) ai -= v[i] * weights[c];
-      if constexpr (dot) tails[c] += x[i] * ai;
+      V ai;
+      load_rest(ai, a + c * ld);
+      work(vi, xi, ai, c);
+      if constexpr (update) {
+        T buffer[step];
+        store(buffer, ai);
+        for (index_t r = 0; r < rest; ++r) a[i + r + c * ld] = buffer[r];
+      }
     }
+  }
   if constexpr (dot)
-    for (int c = 0; c < count; ++c) pass.sums[first + c] += tails[c] + sum(sums[c]);
+    for (int c = 0; c < count; ++c) pass.sums[first + c] += sum(sums[c]);
 }
 
 template <class T, bool update, bool dot>
@@ -174,10 +192,11 @@ class Panel {
     dots(0);
     for (index_t j = 0; j < width_; ++j) {
       const Reflector h = reflector(j);
-      r(j, j) = h.beta;
+      r(j, j) = std::ldexp(h.beta, exponents_[j]);
       for (index_t i = j + 1; i < width_; ++i) {
         weights_[i] = h.tau * (head(j, i) + h.scale * sums_[i]);
         head(j, i) -= weights_[i];
+        if (exponents_[i] != 0) head(j, i) = std::ldexp(head(j, i), exponents_[i]);  // final
       }
       // LAPACK larft: T(:j, j) = -tau T(:j, :j) V(:, :j)^T v.
       for (index_t i = 0; i < j; ++i) sums_[i] = -h.tau * ((lower_ ? corner(j, i) : T(0)) + h.scale * sums_[i]);
@@ -237,39 +256,37 @@ class Panel {
     return safe ? reflector_of(alpha, sums_[j]) : careful_reflector(j);
   }
 
-  /// The same when squares or products under- or overflow, or vanish: scales the column first (LAPACK larfg), by a
-  /// power of two, leaves v in its place and takes the dots with it.
+  /// The same when squares or products under- or overflow, or vanish: what is left of every column is multiplied by the
+  /// power of two that brings it near 1, which changes no bit of what follows.
   Reflector careful_reflector(index_t j) {
-    const T alpha = r(j, j);
-    T largest = 0;
-    each(j, [&](T& x) { largest = std::max(largest, std::abs(x)); });  // never a NaN
-    Reflector h{alpha, 0, 1};
-    bool zero = largest == T(0);
-    if (zero) each(j, [&](T& x) { zero = zero && x == T(0); });
-    if (!zero) {
-      constexpr int limit = std::numeric_limits<T>::max_exponent - 24;
-      int exponent = 0;
-      largest = std::max(largest, std::abs(alpha));
-      if (std::isfinite(largest)) std::frexp(largest, &exponent);
-      exponent = std::clamp(exponent, -limit, limit);
-      const T scale = std::ldexp(T(1), -exponent);
-      T squares = 0;
-      each(j, [&](T& x) {
-        x *= scale;
-        squares += x * x;
+    for (index_t i = j; i < width_; ++i) {
+      int exponent = std::numeric_limits<int>::min();
+      each_part(j, i, [&](index_t count, const T* x) {
+        const int part = largest_exponent(count, x);
+        if (part != 0 || std::any_of(x, x + count, [](T y) { return y != T(0); })) exponent = std::max(exponent, part);
       });
-      h = reflector_of(alpha * scale, squares);
-      each(j, [&](T& x) { x *= h.scale; });
-      h = {std::ldexp(h.beta, exponent), h.tau, 1};
+      if (exponent == std::numeric_limits<int>::min() || exponent == 0) continue;
+      each_part(j, i, [&](index_t count, T* x) { multiply_by_power(count, x, -exponent); });
+      exponents_[i] += exponent;
     }
+    bool zero = true;
+    for (const Rows<T>& part : {corner_, tall_})
+      for (index_t i = 0; i < part.rows; ++i) zero = zero && part.data[i + j * part.ld] == T(0);
     dots(j);
-    return h;
+    return zero ? Reflector{r(j, j), 0, 1} : reflector_of(r(j, j), sums_[j]);
   }
 
+  /// f(count, elements) for the pieces of column i that reflector j and those after it change.
   template <class F>
-  void each(index_t j, const F& f) {
-    for (const Rows<T>& part : {corner_, tall_})
-      for (index_t i = 0; i < part.rows; ++i) f(part.data[i + j * part.ld]);
+  void each_part(index_t j, index_t i, const F& f) {
+    const index_t below = lower_ ? j + (i == j ? 1 : 0) : 0;
+    f(corner_.rows - below, corner_.data + below + i * corner_.ld);
+    f(tall_.rows, tall_.data + i * tall_.ld);
+    if (lower_) {
+      if (i == j) f(index_t{1}, &r(j, j));
+    } else {
+      f(i + 1 - j, &r(j, i));
+    }
   }
 
   index_t width_;
@@ -279,6 +296,7 @@ class Panel {
   index_t ldt_;
   Rows<T> tall_, corner_{};
   bool lower_ = false;
+  int exponents_[panel_width] = {};  // column i stands for 2^exponents_[i] times what its rows hold, but for those of R
   T buffer_[panel_width * panel_width] = {}, sums_[panel_width] = {}, weights_[panel_width] = {};
 };
 
