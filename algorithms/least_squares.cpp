@@ -1,8 +1,10 @@
 #include "algorithms/least_squares.hpp"
 
 #include "algorithms/tall_skinny.hpp"
+#include "codelets/gemm.hpp"
 #include "codelets/lacpy.hpp"
 #include "codelets/minimum_norm.hpp"
+#include "codelets/powers_of_two.hpp"
 #include "codelets/r_factor.hpp"
 #include "codelets/transpose.hpp"
 #include "codelets/trsm.hpp"
@@ -104,7 +106,21 @@ bool finite(const Extended<T>& e) {
 template <class T>
 LeastSquares<T> not_finite(index_t r) {
   constexpr T nan = std::numeric_limits<T>::quiet_NaN();
-  return {{}, OlsStatus::not_finite, 0, nan, std::vector<T>(static_cast<std::size_t>(r), nan), true};
+  LeastSquares<T> answer;
+  answer.status = OlsStatus::not_finite;
+  answer.condition = answer.backward_error.error = nan;
+  answer.residual_norms.assign(static_cast<std::size_t>(r), nan);
+  return answer;
+}
+
+/// Measures X against op(R) X = C, m x n being A's shape, and lets the status follow.
+template <class T>
+void judge(LeastSquares<T>& answer, const HostMatrix<T>& op_r, const HostMatrix<T>& X, const HostMatrix<T>& C,
+           Shape a) {
+  NormalResidual<T> sums(X);
+  sums.add(op_r.rows(), op_r.data(), op_r.ld(), C.data(), C.ld());
+  answer.backward_error = ols_error<T>(sums.result(), a, answer.rank, answer.cut);
+  if (!answer.backward_error.good()) answer.status = OlsStatus::inaccurate;
 }
 
 /// Whether a triangle of this condition is of full rank beyond doubt: the estimate may be several times too small, and
@@ -123,29 +139,72 @@ void solve_triangle(Graph& g, Op op, const HostMatrix<T>& R, HostMatrix<T>& X) {
   x.bring_home();
 }
 
+/// X = 2^e X, column by column, where e is what the right-hand sides were scaled by and R was.
+template <class T>
+void unscale(HostMatrix<T>& X, const std::vector<int>& of_c, const auto& of_row) {
+  for (index_t k = 0; k < X.cols(); ++k)
+    for (index_t j = 0; j < X.rows(); ++j) X(j, k) = std::ldexp(X(j, k), of_c[static_cast<std::size_t>(k)] - of_row(j));
+}
+
 /// The pivoted way: any rank.
 template <class T>
-LeastSquares<T> solve_any_rank(Extended<T> e, index_t full_rank, double condition, double rcond) {
-  MinimumNorm<T> s = minimum_norm(std::move(e.R), std::move(e.C), rcond);
+LeastSquares<T> solve_any_rank(Extended<T> e, Shape a, double rcond) {
+  const index_t full_rank = std::min(a.rows, a.cols);
+  MinimumNorm<T> s = minimum_norm(e.R.clone(), e.C.clone(), rcond);
   if (!all_finite(s.X)) return not_finite<T>(s.X.cols());
+  LeastSquares<T> answer;
+  answer.status = s.rank < full_rank ? OlsStatus::rank_deficient : OlsStatus::ok;
+  answer.rank = s.rank;
+  const double smallest = s.singular_values[static_cast<std::size_t>(full_rank) - 1];
+  answer.condition = smallest > 0 ? s.singular_values[0] / smallest : std::numeric_limits<double>::infinity();
+  answer.cut = s.rank < full_rank ? s.cut : 0;
   for (std::size_t k = 0; k < e.residuals.size(); ++k) e.residuals[k] = std::hypot(e.residuals[k], s.residual_norms[k]);
-  const OlsStatus status = s.rank < full_rank ? OlsStatus::rank_deficient : OlsStatus::ok;
-  return {std::move(s.X), status, s.rank, condition, std::move(e.residuals), s.original_units};
+  answer.residual_norms = std::move(e.residuals);
+  answer.original_units = s.original_units;
+  judge(answer, e.R, s.X, e.C, a);
+  answer.X = std::move(s.X);
+  return answer;
 }
 
 /// From R and Q^T B, R n x n.
 template <class T>
-LeastSquares<T> solve(Graph& g, Extended<T> e, index_t full_rank, double rcond) {
+LeastSquares<T> solve(Graph& g, Extended<T> e, Shape a, double rcond) {
   if (!finite(e)) return not_finite<T>(e.C.cols());
-  const double condition = triangle_condition(e.R, true);
-  if (!clearly_regular(condition, rcond)) return solve_any_rank(std::move(e), full_rank, condition, rcond);
-  solve_triangle(g, Op::none, e.R, e.C);
-  if (!all_finite(e.C)) return not_finite<T>(e.C.cols());
-  return {std::move(e.C), OlsStatus::ok, full_rank, condition, std::move(e.residuals), true};
+  LeastSquares<T> answer;
+  answer.condition = triangle_condition(e.R, true);
+  if (!clearly_regular(answer.condition, rcond)) return solve_any_rank(std::move(e), a, rcond);
+  answer.rank = std::min(a.rows, a.cols);
+  const std::vector<int> of_r = scale_columns(e.R), of_c = scale_columns(e.C);
+  HostMatrix<T> X = e.C.clone();
+  solve_triangle(g, Op::none, e.R, X);
+  judge(answer, e.R, X, e.C, a);
+  unscale(X, of_c, [&](index_t j) { return of_r[static_cast<std::size_t>(j)]; });
+  if (!all_finite(X)) return not_finite<T>(e.C.cols());
+  answer.X = std::move(X);
+  answer.residual_norms = std::move(e.residuals);
+  return answer;
 }
 
 /// The largest R that stays where it was made: its condition there takes an inverse.
 constexpr index_t largest_kept_r = 4096;
+
+/// ||C - R X|| / (||R||_F ||X|| + ||C||) of the worst column, from the norms of R's columns and those of X, C and C - R
+/// X.
+template <class T>
+Measured triangle_error(Shape a, const TileMatrix<T>& r_norms, const TileMatrix<T>& norms) {
+  typename NormalResidual<T>::Result errors;
+  double of_r = 0;
+  const auto columns = r_norms(0, 0).read();
+  for (index_t j = 0; j < columns.rows; ++j) of_r = std::hypot(of_r, static_cast<double>(columns(j, 0)));
+  const auto x = norms(0, 0).read(), c = norms(1, 0).read(), residual = norms(2, 0).read();
+  for (index_t k = 0; k < x.rows; ++k) {
+    const double size = of_r * static_cast<double>(x(k, 0)) + static_cast<double>(c(k, 0)),
+                 error = static_cast<double>(residual(k, 0)) / size;
+    if (size != 0 && !(error <= errors.column_error)) errors.column_error = error;
+    if (std::isnan(error) && size != 0) break;
+  }
+  return ols_error<T>(errors, a, a.cols, 0);
+}
 
 /// With GPUs, of an R that lies in one row of tiles: condition, X and residual norms without bringing R or B home.
 /// Nothing where that does not apply or R is not clearly regular; B then still holds Q^T B.
@@ -154,15 +213,22 @@ std::optional<LeastSquares<T>> solve_in_place(Graph& g, const TileMatrix<T>& A, 
   const index_t n = A.n(), r = B.n();
   if (g.runtime().gpus() == 0 || n > largest_kept_r || std::min(A.m(), A.tile_shape().mb) < n || B.nt() != 1)
     return std::nullopt;
-  const TileMatrix<T> R(g.runtime(), n, n, {n, n}, "R"), X(g.runtime(), n, r, {n, r}, "X"),
-      norms(g.runtime(), r * B.mt(), 1, {r, 1}, "norms");
+  const TileMatrix<T> R(g.runtime(), n, n, {n, n}, "R"), C(g.runtime(), n, r, {n, r}, "C"),
+      X(g.runtime(), n, r, {n, r}, "X"), norms(g.runtime(), r * B.mt(), 1, {r, 1}, "norms"),
+      r_norms(g.runtime(), n, 1, {n, 1}, "norms"), measured(g.runtime(), 3 * r, 1, {r, 1}, "norms");
   const TileMatrix<double> condition(g.runtime(), 1, 1, {1, 1}, "condition");
   std::vector<Tile<T>> row;
   for (index_t j = 0; j < A.nt(); ++j) row.push_back(A(0, j));
   g.insert<GatherUpper<T>>({}, R(0, 0), row);
   g.insert<UnitCondition<T>>({}, R(0, 0), condition(0, 0), g.scratch<T>(n, 2 * n + 2));
-  g.insert<Lacpy<T>>({}, B(0, 0), X(0, 0));
+  g.insert<Lacpy<T>>({}, B(0, 0), C(0, 0));
+  g.insert<Lacpy<T>>({}, C(0, 0), X(0, 0));
   g.insert<Trsm<T>>({}, R(0, 0), X(0, 0));
+  g.insert<ColumnNorms<T>>({}, R(0, 0), r_norms(0, 0));
+  g.insert<ColumnNorms<T>>({}, X(0, 0), measured(0, 0));
+  g.insert<ColumnNorms<T>>({}, C(0, 0), measured(1, 0));
+  g.insert<Gemm<T>>({Op::none, Op::none, T(-1), T(1)}, R(0, 0), X(0, 0), C(0, 0));  // C - R X
+  g.insert<ColumnNorms<T>>({}, C(0, 0), measured(2, 0));
   for (index_t i = 0; i < B.mt(); ++i) g.insert<ColumnNorms<T>>({i == 0 ? n : 0}, B(i, 0), norms(i, 0));
   g.wait();
 
@@ -180,9 +246,10 @@ std::optional<LeastSquares<T>> solve_in_place(Graph& g, const TileMatrix<T>& A, 
       norm = std::hypot(norm, part(j, 0));
     }
   });
-  const bool good = all_finite(result.X) && std::all_of(result.residual_norms.begin(), result.residual_norms.end(),
-                                                        [](T norm) { return std::isfinite(norm); });
-  return good ? std::move(result) : not_finite<T>(r);
+  result.backward_error = triangle_error<T>({A.m(), n}, r_norms, measured);
+  // At home R is scaled before it is used, and what cannot be solved there is judged.
+  if (!result.backward_error.good() || !all_finite(result.X)) return std::nullopt;
+  return result;
 }
 
 /// m >= n.
@@ -197,7 +264,7 @@ LeastSquares<T> solve_tall(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>
         result = std::move(*solved);
         return;
       }
-    result = solve(g, extended_qr(g, factors, A, B), A.n(), rcond);
+    result = solve(g, extended_qr(g, factors, A, B), {A.m(), A.n()}, rcond);
   });
   return result;
 }
@@ -224,18 +291,26 @@ LeastSquares<T> solve_wide(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>
     result.condition = triangle_condition(e.R, false);
     regular = clearly_regular(result.condition * std::sqrt(static_cast<double>(n)), rcond);
     if (!regular) return;
-    solve_triangle(g, Op::transpose, e.R, e.C);
+    result.rank = m;
+    const int of_r = largest_exponent(e.R.size(), e.R.data());
+    multiply_by_power(e.R.size(), e.R.data(), -of_r);
+    const std::vector<int> of_c = scale_columns(e.C);
+    HostMatrix<T> y = e.C.clone(), lower = HostMatrix<T>::zeros(m, m);
+    solve_triangle(g, Op::transpose, e.R, y);
+    for (index_t j = 0; j < m; ++j)
+      for (index_t i = 0; i <= j; ++i) lower(j, i) = e.R(i, j);
+    judge(result, lower, y, e.C, {m, n});
     result.X = HostMatrix<T>::zeros(n, r);
     for (index_t j = 0; j < r; ++j)
-      for (index_t i = 0; i < m; ++i) result.X(i, j) = e.C(i, j);
+      for (index_t i = 0; i < m; ++i) result.X(i, j) = y(i, j);
     if (r > 0) {
       const auto X = TileMatrix<T>::map(g.runtime(), result.X.data(), n, r, n, {cut.mb, B.tile_shape().nb}, "X");
       factors.apply(g, Side::left, Op::none, X);
       g.wait();
       X.bring_home();
     }
+    unscale(result.X, of_c, [&](index_t) { return of_r; });
     result.residual_norms = std::move(e.residuals);
-    result.rank = m;
     if (!all_finite(result.X)) result = not_finite<T>(r);
   });
   if (regular || result.status == OlsStatus::not_finite) return result;
@@ -243,7 +318,7 @@ LeastSquares<T> solve_wide(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>
   factors.apply(g, Side::left, Op::transpose, B);
   Extended<T> e = extended_qr(g, factors, A, B);
   if (!finite(e)) return not_finite<T>(r);
-  return solve_any_rank(std::move(e), m, result.condition, rcond);
+  return solve_any_rank(std::move(e), {m, n}, rcond);
 }
 
 /// A without rows or columns: X is zero.
@@ -253,7 +328,10 @@ LeastSquares<T> solve_empty(const TileMatrix<T>& B, index_t n) {
   e.C = HostMatrix<T>(0, B.n());
   split(B, e);
   if (!finite(e)) return not_finite<T>(B.n());
-  return {HostMatrix<T>::zeros(n, B.n()), OlsStatus::ok, 0, 1, std::move(e.residuals), true};
+  LeastSquares<T> answer;
+  answer.X = HostMatrix<T>::zeros(n, B.n());
+  answer.residual_norms = std::move(e.residuals);
+  return answer;
 }
 
 double settled_rcond(const OlsOptions& options, index_t m, index_t n, double epsilon) {
@@ -272,8 +350,20 @@ const char* description(OlsStatus status) {
       return "rank deficient";
     case OlsStatus::not_finite:
       return "not finite";
+    case OlsStatus::inaccurate:
+      return "inaccurate";
   }
   return "";
+}
+
+template <class T>
+Measured ols_error(const typename NormalResidual<T>::Result& errors, Shape a, index_t rank, double cut) {
+  // See docs/least-squares.md for where this comes from.
+  const double rounding = 10 * std::sqrt(static_cast<double>(std::max<index_t>({a.rows, a.cols, 1}))) *
+                          static_cast<double>(std::numeric_limits<T>::epsilon());
+  if (rank == a.cols) return {errors.column_error, rounding};
+  if (rank == a.rows) return {errors.equation_error, rounding};
+  return {errors.backward_error, rounding + 2 * cut};
 }
 
 OlsMethod suitable_ols_method(index_t m, index_t n, index_t r) {
@@ -304,7 +394,7 @@ LeastSquares<T> ols(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, co
   if (settled.method == OlsMethod::tall_skinny) {
     QrUpdater<T> updater(g.runtime(), n, r);
     updater.append(g, A, B);
-    return solve(g, extended_qr(g, updater), std::min(m, n), rcond);
+    return solve(g, extended_qr(g, updater), {m, n}, rcond);
   }
   if (m < n) return solve_wide(g, A, B, settled, rcond);
   return solve_tall(g, A, B, settled, rcond);
@@ -336,9 +426,11 @@ LeastSquares<T> ols(Graph& g, const MatrixRows<T>& A, const HostMatrix<T>& B, co
     block.for_each_tile([&](const Tile<T>& tile, index_t row, index_t) { A.read(first + row, tile.write()); });
     updater.append(g, block, b.view(group * together, 0, block.mt(), b.nt()));
   }
-  return solve(g, extended_qr(g, updater), std::min(m, n), rcond);
+  return solve(g, extended_qr(g, updater), {m, n}, rcond);
 }
 
+template Measured ols_error<float>(const NormalResidual<float>::Result&, Shape, index_t, double);
+template Measured ols_error<double>(const NormalResidual<double>::Result&, Shape, index_t, double);
 template LeastSquares<float> ols(Graph&, const TileMatrix<float>&, const TileMatrix<float>&, const OlsOptions&);
 template LeastSquares<double> ols(Graph&, const TileMatrix<double>&, const TileMatrix<double>&, const OlsOptions&);
 template LeastSquares<float> ols(Graph&, const MatrixRows<float>&, const HostMatrix<float>&, const OlsOptions&);

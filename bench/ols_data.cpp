@@ -1,7 +1,7 @@
 #include "bench/ols_data.hpp"
 
 #include "cli/matrices.hpp"
-#include "codelets/minimum_norm.hpp"
+#include "codelets/blas.hpp"
 #include "codelets/normal_residual.hpp"
 
 #include <fmt/format.h>
@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <thread>
 
 namespace tesela::bench {
 
@@ -33,7 +34,8 @@ template <class T>
 double OlsData<T>::check(const std::string& peer, const T* x, index_t ld) const {
   HostMatrix<T> X(what_.n, what_.rhs);
   for (index_t j = 0; j < what_.rhs; ++j) std::copy_n(x + j * ld, what_.n, &X(0, j));
-  NormalResidual<T> residual(X, static_cast<double>(euclidean_norm(b_.size(), b_.data())));
+  const blas::Threads threads(static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
+  NormalResidual<T> residual(X);
   residual.add(what_.m, a_.data(), a_.ld(), b_.data(), b_.ld());
   const double error = residual.result().backward_error;
   const double bound = std::is_same_v<T, float> ? 5e-6 : 5e-15 * std::sqrt(static_cast<double>(what_.n));

@@ -47,9 +47,6 @@ void sormrz_(const char*, const char*, const int*, const int*, const int*, const
              const float*, float*, const int*, float*, const int*, int*, std::size_t, std::size_t);
 void dormrz_(const char*, const char*, const int*, const int*, const int*, const int*, const double*, const int*,
              const double*, double*, const int*, double*, const int*, int*, std::size_t, std::size_t);
-void slaic1_(const int*, const int*, const float*, const float*, const float*, const float*, float*, float*, float*);
-void dlaic1_(const int*, const int*, const double*, const double*, const double*, const double*, double*, double*,
-             double*);
 }
 
 namespace tesela::lapack {
@@ -257,19 +254,6 @@ void ormrz(index_t m, index_t n, index_t r, const T* a, index_t lda, const T* ta
   });
 }
 
-template <class T>
-void laic1(bool largest, std::vector<T>& x, T& s, const T* w, T gamma) {
-  const int job = largest ? 1 : 2, j = narrow("laic1", static_cast<index_t>(x.size()));
-  T grown = 0, sine = 0, cosine = 0;
-  if constexpr (std::is_same_v<T, float>)
-    slaic1_(&job, &j, x.data(), &s, w, &gamma, &grown, &sine, &cosine);
-  else
-    dlaic1_(&job, &j, x.data(), &s, w, &gamma, &grown, &sine, &cosine);
-  for (T& value : x) value *= sine;
-  x.push_back(cosine);
-  s = grown;
-}
-
 template void geqrf(index_t, index_t, float*, index_t, float*);
 template void geqrf(index_t, index_t, double*, index_t, double*);
 template void ormqr(Op, index_t, index_t, index_t, const float*, index_t, const float*, float*, index_t);
@@ -285,7 +269,6 @@ template double trcon(index_t, const float*, index_t);
 template void geqp3(index_t, index_t, float*, index_t, std::vector<index_t>&, float*);
 template void tzrzf(index_t, index_t, float*, index_t, float*);
 template void ormrz(index_t, index_t, index_t, const float*, index_t, const float*, float*, index_t);
-template void laic1(bool, std::vector<float>&, float&, const float*, float);
 template int gels(index_t, index_t, index_t, double*, index_t, double*, index_t);
 template int posv(index_t, index_t, double*, index_t, double*, index_t);
 template int gesv(index_t, index_t, double*, index_t, double*, index_t);
@@ -295,6 +278,5 @@ template double trcon(index_t, const double*, index_t);
 template void geqp3(index_t, index_t, double*, index_t, std::vector<index_t>&, double*);
 template void tzrzf(index_t, index_t, double*, index_t, double*);
 template void ormrz(index_t, index_t, index_t, const double*, index_t, const double*, double*, index_t);
-template void laic1(bool, std::vector<double>&, double&, const double*, double);
 
 }  // namespace tesela::lapack

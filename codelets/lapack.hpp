@@ -67,9 +67,4 @@ void tzrzf(index_t m, index_t n, T* a, index_t lda, T* tau);
 template <class T>
 void ormrz(index_t m, index_t n, index_t r, const T* a, index_t lda, const T* tau, T* c, index_t ldc);
 
-/// One step of incremental condition estimation (Bischof): x and s, the estimate of the largest or the smallest
-/// singular value of a j x j triangle, grow by the column (w, gamma).
-template <class T>
-void laic1(bool largest, std::vector<T>& x, T& s, const T* w, T gamma);
-
 }  // namespace tesela::lapack
