@@ -1,30 +1,16 @@
 #include "algorithms/tridiagonal.hpp"
 
-#include "codelets/tridiagonal_scale.hpp"
+#include "algorithms/tridiagonal_equilibration.hpp"
 
-#include <algorithm>
 #include <string>
+#include <vector>
 
 namespace tesela {
 namespace {
 
+using detail::Turned;
 using tridiagonal::Joint;
 using tridiagonal::Segment;
-
-/// A matrix as its systems see it: along them and across.
-template <class T>
-struct Turned {
-  const TileMatrix<T>& matrix;
-  bool columns;
-
-  index_t along() const { return columns ? matrix.m() : matrix.n(); }
-  index_t across() const { return columns ? matrix.n() : matrix.m(); }
-  index_t tiles_along() const { return columns ? matrix.mt() : matrix.nt(); }
-  index_t tiles_across() const { return columns ? matrix.nt() : matrix.mt(); }
-  index_t tile_along() const { return columns ? matrix.tile_shape().mb : matrix.tile_shape().nb; }
-  index_t tile_across() const { return columns ? matrix.tile_shape().nb : matrix.tile_shape().mb; }
-  Tile<T> operator()(index_t i, index_t s) const { return columns ? matrix(i, s) : matrix(s, i); }
-};
 
 std::string text(index_t m, index_t n) { return std::to_string(m) + " x " + std::to_string(n); }
 
@@ -46,47 +32,12 @@ void require_band(const Turned<T>& band, const Turned<T>& B, const char* name) {
 }
 
 template <class T>
-void solve_equilibrated(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& matrix, TridiagonalOptions options) {
-  Runtime& runtime = g.runtime();
-  const SystemsIn systems = options.systems;
-  const bool columns = systems == SystemsIn::columns;
-  const Turned<T> B{matrix, columns}, dl{A.dl, columns}, d{A.d, columns}, du{A.du, columns};
-  const Turned<T>* widest = &d;
-  for (const Turned<T>* band : {&dl, &du})
-    if (band->across() > widest->across()) widest = band;
-  const auto shaped = [&](const char* name) {
-    return TileMatrix<T>(runtime, widest->matrix.m(), widest->matrix.n(), widest->matrix.tile_shape(), name);
-  };
-  const Tridiagonal<T> scaled{shaped("dl"), shaped("d"), shaped("du")};
-  const Turned<T> to_dl{scaled.dl, columns}, to_d{scaled.d, columns}, to_du{scaled.du, columns};
-  const index_t n = B.along(), tiles = B.tiles_along(), matrices = widest->tiles_across();
-  const TileShape whole = columns ? TileShape{n, widest->tile_across()} : TileShape{widest->tile_across(), n};
-  const TileMatrix<index_t> of_columns(runtime, widest->matrix.m(), widest->matrix.n(), whole, "exponents"),
-      of_rows(runtime, widest->matrix.m(), widest->matrix.n(), widest->matrix.tile_shape(), "rows");
-  const Turned<index_t> exponents{of_columns, columns}, rows{of_rows, columns};
-
-  for (index_t s = 0; s < matrices; ++s) {
-    const auto band = [&](const Turned<T>& a, index_t i) { return a(i, a.across() == 1 ? 0 : s); };
-    std::vector<Tile<T>> bands;
-    for (index_t i = 0; i < tiles; ++i)
-      for (const Turned<T>* a : {&dl, &d, &du}) bands.push_back(band(*a, i));
-    g.insert<TridiagonalExponents<T>>({systems}, exponents(0, s), bands);
-    for (index_t i = 0; i < tiles; ++i)
-      g.insert<TridiagonalScale<T>>({systems, options.periodic, i * B.tile_along()}, band(dl, i), band(d, i),
-                                    band(du, i), exponents(0, s), to_dl(i, s), to_d(i, s), to_du(i, s), rows(i, s));
-  }
-  const auto scale = [&](const Turned<index_t>& by, bool of_all) {
-    for (index_t s = 0; s < B.tiles_across(); ++s)
-      for (index_t i = 0; i < tiles; ++i) {
-        const index_t first = i * B.tile_along(), of = matrices == 1 ? 0 : s;
-        g.insert<TridiagonalScaleVector<T>>({systems, of_all ? first : 0, n}, B(i, s), by(of_all ? 0 : i, of),
-                                            g.status(first + s * B.tile_across() * n));
-      }
-  };
-  scale(rows, false);
+void solve_equilibrated(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B, TridiagonalOptions options) {
+  const TridiagonalEquilibration<T> equilibration(g, A, B, options.systems, options.periodic);
+  equilibration.scale_rows(g, B);
   options.equilibrate = false;
-  tridiagonal_solve(g, scaled, matrix, options);
-  scale(exponents, true);
+  tridiagonal_solve(g, equilibration.scaled(), B, options);
+  equilibration.scale_columns(g, B);
 }
 
 }  // namespace

@@ -20,16 +20,19 @@ struct TridiagonalSystem {
   bool periodic = false;  ///< whether dl of the first row and du of the last are read
 };
 
-/// How far x is from solving A x = b. What is not finite gives NaN or infinity in both.
+/// How far x is from solving A x = b. What is not finite gives NaN or infinity in all of them.
 struct TridiagonalError {
   double residual = 0;  ///< ||A x - b||_inf / (||A||_inf ||x||_inf + ||b||_inf)
   /// max_i |A x - b|_i / (|A| |x| + |b|)_i: sees also what rows or columns of bad scale hide from the other
   double residual_componentwise = 0;
+  /// `residual` of the system with columns and then rows scaled by powers of two (TridiagonalExponents), or
+  /// residual_componentwise, which is never less, where that is small enough.
+  double residual_equilibrated = 0;
 };
 
-/// Measures both in long double; 0 / 0 counts as 0.
+/// Measures in long double; 0 / 0 counts as 0. A component-wise residual of `enough` or less is small enough.
 template <class T>
-TridiagonalError tridiagonal_error(const TridiagonalSystem<T>& system);
+TridiagonalError tridiagonal_error(const TridiagonalSystem<T>& system, double enough = 0);
 
 /// max_i |x - known|_i / max_i |known|_i, NaN or infinite where x is; 0 / 0 counts as 0. `known` answers what x(i) is
 /// in truth.

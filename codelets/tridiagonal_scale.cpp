@@ -1,12 +1,17 @@
 #include "codelets/tridiagonal_scale.hpp"
 
 #include "codelets/row_status.hpp"
+#include "codelets/tridiagonal_walk.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 namespace tesela {
+
+using detail::counts;
+using detail::Walk;
+
 namespace {
 
 /// A tile by equation and system; a single system's holds for all.
@@ -39,63 +44,6 @@ void for_each(const Turned<T>& tile, F f) {
   }
 }
 
-bool counts(double x) { return x != 0 && std::isfinite(x); }
-
-/// Exponents of one system's columns, from row to row.
-template <class T>
-class Walk {
- public:
-  /// Takes row j and answers g(j), unbounded.
-  index_t step(T dl, T d, T du) {
-    const Entry a(dl), b(d), c(du);
-    if (first_) {
-      first_ = false;
-    } else {
-      index_t sum = 0, count = 0, next = here_;
-      if (d_.counts && du_.counts) sum += d_.exponent - du_.exponent, ++count;
-      if (a.counts && b.counts) sum += a.exponent - b.exponent, ++count;
-      if (count > 0)
-        next = here_ + sum / count;
-      else if (dl_.counts && du_.counts)
-        next = before_ + dl_.exponent - du_.exponent;
-      before_ = here_;
-      here_ = next;
-    }
-    dl_ = a, d_ = b, du_ = c;
-    low_ = std::min(low_, here_), high_ = std::max(high_, here_);
-    if (summed_ < memory) sum_ += here_, ++summed_;
-    return here_;
-  }
-
-  /// The same g within its limits, once more from the first column on.
-  index_t bounded(index_t g) {
-    constexpr index_t limit = TridiagonalExponents<T>::limit;
-    if (high_ - low_ <= 2 * limit) return g - (low_ + (high_ - low_) / 2);
-    if (!begun_) total_ = sum_ / summed_ * memory;
-    begun_ = true;
-    // Little by little: were the whole shift left to the column that exceeds the limit, it would be off by all of that
-    // against its neighbours. For the same reason it begins where the first columns are.
-    total_ += g - total_ / memory;
-    total_ = std::clamp(total_, memory * (g - limit), memory * (g + limit));
-    return g - total_ / memory;
-  }
-
- private:
-  struct Entry {
-    bool counts = false;
-    index_t exponent = 0;
-    Entry() = default;
-    explicit Entry(T x) : counts(tesela::counts(x)), exponent(counts ? std::ilogb(x) : 0) {}
-  };
-
-  /// So many columns a shift remembers: `total_` is so many times the shift.
-  static constexpr index_t memory = sizeof(T) == 8 ? 1024 : 64;
-
-  Entry dl_, d_, du_;
-  index_t before_ = 0, here_ = 0, low_ = 0, high_ = 0, sum_ = 0, summed_ = 0, total_ = 0;
-  bool first_ = true, begun_ = false;
-};
-
 }  // namespace
 
 template <class T>
@@ -117,6 +65,19 @@ void TridiagonalExponents<T>::cpu(const Args& args, Out<index_t> exponents, std:
       });
       first += equations;
     }
+    const index_t n = g.equations();
+    for (index_t s = 0; args.periodic && n > 2 && s < g.systems(); ++s) {
+      const auto row = [&](index_t i, T(&to)[3]) {
+        const index_t tile = 3 * (i / Turned(bands[1], args.systems).equations()),
+                      e = i % Turned(bands[1], args.systems).equations();
+        for (index_t k = 0; k < 3; ++k) to[k] = Turned(bands[static_cast<std::size_t>(tile + k)], args.systems)(e, s);
+      };
+      T zeroth[3], second[3];
+      row(0, zeroth);
+      row(1, second);
+      walks[static_cast<std::size_t>(s)].come_round(zeroth, second, g(1, s), n);
+    }
+    for_each(g, [&](index_t e, index_t s) { g(e, s) = walks[static_cast<std::size_t>(s)].closed(g(e, s), e); });
     for_each(g, [&](index_t e, index_t s) { g(e, s) = walks[static_cast<std::size_t>(s)].bounded(g(e, s)); });
   } catch (...) {
     detail::report_exception(name);
@@ -152,11 +113,35 @@ void TridiagonalScale<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, In<
 }
 
 template <class T>
-void TridiagonalScaleVector<T>::cpu(const Args& args, InOut<T> b, In<index_t> exponents, InOut<int> info) noexcept {
+void TridiagonalNoSize<T>::cpu(const Args&, Out<index_t> sizes) noexcept {
+  for (index_t s = 0; s < sizes.cols; ++s) sizes(0, s) = -none, sizes(1, s) = none;
+}
+
+template <class T>
+void TridiagonalSize<T>::cpu(const Args& args, In<T> b, In<index_t> rows, InOut<index_t> sizes) noexcept {
+  const Turned x(b, args.systems);
+  const Turned by(rows, args.systems);
+  for_each(x, [&](index_t e, index_t s) {
+    if (!counts(x(e, s))) return;
+    const index_t size = std::ilogb(x(e, s)) + by(e, s);
+    sizes(0, s) = std::max(sizes(0, s), size);
+    sizes(1, s) = std::min(sizes(1, s), size);
+  });
+}
+
+template <class T>
+void TridiagonalScaleVector<T>::cpu(const Args& args, InOut<T> b, In<index_t> exponents, In<index_t> sizes,
+                                    InOut<int> info) noexcept {
   const Turned x(b, args.systems);
   const Turned by(exponents, args.systems);
   for_each(x, [&](index_t e, index_t s) {
-    x(e, s) = std::scalbn(x(e, s), static_cast<int>(by(args.first + e, s)));
+    const index_t most = sizes(0, s), least = sizes(1, s), power = by(args.first + e, s);
+    const index_t middle =
+        most < least ? 0 : std::max(least + (most - least) / 2, most - TridiagonalExponents<T>::limit);
+    const index_t total = args.by == ScaleBy::rows      ? power - middle
+                          : args.by == ScaleBy::columns ? power + middle
+                                                        : -power - middle;
+    x(e, s) = std::scalbn(x(e, s), static_cast<int>(total));
     if (!std::isfinite(x(e, s)) && info(0, 0) == 0) info(0, 0) = row_status(e + 1 + args.n * s);
   });
 }
@@ -165,6 +150,10 @@ template struct TridiagonalExponents<float>;
 template struct TridiagonalExponents<double>;
 template struct TridiagonalScale<float>;
 template struct TridiagonalScale<double>;
+template struct TridiagonalNoSize<float>;
+template struct TridiagonalNoSize<double>;
+template struct TridiagonalSize<float>;
+template struct TridiagonalSize<double>;
 template struct TridiagonalScaleVector<float>;
 template struct TridiagonalScaleVector<double>;
 
