@@ -17,6 +17,7 @@ struct RefinementOptions {
 struct RefinedSolve {
   Status status;  ///< ok where all systems converged
   bool converged = false;
+  bool broke_down = false;    ///< the status is tridiagonal_solve's: a system is singular, or not finite
   int iterations = 0;         ///< corrections after the first solve
   double backward_error = 0;  ///< the largest over the systems; NaN where something is not a number
 };
@@ -33,7 +34,8 @@ struct RefinedSolve {
 /// where the condition number is well below 1 / eps of the precision of the solves (Higham, Accuracy and Stability of
 /// Numerical Algorithms, ch. 12). A system that is done is not touched any more.
 ///
-/// Shapes and tiles as for tridiagonal_solve; A is not changed. Waits for the result, and before that for what g holds
+/// Shapes and tiles as for tridiagonal_solve; A is not changed, and copied. At least one solve is done, so that a
+/// singular A is told whatever B is. Waits for the result, and before that for what g holds
 /// already: where that failed, its status is the answer and B stays. Otherwise a status that is not 0 says that not
 /// all systems converged within so many corrections, or that two of them on end did not halve the error: it is
 /// tridiagonal_solve's (i + 1 + n s) if that saw a breakdown, else the equation with the worst residual. X is as good

@@ -32,7 +32,7 @@ void TridiagonalConvert<T, L>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du
 
 template <class T>
 void TridiagonalResidual<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, In<T> before, In<T> x, In<T> after,
-                                 In<T> b, Out<T> r, Out<Misfit<T>> misfits) noexcept {
+                                 In<T> b, Out<Misfit<T>> misfits, std::span<const Out<T>> r) noexcept {
   const auto row = residual_row<T>(args, dl, d, du, before, x, after, b, r);
   const index_t n = equations(args.systems, x.shape()), systems = count_systems(args.systems, x.shape());
   const bool columns = args.systems == SystemsIn::columns;
@@ -56,9 +56,20 @@ void TridiagonalJudge<T>::cpu(const Args& args, Out<Misfit<T>> whole, Out<Verdic
     Misfit<T>& system = whole(0, s) = {};
     for (const In<Misfit<T>>& tile : tiles)
       for (index_t c = 0; c < tile.rows; ++c) worsen(system, tile(c, s));
-    system.correction = correction_for(system, args.tolerance, args.scaled);
+    system.correction = correction_for(system, args.tolerance, args.componentwise);
     worsen(verdict(0, 0), verdict_on(system, args.n, s));
   }
+}
+
+template <class T>
+void TridiagonalKeepBetter<T>::cpu(const Args& args, InOut<T> x, In<T> y, In<Misfit<T>> of_x,
+                                   In<Misfit<T>> of_y) noexcept {
+  const auto to = turned<T>(args.systems, x);
+  const auto from = turned<const T>(args.systems, y);
+  for_each_row(args.systems, 0, equations(args.systems, x.shape()), count_systems(args.systems, x.shape()),
+               [&](index_t e, index_t s) {
+                 if (better(of_y(0, s), of_x(0, s))) to(e, s) = from(e, s);
+               });
 }
 
 template <class T, class L>
@@ -74,11 +85,15 @@ void TridiagonalCorrect<T, L>::cpu(const Args& args, In<L> y, In<Misfit<T>> whol
       CorrectElement<T, L>{turned<const L>(args.systems, y), whole.data, whole.ld, turned<T>(args.systems, x)});
 }
 
+template struct TridiagonalConvert<float, float>;
+template struct TridiagonalConvert<double, double>;
 template struct TridiagonalConvert<double, float>;
 template struct TridiagonalResidual<float>;
 template struct TridiagonalResidual<double>;
 template struct TridiagonalJudge<float>;
 template struct TridiagonalJudge<double>;
+template struct TridiagonalKeepBetter<float>;
+template struct TridiagonalKeepBetter<double>;
 template struct TridiagonalDemote<float, float>;
 template struct TridiagonalDemote<double, double>;
 template struct TridiagonalDemote<double, float>;

@@ -109,7 +109,7 @@ __global__ void judge(typename TridiagonalJudge<T>::Args args, index_t systems, 
   Verdict<T> own{};
   for (index_t s = threadIdx.x; s < systems; s += threads) {
     Misfit<T>& system = whole[s * next];
-    system.correction = correction_for(system, args.tolerance, args.scaled);
+    system.correction = correction_for(system, args.tolerance, args.componentwise);
     worsen(own, verdict_on(system, args.n, s));
   }
   own = worst(Deal{threads, 1, true}, own);
@@ -126,7 +126,8 @@ void TridiagonalConvert<T, L>::cuda(CudaContext& context, const Args& args, In<T
 
 template <class T>
 void TridiagonalResidual<T>::cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, In<T> before,
-                                  In<T> x, In<T> after, In<T> b, Out<T> r, Out<Misfit<T>> result) noexcept {
+                                  In<T> x, In<T> after, In<T> b, Out<Misfit<T>> result,
+                                  std::span<const Out<T>> r) noexcept {
   const index_t rows = equations(args.systems, x.shape()), systems = count_systems(args.systems, x.shape());
   const Deal how = deal(args.systems, std::min(rows, misfit_rows), systems);
   const unsigned blocks = blocks_for(result.rows * ceil_div(systems, how.systems));
@@ -165,6 +166,8 @@ void TridiagonalCorrect<T, L>::cuda(CudaContext& context, const Args& args, In<L
          CorrectElement<T, L>{turned<const L>(args.systems, y), whole.data, whole.ld, turned<T>(args.systems, x)});
 }
 
+template struct TridiagonalConvert<float, float>;
+template struct TridiagonalConvert<double, double>;
 template struct TridiagonalConvert<double, float>;
 template struct TridiagonalResidual<float>;
 template struct TridiagonalResidual<double>;

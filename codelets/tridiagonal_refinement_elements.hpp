@@ -11,8 +11,8 @@ namespace tesela::tridiagonal {
 /// A tile by the rows and systems it holds.
 template <class T>
 struct Turned {
-  T* data;
-  index_t row, system;  ///< distances in memory
+  T* data = nullptr;
+  index_t row = 0, system = 0;  ///< distances in memory
   TESELA_BOTH T& operator()(index_t e, index_t s) const { return data[e * row + s * system]; }
 };
 
@@ -44,6 +44,7 @@ TESELA_BOTH inline T power_for_row(T dl, T d, T du) {
 template <class T>
 TESELA_BOTH inline void worsen(Misfit<T>& a, const Misfit<T>& b) {
   if (!(b.residual <= a.residual) && a.residual == a.residual) a.residual = b.residual, a.row = b.row;
+  if (!(b.componentwise <= a.componentwise) && a.componentwise == a.componentwise) a.componentwise = b.componentwise;
   a.matrix = larger(a.matrix, b.matrix);
   a.solution = larger(a.solution, b.solution);
   a.right = larger(a.right, b.right);
@@ -68,9 +69,10 @@ struct ConvertRow {
 template <class T>
 struct ResidualRow {
   Turned<const T> dl, d, du, before, x, after, b;
-  Turned<T> r;
+  Turned<T> r;  ///< or nowhere
   index_t last, last_before, first;
-  bool has_before, has_after, scaled;
+  bool has_before, has_after;
+  static constexpr T least = 16 * std::numeric_limits<T>::min();
 
   TESELA_BOTH Misfit<T> operator()(index_t e, index_t s) const {
     T below = 0, above = 0, left = 0, right = 0;
@@ -83,34 +85,44 @@ struct ResidualRow {
     else if (has_after)
       above = du(e, s), right = after(0, s);
     const T mid = d(e, s), own = x(e, s), wanted = b(e, s), power = power_for_row(below, mid, above);
-    below *= power, above *= power;
     // Scaled first: a product of large numbers must not overflow where the row's own size lets it be.
-    const T misses = wanted * power - below * left - mid * power * own - above * right;
-    r(e, s) = scaled ? misses : misses / power;
+    const T p = below * power * left, q = mid * power * own, t = above * power * right, rhs = wanted * power;
+    const T misses = rhs - p - q - t;
+    if (r.data != nullptr) r(e, s) = misses;
     Misfit<T> misfit;
     misfit.residual = std::fabs(misses);
-    misfit.matrix = std::fabs(below) + std::fabs(mid * power) + std::fabs(above);
+    misfit.matrix = std::fabs(below * power) + std::fabs(mid * power) + std::fabs(above * power);
     misfit.solution = std::fabs(own);
-    misfit.right = std::fabs(wanted * power);
+    misfit.right = std::fabs(rhs);
     misfit.row = first + e;
+    const T terms = std::fabs(p) + std::fabs(q) + std::fabs(t) + std::fabs(rhs);
+    if (terms < least && power < T(1)) {
+      // Large coefficients took what they stand against out of range: by their own size, then.
+      const T left_of = below * left, own_of = mid * own, right_of = above * right;
+      const T size = std::fabs(left_of) + std::fabs(own_of) + std::fabs(right_of) + std::fabs(wanted);
+      misfit.componentwise = std::fabs(wanted - left_of - own_of - right_of) / larger(size, T(least));
+      return misfit;
+    }
+    misfit.componentwise = misfit.residual / larger(terms, T(least));
     return misfit;
   }
 };
 
-/// What the next correction of a system multiplies its residual by.
+/// What the next correction of a system multiplies its residual by, to bring that to the size of 1; 0 where it needs
+/// none, or where nothing can be said.
 template <class T>
-TESELA_BOTH inline T correction_for(const Misfit<T>& whole, T tolerance, bool scaled) {
+TESELA_BOTH inline T correction_for(const Misfit<T>& whole, T tolerance, T componentwise) {
   const T error = whole.backward_error();
   const bool finite = error * T(0) == T(0);
-  if (error <= tolerance || !finite) return T(0);
-  return scaled ? over_power(whole.residual) : T(1);
+  if ((error <= tolerance && whole.componentwise <= componentwise) || !finite) return T(0);
+  return over_power(whole.residual);
 }
 
 template <class T>
 TESELA_BOTH inline Verdict<T> verdict_on(const Misfit<T>& whole, index_t n, index_t s) {
   const T error = whole.backward_error();
   const bool open = whole.correction != T(0);
-  return {error, n * s + whole.row + 1, open ? 1 : 0, open ? error : T(0)};
+  return {error, n * s + whole.row + 1, open ? 1 : 0, open ? error : T(0), whole.componentwise};
 }
 
 template <class T, class L>
@@ -159,7 +171,7 @@ template <class T>
 ResidualRow<T> residual_row(const typename TridiagonalResidual<T>::Args& args, const Block<const T>& dl,
                             const Block<const T>& d, const Block<const T>& du, const Block<const T>& before,
                             const Block<const T>& x, const Block<const T>& after, const Block<const T>& b,
-                            const Block<T>& r) {
+                            std::span<const Out<T>> r) {
   const auto in = args.systems;
   return {turned_band(in, dl),
           turned_band(in, d),
@@ -168,13 +180,12 @@ ResidualRow<T> residual_row(const typename TridiagonalResidual<T>::Args& args, c
           turned(in, x),
           turned(in, after),
           turned(in, b),
-          turned(in, r),
+          r.empty() ? Turned<T>{} : turned<T>(in, r.front()),
           equations(in, x.shape()) - 1,
           equations(in, before.shape()) - 1,
           args.first,
           args.before,
-          args.behind,
-          args.scaled};
+          args.behind};
 }
 
 }  // namespace tesela::tridiagonal
