@@ -13,7 +13,7 @@ template <class T>
 inline constexpr double tridiagonal_residual_bound = 64.0 * std::numeric_limits<T>::epsilon();
 
 /// The same of the system whose rows and columns are scaled by powers of two (TridiagonalExponents), which sees rows
-/// and columns that others of larger scale hide; of an elimination that minds them 3 eps in the same systems. The
+/// and columns that others of larger scale hide; of an elimination that minds them below 3 eps in the same systems. The
 /// largest component-wise residual, |A x - b|_i / (|A| |x| + |b|)_i, is never less: below this bound it will do.
 template <class T>
 inline constexpr double tridiagonal_equilibrated_bound = 1000.0 * std::numeric_limits<T>::epsilon();

@@ -39,8 +39,8 @@ class TridiagonalEquilibration {
                    columns_ ? TileShape{B.m(), widest(A).tile_shape().nb} : TileShape{widest(A).tile_shape().mb, B.n()},
                    "exponents"),
         rows_(g.runtime(), widest(A).m(), widest(A).n(), widest(A).tile_shape(), "rows"),
-        sizes_(g.runtime(), 2, columns_ ? B.n() : B.m(), {2, columns_ ? B.tile_shape().nb : B.tile_shape().mb}, "sizes") {
-
+        sizes_(g.runtime(), 2, columns_ ? B.n() : B.m(), {2, columns_ ? B.tile_shape().nb : B.tile_shape().mb},
+               "sizes") {
     const detail::Turned<T> dl{A.dl, columns_}, d{A.d, columns_}, du{A.du, columns_};
     const detail::Turned<T> to_dl{scaled_.dl, columns_}, to_d{scaled_.d, columns_}, to_du{scaled_.du, columns_};
     const detail::Turned<index_t> exponents{exponents_, columns_}, rows{rows_, columns_};
@@ -58,8 +58,8 @@ class TridiagonalEquilibration {
 
   const Tridiagonal<T>& scaled() const { return scaled_; }
 
-  /// B <- R B / s, with R the scaling of A's rows, and for each system s a power of two that keeps it within the range of
-  /// numbers. Where that is not finite, the graph's status says so.
+  /// B <- R B / s, with R the scaling of A's rows, and for each system s a power of two that keeps it within the range
+  /// of numbers. Where that is not finite, the graph's status says so.
   void scale_rows(Graph& g, const TileMatrix<T>& B) const {
     const detail::Turned<T> b{B, columns_};
     const detail::Turned<index_t> rows{rows_, columns_};
@@ -96,8 +96,8 @@ class TridiagonalEquilibration {
     for (index_t s = 0; s < B.tiles_across(); ++s)
       for (index_t i = 0; i < B.tiles_along(); ++i) {
         const index_t first = i * B.tile_along(), of = by.tiles_across() == 1 ? 0 : s;
-        g.insert<TridiagonalScaleVector<T>>({systems_, of_all ? first : 0, n, how}, B(i, s), by(of_all ? 0 : i, of), sizes_(0, s),
-                                            g.status(first + s * B.tile_across() * n));
+        g.insert<TridiagonalScaleVector<T>>({systems_, of_all ? first : 0, n, how}, B(i, s), by(of_all ? 0 : i, of),
+                                            sizes_(0, s), g.status(first + s * B.tile_across() * n));
       }
   }
 

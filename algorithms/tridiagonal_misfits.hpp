@@ -59,8 +59,7 @@ class TridiagonalMisfits {
   /// Measures X, and waits for what there is to know. Every misfit() is X's then. `r` becomes B - A X, its rows scaled,
   /// unless it is null.
   tridiagonal::Verdict<T> measure(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& X, const TileMatrix<T>& B,
-                                  const TileMatrix<T>* r,
-                                  const typename TridiagonalJudge<T>::Args& tolerances) const {
+                                  const TileMatrix<T>* r, const typename TridiagonalJudge<T>::Args& tolerances) const {
     auto judge = tolerances;
     judge.n = n_;
     for (index_t s = 0; s < groups_; ++s) {

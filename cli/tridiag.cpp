@@ -1,5 +1,6 @@
 #include "algorithms/cyclic_reduction.hpp"
 #include "algorithms/thomas.hpp"
+#include "algorithms/tridiagonal_checked.hpp"
 #include "algorithms/tridiagonal_refinement.hpp"
 #include "cli/command.hpp"
 #include "cli/outputs.hpp"
@@ -17,8 +18,6 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
-#include <cmath>
-#include <limits>
 #include <optional>
 
 namespace tesela::cli {
@@ -39,12 +38,19 @@ struct Options {
     if (refine >= 0) options.iterations = refine;
     return options;
   }
-  bool pivots() const { return method == "auto" || method == "lapack"; }
+  bool is_checked() const { return method == "auto" && !refines(); }
 };
 
-/// Where a matrix proved singular, counted from 0 over all of them.
+/// Where and how a matrix failed, counted from 0 over all of them.
 struct Failure {
   index_t row = 0, matrix = 0;
+  std::string what = "singular or not finite";
+};
+
+/// What checking did, over all parts.
+struct Mended {
+  index_t equilibrated = 0, corrected = 0;
+  int attempts = 0;
 };
 
 CyclicReductionOptions cr_options(const Options& o) {
@@ -122,8 +128,10 @@ class Solver {
   index_t levels() const { return levels_; }
   const TridiagCut& tile() const { return largest_; }
   const Refined& refined() const { return refined_; }
+  const Mended& mended() const { return mended_; }
 
-  /// Solves as often as --repeat says, and answers what was singular.
+  /// Solves as often as --repeat says, and answers what failed. The time is that of solving: measuring counts where it
+  /// led to further solves.
   std::optional<Failure> run(Report& report) {
     std::vector<double> seconds;
     Status status;
@@ -146,8 +154,12 @@ class Solver {
       for (const auto& block : tiles_) block.whole.X.bring_home();
       if (run >= 0) seconds.push_back(watch.seconds());
       if (run < o_.common.repeat - 1) continue;
+      if (o_.is_checked()) {
+        failure = check(g, status);
+        if (mended_.attempts > 0 && run >= 0) seconds.back() = watch.seconds();
+      }
       report.measured(runtime_, g, seconds, flops());
-      if (o_.refines()) return failure;
+      if (o_.refines() || o_.is_checked()) return failure;
     }
     if (status.ok()) return std::nullopt;
     return find(status);
@@ -174,8 +186,35 @@ class Solver {
         const RefinedSolve solve = tridiagonal_solve_refined(g, A, X, o_.refinement());
         refined_.iterations = std::max(refined_.iterations, solve.iterations);
         refined_.backward_error = worse(refined_.backward_error, solve.backward_error);
-        if (!solve.converged && !failure) failure = locate(solve.status, i, p, first);
+        if (solve.converged || failure) continue;
+        failure = locate(solve.status, i, p, first);
+        if (!solve.broke_down)
+          failure->what = fmt::format("not converged after {} corrections, backward error {:.1e},", refined_.iterations,
+                                      refined_.backward_error);
       }
+    return failure;
+  }
+
+  /// Measures and mends the parts one after the other. Of several of which one failed, each is solved anew: a status
+  /// does not say whose it is.
+  std::optional<Failure> check(Graph& g, Status status) {
+    mended_ = {};
+    std::optional<Failure> failure;
+    const bool several = blocks_.size() > 1 || tiles_.front().parts.size() > 1;
+    index_t first = 0;
+    for (std::size_t i = 0; i < blocks_.size(); first += blocks_[i++].batch)
+      for (std::size_t p = 0; p < tiles_[i].parts.size(); ++p) {
+        const auto& [A, B, X] = tiles_[i].parts[p];
+        const CheckedSolve solve = several && !status.ok() ? tridiagonal_solve_checked(g, A, B, X, o_.input.options())
+                                                           : tridiagonal_check(g, A, B, X, o_.input.options(), status);
+        mended_.equilibrated += solve.other_scaling;
+        mended_.corrected += solve.corrected;
+        mended_.attempts += solve.attempts;
+        if (solve.status.ok() || failure) continue;
+        failure = locate(solve.status, i, p, first);
+        if (!solve.input_finite) failure->what = "A or B is not finite";
+      }
+    for (const auto& block : tiles_) block.whole.X.bring_home();
     return failure;
   }
 
@@ -220,6 +259,7 @@ class Solver {
   index_t levels_ = 0;
   TridiagCut largest_;
   Refined refined_;
+  Mended mended_;
 };
 
 std::vector<index_t> parse_list(const std::string& text) {
@@ -291,6 +331,12 @@ int run_tridiag(Options o) {
     report.check("levels", static_cast<double>(solver.levels()));
     failure = solver.run(report);
     refined = solver.refined();
+    if (o.is_checked()) {
+      const Mended& mended = solver.mended();
+      if (!o.input.equilibrate) report.problem()["equilibrate"] = mended.equilibrated > 0 ? "auto: yes" : "auto: no";
+      report.count(o.input.equilibrate ? "systems_not_equilibrated" : "systems_equilibrated", mended.equilibrated);
+      report.count("systems_corrected", mended.corrected);
+    }
   }
   if (!o.common.trace_dir.empty()) finish_trace(o.common.trace_dir);
 
@@ -299,17 +345,25 @@ int run_tridiag(Options o) {
     report.check("converged", failure ? 0 : 1);
     report.check("backward_error", refined.backward_error);
   }
+  const bool several = blocks.size() > 1 || blocks.front().batch > 1;
   if (failure) {
-    const bool several = blocks.size() > 1 || blocks.front().batch > 1;
     report.check("row", static_cast<double>(failure->row));
     if (several) report.check("matrix", static_cast<double>(failure->matrix));
-    report.fail((o.refines() ? fmt::format("not converged after {} corrections: backward error {:.1e}, row {}",
-                                           refined.iterations, refined.backward_error, failure->row)
-                             : fmt::format("singular or not finite at row {}", failure->row)) +
+    report.fail(fmt::format("{} at row {}", failure->what, failure->row) +
                 (several ? fmt::format(" of matrix {}", failure->matrix) : ""));
   } else {
     const TridiagChecks checks = measure(o.input, blocks);
-    report.check("residual", {checks.residual, std::sqrt(static_cast<double>(std::numeric_limits<T>::epsilon()))});
+    const auto check = [&](const char* name, const Measured& measured, index_t matrix) {
+      if (several && !measured.good() && report.good()) {
+        report.check("matrix", static_cast<double>(matrix));
+        report.fail(fmt::format("inaccurate: {} {:.2g} of matrix {}, at most {:.2g}", name, measured.error, matrix,
+                                measured.bound));
+      }
+      report.check(name, measured);
+    };
+    check("residual", {checks.residual, tridiagonal_residual_bound<T>}, checks.matrix_of_residual);
+    check("residual_equilibrated", {checks.residual_equilibrated, tridiagonal_equilibrated_bound<T>},
+          checks.matrix_of_equilibrated);
     report.check("residual_componentwise", checks.residual_componentwise);
     if (o.input.known) report.check("forward_error", checks.forward_error);
     if (report.good() && !o.out.empty()) write_solution(o.out, blocks);
@@ -346,7 +400,8 @@ const Command tridiag_command(
       app.add_flag("--periodic", input.periodic,
                    "dl of the first row couples to the last unknown, du of the last row to the first");
       app.add_flag("--equilibrate", input.equilibrate,
-                   "scale columns, then rows, by powers of two before pivots are chosen, for units that differ by far");
+                   "scale columns, then rows, by powers of two before pivots are chosen, for units that differ by far "
+                   "(auto does it where the residual of its X is large)");
       auto* known = app.add_flag("--known", input.known, "make B from a known X, and report the forward error");
       auto* d =
           app.add_option("--d", input.d, "read the diagonal, or those of a batch, from FILE (Matrix Market or .npy)");

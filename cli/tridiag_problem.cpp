@@ -1,6 +1,7 @@
 #include "cli/tridiag_problem.hpp"
 
 #include "algorithms/matrices.hpp"
+#include "algorithms/tridiagonal_checked.hpp"
 #include "cli/sizes.hpp"
 #include "codelets/tridiagonal_error.hpp"
 #include "tiles/file_formats.hpp"
@@ -137,6 +138,11 @@ void generate(Graph& g, const TridiagInput& input, const TridiagBlock<T>& block,
 template <class T>
 TridiagChecks measure(const TridiagInput& input, const std::vector<TridiagBlock<T>>& blocks) {
   TridiagChecks worst;
+  index_t first = 0;
+  const auto take = [](double error, index_t matrix, double& largest, index_t& of) {
+    if (worse(largest, error) != largest) of = matrix;
+    largest = worse(largest, error);
+  };
   for (const TridiagBlock<T>& block : blocks) {
     const auto known = known_solution<T>(block.seed);
     const auto of = [&](const HostMatrix<T>& a, index_t s) { return system_of(input.interleaved, a, s); };
@@ -144,13 +150,16 @@ TridiagChecks measure(const TridiagInput& input, const std::vector<TridiagBlock<
       const index_t m = s / block.rhs;
       const SpacedNumbers<T> x = of(block.x, s);
       const auto error = tridiagonal_error(TridiagonalSystem<T>{block.n, of(block.dl, m), of(block.d, m),
-                                                                of(block.du, m), of(block.b, s), x, input.periodic});
-      worst.residual = worse(worst.residual, error.residual);
+                                                                of(block.du, m), of(block.b, s), x, input.periodic},
+                                           tridiagonal_equilibrated_bound<T>);
+      take(error.residual, first + m, worst.residual, worst.matrix_of_residual);
+      take(error.residual_equilibrated, first + m, worst.residual_equilibrated, worst.matrix_of_equilibrated);
       worst.residual_componentwise = worse(worst.residual_componentwise, error.residual_componentwise);
       if (!input.known) continue;
       const auto truth = [&](index_t i) { return input.interleaved ? known(s, i) : known(i, s); };
       worst.forward_error = worse(worst.forward_error, forward_error(block.n, x, truth));
     }
+    first += block.batch;
   }
   return worst;
 }

@@ -76,7 +76,8 @@ void generate(Graph& g, const TridiagInput& input, const TridiagBlock<T>& block,
 
 /// The largest errors over all systems; the forward error where X is known.
 struct TridiagChecks {
-  double residual = 0, residual_componentwise = 0, forward_error = 0;
+  double residual = 0, residual_componentwise = 0, residual_equilibrated = 0, forward_error = 0;
+  index_t matrix_of_residual = 0, matrix_of_equilibrated = 0;  ///< where the largest are
 };
 template <class T>
 TridiagChecks measure(const TridiagInput& input, const std::vector<TridiagBlock<T>>& blocks);

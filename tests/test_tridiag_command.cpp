@@ -315,7 +315,7 @@ TEST_CASE("huge and tiny entries are solved where they are no trouble to each ot
   }
 }
 
-TEST_CASE("columns of units that differ by far are solved where --equilibrate scales them") {
+TEST_CASE("columns of units that differ by far are solved, with --equilibrate and without") {
   Files files;
   for (const bool interleaved : {false, true}) {
     files.interleaved = interleaved;
@@ -334,9 +334,51 @@ TEST_CASE("columns of units that differ by far are solved where --equilibrate sc
       CAPTURE(interleaved, tile);
       CHECK(report["problem"]["equilibrate"] == true);
       CHECK(check(report, "residual_componentwise") <= 1e-13);
-      const auto without = tridiag(tile + files.options(), -1);
-      CHECK(without["problem"]["equilibrate"] == false);
-      if (without["status"] == "ok") CHECK(check(without, "residual_componentwise") > 1e-8);
+      const auto by_itself = tridiag(tile + files.options());
+      CHECK(by_itself["problem"]["equilibrate"] == "auto: yes");
+      CHECK(by_itself["counts"]["systems_equilibrated"] >= 1);
+      CHECK(check(by_itself, "residual_equilibrated") <= 2.3e-13);
+      CHECK(check(by_itself, "residual_componentwise") <= 1e-12);
+    }
+  }
+}
+
+TEST_CASE("an X that is not accurate is never ok, and of several matrices the status says whose") {
+  const Files files;
+  Problem p = problem(40, 3, 1, false);
+  for (index_t i = 0; i < 40; ++i) p.d(i, 1) = std::ldexp(1.0, -60), p.dl(i, 1) = p.du(i, 1) = 1 + (i % 7) / 8.0;
+  files.write(p);
+  for (const Words& method : methods) {
+    CAPTURE(method);
+    const auto report = tridiag(method + files.options(), pivots(method) ? 0 : 1);
+    CHECK(report["limits"]["residual"] == 64 * std::ldexp(1.0, -52));
+    CHECK(report["limits"]["residual_equilibrated"] == 1000 * std::ldexp(1.0, -52));
+    if (pivots(method)) continue;
+    CHECK_THAT(std::string(report["status"]), ContainsSubstring("inaccurate") && ContainsSubstring("of matrix 1"));
+    CHECK(check(report, "matrix") == 1);
+  }
+  // A times 2^900 and B times 2^-900: X is too small for a number.
+  p = problem(40, 1, 1, false);
+  for (index_t i = 0; i < 40; ++i) {
+    for (HostMatrix<double>* a : {&p.dl, &p.d, &p.du}) (*a)(i, 0) *= std::ldexp(1.0, 900);
+    p.b(i, 0) *= std::ldexp(1.0, -900);
+  }
+  files.write(p);
+  for (const Words& method : methods) {
+    CAPTURE(method);
+    CHECK_THAT(std::string(tridiag(method + files.options(), 1)["status"]), ContainsSubstring("inaccurate"));
+  }
+}
+
+TEST_CASE("a singular matrix is singular with --refine as without, whatever B is") {
+  const Files files;
+  Problem p = problem(1, 1, 1, false);
+  for (const double b : {0.0, 1.0}) {
+    p.d(0, 0) = 0, p.b(0, 0) = b;
+    files.write(p);
+    for (const Words& refine : {Words{}, Words{"--refine", "3"}, Words{"--precision", "mixed"}}) {
+      CAPTURE(b, refine);
+      CHECK(tridiag(refine + files.options(), 1)["status"] == "singular or not finite at row 0");
     }
   }
 }

@@ -16,9 +16,21 @@ using namespace tesela;
 
 namespace {
 
-enum class Kind { uniform, dominant, zero_diagonal, zero_uniform, tiny_diagonal, rows, columns, both, powers, integers };
-constexpr Kind every_kind[] = {Kind::uniform, Kind::dominant, Kind::zero_diagonal, Kind::zero_uniform,
-                               Kind::tiny_diagonal, Kind::rows, Kind::columns, Kind::both, Kind::powers};
+enum class Kind {
+  uniform,
+  dominant,
+  zero_diagonal,
+  zero_uniform,
+  tiny_diagonal,
+  rows,
+  columns,
+  both,
+  powers,
+  integers
+};
+constexpr Kind every_kind[] = {Kind::uniform,      Kind::dominant,      Kind::zero_diagonal,
+                               Kind::zero_uniform, Kind::tiny_diagonal, Kind::rows,
+                               Kind::columns,      Kind::both,          Kind::powers};
 
 /// k systems of n equations, in columns.
 template <class T>
@@ -45,7 +57,9 @@ struct Problem {
         if (kind == Kind::zero_diagonal) l += std::copysign(1, l), u += std::copysign(1, u);
         if (kind == Kind::zero_diagonal || kind == Kind::zero_uniform) c = last_of_odd ? 1 : 0;
         if (kind == Kind::tiny_diagonal) c *= 1e-20;
-        const auto power = [&](double v) { return std::ldexp(std::copysign(1, v) + v / 64, static_cast<int>(random() % 20)); };
+        const auto power = [&](double v) {
+          return std::ldexp(std::copysign(1, v) + v / 64, static_cast<int>(random() % 20));
+        };
         if (kind == Kind::powers) l = power(l), c = power(c), u = power(u);
         for (double* v : {&l, &c, &u, &r})
           if (kind == Kind::integers) *v = std::floor(5 * std::fabs(*v)) - 2;
@@ -103,8 +117,8 @@ void check_kinds(Runtime& runtime, std::initializer_list<index_t> sizes, unsigne
             if (periodic && n < 3) continue;
             const index_t k = n < 100 ? 20 : 3;
             Problem<T> p(n, k, kind, periodic, seed);
-            const CheckedSolve result =
-                checked(runtime, p, equilibrate, seed % 2 == 0 ? ceil_div(n, 3) : n, seed % 2 == 0 ? ceil_div(k, 2) : k);
+            const CheckedSolve result = checked(runtime, p, equilibrate, seed % 2 == 0 ? ceil_div(n, 3) : n,
+                                                seed % 2 == 0 ? ceil_div(k, 2) : k);
             INFO("kind " << static_cast<int>(kind) << " n " << n << " seed " << seed << " periodic " << periodic
                          << " equilibrate " << equilibrate << ": " << result.residual.error << " "
                          << result.residual_equilibrated.error << " attempts " << result.attempts << " status "
@@ -133,7 +147,8 @@ TEMPLATE_TEST_CASE("columns of units far apart are equilibrated without being as
   for (std::size_t i = 0; i < 500; ++i)  // of system 2
     for (auto* v : {&p.dl, &p.d, &p.du}) {
       const std::size_t column = v == &p.dl ? i - 1 : v == &p.d ? i : i + 1;
-      (*v)[1000 + i] = std::ldexp((*v)[1000 + i], static_cast<int>(column * 7919 % 5 - 2) * (sizeof(TestType) == 8 ? 240 : 25));
+      (*v)[1000 + i] =
+          std::ldexp((*v)[1000 + i], static_cast<int>(column * 7919 % 5 - 2) * (sizeof(TestType) == 8 ? 240 : 25));
     }
   {
     Problem<TestType> plain = p;
@@ -151,7 +166,8 @@ TEMPLATE_TEST_CASE("columns of units far apart are equilibrated without being as
   CHECK(result.good());
   CHECK(result.other_scaling >= 1);
   CHECK(result.attempts >= 1);
-  for (index_t s = 0; s < 4; ++s) CHECK(p.error(s).residual_componentwise <= 1000 * std::numeric_limits<TestType>::epsilon());
+  for (index_t s = 0; s < 4; ++s)
+    CHECK(p.error(s).residual_componentwise <= 1000 * std::numeric_limits<TestType>::epsilon());
 }
 
 TEST_CASE("periodic systems without a diagonal keep their accuracy where they are equilibrated", "[tridiagonal]") {
