@@ -12,7 +12,7 @@
 namespace tesela {
 
 template <class T>
-SineToeplitz<T>::SineToeplitz(Graph& g, std::span<const T> t, ToeplitzScale scale)
+SineToeplitz<T>::SineToeplitz(Graph& g, std::span<const T> t)
     : n_(static_cast<index_t>(t.size())),
       column_(g.runtime(), std::max<index_t>(n_, 1), 1, {std::max<index_t>(n_, 1), 1}, "t"),
       blocks_(g.runtime(), std::max<index_t>(n_, 1), 3, {std::max<index_t>(n_, 1), 3}, "C"),
@@ -22,7 +22,7 @@ SineToeplitz<T>::SineToeplitz(Graph& g, std::span<const T> t, ToeplitzScale scal
   for (index_t k = 0; k < n_; ++k)
     if (!std::isfinite(t[static_cast<std::size_t>(k)]))
       throw ArgumentError("SineToeplitz", "t", "number " + std::to_string(k) + " is not finite");
-  if (scale == ToeplitzScale::unit) exponent_ = exponent_of_largest(t);
+  exponent_ = exponent_of_largest(t);
   double squares = 0;
   {
     const auto home = column().write();

@@ -10,11 +10,6 @@
 
 namespace tesela {
 
-enum class ToeplitzScale : bool {
-  unit,  ///< times a power of two, so that the largest |t(k)| is in [1/2, 1)
-  as_is
-};
-
 /// A symmetric Toeplitz matrix T, t_ij = t(|i - j|), on its way to its eigenvalues: in the sine basis, where it is two
 /// Cauchy-like blocks (codelets/cauchy.hpp). One of a block's two generators grows with T and the other does not, so T
 /// is scaled by a power of two first, 2^-exponent(), and all that this class tells is of the scaled matrix. The
@@ -24,7 +19,7 @@ class SineToeplitz {
  public:
   /// Inserts what turns t (n >= 1 numbers, the first column) into the blocks. Throws ArgumentError where n < 1 or a
   /// number is not finite.
-  SineToeplitz(Graph& g, std::span<const T> t, ToeplitzScale scale = ToeplitzScale::unit);
+  SineToeplitz(Graph& g, std::span<const T> t);
 
   index_t n() const { return n_; }
   int exponent() const { return exponent_; }

@@ -1,5 +1,6 @@
 #include "algorithms/cauchy_factorization.hpp"
 #include "algorithms/cauchy_inverse.hpp"
+#include "algorithms/toeplitz_inertia.hpp"
 #include "codelets/sine_transform.hpp"
 #include "tests/machine.hpp"
 #include "tests/toeplitz_inverse.hpp"

@@ -162,7 +162,7 @@ void check_blocks(Runtime& runtime, index_t n, int blocks) {
     shift(0, 0).write()(0, 0) = 0;
     Graph g(runtime);
     const Toeplitz<T> A(g, t);
-    g.insert<Levinson<T>>({blocks}, A.tile(), shift(0, 0), X(0, 0), report(0, 0),
+    g.insert<Levinson<T>>({blocks, A.exponent()}, A.tile(), shift(0, 0), X(0, 0), report(0, 0),
                           g.scratch<T>(levinson_work_rows(n), k));
     REQUIRE(g.wait().ok());
     CHECK(report(0, 0).read()(levinson_breakdown, 0) == 0);
