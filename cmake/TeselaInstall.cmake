@@ -6,6 +6,7 @@ foreach(folder runtime tiles codelets algorithms)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tesela
     FILES_MATCHING PATTERN "*.hpp"
     PATTERN "starpu.hpp" EXCLUDE PATTERN "graph_record.hpp" EXCLUDE PATTERN "topology_parts.hpp" EXCLUDE
+    PATTERN "environment.hpp" EXCLUDE
     PATTERN "cublas.hpp" EXCLUDE PATTERN "cusolver_peer.hpp" EXCLUDE)
 endforeach()
 install(FILES ${PROJECT_BINARY_DIR}/include/runtime/config.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tesela/runtime)

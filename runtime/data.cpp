@@ -18,6 +18,7 @@ Data::Data(Runtime& runtime, void* home, Shape shape, index_t ld, std::size_t el
       shape_(shape),
       element_size_(element_size),
       on_release_(on_release),
+      has_home_(home != nullptr),
       has_value_(home != nullptr) {
   if (!state_->alive) throw LifetimeError("Data: the Runtime it is registered with is gone");
   const index_t limit = std::numeric_limits<std::uint32_t>::max();
@@ -41,6 +42,7 @@ Data::~Data() {
     // A task that cannot be submitted is dropped, with nobody here to tell.
   }
   state_->remove(*this);
+  state_->host_leaving += reserved_;
   if (handle_ != nullptr && on_release_ == OnRelease::drop && held_on_host_ == 0 && combine_calls_.empty())
     // Tasks that were inserted keep the contents until they have run: an algorithm's temporaries make nobody wait.
     starpu_data_unregister_submit(static_cast<starpu_data_handle_t>(std::exchange(handle_, nullptr)));
@@ -58,6 +60,17 @@ void Data::release() noexcept {
     starpu_data_unregister(handle);
   else
     starpu_data_unregister_no_coherency(handle);
+}
+
+void Data::reserve(Mode mode) {
+  if (state_->host_limit == SIZE_MAX) return;
+  const auto workers = static_cast<std::size_t>(state_->cpus);
+  std::size_t copies = has_home_ ? 0 : 1;
+  if (mode == Mode::reduce) copies += workers;
+  if (mode == Mode::scratch) copies = workers;
+  if (copies * bytes() <= reserved_) return;
+  state_->reserve_host(copies * bytes() - reserved_);
+  reserved_ = copies * bytes();
 }
 
 void Data::hold(std::uint64_t graph, bool writes) {
@@ -114,6 +127,7 @@ TileMemory acquire_on_host(Data& data, Mode mode) {
   if (mode != Mode::out && !data.has_value() && !data.has_reduction())
     throw ArgumentError(mode == Mode::in ? "Tile::read" : "Tile::update", "tile " + data.label(),
                         "nothing was written to it");
+  data.reserve(mode);
   data.submit_held(mode != Mode::in);
   if (starpu_data_acquire_on_node(handle, STARPU_MAIN_RAM, to_starpu(mode)) != 0)
     throw EnvironmentError("a tile could not be brought to host memory");
@@ -173,6 +187,20 @@ void RuntimeState::submit_held(std::uint64_t graph, std::uint64_t but) {
   const std::lock_guard lock(holding_mutex);  // no graph ends meanwhile
   for (const auto& [id, submission] : holding)
     if (id != but && (graph == every_graph || graph == id)) submission();
+}
+
+void RuntimeState::reserve_host(std::size_t bytes) {
+  if ((host_used += bytes) <= host_limit) return;
+  // StarPU would try for ever. What has ended keeps its memory until its tasks have run.
+  submit_held(every_graph);
+  starpu_task_wait_for_all();
+  host_used -= host_leaving.exchange(0);
+  if (host_used <= host_limit) return;
+  const std::size_t wanted = host_used;
+  host_used -= bytes;
+  throw EnvironmentError("tiles need " + std::to_string((wanted + (1 << 20) - 1) >> 20) +
+                         " MiB of host memory, and StarPU may allocate " + std::to_string(host_limit >> 20) +
+                         " MiB: raise or unset " + host_limited_by);
 }
 
 void RuntimeState::wait_for(const GraphTasks& graph) {

@@ -53,6 +53,9 @@ class Data {
     if (graph != writer_) writer_ = graph;
   }
 
+  /// Before an access that may make StarPU allocate it in host memory: EnvironmentError where that is limited and full.
+  void reserve(Mode mode);
+
   /// Says that a graph holds an access back (see GraphOptions::longest_path_priorities).
   void hold(std::uint64_t graph, bool writes);
   /// Submits what graphs but this one hold back, if an access has to come after it: any access after a writing one, a
@@ -70,6 +73,8 @@ class Data {
   Shape shape_;
   std::size_t element_size_;
   OnRelease on_release_;
+  bool has_home_;
+  std::size_t reserved_ = 0;  // bytes, of RuntimeState::host_limit
   std::shared_ptr<const std::string> name_;
   index_t i_ = 0, j_ = 0;
   CodeletImpl *zero_ = nullptr, *combine_ = nullptr;

@@ -255,6 +255,7 @@ void Graph::insert(const Insertion& task) {
   task.call->buffers = static_cast<std::uint32_t>(task.data.size());
   task.call->footprint = detail::footprint(task.cost_key, task.data);
   const std::int32_t where = impl_->placement(task);
+  for (std::size_t b = 0; b < task.data.size(); ++b) task.data[b]->reserve(Impl::mode_of(task, b));
 
   OwnedTask t(starpu_task_create());
   t->cl = task.codelet->starpu();

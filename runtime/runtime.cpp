@@ -1,15 +1,14 @@
 #include "runtime/runtime.hpp"
 
+#include "runtime/environment.hpp"
 #include "runtime/starpu.hpp"
 #include "runtime/topology.hpp"
 #include "runtime/topology_parts.hpp"
 
-#include <climits>
 #include <starpu_fxt.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <tuple>
@@ -29,33 +28,6 @@ std::atomic<bool> running{false};
 std::mutex current_mutex;
 detail::RuntimeState* current = nullptr;  // while it runs
 
-/// Environment variables as StarPU reads them at start, put back afterwards.
-class ScopedEnvironment {
- public:
-  void set(const char* name, const std::string& value) {
-    save(name);
-    setenv(name, value.c_str(), 1);
-  }
-  void unset(const char* name) {
-    save(name);
-    unsetenv(name);
-  }
-  ~ScopedEnvironment() {
-    for (const auto& [name, old] : saved_)
-      if (old)
-        setenv(name, old->c_str(), 1);
-      else
-        unsetenv(name);
-  }
-
- private:
-  void save(const char* name) {
-    const char* old = std::getenv(name);
-    saved_.emplace_back(name, old != nullptr ? std::optional<std::string>(old) : std::nullopt);
-  }
-  std::vector<std::pair<const char*, std::optional<std::string>>> saved_;
-};
-
 bool known_scheduler(const std::string& name) {
   for (const std::string& known : Runtime::schedulers())
     if (known == name) return true;
@@ -68,26 +40,10 @@ std::string list_of_schedulers() {
   return list;
 }
 
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? std::string(name) + "=" + value : std::string(name) + " unset";
-}
-
-/// Refuses what StarPU aborts on: it takes whole numbers from 0 only.
-void check_number(const char* name, const char* remedy) {
-  const char* value = std::getenv(name);
-  if (value == nullptr || *value == 0) return;
-  char* end = nullptr;
-  errno = 0;
-  const long number = std::strtol(value, &end, 10);
-  if (end == value || *end != 0 || errno != 0 || number < 0 || number > INT_MAX)
-    throw EnvironmentError(environment(name) + " is no whole number from 0: " + remedy + ", or unset it");
-}
-
 /// Keeps a core for the thread that inserts tasks. With a GPU's driver, which never sleeps, and workers on all others,
 /// that thread had to share the driver's, each of the two waiting for the other's time slice (4 ms) to end: a loop that
 /// reads results took up to four times as long on 16 cores. Call it when what the options say is in the environment.
-void reserve_core(ScopedEnvironment& env) {
+void reserve_core(detail::ScopedEnvironment& env) {
   for (const char* decided : {"STARPU_NCPU", "STARPU_NCPUS", "STARPU_RESERVE_NCPU", "STARPU_MAIN_THREAD_BIND"})
     if (std::getenv(decided) != nullptr) return;
   const char* ncuda = std::getenv("STARPU_NCUDA");
@@ -95,7 +51,7 @@ void reserve_core(ScopedEnvironment& env) {
   if (gpus > 0 && detail::usable_cores() > gpus + 1) env.set("STARPU_RESERVE_NCPU", "1");
 }
 
-void apply(const RuntimeOptions& options, ScopedEnvironment& env) {
+void apply(const RuntimeOptions& options, detail::ScopedEnvironment& env) {
   if (options.scheduler) {
     if (!known_scheduler(*options.scheduler))
       throw ArgumentError("Runtime", "scheduler",
@@ -120,11 +76,8 @@ void apply(const RuntimeOptions& options, ScopedEnvironment& env) {
       throw ArgumentError("Runtime", "streams_per_gpu", std::to_string(*options.streams_per_gpu) + " is less than 1");
     env.set("STARPU_NWORKER_PER_CUDA", std::to_string(*options.streams_per_gpu));
   }
-  check_number("STARPU_NCPU", "set it to the number of CPU workers");
-  check_number("STARPU_NCPUS", "set it to the number of CPU workers");
-  check_number("STARPU_NCUDA", "set it to the number of CUDA devices");
-  check_number("STARPU_RESERVE_NCPU", "set it to the number of cores that get no worker");
-  check_number("STARPU_LIMIT_CUDA_MEM", "set it to the MiB that tiles may take on each GPU");
+  detail::check_numbers();
+  detail::provide_home(env);
   reserve_core(env);
   if (!options.trace_dir.empty()) {
     std::error_code error;
@@ -168,7 +121,7 @@ Runtime::Runtime(const RuntimeOptions& options) : state_(std::make_shared<detail
   if (running.exchange(true))
     throw LifetimeError("Runtime: another Runtime is alive; StarPU runs once in a process, share the first");
   try {
-    ScopedEnvironment env;
+    detail::ScopedEnvironment env;
     apply(options, env);
     starpu_conf conf;
     starpu_conf_init(&conf);
@@ -177,8 +130,8 @@ Runtime::Runtime(const RuntimeOptions& options) : state_(std::make_shared<detail
     if (options.profile && std::getenv("STARPU_CALIBRATE") == nullptr) conf.calibrate = 1;
     const int status = starpu_init(&conf);
     if (status != 0)
-      throw EnvironmentError("StarPU found no worker to start (" + environment("STARPU_NCPU") + ", " +
-                             environment("STARPU_NCUDA") + ", " + std::to_string(count_cuda_devices()) +
+      throw EnvironmentError("StarPU found no worker to start (" + detail::describe_variable("STARPU_NCPU") + ", " +
+                             detail::describe_variable("STARPU_NCUDA") + ", " + std::to_string(count_cuda_devices()) +
                              " CUDA devices): set STARPU_NCPU to 1 or more, or run where a GPU is visible");
     state_->scheduler = std::getenv("STARPU_SCHED");
   } catch (...) {
@@ -186,6 +139,12 @@ Runtime::Runtime(const RuntimeOptions& options) : state_(std::make_shared<detail
     throw;
   }
   state_->profile = options.profile;
+  if (const char* limit = detail::host_memory_limit(); limit != nullptr) {
+    state_->host_limited_by = limit;
+    for (unsigned node = 0; node < starpu_memory_nodes_get_count(); ++node)
+      if (const auto bytes = starpu_memory_get_total(node); starpu_node_get_kind(node) == STARPU_CPU_RAM && bytes > 0)
+        state_->host_limit = std::min(state_->host_limit, static_cast<std::size_t>(bytes));
+  }
   describe_workers(*state_);
 #if TESELA_WITH_CUDA
   if (state_->gpus > 0) {

@@ -41,6 +41,12 @@ struct RuntimeState {
   Data* registered = nullptr;          // head of the list of live data
   std::set<const GraphTasks*> graphs;  // the live ones
 
+  // Where somebody limits what StarPU allocates in host memory, with no disk to move it to:
+  std::size_t host_limit = SIZE_MAX;  // bytes
+  std::string host_limited_by;        // the variable that does
+  std::atomic<std::size_t> host_used{0}, host_leaving{0};
+  void reserve_host(std::size_t bytes);
+
   std::mutex holding_mutex;
   std::map<std::uint64_t, std::function<void()>> holding;  // of the graphs that hold tasks back: submits them
   std::atomic<int> graphs_holding{0};

@@ -1,0 +1,190 @@
+#include "runtime/environment.hpp"
+
+#include "runtime/errors.hpp"
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace tesela::detail {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What StarPU 1.4 reads by its own parsers, which abort; those of drivers that we do not build left out.
+constexpr std::array whole_numbers{
+    "STARPU_AUTOHETEROPRIO_FREEZE_GATHERING", "STARPU_AUTOHETEROPRIO_ORDERING_INTERVAL",
+    "STARPU_AUTOHETEROPRIO_PRINT_AFTER_ORDERING", "STARPU_AUTOHETEROPRIO_PRINT_DATA_ON_UPDATE",
+    "STARPU_AUTOHETEROPRIO_PRIORITY_ORDERING_POLICY", "STARPU_AUTOHETEROPRIO_TIME_ESTIMATION_POLICY",
+    "STARPU_BACKOFF_MAX", "STARPU_BACKOFF_MIN", "STARPU_BUS_CALIBRATE", "STARPU_BUS_STATS", "STARPU_CALIBRATE",
+    "STARPU_CALIBRATE_MINIMUM", "STARPU_CATCH_SIGNALS", "STARPU_CHECK_ENTIRE_PLATFORM",
+    "STARPU_CUDA_ONLY_FAST_ALLOC_OTHER_MEMNODES", "STARPU_CUDA_PIPELINE", "STARPU_CUDA_THREAD_PER_DEV",
+    "STARPU_CUDA_THREAD_PER_WORKER", "STARPU_DATA_LOCALITY_ENFORCE", "STARPU_DISABLE_ASYNCHRONOUS_COPY",
+    "STARPU_DISABLE_ASYNCHRONOUS_CUDA_COPY", "STARPU_DISABLE_KERNELS", "STARPU_DISABLE_PINNING",
+    "STARPU_DISK_SWAP_SIZE", "STARPU_DISPLAY_BINDINGS", "STARPU_ENABLE_CUDA_GPU_GPU_DIRECT", "STARPU_ENABLE_MAP",
+    "STARPU_EXPECTED_TRANSFER_TIME_WRITEBACK", "STARPU_FXT_TRACE", "STARPU_GENERATE_TRACE", "STARPU_GLOBAL_ARBITER",
+    "STARPU_HETEROPRIO_CODELET_GROUPING_STRATEGY", "STARPU_HETEROPRIO_USE_AUTO_CALIBRATION",
+    "STARPU_HETEROPRIO_USE_LA", "STARPU_HISTORY_MAX_ERROR", "STARPU_LIMIT_BANDWIDTH", "STARPU_LIMIT_CPU_MEM",
+    "STARPU_LIMIT_CPU_NUMA_MEM", "STARPU_LIMIT_CUDA_MEM", "STARPU_LIMIT_MAX_SUBMITTED_TASKS",
+    "STARPU_LIMIT_MIN_SUBMITTED_TASKS", "STARPU_MAIN_THREAD_BIND", "STARPU_MAIN_THREAD_COREID",
+    "STARPU_MAIN_THREAD_CPUID", "STARPU_MAX_MEMORY_USE", "STARPU_MAX_PRIO", "STARPU_MAX_WORKERSIZE",
+    "STARPU_MEMORY_STATS", "STARPU_MINIMUM_AVAILABLE_MEM", "STARPU_MINIMUM_CLEAN_BUFFERS", "STARPU_MIN_PRIO",
+    "STARPU_MIN_WORKERSIZE", "STARPU_NCPU", "STARPU_NCPUS", "STARPU_NCUDA", "STARPU_NTASKS_THRESHOLD",
+    "STARPU_NTHREADS_PER_CORE", "STARPU_NWORKER_PER_CUDA", "STARPU_PCI_FLAT", "STARPU_PERF_MODEL_HOMOGENEOUS_CPU",
+    "STARPU_PREFETCH", "STARPU_RAND_SEED", "STARPU_RESERVE_NCPU", "STARPU_SCHED_GRAPH_TEST_DESCENDANTS",
+    "STARPU_SCHED_READY", "STARPU_SCHED_SORTED_ABOVE", "STARPU_SCHED_SORTED_BELOW", "STARPU_SILENT",
+    "STARPU_SINGLE_COMBINED_WORKER", "STARPU_STATS", "STARPU_SUBALLOCATOR", "STARPU_SYNTHESIZE_ARITY_COMBINED_WORKER",
+    "STARPU_TARGET_AVAILABLE_MEM", "STARPU_TARGET_CLEAN_BUFFERS", "STARPU_TASK_BREAK_ON_EXEC",
+    "STARPU_TASK_BREAK_ON_POP", "STARPU_TASK_BREAK_ON_PUSH", "STARPU_TASK_BREAK_ON_SCHED", "STARPU_TASK_PROGRESS",
+    "STARPU_TRACE_BUFFER_SIZE", "STARPU_USE_NUMA", "STARPU_WATCHDOG_CRASH", "STARPU_WATCHDOG_DELAY",
+    "STARPU_WORKERS_GETBIND", "STARPU_WORKERS_NOBIND", "STARPU_WORKER_TREE"};
+constexpr std::array numbers{"STARPU_EXP_LEN_THRESHOLD", "STARPU_IDLE_POWER", "STARPU_SCHED_ALPHA",
+                             "STARPU_SCHED_BETA",        "STARPU_SCHED_GAMMA", "STARPU_WINDOW_TIME_SIZE"};
+
+void check_whole_number(const char* name) {
+  const char* value = std::getenv(name);
+  if (value == nullptr || *value == 0) return;
+  char* end = nullptr;
+  errno = 0;
+  const long number = std::strtol(value, &end, 10);
+  if (end == value || *end != 0 || errno != 0 || number < 0 || number > INT_MAX)
+    throw EnvironmentError(describe_variable(name) + " is no whole number from 0: set it to one, or unset it");
+}
+
+void check_number(const char* name) {
+  const char* value = std::getenv(name);
+  if (value == nullptr || *value == 0) return;
+  char* end = nullptr;
+  std::strtod(value, &end);
+  if (end == value || *end != 0) throw EnvironmentError(describe_variable(name) + " is no number: set it to one, or unset it");
+}
+
+/// Makes a directory that nobody else can read, as StarPU does, and those above it; the errno of a failure, or 0.
+int make_directory(const fs::path& path) {
+  std::error_code none;
+  if (fs::is_directory(path, none)) return 0;
+  const fs::path above = path.parent_path();
+  if (!above.empty() && above != path)
+    if (const int error = make_directory(above); error != 0) return error;
+  return mkdir(path.c_str(), S_IRWXU) == 0 || (errno == EEXIST && fs::is_directory(path, none)) ? 0 : errno;
+}
+
+/// Why StarPU could not keep its models in this directory, with what is there already; empty: it can.
+std::string unwritable(const fs::path& models) {
+  const auto why = [](const fs::path& path, int error) { return path.string() + ": " + std::strerror(error); };
+  for (const char* part : {"bus", "codelets"})
+    if (const int error = make_directory(models / part); error != 0) return why(models / part, error);
+  const auto refused = [&](const fs::path& path, int mode) {
+    return access(path.c_str(), mode) != 0 && (errno == EACCES || errno == EPERM || errno == EROFS);
+  };
+  if (refused(models, R_OK | W_OK | X_OK)) return why(models, errno);
+  std::error_code error;  // what another process removes meanwhile is no obstacle
+  for (auto entry = fs::recursive_directory_iterator(models, error); !error && entry != fs::end(entry);
+       entry.increment(error)) {
+    std::error_code none;
+    if (refused(entry->path(), entry->is_directory(none) ? R_OK | W_OK | X_OK : R_OK | W_OK))
+      return why(entry->path(), errno);
+  }
+  if (error == std::errc::permission_denied) return why(models, EACCES);
+  return {};
+}
+
+fs::path models_below(const fs::path& home) { return home / ".starpu" / "sampling"; }
+
+/// The same for every process of this user, so that models are kept; one of its own where somebody else has that.
+std::string temporary_home() {
+  const char* chosen = std::getenv("TMPDIR");
+  const fs::path above = chosen != nullptr && *chosen != 0 ? chosen : "/tmp";
+  std::string home = above / ("tesela-" + std::to_string(geteuid()));
+  struct stat status {};
+  const bool made = mkdir(home.c_str(), S_IRWXU) == 0 || errno == EEXIST;
+  const bool ours = made && lstat(home.c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
+                    status.st_uid == geteuid() && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+  if (ours && unwritable(models_below(home)).empty()) return home;
+  home = above / "tesela-XXXXXX";
+  return mkdtemp(home.data()) != nullptr ? home : std::string();
+}
+
+}  // namespace
+
+void ScopedEnvironment::save(const char* name) {
+  const char* old = std::getenv(name);
+  saved_.emplace_back(name, old != nullptr ? std::optional<std::string>(old) : std::nullopt);
+}
+
+void ScopedEnvironment::set(const char* name, const std::string& value) {
+  save(name);
+  setenv(name, value.c_str(), 1);
+}
+
+void ScopedEnvironment::unset(const char* name) {
+  save(name);
+  unsetenv(name);
+}
+
+ScopedEnvironment::~ScopedEnvironment() {
+  for (auto variable = saved_.rbegin(); variable != saved_.rend(); ++variable)
+    if (variable->second)
+      setenv(variable->first, variable->second->c_str(), 1);
+    else
+      unsetenv(variable->first);
+}
+
+std::string describe_variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? std::string(name) + "=" + value : std::string(name) + " unset";
+}
+
+void check_numbers() {
+  for (const char* name : whole_numbers) check_whole_number(name);
+  for (const char* name : numbers) check_number(name);
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    // One for each device or NUMA node: STARPU_LIMIT_CUDA_0_MEM, …
+    const std::string name(*variable, std::strcspn(*variable, "="));
+    if (name.starts_with("STARPU_LIMIT_") && name.ends_with("_MEM")) check_whole_number(name.c_str());
+  }
+}
+
+void provide_home(ScopedEnvironment& env) {
+  const auto refuse = [](const char* name, const std::string& why) {
+    throw EnvironmentError("StarPU cannot keep its performance models where " + describe_variable(name) + " says (" +
+                           why + "): set it to a directory that can be written");
+  };
+  if (const char* models = std::getenv("STARPU_PERF_MODEL_DIR"); models != nullptr) {
+    if (const std::string why = unwritable(models); !why.empty()) refuse("STARPU_PERF_MODEL_DIR", why);
+    return;
+  }
+  const char* variable = "HOME";  // StarPU's own order is this
+  for (const char* name : {"STARPU_HOME", "XDG_CACHE_HOME"})
+    if (std::getenv(name) != nullptr) variable = name;
+  const char* home = std::getenv(variable);
+  const std::string why = home != nullptr ? unwritable(models_below(home)) : "there is no home directory";
+  if (why.empty()) return;
+  if (std::strcmp(variable, "STARPU_HOME") == 0) refuse(variable, why);
+  const std::string temporary = temporary_home();
+  if (temporary.empty()) refuse("STARPU_HOME", why + ", and there is no temporary directory");
+  env.unset("XDG_CACHE_HOME");
+  env.set("STARPU_HOME", temporary);
+  static std::atomic<bool> told{false};
+  if (!told.exchange(true))
+    std::fprintf(stderr,
+                 "tesela: %s cannot be written (%s): StarPU keeps its performance models in %s; STARPU_HOME chooses "
+                 "another place\n",
+                 describe_variable(variable).c_str(), why.c_str(), temporary.c_str());
+}
+
+const char* host_memory_limit() {
+  if (const char* disk = std::getenv("STARPU_DISK_SWAP"); disk != nullptr) return nullptr;
+  for (const char* name : {"STARPU_LIMIT_CPU_NUMA_MEM", "STARPU_LIMIT_CPU_MEM"})
+    if (std::getenv(name) != nullptr) return name;
+  return nullptr;
+}
+
+}  // namespace tesela::detail

@@ -1,0 +1,41 @@
+#pragma once
+
+// What StarPU finds when it starts: not installed, the runtime's own.
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tesela::detail {
+
+/// Environment variables as StarPU reads them at start, put back afterwards.
+class ScopedEnvironment {
+ public:
+  ScopedEnvironment() = default;
+  ~ScopedEnvironment();
+  ScopedEnvironment(const ScopedEnvironment&) = delete;
+  ScopedEnvironment& operator=(const ScopedEnvironment&) = delete;
+  void set(const char* name, const std::string& value);
+  void unset(const char* name);
+
+ private:
+  void save(const char* name);
+  std::vector<std::pair<const char*, std::optional<std::string>>> saved_;
+};
+
+/// "NAME=value", or "NAME unset".
+std::string describe_variable(const char* name);
+
+/// Refuses by EnvironmentError, by name and value, the numbers that StarPU aborts on.
+void check_numbers();
+
+/// Sees to it that StarPU can write its performance models. Where STARPU_HOME or STARPU_PERF_MODEL_DIR says a place that
+/// cannot be written, throws EnvironmentError; where it is the home directory, StarPU gets a temporary place, and
+/// standard error a warning.
+void provide_home(ScopedEnvironment&);
+
+/// The variable that limits what StarPU allocates in host memory without a disk to move it to; null when none does.
+const char* host_memory_limit();
+
+}  // namespace tesela::detail
