@@ -38,4 +38,10 @@ void provide_home(ScopedEnvironment&);
 /// The variable that limits what StarPU allocates in host memory without a disk to move it to; null when none does.
 const char* host_memory_limit();
 
+/// Makes a folder for traces and keeps other processes out of it, until it is released or the process ends: StarPU's
+/// files have fixed names. Throws FileError when nothing can be written there, EnvironmentError when another process
+/// records or converts there.
+void claim_trace_folder(const std::string& directory);
+void release_trace_folder(const std::string& directory);
+
 }  // namespace tesela::detail

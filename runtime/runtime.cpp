@@ -10,9 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <filesystem>
 #include <tuple>
-#include <unistd.h>
 #include <utility>
 
 #if TESELA_WITH_CUDA
@@ -80,10 +78,7 @@ void apply(const RuntimeOptions& options, detail::ScopedEnvironment& env) {
   detail::provide_home(env);
   reserve_core(env);
   if (!options.trace_dir.empty()) {
-    std::error_code error;
-    std::filesystem::create_directories(options.trace_dir, error);
-    if (error || access(options.trace_dir.c_str(), W_OK) != 0)
-      throw FileError(options.trace_dir, "no trace can be written here" + (error ? ": " + error.message() : ""));
+    detail::claim_trace_folder(options.trace_dir);
     starpu_fxt_autostart_profiling(options.trace_from_start ? 1 : 0);
     env.set("STARPU_FXT_TRACE", "1");
     env.set("STARPU_FXT_PREFIX", options.trace_dir);

@@ -24,7 +24,8 @@ struct RuntimeOptions {
   /// factorization run beside its updates.
   std::optional<int> streams_per_gpu = {};
   std::optional<std::string> scheduler = {};  ///< StarPU policy (STARPU_SCHED); default dmdas with a GPU, lws without
-  std::string trace_dir = {};                 ///< record FxT events here; see convert_trace
+  /// Record FxT events here; see convert_trace. EnvironmentError when another process records there.
+  std::string trace_dir = {};
   bool trace_from_start = true;  ///< false: record nothing before Runtime::start_trace
   bool profile = false;          ///< time every task and transfer, for Runtime::statistics
 };

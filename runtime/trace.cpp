@@ -7,13 +7,74 @@
 #include <starpu_fxt.h>
 #endif
 
+#include "runtime/environment.hpp"
 #include "runtime/errors.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
 #include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
 #include <fstream>
+#include <map>
+#include <mutex>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace tesela {
+namespace {
+
+std::mutex claims_mutex;
+std::map<std::string, int> claims;  // descriptors of locked folders, by their absolute names
+
+#ifdef STARPU_USE_FXT
+/// In a process of its own: StarPU's converter ends its process when a file is not as it likes.
+void run_converter(starpu_fxt_options& options, const std::string& events) {
+  const pid_t child = fork();
+  if (child < 0) throw EnvironmentError(events + ": no process to convert it: " + std::strerror(errno));
+  if (child == 0) {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_DFL);
+    starpu_fxt_generate_trace(&options);
+    _exit(0);
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  if (status != 0)
+    throw EnvironmentError(events + ": StarPU could not convert this trace (is it complete, the disk full?)");
+}
+#endif
+
+}  // namespace
+
+void detail::claim_trace_folder(const std::string& directory) {
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  const std::string path = std::filesystem::canonical(directory, error).string();
+  if (error || access(path.c_str(), W_OK) != 0)
+    throw FileError(directory, "no trace can be written here" + (error ? ": " + error.message() : ""));
+  const std::lock_guard lock(claims_mutex);
+  if (claims.contains(path)) return;
+  const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) throw FileError(directory, std::strerror(errno));
+  // Some network file systems have no locks: then all goes as without.
+  if (flock(folder, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    close(folder);
+    throw EnvironmentError(directory + ": another process records a trace here: give each a directory of its own");
+  }
+  claims.emplace(path, folder);
+}
+
+void detail::release_trace_folder(const std::string& directory) {
+  std::error_code error;
+  const std::lock_guard lock(claims_mutex);
+  const auto claim = claims.find(std::filesystem::canonical(directory, error).string());
+  if (claim == claims.end()) return;
+  close(claim->second);
+  claims.erase(claim);
+}
 
 bool can_trace() noexcept {
 #ifdef STARPU_USE_FXT
@@ -30,6 +91,7 @@ void convert_trace(const std::string& directory) {
   struct stat status {};
   if (stat(events.c_str(), &status) != 0)
     throw EnvironmentError(events + ": StarPU left no trace here (is the directory writable, the disk full?)");
+  detail::claim_trace_folder(directory);
   std::string folder = directory;
   starpu_fxt_options options;
   starpu_fxt_options_init(&options);
@@ -37,8 +99,14 @@ void convert_trace(const std::string& directory) {
   options.filenames[0] = events.data();  // StarPU reads both and frees neither
   options.dir = folder.data();
   options.use_task_color = 1;
-  starpu_fxt_generate_trace(&options);
+  try {
+    run_converter(options, events);
+  } catch (...) {
+    detail::release_trace_folder(directory);
+    throw;
+  }
   starpu_fxt_options_shutdown(&options);
+  detail::release_trace_folder(directory);
 #else
   throw EnvironmentError(directory +
                          ": this StarPU was built without FxT, so it records no traces (see scripts/setup)");

@@ -90,6 +90,35 @@ TEST_CASE("a trace is found whatever STARPU_FXT_SUFFIX says") {
   CHECK(read_tasks(folder.path()).front().kernel == "test_set");
 }
 
+TEST_CASE("one process at a time records into a folder, and a second one is told so") {
+  if (!can_trace()) SKIP("this StarPU records no traces");
+  const TemporaryFolder folder;
+  const auto record = [&] { return run_tesela({"gemm", "--n", "50", "--trace", folder.path()}); };
+  {
+    const Runtime runtime({.cpus = 1, .gpus = 0, .trace_dir = folder.path()});
+    const Outcome second = record();
+    CHECK(second.code == 3);
+    CHECK_THAT(second.err, ContainsSubstring("another process") && ContainsSubstring(folder.path()));
+  }
+  CHECK(run_tesela({"trace", folder.path()}).code == 3);  // recorded, and still ours to convert
+  convert_trace(folder.path());
+  CHECK(record().code == 0);
+}
+
+TEST_CASE("a record that StarPU cannot convert is no numerical failure") {
+  if (!can_trace()) SKIP("this StarPU records no traces");
+  const TemporaryFolder folder;
+  const Variable user("USER", "somebody");
+  const std::string record = folder / "prof_file_somebody_0";
+  std::ofstream(record) << "no events";
+  CHECK_THROWS_AS(convert_trace(folder.path()), EnvironmentError);
+  std::filesystem::remove(folder / "paje.trace");
+  const Outcome outcome = run_tesela({"trace", folder.path()});
+  CAPTURE(outcome.err);
+  CHECK(outcome.code == 3);
+  CHECK_THAT(outcome.err, ContainsSubstring(record));
+}
+
 TEST_CASE("a trace into a folder that cannot be made is an error, not a crash") {
   const Outcome traced = run_tesela({"gemm", "--n", "50", "--trace", "/proc/nowhere"});
   CHECK((traced.code == 2 || traced.code == 3));
