@@ -83,7 +83,8 @@ template <class T>
 
 /// Which of the measured errors judges the solution of an m x n problem of this rank, and the most that it may be.
 /// Every column of A has its own perturbation where the rank is n (column_error); where it is m < n the equations hold
-/// (equation_error); otherwise A as a whole is perturbed, and by the columns' cut (backward_error).
+/// (equation_error); otherwise, and for a rank of -1, A as a whole is perturbed, and by the columns' cut
+/// (backward_error).
 template <class T>
 [[nodiscard]] Measured ols_error(const typename NormalResidual<T>::Result& errors, Shape a, index_t rank, double cut);
 

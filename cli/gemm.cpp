@@ -15,8 +15,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cmath>
-#include <limits>
 
 namespace tesela::cli {
 namespace {
@@ -140,7 +138,7 @@ int run_gemm(Options o) {
   if (sample) report.check("sampled_rows", static_cast<double>(rows.size()));
   if (!status.ok() || !error.finite) report.fail("not finite");
   report.check("error", error.relative);
-  report.check("scaled_error", {error.scaled, std::sqrt(std::numeric_limits<T>::epsilon())});
+  report.check("scaled_error", {error.scaled, product_bound<T>(o.k)});
   if (!o.out.empty() && error.finite) write_matrix(o.out, c);
   return report.finish(whole.seconds());
 }

@@ -116,8 +116,10 @@ LeastSquares<T> solve_by_library(const Options& o, const Problem<T>& p, Report& 
   LeastSquares<T> answer;
   std::vector<double> seconds;
   const index_t k = std::min(o.m, o.n);
+  const double eps = static_cast<double>(std::numeric_limits<T>::epsilon());
+  const double rcond = o.rcond > 0 ? o.rcond : static_cast<double>(std::max(o.m, o.n)) * eps;
   {
-    const auto library = make_ols_library<T>(o.method.name, p.a.shape());
+    const auto library = make_ols_library<T>(o.method.name, p.a.shape(), rcond);
     HostMatrix<T> a, b;
     for (int run = o.common.repeat > 1 ? -1 : 0; run < o.common.repeat; ++run) {
       a = p.a.clone();
@@ -130,15 +132,19 @@ LeastSquares<T> solve_by_library(const Options& o, const Problem<T>& p, Report& 
     }
     answer.X = HostMatrix<T>(o.n, o.rhs);
     for (index_t j = 0; j < o.rhs && o.n > 0; ++j) std::copy_n(&b(0, j), o.n, &answer.X(0, j));
-    const HostMatrix<T> triangle = library->triangle(a);
-    if (!all_finite(triangle) || !all_finite(answer.X)) answer.status = OlsStatus::not_finite;
-    if (all_finite(triangle) && k > 0) {
-      const double eps = static_cast<double>(std::numeric_limits<T>::epsilon());
-      const double rcond = o.rcond > 0 ? o.rcond : static_cast<double>(std::max(o.m, o.n)) * eps;
+    if (!all_finite(answer.X)) answer.status = OlsStatus::not_finite;
+    if (const auto found = library->rank()) {
+      answer.rank = found->rank;
+      answer.condition = found->condition;
+      answer.cut = found->cut;
+      if (std::isnan(found->condition)) answer.status = OlsStatus::not_finite;
+    } else if (const HostMatrix<T> triangle = library->triangle(a); !all_finite(triangle)) {
+      answer.status = OlsStatus::not_finite;
+    } else if (k > 0) {
       answer.condition = triangle_condition(triangle, o.m >= o.n);
       answer.rank = minimum_norm(triangle.clone(), HostMatrix<T>(k, 0), rcond).rank;
-      if (answer.rank < k) answer.status = OlsStatus::rank_deficient;
     }
+    if (answer.status == OlsStatus::ok && answer.rank < k) answer.status = OlsStatus::rank_deficient;
   }
   Runtime runtime(o.common.runtime());
   const Graph none(runtime);
@@ -227,7 +233,8 @@ int run_ols(Options o) {
 
   report.check("rank", static_cast<double>(answer.rank));
   report.check("condition", answer.condition);
-  if (answer.status == OlsStatus::rank_deficient && !o.method.library())
+  const bool gelsd = o.method.name == "gelsd";
+  if (answer.status == OlsStatus::rank_deficient && (!o.method.library() || gelsd))
     report.remark(description(answer.status));
   else if (answer.status != OlsStatus::ok)
     report.fail(description(answer.status));
@@ -236,7 +243,7 @@ int run_ols(Options o) {
     report.check("residual_norm", error.residual_norm);
     report.check("normal_residual", error.normal_residual);
     report.check("solution_norm", static_cast<double>(euclidean_norm(answer.X.size(), answer.X.data())));
-    report.check("backward_error", ols_error<T>(error, {o.m, o.n}, answer.rank, answer.cut));
+    report.check("backward_error", ols_error<T>(error, {o.m, o.n}, gelsd ? -1 : answer.rank, answer.cut));
     if (report.good() && !answer.original_units) report.problem()["least_norm_of"] = "unknowns times column norms";
     if (report.good() && !o.out.empty()) write_matrix(o.out, answer.X);
   }
@@ -259,14 +266,15 @@ const Command ols_command(Command::Group::top, "ols", "min ||A x - b||, any shap
   app.add_option(
          "--method", o->method.name,
          "auto (by shape), tiles, tall-skinny (one pass; a .npy file of A is streamed); rotations: givens, "
-         "givens-stages, givens-chain; others' libraries, full rank only: lapack (gels), cusolver (geqrf, ormqr "
-         "and trsm, transfers timed)")
+         "givens-stages, givens-chain; others' libraries: gelsd (LAPACK's singular values, any rank); for full rank "
+         "only: lapack (gels), cusolver (geqrf, ormqr and trsm, transfers timed)")
       ->check(CLI::IsMember(
-          {"auto", "tiles", "tall-skinny", "givens", "givens-stages", "givens-chain", "lapack", "cusolver"}))
+          {"auto", "tiles", "tall-skinny", "givens", "givens-stages", "givens-chain", "lapack", "gelsd", "cusolver"}))
       ->capture_default_str();
-  app.add_option("--rcond", o->rcond,
-                 "singular values below this times the largest count as zero, of A with columns scaled to unit norm "
-                 "(default: max(m, n) eps)");
+  app.add_option(
+      "--rcond", o->rcond,
+      "singular values up to this times the largest count as zero, of A with columns scaled to unit norm, with "
+      "gelsd of A as it is (default: max(m, n) eps)");
   app.add_option("--tile", o->tile, "MB or MBxNB (default: what suits the workers)");
   add_to(app, o->method);
   o->common.add_to(app, 2);  // panels beside updates

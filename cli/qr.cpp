@@ -11,9 +11,6 @@
 #include "codelets/qr_error.hpp"
 #include "tiles/file_formats.hpp"
 
-#include <cmath>
-#include <limits>
-
 namespace tesela::cli {
 namespace {
 
@@ -163,9 +160,9 @@ int run_qr(Options o) {
   const QrError error = result.sample ? result.sample->error(a, result.q) : qr_error(a, result.factors, result.q);
   if (result.sample) report.check("sampled_vectors", sampled_vectors);
   if (!result.status.ok() || !error.finite) report.fail("not finite");
-  const double acceptable = std::sqrt(std::numeric_limits<T>::epsilon());
-  report.check("backward_error", {error.backward, acceptable});
-  report.check("orthogonality", {error.orthogonality, acceptable * std::max(1.0, std::sqrt(n))});
+  const QrBounds most = qr_bounds<T>(o.m, o.n);
+  report.check("backward_error", {error.backward, most.backward});
+  report.check("orthogonality", {error.orthogonality, most.orthogonality});
   if (error.finite) {
     if (!o.out_r.empty()) write_matrix(o.out_r, upper_trapezoid(result.factors, o.full_q ? o.m : std::min(o.m, o.n)));
     if (!o.out_q.empty()) write_matrix(o.out_q, result.q);

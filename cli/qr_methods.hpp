@@ -23,7 +23,7 @@ struct QrMethod {
   std::string kernels = "auto";
   index_t ib = 0;
   bool copy_vectors = true;
-  bool library() const { return name == "lapack" || name == "cusolver"; }
+  bool library() const { return name == "lapack" || name == "gelsd" || name == "cusolver"; }
 };
 
 QrOptions qr_options(const QrMethod& method);          ///< of "tiles"

@@ -22,6 +22,10 @@ void sgels_(const char*, const int*, const int*, const int*, float*, const int*,
             int*, std::size_t);
 void dgels_(const char*, const int*, const int*, const int*, double*, const int*, double*, const int*, double*,
             const int*, int*, std::size_t);
+void sgelsd_(const int*, const int*, const int*, float*, const int*, float*, const int*, float*, const float*, int*,
+             float*, const int*, int*, int*);
+void dgelsd_(const int*, const int*, const int*, double*, const int*, double*, const int*, double*, const double*, int*,
+             double*, const int*, int*, int*);
 void sposv_(const char*, const int*, const int*, float*, const int*, float*, const int*, int*, std::size_t);
 void dposv_(const char*, const int*, const int*, double*, const int*, double*, const int*, int*, std::size_t);
 void sgesv_(const int*, const int*, float*, const int*, int*, float*, const int*, int*);
@@ -126,6 +130,29 @@ int gels(index_t m, index_t n, index_t r, T* a, index_t lda, T* b, index_t ldb) 
       dgels_("N", &rows, &cols, &rhs, a, &ld, b, &ld_b, work, &lwork, &info, 1);
   });
   return info;
+}
+
+template <class T>
+Gelsd<T> gelsd(index_t m, index_t n, index_t r, T* a, index_t lda, T* b, index_t ldb, double rcond) {
+  Gelsd<T> result;
+  result.singular_values.resize(static_cast<std::size_t>(std::min(m, n)));
+  const int rows = narrow("gelsd", m), cols = narrow("gelsd", n), rhs = narrow("gelsd", r), ld = narrow("gelsd", lda),
+            ld_b = narrow("gelsd", ldb);
+  const T cut = static_cast<T>(rcond);
+  int rank = 0, integers = 0;
+  std::vector<int> iwork(1);
+  with_workspace<T>([&](T* work, int lwork) {
+    int* const space = lwork < 0 ? &integers : iwork.data();
+    if constexpr (std::is_same_v<T, float>)
+      sgelsd_(&rows, &cols, &rhs, a, &ld, b, &ld_b, result.singular_values.data(), &cut, &rank, work, &lwork, space,
+              &result.info);
+    else
+      dgelsd_(&rows, &cols, &rhs, a, &ld, b, &ld_b, result.singular_values.data(), &cut, &rank, work, &lwork, space,
+              &result.info);
+    iwork.resize(static_cast<std::size_t>(std::max(integers, 1)));
+  });
+  result.rank = rank;
+  return result;
 }
 
 template <class T>
@@ -261,6 +288,7 @@ template void ormqr(Op, index_t, index_t, index_t, const double*, index_t, const
 template std::vector<float> gesvd(index_t, index_t, float*, index_t);
 template std::vector<double> gesvd(index_t, index_t, double*, index_t);
 template int gels(index_t, index_t, index_t, float*, index_t, float*, index_t);
+template Gelsd<float> gelsd(index_t, index_t, index_t, float*, index_t, float*, index_t, double);
 template int posv(index_t, index_t, float*, index_t, float*, index_t);
 template int gesv(index_t, index_t, float*, index_t, float*, index_t);
 template int gtsv(index_t, index_t, float*, float*, float*, float*, index_t);
@@ -270,6 +298,7 @@ template void geqp3(index_t, index_t, float*, index_t, std::vector<index_t>&, fl
 template void tzrzf(index_t, index_t, float*, index_t, float*);
 template void ormrz(index_t, index_t, index_t, const float*, index_t, const float*, float*, index_t);
 template int gels(index_t, index_t, index_t, double*, index_t, double*, index_t);
+template Gelsd<double> gelsd(index_t, index_t, index_t, double*, index_t, double*, index_t, double);
 template int posv(index_t, index_t, double*, index_t, double*, index_t);
 template int gesv(index_t, index_t, double*, index_t, double*, index_t);
 template int gtsv(index_t, index_t, double*, double*, double*, double*, index_t);

@@ -26,6 +26,18 @@ std::vector<T> gesvd(index_t m, index_t n, T* a, index_t lda);
 template <class T>
 int gels(index_t m, index_t n, index_t r, T* a, index_t lda, T* b, index_t ldb);
 
+/// What gelsd found besides X.
+template <class T>
+struct Gelsd {
+  int info = 0;  ///< LAPACK's: positive where the singular values did not converge
+  index_t rank = 0;
+  std::vector<T> singular_values;  ///< of A as it is, descending
+};
+
+/// The same for any rank, by the singular values of A: those up to rcond times the largest count as zero.
+template <class T>
+Gelsd<T> gelsd(index_t m, index_t n, index_t r, T* a, index_t lda, T* b, index_t ldb, double rcond);
+
 /// B = A^-1 B for a symmetric positive definite A, n x n, by Cholesky's factorization; A, of which the lower triangle
 /// is read, is lost. Answers LAPACK's info: k when the leading minor of order k is not positive, and B is unchanged
 /// then.

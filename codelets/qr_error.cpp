@@ -93,10 +93,20 @@ long double sum_of_squares(const double* x, std::size_t count) {
 }
 long double sum_of_squares(const std::vector<double>& x) { return sum_of_squares(x.data(), x.size()); }
 
+/// What the entries of an m x n matrix in T lose where they are too small for it, a few roundings each column's
+/// reflector, in units of 2^exponent.
+template <class T>
+long double lost(index_t m, index_t n, int exponent) {
+  const long double entries = static_cast<long double>(m) * static_cast<long double>(n);
+  return std::ldexp(4 * static_cast<long double>(std::min(m, n) + 1) * std::sqrt(entries) *
+                        static_cast<long double>(std::numeric_limits<T>::denorm_min()),
+                    -exponent);
+}
+
 /// ||A - QR|| / ||A|| from sums of squares, where A was divided by 2^exponent.
-double backward_error(long double distance, long double norm, int exponent) {
-  const double error = static_cast<double>(std::sqrt(distance));
-  return norm > 0 ? static_cast<double>(std::sqrt(distance / norm)) : std::ldexp(error, exponent);
+double backward_error(long double distance, long double norm, int exponent, long double forgiven) {
+  const long double error = std::sqrt(distance), excess = error > forgiven ? error - forgiven : error - error;
+  return static_cast<double>(norm > 0 ? excess / std::sqrt(norm) : std::ldexp(excess, exponent));
 }
 
 double sign(std::uint64_t seed, index_t row, index_t column) {
@@ -149,7 +159,7 @@ QrError qr_error(const HostMatrix<T>& a, const HostMatrix<T>& factors, const Hos
     blas::gemm<double>(Op::none, Op::none, m, count, k, -1.0, Q.data(), m, r.data(), k, 1.0, block.data(), m);
     distance += sum_of_squares(block);
   }
-  result.backward = backward_error(distance, norm, exponent);
+  result.backward = backward_error(distance, norm, exponent, lost<T>(m, n, exponent));
   long double defect = 0;
   for (index_t first = 0; first < formed; first += width) {
     const index_t count = std::min(width, formed - first);
@@ -191,7 +201,8 @@ QrError QrSample<T>::error(const HostMatrix<T>& a, const HostMatrix<T>& product)
   auto ax = times_signs(a, m, false, Scaling(scale_), vectors_, seed_);
   const long double norm = sum_of_squares(ax);
   for (std::size_t e = 0; e < ax.size(); ++e) ax[e] -= q[e];
-  result.backward = backward_error(sum_of_squares(ax), norm, scale_);
+  result.backward = backward_error(sum_of_squares(ax), norm, scale_,
+                                   std::sqrt(static_cast<long double>(vectors_)) * lost<T>(m, n_, scale_));
   // Y^T (Q^T Q - I) Z, of which every entry is one sample.
   const auto y = signs(k_, vectors_, seed_ + 1), z = signs(k_, vectors_, seed_ + 2);
   std::vector<double> defect(static_cast<std::size_t>(vectors_ * vectors_), 0.0);
@@ -201,6 +212,14 @@ QrError QrSample<T>::error(const HostMatrix<T>& a, const HostMatrix<T>& product)
                      q.data() + 2 * vectors_ * m, m, 1.0, defect.data(), vectors_);
   result.orthogonality = static_cast<double>(std::sqrt(sum_of_squares(defect))) / static_cast<double>(vectors_);
   return result;
+}
+
+template <class T>
+QrBounds qr_bounds(index_t m, index_t n) {
+  const double eps = static_cast<double>(std::numeric_limits<T>::epsilon()),
+               root = std::sqrt(static_cast<double>(std::max<index_t>({m, n, 1})));
+  const double backward = 10 * root * eps;
+  return {backward, backward * std::sqrt(static_cast<double>(std::max<index_t>(std::min(m, n), 1)))};
 }
 
 template <class T>
@@ -218,6 +237,8 @@ HostMatrix<T> identity(index_t m, index_t columns) {
   return q;
 }
 
+template QrBounds qr_bounds<float>(index_t, index_t);
+template QrBounds qr_bounds<double>(index_t, index_t);
 template QrError qr_error(const HostMatrix<float>&, const HostMatrix<float>&, const HostMatrix<float>&);
 template QrError qr_error(const HostMatrix<double>&, const HostMatrix<double>&, const HostMatrix<double>&);
 template class QrSample<float>;

@@ -6,12 +6,22 @@ namespace tesela {
 
 /// How far Q and R are from a QR factorization of A.
 struct QrError {
-  double backward = 0;       ///< ||A - Q R||_F / ||A||_F; the numerator alone when A vanishes
+  /// ||A - Q R||_F / ||A||_F; the numerator alone when A vanishes. What entries of T lose where they are below its
+  /// normal numbers is forgiven: min(m, n) + 1 roundings of each.
+  double backward = 0;
   double orthogonality = 0;  ///< ||I - Q^T Q||_F
   /// Whether the factors are finite (of an estimate: R and what Q was multiplied with). The errors may be NaN
   /// otherwise.
   bool finite = true;
 };
+
+/// The most that a backward stable factorization of an m x n matrix in T has: 10 sqrt(max(m, n)) eps, and for the
+/// orthogonality sqrt(min(m, n)) times that. tests/test_error_bounds.cpp says how far from it methods stay.
+struct QrBounds {
+  double backward = 0, orthogonality = 0;
+};
+template <class T>
+QrBounds qr_bounds(index_t m, index_t n);
 
 // All of these take R as the upper trapezoid in the first min(m, n) rows of `factors`, whose other entries are not
 // read. They compute in double precision with BLAS on all cores, on A scaled by a power of two, so that nothing

@@ -107,8 +107,7 @@ RankRevealed reveal_rank(HostMatrix<T>& R, HostMatrix<T>& C, double rcond) {
     const Swap swap = best_swap(R, result.rank);
     if (!(swap.gain > f)) break;
     std::swap_ranges(&R(0, swap.of_11), &R(0, swap.of_11) + k, &R(0, swap.of_22));
-    std::swap(result.pivots[static_cast<std::size_t>(swap.of_11)],
-              result.pivots[static_cast<std::size_t>(swap.of_22)]);
+    std::swap(result.pivots[static_cast<std::size_t>(swap.of_11)], result.pivots[static_cast<std::size_t>(swap.of_22)]);
     factor_again(R, C);
   }
   return result;

@@ -1,6 +1,7 @@
 #include "codelets/reference.hpp"
 
 #include "codelets/blas.hpp"
+#include "codelets/powers_of_two.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -19,6 +20,14 @@ bool all_finite(const T* x, index_t count) {
   bool finite = true;
   for (index_t i = 0; i < count; ++i) finite &= std::isfinite(x[i]);
   return finite;
+}
+
+/// Brings the largest of the numbers near 1 by a power of two, and returns its exponent.
+int scale(std::vector<double>& x) {
+  const auto count = static_cast<index_t>(x.size());
+  const int exponent = largest_exponent(count, x.data());
+  multiply_by_power(count, x.data(), -exponent);
+  return exponent;
 }
 
 /// Columns [first, first + count) of op(X), an r-row matrix, in double.
@@ -49,20 +58,22 @@ ProductError product_error(const ProductProblem<T>& p, const std::vector<index_t
       a[static_cast<std::size_t>(i + l * r)] = value;
       norm_a += square(value);
     }
+  const int exponent_a = scale(a);
   const blas::Threads all_cores(static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
   constexpr index_t width = 512;  // columns at once: B in double need not fit in memory as a whole
   for (index_t first = 0; first < p.n; first += width) {
     const index_t count = std::min(width, p.n - first);
-    const auto b = columns_of(p.op_b, p.b, apply(p.op_b, {p.k, p.n}), first, count);
+    auto b = columns_of(p.op_b, p.b, apply(p.op_b, {p.k, p.n}), first, count);
     for (const double value : b) norm_b += square(value);
+    const int exponent = exponent_a + scale(b);  // of a product of both, which alone need not fit into a double
     std::vector<double> c(static_cast<std::size_t>(r * count), 0.0);
     if (r > 0 && p.k > 0)
-      blas::gemm<double>(Op::none, Op::none, r, count, p.k, static_cast<double>(p.alpha), a.data(), r, b.data(), p.k,
-                         0.0, c.data(), r);
+      blas::gemm<double>(Op::none, Op::none, r, count, p.k, 1.0, a.data(), r, b.data(), p.k, 0.0, c.data(), r);
     for (index_t j = 0; j < count; ++j)
       for (index_t i = 0; i < r; ++i) {
         const index_t at = rows[static_cast<std::size_t>(i)] + (first + j) * p.m;
-        long double reference = c[static_cast<std::size_t>(i + j * r)];
+        long double reference =
+            alpha * std::ldexp(static_cast<long double>(c[static_cast<std::size_t>(i + j * r)]), exponent);
         if (p.beta != T(0)) {
           const auto before = static_cast<long double>(p.c_before[at]);
           reference += beta * before;
@@ -87,6 +98,11 @@ ProductError product_error(const ProductProblem<T>& p, const std::vector<index_t
   return result;
 }
 
+template <class T>
+double product_bound(index_t k) {
+  return (static_cast<double>(k) + 8) * static_cast<double>(std::numeric_limits<T>::epsilon());
+}
+
 std::vector<index_t> sample_rows(index_t m, index_t count, std::uint64_t seed) {
   std::vector<index_t> rows;
   if (count >= m) {
@@ -103,6 +119,8 @@ std::vector<index_t> sample_rows(index_t m, index_t count, std::uint64_t seed) {
   return rows;
 }
 
+template double product_bound<float>(index_t);
+template double product_bound<double>(index_t);
 template ProductError product_error(const ProductProblem<float>&, const std::vector<index_t>&);
 template ProductError product_error(const ProductProblem<double>&, const std::vector<index_t>&);
 

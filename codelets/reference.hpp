@@ -36,6 +36,11 @@ struct ProductError {
 template <class T>
 ProductError product_error(const ProductProblem<T>& problem, const std::vector<index_t>& rows);
 
+/// The most that `scaled` can be for a product that T's arithmetic computed in whatever order, with k terms an entry:
+/// (k + 8) eps. Half of that is Wilkinson's bound for C, the other half is the reference's own.
+template <class T>
+double product_bound(index_t k);
+
 /// `count` different rows of 0 … m - 1, in order, the same for the same seed; all of them when count >= m.
 std::vector<index_t> sample_rows(index_t m, index_t count, std::uint64_t seed);
 

@@ -79,7 +79,9 @@ std::vector<Kind> kinds(Shape a, std::uint64_t seed) {
        [](index_t i, index_t j) {
          return (i == j ? 1.0 : i < j ? -0.3 : 0.0) * std::pow(0.95, static_cast<double>(i));
        }},
-      {"Wilkinson", [](index_t i, index_t j) { return i == j ? 1.0 : i < j ? -1.0 : 0.0; }},
+      {"Wilkinson", [](index_t i, index_t j) { return i == j  ? 1.0
+                                                      : i < j ? -1.0
+                                                              : 0.0; }},
       {"Hilbert", [=](index_t i, index_t j) { return 1 / (real(i) + real(j) + 1); }},
       {"Vandermonde", [=](index_t i, index_t j) { return std::pow(real(i) / real(m), real(j)); }},
       {"ones", [](index_t, index_t) { return 1.0; }, 1},
@@ -88,8 +90,9 @@ std::vector<Kind> kinds(Shape a, std::uint64_t seed) {
       {"zero rows", [=](index_t i, index_t j) { return i % 3 == 1 ? 0.0 : u(i, j); }},
       {"columns of all sizes", [=](index_t i, index_t j) { return u(i, j) * std::pow(10.0, 12 * v(0, j)); }},
       {"rows of all sizes", [=](index_t i, index_t j) { return u(i, j) * std::pow(10.0, 12 * v(i, 0)); }},
-      {"second difference",
-       [](index_t i, index_t j) { return i == j ? 2.0 : std::abs(i - j) == 1 ? -1.0 : 0.0; }},
+      {"second difference", [](index_t i, index_t j) { return i == j                 ? 2.0
+                                                              : std::abs(i - j) == 1 ? -1.0
+                                                                                     : 0.0; }},
       {"small integers of rank 2",
        [=](index_t i, index_t j) {
          return std::round(3 * u(i, 0)) * std::round(3 * v(0, j)) + std::round(3 * u(i, 1)) * std::round(3 * v(1, j));
@@ -124,8 +127,7 @@ std::vector<double> reference(const HostMatrix<T>& a) {
   for (index_t j = 0; j < a.cols(); ++j) {
     long double norm = 0;
     for (index_t i = 0; i < a.rows(); ++i) norm += static_cast<long double>(a(i, j)) * a(i, j);
-    for (index_t i = 0; i < a.rows(); ++i)
-      s(i, j) = norm > 0 ? static_cast<double>(a(i, j) / std::sqrt(norm)) : 0.0;
+    for (index_t i = 0; i < a.rows(); ++i) s(i, j) = norm > 0 ? static_cast<double>(a(i, j) / std::sqrt(norm)) : 0.0;
   }
   return lapack::gesvd(a.rows(), a.cols(), s.data(), s.ld());
 }
@@ -143,11 +145,13 @@ TEMPLATE_TEST_CASE("the rank is the number of singular values above the cut, and
   using T = TestType;
   const double eps = std::numeric_limits<T>::epsilon();
   index_t cases = 0, decided = 0;
-  for (const Shape shape : {Shape{1, 1}, {2, 2}, {3, 2}, {2, 3}, {7, 5}, {5, 7}, {20, 20}, {31, 12}, {12, 31}, {60, 60}})
+  for (const Shape shape :
+       {Shape{1, 1}, {2, 2}, {3, 2}, {2, 3}, {7, 5}, {5, 7}, {20, 20}, {31, 12}, {12, 31}, {60, 60}})
     for (std::uint64_t seed = 1; seed <= (shape.rows < 20 ? 12 : 3); ++seed)
       for (const Kind& kind : kinds(shape, seed))
         for (const double rcond : {0.0, 1e-2, 1e-4, 1e-6, 1e-10}) {
-          const auto a = made<T>(shape, kind.element), b = made<T>({shape.rows, 2}, [&](index_t i, index_t j) {
+          const auto a = made<T>(shape, kind.element),
+                     b = made<T>({shape.rows, 2}, [&](index_t i, index_t j) {
                        return Generator<double>{Pattern::uniform, 0, 2, seed + 5}(i, j);
                      });
           const index_t full = std::min(shape.rows, shape.cols);
@@ -212,6 +216,7 @@ TEST_CASE("the solution of least norm is the one of truncated singular values wh
   REQUIRE(x.rank == rank);
   REQUIRE(y.rank == rank);
   double distance = 0, size = 0;
-  for (index_t j = 0; j < n; ++j) distance = std::hypot(distance, x.X(j, 0) - y.X(j, 0)), size = std::hypot(size, x.X(j, 0));
+  for (index_t j = 0; j < n; ++j)
+    distance = std::hypot(distance, x.X(j, 0) - y.X(j, 0)), size = std::hypot(size, x.X(j, 0));
   CHECK(distance <= 1e-11 * size);
 }

@@ -300,8 +300,8 @@ TEMPLATE_TEST_CASE("least squares by every method", "", float, double) {
       check_least_squares<T>(m, n, m < n && method == OlsMethod::tall_skinny, [&](HostMatrix<T> a, HostMatrix<T> b) {
         OlsOptions options;
         options.method = method;
-        const TileShape tile = method == OlsMethod::givens ? suitable_ols_tile(runtime(), method, a.rows(), a.cols())
-                                                           : TileShape{16, 12};
+        const TileShape tile =
+            method == OlsMethod::givens ? suitable_ols_tile(runtime(), method, a.rows(), a.cols()) : TileShape{16, 12};
         Graph g(runtime());
         return ols(g, mapped(a, tile), mapped(b, {tile.mb, 2}, "B"), options);
       });
@@ -336,8 +336,8 @@ TEMPLATE_TEST_CASE("numbers below the normal ones are solved as what they are", 
         OlsOptions options;
         options.method = method;
         Graph g(runtime());
-        const TileShape tile = method == OlsMethod::givens ? suitable_ols_tile(runtime(), method, x.rows(), x.cols())
-                                                           : TileShape{16, 12};
+        const TileShape tile =
+            method == OlsMethod::givens ? suitable_ols_tile(runtime(), method, x.rows(), x.cols()) : TileShape{16, 12};
         return ols(g, mapped(x, tile), mapped(y, {tile.mb, 2}, "B"), options);
       };
       const auto near_one = solve(-p), tiny = solve(0);
