@@ -108,8 +108,9 @@ void require_outputs(const CLI::App& app) {
       const Place here{declared.kind, declared.name, path, *place};
       for (const Place& other : places)
         if (clash(here, other))
-          throw ArgumentError(name_of(app), here.name,
-                              path + " would be lost: it is in one place with " + other.given + " of " + other.name);
+          throw ArgumentError(
+              name_of(app), here.name,
+              path + " and " + other.given + " of " + other.name + " are in one place, and one would be lost");
       if (takes_standard_output(*place))
         throw ArgumentError(name_of(app), here.name, path + " is the file that standard output goes to");
       places.push_back(here);
