@@ -2,10 +2,12 @@
 
 #include "runtime/errors.hpp"
 
+#include <climits>
+
 #include <array>
 #include <atomic>
+#include <cctype>
 #include <cerrno>
-#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -19,33 +21,93 @@ namespace {
 namespace fs = std::filesystem;
 
 // What StarPU 1.4 reads by its own parsers, which abort; those of drivers that we do not build left out.
-constexpr std::array whole_numbers{
-    "STARPU_AUTOHETEROPRIO_FREEZE_GATHERING", "STARPU_AUTOHETEROPRIO_ORDERING_INTERVAL",
-    "STARPU_AUTOHETEROPRIO_PRINT_AFTER_ORDERING", "STARPU_AUTOHETEROPRIO_PRINT_DATA_ON_UPDATE",
-    "STARPU_AUTOHETEROPRIO_PRIORITY_ORDERING_POLICY", "STARPU_AUTOHETEROPRIO_TIME_ESTIMATION_POLICY",
-    "STARPU_BACKOFF_MAX", "STARPU_BACKOFF_MIN", "STARPU_BUS_CALIBRATE", "STARPU_BUS_STATS", "STARPU_CALIBRATE",
-    "STARPU_CALIBRATE_MINIMUM", "STARPU_CATCH_SIGNALS", "STARPU_CHECK_ENTIRE_PLATFORM",
-    "STARPU_CUDA_ONLY_FAST_ALLOC_OTHER_MEMNODES", "STARPU_CUDA_PIPELINE", "STARPU_CUDA_THREAD_PER_DEV",
-    "STARPU_CUDA_THREAD_PER_WORKER", "STARPU_DATA_LOCALITY_ENFORCE", "STARPU_DISABLE_ASYNCHRONOUS_COPY",
-    "STARPU_DISABLE_ASYNCHRONOUS_CUDA_COPY", "STARPU_DISABLE_KERNELS", "STARPU_DISABLE_PINNING",
-    "STARPU_DISK_SWAP_SIZE", "STARPU_DISPLAY_BINDINGS", "STARPU_ENABLE_CUDA_GPU_GPU_DIRECT", "STARPU_ENABLE_MAP",
-    "STARPU_EXPECTED_TRANSFER_TIME_WRITEBACK", "STARPU_FXT_TRACE", "STARPU_GENERATE_TRACE", "STARPU_GLOBAL_ARBITER",
-    "STARPU_HETEROPRIO_CODELET_GROUPING_STRATEGY", "STARPU_HETEROPRIO_USE_AUTO_CALIBRATION",
-    "STARPU_HETEROPRIO_USE_LA", "STARPU_HISTORY_MAX_ERROR", "STARPU_LIMIT_BANDWIDTH", "STARPU_LIMIT_CPU_MEM",
-    "STARPU_LIMIT_CPU_NUMA_MEM", "STARPU_LIMIT_CUDA_MEM", "STARPU_LIMIT_MAX_SUBMITTED_TASKS",
-    "STARPU_LIMIT_MIN_SUBMITTED_TASKS", "STARPU_MAIN_THREAD_BIND", "STARPU_MAIN_THREAD_COREID",
-    "STARPU_MAIN_THREAD_CPUID", "STARPU_MAX_MEMORY_USE", "STARPU_MAX_PRIO", "STARPU_MAX_WORKERSIZE",
-    "STARPU_MEMORY_STATS", "STARPU_MINIMUM_AVAILABLE_MEM", "STARPU_MINIMUM_CLEAN_BUFFERS", "STARPU_MIN_PRIO",
-    "STARPU_MIN_WORKERSIZE", "STARPU_NCPU", "STARPU_NCPUS", "STARPU_NCUDA", "STARPU_NTASKS_THRESHOLD",
-    "STARPU_NTHREADS_PER_CORE", "STARPU_NWORKER_PER_CUDA", "STARPU_PCI_FLAT", "STARPU_PERF_MODEL_HOMOGENEOUS_CPU",
-    "STARPU_PREFETCH", "STARPU_RAND_SEED", "STARPU_RESERVE_NCPU", "STARPU_SCHED_GRAPH_TEST_DESCENDANTS",
-    "STARPU_SCHED_READY", "STARPU_SCHED_SORTED_ABOVE", "STARPU_SCHED_SORTED_BELOW", "STARPU_SILENT",
-    "STARPU_SINGLE_COMBINED_WORKER", "STARPU_STATS", "STARPU_SUBALLOCATOR", "STARPU_SYNTHESIZE_ARITY_COMBINED_WORKER",
-    "STARPU_TARGET_AVAILABLE_MEM", "STARPU_TARGET_CLEAN_BUFFERS", "STARPU_TASK_BREAK_ON_EXEC",
-    "STARPU_TASK_BREAK_ON_POP", "STARPU_TASK_BREAK_ON_PUSH", "STARPU_TASK_BREAK_ON_SCHED", "STARPU_TASK_PROGRESS",
-    "STARPU_TRACE_BUFFER_SIZE", "STARPU_USE_NUMA", "STARPU_WATCHDOG_CRASH", "STARPU_WATCHDOG_DELAY",
-    "STARPU_WORKERS_GETBIND", "STARPU_WORKERS_NOBIND", "STARPU_WORKER_TREE"};
-constexpr std::array numbers{"STARPU_EXP_LEN_THRESHOLD", "STARPU_IDLE_POWER", "STARPU_SCHED_ALPHA",
+constexpr std::array whole_numbers{"STARPU_AUTOHETEROPRIO_FREEZE_GATHERING",
+                                   "STARPU_AUTOHETEROPRIO_ORDERING_INTERVAL",
+                                   "STARPU_AUTOHETEROPRIO_PRINT_AFTER_ORDERING",
+                                   "STARPU_AUTOHETEROPRIO_PRINT_DATA_ON_UPDATE",
+                                   "STARPU_AUTOHETEROPRIO_PRIORITY_ORDERING_POLICY",
+                                   "STARPU_AUTOHETEROPRIO_TIME_ESTIMATION_POLICY",
+                                   "STARPU_BACKOFF_MAX",
+                                   "STARPU_BACKOFF_MIN",
+                                   "STARPU_BUS_CALIBRATE",
+                                   "STARPU_BUS_STATS",
+                                   "STARPU_CALIBRATE",
+                                   "STARPU_CALIBRATE_MINIMUM",
+                                   "STARPU_CATCH_SIGNALS",
+                                   "STARPU_CHECK_ENTIRE_PLATFORM",
+                                   "STARPU_CUDA_ONLY_FAST_ALLOC_OTHER_MEMNODES",
+                                   "STARPU_CUDA_PIPELINE",
+                                   "STARPU_CUDA_THREAD_PER_DEV",
+                                   "STARPU_CUDA_THREAD_PER_WORKER",
+                                   "STARPU_DATA_LOCALITY_ENFORCE",
+                                   "STARPU_DISABLE_ASYNCHRONOUS_COPY",
+                                   "STARPU_DISABLE_ASYNCHRONOUS_CUDA_COPY",
+                                   "STARPU_DISABLE_KERNELS",
+                                   "STARPU_DISABLE_PINNING",
+                                   "STARPU_DISK_SWAP_SIZE",
+                                   "STARPU_DISPLAY_BINDINGS",
+                                   "STARPU_ENABLE_CUDA_GPU_GPU_DIRECT",
+                                   "STARPU_ENABLE_MAP",
+                                   "STARPU_EXPECTED_TRANSFER_TIME_WRITEBACK",
+                                   "STARPU_FXT_TRACE",
+                                   "STARPU_GENERATE_TRACE",
+                                   "STARPU_GLOBAL_ARBITER",
+                                   "STARPU_HETEROPRIO_CODELET_GROUPING_STRATEGY",
+                                   "STARPU_HETEROPRIO_USE_AUTO_CALIBRATION",
+                                   "STARPU_HETEROPRIO_USE_LA",
+                                   "STARPU_HISTORY_MAX_ERROR",
+                                   "STARPU_LIMIT_BANDWIDTH",
+                                   "STARPU_LIMIT_CPU_MEM",
+                                   "STARPU_LIMIT_CPU_NUMA_MEM",
+                                   "STARPU_LIMIT_CUDA_MEM",
+                                   "STARPU_LIMIT_MAX_SUBMITTED_TASKS",
+                                   "STARPU_LIMIT_MIN_SUBMITTED_TASKS",
+                                   "STARPU_MAIN_THREAD_BIND",
+                                   "STARPU_MAIN_THREAD_COREID",
+                                   "STARPU_MAIN_THREAD_CPUID",
+                                   "STARPU_MAX_MEMORY_USE",
+                                   "STARPU_MAX_PRIO",
+                                   "STARPU_MAX_WORKERSIZE",
+                                   "STARPU_MEMORY_STATS",
+                                   "STARPU_MINIMUM_AVAILABLE_MEM",
+                                   "STARPU_MINIMUM_CLEAN_BUFFERS",
+                                   "STARPU_MIN_PRIO",
+                                   "STARPU_MIN_WORKERSIZE",
+                                   "STARPU_NCPU",
+                                   "STARPU_NCPUS",
+                                   "STARPU_NCUDA",
+                                   "STARPU_NTASKS_THRESHOLD",
+                                   "STARPU_NTHREADS_PER_CORE",
+                                   "STARPU_NWORKER_PER_CUDA",
+                                   "STARPU_PCI_FLAT",
+                                   "STARPU_PERF_MODEL_HOMOGENEOUS_CPU",
+                                   "STARPU_PREFETCH",
+                                   "STARPU_RAND_SEED",
+                                   "STARPU_RESERVE_NCPU",
+                                   "STARPU_SCHED_GRAPH_TEST_DESCENDANTS",
+                                   "STARPU_SCHED_READY",
+                                   "STARPU_SCHED_SORTED_ABOVE",
+                                   "STARPU_SCHED_SORTED_BELOW",
+                                   "STARPU_SILENT",
+                                   "STARPU_SINGLE_COMBINED_WORKER",
+                                   "STARPU_STATS",
+                                   "STARPU_SUBALLOCATOR",
+                                   "STARPU_SYNTHESIZE_ARITY_COMBINED_WORKER",
+                                   "STARPU_TARGET_AVAILABLE_MEM",
+                                   "STARPU_TARGET_CLEAN_BUFFERS",
+                                   "STARPU_TASK_BREAK_ON_EXEC",
+                                   "STARPU_TASK_BREAK_ON_POP",
+                                   "STARPU_TASK_BREAK_ON_PUSH",
+                                   "STARPU_TASK_BREAK_ON_SCHED",
+                                   "STARPU_TASK_PROGRESS",
+                                   "STARPU_TRACE_BUFFER_SIZE",
+                                   "STARPU_USE_NUMA",
+                                   "STARPU_WATCHDOG_CRASH",
+                                   "STARPU_WATCHDOG_DELAY",
+                                   "STARPU_WORKERS_GETBIND",
+                                   "STARPU_WORKERS_NOBIND",
+                                   "STARPU_WORKER_TREE"};
+constexpr std::array numbers{"STARPU_EXP_LEN_THRESHOLD", "STARPU_IDLE_POWER",  "STARPU_SCHED_ALPHA",
                              "STARPU_SCHED_BETA",        "STARPU_SCHED_GAMMA", "STARPU_WINDOW_TIME_SIZE"};
 
 void check_whole_number(const char* name) {
@@ -63,7 +125,18 @@ void check_number(const char* name) {
   if (value == nullptr || *value == 0) return;
   char* end = nullptr;
   std::strtod(value, &end);
-  if (end == value || *end != 0) throw EnvironmentError(describe_variable(name) + " is no number: set it to one, or unset it");
+  if (end == value || *end != 0)
+    throw EnvironmentError(describe_variable(name) + " is no number: set it to one, or unset it");
+}
+
+void check_list(const char* name) {
+  const char* value = std::getenv(name);
+  if (value == nullptr) return;
+  const std::string list = value;
+  const std::size_t first = list.find_first_not_of(" \t");
+  if (first == std::string::npos || std::isdigit(static_cast<unsigned char>(list[first])) == 0 ||
+      list.find_first_not_of("0123456789,- \t") != std::string::npos)
+    throw EnvironmentError(describe_variable(name) + " is no list of numbers: set it to one, as 0 1 4-7, or unset it");
 }
 
 /// Makes a directory that nobody else can read, as StarPU does, and those above it; the errno of a failure, or 0.
@@ -145,6 +218,7 @@ std::string describe_variable(const char* name) {
 void check_numbers() {
   for (const char* name : whole_numbers) check_whole_number(name);
   for (const char* name : numbers) check_number(name);
+  for (const char* name : {"STARPU_WORKERS_COREID", "STARPU_WORKERS_CPUID", "STARPU_WORKERS_CUDAID"}) check_list(name);
   for (char** variable = environ; *variable != nullptr; ++variable) {
     // One for each device or NUMA node: STARPU_LIMIT_CUDA_0_MEM, …
     const std::string name(*variable, std::strcspn(*variable, "="));
@@ -178,6 +252,14 @@ void provide_home(ScopedEnvironment& env) {
                  "tesela: %s cannot be written (%s): StarPU keeps its performance models in %s; STARPU_HOME chooses "
                  "another place\n",
                  describe_variable(variable).c_str(), why.c_str(), temporary.c_str());
+}
+
+void check_trace_prefix() {
+  const char *wanted = std::getenv("STARPU_FXT_TRACE"), *prefix = std::getenv("STARPU_FXT_PREFIX");
+  if (wanted == nullptr || std::atoi(wanted) == 0 || prefix == nullptr) return;
+  if (const int error = make_directory(prefix); error != 0)
+    throw EnvironmentError("no trace can be written where " + describe_variable("STARPU_FXT_PREFIX") + " says (" +
+                           std::strerror(error) + "): set it to a directory that can be written");
 }
 
 const char* host_memory_limit() {

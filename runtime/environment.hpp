@@ -27,13 +27,16 @@ class ScopedEnvironment {
 /// "NAME=value", or "NAME unset".
 std::string describe_variable(const char* name);
 
-/// Refuses by EnvironmentError, by name and value, the numbers that StarPU aborts on.
+/// Refuses by EnvironmentError, by name and value, the numbers and lists of them that StarPU aborts on.
 void check_numbers();
 
-/// Sees to it that StarPU can write its performance models. Where STARPU_HOME or STARPU_PERF_MODEL_DIR says a place that
-/// cannot be written, throws EnvironmentError; where it is the home directory, StarPU gets a temporary place, and
+/// Sees to it that StarPU can write its performance models. Where STARPU_HOME or STARPU_PERF_MODEL_DIR says a place
+/// that cannot be written, throws EnvironmentError; where it is the home directory, StarPU gets a temporary place, and
 /// standard error a warning.
 void provide_home(ScopedEnvironment&);
+
+/// The same for the directory that the user's own STARPU_FXT_TRACE=1 writes to.
+void check_trace_prefix();
 
 /// The variable that limits what StarPU allocates in host memory without a disk to move it to; null when none does.
 const char* host_memory_limit();

@@ -83,6 +83,8 @@ void apply(const RuntimeOptions& options, detail::ScopedEnvironment& env) {
     env.set("STARPU_FXT_TRACE", "1");
     env.set("STARPU_FXT_PREFIX", options.trace_dir);
     env.unset("STARPU_FXT_SUFFIX");  // the file's name is what convert_trace looks for
+  } else {
+    detail::check_trace_prefix();
   }
 }
 
