@@ -2,6 +2,7 @@
 
 #include "algorithms/on_core.hpp"
 #include "algorithms/toeplitz_points.hpp"
+#include "codelets/levinson.hpp"
 #include "tiles/power_of_two.hpp"
 
 #include <algorithm>
@@ -66,7 +67,11 @@ std::vector<double> reports(Graph& g, const SineToeplitz<T>& A, const std::vecto
   TileMatrix<double> report(g.runtime(), CauchyReport::rows, 2 * count, {CauchyReport::rows, 2 * batch}, "report");
   sigma.copy_from(shifts.data(), count);
   for (index_t i = 0; i < sigma.mt(); ++i)
-    g.insert<CauchyCount<T>>(on_gpu, {}, A.blocks(), sigma(i, 0), report(0, i), g.scratch<T>(cauchy_table(A.n()), 1));
+    if (options.solver == ToeplitzSolver::levinson)
+      g.insert<LevinsonCount<T>>(on_gpu, {}, A.column(), sigma(i, 0), report(0, i),
+                                 g.scratch<T>(levinson_count_rows(A.n()), batch));
+    else
+      g.insert<CauchyCount<T>>(on_gpu, {}, A.blocks(), sigma(i, 0), report(0, i), g.scratch<T>(cauchy_table(A.n()), 1));
   std::vector<double> all(static_cast<std::size_t>(CauchyReport::rows * 2 * count));
   report.copy_to(all.data(), CauchyReport::rows);
   return all;
@@ -236,13 +241,13 @@ std::vector<Inertia> toeplitz_count(Graph& g, const SineToeplitz<T>& A, std::spa
 
 template <class T>
 std::vector<SpectrumInterval> toeplitz_slice(Graph& g, const SineToeplitz<T>& A, index_t most, double low, double high,
-                                             index_t* counts) {
+                                             index_t* counts, const CountOptions& options) {
   if (most < 1) throw ArgumentError("toeplitz_slice", "most", std::to_string(most) + " eigenvalues an interval");
   if (std::isnan(low) || std::isnan(high)) throw ArgumentError("toeplitz_slice", "low, high", "an end is not a number");
   if (A.norm() == 0) return low <= 0 && high > 0 ? std::vector{detail::all_zero(A)} : std::vector<SpectrumInterval>();
-  const detail::CountedRange range = detail::count_ends(g, A, low, high, counts);
+  const detail::CountedRange range = detail::count_ends(g, A, low, high, counts, options);
   std::vector<SpectrumInterval> intervals;
-  if (!range.empty) intervals = detail::slice_between(g, A, most, range, counts);
+  if (!range.empty) intervals = detail::slice_between(g, A, most, range, counts, options);
   for (SpectrumInterval& i : intervals) {
     i.low = std::ldexp(i.low, A.exponent());
     i.high = std::ldexp(i.high, A.exponent());
@@ -256,7 +261,7 @@ std::vector<SpectrumInterval> toeplitz_slice(Graph& g, const SineToeplitz<T>& A,
   template std::vector<Inertia> toeplitz_count(Graph&, const SineToeplitz<T>&, std::span<const double>,          \
                                                const CountOptions&);                                             \
   template std::vector<SpectrumInterval> toeplitz_slice(Graph&, const SineToeplitz<T>&, index_t, double, double, \
-                                                        index_t*);                                               \
+                                                        index_t*, const CountOptions&);                          \
   template std::vector<Inertia> detail::count_at(Graph&, const SineToeplitz<T>&, std::span<const double>, Nudge, \
                                                  const CountOptions&);                                           \
   template detail::CountedRange detail::count_ends(Graph&, const SineToeplitz<T>&, double, double, index_t*,     \

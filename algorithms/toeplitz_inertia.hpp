@@ -26,7 +26,7 @@ class SineToeplitz {
   double norm() const { return norm_; }  ///< an upper bound of ||T||_2: |t_0| + 2 sum |t_k|, the 1-norm or more
   double rms() const { return rms_; }    ///< ||T||_F / sqrt(n): the root mean square of the eigenvalues
   double mean() const { return mean_; }  ///< of the eigenvalues: t_0
-  Tile<T> column() const { return column_(0, 0); }
+  Tile<T> column() const { return column_(0, 0); }  ///< t, n x 1
   Tile<T> blocks() const { return blocks_(0, 0); }
   Tile<T> tables() const { return tables_(0, 0); }
 
@@ -46,9 +46,17 @@ struct Inertia {
   index_t total() const { return below[0] + below[1]; }
 };
 
+/// How systems with T - sigma I are solved, or its pivots found.
+enum class ToeplitzSolver : std::uint8_t {
+  cauchy,   ///< elimination in the sine basis, which chooses its pivots
+  levinson  ///< Levinson's recursion, which cannot choose, and is exact only as far as leading minors are
+            ///< well-conditioned
+};
+
 struct CountOptions {
   bool nudge = true;  ///< where a pivot says that the shift is an eigenvalue to rounding, move it further down
   index_t batch = 0;  ///< shifts a task; 0: what suits the workers
+  ToeplitzSolver solver = ToeplitzSolver::cauchy;
 };
 
 /// The eigenvalues below each shift; waits. An eigenvalue within rounding of a shift counts as equal to it, so it is
@@ -73,7 +81,7 @@ struct SpectrumInterval {
 /// if given, grows by the number of shifts. Of T = 0, one cluster without width.
 template <class T>
 std::vector<SpectrumInterval> toeplitz_slice(Graph& g, const SineToeplitz<T>& A, index_t most, double low, double high,
-                                             index_t* counts = nullptr);
+                                             index_t* counts = nullptr, const CountOptions& options = {});
 
 /// An interval narrower than this cannot be divided; of the scaled matrix.
 template <class T>

@@ -113,11 +113,13 @@ void ToeplitzSearch<T>::invert() {
       waiting_.pop_front();
     }
   }
-  const Priority gpu = on_gpu_number(batches_++);
-  graph_.insert<CauchyInvert<T>>(gpu, {}, matrix_.blocks(), *sigma, *batch.inverse, *batch.report,
-                                 graph_.scratch<T>(cauchy_table(matrix_.n()), 1));
-  graph_.insert<CauchyQuality<T>>(gpu, {}, matrix_.blocks(), matrix_.tables(), *sigma, *batch.inverse, *starts_,
-                                  *batch.quality, work());
+  if (!levinson()) {
+    const Priority gpu = on_gpu_number(batches_++);
+    graph_.insert<CauchyInvert<T>>(gpu, {}, matrix_.blocks(), *sigma, *batch.inverse, *batch.report,
+                                   graph_.scratch<T>(cauchy_table(matrix_.n()), 1));
+    graph_.insert<CauchyQuality<T>>(gpu, {}, matrix_.blocks(), matrix_.tables(), *sigma, *batch.inverse, *starts_,
+                                    *batch.quality, work());
+  }
   result_.inversions += shifts;
   prepared_.push_back(std::move(batch));
 }
@@ -126,6 +128,7 @@ void ToeplitzSearch<T>::invert() {
 /// at the interval's ends by no more than is wanted. Where no shift does better, the last but one attempt is taken.
 template <class T>
 bool ToeplitzSearch<T>::usable(Inverses& batch, index_t i, const Job& job) const {
+  if (levinson()) return true;  // the first step will show
   if (batch.seen_report.empty()) {
     const auto report = (*batch.report).read();
     const auto quality = (*batch.quality).read();
@@ -157,8 +160,8 @@ bool ToeplitzSearch<T>::start(const Group& group, Slot& slot) {
     const bool good = usable(batch, static_cast<index_t>(i), job);
     if (good)
       graph_.insert<LanczosStart<T>>(on_gpu_number(group.number),
-                                     {static_cast<index_t>(i), job.attempt % (*starts_).cols()}, *batch.inverse,
-                                     *starts_, *slot.basis);
+                                     {levinson() ? 0 : static_cast<index_t>(i), job.attempt % (*starts_).cols()},
+                                     levinson() ? matrix_.blocks() : *batch.inverse, *starts_, *slot.basis);
     if (batch.next == batch.jobs.size()) prepared_.pop_front();
     if (!good) {
       retry(job);
@@ -205,10 +208,15 @@ void ToeplitzSearch<T>::step(Group& group) {
   if (bases.empty()) return;
   args.steps = static_cast<int>(std::min(std::max(before_test, options_.dk), room));
   args.slots = static_cast<int>(bases.size());
-  args.refine = options_.vectors;
+  args.refine = refined(options_);
   const Single<double> coefficients(runtime_, {4, args.steps * args.slots}, "coefficients");
-  graph_.insert<LanczosSteps<T>>(on_gpu_number(group.number), args, matrix_.blocks(), matrix_.tables(), *coefficients,
-                                 work(), bases);
+  if (levinson())
+    graph_.insert<LevinsonLanczosSteps<T>>(on_gpu_number(group.number),
+                                           {args.steps, args.slots, args.first, args.shift}, matrix_.column(),
+                                           *coefficients, levinson_work(), bases);
+  else
+    graph_.insert<LanczosSteps<T>>(on_gpu_number(group.number), args, matrix_.blocks(), matrix_.tables(), *coefficients,
+                                   work(), bases);
   result_.steps += args.steps * args.slots;
   index_t column = 0;
   for (std::size_t b = 0; b < group.bundles.size(); ++b)
@@ -255,24 +263,25 @@ void ToeplitzSearch<T>::decide(Group& group, std::size_t b) {
   for (std::size_t s = 0; s < LanczosTest::at_a_time && b * LanczosTest::at_a_time + s < group.slots.size(); ++s) {
     Slot& slot = group.slots[b * LanczosTest::at_a_time + s];
     if (!slot.job) continue;
-    const auto complete = [&](const Verdicts& v) {
-      return v[s][0] >= slot.job->interval.count[0] && v[s][1] >= slot.job->interval.count[1];
+    bool done = false, broken = false;
+    const auto judge = [&](const Verdicts& v) {
+      done = v[s][0] >= slot.job->interval.count[0] && v[s][1] >= slot.job->interval.count[1];
+      broken = v[s][0] < 0;
     };
-    bool done = false;
     if (slot.tests >= 2) {
       if (!older) older = read(*bundle.older);
-      done = complete(*older);
+      judge(*older);
     }
     const bool at_limit = slot.steps >= capacity();
-    if (!done && !at_limit) continue;
+    if (!done && !broken && !at_limit) continue;
     if (!done) {
       if (!newer) newer = read(*bundle.newer);
-      done = complete(*newer);
+      judge(*newer);
     }
     if (done)
       finish(group, slot, bundle, static_cast<index_t>(s));
     else if (slot.job->attempt + 1 >= options_.max_attempts && !options_.divide)
-      take_what_there_is(group, slot, bundle, static_cast<index_t>(s), (*newer)[s]);
+      take_what_there_is(group, slot, bundle, static_cast<index_t>(s), broken ? std::array<index_t, 2>{} : (*newer)[s]);
     else
       retry(*slot.job);
     slot.job.reset();
@@ -308,6 +317,7 @@ template <class T>
 void ToeplitzSearch<T>::retry(Job job) {
   ++result_.relaunches;
   if (++job.attempt < options_.max_attempts) {
+    if (job.attempt == 1) ++result_.relaunched;
     job.shift = shift_of(job.interval, job.attempt);
     waiting_.push_back(job);
   } else if (options_.divide) {
@@ -330,7 +340,7 @@ void ToeplitzSearch<T>::divide(const Job& job) {
   // Moved off an eigenvalue, the middle of a narrow interval could leave it. A count that rounding gets wrong is of an
   // eigenvalue so near to the middle that either half's run finds it (LanczosGoal::slack).
   const Nudge nudge = width > 1024 * resolution ? Nudge::either_side : Nudge::none;
-  const Inertia at = count_at<T>(graph_, matrix_, std::span(&middle, 1), nudge).front();
+  const Inertia at = count_at<T>(graph_, matrix_, std::span(&middle, 1), nudge, {.solver = options_.counter}).front();
   ++result_.counts;
   SpectrumInterval left = i, right = i;
   left.high = right.low = at.shift;
@@ -371,11 +381,11 @@ void ToeplitzSearch<T>::harvest(std::size_t rest, const std::function<void(Finis
 // What the choices come to.
 
 /// Residuals that do no harm: a Rayleigh quotient's error is their square over the gap to the next eigenvalue. With
-/// refinement the inverse may be rough.
+/// refinement the inverse may be rough. A tolerance at which pairs are worse anyway makes better inverses worthless.
 template <class T>
 double ToeplitzSearch<T>::accepted() const {
-  if (std::is_same_v<T, float>) return 1e-3 * scale();
-  return (options_.vectors ? 1e-8 : 1e-9) * scale();
+  const double harmless = std::is_same_v<T, float> ? 1e-3 : refined(options_) ? 1e-8 : 1e-9;
+  return std::max(harmless, options_.tolerance) * scale();
 }
 
 /// Residuals above this are tried again with another shift: an eigenvalue very near to a shift spoils the others.
@@ -387,7 +397,7 @@ double ToeplitzSearch<T>::accurate() const {
 template <class T>
 SpectrumBounds spectrum_bounds(index_t n, const SpectrumOptions& options) {
   const double roundings = std::max(8.0, std::sqrt(static_cast<double>(n))) * std::numeric_limits<T>::epsilon();
-  const double usual = spectrum_tolerance<T>(options.vectors);
+  const double usual = spectrum_tolerance<T>(refined(options));
   // A pair of the inverse whose residual is `tolerance` is one of C to that times ||C - sigma I||, twice ||C|| at most.
   const double asked = options.tolerance > usual ? 4 * options.tolerance : 0;
   const double residual = std::is_same_v<T, float> ? 400 * roundings : 100 * usual;
@@ -418,6 +428,12 @@ LanczosGoal ToeplitzSearch<T>::goal(const Job& job) const {
 template <class T>
 Tile<T> ToeplitzSearch<T>::work() {
   const Shape shape = lanczos_work(matrix_.n(), capacity(), options_.group);
+  return graph_.scratch<T>(shape.rows, shape.cols);
+}
+
+template <class T>
+Tile<T> ToeplitzSearch<T>::levinson_work() {
+  const Shape shape = levinson_lanczos_work(matrix_.n(), capacity(), options_.group);
   return graph_.scratch<T>(shape.rows, shape.cols);
 }
 

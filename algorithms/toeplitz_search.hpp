@@ -23,6 +23,9 @@ struct Single {
 /// Lanczos steps that a run may take at most, with `per_interval` decided.
 index_t krylov_limit(index_t n, const SpectrumOptions& options);
 
+/// Whether each solve is refined: vectors need it, and only the inverse is cheap enough.
+inline bool refined(const SpectrumOptions& o) { return o.vectors && o.solver == ToeplitzSolver::cauchy; }
+
 /// The residual of a Ritz value, relative to it, that suits the precision.
 template <class T>
 double spectrum_tolerance(bool vectors) {
@@ -129,7 +132,9 @@ class ToeplitzSearch {
   index_t capacity() const;
   index_t first_test(const Job& job) const;
   LanczosGoal goal(const Job& job) const;
+  bool levinson() const { return options_.solver == ToeplitzSolver::levinson; }
   Tile<T> work();
+  Tile<T> levinson_work();
 
   Runtime& runtime_;
   Graph& graph_;

@@ -24,6 +24,8 @@ SpectrumOptions SpectrumOptions::published() {
   o.max_attempts = 5;
   o.krylov_factor = 5;
   o.krylov_more = 0;
+  o.tolerance = 0.1;
+  o.solver = o.counter = ToeplitzSolver::levinson;
   o.fixed_start = true;
   o.divide = false;
   return o;
@@ -66,7 +68,7 @@ SpectrumOptions complete(const Runtime& runtime, index_t n, SpectrumOptions o) {
     o.per_interval = gpu ? (n < 24000 ? 64 : 128) : n < 1200 ? 64 : n < 6000 ? 112 : 160;  // measured: docs/toeplitz.md
   o.per_interval = std::min(o.per_interval, n);
   o.dk = std::min(o.dk, n);
-  if (o.tolerance == 0) o.tolerance = detail::spectrum_tolerance<T>(o.vectors);
+  if (o.tolerance == 0) o.tolerance = detail::spectrum_tolerance<T>(detail::refined(o));
   if (o.group == 0) o.group = gpu ? group_for<T>(runtime, n, o) : 1;
   o.group = std::min<index_t>(o.group, LanczosSteps<T>::most_slots);
   if (o.window == 0) o.window = gpu ? 3 * o.group * runtime.gpus() : 2 * std::max(1, runtime.cpus()) + 2;
@@ -85,6 +87,7 @@ class Solver {
         search_(g, matrix_, options_, result_) {}
 
   Spectrum<T> run() {
+    result_.tolerance = options_.tolerance;
     slice();
     std::optional<Single<T>> dense_vectors;
     if (!needs_dense()) {
@@ -135,7 +138,8 @@ class Solver {
                    ? range_of_some()
                    : detail::count_ends(graph_, matrix_, options_.low, options_.high, &result_.counts);
       if (!range_.empty) {
-        intervals = detail::slice_between(graph_, matrix_, options_.per_interval, range_, &result_.counts);
+        intervals = detail::slice_between(graph_, matrix_, options_.per_interval, range_, &result_.counts,
+                                          {.solver = options_.counter});
         result_.first = range_.low ? range_.low->total() : 0;
         result_.expected = (range_.high ? range_.high->total() : matrix_.n()) - result_.first;
       }
@@ -163,7 +167,8 @@ class Solver {
       std::array<double, points> shifts{};
       for (int k = 0; k < points; ++k) shifts[static_cast<std::size_t>(k)] = out + (in - out) * (k + 1) / (points + 1);
       double next_out = out;
-      for (const Inertia& i : detail::count_at<T>(graph_, matrix_, shifts, detail::Nudge::either_side)) {
+      for (const Inertia& i :
+           detail::count_at<T>(graph_, matrix_, shifts, detail::Nudge::either_side, {.solver = options_.counter})) {
         if (inside(i) < wanted) {
           next_out = i.shift;
         } else {

@@ -17,14 +17,16 @@ struct SpectrumOptions {
   double high = std::numeric_limits<double>::infinity();
   index_t smallest = 0, largest = 0;  ///< only so many from one end; 0: all in [low, high)
 
-  index_t per_interval = 0;  ///< eigenvalues in an interval at most; 0: what suits
-  index_t dk = 8;            ///< Lanczos steps between tests
-  index_t max_attempts = 5;  ///< shifts tried in an interval before it is divided
-  double krylov_factor = 2;  ///< steps at most: krylov_factor * per_interval + krylov_more
+  index_t per_interval = 0;                         ///< eigenvalues in an interval at most; 0: what suits
+  index_t dk = 8;                                   ///< Lanczos steps between tests
+  ToeplitzSolver solver = ToeplitzSolver::cauchy;   ///< of each Lanczos step; levinson: O(n^2) a step, not refined
+  ToeplitzSolver counter = ToeplitzSolver::cauchy;  ///< whose pivots count the eigenvalues of an interval
+  index_t max_attempts = 5;                         ///< shifts tried in an interval before it is divided
+  double krylov_factor = 2;                         ///< steps at most: krylov_factor * per_interval + krylov_more
   index_t krylov_more = 32;
-  double tolerance = 0;      ///< a Ritz value's residual, relative to it; 0: 1e-10 (values) or 1e-14 (vectors), 2e-6 in
-                             ///< single precision
-  bool midpoint = true;      ///< the first shift in the middle of its interval, else at random
+  double tolerance = 0;  ///< a Ritz value's residual, relative to it; 0: 1e-10 (values) or 1e-14 (vectors, refined),
+                         ///< 2e-6 in single precision
+  bool midpoint = true;  ///< the first shift in the middle of its interval, else at random
   bool fixed_start = false;  ///< (e_1 +- e_n) / sqrt(2) first, else at random
   bool divide = true;        ///< divide an interval whose attempts are used up, rather than report a shortage
   index_t window = 0;        ///< intervals in flight; 0: what suits the workers and their memory
@@ -32,8 +34,8 @@ struct SpectrumOptions {
                              ///< or equal shares for several GPUs ask for it
   std::uint64_t seed = 1;
 
-  /// The published code's: 2 eigenvalues an interval, tests every 2 steps, 5 attempts, 5 steps an eigenvalue at most,
-  /// the fixed start, and intervals given up.
+  /// The published code's: 2 eigenvalues an interval, tests every 2 steps, a tolerance of 0.1, 5 attempts, 5 steps an
+  /// eigenvalue at most, Levinson's recursion to solve and to count, the fixed start, and intervals given up.
   static SpectrumOptions published();
 };
 
@@ -56,7 +58,10 @@ struct Spectrum {
   std::vector<SpectrumShortage> shortages;
   std::vector<SpectrumInterval> clusters;  ///< intervals of many eigenvalues too near to be told apart
   bool dense = false;                      ///< LAPACK found everything, from the two blocks as dense matrices
-  index_t intervals = 0, counts = 0, inversions = 0, relaunches = 0, divisions = 0, steps = 0;
+  double tolerance = 0;  ///< a Ritz value had converged at this residual, relative to it (SpectrumOptions)
+  index_t intervals = 0, counts = 0, relaunches = 0, divisions = 0, steps = 0;
+  index_t inversions = 0;  ///< shifts tried
+  index_t relaunched = 0;  ///< intervals, divided ones' halves too, that one shift was not enough for
 
   // What these values are worth, judged by themselves when they had been found (docs/toeplitz.md). Relative to the
   // largest eigenvalue: of those found, or the root mean square of all if that is more.

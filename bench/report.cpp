@@ -101,7 +101,10 @@ std::string Report::csv() const {
   std::string text =
       "benchmark,case,m,n,k,tile,precision,data,peer,median_s,min_s,max_s,ratio,rate,rate_unit,ceiling,fraction,"
       "published_s,published_rate,scheduler,cpu_workers,gpus,machine,gpu,tesela,starpu,cuda,openblas,seed,repeats,"
-      "date\n";
+      "date";
+  if (!rows_.empty())
+    for (const auto& [name, value] : rows_.front().more) text += "," + field(name);
+  text += "\n";
   const std::string date = utc_now();
   for (const Row& row : rows_) {
     const Case& w = row.what;
@@ -137,6 +140,7 @@ std::string Report::csv() const {
                                           std::to_string(row.timing.seconds.size()),
                                           date};
     for (std::size_t f = 0; f < fields.size(); ++f) text.append(f > 0 ? "," : "").append(field(fields[f]));
+    for (const auto& [name, value] : row.more) text += fmt::format(",{:.6g}", value);
     text += "\n";
   }
   return text;
@@ -173,6 +177,8 @@ nlohmann::json Report::json() const {
   nlohmann::json peers = nlohmann::json::array();
   nlohmann::json checks = nlohmann::json::object();
   for (const Row& row : rows_) {
+    nlohmann::json more = nlohmann::json::object();
+    for (const auto& [name, value] : row.more) more[name] = value;
     peers.push_back({{"case", row.what.title},
                      {"peer", row.timing.peer},
                      {"seconds", row.timing.seconds},
@@ -180,7 +186,8 @@ nlohmann::json Report::json() const {
                      {"ratio", row.ratio},
                      {"rate", row.rate},
                      {"rate_unit", row.what.rate_unit},
-                     {"ceiling", row.ceiling}});
+                     {"ceiling", row.ceiling},
+                     {"more", more}});
     checks["error of " + row.timing.peer + ", " + row.what.title] = row.timing.error;
   }
   for (const auto& [name, value] : checks_) checks[name] = value;

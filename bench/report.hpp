@@ -41,6 +41,7 @@ struct Row {
   double ceiling = 0;         ///< the same rate as measured for the machine's ceiling in the same run; 0: not measured
   double published_s = 0;     ///< the classic study's figure; 0: none
   double published_rate = 0;  ///< the same, where the study gives the rate
+  std::vector<std::pair<std::string, double>> more = {};  ///< columns that only this benchmark has, at the end
 };
 
 struct Plot {
@@ -63,8 +64,16 @@ class Report {
   template <class Rate>
   void add(const Case& what, const std::vector<Timing>& timings, double ceiling, Rate rate) {
     for (const Timing& t : timings)
-      append({what, t, t.median() / timings.front().median(), rate(t.median()), rate(t.max()), rate(t.min()), ceiling,
-              0, 0});
+      append({what,
+              t,
+              t.median() / timings.front().median(),
+              rate(t.median()),
+              rate(t.max()),
+              rate(t.min()),
+              ceiling,
+              0,
+              0,
+              {}});
   }
   std::vector<Row>& rows() { return rows_; }
 

@@ -63,7 +63,7 @@ double time_in_solves(const Statistics& statistics) {
   for (const WorkerUse& worker : statistics.workers)
     for (const KernelUse& kernel : worker.kernels) {
       all += kernel.busy_seconds;
-      if (kernel.kernel == "lanczos_steps") steps += kernel.busy_seconds;
+      if (kernel.kernel == "lanczos_steps" || kernel.kernel == "levinson_lanczos_steps") steps += kernel.busy_seconds;
     }
   return all > 0 ? steps / all : 0;
 }
@@ -123,6 +123,7 @@ int run_eig(Options o) {
   report.count("shifts_counted", s.counts);
   report.count("shifts_inverted", s.inversions);
   report.count("relaunches", s.relaunches);
+  report.count("intervals_relaunched", s.relaunched);
   report.count("divisions", s.divisions);
   report.count("solves", s.steps);
   report.check("found", static_cast<double>(found));

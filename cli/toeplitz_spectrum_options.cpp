@@ -7,7 +7,8 @@ namespace tesela::cli {
 
 void SpectrumSettings::add_to(CLI::App& app) {
   app.add_option("--preset", preset,
-                 "fast (what was measured to be), or published: the published code's choices, which lose eigenvalues")
+                 "fast (what was measured to be), or published: the published code's choices, a tolerance of 0.1 and "
+                 "Levinson's recursion among them")
       ->check(CLI::IsMember({"fast", "published"}))
       ->capture_default_str();
   app.add_option("--per-interval", per_interval, "eigenvalues in an interval at most (published: 2)")
@@ -20,8 +21,16 @@ void SpectrumSettings::add_to(CLI::App& app) {
          "Lanczos steps at most, for each of the eigenvalues that an interval may hold (published: 5; fast: 2, and "
          "32 more)")
       ->check(CLI::PositiveNumber);
-  app.add_option("--tol", tolerance, "residual of a Ritz value, relative to it (default: by precision)")
+  app.add_option("--tol", tolerance, "residual of a Ritz value, relative to it (default: by precision; published: 0.1)")
       ->check(CLI::PositiveNumber);
+  app.add_option(
+         "--solver", solver,
+         "what a Lanczos step solves with: cauchy (an inverse in the sine basis; fast) or levinson (a recursion of "
+         "n steps each time; published)")
+      ->check(CLI::IsMember({"cauchy", "levinson"}));
+  app.add_option("--counter", counter,
+                 "whose pivots count the eigenvalues of an interval: cauchy or levinson, as above")
+      ->check(CLI::IsMember({"cauchy", "levinson"}));
   app.add_option("--shift", shift, "an interval's first shift: midpoint or random")
       ->check(CLI::IsMember({"midpoint", "random"}));
   app.add_option("--start", start, "first vectors: fixed ((e_1 +- e_n) / sqrt(2)) or random")
@@ -44,6 +53,11 @@ SpectrumOptions SpectrumSettings::options(std::uint64_t seed) const {
   if (tolerance > 0) o.tolerance = tolerance;
   if (!shift.empty()) o.midpoint = shift == "midpoint";
   if (!start.empty()) o.fixed_start = start == "fixed";
+  const auto named = [](const std::string& name) {
+    return name == "levinson" ? ToeplitzSolver::levinson : ToeplitzSolver::cauchy;
+  };
+  if (!solver.empty()) o.solver = named(solver);
+  if (!counter.empty()) o.counter = named(counter);
   o.window = window;
   o.group = group;
   o.seed = seed;

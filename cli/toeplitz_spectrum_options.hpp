@@ -13,7 +13,7 @@ struct SpectrumSettings {
   std::string preset = "fast";
   index_t per_interval = -1, dk = -1, max_attempts = -1, window = 0, group = 0;
   double krylov_factor = -1, tolerance = 0;
-  std::string shift, start;
+  std::string shift, start, solver, counter;
 
   void add_to(CLI::App& app);
   /// The preset, with what the options say otherwise.

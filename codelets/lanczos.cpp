@@ -2,6 +2,9 @@
 
 #include "codelets/blas.hpp"
 #include "codelets/lapack.hpp"
+#include "codelets/levinson.hpp"
+#include "codelets/sine_steps.hpp"
+#include "codelets/toeplitz_host.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -74,6 +77,27 @@ void residual(const In<T>& c, const In<T>& tables, double sigma, const T* x, con
   for (index_t a = 0; a < c.rows; ++a) r[a] = x[a] - (r[a] - static_cast<T>(sigma) * y[a]);
 }
 
+/// Orthogonalizes y, the product with basis vector k, and writes the next vector and the coefficients. h: as many
+/// numbers as there are basis vectors.
+template <class T>
+void advance(index_t k, const InOut<T>& slot, T* y, T* h, double* coefficients) {
+  const index_t n = slot.rows;
+  for (int part = 0; part < 2; ++part) {
+    const index_t first = part * cauchy_rows(n, 0), rows = cauchy_rows(n, part);
+    T *const basis = &slot(first, 3), *const yp = y + first, *const next = basis + (k + 1) * slot.ld;
+    const T before = blas::nrm2(rows, yp);
+    // The three-term recurrence first: what the second pass finds is small then, and one such pass is enough.
+    const index_t recent = std::min<index_t>(k + 1, 2);
+    T along = project(rows, recent, basis + (k + 1 - recent) * slot.ld, slot.ld, yp, h);
+    along += project(rows, k + 1, basis, slot.ld, yp, h);
+    T left = blas::nrm2(rows, yp);
+    if (!(left > 4 * std::numeric_limits<T>::epsilon() * before)) left = 0;
+    for (index_t a = 0; a < rows; ++a) next[a] = left > 0 ? yp[a] / left : T(0);
+    coefficients[2 * part] = static_cast<double>(along);
+    coefficients[2 * part + 1] = static_cast<double>(left);
+  }
+}
+
 template <class T>
 void step(const In<T>& c, const In<T>& tables, double sigma, bool refine, index_t k, const InOut<T>& slot, T* work,
           double* coefficients) {
@@ -86,20 +110,28 @@ void step(const In<T>& c, const In<T>& tables, double sigma, bool refine, index_
     cauchy::multiply(n, tables.data, tables.ld, slot.data, slot.ld, r, more, z);
     for (index_t a = 0; a < n; ++a) y[a] += more[a];
   }
-  for (int part = 0; part < 2; ++part) {
-    const index_t first = part * cauchy_rows(n, 0), rows = cauchy_rows(n, part);
-    T *const basis = v + first, *const yp = y + first, *const next = basis + (k + 1) * slot.ld;
-    const T before = blas::nrm2(rows, yp);
-    // The three-term recurrence first: what the second pass finds is small then, and one such pass is enough.
-    const index_t recent = std::min<index_t>(k + 1, 2);
-    T along = project(rows, recent, basis + (k + 1 - recent) * slot.ld, slot.ld, yp, h);
-    along += project(rows, k + 1, basis, slot.ld, yp, h);
-    T left = blas::nrm2(rows, yp);
-    if (!(left > 4 * std::numeric_limits<T>::epsilon() * before)) left = 0;
-    for (index_t a = 0; a < rows; ++a) next[a] = left > 0 ? yp[a] / left : T(0);
-    coefficients[2 * part] = static_cast<double>(along);
-    coefficients[2 * part + 1] = static_cast<double>(left);
-  }
+  advance(k, slot, y, h, coefficients);
+}
+
+template <class T>
+void levinson_step(const In<T>& t, double sigma, index_t k, const InOut<T>& slot, T* work, double* coefficients) {
+  const index_t n = t.rows;
+  T *const transform = work, *const y = transform + sine_rows(n), *const recursion = y + n,
+           *const h = recursion + levinson_work_rows(n);
+  const toeplitz::Host core;
+  toeplitz::sine_transform(core, true, n, 1, &slot(0, 3 + k), slot.ld, y, n, transform);
+  const bool solved = levinson_solve(n, t.data, sigma, y, recursion);
+  toeplitz::sine_transform(core, false, n, 1, y, n, y, n, transform);
+  advance(k, slot, y, h, coefficients);
+  if (!solved) std::fill_n(coefficients, 4, std::numeric_limits<double>::quiet_NaN());
+}
+
+/// Whether a coefficient is not finite.
+bool broken(const Block<double>& history) {
+  for (index_t k = 1; k <= static_cast<index_t>(history(0, 0)); ++k)
+    for (int i = 0; i < 4; ++i)
+      if (!std::isfinite(history(i, k))) return true;
+  return false;
 }
 
 /// The steps of one part up to where its space became invariant, as a tridiagonal matrix: d and e (d.size() long).
@@ -151,6 +183,15 @@ Shape lanczos_work(index_t n, index_t capacity, index_t slots) {
   return {4 * cauchy_length(n) + 3 * n + (4 * shares + 1) * (capacity + 4), slots};
 }
 
+Shape levinson_lanczos_work(index_t n, index_t capacity, index_t slots) {
+  // First of all a report and a shift in doubles (and one more, for alignment); then transform, vector and recursion,
+  // on a GPU its result and sums.
+  const index_t shares = (cauchy_rows(n, 0) + 1023) / 1024;
+  return {
+      2 * (levinson_report_rows + 2) + sine_rows(n) + 2 * n + levinson_work_rows(n) + (4 * shares + 1) * (capacity + 4),
+      slots};
+}
+
 template <class T>
 void LanczosStart<T>::cpu(const Args& args, In<T> inverse, In<T> starts, Out<T> slot) noexcept {
   for (index_t j = 0; j < 3; ++j) std::copy_n(&inverse(0, 3 * args.shift + j), slot.rows, &slot(0, j));
@@ -179,6 +220,15 @@ void LanczosSteps<T>::cpu(const Args& args, In<T> c, In<T> tables, Out<double> c
               &coefficients(0, static_cast<index_t>(s) * args.steps + k));
 }
 
+template <class T>
+void LevinsonLanczosSteps<T>::cpu(const Args& args, In<T> t, Out<double> coefficients, Scratch<T> work,
+                                  std::span<const InOut<T>> slots) noexcept {
+  for (std::size_t s = 0; s < slots.size(); ++s)
+    for (int k = 0; k < args.steps; ++k)
+      levinson_step<T>(t, args.shift[s], args.first[s] + k, slots[s], work.data,
+                       &coefficients(0, static_cast<index_t>(s) * args.steps + k));
+}
+
 void LanczosTest::cpu(const Args& args, In<double> coefficients, InOut<double> histories,
                       Out<index_t> verdicts) noexcept {
   const index_t columns = histories.cols / at_a_time;
@@ -193,6 +243,10 @@ void LanczosTest::cpu(const Args& args, In<double> coefficients, InOut<double> h
     for (index_t k = 0; k < one.steps; ++k)
       for (int i = 0; i < 4; ++i) history(i, 1 + done + k) = coefficients(i, one.first + k);
     history(0, 0) = static_cast<double>(done + one.steps);
+    if (broken(history)) {
+      verdicts(0, s) = verdicts(1, s) = -1;
+      continue;
+    }
     for (int part = 0; part < 2; ++part) {
       const index_t wanted = one.goal.wanted[static_cast<std::size_t>(part)];
       if (!one.test || wanted == 0) continue;
@@ -281,6 +335,8 @@ template struct CauchyQuality<float>;
 template struct CauchyQuality<double>;
 template struct LanczosSteps<float>;
 template struct LanczosSteps<double>;
+template struct LevinsonLanczosSteps<float>;
+template struct LevinsonLanczosSteps<double>;
 template struct RitzSelect<float>;
 template struct RitzSelect<double>;
 template struct RitzPairs<float>;

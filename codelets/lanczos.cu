@@ -1,5 +1,8 @@
 #include "codelets/cauchy_product.cuh"
 #include "codelets/lanczos.hpp"
+#include "codelets/levinson.hpp"
+#include "codelets/sine_steps.hpp"
+#include "codelets/toeplitz_device.cuh"
 
 namespace tesela {
 namespace {
@@ -13,7 +16,8 @@ struct Runs {
   T* sums;          // of each share: over the basis vectors, then of squares
   double* coefficients;
   index_t ld_coefficients;
-  int of_slot;  // columns of `coefficients` a slot
+  int of_slot;            // columns of `coefficients` a slot
+  const double* reports;  // of Levinson's recursion, if not null
 
   __device__ T* partial(int lane, index_t share, index_t shares) const {
     return sums + (static_cast<index_t>(lane) * shares + share) * sums_ld;
@@ -46,14 +50,17 @@ __device__ void gather(const Runs<T>& r, int lane, index_t shares, int columns, 
 }
 
 /// y = (C - sigma I)^-1 p_k, and its projections on itself and on the last two basis vectors. `before`, if not null, is
-/// what the product is added to.
-template <class T>
+/// what the product is added to. If `solved`, y is there already.
+template <class T, bool solved>
 __global__ void step_product(Vectors<T> v, Runs<T> r, const T* before, int k) {
   __shared__ T y[chunk];
   const int lane = static_cast<int>(blockIdx.y), slot = lane / 2, done = r.steps[slot] + k;
   const Share<T> s(v, lane, static_cast<index_t>(blockIdx.x) * chunk);
   for (int a = static_cast<int>(threadIdx.x); a < s.count(); a += threads)
-    s.y[a] = y[a] = s.product(a) + (before != nullptr ? before[v.n * slot + s.first + a] : T(0));
+    if constexpr (solved)
+      y[a] = s.y[a];
+    else
+      s.y[a] = y[a] = s.product(a) + (before != nullptr ? before[v.n * slot + s.first + a] : T(0));
   __syncthreads();
   const int recent = done > 0 ? 2 : 1;
   T* const partial = r.partial(lane, blockIdx.x, gridDim.x);
@@ -158,8 +165,56 @@ __global__ void step_next(Vectors<T> v, Runs<T> r, const T* kept, T epsilon, int
   }
   if (a == 0) {
     double* const out = r.coefficients + (slot * r.of_slot + k) * r.ld_coefficients + 2 * part;
-    out[0] = static_cast<double>(kept[2 * lane + 1]);
-    out[1] = static_cast<double>(left);
+    const bool broken = r.reports != nullptr && r.reports[slot * levinson_report_rows + levinson_breakdown] != 0;
+    const double nan = __longlong_as_double(0x7ff8000000000000ll);
+    out[0] = broken ? nan : static_cast<double>(kept[2 * lane + 1]);
+    out[1] = broken ? nan : static_cast<double>(left);
+  }
+}
+
+/// y = p_k of each slot, and the shifts, from arguments to memory.
+template <class T>
+__global__ void gather_vectors(Vectors<T> v, Refinement<T> shifts, double* sigma) {
+  const auto slot = static_cast<int>(blockIdx.y);
+  const index_t a = static_cast<index_t>(blockIdx.x) * threads + threadIdx.x;
+  if (a < v.n) v.y[a + slot * v.n] = v.x[slot][a];
+  if (a == 0) sigma[slot] = shifts.sigma[slot];
+}
+
+/// What every step ends with: y is orthogonalized and becomes the next basis vector.
+template <class T>
+struct Advance {
+  T *recent_sums, *all_sums, *kept;
+
+  Advance(T* sums, index_t shares, index_t ld, index_t room)
+      : recent_sums(sums), all_sums(sums + 2 * room * shares * ld), kept(all_sums + 2 * room * shares * ld) {}
+
+  template <bool solved>
+  void operator()(const CudaContext& context, const Vectors<T>& product, const Vectors<T>& v, Runs<T> r,
+                  const T* before, int count, int k, bool last) const {
+    const dim3 elements = by_element(v, count), parts = by_share(v, count);
+    const auto memory = static_cast<unsigned>(r.sums_ld) * static_cast<unsigned>(sizeof(T));
+    CUstream_st* const stream = context.stream();
+    r.sums = recent_sums;
+    step_product<T, solved><<<parts, threads, 0, stream>>>(product, r, before, k);
+    step_recent<<<parts, threads, 0, stream>>>(v, r, kept, all_sums, k);
+    r.sums = all_sums;
+    step_all<<<parts, threads, memory, stream>>>(v, r, kept, k);
+    step_next<<<elements, threads, 0, stream>>>(v, r, kept, std::numeric_limits<T>::epsilon(), k, last);
+  }
+};
+
+/// The slots as runs and as the matrices of products.
+template <class T>
+void place_slots(const std::span<const InOut<T>>& slots, const int* first, Vectors<T>& v, Runs<T>& r) {
+  r.sums_ld = slots[0].cols;
+  for (std::size_t s = 0; s < slots.size(); ++s) {
+    const InOut<T>& slot = slots[s];
+    v.c[s] = slot.data;
+    v.ldc[s] = r.ld[s] = slot.ld;
+    r.basis[s] = slot.data + 3 * slot.ld;
+    r.steps[s] = first[s];
+    v.x[s] = r.basis[s] + r.steps[s] * slot.ld;
   }
 }
 
@@ -184,43 +239,60 @@ void LanczosSteps<T>::cuda(CudaContext& context, const Args& args, In<T> c, In<T
   Vectors<T> v{n, length, tables.ld, tables.data, work.data, work.data + 4 * length * room, {}, {}, {}};
   Refinement<T> refinement{v.y + n * room, v.y + 2 * n * room, {}, {}};
   Runs<T> r{};
-  r.sums_ld = slots[0].cols;
-  T* const recent_sums = v.y + 3 * n * room;
-  T* const all_sums = recent_sums + 2 * room * shares * r.sums_ld;
-  T* const kept = all_sums + 2 * room * shares * r.sums_ld;
   r.coefficients = coefficients.data;
   r.ld_coefficients = coefficients.ld;
   r.of_slot = args.steps;
-  for (int s = 0; s < count; ++s) {
-    const InOut<T>& slot = slots[static_cast<std::size_t>(s)];
-    v.c[s] = slot.data;
-    v.ldc[s] = r.ld[s] = slot.ld;
-    r.basis[s] = slot.data + 3 * slot.ld;
-    r.steps[s] = args.first[static_cast<std::size_t>(s)];
-    v.x[s] = r.basis[s] + r.steps[s] * slot.ld;
-    refinement.sigma[s] = args.shift[static_cast<std::size_t>(s)];
-  }
-  const dim3 elements = by_element(v, count), parts = by_share(v, count);
-  const auto memory = static_cast<unsigned>(r.sums_ld) * static_cast<unsigned>(sizeof(T));
-  CUstream_st* const stream = context.stream();
+  place_slots(slots, args.first.data(), v, r);
+  for (int s = 0; s < count; ++s) refinement.sigma[s] = args.shift[static_cast<std::size_t>(s)];
+  const Advance<T> advance(v.y + 3 * n * room, shares, r.sums_ld, room);
   for (int k = 0; k < args.steps; ++k) {
     Vectors<T> last = v;
     if (args.refine) {
       residual(context, v, refinement, c, count, static_cast<int>(room));
       for (int s = 0; s < count; ++s) last.x[s] = refinement.r + n * s;
     }
-    if (args.refine || k == 0) product_begin<<<elements, threads, 0, stream>>>(last);
+    if (args.refine || k == 0) product_begin<<<by_element(v, count), threads, 0, context.stream()>>>(last);
     transform(context, last, count, static_cast<int>(room));
-    r.sums = recent_sums;
-    step_product<<<parts, threads, 0, stream>>>(last, r, args.refine ? refinement.y : nullptr, k);
-    step_recent<<<parts, threads, 0, stream>>>(v, r, kept, all_sums, k);
-    r.sums = all_sums;
-    step_all<<<parts, threads, memory, stream>>>(v, r, kept, k);
-    step_next<<<elements, threads, 0, stream>>>(v, r, kept, std::numeric_limits<T>::epsilon(), k,
-                                                args.refine || k + 1 == args.steps);
+    advance.template operator()<false>(context, last, v, r, args.refine ? refinement.y : nullptr, count, k,
+                                       args.refine || k + 1 == args.steps);
     for (int s = 0; s < count; ++s) v.x[s] += v.ldc[s];
   }
   context.check(cudaGetLastError(), "lanczos_steps");
+}
+
+template <class T>
+void LevinsonLanczosSteps<T>::cuda(CudaContext& context, const Args& args, In<T> t, Out<double> coefficients,
+                                   Scratch<T> work, std::span<const InOut<T>> slots) noexcept {
+  const index_t n = t.rows, room = work.cols;
+  const auto count = static_cast<int>(slots.size());
+  auto* const reports = reinterpret_cast<double*>(work.data);  // first: doubles want their alignment
+  double* const sigma = reports + levinson_report_rows * room;
+  T* const transform = reinterpret_cast<T*>(sigma + 2 * room);  // complex numbers want theirs
+  T* const y = transform + sine_rows(n) * room;
+  T* const recursion = y + n * room;
+  Vectors<T> v{n, cauchy_length(n), 0, nullptr, nullptr, y, {}, {}, {}};
+  Runs<T> r{};
+  r.coefficients = coefficients.data;
+  r.ld_coefficients = coefficients.ld;
+  r.of_slot = args.steps;
+  r.reports = reports;
+  place_slots(slots, args.first.data(), v, r);
+  Refinement<T> shifts{};
+  for (int s = 0; s < count; ++s) shifts.sigma[s] = args.shift[static_cast<std::size_t>(s)];
+  const Advance<T> advance(recursion + levinson_work_rows(n) * room, shares_of(n), r.sums_ld, room);
+  const dim3 vectors(static_cast<unsigned>((n + threads - 1) / threads), static_cast<unsigned>(count));
+  // Few different counts, because each has a plan: what is transformed beside the vectors in use is ignored.
+  const index_t columns = std::min(room, static_cast<index_t>(std::bit_ceil(static_cast<unsigned>(count))));
+  const toeplitz::Device device{context};
+  for (int k = 0; k < args.steps; ++k) {
+    gather_vectors<<<vectors, threads, 0, context.stream()>>>(v, shifts, sigma);
+    toeplitz::sine_transform(device, true, n, columns, y, n, y, n, transform);
+    levinson_solve(context, n, t.data, count, sigma, y, n, reports, recursion);
+    toeplitz::sine_transform(device, false, n, columns, y, n, y, n, transform);
+    advance.template operator()<true>(context, v, v, r, nullptr, count, k, true);
+    for (int s = 0; s < count; ++s) v.x[s] += v.ldc[s];
+  }
+  context.check(cudaGetLastError(), "levinson_lanczos_steps");
 }
 
 template void LanczosStart<float>::cuda(CudaContext&, const Args&, In<float>, In<float>, Out<float>) noexcept;
@@ -229,5 +301,10 @@ template void LanczosSteps<float>::cuda(CudaContext&, const Args&, In<float>, In
                                         std::span<const InOut<float>>) noexcept;
 template void LanczosSteps<double>::cuda(CudaContext&, const Args&, In<double>, In<double>, Out<double>,
                                          Scratch<double>, std::span<const InOut<double>>) noexcept;
+
+template void LevinsonLanczosSteps<float>::cuda(CudaContext&, const Args&, In<float>, Out<double>, Scratch<float>,
+                                                std::span<const InOut<float>>) noexcept;
+template void LevinsonLanczosSteps<double>::cuda(CudaContext&, const Args&, In<double>, Out<double>, Scratch<double>,
+                                                 std::span<const InOut<double>>) noexcept;
 
 }  // namespace tesela

@@ -71,6 +71,31 @@ struct LanczosSteps {
   static void cuda(CudaContext& context, const Args& args, In<T> c, In<T> tables, Out<double> coefficients,
                    Scratch<T> work, std::span<const InOut<T>> slots) noexcept;
 };
+
+/// The same with Levinson's recursion for t (n x 1) in the place of an inverse: n steps for each solve, which is in the
+/// order of the unknowns, between two sine transforms. Slots' first three columns are not used. Where the recursion
+/// breaks down (a leading minor of T - sigma I vanishes) the coefficients are NaN.
+template <class T>
+struct LevinsonLanczosSteps {
+  static constexpr auto name = "levinson_lanczos_steps";
+  static constexpr std::uint32_t color = 0xc44e52;
+  static constexpr int most_slots = LanczosSteps<T>::most_slots;
+  struct Args {
+    int steps = 0, slots = 0;
+    std::array<int, most_slots> first{};
+    std::array<double, most_slots> shift{};
+    std::uint64_t cost_key() const {
+      return static_cast<std::uint64_t>(steps) * 1000 + static_cast<std::uint64_t>(slots);
+    }
+  };
+  static void cpu(const Args& args, In<T> t, Out<double> coefficients, Scratch<T> work,
+                  std::span<const InOut<T>> slots) noexcept;
+  static void cuda(CudaContext& context, const Args& args, In<T> t, Out<double> coefficients, Scratch<T> work,
+                   std::span<const InOut<T>> slots) noexcept;
+};
+/// Its scratch for so many slots.
+Shape levinson_lanczos_work(index_t n, index_t capacity, index_t slots);
+
 /// Scratch of LanczosSteps, RitzPairs and CauchyQuality for so many slots, columns or shifts at a time.
 Shape lanczos_work(index_t n, index_t capacity, index_t slots);
 
@@ -83,7 +108,8 @@ struct LanczosGoal {
 
 /// Several runs' tests: for each of them, its history in `histories` (side by side) grows by columns first ... first +
 /// steps - 1 of `coefficients` (after being emptied if `restart`), and column s of `verdicts` (2 x at_a_time) <- how
-/// many eigenvalues in its interval have converged in each part, no more than wanted; zeros where `test` is false.
+/// many eigenvalues in its interval have converged in each part, no more than wanted; zeros where `test` is false, -1
+/// where a coefficient is not finite: the solver broke down.
 struct LanczosTest {
   static constexpr auto name = "lanczos_test";
   static constexpr std::uint32_t color = 0xdd8452;

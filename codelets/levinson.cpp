@@ -4,6 +4,7 @@
 #include "codelets/toeplitz_host.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -141,6 +142,10 @@ class Recursion {
     }
     for (index_t order = 1; order < n_ && broken_ == 0; ++order) {
       growth_ = std::max(growth_, std::abs(static_cast<double>(alpha)));
+      if ((n_ - order) % 2 == 1) {
+        of_parts_[0] += beta * (1 - static_cast<double>(alpha)) < 0 ? 1 : 0;
+        of_parts_[1] += beta * (1 + static_cast<double>(alpha)) < 0 ? 1 : 0;
+      }
       beta *= (1 - static_cast<double>(alpha)) * (1 + static_cast<double>(alpha));
       pivot(beta, order + 1);
       if (broken_ != 0) break;
@@ -178,6 +183,9 @@ class Recursion {
     return beta;
   }
 
+  /// Negative pivots of the symmetric and of the skew part.
+  const std::array<double, 2>& negative_of_parts() const { return of_parts_; }
+
  private:
   T t(index_t i) const { return back_[n_ - i]; }
 
@@ -185,6 +193,7 @@ class Recursion {
 
   void start(double beta) {
     negative_ = growth_ = 0;
+    of_parts_ = {n_ % 2 == 1 && beta < 0 ? 1.0 : 0.0, 0.0};
     least_ = std::numeric_limits<double>::infinity();
     broken_ = 0;
     pivot(beta, 1);
@@ -199,19 +208,20 @@ class Recursion {
   const T* back_;
   T* y_;
   double negative_ = 0, least_ = 0, growth_ = 0;
+  std::array<double, 2> of_parts_{};
   index_t broken_ = 0;
 };
 
 /// t(0) - sigma where t(0) has been multiplied by 2^-exponent.
-template <class T>
-double difference(T a, T sigma, int exponent) {
+template <class T, class S>
+double difference(T a, S sigma, int exponent = 0) {
   return static_cast<double>(a) - std::ldexp(static_cast<double>(sigma), -exponent);
 }
 
 /// t(n - 1) ... t(1) behind an element that is not used.
 template <class T>
-void reverse(const In<T>& t, T* back) {
-  for (index_t i = 1; i < t.rows; ++i) back[t.rows - i] = t.data[i];
+void reverse(index_t n, const T* t, T* back) {
+  for (index_t i = 1; i < n; ++i) back[n - i] = t[i];
 }
 
 /// Whether all of the columns are finite; where they are not, or the order `broken` is one, they become zero.
@@ -234,7 +244,7 @@ void Levinson<T>::cpu(const Args& args, In<T> t, In<T> shifts, InOut<T> x, Out<d
   T *const back = work.data, *const y = back + n, *const sums = y + n;
   const toeplitz::Host machine;
   std::vector<T> exponents(static_cast<std::size_t>(k));
-  reverse(t, back);
+  reverse(n, t.data, back);
   for (index_t s = 0; s < shifts.rows; ++s) {
     T* const columns = x.data + s * k * x.ld;
     double* const to = report.data + s * report.ld;
@@ -252,7 +262,7 @@ void Durbin<T>::cpu(const Args& args, In<T> t, In<T> shifts, Out<T> inverse, Out
   const index_t n = t.rows;
   const toeplitz::Host machine;
   const T unit = 0;
-  reverse(t, work.data);
+  reverse(n, t.data, work.data);
   for (index_t s = 0; s < shifts.rows; ++s) {
     T* const column = inverse.data + s * inverse.ld;
     double* const to = report.data + s * report.ld;
@@ -266,6 +276,38 @@ void Durbin<T>::cpu(const Args& args, In<T> t, In<T> shifts, Out<T> inverse, Out
   }
 }
 
+template <class T>
+void LevinsonCount<T>::cpu(const Args&, In<T> t, In<double> sigma, Out<double> report, Scratch<T> work) noexcept {
+  const index_t n = t.rows;
+  reverse(n, t.data, work.data);
+  std::array<double, levinson_report_rows> seen{};
+  for (index_t s = 0; s < sigma.rows; ++s) {
+    Recursion<T> recursion(n, work.data, work.data + n);
+    const double last = recursion.run(difference(t.data[0], sigma(s, 0)), nullptr, 0, 0, nullptr, seen.data());
+    for (index_t part = 0; part < 2; ++part) {
+      const index_t column = 2 * s + part;
+      report(CauchyReport::negative, column) = recursion.negative_of_parts()[static_cast<std::size_t>(part)];
+      report(CauchyReport::breakdown, column) = seen[levinson_breakdown];
+      report(CauchyReport::smallest_pivot, column) = std::abs(last);
+      report(CauchyReport::largest, column) = seen[levinson_growth];
+    }
+  }
+}
+
+template <class T>
+bool levinson_solve(index_t n, const T* t, double sigma, T* x, T* work) {
+  reverse(n, t, work);
+  T sum = 0;
+  std::array<double, levinson_report_rows> report{};
+  Recursion<T>(n, work, work + n).run(difference(t[0], sigma), x, n, 1, &sum, report.data());
+  settle(x, n, n, 1, report.data());
+  return report[levinson_breakdown] == 0;
+}
+
+template bool levinson_solve(index_t, const float*, double, float*, float*);
+template bool levinson_solve(index_t, const double*, double, double*, double*);
+template struct LevinsonCount<float>;
+template struct LevinsonCount<double>;
 template struct Levinson<float>;
 template struct Levinson<double>;
 template struct Durbin<float>;

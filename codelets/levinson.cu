@@ -21,8 +21,9 @@ template <class T>
 struct Problem {
   const T* t;
   const T* shifts;
-  index_t n, columns;  // right-hand sides of a shift, 1 without any
-  T* x;                // b at first; null: none, and inverse becomes the first column of the inverse
+  const double* sigma;  // the shifts, if not null
+  index_t n, columns;   // right-hand sides of a shift, 1 without any
+  T* x;                 // b at first; null: none, and inverse becomes the first column of the inverse
   T* inverse;
   index_t ld;
   double* report;
@@ -30,6 +31,7 @@ struct Problem {
   T* work;
   index_t ld_work;
   int exponent;  // of t
+  bool counts;   // a CauchyReport of each shift's two parts is wanted
 };
 
 /// The blocks that solve one problem: a cluster, or one block where there are none (before compute capability 9).
@@ -143,10 +145,11 @@ __global__ void __launch_bounds__(threads) levinson(Problem<T> p) {
   for (int e = 0; e < own; ++e) x[e] = y[e] = 0;
   const T t1 = n > 1 ? p.t[1] : T(0);
   // Pivots are doubles: n small factors in a row would lose too much in single precision.
-  double beta = static_cast<double>(p.t[0]) - ldexp(static_cast<double>(p.shifts[shift]), -p.exponent);
-  double least = fabs(beta);
+  const double sigma = p.sigma != nullptr ? p.sigma[shift] : static_cast<double>(p.shifts[shift]);
+  double beta = static_cast<double>(p.t[0]) - ldexp(sigma, -p.exponent), least = fabs(beta);
   T alpha = beta != 0 ? static_cast<T>(-t1 / beta) : T(0), growth = 0;
-  index_t negative = beta < 0 ? 1 : 0, broken = beta == 0 || !finite(beta) ? 1 : 0;
+  index_t negative = beta < 0 ? 1 : 0, symmetric = n % 2 == 1 ? negative : 0, skew = 0,
+          broken = beta == 0 || !finite(beta) ? 1 : 0;
   T sum_x = 0, sum_y = 0;
   if (broken == 0) {
     const T x0 = has_x ? static_cast<T>(column[0] / beta) : T(0);
@@ -165,6 +168,10 @@ __global__ void __launch_bounds__(threads) levinson(Problem<T> p) {
   for (index_t order = 1; order < n && broken == 0; ++order) {
     const bool last = order + 1 == n;
     growth = fmax(growth, fabs(alpha));
+    if (!has_x && (n - order) % 2 == 1) {
+      symmetric += beta * (1 - static_cast<double>(alpha)) < 0 ? 1 : 0;
+      skew += beta * (1 + static_cast<double>(alpha)) < 0 ? 1 : 0;
+    }
     beta = following;
     negative += beta < 0 ? 1 : 0;
     least = fmin(least, fabs(beta));
@@ -222,7 +229,15 @@ __global__ void __launch_bounds__(threads) levinson(Problem<T> p) {
     if (i < n) column[i] = broken == 0 ? x[e] : T(0);
   }
   if (!has_x && first == 0) column[0] = broken == 0 ? scale : T(0);
-  if (first == 0 && problem % p.columns == 0) {
+  if (first == 0 && p.counts) {
+    for (int part = 0; part < 2; ++part) {
+      double* const report = p.report + (2 * shift + part) * p.ld_report;
+      report[CauchyReport::negative] = static_cast<double>(part == 0 ? symmetric : skew);
+      report[CauchyReport::breakdown] = static_cast<double>(broken);
+      report[CauchyReport::smallest_pivot] = fabs(beta);
+      report[CauchyReport::largest] = static_cast<double>(growth);
+    }
+  } else if (first == 0 && problem % p.columns == 0) {
     double* const report = p.report + shift * p.ld_report;
     report[levinson_negative] = static_cast<double>(negative);
     report[levinson_least] = ldexp(least, p.exponent);
@@ -357,8 +372,8 @@ void Levinson<T>::cuda(CudaContext& context, const Args& args, In<T> t, In<T> sh
   T* const exponents = work.data + 2 * t.rows + 1;
   machine.to_unit(t.rows, x.cols, x.data, x.ld, exponents, work.ld);
   solve<T, true>(context,
-                 {t.data, shifts.data, t.rows, x.cols / shifts.rows, x.data, nullptr, x.ld, report.data, report.ld,
-                  work.data, work.ld, args.exponent},
+                 {t.data, shifts.data, nullptr, t.rows, x.cols / shifts.rows, x.data, nullptr, x.ld, report.data,
+                  report.ld, work.data, work.ld, args.exponent, false},
                  x.cols, args.blocks);
   machine.times_powers(t.rows, x.cols, x.data, x.ld, exponents, work.ld, -args.exponent);
 }
@@ -367,13 +382,39 @@ template <class T>
 void Durbin<T>::cuda(CudaContext& context, const Args& args, In<T> t, In<T> shifts, Out<T> inverse, Out<double> report,
                      Scratch<T> work) noexcept {
   solve<T, false>(context,
-                  {t.data, shifts.data, t.rows, 1, nullptr, inverse.data, inverse.ld, report.data, report.ld, work.data,
-                   work.ld, args.exponent},
+                  {t.data, shifts.data, nullptr, t.rows, 1, nullptr, inverse.data, inverse.ld, report.data, report.ld,
+                   work.data, work.ld, args.exponent, false},
                   shifts.rows, args.blocks);
   if (args.exponent != 0)
     toeplitz::Device{context}.each(t.rows, shifts.rows,
                                    toeplitz::TimesPower<T>{inverse.data, inverse.ld, -args.exponent});
 }
+
+template <class T>
+void LevinsonCount<T>::cuda(CudaContext& context, const Args&, In<T> t, In<double> sigma, Out<double> report,
+                            Scratch<T> work) noexcept {
+  T* const columns = work.data + levinson_work_rows(t.rows);
+  solve<T, false>(context,
+                  {t.data, nullptr, sigma.data, t.rows, 1, nullptr, columns, work.ld, report.data, report.ld, work.data,
+                   work.ld, 0, true},
+                  sigma.rows);
+}
+
+template <class T>
+void levinson_solve(CudaContext& context, index_t n, const T* t, index_t count, const double* sigma, T* x, index_t ld,
+                    double* report, T* work) {
+  solve<T, true>(
+      context,
+      {t, nullptr, sigma, n, 1, x, nullptr, ld, report, levinson_report_rows, work, levinson_work_rows(n), 0, false},
+      count);
+}
+
+template void levinson_solve(CudaContext&, index_t, const float*, index_t, const double*, float*, index_t, double*,
+                             float*);
+template void levinson_solve(CudaContext&, index_t, const double*, index_t, const double*, double*, index_t, double*,
+                             double*);
+template struct LevinsonCount<float>;
+template struct LevinsonCount<double>;
 
 template struct Levinson<float>;
 template struct Levinson<double>;

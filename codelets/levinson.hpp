@@ -1,5 +1,6 @@
 #pragma once
 
+#include "codelets/cauchy.hpp"
 #include "runtime/codelet.hpp"
 
 namespace tesela {
@@ -62,7 +63,38 @@ struct Durbin {
                    Scratch<T> work) noexcept;
 };
 
+/// Counts what lies below each shift, as CauchyCount does and in its words, by the pivots of Durbin's recursion.
+/// (T - sigma I) of order k + 1 is that of order k - 1 bordered on all sides, and the Schur complement of that is
+/// beta(k) (1 -alpha(k); -alpha(k) 1): beta(k) (1 - alpha(k)) is a pivot of its symmetric part and beta(k) (1 +
+/// alpha(k)) one of its skew part. Those of every second k, from n - 1 down, have the signs of all n eigenvalues
+/// (P. Delsarte, Y. Genin, IEEE Trans. ASSP 34, 1986). `smallest_pivot` is the last of Levinson's: zero where sigma is
+/// an eigenvalue. work is levinson_count_rows(n) x s.
+template <class T>
+struct LevinsonCount {
+  static constexpr auto name = "levinson_count";
+  static constexpr std::uint32_t color = 0x64b5cd;
+  struct Args {};
+  static double flops(const Args&, Shape t, Shape sigma, Shape, Shape) {
+    return 2 * static_cast<double>(t.rows) * static_cast<double>(t.rows * sigma.rows);
+  }
+  static void cpu(const Args& args, In<T> t, In<double> sigma, Out<double> report, Scratch<T> work) noexcept;
+  static void cuda(CudaContext& context, const Args& args, In<T> t, In<double> sigma, Out<double> report,
+                   Scratch<T> work) noexcept;
+};
+
 inline constexpr index_t levinson_most = index_t{1} << 20;
 constexpr index_t levinson_work_rows(index_t n) { return 2 * n + 2; }
+constexpr index_t levinson_count_rows(index_t n) { return 3 * n + 2; }
+
+/// x <- (T - sigma I)^-1 x for one vector, on a core; work: levinson_work_rows(n) numbers. False, and zeros, at a
+/// breakdown.
+template <class T>
+bool levinson_solve(index_t n, const T* t, double sigma, T* x, T* work);
+
+/// The same for `count` shifts with a column each, on a GPU. report is levinson_report_rows x count, work
+/// levinson_work_rows(n) x count.
+template <class T>
+void levinson_solve(CudaContext& context, index_t n, const T* t, index_t count, const double* sigma, T* x, index_t ld,
+                    double* report, T* work);
 
 }  // namespace tesela

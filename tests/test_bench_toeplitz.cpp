@@ -117,13 +117,36 @@ TEST_CASE("bench toeplitz-study: percentages found, by published choices and by 
   const TemporaryFolder folder;
   const auto report = bench(folder, {"toeplitz-study", "--n", "60", "--per-interval", "5,10"});
   CAPTURE(report.dump());
-  CHECK(rows(folder / "toeplitz-study.csv") == 8);  // two interval sizes, two ways, two precisions
-  CHECK(report["peers"].size() == 8);
+  CHECK(rows(folder / "toeplitz-study.csv") == 12);  // two interval sizes, three ways, two precisions
+  CHECK(report["peers"].size() == 12);
   for (const auto& peer : report["peers"]) {
     CHECK(peer["rate"] > 0);
     CHECK(peer["rate"] <= 100);
-    if (peer["peer"].get<std::string>().find("ours") != std::string::npos) CHECK(peer["rate"] == 100);
+    const std::string name = peer["peer"];
+    const bool ours = name.find("ours") != std::string::npos && name.find("solver") == std::string::npos;
+    const auto& more = peer["more"];
+    if (ours) CHECK((peer["rate"] == 100 && more["right_percent"] == 100 && more["max_error"] <= 1e-4));
+    CHECK(more["tolerance"] == (ours ? (peer["case"].get<std::string>().ends_with("single") ? 2e-6 : 1e-10) : 0.1));
+    CHECK(more["mean_attempts"] >= 1);
+    CHECK(more["relaunched"] <= more["intervals"]);
+    CHECK(more["converged"] <= more["intervals"]);
   }
+  const std::string csv = contents(folder / "toeplitz-study.csv");
+  CHECK_THAT(csv, ContainsSubstring(",date,tolerance,right_percent,max_error,intervals,converged,relaunched,"));
+}
+
+TEST_CASE("bench toeplitz-study: tolerances by both solvers") {
+  const TemporaryFolder folder;
+  const auto report = bench(folder, {"toeplitz-study", "--table", "tolerance", "--n", "40", "--precision", "d"});
+  CAPTURE(report.dump());
+  CHECK(report["peers"].size() == 30);  // ten tolerances, three ways
+  double last = 1;
+  for (const auto& peer : report["peers"])
+    if (peer["peer"] == "cores, levinson") {
+      CHECK(peer["more"]["tolerance"] < last);
+      last = peer["more"]["tolerance"];
+    }
+  CHECK(last == 1e-10);
 }
 
 TEST_CASE("bench toeplitz refuses what it cannot measure") {

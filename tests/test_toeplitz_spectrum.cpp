@@ -147,10 +147,133 @@ TEST_CASE("every choice of the search gives the same spectrum") {
     check_spectrum(runtime, t, o, 1e-13);
 }
 
+TEST_CASE("the published choices find nearly all eigenvalues in double precision, by either solver") {
+  Runtime runtime({.gpus = 0});
+  CHECK(SpectrumOptions::published().tolerance == 0.1);
+  const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 1}, 600);
+  const std::vector<double> right = dense_values(t);
+  for (const ToeplitzSolver solver : {ToeplitzSolver::cauchy, ToeplitzSolver::levinson}) {
+    SpectrumOptions options = SpectrumOptions::published();
+    options.solver = options.counter = solver;
+    Graph g(runtime);
+    const Spectrum<double> s = toeplitz_spectrum<double>(g, column(t), options);
+    INFO("solver " << static_cast<int>(solver) << " found " << s.values.size());
+    CHECK(s.expected == 600);
+    CHECK(s.values.size() >= 595);
+    CHECK(s.tolerance == 0.1);
+    for (const double value : s.values) {
+      const auto above = std::lower_bound(right.begin(), right.end(), value);
+      const double up = above == right.end() ? 1e300 : *above - value,
+                   down = above == right.begin() ? 1e300 : value - *std::prev(above);
+      REQUIRE(std::min(up, down) <= 0.01 * right.back());
+    }
+  }
+}
+
+TEST_CASE("Levinson's recursion inside Lanczos finds the same spectrum") {
+  Runtime runtime({.gpus = 0});
+  for (const ToeplitzGenerator& kind :
+       {ToeplitzGenerator{ToeplitzKind::random, 0, 1}, ToeplitzGenerator{ToeplitzKind::spd, 0, 2},
+        ToeplitzGenerator{ToeplitzKind::kms, 0.5, 1}})
+    for (const index_t n : {1, 2, 3, 4, 5, 64, 201}) {
+      INFO("kind " << static_cast<int>(kind.kind) << ", n " << n);
+      SpectrumOptions options;
+      options.solver = options.counter = ToeplitzSolver::levinson;
+      const HostMatrix<double> t = toeplitz_column<double>(kind, n);
+      check_spectrum(runtime, t, options, 1e-12);
+      options.per_interval = 5;
+      check_spectrum(runtime, t, options, 1e-12);
+    }
+}
+
+TEST_CASE("a run whose recursion breaks down is launched again at another shift") {
+  Runtime runtime({.gpus = 0});
+  // All eigenvalues in one interval around t_0 = 0, whose middle makes the first leading minor vanish.
+  HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 2}, 12);
+  t(0, 0) = 0;
+  SpectrumOptions options;
+  options.per_interval = 12;
+  const Spectrum<double> smooth = check_spectrum(runtime, t, options, 1e-13);
+  options.solver = ToeplitzSolver::levinson;
+  const Spectrum<double> s = check_spectrum(runtime, t, options, 1e-12);
+  CHECK(smooth.relaunched == 0);
+  CHECK(s.intervals == 1);
+  CHECK(s.relaunched == 1);
+  CHECK(s.inversions >= 2);
+  SECTION("or is given up, when it may not") {
+    options.max_attempts = 1;
+    options.divide = false;
+    Graph g(runtime);
+    const Spectrum<double> none = toeplitz_spectrum<double>(g, column(t), options);
+    CHECK(none.values.empty());
+    REQUIRE(none.shortages.size() == 1);
+    CHECK(none.shortages[0].expected == 12);
+    CHECK(none.relaunched == 0);
+  }
+}
+
+TEST_CASE("the two counters agree, for the symmetric and for the skew part") {
+  Runtime runtime({.gpus = 0});
+  for (const index_t n : {1, 2, 3, 4, 5, 64, 101}) {
+    const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 9}, n);
+    Graph g(runtime);
+    const SineToeplitz<double> A(g, column(t));
+    std::vector<double> shifts;
+    const Generator<double> random{Pattern::uniform, 0, 0, 5};
+    for (index_t i = 0; i < 100; ++i) shifts.push_back(A.norm() * random.uniform(i, 0));
+    const auto one = toeplitz_count<double>(g, A, shifts),
+               other = toeplitz_count<double>(g, A, shifts, {.solver = ToeplitzSolver::levinson});
+    for (std::size_t i = 0; i < shifts.size(); ++i) {
+      CAPTURE(n, shifts[i]);
+      REQUIRE(one[i].below == other[i].below);
+    }
+  }
+}
+
+TEST_CASE("a tolerance bounds the errors of what it lets pass") {
+  Runtime runtime({.gpus = 0});
+  const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 1}, 120);
+  const std::vector<double> right = dense_values(t);
+  const double norm = std::max(-right.front(), right.back());
+  for (const double tolerance : {1e-1, 1e-3, 1e-5}) {
+    SpectrumOptions options;
+    options.per_interval = options.dk = 1;
+    options.tolerance = tolerance;
+    Graph g(runtime);
+    const Spectrum<double> s = toeplitz_spectrum<double>(g, column(t), options);
+    REQUIRE(s.values.size() == 120);
+    CHECK(s.tolerance == tolerance);
+    double error = 0, residual = 0;
+    for (std::size_t i = 0; i < 120; ++i) {
+      error = std::max(error, std::abs(s.values[i] - right[i]));
+      residual = std::max(residual, s.residuals[i]);
+    }
+    CAPTURE(tolerance, error / norm, residual / norm);
+    CHECK(residual <= 2 * tolerance * norm);
+    CHECK(error <= 2 * tolerance * tolerance * norm + 1e-12 * norm);
+    if (tolerance >= 1e-3) CHECK(residual > 1e-7 * norm);  // this tolerance was used, not the usual one
+  }
+}
+
+TEST_CASE("Levinson's recursion inside Lanczos on a GPU: as on cores", "[gpu]") {
+  test::require_gpu();
+  for (const index_t n : {1, 2, 3, 64, 301}) {
+    const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 1}, n);
+    SpectrumOptions options;
+    options.solver = options.counter = ToeplitzSolver::levinson;
+    options.per_interval = 7;
+    Runtime runtime({.cpus = 1, .gpus = 1});
+    INFO("n " << n);
+    check_spectrum(runtime, t, options, 1e-12);
+  }
+}
+
 TEST_CASE("the published choices lose eigenvalues, and say which") {
   Runtime runtime({.gpus = 0});
   const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 1}, 300);
   SpectrumOptions options = SpectrumOptions::published();
+  options.tolerance = 1e-10;
+  options.solver = options.counter = ToeplitzSolver::cauchy;
   options.krylov_factor = 2;
   Graph g(runtime);
   const Spectrum<double> s = toeplitz_spectrum<double>(g, column(t), options);
@@ -314,6 +437,8 @@ TEST_CASE("the smallest of a spectrum with shortages are said to be missing") {
   for (const bool vectors : {false, true})
     for (const bool smallest : {true, false}) {
       SpectrumOptions options = SpectrumOptions::published();
+      options.tolerance = 1e-10;
+      options.solver = options.counter = ToeplitzSolver::cauchy;
       options.krylov_factor = 4;
       options.vectors = vectors;
       (smallest ? options.smallest : options.largest) = 200;
