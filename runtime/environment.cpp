@@ -4,7 +4,6 @@
 
 #include <climits>
 
-#include <array>
 #include <atomic>
 #include <cctype>
 #include <cerrno>
@@ -12,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <sstream>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,94 +21,31 @@ namespace {
 namespace fs = std::filesystem;
 
 // What StarPU 1.4 reads by its own parsers, which abort; those of drivers that we do not build left out.
-constexpr std::array whole_numbers{"STARPU_AUTOHETEROPRIO_FREEZE_GATHERING",
-                                   "STARPU_AUTOHETEROPRIO_ORDERING_INTERVAL",
-                                   "STARPU_AUTOHETEROPRIO_PRINT_AFTER_ORDERING",
-                                   "STARPU_AUTOHETEROPRIO_PRINT_DATA_ON_UPDATE",
-                                   "STARPU_AUTOHETEROPRIO_PRIORITY_ORDERING_POLICY",
-                                   "STARPU_AUTOHETEROPRIO_TIME_ESTIMATION_POLICY",
-                                   "STARPU_BACKOFF_MAX",
-                                   "STARPU_BACKOFF_MIN",
-                                   "STARPU_BUS_CALIBRATE",
-                                   "STARPU_BUS_STATS",
-                                   "STARPU_CALIBRATE",
-                                   "STARPU_CALIBRATE_MINIMUM",
-                                   "STARPU_CATCH_SIGNALS",
-                                   "STARPU_CHECK_ENTIRE_PLATFORM",
-                                   "STARPU_CUDA_ONLY_FAST_ALLOC_OTHER_MEMNODES",
-                                   "STARPU_CUDA_PIPELINE",
-                                   "STARPU_CUDA_THREAD_PER_DEV",
-                                   "STARPU_CUDA_THREAD_PER_WORKER",
-                                   "STARPU_DATA_LOCALITY_ENFORCE",
-                                   "STARPU_DISABLE_ASYNCHRONOUS_COPY",
-                                   "STARPU_DISABLE_ASYNCHRONOUS_CUDA_COPY",
-                                   "STARPU_DISABLE_KERNELS",
-                                   "STARPU_DISABLE_PINNING",
-                                   "STARPU_DISK_SWAP_SIZE",
-                                   "STARPU_DISPLAY_BINDINGS",
-                                   "STARPU_ENABLE_CUDA_GPU_GPU_DIRECT",
-                                   "STARPU_ENABLE_MAP",
-                                   "STARPU_EXPECTED_TRANSFER_TIME_WRITEBACK",
-                                   "STARPU_FXT_TRACE",
-                                   "STARPU_GENERATE_TRACE",
-                                   "STARPU_GLOBAL_ARBITER",
-                                   "STARPU_HETEROPRIO_CODELET_GROUPING_STRATEGY",
-                                   "STARPU_HETEROPRIO_USE_AUTO_CALIBRATION",
-                                   "STARPU_HETEROPRIO_USE_LA",
-                                   "STARPU_HISTORY_MAX_ERROR",
-                                   "STARPU_LIMIT_BANDWIDTH",
-                                   "STARPU_LIMIT_CPU_MEM",
-                                   "STARPU_LIMIT_CPU_NUMA_MEM",
-                                   "STARPU_LIMIT_CUDA_MEM",
-                                   "STARPU_LIMIT_MAX_SUBMITTED_TASKS",
-                                   "STARPU_LIMIT_MIN_SUBMITTED_TASKS",
-                                   "STARPU_MAIN_THREAD_BIND",
-                                   "STARPU_MAIN_THREAD_COREID",
-                                   "STARPU_MAIN_THREAD_CPUID",
-                                   "STARPU_MAX_MEMORY_USE",
-                                   "STARPU_MAX_PRIO",
-                                   "STARPU_MAX_WORKERSIZE",
-                                   "STARPU_MEMORY_STATS",
-                                   "STARPU_MINIMUM_AVAILABLE_MEM",
-                                   "STARPU_MINIMUM_CLEAN_BUFFERS",
-                                   "STARPU_MIN_PRIO",
-                                   "STARPU_MIN_WORKERSIZE",
-                                   "STARPU_NCPU",
-                                   "STARPU_NCPUS",
-                                   "STARPU_NCUDA",
-                                   "STARPU_NTASKS_THRESHOLD",
-                                   "STARPU_NTHREADS_PER_CORE",
-                                   "STARPU_NWORKER_PER_CUDA",
-                                   "STARPU_PCI_FLAT",
-                                   "STARPU_PERF_MODEL_HOMOGENEOUS_CPU",
-                                   "STARPU_PREFETCH",
-                                   "STARPU_RAND_SEED",
-                                   "STARPU_RESERVE_NCPU",
-                                   "STARPU_SCHED_GRAPH_TEST_DESCENDANTS",
-                                   "STARPU_SCHED_READY",
-                                   "STARPU_SCHED_SORTED_ABOVE",
-                                   "STARPU_SCHED_SORTED_BELOW",
-                                   "STARPU_SILENT",
-                                   "STARPU_SINGLE_COMBINED_WORKER",
-                                   "STARPU_STATS",
-                                   "STARPU_SUBALLOCATOR",
-                                   "STARPU_SYNTHESIZE_ARITY_COMBINED_WORKER",
-                                   "STARPU_TARGET_AVAILABLE_MEM",
-                                   "STARPU_TARGET_CLEAN_BUFFERS",
-                                   "STARPU_TASK_BREAK_ON_EXEC",
-                                   "STARPU_TASK_BREAK_ON_POP",
-                                   "STARPU_TASK_BREAK_ON_PUSH",
-                                   "STARPU_TASK_BREAK_ON_SCHED",
-                                   "STARPU_TASK_PROGRESS",
-                                   "STARPU_TRACE_BUFFER_SIZE",
-                                   "STARPU_USE_NUMA",
-                                   "STARPU_WATCHDOG_CRASH",
-                                   "STARPU_WATCHDOG_DELAY",
-                                   "STARPU_WORKERS_GETBIND",
-                                   "STARPU_WORKERS_NOBIND",
-                                   "STARPU_WORKER_TREE"};
-constexpr std::array numbers{"STARPU_EXP_LEN_THRESHOLD", "STARPU_IDLE_POWER",  "STARPU_SCHED_ALPHA",
-                             "STARPU_SCHED_BETA",        "STARPU_SCHED_GAMMA", "STARPU_WINDOW_TIME_SIZE"};
+constexpr const char* whole_numbers =
+    "AUTOHETEROPRIO_FREEZE_GATHERING AUTOHETEROPRIO_ORDERING_INTERVAL AUTOHETEROPRIO_PRINT_AFTER_ORDERING "
+    "AUTOHETEROPRIO_PRINT_DATA_ON_UPDATE AUTOHETEROPRIO_PRIORITY_ORDERING_POLICY "
+    "AUTOHETEROPRIO_TIME_ESTIMATION_POLICY BACKOFF_MAX BACKOFF_MIN BUS_CALIBRATE BUS_STATS CALIBRATE "
+    "CALIBRATE_MINIMUM CATCH_SIGNALS CHECK_ENTIRE_PLATFORM CUDA_ONLY_FAST_ALLOC_OTHER_MEMNODES CUDA_PIPELINE "
+    "CUDA_THREAD_PER_DEV CUDA_THREAD_PER_WORKER DATA_LOCALITY_ENFORCE DISABLE_ASYNCHRONOUS_COPY "
+    "DISABLE_ASYNCHRONOUS_CUDA_COPY DISABLE_KERNELS DISABLE_PINNING DISK_SWAP_SIZE DISPLAY_BINDINGS "
+    "ENABLE_CUDA_GPU_GPU_DIRECT ENABLE_MAP EXPECTED_TRANSFER_TIME_WRITEBACK FXT_TRACE GENERATE_TRACE "
+    "GLOBAL_ARBITER HETEROPRIO_CODELET_GROUPING_STRATEGY HETEROPRIO_USE_AUTO_CALIBRATION HETEROPRIO_USE_LA "
+    "HISTORY_MAX_ERROR LIMIT_BANDWIDTH LIMIT_CPU_MEM LIMIT_CPU_NUMA_MEM LIMIT_CUDA_MEM LIMIT_MAX_SUBMITTED_TASKS "
+    "LIMIT_MIN_SUBMITTED_TASKS MAIN_THREAD_BIND MAIN_THREAD_COREID MAIN_THREAD_CPUID MAX_MEMORY_USE MAX_PRIO "
+    "MAX_WORKERSIZE MEMORY_STATS MINIMUM_AVAILABLE_MEM MINIMUM_CLEAN_BUFFERS MIN_PRIO MIN_WORKERSIZE NCPU NCPUS "
+    "NCUDA NTASKS_THRESHOLD NTHREADS_PER_CORE NWORKER_PER_CUDA PCI_FLAT PERF_MODEL_HOMOGENEOUS_CPU PREFETCH "
+    "RAND_SEED RESERVE_NCPU SCHED_GRAPH_TEST_DESCENDANTS SCHED_READY SCHED_SORTED_ABOVE SCHED_SORTED_BELOW SILENT "
+    "SINGLE_COMBINED_WORKER STATS SUBALLOCATOR SYNTHESIZE_ARITY_COMBINED_WORKER TARGET_AVAILABLE_MEM "
+    "TARGET_CLEAN_BUFFERS TASK_BREAK_ON_EXEC TASK_BREAK_ON_POP TASK_BREAK_ON_PUSH TASK_BREAK_ON_SCHED "
+    "TASK_PROGRESS TRACE_BUFFER_SIZE USE_NUMA WATCHDOG_CRASH WATCHDOG_DELAY WORKERS_GETBIND WORKERS_NOBIND "
+    "WORKER_TREE";
+constexpr const char* numbers = "EXP_LEN_THRESHOLD IDLE_POWER SCHED_ALPHA SCHED_BETA SCHED_GAMMA WINDOW_TIME_SIZE";
+constexpr const char* lists = "WORKERS_COREID WORKERS_CPUID WORKERS_CUDAID";
+
+void for_each_name(const char* names, void (*check)(const char*)) {
+  std::istringstream words(names);
+  for (std::string name; words >> name;) check(("STARPU_" + name).c_str());
+}
 
 void check_whole_number(const char* name) {
   const char* value = std::getenv(name);
@@ -216,9 +153,9 @@ std::string describe_variable(const char* name) {
 }
 
 void check_numbers() {
-  for (const char* name : whole_numbers) check_whole_number(name);
-  for (const char* name : numbers) check_number(name);
-  for (const char* name : {"STARPU_WORKERS_COREID", "STARPU_WORKERS_CPUID", "STARPU_WORKERS_CUDAID"}) check_list(name);
+  for_each_name(whole_numbers, &check_whole_number);
+  for_each_name(numbers, &check_number);
+  for_each_name(lists, &check_list);
   for (char** variable = environ; *variable != nullptr; ++variable) {
     // One for each device or NUMA node: STARPU_LIMIT_CUDA_0_MEM, …
     const std::string name(*variable, std::strcspn(*variable, "="));
