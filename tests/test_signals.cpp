@@ -57,10 +57,9 @@ TEST_CASE("signals that are ignored from the start stay ignored, as nohup wants 
   ProcessOptions options;
   options.interrupt_when = [&] { return writing(folder); };
   options.signal = SIGHUP;
-  const Outcome outcome = run(
-      Words{"/bin/sh", "-c", "trap '' HUP; exec \"$0\" \"$@\"", tesela::test::tesela(), "generate", "--n", "1500", "--out",
-            folder / "a.mtx"},
-      options);
+  const Outcome outcome = run(Words{"/bin/sh", "-c", "trap '' HUP; exec \"$0\" \"$@\"", tesela::test::tesela(),
+                                    "generate", "--n", "1500", "--out", folder / "a.mtx"},
+                              options);
   CHECK(outcome.code == 0);
   CHECK(std::filesystem::exists(folder / "a.mtx"));
   CHECK(folder.files() == 1);

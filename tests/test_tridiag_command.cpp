@@ -346,7 +346,8 @@ TEST_CASE("columns of units that differ by far are solved, with --equilibrate an
 TEST_CASE("an X that is not accurate is never ok, and of several matrices the status says whose") {
   const Files files;
   Problem p = problem(40, 3, 1, false);
-  for (index_t i = 0; i < 40; ++i) p.d(i, 1) = std::ldexp(1.0, -60), p.dl(i, 1) = p.du(i, 1) = 1 + (i % 7) / 8.0;
+  for (index_t i = 0; i < 40; ++i)
+    p.d(i, 1) = std::ldexp(1.0, -60), p.dl(i, 1) = p.du(i, 1) = 1 + static_cast<double>(i % 7) / 8;
   files.write(p);
   for (const Words& method : methods) {
     CAPTURE(method);
