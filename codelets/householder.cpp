@@ -68,49 +68,32 @@ TESELA_INLINE void columns(const Pass<T>& pass, index_t first, index_t rows, con
   using V = typename Vector<T>::type;
   constexpr index_t step = Vector<T>::size;
   V sums[count] = {};
-  T weights[count] = {};
+  T weights[count] = {}, tails[count] = {};
   for (int c = 0; c < count; ++c)
     if (update) weights[c] = pass.weights[first + c];
-  const auto work = [&](const V& vi, const V& xi, V& ai, int c) __attribute__((always_inline)) {
-    if constexpr (update) ai -= vi * weights[c];
-    if constexpr (dot) sums[c] += xi * ai;
-  };
   index_t i = 0;
   for (; i + step <= rows; i += step) {
-    V vi{}, xi{};
+    V vi, xi;
     if constexpr (update) load(vi, v + i);
     if constexpr (dot) load(xi, x + i);
     for (int c = 0; c < count; ++c) {
       V ai;
       load(ai, a + i + c * ld);
-      work(vi, xi, ai, c);
-      if constexpr (update) store(a + i + c * ld, ai);
-    }
-  }
-  // The last rows take the same way, with zeros behind them: so a sum is the same, bit by bit, in whichever pass it is
-  // taken, which a loop over numbers is not (compilers join a product and a sum in one loop and not in another).
-  if (const index_t rest = rows - i; rest > 0) {
-    const auto load_rest = [&](V & vector, const T* from) __attribute__((always_inline)) {
-      T buffer[step] = {};
-      for (index_t r = 0; r < rest; ++r) buffer[r] = from[i + r];
-      load(vector, buffer);
-    };
-    V vi{}, xi{};
-    if constexpr (update) load_rest(vi, v);
-    if constexpr (dot) load_rest(xi, x);
-    for (int c = 0; c < count; ++c) {
-      V ai;
-      load_rest(ai, a + c * ld);
-      work(vi, xi, ai, c);
       if constexpr (update) {
-        T buffer[step];
-        store(buffer, ai);
-        for (index_t r = 0; r < rest; ++r) a[i + r + c * ld] = buffer[r];
+        ai -= vi * weights[c];
+        store(a + i + c * ld, ai);
       }
+      if constexpr (dot) sums[c] += xi * ai;
     }
   }
+  for (; i < rows; ++i)
+    for (int c = 0; c < count; ++c) {
+      T& ai = a[i + c * ld];
+      if constexpr (update) ai -= v[i] * weights[c];
+      if constexpr (dot) tails[c] += x[i] * ai;
+    }
   if constexpr (dot)
-    for (int c = 0; c < count; ++c) pass.sums[first + c] += sum(sums[c]);
+    for (int c = 0; c < count; ++c) pass.sums[first + c] += tails[c] + sum(sums[c]);
 }
 
 template <class T, bool update, bool dot>
@@ -226,6 +209,16 @@ class Panel {
     sweep(pass, tall_);
   }
 
+  /// The dots of column j once more, by the code that apply() takes them with: another loop over the same numbers may
+  /// be compiled to other roundings.
+  void dots_again(index_t j) {
+    if (j == 0) return dots(0);
+    clear_sums();
+    const T nothing[panel_width] = {};
+    sweep({width_, j - 1, T(1), nullptr, sums_}, corner_);
+    sweep({width_, j - 1, T(1), nothing, sums_}, tall_);
+  }
+
   /// Applies reflector j and takes the dots of column j + 1.
   void apply(index_t j, T scale) {
     sweep({width_, j, scale, weights_, nullptr}, corner_);
@@ -272,7 +265,7 @@ class Panel {
     bool zero = true;
     for (const Rows<T>& part : {corner_, tall_})
       for (index_t i = 0; i < part.rows; ++i) zero = zero && part.data[i + j * part.ld] == T(0);
-    dots(j);
+    dots_again(j);
     return zero ? Reflector{r(j, j), 0, 1} : reflector_of(r(j, j), sums_[j]);
   }
 

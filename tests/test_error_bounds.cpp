@@ -19,7 +19,8 @@
 #include <string>
 #include <vector>
 
-// The bounds by which results are called inaccurate: no method comes near them on any input, and a wrong entry is above.
+// The bounds by which results are called inaccurate: no method comes near them on any input, and a wrong entry is
+// above.
 
 using namespace tesela;
 
@@ -67,7 +68,8 @@ std::vector<Input<T>> inputs(index_t m, index_t n, std::uint64_t seed) {
   add("low rank", [&](index_t i, index_t j) { return u(i, 0) * v(0, j) + u(i, n / 2) * v(1, j); });
   add("equal columns", [&](index_t i, index_t) { return u(i, 0); });
   add("Hilbert", [&](index_t i, index_t j) { return 1 / (real(i) + real(j) + 1); });
-  add("huge", [&](index_t i, index_t j) { return u(i, j) * std::ldexp(1.0, std::numeric_limits<T>::max_exponent - 12); });
+  add("huge",
+      [&](index_t i, index_t j) { return u(i, j) * std::ldexp(1.0, std::numeric_limits<T>::max_exponent - 12); });
   add("tiny", [&](index_t i, index_t j) { return u(i, j) * std::ldexp(1.0, std::numeric_limits<T>::min_exponent); });
   add("below the normal numbers",
       [&](index_t i, index_t j) { return u(i, j) * std::ldexp(1.0, std::numeric_limits<T>::min_exponent - 12); });
@@ -174,7 +176,8 @@ TEMPLATE_TEST_CASE("every product stays below its bound, and a wrong entry does 
           g.wait();
         }
         const auto rows = sample_rows(12, 12, 1);
-        const ProductProblem<T> problem{Op::none, Op::none, 12, 9, k, T(1), T(0), a.data(), b.data(), nullptr, c.data()};
+        const ProductProblem<T> problem{Op::none, Op::none, 12,       9,       k,       T(1),
+                                        T(0),     a.data(), b.data(), nullptr, c.data()};
         const ProductError error = product_error(problem, rows);
         CAPTURE(k, left.name, right.name, error.scaled);
         if (!error.finite) continue;  // the product of such sizes overflows
@@ -192,8 +195,8 @@ TEST_CASE("products that a double does not hold are measured as well") {
   HostMatrix<double> a(1, 1), b(1, 1), c(1, 1);
   a(0, 0) = b(0, 0) = std::ldexp(1.5, 900);
   c(0, 0) = std::ldexp(2.25, 800);
-  const ProductProblem<double> problem{Op::none, Op::none,  1, 1, 1, std::ldexp(1.0, -1000), 0.0, a.data(), b.data(),
-                                       nullptr,  c.data()};
+  const ProductProblem<double> problem{Op::none, Op::none, 1,        1,       1,       std::ldexp(1.0, -1000),
+                                       0.0,      a.data(), b.data(), nullptr, c.data()};
   CHECK(product_error(problem, {0}).scaled == 0);
   c(0, 0) *= 1.01;
   CHECK(product_error(problem, {0}).scaled > 0.001);
