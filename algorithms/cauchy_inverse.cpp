@@ -5,12 +5,12 @@
 namespace tesela {
 
 template <class T>
-CauchyInverse<T>::CauchyInverse(Graph& g, const Toeplitz<T>& A, T sigma)
+CauchyInverse<T>::CauchyInverse(Graph& g, const Toeplitz<T>& A, T sigma, double perturbation)
     : shifted_(g, A, sigma),
       inverse_(g.runtime(), A.n(), 3, {A.n(), 3}, "inverse"),
       report_(g.runtime(), CauchyReport::rows, 2, {CauchyReport::rows, 2}, "report") {
   const TileMatrix<double> shift(g.runtime(), 1, 1, {1, 1}, "shift");
-  shift(0, 0).write()(0, 0) = 0;
+  shift(0, 0).write()(0, 0) = perturbation * shifted_.norm;
   g.insert<CauchyInvert<T>>({}, shifted_.blocks(), shift(0, 0), inverse_(0, 0), report_(0, 0),
                             g.scratch<T>(cauchy_table(A.n()), 1));
 }

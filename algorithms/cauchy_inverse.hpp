@@ -13,9 +13,10 @@ namespace tesela {
 template <class T>
 class CauchyInverse {
  public:
-  /// Inserts the elimination. Throws ArgumentError where n < 1 or a number of T - sigma I is not finite. GPUs take n up
-  /// to 262144.
-  CauchyInverse(Graph& g, const Toeplitz<T>& A, T sigma);
+  /// Inserts the elimination. It is that of T - (sigma + perturbation ||T - sigma I||) I, which refinement makes up for
+  /// where that is small: so a matrix is solved although all diagonal entries that are left vanish. Throws
+  /// ArgumentError where n < 1 or a number of T - sigma I is not finite. GPUs take n up to 262144.
+  CauchyInverse(Graph& g, const Toeplitz<T>& A, T sigma, double perturbation = 0);
 
   index_t n() const { return shifted_.matrix.n(); }
 

@@ -10,7 +10,8 @@
 namespace tesela {
 
 /// An estimate of ||T||_1 ||T^-1||_1, from below, where solve(g, B, outcome) inserts B <- T^-1 B without refinement, T
-/// being `unit` at size 1 and B n x 1; waits for some solves. Infinite where one says that T has no inverse.
+/// being `unit` at size 1 and B n x 1; waits for some solves. Infinite where one says that T has no inverse. An
+/// approximate inverse of a matrix that is almost singular may be far too small: see toeplitz_condition_by_counting.
 template <class T, class Solve>
 double toeplitz_condition(Runtime& runtime, const Toeplitz<T>& unit, const Solve& solve) {
   const index_t n = unit.n();
@@ -35,5 +36,11 @@ double toeplitz_condition(Runtime& runtime, const Toeplitz<T>& unit, const Solve
   const double inverse = norm1_estimate(n, multiply);
   return std::isfinite(inverse) ? inverse * unit.unit_one_norm() : inverse;
 }
+
+/// A lower bound of ||A||_2 ||A^-1||_2, A = T - sigma I, that needs no inverse: eigenvalues of A within 4, 16, ... 4096
+/// roundings of its norm are counted by inertia, twelve eliminations in all. 1 / (4096 roundings) or less (it answers
+/// 0) is for others to tell.
+template <class T>
+double toeplitz_condition_by_counting(Graph& g, const Toeplitz<T>& A, T sigma);
 
 }  // namespace tesela

@@ -3,7 +3,7 @@
 #include "algorithms/cauchy_factorization.hpp"
 #include "algorithms/cauchy_inverse.hpp"
 #include "algorithms/gohberg_semencul.hpp"
-#include "cli/toeplitz_methods.hpp"
+#include "algorithms/toeplitz_solve.hpp"
 #include "codelets/blas.hpp"
 #include "codelets/cusolver_solve.hpp"
 #include "codelets/lapack.hpp"
@@ -46,22 +46,22 @@ class GraphSolver : public ToeplitzSolver<T> {
   TileMatrix<T> X_;
 };
 
-/// All of `tesela toeplitz solve`: from t and B.
+/// All of `tesela toeplitz solve`: from t and B; `auto` with its verdict, which is why one takes it.
 template <class T>
 class First : public GraphSolver<T> {
  public:
-  First(const ToeplitzSystem<T>& system, const cli::ToeplitzMethod<T>& method)
-      : GraphSolver<T>(system), method_(&method) {}
+  First(const ToeplitzSystem<T>& system, ToeplitzMethod method) : GraphSolver<T>(system), method_(method) {}
   std::string solve() override {
     Graph g(this->system_->runtime);
     const Toeplitz<T> A(g, this->system_->t);
-    std::string failure = method_->solve(g, A, this->system_->sigma, this->X_).failure;
+    const ToeplitzSolution solved =
+        toeplitz_solve(g, A, this->system_->sigma, this->X_, {method_, method_ == ToeplitzMethod::automatic});
     this->X_.bring_home();
-    return failure;
+    return solved.failure;
   }
 
  private:
-  const cli::ToeplitzMethod<T>* method_;
+  ToeplitzMethod method_;
 };
 
 /// A further solve: B alone is new.
@@ -165,9 +165,9 @@ constexpr const char* again = "-again";
 const std::vector<std::string>& toeplitz_solver_names() {
   static const std::vector<std::string> all = [] {
     std::vector<std::string> names;
-    for (const auto& method : cli::toeplitz_methods<double>()) {
+    for (const auto& method : toeplitz_methods()) {
       names.emplace_back(method.name);
-      if (names.back() != "levinson") names.push_back(method.name + std::string(again));
+      if (names.back() != "auto" && names.back() != "levinson") names.push_back(method.name + std::string(again));
     }
     names.insert(names.end(), {"lapack-cholesky", "lapack-lu", "cusolver-cholesky", "cusolver-lu"});
     return names;
@@ -206,8 +206,8 @@ std::unique_ptr<ToeplitzSolver<T>> ToeplitzSolvers<T>::make(const std::string& n
   if (name == std::string("gohberg-semencul") + again) return std::make_unique<Again<T, GohbergSemencul<T>>>(*system_);
   if (name == std::string("lookahead") + again) return std::make_unique<Again<T, CauchyInverse<T>>>(*system_);
   if (name == std::string("cauchy") + again) return std::make_unique<Again<T, CauchyFactorization<T>>>(*system_);
-  for (const auto& method : cli::toeplitz_methods<T>())
-    if (method.name == name) return std::make_unique<First<T>>(*system_, method);
+  for (const auto& method : toeplitz_methods())
+    if (method.name == name) return std::make_unique<First<T>>(*system_, method.method);
   const bool cholesky = name.ends_with("-cholesky"), lapack = name.starts_with("lapack");
   bool& taken = lapack ? host_taken_ : device_taken_;
   if (!taken) take(!lapack, square);

@@ -194,8 +194,7 @@ TEMPLATE_TEST_CASE("eliminations take shifts of any size beside T", "[toeplitz]"
   const auto b = random_columns<T>(n, 2, 5);
   // sigma I alone, and t(0) alone cancelled: what is left is small.
   const auto x = solve_by<T, CauchyInverse>(runtime, times(t, -most), std::ldexp(T(1), most), b);
-  for (index_t e = 0; e < b.size(); ++e)
-    CHECK(std::abs(std::ldexp(x.data()[e], most) + b.data()[e]) <= T(8 * eps<T>));
+  for (index_t e = 0; e < b.size(); ++e) CHECK(std::abs(std::ldexp(x.data()[e], most) + b.data()[e]) <= T(8 * eps<T>));
   auto left = times(t, -most);
   left(0, 0) = 0;
   auto whole = left.clone();
