@@ -20,14 +20,14 @@ enum class Output : std::uint8_t {
 CLI::Option* add_output(CLI::App& app, Output kind, const std::string& option, std::string& path,
                         const std::string& about);
 
-/// The same for outputs whose paths follow from other options: `paths` is asked once those are parsed, `name` stands for
-/// them in messages.
+/// The same for outputs whose paths follow from other options: `paths` is asked once those are parsed, `name` stands
+/// for them in messages.
 void declare_outputs(CLI::App& app, Output kind, const std::string& name,
                      std::function<std::vector<std::string>()> paths);
 
 /// Throws the error that writing one of the command's outputs would meet, and ArgumentError where two of them are one
-/// file, by whatever names, or one is the file that standard output goes to: one of the two would be lost. An output may
-/// replace an input, which is read before. Special files, as /dev/null, may be named more than once.
+/// file, by whatever names, or one is the file that standard output goes to: one of the two would be lost. An output
+/// may replace an input, which is read before. Special files, as /dev/null, may be named more than once.
 void require_outputs(const CLI::App& app);
 
 }  // namespace tesela::cli

@@ -30,7 +30,8 @@ namespace {
 
 std::optional<Runtime> shared_runtime;
 Runtime& runtime() {
-  if (!shared_runtime) shared_runtime.emplace(RuntimeOptions{.gpus = 0});  // which worker takes a task would decide bits
+  if (!shared_runtime)
+    shared_runtime.emplace(RuntimeOptions{.gpus = 0});  // which worker takes a task would decide bits
   return *shared_runtime;
 }
 /// StarPU must stop while CUDA and our codelets still stand.

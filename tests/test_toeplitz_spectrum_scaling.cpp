@@ -135,7 +135,8 @@ TEST_CASE("t times any number has the same accuracy") {
       const Spectrum<double> s = spectrum(runtime, scaled, options);
       CHECK(s.good());
       REQUIRE(s.values.size() == 40);
-      CHECK(toeplitz_values_error(40, scaled.data(), s.values, 0, false, -infinity, infinity, s.resolution).error < 1e-14);
+      CHECK(toeplitz_values_error(40, scaled.data(), s.values, 0, false, -infinity, infinity, s.resolution).error <
+            1e-14);
       if (!vectors) continue;
       CHECK(toeplitz_spectrum_error(40, scaled.data(), s.values, s.symmetry, elements(s).data(),
                                     toeplitz_norm_estimate(40, scaled.data(), s.values))
