@@ -90,6 +90,10 @@ class Solver {
       if (!std::isfinite(shifted(i, 0)))
         return i > 0 || !std::isfinite(A_.column()(0, 0)) ? "not finite: t(" + std::to_string(i) + ")"
                                                           : "not finite: t(0) - sigma";
+    const auto b = X_(0, 0).read();
+    for (index_t j = 0; j < b.cols; ++j)
+      for (index_t i = 0; i < b.rows; ++i)
+        if (!std::isfinite(b(i, j))) return "not finite: b(" + std::to_string(i) + ", " + std::to_string(j) + ")";
     return {};
   }
 
@@ -242,7 +246,7 @@ class Solver {
              " (of the symmetric vectors, then of the skew ones) vanishes";
     if (a.order > 0)
       return "breakdown: the leading minor of order " + std::to_string(a.order) + " vanishes or is not finite";
-    if (options_.verdict && !std::isfinite(a.residual.error)) return "not finite: b or X";
+    if (options_.verdict && !std::isfinite(a.residual.error)) return "not finite: X";
     return {};
   }
 

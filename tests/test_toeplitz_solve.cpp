@@ -63,7 +63,8 @@ Answer<T> answer(Runtime& runtime, const HostMatrix<T>& t, T sigma, const HostMa
                  ToeplitzMethod method = ToeplitzMethod::automatic) {
   const index_t n = b.rows(), k = b.cols();
   Answer<T> a{b.clone(), {}, 0};
-  const auto X = TileMatrix<T>::map(runtime, a.x.data(), n, k, std::max<index_t>(n, 1), {std::max<index_t>(n, 1), k});
+  const auto X = TileMatrix<T>::map(runtime, a.x.data(), n, k, std::max<index_t>(n, 1),
+                                    {std::max<index_t>(n, 1), std::max<index_t>(k, 1)});
   Graph g(runtime);
   a.solution = toeplitz_solve(g, Toeplitz<T>(g, t), sigma, X, {method});
   X.bring_home();
@@ -239,7 +240,7 @@ TEMPLATE_TEST_CASE("toeplitz_solve says what is not finite, and what is not repr
       CHECK_THAT(status(t, strange, b, entry.method), ContainsSubstring("not finite: t(0) - sigma"));
       auto c = b.clone();
       c(2, 1) = strange;
-      CHECK_THAT(status(t, T(0), c, entry.method), ContainsSubstring("not finite: b or X"));
+      CHECK_THAT(status(t, T(0), c, entry.method), ContainsSubstring("not finite: b(2, 1)"));
     }
     auto high = t.clone();
     high(0, 0) = Limits::max();
@@ -251,7 +252,7 @@ TEMPLATE_TEST_CASE("toeplitz_solve says what is not finite, and what is not repr
       for (index_t i = 0; i < 6; ++i) small(i, 0) = std::ldexp(t(i, 0), e);
       for (index_t i = 0; i < 12; ++i) right.data()[i] = std::ldexp(b.data()[i], -e);
       const std::string said = status(small, T(0), right, entry.method);
-      CHECK_THAT(said, ContainsSubstring(e < 0 ? "not finite: b or X" : "inaccurate: residual"));
+      CHECK_THAT(said, ContainsSubstring(e < 0 ? "not finite: X" : "inaccurate: residual"));
     }
   }
   for (const auto& [n, k] : {std::pair<index_t, index_t>{0, 2}, {3, 0}}) {
