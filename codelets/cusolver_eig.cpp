@@ -76,7 +76,7 @@ void CusolverEig<T>::solve(T* values) const {
 #else
 
 template <class T>
-struct CusolverEig<T>::Impl : cusolver::Solver {};
+struct CusolverEig<T>::Impl {};
 template <class T>
 CusolverEig<T>::CusolverEig(index_t, bool) {
   throw EnvironmentError("this build has no CUDA: cuSOLVER is not available");

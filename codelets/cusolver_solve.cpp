@@ -101,7 +101,7 @@ int CusolverSolve<T>::solve(T* b, By by) const {
 #else
 
 template <class T>
-struct CusolverSolve<T>::Impl : cusolver::Solver {};
+struct CusolverSolve<T>::Impl {};
 template <class T>
 CusolverSolve<T>::CusolverSolve(index_t, index_t) {
   throw EnvironmentError("this build has no CUDA: cuSOLVER is not available");
