@@ -100,9 +100,9 @@ class OneSystem {
     Breakdown broken = 0, rows_broken[runs]{};
     const auto breaks = [&](Breakdown row) { broken = broken > 0 ? std::min(broken, row) : row; };
     Joint<T> joints[runs];
-    Segment<T> sofar;
+    Segment<T> sofar = kept[first()];
     for (index_t l = first(); l < last(); ++l) {
-      sofar = l == first() ? kept[l] : join(sofar, kept[l], joints[l]);
+      if (l > first()) sofar = join(sofar, kept[l], joints[l]);
       if (degenerate(kept[l]) || degenerate(sofar)) breaks(begin(l + 1));
     }
     Ends<T> ends[runs];
