@@ -15,6 +15,8 @@ if(TARGET tesela_cli)
   install(TARGETS tesela_cli)
 endif()
 
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
 set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tesela)
 install(EXPORT tesela NAMESPACE tesela:: FILE tesela-targets.cmake DESTINATION ${config_dir})
 configure_package_config_file(cmake/tesela-config.cmake.in ${PROJECT_BINARY_DIR}/tesela-config.cmake

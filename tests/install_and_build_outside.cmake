@@ -48,6 +48,12 @@ foreach(text IN LISTS texts)
   endforeach()
 endforeach()
 run(0 "tesela" ${prefix}/bin/tesela --version)
+foreach(text IN ITEMS LICENSE NOTICE)
+  if(NOT EXISTS ${prefix}/share/doc/tesela/${text})
+    message("FAILED: share/doc/tesela/${text} is not installed")
+    math(EXPR failures "${failures} + 1")
+  endif()
+endforeach()
 
 # The project of a user, who turns on more warnings than most.
 set(warnings "-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror")
