@@ -1,5 +1,5 @@
-// Symmetric Toeplitz systems: one solved by Levinson's recursion, and one whose inverse is kept for several right-hand
-// sides and refined to rounding.
+// Symmetric Toeplitz systems: one solved by whatever method leaves the smallest residual, one by Levinson's recursion,
+// and one whose inverse is kept for several right-hand sides and refined to rounding.
 #include <tesela/tesela.hpp>
 
 #include <algorithm>
@@ -30,6 +30,18 @@ HostMatrix<double> right_hand_sides(index_t k) {
   for (index_t j = 0; j < k; ++j)
     for (index_t i = 0; i < n; ++i) b(i, j) = std::cos(double(i * (j + 1)));
   return b;
+}
+
+double by_what_suits(Runtime& runtime, const HostMatrix<double>& t) {
+  const auto b = right_hand_sides(1);
+  auto x = b.clone();
+  const auto B = TileMatrix<double>::map(runtime, x.data(), n, 1, n, {n, 1});
+  Graph g(runtime);
+  const ToeplitzSolution solved = toeplitz_solve(g, Toeplitz<double>(g, t), sigma, B);  // waits; B becomes X
+  if (!solved.ok()) std::puts(solved.status().c_str());
+  B.bring_home();
+  std::printf("%s, condition %.1e\n", toeplitz_method_name(solved.taken.method), solved.condition);
+  return solved.ok() ? error(t, x.data(), b.data()) : 1;
 }
 
 double by_levinson(Runtime& runtime, const HostMatrix<double>& t) {
@@ -72,7 +84,9 @@ double by_inverse(Runtime& runtime, const HostMatrix<double>& t) {
 int main() {
   Runtime runtime;
   const auto t = toeplitz_column<double>({ToeplitzKind::random, 0, 1}, n);
+  const double best_error = by_what_suits(runtime, t);
   const double levinson_error = by_levinson(runtime, t), inverse_error = by_inverse(runtime, t);
-  std::printf("errors: Levinson %.1e, Gohberg and Semencul with refinement %.1e\n", levinson_error, inverse_error);
-  return levinson_error < 1e-9 && inverse_error < 1e-14 ? 0 : 1;
+  std::printf("errors: the best method %.1e, Levinson %.1e, Gohberg and Semencul with refinement %.1e\n", best_error,
+              levinson_error, inverse_error);
+  return best_error < 1e-14 && levinson_error < 1e-9 && inverse_error < 1e-14 ? 0 : 1;
 }
