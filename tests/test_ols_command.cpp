@@ -149,11 +149,13 @@ TEST_CASE("numbers below the normal ones are solved") {
     file << "%%MatrixMarket matrix array real general\n40 " << (*name == 'a' ? 5 : 1) << "\n";
     for (int e = 0; e < (*name == 'a' ? 200 : 40); ++e) file << (e * 37 % 101 - 50) << "e-316\n";
   }
-  for (const char* method : {"tiles", "tall-skinny", "givens", "lapack"}) {
-    const auto report = ols({"--a", folder / "a.mtx", "--b", folder / "b.mtx", "--method", method},
-                            std::string(method) == "lapack" ? -1 : 0);
+  for (const char* method : {"tiles", "tall-skinny", "givens"}) {
+    // The residual of what few digits are left of R may be above the bound; then that is said.
+    const auto report = ols({"--a", folder / "a.mtx", "--b", folder / "b.mtx", "--method", method}, -1);
     CAPTURE(method, report.dump());
-    if (std::string(method) != "lapack") CHECK(report["checks"]["rank"] == 5);
+    CHECK(report["checks"]["rank"] == 5);
+    const double error = report["checks"]["backward_error"], limit = report["limits"]["backward_error"];
+    CHECK((report["status"] == "ok") == (error <= limit));
   }
 }
 
