@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <malloc.h>
+
 namespace tesela::bench {
 namespace {
 
@@ -13,6 +15,8 @@ struct OverheadOptions : Options {
 void run(OverheadOptions o) {
   if (o.common.ncuda < 0) o.common.ncuda = 0;  // the tasks are empty CPU functions
   if (o.common.ncpu == 0) throw EnvironmentError("bench overhead: --ncpu 0 leaves no worker for its CPU tasks");
+  // Else the C library gives a graph's memory back or not as its heap happens to end, and page faults double a figure.
+  mallopt(M_TRIM_THRESHOLD, -1);
   Runtime runtime(o.runtime());
   Report report("overhead", o, &runtime);
   OverheadTiles tiles(runtime);
