@@ -29,6 +29,8 @@ if(TESELA_SANITIZE)
   list(APPEND TESELA_TEST_ENVIRONMENT "HWLOC_PLUGINS_PATH=${PROJECT_BINARY_DIR}/no-plugins")
   # A test that asks for more memory than there is wants malloc's answer, not a report.
   list(APPEND TESELA_TEST_ENVIRONMENT "ASAN_OPTIONS=allocator_may_return_null=1")
+  # What StarPU's reader of traces and the GPU's driver keep is not ours to free.
+  list(APPEND TESELA_TEST_ENVIRONMENT "LSAN_OPTIONS=print_suppressions=0:suppressions=${PROJECT_SOURCE_DIR}/cmake/lsan.supp")
 endif()
 
 # tesela_library(FOLDER DEPENDENCIES…): the library of one folder, from all the sources in it. It can include the

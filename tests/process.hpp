@@ -18,6 +18,15 @@
 
 namespace tesela::test {
 
+/// Factor on the seconds that a program may take: sanitizers slow it down.
+#ifdef __SANITIZE_ADDRESS__
+inline constexpr double patience = 5;
+#elif defined(__SANITIZE_THREAD__)
+inline constexpr double patience = 20;
+#else
+inline constexpr double patience = 1;
+#endif
+
 /// A command line, or a part of one.
 using Words = std::vector<std::string>;
 

@@ -263,6 +263,18 @@ TEMPLATE_TEST_CASE("tall and skinny, in one pass and appended", "", float, doubl
 
 namespace {
 
+/// What a square system leaves is rounding, which at the end of the range has lost bits of its own.
+template <class T>
+bool same_or_rounding(const std::vector<T>& norms, const std::vector<T>& expected, const HostMatrix<T>& b) {
+  for (std::size_t k = 0; k < expected.size(); ++k) {
+    double of_b = 0;
+    for (index_t i = 0; i < b.rows(); ++i) of_b = std::hypot(of_b, static_cast<double>(b(i, static_cast<index_t>(k))));
+    const double rounding = 100 * static_cast<double>(std::numeric_limits<T>::epsilon()) * of_b;
+    if (norms[k] != expected[k] && !(norms[k] < rounding && expected[k] < rounding)) return false;
+  }
+  return norms.size() == expected.size();
+}
+
 template <class T, class Solve>
 void check_least_squares(index_t m, index_t n, bool rounding_stays, const Solve& solve) {
   HostMatrix<T> b(m, 3);
@@ -284,7 +296,8 @@ void check_least_squares(index_t m, index_t n, bool rounding_stays, const Solve&
         CHECK(scaled.original_units == plain.original_units);
         CHECK(scaled.backward_error.error == plain.backward_error.error);
         CHECK(scaled.cut == plain.cut);
-        CHECK(scaled.residual_norms == times(plain.residual_norms, of_a ? 0 : p));
+        CHECK(
+            same_or_rounding(scaled.residual_norms, times(plain.residual_norms, of_a ? 0 : p), times(b, of_a ? 0 : p)));
         require_same(scaled.X, times(plain.X, of_a ? -p : p));
       }
   }

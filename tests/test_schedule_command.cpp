@@ -99,6 +99,6 @@ TEST_CASE("the command refuses what it cannot do") {
   }
   CHECK_THAT(run_tesela({"schedule", "--order", "foo"}).err, ContainsSubstring("'foo' is none of sameh-kuck"));
   ProcessOptions options;
-  options.limit = 20;
+  options.limit = 20 * patience;
   CHECK(run_tesela({"schedule", "--m", "1000000", "--n", "1"}, options).code == 0);
 }
