@@ -2,8 +2,8 @@
 // directions: in each time step all grid lines along x are tridiagonal systems, then all along y, then all along z.
 // Peaceman and Rachford's method in two dimensions, Douglas and Gunn's in three; both are of second order in space and
 // time. adi_heat --help says what it can be told; alone it is a short run that checks itself.
-#include "codelets/box.hpp"
-#include "tiles/file_formats.hpp"
+#include "bench/adi/box.hpp"
+#include <tesela/tiles/io/file_formats.hpp>
 
 #include <tesela/tesela.hpp>
 

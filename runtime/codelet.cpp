@@ -1,6 +1,6 @@
-#include "runtime/codelet.hpp"
+#include <tesela/runtime/codelet.hpp>
 
-#include "runtime/starpu.hpp"
+#include <tesela/runtime/internal/starpu.hpp>
 
 #include <algorithm>
 #include <deque>

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "runtime/access.hpp"
-#include "runtime/config.hpp"
-#include "runtime/cuda_context.hpp"
+#include <tesela/runtime/access.hpp>
+#include <tesela/runtime/config.hpp>
+#include <tesela/runtime/cuda_context.hpp>
 
 #include <array>
 #include <atomic>

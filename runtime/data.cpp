@@ -1,6 +1,6 @@
-#include "runtime/data.hpp"
+#include <tesela/runtime/data.hpp>
 
-#include "runtime/starpu.hpp"
+#include <tesela/runtime/internal/starpu.hpp>
 
 #include <algorithm>
 #include <limits>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "runtime/access.hpp"
-#include "runtime/codelet.hpp"
+#include <tesela/runtime/access.hpp>
+#include <tesela/runtime/codelet.hpp>
 
 #include <atomic>
 #include <memory>

@@ -1,6 +1,6 @@
-#include "runtime/environment.hpp"
+#include <tesela/runtime/environment.hpp>
 
-#include "runtime/errors.hpp"
+#include <tesela/runtime/errors.hpp>
 
 #include <climits>
 

@@ -1,7 +1,7 @@
-#include "runtime/graph.hpp"
+#include <tesela/runtime/graph.hpp>
 
-#include "runtime/graph_record.hpp"
-#include "runtime/starpu.hpp"
+#include <tesela/runtime/internal/graph_record.hpp>
+#include <tesela/runtime/internal/starpu.hpp>
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "runtime/codelet.hpp"
-#include "runtime/data.hpp"
-#include "runtime/runtime.hpp"
+#include <tesela/runtime/codelet.hpp>
+#include <tesela/runtime/data.hpp>
+#include <tesela/runtime/runtime.hpp>
 
 #include <cstdlib>
 #include <memory>

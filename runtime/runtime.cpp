@@ -1,9 +1,9 @@
-#include "runtime/runtime.hpp"
+#include <tesela/runtime/runtime.hpp>
 
-#include "runtime/environment.hpp"
-#include "runtime/starpu.hpp"
-#include "runtime/topology.hpp"
-#include "runtime/topology_parts.hpp"
+#include <tesela/runtime/environment.hpp>
+#include <tesela/runtime/internal/starpu.hpp>
+#include <tesela/runtime/topology.hpp>
+#include <tesela/runtime/internal/topology_parts.hpp>
 
 #include <starpu_fxt.h>
 

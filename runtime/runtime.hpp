@@ -1,7 +1,7 @@
 #pragma once
 
-#include "runtime/errors.hpp"
-#include "runtime/types.hpp"
+#include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/types.hpp>
 
 #include <memory>
 #include <optional>

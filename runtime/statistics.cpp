@@ -1,5 +1,5 @@
-#include "runtime/runtime.hpp"
-#include "runtime/starpu.hpp"
+#include <tesela/runtime/runtime.hpp>
+#include <tesela/runtime/internal/starpu.hpp>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
-#include "runtime/topology.hpp"
+#include <tesela/runtime/topology.hpp>
 
-#include "runtime/topology_parts.hpp"
+#include <tesela/runtime/internal/topology_parts.hpp>
 
 #include <hwloc.h>
 

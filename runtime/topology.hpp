@@ -1,6 +1,6 @@
 #pragma once
 
-#include "runtime/types.hpp"
+#include <tesela/runtime/types.hpp>
 
 #include <string>
 #include <vector>

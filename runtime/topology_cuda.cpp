@@ -1,4 +1,4 @@
-#include "runtime/topology_parts.hpp"
+#include <tesela/runtime/internal/topology_parts.hpp>
 
 #if TESELA_WITH_CUDA
 

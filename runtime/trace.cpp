@@ -1,4 +1,4 @@
-#include "runtime/trace.hpp"
+#include <tesela/runtime/trace.hpp>
 
 #include <starpu.h>
 
@@ -7,8 +7,8 @@
 #include <starpu_fxt.h>
 #endif
 
-#include "runtime/environment.hpp"
-#include "runtime/errors.hpp"
+#include <tesela/runtime/environment.hpp>
+#include <tesela/runtime/errors.hpp>
 
 #include <algorithm>
 #include <cerrno>

@@ -1,4 +1,4 @@
-#include "tiles/host_matrix.hpp"
+#include <tesela/tiles/host_matrix.hpp>
 
 #include <cstdlib>
 

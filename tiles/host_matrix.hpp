@@ -1,8 +1,8 @@
 #pragma once
 
-#include "runtime/errors.hpp"
-#include "runtime/types.hpp"
-#include "tiles/size_checks.hpp"
+#include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/types.hpp>
+#include <tesela/tiles/size_checks.hpp>
 
 #include <algorithm>
 #include <cassert>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "runtime/graph.hpp"
-#include "runtime/runtime.hpp"
+#include <tesela/runtime/graph.hpp>
+#include <tesela/runtime/runtime.hpp>
 
 #include <algorithm>
 #include <memory>

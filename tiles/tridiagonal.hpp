@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tiles/tile_matrix.hpp"
+#include <tesela/tiles/tile_matrix.hpp>
 
 namespace tesela {
 

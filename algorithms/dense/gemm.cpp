@@ -1,0 +1,92 @@
+#include <tesela/algorithms/dense/gemm.hpp>
+
+#include <tesela/algorithms/support/internal/blas_sizes.hpp>
+#include <tesela/algorithms/dense/matrices.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tesela {
+namespace {
+
+std::string text(index_t rows, index_t cols) { return std::to_string(rows) + " x " + std::to_string(cols); }
+
+/// op(A) as far as its tiles go: shapes and tile (i, k).
+template <class T>
+struct Operand {
+  const TileMatrix<T>& A;
+  Op op;
+  Shape shape() const { return apply(op, {A.m(), A.n()}); }
+  Shape tile_shape() const { return apply(op, {A.tile_shape().mb, A.tile_shape().nb}); }
+  Tile<T> operator()(index_t i, index_t j) const { return op == Op::none ? A(i, j) : A(j, i); }
+};
+
+/// Whether two tilings cut `size` at the same places.
+bool cut_alike(index_t size, index_t tile, index_t other) { return tile == other || (size <= tile && size <= other); }
+
+template <class T>
+void require_conforming(const Operand<T>& A, const Operand<T>& B, const TileMatrix<T>& C) {
+  const Shape a = A.shape(), b = B.shape();
+  if (a.rows != C.m() || b.cols != C.n() || a.cols != b.rows)
+    throw ArgumentError("gemm", "shapes",
+                        "op(A) is " + text(a.rows, a.cols) + ", op(B) " + text(b.rows, b.cols) + ", C " +
+                            text(C.m(), C.n()) + "; they must be m x k, k x n, m x n");
+  const Shape ta = A.tile_shape(), tb = B.tile_shape();
+  if (!cut_alike(C.m(), ta.rows, C.tile_shape().mb) || !cut_alike(C.n(), tb.cols, C.tile_shape().nb) ||
+      !cut_alike(a.cols, ta.cols, tb.rows))
+    throw ArgumentError("gemm", "tiles",
+                        "op(A) has tiles of " + text(ta.rows, ta.cols) + ", op(B) of " + text(tb.rows, tb.cols) +
+                            ", C of " + text(C.tile_shape().mb, C.tile_shape().nb) +
+                            "; they must be mb x kb, kb x nb, mb x nb");
+}
+
+/// The tiles of C that are worked on together, step k after step k, as a block of edge x edge tiles. One tile on cores:
+/// it stays in a cache through all its updates. On GPUs as much of C as fits in half their memory, because a step of a
+/// larger block does more work per tile of A and B that it brings in; C itself then moves once.
+template <class T>
+index_t block_edge(const Runtime& runtime, const TileMatrix<T>& C) {
+  const double tile_bytes = static_cast<double>(C.tile_shape().mb) * static_cast<double>(C.tile_shape().nb) * sizeof(T);
+  const double tiles = static_cast<double>(runtime.device_bytes()) / 2 / tile_bytes;
+  return std::clamp(static_cast<index_t>(std::sqrt(tiles)), index_t{1}, std::max({index_t{1}, C.mt(), C.nt()}));
+}
+
+}  // namespace
+
+template <class T>
+void gemm(Graph& g, Op op_a, Op op_b, T alpha, const TileMatrix<T>& a, const TileMatrix<T>& b, T beta,
+          const TileMatrix<T>& C, const GemmOptions& options) {
+  const Operand<T> A{a, op_a}, B{b, op_b};
+  require_conforming(A, B, C);
+  if (options.block != 16 && options.block != 32)
+    throw ArgumentError("gemm", "options.block", std::to_string(options.block) + " is neither 16 nor 32");
+  const index_t kt = ceil_div(A.shape().cols, A.tile_shape().cols);
+  if (C.m() == 0 || C.n() == 0) return;
+  if (kt == 0 || alpha == T(0)) return scale(g, beta, C);
+  if (C.shares_tiles(a) || C.shares_tiles(b))
+    throw ArgumentError("gemm", "C", "shares tiles with A or B, which are read while C is written");
+  require_blas_sizes("gemm", "A", a);
+  require_blas_sizes("gemm", "B", b);
+  require_blas_sizes("gemm", "C", C);
+
+  const index_t edge = block_edge(g.runtime(), C);
+  for (index_t J = 0; J < C.nt(); J += edge)
+    for (index_t I = 0; I < C.mt(); I += edge)
+      for (index_t k = 0; k < kt; ++k)
+        for (index_t j = J; j < std::min(J + edge, C.nt()); ++j)
+          for (index_t i = I; i < std::min(I + edge, C.mt()); ++i) {
+            if (k == 0 && beta == T(0))
+              g.insert<Gemm<T, Out>>({op_a, op_b, alpha, T(0), options.kernel, options.block}, A(i, k), B(k, j),
+                                     C(i, j));
+            else
+              g.insert<Gemm<T>>({op_a, op_b, alpha, k == 0 ? beta : T(1), options.kernel, options.block}, A(i, k),
+                                B(k, j), C(i, j));
+            if (k == kt - 1 && options.bring_home) g.bring_home(C(i, j));
+          }
+}
+
+template void gemm(Graph&, Op, Op, float, const TileMatrix<float>&, const TileMatrix<float>&, float,
+                   const TileMatrix<float>&, const GemmOptions&);
+template void gemm(Graph&, Op, Op, double, const TileMatrix<double>&, const TileMatrix<double>&, double,
+                   const TileMatrix<double>&, const GemmOptions&);
+
+}  // namespace tesela

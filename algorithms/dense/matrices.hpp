@@ -1,0 +1,27 @@
+#pragma once
+
+#include <tesela/codelets/support/fill.hpp>
+#include <tesela/runtime/graph.hpp>
+#include <tesela/tiles/tile_matrix.hpp>
+
+namespace tesela {
+
+/// Writes a generated matrix, tile by tile, where each tile is wanted.
+template <class T>
+void fill(Graph& g, const TileMatrix<T>& A, Generator<T> generator) {
+  generator.rows = A.m();
+  generator.columns = A.n();
+  A.for_each_tile([&](Tile<T> tile, index_t row, index_t column) {
+    g.insert<Fill<T>>({generator, row, column}, tile);
+  });
+}
+
+/// A = alpha A; alpha = 0 writes zeros whatever A held.
+template <class T>
+void scale(Graph& g, T alpha, const TileMatrix<T>& A) {
+  if (alpha == T(0)) return fill(g, A, Generator<T>{});
+  if (alpha == T(1)) return;
+  A.for_each_tile([&](Tile<T> tile, index_t, index_t) { g.insert<Scal<T>>({alpha}, tile); });
+}
+
+}  // namespace tesela

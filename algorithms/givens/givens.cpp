@@ -1,0 +1,264 @@
+#include <tesela/algorithms/givens/givens.hpp>
+
+#include <tesela/algorithms/support/schedule.hpp>
+#include <tesela/codelets/givens/givens_list.hpp>
+#include <tesela/codelets/support/lacpy.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace tesela {
+namespace {
+
+std::string text(index_t rows, index_t cols) { return std::to_string(rows) + " x " + std::to_string(cols); }
+
+void require_options(const char* routine, const GivensOptions& o) {
+  if (o.window < 1 || o.window > max_givens_window)
+    throw ArgumentError(routine, "options.window",
+                        std::to_string(o.window) + " is not in 1 … " + std::to_string(max_givens_window));
+  if (o.block < 32 || o.block > 512 || o.block % 32 != 0)
+    throw ArgumentError(routine, "options.block", std::to_string(o.block) + " is not a multiple of 32 in 32 … 512");
+}
+
+constexpr index_t copies_in_flight = 4;  // steps of a chain whose copied columns are kept
+
+}  // namespace
+
+std::optional<GivensMethod> givens_method(std::string_view name) {
+  if (name == "givens") return GivensMethod::sequential;
+  if (name == "givens-stages") return GivensMethod::stages;
+  if (name == "givens-chain") return GivensMethod::chain;
+  return std::nullopt;
+}
+
+template <class T>
+GivensQr<T>::GivensQr(const TileMatrix<T>& A, index_t m, index_t n, const GivensOptions& options)
+    : a_(A), m_(m), n_(n), options_(options) {
+  options_.window = std::min(options.window, std::max<index_t>(n, 1));
+}
+
+/// Cuts the schedule into lists for the steps. Within a step its order stays; across steps no elimination waits for one
+/// of a later column.
+template <class T>
+void GivensQr<T>::make_lists(Runtime& runtime) {
+  const Schedule schedule = make_schedule(options_.order, m_, n_);
+  std::vector<index_t> step_of(static_cast<std::size_t>(n_));
+  for (std::size_t s = 0; s < steps_.size(); ++s)
+    std::fill_n(step_of.begin() + steps_[s].begin, steps_[s].width, static_cast<index_t>(s));
+  struct List {
+    std::vector<std::int32_t> starts, entries;
+    index_t stage = 0;
+  };
+  std::vector<List> lists(steps_.size());
+  for (const Elimination& e : schedule.eliminations) {
+    const auto s = static_cast<std::size_t>(step_of[static_cast<std::size_t>(e.column)]);
+    List& list = lists[s];
+    if (std::exchange(list.stage, e.stage) != e.stage)
+      list.starts.push_back(static_cast<std::int32_t>(list.entries.size() / 3));
+    for (const index_t x : {e.row, e.pivot, e.column - steps_[s].begin})
+      list.entries.push_back(static_cast<std::int32_t>(x));
+  }
+  for (const List& list : lists) {
+    std::vector<std::int32_t> all{static_cast<std::int32_t>(list.starts.size())};
+    all.insert(all.end(), list.starts.begin(), list.starts.end());
+    all.push_back(static_cast<std::int32_t>(list.entries.size() / 3));
+    all.insert(all.end(), list.entries.begin(), list.entries.end());
+    const auto size = static_cast<index_t>(all.size());
+    lists_.emplace_back(runtime, size, 1, TileShape{size, 1}, "list");
+    lists_.back().copy_from(all.data(), size);
+  }
+  listed_ = static_cast<index_t>(schedule.eliminations.size());
+}
+
+template <class T>
+void GivensQr<T>::factor_step(Graph& g, index_t step) const {
+  const Step& s = steps_[static_cast<std::size_t>(step)];
+  const Tile<T> a = a_(0, s.tile);
+  if (listed_) {
+    g.insert<GivensListPanel<T>>(urgent, {s.col, s.width, m_ - s.begin, options_.block}, a,
+                                 lists_[static_cast<std::size_t>(step)](0, 0));
+    return;
+  }
+  const typename GivensPanel<T>::Args args{pivot_, s.begin, s.col, s.width, m_ - s.begin, options_.block};
+  const Tile<T> work = g.scratch<T>(givens_work_size(a.cols(), options_.window), 1);
+  if (copies_)
+    g.insert<GivensChainPanel<T>>(urgent, args, a, (*copies_)(0, step % copies_->nt()), info(step), work);
+  else
+    g.insert<GivensPanel<T>>(urgent, args, a, info(step), work);
+}
+
+template <class T>
+void GivensQr<T>::apply_step(Graph& g, index_t step, index_t width, Side side, Op op, const Tile<T>& c,
+                             Source source) const {
+  const Step& s = steps_[static_cast<std::size_t>(step)];
+  if (listed_) {
+    g.insert<GivensListApply<T>>({side, op, s.col, width, m_ - s.begin, options_.block}, a_(0, s.tile),
+                                 lists_[static_cast<std::size_t>(step)](0, 0), c);
+    return;
+  }
+  const bool chain = source == Source::copies && copies_;
+  typename GivensApply<T>::Args args{side, op, pivot_, chain};
+  args.row = s.begin;
+  args.col = chain ? 0 : s.col;
+  args.width = width;
+  args.window = options_.window;
+  args.rows = m_ - s.begin;
+  args.diagonal = diagonal_;
+  args.block = options_.block;
+  const index_t columns = side == Side::left ? c.cols() : c.rows();
+  g.insert<GivensApply<T>>(args, chain ? (*copies_)(0, step % copies_->nt()) : a_(0, s.tile), info(step), c,
+                           g.scratch<T>(givens_work_size(columns, options_.window), 1));
+}
+
+template <class T>
+void GivensQr<T>::factor(Graph& g, const TileMatrix<T>* B, const TileMatrix<T>* Q) {
+  const bool sequential = options_.method == GivensMethod::sequential;
+  const auto steps = static_cast<index_t>(steps_.size());
+  if (steps == 0) return;
+  if (!listed_) info_.emplace(g.runtime(), 2, sequential ? 1 : steps, TileShape{2, 1}, "info");
+  if (options_.method == GivensMethod::chain)
+    copies_.emplace(g.runtime(), m_, std::min(steps, copies_in_flight) * options_.window,
+                    TileShape{m_, options_.window}, "L");
+  if (sequential) {
+    std::vector<Tile<T>> tiles;
+    for (index_t j = 0; j < a_.nt(); ++j) tiles.push_back(a_(0, j));
+    g.insert<GivensSweep<T>>({a_.tile_shape().nb, options_.block}, info(0), g.scratch<T>(2 * m_, 1), tiles);
+  }
+  for (index_t step = 0; step < steps; ++step) {
+    const Step& s = steps_[static_cast<std::size_t>(step)];
+    if (!sequential) factor_step(g, step);
+    for (index_t j = s.tile + 1; !sequential && j < a_.nt(); ++j)
+      apply_step(g, step, s.width, Side::left, Op::transpose, a_(0, j), Source::copies);
+    for (index_t j = 0; B != nullptr && j < B->nt(); ++j)
+      apply_step(g, step, s.width, Side::left, Op::transpose, (*B)(0, j), Source::copies);
+    for (index_t i = 0; Q != nullptr && i < Q->mt(); ++i)
+      apply_step(g, step, s.width, Side::right, Op::none, (*Q)(i, 0), Source::copies);
+  }
+}
+
+template <class T>
+void GivensQr<T>::require_rows(const char* routine, const char* name, Side side, const TileMatrix<T>& C) const {
+  const bool left = side == Side::left;
+  if ((left ? C.m() : C.n()) != m_)
+    throw ArgumentError(routine, name,
+                        text(C.m(), C.n()) + " does not have " + std::to_string(m_) + (left ? " rows" : " columns"));
+  if ((left ? C.mt() : C.nt()) > 1)
+    throw ArgumentError(routine, name,
+                        "has " + text(C.mt(), C.nt()) + " tiles; rotations take one tile " +
+                            (left ? "row (mb >= m)" : "column (nb >= m)"));
+}
+
+template <class T>
+void GivensQr<T>::apply(Graph& g, Side side, Op op, const TileMatrix<T>& C) const {
+  require_rows("GivensQr::apply", "C", side, C);
+  const auto steps = static_cast<index_t>(steps_.size());
+  const bool forward = (side == Side::left) == (op == Op::transpose);
+  for (index_t n = 0; n < steps; ++n) {
+    const index_t step = forward ? n : steps - 1 - n;
+    C.for_each_tile([&](const Tile<T>& c, index_t, index_t) {
+      apply_step(g, step, steps_[static_cast<std::size_t>(step)].width, side, op, c, Source::packed);
+    });
+  }
+}
+
+template <class T>
+void GivensQr<T>::form_q(Graph& g, const TileMatrix<T>& Q) const {
+  require_rows("GivensQr::form_q", "Q", Side::left, Q);
+  if (Q.n() > m_)
+    throw ArgumentError("GivensQr::form_q", "Q", std::to_string(Q.n()) + " columns of " + std::to_string(m_));
+  Q.for_each_tile([&](const Tile<T>& q, index_t row, index_t column) { g.insert<Laset<T>>({T(1), row - column}, q); });
+  for (auto step = static_cast<index_t>(steps_.size()) - 1; step >= 0; --step) {
+    const Step& s = steps_[static_cast<std::size_t>(step)];
+    Q.for_each_tile([&](const Tile<T>& q, index_t, index_t column) {
+      // A column of the identity is zero in the rows of eliminations right of it.
+      const index_t width = std::min(s.width, column + q.cols() - s.begin);
+      if (width > 0) apply_step(g, step, listed_ ? s.width : width, Side::left, Op::none, q, Source::packed);
+    });
+  }
+}
+
+template <class T>
+void GivensQr<T>::extract_r(Graph& g, const TileMatrix<T>& R) const {
+  const index_t nb = a_.tile_shape().nb;
+  if (diagonal_ >= 0) throw ArgumentError("GivensQr::extract_r", "A", "is a band: R stands in its storage");
+  if (R.n() != n_ || R.m() < std::min(m_, n_) || R.m() > m_)
+    throw ArgumentError(
+        "GivensQr::extract_r", "R",
+        text(R.m(), R.n()) + " for a " + text(m_, n_) + " matrix; it must be k x n, min(m, n) <= k <= m");
+  if (R.mt() > 1 || (R.tile_shape().nb != nb && n_ > std::min(nb, R.tile_shape().nb)))
+    throw ArgumentError("GivensQr::extract_r", "R", "must be one tile row whose columns are cut as A's");
+  R.for_each_tile([&](const Tile<T>& r, index_t, index_t column) {
+    g.insert<Lacpy<T>>({Part::upper, -column}, a_(0, column / R.tile_shape().nb), r);
+  });
+}
+
+template <class T>
+index_t GivensQr<T>::rotations() const {
+  if (listed_) return *listed_;
+  index_t sum = 0;
+  for (index_t j = 0; info_ && j < info_->nt(); ++j) sum += (*info_)(0, j).read()(1, 0);
+  return sum;
+}
+
+template <class T>
+GivensQr<T> givens_qr(Graph& g, const TileMatrix<T>& A, const GivensOptions& options,
+                      const std::type_identity_t<TileMatrix<T>>* B, const std::type_identity_t<TileMatrix<T>>* Q) {
+  require_options("givens_qr", options);
+  GivensQr<T> qr(A, A.m(), A.n(), options);
+  qr.require_rows("givens_qr", "A", Side::left, A);
+  if (B != nullptr) qr.require_rows("givens_qr", "B", Side::left, *B);
+  if (Q != nullptr) qr.require_rows("givens_qr", "Q", Side::right, *Q);
+  if ((B != nullptr && B->shares_tiles(A)) || (Q != nullptr && Q->shares_tiles(A)))
+    throw ArgumentError("givens_qr", "B, Q", "share tiles with A");
+  bool list = false;
+  if (options.method == GivensMethod::stages) {
+    const auto form = closed_form(options.order, A.m());
+    list = !form && options.order != "column";
+    if (form && !form->adjacent) qr.pivot_ = Pivot::diagonal;
+    if (list && A.m() > std::numeric_limits<std::int32_t>::max() / (3 * max_givens_window))
+      throw ArgumentError("givens_qr", "A", std::to_string(A.m()) + " rows are too many for an order without formula");
+  }
+  const index_t nb = A.tile_shape().nb;
+  for (index_t begin = 0; begin < std::min(A.m() - 1, A.n());) {
+    const index_t tile = begin / nb, col = begin % nb, width = std::min({options.window, nb - col, A.n() - begin});
+    qr.steps_.push_back({tile, col, width, begin});
+    begin += width;
+  }
+  if (list) qr.make_lists(g.runtime());
+  qr.factor(g, B, Q);
+  return qr;
+}
+
+template <class T>
+GivensQr<T> givens_band_qr(Graph& g, const TileMatrix<T>& A, index_t m, index_t kl, index_t ku,
+                           const GivensOptions& options) {
+  require_options("givens_band_qr", options);
+  for (const auto& [value, name] : {std::pair{m, "m"}, std::pair{kl, "kl"}, std::pair{ku, "ku"}})
+    if (value < 0) throw ArgumentError("givens_band_qr", name, std::to_string(value) + " is negative");
+  if (A.m() != 2 * kl + ku + 1 || A.mt() > 1 || A.nt() > 1)
+    throw ArgumentError("givens_band_qr", "A",
+                        text(A.m(), A.n()) + " in " + text(A.mt(), A.nt()) + " tiles is not one tile with " +
+                            std::to_string(2 * kl + ku + 1) + " rows");
+  GivensQr<T> qr(A, m, A.n(), options);
+  qr.diagonal_ = kl + ku;
+  if (m == 0 || A.n() == 0) return qr;
+  qr.steps_ = {{0, 0, std::min(m - 1, A.n()), 0}};
+  if (qr.steps_[0].width == 0) qr.steps_.clear();
+  qr.info_.emplace(g.runtime(), 2, 1, TileShape{2, 1}, "info");
+  g.insert<GivensBand<T>>({m, kl, ku}, A(0, 0), qr.info(0));
+  return qr;
+}
+
+template class GivensQr<float>;
+template class GivensQr<double>;
+template GivensQr<float> givens_qr(Graph&, const TileMatrix<float>&, const GivensOptions&, const TileMatrix<float>*,
+                                   const TileMatrix<float>*);
+template GivensQr<double> givens_qr(Graph&, const TileMatrix<double>&, const GivensOptions&, const TileMatrix<double>*,
+                                    const TileMatrix<double>*);
+template GivensQr<float> givens_band_qr(Graph&, const TileMatrix<float>&, index_t, index_t, index_t,
+                                        const GivensOptions&);
+template GivensQr<double> givens_band_qr(Graph&, const TileMatrix<double>&, index_t, index_t, index_t,
+                                         const GivensOptions&);
+
+}  // namespace tesela

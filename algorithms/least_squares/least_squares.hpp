@@ -1,0 +1,97 @@
+#pragma once
+
+#include <tesela/algorithms/givens/givens.hpp>
+#include <tesela/algorithms/support/measured.hpp>
+#include <tesela/algorithms/qr/qr.hpp>
+#include "bench/errors/normal_residual.hpp"
+#include <tesela/runtime/graph.hpp>
+#include <tesela/tiles/host_matrix.hpp>
+#include <tesela/tiles/io/matrix_rows.hpp>
+#include <tesela/tiles/tile_matrix.hpp>
+
+#include <vector>
+
+namespace tesela {
+
+/// How [A | B] becomes [R | Q^T B].
+enum class OlsMethod : std::uint8_t {
+  automatic,    ///< tall_skinny for m >= 16 (n + r) with n + r <= 32, else tiles
+  tiles,        ///< qr
+  tall_skinny,  ///< QrUpdater: one pass over A and B, which are only read
+  givens,       ///< givens_qr
+};
+
+struct OlsOptions {
+  OlsMethod method = OlsMethod::automatic;
+  /// The rank is the number of singular values of A, its columns scaled to unit norm, above rcond times the largest
+  /// one; 0 means max(m, n) eps.
+  double rcond = 0;
+  QrOptions qr = {};          ///< of tiles
+  GivensOptions givens = {};  ///< of givens
+  index_t rows = 0;           ///< read from a file at a time by each worker; 0: about 16 MB
+};
+
+enum class OlsStatus : std::uint8_t {
+  ok,              ///< full rank
+  rank_deficient,  ///< rank < min(m, n): X is the solution of least norm
+  not_finite,      ///< NaN or an infinity in A or B, or an overflow: there is no X
+  inaccurate,      ///< backward_error is above its bound
+};
+
+/// What `tesela ols` and its JSON call the status: "ok", "rank deficient", "not finite", "inaccurate".
+const char* description(OlsStatus status);
+
+template <class T>
+struct LeastSquares {
+  HostMatrix<T> X;  ///< n x r; 0 x 0 when not finite
+  OlsStatus status = OlsStatus::ok;
+  index_t rank = 0;  ///< numerical
+  /// The condition number by which the rank was decided. An estimate in the 1-norm, of A with its columns scaled to
+  /// unit norm for m >= n, of A as it is for m < n, where that is far from 1 / rcond. Otherwise the ratio of the
+  /// largest to the smallest singular value of A with its columns scaled: above 1 / rcond exactly when the rank is
+  /// deficient. Infinite for an exactly singular R; NaN when not finite.
+  double condition = 1;
+  /// What was measured of X without A, which is gone: how well it solves the problem that the factorization left, min
+  /// ||R x - Q^T b||_2 (judged by ols_error). The factorization itself is backward stable; `tesela ols` measures the
+  /// whole, on A. NaN when not finite.
+  Measured backward_error = {};
+  double cut = 0;                 ///< for a deficient rank: by how much of its norm a column of A was changed at most
+  std::vector<T> residual_norms;  ///< ||A x_k - b_k||_2, from Q^T B; 0 for m < n and full rank; NaN when not finite
+  /// Of solutions that are not unique (rank < n) X has the least ||x||_2; if false, the least ||D x||_2, where D holds
+  /// A's column norms, which differ so much that the other cannot be computed (see minimum_norm).
+  bool original_units = true;
+};
+
+/// Ordinary least squares, LAPACK gels and, when A is rank deficient, gelsy: X = argmin ||A X - B||_2 column by column,
+/// for any m x n A and m x r B. m >= n: extended QR, X = R^-1 (Q^T B). m < n: the solution of least norm, X = Q R^-T B
+/// with A^T = Q R. The rank is decided on columns scaled to unit norm, so that a change of units never changes it; when
+/// the condition estimate comes near 1 / rcond, the singular values of R decide, and R is factored again with column
+/// pivoting (minimum_norm). Powers of two as factors of A or B are those of X and of nothing else.
+///
+/// Inserts into the graph and waits for it. A and B are overwritten (but for tall_skinny). B's tile rows are A's; A is
+/// cut as suits the method: any way for tiles, rows whole or not for tall_skinny, one tile row (m >= n) or one tile
+/// column (m < n) for givens. Throws ArgumentError otherwise, and as Graph::wait does.
+template <class T>
+[[nodiscard]] LeastSquares<T> ols(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
+                                  const OlsOptions& options = {});
+
+/// The same by tall_skinny for an A in a file, which may be larger than memory: read once, some rows at a time. B is
+/// m x r. Throws ArgumentError when its rows are not A's, FileError as MatrixRows::read.
+template <class T>
+[[nodiscard]] LeastSquares<T> ols(Graph& g, const MatrixRows<T>& A, const HostMatrix<T>& B,
+                                  const OlsOptions& options = {});
+
+/// Which of the measured errors judges the solution of an m x n problem of this rank, and the most that it may be.
+/// Every column of A has its own perturbation where the rank is n (column_error); where it is m < n the equations hold
+/// (equation_error); otherwise, and for a rank of -1, A as a whole is perturbed, and by the columns' cut
+/// (backward_error).
+template <class T>
+[[nodiscard]] Measured ols_error(const typename NormalResidual<T>::Result& errors, Shape a, index_t rank, double cut);
+
+/// The method that automatic means.
+OlsMethod suitable_ols_method(index_t m, index_t n, index_t r);
+
+/// How A is best cut for a method.
+TileShape suitable_ols_tile(const Runtime& runtime, OlsMethod method, index_t m, index_t n);
+
+}  // namespace tesela

@@ -1,0 +1,214 @@
+#include <tesela/algorithms/qr/qr.hpp>
+
+#include <tesela/algorithms/support/internal/blas_sizes.hpp>
+#include <tesela/algorithms/support/schedule.hpp>
+#include <tesela/codelets/support/lacpy.hpp>
+
+#include <algorithm>
+
+namespace tesela {
+namespace {
+
+std::string text(index_t rows, index_t cols) { return std::to_string(rows) + " x " + std::to_string(cols); }
+
+/// Columns of the whole are cut where a tile begins in either direction, so that each step's diagonal block lies in one
+/// tile, whatever their shape.
+template <class T>
+std::vector<QrStep> cut_into_steps(const TileMatrix<T>& A) {
+  const auto [mb, nb] = A.tile_shape();
+  const index_t k = std::min(A.m(), A.n());
+  std::vector<QrStep> steps;
+  for (index_t begin = 0; begin < k; begin += steps.back().width) {
+    const index_t row = begin % mb, col = begin % nb;
+    steps.push_back({begin / mb, row, begin / nb, col, std::min({mb - row, nb - col, k - begin}), begin});
+  }
+  return steps;
+}
+
+/// The kernels of each step: rows that some other row is joined to must be triangular before, and so must all of them
+/// when only triangles are joined.
+std::vector<QrTransformation> plan(const std::vector<QrStep>& steps, index_t mt, const QrOptions& options) {
+  std::vector<index_t> heads;
+  heads.reserve(steps.size());
+  for (const QrStep& step : steps) heads.push_back(step.head);
+  const auto columns = static_cast<index_t>(steps.size());
+  const Schedule schedule = make_schedule(options.tree, mt, columns, heads);
+  std::vector<std::vector<Elimination>> of_step(steps.size());
+  for (const Elimination& e : schedule.eliminations) of_step[static_cast<std::size_t>(e.column)].push_back(e);
+
+  std::vector<QrTransformation> result;
+  std::vector<bool> triangular(static_cast<std::size_t>(mt));
+  for (index_t s = 0; s < columns; ++s) {
+    const auto& eliminations = of_step[static_cast<std::size_t>(s)];
+    std::fill(triangular.begin(), triangular.end(), options.triangles);
+    triangular[static_cast<std::size_t>(heads[static_cast<std::size_t>(s)])] = true;
+    for (const Elimination& e : eliminations) triangular[static_cast<std::size_t>(e.pivot)] = true;
+    for (index_t i = heads[static_cast<std::size_t>(s)]; i < mt; ++i)
+      if (triangular[static_cast<std::size_t>(i)]) result.push_back({s, i, -1, false});
+    for (const Elimination& e : eliminations)
+      result.push_back({s, e.row, e.pivot, static_cast<bool>(triangular[static_cast<std::size_t>(e.row)])});
+  }
+  return result;
+}
+
+index_t default_ib(const Runtime& runtime, index_t width) {
+  return std::min<index_t>(width, runtime.gpus() > 0 ? 1024 : 32);
+}
+
+/// Tasks that the factorization of an early tile column waits for come first, and its own before them.
+Priority towards(index_t column, index_t columns, bool panel = false) {
+  return {static_cast<int>(2 * (columns - column) + (panel ? 1 : 0))};
+}
+
+}  // namespace
+
+template <class T>
+QrFactorization<T>::QrFactorization(Graph& g, const TileMatrix<T>& A, const QrOptions& options)
+    : a_(A),
+      steps_(cut_into_steps(A)),
+      transformations_(plan(steps_, A.mt(), options)),
+      width_(std::min({A.tile_shape().mb, A.tile_shape().nb, std::max<index_t>(1, std::min(A.m(), A.n()))})),
+      ib_(std::min(options.ib > 0 ? options.ib : default_ib(g.runtime(), width_), width_)),
+      t_(g.runtime(), A.mt() * ib_, static_cast<index_t>(steps_.size()) * width_, {ib_, width_}, "T"),
+      tp_(g.runtime(), A.mt() * ib_, static_cast<index_t>(steps_.size()) * width_, {ib_, width_}, "Tp") {
+  factor(g, options.copy_vectors);
+}
+
+template <class T>
+Tile<T> QrFactorization<T>::scratch(Graph& g, index_t size, index_t tile) const {
+  const index_t rows = std::min(a_.m(), a_.tile_shape().mb);
+  const Shape shape = qr_work(width_, std::min(size, tile), rows, g.runtime().gpus() > 0);
+  return g.scratch<T>(shape.rows, shape.cols);
+}
+
+/// What a transformation multiplies: op(Q) from one side onto the tiles that c(i) gives for each tile row (or column)
+/// i.
+template <class T>
+struct QrFactorization<T>::Update {
+  Side side;
+  Op op;
+  Tile<T> vectors;
+  Tile<T> work;
+  Priority priority;
+  const TileMatrix<T>& C;
+  index_t across;  ///< the tile column (or row) of C
+  bool unit_lower = false;
+  Tile<T> c(index_t i) const { return side == Side::left ? C(i, across) : C(across, i); }
+};
+
+template <class T>
+void QrFactorization<T>::update(Graph& g, const QrTransformation& h, const Update& u) const {
+  const QrStep& s = steps_[static_cast<std::size_t>(h.step)];
+  const auto first_row = [&s](index_t i) { return i == s.head ? s.row : 0; };
+  if (h.pivot < 0) {
+    const index_t row = first_row(h.row);
+    g.insert<Unmqr<T>>(u.priority, {u.side, u.op, row, s.col, s.width, ib_, u.vectors.rows() - row, u.unit_lower},
+                       u.vectors, t_(h.row, h.step), u.c(h.row), u.work);
+  } else {
+    g.insert<Tpmqrt<T>>(u.priority, {u.side, u.op, first_row(h.pivot), s.col, s.width, ib_, h.triangle}, u.vectors,
+                        tp_(h.row, h.step), u.c(h.pivot), u.c(h.row), u.work);
+  }
+}
+
+template <class T>
+void QrFactorization<T>::factor(Graph& g, bool copy_vectors) {
+  const TileMatrix<T>& A = a_;
+  const Tile<T> work = scratch(g, A.n(), A.tile_shape().nb);
+  for (const QrTransformation& h : transformations_) {
+    const QrStep& s = steps_[static_cast<std::size_t>(h.step)];
+    const index_t k = s.column, row = h.row == s.head ? s.row : 0;
+    const Priority panel = towards(k, A.nt(), true);
+    if (h.pivot < 0)
+      g.insert<Geqrt<T>>(panel, {row, s.col, s.width, ib_, A(h.row, k).rows() - row}, A(h.row, k), t_(h.row, h.step),
+                         work);
+    else
+      g.insert<Tpqrt<T>>(panel, {h.pivot == s.head ? s.row : 0, s.col, s.width, ib_, h.triangle}, A(h.pivot, k),
+                         A(h.row, k), tp_(h.row, h.step), work);
+    if (k + 1 == A.nt()) continue;
+
+    // A Geqrt's vectors are read by all its updates, while a Tpqrt wants to write the triangle above them. A GPU wants
+    // them written out, so that an update is nothing but products.
+    const bool copy = copy_vectors && h.pivot < 0 && (s.head + 1 < A.mt() || g.runtime().gpus() > 0);
+    Tile<T> vectors = A(h.row, k);
+    if (copy) {
+      copies_.emplace_back(g.runtime(), vectors.rows(), vectors.cols(), A.tile_shape(), "V");
+      g.insert<Lacpy<T>>(panel, {Part::unit_lower, s.col - row}, vectors, copies_.back()(0, 0));
+      vectors = copies_.back()(0, 0);
+    }
+    for (index_t j = k + 1; j < A.nt(); ++j)
+      update(g, h, {Side::left, Op::transpose, vectors, work, towards(j, A.nt()), A, j, copy});
+    if (copy) g.forget(vectors);
+  }
+}
+
+template <class T>
+void QrFactorization<T>::apply(Graph& g, Side side, Op op, const TileMatrix<T>& C) const {
+  const bool left = side == Side::left;
+  const index_t along = left ? C.m() : C.n(), cut = left ? C.tile_shape().mb : C.tile_shape().nb,
+                mb = a_.tile_shape().mb;
+  if (along != m() || (cut != mb && (cut < m() || mb < m())))
+    throw ArgumentError("QrFactorization::apply", "C",
+                        text(C.m(), C.n()) + " in tiles of " + text(C.tile_shape().mb, C.tile_shape().nb) +
+                            "; Q has order " + std::to_string(m()) + " and tiles of " + std::to_string(mb));
+  if (C.shares_tiles(a_)) throw ArgumentError("QrFactorization::apply", "C", "shares tiles with the factorization");
+  require_blas_sizes("QrFactorization::apply", "C", C);
+  const index_t tiles = left ? C.nt() : C.mt();
+  if (tiles == 0 || transformations_.empty()) return;
+  const Tile<T> work = left ? scratch(g, C.n(), C.tile_shape().nb) : scratch(g, C.m(), C.tile_shape().mb);
+  const auto apply_one = [&](const QrTransformation& h) {
+    const QrStep& s = steps_[static_cast<std::size_t>(h.step)];
+    for (index_t j = 0; j < tiles; ++j) update(g, h, {side, op, a_(h.row, s.column), work, Priority{0}, C, j});
+  };
+  // Q = H_1 H_2 … H_k: Q^T C and C Q begin with H_1, Q C and C Q^T with H_k.
+  if (left == (op == Op::transpose))
+    std::for_each(transformations_.begin(), transformations_.end(), apply_one);
+  else
+    std::for_each(transformations_.rbegin(), transformations_.rend(), apply_one);
+}
+
+template <class T>
+void QrFactorization<T>::form_q(Graph& g, const TileMatrix<T>& Q) const {
+  const auto [mb, nb] = Q.tile_shape();
+  if (Q.m() != m() || Q.n() > m() || (mb != a_.tile_shape().mb && std::min(mb, a_.tile_shape().mb) < m()))
+    throw ArgumentError("QrFactorization::form_q", "Q",
+                        text(Q.m(), Q.n()) + " in tiles of " + text(mb, nb) + "; it must have " + std::to_string(m()) +
+                            " rows, at most as many columns, and A's tile rows of " +
+                            std::to_string(a_.tile_shape().mb));
+  if (Q.shares_tiles(a_)) throw ArgumentError("QrFactorization::form_q", "Q", "shares tiles with the factorization");
+  Q.for_each_tile([&](Tile<T> tile, index_t row, index_t col) { g.insert<Laset<T>>({T(1), row - col}, tile); });
+  if (Q.nt() == 0 || transformations_.empty()) return;
+  const Tile<T> work = scratch(g, Q.n(), nb);
+  for (auto h = transformations_.rbegin(); h != transformations_.rend(); ++h) {
+    const QrStep& s = steps_[static_cast<std::size_t>(h->step)];
+    // The columns left of the step's first row are still those of the identity, with nothing in the rows it acts on.
+    for (index_t j = s.begin / nb; j < Q.nt(); ++j)
+      update(g, *h, {Side::left, Op::none, a_(h->row, s.column), work, Priority{0}, Q, j});
+  }
+}
+
+template <class T>
+void QrFactorization<T>::extract_r(Graph& g, const TileMatrix<T>& R) const {
+  const auto [mb, nb] = a_.tile_shape();
+  if (R.n() != n() || R.m() > m() || R.m() < std::min(m(), n()) || R.tile_shape().nb != nb ||
+      (R.tile_shape().mb != mb && R.mt() > 1))
+    throw ArgumentError("QrFactorization::extract_r", "R",
+                        text(R.m(), R.n()) + " in tiles of " + text(R.tile_shape().mb, R.tile_shape().nb) +
+                            "; it must have from min(m, n) to m rows, " + std::to_string(n()) +
+                            " columns and tiles of " + text(mb, nb));
+  for (index_t j = 0; j < R.nt() && R.mt() > 0; ++j)
+    for (index_t i = 0; i < R.mt(); ++i) g.insert<Lacpy<T>>({Part::upper, i * mb - j * nb}, a_(i, j), R(i, j));
+}
+
+template <class T>
+QrFactorization<T> qr(Graph& g, const TileMatrix<T>& A, const QrOptions& options) {
+  require_blas_sizes("qr", "A", A);
+  if (options.ib < 0) throw ArgumentError("qr", "options.ib", std::to_string(options.ib) + " is negative");
+  return QrFactorization<T>(g, A, options);
+}
+
+template class QrFactorization<float>;
+template class QrFactorization<double>;
+template QrFactorization<float> qr(Graph&, const TileMatrix<float>&, const QrOptions&);
+template QrFactorization<double> qr(Graph&, const TileMatrix<double>&, const QrOptions&);
+
+}  // namespace tesela

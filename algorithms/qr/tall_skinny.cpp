@@ -1,0 +1,212 @@
+#include <tesela/algorithms/qr/tall_skinny.hpp>
+
+#include <tesela/algorithms/dense/matrices.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+
+namespace tesela {
+namespace {
+
+/// The triangles of the chains. The first is R itself; the graph keeps the others, as scratch tiles far from the
+/// numbers that kernels ask for.
+template <class T>
+class Chains {
+ public:
+  Chains(Graph& g, Tile<T> R, bool has_value, index_t blocks, const TallSkinnyOptions& options)
+      : g_(g), variant_(options.variant), work_(work(g, R.cols())) {
+    const auto workers = static_cast<index_t>(g.runtime().workers().size());
+    const index_t count =
+        std::clamp<index_t>(options.chains > 0 ? options.chains : workers, 1, std::max<index_t>(blocks, 1));
+    for (index_t c = 0; c < count; ++c)
+      chains_.push_back({c == 0 ? R : g.scratch<T>(R.cols(), R.cols(), first_scratch + c), c == 0 && has_value});
+  }
+
+  /// Some rows, as tiles side by side, to the next chain.
+  void append(const std::vector<Tile<T>>& rows) {
+    insert(chains_[next_], rows, false);
+    next_ = (next_ + 1) % chains_.size();
+  }
+
+  /// Joins the triangles into R by a binary tree.
+  void join() {
+    for (std::size_t step = 1; step < chains_.size(); step *= 2)
+      for (std::size_t c = 0; c + step < chains_.size(); c += 2 * step)
+        if (chains_[c + step].has_value) insert(chains_[c], {chains_[c + step].triangle}, true);
+  }
+
+ private:
+  static constexpr index_t first_scratch = 1 << 20;
+
+  struct Chain {
+    Tile<T> triangle;
+    bool has_value;
+  };
+
+  static Tile<double> work(Graph& g, index_t n) {
+    const Shape shape = append_rows_work<T>(n);
+    return g.scratch<double>(shape.rows, shape.cols);
+  }
+
+  void insert(Chain& chain, const std::vector<Tile<T>>& rows, bool triangle) {
+    if (chain.has_value)
+      g_.insert<AppendRows<T>>({triangle, variant_}, chain.triangle, work_, rows);
+    else
+      g_.insert<AppendRows<T, Out>>({triangle, variant_}, chain.triangle, work_, rows);
+    chain.has_value = true;
+  }
+
+  Graph& g_;
+  int variant_;
+  Tile<double> work_;
+  std::vector<Chain> chains_;
+  std::size_t next_ = 0;
+};
+
+std::string text(index_t rows, index_t cols) { return std::to_string(rows) + " x " + std::to_string(cols); }
+
+template <class T>
+void require_triangle(const TileMatrix<T>& R, index_t n) {
+  if (R.m() != n || R.n() != n || R.mt() > 1 || R.nt() > 1)
+    throw ArgumentError(
+        "tall_skinny_r", "R",
+        text(R.m(), R.n()) + " in " + text(R.mt(), R.nt()) + " tiles; it must be one tile, " + text(n, n));
+}
+
+template <class T>
+void add_tiles(const TileMatrix<T>& A, index_t i, std::vector<Tile<T>>& row) {
+  for (index_t j = 0; j < A.nt(); ++j) row.push_back(A(i, j));
+}
+
+}  // namespace
+
+template <class T>
+void tall_skinny_r(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& R, const TallSkinnyOptions& options) {
+  require_triangle(R, A.n());
+  if (R.shares_tiles(A)) throw ArgumentError("tall_skinny_r", "R", "shares tiles with A, which is read");
+  if (A.n() == 0) return;
+  if (A.m() == 0) return fill(g, R, Generator<T>{});
+  Chains<T> chains(g, R(0, 0), false, A.mt(), options);
+  for (index_t i = 0; i < A.mt(); ++i) {
+    std::vector<Tile<T>> row;
+    add_tiles(A, i, row);
+    chains.append(row);
+  }
+  chains.join();
+}
+
+template <class T>
+void tall_skinny_r(Graph& g, const MatrixRows<T>& A, const TileMatrix<T>& R, index_t rows,
+                   const TallSkinnyOptions& options) {
+  const index_t m = A.m(), n = A.n();
+  require_triangle(R, n);
+  if (rows < 0) throw ArgumentError("tall_skinny_r", "rows", std::to_string(rows) + " is negative");
+  if (n == 0) return;
+  if (m == 0) return fill(g, R, Generator<T>{});
+  if (rows == 0) rows = std::max<index_t>((index_t{16} << 20) / (n * index_t{sizeof(T)}), 1024);
+  const index_t blocks = ceil_div(m, rows);
+  Chains<T> chains(g, R(0, 0), false, blocks, options);
+  // One block more than workers, so that one can be read while all are busy. Writing to a block waits for the task that
+  // reads it.
+  const auto most = static_cast<index_t>(g.runtime().workers().size()) + 1;
+  std::deque<TileMatrix<T>> buffers;
+  for (index_t b = 0; b < blocks; ++b) {
+    const index_t count = std::min(rows, m - b * rows);
+    if (b < most || count < rows)
+      buffers.emplace_back(g.runtime(), count, n, TileShape{count, n}, "rows");
+    else
+      std::rotate(buffers.begin(), buffers.begin() + 1, buffers.end());  // the oldest
+    const Tile<T> tile = buffers.back()(0, 0);
+    A.read(b * rows, tile.write());
+    chains.append({tile});
+  }
+  chains.join();
+}
+
+template <class T>
+QrUpdater<T>::QrUpdater(Runtime& runtime, index_t n, index_t r)
+    : n_(n), r_(r), triangle_(runtime, n + r, n + r, {std::max<index_t>(n + r, 1), std::max<index_t>(n + r, 1)}, "R") {
+  if (n < 1) throw ArgumentError("QrUpdater", "n", std::to_string(n) + " is less than 1");
+  if (r < 0) throw ArgumentError("QrUpdater", "r", std::to_string(r) + " is negative");
+}
+
+template <class T>
+void QrUpdater<T>::append(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TallSkinnyOptions& options) {
+  append_tiles(g, A, &B, options);
+}
+
+template <class T>
+void QrUpdater<T>::append(Graph& g, const TileMatrix<T>& A, const TallSkinnyOptions& options) {
+  append_tiles(g, A, nullptr, options);
+}
+
+template <class T>
+void QrUpdater<T>::append_tiles(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>* B,
+                                const TallSkinnyOptions& options) {
+  const index_t r = B != nullptr ? B->n() : 0;
+  if (A.n() != n_ || r != r_)
+    throw ArgumentError("QrUpdater::append", "shapes",
+                        "A has " + std::to_string(A.n()) + " columns and B " + std::to_string(r) + "; they must have " +
+                            std::to_string(n_) + " and " + std::to_string(r_));
+  if (B != nullptr && r > 0 &&
+      (B->m() != A.m() || (A.mt() > 1 || B->mt() > 1 ? B->tile_shape().mb != A.tile_shape().mb : false)))
+    throw ArgumentError("QrUpdater::append", "B",
+                        std::to_string(B->m()) + " rows in tiles of " + std::to_string(B->tile_shape().mb) +
+                            "; A has " + std::to_string(A.m()) + " in tiles of " + std::to_string(A.tile_shape().mb));
+  if (A.m() == 0) return;
+  Chains<T> chains(g, triangle_(0, 0), !empty_, A.mt(), options);
+  for (index_t i = 0; i < A.mt(); ++i) {
+    std::vector<Tile<T>> row;
+    add_tiles(A, i, row);
+    if (B != nullptr) add_tiles(*B, i, row);
+    chains.append(row);
+  }
+  chains.join();
+  empty_ = false;
+  rows_ += A.m();
+}
+
+template <class T>
+typename QrUpdater<T>::Solution QrUpdater<T>::solve() const {
+  if (rows_ < n_) return {{}, {rows_ + 1}};
+  const auto R = triangle_(0, 0).read();
+  for (index_t k = 0; k < n_; ++k)
+    if (R(k, k) == T(0) || !std::isfinite(R(k, k))) return {{}, {k + 1}};
+  HostMatrix<T> x(n_, r_);
+  bool finite = true;
+  for (index_t j = 0; j < r_; ++j) {
+    for (index_t i = 0; i < n_; ++i) x(i, j) = R(i, n_ + j);
+    for (index_t k = n_ - 1; k >= 0; --k) {
+      x(k, j) /= R(k, k);
+      finite = finite && std::isfinite(x(k, j));
+      for (index_t i = 0; i < k; ++i) x(i, j) -= R(i, k) * x(k, j);
+    }
+  }
+  if (!finite) return {{}, {n_ + 1}};
+  return {std::move(x), {}};
+}
+
+template <class T>
+std::vector<T> QrUpdater<T>::residual_norms() const {
+  std::vector<T> norms(static_cast<std::size_t>(r_), T(0));
+  if (empty_) return norms;
+  const auto R = triangle_(0, 0).read();
+  for (index_t j = 0; j < r_; ++j)
+    for (index_t i = n_; i <= n_ + j; ++i) {
+      T& norm = norms[static_cast<std::size_t>(j)];
+      norm = std::hypot(norm, R(i, n_ + j));
+    }
+  return norms;
+}
+
+template void tall_skinny_r(Graph&, const TileMatrix<float>&, const TileMatrix<float>&, const TallSkinnyOptions&);
+template void tall_skinny_r(Graph&, const TileMatrix<double>&, const TileMatrix<double>&, const TallSkinnyOptions&);
+template void tall_skinny_r(Graph&, const MatrixRows<float>&, const TileMatrix<float>&, index_t,
+                            const TallSkinnyOptions&);
+template void tall_skinny_r(Graph&, const MatrixRows<double>&, const TileMatrix<double>&, index_t,
+                            const TallSkinnyOptions&);
+template class QrUpdater<float>;
+template class QrUpdater<double>;
+
+}  // namespace tesela

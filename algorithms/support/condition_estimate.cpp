@@ -1,0 +1,59 @@
+#include <tesela/algorithms/support/condition_estimate.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace tesela {
+namespace {
+
+double norm1(const std::vector<double>& x) {
+  double sum = 0;
+  for (const double value : x) sum += std::abs(value);
+  return sum;
+}
+
+bool larger_magnitude(double a, double b) { return std::abs(a) < std::abs(b); }
+
+}  // namespace
+
+double norm1_estimate(index_t n, const std::function<void(std::vector<double>&)>& multiply) {
+  if (n == 0) return 0;
+  const auto size = static_cast<std::size_t>(n);
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  std::vector<double> x(size, 1 / static_cast<double>(n)), signs(size);
+  multiply(x);
+  double estimate = norm1(x);
+  if (n == 1 || !std::isfinite(estimate)) return std::isfinite(estimate) ? estimate : infinity;
+  // ||A x||_1 is convex in x: uphill along its subgradient A sign(A x), from one unit vector to the next.
+  std::size_t unit = size;
+  for (int step = 0; step < 5; ++step) {
+    bool same = step > 0;
+    for (std::size_t i = 0; i < size; ++i) {
+      const double sign = x[i] < 0 ? -1 : 1;
+      same = same && sign == signs[i];
+      signs[i] = sign;
+    }
+    if (same) break;
+    x = signs;
+    multiply(x);
+    const auto most = std::max_element(x.begin(), x.end(), larger_magnitude);
+    if (unit < size && std::abs(x[unit]) >= std::abs(*most)) break;
+    unit = static_cast<std::size_t>(most - x.begin());
+    std::fill(x.begin(), x.end(), 0);
+    x[unit] = 1;
+    multiply(x);
+    const double next = norm1(x);
+    if (!std::isfinite(next)) return infinity;
+    if (next <= estimate) break;
+    estimate = next;
+  }
+  // A vector against cancellation in all of these.
+  for (std::size_t i = 0; i < size; ++i)
+    x[i] = (i % 2 == 0 ? 1 : -1) * (1 + static_cast<double>(i) / static_cast<double>(n - 1));
+  multiply(x);
+  const double other = 2 * norm1(x) / (3 * static_cast<double>(n));
+  return std::isfinite(other) ? std::max(estimate, other) : infinity;
+}
+
+}  // namespace tesela

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <tesela/tiles/tile_matrix.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+namespace tesela {
+
+/// Throws ArgumentError when a tile's size or the leading dimension exceeds the int that BLAS and LAPACK count in: a
+/// kernel that runs as a task could only end the process.
+template <class T>
+void require_blas_sizes(const char* routine, const char* name, const TileMatrix<T>& A) {
+  const index_t largest = std::max({std::min(A.m(), A.tile_shape().mb), std::min(A.n(), A.tile_shape().nb), A.ld()});
+  if (largest > std::numeric_limits<int>::max())
+    throw ArgumentError(routine, name,
+                        "a tile's size or leading dimension, " + std::to_string(largest) + ", exceeds BLAS's integers");
+}
+
+}  // namespace tesela

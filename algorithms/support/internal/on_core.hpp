@@ -1,0 +1,40 @@
+#pragma once
+
+#include <tesela/runtime/graph.hpp>
+
+#include <tuple>
+
+namespace tesela {
+namespace detail {
+
+/// A tile held on the host for one parameter of a kernel's variant.
+template <class P>
+struct Held {
+  HostAccess<std::remove_pointer_t<decltype(P::data)>> access;
+  explicit Held(const Tile<typename P::value_type>& tile) : access(tile.data(), P::mode) {}
+  operator P() const {
+    P p;
+    p.data = access.data, p.rows = access.rows, p.cols = access.cols, p.ld = access.ld;
+    return p;
+  }
+};
+
+template <class Args, class... P>
+void run_here(void (*cpu)(const Args&, P...) noexcept, const Args& args, const Tile<typename P::value_type>&... tiles) {
+  const std::tuple<Held<P>...> held(tiles...);
+  std::apply([&](const auto&... h) { cpu(args, h...); }, held);
+}
+
+}  // namespace detail
+
+/// Inserts a task of a kernel that has no variant for GPUs; where the runtime has no core to run it on, the calling
+/// thread does it at once, waiting for what it reads. For small kernels that steer an algorithm.
+template <Kernel K, class... Tiles>
+void insert_on_core(Graph& g, Priority priority, const typename K::Args& args, const Tiles&... tiles) {
+  if (g.runtime().cpus() > 0)
+    g.insert<K>(priority, args, tiles...);
+  else
+    detail::run_here(&K::cpu, args, tiles...);
+}
+
+}  // namespace tesela

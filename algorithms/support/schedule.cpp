@@ -1,0 +1,290 @@
+#include <tesela/algorithms/support/schedule.hpp>
+
+#include <tesela/runtime/errors.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <tuple>
+
+namespace tesela {
+namespace {
+
+/// What an order's name says.
+struct Order {
+  enum class Rule : std::uint8_t { adjacent, sequential, fibonacci, tree } rule = Rule::tree;
+  index_t gap = 1;      // adjacent: stages from a pivot's last use in one column to its first in the next
+  index_t stretch = 1;  // adjacent: only every stretch-th stage is used
+  index_t domain = 1;   // tree: rows joined by a flat tree
+  bool binary = false;  // tree: across domains; else greedy
+};
+
+constexpr index_t whole_column = std::numeric_limits<index_t>::max();
+
+/// "D", "D:greedy" or "D:binary"; domain 0 when it is none of them.
+Order domain_order(std::string_view text) {
+  Order order;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), order.domain);
+  const std::string_view tree = text.substr(static_cast<std::size_t>(end - text.data()));
+  order.binary = tree == ":binary";
+  if (error != std::errc() || !(tree.empty() || tree == ":greedy" || order.binary)) order.domain = 0;
+  return order;
+}
+
+Order parse(const char* routine, std::string_view name) {
+  using Rule = Order::Rule;
+  if (name == "sameh-kuck") return {Rule::adjacent};
+  if (name == "modified-sameh-kuck") return {Rule::adjacent, 1, 2};
+  if (name == "pgs1") return {Rule::adjacent, 2};
+  if (name == "column") return {Rule::sequential};
+  if (name == "diagonal") return {Rule::tree, 1, 1, whole_column};
+  if (name == "binary") return {Rule::tree, 1, 1, 1, true};
+  if (name == "fibonacci") return {Rule::fibonacci};
+  if (name == "greedy") return {Rule::tree};
+  constexpr std::string_view prefix = "domain:";
+  if (name.starts_with(prefix)) {
+    const Order order = domain_order(name.substr(prefix.size()));
+    if (order.domain >= 1) return order;
+    throw ArgumentError(routine, "order", "'" + std::string(name) + "' is not domain:D[:greedy|:binary] with D >= 1");
+  }
+  std::string known;
+  for (const std::string& each : schedule_orders()) known += " " + (each == "domain" ? "domain:D" : each);
+  throw ArgumentError(routine, "order", "'" + std::string(name) + "' is none of" + known);
+}
+
+/// What is wrong with these heads of an m x n matrix, if anything.
+std::optional<std::string> heads_problem(index_t m, index_t n, const std::vector<index_t>& heads) {
+  if (m < 0 || n < 0) return "sizes are " + std::to_string(m) + " x " + std::to_string(n);
+  if (static_cast<index_t>(heads.size()) != n)
+    return std::to_string(heads.size()) + " heads for " + std::to_string(n) + " columns";
+  for (std::size_t j = 0; j < heads.size(); ++j) {
+    const index_t step = j == 0 ? heads[0] : heads[j] - heads[j - 1];
+    if (step < 0 || step > (j == 0 ? 0 : 1) || heads[j] > std::max<index_t>(m - 1, 0))
+      return "column " + std::to_string(j + 1) + " has row " + std::to_string(heads[j] + 1) +
+             " (they begin with row 1, go down 0 or 1 a column, and stay inside the matrix)";
+  }
+  return std::nullopt;
+}
+
+/// Builds the list column by column: a row's part in a column always comes after its last part in the one before.
+class Builder {
+ public:
+  Builder(const Order& order, Schedule& schedule)
+      : order_(order), schedule_(schedule), last_(static_cast<std::size_t>(schedule.m)) {}
+
+  void column(index_t j) {
+    switch (order_.rule) {
+      case Order::Rule::adjacent:
+        return adjacent(j);
+      case Order::Rule::sequential:
+        return sequential(j);
+      case Order::Rule::fibonacci:
+        return fibonacci(j);
+      case Order::Rule::tree:
+        return tree(j);
+    }
+  }
+
+ private:
+  index_t head(index_t j) const { return schedule_.heads[static_cast<std::size_t>(j)]; }
+  index_t& last(index_t row) { return last_[static_cast<std::size_t>(row)]; }  // stage of its last part; 0: none yet
+
+  void eliminate(index_t row, index_t j, index_t pivot, index_t stage) {
+    schedule_.eliminations.push_back({row, j, pivot, stage});
+    last(row) = last(pivot) = stage;
+  }
+  void eliminate_early(index_t row, index_t j, index_t pivot) {
+    eliminate(row, j, pivot, 1 + std::max(last(row), last(pivot)));
+  }
+
+  void adjacent(index_t j) {
+    const index_t stretch = order_.stretch;
+    for (index_t i = schedule_.m - 1; i > head(j); --i) {
+      const index_t above = last(i - 1) > 0 ? last(i - 1) + stretch * order_.gap : 1;
+      const index_t below = last(i) > 0 ? last(i) + stretch : 1;
+      eliminate(i, j, i - 1, std::max(above, below));
+    }
+  }
+
+  void sequential(index_t j) {
+    for (index_t i = schedule_.m - 1; i > head(j); --i)
+      eliminate(i, j, i - 1, static_cast<index_t>(schedule_.eliminations.size()) + 1);
+  }
+
+  void fibonacci(index_t j) {
+    const index_t rows = schedule_.m - 1 - head(j);
+    if (j == 0)
+      while (groups_ * (groups_ + 1) / 2 < rows) ++groups_;
+    else
+      delay_ += head(j) > head(j - 1) ? 2 : 3;
+    index_t first = 1;  // of the group, counted from the head
+    for (index_t group = 1; first <= rows; first += group++) {
+      const index_t size = std::min(group, rows - first + 1);
+      for (index_t i = head(j) + first; i < head(j) + first + size; ++i)
+        eliminate(i, j, i - size, groups_ - group + 1 + delay_);
+    }
+  }
+
+  void tree(index_t j) {
+    std::vector<index_t> leaders;
+    for (index_t first = head(j); first < schedule_.m;) {
+      const index_t end = first + std::min(order_.domain, schedule_.m - first);
+      for (index_t i = first + 1; i < end; ++i) eliminate_early(i, j, first);
+      leaders.push_back(first);
+      first = end;
+    }
+    if (order_.binary)
+      binary(j, leaders);
+    else
+      greedy(j, std::move(leaders));
+  }
+
+  void binary(index_t j, const std::vector<index_t>& rows) {
+    for (std::size_t step = 1; step < rows.size(); step *= 2)
+      for (std::size_t q = 0; q + step < rows.size(); q += 2 * step) eliminate_early(rows[q + step], j, rows[q]);
+  }
+
+  /// Each stage takes the rows that are free and eliminates the lower half of them with the upper one.
+  void greedy(index_t j, std::vector<index_t> waiting) {
+    const auto later = [this](index_t a, index_t b) { return last(a) > last(b); };
+    std::stable_sort(waiting.begin(), waiting.end(), later);
+    std::vector<index_t> ready;
+    for (index_t stage = 1; ready.size() + waiting.size() > 1; ++stage) {
+      if (ready.size() < 2) stage = std::max(stage, last(waiting.back()) + 1);
+      const auto arrivals = static_cast<std::ptrdiff_t>(ready.size());
+      for (; !waiting.empty() && last(waiting.back()) < stage; waiting.pop_back()) ready.push_back(waiting.back());
+      std::sort(ready.begin() + arrivals, ready.end());
+      std::inplace_merge(ready.begin(), ready.begin() + arrivals, ready.end());
+      const std::size_t half = ready.size() / 2;
+      for (std::size_t q = ready.size() - half; q < ready.size(); ++q) eliminate(ready[q], j, ready[q - half], stage);
+      ready.resize(ready.size() - half);
+    }
+  }
+
+  Order order_;
+  Schedule& schedule_;
+  std::vector<index_t> last_;
+  index_t groups_ = 0, delay_ = 0;  // fibonacci: groups of the first column, stages that this one begins later
+};
+
+std::string at(index_t row, index_t column) {
+  std::string text = "(";
+  return text.append(std::to_string(row + 1)).append(",").append(std::to_string(column + 1)).append(")");
+}
+
+/// The proof, once sizes and heads are known to be sound.
+class Checker {
+ public:
+  explicit Checker(const Schedule& schedule)
+      : s_(schedule),
+        zero_(static_cast<std::size_t>(s_.m * s_.n)),
+        busy_(static_cast<std::size_t>(s_.m)),
+        first_(static_cast<std::size_t>(s_.m)) {
+    for (index_t j = s_.n - 1; j >= 0 && s_.m > 0; --j) first_[static_cast<std::size_t>(head(j))] = j;
+  }
+
+  std::optional<std::string> operator()() {
+    for (const Elimination& e : s_.eliminations)
+      if (auto wrong = list(e)) return wrong;
+    for (index_t j = 0; j < s_.n; ++j)
+      for (index_t i = head(j) + 1; i < s_.m; ++i)
+        if (zero(i, j) == 0) return at(i, j) + " is never eliminated";
+    for (std::size_t k = 0; k < s_.eliminations.size(); ++k) {
+      const Elimination& e = s_.eliminations[k];
+      if (k > 0 && key(s_.eliminations[k - 1]) > key(e))
+        return at(e.row, e.column) + " stands in the list after a later stage, column or row";
+      if (auto wrong = data(e)) return wrong;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  static std::tuple<index_t, index_t, index_t> key(const Elimination& e) { return {e.stage, e.column, e.row}; }
+  index_t head(index_t j) const { return s_.heads[static_cast<std::size_t>(j)]; }
+  index_t& zero(index_t i, index_t j) { return zero_[static_cast<std::size_t>(i + j * s_.m)]; }
+
+  /// Enters one elimination; objects to what needs no other one to be wrong, and to a second one of the same entry.
+  std::optional<std::string> list(const Elimination& e) {
+    const std::string what = at(e.row, e.column);
+    if (e.row < 0 || e.row >= s_.m || e.column < 0 || e.column >= s_.n) return what + " is outside the matrix";
+    if (e.pivot < 0 || e.pivot >= s_.m)
+      return what + " has pivot row " + std::to_string(e.pivot + 1) + ", outside the matrix";
+    if (e.stage < 1) return what + " is at stage " + std::to_string(e.stage) + ", before the first";
+    if (e.row <= head(e.column)) return what + " is not below the head of its column, " + at(head(e.column), e.column);
+    if (e.pivot == e.row) return what + " is eliminated against its own row";
+    if (e.pivot < head(e.column))
+      return what + " has pivot row " + std::to_string(e.pivot + 1) + ", above the head of its column, " +
+             at(head(e.column), e.column);
+    if (zero(e.row, e.column) != 0) return what + " is eliminated twice";
+    zero(e.row, e.column) = e.stage;
+    return std::nullopt;
+  }
+
+  /// Objects to an elimination whose rows are not what it needs at its stage.
+  std::optional<std::string> data(const Elimination& e) {
+    const std::string what = at(e.row, e.column) + " at stage " + std::to_string(e.stage);
+    for (const index_t row : {e.row, e.pivot}) {
+      // The nearest column to the left that eliminates the row: zero there means zero left of it.
+      const index_t column = (row > head(e.column) ? e.column : first_[static_cast<std::size_t>(row)]) - 1;
+      if (column >= 0 && zero(row, column) >= e.stage)
+        return what + " needs " + at(row, column) + ", left of its " + (row == e.row ? "entry" : "pivot") +
+               ", which becomes zero only at stage " + std::to_string(zero(row, column));
+    }
+    if (e.pivot > head(e.column) && zero(e.pivot, e.column) <= e.stage)
+      return what + " has the pivot " + at(e.pivot, e.column) + ", which becomes zero already at stage " +
+             std::to_string(zero(e.pivot, e.column));
+    for (const index_t row : {e.row, e.pivot}) {
+      index_t& stage = busy_[static_cast<std::size_t>(row)];
+      if (stage == e.stage) return what + " uses row " + std::to_string(row + 1) + " a second time in that stage";
+      stage = e.stage;
+    }
+    return std::nullopt;
+  }
+
+  const Schedule& s_;
+  std::vector<index_t> zero_;   // stage at which each entry becomes zero; 0: never
+  std::vector<index_t> busy_;   // last stage seen of each row
+  std::vector<index_t> first_;  // first column of which the row is the head
+};
+
+}  // namespace
+
+const std::vector<std::string>& schedule_orders() {
+  static const std::vector<std::string> names{"sameh-kuck", "modified-sameh-kuck", "pgs1",   "column", "diagonal",
+                                              "binary",     "fibonacci",           "greedy", "domain"};
+  return names;
+}
+
+Schedule make_schedule(std::string_view order, index_t m, index_t n, std::vector<index_t> heads) {
+  const Order parsed = parse("make_schedule", order);
+  if (m < 0) throw ArgumentError("make_schedule", "m", std::to_string(m) + " is negative");
+  if (n < 0) throw ArgumentError("make_schedule", "n", std::to_string(n) + " is negative");
+  if (heads.empty())
+    for (index_t j = 0; j < n; ++j) heads.push_back(std::min(j, std::max<index_t>(m - 1, 0)));
+  if (const auto problem = heads_problem(m, n, heads)) throw ArgumentError("make_schedule", "heads", *problem);
+
+  Schedule schedule{std::string(order), m, n, std::move(heads), {}};
+  Builder builder(parsed, schedule);
+  for (index_t j = 0; j < n; ++j) builder.column(j);
+  std::sort(schedule.eliminations.begin(), schedule.eliminations.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.stage, a.column, a.row) < std::tie(b.stage, b.column, b.row);
+  });
+  return schedule;
+}
+
+std::optional<ClosedForm> closed_form(std::string_view order, index_t m) {
+  const Order parsed = parse("closed_form", order);
+  if (parsed.rule == Order::Rule::adjacent) {
+    const index_t stretch = parsed.stretch;
+    return ClosedForm{stretch * (m - 1 - parsed.gap) + 1, -stretch, stretch * (1 + parsed.gap), true};
+  }
+  if (parsed.rule == Order::Rule::tree && parsed.domain == whole_column) return ClosedForm{-2, 1, 1, false};
+  return std::nullopt;
+}
+
+std::optional<std::string> violation(const Schedule& schedule) {
+  if (auto problem = heads_problem(schedule.m, schedule.n, schedule.heads)) return "heads: " + *problem;
+  return Checker(schedule)();
+}
+
+}  // namespace tesela

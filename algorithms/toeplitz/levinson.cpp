@@ -1,0 +1,66 @@
+#include <tesela/algorithms/toeplitz/levinson.hpp>
+
+namespace tesela {
+namespace {
+
+/// Answers the right-hand sides of a shift.
+template <class T>
+index_t require_shifts(const char* routine, const Toeplitz<T>& A, const TileMatrix<T>& shifts, const char* argument,
+                       const TileMatrix<T>& X, const TileMatrix<double>& report) {
+  const index_t s = shifts.m(), sb = shifts.tile_shape().mb;
+  if (A.n() > levinson_most)
+    throw ArgumentError(routine, "A",
+                        "its order " + std::to_string(A.n()) + " exceeds " + std::to_string(levinson_most));
+  if (shifts.n() != 1) throw ArgumentError(routine, "shifts", std::to_string(shifts.n()) + " columns, expected one");
+  require_whole_columns(routine, argument, X, A.n());
+  require_whole_columns(routine, "report", report, levinson_report_rows);
+  if (s == 0 || X.n() % s != 0)
+    throw ArgumentError(routine, argument,
+                        std::to_string(X.n()) + " columns are no multiple of " + std::to_string(s) + " shifts");
+  const index_t k = X.n() / s;
+  const auto cut = [&](const char* name, const auto& tiles, index_t columns) {
+    if (tiles.nt() != shifts.mt() || (tiles.nt() > 1 && tiles.tile_shape().nb != columns))
+      throw ArgumentError(routine, name,
+                          "its " + std::to_string(tiles.nt()) + " tiles of " + std::to_string(tiles.tile_shape().nb) +
+                              " columns do not fit " + std::to_string(shifts.mt()) + " tiles of shifts");
+  };
+  if (report.n() != s)
+    throw ArgumentError(routine, "report", std::to_string(report.n()) + " columns, not a shift each");
+  if (A.n() > 0 && k > 0) cut(argument, X, k * sb);
+  cut("report", report, sb);
+  return k;
+}
+
+}  // namespace
+
+template <class T>
+void levinson(Graph& g, const Toeplitz<T>& A, const TileMatrix<T>& shifts, const TileMatrix<T>& X,
+              const TileMatrix<double>& report) {
+  if (require_shifts("levinson", A, shifts, "X", X, report) == 0 || A.n() == 0) return;
+  for (index_t i = 0; i < shifts.mt(); ++i)
+    g.insert<Levinson<T>>({0, A.exponent()}, A.tile(), shifts(i, 0), X(0, i), report(0, i),
+                          g.scratch<T>(levinson_work_rows(A.n()), X(0, i).cols()));
+}
+
+template <class T>
+void durbin(Graph& g, const Toeplitz<T>& A, const TileMatrix<T>& shifts, const TileMatrix<T>& inverse,
+            const TileMatrix<double>& report) {
+  const index_t k = require_shifts("durbin", A, shifts, "inverse", inverse, report);
+  if (k != 1)
+    throw ArgumentError("durbin", "inverse", std::to_string(inverse.n()) + " columns, not one for each shift");
+  if (A.n() == 0) return;
+  for (index_t i = 0; i < shifts.mt(); ++i)
+    g.insert<Durbin<T>>({0, A.exponent()}, A.tile(), shifts(i, 0), inverse(0, i), report(0, i),
+                        g.scratch<T>(levinson_work_rows(A.n()), inverse(0, i).cols()));
+}
+
+#define TESELA_LEVINSON(T)                                                                       \
+  template void levinson(Graph&, const Toeplitz<T>&, const TileMatrix<T>&, const TileMatrix<T>&, \
+                         const TileMatrix<double>&);                                             \
+  template void durbin(Graph&, const Toeplitz<T>&, const TileMatrix<T>&, const TileMatrix<T>&,   \
+                       const TileMatrix<double>&);
+TESELA_LEVINSON(float)
+TESELA_LEVINSON(double)
+#undef TESELA_LEVINSON
+
+}  // namespace tesela

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <tesela/algorithms/toeplitz/toeplitz_points.hpp>
+
+#include <limits>
+#include <vector>
+
+// Judging what came out of a search for eigenvalues by itself, whatever led there; no part of the interface.
+namespace tesela::detail {
+
+/// "T has an eigenvalue within `radius` of `value`, of a vector of this part": a pair's Rayleigh quotient and residual.
+struct Claim {
+  double value = 0, radius = 0;
+  std::size_t part = 0;
+  double error = std::numeric_limits<double>::infinity();  ///< |value - eigenvalue| at most, once certified
+  double low = 0, high = 0;                                ///< what the claims that it meets cover, itself among them
+};
+
+/// Whether the claims are about different eigenvalues, and all there are in the range. A claim whose interval meets no
+/// other of its part is about an eigenvalue of its own. Of claims that meet, as many must be counted between the ends
+/// of what they cover. When there are as many claims as eigenvalues in the range, none is missing, and
+/// Claim::error becomes a bound: the radius, or where the next eigenvalues are a gap away, radius^2 / gap (T. Kato
+/// 1949, G. Temple 1928; both up to two resolutions, which is what C's rounding and the counts' are); of those that
+/// met, the width of what they cover. Answers how many claims could not be certified, or how many are too few or too
+/// many.
+template <class T>
+index_t certify(Graph& g, const SineToeplitz<T>& A, const CountedRange& range, std::vector<Claim>& claims,
+                index_t* counts, const CountOptions& options = {});
+
+/// Certified claims whose error is above `enough` are pinned down by counting: what they cover is halved again and
+/// again to four resolutions, and value, radius and error become those of the piece that is left. Not more than 64 of
+/// them: there are cheaper ways then.
+template <class T>
+void pin(Graph& g, const SineToeplitz<T>& A, std::vector<Claim>& claims, double enough, index_t* counts,
+         const CountOptions& options = {});
+
+}  // namespace tesela::detail

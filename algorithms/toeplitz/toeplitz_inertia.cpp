@@ -1,0 +1,274 @@
+#include <tesela/algorithms/toeplitz/toeplitz_inertia.hpp>
+
+#include <tesela/algorithms/support/internal/on_core.hpp>
+#include <tesela/algorithms/toeplitz/toeplitz_points.hpp>
+#include <tesela/codelets/toeplitz/levinson.hpp>
+#include <tesela/tiles/power_of_two.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+namespace tesela {
+
+template <class T>
+SineToeplitz<T>::SineToeplitz(Graph& g, std::span<const T> t)
+    : n_(static_cast<index_t>(t.size())),
+      column_(g.runtime(), std::max<index_t>(n_, 1), 1, {std::max<index_t>(n_, 1), 1}, "t"),
+      blocks_(g.runtime(), std::max<index_t>(n_, 1), 3, {std::max<index_t>(n_, 1), 3}, "C"),
+      tables_(g.runtime(), cauchy_tables(std::max<index_t>(n_, 1)).rows, 6,
+              {cauchy_tables(std::max<index_t>(n_, 1)).rows, 6}, "tables") {
+  if (n_ < 1) throw ArgumentError("SineToeplitz", "t", "a matrix of order 0 has no eigenvalues");
+  for (index_t k = 0; k < n_; ++k)
+    if (!std::isfinite(t[static_cast<std::size_t>(k)]))
+      throw ArgumentError("SineToeplitz", "t", "number " + std::to_string(k) + " is not finite");
+  exponent_ = exponent_of_largest(t);
+  double squares = 0;
+  {
+    const auto home = column().write();
+    std::copy(t.begin(), t.end(), home.data);
+    scale_by_power_of_two(std::span(home.data, t.size()), -exponent_);
+    for (index_t k = 0; k < n_; ++k) {
+      const auto v = static_cast<double>(home.data[k]);
+      norm_ += (k == 0 ? 1 : 2) * std::abs(v);
+      squares += (k == 0 ? 1 : 2) * static_cast<double>(n_ - k) * v * v;
+    }
+    mean_ = static_cast<double>(home.data[0]);
+  }
+  rms_ = std::sqrt(squares / static_cast<double>(n_));
+  insert_on_core<ToeplitzToCauchy<T>>(g, {}, {}, column(), blocks());
+  insert_on_core<CauchyTables<T>>(g, {}, {n_}, tables());
+}
+
+template <class T>
+double toeplitz_resolution(const SineToeplitz<T>& A) {
+  // What an elimination's rounding does to a pivot is some roundings of the largest eigenvalue, about 3 rms or more.
+  const double scale = std::min(A.norm(), 4 * A.rms() + std::abs(A.mean()));
+  return scale * static_cast<double>(std::numeric_limits<T>::epsilon()) *
+         std::max(8.0, std::sqrt(static_cast<double>(A.n())));
+}
+
+namespace {
+
+/// One task for each `batch` shifts; the reports side by side.
+template <class T>
+std::vector<double> reports(Graph& g, const SineToeplitz<T>& A, const std::vector<double>& shifts,
+                            const CountOptions& options) {
+  index_t batch = options.batch;
+  const auto count = static_cast<index_t>(shifts.size());
+  if (batch <= 0) {
+    // A GPU runs hundreds of blocks side by side in the time of one; cores take few at a time.
+    const index_t workers = g.runtime().gpus() > 0 ? g.runtime().gpus() : 2 * std::max(1, g.runtime().cpus());
+    batch = std::max<index_t>(1, (count + workers - 1) / workers);
+    if (g.runtime().gpus() > 0) batch = std::min(batch, cauchy_batch(A.n()));
+  }
+  TileMatrix<double> sigma(g.runtime(), count, 1, {batch, 1}, "sigma");
+  TileMatrix<double> report(g.runtime(), CauchyReport::rows, 2 * count, {CauchyReport::rows, 2 * batch}, "report");
+  sigma.copy_from(shifts.data(), count);
+  for (index_t i = 0; i < sigma.mt(); ++i)
+    if (options.solver == ToeplitzSolver::levinson)
+      g.insert<LevinsonCount<T>>(on_gpu, {}, A.column(), sigma(i, 0), report(0, i),
+                                 g.scratch<T>(levinson_count_rows(A.n()), batch));
+    else
+      g.insert<CauchyCount<T>>(on_gpu, {}, A.blocks(), sigma(i, 0), report(0, i), g.scratch<T>(cauchy_table(A.n()), 1));
+  std::vector<double> all(static_cast<std::size_t>(CauchyReport::rows * 2 * count));
+  report.copy_to(all.data(), CauchyReport::rows);
+  return all;
+}
+
+/// Shifts in the units of T, in those of the scaled matrix. Beyond the spectrum one is as good as another.
+template <class T>
+double scaled(const SineToeplitz<T>& A, double shift) {
+  const double beyond = 2 * A.norm() + 1;
+  return std::clamp(std::ldexp(shift, -A.exponent()), -beyond, beyond);
+}
+
+template <class T>
+double edge(const SineToeplitz<T>& A, double shift) {
+  return scaled(A, shift) - 4 * toeplitz_resolution(A);
+}
+
+}  // namespace
+
+namespace detail {
+
+template <class T>
+std::vector<Inertia> count_at(Graph& g, const SineToeplitz<T>& A, std::span<const double> points, Nudge nudge,
+                              const CountOptions& options) {
+  std::vector<Inertia> result(points.size());
+  std::vector<std::size_t> open;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    result[i].shift = points[i];
+    open.push_back(i);
+  }
+  if (A.norm() == 0) {  // no pivot but the shift itself
+    for (Inertia& r : result)
+      if (r.shift > 0) r.below = {cauchy_rows(A.n(), 0), cauchy_rows(A.n(), 1)};
+    return result;
+  }
+  const double doubt = toeplitz_resolution(A);
+  double step = nudge == Nudge::down ? 2 * doubt : doubt;
+  for (int attempt = 0; !open.empty(); ++attempt) {
+    std::vector<double> at;
+    for (const std::size_t i : open) at.push_back(result[i].shift);
+    const std::vector<double> report = reports(g, A, at, options);
+    std::vector<std::size_t> again;
+    for (std::size_t k = 0; k < open.size(); ++k) {
+      Inertia& r = result[open[k]];
+      r.doubtful = false;
+      for (int part = 0; part < 2; ++part) {
+        const double* const column = &report[(2 * k + static_cast<std::size_t>(part)) * CauchyReport::rows];
+        r.below[static_cast<std::size_t>(part)] = static_cast<index_t>(column[CauchyReport::negative]);
+        if (cauchy_rows(A.n(), part) > 0 &&
+            (column[CauchyReport::breakdown] != 0 || column[CauchyReport::smallest_pivot] < doubt))
+          r.doubtful = true;
+      }
+      if (r.doubtful && nudge != Nudge::none && attempt < 8) again.push_back(open[k]);
+    }
+    step *= 2;
+    for (const std::size_t i : again) {
+      result[i].shift = points[i] + (nudge == Nudge::either_side && attempt % 2 == 0 ? step : -step);
+      result[i].nudged = true;
+    }
+    open = again;
+  }
+  return result;
+}
+
+template <class T>
+CountedRange count_ends(Graph& g, const SineToeplitz<T>& A, double low, double high, index_t* counts,
+                        const CountOptions& options) {
+  CountedRange range;
+  const double bound = A.norm() * (1 + 1e-6), from = scaled(A, low), to = scaled(A, high);
+  if (from > bound || to < -bound) return {{}, {}, true};
+  std::vector<double> points;
+  if (from > -bound) points.push_back(edge(A, low));
+  if (to < bound) points.push_back(edge(A, high));
+  const std::vector<Inertia> counted = count_at<T>(g, A, points, Nudge::down, options);
+  if (counts != nullptr) *counts += static_cast<index_t>(points.size());
+  if (from > -bound) range.low = counted.front();
+  if (to < bound) range.high = counted.back();
+  range.empty = range.low && range.high && !(range.low->shift < range.high->shift);
+  return range;
+}
+
+template <class T>
+std::vector<SpectrumInterval> slice_between(Graph& g, const SineToeplitz<T>& A, index_t most, const CountedRange& range,
+                                            index_t* counts, const CountOptions& options) {
+  std::map<double, Inertia> points;
+  const auto add = [&](const std::vector<double>& shifts) {
+    for (const Inertia& i : count_at<T>(g, A, shifts, Nudge::either_side, options)) {
+      // A nudge may not leave the range.
+      if ((range.low && !(i.shift > range.low->shift)) || (range.high && !(i.shift < range.high->shift))) continue;
+      points[i.shift] = i;
+    }
+    if (counts != nullptr) *counts += static_cast<index_t>(shifts.size());
+  };
+  // The ends: where nothing is below, and nothing above.
+  const double resolution = toeplitz_resolution(A), bound = A.norm() * (1 + 1e-6) + 4 * resolution;
+  const auto pieces = std::max<index_t>(1, A.n() / most);
+  const double from = std::max(range.low ? range.low->shift : -bound, A.mean() - 2 * A.rms()),
+               to = std::min(range.high ? range.high->shift : bound, A.mean() + 2 * A.rms());
+  std::vector<double> first;
+  for (index_t i = 1; i < pieces && to > from; ++i)
+    first.push_back(from + (to - from) * static_cast<double>(i) / static_cast<double>(pieces));
+  for (double reach = std::min(bound, 3 * A.rms() + 4 * resolution);; reach = std::min(2 * reach, bound)) {
+    if (!range.low) first.push_back(A.mean() - reach);
+    if (!range.high) first.push_back(A.mean() + reach);
+    add(first);
+    first.clear();
+    if (range.low) points[range.low->shift] = *range.low;
+    if (range.high) points[range.high->shift] = *range.high;
+    const bool all_above = range.low || points.begin()->second.total() == 0;
+    const bool all_below = range.high || points.rbegin()->second.total() == A.n();
+    if ((all_above && all_below) || reach >= bound) break;
+  }
+  const auto interval = [](const Inertia& a, const Inertia& b) {
+    SpectrumInterval i{a.shift, b.shift, a.below, {}, false};
+    for (std::size_t p = 0; p < 2; ++p) i.count[p] = std::max<index_t>(0, b.below[p] - a.below[p]);
+    return i;
+  };
+  for (;;) {
+    std::vector<double> more;
+    for (auto a = points.begin(), b = std::next(a); b != points.end(); ++a, ++b) {
+      const SpectrumInterval i = interval(a->second, b->second);
+      if (i.total() <= most || i.high - i.low <= 4 * resolution) continue;
+      const auto parts = std::max<index_t>(2, (5 * i.total() + 4 * most - 1) / (4 * most));
+      for (index_t k = 1; k < parts; ++k) {
+        const double at = i.low + (i.high - i.low) * static_cast<double>(k) / static_cast<double>(parts);
+        if (at - i.low > resolution && i.high - at > resolution) more.push_back(at);
+      }
+    }
+    const std::size_t before = points.size();
+    if (!more.empty()) add(more);
+    if (points.size() == before) break;
+  }
+  std::vector<SpectrumInterval> intervals;
+  for (auto a = points.begin(), b = std::next(a); b != points.end(); ++a, ++b) {
+    SpectrumInterval i = interval(a->second, b->second);
+    if (i.total() == 0) continue;
+    i.cluster = i.total() > most;
+    SpectrumInterval* last = intervals.empty() ? nullptr : &intervals.back();
+    if (last != nullptr && !last->cluster && !i.cluster && last->total() + i.total() <= most) {
+      last->high = i.high;
+      for (std::size_t p = 0; p < 2; ++p) last->count[p] += i.count[p];
+    } else {
+      intervals.push_back(i);
+    }
+  }
+  return intervals;
+}
+
+}  // namespace detail
+
+template <class T>
+std::vector<Inertia> toeplitz_count(Graph& g, const SineToeplitz<T>& A, std::span<const double> shifts,
+                                    const CountOptions& options) {
+  std::vector<double> points;
+  for (const double shift : shifts) {
+    if (std::isnan(shift)) throw ArgumentError("toeplitz_count", "shifts", "a shift is not a number");
+    points.push_back(edge(A, shift));
+  }
+  std::vector<Inertia> counted =
+      detail::count_at<T>(g, A, points, options.nudge ? detail::Nudge::down : detail::Nudge::none, options);
+  for (std::size_t i = 0; i < counted.size(); ++i) {
+    Inertia& c = counted[i];
+    c.shift = c.nudged ? std::ldexp(c.shift, A.exponent()) : shifts[i];
+  }
+  return counted;
+}
+
+template <class T>
+std::vector<SpectrumInterval> toeplitz_slice(Graph& g, const SineToeplitz<T>& A, index_t most, double low, double high,
+                                             index_t* counts, const CountOptions& options) {
+  if (most < 1) throw ArgumentError("toeplitz_slice", "most", std::to_string(most) + " eigenvalues an interval");
+  if (std::isnan(low) || std::isnan(high)) throw ArgumentError("toeplitz_slice", "low, high", "an end is not a number");
+  if (A.norm() == 0) return low <= 0 && high > 0 ? std::vector{detail::all_zero(A)} : std::vector<SpectrumInterval>();
+  const detail::CountedRange range = detail::count_ends(g, A, low, high, counts, options);
+  std::vector<SpectrumInterval> intervals;
+  if (!range.empty) intervals = detail::slice_between(g, A, most, range, counts, options);
+  for (SpectrumInterval& i : intervals) {
+    i.low = std::ldexp(i.low, A.exponent());
+    i.high = std::ldexp(i.high, A.exponent());
+  }
+  return intervals;
+}
+
+#define TESELA_TOEPLITZ_INERTIA(T)                                                                               \
+  template class SineToeplitz<T>;                                                                                \
+  template double toeplitz_resolution(const SineToeplitz<T>&);                                                   \
+  template std::vector<Inertia> toeplitz_count(Graph&, const SineToeplitz<T>&, std::span<const double>,          \
+                                               const CountOptions&);                                             \
+  template std::vector<SpectrumInterval> toeplitz_slice(Graph&, const SineToeplitz<T>&, index_t, double, double, \
+                                                        index_t*, const CountOptions&);                          \
+  template std::vector<Inertia> detail::count_at(Graph&, const SineToeplitz<T>&, std::span<const double>, Nudge, \
+                                                 const CountOptions&);                                           \
+  template detail::CountedRange detail::count_ends(Graph&, const SineToeplitz<T>&, double, double, index_t*,     \
+                                                   const CountOptions&);                                         \
+  template std::vector<SpectrumInterval> detail::slice_between(                                                  \
+      Graph&, const SineToeplitz<T>&, index_t, const detail::CountedRange&, index_t*, const CountOptions&);
+TESELA_TOEPLITZ_INERTIA(float)
+TESELA_TOEPLITZ_INERTIA(double)
+
+}  // namespace tesela

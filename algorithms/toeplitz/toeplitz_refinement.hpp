@@ -1,0 +1,34 @@
+#pragma once
+
+#include <tesela/algorithms/toeplitz/toeplitz.hpp>
+#include <tesela/codelets/toeplitz/refined_solve.hpp>
+
+#include <limits>
+
+namespace tesela {
+
+struct ToeplitzRefinement {
+  int steps = 3;         ///< of iterative refinement, at most
+  double tolerance = 0;  ///< what residual is good; 0: 32 roundings of T
+
+  /// What kernels are told of it, for a matrix of this norm at size 1.
+  template <class T>
+  RefinedSolveArgs<T> args(int exponent, double unit_norm) const {
+    const double good = tolerance > 0 ? tolerance : 32 * static_cast<double>(std::numeric_limits<T>::epsilon());
+    return {unit_norm, steps, good, exponent};
+  }
+};
+
+/// Throws ArgumentError unless B's tiles hold whole columns of n numbers, and `outcome` is k x 4 in tiles of as many
+/// rows as B's have columns.
+template <class T>
+void require_outcome(const char* routine, const TileMatrix<T>& B, index_t n, const TileMatrix<double>& outcome) {
+  require_whole_columns(routine, "B", B, n);
+  if (n > 0 && (outcome.m() != B.n() || outcome.n() != 4 || outcome.mt() != B.nt() || outcome.nt() > 1 ||
+                (B.nt() > 1 && outcome.tile_shape().mb != B.tile_shape().nb)))
+    throw ArgumentError(routine, "outcome",
+                        std::to_string(outcome.m()) + " x " + std::to_string(outcome.n()) +
+                            ", or tiles that do not fit; it must be " + std::to_string(B.n()) + " x 4");
+}
+
+}  // namespace tesela

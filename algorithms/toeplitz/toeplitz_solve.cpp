@@ -1,0 +1,327 @@
+#include <tesela/algorithms/toeplitz/toeplitz_solve.hpp>
+
+#include <tesela/algorithms/toeplitz/cauchy_factorization.hpp>
+#include <tesela/algorithms/toeplitz/cauchy_inverse.hpp>
+#include <tesela/algorithms/toeplitz/gohberg_semencul.hpp>
+#include <tesela/algorithms/toeplitz/levinson.hpp>
+#include <tesela/algorithms/toeplitz/toeplitz_condition.hpp>
+#include <tesela/codelets/support/lacpy.hpp>
+#include "bench/errors/toeplitz_error.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+
+namespace tesela {
+namespace {
+
+constexpr std::array<ToeplitzMethodEntry, 5> all{{
+    {ToeplitzMethod::automatic, "auto",
+     "the fastest that refines, and the next one while the residual is above a few roundings; the best is kept"},
+    {ToeplitzMethod::levinson, "levinson", "Levinson's recursion, 4 n^2 flops"},
+    {ToeplitzMethod::gohberg_semencul, "gohberg-semencul",
+     "the inverse's first column by Durbin's recursion, 2 n^2 flops, then Fourier transforms and refinement"},
+    {ToeplitzMethod::lookahead, "lookahead",
+     "the inverse in the sine basis by a pivoted elimination, 5.5 n^2 flops, then Fourier transforms and refinement; "
+     "singular leading minors do no harm"},
+    {ToeplitzMethod::cauchy, "cauchy",
+     "L D L' of two half-size blocks in the sine basis, 5.5 n^2 flops and n^2 / 2 numbers, triangular solves and "
+     "refinement"},
+}};
+
+/// An attempt, and what can be asked later of the inverse that it made.
+struct Attempted {
+  ToeplitzAttempt attempt;
+  std::function<double()> condition;
+};
+
+std::string short_form(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.2g", value);
+  return text.data();
+}
+
+/// One call of toeplitz_solve.
+template <class T>
+class Solver {
+ public:
+  Solver(Graph& g, const Toeplitz<T>& A, T sigma, const TileMatrix<T>& X, const ToeplitzSolveOptions& options)
+      : g_(g), A_(A), sigma_(sigma), X_(X), options_(options) {}
+
+  ToeplitzSolution run() {
+    solution_.taken.residual.bound = toeplitz_residual_bound<T>(A_.n());
+    if (A_.n() == 0 || X_.n() == 0) return std::move(solution_);
+    solution_.failure = not_finite();
+    if (!solution_.failure.empty()) {
+      solution_.taken.residual.error = std::numeric_limits<double>::quiet_NaN();
+      return std::move(solution_);
+    }
+    const bool recursion = A_.n() <= levinson_most;
+    const double n = static_cast<double>(A_.n()), factors = n * n / 2 * sizeof(T);
+    keep_right();
+    if (options_.method != ToeplitzMethod::automatic) {
+      next(options_.method);
+    } else {
+      if (recursion) next(ToeplitzMethod::gohberg_semencul);
+      if (!enough()) next(ToeplitzMethod::lookahead);
+      if (!enough() && last_.attempt.order > 0)
+        next(ToeplitzMethod::lookahead, perturbation);
+      else if (!enough() && factors <= most_factors)  // it breaks down where the other elimination does
+        next(ToeplitzMethod::cauchy);
+      if (!enough() && recursion) next(ToeplitzMethod::levinson);
+      restore_best();
+    }
+    if (options_.verdict) timed([&] { solution_.condition = condition(); });
+    solution_.failure = failure();
+    return std::move(solution_);
+  }
+
+ private:
+  static constexpr double most_factors = 1e9;  ///< bytes that the last resort may take
+  /// With a residual of so many roundings no other method is tried. Refinement mostly leaves less than one.
+  static constexpr double good_residual = 4 * static_cast<double>(std::numeric_limits<T>::epsilon());
+
+  std::string not_finite() const {
+    const HostMatrix<T> shifted = shifted_column(A_, sigma_);
+    for (index_t i = 0; i < A_.n(); ++i)
+      if (!std::isfinite(shifted(i, 0)))
+        return i > 0 || !std::isfinite(A_.column()(0, 0)) ? "not finite: t(" + std::to_string(i) + ")"
+                                                          : "not finite: t(0) - sigma";
+    const auto b = X_(0, 0).read();
+    for (index_t j = 0; j < b.cols; ++j)
+      for (index_t i = 0; i < b.rows; ++i)
+        if (!std::isfinite(b(i, j))) return "not finite: b(" + std::to_string(i) + ", " + std::to_string(j) + ")";
+    return {};
+  }
+
+  /// The elimination's error grows with its inverse, refinement's rate with itself.
+  static inline const double perturbation = std::sqrt(static_cast<double>(std::numeric_limits<T>::epsilon()));
+
+  static constexpr double doubtful = 1e-4 / static_cast<double>(std::numeric_limits<T>::epsilon());
+
+  bool enough() const { return best_.attempt.usable() && best_.attempt.residual.error <= good_residual; }
+
+  /// Levinson's residual, and another method, need B.
+  void keep_right() {
+    if (options_.method != ToeplitzMethod::automatic &&
+        !(options_.method == ToeplitzMethod::levinson && options_.verdict))
+      return;
+    right_.emplace(copy_of(X_));
+  }
+
+  TileMatrix<T> copy_of(const TileMatrix<T>& from) {
+    TileMatrix<T> copy(g_.runtime(), from.m(), from.n(), {from.m(), from.n()}, "B");
+    g_.insert<Lacpy<T>>({}, from(0, 0), copy(0, 0));
+    return copy;
+  }
+
+  /// Tries a method, after which X holds what it left.
+  void next(ToeplitzMethod method, double perturbed = 0) {
+    if (!solution_.attempts.empty()) {
+      if (best_.attempt.usable() && !best_x_) best_x_.emplace(copy_of(X_));
+      g_.insert<Lacpy<T>>({}, (*right_)(0, 0), X_(0, 0));
+    }
+    last_ = attempt(method, perturbed);
+    last_.attempt.method = method;
+    last_.attempt.residual.bound = toeplitz_residual_bound<T>(A_.n());
+    solution_.attempts.push_back(last_.attempt);
+    const ToeplitzAttempt &now = last_.attempt, &before = best_.attempt;
+    // Of methods that all fail, an elimination knows best why.
+    const bool better = before.usable() ? now.usable() && now.residual.error < before.residual.error
+                                        : now.usable() || method != ToeplitzMethod::levinson;
+    if (solution_.attempts.size() == 1 || better) {
+      best_ = last_;
+      best_x_.reset();
+    }
+    solution_.taken = best_.attempt;
+  }
+
+  void restore_best() {
+    if (best_x_) g_.insert<Lacpy<T>>({}, (*best_x_)(0, 0), X_(0, 0));
+    static_cast<void>(g_.wait());
+  }
+
+  Attempted attempt(ToeplitzMethod method, double perturbed) {
+    switch (method) {
+      case ToeplitzMethod::gohberg_semencul:
+        return by_gohberg_semencul();
+      case ToeplitzMethod::lookahead:
+        return by_elimination(CauchyInverse<T>(g_, A_, sigma_, perturbed));
+      case ToeplitzMethod::cauchy:
+        return by_elimination(CauchyFactorization<T>(g_, A_, sigma_));
+      default:
+        return by_levinson();
+    }
+  }
+
+  static ToeplitzAttempt read_report(const TileMatrix<double>& report) {
+    const auto said = report(0, 0).read();
+    ToeplitzAttempt a;
+    a.order = static_cast<index_t>(said(levinson_breakdown, 0));
+    a.growth = said(levinson_growth, 0);
+    a.residual.error = a.order > 0 ? 1 : std::numeric_limits<double>::quiet_NaN();
+    if (a.order == 0) a.negative = static_cast<index_t>(said(levinson_negative, 0));
+    return a;
+  }
+
+  static void read_outcome(const TileMatrix<double>& outcome, ToeplitzAttempt& a) {
+    const auto said = outcome(0, 0).read();
+    a.residual.error = 0;
+    for (index_t j = 0; j < said.rows; ++j)
+      if (!(said(j, 0) <= a.residual.error)) a.residual.error = said(j, 0);
+  }
+
+  Attempted by_levinson() {
+    const Toeplitz<T> shifted(g_, shifted_column(A_, sigma_));
+    const TileMatrix<T> zero(g_.runtime(), 1, 1, {1, 1}, "shift");
+    const TileMatrix<double> report(g_.runtime(), levinson_report_rows, 1, {levinson_report_rows, 1}, "report");
+    zero(0, 0).write()(0, 0) = 0;
+    levinson(g_, shifted, zero, X_, report);
+    static_cast<void>(g_.wait());
+    Attempted a{read_report(report), {}};
+    if (a.attempt.order == 0 && right_)
+      timed([&] {
+        const auto x = X_(0, 0).read(), b = (*right_)(0, 0).read();
+        std::vector<T> columns(static_cast<std::size_t>(x.rows * x.cols));
+        for (index_t j = 0; j < x.cols; ++j) std::copy_n(&x(0, j), x.rows, columns.data() + j * x.rows);
+        a.attempt.residual.error =
+            toeplitz_residual(A_.n(), A_.column().data(), static_cast<double>(sigma_), x.cols, columns.data(), b.data);
+      });
+    return a;
+  }
+
+  Attempted by_gohberg_semencul() {
+    const GohbergSemencul<T> inverse(g_, A_, sigma_);
+    const TileMatrix<double> outcome = solve_by(inverse);
+    Attempted a{read_report(inverse.report()), condition_of(inverse)};
+    read_outcome(outcome, a.attempt);
+    return a;
+  }
+
+  template <class Inverse>
+  Attempted by_elimination(const Inverse& inverse) {
+    Attempted a{{}, condition_of(inverse)};
+    read_outcome(solve_by(inverse, &a.attempt.order), a.attempt);
+    std::array<double, 2 * CauchyReport::rows> said{};
+    inverse.report().copy_to(said.data(), CauchyReport::rows);
+    if (a.attempt.order == 0)
+      a.attempt.negative =
+          static_cast<index_t>(said[CauchyReport::negative] + said[CauchyReport::rows + CauchyReport::negative]);
+    return a;
+  }
+
+  template <class Inverse>
+  TileMatrix<double> solve_by(const Inverse& inverse, index_t* order = nullptr) {
+    TileMatrix<double> outcome(g_.runtime(), X_.n(), 4, {X_.n(), 4}, "outcome");
+    // Steps are cheaper than another method.
+    inverse.solve(g_, X_, outcome, {options_.method == ToeplitzMethod::automatic ? 8 : ToeplitzRefinement().steps});
+    const Status status = g_.wait();
+    if (order != nullptr && status.info <= A_.n()) *order = status.info;
+    return outcome;
+  }
+
+  template <class Inverse>
+  std::function<double()> condition_of(const Inverse& inverse) {
+    return [&runtime = g_.runtime(), inverse] { return inverse.condition(runtime); };
+  }
+
+  template <class F>
+  void timed(const F& f) {
+    const auto start = std::chrono::steady_clock::now();
+    f();
+    solution_.verdict_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+
+  std::string failure() const {
+    const ToeplitzAttempt& a = solution_.taken;
+    const bool elimination = a.method == ToeplitzMethod::lookahead || a.method == ToeplitzMethod::cauchy;
+    if (solution_.condition >= toeplitz_singular_condition<T>())
+      return "singular to working precision: sigma is an eigenvalue to rounding, the condition is " +
+             short_form(solution_.condition) + " or more";
+    if (a.order > 0 && elimination)
+      return "breakdown: sigma is an eigenvalue to rounding, or pivot " + std::to_string(a.order) +
+             " (of the symmetric vectors, then of the skew ones) vanishes";
+    if (a.order > 0)
+      return "breakdown: the leading minor of order " + std::to_string(a.order) + " vanishes or is not finite";
+    if (options_.verdict && !std::isfinite(a.residual.error)) return "not finite: X";
+    return {};
+  }
+
+  /// By an inverse that has solved this system well; otherwise by one that can solve it with another right-hand side.
+  /// Where there is none, or its own errors may hide an eigenvalue, eigenvalues are counted.
+  double condition() {
+    const ToeplitzAttempt& a = solution_.taken;
+    const bool trusted = best_.condition && a.order == 0 && a.residual.good();
+    const double found = trusted ? best_.condition() : 0;
+    if (trusted && found < doubtful) return found;
+    if (options_.method == ToeplitzMethod::automatic) {
+      const double counted = toeplitz_condition_by_counting(g_, A_, sigma_);
+      return trusted || counted > 0 ? std::max(found, counted)
+                                    : CauchyInverse<T>(g_, A_, sigma_).condition(g_.runtime());
+    }
+    const TileMatrix<T> ones(g_.runtime(), A_.n(), 1, {A_.n(), 1}, "ones");
+    {
+      const auto home = ones(0, 0).write();
+      std::fill_n(home.data, home.rows, T(1));
+    }
+    return Solver(g_, A_, sigma_, ones, {}).run().condition;
+  }
+
+  Graph& g_;
+  const Toeplitz<T>& A_;
+  T sigma_;
+  TileMatrix<T> X_;
+  ToeplitzSolveOptions options_;
+  std::optional<TileMatrix<T>> right_, best_x_;
+  Attempted best_, last_;
+  ToeplitzSolution solution_;
+};
+
+}  // namespace
+
+std::span<const ToeplitzMethodEntry> toeplitz_methods() { return all; }
+
+const char* toeplitz_method_name(ToeplitzMethod method) {
+  return std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.method == method; })->name;
+}
+
+ToeplitzMethod toeplitz_method(const std::string& name) {
+  const auto one = std::find_if(all.begin(), all.end(), [&](const auto& entry) { return entry.name == name; });
+  if (one == all.end()) throw ArgumentError("toeplitz_method", "name", "'" + name + "' is no method");
+  return one->method;
+}
+
+std::string ToeplitzSolution::status() const {
+  if (!failure.empty()) return failure;
+  if (ok()) return "ok";
+  const bool forward = taken.residual.good();
+  const Measured measured = forward ? forward_bound() : taken.residual;
+  return std::string("inaccurate: ") + (forward ? "forward_bound " : "residual ") + short_form(measured.error) +
+         ", at most " + short_form(measured.bound);
+}
+
+template <class T>
+double toeplitz_residual_bound(index_t n) {
+  const auto eps = static_cast<double>(std::numeric_limits<T>::epsilon());
+  return eps * std::max(32.0, std::sqrt(static_cast<double>(n)));
+}
+
+template <class T>
+ToeplitzSolution toeplitz_solve(Graph& g, const Toeplitz<T>& A, T sigma, const TileMatrix<T>& B,
+                                const ToeplitzSolveOptions& options) {
+  require_whole_columns("toeplitz_solve", "B", B, A.n());
+  if (B.nt() > 1) throw ArgumentError("toeplitz_solve", "B", std::to_string(B.nt()) + " tiles; it must be one");
+  return Solver<T>(g, A, sigma, B, options).run();
+}
+
+template double toeplitz_residual_bound<float>(index_t);
+template double toeplitz_residual_bound<double>(index_t);
+template ToeplitzSolution toeplitz_solve(Graph&, const Toeplitz<float>&, float, const TileMatrix<float>&,
+                                         const ToeplitzSolveOptions&);
+template ToeplitzSolution toeplitz_solve(Graph&, const Toeplitz<double>&, double, const TileMatrix<double>&,
+                                         const ToeplitzSolveOptions&);
+
+}  // namespace tesela

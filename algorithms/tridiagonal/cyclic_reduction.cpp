@@ -1,0 +1,128 @@
+#include <tesela/algorithms/tridiagonal/cyclic_reduction.hpp>
+
+#include <tesela/algorithms/tridiagonal/internal/one_system.hpp>
+#include <tesela/codelets/tridiagonal/cyclic_reduction.hpp>
+#include <tesela/codelets/tridiagonal/thomas.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <string>
+#include <vector>
+
+namespace tesela {
+namespace {
+
+/// One row of tiles.
+template <class T>
+struct Rows {
+  Tile<T> dl, d, du, b;
+};
+
+Reduction reduction_of(CyclicReduction variant) {
+  switch (variant) {
+    case CyclicReduction::shared:
+      return Reduction::staged;
+    case CyclicReduction::coalesced:
+      return Reduction::packed;
+    case CyclicReduction::plain:
+    case CyclicReduction::hybrid:
+      break;
+  }
+  return Reduction::in_place;
+}
+
+template <class T>
+class Solver {
+ public:
+  Solver(Graph& g, const CyclicReductionOptions& options)
+      : g_(g), options_(options), on_gpu_(options.gpu_only && g.runtime().gpus() > 0) {}
+
+  /// Solves a system of n equations in tiles of mb rows. It has every stride-th equation of the user's system.
+  void solve(const std::vector<Rows<T>>& tiles, index_t n, index_t mb, index_t stride = 1) {
+    const bool single = tiles.size() == 1, hybrid = options_.variant == CyclicReduction::hybrid;
+    const index_t columns = tiles.front().b.cols();
+    if (single && hybrid && n <= options_.cut) {
+      const Rows<T>& t = tiles.front();
+      g_.insert<Thomas<T>>({stride}, t.dl, t.d, t.du, t.b, g_.scratch<T>(n, 1), g_.status());
+      return;
+    }
+    const Reduction how = reduction_of(options_.variant);
+    int levels = cr_levels(n, hybrid ? options_.cut : 0);
+    if (!single) levels = std::min(levels, std::countr_zero(static_cast<std::uint64_t>(mb)));
+    const index_t coarse_rows = n >> levels;
+
+    const Tile<index_t> failure = g_.scratch<index_t>(1, 1);
+
+    // Statuses count in the order they are asked for: a bad diagonal makes unknowns everywhere bad, and shows first.
+    const auto status = [&](std::size_t t) { return g_.status(static_cast<index_t>(t) * mb * stride); };
+    std::vector<CrArgs> args;
+    std::vector<Tile<T>> work, edges, coarse;
+    for (std::size_t t = 0; t < tiles.size(); ++t) {
+      const auto& [dl, d, du, b] = tiles[t];
+      args.push_back({how, levels, t == 0, t + 1 == tiles.size(), stride, static_cast<index_t>(t) * (mb >> levels)});
+      const Shape shape = cr_work(how, b.rows(), columns);
+      work.push_back(own(shape.rows, shape.cols));
+      if (coarse_rows > 0) edges.push_back(own(levels + (b.rows() >> levels), 3 + columns));
+      const auto edge = edges.empty() ? edges : std::vector{edges.back()};
+      insert<CrReduce<T>, CrReduceOnGpu<T>>(args.back(), dl, d, du, b, work.back(), failure, status(t), edge);
+    }
+    if (coarse_rows > 0) {
+      const Rows<T> c{own(coarse_rows, 1), own(coarse_rows, 1), own(coarse_rows, 1), own(coarse_rows, columns)};
+      g_.insert<CrJoin<T>>({levels, n, mb}, c.dl, c.d, c.du, c.b, edges);
+      solve({c}, coarse_rows, coarse_rows, stride << levels);
+      coarse.push_back(c.b);
+    }
+    for (std::size_t t = 0; t < tiles.size(); ++t) {
+      const auto& [dl, d, du, b] = tiles[t];
+      insert<CrSubstitute<T>, CrSubstituteOnGpu<T>>(args[t], dl, d, du, work[t], b, failure, status(t), coarse);
+    }
+  }
+
+ private:
+  template <class Anywhere, class OnGpu, class... Tiles>
+  void insert(const CrArgs& args, const Tiles&... tiles) {
+    if (on_gpu_)
+      g_.insert<OnGpu>(args, tiles...);
+    else
+      g_.insert<Anywhere>(args, tiles...);
+  }
+
+  /// A tile that the graph keeps: scratch, far from the numbers that kernels ask for.
+  Tile<T> own(index_t rows, index_t cols) { return g_.scratch<T>(rows, cols, next_++); }
+
+  Graph& g_;
+  const CyclicReductionOptions& options_;
+  bool on_gpu_;
+  index_t next_ = 1 << 22;
+};
+
+}  // namespace
+
+template <class T>
+void cyclic_reduction(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B,
+                      const CyclicReductionOptions& options) {
+  require_one_system("cyclic_reduction", A, B);
+  const index_t mb = B.tile_shape().mb;
+  for (const auto* diagonal : {&A.dl, &A.d, &A.du})
+    if (B.mt() > 0 && (diagonal->mt() != B.mt() || (B.mt() > 1 && diagonal->tile_shape().mb != mb)))
+      throw ArgumentError(
+          "cyclic_reduction", "A",
+          "its tiles have " + std::to_string(diagonal->tile_shape().mb) + " rows, B's have " + std::to_string(mb));
+  if (options.cut < 1)
+    throw ArgumentError("cyclic_reduction", "options.cut", std::to_string(options.cut) + " is less than 1");
+  if (options.variant == CyclicReduction::hybrid && g.runtime().cpus() == 0)
+    throw NoWorkerError(
+        "cyclic_reduction: the hybrid variant ends on a core, and this runtime has none: set STARPU_NCPU to 1 or more");
+  for (index_t j = 0; B.mt() > 0 && j < B.nt(); ++j) {
+    std::vector<Rows<T>> tiles;
+    for (index_t i = 0; i < B.mt(); ++i) tiles.push_back({A.dl(i, 0), A.d(i, 0), A.du(i, 0), B(i, j)});
+    Solver<T>(g, options).solve(tiles, B.m(), mb);
+  }
+}
+
+template void cyclic_reduction(Graph&, const Tridiagonal<float>&, const TileMatrix<float>&,
+                               const CyclicReductionOptions&);
+template void cyclic_reduction(Graph&, const Tridiagonal<double>&, const TileMatrix<double>&,
+                               const CyclicReductionOptions&);
+
+}  // namespace tesela

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <tesela/runtime/errors.hpp>
+#include <tesela/tiles/tridiagonal.hpp>
+
+#include <string>
+
+namespace tesela {
+
+/// Throws ArgumentError unless A is one tridiagonal matrix of n equations, its diagonals n x 1, and B is n x any.
+template <class T>
+void require_one_system(const char* routine, const Tridiagonal<T>& A, const TileMatrix<T>& B) {
+  const auto require = [&](const char* name, const TileMatrix<T>& diagonal) {
+    if (diagonal.m() != B.m() || diagonal.n() != 1)
+      throw ArgumentError(routine, name,
+                          std::to_string(diagonal.m()) + " x " + std::to_string(diagonal.n()) + ", and B has " +
+                              std::to_string(B.m()) + " rows: it must be " + std::to_string(B.m()) + " x 1");
+    if (diagonal.shares_tiles(B)) throw ArgumentError(routine, name, "B is a part of it");
+  };
+  require("A.dl", A.dl);
+  require("A.d", A.d);
+  require("A.du", A.du);
+}
+
+}  // namespace tesela

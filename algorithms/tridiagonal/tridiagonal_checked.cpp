@@ -1,0 +1,210 @@
+#include <tesela/algorithms/tridiagonal/tridiagonal_checked.hpp>
+
+#include <tesela/algorithms/dense/matrices.hpp>
+#include <tesela/algorithms/tridiagonal/tridiagonal_equilibration.hpp>
+#include <tesela/algorithms/tridiagonal/tridiagonal_misfits.hpp>
+#include <tesela/codelets/support/lacpy.hpp>
+
+#include <cmath>
+#include <optional>
+
+namespace tesela {
+namespace {
+
+using tridiagonal::Misfit;
+using tridiagonal::Verdict;
+
+constexpr const char* routine = "tridiagonal_solve_checked";
+constexpr int corrections = 6;
+
+template <class T>
+void require_alike(const TileMatrix<T>& B, const TileMatrix<T>& X) {
+  if (X.m() != B.m() || X.n() != B.n() || X.mt() != B.mt() || X.nt() != B.nt())
+    throw ArgumentError(routine, "X", "its shape or its tiles are not B's");
+  if (X.shares_tiles(B)) throw ArgumentError(routine, "X", "shares tiles with B");
+}
+
+template <class T>
+class Check {
+ public:
+  Check(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B, const TileMatrix<T>& X,
+        const TridiagonalOptions& options)
+      : g_(g), a_(A), b_(B), x_(X), options_(options), misfits_(g.runtime(), X, options.systems, options.periodic) {}
+
+  CheckedSolve run(Status status) {
+    CheckedSolve result;
+    result.status = status;
+    verdict_ = measure(x_, misfits_, nullptr);
+    if (!(status.ok() && done())) {
+      if (const index_t row = strange_input(); row > 0) {
+        result.status.info = row;
+        result.input_finite = false;
+      } else if (g_.runtime().cpus() > 0) {
+        mend(result);
+      }
+    }
+    judge(result);
+    return result;
+  }
+
+ private:
+  bool finite() const { return std::isfinite(verdict_.backward_error) && std::isfinite(verdict_.componentwise); }
+  bool done() const { return finite() && verdict_.open == 0; }
+
+  Verdict<T> measure(const TileMatrix<T>& X, const TridiagonalMisfits<T>& to, const TileMatrix<T>* r) {
+    return to.measure(g_, a_, X, b_, r,
+                      {.tolerance = static_cast<T>(tridiagonal_residual_bound<T>),
+                       .componentwise = static_cast<T>(tridiagonal_equilibrated_bound<T>)});
+  }
+  void copy(const TileMatrix<T>& from, const TileMatrix<T>& to) {
+    misfits_.for_each_tile(
+        [&](index_t t, index_t s) { g_.insert<Lacpy<T>>({}, misfits_.tile(from, t, s), misfits_.tile(to, t, s)); });
+  }
+
+  /// Where A or B is not finite, as a status counts, or 0.
+  index_t strange_input() const {
+    const bool columns = options_.systems == SystemsIn::columns;
+    const index_t n = misfits_.n();
+    index_t found = 0;
+    for (const TileMatrix<T>* matrix : {&a_.dl, &a_.d, &a_.du, &b_}) {
+      std::vector<T> all(static_cast<std::size_t>(matrix->m() * matrix->n()));
+      matrix->copy_to(all.data(), matrix->m());
+      for (index_t j = 0; j < matrix->n(); ++j)
+        for (index_t i = 0; i < matrix->m(); ++i) {
+          const index_t e = columns ? i : j, s = columns ? j : i, place = e + 1 + n * s;
+          const bool outside = !options_.periodic && (matrix == &a_.dl ? e == 0 : matrix == &a_.du && e == n - 1);
+          const bool strange = !std::isfinite(all[static_cast<std::size_t>(i + j * matrix->m())]);
+          if (strange && !outside && (found == 0 || place < found)) found = place;
+        }
+    }
+    return found;
+  }
+
+  void mend(CheckedSolve& result) {
+    const auto candidate = alike<T>(g_.runtime(), x_, "candidate");
+    const TridiagonalMisfits<T> misfits(g_.runtime(), x_, options_.systems, options_.periodic);
+    copy(b_, candidate);
+    TridiagonalOptions other = options_;
+    other.equilibrate = !options_.equilibrate;
+    tridiagonal_solve(g_, a_, candidate, other);
+    ++result.attempts;
+    const Status status = g_.wait();
+    if (!result.status.ok()) {
+      // Which systems of the first solve broke down is not known but of one: all are the other's, or none.
+      if (!status.ok()) return;
+      result.status = {};
+      copy(candidate, x_);
+      verdict_ = measure(x_, misfits_, nullptr);
+      result.other_scaling = static_cast<index_t>(misfits_.all().size());
+    } else {
+      measure(candidate, misfits, nullptr);
+      result.other_scaling = keep_better(candidate, misfits);
+    }
+    if (done()) return;
+
+    const auto r = alike<T>(g_.runtime(), x_, "r"), y = alike<T>(g_.runtime(), x_, "y");
+    const Tridiagonal<T> rows = misfits_.template scaled<T>(g_, a_);
+    bool equilibrate = false;
+    for (int k = 0, in_vain = 0; k < corrections && in_vain < 2 && !done(); ++k, equilibrate = !equilibrate) {
+      verdict_ = measure(x_, misfits_, &r);
+      if (verdict_.open == 0) break;  // what is left cannot be corrected
+      const T before = verdict_.componentwise;
+      copy(x_, candidate);
+      misfits_.correct(g_, rows, r, y, candidate, equilibrate);
+      ++result.attempts;
+      g_.wait();  // a breakdown leaves a candidate that is no better
+      measure(candidate, misfits, nullptr);
+      result.corrected = std::max(result.corrected, keep_better(candidate, misfits));
+      in_vain = verdict_.componentwise <= before / 2 ? 0 : in_vain + 1;
+    }
+  }
+
+  /// Takes over what is better of a candidate with these misfits, and answers of how many systems.
+  index_t keep_better(const TileMatrix<T>& candidate, const TridiagonalMisfits<T>& misfits) {
+    const auto own = misfits_.all(), others = misfits.all();
+    index_t count = 0;
+    for (std::size_t s = 0; s < own.size(); ++s) count += better(others[s], own[s]) ? 1 : 0;
+    if (count == 0) return 0;
+    misfits_.for_each_tile([&](index_t t, index_t s) {
+      g_.insert<TridiagonalKeepBetter<T>>({options_.systems}, misfits_.tile(x_, t, s), misfits_.tile(candidate, t, s),
+                                          misfits_.misfit(s), misfits.misfit(s));
+    });
+    verdict_ = measure(x_, misfits_, nullptr);
+    return count;
+  }
+
+  /// The misfits of the equilibrated system.
+  std::vector<Misfit<T>> equilibrated() {
+    const TridiagonalEquilibration<T> equilibration(g_, a_, b_, options_.systems, options_.periodic);
+    const auto b = alike<T>(g_.runtime(), b_, "b"), x = alike<T>(g_.runtime(), x_, "x");
+    copy(b_, b);
+    copy(x_, x);
+    equilibration.scale_rows(g_, b);
+    equilibration.scale_columns(g_, x, true);
+    const TridiagonalMisfits<T> misfits(g_.runtime(), x_, options_.systems, options_.periodic);
+    misfits.measure(g_, equilibration.scaled(), x, b, nullptr, {});
+    g_.wait();  // whether a number left its range is in the misfits
+    return misfits.all();
+  }
+
+  void judge(CheckedSolve& result) {
+    constexpr double bound = tridiagonal_equilibrated_bound<T>;
+    result.residual = {static_cast<double>(verdict_.backward_error), tridiagonal_residual_bound<T>};
+    result.residual_componentwise = static_cast<double>(verdict_.componentwise);
+    result.residual_equilibrated = {result.residual_componentwise, bound};
+    if (result.residual_componentwise <= bound) return;
+    const std::vector<Misfit<T>> own = misfits_.all();
+    std::vector<Misfit<T>> scaled;
+    if (result.status.ok() && finite() && g_.runtime().cpus() > 0) scaled = equilibrated();
+    double worst = 0, worst_equilibrated = 0;
+    for (std::size_t s = 0; s < own.size(); ++s) {
+      const auto error = static_cast<double>(own[s].componentwise);
+      if (!(error <= worst) && worst == worst) worst = error, result.system = static_cast<index_t>(s);
+      const double least = error <= bound || scaled.empty() ? error : static_cast<double>(scaled[s].backward_error());
+      if (!(least <= worst_equilibrated) && worst_equilibrated == worst_equilibrated) worst_equilibrated = least;
+    }
+    result.residual_equilibrated.error = worst_equilibrated;
+  }
+
+  Graph& g_;
+  const Tridiagonal<T>& a_;
+  const TileMatrix<T>&b_, &x_;
+  const TridiagonalOptions options_;
+  const TridiagonalMisfits<T> misfits_;
+  Verdict<T> verdict_;
+};
+
+}  // namespace
+
+template <class T>
+CheckedSolve tridiagonal_check(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B, const TileMatrix<T>& X,
+                               const TridiagonalOptions& options, Status status) {
+  require_fit(routine, A, B, options.systems == SystemsIn::columns);
+  require_alike(B, X);
+  if (B.m() == 0 || B.n() == 0) return CheckedSolve{.status = status};
+  return Check<T>(g, A, B, X, options).run(status);
+}
+
+template <class T>
+CheckedSolve tridiagonal_solve_checked(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B,
+                                       const TileMatrix<T>& X, const TridiagonalOptions& options) {
+  require_fit(routine, A, B, options.systems == SystemsIn::columns);
+  require_alike(B, X);
+  const Status before = g.wait();
+  if (!before.ok() || B.m() == 0 || B.n() == 0) return CheckedSolve{.status = before};
+  for (index_t j = 0; j < B.nt(); ++j)
+    for (index_t i = 0; i < B.mt(); ++i) g.insert<Lacpy<T>>({}, B(i, j), X(i, j));
+  tridiagonal_solve(g, A, X, options);
+  return tridiagonal_check(g, A, B, X, options, g.wait());
+}
+
+template CheckedSolve tridiagonal_check(Graph&, const Tridiagonal<float>&, const TileMatrix<float>&,
+                                        const TileMatrix<float>&, const TridiagonalOptions&, Status);
+template CheckedSolve tridiagonal_check(Graph&, const Tridiagonal<double>&, const TileMatrix<double>&,
+                                        const TileMatrix<double>&, const TridiagonalOptions&, Status);
+template CheckedSolve tridiagonal_solve_checked(Graph&, const Tridiagonal<float>&, const TileMatrix<float>&,
+                                                const TileMatrix<float>&, const TridiagonalOptions&);
+template CheckedSolve tridiagonal_solve_checked(Graph&, const Tridiagonal<double>&, const TileMatrix<double>&,
+                                                const TileMatrix<double>&, const TridiagonalOptions&);
+
+}  // namespace tesela

@@ -1,0 +1,97 @@
+#include <tesela/algorithms/tridiagonal/tridiagonal_refinement.hpp>
+
+#include <tesela/algorithms/dense/matrices.hpp>
+#include <tesela/algorithms/tridiagonal/tridiagonal_misfits.hpp>
+#include <tesela/codelets/support/lacpy.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+namespace tesela {
+namespace {
+
+using tridiagonal::Verdict;
+
+/// One refinement: what it keeps from a correction to the next. Solves in precision L.
+template <class T, class L>
+class Refinement {
+ public:
+  Refinement(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& X, const RefinementOptions& options)
+      : g_(g),
+        a_(A),
+        x_(X),
+        b_(alike<T>(g.runtime(), X, "b")),
+        r_(alike<T>(g.runtime(), X, "r")),
+        y_(alike<L>(g.runtime(), X, "y")),
+        misfits_(g.runtime(), X, options.systems, options.periodic),
+        tolerance_(options.tolerance > 0 ? static_cast<T>(options.tolerance) : 4 * std::numeric_limits<T>::epsilon()),
+        low_(misfits_.template scaled<L>(g, A)) {
+    misfits_.for_each_tile(
+        [&](index_t t, index_t s) { g.insert<Lacpy<T>>({}, misfits_.tile(x_, t, s), misfits_.tile(b_, t, s)); });
+    fill(g, x_, Generator<T>{});  // X = 0 leaves all of B as the first residual
+  }
+
+  Verdict<T> judge() { return misfits_.measure(g_, a_, x_, b_, &r_, {.tolerance = tolerance_}); }
+  void correct() { misfits_.correct(g_, low_, r_, y_, x_, false); }
+
+ private:
+  Graph& g_;
+  const Tridiagonal<T> a_;
+  const TileMatrix<T> x_, b_, r_;
+  const TileMatrix<L> y_;
+  const TridiagonalMisfits<T> misfits_;
+  const T tolerance_;
+  const Tridiagonal<L> low_;
+};
+
+template <class T, class L>
+RefinedSolve refine(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B, const RefinementOptions& options) {
+  RefinedSolve result;
+  result.status = g.wait();
+  if (!result.status.ok()) return result;
+  result.converged = true;
+  if (B.m() == 0 || B.n() == 0) return result;
+
+  Refinement<T, L> refinement(g, A, B, options);
+  Verdict<T> verdict = refinement.judge();
+  double best = std::numeric_limits<double>::infinity();
+  int solves = 0;
+  // The first solve is done whatever the residual: it says whether A is singular.
+  for (int slow = 0; solves == 0 || (verdict.open > 0 && solves <= options.iterations && slow < 2); ++solves) {
+    refinement.correct();
+    verdict = refinement.judge();
+    const auto error = static_cast<double>(verdict.open_error);
+    slow = error <= best / 2 ? 0 : slow + 1;
+    best = std::min(best, error);
+  }
+  result.iterations = solves - 1;
+  result.backward_error = static_cast<double>(verdict.backward_error);
+  const Status broken = g.wait();
+  result.broke_down = !broken.ok();
+  result.converged = broken.ok() && verdict.open == 0 && std::isfinite(result.backward_error);
+  if (!result.converged) result.status = broken.ok() ? Status{verdict.row} : broken;
+  return result;
+}
+
+}  // namespace
+
+template <class T>
+RefinedSolve tridiagonal_solve_refined(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B,
+                                       const RefinementOptions& options) {
+  require_fit("tridiagonal_solve_refined", A, B, options.systems == SystemsIn::columns);
+  if constexpr (std::is_same_v<T, double>) {
+    if (options.mixed) return refine<double, float>(g, A, B, options);
+  } else if (options.mixed) {
+    throw ArgumentError("tridiagonal_solve_refined", "mixed", "A and B are in single precision");
+  }
+  return refine<T, T>(g, A, B, options);
+}
+
+template RefinedSolve tridiagonal_solve_refined(Graph&, const Tridiagonal<float>&, const TileMatrix<float>&,
+                                                const RefinementOptions&);
+template RefinedSolve tridiagonal_solve_refined(Graph&, const Tridiagonal<double>&, const TileMatrix<double>&,
+                                                const RefinementOptions&);
+
+}  // namespace tesela

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <tesela/runtime/types.hpp>
+
+namespace tesela {
+
+/// Elements of host memory at equal distances.
+template <class T>
+struct SpacedNumbers {
+  const T* data = nullptr;
+  index_t stride = 1;
+  T operator[](index_t i) const { return data[i * stride]; }
+};
+
+/// One tridiagonal system A x = b and its solution in host memory; row i is dl(i) x(i-1) + d(i) x(i) + du(i) x(i+1).
+template <class T>
+struct TridiagonalSystem {
+  index_t n = 0;
+  SpacedNumbers<T> dl, d, du, b, x;
+  bool periodic = false;  ///< whether dl of the first row and du of the last are read
+};
+
+/// How far x is from solving A x = b. What is not finite gives NaN or infinity in all of them.
+struct TridiagonalError {
+  double residual = 0;  ///< ||A x - b||_inf / (||A||_inf ||x||_inf + ||b||_inf)
+  /// max_i |A x - b|_i / (|A| |x| + |b|)_i: sees also what rows or columns of bad scale hide from the other
+  double residual_componentwise = 0;
+  /// `residual` of the system with columns and then rows scaled by powers of two (TridiagonalExponents), or
+  /// residual_componentwise, which is never less, where that is small enough.
+  double residual_equilibrated = 0;
+};
+
+/// Measures in long double; 0 / 0 counts as 0. A component-wise residual of `enough` or less is small enough.
+template <class T>
+TridiagonalError tridiagonal_error(const TridiagonalSystem<T>& system, double enough = 0);
+
+/// max_i |x - known|_i / max_i |known|_i, NaN or infinite where x is; 0 / 0 counts as 0. `known` answers what x(i) is
+/// in truth.
+template <class T, class Known>
+double forward_error(index_t n, SpacedNumbers<T> x, const Known& known);
+
+/// The larger one, or NaN if one of them is.
+inline double worse(double a, double b) { return b > a || b != b ? b : a; }
+
+template <class T, class Known>
+double forward_error(index_t n, SpacedNumbers<T> x, const Known& known) {
+  double error = 0, largest = 0;
+  for (index_t i = 0; i < n; ++i) {
+    const double truth = static_cast<double>(known(i)), difference = static_cast<double>(x[i]) - truth;
+    error = worse(error, difference < 0 ? -difference : difference);
+    largest = worse(largest, truth < 0 ? -truth : truth);
+  }
+  return error == 0 ? 0 : error / largest;
+}
+
+}  // namespace tesela

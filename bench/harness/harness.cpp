@@ -1,0 +1,66 @@
+#include "bench/harness/harness.hpp"
+
+#include <tesela/runtime/runtime.hpp>
+
+#include <starpu.h>
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+namespace tesela::bench {
+
+double Timing::median() const {
+  std::vector<double> sorted = seconds;
+  std::sort(sorted.begin(), sorted.end());
+  const std::size_t half = sorted.size() / 2;
+  if (sorted.empty()) return 0;
+  return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+}
+
+double Timing::min() const { return seconds.empty() ? 0 : *std::min_element(seconds.begin(), seconds.end()); }
+double Timing::max() const { return seconds.empty() ? 0 : *std::max_element(seconds.begin(), seconds.end()); }
+
+std::vector<Timing> alternate(const std::vector<Peer>& peers, int repeat) {
+  std::vector<Timing> timings;
+  for (const Peer& peer : peers) {
+    timings.push_back({peer.name, {}, 0});
+    if (peer.verify) timings.back().error = peer.verify();
+    peer.run();
+    if (Runtime::cancelled()) throw Cancelled();
+  }
+  for (int r = 0; r < repeat; ++r)
+    for (std::size_t p = 0; p < peers.size(); ++p) {
+      timings[p].seconds.push_back(peers[p].run());
+      if (Runtime::cancelled()) throw Cancelled();
+    }
+  return timings;
+}
+
+PausedWorkers::PausedWorkers() {
+  if (starpu_is_initialized() != 0) starpu_pause();
+}
+PausedWorkers::~PausedWorkers() {
+  if (starpu_is_initialized() != 0) starpu_resume();
+}
+
+void settle() { std::this_thread::sleep_for(std::chrono::milliseconds(60)); }
+
+double host_copy_ceiling() {
+  const std::size_t team_size = std::max(1u, std::thread::hardware_concurrency());
+  const std::size_t share = (std::size_t{256} << 20) / team_size;
+  std::vector<char> from(share * team_size, 1), to(share * team_size, 2);
+  const auto timings = alternate(
+      {{"ceiling",
+        [&] {
+          return seconds_of([&] {
+            std::vector<std::jthread> team;
+            for (std::size_t t = 0; t < team_size; ++t)
+              team.emplace_back([&, t] { std::memcpy(to.data() + t * share, from.data() + t * share, share); });
+          });
+        }}},
+      7);
+  return 2e-9 * static_cast<double>(from.size()) / timings.front().median();
+}
+
+}  // namespace tesela::bench

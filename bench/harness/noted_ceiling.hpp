@@ -1,0 +1,11 @@
+#pragma once
+
+#include "bench/harness/report.hpp"
+
+namespace tesela::bench {
+
+/// The copy rate of the memory that a benchmark's data lie in, in GB/s, measured now and noted below its table: of the
+/// devices that the runtime has, or of the host by all cores.
+double noted_copy_ceiling(Report& report, const Runtime& runtime, bool on_device);
+
+}  // namespace tesela::bench

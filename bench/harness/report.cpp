@@ -1,0 +1,264 @@
+#include "bench/harness/report.hpp"
+
+#include "bench/harness/chart.hpp"
+#include "cli/app/outputs.hpp"
+#include "cli/commands/standard_streams.hpp"
+#include <tesela/codelets/libraries/blas.hpp>
+#include <tesela/runtime/config.hpp>
+#include <tesela/runtime/topology.hpp>
+#include <tesela/tiles/io/atomic_file.hpp>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <filesystem>
+
+namespace tesela::bench {
+namespace {
+
+/// "0.3.21 Haswell" of "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH NO_AFFINITY Haswell MAX_THREADS=64".
+std::string blas_version() {
+  const std::string text = blas::description();
+  std::string version, previous;
+  std::size_t start = 0, word = 0;
+  while (start < text.size()) {
+    const std::size_t end = std::min(text.find(' ', start), text.size());
+    const std::string token = text.substr(start, end - start);
+    if (word == 1) version = token;
+    if (token.starts_with("MAX_THREADS")) return version + " " + previous;
+    previous = token;
+    start = end + 1;
+    ++word;
+  }
+  return version;
+}
+
+std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
+
+std::string field(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string doubled;
+  for (const char c : text) doubled.append(c == '"' ? 2 : 1, c);
+  return fmt::format("\"{}\"", doubled);
+}
+
+std::string count(index_t n) { return n > 0 ? std::to_string(n) : std::string(); }
+std::string figure(double x) { return x > 0 ? fmt::format("{:.6g}", x) : std::string(); }
+
+void write_file(const std::string& path, const std::string& text) {
+  AtomicFile file(path);
+  file.write(text);
+  file.commit();
+}
+
+}  // namespace
+
+void Options::add_to(CLI::App& app, const char* default_name, int streams_unless_told) {
+  name = default_name;
+  common.add_to(app, streams_unless_told);
+  app.add_option("--out", out, "directory of the CSV and the plot")->capture_default_str();
+  app.add_option("--name", name, "their name: NAME.csv, NAME.svg")->capture_default_str();
+  cli::declare_outputs(app, cli::Output::text, "--name", [this] {
+    if (!std::filesystem::is_directory(out)) throw ArgumentError("bench", "--out", out + " is no directory");
+    const std::string both = (std::filesystem::path(out) / name).string();
+    return std::vector{both + ".csv", both + ".svg"};
+  });
+}
+
+RuntimeOptions Options::runtime() const {
+  if (!common.trace_dir.empty())
+    throw ArgumentError("bench", "--trace", "recording would be part of what is timed; trace another command");
+  RuntimeOptions runtime = common.runtime();
+  runtime.profile = false;
+  return runtime;
+}
+
+Report::Report(const char* benchmark, const Options& options, const Runtime* runtime)
+    : benchmark_(benchmark), options_(options) {
+  const Machine machine = describe_machine();
+  machine_ = fmt::format("{} ({} cores)", machine.cpu_model, machine.cores);
+  if (runtime != nullptr) {
+    scheduler_ = runtime->scheduler();
+    cpus_ = runtime->cpus();
+    gpus_ = runtime->gpus();
+  } else {
+    gpus_ = 1;
+  }
+  if (gpus_ > 0 && !machine.gpus.empty()) gpu_ = machine.gpus.front().name;
+  cuda_ = machine.cuda_runtime;
+}
+
+void Report::append(const Row& row) { rows_.push_back(row); }
+
+std::string Report::path(const char* extension) const {
+  return (std::filesystem::path(options_.out) / (options_.name + "." + extension)).string();
+}
+
+std::string Report::csv() const {
+  std::string text =
+      "benchmark,case,m,n,k,tile,precision,data,peer,median_s,min_s,max_s,ratio,rate,rate_unit,ceiling,fraction,"
+      "published_s,published_rate,scheduler,cpu_workers,gpus,machine,gpu,tesela,starpu,cuda,openblas,seed,repeats,"
+      "date";
+  if (!rows_.empty())
+    for (const auto& [name, value] : rows_.front().more) text += "," + field(name);
+  text += "\n";
+  const std::string date = utc_now();
+  for (const Row& row : rows_) {
+    const Case& w = row.what;
+    const std::vector<std::string> fields{benchmark_,
+                                          w.title,
+                                          count(w.m),
+                                          count(w.n),
+                                          count(w.k),
+                                          w.tile,
+                                          w.precision.empty() ? options_.common.precision : w.precision,
+                                          w.data,
+                                          row.timing.peer,
+                                          figure(row.timing.median()),
+                                          figure(row.timing.min()),
+                                          figure(row.timing.max()),
+                                          fmt::format("{:.4f}", row.ratio),
+                                          figure(row.rate),
+                                          w.rate_unit,
+                                          figure(row.ceiling),
+                                          row.ceiling > 0 ? fmt::format("{:.4f}", row.rate / row.ceiling) : "",
+                                          figure(row.published_s),
+                                          figure(row.published_rate),
+                                          scheduler_,
+                                          scheduler_.empty() ? "" : std::to_string(cpus_),
+                                          std::to_string(gpus_),
+                                          machine_,
+                                          gpu_,
+                                          config::version,
+                                          Runtime::starpu_version(),
+                                          cuda_,
+                                          blas_version(),
+                                          std::to_string(options_.common.seed),
+                                          std::to_string(row.timing.seconds.size()),
+                                          date};
+    for (std::size_t f = 0; f < fields.size(); ++f) text.append(f > 0 ? "," : "").append(field(fields[f]));
+    for (const auto& [name, value] : row.more) text += fmt::format(",{:.6g}", value);
+    text += "\n";
+  }
+  return text;
+}
+
+void Report::print() const {
+  std::size_t widest = 4, widest_peer = 4;
+  for (const Row& row : rows_) {
+    widest = std::max(widest, row.what.title.size());
+    widest_peer = std::max(widest_peer, row.timing.peer.size());
+  }
+  const bool ceilings = std::any_of(rows_.begin(), rows_.end(), [](const Row& r) { return r.ceiling > 0; });
+  const bool published =
+      std::any_of(rows_.begin(), rows_.end(), [](const Row& r) { return r.published_s > 0 || r.published_rate > 0; });
+  fmt::print("{:<{}}  {:<{}}  {:>11}  {:>11}  {:>11}  {:>7}  {:>14}{}{}\n", "case", widest, "peer", widest_peer,
+             "median", "min", "max", "ratio", "rate", ceilings ? "  of ceiling" : "", published ? "   published" : "");
+  const auto ms = [](double s) { return fmt::format("{:.4g} ms", s * 1e3); };
+  for (const Row& row : rows_) {
+    fmt::print("{:<{}}  {:<{}}  {:>11}  {:>11}  {:>11}  {:>7.3f}  {:>14}", row.what.title, widest, row.timing.peer,
+               widest_peer, ms(row.timing.median()), ms(row.timing.min()), ms(row.timing.max()), row.ratio,
+               fmt::format("{:.4g} {}", row.rate, row.what.rate_unit));
+    if (ceilings) fmt::print("  {:>10}", row.ceiling > 0 ? fmt::format("{:.1f} %", 100 * row.rate / row.ceiling) : "");
+    if (published)
+      fmt::print("  {:>10}", row.published_s > 0      ? ms(row.published_s)
+                             : row.published_rate > 0 ? fmt::format("{:.4g}", row.published_rate)
+                                                      : "");
+    fmt::print("\n");
+  }
+  fmt::print("ratio: median time over that of the case's first peer\n");
+  for (const std::string& note : notes_) fmt::print("{}\n", note);
+}
+
+nlohmann::json Report::json() const {
+  nlohmann::json peers = nlohmann::json::array();
+  nlohmann::json checks = nlohmann::json::object();
+  for (const Row& row : rows_) {
+    nlohmann::json more = nlohmann::json::object();
+    for (const auto& [name, value] : row.more) more[name] = value;
+    peers.push_back({{"case", row.what.title},
+                     {"peer", row.timing.peer},
+                     {"seconds", row.timing.seconds},
+                     {"median_s", row.timing.median()},
+                     {"ratio", row.ratio},
+                     {"rate", row.rate},
+                     {"rate_unit", row.what.rate_unit},
+                     {"ceiling", row.ceiling},
+                     {"more", more}});
+    checks["error of " + row.timing.peer + ", " + row.what.title] = row.timing.error;
+  }
+  for (const auto& [name, value] : checks_) checks[name] = value;
+  const Row* first = rows_.empty() ? nullptr : &rows_.front();
+  return {
+      {"command", "bench " + benchmark_},
+      {"version", config::version},
+      {"problem",
+       {{"precision", options_.common.precision}, {"seed", options_.common.seed}, {"repeat", options_.common.repeat}}},
+      {"machine",
+       {{"cpu", machine_},
+        {"gpu", gpu_},
+        {"cpu_workers", cpus_},
+        {"cuda_devices", gpus_},
+        {"scheduler", scheduler_},
+        {"starpu", Runtime::starpu_version()},
+        {"cuda", cuda_},
+        {"openblas", blas_version()}}},
+      {"workers", nlohmann::json::array()},
+      {"peers", peers},
+      {"seconds", {{"total", first != nullptr ? first->timing.median() : 0.0}}},
+      {"gflops", first != nullptr && first->what.rate_unit == "GFLOP/s" ? first->rate : 0.0},
+      {"checks", checks},
+      {"notes", notes_},
+      {"status", "ok"}};
+}
+
+void write_chart(const std::vector<Row>& rows, const Plot& plot, const std::string& path) {
+  Chart chart{plot.title, plot.y_label, plot.logarithmic, {}, {}};
+  const auto index_in = [](auto& list, const std::string& name, auto make) {
+    const auto at = std::find_if(list.begin(), list.end(), [&](const auto& x) { return make(x) == name; });
+    return static_cast<std::size_t>(at - list.begin());
+  };
+  for (const Row& row : rows)
+    if (index_in(chart.categories, row.what.title, [](const auto& c) { return c; }) == chart.categories.size())
+      chart.categories.push_back(row.what.title);
+  const std::vector<double> none(chart.categories.size(), NAN);
+  for (const Row& row : rows) {
+    const std::size_t c = index_in(chart.categories, row.what.title, [](const auto& x) { return x; });
+    const std::size_t s = index_in(chart.series, row.timing.peer, [](const auto& x) { return x.name; });
+    if (s == chart.series.size()) chart.series.push_back({row.timing.peer, none, none, none});
+    chart.series[s].value[c] = row.rate;
+    chart.series[s].low[c] = std::min(row.rate_low, row.rate_high);
+    chart.series[s].high[c] = std::max(row.rate_low, row.rate_high);
+  }
+  write_file(path, draw_svg(chart));
+}
+
+void Report::finish(const Plot& plot) const {
+  const bool quiet = options_.common.json_path == "-";
+  if (!quiet) print();
+  write_file(path("csv"), csv());
+  std::string drawn;
+  try {
+    write_chart(rows_, plot, path("svg"));
+    drawn = ", " + path("svg");
+  } catch (const EnvironmentError& error) {
+    cli::tell(fmt::format("tesela: no plot, only the CSV: {}", error.what()));
+  }
+  if (!quiet) fmt::print("wrote {}{}\n", path("csv"), drawn);
+  cli::write_json(json(), options_.common.json_path);
+}
+
+int guarded(const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const WrongResult& error) {
+    cli::tell(fmt::format("tesela: {}", error.what()));
+    return cli::numerical_failure;
+  }
+  return cli::done;
+}
+
+}  // namespace tesela::bench

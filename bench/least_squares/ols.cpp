@@ -1,0 +1,105 @@
+#include "bench/harness/device.hpp"
+#include "bench/least_squares/ols_data.hpp"
+#include "bench/harness/report.hpp"
+#include "cli/app/sizes.hpp"
+#include "bench/errors/qr_error.hpp"
+#include <tesela/runtime/config.hpp>
+#include <tesela/runtime/topology.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tesela::bench {
+namespace {
+
+struct OlsBenchOptions : Options {
+  std::vector<index_t> m{16384};
+  index_t n = 512, rhs = 8;
+  std::string tile, data = "host", tree;
+  index_t ib = 0;
+  std::vector<std::string> peers;
+  bool on_device() const { return data == "device"; }
+  bool has(const char* peer) const { return std::find(peers.begin(), peers.end(), peer) != peers.end(); }
+};
+
+/// Refuses what cannot be before anything is allocated.
+void settle_options(OlsBenchOptions& o) {
+  const bool gpu = config::have_cuda && count_cuda_devices() > 0 && o.common.ncuda != 0;
+  if (o.peers.empty()) o.peers = {"tesela", gpu || o.on_device() ? "cusolver" : "lapack"};
+  if (o.on_device() && o.has("lapack"))
+    throw ArgumentError("bench ols", "--peers", "lapack solves with host matrices: use --data host");
+  for (const index_t m : o.m)
+    if (m < o.n) throw ArgumentError("bench ols", "--m", std::to_string(m) + " is less than n");
+  if (!o.tile.empty()) cli::parse_sizes("--tile", o.tile, "MB or MBxNB", 2);
+  if (o.on_device() || o.has("cusolver")) require_gpu("ols");
+  if (o.on_device() && o.common.ncuda == 0)
+    throw EnvironmentError("bench ols: --ncuda 0 leaves no device for --data device");
+  // Tiles on the devices are worked on there: a core would only fetch them.
+  if (o.on_device() && o.common.ncpu < 0) o.common.ncpu = 0;
+}
+
+template <class T>
+Peer make_peer(const std::string& name, const OlsData<T>& data) {
+  if (name == "tesela") return tesela_ols(data);
+  if (name == "lapack") return lapack_ols(data);
+  return cusolver_ols(data);
+}
+
+template <class T>
+void run(OlsBenchOptions o) {
+  settle_options(o);
+  Runtime runtime(o.runtime());
+  Report report("ols", o, &runtime);
+  for (const index_t m : o.m) {
+    OlsCase what{m, o.n, o.rhs, {}, {}, o.common.seed, o.on_device()};
+    const bool of_tiles = !o.tree.empty() || o.ib > 0;
+    what.options.method = of_tiles ? OlsMethod::tiles : suitable_ols_method(m, o.n, o.rhs);
+    what.options.qr.ib = o.ib;
+    if (!o.tree.empty()) what.options.qr.tree = o.tree;
+    what.tile = suitable_ols_tile(runtime, what.options.method, m, o.n);
+    if (!o.tile.empty()) {
+      const auto sizes = cli::parse_sizes("--tile", o.tile, "MB or MBxNB", 2);
+      what.tile = {sizes.front(), sizes.back()};
+    }
+    const OlsData<T> data(runtime, what);
+    std::vector<Peer> peers;
+    for (const std::string& name : o.peers) peers.push_back(make_peer(name, data));
+    const Case row{fmt::format("{} x {}, {} rhs", m, o.n, o.rhs),    m,      o.n,      o.rhs,
+                   fmt::format("{}x{}", what.tile.mb, what.tile.nb), o.data, "GFLOP/s"};
+    const double flops =
+        qr_flops(m, o.n) + 4 * static_cast<double>(m) * static_cast<double>(o.n) * static_cast<double>(o.rhs);
+    report.add(row, alternate(peers, o.common.repeat), 0, [&](double seconds) { return flops / seconds * 1e-9; });
+  }
+  report.note("rates by 2 m n^2 - 2 n^3 / 3 + 4 m n rhs; tesela also estimates the condition and decides the rank");
+  if (o.on_device())
+    report.note("A and B on the devices, put back before each run outside the time");
+  else if (runtime.gpus() > 0)
+    report.note("A and B in page-locked host memory, all transfers timed");
+  report.finish({fmt::format("{}gels, {}", o.common.precision, o.on_device() ? "A on the devices" : "A on the host"),
+                 "GFLOP/s (median, min to max)"});
+}
+
+const cli::Command ols_command(
+    cli::Command::Group::bench, "ols", "least squares as a task graph against LAPACK and cuSOLVER", [](CLI::App& app) {
+      auto o = std::make_shared<OlsBenchOptions>();
+      o->common.repeat = 5;
+      o->add_to(app, "ols", 2);
+      app.add_option("--m", o->m, "rows of A; several: one case each")->delimiter(',')->capture_default_str();
+      app.add_option("--n", o->n, "columns of A")->check(CLI::PositiveNumber)->capture_default_str();
+      app.add_option("--rhs", o->rhs, "right-hand sides")->check(CLI::PositiveNumber)->capture_default_str();
+      app.add_option("--tile", o->tile, "MB or MBxNB (default: what suits the workers)");
+      app.add_option("--tree", o->tree, "which tile eliminates which, an order of tesela schedule");
+      app.add_option("--ib", o->ib, "inner block size (default: what suits the workers)")->check(CLI::PositiveNumber);
+      app.add_option("--peers", o->peers, "who competes; the first is whom the others are compared with")
+          ->delimiter(',')
+          ->check(CLI::IsMember({"tesela", "lapack", "cusolver"}));
+      app.add_option("--data", o->data, "host: transfers are timed; device: A and B stay on the GPUs")
+          ->check(CLI::IsMember({"host", "device"}))
+          ->capture_default_str();
+      return std::function<int()>(
+          [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
+    });
+
+}  // namespace
+}  // namespace tesela::bench

@@ -1,0 +1,151 @@
+#include <tesela/algorithms/dense/matrices.hpp>
+#include "bench/least_squares/ols_data.hpp"
+#include <tesela/codelets/libraries/blas.hpp>
+#include "bench/peers/cusolver_qr.hpp"
+#include <tesela/codelets/support/lacpy.hpp>
+#include <tesela/codelets/libraries/lapack.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#if TESELA_WITH_CUDA
+#include "bench/harness/device.hpp"
+#include "bench/harness/generate.hpp"
+
+#include <cuda_runtime.h>
+#endif
+
+namespace tesela::bench {
+namespace {
+
+/// Our graph's matrices, and the last answer.
+template <class T>
+struct Tiles {
+  std::optional<TileMatrix<T>> original_a, original_b, A, B;  // the originals only on devices
+  LeastSquares<T> answer;
+
+  /// On the devices by a copy there, on the host registered anew, so that no device holds any of it.
+  void restore(const OlsData<T>& data) {
+    const OlsCase& w = data.what();
+    const TileShape cut_b{w.tile.mb, std::max<index_t>(w.rhs, 1)};
+    if (!w.on_device) {
+      A.reset();
+      B.reset();
+      data.restore();
+      A = TileMatrix<T>::map(data.runtime(), data.a(), w.m, w.n, w.m, w.tile, "A");
+      B = TileMatrix<T>::map(data.runtime(), data.b(), w.m, w.rhs, w.m, cut_b, "B");
+      return;
+    }
+    Graph g(data.runtime());
+    if (!original_a) {
+      original_a.emplace(data.runtime(), w.m, w.n, w.tile, "A0");
+      original_b.emplace(data.runtime(), w.m, w.rhs, cut_b, "B0");
+      A.emplace(data.runtime(), w.m, w.n, w.tile, "A");
+      B.emplace(data.runtime(), w.m, w.rhs, cut_b, "B");
+      fill(g, *original_a, data.a_generator());
+      fill(g, *original_b, data.b_generator());
+    }
+    for (const auto& [from, to] : {std::pair{&*original_a, &*A}, std::pair{&*original_b, &*B}})
+      for (index_t j = 0; j < to->nt(); ++j)
+        for (index_t i = 0; i < to->mt(); ++i) g.insert<Lacpy<T>>({}, (*from)(i, j), (*to)(i, j));
+    g.wait();
+  }
+};
+
+/// From host or device memory.
+template <class T>
+void copy_block(const T* from, HostMatrix<T>& to) {
+#if TESELA_WITH_CUDA
+  const std::size_t bytes = static_cast<std::size_t>(to.size()) * sizeof(T);
+  check_device(cudaMemcpy(to.data(), from, bytes, cudaMemcpyDefault), "cudaMemcpy");
+#else
+  std::copy_n(from, to.size(), to.data());
+#endif
+}
+
+}  // namespace
+
+template <class T>
+Peer tesela_ols(const OlsData<T>& data) {
+  const auto tiles = std::make_shared<Tiles<T>>();
+  const auto run = [&data, tiles] {
+    tiles->restore(data);
+    settle();
+    return seconds_of([&] {
+      Graph g(data.runtime());
+      tiles->answer = ols(g, *tiles->A, *tiles->B, data.what().options);
+    });
+  };
+  return {"tesela", run, [&data, tiles, run] {
+            run();
+            if (tiles->answer.status != OlsStatus::ok) throw WrongResult("bench ols: tesela: not of full rank");
+            return data.check("tesela", tiles->answer.X.data(), tiles->answer.X.ld());
+          }};
+}
+
+template <class T>
+Peer lapack_ols(const OlsData<T>& data) {
+  const auto run = [&data] {
+    const OlsCase& w = data.what();
+    const blas::Threads threads(static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
+    const PausedWorkers paused;
+    data.restore();
+    settle();
+    return seconds_of([&] { lapack::gels(w.m, w.n, w.rhs, data.a(), w.m, data.b(), w.m); });
+  };
+  return {"lapack", run, [&data, run] {
+            run();
+            return data.check("lapack", data.b(), data.what().m);
+          }};
+}
+
+template <class T>
+Peer cusolver_ols(const OlsData<T>& data) {
+  const OlsCase& w = data.what();
+  const auto solver = std::make_shared<CusolverQr<T>>(w.m, w.n);
+  const auto b = std::make_shared<HostMatrix<T>>(w.m, w.rhs);  // holds X in the end
+#if TESELA_WITH_CUDA
+  const auto device_b = std::make_shared<DeviceMemory>(static_cast<std::size_t>(b->size()) * sizeof(T));
+#else
+  const auto device_b = std::make_shared<int>(0);
+#endif
+  const auto run = [&data, solver, b, device_b] {
+    const OlsCase& what = data.what();
+    const PausedWorkers paused;
+    T* rhs = nullptr;
+    if (!what.on_device) {
+      data.restore();
+      rhs = data.b();
+    }
+#if TESELA_WITH_CUDA
+    if (what.on_device) {
+      rhs = device_b->template as<T>();
+      generate(solver->a(), what.m, what.n, data.a_generator());
+      generate(rhs, what.m, what.rhs, data.b_generator());
+    }
+#endif
+    settle();
+    const double seconds = seconds_of([&] {
+      if (!what.on_device) solver->upload(data.a());
+      solver->factor();
+      solver->solve(rhs, what.rhs);
+    });
+    copy_block(rhs, *b);
+    return seconds;
+  };
+  return {"cusolver", run, [&data, b, run] {
+            run();
+            return data.check("cusolver", b->data(), b->ld());
+          }};
+}
+
+template Peer tesela_ols(const OlsData<float>&);
+template Peer tesela_ols(const OlsData<double>&);
+template Peer lapack_ols(const OlsData<float>&);
+template Peer lapack_ols(const OlsData<double>&);
+template Peer cusolver_ols(const OlsData<float>&);
+template Peer cusolver_ols(const OlsData<double>&);
+
+}  // namespace tesela::bench

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <tesela/runtime/types.hpp>
+
+#include <memory>
+
+namespace tesela {
+
+/// cuSOLVER's symmetric eigensolver (syevd) for one dense matrix in the memory of CUDA device 0, outside any graph: a
+/// peer. All calls wait for the device and throw EnvironmentError when it fails.
+template <class T>
+class CusolverEig {
+ public:
+  /// Allocates the matrix and the workspace. Throws EnvironmentError without a CUDA device, in a build without CUDA and
+  /// without enough device memory.
+  CusolverEig(index_t n, bool vectors);
+  ~CusolverEig();
+  CusolverEig(const CusolverEig&) = delete;
+  CusolverEig& operator=(const CusolverEig&) = delete;
+
+  /// The matrix <- t(|i - j|), t (n) in host memory.
+  void fill_toeplitz(const T* t) const;
+  /// The matrix <- a, n x n in host memory.
+  void upload(const T* a) const;
+  /// Its eigenvalues, ascending, to host memory; the matrix becomes the eigenvectors or is lost.
+  void solve(T* values) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tesela

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <tesela/runtime/types.hpp>
+
+#include <memory>
+
+namespace tesela {
+
+/// cuSOLVER's QR of one matrix in the memory of CUDA device 0, outside any graph: a peer. It is column-major without
+/// gaps. All calls wait for the device and throw EnvironmentError when it fails.
+template <class T>
+class CusolverQr {
+ public:
+  /// Allocates the matrix and the workspace. Throws EnvironmentError without a CUDA device, in a build without CUDA and
+  /// without enough device memory, ArgumentError for sizes beyond cuSOLVER's integers. Q is applied `at_once`
+  /// reflectors at a time; 0: as many as cuSOLVER can take.
+  CusolverQr(index_t m, index_t n, index_t at_once = 0);
+  ~CusolverQr();
+  CusolverQr(const CusolverQr&) = delete;
+  CusolverQr& operator=(const CusolverQr&) = delete;
+
+  T* a() const;                                    ///< in device memory
+  void upload(const T* a) const;                   ///< from host memory
+  void download(T* a) const;                       ///< to host memory
+  void factor() const;                             ///< LAPACK geqrf
+  void multiply(Op op, T* c, index_t cols) const;  ///< C = op(Q) C in host memory, m x cols (LAPACK ormqr)
+  /// B = Q^T B, and then its first n rows X = R^-1 of theirs: the least squares solution for m >= n. B, m x cols, is in
+  /// host or in device memory.
+  void solve(T* b, index_t cols) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tesela

@@ -1,0 +1,159 @@
+#include <tesela/algorithms/qr/qr.hpp>
+
+#include <tesela/algorithms/support/schedule.hpp>
+#include "bench/harness/device.hpp"
+#include "bench/qr/qr_data.hpp"
+#include "bench/harness/report.hpp"
+#include "cli/app/sizes.hpp"
+#include <tesela/codelets/libraries/blas.hpp>
+#include "bench/errors/qr_error.hpp"
+#include <tesela/runtime/config.hpp>
+#include <tesela/runtime/topology.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <thread>
+
+namespace tesela::bench {
+namespace {
+
+struct QrBenchOptions : Options {
+  std::vector<index_t> n{4096};
+  index_t m = 0;
+  std::string tile, kernels = "auto", data = "host";
+  QrOptions qr;
+  std::vector<std::string> peers;
+  bool on_device() const { return data == "device"; }
+  bool has(const char* peer) const { return std::find(peers.begin(), peers.end(), peer) != peers.end(); }
+};
+
+/// Refuses what cannot be before anything is allocated.
+void settle_options(QrBenchOptions& o) {
+  const bool gpu = config::have_cuda && count_cuda_devices() > 0 && o.common.ncuda != 0;
+  if (o.peers.empty()) o.peers = {"tesela", gpu || o.on_device() ? "cusolver" : "lapack"};
+  if (o.on_device() && o.has("lapack"))
+    throw ArgumentError("bench qr", "--peers", "lapack factors host matrices: use --data host");
+  for (const index_t n : o.n)
+    if (n < 1) throw ArgumentError("bench qr", "--n", std::to_string(n) + " is less than 1");
+  if (!o.tile.empty()) cli::parse_sizes("--tile", o.tile, "MB or MBxNB", 2);
+  static_cast<void>(make_schedule(o.qr.tree, 1, 1));
+  o.qr.triangles = o.kernels == "tt";
+  if (o.on_device() || o.has("cusolver")) require_gpu("qr");
+  if (o.on_device() && o.common.ncuda == 0)
+    throw EnvironmentError("bench qr: --ncuda 0 leaves no device for --data device");
+  // Tiles on the devices are worked on there: a core would only fetch them.
+  if (o.on_device() && o.common.ncpu < 0) o.common.ncpu = 0;
+}
+
+template <class T>
+Peer make_peer(const std::string& name, const QrData<T>& data) {
+  if (name == "tesela") return tesela_qr(data);
+  if (name == "lapack") return lapack_qr(data);
+  return cusolver_qr(data);
+}
+
+/// GFLOP/s of OpenBLAS's product of square matrices on all cores.
+template <class T>
+double host_gemm_ceiling() {
+  constexpr index_t n = 2048;
+  HostMatrix<T> a(n, n), b(n, n), c(n, n);
+  std::fill_n(a.data(), a.size(), T(0.5));
+  std::fill_n(b.data(), b.size(), T(0.5));
+  const blas::Threads threads(static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
+  const auto timings =
+      alternate({{"ceiling",
+                  [&] {
+                    return seconds_of([&] {
+                      blas::gemm<T>(Op::none, Op::none, n, n, n, T(1), a.data(), n, b.data(), n, T(0), c.data(), n);
+                    });
+                  }}},
+                5);
+  return 2.0 * n * n * n / timings.front().median() * 1e-9;
+}
+
+template <class T>
+double gemm_ceiling_of(const Runtime& runtime, Report& report) {
+  const PausedWorkers paused;
+#if TESELA_WITH_CUDA
+  if (runtime.gpus() > 0) {
+    const double device = gemm_ceiling<T>();
+    report.note(
+        fmt::format("ceiling: cuBLAS gemm on one device {:.0f} GFLOP/s, times {} devices", device, runtime.gpus()));
+    return device * runtime.gpus();
+  }
+#endif
+  static_cast<void>(runtime);
+  const double cores = host_gemm_ceiling<T>();
+  report.note(fmt::format("ceiling: OpenBLAS gemm on all cores {:.1f} GFLOP/s", cores));
+  return cores;
+}
+
+template <class T>
+void run(QrBenchOptions o) {
+  settle_options(o);
+  Runtime runtime(o.runtime());
+  Report report("qr", o, &runtime);
+  const double ceiling = gemm_ceiling_of<T>(runtime, report);
+  for (const index_t n : o.n) {
+    QrCase what{o.m > 0 ? o.m : n, n, {}, o.qr, o.common.seed, o.on_device()};
+    what.tile = suitable_qr_tile(runtime, what.m, n);
+    if (!o.tile.empty()) {
+      const auto sizes = cli::parse_sizes("--tile", o.tile, "MB or MBxNB", 2);
+      what.tile = {sizes.front(), sizes.back()};
+    }
+    const QrData<T> data(runtime, what);
+    std::vector<Peer> peers;
+    for (const std::string& name : o.peers) peers.push_back(make_peer(name, data));
+    const Case row{what.m == n ? fmt::format("n = {}", n) : fmt::format("{} x {}", what.m, n),
+                   what.m,
+                   n,
+                   0,
+                   fmt::format("{}x{}", what.tile.mb, what.tile.nb),
+                   o.data,
+                   "GFLOP/s"};
+    report.add(row, alternate(peers, o.common.repeat), ceiling,
+               [&](double seconds) { return qr_flops(what.m, n) / seconds * 1e-9; });
+  }
+  report.note(fmt::format("tree {}, ib {}, {} kernels; rates by 2 m n^2 - 2 n^3 / 3, whatever a peer really does",
+                          o.qr.tree, o.qr.ib > 0 ? std::to_string(o.qr.ib) : "chosen", o.kernels));
+  if (o.on_device())
+    report.note("A and its factors stay on the devices, and A is put back before each run outside the time");
+  else if (runtime.gpus() > 0)
+    report.note("A and its factors in page-locked host memory, all transfers timed");
+  report.finish({fmt::format("{}geqrf, {}", o.common.precision, o.on_device() ? "A on the devices" : "A on the host"),
+                 "GFLOP/s (median, min to max)"});
+}
+
+const cli::Command qr_command(
+    cli::Command::Group::bench, "qr", "A = Q R as a task graph against LAPACK and cuSOLVER", [](CLI::App& app) {
+      auto o = std::make_shared<QrBenchOptions>();
+      o->common.repeat = 5;
+      o->add_to(app, "qr", 2);
+      app.add_option("--n", o->n, "columns of A (and rows without --m); several: one case each")
+          ->delimiter(',')
+          ->capture_default_str();
+      app.add_option("--m", o->m, "rows of A (default: n)")->check(CLI::PositiveNumber);
+      app.add_option("--tile", o->tile, "MB or MBxNB (default: what suits the workers)");
+      app.add_option("--tree", o->qr.tree, "which tile eliminates which, an order of tesela schedule")
+          ->capture_default_str();
+      app.add_option("--kernels", o->kernels, "tt makes every tile triangular before tiles are joined")
+          ->check(CLI::IsMember({"auto", "tt"}))
+          ->capture_default_str();
+      app.add_option("--ib", o->qr.ib, "inner block size (default: what suits the workers)")
+          ->check(CLI::PositiveNumber);
+      app.add_flag("--copy-vectors,!--no-copy-vectors", o->qr.copy_vectors,
+                   "copy the vectors of tiles that later tasks change (default)");
+      app.add_option("--peers", o->peers, "who competes; the first is whom the others are compared with")
+          ->delimiter(',')
+          ->check(CLI::IsMember({"tesela", "lapack", "cusolver"}));
+      app.add_option("--data", o->data, "host: transfers are timed; device: A stays on the GPUs")
+          ->check(CLI::IsMember({"host", "device"}))
+          ->capture_default_str();
+      return std::function<int()>(
+          [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
+    });
+
+}  // namespace
+}  // namespace tesela::bench

@@ -1,0 +1,157 @@
+#include <tesela/algorithms/dense/matrices.hpp>
+#include "bench/qr/qr_data.hpp"
+#include <tesela/codelets/libraries/blas.hpp>
+#include "bench/peers/cusolver_qr.hpp"
+#include <tesela/codelets/support/lacpy.hpp>
+#include <tesela/codelets/libraries/lapack.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+#if TESELA_WITH_CUDA
+#include "bench/harness/generate.hpp"
+#endif
+
+namespace tesela::bench {
+namespace {
+
+/// Our graph's matrices and its last factorization.
+template <class T>
+struct Tiles {
+  std::optional<TileMatrix<T>> original, A;  // the first only on devices
+  std::optional<QrFactorization<T>> factors;
+
+  /// A as generated: on the devices by a copy there, on the host registered anew, so that no device holds any of it.
+  void restore(const QrData<T>& data) {
+    const QrCase& w = data.what();
+    factors.reset();
+    if (!w.on_device) {
+      A.reset();
+      data.restore();
+      A = TileMatrix<T>::map(data.runtime(), data.a(), w.m, w.n, std::max<index_t>(w.m, 1), w.tile, "A");
+      return;
+    }
+    Graph g(data.runtime());
+    if (!original) {
+      original.emplace(data.runtime(), w.m, w.n, w.tile, "A0");
+      A.emplace(data.runtime(), w.m, w.n, w.tile, "A");
+      fill(g, *original, data.generator());
+    }
+    for (index_t j = 0; j < A->nt(); ++j)
+      for (index_t i = 0; i < A->mt(); ++i) g.insert<Lacpy<T>>({}, (*original)(i, j), (*A)(i, j));
+    g.wait();
+  }
+};
+
+/// The upper trapezoid, all that a check reads: half of what a matrix of many gigabytes is.
+template <class T>
+void copy_r(const TileMatrix<T>& A, HostMatrix<T>& factors) {
+  A.for_each_tile([&](Tile<T> tile, index_t row, index_t col) {
+    if (row >= col + tile.cols()) return;
+    const auto block = tile.read();
+    for (index_t j = 0; j < block.cols; ++j)
+      std::copy_n(block.data + j * block.ld, std::clamp<index_t>(col + j + 1 - row, 0, block.rows),
+                  factors.data() + row + (col + j) * factors.ld());
+  });
+}
+
+/// A host matrix that StarPU's workers leave the cores for.
+template <class T, class F>
+double timed_on_host(const QrData<T>& data, F&& f) {
+  const PausedWorkers paused;
+  if (!data.what().on_device) data.restore();
+  settle();
+  return seconds_of(f);
+}
+
+/// The factors that a peer left in the shared host memory.
+template <class T>
+HostMatrix<T> factors_of(const QrData<T>& data) {
+  HostMatrix<T> factors(data.what().m, data.what().n);
+  std::memcpy(factors.data(), data.a(), static_cast<std::size_t>(factors.size()) * sizeof(T));
+  return factors;
+}
+
+}  // namespace
+
+template <class T>
+Peer tesela_qr(const QrData<T>& data) {
+  const auto tiles = std::make_shared<Tiles<T>>();
+  const auto run = [&data, tiles] {
+    tiles->restore(data);
+    settle();
+    return seconds_of([&] {
+      Graph g(data.runtime());
+      const TileMatrix<T>& A = *tiles->A;
+      tiles->factors.emplace(qr(g, A, data.what().options));
+      if (A.mapped()) A.for_each_tile([&](const Tile<T>& tile, index_t, index_t) { g.bring_home(tile); });
+      g.wait();
+      if (A.mapped()) A.bring_home();
+    });
+  };
+  return {"tesela", run, [&data, tiles, run] {
+            run();
+            HostMatrix<T> factors(data.what().m, data.what().n);
+            copy_r(*tiles->A, factors);
+            return data.check("tesela", factors, [&](HostMatrix<T>& c) {
+              const auto C =
+                  TileMatrix<T>::map(data.runtime(), c.data(), c.rows(), c.cols(), c.ld(), data.what().tile, "C");
+              Graph g(data.runtime());
+              tiles->factors->apply(g, Side::left, Op::none, C);
+              g.wait();
+              C.bring_home();
+            });
+          }};
+}
+
+template <class T>
+Peer lapack_qr(const QrData<T>& data) {
+  const auto [m, n] = std::pair{data.what().m, data.what().n};
+  const auto tau = std::make_shared<std::vector<T>>(static_cast<std::size_t>(std::min(m, n)));
+  const auto run = [&data, tau, m = m, n = n] {
+    const blas::Threads threads(static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
+    return timed_on_host(data, [&] { lapack::geqrf(m, n, data.a(), std::max<index_t>(m, 1), tau->data()); });
+  };
+  return {"lapack", run, [&data, tau, run] {
+            run();
+            const HostMatrix<T> factors = factors_of(data);
+            return data.check("lapack", factors, [&](HostMatrix<T>& c) {
+              lapack::ormqr(Op::none, c.rows(), c.cols(), static_cast<index_t>(tau->size()), factors.data(),
+                            factors.ld(), tau->data(), c.data(), c.ld());
+            });
+          }};
+}
+
+template <class T>
+Peer cusolver_qr(const QrData<T>& data) {
+  const QrCase& w = data.what();
+  const auto solver = std::make_shared<CusolverQr<T>>(w.m, w.n);
+  const auto run = [&data, solver] {
+    const QrCase& what = data.what();
+#if TESELA_WITH_CUDA
+    if (what.on_device) generate(solver->a(), what.m, what.n, data.generator());
+#endif
+    return timed_on_host(data, [&] {
+      if (!what.on_device) solver->upload(data.a());
+      solver->factor();
+      if (!what.on_device) solver->download(data.a());
+    });
+  };
+  return {"cusolver", run, [&data, solver, run] {
+            run();
+            HostMatrix<T> factors(data.what().m, data.what().n);
+            solver->download(factors.data());
+            return data.check("cusolver", factors,
+                              [&](HostMatrix<T>& c) { solver->multiply(Op::none, c.data(), c.cols()); });
+          }};
+}
+
+template Peer tesela_qr(const QrData<float>&);
+template Peer tesela_qr(const QrData<double>&);
+template Peer lapack_qr(const QrData<float>&);
+template Peer lapack_qr(const QrData<double>&);
+template Peer cusolver_qr(const QrData<float>&);
+template Peer cusolver_qr(const QrData<double>&);
+
+}  // namespace tesela::bench

@@ -1,0 +1,187 @@
+#include <tesela/algorithms/qr/tall_skinny.hpp>
+
+#include <tesela/algorithms/dense/matrices.hpp>
+#include "bench/harness/device.hpp"
+#include "bench/harness/noted_ceiling.hpp"
+#include "bench/harness/report.hpp"
+#include "bench/qr/tall_skinny_data.hpp"
+#include <tesela/codelets/qr/internal/append_rows_launch.hpp>
+#include <tesela/codelets/libraries/blas.hpp>
+#include "bench/peers/cusolver_qr.hpp"
+#include <tesela/codelets/libraries/lapack.hpp>
+#include <tesela/runtime/config.hpp>
+#include <tesela/runtime/topology.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+#if TESELA_WITH_CUDA
+#include "bench/harness/generate.hpp"
+#endif
+
+namespace tesela::bench {
+namespace {
+
+struct TallSkinnyBenchOptions : Options {
+  index_t m = index_t{1} << 24, n = 16, rows = 0;
+  int variant = 0;
+  std::string data = "host";
+  std::vector<std::string> peers;
+  bool on_device() const { return data == "device"; }
+  bool has(const char* peer) const { return std::find(peers.begin(), peers.end(), peer) != peers.end(); }
+};
+
+/// Refuses what cannot be before anything is allocated.
+void settle_options(TallSkinnyBenchOptions& o) {
+  const bool gpu = config::have_cuda && count_cuda_devices() > 0 && o.common.ncuda != 0;
+  if (o.peers.empty()) o.peers = {"tesela", gpu || o.on_device() ? "cusolver" : "lapack"};
+  if (o.n > o.m)
+    throw ArgumentError("bench tall-skinny", "--n", fmt::format("{} columns are more than {} rows", o.n, o.m));
+  if (o.on_device() && o.has("lapack"))
+    throw ArgumentError("bench tall-skinny", "--peers", "lapack factors host matrices: use --data host");
+  if (o.on_device() || o.has("cusolver")) require_gpu("tall-skinny");
+  if (o.on_device() && o.common.ncuda == 0)
+    throw EnvironmentError("bench tall-skinny: --ncuda 0 leaves no device for --data device");
+  if (o.on_device() && o.common.ncpu < 0) o.common.ncpu = 0;  // a core would only fetch tiles from the devices
+}
+
+/// One tall tile for each device that holds A; elsewhere enough of them to keep all cores, or a link, busy.
+index_t suitable_rows(const Runtime& runtime, const TallSkinnyBenchOptions& o) {
+  if (o.rows > 0) return o.rows;
+  if (o.on_device()) return ceil_div(o.m, runtime.gpus());
+  return runtime.gpus() > 0 ? index_t{1} << 22 : index_t{1} << 18;
+}
+
+template <class T>
+HostMatrix<T> upper_square(const T* factors, index_t ld, index_t n) {
+  auto r = HostMatrix<T>::zeros(n, n);
+  for (index_t j = 0; j < n; ++j) std::copy_n(factors + j * ld, j + 1, &r(0, j));
+  return r;
+}
+
+template <class T>
+Peer tesela_r(const TallSkinnyData<T>& data) {
+  struct Tiles {
+    std::optional<TileMatrix<T>> A, R;
+  };
+  const auto tiles = std::make_shared<Tiles>();
+  const auto run = [&data, tiles] {
+    const TallSkinnyCase& w = data.what();
+    const TileShape tile{w.rows, w.n};
+    if (!tiles->R) tiles->R.emplace(data.runtime(), w.n, w.n, TileShape{w.n, w.n}, "R");
+    if (!w.on_device) {  // registered anew, so that no device holds any of it
+      tiles->A.reset();
+      tiles->A = TileMatrix<T>::map(data.runtime(), data.a(), w.m, w.n, w.m, tile);
+    } else if (!tiles->A) {
+      tiles->A.emplace(data.runtime(), w.m, w.n, tile);
+      Graph g(data.runtime());
+      fill(g, *tiles->A, data.generator());
+      g.wait();
+    }
+    settle();
+    return seconds_of([&] {
+      Graph g(data.runtime());
+      tall_skinny_r(g, *tiles->A, *tiles->R, {.variant = w.variant});
+      g.wait();
+    });
+  };
+  return {"tesela", run, [&data, tiles, run] {
+            run();
+            HostMatrix<T> r(data.what().n, data.what().n);
+            tiles->R->copy_to(r.data(), r.ld());
+            return data.check("tesela", r);
+          }};
+}
+
+template <class T>
+Peer lapack_r(const TallSkinnyData<T>& data) {
+  const TallSkinnyCase& w = data.what();
+  const auto factors = std::make_shared<HostMatrix<T>>(w.m, w.n);
+  const auto run = [&data, factors] {
+    const PausedWorkers paused;
+    std::memcpy(factors->data(), data.a(), static_cast<std::size_t>(factors->size()) * sizeof(T));
+    std::vector<T> tau(static_cast<std::size_t>(factors->cols()));
+    const blas::Threads threads(static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
+    settle();
+    return seconds_of(
+        [&] { lapack::geqrf(factors->rows(), factors->cols(), factors->data(), factors->ld(), tau.data()); });
+  };
+  return {"lapack", run, [&data, factors, run] {
+            run();
+            return data.check("lapack", upper_square(factors->data(), factors->ld(), factors->cols()));
+          }};
+}
+
+template <class T>
+Peer cusolver_r(const TallSkinnyData<T>& data) {
+  const auto solver = std::make_shared<CusolverQr<T>>(data.what().m, data.what().n);
+  const auto run = [&data, solver] {
+    const TallSkinnyCase& w = data.what();
+    const PausedWorkers paused;
+#if TESELA_WITH_CUDA
+    if (w.on_device) generate(solver->a(), w.m, w.n, data.generator());
+#endif
+    settle();
+    return seconds_of([&] {
+      if (!w.on_device) solver->upload(data.a());
+      solver->factor();
+    });
+  };
+  return {"cusolver", run, [&data, solver, run] {
+            run();
+            HostMatrix<T> factors(data.what().m, data.what().n);
+            solver->download(factors.data());
+            return data.check("cusolver", upper_square(factors.data(), factors.ld(), factors.cols()));
+          }};
+}
+
+template <class T>
+void run(TallSkinnyBenchOptions o) {
+  settle_options(o);
+  Runtime runtime(o.runtime());
+  Report report("tall-skinny", o, &runtime);
+  const double ceiling = noted_copy_ceiling(report, runtime, o.on_device());
+  const TallSkinnyCase what{o.m,       o.n,           std::min(suitable_rows(runtime, o), o.m),
+                            o.variant, o.common.seed, o.on_device()};
+  const TallSkinnyData<T> data(runtime, what);
+  std::vector<Peer> peers;
+  for (const std::string& name : o.peers)
+    peers.push_back(name == "tesela" ? tesela_r(data) : name == "lapack" ? lapack_r(data) : cusolver_r(data));
+  const double bytes = static_cast<double>(o.m) * static_cast<double>(o.n) * sizeof(T);
+  report.add({fmt::format("{} x {}", o.m, o.n), o.m, o.n, 0, fmt::format("{}x{}", what.rows, o.n), o.data, "GB/s"},
+             alternate(peers, o.common.repeat), ceiling, [&](double seconds) { return bytes / seconds * 1e-9; });
+  report.note("rates: the bytes of A, once, over the time, whatever a peer really reads and writes");
+  if (o.on_device())
+    report.note("A and R stay on the devices");
+  else if (runtime.gpus() > 0)
+    report.note("A in page-locked host memory, its transfer timed");
+  report.finish({fmt::format("R of A = Q R, {} x {}, {}", o.m, o.n, o.on_device() ? "on the devices" : "on the host"),
+                 "GB/s of A (median, min to max)"});
+}
+
+const cli::Command tall_skinny_command(
+    cli::Command::Group::bench, "tall-skinny", "R of a tall and skinny matrix against LAPACK and cuSOLVER",
+    [](CLI::App& app) {
+      auto o = std::make_shared<TallSkinnyBenchOptions>();
+      o->common.repeat = 5;
+      o->add_to(app, "tall-skinny");
+      app.add_option("--m", o->m, "rows of A")->check(CLI::PositiveNumber)->capture_default_str();
+      app.add_option("--n", o->n, "columns of A")->check(CLI::PositiveNumber)->capture_default_str();
+      app.add_option("--tile", o->rows, "rows of a tile (default: what suits the workers)")->check(CLI::PositiveNumber);
+      app.add_option("--variant", o->variant, "of the CUDA kernel for 9 to 16 columns; 0 is the default")
+          ->check(CLI::Range(0, kernels::append_rows_variants - 1));
+      app.add_option("--peers", o->peers, "who competes; the first is whom the others are compared with")
+          ->delimiter(',')
+          ->check(CLI::IsMember({"tesela", "lapack", "cusolver"}));
+      app.add_option("--data", o->data, "host: transfers are timed; device: A stays on the GPUs")
+          ->check(CLI::IsMember({"host", "device"}))
+          ->capture_default_str();
+      return std::function<int()>(
+          [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
+    });
+
+}  // namespace
+}  // namespace tesela::bench

@@ -1,0 +1,110 @@
+#include <tesela/algorithms/dense/matrices.hpp>
+#include <tesela/algorithms/tridiagonal/tridiagonal_matrices.hpp>
+#include "bench/harness/harness.hpp"
+#include "bench/tridiagonal/tridiag_peers.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+namespace tesela::bench {
+namespace {
+
+template <class T>
+class TeselaTridiag : public TridiagSolver<T> {
+ public:
+  TeselaTridiag(const TridiagData<T>& data, SystemsIn systems, index_t solves,
+                std::shared_ptr<const HostSystems<T>> host)
+      : TridiagSolver<T>(systems == SystemsIn::columns ? "tesela" : "tesela-rows", systems, solves),
+        data_(&data),
+        host_(std::move(host)) {}
+
+  bool uses_workers() const override { return true; }
+
+  void restore() override {
+    if (host_) return map();
+    Graph g(data_->runtime());
+    const bool first = !bands_;
+    if (first) {
+      bands_ = Tridiagonal<T>{matrix("dl"), matrix("d"), matrix("du")};
+      fill(g, *bands_, data_->what().kind, data_->what().seed, {.systems = this->systems()});
+      for (index_t c = 0; c < this->solves(); ++c) rhs_.push_back(matrix("B"));
+    }
+    for (const TileMatrix<T>& B : rhs_) fill(g, B, data_->b());
+    g.wait();
+    if (first)
+      for (const TileMatrix<T>* band : {&bands_->dl, &bands_->d, &bands_->du}) place(g, *band);
+    for (const TileMatrix<T>& B : rhs_) place(g, B);
+  }
+
+  void start(index_t copy) override {
+    const TileMatrix<T>& B = rhs_[static_cast<std::size_t>(copy)];
+    if (!graph_) graph_.emplace(data_->runtime());
+    tridiagonal_solve(*graph_, *bands_, B, {.systems = this->systems()});
+    if (!host_ || data_->runtime().gpus() == 0) return;
+    B.for_each_tile([&](Tile<T> tile, index_t, index_t) { graph_->bring_home(tile); });
+    at_home_.push_back(B);
+  }
+
+  void wait() override {
+    const Status status = graph_->wait();
+    graph_.reset();  // a next solve that used it would also wait for this one's status tiles again
+    for (const TileMatrix<T>& B : at_home_) B.bring_home();
+    at_home_.clear();
+    if (!status.ok()) throw WrongResult(fmt::format("bench tridiag: {}: status {}", this->name(), status.info));
+  }
+
+  void copy_solution(index_t copy, T* x) const override {
+    rhs_[static_cast<std::size_t>(copy)].copy_to(x, data_->what().shape(this->systems()).rows);
+  }
+
+ private:
+  TileMatrix<T> matrix(const char* name) const {
+    const Shape shape = data_->what().shape(this->systems());
+    return TileMatrix<T>(data_->runtime(), shape.rows, shape.cols, data_->what().tile(this->systems()), name);
+  }
+
+  /// The arrays of one tile belong together, and device g holds the g-th share of the tiles.
+  void place(Graph& g, const TileMatrix<T>& A) const {
+    const index_t gpus = data_->runtime().gpus(), tiles = A.mt() * A.nt();
+    index_t t = 0;
+    A.for_each_tile(
+        [&](Tile<T> tile, index_t, index_t) { g.prefetch_to_gpu(tile, static_cast<int>(t++ * gpus / tiles)); });
+  }
+
+  /// Registered anew, so that no device holds any of it.
+  void map() {
+    bands_.reset();
+    rhs_.clear();
+    host_->restore();
+    const auto mapped = [&](T* a, const char* name) {
+      const Shape shape = data_->what().shape(this->systems());
+      return TileMatrix<T>::map(data_->runtime(), a, shape.rows, shape.cols, shape.rows,
+                                data_->what().tile(this->systems()), name);
+    };
+    const TridiagonalRow<T*> bands = host_->bands();
+    bands_ = Tridiagonal<T>{mapped(bands.dl, "dl"), mapped(bands.d, "d"), mapped(bands.du, "du")};
+    for (index_t c = 0; c < this->solves(); ++c) rhs_.push_back(mapped(host_->b(c), "B"));
+  }
+
+  const TridiagData<T>* data_;
+  std::shared_ptr<const HostSystems<T>> host_;
+  std::optional<Tridiagonal<T>> bands_;
+  std::vector<TileMatrix<T>> rhs_, at_home_;
+  std::optional<Graph> graph_;  // ends before the matrices
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<TridiagSolver<T>> tesela_tridiag(const TridiagData<T>& data, SystemsIn systems, index_t solves,
+                                                 std::shared_ptr<const HostSystems<T>> host) {
+  return std::make_unique<TeselaTridiag<T>>(data, systems, solves, std::move(host));
+}
+
+template std::unique_ptr<TridiagSolver<float>> tesela_tridiag(const TridiagData<float>&, SystemsIn, index_t,
+                                                              std::shared_ptr<const HostSystems<float>>);
+template std::unique_ptr<TridiagSolver<double>> tesela_tridiag(const TridiagData<double>&, SystemsIn, index_t,
+                                                               std::shared_ptr<const HostSystems<double>>);
+
+}  // namespace tesela::bench

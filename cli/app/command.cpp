@@ -1,0 +1,116 @@
+#include "cli/app/command.hpp"
+
+#include "cli/app/outputs.hpp"
+#include <tesela/runtime/config.hpp>
+#include <tesela/runtime/topology.hpp>
+#include <tesela/tiles/io/atomic_file.hpp>
+
+#include <algorithm>
+#include <iostream>
+
+namespace tesela::cli {
+namespace {
+
+std::vector<Command>& registry() {
+  static std::vector<Command> all;
+  return all;
+}
+
+}  // namespace
+
+Command::Command(Group in, const char* called, const char* about, Setup how)
+    : group(in), name(called), summary(about), setup(how) {
+  registry().push_back(*this);
+}
+
+const std::vector<Command>& commands() { return registry(); }
+
+void CommonOptions::add_to(CLI::App& app, int streams_unless_told, bool mixed) {
+  default_streams = streams_unless_told;
+  std::vector<std::string> precisions{"s", "d"};
+  if (mixed) precisions.emplace_back("mixed");
+  app.add_option("--precision", precision,
+                 mixed ? "s (single), d (double) or mixed (single, refined to double)" : "s (single) or d (double)")
+      ->check(CLI::IsMember(precisions))
+      ->capture_default_str();
+  app.add_option("--seed", seed, "of generated input")->capture_default_str();
+  app.add_option("--repeat", repeat, "timed runs, after a warm-up if more than one or traced; the median is reported")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  add_output(app, Output::text, "--json", json_path,
+             "write the report as one JSON object to FILE (- for standard output)");
+  add_output(app, Output::trace, "--trace", trace_dir,
+             "record the timed runs: paje.trace (ViTE), dag.dot, tasks.rec and a picture in DIR");
+  app.add_option("--sched", scheduler, "StarPU scheduler (default: STARPU_SCHED; else dmdas with a GPU, lws without)");
+  app.add_option("--ncpu", ncpu,
+                 "CPU workers (default: STARPU_NCPU, else every core; beside GPUs all but their drivers' and one)")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--ncuda", ncuda, "CUDA devices (default: STARPU_NCUDA, else all)")->check(CLI::NonNegativeNumber);
+  app.add_option("--streams", streams,
+                 "tasks that a GPU runs at a time (default: STARPU_NWORKER_PER_CUDA, else " +
+                     std::to_string(default_streams) + ")")
+      ->check(CLI::PositiveNumber);
+}
+
+RuntimeOptions CommonOptions::runtime() const {
+  RuntimeOptions options;
+  if (ncpu >= 0) options.cpus = ncpu;
+  if (ncuda >= 0) options.gpus = ncuda;
+  if (!scheduler.empty()) options.scheduler = scheduler;
+  if (streams > 0)
+    options.streams_per_gpu = streams;
+  else if (default_streams > 1 && std::getenv("STARPU_NWORKER_PER_CUDA") == nullptr)
+    options.streams_per_gpu = default_streams;
+  options.trace_dir = trace_dir;
+  options.trace_from_start = false;
+  options.profile = true;
+  return options;
+}
+
+nlohmann::json machine_json(const Runtime& runtime) {
+  const Machine machine = describe_machine();
+  nlohmann::json gpus = nlohmann::json::array();
+  for (const Gpu& gpu : machine.gpus) gpus.push_back(gpu.name);
+  return {{"host", machine.host},
+          {"cpu", machine.cpu_model},
+          {"cores", machine.cores},
+          {"memory_bytes", machine.memory_bytes},
+          {"gpus", gpus},
+          {"cpu_workers", runtime.cpus()},
+          {"cuda_devices", runtime.gpus()},
+          {"scheduler", runtime.scheduler()},
+          {"starpu", Runtime::starpu_version()},
+          {"cuda", machine.cuda_runtime}};
+}
+
+nlohmann::json workers_json(const Statistics& statistics) {
+  nlohmann::json workers = nlohmann::json::array();
+  for (const WorkerUse& use : statistics.workers) {
+    nlohmann::json tasks = nlohmann::json::object(), busy = nlohmann::json::object();
+    for (const KernelUse& kernel : use.kernels) {
+      tasks[kernel.kernel] = tasks.value(kernel.kernel, index_t{0}) + kernel.tasks;
+      busy[kernel.kernel] = busy.value(kernel.kernel, 0.0) + kernel.busy_seconds;
+    }
+    workers.push_back({{"name", use.worker.name},
+                       {"tasks", tasks},
+                       {"kernel_s", busy},
+                       {"busy_s", use.busy_seconds},
+                       {"waiting_s", use.waiting_seconds},
+                       {"idle_s", std::max(0.0, use.total_seconds - use.busy_seconds)}});
+  }
+  return workers;
+}
+
+void write_json(const nlohmann::json& object, const std::string& path) {
+  if (path.empty()) return;
+  const std::string text = object.dump(2) + "\n";
+  if (path == "-") {
+    std::cout << text;  // main() says what went wrong with it
+    return;
+  }
+  AtomicFile file(path);
+  file.write(text);
+  file.commit();
+}
+
+}  // namespace tesela::cli

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <tesela/runtime/runtime.hpp>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace tesela::cli {
+
+/// What the command's process answers; after a signal, interrupted() of interrupt.hpp.
+enum ExitCode : int { done = 0, numerical_failure = 1, wrong_use = 2, environment = 3 };
+
+/// Adds a sub-command's options to `app` and returns what runs it once they are parsed; that answers an ExitCode.
+using Setup = std::function<int()> (*)(CLI::App& app);
+
+/// A namespace-scope object of this type makes a sub-command: `tesela NAME`, `tesela bench NAME` or `tesela toeplitz
+/// NAME`. A source file that holds one needs no other registration.
+struct Command {
+  enum class Group : std::uint8_t { top, bench, toeplitz };
+  Command(Group group, const char* name, const char* summary, Setup setup);
+  Group group;
+  const char* name;
+  const char* summary;
+  Setup setup;
+};
+const std::vector<Command>& commands();
+
+/// The options every command takes.
+struct CommonOptions {
+  std::string precision = "d";
+  std::uint64_t seed = 1;
+  int repeat = 1;
+  std::string json_path;
+  std::string trace_dir;
+  std::string scheduler;
+  int ncpu = -1, ncuda = -1;
+  int streams = 0;  ///< 0: what StarPU's environment variable says, else default_streams
+  int default_streams = 1;
+
+  /// A command with short urgent tasks beside long ones wants GPUs to run more than one task at a time by default.
+  /// `mixed`: the command also knows --precision mixed.
+  void add_to(CLI::App& app, int streams_unless_told = 1, bool mixed = false);
+  /// Options for the Runtime: what was given on the command line, profiling on.
+  RuntimeOptions runtime() const;
+};
+
+/// Host and versions, as reports and benchmark files name them.
+nlohmann::json machine_json(const Runtime& runtime);
+
+/// Workers, links and kernels, as the JSON contract names them.
+nlohmann::json workers_json(const Statistics& statistics);
+
+/// Writes the object to FILE, or to standard output for "-"; nothing for an empty path.
+void write_json(const nlohmann::json& object, const std::string& path);
+
+}  // namespace tesela::cli

@@ -1,0 +1,102 @@
+#include "cli/app/command.hpp"
+#include "cli/app/interrupt.hpp"
+#include "cli/app/outputs.hpp"
+#include "cli/commands/standard_streams.hpp"
+#include <tesela/runtime/config.hpp>
+#include <tesela/runtime/errors.hpp>
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+
+using namespace tesela;
+using namespace tesela::cli;
+
+namespace {
+
+int complain(const std::exception& error, int code) {
+  tell(fmt::format("tesela: {}", error.what()));
+  return code;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Linear algebra as task graphs of tiled codelets, over CPU cores and GPUs.");
+  app.name("tesela");
+  app.set_version_flag("--version", std::string("tesela ") + config::version);
+  app.require_subcommand(1);
+  app.footer(
+      "Examples:\n"
+      "  tesela info\n"
+      "  tesela gemm --n 4096 --repeat 5\n"
+      "  tesela gemm --a A.mtx --b B.npy --out C.mtx --trace trace/\n"
+      "  STARPU_SCHED=dmda STARPU_NCPU=1 tesela gemm --m 517 --n 389 --k 611 --tile 64x48 --json -\n"
+      "Matrices are read from Matrix Market files (entries that occur more than once are summed) or NumPy's .npy.\n"
+      "Exit codes: 0 done, 1 numerical failure, 2 wrong use or unreadable input, 3 environment, 130 Ctrl-C\n"
+      "(other signals: 128 and their number).");
+  CLI::App* bench = app.add_subcommand("bench", "same-run comparisons with peers, written as CSV and a plot");
+  bench->require_subcommand(1);
+  CLI::App* toeplitz = app.add_subcommand("toeplitz", "symmetric Toeplitz matrices, T(i, j) = t(|i - j|)");
+  toeplitz->require_subcommand(1);
+  toeplitz->footer("");
+
+  int code = done;
+  for (const Command& command : commands()) {
+    CLI::App* parent = command.group == Command::Group::bench      ? bench
+                       : command.group == Command::Group::toeplitz ? toeplitz
+                                                                   : &app;
+    CLI::App* sub = parent->add_subcommand(command.name, command.summary);
+    sub->footer("");  // not the parent's
+    sub->callback([&code, sub, action = command.setup(*sub)] {
+      require_outputs(*sub);
+      code = action();
+    });
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const auto unknown = app.remaining(true);
+    if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && !unknown.empty())
+      throw ArgumentError("tesela", "command", "'" + unknown.front() + "' is not one; see tesela --help");
+    return app.exit(error) == 0 ? done : wrong_use;
+  }
+  return code;
+}
+
+/// Runs the command and says what it threw.
+int outcome(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const Cancelled&) {
+    return interrupted();
+  } catch (const EnvironmentError& error) {
+    return complain(error, environment);
+  } catch (const Error& error) {
+    return complain(error, wrong_use);
+  } catch (const std::bad_alloc&) {
+    tell("tesela: not enough memory for this problem on this machine");
+    return environment;
+  } catch (const std::exception& error) {
+    if (std::ferror(stdout) != 0) return done;  // but for standard output, of which main() tells
+    return complain(error, environment);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // StarPU's own remarks on calibration and binding are for those who ask (STARPU_SILENT=0).
+  setenv("STARPU_SILENT", "1", 0);
+  take_closed_standard_descriptors();
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit then is a failed write, with a message
+  stop_on_interrupt();
+  const int code = outcome(argc, argv);
+  // A numerical failure is told in the report, so a report that was lost is the worse news.
+  if (const auto problem = standard_output_problem(); problem && (code == done || code == numerical_failure)) {
+    tell(fmt::format("tesela: {}", *problem));
+    return environment;
+  }
+  return code;
+}

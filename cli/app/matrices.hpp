@@ -1,0 +1,43 @@
+#pragma once
+
+#include <tesela/codelets/support/fill.hpp>
+#include <tesela/tiles/host_matrix.hpp>
+
+#include <algorithm>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace tesela::cli {
+
+/// The generator that `--pattern random|index` names.
+template <class T>
+Generator<T> generator(const std::string& pattern, std::uint64_t seed) {
+  return {pattern == "index" ? Pattern::index : Pattern::uniform, T(0), 0, seed};
+}
+
+/// A matrix on the host with elements element(i, j), its columns filled by all cores.
+template <class T, class Element>
+HostMatrix<T> filled(Shape shape, const Element& element) {
+  HostMatrix<T> a(shape.rows, shape.cols);
+  if (a.size() == 0) return a;  // also where there are endless empty columns
+  const index_t threads = std::max(1u, std::thread::hardware_concurrency());
+  std::vector<std::jthread> team;
+  for (index_t t = 0; t < threads; ++t)
+    team.emplace_back([&, t] {
+      for (index_t j = t; j < shape.cols; j += threads)
+        for (index_t i = 0; i < shape.rows; ++i) a(i, j) = element(i, j);
+    });
+  team.clear();
+  return a;
+}
+
+/// A generated matrix on the host.
+template <class T>
+HostMatrix<T> generate(Shape shape, Generator<T> element) {
+  element.rows = shape.rows;
+  element.columns = shape.cols;
+  return filled<T>(shape, element);
+}
+
+}  // namespace tesela::cli

@@ -1,0 +1,120 @@
+#include "cli/app/outputs.hpp"
+
+#include "cli/app/trace_report.hpp"
+#include <tesela/runtime/errors.hpp>
+#include <tesela/tiles/io/file_formats.hpp>
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace tesela::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Declared {
+  Output kind;
+  std::string name;
+  std::function<std::vector<std::string>()> paths;
+};
+
+std::map<const CLI::App*, std::vector<Declared>>& registry() {
+  static std::map<const CLI::App*, std::vector<Declared>> all;
+  return all;
+}
+
+/// One that was asked for.
+struct Place {
+  Output kind;
+  std::string name, given;
+  fs::path path;  ///< two names of one file have the same
+};
+
+/// "toeplitz eig"
+std::string name_of(const CLI::App& app) {
+  const CLI::App* const parent = app.get_parent();
+  return parent == nullptr || parent->get_parent() == nullptr ? app.get_name()
+                                                              : name_of(*parent) + " " + app.get_name();
+}
+
+/// A folder that need not exist, without symbolic links; empty is the current one.
+fs::path folder_at(const fs::path& folder) {
+  const fs::path here = fs::current_path() / folder;
+  std::error_code error;
+  const fs::path result = fs::weakly_canonical(here, error);
+  const fs::path normal = (error ? here : result).lexically_normal();
+  return normal.has_filename() ? normal : normal.parent_path();
+}
+
+/// Nothing for what is written straight into, as standard output is, where the second follows the first.
+std::optional<fs::path> place_of(Output kind, const std::string& given) {
+  if (kind == Output::trace) return folder_at(given);
+  if (kind == Output::text && given == "-") return std::nullopt;
+  const std::optional<std::string> file = replaced_file(given);
+  if (!file) return std::nullopt;
+  const fs::path path(*file);
+  return folder_at(path.parent_path()) / path.filename();
+}
+
+void require_possible(Output kind, const std::string& path) {
+  if (kind == Output::matrix) require_writable(path);
+  if (kind == Output::text && path != "-") require_creatable(path);
+}
+
+bool takes_standard_output(const fs::path& file) {
+  struct stat ours {
+  }, standard{};
+  return fstat(STDOUT_FILENO, &standard) == 0 && S_ISREG(standard.st_mode) && stat(file.c_str(), &ours) == 0 &&
+         ours.st_dev == standard.st_dev && ours.st_ino == standard.st_ino;
+}
+
+/// Whether the file is where the folder must be, or has the name of a file that will be in it.
+bool hinders(const fs::path& file, const fs::path& folder) {
+  for (fs::path above = folder; above != above.parent_path(); above = above.parent_path())
+    if (above == file) return true;
+  return file.parent_path() == folder && is_trace_file(file.filename().string());
+}
+
+bool clash(const Place& a, const Place& b) {
+  if (a.kind == Output::trace && b.kind != Output::trace) return hinders(b.path, a.path);
+  if (b.kind == Output::trace && a.kind != Output::trace) return hinders(a.path, b.path);
+  return a.path == b.path;
+}
+
+}  // namespace
+
+CLI::Option* add_output(CLI::App& app, Output kind, const std::string& option, std::string& path,
+                        const std::string& about) {
+  declare_outputs(app, kind, option, [&path] { return std::vector{path}; });
+  return app.add_option(option, path, about);
+}
+
+void declare_outputs(CLI::App& app, Output kind, const std::string& name,
+                     std::function<std::vector<std::string>()> paths) {
+  registry()[&app].push_back({kind, name, std::move(paths)});
+}
+
+void require_outputs(const CLI::App& app) {
+  std::vector<Place> places;
+  for (const Declared& declared : registry()[&app])
+    for (const std::string& path : declared.paths()) {
+      if (path.empty()) continue;
+      require_possible(declared.kind, path);
+      const std::optional<fs::path> place = place_of(declared.kind, path);
+      if (!place) continue;
+      const Place here{declared.kind, declared.name, path, *place};
+      for (const Place& other : places)
+        if (clash(here, other))
+          throw ArgumentError(
+              name_of(app), here.name,
+              path + " and " + other.given + " of " + other.name + " are in one place, and one would be lost");
+      if (takes_standard_output(*place))
+        throw ArgumentError(name_of(app), here.name, path + " is the file that standard output goes to");
+      places.push_back(here);
+    }
+}
+
+}  // namespace tesela::cli

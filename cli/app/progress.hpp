@@ -1,0 +1,28 @@
+#pragma once
+
+#include <tesela/runtime/types.hpp>
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+namespace tesela::cli {
+
+/// While it lives, shows on standard error how many of `tasks` have run; nothing unless that is a terminal, and nothing
+/// for runs under half a second.
+class ProgressBar {
+ public:
+  explicit ProgressBar(index_t tasks);
+  ~ProgressBar();
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
+
+ private:
+  void show_until_done(index_t tasks);
+  std::mutex mutex_;
+  std::condition_variable finished_;
+  bool done_ = false;
+  std::thread thread_;
+};
+
+}  // namespace tesela::cli

@@ -1,0 +1,48 @@
+#include "cli/app/random_matrix.hpp"
+
+#include "cli/app/matrices.hpp"
+#include <tesela/codelets/dense/product_form.hpp>
+#include <tesela/runtime/errors.hpp>
+
+#include <charconv>
+#include <cmath>
+#include <string_view>
+
+namespace tesela::cli {
+namespace {
+
+/// The number behind "NAME:", if the text is that and nothing more.
+template <class N>
+bool numbered(std::string_view text, std::string_view name, N& number) {
+  if (!text.starts_with(name) || text.substr(name.size(), 1) != ":") return false;
+  text.remove_prefix(name.size() + 1);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+}  // namespace
+
+RandomMatrix parse_random(const std::string& text) {
+  RandomMatrix r;
+  if (text == "uniform") return r;
+  if (text == "normal") return r.pattern = Pattern::normal, r;
+  if (text == "graded") return r.pattern = Pattern::graded, r;
+  if (text == "zero") return r.pattern = Pattern::constant, r;
+  if (numbered(text, "band", r.half_width) && r.half_width >= 0) return r.pattern = Pattern::band, r;
+  if (numbered(text, "kappa", r.condition) && r.condition >= 1 && std::isfinite(r.condition)) return r;
+  if (numbered(text, "rank", r.rank) && r.rank >= 0) return r;
+  throw ArgumentError("tesela", "--random", "'" + text + "' is none of " + random_kinds);
+}
+
+template <class T>
+HostMatrix<T> generate(Shape shape, const RandomMatrix& matrix, std::uint64_t seed) {
+  if (matrix.elementwise() || shape.rows == 0 || shape.cols == 0) return generate<T>(shape, matrix.generator<T>(seed));
+  const index_t count = std::min(shape.rows, shape.cols);
+  const auto s = matrix.condition != 0 ? spectrum(count, matrix.condition) : spectrum(std::min(matrix.rank, count), 1);
+  return filled<T>(shape, ProductForm<T>(shape.rows, shape.cols, s, seed));
+}
+
+template HostMatrix<float> generate(Shape, const RandomMatrix&, std::uint64_t);
+template HostMatrix<double> generate(Shape, const RandomMatrix&, std::uint64_t);
+
+}  // namespace tesela::cli

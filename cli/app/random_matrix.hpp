@@ -1,0 +1,37 @@
+#pragma once
+
+#include <tesela/codelets/support/fill.hpp>
+#include <tesela/tiles/host_matrix.hpp>
+
+#include <string>
+
+namespace tesela::cli {
+
+/// The test matrix that `--random KIND` names, as `random_kinds` describes them.
+struct RandomMatrix {
+  Pattern pattern = Pattern::uniform;
+  index_t half_width = 0;     ///< of a band
+  double condition = 0;       ///< not 0: known singular values, from 1 down to 1 / condition
+  index_t rank = -1;          ///< not negative: so many singular values of 1, and zeros
+  bool elementwise() const {  ///< whether generator() makes it
+    return condition == 0 && rank < 0;
+  }
+  /// Of an elementwise one: for `fill`, on any worker.
+  template <class T>
+  Generator<T> generator(std::uint64_t seed) const {
+    return {pattern, T(0), 0, seed, 0, half_width};
+  }
+};
+
+inline constexpr const char* random_kinds =
+    "uniform (in [-1, 1)), normal, graded (rows and columns shrink by 12 orders of magnitude each), band:B (half-width "
+    "B), kappa:K (condition number K), rank:R or zero";
+
+/// Throws ArgumentError for anything else.
+RandomMatrix parse_random(const std::string& text);
+
+/// The matrix on the host. kappa and rank are a ProductForm; a rank above min(m, n) means full rank.
+template <class T>
+HostMatrix<T> generate(Shape shape, const RandomMatrix& matrix, std::uint64_t seed);
+
+}  // namespace tesela::cli

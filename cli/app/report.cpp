@@ -1,0 +1,122 @@
+#include "cli/app/report.hpp"
+
+#include <tesela/runtime/config.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace tesela::cli {
+namespace {
+
+std::string bytes(double b) {
+  if (b >= 1e9) return fmt::format("{:.2f} GB", b / 1e9);
+  if (b >= 1e6) return fmt::format("{:.2f} MB", b / 1e6);
+  return fmt::format("{:.0f} B", b);
+}
+
+}  // namespace
+
+Report::Report(const std::string& command, const CommonOptions& options) : json_path_(options.json_path) {
+  json_ = {{"command", command}, {"version", config::version}, {"status", "ok"}};
+  json_["checks"] = json_["limits"] = nlohmann::json::object();
+}
+
+void Report::measured(Runtime& runtime, const Graph& graph, std::vector<double> seconds, std::optional<double> flops) {
+  const Statistics statistics = runtime.statistics();
+  const Bounds bounds = graph.bounds();
+  std::sort(seconds.begin(), seconds.end());
+  const double median = seconds[seconds.size() / 2];
+  double waiting = 0;
+  std::map<std::string, index_t> tasks;
+  for (const WorkerUse& use : statistics.workers) {
+    waiting = std::max(waiting, use.waiting_seconds);
+    for (const KernelUse& kernel : use.kernels) tasks[kernel.kernel] += kernel.tasks;
+  }
+  json_["counts"]["tasks"] = tasks;
+  json_["machine"] = machine_json(runtime);
+  json_["workers"] = workers_json(statistics);
+  json_["links"] = nlohmann::json::array();
+  for (const LinkUse& link : statistics.links)
+    json_["links"].push_back(
+        {{"from", link.from}, {"to", link.to}, {"transfers", link.transfers}, {"bytes", link.bytes}});
+  // transfer: the longest that one worker waited for data; what overlaps with work costs nothing.
+  json_["seconds"] = {{"compute", median},
+                      {"transfer", waiting},
+                      {"runs", seconds.size()},
+                      {"fastest", seconds.front()},
+                      {"slowest", seconds.back()}};
+  json_["gflops"] = flops.value_or(bounds.work_flops) / median * 1e-9;
+  json_["bounds"] = {{"tasks", bounds.tasks},
+                     {"work_flops", bounds.work_flops},
+                     {"path_flops", bounds.path_flops},
+                     {"untimed_tasks", bounds.untimed},
+                     {"path_s", bounds.path_seconds},
+                     {"area_s", bounds.area_seconds},
+                     {"lower_bound_s", bounds.lower_bound_seconds()}};
+}
+
+void Report::count(const std::string& name, index_t value) { json_["counts"][name] = value; }
+void Report::check(const std::string& name, double value) { json_["checks"][name] = value; }
+
+void Report::check(const std::string& name, const Measured& measured) {
+  check(name, measured.error);
+  json_["limits"][name] = measured.bound;
+  if (measured.good()) return;
+  fail(std::isfinite(measured.error)
+           ? fmt::format("inaccurate: {} {:.2g}, at most {:.2g}", name, measured.error, measured.bound)
+           : fmt::format("not finite: {}", name));
+}
+
+void Report::fail(const std::string& status) {
+  if (good_) remark(status);
+  good_ = false;
+}
+
+void Report::remark(const std::string& status) { json_["status"] = status; }
+
+void Report::print() const {
+  std::string problem;
+  for (const auto& [key, value] : json_["problem"].items())
+    problem += fmt::format(" {}={}", key, value.is_string() ? value.get<std::string>() : value.dump());
+  fmt::print("{}:{}\n\n", json_["command"].get<std::string>(), problem);
+
+  fmt::print("{:<36} {:>8} {:>10} {:>10} {:>10}\n", "worker", "tasks", "busy s", "waiting s", "idle s");
+  for (const auto& worker : json_["workers"]) {
+    index_t tasks = 0;
+    for (const auto& [kernel, count] : worker["tasks"].items()) tasks += count.get<index_t>();
+    fmt::print("{:<36} {:>8} {:>10.4f} {:>10.4f} {:>10.4f}\n", worker["name"].get<std::string>(), tasks,
+               worker["busy_s"].get<double>(), worker["waiting_s"].get<double>(), worker["idle_s"].get<double>());
+  }
+  for (const auto& link : json_["links"])
+    fmt::print("{:<36} {:>8} {:>10}\n", link["from"].get<std::string>() + " -> " + link["to"].get<std::string>(),
+               link["transfers"].get<index_t>(), bytes(link["bytes"].get<double>()));
+
+  const auto& seconds = json_["seconds"];
+  const auto& bounds = json_["bounds"];
+  fmt::print("\ntime    {:.4f} s (median of {}), {:.1f} Gflop/s\n", seconds["compute"].get<double>(),
+             seconds["runs"].get<int>(), json_["gflops"].get<double>());
+  if (bounds["untimed_tasks"].get<index_t>() < bounds["tasks"].get<index_t>())
+    fmt::print("bound   {:.4f} s = max(critical path {:.4f}, work / workers {:.4f}){}\n",
+               bounds["lower_bound_s"].get<double>(), bounds["path_s"].get<double>(), bounds["area_s"].get<double>(),
+               bounds["untimed_tasks"].get<index_t>() > 0
+                   ? fmt::format("; {} tasks have no model yet", bounds["untimed_tasks"].get<index_t>())
+                   : "");
+  else if (bounds["tasks"].get<index_t>() > 0)
+    fmt::print("bound   unknown: the performance models have no history of these tasks yet, run again\n");
+  for (const auto& [name, value] : json_["checks"].items()) fmt::print("{:<15} {:.3g}\n", name, value.get<double>());
+  for (const auto& [name, value] : json_["counts"].items())
+    if (!value.is_object()) fmt::print("{:<15} {}\n", name, value.get<index_t>());
+  fmt::print("status  {}\n", json_["status"].get<std::string>());
+}
+
+ExitCode Report::finish(double total_seconds) {
+  json_["seconds"]["total"] = total_seconds;
+  if (json_path_ != "-") print();
+  write_json(json_, json_path_);
+  return good_ ? done : numerical_failure;
+}
+
+}  // namespace tesela::cli

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <tesela/algorithms/support/measured.hpp>
+#include "cli/app/command.hpp"
+#include <tesela/runtime/graph.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tesela::cli {
+
+class Stopwatch {
+ public:
+  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// What a command found out, printed as a table for a person and as JSON for a script. Keys are the CLI contract's:
+/// command, version, problem, machine, workers, links, counts, seconds, gflops, bounds, checks, limits, status.
+/// The status is "ok" until a check exceeds its limit or the command says what else failed.
+class Report {
+ public:
+  Report(const std::string& command, const CommonOptions& options);
+
+  nlohmann::json& problem() { return json_["problem"]; }
+
+  /// Takes workers, links, bounds and rates of the last run; `seconds` are the timed runs, of which the median counts.
+  /// The rate is that of `flops` where they are given, else of what the tasks declare.
+  void measured(Runtime& runtime, const Graph& graph, std::vector<double> seconds,
+                std::optional<double> flops = std::nullopt);
+  /// Besides the tasks of each kernel.
+  void count(const std::string& name, index_t value);
+  /// A number that decides nothing.
+  void check(const std::string& name, double value);
+  /// A measured error and the most that it may be: above it the status is "inaccurate: ..." ("not finite: ..." for a
+  /// NaN or an infinity). Limits are in the JSON below `limits`, by the check's name.
+  void check(const std::string& name, const Measured& measured);
+  /// The first failure is the one that is reported.
+  void fail(const std::string& status);
+  /// A status to be told that is no failure.
+  void remark(const std::string& status);
+  bool good() const { return good_; }
+
+  /// Prints the table (unless the JSON goes to standard output), writes the JSON, and answers done or
+  /// numerical_failure.
+  [[nodiscard]] ExitCode finish(double total_seconds);
+
+ private:
+  void print() const;
+  nlohmann::json json_;
+  std::string json_path_;
+  bool good_ = true;
+};
+
+}  // namespace tesela::cli

@@ -1,0 +1,42 @@
+#include "cli/app/sizes.hpp"
+
+#include <tesela/runtime/errors.hpp>
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <sys/sysinfo.h>
+
+namespace tesela::cli {
+
+std::vector<index_t> parse_sizes(const std::string& option, const std::string& text, const std::string& form,
+                                 std::size_t most) {
+  std::vector<index_t> sizes;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (sizes.size() < most) {
+    index_t size = 0;
+    const auto [next, error] = std::from_chars(at, end, size);
+    if (error != std::errc() || size < 1) break;
+    sizes.push_back(size);
+    if (next == end) return sizes;
+    if (*next != 'x') break;
+    at = next + 1;
+  }
+  throw ArgumentError("tesela", option, "'" + text + "' is not " + form + " with positive integers");
+}
+
+void require_memory(const std::string& command, const std::string& what, double bytes) {
+  struct sysinfo machine {};
+  if (sysinfo(&machine) != 0) return;
+  const double memory =
+      (static_cast<double>(machine.totalram) + static_cast<double>(machine.totalswap)) * machine.mem_unit;
+  constexpr double gib = 1024.0 * 1024.0 * 1024.0;
+  // The memory of some virtual machines grows as it is used (64 times was seen), so only what no growth explains.
+  constexpr double growth = 64;
+  if (bytes > growth * memory)
+    throw EnvironmentError(fmt::format("{}: {} take {:.1f} GiB, memory and swap are {:.1f} GiB", command, what,
+                                       bytes / gib, memory / gib));
+}
+
+}  // namespace tesela::cli

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <tesela/runtime/types.hpp>
+
+#include <string>
+#include <vector>
+
+namespace tesela::cli {
+
+/// The sizes in "512" or "512x128": one to `most` positive integers. Throws ArgumentError, which names the option and
+/// its form, for anything else.
+std::vector<index_t> parse_sizes(const std::string& option, const std::string& text, const std::string& form,
+                                 std::size_t most);
+
+/// Refuses what memory and swap together cannot hold: each matrix alone might be granted, until one is touched too
+/// many. `what` names the matrices that take so many bytes. Throws EnvironmentError.
+void require_memory(const std::string& command, const std::string& what, double bytes);
+
+}  // namespace tesela::cli

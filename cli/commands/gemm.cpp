@@ -1,0 +1,188 @@
+#include <tesela/algorithms/dense/gemm.hpp>
+
+#include "cli/app/command.hpp"
+#include "cli/commands/gemm_tile.hpp"
+#include "cli/app/matrices.hpp"
+#include "cli/app/outputs.hpp"
+#include "cli/app/progress.hpp"
+#include "cli/app/report.hpp"
+#include "cli/app/sizes.hpp"
+#include "cli/app/trace_report.hpp"
+#include "bench/errors/reference.hpp"
+#include <tesela/runtime/config.hpp>
+#include <tesela/tiles/io/file_formats.hpp>
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+namespace tesela::cli {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  index_t m = -1, n = -1, k = -1;
+  std::string tile;
+  std::string op_a = "n", op_b = "n";
+  double alpha = 1, beta = 0;
+  std::string a, b, c, out;
+  std::string kernel = "cublas";
+  int block = 32;
+  std::string pattern = "random";
+  bool random = false;
+};
+
+Op to_op(const std::string& name) { return name == "n" ? Op::none : Op::transpose; }
+
+/// An operand from its file, or generated in the shape that the options and the other operand imply.
+template <class T>
+HostMatrix<T> operand(const std::string& path, Shape shape, Generator<T> element) {
+  return path.empty() ? generate<T>(shape, element) : read_matrix<T>(path);
+}
+
+/// m, n and k as far as options and files say; a contradiction is found when the shapes are compared.
+void settle_sizes(Options& o) {
+  const auto take = [](index_t& size, index_t from_file) {
+    if (size < 0) size = from_file;
+  };
+  if (!o.a.empty()) {
+    const Shape a = apply(to_op(o.op_a), probe_matrix(o.a).shape);
+    take(o.m, a.rows);
+    take(o.k, a.cols);
+  }
+  if (!o.b.empty()) {
+    const Shape b = apply(to_op(o.op_b), probe_matrix(o.b).shape);
+    take(o.k, b.rows);
+    take(o.n, b.cols);
+  }
+  if (!o.c.empty()) {
+    const Shape c = probe_matrix(o.c).shape;
+    take(o.m, c.rows);
+    take(o.n, c.cols);
+  }
+  take(o.n, 2048);
+  take(o.m, o.n);
+  take(o.k, o.n);
+}
+
+template <class T>
+int run_gemm(Options o) {
+  const Op op_a = to_op(o.op_a), op_b = to_op(o.op_b);
+  const auto alpha = static_cast<T>(o.alpha), beta = static_cast<T>(o.beta);
+  const Stopwatch whole;
+  settle_sizes(o);
+  const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n), k = static_cast<double>(o.k);
+  const double copies_of_c = o.beta != 0 || !o.c.empty() ? 2 : 1;
+  require_memory("gemm", "A, B and C", (m * k + k * n + copies_of_c * m * n) * sizeof(T));
+  const auto element = [&o](std::uint64_t stream) { return generator<T>(o.pattern, o.common.seed * 3 + stream); };
+  const HostMatrix<T> a = operand<T>(o.a, apply(op_a, {o.m, o.k}), element(0));
+  const HostMatrix<T> b = operand<T>(o.b, apply(op_b, {o.k, o.n}), element(1));
+  const HostMatrix<T> c_before =
+      beta != T(0) || !o.c.empty() ? operand<T>(o.c, {o.m, o.n}, element(2)) : HostMatrix<T>();
+  if (!o.c.empty() && c_before.shape() != Shape{o.m, o.n})
+    throw ArgumentError("gemm", "--c",
+                        fmt::format("{} is {} x {}, C is {} x {}", o.c, c_before.rows(), c_before.cols(), o.m, o.n));
+  HostMatrix<T> c = beta != T(0) ? c_before.clone() : HostMatrix<T>::zeros(o.m, o.n);
+
+  Report report("gemm", o.common);
+  std::vector<double> seconds;
+  Status status;
+  {
+    Runtime runtime(o.common.runtime());
+    const auto [mb, nb, kb] = parse_gemm_tile(o.tile, runtime, o.m, o.n, o.k);
+    const Shape ta = apply(op_a, {mb, kb}), tb = apply(op_b, {kb, nb});
+    const auto A = TileMatrix<T>::map(runtime, a.data(), a.rows(), a.cols(), a.ld(), {ta.rows, ta.cols}, "A");
+    const auto B = TileMatrix<T>::map(runtime, b.data(), b.rows(), b.cols(), b.ld(), {tb.rows, tb.cols}, "B");
+    const auto C = TileMatrix<T>::map(runtime, c.data(), o.m, o.n, c.ld(), {mb, nb}, "C");
+    report.problem() = {{"m", o.m},
+                        {"n", o.n},
+                        {"k", o.k},
+                        {"mb", mb},
+                        {"nb", nb},
+                        {"kb", kb},
+                        {"op_a", o.op_a},
+                        {"op_b", o.op_b},
+                        {"alpha", o.alpha},
+                        {"beta", o.beta},
+                        {"kernel", o.kernel},
+                        {"block", o.block},
+                        {"precision", o.common.precision},
+                        {"seed", o.common.seed}};
+    const int warm_up = o.common.repeat > 1 || !o.common.trace_dir.empty() ? 1 : 0;
+    for (int run = -warm_up; run < o.common.repeat; ++run) {
+      if (beta != T(0) && run > -warm_up) C.copy_from(c_before.data(), c_before.ld());
+      A.host_changed();  // so that every run sends its operands to the GPUs again
+      B.host_changed();
+      if (run == 0 && !o.common.trace_dir.empty()) runtime.start_trace();
+      runtime.reset_statistics();
+      const Stopwatch watch;
+      Graph g(runtime, {.record = true});
+      gemm(g, op_a, op_b, alpha, A, B, beta, C, {*gemm_kernel(o.kernel), o.block, true});
+      {
+        const ProgressBar progress(g.tasks());
+        status = g.wait();
+      }
+      C.bring_home();
+      if (run >= 0) seconds.push_back(watch.seconds());
+      if (run == o.common.repeat - 1) report.measured(runtime, g, seconds);
+    }
+  }
+  if (!o.common.trace_dir.empty()) finish_trace(o.common.trace_dir);
+
+  constexpr index_t checked_whole = 4096, sampled = 64;
+  const bool sample = std::max({o.m, o.n, o.k}) > checked_whole && o.m > sampled;
+  const std::vector<index_t> rows = sample_rows(o.m, sample ? sampled : o.m, o.common.seed);
+  const ProductProblem<T> product{op_a,    op_b, o.m, o.n, o.k, alpha, beta, a.data(), b.data(), c_before.data(),
+                                  c.data()};
+  const ProductError error = product_error(product, rows);
+  if (sample) report.check("sampled_rows", static_cast<double>(rows.size()));
+  if (!status.ok() || !error.finite) report.fail("not finite");
+  report.check("error", error.relative);
+  report.check("scaled_error", {error.scaled, product_bound<T>(o.k)});
+  if (!o.out.empty() && error.finite) write_matrix(o.out, c);
+  return report.finish(whole.seconds());
+}
+
+const Command gemm_command(Command::Group::top, "gemm", "C = alpha op(A) op(B) + beta C over tiles", [](CLI::App& app) {
+  auto o = std::make_shared<Options>();
+  app.add_option("--m", o->m, "rows of op(A) and C (default: n, or what the files say)")->check(CLI::NonNegativeNumber);
+  app.add_option("--n", o->n, "columns of op(B) and C (default: 2048, or what the files say)")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--k", o->k, "columns of op(A), rows of op(B) (default: n, or what the files say)")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option(
+      "--tile", o->tile,
+      "MB, MBxNB or MBxNBxKB: C's tiles are MB x NB, op(A)'s MB x KB, op(B)'s KB x NB; KB is NB unless given");
+  app.add_option("--op-a", o->op_a, "n (A) or t (its transpose)")
+      ->check(CLI::IsMember({"n", "t"}))
+      ->capture_default_str();
+  app.add_option("--op-b", o->op_b, "n (B) or t (its transpose)")
+      ->check(CLI::IsMember({"n", "t"}))
+      ->capture_default_str();
+  app.add_option("--alpha", o->alpha)->capture_default_str();
+  app.add_option("--beta", o->beta)->capture_default_str();
+  app.add_option("--a", o->a, "read A from FILE (Matrix Market or .npy)");
+  app.add_option("--b", o->b, "read B from FILE");
+  app.add_option("--c", o->c, "read C from FILE (otherwise generated where beta is not 0)");
+  add_output(app, Output::matrix, "--out", o->out, "write C to FILE (.mtx or .npy)");
+  app.add_option("--kernel", o->kernel, "what GPUs run: cublas, naive, shared, coarse or tuned")
+      ->check(CLI::IsMember({"cublas", "naive", "shared", "coarse", "tuned"}))
+      ->capture_default_str();
+  app.add_option("--block", o->block, "thread-block edge of naive, shared and coarse")
+      ->check(CLI::IsMember({16, 32}))
+      ->capture_default_str();
+  app.add_option("--pattern", o->pattern, "generated matrices: random (uniform in [-1, 1)) or index (i n + j)")
+      ->check(CLI::IsMember({"random", "index"}))
+      ->capture_default_str();
+  app.add_flag("--random", o->random, "generated input (the default without files)")->excludes("--a")->excludes("--b");
+  o->common.add_to(app);
+  app.footer(
+      "Examples:\n"
+      "  tesela gemm --n 10 --pattern index --out C.mtx\n"
+      "  tesela gemm --a A.mtx --b B.npy --op-b t --out C.npy --json -\n"
+      "  tesela gemm --n 8192 --tile 2048 --kernel tuned --precision s --repeat 5 --ncpu 0");
+  return std::function<int()>([o] { return o->common.precision == "s" ? run_gemm<float>(*o) : run_gemm<double>(*o); });
+});
+
+}  // namespace
+}  // namespace tesela::cli

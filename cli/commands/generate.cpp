@@ -1,0 +1,48 @@
+#include "cli/app/command.hpp"
+#include "cli/app/matrices.hpp"
+#include "cli/app/outputs.hpp"
+#include "cli/app/random_matrix.hpp"
+#include <tesela/tiles/io/file_formats.hpp>
+
+#include <fmt/format.h>
+
+namespace tesela::cli {
+namespace {
+
+struct Options {
+  index_t m = -1, n = 1000;
+  std::string pattern, random = "uniform", out, precision = "d";
+  std::uint64_t seed = 1;
+};
+
+template <class T>
+int run(const Options& o) {
+  const index_t m = o.m >= 0 ? o.m : o.n;
+  write_matrix(o.out, o.pattern.empty() ? generate<T>({m, o.n}, parse_random(o.random), o.seed)
+                                        : generate<T>({m, o.n}, generator<T>(o.pattern, o.seed)));
+  fmt::print("{}: {} x {}, {}\n", o.out, m, o.n, o.pattern.empty() ? o.random : o.pattern);
+  return done;
+}
+
+const Command generate_command(
+    Command::Group::top, "generate", "write a generated matrix to a file", [](CLI::App& app) {
+      auto o = std::make_shared<Options>();
+      app.add_option("--m", o->m, "rows (default: n)")->check(CLI::NonNegativeNumber);
+      app.add_option("--n", o->n, "columns")->check(CLI::NonNegativeNumber)->capture_default_str();
+      app.add_option("--pattern", o->pattern, "random (uniform in [-1, 1)) or index (i n + j)")
+          ->check(CLI::IsMember({"random", "index"}));
+      app.add_option("--random", o->random, random_kinds)->capture_default_str()->excludes("--pattern");
+      app.add_option("--seed", o->seed)->capture_default_str();
+      app.add_option("--precision", o->precision, "s (single) or d (double)")
+          ->check(CLI::IsMember({"s", "d"}))
+          ->capture_default_str();
+      add_output(app, Output::matrix, "--out", o->out, "FILE.mtx (Matrix Market) or FILE.npy (NumPy)")->required();
+      app.footer(
+          "Examples:\n"
+          "  tesela generate --m 1500 --n 1100 --seed 7 --out A.npy\n"
+          "  tesela generate --m 400 --n 100 --random kappa:1e12 --out A.mtx");
+      return std::function<int()>([o] { return o->precision == "s" ? run<float>(*o) : run<double>(*o); });
+    });
+
+}  // namespace
+}  // namespace tesela::cli

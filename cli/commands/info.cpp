@@ -1,0 +1,100 @@
+#include "cli/app/command.hpp"
+#include "cli/app/outputs.hpp"
+#include <tesela/codelets/libraries/blas.hpp>
+#include <tesela/runtime/config.hpp>
+#include <tesela/runtime/topology.hpp>
+#include <tesela/runtime/trace.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace tesela::cli {
+namespace {
+
+std::string memory(index_t bytes) {
+  if (bytes >= index_t{1} << 30) return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / (1 << 30));
+  if (bytes >= index_t{1} << 20) return fmt::format("{:.4g} MiB", static_cast<double>(bytes) / (1 << 20));
+  return fmt::format("{:.4g} KiB", static_cast<double>(bytes) / (1 << 10));
+}
+
+std::string variants() {
+  return config::have_cuda ? fmt::format("CPU, CUDA (compute capability {})", config::cuda_architectures)
+                           : "CPU only (this build found no nvcc)";
+}
+
+nlohmann::json report(const Machine& machine) {
+  nlohmann::json caches = nlohmann::json::array(), gpus = nlohmann::json::array();
+  for (const Cache& cache : machine.caches)
+    caches.push_back({{"level", cache.level}, {"count", cache.count}, {"bytes", cache.bytes}});
+  for (const Gpu& gpu : machine.gpus)
+    gpus.push_back({{"device", gpu.device},
+                    {"name", gpu.name},
+                    {"compute_capability", gpu.compute_capability},
+                    {"multiprocessors", gpu.multiprocessors},
+                    {"memory_bytes", gpu.memory_bytes},
+                    {"pci", gpu.pci},
+                    {"pcie_link", gpu.pcie_link},
+                    {"nvlinks", gpu.nvlinks},
+                    {"peers", gpu.peers}});
+  return {{"command", "info"},
+          {"version", config::version},
+          {"machine",
+           {{"host", machine.host},
+            {"cpu", machine.cpu_model},
+            {"sockets", machine.sockets},
+            {"numa_nodes", machine.numa_nodes},
+            {"cores", machine.cores},
+            {"threads", machine.threads},
+            {"memory_bytes", machine.memory_bytes},
+            {"caches", caches},
+            {"gpus", gpus}}},
+          {"starpu", Runtime::starpu_version()},
+          {"schedulers", Runtime::schedulers()},
+          {"traces", can_trace()},
+          {"blas", blas::description()},
+          {"cuda_runtime", machine.cuda_runtime},
+          {"cuda_driver", machine.cuda_driver},
+          {"variants", variants()},
+          {"status", "ok"}};
+}
+
+void print(const Machine& machine) {
+  fmt::print("tesela     {}, variants: {}\n", config::version, variants());
+  fmt::print("StarPU     {}, traces {}\n", Runtime::starpu_version(),
+             can_trace() ? "yes (FxT)" : "no (built without FxT)");
+  fmt::print("BLAS       {}\n", blas::description());
+  if (config::have_cuda)
+    fmt::print("CUDA       runtime {}, driver {}\n", machine.cuda_runtime,
+               machine.cuda_driver.empty() ? "none" : machine.cuda_driver);
+  fmt::print("host       {}: {}\n", machine.host, machine.cpu_model);
+  fmt::print("cores      {} ({} threads) on {} socket{}, {} NUMA node{}, {}\n", machine.cores, machine.threads,
+             machine.sockets, machine.sockets == 1 ? "" : "s", machine.numa_nodes, machine.numa_nodes == 1 ? "" : "s",
+             memory(machine.memory_bytes));
+  for (const Cache& cache : machine.caches)
+    fmt::print("L{} cache   {} x {}\n", cache.level, cache.count, memory(cache.bytes));
+  for (const Gpu& gpu : machine.gpus)
+    fmt::print("GPU {}      {}, compute capability {}, {} multiprocessors, {}, PCIe {}{}{}{}\n", gpu.device, gpu.name,
+               gpu.compute_capability, gpu.multiprocessors, memory(gpu.memory_bytes),
+               gpu.pcie_link.empty() ? "unknown" : gpu.pcie_link, gpu.pci.empty() ? "" : " at " + gpu.pci,
+               gpu.nvlinks > 0 ? fmt::format(", {} NVLinks", gpu.nvlinks) : "",
+               gpu.peers.empty() ? "" : fmt::format(", reaches GPU {}", fmt::join(gpu.peers, " ")));
+  if (machine.gpus.empty()) fmt::print("GPUs       none\n");
+  fmt::print("schedulers {}\n", fmt::join(Runtime::schedulers(), " "));
+}
+
+int run(const std::string& json_path) {
+  const Machine machine = describe_machine();
+  if (json_path != "-") print(machine);
+  write_json(report(machine), json_path);
+  return done;
+}
+
+const Command info(Command::Group::top, "info", "what this machine has and what this build can do", [](CLI::App& app) {
+  auto json_path = std::make_shared<std::string>();
+  add_output(app, Output::text, "--json", *json_path,
+             "write the report as one JSON object to FILE (- for standard output)");
+  return std::function<int()>([json_path] { return run(*json_path); });
+});
+
+}  // namespace
+}  // namespace tesela::cli

@@ -1,0 +1,290 @@
+#include <tesela/algorithms/least_squares/least_squares.hpp>
+#include "cli/app/command.hpp"
+#include "cli/app/matrices.hpp"
+#include "cli/commands/ols_library.hpp"
+#include "cli/app/outputs.hpp"
+#include "cli/commands/qr_methods.hpp"
+#include "cli/app/random_matrix.hpp"
+#include "cli/app/report.hpp"
+#include "cli/app/sizes.hpp"
+#include "cli/app/trace_report.hpp"
+#include <tesela/codelets/libraries/blas.hpp>
+#include <tesela/codelets/least_squares/minimum_norm.hpp>
+#include "bench/errors/normal_residual.hpp"
+#include "bench/errors/qr_error.hpp"
+#include <tesela/tiles/io/file_formats.hpp>
+
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <thread>
+
+namespace tesela::cli {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  index_t m = -1, n = -1, rhs = 1;
+  std::string a, b, out;
+  std::string random = "uniform";
+  std::string tile;
+  double rcond = 0;
+  QrMethod method;
+  bool streamed = false;  ///< A stays in its file
+};
+
+/// A, or the file that it stays in, and B.
+template <class T>
+struct Problem {
+  HostMatrix<T> a, b;
+  std::unique_ptr<MatrixRows<T>> rows;
+};
+
+OlsOptions ols_options(const Options& o) {
+  OlsOptions options;
+  options.rcond = o.rcond;
+  if (o.method.name == "tall-skinny") options.method = OlsMethod::tall_skinny;
+  if (o.method.name == "tiles") {
+    options.method = OlsMethod::tiles;
+    options.qr = qr_options(o.method);
+  }
+  if (givens_method(o.method.name)) {
+    options.method = OlsMethod::givens;
+    options.givens = givens_options(o.method);
+  }
+  return options;
+}
+
+/// 2 m n^2 - 2 n^3 / 3 for R, 4 m n a right-hand side for Q^T b.
+double ols_flops(const Options& o) {
+  return qr_flops(std::max(o.m, o.n), std::min(o.m, o.n)) +
+         4 * static_cast<double>(o.m) * static_cast<double>(o.n) * static_cast<double>(o.rhs);
+}
+
+/// Runs prepare(), and in the time solve(graph), as often as --repeat says.
+template <class T, class Prepare, class Solve>
+LeastSquares<T> timed(const Options& o, Runtime& runtime, Report& report, Prepare prepare, Solve solve) {
+  LeastSquares<T> answer;
+  std::vector<double> seconds;
+  const int warm_up = o.common.repeat > 1 || !o.common.trace_dir.empty() ? 1 : 0;
+  for (int run = -warm_up; run < o.common.repeat; ++run) {
+    prepare();
+    if (run == 0 && !o.common.trace_dir.empty()) runtime.start_trace();
+    runtime.reset_statistics();
+    const Stopwatch watch;
+    Graph g(runtime, {.record = true});
+    answer = solve(g);
+    if (run >= 0) seconds.push_back(watch.seconds());
+    if (run == o.common.repeat - 1) report.measured(runtime, g, seconds, ols_flops(o));
+  }
+  return answer;
+}
+
+template <class T>
+LeastSquares<T> solve_by_graph(const Options& o, const Problem<T>& p, Report& report) {
+  Runtime runtime(o.common.runtime());
+  OlsOptions options = ols_options(o);
+  if (options.method == OlsMethod::automatic) options.method = suitable_ols_method(o.m, o.n, o.rhs);
+  report.problem()["method"] = options.method == OlsMethod::tiles         ? "tiles"
+                               : options.method == OlsMethod::tall_skinny ? "tall-skinny"
+                                                                          : o.method.name;
+  if (o.streamed)
+    return timed<T>(
+        o, runtime, report, [] {}, [&](Graph& g) { return ols(g, *p.rows, p.b, options); });
+  TileShape tile = suitable_ols_tile(runtime, options.method, o.m, o.n);
+  if (!o.tile.empty()) {
+    const auto sizes = parse_sizes("--tile", o.tile, "MB or MBxNB", 2);
+    tile = {sizes.front(), sizes.back()};
+    if (options.method == OlsMethod::givens) (o.m < o.n ? tile.nb : tile.mb) = std::max<index_t>({o.m, o.n, 1});
+  }
+  report.problem()["mb"] = tile.mb;
+  report.problem()["nb"] = tile.nb;
+  if (options.method == OlsMethod::tiles) report.problem()["tree"] = options.qr.tree;
+  HostMatrix<T> a(o.m, o.n), b(o.m, o.rhs);
+  const auto A = TileMatrix<T>::map(runtime, a.data(), o.m, o.n, a.ld(), tile, "A");
+  const auto B = TileMatrix<T>::map(runtime, b.data(), o.m, o.rhs, b.ld(), {tile.mb, tile.nb}, "B");
+  const auto prepare = [&] {
+    A.copy_from(p.a.data(), p.a.ld());
+    B.copy_from(p.b.data(), p.b.ld());
+  };
+  return timed<T>(o, runtime, report, prepare, [&](Graph& g) { return ols(g, A, B, options); });
+}
+
+/// The library's call is timed before a Runtime exists, whose workers would take its cores.
+template <class T>
+LeastSquares<T> solve_by_library(const Options& o, const Problem<T>& p, Report& report) {
+  LeastSquares<T> answer;
+  std::vector<double> seconds;
+  const index_t k = std::min(o.m, o.n);
+  const double eps = static_cast<double>(std::numeric_limits<T>::epsilon());
+  const double rcond = o.rcond > 0 ? o.rcond : static_cast<double>(std::max(o.m, o.n)) * eps;
+  {
+    const auto library = make_ols_library<T>(o.method.name, p.a.shape(), rcond);
+    HostMatrix<T> a, b;
+    for (int run = o.common.repeat > 1 ? -1 : 0; run < o.common.repeat; ++run) {
+      a = p.a.clone();
+      b = HostMatrix<T>::zeros(std::max(o.m, o.n), o.rhs);
+      for (index_t j = 0; j < o.rhs && o.m > 0; ++j) std::copy_n(&p.b(0, j), o.m, &b(0, j));
+      const Stopwatch watch;
+      if (o.m > 0 && o.n > 0) library->solve(a, b);
+      if (run >= 0) seconds.push_back(watch.seconds());
+      if (Runtime::cancelled()) throw Cancelled();
+    }
+    answer.X = HostMatrix<T>(o.n, o.rhs);
+    for (index_t j = 0; j < o.rhs && o.n > 0; ++j) std::copy_n(&b(0, j), o.n, &answer.X(0, j));
+    if (!all_finite(answer.X)) answer.status = OlsStatus::not_finite;
+    if (const auto found = library->rank()) {
+      answer.rank = found->rank;
+      answer.condition = found->condition;
+      answer.cut = found->cut;
+      if (std::isnan(found->condition)) answer.status = OlsStatus::not_finite;
+    } else if (const HostMatrix<T> triangle = library->triangle(a); !all_finite(triangle)) {
+      answer.status = OlsStatus::not_finite;
+    } else if (k > 0) {
+      answer.condition = triangle_condition(triangle, o.m >= o.n);
+      answer.rank = minimum_norm(triangle.clone(), HostMatrix<T>(k, 0), rcond).rank;
+    }
+    if (answer.status == OlsStatus::ok && answer.rank < k) answer.status = OlsStatus::rank_deficient;
+  }
+  Runtime runtime(o.common.runtime());
+  const Graph none(runtime);
+  report.problem()["method"] = o.method.name;
+  report.measured(runtime, none, seconds, ols_flops(o));
+  return answer;
+}
+
+/// The errors of the answer, from A and B as they were given.
+template <class T>
+typename NormalResidual<T>::Result measure(const Options& o, const Problem<T>& p, const HostMatrix<T>& X) {
+  const blas::Threads threads(static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
+  NormalResidual<T> sums(X);
+  if (!o.streamed) {
+    sums.add(o.m, p.a.data(), p.a.ld(), p.b.data(), p.b.ld());
+    return sums.result();
+  }
+  constexpr index_t rows = 16384;
+  HostMatrix<T> block(rows, o.n);
+  for (index_t first = 0; first < o.m; first += rows) {
+    const index_t count = std::min(rows, o.m - first);
+    p.rows->read(first, {block.data(), count, o.n, block.ld()});
+    sums.add(count, block.data(), block.ld(), p.b.data() + first, p.b.ld());
+  }
+  return sums.result();
+}
+
+void settle(Options& o) {
+  const QrMethod automatic;
+  const bool of_tiles = !o.method.tree.empty() || o.method.ib != automatic.ib ||
+                        o.method.kernels != automatic.kernels || o.method.copy_vectors != automatic.copy_vectors;
+  if (o.method.name == "auto" && of_tiles) o.method.name = "tiles";
+  require_valid("ols", o.method);
+  if (!o.tile.empty()) parse_sizes("--tile", o.tile, "MB or MBxNB", 2);
+  if (o.method.library() && !o.common.trace_dir.empty())
+    throw ArgumentError("ols", "--trace", "records tasks, and --method " + o.method.name + " has none");
+  if (!(o.rcond >= 0 && o.rcond < 1)) throw ArgumentError("ols", "--rcond", "must be at least 0 and less than 1");
+  if (o.a.empty() != o.b.empty()) throw ArgumentError("ols", "--a", "and --b belong together");
+  if (!o.a.empty()) {
+    const MatrixFileInfo a = probe_matrix(o.a), b = probe_matrix(o.b);
+    o.m = a.shape.rows;
+    o.n = a.shape.cols;
+    o.rhs = b.shape.cols;
+    if (b.shape.rows != o.m)
+      throw ArgumentError(
+          "ols", "--b", o.b + " has " + std::to_string(b.shape.rows) + " rows; " + o.a + " has " + std::to_string(o.m));
+    const bool tall_skinny =
+        o.method.name == "tall-skinny" ||
+        (o.method.name == "auto" && suitable_ols_method(o.m, o.n, o.rhs) == OlsMethod::tall_skinny);
+    o.streamed = tall_skinny && a.format == MatrixFileFormat::npy && o.m > 0 && o.n > 0;
+  }
+  if (o.n < 0) o.n = 512;
+  if (o.m < 0) o.m = 4 * o.n;
+}
+
+template <class T>
+Problem<T> load(const Options& o) {
+  Problem<T> p;
+  if (o.streamed)
+    p.rows = std::make_unique<MatrixRows<T>>(o.a);
+  else
+    p.a = o.a.empty() ? generate<T>({o.m, o.n}, parse_random(o.random), o.common.seed) : read_matrix<T>(o.a);
+  p.b = o.b.empty() ? generate<T>({o.m, o.rhs}, Generator<T>{Pattern::uniform, T(0), 0, o.common.seed + 1})
+                    : read_matrix<T>(o.b);
+  return p;
+}
+
+template <class T>
+int run_ols(Options o) {
+  const Stopwatch whole;
+  settle(o);
+  const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n), r = static_cast<double>(o.rhs);
+  const double matrices = o.streamed ? 0 : m < n ? 3 : 2;
+  require_memory("ols", "A, its factors and B", (matrices * m * n + 2 * (m + n) * r) * sizeof(T));
+  const Problem<T> p = load<T>(o);
+  Report report("ols", o.common);
+  report.problem() = {{"m", o.m},
+                      {"n", o.n},
+                      {"rhs", o.rhs},
+                      {"input", o.a.empty() ? o.random : o.a},
+                      {"precision", o.common.precision},
+                      {"seed", o.common.seed}};
+  if (o.streamed) report.problem()["streamed"] = true;
+  const LeastSquares<T> answer = o.method.library() ? solve_by_library(o, p, report) : solve_by_graph(o, p, report);
+  if (!o.common.trace_dir.empty()) finish_trace(o.common.trace_dir);
+
+  report.check("rank", static_cast<double>(answer.rank));
+  report.check("condition", answer.condition);
+  const bool gelsd = o.method.name == "gelsd";
+  if (answer.status == OlsStatus::rank_deficient && (!o.method.library() || gelsd))
+    report.remark(description(answer.status));
+  else if (answer.status != OlsStatus::ok)
+    report.fail(description(answer.status));
+  if (answer.status != OlsStatus::not_finite) {
+    const auto error = measure(o, p, answer.X);
+    report.check("residual_norm", error.residual_norm);
+    report.check("normal_residual", error.normal_residual);
+    report.check("solution_norm", static_cast<double>(euclidean_norm(answer.X.size(), answer.X.data())));
+    report.check("backward_error", ols_error<T>(error, {o.m, o.n}, gelsd ? -1 : answer.rank, answer.cut));
+    if (report.good() && !answer.original_units) report.problem()["least_norm_of"] = "unknowns times column norms";
+    if (report.good() && !o.out.empty()) write_matrix(o.out, answer.X);
+  }
+  return report.finish(whole.seconds());
+}
+
+const Command ols_command(Command::Group::top, "ols", "min ||A x - b||, any shape and rank", [](CLI::App& app) {
+  auto o = std::make_shared<Options>();
+  o->method.name = "auto";
+  auto* a = app.add_option("--a", o->a, "read A from FILE (Matrix Market or .npy)");
+  auto* b = app.add_option("--b", o->b, "read the right-hand sides, the columns of B, from FILE");
+  app.add_option("--m", o->m, "rows of a generated A (default: 4n)")->check(CLI::NonNegativeNumber)->excludes(a);
+  app.add_option("--n", o->n, "columns of a generated A (default: 512)")->check(CLI::NonNegativeNumber)->excludes(a);
+  app.add_option("--rhs", o->rhs, "right-hand sides, uniform random numbers")
+      ->check(CLI::NonNegativeNumber)
+      ->excludes(b)
+      ->capture_default_str();
+  app.add_option("--random", o->random, random_kinds)->capture_default_str()->excludes(a);
+  add_output(app, Output::matrix, "--out", o->out, "write X, n x rhs, to FILE (.mtx or .npy)");
+  app.add_option(
+         "--method", o->method.name,
+         "auto (by shape), tiles, tall-skinny (one pass; a .npy file of A is streamed); rotations: givens, "
+         "givens-stages, givens-chain; others' libraries: gelsd (LAPACK's singular values, any rank); for full rank "
+         "only: lapack (gels), cusolver (geqrf, ormqr and trsm, transfers timed)")
+      ->check(CLI::IsMember(
+          {"auto", "tiles", "tall-skinny", "givens", "givens-stages", "givens-chain", "lapack", "gelsd", "cusolver"}))
+      ->capture_default_str();
+  app.add_option(
+      "--rcond", o->rcond,
+      "singular values up to this times the largest count as zero, of A with columns scaled to unit norm, with "
+      "gelsd of A as it is (default: max(m, n) eps)");
+  app.add_option("--tile", o->tile, "MB or MBxNB (default: what suits the workers)");
+  add_to(app, o->method);
+  o->common.add_to(app, 2);  // panels beside updates
+  app.footer(
+      "Without a unique answer (fewer rows than columns, or a deficient rank) x is the one of least norm.\n"
+      "Examples:\n"
+      "  tesela ols --a A.mtx --b b.mtx --out x.mtx\n"
+      "  tesela ols --m 4000 --n 300 --random rank:200 --json -");
+  return std::function<int()>([o] { return o->common.precision == "s" ? run_ols<float>(*o) : run_ols<double>(*o); });
+});
+
+}  // namespace
+}  // namespace tesela::cli

@@ -1,0 +1,202 @@
+#include <tesela/algorithms/qr/qr.hpp>
+
+#include "cli/app/command.hpp"
+#include "cli/app/outputs.hpp"
+#include "cli/app/progress.hpp"
+#include "cli/commands/qr_methods.hpp"
+#include "cli/app/random_matrix.hpp"
+#include "cli/app/report.hpp"
+#include "cli/app/sizes.hpp"
+#include "cli/app/trace_report.hpp"
+#include "bench/errors/qr_error.hpp"
+#include <tesela/tiles/io/file_formats.hpp>
+
+namespace tesela::cli {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  index_t m = -1, n = -1;
+  std::string a, out_r, out_q;
+  std::string random = "uniform";
+  std::string tile;
+  QrMethod method;
+  bool full_q = false;
+};
+
+/// Checks that would take longer than most factorizations are made on this many random vectors.
+constexpr index_t sampled_vectors = 32;
+
+/// The columns of Q that are wanted; none when its product with random vectors will do.
+std::optional<index_t> wanted_columns(const Options& o) {
+  const index_t k = std::min(o.m, o.n);
+  if (o.full_q) return o.m;
+  const double work = static_cast<double>(o.m) * static_cast<double>(o.n) * static_cast<double>(k);
+  constexpr double checked_whole = 2560.0 * 2560.0 * 2560.0;
+  if (!o.out_q.empty() || work <= checked_whole) return k;
+  return std::nullopt;
+}
+
+/// A factorization and what its checks need: columns of Q, or the sample and Q's product with its block.
+template <class T>
+struct Result {
+  HostMatrix<T> factors, q;
+  std::optional<QrSample<T>> sample;
+  Status status = {};
+
+  HostMatrix<T> sample_block(std::uint64_t seed) {
+    sample.emplace(factors, sampled_vectors, seed);
+    return sample->block().clone();
+  }
+};
+
+template <class T>
+void factor_by_graph(const Options& o, const HostMatrix<T>& a, Result<T>& result, Report& report) {
+  Runtime runtime(o.common.runtime());
+  TileShape tile = suitable_qr_tile(runtime, o.m, o.n);
+  if (!o.tile.empty()) {
+    const auto sizes = parse_sizes("--tile", o.tile, "MB or MBxNB", 2);
+    tile = {sizes.front(), sizes.back()};
+  }
+  const auto method = make_qr_graph<T>(o.method);
+  tile = method->cut(tile, o.m);
+  const auto A = TileMatrix<T>::map(runtime, result.factors.data(), o.m, o.n, result.factors.ld(), tile, "A");
+  std::vector<double> seconds;
+  const int warm_up = o.common.repeat > 1 || !o.common.trace_dir.empty() ? 1 : 0;
+  for (int run = -warm_up; run < o.common.repeat; ++run) {
+    if (run > -warm_up) A.copy_from(a.data(), a.ld());
+    if (run == 0 && !o.common.trace_dir.empty()) runtime.start_trace();
+    runtime.reset_statistics();
+    const Stopwatch watch;
+    Graph g(runtime, {.record = true});
+    method->factor(g, A);
+    A.for_each_tile([&](const Tile<T>& t, index_t, index_t) { g.bring_home(t); });  // as soon as each is final
+    {
+      const ProgressBar progress(g.tasks());
+      result.status = g.wait();
+    }
+    A.bring_home();
+    if (run >= 0) seconds.push_back(watch.seconds());
+    if (run == o.common.repeat - 1) report.measured(runtime, g, seconds, qr_flops(o.m, o.n));
+  }
+  report.problem()["mb"] = tile.mb;
+  report.problem()["nb"] = tile.nb;
+  method->describe(report.problem());
+  if (const auto rotations = method->rotations()) report.count("rotations", *rotations);
+
+  const std::optional<index_t> columns = wanted_columns(o);
+  result.q = columns ? HostMatrix<T>(o.m, *columns) : result.sample_block(o.common.seed);
+  const auto Q = TileMatrix<T>::map(runtime, result.q.data(), o.m, result.q.cols(), result.q.ld(), tile, "Q");
+  Graph g(runtime);
+  if (columns)
+    method->form_q(g, Q);
+  else
+    method->multiply_q(g, Q);
+  g.wait();
+  Q.bring_home();
+}
+
+/// The library's call is timed before a Runtime exists, whose workers would take its cores.
+template <class T>
+void factor_by_library(const Options& o, const HostMatrix<T>& a, Result<T>& result, Report& report) {
+  std::vector<double> seconds;
+  {
+    const auto method = make_qr_library<T>(o.method, a.shape());
+    for (int run = o.common.repeat > 1 ? -1 : 0; run < o.common.repeat; ++run) {
+      result.factors = a.clone();
+      const Stopwatch watch;
+      method->factor(result.factors);
+      if (run >= 0) seconds.push_back(watch.seconds());
+      if (Runtime::cancelled()) throw Cancelled();
+    }
+    const std::optional<index_t> columns = wanted_columns(o);
+    result.q = columns ? identity<T>(o.m, *columns) : result.sample_block(o.common.seed);
+    method->multiply_q(result.factors, result.q);
+  }
+  Runtime runtime(o.common.runtime());
+  const Graph none(runtime);
+  report.measured(runtime, none, seconds, qr_flops(o.m, o.n));
+}
+
+void settle(Options& o) {
+  require_valid("qr", o.method);
+  if (!o.tile.empty()) parse_sizes("--tile", o.tile, "MB or MBxNB", 2);
+  if (o.method.library() && !o.common.trace_dir.empty())
+    throw ArgumentError("qr", "--trace", "records tasks, and --method " + o.method.name + " has none");
+  if (!o.a.empty()) {
+    const Shape shape = probe_matrix(o.a).shape;
+    o.m = shape.rows;
+    o.n = shape.cols;
+  }
+  if (o.n < 0) o.n = 2048;
+  if (o.m < 0) o.m = o.n;
+}
+
+template <class T>
+int run_qr(Options o) {
+  const Stopwatch whole;
+  const RandomMatrix random = parse_random(o.random);
+  settle(o);
+  const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n);
+  const auto q_columns = static_cast<double>(wanted_columns(o).value_or(3 * sampled_vectors));
+  require_memory("qr", "A, its factors and Q", (2 * m * n + m * q_columns) * sizeof(T));
+
+  const HostMatrix<T> a = o.a.empty() ? generate<T>({o.m, o.n}, random, o.common.seed) : read_matrix<T>(o.a);
+  Result<T> result;
+  result.factors = a.clone();
+  Report report("qr", o.common);
+  report.problem() = {{"m", o.m},
+                      {"n", o.n},
+                      {"method", o.method.name},
+                      {"input", o.a.empty() ? o.random : o.a},
+                      {"precision", o.common.precision},
+                      {"seed", o.common.seed}};
+  if (o.method.library())
+    factor_by_library(o, a, result, report);
+  else
+    factor_by_graph(o, a, result, report);
+  if (!o.common.trace_dir.empty()) finish_trace(o.common.trace_dir);
+
+  const QrError error = result.sample ? result.sample->error(a, result.q) : qr_error(a, result.factors, result.q);
+  if (result.sample) report.check("sampled_vectors", sampled_vectors);
+  if (!result.status.ok() || !error.finite) report.fail("not finite");
+  const QrBounds most = qr_bounds<T>(o.m, o.n);
+  report.check("backward_error", {error.backward, most.backward});
+  report.check("orthogonality", {error.orthogonality, most.orthogonality});
+  if (error.finite) {
+    if (!o.out_r.empty()) write_matrix(o.out_r, upper_trapezoid(result.factors, o.full_q ? o.m : std::min(o.m, o.n)));
+    if (!o.out_q.empty()) write_matrix(o.out_q, result.q);
+  }
+  return report.finish(whole.seconds());
+}
+
+const Command qr_command(Command::Group::top, "qr", "A = Q R over tiles or by rotations", [](CLI::App& app) {
+  auto o = std::make_shared<Options>();
+  app.add_option("--m", o->m, "rows of A (default: n)")->check(CLI::NonNegativeNumber);
+  app.add_option("--n", o->n, "columns of A (default: 2048)")->check(CLI::NonNegativeNumber);
+  auto* random = app.add_option("--random", o->random, random_kinds)->capture_default_str();
+  app.add_option("--a", o->a, "read A from FILE (Matrix Market or .npy)")
+      ->excludes("--m")
+      ->excludes("--n")
+      ->excludes(random);
+  app.add_option("--method", o->method.name,
+                 "tiles; rotations: givens (in sequence), givens-stages, givens-chain; others' libraries: lapack, "
+                 "cusolver (transfers timed)")
+      ->check(CLI::IsMember({"tiles", "givens", "givens-stages", "givens-chain", "lapack", "cusolver"}))
+      ->capture_default_str();
+  app.add_option("--tile", o->tile, "MB or MBxNB (default: what suits the workers)");
+  add_to(app, o->method);
+  add_output(app, Output::matrix, "--out-r", o->out_r, "write R, min(m, n) x n, to FILE (.mtx or .npy)");
+  add_output(app, Output::matrix, "--out-q", o->out_q, "write Q, m x min(m, n), to FILE");
+  app.add_flag("--full-q", o->full_q, "Q is m x m and R m x n");
+  o->common.add_to(app, 2);  // panels beside updates
+  app.footer(
+      "Examples:\n"
+      "  tesela qr --m 1000 --n 517 --tile 96x64 --tree greedy --json -\n"
+      "  tesela qr --a A.mtx --out-q Q.npy --out-r R.npy\n"
+      "  tesela qr --n 4096 --method lapack --repeat 5");
+  return std::function<int()>([o] { return o->common.precision == "s" ? run_qr<float>(*o) : run_qr<double>(*o); });
+});
+
+}  // namespace
+}  // namespace tesela::cli

@@ -1,0 +1,174 @@
+#include <tesela/algorithms/support/schedule.hpp>
+
+#include <tesela/algorithms/support/critical_path.hpp>
+#include "cli/app/command.hpp"
+#include "cli/app/outputs.hpp"
+#include "cli/commands/schedule_picture.hpp"
+#include <tesela/runtime/config.hpp>
+#include <tesela/runtime/errors.hpp>
+#include <tesela/tiles/io/atomic_file.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace tesela::cli {
+namespace {
+
+constexpr index_t largest_list = 1'000'000;  // rotations: a list and its task graphs within seconds
+constexpr index_t largest_table = 64;        // columns that a terminal may show
+
+struct Options {
+  std::string order = "diagonal", svg, json;
+  index_t m = 8, n = 4;
+};
+
+std::vector<index_t> rotations_of(const Schedule& schedule) {
+  std::vector<index_t> rotations(static_cast<std::size_t>(schedule.stages()));
+  for (const Elimination& e : schedule.eliminations) ++rotations[static_cast<std::size_t>(e.stage - 1)];
+  return rotations;
+}
+
+/// Stage of (row, column) or 0, by rows.
+std::vector<std::vector<index_t>> table_of(const Schedule& schedule) {
+  std::vector<std::vector<index_t>> table(static_cast<std::size_t>(schedule.m),
+                                          std::vector<index_t>(static_cast<std::size_t>(schedule.n)));
+  for (const Elimination& e : schedule.eliminations)
+    table[static_cast<std::size_t>(e.row)][static_cast<std::size_t>(e.column)] = e.stage;
+  return table;
+}
+
+void print_table(const Schedule& schedule) {
+  if (schedule.n > largest_table || schedule.m > largest_picture) {
+    fmt::print("(no table: more than {} rows or {} columns)\n", largest_picture, largest_table);
+    return;
+  }
+  const std::size_t width = std::max<std::size_t>(std::to_string(schedule.stages()).size(), 2) + 1;
+  fmt::print("{:>4} |", "");
+  for (index_t j = 1; j <= schedule.n; ++j) fmt::print("{:>{}}", j, width);
+  fmt::print("\n-----+{:-<{}}\n", "", width * static_cast<std::size_t>(schedule.n));
+  index_t i = 0;
+  for (const auto& row : table_of(schedule)) {
+    fmt::print("{:>4} |", ++i);
+    for (const index_t stage : row) fmt::print("{:>{}}", stage > 0 ? std::to_string(stage) : ".", width);
+    fmt::print("\n");
+  }
+}
+
+/// The formula of diagonal, i + j - 2, counts one stage more than there is when its last entry (m, n) is on the
+/// diagonal.
+bool last_stage_is_empty(const Schedule& schedule) {
+  return schedule.order == "diagonal" && schedule.m == schedule.n && schedule.m >= 2;
+}
+
+nlohmann::json json_of(const TilePath& path) {
+  return {{"critical_path", path.critical_path},
+          {"work", path.work},
+          {"tasks",
+           {{"geqrt", path.geqrt},
+            {"unmqr", path.unmqr},
+            {"tsqrt", path.tsqrt},
+            {"tsmqr", path.tsmqr},
+            {"ttqrt", path.ttqrt},
+            {"ttmqr", path.ttmqr}}}};
+}
+
+struct Result {
+  Schedule schedule;
+  std::optional<std::string> violation;
+  index_t critical_path = 0;
+  TilePath ts, tt;
+};
+
+Result study(const Options& options) {
+  const index_t columns = std::min(std::max<index_t>(options.m - 1, 0), options.n);
+  if (std::max(options.m, options.n) > largest_list || options.m * columns - columns * (columns + 1) / 2 > largest_list)
+    throw ArgumentError(
+        "tesela schedule", "--m, --n",
+        fmt::format("{} x {} is beyond {} rotations, rows or columns", options.m, options.n, largest_list));
+  Result result{make_schedule(options.order, options.m, options.n), {}, 0, {}, {}};
+  result.violation = violation(result.schedule);
+  if (result.violation) return result;
+  result.critical_path = critical_path(result.schedule);
+  result.ts = tile_path(result.schedule, false);
+  result.tt = tile_path(result.schedule, true);
+  return result;
+}
+
+void print(const Result& result) {
+  const Schedule& schedule = result.schedule;
+  fmt::print("schedule: order={} m={} n={}\n\nstage at which entry (row, column) becomes zero\n\n", schedule.order,
+             schedule.m, schedule.n);
+  print_table(schedule);
+  const std::vector<index_t> rotations = rotations_of(schedule);
+  std::string by_stage;
+  if (!rotations.empty() && rotations.size() <= largest_picture)
+    by_stage = fmt::format(" = {}", fmt::join(rotations, " + "));
+  fmt::print("\nstages     {}\nrotations  {}{}\n", schedule.stages(), schedule.eliminations.size(), by_stage);
+  if (last_stage_is_empty(schedule))
+    fmt::print("           the last stage of the formula, m + n - 2 = {}, is empty: ({}, {}) is on the diagonal\n",
+               schedule.m + schedule.n - 2, schedule.m, schedule.n);
+  fmt::print("legal      {}\n", result.violation.value_or("yes"));
+  if (result.violation) return;
+  fmt::print("\n{:<14} {:>13} {:>10} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7}\n{:<14} {:>13} {:>10}\n", "", "critical path",
+             "work", "geqrt", "unmqr", "tsqrt", "tsmqr", "ttqrt", "ttmqr", "rotations", result.critical_path,
+             schedule.eliminations.size());
+  for (const auto& [name, path] : {std::pair{"tiles, TS", &result.ts}, std::pair{"tiles, TT", &result.tt}})
+    fmt::print("{:<14} {:>13} {:>10} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7}\n", name, path->critical_path, path->work,
+               path->geqrt, path->unmqr, path->tsqrt, path->tsmqr, path->ttqrt, path->ttmqr);
+  fmt::print("a rotation costs 1; tiles cost geqrt 4, unmqr 6, tsqrt 6, tsmqr 12, ttqrt 2, ttmqr 6 (nb^3 / 3 flops)\n");
+}
+
+nlohmann::json report(const Result& result) {
+  const Schedule& schedule = result.schedule;
+  nlohmann::json json{{"command", "schedule"},
+                      {"version", config::version},
+                      {"problem", {{"order", schedule.order}, {"m", schedule.m}, {"n", schedule.n}}},
+                      {"stages", schedule.stages()},
+                      {"rotations", schedule.eliminations.size()},
+                      {"rotations_by_stage", rotations_of(schedule)},
+                      {"last_stage_empty", last_stage_is_empty(schedule)},
+                      {"eliminations", nlohmann::json::array()},
+                      {"checks", {{"legal", !result.violation}}},
+                      {"status", result.violation ? "illegal: " + *result.violation : "ok"}};
+  for (const Elimination& e : schedule.eliminations)
+    json["eliminations"].push_back({e.row + 1, e.column + 1, e.pivot + 1, e.stage});
+  if (!result.violation)
+    json["critical_path"] = {
+        {"rotations", result.critical_path}, {"ts", json_of(result.ts)}, {"tt", json_of(result.tt)}};
+  return json;
+}
+
+int run(const Options& options) {
+  const Result result = study(options);
+  if (!options.svg.empty()) {
+    AtomicFile file(options.svg);
+    file.write(draw_schedule(result.schedule));
+    file.commit();
+  }
+  if (options.json != "-") print(result);
+  write_json(report(result), options.json);
+  return result.violation ? numerical_failure : done;
+}
+
+const Command schedule(
+    Command::Group::top, "schedule", "in which order rotations or tile kernels make a matrix triangular",
+    [](CLI::App& app) {
+      auto options = std::make_shared<Options>();
+      std::string names;
+      for (const std::string& name : schedule_orders())
+        names += (names.empty() ? "" : ", ") + (name == "domain" ? std::string("domain:D[:greedy|:binary]") : name);
+      app.add_option("--order", options->order, names)->capture_default_str();
+      app.add_option("--m", options->m, "rows")->check(CLI::NonNegativeNumber)->capture_default_str();
+      app.add_option("--n", options->n, "columns")->check(CLI::NonNegativeNumber)->capture_default_str();
+      add_output(app, Output::text, "--svg", options->svg, "draw it into FILE");
+      add_output(app, Output::text, "--json", options->json,
+                 "write stages, (row, column, pivot, stage) of each rotation and the critical paths to FILE (- for "
+                 "standard output)");
+      app.footer("Example:\n  tesela schedule --order greedy --m 15 --n 6 --svg greedy.svg");
+      return std::function<int()>([options] { return run(*options); });
+    });
+
+}  // namespace
+}  // namespace tesela::cli

@@ -1,0 +1,37 @@
+#include "cli/commands/standard_streams.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <fcntl.h>
+#include <iostream>
+#include <system_error>
+#include <unistd.h>
+
+namespace tesela::cli {
+
+void take_closed_standard_descriptors() {
+  int descriptor = 0;
+  do descriptor = open("/dev/null", O_RDONLY);
+  while (0 <= descriptor && descriptor <= STDERR_FILENO);
+  if (descriptor >= 0) close(descriptor);
+}
+
+std::optional<std::string> standard_output_problem() {
+  errno = 0;
+  std::cout.flush();
+  bool good = std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good();
+  // A network's file system may tell of a full disk only when a descriptor is closed.
+  if (good) {
+    const int copy = dup(STDOUT_FILENO);
+    good = copy < 0 || close(copy) == 0;
+  }
+  if (good) return std::nullopt;
+  return "standard output: cannot write" + (errno != 0 ? ": " + std::generic_category().message(errno) : "");
+}
+
+void tell(const std::string& line) noexcept {
+  std::fputs(line.c_str(), stderr);
+  std::fputs("\n", stderr);
+}
+
+}  // namespace tesela::cli

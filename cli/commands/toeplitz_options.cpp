@@ -1,0 +1,99 @@
+#include "cli/commands/toeplitz_options.hpp"
+
+#include <tesela/codelets/support/fill.hpp>
+#include <tesela/tiles/io/file_formats.hpp>
+
+#include <charconv>
+
+namespace tesela::cli {
+
+ToeplitzGenerator parse_toeplitz_kind(const std::string& text) {
+  const auto colon = text.find(':');
+  const std::string name = text.substr(0, colon);
+  ToeplitzGenerator generator;
+  if (name == "prolate" || name == "kms") {
+    generator.kind = name == "kms" ? ToeplitzKind::kms : ToeplitzKind::prolate;
+    const char *const from = text.data() + std::min(text.size(), name.size() + 1), *const to =
+                                                                                       text.data() + text.size();
+    const auto [end, error] = std::from_chars(from, to, generator.parameter);
+    const double p = generator.parameter;
+    const bool fits = name == "kms" ? p > -1 && p < 1 : p > 0 && p < 0.5;
+    if (error != std::errc() || end != to || !fits)
+      throw ArgumentError(
+          "toeplitz", "--kind",
+          "'" + text + "' is not " + (name == "kms" ? "kms:R with -1 < R < 1" : "prolate:W with 0 < W < 0.5"));
+    return generator;
+  }
+  generator.kind = text == "random"              ? ToeplitzKind::random
+                   : text == "spd"               ? ToeplitzKind::spd
+                   : text == "second-difference" ? ToeplitzKind::second_difference
+                   : text == "singular-minors"
+                       ? ToeplitzKind::singular_minors
+                       : throw ArgumentError("toeplitz", "--kind",
+                                             "'" + text +
+                                                 "' is none of random, spd, prolate:W, kms:R, second-difference, "
+                                                 "singular-minors");
+  return generator;
+}
+
+CLI::Option* add_toeplitz_kind(CLI::App& app, std::string& kind) {
+  return app
+      .add_option("--kind", kind,
+                  "random (t uniform in [-1, 1)), spd (random, with a t(0) that makes it positive definite), "
+                  "prolate:W (t(k) = sin(2 pi W k) / (pi k)), kms:R (t(k) = R^k), second-difference (2, -1), "
+                  "singular-minors (leading minors of odd order vanish)")
+      ->capture_default_str();
+}
+
+template <class T>
+HostMatrix<T> random_columns(index_t n, index_t k, std::uint64_t seed) {
+  HostMatrix<T> columns(n, k);
+  const Generator<T> uniform{Pattern::uniform, T(0), 0, ~seed};
+  for (index_t j = 0; j < k; ++j)
+    for (index_t i = 0; i < n; ++i) columns(i, j) = uniform(i, j);
+  return columns;
+}
+
+void ToeplitzInput::add_to(CLI::App& app) {
+  auto* size = app.add_option("--n", n, "order of the matrix")->check(CLI::NonNegativeNumber);
+  auto* of = add_toeplitz_kind(app, kind);
+  app.add_option("--t", t, "read t, the first column, from FILE (Matrix Market or .npy)")->excludes(size)->excludes(of);
+}
+
+void ToeplitzInput::settle(index_t default_n) {
+  parse_toeplitz_kind(kind);
+  if (t.empty()) {
+    if (n < 0) n = default_n;
+    return;
+  }
+  const Shape shape = probe_matrix(t).shape;
+  if (shape.cols != 1 && shape.rows != 1)
+    throw ArgumentError("toeplitz", "--t",
+                        t + " holds " + std::to_string(shape.rows) + " x " + std::to_string(shape.cols) +
+                            " numbers, not one row or column");
+  n = shape.rows * shape.cols;
+}
+
+template <class T>
+HostMatrix<T> ToeplitzInput::load(std::uint64_t seed) const {
+  if (t.empty()) {
+    ToeplitzGenerator generator = parse_toeplitz_kind(kind);
+    generator.seed = seed;
+    return toeplitz_column<T>(generator, n);
+  }
+  const HostMatrix<T> read = read_matrix<T>(t);
+  HostMatrix<T> column(read.size(), 1);
+  std::copy_n(read.data(), read.size(), column.data());
+  return column;
+}
+
+nlohmann::json ToeplitzInput::describe(std::uint64_t seed) const {
+  return {{"n", n}, {"input", t.empty() ? kind : t}, {"seed", seed}};
+}
+
+template HostMatrix<float> random_columns(index_t, index_t, std::uint64_t);
+template HostMatrix<double> random_columns(index_t, index_t, std::uint64_t);
+template HostMatrix<float> ToeplitzInput::load(std::uint64_t) const;
+template HostMatrix<double> ToeplitzInput::load(std::uint64_t) const;
+
+}  // namespace tesela::cli

@@ -1,0 +1,157 @@
+#include <tesela/algorithms/toeplitz/toeplitz_solve.hpp>
+
+#include "cli/app/command.hpp"
+#include "cli/app/outputs.hpp"
+#include "cli/app/report.hpp"
+#include "cli/app/sizes.hpp"
+#include "cli/commands/toeplitz_options.hpp"
+#include "cli/app/trace_report.hpp"
+#include "bench/errors/toeplitz_error.hpp"
+#include <tesela/tiles/io/file_formats.hpp>
+
+#include <cmath>
+#include <limits>
+
+namespace tesela::cli {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  ToeplitzInput input;
+  double sigma = 0;
+  index_t rhs = 1;
+  std::string method = "auto", b, out;
+  bool known = false;
+};
+
+void settle(Options& o) {
+  o.input.settle(4096);
+  if (!o.b.empty()) {
+    const Shape shape = probe_matrix(o.b).shape;
+    if (shape.rows != o.input.n)
+      throw ArgumentError(
+          "toeplitz solve", "--b",
+          o.b + " has " + std::to_string(shape.rows) + " rows, the matrix " + std::to_string(o.input.n));
+    o.rhs = shape.cols;
+  }
+  if (o.method == "cauchy") {
+    const auto n = static_cast<double>(o.input.n);
+    require_memory("toeplitz solve", "the factors", n * n / 2 * (o.common.precision == "s" ? 4 : 8));
+  }
+  if (!std::isfinite(o.sigma)) throw ArgumentError("toeplitz solve", "--sigma", "is not finite");
+}
+
+template <class T>
+ToeplitzSolution solve(const Options& o, const HostMatrix<T>& t, const HostMatrix<T>& b, HostMatrix<T>& x,
+                       Report& report) {
+  const ToeplitzMethod method = toeplitz_method(o.method);
+  Runtime runtime = Runtime(o.common.runtime());
+  const index_t n = t.rows(), k = b.cols();
+  const auto X =
+      TileMatrix<T>::map(runtime, x.data(), n, k, x.ld(), {std::max<index_t>(n, 1), std::max<index_t>(k, 1)});
+  ToeplitzSolution solved;
+  std::vector<double> seconds;
+  const int warm_up = o.common.repeat > 1 || !o.common.trace_dir.empty() ? 1 : 0;
+  for (int run = -warm_up; run < o.common.repeat; ++run) {
+    X.copy_from(b.data(), b.ld());
+    if (run == 0 && !o.common.trace_dir.empty()) runtime.start_trace();
+    runtime.reset_statistics();
+    const Stopwatch watch;
+    Graph g(runtime, {.record = true});
+    if (n > 0 && k > 0) {
+      const Toeplitz<T> A(g, t);
+      solved = toeplitz_solve(g, A, static_cast<T>(o.sigma), X, {method, run == o.common.repeat - 1});
+    }
+    X.bring_home();
+    if (run >= 0) seconds.push_back(watch.seconds() - solved.verdict_seconds);
+    if (run == o.common.repeat - 1) report.measured(runtime, g, seconds);
+  }
+  return solved;
+}
+
+template <class T>
+int run_solve(Options o) {
+  const Stopwatch whole;
+  settle(o);
+  const index_t n = o.input.n;
+  require_memory("toeplitz solve", "t, B and X",
+                 static_cast<double>(n) * (20 + 9 * static_cast<double>(o.rhs)) * sizeof(T));
+  Report report("toeplitz solve", o.common);
+  report.problem() = o.input.describe(o.common.seed);
+  report.problem().update(
+      {{"rhs", o.rhs}, {"sigma", o.sigma}, {"method", o.method}, {"precision", o.common.precision}});
+  // The shift that the solver sees.
+  const auto sigma = static_cast<double>(static_cast<T>(o.sigma));
+
+  const HostMatrix<T> t = o.input.load<T>(o.common.seed);
+  const HostMatrix<T> truth = o.known ? random_columns<T>(n, o.rhs, o.common.seed) : HostMatrix<T>();
+  HostMatrix<T> b = o.b.empty() ? HostMatrix<T>(n, o.rhs) : read_matrix<T>(o.b), x(n, o.rhs);
+  if (o.known)
+    toeplitz_product(n, t.data(), sigma, o.rhs, truth.data(), b.data());
+  else if (o.b.empty())
+    b = random_columns<T>(n, o.rhs, o.common.seed);
+
+  const ToeplitzSolution solved = solve(o, t, b, x, report);
+  if (!o.common.trace_dir.empty()) finish_trace(o.common.trace_dir);
+
+  const ToeplitzAttempt& taken = solved.taken;
+  if (taken.method != ToeplitzMethod::automatic) report.problem()["method"] = toeplitz_method_name(taken.method);
+  if (o.method == toeplitz_method_name(ToeplitzMethod::automatic))
+    for (const ToeplitzAttempt& attempt : solved.attempts)
+      report.problem()["tried"].push_back(toeplitz_method_name(attempt.method));
+  if (taken.growth) report.check("growth", *taken.growth);
+  if (taken.negative) report.check("negative_pivots", static_cast<double>(*taken.negative));
+  if (!solved.failure.empty()) report.fail(solved.failure);
+  if (taken.order > 0) report.check("order", static_cast<double>(taken.order));
+  const Measured residual{toeplitz_residual(n, t.data(), sigma, o.rhs, x.data(), b.data()),
+                          toeplitz_residual_bound<T>(n)};
+  report.check("residual", residual);
+  if (!std::isnan(solved.condition)) {
+    report.check("condition", solved.condition);
+    report.check("forward_bound", {2 * solved.condition * residual.error, solved.forward_bound().bound});
+  }
+  if (o.known) {
+    double error = 0, size = 0;
+    for (index_t e = 0; e < x.size(); ++e) {
+      const auto right = static_cast<double>(truth.data()[e]);
+      const double here = std::abs(static_cast<double>(x.data()[e]) - right);
+      error = here > error || std::isnan(here) ? here : error;
+      size = std::max(size, std::abs(right));
+    }
+    report.check("forward_error", error == 0 ? 0 : error / size);
+  }
+  if (report.good() && !o.out.empty()) write_matrix(o.out, x);
+  return report.finish(whole.seconds());
+}
+
+const Command solve_command(
+    Command::Group::toeplitz, "solve", "(T - sigma I) X = B, without forming T", [](CLI::App& app) {
+      auto o = std::make_shared<Options>();
+      o->input.add_to(app);
+      app.add_option("--sigma", o->sigma, "the shift")->capture_default_str();
+      auto* rhs = app.add_option("--rhs", o->rhs, "right-hand sides, uniform random numbers")
+                      ->check(CLI::PositiveNumber)
+                      ->capture_default_str();
+      std::vector<std::string> names;
+      std::string about;
+      for (const auto& method : toeplitz_methods()) {
+        names.emplace_back(method.name);
+        about += (about.empty() ? "" : "; ") + names.back() + " (" + method.about + ")";
+      }
+      app.add_option("--method", o->method, about)->check(CLI::IsMember(names))->capture_default_str();
+      auto* known = app.add_flag("--known", o->known, "make B from a known X, and report the forward error");
+      app.add_option("--b", o->b, "read the right-hand sides from FILE, a column each")->excludes(rhs)->excludes(known);
+      add_output(app, Output::matrix, "--out", o->out, "write X to FILE (.mtx or .npy)");
+      o->common.add_to(app);
+      app.footer(
+          "Where a method breaks down the status and the checks say at which order. X is written where the status is "
+          "ok.\n"
+          "Examples:\n"
+          "  tesela toeplitz solve --n 65536 --kind spd --known --json -\n"
+          "  tesela toeplitz solve --t t.npy --b b.npy --sigma 0.5 --out x.npy");
+      return std::function<int()>(
+          [o] { return o->common.precision == "s" ? run_solve<float>(*o) : run_solve<double>(*o); });
+    });
+
+}  // namespace
+}  // namespace tesela::cli

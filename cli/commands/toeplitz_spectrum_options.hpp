@@ -1,0 +1,26 @@
+#pragma once
+
+#include <tesela/algorithms/toeplitz/toeplitz_spectrum.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+
+namespace tesela::cli {
+
+/// How `tesela toeplitz eig` and its benchmarks go about a spectrum.
+struct SpectrumSettings {
+  std::string preset = "fast";
+  index_t per_interval = -1, dk = -1, max_attempts = -1, window = 0, group = 0;
+  double krylov_factor = -1, tolerance = 0;
+  std::string shift, start, solver, counter;
+
+  void add_to(CLI::App& app);
+  /// The preset, with what the options say otherwise.
+  SpectrumOptions options(std::uint64_t seed) const;
+};
+
+/// "a,b" as a range a <= lambda < b. Throws ArgumentError.
+std::pair<double, double> parse_range(const std::string& text);
+
+}  // namespace tesela::cli

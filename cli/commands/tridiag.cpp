@@ -1,0 +1,444 @@
+#include <tesela/algorithms/tridiagonal/cyclic_reduction.hpp>
+#include <tesela/algorithms/tridiagonal/thomas.hpp>
+#include <tesela/algorithms/tridiagonal/tridiagonal_checked.hpp>
+#include <tesela/algorithms/tridiagonal/tridiagonal_refinement.hpp>
+#include "cli/app/command.hpp"
+#include "cli/app/outputs.hpp"
+#include "cli/app/progress.hpp"
+#include "cli/app/report.hpp"
+#include "cli/app/sizes.hpp"
+#include "cli/app/trace_report.hpp"
+#include "cli/commands/tridiag_problem.hpp"
+#include <tesela/codelets/tridiagonal/cyclic_reduction.hpp>
+#include "bench/errors/tridiagonal_error.hpp"
+#include <tesela/tiles/io/file_formats.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <optional>
+
+namespace tesela::cli {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  TridiagInput input;
+  std::string sizes, tile, out;
+  std::string method = "auto";
+  index_t cut = -1;
+  int refine = -1;
+
+  bool mixed() const { return common.precision == "mixed"; }
+  bool refines() const { return mixed() || refine >= 0; }
+  RefinementOptions refinement() const {
+    RefinementOptions options{input.options().systems, input.periodic, mixed()};
+    if (refine >= 0) options.iterations = refine;
+    return options;
+  }
+  bool is_checked() const { return method == "auto" && !refines(); }
+};
+
+/// Where and how a matrix failed, counted from 0 over all of them.
+struct Failure {
+  index_t row = 0, matrix = 0;
+  std::string what = "singular or not finite";
+};
+
+/// What checking did, over all parts.
+struct Mended {
+  index_t equilibrated = 0, corrected = 0;
+  int attempts = 0;
+};
+
+CyclicReductionOptions cr_options(const Options& o) {
+  CyclicReductionOptions options;
+  if (o.method == "cr-shared") options.variant = CyclicReduction::shared;
+  if (o.method == "cr-coalesced") options.variant = CyclicReduction::coalesced;
+  if (o.method == "cr-hybrid") options.variant = CyclicReduction::hybrid;
+  if (o.cut > 0) options.cut = o.cut;
+  return options;
+}
+
+/// What refinement reached, over all parts.
+struct Refined {
+  int iterations = 0;
+  double backward_error = 0;
+};
+
+/// Inserts the solution of one part, which holds B in X.
+template <class T>
+void insert_solution(Graph& g, const Options& o, const TridiagTiles<T>& part) {
+  if (part.X.m() == 0 || part.X.n() == 0) return;
+  if (o.method == "auto") return tridiagonal_solve(g, part.A, part.X, o.input.options());
+  if (o.method == "thomas") return thomas(g, part.A, part.X);
+  if (o.method == "lapack") return gtsv(g, part.A, part.X);
+  cyclic_reduction(g, part.A, part.X, cr_options(o));
+}
+
+/// How often the equations of n unknowns are reduced to fewer.
+index_t reduction_levels(const Options& o, index_t n, index_t along) {
+  if (o.method == "auto") return n > along ? 2 : 1;
+  if (o.method == "thomas" || o.method == "lapack") return 0;
+  const index_t cut = o.method == "cr-hybrid" ? cr_options(o).cut : 0;
+  if (n <= along) return cr_levels(n, cut);
+  // Tiles halve their rows as often as all of them can; what is left is one tile.
+  const int first = std::min(cr_levels(n, cut), std::countr_zero(static_cast<std::uint64_t>(along)));
+  return first + cr_levels(n >> first, cut);
+}
+
+TridiagCut suitable_cut(const Options& o, const Runtime& runtime, index_t n, index_t batch) {
+  TridiagCut how;
+  how.one_matrix = batch > 1 && (o.method != "auto" || o.input.rhs != 1);
+  if (!o.tile.empty()) {
+    const auto sizes = parse_sizes("--tile", o.tile, "MB or MBxNB", 2);
+    how.along = sizes.front();
+    how.across = sizes.size() > 1 ? sizes.back() : std::max<index_t>(batch * o.input.rhs, 1);
+    return how;
+  }
+  // Elements a task is worth its overhead with: on a core, what its cache holds.
+  const index_t most = runtime.gpus() > 0 ? index_t{1} << 24 : index_t{1} << 16;
+  const index_t workers = std::max<index_t>(runtime.cpus() + runtime.gpus(), 1), systems = batch * o.input.rhs;
+  const bool in_sequence = o.method == "thomas" || o.method == "lapack";
+  how.along = std::clamp<index_t>(n, 1, in_sequence ? std::max<index_t>(n, 1) : most);
+  how.across = std::clamp<index_t>(ceil_div(systems, 2 * workers), 1, std::max<index_t>(most / how.along, 1));
+  return how;
+}
+
+template <class T>
+class Solver {
+ public:
+  Solver(const Options& o, std::vector<TridiagBlock<T>>& blocks)
+      : o_(o), blocks_(blocks), runtime_(o.common.runtime()) {
+    for (TridiagBlock<T>& block : blocks_) {
+      const TridiagCut how = suitable_cut(o, runtime_, block.n, block.batch);
+      tiles_.push_back(cut(runtime_, block, o.input.options().systems, how));
+      levels_ = std::max(levels_, reduction_levels(o, block.n, how.along));
+      largest_ = {std::max(largest_.along, how.along), std::max(largest_.across, how.across)};
+    }
+    Graph g(runtime_);
+    for (std::size_t i = 0; i < blocks_.size(); ++i) generate(g, o.input, blocks_[i], tiles_[i]);
+    g.wait();
+    for (const auto& block : tiles_)
+      for (const auto& a : {block.whole.A.dl, block.whole.A.d, block.whole.A.du, block.whole.B}) a.bring_home();
+  }
+
+  index_t levels() const { return levels_; }
+  const TridiagCut& tile() const { return largest_; }
+  const Refined& refined() const { return refined_; }
+  const Mended& mended() const { return mended_; }
+
+  /// Solves as often as --repeat says, and answers what failed. The time is that of solving: measuring counts where it
+  /// led to further solves.
+  std::optional<Failure> run(Report& report) {
+    std::vector<double> seconds;
+    Status status;
+    const int warm_up = o_.common.repeat > 1 || !o_.common.trace_dir.empty() ? 1 : 0;
+    for (int run = -warm_up; run < o_.common.repeat; ++run) {
+      take_right_hand_sides();
+      if (run == 0 && !o_.common.trace_dir.empty()) runtime_.start_trace();
+      runtime_.reset_statistics();
+      const Stopwatch watch;
+      Graph g(runtime_, {.record = true});
+      std::optional<Failure> failure;
+      if (o_.refines()) {
+        failure = refine(g);
+      } else {
+        for (const auto& block : tiles_)
+          for (const auto& part : block.parts) insert_solution(g, o_, part);
+        const ProgressBar progress(g.tasks());
+        status = g.wait();
+      }
+      for (const auto& block : tiles_) block.whole.X.bring_home();
+      if (run >= 0) seconds.push_back(watch.seconds());
+      if (run < o_.common.repeat - 1) continue;
+      if (o_.is_checked()) {
+        failure = check(g, status);
+        if (mended_.attempts > 0 && run >= 0) seconds.back() = watch.seconds();
+      }
+      report.measured(runtime_, g, seconds, flops());
+      if (o_.refines() || o_.is_checked()) return failure;
+    }
+    if (status.ok()) return std::nullopt;
+    return find(status);
+  }
+
+ private:
+  /// X = B, and A once more for the devices to fetch.
+  void take_right_hand_sides() {
+    for (std::size_t i = 0; i < blocks_.size(); ++i) {
+      const auto& [A, B, X] = tiles_[i].whole;
+      X.copy_from(blocks_[i].b.data(), blocks_[i].b.ld());
+      for (const auto& band : {A.dl, A.d, A.du}) band.host_changed();
+    }
+  }
+
+  /// Solves the parts one after the other: each correction waits for what the last one reached.
+  std::optional<Failure> refine(Graph& g) {
+    refined_ = {};
+    std::optional<Failure> failure;
+    index_t first = 0;
+    for (std::size_t i = 0; i < blocks_.size(); first += blocks_[i++].batch)
+      for (std::size_t p = 0; p < tiles_[i].parts.size(); ++p) {
+        const auto& [A, B, X] = tiles_[i].parts[p];
+        const RefinedSolve solve = tridiagonal_solve_refined(g, A, X, o_.refinement());
+        refined_.iterations = std::max(refined_.iterations, solve.iterations);
+        refined_.backward_error = worse(refined_.backward_error, solve.backward_error);
+        if (solve.converged || failure) continue;
+        failure = locate(solve.status, i, p, first);
+        if (!solve.broke_down)
+          failure->what = fmt::format("not converged after {} corrections, backward error {:.1e},", refined_.iterations,
+                                      refined_.backward_error);
+      }
+    return failure;
+  }
+
+  /// Measures and mends the parts one after the other. Of several of which one failed, each is solved anew: a status
+  /// does not say whose it is.
+  std::optional<Failure> check(Graph& g, Status status) {
+    mended_ = {};
+    std::optional<Failure> failure;
+    const bool several = blocks_.size() > 1 || tiles_.front().parts.size() > 1;
+    index_t first = 0;
+    for (std::size_t i = 0; i < blocks_.size(); first += blocks_[i++].batch)
+      for (std::size_t p = 0; p < tiles_[i].parts.size(); ++p) {
+        const auto& [A, B, X] = tiles_[i].parts[p];
+        const CheckedSolve solve = several && !status.ok() ? tridiagonal_solve_checked(g, A, B, X, o_.input.options())
+                                                           : tridiagonal_check(g, A, B, X, o_.input.options(), status);
+        mended_.equilibrated += solve.other_scaling;
+        mended_.corrected += solve.corrected;
+        mended_.attempts += solve.attempts;
+        if (solve.status.ok() || failure) continue;
+        failure = locate(solve.status, i, p, first);
+        if (!solve.input_finite) failure->what = "A or B is not finite";
+      }
+    for (const auto& block : tiles_) block.whole.X.bring_home();
+    return failure;
+  }
+
+  /// Where a status of part p of block i lies; `first` matrices are in the blocks before it.
+  Failure locate(Status status, std::size_t i, std::size_t p, index_t first) const {
+    const TridiagBlock<T>& block = blocks_[i];
+    const index_t at = std::max<index_t>(status.info - 1, 0), system = at / block.n;
+    const index_t matrix = tiles_[i].parts.size() > 1 ? static_cast<index_t>(p) : block.batch > 1 ? system : 0;
+    return {at % block.n, first + matrix};
+  }
+
+  /// A status says where in its part: of several parts, each is asked alone.
+  Failure find(Status status) {
+    take_right_hand_sides();
+    index_t first = 0;
+    for (std::size_t i = 0; i < blocks_.size(); ++i) {
+      const auto& parts = tiles_[i].parts;
+      for (std::size_t p = 0; p < parts.size(); ++p) {
+        if (blocks_.size() > 1 || parts.size() > 1) {
+          Graph g(runtime_);
+          insert_solution(g, o_, parts[p]);
+          status = g.wait();
+        }
+        if (!status.ok()) return locate(status, i, p, first);
+      }
+      first += blocks_[i].batch;
+    }
+    return {};
+  }
+
+  /// LAPACK's count for an elimination without interchanges.
+  double flops() const {
+    double unknowns = 0;
+    for (const auto& block : blocks_) unknowns += static_cast<double>(block.n) * static_cast<double>(block.systems());
+    return 8 * unknowns;
+  }
+
+  const Options& o_;
+  std::vector<TridiagBlock<T>>& blocks_;
+  Runtime runtime_;
+  std::vector<CutBlock<T>> tiles_;
+  index_t levels_ = 0;
+  TridiagCut largest_;
+  Refined refined_;
+  Mended mended_;
+};
+
+std::vector<index_t> parse_list(const std::string& text) {
+  std::vector<index_t> sizes;
+  for (const char *at = text.data(), *const end = at + text.size();;) {
+    index_t size = 0;
+    const auto [next, error] = std::from_chars(at, end, size);
+    if (error != std::errc() || size < 0 || (next != end && *next != ',')) break;
+    sizes.push_back(size);
+    if (next == end) return sizes;
+    at = next + 1;
+  }
+  throw ArgumentError("tridiag", "--sizes", "'" + text + "' is no list of sizes like 100,200,50");
+}
+
+void settle(Options& o) {
+  TridiagInput& input = o.input;
+  input.seed = o.common.seed;
+  parse_tridiag_kind(input.random);
+  if (!o.tile.empty()) parse_sizes("--tile", o.tile, "MB or MBxNB", 2);
+  if (!o.sizes.empty()) input.sizes = parse_list(o.sizes);
+  if (o.method != "auto" && input.interleaved)
+    throw ArgumentError("tridiag", "--interleaved", "only --method auto solves systems that lie in rows");
+  if (o.method != "auto" && input.periodic)
+    throw ArgumentError("tridiag", "--periodic", "only --method auto solves periodic systems");
+  if (o.method != "auto" && o.refines())
+    throw ArgumentError("tridiag", o.mixed() ? "--precision" : "--refine", "only --method auto refines");
+  if (o.method != "auto" && input.equilibrate)
+    throw ArgumentError("tridiag", "--equilibrate", "only --method auto scales rows and columns");
+  if (o.refines() && input.equilibrate)
+    throw ArgumentError("tridiag", "--equilibrate", "what is refined is not scaled");
+  if (o.cut >= 0 && o.method != "cr-hybrid")
+    throw ArgumentError("tridiag", "--cut", "is where --method cr-hybrid ends, and the method is " + o.method);
+  if (!input.d.empty()) input.take_sizes_from_files();
+  if (input.n < 0) input.n = 1 << 20;
+}
+
+void describe(Report& report, const Options& o) {
+  const TridiagInput& input = o.input;
+  report.problem() = {{"rhs", input.rhs},
+                      {"layout", input.interleaved ? "interleaved" : "contiguous"},
+                      {"periodic", input.periodic},
+                      {"method", o.method},
+                      {"equilibrate", input.equilibrate},
+                      {"input", input.d.empty() ? input.random : input.d},
+                      {"precision", o.common.precision},
+                      {"seed", o.common.seed}};
+  if (input.sizes.empty()) {
+    report.problem()["n"] = input.n;
+    report.problem()["batch"] = input.batch;
+  } else {
+    report.problem()["sizes"] = input.sizes;
+  }
+}
+
+template <class T>
+int run_tridiag(Options o) {
+  const Stopwatch whole;
+  settle(o);
+  auto blocks = load<T>(o.input);
+  Report report("tridiag", o.common);
+  describe(report, o);
+  std::optional<Failure> failure;
+  Refined refined;
+  {
+    Solver<T> solver(o, blocks);
+    report.problem()["mb"] = solver.tile().along;
+    report.problem()["nb"] = solver.tile().across;
+    report.check("levels", static_cast<double>(solver.levels()));
+    failure = solver.run(report);
+    refined = solver.refined();
+    if (o.is_checked()) {
+      const Mended& mended = solver.mended();
+      if (!o.input.equilibrate) report.problem()["equilibrate"] = mended.equilibrated > 0 ? "auto: yes" : "auto: no";
+      report.count(o.input.equilibrate ? "systems_not_equilibrated" : "systems_equilibrated", mended.equilibrated);
+      report.count("systems_corrected", mended.corrected);
+    }
+  }
+  if (!o.common.trace_dir.empty()) finish_trace(o.common.trace_dir);
+
+  if (o.refines()) {
+    report.check("iterations", refined.iterations);
+    report.check("converged", failure ? 0 : 1);
+    report.check("backward_error", refined.backward_error);
+  }
+  const bool several = blocks.size() > 1 || blocks.front().batch > 1;
+  if (failure) {
+    report.check("row", static_cast<double>(failure->row));
+    if (several) report.check("matrix", static_cast<double>(failure->matrix));
+    report.fail(fmt::format("{} at row {}", failure->what, failure->row) +
+                (several ? fmt::format(" of matrix {}", failure->matrix) : ""));
+  } else {
+    const TridiagChecks checks = measure(o.input, blocks);
+    const auto check = [&](const char* name, const Measured& measured, index_t matrix) {
+      if (several && !measured.good() && report.good()) {
+        report.check("matrix", static_cast<double>(matrix));
+        report.fail(fmt::format("inaccurate: {} {:.2g} of matrix {}, at most {:.2g}", name, measured.error, matrix,
+                                measured.bound));
+      }
+      report.check(name, measured);
+    };
+    check("residual", {checks.residual, tridiagonal_residual_bound<T>}, checks.matrix_of_residual);
+    check("residual_equilibrated", {checks.residual_equilibrated, tridiagonal_equilibrated_bound<T>},
+          checks.matrix_of_equilibrated);
+    report.check("residual_componentwise", checks.residual_componentwise);
+    if (o.input.known) report.check("forward_error", checks.forward_error);
+    if (report.good() && !o.out.empty()) write_solution(o.out, blocks);
+  }
+  return report.finish(whole.seconds());
+}
+
+const Command tridiag_command(
+    Command::Group::top, "tridiag", "A X = B, A tridiagonal: one system or many", [](CLI::App& app) {
+      auto o = std::make_shared<Options>();
+      TridiagInput& input = o->input;
+      auto* n =
+          app.add_option("--n", input.n, "unknowns of a system (default: 1048576)")->check(CLI::NonNegativeNumber);
+      auto* batch = app.add_option("--batch", input.batch, "matrices of this size")
+                        ->check(CLI::NonNegativeNumber)
+                        ->capture_default_str();
+      auto* sizes =
+          app.add_option("--sizes", o->sizes, "matrices of different sizes: N1,N2,...")->excludes(n)->excludes(batch);
+      app.add_flag("--interleaved", input.interleaved, "systems lie in rows of the arrays, not in columns")
+          ->excludes(sizes);
+      auto* rhs = app.add_option("--rhs", input.rhs, "right-hand sides of each matrix, uniform random numbers")
+                      ->check(CLI::NonNegativeNumber)
+                      ->capture_default_str();
+      app.add_option(
+             "--method", o->method,
+             "auto (row blocks, scaled partial pivoting); for one matrix at a time: lapack (gtsv, partial pivoting), "
+             "and without pivoting thomas, cr (cyclic reduction), cr-hybrid (cr whose last unknowns are left to "
+             "Thomas on a core), cr-shared (staged in shared memory), cr-coalesced (twice the storage)")
+          ->check(CLI::IsMember({"auto", "thomas", "lapack", "cr", "cr-hybrid", "cr-shared", "cr-coalesced"}))
+          ->capture_default_str();
+      app.add_option("--cut", o->cut, "unknowns that cr-hybrid leaves to a core (default: 256)")
+          ->check(CLI::PositiveNumber);
+      auto* random = app.add_option("--random", input.random, tridiag_kinds)->capture_default_str();
+      app.add_flag("--periodic", input.periodic,
+                   "dl of the first row couples to the last unknown, du of the last row to the first");
+      app.add_flag("--equilibrate", input.equilibrate,
+                   "scale columns, then rows, by powers of two before pivots are chosen, for units that differ by far "
+                   "(auto does it where the residual of its X is large)");
+      auto* known = app.add_flag("--known", input.known, "make B from a known X, and report the forward error");
+      auto* d =
+          app.add_option("--d", input.d, "read the diagonal, or those of a batch, from FILE (Matrix Market or .npy)");
+      auto* dl = app.add_option("--dl", input.dl,
+                                "read the lower off-diagonal from FILE: n entries, the first of which only a periodic "
+                                "system uses, or LAPACK's n - 1");
+      auto* du =
+          app.add_option("--du", input.du,
+                         "read the upper off-diagonal from FILE: n entries, the last of which only a periodic system "
+                         "uses, or LAPACK's n - 1");
+      auto* b =
+          app.add_option("--b", input.b, "read the right-hand sides from FILE (those of one matrix side by side)");
+      for (auto* one : {d, dl, du}) {
+        for (auto* other : {d, dl, du})
+          if (one != other) one->needs(other);
+        for (auto* other : {n, batch, sizes, random}) one->excludes(other);
+      }
+      b->needs(d)->excludes(rhs)->excludes(known);
+      add_output(app, Output::matrix, "--out", o->out,
+                 "write X to FILE (.mtx or .npy), in the shape of B; different sizes one below the other");
+      app.add_option("--tile", o->tile, "MB or MBxNB: equations and systems a tile (default: what suits the workers)");
+      app.add_option("--refine", o->refine,
+                     "correct X by its residual at most K times, until the backward error is that of rounding "
+                     "(default: not at all; with --precision mixed 30 times)")
+          ->check(CLI::NonNegativeNumber);
+      o->common.add_to(app, 1, true);
+      app.footer(
+          "Where a matrix is singular the status and the checks say its row, and of several matrices which one, "
+          "counted\n"
+          "from 0; X is not written.\n"
+          "Examples:\n"
+          "  tesela tridiag --n 1000000 --known --json -\n"
+          "  tesela tridiag --n 512 --batch 65536 --interleaved --precision s\n"
+          "  tesela tridiag --dl dl.npy --d d.npy --du du.npy --b b.npy --out x.npy");
+      return std::function<int()>(
+          [o] { return o->common.precision == "s" ? run_tridiag<float>(*o) : run_tridiag<double>(*o); });
+    });
+
+}  // namespace
+}  // namespace tesela::cli

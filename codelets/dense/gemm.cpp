@@ -1,0 +1,26 @@
+#include <tesela/codelets/dense/gemm.hpp>
+
+#include <tesela/codelets/libraries/blas.hpp>
+
+namespace tesela {
+
+std::optional<GemmKernel> gemm_kernel(std::string_view name) {
+  for (const auto& [kernel, text] : {std::pair{GemmKernel::cublas, "cublas"}, std::pair{GemmKernel::naive, "naive"},
+                                     std::pair{GemmKernel::shared, "shared"}, std::pair{GemmKernel::coarse, "coarse"},
+                                     std::pair{GemmKernel::tuned, "tuned"}})
+    if (name == text) return kernel;
+  return std::nullopt;
+}
+
+template <class T, template <class> class C>
+void Gemm<T, C>::cpu(const Args& args, In<T> a, In<T> b, C<T> c) noexcept {
+  blas::gemm<T>(args.op_a, args.op_b, c.rows, c.cols, apply(args.op_a, a.shape()).cols, args.alpha, a.data, a.ld,
+                b.data, b.ld, C<T>::mode == Mode::out ? T(0) : args.beta, c.data, c.ld);
+}
+
+template struct Gemm<float, InOut>;
+template struct Gemm<float, Out>;
+template struct Gemm<double, InOut>;
+template struct Gemm<double, Out>;
+
+}  // namespace tesela

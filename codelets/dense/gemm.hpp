@@ -1,0 +1,43 @@
+#pragma once
+
+#include <tesela/runtime/codelet.hpp>
+
+#include <optional>
+#include <string_view>
+
+namespace tesela {
+
+/// Which CUDA implementation a GPU runs: the vendor's, the three of the classic study of memory and data locality
+/// (one thread an element; tiles in shared memory; two elements a thread), or ours.
+enum class GemmKernel : std::uint8_t { cublas, naive, shared, coarse, tuned };
+
+/// The implementation of this name, as `tesela gemm --kernel` takes it.
+std::optional<GemmKernel> gemm_kernel(std::string_view name);
+
+/// BLAS gemm on tiles: C = alpha op(A) op(B) + beta C, where op(A) is m x k, op(B) k x n and C m x n.
+/// Gemm<T, Out> is the same with beta = 0 and a C that has no contents yet.
+template <class T, template <class> class C = InOut>
+struct Gemm {
+  static constexpr auto name = "gemm";
+  static constexpr std::uint32_t color = 0x4c72b0;
+
+  struct Args {
+    Op op_a = Op::none, op_b = Op::none;
+    T alpha = 1, beta = 0;
+    GemmKernel kernel = GemmKernel::cublas;
+    int block = 32;  ///< thread-block edge of naive, shared and coarse: 16 or 32
+    std::uint64_t cost_key() const {
+      return static_cast<std::uint64_t>(op_a) | static_cast<std::uint64_t>(op_b) << 1 |
+             static_cast<std::uint64_t>(kernel) << 2 | static_cast<std::uint64_t>(block) << 8;
+    }
+  };
+  static double flops(const Args& args, Shape a, Shape, Shape c) {
+    return 2.0 * static_cast<double>(c.rows) * static_cast<double>(c.cols) *
+           static_cast<double>(apply(args.op_a, a).cols);
+  }
+
+  static void cpu(const Args& args, In<T> a, In<T> b, C<T> c) noexcept;
+  static void cuda(CudaContext& context, const Args& args, In<T> a, In<T> b, C<T> c) noexcept;
+};
+
+}  // namespace tesela

@@ -1,0 +1,43 @@
+#include <tesela/codelets/dense/gemm.hpp>
+
+#if TESELA_WITH_CUDA
+
+#include <tesela/codelets/libraries/internal/cublas.hpp>
+#include <tesela/codelets/dense/gemm_launch.hpp>
+
+namespace tesela {
+template <class T, template <class> class C>
+void Gemm<T, C>::cuda(CudaContext& context, const Args& args, In<T> a, In<T> b, C<T> c) noexcept {
+  const kernels::GemmProblem<T> p{
+      args.op_a, args.op_b, c.rows, c.cols, apply(args.op_a, a.shape()).cols,           args.alpha,
+      a.data,    a.ld,      b.data, b.ld,   C<T>::mode == Mode::out ? T(0) : args.beta, c.data,
+      c.ld};
+  switch (args.kernel) {
+    case GemmKernel::cublas:
+      context.check(cublas::gemm(context.cublas(), p.op_a, p.op_b, p.m, p.n, p.k, p.alpha, p.a, p.lda, p.b, p.ldb,
+                                 p.beta, p.c, p.ldc),
+                    "cublas gemm");
+      return;
+    case GemmKernel::naive:
+      context.check(kernels::gemm_naive(context.stream(), p, args.block), "naive gemm");
+      return;
+    case GemmKernel::shared:
+      context.check(kernels::gemm_shared(context.stream(), p, args.block), "shared gemm");
+      return;
+    case GemmKernel::coarse:
+      context.check(kernels::gemm_coarse(context.stream(), p, args.block), "coarse gemm");
+      return;
+    case GemmKernel::tuned:
+      context.check(kernels::gemm_tuned(context.stream(), p), "tuned gemm");
+      return;
+  }
+}
+
+template void Gemm<float, InOut>::cuda(CudaContext&, const Args&, In<float>, In<float>, InOut<float>) noexcept;
+template void Gemm<float, Out>::cuda(CudaContext&, const Args&, In<float>, In<float>, Out<float>) noexcept;
+template void Gemm<double, InOut>::cuda(CudaContext&, const Args&, In<double>, In<double>, InOut<double>) noexcept;
+template void Gemm<double, Out>::cuda(CudaContext&, const Args&, In<double>, In<double>, Out<double>) noexcept;
+
+}  // namespace tesela
+
+#endif

@@ -1,0 +1,19 @@
+#include <tesela/codelets/dense/transpose.hpp>
+
+#if TESELA_WITH_CUDA
+
+#include <tesela/codelets/libraries/internal/cublas.hpp>
+
+namespace tesela {
+
+template <class T>
+void Transpose<T>::cuda(CudaContext& context, const Args&, In<T> a, Out<T> b) noexcept {
+  context.check(cublas::transpose(context.cublas(), b.rows, b.cols, a.data, a.ld, b.data, b.ld), "cublas geam");
+}
+
+template void Transpose<float>::cuda(CudaContext&, const Args&, In<float>, Out<float>) noexcept;
+template void Transpose<double>::cuda(CudaContext&, const Args&, In<double>, Out<double>) noexcept;
+
+}  // namespace tesela
+
+#endif

@@ -1,0 +1,15 @@
+#include <tesela/codelets/dense/trsm.hpp>
+
+#include <tesela/codelets/libraries/blas.hpp>
+
+namespace tesela {
+
+template <class T>
+void Trsm<T>::cpu(const Args& args, In<T> r, InOut<T> x) noexcept {
+  blas::trsm(args.op, x.rows, x.cols, r.data, r.ld, x.data, x.ld);
+}
+
+template struct Trsm<float>;
+template struct Trsm<double>;
+
+}  // namespace tesela

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <tesela/runtime/codelet.hpp>
+
+namespace tesela {
+
+/// BLAS trsm: X = op(R)^-1 X with R upper triangular, n x n; what stands below its diagonal is not read. X is n x any.
+/// A zero on the diagonal gives infinities and NaN.
+template <class T>
+struct Trsm {
+  static constexpr auto name = "trsm";
+  static constexpr std::uint32_t color = 0xda8bc3;
+  struct Args {
+    Op op = Op::none;
+    std::uint64_t cost_key() const { return static_cast<std::uint64_t>(op); }
+  };
+  static double flops(const Args&, Shape r, Shape x) {
+    return static_cast<double>(r.rows) * static_cast<double>(r.rows) * static_cast<double>(x.cols);
+  }
+  static void cpu(const Args& args, In<T> r, InOut<T> x) noexcept;
+  static void cuda(CudaContext& context, const Args& args, In<T> r, InOut<T> x) noexcept;
+};
+
+}  // namespace tesela

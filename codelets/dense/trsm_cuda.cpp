@@ -1,0 +1,19 @@
+#include <tesela/codelets/dense/trsm.hpp>
+
+#if TESELA_WITH_CUDA
+
+#include <tesela/codelets/libraries/internal/cublas.hpp>
+
+namespace tesela {
+
+template <class T>
+void Trsm<T>::cuda(CudaContext& context, const Args& args, In<T> r, InOut<T> x) noexcept {
+  context.check(cublas::trsm(context.cublas(), args.op, x.rows, x.cols, r.data, r.ld, x.data, x.ld), "cublas trsm");
+}
+
+template void Trsm<float>::cuda(CudaContext&, const Args&, In<float>, InOut<float>) noexcept;
+template void Trsm<double>::cuda(CudaContext&, const Args&, In<double>, InOut<double>) noexcept;
+
+}  // namespace tesela
+
+#endif

@@ -1,0 +1,136 @@
+#pragma once
+
+#include <tesela/codelets/givens/givens_window.hpp>
+#include <tesela/codelets/qr/tile_qr.hpp>
+
+#include <span>
+
+namespace tesela {
+
+// QR by plane rotations on blocks of columns. A tile holds all m rows of some columns; the rotation that annihilates an
+// entry is stored in its place as the scalar rho of rotation.hpp.
+//
+// `info` tells about a panel: info(0) is its reach, the largest distance below the diagonal of an entry that is
+// annihilated (zeros at the end of a column need no rotation), info(1) the rotations it took.
+
+inline constexpr index_t max_givens_window = 32;  ///< columns whose rotations one pass over other columns applies
+
+inline constexpr index_t givens_chunk = 64;  ///< steps whose rotations a core keeps unpacked
+
+/// Elements of the `work` of GivensPanel, GivensChainPanel and GivensApply on up to this many columns.
+constexpr index_t givens_work_size(index_t columns, index_t window) { return (2 * givens_chunk + columns) * window; }
+
+/// Columns col … col + width - 1 of the tile become upper triangular, their diagonal beginning in row `row`; the tile's
+/// later columns take the rotations. width <= max_givens_window.
+template <class T>
+struct GivensPanel {
+  static constexpr auto name = "givens_panel";
+  static constexpr std::uint32_t color = 0xc44e52;
+  struct Args {
+    Pivot pivot = Pivot::adjacent;
+    index_t row = 0, col = 0, width = 0;
+    index_t rows = 0;  ///< active: the tile's rows - row
+    int block = 128;   ///< threads of a block, on a GPU
+    std::uint64_t cost_key() const {
+      return detail::size_class(rows) | static_cast<std::uint64_t>(width) << 10 |
+             static_cast<std::uint64_t>(block) << 20 | static_cast<std::uint64_t>(pivot) << 31 |
+             static_cast<std::uint64_t>(col / max_givens_window) << 32;
+    }
+  };
+  static double flops(const Args& args, Shape a, Shape, Shape) {
+    const auto m = static_cast<double>(args.rows), k = static_cast<double>(args.width),
+               rest = static_cast<double>(a.cols - args.col - args.width);
+    return 6 * m * k * (k / 2 + rest);
+  }
+  static void cpu(const Args& args, InOut<T> a, Out<index_t> info, Scratch<T> work) noexcept;
+  static void cuda(CudaContext& context, const Args& args, InOut<T> a, Out<index_t> info, Scratch<T> work) noexcept;
+};
+
+/// The same with adjacent pivots, and l(:, t) = column col + t as it was when its turn came, from row row + t on (the
+/// rest of l is of no meaning).
+template <class T>
+struct GivensChainPanel {
+  static constexpr auto name = "givens_chain_panel";
+  static constexpr std::uint32_t color = 0xdd8452;
+  using Args = typename GivensPanel<T>::Args;
+  static double flops(const Args& args, Shape a, Shape, Shape, Shape) { return GivensPanel<T>::flops(args, a, {}, {}); }
+  static void cpu(const Args& args, InOut<T> a, Out<T> l, Out<index_t> info, Scratch<T> work) noexcept;
+  static void cuda(CudaContext& context, const Args& args, InOut<T> a, Out<T> l, Out<index_t> info,
+                   Scratch<T> work) noexcept;
+};
+
+/// C = Q^T C, Q C, C Q or C Q^T, where Q^T is the product of the rotations of some columns. They are unpacked from
+/// source(:, col) … (packed), or computed anew from the columns that a GivensChainPanel copied (chain: only Q^T C and
+/// C Q, the factorization's own direction). From the left C has m rows, from the right m columns.
+template <class T>
+struct GivensApply {
+  static constexpr auto name = "givens_apply";
+  static constexpr std::uint32_t color = 0x4c72b0;
+  struct Args {
+    Side side = Side::left;
+    Op op = Op::transpose;
+    Pivot pivot = Pivot::adjacent;
+    bool chain = false;
+    index_t row = 0, col = 0, width = 0;  ///< of the first column; more than `window` columns: one pass for each window
+    index_t window = max_givens_window;
+    index_t rows = 0;       ///< active: m - row
+    index_t diagonal = -1;  ///< the source is a band: the row of its tile that holds the diagonal (LAPACK's storage)
+    int block = 128;
+    bool forward() const { return (side == Side::left) == (op == Op::transpose); }
+    std::uint64_t cost_key() const {
+      return detail::size_class(rows) | static_cast<std::uint64_t>(width) << 10 |
+             static_cast<std::uint64_t>(block) << 40 | static_cast<std::uint64_t>(side) << 50 |
+             static_cast<std::uint64_t>(forward()) << 51 | static_cast<std::uint64_t>(diagonal >= 0) << 52 |
+             static_cast<std::uint64_t>(chain) << 53 | static_cast<std::uint64_t>(pivot) << 54;
+    }
+  };
+  static double flops(const Args& args, Shape, Shape, Shape c, Shape) {
+    return 6.0 * static_cast<double>(args.rows) * static_cast<double>(args.width) *
+           static_cast<double>(args.side == Side::left ? c.cols : c.rows);
+  }
+  static void cpu(const Args& args, In<T> source, In<index_t> info, InOut<T> c, Scratch<T> work) noexcept;
+  static void cuda(CudaContext& context, const Args& args, In<T> source, In<index_t> info, InOut<T> c,
+                   Scratch<T> work) noexcept;
+};
+
+/// The sequential method: all columns of all tiles, one after the other, adjacent pivots from the bottom upwards; one
+/// task. work holds 2 m numbers.
+template <class T>
+struct GivensSweep {
+  static constexpr auto name = "givens_sweep";
+  static constexpr std::uint32_t color = 0x8172b3;
+  struct Args {
+    index_t nb = 1;  ///< columns of a tile
+    int block = 128;
+  };
+  static double flops(const Args&, std::span<const Shape> shapes) {
+    double m = 0, n = 0;
+    for (const Shape& s : shapes.subspan(2)) {
+      m = static_cast<double>(s.rows);
+      n += static_cast<double>(s.cols);
+    }
+    return m >= n ? 3 * n * n * (m - n / 3) : 3 * m * m * (n - m / 3);
+  }
+  static void cpu(const Args& args, Out<index_t> info, Scratch<T> work, std::span<const InOut<T>> tiles) noexcept;
+  static void cuda(CudaContext& context, const Args& args, Out<index_t> info, Scratch<T> work,
+                   std::span<const InOut<T>> tiles) noexcept;
+};
+
+/// A band matrix, m x n with kl diagonals below and ku above, in LAPACK's storage with room for fill (gbtrf): element
+/// (i, j) is ab(kl + ku + i - j, j), and R's kl + ku diagonals above take the kl rows on top, whatever they held. Its
+/// rotations, adjacent pivots from the bottom upwards, are packed into the kl rows below. O(kl (kl + ku) n) operations.
+template <class T>
+struct GivensBand {
+  static constexpr auto name = "givens_band";
+  static constexpr std::uint32_t color = 0x937860;
+  struct Args {
+    index_t m = 0, kl = 0, ku = 0;
+  };
+  static double flops(const Args& args, Shape ab, Shape) {
+    return 6.0 * static_cast<double>(args.kl) * static_cast<double>(args.kl + args.ku) * static_cast<double>(ab.cols);
+  }
+  static void cpu(const Args& args, InOut<T> ab, Out<index_t> info) noexcept;
+  static void cuda(CudaContext& context, const Args& args, InOut<T> ab, Out<index_t> info) noexcept;
+};
+
+}  // namespace tesela

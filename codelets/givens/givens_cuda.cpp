@@ -1,0 +1,110 @@
+#include <tesela/codelets/givens/givens.hpp>
+
+#if TESELA_WITH_CUDA
+
+#include <tesela/codelets/givens/internal/givens_launch.hpp>
+
+namespace tesela {
+namespace {
+
+/// Columns col … of the tile, then the rotations on its later columns.
+template <class T>
+void factor_panel(CudaContext& context, const typename GivensPanel<T>::Args& args, const InOut<T>& a, T* l, index_t ldl,
+                  index_t* info, bool accumulate) {
+  const index_t next = args.col + args.width;
+  T* const panel = a.data + args.col * a.ld;
+  context.check(kernels::givens_panel<T>(context.stream(), {args.pivot, args.row, a.rows, args.width, panel, a.ld, l,
+                                                            ldl, info, accumulate}),
+                "givens_panel");
+  context.check(kernels::givens_apply<T>(context.stream(), {args.pivot,
+                                                            false,
+                                                            true,
+                                                            args.row,
+                                                            a.rows,
+                                                            args.width,
+                                                            args.width,
+                                                            {panel, 1, a.ld},
+                                                            info,
+                                                            {a.data + next * a.ld, 1, a.ld},
+                                                            a.cols - next,
+                                                            args.block}),
+                "givens_apply");
+}
+
+}  // namespace
+
+template <class T>
+void GivensPanel<T>::cuda(CudaContext& context, const Args& args, InOut<T> a, Out<index_t> info, Scratch<T>) noexcept {
+  factor_panel<T>(context, args, a, nullptr, 1, info.data, false);
+}
+
+template <class T>
+void GivensChainPanel<T>::cuda(CudaContext& context, const Args& args, InOut<T> a, Out<T> l, Out<index_t> info,
+                               Scratch<T>) noexcept {
+  factor_panel<T>(context, args, a, l.data, l.ld, info.data, false);
+}
+
+template <class T>
+void GivensApply<T>::cuda(CudaContext& context, const Args& args, In<T> source, In<index_t> info, InOut<T> c,
+                          Scratch<T>) noexcept {
+  const bool left = args.side == Side::left, band = args.diagonal >= 0;
+  const index_t stride = band ? source.ld - 1 : source.ld;
+  kernels::GivensApplyProblem<T> p{
+      args.pivot,  args.chain, args.forward(), args.row, left ? c.rows : c.cols, args.width,
+      args.window, {},         info.data,      {},       left ? c.cols : c.rows, args.block};
+  p.source = {source.data + (band ? args.diagonal : 0) + args.col * stride, 1, stride};
+  p.c = left ? Strided<T>{c.data, 1, c.ld} : Strided<T>{c.data, c.ld, 1};
+  context.check(kernels::givens_apply<T>(context.stream(), p), "givens_apply");
+}
+
+template <class T>
+void GivensSweep<T>::cuda(CudaContext& context, const Args& args, Out<index_t> info, Scratch<T>,
+                          std::span<const InOut<T>> tiles) noexcept {
+  index_t begin = 0;
+  for (std::size_t p = 0; p < tiles.size(); ++p) {
+    const InOut<T>& a = tiles[p];
+    for (index_t col = 0; col < a.cols && begin < a.rows - 1;) {
+      const index_t width = std::min(max_givens_window, a.cols - col);
+      factor_panel<T>(context, {Pivot::adjacent, begin, col, width, a.rows - begin, args.block}, a, nullptr, 1,
+                      info.data, begin > 0);
+      for (const InOut<T>& c : tiles.subspan(p + 1))
+        context.check(kernels::givens_apply<T>(context.stream(), {Pivot::adjacent,
+                                                                  false,
+                                                                  true,
+                                                                  begin,
+                                                                  a.rows,
+                                                                  width,
+                                                                  width,
+                                                                  {a.data + col * a.ld, 1, a.ld},
+                                                                  info.data,
+                                                                  {c.data, 1, c.ld},
+                                                                  c.cols,
+                                                                  args.block}),
+                      "givens_apply");
+      col += width;
+      begin += width;
+    }
+  }
+}
+
+template <class T>
+void GivensBand<T>::cuda(CudaContext& context, const Args& args, InOut<T> ab, Out<index_t> info) noexcept {
+  context.check(kernels::givens_band<T>(context.stream(), args.m, ab.cols, args.kl, args.ku, ab.data, ab.ld, info.data),
+                "givens_band");
+}
+
+#define TESELA_GIVENS(T)                                                                                            \
+  template void GivensPanel<T>::cuda(CudaContext&, const Args&, InOut<T>, Out<index_t>, Scratch<T>) noexcept;       \
+  template void GivensChainPanel<T>::cuda(CudaContext&, const Args&, InOut<T>, Out<T>, Out<index_t>,                \
+                                          Scratch<T>) noexcept;                                                     \
+  template void GivensApply<T>::cuda(CudaContext&, const Args&, In<T>, In<index_t>, InOut<T>, Scratch<T>) noexcept; \
+  template void GivensSweep<T>::cuda(CudaContext&, const Args&, Out<index_t>, Scratch<T>,                           \
+                                     std::span<const InOut<T>>) noexcept;                                           \
+  template void GivensBand<T>::cuda(CudaContext&, const Args&, InOut<T>, Out<index_t>) noexcept;
+TESELA_GIVENS(float)
+TESELA_GIVENS(double)
+#undef TESELA_GIVENS
+
+}  // namespace tesela
+
+#endif

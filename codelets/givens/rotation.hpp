@@ -1,0 +1,144 @@
+#pragma once
+
+#include <tesela/codelets/support/fill.hpp>
+
+#include <cmath>
+#include <limits>
+
+namespace tesela {
+
+/// A plane rotation: upper' = c upper + s lower, lower' = c lower - s upper.
+template <class T>
+struct Rotation {
+  T c = 1, s = 0;
+  friend bool operator==(const Rotation&, const Rotation&) = default;
+};
+
+/// The rotation that makes `lower` zero and `upper` r, and the one scalar that stands for it.
+template <class T>
+struct Annihilation {
+  Rotation<T> rotation;
+  T r = 0;
+  T rho = 0;
+};
+
+namespace detail {
+
+template <class T>
+TESELA_BOTH inline T magnitude(T x) {
+  return x < T(0) ? -x : x;  // NaN stays NaN
+}
+
+/// c a + s b, every operation rounded: compilers that join them into a fused one would give another rotation on a GPU
+/// than on a core.
+TESELA_BOTH inline double combine(double c, double a, double s, double b) {
+#ifdef __CUDA_ARCH__
+  return __dadd_rn(__dmul_rn(c, a), __dmul_rn(s, b));
+#else
+  return c * a + s * b;
+#endif
+}
+TESELA_BOTH inline float combine(float c, float a, float s, float b) {
+#ifdef __CUDA_ARCH__
+  return __fadd_rn(__fmul_rn(c, a), __fmul_rn(s, b));
+#else
+  return c * a + s * b;
+#endif
+}
+
+/// sqrt(1 - x^2) for |x| <= sqrt(1/2), to half a unit of the last place and a little; nothing in it can be fused. The
+/// square root itself would be rounded down more often than up where x is small, and a chain of a thousand rotations
+/// would shrink what it rotates.
+template <class T>
+TESELA_BOTH inline T complement(T x) {
+  const T root = std::sqrt((T(1) - x) * (T(1) + x));
+  return T(1) - x * x / (T(1) + root);
+}
+
+/// Both forms of rho meet where |c| = |s|, and there rounding could send a stored rotation to the other form on its way
+/// back. So the smaller of |c| and |s| is kept at most `half_angle`, the largest x <= sqrt(1/2) that is less than its
+/// own complement, and |rho| of the second form at least `least`, the first whose c is at most half_angle.
+template <class T>
+struct PackingBounds;
+template <>
+struct PackingBounds<double> {
+  static constexpr double half_angle = 0x1.6a09e667f3bccp-1, least = 0x1.6a09e667f3bcdp+1;
+  static constexpr double most = std::numeric_limits<double>::max() / 2;  // beyond it c is not normal
+};
+template <>
+struct PackingBounds<float> {
+  static constexpr float half_angle = 0x1.6a09e6p-1f, least = 0x1.6a09e6p+1f;
+  static constexpr float most = std::numeric_limits<float>::max() / 2;
+};
+
+}  // namespace detail
+
+/// The rotation that a stored scalar stands for (Stewart, "The economical storage of plane rotations", 1976):
+/// rho = 1: (0, 1); |rho| < 1: s = 2 rho, c = sqrt(1 - s^2); else c = 2 / rho, s = sqrt(1 - c^2).
+template <class T>
+TESELA_BOTH inline Rotation<T> unpack(T rho) {
+  if (rho == T(1)) return {T(0), T(1)};
+  if (detail::magnitude(rho) < T(1)) {
+    const T s = T(2) * rho;
+    return {detail::complement(s), s};
+  }
+  const T c = T(2) / rho;
+  return {c, detail::complement(c)};
+}
+
+/// The scalar of a rotation: c = 0: 1; |s| < |c|: sign(c) s / 2; else 2 sign(s) / c. The two signs make the larger of c
+/// and s positive, so that (-c, -s) has the same scalar: unpack(pack(x)) is x or -x. For the rotations that givens()
+/// and unpack() return it is x, bit for bit.
+template <class T>
+TESELA_BOTH inline T pack(const Rotation<T>& x) {
+  if (x.c == T(0)) return T(1);
+  if (detail::magnitude(x.s) < detail::magnitude(x.c)) return (x.c < T(0) ? -x.s : x.s) / T(2);
+  return (x.s < T(0) ? T(-2) : T(2)) / x.c;
+}
+
+/// The rotation with c a + s b = r and c b - s a = 0, |r| = sqrt(a^2 + b^2) (LAPACK lartg). Only ratios of a and b are
+/// formed, so nothing overflows that r does not, and nothing is divided by zero; b = 0 (and so (0, 0)) gives the
+/// identity. The larger of c and s is positive, and the rotation is unpack(rho) bit for bit, on a GPU as on a core. NaN
+/// in a or b gives NaN in r.
+template <class T>
+TESELA_BOTH inline Annihilation<T> givens(T a, T b) {
+  using Packing = detail::PackingBounds<T>;
+  if (b == T(0)) return {{T(1), T(0)}, a, T(0)};
+  if (a == T(0)) return {{T(0), T(1)}, b, T(1)};
+  Annihilation<T> x;
+  if (detail::magnitude(b) >= detail::magnitude(a)) {
+    const T u = a / b, w = std::sqrt(detail::combine(T(1), T(1), u, u));
+    x.rho = T(2) * w * (b / a);
+    if (detail::magnitude(x.rho) < Packing::least) x.rho = x.rho < T(0) ? -Packing::least : Packing::least;
+    if (detail::magnitude(x.rho) > Packing::most) return {{T(0), T(1)}, b, T(1)};
+    x.rotation.c = T(2) / x.rho;
+    x.rotation.s = detail::complement(x.rotation.c);
+  } else {
+    const T t = b / a, w = std::sqrt(detail::combine(T(1), T(1), t, t));
+    x.rho = t / w / T(2);
+    if (detail::magnitude(x.rho) > Packing::half_angle / T(2))
+      x.rho = x.rho < T(0) ? -Packing::half_angle / T(2) : Packing::half_angle / T(2);
+    x.rotation.s = T(2) * x.rho;
+    x.rotation.c = detail::complement(x.rotation.s);
+  }
+  x.r = detail::combine(x.rotation.c, a, x.rotation.s, b);
+  return x;
+}
+
+/// upper, lower = the rotated pair.
+template <class T>
+TESELA_BOTH inline void rotate(const Rotation<T>& x, T& upper, T& lower) {
+  const T above = x.c * upper + x.s * lower;
+  lower = x.c * lower - x.s * upper;
+  upper = above;
+}
+
+/// The inverse of rotate().
+template <class T>
+TESELA_BOTH inline void rotate_back(const Rotation<T>& x, T& upper, T& lower) {
+  const T above = x.c * upper - x.s * lower;
+  lower = x.c * lower + x.s * upper;
+  upper = above;
+}
+
+}  // namespace tesela

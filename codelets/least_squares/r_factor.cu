@@ -1,0 +1,142 @@
+#include <tesela/codelets/libraries/internal/cublas.hpp>
+#include <tesela/codelets/least_squares/r_factor.hpp>
+
+#include <cmath>
+
+namespace tesela {
+namespace {
+
+constexpr int threads = 256;
+
+struct Sum {
+  template <class T>
+  __device__ static T combine(T a, T b) {
+    return a + b;
+  }
+};
+struct Max {  // NaN wins: what is not finite must show
+  template <class T>
+  __device__ static T combine(T a, T b) {
+    return b > a || isnan(b) ? b : a;
+  }
+};
+
+/// Combines one value a thread over the block; all threads get the result.
+template <class Op, class T>
+__device__ T over_block(T value) {
+  __shared__ T partial[threads];
+  partial[threadIdx.x] = value;
+  __syncthreads();
+  for (unsigned h = threads / 2; h >= 1; h /= 2) {
+    if (threadIdx.x < h) partial[threadIdx.x] = Op::combine(partial[threadIdx.x], partial[threadIdx.x + h]);
+    __syncthreads();
+  }
+  const T result = partial[0];
+  __syncthreads();
+  return result;
+}
+
+/// ||x||_2 over the block; `largest` is the largest magnitude, by which x is scaled.
+template <class T>
+__device__ T norm(const T* x, index_t n, T& largest) {
+  T most = 0;
+  for (index_t i = threadIdx.x; i < n; i += threads) most = Max::combine(most, static_cast<T>(fabs(x[i])));
+  largest = over_block<Max>(most);
+  T squares = 0;
+  if (largest > 0)
+    for (index_t i = threadIdx.x; i < n; i += threads) {
+      const T scaled = x[i] / largest;
+      squares += scaled * scaled;
+    }
+  squares = over_block<Sum>(squares);
+  return largest > 0 ? largest * sqrt(squares) : largest;
+}
+
+/// One block a column of R: S, the identity beside it, and ||S(:, j)||_1.
+template <class T>
+__global__ void unit_columns(const T* r, index_t ld, index_t n, T* s, T* identity, T* sums) {
+  const index_t j = blockIdx.x;
+  T largest = 0;
+  const T length = norm(r + j * ld, j + 1, largest);
+  // Divided twice, because the norm may overflow where the column does not.
+  const T relative = length > 0 && length <= HUGE_VAL ? length / largest : T(1);
+  T sum = 0;
+  for (index_t i = threadIdx.x; i < n; i += threads) {
+    const T x = i > j ? T(0) : largest > 0 ? r[i + j * ld] / largest / relative : r[i + j * ld];
+    s[i + j * n] = x;
+    identity[i + j * n] = i == j ? T(1) : T(0);
+    sum += fabs(x);
+  }
+  sum = over_block<Sum>(sum);
+  if (threadIdx.x == 0) sums[j] = sum;
+}
+
+template <class T>
+__global__ void column_sums(const T* a, index_t n, T* sums) {
+  T sum = 0;
+  for (index_t i = threadIdx.x; i < n; i += threads) sum += fabs(a[i + blockIdx.x * n]);
+  sum = over_block<Sum>(sum);
+  if (threadIdx.x == 0) sums[blockIdx.x] = sum;
+}
+
+template <class T>
+__global__ void product_of_maxima(const T* x, const T* y, index_t n, double* result) {
+  T a = 0, b = 0;
+  for (index_t i = threadIdx.x; i < n; i += threads) a = Max::combine(a, x[i]), b = Max::combine(b, y[i]);
+  a = over_block<Max>(a);
+  b = over_block<Max>(b);
+  if (threadIdx.x == 0) *result = static_cast<double>(a) * static_cast<double>(b);
+}
+
+template <class T>
+__global__ void column_norms(const T* b, index_t ld, index_t rows, T* norms) {
+  T largest = 0;
+  const T length = norm(b + blockIdx.x * ld, rows, largest);
+  if (threadIdx.x == 0) norms[blockIdx.x] = length;
+}
+
+template <class T>
+__global__ void copy_upper_columns(const T* a, index_t lda, index_t first, T* r, index_t ldr, index_t rows) {
+  const index_t j = first + blockIdx.x;
+  for (index_t i = threadIdx.x; i < rows; i += threads) r[i + j * ldr] = i <= j ? a[i + blockIdx.x * lda] : T(0);
+}
+
+unsigned blocks(index_t n) { return static_cast<unsigned>(n); }
+
+}  // namespace
+
+template <class T>
+void GatherUpper<T>::cuda(CudaContext& context, const Args&, Out<T> r, std::span<const In<T>> tiles) noexcept {
+  index_t first = 0;
+  for (const In<T>& tile : tiles) {
+    copy_upper_columns<<<blocks(tile.cols), threads, 0, context.stream()>>>(tile.data, tile.ld, first, r.data, r.ld,
+                                                                            r.rows);
+    first += tile.cols;
+  }
+}
+
+template <class T>
+void UnitCondition<T>::cuda(CudaContext& context, const Args&, In<T> r, Out<double> condition,
+                            Scratch<T> work) noexcept {
+  const index_t n = r.rows;
+  T *const s = work.data, *const inverse = s + n * n, *const sums = inverse + n * n;
+  unit_columns<<<blocks(n), threads, 0, context.stream()>>>(r.data, r.ld, n, s, inverse, sums);
+  if (!context.check(cublas::trsm(context.cublas(), Op::none, n, n, s, n, inverse, n), "cublas trsm")) return;
+  column_sums<<<blocks(n), threads, 0, context.stream()>>>(inverse, n, sums + n);
+  product_of_maxima<<<1, threads, 0, context.stream()>>>(sums, sums + n, n, condition.data);
+}
+
+template <class T>
+void ColumnNorms<T>::cuda(CudaContext& context, const Args& args, In<T> b, Out<T> norms) noexcept {
+  const index_t rows = b.rows > args.first ? b.rows - args.first : 0;
+  column_norms<<<blocks(b.cols), threads, 0, context.stream()>>>(b.data + args.first, b.ld, rows, norms.data);
+}
+
+template struct GatherUpper<float>;
+template struct GatherUpper<double>;
+template struct UnitCondition<float>;
+template struct UnitCondition<double>;
+template struct ColumnNorms<float>;
+template struct ColumnNorms<double>;
+
+}  // namespace tesela

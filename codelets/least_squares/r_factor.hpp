@@ -1,0 +1,49 @@
+#pragma once
+
+#include <tesela/runtime/codelet.hpp>
+
+#include <span>
+
+namespace tesela {
+
+// What a solver asks of the R of a factorization without bringing it home.
+
+/// R = the upper triangle of tiles that stand side by side, zeros below; they have R's columns in sum and its rows or
+/// more.
+template <class T>
+struct GatherUpper {
+  static constexpr auto name = "gather_upper";
+  static constexpr std::uint32_t color = 0x8c8c8c;
+  struct Args {};
+  static void cpu(const Args& args, Out<T> r, std::span<const In<T>> tiles) noexcept;
+  static void cuda(CudaContext& context, const Args& args, Out<T> r, std::span<const In<T>> tiles) noexcept;
+};
+
+/// condition = ||S||_1 ||S^-1||_1, where S is R, n x n, with its columns scaled to unit norm: infinite or NaN where R
+/// is singular or not finite. On a GPU by the inverse itself, on a core by LAPACK's estimate. `work` is n x (2 n + 2).
+template <class T>
+struct UnitCondition {
+  static constexpr auto name = "unit_condition";
+  static constexpr std::uint32_t color = 0x937860;
+  struct Args {};
+  static double flops(const Args&, Shape r, Shape, Shape) {
+    const auto n = static_cast<double>(r.rows);
+    return n * n * n / 3;
+  }
+  static void cpu(const Args& args, In<T> r, Out<double> condition, Scratch<T> work) noexcept;
+  static void cuda(CudaContext& context, const Args& args, In<T> r, Out<double> condition, Scratch<T> work) noexcept;
+};
+
+/// norms(j) = ||B(first:, j)||_2, without overflow; zero where B has no such rows.
+template <class T>
+struct ColumnNorms {
+  static constexpr auto name = "column_norms";
+  static constexpr std::uint32_t color = 0x937860;
+  struct Args {
+    index_t first = 0;
+  };
+  static void cpu(const Args& args, In<T> b, Out<T> norms) noexcept;
+  static void cuda(CudaContext& context, const Args& args, In<T> b, Out<T> norms) noexcept;
+};
+
+}  // namespace tesela

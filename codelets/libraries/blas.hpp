@@ -1,0 +1,52 @@
+#pragma once
+
+#include <tesela/runtime/types.hpp>
+
+namespace tesela::blas {
+
+/// Threads that one BLAS call uses while this lives. StarPU owns the cores, so graphs run with one; a peer or a
+/// reference outside a graph may take more. Process-wide, so never change it while a graph runs.
+class Threads {
+ public:
+  explicit Threads(int count);
+  ~Threads();
+  Threads(const Threads&) = delete;
+  Threads& operator=(const Threads&) = delete;
+
+ private:
+  int before_;
+};
+
+/// C = alpha op(A) op(B) + beta C in column-major memory; C is m x n, k the inner size (BLAS gemm).
+template <class T>
+void gemm(Op op_a, Op op_b, index_t m, index_t n, index_t k, T alpha, const T* a, index_t lda, const T* b, index_t ldb,
+          T beta, T* c, index_t ldc);
+
+/// y = alpha op(A) x + beta y, A m x n (BLAS gemv).
+template <class T>
+void gemv(Op op, index_t m, index_t n, T alpha, const T* a, index_t lda, const T* x, T beta, T* y);
+
+/// What a triangular matrix is; nothing else of its square is read.
+enum class Triangle : std::uint8_t { upper, unit_lower };
+
+/// B = alpha op(A) B (left) or B = alpha B op(A) (right), A triangular; B is m x n (BLAS trmm).
+template <class T>
+void trmm(Side side, Triangle triangle, Op op, index_t m, index_t n, T alpha, const T* a, index_t lda, T* b,
+          index_t ldb);
+
+/// B = op(R)^-1 B (left), R upper triangular, B m x n (BLAS trsm).
+template <class T>
+void trsm(Op op, index_t m, index_t n, const T* r, index_t ldr, T* b, index_t ldb);
+
+/// B = op(L)^-1 B (left), L unit lower triangular, B m x n (BLAS trsm, trsv for one column).
+template <class T>
+void solve_unit_lower(Op op, index_t m, index_t n, const T* l, index_t ldl, T* b, index_t ldb);
+
+/// ||x||_2 of contiguous elements, without overflow (BLAS nrm2).
+template <class T>
+T nrm2(index_t n, const T* x);
+
+/// The BLAS that is linked, as it describes itself.
+const char* description();
+
+}  // namespace tesela::blas

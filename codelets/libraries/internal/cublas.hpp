@@ -1,0 +1,62 @@
+#pragma once
+
+// cuBLAS with one name for float and double; for CUDA variants only.
+
+#include <tesela/runtime/cuda_context.hpp>
+#include <tesela/runtime/types.hpp>
+
+#include <cublas_v2.h>
+
+namespace tesela::cublas {
+
+inline cublasOperation_t to_cublas(Op op) { return op == Op::none ? CUBLAS_OP_N : CUBLAS_OP_T; }
+
+/// C = alpha op(A) op(B) + beta C; C is m x n, k the inner size. Answers a cublasStatus_t.
+template <class T>
+int gemm(cublasContext* handle, Op op_a, Op op_b, index_t m, index_t n, index_t k, T alpha, const T* a, index_t lda,
+         const T* b, index_t ldb, T beta, T* c, index_t ldc) {
+  const cublasOperation_t a_op = to_cublas(op_a), b_op = to_cublas(op_b);
+  if constexpr (std::is_same_v<T, float>)
+    return cublasSgemm_v2_64(handle, a_op, b_op, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc);
+  else
+    return cublasDgemm_v2_64(handle, a_op, b_op, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc);
+}
+
+/// X = op(R)^-1 X, R upper triangular, X m x n. Answers a cublasStatus_t.
+template <class T>
+int trsm(cublasContext* handle, Op op, index_t m, index_t n, const T* r, index_t ldr, T* x, index_t ldx) {
+  const T one = 1;
+  if constexpr (std::is_same_v<T, float>)
+    return cublasStrsm_v2_64(handle, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_UPPER, to_cublas(op), CUBLAS_DIAG_NON_UNIT, m,
+                             n, &one, r, ldr, x, ldx);
+  else
+    return cublasDtrsm_v2_64(handle, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_UPPER, to_cublas(op), CUBLAS_DIAG_NON_UNIT, m,
+                             n, &one, r, ldr, x, ldx);
+}
+
+/// X = op(L)^-1 X, L unit lower triangular, X m x n. Answers a cublasStatus_t.
+template <class T>
+int solve_unit_lower(cublasContext* handle, Op op, index_t m, index_t n, const T* l, index_t ldl, T* x, index_t ldx) {
+  const T one = 1;
+  if constexpr (std::is_same_v<T, float>)
+    return n == 1 ? cublasStrsv_v2_64(handle, CUBLAS_FILL_MODE_LOWER, to_cublas(op), CUBLAS_DIAG_UNIT, m, l, ldl, x, 1)
+                  : cublasStrsm_v2_64(handle, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, to_cublas(op), CUBLAS_DIAG_UNIT,
+                                      m, n, &one, l, ldl, x, ldx);
+  else
+    return n == 1 ? cublasDtrsv_v2_64(handle, CUBLAS_FILL_MODE_LOWER, to_cublas(op), CUBLAS_DIAG_UNIT, m, l, ldl, x, 1)
+                  : cublasDtrsm_v2_64(handle, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, to_cublas(op), CUBLAS_DIAG_UNIT,
+                                      m, n, &one, l, ldl, x, ldx);
+}
+
+/// B = A^T, B m x n. Answers a cublasStatus_t.
+template <class T>
+int transpose(cublasContext* handle, index_t m, index_t n, const T* a, index_t lda, T* b, index_t ldb) {
+  const T one = 1, zero = 0;
+  // With beta = 0 the second matrix is not read; in place of one, B itself is allowed.
+  if constexpr (std::is_same_v<T, float>)
+    return cublasSgeam_64(handle, CUBLAS_OP_T, CUBLAS_OP_N, m, n, &one, a, lda, &zero, b, ldb, b, ldb);
+  else
+    return cublasDgeam_64(handle, CUBLAS_OP_T, CUBLAS_OP_N, m, n, &one, a, lda, &zero, b, ldb, b, ldb);
+}
+
+}  // namespace tesela::cublas

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <tesela/runtime/types.hpp>
+
+#include <vector>
+
+namespace tesela::lapack {
+
+// LAPACK on matrices in host memory, column-major, as peers and references call it; blas::Threads says on how many
+// cores. Sizes beyond its 31 bits throw ArgumentError, and workspaces come and go with each call. T is float or double.
+
+/// A = Q R in place: R in the upper triangle, the Householder vectors below, their factors in tau (min(m, n)).
+template <class T>
+void geqrf(index_t m, index_t n, T* a, index_t lda, T* tau);
+
+/// C = op(Q) C, C m x n, with the Q of the first k vectors of a geqrf.
+template <class T>
+void ormqr(Op op, index_t m, index_t n, index_t k, const T* a, index_t lda, const T* tau, T* c, index_t ldc);
+
+/// The singular values of A, descending; A is lost. Throws EnvironmentError when the iteration does not converge.
+template <class T>
+std::vector<T> gesvd(index_t m, index_t n, T* a, index_t lda);
+
+/// min ||A x - b||_2 for each column of B, or for m < n the solution of least norm. A (m x n, of full rank) is lost, B
+/// has max(m, n) rows and becomes X in its first n. Answers LAPACK's info: k when R(k, k) is zero.
+template <class T>
+int gels(index_t m, index_t n, index_t r, T* a, index_t lda, T* b, index_t ldb);
+
+/// What gelsd found besides X.
+template <class T>
+struct Gelsd {
+  int info = 0;  ///< LAPACK's: positive where the singular values did not converge
+  index_t rank = 0;
+  std::vector<T> singular_values;  ///< of A as it is, descending
+};
+
+/// The same for any rank, by the singular values of A: those up to rcond times the largest count as zero.
+template <class T>
+Gelsd<T> gelsd(index_t m, index_t n, index_t r, T* a, index_t lda, T* b, index_t ldb, double rcond);
+
+/// B = A^-1 B for a symmetric positive definite A, n x n, by Cholesky's factorization; A, of which the lower triangle
+/// is read, is lost. Answers LAPACK's info: k when the leading minor of order k is not positive, and B is unchanged
+/// then.
+template <class T>
+int posv(index_t n, index_t r, T* a, index_t lda, T* b, index_t ldb);
+
+/// B = A^-1 B for any A, n x n, by elimination with partial pivoting; A is lost. Answers LAPACK's info: k when pivot k
+/// is zero, and B is unchanged then.
+template <class T>
+int gesv(index_t n, index_t r, T* a, index_t lda, T* b, index_t ldb);
+
+/// B = A^-1 B for a tridiagonal A, n x n, with partial pivoting: dl (n - 1), d (n) and du (n - 1) are lost. Answers
+/// LAPACK's info: k when the pivot of row k is zero.
+template <class T>
+int gtsv(index_t n, index_t r, T* dl, T* d, T* du, T* b, index_t ldb);
+
+/// All eigenvalues, ascending in d, and unit eigenvectors, in z (n x n), of the symmetric tridiagonal matrix with
+/// diagonal d and off-diagonals e (n long; lost). Answers LAPACK's info.
+int stemr(index_t n, double* d, double* e, double* z, index_t ldz);
+
+/// All eigenvalues w, ascending, of the symmetric matrix whose upper triangle is A's, n x n, and its unit eigenvectors
+/// in A, or with vectors = false the eigenvalues only; A is lost then. Answers LAPACK's info.
+template <class T>
+int syevd(index_t n, T* a, index_t lda, T* w, bool vectors = true);
+
+/// The reciprocal of the 1-norm condition number of the n x n upper triangle, estimated.
+template <class T>
+double trcon(index_t n, const T* r, index_t ldr);
+
+/// A P = Q R in place with column pivoting. pivots[j], counted from 0, is the column of A that became column j.
+template <class T>
+void geqp3(index_t m, index_t n, T* a, index_t lda, std::vector<index_t>& pivots, T* tau);
+
+/// The m x n upper trapezoid, m <= n: A = [R 0] Z in place, with the factors of Z in tau (m).
+template <class T>
+void tzrzf(index_t m, index_t n, T* a, index_t lda, T* tau);
+
+/// C = Z^T C, C n x r, with the Z of a tzrzf of an m x n trapezoid.
+template <class T>
+void ormrz(index_t m, index_t n, index_t r, const T* a, index_t lda, const T* tau, T* c, index_t ldc);
+
+}  // namespace tesela::lapack

@@ -1,0 +1,143 @@
+#include <tesela/codelets/qr/append_rows.hpp>
+
+#include <tesela/codelets/qr/internal/eliminate.hpp>
+#include <tesela/codelets/support/powers_of_two.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+// LAPACK, in the library that is the BLAS.
+extern "C" {
+void dtpqrt_(const int* m, const int* n, const int* l, const int* nb, double* a, const int* lda, double* b,
+             const int* ldb, double* t, const int* ldt, double* work, int* info);
+void stpqrt_(const int* m, const int* n, const int* l, const int* nb, float* a, const int* lda, float* b,
+             const int* ldb, float* t, const int* ldt, float* work, int* info);
+}
+
+namespace tesela {
+namespace {
+
+constexpr index_t cache_line = 64;
+
+/// How the work tile is cut: R, a block of A's rows, the exponents of the columns, and tpqrt's own for wide blocks.
+struct Cut {
+  index_t n, rows, inner;
+  bool narrow;
+
+  explicit Cut(index_t columns) : n(columns), narrow(columns <= kernels::eliminate_cols) {
+    // Narrow blocks live in a core's caches; wide ones are for gemm, and hold a triangle at once.
+    const index_t wanted = narrow ? std::max(std::min<index_t>(64 + 2 * n, 192), 2048 / std::max<index_t>(n, 1))
+                                  : std::max<index_t>(512, n);
+    rows = ceil_div(wanted, kernels::eliminate_rows) * kernels::eliminate_rows;
+    inner = narrow ? 0 : 32;
+  }
+  index_t elements() const { return rows * n + n * n + 2 * inner * n; }
+};
+
+void tpqrt(int m, int n, int l, int nb, double* r, double* b, int ldb, double* t, double* work) {
+  int info = 0;
+  dtpqrt_(&m, &n, &l, &nb, r, &n, b, &ldb, t, &nb, work, &info);
+}
+void tpqrt(int m, int n, int l, int nb, float* r, float* b, int ldb, float* t, float* work) {
+  int info = 0;
+  stpqrt_(&m, &n, &l, &nb, r, &n, b, &ldb, t, &nb, work, &info);
+}
+
+/// R with its columns scaled: column c stands for 2^exponent(c) times what r holds.
+template <class T>
+struct ScaledTriangle {
+  static constexpr int unset = std::numeric_limits<int>::min();
+  index_t n;
+  T* r;
+  int* exponents;  // unset while a column is zero
+
+  int exponent(index_t c) const { return exponents[c] == unset ? 0 : exponents[c]; }
+  /// What rows are multiplied by.
+  T scale(index_t c) const { return std::ldexp(T(1), -exponent(c)); }
+
+  T largest(index_t c) const {
+    T most = 0;
+    for (index_t i = 0; i <= c; ++i)
+      if (std::abs(r[i + c * n]) > most) most = std::abs(r[i + c * n]);
+    return most;
+  }
+
+  /// Chooses the scale of column c anew when rows with numbers up to `most` ask for it, and says whether it did. The
+  /// first numbers of a column are brought near 1, whatever their size, so that a power of two as a factor of A changes
+  /// nothing but R's exponents. In range, squares and their sums are; and rows far below what the column holds already
+  /// may be small as they like.
+  bool make_room(index_t c, T most) const {
+    constexpr int range = std::numeric_limits<T>::max_exponent / 4;
+    if (most == 0 || !std::isfinite(most)) return false;
+    int size = std::ilogb(most) - exponent(c);
+    if (exponents[c] != unset) {
+      if (std::abs(size) <= range) return false;
+      const T above = largest(c);
+      if (above > 0 && std::isfinite(above)) size = std::max(size, std::ilogb(above));
+      if (std::abs(size) <= range) return false;
+    }
+    const int before = exponent(c);
+    exponents[c] = std::max(before + size, 1 - std::numeric_limits<T>::max_exponent);  // so that scale() is finite
+    multiply_by_power(c + 1, r + c * n, before - exponents[c]);
+    return exponents[c] != before;
+  }
+};
+
+}  // namespace
+
+template <class T>
+Shape append_rows_work(index_t n) {
+  const Cut cut(n);
+  const index_t bytes = cut.elements() * index_t{sizeof(T)} + n * index_t{sizeof(int)} + 4 * cache_line;
+  index_t doubles = ceil_div(bytes, sizeof(double));
+#if TESELA_WITH_CUDA
+  doubles = std::max(doubles, detail::append_rows_device_work<T>(n));
+#endif
+  return {doubles, 1};
+}
+
+template <class T, template <class> class R>
+void AppendRows<T, R>::cpu(const Args& args, R<T> r, Scratch<double> work, std::span<const In<T>> a) noexcept {
+  const index_t n = r.cols, m = a.front().rows;
+  const Cut cut(n);
+  const auto base = (reinterpret_cast<std::uintptr_t>(work.data) + cache_line - 1) / cache_line * cache_line;
+  T* const block = reinterpret_cast<T*>(base);
+  T* const t = block + cut.rows * n;
+  T* const triangle = t + 2 * cut.inner * n;
+  const ScaledTriangle<T> scaled{n, triangle, reinterpret_cast<int*>(triangle + n * n)};
+
+  for (index_t c = 0; c < n; ++c) {
+    for (index_t i = 0; i < n; ++i) triangle[i + c * n] = R<T>::mode == Mode::out || i > c ? T(0) : r(i, c);
+    scaled.exponents[c] = ScaledTriangle<T>::unset;
+    scaled.make_room(c, scaled.largest(c));
+  }
+  for (index_t row = 0; row < m; row += cut.rows) {
+    const index_t rows = std::min(cut.rows, m - row),
+                  padded = ceil_div(rows, kernels::eliminate_rows) * kernels::eliminate_rows;
+    T* column = block;
+    index_t c = 0;
+    for (const In<T>& tile : a)
+      for (index_t j = 0; j < tile.cols; ++j, ++c, column += padded) {
+        const T* const from = &tile(row, j);
+        if (scaled.make_room(c, kernels::copy_and_max(from, rows, padded, scaled.scale(c), column)))
+          kernels::copy_and_max(from, rows, padded, scaled.scale(c), column);
+      }
+    if (cut.narrow)
+      kernels::eliminate(triangle, block, padded, n);
+    else
+      tpqrt(static_cast<int>(rows), static_cast<int>(n), static_cast<int>(args.triangle ? rows : 0),
+            static_cast<int>(cut.inner), triangle, block, static_cast<int>(padded), t, t + cut.inner * n);
+  }
+  for (index_t c = 0; c < n; ++c)
+    for (index_t i = 0; i < n; ++i) r(i, c) = i > c ? T(0) : std::scalbn(triangle[i + c * n], scaled.exponent(c));
+}
+
+template Shape append_rows_work<float>(index_t);
+template Shape append_rows_work<double>(index_t);
+template struct AppendRows<float, InOut>;
+template struct AppendRows<float, Out>;
+template struct AppendRows<double, InOut>;
+template struct AppendRows<double, Out>;
+
+}  // namespace tesela

@@ -1,0 +1,122 @@
+#include <tesela/codelets/qr/append_rows.hpp>
+
+#if TESELA_WITH_CUDA
+
+#include <tesela/codelets/qr/internal/append_rows_launch.hpp>
+
+#include <cusolverDn.h>
+
+// At most append_rows_cols columns take one pass of our own kernel over A. More are the vendor's: geqrf of R above some
+// rows of A at a time.
+
+namespace tesela {
+namespace {
+
+index_t rows_at_once(index_t n) { return std::max<index_t>(16384, 4 * n); }
+
+int geqrf_size(cusolverDnContext* handle, int m, int n, double* a, int* lwork) {
+  return cusolverDnDgeqrf_bufferSize(handle, m, n, a, m, lwork);
+}
+int geqrf_size(cusolverDnContext* handle, int m, int n, float* a, int* lwork) {
+  return cusolverDnSgeqrf_bufferSize(handle, m, n, a, m, lwork);
+}
+int geqrf(cusolverDnContext* handle, int m, int n, double* a, double* tau, double* work, int lwork, int* info) {
+  return cusolverDnDgeqrf(handle, m, n, a, m, tau, work, lwork, info);
+}
+int geqrf(cusolverDnContext* handle, int m, int n, float* a, float* tau, float* work, int lwork, int* info) {
+  return cusolverDnSgeqrf(handle, m, n, a, m, tau, work, lwork, info);
+}
+
+/// The work tile of a wide task.
+template <class T>
+struct WideWork {
+  index_t n, m;  // rows of R and A together
+  int lwork = 0;
+  int status;
+
+  WideWork(const CudaContext& context, index_t columns) : n(columns), m(columns + rows_at_once(columns)) {
+    T* none = nullptr;
+    status = geqrf_size(context.cusolver(), static_cast<int>(m), static_cast<int>(n), none, &lwork);
+  }
+  index_t elements() const { return m * n + n + lwork; }
+  index_t doubles() const { return ceil_div(elements() * index_t{sizeof(T)} + (n + 2) * index_t{sizeof(int)}, 8) + 2; }
+};
+
+template <class T>
+void append_wide(const CudaContext& context, const Block<T>& r, bool exists, double* memory,
+                 std::span<const In<T>> tiles) {
+  const WideWork<T> work(context, r.cols);
+  if (!context.check(work.status, "cusolver geqrf_bufferSize")) return;
+  T* const a = reinterpret_cast<T*>(memory);
+  T* const tau = a + work.m * work.n;
+  T* const space = tau + work.n;
+  int* const exponents = reinterpret_cast<int*>(memory + ceil_div(work.elements() * index_t{sizeof(T)}, 8) + 1);
+  int* const info = exponents + work.n;
+
+  const index_t m = tiles.front().rows;
+  index_t row = 0;
+  do {
+    const index_t rows = std::min(m - row, work.m - work.n);
+    const kernels::StackedRows<T> stacked{a, work.n, rows, work.n + rows, exponents};
+    bool ok =
+        context.check(kernels::stack_triangle(context.stream(), stacked, exists ? r.data : nullptr, r.ld), "copy of R");
+    index_t column = 0;
+    for (const In<T>& tile : tiles) {
+      if (rows > 0)
+        ok = ok &&
+             context.check(kernels::stack_rows(context.stream(), stacked, column, tile.cols, tile.data + row, tile.ld),
+                           "copy of A");
+      column += tile.cols;
+    }
+    ok = ok && context.check(kernels::scale_columns(context.stream(), stacked), "scaling") &&
+         context.check(geqrf(context.cusolver(), static_cast<int>(stacked.ld), static_cast<int>(work.n), a, tau, space,
+                             work.lwork, info),
+                       "cusolver geqrf") &&
+         context.check(kernels::unstack_triangle(context.stream(), stacked, r.data, r.ld), "copy of R back");
+    if (!ok) return;
+    exists = true;
+    row += rows;
+  } while (row < m);
+}
+
+}  // namespace
+
+template <class T>
+index_t detail::append_rows_device_work(index_t n) {
+  const CudaContext context("append_rows");
+  if (context.cusolver() == nullptr) return 0;
+  return n <= kernels::append_rows_cols ? kernels::append_rows_work(n) : WideWork<T>(context, n).doubles();
+}
+
+template <class T, template <class> class R>
+void AppendRows<T, R>::cuda(CudaContext& context, const Args& args, R<T> r, Scratch<double> work,
+                            std::span<const In<T>> a) noexcept {
+  constexpr bool exists = R<T>::mode != Mode::out;
+  if (r.cols > kernels::append_rows_cols) return append_wide<T>(context, r, exists, work.data, a);
+  kernels::AppendRowsProblem<T> problem;
+  index_t column = 0;
+  for (const In<T>& tile : a)
+    for (index_t j = 0; j < tile.cols; ++j) problem.column[column++] = &tile(0, j);
+  problem.m = a.front().rows;
+  problem.n = r.cols;
+  problem.before = exists ? r.data : nullptr;
+  problem.r = r.data;
+  problem.ldr = r.ld;
+  problem.work = work.data;
+  context.check(kernels::append_rows(context.stream(), problem, args.variant), "append_rows");
+}
+
+template index_t detail::append_rows_device_work<float>(index_t);
+template index_t detail::append_rows_device_work<double>(index_t);
+template void AppendRows<float, InOut>::cuda(CudaContext&, const Args&, InOut<float>, Scratch<double>,
+                                             std::span<const In<float>>) noexcept;
+template void AppendRows<float, Out>::cuda(CudaContext&, const Args&, Out<float>, Scratch<double>,
+                                           std::span<const In<float>>) noexcept;
+template void AppendRows<double, InOut>::cuda(CudaContext&, const Args&, InOut<double>, Scratch<double>,
+                                              std::span<const In<double>>) noexcept;
+template void AppendRows<double, Out>::cuda(CudaContext&, const Args&, Out<double>, Scratch<double>,
+                                            std::span<const In<double>>) noexcept;
+
+}  // namespace tesela
+
+#endif

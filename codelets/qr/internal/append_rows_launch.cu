@@ -1,0 +1,144 @@
+#include <tesela/codelets/qr/internal/append_rows_launch.cuh>
+#include <tesela/codelets/qr/internal/append_rows_launch.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+namespace tesela::kernels {
+namespace {
+
+/// Warps that stream A at once, at most, on any device: what the stack of their triangles is sized by.
+constexpr index_t most_warps = 2048;
+
+/// The shapes by number of columns; for 9 to 16 the variant chooses. A block's registers are Rows x N doubles a lane.
+template <class F>
+int with_shape(index_t n, int variant, F f) {
+  if (n <= 8) return f(AppendShape<8, 8, 12, 1>{});
+  if (n <= 16) {
+    switch (variant) {
+      case 1:
+        return f(AppendShape<16, 4, 8, 1>{});
+      case 2:
+        return f(AppendShape<16, 3, 12, 1>{});
+      case 3:
+        return f(AppendShape<16, 5, 8, 1>{});
+      case 4:
+        return f(AppendShape<16, 4, 12, 1>{});
+      default:
+        return f(AppendShape<16, 6, 8, 1>{});
+    }
+  }
+  if (n <= 24) return f(AppendShape<24, 3, 8, 1>{});
+  return f(AppendShape<32, 2, 8, 2>{});
+}
+
+index_t rounded_columns(index_t n) { return std::max<index_t>(8, ceil_div(n, 8) * 8); }
+
+/// One launch's warps and how they are spread: over all multiprocessors first.
+struct Spread {
+  index_t grid = 1, per_block = 1;
+  index_t warps() const { return grid * per_block; }
+};
+
+/// As many warps as have `rows_each` rows to do, as far as the device holds them.
+template <class T, class S>
+int spread(index_t m, index_t rows_each, Spread& result) {
+  int device = 0, processors = 0, memory = 0;
+  if (const int status = cudaGetDevice(&device)) return status;
+  if (const int status = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device)) return status;
+  if (const int status = cudaDeviceGetAttribute(&memory, cudaDevAttrMaxSharedMemoryPerBlockOptin, device))
+    return status;
+  const index_t fit = std::min<index_t>(S::Warps, memory / static_cast<index_t>(sizeof(AppendWarp<T, S>)));
+  if (fit < 1) return cudaErrorInvalidConfiguration;
+  const index_t warps = std::clamp<index_t>(ceil_div(m, rows_each), 1, std::min(processors * fit, most_warps));
+  result.per_block = ceil_div(warps, processors);
+  result.grid = std::min(ceil_div(warps, result.per_block), most_warps / result.per_block);
+  return cudaSuccess;
+}
+
+template <class T, class S>
+int launch(CUstream_st* stream, const AppendProblem<T, S::N>& p, const Spread& s) {
+  const auto kernel = append_rows_kernel<T, S>;
+  const auto bytes = static_cast<std::size_t>(s.per_block) * sizeof(AppendWarp<T, S>);
+  if (const int status =
+          cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)))
+    return status;
+  kernel<<<static_cast<unsigned>(s.grid), static_cast<unsigned>(32 * s.per_block), bytes, stream>>>(p);
+  return cudaGetLastError();
+}
+
+template <class T, int N>
+void aim(AppendProblem<T, N>& p, double* r, index_t ldr) {
+  p.r_double = r, p.ldr = ldr;
+}
+template <class T, int N>
+void aim(AppendProblem<T, N>& p, float* r, index_t ldr) {
+  p.r_single = r, p.ldr = ldr;
+}
+
+/// Joins `rows` rows of triangles until one is left. A warp takes four triangles at least, or a whole block.
+template <class S, class T>
+int join(CUstream_st* stream, const AppendRowsProblem<T>& problem, index_t rows) {
+  constexpr index_t each = ceil_div(4 * S::N, S::block) * S::block;
+  double *from = problem.work, *to = from + (most_warps + 1) * S::N * S::N;
+  for (;;) {
+    AppendProblem<double, S::N> p{};
+    for (index_t c = 0; c < problem.n; ++c) p.column[c] = from + c * rows;
+    p.m = rows;
+    p.n = static_cast<int>(problem.n);
+    p.aligned = rows % 2 == 0;
+    Spread s;
+    if (const int status = spread<double, S>(rows, each, s)) return status;
+    const bool last = s.warps() == 1;
+    if (last)
+      aim(p, problem.r, problem.ldr);
+    else
+      p.stack = to, p.ld = s.warps() * S::N;
+    const int status = launch<double, S>(stream, p, s);
+    if (status != cudaSuccess || last) return status;
+    rows = p.ld;
+    std::swap(from, to);
+  }
+}
+
+template <class T, class S>
+int run(CUstream_st* stream, const AppendRowsProblem<T>& problem) {
+  AppendProblem<T, S::N> p{};
+  p.aligned = true;
+  for (index_t c = 0; c < problem.n; ++c) {
+    p.column[c] = problem.column[c];
+    p.aligned = p.aligned && reinterpret_cast<std::uintptr_t>(p.column[c]) % 16 == 0;
+  }
+  p.m = problem.m;
+  p.n = static_cast<int>(problem.n);
+  p.old = problem.before;
+  p.ld_old = problem.ldr;
+  Spread s;
+  if (const int status = spread<T, S>(p.m, S::block, s)) return status;
+  const bool last = s.warps() == 1 && p.old == nullptr;
+  if (last)
+    aim(p, problem.r, problem.ldr);
+  else
+    p.stack = problem.work, p.ld = (s.warps() + (p.old != nullptr ? 1 : 0)) * S::N;
+  const int status = launch<T, S>(stream, p, s);
+  if (status != cudaSuccess || last) return status;
+  return join<S, T>(stream, problem, p.ld);
+}
+
+}  // namespace
+
+index_t append_rows_work(index_t n) {
+  const index_t N = rounded_columns(n);
+  return (most_warps + 1) * N * N * 3 / 2 + N * N;
+}
+
+template <class T>
+int append_rows(CUstream_st* stream, const AppendRowsProblem<T>& problem, int variant) {
+  return with_shape(problem.n, variant, [&]<class S>(S) { return run<T, S>(stream, problem); });
+}
+
+template int append_rows<float>(CUstream_st*, const AppendRowsProblem<float>&, int);
+template int append_rows<double>(CUstream_st*, const AppendRowsProblem<double>&, int);
+
+}  // namespace tesela::kernels

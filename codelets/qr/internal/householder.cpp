@@ -1,0 +1,314 @@
+#include <tesela/codelets/qr/internal/householder.hpp>
+
+#include <tesela/codelets/support/internal/clones.hpp>
+#include <tesela/codelets/support/powers_of_two.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#define TESELA_INLINE [[gnu::always_inline]] inline
+
+namespace tesela::detail {
+namespace {
+
+/// What one pass over a panel does. Column `v` is scaled to a Householder vector and applied to all columns right of
+/// it: a_i -= v weight_i. Then, column x being the next one, sum_i += x . a_i for every column i.
+template <class T>
+struct Pass {
+  index_t width, v;
+  T scale;
+  const T* weights;  // null: nothing to apply
+  T* sums;           // null: none wanted
+};
+
+/// A panel's rows in one piece of memory.
+template <class T>
+struct Rows {
+  T* data;
+  index_t rows, ld;
+};
+
+template <class T>
+struct Vector {
+  static constexpr int size = 64 / static_cast<int>(sizeof(T));
+  using type [[gnu::vector_size(64)]] = T;
+};
+
+template <class V, class T>
+TESELA_INLINE void load(V& v, const T* from) {
+  std::memcpy(&v, from, sizeof v);
+}
+template <class V, class T>
+TESELA_INLINE void store(T* to, const V& v) {
+  std::memcpy(to, &v, sizeof v);
+}
+
+/// The sum of v's elements: halves are added until one is left.
+template <class V>
+TESELA_INLINE auto sum(const V& vector) {
+  V v = vector;
+  if constexpr (sizeof(v[0]) == 4) {
+    v += __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7);
+    v += __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11);
+    v += __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13);
+    return v[0] + v[1];
+  } else {
+    v += __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3);
+    v += __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5);
+    return v[0] + v[1];
+  }
+}
+
+/// Columns first … first + count - 1 of one chunk of rows: a_i -= v weight_i, sum_i += x . a_i.
+template <class T, int count, bool update, bool dot>
+TESELA_INLINE void columns(const Pass<T>& pass, index_t first, index_t rows, const T* v, const T* x, T* a, index_t ld) {
+  using V = typename Vector<T>::type;
+  constexpr index_t step = Vector<T>::size;
+  V sums[count] = {};
+  T weights[count] = {}, tails[count] = {};
+  for (int c = 0; c < count; ++c)
+    if (update) weights[c] = pass.weights[first + c];
+  index_t i = 0;
+  for (; i + step <= rows; i += step) {
+    V vi, xi;
+    if constexpr (update) load(vi, v + i);
+    if constexpr (dot) load(xi, x + i);
+    for (int c = 0; c < count; ++c) {
+      V ai;
+      load(ai, a + i + c * ld);
+      if constexpr (update) {
+        ai -= vi * weights[c];
+        store(a + i + c * ld, ai);
+      }
+      if constexpr (dot) sums[c] += xi * ai;
+    }
+  }
+  for (; i < rows; ++i)
+    for (int c = 0; c < count; ++c) {
+      T& ai = a[i + c * ld];
+      if constexpr (update) ai -= v[i] * weights[c];
+      if constexpr (dot) tails[c] += x[i] * ai;
+    }
+  if constexpr (dot)
+    for (int c = 0; c < count; ++c) pass.sums[first + c] += tails[c] + sum(sums[c]);
+}
+
+template <class T, bool update, bool dot>
+TESELA_INLINE void column_range(const Pass<T>& pass, index_t begin, index_t end, index_t rows, const T* v, const T* x,
+                                T* a, index_t ld) {
+  index_t c = begin;
+  for (; c + 4 <= end; c += 4) columns<T, 4, update, dot>(pass, c, rows, v, x, a + c * ld, ld);
+  if (end - c == 3) columns<T, 3, update, dot>(pass, c, rows, v, x, a + c * ld, ld);
+  if (end - c == 2) columns<T, 2, update, dot>(pass, c, rows, v, x, a + c * ld, ld);
+  if (end - c == 1) columns<T, 1, update, dot>(pass, c, rows, v, x, a + c * ld, ld);
+}
+
+template <class T, bool update, bool dot>
+TESELA_INLINE void run(const Pass<T>& pass, const Rows<T>& panel) {
+  // A chunk of two columns stays in the first-level cache while the others stream by.
+  constexpr index_t chunk = 512;
+  const index_t x_column = pass.v + 1;
+  for (index_t at = 0; at < panel.rows; at += chunk) {
+    const index_t rows = std::min(chunk, panel.rows - at), ld = panel.ld;
+    T *const a = panel.data + at, *const v = a + pass.v * ld, *const x = a + x_column * ld;
+    if constexpr (update) {
+      for (index_t i = 0; i < rows; ++i) v[i] *= pass.scale;
+      if (x_column >= pass.width) continue;
+      columns<T, 1, true, false>(pass, x_column, rows, v, x, x, ld);
+    }
+    column_range<T, update, dot>(pass, x_column + 1, pass.width, rows, v, x, a, ld);
+    if constexpr (dot) column_range<T, false, true>(pass, 0, x_column + 1, rows, v, x, a, ld);
+  }
+}
+
+template <class T>
+TESELA_INLINE void run_any(const Pass<T>& pass, const Rows<T>& panel) {
+  if (pass.weights != nullptr && pass.sums != nullptr)
+    run<T, true, true>(pass, panel);
+  else if (pass.weights != nullptr)
+    run<T, true, false>(pass, panel);
+  else
+    run<T, false, true>(pass, panel);
+}
+
+// The loops over a panel's rows are what vector units matter for.
+TESELA_CLONES void sweep(const Pass<float>& pass, const Rows<float>& panel) { run_any(pass, panel); }
+TESELA_CLONES void sweep(const Pass<double>& pass, const Rows<double>& panel) { run_any(pass, panel); }
+
+/// A panel in work: column j's reflector keeps row j of `head` and acts on the rows of `corner` (a copy of the
+/// triangular part, zeros where a reflector does not reach) and of `tall`.
+template <class T>
+class Panel {
+ public:
+  Panel(index_t width, T* r, index_t ldr, T* t, index_t ldt, Rows<T> tall)
+      : width_(width), r_(r), ldr_(ldr), t_(t), ldt_(ldt), tall_(tall) {}
+
+  /// V's triangle is unit lower, with R above it: head and corner are one.
+  void factor_lower() {
+    corner_ = {buffer_, width_, panel_width};
+    for (index_t c = 0; c < width_; ++c) std::copy_n(r_ + c * ldr_, width_, buffer_ + c * panel_width);
+    lower_ = true;
+    factor();
+    for (index_t c = 0; c < width_; ++c)
+      std::copy(buffer_ + c * panel_width + c + 1, buffer_ + c * panel_width + width_, r_ + c * ldr_ + c + 1);
+  }
+
+  /// V's triangle is the upper trapezoid b of some rows, and R stands elsewhere.
+  void factor_upper(index_t rows, T* b, index_t ldb) {
+    corner_ = {buffer_, rows, panel_width};
+    for (index_t c = 0; c < width_; ++c) std::copy_n(b + c * ldb, std::min(c + 1, rows), buffer_ + c * panel_width);
+    factor();
+    for (index_t c = 0; c < width_; ++c) std::copy_n(buffer_ + c * panel_width, std::min(c + 1, rows), b + c * ldb);
+  }
+
+ private:
+  T& r(index_t i, index_t j) { return r_[i + j * ldr_]; }
+  T& t(index_t i, index_t j) { return t_[i + j * ldt_]; }
+  T& corner(index_t i, index_t j) { return buffer_[i + j * panel_width]; }
+  T& head(index_t j, index_t i) { return lower_ ? corner(j, i) : r(j, i); }
+
+  void factor() {
+    start(0);
+    dots(0);
+    for (index_t j = 0; j < width_; ++j) {
+      const Reflector h = reflector(j);
+      r(j, j) = std::ldexp(h.beta, exponents_[j]);
+      for (index_t i = j + 1; i < width_; ++i) {
+        weights_[i] = h.tau * (head(j, i) + h.scale * sums_[i]);
+        head(j, i) -= weights_[i];
+        if (exponents_[i] != 0) head(j, i) = std::ldexp(head(j, i), exponents_[i]);  // final
+      }
+      // LAPACK larft: T(:j, j) = -tau T(:j, :j) V(:, :j)^T v.
+      for (index_t i = 0; i < j; ++i) sums_[i] = -h.tau * ((lower_ ? corner(j, i) : T(0)) + h.scale * sums_[i]);
+      for (index_t i = 0; i < j; ++i) {
+        T sum = 0;
+        for (index_t k = i; k < j; ++k) sum += t(i, k) * sums_[k];
+        t(i, j) = sum;
+      }
+      t(j, j) = h.tau;
+      apply(j, h.scale);
+    }
+  }
+
+  /// Column j's part of R is final: out of the reflectors' way.
+  void start(index_t j) {
+    if (!lower_) return;
+    for (index_t i = 0; i <= j; ++i) r(i, j) = std::exchange(corner(i, j), T(0));
+  }
+
+  void clear_sums() { std::fill_n(sums_, width_, T(0)); }
+
+  /// sums_ = the products of column x with every column, below the heads.
+  void dots(index_t x) {
+    clear_sums();
+    const Pass<T> pass{width_, x - 1, T(1), nullptr, sums_};
+    sweep(pass, corner_);
+    sweep(pass, tall_);
+  }
+
+  /// The dots of column j once more, by the code that apply() takes them with: another loop over the same numbers may
+  /// be compiled to other roundings.
+  void dots_again(index_t j) {
+    if (j == 0) return dots(0);
+    clear_sums();
+    const T nothing[panel_width] = {};
+    sweep({width_, j - 1, T(1), nullptr, sums_}, corner_);
+    sweep({width_, j - 1, T(1), nothing, sums_}, tall_);
+  }
+
+  /// Applies reflector j and takes the dots of column j + 1.
+  void apply(index_t j, T scale) {
+    sweep({width_, j, scale, weights_, nullptr}, corner_);
+    if (j + 1 == width_) return sweep({width_, j, scale, weights_, nullptr}, tall_);
+    start(j + 1);
+    clear_sums();
+    sweep({width_, j, T(1), nullptr, sums_}, corner_);
+    sweep({width_, j, scale, weights_, sums_}, tall_);
+  }
+
+  /// H = I - tau [1; v] [1; v]^T takes [alpha; x] to [beta; 0], with v = scale x.
+  struct Reflector {
+    T beta, tau, scale;
+  };
+
+  static Reflector reflector_of(T alpha, T squares) {
+    const T beta = -std::copysign(std::sqrt(alpha * alpha + squares), alpha);
+    return {beta, (beta - alpha) / beta, T(1) / (alpha - beta)};
+  }
+
+  Reflector reflector(index_t j) {
+    using Limits = std::numeric_limits<T>;
+    // Between these, what a sum of products lost to underflow is beyond its rounding.
+    constexpr T least = Limits::min() / Limits::epsilon(), most = Limits::max() / 16;
+    const T alpha = r(j, j);
+    bool safe = sums_[j] >= least && alpha * alpha + sums_[j] <= most;
+    for (index_t i = j + 1; i < width_; ++i) safe = safe && std::abs(sums_[i]) >= least && std::abs(sums_[i]) <= most;
+    return safe ? reflector_of(alpha, sums_[j]) : careful_reflector(j);
+  }
+
+  /// The same when squares or products under- or overflow, or vanish: what is left of every column is multiplied by the
+  /// power of two that brings it near 1, which changes no bit of what follows.
+  Reflector careful_reflector(index_t j) {
+    for (index_t i = j; i < width_; ++i) {
+      int exponent = std::numeric_limits<int>::min();
+      each_part(j, i, [&](index_t count, const T* x) {
+        const int part = largest_exponent(count, x);
+        if (part != 0 || std::any_of(x, x + count, [](T y) { return y != T(0); })) exponent = std::max(exponent, part);
+      });
+      if (exponent == std::numeric_limits<int>::min() || exponent == 0) continue;
+      each_part(j, i, [&](index_t count, T* x) { multiply_by_power(count, x, -exponent); });
+      exponents_[i] += exponent;
+    }
+    bool zero = true;
+    for (const Rows<T>& part : {corner_, tall_})
+      for (index_t i = 0; i < part.rows; ++i) zero = zero && part.data[i + j * part.ld] == T(0);
+    dots_again(j);
+    return zero ? Reflector{r(j, j), 0, 1} : reflector_of(r(j, j), sums_[j]);
+  }
+
+  /// f(count, elements) for the pieces of column i that reflector j and those after it change.
+  template <class F>
+  void each_part(index_t j, index_t i, const F& f) {
+    const index_t below = lower_ ? j + (i == j ? 1 : 0) : 0;
+    f(corner_.rows - below, corner_.data + below + i * corner_.ld);
+    f(tall_.rows, tall_.data + i * tall_.ld);
+    if (lower_) {
+      if (i == j) f(index_t{1}, &r(j, j));
+    } else {
+      f(i + 1 - j, &r(j, i));
+    }
+  }
+
+  index_t width_;
+  T* r_;
+  index_t ldr_;
+  T* t_;
+  index_t ldt_;
+  Rows<T> tall_, corner_{};
+  bool lower_ = false;
+  int exponents_[panel_width] = {};  // column i stands for 2^exponents_[i] times what its rows hold, but for those of R
+  T buffer_[panel_width * panel_width] = {}, sums_[panel_width] = {}, weights_[panel_width] = {};
+};
+
+}  // namespace
+
+template <class T>
+void geqrt_panel(index_t m, index_t width, T* a, index_t lda, T* t, index_t ldt) noexcept {
+  Panel<T>(width, a, lda, t, ldt, {a + width, m - width, lda}).factor_lower();
+}
+
+template <class T>
+void tpqrt_panel(index_t full, index_t trapezoid, index_t width, T* r, index_t ldr, T* b, index_t ldb, T* t,
+                 index_t ldt) noexcept {
+  Panel<T>(width, r, ldr, t, ldt, {b, full, ldb}).factor_upper(trapezoid, b + full, ldb);
+}
+
+template void geqrt_panel(index_t, index_t, float*, index_t, float*, index_t) noexcept;
+template void geqrt_panel(index_t, index_t, double*, index_t, double*, index_t) noexcept;
+template void tpqrt_panel(index_t, index_t, index_t, float*, index_t, float*, index_t, float*, index_t) noexcept;
+template void tpqrt_panel(index_t, index_t, index_t, double*, index_t, double*, index_t, double*, index_t) noexcept;
+
+}  // namespace tesela::detail

@@ -1,0 +1,143 @@
+#pragma once
+
+#include <tesela/runtime/codelet.hpp>
+
+#include <algorithm>
+
+namespace tesela {
+
+namespace detail {
+
+/// What the run time of a QR kernel on `rows` active rows depends on beyond its tiles' shapes: their number to an
+/// eighth of an octave, so that tall tiles of one shape share a handful of histories and not one each.
+constexpr std::uint64_t size_class(index_t rows) {
+  std::uint64_t octave = 0;
+  while (rows >> (octave + 1) > 0) ++octave;
+  return octave << 3 | (octave >= 3 ? static_cast<std::uint64_t>(rows >> (octave - 3)) & 7 : 0);
+}
+
+}  // namespace detail
+
+// The four kernels of tile QR in compact WY form: Q = I - V T V^T for each block of at most ib columns of V.
+//
+// A step factors `width` columns, from column `col` of its tile column on. Its head is the tile that holds the
+// diagonal, in which the step's first row is `row`; every other tile takes part from its first row on. With tiles of nb
+// x nb, row and col are 0 and width is nb.
+//
+// T is stored as LAPACK's geqrt stores it: the T of the columns c … c + ib - 1 of a step is the upper triangle in rows
+// 0 … ib - 1 and columns c … c + ib - 1 of the step's T tile, which is at least ib x width. Below
+// these triangles are zeros.
+
+/// The Scratch tile of every kernel below, for steps of at most `width` columns. `across` is the most that a tile of A
+/// or C has in the dimension that Q does not act on: columns, or C's rows when Q multiplies from the right. GPUs need
+/// more, which depends on the most rows that a tile of A has: with_gpu says whether there are any.
+constexpr Shape qr_work(index_t width, index_t across, index_t rows, bool with_gpu) {
+  if (!with_gpu) return {width, across + 2 * width};
+  constexpr index_t exchange = 33024;  // floats that hold kernels::panel_exchange_bytes
+  return {width, 2 * std::max(across, width) + std::max(rows, width) + 1 + ceil_div(exchange, width)};
+}
+
+/// LAPACK geqrt: A(row:, col:col+width) = Q R, with R in the upper triangle and V below; then A(row:, col+width:) =
+/// Q^T A(row:, col+width:) for the columns of the same tile that later steps factor.
+template <class T>
+struct Geqrt {
+  static constexpr auto name = "geqrt";
+  static constexpr std::uint32_t color = 0xc44e52;
+  struct Args {
+    index_t row = 0, col = 0, width = 0, ib = 1;
+    index_t rows = 0;  ///< active: the tile's rows - row
+    std::uint64_t cost_key() const {
+      return detail::size_class(rows) | static_cast<std::uint64_t>(width) << 10 | static_cast<std::uint64_t>(ib) << 32;
+    }
+  };
+  static double flops(const Args& args, Shape a, Shape, Shape) {
+    const auto m = static_cast<double>(args.rows), n = static_cast<double>(args.width), k = std::min(m, n),
+               rest = static_cast<double>(a.cols - args.col - args.width);
+    return 4 * m * n * k - 2 * (m + n) * k * k + 4 * k * k * k / 3 + 2 * k * rest * (2 * m - k);
+  }
+  static void cpu(const Args& args, InOut<T> a, Out<T> t, Scratch<T> work) noexcept;
+  static void cuda(CudaContext& context, const Args& args, InOut<T> a, Out<T> t, Scratch<T> work) noexcept;
+};
+
+/// LAPACK gemqrt: C = op(Q) C or C op(Q) with the Q of a Geqrt: V in v(row:, col:col+width). From the left C's rows
+/// `row` … change, from the right its columns `row` ….
+template <class T>
+struct Unmqr {
+  static constexpr auto name = "unmqr";
+  static constexpr std::uint32_t color = 0x4c72b0;
+  struct Args {
+    Side side = Side::left;
+    Op op = Op::none;
+    index_t row = 0, col = 0, width = 0, ib = 1;
+    index_t rows = 0;         ///< active: the tile's rows - row
+    bool unit_lower = false;  ///< v has zeros and ones written out above the vectors: a GPU then needs no copy
+    std::uint64_t cost_key() const {
+      return detail::size_class(rows) | static_cast<std::uint64_t>(side) << 8 | static_cast<std::uint64_t>(op) << 9 |
+             static_cast<std::uint64_t>(width) << 10 | static_cast<std::uint64_t>(ib) << 32;
+    }
+  };
+  static double flops(const Args& args, Shape, Shape, Shape c, Shape) {
+    const auto m = static_cast<double>(args.rows), k = std::min(m, static_cast<double>(args.width)),
+               n = static_cast<double>(args.side == Side::left ? c.cols : c.rows);
+    return 2 * n * k * (2 * m - k);
+  }
+  static void cpu(const Args& args, In<T> v, In<T> t, InOut<T> c, Scratch<T> work) noexcept;
+  static void cuda(CudaContext& context, const Args& args, In<T> v, In<T> t, InOut<T> c, Scratch<T> work) noexcept;
+};
+
+/// LAPACK tpqrt: [R; B] = Q [R'; 0], where R = a(row:row+width, col:col+width) is upper triangular and B =
+/// b(:, col:col+width). TS form: B is full and becomes V. TT form (`triangle`): only B's upper triangle takes part
+/// (below it are other transformations' vectors, which stay). Then the columns right of col+width of both tiles take
+/// Q^T, for the later steps of the same tile column.
+template <class T>
+struct Tpqrt {
+  static constexpr auto name = "tpqrt";
+  static constexpr std::uint32_t color = 0xdd8452;
+  struct Args {
+    index_t row = 0, col = 0, width = 0, ib = 1;
+    bool triangle = false;
+    std::uint64_t cost_key() const {
+      return static_cast<std::uint64_t>(triangle) | static_cast<std::uint64_t>(width) << 10 |
+             static_cast<std::uint64_t>(ib) << 32;
+    }
+  };
+  /// Rows of B that take part.
+  static index_t height(const Args& args, index_t rows) { return args.triangle ? std::min(rows, args.width) : rows; }
+  static double flops(const Args& args, Shape, Shape b, Shape, Shape) {
+    const auto m = static_cast<double>(height(args, b.rows)), n = static_cast<double>(args.width),
+               rest = static_cast<double>(b.cols - args.col - args.width);
+    return args.triangle ? 2 * n * n * n / 3 + 2 * n * (n + 1) * rest : 2 * n * n * m + 4 * n * m * rest;
+  }
+  static void cpu(const Args& args, InOut<T> a, InOut<T> b, Out<T> t, Scratch<T> work) noexcept;
+  static void cuda(CudaContext& context, const Args& args, InOut<T> a, InOut<T> b, Out<T> t, Scratch<T> work) noexcept;
+};
+
+/// LAPACK tpmqrt: [C1; C2] = op(Q) [C1; C2] or [C1 C2] op(Q) with the Q of a Tpqrt, V in v(:, col:col+width). From the
+/// left C1 = c1(row:row+width, :) and C2 = c2(0:height, :); from the right the same columns.
+template <class T>
+struct Tpmqrt {
+  static constexpr auto name = "tpmqrt";
+  static constexpr std::uint32_t color = 0x55a868;
+  struct Args {
+    Side side = Side::left;
+    Op op = Op::none;
+    index_t row = 0, col = 0, width = 0, ib = 1;
+    bool triangle = false;
+    std::uint64_t cost_key() const {
+      return static_cast<std::uint64_t>(triangle) | static_cast<std::uint64_t>(side) << 8 |
+             static_cast<std::uint64_t>(op) << 9 | static_cast<std::uint64_t>(width) << 10 |
+             static_cast<std::uint64_t>(ib) << 32;
+    }
+  };
+  static double flops(const Args& args, Shape v, Shape, Shape c1, Shape, Shape) {
+    const auto m = static_cast<double>(args.triangle ? std::min(v.rows, args.width) : v.rows),
+               k = static_cast<double>(args.width),
+               n = static_cast<double>(args.side == Side::left ? c1.cols : c1.rows);
+    return args.triangle ? 2 * k * (k + 1) * n : 4 * m * k * n;
+  }
+  static void cpu(const Args& args, In<T> v, In<T> t, InOut<T> c1, InOut<T> c2, Scratch<T> work) noexcept;
+  static void cuda(CudaContext& context, const Args& args, In<T> v, In<T> t, InOut<T> c1, InOut<T> c2,
+                   Scratch<T> work) noexcept;
+};
+
+}  // namespace tesela

@@ -1,0 +1,22 @@
+#include <tesela/codelets/support/fill.hpp>
+
+namespace tesela {
+
+template <class T>
+void Fill<T>::cpu(const Args& args, Out<T> a) noexcept {
+  for (index_t j = 0; j < a.cols; ++j)
+    for (index_t i = 0; i < a.rows; ++i) a(i, j) = args.generator(args.row + i, args.column + j);
+}
+
+template <class T>
+void Scal<T>::cpu(const Args& args, InOut<T> a) noexcept {
+  for (index_t j = 0; j < a.cols; ++j)
+    for (index_t i = 0; i < a.rows; ++i) a(i, j) *= args.alpha;
+}
+
+template struct Fill<float>;
+template struct Fill<double>;
+template struct Scal<float>;
+template struct Scal<double>;
+
+}  // namespace tesela

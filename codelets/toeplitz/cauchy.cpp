@@ -1,0 +1,321 @@
+#include <tesela/codelets/toeplitz/cauchy.hpp>
+
+#include <tesela/codelets/toeplitz/internal/cauchy_sweep.hpp>
+#include <tesela/codelets/support/internal/clones.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numbers>
+#include <vector>
+
+namespace tesela {
+namespace cauchy {
+namespace {
+
+template <class T>
+struct Vector {
+  static constexpr index_t size = 64 / static_cast<index_t>(sizeof(T));
+  using type [[gnu::vector_size(64)]] = T;
+};
+
+constexpr index_t chunk = 64;    // rows whose largest diagonal entry is remembered
+constexpr int at_a_time = 8;     // pivots that one pass over the rows takes
+constexpr int side_by_side = 4;  // vectors of rows that share a pivot's numbers in registers
+
+/// A row when it is the pivot, and where w(a + o) and w(a) begin, a = 0 the pivot's.
+template <class T>
+struct Pivot {
+  index_t row;
+  T g, h, d, inverse;
+  const T *sums, *differences;
+};
+
+/// One block of C being swept. All columns are padded to whole chunks with zeros, which no pivot changes.
+template <class T>
+struct Block {
+  index_t rows, chunks;
+  T *g, *h, *d, *left;  // left: 1 for rows that have not been pivots, 0 for the others and the padding
+  T* largest;           // of |d| left in each chunk
+  index_t* best;        // the row it stands in
+};
+
+template <class V, class T>
+[[gnu::always_inline]] inline void load(V& v, const T* from) {
+  std::memcpy(&v, from, sizeof v);
+}
+
+/// The largest |d| left in chunk k, and where; rows that are not finite come last.
+template <class T>
+[[gnu::always_inline]] inline void find_best(const Block<T>& b, index_t k) {
+  using V = typename Vector<T>::type;
+  constexpr index_t step = Vector<T>::size;
+  V best{};
+  for (index_t i = k * chunk; i < (k + 1) * chunk; i += step) {
+    V d, left;
+    load(d, b.d + i);
+    load(left, b.left + i);
+    const V size = (d < 0 ? -d : d) * left;
+    best = size > best ? size : best;
+  }
+  T most = 0;
+  for (index_t e = 0; e < step; ++e) most = std::max(most, best[e]);
+  b.largest[k] = most;
+  index_t at = k * chunk;
+  for (const index_t end = at + chunk - 1; at < end && !(b.left[at] != T(0) && std::abs(b.d[at]) == most);) ++at;
+  b.best[k] = at;
+}
+
+/// For each of the pivots in turn, every row but the pivot's, in which w(0) = 0 makes c vanish, takes l = c / d_p times
+/// the pivot's row away. `kept`, if not null, gets l, a column of the block's chunks for each pivot.
+template <class T>
+[[gnu::always_inline]] inline void sweep(const Block<T>& b, const Pivot<T>* pivots, int count, T* kept) {
+  using V = typename Vector<T>::type;
+  constexpr index_t step = Vector<T>::size;
+  for (index_t k = 0; k < b.chunks; ++k) {
+    for (index_t i = k * chunk; i < (k + 1) * chunk; i += side_by_side * step) {
+      V g[side_by_side], h[side_by_side], d[side_by_side];
+      for (int u = 0; u < side_by_side; ++u) {
+        load(g[u], b.g + i + u * step);
+        load(h[u], b.h + i + u * step);
+        load(d[u], b.d + i + u * step);
+      }
+      for (int q = 0; q < count; ++q) {
+        const T gp = pivots[q].g, hp = pivots[q].h, inverse = pivots[q].inverse;
+        for (int u = 0; u < side_by_side; ++u) {
+          V sum, difference;
+          load(sum, pivots[q].sums + i + u * step);
+          load(difference, pivots[q].differences + i + u * step);
+          const V c = (g[u] * hp - h[u] * gp) * (sum * difference), l = c * inverse;
+          g[u] -= l * gp;
+          h[u] -= l * hp;
+          d[u] -= l * c;
+          if (kept != nullptr) std::memcpy(kept + q * b.chunks * chunk + i + u * step, &l, sizeof l);
+        }
+      }
+      for (int u = 0; u < side_by_side; ++u) {
+        std::memcpy(b.g + i + u * step, &g[u], sizeof g[u]);
+        std::memcpy(b.h + i + u * step, &h[u], sizeof h[u]);
+        std::memcpy(b.d + i + u * step, &d[u], sizeof d[u]);
+      }
+    }
+    find_best(b, k);
+  }
+}
+TESELA_CLONES void sweep_rows(const Block<double>& b, const Pivot<double>* p, int count) {
+  sweep<double>(b, p, count, nullptr);
+}
+TESELA_CLONES void sweep_rows(const Block<float>& b, const Pivot<float>* p, int count) {
+  sweep<float>(b, p, count, nullptr);
+}
+TESELA_CLONES void sweep_rows(const Block<double>& b, const Pivot<double>* p, int count, double* kept) {
+  sweep(b, p, count, kept);
+}
+TESELA_CLONES void sweep_rows(const Block<float>& b, const Pivot<float>* p, int count, float* kept) {
+  sweep(b, p, count, kept);
+}
+
+template <class T>
+index_t padded(index_t rows) {
+  return (rows + chunk - 1) / chunk * chunk;
+}
+
+/// Sweeps the blocks of C - sigma I, one shift after the other.
+template <class T>
+class Sweeper {
+ public:
+  explicit Sweeper(index_t n) : n_(n), w_(static_cast<std::size_t>(2 * n + 2 * chunk + 4)) {
+    const index_t rows = padded<T>(cauchy_rows(n, 0));
+    columns_.resize(static_cast<std::size_t>(4 * rows));
+    largest_.resize(static_cast<std::size_t>(rows / chunk));
+    best_.resize(largest_.size());
+    for (index_t k = 1; k <= n; ++k) {
+      const double w = 1 / std::sin(static_cast<double>(k) * std::numbers::pi / static_cast<double>(n + 1));
+      table(k) = static_cast<T>(w);
+      table(-k) = static_cast<T>(-w);
+    }
+  }
+
+  /// One block, whose L D L^T is kept.
+  void factor(const In<T>& c, double sigma, int part, const CauchyFactors<T>& kept, double* report) {
+    Block<T> b = load_block(c, part * cauchy_rows(n_, 0), cauchy_rows(n_, part), static_cast<T>(sigma));
+    const index_t all = b.chunks * chunk;
+    std::vector<T> l(static_cast<std::size_t>(at_a_time * all));
+    eliminate(b, part + 1, report, [&](index_t done, const std::vector<Pivot<T>>& pivots) {
+      sweep_rows(b, pivots.data(), static_cast<int>(pivots.size()), l.data());
+      for (const T* column = l.data(); const Pivot<T>& p : pivots) {
+        std::copy_n(column, b.rows, kept.l + done * kept.ld);
+        kept.pivots[done] = p.d;
+        kept.order[done++] = static_cast<T>(p.row);
+        column += all;
+      }
+    });
+    if (const auto broken = static_cast<index_t>(report[CauchyReport::breakdown]); broken > 0)
+      finish(b, broken - 1, kept);
+    for (index_t k = 0; k < b.rows; ++k) {
+      T* const to = kept.l + k * kept.ld;
+      std::copy_n(to, b.rows, l.data());
+      std::fill_n(to, k, T(0));
+      to[k] = 1;
+      for (index_t i = k + 1; i < b.rows; ++i) to[i] = l[static_cast<std::size_t>(kept.order[i])];
+    }
+  }
+
+  /// `out`: n x 3, or null.
+  void run(const In<T>& c, double sigma, T* out, index_t ld, const Out<double>& report, index_t column) {
+    for (int part = 0; part < 2; ++part) {
+      const index_t first = part * cauchy_rows(n_, 0);
+      Block<T> b = load_block(c, first, cauchy_rows(n_, part), static_cast<T>(sigma));
+      eliminate(b, part + 1, &report(0, column + part), [&b](index_t, const std::vector<Pivot<T>>& pivots) {
+        sweep_rows(b, pivots.data(), static_cast<int>(pivots.size()));
+      });
+      if (out != nullptr)
+        for (index_t a = 0; a < b.rows; ++a) {
+          out[first + a] = -b.g[a];
+          out[first + a + ld] = b.h[a];
+          out[first + a + 2 * ld] = -b.d[a];
+        }
+    }
+  }
+
+ private:
+  T& table(index_t k) { return w_[static_cast<std::size_t>(k + n_)]; }
+
+  Block<T> load_block(const In<T>& c, index_t first, index_t rows, T sigma) {
+    std::fill(columns_.begin(), columns_.end(), T(0));
+    const index_t all = padded<T>(rows);
+    T* const at = columns_.data();
+    Block<T> b{rows, all / chunk, at, at + all, at + 2 * all, at + 3 * all, largest_.data(), best_.data()};
+    for (index_t a = 0; a < rows; ++a) {
+      b.g[a] = c(first + a, 0);
+      b.h[a] = c(first + a, 1);
+      b.d[a] = c(first + a, 2) - sigma;
+      b.left[a] = 1;
+    }
+    return b;
+  }
+
+  /// Harmless numbers in place of the steps that a breakdown left out.
+  static void finish(const Block<T>& b, index_t done, const CauchyFactors<T>& kept) {
+    for (index_t a = 0; a < b.rows; ++a) {
+      if (b.left[a] == T(0)) continue;
+      std::fill_n(kept.l + done * kept.ld, b.rows, T(0));
+      kept.pivots[done] = 1;
+      kept.order[done++] = static_cast<T>(a);
+    }
+  }
+
+  /// step(done, pivots) sweeps the rows, after `done` pivots before.
+  template <class Step>
+  void eliminate(Block<T>& b, int o, double* report, const Step& step) {
+    double negative = 0, smallest = std::numeric_limits<double>::infinity(), most = 0;
+    report[CauchyReport::breakdown] = 0;
+    for (index_t k = 0; k < b.chunks; ++k) find_best(b, k);
+    for (index_t done = 0; done < b.rows;) {
+      const std::vector<Pivot<T>>& pivots = next_pivots(b, o);
+      if (pivots.empty()) {
+        report[CauchyReport::breakdown] = static_cast<double>(done + 1);
+        break;
+      }
+      for (const Pivot<T>& p : pivots) {
+        negative += p.d < 0;
+        smallest = std::min(smallest, static_cast<double>(std::abs(p.d)));
+        most = std::max(most, static_cast<double>(std::abs(p.d)));
+        b.left[p.row] = 0;
+      }
+      step(done, pivots);
+      for (const Pivot<T>& p : candidates_) {
+        if (b.left[p.row] != T(0)) continue;
+        b.g[p.row] = p.g;
+        b.h[p.row] = p.h;
+        b.d[p.row] = p.d;
+      }
+      done += static_cast<index_t>(pivots.size());
+    }
+    report[CauchyReport::negative] = negative;
+    report[CauchyReport::smallest_pivot] = b.rows > 0 ? smallest : 0;
+    report[CauchyReport::largest] = most;
+  }
+
+  /// The best rows of the chunks with the largest entries, one after the other as long as those that went before have
+  /// left them large: `candidates_` are these rows after all of these pivots. None where nothing is left to divide by.
+  const std::vector<Pivot<T>>& next_pivots(const Block<T>& b, int o) {
+    candidates_.clear();
+    pivots_.clear();
+    for (index_t k = 0; k < b.chunks; ++k) {
+      const T size = b.largest[k];
+      if (!(size > 0) || !std::isfinite(size)) continue;
+      const auto smaller = [&](const Pivot<T>& p) { return std::abs(p.d) < size; };
+      const auto at = std::find_if(candidates_.begin(), candidates_.end(), smaller);
+      if (at == candidates_.end() && candidates_.size() == at_a_time) continue;
+      const index_t row = b.best[k];
+      candidates_.insert(at, Pivot<T>{row, b.g[row], b.h[row], b.d[row], T(0), &table(row + o), &table(-row)});
+      if (candidates_.size() > at_a_time) candidates_.pop_back();
+    }
+    for (std::size_t q = 0; q < candidates_.size(); ++q) {
+      // The largest of those that have not been pivots goes to place q.
+      const auto next = std::max_element(candidates_.begin() + static_cast<std::ptrdiff_t>(q), candidates_.end(),
+                                         [](const auto& x, const auto& y) { return std::abs(x.d) < std::abs(y.d); });
+      std::iter_swap(candidates_.begin() + static_cast<std::ptrdiff_t>(q), next);
+      Pivot<T>& p = candidates_[q];
+      if (!std::isfinite(p.d) || (q > 0 && !(4 * std::abs(p.d) >= std::abs(pivots_.front().d)))) break;
+      p.inverse = 1 / p.d;
+      pivots_.push_back(p);
+      for (std::size_t i = 0; i < candidates_.size(); ++i) {
+        if (i == q) continue;
+        Pivot<T>& x = candidates_[i];
+        const T c = (x.g * p.h - x.h * p.g) * (table(x.row + p.row + o) * table(x.row - p.row)), l = c * p.inverse;
+        x.g -= l * p.g;
+        x.h -= l * p.h;
+        x.d -= l * c;
+      }
+      p.g *= p.inverse;
+      p.h *= p.inverse;
+      p.d = -p.inverse;
+    }
+    return pivots_;
+  }
+
+  index_t n_;
+  std::vector<T> w_, columns_, largest_;
+  std::vector<index_t> best_;
+  std::vector<Pivot<T>> candidates_, pivots_;
+};
+
+template <class T>
+void sweep_all(const In<T>& c, const In<double>& sigma, const Out<T>* inverse, const Out<double>& report) {
+  Sweeper<T> sweeper(c.rows);
+  for (index_t s = 0; s < sigma.rows; ++s)
+    sweeper.run(c, sigma(s, 0), inverse != nullptr ? &(*inverse)(0, 3 * s) : nullptr,
+                inverse != nullptr ? inverse->ld : 0, report, 2 * s);
+}
+
+}  // namespace
+
+template <class T>
+void factor(const In<T>& c, double sigma, int part, const CauchyFactors<T>& kept, double* report) {
+  Sweeper<T>(c.rows).factor(c, sigma, part, kept, report);
+}
+template void factor(const In<float>&, double, int, const CauchyFactors<float>&, double*);
+template void factor(const In<double>&, double, int, const CauchyFactors<double>&, double*);
+
+}  // namespace cauchy
+
+template <class T>
+void CauchyInvert<T>::cpu(const Args&, In<T> c, In<double> sigma, Out<T> inverse, Out<double> report,
+                          Scratch<T>) noexcept {
+  cauchy::sweep_all(c, sigma, &inverse, report);
+}
+
+template <class T>
+void CauchyCount<T>::cpu(const Args&, In<T> c, In<double> sigma, Out<double> report, Scratch<T>) noexcept {
+  cauchy::sweep_all<T>(c, sigma, nullptr, report);
+}
+
+template struct CauchyInvert<float>;
+template struct CauchyInvert<double>;
+template struct CauchyCount<float>;
+template struct CauchyCount<double>;
+
+}  // namespace tesela

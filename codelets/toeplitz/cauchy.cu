@@ -1,0 +1,338 @@
+#include <tesela/codelets/toeplitz/internal/cauchy_launch.hpp>
+#include <tesela/codelets/toeplitz/internal/cauchy_pivot.cuh>
+
+#include <algorithm>
+
+// A group of thread blocks (one, or a cluster of up to 16) sweeps one block of C. All its rows stay in registers; a
+// warp owns 32 R consecutive ones, so that its accesses to the table w are consecutive whatever the pivot is. Every
+// step, a thread block finds its largest diagonal entry by keys that also say whose it is (a barrier); its owner then
+// publishes that row's g and h (a barrier, or within a cluster a message to every block, of which all take the best).
+
+namespace tesela::cauchy {
+namespace {
+
+/// Where and how w(k) stands. Mirrored, for k = 1 - ceil(n / 2) ... n; or folded, as w(k) = w(n + 1 - k) = -w(-k), so
+/// that what is read may run backwards: in shared memory a third as large, and in global memory as much of it as
+/// possible in the cache.
+enum class Table : std::uint8_t { mirrored, folded, global };
+
+struct Deal {
+  int rows = 0;     ///< of a thread
+  int warps = 0;    ///< of a thread block
+  int cluster = 0;  ///< thread blocks for one block of C
+  Table table = Table::global;
+};
+
+__host__ __device__ constexpr index_t first_half(index_t n) { return n - n / 2; }
+
+/// The first k of a table and how many follow, for threads of r rows each. Rows of the last warp that do not exist read
+/// zeros, or what they ignore.
+struct Range {
+  index_t first, count;
+};
+__host__ __device__ constexpr Range table_range(index_t n, Table table, int r) {
+  if (table == Table::mirrored) return {1 - first_half(n), 3 * first_half(n) + 32 * r + 1};
+  return {-32 * r, (n + 1) / 2 + 64 * r + 2};
+}
+
+template <class T>
+constexpr std::size_t table_bytes(index_t n, Table table, int r) {
+  return table == Table::global ? 0 : static_cast<std::size_t>(table_range(n, table, r).count) * sizeof(T);
+}
+
+template <class T>
+__global__ void fill_table(T* table, index_t n, Range range) {
+  const index_t i = blockIdx.x * static_cast<index_t>(blockDim.x) + threadIdx.x;
+  if (i >= range.count) return;
+  const index_t k = i + range.first, size = k < 0 ? -k : k, near = size < n + 1 - size ? size : n + 1 - size;
+  const double w = near > 0 ? 1 / sinpi(static_cast<double>(near) / static_cast<double>(n + 1)) : 0;
+  table[i] = static_cast<T>(k < 0 ? -w : w);
+}
+
+template <auto Value>
+struct Constant {
+  __device__ constexpr operator decltype(Value)() const { return Value; }
+};
+
+/// f(0), f(1), ... as constants, so that the rows stay in registers.
+template <int R, int First = 0, class F>
+__device__ __forceinline__ void for_each_slot(const F& f) {
+  if constexpr (First < R) {
+    f(Constant<First>{});
+    for_each_slot<R, First + 1>(f);
+  }
+}
+
+/// f(slot) as a constant, found by bisection; `slot` is the whole warp's.
+template <int First, int Last, class F>
+__device__ __forceinline__ void in_slot(unsigned slot, const F& f) {
+  if constexpr (Last - First == 1) {
+    f(Constant<First>{});
+  } else {
+    constexpr int middle = (First + Last) / 2;
+    if (slot < middle)
+      in_slot<First, middle>(slot, f);
+    else
+      in_slot<middle, Last>(slot, f);
+  }
+}
+
+constexpr int most_threads(int rows) { return rows <= 4 ? 1024 : rows <= 8 ? 768 : 512; }
+
+template <class T, int R, Table Kind, bool Cluster>
+__global__ void __launch_bounds__(most_threads(R)) sweep_kernel(DeviceSweep<T> in, int cluster) {
+  extern __shared__ __align__(16) unsigned char memory[];
+  __shared__ Exchange<T> exchange;
+  if constexpr (!Cluster) cluster = 1;
+  const int lane = static_cast<int>(threadIdx.x % 32), rank = Cluster ? static_cast<int>(blockIdx.x) % cluster : 0;
+  const index_t problem = blockIdx.x / static_cast<unsigned>(cluster), shift = problem / 2;
+  const int part = static_cast<int>(problem % 2), n = static_cast<int>(in.n), half = static_cast<int>(first_half(n));
+  const int rows = part == 0 ? half : n - half, first = part * half;
+  const int of_block = static_cast<int>(threadIdx.x / 32) * 32 * R;  // the warp's rows in the thread block's
+  const int start = rank * static_cast<int>(blockDim.x) * R, base = start + of_block;  // in all
+
+  const int first_k = static_cast<int>(table_range(n, Kind, R).first);
+  const T* __restrict__ w = in.table;
+  if constexpr (Kind != Table::global) {
+    T* const copy = reinterpret_cast<T*>(memory);
+    const int count = static_cast<int>(table_range(n, Kind, R).count);
+    for (int i = static_cast<int>(threadIdx.x); i < count; i += static_cast<int>(blockDim.x)) copy[i] = in.table[i];
+    w = copy;
+  }
+
+  T g[R], h[R], d[R];
+  unsigned left = 0, best = no_row;
+  const unsigned offset = row_offset(static_cast<unsigned>(of_block + lane));
+  for_each_slot<R>([&](auto i) {
+    const int a = base + 32 * i + lane;
+    g[i] = h[i] = d[i] = T(0);
+    if (a < rows) {
+      const T* const row = in.c + first + a;
+      g[i] = row[0];
+      h[i] = row[in.ld_c];
+      d[i] = row[2 * in.ld_c] - static_cast<T>(in.sigma[shift]);
+      left |= 1u << i;
+      best = max(best, slot_key(d[i], i));
+    }
+  });
+  exchange.start(cluster);
+
+  int step = 0;
+  for (; step < rows; ++step) {
+    const unsigned key = exchange.best_of_block(best + offset, step);
+    const unsigned mine = row_of(key) - static_cast<unsigned>(of_block);
+    if (mine < 32 * R) {
+      T gp, hp, dp;
+      in_slot<0, R>(mine / 32, [&](auto i) { gp = g[i], hp = h[i], dp = d[i]; });
+      const T scale = inverse_root(fabs(dp));
+      if (static_cast<int>(mine % 32) == lane) {
+        exchange.own = {gp * scale, hp * scale, dp, key, start + static_cast<int>(row_of(key))};
+        exchange.scale = scale;
+      }
+      if constexpr (Cluster) {
+        __syncwarp();
+        exchange.send(step, rank, cluster, lane);
+      }
+    }
+    if constexpr (!Cluster) __syncthreads();
+    const Pivot<T>& pivot = Cluster ? exchange.receive(step, cluster, lane) : exchange.own;
+    if (!usable<T>(Cluster ? pivot.key : key)) break;
+    if (base >= rows) continue;
+
+    const int p = Cluster ? pivot.row : static_cast<int>(row_of(key));
+    const unsigned here = static_cast<unsigned>(p - base);
+    if (here < 32 * R && static_cast<int>(here % 32) == lane) left &= ~(1u << here / 32);
+    const T gp = pivot.g, hp = pivot.h, dp = pivot.d;
+    best = no_row;
+    // Where w(row + p + o) and w(row - p) stand for the thread's first row, and from there to the next one's.
+    unsigned sum = static_cast<unsigned>(base + p + part + 1 - first_k + lane);
+    unsigned difference = static_cast<unsigned>(base - p - first_k + lane);
+    [[maybe_unused]] unsigned sum_step = 32, difference_step = 32;
+    bool backward = false;
+    if constexpr (Kind != Table::mirrored) {
+      if (base + p + part > n / 2)
+        sum = static_cast<unsigned>(n - base - p - part - first_k - lane), sum_step = 0u - 32;
+      backward = base - p <= -32 * R;
+      if (backward) difference = static_cast<unsigned>(p - base - first_k - lane), difference_step = 0u - 32;
+    }
+    const auto update = [&](auto negative, auto reversed) {
+      const T gq = reversed ? -gp : gp, hq = reversed ? -hp : hp;
+      for_each_slot<R>([&](auto i) {
+        T c = g[i] * hq - h[i] * gq;
+        if constexpr (Kind == Table::mirrored) {
+          c *= (w + sum)[32 * i] * (w + difference)[32 * i];
+        } else {
+          c *= w[sum] * w[difference];
+          sum += sum_step;
+          difference += difference_step;
+        }
+        const T l = negative ? -c : c, m = reversed ? -l : l;
+        g[i] -= m * gq;
+        h[i] -= m * hq;
+        d[i] -= l * c;
+        if (left >> i & 1) best = max(best, slot_key(d[i], i));
+      });
+    };
+    if (!backward) {
+      if (dp < T(0))
+        update(Constant<true>{}, Constant<false>{});
+      else
+        update(Constant<false>{}, Constant<false>{});
+    } else {
+      if (dp < T(0))
+        update(Constant<true>{}, Constant<true>{});
+      else
+        update(Constant<false>{}, Constant<true>{});
+    }
+    if (here < 32 * R) {
+      const T root = exchange.scale, inverse = dp < T(0) ? -root : root;
+      in_slot<0, R>(here / 32, [&](auto i) {
+        if (static_cast<int>(here % 32) == lane) {
+          g[i] = gp * inverse;
+          h[i] = hp * inverse;
+          d[i] = -inverse * root;
+        }
+      });
+    }
+    if (threadIdx.x == 0) exchange.note(dp);
+  }
+  exchange.finish(cluster);
+
+  if (rank == 0 && threadIdx.x == 0) {
+    double* const out = in.report + problem * in.ld_report;
+    out[CauchyReport::negative] = exchange.negative;
+    out[CauchyReport::breakdown] = step < rows ? step + 1 : 0;
+    out[CauchyReport::smallest_pivot] = rows > 0 ? from_leading_bits(exchange.smallest, T()) : 0;
+    out[CauchyReport::largest] = from_leading_bits(exchange.largest, T());
+  }
+  if (in.inverse == nullptr) return;
+#pragma unroll
+  for (int i = 0; i < R; ++i) {
+    const int a = base + 32 * i + lane;
+    if (a >= rows) continue;
+    T* const out = in.inverse + first + a + 3 * shift * in.ld_inverse;
+    out[0] = -g[i];
+    out[in.ld_inverse] = h[i];
+    out[2 * in.ld_inverse] = -d[i];
+  }
+}
+
+template <class T, int R, Table Kind>
+int launch(cudaStream_t stream, const DeviceSweep<T>& in, const Deal& deal) {
+  auto* const kernel = deal.cluster > 1 ? sweep_kernel<T, R, Kind, true> : sweep_kernel<T, R, Kind, false>;
+  const std::size_t bytes = table_bytes<T>(in.n, Kind, R);
+  cudaError_t status = cudaSuccess;
+  if (bytes > 48 * 1024)
+    status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
+  if (status == cudaSuccess && deal.cluster > 8)
+    status = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+  if (status != cudaSuccess) return status;
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim.x = static_cast<unsigned>(deal.cluster);
+  attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(2 * in.shifts * deal.cluster));
+  config.blockDim = dim3(static_cast<unsigned>(32 * deal.warps));
+  config.dynamicSmemBytes = bytes;
+  config.stream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = deal.cluster > 1 ? 1 : 0;
+  return cudaLaunchKernelEx(&config, kernel, in, deal.cluster);
+}
+
+template <class T, int R>
+int launch(cudaStream_t stream, const DeviceSweep<T>& in, const Deal& deal) {
+  const Range range = table_range(in.n, deal.table, R);
+  fill_table<<<static_cast<unsigned>(ceil_div(range.count, index_t{256})), 256, 0, stream>>>(in.table, in.n, range);
+  const cudaError_t status = cudaGetLastError();
+  if (status != cudaSuccess) return status;
+  switch (deal.table) {
+    case Table::mirrored:
+      return launch<T, R, Table::mirrored>(stream, in, deal);
+    case Table::folded:
+      return launch<T, R, Table::folded>(stream, in, deal);
+    default:
+      return launch<T, R, Table::global>(stream, in, deal);
+  }
+}
+
+template <class T>
+int launch(cudaStream_t stream, const DeviceSweep<T>& in, const Deal& deal) {
+  switch (deal.rows) {
+    case 4:
+      return launch<T, 4>(stream, in, deal);
+    case 8:
+      return launch<T, 8>(stream, in, deal);
+    default:
+      return launch<T, 16>(stream, in, deal);
+  }
+}
+
+/// What a device offers.
+struct Device {
+  int multiprocessors = 0, shared = 0, shared_of_block = 0, most_of_cluster = 1;
+
+  static int ask(Device& d) {
+    int device = 0, major = 0;
+    cudaError_t status = cudaGetDevice(&device);
+    const auto get = [&](int& value, cudaDeviceAttr what) {
+      if (status == cudaSuccess) status = cudaDeviceGetAttribute(&value, what, device);
+    };
+    get(d.multiprocessors, cudaDevAttrMultiProcessorCount);
+    get(d.shared, cudaDevAttrMaxSharedMemoryPerMultiprocessor);
+    get(d.shared_of_block, cudaDevAttrMaxSharedMemoryPerBlockOptin);
+    get(major, cudaDevAttrComputeCapabilityMajor);
+    d.most_of_cluster = major == 9 ? 16 : 1;
+    return status;
+  }
+};
+
+/// The quickest way to deal out the blocks, by estimate; no rows when there is none. The cycles of a step are those of
+/// an H200: 750 to agree on a pivot, 350 more within a cluster, and then some for each 32 rows of a multiprocessor, by
+/// where the table is, or 50 for each row of a thread where its warps are too few.
+template <class T>
+Deal deal_rows(index_t n, index_t shifts, const Device& device) {
+  Deal best;
+  double least = 0;
+  const auto consider = [&](int r, int cluster, Table table) {
+    const index_t warps = ceil_div(ceil_div(first_half(n), index_t{cluster}), index_t{32 * r});
+    const auto bytes = static_cast<index_t>(table_bytes<T>(n, table, r)) + 3 * 1024;
+    const index_t on_each = std::min<index_t>(most_threads(r) / (32 * warps), device.shared / bytes);
+    if (on_each == 0 || bytes > device.shared_of_block) return;
+    // Larger clusters leave some multiprocessors out.
+    const index_t usable = cluster > 2 ? device.multiprocessors * 15 / 16 / cluster * cluster : device.multiprocessors;
+    const index_t blocks = 2 * shifts * cluster;
+    const index_t together = std::min(on_each, ceil_div(blocks, index_t{device.multiprocessors}));
+    const bool near = static_cast<index_t>(table_bytes<T>(n, Table::folded, r)) < device.shared * 3 / 4;
+    const double cost = table == Table::mirrored ? 5.7 : table == Table::folded ? 7.3 : near ? 8.5 : 15;
+    const double rows = static_cast<double>(r), all_rows = static_cast<double>(together * warps * r);
+    const double step = 750 + (cluster > 1 ? 350 : 0) + std::max(cost * all_rows, 50 * rows);
+    const double cycles = static_cast<double>(ceil_div(blocks, std::max<index_t>(on_each * usable, 1))) * step;
+    if (best.rows != 0 && cycles >= least) return;
+    least = cycles;
+    best = {r, static_cast<int>(warps), cluster, table};
+  };
+  for (const int r : {4, 8, 16})
+    for (int cluster = 1; cluster <= device.most_of_cluster; cluster *= 2)
+      for (const Table table : {Table::mirrored, Table::folded, Table::global}) consider(r, cluster, table);
+  return best;
+}
+
+}  // namespace
+
+template <class T>
+int sweep(void* stream, const DeviceSweep<T>& in) {
+  if (in.n == 0 || in.shifts == 0) return cudaSuccess;
+  auto* const s = static_cast<cudaStream_t>(stream);
+  Device device;
+  const int status = Device::ask(device);
+  if (status != cudaSuccess) return status;
+  const Deal deal = deal_rows<T>(in.n, in.shifts, device);
+  return deal.rows == 0 ? cudaErrorInvalidValue : launch(s, in, deal);
+}
+
+template int sweep<float>(void*, const DeviceSweep<float>&);
+template int sweep<double>(void*, const DeviceSweep<double>&);
+
+}  // namespace tesela::cauchy

@@ -1,0 +1,127 @@
+#include <tesela/codelets/toeplitz/cauchy_product.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <vector>
+
+namespace tesela {
+namespace cauchy {
+namespace {
+
+using Complex = std::complex<double>;
+
+double angle(index_t n) { return std::numbers::pi / static_cast<double>(n + 1); }
+
+/// sum_k x(k) exp(-2 pi i j k / length) of a real sequence, j = 0 ... length / 2.
+std::vector<Complex> transformed(std::vector<double> x) {
+  const auto n = static_cast<index_t>(x.size());
+  std::vector<Complex> y(static_cast<std::size_t>(n / 2 + 1));
+  fft::real_to_complex<double>(n, 1, x.data(), n, y.data(), n / 2 + 1);
+  return y;
+}
+
+template <class T>
+void add_tables(index_t n, int part, T* toeplitz, T* hankel) {
+  const index_t rows = cauchy_rows(n, part), length = cauchy_length(n);
+  const auto scale = 1 / static_cast<double>(length);
+  const auto cot = [&](index_t k) { return scale / std::tan(static_cast<double>(k) * angle(n)); };
+  std::vector<Complex> t(static_cast<std::size_t>(length)), h(t);
+  for (index_t k = 1; k < rows; ++k) {
+    t[static_cast<std::size_t>(k)] = cot(k);
+    t[static_cast<std::size_t>(length - k)] = -cot(k);
+  }
+  for (index_t k = 0; k < 2 * rows - 1; ++k) h[static_cast<std::size_t>(k)] = cot(k + part + 1);
+  for (auto [from, to] : {std::pair{&t, toeplitz}, std::pair{&h, hankel}}) {
+    fft::transform<double>(fft::Direction::forward, length, 1, from->data(), length);
+    for (index_t k = 0; k < length; ++k) {
+      to[2 * k] = static_cast<T>((*from)[static_cast<std::size_t>(k)].real());
+      to[2 * k + 1] = static_cast<T>((*from)[static_cast<std::size_t>(k)].imag());
+    }
+  }
+}
+
+}  // namespace
+
+template <class T>
+void multiply(index_t n, const T* tables, index_t ld_tables, const T* c, index_t ldc, const T* x, T* y, T* z) {
+  const index_t length = cauchy_length(n);
+  const T *const inverse_sine = tables + 4 * ld_tables, *const cotangent = tables + 5 * ld_tables;
+  for (int part = 0; part < 2; ++part) {
+    const index_t first = part * cauchy_rows(n, 0), rows = cauchy_rows(n, part);
+    T* const zp = z + part * 2 * length;
+    for (index_t a = 0; a < rows; ++a) {
+      zp[2 * a] = c[first + a + ldc] * inverse_sine[first + a] * x[first + a];
+      zp[2 * a + 1] = c[first + a] * x[first + a];
+    }
+    std::fill(zp + 2 * rows, zp + 2 * length, T(0));
+  }
+  const auto both = reinterpret_cast<std::complex<T>*>(z);
+  fft::transform<T>(fft::Direction::forward, length, 2, both, length);
+  for (int part = 0; part < 2; ++part) {
+    T* const zp = z + part * 2 * length;
+    const T *const toeplitz = tables + 2 * part * ld_tables, *const hankel = toeplitz + ld_tables;
+    for (index_t k = 0; k < 2 * length; k += 2) {
+      const T re = zp[k], im = zp[k + 1];
+      zp[k] = toeplitz[k] * re - toeplitz[k + 1] * im - (hankel[k] * re + hankel[k + 1] * im);
+      zp[k + 1] = toeplitz[k] * im + toeplitz[k + 1] * re - (hankel[k + 1] * re - hankel[k] * im);
+    }
+  }
+  fft::transform<T>(fft::Direction::backward, length, 2, both, length);
+  for (int part = 0; part < 2; ++part) {
+    const index_t first = part * cauchy_rows(n, 0), rows = cauchy_rows(n, part);
+    const T* const zp = z + part * 2 * length;
+    for (index_t a = 0; a < rows; ++a) {
+      const index_t i = first + a;
+      const T g = c[i], h = c[i + ldc] * inverse_sine[i], d = c[i + 2 * ldc];
+      y[i] = g * zp[2 * a] - h * zp[2 * a + 1] + (d + g * h * cotangent[i]) * x[i];
+    }
+  }
+}
+template void multiply(index_t, const float*, index_t, const float*, index_t, const float*, float*, float*);
+template void multiply(index_t, const double*, index_t, const double*, index_t, const double*, double*, double*);
+
+}  // namespace cauchy
+
+using namespace cauchy;
+
+template <class T>
+void ToeplitzToCauchy<T>::cpu(const Args&, In<T> t, Out<T> c) noexcept {
+  const index_t n = t.rows, period = 2 * (n + 1);
+  std::vector<double> cosines(static_cast<std::size_t>(period)), sines(cosines);
+  for (index_t k = 1; k < n; ++k) {
+    sines[static_cast<std::size_t>(k)] = static_cast<double>(t(k, 0));
+    cosines[static_cast<std::size_t>(k)] = static_cast<double>(n - k + 1) * static_cast<double>(t(k, 0));
+  }
+  const auto u = transformed(std::move(sines)), v = transformed(std::move(cosines));
+  const double scale = 2 / static_cast<double>(n + 1);
+  for (int part = 0; part < 2; ++part)
+    for (index_t a = 0; a < cauchy_rows(n, part); ++a) {
+      const index_t i = 2 * a + part + 1, row = part * cauchy_rows(n, 0) + a;
+      const double f = static_cast<double>(i) * angle(n), sum = -u[static_cast<std::size_t>(i)].imag();
+      c(row, 0) = static_cast<T>(-std::sqrt(scale) * sum / 2);
+      c(row, 1) = static_cast<T>(std::sqrt(scale) * std::sin(f));
+      c(row, 2) = static_cast<T>(static_cast<double>(t(0, 0)) +
+                                 scale * (v[static_cast<std::size_t>(i)].real() + sum / std::tan(f)));
+    }
+}
+
+template <class T>
+void CauchyTables<T>::cpu(const Args& args, Out<T> tables) noexcept {
+  const index_t n = args.n;
+  for (int part = 0; part < 2; ++part) {
+    add_tables(n, part, &tables(0, 2 * part), &tables(0, 2 * part + 1));
+    for (index_t a = 0; a < cauchy_rows(n, part); ++a) {
+      const double f = static_cast<double>(2 * a + part + 1) * angle(n);
+      tables(part * cauchy_rows(n, 0) + a, 4) = static_cast<T>(1 / std::sin(f));
+      tables(part * cauchy_rows(n, 0) + a, 5) = static_cast<T>(2 / std::tan(f));
+    }
+  }
+}
+
+template struct ToeplitzToCauchy<float>;
+template struct ToeplitzToCauchy<double>;
+template struct CauchyTables<float>;
+template struct CauchyTables<double>;
+
+}  // namespace tesela

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <tesela/codelets/toeplitz/cauchy.hpp>
+#include <tesela/codelets/libraries/fft.hpp>
+
+namespace tesela {
+
+// Products with the matrices of cauchy.hpp by Fourier transforms. With a pivot's angle split as
+//   w(a + b + o) w(a - b) = (cot(a - b) - cot(a + b + o)) / sin(2 b + o) = (cot(a - b) + cot(a + b + o)) / sin(2 a + o)
+// (angles in units of pi / (n + 1)), the part of c_ab with h_b takes the first form and the part with h_a the second,
+// so that only h is divided by sines: for a Toeplitz matrix h_a / sin(2 a + o) is constant, and the product is exact to
+// a few roundings of its largest elements; either form alone loses as many digits as n has. Both parts travel as the
+// real and the imaginary half of one complex transform.
+
+/// Length of the transforms of a block's products, for matrices of order n.
+inline index_t cauchy_length(index_t n) { return fft::good_size(2 * cauchy_rows(n, 0) - 1); }
+/// What CauchyTables holds for order n.
+inline Shape cauchy_tables(index_t n) { return {2 * cauchy_length(n), 6}; }
+/// Scratch for products of `columns` columns.
+inline Shape cauchy_work(index_t n, index_t columns) { return {4 * cauchy_length(n), columns}; }
+
+/// C, n x 3, of the Toeplitz matrix with first column t, n x 1: g, h and the diagonal of S T S by three sine or cosine
+/// transforms.
+template <class T>
+struct ToeplitzToCauchy {
+  static constexpr auto name = "toeplitz_to_cauchy";
+  static constexpr std::uint32_t color = 0x8c8c8c;
+  struct Args {};
+  static void cpu(const Args& args, In<T> t, Out<T> c) noexcept;
+};
+
+/// The constants of products of order n: transforms of cot(a) and cot(a + o) over the length for each block (columns
+/// 0 ... 3, complex), then 1 / sin(2 a + o) and 2 cot(2 a + o) for each row.
+template <class T>
+struct CauchyTables {
+  static constexpr auto name = "cauchy_tables";
+  static constexpr std::uint32_t color = 0x8c8c8c;
+  struct Args {
+    index_t n = 0;
+  };
+  static void cpu(const Args& args, Out<T> tables) noexcept;
+};
+
+namespace cauchy {
+
+/// y = C x for one vector of order n, both blocks, on a core; z: cauchy_work(n, 1) numbers.
+template <class T>
+void multiply(index_t n, const T* tables, index_t ld_tables, const T* c, index_t ldc, const T* x, T* y, T* z);
+
+}  // namespace cauchy
+}  // namespace tesela

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <tesela/codelets/toeplitz/cauchy_product.hpp>
+#include <tesela/codelets/toeplitz/refined_solve.hpp>
+
+namespace tesela {
+
+// Solvers of (T - sigma I) X = B whose approximate inverse is known in the sine basis (see cauchy.hpp).
+
+/// What they are given besides.
+template <class T>
+struct CauchySolveArgs : RefinedSolveArgs<T> {
+  double least = 0;  ///< a pivot that is not larger in magnitude says that sigma is an eigenvalue
+};
+
+/// B = (T - sigma I)^-1 B by CauchyInvert's `inverse` and iterative refinement: see refined_solve.hpp for args, b,
+/// outcome and info. An inverse breaks down at order i <= ceil(n / 2) of the first block or at i - ceil(n / 2) of the
+/// second, or, where a pivot was too small, at that block's last. work is cauchy_solve_work(n, k).
+template <class T>
+struct CauchyInverseSolve {
+  static constexpr auto name = "cauchy_inverse_solve";
+  static constexpr std::uint32_t color = 0x55a868;
+  using Args = CauchySolveArgs<T>;
+  static void cpu(const Args& args, In<T> spectrum, In<T> tables, In<T> inverse, In<double> report, InOut<T> b,
+                  Out<double> outcome, InOut<int> info, Scratch<T> work) noexcept;
+  static void cuda(CudaContext& context, const Args& args, In<T> spectrum, In<T> tables, In<T> inverse,
+                   In<double> report, InOut<T> b, Out<double> outcome, InOut<int> info, Scratch<T> work) noexcept;
+};
+
+/// Scratch of these kernels for k right-hand sides.
+Shape cauchy_solve_work(index_t n, index_t k);
+
+}  // namespace tesela

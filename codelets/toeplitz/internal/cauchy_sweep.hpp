@@ -1,0 +1,20 @@
+#pragma once
+
+#include <tesela/codelets/toeplitz/cauchy.hpp>
+#include <tesela/runtime/codelet.hpp>
+
+namespace tesela::cauchy {
+
+/// Where a block's factors go: see CauchyFactor.
+template <class T>
+struct CauchyFactors {
+  T* l;
+  index_t ld;
+  T *pivots, *order;
+};
+
+/// CauchyFactor on a core; `report` is CauchyReport::rows numbers. Internal to codelets/.
+template <class T>
+void factor(const In<T>& c, double sigma, int part, const CauchyFactors<T>& kept, double* report);
+
+}  // namespace tesela::cauchy

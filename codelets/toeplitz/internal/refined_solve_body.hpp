@@ -1,0 +1,140 @@
+#pragma once
+
+#include <tesela/codelets/toeplitz/refined_solve.hpp>
+#include <tesela/codelets/toeplitz/internal/toeplitz_body.hpp>
+
+#include <cmath>
+#include <limits>
+
+// Iterative refinement with Toeplitz products as steps that a core and a GPU take alike. Internal to codelets/.
+
+namespace tesela::toeplitz {
+
+/// What a solve keeps of a column besides its residual, in the columns of the outcome.
+enum Outcome : std::uint8_t { residual_of, norm_b, norm_r, norm_new };
+
+/// Takes the new x and residual where that is smaller than the old.
+template <class T>
+struct TakeBetter {
+  const double* outcome;
+  index_t k;
+  const T *new_x, *new_r;
+  index_t rows;
+  T* x;
+  index_t ld;
+  T* r;
+  TESELA_BOTH void operator()(index_t i, index_t j) const {
+    if (!(outcome[j + norm_new * k] < outcome[j + norm_r * k])) return;
+    x[i + j * ld] = new_x[i + j * rows];
+    r[i + j * rows] = new_r[i + j * rows];
+  }
+};
+struct TakeBetterNorm {
+  double* outcome;
+  index_t k;
+  TESELA_BOTH void operator()(index_t j, index_t) const {
+    if (outcome[j + norm_new * k] < outcome[j + norm_r * k]) outcome[j + norm_r * k] = outcome[j + norm_new * k];
+  }
+};
+
+/// Where a solution's numbers go when it leaves size 1: column j is multiplied by 2^(right[j rows] - matrix), and its
+/// largest magnitude has the exponent own[j rows] before.
+template <class T>
+struct Range {
+  const T *own, *right;
+  index_t rows;
+  int matrix;
+  int least = std::numeric_limits<T>::min_exponent, most = std::numeric_limits<T>::max_exponent;
+  int digits = std::numeric_limits<T>::digits;
+  /// The relative error that comes of it: of denormal numbers, all of 1 where nothing is left; infinite above the
+  /// range.
+  TESELA_BOTH double loss(index_t j) const {
+    const int e = static_cast<int>(own[j * rows]) + static_cast<int>(right[j * rows]) - matrix;
+    if (e > most) return HUGE_VAL;
+    return e >= least ? 0 : e <= least - digits ? 1 : ldexp(1.0, least - digits - e);
+  }
+};
+
+/// Residuals from norms of x in norm_new's place, and the status, by one thread.
+template <class T, class Broken>
+struct Judge {
+  double* outcome;
+  Broken broken_at;
+  Range<T> range;
+  index_t k, n;
+  double norm, tolerance;
+  int* info;
+  TESELA_BOTH void operator()(index_t, index_t) const {
+    const auto broken = broken_at();
+    index_t bad = broken;
+    for (index_t j = 0; j < k; ++j) {
+      const double size = norm * outcome[j + norm_new * k] + outcome[j + norm_b * k], r = outcome[j + norm_r * k];
+      const double relative = r == 0 ? 0 : r / size, loss = outcome[j + norm_new * k] > 0 ? range.loss(j) : 0;
+      outcome[j] = broken != 0 ? 1 : loss > relative ? loss : relative;
+      if (bad == 0 && !(outcome[j] <= tolerance)) bad = n + 1 + j;
+    }
+    if (*info == 0) *info = static_cast<int>(bad < 2147483647 ? bad : 2147483647);
+  }
+};
+
+template <class T, class Broken>
+struct ZeroWhereBroken {
+  Broken broken_at;
+  T* x;
+  index_t ld;
+  TESELA_BOTH void operator()(index_t i, index_t j) const {
+    if (broken_at() != 0) x[i + j * ld] = T(0);
+  }
+};
+
+template <class T>
+struct AddColumns {
+  const T *x, *d;
+  index_t ld_x, rows;
+  T* to;
+  TESELA_BOTH void operator()(index_t i, index_t j) const { to[i + j * rows] = x[i + j * ld_x] + d[i + j * rows]; }
+};
+
+/// B = T^-1 B, see refined_solve.hpp. broken() is the order at which `apply` broke down, or 0, and
+/// apply(from, to) sets `to` to the approximate inverse times `from`; their columns are 2 spectrum.rows apart, as are
+/// those of the four blocks of k columns in `work`. p is one more such block, which `apply` may use.
+template <class Machine, class T, class Broken, class Apply>
+void refined_solve(Machine& machine, const RefinedSolveArgs<T>& args, const In<T>& spectrum, const Broken& broken,
+                   const InOut<T>& b, double* outcome, int* info, T* work, T* p, const Apply& apply) {
+  const index_t n = b.rows, k = b.cols, rows = 2 * spectrum.rows, part = rows * k;
+  T *const right = work, *const r = right + part, *const new_x = r + part, *const d = new_x + part;
+  // d becomes new_r once x + d is there.
+  const auto residual = [&](const T* x, index_t ld_x, T* to) {
+    machine.each(rows, k, Pad<T>{right, n, rows, to, rows});
+    multiply(machine, spectrum.data, spectrum.rows, T(1), T(0), T(-1), x, ld_x, T(1), to, rows, n, k, p);
+  };
+  machine.each(rows, k, Pad<T>{b.data, n, b.ld, right, rows});
+  T* const exponents = right + rows - 1;  // behind each column's n numbers
+  machine.to_unit(n, k, right, rows, exponents, rows);
+  machine.norms(n, k, right, rows, outcome + norm_b * k);
+  apply(right, d);
+  machine.each(n, k, Accumulate<T>{d, rows, T(1), T(0), b.data, b.ld});
+  residual(b.data, b.ld, r);
+  machine.norms(n, k, r, rows, outcome + norm_r * k);
+  for (int step = 0; step < args.steps; ++step) {
+    apply(r, d);
+    machine.each(n, k, AddColumns<T>{b.data, d, b.ld, rows, new_x});
+    residual(new_x, rows, d);
+    machine.norms(n, k, d, rows, outcome + norm_new * k);
+    const bool enough = machine.none_better(k, outcome + norm_new * k, outcome + norm_r * k);
+    machine.each(n, k, TakeBetter<T>{outcome, k, new_x, d, rows, b.data, b.ld, r});
+    machine.each(k, 1, TakeBetterNorm{outcome, k});
+    if (enough) break;
+  }
+  machine.each(n, k, ZeroWhereBroken<T, Broken>{broken, b.data, b.ld});
+  machine.norms(n, k, b.data, b.ld, outcome + norm_new * k);
+  machine.each(rows, k, Pad<T>{b.data, n, b.ld, d, rows});
+  T* const own = d + rows - 1;
+  machine.to_unit(n, k, d, rows, own, rows);
+  machine.each(1, 1,
+               Judge<T, Broken>{outcome, broken, Range<T>{own, exponents, rows, args.exponent}, k, n, args.norm,
+                                args.tolerance, info});
+  machine.times_powers(n, k, b.data, b.ld, exponents, rows, -args.exponent);
+}
+
+}  // namespace tesela::toeplitz

@@ -1,0 +1,316 @@
+#include <tesela/codelets/toeplitz/levinson.hpp>
+
+#include <tesela/codelets/support/internal/clones.hpp>
+#include <tesela/codelets/toeplitz/internal/toeplitz_host.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+// One pass over memory a step: order k's x and y become order k + 1's, and the same pass takes the sums over both that
+// the next step begins with. y is updated by its own reverse, so that a pass goes inwards from both ends and keeps a
+// vector of each end in registers. t is read backwards, from a reversed copy.
+
+// Vectors are arguments of inlined functions only.
+#pragma GCC diagnostic ignored "-Wpsabi"
+
+#define TESELA_INLINE [[gnu::always_inline]] inline
+
+namespace tesela {
+namespace {
+
+template <class T>
+struct VectorOf;
+template <>
+struct VectorOf<double> {
+  using type [[gnu::vector_size(64)]] = double;
+};
+template <>
+struct VectorOf<float> {
+  using type [[gnu::vector_size(64)]] = float;
+};
+
+TESELA_INLINE VectorOf<double>::type reversed(const VectorOf<double>::type& v) {
+  return __builtin_shufflevector(v, v, 7, 6, 5, 4, 3, 2, 1, 0);
+}
+TESELA_INLINE VectorOf<float>::type reversed(const VectorOf<float>::type& v) {
+  return __builtin_shufflevector(v, v, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+}
+
+/// Numbers anywhere in memory.
+template <class T>
+struct Vector {
+  using N = typename VectorOf<T>::type;
+  using Loose [[gnu::aligned(alignof(T)), gnu::may_alias]] = N;
+  static constexpr index_t width = 64 / index_t{sizeof(T)};
+  TESELA_INLINE static N load(const T* p) { return *reinterpret_cast<const Loose*>(p); }
+  TESELA_INLINE static void store(T* p, const N& v) { *reinterpret_cast<Loose*>(p) = v; }
+  TESELA_INLINE static T sum(const N& v) {
+    T s = 0;
+    for (index_t l = 0; l < width; ++l) s += v[l];
+    return s;
+  }
+};
+
+/// x(j) += mu y(k - 1 - j), y(j) += alpha y(k - 1 - j), j < k. Answers the sums over j of back(j) times the new x and
+/// y; back(j) = t(k + 1 - j), whose k are contiguous. Where x is null there is none; where alpha is null y stays.
+template <class T>
+struct Pass {
+  index_t k;
+  const T* back;
+  T* y;
+  T alpha = 0;
+  T* x = nullptr;
+  T mu = 0;
+  T sum_x = 0, sum_y = 0;
+
+  template <bool has_x, bool has_y>
+  TESELA_INLINE void run() {
+    using V = Vector<T>;
+    using N = typename V::N;
+    constexpr index_t w = V::width;
+    N sx0{}, sx1{}, sy0{}, sy1{};
+    index_t j = 0;
+    for (; 2 * (j + w) <= k; j += w) {
+      const index_t m = k - w - j;
+      const N y0 = V::load(y + j), y1 = V::load(y + m), r0 = V::load(back + j), r1 = V::load(back + m);
+      const N turned0 = reversed(y0), turned1 = reversed(y1);
+      if constexpr (has_x) {
+        const N x0 = V::load(x + j) + mu * turned1, x1 = V::load(x + m) + mu * turned0;
+        V::store(x + j, x0), V::store(x + m, x1);
+        sx0 += r0 * x0, sx1 += r1 * x1;
+      }
+      if constexpr (has_y) {
+        const N a = y0 + alpha * turned1, b = y1 + alpha * turned0;
+        V::store(y + j, a), V::store(y + m, b);
+        sy0 += r0 * a, sy1 += r1 * b;
+      }
+    }
+    T sx = 0, sy = 0;
+    for (; 2 * j < k; ++j) {
+      const index_t m = k - 1 - j;
+      const T y0 = y[j], y1 = y[m];
+      if constexpr (has_x) {
+        x[j] += mu * y1;
+        sx += back[j] * x[j];
+        if (m != j) x[m] += mu * y0, sx += back[m] * x[m];
+      }
+      if constexpr (has_y) {
+        y[j] = y0 + alpha * y1;
+        sy += back[j] * y[j];
+        if (m != j) y[m] = y1 + alpha * y0, sy += back[m] * y[m];
+      }
+    }
+    if constexpr (has_x) sum_x = V::sum(sx0 + sx1) + sx;
+    if constexpr (has_y) sum_y = V::sum(sy0 + sy1) + sy;
+  }
+};
+
+#define TESELA_LEVINSON_PASS(T)                                   \
+  TESELA_CLONES void pass_x(Pass<T>& p) { p.run<true, false>(); } \
+  TESELA_CLONES void pass_y(Pass<T>& p) { p.run<false, true>(); } \
+  TESELA_CLONES void pass_both(Pass<T>& p) { p.run<true, true>(); }
+TESELA_LEVINSON_PASS(float)
+TESELA_LEVINSON_PASS(double)
+#undef TESELA_LEVINSON_PASS
+
+template <class T>
+bool finite(T x) {
+  return std::abs(x) <= std::numeric_limits<T>::max();
+}
+
+/// The recursion of one matrix. back[n - i] is t(i), i = 0 ... n - 1 and i >= 1 at least; y has room for n - 1 numbers.
+template <class T>
+class Recursion {
+ public:
+  Recursion(index_t n, const T* back, T* y) : n_(n), back_(back), y_(y) {}
+
+  /// Solves for the k columns of x, which hold b, with room for k sums. Answers beta(n), the last pivot. Pivots are
+  /// doubles: n small factors in a row would lose too much in single precision.
+  double run(double t0, T* x, index_t ld, index_t k, T* sums, double* report) {
+    double beta = t0;
+    T alpha = 0, sum_y = 0;
+    start(beta);
+    if (broken_ == 0) {
+      if (n_ > 1) y_[0] = alpha = quotient(-t(1), t0), sum_y = t(1) * alpha;
+      for (index_t c = 0; c < k; ++c) {
+        x[c * ld] = quotient(x[c * ld], t0);
+        sums[c] = n_ > 1 ? t(1) * x[c * ld] : T(0);
+      }
+    }
+    for (index_t order = 1; order < n_ && broken_ == 0; ++order) {
+      growth_ = std::max(growth_, std::abs(static_cast<double>(alpha)));
+      if ((n_ - order) % 2 == 1) {
+        of_parts_[0] += beta * (1 - static_cast<double>(alpha)) < 0 ? 1 : 0;
+        of_parts_[1] += beta * (1 + static_cast<double>(alpha)) < 0 ? 1 : 0;
+      }
+      beta *= (1 - static_cast<double>(alpha)) * (1 + static_cast<double>(alpha));
+      pivot(beta, order + 1);
+      if (broken_ != 0) break;
+      const bool last = order + 1 == n_;
+      const T next = last ? T(0) : quotient(-(t(order + 1) + sum_y), beta);
+      const T* const back = back_ + n_ - order - 1;
+      for (index_t c = 0; c < k; ++c) {
+        T* const column = x + c * ld;
+        const T mu = quotient(column[order] - sums[c], beta);
+        Pass<T> p{order, back, y_, next, column, mu};
+        if (c == k - 1 && !last) {  // the old y is needed no more
+          pass_both(p);
+          sum_y = p.sum_y;
+        } else {
+          pass_x(p);
+        }
+        column[order] = mu;
+        sums[c] = p.sum_x + t(1) * mu;
+        if (!finite(mu)) broken_ = order + 1;
+      }
+      if (last) break;
+      if (k == 0) {
+        Pass<T> p{order, back, y_, next};
+        pass_y(p);
+        sum_y = p.sum_y;
+      }
+      y_[order] = alpha = next;
+      sum_y += t(1) * next;
+      if (!finite(next)) broken_ = order + 1;
+    }
+    report[levinson_negative] = negative_;
+    report[levinson_breakdown] = static_cast<double>(broken_);
+    report[levinson_least] = least_;
+    report[levinson_growth] = growth_;
+    return beta;
+  }
+
+  /// Negative pivots of the symmetric and of the skew part.
+  const std::array<double, 2>& negative_of_parts() const { return of_parts_; }
+
+ private:
+  T t(index_t i) const { return back_[n_ - i]; }
+
+  static T quotient(T a, double b) { return static_cast<T>(static_cast<double>(a) / b); }
+
+  void start(double beta) {
+    negative_ = growth_ = 0;
+    of_parts_ = {n_ % 2 == 1 && beta < 0 ? 1.0 : 0.0, 0.0};
+    least_ = std::numeric_limits<double>::infinity();
+    broken_ = 0;
+    pivot(beta, 1);
+  }
+  void pivot(double beta, index_t order) {
+    negative_ += beta < 0 ? 1 : 0;
+    least_ = std::min(least_, std::abs(beta));
+    if (beta == 0 || !finite(beta)) broken_ = order;
+  }
+
+  index_t n_;
+  const T* back_;
+  T* y_;
+  double negative_ = 0, least_ = 0, growth_ = 0;
+  std::array<double, 2> of_parts_{};
+  index_t broken_ = 0;
+};
+
+/// t(0) - sigma where t(0) has been multiplied by 2^-exponent.
+template <class T, class S>
+double difference(T a, S sigma, int exponent = 0) {
+  return static_cast<double>(a) - std::ldexp(static_cast<double>(sigma), -exponent);
+}
+
+/// t(n - 1) ... t(1) behind an element that is not used.
+template <class T>
+void reverse(index_t n, const T* t, T* back) {
+  for (index_t i = 1; i < n; ++i) back[n - i] = t[i];
+}
+
+/// Whether all of the columns are finite; where they are not, or the order `broken` is one, they become zero.
+template <class T>
+void settle(T* x, index_t n, index_t ld, index_t columns, double* report) {
+  bool fine = report[levinson_breakdown] == 0;
+  for (index_t c = 0; fine && c < columns; ++c)
+    fine = std::all_of(x + c * ld, x + c * ld + n, [](T value) { return finite(value); });
+  if (fine) return;
+  if (report[levinson_breakdown] == 0) report[levinson_breakdown] = static_cast<double>(n);
+  for (index_t c = 0; c < columns; ++c) std::fill_n(x + c * ld, n, T(0));
+}
+
+}  // namespace
+
+template <class T>
+void Levinson<T>::cpu(const Args& args, In<T> t, In<T> shifts, InOut<T> x, Out<double> report,
+                      Scratch<T> work) noexcept {
+  const index_t n = t.rows, k = x.cols / shifts.rows;
+  T *const back = work.data, *const y = back + n, *const sums = y + n;
+  const toeplitz::Host machine;
+  std::vector<T> exponents(static_cast<std::size_t>(k));
+  reverse(n, t.data, back);
+  for (index_t s = 0; s < shifts.rows; ++s) {
+    T* const columns = x.data + s * k * x.ld;
+    double* const to = report.data + s * report.ld;
+    machine.to_unit(n, k, columns, x.ld, exponents.data(), 1);
+    Recursion<T>(n, back, y).run(difference(t.data[0], shifts.data[s], args.exponent), columns, x.ld, k, sums, to);
+    settle(columns, n, x.ld, k, to);
+    machine.times_powers(n, k, columns, x.ld, exponents.data(), 1, -args.exponent);
+    to[levinson_least] = std::ldexp(to[levinson_least], args.exponent);
+  }
+}
+
+template <class T>
+void Durbin<T>::cpu(const Args& args, In<T> t, In<T> shifts, Out<T> inverse, Out<double> report,
+                    Scratch<T> work) noexcept {
+  const index_t n = t.rows;
+  const toeplitz::Host machine;
+  const T unit = 0;
+  reverse(n, t.data, work.data);
+  for (index_t s = 0; s < shifts.rows; ++s) {
+    T* const column = inverse.data + s * inverse.ld;
+    double* const to = report.data + s * report.ld;
+    const double beta = Recursion<T>(n, work.data, column + 1)
+                            .run(difference(t.data[0], shifts.data[s], args.exponent), nullptr, 0, 0, nullptr, to);
+    column[0] = 1;
+    for (index_t i = 0; i < n; ++i) column[i] = static_cast<T>(static_cast<double>(column[i]) / beta);
+    settle(column, n, inverse.ld, 1, to);
+    machine.times_powers(n, 1, column, n, &unit, 1, -args.exponent);
+    to[levinson_least] = std::ldexp(to[levinson_least], args.exponent);
+  }
+}
+
+template <class T>
+void LevinsonCount<T>::cpu(const Args&, In<T> t, In<double> sigma, Out<double> report, Scratch<T> work) noexcept {
+  const index_t n = t.rows;
+  reverse(n, t.data, work.data);
+  std::array<double, levinson_report_rows> seen{};
+  for (index_t s = 0; s < sigma.rows; ++s) {
+    Recursion<T> recursion(n, work.data, work.data + n);
+    const double last = recursion.run(difference(t.data[0], sigma(s, 0)), nullptr, 0, 0, nullptr, seen.data());
+    for (index_t part = 0; part < 2; ++part) {
+      const index_t column = 2 * s + part;
+      report(CauchyReport::negative, column) = recursion.negative_of_parts()[static_cast<std::size_t>(part)];
+      report(CauchyReport::breakdown, column) = seen[levinson_breakdown];
+      report(CauchyReport::smallest_pivot, column) = std::abs(last);
+      report(CauchyReport::largest, column) = seen[levinson_growth];
+    }
+  }
+}
+
+template <class T>
+bool levinson_solve(index_t n, const T* t, double sigma, T* x, T* work) {
+  reverse(n, t, work);
+  T sum = 0;
+  std::array<double, levinson_report_rows> report{};
+  Recursion<T>(n, work, work + n).run(difference(t[0], sigma), x, n, 1, &sum, report.data());
+  settle(x, n, n, 1, report.data());
+  return report[levinson_breakdown] == 0;
+}
+
+template bool levinson_solve(index_t, const float*, double, float*, float*);
+template bool levinson_solve(index_t, const double*, double, double*, double*);
+template struct LevinsonCount<float>;
+template struct LevinsonCount<double>;
+template struct Levinson<float>;
+template struct Levinson<double>;
+template struct Durbin<float>;
+template struct Durbin<double>;
+
+}  // namespace tesela

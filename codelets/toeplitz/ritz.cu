@@ -1,0 +1,127 @@
+#include <tesela/codelets/toeplitz/internal/cauchy_product.cuh>
+#include <tesela/codelets/libraries/internal/cublas.hpp>
+#include <tesela/codelets/toeplitz/lanczos.hpp>
+
+namespace tesela {
+namespace {
+
+/// Each part of each column to unit norm, unless it is zero.
+template <class T>
+__global__ void normalise(index_t n, T* x, index_t ld) {
+  const int part = static_cast<int>(blockIdx.y);
+  const index_t rows = cauchy_rows(n, part);
+  T* const v = x + blockIdx.x * ld + part * cauchy_rows(n, 0);
+  T squares = 0;
+  for (index_t a = threadIdx.x; a < rows; a += threads) squares += v[a] * v[a];
+  const T norm = sqrt(over_block(squares));
+  for (index_t a = threadIdx.x; norm > 0 && a < rows; a += threads) v[a] /= norm;
+}
+
+/// lambda = x' y and ||y - lambda x|| of both parts of each column.
+template <class T>
+__global__ void measure(index_t n, const T* x, index_t ld, const T* y, double* pairs, index_t ld_pairs) {
+  const int part = static_cast<int>(blockIdx.y);
+  const index_t rows = cauchy_rows(n, part), first = part * cauchy_rows(n, 0);
+  const T *const v = x + blockIdx.x * ld + first, *const w = y + blockIdx.x * n + first;
+  double sum = 0;
+  for (index_t a = threadIdx.x; a < rows; a += threads) sum += static_cast<double>(v[a]) * static_cast<double>(w[a]);
+  const double value = over_block(sum);
+  double squares = 0;
+  for (index_t a = threadIdx.x; a < rows; a += threads) {
+    const double d = static_cast<double>(w[a]) - value * static_cast<double>(v[a]);
+    squares += d * d;
+  }
+  squares = over_block(squares);
+  if (threadIdx.x == 0) {
+    pairs[blockIdx.x * ld_pairs + 2 * part] = value;
+    pairs[blockIdx.x * ld_pairs + 2 * part + 1] = sqrt(squares);
+  }
+}
+
+/// r += sigma y for residuals that were taken without a shift.
+template <class T>
+__global__ void add_shifts(index_t n, const double* sigma, const T* y, T* r) {
+  const index_t from = static_cast<index_t>(blockIdx.x) * 2 * chunk, at = n * blockIdx.y;
+  const T shift = static_cast<T>(sigma[blockIdx.y]);
+  for (index_t a = from + threadIdx.x; a < n && a < from + 2 * chunk; a += threads) r[at + a] += shift * y[at + a];
+}
+
+/// quality(part, i) = ||r|| of one part of one vector.
+template <class T>
+__global__ void norms(index_t n, const T* r, double* quality, index_t ld) {
+  const int part = static_cast<int>(blockIdx.y);
+  const T* const v = r + n * blockIdx.x + part * cauchy_rows(n, 0);
+  double squares = 0;
+  for (index_t a = threadIdx.x; a < cauchy_rows(n, part); a += threads) squares += static_cast<double>(v[a]) * v[a];
+  squares = over_block(squares);
+  if (threadIdx.x == 0) quality[blockIdx.x * ld + part] = sqrt(squares);
+}
+
+}  // namespace
+
+template <class T>
+void CauchyQuality<T>::cuda(CudaContext& context, const Args&, In<T> c, In<T> tables, In<double> sigma, In<T> inverse,
+                            In<T> starts, Out<double> quality, Scratch<T> work) noexcept {
+  const index_t n = c.rows, length = cauchy_length(n), room = std::min<index_t>(work.cols, most);
+  for (index_t j = 0; j < sigma.rows; j += room) {
+    const auto some = static_cast<int>(std::min(room, sigma.rows - j));
+    T* const y = work.data + 4 * length * work.cols;
+    Vectors<T> v{n, length, tables.ld, tables.data, work.data, y, {}, {}, {}};
+    Refinement<T> refinement{y, y + n * work.cols, {}, {}};
+    for (int i = 0; i < some; ++i) {
+      v.c[i] = inverse.data + 3 * (j + i) * inverse.ld;
+      v.ldc[i] = inverse.ld;
+      v.x[i] = starts.data;
+    }
+    // The shifts are on the device.
+    residual(context, v, refinement, c, some, static_cast<int>(room));
+    add_shifts<<<dim3(static_cast<unsigned>(shares_of(n)), static_cast<unsigned>(some)), threads, 0,
+                 context.stream()>>>(n, sigma.data + j, refinement.y, refinement.r);
+    norms<<<dim3(static_cast<unsigned>(some), 2), threads, 0, context.stream()>>>(
+        n, refinement.r, quality.data + j * quality.ld, quality.ld);
+  }
+  context.check(cudaGetLastError(), "cauchy_quality");
+}
+
+template <class T>
+void RitzPairs<T>::cuda(CudaContext& context, const Args&, In<T> c, In<T> tables, In<T> slot, In<T> z, Out<T> x,
+                        Out<double> pairs, Scratch<T> work) noexcept {
+  const index_t n = c.rows, length = cauchy_length(n), count = x.cols;
+  CUstream_st* const stream = context.stream();
+  for (int part = 0; part < 2; ++part) {
+    const index_t first = part * cauchy_rows(n, 0), rows = cauchy_rows(n, part);
+    if (rows > 0)
+      context.check(
+          cublas::gemm<T>(context.cublas(), Op::none, Op::none, rows, count, z.rows, 1, slot.data + 3 * slot.ld + first,
+                          slot.ld, z.data + part * count * z.ld, z.ld, 0, x.data + first, x.ld),
+          "cublas gemm");
+  }
+  normalise<<<dim3(static_cast<unsigned>(count), 2), threads, 0, stream>>>(n, x.data, x.ld);
+  const index_t room = std::min<index_t>(work.cols, most);
+  for (index_t j = 0; j < count; j += room) {
+    const auto some = static_cast<int>(std::min(room, count - j));
+    Vectors<T> v{n, length, tables.ld, tables.data, work.data, work.data + 4 * length * work.cols, {}, {}, {}};
+    for (int i = 0; i < some; ++i) {
+      v.c[i] = c.data;
+      v.ldc[i] = c.ld;
+      v.x[i] = x.data + (j + i) * x.ld;
+    }
+    product_begin<<<by_element(v, some), threads, 0, stream>>>(v);
+    transform(context, v, some, static_cast<int>(room));
+    product_end<<<by_share(v, some), threads, 0, stream>>>(v);
+    measure<<<dim3(static_cast<unsigned>(some), 2), threads, 0, stream>>>(n, v.x[0], x.ld, v.y,
+                                                                          pairs.data + j * pairs.ld, pairs.ld);
+  }
+  context.check(cudaGetLastError(), "ritz_pairs");
+}
+
+template void CauchyQuality<float>::cuda(CudaContext&, const Args&, In<float>, In<float>, In<double>, In<float>,
+                                         In<float>, Out<double>, Scratch<float>) noexcept;
+template void CauchyQuality<double>::cuda(CudaContext&, const Args&, In<double>, In<double>, In<double>, In<double>,
+                                          In<double>, Out<double>, Scratch<double>) noexcept;
+template void RitzPairs<float>::cuda(CudaContext&, const Args&, In<float>, In<float>, In<float>, In<float>, Out<float>,
+                                     Out<double>, Scratch<float>) noexcept;
+template void RitzPairs<double>::cuda(CudaContext&, const Args&, In<double>, In<double>, In<double>, In<double>,
+                                      Out<double>, Out<double>, Scratch<double>) noexcept;
+
+}  // namespace tesela

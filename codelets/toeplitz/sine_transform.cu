@@ -1,0 +1,16 @@
+#include <tesela/codelets/toeplitz/internal/sine_transform_body.hpp>
+#include <tesela/codelets/toeplitz/sine_transform.hpp>
+#include <tesela/codelets/toeplitz/internal/toeplitz_device.cuh>
+
+namespace tesela {
+
+template <class T>
+void SineTransform<T>::cuda(CudaContext& context, const Args& args, In<T> x, Out<T> y, Scratch<T> work) noexcept {
+  const toeplitz::Device machine{context};
+  toeplitz::sine_transform(machine, args.back, x.rows, x.cols, x.data, x.ld, y.data, y.ld, work.data);
+}
+
+template struct SineTransform<float>;
+template struct SineTransform<double>;
+
+}  // namespace tesela

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <tesela/codelets/toeplitz/cauchy.hpp>
+#include <tesela/runtime/codelet.hpp>
+
+namespace tesela {
+
+/// Rows of the scratch that a sine transform of n numbers works in.
+TESELA_BOTH constexpr index_t sine_rows(index_t n) { return 2 * n + 4; }
+
+/// Y = S X for k columns of n numbers, S(i, j) = sqrt(2 / (n + 1)) sin(i j pi / (n + 1)), i, j = 1 ... n, its own
+/// inverse: to the sine basis, in whose order (see cauchy.hpp) Y then stands, or back to the order of the unknowns. By
+/// a real Fourier transform of length 2 (n + 1). work is sine_rows(n) x k.
+template <class T>
+struct SineTransform {
+  static constexpr auto name = "sine_transform";
+  static constexpr std::uint32_t color = 0x937860;
+  struct Args {
+    bool back = false;
+  };
+  static void cpu(const Args& args, In<T> x, Out<T> y, Scratch<T> work) noexcept;
+  static void cuda(CudaContext& context, const Args& args, In<T> x, Out<T> y, Scratch<T> work) noexcept;
+};
+
+}  // namespace tesela

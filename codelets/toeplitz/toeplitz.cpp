@@ -1,0 +1,111 @@
+#include <tesela/codelets/toeplitz/toeplitz.hpp>
+
+#include <tesela/codelets/toeplitz/internal/toeplitz_host.hpp>
+#include <tesela/codelets/toeplitz/internal/toeplitz_body.hpp>
+#include <tesela/tiles/power_of_two.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <numbers>
+#include <vector>
+
+namespace tesela {
+
+index_t toeplitz_length(index_t n) { return fft::good_size(2 * n - 1); }
+
+namespace {
+
+/// t - sigma e_1 at size 1, times 2^-exponent.
+struct Unit {
+  std::vector<double> t;
+  int exponent;
+};
+template <class T>
+Unit unit(index_t n, const T* t, double sigma) {
+  Unit u{{t, t + n}, 0};
+  u.t[0] -= sigma;
+  u.exponent = exponent_of_largest<double>(u.t);
+  scale_by_power_of_two<double>(u.t, -u.exponent);
+  return u;
+}
+
+SymbolRange symbol_range(const std::vector<double>& t) {
+  const auto n = static_cast<index_t>(t.size());
+  const index_t length = fft::good_size(8 * n);
+  std::vector<double> f(static_cast<std::size_t>(toeplitz_rows(length)));
+  for (index_t i = 0; i < n; ++i) {
+    const double value = t[static_cast<std::size_t>(i)];
+    f[static_cast<std::size_t>(i)] = value;
+    if (i > 0) f[static_cast<std::size_t>(length - i)] = value;
+  }
+  toeplitz::Host{}.real_to_complex(length, 1, f.data(), toeplitz_rows(length));
+  double low = f[0], high = f[0];
+  for (std::size_t k = 0; k < f.size(); k += 2) {
+    if (!(std::abs(f[k]) <= std::numeric_limits<double>::max())) low = high = std::numeric_limits<double>::quiet_NaN();
+    low = std::min(low, f[k]);
+    high = std::max(high, f[k]);
+  }
+  const double middle = low / 2 + high / 2;
+  const double half =
+      (high / 2 - low / 2) / std::cos(std::numbers::pi * static_cast<double>(n - 1) / static_cast<double>(length));
+  return {middle - half, middle + half};
+}
+
+}  // namespace
+
+template <class T>
+SymbolRange toeplitz_symbol_range(index_t n, const T* t, double sigma) {
+  if (n == 0) return {};
+  const Unit u = unit(n, t, sigma);
+  const auto [low, high] = symbol_range(u.t);
+  return {std::ldexp(low, u.exponent), std::ldexp(high, u.exponent)};
+}
+
+template <class T>
+double toeplitz_one_norm(index_t n, const T* t) {
+  if (n == 0) return 0;
+  // sums[i] = |t_1| + ... + |t_i|: row i's sum is sums[i] + |t_0| + sums[n - 1 - i].
+  std::vector<double> sums(static_cast<std::size_t>(n));
+  for (index_t i = 1; i < n; ++i)
+    sums[static_cast<std::size_t>(i)] = sums[static_cast<std::size_t>(i - 1)] + std::abs(static_cast<double>(t[i]));
+  double most = 0;
+  for (index_t i = 0; i < n; ++i)
+    most = std::max(most, sums[static_cast<std::size_t>(i)] + sums[static_cast<std::size_t>(n - 1 - i)]);
+  return most + std::abs(static_cast<double>(t[0]));
+}
+
+template <class T>
+double toeplitz_norm_bound(index_t n, const T* t, double sigma) {
+  if (n == 0) return 0;
+  const Unit u = unit(n, t, sigma);
+  const double one_norm = toeplitz_one_norm(n, u.t.data());
+  const auto [low, high] = symbol_range(u.t);
+  const double symbol = std::max(std::abs(low), std::abs(high));
+  return std::ldexp(std::isnan(low) || symbol < one_norm ? symbol : one_norm, u.exponent);
+}
+
+template <class T>
+void ToeplitzSpectrum<T>::cpu(const Args&, In<T> t, Out<T> spectrum, Scratch<T> work) noexcept {
+  toeplitz::Host host;
+  toeplitz::spectrum(host, t.data, t.rows, spectrum.data, spectrum.rows, work.data);
+}
+
+template <class T>
+void ToeplitzMultiply<T>::cpu(const Args& args, In<T> spectrum, In<T> x, InOut<T> y, Scratch<T> work) noexcept {
+  toeplitz::Host host;
+  toeplitz::multiply(host, spectrum.data, spectrum.rows, args.weight, args.sigma, args.alpha, x.data, x.ld, args.beta,
+                     y.data, y.ld, x.rows, x.cols, work.data);
+}
+
+template SymbolRange toeplitz_symbol_range(index_t, const float*, double);
+template SymbolRange toeplitz_symbol_range(index_t, const double*, double);
+template double toeplitz_one_norm(index_t, const float*);
+template double toeplitz_one_norm(index_t, const double*);
+template double toeplitz_norm_bound(index_t, const float*, double);
+template double toeplitz_norm_bound(index_t, const double*, double);
+template struct ToeplitzSpectrum<float>;
+template struct ToeplitzSpectrum<double>;
+template struct ToeplitzMultiply<float>;
+template struct ToeplitzMultiply<double>;
+
+}  // namespace tesela

@@ -1,0 +1,26 @@
+#include <tesela/codelets/toeplitz/toeplitz.hpp>
+#include <tesela/codelets/toeplitz/internal/toeplitz_device.cuh>
+#include <tesela/codelets/toeplitz/internal/toeplitz_body.hpp>
+
+namespace tesela {
+
+template <class T>
+void ToeplitzSpectrum<T>::cuda(CudaContext& context, const Args&, In<T> t, Out<T> spectrum, Scratch<T> work) noexcept {
+  toeplitz::Device device{context};
+  toeplitz::spectrum(device, t.data, t.rows, spectrum.data, spectrum.rows, work.data);
+}
+
+template <class T>
+void ToeplitzMultiply<T>::cuda(CudaContext& context, const Args& args, In<T> spectrum, In<T> x, InOut<T> y,
+                               Scratch<T> work) noexcept {
+  toeplitz::Device device{context};
+  toeplitz::multiply(device, spectrum.data, spectrum.rows, args.weight, args.sigma, args.alpha, x.data, x.ld, args.beta,
+                     y.data, y.ld, x.rows, x.cols, work.data);
+}
+
+template struct ToeplitzSpectrum<float>;
+template struct ToeplitzSpectrum<double>;
+template struct ToeplitzMultiply<float>;
+template struct ToeplitzMultiply<double>;
+
+}  // namespace tesela

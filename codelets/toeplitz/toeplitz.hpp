@@ -1,0 +1,65 @@
+#pragma once
+
+#include <tesela/runtime/codelet.hpp>
+
+namespace tesela {
+
+// Symmetric Toeplitz matrices, T(i, j) = t(|i - j|), t being n numbers, and their shifts T - sigma I.
+
+/// The length of the transforms that multiply by an n x n Toeplitz matrix, at least 2 n - 1.
+index_t toeplitz_length(index_t n);
+
+/// Rows of the tiles that transforms of this length work in: real sequences, transformed in place.
+constexpr index_t toeplitz_rows(index_t length) { return 2 * (length / 2 + 1); }
+
+/// An interval with all values of T - sigma I's symbol f(x) = t(0) - sigma + 2 sum_k t(k) cos(k x), and so with its
+/// eigenvalues, up to rounding: f's range on N >= 8 n points, widened about its middle by 1 / cos(pi (n - 1) / N), at
+/// most 1.09, beyond which a trigonometric polynomial of degree n - 1 cannot go between them (Ehlich and Zeller). NaN
+/// where t or sigma is not finite, 0 for n = 0.
+struct SymbolRange {
+  double low = 0, high = 0;
+};
+template <class T>
+SymbolRange toeplitz_symbol_range(index_t n, const T* t, double sigma);
+
+/// The estimate of ||T - sigma I||_2 by which residuals are measured, an upper bound up to rounding: the least of the
+/// 1-norm and of the largest magnitude in toeplitz_symbol_range. NaN where t or sigma is not finite, 0 for n = 0.
+template <class T>
+double toeplitz_norm_bound(index_t n, const T* t, double sigma);
+
+/// ||T||_1.
+template <class T>
+double toeplitz_one_norm(index_t n, const T* t);
+
+/// spectrum = the eigenvalues of the circulant matrix of order N = toeplitz_length(n) whose leading n x n block is T,
+/// N/2 + 1 of them (the rest repeat); t is n x 1 and work toeplitz_rows(N) x 1. What ToeplitzMultiply reads in T's
+/// place.
+template <class T>
+struct ToeplitzSpectrum {
+  static constexpr auto name = "toeplitz_spectrum";
+  static constexpr std::uint32_t color = 0x8c8c8c;
+  struct Args {};
+  static void cpu(const Args& args, In<T> t, Out<T> spectrum, Scratch<T> work) noexcept;
+  static void cuda(CudaContext& context, const Args& args, In<T> t, Out<T> spectrum, Scratch<T> work) noexcept;
+};
+
+/// Y = alpha (weight T - sigma I) X + beta Y by Fourier transforms; X and Y are n x k, work is toeplitz_rows(N) x k. Y
+/// is not read where beta is 0. The error of a column is some roundings of ||t|| ||x|| sqrt(log n).
+template <class T>
+struct ToeplitzMultiply {
+  static constexpr auto name = "toeplitz_multiply";
+  static constexpr std::uint32_t color = 0x4c72b0;
+  struct Args {
+    T alpha = 1, beta = 0, sigma = 0, weight = 1;
+  };
+  static double flops(const Args&, Shape spectrum, Shape x, Shape, Shape) {
+    double levels = 0;
+    for (index_t n = 2 * spectrum.rows; n > 1; n /= 2) levels += 1;
+    return 2 * 5 * static_cast<double>(spectrum.rows) * levels * static_cast<double>(x.cols);
+  }
+  static void cpu(const Args& args, In<T> spectrum, In<T> x, InOut<T> y, Scratch<T> work) noexcept;
+  static void cuda(CudaContext& context, const Args& args, In<T> spectrum, In<T> x, InOut<T> y,
+                   Scratch<T> work) noexcept;
+};
+
+}  // namespace tesela

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <tesela/runtime/codelet.hpp>
+
+namespace tesela {
+
+// The vector operations that Toeplitz and Lanczos recursions are made of, on each column of n x k tiles. rev(x) is x
+// from its last element to its first. Sums are taken in the same order in every run.
+
+/// result(j) = x(:, j) . y(:, j), k x 1 (BLAS dot).
+template <class T>
+struct Dot {
+  static constexpr auto name = "dot";
+  static constexpr std::uint32_t color = 0x64b5cd;
+  struct Args {};
+  static void cpu(const Args& args, In<T> x, In<T> y, Out<T> result) noexcept;
+  static void cuda(CudaContext& context, const Args& args, In<T> x, In<T> y, Out<T> result) noexcept;
+};
+
+/// result(j) = x(:, j) . rev(y(:, j)).
+template <class T>
+struct DotReverse {
+  static constexpr auto name = "dot_reverse";
+  static constexpr std::uint32_t color = 0x64b5cd;
+  struct Args {};
+  static void cpu(const Args& args, In<T> x, In<T> y, Out<T> result) noexcept;
+  static void cuda(CudaContext& context, const Args& args, In<T> x, In<T> y, Out<T> result) noexcept;
+};
+
+/// result(j) = ||x(:, j)||_2, without overflow (BLAS nrm2).
+template <class T>
+struct Norm {
+  static constexpr auto name = "norm";
+  static constexpr std::uint32_t color = 0x64b5cd;
+  struct Args {};
+  static void cpu(const Args& args, In<T> x, Out<double> result) noexcept;
+  static void cuda(CudaContext& context, const Args& args, In<T> x, Out<double> result) noexcept;
+};
+
+/// y += alpha x (BLAS axpy).
+template <class T>
+struct Axpy {
+  static constexpr auto name = "axpy";
+  static constexpr std::uint32_t color = 0x64b5cd;
+  struct Args {
+    T alpha = 1;
+  };
+  static void cpu(const Args& args, In<T> x, InOut<T> y) noexcept;
+  static void cuda(CudaContext& context, const Args& args, In<T> x, InOut<T> y) noexcept;
+};
+
+/// y += alpha rev(x).
+template <class T>
+struct AxpyReverse {
+  static constexpr auto name = "axpy_reverse";
+  static constexpr std::uint32_t color = 0x64b5cd;
+  struct Args {
+    T alpha = 1;
+  };
+  static void cpu(const Args& args, In<T> x, InOut<T> y) noexcept;
+  static void cuda(CudaContext& context, const Args& args, In<T> x, InOut<T> y) noexcept;
+};
+
+/// x = b (alpha rev(x) + x).
+template <class T>
+struct AxpxbReverse {
+  static constexpr auto name = "axpxb_reverse";
+  static constexpr std::uint32_t color = 0x64b5cd;
+  struct Args {
+    T alpha = 1, b = 1;
+  };
+  static void cpu(const Args& args, InOut<T> x) noexcept;
+  static void cuda(CudaContext& context, const Args& args, InOut<T> x) noexcept;
+};
+
+/// V -= P (P^T V): V, n x k, becomes orthogonal to the m orthonormal columns of P, n x m, any number of them. work is
+/// m x k. One step of classical Gram-Schmidt; two make it orthogonal to rounding.
+template <class T>
+struct Reorthogonalize {
+  static constexpr auto name = "reorthogonalize";
+  static constexpr std::uint32_t color = 0x8172b3;
+  struct Args {};
+  static double flops(const Args&, Shape p, Shape v, Shape) {
+    return 4 * static_cast<double>(p.rows) * static_cast<double>(p.cols) * static_cast<double>(v.cols);
+  }
+  static void cpu(const Args& args, In<T> p, InOut<T> v, Scratch<T> work) noexcept;
+  static void cuda(CudaContext& context, const Args& args, In<T> p, InOut<T> v, Scratch<T> work) noexcept;
+};
+
+}  // namespace tesela

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <tesela/runtime/codelet.hpp>
+
+#include <span>
+
+namespace tesela {
+
+// Cyclic reduction of a tile's rows, of which there are m. Level 0 has them all; a step adds to every odd row (counted
+// from 0) multiples of its two neighbours that remove them from it, and level l + 1 consists of these rows: floor(m /
+// 2^l) of them at level l. A tile's last row misses the neighbour in the next tile: CrJoin makes up for that.
+
+/// Where the rows of a level are.
+enum class Reduction : std::uint8_t {
+  in_place,  ///< level 1 in `work` ((m / 2) x 3) and in B, the others 2, 4, … apart in the same place
+  staged,    ///< the same; on a GPU a block brings its rows to shared memory first
+  packed,    ///< each level without gaps behind the one before it in `work` (m x (3 + r)); B is written once
+};
+
+struct CrArgs {
+  Reduction how = Reduction::in_place;
+  int levels = 0;
+  bool first = true, last = true;  ///< of the system's tiles: dl of the first row, du of the last are not read
+  index_t stride = 1;              ///< the system has every stride-th row of a larger one, whose rows info counts
+  index_t coarse_first = 0;        ///< which of the coarse rows is this tile's first
+  std::uint64_t cost_key() const { return static_cast<std::uint64_t>(how) + 4 * static_cast<std::uint64_t>(levels); }
+};
+
+/// How often m rows can be halved before no more than `rest` are left.
+constexpr int cr_levels(index_t m, index_t rest = 0) {
+  int levels = 0;
+  while (m >> levels > rest) ++levels;
+  return levels;
+}
+
+/// How large `work` is for tiles of m rows and r right-hand sides.
+Shape cr_work(Reduction how, index_t m, index_t r);
+
+/// Takes the tile to level `levels`. Unless the list is empty, its one tile `edge`, (levels + q) x (3 + r), becomes the
+/// first row of each level, then the q rows of the last: dl, d, du and the right-hand sides. info = 0, or of the rows
+/// whose diagonal is zero or not finite when they are eliminated the first on the lowest level (times the stride,
+/// counted from 1).
+template <class T>
+struct CrReduce {
+  static constexpr auto name = "cr_reduce";
+  static constexpr std::uint32_t color = 0x4c72b0;
+  using Args = CrArgs;
+  static double flops(const Args&, std::span<const Shape> tiles) {
+    return static_cast<double>(tiles[3].rows) * (8 + 4 * static_cast<double>(tiles[3].cols));
+  }
+  static void cpu(const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b, Out<T> work, Scratch<index_t> failure,
+                  Out<int> info, std::span<const Out<T>> edge) noexcept;
+  static void cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b, Out<T> work,
+                   Scratch<index_t> failure, Out<int> info, std::span<const Out<T>> edge) noexcept;
+};
+
+/// The system of the rows that all tiles' reductions left, from their edges.
+template <class T>
+struct CrJoin {
+  static constexpr auto name = "cr_join";
+  static constexpr std::uint32_t color = 0xdd8452;
+  struct Args {
+    int levels = 0;
+    index_t n = 0, mb = 0;  ///< rows of the whole system, and of its tiles but the last
+  };
+  static void cpu(const Args& args, Out<T> dl, Out<T> d, Out<T> du, Out<T> b, std::span<const In<T>> edges) noexcept;
+  static void cuda(CudaContext& context, const Args& args, Out<T> dl, Out<T> d, Out<T> du, Out<T> b,
+                   std::span<const In<T>> edges) noexcept;
+};
+
+/// Substitutes from level `levels` down to 0: B becomes X. The list holds the X of the coarse system, or nothing when
+/// no row is left at that level. info = 0, or the first row whose unknowns are not finite, counted as by CrReduce.
+template <class T>
+struct CrSubstitute {
+  static constexpr auto name = "cr_substitute";
+  static constexpr std::uint32_t color = 0x55a868;
+  using Args = CrArgs;
+  static double flops(const Args&, std::span<const Shape> tiles) {
+    return static_cast<double>(tiles[4].rows) * 5 * static_cast<double>(tiles[4].cols);
+  }
+  static void cpu(const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> work, InOut<T> b, Scratch<index_t> failure,
+                  Out<int> info, std::span<const In<T>> coarse) noexcept;
+  static void cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> work, InOut<T> b,
+                   Scratch<index_t> failure, Out<int> info, std::span<const In<T>> coarse) noexcept;
+};
+
+/// CrReduce and CrSubstitute for GPUs alone: the same work, kept off the cores.
+template <class T>
+struct CrReduceOnGpu {
+  static constexpr auto name = CrReduce<T>::name;
+  static constexpr std::uint32_t color = CrReduce<T>::color;
+  using Args = CrArgs;
+  static double flops(const Args& args, std::span<const Shape> tiles) { return CrReduce<T>::flops(args, tiles); }
+  static void cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b, Out<T> work,
+                   Scratch<index_t> failure, Out<int> info, std::span<const Out<T>> edge) noexcept {
+    CrReduce<T>::cuda(context, args, dl, d, du, b, work, failure, info, edge);
+  }
+};
+template <class T>
+struct CrSubstituteOnGpu {
+  static constexpr auto name = CrSubstitute<T>::name;
+  static constexpr std::uint32_t color = CrSubstitute<T>::color;
+  using Args = CrArgs;
+  static double flops(const Args& args, std::span<const Shape> tiles) { return CrSubstitute<T>::flops(args, tiles); }
+  static void cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> work, InOut<T> b,
+                   Scratch<index_t> failure, Out<int> info, std::span<const In<T>> coarse) noexcept {
+    CrSubstitute<T>::cuda(context, args, dl, d, du, work, b, failure, info, coarse);
+  }
+};
+
+}  // namespace tesela

@@ -1,0 +1,26 @@
+#include <tesela/codelets/tridiagonal/gather_rows.hpp>
+
+#include <algorithm>
+
+namespace tesela {
+
+template <class T>
+void GatherRows<T>::cpu(const Args&, Out<T> a, std::span<const In<T>> tiles) noexcept {
+  index_t first = 0;
+  for (const In<T>& tile : tiles) {
+    for (index_t j = 0; j < tile.cols; ++j) std::copy_n(&tile(0, j), tile.rows, &a(first, j));
+    first += tile.rows;
+  }
+}
+
+template <class T>
+void TakeRows<T>::cpu(const Args& args, In<T> a, Out<T> tile) noexcept {
+  for (index_t j = 0; j < tile.cols; ++j) std::copy_n(&a(args.first, j), tile.rows, &tile(0, j));
+}
+
+template struct GatherRows<float>;
+template struct GatherRows<double>;
+template struct TakeRows<float>;
+template struct TakeRows<double>;
+
+}  // namespace tesela

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <tesela/runtime/codelet.hpp>
+
+#include <span>
+
+namespace tesela {
+
+/// A = tiles that stand one below the other, as many rows as A in sum.
+template <class T>
+struct GatherRows {
+  static constexpr auto name = "gather_rows";
+  static constexpr std::uint32_t color = 0x8c8c8c;
+  struct Args {};
+  static void cpu(const Args& args, Out<T> a, std::span<const In<T>> tiles) noexcept;
+};
+
+/// tile = rows first, first + 1, … of A.
+template <class T>
+struct TakeRows {
+  static constexpr auto name = "take_rows";
+  static constexpr std::uint32_t color = 0x8c8c8c;
+  struct Args {
+    index_t first = 0;
+  };
+  static void cpu(const Args& args, In<T> a, Out<T> tile) noexcept;
+};
+
+}  // namespace tesela

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <tesela/codelets/support/fill.hpp>  // TESELA_BOTH
+
+namespace tesela {
+
+/// Row number `row`, counted from 1, as a status tile holds it: what an int cannot count becomes the largest it can.
+TESELA_BOTH inline int row_status(index_t row) {
+  constexpr index_t largest = 0x7fffffff;
+  return static_cast<int>(row < largest ? row : largest);
+}
+
+}  // namespace tesela

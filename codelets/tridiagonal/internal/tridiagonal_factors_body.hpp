@@ -1,0 +1,122 @@
+#pragma once
+
+#include <tesela/codelets/tridiagonal/internal/row_status.hpp>
+#include <tesela/codelets/tridiagonal/tridiagonal_factors.hpp>
+
+#include <cmath>
+
+// The elimination and the substitution of TridiagonalFactor and TridiagonalFactoredSolve, row by row, on a core as on a
+// GPU. Internal to codelets/.
+
+namespace tesela::tridiagonal {
+
+/// Row i of the factors: next to its place in `l`, the others follow a leading dimension apart.
+template <class T>
+struct FactorRow {
+  T l, inverse, du, du2, scale;
+  bool swapped;
+};
+
+template <class T>
+struct Factors {
+  T* l;
+  index_t n, ld;
+
+  TESELA_BOTH FactorRow<std::remove_const_t<T>> operator()(index_t i) const {
+    const T scale = l[i + 4 * ld];
+    return {l[i], l[i + ld], l[i + 2 * ld], l[i + 3 * ld], std::fabs(scale), scale < T(0)};
+  }
+  TESELA_BOTH void put(index_t i, const FactorRow<T>& row) const {
+    l[i] = row.l;
+    l[i + ld] = row.inverse;
+    l[i + 2 * ld] = row.du;
+    l[i + 3 * ld] = row.du2;
+    l[i + 4 * ld] = row.swapped ? -row.scale : row.scale;
+  }
+};
+
+/// Row i is dl[i stride], d[i stride], du[i stride]. Returns the first row, counted from 1, without a pivot, or 0.
+template <class T>
+TESELA_BOTH inline index_t factor(const T* dl, index_t dl_stride, const T* d, index_t d_stride, const T* du,
+                                  index_t du_stride, const Factors<T>& factors) {
+  const index_t n = factors.n;
+  index_t broken = 0;
+  // The row at work, p x(i) + q x(i+1) = …, and the one after it.
+  T p = 0, q = 0, scale = 0;
+  for (index_t i = -1; i < n; ++i) {
+    T below = 0, mid = 0, above = 0, next_scale = 1;
+    if (i + 1 < n) {
+      below = i >= 0 ? dl[(i + 1) * dl_stride] : T(0);
+      mid = d[(i + 1) * d_stride];
+      above = i + 2 < n ? du[(i + 1) * du_stride] : T(0);
+      const T size = larger(std::fabs(below), larger(std::fabs(mid), std::fabs(above)));
+      next_scale = size == T(0) ? T(1) : over_power(size);
+      below *= next_scale, mid *= next_scale, above *= next_scale;
+    }
+    if (i < 0) {
+      p = mid, q = above, scale = next_scale;
+      continue;
+    }
+    FactorRow<T> row{};
+    row.swapped = std::fabs(below) > std::fabs(p);
+    row.scale = scale;
+    const T pivot = row.swapped ? below : p;
+    row.inverse = inverse(pivot);
+    const bool finite = row.inverse * T(0) == T(0) && pivot * T(0) == T(0);
+    if ((row.inverse == T(0) || !finite) && broken == 0) broken = i + 1;
+    row.l = (row.swapped ? p : below) * row.inverse;
+    row.du = row.swapped ? mid : q;
+    row.du2 = row.swapped ? above : T(0);
+    factors.put(i, row);
+    const T rest = row.swapped ? q - row.l * mid : mid - row.l * q;
+    q = row.swapped ? -row.l * above : above;
+    p = rest;
+    scale = next_scale;
+  }
+  return broken;
+}
+
+/// The way down of one system, or of several in a vector N, some rows at a time.
+template <class T, class N>
+struct Down {
+  FactorRow<T> row{};  ///< the last row
+  N current{};         ///< its right-hand side as the rows before it left it
+
+  /// at(i) is that of row first + i, and becomes what U stands against in row first + i - 1; of row -1 it is nothing.
+  template <class At>
+  TESELA_INLINE void operator()(const Factors<const T>& factors, index_t first, index_t count, const At& at) {
+    for (index_t i = 0; i < count; ++i) {
+      const FactorRow<T> own = factors(first + i);
+      N& value = at(i);
+      const N next = value * own.scale;
+      value = row.swapped ? next : current;
+      current = row.swapped ? current - row.l * next : next - row.l * current;
+      row = own;
+    }
+  }
+};
+
+/// And the way up, from the last rows to the first.
+template <class T, class N>
+struct Up {
+  N next{}, after{};  ///< x(i+1), x(i+2)
+
+  /// at(i) is what U stands against in row first + i, and becomes x(first + i). Returns 0 in the systems where all of
+  /// them are finite.
+  template <class At>
+  TESELA_INLINE N operator()(const Factors<const T>& factors, index_t first, index_t count, const At& at) {
+    N strange{};
+    for (index_t i = count - 1; i >= 0; --i) {
+      const FactorRow<T> row = factors(first + i);
+      N& value = at(i);
+      const N x = (value - row.du * next - row.du2 * after) * row.inverse;
+      after = next;
+      next = x;
+      value = x;
+      strange = strange + x * T(0);  // what is not finite leaves no zero
+    }
+    return strange;
+  }
+};
+
+}  // namespace tesela::tridiagonal

@@ -1,0 +1,168 @@
+#include <tesela/codelets/tridiagonal/internal/tridiagonal_rows.cuh>
+#include <tesela/codelets/tridiagonal/internal/tridiagonal_segments.cuh>
+
+// A block of threads takes some consecutive rows of one system, or whole systems: loads them into shared memory, has
+// each thread reduce its own few rows to a segment, and joins the segments by a binary tree. What is left of each block
+// is a segment again; these are joined, up to 256 and more at a time, until one is left of each system. The way back
+// repeats a block's elimination from its rows, keeping the pivot rows in the place of the rows, and fills in.
+
+namespace tesela::tridiagonal {
+namespace {
+
+template <class T>
+__global__ void join_kernel(DeviceTiles<T> tiles, int count, index_t systems, Joint<T>* joints, index_t ld,
+                            index_t first) {
+  const index_t s = blockIdx.x * static_cast<index_t>(blockDim.x) + threadIdx.x;
+  if (s >= systems) return;
+  Joint<T>* const own = joints + s * ld;
+  Segment<T>& sofar = *reinterpret_cast<Segment<T>*>(own);  // nothing is joined to tile 0
+  Segment<T> whole = first == 0 ? tiles.segments[0][s * tiles.next[0]] : sofar;
+  for (int i = first == 0 ? 1 : 0; i < count; ++i)
+    whole = join_quickly(whole, tiles.segments[i][s * tiles.next[i]], own[first + i]);
+  sofar = whole;
+}
+
+template <class T>
+__global__ void fill_kernel(const Joint<T>* joints, index_t ld, index_t tiles, index_t systems, bool periodic,
+                            T* values, index_t next, int* info, index_t n) {
+  const index_t s = blockIdx.x * static_cast<index_t>(blockDim.x) + threadIdx.x;
+  if (s >= systems) return;
+  const Joint<T>* const own = joints + s * ld;
+  T* const v = values + s * next;
+  Ends<T> ends;
+  bool regular = solve_ends(*reinterpret_cast<const Segment<T>*>(own), periodic, ends) != T(0);
+  v[0] = ends.a, v[1] = ends.b, v[2 * tiles] = ends.e, v[2 * tiles + 1] = ends.f;
+  for (index_t i = tiles - 1; i > 0; --i) {
+    const Joint<T> joint = own[i];
+    regular = regular && joint.inverse_c != T(0) && joint.inverse_d != T(0);
+    between(joint, Ends<T>{v[0], v[1], v[2 * i + 2], v[2 * i + 3]}, v[2 * i], v[2 * i + 1]);
+  }
+  if (!regular) report(info, 1 + n * s);
+}
+
+/// The levels above the rows, in a tile's work: what is left of the rows, of 512 of these, and so on, until one block
+/// can join all. The first element of each system is free for others.
+template <class T>
+struct Levels {
+  Level<T> level[8];
+  index_t count[8];
+  int size = 1;
+
+  Levels(index_t parts, Segment<T>* work, index_t ld) {
+    level[0] = {work + 1, ld};
+    count[0] = parts;
+    for (; count[size - 1] > most_segments; ++size) {
+      level[size] = {level[size - 1].data + count[size - 1], ld};
+      count[size] = ceil_div(count[size - 1], segments_of_block);
+    }
+  }
+};
+
+template <class T>
+int reduce_levels(cudaStream_t stream, const DeviceRows<T>& in, const Levels<T>& levels, Level<T> ends,
+                  const T* unless) {
+  for (int k = 0; k < levels.size; ++k) {
+    const bool last = k + 1 == levels.size;
+    if (last && ends.data == nullptr) break;
+    const int status = launch_segments<T, Top::reduce>(
+        stream, levels.level[k], levels.count[k], in.systems, last ? levels.count[k] : segments_of_block,
+        last ? ends : levels.level[k + 1], {}, false, nullptr, 0, unless);
+    if (status != cudaSuccess) return status;
+  }
+  return cudaSuccess;
+}
+
+template <class T>
+int substitute_levels(cudaStream_t stream, const DeviceRows<T>& in, const Levels<T>& levels, int from,
+                      DeviceEnds<T> outer, int* info) {
+  for (int k = from; k >= 0; --k) {
+    const bool last = k + 1 == levels.size;
+    const int status = launch_segments<T, Top::substitute>(
+        stream, levels.level[k], levels.count[k], in.systems, last ? levels.count[k] : segments_of_block,
+        last ? Level<T>{} : levels.level[k + 1], outer, false, info, in.n, nullptr);
+    if (status != cudaSuccess) return status;
+  }
+  return cudaSuccess;
+}
+
+template <class T>
+int reduce_unless(cudaStream_t stream, const DeviceRows<T>& in, Segment<T>* work, index_t ld, Level<T> ends,
+                  const T* unless) {
+  const Deal deal = deal_rows(in);
+  const Levels<T> levels(deal.parts, work, ld);
+  const int status = launch_rows<T, Pass::reduce>(
+      stream, in, deal, deal.chunks == 1 && ends.data != nullptr ? ends : levels.level[0], {}, false, nullptr, unless);
+  if (status != cudaSuccess || deal.chunks == 1) return status;
+  return reduce_levels(stream, in, levels, ends, unless);
+}
+
+}  // namespace
+
+template <class T>
+int reduce(void* stream, const DeviceRows<T>& in, Segment<T>* work, index_t ld, Segment<T>* ends, index_t next) {
+  auto* const s = static_cast<cudaStream_t>(stream);
+  const int status = cudaMemsetAsync(work, 1, sizeof(T), s);  // not zero: a GPU wrote this
+  if (status != cudaSuccess) return status;
+  return reduce_unless<T>(s, in, work, ld, {ends, next}, nullptr);
+}
+
+template <class T>
+int substitute(void* stream, const DeviceRows<T>& in, Segment<T>* work, index_t ld, DeviceEnds<T> ends, int* info) {
+  auto* const s = static_cast<cudaStream_t>(stream);
+  const Deal deal = deal_rows(in);
+  const Levels<T> levels(deal.parts, work, ld);
+  if (deal.chunks > 1) {
+    // A core may have reduced the tile; what it kept is of no use here.
+    int status = reduce_unless<T>(s, in, work, ld, {}, reinterpret_cast<const T*>(work));
+    if (status == cudaSuccess) status = substitute_levels(s, in, levels, levels.size - 1, ends, info);
+    if (status != cudaSuccess) return status;
+  }
+  return launch_rows<T, Pass::substitute>(s, in, deal, levels.level[0], ends, false, info, nullptr);
+}
+
+template <class T>
+int solve(void* stream, const DeviceRows<T>& in, bool periodic, Segment<T>* work, index_t ld, int* info) {
+  auto* const s = static_cast<cudaStream_t>(stream);
+  const Deal deal = deal_rows(in);
+  if (deal.chunks == 1) return launch_rows<T, Pass::solve>(s, in, deal, {}, {}, periodic, info, nullptr);
+  const Levels<T> levels(deal.parts, work, ld);
+  const int top = levels.size - 1;
+  int status = reduce_unless<T>(s, in, work, ld, {}, nullptr);
+  if (status != cudaSuccess) return status;
+  status = launch_segments<T, Top::solve>(s, levels.level[top], levels.count[top], in.systems, levels.count[top],
+                                          {work, ld}, {}, periodic, info, in.n, nullptr);
+  if (status != cudaSuccess) return status;
+  const DeviceEnds<T> outer{reinterpret_cast<const T*>(work),
+                            ld * static_cast<index_t>(sizeof(Segment<T>) / sizeof(T))};
+  status = substitute_levels(s, in, levels, top - 1, outer, info);
+  if (status != cudaSuccess) return status;
+  return launch_rows<T, Pass::substitute>(s, in, deal, levels.level[0], outer, false, info, nullptr);
+}
+
+template <class T>
+int join_tiles(void* stream, const DeviceTiles<T>& tiles, int count, index_t systems, Joint<T>* joints, index_t ld,
+               index_t first) {
+  const auto blocks = static_cast<unsigned>(ceil_div(systems, index_t{128}));
+  join_kernel<<<blocks, 128, 0, static_cast<cudaStream_t>(stream)>>>(tiles, count, systems, joints, ld, first);
+  return cudaGetLastError();
+}
+
+template <class T>
+int fill_tiles(void* stream, const Joint<T>* joints, index_t ld, index_t tiles, index_t systems, bool periodic,
+               T* values, index_t next, int* info, index_t n) {
+  const auto blocks = static_cast<unsigned>(ceil_div(systems, index_t{128}));
+  fill_kernel<<<blocks, 128, 0, static_cast<cudaStream_t>(stream)>>>(joints, ld, tiles, systems, periodic, values, next,
+                                                                     info, n);
+  return cudaGetLastError();
+}
+
+#define TESELA_INSTANTIATE(T)                                                                       \
+  template int solve(void*, const DeviceRows<T>&, bool, Segment<T>*, index_t, int*);                \
+  template int reduce(void*, const DeviceRows<T>&, Segment<T>*, index_t, Segment<T>*, index_t);     \
+  template int substitute(void*, const DeviceRows<T>&, Segment<T>*, index_t, DeviceEnds<T>, int*);  \
+  template int join_tiles(void*, const DeviceTiles<T>&, int, index_t, Joint<T>*, index_t, index_t); \
+  template int fill_tiles(void*, const Joint<T>*, index_t, index_t, index_t, bool, T*, index_t, int*, index_t);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+
+}  // namespace tesela::tridiagonal

@@ -1,0 +1,191 @@
+#pragma once
+
+#include <tesela/codelets/tridiagonal/tridiagonal_refinement.hpp>
+
+#include <cmath>
+
+// What the kernels of the refinement do for row e of system s, on a core as on a GPU. Internal to codelets/.
+
+namespace tesela::tridiagonal {
+
+/// A tile by the rows and systems it holds.
+template <class T>
+struct Turned {
+  T* data = nullptr;
+  index_t row = 0, system = 0;  ///< distances in memory
+  TESELA_BOTH T& operator()(index_t e, index_t s) const { return data[e * row + s * system]; }
+};
+
+template <class T>
+Turned<T> turned(SystemsIn systems, const Block<T>& tile) {
+  return systems == SystemsIn::columns ? Turned<T>{tile.data, 1, tile.ld} : Turned<T>{tile.data, tile.ld, 1};
+}
+/// Of the bands of one matrix that holds for all systems.
+template <class T>
+Turned<T> turned_band(SystemsIn systems, const Block<T>& tile) {
+  Turned<T> band = turned(systems, tile);
+  if ((systems == SystemsIn::columns ? tile.cols : tile.rows) == 1) band.system = 0;
+  return band;
+}
+inline index_t equations(SystemsIn systems, Shape tile) {
+  return systems == SystemsIn::columns ? tile.rows : tile.cols;
+}
+inline index_t count_systems(SystemsIn systems, Shape tile) {
+  return systems == SystemsIn::columns ? tile.cols : tile.rows;
+}
+
+template <class T>
+TESELA_BOTH inline T power_for_row(T dl, T d, T du) {
+  const T size = larger(std::fabs(dl), larger(std::fabs(d), std::fabs(du)));
+  return size == T(0) ? T(1) : over_power(size);
+}
+
+/// A system's misfit, or some rows', grows by another's. A residual that is no number stays.
+template <class T>
+TESELA_BOTH inline void worsen(Misfit<T>& a, const Misfit<T>& b) {
+  if (!(b.residual <= a.residual) && a.residual == a.residual) a.residual = b.residual, a.row = b.row;
+  if (!(b.componentwise <= a.componentwise) && a.componentwise == a.componentwise) a.componentwise = b.componentwise;
+  a.matrix = larger(a.matrix, b.matrix);
+  a.solution = larger(a.solution, b.solution);
+  a.right = larger(a.right, b.right);
+}
+
+template <class T, class L>
+struct ConvertRow {
+  Turned<const T> dl, d, du;
+  Turned<L> to_dl, to_d, to_du;
+  index_t last;
+  bool before, behind;
+
+  TESELA_BOTH void operator()(index_t e, index_t s) const {
+    const T below = e > 0 || before ? dl(e, s) : T(0), above = e < last || behind ? du(e, s) : T(0), mid = d(e, s);
+    const T power = power_for_row(below, mid, above);
+    to_dl(e, s) = static_cast<L>(below * power);
+    to_d(e, s) = static_cast<L>(mid * power);
+    to_du(e, s) = static_cast<L>(above * power);
+  }
+};
+
+template <class T>
+struct ResidualRow {
+  Turned<const T> dl, d, du, before, x, after, b;
+  Turned<T> r;  ///< or nowhere
+  index_t last, last_before, first;
+  bool has_before, has_after;
+  static constexpr T least = 16 * std::numeric_limits<T>::min();
+
+  TESELA_BOTH Misfit<T> operator()(index_t e, index_t s) const {
+    T below = 0, above = 0, left = 0, right = 0;
+    if (e > 0)
+      below = dl(e, s), left = x(e - 1, s);
+    else if (has_before)
+      below = dl(e, s), left = before(last_before, s);
+    if (e < last)
+      above = du(e, s), right = x(e + 1, s);
+    else if (has_after)
+      above = du(e, s), right = after(0, s);
+    const T mid = d(e, s), own = x(e, s), wanted = b(e, s), power = power_for_row(below, mid, above);
+    // Scaled first: a product of large numbers must not overflow where the row's own size lets it be.
+    const T p = below * power * left, q = mid * power * own, t = above * power * right, rhs = wanted * power;
+    const T misses = rhs - p - q - t;
+    if (r.data != nullptr) r(e, s) = misses;
+    Misfit<T> misfit;
+    misfit.residual = std::fabs(misses);
+    misfit.matrix = std::fabs(below * power) + std::fabs(mid * power) + std::fabs(above * power);
+    misfit.solution = std::fabs(own);
+    misfit.right = std::fabs(rhs);
+    misfit.row = first + e;
+    const T terms = std::fabs(p) + std::fabs(q) + std::fabs(t) + std::fabs(rhs);
+    if (terms < least && power < T(1)) {
+      // Large coefficients took what they stand against out of range: by their own size, then.
+      const T left_of = below * left, own_of = mid * own, right_of = above * right;
+      const T size = std::fabs(left_of) + std::fabs(own_of) + std::fabs(right_of) + std::fabs(wanted);
+      misfit.componentwise = std::fabs(wanted - left_of - own_of - right_of) / larger(size, T(least));
+      return misfit;
+    }
+    misfit.componentwise = misfit.residual / larger(terms, T(least));
+    return misfit;
+  }
+};
+
+/// What the next correction of a system multiplies its residual by, to bring that to the size of 1; 0 where it needs
+/// none, or where nothing can be said.
+template <class T>
+TESELA_BOTH inline T correction_for(const Misfit<T>& whole, T tolerance, T componentwise) {
+  const T error = whole.backward_error();
+  const bool finite = error * T(0) == T(0);
+  if ((error <= tolerance && whole.componentwise <= componentwise) || !finite) return T(0);
+  return over_power(whole.residual);
+}
+
+template <class T>
+TESELA_BOTH inline Verdict<T> verdict_on(const Misfit<T>& whole, index_t n, index_t s) {
+  const T error = whole.backward_error();
+  const bool open = whole.correction != T(0);
+  return {error, n * s + whole.row + 1, open ? 1 : 0, open ? error : T(0), whole.componentwise};
+}
+
+template <class T, class L>
+struct DemoteElement {
+  Turned<const T> r;
+  const Misfit<T>* whole;
+  index_t next;
+  Turned<L> y;
+  TESELA_BOTH void operator()(index_t e, index_t s) const {
+    const T factor = whole[s * next].correction;
+    y(e, s) = factor == T(0) ? L(0) : static_cast<L>(r(e, s) * factor);
+  }
+};
+
+template <class T, class L>
+struct CorrectElement {
+  Turned<const L> y;
+  const Misfit<T>* whole;
+  index_t next;
+  Turned<T> x;
+  TESELA_BOTH void operator()(index_t e, index_t s) const {
+    const T factor = whole[s * next].correction;
+    if (factor != T(0)) x(e, s) += static_cast<T>(y(e, s)) / factor;
+  }
+};
+
+// From the kernels' parameters:
+
+template <class T, class L>
+ConvertRow<T, L> convert_row(const Place& place, const Block<const T>& dl, const Block<const T>& d,
+                             const Block<const T>& du, const Block<L>& to_dl, const Block<L>& to_d,
+                             const Block<L>& to_du) {
+  const auto in = place.systems;
+  return {turned(in, dl),
+          turned(in, d),
+          turned(in, du),
+          turned(in, to_dl),
+          turned(in, to_d),
+          turned(in, to_du),
+          equations(in, d.shape()) - 1,
+          place.before,
+          place.behind};
+}
+
+template <class T>
+ResidualRow<T> residual_row(const typename TridiagonalResidual<T>::Args& args, const Block<const T>& dl,
+                            const Block<const T>& d, const Block<const T>& du, const Block<const T>& before,
+                            const Block<const T>& x, const Block<const T>& after, const Block<const T>& b,
+                            std::span<const Out<T>> r) {
+  const auto in = args.systems;
+  return {turned_band(in, dl),
+          turned_band(in, d),
+          turned_band(in, du),
+          turned(in, before),
+          turned(in, x),
+          turned(in, after),
+          turned(in, b),
+          r.empty() ? Turned<T>{} : turned<T>(in, r.front()),
+          equations(in, x.shape()) - 1,
+          equations(in, before.shape()) - 1,
+          args.first,
+          args.before,
+          args.behind};
+}
+
+}  // namespace tesela::tridiagonal

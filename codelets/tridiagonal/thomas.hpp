@@ -1,0 +1,24 @@
+#pragma once
+
+#include <tesela/runtime/codelet.hpp>
+
+namespace tesela {
+
+/// B = A^-1 B for a tridiagonal A by elimination without pivoting (Thomas), one row after the other: dl, d and du are
+/// n x 1, B is n x any. dl of the first row and du of the last are not read. info = 0, or the row, counted from 1,
+/// whose pivot is zero or not finite, else the first met whose unknowns are not finite; B is worthless then. `work` is
+/// n x 1.
+template <class T>
+struct Thomas {
+  static constexpr auto name = "thomas";
+  static constexpr std::uint32_t color = 0xc44e52;
+  struct Args {
+    index_t stride = 1;  ///< this system has every stride-th row of a larger one, whose rows info counts
+  };
+  static double flops(const Args&, Shape, Shape, Shape, Shape b, Shape, Shape) {
+    return static_cast<double>(b.rows) * (3 + 5 * static_cast<double>(b.cols));
+  }
+  static void cpu(const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b, Scratch<T> work, Out<int> info) noexcept;
+};
+
+}  // namespace tesela

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <tesela/codelets/tridiagonal/tridiagonal_segment.hpp>
+#include <tesela/runtime/codelet.hpp>
+
+#include <span>
+
+namespace tesela {
+
+/// Which way the unknowns of one system lie in memory.
+enum class SystemsIn : std::uint8_t {
+  columns,  ///< each column of B is a right-hand side: n x k
+  rows,     ///< each row is (an interleaved batch): k x n
+};
+
+namespace tridiagonal {
+
+/// How a tile of B holds its systems, and where it stands in them. The tiles of the bands dl, d, du have B's shape, or
+/// are a single system's, which then holds for all.
+struct Place {
+  SystemsIn systems = SystemsIn::columns;
+  /// Whether dl of the tile's first row couples to an unknown before it and du of the last row to one behind. Where
+  /// they do not, they are not read.
+  bool before = false, behind = false;
+  index_t n = 0;  ///< equations of a whole system: what a status counts with
+
+  auto cost_key() const { return static_cast<std::uint64_t>(systems); }
+};
+
+/// Rows of the `work` tile that a tile of so many equations needs for each of its systems.
+index_t work_segments(index_t equations);
+
+/// How the kernels count: a division is one flop, the elimination of one unknown 26, its substitution 5.
+inline double flops(const Place&, Shape b) { return 31 * static_cast<double>(b.rows) * static_cast<double>(b.cols); }
+
+}  // namespace tridiagonal
+
+/// B <- A^-1 B for a tile that holds whole systems. `info` becomes i + 1 + n s where equation i of system s showed that
+/// the system is singular, or its solution not finite. `work` is work_segments(n) x systems.
+template <class T>
+struct TridiagonalSolve {
+  static constexpr auto name = "tridiagonal_solve";
+  static constexpr std::uint32_t color = 0x55a868;
+  struct Args : tridiagonal::Place {
+    bool periodic = false;
+  };
+  static double flops(const Args& args, Shape, Shape, Shape, Shape b, Shape, Shape) {
+    return 2 * tridiagonal::flops(args, b);
+  }
+  static void cpu(const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b, Scratch<tridiagonal::Segment<T>> work,
+                  InOut<int> info) noexcept;
+  static void cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b,
+                   Scratch<tridiagonal::Segment<T>> work, InOut<int> info) noexcept;
+};
+
+/// What the rows of a tile say about the unknowns around its ends: ends(0, s) for system s. `work` keeps, for the
+/// substitution, what the rows say a part at a time.
+template <class T>
+struct TridiagonalReduce {
+  static constexpr auto name = "tridiagonal_reduce";
+  static constexpr std::uint32_t color = 0x4c72b0;
+  using Args = tridiagonal::Place;
+  static double flops(const Args& args, Shape, Shape, Shape, Shape b, Shape, Shape) {
+    return tridiagonal::flops(args, b);
+  }
+  static void cpu(const Args& args, In<T> dl, In<T> d, In<T> du, In<T> b, Out<tridiagonal::Segment<T>> work,
+                  Out<tridiagonal::Segment<T>> ends) noexcept;
+  static void cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, In<T> b,
+                   Out<tridiagonal::Segment<T>> work, Out<tridiagonal::Segment<T>> ends) noexcept;
+};
+
+/// Solves what Reduce left of the tiles of a system: values(2 i, s) and (2 i + 1, s) become the unknowns before and at
+/// the first row of tile i, (2 i + 2, s) and (2 i + 3, s) those at and behind its last. `info` becomes 1 + n s where
+/// system s is singular. `joints` is tiles x systems.
+template <class T>
+struct TridiagonalJoin {
+  static constexpr auto name = "tridiagonal_join";
+  static constexpr std::uint32_t color = 0xc44e52;
+  struct Args : tridiagonal::Place {
+    bool periodic = false;
+  };
+  static void cpu(const Args& args, Out<T> values, Scratch<tridiagonal::Joint<T>> joints, InOut<int> info,
+                  std::span<const In<tridiagonal::Segment<T>>> ends) noexcept;
+  static void cuda(CudaContext& context, const Args& args, Out<T> values, Scratch<tridiagonal::Joint<T>> joints,
+                   InOut<int> info, std::span<const In<tridiagonal::Segment<T>>> ends) noexcept;
+};
+
+/// B <- the unknowns of tile number `tile` between the ends that Join found. `work` is what Reduce kept; it is worth
+/// nothing afterwards. `info` as for TridiagonalSolve, with i counted from the tile's first row.
+template <class T>
+struct TridiagonalSubstitute {
+  static constexpr auto name = "tridiagonal_substitute";
+  static constexpr std::uint32_t color = 0xdd8452;
+  struct Args : tridiagonal::Place {
+    index_t tile = 0;
+  };
+  static double flops(const Args& args, Shape, Shape, Shape, Shape b, Shape, Shape, Shape) {
+    return tridiagonal::flops(args, b);
+  }
+  static void cpu(const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b, InOut<tridiagonal::Segment<T>> work,
+                  In<T> values, InOut<int> info) noexcept;
+  static void cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b,
+                   InOut<tridiagonal::Segment<T>> work, In<T> values, InOut<int> info) noexcept;
+};
+
+}  // namespace tesela

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <tesela/codelets/tridiagonal/tridiagonal.hpp>
+
+namespace tesela {
+
+/// What TridiagonalFactor keeps of a matrix, a column each: L's multipliers, the inverse pivots, U's two off-diagonals,
+/// and the power of two that its row was multiplied by, negative where row i changed places with row i + 1.
+inline constexpr index_t tridiagonal_factor_columns = 5;
+
+/// P D A = L U (LAPACK's gttrf) for one matrix of n equations, by elimination with partial pivoting of rows that D,
+/// powers of two, brought to one size: scaled partial pivoting. dl, d and du are n x 1 or 1 x n, `factors` is n x 5.
+/// dl of the first row and du of the last are not read. Both `kept` and `info` become 0, or i + 1 when pivot i is zero
+/// or not finite.
+template <class T>
+struct TridiagonalFactor {
+  static constexpr auto name = "tridiagonal_factor";
+  static constexpr std::uint32_t color = 0xc44e52;
+  struct Args {};
+  static double flops(const Args&, Shape, Shape, Shape, Shape factors, Shape, Shape) {
+    return 9 * static_cast<double>(factors.rows);
+  }
+  static void cpu(const Args& args, In<T> dl, In<T> d, In<T> du, Out<T> factors, Out<int> kept,
+                  InOut<int> info) noexcept;
+  static void cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, Out<T> factors, Out<int> kept,
+                   InOut<int> info) noexcept;
+};
+
+/// B <- A^-1 B (LAPACK's gttrs) for a tile of whole systems. `info` becomes `kept` where that is not 0 (B is worthless
+/// then), else i + 1 + n s where unknown i of system s is not finite.
+template <class T>
+struct TridiagonalFactoredSolve {
+  static constexpr auto name = "tridiagonal_factored_solve";
+  static constexpr std::uint32_t color = 0x55a868;
+  struct Args {
+    SystemsIn systems = SystemsIn::columns;
+    auto cost_key() const { return static_cast<std::uint64_t>(systems); }
+  };
+  static double flops(const Args&, Shape, Shape, Shape b, Shape) {
+    return 8 * static_cast<double>(b.rows) * static_cast<double>(b.cols);
+  }
+  static void cpu(const Args& args, In<T> factors, In<int> kept, InOut<T> b, InOut<int> info) noexcept;
+  static void cuda(CudaContext& context, const Args& args, In<T> factors, In<int> kept, InOut<T> b,
+                   InOut<int> info) noexcept;
+};
+
+}  // namespace tesela

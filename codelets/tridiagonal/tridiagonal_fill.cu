@@ -1,0 +1,43 @@
+#include <tesela/codelets/tridiagonal/internal/tridiagonal_fill_body.hpp>
+#include <tesela/codelets/tridiagonal/tridiagonal_fill.hpp>
+
+#include <algorithm>
+
+namespace tesela {
+namespace {
+
+constexpr int threads = 256;
+
+/// A thread for each element, numbered down the columns: tiles may be one row high or one column wide.
+template <class F>
+__global__ void for_each_element(index_t rows, index_t count, F f) {
+  for (index_t e = blockIdx.x * index_t{threads} + threadIdx.x; e < count; e += gridDim.x * index_t{threads})
+    f(e % rows, e / rows);
+}
+
+template <class F>
+void launch(CudaContext& context, Shape shape, const F& f) {
+  const index_t count = shape.rows * shape.cols;
+  const auto blocks = static_cast<unsigned>(std::min<index_t>(ceil_div(count, threads), 16384));
+  for_each_element<<<blocks, threads, 0, context.stream()>>>(shape.rows, count, f);
+}
+
+}  // namespace
+
+template <class T>
+void TridiagonalFill<T>::cuda(CudaContext& context, const Args& args, Out<T> dl, Out<T> d, Out<T> du) noexcept {
+  launch(context, d.shape(), detail::FillElement<T>{args, dl, d, du});
+}
+
+template <class T>
+void TridiagonalProduct<T>::cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, In<T> before,
+                                 In<T> x, In<T> after, Out<T> b) noexcept {
+  launch(context, x.shape(), detail::ProductElement<T>{args, dl, d, du, before, x, after, b});
+}
+
+template struct TridiagonalFill<float>;
+template struct TridiagonalFill<double>;
+template struct TridiagonalProduct<float>;
+template struct TridiagonalProduct<double>;
+
+}  // namespace tesela

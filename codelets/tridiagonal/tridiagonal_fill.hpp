@@ -1,0 +1,106 @@
+#pragma once
+
+#include <tesela/codelets/support/fill.hpp>
+
+namespace tesela {
+
+/// Kinds of generated tridiagonal matrices.
+enum class TridiagonalKind : std::uint8_t {
+  uniform,   ///< every entry uniform in [-1, 1)
+  dominant,  ///< off-diagonals uniform in [-1, 1), d = +-(|dl| + |du| + 1)
+  toeplitz,  ///< -1, 2.5, -1 in each row: a condition number below 9
+  /// d = 0. Off-diagonals have random signs, and magnitudes uniform in [1/2, 1], one for each column: so the condition
+  /// number grows no faster than n, where independent ones would have it grow like exp(sqrt(n)). With an odd n and d =
+  /// 0 a matrix is singular by its structure, and d of the first row is such a number as well. The entries that only a
+  /// periodic system reads are twice as large, which keeps that from being singular.
+  zero_diagonal,
+  /// Off-diagonals of -1/256 … -256/256, and rows whose sum is exactly delta = 256 eps: an M-matrix with ||A^-1||_inf =
+  /// 1 / delta, whose nearly singular vector is constant and so reaches over all rows.
+  near_singular,
+};
+
+/// Row i of a generated tridiagonal matrix.
+template <class T>
+struct TridiagonalRow {
+  T dl, d, du;
+};
+
+/// Row i of generated matrix number `system`, for any tiling, layout and device the same.
+template <class T>
+struct TridiagonalGenerator {
+  TridiagonalKind kind = TridiagonalKind::uniform;
+  index_t n = 0;
+  std::uint64_t seed = 0;
+  bool periodic = false;  ///< whether dl of the first row and du of the last belong to their rows' sums
+
+  static constexpr T delta = 256 * std::numeric_limits<T>::epsilon();  ///< the sum of a near_singular row
+
+  TESELA_BOTH static T size(T x) { return x < T(0) ? -x : x; }
+
+  TESELA_BOTH TridiagonalRow<T> operator()(index_t i, index_t system) const {
+    const auto number = [this](std::uint64_t stream, index_t row, index_t column) {
+      return Generator<T>{Pattern::uniform, T(0), 0, 4 * seed + stream}.uniform(row, column);
+    };
+    const auto random = [&](std::uint64_t stream) { return number(stream, i, system); };
+    const auto with_sign_of = [](T x, T magnitude) { return x < T(0) ? -magnitude : magnitude; };
+    const T dl = random(0), du = random(2);
+    switch (kind) {
+      case TridiagonalKind::uniform:
+        return {dl, random(1), du};
+      case TridiagonalKind::dominant:
+        return {dl, with_sign_of(random(1), size(dl) + size(du) + T(1)), du};
+      case TridiagonalKind::toeplitz:
+        return {T(-1), T(2.5), T(-1)};
+      case TridiagonalKind::zero_diagonal: {
+        const auto column = [&](index_t j) { return T(0.5) + size(number(3, j, system)) / T(2); };
+        const T left = i > 0 ? column(i - 1) : T(2) * column(n - 1);
+        const T right = i < n - 1 ? column(i + 1) : T(2) * column(0);
+        return {with_sign_of(dl, left), i == 0 && n % 2 == 1 ? column(0) : T(0), with_sign_of(du, right)};
+      }
+      case TridiagonalKind::near_singular: {
+        // Multiples of 1/256, so that the sum is exact.
+        const auto whole = [](T x) { return static_cast<T>(1 + static_cast<int>(T(128) * (x + T(1)))) / T(256); };
+        const T left = whole(dl), right = whole(du);
+        const T sum = (i > 0 || periodic ? left : T(0)) + (i < n - 1 || periodic ? right : T(0));
+        return {-left, sum + delta, -right};
+      }
+    }
+    return {dl, random(1), du};
+  }
+};
+
+/// Writes the tiles of the three diagonals whose first element is row `equation` of matrix `system`.
+template <class T>
+struct TridiagonalFill {
+  static constexpr auto name = "tridiagonal_fill";
+  static constexpr std::uint32_t color = 0x8c8c8c;
+  struct Args {
+    TridiagonalGenerator<T> generator;
+    index_t equation = 0, system = 0;
+    bool in_rows = false;  ///< a matrix lies along a row of the tiles, not along a column
+    std::uint64_t cost_key() const { return static_cast<std::uint64_t>(generator.kind); }
+  };
+  static void cpu(const Args& args, Out<T> dl, Out<T> d, Out<T> du) noexcept;
+  static void cuda(CudaContext& context, const Args& args, Out<T> dl, Out<T> d, Out<T> du) noexcept;
+};
+
+/// One tile of B = A X (LAPACK's lagtm): b(i) = dl(i) x(i-1) + d(i) x(i) + du(i) x(i+1) for each system. The last
+/// unknown of `before` precedes the tile's first, and the first of `after` follows its last, if they are wanted; either
+/// may be the tile of X itself. A's tiles hold a matrix for each system, or one for all.
+template <class T>
+struct TridiagonalProduct {
+  static constexpr auto name = "tridiagonal_product";
+  static constexpr std::uint32_t color = 0x4c72b0;
+  struct Args {
+    bool in_rows = false;  ///< a system lies along a row of the tiles, not along a column
+    bool has_before = false, has_after = false;
+  };
+  static double flops(const Args&, Shape, Shape, Shape, Shape, Shape x, Shape, Shape) {
+    return 5 * static_cast<double>(x.rows) * static_cast<double>(x.cols);
+  }
+  static void cpu(const Args& args, In<T> dl, In<T> d, In<T> du, In<T> before, In<T> x, In<T> after, Out<T> b) noexcept;
+  static void cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, In<T> before, In<T> x,
+                   In<T> after, Out<T> b) noexcept;
+};
+
+}  // namespace tesela

@@ -1,0 +1,104 @@
+#include <tesela/codelets/tridiagonal/tridiagonal_refinement.hpp>
+
+#include <tesela/codelets/tridiagonal/internal/tridiagonal_refinement_body.hpp>
+
+#include <algorithm>
+
+namespace tesela {
+
+using namespace tridiagonal;
+
+namespace {
+
+/// f(e, s) for each row of each system, in the order of memory.
+template <class F>
+void for_each_row(SystemsIn in, index_t first, index_t end, index_t systems, const F& f) {
+  if (in == SystemsIn::columns)
+    for (index_t s = 0; s < systems; ++s)
+      for (index_t e = first; e < end; ++e) f(e, s);
+  else
+    for (index_t e = first; e < end; ++e)
+      for (index_t s = 0; s < systems; ++s) f(e, s);
+}
+
+}  // namespace
+
+template <class T, class L>
+void TridiagonalConvert<T, L>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, Out<L> to_dl, Out<L> to_d,
+                                   Out<L> to_du) noexcept {
+  for_each_row(args.systems, 0, equations(args.systems, d.shape()), count_systems(args.systems, d.shape()),
+               convert_row<T, L>(args, dl, d, du, to_dl, to_d, to_du));
+}
+
+template <class T>
+void TridiagonalResidual<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, In<T> before, In<T> x, In<T> after,
+                                 In<T> b, Out<Misfit<T>> misfits, std::span<const Out<T>> r) noexcept {
+  const auto row = residual_row<T>(args, dl, d, du, before, x, after, b, r);
+  const index_t n = equations(args.systems, x.shape()), systems = count_systems(args.systems, x.shape());
+  const bool columns = args.systems == SystemsIn::columns;
+  for (index_t c = 0; c < misfits.rows; ++c) {
+    const index_t first = c * misfit_rows, end = std::min(first + misfit_rows, n);
+    for (index_t s = 0; s < systems; ++s) {
+      Misfit<T> own{};  // in registers
+      for (index_t e = first; columns && e < end; ++e) worsen(own, row(e, s));
+      misfits(c, s) = own;
+    }
+    for (index_t e = first; !columns && e < end; ++e)
+      for (index_t s = 0; s < systems; ++s) worsen(misfits(c, s), row(e, s));
+  }
+}
+
+template <class T>
+void TridiagonalJudge<T>::cpu(const Args& args, Out<Misfit<T>> whole, Out<Verdict<T>> verdict,
+                              std::span<const In<Misfit<T>>> tiles) noexcept {
+  verdict(0, 0) = {};
+  for (index_t s = 0; s < whole.cols; ++s) {
+    Misfit<T>& system = whole(0, s) = {};
+    for (const In<Misfit<T>>& tile : tiles)
+      for (index_t c = 0; c < tile.rows; ++c) worsen(system, tile(c, s));
+    system.correction = correction_for(system, args.tolerance, args.componentwise);
+    worsen(verdict(0, 0), verdict_on(system, args.n, s));
+  }
+}
+
+template <class T>
+void TridiagonalKeepBetter<T>::cpu(const Args& args, InOut<T> x, In<T> y, In<Misfit<T>> of_x,
+                                   In<Misfit<T>> of_y) noexcept {
+  const auto to = turned<T>(args.systems, x);
+  const auto from = turned<const T>(args.systems, y);
+  for_each_row(args.systems, 0, equations(args.systems, x.shape()), count_systems(args.systems, x.shape()),
+               [&](index_t e, index_t s) {
+                 if (better(of_y(0, s), of_x(0, s))) to(e, s) = from(e, s);
+               });
+}
+
+template <class T, class L>
+void TridiagonalDemote<T, L>::cpu(const Args& args, In<T> r, In<Misfit<T>> whole, Out<L> y) noexcept {
+  for_each_row(args.systems, 0, equations(args.systems, y.shape()), count_systems(args.systems, y.shape()),
+               DemoteElement<T, L>{turned<const T>(args.systems, r), whole.data, whole.ld, turned<L>(args.systems, y)});
+}
+
+template <class T, class L>
+void TridiagonalCorrect<T, L>::cpu(const Args& args, In<L> y, In<Misfit<T>> whole, InOut<T> x) noexcept {
+  for_each_row(
+      args.systems, 0, equations(args.systems, x.shape()), count_systems(args.systems, x.shape()),
+      CorrectElement<T, L>{turned<const L>(args.systems, y), whole.data, whole.ld, turned<T>(args.systems, x)});
+}
+
+template struct TridiagonalConvert<float, float>;
+template struct TridiagonalConvert<double, double>;
+template struct TridiagonalConvert<double, float>;
+template struct TridiagonalResidual<float>;
+template struct TridiagonalResidual<double>;
+template struct TridiagonalJudge<float>;
+template struct TridiagonalJudge<double>;
+template struct TridiagonalKeepBetter<float>;
+template struct TridiagonalKeepBetter<double>;
+template struct TridiagonalDemote<float, float>;
+template struct TridiagonalDemote<double, double>;
+template struct TridiagonalDemote<double, float>;
+template struct TridiagonalCorrect<float, float>;
+template struct TridiagonalCorrect<double, double>;
+template struct TridiagonalCorrect<double, float>;
+
+}  // namespace tesela

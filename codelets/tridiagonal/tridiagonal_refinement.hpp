@@ -1,0 +1,158 @@
+#pragma once
+
+#include <tesela/codelets/support/fill.hpp>  // TESELA_BOTH
+#include <tesela/codelets/tridiagonal/tridiagonal.hpp>
+
+#include <limits>
+#include <span>
+
+namespace tesela {
+
+namespace tridiagonal {
+
+/// How far some rows of a system are from being solved, each row's equation multiplied by a power of two such that its
+/// largest coefficient lies in [2, 4).
+template <class T>
+struct Misfit {
+  T residual = 0;  ///< max |A x - b|_i; NaN where something is not a number
+  T matrix = 0;    ///< max_i of the sum of |A|'s row i
+  T solution = 0;  ///< max |x|_i
+  T right = 0;     ///< max |b|_i
+  /// max_i |A x - b|_i / (|A| |x| + |b|)_i, NaN where something is not a number. Rows whose terms have left the range
+  /// of normal numbers are taken for as large as the least of these.
+  T componentwise = 0;
+  index_t row = 0;   ///< where the residual is largest
+  T correction = 0;  ///< what the residual is multiplied by before the next solve; 0: leave x as it is
+
+  /// ||A x - b|| / (||A|| ||x|| + ||b||) in the maximum norm: the normwise backward error of the scaled system.
+  TESELA_BOTH T backward_error() const {
+    if (residual == T(0)) return T(0);
+    // Brought to the size of 1, so that nothing overflows and no digit vanishes. (The rows of A have it.)
+    const T power = over_power(larger(solution, right)) / 8;
+    return residual * power / (matrix * (solution * power) + right * power);
+  }
+};
+
+/// The same of all the systems of a tile.
+template <class T>
+struct Verdict {
+  T backward_error = 0;  ///< the largest; NaN where one is
+  index_t row = 0;       ///< where, as a status counts: i + 1 + n s
+  index_t open = 0;      ///< systems that are not solved and that another correction may still help
+  T open_error = 0;      ///< the largest of theirs
+  T componentwise = 0;   ///< the largest; NaN where one is
+};
+
+/// The verdict on some systems grows by another's.
+template <class T>
+TESELA_BOTH inline void worsen(Verdict<T>& a, const Verdict<T>& b) {
+  if (!(b.backward_error <= a.backward_error) && a.backward_error == a.backward_error)
+    a.backward_error = b.backward_error, a.row = b.row;
+  if (!(b.componentwise <= a.componentwise) && a.componentwise == a.componentwise) a.componentwise = b.componentwise;
+  a.open += b.open;
+  a.open_error = a.open_error < b.open_error ? b.open_error : a.open_error;
+}
+
+/// Whether x is the better by components with misfit a rather than b.
+template <class T>
+bool better(const Misfit<T>& a, const Misfit<T>& b) {
+  return a.componentwise < b.componentwise ||
+         (b.componentwise != b.componentwise && a.componentwise == a.componentwise);
+}
+
+/// Rows that one Misfit of a tile stands for, where a tile has so many.
+inline constexpr index_t misfit_rows = 4096;
+constexpr index_t misfits(index_t equations) { return equations > 0 ? ceil_div(equations, misfit_rows) : 1; }
+
+}  // namespace tridiagonal
+
+/// The bands of a tile in precision L, each row multiplied by a power of two such that its largest entry lies in [2,
+/// 4). What Place says is not read becomes 0.
+template <class T, class L>
+struct TridiagonalConvert {
+  static constexpr auto name = "tridiagonal_convert";
+  static constexpr std::uint32_t color = 0x8c8c8c;
+  using Args = tridiagonal::Place;
+  static void cpu(const Args& args, In<T> dl, In<T> d, In<T> du, Out<L> to_dl, Out<L> to_d, Out<L> to_du) noexcept;
+  static void cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, Out<L> to_dl, Out<L> to_d,
+                   Out<L> to_du) noexcept;
+};
+
+/// How large B - A X is for one tile, its rows multiplied as TridiagonalConvert's: misfits(c, s) of rows 4096 c … of
+/// system s, misfits(n) x systems. Unless the list is empty, its one tile becomes B - A X, so multiplied. `before` and
+/// `after` are as TridiagonalProduct's.
+template <class T>
+struct TridiagonalResidual {
+  static constexpr auto name = "tridiagonal_residual";
+  static constexpr std::uint32_t color = 0x4c72b0;
+  struct Args : tridiagonal::Place {
+    index_t first = 0;  ///< the tile's first row in its system
+  };
+  static double flops(const Args&, std::span<const Shape> tiles) {
+    return 7 * static_cast<double>(tiles[4].rows) * static_cast<double>(tiles[4].cols);
+  }
+  static void cpu(const Args& args, In<T> dl, In<T> d, In<T> du, In<T> before, In<T> x, In<T> after, In<T> b,
+                  Out<tridiagonal::Misfit<T>> misfits, std::span<const Out<T>> r) noexcept;
+  static void cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, In<T> before, In<T> x,
+                   In<T> after, In<T> b, Out<tridiagonal::Misfit<T>> misfits, std::span<const Out<T>> r) noexcept;
+};
+
+/// The largest misfit of each system over all tiles (1 x systems), what to multiply its residual by where one of the
+/// errors is above its tolerance, and the worst.
+template <class T>
+struct TridiagonalJudge {
+  static constexpr auto name = "tridiagonal_judge";
+  static constexpr std::uint32_t color = 0xc44e52;
+  struct Args {
+    T tolerance = 0;  ///< of the backward error
+    T componentwise = std::numeric_limits<T>::infinity();
+    index_t n = 0;  ///< equations of a system
+  };
+  static void cpu(const Args& args, Out<tridiagonal::Misfit<T>> whole, Out<tridiagonal::Verdict<T>> verdict,
+                  std::span<const In<tridiagonal::Misfit<T>>> tiles) noexcept;
+  static void cuda(CudaContext& context, const Args& args, Out<tridiagonal::Misfit<T>> whole,
+                   Out<tridiagonal::Verdict<T>> verdict, std::span<const In<tridiagonal::Misfit<T>>> tiles) noexcept;
+};
+
+/// X <- Y for the systems whose misfit is better by components; NaN is worst.
+template <class T>
+struct TridiagonalKeepBetter {
+  static constexpr auto name = "tridiagonal_keep_better";
+  static constexpr std::uint32_t color = 0xdd8452;
+  struct Args {
+    SystemsIn systems = SystemsIn::columns;
+  };
+  static void cpu(const Args& args, InOut<T> x, In<T> y, In<tridiagonal::Misfit<T>> of_x,
+                  In<tridiagonal::Misfit<T>> of_y) noexcept;
+};
+
+/// Y = R in precision L, each system's multiplied by its correction.
+template <class T, class L>
+struct TridiagonalDemote {
+  static constexpr auto name = "tridiagonal_demote";
+  static constexpr std::uint32_t color = 0x8c8c8c;
+  struct Args {
+    SystemsIn systems = SystemsIn::columns;
+  };
+  static void cpu(const Args& args, In<T> r, In<tridiagonal::Misfit<T>> whole, Out<L> y) noexcept;
+  static void cuda(CudaContext& context, const Args& args, In<T> r, In<tridiagonal::Misfit<T>> whole,
+                   Out<L> y) noexcept;
+};
+
+/// X += Y, each system's divided by its correction; a system that has none stays as it is.
+template <class T, class L>
+struct TridiagonalCorrect {
+  static constexpr auto name = "tridiagonal_correct";
+  static constexpr std::uint32_t color = 0xdd8452;
+  struct Args {
+    SystemsIn systems = SystemsIn::columns;
+  };
+  static double flops(const Args&, Shape, Shape, Shape x) {
+    return 2 * static_cast<double>(x.rows) * static_cast<double>(x.cols);
+  }
+  static void cpu(const Args& args, In<L> y, In<tridiagonal::Misfit<T>> whole, InOut<T> x) noexcept;
+  static void cuda(CudaContext& context, const Args& args, In<L> y, In<tridiagonal::Misfit<T>> whole,
+                   InOut<T> x) noexcept;
+};
+
+}  // namespace tesela

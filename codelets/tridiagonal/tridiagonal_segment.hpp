@@ -1,0 +1,267 @@
+#pragma once
+
+#include <tesela/codelets/support/fill.hpp>
+#include <tesela/runtime/types.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+/// The algebra of the tridiagonal solver, for one system (N is a number) or for several side by side (N is a vector of
+/// them). Consecutive rows i … j of a system, whatever their number, say two things about the unknowns around their
+/// ends,
+///
+///     e x(i-1) + f x(i) + p x(j) + q x(j+1) = r      (twice),
+///
+/// once x(i+1) … x(j-1) are eliminated: a segment. A row is one, appending a row to a segment gives one, and so does
+/// joining two neighbours; both are Gaussian elimination over all rows at hand, so nothing breaks down while the
+/// matrix is regular, whatever its diagonal. (Stable parallel elimination of almost block diagonal systems: Wright,
+/// SIAM J. Sci. Stat. Comput. 13 (1992). The pivot is the largest of its column relative to the largest of its row:
+/// scaled partial pivoting, for tridiagonal systems in parallel Klein and Strzodka, ICPP 2021.)
+
+// Everything here is inlined, so it does not matter how vectors are passed.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wpsabi"
+#endif
+
+#define TESELA_INLINE TESELA_BOTH inline __attribute__((always_inline))
+
+namespace tesela::tridiagonal {
+
+/// Where `which` holds, b, else a.
+template <class M, class N>
+TESELA_INLINE N choose(const M& which, const N& b, const N& a) {
+  return which ? b : a;
+}
+template <class N>
+TESELA_INLINE N magnitude(const N& x) {
+  if constexpr (std::is_floating_point_v<N>) {
+    return std::fabs(x);  // signs are hard to predict
+  } else {
+    using Bits = decltype(x < N{});
+    constexpr auto sign = std::numeric_limits<std::decay_t<decltype(Bits{}[0])>>::min();
+    return __builtin_bit_cast(N, __builtin_bit_cast(Bits, x) & ~(Bits{} + sign));
+  }
+}
+template <class N>
+TESELA_INLINE N larger(const N& a, const N& b) {
+  return choose(a < b, b, a);
+}
+template <class M, class N>
+TESELA_INLINE void swap_where(const M& which, N& a, N& b) {
+  const N old = a;
+  a = choose(which, b, a);
+  b = choose(which, old, b);
+}
+
+/// 1 / p, and 0 where p is zero: the unknown is then left out, and whoever looks for a breakdown finds the zero.
+template <class N>
+TESELA_INLINE N inverse(const N& p) {
+  return choose(p == N{}, N{}, N{} + 1 / p);
+}
+
+/// 2^(1 - e) for 2^e <= x < 2^(e+1), x >= 0, or the nearest normal power of two where that is none.
+template <class N>
+TESELA_INLINE N over_power(const N& x) {
+  using Bits = decltype(x < N{});  // of a vector: integers as wide as its numbers
+  if constexpr (std::is_same_v<Bits, bool>) {
+    using Integer = std::conditional_t<sizeof(N) == 8, std::int64_t, std::int32_t>;
+    constexpr int digits = std::numeric_limits<N>::digits - 1;
+    constexpr Integer largest = (Integer{1} << (8 * sizeof(N) - 1 - digits)) - 1;
+    const Integer exponent = __builtin_bit_cast(Integer, x) >> digits;
+    const Integer clamped = exponent < 1 ? 1 : exponent >= largest ? largest - 1 : exponent;
+    return __builtin_bit_cast(N, (largest - clamped) << digits);
+  } else {
+    constexpr int digits = sizeof(x[0]) == 8 ? 52 : 23;
+    constexpr int largest = sizeof(x[0]) == 8 ? 2047 : 255;
+    const Bits exponent = __builtin_bit_cast(Bits, x) >> digits, zero{};
+    const Bits raised = exponent < zero + 1 ? zero + 1 : exponent;
+    const Bits clamped = raised >= zero + largest ? zero + (largest - 1) : raised;
+    const Bits power = (largest - clamped) << digits;
+    return __builtin_bit_cast(N, power);
+  }
+}
+
+/// Multiplies an equation by a power of two such that its largest coefficient lies in [2, 4): what rows weigh does not
+/// depend on their units, and no multiplier overflows. Rows of zeros, and numbers that are none, stay.
+template <class N>
+TESELA_INLINE void normalize(N& dl, N& d, N& du, N& b) {
+  const N size = larger(magnitude(dl), larger(magnitude(d), magnitude(du)));
+  const N scale = choose(size == N{}, N{} + 1, over_power(size));
+  dl = dl * scale, d = d * scale, du = du * scale, b = b * scale;
+}
+
+/// e x(i-1) + f x(i) + p x(j) + q x(j+1) = r.
+template <class N>
+struct EndEquation {
+  N e, f, p, q, r;
+};
+
+/// What rows i … j say about their ends.
+template <class N>
+struct Segment {
+  EndEquation<N> upper, lower;
+};
+
+/// The row that eliminated x(k):  e x(i-1) + f x(i) + x(k)/inverse + q x(k+1) + t x(k+2) = r.
+template <class N>
+struct PivotRow {
+  N e, f, q, t, r, inverse;
+};
+
+/// No rows at all: both ends are one.
+template <class N>
+TESELA_INLINE Segment<N> no_rows() {
+  const N zero{}, one = zero + 1;
+  return {{one, zero, -one, zero, zero}, {zero, one, zero, -one, zero}};
+}
+
+/// Row i alone, dl x(i-1) + d x(i) + du x(i+1) = b.
+template <class N>
+TESELA_INLINE Segment<N> one_row(const N& dl, const N& d, const N& du, const N& b) {
+  const N zero{}, one = zero + 1;
+  return {{dl, d, zero, du, b}, {zero, one, -one, zero, zero}};
+}
+
+template <class N>
+TESELA_INLINE N size_of(const EndEquation<N>& row) {
+  return larger(larger(magnitude(row.e), magnitude(row.f)), larger(magnitude(row.p), magnitude(row.q)));
+}
+
+/// Appends row j + 1 and eliminates x(j). Returns the row that did it.
+template <class N>
+TESELA_INLINE PivotRow<N> append(Segment<N>& segment, const N& dl, const N& d, const N& du, const N& b) {
+  EndEquation<N> upper = segment.upper, lower = segment.lower;
+  const N zero{};
+  N size = size_of(lower);
+  {
+    const N other = size_of(upper);
+    const auto better = magnitude(upper.p) * size > magnitude(lower.p) * other;
+    swap_where(better, upper.e, lower.e);
+    swap_where(better, upper.f, lower.f);
+    swap_where(better, upper.p, lower.p);
+    swap_where(better, upper.q, lower.q);
+    swap_where(better, upper.r, lower.r);
+    size = choose(better, other, size);
+  }
+  const N next = larger(magnitude(dl), larger(magnitude(d), magnitude(du)));
+  const auto better = magnitude(dl) * size > magnitude(lower.p) * next;
+  const N p = choose(better, dl, lower.p), inv = inverse(p);
+  const PivotRow<N> pivot{choose(better, zero, lower.e), choose(better, zero, lower.f), choose(better, d, lower.q),
+                          choose(better, du, zero),      choose(better, b, lower.r),    inv};
+  const N up = upper.p * inv, low = choose(better, lower.p, dl) * inv;
+  segment.upper = {upper.e - up * pivot.e, upper.f - up * pivot.f, upper.q - up * pivot.q, -up * pivot.t,
+                   upper.r - up * pivot.r};
+  segment.lower = {choose(better, lower.e, zero) - low * pivot.e, choose(better, lower.f, zero) - low * pivot.f,
+                   choose(better, lower.q, d) - low * pivot.q, choose(better, zero, du) - low * pivot.t,
+                   choose(better, lower.r, b) - low * pivot.r};
+  return pivot;
+}
+
+/// What remains of a join once x(j) and x(j+1), between its halves, are eliminated:
+///
+///     x(j)   = inverse_c (r_c - a_c A - b_c B - d_c x(j+1) - e_c E - f_c F),
+///     x(j+1) = inverse_d (r_d - a_d A - b_d B - e_d E - f_d F)
+///
+/// with A, B before and at its first row, E, F at and after its last.
+template <class N>
+struct Joint {
+  N ac, bc, dc, ec, fc, rc, inverse_c;
+  N ad, bd, ed, fd, rd, inverse_d;
+};
+
+/// The unknowns around a segment's ends: x(i-1), x(i), x(j), x(j+1).
+template <class N>
+struct Ends {
+  N a, b, e, f;
+};
+
+namespace joining {
+
+template <class N>
+struct JoinRow {
+  N c[6], r;  // of A, B, x(j), x(j+1), E, F
+};
+
+template <class N>
+TESELA_INLINE N size_of(const JoinRow<N>& row) {
+  N size = magnitude(row.c[0]);
+  for (int k = 1; k < 6; ++k) size = larger(size, magnitude(row.c[k]));
+  return size;
+}
+
+/// Eliminates one column from rows 0 … Last - 1 by the row that becomes row Last.
+template <int Last, int Column, class N>
+TESELA_INLINE N eliminate(JoinRow<N>* rows) {
+  N size = size_of(rows[Last]);
+  for (int i = 0; i < Last; ++i) {
+    const N other = size_of(rows[i]);
+    const auto better = magnitude(rows[i].c[Column]) * size > magnitude(rows[Last].c[Column]) * other;
+    for (int k = 0; k < 6; ++k) swap_where(better, rows[i].c[k], rows[Last].c[k]);
+    swap_where(better, rows[i].r, rows[Last].r);
+    size = choose(better, other, size);
+  }
+  const N inv = inverse(rows[Last].c[Column]);
+  for (int i = 0; i < Last; ++i) {
+    const N factor = rows[i].c[Column] * inv;
+    for (int k = 0; k < 6; ++k) rows[i].c[k] = rows[i].c[k] - factor * rows[Last].c[k];
+    rows[i].c[Column] = N{};
+    rows[i].r = rows[i].r - factor * rows[Last].r;
+  }
+  return inv;
+}
+
+}  // namespace joining
+
+/// Joins two neighbours: the first half's x(j), x(j+1) are the second's x(i-1), x(i).
+template <class N>
+TESELA_INLINE Segment<N> join(const Segment<N>& first, const Segment<N>& second, Joint<N>& joint) {
+  const N zero{};
+  const auto before = [&](const EndEquation<N>& s) {
+    return joining::JoinRow<N>{{s.e, s.f, s.p, s.q, zero, zero}, s.r};
+  };
+  const auto after = [&](const EndEquation<N>& s) {
+    return joining::JoinRow<N>{{zero, zero, s.e, s.f, s.p, s.q}, s.r};
+  };
+  joining::JoinRow<N> rows[4] = {before(first.upper), after(second.upper), after(second.lower), before(first.lower)};
+  const N inverse_c = joining::eliminate<3, 2>(rows), inverse_d = joining::eliminate<2, 3>(rows);
+  const auto &c = rows[3], &d = rows[2];
+  joint = {c.c[0], c.c[1], c.c[3], c.c[4], c.c[5], c.r, inverse_c, d.c[0], d.c[1], d.c[4], d.c[5], d.r, inverse_d};
+  const auto ends = [](const joining::JoinRow<N>& row) {
+    return EndEquation<N>{row.c[0], row.c[1], row.c[4], row.c[5], row.r};
+  };
+  return {ends(rows[0]), ends(rows[1])};
+}
+
+/// The unknowns x(j), x(j+1) between the halves of a join whose ends are known.
+template <class N>
+TESELA_INLINE void between(const Joint<N>& joint, const Ends<N>& ends, N& c, N& d) {
+  d = (joint.rd - joint.ad * ends.a - joint.bd * ends.b - joint.ed * ends.e - joint.fd * ends.f) * joint.inverse_d;
+  c = (joint.rc - joint.ac * ends.a - joint.bc * ends.b - joint.dc * d - joint.ec * ends.e - joint.fc * ends.f) *
+      joint.inverse_c;
+}
+
+/// The ends of a whole system: nothing before its first and after its last unknown, or, where it is periodic, each
+/// other. Returns the smaller pivot's size: 0 where the system is singular.
+template <class N>
+TESELA_INLINE N solve_ends(const Segment<N>& whole, bool periodic, Ends<N>& ends) {
+  EndEquation<N> s = whole.upper, t = whole.lower;
+  if (periodic) {
+    s.f = s.f + s.q, s.p = s.p + s.e;
+    t.f = t.f + t.q, t.p = t.p + t.e;
+  }
+  const auto better =
+      magnitude(t.f) * larger(magnitude(s.f), magnitude(s.p)) > magnitude(s.f) * larger(magnitude(t.f), magnitude(t.p));
+  swap_where(better, s.f, t.f);
+  swap_where(better, s.p, t.p);
+  swap_where(better, s.r, t.r);
+  const N inv = inverse(s.f), factor = t.f * inv, pivot = t.p - factor * s.p;
+  ends.e = (t.r - factor * s.r) * inverse(pivot);
+  ends.b = (s.r - s.p * ends.e) * inv;
+  ends.a = periodic ? ends.e : N{};
+  ends.f = periodic ? ends.b : N{};
+  return choose(s.f == N{}, N{}, magnitude(pivot));
+}
+
+}  // namespace tesela::tridiagonal

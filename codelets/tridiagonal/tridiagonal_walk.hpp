@@ -1,0 +1,86 @@
+#pragma once
+
+#include <tesela/codelets/tridiagonal/tridiagonal_scale.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+// How TridiagonalExponents finds its exponents. Internal to codelets/.
+
+namespace tesela::detail {
+
+inline bool counts(double x) { return x != 0 && std::isfinite(x); }
+
+/// Exponents of one system's columns, from row to row.
+template <class T>
+class Walk {
+ public:
+  /// Takes row j and answers g(j), unbounded.
+  index_t step(T dl, T d, T du) {
+    const Entry a(dl), b(d), c(du);
+    if (first_) {
+      first_ = false;
+    } else {
+      index_t sum = 0, count = 0, next = here_;
+      if (d_.counts && du_.counts) sum += d_.exponent - du_.exponent, ++count;
+      if (a.counts && b.counts) sum += a.exponent - b.exponent, ++count;
+      if (count > 0)
+        next = here_ + sum / count;
+      else if (dl_.counts && du_.counts)
+        next = before_ + dl_.exponent - du_.exponent;
+      before_ = here_;
+      here_ = next;
+    }
+    dl_ = a, d_ = b, du_ = c;
+    return here_;
+  }
+
+  /// After the last row of a periodic system: takes rows 0 and 1 once more, with which columns 0 and 1 come round
+  /// again. The two differ where a zero diagonal keeps columns of even and odd numbers apart.
+  void come_round(const T (&first)[3], const T (&second)[3], index_t g1, index_t n) {
+    n_ = n;
+    surplus_[0] = step(first[0], first[1], first[2]);
+    surplus_[1] = step(second[0], second[1], second[2]) - g1;
+    if (n % 2 == 1) surplus_[0] = surplus_[1] = (surplus_[0] + surplus_[1]) / 2;
+  }
+
+  /// g of column j, from column to column, such that it comes round to where it began.
+  index_t closed(index_t g, index_t j) {
+    const double part = n_ > 0 ? static_cast<double>(j) / static_cast<double>(n_) : 0;
+    g -= static_cast<index_t>(part * static_cast<double>(surplus_[j % 2]));
+    low_ = std::min(low_, g), high_ = std::max(high_, g);
+    if (summed_ < memory) sum_ += g, ++summed_;
+    return g;
+  }
+
+  /// closed()'s g within its limits, once more from the first column on.
+  index_t bounded(index_t g) {
+    constexpr index_t limit = TridiagonalExponents<T>::limit;
+    if (high_ - low_ <= 2 * limit) return g - (low_ + (high_ - low_) / 2);
+    if (!begun_) total_ = sum_ / summed_ * memory;
+    begun_ = true;
+    // Little by little: were the whole shift left to the column that exceeds the limit, it would be off by all of that
+    // against its neighbours. For the same reason it begins where the first columns are.
+    total_ += g - total_ / memory;
+    total_ = std::clamp(total_, memory * (g - limit), memory * (g + limit));
+    return g - total_ / memory;
+  }
+
+ private:
+  struct Entry {
+    bool counts = false;
+    index_t exponent = 0;
+    Entry() = default;
+    explicit Entry(T x) : counts(detail::counts(x)), exponent(counts ? std::ilogb(x) : 0) {}
+  };
+
+  /// So many columns a shift remembers: `total_` is so many times the shift.
+  static constexpr index_t memory = sizeof(T) == 8 ? 1024 : 64;
+
+  Entry dl_, d_, du_;
+  index_t before_ = 0, here_ = 0, low_ = 0, high_ = 0, sum_ = 0, summed_ = 0, total_ = 0;
+  index_t n_ = 0, surplus_[2] = {0, 0};
+  bool first_ = true, begun_ = false;
+};
+
+}  // namespace tesela::detail

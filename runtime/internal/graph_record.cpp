@@ -1,0 +1,167 @@
+#include <tesela/runtime/internal/graph_record.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <map>
+#include <utility>
+
+namespace tesela::detail {
+namespace {
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+struct Seconds {
+  double cpu = infinite, gpu = infinite;
+  double best() const { return std::min(cpu, gpu); }
+};
+
+/// What the kernel's history says of one task of this footprint; infinite where it says nothing.
+Seconds expected(CodeletImpl& codelet, std::uint32_t footprint, const RuntimeState& state) {
+  Seconds seconds;
+  // StarPU loads a model's history when it is asked about a task: a task of a codelet without tiles will do.
+  starpu_codelet model_only;
+  starpu_codelet_init(&model_only);
+  model_only.model = codelet.model();
+  CallHeader call{&codelet, nullptr, footprint, 0};
+  starpu_task task;
+  starpu_task_init(&task);
+  task.cl = &model_only;
+  task.cl_arg = &call;
+  for (std::size_t w = 0; w < state.workers.size(); ++w) {
+    const bool gpu = state.workers[w].is_gpu;
+    double& slot = gpu ? seconds.gpu : seconds.cpu;
+    if (slot != infinite || !(gpu ? codelet.has_cuda() : codelet.has_cpu())) continue;
+    auto* arch = starpu_worker_get_perf_archtype(static_cast<int>(w), STARPU_NMAX_SCHED_CTXS);
+    const double us = starpu_task_expected_length(&task, arch, 0);
+    if (std::isfinite(us) && us > 0) slot = us * 1e-6;
+  }
+  starpu_task_clean(&task);
+  return seconds;
+}
+
+}  // namespace
+
+double AccessHistory::begin(Mode mode) {
+  // Accesses of these kinds may run together (or in any order) within one group.
+  const bool shareable = mode == Mode::in || mode == Mode::commute || mode == Mode::reduce;
+  if (mode != kind || !shareable) {
+    kind = mode;
+    previous_end = current_end;
+    std::swap(previous, current);
+    current.clear();
+  }
+  return previous_end;
+}
+
+GraphRecord::TaskId GraphRecord::add(CodeletImpl& codelet, std::uint32_t footprint, double flops, std::string label) {
+  tasks_.push_back({&codelet, footprint, static_cast<std::uint32_t>(edges_.size()), flops, std::move(label)});
+  const auto self = static_cast<TaskId>(tasks_.size() - 1);
+  last_successor_.push_back(self);
+  return self;
+}
+
+void GraphRecord::depends_on(const std::vector<TaskId>& predecessors) {
+  const auto self = static_cast<TaskId>(tasks_.size() - 1);
+  for (const TaskId p : predecessors)
+    if (std::exchange(last_successor_[p], self) != self) edges_.push_back(p);
+}
+
+std::span<const GraphRecord::TaskId> GraphRecord::predecessors(std::size_t task) const {
+  const std::size_t first = tasks_[task].first_predecessor;
+  const std::size_t last = task + 1 < tasks_.size() ? tasks_[task + 1].first_predecessor : edges_.size();
+  return std::span(edges_).subspan(first, last - first);
+}
+
+std::vector<double> GraphRecord::path_to_end(std::size_t first) const {
+  std::vector<double> longest(tasks_.size() - first, 0);
+  for (std::size_t t = tasks_.size(); t-- > first;) {
+    longest[t - first] += std::max(tasks_[t].flops, 1.0);
+    for (const TaskId p : predecessors(t))
+      if (p >= first) longest[p - first] = std::max(longest[p - first], longest[t - first]);
+  }
+  return longest;
+}
+
+void GraphRecord::time(Bounds& bounds, const RuntimeState& state) const {
+  std::map<std::pair<CodeletImpl*, std::uint32_t>, std::pair<Seconds, index_t>> classes;
+  std::vector<double> end(tasks_.size(), 0);
+  for (std::size_t t = 0; t < tasks_.size(); ++t) {
+    const Task& task = tasks_[t];
+    auto [it, is_new] = classes.try_emplace({task.codelet, task.footprint});
+    if (is_new) it->second.first = expected(*task.codelet, task.footprint, state);
+    ++it->second.second;
+    double begin = 0;
+    for (const TaskId p : predecessors(t)) begin = std::max(begin, end[p]);
+    const double seconds = it->second.first.best();
+    if (seconds == infinite) ++bounds.untimed;
+    end[t] = begin + (seconds == infinite ? 0 : seconds);
+    bounds.path_seconds = std::max(bounds.path_seconds, end[t]);
+  }
+  std::vector<std::pair<double, double>> work;
+  for (const auto& [key, value] : classes)
+    if (value.first.best() != infinite) {
+      const auto count = static_cast<double>(value.second);
+      work.emplace_back(value.first.cpu * count, value.first.gpu * count);
+    }
+  int gpu_workers = 0;
+  for (const Worker& worker : state.workers) gpu_workers += worker.is_gpu ? 1 : 0;
+  bounds.area_seconds = area_bound(std::move(work), state.cpus, gpu_workers);
+}
+
+double area_bound(std::vector<std::pair<double, double>> work, int cpus, int gpus) {
+  const auto on_cpu = [&](double s) { return cpus > 0 ? s / cpus : infinite; };
+  const auto on_gpu = [&](double s) { return gpus > 0 ? s / gpus : infinite; };
+  // Move classes from the CPUs to the GPUs in order of acceleration: the optimum of this linear program splits at most
+  // one class, where both sides finish together.
+  std::sort(work.begin(), work.end(), [](const auto& a, const auto& b) {
+    return a.first * b.second > b.first * a.second || (a.first == infinite && b.first != infinite);
+  });
+  double cpu = 0, gpu = 0;
+  for (const auto& [c, g] : work) cpu += c > 0 && on_cpu(c) != infinite ? c : 0;
+  double forced = 0;  // what only a GPU can do
+  for (const auto& [c, g] : work)
+    if (on_cpu(c) == infinite) forced += g;
+  gpu = forced;
+  double best = std::max(cpu > 0 ? on_cpu(cpu) : 0, gpu > 0 ? on_gpu(gpu) : 0);
+  for (const auto& [c, g] : work) {
+    if (on_cpu(c) == infinite || on_gpu(g) == infinite) continue;
+    // Fraction f of this class on the GPUs: (cpu - f c) / cpus = (gpu + f g) / gpus.
+    const double f = std::clamp((on_cpu(cpu) - on_gpu(gpu)) / (on_cpu(c) + on_gpu(g)), 0.0, 1.0);
+    cpu -= f * c;
+    gpu += f * g;
+    best = std::min(best, std::max(cpu > 0 ? on_cpu(cpu) : 0, gpu > 0 ? on_gpu(gpu) : 0));
+    if (f < 1) break;
+  }
+  return best;
+}
+
+void GraphRecord::write_dot(const std::string& path, const std::string& name) const {
+  const auto quoted = [](const std::string& text) {
+    std::string result;
+    for (const char c : text) {
+      if (c == '"' || c == '\\') result += '\\';
+      result += c;
+    }
+    return result;
+  };
+  std::FILE* file = std::fopen(path.c_str(), "w");
+  if (file == nullptr) throw FileError(path, "cannot be created");
+  std::fprintf(file, "digraph \"%s\" {\n  rankdir=TB;\n  node [shape=box, style=filled, fontname=\"sans-serif\"];\n",
+               quoted(name).c_str());
+  for (std::size_t t = 0; t < tasks_.size(); ++t) {
+    const Task& task = tasks_[t];
+    const std::uint32_t color = task.codelet->color(), red = color >> 16, green = color >> 8 & 255, blue = color & 255;
+    const bool dark = 299 * red + 587 * green + 114 * blue < 128000;
+    const std::string label = (task.label.empty() ? "" : "\\n") + quoted(task.label);
+    std::fprintf(file, "  t%zu [label=\"%s%s\", fillcolor=\"#%06x\", fontcolor=\"%s\"];\n", t,
+                 quoted(task.codelet->name()).c_str(), label.c_str(), color, dark ? "white" : "black");
+    for (const TaskId p : predecessors(t)) std::fprintf(file, "  t%u -> t%zu;\n", p, t);
+  }
+  std::fprintf(file, "}\n");
+  const bool failed = std::ferror(file) != 0;
+  if (std::fclose(file) != 0 || failed) throw FileError(path, "could not be written (disk full?)");
+}
+
+}  // namespace tesela::detail

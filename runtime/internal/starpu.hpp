@@ -1,0 +1,136 @@
+#pragma once
+
+// StarPU as the runtime's own sources see it; not installed, never included from a public header.
+
+#include <tesela/runtime/codelet.hpp>
+#include <tesela/runtime/data.hpp>
+#include <tesela/runtime/runtime.hpp>
+
+#include <starpu.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace tesela::detail {
+
+struct RuntimeState {
+  std::mutex mutex;
+  bool alive = true;
+  bool profile = false;
+  int cpus = 0, gpus = 0;
+  std::string scheduler;
+  std::vector<Worker> workers;
+  std::vector<unsigned> gpu_nodes;                      // StarPU memory node of each CUDA device
+  std::vector<std::vector<std::uint32_t>> gpu_workers;  // of each, the set of its workers: a bit each
+  std::size_t smallest_device = SIZE_MAX;               // bytes that StarPU may use on the GPU with the least
+  struct Times {
+    double busy = 0, waiting = 0, sleeping = 0, total = 0;
+    double waiting_before = 0;  // as StarPU said it last: this one it does not reset when it is read
+  };
+  std::mutex statistics_mutex;
+  std::vector<Times> times;    // of each worker, since the last reset
+  std::vector<LinkUse> links;  // of each bus, since the last reset
+  void collect_profile();
+  Data* registered = nullptr;          // head of the list of live data
+  std::set<const GraphTasks*> graphs;  // the live ones
+
+  // Where somebody limits what StarPU allocates in host memory, with no disk to move it to:
+  std::size_t host_limit = SIZE_MAX;  // bytes
+  std::string host_limited_by;        // the variable that does
+  std::atomic<std::size_t> host_used{0}, host_leaving{0};
+  void reserve_host(std::size_t bytes);
+
+  std::mutex holding_mutex;
+  std::map<std::uint64_t, std::function<void()>> holding;  // of the graphs that hold tasks back: submits them
+  std::atomic<int> graphs_holding{0};
+
+  std::mutex waiting_mutex;
+  std::condition_variable all_finished;  // the tasks of some graph
+  std::atomic<int> waiting{0};           // threads
+  /// Returns when all tasks that the graph submitted have run, whatever other graphs do.
+  void wait_for(const GraphTasks& graph);
+
+  std::vector<std::pair<void*, std::size_t>> pinned;  // by PinnedMemory
+
+  /// Status tiles (see Graph::status) that no graph has now, all 0. To register one, and to bring it to a GPU and home
+  /// from memory that is not page-locked, takes as long as a short kernel.
+  std::mutex spare_mutex;
+  std::vector<std::unique_ptr<Data>> spare_statuses;
+  std::vector<std::unique_ptr<HostBuffer>> status_memory;
+  std::unique_ptr<Data> take_status(Runtime&);
+  /// `at_home`: host memory holds what was written last, and no task is under way.
+  void give_back_status(std::unique_ptr<Data>, bool at_home) noexcept;
+
+  static constexpr std::uint64_t every_graph = UINT64_MAX;
+  /// Submits what this graph holds back (every_graph: all but one do): something outside it is about to use its tiles.
+  void submit_held(std::uint64_t graph, std::uint64_t but = 0);
+  void add(Data&);
+  void remove(Data&) noexcept;
+  void release_all() noexcept;
+};
+
+/// A kernel's StarPU codelet and performance model, and what its tasks did on each worker.
+class CodeletImpl {
+ public:
+  CodeletImpl(const CodeletSpec&, starpu_perfmodel*);
+  CodeletImpl(const CodeletImpl&) = delete;
+  CodeletImpl& operator=(const CodeletImpl&) = delete;
+
+  const char* name() const { return codelet_.name; }
+  bool has_cpu() const { return codelet_.cpu_funcs[0] != nullptr; }
+  bool has_cuda() const { return codelet_.cuda_funcs[0] != nullptr; }
+  bool has_list() const { return has_list_; }
+  std::uint32_t color() const { return codelet_.color; }
+  starpu_codelet* starpu() { return &codelet_; }
+  starpu_perfmodel* model() { return codelet_.model; }
+  const std::vector<starpu_data_access_mode>& modes() const { return modes_; }
+
+  struct Use {
+    std::atomic<std::uint64_t> tasks{0}, nanoseconds{0};
+  };
+  Use uses[STARPU_NMAXWORKERS];
+
+ private:
+  starpu_codelet codelet_{};
+  std::vector<starpu_data_access_mode> modes_;
+  bool has_list_;
+};
+
+/// The kinds of worker there are that have a variant of the kernel (STARPU_CPU, STARPU_CUDA); NoWorkerError when none.
+std::uint32_t workers_for(const CodeletImpl&, const RuntimeState&);
+std::string describe_workers(const RuntimeState&);
+
+starpu_data_access_mode to_starpu(Mode);
+std::vector<CodeletImpl*> all_codelets();
+
+/// What a task's performance model tells apart: the kernel's cost key and the shapes and element sizes of its tiles.
+std::uint32_t footprint(std::uint64_t cost_key, std::span<Data* const>);
+
+/// Brings data to its place on the host once the tasks before it have run; one more task that this graph waits for.
+void bring_home(starpu_data_handle_t, GraphTasks&);
+
+/// Requests a drain: because a codelet failed (an empty string: with no memory to say why), or because of
+/// Runtime::cancel (async-signal-safe).
+void report_failure(const std::string& what) noexcept;
+void report_cancellation() noexcept;
+bool cancellation_pending() noexcept;
+
+/// Throws what requested a drain after the first `seen` ones: EnvironmentError for a failure, or else Cancelled.
+void throw_if_drained_since(std::uint64_t seen);
+
+/// Marks all drains requested so far as reported, once no task is left to drop; returns their number.
+std::uint64_t report_drains() noexcept;
+
+/// StarPU's callback after a task; after a profiled one it adds its time to its codelet's uses. The argument is the
+/// task.
+void finish_task(void* task);
+void finish_profiled_task(void* task);
+
+}  // namespace tesela::detail

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <tesela/runtime/topology.hpp>
+
+namespace tesela::detail {
+
+/// Adds the CUDA devices and versions; nothing in a build without CUDA.
+void describe_gpus(Machine& machine);
+
+/// Cores that this thread's binding leaves StarPU, which counts a core for as many hardware threads as one has; 0 where
+/// hwloc knows nothing.
+int usable_cores();
+
+}  // namespace tesela::detail

@@ -1,0 +1,248 @@
+#include <tesela/algorithms/dense/gemm.hpp>
+#include <tesela/algorithms/dense/matrices.hpp>
+#include "bench/errors/reference.hpp"
+#include "tests/support/machine.hpp"
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+using namespace tesela;
+
+namespace {
+
+template <class T>
+struct Dense {
+  index_t m, n, ld;
+  std::vector<T> a;
+  Dense(index_t rows, index_t cols, index_t lead, T padding)
+      : m(rows), n(cols), ld(lead), a(static_cast<std::size_t>(lead * cols), padding) {}
+  T& operator()(index_t i, index_t j) { return a[static_cast<std::size_t>(i + j * ld)]; }
+};
+
+template <class T>
+Dense<T> random(index_t m, index_t n, std::uint64_t seed, T padding) {
+  Dense<T> d(m, n, std::max<index_t>(m, 1) + 3, padding);
+  const Generator<T> generator{Pattern::uniform, 0, n, seed};
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < m; ++i) d(i, j) = generator(i, j);
+  return d;
+}
+
+/// The largest |C - reference| over the rounding bound (k + 2) eps |alpha| |A| |B| + 2 eps |beta C|, elementwise.
+template <class T>
+double worst_ratio(Dense<T>& a, Dense<T>& b, Dense<T>& before, Dense<T>& c, Op op_a, Op op_b, T alpha, T beta,
+                   index_t k) {
+  double worst = 0;
+  for (index_t j = 0; j < c.n; ++j)
+    for (index_t i = 0; i < c.m; ++i) {
+      long double sum = 0, size = 0;
+      for (index_t l = 0; l < k && alpha != T(0); ++l) {
+        const long double x = op_a == Op::none ? a(i, l) : a(l, i), y = op_b == Op::none ? b(l, j) : b(j, l);
+        sum += x * y;
+        size += std::abs(x * y);
+      }
+      long double reference = alpha * sum;
+      long double bound = std::abs(static_cast<long double>(alpha)) * size * static_cast<long double>(k + 2);
+      if (beta != T(0)) {
+        reference += static_cast<long double>(beta) * before(i, j);
+        bound += 2 * std::abs(static_cast<long double>(beta) * before(i, j));
+      }
+      const long double error = std::abs(c(i, j) - reference);
+      if (std::isnan(c(i, j))) return std::numeric_limits<double>::infinity();
+      bound =
+          std::max(bound * std::numeric_limits<T>::epsilon(), static_cast<long double>(std::numeric_limits<T>::min()));
+      worst = std::max(worst, static_cast<double>(error / bound));
+    }
+  return worst;
+}
+
+template <class T>
+double check_gemm(Runtime& runtime, Shape mn, index_t k, TileShape tile, index_t kb, Op op_a, Op op_b, T alpha, T beta,
+                  GemmOptions options = {}) {
+  const T nan = std::numeric_limits<T>::quiet_NaN();
+  const Shape sa = apply(op_a, {mn.rows, k}), sb = apply(op_b, {k, mn.cols});
+  auto a = random<T>(sa.rows, sa.cols, 1, nan), b = random<T>(sb.rows, sb.cols, 2, nan);
+  auto c = random<T>(mn.rows, mn.cols, 3, T(-77));
+  if (beta == T(0))
+    for (index_t j = 0; j < c.n; ++j)
+      for (index_t i = 0; i < c.m; ++i) c(i, j) = nan;
+  if (alpha == T(0)) std::fill(a.a.begin(), a.a.end(), nan);
+  auto before = c;
+  {
+    const Shape ta = apply(op_a, {tile.mb, kb}), tb = apply(op_b, {kb, tile.nb});
+    const auto A = TileMatrix<T>::map(runtime, a.a.data(), sa.rows, sa.cols, a.ld, {ta.rows, ta.cols}, "A");
+    const auto B = TileMatrix<T>::map(runtime, b.a.data(), sb.rows, sb.cols, b.ld, {tb.rows, tb.cols}, "B");
+    const auto C = TileMatrix<T>::map(runtime, c.a.data(), mn.rows, mn.cols, c.ld, tile, "C");
+    Graph g(runtime);
+    gemm(g, op_a, op_b, alpha, A, B, beta, C, options);
+    REQUIRE(g.wait().ok());
+  }
+  for (index_t j = 0; j < c.n; ++j)
+    for (index_t i = c.m; i < c.ld; ++i) REQUIRE(c(i, j) == T(-77));
+  return worst_ratio(a, b, before, c, op_a, op_b, alpha, beta, k);
+}
+
+const index_t sizes[][3] = {{1, 1, 1},    {0, 5, 3},    {5, 0, 3},   {5, 4, 0},   {7, 7, 7},    {16, 16, 16},
+                            {32, 48, 64}, {33, 17, 65}, {15, 31, 1}, {100, 1, 9}, {1, 100, 50}, {129, 67, 45}};
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("gemm agrees with a long double product on CPU cores", "", float, double) {
+  Runtime runtime({.gpus = 0});
+  for (const auto& [m, n, k] : sizes)
+    for (const Op op_a : {Op::none, Op::transpose})
+      for (const Op op_b : {Op::none, Op::transpose})
+        for (const auto& [alpha, beta] : {std::pair{1.0, 0.0}, {-0.5, 1.0}, {2.0, -3.0}, {0.0, 2.0}, {0.0, 0.0}}) {
+          CAPTURE(m, n, k, op_a, op_b, alpha, beta);
+          CHECK(check_gemm<TestType>(runtime, {m, n}, k, {16, 12}, 20, op_a, op_b, static_cast<TestType>(alpha),
+                                     static_cast<TestType>(beta)) <= 1.0);
+        }
+}
+
+TEMPLATE_TEST_CASE("every CUDA gemm agrees with a long double product", "[gpu]", float, double) {
+  test::require_gpu();
+  Runtime runtime({.cpus = 0});
+  const GemmKernel kernel =
+      GENERATE(GemmKernel::cublas, GemmKernel::naive, GemmKernel::shared, GemmKernel::coarse, GemmKernel::tuned);
+  const int block = GENERATE(16, 32);
+  if (block == 16 && (kernel == GemmKernel::cublas || kernel == GemmKernel::tuned)) return;
+  for (const auto& [m, n, k] : sizes)
+    for (const Op op_a : {Op::none, Op::transpose})
+      for (const Op op_b : {Op::none, Op::transpose})
+        for (const auto& [alpha, beta] : {std::pair{1.0, 0.0}, {2.0, -3.0}, {0.0, 2.0}}) {
+          CAPTURE(kernel, block, m, n, k, op_a, op_b, alpha, beta);
+          CHECK(check_gemm<TestType>(runtime, {m, n}, k, {70, 80}, 33, op_a, op_b, static_cast<TestType>(alpha),
+                                     static_cast<TestType>(beta), {kernel, block, true}) <= 1.0);
+        }
+}
+
+TEST_CASE("gemm refuses shapes and tilings that do not conform") {
+  Runtime runtime({.gpus = 0});
+  Graph g(runtime);
+  const TileMatrix<double> A(runtime, 10, 20, {4, 4}), B(runtime, 20, 7, {4, 4}), C(runtime, 10, 7, {4, 4});
+  const TileMatrix<double> other(runtime, 10, 7, {5, 4});
+  CHECK_THROWS_AS(gemm(g, Op::transpose, Op::none, 1.0, A, B, 0.0, C), ArgumentError);
+  CHECK_THROWS_AS(gemm(g, Op::none, Op::none, 1.0, A, B, 0.0, other), ArgumentError);
+  CHECK_THROWS_AS(TileMatrix<double>(runtime, -1, 3, {4, 4}), ArgumentError);
+  CHECK_THROWS_AS(TileMatrix<double>(runtime, 3, 3, {0, 4}), ArgumentError);
+  CHECK_THROWS_AS(C(3, 0), ArgumentError);
+}
+
+TEST_CASE("gemm refuses what its kernels cannot take, with nothing inserted") {
+  Runtime runtime({.gpus = 0});
+  Graph g(runtime);
+  std::vector<double> memory(144, 1.0);
+  const auto map = [&](index_t at, index_t m, index_t n, index_t ld) {
+    return TileMatrix<double>::map(runtime, memory.data() + at, m, n, ld, {4, 4});
+  };
+  const auto multiply = [&](const auto& A, const auto& B, const auto& C, GemmOptions options = {}) {
+    gemm(g, Op::none, Op::none, 1.0, A, B, 1.0, C, options);
+  };
+  SECTION("leading dimensions beyond BLAS's integers") {
+    const auto wide = map(0, 4, 1, index_t{1} << 31), C = map(8, 4, 1, 4), one = map(16, 1, 1, 1);
+    CHECK_THROWS_AS(multiply(wide, one, C), ArgumentError);
+    CHECK_THROWS_AS(multiply(C, one, wide), ArgumentError);
+  }
+  SECTION("tiles beyond BLAS's integers") {
+    const index_t beyond = index_t{1} << 31;
+    const TileMatrix<double> A(runtime, beyond, 1, {beyond, 4}), B(runtime, 1, 1, {4, 4}),
+        C(runtime, beyond, 1, {beyond, 4});
+    CHECK_THROWS_WITH(multiply(A, B, C), Catch::Matchers::ContainsSubstring("BLAS"));
+  }
+  SECTION("blocks that no kernel has") {
+    const auto A = map(0, 4, 4, 4), B = map(16, 4, 4, 4), C = map(32, 4, 4, 4);
+    for (const int block : {0, -16, 8, 64})
+      CHECK_THROWS_AS(multiply(A, B, C, {GemmKernel::naive, block, false}), ArgumentError);
+  }
+  SECTION("C among its own operands") {
+    const auto A = map(0, 12, 12, 12);
+    CHECK_THROWS_AS(multiply(A, A, A), ArgumentError);
+    // No task would take a tile twice, but the second would read what the first has written.
+    CHECK_THROWS_AS(multiply(A.view(0, 0, 2, 1), A.view(0, 2, 1, 1), A.view(1, 0, 2, 1)), ArgumentError);
+    CHECK_THROWS_AS(multiply(A.view(0, 0, 1, 1), A.view(2, 0, 1, 2), A.view(2, 1, 1, 2)), ArgumentError);
+  }
+  CHECK(g.tasks() == 0);
+}
+
+TEST_CASE("gemm of views multiplies sub-matrices") {
+  Runtime runtime({.gpus = 0});
+  auto a = random<double>(12, 12, 5, 0.0);
+  Dense<double> c(12, 12, 12, 0.0);
+  {
+    const auto A = TileMatrix<double>::map(runtime, a.a.data(), 12, 12, a.ld, {4, 4});
+    const auto C = TileMatrix<double>::map(runtime, c.a.data(), 12, 12, c.ld, {4, 4});
+    Graph g(runtime);
+    gemm(g, Op::none, Op::none, 1.0, A.view(1, 0, 2, 3), A.view(0, 2, 3, 1), 1.0, C.view(1, 2, 2, 1));
+    CHECK(g.wait().ok());
+  }
+  for (index_t j = 0; j < 12; ++j)
+    for (index_t i = 0; i < 12; ++i) {
+      double expected = 0;
+      if (i >= 4 && j >= 8)
+        for (index_t l = 0; l < 12; ++l) expected += a(i, l) * a(l, j);
+      CHECK(std::abs(c(i, j) - expected) <= 1e-14);
+    }
+}
+
+namespace {
+
+/// What product_error says of c as the n x n product of a constant a and a constant b, with c_before constant too.
+template <class T>
+ProductError error_of_constants(T alpha, T a, T b, T beta, T before, T c, index_t n = 5) {
+  const auto elements = static_cast<std::size_t>(n * n);
+  const std::vector<T> A(elements, a), B(elements, b), old(elements, before), C(elements, c);
+  return product_error<T>({Op::none, Op::none, n, n, n, alpha, beta, A.data(), B.data(), old.data(), C.data()},
+                          sample_rows(n, n, 1));
+}
+
+}  // namespace
+
+TEST_CASE("the measured error tells right from wrong at any scale of the terms") {
+  for (const double alpha : {1e-200, 1e-12, 1.0, 1e12, 1e200}) {
+    CAPTURE(alpha);
+    const double right = alpha * 30.0;
+    CHECK(error_of_constants(alpha, 2.0, 3.0, 0.0, 0.0, right).scaled <= 1e-15);
+    CHECK(error_of_constants(alpha, 2.0, 3.0, 0.0, 0.0, right * (1 + 1e-6)).scaled >= 1e-7);
+    CHECK(error_of_constants(alpha, 2.0, 3.0, 0.0, 0.0, -right).scaled >= 0.1);
+  }
+  CHECK(error_of_constants(1.0f, 1.0f, 1.0f, 1e6f, 1.1f, 1.1e6f).scaled <= 1e-5);
+  CHECK(error_of_constants(1.0f, 1.0f, 1.0f, 1e6f, 1.1f, -1.1e6f).scaled >= 0.1);
+  // The stated error keeps its definition: ||C - R|| / (||A|| ||B||).
+  CHECK(std::abs(error_of_constants(1e12, 2.0, 3.0, 0.0, 0.0, 0.0).relative - 1e12) <= 1);
+}
+
+TEST_CASE("the measured error neither overflows nor underflows, and what is not a number never passes") {
+  const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  CHECK(error_of_constants(1.0, 1e160, 1.0, 0.0, 0.0, 5e160).scaled <= 1e-15);
+  CHECK(error_of_constants(1.0, 1e160, 1.0, 0.0, 0.0, 6e160).scaled >= 0.1);
+  CHECK(error_of_constants(1.0, 1e160, 1.0, 0.0, 0.0, 6e160).relative >= 0.1);
+  CHECK(error_of_constants(1.0, 1e-170, 1.0, 0.0, 0.0, 5e-170).scaled <= 1e-15);
+  CHECK(error_of_constants(1.0, 1e-170, 1.0, 0.0, 0.0, 6e-170).scaled >= 0.1);
+  CHECK(error_of_constants(1.0, 1e-170, 1e-170, 0.0, 0.0, 0.0).scaled == 0);  // right: double holds no 5e-340
+  CHECK(error_of_constants(1.0, 1e-170, 1e-170, 0.0, 0.0, 1e-200).scaled >= 0.1);
+  CHECK(error_of_constants(1.0f, 1e-30f, 1e-30f, 0.0f, 0.0f, 0.0f).scaled == 0);
+  CHECK(error_of_constants(1.0, 0.0, 3.0, 0.0, 0.0, 0.0).scaled == 0);
+  CHECK(error_of_constants(1.0, 0.0, 3.0, 0.0, 0.0, 1.0).scaled >= 0.1);
+  for (const double poison : {inf, -inf, nan}) {
+    CHECK_FALSE(error_of_constants(1.0, 1.0, 1.0, 0.0, 0.0, poison).scaled <= 1);
+    CHECK_FALSE(error_of_constants(1.0, 1.0, 1.0, 0.0, 0.0, poison).finite);
+    CHECK_FALSE(error_of_constants(poison, 1.0, 1.0, 0.0, 0.0, 5.0).scaled <= 1);
+    CHECK_FALSE(error_of_constants(1.0, poison, 1.0, 0.0, 0.0, 5.0).scaled <= 1);
+  }
+}
+
+TEST_CASE("a value that is not finite is seen outside the rows that are compared") {
+  const std::vector<double> a{1, 1, 1}, b{1};
+  std::vector<double> c{1, 1, 1};
+  const ProductProblem<double> problem{Op::none, Op::none, 3, 1, 1, 1, 0, a.data(), b.data(), nullptr, c.data()};
+  CHECK(product_error(problem, {0}).finite);
+  c[2] = std::numeric_limits<double>::infinity();
+  CHECK(product_error(problem, {0}).scaled == 0);
+  CHECK_FALSE(product_error(problem, {0}).finite);
+}

@@ -1,0 +1,258 @@
+#include <tesela/algorithms/qr/qr.hpp>
+#include <tesela/algorithms/support/schedule.hpp>
+#include <tesela/codelets/support/fill.hpp>
+#include <tesela/codelets/libraries/lapack.hpp>
+#include "tests/support/machine.hpp"
+#include <tesela/tiles/host_matrix.hpp>
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+using namespace tesela;
+
+namespace {
+
+template <class T>
+HostMatrix<T> random(index_t m, index_t n, std::uint64_t seed) {
+  HostMatrix<T> a(m, n);
+  const Generator<T> element{Pattern::uniform, 0, n, seed};
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < m; ++i) a(i, j) = element(i, j);
+  return a;
+}
+
+/// R of LAPACK's geqrf, upper trapezoid min(m, n) x n.
+template <class T>
+HostMatrix<T> lapack_r(const HostMatrix<T>& a) {
+  HostMatrix<T> f = a.clone();
+  std::vector<T> tau(static_cast<std::size_t>(std::min(a.rows(), a.cols())) + 1);
+  lapack::geqrf(a.rows(), a.cols(), f.data(), f.ld(), tau.data());
+  HostMatrix<T> r = HostMatrix<T>::zeros(std::min(a.rows(), a.cols()), a.cols());
+  for (index_t j = 0; j < r.cols(); ++j)
+    for (index_t i = 0; i <= std::min(j, r.rows() - 1); ++i) r(i, j) = f(i, j);
+  return r;
+}
+
+/// C = op(A) B in long double, rounded.
+template <class T>
+HostMatrix<double> product(Op op, const HostMatrix<T>& a, const HostMatrix<T>& b) {
+  const Shape s = apply(op, a.shape());
+  REQUIRE(s.cols == b.rows());
+  HostMatrix<double> c(s.rows, b.cols());
+  for (index_t j = 0; j < b.cols(); ++j)
+    for (index_t i = 0; i < s.rows; ++i) {
+      double sum = 0;
+      for (index_t l = 0; l < s.cols; ++l)
+        sum += static_cast<double>(op == Op::none ? a(i, l) : a(l, i)) * static_cast<double>(b(l, j));
+      c(i, j) = sum;
+    }
+  return c;
+}
+
+template <class M>
+double norm(const M& a) {
+  double sum = 0;
+  for (index_t j = 0; j < a.cols(); ++j)
+    for (index_t i = 0; i < a.rows(); ++i) sum += static_cast<double>(a(i, j)) * static_cast<double>(a(i, j));
+  return std::sqrt(sum);
+}
+
+template <class T, class M>
+double distance(const M& a, const HostMatrix<T>& b) {
+  REQUIRE(a.rows() == b.rows());
+  REQUIRE(a.cols() == b.cols());
+  double sum = 0;
+  for (index_t j = 0; j < a.cols(); ++j)
+    for (index_t i = 0; i < a.rows(); ++i) {
+      const double d = static_cast<double>(a(i, j)) - static_cast<double>(b(i, j));
+      sum += d * d;
+    }
+  return std::sqrt(sum);
+}
+
+template <class T>
+constexpr double eps = static_cast<double>(std::numeric_limits<T>::epsilon());
+
+/// Factors a random matrix in padded memory and checks A = QR, Q^T Q = I, R against LAPACK, Q and Q^T from both sides,
+/// and that the padding stays.
+template <class T>
+void check_qr(Runtime& runtime, Shape size, TileShape tile, const QrOptions& options) {
+  const auto [m, n] = size;
+  const index_t k = std::min(m, n), ld = m + 3, p = 5;
+  const HostMatrix<T> a = random<T>(m, n, 7), b = random<T>(m, p, 8), c = random<T>(p, m, 9);
+  std::vector<T> memory(static_cast<std::size_t>(ld * std::max<index_t>(n, 1)), T(-77));
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < m; ++i) memory[static_cast<std::size_t>(i + j * ld)] = a(i, j);
+  HostMatrix<T> q(m, k), full(m, m), r(k, n), qtb(m, p), back(m, p), cq(p, m), cqt(p, m);
+  {
+    const auto A = TileMatrix<T>::map(runtime, memory.data(), m, n, ld, tile);
+    const TileMatrix<T> Q(runtime, m, k, tile), F(runtime, m, m, tile), R(runtime, k, n, tile),
+        B(runtime, m, p, {tile.mb, 3}), C(runtime, p, m, {2, tile.mb});
+    Graph g(runtime);
+    const auto factorization = qr(g, A, options);
+    factorization.form_q(g, Q);
+    factorization.form_q(g, F);
+    factorization.extract_r(g, R);
+    B.copy_from(b.data(), b.ld());
+    factorization.apply(g, Side::left, Op::transpose, B);
+    B.copy_to(qtb.data(), qtb.ld());
+    factorization.apply(g, Side::left, Op::none, B);
+    B.copy_to(back.data(), back.ld());
+    C.copy_from(c.data(), c.ld());
+    factorization.apply(g, Side::right, Op::none, C);
+    C.copy_to(cq.data(), cq.ld());
+    C.copy_from(c.data(), c.ld());
+    factorization.apply(g, Side::right, Op::transpose, C);
+    C.copy_to(cqt.data(), cqt.ld());
+    REQUIRE(g.wait().ok());
+    Q.copy_to(q.data(), q.ld());
+    F.copy_to(full.data(), full.ld());
+    R.copy_to(r.data(), r.ld());
+  }
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = m; i < ld; ++i) REQUIRE(memory[static_cast<std::size_t>(i + j * ld)] == T(-77));
+  const double tolerance = 30 * eps<T> * std::sqrt(static_cast<double>(m + n + 1));
+  HostMatrix<T> identity = HostMatrix<T>::zeros(m, m);
+  for (index_t i = 0; i < m; ++i) identity(i, i) = 1;
+  CHECK(distance(product(Op::transpose, full, full), identity) <= tolerance * std::sqrt(static_cast<double>(m)));
+  CHECK(distance(product(Op::none, q, r), a) <= tolerance * norm(a));
+  for (index_t j = 0; j < k; ++j)
+    for (index_t i = 0; i < m; ++i) REQUIRE(std::abs(static_cast<double>(q(i, j) - full(i, j))) <= tolerance);
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = j + 1; i < k; ++i) REQUIRE(r(i, j) == 0);
+  CHECK(distance(product(Op::transpose, full, b), qtb) <= tolerance * norm(b));
+  CHECK(distance(back, b) <= tolerance * norm(b));
+  CHECK(distance(product(Op::none, c, full), cq) <= tolerance * norm(c));
+  HostMatrix<T> transposed(m, m);
+  for (index_t j = 0; j < m; ++j)
+    for (index_t i = 0; i < m; ++i) transposed(i, j) = full(j, i);
+  CHECK(distance(product(Op::none, c, transposed), cqt) <= tolerance * norm(c));
+
+  const HostMatrix<T> expected = lapack_r(a);
+  for (index_t i = 0; i < k; ++i) {
+    const T sign = (r(i, i) < 0) == (expected(i, i) < 0) ? T(1) : T(-1);
+    for (index_t j = 0; j < n; ++j) r(i, j) *= sign;
+  }
+  // R of a square matrix is as sensitive as the matrix is ill conditioned; this one is not very.
+  CHECK(distance(expected, r) <= 1000 * tolerance * norm(a));
+}
+
+/// Q^T A = [R; 0] and Q Q^T A = A alone: every kernel runs, a few times each.
+template <class T>
+void check_qr_briefly(Runtime& runtime, Shape size, TileShape tile, const QrOptions& options) {
+  const auto [m, n] = size;
+  const HostMatrix<T> a = random<T>(m, n, 7);
+  const TileMatrix<T> A(runtime, m, n, tile), B(runtime, m, n, tile), R(runtime, n, n, tile);
+  A.copy_from(a.data(), a.ld());
+  B.copy_from(a.data(), a.ld());
+  Graph g(runtime);
+  const auto factorization = qr(g, A, options);
+  HostMatrix<T> r(n, n), turned(m, n), back(m, n);
+  factorization.extract_r(g, R);
+  factorization.apply(g, Side::left, Op::transpose, B);
+  B.copy_to(turned.data(), turned.ld());
+  factorization.apply(g, Side::left, Op::none, B);
+  B.copy_to(back.data(), back.ld());
+  REQUIRE(g.wait().ok());
+  R.copy_to(r.data(), r.ld());
+  HostMatrix<T> expected = HostMatrix<T>::zeros(m, n);
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i <= j; ++i) expected(i, j) = r(i, j);
+  const double tolerance = 30 * eps<T> * std::sqrt(static_cast<double>(m + n)) * norm(a);
+  CHECK(distance(turned, expected) <= tolerance);
+  CHECK(distance(back, a) <= tolerance);
+}
+
+struct Case {
+  Shape size;
+  TileShape tile;
+};
+const Case cases[] = {{{1, 1}, {4, 4}},    {{7, 1}, {2, 3}},     {{1, 7}, {2, 3}},    {{12, 12}, {4, 4}},
+                      {{13, 12}, {4, 4}},  {{31, 17}, {6, 4}},   {{31, 17}, {4, 6}},  {{17, 31}, {5, 7}},
+                      {{40, 9}, {64, 4}},  {{40, 23}, {64, 64}}, {{50, 20}, {7, 20}}, {{64, 32}, {8, 8}},
+                      {{33, 32}, {33, 5}}, {{90, 41}, {24, 8}}};
+
+void check_every_tree(Runtime& runtime, auto zero, const std::vector<index_t>& inner) {
+  using T = decltype(zero);
+  for (const auto& [size, tile] : cases)
+    for (std::string tree : schedule_orders())
+      for (const bool triangles : {false, true})
+        for (const index_t ib : inner) {
+          if (tree == "domain") tree = "domain:3";
+          CAPTURE(size.rows, size.cols, tile.mb, tile.nb, tree, triangles, ib);
+          check_qr<T>(runtime, size, tile, {tree, ib, triangles, (size.rows + ib) % 2 == 0});
+        }
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("every tree factors every shape on CPU cores", "", float, double) {
+  Runtime runtime({.gpus = 0});
+  check_every_tree(runtime, TestType(0), {0, 3});
+}
+
+TEMPLATE_TEST_CASE("every tree factors every shape on a GPU", "[gpu]", float, double) {
+  test::require_gpu();
+  Runtime runtime({.cpus = 0});
+  check_every_tree(runtime, TestType(0), {0, 3});
+}
+
+TEMPLATE_TEST_CASE("every tree factors every shape on cores and GPUs together", "[gpu]", float, double) {
+  test::require_gpu();
+  Runtime runtime({.scheduler = "random"});
+  check_every_tree(runtime, TestType(0), {4});
+}
+
+TEMPLATE_TEST_CASE("wide and tall tiles on a GPU", "[gpu]", float, double) {
+  test::require_gpu();
+  Runtime runtime({.cpus = 0});
+  check_qr<TestType>(runtime, {700, 300}, {700, 100}, {});
+  check_qr<TestType>(runtime, {700, 300}, {256, 128}, {"domain:2", 0, false, true});
+  check_qr<TestType>(runtime, {700, 300}, {128, 128}, {"greedy", 48, true, true});
+  check_qr<TestType>(runtime, {1100, 150}, {1100, 150}, {"diagonal", 70, false, true});
+  check_qr<TestType>(runtime, {1900, 40}, {800, 20}, {"binary", 0, false, true});
+}
+
+TEMPLATE_TEST_CASE("every tile QR kernel once, small enough for a sanitizer", "[gpu][sanitize]", float, double) {
+  test::require_gpu();
+  Runtime runtime({.cpus = 0});
+  check_qr<TestType>(runtime, {40, 23}, {16, 8}, {"diagonal", 3, false, true});
+  check_qr<TestType>(runtime, {40, 23}, {16, 8}, {"greedy", 0, true, false});
+  check_qr_briefly<TestType>(runtime, {1100, 40}, {1100, 40}, {});  // panels of several thread blocks
+  check_qr_briefly<TestType>(runtime, {1900, 40}, {800, 20}, {"binary", 0, false, true});
+}
+
+TEST_CASE("qr refuses what does not conform, with nothing inserted") {
+  Runtime runtime({.gpus = 0});
+  const TileMatrix<double> A(runtime, 20, 10, {8, 4});
+  std::vector<double> memory(20);
+  const auto wide = TileMatrix<double>::map(runtime, memory.data(), 20, 1, index_t{1} << 31, {8, 4});
+  Graph g(runtime);
+  CHECK_THROWS_AS(static_cast<void>(qr(g, A, {.tree = "willow"})), ArgumentError);
+  CHECK_THROWS_AS(static_cast<void>(qr(g, A, {.ib = -1})), ArgumentError);
+  CHECK_THROWS_AS(static_cast<void>(qr(g, wide)), ArgumentError);
+  CHECK(g.tasks() == 0);
+
+  const auto values = random<double>(20, 10, 1);
+  A.copy_from(values.data(), values.ld());
+  const auto f = qr(g, A);
+  const index_t inserted = g.tasks();
+  const auto refuse = [&](const TileMatrix<double>& C, Side side) {
+    CHECK_THROWS_AS(f.apply(g, side, Op::none, C), ArgumentError);
+  };
+  refuse(TileMatrix<double>(runtime, 19, 10, {8, 4}), Side::left);
+  refuse(TileMatrix<double>(runtime, 20, 10, {7, 4}), Side::left);
+  refuse(TileMatrix<double>(runtime, 20, 10, {8, 4}), Side::right);
+  refuse(A, Side::left);
+  CHECK_THROWS_AS(f.form_q(g, TileMatrix<double>(runtime, 20, 21, {8, 4})), ArgumentError);
+  CHECK_THROWS_AS(f.form_q(g, TileMatrix<double>(runtime, 20, 10, {4, 4})), ArgumentError);
+  CHECK_THROWS_AS(f.extract_r(g, TileMatrix<double>(runtime, 9, 10, {8, 4})), ArgumentError);
+  CHECK_THROWS_AS(f.extract_r(g, TileMatrix<double>(runtime, 10, 10, {8, 5})), ArgumentError);
+  CHECK(g.tasks() == inserted);
+  CHECK(g.wait().ok());
+}

@@ -1,0 +1,117 @@
+#include "tests/support/machine.hpp"
+#include "tests/support/tall_skinny.hpp"
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+using namespace tesela;
+using namespace tesela::test;
+
+namespace {
+
+template <class T>
+void check_updater(Runtime& runtime, index_t m, index_t n, index_t nrhs, index_t block) {
+  const auto ab = random<T>(m, n + nrhs, 9);
+  QrUpdater<T> updater(runtime, n, nrhs);
+  REQUIRE(updater.solve().status.info == 1);
+  std::vector<TileMatrix<T>> kept;
+  Graph g(runtime);
+  for (index_t row = 0; row < m; row += block) {
+    const index_t rows = std::min(block, m - row);
+    // Copied, because a GPU takes no matrices that are mapped from overlapping pieces of one array.
+    const auto keep = [&](const T* from, index_t cols, TileShape tile) {
+      kept.emplace_back(runtime, rows, cols, tile);
+      kept.back().copy_from(from, ab.ld);
+    };
+    keep(ab.a.data() + row, n, {100, 6});
+    if (nrhs > 0) {
+      keep(ab.a.data() + row + n * ab.ld, nrhs, {100, nrhs});
+      updater.append(g, kept[kept.size() - 2], kept.back());
+    } else {
+      updater.append(g, kept.back());
+    }
+  }
+  REQUIRE(g.wait().ok());
+  CAPTURE(m, n, nrhs, block);
+  CHECK(updater.rows() == m);
+  Dense<T> r(n + nrhs, n + nrhs);
+  updater.triangle().copy_to(r.a.data(), r.ld);
+  CHECK(gram_error(ab, r) <= 60);
+  if (m > 2 * (n + nrhs)) CHECK(lapack_error(ab, r) <= 300);
+
+  const auto solution = updater.solve();
+  const auto norms = updater.residual_norms();
+  REQUIRE(norms.size() == static_cast<std::size_t>(nrhs));
+  if (m < n) {
+    CHECK(solution.status.info == m + 1);
+    return;
+  }
+  REQUIRE(solution.status.ok());
+  REQUIRE(solution.x.shape() == Shape{n, nrhs});
+  const double bound = 2e3 * static_cast<double>(std::numeric_limits<T>::epsilon());
+  for (index_t k = 0; k < nrhs; ++k) {
+    std::vector<double> residual;
+    double norm = 0, size = 0;
+    for (index_t i = 0; i < m; ++i) {
+      long double sum = -static_cast<long double>(ab(i, n + k));
+      for (index_t j = 0; j < n; ++j) sum += static_cast<long double>(ab(i, j)) * solution.x(j, k);
+      residual.push_back(static_cast<double>(sum));
+      norm = std::hypot(norm, residual.back());
+      size = std::hypot(size, static_cast<double>(ab(i, n + k)));
+    }
+    CHECK(std::abs(norm - static_cast<double>(norms[static_cast<std::size_t>(k)])) <= bound * size);
+    for (index_t j = 0; j < n; ++j) {  // A^T r = 0
+      double dot = 0, column = 0;
+      for (index_t i = 0; i < m; ++i) {
+        dot += static_cast<double>(ab(i, j)) * residual[static_cast<std::size_t>(i)];
+        column = std::hypot(column, static_cast<double>(ab(i, j)));
+      }
+      CHECK(std::abs(dot) <= bound * column * size);
+    }
+  }
+}
+
+template <class T>
+void check_updates(Runtime& runtime) {
+  check_updater<T>(runtime, 60, 5, 2, 1);
+  check_updater<T>(runtime, 60, 5, 0, 7);
+  check_updater<T>(runtime, 3, 5, 1, 1);
+  check_updater<T>(runtime, 5, 5, 1, 5);
+  check_updater<T>(runtime, 1000, 16, 1, 330);
+  check_updater<T>(runtime, 1000, 40, 3, 1000);
+  check_updater<T>(runtime, 1000, 200, 2, 400);
+  check_updater<T>(runtime, 1000, 1, 1, 400);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("rows that arrive later give what all at once would", "", float, double) {
+  Runtime runtime({.gpus = 0});
+  check_updates<TestType>(runtime);
+}
+
+TEMPLATE_TEST_CASE("rows that arrive later give what all at once would on a GPU", "[gpu]", float, double) {
+  test::require_gpu();
+  Runtime runtime({.cpus = 0});
+  check_updates<TestType>(runtime);
+}
+
+TEST_CASE("a rank-deficient system has a status") {
+  Runtime runtime({.gpus = 0});
+  auto a = random<double>(50, 4);
+  const auto b = random<double>(50, 1, 2);
+  for (index_t i = 0; i < 50; ++i) a(i, 2) = 0;
+  for (const double value : {0.0, nan_of<double>}) {
+    for (index_t i = 0; i < 50; ++i) a(i, 2) = value;
+    QrUpdater<double> updater(runtime, 4, 1);
+    const auto A = TileMatrix<double>::map(runtime, a.a.data(), 50, 4, a.ld, {50, 4});
+    const auto B = TileMatrix<double>::map(runtime, b.a.data(), 50, 1, b.ld, {50, 1});
+    Graph g(runtime);
+    updater.append(g, A, B);
+    CHECK(updater.solve().status.info == 3);
+  }
+}

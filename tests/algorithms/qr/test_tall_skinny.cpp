@@ -1,0 +1,277 @@
+#include <tesela/algorithms/dense/matrices.hpp>
+#include <tesela/algorithms/qr/tall_skinny.hpp>
+#include "tests/support/machine.hpp"
+#include "tests/support/tall_skinny.hpp"
+#include <tesela/tiles/io/file_formats.hpp>
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <limits>
+#include <unistd.h>
+#include <vector>
+
+using namespace tesela;
+using namespace tesela::test;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+template <class T>
+void check_shapes(Runtime& runtime, int variant) {
+  for (const index_t n : {1, 5, 16, 17, 31, 32, 33, 100, 193})
+    for (const index_t m : std::vector<index_t>{0, 1, n - 1, n, n + 1, 300, 1601}) {
+      const auto a = random<T>(m, n);
+      for (const TileShape tile : {TileShape{97, n}, {4096, n}, {500, 7}}) {
+        const auto r = r_of(runtime, a, tile, {.variant = variant});
+        CAPTURE(m, n, tile.mb, tile.nb, variant);
+        CHECK(gram_error(a, r) <= 40);
+        if (m > 2 * n) CHECK(lapack_error(a, r) <= 200);
+        if (m == 0)
+          for (index_t j = 0; j < n; ++j)
+            for (index_t i = 0; i < n; ++i) REQUIRE(r(i, j) == T(0));
+      }
+    }
+}
+
+/// U diag(s) V^T with singular values from 1 down to 1 / kappa: R must have them to rounding relative to the largest. A
+/// method that works on A^T A misses all below 1e-8.
+void check_condition(Runtime& runtime, double kappa, index_t m, index_t n) {
+  const auto u = orthonormal(m, n, 5), v = orthonormal(n, n, 6);
+  std::vector<double> s;
+  for (index_t k = 0; k < n; ++k) s.push_back(std::pow(kappa, -static_cast<double>(k) / static_cast<double>(n - 1)));
+  Dense<double> a(m, n);
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < m; ++i) {
+      long double sum = 0;
+      for (index_t k = 0; k < n; ++k)
+        sum += static_cast<long double>(u(i, k)) * s[static_cast<std::size_t>(k)] * v(j, k);
+      a(i, j) = static_cast<double>(sum);
+    }
+  const auto r = r_of(runtime, a, {311, n});
+  const auto found = singular_values(r);
+  for (std::size_t k = 0; k < s.size(); ++k) {
+    CAPTURE(kappa, m, n, k, s[k], found[k]);
+    CHECK(std::abs(found[k] - s[k]) <= 20 * epsilon);
+  }
+  CHECK(gram_error(a, r) <= 40);
+}
+
+template <class T>
+void check_scales(Runtime& runtime) {
+  const double large = std::is_same_v<T, double> ? 1e300 : 1e37, small = std::is_same_v<T, double> ? 1e-300 : 1e-37;
+  for (const index_t n : {3, 16, 20, 40, 200}) {
+    auto a = random<T>(900, n);
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = 0; i < a.m; ++i)
+        a(i, j) = static_cast<T>(a(i, j) * (j % 3 == 0 ? large : j % 3 == 1 ? small : 1.0));
+    auto r = r_of(runtime, a, {200, n});
+    CAPTURE(n);
+    CHECK(gram_error(a, r) <= 40);
+    CHECK(lapack_error(a, r) <= 200);
+    // Small rows first, then large, then small again: the scale changes on the way.
+    a = random<T>(900, n, 3);
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = 0; i < a.m; ++i) a(i, j) = static_cast<T>(a(i, j) * (i < 300 ? small : i < 600 ? large : 1.0));
+    r = r_of(runtime, a, {450, n});
+    CHECK(gram_error(a, r) <= 40);
+    CHECK(lapack_error(a, r) <= 200);
+  }
+}
+
+template <class T>
+void check_special(Runtime& runtime) {
+  for (const index_t n : {2, 16, 33, 200}) {
+    CAPTURE(n);
+    Dense<T> zero(700, n);
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = 0; i < zero.m; ++i) zero(i, j) = 0;
+    auto r = r_of(runtime, zero, {300, n});
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = 0; i < n; ++i) REQUIRE(r(i, j) == T(0));
+
+    auto a = random<T>(700, n);
+    for (index_t i = 0; i < a.m; ++i) a(i, n / 2) = 0;  // a zero column among others
+    r = r_of(runtime, a, {300, n});
+    CHECK(gram_error(a, r) <= 40);
+    CHECK(r(n / 2, n / 2) == T(0));
+
+    for (const T bad : {nan_of<T>, std::numeric_limits<T>::infinity()})
+      for (const index_t row : {0, 299, 300, 699}) {
+        a = random<T>(700, n);
+        a(row, n / 2) = bad;
+        r = r_of(runtime, a, {300, n});
+        CAPTURE(bad, row);
+        CHECK_FALSE(std::isfinite(r(n / 2, n / 2)));
+        CHECK_FALSE(std::isfinite(r(0, n / 2)));
+        for (index_t j = 0; j < n / 2; ++j)
+          for (index_t i = 0; i <= j; ++i) CHECK(std::isfinite(r(i, j)));
+      }
+  }
+}
+
+/// R's strict lower triangle is not read: NaN there stays without effect.
+template <class T>
+void check_lower_unread(Runtime& runtime) {
+  for (const index_t n : {3, 16, 33, 200}) {
+    auto all = random<T>(n + 50, n, 4);  // the rows of R, and 50 more
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = j + 1; i < n; ++i) all(i, j) = 0;
+    Dense<T> r(n, n);
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = 0; i <= j; ++i) r(i, j) = all(i, j);
+    {
+      const auto R = TileMatrix<T>::map(runtime, r.a.data(), n, n, r.ld, {n, n}, "R");
+      const auto A = TileMatrix<T>::map(runtime, all.a.data() + n, 50, n, all.ld, {50, n}, "A");
+      Graph g(runtime);
+      const Shape work = append_rows_work<T>(n);
+      g.insert<AppendRows<T>>({}, R(0, 0), g.scratch<double>(work.rows, work.cols), std::vector{A(0, 0)});
+      g.wait();
+    }
+    CAPTURE(n);
+    CHECK(gram_error(all, r) <= 40);
+  }
+}
+
+struct TemporaryFile {
+  std::string path;
+  explicit TemporaryFile(const std::string& name)
+      : path((std::filesystem::temp_directory_path() / (std::to_string(getpid()) + name)).string()) {}
+  ~TemporaryFile() { std::filesystem::remove(path); }
+};
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("R of any shape agrees with LAPACK's geqrf", "", float, double) {
+  Runtime runtime({.gpus = 0});
+  check_shapes<TestType>(runtime, 0);
+}
+
+TEMPLATE_TEST_CASE("R of any shape agrees with LAPACK's geqrf on a GPU", "[gpu]", float, double) {
+  test::require_gpu();
+  Runtime runtime({.cpus = 0});
+  for (int variant = 0; variant < 5; ++variant) check_shapes<TestType>(runtime, variant);
+}
+
+TEST_CASE("R keeps singular values down to rounding") {
+  Runtime runtime({.gpus = 0});
+  for (const double kappa : {1e3, 1e8, 1e12, 1e15})
+    for (const index_t n : {8, 16, 30, 90, 200}) check_condition(runtime, kappa, 1500, n);
+}
+
+TEST_CASE("R keeps singular values down to rounding on a GPU", "[gpu]") {
+  test::require_gpu();
+  Runtime runtime({.cpus = 0});
+  for (const double kappa : {1e3, 1e8, 1e12, 1e15})
+    for (const index_t n : {8, 16, 30, 90, 200}) check_condition(runtime, kappa, 1500, n);
+}
+
+TEMPLATE_TEST_CASE("numbers near both ends of the range neither overflow nor vanish", "", float, double) {
+  Runtime runtime({.gpus = 0});
+  check_scales<TestType>(runtime);
+}
+
+TEMPLATE_TEST_CASE("numbers near both ends of the range neither overflow nor vanish on a GPU", "[gpu]", float, double) {
+  test::require_gpu();
+  Runtime runtime({.cpus = 0});
+  check_scales<TestType>(runtime);
+}
+
+TEMPLATE_TEST_CASE("zeros stay zeros, NaN and infinities appear in R", "", float, double) {
+  Runtime runtime({.gpus = 0});
+  check_special<TestType>(runtime);
+}
+
+TEMPLATE_TEST_CASE("zeros stay zeros, NaN and infinities appear in R on a GPU", "[gpu]", float, double) {
+  test::require_gpu();
+  Runtime runtime({.cpus = 0});
+  check_special<TestType>(runtime);
+}
+
+TEMPLATE_TEST_CASE("below the diagonal R is not read", "", float, double) {
+  Runtime runtime({.gpus = 0});
+  check_lower_unread<TestType>(runtime);
+}
+
+TEMPLATE_TEST_CASE("below the diagonal R is not read on a GPU", "[gpu][sanitize]", float, double) {
+  test::require_gpu();
+  Runtime runtime({.cpus = 0});
+  check_lower_unread<TestType>(runtime);
+}
+
+TEST_CASE("many rows on a GPU, long columns at odd places", "[gpu]") {
+  test::require_gpu();
+  Runtime runtime({.cpus = 0});
+  for (const index_t n : {7, 16, 24, 32}) {
+    const auto a = random<double>(400'001, n);
+    CAPTURE(n);
+    for (const index_t mb : {400'001, 131'071}) {
+      const auto r = r_of(runtime, a, {mb, n});
+      CHECK(gram_error(a, r) <= 40);
+      CHECK(lapack_error(a, r) <= 400);
+    }
+  }
+}
+
+TEST_CASE("any number of chains gives R") {
+  Runtime runtime({.gpus = 0});
+  const auto a = random<double>(1000, 9);
+  for (const index_t chains : {1, 2, 3, 5, 8, 100}) {
+    CAPTURE(chains);
+    const auto r = r_of(runtime, a, {90, 9}, {.chains = chains});
+    CHECK(gram_error(a, r) <= 40);
+    CHECK(lapack_error(a, r) <= 200);
+  }
+}
+
+TEST_CASE("wrong arguments of tall-and-skinny QR") {
+  Runtime runtime({.gpus = 0});
+  Graph g(runtime);
+  const TileMatrix<double> A(runtime, 10, 4, {5, 4}), narrow(runtime, 10, 3, {5, 3}), R(runtime, 4, 4, {2, 4}),
+      B(runtime, 10, 1, {4, 1}), square(runtime, 4, 4, {4, 4});
+  CHECK_THROWS_WITH(tall_skinny_r(g, A, R), ContainsSubstring("one tile, 4 x 4"));
+  CHECK_THROWS_AS(tall_skinny_r(g, narrow, R), ArgumentError);
+  CHECK_THROWS_AS(tall_skinny_r(g, square, square), ArgumentError);
+  CHECK_THROWS_AS((QrUpdater<double>(runtime, 0, 1)), ArgumentError);
+  CHECK_THROWS_AS((QrUpdater<double>(runtime, 3, -1)), ArgumentError);
+  QrUpdater<double> updater(runtime, 4, 1);
+  CHECK_THROWS_AS(updater.append(g, A), ArgumentError);
+  CHECK_THROWS_AS(updater.append(g, narrow, B), ArgumentError);
+  CHECK_THROWS_WITH(updater.append(g, A, B), ContainsSubstring("in tiles of 4"));
+  CHECK(updater.rows() == 0);
+  CHECK(g.tasks() == 0);
+}
+
+TEMPLATE_TEST_CASE("a file is factored by rows", "", float, double) {
+  Runtime runtime({.gpus = 0});
+  const TemporaryFile file("tall.npy");
+  const auto a = random<TestType>(1003, 6);
+  write_matrix(file.path, a.a.data(), {a.m, a.n}, a.ld);
+  const MatrixRows<TestType> rows(file.path);
+  for (const index_t count : {0, 1, 10, 100, 1003, 5000}) {
+    CAPTURE(count);
+    Dense<TestType> r(6, 6);
+    {
+      const auto R = TileMatrix<TestType>::map(runtime, r.a.data(), 6, 6, r.ld, {6, 6}, "R");
+      Graph g(runtime);
+      tall_skinny_r(g, rows, R, count);
+      REQUIRE(g.wait().ok());
+    }
+    CHECK(gram_error(a, r) <= 60);
+    CHECK(lapack_error(a, r) <= 200);
+  }
+}
+
+TEST_CASE("a file with NaN is refused while it is factored") {
+  const MatrixRows<double> bad(test::data_directory() + "/numpy/bad_nan.npy");
+  Runtime runtime({.gpus = 0});
+  const TileMatrix<double> R(runtime, bad.n(), bad.n(), {bad.n(), bad.n()});
+  Graph g(runtime);
+  CHECK_THROWS_WITH(tall_skinny_r(g, bad, R, 1), ContainsSubstring("is NaN"));
+  g.wait();
+}

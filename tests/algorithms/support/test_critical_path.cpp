@@ -1,0 +1,69 @@
+#include <tesela/algorithms/support/critical_path.hpp>
+#include <tesela/runtime/errors.hpp>
+#include "tests/support/schedules.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <catch2/generators/catch_generators_range.hpp>
+
+#include <array>
+
+using namespace tesela;
+using namespace tesela::test;
+
+TEST_CASE("tile QR's critical paths are the published ones") {
+  for (index_t p = 1; p <= 24; ++p)
+    for (index_t q = 1; q <= p; ++q) {
+      const TilePath tt = tile_path(make_schedule("diagonal", p, q), true);
+      const TilePath ts = tile_path(make_schedule("diagonal", p, q), false);
+      CAPTURE(p, q);
+      REQUIRE(tt.critical_path == (q == 1 ? 2 * p + 2 : p > q ? 6 * p + 16 * q - 22 : 22 * p - 24));
+      REQUIRE(ts.critical_path == (q == 1 ? 6 * p - 2 : p > q ? 12 * p + 18 * q - 32 : 30 * p - 34));
+    }
+  // The same paper's table for 40 x q: greedy, fibonacci, and its best flat domains under a binary tree.
+  const auto path = [](const std::string& order, index_t q) {
+    return tile_path(make_schedule(order, 40, q), true).critical_path;
+  };
+  const std::array<index_t, 10> greedy{16, 54, 74, 104, 126, 148, 170, 192, 214, 236};
+  const std::array<index_t, 10> fibonacci{22, 72, 94, 116, 138, 160, 182, 204, 226, 248};
+  for (std::size_t q = 1; q <= greedy.size(); ++q) {
+    CHECK(path("greedy", static_cast<index_t>(q)) == greedy[q - 1]);
+    CHECK(path("fibonacci", static_cast<index_t>(q)) == fibonacci[q - 1]);
+  }
+  CHECK(path("greedy", 40) == 826);
+  CHECK(path("domain:3:binary", 2) == 60);
+  CHECK(path("domain:5:binary", 3) == 98);
+  CHECK(path("domain:5:binary", 4) == 132);
+  CHECK(path("domain:10:binary", 6) == 198);
+  CHECK(path("domain:20:binary", 40) == 856);
+}
+
+TEST_CASE("tile QR's work does not depend on the order") {
+  const std::string order = GENERATE(from_range(all_orders()));
+  for (index_t p = 1; p <= 16; ++p)
+    for (index_t q = 1; q <= p; ++q)
+      for (const bool triangles : {false, true}) {
+        const Schedule s = make_schedule(order, p, q);
+        const TilePath path = tile_path(s, triangles);
+        CAPTURE(order, p, q, triangles);
+        REQUIRE(path.work == 6 * p * q * q - 2 * q * q * q);
+        REQUIRE(path.critical_path <= path.work);
+        REQUIRE(path.tsqrt + path.ttqrt == static_cast<index_t>(s.eliminations.size()));
+        REQUIRE(path.geqrt == q + path.ttqrt);  // a triangle stays in each column, or goes by TT
+        if (triangles) REQUIRE(path.tsqrt + path.tsmqr == 0);
+        if (order == "diagonal" && !triangles) REQUIRE(path.ttqrt + path.ttmqr == 0);
+      }
+}
+
+TEST_CASE("tile QR's path of other shapes") {
+  CHECK(tile_path(make_schedule("greedy", 0, 0), true).work == 0);
+  CHECK(tile_path(make_schedule("greedy", 1, 1), true).critical_path == 4);
+  const TilePath wide =
+      tile_path(make_schedule("diagonal", 2, 4), false);  // geqrt, 3 unmqr; tsqrt, 3 tsmqr; geqrt, 2 unmqr
+  CHECK(wide.work == 4 + 3 * 6 + 6 + 3 * 12 + 4 + 2 * 6);
+  CHECK(wide.critical_path == 4 + 6 + 12 + 4 + 6);
+  CHECK_THROWS_AS(tile_path(make_schedule("diagonal", 4, 4, {0, 0, 1, 1}), true), ArgumentError);
+  Schedule broken = make_schedule("diagonal", 4, 4);
+  broken.eliminations[0].pivot = 1;
+  CHECK_THROWS_AS(tile_path(broken, true), ArgumentError);
+}

@@ -1,0 +1,201 @@
+#include <tesela/algorithms/support/critical_path.hpp>
+#include <tesela/runtime/errors.hpp>
+#include "tests/support/schedules.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <catch2/generators/catch_generators_range.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include <random>
+
+using namespace tesela;
+using namespace tesela::test;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+/// The fewest stages in which m rows can be combined into n columns of a triangle, by trying everything: only how many
+/// rows are zero left of each column matters, and a stage takes any number of pairs of each kind.
+index_t fewest_stages(index_t m, index_t n) {
+  using State = std::vector<index_t>;  // rows in each column; those done are not counted
+  const auto kinds = static_cast<std::size_t>(n);
+  State start(kinds), end(kinds);
+  start[0] = m;
+  for (std::size_t j = 0; j < kinds; ++j) end[j] = static_cast<index_t>(j) < m ? 1 : 0;
+  std::set<State> seen{start}, now{start};
+  for (index_t stages = 0;; ++stages) {
+    if (now.count(end) > 0) return stages;
+    std::set<State> next;
+    for (const State& state : now) {
+      const std::function<void(std::size_t, State)> choose = [&](std::size_t j, State after) {
+        if (j == kinds) {
+          if (seen.insert(after).second) next.insert(after);
+          return;
+        }
+        for (index_t pairs = 0; pairs <= state[j] / 2; ++pairs) {
+          State moved = after;
+          moved[j] -= pairs;
+          if (j + 1 < kinds) moved[j + 1] += pairs;
+          choose(j + 1, std::move(moved));
+        }
+      };
+      choose(0, state);
+    }
+    now = std::move(next);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("every schedule is legal, for every size") {
+  const std::string order = GENERATE(from_range(all_orders()));
+  for (index_t m = 0; m <= 24; ++m)
+    for (index_t n = 0; n <= std::max<index_t>(m, 3) + 2; ++n) {
+      const Schedule s = make_schedule(order, m, n);
+      CAPTURE(order, m, n, violation(s).value_or(""));
+      REQUIRE(!violation(s));
+      REQUIRE(carried_out(s));
+      const index_t steps = std::min(m, n);
+      REQUIRE(static_cast<index_t>(s.eliminations.size()) == m * steps - steps * (steps + 1) / 2);
+      REQUIRE(s.order == order);
+      REQUIRE(critical_path(s) <= s.stages());
+      index_t last = 0;
+      for (const Elimination& e : s.eliminations) last = std::max(last, e.stage);
+      REQUIRE(s.stages() == last);
+    }
+}
+
+TEST_CASE("every schedule is legal for tall tiles' heads") {
+  const std::string order = GENERATE(from_range(all_orders()));
+  std::mt19937 random(7);
+  for (index_t m = 1; m <= 20; m += m < 6 ? 1 : 7)
+    for (index_t n = 1; n <= 20; ++n) {
+      std::vector<std::vector<index_t>> staircases;
+      for (const index_t width : {2, 3, 5, 50})
+        staircases.push_back(staircase(m, n, [&](index_t j) { return j % width == 0; }));
+      staircases.push_back(staircase(m, n, [](index_t j) { return j % 3 != 0; }));
+      for (int k = 0; k < 3; ++k) staircases.push_back(staircase(m, n, [&](index_t) { return random() % 2 == 0; }));
+      for (const std::vector<index_t>& heads : staircases) {
+        const Schedule s = make_schedule(order, m, n, heads);
+        CAPTURE(order, m, n, heads, violation(s).value_or(""));
+        REQUIRE(!violation(s));
+        REQUIRE(carried_out(s));
+        REQUIRE(s.heads == heads);
+        index_t eliminations = 0;
+        for (const index_t head : heads) eliminations += m - 1 - head;
+        REQUIRE(static_cast<index_t>(s.eliminations.size()) == eliminations);
+      }
+    }
+}
+
+TEST_CASE("heads on the diagonal may be given or left out") {
+  const std::string order = GENERATE(from_range(all_orders()));
+  CHECK(make_schedule(order, 9, 5, {0, 1, 2, 3, 4}).eliminations == make_schedule(order, 9, 5).eliminations);
+  CHECK(make_schedule(order, 4, 6).heads == std::vector<index_t>{0, 1, 2, 3, 3, 3});
+  CHECK(make_schedule(order, 0, 3).eliminations.empty());
+  CHECK(make_schedule(order, 1, 1).stages() == 0);
+}
+
+TEST_CASE("closed forms are the list's") {
+  for (const std::string& order : all_orders()) {
+    CAPTURE(order);
+    const bool has_one =
+        std::set<std::string>{"sameh-kuck", "modified-sameh-kuck", "pgs1", "diagonal"}.count(order) > 0;
+    CHECK(closed_form(order, 5).has_value() == has_one);
+  }
+  for (index_t m = 1; m <= 24; ++m)
+    for (index_t n = 1; n <= m; ++n)
+      for (const std::string order : {"sameh-kuck", "modified-sameh-kuck", "pgs1", "diagonal"})
+        for (const Elimination& e : make_schedule(order, m, n).eliminations) {
+          const ClosedForm form = closed_form(order, m).value();
+          const index_t i = e.row + 1, j = e.column + 1;
+          CAPTURE(order, m, n, i, j);
+          const std::map<std::string, index_t> stage{{"sameh-kuck", (m - i) + 2 * j - 1},
+                                                     {"modified-sameh-kuck", 2 * (m - i) + 4 * j - 3},
+                                                     {"pgs1", (m - i) + 3 * j - 2},
+                                                     {"diagonal", i + j - 2}};
+          REQUIRE(e.stage == stage.at(order));
+          REQUIRE(e.stage == form.constant + form.per_row * i + form.per_column * j);
+          REQUIRE(e.pivot + 1 == (order == "diagonal" ? j : i - 1));
+          REQUIRE(form.adjacent == (order != "diagonal"));
+        }
+}
+
+TEST_CASE("diagonal of 8 x 4, and of a square, whose last stage is empty") {
+  const Schedule s = make_schedule("diagonal", 8, 4);
+  CHECK(s.stages() == 10);
+  CHECK(rotations_of(s) == std::vector<index_t>{1, 1, 2, 2, 3, 3, 4, 3, 2, 1});
+  CHECK(s.eliminations.size() == 22);
+  for (index_t m = 2; m <= 24; ++m) {
+    for (index_t n = 1; n < m; ++n) CHECK(make_schedule("diagonal", m, n).stages() == m + n - 2);
+    CHECK(make_schedule("diagonal", m, m).stages() == m + m - 3);
+  }
+}
+
+TEST_CASE("column goes bottom-up, one rotation after another") {
+  const Schedule s = make_schedule("column", 4, 3);
+  CHECK(s.eliminations ==
+        std::vector<Elimination>{{3, 0, 2, 1}, {2, 0, 1, 2}, {1, 0, 0, 3}, {3, 1, 2, 4}, {2, 1, 1, 5}, {3, 2, 2, 6}});
+}
+
+TEST_CASE("the trees are the published ones") {
+  // Bouwmeester, Jacquelin, Langou and Robert, table of coarse-grain steps for 15 x 6.
+  CHECK(table(make_schedule("greedy", 15, 6)) ==
+        "4 / 3 6 / 3 5 8 / 2 5 7 10 / 2 4 7 9 12 / 2 4 6 9 11 14 / 2 4 6 8 10 13 / 1 3 5 8 10 12 / 1 3 5 7 9 11 / "
+        "1 3 5 7 9 11 / 1 3 4 6 8 10 / 1 2 4 6 8 10 / 1 2 4 5 7 9 / 1 2 3 5 6 8 ");
+  CHECK(table(make_schedule("fibonacci", 15, 6)) ==
+        "5 / 4 7 / 4 6 9 / 3 6 8 11 / 3 5 8 10 13 / 3 5 7 10 12 15 / 2 5 7 9 12 14 / 2 4 7 9 11 14 / 2 4 6 9 11 13 / "
+        "2 4 6 8 11 13 / 1 4 6 8 10 13 / 1 3 6 8 10 12 / 1 3 5 8 10 12 / 1 3 5 7 10 12 ");
+  for (index_t m = 2; m <= 40; ++m) {
+    index_t levels = 0;
+    while ((index_t{1} << levels) < m) ++levels;
+    CHECK(make_schedule("binary", m, 1).stages() == levels);
+    CHECK(make_schedule("greedy", m, 1).stages() == levels);
+  }
+  CHECK(table(make_schedule("binary", 8, 2)) == "1 / 2 3 / 1 5 / 3 4 / 1 6 / 2 3 / 1 4 ");
+}
+
+TEST_CASE("greedy needs the fewest stages there can be") {
+  for (index_t m = 1; m <= 11; ++m)
+    for (index_t n = 1; n <= std::min<index_t>(m, 4); ++n) {
+      CAPTURE(m, n);
+      CHECK(make_schedule("greedy", m, n).stages() == fewest_stages(m, n));
+    }
+}
+
+TEST_CASE("domains lie between greedy or binary and diagonal") {
+  for (index_t m = 1; m <= 24; ++m)
+    for (index_t n = 1; n <= m; ++n) {
+      const auto list = [&](const char* order) { return make_schedule(order, m, n).eliminations; };
+      REQUIRE(list("domain:1") == list("greedy"));
+      REQUIRE(list("domain:1:binary") == list("binary"));
+      REQUIRE(list("domain:24") == list("diagonal"));
+      REQUIRE(list("domain:9223372036854775807") == list("diagonal"));
+      REQUIRE(list("domain:5") == list("domain:5:greedy"));
+    }
+  for (const Elimination& e : make_schedule("domain:3", 14, 4).eliminations)
+    if (const index_t place = (e.row - e.column) % 3; place != 0) CHECK(e.pivot == e.row - place);
+}
+
+TEST_CASE("wrong arguments are refused by name") {
+  const auto message = [](const std::string& text) { return Catch::Matchers::MessageMatches(ContainsSubstring(text)); };
+  for (const char* order : {"", "Greedy", "domain", "domain:", "domain:0", "domain:-2", "domain:x", "domain:3x",
+                            "domain:3:flat", "domain:3:", "domain:99999999999999999999", "greedy "}) {
+    CAPTURE(order);
+    CHECK_THROWS_MATCHES(make_schedule(order, 4, 3), ArgumentError, message("make_schedule: order: '"));
+    CHECK_THROWS_MATCHES(closed_form(order, 4), ArgumentError, message("closed_form: order: '"));
+  }
+  CHECK_THROWS_MATCHES(make_schedule("greedy", -1, 3), ArgumentError, message("m: -1"));
+  CHECK_THROWS_MATCHES(make_schedule("greedy", 3, -1), ArgumentError, message("n: -1"));
+  const std::vector<std::vector<index_t>> wrong{{0},       {0, 1, 2, 3}, {1, 1, 1},  {-1, 0, 0},
+                                                {0, 2, 2}, {0, 1, 0},    {0, 0, -1}, {0, 1, 3}};
+  for (const auto& heads : wrong) {
+    CAPTURE(heads);
+    CHECK_THROWS_MATCHES(make_schedule("greedy", 4, 3, heads), ArgumentError, message("heads"));
+  }
+  CHECK_THROWS_MATCHES(make_schedule("greedy", 2, 3, {0, 1, 2}), ArgumentError, message("heads"));
+  for (const std::string& order : schedule_orders())
+    CHECK_NOTHROW(make_schedule(order == "domain" ? "domain:2" : order, 4, 3));
+}

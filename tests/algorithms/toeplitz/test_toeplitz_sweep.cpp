@@ -1,0 +1,125 @@
+#include <tesela/algorithms/toeplitz/toeplitz_spectrum.hpp>
+#include "bench/errors/toeplitz_spectrum_error.hpp"
+#include "tests/support/toeplitz_kinds.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <map>
+
+// Many kinds of matrices, orders and scales against LAPACK. A thinned sweep runs always, the whole one by
+//   test_toeplitz_sweep "[.sweep]"
+
+using namespace tesela;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+struct Worst {
+  double error = 0, bound_used = 0, seconds = 0;
+  int matrices = 0, refused = 0;
+};
+
+template <class T>
+HostMatrix<T> scaled(const HostMatrix<double>& t, double by) {
+  HostMatrix<T> s(t.rows(), 1);
+  for (index_t k = 0; k < t.rows(); ++k) s(k, 0) = static_cast<T>(t(k, 0) * by);
+  return s;
+}
+
+template <class T>
+void check_counts(Graph& g, const HostMatrix<T>& t, const std::vector<double>& right, double near) {
+  const SineToeplitz<T> A(g, {t.data(), static_cast<std::size_t>(t.rows())});
+  std::vector<double> shifts{0, right.front(), right.back(), right[right.size() / 2]};
+  for (std::size_t i = 1; i < right.size(); i += right.size() / 5 + 1) shifts.push_back((right[i - 1] + right[i]) / 2);
+  const std::vector<Inertia> counted = toeplitz_count<T>(g, A, shifts);
+  for (std::size_t i = 0; i < shifts.size(); ++i) {
+    INFO("shift " << shifts[i] << " counted at " << counted[i].shift << ", resolution " << near);
+    const auto least = std::count_if(right.begin(), right.end(), [&](double v) { return v < shifts[i] - 1030 * near; });
+    const auto most = std::count_if(right.begin(), right.end(), [&](double v) { return v < shifts[i] - 2 * near; });
+    CHECK(counted[i].total() >= least);
+    CHECK(counted[i].total() <= most);
+  }
+}
+
+template <class T>
+void check_one(Runtime& runtime, const test::ToeplitzCase& c, double scale, bool vectors, Worst& worst) {
+  const index_t n = c.t.rows();
+  const HostMatrix<T> t = scaled<T>(c.t, scale);
+  INFO(c.kind << ", n " << n << ", times " << scale << (vectors ? ", vectors" : "")
+              << (sizeof(T) == 4 ? ", single" : ""));
+  Graph g(runtime);
+  SpectrumOptions options;
+  options.vectors = vectors;
+  const auto start = std::chrono::steady_clock::now();
+  const Spectrum<T> s = toeplitz_spectrum<T>(g, {t.data(), static_cast<std::size_t>(n)}, options);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  ++worst.matrices;
+  worst.seconds = std::max(worst.seconds, seconds);
+  CHECK(seconds < 10);
+  INFO("residual " << s.residual.error << " of " << s.residual.bound << ", error " << s.error.error << " of "
+                   << s.error.bound << ", uncertain " << s.uncertain << ", dense " << s.dense << ", found "
+                   << s.values.size());
+  CHECK(s.good());
+  CHECK(s.expected == n);
+  if (!s.good()) {
+    ++worst.refused;
+    return;
+  }
+  const ToeplitzValuesError error =
+      toeplitz_values_error(n, t.data(), s.values, 0, false, -infinity, infinity, s.resolution);
+  INFO("error by LAPACK " << error.error);
+  const double bound = s.error.bound + static_cast<double>(n) * 2.3e-16;
+  CHECK(error.error <= bound);
+  CHECK(error.miscounted == 0);
+  worst.error = std::max(worst.error, error.error);
+  worst.bound_used = std::max(worst.bound_used, error.error / bound);
+  if (!vectors) return check_counts(g, t, toeplitz_dense_values(n, t.data()), s.resolution);
+  HostMatrix<T> x(n, n);
+  s.vectors->copy_to(x.data(), x.ld());
+  const ToeplitzSpectrumError pairs = toeplitz_spectrum_error(n, t.data(), s.values, s.symmetry, x.data(),
+                                                              toeplitz_norm_estimate(n, t.data(), s.values));
+  INFO("residual " << pairs.residual << ", overlaps " << pairs.orthogonality << ", symmetry " << pairs.symmetry);
+  CHECK(pairs.residual <= s.residual.bound);
+  CHECK(pairs.orthogonality <= (sizeof(T) == 4 ? 1e-2 : 1e-9));
+  CHECK(pairs.symmetry <= 100 * static_cast<double>(std::numeric_limits<T>::epsilon()));
+}
+
+/// Each matrix at all scales, with and without vectors, in both precisions; or, thinned, in one of these ways.
+void sweep(index_t matrices, const std::vector<double>& scales, bool thinned) {
+  Runtime runtime({.gpus = 0});
+  std::map<std::string, Worst> table;
+  const Generator<double> random{Pattern::uniform, 0, 0, 2024};
+  for (index_t i = 0; i < matrices; ++i) {
+    const index_t kind = i % test::toeplitz_cases;
+    const index_t n =
+        i < test::toeplitz_cases ? 1 + (i * 37) % 41 : static_cast<index_t>(129 + 128.99 * random.uniform(i, 1));
+    const test::ToeplitzCase c = test::toeplitz_case(kind, n, static_cast<std::uint64_t>(i));
+    index_t way = 0;
+    for (const double scale : scales)
+      for (const bool vectors : {false, true})
+        for (const bool single : {false, true}) {
+          if (thinned && way++ % 7 != i % 7) continue;
+          if (single && (std::abs(std::log10(scale)) > 20 || c.kind == "1e-150 to 1e150")) continue;
+          if (single)
+            check_one<float>(runtime, c, scale, vectors, table[c.kind + ", single"]);
+          else
+            check_one<double>(runtime, c, scale, vectors, table[c.kind + ", double"]);
+        }
+  }
+  if (matrices > 100)
+    for (const auto& [kind, w] : table)
+      std::printf("%-28s %4d runs, error %.1e, %.3f of its bound, longest %.2f s, %d not good\n", kind.c_str(),
+                  w.matrices, w.error, w.bound_used, w.seconds, w.refused);
+}
+
+}  // namespace
+
+TEST_CASE("every kind of matrix at some scale: right, or said to be wrong") { sweep(44, {1, 1e100, 1e-10}, true); }
+
+TEST_CASE("300 matrices at five scales", "[.sweep]") { sweep(300, {1, 1e10, 1e-10, 1e100, 1e-100}, false); }

@@ -1,0 +1,214 @@
+#include <tesela/algorithms/dense/matrices.hpp>
+#include <tesela/codelets/libraries/lapack.hpp>
+#include "tests/support/machine.hpp"
+#include "tests/support/tridiagonal.hpp"
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+using namespace tesela;
+using namespace tesela::test;
+
+namespace {
+
+template <class T>
+Diagonals<T> filled(Runtime& runtime, const TridiagonalOptions& options, index_t n, index_t k, TileShape tile,
+                    TridiagonalKind kind, std::uint64_t seed = 9) {
+  const auto A = diagonals<T>(runtime, options, n, k, tile);
+  Graph g(runtime);
+  fill(g, A, kind, seed, options);
+  REQUIRE(g.wait().ok());
+  return {gathered(A.dl), gathered(A.d), gathered(A.du)};
+}
+
+template <class T>
+bool same(const HostMatrix<T>& a, const HostMatrix<T>& b) {
+  return a.shape() == b.shape() && std::equal(a.data(), a.data() + a.size(), b.data());
+}
+
+template <class T>
+bool same(const Diagonals<T>& a, const Diagonals<T>& b) {
+  return same(a.dl, b.dl) && same(a.d, b.d) && same(a.du, b.du);
+}
+
+/// ||A^-1||_2 and ||A||_2 of one generated matrix.
+std::pair<double, double> norms(Runtime& runtime, const TridiagonalOptions& options, index_t n, TridiagonalKind kind,
+                                std::uint64_t seed) {
+  const auto a = filled<double>(runtime, options, n, 1, {n, 1}, kind, seed);
+  auto dense = HostMatrix<double>::zeros(n, n);
+  for (index_t i = 0; i < n; ++i)
+    for (const auto& [j, value] : row_of(a, options, n, i, 0)) dense(i, j) += value;
+  const auto s = lapack::gesvd(n, n, dense.data(), dense.ld());
+  return {1 / s.back(), s.front()};
+}
+
+/// B = A X for every tiling, and with one matrix for all systems, against sums in long double. What must not be read is
+/// NaN.
+template <class T>
+void check_product(Runtime& runtime) {
+  const T nan = std::numeric_limits<T>::quiet_NaN();
+  for (const SystemsIn systems : {SystemsIn::columns, SystemsIn::rows})
+    for (const bool periodic : {false, true})
+      for (const bool single : {false, true})
+        for (const auto& [n, k] : {std::pair<index_t, index_t>{0, 3}, {3, 0}, {1, 1}, {1, 4}, {2, 3}, {3, 1}, {23, 5}})
+          for (const auto& [mb, nb] : {std::pair<index_t, index_t>{64, 64}, {1, 1}, {7, 2}, {22, 3}, {23, 5}}) {
+            CAPTURE(systems == SystemsIn::rows, periodic, single, n, k, mb, nb);
+            const TridiagonalOptions options{systems, periodic};
+            const index_t matrices = single ? 1 : k;
+            auto a = filled<T>(runtime, options, n, matrices, tile_of(options, mb, nb), TridiagonalKind::uniform);
+            for (index_t s = 0; !periodic && n > 0 && s < matrices; ++s) {
+              const auto [r0, c0] = place(options, 0, s);
+              const auto [r1, c1] = place(options, n - 1, s);
+              a.dl(r0, c0) = a.du(r1, c1) = nan;
+            }
+            const auto A = diagonals<T>(runtime, options, n, matrices, tile_of(options, mb, nb));
+            A.dl.copy_from(a.dl.data(), a.dl.ld());
+            A.d.copy_from(a.d.data(), a.d.ld());
+            A.du.copy_from(a.du.data(), a.du.ld());
+            const auto [rows, columns] = shape_of(options, n, k);
+            const TileMatrix<T> X(runtime, rows, columns, tile_of(options, mb, nb)),
+                B(runtime, rows, columns, tile_of(options, mb, nb));
+            Graph g(runtime);
+            fill(g, X, Generator<T>{Pattern::uniform, T(0), 0, 3});
+            tridiagonal_multiply(g, A, X, B, options);
+            REQUIRE(g.wait().ok());
+            const HostMatrix<T> x = gathered(X), b = gathered(B);
+            for (index_t s = 0; s < k; ++s)
+              for (index_t i = 0; i < n; ++i) {
+                long double sum = 0;
+                for (const auto& [j, value] : row_of(a, options, n, i, single ? 0 : s)) {
+                  const auto [r, c] = place(options, j, s);
+                  sum += static_cast<long double>(value) * static_cast<long double>(x(r, c));
+                }
+                const auto [r, c] = place(options, i, s);
+                const auto error = static_cast<double>(std::fabs(sum - static_cast<long double>(b(r, c))));
+                REQUIRE(error <= 4 * static_cast<double>(std::numeric_limits<T>::epsilon()));
+              }
+          }
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("a generated tridiagonal matrix is the same for every tiling and layout", "", float, double) {
+  Runtime runtime({.gpus = 0});
+  const TridiagonalOptions columns, rows{.systems = SystemsIn::rows};
+  for (const TridiagonalKind kind : every_kind) {
+    CAPTURE(static_cast<int>(kind));
+    const auto whole = filled<TestType>(runtime, columns, 23, 5, {23, 5}, kind);
+    CHECK(same(filled<TestType>(runtime, columns, 23, 5, {4, 2}, kind), whole));
+    CHECK(same(filled<TestType>(runtime, columns, 23, 5, {64, 1}, kind), whole));
+    const auto across = filled<TestType>(runtime, rows, 23, 5, {2, 4}, kind);
+    for (index_t s = 0; s < 5; ++s)
+      for (index_t i = 0; i < 23; ++i)
+        REQUIRE((across.dl(s, i) == whole.dl(i, s) && across.d(s, i) == whole.d(i, s) &&
+                 across.du(s, i) == whole.du(i, s)));
+    if (kind != TridiagonalKind::toeplitz) {
+      CHECK_FALSE(same(filled<TestType>(runtime, columns, 23, 5, {4, 2}, kind, 10), whole));
+      CHECK(whole.dl(2, 0) != whole.dl(2, 1));  // the matrices of a batch differ, and so do rows and diagonals
+      CHECK(whole.dl(2, 0) != whole.dl(3, 0));
+      CHECK(whole.dl(2, 0) != whole.du(2, 0));
+    }
+  }
+  CHECK(filled<TestType>(runtime, columns, 0, 3, {4, 4}, TridiagonalKind::uniform).d.size() == 0);
+  CHECK(filled<TestType>(runtime, columns, 3, 0, {4, 4}, TridiagonalKind::uniform).d.size() == 0);
+}
+
+TEMPLATE_TEST_CASE("each kind of tridiagonal matrix has the entries it promises", "", float, double) {
+  using T = TestType;
+  Runtime runtime({.gpus = 0});
+  const T delta = TridiagonalGenerator<T>::delta;
+  for (const index_t n : {1, 2, 3, 100, 101})
+    for (const bool periodic : {false, true}) {
+      CAPTURE(n, periodic);
+      const TridiagonalOptions options{.periodic = periodic};
+      const auto uniform = filled<T>(runtime, options, n, 2, {16, 1}, TridiagonalKind::uniform);
+      const auto dominant = filled<T>(runtime, options, n, 2, {16, 1}, TridiagonalKind::dominant);
+      const auto zero = filled<T>(runtime, options, n, 2, {16, 1}, TridiagonalKind::zero_diagonal);
+      const auto near = filled<T>(runtime, options, n, 2, {16, 1}, TridiagonalKind::near_singular);
+      for (index_t s = 0; s < 2; ++s)
+        for (index_t i = 0; i < n; ++i) {
+          for (const auto* band : {&uniform.dl, &uniform.d, &uniform.du, &dominant.dl, &dominant.du})
+            REQUIRE(((*band)(i, s) >= -1 && (*band)(i, s) < 1));
+          REQUIRE(std::abs(dominant.d(i, s)) == std::abs(dominant.dl(i, s)) + std::abs(dominant.du(i, s)) + 1);
+          REQUIRE((zero.d(i, s) != 0) == (n % 2 == 1 && i == 0));
+          for (const auto* band : {&zero.dl, &zero.du}) REQUIRE(std::abs((*band)(i, s)) >= T(0.5));
+          T sum = 0;  // exact
+          for (const auto& [j, value] : row_of(near, options, n, i, s)) sum += value;
+          REQUIRE(sum == delta);
+        }
+      if (n == 100) {
+        const auto positive = [](const HostMatrix<T>& a) {
+          return std::count_if(a.data(), a.data() + a.size(), [](T x) { return x > 0; });
+        };
+        for (const auto* band : {&uniform.dl, &uniform.d, &uniform.du, &dominant.d, &zero.dl, &zero.du})
+          CHECK((positive(*band) > 60 && positive(*band) < 140));  // 200 signs, over five standard deviations
+      }
+    }
+}
+
+TEST_CASE("generated tridiagonal matrices have the condition numbers they promise") {
+  Runtime runtime({.gpus = 0});
+  for (const bool periodic : {false, true})
+    for (const index_t n : {1, 2, 3, 4, 99, 100})
+      for (const std::uint64_t seed : {1, 2, 3, 4}) {
+        CAPTURE(n, periodic, seed);
+        const TridiagonalOptions options{.periodic = periodic};
+        const auto of = [&](TridiagonalKind kind) { return norms(runtime, options, n, kind, seed); };
+        const auto dominant = of(TridiagonalKind::dominant), toeplitz = of(TridiagonalKind::toeplitz);
+        CHECK(dominant.first <= std::sqrt(static_cast<double>(n)));
+        CHECK(toeplitz.first * toeplitz.second < 9.0001);
+        const auto zero = of(TridiagonalKind::zero_diagonal);
+        CHECK(zero.first <= 4 * static_cast<double>(n));
+        CHECK(zero.second <= 7);
+        CHECK(of(TridiagonalKind::near_singular).first >= 0.9 / TridiagonalGenerator<double>::delta);
+      }
+}
+
+TEMPLATE_TEST_CASE("a tridiagonal product is the sum of its terms", "", float, double) {
+  Runtime runtime({.gpus = 0});
+  check_product<TestType>(runtime);
+}
+
+TEMPLATE_TEST_CASE("a tridiagonal product on a GPU", "[gpu][sanitize]", float, double) {
+  require_gpu();
+  Runtime runtime({.cpus = 0});
+  check_product<TestType>(runtime);
+}
+
+TEMPLATE_TEST_CASE("a generated tridiagonal matrix is the same on a GPU", "[gpu][sanitize]", float, double) {
+  require_gpu();
+  for (const SystemsIn systems : {SystemsIn::columns, SystemsIn::rows})
+    for (const TridiagonalKind kind : every_kind) {
+      const TridiagonalOptions options{systems, true};
+      const auto on = [&](RuntimeOptions where) {
+        Runtime runtime(where);
+        return filled<TestType>(runtime, options, 123, 57, {32, 40}, kind);
+      };
+      CHECK(same(on({.gpus = 0}), on({.cpus = 0})));
+    }
+}
+
+TEST_CASE("tridiagonal matrices that do not fit are refused, and nothing is inserted") {
+  Runtime runtime({.gpus = 0});
+  Graph g(runtime);
+  const auto matrix = [&](index_t m, index_t n, TileShape tile) { return TileMatrix<double>(runtime, m, n, tile); };
+  const TridiagonalOptions columns, rows{.systems = SystemsIn::rows};
+  const auto A = diagonals<double>(runtime, columns, 20, 4, {8, 2});
+  const auto X = matrix(20, 4, {8, 2}), B = matrix(20, 4, {8, 2});
+  for (const auto& wrong :
+       {matrix(19, 4, {8, 2}), matrix(20, 3, {8, 2}), matrix(20, 4, {7, 2}), matrix(20, 4, {8, 4})}) {
+    CHECK_THROWS_AS(fill(g, Tridiagonal<double>{wrong, A.d, A.du}, TridiagonalKind::uniform, 1), ArgumentError);
+    CHECK_THROWS_AS(fill(g, Tridiagonal<double>{A.dl, A.d, wrong}, TridiagonalKind::uniform, 1), ArgumentError);
+    CHECK_THROWS_AS(tridiagonal_multiply(g, {A.dl, A.d, wrong}, X, B), ArgumentError);
+    CHECK_THROWS_AS(tridiagonal_multiply(g, A, wrong, B), ArgumentError);
+    CHECK_THROWS_AS(tridiagonal_multiply(g, A, X, wrong), ArgumentError);
+  }
+  CHECK_THROWS_AS(tridiagonal_multiply(g, A, X, X), ArgumentError);
+  const auto single = diagonals<double>(runtime, columns, 20, 1, {8, 1});
+  CHECK_THROWS_AS(tridiagonal_multiply(g, single, X, B, rows), ArgumentError);
+  CHECK(g.tasks() == 0);
+}

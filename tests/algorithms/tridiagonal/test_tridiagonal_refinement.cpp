@@ -1,0 +1,337 @@
+#include <tesela/algorithms/tridiagonal/tridiagonal_refinement.hpp>
+#include <tesela/codelets/libraries/lapack.hpp>
+#include "tests/support/machine.hpp"
+#include "tests/support/tridiagonal.hpp"
+
+#include <catch2/catch_template_test_macros.hpp>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <utility>
+
+using namespace tesela;
+using test::place;
+using test::shape_of;
+using test::tile_of;
+
+namespace {
+
+enum class Kind { dominant, zero_diagonal, scaled_rows, near_singular };
+
+template <class T>
+constexpr T nan_of = std::numeric_limits<T>::quiet_NaN();
+
+/// k systems on the host, one matrix for each or the first's for all; what must not be read is NaN.
+template <class T>
+struct Systems {
+  index_t n, k;
+  TridiagonalOptions options;
+  bool single;
+  HostMatrix<T> dl, d, du, b, x;
+
+  Systems(index_t n_, index_t k_, TridiagonalOptions options_, Kind kind, bool single_ = false)
+      : n(n_), k(k_), options(options_), single(single_) {
+    const Shape a = shape_of(options, n, single ? 1 : k), all = shape_of(options, n, k);
+    for (auto* m : {&dl, &d, &du}) *m = HostMatrix<T>(a.rows, a.cols);
+    b = HostMatrix<T>(all.rows, all.cols);
+    std::mt19937_64 random(static_cast<std::uint64_t>(n + 1000 * k));
+    std::uniform_real_distribution<double> uniform(-1, 1);
+    const TridiagonalGenerator<T> zero{TridiagonalKind::zero_diagonal, n, 3, options.periodic},
+        singular{TridiagonalKind::near_singular, n, 3, options.periodic};
+    std::vector<double> scales(static_cast<std::size_t>(n), 1);
+    for (index_t s = 0; s < k; ++s)
+      for (index_t i = 0; i < n; ++i) {
+        double& scale = scales[static_cast<std::size_t>(i)];
+        const auto at = place(options, i, s);
+        if (s == 0 || !single) {
+          const double l = uniform(random), u = uniform(random), c = uniform(random), e = uniform(random);
+          if (kind == Kind::scaled_rows) scale = std::pow(10, (sizeof(T) == 8 ? 150 : 15) * e);
+          TridiagonalRow<T> row{static_cast<T>(scale * l), static_cast<T>(scale * std::copysign(2.2, c)),
+                                static_cast<T>(scale * u)};
+          if (kind == Kind::zero_diagonal) row = zero(i, s);
+          if (kind == Kind::near_singular) row = singular(i, s);
+          if (i == 0 && !options.periodic) row.dl = nan_of<T>;
+          if (i == n - 1 && !options.periodic) row.du = nan_of<T>;
+          dl(at.first, at.second) = row.dl, d(at.first, at.second) = row.d, du(at.first, at.second) = row.du;
+        }
+        b(at.first, at.second) = static_cast<T>(scale * uniform(random));
+      }
+    x = HostMatrix<T>(all.rows, all.cols);
+  }
+
+  T at(const HostMatrix<T>& a, index_t i, index_t s) const {
+    const auto p = place(options, i, &a == &b || &a == &x || !single ? s : 0);
+    return a(p.first, p.second);
+  }
+
+  RefinedSolve solve(Runtime& runtime, TileShape tile, RefinementOptions how) {
+    how.systems = options.systems, how.periodic = options.periodic;
+    for (index_t s = 0; s < k; ++s)
+      for (index_t i = 0; i < n; ++i) {
+        const auto p = place(options, i, s);
+        x(p.first, p.second) = b(p.first, p.second);
+      }
+    const auto map = [&](const HostMatrix<T>& m) {
+      return TileMatrix<T>::map(runtime, m.data(), m.rows(), m.cols(), m.ld(), tile);
+    };
+    const Tridiagonal<T> A{map(dl), map(d), map(du)};
+    const TileMatrix<T> X = map(x);
+    Graph g(runtime);
+    const RefinedSolve result = tridiagonal_solve_refined(g, A, X, how);
+    X.bring_home();
+    return result;
+  }
+
+  /// max_i |A x - b|_i / (||row i of A||_1 ||x||_inf + |b|_i) of system s.
+  double error(index_t s) const {
+    long double worst = 0, largest = 0;
+    for (index_t i = 0; i < n; ++i) largest = std::max(largest, std::abs(static_cast<long double>(at(x, i, s))));
+    for (index_t i = 0; i < n; ++i) {
+      long double sum = -static_cast<long double>(at(b, i, s)), size = std::abs(sum);
+      const auto add = [&](T a, index_t j) {
+        sum += static_cast<long double>(a) * static_cast<long double>(at(x, j, s));
+        size += std::abs(static_cast<long double>(a)) * largest;
+      };
+      add(at(d, i, s), i);
+      if (i > 0 || options.periodic) add(at(dl, i, s), (i + n - 1) % n);
+      if (i < n - 1 || options.periodic) add(at(du, i, s), (i + 1) % n);
+      const long double ratio = sum == 0 ? 0 : std::abs(sum) / size;
+      if (!(ratio <= worst)) worst = ratio;
+    }
+    return static_cast<double>(worst);
+  }
+  double error() const {
+    double worst = 0;
+    for (index_t s = 0; s < k; ++s)
+      if (!(error(s) <= worst)) worst = error(s);
+    return worst;
+  }
+
+  /// ||x - x of LAPACK||_inf / ||x of LAPACK||_inf of system s, which is not periodic.
+  double against_lapack(index_t s) const {
+    std::vector<T> below, diagonal, above, right;
+    for (index_t i = 0; i < n; ++i) {
+      if (i > 0) below.push_back(at(dl, i, s));
+      diagonal.push_back(at(d, i, s));
+      if (i + 1 < n) above.push_back(at(du, i, s));
+      right.push_back(at(b, i, s));
+    }
+    REQUIRE(lapack::gtsv(n, 1, below.data(), diagonal.data(), above.data(), right.data(), n) == 0);
+    double difference = 0, size = 0;
+    for (index_t i = 0; i < n; ++i) {
+      const auto truth = static_cast<double>(right[static_cast<std::size_t>(i)]);
+      difference = std::max(difference, std::abs(static_cast<double>(at(x, i, s)) - truth));
+      size = std::max(size, std::abs(truth));
+    }
+    return difference / size;
+  }
+};
+
+template <class T>
+constexpr double eps = std::numeric_limits<T>::epsilon();
+
+/// 4 eps of the whole scaled system; a row of its own may be a few times as far off.
+template <class T>
+constexpr double bound = 50 * eps<T>;
+
+template <class T>
+void check_all(Runtime& runtime, bool mixed, std::initializer_list<index_t> sizes,
+               std::initializer_list<index_t> batches) {
+  for (const Kind kind : {Kind::dominant, Kind::zero_diagonal, Kind::scaled_rows})
+    for (const index_t n : sizes)
+      for (const index_t k : batches)
+        for (const SystemsIn in : {SystemsIn::columns, SystemsIn::rows})
+          for (const bool periodic : {false, true})
+            for (const bool single : {false, true})
+              for (const index_t tiles : {1, 3}) {
+                if (kind == Kind::zero_diagonal && periodic) continue;
+                const TridiagonalOptions options{in, periodic};
+                Systems<T> systems(n, k, options, kind, single);
+                const TileShape tile = tile_of(options, std::max<index_t>(ceil_div(n, tiles), 1),
+                                               std::max<index_t>(single ? k : ceil_div(k, tiles), 1));
+                const RefinedSolve result = systems.solve(runtime, tile, {.mixed = mixed});
+                INFO("kind " << static_cast<int>(kind) << " n " << n << " k " << k << " rows "
+                             << (in == SystemsIn::rows) << " periodic " << periodic << " single " << single << " tiles "
+                             << tiles << " iterations " << result.iterations << " backward error "
+                             << result.backward_error);
+                CHECK(result.converged);
+                CHECK(result.status.ok());
+                CHECK(result.iterations <= (mixed ? 8 : 3));
+                if (mixed && n > 16 && k > 0) CHECK(result.iterations >= 1);
+                CHECK(result.backward_error <= 4 * eps<T>);
+                CHECK(systems.error() <= bound<T>);
+                if (!periodic && kind == Kind::dominant && n > 0 && k > 0)
+                  CHECK(systems.against_lapack(k - 1) <= 100 * eps<T>);
+              }
+}
+
+/// What single precision cannot solve must say so, and double precision solve it.
+void check_ill_conditioned(Runtime& runtime, index_t n, index_t mb) {
+  Systems<double> systems(n, 2, {}, Kind::near_singular);
+  const RefinedSolve single = systems.solve(runtime, {mb, 2}, {.mixed = true});
+  INFO("n " << n << " iterations " << single.iterations << " backward error " << single.backward_error);
+  CHECK_FALSE(single.converged);
+  CHECK_FALSE(single.status.ok());
+  CHECK(single.status.info >= 1);
+  CHECK(single.status.info <= 2 * n);
+  CHECK_FALSE(single.backward_error <= 4 * eps<double>);
+  const RefinedSolve full = systems.solve(runtime, {mb, 2}, {});
+  INFO("full: iterations " << full.iterations << " backward error " << full.backward_error);
+  CHECK(full.converged);
+  CHECK(systems.error() <= bound<double>);
+}
+
+template <class T>
+void check_breakdown(Runtime& runtime, bool mixed, index_t n, index_t mb) {
+  for (const SystemsIn in : {SystemsIn::columns, SystemsIn::rows}) {
+    const TridiagonalOptions options{in, false};
+    Systems<T> systems(n, 3, options, Kind::dominant);
+    const auto [r, c] = place(options, n / 2, 1);
+    const T d = std::exchange(systems.d(r, c), T(0)), dl = std::exchange(systems.dl(r, c), T(0)),
+            du = std::exchange(systems.du(r, c), T(0));
+    RefinedSolve result = systems.solve(runtime, tile_of(options, mb, 3), {.mixed = mixed});
+    INFO("n " << n << " mb " << mb << " status " << result.status.info << " error " << result.backward_error);
+    CHECK_FALSE(result.converged);
+    CHECK(result.status.info > n);
+    CHECK(result.status.info <= 2 * n);
+    CHECK(systems.error(0) <= bound<T>);
+    CHECK(systems.error(2) <= bound<T>);
+
+    systems.d(r, c) = d, systems.dl(r, c) = dl, systems.du(r, c) = du;
+    for (const T strange : {nan_of<T>, std::numeric_limits<T>::infinity()}) {
+      systems.b(r, c) = strange;
+      result = systems.solve(runtime, tile_of(options, mb, 3), {.mixed = mixed});
+      CHECK_FALSE(result.converged);
+      CHECK(result.status.info > n);
+      CHECK(result.status.info <= 2 * n);
+      CHECK(systems.error(0) <= bound<T>);
+      CHECK(systems.error(2) <= bound<T>);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("mixed precision reaches double precision", "[tridiagonal]") {
+  Runtime runtime({.gpus = 0});
+  check_all<double>(runtime, true, {0, 1, 2, 3, 17, 256, 1001}, {1, 5});
+  check_all<double>(runtime, true, {9001}, {1});
+  check_all<double>(runtime, true, {4}, {0, 70});
+}
+
+TEMPLATE_TEST_CASE("refinement in one precision", "[tridiagonal]", float, double) {
+  Runtime runtime({.gpus = 0});
+  check_all<TestType>(runtime, false, {0, 1, 2, 3, 17, 256, 1001}, {1, 5});
+}
+
+TEST_CASE("mixed precision of systems that single precision does not hold", "[tridiagonal]") {
+  Runtime runtime({.gpus = 0});
+  for (const double size : {1e-290, 1e-200, 1e-60, 1e60, 1e200, 1e290}) {
+    Systems<double> systems(300, 2, {}, Kind::dominant);
+    for (index_t s = 0; s < 2; ++s)
+      for (index_t i = 0; i < 300; ++i) systems.b(i, s) *= size;
+    const RefinedSolve result = systems.solve(runtime, {100, 2}, {.mixed = true});
+    INFO("right-hand sides of " << size << ": " << result.iterations << " corrections");
+    CHECK(result.converged);
+    CHECK(systems.error() <= bound<double>);
+    CHECK(systems.against_lapack(1) <= 100 * eps<double>);
+  }
+}
+
+TEST_CASE("zero right-hand sides need no solve", "[tridiagonal]") {
+  Runtime runtime({.gpus = 0});
+  Systems<double> systems(100, 2, {}, Kind::dominant);
+  for (index_t i = 0; i < 100; ++i) systems.b(i, 0) = systems.b(i, 1) = 0;
+  const RefinedSolve result = systems.solve(runtime, {40, 1}, {.mixed = true});
+  CHECK(result.converged);
+  CHECK(result.iterations == 0);
+  for (index_t i = 0; i < 100; ++i) CHECK(systems.x(i, 1) == 0);
+}
+
+TEST_CASE("too few corrections are no success", "[tridiagonal]") {
+  Runtime runtime({.gpus = 0});
+  Systems<double> systems(1000, 3, {}, Kind::dominant);
+  const RefinedSolve result = systems.solve(runtime, {400, 2}, {.mixed = true, .iterations = 0});
+  CHECK_FALSE(result.converged);
+  CHECK_FALSE(result.status.ok());
+  CHECK(result.iterations == 0);
+  CHECK(result.backward_error > 1e-10);
+  CHECK(result.backward_error < 1e-6);
+  CHECK(systems.error() < 1e-5);
+}
+
+TEMPLATE_TEST_CASE("corrections of what is rounding already do no harm and come to an end", "[tridiagonal]", float,
+                   double) {
+  Runtime runtime({.gpus = 0});
+  Systems<TestType> systems(1001, 3, {SystemsIn::rows, true}, Kind::dominant);
+  const RefinedSolve result = systems.solve(runtime, {2, 400}, {.tolerance = eps<TestType> / 1000});
+  CHECK_FALSE(result.converged);
+  CHECK(result.iterations >= 2);
+  CHECK(result.iterations < 30);
+  CHECK(result.backward_error <= 4 * eps<TestType>);
+  CHECK(systems.error() <= bound<TestType>);
+}
+
+TEST_CASE("ill-conditioned systems do not converge from single precision", "[tridiagonal]") {
+  Runtime runtime({.gpus = 0});
+  for (const index_t n : {300, 1000, 5000}) {
+    check_ill_conditioned(runtime, n, n);
+    check_ill_conditioned(runtime, n, ceil_div(n, 3));
+  }
+}
+
+TEST_CASE("refinement says which system is singular or not finite", "[tridiagonal]") {
+  Runtime runtime({.gpus = 0});
+  for (const index_t n : {1, 2, 9, 300}) {
+    for (const bool mixed : {false, true}) {
+      check_breakdown<double>(runtime, mixed, n, n);
+      check_breakdown<double>(runtime, mixed, n, ceil_div(n, 3));
+    }
+    check_breakdown<float>(runtime, false, n, n);
+  }
+}
+
+TEST_CASE("refinement refuses what does not fit and leaves B", "[tridiagonal]") {
+  Runtime runtime({.gpus = 0});
+  Systems<double> systems(10, 2, {}, Kind::dominant);
+  const auto map = [&](HostMatrix<double>& m, TileShape tile) {
+    return TileMatrix<double>::map(runtime, m.data(), m.rows(), m.cols(), m.ld(), tile);
+  };
+  HostMatrix<double> b(10, 2), other(10, 3);
+  for (index_t i = 0; i < 10; ++i) b(i, 1) = systems.b(i, 1);
+  {
+    const auto B = map(b, {5, 2}), dl = map(systems.dl, {5, 2}), d = map(systems.d, {5, 2}),
+               du = map(systems.du, {4, 2}), wide = map(other, {5, 2});
+    Graph g(runtime);
+    CHECK_THROWS_AS(tridiagonal_solve_refined(g, {dl, d, du}, B), ArgumentError);
+    CHECK_THROWS_AS(tridiagonal_solve_refined(g, {dl, d, wide}, B), ArgumentError);
+    CHECK_THROWS_AS(tridiagonal_solve_refined(g, {dl, d, B}, B), ArgumentError);
+    const TileMatrix<float> f(runtime, 4, 1, {4, 1});
+    CHECK_THROWS_AS(tridiagonal_solve_refined(g, {f, f, f}, TileMatrix<float>(runtime, 4, 1, {4, 1}), {.mixed = true}),
+                    ArgumentError);
+  }
+  for (index_t i = 0; i < 10; ++i) CHECK(b(i, 1) == systems.b(i, 1));
+}
+
+TEST_CASE("refinement on a GPU", "[tridiagonal][gpu]") {
+  test::require_gpu();
+  for (const int cpus : {0, 2}) {
+    Runtime runtime({.cpus = cpus, .gpus = 1});
+    check_all<double>(runtime, true, {1, 2, 3, 17, 256, 1001, 9001}, {1, 5, 70});
+    check_all<double>(runtime, false, {1, 2, 1001, 9001}, {1, 5, 70});
+    check_all<float>(runtime, false, {1, 2, 1001}, {1, 5, 70});
+    check_ill_conditioned(runtime, 5000, 5000);
+    for (const index_t n : {1, 2, 9, 300, 5000}) {
+      for (const bool mixed : {false, true}) check_breakdown<double>(runtime, mixed, n, ceil_div(n, 3));
+      check_breakdown<float>(runtime, false, n, n);
+    }
+  }
+}
+
+TEST_CASE("refinement in a sanitizer", "[tridiagonal][gpu][sanitize]") {
+  test::require_gpu();
+  Runtime runtime({.cpus = 0, .gpus = 1});
+  check_all<double>(runtime, true, {3, 500}, {5});
+  check_breakdown<double>(runtime, true, 50, 20);
+}

@@ -1,0 +1,426 @@
+#include <tesela/algorithms/support/schedule.hpp>
+#include "bench/harness/chart.hpp"
+#include "bench/gemm/gemm_data.hpp"
+#include "bench/least_squares/ols_data.hpp"
+#include "bench/qr/qr_data.hpp"
+#include "bench/qr/tall_skinny_data.hpp"
+#include <tesela/codelets/libraries/blas.hpp>
+#include <tesela/codelets/libraries/lapack.hpp>
+#include "tests/support/machine.hpp"
+#include "tests/support/process.hpp"
+
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <cmath>
+
+using namespace tesela;
+using namespace tesela::test;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+using Table = std::vector<std::map<std::string, std::string>>;
+
+std::vector<std::string> split(const std::string& line) {
+  std::vector<std::string> fields{""};
+  bool quoted = false;
+  for (const char c : line)
+    if (c == '"')
+      quoted = !quoted;
+    else if (c == ',' && !quoted)
+      fields.emplace_back();
+    else
+      fields.back() += c;
+  return fields;
+}
+
+Table read_csv(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  const std::vector<std::string> header = split(line);
+  Table table;
+  while (std::getline(file, line)) {
+    const std::vector<std::string> fields = split(line);
+    REQUIRE(fields.size() == header.size());
+    table.emplace_back();
+    for (std::size_t f = 0; f < fields.size(); ++f) table.back()[header[f]] = fields[f];
+  }
+  return table;
+}
+
+double number(const std::string& text) { return std::stod(text); }
+
+const bench::GemmCase small{37, 29, 41, {16, 16, 16}, 5};
+
+}  // namespace
+
+TEST_CASE("peers run in turn, each warmed up, and a failed verification stops all") {
+  std::string order;
+  const auto peer = [&](const char* name) {
+    return bench::Peer{name, [&order, name] { return order += name, 1.0; },
+                       [&order, name] { return order += '!', order += name, 0.25; }};
+  };
+  const auto timings = bench::alternate({peer("a"), peer("b"), peer("c")}, 2);
+  CHECK(order ==
+        "!aa!bb!cc"
+        "abcabc");
+  REQUIRE(timings.size() == 3);
+  CHECK(timings[1].peer == "b");
+  CHECK(timings[1].seconds == std::vector{1.0, 1.0});
+  CHECK(timings[1].error == 0.25);
+
+  bench::Peer wrong = peer("w");
+  wrong.verify = []() -> double { throw bench::WrongResult("wrong"); };
+  order.clear();
+  CHECK_THROWS_AS(bench::alternate({peer("a"), wrong}, 2), bench::WrongResult);
+  CHECK(order == "!aa");
+}
+
+TEST_CASE("median, minimum and maximum of an odd and an even number of runs") {
+  const bench::Timing odd{"p", {5, 1, 9}, 0}, even{"p", {8, 1, 2, 4}, 0};
+  CHECK(odd.median() == 5);
+  CHECK(odd.min() == 1);
+  CHECK(odd.max() == 9);
+  CHECK(even.median() == 3);
+}
+
+TEST_CASE("a gemm peer that leaves C alone, or gets a term or a tile wrong, is found out") {
+  Runtime runtime({.cpus = 1, .gpus = 0});
+  const bench::GemmData<double> data(runtime, small, true);
+  const auto [m, n, k] = std::tuple{small.m, small.n, small.k};
+  const auto multiply = [&](index_t inner) {
+    blas::gemm<double>(Op::none, Op::none, m, n, inner, 1, data.a(), m, data.b(), k, 0, data.c(), m);
+  };
+  CHECK(data.verify("right", [&] { multiply(k); }) <= 1);
+  CHECK_THROWS_AS(data.verify("idle", [] {}), bench::WrongResult);
+  CHECK_THROWS_AS(data.verify("short", [&] { multiply(k - 1); }), bench::WrongResult);
+  CHECK_THROWS_AS(data.verify("corner",
+                              [&] {
+                                multiply(k);
+                                data.c()[m * n - 1] += 1e-6;
+                              }),
+                  bench::WrongResult);
+  // One tile of the result scaled, as if a task had been lost.
+  CHECK_THROWS_AS(data.verify("tile",
+                              [&] {
+                                multiply(k);
+                                for (index_t j = 16; j < n; ++j)
+                                  for (index_t i = 16; i < 32; ++i) data.c()[i + j * m] *= 0.999;
+                              }),
+                  bench::WrongResult);
+}
+
+TEST_CASE("a qr peer with wrong factors is found out") {
+  Runtime runtime({.cpus = 1, .gpus = 0});
+  const bench::QrData<double> data(runtime, {.m = 60, .n = 40, .tile = {16, 16}, .seed = 3});
+  HostMatrix<double> factors = data.original().clone();
+  std::vector<double> tau(40);
+  lapack::geqrf(60, 40, factors.data(), 60, tau.data());
+  const auto multiply = [&](HostMatrix<double>& c) {
+    lapack::ormqr(Op::none, 60, c.cols(), 40, factors.data(), 60, tau.data(), c.data(), 60);
+  };
+  CHECK(data.check("right", factors, multiply) <= 1);
+  CHECK_THROWS_AS(data.check("idle", data.original(), [](HostMatrix<double>&) {}), bench::WrongResult);
+  HostMatrix<double> r = factors.clone();
+  r(39, 39) += 1e-10;
+  CHECK_THROWS_AS(data.check("corner", r, multiply), bench::WrongResult);
+  tau[39] *= 1 + 1e-9;
+  CHECK_THROWS_AS(data.check("reflector", factors, multiply), bench::WrongResult);
+}
+
+TEST_CASE("bench qr writes its rows with rates by the usual count") {
+  const TemporaryFolder folder;
+  const std::string precision = GENERATE("s", "d");
+  const Outcome run = run_tesela({"bench",       "qr",      "--n",     "96,65",  "--m",     "130",           "--tile",
+                                  "32x16",       "--tree",  "greedy",  "--ib",   "8",       "--repeat",      "2",
+                                  "--precision", precision, "--ncuda", "0",      "--peers", "lapack,tesela", "--out",
+                                  folder.path(), "--name",  "q",       "--json", "-"});
+  CAPTURE(run.err);
+  REQUIRE(run.code == 0);
+  const Table table = read_csv(folder / "q.csv");
+  REQUIRE(table.size() == 4);
+  for (std::size_t r = 0; r < table.size(); ++r) {
+    auto row = table[r];
+    CHECK((row["benchmark"] == "qr" && row["m"] == "130" && row["tile"] == "32x16"));
+    CHECK(row["peer"] == std::array{"lapack", "tesela"}[r % 2]);
+    const double n = number(row["n"]);
+    CHECK(number(row["rate"]) ==
+          Catch::Approx((2 * 130 * n * n - 2 * n * n * n / 3) * 1e-9 / number(row["median_s"])).epsilon(1e-3));
+    CHECK(number(row["ceiling"]) > 0);
+  }
+  const auto checks = nlohmann::json::parse(run.out)["checks"];
+  CHECK(checks.size() == 4);
+  for (const auto& [name, error] : checks.items()) CHECK((error > 0 && error <= 1));
+}
+
+TEST_CASE("an ols peer with a wrong solution is found out") {
+  Runtime runtime({.cpus = 1, .gpus = 0});
+  bench::OlsCase what;
+  what.m = 60, what.n = 20, what.rhs = 2, what.tile = {16, 16};
+  const bench::OlsData<double> data(runtime, what);
+  data.restore();
+  lapack::gels(60, 20, 2, data.a(), 60, data.b(), 60);
+  CHECK(data.check("right", data.b(), 60) <= 1);
+  data.b()[19] += 1e-10;
+  CHECK_THROWS_AS(data.check("element", data.b(), 60), bench::WrongResult);
+  data.restore();
+  CHECK_THROWS_AS(data.check("idle", data.b(), 60), bench::WrongResult);
+}
+
+TEST_CASE("bench ols writes its rows") {
+  const TemporaryFolder folder;
+  const std::string precision = GENERATE("s", "d");
+  const Outcome run =
+      run_tesela({"bench",   "ols",           "--m",      "300,200",     "--n",         "65",      "--rhs",   "3",
+                  "--tile",  "32x16",         "--repeat", "2",           "--precision", precision, "--ncuda", "0",
+                  "--peers", "tesela,lapack", "--out",    folder.path(), "--json",      "-"});
+  CAPTURE(run.err);
+  REQUIRE(run.code == 0);
+  CHECK(read_csv(folder / "ols.csv").size() == 4);
+  const auto checks = nlohmann::json::parse(run.out)["checks"];
+  CHECK(checks.size() == 4);
+  for (const auto& [name, error] : checks.items()) CHECK((error > 0 && error <= 1));
+}
+
+TEST_CASE("a tall and skinny R that lacks a row or a digit is found out, whatever its signs") {
+  Runtime runtime({.cpus = 1, .gpus = 0});
+  const index_t m = 9001, n = 5;
+  const bench::TallSkinnyData<double> data(runtime, {.m = m, .n = n, .rows = 1000, .seed = 3});
+  const auto r_of = [&](index_t rows) {
+    HostMatrix<double> a(m, n);
+    std::copy_n(data.a(), a.size(), a.data());
+    std::vector<double> tau(n);
+    lapack::geqrf(rows, n, a.data(), m, tau.data());
+    auto r = HostMatrix<double>::zeros(n, n);
+    for (index_t j = 0; j < n; ++j) std::copy_n(&a(0, j), j + 1, &r(0, j));
+    return r;
+  };
+  HostMatrix<double> r = r_of(m);
+  for (index_t j = 0; j < n; ++j) r(1, j) = -r(1, j);
+  CHECK(data.check("right", r) <= 1);
+  CHECK_THROWS_AS(data.check("short", r_of(m - 1)), bench::WrongResult);
+  CHECK_THROWS_AS(data.check("idle", HostMatrix<double>::zeros(n, n)), bench::WrongResult);
+  r(4, 0) = 1e-5;
+  CHECK_THROWS_AS(data.check("below the diagonal", r), bench::WrongResult);
+  r(4, 0) = 0;
+  r(2, 4) *= 1 + 1e-9;
+  CHECK_THROWS_AS(data.check("digit", r), bench::WrongResult);
+  r(2, 4) = std::nan("");
+  CHECK_THROWS_AS(data.check("NaN", r), bench::WrongResult);
+}
+
+TEST_CASE("bench tall-skinny writes the rate at which A is read") {
+  const TemporaryFolder folder;
+  const std::string precision = GENERATE("s", "d");
+  const Outcome run = run_tesela({"bench",   "tall-skinny",   "--m",   "5003",        "--n",     "7",       "--tile",
+                                  "700",     "--repeat",      "2",     "--precision", precision, "--ncuda", "0",
+                                  "--peers", "tesela,lapack", "--out", folder.path(), "--json",  "-"});
+  CAPTURE(run.err);
+  REQUIRE(run.code == 0);
+  const Table table = read_csv(folder / "tall-skinny.csv");
+  REQUIRE(table.size() == 2);
+  for (auto row : table) {
+    CHECK((row["m"] == "5003" && row["n"] == "7" && row["tile"] == "700x7" && row["rate_unit"] == "GB/s"));
+    const double bytes = 5003 * 7 * (precision == "s" ? 4 : 8);
+    CHECK(number(row["rate"]) == Catch::Approx(bytes * 1e-9 / number(row["median_s"])).epsilon(1e-3));
+    CHECK(number(row["fraction"]) ==
+          Catch::Approx(number(row["rate"]) / number(row["ceiling"])).epsilon(1e-2).margin(1e-4));
+  }
+  const auto report = nlohmann::json::parse(run.out);
+  for (const auto& [name, error] : report["checks"].items()) CHECK((error > 0 && error <= 1));
+}
+
+TEST_CASE("bench qr-trees compares every tree with its bound") {
+  const TemporaryFolder folder;
+  const std::string kernels = GENERATE("auto", "tt");
+  const Outcome run =
+      run_tesela({"bench",    "qr-trees", "--p",    "9", "--q",       "3",     "--nb",  "24",          "--ib",   "8",
+                  "--repeat", "2",        "--ncpu", "1", "--kernels", kernels, "--out", folder.path(), "--json", "-"});
+  CAPTURE(run.err);
+  REQUIRE(run.code == 0);
+  const Table table = read_csv(folder / "qr-trees.csv");
+  REQUIRE(table.size() == 2 * schedule_orders().size());
+  for (std::size_t r = 0; r < table.size(); ++r) {
+    auto row = table[r];
+    const std::string order = schedule_orders()[r / 2];
+    CHECK(row["case"] == (order == "domain" ? "domain:4" : order));
+    CHECK((row["peer"] == (r % 2 == 0 ? "bound" : "tesela") && row["tile"] == "24x24" && row["gpus"] == "0"));
+    const double m = 216, n = 72;
+    CHECK(number(row["rate"]) ==
+          Catch::Approx((2 * m * n * n - 2 * n * n * n / 3) * 1e-9 / number(row["median_s"])).epsilon(1e-3));
+    // On one worker the bound is its time inside kernels, which no run beats.
+    if (r % 2 == 1) CHECK((number(row["ratio"]) > 1 && number(row["ratio"]) < 100));
+  }
+  const auto checks = nlohmann::json::parse(run.out)["checks"];
+  CHECK(checks.size() == table.size());
+  for (const auto& [name, error] : checks.items())
+    if (name.find("tesela") != std::string::npos) CHECK((error > 0 && error <= 1));
+}
+
+TEST_CASE("bench gemm writes its rows with ratio and provenance, and a picture") {
+  const TemporaryFolder folder;
+  const std::string precision = GENERATE("s", "d");
+  const Outcome run = run_tesela({"bench",       "gemm",
+                                  "--n",         "96,65",
+                                  "--m",         "70",
+                                  "--k",         "33",
+                                  "--tile",      "32x16x24",
+                                  "--repeat",    "3",
+                                  "--seed",      "7",
+                                  "--precision", precision,
+                                  "--ncuda",     "0",
+                                  "--sched",     "eager",
+                                  "--peers",     "openblas,tesela,starpu",
+                                  "--out",       folder.path(),
+                                  "--name",      "g",
+                                  "--json",      "-"});
+  CAPTURE(run.err);
+  REQUIRE(run.code == 0);
+  const Table table = read_csv(folder / "g.csv");
+  REQUIRE(table.size() == 6);
+  for (std::size_t r = 0; r < table.size(); ++r) {
+    auto row = table[r];
+    auto first = table[r / 3 * 3];
+    CHECK(row["benchmark"] == "gemm");
+    CHECK(row["peer"] == std::array{"openblas", "tesela", "starpu"}[r % 3]);
+    CHECK(row["n"] == (r < 3 ? "96" : "65"));
+    CHECK((row["m"] == "70" && row["k"] == "33" && row["tile"] == "32x16x24"));
+    CHECK(number(row["ratio"]) ==
+          Catch::Approx(number(row["median_s"]) / number(first["median_s"])).epsilon(2e-3).margin(1e-4));
+    CHECK(number(row["min_s"]) <= number(row["median_s"]));
+    CHECK(number(row["median_s"]) <= number(row["max_s"]));
+    CHECK(number(row["rate"]) ==
+          Catch::Approx(2e-9 * 70 * number(row["n"]) * 33 / number(row["median_s"])).epsilon(1e-4));
+    CHECK(
+        (row["seed"] == "7" && row["repeats"] == "3" && row["precision"] == precision && row["scheduler"] == "eager"));
+    for (const char* column : {"machine", "tesela", "starpu", "openblas", "date"}) CHECK(!row[column].empty());
+  }
+  if (installed("gnuplot"))
+    CHECK_THAT(contents(folder / "g.svg"), ContainsSubstring("</svg>") && ContainsSubstring("openblas"));
+  else
+    CHECK_THAT(run.err, ContainsSubstring("gnuplot"));
+
+  const nlohmann::json json = nlohmann::json::parse(run.out);
+  CHECK(json["command"] == "bench gemm");
+  CHECK(json["status"] == "ok");
+  CHECK(json["peers"].size() == 6);
+  CHECK(json["checks"].size() == 6);
+  for (const auto& [name, error] : json["checks"].items()) CHECK((error > 0 && error <= 1));
+}
+
+TEST_CASE("bench overhead counts its tasks and gives microseconds a task") {
+  const TemporaryFolder folder;
+  const Outcome run =
+      run_tesela({"bench", "overhead", "--tasks", "500", "--repeat", "2", "--ncpu", "1", "--out", folder.path()});
+  CAPTURE(run.err);
+  REQUIRE(run.code == 0);
+  const Table table = read_csv(folder / "overhead.csv");
+  REQUIRE(table.size() == 12);
+  for (std::size_t r = 0; r < table.size(); ++r) {
+    auto row = table[r];
+    CHECK(row["peer"] == (r % 2 == 0 ? "starpu" : "tesela"));
+    CHECK(row["rate_unit"] == "us/task");
+    CHECK(number(row["rate"]) == Catch::Approx(number(row["median_s"]) * 1e6 / 500).epsilon(1e-4));
+    CHECK(number(row["rate"]) > 0.01);
+  }
+}
+
+TEST_CASE("without gnuplot the CSV stays and the message says so") {
+  const TemporaryFolder folder;
+  const Outcome run = run_tesela(
+      {"bench", "gemm", "--n", "32", "--tile", "32", "--repeat", "1", "--ncuda", "0", "--out", folder.path()},
+      {.environment = {{"PATH", "/nonexistent"}}});
+  CHECK(run.code == 0);
+  CHECK_THAT(run.err, ContainsSubstring("gnuplot is not installed"));
+  CHECK(read_csv(folder / "gemm.csv").size() == 3);
+  CHECK(folder.files() == 1);
+}
+
+TEST_CASE("what cannot be measured is refused, with its exit code and reason, and leaves no file") {
+  const TemporaryFolder folder;
+  struct Refusal {
+    std::vector<std::string> arguments;
+    int code;
+    std::string reason;
+  };
+  const Refusal refusal = GENERATE(
+      Refusal{{"gemm", "--peers", "atlas"}, 2, "atlas"}, Refusal{{"gemm", "--tile", "8x"}, 2, "'8x'"},
+      Refusal{{"gemm", "--tile", "0"}, 2, "'0'"}, Refusal{{"gemm", "--tile", "8x8x8x8"}, 2, "'8x8x8x8'"},
+      Refusal{{"gemm", "--n", "0"}, 2, "less than 1"}, Refusal{{"gemm", "--trace", "t"}, 2, "--trace"},
+      Refusal{{"gemm", "--data", "device", "--peers", "openblas"}, 2, "openblas"},
+      Refusal{{"qr", "--tree", "willow"}, 2, "willow"}, Refusal{{"qr", "--tile", "8x8x8"}, 2, "'8x8x8'"},
+      Refusal{{"qr", "--n", "0"}, 2, "less than 1"}, Refusal{{"qr", "--peers", "mkl"}, 2, "mkl"},
+      Refusal{{"qr", "--data", "device", "--peers", "lapack"}, 2, "lapack"},
+      Refusal{{"qr", "--data", "device"}, 3, "CUDA device"}, Refusal{{"qr", "--peers", "cusolver"}, 3, "CUDA device"},
+      Refusal{{"ols", "--m", "10", "--n", "20"}, 2, "less than n"}, Refusal{{"ols", "--tile", "8x8x8"}, 2, "'8x8x8'"},
+      Refusal{{"ols", "--data", "device", "--peers", "lapack"}, 2, "lapack"},
+      Refusal{{"ols", "--peers", "cusolver"}, 3, "CUDA device"},
+      Refusal{{"gemm-kernels", "--peers", "magic"}, 2, "magic"}, Refusal{{"gemm-kernels", "--tile", "24"}, 2, "24"},
+      Refusal{{"memory-access", "--block", "2048"}, 2, "2048"}, Refusal{{"overhead", "--tasks", "0"}, 2, "tasks"},
+      Refusal{{"overhead", "--ncpu", "0"}, 3, "--ncpu 0"}, Refusal{{"gemm", "--data", "device"}, 3, "CUDA device"},
+      Refusal{{"tall-skinny", "--m", "15"}, 2, "more than 15 rows"},
+      Refusal{{"tall-skinny", "--data", "device", "--peers", "lapack"}, 2, "lapack"},
+      Refusal{{"tall-skinny", "--peers", "cusolver"}, 3, "CUDA device"},
+      Refusal{{"tall-skinny", "--variant", "9"}, 2, "variant"}, Refusal{{"qr-trees", "--trees", "willow"}, 2, "willow"},
+      Refusal{{"qr-trees", "--p", "3", "--q", "4"}, 2, "more than --p"},
+      Refusal{{"qr-trees", "--ncpu", "0"}, 3, "--ncpu 0"}, Refusal{{"gemm-kernels", "--peers", "magic"}, 2, "magic"},
+      Refusal{{"gemm-kernels", "--tile", "24"}, 2, "24"}, Refusal{{"memory-access", "--block", "2048"}, 2, "2048"},
+      Refusal{{"overhead", "--tasks", "0"}, 2, "tasks"}, Refusal{{"overhead", "--ncpu", "0"}, 3, "--ncpu 0"},
+      Refusal{{"gemm", "--data", "device"}, 3, "CUDA device"},
+      Refusal{{"gemm", "--peers", "tesela,cublas"}, 3, "CUDA device"},
+      Refusal{{"gemm", "--peers", "cublasxt"}, 3, "CUDA device"}, Refusal{{"gemm-kernels"}, 3, "CUDA device"},
+      Refusal{{"memory-access"}, 3, "CUDA device"});
+  std::vector<std::string> arguments{"bench"};
+  arguments.insert(arguments.end(), refusal.arguments.begin(), refusal.arguments.end());
+  arguments.insert(arguments.end(), {"--out", folder.path()});
+  // Whatever this machine has, the process sees no device.
+  const Outcome run = run_tesela(arguments, {.environment = {{"CUDA_VISIBLE_DEVICES", ""}}});
+  CAPTURE(arguments, run.err);
+  CHECK(run.code == refusal.code);
+  CHECK_THAT(run.err, ContainsSubstring(refusal.reason));
+  CHECK(folder.files() == 0);
+
+  const Outcome nowhere = run_tesela({"bench", "gemm", "--ncuda", "0", "--out", folder / "missing"});
+  CHECK(nowhere.code == 2);
+  CHECK_THAT(nowhere.err, ContainsSubstring("missing"));
+}
+
+TEST_CASE("the GPU benches check and time what they claim on a device") {
+  require_gpu();
+  const TemporaryFolder folder;
+  const auto bench = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "bench");
+    arguments.insert(arguments.end(), {"--repeat", "2", "--out", folder.path()});
+    const Outcome run = run_tesela(arguments);
+    CAPTURE(run.err);
+    REQUIRE(run.code == 0);
+  };
+  for (const char* precision : {"s", "d"}) {
+    bench({"gemm-kernels", "--n", "512,517", "--precision", precision});
+    CHECK(read_csv(folder / "gemm-kernels.csv").size() == 16);
+    bench({"memory-access", "--n", "500", "--precision", precision});
+    CHECK(read_csv(folder / "memory-access.csv").size() == 3);
+    for (auto& row : read_csv(folder / "memory-access.csv")) CHECK(number(row["fraction"]) > 0);
+    bench({"gemm", "--n", "1000", "--tile", "256", "--data", "device", "--precision", precision});
+    CHECK(read_csv(folder / "gemm.csv").size() == 3);
+    bench({"gemm", "--n", "1000", "--tile", "256", "--ncpu", "0", "--precision", precision});
+    CHECK(read_csv(folder / "gemm.csv").size() == 4);
+    for (auto& row : read_csv(folder / "gemm.csv")) CHECK(number(row["ceiling"]) > 0);
+    for (const char* data : {"device", "host"}) {
+      bench({"qr", "--n", "1000", "--m", "1500", "--tile", "1500x128", "--data", data, "--ncpu", "0", "--precision",
+             precision});
+      CHECK(read_csv(folder / "qr.csv").size() == 2);
+      bench({"ols", "--m", "3000", "--n", "500", "--data", data, "--ncpu", "0", "--precision", precision});
+      CHECK(read_csv(folder / "ols.csv").size() == 2);
+      bench({"tall-skinny", "--m", "300007", "--n", "13", "--tile", "100000", "--data", data, "--ncpu", "0",
+             "--precision", precision});
+      CHECK(read_csv(folder / "tall-skinny.csv").size() == 2);
+    }
+  }
+}

@@ -1,0 +1,364 @@
+#include <tesela/runtime/trace.hpp>
+#include "tests/support/machine.hpp"
+#include "tests/support/process.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <nlohmann/json.hpp>
+
+using namespace tesela::test;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+nlohmann::json json_of(const Outcome& outcome) { return nlohmann::json::parse(outcome.out); }
+
+void write(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
+
+}  // namespace
+
+TEST_CASE("the index pattern gives its known product, exactly") {
+  const TemporaryFolder folder;
+  const Outcome run = run_tesela({"gemm", "--n", "10", "--pattern", "index", "--tile", GENERATE("10", "3x4", "64"),
+                                  "--precision", GENERATE("s", "d"), "--out", folder / "c.mtx"});
+  CAPTURE(run.err);
+  REQUIRE(run.code == 0);
+  std::ifstream file(folder / "c.mtx");
+  std::string line;
+  do std::getline(file, line);
+  while (line.starts_with('%'));
+  CHECK(line == "10 10");
+  double c[10][10];
+  for (int j = 0; j < 10; ++j)
+    for (auto& row : c) file >> row[j];
+  for (int j = 0; j < 10; ++j) {
+    CHECK(c[0][j] == 2850 + 45 * j);
+    CHECK(c[9][j] == 43350 + 945 * j);
+  }
+}
+
+TEST_CASE("gemm reports a small measured error under every scheduler") {
+  const std::string scheduler = GENERATE("eager", "lws", "dmda", "dmdas", "random", "prio");
+  const std::string precision = GENERATE("d", "s");
+  const std::string workers = GENERATE("", "1");
+  ProcessOptions options;
+  options.environment["STARPU_SCHED"] = scheduler;
+  if (!workers.empty()) options.environment["STARPU_NCPU"] = workers;
+  const Outcome run = run_tesela({"gemm", "--m", "517", "--n", "389", "--k", "611", "--tile", "64x48", "--op-a", "t",
+                                  "--seed", "3", "--precision", precision, "--json", "-"},
+                                 options);
+  CAPTURE(scheduler, precision, workers, run.err);
+  REQUIRE(run.code == 0);
+  const auto report = json_of(run);
+  const double error = report["checks"]["error"];
+  CHECK(error <= (precision == "d" ? 1e-14 : 1e-6));
+  CHECK(error > 0);  // a product of this size in floating point is not exact: 0 would mean nothing was compared
+  CHECK(report["machine"]["scheduler"] == scheduler);
+  if (!workers.empty()) CHECK(report["machine"]["cpu_workers"] == 1);
+}
+
+TEST_CASE("the JSON report keeps its contract") {
+  const Outcome run =
+      run_tesela({"gemm", "--n", "300", "--tile", "100", "--repeat", "3", "--beta", "0.5", "--json", "-"});
+  REQUIRE(run.code == 0);
+  const auto report = json_of(run);
+  for (const char* key :
+       {"command", "version", "problem", "machine", "workers", "seconds", "gflops", "checks", "status"})
+    CHECK(report.contains(key));
+  CHECK(report["command"] == "gemm");
+  CHECK(report["status"] == "ok");
+  CHECK(report["bounds"]["tasks"] == 27);
+  CHECK(report["bounds"]["work_flops"] == 2.0 * 300 * 300 * 300);
+  CHECK(report["bounds"]["path_flops"] == 2.0 * 100 * 100 * 300);
+  int tasks = 0;
+  double busy = 0;
+  for (const auto& worker : report["workers"]) {
+    if (worker["tasks"].contains("gemm")) tasks += worker["tasks"]["gemm"].get<int>();
+    busy += worker["busy_s"].get<double>();
+  }
+  CHECK(tasks == 27);
+  CHECK(busy > 0);
+  CHECK(report["seconds"]["total"].get<double>() >= report["seconds"]["compute"].get<double>());
+}
+
+TEST_CASE("sizes of zero are legal and give the BLAS result") {
+  const TemporaryFolder folder;
+  const auto [m, n, k] = GENERATE(table<std::string, std::string, std::string>(
+      {{"0", "5", "3"}, {"5", "0", "3"}, {"5", "4", "0"}, {"0", "0", "0"}}));
+  const Outcome run = run_tesela({"gemm", "--m", m, "--n", n, "--k", k, "--out", folder / "c.mtx", "--json", "-"});
+  CAPTURE(m, n, k, run.err);
+  REQUIRE(run.code == 0);
+  CHECK(json_of(run)["checks"]["error"] == 0);
+  CHECK_THAT(contents(folder / "c.mtx"), ContainsSubstring("\n" + m + " " + n + "\n"));
+}
+
+TEST_CASE("no rows end at once, however many columns there are") {
+  const TemporaryFolder folder;
+  ProcessOptions options;
+  options.limit = 20;
+  for (const std::string beta : {"0", "1"}) {
+    const Outcome run = run_tesela({"gemm", "--m", "0", "--k", "0", "--n", "1000000000000", "--beta", beta, "--out",
+                                    folder / "c.mtx", "--json", "-"},
+                                   options);
+    CAPTURE(run.err);
+    REQUIRE(run.code == 0);
+    CHECK(json_of(run)["checks"]["error"] == 0);
+    CHECK_THAT(contents(folder / "c.mtx"), ContainsSubstring("\n0 1000000000000\n"));
+  }
+}
+
+TEST_CASE("alpha and beta of any size pass where the product is right") {
+  const auto [alpha, beta, precision] = GENERATE(table<std::string, std::string, std::string>({
+      {"1e12", "0", "d"},
+      {"1e-12", "0", "d"},
+      {"1", "1e6", "s"},
+      {"1e-12", "1e12", "s"},
+      {"1e200", "1e200", "d"},
+  }));
+  const Outcome run =
+      run_tesela({"gemm", "--n", "100", "--alpha", alpha, "--beta", beta, "--precision", precision, "--json", "-"});
+  CAPTURE(alpha, beta, precision, run.err, run.out);
+  CHECK(run.code == 0);
+  CHECK(json_of(run)["status"] == "ok");
+}
+
+TEST_CASE("wrong use is exit code 2 with a message") {
+  const TemporaryFolder folder;
+  write(folder / "a.mtx", "%%MatrixMarket matrix array real general\n2 3\n1\n2\n3\n4\n5\n6\n");
+  write(folder / "nan.mtx", "%%MatrixMarket matrix array real general\n1 1\nnan\n");
+  write(folder / "short.mtx", "%%MatrixMarket matrix array real general\n100 100\n1\n");
+  struct Case {
+    std::vector<std::string> arguments;
+    std::string message;
+  };
+  const Case cases[] = {
+      {{"gemm", "--n", "-3"}, "--n"},
+      {{"gemm", "--m", "4", "--a", folder / "a.mtx"}, "shapes"},
+      {{"gemm", "--a", folder / "a.mtx", "--b", folder / "a.mtx"}, "shapes"},
+      {{"gemm", "--a", folder / "missing.mtx"}, "missing.mtx"},
+      {{"gemm", "--a", folder.path()}, folder.path()},
+      {{"gemm", "--a", folder / "nan.mtx"}, "nan.mtx"},
+      {{"gemm", "--a", folder / "short.mtx"}, "short.mtx"},
+      {{"gemm", "--tile", "0"}, "--tile"},
+      {{"gemm", "--tile", "12x"}, "--tile"},
+      {{"gemm", "--kernel", "fast"}, "--kernel"},
+      {{"gemm", "--sched", "nonsense"}, "nonsense"},
+      {{"gemm", "--n", "10", "--out", folder / "none/c.mtx"}, "none"},
+      {{"gemm", "--n", "10", "--out", folder / "c.xyz"}, "c.xyz"},
+      {{"gemm", "--no-such-option"}, "--no-such-option"},
+      {{"nonsense"}, "nonsense"},
+      {{}, "subcommand"},
+  };
+  for (const auto& [arguments, message] : cases) {
+    const Outcome run = run_tesela(arguments);
+    CAPTURE(arguments, run.err);
+    CHECK(run.code == 2);
+    CHECK_THAT(run.err, ContainsSubstring(message));
+    CHECK(folder.files() == 3);
+  }
+}
+
+TEST_CASE("what the machine cannot do is exit code 3 with a message that says what to set") {
+  const auto [variables, message] = GENERATE(table<std::map<std::string, std::string>, std::string>({
+      {{{"STARPU_NCPU", "0"}, {"STARPU_NCUDA", "0"}}, "set STARPU_NCPU"},
+      {{{"STARPU_SCHED", "nonsense"}}, "STARPU_SCHED=nonsense"},
+  }));
+  ProcessOptions options;
+  options.environment = variables;
+  const Outcome run = run_tesela({"gemm", "--n", "64"}, options);
+  CAPTURE(run.err);
+  CHECK(run.code == 3);
+  CHECK_THAT(run.err, ContainsSubstring(message));
+}
+
+TEST_CASE("matrices that memory cannot hold together are exit code 3, with what they take") {
+  const Outcome run = run_tesela({"gemm", "--n", "3000000", "--beta", "1"});
+  CAPTURE(run.err);
+  CHECK(run.code == 3);
+  CHECK_THAT(run.err, ContainsSubstring("GiB"));
+}
+
+TEST_CASE("a full disk is exit code 3 and leaves nothing behind") {
+  const TemporaryFolder folder;
+  SECTION("a file-size limit") {
+    ProcessOptions options;
+    options.largest_file = 20000;
+    options.environment["STARPU_HOME"] = folder / "home";  // StarPU's own files are small, but let them not interfere
+    const Outcome run = run_tesela({"gemm", "--n", "200", "--out", folder / "c.npy"}, options);
+    CAPTURE(run.err);
+    CHECK(run.code == 3);
+    CHECK_THAT(run.err, ContainsSubstring("c.npy"));
+    CHECK_FALSE(std::filesystem::exists(folder / "c.npy"));
+    for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
+      CHECK(entry.path().filename() == "home");
+  }
+  SECTION("a device that is always full") {
+    const Outcome run = run_tesela({"gemm", "--n", "200", "--json", "/dev/full"});
+    CAPTURE(run.err);
+    CHECK(run.code == 3);
+    CHECK_THAT(run.err, ContainsSubstring("/dev/full"));
+  }
+}
+
+TEST_CASE("a result that is not finite is exit code 1 and is not written") {
+  const TemporaryFolder folder;
+  const Outcome run = run_tesela({"gemm", "--n", "40", "--alpha", "1e308", "--out", folder / "c.mtx", "--json", "-"});
+  CHECK(run.code == 1);
+  CHECK(json_of(run)["status"] == "not finite");
+  CHECK(folder.files() == 0);
+}
+
+TEST_CASE("a value that is not finite is found outside the sampled rows too") {
+  const TemporaryFolder folder;
+  constexpr int rows = 5000;  // too many to compare them all
+  std::string a = "%%MatrixMarket matrix array real general\n" + std::to_string(rows) + " 1\n";
+  for (int i = 0; i < rows; ++i) a += i == 2345 ? "1e200\n" : "1\n";
+  write(folder / "a.mtx", a);
+  write(folder / "b.mtx", "%%MatrixMarket matrix array real general\n1 1\n1e200\n");
+  const Outcome run =
+      run_tesela({"gemm", "--a", folder / "a.mtx", "--b", folder / "b.mtx", "--out", folder / "c.mtx", "--json", "-"});
+  CAPTURE(run.err);
+  CHECK(run.code == 1);
+  const auto report = json_of(run);
+  CHECK(report["status"] == "not finite");
+  CHECK(report["checks"]["sampled_rows"] == 64);
+  CHECK(report["checks"]["error"] == 0);  // so row 2345 is not one of them
+  CHECK(folder.files() == 2);
+}
+
+TEST_CASE("a report that cannot be written is refused before anything is computed") {
+  const TemporaryFolder folder;
+  const Outcome gemm =
+      run_tesela({"gemm", "--n", "10", "--out", folder / "c.mtx", "--json", folder / "none/report.json"});
+  CHECK(gemm.code == 2);
+  CHECK_THAT(gemm.err, ContainsSubstring("none/report.json"));
+  const Outcome bench = run_tesela({"bench", "gemm", "--n", "64", "--peers", "tesela", "--repeat", "1", "--out",
+                                    folder.path(), "--json", folder / "none/report.json"});
+  CHECK(bench.code == 2);
+  CHECK_THAT(bench.err, ContainsSubstring("none/report.json"));
+  CHECK(folder.files() == 0);
+}
+
+TEST_CASE("Ctrl-C stops a long run within a second, with exit code 130 and no output") {
+  const TemporaryFolder folder;
+  ProcessOptions options;
+  options.interrupt_after = GENERATE(0.7, 2.5);
+  const Outcome run = run_tesela({"gemm", "--n", "6000", "--repeat", "1000", "--tile", GENERATE("500", "3000"), "--out",
+                                  folder / "c.npy", "--json", folder / "report.json"},
+                                 options);
+  CHECK(run.code == 130);
+  CHECK(run.seconds < patience);
+  CHECK(folder.files() == 0);
+}
+
+TEST_CASE("trace converts and draws what a program recorded by StarPU's own variables") {
+  if (!tesela::can_trace()) SKIP("this StarPU records no traces");
+  const TemporaryFolder folder;
+  ProcessOptions recorded;
+  recorded.environment = {{"STARPU_FXT_TRACE", "1"}, {"STARPU_FXT_PREFIX", folder.path()}};
+  REQUIRE(run_tesela({"gemm", "--n", "200", "--tile", "100", "--k", "0", "--beta", "2"}, recorded).code == 0);
+  REQUIRE_FALSE(std::filesystem::exists(folder / "paje.trace"));
+  const Outcome trace = run_tesela({"trace", folder.path()});
+  CAPTURE(trace.err);
+  CHECK(trace.code == (installed("gnuplot") ? 0 : 3));
+  CHECK_THAT(contents(folder / "paje.trace"), ContainsSubstring("scal"));
+  CHECK_THAT(contents(folder / "tasks.rec"), ContainsSubstring("Name: scal\n"));
+}
+
+TEST_CASE("trace says by its exit code that nothing was drawn") {
+  const TemporaryFolder folder;
+  write(folder / "tasks.rec", "Name: gemm\nWorkerId: 0\nStartTime: 0\nEndTime: 1\n\n");
+  ProcessOptions options;
+  options.environment["PATH"] = folder.path();
+  const Outcome run = run_tesela({"trace", folder.path()}, options);
+  CHECK(run.code == 3);
+  CHECK_THAT(run.err, ContainsSubstring("gnuplot"));
+  CHECK(run_tesela({"trace", folder / "none"}).code == 2);
+}
+
+TEST_CASE("a kernel has one colour in every picture") {
+  if (!installed("gnuplot")) SKIP("gnuplot is not installed");
+  const auto colour_of_gemm = [](const std::vector<std::string>& kernels) {
+    const TemporaryFolder folder;
+    std::string tasks;
+    for (const std::string& kernel : kernels)
+      tasks += "Name: " + kernel + "\nWorkerId: 0\nStartTime: 0\nEndTime: 1\n\n";
+    write(folder / "tasks.rec", tasks);
+    REQUIRE(run_tesela({"trace", folder.path()}).code == 0);
+    const std::string picture = contents(folder / "trace.svg");
+    const std::size_t plot = picture.find("<text>gemm</text>"), colour = picture.find("rgb(", plot);
+    REQUIRE(plot != std::string::npos);
+    REQUIRE(colour != std::string::npos);
+    return picture.substr(colour, picture.find(')', colour) - colour);
+  };
+  const std::string alone = colour_of_gemm({"gemm"});
+  CHECK(colour_of_gemm({"fill", "gemm", "scal"}) == alone);
+  CHECK(colour_of_gemm({"axpy", "fill", "gemm"}) == alone);
+}
+
+TEST_CASE("help and version") {
+  const Outcome help = run_tesela({"gemm", "--help"});
+  CHECK(help.code == 0);
+  CHECK_THAT(help.out, ContainsSubstring("Examples:") && ContainsSubstring("--tile") && ContainsSubstring("--json"));
+  CHECK(run_tesela({"--help"}).code == 0);
+  CHECK_THAT(run_tesela({"--version"}).out, ContainsSubstring("tesela "));
+}
+
+TEST_CASE("info describes the machine") {
+  const Outcome run = run_tesela({"info", "--json", "-"});
+  REQUIRE(run.code == 0);
+  const auto report = json_of(run);
+  CHECK(report["machine"]["cores"].get<int>() >= 1);
+  CHECK(report["machine"]["memory_bytes"].get<double>() > 1e8);
+  CHECK(report["starpu"].get<std::string>().starts_with("1.4"));
+  const std::vector<std::string> schedulers = report["schedulers"];
+  for (const char* name : {"eager", "lws", "dmda", "dmdas"})
+    CHECK(std::find(schedulers.begin(), schedulers.end(), name) != schedulers.end());
+  CHECK(report["machine"]["gpus"].size() == static_cast<std::size_t>(tesela::count_cuda_devices()));
+}
+
+TEST_CASE("files in, file out: what generate writes is what gemm multiplies") {
+  const TemporaryFolder folder;
+  REQUIRE(run_tesela({"generate", "--m", "70", "--n", "50", "--seed", "4", "--out", folder / "a.npy"}).code == 0);
+  REQUIRE(run_tesela({"generate", "--m", "90", "--n", "50", "--seed", "5", "--out", folder / "b.mtx"}).code == 0);
+  REQUIRE(run_tesela({"generate", "--m", "70", "--n", "90", "--seed", "6", "--out", folder / "c.npy"}).code == 0);
+  const Outcome run =
+      run_tesela({"gemm", "--a", folder / "a.npy", "--b", folder / "b.mtx", "--op-b", "t", "--c", folder / "c.npy",
+                  "--beta", "-2", "--tile", "32", "--out", folder / "d.npy", "--json", folder / "report.json"});
+  CAPTURE(run.err);
+  REQUIRE(run.code == 0);
+  const auto report = nlohmann::json::parse(contents(folder / "report.json"));
+  CHECK(report["problem"]["m"] == 70);
+  CHECK(report["problem"]["n"] == 90);
+  CHECK(report["problem"]["k"] == 50);
+  CHECK(report["checks"]["error"].get<double>() <= 1e-15);
+  CHECK(std::filesystem::file_size(folder / "d.npy") == 128 + 70 * 90 * sizeof(double));
+}
+
+TEST_CASE("every CUDA kernel through the command", "[gpu]") {
+  require_gpu();
+  const std::string kernel = GENERATE("cublas", "naive", "shared", "coarse", "tuned");
+  const std::string precision = GENERATE("d", "s");
+  const Outcome run = run_tesela({"gemm",    "--m",      "517",    "--n",    "389",    "--k",    "611",
+                                  "--tile",  "64x48",    "--op-a", "t",      "--seed", "3",      "--precision",
+                                  precision, "--kernel", kernel,   "--ncpu", "0",      "--json", "-"});
+  CAPTURE(kernel, precision, run.err);
+  REQUIRE(run.code == 0);
+  CHECK(json_of(run)["checks"]["error"].get<double>() <= (precision == "d" ? 1e-14 : 1e-6));
+}
+
+TEST_CASE("device memory smaller than the matrices, and smaller than a task", "[gpu]") {
+  require_gpu();
+  ProcessOptions options;
+  options.environment["STARPU_LIMIT_CUDA_MEM"] = "100";
+  const std::vector<std::string> command{"gemm", "--n", "4000", "--tile", "1000", "--ncpu", "0", "--json", "-"};
+  const Outcome fits = run_tesela(command, options);
+  CAPTURE(fits.err);
+  REQUIRE(fits.code == 0);
+  CHECK(json_of(fits)["checks"]["error"].get<double>() <= 1e-14);
+  options.environment["STARPU_LIMIT_CUDA_MEM"] = "4";
+  const Outcome too_small = run_tesela(command, options);
+  CHECK(too_small.code == 3);
+  CHECK_THAT(too_small.err, ContainsSubstring("STARPU_LIMIT_CUDA_MEM"));
+}

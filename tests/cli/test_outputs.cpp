@@ -1,0 +1,127 @@
+// Two outputs of one name would lose one: refused before anything is computed, by whatever names the file goes.
+
+#include <tesela/runtime/trace.hpp>
+#include "tests/support/process.hpp"
+#include <tesela/tiles/io/file_formats.hpp>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <nlohmann/json.hpp>
+
+using namespace tesela::test;
+using Catch::Matchers::ContainsSubstring;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Each takes minutes, were it to begin.
+const Words qr{"qr", "--n", "20000"};
+const Words eig{"toeplitz", "eig", "--n", "30000", "--vectors"};
+
+void check_refused(const Words& arguments, const std::string& option, const std::string& other) {
+  const Outcome outcome = run_tesela(arguments, {.limit = 20});
+  CAPTURE(arguments, outcome.err);
+  CHECK(outcome.code == 2);
+  CHECK_THAT(outcome.err, ContainsSubstring(option + ": ") && ContainsSubstring("would be lost") &&
+                              ContainsSubstring("of " + other + " are"));
+  CHECK(outcome.seconds < 10);
+}
+
+}  // namespace
+
+TEST_CASE("two outputs of one name are refused by every command") {
+  const TemporaryFolder folder;
+  const std::string x = folder / "x.npy";
+  check_refused(qr + Words{"--out-q", x, "--out-r", x}, "qr: --out-q", "--out-r");
+  check_refused(qr + Words{"--out-q", x, "--json", x}, "qr: --json", "--out-q");
+  check_refused({"gemm", "--n", "20000", "--out", x, "--json", x}, "gemm: --json", "--out");
+  check_refused({"ols", "--n", "9000", "--out", x, "--json", x}, "ols: --json", "--out");
+  check_refused({"tridiag", "--n", "100000000", "--out", x, "--json", x}, "tridiag: --json", "--out");
+  check_refused(eig + Words{"--out", x, "--out-vectors", x}, "toeplitz eig: --out-vectors", "--out");
+  for (const char* command : {"solve", "count", "slice"})
+    check_refused({"toeplitz", command, "--n", "1000000", "--out", x, "--json", x},
+                  std::string("toeplitz ") + command + ": --json", "--out");
+  check_refused({"schedule", "--svg", x, "--json", x}, "schedule: --json", "--svg");
+  for (const char* end : {".csv", ".svg"})
+    check_refused(
+        {"bench", "overhead", "--out", folder.path(), "--name", "g", "--json", folder / (std::string("g") + end)},
+        "bench overhead: --name", "--json");
+  std::ofstream(folder / "a.csv") << "case\n";
+  check_refused({"bench", "plot", folder / "a.csv", folder / "a.txt"}, "bench plot: CSV", "CSV");
+  std::ofstream(folder / "a.svg") << "case\n";
+  CHECK(run_tesela({"bench", "plot", folder / "a.svg"}).code == 2);
+  CHECK(contents(folder / "a.svg") == "case\n");
+  CHECK(folder.files() == 2);
+}
+
+TEST_CASE("one file by two names is found out") {
+  const TemporaryFolder folder;
+  fs::create_directory(folder / "real");
+  fs::create_directory_symlink("real", folder / "alias");
+  fs::create_symlink("real/x.npy", folder / "link.npy");  // dangles
+  const std::string x = folder / "real/x.npy";
+  const auto check = [&](const std::string& other) {
+    check_refused(qr + Words{"--out-q", x, "--out-r", other}, "qr: --out-q", "--out-r");
+    check_refused(qr + Words{"--out-q", other, "--out-r", x}, "qr: --out-q", "--out-r");
+  };
+  for (int round = 0; round < 2; ++round) {
+    check(folder / "real/../real/./x.npy");
+    check(folder / "alias/x.npy");
+    check(folder / "link.npy");
+    check(fs::relative(x).string());
+    std::ofstream(x) << "old";  // and once more with a file that is there
+  }
+  CHECK(contents(x) == "old");
+  const Outcome here =
+      run(Words{"/bin/sh", "-c", "cd " + (folder / "real") + " && \"$0\" \"$@\"", tesela::test::tesela()} + qr +
+          Words{"--out-q", "x.npy", "--out-r", "./x.npy"});
+  CHECK(here.code == 2);
+  CHECK_THAT(here.err, ContainsSubstring("would be lost"));
+}
+
+TEST_CASE("a trace's folder and its files are outputs too") {
+  const TemporaryFolder folder;
+  const std::string t = folder / "t";
+  for (const std::string json :
+       {"t", "t/", "t/tasks.rec", "t/paje.trace", "t/dag.dot", "t/trace.svg", "t/prof_file_0"}) {
+    fs::remove_all(t);
+    if (json.size() > 2) fs::create_directory(t);
+    const Outcome outcome = run_tesela({"gemm", "--n", "20000", "--trace", t, "--json", folder / json}, {.limit = 20});
+    CAPTURE(json, outcome.err);
+    CHECK(outcome.code == 2);
+  }
+  fs::remove_all(t);
+  check_refused({"gemm", "--n", "20000", "--trace", t + "/u/v", "--json", t}, "gemm: --trace", "--json");
+  CHECK(folder.files() == 0);
+  if (!tesela::can_trace()) return;
+  fs::create_directory(t);
+  CHECK(run_tesela({"gemm", "--n", "100", "--trace", t, "--json", t + "/report.json"}).code == 0);
+  CHECK(nlohmann::json::parse(contents(t + "/report.json"))["status"] == "ok");
+}
+
+TEST_CASE("a file that standard output goes to is no other output") {
+  const TemporaryFolder folder;
+  const std::string x = folder / "x.mtx";
+  const Outcome outcome = run(
+      Words{"/bin/sh", "-c", "\"$0\" \"$@\" >" + x, tesela::test::tesela()} + qr + Words{"--out-r", x}, {.limit = 20});
+  CHECK(outcome.code == 2);
+  CHECK_THAT(outcome.err, ContainsSubstring("--out-r: ") && ContainsSubstring("standard output"));
+}
+
+TEST_CASE("what loses nothing is allowed: special files, hard links, an input that is replaced") {
+  const TemporaryFolder folder;
+  CHECK(run_tesela({"qr", "--n", "20", "--out-q", "/dev/null", "--out-r", "/dev/null", "--json", "/dev/null"}).code ==
+        0);
+  const std::string q = folder / "q.npy", r = folder / "r.npy", a = folder / "a.npy";
+  std::ofstream(q) << "old";
+  fs::create_hard_link(q, r);
+  REQUIRE(run_tesela({"qr", "--m", "20", "--n", "10", "--out-q", q, "--out-r", r}).code == 0);
+  CHECK(tesela::read_matrix<double>(q).shape() == tesela::Shape{20, 10});
+  CHECK(tesela::read_matrix<double>(r).shape() == tesela::Shape{10, 10});
+
+  REQUIRE(run_tesela({"generate", "--m", "30", "--n", "10", "--seed", "4", "--out", a}).code == 0);
+  REQUIRE(run_tesela({"qr", "--a", a, "--out-r", r}).code == 0);
+  REQUIRE(run_tesela({"qr", "--a", a, "--out-r", a}).code == 0);
+  CHECK(contents(a) == contents(r));
+  CHECK(folder.files() == 3);
+}

@@ -1,0 +1,104 @@
+#include <tesela/algorithms/support/critical_path.hpp>
+#include "tests/support/process.hpp"
+#include "tests/support/schedules.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <catch2/generators/catch_generators_range.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <nlohmann/json.hpp>
+
+using namespace tesela;
+using namespace tesela::test;
+using Catch::Matchers::ContainsSubstring;
+
+TEST_CASE("the command prints table, stages, rotations, verdict and critical paths") {
+  const Outcome run = run_tesela({"schedule", "--order", "diagonal", "--m", "8", "--n", "4"});
+  CAPTURE(run.err);
+  REQUIRE(run.code == 0);
+  CHECK_THAT(run.out, ContainsSubstring("   1 |  .  .  .  .\n   2 |  1  .  .  .\n   3 |  2  3  .  .\n"));
+  CHECK_THAT(run.out, ContainsSubstring("   8 |  7  8  9 10\n"));
+  CHECK_THAT(run.out, ContainsSubstring("stages     10\nrotations  22 = 1 + 1 + 2 + 2 + 3 + 3 + 4 + 3 + 2 + 1\n"));
+  CHECK_THAT(run.out, ContainsSubstring("legal      yes"));
+  CHECK_THAT(run.out, ContainsSubstring("rotations                 10         22\n"));
+  CHECK_THAT(run.out, ContainsSubstring("tiles, TS                136        640"));  // 12 8 + 18 4 - 32
+  CHECK_THAT(run.out, ContainsSubstring("tiles, TT                 90        640"));  //  6 8 + 16 4 - 22
+  CHECK_THAT(run.out, !ContainsSubstring("empty"));
+
+  const Outcome square = run_tesela({"schedule", "--m", "8", "--n", "8"});
+  CHECK_THAT(square.out, ContainsSubstring("stages     13\n"));
+  CHECK_THAT(square.out, ContainsSubstring("the last stage of the formula, m + n - 2 = 14, is empty"));
+}
+
+TEST_CASE("the command's JSON") {
+  const std::string order = GENERATE("greedy", "domain:4:binary", "diagonal", "modified-sameh-kuck");
+  const auto [m, n] = GENERATE(table<index_t, index_t>({{0, 0}, {0, 3}, {1, 1}, {5, 8}, {32, 8}, {16, 16}}));
+  const Outcome run =
+      run_tesela({"schedule", "--order", order, "--m", std::to_string(m), "--n", std::to_string(n), "--json", "-"});
+  CAPTURE(order, m, n, run.err);
+  REQUIRE(run.code == 0);
+  const auto report = nlohmann::json::parse(run.out);
+  const Schedule s = make_schedule(order, m, n);
+  CHECK(report["command"] == "schedule");
+  CHECK(report.contains("version"));
+  CHECK(report["status"] == "ok");
+  CHECK(report["problem"] == nlohmann::json{{"order", order}, {"m", m}, {"n", n}});
+  CHECK(report["checks"]["legal"] == true);
+  CHECK(report["stages"] == s.stages());
+  CHECK(report["rotations"] == s.eliminations.size());
+  CHECK(report["rotations_by_stage"] == rotations_of(s));
+  CHECK(report["last_stage_empty"] == (order == "diagonal" && m == 16 && n == 16));
+  REQUIRE(report["eliminations"].size() == s.eliminations.size());
+  for (std::size_t k = 0; k < s.eliminations.size(); ++k) {
+    const Elimination& e = s.eliminations[k];
+    CHECK(report["eliminations"][k] == std::vector<index_t>{e.row + 1, e.column + 1, e.pivot + 1, e.stage});
+  }
+  CHECK(report["critical_path"]["rotations"] == critical_path(s));
+  CHECK(report["critical_path"]["ts"]["critical_path"] == tile_path(s, false).critical_path);
+  CHECK(report["critical_path"]["tt"]["critical_path"] == tile_path(s, true).critical_path);
+  CHECK(report["critical_path"]["tt"]["tasks"]["ttmqr"] == tile_path(s, true).ttmqr);
+}
+
+TEST_CASE("the command draws every schedule") {
+  const TemporaryFolder folder;
+  const auto occurrences = [](const std::string& text, const std::string& what) {
+    std::size_t count = 0;
+    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++count;
+    return count;
+  };
+  for (const auto& [m, n] : {std::pair{0, 0}, {1, 1}, {0, 4}, {8, 4}, {3, 9}, {64, 64}, {512, 1}}) {
+    CAPTURE(m, n);
+    const Outcome run = run_tesela({"schedule", "--order", "greedy", "--m", std::to_string(m), "--n", std::to_string(n),
+                                    "--svg", folder / "s.svg"});
+    REQUIRE(run.code == 0);
+    const std::string svg = contents(folder / "s.svg");
+    CHECK_THAT(svg, ContainsSubstring("<svg xmlns") && ContainsSubstring("</svg>\n"));
+    CHECK_THAT(svg, !ContainsSubstring("nan") && !ContainsSubstring("inf"));
+    if (m == 8) {  // background; entries; the bars of 8 stages over 5 lines
+      CHECK(occurrences(svg, "<rect") == 1 + 32 + 8 + 5);
+      CHECK_THAT(svg, ContainsSubstring("greedy, 8 x 4: 22 rotations in 8 stages"));
+    }
+    if (installed("xmllint")) CHECK(test::run({"/bin/sh", "-c", "xmllint --noout " + (folder / "s.svg")}).code == 0);
+  }
+  CHECK(run_tesela({"schedule", "--m", "513", "--svg", folder / "large.svg"}).code == 2);
+  CHECK(run_tesela({"schedule", "--svg", folder / "no/such.svg"}).code == 2);
+  CHECK(folder.files() == 1);
+}
+
+TEST_CASE("the command refuses what it cannot do") {
+  const std::vector<std::vector<std::string>> wrong{
+      {"--order", "foo"}, {"--order", "domain:0"},        {"--m", "-1"}, {"--n", "x"}, {"--m", "2000000"},
+      {"--n", "2000000"}, {"--m", "100000", "--n", "100"}};
+  for (std::vector<std::string> arguments : wrong) {
+    CAPTURE(arguments);
+    arguments.insert(arguments.begin(), "schedule");
+    const Outcome run = run_tesela(arguments);
+    CHECK(run.code == 2);
+    CHECK(!run.err.empty());
+    CHECK(run.out.empty());
+  }
+  CHECK_THAT(run_tesela({"schedule", "--order", "foo"}).err, ContainsSubstring("'foo' is none of sameh-kuck"));
+  ProcessOptions options;
+  options.limit = 20 * patience;
+  CHECK(run_tesela({"schedule", "--m", "1000000", "--n", "1"}, options).code == 0);
+}

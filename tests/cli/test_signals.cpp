@@ -1,0 +1,84 @@
+// Signals that end a process leave no temporaries behind, and are the command's alone.
+
+#include <tesela/runtime/runtime.hpp>
+#include "tests/support/process.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+
+#include <csignal>
+
+using namespace tesela::test;
+
+namespace {
+
+/// So large that writing it as text takes seconds.
+Words endless(const TemporaryFolder& folder) { return {"generate", "--n", "6000", "--out", folder / "a.mtx"}; }
+
+/// Whether something has been written to the only file of the folder.
+bool writing(const TemporaryFolder& folder) {
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+    std::error_code gone;
+    if (const auto size = entry.file_size(gone); !gone && size > 0) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("signals that end a process remove what was unfinished, and the exit code names them") {
+  const int signal = GENERATE(SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGTERM, SIGVTALRM, SIGPROF, SIGXCPU,
+                              SIGIO, SIGPWR, SIGSTKFLT);
+  const TemporaryFolder folder;
+  ProcessOptions options;
+  options.interrupt_when = [&] { return writing(folder); };
+  options.signal = signal;
+  const Outcome outcome = run_tesela(endless(folder), options);
+  CAPTURE(signal, outcome.err);
+  CHECK(outcome.code == 128 + signal);
+  CHECK(outcome.seconds < 1.5);
+  CHECK(folder.files() == 0);
+}
+
+TEST_CASE("a signal cancels the tasks") {
+  const TemporaryFolder folder;
+  ProcessOptions options;
+  options.interrupt_after = 1;
+  options.signal = SIGHUP;
+  const Outcome outcome =
+      run_tesela({"gemm", "--n", "4000", "--repeat", "1000", "--tile", "200", "--out", folder / "c.npy"}, options);
+  CHECK(outcome.code == 128 + SIGHUP);
+  CHECK(outcome.seconds < 1);
+  CHECK(folder.files() == 0);
+}
+
+TEST_CASE("signals that are ignored from the start stay ignored, as nohup wants it") {
+  const TemporaryFolder folder;
+  ProcessOptions options;
+  options.interrupt_when = [&] { return writing(folder); };
+  options.signal = SIGHUP;
+  const Outcome outcome = run(Words{"/bin/sh", "-c", "trap '' HUP; exec \"$0\" \"$@\"", tesela::test::tesela(),
+                                    "generate", "--n", "1500", "--out", folder / "a.mtx"},
+                              options);
+  CHECK(outcome.code == 0);
+  CHECK(std::filesystem::exists(folder / "a.mtx"));
+  CHECK(folder.files() == 1);
+}
+
+TEST_CASE("the library touches no signal") {
+  const auto handlers = [] {
+    std::vector<void (*)(int)> all;
+    for (int signal = 1; signal < SIGRTMIN; ++signal) {
+      struct sigaction action {};
+      sigaction(signal, nullptr, &action);
+      all.push_back(action.sa_handler);
+    }
+    return all;
+  };
+  const auto before = handlers();
+  {
+    const tesela::Runtime runtime;
+    CHECK(handlers() == before);
+  }
+  CHECK(handlers() == before);
+}

@@ -1,0 +1,222 @@
+#include "tests/support/machine.hpp"
+#include "tests/support/process.hpp"
+#include "tests/support/toeplitz.hpp"
+#include <tesela/tiles/io/file_formats.hpp>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+
+using namespace tesela;
+using namespace tesela::test;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+nlohmann::json solve(const Words& options, int code = 0) {
+  const Outcome run = run_tesela(Words{"toeplitz", "solve", "--json", "-"} + options);
+  CAPTURE(options, run.out, run.err);
+  REQUIRE(run.code == code);
+  return nlohmann::json::parse(run.out);
+}
+
+double check(const nlohmann::json& report, const char* name) { return report["checks"][name].get<double>(); }
+
+const Words recursions{"levinson", "gohberg-semencul"}, eliminations{"lookahead", "cauchy"};
+const Words methods = recursions + eliminations;
+
+}  // namespace
+
+TEST_CASE("toeplitz solve: definite matrices of any size to rounding") {
+  for (const std::string& method : methods)
+    for (const std::string kind : {"spd", "kms:0.5", "kms:-0.9"})
+      for (const std::string n : {"0", "1", "2", "3", "64", "501", "1000"}) {
+        CAPTURE(method, kind, n);
+        const auto report =
+            solve({"--method", method, "--kind", kind, "--n", n, "--known", "--rhs", "3", "--seed", "5"});
+        CHECK(report["status"] == "ok");
+        CHECK(report["problem"]["method"] == method);
+        CHECK(check(report, "residual") <= 2e-15);
+        CHECK(check(report, "forward_error") <= 1e-13);
+        if (n != "0") CHECK(check(report, "negative_pivots") == 0);
+        if (n != "501") continue;
+        const auto single = solve({"--method", method, "--kind", kind, "--n", n, "--known", "--precision", "s"});
+        CHECK(check(single, "residual") <= 1e-6);
+        CHECK(check(single, "residual") > 1e-10);  // it was in single precision
+      }
+}
+
+TEST_CASE("toeplitz solve: indefinite shifts, refined to rounding, and their inertia") {
+  const auto t = toeplitz_column<double>({ToeplitzKind::random, 0, 5}, 501);
+  double below = 0;
+  for (const double value : dense_eigenvalues(t)) below += value < 0.3 ? 1 : 0;
+  for (const std::string& method : methods) {
+    const bool plain = method == "levinson";  // it is not refined, and says so
+    const auto report =
+        solve({"--method", method, "--n", "501", "--seed", "5", "--sigma", "0.3", "--known"}, plain ? 1 : 0);
+    CAPTURE(method, report.dump());
+    CHECK(check(report, "negative_pivots") == below);
+    CHECK(check(report, "residual") <= (plain ? 1e-9 : 7e-15));
+    CHECK((check(report, "residual") <= report["limits"]["residual"].get<double>()) == !plain);
+    CHECK_THAT(report["status"].get<std::string>(), ContainsSubstring(plain ? "inaccurate: residual" : "ok"));
+  }
+}
+
+TEST_CASE("toeplitz solve: a vanishing leading minor ends it, with its order") {
+  TemporaryFolder folder;
+  for (const std::string& method : recursions)
+    for (const std::string sigma : {"2", "1"}) {
+      const auto report = solve(
+          {"--method", method, "--kind", "second-difference", "--n", "40", "--sigma", sigma, "--out", folder / "x.npy"},
+          1);
+      CHECK(check(report, "order") == (sigma == std::string("2") ? 1 : 2));
+      CHECK_THAT(report["status"].get<std::string>(), ContainsSubstring("breakdown"));
+      CHECK(std::isfinite(check(report, "residual")));
+      CHECK_FALSE(std::filesystem::exists(folder / "x.npy"));
+    }
+}
+
+TEST_CASE("toeplitz solve: eliminations survive vanishing leading minors, and end at eigenvalues") {
+  TemporaryFolder folder;
+  for (const std::string& method : eliminations) {
+    CAPTURE(method);
+    for (const std::string n : {"2", "3", "64", "501", "1000"})
+      for (const std::string kind : {"singular-minors", "random"}) {
+        std::ostringstream t0;
+        t0.precision(17);
+        t0 << toeplitz_column<double>(
+            {kind == std::string("random") ? ToeplitzKind::random : ToeplitzKind::singular_minors, 0, 5}, std::stol(n))(
+            0, 0);
+        CAPTURE(n, kind);
+        const auto report = solve({"--method", method, "--kind", kind, "--n", n, "--seed", "5", "--sigma", t0.str(),
+                                   "--known", "--rhs", "2"});
+        CHECK(check(report, "residual") <= 7e-15);
+        CHECK(report["checks"].contains("forward_error"));
+      }
+    // The eigenvalue 2 - 2 cos(k pi / (n + 1)) with 2 k = n + 1 is 2.
+    for (const std::string n : {"1", "39"}) {
+      const auto report = solve(
+          {"--method", method, "--kind", "second-difference", "--n", n, "--sigma", "2", "--out", folder / "x.npy"}, 1);
+      CHECK(check(report, "order") >= 1);
+      CHECK(check(report, "order") <= std::stod(n));
+      CHECK_THAT(report["status"].get<std::string>(), ContainsSubstring("eigenvalue"));
+      CHECK(std::isfinite(check(report, "residual")));
+      CHECK_FALSE(std::filesystem::exists(folder / "x.npy"));
+    }
+  }
+}
+
+TEST_CASE("toeplitz solve: by itself it takes what solves the system, and says what") {
+  const auto taken = [](const Words& options) {
+    const auto report = solve(options + Words{"--known"});
+    CAPTURE(options, report.dump());
+    CHECK(check(report, "residual") <= 2e-15);
+    const double condition = check(report, "condition"), bound = check(report, "forward_bound");
+    CHECK(condition >= 1);
+    CHECK(bound == 2 * condition * check(report, "residual"));
+    CHECK(check(report, "forward_error") <= 10 * bound + 1e-15);
+    CHECK(report["problem"]["tried"].back() == report["problem"]["method"]);
+    return report["problem"]["method"].get<std::string>();
+  };
+  CHECK(taken({"--n", "501", "--seed", "5", "--sigma", "0.3"}) == "gohberg-semencul");
+  CHECK(taken({"--n", "500", "--kind", "spd"}) == "gohberg-semencul");
+  CHECK(taken({"--n", "500", "--kind", "singular-minors"}) == "lookahead");
+  CHECK(taken({"--n", "40", "--kind", "second-difference", "--sigma", "2"}) == "lookahead");
+}
+
+TEST_CASE("toeplitz solve: a matrix that is singular to rounding is called so") {
+  TemporaryFolder folder;
+  // 2 - 2 cos(k pi / 40) is 2 for k = 20; a prolate matrix of this order has eigenvalues of 1e-30.
+  for (const Words& options : {Words{"--kind", "second-difference", "--n", "39", "--sigma", "2"},
+                               Words{"--kind", "prolate:0.1", "--n", "100"}}) {
+    const auto report = solve(options + Words{"--out", folder / "x.npy"}, 1);
+    CAPTURE(report.dump());
+    CHECK_THAT(report["status"].get<std::string>(), ContainsSubstring("singular to working precision"));
+    CHECK((report["checks"]["condition"].is_null() || check(report, "condition") >= 2e14));
+    CHECK_FALSE(std::filesystem::exists(folder / "x.npy"));
+  }
+}
+
+TEST_CASE("toeplitz solve: a file with what is not finite is refused by its name") {
+  // (toeplitz_solve itself says which number: test_toeplitz_solve.)
+  TemporaryFolder folder;
+  std::ofstream(folder / "good.mtx") << "%%MatrixMarket matrix array real general\n3 1\n2\n1\n0.5\n";
+  std::ofstream(folder / "nan.mtx") << "%%MatrixMarket matrix array real general\n3 1\n2\nnan\n0.5\n";
+  std::ofstream(folder / "inf.mtx") << "%%MatrixMarket matrix array real general\n3 1\n2\n1\ninf\n";
+  for (const char* bad : {"nan.mtx", "inf.mtx"})
+    for (const Words& options : {Words{"--t", folder / bad}, Words{"--t", folder / "good.mtx", "--b", folder / bad}}) {
+      const Outcome run = run_tesela(Words{"toeplitz", "solve"} + options);
+      CAPTURE(options, run.err);
+      CHECK(run.code == 2);
+      CHECK_THAT(run.err, ContainsSubstring(bad));
+    }
+}
+
+TEST_CASE("toeplitz solve: a matrix of any size is solved as well as one of size 1") {
+  TemporaryFolder folder;
+  const auto t = toeplitz_column<double>({ToeplitzKind::random, 0, 5}, 40);
+  for (const double size : {1e10, 1e15, 1e-10, 1e20, 1e100, 1e-100, 1e250, 1e-250}) {
+    auto scaled = t.clone();
+    for (index_t i = 0; i < 40; ++i) scaled(i, 0) *= size;
+    write_matrix(folder / "t.npy", scaled);
+    for (const std::string& method : Words{"auto", "gohberg-semencul"} + eliminations) {
+      CAPTURE(size, method);
+      CHECK(check(solve({"--t", folder / "t.npy", "--method", method}), "residual") <= 1e-15);
+    }
+  }
+}
+
+TEST_CASE("toeplitz solve: files") {
+  TemporaryFolder folder;
+  const auto t = toeplitz_column<double>({ToeplitzKind::kms, 0.5}, 50);
+  const auto b = random_columns<double>(50, 3, 2);
+  HostMatrix<double> row(1, 50);
+  std::copy_n(t.data(), 50, row.data());
+  write_matrix(folder / "t.npy", t);
+  write_matrix(folder / "row.mtx", row);
+  write_matrix(folder / "b.npy", b);
+  for (const std::string& method : methods)
+    for (const std::string name : {"t.npy", "row.mtx"}) {
+      const auto report = solve({"--t", folder / name, "--b", folder / "b.npy", "--sigma", "-0.5", "--method", method,
+                                 "--out", folder / "x.npy"});
+      CHECK(report["problem"]["n"] == 50);
+      CHECK(report["problem"]["rhs"] == 3);
+      CHECK(difference(read_matrix<double>(folder / "x.npy"), dense_solve(t, -0.5, b)) <= 1e-13);
+    }
+  const auto refused = [](const Words& options, const std::string& why) {
+    const Outcome run = run_tesela(Words{"toeplitz", "solve"} + options);
+    CAPTURE(options, run.out, run.err);
+    CHECK(run.code == 2);
+    CHECK_THAT(run.err, ContainsSubstring(why));
+  };
+  refused({"--t", folder / "b.npy"}, "not one row or column");
+  refused({"--t", folder / "t.npy", "--n", "5"}, "excludes");
+  refused({"--n", "7", "--b", folder / "b.npy"}, "rows");
+  refused({"--kind", "odd"}, "is none of");
+  refused({"--kind", "prolate:0.7"}, "prolate:W");
+  refused({"--kind", "kms"}, "kms:R");
+  refused({"--sigma", "nan"}, "finite");
+  refused({"--method", "dense"}, "--method");
+}
+
+TEST_CASE("toeplitz solve: on a GPU", "[gpu]") {
+  require_gpu();
+  for (const std::string& method : methods)
+    for (const std::string n : {"1", "3", "501", "5000"}) {
+      const auto report =
+          solve({"--method", method, "--kind", "spd", "--n", n, "--known", "--ncpu", "0", "--rhs", "2"});
+      CHECK(check(report, "residual") <= 1e-14);
+      CHECK(check(report, "forward_error") <= 1e-13);
+    }
+  for (const std::string& method : recursions)
+    CHECK(
+        check(solve({"--method", method, "--kind", "second-difference", "--n", "40", "--sigma", "1", "--ncpu", "0"}, 1),
+              "order") == 2);
+  for (const std::string& method : eliminations) {
+    CHECK(check(solve({"--method", method, "--kind", "singular-minors", "--n", "40", "--ncpu", "0"}), "residual") <=
+          7e-15);
+    solve({"--method", method, "--kind", "second-difference", "--n", "39", "--sigma", "2", "--ncpu", "0"}, 1);
+  }
+}

@@ -1,0 +1,74 @@
+#include "tests/support/machine.hpp"
+#include "tests/support/process.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <vector>
+
+using namespace tesela::test;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+nlohmann::json tridiag(Words options, int code) {
+  options.insert(options.begin(), {"tridiag", "--known", "--seed", "7", "--json", "-"});
+  const Outcome run = run_tesela(options);
+  CAPTURE(options, run.out, run.err);
+  REQUIRE(run.code == code);
+  return nlohmann::json::parse(run.out);
+}
+
+void check_solved(const Words& options, int least, int most) {
+  const nlohmann::json report = tridiag(options, 0), &checks = report["checks"];
+  CAPTURE(options, checks.dump());
+  CHECK(report["status"] == "ok");
+  CHECK(checks["converged"] == 1);
+  CHECK(checks["iterations"] >= least);
+  CHECK(checks["iterations"] <= most);
+  CHECK(checks["residual"] <= 1e-15);
+  CHECK(checks["residual_componentwise"] <= 1e-14);
+  CHECK(checks["forward_error"] <= 1e-14);
+}
+
+}  // namespace
+
+TEST_CASE("tridiag in mixed precision reports corrections and is as good as double precision") {
+  for (const char* n : {"1", "2", "257", "200001"}) check_solved({"--n", n, "--precision", "mixed"}, 0, 4);
+  check_solved({"--n", "1000", "--precision", "mixed", "--repeat", "2"}, 1, 4);
+  check_solved({"--n", "300", "--batch", "9", "--rhs", "2", "--precision", "mixed", "--tile", "100x4"}, 1, 4);
+  check_solved({"--n", "300", "--batch", "9", "--interleaved", "--periodic", "--precision", "mixed"}, 1, 4);
+  check_solved({"--sizes", "100,1,57", "--precision", "mixed"}, 1, 4);
+  check_solved({"--n", "1000", "--refine", "3"}, 0, 1);
+}
+
+TEST_CASE("tridiag says that refinement did not converge") {
+  const nlohmann::json report =
+      tridiag({"--n", "1000", "--batch", "2", "--random", "near-singular", "--precision", "mixed"}, 1);
+  CHECK_THAT(report["status"].get<std::string>(), ContainsSubstring("not converged after"));
+  CHECK(report["checks"]["converged"] == 0);
+  CHECK(report["checks"]["backward_error"] > 1e-15);
+  CHECK(report["checks"]["row"] < 1000);
+  CHECK(report["checks"]["matrix"] < 2);
+  CHECK(tridiag({"--n", "1000", "--precision", "mixed", "--refine", "0"}, 1)["checks"]["iterations"] == 0);
+}
+
+TEST_CASE("wrong use of refinement is exit code 2") {
+  for (const Words& options :
+       {Words{"--method", "lapack", "--refine", "2"}, Words{"--method", "cr", "--precision", "mixed"},
+        Words{"--refine", "-1"}, Words{"--precision", "half"}}) {
+    Words all{"tridiag", "--n", "10"};
+    all.insert(all.end(), options.begin(), options.end());
+    CAPTURE(options);
+    CHECK(run_tesela(all).code == 2);
+  }
+  CHECK(run_tesela({"gemm", "--n", "10", "--precision", "mixed"}).code == 2);
+}
+
+TEST_CASE("tridiag in mixed precision on a GPU", "[gpu]") {
+  require_gpu();
+  check_solved({"--n", "200001", "--precision", "mixed", "--ncpu", "0"}, 1, 4);
+  check_solved({"--n", "1000", "--batch", "300", "--interleaved", "--precision", "mixed", "--ncpu", "0"}, 1, 4);
+}

@@ -1,0 +1,224 @@
+#include <tesela/codelets/givens/rotation.hpp>
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <vector>
+
+using namespace tesela;
+
+namespace {
+
+template <class T>
+bool same_bits(const Rotation<T>& x, const Rotation<T>& y) {
+  return std::memcmp(&x, &y, sizeof x) == 0;
+}
+
+/// Everything givens() promises about a finite pair, as a count of broken promises.
+template <class T>
+int broken(T a, T b) {
+  const Annihilation<T> x = givens(a, b);
+  const T eps = std::numeric_limits<T>::epsilon(), tiny = std::numeric_limits<T>::denorm_min();
+  const auto c = static_cast<long double>(x.rotation.c), s = static_cast<long double>(x.rotation.s);
+  const auto la = static_cast<long double>(a), lb = static_cast<long double>(b);
+  const long double size = std::hypot(la, lb);
+  int wrong = 0;
+  wrong += !same_bits(unpack(x.rho), x.rotation);                  // what is stored is what was applied
+  wrong += !same_bits(unpack(pack(x.rotation)), x.rotation);       // and can be stored again
+  wrong += !(std::abs(c * c + s * s - 1) <= 4 * eps);              // orthogonal
+  wrong += !(std::abs(c * lb - s * la) <= 4 * eps * size + tiny);  // annihilates
+  if (size <= std::numeric_limits<T>::max())
+    wrong += !(std::abs(std::abs(static_cast<long double>(x.r)) - size) <= 4 * eps * size + 2 * tiny);
+  wrong += !(std::abs(x.rotation.c) >= std::abs(x.rotation.s) ? x.rotation.c > 0 : x.rotation.s > 0);
+  return wrong;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("rotations of special pairs", "", float, double) {
+  using T = TestType;
+  const T max = std::numeric_limits<T>::max(), min = std::numeric_limits<T>::min(),
+          tiny = std::numeric_limits<T>::denorm_min();
+  const T values[] = {0,
+                      -T(0),
+                      1,
+                      -1,
+                      5,
+                      -5,
+                      tiny,
+                      -tiny,
+                      3 * tiny,
+                      min,
+                      -min,
+                      min / 4,
+                      max,
+                      -max,
+                      max / 2,
+                      std::numeric_limits<T>::epsilon(),
+                      T(1) + std::numeric_limits<T>::epsilon()};
+  for (const T a : values)
+    for (const T b : values) {
+      CAPTURE(a, b);
+      CHECK(broken(a, b) == 0);
+    }
+  const T root = std::sqrt(T(0.5));
+  const auto near = [&](T x, T y) { return std::abs(x - y) <= 2 * std::numeric_limits<T>::epsilon(); };
+  for (const auto& [a, b, c, s] : {std::array<T, 4>{1, 1, root, root},
+                                   {-1, -1, root, root},
+                                   {1, -1, -root, root},
+                                   {-1, 1, -root, root},
+                                   {0, 1, 0, 1},
+                                   {0, -1, 0, 1},
+                                   {5, 0, 1, 0},
+                                   {0, 0, 1, 0},
+                                   {-5, 0, 1, 0},
+                                   {-T(0), 0, 1, 0},
+                                   {0, -T(0), 1, 0},
+                                   {3, 4, T(0.6), T(0.8)},
+                                   {4, -3, T(0.8), -T(0.6)},
+                                   {tiny, tiny, root, root},
+                                   {max, max, root, root}}) {
+    CAPTURE(a, b);
+    const Annihilation<T> x = givens(a, b);
+    CHECK(near(x.rotation.c, c));
+    CHECK(near(x.rotation.s, s));
+  }
+  CHECK(givens(T(0), T(-1)).r == T(-1));
+  CHECK(givens(T(-5), T(0)).r == T(-5));
+  CHECK(givens(T(0), T(2)).rho == T(1));
+  CHECK(givens(T(0), T(0)).rho == T(0));
+  CHECK(near(givens(T(3), T(4)).rho, T(2) / T(0.6)));
+  CHECK(near(givens(T(4), T(-3)).rho, T(-0.3)));
+}
+
+TEST_CASE("rotations of 1e300 and 1e-300 lose nothing") {
+  for (const auto& [a, b] : {std::pair{1e300, 1e300},
+                             {1e-300, 1e-300},
+                             {-1e300, 1e-300},
+                             {1e-300, 1e300},
+                             {3e-310, 4e-310},
+                             {3e307, -4e307},
+                             {1e-162, 1e162}}) {
+    CAPTURE(a, b);
+    CHECK(broken(a, b) == 0);
+  }
+  CHECK(std::abs(givens(3e300, 4e300).r / 5e300 - 1) <= 1e-15);
+  CHECK(std::abs(givens(3e-300, 4e-300).r / 5e-300 - 1) <= 1e-15);
+  CHECK(givens(3e300, 4e300).rotation == givens(3.0, 4.0).rotation);
+}
+
+TEMPLATE_TEST_CASE("a million random pairs of every exponent", "", float, double) {
+  using T = TestType;
+  std::mt19937_64 random(7);
+  std::uniform_real_distribution<T> mantissa(-2, 2);
+  std::uniform_int_distribution<int> exponent(std::numeric_limits<T>::min_exponent - std::numeric_limits<T>::digits,
+                                              std::numeric_limits<T>::max_exponent - 2),
+      close(-3, 3);
+  int wrong = 0;
+  for (int n = 0; n < 1000000; ++n) {
+    const int e = exponent(random);
+    // Half of the pairs are of like size: most rotations of a factorization are.
+    const int f = n % 2 == 0 ? exponent(random) : std::min(e + close(random), std::numeric_limits<T>::max_exponent - 2);
+    wrong += broken(std::ldexp(mantissa(random), e), std::ldexp(mantissa(random), f));
+  }
+  CHECK(wrong == 0);
+}
+
+TEMPLATE_TEST_CASE("pairs around |a| = |b|, where both packings meet", "", float, double) {
+  using T = TestType;
+  int wrong = 0;
+  for (const T sign_a : {T(1), T(-1)})
+    for (const T sign_b : {T(1), T(-1)})
+      for (T start : {T(1), T(1.4142135), T(1.7)}) {
+        T a = start;
+        for (int i = 0; i < 40; ++i) a = std::nextafter(a, T(0));
+        for (int i = 0; i < 80; ++i, a = std::nextafter(a, T(4))) wrong += broken(sign_a * a, sign_b * start);
+      }
+  CHECK(wrong == 0);
+}
+
+TEMPLATE_TEST_CASE("the scalar of any rotation stands for it or for its negative", "", float, double) {
+  using T = TestType;
+  const T eps = std::numeric_limits<T>::epsilon();
+  for (int degree = 0; degree < 360; ++degree) {
+    const T angle = static_cast<T>(degree) * T(3.14159265358979323846L) / 180;
+    const Rotation<T> x{std::cos(angle), std::sin(angle)}, y = unpack(pack(x));
+    CAPTURE(degree);
+    const T same = std::max(std::abs(x.c - y.c), std::abs(x.s - y.s)),
+            opposite = std::max(std::abs(x.c + y.c), std::abs(x.s + y.s));
+    CHECK(std::min(same, opposite) <= 4 * eps);
+  }
+  CHECK(unpack(T(1)) == Rotation<T>{0, 1});
+  CHECK(unpack(T(0)) == Rotation<T>{1, 0});
+  CHECK(pack(Rotation<T>{0, 1}) == T(1));  // not 0, which is the identity
+  CHECK(pack(Rotation<T>{1, 0}) == T(0));
+}
+
+TEMPLATE_TEST_CASE("what is not finite ends as NaN or infinity, never as a number", "", float, double) {
+  using T = TestType;
+  const T nan = std::numeric_limits<T>::quiet_NaN(), inf = std::numeric_limits<T>::infinity();
+  for (const T x : {T(0), T(-0.0), T(1), T(-3), inf, nan}) {
+    CHECK(std::isnan(givens(nan, x).r));
+    CHECK(std::isnan(givens(x, nan).r));
+  }
+  CHECK(std::isnan(unpack(givens(nan, T(1)).rho).c));
+  for (const T x : {T(0), T(1), T(-3)}) {
+    CHECK_FALSE(std::isfinite(givens(inf, x).r));
+    CHECK_FALSE(std::isfinite(givens(x, -inf).r));
+  }
+  CHECK_FALSE(std::isfinite(givens(inf, inf).r));
+}
+
+namespace {
+
+/// ||A - Q R|| and what is left below R's diagonal, by the textbook loop.
+template <class T>
+T residual(int m, int n, const std::vector<T>& a) {
+  std::vector<T> r = a, q(static_cast<std::size_t>(m * m), T(0));
+  const auto at = [m](std::vector<T>& x, int i, int j) -> T& { return x[static_cast<std::size_t>(i + j * m)]; };
+  for (int i = 0; i < m; ++i) at(q, i, i) = 1;
+  for (int j = 0; j < n; ++j)
+    for (int i = m - 1; i > j; --i) {
+      const Annihilation<T> x = givens(at(r, i - 1, j), at(r, i, j));
+      for (int u = j; u < n; ++u) rotate(x.rotation, at(r, i - 1, u), at(r, i, u));
+      for (int u = 0; u < m; ++u) rotate(x.rotation, at(q, u, i - 1), at(q, u, i));
+    }
+  T worst = 0;
+  for (int i = 0; i < m; ++i)
+    for (int j = 0; j < n; ++j) {
+      T sum = -at(const_cast<std::vector<T>&>(a), i, j);
+      for (int k = 0; k < m; ++k) sum += at(q, i, k) * (k > j ? T(0) : at(r, k, j));
+      worst = std::max(worst, std::abs(sum));
+      if (i > j) worst = std::max(worst, std::abs(at(r, i, j)));
+    }
+  return worst;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("A = Q R for every 3 x 3 matrix of 0, 1 and -1", "", float, double) {
+  using T = TestType;
+  T worst = 0;
+  for (int code = 0; code < 19683; ++code) {
+    std::vector<T> a;
+    for (int digit = 0, rest = code; digit < 9; ++digit, rest /= 3) a.push_back(static_cast<T>(rest % 3 - 1));
+    worst = std::max(worst, residual(3, 3, a));
+  }
+  CHECK(worst <= 8 * std::numeric_limits<T>::epsilon());
+}
+
+TEMPLATE_TEST_CASE("rotating back undoes a rotation", "", float, double) {
+  using T = TestType;
+  T upper = T(0.3), lower = T(-0.7);
+  const Rotation<T> x = givens(T(2), T(-5)).rotation;
+  rotate(x, upper, lower);
+  rotate_back(x, upper, lower);
+  CHECK(std::abs(upper - T(0.3)) <= std::numeric_limits<T>::epsilon());
+  CHECK(std::abs(lower + T(0.7)) <= std::numeric_limits<T>::epsilon());
+}

@@ -1,0 +1,49 @@
+#include <tesela/runtime/graph.hpp>
+#include <tesela/tiles/tile_matrix.hpp>
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace tesela;
+
+namespace {
+
+struct Report {
+  static constexpr auto name = "test_report";
+  struct Args {
+    int info = 0;
+  };
+  static void cpu(const Args& args, Out<int> status) noexcept { *status.data = args.info; }
+};
+
+struct Accumulate {
+  static constexpr auto name = "test_accumulate";
+  struct Args {};
+  static void cpu(const Args&, Reduce<double> sum) noexcept { *sum.data += 1; }
+};
+
+}  // namespace
+
+TEST_CASE("wait returns the first nonzero status in the order of creation, with its offset") {
+  Runtime runtime({.gpus = 0});
+  Graph g(runtime);
+  CHECK(g.wait().ok());
+  const Tile<int> untouched = g.status(1000), first = g.status(100), second = g.status(200);
+  g.insert<Report>({7}, second);
+  CHECK(g.wait().info == 207);
+  g.insert<Report>({3}, first);
+  CHECK(g.wait().info == 103);
+  g.insert<Report>({-4}, first);  // not a position: LAPACK's number of an illegal argument
+  CHECK(g.wait().info == -4);
+  g.insert<Report>({0}, first);
+  g.insert<Report>({0}, second);
+  CHECK(g.wait().ok());
+  CHECK(*untouched.read().data == 0);
+}
+
+TEST_CASE("a Reduce access to a tile without a reduction is refused") {
+  Runtime runtime({.gpus = 0});
+  const TileMatrix<double> sum(runtime, 1, 1, {1, 1});
+  Graph g(runtime);
+  CHECK_THROWS_AS(g.insert<Accumulate>({}, sum(0, 0)), ArgumentError);
+  CHECK(g.tasks() == 0);
+}

@@ -1,0 +1,126 @@
+#include <tesela/runtime/trace.hpp>
+#include "tests/support/process.hpp"
+#include "tests/support/toy_kernels.hpp"
+#include "tests/support/variable.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace tesela;
+using namespace tesela::test;
+using Catch::Matchers::ContainsSubstring;
+
+TEST_CASE("--trace leaves a trace that ViTE reads, each kernel under its own name and colour") {
+  if (!can_trace()) SKIP("this StarPU records no traces");
+  const TemporaryFolder folder;
+  const std::string traces = folder / "traces";
+  const Outcome traced =
+      run_tesela({"gemm", "--n", "300", "--tile", "100", "--beta", "0.5", "--alpha", "2", "--trace", traces});
+  CAPTURE(traced.err);
+  REQUIRE(traced.code == 0);
+  for (const char* name : {"paje.trace", "dag.dot", "tasks.rec"}) {
+    CAPTURE(name);
+    REQUIRE(std::filesystem::exists(traces + "/" + name));
+    CHECK(std::filesystem::file_size(traces + "/" + name) > 0);
+  }
+
+  const std::vector<TracedTask> tasks = read_tasks(traces);
+  int gemms = 0;
+  for (const TracedTask& task : tasks) {
+    gemms += task.kernel == "gemm" ? 1 : 0;
+    CHECK(task.end > task.start);
+    CHECK(task.start >= 0);
+  }
+  CHECK(gemms == 27);
+
+  const std::string paje = contents(traces + "/paje.trace");
+  // The state of a worker in a gemm: its name, and 0x4c72b0 as ViTE takes it.
+  CHECK_THAT(paje, ContainsSubstring("\tgemm\t\"76.000000 114.000000 176.000000\""));
+
+  SECTION("the picture") {
+    if (!installed("gnuplot")) SKIP("gnuplot is not installed");
+    const std::string picture = contents(traces + "/trace.svg");
+    CHECK_THAT(picture, ContainsSubstring("<svg") && ContainsSubstring("gemm") && ContainsSubstring("worker 0"));
+  }
+  SECTION("ViTE itself") {
+    if (!installed("vite") || !installed("xvfb-run")) SKIP("vite or xvfb-run is not installed");
+    const Outcome vite =
+        run({"/bin/sh", "-c", "exec xvfb-run -a vite -e " + traces + "/out.svg " + traces + "/paje.trace 2>&1"});
+    CHECK_THAT(vite.out, ContainsSubstring("0 errors"));
+    CHECK_THAT(contents(traces + "/out.svg"), ContainsSubstring("<svg") && ContainsSubstring("<rect"));
+  }
+}
+
+TEST_CASE("a program of a user's own is traced by StarPU's variables, and every kernel is there") {
+  if (!can_trace()) SKIP("this StarPU records no traces");
+  const std::filesystem::path here = std::filesystem::path(test::tesela()).parent_path();
+  std::string example = (here / "examples/reduction").string();
+  if (!std::filesystem::exists(example)) example = (here / "reduction").string();  // in a bundle
+  const TemporaryFolder folder;
+  ProcessOptions options;
+  options.environment = {{"STARPU_FXT_TRACE", "1"}, {"STARPU_FXT_PREFIX", folder.path()}};
+  REQUIRE(run({example}, options).code == 0);
+  const Outcome converted = run_tesela({"trace", folder.path()});
+  CAPTURE(converted.err);
+  CHECK(converted.code == (installed("gnuplot") ? 0 : 3));  // without it there is a trace, but no picture
+  const std::string paje = contents(folder / "paje.trace");
+  for (const char* state : {"\tsum_powers\t", "\tzero\t", "\tlargest\t"})  // add only if two workers met
+    CHECK_THAT(paje, ContainsSubstring(state));
+  if (!installed("vite") || !installed("xvfb-run")) SKIP("vite or xvfb-run is not installed");
+  const Outcome vite =
+      run({"/bin/sh", "-c", "cd " + folder.path() + " && exec xvfb-run -a vite -e out.svg paje.trace 2>&1"});
+  CHECK_THAT(vite.out, ContainsSubstring("0 errors"));
+  CHECK_THAT(contents(folder / "out.svg"), ContainsSubstring("<rect"));
+}
+
+TEST_CASE("a trace is found whatever STARPU_FXT_SUFFIX says") {
+  if (!can_trace()) SKIP("this StarPU records no traces");
+  const Variable suffix("STARPU_FXT_SUFFIX", "mine");
+  const TemporaryFolder folder;
+  {
+    Runtime runtime({.cpus = 1, .gpus = 0, .trace_dir = folder.path()});
+    CHECK(std::string(std::getenv("STARPU_FXT_SUFFIX")) == "mine");
+    const TileMatrix<int> A(runtime, 1, 1, {1, 1});
+    Graph g(runtime);
+    g.insert<Set<int>>({1}, A(0, 0));
+    CHECK(g.wait().ok());
+  }
+  CHECK_NOTHROW(convert_trace(folder.path()));
+  REQUIRE(read_tasks(folder.path()).size() == 1);
+  CHECK(read_tasks(folder.path()).front().kernel == "test_set");
+}
+
+TEST_CASE("one process at a time records into a folder, and a second one is told so") {
+  if (!can_trace()) SKIP("this StarPU records no traces");
+  const TemporaryFolder folder;
+  const auto record = [&] { return run_tesela({"gemm", "--n", "50", "--trace", folder.path()}); };
+  {
+    const Runtime runtime({.cpus = 1, .gpus = 0, .trace_dir = folder.path()});
+    const Outcome second = record();
+    CHECK(second.code == 3);
+    CHECK_THAT(second.err, ContainsSubstring("another process") && ContainsSubstring(folder.path()));
+  }
+  CHECK(run_tesela({"trace", folder.path()}).code == 3);  // recorded, and still ours to convert
+  convert_trace(folder.path());
+  CHECK(record().code == 0);
+}
+
+TEST_CASE("a record that StarPU cannot convert is no numerical failure") {
+  if (!can_trace()) SKIP("this StarPU records no traces");
+  const TemporaryFolder folder;
+  const Variable user("USER", "somebody");
+  const std::string record = folder / "prof_file_somebody_0";
+  std::ofstream(record) << "no events";
+  CHECK_THROWS_AS(convert_trace(folder.path()), EnvironmentError);
+  std::filesystem::remove(folder / "paje.trace");
+  const Outcome outcome = run_tesela({"trace", folder.path()});
+  CAPTURE(outcome.err);
+  CHECK(outcome.code == 3);
+  CHECK_THAT(outcome.err, ContainsSubstring(record));
+}
+
+TEST_CASE("a trace into a folder that cannot be made is an error, not a crash") {
+  const Outcome traced = run_tesela({"gemm", "--n", "50", "--trace", "/proc/nowhere"});
+  CHECK((traced.code == 2 || traced.code == 3));
+  CHECK_THAT(traced.err, ContainsSubstring("/proc/nowhere"));
+}

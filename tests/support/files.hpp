@@ -1,0 +1,117 @@
+#pragma once
+
+#include <tesela/tiles/io/file_formats.hpp>
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+// A sanitizer's allocator must fail as the system's does, not end the test.
+// NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming)
+extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
+// NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming)
+extern "C" const char* __tsan_default_options() { return "allocator_may_return_null=1"; }
+
+/// What the tests of files have in common.
+namespace tesela::test {
+
+/// A new folder that goes away with all it holds.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "tesela-files-XXXXXX").string();
+    REQUIRE(mkdtemp(name.data()) != nullptr);
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::permissions(path_, std::filesystem::perms::owner_all, ignored);
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+  std::string path() const { return path_.string(); }
+  /// The names in it, sorted, each followed by a blank.
+  std::string listing() const {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(path_))
+      names.push_back(entry.path().filename().string());
+    std::sort(names.begin(), names.end());
+    std::string all;
+    for (const auto& name : names) all += name + ' ';
+    return all;
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+inline void put(const std::string& path, const std::string& contents) {
+  std::ofstream(path, std::ios::binary) << contents;
+}
+
+inline std::string contents_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+template <class T = double>
+HostMatrix<T> parse(const std::string& bytes, std::uint64_t max_bytes = physical_memory()) {
+  return read_matrix_bytes<T>(bytes, "name", max_bytes);
+}
+
+/// The message of the Exception that f must throw.
+template <class Exception>
+std::string thrown_by(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const Exception& error) {
+    return error.what();
+  } catch (const std::exception& error) {
+    return std::string("thrown, but of another type: ") + error.what();
+  }
+  return "nothing was thrown";
+}
+
+template <class Exception>
+void check_throws(const std::string& message, const std::function<void()>& f) {
+  const std::string found = thrown_by<Exception>(f);
+  CAPTURE(message, found);
+  CHECK(found.find(message) != std::string::npos);
+  CHECK(found.find("of another type") == std::string::npos);
+}
+
+/// .npy bytes of any version, with any header and data.
+inline std::string npy(const std::string& header, const std::string& data = "", char version = 1) {
+  std::string length;
+  for (int i = 0; i < (version == 1 ? 2 : 4); ++i) length += static_cast<char>((header.size() >> (8 * i)) & 0xff);
+  return std::string("\x93NUMPY") + version + '\0' + length + header + data;
+}
+
+template <class T>
+std::string bytes_of(const std::vector<T>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
+}
+
+template <class T>
+void check_values(const HostMatrix<T>& matrix, Shape shape, double (*value)(index_t, index_t)) {
+  REQUIRE(matrix.shape() == shape);
+  for (index_t j = 0; j < shape.cols; ++j)
+    for (index_t i = 0; i < shape.rows; ++i) {
+      CAPTURE(i, j);
+      CHECK(matrix(i, j) == static_cast<T>(value(i, j)));
+    }
+}
+
+}  // namespace tesela::test

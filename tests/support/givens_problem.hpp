@@ -1,0 +1,124 @@
+#pragma once
+
+#include <tesela/algorithms/givens/givens.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+// What the tests of plane rotations factor, and how they measure it: everything on the host in long double.
+
+extern "C" {
+void sgeqrf_(const int*, const int*, float*, const int*, float*, float*, const int*, int*);
+void dgeqrf_(const int*, const int*, double*, const int*, double*, double*, const int*, int*);
+}
+
+namespace tesela::test {
+
+/// A host matrix with padding below each column, which nobody may touch.
+template <class T>
+struct Padded {
+  static constexpr T padding = T(-77);
+  index_t m, n, ld;
+  std::vector<T> a;
+  Padded(index_t rows, index_t cols)
+      : m(rows), n(cols), ld(std::max<index_t>(rows, 1) + 3), a(static_cast<std::size_t>(ld * cols), padding) {}
+  T& operator()(index_t i, index_t j) { return a[static_cast<std::size_t>(i + j * ld)]; }
+  T operator()(index_t i, index_t j) const { return a[static_cast<std::size_t>(i + j * ld)]; }
+  TileMatrix<T> map(Runtime& runtime, TileShape tile, const char* name = "A") {
+    return TileMatrix<T>::map(runtime, a.data(), m, n, ld, tile, name);
+  }
+  bool padding_is_untouched() const {
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = m; i < ld; ++i)
+        if ((*this)(i, j) != padding) return false;
+    return true;
+  }
+};
+
+/// uniform, graded (entries from 1 down to 1e-12), low-rank, kappa (columns nearly dependent), zero, ones, band:3 …
+template <class T>
+Padded<T> make_matrix(const std::string& kind, index_t m, index_t n) {
+  Padded<T> a(m, n);
+  const Generator<T> u{Pattern::uniform, 0, n, 11}, v{Pattern::uniform, 0, n, 12};
+  const index_t half_width = kind.starts_with("band:") ? std::stoll(kind.substr(5)) : std::max(m, n);
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < m; ++i) {
+      T x = std::abs(i - j) > half_width ? T(0) : u(i, j);
+      if (kind == "graded") x *= std::pow(T(10), -T(12) * static_cast<T>(i + j) / static_cast<T>(m + n));
+      if (kind == "low-rank") {
+        x = 0;
+        for (index_t k = 0; k < 3; ++k) x += u(i, k) * v(k, j);
+      }
+      if (kind == "kappa") x = u(i, 0) + T(1e-15) * u(i, j);
+      if (kind == "zero") x = 0;
+      if (kind == "ones") x = static_cast<T>((i * 7 + j * 3) % 3 - 1);
+      a(i, j) = x;
+    }
+  return a;
+}
+
+struct Errors {
+  double backward = 0, orthogonality = 0;
+};
+
+/// ||A - Q R||_F / ||A||_F with R the first rows of r's upper trapezoid, and ||I - Q^T Q||_F; Q is m x k.
+template <class T>
+Errors measure(const Padded<T>& a, const Padded<T>& q, const Padded<T>& r) {
+  long double residual = 0, norm = 0, gram = 0;
+  for (index_t j = 0; j < a.n; ++j)
+    for (index_t i = 0; i < a.m; ++i) {
+      long double sum = -static_cast<long double>(a(i, j));
+      for (index_t k = 0; k <= std::min(j, q.n - 1); ++k) sum += static_cast<long double>(q(i, k)) * r(k, j);
+      residual += sum * sum;
+      norm += static_cast<long double>(a(i, j)) * a(i, j);
+    }
+  for (index_t j = 0; j < q.n; ++j)
+    for (index_t i = 0; i <= j; ++i) {
+      long double sum = i == j ? -1 : 0;
+      for (index_t k = 0; k < q.m; ++k) sum += static_cast<long double>(q(k, i)) * q(k, j);
+      gram += (i == j ? 1 : 2) * sum * sum;
+    }
+  const long double scale = norm > 0 ? std::sqrt(norm) : 1.0L;
+  return {static_cast<double>(std::sqrt(residual) / scale), static_cast<double>(std::sqrt(gram))};
+}
+
+/// The bounds that factorizations are held to: 5e-15 sqrt(n) and 1e-13 sqrt(n), 5e-6 and 1e-4 in single precision.
+template <class T>
+Errors bounds(index_t n) {
+  const double root = std::sqrt(static_cast<double>(std::max<index_t>(n, 1)));
+  return sizeof(T) == 8 ? Errors{5e-15 * root, 1e-13 * root} : Errors{5e-6 * root, 1e-4 * root};
+}
+
+/// The R of LAPACK geqrf, in the upper trapezoid.
+template <class T>
+Padded<T> lapack_r(Padded<T> a) {
+  const int m = static_cast<int>(a.m), n = static_cast<int>(a.n), ld = static_cast<int>(a.ld), size = 64 * (n + 1);
+  std::vector<T> tau(static_cast<std::size_t>(std::min(m, n) + 1)), work(static_cast<std::size_t>(size));
+  int info = 0;
+  if (m > 0 && n > 0) {
+    if constexpr (sizeof(T) == 8)
+      dgeqrf_(&m, &n, a.a.data(), &ld, tau.data(), work.data(), &size, &info);
+    else
+      sgeqrf_(&m, &n, a.a.data(), &ld, tau.data(), work.data(), &size, &info);
+  }
+  return a;
+}
+
+/// The largest difference of |R| of two factorizations, relative to R's largest entry.
+template <class T>
+double r_difference(const Padded<T>& r, const Padded<T>& other) {
+  double worst = 0, largest = 0;
+  for (index_t j = 0; j < r.n; ++j)
+    for (index_t i = 0; i <= std::min(j, r.m - 1); ++i) {
+      const double difference = std::abs(static_cast<double>(std::abs(r(i, j))) - std::abs(other(i, j)));
+      worst = std::isnan(difference) ? std::numeric_limits<double>::infinity() : std::max(worst, difference);
+      largest = std::max(largest, static_cast<double>(std::abs(other(i, j))));
+    }
+  return largest > 0 ? worst / largest : worst;
+}
+
+}  // namespace tesela::test

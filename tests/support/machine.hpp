@@ -1,0 +1,24 @@
+#pragma once
+
+#include <tesela/runtime/runtime.hpp>
+#include <tesela/runtime/topology.hpp>
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <cstdlib>
+#include <string>
+
+namespace tesela::test {
+
+/// Skips the rest of a test case, visibly, where there is no GPU.
+inline void require_gpu() {
+  if (count_cuda_devices() == 0) SKIP("no CUDA device here");
+}
+
+/// tests/data, or where a bundle keeps it.
+inline std::string data_directory() {
+  const char* elsewhere = std::getenv("TESELA_TEST_DATA");
+  return elsewhere != nullptr ? elsewhere : TESELA_TEST_DATA;
+}
+
+}  // namespace tesela::test

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <tesela/codelets/support/fill.hpp>
+#include <tesela/codelets/libraries/lapack.hpp>
+#include <tesela/runtime/runtime.hpp>
+#include <tesela/tiles/tridiagonal.hpp>
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+namespace tesela::test {
+
+/// One system, A x = B, on the host. What no solver may read is NaN: dl(0) and du(n - 1), and B's rows beyond n.
+template <class T>
+struct OneTridiagonal {
+  static constexpr index_t padding = 3;
+  static constexpr T nan = std::numeric_limits<T>::quiet_NaN();
+  index_t n, r, ldb = n + padding;
+  std::vector<T> dl, d, du, b;
+
+  /// Rows whose diagonal is larger than the other two together, of either sign.
+  OneTridiagonal(index_t rows, index_t columns, std::uint64_t seed) : n(rows), r(columns) {
+    const Generator<T> uniform{Pattern::uniform, 0, 0, seed};
+    const auto size = static_cast<std::size_t>(n);
+    dl.assign(size, nan), d.assign(size, nan), du.assign(size, nan);
+    b.assign(static_cast<std::size_t>(ldb * r), nan);
+    for (index_t i = 0; i < n; ++i) {
+      const auto e = static_cast<std::size_t>(i);
+      if (i > 0) dl[e] = uniform(i, 0);
+      if (i + 1 < n) du[e] = uniform(i, 1);
+      d[e] = (uniform(i, 2) < 0 ? T(-1) : T(1)) * (T(2.25) + uniform(i, 3) / 8);
+      for (index_t j = 0; j < r; ++j) b[static_cast<std::size_t>(i + j * ldb)] = uniform(i, 4 + j);
+    }
+  }
+
+  /// Its diagonals, in tiles of mb rows in their place.
+  Tridiagonal<T> map(Runtime& runtime, index_t mb) const {
+    const auto column = [&](const std::vector<T>& x) {
+      return TileMatrix<T>::map(runtime, x.data(), n, 1, std::max<index_t>(n, 1), {mb, 1});
+    };
+    return {column(dl), column(d), column(du)};
+  }
+
+  /// LAPACK's solution; its columns stand as B's do.
+  std::vector<T> reference() const {
+    std::vector<T> below = dl, diagonal = d, above = du, x = b;
+    if (n > 0) REQUIRE(lapack::gtsv(n, r, below.data() + 1, diagonal.data(), above.data(), x.data(), ldb) == 0);
+    return x;
+  }
+};
+
+inline bool same_bits(const auto& x, const auto& y) {
+  return x.size() == y.size() && (x.empty() || std::memcmp(x.data(), y.data(), x.size() * sizeof x[0]) == 0);
+}
+
+/// max |x - y| over the unknowns; NaN where either is not a number.
+template <class T>
+double difference(const OneTridiagonal<T>& problem, const std::vector<T>& x, const std::vector<T>& y) {
+  double largest = 0;
+  for (index_t j = 0; j < problem.r; ++j)
+    for (index_t i = 0; i < problem.n; ++i) {
+      const auto e = static_cast<std::size_t>(i + j * problem.ldb);
+      const double error = std::abs(static_cast<double>(x[e]) - static_cast<double>(y[e]));
+      if (!(error <= largest) && !std::isnan(largest)) largest = error;
+    }
+  return largest;
+}
+
+/// Solves with solve(graph, A, B) in tiles of mb x nb, requires success and nothing changed but B, and answers X.
+template <class T, class Solve>
+std::vector<T> solution(Runtime& runtime, const OneTridiagonal<T>& problem, index_t mb, index_t nb, Solve solve) {
+  const OneTridiagonal<T> before = problem;
+  std::vector<T> x = problem.b;
+  {
+    const Tridiagonal<T> A = problem.map(runtime, mb);
+    const auto B = TileMatrix<T>::map(runtime, x.data(), problem.n, problem.r, problem.ldb, {mb, nb});
+    Graph g(runtime);
+    solve(g, A, B);
+    REQUIRE(g.wait().info == 0);
+  }
+  CHECK(same_bits(problem.dl, before.dl));
+  CHECK(same_bits(problem.d, before.d));
+  CHECK(same_bits(problem.du, before.du));
+  for (index_t j = 0; j < problem.r; ++j)
+    for (index_t i = problem.n; i < problem.ldb; ++i)
+      CHECK(std::isnan(x[static_cast<std::size_t>(i + j * problem.ldb)]));
+  return x;
+}
+
+/// The status of solve(graph, A, B) in tiles of mb rows.
+template <class T, class Solve>
+index_t status_of(Runtime& runtime, const OneTridiagonal<T>& problem, index_t mb, Solve solve) {
+  std::vector<T> x = problem.b;
+  const Tridiagonal<T> A = problem.map(runtime, mb);
+  const auto B = TileMatrix<T>::map(runtime, x.data(), problem.n, problem.r, problem.ldb, {mb, problem.r});
+  Graph g(runtime);
+  solve(g, A, B);
+  return g.wait().info;
+}
+
+inline constexpr index_t classic_sizes[] = {0, 1, 2, 3, 255, 256, 257, 1000, 65537};
+
+}  // namespace tesela::test

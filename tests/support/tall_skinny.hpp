@@ -1,0 +1,153 @@
+#pragma once
+
+// What the tests of tall-and-skinny QR share.
+
+#include <tesela/algorithms/qr/tall_skinny.hpp>
+#include <tesela/codelets/support/fill.hpp>
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+extern "C" {
+void dgeqrf_(const int*, const int*, double*, const int*, double*, double*, const int*, int*);
+void dorgqr_(const int*, const int*, const int*, double*, const int*, const double*, double*, const int*, int*);
+void dgesvd_(const char*, const char*, const int*, const int*, double*, const int*, double*, double*, const int*,
+             double*, const int*, double*, const int*, int*, std::size_t, std::size_t);
+}
+
+namespace tesela::test {
+
+inline const double epsilon = std::numeric_limits<double>::epsilon();
+template <class T>
+const T nan_of = std::numeric_limits<T>::quiet_NaN();
+
+/// Columns with NaN between them.
+template <class T>
+struct Dense {
+  index_t m, n, ld;
+  std::vector<T> a;
+  Dense(index_t rows, index_t cols)
+      : m(rows), n(cols), ld(std::max<index_t>(rows, 1) + 3), a(static_cast<std::size_t>(ld * cols), nan_of<T>) {}
+  T& operator()(index_t i, index_t j) { return a[static_cast<std::size_t>(i + j * ld)]; }
+  T operator()(index_t i, index_t j) const { return a[static_cast<std::size_t>(i + j * ld)]; }
+};
+
+template <class T>
+Dense<T> random(index_t m, index_t n, std::uint64_t seed = 1) {
+  Dense<T> d(m, n);
+  const Generator<T> generator{Pattern::uniform, 0, n, seed};
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < m; ++i) d(i, j) = generator(i, j);
+  return d;
+}
+
+/// The orthonormal factor of a random matrix.
+inline Dense<double> orthonormal(index_t m, index_t n, std::uint64_t seed) {
+  auto q = random<double>(m, n, seed);
+  const int im = static_cast<int>(m), in = static_cast<int>(n), ld = static_cast<int>(q.ld), lwork = 64 * in;
+  std::vector<double> tau(static_cast<std::size_t>(n)), work(static_cast<std::size_t>(lwork));
+  int info = 0;
+  dgeqrf_(&im, &in, q.a.data(), &ld, tau.data(), work.data(), &lwork, &info);
+  dorgqr_(&im, &in, &in, q.a.data(), &ld, tau.data(), work.data(), &lwork, &info);
+  return q;
+}
+
+/// The powers of two that bring columns near 1.
+template <class T>
+std::vector<int> exponents(const Dense<T>& a) {
+  std::vector<int> e(static_cast<std::size_t>(a.n), 0);
+  for (index_t j = 0; j < a.n; ++j) {
+    T most = 0;
+    for (index_t i = 0; i < a.m; ++i) most = std::max(most, std::abs(a(i, j)));
+    if (most > 0) e[static_cast<std::size_t>(j)] = std::ilogb(most);
+  }
+  return e;
+}
+
+template <class T>
+Dense<double> scaled(const Dense<T>& a, const std::vector<int>& e) {
+  Dense<double> s(a.m, a.n);
+  for (index_t j = 0; j < a.n; ++j)
+    for (index_t i = 0; i < a.m; ++i)
+      s(i, j) = std::scalbn(static_cast<double>(a(i, j)), -e[static_cast<std::size_t>(j)]);
+  return s;
+}
+
+/// max |R^T R - A^T A|(j, k) / (||a_j|| ||a_k||) on scaled columns, in units of T's epsilon; infinite for NaN and for
+/// anything but zeros below R's diagonal.
+template <class T>
+double gram_error(const Dense<T>& a, const Dense<T>& r) {
+  const auto e = exponents(a);
+  const auto A = scaled(a, e), R = scaled(r, e);
+  double worst = 0;
+  for (index_t j = 0; j < a.n; ++j) {
+    for (index_t i = j + 1; i < a.n; ++i)
+      if (r(i, j) != T(0)) return std::numeric_limits<double>::infinity();
+    for (index_t k = 0; k <= j; ++k) {
+      long double gram = 0, size_j = 0, size_k = 0;
+      for (index_t i = 0; i < a.m; ++i) {
+        gram += static_cast<long double>(A(i, j)) * A(i, k);
+        size_j += static_cast<long double>(A(i, j)) * A(i, j);
+        size_k += static_cast<long double>(A(i, k)) * A(i, k);
+      }
+      for (index_t i = 0; i <= k; ++i) gram -= static_cast<long double>(R(i, j)) * R(i, k);
+      const double size = static_cast<double>(std::sqrt(size_j) * std::sqrt(size_k));
+      const double error = std::abs(static_cast<double>(gram)) / (size > 0 ? size : 1);
+      if (!(error <= worst)) worst = std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
+    }
+  }
+  return worst / static_cast<double>(std::numeric_limits<T>::epsilon());
+}
+
+/// max | |R| - |R of LAPACK's geqrf| | over the rows that A determines, relative to the column's norm, in T's epsilon.
+template <class T>
+double lapack_error(const Dense<T>& a, const Dense<T>& r) {
+  const auto e = exponents(a);
+  auto A = scaled(a, e);
+  const auto R = scaled(r, e);
+  const int m = static_cast<int>(a.m), n = static_cast<int>(a.n), ld = static_cast<int>(A.ld), lwork = 64 * n;
+  std::vector<double> tau(static_cast<std::size_t>(std::max(n, 1))), work(static_cast<std::size_t>(lwork));
+  int info = 0;
+  dgeqrf_(&m, &n, A.a.data(), &ld, tau.data(), work.data(), &lwork, &info);
+  double worst = 0;
+  for (index_t j = 0; j < a.n; ++j) {
+    double norm = 0;
+    for (index_t i = 0; i <= std::min(j, a.m - 1); ++i) norm = std::hypot(norm, A(i, j));
+    for (index_t i = 0; i < a.n && norm > 0; ++i) {
+      const double expected = i <= j && i < a.m ? std::abs(A(i, j)) : 0;
+      const double error = std::abs(std::abs(R(i, j)) - expected) / norm;
+      if (!(error <= worst)) worst = std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
+    }
+  }
+  return worst / static_cast<double>(std::numeric_limits<T>::epsilon());
+}
+
+template <class T>
+Dense<T> r_of(Runtime& runtime, const Dense<T>& a, TileShape tile, const TallSkinnyOptions& options = {}) {
+  Dense<T> r(a.n, a.n);
+  {
+    const auto A = TileMatrix<T>::map(runtime, a.a.data(), a.m, a.n, a.ld, tile, "A");
+    const auto R = TileMatrix<T>::map(runtime, r.a.data(), a.n, a.n, r.ld,
+                                      {std::max<index_t>(a.n, 1), std::max<index_t>(a.n, 1)}, "R");
+    Graph g(runtime);
+    tall_skinny_r(g, A, R, options);
+    REQUIRE(g.wait().ok());
+  }
+  for (index_t j = 0; j < r.n; ++j)
+    for (index_t i = r.m; i < r.ld; ++i) REQUIRE(std::isnan(r(i, j)));
+  return r;
+}
+
+inline std::vector<double> singular_values(Dense<double> a) {
+  const int m = static_cast<int>(a.m), n = static_cast<int>(a.n), ld = static_cast<int>(a.ld), lwork = 64 * n, one = 1;
+  std::vector<double> s(static_cast<std::size_t>(n)), work(static_cast<std::size_t>(lwork));
+  int info = 0;
+  dgesvd_("N", "N", &m, &n, a.a.data(), &ld, s.data(), nullptr, &one, nullptr, &one, work.data(), &lwork, &info, 1, 1);
+  REQUIRE(info == 0);
+  return s;
+}
+
+}  // namespace tesela::test

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <tesela/algorithms/toeplitz/toeplitz_matrices.hpp>
+#include <tesela/codelets/support/fill.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <vector>
+
+// Dense references of Toeplitz matrices. A program that includes this links LAPACK itself.
+extern "C" {
+void dgesv_(const int*, const int*, double*, const int*, int*, double*, const int*, int*);
+void dsyev_(const char*, const char*, const int*, double*, const int*, double*, double*, const int*, int*, std::size_t,
+            std::size_t);
+}
+
+namespace tesela::test {
+
+/// T - sigma I.
+template <class T>
+HostMatrix<double> dense(const HostMatrix<T>& t, double sigma = 0) {
+  const index_t n = t.rows();
+  HostMatrix<double> a(n, n);
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < n; ++i) a(i, j) = static_cast<double>(t(std::abs(i - j), 0)) - (i == j ? sigma : 0);
+  return a;
+}
+
+/// LAPACK's gesv in double precision.
+template <class T>
+HostMatrix<double> dense_solve(const HostMatrix<T>& t, double sigma, const HostMatrix<T>& b) {
+  HostMatrix<double> a = dense(t, sigma), x(b.rows(), b.cols());
+  std::copy_n(b.data(), b.size(), x.data());
+  if (x.size() == 0) return x;
+  const int n = static_cast<int>(t.rows()), k = static_cast<int>(b.cols());
+  std::vector<int> pivots(static_cast<std::size_t>(n));
+  int info = 0;
+  dgesv_(&n, &k, a.data(), &n, pivots.data(), x.data(), &n, &info);
+  return x;
+}
+
+/// LAPACK's syev: T's eigenvalues, ascending.
+template <class T>
+std::vector<double> dense_eigenvalues(const HostMatrix<T>& t) {
+  HostMatrix<double> a = dense(t);
+  const int n = static_cast<int>(t.rows()), room = 40 * n + 10;
+  std::vector<double> w(static_cast<std::size_t>(n)), work(static_cast<std::size_t>(room));
+  int info = 0;
+  if (n > 0) dsyev_("N", "L", &n, a.data(), &n, w.data(), work.data(), &room, &info, 1, 1);
+  return w;
+}
+
+template <class T>
+HostMatrix<T> random_columns(index_t n, index_t k, std::uint64_t seed) {
+  HostMatrix<T> b(n, k);
+  const Generator<T> uniform{Pattern::uniform, T(0), 0, seed};
+  for (index_t j = 0; j < k; ++j)
+    for (index_t i = 0; i < n; ++i) b(i, j) = uniform(i, j + 100);
+  return b;
+}
+
+/// max_j ||(T - sigma I) x - b|| / (||T - sigma I||_F ||x|| + ||b||) over columns first, ..., by sums in double.
+template <class T>
+double residual(const HostMatrix<T>& t, double sigma, const HostMatrix<T>& x, const HostMatrix<T>& b, index_t first,
+                index_t columns) {
+  const index_t n = t.rows();
+  const HostMatrix<double> a = dense(t, sigma);
+  double size_a = 0, worst = 0;
+  for (index_t e = 0; e < a.size(); ++e) size_a += a.data()[e] * a.data()[e];
+  for (index_t c = first; c < first + columns; ++c) {
+    std::vector<double> r(static_cast<std::size_t>(n));
+    double rr = 0, xx = 0, bb = 0;
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = 0; i < n; ++i) r[static_cast<std::size_t>(i)] += a(i, j) * static_cast<double>(x(j, c));
+    for (index_t i = 0; i < n; ++i) {
+      const double right = static_cast<double>(b(i, c)), left = static_cast<double>(x(i, c));
+      rr += std::pow(r[static_cast<std::size_t>(i)] - right, 2), xx += left * left, bb += right * right;
+    }
+    const double relative = rr == 0 ? 0 : std::sqrt(rr) / (std::sqrt(size_a * xx) + std::sqrt(bb));
+    if (!(relative <= worst)) worst = relative;
+  }
+  return worst;
+}
+
+/// max |a - b| / max |b|.
+template <class A, class B>
+double difference(const HostMatrix<A>& a, const HostMatrix<B>& b) {
+  double most = 0, size = 0;
+  for (index_t e = 0; e < b.size(); ++e) {
+    const double here = std::abs(static_cast<double>(a.data()[e]) - static_cast<double>(b.data()[e]));
+    if (!(here <= most)) most = here;
+    size = std::max(size, std::abs(static_cast<double>(b.data()[e])));
+  }
+  return most == 0 ? 0 : most / size;
+}
+
+}  // namespace tesela::test

@@ -1,0 +1,159 @@
+#pragma once
+
+#include <tesela/runtime/graph.hpp>
+#include <tesela/tiles/tile_matrix.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <span>
+#include <thread>
+
+/// Kernels whose results a test can predict by hand; T is the element type, tiles are filled whole.
+namespace tesela::test {
+
+template <class B, class F>
+void for_each_element(const B& block, F f) {
+  for (index_t j = 0; j < block.cols; ++j)
+    for (index_t i = 0; i < block.rows; ++i) f(block(i, j));
+}
+
+/// a = value
+template <class T>
+struct Set {
+  static constexpr auto name = "test_set";
+  struct Args {
+    T value{};
+  };
+  static double flops(const Args&, Shape) { return 1; }
+  static void cpu(const Args& args, Out<T> a) noexcept {
+    for_each_element(a, [&](T& x) { x = args.value; });
+  }
+};
+
+/// a = scale a + shift: two of them do not commute, so that a wrong order shows
+template <class T>
+struct Affine {
+  static constexpr auto name = "test_affine";
+  static constexpr std::uint32_t color = 0x00ff00;
+  struct Args {
+    T scale = 1, shift = 0;
+  };
+  static double flops(const Args&, Shape) { return 10; }
+  static void cpu(const Args& args, InOut<T> a) noexcept {
+    for_each_element(a, [&](T& x) { x = args.scale * x + args.shift; });
+  }
+};
+
+/// b = a
+template <class T>
+struct Copy {
+  static constexpr auto name = "test_copy";
+  struct Args {};
+  static double flops(const Args&, Shape, Shape) { return 100; }
+  static void cpu(const Args&, In<T> a, Out<T> b) noexcept {
+    for (index_t j = 0; j < b.cols; ++j)
+      for (index_t i = 0; i < b.rows; ++i) b(i, j) = a(i, j);
+  }
+};
+
+/// a += value, in any order
+template <class T>
+struct AddAnyOrder {
+  static constexpr auto name = "test_add_any_order";
+  struct Args {
+    T value{};
+  };
+  static double flops(const Args&, Shape) { return 1000; }
+  static void cpu(const Args& args, Commute<T> a) noexcept {
+    for_each_element(a, [&](T& x) { x += args.value; });
+  }
+};
+
+/// sum of a (over workers) += value
+template <class T>
+struct Contribute {
+  static constexpr auto name = "test_contribute";
+  struct Args {
+    T value{};
+  };
+  static void cpu(const Args& args, Reduce<T> sum) noexcept {
+    for_each_element(sum, [&](T& x) { x += args.value; });
+  }
+};
+
+/// How contributions combine: a += b
+template <class T>
+struct Combine {
+  static constexpr auto name = "test_combine";
+  struct Args {};
+  static void cpu(const Args&, Commute<T> a, In<T> b) noexcept {
+    for (index_t j = 0; j < a.cols; ++j)
+      for (index_t i = 0; i < a.rows; ++i) a(i, j) += b(i, j);
+  }
+};
+
+/// Waits for a flag, so that a test decides when what depends on it may run.
+struct Gate {
+  static constexpr auto name = "test_gate";
+  struct Args {
+    std::atomic<bool>* open = nullptr;
+  };
+  static void cpu(const Args& args, InOut<int>) noexcept {
+    while (!args.open->load()) std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+};
+
+/// Sleeps, and counts that it ran.
+struct Sleep {
+  static constexpr auto name = "test_sleep";
+  struct Args {
+    int milliseconds = 0;
+    std::atomic<int>* ran = nullptr;
+  };
+  static void cpu(const Args& args, InOut<int>) noexcept {
+    std::this_thread::sleep_for(std::chrono::milliseconds(args.milliseconds));
+    if (args.ran != nullptr) ++*args.ran;
+  }
+};
+
+/// Appends a number to a list that the test owns; the order in which tasks ran on one worker.
+struct Log {
+  static constexpr auto name = "test_log";
+  struct Args {
+    std::vector<int>* order = nullptr;
+    int number = 0;
+    double cost = 0;
+  };
+  static double flops(const Args& args, Shape) { return args.cost; }
+  static void cpu(const Args& args, InOut<int>) noexcept { args.order->push_back(args.number); }
+};
+
+/// Reports a failed call, as a CUDA variant does through its context.
+struct Fail {
+  static constexpr auto name = "test_fail";
+  struct Args {
+    int status = 0;
+  };
+  static void cpu(const Args& args, InOut<int>) noexcept { CudaContext("test_fail").check(args.status, "someCall"); }
+};
+
+/// What only a GPU could run.
+struct CudaOnly {
+  static constexpr auto name = "test_cuda_only";
+  struct Args {};
+  static void cuda(CudaContext&, const Args&, InOut<int>) noexcept {}
+};
+
+inline std::vector<double> to_vector(const TileMatrix<double>& a) {
+  std::vector<double> values(static_cast<std::size_t>(a.m() * a.n()));
+  a.copy_to(values.data(), std::max<index_t>(a.m(), 1));
+  return values;
+}
+
+/// The one element of a 1 x 1 tile.
+template <class T>
+T value_of(const Tile<T>& tile) {
+  return *tile.read().data;
+}
+
+}  // namespace tesela::test

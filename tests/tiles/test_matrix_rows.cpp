@@ -1,0 +1,42 @@
+#include "tests/support/machine.hpp"
+#include <tesela/tiles/io/file_formats.hpp>
+#include <tesela/tiles/io/matrix_rows.hpp>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include <vector>
+
+using namespace tesela;
+using Catch::Matchers::ContainsSubstring;
+
+TEST_CASE("blocks of rows of every .npy file are those of the whole") {
+  for (const char* name : {"C_big_f4", "C_big_f8", "C_little_f4", "C_little_f8", "F_big_f4", "F_big_f8", "F_little_f4",
+                           "F_little_f8", "vector", "scalar", "version_2", "version_3"}) {
+    const std::string path = test::data_directory() + "/numpy/" + name + ".npy";
+    const auto whole = read_matrix<double>(path);
+    const MatrixRows<double> rows(path);
+    CAPTURE(name);
+    REQUIRE(Shape{rows.m(), rows.n()} == whole.shape());
+    for (index_t first = 0; first <= rows.m(); ++first)
+      for (index_t count = 0; count <= rows.m() - first; ++count) {
+        const index_t ld = count + 2;
+        std::vector<double> block(static_cast<std::size_t>(ld * rows.n()), -77);
+        rows.read(first, {block.data(), count, rows.n(), ld});
+        for (index_t j = 0; j < rows.n(); ++j)
+          for (index_t i = 0; i < ld; ++i)
+            REQUIRE(block[static_cast<std::size_t>(i + j * ld)] == (i < count ? whole(first + i, j) : -77));
+      }
+    double one = 0;
+    CHECK_THROWS_AS(rows.read(rows.m(), {&one, 1, rows.n(), 1}), ArgumentError);
+    CHECK_THROWS_AS(rows.read(-1, {&one, 1, rows.n(), 1}), ArgumentError);
+    CHECK_THROWS_AS(rows.read(0, {&one, 0, rows.n() + 1, 1}), ArgumentError);
+  }
+}
+
+TEST_CASE("files that cannot be read by rows say why") {
+  const std::string data = test::data_directory();
+  CHECK_THROWS_WITH(MatrixRows<double>(data + "/scipy/array_general.mtx"), ContainsSubstring("only .npy"));
+  CHECK_THROWS_AS(MatrixRows<double>(data + "/numpy/bad_half.npy"), FileError);
+  CHECK_THROWS_AS(MatrixRows<double>(data + "/numpy/missing.npy"), FileError);
+}

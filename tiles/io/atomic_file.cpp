@@ -1,0 +1,200 @@
+#include <tesela/tiles/io/atomic_file.hpp>
+
+#include <tesela/runtime/errors.hpp>
+#include <tesela/tiles/io/unfinished_files.hpp>
+
+#include <climits>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
+
+namespace tesela {
+namespace {
+
+constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
+
+[[noreturn]] void fail(const std::string& path, const std::string& action, int error) {
+  const auto problem = action + ": " + std::generic_category().message(error);
+  switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+      throw EnvironmentError(path + ": " + problem + " (free some space or write to another disk)");
+    case EFBIG:
+      throw EnvironmentError(path + ": " + problem + " (see `ulimit -f`, or the largest file this disk takes)");
+    case EMFILE:
+    case ENFILE:
+      throw EnvironmentError(path + ": " + problem + " (see `ulimit -n`)");
+    case EIO:
+    case ENOMEM:
+    case EPIPE:
+      throw EnvironmentError(path + ": " + problem);
+    default:
+      throw FileError(path, problem);
+  }
+}
+
+// Beyond RLIMIT_FSIZE, write() raises SIGXFSZ, which would end the process and leave the temporary behind. In this
+// scope the signal stays pending and is taken away at the end, so that only EFBIG remains.
+class WithoutSizeSignal {
+ public:
+  WithoutSizeSignal() {
+    sigemptyset(&size_signal_);
+    sigaddset(&size_signal_, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &size_signal_, &before_);
+  }
+  ~WithoutSizeSignal() {
+    if (sigismember(&before_, SIGXFSZ) == 1) return;  // the caller has it blocked: then it is the caller's
+    const timespec now{};
+    sigtimedwait(&size_signal_, nullptr, &now);
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  WithoutSizeSignal(const WithoutSizeSignal&) = delete;
+  WithoutSizeSignal& operator=(const WithoutSizeSignal&) = delete;
+
+ private:
+  sigset_t size_signal_{};
+  sigset_t before_{};
+};
+
+/// A name of an open file. That may be a regular one (`> x`), but replacing it would take it from whoever opened it.
+bool names_descriptor(const std::string& path) {
+  return path == "/dev/stdout" || path == "/dev/stderr" || path.rfind("/dev/fd/", 0) == 0 ||
+         path.rfind("/proc/", 0) == 0;
+}
+
+int open_special(const std::string& path) {
+  if (path == "/dev/stdout") return fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);  // keeps the offset, unlike opening it
+  if (path == "/dev/stderr") return fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+  return open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
+}
+
+/// Where the symbolic links at the end of the path lead, which need not exist.
+std::string destination_of(const std::string& path) {
+  namespace fs = std::filesystem;
+  constexpr int most_links = 40;  // as many as Linux follows
+  fs::path here = path;
+  std::error_code none;
+  for (int links = 0; !names_descriptor(here) && fs::is_symlink(here, none); ++links) {
+    if (links == most_links) fail(path, "cannot write", ELOOP);
+    const fs::path target = fs::read_symlink(here, none);
+    if (target.empty()) break;           // it has just been removed
+    here = here.parent_path() / target;  // an absolute target stands alone
+  }
+  return here;
+}
+
+bool written_into(const std::string& destination, const struct stat& status) {
+  return !S_ISREG(status.st_mode) || names_descriptor(destination);
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(const std::string& path) : path_(path), destination_(destination_of(path)) {
+  struct stat status {};
+  const bool exists = stat(path.c_str(), &status) == 0;
+  if (!exists && errno != ENOENT) fail(path, "cannot write", errno);
+  if (exists) {
+    if (S_ISDIR(status.st_mode)) throw FileError(path, "cannot write: is a directory");
+    if (access(path.c_str(), W_OK) != 0) fail(path, "cannot write", errno);
+    if (written_into(destination_, status)) {
+      descriptor_ = open_special(destination_);
+      if (descriptor_ < 0) fail(path, "cannot write", errno);
+      return;
+    }
+  } else if (destination_.empty() || destination_.back() == '/') {
+    throw FileError(path, "cannot write: names no file");
+  }
+  open_temporary();
+  if (exists) static_cast<void>(fchmod(descriptor_, status.st_mode & 07777));  // at worst it keeps the umask's bits
+}
+
+void AtomicFile::open_temporary() {
+  do {
+    // The clock makes the name one's own even among processes of equal number (containers over one shared folder), so
+    // that it may be remembered, and removed, before it exists: there is no moment to interrupt in between.
+    char suffix[64];
+    const auto now = static_cast<unsigned long long>(std::chrono::system_clock::now().time_since_epoch().count());
+    std::snprintf(suffix, sizeof suffix, ".tmp.%ld.%llx", static_cast<long>(getpid()), now);
+    temporary_ = destination_ + suffix;
+    slot_ = remember_unfinished(temporary_);
+    descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor_ < 0) {
+      const int error = errno;
+      forget_unfinished(slot_);
+      if (error != EEXIST) fail(path_, "cannot create", error);
+    }
+  } while (descriptor_ < 0);
+}
+
+AtomicFile::~AtomicFile() {
+  close_descriptor();
+  if (!temporary_.empty()) unlink(temporary_.c_str());
+  forget_unfinished(slot_);
+}
+
+void AtomicFile::write(const void* data, std::size_t size) {
+  if (size == 0) return;
+  const char* bytes = static_cast<const char*>(data);
+  if (size > buffer_bytes - buffer_.size()) flush();
+  if (size >= buffer_bytes) return write_fully(bytes, size);
+  if (buffer_.capacity() == 0) buffer_.reserve(buffer_bytes);
+  buffer_.insert(buffer_.end(), bytes, bytes + size);
+}
+
+void AtomicFile::flush() {
+  write_fully(buffer_.data(), buffer_.size());
+  buffer_.clear();
+}
+
+void AtomicFile::write_fully(const char* data, std::size_t size) {
+  const WithoutSizeSignal quiet;
+  while (size != 0) {
+    const ssize_t written = ::write(descriptor_, data, size);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail(path_, "cannot write", errno);
+    data += written;
+    size -= static_cast<std::size_t>(written);
+  }
+}
+
+void AtomicFile::commit() {
+  flush();
+  const int descriptor = descriptor_;
+  descriptor_ = -1;
+  // A network file system may report a full disk only here. EINTR leaves the descriptor closed on Linux.
+  if (close(descriptor) != 0 && errno != EINTR) fail(path_, "cannot write", errno);
+  if (temporary_.empty()) return;
+  if (rename(temporary_.c_str(), destination_.c_str()) != 0) fail(path_, "cannot rename " + temporary_, errno);
+  temporary_.clear();
+}
+
+void AtomicFile::close_descriptor() noexcept {
+  if (descriptor_ >= 0) close(descriptor_);
+  descriptor_ = -1;
+}
+
+std::optional<std::string> replaced_file(const std::string& path) {
+  std::string destination = destination_of(path);
+  struct stat status {};
+  if (stat(path.c_str(), &status) == 0 && written_into(destination, status)) return std::nullopt;
+  return destination;
+}
+
+void require_creatable(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode)) {  // opening it would wait for its reader
+    if (access(path.c_str(), W_OK) != 0) fail(path, "cannot write", errno);
+    return;
+  }
+  const AtomicFile attempt(path);
+}
+
+}  // namespace tesela

@@ -1,0 +1,98 @@
+#include <tesela/tiles/io/file_formats.hpp>
+
+#include <tesela/runtime/errors.hpp>
+#include <tesela/tiles/io/mapped_file.hpp>
+#include <tesela/tiles/io/matrix_market.hpp>
+#include <tesela/tiles/io/npy.hpp>
+#include <tesela/tiles/size_checks.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <unistd.h>
+
+namespace tesela {
+namespace {
+
+[[noreturn]] void fail_unrecognised(const std::string& name) {
+  throw FileError(name, "is neither a Matrix Market (%%MatrixMarket) nor a NumPy (.npy) file");
+}
+
+bool is_npy_name(const std::string& path) {
+  auto extension = std::filesystem::path(path).extension().string();
+  for (char& c : extension)
+    if ('A' <= c && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  if (extension == ".npy") return true;
+  if (extension.empty() || extension == ".mtx" || extension == ".mm" || extension == ".txt") return false;
+  throw FileError(path, "cannot write: '" + extension + "' is no format to write, .mtx and .npy are");
+}
+
+template <class T>
+void require_finite(const T* data, Shape shape, index_t ld) {
+  if (shape.rows == 0) return;  // and there may be a great many empty columns
+  for (index_t j = 0; j < shape.cols; ++j) {
+    const T* const column = data + j * ld;
+    const T* const found = std::find_if(column, column + shape.rows, [](T value) { return !std::isfinite(value); });
+    if (found != column + shape.rows)
+      throw ArgumentError("write_matrix", "data",
+                          "the value at [" + std::to_string(found - column) + ", " + std::to_string(j) +
+                              "] (from zero) is " + (std::isnan(*found) ? "NaN" : "infinite"));
+  }
+}
+
+}  // namespace
+
+std::uint64_t physical_memory() {
+  const long pages = sysconf(_SC_PHYS_PAGES);
+  const long page_bytes = sysconf(_SC_PAGESIZE);
+  return saturating_mul(static_cast<std::uint64_t>(std::max(pages, 0L)),
+                        static_cast<std::uint64_t>(std::max(page_bytes, 0L)));
+}
+
+template <class T>
+HostMatrix<T> read_matrix_bytes(std::span<const char> bytes, const std::string& name, std::uint64_t max_bytes) {
+  if (matrix_market::recognise(bytes)) return matrix_market::read<T>(bytes, name, max_bytes);
+  if (npy::recognise(bytes)) return npy::read<T>(bytes, name, max_bytes);
+  fail_unrecognised(name);
+}
+
+MatrixFileInfo probe_matrix_bytes(std::span<const char> bytes, const std::string& name) {
+  if (matrix_market::recognise(bytes)) return matrix_market::probe(bytes, name);
+  if (npy::recognise(bytes)) return npy::probe(bytes, name);
+  fail_unrecognised(name);
+}
+
+template <class T>
+HostMatrix<T> read_matrix(const std::string& path) {
+  return read_matrix_bytes<T>(MappedFile(path).bytes(), path);
+}
+
+MatrixFileInfo probe_matrix(const std::string& path) { return probe_matrix_bytes(MappedFile(path).bytes(), path); }
+
+template <class T>
+void write_matrix(const std::string& path, const T* data, Shape shape, index_t ld) {
+  if (shape.rows < 0 || shape.cols < 0) throw ArgumentError("write_matrix", "shape", to_string(shape) + " is negative");
+  if (ld < std::max<index_t>(shape.rows, 1))
+    throw ArgumentError("write_matrix", "ld", std::to_string(ld) + " is less than max(rows, 1)");
+  if (data == nullptr && shape.rows != 0 && shape.cols != 0) throw ArgumentError("write_matrix", "data", "is null");
+  require_finite(data, shape, ld);
+
+  const bool as_npy = is_npy_name(path);
+  AtomicFile file(path);
+  as_npy ? npy::write(file, data, shape, ld) : matrix_market::write(file, data, shape, ld);
+  file.commit();
+}
+
+void require_writable(const std::string& path) {
+  is_npy_name(path);
+  require_creatable(path);
+}
+
+template HostMatrix<float> read_matrix<float>(const std::string&);
+template HostMatrix<double> read_matrix<double>(const std::string&);
+template HostMatrix<float> read_matrix_bytes<float>(std::span<const char>, const std::string&, std::uint64_t);
+template HostMatrix<double> read_matrix_bytes<double>(std::span<const char>, const std::string&, std::uint64_t);
+template void write_matrix<float>(const std::string&, const float*, Shape, index_t);
+template void write_matrix<double>(const std::string&, const double*, Shape, index_t);
+
+}  // namespace tesela

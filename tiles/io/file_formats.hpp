@@ -1,0 +1,75 @@
+#pragma once
+
+#include <tesela/runtime/types.hpp>
+#include <tesela/tiles/io/atomic_file.hpp>
+#include <tesela/tiles/host_matrix.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+// Dense matrices from and to files. The templates exist for T = float and double.
+//
+// Matrix Market: array and coordinate; real, integer and pattern (whose entries are ones); general, symmetric and
+// skew-symmetric. One entry a line; blank lines and lines that start with % may stand anywhere after the header.
+// Coordinates that occur more than once are summed, as SciPy does (the format does not forbid them). Symmetric and
+// skew-symmetric files hold the lower triangle only. NumPy .npy: float32 and float64 of either byte order, C or Fortran
+// order, versions 1 to 3, of up to two dimensions: n elements are n x 1 and a scalar is 1 x 1. In both, NaN and
+// infinities are errors, in both directions: whatever was written can be read.
+
+namespace tesela {
+
+enum class MatrixFileFormat : std::uint8_t { matrix_market_array, matrix_market_coordinate, npy };
+
+/// How a file stores a value. Matrix Market's decimal text belongs to no precision.
+enum class FilePrecision : std::uint8_t { text, single_precision, double_precision };
+
+struct MatrixFileInfo {
+  MatrixFileFormat format = MatrixFileFormat::npy;
+  Shape shape;
+  FilePrecision precision = FilePrecision::text;
+};
+
+/// The bytes of memory this machine has: the default limit for the dense result of reading a file. (A coordinate file
+/// of a few bytes may rightly name a matrix of any size, so its own length bounds nothing.)
+std::uint64_t physical_memory();
+
+/// Reads the matrix in the file at path. The contents decide the format, not the name.
+/// Throws FileError where the file is not regular, readable and well formed, where a value is not finite in T, or where
+/// the matrix is larger than physical_memory(); it allocates only after the sizes in the file have been believed.
+/// The file is mapped: nobody may shorten it meanwhile.
+template <class T>
+HostMatrix<T> read_matrix(const std::string& path);
+
+/// What read_matrix() would read, judged by the header and the length of the file, without its values. Throws
+/// FileError.
+MatrixFileInfo probe_matrix(const std::string& path);
+
+/// As read_matrix(), from memory that holds the whole file. `name` stands for the path in messages; a matrix of more
+/// than max_bytes is refused with FileError.
+template <class T>
+HostMatrix<T> read_matrix_bytes(std::span<const char> bytes, const std::string& name,
+                                std::uint64_t max_bytes = physical_memory());
+
+/// As probe_matrix(), from memory that holds the whole file.
+MatrixFileInfo probe_matrix_bytes(std::span<const char> bytes, const std::string& name);
+
+/// Writes a shape.rows x shape.cols column-major matrix with leading dimension ld >= max(shape.rows, 1). The extension
+/// decides the format: .npy is NumPy's; .mtx, .mm, .txt and none at all are a Matrix Market array, in the shortest
+/// decimals that read back to the same bits. The file appears under its name only when complete (see AtomicFile).
+/// Throws ArgumentError on a wrong shape, ld or null data and on NaN or Inf (then nothing is written), FileError when
+/// the extension is another or the file cannot be created, EnvironmentError when the disk is full.
+template <class T>
+void write_matrix(const std::string& path, const T* data, Shape shape, index_t ld);
+
+/// As above, for a whole HostMatrix.
+template <class T>
+void write_matrix(const std::string& path, const HostMatrix<T>& matrix) {
+  write_matrix(path, matrix.data(), matrix.shape(), matrix.ld());
+}
+
+/// Throws the FileError or EnvironmentError that write_matrix(path, ...) would meet before its first byte: call it
+/// ahead of a long computation. An existing file is left as it is.
+void require_writable(const std::string& path);
+
+}  // namespace tesela

@@ -1,0 +1,130 @@
+#include <tesela/tiles/io/npy.hpp>
+
+#include <tesela/runtime/errors.hpp>
+#include <tesela/tiles/size_checks.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <string_view>
+#include <type_traits>
+
+namespace tesela::npy {
+namespace {
+
+constexpr std::string_view magic = "\x93NUMPY";
+
+template <class Item, bool swapped>
+Item load(const char* p) {  // which need not be aligned
+  using Bits = std::conditional_t<sizeof(Item) == 4, std::uint32_t, std::uint64_t>;
+  static_assert(sizeof(Bits) == sizeof(Item));
+  Bits bits;
+  std::memcpy(&bits, p, sizeof bits);
+  if constexpr (swapped && sizeof(Item) == 4) bits = __builtin_bswap32(bits);
+  if constexpr (swapped && sizeof(Item) == 8) bits = __builtin_bswap64(bits);
+  return std::bit_cast<Item>(bits);
+}
+
+std::string describe(double value) {
+  if (std::isnan(value)) return "is NaN";
+  if (std::isinf(value)) return "is infinite";
+  return "does not fit single precision";
+}
+
+// Rows first … of the values behind the header, in the type and order they have there.
+template <class Item, bool swapped, class T>
+void convert(const char* values, const Header& header, const std::string& name, index_t first, const Block<T>& out) {
+  const auto [rows, cols] = out.shape();
+  if (rows == 0 || cols == 0) return;  // and there may be a great many empty columns
+  const index_t row_step = header.fortran_order ? 1 : cols;
+  const index_t col_step = header.fortran_order ? header.shape.rows : 1;
+  const auto item = [=](index_t i, index_t j) {
+    return load<Item, swapped>(values + static_cast<std::size_t>((first + i) * row_step + j * col_step) * sizeof(Item));
+  };
+
+  // In blocks, so that a C-ordered matrix is transposed within the cache; a Fortran-ordered one goes column by column.
+  const index_t block_rows = header.fortran_order ? rows : 64;
+  const index_t block_cols = header.fortran_order ? 1 : 64;
+  for (index_t j0 = 0; j0 < cols; j0 += block_cols) {
+    const index_t j1 = std::min(cols, j0 + block_cols);
+    for (index_t i0 = 0; i0 < rows; i0 += block_rows) {
+      const index_t i1 = std::min(rows, i0 + block_rows);
+      bool finite = true;
+      for (index_t j = j0; j < j1; ++j) {
+        for (index_t i = i0; i < i1; ++i) {
+          const T value = static_cast<T>(item(i, j));
+          out(i, j) = value;
+          finite &= std::isfinite(value);
+        }
+      }
+      if (finite) continue;
+      for (index_t j = j0; j < j1; ++j)
+        for (index_t i = i0; i < i1; ++i)
+          if (!std::isfinite(out(i, j)))
+            throw FileError(name, "the value at [" + std::to_string(first + i) + ", " + std::to_string(j) +
+                                      "] (from zero) " + describe(static_cast<double>(item(i, j))));
+    }
+  }
+}
+
+}  // namespace
+
+bool recognise(std::span<const char> bytes) { return std::string_view(bytes.data(), bytes.size()).starts_with(magic); }
+
+MatrixFileInfo probe(std::span<const char> bytes, const std::string& name) {
+  const Header header = parse_header(bytes, name);
+  return {MatrixFileFormat::npy, header.shape,
+          header.item_bytes == 4 ? FilePrecision::single_precision : FilePrecision::double_precision};
+}
+
+template <class T>
+void read_rows(std::span<const char> bytes, const Header& header, const std::string& name, index_t first,
+               const Block<T>& out) {
+  const char* const values = bytes.data() + header.data_offset;
+  if (header.item_bytes == 4) {
+    header.swapped ? convert<float, true>(values, header, name, first, out)
+                   : convert<float, false>(values, header, name, first, out);
+  } else {
+    header.swapped ? convert<double, true>(values, header, name, first, out)
+                   : convert<double, false>(values, header, name, first, out);
+  }
+}
+
+template <class T>
+HostMatrix<T> read(std::span<const char> bytes, const std::string& name, std::uint64_t max_bytes) {
+  const Header header = parse_header(bytes, name);
+  require_fits(header.shape, sizeof(T), name, max_bytes);
+  HostMatrix<T> matrix(header.shape.rows, header.shape.cols);
+  read_rows(bytes, header, name, 0, Block<T>{matrix.data(), matrix.rows(), matrix.cols(), matrix.ld()});
+  return matrix;
+}
+
+template <class T>
+void write(AtomicFile& file, const T* data, Shape shape, index_t ld) {
+  std::string header = "{'descr': '";
+  header += std::endian::native == std::endian::little ? '<' : '>';
+  header += 'f' + std::to_string(sizeof(T)) + "', 'fortran_order': True, 'shape': (" + std::to_string(shape.rows) +
+            ", " + std::to_string(shape.cols) + "), }";
+  constexpr std::size_t prefix_bytes = 10;                             // magic, version, length
+  while ((prefix_bytes + header.size() + 1) % 64 != 0) header += ' ';  // the format wants the values aligned so
+  header += '\n';
+
+  file.write(magic);
+  const char prefix[] = {1, 0, static_cast<char>(header.size() & 0xff), static_cast<char>(header.size() >> 8)};
+  file.write(prefix, sizeof prefix);
+  file.write(header);
+  if (shape.rows == 0) return;  // and there may be a great many empty columns
+  const auto column_bytes = static_cast<std::size_t>(shape.rows) * sizeof(T);
+  if (ld == shape.rows) return file.write(data, column_bytes * static_cast<std::size_t>(shape.cols));
+  for (index_t j = 0; j < shape.cols; ++j) file.write(data + j * ld, column_bytes);
+}
+
+template void read_rows(std::span<const char>, const Header&, const std::string&, index_t, const Block<float>&);
+template void read_rows(std::span<const char>, const Header&, const std::string&, index_t, const Block<double>&);
+template HostMatrix<float> read<float>(std::span<const char>, const std::string&, std::uint64_t);
+template HostMatrix<double> read<double>(std::span<const char>, const std::string&, std::uint64_t);
+template void write<float>(AtomicFile&, const float*, Shape, index_t);
+template void write<double>(AtomicFile&, const double*, Shape, index_t);
+
+}  // namespace tesela::npy

@@ -1,0 +1,180 @@
+#include <tesela/tiles/io/npy_header.hpp>
+
+#include <tesela/runtime/errors.hpp>
+#include <tesela/tiles/size_checks.hpp>
+#include <tesela/tiles/io/text_cursor.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace tesela::npy {
+namespace {
+
+// The header is a dictionary as Python prints it: {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }
+// This reads as much of Python's notation as such a dictionary can hold.
+class Literal {
+ public:
+  Literal(std::string_view text, const std::string& name) : text_(text), name_(name) {}
+
+  [[noreturn]] void fail(const std::string& problem) const { throw FileError(name_, "in the .npy header: " + problem); }
+
+  bool next_is(char c) {
+    skip_space();
+    return !text_.empty() && text_.front() == c;
+  }
+
+  bool accept(char c) {
+    const bool found = next_is(c);
+    if (found) text_.remove_prefix(1);
+    return found;
+  }
+
+  void expect(char c) {
+    if (!accept(c)) fail("expected " + quoted({&c, 1}) + " at " + rest());
+  }
+
+  void expect_end() {
+    skip_space();
+    if (!text_.empty()) fail("unexpected " + rest());
+  }
+
+  std::string_view string() {
+    skip_space();
+    const char quote = text_.empty() ? '\0' : text_.front();
+    if (quote != '\'' && quote != '"') fail("expected a quoted string at " + rest());
+    const auto end = text_.find(quote, 1);
+    if (end == std::string_view::npos) fail("a string has no end: " + rest());
+    const auto value = text_.substr(1, end - 1);
+    text_.remove_prefix(end + 1);
+    return value;
+  }
+
+  bool boolean() {
+    skip_space();
+    for (const std::string_view word : {"True", "False"}) {
+      if (!text_.starts_with(word)) continue;
+      text_.remove_prefix(word.size());
+      return word == "True";
+    }
+    fail("expected True or False at " + rest());
+  }
+
+  // A tuple of sizes.
+  std::vector<index_t> tuple() {
+    std::vector<index_t> values;
+    expect('(');
+    while (!accept(')')) {
+      values.push_back(size());
+      if (!next_is(')')) expect(',');
+    }
+    return values;
+  }
+
+ private:
+  void skip_space() {
+    const auto space = text_.find_first_not_of(" \t\r\n");
+    text_.remove_prefix(std::min(space, text_.size()));
+  }
+
+  std::string rest() const { return text_.empty() ? "its end" : quoted(text_); }
+
+  index_t size() {
+    skip_space();
+    index_t value = 0;
+    const auto [stop, error] = std::from_chars(text_.data(), text_.data() + text_.size(), value);
+    if (error == std::errc::result_out_of_range) fail("a size is too large: " + rest());
+    if (error != std::errc()) fail("expected a size at " + rest());
+    if (value < 0) fail("a size is negative: " + rest());
+    text_.remove_prefix(static_cast<std::size_t>(stop - text_.data()));
+    accept('L');  // Python 2 wrote long integers so
+    return value;
+  }
+
+  std::string_view text_;
+  const std::string& name_;
+};
+
+void take_type(Literal& literal, Header& header) {
+  if (literal.next_is('[')) literal.fail("structured types are not supported; save float64 or float32");
+  const auto type = literal.string();
+  if (type != "<f4" && type != "<f8" && type != ">f4" && type != ">f8")
+    literal.fail("type " + quoted(type) + " is not supported; save float64 or float32, as in array.astype('f8')");
+  header.item_bytes = type[2] == '4' ? 4 : 8;
+  header.swapped = (type[0] == '<') != (std::endian::native == std::endian::little);
+}
+
+Shape take_shape(Literal& literal) {
+  const auto sizes = literal.tuple();
+  if (sizes.size() > 2)
+    literal.fail("the array has " + std::to_string(sizes.size()) + " dimensions, at most 2 can be read");
+  return {sizes.empty() ? 1 : sizes[0], sizes.size() < 2 ? 1 : sizes[1]};
+}
+
+Header parse_dictionary(Literal literal) {
+  Header header;
+  bool has_type = false;
+  bool has_order = false;
+  bool has_shape = false;
+  const auto once = [&literal](bool& seen, std::string_view key) {
+    if (seen) literal.fail(quoted(key) + " occurs twice");
+    seen = true;
+  };
+  literal.expect('{');
+  while (!literal.accept('}')) {
+    const auto key = literal.string();
+    literal.expect(':');
+    if (key == "descr") {
+      once(has_type, key);
+      take_type(literal, header);
+    } else if (key == "fortran_order") {
+      once(has_order, key);
+      header.fortran_order = literal.boolean();
+    } else if (key == "shape") {
+      once(has_shape, key);
+      header.shape = take_shape(literal);
+    } else {
+      literal.fail("unknown key " + quoted(key));
+    }
+    if (!literal.next_is('}')) literal.expect(',');
+  }
+  literal.expect_end();
+  if (!has_type || !has_order || !has_shape) literal.fail("needs the keys 'descr', 'fortran_order' and 'shape'");
+  return header;
+}
+
+}  // namespace
+
+Header parse_header(std::span<const char> bytes, const std::string& name) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
+  constexpr std::size_t magic_bytes = 6;  // recognised already
+  if (bytes.size() < magic_bytes + 2) throw FileError(name, "the file ends inside the .npy header");
+  const unsigned version = byte(magic_bytes);
+  if (version < 1 || version > 3 || byte(magic_bytes + 1) != 0)
+    throw FileError(name, "version " + std::to_string(version) + "." + std::to_string(byte(magic_bytes + 1)) +
+                              " of the .npy format is not known (1.0, 2.0 and 3.0 are)");
+  // Then the length of the dictionary, little-endian, and the dictionary.
+  const std::size_t length_bytes = version == 1 ? 2 : 4;
+  const std::size_t begin = magic_bytes + 2 + length_bytes;
+  std::size_t length = 0;
+  for (std::size_t i = 0; i < length_bytes && magic_bytes + 2 + i < bytes.size(); ++i)
+    length |= std::size_t{byte(magic_bytes + 2 + i)} << (8 * i);
+  if (bytes.size() < begin || bytes.size() - begin < length)
+    throw FileError(name, "the file ends inside the .npy header");
+
+  Header header = parse_dictionary(Literal({bytes.data() + begin, length}, name));
+  header.data_offset = begin + length;
+  const auto expected = saturating_mul(elements_of(header.shape), header.item_bytes);
+  const auto found = bytes.size() - header.data_offset;
+  if (found != expected)
+    throw FileError(name, "the header promises " + to_string(header.shape) + " values of " +
+                              std::to_string(header.item_bytes) + " bytes, but " + std::to_string(found) +
+                              " bytes follow it");
+  return header;
+}
+
+}  // namespace tesela::npy

@@ -1,0 +1,122 @@
+#include <tesela/tiles/io/text_cursor.hpp>
+
+#include <tesela/runtime/errors.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+namespace tesela {
+namespace {
+
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+bool is_digit(char c) { return '0' <= c && c <= '9'; }
+
+// Numbers may carry a plus sign, which from_chars does not take.
+const char* skip_plus(const char* p, const char* end) { return end - p >= 2 && *p == '+' && p[1] != '-' ? p + 1 : p; }
+
+// from_chars does not say at which end a number left the range. The place of its first nonzero digit, counted from the
+// decimal point, plus the exponent does: a power of ten more or less does not matter so far out.
+bool is_below_one(std::string_view number) {
+  const auto exponent_at = std::min(number.find_first_of("eE"), number.size());
+  const auto digits = number.substr(0, exponent_at);
+  const auto point = std::min(digits.find('.'), digits.size());
+  const auto first = digits.find_first_of("123456789");
+  if (first == std::string_view::npos) return true;
+  const auto place = static_cast<std::int64_t>(point) - static_cast<std::int64_t>(first);
+
+  std::int64_t exponent = 0;
+  if (exponent_at < number.size()) {
+    const auto digits_of_exponent = number.substr(exponent_at + 1);
+    const char* const end = digits_of_exponent.data() + digits_of_exponent.size();
+    const char* const begin = skip_plus(digits_of_exponent.data(), end);
+    if (std::from_chars(begin, end, exponent).ec == std::errc::result_out_of_range) return *begin == '-';
+  }
+  return exponent < -place;
+}
+
+}  // namespace
+
+std::string quoted(std::string_view text) {
+  constexpr std::size_t shown = 40;
+  std::string result = "'";
+  for (const char c : text.substr(0, shown)) result += ' ' <= c && c <= '~' ? c : '?';
+  return result + (text.size() > shown ? "...'" : "'");
+}
+
+void TextCursor::fail(const std::string& problem) const {
+  throw FileError(name_, "line " + std::to_string(line_) + ": " + problem);
+}
+
+void TextCursor::skip_blanks() {
+  while (here_ != end_ && is_blank(*here_)) ++here_;
+}
+
+bool TextCursor::at_word_end(const char* p) const { return p == end_ || *p == '\n' || is_blank(*p); }
+
+bool TextCursor::next_line() {
+  for (;;) {
+    skip_blanks();
+    if (here_ == end_) return false;
+    if (*here_ == '%') {
+      const void* const newline = std::memchr(here_, '\n', remaining());
+      here_ = newline != nullptr ? static_cast<const char*>(newline) : end_;
+    } else if (*here_ == '\n') {
+      ++here_;
+      ++line_;
+    } else {
+      return true;
+    }
+  }
+}
+
+void TextCursor::expect_line_end(const char* after) {
+  const auto rest = word();
+  if (!rest.empty()) fail("unexpected " + quoted(rest) + " after " + after);
+}
+
+std::string_view TextCursor::word() {
+  skip_blanks();
+  const char* const begin = here_;
+  while (!at_word_end(here_)) ++here_;
+  return {begin, static_cast<std::size_t>(here_ - begin)};
+}
+
+index_t TextCursor::whole_number(const char* what) {
+  const auto text = word();
+  if (text.empty()) fail(std::string(what) + " is missing");
+  const char* const end = text.data() + text.size();
+  index_t value = 0;
+  const auto [stop, error] = std::from_chars(skip_plus(text.data(), end), end, value);
+  if (error == std::errc::result_out_of_range) fail(std::string(what) + " is too large: " + quoted(text));
+  if (error != std::errc() || stop != end) fail(std::string(what) + " is not a whole number: " + quoted(text));
+  return value;
+}
+
+template <class T>
+T TextCursor::real_number(bool integer) {
+  const auto text = word();
+  if (text.empty()) fail("the value is missing");
+  const char* const end = text.data() + text.size();
+  T value{};
+  const auto [stop, error] = std::from_chars(skip_plus(text.data(), end), end, value);
+  if (error == std::errc::invalid_argument || stop != end) fail("the value is not a number: " + quoted(text));
+  if (error == std::errc::result_out_of_range) {
+    if (!is_below_one(text))
+      fail("the value does not fit " + std::string(sizeof(T) == 4 ? "single" : "double") +
+           " precision: " + quoted(text));
+    value = text.front() == '-' ? -T{0} : T{0};
+  }
+  if (!std::isfinite(value)) fail("the value is not finite: " + quoted(text));
+  if (integer && !std::all_of(text.begin(), text.end(), [](char c) { return is_digit(c) || c == '-' || c == '+'; }))
+    fail("the value is not an integer: " + quoted(text));
+  return value;
+}
+
+template float TextCursor::real_number<float>(bool);
+template double TextCursor::real_number<double>(bool);
+
+}  // namespace tesela
