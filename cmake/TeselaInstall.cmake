@@ -4,13 +4,10 @@ set(libraries tesela_runtime tesela_tiles tesela_codelets tesela_algorithms)
 install(TARGETS tesela ${libraries} EXPORT tesela)
 foreach(folder runtime tiles codelets algorithms)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tesela
-    FILES_MATCHING PATTERN "*.hpp"
-    PATTERN "starpu.hpp" EXCLUDE PATTERN "graph_record.hpp" EXCLUDE PATTERN "topology_parts.hpp" EXCLUDE
-    PATTERN "environment.hpp" EXCLUDE
-    PATTERN "cublas.hpp" EXCLUDE PATTERN "cusolver_peer.hpp" EXCLUDE)
+    FILES_MATCHING PATTERN "*.hpp" PATTERN internal EXCLUDE PATTERN tesela.hpp EXCLUDE)
 endforeach()
-install(FILES ${PROJECT_BINARY_DIR}/include/runtime/config.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tesela/runtime)
-install(FILES ${PROJECT_BINARY_DIR}/include/tesela/tesela.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tesela)
+install(FILES ${PROJECT_BINARY_DIR}/include/config/tesela/runtime/config.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tesela/runtime)
+install(FILES ${PROJECT_SOURCE_DIR}/algorithms/tesela.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tesela)
 if(TARGET tesela_cli)
   install(TARGETS tesela_cli)
 endif()

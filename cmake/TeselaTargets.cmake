@@ -1,12 +1,15 @@
-configure_file(${PROJECT_SOURCE_DIR}/cmake/config.hpp.in ${PROJECT_BINARY_DIR}/include/runtime/config.hpp)
+# Every header is <tesela/FOLDER/...>, in the tree as where it is installed. A library's root holds its own folder alone, so
+# that an include that points upward finds nothing.
+function(tesela_include_root folder)
+  set(root ${PROJECT_BINARY_DIR}/include/${folder})
+  file(MAKE_DIRECTORY ${root}/tesela)
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${folder} ${root}/tesela/${folder} SYMBOLIC)
+endfunction()
 
-# The umbrella header includes every algorithm there is.
-file(GLOB headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/algorithms/*.hpp)
-list(TRANSFORM headers PREPEND "#include \"")
-list(TRANSFORM headers APPEND "\"\n")
-string(JOIN "" headers ${headers})
-file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/include/tesela/tesela.hpp
-     CONTENT "#pragma once\n\n// Every algorithm of Tesela, with all that writing another one needs.\n@headers@" @ONLY)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/config.hpp.in ${PROJECT_BINARY_DIR}/include/config/tesela/runtime/config.hpp)
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/include/algorithms/tesela)
+file(CREATE_LINK ${PROJECT_SOURCE_DIR}/algorithms/tesela.hpp ${PROJECT_BINARY_DIR}/include/algorithms/tesela/tesela.hpp
+     SYMBOLIC)
 
 # Our own code compiles without a warning.
 add_library(tesela_warnings INTERFACE)
@@ -36,8 +39,9 @@ endif()
 # tesela_library(FOLDER DEPENDENCIES…): the library of one folder, from all the sources in it. It can include the
 # folders it names and nothing above them.
 function(tesela_library folder)
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
-  file(GLOB cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cu)
+  tesela_include_root(${folder})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
+  file(GLOB_RECURSE cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cu)
   if(TESELA_HAVE_CUDA)
     list(APPEND sources ${cuda_sources})
   endif()
@@ -56,8 +60,7 @@ function(tesela_library folder)
   set_target_properties(tesela_${folder} PROPERTIES EXPORT_NAME ${folder})
   target_compile_features(tesela_${folder} ${scope} cxx_std_20)
   target_include_directories(tesela_${folder} ${scope}
-    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
-    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/tesela>)
+    $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include/${folder}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   foreach(dependency ${ARGN})
     target_link_libraries(tesela_${folder} ${scope} tesela_${dependency})
   endforeach()

@@ -1,5 +1,4 @@
 #include <tesela/runtime/codelet.hpp>
-
 #include <tesela/runtime/internal/starpu.hpp>
 
 #include <algorithm>

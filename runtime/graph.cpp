@@ -1,5 +1,4 @@
 #include <tesela/runtime/graph.hpp>
-
 #include <tesela/runtime/internal/graph_record.hpp>
 #include <tesela/runtime/internal/starpu.hpp>
 

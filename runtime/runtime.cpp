@@ -1,9 +1,8 @@
-#include <tesela/runtime/runtime.hpp>
-
-#include <tesela/runtime/environment.hpp>
+#include <tesela/runtime/internal/environment.hpp>
 #include <tesela/runtime/internal/starpu.hpp>
-#include <tesela/runtime/topology.hpp>
 #include <tesela/runtime/internal/topology_parts.hpp>
+#include <tesela/runtime/runtime.hpp>
+#include <tesela/runtime/topology.hpp>
 
 #include <starpu_fxt.h>
 

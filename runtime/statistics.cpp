@@ -1,5 +1,5 @@
-#include <tesela/runtime/runtime.hpp>
 #include <tesela/runtime/internal/starpu.hpp>
+#include <tesela/runtime/runtime.hpp>
 
 #include <algorithm>
 

@@ -1,6 +1,5 @@
-#include <tesela/runtime/topology.hpp>
-
 #include <tesela/runtime/internal/topology_parts.hpp>
+#include <tesela/runtime/topology.hpp>
 
 #include <hwloc.h>
 

@@ -7,8 +7,8 @@
 #include <starpu_fxt.h>
 #endif
 
-#include <tesela/runtime/environment.hpp>
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/internal/environment.hpp>
 
 #include <algorithm>
 #include <cerrno>

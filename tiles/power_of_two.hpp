@@ -1,5 +1,7 @@
 #pragma once
 
+#include <tesela/runtime/types.hpp>
+
 #include <cmath>
 #include <limits>
 #include <span>
@@ -18,6 +20,17 @@ int exponent_of_largest(std::span<const T> x) {
   int e = 0;
   if (most > 0 && most <= std::numeric_limits<T>::max()) std::frexp(most, &e);
   return e;
+}
+
+/// e with 2^e <= max |x| < 2^(e + 1); 0 where all are zero. What is not finite does not count.
+template <class T>
+int largest_exponent(index_t n, const T* x) {
+  T most = 0;
+  for (index_t i = 0; i < n; ++i) {
+    const T size = std::abs(x[i]);
+    most = size > most && std::isfinite(size) ? size : most;
+  }
+  return most > T(0) ? std::ilogb(most) : 0;
 }
 
 /// x <- 2^e x: exact, or rounded once where the result is denormal, or infinite.

@@ -1,7 +1,6 @@
 #include <tesela/algorithms/dense/gemm.hpp>
-
-#include <tesela/algorithms/support/internal/blas_sizes.hpp>
 #include <tesela/algorithms/dense/matrices.hpp>
+#include <tesela/algorithms/support/internal/blas_sizes.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,4 @@
 #include <tesela/algorithms/givens/givens.hpp>
-
 #include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/codelets/givens/givens_list.hpp>
 #include <tesela/codelets/support/lacpy.hpp>

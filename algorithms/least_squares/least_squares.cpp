@@ -1,13 +1,12 @@
 #include <tesela/algorithms/least_squares/least_squares.hpp>
-
 #include <tesela/algorithms/qr/tall_skinny.hpp>
 #include <tesela/codelets/dense/gemm.hpp>
-#include <tesela/codelets/support/lacpy.hpp>
-#include <tesela/codelets/least_squares/minimum_norm.hpp>
-#include <tesela/codelets/support/powers_of_two.hpp>
-#include <tesela/codelets/least_squares/r_factor.hpp>
 #include <tesela/codelets/dense/transpose.hpp>
 #include <tesela/codelets/dense/trsm.hpp>
+#include <tesela/codelets/least_squares/minimum_norm.hpp>
+#include <tesela/codelets/least_squares/r_factor.hpp>
+#include <tesela/codelets/support/lacpy.hpp>
+#include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -293,7 +292,7 @@ LeastSquares<T> solve_wide(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>
     if (!regular) return;
     result.rank = m;
     const int of_r = largest_exponent(e.R.size(), e.R.data());
-    multiply_by_power(e.R.size(), e.R.data(), -of_r);
+    scale_by_power_of_two(std::span(e.R.data(), static_cast<std::size_t>(e.R.size())), -of_r);
     const std::vector<int> of_c = scale_columns(e.C);
     HostMatrix<T> y = e.C.clone(), lower = HostMatrix<T>::zeros(m, m);
     solve_triangle(g, Op::transpose, e.R, y);

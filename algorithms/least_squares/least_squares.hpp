@@ -1,9 +1,9 @@
 #pragma once
 
 #include <tesela/algorithms/givens/givens.hpp>
-#include <tesela/algorithms/support/measured.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
-#include "bench/errors/normal_residual.hpp"
+#include <tesela/algorithms/support/measured.hpp>
+#include <tesela/codelets/least_squares/normal_residual.hpp>
 #include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 #include <tesela/tiles/io/matrix_rows.hpp>

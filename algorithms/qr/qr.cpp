@@ -1,5 +1,4 @@
 #include <tesela/algorithms/qr/qr.hpp>
-
 #include <tesela/algorithms/support/internal/blas_sizes.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/codelets/support/lacpy.hpp>

@@ -1,6 +1,5 @@
-#include <tesela/algorithms/qr/tall_skinny.hpp>
-
 #include <tesela/algorithms/dense/matrices.hpp>
+#include <tesela/algorithms/qr/tall_skinny.hpp>
 
 #include <algorithm>
 #include <cmath>

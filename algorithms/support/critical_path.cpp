@@ -1,5 +1,4 @@
 #include <tesela/algorithms/support/critical_path.hpp>
-
 #include <tesela/runtime/errors.hpp>
 
 #include <algorithm>

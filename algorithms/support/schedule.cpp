@@ -1,5 +1,4 @@
 #include <tesela/algorithms/support/schedule.hpp>
-
 #include <tesela/runtime/errors.hpp>
 
 #include <algorithm>

@@ -1,5 +1,4 @@
 #include <tesela/algorithms/toeplitz/cauchy_factorization.hpp>
-
 #include <tesela/algorithms/toeplitz/toeplitz_condition.hpp>
 
 namespace tesela {

@@ -7,11 +7,11 @@
 
 namespace tesela {
 
-/// T - sigma I as L D L^T of its two Cauchy-like blocks in the sine basis (codelets/toeplitz/cauchy.hpp), of orders ceil(n / 2)
-/// and floor(n / 2), each from its generators in O(n^2) with diagonal pivoting. The factors are dense, n^2 / 2 numbers
-/// in two tiles, and serve every solve: sine transforms of the columns, two triangular solves of half the size and a
-/// diagonal scaling for each block, n^2 flops a column and more in BLAS 3 the more columns there are, and iterative
-/// refinement as in CauchyInverse. It fails where CauchyInverse does but survives larger conditions.
+/// T - sigma I as L D L^T of its two Cauchy-like blocks in the sine basis (codelets/toeplitz/cauchy.hpp), of orders
+/// ceil(n / 2) and floor(n / 2), each from its generators in O(n^2) with diagonal pivoting. The factors are dense, n^2
+/// / 2 numbers in two tiles, and serve every solve: sine transforms of the columns, two triangular solves of half the
+/// size and a diagonal scaling for each block, n^2 flops a column and more in BLAS 3 the more columns there are, and
+/// iterative refinement as in CauchyInverse. It fails where CauchyInverse does but survives larger conditions.
 template <class T>
 class CauchyFactorization {
  public:

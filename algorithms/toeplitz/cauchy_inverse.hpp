@@ -5,8 +5,8 @@
 namespace tesela {
 
 /// (T - sigma I)^-1 kept as 3 n numbers, the generators of its two Cauchy-like blocks in the sine basis
-/// (codelets/toeplitz/cauchy.hpp): n steps of n numbers with diagonal pivoting, so that singular leading minors do no harm
-/// (sigma = t_0, say). Every solve is two sine transforms and two complex transforms of half the length for each
+/// (codelets/toeplitz/cauchy.hpp): n steps of n numbers with diagonal pivoting, so that singular leading minors do no
+/// harm (sigma = t_0, say). Every solve is two sine transforms and two complex transforms of half the length for each
 /// column, then iterative refinement with products by T until the residual is at rounding level. It fails where sigma
 /// is an eigenvalue to rounding, where all diagonal entries that are left vanish at once, and where the inverse is too
 /// inexact to improve a solution; all are statuses.

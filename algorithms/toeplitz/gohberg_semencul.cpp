@@ -1,5 +1,4 @@
 #include <tesela/algorithms/toeplitz/gohberg_semencul.hpp>
-
 #include <tesela/algorithms/toeplitz/toeplitz_condition.hpp>
 #include <tesela/codelets/toeplitz/gohberg_semencul.hpp>
 #include <tesela/codelets/toeplitz/levinson.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tesela/algorithms/support/internal/on_core.hpp>
+#include <tesela/algorithms/support/insert_or_run.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_refinement.hpp>
 #include <tesela/codelets/toeplitz/cauchy_solve.hpp>
 
@@ -19,8 +19,8 @@ struct ShiftedToeplitz {
         norm(matrix.unit_norm()),
         blocks_(g.runtime(), A.n(), 3, {A.n(), 3}, "C"),
         tables_(g.runtime(), cauchy_tables(A.n()).rows, 6, {cauchy_tables(A.n()).rows, 6}, "tables") {
-    insert_on_core<ToeplitzToCauchy<T>>(g, {}, {}, matrix.tile(), blocks());
-    insert_on_core<CauchyTables<T>>(g, {}, {A.n()}, tables());
+    insert_or_run<ToeplitzToCauchy<T>>(g, {}, {}, matrix.tile(), blocks());
+    insert_or_run<CauchyTables<T>>(g, {}, {A.n()}, tables());
   }
 
   Tile<T> blocks() const { return blocks_(0, 0); }

@@ -1,5 +1,4 @@
 #include <tesela/algorithms/toeplitz/toeplitz.hpp>
-
 #include <tesela/codelets/toeplitz/toeplitz.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 

@@ -1,6 +1,5 @@
-#include <tesela/algorithms/toeplitz/toeplitz_condition.hpp>
-
 #include <tesela/algorithms/toeplitz/shifted_toeplitz.hpp>
+#include <tesela/algorithms/toeplitz/toeplitz_condition.hpp>
 
 namespace tesela {
 

@@ -1,7 +1,6 @@
+#include <tesela/algorithms/support/insert_or_run.hpp>
+#include <tesela/algorithms/toeplitz/internal/toeplitz_points.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_inertia.hpp>
-
-#include <tesela/algorithms/support/internal/on_core.hpp>
-#include <tesela/algorithms/toeplitz/toeplitz_points.hpp>
 #include <tesela/codelets/toeplitz/levinson.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
@@ -37,8 +36,8 @@ SineToeplitz<T>::SineToeplitz(Graph& g, std::span<const T> t)
     mean_ = static_cast<double>(home.data[0]);
   }
   rms_ = std::sqrt(squares / static_cast<double>(n_));
-  insert_on_core<ToeplitzToCauchy<T>>(g, {}, {}, column(), blocks());
-  insert_on_core<CauchyTables<T>>(g, {}, {n_}, tables());
+  insert_or_run<ToeplitzToCauchy<T>>(g, {}, {}, column(), blocks());
+  insert_or_run<CauchyTables<T>>(g, {}, {n_}, tables());
 }
 
 template <class T>

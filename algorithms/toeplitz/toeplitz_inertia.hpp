@@ -11,9 +11,9 @@
 namespace tesela {
 
 /// A symmetric Toeplitz matrix T, t_ij = t(|i - j|), on its way to its eigenvalues: in the sine basis, where it is two
-/// Cauchy-like blocks (codelets/toeplitz/cauchy.hpp). One of a block's two generators grows with T and the other does not, so T
-/// is scaled by a power of two first, 2^-exponent(), and all that this class tells is of the scaled matrix. The
-/// functions below take shifts and answer in the units of T.
+/// Cauchy-like blocks (codelets/toeplitz/cauchy.hpp). One of a block's two generators grows with T and the other does
+/// not, so T is scaled by a power of two first, 2^-exponent(), and all that this class tells is of the scaled matrix.
+/// The functions below take shifts and answer in the units of T.
 template <class T>
 class SineToeplitz {
  public:

@@ -1,7 +1,6 @@
 #include <tesela/algorithms/toeplitz/toeplitz_matrices.hpp>
-
-#include <tesela/codelets/support/fill.hpp>
 #include <tesela/codelets/toeplitz/toeplitz.hpp>
+#include <tesela/tiles/generator.hpp>
 
 #include <cmath>
 #include <numbers>

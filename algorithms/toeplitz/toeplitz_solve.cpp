@@ -1,12 +1,11 @@
-#include <tesela/algorithms/toeplitz/toeplitz_solve.hpp>
-
 #include <tesela/algorithms/toeplitz/cauchy_factorization.hpp>
 #include <tesela/algorithms/toeplitz/cauchy_inverse.hpp>
 #include <tesela/algorithms/toeplitz/gohberg_semencul.hpp>
 #include <tesela/algorithms/toeplitz/levinson.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_condition.hpp>
+#include <tesela/algorithms/toeplitz/toeplitz_solve.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
-#include "bench/errors/toeplitz_error.hpp"
+#include <tesela/codelets/toeplitz/toeplitz_error.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,7 @@
-#include <tesela/algorithms/toeplitz/toeplitz_spectrum.hpp>
-
-#include <tesela/algorithms/support/internal/on_core.hpp>
-#include <tesela/algorithms/toeplitz/toeplitz_certificate.hpp>
+#include <tesela/algorithms/support/insert_or_run.hpp>
+#include <tesela/algorithms/toeplitz/internal/toeplitz_certificate.hpp>
 #include <tesela/algorithms/toeplitz/internal/toeplitz_search.hpp>
+#include <tesela/algorithms/toeplitz/toeplitz_spectrum.hpp>
 #include <tesela/codelets/support/fill.hpp>
 #include <tesela/codelets/toeplitz/sine_vectors.hpp>
 #include <tesela/codelets/toeplitz/toeplitz_dense.hpp>
@@ -191,7 +190,7 @@ class Solver {
     sources_.clear(), pieces_.clear();
     Single<T> vectors(runtime_, {matrix_.n(), matrix_.n()}, "vectors");
     const Single<double> values(runtime_, {matrix_.n(), 3}, "values");
-    insert_on_core<ToeplitzDense<T>>(graph_, {}, {}, matrix_.column(), *vectors, *values);
+    insert_or_run<ToeplitzDense<T>>(graph_, {}, {}, matrix_.column(), *vectors, *values);
     const auto pairs = (*values).read();
     if (std::isnan(pairs(0, 0)))  // LAPACK did not converge
       result_.shortages.push_back({std::ldexp(options_.low, -matrix_.exponent()),

@@ -1,6 +1,5 @@
-#include <tesela/algorithms/tridiagonal/thomas.hpp>
-
 #include <tesela/algorithms/tridiagonal/internal/one_system.hpp>
+#include <tesela/algorithms/tridiagonal/thomas.hpp>
 #include <tesela/codelets/tridiagonal/gather_rows.hpp>
 #include <tesela/codelets/tridiagonal/gtsv.hpp>
 #include <tesela/codelets/tridiagonal/thomas.hpp>

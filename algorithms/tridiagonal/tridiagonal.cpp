@@ -1,5 +1,4 @@
 #include <tesela/algorithms/tridiagonal/tridiagonal.hpp>
-
 #include <tesela/algorithms/tridiagonal/tridiagonal_equilibration.hpp>
 
 #include <string>

@@ -1,6 +1,5 @@
-#include <tesela/algorithms/tridiagonal/tridiagonal_checked.hpp>
-
 #include <tesela/algorithms/dense/matrices.hpp>
+#include <tesela/algorithms/tridiagonal/tridiagonal_checked.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_equilibration.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_misfits.hpp>
 #include <tesela/codelets/support/lacpy.hpp>

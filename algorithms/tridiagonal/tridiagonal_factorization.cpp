@@ -1,5 +1,4 @@
 #include <tesela/algorithms/tridiagonal/tridiagonal_factorization.hpp>
-
 #include <tesela/codelets/tridiagonal/tridiagonal_factors.hpp>
 
 #include <string>

@@ -1,7 +1,6 @@
-#include <tesela/algorithms/tridiagonal/tridiagonal_refinement.hpp>
-
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_misfits.hpp>
+#include <tesela/algorithms/tridiagonal/tridiagonal_refinement.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 #include "bench/adi/adi_peers.hpp"
+#include <tesela/codelets/support/fill.hpp>
 
 #if TESELA_WITH_CUDA
 

@@ -1,6 +1,6 @@
-#include <tesela/algorithms/tridiagonal/tridiagonal_matrices.hpp>
 #include "bench/adi/adi_peers.hpp"
 #include "bench/harness/harness.hpp"
+#include <tesela/algorithms/tridiagonal/tridiagonal_matrices.hpp>
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tesela/codelets/support/fill.hpp>
+#include <tesela/runtime/codelet.hpp>
 
 #include <span>
 

@@ -1,7 +1,7 @@
 #include "bench/errors/qr_error.hpp"
 
 #include <tesela/codelets/libraries/blas.hpp>
-#include <tesela/codelets/support/fill.hpp>
+#include <tesela/tiles/generator.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 #include "bench/errors/reference.hpp"
 
 #include <tesela/codelets/libraries/blas.hpp>
-#include <tesela/codelets/support/powers_of_two.hpp>
+#include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -26,7 +26,7 @@ bool all_finite(const T* x, index_t count) {
 int scale(std::vector<double>& x) {
   const auto count = static_cast<index_t>(x.size());
   const int exponent = largest_exponent(count, x.data());
-  multiply_by_power(count, x.data(), -exponent);
+  scale_by_power_of_two(std::span(x.data(), static_cast<std::size_t>(count)), -exponent);
   return exponent;
 }
 

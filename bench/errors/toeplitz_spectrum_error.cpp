@@ -2,7 +2,7 @@
 
 #include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/codelets/libraries/lapack.hpp>
-#include "bench/errors/toeplitz_error.hpp"
+#include <tesela/codelets/toeplitz/toeplitz_error.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>

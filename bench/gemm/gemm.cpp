@@ -1,5 +1,5 @@
-#include "bench/harness/device.hpp"
 #include "bench/gemm/gemm_data.hpp"
+#include "bench/harness/device.hpp"
 #include "bench/harness/report.hpp"
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/topology.hpp>

@@ -2,8 +2,8 @@
 
 #include "bench/harness/harness.hpp"
 #include "cli/commands/gemm_tile.hpp"
-#include <tesela/codelets/support/fill.hpp>
 #include <tesela/codelets/dense/gemm.hpp>
+#include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
 #include <functional>

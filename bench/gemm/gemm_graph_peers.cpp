@@ -1,7 +1,7 @@
 // The two graph peers of bench gemm: ours, and the same graph written directly for StarPU.
 
-#include <tesela/algorithms/dense/gemm.hpp>
 #include "bench/gemm/gemm_data.hpp"
+#include <tesela/algorithms/dense/gemm.hpp>
 
 #include <cblas.h>
 #include <starpu.h>

@@ -1,8 +1,7 @@
-#include <tesela/codelets/dense/gemm_launch.hpp>
-
 #include "bench/harness/device.hpp"
 #include "bench/harness/published.hpp"
 #include "bench/harness/report.hpp"
+#include <tesela/codelets/dense/gemm_launch.hpp>
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // The peers of bench gemm that are one call of somebody else's library.
 
-#include "bench/harness/device.hpp"
 #include "bench/gemm/gemm_data.hpp"
+#include "bench/harness/device.hpp"
 #include <tesela/codelets/libraries/blas.hpp>
 
 #include <cblas.h>

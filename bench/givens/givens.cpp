@@ -1,8 +1,8 @@
-#include <tesela/algorithms/support/schedule.hpp>
-#include "bench/harness/device.hpp"
 #include "bench/givens/givens_data.hpp"
+#include "bench/harness/device.hpp"
 #include "bench/harness/published.hpp"
 #include "bench/harness/report.hpp"
+#include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/topology.hpp>
 

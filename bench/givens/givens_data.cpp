@@ -1,6 +1,6 @@
 #include "bench/givens/givens_data.hpp"
 
-#include <tesela/codelets/support/fill.hpp>
+#include <tesela/tiles/generator.hpp>
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <tesela/algorithms/givens/givens.hpp>
 #include "bench/harness/harness.hpp"
+#include <tesela/algorithms/givens/givens.hpp>
 
 #include <memory>
 #include <string>

@@ -1,5 +1,5 @@
-#include "bench/harness/device.hpp"
 #include "bench/givens/givens_data.hpp"
+#include "bench/harness/device.hpp"
 #include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/tiles/host_matrix.hpp>

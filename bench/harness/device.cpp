@@ -1,10 +1,10 @@
 #include "bench/harness/device.hpp"
 
 #include "bench/harness/harness.hpp"
-#include <tesela/codelets/support/fill.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/topology.hpp>
+#include <tesela/tiles/generator.hpp>
 
 #include <fmt/format.h>
 

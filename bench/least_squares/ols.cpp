@@ -1,8 +1,8 @@
-#include "bench/harness/device.hpp"
-#include "bench/least_squares/ols_data.hpp"
-#include "bench/harness/report.hpp"
-#include "cli/app/sizes.hpp"
 #include "bench/errors/qr_error.hpp"
+#include "bench/harness/device.hpp"
+#include "bench/harness/report.hpp"
+#include "bench/least_squares/ols_data.hpp"
+#include "cli/app/sizes.hpp"
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/topology.hpp>
 

@@ -1,8 +1,8 @@
 #include "bench/least_squares/ols_data.hpp"
 
 #include "cli/app/matrices.hpp"
+#include <tesela/codelets/least_squares/normal_residual.hpp>
 #include <tesela/codelets/libraries/blas.hpp>
-#include "bench/errors/normal_residual.hpp"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
-#include <tesela/algorithms/dense/matrices.hpp>
 #include "bench/least_squares/ols_data.hpp"
-#include <tesela/codelets/libraries/blas.hpp>
 #include "bench/peers/cusolver_qr.hpp"
-#include <tesela/codelets/support/lacpy.hpp>
+#include <tesela/algorithms/dense/matrices.hpp>
+#include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/codelets/libraries/lapack.hpp>
+#include <tesela/codelets/support/lacpy.hpp>
 
 #include <algorithm>
 #include <optional>

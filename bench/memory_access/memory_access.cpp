@@ -1,8 +1,7 @@
-#include "bench/memory_access/memory_kernels.hpp"
-
 #include "bench/harness/device.hpp"
 #include "bench/harness/published.hpp"
 #include "bench/harness/report.hpp"
+#include "bench/memory_access/memory_kernels.hpp"
 
 #include <fmt/format.h>
 

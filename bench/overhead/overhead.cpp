@@ -1,5 +1,5 @@
-#include "bench/overhead/overhead_peers.hpp"
 #include "bench/harness/report.hpp"
+#include "bench/overhead/overhead_peers.hpp"
 
 #include <fmt/format.h>
 

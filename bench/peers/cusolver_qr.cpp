@@ -8,8 +8,8 @@
 #include <string>
 
 #if TESELA_WITH_CUDA
-#include <tesela/codelets/libraries/internal/cublas.hpp>
 #include "bench/peers/cusolver_peer.hpp"
+#include <tesela/codelets/libraries/internal/cublas.hpp>
 
 #include <cuda_runtime.h>
 

@@ -1,12 +1,11 @@
-#include <tesela/algorithms/qr/qr.hpp>
-
-#include <tesela/algorithms/support/schedule.hpp>
-#include "bench/harness/device.hpp"
-#include "bench/qr/qr_data.hpp"
-#include "bench/harness/report.hpp"
-#include "cli/app/sizes.hpp"
-#include <tesela/codelets/libraries/blas.hpp>
 #include "bench/errors/qr_error.hpp"
+#include "bench/harness/device.hpp"
+#include "bench/harness/report.hpp"
+#include "bench/qr/qr_data.hpp"
+#include "cli/app/sizes.hpp"
+#include <tesela/algorithms/qr/qr.hpp>
+#include <tesela/algorithms/support/schedule.hpp>
+#include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/topology.hpp>
 

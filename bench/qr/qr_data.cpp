@@ -1,7 +1,7 @@
 #include "bench/qr/qr_data.hpp"
 
-#include "cli/app/matrices.hpp"
 #include "bench/errors/qr_error.hpp"
+#include "cli/app/matrices.hpp"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <tesela/algorithms/qr/qr.hpp>
 #include "bench/harness/harness.hpp"
-#include <tesela/codelets/support/fill.hpp>
+#include <tesela/algorithms/qr/qr.hpp>
+#include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
 #include <functional>

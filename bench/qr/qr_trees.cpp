@@ -1,8 +1,8 @@
+#include "bench/errors/qr_error.hpp"
+#include "bench/harness/report.hpp"
+#include "bench/qr/qr_data.hpp"
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
-#include "bench/qr/qr_data.hpp"
-#include "bench/harness/report.hpp"
-#include "bench/errors/qr_error.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,14 +1,13 @@
-#include <tesela/algorithms/qr/tall_skinny.hpp>
-
-#include <tesela/algorithms/dense/matrices.hpp>
 #include "bench/harness/device.hpp"
 #include "bench/harness/noted_ceiling.hpp"
 #include "bench/harness/report.hpp"
-#include "bench/qr/tall_skinny_data.hpp"
-#include <tesela/codelets/qr/internal/append_rows_launch.hpp>
-#include <tesela/codelets/libraries/blas.hpp>
 #include "bench/peers/cusolver_qr.hpp"
+#include "bench/qr/tall_skinny_data.hpp"
+#include <tesela/algorithms/dense/matrices.hpp>
+#include <tesela/algorithms/qr/tall_skinny.hpp>
+#include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/codelets/libraries/lapack.hpp>
+#include <tesela/codelets/qr/internal/append_rows_launch.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/topology.hpp>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <tesela/codelets/support/fill.hpp>
 #include <tesela/runtime/runtime.hpp>
+#include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
 #include <memory>

@@ -1,8 +1,8 @@
-#include <tesela/algorithms/toeplitz/toeplitz_matrices.hpp>
 #include "bench/harness/device.hpp"
 #include "bench/harness/report.hpp"
 #include "bench/toeplitz/toeplitz_peers.hpp"
 #include "cli/commands/toeplitz_spectrum_options.hpp"
+#include <tesela/algorithms/toeplitz/toeplitz_matrices.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/topology.hpp>
 

@@ -1,11 +1,11 @@
 #include "bench/toeplitz/toeplitz_peers.hpp"
 
+#include "bench/errors/toeplitz_spectrum_error.hpp"
 #include "bench/harness/harness.hpp"
-#include <tesela/codelets/libraries/blas.hpp>
 #include "bench/peers/cusolver_eig.hpp"
+#include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/codelets/libraries/lapack.hpp>
 #include <tesela/codelets/toeplitz/toeplitz_dense.hpp>
-#include "bench/errors/toeplitz_spectrum_error.hpp"
 
 #include <fmt/format.h>
 

@@ -1,11 +1,11 @@
 #include "bench/toeplitz/toeplitz_solve_peers.hpp"
 
+#include "bench/peers/cusolver_solve.hpp"
 #include <tesela/algorithms/toeplitz/cauchy_factorization.hpp>
 #include <tesela/algorithms/toeplitz/cauchy_inverse.hpp>
 #include <tesela/algorithms/toeplitz/gohberg_semencul.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_solve.hpp>
 #include <tesela/codelets/libraries/blas.hpp>
-#include "bench/peers/cusolver_solve.hpp"
 #include <tesela/codelets/libraries/lapack.hpp>
 #include <tesela/runtime/topology.hpp>
 

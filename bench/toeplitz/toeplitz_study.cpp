@@ -1,8 +1,8 @@
-#include <tesela/algorithms/toeplitz/toeplitz_matrices.hpp>
-#include <tesela/algorithms/toeplitz/toeplitz_spectrum.hpp>
+#include "bench/errors/toeplitz_spectrum_error.hpp"
 #include "bench/harness/published.hpp"
 #include "bench/harness/report.hpp"
-#include "bench/errors/toeplitz_spectrum_error.hpp"
+#include <tesela/algorithms/toeplitz/toeplitz_matrices.hpp>
+#include <tesela/algorithms/toeplitz/toeplitz_spectrum.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/topology.hpp>
 

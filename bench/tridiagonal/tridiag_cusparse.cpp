@@ -3,8 +3,8 @@
 
 #if TESELA_WITH_CUDA
 
-#include "bench/tridiagonal/cusparse.hpp"
 #include "bench/harness/generate.hpp"
+#include "bench/tridiagonal/cusparse.hpp"
 
 #include <fmt/format.h>
 

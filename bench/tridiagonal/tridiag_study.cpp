@@ -1,7 +1,7 @@
-#include <tesela/algorithms/tridiagonal/cyclic_reduction.hpp>
 #include "bench/harness/published.hpp"
 #include "bench/harness/report.hpp"
 #include "bench/tridiagonal/tridiag_study_data.hpp"
+#include <tesela/algorithms/tridiagonal/cyclic_reduction.hpp>
 #include <tesela/codelets/tridiagonal/thomas.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/topology.hpp>

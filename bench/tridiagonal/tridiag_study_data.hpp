@@ -1,8 +1,8 @@
 #pragma once
 
 #include "bench/harness/harness.hpp"
-#include <tesela/codelets/support/fill.hpp>
 #include <tesela/runtime/runtime.hpp>
+#include <tesela/tiles/generator.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
-#include <tesela/algorithms/dense/matrices.hpp>
-#include <tesela/algorithms/tridiagonal/tridiagonal_matrices.hpp>
 #include "bench/harness/harness.hpp"
 #include "bench/tridiagonal/tridiag_peers.hpp"
+#include <tesela/algorithms/dense/matrices.hpp>
+#include <tesela/algorithms/tridiagonal/tridiagonal_matrices.hpp>
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tesela/codelets/support/fill.hpp>
+#include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
 #include <algorithm>

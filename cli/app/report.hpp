@@ -1,7 +1,7 @@
 #pragma once
 
-#include <tesela/algorithms/support/measured.hpp>
 #include "cli/app/command.hpp"
+#include <tesela/algorithms/support/measured.hpp>
 #include <tesela/runtime/graph.hpp>
 
 #include <nlohmann/json.hpp>

@@ -1,14 +1,13 @@
-#include <tesela/algorithms/dense/gemm.hpp>
-
+#include "bench/errors/reference.hpp"
 #include "cli/app/command.hpp"
-#include "cli/commands/gemm_tile.hpp"
 #include "cli/app/matrices.hpp"
 #include "cli/app/outputs.hpp"
 #include "cli/app/progress.hpp"
 #include "cli/app/report.hpp"
 #include "cli/app/sizes.hpp"
 #include "cli/app/trace_report.hpp"
-#include "bench/errors/reference.hpp"
+#include "cli/commands/gemm_tile.hpp"
+#include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 

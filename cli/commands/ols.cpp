@@ -1,17 +1,17 @@
-#include <tesela/algorithms/least_squares/least_squares.hpp>
+#include "bench/errors/qr_error.hpp"
 #include "cli/app/command.hpp"
 #include "cli/app/matrices.hpp"
-#include "cli/commands/ols_library.hpp"
 #include "cli/app/outputs.hpp"
-#include "cli/commands/qr_methods.hpp"
 #include "cli/app/random_matrix.hpp"
 #include "cli/app/report.hpp"
 #include "cli/app/sizes.hpp"
 #include "cli/app/trace_report.hpp"
-#include <tesela/codelets/libraries/blas.hpp>
+#include "cli/commands/ols_library.hpp"
+#include "cli/commands/qr_methods.hpp"
+#include <tesela/algorithms/least_squares/least_squares.hpp>
 #include <tesela/codelets/least_squares/minimum_norm.hpp>
-#include "bench/errors/normal_residual.hpp"
-#include "bench/errors/qr_error.hpp"
+#include <tesela/codelets/least_squares/normal_residual.hpp>
+#include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <cmath>

@@ -1,7 +1,7 @@
 #include "cli/commands/ols_library.hpp"
 
-#include <tesela/codelets/libraries/blas.hpp>
 #include "bench/peers/cusolver_qr.hpp"
+#include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/codelets/libraries/lapack.hpp>
 
 #include <algorithm>

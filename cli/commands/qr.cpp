@@ -1,14 +1,13 @@
-#include <tesela/algorithms/qr/qr.hpp>
-
+#include "bench/errors/qr_error.hpp"
 #include "cli/app/command.hpp"
 #include "cli/app/outputs.hpp"
 #include "cli/app/progress.hpp"
-#include "cli/commands/qr_methods.hpp"
 #include "cli/app/random_matrix.hpp"
 #include "cli/app/report.hpp"
 #include "cli/app/sizes.hpp"
 #include "cli/app/trace_report.hpp"
-#include "bench/errors/qr_error.hpp"
+#include "cli/commands/qr_methods.hpp"
+#include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 namespace tesela::cli {

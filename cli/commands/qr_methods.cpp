@@ -1,10 +1,10 @@
 #include "cli/commands/qr_methods.hpp"
 
+#include "bench/peers/cusolver_qr.hpp"
 #include <tesela/algorithms/givens/givens.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/codelets/libraries/blas.hpp>
-#include "bench/peers/cusolver_qr.hpp"
 #include <tesela/codelets/libraries/lapack.hpp>
 
 #include <fmt/format.h>

@@ -1,9 +1,8 @@
-#include <tesela/algorithms/support/schedule.hpp>
-
-#include <tesela/algorithms/support/critical_path.hpp>
 #include "cli/app/command.hpp"
 #include "cli/app/outputs.hpp"
 #include "cli/commands/schedule_picture.hpp"
+#include <tesela/algorithms/support/critical_path.hpp>
+#include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/errors.hpp>
 #include <tesela/tiles/io/atomic_file.hpp>

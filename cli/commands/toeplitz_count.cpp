@@ -1,9 +1,9 @@
-#include <tesela/algorithms/toeplitz/levinson.hpp>
 #include "cli/app/command.hpp"
 #include "cli/app/outputs.hpp"
 #include "cli/app/report.hpp"
 #include "cli/commands/toeplitz_options.hpp"
 #include "cli/commands/toeplitz_spectrum_options.hpp"
+#include <tesela/algorithms/toeplitz/levinson.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <fmt/format.h>

@@ -1,11 +1,11 @@
+#include "bench/errors/toeplitz_spectrum_error.hpp"
 #include "cli/app/command.hpp"
 #include "cli/app/outputs.hpp"
 #include "cli/app/report.hpp"
 #include "cli/app/sizes.hpp"
+#include "cli/app/trace_report.hpp"
 #include "cli/commands/toeplitz_options.hpp"
 #include "cli/commands/toeplitz_spectrum_options.hpp"
-#include "cli/app/trace_report.hpp"
-#include "bench/errors/toeplitz_spectrum_error.hpp"
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <algorithm>

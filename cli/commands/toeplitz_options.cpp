@@ -1,6 +1,6 @@
 #include "cli/commands/toeplitz_options.hpp"
 
-#include <tesela/codelets/support/fill.hpp>
+#include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <charconv>

@@ -1,12 +1,11 @@
-#include <tesela/algorithms/toeplitz/toeplitz_solve.hpp>
-
 #include "cli/app/command.hpp"
 #include "cli/app/outputs.hpp"
 #include "cli/app/report.hpp"
 #include "cli/app/sizes.hpp"
-#include "cli/commands/toeplitz_options.hpp"
 #include "cli/app/trace_report.hpp"
-#include "bench/errors/toeplitz_error.hpp"
+#include "cli/commands/toeplitz_options.hpp"
+#include <tesela/algorithms/toeplitz/toeplitz_solve.hpp>
+#include <tesela/codelets/toeplitz/toeplitz_error.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <cmath>

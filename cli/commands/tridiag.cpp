@@ -1,7 +1,4 @@
-#include <tesela/algorithms/tridiagonal/cyclic_reduction.hpp>
-#include <tesela/algorithms/tridiagonal/thomas.hpp>
-#include <tesela/algorithms/tridiagonal/tridiagonal_checked.hpp>
-#include <tesela/algorithms/tridiagonal/tridiagonal_refinement.hpp>
+#include "bench/errors/tridiagonal_error.hpp"
 #include "cli/app/command.hpp"
 #include "cli/app/outputs.hpp"
 #include "cli/app/progress.hpp"
@@ -9,8 +6,11 @@
 #include "cli/app/sizes.hpp"
 #include "cli/app/trace_report.hpp"
 #include "cli/commands/tridiag_problem.hpp"
+#include <tesela/algorithms/tridiagonal/cyclic_reduction.hpp>
+#include <tesela/algorithms/tridiagonal/thomas.hpp>
+#include <tesela/algorithms/tridiagonal/tridiagonal_checked.hpp>
+#include <tesela/algorithms/tridiagonal/tridiagonal_refinement.hpp>
 #include <tesela/codelets/tridiagonal/cyclic_reduction.hpp>
-#include "bench/errors/tridiagonal_error.hpp"
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <fmt/format.h>

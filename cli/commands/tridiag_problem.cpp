@@ -1,9 +1,9 @@
 #include "cli/commands/tridiag_problem.hpp"
 
+#include "bench/errors/tridiagonal_error.hpp"
+#include "cli/app/sizes.hpp"
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_checked.hpp>
-#include "cli/app/sizes.hpp"
-#include "bench/errors/tridiagonal_error.hpp"
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <algorithm>

@@ -1,5 +1,4 @@
 #include <tesela/codelets/dense/gemm.hpp>
-
 #include <tesela/codelets/libraries/blas.hpp>
 
 namespace tesela {

@@ -2,8 +2,8 @@
 
 #if TESELA_WITH_CUDA
 
-#include <tesela/codelets/libraries/internal/cublas.hpp>
 #include <tesela/codelets/dense/gemm_launch.hpp>
+#include <tesela/codelets/libraries/internal/cublas.hpp>
 
 namespace tesela {
 template <class T, template <class> class C>

@@ -1,6 +1,5 @@
 #include <tesela/codelets/dense/product_form.hpp>
-
-#include <tesela/codelets/support/fill.hpp>
+#include <tesela/tiles/generator.hpp>
 
 #include <algorithm>
 #include <cmath>

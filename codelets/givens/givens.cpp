@@ -1,5 +1,4 @@
 #include <tesela/codelets/givens/givens.hpp>
-
 #include <tesela/codelets/givens/internal/givens_pass.hpp>
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 #pragma once
 
 #include <tesela/codelets/givens/givens_window.hpp>
-#include <tesela/codelets/qr/tile_qr.hpp>
+#include <tesela/codelets/support/size_class.hpp>
+#include <tesela/runtime/codelet.hpp>
 
 #include <span>
 

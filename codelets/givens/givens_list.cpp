@@ -1,5 +1,4 @@
 #include <tesela/codelets/givens/givens_list.hpp>
-
 #include <tesela/codelets/givens/givens_window.hpp>
 #include <tesela/codelets/givens/rotation.hpp>
 

@@ -1,7 +1,8 @@
 #pragma once
 
-#include <tesela/codelets/support/fill.hpp>
-#include <tesela/codelets/qr/tile_qr.hpp>
+#include <tesela/codelets/support/size_class.hpp>
+#include <tesela/runtime/codelet.hpp>
+#include <tesela/runtime/host_device.hpp>
 
 #include <cstdint>
 

@@ -1,6 +1,7 @@
 #pragma once
 
-#include <tesela/codelets/support/fill.hpp>
+#include <tesela/runtime/host_device.hpp>
+#include <tesela/runtime/types.hpp>
 
 namespace tesela {
 

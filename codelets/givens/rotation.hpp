@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tesela/codelets/support/fill.hpp>
+#include <tesela/runtime/host_device.hpp>
 
 #include <cmath>
 #include <limits>

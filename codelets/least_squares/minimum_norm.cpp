@@ -1,9 +1,8 @@
 #include <tesela/codelets/least_squares/minimum_norm.hpp>
-
+#include <tesela/codelets/least_squares/rank_revealing.hpp>
 #include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/codelets/libraries/lapack.hpp>
-#include <tesela/codelets/support/powers_of_two.hpp>
-#include <tesela/codelets/least_squares/rank_revealing.hpp>
+#include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -28,7 +27,7 @@ std::vector<Unit<T>> scale_to_unit_columns(HostMatrix<T>& a) {
     T* const column = a.data() + j * a.ld();
     Unit<T>& unit = units[static_cast<std::size_t>(j)];
     unit.exponent = largest_exponent(a.rows(), column);
-    multiply_by_power(a.rows(), column, -unit.exponent);
+    scale_by_power_of_two(std::span(column, static_cast<std::size_t>(a.rows())), -unit.exponent);
     unit.norm = euclidean_norm(a.rows(), column);
     if (unit.norm != T(0))
       for (index_t i = 0; i < a.rows(); ++i) column[i] /= unit.norm;
@@ -80,7 +79,8 @@ std::vector<int> scale_columns(HostMatrix<T>& a) {
   for (index_t j = 0; j < a.cols(); ++j) {
     T* const column = a.data() + j * a.ld();
     exponents[static_cast<std::size_t>(j)] = largest_exponent(a.rows(), column);
-    multiply_by_power(a.rows(), column, -exponents[static_cast<std::size_t>(j)]);
+    scale_by_power_of_two(std::span(column, static_cast<std::size_t>(a.rows())),
+                          -exponents[static_cast<std::size_t>(j)]);
   }
   return exponents;
 }
@@ -92,7 +92,8 @@ double triangle_condition(const HostMatrix<T>& R, bool unit_columns) {
   if (unit_columns)
     scale_to_unit_columns(copy);
   else
-    multiply_by_power(copy.size(), copy.data(), -largest_exponent(copy.size(), copy.data()));
+    scale_by_power_of_two(std::span(copy.data(), static_cast<std::size_t>(copy.size())),
+                          -largest_exponent(copy.size(), copy.data()));
   const double reciprocal = lapack::trcon(copy.cols(), copy.data(), copy.ld());
   return reciprocal > 0 ? 1 / reciprocal : std::numeric_limits<double>::infinity();
 }

@@ -1,5 +1,4 @@
 #include <tesela/codelets/least_squares/rank_revealing.hpp>
-
 #include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/codelets/libraries/lapack.hpp>
 

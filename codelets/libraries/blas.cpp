@@ -1,5 +1,4 @@
 #include <tesela/codelets/libraries/blas.hpp>
-
 #include <tesela/runtime/errors.hpp>
 
 #include <cblas.h>

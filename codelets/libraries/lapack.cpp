@@ -1,5 +1,4 @@
 #include <tesela/codelets/libraries/lapack.hpp>
-
 #include <tesela/runtime/errors.hpp>
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 #include <tesela/codelets/qr/append_rows.hpp>
-
 #include <tesela/codelets/qr/internal/eliminate.hpp>
-#include <tesela/codelets/support/powers_of_two.hpp>
+#include <tesela/tiles/power_of_two.hpp>
 
 #include <cmath>
 #include <cstdint>
@@ -79,7 +78,7 @@ struct ScaledTriangle {
     }
     const int before = exponent(c);
     exponents[c] = std::max(before + size, 1 - std::numeric_limits<T>::max_exponent);  // so that scale() is finite
-    multiply_by_power(c + 1, r + c * n, before - exponents[c]);
+    scale_by_power_of_two(std::span(r + c * n, static_cast<std::size_t>(c + 1)), before - exponents[c]);
     return exponents[c] != before;
   }
 };

@@ -1,22 +1,11 @@
 #pragma once
 
+#include <tesela/codelets/support/size_class.hpp>
 #include <tesela/runtime/codelet.hpp>
 
 #include <algorithm>
 
 namespace tesela {
-
-namespace detail {
-
-/// What the run time of a QR kernel on `rows` active rows depends on beyond its tiles' shapes: their number to an
-/// eighth of an octave, so that tall tiles of one shape share a handful of histories and not one each.
-constexpr std::uint64_t size_class(index_t rows) {
-  std::uint64_t octave = 0;
-  while (rows >> (octave + 1) > 0) ++octave;
-  return octave << 3 | (octave >= 3 ? static_cast<std::uint64_t>(rows >> (octave - 3)) & 7 : 0);
-}
-
-}  // namespace detail
 
 // The four kernels of tile QR in compact WY form: Q = I - V T V^T for each block of at most ib columns of V.
 //

@@ -3,9 +3,9 @@
 #if TESELA_WITH_CUDA
 
 #include <tesela/codelets/libraries/internal/cublas.hpp>
-#include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/codelets/qr/internal/qr_panel.hpp>
 #include <tesela/codelets/support/internal/urgent.hpp>
+#include <tesela/codelets/support/lacpy.hpp>
 
 #include <cuda_runtime_api.h>
 

@@ -1,7 +1,6 @@
-#include <tesela/codelets/toeplitz/cauchy.hpp>
-
-#include <tesela/codelets/toeplitz/internal/cauchy_sweep.hpp>
 #include <tesela/codelets/support/internal/clones.hpp>
+#include <tesela/codelets/toeplitz/cauchy.hpp>
+#include <tesela/codelets/toeplitz/internal/cauchy_sweep.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,5 @@
-#include <tesela/codelets/toeplitz/cauchy_factor.hpp>
-
 #include <tesela/codelets/libraries/blas.hpp>
+#include <tesela/codelets/toeplitz/cauchy_factor.hpp>
 #include <tesela/codelets/toeplitz/internal/cauchy_factor_body.hpp>
 #include <tesela/codelets/toeplitz/internal/cauchy_sweep.hpp>
 #include <tesela/codelets/toeplitz/internal/toeplitz_host.hpp>

@@ -1,5 +1,4 @@
 #include <tesela/codelets/toeplitz/cauchy_solve.hpp>
-
 #include <tesela/codelets/toeplitz/internal/cauchy_body.hpp>
 #include <tesela/codelets/toeplitz/internal/toeplitz_host.hpp>
 

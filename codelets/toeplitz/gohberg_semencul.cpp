@@ -1,5 +1,4 @@
 #include <tesela/codelets/toeplitz/gohberg_semencul.hpp>
-
 #include <tesela/codelets/toeplitz/internal/gohberg_semencul_body.hpp>
 #include <tesela/codelets/toeplitz/internal/toeplitz_host.hpp>
 

@@ -1,10 +1,9 @@
-#include <tesela/codelets/toeplitz/lanczos.hpp>
-
 #include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/codelets/libraries/lapack.hpp>
-#include <tesela/codelets/toeplitz/levinson.hpp>
 #include <tesela/codelets/toeplitz/internal/sine_transform_body.hpp>
 #include <tesela/codelets/toeplitz/internal/toeplitz_host.hpp>
+#include <tesela/codelets/toeplitz/lanczos.hpp>
+#include <tesela/codelets/toeplitz/levinson.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,6 @@
-#include <tesela/codelets/toeplitz/levinson.hpp>
-
 #include <tesela/codelets/support/internal/clones.hpp>
 #include <tesela/codelets/toeplitz/internal/toeplitz_host.hpp>
+#include <tesela/codelets/toeplitz/levinson.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
-#include <tesela/codelets/toeplitz/levinson.hpp>
 #include <tesela/codelets/toeplitz/internal/toeplitz_device.cuh>
+#include <tesela/codelets/toeplitz/levinson.hpp>
 
 #include <cuda_runtime_api.h>
 

@@ -1,5 +1,5 @@
-#include <tesela/codelets/toeplitz/internal/cauchy_product.cuh>
 #include <tesela/codelets/libraries/internal/cublas.hpp>
+#include <tesela/codelets/toeplitz/internal/cauchy_product.cuh>
 #include <tesela/codelets/toeplitz/lanczos.hpp>
 
 namespace tesela {

@@ -1,7 +1,6 @@
-#include <tesela/codelets/toeplitz/sine_transform.hpp>
-
 #include <tesela/codelets/toeplitz/internal/sine_transform_body.hpp>
 #include <tesela/codelets/toeplitz/internal/toeplitz_host.hpp>
+#include <tesela/codelets/toeplitz/sine_transform.hpp>
 
 namespace tesela {
 

@@ -1,7 +1,6 @@
-#include <tesela/codelets/toeplitz/toeplitz.hpp>
-
-#include <tesela/codelets/toeplitz/internal/toeplitz_host.hpp>
 #include <tesela/codelets/toeplitz/internal/toeplitz_body.hpp>
+#include <tesela/codelets/toeplitz/internal/toeplitz_host.hpp>
+#include <tesela/codelets/toeplitz/toeplitz.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>

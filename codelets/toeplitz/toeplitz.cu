@@ -1,6 +1,6 @@
-#include <tesela/codelets/toeplitz/toeplitz.hpp>
-#include <tesela/codelets/toeplitz/internal/toeplitz_device.cuh>
 #include <tesela/codelets/toeplitz/internal/toeplitz_body.hpp>
+#include <tesela/codelets/toeplitz/internal/toeplitz_device.cuh>
+#include <tesela/codelets/toeplitz/toeplitz.hpp>
 
 namespace tesela {
 

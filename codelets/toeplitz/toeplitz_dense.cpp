@@ -1,6 +1,5 @@
-#include <tesela/codelets/toeplitz/toeplitz_dense.hpp>
-
 #include <tesela/codelets/libraries/lapack.hpp>
+#include <tesela/codelets/toeplitz/toeplitz_dense.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,5 @@
-#include <tesela/codelets/toeplitz/vectors.hpp>
-
 #include <tesela/codelets/libraries/blas.hpp>
+#include <tesela/codelets/toeplitz/vectors.hpp>
 
 namespace tesela {
 namespace {

@@ -1,5 +1,4 @@
 #include <tesela/codelets/tridiagonal/cyclic_reduction.hpp>
-
 #include <tesela/codelets/tridiagonal/internal/cyclic_reduction_body.hpp>
 
 #include <algorithm>

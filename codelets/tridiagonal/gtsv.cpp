@@ -1,6 +1,5 @@
-#include <tesela/codelets/tridiagonal/gtsv.hpp>
-
 #include <tesela/codelets/libraries/lapack.hpp>
+#include <tesela/codelets/tridiagonal/gtsv.hpp>
 #include <tesela/codelets/tridiagonal/internal/row_status.hpp>
 
 #include <algorithm>

@@ -1,6 +1,5 @@
-#include <tesela/codelets/tridiagonal/thomas.hpp>
-
 #include <tesela/codelets/tridiagonal/internal/row_status.hpp>
+#include <tesela/codelets/tridiagonal/thomas.hpp>
 
 #include <cmath>
 

@@ -1,8 +1,7 @@
-#include <tesela/codelets/tridiagonal/tridiagonal.hpp>
-
 #include <tesela/codelets/support/internal/clones.hpp>
 #include <tesela/codelets/tridiagonal/internal/row_status.hpp>
 #include <tesela/codelets/tridiagonal/internal/tridiagonal_lanes.hpp>
+#include <tesela/codelets/tridiagonal/tridiagonal.hpp>
 
 #include <memory>
 #include <vector>

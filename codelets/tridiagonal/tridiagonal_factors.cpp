@@ -1,8 +1,7 @@
-#include <tesela/codelets/tridiagonal/tridiagonal_factors.hpp>
-
 #include <tesela/codelets/support/internal/clones.hpp>
 #include <tesela/codelets/tridiagonal/internal/tridiagonal_factors_body.hpp>
 #include <tesela/codelets/tridiagonal/internal/tridiagonal_lanes.hpp>
+#include <tesela/codelets/tridiagonal/tridiagonal_factors.hpp>
 
 #include <algorithm>
 #include <type_traits>

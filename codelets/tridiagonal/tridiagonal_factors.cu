@@ -1,5 +1,5 @@
-#include <tesela/codelets/tridiagonal/tridiagonal_factors.hpp>
 #include <tesela/codelets/tridiagonal/internal/tridiagonal_factors_body.hpp>
+#include <tesela/codelets/tridiagonal/tridiagonal_factors.hpp>
 
 #include <algorithm>
 

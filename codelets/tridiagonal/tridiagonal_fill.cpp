@@ -1,6 +1,5 @@
-#include <tesela/codelets/tridiagonal/tridiagonal_fill.hpp>
-
 #include <tesela/codelets/tridiagonal/internal/tridiagonal_fill_body.hpp>
+#include <tesela/codelets/tridiagonal/tridiagonal_fill.hpp>
 
 namespace tesela {
 namespace {

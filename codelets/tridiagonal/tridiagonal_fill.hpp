@@ -1,6 +1,8 @@
 #pragma once
 
-#include <tesela/codelets/support/fill.hpp>
+#include <tesela/runtime/codelet.hpp>
+#include <tesela/runtime/host_device.hpp>
+#include <tesela/tiles/generator.hpp>
 
 namespace tesela {
 

@@ -1,6 +1,5 @@
-#include <tesela/codelets/tridiagonal/tridiagonal_refinement.hpp>
-
 #include <tesela/codelets/tridiagonal/internal/tridiagonal_refinement_body.hpp>
+#include <tesela/codelets/tridiagonal/tridiagonal_refinement.hpp>
 
 #include <algorithm>
 

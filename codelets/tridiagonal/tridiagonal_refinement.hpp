@@ -1,7 +1,8 @@
 #pragma once
 
-#include <tesela/codelets/support/fill.hpp>  // TESELA_BOTH
 #include <tesela/codelets/tridiagonal/tridiagonal.hpp>
+#include <tesela/runtime/codelet.hpp>
+#include <tesela/runtime/host_device.hpp>
 
 #include <limits>
 #include <span>

@@ -1,6 +1,5 @@
-#include <tesela/codelets/tridiagonal/tridiagonal_scale.hpp>
-
 #include <tesela/codelets/tridiagonal/internal/row_status.hpp>
+#include <tesela/codelets/tridiagonal/tridiagonal_scale.hpp>
 #include <tesela/codelets/tridiagonal/tridiagonal_walk.hpp>
 
 #include <algorithm>

@@ -5,9 +5,10 @@
 // factors a random symmetric positive definite matrix of order N in tiles of TILE x TILE. A ROW above 0 spoils that
 // diagonal entry, so that the factorization must stop there; DAG names a file for the task graph.
 // Exit code: 0 done, 1 not positive definite or a wrong factor, 2 wrong use, 3 the machine cannot do it.
+#include <tesela/tesela.hpp>
+
 #include <cblas.h>
 #include <lapacke.h>
-#include <tesela/tesela.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,13 +1,13 @@
-#include <tesela/algorithms/support/schedule.hpp>
-#include "bench/harness/chart.hpp"
 #include "bench/gemm/gemm_data.hpp"
+#include "bench/harness/chart.hpp"
 #include "bench/least_squares/ols_data.hpp"
 #include "bench/qr/qr_data.hpp"
 #include "bench/qr/tall_skinny_data.hpp"
-#include <tesela/codelets/libraries/blas.hpp>
-#include <tesela/codelets/libraries/lapack.hpp>
 #include "tests/support/machine.hpp"
 #include "tests/support/process.hpp"
+#include <tesela/algorithms/support/schedule.hpp>
+#include <tesela/codelets/libraries/blas.hpp>
+#include <tesela/codelets/libraries/lapack.hpp>
 
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>

@@ -1,6 +1,6 @@
 #include "bench/adi/box.hpp"
-#include <tesela/runtime/graph.hpp>
 #include "tests/support/machine.hpp"
+#include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>

@@ -1,7 +1,7 @@
-#include "bench/peers/cusolver_qr.hpp"
-#include <tesela/codelets/support/fill.hpp>
 #include "bench/errors/qr_error.hpp"
+#include "bench/peers/cusolver_qr.hpp"
 #include "tests/support/machine.hpp"
+#include <tesela/tiles/generator.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>

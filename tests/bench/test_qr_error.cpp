@@ -1,6 +1,6 @@
-#include <tesela/codelets/support/fill.hpp>
-#include <tesela/codelets/libraries/lapack.hpp>
 #include "bench/errors/qr_error.hpp"
+#include <tesela/codelets/libraries/lapack.hpp>
+#include <tesela/tiles/generator.hpp>
 
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_template_test_macros.hpp>

@@ -1,6 +1,6 @@
 #include "bench/tridiagonal/tridiag_study_data.hpp"
-#include <tesela/codelets/libraries/lapack.hpp>
 #include "tests/support/process.hpp"
+#include <tesela/codelets/libraries/lapack.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>

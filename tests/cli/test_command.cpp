@@ -1,6 +1,6 @@
-#include <tesela/runtime/trace.hpp>
 #include "tests/support/machine.hpp"
 #include "tests/support/process.hpp"
+#include <tesela/runtime/trace.hpp>
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>

@@ -1,10 +1,10 @@
+#include "bench/errors/qr_error.hpp"
+#include "bench/errors/reference.hpp"
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/givens/givens.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
-#include <tesela/codelets/support/fill.hpp>
 #include <tesela/codelets/dense/product_form.hpp>
-#include "bench/errors/qr_error.hpp"
-#include "bench/errors/reference.hpp"
+#include <tesela/tiles/generator.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>

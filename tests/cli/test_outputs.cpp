@@ -1,7 +1,7 @@
 // Two outputs of one name would lose one: refused before anything is computed, by whatever names the file goes.
 
-#include <tesela/runtime/trace.hpp>
 #include "tests/support/process.hpp"
+#include <tesela/runtime/trace.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <catch2/catch_test_macros.hpp>

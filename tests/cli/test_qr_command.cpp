@@ -1,7 +1,7 @@
-#include <tesela/algorithms/support/schedule.hpp>
-#include <tesela/codelets/libraries/lapack.hpp>
 #include "tests/support/machine.hpp"
 #include "tests/support/process.hpp"
+#include <tesela/algorithms/support/schedule.hpp>
+#include <tesela/codelets/libraries/lapack.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <catch2/catch_test_macros.hpp>

@@ -1,6 +1,6 @@
-#include <tesela/algorithms/support/critical_path.hpp>
 #include "tests/support/process.hpp"
 #include "tests/support/schedules.hpp"
+#include <tesela/algorithms/support/critical_path.hpp>
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>

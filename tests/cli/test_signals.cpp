@@ -1,7 +1,7 @@
 // Signals that end a process leave no temporaries behind, and are the command's alone.
 
-#include <tesela/runtime/runtime.hpp>
 #include "tests/support/process.hpp"
+#include <tesela/runtime/runtime.hpp>
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>

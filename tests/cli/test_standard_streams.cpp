@@ -1,7 +1,7 @@
 // A report that did not reach its reader is a failure: exit code 3 and one line on standard error.
 
-#include <tesela/runtime/trace.hpp>
 #include "tests/support/process.hpp"
+#include <tesela/runtime/trace.hpp>
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>

@@ -1,7 +1,7 @@
-#include <tesela/codelets/support/fill.hpp>
-#include <tesela/runtime/graph.hpp>
 #include "tests/support/machine.hpp"
 #include "tests/support/toy_kernels.hpp"
+#include <tesela/codelets/support/fill.hpp>
+#include <tesela/runtime/graph.hpp>
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>

@@ -1,6 +1,6 @@
-#include <tesela/runtime/graph.hpp>
 #include "tests/support/toy_kernels.hpp"
 #include "tests/support/variable.hpp"
+#include <tesela/runtime/graph.hpp>
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_floating_point.hpp>

@@ -1,9 +1,9 @@
-#include <tesela/runtime/graph.hpp>
-#include <tesela/runtime/runtime.hpp>
-#include <tesela/runtime/internal/topology_parts.hpp>
 #include "tests/support/machine.hpp"
 #include "tests/support/toy_kernels.hpp"
 #include "tests/support/variable.hpp"
+#include <tesela/runtime/graph.hpp>
+#include <tesela/runtime/internal/topology_parts.hpp>
+#include <tesela/runtime/runtime.hpp>
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>

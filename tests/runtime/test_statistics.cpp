@@ -1,5 +1,5 @@
-#include <tesela/runtime/graph.hpp>
 #include "tests/support/toy_kernels.hpp"
+#include <tesela/runtime/graph.hpp>
 
 #include <catch2/catch_test_macros.hpp>
 

@@ -1,5 +1,5 @@
-#include <tesela/algorithms/dense/gemm.hpp>
 #include "tests/support/toy_kernels.hpp"
+#include <tesela/algorithms/dense/gemm.hpp>
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>

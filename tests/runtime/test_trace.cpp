@@ -1,7 +1,7 @@
-#include <tesela/runtime/trace.hpp>
 #include "tests/support/process.hpp"
 #include "tests/support/toy_kernels.hpp"
 #include "tests/support/variable.hpp"
+#include <tesela/runtime/trace.hpp>
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>

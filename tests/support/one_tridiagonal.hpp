@@ -1,8 +1,8 @@
 #pragma once
 
-#include <tesela/codelets/support/fill.hpp>
 #include <tesela/codelets/libraries/lapack.hpp>
 #include <tesela/runtime/runtime.hpp>
+#include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/tridiagonal.hpp>
 
 #include <catch2/catch_test_macros.hpp>

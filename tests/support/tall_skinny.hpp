@@ -3,7 +3,7 @@
 // What the tests of tall-and-skinny QR share.
 
 #include <tesela/algorithms/qr/tall_skinny.hpp>
-#include <tesela/codelets/support/fill.hpp>
+#include <tesela/tiles/generator.hpp>
 
 #include <catch2/catch_test_macros.hpp>
 

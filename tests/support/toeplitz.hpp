@@ -1,7 +1,7 @@
 #pragma once
 
 #include <tesela/algorithms/toeplitz/toeplitz_matrices.hpp>
-#include <tesela/codelets/support/fill.hpp>
+#include <tesela/tiles/generator.hpp>
 
 #include <algorithm>
 #include <cmath>

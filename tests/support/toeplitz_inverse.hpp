@@ -1,9 +1,9 @@
 #pragma once
 
+#include "tests/support/toeplitz.hpp"
 #include <tesela/algorithms/toeplitz/gohberg_semencul.hpp>
 #include <tesela/codelets/toeplitz/cauchy.hpp>
 #include <tesela/codelets/toeplitz/levinson.hpp>
-#include "tests/support/toeplitz.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 

@@ -1,5 +1,5 @@
-#include <tesela/runtime/errors.hpp>
 #include "tests/support/files.hpp"
+#include <tesela/runtime/errors.hpp>
 
 #include <bit>
 #include <cstring>

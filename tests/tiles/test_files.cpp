@@ -1,6 +1,6 @@
-#include <tesela/runtime/errors.hpp>
 #include "tests/support/files.hpp"
 #include "tests/support/machine.hpp"
+#include <tesela/runtime/errors.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>
 

@@ -1,6 +1,5 @@
-#include <tesela/tiles/io/file_formats.hpp>
-
 #include <tesela/runtime/errors.hpp>
+#include <tesela/tiles/io/file_formats.hpp>
 #include <tesela/tiles/io/mapped_file.hpp>
 #include <tesela/tiles/io/matrix_market.hpp>
 #include <tesela/tiles/io/npy.hpp>

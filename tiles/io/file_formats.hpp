@@ -1,8 +1,8 @@
 #pragma once
 
 #include <tesela/runtime/types.hpp>
-#include <tesela/tiles/io/atomic_file.hpp>
 #include <tesela/tiles/host_matrix.hpp>
+#include <tesela/tiles/io/atomic_file.hpp>
 
 #include <cstdint>
 #include <span>

@@ -1,6 +1,5 @@
-#include <tesela/tiles/io/mapped_file.hpp>
-
 #include <tesela/runtime/errors.hpp>
+#include <tesela/tiles/io/mapped_file.hpp>
 
 #include <cerrno>
 #include <cstdint>

@@ -1,8 +1,7 @@
-#include <tesela/tiles/io/matrix_market.hpp>
-
 #include <tesela/runtime/errors.hpp>
-#include <tesela/tiles/size_checks.hpp>
+#include <tesela/tiles/io/matrix_market.hpp>
 #include <tesela/tiles/io/text_cursor.hpp>
+#include <tesela/tiles/size_checks.hpp>
 
 #include <algorithm>
 #include <array>

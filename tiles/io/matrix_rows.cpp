@@ -1,6 +1,5 @@
-#include <tesela/tiles/io/matrix_rows.hpp>
-
 #include <tesela/runtime/errors.hpp>
+#include <tesela/tiles/io/matrix_rows.hpp>
 #include <tesela/tiles/io/npy.hpp>
 
 namespace tesela {

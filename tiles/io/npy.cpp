@@ -1,6 +1,5 @@
-#include <tesela/tiles/io/npy.hpp>
-
 #include <tesela/runtime/errors.hpp>
+#include <tesela/tiles/io/npy.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
 #include <algorithm>

@@ -1,6 +1,5 @@
-#include <tesela/tiles/io/text_cursor.hpp>
-
 #include <tesela/runtime/errors.hpp>
+#include <tesela/tiles/io/text_cursor.hpp>
 
 #include <algorithm>
 #include <charconv>

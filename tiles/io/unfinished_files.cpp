@@ -1,6 +1,5 @@
-#include <tesela/tiles/io/unfinished_files.hpp>
-
 #include <tesela/tiles/io/atomic_file.hpp>
+#include <tesela/tiles/io/unfinished_files.hpp>
 
 #include <climits>
 

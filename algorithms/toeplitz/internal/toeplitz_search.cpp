@@ -1,8 +1,7 @@
+#include <tesela/algorithms/support/insert_or_run.hpp>
+#include <tesela/algorithms/toeplitz/internal/toeplitz_points.hpp>
 #include <tesela/algorithms/toeplitz/internal/toeplitz_search.hpp>
-
-#include <tesela/algorithms/support/internal/on_core.hpp>
-#include <tesela/algorithms/toeplitz/toeplitz_points.hpp>
-#include <tesela/codelets/support/fill.hpp>
+#include <tesela/tiles/generator.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -242,7 +241,7 @@ index_t ToeplitzSearch<T>::test(Group& group, std::size_t b, const Tile<double>&
   if (column == before) return column;
   bundle.older = std::move(bundle.newer);
   bundle.newer.emplace(runtime_, Shape{2, LanczosTest::at_a_time}, "verdicts");
-  insert_on_core<LanczosTest>(graph_, urgent, args, coefficients, *bundle.histories, **bundle.newer);
+  insert_or_run<LanczosTest>(graph_, urgent, args, coefficients, *bundle.histories, **bundle.newer);
   return column;
 }
 
@@ -297,7 +296,7 @@ void ToeplitzSearch<T>::finish(const Group& group, const Slot& slot, const Bundl
   const index_t most = std::max(job.interval.count[0], job.interval.count[1]);
   const Single<T> z(runtime_, {slot.steps, 2 * most}, "z");
   Finished<T> f{job, Single<T>(runtime_, {matrix_.n(), most}, "x"), Single<double>(runtime_, {4, most}, "pairs")};
-  insert_on_core<RitzSelect<T>>(graph_, urgent, {goal(job), which}, *bundle.histories, *z);
+  insert_or_run<RitzSelect<T>>(graph_, urgent, {goal(job), which}, *bundle.histories, *z);
   graph_.insert<RitzPairs<T>>(on_gpu_number(group.number), {}, matrix_.blocks(), matrix_.tables(), *slot.basis, *z,
                               *f.x, *f.pairs, work());
   finished_.push_back(std::move(f));

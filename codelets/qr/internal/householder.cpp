@@ -1,7 +1,6 @@
 #include <tesela/codelets/qr/internal/householder.hpp>
-
 #include <tesela/codelets/support/internal/clones.hpp>
-#include <tesela/codelets/support/powers_of_two.hpp>
+#include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -259,7 +258,9 @@ class Panel {
         if (part != 0 || std::any_of(x, x + count, [](T y) { return y != T(0); })) exponent = std::max(exponent, part);
       });
       if (exponent == std::numeric_limits<int>::min() || exponent == 0) continue;
-      each_part(j, i, [&](index_t count, T* x) { multiply_by_power(count, x, -exponent); });
+      each_part(j, i, [&](index_t count, T* x) {
+        scale_by_power_of_two(std::span(x, static_cast<std::size_t>(count)), -exponent);
+      });
       exponents_[i] += exponent;
     }
     bool zero = true;

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <tesela/codelets/toeplitz/gohberg_semencul.hpp>
-#include <tesela/codelets/toeplitz/levinson.hpp>
 #include <tesela/codelets/toeplitz/internal/refined_solve_body.hpp>
+#include <tesela/codelets/toeplitz/levinson.hpp>
 
 // Gohberg and Semencul's formula as steps that a core and a GPU take alike. Internal to codelets/.
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <tesela/codelets/toeplitz/refined_solve.hpp>
 #include <tesela/codelets/toeplitz/internal/toeplitz_body.hpp>
+#include <tesela/codelets/toeplitz/refined_solve.hpp>
 
 #include <cmath>
 #include <limits>

@@ -1,8 +1,9 @@
 #pragma once
 
 #include <tesela/codelets/libraries/fft.hpp>
-#include <tesela/codelets/support/fill.hpp>
 #include <tesela/codelets/toeplitz/toeplitz.hpp>
+#include <tesela/runtime/host_device.hpp>
+#include <tesela/runtime/types.hpp>
 
 #include <cmath>
 

@@ -1,8 +1,9 @@
 #pragma once
 
 #include <tesela/codelets/tridiagonal/cyclic_reduction.hpp>
-#include <tesela/codelets/support/fill.hpp>  // TESELA_BOTH
 #include <tesela/codelets/tridiagonal/internal/row_status.hpp>
+#include <tesela/runtime/codelet.hpp>
+#include <tesela/runtime/host_device.hpp>
 
 #include <algorithm>
 #include <span>

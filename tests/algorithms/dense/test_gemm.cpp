@@ -1,7 +1,7 @@
-#include <tesela/algorithms/dense/gemm.hpp>
-#include <tesela/algorithms/dense/matrices.hpp>
 #include "bench/errors/reference.hpp"
 #include "tests/support/machine.hpp"
+#include <tesela/algorithms/dense/gemm.hpp>
+#include <tesela/algorithms/dense/matrices.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>

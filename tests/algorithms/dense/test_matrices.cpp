@@ -1,8 +1,8 @@
-#include <tesela/algorithms/dense/matrices.hpp>
-#include <tesela/codelets/libraries/lapack.hpp>
-#include <tesela/codelets/dense/product_form.hpp>
 #include "tests/support/machine.hpp"
 #include "tests/support/process.hpp"
+#include <tesela/algorithms/dense/matrices.hpp>
+#include <tesela/codelets/dense/product_form.hpp>
+#include <tesela/codelets/libraries/lapack.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <catch2/catch_approx.hpp>

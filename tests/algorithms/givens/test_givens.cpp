@@ -1,7 +1,7 @@
-#include <tesela/algorithms/givens/givens.hpp>
-#include <tesela/algorithms/support/schedule.hpp>
 #include "tests/support/givens_problem.hpp"
 #include "tests/support/machine.hpp"
+#include <tesela/algorithms/givens/givens.hpp>
+#include <tesela/algorithms/support/schedule.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>

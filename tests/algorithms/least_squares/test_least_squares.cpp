@@ -1,9 +1,9 @@
-#include <tesela/algorithms/least_squares/least_squares.hpp>
-#include <tesela/codelets/support/fill.hpp>
-#include <tesela/codelets/libraries/lapack.hpp>
-#include <tesela/codelets/dense/product_form.hpp>
 #include "tests/support/machine.hpp"
 #include "tests/support/process.hpp"
+#include <tesela/algorithms/least_squares/least_squares.hpp>
+#include <tesela/codelets/dense/product_form.hpp>
+#include <tesela/codelets/libraries/lapack.hpp>
+#include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <catch2/catch_approx.hpp>

@@ -1,9 +1,9 @@
 #include <tesela/algorithms/least_squares/least_squares.hpp>
-#include <tesela/codelets/support/fill.hpp>
-#include <tesela/codelets/libraries/lapack.hpp>
-#include <tesela/codelets/least_squares/minimum_norm.hpp>
-#include "bench/errors/normal_residual.hpp"
 #include <tesela/codelets/dense/product_form.hpp>
+#include <tesela/codelets/least_squares/minimum_norm.hpp>
+#include <tesela/codelets/least_squares/normal_residual.hpp>
+#include <tesela/codelets/libraries/lapack.hpp>
+#include <tesela/tiles/generator.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>

@@ -1,8 +1,8 @@
+#include "tests/support/machine.hpp"
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
-#include <tesela/codelets/support/fill.hpp>
 #include <tesela/codelets/libraries/lapack.hpp>
-#include "tests/support/machine.hpp"
+#include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>

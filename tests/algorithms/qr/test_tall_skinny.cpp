@@ -1,7 +1,7 @@
-#include <tesela/algorithms/dense/matrices.hpp>
-#include <tesela/algorithms/qr/tall_skinny.hpp>
 #include "tests/support/machine.hpp"
 #include "tests/support/tall_skinny.hpp"
+#include <tesela/algorithms/dense/matrices.hpp>
+#include <tesela/algorithms/qr/tall_skinny.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>

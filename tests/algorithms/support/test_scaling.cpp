@@ -1,12 +1,12 @@
+#include "tests/support/machine.hpp"
+#include "tests/support/process.hpp"
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/givens/givens.hpp>
 #include <tesela/algorithms/least_squares/least_squares.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/qr/tall_skinny.hpp>
-#include <tesela/codelets/support/fill.hpp>
 #include <tesela/codelets/dense/product_form.hpp>
-#include "tests/support/machine.hpp"
-#include "tests/support/process.hpp"
+#include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>

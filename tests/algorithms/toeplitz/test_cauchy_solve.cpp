@@ -1,9 +1,9 @@
+#include "tests/support/machine.hpp"
+#include "tests/support/toeplitz_inverse.hpp"
 #include <tesela/algorithms/toeplitz/cauchy_factorization.hpp>
 #include <tesela/algorithms/toeplitz/cauchy_inverse.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_inertia.hpp>
 #include <tesela/codelets/toeplitz/sine_transform.hpp>
-#include "tests/support/machine.hpp"
-#include "tests/support/toeplitz_inverse.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>

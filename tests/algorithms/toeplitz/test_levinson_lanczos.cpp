@@ -1,8 +1,8 @@
+#include "tests/support/machine.hpp"
+#include "tests/support/toeplitz.hpp"
 #include <tesela/codelets/toeplitz/lanczos.hpp>
 #include <tesela/codelets/toeplitz/levinson.hpp>
 #include <tesela/runtime/graph.hpp>
-#include "tests/support/machine.hpp"
-#include "tests/support/toeplitz.hpp"
 #include <tesela/tiles/tile_matrix.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>

@@ -1,6 +1,6 @@
+#include "tests/support/toeplitz.hpp"
 #include <tesela/codelets/toeplitz/toeplitz.hpp>
 #include <tesela/runtime/errors.hpp>
-#include "tests/support/toeplitz.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>

@@ -1,9 +1,9 @@
+#include "tests/support/machine.hpp"
+#include "tests/support/toeplitz_inverse.hpp"
 #include <tesela/algorithms/toeplitz/cauchy_factorization.hpp>
 #include <tesela/algorithms/toeplitz/cauchy_inverse.hpp>
 #include <tesela/algorithms/toeplitz/levinson.hpp>
-#include "bench/errors/toeplitz_error.hpp"
-#include "tests/support/machine.hpp"
-#include "tests/support/toeplitz_inverse.hpp"
+#include <tesela/codelets/toeplitz/toeplitz_error.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>

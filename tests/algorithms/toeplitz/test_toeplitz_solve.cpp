@@ -1,8 +1,8 @@
-#include <tesela/algorithms/support/condition_estimate.hpp>
-#include <tesela/algorithms/toeplitz/toeplitz_solve.hpp>
-#include "bench/errors/toeplitz_error.hpp"
 #include "tests/support/machine.hpp"
 #include "tests/support/toeplitz_inverse.hpp"
+#include <tesela/algorithms/support/condition_estimate.hpp>
+#include <tesela/algorithms/toeplitz/toeplitz_solve.hpp>
+#include <tesela/codelets/toeplitz/toeplitz_error.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>

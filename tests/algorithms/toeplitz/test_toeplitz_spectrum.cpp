@@ -1,10 +1,10 @@
+#include "tests/support/machine.hpp"
 #include <tesela/algorithms/toeplitz/toeplitz_matrices.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_spectrum.hpp>
 #include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/codelets/libraries/lapack.hpp>
 #include <tesela/codelets/toeplitz/toeplitz_dense.hpp>
-#include "bench/errors/toeplitz_error.hpp"
-#include "tests/support/machine.hpp"
+#include <tesela/codelets/toeplitz/toeplitz_error.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>

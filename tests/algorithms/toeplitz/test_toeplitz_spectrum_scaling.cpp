@@ -1,7 +1,7 @@
-#include <tesela/algorithms/toeplitz/toeplitz_certificate.hpp>
+#include "bench/errors/toeplitz_spectrum_error.hpp"
+#include <tesela/algorithms/toeplitz/internal/toeplitz_certificate.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_matrices.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_spectrum.hpp>
-#include "bench/errors/toeplitz_spectrum_error.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>

@@ -1,6 +1,6 @@
-#include <tesela/algorithms/toeplitz/toeplitz_spectrum.hpp>
 #include "bench/errors/toeplitz_spectrum_error.hpp"
 #include "tests/support/toeplitz_kinds.hpp"
+#include <tesela/algorithms/toeplitz/toeplitz_spectrum.hpp>
 
 #include <catch2/catch_test_macros.hpp>
 

@@ -1,6 +1,6 @@
-#include <tesela/algorithms/tridiagonal/cyclic_reduction.hpp>
 #include "tests/support/machine.hpp"
 #include "tests/support/one_tridiagonal.hpp"
+#include <tesela/algorithms/tridiagonal/cyclic_reduction.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>

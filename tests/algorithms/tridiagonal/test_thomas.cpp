@@ -1,5 +1,5 @@
-#include <tesela/algorithms/tridiagonal/thomas.hpp>
 #include "tests/support/one_tridiagonal.hpp"
+#include <tesela/algorithms/tridiagonal/thomas.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>

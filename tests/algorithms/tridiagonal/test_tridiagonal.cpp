@@ -1,5 +1,5 @@
-#include <tesela/algorithms/tridiagonal/tridiagonal.hpp>
 #include "tests/support/machine.hpp"
+#include <tesela/algorithms/tridiagonal/tridiagonal.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>

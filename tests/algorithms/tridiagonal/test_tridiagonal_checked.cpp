@@ -1,7 +1,7 @@
-#include <tesela/algorithms/tridiagonal/tridiagonal_checked.hpp>
-#include <tesela/algorithms/tridiagonal/tridiagonal_refinement.hpp>
 #include "bench/errors/tridiagonal_error.hpp"
 #include "tests/support/machine.hpp"
+#include <tesela/algorithms/tridiagonal/tridiagonal_checked.hpp>
+#include <tesela/algorithms/tridiagonal/tridiagonal_refinement.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>

@@ -1,6 +1,6 @@
+#include "tests/support/machine.hpp"
 #include <tesela/algorithms/tridiagonal/tridiagonal_factorization.hpp>
 #include <tesela/codelets/libraries/lapack.hpp>
-#include "tests/support/machine.hpp"
 #include <tesela/tiles/host_matrix.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>

@@ -1,7 +1,7 @@
-#include <tesela/algorithms/dense/matrices.hpp>
-#include <tesela/codelets/libraries/lapack.hpp>
 #include "tests/support/machine.hpp"
 #include "tests/support/tridiagonal.hpp"
+#include <tesela/algorithms/dense/matrices.hpp>
+#include <tesela/codelets/libraries/lapack.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>

@@ -1,7 +1,7 @@
+#include "tests/support/machine.hpp"
 #include <tesela/codelets/libraries/fft.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/graph.hpp>
-#include "tests/support/machine.hpp"
 #include <tesela/tiles/host_matrix.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 

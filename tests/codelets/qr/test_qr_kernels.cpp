@@ -1,8 +1,8 @@
-#include <tesela/codelets/qr/tile_qr.hpp>
-#include <tesela/runtime/graph.hpp>
 #include "tests/support/lapack_qr.hpp"
 #include "tests/support/machine.hpp"
 #include "tests/support/qr_tiles.hpp"
+#include <tesela/codelets/qr/tile_qr.hpp>
+#include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>

@@ -1,6 +1,6 @@
+#include "tests/support/machine.hpp"
 #include <tesela/codelets/least_squares/r_factor.hpp>
 #include <tesela/runtime/graph.hpp>
-#include "tests/support/machine.hpp"
 #include <tesela/tiles/host_matrix.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 

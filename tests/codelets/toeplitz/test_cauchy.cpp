@@ -1,7 +1,7 @@
+#include "tests/support/machine.hpp"
 #include <tesela/codelets/toeplitz/cauchy.hpp>
 #include <tesela/codelets/toeplitz/cauchy_product.hpp>
 #include <tesela/runtime/graph.hpp>
-#include "tests/support/machine.hpp"
 #include <tesela/tiles/host_matrix.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 

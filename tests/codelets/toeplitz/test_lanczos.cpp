@@ -1,8 +1,8 @@
+#include "tests/support/toeplitz.hpp"
+#include <tesela/codelets/libraries/lapack.hpp>
 #include <tesela/codelets/toeplitz/cauchy_product.hpp>
 #include <tesela/codelets/toeplitz/lanczos.hpp>
-#include <tesela/codelets/libraries/lapack.hpp>
 #include <tesela/codelets/toeplitz/toeplitz_dense.hpp>
-#include "tests/support/toeplitz.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>

@@ -1,6 +1,6 @@
-#include <tesela/codelets/toeplitz/sine_vectors.hpp>
 #include "tests/support/machine.hpp"
 #include "tests/support/toeplitz.hpp"
+#include <tesela/codelets/toeplitz/sine_vectors.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>

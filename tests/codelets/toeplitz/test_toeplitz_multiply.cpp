@@ -1,6 +1,6 @@
-#include <tesela/algorithms/toeplitz/toeplitz.hpp>
 #include "tests/support/machine.hpp"
 #include "tests/support/toeplitz.hpp"
+#include <tesela/algorithms/toeplitz/toeplitz.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>

@@ -1,7 +1,7 @@
-#include <tesela/codelets/toeplitz/vectors.hpp>
-#include <tesela/runtime/graph.hpp>
 #include "tests/support/machine.hpp"
 #include "tests/support/toeplitz.hpp"
+#include <tesela/codelets/toeplitz/vectors.hpp>
+#include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>

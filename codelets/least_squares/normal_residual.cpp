@@ -1,7 +1,6 @@
-#include "bench/errors/normal_residual.hpp"
-
+#include <tesela/codelets/least_squares/normal_residual.hpp>
 #include <tesela/codelets/libraries/blas.hpp>
-#include <tesela/codelets/support/powers_of_two.hpp>
+#include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -29,7 +28,7 @@ std::vector<int> grown(std::vector<int> units, index_t rows, const T* a, index_t
 template <class T>
 void copy_scaled(index_t rows, const T* from, int exponent, double* to) {
   std::copy_n(from, rows, to);
-  multiply_by_power(rows, to, -unit(exponent));
+  scale_by_power_of_two(std::span(to, static_cast<std::size_t>(rows)), -unit(exponent));
 }
 
 }  // namespace
@@ -56,10 +55,10 @@ void NormalResidual<T>::set_units(const std::vector<int>& of_a, const std::vecto
   const auto change = [&](const std::vector<int>& from, const std::vector<int>& to, index_t j) {
     return unit(from[at(j)]) - unit(to[at(j)]);
   };
-  for (index_t j = 0; j < n_; ++j) multiply_by_power(1, &a_norms_[at(j)], change(a_units_, of_a, j));
+  for (index_t j = 0; j < n_; ++j) scale_by_power_of_two(std::span(&a_norms_[at(j)], 1), change(a_units_, of_a, j));
   for (index_t k = 0; k < r_; ++k) {
-    multiply_by_power(1, &b_norms_[at(k)], change(b_units_, of_b, k));
-    multiply_by_power(1, &r_norms_[at(k)], change(b_units_, of_b, k));
+    scale_by_power_of_two(std::span(&b_norms_[at(k)], 1), change(b_units_, of_b, k));
+    scale_by_power_of_two(std::span(&r_norms_[at(k)], 1), change(b_units_, of_b, k));
     for (index_t j = 0; j < n_; ++j) {
       gradient_(j, k) = std::ldexp(gradient_(j, k), change(a_units_, of_a, j) + change(b_units_, of_b, k));
       scaled_(j, k) = std::ldexp(x_(j, k), unit(of_a[at(j)]) - unit(of_b[at(k)]));

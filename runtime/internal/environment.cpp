@@ -1,6 +1,5 @@
-#include <tesela/runtime/environment.hpp>
-
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/internal/environment.hpp>
 
 #include <climits>
 

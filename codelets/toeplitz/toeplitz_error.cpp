@@ -1,7 +1,6 @@
-#include "bench/errors/toeplitz_error.hpp"
-
-#include <tesela/codelets/toeplitz/internal/toeplitz_host.hpp>
 #include <tesela/codelets/toeplitz/internal/toeplitz_body.hpp>
+#include <tesela/codelets/toeplitz/internal/toeplitz_host.hpp>
+#include <tesela/codelets/toeplitz/toeplitz_error.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>

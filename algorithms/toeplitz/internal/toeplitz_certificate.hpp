@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tesela/algorithms/toeplitz/toeplitz_points.hpp>
+#include <tesela/algorithms/toeplitz/internal/toeplitz_points.hpp>
 
 #include <limits>
 #include <vector>

@@ -1,4 +1,4 @@
-#include <tesela/algorithms/toeplitz/toeplitz_certificate.hpp>
+#include <tesela/algorithms/toeplitz/internal/toeplitz_certificate.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -30,7 +30,7 @@ void run_here(void (*cpu)(const Args&, P...) noexcept, const Args& args, const T
 /// Inserts a task of a kernel that has no variant for GPUs; where the runtime has no core to run it on, the calling
 /// thread does it at once, waiting for what it reads. For small kernels that steer an algorithm.
 template <Kernel K, class... Tiles>
-void insert_on_core(Graph& g, Priority priority, const typename K::Args& args, const Tiles&... tiles) {
+void insert_or_run(Graph& g, Priority priority, const typename K::Args& args, const Tiles&... tiles) {
   if (g.runtime().cpus() > 0)
     g.insert<K>(priority, args, tiles...);
   else

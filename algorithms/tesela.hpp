@@ -1,0 +1,35 @@
+#pragma once
+
+// Every algorithm of Tesela, with all that writing another one needs.
+#include <tesela/algorithms/dense/gemm.hpp>
+#include <tesela/algorithms/dense/matrices.hpp>
+#include <tesela/algorithms/givens/givens.hpp>
+#include <tesela/algorithms/least_squares/least_squares.hpp>
+#include <tesela/algorithms/qr/qr.hpp>
+#include <tesela/algorithms/qr/tall_skinny.hpp>
+#include <tesela/algorithms/support/condition_estimate.hpp>
+#include <tesela/algorithms/support/critical_path.hpp>
+#include <tesela/algorithms/support/insert_or_run.hpp>
+#include <tesela/algorithms/support/measured.hpp>
+#include <tesela/algorithms/support/schedule.hpp>
+#include <tesela/algorithms/toeplitz/cauchy_factorization.hpp>
+#include <tesela/algorithms/toeplitz/cauchy_inverse.hpp>
+#include <tesela/algorithms/toeplitz/gohberg_semencul.hpp>
+#include <tesela/algorithms/toeplitz/levinson.hpp>
+#include <tesela/algorithms/toeplitz/shifted_toeplitz.hpp>
+#include <tesela/algorithms/toeplitz/toeplitz.hpp>
+#include <tesela/algorithms/toeplitz/toeplitz_condition.hpp>
+#include <tesela/algorithms/toeplitz/toeplitz_inertia.hpp>
+#include <tesela/algorithms/toeplitz/toeplitz_matrices.hpp>
+#include <tesela/algorithms/toeplitz/toeplitz_refinement.hpp>
+#include <tesela/algorithms/toeplitz/toeplitz_solve.hpp>
+#include <tesela/algorithms/toeplitz/toeplitz_spectrum.hpp>
+#include <tesela/algorithms/tridiagonal/cyclic_reduction.hpp>
+#include <tesela/algorithms/tridiagonal/thomas.hpp>
+#include <tesela/algorithms/tridiagonal/tridiagonal.hpp>
+#include <tesela/algorithms/tridiagonal/tridiagonal_checked.hpp>
+#include <tesela/algorithms/tridiagonal/tridiagonal_equilibration.hpp>
+#include <tesela/algorithms/tridiagonal/tridiagonal_factorization.hpp>
+#include <tesela/algorithms/tridiagonal/tridiagonal_matrices.hpp>
+#include <tesela/algorithms/tridiagonal/tridiagonal_misfits.hpp>
+#include <tesela/algorithms/tridiagonal/tridiagonal_refinement.hpp>

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <tesela/runtime/types.hpp>
+
+namespace tesela {
+
+namespace detail {
+
+/// What the run time of a QR kernel on `rows` active rows depends on beyond its tiles' shapes: their number to an
+/// eighth of an octave, so that tall tiles of one shape share a handful of histories and not one each.
+constexpr std::uint64_t size_class(index_t rows) {
+  std::uint64_t octave = 0;
+  while (rows >> (octave + 1) > 0) ++octave;
+  return octave << 3 | (octave >= 3 ? static_cast<std::uint64_t>(rows >> (octave - 3)) & 7 : 0);
+}
+
+}  // namespace detail
+
+}  // namespace tesela

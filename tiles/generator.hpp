@@ -1,0 +1,76 @@
+#pragma once
+
+#include <tesela/runtime/host_device.hpp>
+#include <tesela/runtime/types.hpp>
+
+#include <cmath>
+#include <limits>
+
+namespace tesela {
+
+/// What generated matrices hold.
+enum class Pattern : std::uint8_t {
+  constant,  ///< a(i, j) = value
+  index,     ///< a(i, j) = i n + j, the row-major number of the element (n: columns of the whole matrix)
+  uniform,   ///< independent uniform numbers of [-1, 1), the same for every tiling and on every device
+  normal,    ///< independent standard normal numbers, the same but for the last bits of a device's log and cos
+  /// uniform numbers times 2^-(floor(40 i / m) + floor(40 j / n)): rows and columns shrink from the first to the last
+  /// by 12 orders of magnitude each, so entries by 24. The factors are exact, and single precision holds them.
+  graded,
+  band,  ///< uniform numbers where |i - j| <= half_width, zeros elsewhere: 1 is tridiagonal, 2 pentadiagonal
+};
+
+/// One element of a generated matrix; row and column count from 0 in the whole matrix. The uniform numbers are a
+/// counter-based generator: Steele, Lea and Flood's SplitMix64 finalizer over (seed, row, column). The normal ones are
+/// theirs by Box and Muller's transformation.
+template <class T>
+struct Generator {
+  Pattern pattern = Pattern::constant;
+  T value = 0;
+  index_t columns = 0;
+  std::uint64_t seed = 0;
+  index_t rows = 0;
+  index_t half_width = 0;  ///< of a band
+
+  TESELA_BOTH static std::uint64_t mix(std::uint64_t z) {
+    z += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+  }
+  /// 64 random bits of its own for every element.
+  TESELA_BOTH std::uint64_t bits(index_t row, index_t column) const {
+    return mix(mix(mix(seed) ^ static_cast<std::uint64_t>(row)) ^ static_cast<std::uint64_t>(column));
+  }
+  TESELA_BOTH T uniform(index_t row, index_t column) const {
+    // As many leading bits as T's significand holds, so that the number is exact and below 1.
+    constexpr int kept = std::numeric_limits<T>::digits;
+    return static_cast<T>(bits(row, column) >> (64 - kept)) * (T(2) / static_cast<T>(std::uint64_t{1} << kept)) - T(1);
+  }
+  TESELA_BOTH T normal(index_t row, index_t column) const {
+    const std::uint64_t first = bits(row, column);
+    constexpr double unit = 1.0 / static_cast<double>(std::uint64_t{1} << 53), two_pi = 6.283185307179586;
+    const double radius = (static_cast<double>(first >> 11) + 0.5) * unit;  // in (0, 1): its logarithm is finite
+    const double angle = static_cast<double>(mix(first) >> 11) * unit;
+    return static_cast<T>(std::sqrt(-2 * std::log(radius)) * std::cos(two_pi * angle));
+  }
+  TESELA_BOTH T operator()(index_t row, index_t column) const {
+    switch (pattern) {
+      case Pattern::constant:
+        return value;
+      case Pattern::index:
+        return static_cast<T>(row * columns + column);
+      case Pattern::uniform:
+        return uniform(row, column);
+      case Pattern::normal:
+        return normal(row, column);
+      case Pattern::graded:
+        return std::ldexp(uniform(row, column), -static_cast<int>(40 * row / rows + 40 * column / columns));
+      case Pattern::band:
+        return row - column <= half_width && column - row <= half_width ? uniform(row, column) : T(0);
+    }
+    return value;
+  }
+};
+
+}  // namespace tesela
