@@ -40,6 +40,17 @@ if(TESELA_CUDA)
     endif()
   endif()
 endif()
+# Where installed programs and libraries find what they stand on. A StarPU below .deps/ is installed with them: the
+# installed tree lives without this one.
+set(TESELA_INSTALL_RPATH "")
+cmake_path(IS_PREFIX TESELA_DEPS ${STARPU_PREFIX} NORMALIZE TESELA_INSTALLS_STARPU)
+if(NOT TESELA_INSTALLS_STARPU)
+  list(APPEND TESELA_INSTALL_RPATH ${STARPU_PREFIX}/lib)
+endif()
+if(TESELA_HAVE_CUDA)
+  list(APPEND TESELA_INSTALL_RPATH ${CUDAToolkit_LIBRARY_DIR})
+endif()
+
 if(TESELA_HAVE_CUDA)
   message(STATUS "Tesela: CPU and CUDA variants (${TESELA_CUDA_ARCHITECTURES}), StarPU ${STARPU_VERSION} in ${STARPU_PREFIX}")
 else()

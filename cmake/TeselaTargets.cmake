@@ -51,7 +51,8 @@ function(tesela_library folder)
     target_link_libraries(tesela_${folder} PRIVATE $<BUILD_INTERFACE:tesela_warnings>)
     target_compile_definitions(tesela_${folder} PRIVATE TESELA_WITH_CUDA=${TESELA_HAVE_CUDA})
     set_target_properties(tesela_${folder} PROPERTIES POSITION_INDEPENDENT_CODE ON
-      INSTALL_RPATH "$ORIGIN;${STARPU_PREFIX}/lib")
+      VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+      INSTALL_RPATH "$ORIGIN;${TESELA_INSTALL_RPATH}")
   else()
     add_library(tesela_${folder} INTERFACE)
     set(scope INTERFACE)

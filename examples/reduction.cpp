@@ -20,7 +20,7 @@ struct SumPowers {
     std::uint64_t cost_key() const { return p == 1 ? 1 : 2; }  // any power but the first takes a pow
   };
   static double flops(const Args&, Shape x, Shape) { return 2.0 * static_cast<double>(x.rows); }
-  static void cpu(const Args& args, In<double> x, Reduce<double> sum) noexcept {
+  static void cpu(const Args& args, In<double> x, Reduce<double> sum) {
     for (index_t i = 0; i < x.rows; ++i)
       *sum.data += args.p == 1 ? std::abs(x(i, 0)) : std::pow(std::abs(x(i, 0)), args.p);
   }
@@ -30,12 +30,12 @@ struct SumPowers {
 struct Zero {
   static constexpr auto name = "zero";
   struct Args {};
-  static void cpu(const Args&, Out<double> sum) noexcept { *sum.data = 0; }
+  static void cpu(const Args&, Out<double> sum) { *sum.data = 0; }
 };
 struct Add {
   static constexpr auto name = "add";
   struct Args {};
-  static void cpu(const Args&, Commute<double> sum, In<double> other) noexcept { *sum.data += *other.data; }
+  static void cpu(const Args&, Commute<double> sum, In<double> other) { *sum.data += *other.data; }
 };
 
 /// result = the largest |x_i| of a whole list of tiles.
@@ -43,7 +43,7 @@ struct Largest {
   static constexpr auto name = "largest";
   static constexpr auto color = 0xdd8452u;
   struct Args {};
-  static void cpu(const Args&, Out<double> result, std::span<const In<double>> tiles) noexcept {
+  static void cpu(const Args&, Out<double> result, std::span<const In<double>> tiles) {
     *result.data = 0;
     for (const In<double>& x : tiles)
       for (index_t i = 0; i < x.rows; ++i) *result.data = std::max(*result.data, std::abs(x(i, 0)));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #if TESELA_WITH_CUDA
@@ -95,9 +96,11 @@ CodeletImpl::CodeletImpl(const CodeletSpec& spec, starpu_perfmodel* model) : has
 
 CodeletImpl& make_codelet(const CodeletSpec& spec) {
   const std::lock_guard lock(registry_mutex);
-  // Kernels of one name (float and double, say) share a model: StarPU keeps one file of history per name.
+  // Kernels of one name (float and double, say) share a model: StarPU keeps one file of history per name. What a user
+  // calls `gemm` is not what we do.
+  const bool ours = std::string_view(spec.type).starts_with("N6tesela");
   static std::map<std::string, starpu_perfmodel> models;
-  auto [it, is_new] = models.try_emplace(std::string("tesela_") + spec.name);
+  auto [it, is_new] = models.try_emplace(std::string(ours ? "tesela_" : "user_") + spec.name);
   if (is_new) {
     it->second.type = STARPU_HISTORY_BASED;
     it->second.symbol = it->first.c_str();
@@ -153,7 +156,7 @@ void report_exception(const char* kernel) noexcept {
     try {
       throw;
     } catch (const std::bad_alloc&) {
-      report_failure(std::string("kernel ") + kernel + ": not enough host memory to begin a task");
+      report_failure(std::string("kernel ") + kernel + ": not enough host memory");
     } catch (const std::exception& e) {
       report_failure(std::string("kernel ") + kernel + ": " + e.what());
     }

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <span>
 #include <tuple>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -120,6 +121,11 @@ struct Signature<void (*)(CudaContext&, const A&, P...) noexcept> {
   using Args = A;
   using Parameters = std::tuple<P...>;
 };
+template <class A, class... P>
+struct Signature<void (*)(const A&, P...)> : Signature<void (*)(const A&, P...) noexcept> {};
+template <class A, class... P>
+struct Signature<void (*)(CudaContext&, const A&, P...)> : Signature<void (*)(CudaContext&, const A&, P...) noexcept> {
+};
 
 template <class K>
 concept HasCpu = requires {
@@ -205,7 +211,6 @@ void run_variant(void** buffers, void* packed) noexcept {
   // StarPU starts a worker's part of a reduction without a task, and so without arguments; that must happen always.
   if (call != nullptr && dropped(call->header)) return forget_timing();
   const Args& args = arguments_of(call);
-  // What may throw is not the kernel itself but, say, the memory for its list of tiles.
   try {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       [[maybe_unused]] const std::size_t count = call != nullptr ? call->header.buffers : D::arity;
@@ -232,6 +237,7 @@ void run_variant(void** buffers, void* packed) noexcept {
 /// What the runtime needs of a kernel once its types are erased.
 struct CodeletSpec {
   const char* name;
+  const char* type;  // of the kernel, as typeid names it
   std::uint32_t color;
   void (*cpu)(void**, void*);
   void (*cuda)(void**, void*);
@@ -244,7 +250,9 @@ CodeletImpl& make_codelet(const CodeletSpec&);
 }  // namespace detail
 
 /// A kernel: a struct with a name, an Args type and variants `cpu` and/or `cuda`, each
-/// `static void (…, const Args&, tiles…) noexcept`, the tiles typed In, Out, InOut, Commute, Reduce or Scratch.
+/// `static void (…, const Args&, tiles…)`, the tiles typed In, Out, InOut, Commute, Reduce or Scratch. A variant may
+/// throw, where an allocation fails, say: the tasks that follow do nothing then, and Graph::wait() throws an
+/// EnvironmentError that names the kernel. (What a computation finds out, a zero pivot, goes to a status tile instead.)
 /// Optional: `color` (0xRRGGBB, of its tasks in traces), `flops(args, shapes…)` (one Shape for each tile; with a list
 /// of tiles, one std::span<const Shape> of all), and `cost_key()` in Args (the part of the arguments that changes the
 /// run time).
@@ -274,7 +282,7 @@ class Codelet {
 
  private:
   static detail::CodeletImpl& make() {
-    detail::CodeletSpec spec{K::name, 0, nullptr, nullptr, modes, has_list};
+    detail::CodeletSpec spec{K::name, typeid(K).name(), 0, nullptr, nullptr, modes, has_list};
     if constexpr (requires { K::color; }) spec.color = K::color;
     if constexpr (detail::HasCpu<K>) spec.cpu = &detail::run_variant<K, false>;
     // In a build without CUDA the variant is declared but never defined, so it must not be named here.

@@ -25,6 +25,14 @@ struct DestroyTask {
 };
 using OwnedTask = std::unique_ptr<starpu_task, DestroyTask>;
 
+/// For StarPU to free.
+template <class T>
+T* allocated(std::size_t count) {
+  auto* memory = static_cast<T*>(std::malloc(count * sizeof(T)));
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
 }  // namespace
 
 struct Graph::Impl {
@@ -275,9 +283,8 @@ void Graph::insert(const Insertion& task) {
   const std::size_t buffers = task.data.size();
   const auto& modes = task.codelet->modes();
   if (buffers > STARPU_NMAXBUFS) {
-    t->dyn_handles = static_cast<starpu_data_handle_t*>(std::malloc(buffers * sizeof(starpu_data_handle_t)));
-    if (task.codelet->has_list())
-      t->dyn_modes = static_cast<starpu_data_access_mode*>(std::malloc(buffers * sizeof(starpu_data_access_mode)));
+    t->dyn_handles = allocated<starpu_data_handle_t>(buffers);
+    if (task.codelet->has_list()) t->dyn_modes = allocated<starpu_data_access_mode>(buffers);
   }
   for (std::size_t b = 0; b < buffers; ++b) {
     STARPU_TASK_SET_HANDLE(t, static_cast<starpu_data_handle_t>(task.data[b]->handle()), b);

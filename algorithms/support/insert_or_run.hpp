@@ -20,7 +20,7 @@ struct Held {
 };
 
 template <class Args, class... P>
-void run_here(void (*cpu)(const Args&, P...) noexcept, const Args& args, const Tile<typename P::value_type>&... tiles) {
+void run_here(void (*cpu)(const Args&, P...), const Args& args, const Tile<typename P::value_type>&... tiles) {
   const std::tuple<Held<P>...> held(tiles...);
   std::apply([&](const auto&... h) { cpu(args, h...); }, held);
 }

@@ -29,19 +29,17 @@ struct Launch {
 }  // namespace
 
 template <class T>
-void BoxLaplace<T>::cuda(CudaContext& context, const Args& args, In<T> before, In<T> u, In<T> after,
-                         Out<T> w) noexcept {
+void BoxLaplace<T>::cuda(CudaContext& context, const Args& args, In<T> before, In<T> u, In<T> after, Out<T> w) {
   Launch{context}(u.rows, u.cols, detail::BoxLaplaceElement<T>{args, before, u, after, w});
 }
 
 template <class T>
-void BoxLines<T>::cuda(CudaContext& context, const Args& args, Out<T> lines, std::span<const In<T>> planes) noexcept {
+void BoxLines<T>::cuda(CudaContext& context, const Args& args, Out<T> lines, std::span<const In<T>> planes) {
   detail::box_lines<T>(args, lines, planes, Launch{context});
 }
 
 template <class T>
-void BoxAddLines<T>::cuda(CudaContext& context, const Args& args, InOut<T> planes,
-                          std::span<const In<T>> lines) noexcept {
+void BoxAddLines<T>::cuda(CudaContext& context, const Args& args, InOut<T> planes, std::span<const In<T>> lines) {
   detail::box_add_lines<T>(args, planes, lines, Launch{context});
 }
 

@@ -38,8 +38,8 @@ struct BoxLaplace {
   static double flops(const Args&, Shape, Shape u, Shape, Shape) {
     return 8 * static_cast<double>(u.rows) * static_cast<double>(u.cols);
   }
-  static void cpu(const Args& args, In<T> before, In<T> u, In<T> after, Out<T> w) noexcept;
-  static void cuda(CudaContext& context, const Args& args, In<T> before, In<T> u, In<T> after, Out<T> w) noexcept;
+  static void cpu(const Args& args, In<T> before, In<T> u, In<T> after, Out<T> w);
+  static void cuda(CudaContext& context, const Args& args, In<T> before, In<T> u, In<T> after, Out<T> w);
 };
 
 /// A tile of lines, whose first y is args.first, from all tiles of planes.
@@ -48,8 +48,8 @@ struct BoxLines {
   static constexpr auto name = "box_lines";
   static constexpr std::uint32_t color = 0x8c8c8c;
   using Args = box::Planes;
-  static void cpu(const Args& args, Out<T> lines, std::span<const In<T>> planes) noexcept;
-  static void cuda(CudaContext& context, const Args& args, Out<T> lines, std::span<const In<T>> planes) noexcept;
+  static void cpu(const Args& args, Out<T> lines, std::span<const In<T>> planes);
+  static void cuda(CudaContext& context, const Args& args, Out<T> lines, std::span<const In<T>> planes);
 };
 
 /// Adds all tiles of lines to a tile of planes, whose first z is args.first.
@@ -58,8 +58,8 @@ struct BoxAddLines {
   static constexpr auto name = "box_add_lines";
   static constexpr std::uint32_t color = 0x937860;
   using Args = box::Planes;
-  static void cpu(const Args& args, InOut<T> planes, std::span<const In<T>> lines) noexcept;
-  static void cuda(CudaContext& context, const Args& args, InOut<T> planes, std::span<const In<T>> lines) noexcept;
+  static void cpu(const Args& args, InOut<T> planes, std::span<const In<T>> lines);
+  static void cuda(CudaContext& context, const Args& args, InOut<T> planes, std::span<const In<T>> lines);
 };
 
 }  // namespace tesela

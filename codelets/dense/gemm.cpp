@@ -12,7 +12,7 @@ std::optional<GemmKernel> gemm_kernel(std::string_view name) {
 }
 
 template <class T, template <class> class C>
-void Gemm<T, C>::cpu(const Args& args, In<T> a, In<T> b, C<T> c) noexcept {
+void Gemm<T, C>::cpu(const Args& args, In<T> a, In<T> b, C<T> c) {
   blas::gemm<T>(args.op_a, args.op_b, c.rows, c.cols, apply(args.op_a, a.shape()).cols, args.alpha, a.data, a.ld,
                 b.data, b.ld, C<T>::mode == Mode::out ? T(0) : args.beta, c.data, c.ld);
 }

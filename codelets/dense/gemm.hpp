@@ -36,8 +36,8 @@ struct Gemm {
            static_cast<double>(apply(args.op_a, a).cols);
   }
 
-  static void cpu(const Args& args, In<T> a, In<T> b, C<T> c) noexcept;
-  static void cuda(CudaContext& context, const Args& args, In<T> a, In<T> b, C<T> c) noexcept;
+  static void cpu(const Args& args, In<T> a, In<T> b, C<T> c);
+  static void cuda(CudaContext& context, const Args& args, In<T> a, In<T> b, C<T> c);
 };
 
 }  // namespace tesela

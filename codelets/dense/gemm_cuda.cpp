@@ -7,7 +7,7 @@
 
 namespace tesela {
 template <class T, template <class> class C>
-void Gemm<T, C>::cuda(CudaContext& context, const Args& args, In<T> a, In<T> b, C<T> c) noexcept {
+void Gemm<T, C>::cuda(CudaContext& context, const Args& args, In<T> a, In<T> b, C<T> c) {
   const kernels::GemmProblem<T> p{
       args.op_a, args.op_b, c.rows, c.cols, apply(args.op_a, a.shape()).cols,           args.alpha,
       a.data,    a.ld,      b.data, b.ld,   C<T>::mode == Mode::out ? T(0) : args.beta, c.data,
@@ -33,10 +33,10 @@ void Gemm<T, C>::cuda(CudaContext& context, const Args& args, In<T> a, In<T> b, 
   }
 }
 
-template void Gemm<float, InOut>::cuda(CudaContext&, const Args&, In<float>, In<float>, InOut<float>) noexcept;
-template void Gemm<float, Out>::cuda(CudaContext&, const Args&, In<float>, In<float>, Out<float>) noexcept;
-template void Gemm<double, InOut>::cuda(CudaContext&, const Args&, In<double>, In<double>, InOut<double>) noexcept;
-template void Gemm<double, Out>::cuda(CudaContext&, const Args&, In<double>, In<double>, Out<double>) noexcept;
+template void Gemm<float, InOut>::cuda(CudaContext&, const Args&, In<float>, In<float>, InOut<float>);
+template void Gemm<float, Out>::cuda(CudaContext&, const Args&, In<float>, In<float>, Out<float>);
+template void Gemm<double, InOut>::cuda(CudaContext&, const Args&, In<double>, In<double>, InOut<double>);
+template void Gemm<double, Out>::cuda(CudaContext&, const Args&, In<double>, In<double>, Out<double>);
 
 }  // namespace tesela
 

@@ -10,8 +10,8 @@ struct Transpose {
   static constexpr auto name = "transpose";
   static constexpr std::uint32_t color = 0xb0b0b0;
   struct Args {};
-  static void cpu(const Args& args, In<T> a, Out<T> b) noexcept;
-  static void cuda(CudaContext& context, const Args& args, In<T> a, Out<T> b) noexcept;
+  static void cpu(const Args& args, In<T> a, Out<T> b);
+  static void cuda(CudaContext& context, const Args& args, In<T> a, Out<T> b);
 };
 
 }  // namespace tesela

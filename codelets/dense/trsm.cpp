@@ -4,7 +4,7 @@
 namespace tesela {
 
 template <class T>
-void Trsm<T>::cpu(const Args& args, In<T> r, InOut<T> x) noexcept {
+void Trsm<T>::cpu(const Args& args, In<T> r, InOut<T> x) {
   blas::trsm(args.op, x.rows, x.cols, r.data, r.ld, x.data, x.ld);
 }
 

@@ -17,8 +17,8 @@ struct Trsm {
   static double flops(const Args&, Shape r, Shape x) {
     return static_cast<double>(r.rows) * static_cast<double>(r.rows) * static_cast<double>(x.cols);
   }
-  static void cpu(const Args& args, In<T> r, InOut<T> x) noexcept;
-  static void cuda(CudaContext& context, const Args& args, In<T> r, InOut<T> x) noexcept;
+  static void cpu(const Args& args, In<T> r, InOut<T> x);
+  static void cuda(CudaContext& context, const Args& args, In<T> r, InOut<T> x);
 };
 
 }  // namespace tesela

@@ -7,12 +7,12 @@
 namespace tesela {
 
 template <class T>
-void Trsm<T>::cuda(CudaContext& context, const Args& args, In<T> r, InOut<T> x) noexcept {
+void Trsm<T>::cuda(CudaContext& context, const Args& args, In<T> r, InOut<T> x) {
   context.check(cublas::trsm(context.cublas(), args.op, x.rows, x.cols, r.data, r.ld, x.data, x.ld), "cublas trsm");
 }
 
-template void Trsm<float>::cuda(CudaContext&, const Args&, In<float>, InOut<float>) noexcept;
-template void Trsm<double>::cuda(CudaContext&, const Args&, In<double>, InOut<double>) noexcept;
+template void Trsm<float>::cuda(CudaContext&, const Args&, In<float>, InOut<float>);
+template void Trsm<double>::cuda(CudaContext&, const Args&, In<double>, InOut<double>);
 
 }  // namespace tesela
 

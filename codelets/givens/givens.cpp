@@ -119,18 +119,18 @@ void factor_panel(const typename GivensPanel<T>::Args& args, const InOut<T>& a, 
 }  // namespace
 
 template <class T>
-void GivensPanel<T>::cpu(const Args& args, InOut<T> a, Out<index_t> info, Scratch<T> work) noexcept {
+void GivensPanel<T>::cpu(const Args& args, InOut<T> a, Out<index_t> info, Scratch<T> work) {
   factor_panel<T>(args, a, nullptr, info, work);
 }
 
 template <class T>
-void GivensChainPanel<T>::cpu(const Args& args, InOut<T> a, Out<T> l, Out<index_t> info, Scratch<T> work) noexcept {
+void GivensChainPanel<T>::cpu(const Args& args, InOut<T> a, Out<T> l, Out<index_t> info, Scratch<T> work) {
   Strided<T> copies{l.data, 1, l.ld};
   factor_panel<T>(args, a, &copies, info, work);
 }
 
 template <class T>
-void GivensApply<T>::cpu(const Args& args, In<T> source, In<index_t> info, InOut<T> c, Scratch<T> work) noexcept {
+void GivensApply<T>::cpu(const Args& args, In<T> source, In<index_t> info, InOut<T> c, Scratch<T> work) {
   const bool left = args.side == Side::left;
   const index_t m = left ? c.rows : c.cols, columns = left ? c.cols : c.rows;
   const Strided<T> rows = left ? Strided<T>{c.data, 1, c.ld} : Strided<T>{c.data, c.ld, 1};
@@ -150,8 +150,7 @@ void GivensApply<T>::cpu(const Args& args, In<T> source, In<index_t> info, InOut
 }
 
 template <class T>
-void GivensSweep<T>::cpu(const Args& args, Out<index_t> info, Scratch<T> work,
-                         std::span<const InOut<T>> tiles) noexcept {
+void GivensSweep<T>::cpu(const Args& args, Out<index_t> info, Scratch<T> work, std::span<const InOut<T>> tiles) {
   Reach total;
   auto* const rotations = reinterpret_cast<Rotation<T>*>(work.data);
   index_t n = 0;
@@ -176,7 +175,7 @@ void GivensSweep<T>::cpu(const Args& args, Out<index_t> info, Scratch<T> work,
 }
 
 template <class T>
-void GivensBand<T>::cpu(const Args& args, InOut<T> ab, Out<index_t> info) noexcept {
+void GivensBand<T>::cpu(const Args& args, InOut<T> ab, Out<index_t> info) {
   const index_t n = ab.cols, above = args.kl + args.ku;
   const Strided<T> a{ab.data + above, 1, ab.ld - 1};
   for (index_t j = 0; j < n; ++j) std::fill_n(ab.data + j * ab.ld, args.kl, T(0));

@@ -43,8 +43,8 @@ struct GivensPanel {
                rest = static_cast<double>(a.cols - args.col - args.width);
     return 6 * m * k * (k / 2 + rest);
   }
-  static void cpu(const Args& args, InOut<T> a, Out<index_t> info, Scratch<T> work) noexcept;
-  static void cuda(CudaContext& context, const Args& args, InOut<T> a, Out<index_t> info, Scratch<T> work) noexcept;
+  static void cpu(const Args& args, InOut<T> a, Out<index_t> info, Scratch<T> work);
+  static void cuda(CudaContext& context, const Args& args, InOut<T> a, Out<index_t> info, Scratch<T> work);
 };
 
 /// The same with adjacent pivots, and l(:, t) = column col + t as it was when its turn came, from row row + t on (the
@@ -55,9 +55,8 @@ struct GivensChainPanel {
   static constexpr std::uint32_t color = 0xdd8452;
   using Args = typename GivensPanel<T>::Args;
   static double flops(const Args& args, Shape a, Shape, Shape, Shape) { return GivensPanel<T>::flops(args, a, {}, {}); }
-  static void cpu(const Args& args, InOut<T> a, Out<T> l, Out<index_t> info, Scratch<T> work) noexcept;
-  static void cuda(CudaContext& context, const Args& args, InOut<T> a, Out<T> l, Out<index_t> info,
-                   Scratch<T> work) noexcept;
+  static void cpu(const Args& args, InOut<T> a, Out<T> l, Out<index_t> info, Scratch<T> work);
+  static void cuda(CudaContext& context, const Args& args, InOut<T> a, Out<T> l, Out<index_t> info, Scratch<T> work);
 };
 
 /// C = Q^T C, Q C, C Q or C Q^T, where Q^T is the product of the rotations of some columns. They are unpacked from
@@ -89,9 +88,8 @@ struct GivensApply {
     return 6.0 * static_cast<double>(args.rows) * static_cast<double>(args.width) *
            static_cast<double>(args.side == Side::left ? c.cols : c.rows);
   }
-  static void cpu(const Args& args, In<T> source, In<index_t> info, InOut<T> c, Scratch<T> work) noexcept;
-  static void cuda(CudaContext& context, const Args& args, In<T> source, In<index_t> info, InOut<T> c,
-                   Scratch<T> work) noexcept;
+  static void cpu(const Args& args, In<T> source, In<index_t> info, InOut<T> c, Scratch<T> work);
+  static void cuda(CudaContext& context, const Args& args, In<T> source, In<index_t> info, InOut<T> c, Scratch<T> work);
 };
 
 /// The sequential method: all columns of all tiles, one after the other, adjacent pivots from the bottom upwards; one
@@ -112,9 +110,9 @@ struct GivensSweep {
     }
     return m >= n ? 3 * n * n * (m - n / 3) : 3 * m * m * (n - m / 3);
   }
-  static void cpu(const Args& args, Out<index_t> info, Scratch<T> work, std::span<const InOut<T>> tiles) noexcept;
+  static void cpu(const Args& args, Out<index_t> info, Scratch<T> work, std::span<const InOut<T>> tiles);
   static void cuda(CudaContext& context, const Args& args, Out<index_t> info, Scratch<T> work,
-                   std::span<const InOut<T>> tiles) noexcept;
+                   std::span<const InOut<T>> tiles);
 };
 
 /// A band matrix, m x n with kl diagonals below and ku above, in LAPACK's storage with room for fill (gbtrf): element
@@ -130,8 +128,8 @@ struct GivensBand {
   static double flops(const Args& args, Shape ab, Shape) {
     return 6.0 * static_cast<double>(args.kl) * static_cast<double>(args.kl + args.ku) * static_cast<double>(ab.cols);
   }
-  static void cpu(const Args& args, InOut<T> ab, Out<index_t> info) noexcept;
-  static void cuda(CudaContext& context, const Args& args, InOut<T> ab, Out<index_t> info) noexcept;
+  static void cpu(const Args& args, InOut<T> ab, Out<index_t> info);
+  static void cuda(CudaContext& context, const Args& args, InOut<T> ab, Out<index_t> info);
 };
 
 }  // namespace tesela

@@ -34,19 +34,19 @@ void factor_panel(CudaContext& context, const typename GivensPanel<T>::Args& arg
 }  // namespace
 
 template <class T>
-void GivensPanel<T>::cuda(CudaContext& context, const Args& args, InOut<T> a, Out<index_t> info, Scratch<T>) noexcept {
+void GivensPanel<T>::cuda(CudaContext& context, const Args& args, InOut<T> a, Out<index_t> info, Scratch<T>) {
   factor_panel<T>(context, args, a, nullptr, 1, info.data, false);
 }
 
 template <class T>
 void GivensChainPanel<T>::cuda(CudaContext& context, const Args& args, InOut<T> a, Out<T> l, Out<index_t> info,
-                               Scratch<T>) noexcept {
+                               Scratch<T>) {
   factor_panel<T>(context, args, a, l.data, l.ld, info.data, false);
 }
 
 template <class T>
 void GivensApply<T>::cuda(CudaContext& context, const Args& args, In<T> source, In<index_t> info, InOut<T> c,
-                          Scratch<T>) noexcept {
+                          Scratch<T>) {
   const bool left = args.side == Side::left, band = args.diagonal >= 0;
   const index_t stride = band ? source.ld - 1 : source.ld;
   kernels::GivensApplyProblem<T> p{
@@ -59,7 +59,7 @@ void GivensApply<T>::cuda(CudaContext& context, const Args& args, In<T> source, 
 
 template <class T>
 void GivensSweep<T>::cuda(CudaContext& context, const Args& args, Out<index_t> info, Scratch<T>,
-                          std::span<const InOut<T>> tiles) noexcept {
+                          std::span<const InOut<T>> tiles) {
   index_t begin = 0;
   for (std::size_t p = 0; p < tiles.size(); ++p) {
     const InOut<T>& a = tiles[p];
@@ -88,19 +88,17 @@ void GivensSweep<T>::cuda(CudaContext& context, const Args& args, Out<index_t> i
 }
 
 template <class T>
-void GivensBand<T>::cuda(CudaContext& context, const Args& args, InOut<T> ab, Out<index_t> info) noexcept {
+void GivensBand<T>::cuda(CudaContext& context, const Args& args, InOut<T> ab, Out<index_t> info) {
   context.check(kernels::givens_band<T>(context.stream(), args.m, ab.cols, args.kl, args.ku, ab.data, ab.ld, info.data),
                 "givens_band");
 }
 
-#define TESELA_GIVENS(T)                                                                                            \
-  template void GivensPanel<T>::cuda(CudaContext&, const Args&, InOut<T>, Out<index_t>, Scratch<T>) noexcept;       \
-  template void GivensChainPanel<T>::cuda(CudaContext&, const Args&, InOut<T>, Out<T>, Out<index_t>,                \
-                                          Scratch<T>) noexcept;                                                     \
-  template void GivensApply<T>::cuda(CudaContext&, const Args&, In<T>, In<index_t>, InOut<T>, Scratch<T>) noexcept; \
-  template void GivensSweep<T>::cuda(CudaContext&, const Args&, Out<index_t>, Scratch<T>,                           \
-                                     std::span<const InOut<T>>) noexcept;                                           \
-  template void GivensBand<T>::cuda(CudaContext&, const Args&, InOut<T>, Out<index_t>) noexcept;
+#define TESELA_GIVENS(T)                                                                                              \
+  template void GivensPanel<T>::cuda(CudaContext&, const Args&, InOut<T>, Out<index_t>, Scratch<T>);                  \
+  template void GivensChainPanel<T>::cuda(CudaContext&, const Args&, InOut<T>, Out<T>, Out<index_t>, Scratch<T>);     \
+  template void GivensApply<T>::cuda(CudaContext&, const Args&, In<T>, In<index_t>, InOut<T>, Scratch<T>);            \
+  template void GivensSweep<T>::cuda(CudaContext&, const Args&, Out<index_t>, Scratch<T>, std::span<const InOut<T>>); \
+  template void GivensBand<T>::cuda(CudaContext&, const Args&, InOut<T>, Out<index_t>);
 TESELA_GIVENS(float)
 TESELA_GIVENS(double)
 #undef TESELA_GIVENS

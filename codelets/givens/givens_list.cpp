@@ -22,7 +22,7 @@ void apply_list(const detail::RotationList& list, bool forward, const T* v, inde
 }  // namespace
 
 template <class T>
-void GivensListPanel<T>::cpu(const Args& args, InOut<T> a, In<std::int32_t> in) noexcept {
+void GivensListPanel<T>::cpu(const Args& args, InOut<T> a, In<std::int32_t> in) {
   const detail::RotationList list{in.data};
   if (list.stages() == 0) return;
   T* const panel = a.data + args.col * a.ld;
@@ -41,7 +41,7 @@ void GivensListPanel<T>::cpu(const Args& args, InOut<T> a, In<std::int32_t> in) 
 }
 
 template <class T>
-void GivensListApply<T>::cpu(const Args& args, In<T> v, In<std::int32_t> in, InOut<T> c) noexcept {
+void GivensListApply<T>::cpu(const Args& args, In<T> v, In<std::int32_t> in, InOut<T> c) {
   const detail::RotationList list{in.data};
   if (list.stages() == 0) return;
   const bool left = args.side == Side::left;

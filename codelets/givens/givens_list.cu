@@ -63,7 +63,7 @@ void apply_list(CudaContext& context, int block, const std::int32_t* list, bool 
 }  // namespace
 
 template <class T>
-void GivensListPanel<T>::cuda(CudaContext& context, const Args& args, InOut<T> a, In<std::int32_t> list) noexcept {
+void GivensListPanel<T>::cuda(CudaContext& context, const Args& args, InOut<T> a, In<std::int32_t> list) {
   T* const panel = a.data + args.col * a.ld;
   list_panel_kernel<T><<<1, 512, 0, context.stream()>>>(panel, a.ld, args.width, list.data);
   const index_t next = args.col + args.width;
@@ -72,8 +72,7 @@ void GivensListPanel<T>::cuda(CudaContext& context, const Args& args, InOut<T> a
 }
 
 template <class T>
-void GivensListApply<T>::cuda(CudaContext& context, const Args& args, In<T> v, In<std::int32_t> list,
-                              InOut<T> c) noexcept {
+void GivensListApply<T>::cuda(CudaContext& context, const Args& args, In<T> v, In<std::int32_t> list, InOut<T> c) {
   const bool left = args.side == Side::left;
   apply_list<T>(context, args.block, list.data, args.forward(), v.data + args.col * v.ld, v.ld,
                 left ? Strided<T>{c.data, 1, c.ld} : Strided<T>{c.data, c.ld, 1}, left ? c.cols : c.rows);

@@ -32,8 +32,8 @@ struct GivensListPanel {
                rest = static_cast<double>(a.cols - args.col - args.width);
     return 6 * m * k * (k / 2 + rest);
   }
-  static void cpu(const Args& args, InOut<T> a, In<std::int32_t> list) noexcept;
-  static void cuda(CudaContext& context, const Args& args, InOut<T> a, In<std::int32_t> list) noexcept;
+  static void cpu(const Args& args, InOut<T> a, In<std::int32_t> list);
+  static void cuda(CudaContext& context, const Args& args, InOut<T> a, In<std::int32_t> list);
 };
 
 /// C = Q^T C, Q C, C Q or C Q^T with the rotations of a GivensListPanel, packed in v(:, col) ….
@@ -58,8 +58,8 @@ struct GivensListApply {
     return 6.0 * static_cast<double>(args.rows) * static_cast<double>(args.width) *
            static_cast<double>(args.side == Side::left ? c.cols : c.rows);
   }
-  static void cpu(const Args& args, In<T> v, In<std::int32_t> list, InOut<T> c) noexcept;
-  static void cuda(CudaContext& context, const Args& args, In<T> v, In<std::int32_t> list, InOut<T> c) noexcept;
+  static void cpu(const Args& args, In<T> v, In<std::int32_t> list, InOut<T> c);
+  static void cuda(CudaContext& context, const Args& args, In<T> v, In<std::int32_t> list, InOut<T> c);
 };
 
 namespace detail {

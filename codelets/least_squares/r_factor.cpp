@@ -9,7 +9,7 @@
 namespace tesela {
 
 template <class T>
-void GatherUpper<T>::cpu(const Args&, Out<T> r, std::span<const In<T>> tiles) noexcept {
+void GatherUpper<T>::cpu(const Args&, Out<T> r, std::span<const In<T>> tiles) {
   index_t j = 0;
   for (const In<T>& tile : tiles)
     for (index_t l = 0; l < tile.cols; ++l, ++j) {
@@ -20,7 +20,7 @@ void GatherUpper<T>::cpu(const Args&, Out<T> r, std::span<const In<T>> tiles) no
 }
 
 template <class T>
-void UnitCondition<T>::cpu(const Args&, In<T> r, Out<double> condition, Scratch<T>) noexcept {
+void UnitCondition<T>::cpu(const Args&, In<T> r, Out<double> condition, Scratch<T>) {
   // NaN says that nothing is known: the caller looks closer.
   condition(0, 0) = std::numeric_limits<double>::quiet_NaN();
   try {
@@ -32,7 +32,7 @@ void UnitCondition<T>::cpu(const Args&, In<T> r, Out<double> condition, Scratch<
 }
 
 template <class T>
-void ColumnNorms<T>::cpu(const Args& args, In<T> b, Out<T> norms) noexcept {
+void ColumnNorms<T>::cpu(const Args& args, In<T> b, Out<T> norms) {
   const index_t rows = std::max<index_t>(b.rows - args.first, 0);
   for (index_t j = 0; j < b.cols; ++j) norms(j, 0) = rows > 0 ? euclidean_norm(rows, &b(args.first, j)) : T(0);
 }

@@ -106,7 +106,7 @@ unsigned blocks(index_t n) { return static_cast<unsigned>(n); }
 }  // namespace
 
 template <class T>
-void GatherUpper<T>::cuda(CudaContext& context, const Args&, Out<T> r, std::span<const In<T>> tiles) noexcept {
+void GatherUpper<T>::cuda(CudaContext& context, const Args&, Out<T> r, std::span<const In<T>> tiles) {
   index_t first = 0;
   for (const In<T>& tile : tiles) {
     copy_upper_columns<<<blocks(tile.cols), threads, 0, context.stream()>>>(tile.data, tile.ld, first, r.data, r.ld,
@@ -116,8 +116,7 @@ void GatherUpper<T>::cuda(CudaContext& context, const Args&, Out<T> r, std::span
 }
 
 template <class T>
-void UnitCondition<T>::cuda(CudaContext& context, const Args&, In<T> r, Out<double> condition,
-                            Scratch<T> work) noexcept {
+void UnitCondition<T>::cuda(CudaContext& context, const Args&, In<T> r, Out<double> condition, Scratch<T> work) {
   const index_t n = r.rows;
   T *const s = work.data, *const inverse = s + n * n, *const sums = inverse + n * n;
   unit_columns<<<blocks(n), threads, 0, context.stream()>>>(r.data, r.ld, n, s, inverse, sums);
@@ -127,7 +126,7 @@ void UnitCondition<T>::cuda(CudaContext& context, const Args&, In<T> r, Out<doub
 }
 
 template <class T>
-void ColumnNorms<T>::cuda(CudaContext& context, const Args& args, In<T> b, Out<T> norms) noexcept {
+void ColumnNorms<T>::cuda(CudaContext& context, const Args& args, In<T> b, Out<T> norms) {
   const index_t rows = b.rows > args.first ? b.rows - args.first : 0;
   column_norms<<<blocks(b.cols), threads, 0, context.stream()>>>(b.data + args.first, b.ld, rows, norms.data);
 }

@@ -15,8 +15,8 @@ struct GatherUpper {
   static constexpr auto name = "gather_upper";
   static constexpr std::uint32_t color = 0x8c8c8c;
   struct Args {};
-  static void cpu(const Args& args, Out<T> r, std::span<const In<T>> tiles) noexcept;
-  static void cuda(CudaContext& context, const Args& args, Out<T> r, std::span<const In<T>> tiles) noexcept;
+  static void cpu(const Args& args, Out<T> r, std::span<const In<T>> tiles);
+  static void cuda(CudaContext& context, const Args& args, Out<T> r, std::span<const In<T>> tiles);
 };
 
 /// condition = ||S||_1 ||S^-1||_1, where S is R, n x n, with its columns scaled to unit norm: infinite or NaN where R
@@ -30,8 +30,8 @@ struct UnitCondition {
     const auto n = static_cast<double>(r.rows);
     return n * n * n / 3;
   }
-  static void cpu(const Args& args, In<T> r, Out<double> condition, Scratch<T> work) noexcept;
-  static void cuda(CudaContext& context, const Args& args, In<T> r, Out<double> condition, Scratch<T> work) noexcept;
+  static void cpu(const Args& args, In<T> r, Out<double> condition, Scratch<T> work);
+  static void cuda(CudaContext& context, const Args& args, In<T> r, Out<double> condition, Scratch<T> work);
 };
 
 /// norms(j) = ||B(first:, j)||_2, without overflow; zero where B has no such rows.
@@ -42,8 +42,8 @@ struct ColumnNorms {
   struct Args {
     index_t first = 0;
   };
-  static void cpu(const Args& args, In<T> b, Out<T> norms) noexcept;
-  static void cuda(CudaContext& context, const Args& args, In<T> b, Out<T> norms) noexcept;
+  static void cpu(const Args& args, In<T> b, Out<T> norms);
+  static void cuda(CudaContext& context, const Args& args, In<T> b, Out<T> norms);
 };
 
 }  // namespace tesela

@@ -37,13 +37,12 @@ void complex_to_real(index_t n, index_t count, std::complex<T>* in, index_t ld_i
 
 /// The same three in GPU memory. A failure is reported through the context; then nothing was enqueued.
 template <class T>
-void transform(CudaContext& context, Direction direction, index_t n, index_t count, std::complex<T>* data,
-               index_t ld) noexcept;
+void transform(CudaContext& context, Direction direction, index_t n, index_t count, std::complex<T>* data, index_t ld);
 template <class T>
 void real_to_complex(CudaContext& context, index_t n, index_t count, const T* in, index_t ld_in, std::complex<T>* out,
-                     index_t ld_out) noexcept;
+                     index_t ld_out);
 template <class T>
 void complex_to_real(CudaContext& context, index_t n, index_t count, std::complex<T>* in, index_t ld_in, T* out,
-                     index_t ld_out) noexcept;
+                     index_t ld_out);
 
 }  // namespace tesela::fft

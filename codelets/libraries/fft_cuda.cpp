@@ -72,7 +72,7 @@ bool find_plan(CudaContext& context, const Layout& layout, cufftHandle& plan) {
 }
 
 template <class F>
-void with_plan(CudaContext& context, const Layout& layout, const F& execute) noexcept {
+void with_plan(CudaContext& context, const Layout& layout, const F& execute) {
   if (layout.n <= 0 || layout.count <= 0) return;
   try {
     cufftHandle plan = 0;
@@ -86,7 +86,7 @@ void with_plan(CudaContext& context, const Layout& layout, const F& execute) noe
 
 template <>
 void transform(CudaContext& context, Direction direction, index_t n, index_t count, std::complex<double>* data,
-               index_t ld) noexcept {
+               index_t ld) {
   auto* const x = reinterpret_cast<cufftDoubleComplex*>(data);
   with_plan(context, {CUFFT_Z2Z, n, count, ld, ld}, [&](cufftHandle plan) {
     return cufftExecZ2Z(plan, x, x, direction == Direction::forward ? CUFFT_FORWARD : CUFFT_INVERSE);
@@ -94,7 +94,7 @@ void transform(CudaContext& context, Direction direction, index_t n, index_t cou
 }
 template <>
 void transform(CudaContext& context, Direction direction, index_t n, index_t count, std::complex<float>* data,
-               index_t ld) noexcept {
+               index_t ld) {
   auto* const x = reinterpret_cast<cufftComplex*>(data);
   with_plan(context, {CUFFT_C2C, n, count, ld, ld}, [&](cufftHandle plan) {
     return cufftExecC2C(plan, x, x, direction == Direction::forward ? CUFFT_FORWARD : CUFFT_INVERSE);
@@ -103,14 +103,14 @@ void transform(CudaContext& context, Direction direction, index_t n, index_t cou
 
 template <>
 void real_to_complex(CudaContext& context, index_t n, index_t count, const double* in, index_t ld_in,
-                     std::complex<double>* out, index_t ld_out) noexcept {
+                     std::complex<double>* out, index_t ld_out) {
   with_plan(context, {CUFFT_D2Z, n, count, ld_in, ld_out}, [&](cufftHandle plan) {
     return cufftExecD2Z(plan, const_cast<double*>(in), reinterpret_cast<cufftDoubleComplex*>(out));
   });
 }
 template <>
 void real_to_complex(CudaContext& context, index_t n, index_t count, const float* in, index_t ld_in,
-                     std::complex<float>* out, index_t ld_out) noexcept {
+                     std::complex<float>* out, index_t ld_out) {
   with_plan(context, {CUFFT_R2C, n, count, ld_in, ld_out}, [&](cufftHandle plan) {
     return cufftExecR2C(plan, const_cast<float*>(in), reinterpret_cast<cufftComplex*>(out));
   });
@@ -118,13 +118,13 @@ void real_to_complex(CudaContext& context, index_t n, index_t count, const float
 
 template <>
 void complex_to_real(CudaContext& context, index_t n, index_t count, std::complex<double>* in, index_t ld_in,
-                     double* out, index_t ld_out) noexcept {
+                     double* out, index_t ld_out) {
   with_plan(context, {CUFFT_Z2D, n, count, ld_in, ld_out},
             [&](cufftHandle plan) { return cufftExecZ2D(plan, reinterpret_cast<cufftDoubleComplex*>(in), out); });
 }
 template <>
 void complex_to_real(CudaContext& context, index_t n, index_t count, std::complex<float>* in, index_t ld_in, float* out,
-                     index_t ld_out) noexcept {
+                     index_t ld_out) {
   with_plan(context, {CUFFT_C2R, n, count, ld_in, ld_out},
             [&](cufftHandle plan) { return cufftExecC2R(plan, reinterpret_cast<cufftComplex*>(in), out); });
 }

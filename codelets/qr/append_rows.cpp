@@ -97,7 +97,7 @@ Shape append_rows_work(index_t n) {
 }
 
 template <class T, template <class> class R>
-void AppendRows<T, R>::cpu(const Args& args, R<T> r, Scratch<double> work, std::span<const In<T>> a) noexcept {
+void AppendRows<T, R>::cpu(const Args& args, R<T> r, Scratch<double> work, std::span<const In<T>> a) {
   const index_t n = r.cols, m = a.front().rows;
   const Cut cut(n);
   const auto base = (reinterpret_cast<std::uintptr_t>(work.data) + cache_line - 1) / cache_line * cache_line;

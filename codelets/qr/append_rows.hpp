@@ -31,9 +31,8 @@ struct AppendRows {
     return args.triangle ? 2 * n * n * n / 3 : 2 * m * n * n;
   }
 
-  static void cpu(const Args& args, R<T> r, Scratch<double> work, std::span<const In<T>> a) noexcept;
-  static void cuda(CudaContext& context, const Args& args, R<T> r, Scratch<double> work,
-                   std::span<const In<T>> a) noexcept;
+  static void cpu(const Args& args, R<T> r, Scratch<double> work, std::span<const In<T>> a);
+  static void cuda(CudaContext& context, const Args& args, R<T> r, Scratch<double> work, std::span<const In<T>> a);
 };
 
 /// The shape of AppendRows' work tile for n columns of T, on any of the runtime's workers.

@@ -90,7 +90,7 @@ index_t detail::append_rows_device_work(index_t n) {
 
 template <class T, template <class> class R>
 void AppendRows<T, R>::cuda(CudaContext& context, const Args& args, R<T> r, Scratch<double> work,
-                            std::span<const In<T>> a) noexcept {
+                            std::span<const In<T>> a) {
   constexpr bool exists = R<T>::mode != Mode::out;
   if (r.cols > kernels::append_rows_cols) return append_wide<T>(context, r, exists, work.data, a);
   kernels::AppendRowsProblem<T> problem;
@@ -109,13 +109,13 @@ void AppendRows<T, R>::cuda(CudaContext& context, const Args& args, R<T> r, Scra
 template index_t detail::append_rows_device_work<float>(index_t);
 template index_t detail::append_rows_device_work<double>(index_t);
 template void AppendRows<float, InOut>::cuda(CudaContext&, const Args&, InOut<float>, Scratch<double>,
-                                             std::span<const In<float>>) noexcept;
+                                             std::span<const In<float>>);
 template void AppendRows<float, Out>::cuda(CudaContext&, const Args&, Out<float>, Scratch<double>,
-                                           std::span<const In<float>>) noexcept;
+                                           std::span<const In<float>>);
 template void AppendRows<double, InOut>::cuda(CudaContext&, const Args&, InOut<double>, Scratch<double>,
-                                              std::span<const In<double>>) noexcept;
+                                              std::span<const In<double>>);
 template void AppendRows<double, Out>::cuda(CudaContext&, const Args&, Out<double>, Scratch<double>,
-                                            std::span<const In<double>>) noexcept;
+                                            std::span<const In<double>>);
 
 }  // namespace tesela
 

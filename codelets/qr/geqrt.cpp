@@ -34,7 +34,7 @@ void factor(index_t m, index_t n, T* a, index_t lda, T* t, index_t ldt) {
 }  // namespace
 
 template <class T>
-void Geqrt<T>::cpu(const Args& args, InOut<T> a, Out<T> t, Scratch<T> work) noexcept {
+void Geqrt<T>::cpu(const Args& args, InOut<T> a, Out<T> t, Scratch<T> work) {
   const index_t m = a.rows - args.row, k = std::min(m, args.width);
   detail::clear<T>(t, std::min(args.ib, k), k);
   for (index_t c = 0; c < k; c += args.ib) {
@@ -48,7 +48,7 @@ void Geqrt<T>::cpu(const Args& args, InOut<T> a, Out<T> t, Scratch<T> work) noex
 }
 
 template <class T>
-void Unmqr<T>::cpu(const Args& args, In<T> v, In<T> t, InOut<T> c, Scratch<T> work) noexcept {
+void Unmqr<T>::cpu(const Args& args, In<T> v, In<T> t, InOut<T> c, Scratch<T> work) {
   const bool left = args.side == Side::left;
   const index_t m = v.rows - args.row, k = std::min(m, args.width), n = left ? c.cols : c.rows;
   if (k <= 0 || n == 0) return;

@@ -44,8 +44,8 @@ struct Geqrt {
                rest = static_cast<double>(a.cols - args.col - args.width);
     return 4 * m * n * k - 2 * (m + n) * k * k + 4 * k * k * k / 3 + 2 * k * rest * (2 * m - k);
   }
-  static void cpu(const Args& args, InOut<T> a, Out<T> t, Scratch<T> work) noexcept;
-  static void cuda(CudaContext& context, const Args& args, InOut<T> a, Out<T> t, Scratch<T> work) noexcept;
+  static void cpu(const Args& args, InOut<T> a, Out<T> t, Scratch<T> work);
+  static void cuda(CudaContext& context, const Args& args, InOut<T> a, Out<T> t, Scratch<T> work);
 };
 
 /// LAPACK gemqrt: C = op(Q) C or C op(Q) with the Q of a Geqrt: V in v(row:, col:col+width). From the left C's rows
@@ -70,8 +70,8 @@ struct Unmqr {
                n = static_cast<double>(args.side == Side::left ? c.cols : c.rows);
     return 2 * n * k * (2 * m - k);
   }
-  static void cpu(const Args& args, In<T> v, In<T> t, InOut<T> c, Scratch<T> work) noexcept;
-  static void cuda(CudaContext& context, const Args& args, In<T> v, In<T> t, InOut<T> c, Scratch<T> work) noexcept;
+  static void cpu(const Args& args, In<T> v, In<T> t, InOut<T> c, Scratch<T> work);
+  static void cuda(CudaContext& context, const Args& args, In<T> v, In<T> t, InOut<T> c, Scratch<T> work);
 };
 
 /// LAPACK tpqrt: [R; B] = Q [R'; 0], where R = a(row:row+width, col:col+width) is upper triangular and B =
@@ -97,8 +97,8 @@ struct Tpqrt {
                rest = static_cast<double>(b.cols - args.col - args.width);
     return args.triangle ? 2 * n * n * n / 3 + 2 * n * (n + 1) * rest : 2 * n * n * m + 4 * n * m * rest;
   }
-  static void cpu(const Args& args, InOut<T> a, InOut<T> b, Out<T> t, Scratch<T> work) noexcept;
-  static void cuda(CudaContext& context, const Args& args, InOut<T> a, InOut<T> b, Out<T> t, Scratch<T> work) noexcept;
+  static void cpu(const Args& args, InOut<T> a, InOut<T> b, Out<T> t, Scratch<T> work);
+  static void cuda(CudaContext& context, const Args& args, InOut<T> a, InOut<T> b, Out<T> t, Scratch<T> work);
 };
 
 /// LAPACK tpmqrt: [C1; C2] = op(Q) [C1; C2] or [C1 C2] op(Q) with the Q of a Tpqrt, V in v(:, col:col+width). From the
@@ -124,9 +124,8 @@ struct Tpmqrt {
                n = static_cast<double>(args.side == Side::left ? c1.cols : c1.rows);
     return args.triangle ? 2 * k * (k + 1) * n : 4 * m * k * n;
   }
-  static void cpu(const Args& args, In<T> v, In<T> t, InOut<T> c1, InOut<T> c2, Scratch<T> work) noexcept;
-  static void cuda(CudaContext& context, const Args& args, In<T> v, In<T> t, InOut<T> c1, InOut<T> c2,
-                   Scratch<T> work) noexcept;
+  static void cpu(const Args& args, In<T> v, In<T> t, InOut<T> c1, InOut<T> c2, Scratch<T> work);
+  static void cuda(CudaContext& context, const Args& args, In<T> v, In<T> t, InOut<T> c1, InOut<T> c2, Scratch<T> work);
 };
 
 }  // namespace tesela

@@ -196,7 +196,7 @@ Space<T> prepare(const CudaContext& context, const Block<T>& work, const Block<T
 }  // namespace
 
 template <class T>
-void Geqrt<T>::cuda(CudaContext& context, const Args& args, InOut<T> a, Out<T> t, Scratch<T> work) noexcept {
+void Geqrt<T>::cuda(CudaContext& context, const Args& args, InOut<T> a, Out<T> t, Scratch<T> work) {
   const Urgent urgent(context);
   const index_t m = a.rows - args.row, k = std::min(m, args.width);
   const Space<T> space = prepare<T>(context, work, t, args.width * std::max(a.cols, args.width));
@@ -212,8 +212,7 @@ void Geqrt<T>::cuda(CudaContext& context, const Args& args, InOut<T> a, Out<T> t
 }
 
 template <class T>
-void Tpqrt<T>::cuda(CudaContext& context, const Args& args, InOut<T> a, InOut<T> b, Out<T> t,
-                    Scratch<T> work) noexcept {
+void Tpqrt<T>::cuda(CudaContext& context, const Args& args, InOut<T> a, InOut<T> b, Out<T> t, Scratch<T> work) {
   const Urgent urgent(context);
   const index_t m = height(args, b.rows), n = args.width;
   const Space<T> space = prepare<T>(context, work, t, n * std::max(b.cols, n));
@@ -230,7 +229,7 @@ void Tpqrt<T>::cuda(CudaContext& context, const Args& args, InOut<T> a, InOut<T>
 }
 
 template <class T>
-void Unmqr<T>::cuda(CudaContext& context, const Args& args, In<T> v, In<T> t, InOut<T> c, Scratch<T> work) noexcept {
+void Unmqr<T>::cuda(CudaContext& context, const Args& args, In<T> v, In<T> t, InOut<T> c, Scratch<T> work) {
   const bool left = args.side == Side::left;
   const index_t m = v.rows - args.row, k = std::min(m, args.width), free = left ? c.cols : c.rows;
   const Space<T> space(work, args.width * std::max(free, args.width));
@@ -251,7 +250,7 @@ void Unmqr<T>::cuda(CudaContext& context, const Args& args, In<T> v, In<T> t, In
 
 template <class T>
 void Tpmqrt<T>::cuda(CudaContext& context, const Args& args, In<T> v, In<T> t, InOut<T> c1, InOut<T> c2,
-                     Scratch<T> work) noexcept {
+                     Scratch<T> work) {
   const bool left = args.side == Side::left;
   const index_t m = args.triangle ? std::min(v.rows, args.width) : v.rows, free = left ? c1.cols : c1.rows;
   const Space<T> space(work, args.width * std::max(free, args.width));
@@ -268,11 +267,11 @@ void Tpmqrt<T>::cuda(CudaContext& context, const Args& args, In<T> v, In<T> t, I
   });
 }
 
-#define TESELA_QR_KERNELS(T)                                                                                \
-  template void Geqrt<T>::cuda(CudaContext&, const Args&, InOut<T>, Out<T>, Scratch<T>) noexcept;           \
-  template void Unmqr<T>::cuda(CudaContext&, const Args&, In<T>, In<T>, InOut<T>, Scratch<T>) noexcept;     \
-  template void Tpqrt<T>::cuda(CudaContext&, const Args&, InOut<T>, InOut<T>, Out<T>, Scratch<T>) noexcept; \
-  template void Tpmqrt<T>::cuda(CudaContext&, const Args&, In<T>, In<T>, InOut<T>, InOut<T>, Scratch<T>) noexcept;
+#define TESELA_QR_KERNELS(T)                                                                       \
+  template void Geqrt<T>::cuda(CudaContext&, const Args&, InOut<T>, Out<T>, Scratch<T>);           \
+  template void Unmqr<T>::cuda(CudaContext&, const Args&, In<T>, In<T>, InOut<T>, Scratch<T>);     \
+  template void Tpqrt<T>::cuda(CudaContext&, const Args&, InOut<T>, InOut<T>, Out<T>, Scratch<T>); \
+  template void Tpmqrt<T>::cuda(CudaContext&, const Args&, In<T>, In<T>, InOut<T>, InOut<T>, Scratch<T>);
 TESELA_QR_KERNELS(float)
 TESELA_QR_KERNELS(double)
 #undef TESELA_QR_KERNELS

@@ -38,7 +38,7 @@ void factor(const Pentagon<T>& b, index_t c, index_t n, T* r, index_t ldr, T* t,
 }  // namespace
 
 template <class T>
-void Tpqrt<T>::cpu(const Args& args, InOut<T> a, InOut<T> b, Out<T> t, Scratch<T> work) noexcept {
+void Tpqrt<T>::cpu(const Args& args, InOut<T> a, InOut<T> b, Out<T> t, Scratch<T> work) {
   const Pentagon<T> v{&b(0, args.col), b.ld, height(args, b.rows), args.triangle};
   detail::clear<T>(t, std::min(args.ib, args.width), args.width);
   for (index_t c = 0; c < args.width; c += args.ib) {
@@ -52,7 +52,7 @@ void Tpqrt<T>::cpu(const Args& args, InOut<T> a, InOut<T> b, Out<T> t, Scratch<T
 }
 
 template <class T>
-void Tpmqrt<T>::cpu(const Args& args, In<T> v, In<T> t, InOut<T> c1, InOut<T> c2, Scratch<T> work) noexcept {
+void Tpmqrt<T>::cpu(const Args& args, In<T> v, In<T> t, InOut<T> c1, InOut<T> c2, Scratch<T> work) {
   const bool left = args.side == Side::left;
   const index_t n = left ? c2.cols : c2.rows, blocks = ceil_div(args.width, args.ib);
   const Pentagon<const T> b{&v(0, args.col), v.ld, args.triangle ? std::min(v.rows, args.width) : v.rows,

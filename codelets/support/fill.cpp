@@ -3,13 +3,13 @@
 namespace tesela {
 
 template <class T>
-void Fill<T>::cpu(const Args& args, Out<T> a) noexcept {
+void Fill<T>::cpu(const Args& args, Out<T> a) {
   for (index_t j = 0; j < a.cols; ++j)
     for (index_t i = 0; i < a.rows; ++i) a(i, j) = args.generator(args.row + i, args.column + j);
 }
 
 template <class T>
-void Scal<T>::cpu(const Args& args, InOut<T> a) noexcept {
+void Scal<T>::cpu(const Args& args, InOut<T> a) {
   for (index_t j = 0; j < a.cols; ++j)
     for (index_t i = 0; i < a.rows; ++i) a(i, j) *= args.alpha;
 }

@@ -38,12 +38,12 @@ struct Multiply {
 }  // namespace
 
 template <class T>
-void Fill<T>::cuda(CudaContext& context, const Args& args, Out<T> a) noexcept {
+void Fill<T>::cuda(CudaContext& context, const Args& args, Out<T> a) {
   launch<T>(context, a, Generate<T>{args.generator, args.row, args.column});
 }
 
 template <class T>
-void Scal<T>::cuda(CudaContext& context, const Args& args, InOut<T> a) noexcept {
+void Scal<T>::cuda(CudaContext& context, const Args& args, InOut<T> a) {
   launch<T>(context, a, Multiply<T>{args.alpha});
 }
 

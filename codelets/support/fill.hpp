@@ -15,8 +15,8 @@ struct Fill {
     index_t row = 0, column = 0;
     std::uint64_t cost_key() const { return static_cast<std::uint64_t>(generator.pattern); }
   };
-  static void cpu(const Args& args, Out<T> a) noexcept;
-  static void cuda(CudaContext& context, const Args& args, Out<T> a) noexcept;
+  static void cpu(const Args& args, Out<T> a);
+  static void cuda(CudaContext& context, const Args& args, Out<T> a);
 };
 
 /// A = alpha A (LAPACK lascl without its safeguards).
@@ -28,8 +28,8 @@ struct Scal {
     T alpha = 1;
   };
   static double flops(const Args&, Shape a) { return static_cast<double>(a.rows) * static_cast<double>(a.cols); }
-  static void cpu(const Args& args, InOut<T> a) noexcept;
-  static void cuda(CudaContext& context, const Args& args, InOut<T> a) noexcept;
+  static void cpu(const Args& args, InOut<T> a);
+  static void cuda(CudaContext& context, const Args& args, InOut<T> a);
 };
 
 }  // namespace tesela

@@ -5,7 +5,7 @@
 namespace tesela {
 
 template <class T>
-void Lacpy<T>::cpu(const Args& args, In<T> a, Out<T> b) noexcept {
+void Lacpy<T>::cpu(const Args& args, In<T> a, Out<T> b) {
   for (index_t j = 0; j < b.cols; ++j) {
     const index_t diagonal = std::clamp<index_t>(j - args.below, 0, b.rows);  // rows above it
     const T* const from = a.data + j * a.ld;
@@ -30,7 +30,7 @@ void Lacpy<T>::cpu(const Args& args, In<T> a, Out<T> b) noexcept {
 }
 
 template <class T>
-void Laset<T>::cpu(const Args& args, Out<T> a) noexcept {
+void Laset<T>::cpu(const Args& args, Out<T> a) {
   for (index_t j = 0; j < a.cols; ++j)
     for (index_t i = 0; i < a.rows; ++i) a(i, j) = i + args.below == j ? args.diagonal : T(0);
 }

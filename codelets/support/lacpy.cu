@@ -66,12 +66,12 @@ int kernels::subtract(CUstream_st* stream, const Block<T>& a, const T* b, index_
 }
 
 template <class T>
-void Lacpy<T>::cuda(CudaContext& context, const Args& args, In<T> a, Out<T> b) noexcept {
+void Lacpy<T>::cuda(CudaContext& context, const Args& args, In<T> a, Out<T> b) {
   context.check(kernels::lacpy<T>(context.stream(), args.part, args.below, a, b), "lacpy");
 }
 
 template <class T>
-void Laset<T>::cuda(CudaContext& context, const Args& args, Out<T> a) noexcept {
+void Laset<T>::cuda(CudaContext& context, const Args& args, Out<T> a) {
   context.check(launch<T>(context.stream(), a, Diagonal<T>{args.diagonal, args.below}), "laset");
 }
 

@@ -21,8 +21,8 @@ struct Lacpy {
     index_t below = 0;  ///< how far below the diagonal the first element is: its row minus its column
     std::uint64_t cost_key() const { return static_cast<std::uint64_t>(part); }
   };
-  static void cpu(const Args& args, In<T> a, Out<T> b) noexcept;
-  static void cuda(CudaContext& context, const Args& args, In<T> a, Out<T> b) noexcept;
+  static void cpu(const Args& args, In<T> a, Out<T> b);
+  static void cuda(CudaContext& context, const Args& args, In<T> a, Out<T> b);
 };
 
 /// A = the tile of a matrix with `diagonal` on its diagonal and zeros elsewhere (LAPACK laset).
@@ -34,8 +34,8 @@ struct Laset {
     T diagonal = 0;
     index_t below = 0;  ///< how far below the diagonal the first element is: its row minus its column
   };
-  static void cpu(const Args& args, Out<T> a) noexcept;
-  static void cuda(CudaContext& context, const Args& args, Out<T> a) noexcept;
+  static void cpu(const Args& args, Out<T> a);
+  static void cuda(CudaContext& context, const Args& args, Out<T> a);
 };
 
 namespace kernels {

@@ -302,13 +302,12 @@ template void factor(const In<double>&, double, int, const CauchyFactors<double>
 }  // namespace cauchy
 
 template <class T>
-void CauchyInvert<T>::cpu(const Args&, In<T> c, In<double> sigma, Out<T> inverse, Out<double> report,
-                          Scratch<T>) noexcept {
+void CauchyInvert<T>::cpu(const Args&, In<T> c, In<double> sigma, Out<T> inverse, Out<double> report, Scratch<T>) {
   cauchy::sweep_all(c, sigma, &inverse, report);
 }
 
 template <class T>
-void CauchyCount<T>::cpu(const Args&, In<T> c, In<double> sigma, Out<double> report, Scratch<T>) noexcept {
+void CauchyCount<T>::cpu(const Args&, In<T> c, In<double> sigma, Out<double> report, Scratch<T>) {
   cauchy::sweep_all<T>(c, sigma, nullptr, report);
 }
 

@@ -54,10 +54,9 @@ struct CauchyInvert {
   static double flops(const Args&, Shape c, Shape sigma, Shape, Shape, Shape) {
     return 5.5 * static_cast<double>(c.rows) * static_cast<double>(c.rows * sigma.rows);
   }
-  static void cpu(const Args& args, In<T> c, In<double> sigma, Out<T> inverse, Out<double> report,
-                  Scratch<T> table) noexcept;
+  static void cpu(const Args& args, In<T> c, In<double> sigma, Out<T> inverse, Out<double> report, Scratch<T> table);
   static void cuda(CudaContext& context, const Args& args, In<T> c, In<double> sigma, Out<T> inverse,
-                   Out<double> report, Scratch<T> table) noexcept;
+                   Out<double> report, Scratch<T> table);
 };
 
 /// As CauchyInvert, of which it keeps the report only.
@@ -69,9 +68,9 @@ struct CauchyCount {
   static double flops(const Args&, Shape c, Shape sigma, Shape, Shape) {
     return 5.5 * static_cast<double>(c.rows) * static_cast<double>(c.rows * sigma.rows);
   }
-  static void cpu(const Args& args, In<T> c, In<double> sigma, Out<double> report, Scratch<T> table) noexcept;
+  static void cpu(const Args& args, In<T> c, In<double> sigma, Out<double> report, Scratch<T> table);
   static void cuda(CudaContext& context, const Args& args, In<T> c, In<double> sigma, Out<double> report,
-                   Scratch<T> table) noexcept;
+                   Scratch<T> table);
 };
 
 }  // namespace tesela

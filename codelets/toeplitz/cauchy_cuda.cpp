@@ -8,7 +8,7 @@ namespace tesela {
 
 template <class T>
 void CauchyInvert<T>::cuda(CudaContext& context, const Args&, In<T> c, In<double> sigma, Out<T> inverse,
-                           Out<double> report, Scratch<T> table) noexcept {
+                           Out<double> report, Scratch<T> table) {
   context.check(cauchy::sweep<T>(context.stream(), {c.data, c.ld, c.rows, sigma.data, sigma.rows, inverse.data,
                                                     inverse.ld, report.data, report.ld, table.data}),
                 "cauchy invert");
@@ -16,7 +16,7 @@ void CauchyInvert<T>::cuda(CudaContext& context, const Args&, In<T> c, In<double
 
 template <class T>
 void CauchyCount<T>::cuda(CudaContext& context, const Args&, In<T> c, In<double> sigma, Out<double> report,
-                          Scratch<T> table) noexcept {
+                          Scratch<T> table) {
   context.check(cauchy::sweep<T>(context.stream(), {c.data, c.ld, c.rows, sigma.data, sigma.rows, nullptr, 0,
                                                     report.data, report.ld, table.data}),
                 "cauchy count");

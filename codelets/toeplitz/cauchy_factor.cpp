@@ -7,7 +7,7 @@
 namespace tesela {
 
 template <class T>
-void CauchyFactor<T>::cpu(const Args& args, In<T> c, Out<T> factors, Out<double> report, Scratch<T>) noexcept {
+void CauchyFactor<T>::cpu(const Args& args, In<T> c, Out<T> factors, Out<double> report, Scratch<T>) {
   const index_t rows = factors.rows;
   cauchy::factor<T>(c, args.sigma, args.part, {factors.data, factors.ld, &factors(0, rows), &factors(0, rows + 1)},
                     report.data);
@@ -16,7 +16,7 @@ void CauchyFactor<T>::cpu(const Args& args, In<T> c, Out<T> factors, Out<double>
 template <class T>
 void CauchyFactoredSolve<T>::cpu(const Args& args, In<T> spectrum, In<T> factors_0, In<T> factors_1,
                                  In<double> report_0, In<double> report_1, InOut<T> b, Out<double> outcome,
-                                 InOut<int> info, Scratch<T> work) noexcept {
+                                 InOut<int> info, Scratch<T> work) {
   toeplitz::Host machine;
   toeplitz::cauchy_factored_solve(machine, args, spectrum, factors_0, factors_1, report_0.data, report_1.data, b,
                                   outcome.data, info.data, work.data,

@@ -133,7 +133,7 @@ __global__ void gather_kernel(int rows, const T* order, T* l, index_t ld, T* col
 
 template <class T>
 void CauchyFactor<T>::cuda(CudaContext& context, const Args& args, In<T> c, Out<T> factors, Out<double> report,
-                           Scratch<T> work) noexcept {
+                           Scratch<T> work) {
   const index_t n = c.rows, rows = cauchy_rows(n, args.part);
   T *const table = work.data, *const g = table + n + 1, *const h = g + rows, *const d = h + rows,
            *const columns = table + 4 * (n + 1);
@@ -153,7 +153,7 @@ void CauchyFactor<T>::cuda(CudaContext& context, const Args& args, In<T> c, Out<
 template <class T>
 void CauchyFactoredSolve<T>::cuda(CudaContext& context, const Args& args, In<T> spectrum, In<T> factors_0,
                                   In<T> factors_1, In<double> report_0, In<double> report_1, InOut<T> b,
-                                  Out<double> outcome, InOut<int> info, Scratch<T> work) noexcept {
+                                  Out<double> outcome, InOut<int> info, Scratch<T> work) {
   toeplitz::Device machine{context};
   toeplitz::cauchy_factored_solve(
       machine, args, spectrum, factors_0, factors_1, report_0.data, report_1.data, b, outcome.data, info.data,

@@ -19,9 +19,9 @@ struct CauchyFactor {
   static double flops(const Args&, Shape, Shape factors, Shape, Shape) {
     return 11 * static_cast<double>(factors.rows) * static_cast<double>(factors.rows);
   }
-  static void cpu(const Args& args, In<T> c, Out<T> factors, Out<double> report, Scratch<T> work) noexcept;
+  static void cpu(const Args& args, In<T> c, Out<T> factors, Out<double> report, Scratch<T> work);
   static void cuda(CudaContext& context, const Args& args, In<T> c, Out<T> factors, Out<double> report,
-                   Scratch<T> work) noexcept;
+                   Scratch<T> work);
 };
 
 /// A block without rows has one of its tile, which is not used.
@@ -42,10 +42,10 @@ struct CauchyFactoredSolve {
     return 4 * static_cast<double>(first.rows) * static_cast<double>(first.rows) * static_cast<double>(b.cols);
   }
   static void cpu(const Args& args, In<T> spectrum, In<T> factors_0, In<T> factors_1, In<double> report_0,
-                  In<double> report_1, InOut<T> b, Out<double> outcome, InOut<int> info, Scratch<T> work) noexcept;
+                  In<double> report_1, InOut<T> b, Out<double> outcome, InOut<int> info, Scratch<T> work);
   static void cuda(CudaContext& context, const Args& args, In<T> spectrum, In<T> factors_0, In<T> factors_1,
                    In<double> report_0, In<double> report_1, InOut<T> b, Out<double> outcome, InOut<int> info,
-                   Scratch<T> work) noexcept;
+                   Scratch<T> work);
 };
 
 }  // namespace tesela

@@ -86,7 +86,7 @@ template void multiply(index_t, const double*, index_t, const double*, index_t, 
 using namespace cauchy;
 
 template <class T>
-void ToeplitzToCauchy<T>::cpu(const Args&, In<T> t, Out<T> c) noexcept {
+void ToeplitzToCauchy<T>::cpu(const Args&, In<T> t, Out<T> c) {
   const index_t n = t.rows, period = 2 * (n + 1);
   std::vector<double> cosines(static_cast<std::size_t>(period)), sines(cosines);
   for (index_t k = 1; k < n; ++k) {
@@ -107,7 +107,7 @@ void ToeplitzToCauchy<T>::cpu(const Args&, In<T> t, Out<T> c) noexcept {
 }
 
 template <class T>
-void CauchyTables<T>::cpu(const Args& args, Out<T> tables) noexcept {
+void CauchyTables<T>::cpu(const Args& args, Out<T> tables) {
   const index_t n = args.n;
   for (int part = 0; part < 2; ++part) {
     add_tables(n, part, &tables(0, 2 * part), &tables(0, 2 * part + 1));

@@ -26,7 +26,7 @@ struct ToeplitzToCauchy {
   static constexpr auto name = "toeplitz_to_cauchy";
   static constexpr std::uint32_t color = 0x8c8c8c;
   struct Args {};
-  static void cpu(const Args& args, In<T> t, Out<T> c) noexcept;
+  static void cpu(const Args& args, In<T> t, Out<T> c);
 };
 
 /// The constants of products of order n: transforms of cot(a) and cot(a + o) over the length for each block (columns
@@ -38,7 +38,7 @@ struct CauchyTables {
   struct Args {
     index_t n = 0;
   };
-  static void cpu(const Args& args, Out<T> tables) noexcept;
+  static void cpu(const Args& args, Out<T> tables);
 };
 
 namespace cauchy {

@@ -13,7 +13,7 @@ Shape cauchy_solve_work(index_t n, index_t k) {
 
 template <class T>
 void CauchyInverseSolve<T>::cpu(const Args& args, In<T> spectrum, In<T> tables, In<T> inverse, In<double> report,
-                                InOut<T> b, Out<double> outcome, InOut<int> info, Scratch<T> work) noexcept {
+                                InOut<T> b, Out<double> outcome, InOut<int> info, Scratch<T> work) {
   toeplitz::Host machine;
   toeplitz::cauchy_inverse_solve(machine, args, spectrum, tables, inverse, report, b, outcome.data, info.data,
                                  work.data);

@@ -6,8 +6,7 @@ namespace tesela {
 
 template <class T>
 void CauchyInverseSolve<T>::cuda(CudaContext& context, const Args& args, In<T> spectrum, In<T> tables, In<T> inverse,
-                                 In<double> report, InOut<T> b, Out<double> outcome, InOut<int> info,
-                                 Scratch<T> work) noexcept {
+                                 In<double> report, InOut<T> b, Out<double> outcome, InOut<int> info, Scratch<T> work) {
   toeplitz::Device machine{context};
   toeplitz::cauchy_inverse_solve(machine, args, spectrum, tables, inverse, report, b, outcome.data, info.data,
                                  work.data);

@@ -22,9 +22,9 @@ struct CauchyInverseSolve {
   static constexpr std::uint32_t color = 0x55a868;
   using Args = CauchySolveArgs<T>;
   static void cpu(const Args& args, In<T> spectrum, In<T> tables, In<T> inverse, In<double> report, InOut<T> b,
-                  Out<double> outcome, InOut<int> info, Scratch<T> work) noexcept;
+                  Out<double> outcome, InOut<int> info, Scratch<T> work);
   static void cuda(CudaContext& context, const Args& args, In<T> spectrum, In<T> tables, In<T> inverse,
-                   In<double> report, InOut<T> b, Out<double> outcome, InOut<int> info, Scratch<T> work) noexcept;
+                   In<double> report, InOut<T> b, Out<double> outcome, InOut<int> info, Scratch<T> work);
 };
 
 /// Scratch of these kernels for k right-hand sides.

@@ -5,14 +5,14 @@
 namespace tesela {
 
 template <class T>
-void GohbergSemenculGenerator<T>::cpu(const Args&, In<T> x, Out<T> generator) noexcept {
+void GohbergSemenculGenerator<T>::cpu(const Args&, In<T> x, Out<T> generator) {
   toeplitz::Host host;
   toeplitz::generator(host, x.data, x.rows, generator.data, generator.rows);
 }
 
 template <class T>
 void GohbergSemenculSolve<T>::cpu(const Args& args, In<T> spectrum, In<T> x, In<T> generator, In<double> report,
-                                  InOut<T> b, Out<double> outcome, InOut<int> info, Scratch<T> work) noexcept {
+                                  InOut<T> b, Out<double> outcome, InOut<int> info, Scratch<T> work) {
   toeplitz::Host host;
   toeplitz::gohberg_semencul_solve(host, args, spectrum, x.data, generator, report.data, b, outcome.data, info.data,
                                    work.data);

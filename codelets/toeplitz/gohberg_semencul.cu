@@ -5,7 +5,7 @@
 namespace tesela {
 
 template <class T>
-void GohbergSemenculGenerator<T>::cuda(CudaContext& context, const Args&, In<T> x, Out<T> generator) noexcept {
+void GohbergSemenculGenerator<T>::cuda(CudaContext& context, const Args&, In<T> x, Out<T> generator) {
   toeplitz::Device device{context};
   toeplitz::generator(device, x.data, x.rows, generator.data, generator.rows);
 }
@@ -13,7 +13,7 @@ void GohbergSemenculGenerator<T>::cuda(CudaContext& context, const Args&, In<T> 
 template <class T>
 void GohbergSemenculSolve<T>::cuda(CudaContext& context, const Args& args, In<T> spectrum, In<T> x, In<T> generator,
                                    In<double> report, InOut<T> b, Out<double> outcome, InOut<int> info,
-                                   Scratch<T> work) noexcept {
+                                   Scratch<T> work) {
   toeplitz::Device device{context};
   toeplitz::gohberg_semencul_solve(device, args, spectrum, x.data, generator, report.data, b, outcome.data, info.data,
                                    work.data);

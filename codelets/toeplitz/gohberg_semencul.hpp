@@ -15,8 +15,8 @@ struct GohbergSemenculGenerator {
   static constexpr auto name = "gohberg_semencul_generator";
   static constexpr std::uint32_t color = 0x8c8c8c;
   struct Args {};
-  static void cpu(const Args& args, In<T> x, Out<T> generator) noexcept;
-  static void cuda(CudaContext& context, const Args& args, In<T> x, Out<T> generator) noexcept;
+  static void cpu(const Args& args, In<T> x, Out<T> generator);
+  static void cuda(CudaContext& context, const Args& args, In<T> x, Out<T> generator);
 };
 
 /// B = (T - sigma I)^-1 B by the formula and iterative refinement: see refined_solve.hpp for args, b, outcome and info.
@@ -27,9 +27,9 @@ struct GohbergSemenculSolve {
   static constexpr std::uint32_t color = 0x55a868;
   using Args = RefinedSolveArgs<T>;
   static void cpu(const Args& args, In<T> spectrum, In<T> x, In<T> generator, In<double> report, InOut<T> b,
-                  Out<double> outcome, InOut<int> info, Scratch<T> work) noexcept;
+                  Out<double> outcome, InOut<int> info, Scratch<T> work);
   static void cuda(CudaContext& context, const Args& args, In<T> spectrum, In<T> x, In<T> generator, In<double> report,
-                   InOut<T> b, Out<double> outcome, InOut<int> info, Scratch<T> work) noexcept;
+                   InOut<T> b, Out<double> outcome, InOut<int> info, Scratch<T> work);
 };
 
 }  // namespace tesela

@@ -192,14 +192,14 @@ Shape levinson_lanczos_work(index_t n, index_t capacity, index_t slots) {
 }
 
 template <class T>
-void LanczosStart<T>::cpu(const Args& args, In<T> inverse, In<T> starts, Out<T> slot) noexcept {
+void LanczosStart<T>::cpu(const Args& args, In<T> inverse, In<T> starts, Out<T> slot) {
   for (index_t j = 0; j < 3; ++j) std::copy_n(&inverse(0, 3 * args.shift + j), slot.rows, &slot(0, j));
   std::copy_n(&starts(0, args.start), slot.rows, &slot(0, 3));
 }
 
 template <class T>
 void CauchyQuality<T>::cpu(const Args&, In<T> c, In<T> tables, In<double> sigma, In<T> inverse, In<T> starts,
-                           Out<double> quality, Scratch<T> work) noexcept {
+                           Out<double> quality, Scratch<T> work) {
   const index_t n = c.rows;
   T *const y = work.data, *const r = y + n, *const z = r + n;
   for (index_t s = 0; s < sigma.rows; ++s) {
@@ -212,7 +212,7 @@ void CauchyQuality<T>::cpu(const Args&, In<T> c, In<T> tables, In<double> sigma,
 
 template <class T>
 void LanczosSteps<T>::cpu(const Args& args, In<T> c, In<T> tables, Out<double> coefficients, Scratch<T> work,
-                          std::span<const InOut<T>> slots) noexcept {
+                          std::span<const InOut<T>> slots) {
   for (std::size_t s = 0; s < slots.size(); ++s)
     for (int k = 0; k < args.steps; ++k)
       step<T>(c, tables, args.shift[s], args.refine, args.first[s] + k, slots[s], work.data,
@@ -221,15 +221,14 @@ void LanczosSteps<T>::cpu(const Args& args, In<T> c, In<T> tables, Out<double> c
 
 template <class T>
 void LevinsonLanczosSteps<T>::cpu(const Args& args, In<T> t, Out<double> coefficients, Scratch<T> work,
-                                  std::span<const InOut<T>> slots) noexcept {
+                                  std::span<const InOut<T>> slots) {
   for (std::size_t s = 0; s < slots.size(); ++s)
     for (int k = 0; k < args.steps; ++k)
       levinson_step<T>(t, args.shift[s], args.first[s] + k, slots[s], work.data,
                        &coefficients(0, static_cast<index_t>(s) * args.steps + k));
 }
 
-void LanczosTest::cpu(const Args& args, In<double> coefficients, InOut<double> histories,
-                      Out<index_t> verdicts) noexcept {
+void LanczosTest::cpu(const Args& args, In<double> coefficients, InOut<double> histories, Out<index_t> verdicts) {
   const index_t columns = histories.cols / at_a_time;
   std::vector<double> d, e, last;
   for (index_t s = 0; s < at_a_time; ++s) {
@@ -260,7 +259,7 @@ void LanczosTest::cpu(const Args& args, In<double> coefficients, InOut<double> h
 }
 
 template <class T>
-void RitzSelect<T>::cpu(const Args& args, In<double> histories, Out<T> z) noexcept {
+void RitzSelect<T>::cpu(const Args& args, In<double> histories, Out<T> z) {
   const index_t columns = histories.cols / LanczosTest::at_a_time;
   const Block<double> history{const_cast<double*>(&histories(0, args.which * columns)), histories.rows, columns,
                               histories.ld};
@@ -298,7 +297,7 @@ void RitzSelect<T>::cpu(const Args& args, In<double> histories, Out<T> z) noexce
 
 template <class T>
 void RitzPairs<T>::cpu(const Args&, In<T> c, In<T> tables, In<T> slot, In<T> z, Out<T> x, Out<double> pairs,
-                       Scratch<T> work) noexcept {
+                       Scratch<T> work) {
   const index_t n = c.rows, count = x.cols;
   T *const y = work.data, *const zp = y + n;
   for (int part = 0; part < 2; ++part) {

@@ -221,7 +221,7 @@ void place_slots(const std::span<const InOut<T>>& slots, const int* first, Vecto
 }  // namespace
 
 template <class T>
-void LanczosStart<T>::cuda(CudaContext& context, const Args& args, In<T> inverse, In<T> starts, Out<T> slot) noexcept {
+void LanczosStart<T>::cuda(CudaContext& context, const Args& args, In<T> inverse, In<T> starts, Out<T> slot) {
   const auto copy = [&](const T* from, index_t j) {
     context.check(cudaMemcpyAsync(&slot(0, j), from, static_cast<std::size_t>(slot.rows) * sizeof(T),
                                   cudaMemcpyDeviceToDevice, context.stream()),
@@ -233,7 +233,7 @@ void LanczosStart<T>::cuda(CudaContext& context, const Args& args, In<T> inverse
 
 template <class T>
 void LanczosSteps<T>::cuda(CudaContext& context, const Args& args, In<T> c, In<T> tables, Out<double> coefficients,
-                           Scratch<T> work, std::span<const InOut<T>> slots) noexcept {
+                           Scratch<T> work, std::span<const InOut<T>> slots) {
   const index_t n = c.rows, length = cauchy_length(n), shares = shares_of(n), room = work.cols;
   const auto count = static_cast<int>(slots.size());
   Vectors<T> v{n, length, tables.ld, tables.data, work.data, work.data + 4 * length * room, {}, {}, {}};
@@ -262,7 +262,7 @@ void LanczosSteps<T>::cuda(CudaContext& context, const Args& args, In<T> c, In<T
 
 template <class T>
 void LevinsonLanczosSteps<T>::cuda(CudaContext& context, const Args& args, In<T> t, Out<double> coefficients,
-                                   Scratch<T> work, std::span<const InOut<T>> slots) noexcept {
+                                   Scratch<T> work, std::span<const InOut<T>> slots) {
   const index_t n = t.rows, room = work.cols;
   const auto count = static_cast<int>(slots.size());
   auto* const reports = reinterpret_cast<double*>(work.data);  // first: doubles want their alignment
@@ -295,16 +295,16 @@ void LevinsonLanczosSteps<T>::cuda(CudaContext& context, const Args& args, In<T>
   context.check(cudaGetLastError(), "levinson_lanczos_steps");
 }
 
-template void LanczosStart<float>::cuda(CudaContext&, const Args&, In<float>, In<float>, Out<float>) noexcept;
-template void LanczosStart<double>::cuda(CudaContext&, const Args&, In<double>, In<double>, Out<double>) noexcept;
+template void LanczosStart<float>::cuda(CudaContext&, const Args&, In<float>, In<float>, Out<float>);
+template void LanczosStart<double>::cuda(CudaContext&, const Args&, In<double>, In<double>, Out<double>);
 template void LanczosSteps<float>::cuda(CudaContext&, const Args&, In<float>, In<float>, Out<double>, Scratch<float>,
-                                        std::span<const InOut<float>>) noexcept;
+                                        std::span<const InOut<float>>);
 template void LanczosSteps<double>::cuda(CudaContext&, const Args&, In<double>, In<double>, Out<double>,
-                                         Scratch<double>, std::span<const InOut<double>>) noexcept;
+                                         Scratch<double>, std::span<const InOut<double>>);
 
 template void LevinsonLanczosSteps<float>::cuda(CudaContext&, const Args&, In<float>, Out<double>, Scratch<float>,
-                                                std::span<const InOut<float>>) noexcept;
+                                                std::span<const InOut<float>>);
 template void LevinsonLanczosSteps<double>::cuda(CudaContext&, const Args&, In<double>, Out<double>, Scratch<double>,
-                                                 std::span<const InOut<double>>) noexcept;
+                                                 std::span<const InOut<double>>);
 
 }  // namespace tesela

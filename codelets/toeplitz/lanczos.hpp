@@ -31,8 +31,8 @@ struct LanczosStart {
   struct Args {
     index_t shift = 0, start = 0;
   };
-  static void cpu(const Args& args, In<T> inverse, In<T> starts, Out<T> slot) noexcept;
-  static void cuda(CudaContext& context, const Args& args, In<T> inverse, In<T> starts, Out<T> slot) noexcept;
+  static void cpu(const Args& args, In<T> inverse, In<T> starts, Out<T> slot);
+  static void cuda(CudaContext& context, const Args& args, In<T> inverse, In<T> starts, Out<T> slot);
 };
 
 /// quality(part, s) = ||(C - sigma_s I) B x - x|| for B, number s of a CauchyInvert, and x, the first of `starts`: what
@@ -43,9 +43,9 @@ struct CauchyQuality {
   static constexpr std::uint32_t color = 0x937860;
   struct Args {};
   static void cpu(const Args& args, In<T> c, In<T> tables, In<double> sigma, In<T> inverse, In<T> starts,
-                  Out<double> quality, Scratch<T> work) noexcept;
+                  Out<double> quality, Scratch<T> work);
   static void cuda(CudaContext& context, const Args& args, In<T> c, In<T> tables, In<double> sigma, In<T> inverse,
-                   In<T> starts, Out<double> quality, Scratch<T> work) noexcept;
+                   In<T> starts, Out<double> quality, Scratch<T> work);
 };
 
 /// `steps` steps in each of several slots, slot s having done first[s] before, with shift[s]. With `refine` each
@@ -67,9 +67,9 @@ struct LanczosSteps {
     }
   };
   static void cpu(const Args& args, In<T> c, In<T> tables, Out<double> coefficients, Scratch<T> work,
-                  std::span<const InOut<T>> slots) noexcept;
+                  std::span<const InOut<T>> slots);
   static void cuda(CudaContext& context, const Args& args, In<T> c, In<T> tables, Out<double> coefficients,
-                   Scratch<T> work, std::span<const InOut<T>> slots) noexcept;
+                   Scratch<T> work, std::span<const InOut<T>> slots);
 };
 
 /// The same with Levinson's recursion for t (n x 1) in the place of an inverse: n steps for each solve, which is in the
@@ -89,9 +89,9 @@ struct LevinsonLanczosSteps {
     }
   };
   static void cpu(const Args& args, In<T> t, Out<double> coefficients, Scratch<T> work,
-                  std::span<const InOut<T>> slots) noexcept;
+                  std::span<const InOut<T>> slots);
   static void cuda(CudaContext& context, const Args& args, In<T> t, Out<double> coefficients, Scratch<T> work,
-                   std::span<const InOut<T>> slots) noexcept;
+                   std::span<const InOut<T>> slots);
 };
 /// Its scratch for so many slots.
 Shape levinson_lanczos_work(index_t n, index_t capacity, index_t slots);
@@ -122,7 +122,7 @@ struct LanczosTest {
   struct Args {
     std::array<One, at_a_time> of{};
   };
-  static void cpu(const Args& args, In<double> coefficients, InOut<double> histories, Out<index_t> verdicts) noexcept;
+  static void cpu(const Args& args, In<double> coefficients, InOut<double> histories, Out<index_t> verdicts);
 };
 
 /// The eigenvectors of the tridiagonal matrices that belong to the wanted eigenvalues, nearest to the shift first to be
@@ -136,7 +136,7 @@ struct RitzSelect {
     LanczosGoal goal;
     index_t which = 0;  ///< of the histories
   };
-  static void cpu(const Args& args, In<double> histories, Out<T> z) noexcept;
+  static void cpu(const Args& args, In<double> histories, Out<T> z);
 };
 
 /// X = the slot's basis times z, n x k/2, columns normalised, and their Rayleigh quotients and residuals for C:
@@ -147,9 +147,9 @@ struct RitzPairs {
   static constexpr std::uint32_t color = 0x937860;
   struct Args {};
   static void cpu(const Args& args, In<T> c, In<T> tables, In<T> slot, In<T> z, Out<T> x, Out<double> pairs,
-                  Scratch<T> work) noexcept;
+                  Scratch<T> work);
   static void cuda(CudaContext& context, const Args& args, In<T> c, In<T> tables, In<T> slot, In<T> z, Out<T> x,
-                   Out<double> pairs, Scratch<T> work) noexcept;
+                   Out<double> pairs, Scratch<T> work);
 };
 
 namespace lanczos {

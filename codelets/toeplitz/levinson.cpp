@@ -237,8 +237,7 @@ void settle(T* x, index_t n, index_t ld, index_t columns, double* report) {
 }  // namespace
 
 template <class T>
-void Levinson<T>::cpu(const Args& args, In<T> t, In<T> shifts, InOut<T> x, Out<double> report,
-                      Scratch<T> work) noexcept {
+void Levinson<T>::cpu(const Args& args, In<T> t, In<T> shifts, InOut<T> x, Out<double> report, Scratch<T> work) {
   const index_t n = t.rows, k = x.cols / shifts.rows;
   T *const back = work.data, *const y = back + n, *const sums = y + n;
   const toeplitz::Host machine;
@@ -256,8 +255,7 @@ void Levinson<T>::cpu(const Args& args, In<T> t, In<T> shifts, InOut<T> x, Out<d
 }
 
 template <class T>
-void Durbin<T>::cpu(const Args& args, In<T> t, In<T> shifts, Out<T> inverse, Out<double> report,
-                    Scratch<T> work) noexcept {
+void Durbin<T>::cpu(const Args& args, In<T> t, In<T> shifts, Out<T> inverse, Out<double> report, Scratch<T> work) {
   const index_t n = t.rows;
   const toeplitz::Host machine;
   const T unit = 0;
@@ -276,7 +274,7 @@ void Durbin<T>::cpu(const Args& args, In<T> t, In<T> shifts, Out<T> inverse, Out
 }
 
 template <class T>
-void LevinsonCount<T>::cpu(const Args&, In<T> t, In<double> sigma, Out<double> report, Scratch<T> work) noexcept {
+void LevinsonCount<T>::cpu(const Args&, In<T> t, In<double> sigma, Out<double> report, Scratch<T> work) {
   const index_t n = t.rows;
   reverse(n, t.data, work.data);
   std::array<double, levinson_report_rows> seen{};

@@ -367,7 +367,7 @@ void solve(const CudaContext& context, const Problem<T>& p, index_t problems, in
 
 template <class T>
 void Levinson<T>::cuda(CudaContext& context, const Args& args, In<T> t, In<T> shifts, InOut<T> x, Out<double> report,
-                       Scratch<T> work) noexcept {
+                       Scratch<T> work) {
   const toeplitz::Device machine{context};
   T* const exponents = work.data + 2 * t.rows + 1;
   machine.to_unit(t.rows, x.cols, x.data, x.ld, exponents, work.ld);
@@ -380,7 +380,7 @@ void Levinson<T>::cuda(CudaContext& context, const Args& args, In<T> t, In<T> sh
 
 template <class T>
 void Durbin<T>::cuda(CudaContext& context, const Args& args, In<T> t, In<T> shifts, Out<T> inverse, Out<double> report,
-                     Scratch<T> work) noexcept {
+                     Scratch<T> work) {
   solve<T, false>(context,
                   {t.data, shifts.data, nullptr, t.rows, 1, nullptr, inverse.data, inverse.ld, report.data, report.ld,
                    work.data, work.ld, args.exponent, false},
@@ -392,7 +392,7 @@ void Durbin<T>::cuda(CudaContext& context, const Args& args, In<T> t, In<T> shif
 
 template <class T>
 void LevinsonCount<T>::cuda(CudaContext& context, const Args&, In<T> t, In<double> sigma, Out<double> report,
-                            Scratch<T> work) noexcept {
+                            Scratch<T> work) {
   T* const columns = work.data + levinson_work_rows(t.rows);
   solve<T, false>(context,
                   {t.data, nullptr, sigma.data, t.rows, 1, nullptr, columns, work.ld, report.data, report.ld, work.data,

@@ -39,9 +39,9 @@ struct Levinson {
     const auto n = static_cast<double>(t.rows);
     return 2 * n * n * static_cast<double>(shifts.rows + x.cols);
   }
-  static void cpu(const Args& args, In<T> t, In<T> shifts, InOut<T> x, Out<double> report, Scratch<T> work) noexcept;
+  static void cpu(const Args& args, In<T> t, In<T> shifts, InOut<T> x, Out<double> report, Scratch<T> work);
   static void cuda(CudaContext& context, const Args& args, In<T> t, In<T> shifts, InOut<T> x, Out<double> report,
-                   Scratch<T> work) noexcept;
+                   Scratch<T> work);
 };
 
 /// The same recursion without a right-hand side (Durbin): column j of inverse, n x s, becomes the first column of
@@ -57,10 +57,9 @@ struct Durbin {
     const auto n = static_cast<double>(t.rows);
     return 2 * n * n * static_cast<double>(shifts.rows);
   }
-  static void cpu(const Args& args, In<T> t, In<T> shifts, Out<T> inverse, Out<double> report,
-                  Scratch<T> work) noexcept;
+  static void cpu(const Args& args, In<T> t, In<T> shifts, Out<T> inverse, Out<double> report, Scratch<T> work);
   static void cuda(CudaContext& context, const Args& args, In<T> t, In<T> shifts, Out<T> inverse, Out<double> report,
-                   Scratch<T> work) noexcept;
+                   Scratch<T> work);
 };
 
 /// Counts what lies below each shift, as CauchyCount does and in its words, by the pivots of Durbin's recursion.
@@ -77,9 +76,9 @@ struct LevinsonCount {
   static double flops(const Args&, Shape t, Shape sigma, Shape, Shape) {
     return 2 * static_cast<double>(t.rows) * static_cast<double>(t.rows * sigma.rows);
   }
-  static void cpu(const Args& args, In<T> t, In<double> sigma, Out<double> report, Scratch<T> work) noexcept;
+  static void cpu(const Args& args, In<T> t, In<double> sigma, Out<double> report, Scratch<T> work);
   static void cuda(CudaContext& context, const Args& args, In<T> t, In<double> sigma, Out<double> report,
-                   Scratch<T> work) noexcept;
+                   Scratch<T> work);
 };
 
 inline constexpr index_t levinson_most = index_t{1} << 20;

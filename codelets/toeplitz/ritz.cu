@@ -61,7 +61,7 @@ __global__ void norms(index_t n, const T* r, double* quality, index_t ld) {
 
 template <class T>
 void CauchyQuality<T>::cuda(CudaContext& context, const Args&, In<T> c, In<T> tables, In<double> sigma, In<T> inverse,
-                            In<T> starts, Out<double> quality, Scratch<T> work) noexcept {
+                            In<T> starts, Out<double> quality, Scratch<T> work) {
   const index_t n = c.rows, length = cauchy_length(n), room = std::min<index_t>(work.cols, most);
   for (index_t j = 0; j < sigma.rows; j += room) {
     const auto some = static_cast<int>(std::min(room, sigma.rows - j));
@@ -85,7 +85,7 @@ void CauchyQuality<T>::cuda(CudaContext& context, const Args&, In<T> c, In<T> ta
 
 template <class T>
 void RitzPairs<T>::cuda(CudaContext& context, const Args&, In<T> c, In<T> tables, In<T> slot, In<T> z, Out<T> x,
-                        Out<double> pairs, Scratch<T> work) noexcept {
+                        Out<double> pairs, Scratch<T> work) {
   const index_t n = c.rows, length = cauchy_length(n), count = x.cols;
   CUstream_st* const stream = context.stream();
   for (int part = 0; part < 2; ++part) {
@@ -116,12 +116,12 @@ void RitzPairs<T>::cuda(CudaContext& context, const Args&, In<T> c, In<T> tables
 }
 
 template void CauchyQuality<float>::cuda(CudaContext&, const Args&, In<float>, In<float>, In<double>, In<float>,
-                                         In<float>, Out<double>, Scratch<float>) noexcept;
+                                         In<float>, Out<double>, Scratch<float>);
 template void CauchyQuality<double>::cuda(CudaContext&, const Args&, In<double>, In<double>, In<double>, In<double>,
-                                          In<double>, Out<double>, Scratch<double>) noexcept;
+                                          In<double>, Out<double>, Scratch<double>);
 template void RitzPairs<float>::cuda(CudaContext&, const Args&, In<float>, In<float>, In<float>, In<float>, Out<float>,
-                                     Out<double>, Scratch<float>) noexcept;
+                                     Out<double>, Scratch<float>);
 template void RitzPairs<double>::cuda(CudaContext&, const Args&, In<double>, In<double>, In<double>, In<double>,
-                                      Out<double>, Out<double>, Scratch<double>) noexcept;
+                                      Out<double>, Out<double>, Scratch<double>);
 
 }  // namespace tesela

@@ -5,7 +5,7 @@
 namespace tesela {
 
 template <class T>
-void SineTransform<T>::cuda(CudaContext& context, const Args& args, In<T> x, Out<T> y, Scratch<T> work) noexcept {
+void SineTransform<T>::cuda(CudaContext& context, const Args& args, In<T> x, Out<T> y, Scratch<T> work) {
   const toeplitz::Device machine{context};
   toeplitz::sine_transform(machine, args.back, x.rows, x.cols, x.data, x.ld, y.data, y.ld, work.data);
 }

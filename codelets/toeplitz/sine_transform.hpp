@@ -18,8 +18,8 @@ struct SineTransform {
   struct Args {
     bool back = false;
   };
-  static void cpu(const Args& args, In<T> x, Out<T> y, Scratch<T> work) noexcept;
-  static void cuda(CudaContext& context, const Args& args, In<T> x, Out<T> y, Scratch<T> work) noexcept;
+  static void cpu(const Args& args, In<T> x, Out<T> y, Scratch<T> work);
+  static void cuda(CudaContext& context, const Args& args, In<T> x, Out<T> y, Scratch<T> work);
 };
 
 }  // namespace tesela

@@ -7,12 +7,12 @@ namespace tesela {
 
 template <class T>
 void FromSineBasis<T>::cpu(const Args& args, In<T> x, In<index_t> places, Scratch<T> work,
-                           std::span<const InOut<T>> v) noexcept {
+                           std::span<const InOut<T>> v) {
   toeplitz::pairs_from_sine_basis(toeplitz::Host{}, x, places, args.first, v, work.data, index_t{1});
 }
 
 template <class T>
-void OrthogonalizeAgainst<T>::cpu(const Args& args, In<T> y, InOut<T> x, Scratch<T> work) noexcept {
+void OrthogonalizeAgainst<T>::cpu(const Args& args, In<T> y, InOut<T> x, Scratch<T> work) {
   for (std::size_t part = 0; part < 2; ++part) {
     const index_t columns = args.columns[part], others = args.others[part];
     const index_t first = part == 0 ? 0 : cauchy_rows(x.rows, 0), rows = cauchy_rows(x.rows, static_cast<int>(part));

@@ -20,14 +20,13 @@ __global__ void normalise(index_t rows, T* x, index_t ld) {
 
 template <class T>
 void FromSineBasis<T>::cuda(CudaContext& context, const Args& args, In<T> x, In<index_t> places, Scratch<T> work,
-                            std::span<const InOut<T>> v) noexcept {
+                            std::span<const InOut<T>> v) {
   toeplitz::pairs_from_sine_basis(toeplitz::Device{context}, x, places, args.first, v, work.data, work.cols);
   context.check(cudaGetLastError(), "from_sine_basis");
 }
 
 template <class T>
-void OrthogonalizeAgainst<T>::cuda(CudaContext& context, const Args& args, In<T> y, InOut<T> x,
-                                   Scratch<T> work) noexcept {
+void OrthogonalizeAgainst<T>::cuda(CudaContext& context, const Args& args, In<T> y, InOut<T> x, Scratch<T> work) {
   for (std::size_t part = 0; part < 2; ++part) {
     const index_t columns = args.columns[part], others = args.others[part];
     const index_t first = part == 0 ? 0 : cauchy_rows(x.rows, 0), rows = cauchy_rows(x.rows, static_cast<int>(part));

@@ -21,9 +21,9 @@ struct FromSineBasis {
   struct Args {
     index_t first = 0;
   };
-  static void cpu(const Args& args, In<T> x, In<index_t> places, Scratch<T> work, std::span<const InOut<T>> v) noexcept;
+  static void cpu(const Args& args, In<T> x, In<index_t> places, Scratch<T> work, std::span<const InOut<T>> v);
   static void cuda(CudaContext& context, const Args& args, In<T> x, In<index_t> places, Scratch<T> work,
-                   std::span<const InOut<T>> v) noexcept;
+                   std::span<const InOut<T>> v);
 };
 
 /// The first `columns[p]` vectors of part p of x (0: symmetric, 1: skew) lose what they have along the last
@@ -36,8 +36,8 @@ struct OrthogonalizeAgainst {
   struct Args {
     std::array<index_t, 2> columns{}, others{}, ends{};
   };
-  static void cpu(const Args& args, In<T> y, InOut<T> x, Scratch<T> work) noexcept;
-  static void cuda(CudaContext& context, const Args& args, In<T> y, InOut<T> x, Scratch<T> work) noexcept;
+  static void cpu(const Args& args, In<T> y, InOut<T> x, Scratch<T> work);
+  static void cuda(CudaContext& context, const Args& args, In<T> y, InOut<T> x, Scratch<T> work);
 };
 
 }  // namespace tesela

@@ -84,13 +84,13 @@ double toeplitz_norm_bound(index_t n, const T* t, double sigma) {
 }
 
 template <class T>
-void ToeplitzSpectrum<T>::cpu(const Args&, In<T> t, Out<T> spectrum, Scratch<T> work) noexcept {
+void ToeplitzSpectrum<T>::cpu(const Args&, In<T> t, Out<T> spectrum, Scratch<T> work) {
   toeplitz::Host host;
   toeplitz::spectrum(host, t.data, t.rows, spectrum.data, spectrum.rows, work.data);
 }
 
 template <class T>
-void ToeplitzMultiply<T>::cpu(const Args& args, In<T> spectrum, In<T> x, InOut<T> y, Scratch<T> work) noexcept {
+void ToeplitzMultiply<T>::cpu(const Args& args, In<T> spectrum, In<T> x, InOut<T> y, Scratch<T> work) {
   toeplitz::Host host;
   toeplitz::multiply(host, spectrum.data, spectrum.rows, args.weight, args.sigma, args.alpha, x.data, x.ld, args.beta,
                      y.data, y.ld, x.rows, x.cols, work.data);

@@ -5,14 +5,14 @@
 namespace tesela {
 
 template <class T>
-void ToeplitzSpectrum<T>::cuda(CudaContext& context, const Args&, In<T> t, Out<T> spectrum, Scratch<T> work) noexcept {
+void ToeplitzSpectrum<T>::cuda(CudaContext& context, const Args&, In<T> t, Out<T> spectrum, Scratch<T> work) {
   toeplitz::Device device{context};
   toeplitz::spectrum(device, t.data, t.rows, spectrum.data, spectrum.rows, work.data);
 }
 
 template <class T>
 void ToeplitzMultiply<T>::cuda(CudaContext& context, const Args& args, In<T> spectrum, In<T> x, InOut<T> y,
-                               Scratch<T> work) noexcept {
+                               Scratch<T> work) {
   toeplitz::Device device{context};
   toeplitz::multiply(device, spectrum.data, spectrum.rows, args.weight, args.sigma, args.alpha, x.data, x.ld, args.beta,
                      y.data, y.ld, x.rows, x.cols, work.data);

@@ -39,8 +39,8 @@ struct ToeplitzSpectrum {
   static constexpr auto name = "toeplitz_spectrum";
   static constexpr std::uint32_t color = 0x8c8c8c;
   struct Args {};
-  static void cpu(const Args& args, In<T> t, Out<T> spectrum, Scratch<T> work) noexcept;
-  static void cuda(CudaContext& context, const Args& args, In<T> t, Out<T> spectrum, Scratch<T> work) noexcept;
+  static void cpu(const Args& args, In<T> t, Out<T> spectrum, Scratch<T> work);
+  static void cuda(CudaContext& context, const Args& args, In<T> t, Out<T> spectrum, Scratch<T> work);
 };
 
 /// Y = alpha (weight T - sigma I) X + beta Y by Fourier transforms; X and Y are n x k, work is toeplitz_rows(N) x k. Y
@@ -57,9 +57,8 @@ struct ToeplitzMultiply {
     for (index_t n = 2 * spectrum.rows; n > 1; n /= 2) levels += 1;
     return 2 * 5 * static_cast<double>(spectrum.rows) * levels * static_cast<double>(x.cols);
   }
-  static void cpu(const Args& args, In<T> spectrum, In<T> x, InOut<T> y, Scratch<T> work) noexcept;
-  static void cuda(CudaContext& context, const Args& args, In<T> spectrum, In<T> x, InOut<T> y,
-                   Scratch<T> work) noexcept;
+  static void cpu(const Args& args, In<T> spectrum, In<T> x, InOut<T> y, Scratch<T> work);
+  static void cuda(CudaContext& context, const Args& args, In<T> spectrum, In<T> x, InOut<T> y, Scratch<T> work);
 };
 
 }  // namespace tesela

@@ -38,7 +38,7 @@ void unfold(index_t n, int part, const T* half, T* x) {
 }  // namespace
 
 template <class T>
-void ToeplitzDense<T>::cpu(const Args&, In<T> t, Out<T> vectors, Out<double> values) noexcept {
+void ToeplitzDense<T>::cpu(const Args&, In<T> t, Out<T> vectors, Out<double> values) {
   const index_t n = t.rows;
   std::vector<double> found(static_cast<std::size_t>(n)), residuals(found);
   std::vector<T> unordered(static_cast<std::size_t>(n * n));

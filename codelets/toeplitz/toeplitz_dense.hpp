@@ -13,7 +13,7 @@ struct ToeplitzDense {
   static constexpr auto name = "toeplitz_dense";
   static constexpr std::uint32_t color = 0x8172b3;
   struct Args {};
-  static void cpu(const Args& args, In<T> t, Out<T> vectors, Out<double> values) noexcept;
+  static void cpu(const Args& args, In<T> t, Out<T> vectors, Out<double> values);
 };
 
 /// The half of the symmetric Toeplitz matrix with first column t that acts on vectors with J x = x (part 0) or J x = -x

@@ -23,34 +23,34 @@ void dots(const X& x, const Y& y, bool reverse, const Out<T>& result) {
 }  // namespace
 
 template <class T>
-void Dot<T>::cpu(const Args&, In<T> x, In<T> y, Out<T> result) noexcept {
+void Dot<T>::cpu(const Args&, In<T> x, In<T> y, Out<T> result) {
   dots(x, y, false, result);
 }
 
 template <class T>
-void DotReverse<T>::cpu(const Args&, In<T> x, In<T> y, Out<T> result) noexcept {
+void DotReverse<T>::cpu(const Args&, In<T> x, In<T> y, Out<T> result) {
   dots(x, y, true, result);
 }
 
 template <class T>
-void Norm<T>::cpu(const Args&, In<T> x, Out<double> result) noexcept {
+void Norm<T>::cpu(const Args&, In<T> x, Out<double> result) {
   for (index_t j = 0; j < x.cols; ++j) result.data[j] = static_cast<double>(blas::nrm2(x.rows, x.data + j * x.ld));
 }
 
 template <class T>
-void Axpy<T>::cpu(const Args& args, In<T> x, InOut<T> y) noexcept {
+void Axpy<T>::cpu(const Args& args, In<T> x, InOut<T> y) {
   for (index_t j = 0; j < x.cols; ++j)
     for (index_t i = 0; i < x.rows; ++i) y(i, j) += args.alpha * x(i, j);
 }
 
 template <class T>
-void AxpyReverse<T>::cpu(const Args& args, In<T> x, InOut<T> y) noexcept {
+void AxpyReverse<T>::cpu(const Args& args, In<T> x, InOut<T> y) {
   for (index_t j = 0; j < x.cols; ++j)
     for (index_t i = 0; i < x.rows; ++i) y(i, j) += args.alpha * x(x.rows - 1 - i, j);
 }
 
 template <class T>
-void AxpxbReverse<T>::cpu(const Args& args, InOut<T> x) noexcept {
+void AxpxbReverse<T>::cpu(const Args& args, InOut<T> x) {
   for (index_t j = 0; j < x.cols; ++j)
     for (index_t i = 0, m = x.rows - 1; i <= m; ++i, --m) {
       const T first = x(i, j), last = x(m, j);
@@ -60,7 +60,7 @@ void AxpxbReverse<T>::cpu(const Args& args, InOut<T> x) noexcept {
 }
 
 template <class T>
-void Reorthogonalize<T>::cpu(const Args&, In<T> p, InOut<T> v, Scratch<T> work) noexcept {
+void Reorthogonalize<T>::cpu(const Args&, In<T> p, InOut<T> v, Scratch<T> work) {
   blas::gemm(Op::transpose, Op::none, p.cols, v.cols, p.rows, T(1), p.data, p.ld, v.data, v.ld, T(0), work.data,
              work.ld);
   blas::gemm(Op::none, Op::none, p.rows, v.cols, p.cols, T(-1), p.data, p.ld, work.data, work.ld, T(1), v.data, v.ld);

@@ -61,37 +61,37 @@ struct AddOwnReverse {
 }  // namespace
 
 template <class T>
-void Dot<T>::cuda(CudaContext& context, const Args&, In<T> x, In<T> y, Out<T> result) noexcept {
+void Dot<T>::cuda(CudaContext& context, const Args&, In<T> x, In<T> y, Out<T> result) {
   dots(context, x, y, false, result);
 }
 
 template <class T>
-void DotReverse<T>::cuda(CudaContext& context, const Args&, In<T> x, In<T> y, Out<T> result) noexcept {
+void DotReverse<T>::cuda(CudaContext& context, const Args&, In<T> x, In<T> y, Out<T> result) {
   dots(context, x, y, true, result);
 }
 
 template <class T>
-void Norm<T>::cuda(CudaContext& context, const Args&, In<T> x, Out<double> result) noexcept {
+void Norm<T>::cuda(CudaContext& context, const Args&, In<T> x, Out<double> result) {
   toeplitz::Device{context}.norms(x.rows, x.cols, x.data, x.ld, result.data);
 }
 
 template <class T>
-void Axpy<T>::cuda(CudaContext& context, const Args& args, In<T> x, InOut<T> y) noexcept {
+void Axpy<T>::cuda(CudaContext& context, const Args& args, In<T> x, InOut<T> y) {
   toeplitz::Device{context}.each(x.rows, x.cols, AddTo<T>{x.rows, args.alpha, x.data, x.ld, y.data, y.ld, false});
 }
 
 template <class T>
-void AxpyReverse<T>::cuda(CudaContext& context, const Args& args, In<T> x, InOut<T> y) noexcept {
+void AxpyReverse<T>::cuda(CudaContext& context, const Args& args, In<T> x, InOut<T> y) {
   toeplitz::Device{context}.each(x.rows, x.cols, AddTo<T>{x.rows, args.alpha, x.data, x.ld, y.data, y.ld, true});
 }
 
 template <class T>
-void AxpxbReverse<T>::cuda(CudaContext& context, const Args& args, InOut<T> x) noexcept {
+void AxpxbReverse<T>::cuda(CudaContext& context, const Args& args, InOut<T> x) {
   toeplitz::Device{context}.each((x.rows + 1) / 2, x.cols, AddOwnReverse<T>{x.rows, args.alpha, args.b, x.data, x.ld});
 }
 
 template <class T>
-void Reorthogonalize<T>::cuda(CudaContext& context, const Args&, In<T> p, InOut<T> v, Scratch<T> work) noexcept {
+void Reorthogonalize<T>::cuda(CudaContext& context, const Args&, In<T> p, InOut<T> v, Scratch<T> work) {
   context.check(cublas::gemm(context.cublas(), Op::transpose, Op::none, p.cols, v.cols, p.rows, T(1), p.data, p.ld,
                              v.data, v.ld, T(0), work.data, work.ld),
                 "cublas gemm");

@@ -13,8 +13,8 @@ struct Dot {
   static constexpr auto name = "dot";
   static constexpr std::uint32_t color = 0x64b5cd;
   struct Args {};
-  static void cpu(const Args& args, In<T> x, In<T> y, Out<T> result) noexcept;
-  static void cuda(CudaContext& context, const Args& args, In<T> x, In<T> y, Out<T> result) noexcept;
+  static void cpu(const Args& args, In<T> x, In<T> y, Out<T> result);
+  static void cuda(CudaContext& context, const Args& args, In<T> x, In<T> y, Out<T> result);
 };
 
 /// result(j) = x(:, j) . rev(y(:, j)).
@@ -23,8 +23,8 @@ struct DotReverse {
   static constexpr auto name = "dot_reverse";
   static constexpr std::uint32_t color = 0x64b5cd;
   struct Args {};
-  static void cpu(const Args& args, In<T> x, In<T> y, Out<T> result) noexcept;
-  static void cuda(CudaContext& context, const Args& args, In<T> x, In<T> y, Out<T> result) noexcept;
+  static void cpu(const Args& args, In<T> x, In<T> y, Out<T> result);
+  static void cuda(CudaContext& context, const Args& args, In<T> x, In<T> y, Out<T> result);
 };
 
 /// result(j) = ||x(:, j)||_2, without overflow (BLAS nrm2).
@@ -33,8 +33,8 @@ struct Norm {
   static constexpr auto name = "norm";
   static constexpr std::uint32_t color = 0x64b5cd;
   struct Args {};
-  static void cpu(const Args& args, In<T> x, Out<double> result) noexcept;
-  static void cuda(CudaContext& context, const Args& args, In<T> x, Out<double> result) noexcept;
+  static void cpu(const Args& args, In<T> x, Out<double> result);
+  static void cuda(CudaContext& context, const Args& args, In<T> x, Out<double> result);
 };
 
 /// y += alpha x (BLAS axpy).
@@ -45,8 +45,8 @@ struct Axpy {
   struct Args {
     T alpha = 1;
   };
-  static void cpu(const Args& args, In<T> x, InOut<T> y) noexcept;
-  static void cuda(CudaContext& context, const Args& args, In<T> x, InOut<T> y) noexcept;
+  static void cpu(const Args& args, In<T> x, InOut<T> y);
+  static void cuda(CudaContext& context, const Args& args, In<T> x, InOut<T> y);
 };
 
 /// y += alpha rev(x).
@@ -57,8 +57,8 @@ struct AxpyReverse {
   struct Args {
     T alpha = 1;
   };
-  static void cpu(const Args& args, In<T> x, InOut<T> y) noexcept;
-  static void cuda(CudaContext& context, const Args& args, In<T> x, InOut<T> y) noexcept;
+  static void cpu(const Args& args, In<T> x, InOut<T> y);
+  static void cuda(CudaContext& context, const Args& args, In<T> x, InOut<T> y);
 };
 
 /// x = b (alpha rev(x) + x).
@@ -69,8 +69,8 @@ struct AxpxbReverse {
   struct Args {
     T alpha = 1, b = 1;
   };
-  static void cpu(const Args& args, InOut<T> x) noexcept;
-  static void cuda(CudaContext& context, const Args& args, InOut<T> x) noexcept;
+  static void cpu(const Args& args, InOut<T> x);
+  static void cuda(CudaContext& context, const Args& args, InOut<T> x);
 };
 
 /// V -= P (P^T V): V, n x k, becomes orthogonal to the m orthonormal columns of P, n x m, any number of them. work is
@@ -83,8 +83,8 @@ struct Reorthogonalize {
   static double flops(const Args&, Shape p, Shape v, Shape) {
     return 4 * static_cast<double>(p.rows) * static_cast<double>(p.cols) * static_cast<double>(v.cols);
   }
-  static void cpu(const Args& args, In<T> p, InOut<T> v, Scratch<T> work) noexcept;
-  static void cuda(CudaContext& context, const Args& args, In<T> p, InOut<T> v, Scratch<T> work) noexcept;
+  static void cpu(const Args& args, In<T> p, InOut<T> v, Scratch<T> work);
+  static void cuda(CudaContext& context, const Args& args, In<T> p, InOut<T> v, Scratch<T> work);
 };
 
 }  // namespace tesela

@@ -12,7 +12,7 @@ Shape cr_work(Reduction how, index_t m, index_t r) {
 
 template <class T>
 void CrReduce<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b, Out<T> work, Scratch<index_t>,
-                      Out<int> info, std::span<const Out<T>> edge) noexcept {
+                      Out<int> info, std::span<const Out<T>> edge) {
   const cr::Levels<T> levels{args, dl.data, d.data, du.data, b, work};
   index_t failure = cr::no_failure;
   for (int level = 0; level < args.levels; ++level) {
@@ -34,7 +34,7 @@ void CrReduce<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b,
 }
 
 template <class T>
-void CrJoin<T>::cpu(const Args& args, Out<T> dl, Out<T> d, Out<T> du, Out<T> b, std::span<const In<T>> edges) noexcept {
+void CrJoin<T>::cpu(const Args& args, Out<T> dl, Out<T> d, Out<T> du, Out<T> b, std::span<const In<T>> edges) {
   cr::for_each_join<T>(args, dl.data, d.data, du.data, b, edges, [](const cr::Join<T>& join) {
     for (index_t k = 0; k < join.rows(); ++k) join(k);
   });
@@ -42,7 +42,7 @@ void CrJoin<T>::cpu(const Args& args, Out<T> dl, Out<T> d, Out<T> du, Out<T> b, 
 
 template <class T>
 void CrSubstitute<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> work, InOut<T> b, Scratch<index_t>,
-                          Out<int> info, std::span<const In<T>> coarse) noexcept {
+                          Out<int> info, std::span<const In<T>> coarse) {
   const cr::Levels<T> levels{args, dl.data, d.data, du.data, b, work};
   const auto above = [&](index_t j) { return args.coarse_first > 0 ? coarse.front()(args.coarse_first - 1, j) : T(0); };
   const auto top = levels[args.levels];

@@ -117,7 +117,7 @@ __global__ void write_status(const index_t* failure, index_t stride, int* info) 
 
 template <class T>
 void CrReduce<T>::cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b, Out<T> work,
-                       Scratch<index_t> failure, Out<int> info, std::span<const Out<T>> edge) noexcept {
+                       Scratch<index_t> failure, Out<int> info, std::span<const Out<T>> edge) {
   const cr::Levels<T> levels{args, dl.data, d.data, du.data, b, work};
   const auto kernel = args.how == Reduction::staged ? &reduce_staged<T> : &reduce<T>;
   clear(context, failure.data);
@@ -138,7 +138,7 @@ void CrReduce<T>::cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d
 
 template <class T>
 void CrJoin<T>::cuda(CudaContext& context, const Args& args, Out<T> dl, Out<T> d, Out<T> du, Out<T> b,
-                     std::span<const In<T>> edges) noexcept {
+                     std::span<const In<T>> edges) {
   cr::for_each_join<T>(args, dl.data, d.data, du.data, b, edges, [&](const cr::Join<T>& join) {
     join_tile<<<blocks(join.rows()), threads, 0, context.stream()>>>(join);
   });
@@ -146,8 +146,7 @@ void CrJoin<T>::cuda(CudaContext& context, const Args& args, Out<T> dl, Out<T> d
 
 template <class T>
 void CrSubstitute<T>::cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> work,
-                           InOut<T> b, Scratch<index_t> failure, Out<int> info,
-                           std::span<const In<T>> coarse) noexcept {
+                           InOut<T> b, Scratch<index_t> failure, Out<int> info, std::span<const In<T>> coarse) {
   const cr::Levels<T> levels{args, dl.data, d.data, du.data, b, work};
   const auto stream = context.stream();
   clear(context, failure.data);

@@ -49,9 +49,9 @@ struct CrReduce {
     return static_cast<double>(tiles[3].rows) * (8 + 4 * static_cast<double>(tiles[3].cols));
   }
   static void cpu(const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b, Out<T> work, Scratch<index_t> failure,
-                  Out<int> info, std::span<const Out<T>> edge) noexcept;
+                  Out<int> info, std::span<const Out<T>> edge);
   static void cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b, Out<T> work,
-                   Scratch<index_t> failure, Out<int> info, std::span<const Out<T>> edge) noexcept;
+                   Scratch<index_t> failure, Out<int> info, std::span<const Out<T>> edge);
 };
 
 /// The system of the rows that all tiles' reductions left, from their edges.
@@ -63,9 +63,9 @@ struct CrJoin {
     int levels = 0;
     index_t n = 0, mb = 0;  ///< rows of the whole system, and of its tiles but the last
   };
-  static void cpu(const Args& args, Out<T> dl, Out<T> d, Out<T> du, Out<T> b, std::span<const In<T>> edges) noexcept;
+  static void cpu(const Args& args, Out<T> dl, Out<T> d, Out<T> du, Out<T> b, std::span<const In<T>> edges);
   static void cuda(CudaContext& context, const Args& args, Out<T> dl, Out<T> d, Out<T> du, Out<T> b,
-                   std::span<const In<T>> edges) noexcept;
+                   std::span<const In<T>> edges);
 };
 
 /// Substitutes from level `levels` down to 0: B becomes X. The list holds the X of the coarse system, or nothing when
@@ -79,9 +79,9 @@ struct CrSubstitute {
     return static_cast<double>(tiles[4].rows) * 5 * static_cast<double>(tiles[4].cols);
   }
   static void cpu(const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> work, InOut<T> b, Scratch<index_t> failure,
-                  Out<int> info, std::span<const In<T>> coarse) noexcept;
+                  Out<int> info, std::span<const In<T>> coarse);
   static void cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> work, InOut<T> b,
-                   Scratch<index_t> failure, Out<int> info, std::span<const In<T>> coarse) noexcept;
+                   Scratch<index_t> failure, Out<int> info, std::span<const In<T>> coarse);
 };
 
 /// CrReduce and CrSubstitute for GPUs alone: the same work, kept off the cores.
@@ -92,7 +92,7 @@ struct CrReduceOnGpu {
   using Args = CrArgs;
   static double flops(const Args& args, std::span<const Shape> tiles) { return CrReduce<T>::flops(args, tiles); }
   static void cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b, Out<T> work,
-                   Scratch<index_t> failure, Out<int> info, std::span<const Out<T>> edge) noexcept {
+                   Scratch<index_t> failure, Out<int> info, std::span<const Out<T>> edge) {
     CrReduce<T>::cuda(context, args, dl, d, du, b, work, failure, info, edge);
   }
 };
@@ -103,7 +103,7 @@ struct CrSubstituteOnGpu {
   using Args = CrArgs;
   static double flops(const Args& args, std::span<const Shape> tiles) { return CrSubstitute<T>::flops(args, tiles); }
   static void cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> work, InOut<T> b,
-                   Scratch<index_t> failure, Out<int> info, std::span<const In<T>> coarse) noexcept {
+                   Scratch<index_t> failure, Out<int> info, std::span<const In<T>> coarse) {
     CrSubstitute<T>::cuda(context, args, dl, d, du, work, b, failure, info, coarse);
   }
 };

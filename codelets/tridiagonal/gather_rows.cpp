@@ -5,7 +5,7 @@
 namespace tesela {
 
 template <class T>
-void GatherRows<T>::cpu(const Args&, Out<T> a, std::span<const In<T>> tiles) noexcept {
+void GatherRows<T>::cpu(const Args&, Out<T> a, std::span<const In<T>> tiles) {
   index_t first = 0;
   for (const In<T>& tile : tiles) {
     for (index_t j = 0; j < tile.cols; ++j) std::copy_n(&tile(0, j), tile.rows, &a(first, j));
@@ -14,7 +14,7 @@ void GatherRows<T>::cpu(const Args&, Out<T> a, std::span<const In<T>> tiles) noe
 }
 
 template <class T>
-void TakeRows<T>::cpu(const Args& args, In<T> a, Out<T> tile) noexcept {
+void TakeRows<T>::cpu(const Args& args, In<T> a, Out<T> tile) {
   for (index_t j = 0; j < tile.cols; ++j) std::copy_n(&a(args.first, j), tile.rows, &tile(0, j));
 }
 

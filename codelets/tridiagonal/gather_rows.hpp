@@ -12,7 +12,7 @@ struct GatherRows {
   static constexpr auto name = "gather_rows";
   static constexpr std::uint32_t color = 0x8c8c8c;
   struct Args {};
-  static void cpu(const Args& args, Out<T> a, std::span<const In<T>> tiles) noexcept;
+  static void cpu(const Args& args, Out<T> a, std::span<const In<T>> tiles);
 };
 
 /// tile = rows first, first + 1, … of A.
@@ -23,7 +23,7 @@ struct TakeRows {
   struct Args {
     index_t first = 0;
   };
-  static void cpu(const Args& args, In<T> a, Out<T> tile) noexcept;
+  static void cpu(const Args& args, In<T> a, Out<T> tile);
 };
 
 }  // namespace tesela

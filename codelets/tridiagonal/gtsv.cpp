@@ -8,7 +8,7 @@
 namespace tesela {
 
 template <class T>
-void Gtsv<T>::cpu(const Args&, In<T> dl, In<T> d, In<T> du, InOut<T> b, Scratch<T> work, Out<int> info) noexcept {
+void Gtsv<T>::cpu(const Args&, In<T> dl, In<T> d, In<T> du, InOut<T> b, Scratch<T> work, Out<int> info) {
   const index_t n = b.rows;
   T *const below = work.data, *const diagonal = below + work.ld, *const above = diagonal + work.ld;
   std::copy(dl.data + 1, dl.data + n, below);

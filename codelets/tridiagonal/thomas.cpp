@@ -6,8 +6,7 @@
 namespace tesela {
 
 template <class T>
-void Thomas<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b, Scratch<T> work,
-                    Out<int> info) noexcept {
+void Thomas<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b, Scratch<T> work, Out<int> info) {
   const index_t n = b.rows;
   T* const upper = work.data;  // of the factor with a unit diagonal
   const auto fail = [&](index_t i) { *info.data = row_status((i + 1) * args.stride); };

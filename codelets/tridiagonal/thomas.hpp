@@ -18,7 +18,7 @@ struct Thomas {
   static double flops(const Args&, Shape, Shape, Shape, Shape b, Shape, Shape) {
     return static_cast<double>(b.rows) * (3 + 5 * static_cast<double>(b.cols));
   }
-  static void cpu(const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b, Scratch<T> work, Out<int> info) noexcept;
+  static void cpu(const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b, Scratch<T> work, Out<int> info);
 };
 
 }  // namespace tesela

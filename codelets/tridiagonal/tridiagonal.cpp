@@ -242,7 +242,7 @@ using namespace tridiagonal;
 
 template <class T>
 void TridiagonalSolve<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b, Scratch<Segment<T>>,
-                              InOut<int> info) noexcept {
+                              InOut<int> info) {
   if (b.rows == 0 || b.cols == 0) return;
   Place place = args;
   place.before = place.behind = args.periodic;
@@ -255,7 +255,7 @@ void TridiagonalSolve<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, InO
 
 template <class T>
 void TridiagonalReduce<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, In<T> b, Out<Segment<T>> work,
-                               Out<Segment<T>> ends) noexcept {
+                               Out<Segment<T>> ends) {
   work(0, 0).upper.e = 0;
   try {
     reduce(rows_of<T>(args, dl, d, du, writable(b)), systems_of(args, b), work, ends.data, ends.ld);
@@ -266,7 +266,7 @@ void TridiagonalReduce<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, In
 
 template <class T>
 void TridiagonalJoin<T>::cpu(const Args& args, Out<T> values, Scratch<Joint<T>> joints, InOut<int> info,
-                             std::span<const In<Segment<T>>> ends) noexcept {
+                             std::span<const In<Segment<T>>> ends) {
   const auto tiles = static_cast<index_t>(ends.size());
   for (index_t s = 0; s < values.cols; ++s) {
     Segment<T> whole = ends[0](0, s);
@@ -286,7 +286,7 @@ void TridiagonalJoin<T>::cpu(const Args& args, Out<T> values, Scratch<Joint<T>> 
 
 template <class T>
 void TridiagonalSubstitute<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b, InOut<Segment<T>> work,
-                                   In<T> values, InOut<int> info) noexcept {
+                                   In<T> values, InOut<int> info) {
   const index_t systems = systems_of(args, b);
   const auto rows = rows_of<T>(args, dl, d, du, b);
   try {

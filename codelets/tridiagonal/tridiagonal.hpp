@@ -48,9 +48,9 @@ struct TridiagonalSolve {
     return 2 * tridiagonal::flops(args, b);
   }
   static void cpu(const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b, Scratch<tridiagonal::Segment<T>> work,
-                  InOut<int> info) noexcept;
+                  InOut<int> info);
   static void cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b,
-                   Scratch<tridiagonal::Segment<T>> work, InOut<int> info) noexcept;
+                   Scratch<tridiagonal::Segment<T>> work, InOut<int> info);
 };
 
 /// What the rows of a tile say about the unknowns around its ends: ends(0, s) for system s. `work` keeps, for the
@@ -64,9 +64,9 @@ struct TridiagonalReduce {
     return tridiagonal::flops(args, b);
   }
   static void cpu(const Args& args, In<T> dl, In<T> d, In<T> du, In<T> b, Out<tridiagonal::Segment<T>> work,
-                  Out<tridiagonal::Segment<T>> ends) noexcept;
+                  Out<tridiagonal::Segment<T>> ends);
   static void cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, In<T> b,
-                   Out<tridiagonal::Segment<T>> work, Out<tridiagonal::Segment<T>> ends) noexcept;
+                   Out<tridiagonal::Segment<T>> work, Out<tridiagonal::Segment<T>> ends);
 };
 
 /// Solves what Reduce left of the tiles of a system: values(2 i, s) and (2 i + 1, s) become the unknowns before and at
@@ -80,9 +80,9 @@ struct TridiagonalJoin {
     bool periodic = false;
   };
   static void cpu(const Args& args, Out<T> values, Scratch<tridiagonal::Joint<T>> joints, InOut<int> info,
-                  std::span<const In<tridiagonal::Segment<T>>> ends) noexcept;
+                  std::span<const In<tridiagonal::Segment<T>>> ends);
   static void cuda(CudaContext& context, const Args& args, Out<T> values, Scratch<tridiagonal::Joint<T>> joints,
-                   InOut<int> info, std::span<const In<tridiagonal::Segment<T>>> ends) noexcept;
+                   InOut<int> info, std::span<const In<tridiagonal::Segment<T>>> ends);
 };
 
 /// B <- the unknowns of tile number `tile` between the ends that Join found. `work` is what Reduce kept; it is worth
@@ -98,9 +98,9 @@ struct TridiagonalSubstitute {
     return tridiagonal::flops(args, b);
   }
   static void cpu(const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b, InOut<tridiagonal::Segment<T>> work,
-                  In<T> values, InOut<int> info) noexcept;
+                  In<T> values, InOut<int> info);
   static void cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b,
-                   InOut<tridiagonal::Segment<T>> work, In<T> values, InOut<int> info) noexcept;
+                   InOut<tridiagonal::Segment<T>> work, In<T> values, InOut<int> info);
 };
 
 }  // namespace tesela

@@ -42,7 +42,7 @@ Block<const T> readable(const Block<T>& b) {
 
 template <class T>
 void TridiagonalSolve<T>::cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b,
-                               Scratch<Segment<T>> work, InOut<int> info) noexcept {
+                               Scratch<Segment<T>> work, InOut<int> info) {
   Place place = args;
   place.before = place.behind = args.periodic;
   const auto rows = device_rows<T>(place, dl, d, du, readable(b));
@@ -51,14 +51,14 @@ void TridiagonalSolve<T>::cuda(CudaContext& context, const Args& args, In<T> dl,
 
 template <class T>
 void TridiagonalReduce<T>::cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, In<T> b,
-                                Out<Segment<T>> work, Out<Segment<T>> ends) noexcept {
+                                Out<Segment<T>> work, Out<Segment<T>> ends) {
   const auto rows = device_rows<T>(args, dl, d, du, b);
   context.check(reduce(context.stream(), rows, work.data, work.ld, ends.data, ends.ld), "tridiagonal reduce");
 }
 
 template <class T>
 void TridiagonalJoin<T>::cuda(CudaContext& context, const Args& args, Out<T> values, Scratch<Joint<T>> joints,
-                              InOut<int> info, std::span<const In<Segment<T>>> ends) noexcept {
+                              InOut<int> info, std::span<const In<Segment<T>>> ends) {
   const auto tiles = static_cast<index_t>(ends.size());
   for (index_t first = 0; first < tiles; first += most_tiles) {
     DeviceTiles<T> some;
@@ -79,7 +79,7 @@ void TridiagonalJoin<T>::cuda(CudaContext& context, const Args& args, Out<T> val
 
 template <class T>
 void TridiagonalSubstitute<T>::cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b,
-                                    InOut<Segment<T>> work, In<T> values, InOut<int> info) noexcept {
+                                    InOut<Segment<T>> work, In<T> values, InOut<int> info) {
   const auto rows = device_rows<T>(args, dl, d, du, readable(b));
   const DeviceEnds<T> ends{values.data + 2 * args.tile, values.ld};
   context.check(substitute(context.stream(), rows, work.data, work.ld, ends, info.data), "tridiagonal substitute");

@@ -83,7 +83,7 @@ using namespace tridiagonal;
 
 template <class T>
 void TridiagonalFactor<T>::cpu(const Args&, In<T> dl, In<T> d, In<T> du, Out<T> factors, Out<int> kept,
-                               InOut<int> info) noexcept {
+                               InOut<int> info) {
   const auto stride = [](const In<T>& band) { return band.cols == 1 ? 1 : band.ld; };
   const index_t broken = factor(dl.data, stride(dl), d.data, stride(d), du.data, stride(du),
                                 Factors<T>{factors.data, factors.rows, factors.ld});
@@ -91,8 +91,7 @@ void TridiagonalFactor<T>::cpu(const Args&, In<T> dl, In<T> d, In<T> du, Out<T> 
 }
 
 template <class T>
-void TridiagonalFactoredSolve<T>::cpu(const Args& args, In<T> factors, In<int> kept, InOut<T> b,
-                                      InOut<int> info) noexcept {
+void TridiagonalFactoredSolve<T>::cpu(const Args& args, In<T> factors, In<int> kept, InOut<T> b, InOut<int> info) {
   using Vector = typename VectorOf<T>::type;
   constexpr index_t width = Several<T, Vector>::width;
   if (*kept.data != 0) {

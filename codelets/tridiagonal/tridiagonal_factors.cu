@@ -113,7 +113,7 @@ __global__ void __launch_bounds__(column_threads)
 
 template <class T>
 void TridiagonalFactor<T>::cuda(CudaContext& context, const Args&, In<T> dl, In<T> d, In<T> du, Out<T> factors,
-                                Out<int> kept, InOut<int> info) noexcept {
+                                Out<int> kept, InOut<int> info) {
   const auto stride = [](const In<T>& band) { return band.cols == 1 ? index_t{1} : band.ld; };
   factor_one<<<1, 1, 0, context.stream()>>>(dl.data, stride(dl), d.data, stride(d), du.data, stride(du),
                                             Factors<T>{factors.data, factors.rows, factors.ld}, kept.data, info.data);
@@ -121,7 +121,7 @@ void TridiagonalFactor<T>::cuda(CudaContext& context, const Args&, In<T> dl, In<
 
 template <class T>
 void TridiagonalFactoredSolve<T>::cuda(CudaContext& context, const Args& args, In<T> factors, In<int> kept, InOut<T> b,
-                                       InOut<int> info) noexcept {
+                                       InOut<int> info) {
   const Factors<const T> whole{factors.data, factors.rows, factors.ld};
   const bool columns = args.systems == SystemsIn::columns;
   const index_t systems = columns ? b.cols : b.rows;

@@ -20,10 +20,9 @@ struct TridiagonalFactor {
   static double flops(const Args&, Shape, Shape, Shape, Shape factors, Shape, Shape) {
     return 9 * static_cast<double>(factors.rows);
   }
-  static void cpu(const Args& args, In<T> dl, In<T> d, In<T> du, Out<T> factors, Out<int> kept,
-                  InOut<int> info) noexcept;
+  static void cpu(const Args& args, In<T> dl, In<T> d, In<T> du, Out<T> factors, Out<int> kept, InOut<int> info);
   static void cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, Out<T> factors, Out<int> kept,
-                   InOut<int> info) noexcept;
+                   InOut<int> info);
 };
 
 /// B <- A^-1 B (LAPACK's gttrs) for a tile of whole systems. `info` becomes `kept` where that is not 0 (B is worthless
@@ -39,9 +38,8 @@ struct TridiagonalFactoredSolve {
   static double flops(const Args&, Shape, Shape, Shape b, Shape) {
     return 8 * static_cast<double>(b.rows) * static_cast<double>(b.cols);
   }
-  static void cpu(const Args& args, In<T> factors, In<int> kept, InOut<T> b, InOut<int> info) noexcept;
-  static void cuda(CudaContext& context, const Args& args, In<T> factors, In<int> kept, InOut<T> b,
-                   InOut<int> info) noexcept;
+  static void cpu(const Args& args, In<T> factors, In<int> kept, InOut<T> b, InOut<int> info);
+  static void cuda(CudaContext& context, const Args& args, In<T> factors, In<int> kept, InOut<T> b, InOut<int> info);
 };
 
 }  // namespace tesela

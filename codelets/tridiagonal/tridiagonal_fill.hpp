@@ -82,8 +82,8 @@ struct TridiagonalFill {
     bool in_rows = false;  ///< a matrix lies along a row of the tiles, not along a column
     std::uint64_t cost_key() const { return static_cast<std::uint64_t>(generator.kind); }
   };
-  static void cpu(const Args& args, Out<T> dl, Out<T> d, Out<T> du) noexcept;
-  static void cuda(CudaContext& context, const Args& args, Out<T> dl, Out<T> d, Out<T> du) noexcept;
+  static void cpu(const Args& args, Out<T> dl, Out<T> d, Out<T> du);
+  static void cuda(CudaContext& context, const Args& args, Out<T> dl, Out<T> d, Out<T> du);
 };
 
 /// One tile of B = A X (LAPACK's lagtm): b(i) = dl(i) x(i-1) + d(i) x(i) + du(i) x(i+1) for each system. The last
@@ -100,9 +100,9 @@ struct TridiagonalProduct {
   static double flops(const Args&, Shape, Shape, Shape, Shape, Shape x, Shape, Shape) {
     return 5 * static_cast<double>(x.rows) * static_cast<double>(x.cols);
   }
-  static void cpu(const Args& args, In<T> dl, In<T> d, In<T> du, In<T> before, In<T> x, In<T> after, Out<T> b) noexcept;
+  static void cpu(const Args& args, In<T> dl, In<T> d, In<T> du, In<T> before, In<T> x, In<T> after, Out<T> b);
   static void cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, In<T> before, In<T> x,
-                   In<T> after, Out<T> b) noexcept;
+                   In<T> after, Out<T> b);
 };
 
 }  // namespace tesela

@@ -24,14 +24,14 @@ void for_each_row(SystemsIn in, index_t first, index_t end, index_t systems, con
 
 template <class T, class L>
 void TridiagonalConvert<T, L>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, Out<L> to_dl, Out<L> to_d,
-                                   Out<L> to_du) noexcept {
+                                   Out<L> to_du) {
   for_each_row(args.systems, 0, equations(args.systems, d.shape()), count_systems(args.systems, d.shape()),
                convert_row<T, L>(args, dl, d, du, to_dl, to_d, to_du));
 }
 
 template <class T>
 void TridiagonalResidual<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, In<T> before, In<T> x, In<T> after,
-                                 In<T> b, Out<Misfit<T>> misfits, std::span<const Out<T>> r) noexcept {
+                                 In<T> b, Out<Misfit<T>> misfits, std::span<const Out<T>> r) {
   const auto row = residual_row<T>(args, dl, d, du, before, x, after, b, r);
   const index_t n = equations(args.systems, x.shape()), systems = count_systems(args.systems, x.shape());
   const bool columns = args.systems == SystemsIn::columns;
@@ -49,7 +49,7 @@ void TridiagonalResidual<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, 
 
 template <class T>
 void TridiagonalJudge<T>::cpu(const Args& args, Out<Misfit<T>> whole, Out<Verdict<T>> verdict,
-                              std::span<const In<Misfit<T>>> tiles) noexcept {
+                              std::span<const In<Misfit<T>>> tiles) {
   verdict(0, 0) = {};
   for (index_t s = 0; s < whole.cols; ++s) {
     Misfit<T>& system = whole(0, s) = {};
@@ -61,8 +61,7 @@ void TridiagonalJudge<T>::cpu(const Args& args, Out<Misfit<T>> whole, Out<Verdic
 }
 
 template <class T>
-void TridiagonalKeepBetter<T>::cpu(const Args& args, InOut<T> x, In<T> y, In<Misfit<T>> of_x,
-                                   In<Misfit<T>> of_y) noexcept {
+void TridiagonalKeepBetter<T>::cpu(const Args& args, InOut<T> x, In<T> y, In<Misfit<T>> of_x, In<Misfit<T>> of_y) {
   const auto to = turned<T>(args.systems, x);
   const auto from = turned<const T>(args.systems, y);
   for_each_row(args.systems, 0, equations(args.systems, x.shape()), count_systems(args.systems, x.shape()),
@@ -72,13 +71,13 @@ void TridiagonalKeepBetter<T>::cpu(const Args& args, InOut<T> x, In<T> y, In<Mis
 }
 
 template <class T, class L>
-void TridiagonalDemote<T, L>::cpu(const Args& args, In<T> r, In<Misfit<T>> whole, Out<L> y) noexcept {
+void TridiagonalDemote<T, L>::cpu(const Args& args, In<T> r, In<Misfit<T>> whole, Out<L> y) {
   for_each_row(args.systems, 0, equations(args.systems, y.shape()), count_systems(args.systems, y.shape()),
                DemoteElement<T, L>{turned<const T>(args.systems, r), whole.data, whole.ld, turned<L>(args.systems, y)});
 }
 
 template <class T, class L>
-void TridiagonalCorrect<T, L>::cpu(const Args& args, In<L> y, In<Misfit<T>> whole, InOut<T> x) noexcept {
+void TridiagonalCorrect<T, L>::cpu(const Args& args, In<L> y, In<Misfit<T>> whole, InOut<T> x) {
   for_each_row(
       args.systems, 0, equations(args.systems, x.shape()), count_systems(args.systems, x.shape()),
       CorrectElement<T, L>{turned<const L>(args.systems, y), whole.data, whole.ld, turned<T>(args.systems, x)});

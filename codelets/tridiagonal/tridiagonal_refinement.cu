@@ -120,14 +120,13 @@ __global__ void judge(typename TridiagonalJudge<T>::Args args, index_t systems, 
 
 template <class T, class L>
 void TridiagonalConvert<T, L>::cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, Out<L> to_dl,
-                                    Out<L> to_d, Out<L> to_du) noexcept {
+                                    Out<L> to_d, Out<L> to_du) {
   launch(context, args.systems, d.shape(), convert_row<T, L>(args, dl, d, du, to_dl, to_d, to_du));
 }
 
 template <class T>
 void TridiagonalResidual<T>::cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, In<T> before,
-                                  In<T> x, In<T> after, In<T> b, Out<Misfit<T>> result,
-                                  std::span<const Out<T>> r) noexcept {
+                                  In<T> x, In<T> after, In<T> b, Out<Misfit<T>> result, std::span<const Out<T>> r) {
   const index_t rows = equations(args.systems, x.shape()), systems = count_systems(args.systems, x.shape());
   const Deal how = deal(args.systems, std::min(rows, misfit_rows), systems);
   const unsigned blocks = blocks_for(result.rows * ceil_div(systems, how.systems));
@@ -138,7 +137,7 @@ void TridiagonalResidual<T>::cuda(CudaContext& context, const Args& args, In<T> 
 
 template <class T>
 void TridiagonalJudge<T>::cuda(CudaContext& context, const Args& args, Out<Misfit<T>> whole, Out<Verdict<T>> verdict,
-                               std::span<const In<Misfit<T>>> tiles) noexcept {
+                               std::span<const In<Misfit<T>>> tiles) {
   for (std::size_t first = 0; first < tiles.size(); first += most_tiles) {
     Tiles<T> some{};
     some.count = static_cast<int>(std::min<std::size_t>(tiles.size() - first, most_tiles));
@@ -153,15 +152,13 @@ void TridiagonalJudge<T>::cuda(CudaContext& context, const Args& args, Out<Misfi
 }
 
 template <class T, class L>
-void TridiagonalDemote<T, L>::cuda(CudaContext& context, const Args& args, In<T> r, In<Misfit<T>> whole,
-                                   Out<L> y) noexcept {
+void TridiagonalDemote<T, L>::cuda(CudaContext& context, const Args& args, In<T> r, In<Misfit<T>> whole, Out<L> y) {
   launch(context, args.systems, y.shape(),
          DemoteElement<T, L>{turned<const T>(args.systems, r), whole.data, whole.ld, turned<L>(args.systems, y)});
 }
 
 template <class T, class L>
-void TridiagonalCorrect<T, L>::cuda(CudaContext& context, const Args& args, In<L> y, In<Misfit<T>> whole,
-                                    InOut<T> x) noexcept {
+void TridiagonalCorrect<T, L>::cuda(CudaContext& context, const Args& args, In<L> y, In<Misfit<T>> whole, InOut<T> x) {
   launch(context, args.systems, x.shape(),
          CorrectElement<T, L>{turned<const L>(args.systems, y), whole.data, whole.ld, turned<T>(args.systems, x)});
 }

@@ -74,9 +74,9 @@ struct TridiagonalConvert {
   static constexpr auto name = "tridiagonal_convert";
   static constexpr std::uint32_t color = 0x8c8c8c;
   using Args = tridiagonal::Place;
-  static void cpu(const Args& args, In<T> dl, In<T> d, In<T> du, Out<L> to_dl, Out<L> to_d, Out<L> to_du) noexcept;
+  static void cpu(const Args& args, In<T> dl, In<T> d, In<T> du, Out<L> to_dl, Out<L> to_d, Out<L> to_du);
   static void cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, Out<L> to_dl, Out<L> to_d,
-                   Out<L> to_du) noexcept;
+                   Out<L> to_du);
 };
 
 /// How large B - A X is for one tile, its rows multiplied as TridiagonalConvert's: misfits(c, s) of rows 4096 c … of
@@ -93,9 +93,9 @@ struct TridiagonalResidual {
     return 7 * static_cast<double>(tiles[4].rows) * static_cast<double>(tiles[4].cols);
   }
   static void cpu(const Args& args, In<T> dl, In<T> d, In<T> du, In<T> before, In<T> x, In<T> after, In<T> b,
-                  Out<tridiagonal::Misfit<T>> misfits, std::span<const Out<T>> r) noexcept;
+                  Out<tridiagonal::Misfit<T>> misfits, std::span<const Out<T>> r);
   static void cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, In<T> before, In<T> x,
-                   In<T> after, In<T> b, Out<tridiagonal::Misfit<T>> misfits, std::span<const Out<T>> r) noexcept;
+                   In<T> after, In<T> b, Out<tridiagonal::Misfit<T>> misfits, std::span<const Out<T>> r);
 };
 
 /// The largest misfit of each system over all tiles (1 x systems), what to multiply its residual by where one of the
@@ -110,9 +110,9 @@ struct TridiagonalJudge {
     index_t n = 0;  ///< equations of a system
   };
   static void cpu(const Args& args, Out<tridiagonal::Misfit<T>> whole, Out<tridiagonal::Verdict<T>> verdict,
-                  std::span<const In<tridiagonal::Misfit<T>>> tiles) noexcept;
+                  std::span<const In<tridiagonal::Misfit<T>>> tiles);
   static void cuda(CudaContext& context, const Args& args, Out<tridiagonal::Misfit<T>> whole,
-                   Out<tridiagonal::Verdict<T>> verdict, std::span<const In<tridiagonal::Misfit<T>>> tiles) noexcept;
+                   Out<tridiagonal::Verdict<T>> verdict, std::span<const In<tridiagonal::Misfit<T>>> tiles);
 };
 
 /// X <- Y for the systems whose misfit is better by components; NaN is worst.
@@ -124,7 +124,7 @@ struct TridiagonalKeepBetter {
     SystemsIn systems = SystemsIn::columns;
   };
   static void cpu(const Args& args, InOut<T> x, In<T> y, In<tridiagonal::Misfit<T>> of_x,
-                  In<tridiagonal::Misfit<T>> of_y) noexcept;
+                  In<tridiagonal::Misfit<T>> of_y);
 };
 
 /// Y = R in precision L, each system's multiplied by its correction.
@@ -135,9 +135,8 @@ struct TridiagonalDemote {
   struct Args {
     SystemsIn systems = SystemsIn::columns;
   };
-  static void cpu(const Args& args, In<T> r, In<tridiagonal::Misfit<T>> whole, Out<L> y) noexcept;
-  static void cuda(CudaContext& context, const Args& args, In<T> r, In<tridiagonal::Misfit<T>> whole,
-                   Out<L> y) noexcept;
+  static void cpu(const Args& args, In<T> r, In<tridiagonal::Misfit<T>> whole, Out<L> y);
+  static void cuda(CudaContext& context, const Args& args, In<T> r, In<tridiagonal::Misfit<T>> whole, Out<L> y);
 };
 
 /// X += Y, each system's divided by its correction; a system that has none stays as it is.
@@ -151,9 +150,8 @@ struct TridiagonalCorrect {
   static double flops(const Args&, Shape, Shape, Shape x) {
     return 2 * static_cast<double>(x.rows) * static_cast<double>(x.cols);
   }
-  static void cpu(const Args& args, In<L> y, In<tridiagonal::Misfit<T>> whole, InOut<T> x) noexcept;
-  static void cuda(CudaContext& context, const Args& args, In<L> y, In<tridiagonal::Misfit<T>> whole,
-                   InOut<T> x) noexcept;
+  static void cpu(const Args& args, In<L> y, In<tridiagonal::Misfit<T>> whole, InOut<T> x);
+  static void cuda(CudaContext& context, const Args& args, In<L> y, In<tridiagonal::Misfit<T>> whole, InOut<T> x);
 };
 
 }  // namespace tesela

@@ -46,7 +46,7 @@ void for_each(const Turned<T>& tile, F f) {
 }  // namespace
 
 template <class T>
-void TridiagonalExponents<T>::cpu(const Args& args, Out<index_t> exponents, std::span<const In<T>> bands) noexcept {
+void TridiagonalExponents<T>::cpu(const Args& args, Out<index_t> exponents, std::span<const In<T>> bands) {
   const Turned g(exponents, args.systems);
   try {
     std::vector<Walk<T>> walks(static_cast<std::size_t>(g.systems()));
@@ -85,7 +85,7 @@ void TridiagonalExponents<T>::cpu(const Args& args, Out<index_t> exponents, std:
 
 template <class T>
 void TridiagonalScale<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, In<index_t> exponents, Out<T> scaled_dl,
-                              Out<T> scaled_d, Out<T> scaled_du, Out<index_t> rows) noexcept {
+                              Out<T> scaled_d, Out<T> scaled_du, Out<index_t> rows) {
   const Turned from_dl(dl, args.systems), from_d(d, args.systems), from_du(du, args.systems);
   const Turned to_dl(scaled_dl, args.systems), to_d(scaled_d, args.systems), to_du(scaled_du, args.systems);
   const Turned g(exponents, args.systems);
@@ -112,12 +112,12 @@ void TridiagonalScale<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, In<
 }
 
 template <class T>
-void TridiagonalNoSize<T>::cpu(const Args&, Out<index_t> sizes) noexcept {
+void TridiagonalNoSize<T>::cpu(const Args&, Out<index_t> sizes) {
   for (index_t s = 0; s < sizes.cols; ++s) sizes(0, s) = -none, sizes(1, s) = none;
 }
 
 template <class T>
-void TridiagonalSize<T>::cpu(const Args& args, In<T> b, In<index_t> rows, InOut<index_t> sizes) noexcept {
+void TridiagonalSize<T>::cpu(const Args& args, In<T> b, In<index_t> rows, InOut<index_t> sizes) {
   const Turned x(b, args.systems);
   const Turned by(rows, args.systems);
   for_each(x, [&](index_t e, index_t s) {
@@ -130,7 +130,7 @@ void TridiagonalSize<T>::cpu(const Args& args, In<T> b, In<index_t> rows, InOut<
 
 template <class T>
 void TridiagonalScaleVector<T>::cpu(const Args& args, InOut<T> b, In<index_t> exponents, In<index_t> sizes,
-                                    InOut<int> info) noexcept {
+                                    InOut<int> info) {
   const Turned x(b, args.systems);
   const Turned by(exponents, args.systems);
   for_each(x, [&](index_t e, index_t s) {

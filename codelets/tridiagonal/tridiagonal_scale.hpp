@@ -31,7 +31,7 @@ struct TridiagonalExponents {
     bool periodic = false;
     auto cost_key() const { return static_cast<std::uint64_t>(systems); }
   };
-  static void cpu(const Args& args, Out<index_t> exponents, std::span<const In<T>> bands) noexcept;
+  static void cpu(const Args& args, Out<index_t> exponents, std::span<const In<T>> bands);
 };
 
 /// The scaled bands of a tile that begins at row `first`, and by which power of two each of its rows was multiplied.
@@ -47,7 +47,7 @@ struct TridiagonalScale {
     auto cost_key() const { return static_cast<std::uint64_t>(systems); }
   };
   static void cpu(const Args& args, In<T> dl, In<T> d, In<T> du, In<index_t> exponents, Out<T> scaled_dl,
-                  Out<T> scaled_d, Out<T> scaled_du, Out<index_t> rows) noexcept;
+                  Out<T> scaled_d, Out<T> scaled_du, Out<index_t> rows);
 };
 
 /// sizes, 2 x systems, becomes that of zeros: TridiagonalSize begins with it.
@@ -57,7 +57,7 @@ struct TridiagonalNoSize {
   static constexpr std::uint32_t color = 0x937860;
   static constexpr index_t none = index_t{1} << 40;
   struct Args {};
-  static void cpu(const Args& args, Out<index_t> sizes) noexcept;
+  static void cpu(const Args& args, Out<index_t> sizes);
 };
 
 /// sizes(0, s) and (1, s) become the largest and the least exponent of 2^rows(i) b(i) in system s, over the tiles that
@@ -70,7 +70,7 @@ struct TridiagonalSize {
     SystemsIn systems = SystemsIn::columns;
     auto cost_key() const { return static_cast<std::uint64_t>(systems); }
   };
-  static void cpu(const Args& args, In<T> b, In<index_t> rows, InOut<index_t> sizes) noexcept;
+  static void cpu(const Args& args, In<T> b, In<index_t> rows, InOut<index_t> sizes);
 };
 
 /// How TridiagonalScaleVector scales: b(i) of system s is multiplied by 2^p with p = e(first + i) - c for `rows`,
@@ -90,7 +90,7 @@ struct TridiagonalScaleVector {
     ScaleBy by = ScaleBy::rows;
     auto cost_key() const { return static_cast<std::uint64_t>(systems); }
   };
-  static void cpu(const Args& args, InOut<T> b, In<index_t> exponents, In<index_t> sizes, InOut<int> info) noexcept;
+  static void cpu(const Args& args, InOut<T> b, In<index_t> exponents, In<index_t> sizes, InOut<int> info);
 };
 
 }  // namespace tesela

@@ -38,11 +38,11 @@ struct Potrf {
   static constexpr auto color = 0xc44e52u;
   struct Args {};
   static double flops(const Args&, Shape a, Shape, Shape, Shape) { return std::pow(a.rows, 3) / 3; }
-  static void cpu(const Args&, InOut<double> a, Scratch<double>, In<int> before, Out<int> info) noexcept {
+  static void cpu(const Args&, InOut<double> a, Scratch<double>, In<int> before, Out<int> info) {
     const bool go_on = *before.data == 0;
     *info.data = go_on ? LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', i32(a.rows), a.data, i32(a.ld)) : *before.data;
   }
-  static void cuda(CudaContext&, const Args&, InOut<double> a, Scratch<double> work, In<int>, Out<int> info) noexcept;
+  static void cuda(CudaContext&, const Args&, InOut<double> a, Scratch<double> work, In<int>, Out<int> info);
   static index_t work_size(index_t n);  // how much of it the CUDA variant needs
 };
 
@@ -52,12 +52,12 @@ struct Trsm {
   static constexpr auto color = 0x55a868u;
   struct Args {};
   static double flops(const Args&, Shape, Shape b, Shape) { return std::pow(b.cols, 2) * static_cast<double>(b.rows); }
-  static void cpu(const Args&, In<double> l, InOut<double> b, In<int> info) noexcept {
+  static void cpu(const Args&, In<double> l, InOut<double> b, In<int> info) {
     if (*info.data != 0) return;
     cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, i32(b.rows), i32(b.cols), 1, l.data,
                 i32(l.ld), b.data, i32(b.ld));
   }
-  static void cuda(CudaContext&, const Args&, In<double> l, InOut<double> b, In<int>) noexcept;
+  static void cuda(CudaContext&, const Args&, In<double> l, InOut<double> b, In<int>);
 };
 
 /// BLAS syrk: C = C - A A^T, a tile on the diagonal.
@@ -66,12 +66,12 @@ struct Syrk {
   static constexpr auto color = 0x8172b2u;
   struct Args {};
   static double flops(const Args&, Shape a, Shape, Shape) { return std::pow(a.rows, 2) * static_cast<double>(a.cols); }
-  static void cpu(const Args&, In<double> a, InOut<double> c, In<int> info) noexcept {
+  static void cpu(const Args&, In<double> a, InOut<double> c, In<int> info) {
     if (*info.data != 0) return;
     cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, i32(c.rows), i32(a.cols), -1, a.data, i32(a.ld), 1, c.data,
                 i32(c.ld));
   }
-  static void cuda(CudaContext&, const Args&, In<double> a, InOut<double> c, In<int>) noexcept;
+  static void cuda(CudaContext&, const Args&, In<double> a, InOut<double> c, In<int>);
 };
 
 /// BLAS gemm: C = C - A B^T, a tile below the diagonal.
@@ -82,12 +82,12 @@ struct Gemm {
   static double flops(const Args&, Shape a, Shape b, Shape, Shape) {
     return 2 * static_cast<double>(a.rows) * static_cast<double>(a.cols) * static_cast<double>(b.rows);
   }
-  static void cpu(const Args&, In<double> a, In<double> b, InOut<double> c, In<int> info) noexcept {
+  static void cpu(const Args&, In<double> a, In<double> b, InOut<double> c, In<int> info) {
     if (*info.data != 0) return;
     cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, i32(c.rows), i32(c.cols), i32(a.cols), -1, a.data, i32(a.ld),
                 b.data, i32(b.ld), 1, c.data, i32(c.ld));
   }
-  static void cuda(CudaContext&, const Args&, In<double> a, In<double> b, InOut<double> c, In<int>) noexcept;
+  static void cuda(CudaContext&, const Args&, In<double> a, In<double> b, InOut<double> c, In<int>);
 };
 
 #if TESELA_HAVE_CUDA
@@ -96,23 +96,22 @@ struct Gemm {
 constexpr auto lower = CUBLAS_FILL_MODE_LOWER;
 constexpr double one = 1, minus_one = -1;
 
-void Potrf::cuda(CudaContext& context, const Args&, InOut<double> a, Scratch<double> work, In<int>,
-                 Out<int> info) noexcept {
+void Potrf::cuda(CudaContext& context, const Args&, InOut<double> a, Scratch<double> work, In<int>, Out<int> info) {
   context.check(
       cusolverDnDpotrf(context.cusolver(), lower, i32(a.rows), a.data, i32(a.ld), work.data, i32(work.rows), info.data),
       "cusolverDnDpotrf");
 }
-void Trsm::cuda(CudaContext& context, const Args&, In<double> l, InOut<double> b, In<int>) noexcept {
+void Trsm::cuda(CudaContext& context, const Args&, In<double> l, InOut<double> b, In<int>) {
   context.check(cublasDtrsm(context.cublas(), CUBLAS_SIDE_RIGHT, lower, CUBLAS_OP_T, CUBLAS_DIAG_NON_UNIT, i32(b.rows),
                             i32(b.cols), &one, l.data, i32(l.ld), b.data, i32(b.ld)),
                 "cublasDtrsm");
 }
-void Syrk::cuda(CudaContext& context, const Args&, In<double> a, InOut<double> c, In<int>) noexcept {
+void Syrk::cuda(CudaContext& context, const Args&, In<double> a, InOut<double> c, In<int>) {
   context.check(cublasDsyrk(context.cublas(), lower, CUBLAS_OP_N, i32(c.rows), i32(a.cols), &minus_one, a.data,
                             i32(a.ld), &one, c.data, i32(c.ld)),
                 "cublasDsyrk");
 }
-void Gemm::cuda(CudaContext& context, const Args&, In<double> a, In<double> b, InOut<double> c, In<int>) noexcept {
+void Gemm::cuda(CudaContext& context, const Args&, In<double> a, In<double> b, InOut<double> c, In<int>) {
   context.check(cublasDgemm(context.cublas(), CUBLAS_OP_N, CUBLAS_OP_T, i32(c.rows), i32(c.cols), i32(a.cols),
                             &minus_one, a.data, i32(a.ld), b.data, i32(b.ld), &one, c.data, i32(c.ld)),
                 "cublasDgemm");

@@ -4,6 +4,7 @@
 #include <tesela/runtime/graph.hpp>
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
@@ -56,8 +57,7 @@ namespace {
 struct EveryMode {
   static constexpr auto name = "test_every_mode";
   struct Args {};
-  static void cpu(const Args&, In<double>, Out<float>, InOut<int>, Commute<double>, Reduce<double>,
-                  Scratch<char>) noexcept {}
+  static void cpu(const Args&, In<double>, Out<float>, InOut<int>, Commute<double>, Reduce<double>, Scratch<char>) {}
 };
 static_assert(Codelet<EveryMode>::modes ==
               std::array{Mode::in, Mode::out, Mode::inout, Mode::commute, Mode::reduce, Mode::scratch});
@@ -68,7 +68,7 @@ struct NoTiles {
   struct Args {
     std::atomic<int>* ran = nullptr;
   };
-  static void cpu(const Args& args) noexcept { ++*args.ran; }
+  static void cpu(const Args& args) { ++*args.ran; }
 };
 static_assert(Codelet<NoTiles>::arity == 0);
 
@@ -78,7 +78,7 @@ struct Twelve {
   struct Args {};
   using D = double;
   static void cpu(const Args&, In<D> a, In<D> b, In<D> c, In<D> d, In<D> e, In<D> f, In<D> g, In<D> h, In<D> i, In<D> j,
-                  InOut<D> k, Out<D> l) noexcept {
+                  InOut<D> k, Out<D> l) {
     double sum = 0, weight = 1;
     for (const auto* x : {&a, &b, &c, &d, &e, &f, &g, &h, &i, &j}) sum += weight++ * *x->data;
     *l.data = sum;
@@ -93,7 +93,7 @@ struct WeightedSum {
   static double flops(const Args&, std::span<const Shape> shapes) {
     return 2.0 * static_cast<double>(shapes.size() - 1);
   }
-  static void cpu(const Args&, Out<double> out, std::span<const In<double>> tiles) noexcept {
+  static void cpu(const Args&, Out<double> out, std::span<const In<double>> tiles) {
     double sum = 0, weight = 1;
     for (const In<double>& tile : tiles) sum += weight++ * *tile.data;
     *out.data = sum;
@@ -104,7 +104,7 @@ static_assert(Codelet<WeightedSum>::has_list);
 struct IncrementAll {
   static constexpr auto name = "test_increment_all";
   struct Args {};
-  static void cpu(const Args&, std::span<const InOut<double>> tiles) noexcept {
+  static void cpu(const Args&, std::span<const InOut<double>> tiles) {
     for (const InOut<double>& tile : tiles) *tile.data += 1;
   }
 };
@@ -114,7 +114,7 @@ struct BigArgs {
   struct Args {
     std::array<std::int64_t, 500> values{};
   };
-  static void cpu(const Args& args, Out<std::int64_t> sum) noexcept {
+  static void cpu(const Args& args, Out<std::int64_t> sum) {
     *sum.data = std::accumulate(args.values.begin(), args.values.end(), std::int64_t{0});
   }
 };
@@ -125,7 +125,7 @@ struct UsesScratch {
   struct Args {
     int number = 0;
   };
-  static void cpu(const Args& args, InOut<int> wrong, Scratch<int> work) noexcept {
+  static void cpu(const Args& args, InOut<int> wrong, Scratch<int> work) {
     if (work.rows != 32 || work.cols != 2) *wrong.data += 1000;
     for_each_element(work, [&](int& x) { x = args.number; });
     std::this_thread::sleep_for(std::chrono::microseconds(300));
@@ -136,36 +136,36 @@ struct UsesScratch {
 struct CudaZero {
   static constexpr auto name = "test_cuda_zero";
   struct Args {};
-  static void cuda(CudaContext&, const Args&, Out<double>) noexcept {}
+  static void cuda(CudaContext&, const Args&, Out<double>) {}
 };
 
 struct CudaCombine {
   static constexpr auto name = "test_cuda_combine";
   struct Args {};
-  static void cuda(CudaContext&, const Args&, Commute<double>, In<double>) noexcept {}
+  static void cuda(CudaContext&, const Args&, Commute<double>, In<double>) {}
 };
 
 /// Contributes from either kind of worker; the CUDA variant must not run where only the CPU can begin.
 struct ContributeAnywhere {
   static constexpr auto name = "test_contribute_anywhere";
   struct Args {};
-  static void cpu(const Args&, Reduce<double> sum) noexcept {
+  static void cpu(const Args&, Reduce<double> sum) {
     for_each_element(sum, [&](double& x) { x += 1; });
   }
-  static void cuda(CudaContext& context, const Args&, Reduce<double>) noexcept { context.check(1, "a CUDA variant"); }
+  static void cuda(CudaContext& context, const Args&, Reduce<double>) { context.check(1, "a CUDA variant"); }
 };
 
 struct ContributeCuda {
   static constexpr auto name = "test_contribute_cuda";
   struct Args {};
-  static void cuda(CudaContext&, const Args&, Reduce<double>) noexcept {}
+  static void cuda(CudaContext&, const Args&, Reduce<double>) {}
 };
 
 /// Fills two pieces of scratch, waits, and checks that they are two.
 struct UsesTwoScratches {
   static constexpr auto name = "test_uses_two_scratches";
   struct Args {};
-  static void cpu(const Args&, InOut<int> wrong, Scratch<int> first, Scratch<int> second) noexcept {
+  static void cpu(const Args&, InOut<int> wrong, Scratch<int> first, Scratch<int> second) {
     for_each_element(first, [](int& x) { x = 1; });
     for_each_element(second, [](int& x) { x = 2; });
     for_each_element(first, [&](int& x) { *wrong.data += x == 1 ? 0 : 1; });
@@ -181,7 +181,7 @@ struct Costed {
     int kind = 0;     // changes the run time
     std::uint64_t cost_key() const { return static_cast<std::uint64_t>(kind); }
   };
-  static void cpu(const Args&, InOut<T>) noexcept { std::this_thread::sleep_for(std::chrono::microseconds(200)); }
+  static void cpu(const Args&, InOut<T>) { std::this_thread::sleep_for(std::chrono::microseconds(200)); }
 };
 
 }  // namespace
@@ -412,6 +412,26 @@ TEST_CASE("a failed device call is what wait() throws, with kernel, call and sta
   }
   g.insert<Fail>({99}, A(0, 0));
   CHECK_THROWS_MATCHES(g.wait(), EnvironmentError, MessageMatches(ContainsSubstring("99")));
+}
+
+TEST_CASE("a kernel that throws ends its graph with an EnvironmentError, and not the process") {
+  Runtime runtime({.cpus = 2, .gpus = 0});
+  const TileMatrix<int> A(runtime, 1, 1, {1, 1});
+  const auto [what, told] =
+      GENERATE(table<int, std::string>({{1, "not enough host memory"}, {2, "no such luck"}, {3, ""}}));
+  CAPTURE(what);
+  Graph g(runtime);
+  g.insert<Set<int>>({1}, A(0, 0));
+  g.insert<Throw>({0}, A(0, 0));
+  CHECK(g.wait().ok());
+  CHECK(value_of(A(0, 0)) == 2);
+  g.insert<Throw>({what}, A(0, 0));
+  for (int i = 0; i < 20; ++i) g.insert<Throw>({0}, A(0, 0));
+  CHECK_THROWS_MATCHES(g.wait(), EnvironmentError, MessageMatches(ContainsSubstring(told)));
+  CHECK(value_of(A(0, 0)) == 2);
+  g.insert<Throw>({0}, A(0, 0));
+  CHECK(g.wait().ok());
+  CHECK(value_of(A(0, 0)) == 3);
 }
 
 TEST_CASE("a worker without memory for a task's list of tiles is a failure that wait() throws") {

@@ -25,7 +25,7 @@ struct Judge {
   struct Args {
     int info = 0;
   };
-  static void cpu(const Args& args, InOut<int> status) noexcept {
+  static void cpu(const Args& args, InOut<int> status) {
     if (*status.data == 0) *status.data = args.info;
   }
 };
@@ -33,13 +33,13 @@ struct Judge {
 struct Add {
   static constexpr auto name = "test_add";
   struct Args {};
-  static void cpu(const Args&, In<double> a, In<double> b, InOut<double> c) noexcept { *c.data += *a.data + *b.data; }
+  static void cpu(const Args&, In<double> a, In<double> b, InOut<double> c) { *c.data += *a.data + *b.data; }
 };
 
 struct Many {
   static constexpr auto name = "test_many";
   struct Args {};
-  static void cpu(const Args&, In<double>, std::span<const Out<double>>) noexcept {}
+  static void cpu(const Args&, In<double>, std::span<const Out<double>>) {}
 };
 
 double seconds_since(std::chrono::steady_clock::time_point start) {

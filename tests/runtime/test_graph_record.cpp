@@ -56,7 +56,7 @@ Dot dot_of(const Graph& g) {
 struct Quoted {
   static constexpr auto name = "test_\"quoted\\name\"";
   struct Args {};
-  static void cpu(const Args&, Out<double>) noexcept {}
+  static void cpu(const Args&, Out<double>) {}
 };
 
 constexpr double infinite = std::numeric_limits<double>::infinity();

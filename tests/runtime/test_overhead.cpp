@@ -19,7 +19,7 @@ struct Empty {
   struct Args {
     int number = 0;
   };
-  static void cpu(const Args&, InOut<double>) noexcept {}
+  static void cpu(const Args&, InOut<double>) {}
 };
 
 void empty_function(void**, void*) {}

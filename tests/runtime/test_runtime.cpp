@@ -259,6 +259,30 @@ TEST_CASE("performance models survive a restart of the runtime") {
   CHECK_FALSE(model_file("tesela_test_sleep").empty());
 }
 
+namespace {
+
+/// A user's, who calls it as we call ours.
+struct UsersGemm {
+  static constexpr auto name = "gemm";
+  struct Args {};
+  static void cpu(const Args&, Out<int> a) { *a.data = 1; }
+};
+
+}  // namespace
+
+TEST_CASE("a user's kernel called gemm has a history of its own") {
+  const Calibration calibration;
+  {
+    Runtime runtime({.cpus = 1, .gpus = 0});
+    const TileMatrix<int> A(runtime, 1, 1, {1, 1});
+    Graph g(runtime);
+    for (int i = 0; i < 20; ++i) g.insert<UsersGemm>({}, A(0, 0));
+    CHECK(g.wait().ok());
+  }
+  CHECK_FALSE(model_file("user_gemm").empty());
+  CHECK(model_file("tesela_gemm").empty());
+}
+
 TEST_CASE("dropped tasks leave no times in the performance models") {
   const Calibration calibration;
   {

@@ -12,13 +12,13 @@ struct Report {
   struct Args {
     int info = 0;
   };
-  static void cpu(const Args& args, Out<int> status) noexcept { *status.data = args.info; }
+  static void cpu(const Args& args, Out<int> status) { *status.data = args.info; }
 };
 
 struct Accumulate {
   static constexpr auto name = "test_accumulate";
   struct Args {};
-  static void cpu(const Args&, Reduce<double> sum) noexcept { *sum.data += 1; }
+  static void cpu(const Args&, Reduce<double> sum) { *sum.data += 1; }
 };
 
 }  // namespace

@@ -20,13 +20,13 @@ struct Fresh {
   static constexpr auto name = "test_fresh";
   struct Args {};
   static double flops(const Args&, Shape, Shape) { return 1; }
-  static void cpu(const Args&, In<double> a, InOut<double> sum) noexcept { *sum.data += *a.data + number; }
+  static void cpu(const Args&, In<double> a, InOut<double> sum) { *sum.data += *a.data + number; }
 };
 
 struct UseScratch {
   static constexpr auto name = "test_use_scratch";
   struct Args {};
-  static void cpu(const Args&, In<double> a, Scratch<double> work, InOut<double> sum) noexcept {
+  static void cpu(const Args&, In<double> a, Scratch<double> work, InOut<double> sum) {
     *work.data = *a.data;
     *sum.data += *work.data;
   }
@@ -37,7 +37,7 @@ struct Judge {
   struct Args {
     int info = 0;
   };
-  static void cpu(const Args& args, Out<int> status) noexcept { *status.data = args.info; }
+  static void cpu(const Args& args, Out<int> status) { *status.data = args.info; }
 };
 
 /// Catch2's own assertions belong to one thread.

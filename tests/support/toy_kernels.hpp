@@ -5,7 +5,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <new>
 #include <span>
+#include <stdexcept>
 #include <thread>
 
 /// Kernels whose results a test can predict by hand; T is the element type, tiles are filled whole.
@@ -25,7 +27,7 @@ struct Set {
     T value{};
   };
   static double flops(const Args&, Shape) { return 1; }
-  static void cpu(const Args& args, Out<T> a) noexcept {
+  static void cpu(const Args& args, Out<T> a) {
     for_each_element(a, [&](T& x) { x = args.value; });
   }
 };
@@ -39,7 +41,7 @@ struct Affine {
     T scale = 1, shift = 0;
   };
   static double flops(const Args&, Shape) { return 10; }
-  static void cpu(const Args& args, InOut<T> a) noexcept {
+  static void cpu(const Args& args, InOut<T> a) {
     for_each_element(a, [&](T& x) { x = args.scale * x + args.shift; });
   }
 };
@@ -50,7 +52,7 @@ struct Copy {
   static constexpr auto name = "test_copy";
   struct Args {};
   static double flops(const Args&, Shape, Shape) { return 100; }
-  static void cpu(const Args&, In<T> a, Out<T> b) noexcept {
+  static void cpu(const Args&, In<T> a, Out<T> b) {
     for (index_t j = 0; j < b.cols; ++j)
       for (index_t i = 0; i < b.rows; ++i) b(i, j) = a(i, j);
   }
@@ -64,7 +66,7 @@ struct AddAnyOrder {
     T value{};
   };
   static double flops(const Args&, Shape) { return 1000; }
-  static void cpu(const Args& args, Commute<T> a) noexcept {
+  static void cpu(const Args& args, Commute<T> a) {
     for_each_element(a, [&](T& x) { x += args.value; });
   }
 };
@@ -76,7 +78,7 @@ struct Contribute {
   struct Args {
     T value{};
   };
-  static void cpu(const Args& args, Reduce<T> sum) noexcept {
+  static void cpu(const Args& args, Reduce<T> sum) {
     for_each_element(sum, [&](T& x) { x += args.value; });
   }
 };
@@ -86,7 +88,7 @@ template <class T>
 struct Combine {
   static constexpr auto name = "test_combine";
   struct Args {};
-  static void cpu(const Args&, Commute<T> a, In<T> b) noexcept {
+  static void cpu(const Args&, Commute<T> a, In<T> b) {
     for (index_t j = 0; j < a.cols; ++j)
       for (index_t i = 0; i < a.rows; ++i) a(i, j) += b(i, j);
   }
@@ -98,7 +100,7 @@ struct Gate {
   struct Args {
     std::atomic<bool>* open = nullptr;
   };
-  static void cpu(const Args& args, InOut<int>) noexcept {
+  static void cpu(const Args& args, InOut<int>) {
     while (!args.open->load()) std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
 };
@@ -110,7 +112,7 @@ struct Sleep {
     int milliseconds = 0;
     std::atomic<int>* ran = nullptr;
   };
-  static void cpu(const Args& args, InOut<int>) noexcept {
+  static void cpu(const Args& args, InOut<int>) {
     std::this_thread::sleep_for(std::chrono::milliseconds(args.milliseconds));
     if (args.ran != nullptr) ++*args.ran;
   }
@@ -125,7 +127,7 @@ struct Log {
     double cost = 0;
   };
   static double flops(const Args& args, Shape) { return args.cost; }
-  static void cpu(const Args& args, InOut<int>) noexcept { args.order->push_back(args.number); }
+  static void cpu(const Args& args, InOut<int>) { args.order->push_back(args.number); }
 };
 
 /// Reports a failed call, as a CUDA variant does through its context.
@@ -134,14 +136,28 @@ struct Fail {
   struct Args {
     int status = 0;
   };
-  static void cpu(const Args& args, InOut<int>) noexcept { CudaContext("test_fail").check(args.status, "someCall"); }
+  static void cpu(const Args& args, InOut<int>) { CudaContext("test_fail").check(args.status, "someCall"); }
+};
+
+/// Throws: 1 bad_alloc, 2 a runtime_error, 3 an int, 0 nothing.
+struct Throw {
+  static constexpr auto name = "test_throw";
+  struct Args {
+    int what = 0;
+  };
+  static void cpu(const Args& args, InOut<int> a) {
+    if (args.what == 1) throw std::bad_alloc();
+    if (args.what == 2) throw std::runtime_error("no such luck");
+    if (args.what == 3) throw 3;
+    ++*a.data;
+  }
 };
 
 /// What only a GPU could run.
 struct CudaOnly {
   static constexpr auto name = "test_cuda_only";
   struct Args {};
-  static void cuda(CudaContext&, const Args&, InOut<int>) noexcept {}
+  static void cuda(CudaContext&, const Args&, InOut<int>) {}
 };
 
 inline std::vector<double> to_vector(const TileMatrix<double>& a) {

@@ -297,19 +297,19 @@ class Panel {
 }  // namespace
 
 template <class T>
-void geqrt_panel(index_t m, index_t width, T* a, index_t lda, T* t, index_t ldt) noexcept {
+void geqrt_panel(index_t m, index_t width, T* a, index_t lda, T* t, index_t ldt) {
   Panel<T>(width, a, lda, t, ldt, {a + width, m - width, lda}).factor_lower();
 }
 
 template <class T>
 void tpqrt_panel(index_t full, index_t trapezoid, index_t width, T* r, index_t ldr, T* b, index_t ldb, T* t,
-                 index_t ldt) noexcept {
+                 index_t ldt) {
   Panel<T>(width, r, ldr, t, ldt, {b, full, ldb}).factor_upper(trapezoid, b + full, ldb);
 }
 
-template void geqrt_panel(index_t, index_t, float*, index_t, float*, index_t) noexcept;
-template void geqrt_panel(index_t, index_t, double*, index_t, double*, index_t) noexcept;
-template void tpqrt_panel(index_t, index_t, index_t, float*, index_t, float*, index_t, float*, index_t) noexcept;
-template void tpqrt_panel(index_t, index_t, index_t, double*, index_t, double*, index_t, double*, index_t) noexcept;
+template void geqrt_panel(index_t, index_t, float*, index_t, float*, index_t);
+template void geqrt_panel(index_t, index_t, double*, index_t, double*, index_t);
+template void tpqrt_panel(index_t, index_t, index_t, float*, index_t, float*, index_t, float*, index_t);
+template void tpqrt_panel(index_t, index_t, index_t, double*, index_t, double*, index_t, double*, index_t);
 
 }  // namespace tesela::detail

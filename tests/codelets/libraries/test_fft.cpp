@@ -46,9 +46,9 @@ struct Fourier {
         return fft::complex_to_real(context..., args.n, a.cols, complex(a), a.ld / 2, b.data, b.ld);
     }
   }
-  static void cpu(const Args& args, InOut<T> a, InOut<T> b) noexcept { run(args, a, b); }
+  static void cpu(const Args& args, InOut<T> a, InOut<T> b) { run(args, a, b); }
   static void cuda([[maybe_unused]] CudaContext& context, [[maybe_unused]] const Args& args,
-                   [[maybe_unused]] InOut<T> a, [[maybe_unused]] InOut<T> b) noexcept {
+                   [[maybe_unused]] InOut<T> a, [[maybe_unused]] InOut<T> b) {
 #if TESELA_HAVE_CUDA
     run(args, a, b, context);
 #endif
