@@ -11,15 +11,24 @@ std::atomic<std::uint64_t> last_id{0};
 
 }  // namespace
 
-Data::Data(Runtime& runtime, void* home, Shape shape, index_t ld, std::size_t element_size, OnRelease on_release)
+Data::Data(Runtime& runtime, void* home, Shape shape, index_t ld, std::size_t element_size, OnRelease on_release,
+           int gpu)
     : id(++last_id),
       state_(runtime.state()),
       shape_(shape),
       element_size_(element_size),
       on_release_(on_release),
       has_home_(home != nullptr),
+      home_node_(home == nullptr ? -1 : STARPU_MAIN_RAM),
       has_value_(home != nullptr) {
   if (!state_->alive) throw LifetimeError("Data: the Runtime it is registered with is gone");
+  if (gpu >= 0) {
+    const auto& nodes = state_->gpu_nodes;
+    if (static_cast<std::size_t>(gpu) >= nodes.size())
+      throw EnvironmentError("memory of GPU " + std::to_string(gpu) + ": this runtime has " +
+                             std::to_string(nodes.size()));
+    home_node_ = static_cast<int>(nodes[static_cast<std::size_t>(gpu)]);
+  }
   const index_t limit = std::numeric_limits<std::uint32_t>::max();
   if (home == nullptr) ld = shape.rows;
   if (shape.rows <= 0 || shape.cols <= 0 || shape.rows > limit || shape.cols > limit || ld > limit)
@@ -27,9 +36,9 @@ Data::Data(Runtime& runtime, void* home, Shape shape, index_t ld, std::size_t el
                         std::to_string(shape.rows) + " x " + std::to_string(shape.cols) + " with leading dimension " +
                             std::to_string(ld) + " (each from 1 to 2^32 - 1)");
   starpu_data_handle_t handle = nullptr;
-  starpu_matrix_data_register(&handle, home != nullptr ? STARPU_MAIN_RAM : -1, reinterpret_cast<uintptr_t>(home),
-                              static_cast<std::uint32_t>(ld), static_cast<std::uint32_t>(shape.rows),
-                              static_cast<std::uint32_t>(shape.cols), element_size);
+  starpu_matrix_data_register(&handle, home_node_, reinterpret_cast<uintptr_t>(home), static_cast<std::uint32_t>(ld),
+                              static_cast<std::uint32_t>(shape.rows), static_cast<std::uint32_t>(shape.cols),
+                              element_size);
   handle_ = handle;
   state_->add(*this);
 }
@@ -140,6 +149,18 @@ TileMemory acquire_on_host(Data& data, Mode mode) {
   data.set_value(true);
   ++data.held_on_host_;
   return tile_memory(starpu_data_get_interface_on_node(handle, STARPU_MAIN_RAM));
+}
+
+void Data::acquire_home(Mode mode) {
+  if (!has_home_) return;
+  auto* registered = static_cast<starpu_data_handle_t>(handle());
+  submit_held(mode != Mode::in);
+  if (starpu_data_acquire_on_node(registered, home_node_, to_starpu(mode)) != 0)
+    throw EnvironmentError("a tile could not be brought to where it is at home");
+  starpu_data_release_on_node(registered, home_node_);
+  throw_if_drained_since(writer_ == nullptr ? drains_reported.load()
+                                            : std::min(drains_reported.load(), writer_->drains_seen.load()));
+  set_value(true);
 }
 
 void release_on_host(Data& data) noexcept {

@@ -21,8 +21,10 @@ class Data {
  public:
   enum class OnRelease : std::uint8_t { bring_home, drop };
 
-  /// `home` is the block's place in host memory, or null for a block that StarPU allocates where it is first written.
-  Data(Runtime& runtime, void* home, Shape shape, index_t ld, std::size_t element_size, OnRelease on_release);
+  /// `home` is the block's place in host memory, or in that of the runtime's `gpu`-th GPU where that is not negative,
+  /// or null for a block that StarPU allocates where it is first written.
+  Data(Runtime& runtime, void* home, Shape shape, index_t ld, std::size_t element_size, OnRelease on_release,
+       int gpu = -1);
   ~Data();
   Data(const Data&) = delete;
   Data& operator=(const Data&) = delete;
@@ -36,6 +38,13 @@ class Data {
 
   void set_label(std::shared_ptr<const std::string> name, index_t i, index_t j);
   std::string label() const;
+
+  /// Waits for the tasks before it and makes the contents up to date at home (Mode::in), or says that what is there is
+  /// what counts now (Mode::inout).
+  void acquire_home(Mode mode);
+
+  /// Of a status tile: its number among its graph's.
+  index_t status_number = -1;
 
   void set_reduction(CodeletImpl& zero, CodeletImpl& combine, std::vector<std::byte> combine_call);
   bool has_reduction() const { return combine_ != nullptr; }
@@ -74,6 +83,7 @@ class Data {
   std::size_t element_size_;
   OnRelease on_release_;
   bool has_home_;
+  int home_node_;             // StarPU's memory node; -1 without a home
   std::size_t reserved_ = 0;  // bytes, of RuntimeState::host_limit
   std::shared_ptr<const std::string> name_;
   index_t i_ = 0, j_ = 0;

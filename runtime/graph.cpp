@@ -47,9 +47,11 @@ struct Graph::Impl {
   struct StatusSlot {
     std::unique_ptr<detail::Data> data;
     index_t offset = 0;
+    bool written = false;  // by a task since the last wait()
   };
   std::vector<StatusSlot> statuses;
-  bool statuses_at_home = false;  // since wait() there was no task
+  std::vector<index_t> written_statuses;  // so that one of many costs a wait() nothing where no task took it
+  bool statuses_at_home = false;          // since wait() there was no task
   std::map<std::tuple<index_t, index_t, std::size_t, index_t>, detail::Data> scratch;
 
   struct Held {
@@ -153,6 +155,10 @@ void Graph::Impl::track(const Insertion& task) {
     if (mode == Mode::in) continue;
     task.data[b]->set_value(true);
     task.data[b]->set_writer(tasks);
+    if (const index_t k = task.data[b]->status_number; k >= 0 && k < std::ssize(statuses)) {
+      StatusSlot& slot = statuses[static_cast<std::size_t>(k)];
+      if (slot.data.get() == task.data[b] && !std::exchange(slot.written, true)) written_statuses.push_back(k);
+    }
   }
   const double end = begin + task.flops;
   for (std::size_t b = 0; b < task.data.size(); ++b) {
@@ -312,18 +318,23 @@ void Graph::submit() {
 Status Graph::wait() {
   submit();
   // All on their way while the last tasks run; one after the other they would take longer than a short task.
-  for (const Impl::StatusSlot& slot : impl_->statuses) prefetch(*slot.data, -1);
+  std::vector<index_t>& written = impl_->written_statuses;
+  std::sort(written.begin(), written.end());
+  for (const index_t k : written) prefetch(*impl_->statuses[static_cast<std::size_t>(k)].data, -1);
   impl_->state->wait_for(*impl_->tasks);
   const std::uint64_t seen =
       std::min(detail::drains_reported.load(), impl_->tasks->drains_seen.exchange(detail::GraphTasks::nothing_to_drop));
   detail::report_drains();
   Status status;
-  for (const Impl::StatusSlot& slot : impl_->statuses) {
+  for (const index_t k : written) {
+    Impl::StatusSlot& slot = impl_->statuses[static_cast<std::size_t>(k)];
     const int value = *HostAccess<const int>(*slot.data, Mode::in).data;
     if (value == 0) continue;
     if (status.ok()) status.info = value > 0 ? value + slot.offset : value;
     *HostAccess<int>(*slot.data, Mode::out).data = 0;
   }
+  for (const index_t k : written) impl_->statuses[static_cast<std::size_t>(k)].written = false;
+  written.clear();
   impl_->statuses_at_home = true;
   detail::throw_if_drained_since(seen);
   return status;
@@ -332,7 +343,9 @@ Status Graph::wait() {
 Tile<int> Graph::status(index_t offset) {
   impl_->require_alive();
   impl_->statuses.push_back({impl_->state->take_status(*impl_->runtime), offset});
-  return Tile<int>(*impl_->statuses.back().data);
+  detail::Data& data = *impl_->statuses.back().data;
+  data.status_number = std::ssize(impl_->statuses) - 1;
+  return Tile<int>(data);
 }
 
 detail::Data& Graph::scratch_data(Shape shape, std::size_t element_size, index_t which) {

@@ -92,7 +92,7 @@ class Graph {
   /// A new one-element tile, 0 at first, that kernels write a numerical status to; wait() collects it. What a kernel
   /// writes counts within its own tiles, as LAPACK's info does; wait() adds `offset` to a positive one (a row or column
   /// of the whole problem), so that no kernel needs to know where it works. It is the graph's and
-  /// ends with it: the next graph may get the same one.
+  /// ends with it: the next graph may get the same one. A loop without end takes it once, before it begins.
   Tile<int> status(index_t offset = 0);
 
   /// Work space for kernels' Scratch parameters: one tile of this shape for the whole graph (every worker has its own

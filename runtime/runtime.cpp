@@ -13,6 +13,7 @@
 #include <utility>
 
 #if TESELA_WITH_CUDA
+#include <cuda_runtime_api.h>
 #include <starpu_cublas_v2.h>
 #include <starpu_cusolver.h>
 #endif
@@ -223,15 +224,19 @@ PinnedMemory::PinnedMemory(Runtime& runtime, void* data, std::size_t bytes) : st
   // CUDA refuses to copy from or to a block that is page-locked in part, and StarPU then ends the process.
   const auto* const begin = static_cast<const std::byte*>(data);
   const std::scoped_lock lock(state_->mutex);
-  for (const auto& [other, size] : state_->pinned) {
+  bool covered = false;
+  for (const auto& [other, size, locked] : state_->mapped) {
     const auto* const first = static_cast<const std::byte*>(other);
     if (begin >= first + size || first >= begin + bytes) continue;
-    if (begin >= first && begin + bytes <= first + size) return;
+    const bool inside = begin >= first && begin + bytes <= first + size,
+               around = first >= begin && first + size <= begin + bytes;
+    if (inside) covered = covered || locked;
+    if (inside || (around && !locked)) continue;
     throw ArgumentError("TileMatrix::map", "a",
                         "overlaps memory that another matrix maps and GPUs read: map the whole once and take views");
   }
-  if (starpu_memory_pin(data, bytes) != 0) return;
-  state_->pinned.emplace_back(data, bytes);
+  pinned_ = !covered && starpu_memory_pin(data, bytes) == 0;
+  state_->mapped.push_back({data, bytes, pinned_});
   data_ = data;
   bytes_ = bytes;
 }
@@ -239,13 +244,31 @@ PinnedMemory::PinnedMemory(Runtime& runtime, void* data, std::size_t bytes) : st
 PinnedMemory::PinnedMemory(PinnedMemory&& other) noexcept
     : state_(std::move(other.state_)),
       data_(std::exchange(other.data_, nullptr)),
-      bytes_(std::exchange(other.bytes_, 0)) {}
+      bytes_(std::exchange(other.bytes_, 0)),
+      pinned_(other.pinned_) {}
 
 PinnedMemory::~PinnedMemory() {
   if (data_ == nullptr) return;
   const std::scoped_lock lock(state_->mutex);
-  std::erase(state_->pinned, std::pair<void*, std::size_t>(data_, bytes_));
-  if (state_->alive) starpu_memory_unpin(data_, bytes_);
+  const detail::RuntimeState::Mapped mine{data_, bytes_, pinned_};
+  state_->mapped.erase(std::find(state_->mapped.begin(), state_->mapped.end(), mine));
+  if (pinned_ && state_->alive) starpu_memory_unpin(data_, bytes_);
+}
+
+void require_device_memory(const Runtime& runtime, const void* a, int gpu) {
+  if (gpu >= runtime.gpus())
+    throw EnvironmentError("memory of GPU " + std::to_string(gpu) + ": this runtime has " +
+                           std::to_string(runtime.gpus()) + " GPUs");
+#if TESELA_WITH_CUDA
+  const int device = starpu_memory_node_get_devid(runtime.state()->gpu_nodes[static_cast<std::size_t>(gpu)]);
+  cudaPointerAttributes memory{};
+  const bool known = cudaPointerGetAttributes(&memory, a) == cudaSuccess;
+  if (!known) static_cast<void>(cudaGetLastError());
+  if (!known || memory.type != cudaMemoryTypeDevice || memory.device != device)
+    throw ArgumentError("TileMatrix::map_device", "a", "is not memory of CUDA device " + std::to_string(device));
+#else
+  static_cast<void>(a);
+#endif
 }
 
 HostBuffer::HostBuffer(Runtime& runtime, std::size_t bytes)

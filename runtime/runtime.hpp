@@ -128,7 +128,12 @@ class PinnedMemory {
   std::shared_ptr<detail::RuntimeState> state_;
   void* data_ = nullptr;
   std::size_t bytes_ = 0;
+  bool pinned_ = false;
 };
+
+/// Throws EnvironmentError where the runtime has no GPU of this number, and ArgumentError where `a` is not memory of
+/// it.
+void require_device_memory(const Runtime& runtime, const void* a, int gpu);
 
 /// Host memory that GPUs transfer at full speed: page-locked when the runtime has one. Throws EnvironmentError when
 /// there is not enough. Page-locked memory that outlives its runtime is kept until the process ends.

@@ -34,6 +34,17 @@ class TileMatrix {
     check_memory("TileMatrix::map", a, m, n, ld);
     return TileMatrix(runtime, a, m, n, ld, tile, std::move(name));
   }
+  /// The same in the memory of the runtime's gpu-th GPU (cudaMalloc's, an array of CuPy or PyTorch): tasks there work
+  /// on it in place. What is still under way on the user's streams must have finished before; the tasks have when
+  /// bring_home() or the destruction returns, and the result is in the user's memory then. Throws EnvironmentError
+  /// where the runtime has no such GPU, and ArgumentError for memory that is not that GPU's.
+  static TileMatrix map_device(Runtime& runtime, T* a, index_t m, index_t n, index_t ld, TileShape tile, int gpu = 0,
+                               std::string name = "A") {
+    check_memory("TileMatrix::map_device", a, m, n, ld);
+    if (gpu < 0) throw ArgumentError("TileMatrix::map_device", "gpu", std::to_string(gpu) + " is negative");
+    if (m > 0 && n > 0) require_device_memory(runtime, a, gpu);
+    return TileMatrix(runtime, a, m, n, ld, tile, std::move(name), gpu);
+  }
   static TileMatrix map(Runtime& runtime, const T* a, index_t m, index_t n, index_t ld, TileShape tile,
                         std::string name = "A") {
     return map(runtime, const_cast<T*>(a), m, n, ld, tile, std::move(name));
@@ -105,18 +116,16 @@ class TileMatrix {
   /// Waits until every tile of a mapped matrix is up to date in the user's memory.
   void bring_home() const {
     for_each_tile([](Tile<T> tile, index_t, index_t) {
-      if (tile.data().has_value()) tile.read();
+      if (tile.data().has_value()) tile.data().acquire_home(Mode::in);
     });
   }
 
   /// For a mapped matrix whose memory the user has written to: waits for the tasks that use the tiles, and makes copies
-  /// on GPUs out of date.
-  void host_changed() const {
+  /// elsewhere out of date.
+  void home_changed() const {
     for_each_tile([&](Tile<T> tile, index_t, index_t) {
-      if (tile.data().has_value())
-        tile.update();
-      else if (storage_->mapped)  // forgotten before; what the user wrote is its value now
-        tile.write();
+      // One that was forgotten before has what the user wrote as its value now.
+      tile.data().acquire_home(tile.data().has_value() ? Mode::inout : Mode::out);
     });
   }
 
@@ -143,7 +152,7 @@ class TileMatrix {
     if (a == nullptr && m > 0 && n > 0) throw ArgumentError(routine, "a", "null");
   }
 
-  TileMatrix(Runtime& runtime, T* a, index_t m, index_t n, index_t ld, TileShape tile, std::string name)
+  TileMatrix(Runtime& runtime, T* a, index_t m, index_t n, index_t ld, TileShape tile, std::string name, int gpu = -1)
       : m_(m), n_(n) {
     for (const auto& [value, argument] : {std::pair{m, "m"}, std::pair{n, "n"}})
       if (value < 0) throw ArgumentError("TileMatrix", argument, std::to_string(value) + " is negative");
@@ -157,7 +166,7 @@ class TileMatrix {
     storage_->mt = mt_;
     storage_->ld = a != nullptr ? ld : std::clamp<index_t>(m, 1, tile.mb);
     storage_->mapped = a != nullptr;
-    if (a != nullptr && m > 0 && n > 0)
+    if (a != nullptr && m > 0 && n > 0 && gpu < 0)
       storage_->pinned.emplace_back(runtime, a, static_cast<std::size_t>(ld * (n - 1) + m) * sizeof(T));
     const auto label = std::make_shared<const std::string>(std::move(name));
     for (index_t j = 0; mt_ > 0 && j < nt_; ++j)
@@ -166,7 +175,7 @@ class TileMatrix {
         T* home = a != nullptr ? a + i * tile.mb + j * tile.nb * ld : nullptr;
         storage_->tiles.push_back(std::make_unique<detail::Data>(
             runtime, home, shape, ld, sizeof(T),
-            a != nullptr ? detail::Data::OnRelease::bring_home : detail::Data::OnRelease::drop));
+            a != nullptr ? detail::Data::OnRelease::bring_home : detail::Data::OnRelease::drop, gpu));
         storage_->tiles.back()->set_label(label, i, j);
       }
   }

@@ -2,6 +2,7 @@
 #include "bench/harness/device.hpp"
 #include "bench/harness/noted_ceiling.hpp"
 #include "bench/harness/report.hpp"
+#include "cli/app/numbers.hpp"
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/topology.hpp>
 
@@ -126,9 +127,9 @@ const cli::Command adi_command(
       o->add_to(app, "adi");
       app.add_option("--n", o->n, "unknowns along a side; several: one case each")->delimiter(',');
       app.add_option("--tiles", o->tiles, "of whole columns (default: one for each GPU, or core)")
-          ->check(CLI::PositiveNumber);
+          ->transform(cli::positive());
       app.add_option("--steps", o->steps, "inserted at once; a single one is timed as well")
-          ->check(CLI::PositiveNumber)
+          ->transform(cli::positive())
           ->capture_default_str();
       std::vector<std::string> names = cusparse_peers;
       names.insert(names.begin(), {"tesela", "thomas"});

@@ -1,6 +1,7 @@
 #include "bench/gemm/gemm_data.hpp"
 #include "bench/harness/device.hpp"
 #include "bench/harness/report.hpp"
+#include "cli/app/numbers.hpp"
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/topology.hpp>
 
@@ -113,8 +114,8 @@ const cli::Command gemm_command(
       app.add_option("--n", o->n, "columns of C (and rows of A and B without --m, --k); several: one case each")
           ->delimiter(',')
           ->capture_default_str();
-      app.add_option("--m", o->m, "rows of C (default: n)")->check(CLI::PositiveNumber);
-      app.add_option("--k", o->k, "inner size (default: n)")->check(CLI::PositiveNumber);
+      app.add_option("--m", o->m, "rows of C (default: n)")->transform(cli::positive());
+      app.add_option("--k", o->k, "inner size (default: n)")->transform(cli::positive());
       app.add_option("--tile", o->tile, "MB, MBxNB or MBxNBxKB: C's tiles are MB x NB, A's MB x KB, B's KB x NB");
       app.add_option("--peers", o->peers, "who competes; the first is whom the others are compared with")
           ->delimiter(',')

@@ -1,6 +1,7 @@
 #include "bench/harness/device.hpp"
 #include "bench/harness/published.hpp"
 #include "bench/harness/report.hpp"
+#include "cli/app/numbers.hpp"
 #include <tesela/codelets/dense/gemm_launch.hpp>
 
 #include <fmt/format.h>
@@ -145,7 +146,7 @@ const cli::Command gemm_kernels_command(
       o->add_to(app, "gemm-kernels");
       app.add_option("--n", o->n, "rows and columns, several with commas")
           ->delimiter(',')
-          ->check(CLI::PositiveNumber)
+          ->transform(cli::positive())
           ->capture_default_str();
       app.add_option("--tile", o->tiles, "thread-block edges of naive, shared and coarse")
           ->delimiter(',')

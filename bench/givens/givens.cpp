@@ -2,6 +2,7 @@
 #include "bench/harness/device.hpp"
 #include "bench/harness/published.hpp"
 #include "bench/harness/report.hpp"
+#include "cli/app/numbers.hpp"
 #include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/topology.hpp>
@@ -126,10 +127,10 @@ const cli::Command givens_command(
       app.add_option("--table", o->table, "stages: R of m x n in stages; chain: R and Q of n x n, dense and bands")
           ->check(CLI::IsMember({"stages", "chain"}))
           ->capture_default_str();
-      app.add_option("--m", o->m, "rows, of the table of stages")->check(CLI::PositiveNumber)->capture_default_str();
+      app.add_option("--m", o->m, "rows, of the table of stages")->transform(cli::positive())->capture_default_str();
       app.add_option("--n", o->n, "columns, several with commas (default: the table's)")
           ->delimiter(',')
-          ->check(CLI::PositiveNumber);
+          ->transform(cli::positive());
       app.add_option("--order", o->order, "of the stages: a name as `tesela schedule` takes it")->capture_default_str();
       app.add_option("--half-width", o->half_widths, "of the table of chains' matrices; -1: dense")
           ->delimiter(',')
@@ -138,8 +139,8 @@ const cli::Command givens_command(
       app.add_option("--window", o->window, "columns whose rotations are one task")
           ->check(CLI::Range(index_t{1}, max_givens_window))
           ->capture_default_str();
-      app.add_option("--nb", o->nb, "columns of A's tiles")->check(CLI::PositiveNumber);
-      app.add_option("--mb", o->mb, "rows of Q's tiles")->check(CLI::PositiveNumber);
+      app.add_option("--nb", o->nb, "columns of A's tiles")->transform(cli::positive());
+      app.add_option("--mb", o->mb, "rows of Q's tiles")->transform(cli::positive());
       app.add_option("--peers", o->peers, "who competes; the first is whom the others are compared with")
           ->delimiter(',')
           ->check(CLI::IsMember({"tesela", "givens", "lapack", "cusolver"}));

@@ -2,7 +2,7 @@
 
 #include "bench/harness/chart.hpp"
 #include "cli/app/outputs.hpp"
-#include "cli/commands/standard_streams.hpp"
+#include "cli/app/standard_streams.hpp"
 #include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/topology.hpp>

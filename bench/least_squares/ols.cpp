@@ -2,6 +2,7 @@
 #include "bench/harness/device.hpp"
 #include "bench/harness/report.hpp"
 #include "bench/least_squares/ols_data.hpp"
+#include "cli/app/numbers.hpp"
 #include "cli/app/sizes.hpp"
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/topology.hpp>
@@ -86,11 +87,11 @@ const cli::Command ols_command(
       o->common.repeat = 5;
       o->add_to(app, "ols", 2);
       app.add_option("--m", o->m, "rows of A; several: one case each")->delimiter(',')->capture_default_str();
-      app.add_option("--n", o->n, "columns of A")->check(CLI::PositiveNumber)->capture_default_str();
-      app.add_option("--rhs", o->rhs, "right-hand sides")->check(CLI::PositiveNumber)->capture_default_str();
+      app.add_option("--n", o->n, "columns of A")->transform(cli::positive())->capture_default_str();
+      app.add_option("--rhs", o->rhs, "right-hand sides")->transform(cli::positive())->capture_default_str();
       app.add_option("--tile", o->tile, "MB or MBxNB (default: what suits the workers)");
       app.add_option("--tree", o->tree, "which tile eliminates which, an order of tesela schedule");
-      app.add_option("--ib", o->ib, "inner block size (default: what suits the workers)")->check(CLI::PositiveNumber);
+      app.add_option("--ib", o->ib, "inner block size (default: what suits the workers)")->transform(cli::positive());
       app.add_option("--peers", o->peers, "who competes; the first is whom the others are compared with")
           ->delimiter(',')
           ->check(CLI::IsMember({"tesela", "lapack", "cusolver"}));

@@ -2,6 +2,7 @@
 #include "bench/harness/published.hpp"
 #include "bench/harness/report.hpp"
 #include "bench/memory_access/memory_kernels.hpp"
+#include "cli/app/numbers.hpp"
 
 #include <fmt/format.h>
 
@@ -122,7 +123,7 @@ const cli::Command memory_access_command(
       o->add_to(app, "memory-access");
       app.add_option("--n", o->n, "rows and columns, several with commas")
           ->delimiter(',')
-          ->check(CLI::PositiveNumber)
+          ->transform(cli::positive())
           ->capture_default_str();
       app.add_option("--block", o->block, "threads of a block")->check(CLI::Range(1, 1024))->capture_default_str();
       return std::function<int()>(

@@ -1,5 +1,6 @@
 #include "bench/harness/report.hpp"
 #include "bench/overhead/overhead_peers.hpp"
+#include "cli/app/numbers.hpp"
 
 #include <fmt/format.h>
 
@@ -46,7 +47,7 @@ const cli::Command overhead_command(
       auto o = std::make_shared<OverheadOptions>();
       o->common.repeat = 9;
       o->add_to(app, "overhead");
-      app.add_option("--tasks", o->tasks, "of each graph")->check(CLI::PositiveNumber)->capture_default_str();
+      app.add_option("--tasks", o->tasks, "of each graph")->transform(cli::positive())->capture_default_str();
       return std::function<int()>([o] { return guarded([&] { run(*o); }); });
     });
 

@@ -2,6 +2,7 @@
 #include "bench/harness/device.hpp"
 #include "bench/harness/report.hpp"
 #include "bench/qr/qr_data.hpp"
+#include "cli/app/numbers.hpp"
 #include "cli/app/sizes.hpp"
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
@@ -133,7 +134,7 @@ const cli::Command qr_command(
       app.add_option("--n", o->n, "columns of A (and rows without --m); several: one case each")
           ->delimiter(',')
           ->capture_default_str();
-      app.add_option("--m", o->m, "rows of A (default: n)")->check(CLI::PositiveNumber);
+      app.add_option("--m", o->m, "rows of A (default: n)")->transform(cli::positive());
       app.add_option("--tile", o->tile, "MB or MBxNB (default: what suits the workers)");
       app.add_option("--tree", o->qr.tree, "which tile eliminates which, an order of tesela schedule")
           ->capture_default_str();
@@ -141,7 +142,7 @@ const cli::Command qr_command(
           ->check(CLI::IsMember({"auto", "tt"}))
           ->capture_default_str();
       app.add_option("--ib", o->qr.ib, "inner block size (default: what suits the workers)")
-          ->check(CLI::PositiveNumber);
+          ->transform(cli::positive());
       app.add_flag("--copy-vectors,!--no-copy-vectors", o->qr.copy_vectors,
                    "copy the vectors of tiles that later tasks change (default)");
       app.add_option("--peers", o->peers, "who competes; the first is whom the others are compared with")

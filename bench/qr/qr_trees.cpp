@@ -1,6 +1,7 @@
 #include "bench/errors/qr_error.hpp"
 #include "bench/harness/report.hpp"
 #include "bench/qr/qr_data.hpp"
+#include "cli/app/numbers.hpp"
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
 
@@ -145,11 +146,11 @@ const cli::Command qr_trees_command(
       auto o = std::make_shared<QrTreesOptions>();
       o->common.repeat = 5;
       o->add_to(app, "qr-trees");
-      app.add_option("--p", o->p, "tile rows")->check(CLI::PositiveNumber)->capture_default_str();
-      app.add_option("--q", o->q, "tile columns")->check(CLI::PositiveNumber)->capture_default_str();
-      app.add_option("--nb", o->nb, "rows and columns of a tile")->check(CLI::PositiveNumber)->capture_default_str();
+      app.add_option("--p", o->p, "tile rows")->transform(cli::positive())->capture_default_str();
+      app.add_option("--q", o->q, "tile columns")->transform(cli::positive())->capture_default_str();
+      app.add_option("--nb", o->nb, "rows and columns of a tile")->transform(cli::positive())->capture_default_str();
       app.add_option("--ib", o->qr.ib, "inner block size (default: what suits the workers)")
-          ->check(CLI::PositiveNumber);
+          ->transform(cli::positive());
       app.add_option("--kernels", o->kernels, "tt makes every tile triangular before tiles are joined")
           ->check(CLI::IsMember({"auto", "tt"}))
           ->capture_default_str();

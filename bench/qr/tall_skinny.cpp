@@ -3,6 +3,7 @@
 #include "bench/harness/report.hpp"
 #include "bench/peers/cusolver_qr.hpp"
 #include "bench/qr/tall_skinny_data.hpp"
+#include "cli/app/numbers.hpp"
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/qr/tall_skinny.hpp>
 #include <tesela/codelets/libraries/blas.hpp>
@@ -167,9 +168,9 @@ const cli::Command tall_skinny_command(
       auto o = std::make_shared<TallSkinnyBenchOptions>();
       o->common.repeat = 5;
       o->add_to(app, "tall-skinny");
-      app.add_option("--m", o->m, "rows of A")->check(CLI::PositiveNumber)->capture_default_str();
-      app.add_option("--n", o->n, "columns of A")->check(CLI::PositiveNumber)->capture_default_str();
-      app.add_option("--tile", o->rows, "rows of a tile (default: what suits the workers)")->check(CLI::PositiveNumber);
+      app.add_option("--m", o->m, "rows of A")->transform(cli::positive())->capture_default_str();
+      app.add_option("--n", o->n, "columns of A")->transform(cli::positive())->capture_default_str();
+      app.add_option("--tile", o->rows, "rows of a tile (default: what suits the workers)")->transform(cli::positive());
       app.add_option("--variant", o->variant, "of the CUDA kernel for 9 to 16 columns; 0 is the default")
           ->check(CLI::Range(0, kernels::append_rows_variants - 1));
       app.add_option("--peers", o->peers, "who competes; the first is whom the others are compared with")

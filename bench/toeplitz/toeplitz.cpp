@@ -1,6 +1,7 @@
 #include "bench/harness/device.hpp"
 #include "bench/harness/report.hpp"
 #include "bench/toeplitz/toeplitz_peers.hpp"
+#include "cli/app/numbers.hpp"
 #include "cli/commands/toeplitz_spectrum_options.hpp"
 #include <tesela/algorithms/toeplitz/toeplitz_matrices.hpp>
 #include <tesela/runtime/config.hpp>
@@ -64,7 +65,7 @@ const cli::Command toeplitz_command(
       auto o = std::make_shared<ToeplitzBenchOptions>();
       o->common.repeat = 3;
       o->add_to(app, "toeplitz");
-      app.add_option("--n", o->n, "orders")->delimiter(',')->check(CLI::PositiveNumber)->capture_default_str();
+      app.add_option("--n", o->n, "orders")->delimiter(',')->transform(cli::positive())->capture_default_str();
       app.add_flag("--vectors", o->vectors, "eigenvectors too");
       app.add_option("--peers", o->peers, "who competes; the first is whom the others are compared with")
           ->delimiter(',')

@@ -1,6 +1,7 @@
 #include "bench/harness/device.hpp"
 #include "bench/harness/report.hpp"
 #include "bench/toeplitz/toeplitz_solve_peers.hpp"
+#include "cli/app/numbers.hpp"
 #include "cli/commands/toeplitz_options.hpp"
 #include <tesela/codelets/toeplitz/toeplitz_error.hpp>
 #include <tesela/runtime/config.hpp>
@@ -139,11 +140,11 @@ const cli::Command toeplitz_solve_command(
       auto o = std::make_shared<SolveOptions>();
       o->common.repeat = 5;
       o->add_to(app, "toeplitz-solve");
-      app.add_option("--n", o->n, "orders")->delimiter(',')->check(CLI::PositiveNumber)->capture_default_str();
+      app.add_option("--n", o->n, "orders")->delimiter(',')->transform(cli::positive())->capture_default_str();
       cli::add_toeplitz_kind(app, o->kind);
       app.add_option("--sigma", o->sigma, "the shift")->capture_default_str();
       app.add_option("--rhs", o->rhs, "right-hand sides, uniform random numbers")
-          ->check(CLI::PositiveNumber)
+          ->transform(cli::positive())
           ->capture_default_str();
       app.add_option("--peers", o->peers, "who competes; the first is whom the others are compared with")
           ->delimiter(',')

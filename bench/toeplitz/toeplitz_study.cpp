@@ -1,6 +1,7 @@
 #include "bench/errors/toeplitz_spectrum_error.hpp"
 #include "bench/harness/published.hpp"
 #include "bench/harness/report.hpp"
+#include "cli/app/numbers.hpp"
 #include <tesela/algorithms/toeplitz/toeplitz_matrices.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_spectrum.hpp>
 #include <tesela/runtime/config.hpp>
@@ -218,10 +219,10 @@ const cli::Command toeplitz_study_command(
                      "choice at a time")
           ->check(CLI::IsMember({"sizes", "tolerance", "choices"}))
           ->capture_default_str();
-      app.add_option("--n", o->n, "orders (default: the table's)")->delimiter(',')->check(CLI::PositiveNumber);
+      app.add_option("--n", o->n, "orders (default: the table's)")->delimiter(',')->transform(cli::positive());
       app.add_option("--per-interval", o->per_interval, "eigenvalues an interval, of the table of sizes")
           ->delimiter(',')
-          ->check(CLI::PositiveNumber);
+          ->transform(cli::positive());
       app.add_option("--peers", o->peers,
                      "of the table of sizes: published, published-cauchy (our solver with its choices), ours")
           ->delimiter(',')

@@ -2,6 +2,7 @@
 #include "bench/harness/noted_ceiling.hpp"
 #include "bench/harness/report.hpp"
 #include "bench/tridiagonal/tridiag_peers.hpp"
+#include "cli/app/numbers.hpp"
 #include "cli/commands/tridiag_problem.hpp"
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/topology.hpp>
@@ -255,11 +256,11 @@ const cli::Command tridiag_command(
       o->common.repeat = 9;
       o->add_to(app, "tridiag");
       app.add_option("--n", o->n, "equations of a system; several: one case each")->delimiter(',');
-      app.add_option("--batch", o->batch, "systems")->check(CLI::PositiveNumber)->capture_default_str();
+      app.add_option("--batch", o->batch, "systems")->transform(cli::positive())->capture_default_str();
       app.add_option("--tiles", o->tiles, "of the rows of one system, of the systems of a batch (default: what suits)")
-          ->check(CLI::PositiveNumber);
+          ->transform(cli::positive());
       app.add_option("--solves", o->solves, "with as many copies of B, fewer where they are large")
-          ->check(CLI::PositiveNumber)
+          ->transform(cli::positive())
           ->capture_default_str();
       app.add_option("--random", o->random, cli::tridiag_kinds)
           ->check(CLI::IsMember({"dominant", "uniform", "toeplitz", "zero-diagonal", "near-singular"}))

@@ -1,5 +1,5 @@
 #include "bench/tridiagonal/tridiag_peers.hpp"
-#include "cli/commands/standard_streams.hpp"
+#include "cli/app/standard_streams.hpp"
 
 #if TESELA_WITH_CUDA
 

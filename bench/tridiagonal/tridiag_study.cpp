@@ -1,6 +1,7 @@
 #include "bench/harness/published.hpp"
 #include "bench/harness/report.hpp"
 #include "bench/tridiagonal/tridiag_study_data.hpp"
+#include "cli/app/numbers.hpp"
 #include <tesela/algorithms/tridiagonal/cyclic_reduction.hpp>
 #include <tesela/codelets/tridiagonal/thomas.hpp>
 #include <tesela/runtime/config.hpp>
@@ -161,10 +162,10 @@ const cli::Command tridiag_study_command(
       o->add_to(app, "tridiag-study");
       app.add_option("--n", o->n, "unknowns, several with commas (default: the table's)")
           ->delimiter(',')
-          ->check(CLI::PositiveNumber);
-      app.add_option("--mb", o->mb, "rows of a tile (default: all with a GPU, else 16384)")->check(CLI::PositiveNumber);
+          ->transform(cli::positive());
+      app.add_option("--mb", o->mb, "rows of a tile (default: all with a GPU, else 16384)")->transform(cli::positive());
       app.add_option("--cut", o->cut, "unknowns that hybrid leaves to a core")
-          ->check(CLI::PositiveNumber)
+          ->transform(cli::positive())
           ->capture_default_str();
       app.add_option("--peers", o->peers, "who competes with thomas")
           ->delimiter(',')

@@ -1,9 +1,13 @@
 #include "cli/app/command.hpp"
 
+#include "cli/app/numbers.hpp"
 #include "cli/app/outputs.hpp"
 #include <tesela/runtime/config.hpp>
+#include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/topology.hpp>
 #include <tesela/tiles/io/atomic_file.hpp>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <iostream>
@@ -35,7 +39,7 @@ void CommonOptions::add_to(CLI::App& app, int streams_unless_told, bool mixed) {
       ->capture_default_str();
   app.add_option("--seed", seed, "of generated input")->capture_default_str();
   app.add_option("--repeat", repeat, "timed runs, after a warm-up if more than one or traced; the median is reported")
-      ->check(CLI::PositiveNumber)
+      ->transform(cli::positive())
       ->capture_default_str();
   add_output(app, Output::text, "--json", json_path,
              "write the report as one JSON object to FILE (- for standard output)");
@@ -44,15 +48,20 @@ void CommonOptions::add_to(CLI::App& app, int streams_unless_told, bool mixed) {
   app.add_option("--sched", scheduler, "StarPU scheduler (default: STARPU_SCHED; else dmdas with a GPU, lws without)");
   app.add_option("--ncpu", ncpu,
                  "CPU workers (default: STARPU_NCPU, else every core; beside GPUs all but their drivers' and one)")
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--ncuda", ncuda, "CUDA devices (default: STARPU_NCUDA, else all)")->check(CLI::NonNegativeNumber);
+      ->transform(cli::non_negative());
+  app.add_option("--ncuda", ncuda, "CUDA devices (default: STARPU_NCUDA, else all)")->transform(cli::non_negative());
   app.add_option("--streams", streams,
                  "tasks that a GPU runs at a time (default: STARPU_NWORKER_PER_CUDA, else " +
                      std::to_string(default_streams) + ")")
-      ->check(CLI::PositiveNumber);
+      ->transform(cli::positive());
 }
 
 RuntimeOptions CommonOptions::runtime() const {
+  if (const int there = config::have_cuda ? count_cuda_devices() : 0; ncuda > there)
+    throw EnvironmentError(fmt::format("--ncuda {}: {}", ncuda,
+                                       !config::have_cuda ? "this build has no CUDA variants"
+                                       : there == 0       ? "no GPU is visible"
+                                                          : fmt::format("only {} visible", there)));
   RuntimeOptions options;
   if (ncpu >= 0) options.cpus = ncpu;
   if (ncuda >= 0) options.gpus = ncuda;

@@ -1,15 +1,18 @@
 #include "cli/app/command.hpp"
 #include "cli/app/interrupt.hpp"
 #include "cli/app/outputs.hpp"
-#include "cli/commands/standard_streams.hpp"
+#include "cli/app/standard_streams.hpp"
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/errors.hpp>
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
+#include <vector>
 
 using namespace tesela;
 using namespace tesela::cli;
@@ -17,8 +20,48 @@ using namespace tesela::cli;
 namespace {
 
 int complain(const std::exception& error, int code) {
-  tell(fmt::format("tesela: {}", error.what()));
+  const std::string_view what = error.what();
+  tell(what.starts_with("tesela: ") ? std::string(what) : fmt::format("tesela: {}", what));
   return code;
+}
+
+/// Single insertions, deletions, replacements and swaps of neighbours that make one word the other.
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i)
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        d[i][j] = i + j;
+        continue;
+      }
+      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+    }
+  return d[a.size()][b.size()];
+}
+
+/// The first word that no command has, and the command that looks most like it, if any does.
+int complain_of_command(const CLI::App& group, const std::string& word) {
+  std::string nearest;
+  std::size_t least = 3;
+  for (const CLI::App* command : group.get_subcommands(nullptr))
+    if (const std::size_t d = distance(word, command->get_name()); d < least) least = d, nearest = command->get_name();
+  tell(fmt::format("tesela: '{}' is not a command{}; see {} --help", word,
+                   nearest.empty() ? "" : fmt::format(", did you mean '{}'?", nearest),
+                   group.get_parent() == nullptr ? "tesela" : "tesela " + group.get_name()));
+  return wrong_use;
+}
+
+/// `tesela help COMMAND…` is `tesela COMMAND… --help`.
+std::vector<std::string> words_of(int argc, char** argv) {
+  std::vector<std::string> words(argv + 1, argv + argc);
+  if (!words.empty() && words.front() == "help") {
+    words.erase(words.begin());
+    words.emplace_back("--help");
+  }
+  std::reverse(words.begin(), words.end());  // as CLI11 wants them
+  return words;
 }
 
 int run(int argc, char** argv) {
@@ -54,11 +97,11 @@ int run(int argc, char** argv) {
     });
   }
   try {
-    app.parse(argc, argv);
+    app.parse(words_of(argc, argv));
   } catch (const CLI::ParseError& error) {
     const auto unknown = app.remaining(true);
     if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && !unknown.empty())
-      throw ArgumentError("tesela", "command", "'" + unknown.front() + "' is not one; see tesela --help");
+      return complain_of_command(bench->parsed() ? *bench : toeplitz->parsed() ? *toeplitz : app, unknown.front());
     return app.exit(error) == 0 ? done : wrong_use;
   }
   return code;

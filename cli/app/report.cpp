@@ -17,6 +17,12 @@ std::string bytes(double b) {
   return fmt::format("{:.0f} B", b);
 }
 
+/// A check's value: counts are whole numbers, errors have three digits.
+std::string short_number(double value) {
+  const bool whole = value == std::trunc(value) && std::abs(value) < 1e15;
+  return whole ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
+}
+
 }  // namespace
 
 Report::Report(const std::string& command, const CommonOptions& options) : json_path_(options.json_path) {
@@ -106,7 +112,8 @@ void Report::print() const {
                    : "");
   else if (bounds["tasks"].get<index_t>() > 0)
     fmt::print("bound   unknown: the performance models have no history of these tasks yet, run again\n");
-  for (const auto& [name, value] : json_["checks"].items()) fmt::print("{:<15} {:.3g}\n", name, value.get<double>());
+  for (const auto& [name, value] : json_["checks"].items())
+    fmt::print("{:<15} {}\n", name, short_number(value.get<double>()));
   for (const auto& [name, value] : json_["counts"].items())
     if (!value.is_object()) fmt::print("{:<15} {}\n", name, value.get<index_t>());
   fmt::print("status  {}\n", json_["status"].get<std::string>());

@@ -1,6 +1,6 @@
 #include "cli/app/trace_report.hpp"
 
-#include "cli/commands/standard_streams.hpp"
+#include "cli/app/standard_streams.hpp"
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/trace.hpp>
 #include <tesela/tiles/io/atomic_file.hpp>

@@ -1,6 +1,7 @@
 #include "bench/errors/reference.hpp"
 #include "cli/app/command.hpp"
 #include "cli/app/matrices.hpp"
+#include "cli/app/numbers.hpp"
 #include "cli/app/outputs.hpp"
 #include "cli/app/progress.hpp"
 #include "cli/app/report.hpp"
@@ -14,6 +15,8 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cmath>
+#include <tuple>
 
 namespace tesela::cli {
 namespace {
@@ -68,6 +71,9 @@ template <class T>
 int run_gemm(Options o) {
   const Op op_a = to_op(o.op_a), op_b = to_op(o.op_b);
   const auto alpha = static_cast<T>(o.alpha), beta = static_cast<T>(o.beta);
+  for (const auto& [name, given, value] : {std::tuple{"--alpha", o.alpha, alpha}, {"--beta", o.beta, beta}})
+    if (!std::isfinite(value))
+      throw ArgumentError("gemm", name, fmt::format("{} is not finite in this precision", given));
   const Stopwatch whole;
   settle_sizes(o);
   const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n), k = static_cast<double>(o.k);
@@ -88,6 +94,8 @@ int run_gemm(Options o) {
   Status status;
   {
     Runtime runtime(o.common.runtime());
+    if (o.kernel != "cublas" && runtime.gpus() == 0)
+      throw EnvironmentError(fmt::format("gemm: --kernel {} is what GPUs run, and this run has none", o.kernel));
     const auto [mb, nb, kb] = parse_gemm_tile(o.tile, runtime, o.m, o.n, o.k);
     const Shape ta = apply(op_a, {mb, kb}), tb = apply(op_b, {kb, nb});
     const auto A = TileMatrix<T>::map(runtime, a.data(), a.rows(), a.cols(), a.ld(), {ta.rows, ta.cols}, "A");
@@ -110,8 +118,8 @@ int run_gemm(Options o) {
     const int warm_up = o.common.repeat > 1 || !o.common.trace_dir.empty() ? 1 : 0;
     for (int run = -warm_up; run < o.common.repeat; ++run) {
       if (beta != T(0) && run > -warm_up) C.copy_from(c_before.data(), c_before.ld());
-      A.host_changed();  // so that every run sends its operands to the GPUs again
-      B.host_changed();
+      A.home_changed();  // so that every run sends its operands to the GPUs again
+      B.home_changed();
       if (run == 0 && !o.common.trace_dir.empty()) runtime.start_trace();
       runtime.reset_statistics();
       const Stopwatch watch;
@@ -144,11 +152,12 @@ int run_gemm(Options o) {
 
 const Command gemm_command(Command::Group::top, "gemm", "C = alpha op(A) op(B) + beta C over tiles", [](CLI::App& app) {
   auto o = std::make_shared<Options>();
-  app.add_option("--m", o->m, "rows of op(A) and C (default: n, or what the files say)")->check(CLI::NonNegativeNumber);
+  app.add_option("--m", o->m, "rows of op(A) and C (default: n, or what the files say)")
+      ->transform(cli::non_negative());
   app.add_option("--n", o->n, "columns of op(B) and C (default: 2048, or what the files say)")
-      ->check(CLI::NonNegativeNumber);
+      ->transform(cli::non_negative());
   app.add_option("--k", o->k, "columns of op(A), rows of op(B) (default: n, or what the files say)")
-      ->check(CLI::NonNegativeNumber);
+      ->transform(cli::non_negative());
   app.add_option(
       "--tile", o->tile,
       "MB, MBxNB or MBxNBxKB: C's tiles are MB x NB, op(A)'s MB x KB, op(B)'s KB x NB; KB is NB unless given");
@@ -158,8 +167,8 @@ const Command gemm_command(Command::Group::top, "gemm", "C = alpha op(A) op(B) +
   app.add_option("--op-b", o->op_b, "n (B) or t (its transpose)")
       ->check(CLI::IsMember({"n", "t"}))
       ->capture_default_str();
-  app.add_option("--alpha", o->alpha)->capture_default_str();
-  app.add_option("--beta", o->beta)->capture_default_str();
+  app.add_option("--alpha", o->alpha, "factor of op(A) op(B)")->capture_default_str();
+  app.add_option("--beta", o->beta, "factor of C")->capture_default_str();
   app.add_option("--a", o->a, "read A from FILE (Matrix Market or .npy)");
   app.add_option("--b", o->b, "read B from FILE");
   app.add_option("--c", o->c, "read C from FILE (otherwise generated where beta is not 0)");

@@ -1,5 +1,6 @@
 #include "cli/app/command.hpp"
 #include "cli/app/matrices.hpp"
+#include "cli/app/numbers.hpp"
 #include "cli/app/outputs.hpp"
 #include "cli/app/random_matrix.hpp"
 #include <tesela/tiles/io/file_formats.hpp>
@@ -27,8 +28,8 @@ int run(const Options& o) {
 const Command generate_command(
     Command::Group::top, "generate", "write a generated matrix to a file", [](CLI::App& app) {
       auto o = std::make_shared<Options>();
-      app.add_option("--m", o->m, "rows (default: n)")->check(CLI::NonNegativeNumber);
-      app.add_option("--n", o->n, "columns")->check(CLI::NonNegativeNumber)->capture_default_str();
+      app.add_option("--m", o->m, "rows (default: n)")->transform(cli::non_negative());
+      app.add_option("--n", o->n, "columns")->transform(cli::non_negative())->capture_default_str();
       app.add_option("--pattern", o->pattern, "random (uniform in [-1, 1)) or index (i n + j)")
           ->check(CLI::IsMember({"random", "index"}));
       app.add_option("--random", o->random, random_kinds)->capture_default_str()->excludes("--pattern");

@@ -1,6 +1,7 @@
 #include "bench/errors/qr_error.hpp"
 #include "cli/app/command.hpp"
 #include "cli/app/matrices.hpp"
+#include "cli/app/numbers.hpp"
 #include "cli/app/outputs.hpp"
 #include "cli/app/random_matrix.hpp"
 #include "cli/app/report.hpp"
@@ -255,10 +256,10 @@ const Command ols_command(Command::Group::top, "ols", "min ||A x - b||, any shap
   o->method.name = "auto";
   auto* a = app.add_option("--a", o->a, "read A from FILE (Matrix Market or .npy)");
   auto* b = app.add_option("--b", o->b, "read the right-hand sides, the columns of B, from FILE");
-  app.add_option("--m", o->m, "rows of a generated A (default: 4n)")->check(CLI::NonNegativeNumber)->excludes(a);
-  app.add_option("--n", o->n, "columns of a generated A (default: 512)")->check(CLI::NonNegativeNumber)->excludes(a);
+  app.add_option("--m", o->m, "rows of a generated A (default: 4n)")->transform(cli::non_negative())->excludes(a);
+  app.add_option("--n", o->n, "columns of a generated A (default: 512)")->transform(cli::non_negative())->excludes(a);
   app.add_option("--rhs", o->rhs, "right-hand sides, uniform random numbers")
-      ->check(CLI::NonNegativeNumber)
+      ->transform(cli::non_negative())
       ->excludes(b)
       ->capture_default_str();
   app.add_option("--random", o->random, random_kinds)->capture_default_str()->excludes(a);

@@ -1,5 +1,6 @@
 #include "bench/errors/qr_error.hpp"
 #include "cli/app/command.hpp"
+#include "cli/app/numbers.hpp"
 #include "cli/app/outputs.hpp"
 #include "cli/app/progress.hpp"
 #include "cli/app/random_matrix.hpp"
@@ -171,8 +172,8 @@ int run_qr(Options o) {
 
 const Command qr_command(Command::Group::top, "qr", "A = Q R over tiles or by rotations", [](CLI::App& app) {
   auto o = std::make_shared<Options>();
-  app.add_option("--m", o->m, "rows of A (default: n)")->check(CLI::NonNegativeNumber);
-  app.add_option("--n", o->n, "columns of A (default: 2048)")->check(CLI::NonNegativeNumber);
+  app.add_option("--m", o->m, "rows of A (default: n)")->transform(cli::non_negative());
+  app.add_option("--n", o->n, "columns of A (default: 2048)")->transform(cli::non_negative());
   auto* random = app.add_option("--random", o->random, random_kinds)->capture_default_str();
   app.add_option("--a", o->a, "read A from FILE (Matrix Market or .npy)")
       ->excludes("--m")

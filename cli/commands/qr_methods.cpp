@@ -1,6 +1,7 @@
 #include "cli/commands/qr_methods.hpp"
 
 #include "bench/peers/cusolver_qr.hpp"
+#include "cli/app/numbers.hpp"
 #include <tesela/algorithms/givens/givens.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
@@ -139,7 +140,7 @@ void add_to(CLI::App& app, QrMethod& method) {
       ->check(CLI::IsMember({"auto", "tt"}))
       ->capture_default_str();
   app.add_option("--ib", method.ib, "tiles: inner block size (default: what suits the workers)")
-      ->check(CLI::PositiveNumber);
+      ->transform(cli::positive());
   app.add_flag("--copy-vectors,!--no-copy-vectors", method.copy_vectors,
                "tiles: copy the vectors of tiles that later tasks change, so that updates need not wait (default)");
 }

@@ -1,4 +1,5 @@
 #include "cli/app/command.hpp"
+#include "cli/app/numbers.hpp"
 #include "cli/app/outputs.hpp"
 #include "cli/commands/schedule_picture.hpp"
 #include <tesela/algorithms/support/critical_path.hpp>
@@ -159,8 +160,8 @@ const Command schedule(
       for (const std::string& name : schedule_orders())
         names += (names.empty() ? "" : ", ") + (name == "domain" ? std::string("domain:D[:greedy|:binary]") : name);
       app.add_option("--order", options->order, names)->capture_default_str();
-      app.add_option("--m", options->m, "rows")->check(CLI::NonNegativeNumber)->capture_default_str();
-      app.add_option("--n", options->n, "columns")->check(CLI::NonNegativeNumber)->capture_default_str();
+      app.add_option("--m", options->m, "rows")->transform(cli::non_negative())->capture_default_str();
+      app.add_option("--n", options->n, "columns")->transform(cli::non_negative())->capture_default_str();
       add_output(app, Output::text, "--svg", options->svg, "draw it into FILE");
       add_output(app, Output::text, "--json", options->json,
                  "write stages, (row, column, pivot, stage) of each rotation and the critical paths to FILE (- for "

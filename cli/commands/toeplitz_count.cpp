@@ -1,4 +1,5 @@
 #include "cli/app/command.hpp"
+#include "cli/app/numbers.hpp"
 #include "cli/app/outputs.hpp"
 #include "cli/app/report.hpp"
 #include "cli/commands/toeplitz_options.hpp"
@@ -178,7 +179,7 @@ const Command slice_command(
       auto o = std::make_shared<Options>();
       o->input.add_to(app);
       app.add_option("--most", o->most, "eigenvalues in an interval")
-          ->check(CLI::PositiveNumber)
+          ->transform(cli::positive())
           ->capture_default_str();
       app.add_option("--range", o->range, "A,B: only [A, B)");
       add_output(app, Output::matrix, "--out", o->out,

@@ -1,5 +1,6 @@
 #include "bench/errors/toeplitz_spectrum_error.hpp"
 #include "cli/app/command.hpp"
+#include "cli/app/numbers.hpp"
 #include "cli/app/outputs.hpp"
 #include "cli/app/report.hpp"
 #include "cli/app/sizes.hpp"
@@ -80,6 +81,9 @@ int run_eig(Options o) {
   options.largest = o.largest;
   if (!o.range.empty()) std::tie(options.low, options.high) = parse_range(o.range);
   const index_t some = std::max(o.smallest, o.largest);
+  if (some > n)
+    throw ArgumentError("toeplitz eig", o.smallest > 0 ? "--smallest" : "--largest",
+                        fmt::format("{} eigenvalues of a matrix of order {}", some, n));
   const auto columns = static_cast<double>(some > 0 ? std::min(some, n) : n);
   require_memory("toeplitz eig", "t and the eigenvectors, in both bases and as one",
                  static_cast<double>(n) * (100 + (options.vectors ? 2.5 * columns : 0)) * sizeof(T));
@@ -162,9 +166,9 @@ const Command eig_command(
       app.add_flag("--vectors", o->vectors, "eigenvectors too, checked");
       auto* range = app.add_option("--range", o->range, "A,B: only eigenvalues in [A, B)");
       auto* smallest =
-          app.add_option("--smallest", o->smallest, "only the K smallest")->check(CLI::PositiveNumber)->excludes(range);
+          app.add_option("--smallest", o->smallest, "only the K smallest")->transform(cli::positive())->excludes(range);
       app.add_option("--largest", o->largest, "only the K largest")
-          ->check(CLI::PositiveNumber)
+          ->transform(cli::positive())
           ->excludes(range)
           ->excludes(smallest);
       o->settings.add_to(app);

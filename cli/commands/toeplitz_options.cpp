@@ -1,5 +1,6 @@
 #include "cli/commands/toeplitz_options.hpp"
 
+#include "cli/app/numbers.hpp"
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
@@ -55,7 +56,7 @@ HostMatrix<T> random_columns(index_t n, index_t k, std::uint64_t seed) {
 }
 
 void ToeplitzInput::add_to(CLI::App& app) {
-  auto* size = app.add_option("--n", n, "order of the matrix")->check(CLI::NonNegativeNumber);
+  auto* size = app.add_option("--n", n, "order of the matrix")->transform(cli::non_negative());
   auto* of = add_toeplitz_kind(app, kind);
   app.add_option("--t", t, "read t, the first column, from FILE (Matrix Market or .npy)")->excludes(size)->excludes(of);
 }

@@ -1,4 +1,5 @@
 #include "cli/app/command.hpp"
+#include "cli/app/numbers.hpp"
 #include "cli/app/outputs.hpp"
 #include "cli/app/report.hpp"
 #include "cli/app/sizes.hpp"
@@ -129,7 +130,7 @@ const Command solve_command(
       o->input.add_to(app);
       app.add_option("--sigma", o->sigma, "the shift")->capture_default_str();
       auto* rhs = app.add_option("--rhs", o->rhs, "right-hand sides, uniform random numbers")
-                      ->check(CLI::PositiveNumber)
+                      ->transform(cli::positive())
                       ->capture_default_str();
       std::vector<std::string> names;
       std::string about;

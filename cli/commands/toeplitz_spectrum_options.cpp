@@ -1,5 +1,7 @@
 #include "cli/commands/toeplitz_spectrum_options.hpp"
 
+#include "cli/app/numbers.hpp"
+
 #include <charconv>
 #include <cmath>
 
@@ -12,17 +14,17 @@ void SpectrumSettings::add_to(CLI::App& app) {
       ->check(CLI::IsMember({"fast", "published"}))
       ->capture_default_str();
   app.add_option("--per-interval", per_interval, "eigenvalues in an interval at most (published: 2)")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--dk", dk, "Lanczos steps between tests of convergence (published: 2)")->check(CLI::PositiveNumber);
+      ->transform(cli::positive());
+  app.add_option("--dk", dk, "Lanczos steps between tests of convergence (published: 2)")->transform(cli::positive());
   app.add_option("--max-attempts", max_attempts, "shifts tried in an interval (published: 5)")
-      ->check(CLI::PositiveNumber);
+      ->transform(cli::positive());
   app.add_option(
          "--krylov-factor", krylov_factor,
          "Lanczos steps at most, for each of the eigenvalues that an interval may hold (published: 5; fast: 2, and "
          "32 more)")
-      ->check(CLI::PositiveNumber);
+      ->transform(cli::positive());
   app.add_option("--tol", tolerance, "residual of a Ritz value, relative to it (default: by precision; published: 0.1)")
-      ->check(CLI::PositiveNumber);
+      ->transform(cli::positive());
   app.add_option(
          "--solver", solver,
          "what a Lanczos step solves with: cauchy (an inverse in the sine basis; fast) or levinson (a recursion of "
@@ -36,9 +38,9 @@ void SpectrumSettings::add_to(CLI::App& app) {
   app.add_option("--start", start, "first vectors: fixed ((e_1 +- e_n) / sqrt(2)) or random")
       ->check(CLI::IsMember({"fixed", "random"}));
   app.add_option("--window", window, "intervals in flight: bounds the memory (default: by workers)")
-      ->check(CLI::PositiveNumber);
+      ->transform(cli::positive());
   app.add_option("--group", group, "intervals that one task steps (default: 1 on cores, 64 on a GPU)")
-      ->check(CLI::PositiveNumber);
+      ->transform(cli::positive());
 }
 
 SpectrumOptions SpectrumSettings::options(std::uint64_t seed) const {

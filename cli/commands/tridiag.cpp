@@ -1,5 +1,6 @@
 #include "bench/errors/tridiagonal_error.hpp"
 #include "cli/app/command.hpp"
+#include "cli/app/numbers.hpp"
 #include "cli/app/outputs.hpp"
 #include "cli/app/progress.hpp"
 #include "cli/app/report.hpp"
@@ -171,7 +172,7 @@ class Solver {
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
       const auto& [A, B, X] = tiles_[i].whole;
       X.copy_from(blocks_[i].b.data(), blocks_[i].b.ld());
-      for (const auto& band : {A.dl, A.d, A.du}) band.host_changed();
+      for (const auto& band : {A.dl, A.d, A.du}) band.home_changed();
     }
   }
 
@@ -376,16 +377,16 @@ const Command tridiag_command(
       auto o = std::make_shared<Options>();
       TridiagInput& input = o->input;
       auto* n =
-          app.add_option("--n", input.n, "unknowns of a system (default: 1048576)")->check(CLI::NonNegativeNumber);
+          app.add_option("--n", input.n, "unknowns of a system (default: 1048576)")->transform(cli::non_negative());
       auto* batch = app.add_option("--batch", input.batch, "matrices of this size")
-                        ->check(CLI::NonNegativeNumber)
+                        ->transform(cli::non_negative())
                         ->capture_default_str();
       auto* sizes =
           app.add_option("--sizes", o->sizes, "matrices of different sizes: N1,N2,...")->excludes(n)->excludes(batch);
       app.add_flag("--interleaved", input.interleaved, "systems lie in rows of the arrays, not in columns")
           ->excludes(sizes);
       auto* rhs = app.add_option("--rhs", input.rhs, "right-hand sides of each matrix, uniform random numbers")
-                      ->check(CLI::NonNegativeNumber)
+                      ->transform(cli::non_negative())
                       ->capture_default_str();
       app.add_option(
              "--method", o->method,
@@ -395,7 +396,7 @@ const Command tridiag_command(
           ->check(CLI::IsMember({"auto", "thomas", "lapack", "cr", "cr-hybrid", "cr-shared", "cr-coalesced"}))
           ->capture_default_str();
       app.add_option("--cut", o->cut, "unknowns that cr-hybrid leaves to a core (default: 256)")
-          ->check(CLI::PositiveNumber);
+          ->transform(cli::positive());
       auto* random = app.add_option("--random", input.random, tridiag_kinds)->capture_default_str();
       app.add_flag("--periodic", input.periodic,
                    "dl of the first row couples to the last unknown, du of the last row to the first");
@@ -426,7 +427,7 @@ const Command tridiag_command(
       app.add_option("--refine", o->refine,
                      "correct X by its residual at most K times, until the backward error is that of rounding "
                      "(default: not at all; with --precision mixed 30 times)")
-          ->check(CLI::NonNegativeNumber);
+          ->transform(cli::non_negative());
       o->common.add_to(app, 1, true);
       app.footer(
           "Where a matrix is singular the status and the checks say its row, and of several matrices which one, "

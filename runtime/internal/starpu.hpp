@@ -57,7 +57,13 @@ struct RuntimeState {
   /// Returns when all tasks that the graph submitted have run, whatever other graphs do.
   void wait_for(const GraphTasks& graph);
 
-  std::vector<std::pair<void*, std::size_t>> pinned;  // by PinnedMemory
+  struct Mapped {
+    void* data;
+    std::size_t bytes;
+    bool pinned;  // else a mapping that was there covers it, or did when it began
+    bool operator==(const Mapped&) const = default;
+  };
+  std::vector<Mapped> mapped;  // by PinnedMemory
 
   /// Status tiles (see Graph::status) that no graph has now, all 0. To register one, and to bring it to a GPU and home
   /// from memory that is not page-locked, takes as long as a short kernel.

@@ -261,7 +261,7 @@ TEST_CASE("reading what nothing wrote is refused, by insert and on the host") {
   CHECK_THROWS_MATCHES(A(1, 0).read(), ArgumentError, MessageMatches(ContainsSubstring("pivot(1,0)")));
   CHECK_THROWS_MATCHES(A(1, 0).update(), ArgumentError,
                        MessageMatches(ContainsSubstring("Tile::update") && ContainsSubstring("pivot(1,0)")));
-  A.host_changed();
+  A.home_changed();
   g.bring_home(A(1, 0));
   g.prefetch_to_gpu(A(1, 0), 0);
 
@@ -278,7 +278,7 @@ TEST_CASE("reading what nothing wrote is refused, by insert and on the host") {
   CHECK(value_of(A(1, 0)) == 2);
 }
 
-TEST_CASE("a mapped tile that was forgotten holds what the host wrote, once host_changed says so") {
+TEST_CASE("a mapped tile that was forgotten holds what the host wrote, once home_changed says so") {
   Runtime runtime({.gpus = 0});
   double memory = 1;
   const auto A = TileMatrix<double>::map(runtime, &memory, 1, 1, 1, {1, 1});
@@ -287,7 +287,7 @@ TEST_CASE("a mapped tile that was forgotten holds what the host wrote, once host
   CHECK_THROWS_AS(A(0, 0).update(), ArgumentError);
   g.wait();
   memory = 3;
-  A.host_changed();
+  A.home_changed();
   g.insert<Affine<double>>({2, 1}, A(0, 0));
   CHECK(value_of(A(0, 0)) == 7);
 }

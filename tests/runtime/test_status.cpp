@@ -3,6 +3,8 @@
 
 #include <catch2/catch_test_macros.hpp>
 
+#include <chrono>
+
 using namespace tesela;
 
 namespace {
@@ -38,6 +40,24 @@ TEST_CASE("wait returns the first nonzero status in the order of creation, with 
   g.insert<Report>({0}, second);
   CHECK(g.wait().ok());
   CHECK(*untouched.read().data == 0);
+}
+
+TEST_CASE("a wait costs nothing for the statuses that no task took since the last one") {
+  Runtime runtime({.cpus = 1, .gpus = 0});
+  Graph g(runtime);
+  const auto seconds = [&](int rounds) {
+    const auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < rounds; ++i) {
+      g.insert<Report>({i % 7 == 0 ? i : 0}, g.status());
+      CHECK(g.wait().info == (i % 7 == 0 ? i : 0));
+    }
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  seconds(100);
+  const double first = seconds(1000);
+  seconds(15000);
+  INFO("1000 rounds took " << first << " s at first");
+  CHECK(seconds(1000) <= 4 * first + 0.05);
 }
 
 TEST_CASE("a Reduce access to a tile without a reduction is refused") {

@@ -1,4 +1,4 @@
-#include "cli/commands/standard_streams.hpp"
+#include "cli/app/standard_streams.hpp"
 
 #include <cerrno>
 #include <cstdio>

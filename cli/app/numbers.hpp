@@ -1,0 +1,12 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace tesela::cli {
+
+/// What an option's number must be, in one short line where it is not. A whole number may be written as 1e3.
+/// Use: app.add_option("--n", n)->transform(positive()).
+CLI::Validator positive();
+CLI::Validator non_negative();
+
+}  // namespace tesela::cli

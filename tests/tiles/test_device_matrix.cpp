@@ -1,0 +1,134 @@
+#include "tests/support/machine.hpp"
+#include <tesela/algorithms/dense/gemm.hpp>
+#include <tesela/codelets/support/fill.hpp>
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#if TESELA_WITH_CUDA
+#include <cuda_runtime_api.h>
+#endif
+
+using namespace tesela;
+using namespace tesela::test;
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
+
+TEST_CASE("memory of a GPU that the runtime has not is refused") {
+  Runtime runtime({.gpus = 0});
+  double a = 0;
+  CHECK_THROWS_AS(TileMatrix<double>::map_device(runtime, &a, 1, 1, 1, {1, 1}), EnvironmentError);
+  CHECK_THROWS_AS(TileMatrix<double>::map_device(runtime, &a, 1, 1, 1, {1, 1}, -1), ArgumentError);
+  CHECK_THROWS_AS(TileMatrix<double>::map_device(runtime, &a, 2, 1, 1, {1, 1}), ArgumentError);
+}
+
+#if TESELA_WITH_CUDA
+
+namespace {
+
+/// A matrix as a CUDA program holds it, with rows that belong to nobody below it.
+template <class T>
+class DeviceArray {
+ public:
+  DeviceArray(index_t m, index_t n, T sentinel) : ld_(m + 3), n_(n), host_(static_cast<std::size_t>(ld_ * n), sentinel) {
+    REQUIRE(cudaMalloc(reinterpret_cast<void**>(&data_), host_.size() * sizeof(T)) == cudaSuccess);
+    upload();
+  }
+  ~DeviceArray() { cudaFree(data_); }
+  DeviceArray(const DeviceArray&) = delete;
+  DeviceArray& operator=(const DeviceArray&) = delete;
+  void upload() {
+    REQUIRE(cudaMemcpy(data_, host_.data(), host_.size() * sizeof(T), cudaMemcpyHostToDevice) == cudaSuccess);
+  }
+  void download() {
+    REQUIRE(cudaMemcpy(host_.data(), data_, host_.size() * sizeof(T), cudaMemcpyDeviceToHost) == cudaSuccess);
+  }
+  T* data() const { return data_; }
+  index_t ld() const { return ld_; }
+  T& operator()(index_t i, index_t j) { return host_[static_cast<std::size_t>(i + j * ld_)]; }
+
+ private:
+  T* data_ = nullptr;
+  index_t ld_, n_;
+  std::vector<T> host_;
+};
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("tasks work on a device's own array in place", "[gpu]", float, double) {
+  using T = TestType;
+  require_gpu();
+  const bool cores_too = GENERATE(false, true);
+  Runtime runtime({.cpus = cores_too ? 2 : 0, .gpus = 1});
+  constexpr index_t m = 301, n = 203, k = 157;
+  constexpr T sentinel = -77;
+  DeviceArray<T> a(m, k, sentinel), b(k, n, sentinel), c(m, n, sentinel);
+  const Generator<T> u{Pattern::uniform, T(0), n, 7}, v{Pattern::uniform, T(0), n, 8};
+  for (index_t j = 0; j < k; ++j)
+    for (index_t i = 0; i < m; ++i) a(i, j) = u(i, j);
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < k; ++i) b(i, j) = v(i, j);
+  for (auto* array : {&a, &b}) array->upload();
+  {
+    const auto A = TileMatrix<T>::map_device(runtime, a.data(), m, k, a.ld(), {100, 60});
+    const auto B = TileMatrix<T>::map_device(runtime, b.data(), k, n, b.ld(), {60, 70});
+    const auto C = TileMatrix<T>::map_device(runtime, c.data(), m, n, c.ld(), {100, 70});
+    Graph g(runtime);
+    gemm(g, Op::none, Op::none, T(1), A, B, T(0), C);
+    g.wait();
+    C.bring_home();  // to the device, whatever cores did to it
+    c.download();
+    for (index_t j = 0; j < n; ++j) {
+      for (index_t i = 0; i < m; ++i) {
+        double sum = 0;
+        for (index_t l = 0; l < k; ++l) sum += static_cast<double>(a(i, l)) * static_cast<double>(b(l, j));
+        REQUIRE(std::abs(static_cast<double>(c(i, j)) - sum) <= 1e3 * static_cast<double>(std::numeric_limits<T>::epsilon()));
+      }
+      for (index_t i = m; i < c.ld(); ++i) REQUIRE(c(i, j) == sentinel);
+    }
+    CHECK(C(0, 0).read()(5, 6) == c(5, 6));
+
+    // The user writes there again, and the tasks see it.
+    for (index_t j = 0; j < k; ++j)
+      for (index_t i = 0; i < m; ++i) a(i, j) = 2 * u(i, j);
+    a.upload();
+    A.home_changed();
+    gemm(g, Op::none, Op::none, T(-1), A, B, T(2), C);
+    g.wait();
+  }
+  c.download();  // its end brought it home
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < m; ++i)
+      REQUIRE(std::abs(static_cast<double>(c(i, j))) <= 1e3 * static_cast<double>(std::numeric_limits<T>::epsilon()));
+}
+
+TEST_CASE("host memory is no GPU's", "[gpu]") {
+  require_gpu();
+  Runtime runtime({.cpus = 0, .gpus = 1});
+  std::vector<double> memory(100);
+  CHECK_THROWS_MATCHES(TileMatrix<double>::map_device(runtime, memory.data(), 10, 10, 10, {5, 5}), ArgumentError,
+                       MessageMatches(ContainsSubstring("not memory of CUDA device")));
+}
+
+TEST_CASE("a mapping that another covered is remembered when the other is gone", "[gpu]") {
+  require_gpu();
+  Runtime runtime({.cpus = 1, .gpus = 1});
+  std::vector<double> memory(4096);
+  auto outer = std::make_unique<TileMatrix<double>>(TileMatrix<double>::map(runtime, memory.data(), 64, 64, 64, {64, 64}));
+  const auto inner = TileMatrix<double>::map(runtime, memory.data() + 640, 64, 20, 64, {64, 20});
+  outer.reset();
+  CHECK_THROWS_AS(TileMatrix<double>::map(runtime, memory.data(), 64, 20, 64, {64, 20}), ArgumentError);
+  const auto around = TileMatrix<double>::map(runtime, memory.data(), 64, 64, 64, {64, 64});
+  Graph g(runtime);
+  g.insert<Fill<double>>({}, inner(0, 0));
+  CHECK(g.wait().ok());
+}
+
+#endif
