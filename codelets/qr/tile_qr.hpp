@@ -62,7 +62,8 @@ struct Unmqr {
     bool unit_lower = false;  ///< v has zeros and ones written out above the vectors: a GPU then needs no copy
     std::uint64_t cost_key() const {
       return detail::size_class(rows) | static_cast<std::uint64_t>(side) << 8 | static_cast<std::uint64_t>(op) << 9 |
-             static_cast<std::uint64_t>(width) << 10 | static_cast<std::uint64_t>(ib) << 32;
+             static_cast<std::uint64_t>(width) << 10 | static_cast<std::uint64_t>(ib) << 32 |
+             static_cast<std::uint64_t>(unit_lower) << 62;
     }
   };
   static double flops(const Args& args, Shape, Shape, Shape c, Shape) {
