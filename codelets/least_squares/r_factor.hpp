@@ -13,7 +13,7 @@ namespace tesela {
 template <class T>
 struct GatherUpper {
   static constexpr auto name = "gather_upper";
-  static constexpr std::uint32_t color = 0x8c8c8c;
+  static constexpr std::uint32_t color = 0x17becf;
   struct Args {};
   static void cpu(const Args& args, Out<T> r, std::span<const In<T>> tiles);
   static void cuda(CudaContext& context, const Args& args, Out<T> r, std::span<const In<T>> tiles);
@@ -24,7 +24,7 @@ struct GatherUpper {
 template <class T>
 struct UnitCondition {
   static constexpr auto name = "unit_condition";
-  static constexpr std::uint32_t color = 0x937860;
+  static constexpr std::uint32_t color = 0xbcbd22;
   struct Args {};
   static double flops(const Args&, Shape r, Shape, Shape) {
     const auto n = static_cast<double>(r.rows);

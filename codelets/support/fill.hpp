@@ -9,7 +9,7 @@ namespace tesela {
 template <class T>
 struct Fill {
   static constexpr auto name = "fill";
-  static constexpr std::uint32_t color = 0x8c8c8c;
+  static constexpr std::uint32_t color = 0x5c6b73;
   struct Args {
     Generator<T> generator;
     index_t row = 0, column = 0;

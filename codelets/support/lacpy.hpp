@@ -29,7 +29,7 @@ struct Lacpy {
 template <class T>
 struct Laset {
   static constexpr auto name = "laset";
-  static constexpr std::uint32_t color = 0x8c8c8c;
+  static constexpr std::uint32_t color = 0xccb974;
   struct Args {
     T diagonal = 0;
     index_t below = 0;  ///< how far below the diagonal the first element is: its row minus its column

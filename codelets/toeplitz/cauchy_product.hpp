@@ -24,7 +24,7 @@ inline Shape cauchy_work(index_t n, index_t columns) { return {4 * cauchy_length
 template <class T>
 struct ToeplitzToCauchy {
   static constexpr auto name = "toeplitz_to_cauchy";
-  static constexpr std::uint32_t color = 0x8c8c8c;
+  static constexpr std::uint32_t color = 0xc7c7c7;
   struct Args {};
   static void cpu(const Args& args, In<T> t, Out<T> c);
 };
@@ -34,7 +34,7 @@ struct ToeplitzToCauchy {
 template <class T>
 struct CauchyTables {
   static constexpr auto name = "cauchy_tables";
-  static constexpr std::uint32_t color = 0x8c8c8c;
+  static constexpr std::uint32_t color = 0x17becf;
   struct Args {
     index_t n = 0;
   };

@@ -27,7 +27,7 @@ Shape lanczos_histories(index_t capacity);
 template <class T>
 struct LanczosStart {
   static constexpr auto name = "lanczos_start";
-  static constexpr std::uint32_t color = 0x8c8c8c;
+  static constexpr std::uint32_t color = 0x3b3b3b;
   struct Args {
     index_t shift = 0, start = 0;
   };
@@ -131,7 +131,7 @@ struct LanczosTest {
 template <class T>
 struct RitzSelect {
   static constexpr auto name = "ritz_select";
-  static constexpr std::uint32_t color = 0xdd8452;
+  static constexpr std::uint32_t color = 0xccb974;
   struct Args {
     LanczosGoal goal;
     index_t which = 0;  ///< of the histories
@@ -144,7 +144,7 @@ struct RitzSelect {
 template <class T>
 struct RitzPairs {
   static constexpr auto name = "ritz_pairs";
-  static constexpr std::uint32_t color = 0x937860;
+  static constexpr std::uint32_t color = 0xda8bc3;
   struct Args {};
   static void cpu(const Args& args, In<T> c, In<T> tables, In<T> slot, In<T> z, Out<T> x, Out<double> pairs,
                   Scratch<T> work);

@@ -17,7 +17,7 @@ namespace tesela {
 template <class T>
 struct FromSineBasis {
   static constexpr auto name = "from_sine_basis";
-  static constexpr std::uint32_t color = 0x937860;
+  static constexpr std::uint32_t color = 0xbcbd22;
   struct Args {
     index_t first = 0;
   };
@@ -32,7 +32,7 @@ struct FromSineBasis {
 template <class T>
 struct OrthogonalizeAgainst {
   static constexpr auto name = "orthogonalize_against";
-  static constexpr std::uint32_t color = 0xc44e52;
+  static constexpr std::uint32_t color = 0x64b5cd;
   struct Args {
     std::array<index_t, 2> columns{}, others{}, ends{};
   };

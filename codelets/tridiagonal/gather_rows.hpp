@@ -19,7 +19,7 @@ struct GatherRows {
 template <class T>
 struct TakeRows {
   static constexpr auto name = "take_rows";
-  static constexpr std::uint32_t color = 0x8c8c8c;
+  static constexpr std::uint32_t color = 0xccb974;
   struct Args {
     index_t first = 0;
   };

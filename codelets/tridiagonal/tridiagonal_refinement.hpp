@@ -72,7 +72,7 @@ constexpr index_t misfits(index_t equations) { return equations > 0 ? ceil_div(e
 template <class T, class L>
 struct TridiagonalConvert {
   static constexpr auto name = "tridiagonal_convert";
-  static constexpr std::uint32_t color = 0x8c8c8c;
+  static constexpr std::uint32_t color = 0x17becf;
   using Args = tridiagonal::Place;
   static void cpu(const Args& args, In<T> dl, In<T> d, In<T> du, Out<L> to_dl, Out<L> to_d, Out<L> to_du);
   static void cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, Out<L> to_dl, Out<L> to_d,
@@ -85,7 +85,7 @@ struct TridiagonalConvert {
 template <class T>
 struct TridiagonalResidual {
   static constexpr auto name = "tridiagonal_residual";
-  static constexpr std::uint32_t color = 0x4c72b0;
+  static constexpr std::uint32_t color = 0x64b5cd;
   struct Args : tridiagonal::Place {
     index_t first = 0;  ///< the tile's first row in its system
   };
@@ -103,7 +103,7 @@ struct TridiagonalResidual {
 template <class T>
 struct TridiagonalJudge {
   static constexpr auto name = "tridiagonal_judge";
-  static constexpr std::uint32_t color = 0xc44e52;
+  static constexpr std::uint32_t color = 0x3b3b3b;
   struct Args {
     T tolerance = 0;  ///< of the backward error
     T componentwise = std::numeric_limits<T>::infinity();
@@ -131,7 +131,7 @@ struct TridiagonalKeepBetter {
 template <class T, class L>
 struct TridiagonalDemote {
   static constexpr auto name = "tridiagonal_demote";
-  static constexpr std::uint32_t color = 0x8c8c8c;
+  static constexpr std::uint32_t color = 0xc7c7c7;
   struct Args {
     SystemsIn systems = SystemsIn::columns;
   };
@@ -143,7 +143,7 @@ struct TridiagonalDemote {
 template <class T, class L>
 struct TridiagonalCorrect {
   static constexpr auto name = "tridiagonal_correct";
-  static constexpr std::uint32_t color = 0xdd8452;
+  static constexpr std::uint32_t color = 0xccb974;
   struct Args {
     SystemsIn systems = SystemsIn::columns;
   };
