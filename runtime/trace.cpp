@@ -11,8 +11,10 @@
 #include <tesela/runtime/internal/environment.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
@@ -20,6 +22,7 @@
 #include <fstream>
 #include <map>
 #include <mutex>
+#include <sstream>
 #include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -113,17 +116,27 @@ void convert_trace(const std::string& directory) {
 #endif
 }
 
-std::vector<TracedTask> read_tasks(const std::string& directory) {
-  const std::string path = directory + "/tasks.rec";
+namespace {
+
+/// "256x256x8" of "M256x256x8", for every tile.
+std::string without_type(std::string parameters) {
+  std::erase_if(parameters, [](char c) { return c >= 'A' && c <= 'Z'; });
+  return parameters;
+}
+
+/// Records of "Key: value" lines, one record a task, an empty line between two; times in milliseconds.
+std::vector<TracedTask> read_tasks(const std::string& path) {
   std::ifstream file(path);
   if (!file) throw FileError(path, "cannot be read");
   std::vector<TracedTask> tasks;
   TracedTask task;
   const auto finish = [&] {
+    if (task.submitted < 0) task.submitted = task.start;
     if (!task.kernel.empty() && task.end > task.start) tasks.push_back(task);
     task = {};
+    task.submitted = -1;
   };
-  // Records of "Key: value" lines, one record a task, an empty line between two; times in milliseconds.
+  task.submitted = -1;
   for (std::string line; std::getline(file, line);) {
     if (line.empty()) {
       finish();
@@ -136,15 +149,64 @@ std::vector<TracedTask> read_tasks(const std::string& directory) {
     if (key == "WorkerId") task.worker = std::atoi(value.c_str());
     if (key == "StartTime") task.start = std::atof(value.c_str()) * 1e-3;
     if (key == "EndTime") task.end = std::atof(value.c_str()) * 1e-3;
+    if (key == "SubmitTime") task.submitted = std::atof(value.c_str()) * 1e-3;
+    if (key == "JobId") task.id = std::strtoull(value.c_str(), nullptr, 10);
+    if (key == "Priority") task.priority = std::atoi(value.c_str());
+    if (key == "GFlop") task.gflop = std::atof(value.c_str());
+    if (key == "Parameters") task.tiles = without_type(value);
   }
   finish();
-  std::sort(tasks.begin(), tasks.end(), [](const auto& a, const auto& b) { return a.start < b.start; });
-  const double origin = tasks.empty() ? 0 : tasks.front().start;
-  for (TracedTask& t : tasks) {
-    t.start -= origin;
-    t.end -= origin;
-  }
   return tasks;
+}
+
+/// Takes the workers' names and the kernels' colours from a Paje trace; there a worker is
+/// "7 TIME w3 W THREAD CUDA0_1" and a kernel's state "6 NAME WS NAME "R G B"", with tabs between. (StarPU's own states
+/// have blanks there.)
+void read_names(const std::string& path, Trace& trace) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    if (line.size() < 2 || line[1] != '\t' || (line[0] != '6' && line[0] != '7')) continue;
+    std::array<std::string, 6> field;
+    std::istringstream fields(line);
+    for (std::string& f : field) std::getline(fields, f, '\t');
+    if (line[0] == '7' && field[3] == "W" && field[2].size() > 1 && field[2][0] == 'w')
+      trace.workers[std::atoi(field[2].c_str() + 1)] = field[5];
+    double red = 0, green = 0, blue = 0;
+    if (line[0] == '6' && field[2] == "WS" && std::sscanf(field[4].c_str(), "\"%lf %lf %lf", &red, &green, &blue) == 3)
+      trace.colors[field[3]] = static_cast<std::uint32_t>(red) << 16 | static_cast<std::uint32_t>(green) << 8 |
+                               static_cast<std::uint32_t>(blue);
+  }
+}
+
+/// "CPU3" as "CPU 3", and "CUDA1_0" as "CUDA 1" or, where that GPU has more workers, "CUDA 1.0".
+void make_readable(std::map<int, std::string>& workers) {
+  std::map<std::string, int> streams;
+  for (const auto& [id, name] : workers) ++streams[name.substr(0, name.find('_'))];
+  for (auto& [id, name] : workers) {
+    const std::size_t stream = name.find('_');
+    const std::string device = name.substr(0, stream);
+    if (stream != std::string::npos) name = streams[device] > 1 ? device + "." + name.substr(stream + 1) : device;
+    if (const std::size_t number = name.find_first_of("0123456789"); number != std::string::npos && number > 0)
+      name.insert(number, 1, ' ');
+  }
+}
+
+}  // namespace
+
+Trace read_trace(const std::string& directory) {
+  Trace trace;
+  trace.tasks = read_tasks(directory + "/tasks.rec");
+  read_names(directory + "/paje.trace", trace);
+  make_readable(trace.workers);
+  for (const TracedTask& task : trace.tasks) {
+    trace.workers.try_emplace(task.worker, "worker " + std::to_string(task.worker));
+    trace.colors.try_emplace(task.kernel, 0x8c8c8c);
+  }
+  std::sort(trace.tasks.begin(), trace.tasks.end(), [](const auto& a, const auto& b) { return a.start < b.start; });
+  const double origin = trace.tasks.empty() ? 0 : trace.tasks.front().start;
+  for (TracedTask& task : trace.tasks)
+    for (double* time : {&task.start, &task.end, &task.submitted}) *time -= origin;
+  return trace;
 }
 
 }  // namespace tesela

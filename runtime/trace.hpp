@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -10,6 +12,18 @@ struct TracedTask {
   std::string kernel;
   int worker = 0;
   double start = 0, end = 0;  ///< seconds from the start of the first task
+  double submitted = 0;       ///< the same; before 0 for what was inserted before anything ran
+  std::uint64_t id = 0;       ///< StarPU's number of it, as in dag.dot
+  int priority = 0;
+  double gflop = 0;   ///< 0 where the kernel counts none
+  std::string tiles;  ///< "256x256x8 256x64x8": rows, columns and bytes an element of each
+};
+
+/// What was recorded of a run.
+struct Trace {
+  std::vector<TracedTask> tasks;                ///< by start time; StarPU's internal ones left out
+  std::map<int, std::string> workers;           ///< "CPU 0", "CUDA 0", with several streams "CUDA 0.1"
+  std::map<std::string, std::uint32_t> colors;  ///< 0xRRGGBB of each kernel, as ViTE and dag.dot show it
 };
 
 /// Whether this build's StarPU records FxT events at all.
@@ -21,7 +35,8 @@ bool can_trace() noexcept;
 /// files have fixed names: from the Runtime's start to the end of convert_trace the directory is this process's.
 void convert_trace(const std::string& directory);
 
-/// The tasks in DIR/tasks.rec, by start time; StarPU's internal ones left out.
-std::vector<TracedTask> read_tasks(const std::string& directory);
+/// The tasks in DIR/tasks.rec, and from DIR/paje.trace, if it is there, the workers' names and the kernels' colours.
+/// Throws FileError when tasks.rec cannot be read.
+Trace read_trace(const std::string& directory);
 
 }  // namespace tesela

@@ -44,7 +44,7 @@ void CommonOptions::add_to(CLI::App& app, int streams_unless_told, bool mixed) {
   add_output(app, Output::text, "--json", json_path,
              "write the report as one JSON object to FILE (- for standard output)");
   add_output(app, Output::trace, "--trace", trace_dir,
-             "record the timed runs: paje.trace (ViTE), dag.dot, tasks.rec and a picture in DIR");
+             "record the timed runs: trace.svg, trace.json (Perfetto), paje.trace (ViTE) and more in DIR");
   app.add_option("--sched", scheduler, "StarPU scheduler (default: STARPU_SCHED; else dmdas with a GPU, lws without)");
   app.add_option("--ncpu", ncpu,
                  "CPU workers (default: STARPU_NCPU, else every core; beside GPUs all but their drivers' and one)")

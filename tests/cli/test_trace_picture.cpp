@@ -1,0 +1,144 @@
+#include "tests/support/process.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <set>
+
+using namespace tesela::test;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+void write(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
+
+/// One record of tasks.rec, as StarPU writes it; times in milliseconds.
+std::string task(const std::string& kernel, int worker, double start, double end, const std::string& further = "") {
+  return "Name: " + kernel + "\nJobId: 7\nWorkerId: " + std::to_string(worker) +
+         "\nSubmitTime: 1\nStartTime: " + std::to_string(start) + "\nEndTime: " + std::to_string(end) + "\n" + further +
+         "\n";
+}
+
+std::string worker(int id, const std::string& name) {
+  return "7\t1.0\tw" + std::to_string(id) + "\tW\tt99\t" + name + "\n";
+}
+
+std::string color(const std::string& kernel, const std::string& rgb) {
+  return "6\t" + kernel + "\tWS\t" + kernel + "\t\"" + rgb + "\" \n6\t" + kernel + "_1\tCtx1\t" + kernel +
+         "\t\"1 2 3\" \n";
+}
+
+/// What `tesela trace` draws of these two files.
+struct Drawn {
+  Drawn(const std::string& tasks, const std::string& paje, const Words& further = {}) {
+    write(folder / "tasks.rec", tasks);
+    write(folder / "paje.trace", paje);
+    run = run_tesela(Words{"trace", folder.path()} + further);
+    if (run.code != 0) return;
+    svg = contents(folder / "trace.svg");
+    events = nlohmann::json::parse(contents(folder / "trace.json"))["traceEvents"];
+  }
+  TemporaryFolder folder;
+  Outcome run;
+  std::string svg;
+  nlohmann::json events;
+};
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t n = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at) ++n;
+  return n;
+}
+
+}  // namespace
+
+TEST_CASE("a picture has the workers' names and the kernels' declared colours") {
+  // StarPU's own states stand in the same file, with blanks between; "" in an ordinary program.
+  const std::string paje = "6       I       WS       Idle         \".9 .1 .0\"\n" + worker(0, "CPU0") +
+                           worker(1, "CUDA0_0") + worker(2, "CUDA0_1") + worker(3, "CUDA1_0") +
+                           color("gemm", "76.000000 114.000000 176.000000") + color("black", "0.0 0.0 0.0");
+  const Drawn drawn(task("gemm", 0, 5, 9) + task("gemm", 1, 5, 6) + task("black", 2, 5, 7) + task("gemm", 3, 5, 8) +
+                        task("<&>", 3, 8, 9),
+                    paje);
+  REQUIRE(drawn.run.code == 0);
+  for (const char* text : {">CPU 0, 100 %<", ">CUDA 0.0, 25 %<", ">CUDA 0.1, 50 %<", ">CUDA 1, 100 %<",
+                           "5 tasks in 4 ms on 4 workers", "gemm: 3 tasks, 8 ms", "fill=\"#4c72b0\"",
+                           "fill=\"#000000\"", "fill=\"#8c8c8c\"", "&lt;&amp;&gt;: 1 task, 1 ms", "time (ms)"})
+    CHECK_THAT(drawn.svg, ContainsSubstring(text));
+  CHECK_THAT(drawn.svg, !ContainsSubstring("pattern") && !ContainsSubstring("nan") && !ContainsSubstring("inf"));
+  if (installed("xmllint")) CHECK(run({"/bin/sh", "-c", "xmllint --noout " + (drawn.folder / "trace.svg")}).code == 0);
+}
+
+TEST_CASE("kernels of nearly one colour are told apart by stripes") {
+  const Drawn drawn(
+      task("a", 0, 0, 1) + task("b", 0, 1, 2) + task("c", 0, 2, 3) + task("d", 0, 3, 4),
+      color("a", "196 78 82") + color("b", "200 80 90") + color("c", "196 78 82") + color("d", "76 114 176"));
+  REQUIRE(drawn.run.code == 0);
+  CHECK(count(drawn.svg, "<pattern") == 2);
+  CHECK(count(drawn.svg, "stroke-width=\"1.6\"") == 2);
+  std::set<std::string> shapes;
+  for (std::size_t at = 0;
+       (at = drawn.svg.find("<path d=\"M", at)) != std::string::npos && at < drawn.svg.find("</defs>"); ++at)
+    shapes.insert(drawn.svg.substr(at, 24));
+  CHECK(shapes.size() == 2);
+}
+
+TEST_CASE("a picture is no larger for a hundred thousand short tasks, and a zoom shows what was asked for") {
+  std::string tasks;
+  for (int t = 0; t < 100000; ++t) tasks += task("dot", 0, 0.01 * t, 0.01 * t + 0.0095);
+  tasks += task("last", 0, 1000, 1100);
+  const Drawn whole(tasks, worker(0, "CPU0"));
+  REQUIRE(whole.run.code == 0);
+  CHECK(whole.svg.size() < 60000);
+  CHECK_THAT(whole.svg, ContainsSubstring("dot: 100000 tasks"));
+
+  const Drawn part(tasks, worker(0, "CPU0"), {"--from", "0.2", "--to", "0.3"});
+  REQUIRE(part.run.code == 0);
+  CHECK_THAT(part.svg, ContainsSubstring("10000 tasks in 100 ms on 1 worker,") && !ContainsSubstring("last"));
+  CHECK_THAT(part.svg, ContainsSubstring(">200</text>") && ContainsSubstring(">300</text>"));
+  CHECK(part.events.size() == whole.events.size());
+  CHECK(Drawn(tasks, "", {"--from", "2"}).run.code == 2);
+  CHECK(Drawn(tasks, "", {"--from", "0.2", "--to", "0.1"}).run.code == 2);
+}
+
+TEST_CASE("trace.json holds a named thread a worker and an event a task, in microseconds") {
+  const Drawn drawn(
+      task("gemm", 1, 3, 5.5, "Priority: 4\nGFlop: 0.5\nParameters: M256x64x8 M64x64x8\n") + task("gemm", 4, 2, 2.25),
+      worker(1, "CPU1") + worker(4, "CUDA0_0"));
+  REQUIRE(drawn.run.code == 0);
+  std::map<int, std::string> names;
+  std::vector<nlohmann::json> tasks;
+  for (const auto& event : drawn.events) {
+    if (event["ph"] == "M" && event["name"] == "thread_name") names[event["tid"]] = event["args"]["name"];
+    if (event["ph"] == "X") tasks.push_back(event);
+  }
+  REQUIRE(tasks.size() == 2);
+  CHECK((names.at(tasks[0]["tid"]) == "CUDA 0" && names.at(tasks[1]["tid"]) == "CPU 1"));
+  CHECK((tasks[0]["ts"] == 0 && tasks[0]["dur"] == 250 && tasks[1]["ts"] == 1000 && tasks[1]["dur"] == 2500));
+  const auto args = tasks[1]["args"];
+  CHECK((args["id"] == 7 && args["priority"] == 4 && args["gflop"] == 0.5));
+  CHECK(std::abs(args["gflop_per_s"].get<double>() - 200) < 1e-9);
+  CHECK((args["tiles"] == "256x64x8 64x64x8" && args["waited_us"] == 2000));
+}
+
+TEST_CASE("events of one thread never overlap in part, though tasks of one worker may") {
+  const Drawn drawn(
+      task("a", 0, 0, 2) + task("b", 0, 1, 3) + task("c", 0, 2, 4) + task("d", 0, 2.5, 3) + task("e", 1, 0, 9),
+      worker(0, "CUDA0_0") + worker(1, "CPU0"));
+  REQUIRE(drawn.run.code == 0);
+  std::map<int, double> end;
+  std::map<int, std::string> names;
+  for (const auto& event : drawn.events) {
+    if (event["name"] == "thread_name") names[event["tid"]] = event["args"]["name"];
+    if (event["ph"] != "X") continue;
+    const int thread = event["tid"];
+    if (end.contains(thread)) CHECK(event["ts"] >= end[thread]);
+    end[thread] = event["ts"].get<double>() + event["dur"].get<double>();
+  }
+  CHECK(end.size() == 4);
+  for (const auto& [thread, last] : end) CHECK(names.contains(thread));
+}
