@@ -114,9 +114,7 @@ void run(AdiOptions o) {
                     "gtsvInterleavedBatch overwrites is a part of its step"
                   : "cuSPARSE is left out: it needs --data device and a CUDA device; thomas keeps its elimination, on "
                     "all cores");
-  report.finish({fmt::format("Heat equation by alternating directions, {}, {}", o.common.precision,
-                             o.on_device() ? "on the devices" : "on the cores"),
-                 "GB/s (median, min to max)"});
+  report.finish();
 }
 
 const cli::Command adi_command(

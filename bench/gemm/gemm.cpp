@@ -100,9 +100,7 @@ void run(GemmOptionsOfBench o) {
         "tiles of A and B that its tasks read; cublas runs on device 0");
   else if (runtime.gpus() > 0)
     report.note("operands and results in page-locked host memory, all transfers timed");
-  report.finish({fmt::format("{}gemm, {}", o.common.precision,
-                             o.on_device() ? "operands on the devices" : "operands on the host"),
-                 "GFLOP/s (median, min to max)"});
+  report.finish();
 }
 
 const cli::Command gemm_command(

@@ -127,7 +127,7 @@ void run(const KernelOptions& o) {
       fmt::format("ceiling: cuBLAS at n = 8192, {:.0f} GFLOP/s in this run; operands on the device, CUDA-event "
                   "times",
                   ceiling));
-  report.finish({o.common.precision + "gemm kernels of the classic study", "GFLOP/s (median, min to max)", true});
+  report.finish();
 }
 
 #else

@@ -114,7 +114,7 @@ void run(GivensOptionsOfBench o) {
     report.note(
         "published: on a Tesla K20X, single precision, transfers included (ours: in, out); lapack: MKL, 12 threads");
   }
-  report.finish({fmt::format("{}: QR by plane rotations", o.table), "Melement/s (median, min to max)", true});
+  report.finish();
 }
 
 const cli::Command givens_command(

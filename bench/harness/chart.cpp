@@ -18,60 +18,82 @@ extern char** environ;
 namespace tesela::bench {
 namespace {
 
-constexpr std::array colors{"#4c72b0", "#dd8452", "#55a868", "#c44e52", "#8172b3", "#937860", "#da8bc3", "#8c8c8c"};
+constexpr double width = 980, height = 460, letter = 7.4, margin = 90;
 
 std::string quoted(std::string text) {
   std::replace(text.begin(), text.end(), '"', '\'');
+  for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += 2) text.replace(at, 1, "\\n");
   return fmt::format("\"{}\"", text);
+}
+
+/// Characters, not bytes.
+std::size_t length(const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
 /// A category's label, in two lines where it has a comma or is long and has a hyphen, so that neighbours do not run
 /// into each other.
-std::string label(const std::string& category) {
+std::string in_two_lines(const std::string& category) {
   constexpr std::size_t short_enough = 12;
   const std::size_t comma = category.find(", "), hyphen = category.find('-');
-  if (comma != std::string::npos)
-    return quoted(fmt::format("{}\\n{}", category.substr(0, comma), category.substr(comma + 2)));
+  if (comma != std::string::npos) return category.substr(0, comma) + "\n" + category.substr(comma + 2);
   if (category.size() > short_enough && hyphen != std::string::npos)
-    return quoted(fmt::format("{}\\n{}", category.substr(0, hyphen + 1), category.substr(hyphen + 1)));
-  return quoted(category);
+    return category.substr(0, hyphen + 1) + "\n" + category.substr(hyphen + 1);
+  return category;
 }
 
 std::string number(double x) { return std::isfinite(x) ? fmt::format("{:.6g}", x) : std::string("NaN"); }
 
-/// A decade below the smallest bar, where the bars of a logarithmic chart begin.
+/// 1, 2 or 5 times a power of ten below the smallest value, where a logarithmic axis begins.
 double floor_of(const Chart& chart) {
   double least = HUGE_VAL;
   for (const Chart::Series& s : chart.series)
     for (const double x : s.low)
       if (x > 0) least = std::min(least, x);
-  return std::isfinite(least) ? std::pow(10.0, std::floor(std::log10(least))) / 2 : 0.1;
+  if (!std::isfinite(least)) return 0.1;
+  const double power = std::pow(10.0, std::floor(std::log10(0.7 * least)));
+  for (const double factor : {5.0, 2.0})
+    if (factor * power <= 0.7 * least) return factor * power;
+  return power;
 }
 
-}  // namespace
+/// The width that is left for the chart itself beside the y axis and the key.
+double plot_width(const Chart& chart) {
+  std::size_t longest = 5;
+  for (const Chart::Series& s : chart.series) longest = std::max(longest, length(s.name));
+  return width - margin - 60 - letter * static_cast<double>(longest);
+}
 
-std::string gnuplot_script(const Chart& chart) {
+/// The categories under their groups of bars: side by side if they fit, else slanted.
+std::string bar_labels(const Chart& chart, std::vector<std::string>& labels) {
+  const double room = plot_width(chart) / static_cast<double>(chart.categories.size() + 1);
+  std::size_t longest = 0;
+  bool fit = true;
+  for (const std::string& category : chart.categories) {
+    labels.push_back(in_two_lines(category));
+    longest = std::max(longest, length(category));
+    const std::string& label = labels.back();
+    const std::size_t cut = std::min(label.find('\n'), label.size());
+    const std::size_t widest = std::max(length(label.substr(0, cut)), length(label.substr(cut)));
+    fit = fit && letter * static_cast<double>(widest) < 0.95 * room;
+  }
+  if (fit) return "set bmargin 4\n";
+  labels = chart.categories;
+  return fmt::format("set xtics rotate by 30 right\nset bmargin {}\n", 3 + longest / 4);
+}
+
+std::string bars(const Chart& chart) {
+  std::vector<std::string> labels;
   std::string script =
-      "set terminal svg size 860,520 font 'sans,13' background '#ffffff' noenhanced\n"
       "set style data histograms\n"
       "set style histogram errorbars gap 1.5 lw 1.2\n"
-      "set style fill solid 0.9 noborder\n"
+      "set style fill solid 0.95 noborder\n"
       "set boxwidth 0.92\n"
       "set errorbars 0.5 lc rgb '#333333'\n"
-      "set grid ytics lc rgb '#dddddd' lt 1\n"
-      "set border 3\n"
-      "set xtics nomirror scale 0\n"
-      "set ytics nomirror\n"
-      "set bmargin 4\n"
-      "set key outside top center horizontal\n";
-  script += fmt::format("set title {}\nset ylabel {}\n", quoted(chart.title), quoted(chart.y_label));
-  if (chart.logarithmic)
-    script += fmt::format("set logscale y\nset yrange [{:.3g}:*]\n", floor_of(chart));
-  else
-    script += "set yrange [0:*]\n";
-  script += "$data << END\n";
+      "set xtics nomirror scale 0\n" +
+      bar_labels(chart, labels) + "$data << END\n";
   for (std::size_t c = 0; c < chart.categories.size(); ++c) {
-    script += label(chart.categories[c]);
+    script += quoted(labels[c]);
     for (const Chart::Series& s : chart.series)
       script += fmt::format(" {} {} {}", number(s.value[c]), number(s.low[c]), number(s.high[c]));
     script += "\n";
@@ -79,8 +101,60 @@ std::string gnuplot_script(const Chart& chart) {
   script += "END\nplot ";
   for (std::size_t s = 0; s < chart.series.size(); ++s)
     script += fmt::format("{}$data using {}:{}:{}:xtic(1) title {} lc rgb '{}'", s > 0 ? ", " : "", 3 * s + 2,
-                          3 * s + 3, 3 * s + 4, quoted(chart.series[s].name), colors[s % colors.size()]);
+                          3 * s + 3, 3 * s + 4, quoted(chart.series[s].name), chart.series[s].color);
   return script + "\n";
+}
+
+/// A scale along which equal distances are equal factors, where the numbers spread far.
+bool spread(const std::vector<double>& x) { return x.front() > 0 && x.back() / x.front() >= 8; }
+
+std::string lines(const Chart& chart) {
+  const std::vector<double>& x = chart.x;
+  std::string script = "set bmargin 4\nset datafile missing 'NaN'\n";
+  if (spread(x))
+    script += fmt::format("set logscale x\nset xrange [{:.6g}:{:.6g}]\n", x.front() / 1.2, x.back() * 1.2);
+  else
+    script += fmt::format("set xrange [{:.6g}:{:.6g}]\n", x.front() - (x.back() - x.front()) / 12,
+                          x.back() + (x.back() - x.front()) / 12);
+  script += "set xtics nomirror (";
+  for (std::size_t c = 0; c < x.size(); ++c)
+    script += fmt::format("{}{} {:.10g}", c > 0 ? ", " : "", quoted(chart.categories[c]), x[c]);
+  script += fmt::format(")\nset xlabel {}\n", quoted(chart.x_label));
+  std::string plot;
+  for (std::size_t s = 0; s < chart.series.size(); ++s) {
+    const Chart::Series& series = chart.series[s];
+    script += fmt::format("$series{} << END\n", s);
+    for (std::size_t c = 0; c < x.size(); ++c)
+      if (std::isfinite(series.value[c]))
+        script += fmt::format("{:.10g} {} {} {}\n", x[c], number(series.value[c]), number(series.low[c]),
+                              number(series.high[c]));
+    script += "END\n";
+    plot += fmt::format("{}$series{} using 1:2:3:4 with yerrorlines lw 1.8 pt {} ps 0.7 dt {} lc rgb '{}' title {}",
+                        s > 0 ? ", " : "plot ", s, series.dashed ? 6 : 7, series.dashed ? 2 : 1, series.color,
+                        quoted(series.name));
+  }
+  if (chart.ideal && !chart.series.empty())
+    if (const double first = chart.series.front().value.front(); std::isfinite(first))
+      plot += fmt::format(", {} * x dt 3 lw 1.5 lc rgb '#999999' title 'proportional'", number(first / x.front()));
+  return script + plot + "\n";
+}
+
+}  // namespace
+
+std::string gnuplot_script(const Chart& chart) {
+  std::string script = fmt::format(
+      "set terminal svg size {},{} font 'sans,13' background '#ffffff' noenhanced\n"
+      "set grid ytics lc rgb '#dddddd' lt 1\n"
+      "set border 3\n"
+      "set ytics nomirror\n"
+      "set key outside right center vertical Left reverse samplen 2\n"
+      "set title {}\nset ylabel {}\n",
+      width, height, quoted(chart.title), quoted(chart.y_label));
+  if (chart.logarithmic)
+    script += fmt::format("set logscale y\nset yrange [{:.3g}:*]\n", floor_of(chart));
+  else
+    script += "set yrange [0:*]\n";
+  return script + (chart.x.empty() ? bars(chart) : lines(chart));
 }
 
 std::string draw_svg(const Chart& chart) {

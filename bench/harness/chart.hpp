@@ -5,15 +5,19 @@
 
 namespace tesela::bench {
 
-/// Grouped bars: for each category one bar of each series, with whiskers from low to high.
+/// Grouped bars, one group a category; or, where the categories are numbers `x`, lines. Whiskers go from low to high.
 struct Chart {
   struct Series {
     std::string name;
+    std::string color;                     // "#rrggbb"
     std::vector<double> value, low, high;  // one for each category; NaN where there is none
+    bool dashed = false;                   // of lines
   };
-  std::string title, y_label;
+  std::string title, y_label, x_label;
   bool logarithmic = false;
   std::vector<std::string> categories;
+  std::vector<double> x;  // ascending, as many as categories; empty: bars
+  bool ideal = false;     // a grey line from the first series' first value, proportional to x
   std::vector<Series> series;
 };
 

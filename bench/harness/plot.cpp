@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -41,7 +42,7 @@ void plot(const std::string& path) {
   if (!std::getline(file, line)) throw FileError(path, "cannot be read, or is empty");
   const std::vector<std::string> names = fields_of(line);
   std::vector<Row> rows;
-  Plot labels{};
+  std::string benchmark, gpu, machine;
   while (std::getline(file, line)) {
     const std::vector<std::string> values = fields_of(line);
     if (values.size() != names.size())
@@ -56,8 +57,11 @@ void plot(const std::string& path) {
       }
     };
     Row row;
-    row.what.title = field["case"];
+    const auto count = [&](const char* name) { return field[name].empty() ? 0 : static_cast<index_t>(number(name)); };
+    row.what = {field["case"], count("m"),    count("n"),         count("k"),
+                field["tile"], field["data"], field["rate_unit"], field["precision"]};
     row.timing.peer = field["peer"];
+    row.gpus = static_cast<int>(count("gpus"));
     row.rate = number("rate");
     // A rate goes with the inverse of the time, but time itself (µs a task) goes with it.
     const bool time =
@@ -66,13 +70,18 @@ void plot(const std::string& path) {
     row.rate_low = time ? row.rate * fast : row.rate / slow;
     row.rate_high = time ? row.rate * slow : row.rate / fast;
     rows.push_back(row);
-    const std::string device = field["gpu"].empty() ? field["machine"] : field["gpus"] + " " + field["gpu"];
-    labels = {fmt::format("{}, {} precision, {}", field["benchmark"], field["precision"] == "s" ? "single" : "double",
-                          device),
-              field["rate_unit"], false};
+    benchmark = field["benchmark"];
+    gpu = field["gpu"];
+    machine = field["machine"];
   }
+  if (rows.empty()) throw FileError(path, "has no rows");
+  const auto [fewest, most] =
+      std::minmax_element(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.gpus < b.gpus; });
+  const std::string where = gpu.empty()                  ? machine
+                            : fewest->gpus == most->gpus ? fmt::format("{} {}", most->gpus, gpu)
+                                                         : gpu;
   const std::string svg = picture_of(path);
-  write_chart(rows, labels, svg);
+  write_chart(benchmark, rows, where, svg);
   fmt::print("wrote {}\n", svg);
 }
 

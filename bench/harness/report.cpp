@@ -1,10 +1,10 @@
 #include "bench/harness/report.hpp"
 
-#include "bench/harness/chart.hpp"
+#include "bench/harness/row_chart.hpp"
 #include "cli/app/outputs.hpp"
 #include "cli/app/standard_streams.hpp"
 #include <tesela/codelets/libraries/blas.hpp>
-#include <tesela/runtime/config.hpp>
+#include "runtime/config.hpp"
 #include <tesela/runtime/topology.hpp>
 #include <tesela/tiles/io/atomic_file.hpp>
 
@@ -91,7 +91,11 @@ Report::Report(const char* benchmark, const Options& options, const Runtime* run
   cuda_ = machine.cuda_runtime;
 }
 
-void Report::append(const Row& row) { rows_.push_back(row); }
+void Report::append(const Row& row) {
+  rows_.push_back(row);
+  rows_.back().gpus = gpus_;
+  if (row.what.precision.empty()) rows_.back().what.precision = options_.common.precision;
+}
 
 std::string Report::path(const char* extension) const {
   return (std::filesystem::path(options_.out) / (options_.name + "." + extension)).string();
@@ -114,7 +118,7 @@ std::string Report::csv() const {
                                           count(w.n),
                                           count(w.k),
                                           w.tile,
-                                          w.precision.empty() ? options_.common.precision : w.precision,
+                                          w.precision,
                                           w.data,
                                           row.timing.peer,
                                           figure(row.timing.median()),
@@ -129,7 +133,7 @@ std::string Report::csv() const {
                                           figure(row.published_rate),
                                           scheduler_,
                                           scheduler_.empty() ? "" : std::to_string(cpus_),
-                                          std::to_string(gpus_),
+                                          std::to_string(row.gpus),
                                           machine_,
                                           gpu_,
                                           config::version,
@@ -215,34 +219,18 @@ nlohmann::json Report::json() const {
       {"status", "ok"}};
 }
 
-void write_chart(const std::vector<Row>& rows, const Plot& plot, const std::string& path) {
-  Chart chart{plot.title, plot.y_label, plot.logarithmic, {}, {}};
-  const auto index_in = [](auto& list, const std::string& name, auto make) {
-    const auto at = std::find_if(list.begin(), list.end(), [&](const auto& x) { return make(x) == name; });
-    return static_cast<std::size_t>(at - list.begin());
-  };
-  for (const Row& row : rows)
-    if (index_in(chart.categories, row.what.title, [](const auto& c) { return c; }) == chart.categories.size())
-      chart.categories.push_back(row.what.title);
-  const std::vector<double> none(chart.categories.size(), NAN);
-  for (const Row& row : rows) {
-    const std::size_t c = index_in(chart.categories, row.what.title, [](const auto& x) { return x; });
-    const std::size_t s = index_in(chart.series, row.timing.peer, [](const auto& x) { return x.name; });
-    if (s == chart.series.size()) chart.series.push_back({row.timing.peer, none, none, none});
-    chart.series[s].value[c] = row.rate;
-    chart.series[s].low[c] = std::min(row.rate_low, row.rate_high);
-    chart.series[s].high[c] = std::max(row.rate_low, row.rate_high);
-  }
-  write_file(path, draw_svg(chart));
+void write_chart(const std::string& benchmark, const std::vector<Row>& rows, const std::string& where,
+                 const std::string& path) {
+  write_file(path, draw_svg(chart_of(benchmark, rows, where)));
 }
 
-void Report::finish(const Plot& plot) const {
+void Report::finish() const {
   const bool quiet = options_.common.json_path == "-";
   if (!quiet) print();
   write_file(path("csv"), csv());
   std::string drawn;
   try {
-    write_chart(rows_, plot, path("svg"));
+    write_chart(benchmark_, rows_, gpus_ > 0 ? fmt::format("{} {}", gpus_, gpu_) : machine_, path("svg"));
     drawn = ", " + path("svg");
   } catch (const EnvironmentError& error) {
     cli::tell(fmt::format("tesela: no plot, only the CSV: {}", error.what()));

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "bench/harness/harness.hpp"
+#include "bench/harness/row.hpp"
 #include "cli/app/command.hpp"
 #include <tesela/runtime/runtime.hpp>
 
@@ -22,37 +22,6 @@ struct Options {
   RuntimeOptions runtime() const;
 };
 
-/// What was measured: the peers' times for one case. The columns of the CSV are those of this and of Row.
-struct Case {
-  std::string title;            ///< in tables and plots, "n = 4096"
-  index_t m = 0, n = 0, k = 0;  ///< 0: does not apply
-  std::string tile, data;
-  std::string rate_unit;       ///< what Row::rate counts
-  std::string precision = {};  ///< empty: the option's
-};
-
-/// One peer in one case.
-struct Row {
-  Case what;
-  Timing timing;
-  double ratio = 1;  ///< its median time over that of the case's first peer
-  double rate = 0;   ///< from the median
-  double rate_low = 0, rate_high = 0;
-  double ceiling = 0;         ///< the same rate as measured for the machine's ceiling in the same run; 0: not measured
-  double published_s = 0;     ///< the classic study's figure; 0: none
-  double published_rate = 0;  ///< the same, where the study gives the rate
-  std::vector<std::pair<std::string, double>> more = {};  ///< columns that only this benchmark has, at the end
-};
-
-struct Plot {
-  std::string title, y_label;
-  bool logarithmic = false;
-};
-
-/// Draws the rates of these rows as SVG: a group of bars a case, a bar a peer, whiskers from the slowest to the fastest
-/// run. Throws EnvironmentError where gnuplot is not installed.
-void write_chart(const std::vector<Row>& rows, const Plot& plot, const std::string& path);
-
 /// Collects rows, shows them as a table and writes NAME.csv, NAME.svg and the JSON report.
 class Report {
  public:
@@ -73,6 +42,7 @@ class Report {
               ceiling,
               0,
               0,
+              0,
               {}});
   }
   std::vector<Row>& rows() { return rows_; }
@@ -84,7 +54,8 @@ class Report {
   /// What was measured of a result, by name: in the JSON beside the errors.
   void check(const std::string& name, double value) { checks_.emplace_back(name, value); }
 
-  void finish(const Plot& plot) const;
+  /// Prints the table and the notes, writes the files.
+  void finish() const;
 
   std::string csv() const;
 
@@ -102,6 +73,10 @@ class Report {
   std::vector<std::string> notes_;
   std::vector<std::pair<std::string, double>> checks_;
 };
+
+/// Draws what chart_of makes of the rows. Throws EnvironmentError where gnuplot is not installed.
+void write_chart(const std::string& benchmark, const std::vector<Row>& rows, const std::string& where,
+                 const std::string& path);
 
 /// Runs a benchmark's body; a WrongResult becomes the exit code of a numerical failure.
 int guarded(const std::function<void()>& body);

@@ -77,8 +77,7 @@ void run(OlsBenchOptions o) {
     report.note("A and B on the devices, put back before each run outside the time");
   else if (runtime.gpus() > 0)
     report.note("A and B in page-locked host memory, all transfers timed");
-  report.finish({fmt::format("{}gels, {}", o.common.precision, o.on_device() ? "A on the devices" : "A on the host"),
-                 "GFLOP/s (median, min to max)"});
+  report.finish();
 }
 
 const cli::Command ols_command(

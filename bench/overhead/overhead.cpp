@@ -38,7 +38,7 @@ void run(OverheadOptions o) {
   report.note(
       "n is the number of tasks. insertion: CPU time of the inserting thread while the workers sleep; "
       "independent, chained: wall time until the last task has run");
-  report.finish({"Empty tasks: what the layer costs over starpu_task_insert", "us a task (median, min to max)"});
+  report.finish();
 }
 
 const cli::Command overhead_command(

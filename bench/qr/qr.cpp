@@ -122,8 +122,7 @@ void run(QrBenchOptions o) {
     report.note("A and its factors stay on the devices, and A is put back before each run outside the time");
   else if (runtime.gpus() > 0)
     report.note("A and its factors in page-locked host memory, all transfers timed");
-  report.finish({fmt::format("{}geqrf, {}", o.common.precision, o.on_device() ? "A on the devices" : "A on the host"),
-                 "GFLOP/s (median, min to max)"});
+  report.finish();
 }
 
 const cli::Command qr_command(

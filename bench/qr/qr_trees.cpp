@@ -135,9 +135,7 @@ void run(QrTreesOptions o) {
   report.note(
       "bound: max(critical path, work / workers) of the same run, work being the workers' time inside kernels; ratio: "
       "makespan over bound");
-  report.finish(
-      {fmt::format("{}geqrf, {} x {} tiles of {}, {} cores", o.common.precision, o.p, o.q, o.nb, runtime.cpus()),
-       "GFLOP/s (median, min to max)"});
+  report.finish();
 }
 
 const cli::Command qr_trees_command(

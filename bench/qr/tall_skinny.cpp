@@ -158,8 +158,7 @@ void run(TallSkinnyBenchOptions o) {
     report.note("A and R stay on the devices");
   else if (runtime.gpus() > 0)
     report.note("A in page-locked host memory, its transfer timed");
-  report.finish({fmt::format("R of A = Q R, {} x {}, {}", o.m, o.n, o.on_device() ? "on the devices" : "on the host"),
-                 "GB/s of A (median, min to max)"});
+  report.finish();
 }
 
 const cli::Command tall_skinny_command(

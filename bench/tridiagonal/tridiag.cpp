@@ -244,9 +244,7 @@ void run(TridiagOptions o) {
     report.note("everything in page-locked host memory, transfers timed; at once: the bands' transfers are shared");
   else
     report.note("cuSPARSE's solvers are left out: they need --data device and a CUDA device");
-  report.finish({fmt::format("Tridiagonal systems, {}, {}", o.common.precision,
-                             o.on_device() ? "on the devices" : "in host memory"),
-                 "GB/s (median, min to max)"});
+  report.finish();
 }
 
 const cli::Command tridiag_command(
