@@ -23,7 +23,7 @@ struct Sweep {
   static double flops(const Args&, std::span<const Shape> shapes) {
     return 2.0 * static_cast<double>(shapes[0].rows) * static_cast<double>(shapes[0].cols);
   }
-  static void cpu(const Args& args, In<T> a, In<T> b, Out<T> next, Out<T> change, std::span<const In<T>> x) noexcept {
+  static void cpu(const Args& args, In<T> a, In<T> b, Out<T> next, Out<T> change, std::span<const In<T>> x) {
     for (index_t i = 0; i < a.rows; ++i) next(i, 0) = b(i, 0);
     *change.data = 0;
     const In<T>* own = nullptr;
@@ -47,7 +47,7 @@ struct Largest {
   static constexpr auto name = "largest_of";
   static constexpr auto color = 0xdd8452u;
   struct Args {};
-  static void cpu(const Args&, Out<T> result, std::span<const In<T>> numbers) noexcept {
+  static void cpu(const Args&, Out<T> result, std::span<const In<T>> numbers) {
     *result.data = 0;
     for (const In<T>& number : numbers) *result.data = std::max(*result.data, *number.data);
   }

@@ -4,7 +4,7 @@
 #include "cli/app/outputs.hpp"
 #include "cli/app/standard_streams.hpp"
 #include <tesela/codelets/libraries/blas.hpp>
-#include "runtime/config.hpp"
+#include <tesela/runtime/config.hpp>
 #include <tesela/runtime/topology.hpp>
 #include <tesela/tiles/io/atomic_file.hpp>
 

@@ -37,7 +37,8 @@ namespace {
 template <class T>
 class DeviceArray {
  public:
-  DeviceArray(index_t m, index_t n, T sentinel) : ld_(m + 3), n_(n), host_(static_cast<std::size_t>(ld_ * n), sentinel) {
+  DeviceArray(index_t m, index_t n, T sentinel)
+      : ld_(m + 3), n_(n), host_(static_cast<std::size_t>(ld_ * n), sentinel) {
     REQUIRE(cudaMalloc(reinterpret_cast<void**>(&data_), host_.size() * sizeof(T)) == cudaSuccess);
     upload();
   }
@@ -89,7 +90,8 @@ TEMPLATE_TEST_CASE("tasks work on a device's own array in place", "[gpu]", float
       for (index_t i = 0; i < m; ++i) {
         double sum = 0;
         for (index_t l = 0; l < k; ++l) sum += static_cast<double>(a(i, l)) * static_cast<double>(b(l, j));
-        REQUIRE(std::abs(static_cast<double>(c(i, j)) - sum) <= 1e3 * static_cast<double>(std::numeric_limits<T>::epsilon()));
+        REQUIRE(std::abs(static_cast<double>(c(i, j)) - sum) <=
+                1e3 * static_cast<double>(std::numeric_limits<T>::epsilon()));
       }
       for (index_t i = m; i < c.ld(); ++i) REQUIRE(c(i, j) == sentinel);
     }
@@ -121,7 +123,8 @@ TEST_CASE("a mapping that another covered is remembered when the other is gone",
   require_gpu();
   Runtime runtime({.cpus = 1, .gpus = 1});
   std::vector<double> memory(4096);
-  auto outer = std::make_unique<TileMatrix<double>>(TileMatrix<double>::map(runtime, memory.data(), 64, 64, 64, {64, 64}));
+  auto outer =
+      std::make_unique<TileMatrix<double>>(TileMatrix<double>::map(runtime, memory.data(), 64, 64, 64, {64, 64}));
   const auto inner = TileMatrix<double>::map(runtime, memory.data() + 640, 64, 20, 64, {64, 20});
   outer.reset();
   CHECK_THROWS_AS(TileMatrix<double>::map(runtime, memory.data(), 64, 20, 64, {64, 20}), ArgumentError);
