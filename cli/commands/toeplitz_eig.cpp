@@ -9,6 +9,8 @@
 #include "cli/commands/toeplitz_spectrum_options.hpp"
 #include <tesela/tiles/io/file_formats.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -136,8 +138,9 @@ int run_eig(Options o) {
                s.intervals > 0 ? static_cast<double>(s.inversions) / static_cast<double>(s.intervals) : 0);
   report.check("time_in_solves", in_solves);
   if (found != s.expected) {
-    std::string said = "shortage: " + std::to_string(s.expected - found) + " of " + std::to_string(s.expected) +
-                       " eigenvalues missing";
+    std::string said = found < s.expected
+                           ? fmt::format("shortage: {} of {} eigenvalues missing", s.expected - found, s.expected)
+                           : fmt::format("surplus: {} eigenvalues found of {}", found, s.expected);
     for (std::size_t i = 0; i < s.shortages.size() && i < 3; ++i) {
       char text[128];
       std::snprintf(text, sizeof text, "; [%.17g, %.17g) has %ld, found %ld", s.shortages[i].low, s.shortages[i].high,

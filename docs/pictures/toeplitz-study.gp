@@ -18,8 +18,8 @@ $published << EOD
 100 50.6
 EOD
 plot $published with linespoints lc rgb '#8c8c8c' pt 7 title 'published code, single, a GPU of its time', \
-  rows('d', 'cores;pub') with linespoints lc rgb '#dd8452' dt 2 pt 6 title 'published choices, 2 cores, double', \
-  rows('d', 'cores;ours') with linespoints lc rgb '#dd8452' pt 7 title 'ours, 2 cores, double', \
-  rows('s', 'cores;ours') with linespoints lc rgb '#dd8452' pt 5 title 'ours, 2 cores, single', \
-  rows('d', 'GPU;ours') with linespoints lc rgb '#4c72b0' pt 7 title 'ours, H200, double', \
-  rows('s', 'GPU;ours') with linespoints lc rgb '#4c72b0' pt 5 title 'ours, H200, single'
+  rows('s', 'GPU;as published') with linespoints lc rgb '#dd8452' dt 2 pt 6 title 'as published, H200, single', \
+  rows('d', 'GPU;as published') with linespoints lc rgb '#dd8452' pt 7 title 'as published, H200, double', \
+  rows('d', 'GPU;published choices') with linespoints lc rgb '#8172b3' pt 7 title 'published choices, our solver, H200, double', \
+  rows('d', 'cores;ours') with linespoints lc rgb '#4c72b0' dt 2 pt 6 title 'ours, 2 cores, double', \
+  rows('d', 'GPU;ours') with linespoints lc rgb '#4c72b0' pt 7 title 'ours, H200, double'
