@@ -342,11 +342,12 @@ class Solver {
 
   /// What the values are worth, and those of the clusters. A few that are not certain enough are counted to the end.
   void judge() {
+    const std::size_t pairs = result_.values.size();
     for (const SpectrumInterval& cluster : result_.clusters) keep(cluster);
     if (matrix_.norm() == 0 || range_.empty) return measure(0);
     std::vector<detail::Claim> claims;
     for (std::size_t i = 0; i < result_.values.size(); ++i)
-      claims.push_back({result_.values[i], result_.residuals[i], result_.symmetry[i] > 0 ? 0U : 1U});
+      claims.push_back({result_.values[i], result_.residuals[i], result_.symmetry[i] > 0 ? 0U : 1U, i >= pairs});
     result_.uncertain = detail::certify(graph_, matrix_, range_, claims, &result_.counts);
     if (!options_.vectors && options_.divide && result_.uncertain == 0) {
       const double enough = detail::spectrum_bounds<T>(matrix_.n(), options_).error * norm_found();

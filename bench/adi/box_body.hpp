@@ -1,6 +1,7 @@
 #pragma once
 
 #include "bench/adi/box.hpp"
+#include <tesela/runtime/host_device.hpp>
 
 namespace tesela::detail {
 

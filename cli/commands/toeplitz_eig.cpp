@@ -151,12 +151,12 @@ int run_eig(Options o) {
     report.fail(said);
   }
   report_errors(o, options, s, t, vectors, report);
-  if (!o.out.empty()) {
+  if (!o.out.empty() && report.good()) {
     HostMatrix<double> values(found, 1);
     std::copy(s.values.begin(), s.values.end(), values.data());
     write_matrix(o.out, values);
   }
-  if (!o.vectors_out.empty()) {
+  if (!o.vectors_out.empty() && report.good()) {
     write_matrix(o.vectors_out, vectors);
   }
   return report.finish(whole.seconds());

@@ -8,14 +8,15 @@
 namespace tesela::detail {
 namespace {
 
-/// Claims of one part whose intervals meet.
+/// Claims of one part whose intervals meet, and what they cover of the range.
 struct Group {
   double low, high;
+  bool to_count;
   std::vector<Claim*> members;
 };
 
 /// The groups of a part, ascending.
-std::vector<Group> groups_of(std::vector<Claim>& claims, std::size_t part, double margin) {
+std::vector<Group> groups_of(std::vector<Claim>& claims, std::size_t part, double margin, double first, double last) {
   std::vector<Claim*> order;
   for (Claim& c : claims)
     if (c.part == part) order.push_back(&c);
@@ -24,9 +25,16 @@ std::vector<Group> groups_of(std::vector<Claim>& claims, std::size_t part, doubl
   std::vector<Group> groups;
   for (Claim* const c : order) {
     const double low = c->value - c->radius - margin, high = c->value + c->radius + margin;
-    if (groups.empty() || low > groups.back().high) groups.push_back({low, high, {}});
-    groups.back().high = std::max(groups.back().high, high);
-    groups.back().members.push_back(c);
+    if (groups.empty() || low > groups.back().high) groups.push_back({low, high, false, {}});
+    Group& group = groups.back();
+    group.high = std::max(group.high, high);
+    group.to_count = group.to_count || c->by_count || !group.members.empty();
+    group.members.push_back(c);
+  }
+  for (Group& group : groups) {
+    group.to_count = group.to_count || group.low < first || group.high > last;
+    group.low = std::max(group.low, first);
+    group.high = std::min(group.high, last);
   }
   return groups;
 }
@@ -35,17 +43,19 @@ std::vector<Group> groups_of(std::vector<Claim>& claims, std::size_t part, doubl
 template <class T>
 index_t miscounted(Graph& g, const SineToeplitz<T>& A, const std::vector<Group>& groups, std::size_t part,
                    index_t* counts, const CountOptions& options) {
+  const auto outside = [](const Group& group) { return !(group.low < group.high); };
   std::vector<double> ends;
   for (const Group& group : groups)
-    if (group.members.size() > 1) ends.insert(ends.end(), {group.low, group.high});
-  if (ends.empty()) return 0;
-  const std::vector<Inertia> counted = count_at<T>(g, A, ends, Nudge::none, options);
+    if (group.to_count && !outside(group)) ends.insert(ends.end(), {group.low, group.high});
+  std::vector<Inertia> counted;
+  if (!ends.empty()) counted = count_at<T>(g, A, ends, Nudge::none, options);
   if (counts != nullptr) *counts += static_cast<index_t>(ends.size());
   index_t wrong = 0;
   auto at = counted.begin();
   for (const Group& group : groups) {
-    if (group.members.size() <= 1) continue;
     const auto members = static_cast<index_t>(group.members.size());
+    if (outside(group)) wrong += members;
+    if (!group.to_count || outside(group)) continue;
     const index_t inside = at[1].below[part] - at[0].below[part];
     if (inside != members) wrong += members;
     at += 2;
@@ -65,7 +75,8 @@ index_t certify(Graph& g, const SineToeplitz<T>& A, const CountedRange& range, s
   const double margin = 2 * toeplitz_resolution(A);
   index_t uncertain = 0;
   for (std::size_t part = 0; part < 2; ++part) {
-    const std::vector<Group> groups = groups_of(claims, part, margin);
+    const double first = range.low ? range.low->shift : -infinity, last = range.high ? range.high->shift : infinity;
+    const std::vector<Group> groups = groups_of(claims, part, margin, first, last);
     const index_t wrong = miscounted(g, A, groups, part, counts, options);
     index_t found = 0;
     for (const Group& group : groups) found += static_cast<index_t>(group.members.size());
@@ -75,12 +86,8 @@ index_t certify(Graph& g, const SineToeplitz<T>& A, const CountedRange& range, s
     const bool complete = wrong == 0 && found == here;
     for (std::size_t i = 0; i < groups.size(); ++i) {
       const Group& group = groups[i];
-      const double before = i > 0       ? groups[i - 1].high
-                            : range.low ? range.low->shift
-                                        : -infinity,
-                   after = i + 1 < groups.size() ? groups[i + 1].low
-                           : range.high          ? range.high->shift
-                                                 : infinity;
+      const double before = i > 0 ? groups[i - 1].high : first,
+                   after = i + 1 < groups.size() ? groups[i + 1].low : last;
       for (Claim* const c : group.members) {
         c->low = group.low;
         c->high = group.high;

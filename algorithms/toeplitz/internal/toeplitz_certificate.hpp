@@ -12,13 +12,14 @@ namespace tesela::detail {
 struct Claim {
   double value = 0, radius = 0;
   std::size_t part = 0;
+  bool by_count = false;  ///< not of a pair: somebody's count says so, which is not believed
   double error = std::numeric_limits<double>::infinity();  ///< |value - eigenvalue| at most, once certified
   double low = 0, high = 0;                                ///< what the claims that it meets cover, itself among them
 };
 
 /// Whether the claims are about different eigenvalues, and all there are in the range. A claim whose interval meets no
-/// other of its part is about an eigenvalue of its own. Of claims that meet, as many must be counted between the ends
-/// of what they cover. When there are as many claims as eigenvalues in the range, none is missing, and
+/// other of its part is about an eigenvalue of its own. Of claims that meet, or reach beyond the range, as many must be
+/// counted in what they cover of it. When there are as many claims as eigenvalues in the range, none is missing, and
 /// Claim::error becomes a bound: the radius, or where the next eigenvalues are a gap away, radius^2 / gap (T. Kato
 /// 1949, G. Temple 1928; both up to two resolutions, which is what C's rounding and the counts' are); of those that
 /// met, the width of what they cover. Answers how many claims could not be certified, or how many are too few or too

@@ -311,3 +311,43 @@ TEST_CASE("runs that were called complete have what they promised") {
     CHECK(s.residual.error < 4e-10);
   }
 }
+
+TEST_CASE("a range that is narrow beside the matrix holds its own eigenvalues, not its neighbours'") {
+  Runtime runtime({.gpus = 0});
+  for (const double decay : {1e-8, 1e-10})
+    for (const index_t n : {5, 8, 15, 31}) {
+      HostMatrix<double> t(n, 1);
+      for (index_t k = 0; k < n; ++k) t(k, 0) = std::pow(1 - decay, static_cast<double>(k));
+      const std::vector<double> all = toeplitz_dense_values(n, t.data());
+      const double rounding = 1e-15 * static_cast<double>(n) * all.back();
+      for (std::size_t i = 1; i + 3 < all.size() && i < 9; ++i) {
+        SpectrumOptions options;
+        options.low = (all[i - 1] + all[i]) / 2;
+        options.high = (all[i + 1] + all[i + 2]) / 2;
+        if (std::min(options.low - all[i - 1], options.high - all[i + 1]) < 100 * rounding) continue;
+        Graph g(runtime);
+        const auto s =
+            toeplitz_spectrum<double>(g, std::span<const double>(t.data(), static_cast<std::size_t>(n)), options);
+        CAPTURE(decay, n, i, options.low, options.high, s.values);
+        REQUIRE(s.good());
+        REQUIRE(s.values.size() == 2);
+        CHECK(std::abs(s.values[0] - all[i]) <= 10 * rounding);
+        CHECK(std::abs(s.values[1] - all[i + 1]) <= 10 * rounding);
+      }
+    }
+}
+
+TEST_CASE("a wrong count of Levinson's recursion makes no certain eigenvalue") {
+  Runtime runtime({.gpus = 0});
+  constexpr index_t n = 100;
+  HostMatrix<double> t(n, 1);
+  for (index_t k = 0; k < n; ++k) t(k, 0) = 1 / (1 + static_cast<double>(k));
+  SpectrumOptions options;
+  options.counter = ToeplitzSolver::levinson;
+  Graph g(runtime);
+  const auto s = toeplitz_spectrum<double>(g, std::span<const double>(t.data(), n), options);
+  const std::vector<double> all = toeplitz_dense_values(n, t.data());
+  REQUIRE(s.good());
+  REQUIRE(s.values.size() == all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) CHECK(std::abs(s.values[i] - all[i]) <= 1e-13 * all.back());
+}
