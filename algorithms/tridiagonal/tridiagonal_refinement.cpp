@@ -2,6 +2,7 @@
 #include <tesela/algorithms/tridiagonal/tridiagonal_misfits.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_refinement.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
+#include <tesela/tiles/generator.hpp>
 
 #include <algorithm>
 #include <cmath>

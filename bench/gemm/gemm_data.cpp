@@ -1,6 +1,7 @@
 #include "bench/gemm/gemm_data.hpp"
 
 #include <tesela/algorithms/dense/matrices.hpp>
+#include <tesela/tiles/generator.hpp>
 
 #include <fmt/format.h>
 #include <starpu.h>

@@ -3,6 +3,7 @@
 #include "bench/harness/report.hpp"
 #include "cli/app/numbers.hpp"
 #include <tesela/codelets/dense/gemm_launch.hpp>
+#include <tesela/tiles/generator.hpp>
 
 #include <fmt/format.h>
 

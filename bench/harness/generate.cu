@@ -1,5 +1,6 @@
 #include "bench/harness/device.hpp"
 #include "bench/harness/generate.hpp"
+#include <tesela/tiles/generator.hpp>
 
 namespace tesela::bench {
 namespace {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tesela/codelets/tridiagonal/tridiagonal_fill.hpp>
+#include <tesela/tiles/generator.hpp>
 
 namespace tesela::bench {
 

@@ -3,6 +3,7 @@
 #include "bench/harness/report.hpp"
 #include "bench/memory_access/memory_kernels.hpp"
 #include "cli/app/numbers.hpp"
+#include <tesela/tiles/generator.hpp>
 
 #include <fmt/format.h>
 

@@ -1,6 +1,7 @@
 #include "bench/overhead/overhead_peers.hpp"
 
 #include <tesela/algorithms/dense/matrices.hpp>
+#include <tesela/tiles/generator.hpp>
 
 #include <starpu.h>
 

@@ -2,6 +2,7 @@
 
 #include "bench/harness/harness.hpp"
 #include <tesela/codelets/libraries/blas.hpp>
+#include <tesela/tiles/generator.hpp>
 
 #include <fmt/format.h>
 

@@ -3,6 +3,7 @@
 #include <tesela/algorithms/tridiagonal/tridiagonal.hpp>
 #include <tesela/codelets/tridiagonal/tridiagonal_fill.hpp>
 #include <tesela/runtime/runtime.hpp>
+#include <tesela/tiles/generator.hpp>
 
 #include <algorithm>
 #include <memory>

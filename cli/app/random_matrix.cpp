@@ -3,6 +3,7 @@
 #include "cli/app/matrices.hpp"
 #include <tesela/codelets/dense/product_form.hpp>
 #include <tesela/runtime/errors.hpp>
+#include <tesela/tiles/generator.hpp>
 
 #include <charconv>
 #include <cmath>

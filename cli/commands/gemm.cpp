@@ -10,6 +10,7 @@
 #include "cli/commands/gemm_tile.hpp"
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/runtime/config.hpp>
+#include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <fmt/format.h>

@@ -4,6 +4,7 @@
 #include "cli/app/sizes.hpp"
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_checked.hpp>
+#include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <algorithm>

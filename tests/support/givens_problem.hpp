@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tesela/algorithms/givens/givens.hpp>
+#include <tesela/tiles/generator.hpp>
 
 #include <algorithm>
 #include <cmath>

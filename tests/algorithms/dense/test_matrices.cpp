@@ -3,6 +3,7 @@
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/codelets/dense/product_form.hpp>
 #include <tesela/codelets/libraries/lapack.hpp>
+#include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <catch2/catch_approx.hpp>

@@ -5,6 +5,7 @@
 #include <tesela/codelets/libraries/lapack.hpp>
 #include <tesela/codelets/toeplitz/toeplitz_dense.hpp>
 #include <tesela/codelets/toeplitz/toeplitz_error.hpp>
+#include <tesela/tiles/generator.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>

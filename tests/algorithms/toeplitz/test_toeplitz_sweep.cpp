@@ -1,6 +1,7 @@
 #include "bench/errors/toeplitz_spectrum_error.hpp"
 #include "tests/support/toeplitz_kinds.hpp"
 #include <tesela/algorithms/toeplitz/toeplitz_spectrum.hpp>
+#include <tesela/tiles/generator.hpp>
 
 #include <catch2/catch_test_macros.hpp>
 

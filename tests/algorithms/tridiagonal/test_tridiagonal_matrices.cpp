@@ -2,6 +2,7 @@
 #include "tests/support/tridiagonal.hpp"
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/codelets/libraries/lapack.hpp>
+#include <tesela/tiles/generator.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
