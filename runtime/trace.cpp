@@ -105,6 +105,11 @@ void convert_trace(const std::string& directory) {
   try {
     run_converter(options, events);
   } catch (...) {
+    starpu_fxt_options_shutdown(&options);
+    // What it left unfinished would pass for a converted trace.
+    std::error_code error;
+    for (const char* name : {"paje.trace", "tasks.rec"})
+      std::filesystem::remove(std::filesystem::path(directory) / name, error);
     detail::release_trace_folder(directory);
     throw;
   }

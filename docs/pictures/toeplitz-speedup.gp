@@ -3,7 +3,7 @@ set terminal svg size 900,420 noenhanced dynamic background rgb 'white' font 'sa
 set output 'toeplitz-speedup.svg'
 set logscale y
 set xrange [550:2050]
-set yrange [1:*]
+set yrange [0.1:200]
 set xtics 600, 200, 2000
 set xlabel 'n'
 set ylabel 'seconds on two cores / seconds on an H200'

@@ -272,6 +272,7 @@ struct UsersGemm {
 
 TEST_CASE("a user's kernel called gemm has a history of its own") {
   const Calibration calibration;
+  const std::string ours = model_file("tesela_gemm");  // other programs' runs are in it
   {
     Runtime runtime({.cpus = 1, .gpus = 0});
     const TileMatrix<int> A(runtime, 1, 1, {1, 1});
@@ -280,7 +281,7 @@ TEST_CASE("a user's kernel called gemm has a history of its own") {
     CHECK(g.wait().ok());
   }
   CHECK_FALSE(model_file("user_gemm").empty());
-  CHECK(model_file("tesela_gemm").empty());
+  CHECK(model_file("tesela_gemm").size() == ours.size());
 }
 
 TEST_CASE("dropped tasks leave no times in the performance models") {

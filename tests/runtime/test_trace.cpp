@@ -138,7 +138,6 @@ TEST_CASE("a record that StarPU cannot convert is no numerical failure") {
   const std::string record = folder / "prof_file_somebody_0";
   std::ofstream(record) << "no events";
   CHECK_THROWS_AS(convert_trace(folder.path()), EnvironmentError);
-  std::filesystem::remove(folder / "paje.trace");
   const Outcome outcome = run_tesela({"trace", folder.path()});
   CAPTURE(outcome.err);
   CHECK(outcome.code == 3);
