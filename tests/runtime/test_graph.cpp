@@ -397,8 +397,8 @@ TEST_CASE("longest-path priorities decide the order of ready tasks") {
   for (index_t i = 0; i < 6; ++i) A(i, 0).write().data[0] = 0;
   std::vector<int> order;
   std::atomic<bool> open{false};
-  Graph g(runtime, {.longest_path_priorities = true});
-  g.insert<Gate>({&open}, A(0, 0));  // the only worker waits here until everything is submitted
+  Graph before(runtime), g(runtime, {.longest_path_priorities = true});
+  before.insert<Gate>({&open}, A(0, 0));  // the only worker waits here until everything is submitted
   // Chain 1: 10 + 1; chain 2: 2 + 50, chain 3: 30; one task without flops, last. Longest paths: 11 1 52 50 30 1
   g.insert<Log>({&order, 10, 10}, A(1, 0));
   g.insert<Log>({&order, 11, 1}, A(1, 0));
