@@ -38,7 +38,7 @@ HostMatrix<T> lapack_r(const HostMatrix<T>& a) {
   return r;
 }
 
-/// C = op(A) B in long double, rounded.
+/// C = op(A) B, summed in double.
 template <class T>
 HostMatrix<double> product(Op op, const HostMatrix<T>& a, const HostMatrix<T>& b) {
   const Shape s = apply(op, a.shape());
