@@ -38,12 +38,15 @@ SineToeplitz<T>::SineToeplitz(Graph& g, std::span<const T> t)
   rms_ = std::sqrt(squares / static_cast<double>(n_));
   insert_or_run<ToeplitzToCauchy<T>>(g, {}, {}, column(), blocks());
   insert_or_run<CauchyTables<T>>(g, {}, {n_}, tables());
+  const auto c = blocks().read();
+  for (index_t a = 0; a < n_; ++a) largest_ = std::max(largest_, std::abs(static_cast<double>(c(a, 2))));
 }
 
 template <class T>
 double toeplitz_resolution(const SineToeplitz<T>& A) {
-  // What an elimination's rounding does to a pivot is some roundings of the largest eigenvalue, about 3 rms or more.
-  const double scale = std::min(A.norm(), 4 * A.rms() + std::abs(A.mean()));
+  // What an elimination's rounding does to a pivot is some roundings of the largest eigenvalue: about 3 rms, but up to
+  // sqrt(n) of them where one or a few are much larger than the others.
+  const double scale = std::min(A.norm(), std::max(4 * A.rms() + std::abs(A.mean()), 2 * A.largest()));
   return scale * static_cast<double>(std::numeric_limits<T>::epsilon()) *
          std::max(8.0, std::sqrt(static_cast<double>(A.n())));
 }

@@ -26,6 +26,8 @@ class SineToeplitz {
   double norm() const { return norm_; }  ///< an upper bound of ||T||_2: |t_0| + 2 sum |t_k|, the 1-norm or more
   double rms() const { return rms_; }    ///< ||T||_F / sqrt(n): the root mean square of the eigenvalues
   double mean() const { return mean_; }  ///< of the eigenvalues: t_0
+  /// A lower bound of ||T||_2, the largest |x^T T x| of the sine basis' vectors x: hardly less than a third of it.
+  double largest() const { return largest_; }
   Tile<T> column() const { return column_(0, 0); }  ///< t, n x 1
   Tile<T> blocks() const { return blocks_(0, 0); }
   Tile<T> tables() const { return tables_(0, 0); }
@@ -33,7 +35,7 @@ class SineToeplitz {
  private:
   index_t n_;
   int exponent_ = 0;
-  double norm_ = 0, rms_ = 0, mean_ = 0;
+  double norm_ = 0, rms_ = 0, mean_ = 0, largest_ = 0;
   TileMatrix<T> column_, blocks_, tables_;
 };
 

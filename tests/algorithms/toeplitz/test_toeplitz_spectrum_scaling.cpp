@@ -223,6 +223,24 @@ TEST_CASE("a range has its lower end and not its upper one, however many eigenva
   CHECK(found(middle, 2, 2 + 1e-9) == 1);
 }
 
+TEST_CASE("a count at the only eigenvalue of a matrix of rank one leaves it out") {
+  Runtime runtime({.gpus = 0});
+  Graph g(runtime);
+  for (const index_t n : {5, 64, 97, 200})
+    for (const double sign : {1.0, -1.0})
+      for (const double factor : {1e-100, 1.0, 1e10}) {
+        HostMatrix<double> t(n, 1);
+        for (index_t k = 0; k < n; ++k) t(k, 0) = k % 2 == 0 ? factor : sign * factor;
+        const double largest = static_cast<double>(n) * factor;
+        const double shifts[] = {0, largest * (1 - 1e-9), largest, largest * (1 + 1e-9)};
+        const SineToeplitz<double> A(g, column(t));
+        const auto counted = toeplitz_count<double>(g, A, shifts);
+        INFO("n = " << n << ", t(1) = " << t(1, 0));
+        const std::vector<index_t> expected{0, n - 1, n - 1, n};
+        for (std::size_t i = 0; i < 4; ++i) CHECK(counted[i].total() == expected[i]);
+      }
+}
+
 TEST_CASE("the smallest and largest of multiple eigenvalues") {
   Runtime runtime({.gpus = 0});
   for (const index_t k : {1, 2, 5, 39, 40})
