@@ -11,6 +11,7 @@
 namespace mine {
 
 using namespace tesela;
+using namespace tesela::kernels;
 
 /// Some rows of x' = D^-1 (b - (A - D) x), D the diagonal of A, and the largest change of them.
 template <class T>

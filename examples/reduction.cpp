@@ -10,6 +10,7 @@
 namespace {
 
 using namespace tesela;
+using namespace tesela::kernels;
 
 /// sum += |x_1|^p + |x_2|^p + …
 struct SumPowers {

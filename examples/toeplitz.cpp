@@ -7,6 +7,7 @@
 #include <cstdio>
 
 using namespace tesela;
+using namespace tesela::kernels;
 
 namespace {
 

@@ -6,6 +6,8 @@
 #include <cmath>
 
 namespace tesela {
+
+using namespace kernels;
 namespace {
 
 std::string text(index_t rows, index_t cols) { return std::to_string(rows) + " x " + std::to_string(cols); }

@@ -6,6 +6,8 @@
 
 namespace tesela {
 
+using kernels::GemmKernel;
+
 struct GemmOptions {
   GemmKernel kernel = GemmKernel::cublas;  ///< what GPUs run
   int block = 32;                          ///< thread-block edge of naive, shared and coarse: 16 or 32

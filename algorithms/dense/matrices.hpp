@@ -12,7 +12,7 @@ void fill(Graph& g, const TileMatrix<T>& A, Generator<T> generator) {
   generator.rows = A.m();
   generator.columns = A.n();
   A.for_each_tile([&](Tile<T> tile, index_t row, index_t column) {
-    g.insert<Fill<T>>({generator, row, column}, tile);
+    g.insert<kernels::Fill<T>>({generator, row, column}, tile);
   });
 }
 
@@ -21,7 +21,7 @@ template <class T>
 void scale(Graph& g, T alpha, const TileMatrix<T>& A) {
   if (alpha == T(0)) return fill(g, A, Generator<T>{});
   if (alpha == T(1)) return;
-  A.for_each_tile([&](Tile<T> tile, index_t, index_t) { g.insert<Scal<T>>({alpha}, tile); });
+  A.for_each_tile([&](Tile<T> tile, index_t, index_t) { g.insert<kernels::Scal<T>>({alpha}, tile); });
 }
 
 }  // namespace tesela

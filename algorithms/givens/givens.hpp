@@ -75,7 +75,7 @@ class GivensQr {
   TileMatrix<T> a_;
   index_t m_, n_;
   GivensOptions options_;
-  Pivot pivot_ = Pivot::adjacent;
+  kernels::Pivot pivot_ = kernels::Pivot::adjacent;
   index_t diagonal_ = -1;  // a_ is a band: the row that holds the diagonal
   std::vector<Step> steps_;
   std::optional<TileMatrix<index_t>> info_;      // tile (0, step), or one for all steps

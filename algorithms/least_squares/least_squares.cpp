@@ -15,6 +15,8 @@
 #include <vector>
 
 namespace tesela {
+
+using namespace kernels;
 namespace {
 
 /// What a QR factorization of [A | B] leaves.

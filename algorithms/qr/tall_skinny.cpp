@@ -7,6 +7,8 @@
 #include <deque>
 
 namespace tesela {
+
+using namespace kernels;
 namespace {
 
 /// The triangles of the chains. The first is R itself; the graph keeps the others, as scratch tiles far from the

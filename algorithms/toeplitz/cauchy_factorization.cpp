@@ -2,6 +2,8 @@
 #include <tesela/algorithms/toeplitz/toeplitz_condition.hpp>
 
 namespace tesela {
+
+using namespace kernels;
 namespace {
 
 template <class T>

@@ -34,7 +34,7 @@ class CauchyFactorization {
 
  private:
   void insert(Graph& g, const TileMatrix<T>& B, const TileMatrix<double>& outcome,
-              const CauchySolveArgs<T>& args) const;
+              const kernels::CauchySolveArgs<T>& args) const;
 
   ShiftedToeplitz<T> shifted_;
   std::array<TileMatrix<T>, 2> factors_;

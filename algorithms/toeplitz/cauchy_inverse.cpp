@@ -3,6 +3,8 @@
 
 namespace tesela {
 
+using namespace kernels;
+
 template <class T>
 CauchyInverse<T>::CauchyInverse(Graph& g, const Toeplitz<T>& A, T sigma, double perturbation)
     : shifted_(g, A, sigma),

@@ -40,7 +40,7 @@ class CauchyInverse {
 
  private:
   void insert(Graph& g, const TileMatrix<T>& B, const TileMatrix<double>& outcome,
-              const CauchySolveArgs<T>& args) const;
+              const kernels::CauchySolveArgs<T>& args) const;
 
   ShiftedToeplitz<T> shifted_;
   TileMatrix<T> inverse_;

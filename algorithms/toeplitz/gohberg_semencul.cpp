@@ -7,6 +7,8 @@
 
 namespace tesela {
 
+using namespace kernels;
+
 template <class T>
 GohbergSemencul<T>::GohbergSemencul(Graph& g, const Toeplitz<T>& A, T sigma)
     : matrix_(g, shifted_column(A, sigma)),

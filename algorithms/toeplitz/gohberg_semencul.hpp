@@ -34,7 +34,7 @@ class GohbergSemencul {
 
  private:
   void insert(Graph& g, const TileMatrix<T>& B, const TileMatrix<double>& outcome,
-              const RefinedSolveArgs<T>& args) const;
+              const kernels::RefinedSolveArgs<T>& args) const;
 
   Toeplitz<T> matrix_;  // T - sigma I
   double norm_;

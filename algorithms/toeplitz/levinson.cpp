@@ -1,6 +1,8 @@
 #include <tesela/algorithms/toeplitz/levinson.hpp>
 
 namespace tesela {
+
+using namespace kernels;
 namespace {
 
 /// Answers the right-hand sides of a shift.

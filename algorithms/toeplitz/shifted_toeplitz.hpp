@@ -18,16 +18,16 @@ struct ShiftedToeplitz {
       : matrix(g, checked(shifted_column(A, sigma))),
         norm(matrix.unit_norm()),
         blocks_(g.runtime(), A.n(), 3, {A.n(), 3}, "C"),
-        tables_(g.runtime(), cauchy_tables(A.n()).rows, 6, {cauchy_tables(A.n()).rows, 6}, "tables") {
-    insert_or_run<ToeplitzToCauchy<T>>(g, {}, {}, matrix.tile(), blocks());
-    insert_or_run<CauchyTables<T>>(g, {}, {A.n()}, tables());
+        tables_(g.runtime(), kernels::cauchy_tables(A.n()).rows, 6, {kernels::cauchy_tables(A.n()).rows, 6}, "tables") {
+    insert_or_run<kernels::ToeplitzToCauchy<T>>(g, {}, {}, matrix.tile(), blocks());
+    insert_or_run<kernels::CauchyTables<T>>(g, {}, {A.n()}, tables());
   }
 
   Tile<T> blocks() const { return blocks_(0, 0); }
   Tile<T> tables() const { return tables_(0, 0); }
 
   /// For a solve with at most so many steps of refinement.
-  CauchySolveArgs<T> solve_args(const ToeplitzRefinement& refinement) const {
+  kernels::CauchySolveArgs<T> solve_args(const ToeplitzRefinement& refinement) const {
     // Of random matrices of order 1000 some 95 in 100 eigenvalues, as LAPACK rounds them, leave a smaller pivot.
     const double least = 16 * static_cast<double>(std::numeric_limits<T>::epsilon()) * norm;
     return {refinement.args<T>(matrix.exponent(), norm), least};

@@ -6,6 +6,8 @@
 #include <cmath>
 
 namespace tesela {
+
+using namespace kernels;
 namespace {
 
 template <class T>

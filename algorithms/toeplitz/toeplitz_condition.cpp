@@ -3,6 +3,8 @@
 
 namespace tesela {
 
+using namespace kernels;
+
 template <class T>
 double toeplitz_condition_by_counting(Graph& g, const Toeplitz<T>& A, T sigma) {
   constexpr index_t distances = 6;

@@ -11,6 +11,8 @@
 
 namespace tesela {
 
+using namespace kernels;
+
 template <class T>
 SineToeplitz<T>::SineToeplitz(Graph& g, std::span<const T> t)
     : n_(static_cast<index_t>(t.size())),

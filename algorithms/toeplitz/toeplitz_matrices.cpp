@@ -6,6 +6,8 @@
 #include <numbers>
 
 namespace tesela {
+
+using namespace kernels;
 namespace {
 
 double element(const ToeplitzGenerator& g, index_t k, index_t n) {

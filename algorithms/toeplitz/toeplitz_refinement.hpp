@@ -13,7 +13,7 @@ struct ToeplitzRefinement {
 
   /// What kernels are told of it, for a matrix of this norm at size 1.
   template <class T>
-  RefinedSolveArgs<T> args(int exponent, double unit_norm) const {
+  kernels::RefinedSolveArgs<T> args(int exponent, double unit_norm) const {
     const double good = tolerance > 0 ? tolerance : 32 * static_cast<double>(std::numeric_limits<T>::epsilon());
     return {unit_norm, steps, good, exponent};
   }

@@ -15,6 +15,8 @@
 #include <functional>
 
 namespace tesela {
+
+using namespace kernels;
 namespace {
 
 constexpr std::array<ToeplitzMethodEntry, 5> all{{

@@ -13,6 +13,8 @@
 
 namespace tesela {
 
+using namespace kernels;
+
 using detail::Finished;
 using detail::Single;
 

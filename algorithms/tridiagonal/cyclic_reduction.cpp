@@ -9,6 +9,8 @@
 #include <vector>
 
 namespace tesela {
+
+using namespace kernels;
 namespace {
 
 /// One row of tiles.

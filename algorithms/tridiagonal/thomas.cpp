@@ -8,6 +8,8 @@
 #include <vector>
 
 namespace tesela {
+
+using namespace kernels;
 namespace {
 
 constexpr index_t first_scratch = 1 << 21;  // far from the numbers that kernels ask for

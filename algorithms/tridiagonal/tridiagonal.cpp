@@ -5,6 +5,8 @@
 #include <vector>
 
 namespace tesela {
+
+using namespace kernels;
 namespace {
 
 using detail::Turned;

@@ -6,6 +6,8 @@
 
 namespace tesela {
 
+using kernels::SystemsIn;
+
 struct TridiagonalOptions {
   SystemsIn systems = SystemsIn::columns;
   bool periodic = false;  ///< dl of the first row couples to the last unknown, du of the last row to the first

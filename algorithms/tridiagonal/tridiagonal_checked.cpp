@@ -8,6 +8,8 @@
 #include <optional>
 
 namespace tesela {
+
+using namespace kernels;
 namespace {
 
 using tridiagonal::Misfit;

@@ -49,9 +49,9 @@ class TridiagonalEquilibration {
       std::vector<Tile<T>> bands;
       for (index_t i = 0; i < rows.tiles_along(); ++i)
         for (const detail::Turned<T>* a : {&dl, &d, &du}) bands.push_back(band(*a, i));
-      g.insert<TridiagonalExponents<T>>({systems, periodic}, exponents(0, s), bands);
+      g.insert<kernels::TridiagonalExponents<T>>({systems, periodic}, exponents(0, s), bands);
       for (index_t i = 0; i < rows.tiles_along(); ++i)
-        g.insert<TridiagonalScale<T>>({systems, periodic, i * rows.tile_along()}, band(dl, i), band(d, i), band(du, i),
+        g.insert<kernels::TridiagonalScale<T>>({systems, periodic, i * rows.tile_along()}, band(dl, i), band(d, i), band(du, i),
                                       exponents(0, s), to_dl(i, s), to_d(i, s), to_du(i, s), rows(i, s));
     }
   }
@@ -64,15 +64,15 @@ class TridiagonalEquilibration {
     const detail::Turned<T> b{B, columns_};
     const detail::Turned<index_t> rows{rows_, columns_};
     for (index_t s = 0; s < b.tiles_across(); ++s) {
-      g.insert<TridiagonalNoSize<T>>({}, sizes_(0, s));
+      g.insert<kernels::TridiagonalNoSize<T>>({}, sizes_(0, s));
       for (index_t i = 0; i < b.tiles_along(); ++i)
-        g.insert<TridiagonalSize<T>>({systems_}, b(i, s), rows(i, rows.tiles_across() == 1 ? 0 : s), sizes_(0, s));
+        g.insert<kernels::TridiagonalSize<T>>({systems_}, b(i, s), rows(i, rows.tiles_across() == 1 ? 0 : s), sizes_(0, s));
     }
-    scale(g, B, rows_, ScaleBy::rows);
+    scale(g, B, rows_, kernels::ScaleBy::rows);
   }
   /// X <- C X s, with C the scaling of A's columns, after scale_rows; or the inverse of that.
   void scale_columns(Graph& g, const TileMatrix<T>& X, bool inverse = false) const {
-    scale(g, X, exponents_, inverse ? ScaleBy::undo_columns : ScaleBy::columns);
+    scale(g, X, exponents_, inverse ? kernels::ScaleBy::undo_columns : kernels::ScaleBy::columns);
   }
 
  private:
@@ -88,15 +88,15 @@ class TridiagonalEquilibration {
     return TileMatrix<T>(g.runtime(), as.m(), as.n(), as.tile_shape(), name);
   }
 
-  void scale(Graph& g, const TileMatrix<T>& matrix, const TileMatrix<index_t>& powers, ScaleBy how) const {
-    const bool of_all = how != ScaleBy::rows;
+  void scale(Graph& g, const TileMatrix<T>& matrix, const TileMatrix<index_t>& powers, kernels::ScaleBy how) const {
+    const bool of_all = how != kernels::ScaleBy::rows;
     const detail::Turned<T> B{matrix, columns_};
     const detail::Turned<index_t> by{powers, columns_};
     const index_t n = B.along();
     for (index_t s = 0; s < B.tiles_across(); ++s)
       for (index_t i = 0; i < B.tiles_along(); ++i) {
         const index_t first = i * B.tile_along(), of = by.tiles_across() == 1 ? 0 : s;
-        g.insert<TridiagonalScaleVector<T>>({systems_, of_all ? first : 0, n, how}, B(i, s), by(of_all ? 0 : i, of),
+        g.insert<kernels::TridiagonalScaleVector<T>>({systems_, of_all ? first : 0, n, how}, B(i, s), by(of_all ? 0 : i, of),
                                             sizes_(0, s), g.status(first + s * B.tile_across() * n));
       }
   }

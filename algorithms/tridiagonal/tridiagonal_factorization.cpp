@@ -4,6 +4,8 @@
 #include <string>
 
 namespace tesela {
+
+using namespace kernels;
 namespace {
 
 template <class T>

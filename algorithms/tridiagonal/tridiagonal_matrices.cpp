@@ -3,6 +3,8 @@
 #include <string>
 
 namespace tesela {
+
+using namespace kernels;
 namespace {
 
 struct Extent {

@@ -5,6 +5,8 @@
 
 namespace tesela {
 
+using kernels::TridiagonalKind;
+
 /// Writes generated matrices, one in each column of A, or in each row. The kinds are described at TridiagonalKind; of
 /// the options near_singular alone minds whether the systems are periodic. Throws ArgumentError when the diagonals
 /// differ in shape or tiles.

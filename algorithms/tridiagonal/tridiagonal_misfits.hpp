@@ -51,34 +51,34 @@ class TridiagonalMisfits {
         groups_(columns_ ? X.nt() : X.mt()),
         along_(columns_ ? X.tile_shape().mb : X.tile_shape().nb),
         across_(columns_ ? X.tile_shape().nb : X.tile_shape().mb),
-        parts_(runtime, tiles_ * tridiagonal::misfits(std::min(along_, n_)), columns_ ? X.n() : X.m(),
-               {tridiagonal::misfits(std::min(along_, n_)), across_}, "misfits"),
+        parts_(runtime, tiles_ * kernels::tridiagonal::misfits(std::min(along_, n_)), columns_ ? X.n() : X.m(),
+               {kernels::tridiagonal::misfits(std::min(along_, n_)), across_}, "misfits"),
         whole_(runtime, 1, columns_ ? X.n() : X.m(), {1, across_}, "misfit"),
         verdicts_(runtime, 1, groups_, {1, 1}, "verdict") {}
 
   /// Measures X, and waits for what there is to know. Every misfit() is X's then. `r` becomes B - A X, its rows scaled,
   /// unless it is null.
-  tridiagonal::Verdict<T> measure(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& X, const TileMatrix<T>& B,
-                                  const TileMatrix<T>* r, const typename TridiagonalJudge<T>::Args& tolerances) const {
+  kernels::tridiagonal::Verdict<T> measure(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& X, const TileMatrix<T>& B,
+                                  const TileMatrix<T>* r, const typename kernels::TridiagonalJudge<T>::Args& tolerances) const {
     auto judge = tolerances;
     judge.n = n_;
     for (index_t s = 0; s < groups_; ++s) {
-      std::vector<Tile<tridiagonal::Misfit<T>>> parts;
+      std::vector<Tile<kernels::tridiagonal::Misfit<T>>> parts;
       for (index_t t = 0; t < tiles_; ++t) {
         const auto place = place_of(t);
         const index_t before = t > 0 ? t - 1 : tiles_ - 1, after = t + 1 < tiles_ ? t + 1 : 0;
         parts.push_back(parts_(t, s));
         std::vector<Tile<T>> out;
         if (r != nullptr) out.push_back(tile(*r, t, s));
-        g.insert<TridiagonalResidual<T>>({place, t * along_}, band(A.dl, t, s), band(A.d, t, s), band(A.du, t, s),
+        g.insert<kernels::TridiagonalResidual<T>>({place, t * along_}, band(A.dl, t, s), band(A.d, t, s), band(A.du, t, s),
                                          tile(X, place.before ? before : t, s), tile(X, t, s),
                                          tile(X, place.behind ? after : t, s), tile(B, t, s), parts_(t, s), out);
       }
-      g.insert<TridiagonalJudge<T>>(urgent, judge, whole_(0, s), verdicts_(0, s), parts);
+      g.insert<kernels::TridiagonalJudge<T>>(urgent, judge, whole_(0, s), verdicts_(0, s), parts);
     }
-    tridiagonal::Verdict<T> worst;
+    kernels::tridiagonal::Verdict<T> worst;
     for (index_t s = 0; s < groups_; ++s) {
-      tridiagonal::Verdict<T> one = verdicts_(0, s).read()(0, 0);
+      kernels::tridiagonal::Verdict<T> one = verdicts_(0, s).read()(0, 0);
       one.row += s * across_ * n_;
       worsen(worst, one);
     }
@@ -100,14 +100,14 @@ class TridiagonalMisfits {
   Tile<U> band(const TileMatrix<U>& a, index_t t, index_t s) const {
     return tile(a, t, (columns_ ? a.n() : a.m()) == 1 ? 0 : s);
   }
-  tridiagonal::Place place_of(index_t t) const {
+  kernels::tridiagonal::Place place_of(index_t t) const {
     return {systems_, t > 0 || periodic_, t + 1 < tiles_ || periodic_, n_};
   }
   /// Of the systems of group s, 1 x systems.
-  Tile<tridiagonal::Misfit<T>> misfit(index_t s) const { return whole_(0, s); }
+  Tile<kernels::tridiagonal::Misfit<T>> misfit(index_t s) const { return whole_(0, s); }
   /// Of all systems, in their order. Waits.
-  std::vector<tridiagonal::Misfit<T>> all() const {
-    std::vector<tridiagonal::Misfit<T>> every(static_cast<std::size_t>(whole_.n()));
+  std::vector<kernels::tridiagonal::Misfit<T>> all() const {
+    std::vector<kernels::tridiagonal::Misfit<T>> every(static_cast<std::size_t>(whole_.n()));
     if (!every.empty()) whole_.copy_to(every.data(), 1);
     return every;
   }
@@ -120,7 +120,7 @@ class TridiagonalMisfits {
                       alike<L>(g.runtime(), A.du, "du")};
     for (index_t s = 0; s < (columns_ ? A.d.nt() : A.d.mt()); ++s)
       for (index_t t = 0; t < tiles_; ++t)
-        g.insert<TridiagonalConvert<T, L>>(place_of(t), tile(A.dl, t, s), tile(A.d, t, s), tile(A.du, t, s),
+        g.insert<kernels::TridiagonalConvert<T, L>>(place_of(t), tile(A.dl, t, s), tile(A.d, t, s), tile(A.du, t, s),
                                            tile(to.dl, t, s), tile(to.d, t, s), tile(to.du, t, s));
     return to;
   }
@@ -130,11 +130,11 @@ class TridiagonalMisfits {
   void correct(Graph& g, const Tridiagonal<L>& low, const TileMatrix<T>& r, const TileMatrix<L>& y,
                const TileMatrix<T>& X, bool equilibrate) const {
     for_each_tile([&](index_t t, index_t s) {
-      g.insert<TridiagonalDemote<T, L>>({systems_}, tile(r, t, s), misfit(s), tile(y, t, s));
+      g.insert<kernels::TridiagonalDemote<T, L>>({systems_}, tile(r, t, s), misfit(s), tile(y, t, s));
     });
     tridiagonal_solve(g, low, y, {systems_, periodic_, equilibrate});
     for_each_tile([&](index_t t, index_t s) {
-      g.insert<TridiagonalCorrect<T, L>>({systems_}, tile(y, t, s), misfit(s), tile(X, t, s));
+      g.insert<kernels::TridiagonalCorrect<T, L>>({systems_}, tile(y, t, s), misfit(s), tile(X, t, s));
     });
   }
 
@@ -142,8 +142,8 @@ class TridiagonalMisfits {
   SystemsIn systems_;
   bool periodic_, columns_;
   index_t n_, tiles_, groups_, along_, across_;
-  TileMatrix<tridiagonal::Misfit<T>> parts_, whole_;
-  TileMatrix<tridiagonal::Verdict<T>> verdicts_;
+  TileMatrix<kernels::tridiagonal::Misfit<T>> parts_, whole_;
+  TileMatrix<kernels::tridiagonal::Verdict<T>> verdicts_;
 };
 
 }  // namespace tesela

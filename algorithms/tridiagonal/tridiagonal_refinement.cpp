@@ -10,6 +10,8 @@
 #include <type_traits>
 
 namespace tesela {
+
+using namespace kernels;
 namespace {
 
 using tridiagonal::Verdict;

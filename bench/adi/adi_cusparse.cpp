@@ -6,6 +6,8 @@
 #include "bench/tridiagonal/cusparse.hpp"
 
 namespace tesela::bench {
+
+using namespace kernels;
 namespace {
 
 template <class T>

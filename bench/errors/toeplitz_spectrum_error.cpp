@@ -11,6 +11,8 @@
 #include <thread>
 
 namespace tesela {
+
+using namespace kernels;
 namespace {
 
 int cores() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }

@@ -12,6 +12,8 @@
 #include <array>
 
 namespace tesela::bench {
+
+using namespace kernels;
 namespace {
 
 struct GemmOptionsOfBench : Options {

@@ -19,7 +19,7 @@ struct GemmCase {
   cli::GemmTile tile;
   std::uint64_t seed = 1;
   bool on_device = false;                  ///< operands generated on the GPUs, results left there
-  GemmKernel kernel = GemmKernel::cublas;  ///< what our graph's tasks run on GPUs
+  kernels::GemmKernel kernel = kernels::GemmKernel::cublas;  ///< what our graph's tasks run on GPUs
   double flops() const { return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k); }
 };
 

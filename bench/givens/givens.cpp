@@ -13,6 +13,8 @@
 #include <map>
 
 namespace tesela::bench {
+
+using namespace kernels;
 namespace {
 
 struct GivensOptionsOfBench : Options {

@@ -23,6 +23,8 @@ void dorgqr_(const int*, const int*, const int*, double*, const int*, const doub
 }
 
 namespace tesela::bench {
+
+using namespace kernels;
 namespace {
 
 template <class T>

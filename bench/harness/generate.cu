@@ -3,6 +3,8 @@
 #include <tesela/tiles/generator.hpp>
 
 namespace tesela::bench {
+
+using namespace kernels;
 namespace {
 
 template <class T>

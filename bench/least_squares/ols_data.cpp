@@ -13,6 +13,8 @@
 
 namespace tesela::bench {
 
+using namespace kernels;
+
 template <class T>
 OlsData<T>::OlsData(Runtime& runtime, const OlsCase& what)
     : runtime_(&runtime),

@@ -18,6 +18,8 @@
 #endif
 
 namespace tesela::bench {
+
+using namespace kernels;
 namespace {
 
 /// Our graph's matrices, and the last answer.

@@ -14,6 +14,8 @@
 #endif
 
 namespace tesela::bench {
+
+using namespace kernels;
 namespace {
 
 /// Our graph's matrices and its last factorization.

@@ -15,6 +15,8 @@
 #include <thread>
 
 namespace tesela::bench {
+
+using namespace kernels;
 namespace {
 
 int cores() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }

@@ -14,6 +14,8 @@
 #include <limits>
 
 namespace tesela::bench {
+
+using namespace kernels;
 namespace {
 
 struct SolveOptions : Options {

@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 
 namespace tesela::bench {
+
+using namespace kernels;
 namespace {
 
 void check(int status, const char* call) { check_device(status, call); }

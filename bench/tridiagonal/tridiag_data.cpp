@@ -4,6 +4,8 @@
 #include <mutex>
 
 namespace tesela::bench {
+
+using namespace kernels;
 namespace {
 
 /// Keeps NaN once it came.

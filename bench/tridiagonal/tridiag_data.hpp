@@ -17,15 +17,15 @@ namespace tesela::bench {
 struct TridiagCase {
   index_t n = 0, batch = 1;
   index_t tiles = 1;  ///< of the rows of one system, of the systems of a batch
-  TridiagonalKind kind = TridiagonalKind::dominant;
+  kernels::TridiagonalKind kind = kernels::TridiagonalKind::dominant;
   std::uint64_t seed = 1;
   bool on_device = false;
 
-  Shape shape(SystemsIn systems) const { return systems == SystemsIn::columns ? Shape{n, batch} : Shape{batch, n}; }
-  TileShape tile(SystemsIn systems) const {
+  Shape shape(kernels::SystemsIn systems) const { return systems == kernels::SystemsIn::columns ? Shape{n, batch} : Shape{batch, n}; }
+  TileShape tile(kernels::SystemsIn systems) const {
     const index_t rows = batch == 1 ? std::max<index_t>(ceil_div(n, tiles), 1) : n;
     const index_t across = batch == 1 ? 1 : ceil_div(batch, tiles);
-    return systems == SystemsIn::columns ? TileShape{rows, across} : TileShape{across, rows};
+    return systems == kernels::SystemsIn::columns ? TileShape{rows, across} : TileShape{across, rows};
   }
 };
 
@@ -37,7 +37,7 @@ class TridiagData {
 
   const TridiagCase& what() const { return what_; }
   Runtime& runtime() const { return *runtime_; }
-  TridiagonalGenerator<T> bands() const { return {what_.kind, what_.n, what_.seed}; }
+  kernels::TridiagonalGenerator<T> bands() const { return {what_.kind, what_.n, what_.seed}; }
   Generator<T> b() const { return {Pattern::uniform, T(0), 0, ~what_.seed}; }
 
   /// Bytes that a solve must move: four arrays read, one written.
@@ -47,10 +47,10 @@ class TridiagData {
 
   /// ||A x - b|| / (||A|| ||x|| + ||b||), max norms, computed in double: the largest over all systems; NaN when X is
   /// not finite. X is in host memory, without gaps.
-  double residual(SystemsIn systems, const T* x) const;
+  double residual(kernels::SystemsIn systems, const T* x) const;
 
   /// What the residual may be: 1e-14 (single: 1e-6), ten times that unless the matrix is dominant.
-  double bound() const { return (sizeof(T) == 4 ? 1e-6 : 1e-14) * (what_.kind == TridiagonalKind::dominant ? 1 : 10); }
+  double bound() const { return (sizeof(T) == 4 ? 1e-6 : 1e-14) * (what_.kind == kernels::TridiagonalKind::dominant ? 1 : 10); }
 
  private:
   Runtime* runtime_;
@@ -62,14 +62,14 @@ class TridiagData {
 template <class T>
 class TridiagSolver {
  public:
-  TridiagSolver(std::string name, SystemsIn systems, index_t solves)
+  TridiagSolver(std::string name, kernels::SystemsIn systems, index_t solves)
       : name_(std::move(name)), systems_(systems), solves_(solves) {}
   virtual ~TridiagSolver() = default;
   TridiagSolver(const TridiagSolver&) = delete;
   TridiagSolver& operator=(const TridiagSolver&) = delete;
 
   const std::string& name() const { return name_; }
-  SystemsIn systems() const { return systems_; }
+  kernels::SystemsIn systems() const { return systems_; }
   index_t solves() const { return solves_; }
 
   virtual bool uses_workers() const { return false; }        ///< StarPU's
@@ -80,7 +80,7 @@ class TridiagSolver {
 
  private:
   std::string name_;
-  SystemsIn systems_;
+  kernels::SystemsIn systems_;
   index_t solves_;
 };
 

@@ -14,6 +14,8 @@ void dgtsv_(const int*, const int*, double*, double*, double*, double*, const in
 
 namespace tesela::bench {
 
+using namespace kernels;
+
 template <class T>
 HostSystems<T>::HostSystems(const TridiagData<T>& data, SystemsIn systems, index_t copies) {
   const Shape shape = data.what().shape(systems);

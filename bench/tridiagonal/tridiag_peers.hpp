@@ -9,9 +9,9 @@ namespace tesela::bench {
 template <class T>
 class HostSystems {
  public:
-  HostSystems(const TridiagData<T>& data, SystemsIn systems, index_t copies);
+  HostSystems(const TridiagData<T>& data, kernels::SystemsIn systems, index_t copies);
 
-  TridiagonalRow<T*> bands() const { return {array(0), array(1), array(2)}; }
+  kernels::TridiagonalRow<T*> bands() const { return {array(0), array(1), array(2)}; }
   T* b(index_t copy) const { return static_cast<T*>(work_[static_cast<std::size_t>(copy)]->data()); }
   index_t copies() const { return static_cast<index_t>(work_.size()); }
   std::size_t bytes() const { return bytes_; }  ///< of one array
@@ -25,7 +25,7 @@ class HostSystems {
 
 /// tridiagonal_solve. `host` is null for systems on the devices: each of these holds its share of the tiles.
 template <class T>
-std::unique_ptr<TridiagSolver<T>> tesela_tridiag(const TridiagData<T>& data, SystemsIn systems, index_t solves,
+std::unique_ptr<TridiagSolver<T>> tesela_tridiag(const TridiagData<T>& data, kernels::SystemsIn systems, index_t solves,
                                                  std::shared_ptr<const HostSystems<T>> host);
 
 /// gtsv of LAPACK and the textbook's elimination without pivoting, on one core; the systems of a batch on all.

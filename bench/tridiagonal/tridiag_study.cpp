@@ -12,6 +12,8 @@
 #include <algorithm>
 
 namespace tesela::bench {
+
+using namespace kernels;
 namespace {
 
 struct StudyOptions : Options {

@@ -8,6 +8,8 @@
 #include <optional>
 
 namespace tesela::bench {
+
+using namespace kernels;
 namespace {
 
 template <class T>

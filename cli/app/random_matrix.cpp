@@ -10,6 +10,8 @@
 #include <string_view>
 
 namespace tesela::cli {
+
+using namespace kernels;
 namespace {
 
 /// The number behind "NAME:", if the text is that and nothing more.

@@ -20,6 +20,8 @@
 #include <tuple>
 
 namespace tesela::cli {
+
+using namespace kernels;
 namespace {
 
 struct Options {

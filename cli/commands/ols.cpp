@@ -22,6 +22,8 @@
 #include <thread>
 
 namespace tesela::cli {
+
+using namespace kernels;
 namespace {
 
 struct Options {

@@ -12,6 +12,8 @@
 #include <cmath>
 
 namespace tesela::cli {
+
+using namespace kernels;
 namespace {
 
 struct Options {

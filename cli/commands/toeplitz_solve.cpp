@@ -13,6 +13,8 @@
 #include <limits>
 
 namespace tesela::cli {
+
+using namespace kernels;
 namespace {
 
 struct Options {

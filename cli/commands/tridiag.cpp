@@ -22,6 +22,8 @@
 #include <optional>
 
 namespace tesela::cli {
+
+using namespace kernels;
 namespace {
 
 struct Options {

@@ -1,7 +1,7 @@
 #include <tesela/codelets/dense/gemm.hpp>
 #include <tesela/codelets/libraries/blas.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 
 std::optional<GemmKernel> gemm_kernel(std::string_view name) {
   for (const auto& [kernel, text] : {std::pair{GemmKernel::cublas, "cublas"}, std::pair{GemmKernel::naive, "naive"},
@@ -22,4 +22,4 @@ template struct Gemm<float, Out>;
 template struct Gemm<double, InOut>;
 template struct Gemm<double, Out>;
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-namespace tesela {
+namespace tesela::kernels {
 
 /// Which CUDA implementation a GPU runs: the vendor's, the three of the classic study of memory and data locality
 /// (one thread an element; tiles in shared memory; two elements a thread), or ours.
@@ -40,4 +40,4 @@ struct Gemm {
   static void cuda(CudaContext& context, const Args& args, In<T> a, In<T> b, C<T> c);
 };
 
-}  // namespace tesela
+}  // namespace tesela::kernels

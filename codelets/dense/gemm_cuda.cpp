@@ -5,10 +5,10 @@
 #include <tesela/codelets/dense/gemm_launch.hpp>
 #include <tesela/codelets/libraries/internal/cublas.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 template <class T, template <class> class C>
 void Gemm<T, C>::cuda(CudaContext& context, const Args& args, In<T> a, In<T> b, C<T> c) {
-  const kernels::GemmProblem<T> p{
+  const GemmProblem<T> p{
       args.op_a, args.op_b, c.rows, c.cols, apply(args.op_a, a.shape()).cols,           args.alpha,
       a.data,    a.ld,      b.data, b.ld,   C<T>::mode == Mode::out ? T(0) : args.beta, c.data,
       c.ld};
@@ -19,16 +19,16 @@ void Gemm<T, C>::cuda(CudaContext& context, const Args& args, In<T> a, In<T> b, 
                     "cublas gemm");
       return;
     case GemmKernel::naive:
-      context.check(kernels::gemm_naive(context.stream(), p, args.block), "naive gemm");
+      context.check(gemm_naive(context.stream(), p, args.block), "naive gemm");
       return;
     case GemmKernel::shared:
-      context.check(kernels::gemm_shared(context.stream(), p, args.block), "shared gemm");
+      context.check(gemm_shared(context.stream(), p, args.block), "shared gemm");
       return;
     case GemmKernel::coarse:
-      context.check(kernels::gemm_coarse(context.stream(), p, args.block), "coarse gemm");
+      context.check(gemm_coarse(context.stream(), p, args.block), "coarse gemm");
       return;
     case GemmKernel::tuned:
-      context.check(kernels::gemm_tuned(context.stream(), p), "tuned gemm");
+      context.check(gemm_tuned(context.stream(), p), "tuned gemm");
       return;
   }
 }
@@ -38,6 +38,6 @@ template void Gemm<float, Out>::cuda(CudaContext&, const Args&, In<float>, In<fl
 template void Gemm<double, InOut>::cuda(CudaContext&, const Args&, In<double>, In<double>, InOut<double>);
 template void Gemm<double, Out>::cuda(CudaContext&, const Args&, In<double>, In<double>, Out<double>);
 
-}  // namespace tesela
+}  // namespace tesela::kernels
 
 #endif

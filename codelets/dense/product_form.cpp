@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tesela {
+namespace tesela::kernels {
 namespace {
 
 /// I - W T W^T = H1 H2, the product of two reflectors (LAPACK larft).
@@ -71,4 +71,4 @@ std::vector<double> spectrum(index_t count, double condition) {
 template class ProductForm<float>;
 template class ProductForm<double>;
 
-}  // namespace tesela
+}  // namespace tesela::kernels

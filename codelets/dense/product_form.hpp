@@ -5,7 +5,7 @@
 #include <array>
 #include <vector>
 
-namespace tesela {
+namespace tesela::kernels {
 
 /// A dense m x n matrix A = U diag(s) V^T with the singular values s that were asked for: U and V are products of two
 /// Householder reflectors with counter-based random vectors. So A is a diagonal matrix plus one of rank 4, an element
@@ -39,4 +39,4 @@ class ProductForm {
 /// least 1; a single value is 1.
 std::vector<double> spectrum(index_t count, double condition);
 
-}  // namespace tesela
+}  // namespace tesela::kernels

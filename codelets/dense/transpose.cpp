@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tesela {
+namespace tesela::kernels {
 
 template <class T>
 void Transpose<T>::cpu(const Args&, In<T> a, Out<T> b) {
@@ -16,4 +16,4 @@ void Transpose<T>::cpu(const Args&, In<T> a, Out<T> b) {
 template struct Transpose<float>;
 template struct Transpose<double>;
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -2,7 +2,7 @@
 
 #include <tesela/runtime/codelet.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 
 /// B = A^T, A m x n and B n x m.
 template <class T>
@@ -14,4 +14,4 @@ struct Transpose {
   static void cuda(CudaContext& context, const Args& args, In<T> a, Out<T> b);
 };
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -4,7 +4,7 @@
 
 #include <tesela/codelets/libraries/internal/cublas.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 
 template <class T>
 void Transpose<T>::cuda(CudaContext& context, const Args&, In<T> a, Out<T> b) {
@@ -14,6 +14,6 @@ void Transpose<T>::cuda(CudaContext& context, const Args&, In<T> a, Out<T> b) {
 template void Transpose<float>::cuda(CudaContext&, const Args&, In<float>, Out<float>);
 template void Transpose<double>::cuda(CudaContext&, const Args&, In<double>, Out<double>);
 
-}  // namespace tesela
+}  // namespace tesela::kernels
 
 #endif

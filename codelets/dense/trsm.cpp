@@ -1,7 +1,7 @@
 #include <tesela/codelets/dense/trsm.hpp>
 #include <tesela/codelets/libraries/blas.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 
 template <class T>
 void Trsm<T>::cpu(const Args& args, In<T> r, InOut<T> x) {
@@ -11,4 +11,4 @@ void Trsm<T>::cpu(const Args& args, In<T> r, InOut<T> x) {
 template struct Trsm<float>;
 template struct Trsm<double>;
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -2,7 +2,7 @@
 
 #include <tesela/runtime/codelet.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 
 /// BLAS trsm: X = op(R)^-1 X with R upper triangular, n x n; what stands below its diagonal is not read. X is n x any.
 /// A zero on the diagonal gives infinities and NaN.
@@ -21,4 +21,4 @@ struct Trsm {
   static void cuda(CudaContext& context, const Args& args, In<T> r, InOut<T> x);
 };
 
-}  // namespace tesela
+}  // namespace tesela::kernels

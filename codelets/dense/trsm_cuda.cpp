@@ -4,7 +4,7 @@
 
 #include <tesela/codelets/libraries/internal/cublas.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 
 template <class T>
 void Trsm<T>::cuda(CudaContext& context, const Args& args, In<T> r, InOut<T> x) {
@@ -14,6 +14,6 @@ void Trsm<T>::cuda(CudaContext& context, const Args& args, In<T> r, InOut<T> x) 
 template void Trsm<float>::cuda(CudaContext&, const Args&, In<float>, InOut<float>);
 template void Trsm<double>::cuda(CudaContext&, const Args&, In<double>, InOut<double>);
 
-}  // namespace tesela
+}  // namespace tesela::kernels
 
 #endif

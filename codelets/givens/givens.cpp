@@ -6,7 +6,7 @@
 
 // The CPU variants. See GivensWindow for how rotations are applied.
 
-namespace tesela {
+namespace tesela::kernels {
 namespace {
 
 constexpr index_t chunk = givens_chunk;
@@ -206,4 +206,4 @@ template struct GivensSweep<double>;
 template struct GivensBand<float>;
 template struct GivensBand<double>;
 
-}  // namespace tesela
+}  // namespace tesela::kernels

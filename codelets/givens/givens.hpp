@@ -6,7 +6,7 @@
 
 #include <span>
 
-namespace tesela {
+namespace tesela::kernels {
 
 // QR by plane rotations on blocks of columns. A tile holds all m rows of some columns; the rotation that annihilates an
 // entry is stored in its place as the scalar rho of rotation.hpp.
@@ -132,4 +132,4 @@ struct GivensBand {
   static void cuda(CudaContext& context, const Args& args, InOut<T> ab, Out<index_t> info);
 };
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -4,7 +4,7 @@
 
 #include <tesela/codelets/givens/internal/givens_launch.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 namespace {
 
 /// Columns col … of the tile, then the rotations on its later columns.
@@ -13,10 +13,10 @@ void factor_panel(CudaContext& context, const typename GivensPanel<T>::Args& arg
                   index_t* info, bool accumulate) {
   const index_t next = args.col + args.width;
   T* const panel = a.data + args.col * a.ld;
-  context.check(kernels::givens_panel<T>(context.stream(), {args.pivot, args.row, a.rows, args.width, panel, a.ld, l,
+  context.check(givens_panel<T>(context.stream(), {args.pivot, args.row, a.rows, args.width, panel, a.ld, l,
                                                             ldl, info, accumulate}),
                 "givens_panel");
-  context.check(kernels::givens_apply<T>(context.stream(), {args.pivot,
+  context.check(givens_apply<T>(context.stream(), {args.pivot,
                                                             false,
                                                             true,
                                                             args.row,
@@ -49,12 +49,12 @@ void GivensApply<T>::cuda(CudaContext& context, const Args& args, In<T> source, 
                           Scratch<T>) {
   const bool left = args.side == Side::left, band = args.diagonal >= 0;
   const index_t stride = band ? source.ld - 1 : source.ld;
-  kernels::GivensApplyProblem<T> p{
+  GivensApplyProblem<T> p{
       args.pivot,  args.chain, args.forward(), args.row, left ? c.rows : c.cols, args.width,
       args.window, {},         info.data,      {},       left ? c.cols : c.rows, args.block};
   p.source = {source.data + (band ? args.diagonal : 0) + args.col * stride, 1, stride};
   p.c = left ? Strided<T>{c.data, 1, c.ld} : Strided<T>{c.data, c.ld, 1};
-  context.check(kernels::givens_apply<T>(context.stream(), p), "givens_apply");
+  context.check(givens_apply<T>(context.stream(), p), "givens_apply");
 }
 
 template <class T>
@@ -68,7 +68,7 @@ void GivensSweep<T>::cuda(CudaContext& context, const Args& args, Out<index_t> i
       factor_panel<T>(context, {Pivot::adjacent, begin, col, width, a.rows - begin, args.block}, a, nullptr, 1,
                       info.data, begin > 0);
       for (const InOut<T>& c : tiles.subspan(p + 1))
-        context.check(kernels::givens_apply<T>(context.stream(), {Pivot::adjacent,
+        context.check(givens_apply<T>(context.stream(), {Pivot::adjacent,
                                                                   false,
                                                                   true,
                                                                   begin,
@@ -89,7 +89,7 @@ void GivensSweep<T>::cuda(CudaContext& context, const Args& args, Out<index_t> i
 
 template <class T>
 void GivensBand<T>::cuda(CudaContext& context, const Args& args, InOut<T> ab, Out<index_t> info) {
-  context.check(kernels::givens_band<T>(context.stream(), args.m, ab.cols, args.kl, args.ku, ab.data, ab.ld, info.data),
+  context.check(givens_band<T>(context.stream(), args.m, ab.cols, args.kl, args.ku, ab.data, ab.ld, info.data),
                 "givens_band");
 }
 
@@ -103,6 +103,6 @@ TESELA_GIVENS(float)
 TESELA_GIVENS(double)
 #undef TESELA_GIVENS
 
-}  // namespace tesela
+}  // namespace tesela::kernels
 
 #endif

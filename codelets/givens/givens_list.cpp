@@ -2,7 +2,7 @@
 #include <tesela/codelets/givens/givens_window.hpp>
 #include <tesela/codelets/givens/rotation.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 namespace {
 
 template <class T>
@@ -54,4 +54,4 @@ template struct GivensListPanel<double>;
 template struct GivensListApply<float>;
 template struct GivensListApply<double>;
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -4,7 +4,7 @@
 
 #include <cuda_runtime.h>
 
-namespace tesela {
+namespace tesela::kernels {
 namespace {
 
 constexpr index_t columns_of_block = 32;
@@ -78,9 +78,9 @@ void GivensListApply<T>::cuda(CudaContext& context, const Args& args, In<T> v, I
                 left ? Strided<T>{c.data, 1, c.ld} : Strided<T>{c.data, c.ld, 1}, left ? c.cols : c.rows);
 }
 
-template struct GivensListPanel<float>;
-template struct GivensListPanel<double>;
-template struct GivensListApply<float>;
-template struct GivensListApply<double>;
+template decltype(GivensListPanel<float>::cuda) GivensListPanel<float>::cuda;
+template decltype(GivensListPanel<double>::cuda) GivensListPanel<double>::cuda;
+template decltype(GivensListApply<float>::cuda) GivensListApply<float>::cuda;
+template decltype(GivensListApply<double>::cuda) GivensListApply<double>::cuda;
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace tesela {
+namespace tesela::kernels {
 
 // QR by plane rotations in any order. A panel's eliminations are a column of integers: the number S of stages, S + 1
 // offsets of the stages' first eliminations, then row, pivot and column of each. Columns count within the panel. Those
@@ -75,4 +75,4 @@ struct RotationList {
 
 }  // namespace detail
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -3,7 +3,7 @@
 #include <tesela/runtime/host_device.hpp>
 #include <tesela/runtime/types.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 
 /// Which row an entry is annihilated against: the one above it, from the bottom of a column upwards, or the diagonal's,
 /// downwards. All orders with the same pivots give the same rotations, whatever their stages.
@@ -56,4 +56,4 @@ struct GivensWindow {
   TESELA_BOTH index_t last_cells() const { return up_to_width(rows()); }
 };
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace tesela {
+namespace tesela::kernels {
 
 /// A plane rotation: upper' = c upper + s lower, lower' = c lower - s upper.
 template <class T>
@@ -141,4 +141,4 @@ TESELA_BOTH inline void rotate_back(const Rotation<T>& x, T& upper, T& lower) {
   upper = above;
 }
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -9,7 +9,7 @@
 #include <limits>
 #include <utility>
 
-namespace tesela {
+namespace tesela::kernels {
 namespace {
 
 /// What a column was divided by: norm 2^exponent, with a norm near 1 that neither overflows nor is short of digits.
@@ -160,4 +160,4 @@ template double triangle_condition(const HostMatrix<double>&, bool);
 template MinimumNorm<float> minimum_norm(HostMatrix<float>, HostMatrix<float>, double);
 template MinimumNorm<double> minimum_norm(HostMatrix<double>, HostMatrix<double>, double);
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace tesela {
+namespace tesela::kernels {
 
 // Rank and solution of min ||R x - c||_2 in host memory, for a triangle or trapezoid R that a QR factorization left.
 
@@ -52,4 +52,4 @@ struct MinimumNorm {
 template <class T>
 MinimumNorm<T> minimum_norm(HostMatrix<T> R, HostMatrix<T> C, double rcond);
 
-}  // namespace tesela
+}  // namespace tesela::kernels

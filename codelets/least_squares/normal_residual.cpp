@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-namespace tesela {
+namespace tesela::kernels {
 namespace {
 
 constexpr int unset = std::numeric_limits<int>::min();  // the unit of a column that was zero so far
@@ -142,4 +142,4 @@ typename NormalResidual<T>::Result NormalResidual<T>::result() const {
 template class NormalResidual<float>;
 template class NormalResidual<double>;
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace tesela {
+namespace tesela::kernels {
 
 /// Measures how well X solves min ||A X - B||_2, from blocks of rows of A and B in host memory: r = b - A x and A^T r
 /// for each column, in double precision, outside any graph. Columns are kept in units of powers of two, so that nothing
@@ -44,4 +44,4 @@ class NormalResidual {
   std::vector<double> a_norms_, r_norms_, b_norms_;
 };
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -6,7 +6,7 @@
 #include <exception>
 #include <limits>
 
-namespace tesela {
+namespace tesela::kernels {
 
 template <class T>
 void GatherUpper<T>::cpu(const Args&, Out<T> r, std::span<const In<T>> tiles) {
@@ -44,4 +44,4 @@ template struct UnitCondition<double>;
 template struct ColumnNorms<float>;
 template struct ColumnNorms<double>;
 
-}  // namespace tesela
+}  // namespace tesela::kernels

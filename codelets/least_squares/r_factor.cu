@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-namespace tesela {
+namespace tesela::kernels {
 namespace {
 
 constexpr int threads = 256;
@@ -131,11 +131,11 @@ void ColumnNorms<T>::cuda(CudaContext& context, const Args& args, In<T> b, Out<T
   column_norms<<<blocks(b.cols), threads, 0, context.stream()>>>(b.data + args.first, b.ld, rows, norms.data);
 }
 
-template struct GatherUpper<float>;
-template struct GatherUpper<double>;
-template struct UnitCondition<float>;
-template struct UnitCondition<double>;
-template struct ColumnNorms<float>;
-template struct ColumnNorms<double>;
+template decltype(GatherUpper<float>::cuda) GatherUpper<float>::cuda;
+template decltype(GatherUpper<double>::cuda) GatherUpper<double>::cuda;
+template decltype(UnitCondition<float>::cuda) UnitCondition<float>::cuda;
+template decltype(UnitCondition<double>::cuda) UnitCondition<double>::cuda;
+template decltype(ColumnNorms<float>::cuda) ColumnNorms<float>::cuda;
+template decltype(ColumnNorms<double>::cuda) ColumnNorms<double>::cuda;
 
-}  // namespace tesela
+}  // namespace tesela::kernels

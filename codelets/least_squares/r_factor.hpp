@@ -4,7 +4,7 @@
 
 #include <span>
 
-namespace tesela {
+namespace tesela::kernels {
 
 // What a solver asks of the R of a factorization without bringing it home.
 
@@ -46,4 +46,4 @@ struct ColumnNorms {
   static void cuda(CudaContext& context, const Args& args, In<T> b, Out<T> norms);
 };
 
-}  // namespace tesela
+}  // namespace tesela::kernels

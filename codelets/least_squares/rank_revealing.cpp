@@ -7,7 +7,7 @@
 #include <limits>
 #include <utility>
 
-namespace tesela {
+namespace tesela::kernels {
 namespace {
 
 template <class T>
@@ -115,4 +115,4 @@ RankRevealed reveal_rank(HostMatrix<T>& R, HostMatrix<T>& C, double rcond) {
 template RankRevealed reveal_rank(HostMatrix<float>&, HostMatrix<float>&, double);
 template RankRevealed reveal_rank(HostMatrix<double>&, HostMatrix<double>&, double);
 
-}  // namespace tesela
+}  // namespace tesela::kernels

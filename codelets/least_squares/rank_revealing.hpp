@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace tesela {
+namespace tesela::kernels {
 
 /// What R P = Q [R11 R12; 0 R22] says of R, with R11 of the order `rank`.
 struct RankRevealed {
@@ -23,4 +23,4 @@ struct RankRevealed {
 template <class T>
 RankRevealed reveal_rank(HostMatrix<T>& R, HostMatrix<T>& C, double rcond);
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -14,7 +14,7 @@ void stpqrt_(const int* m, const int* n, const int* l, const int* nb, float* a, 
              const int* ldb, float* t, const int* ldt, float* work, int* info);
 }
 
-namespace tesela {
+namespace tesela::kernels {
 namespace {
 
 constexpr index_t cache_line = 64;
@@ -24,11 +24,11 @@ struct Cut {
   index_t n, rows, inner;
   bool narrow;
 
-  explicit Cut(index_t columns) : n(columns), narrow(columns <= kernels::eliminate_cols) {
+  explicit Cut(index_t columns) : n(columns), narrow(columns <= eliminate_cols) {
     // Narrow blocks live in a core's caches; wide ones are for gemm, and hold a triangle at once.
     const index_t wanted = narrow ? std::max(std::min<index_t>(64 + 2 * n, 192), 2048 / std::max<index_t>(n, 1))
                                   : std::max<index_t>(512, n);
-    rows = ceil_div(wanted, kernels::eliminate_rows) * kernels::eliminate_rows;
+    rows = ceil_div(wanted, eliminate_rows) * eliminate_rows;
     inner = narrow ? 0 : 32;
   }
   index_t elements() const { return rows * n + n * n + 2 * inner * n; }
@@ -113,17 +113,17 @@ void AppendRows<T, R>::cpu(const Args& args, R<T> r, Scratch<double> work, std::
   }
   for (index_t row = 0; row < m; row += cut.rows) {
     const index_t rows = std::min(cut.rows, m - row),
-                  padded = ceil_div(rows, kernels::eliminate_rows) * kernels::eliminate_rows;
+                  padded = ceil_div(rows, eliminate_rows) * eliminate_rows;
     T* column = block;
     index_t c = 0;
     for (const In<T>& tile : a)
       for (index_t j = 0; j < tile.cols; ++j, ++c, column += padded) {
         const T* const from = &tile(row, j);
-        if (scaled.make_room(c, kernels::copy_and_max(from, rows, padded, scaled.scale(c), column)))
-          kernels::copy_and_max(from, rows, padded, scaled.scale(c), column);
+        if (scaled.make_room(c, copy_and_max(from, rows, padded, scaled.scale(c), column)))
+          copy_and_max(from, rows, padded, scaled.scale(c), column);
       }
     if (cut.narrow)
-      kernels::eliminate(triangle, block, padded, n);
+      eliminate(triangle, block, padded, n);
     else
       tpqrt(static_cast<int>(rows), static_cast<int>(n), static_cast<int>(args.triangle ? rows : 0),
             static_cast<int>(cut.inner), triangle, block, static_cast<int>(padded), t, t + cut.inner * n);
@@ -139,4 +139,4 @@ template struct AppendRows<float, Out>;
 template struct AppendRows<double, InOut>;
 template struct AppendRows<double, Out>;
 
-}  // namespace tesela
+}  // namespace tesela::kernels

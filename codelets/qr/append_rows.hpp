@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <span>
 
-namespace tesela {
+namespace tesela::kernels {
 
 /// LAPACK tpqrt without its vectors: R becomes the triangular factor of [R; A], so that R^T R grows by A^T A. R is n x
 /// n and A m x n, given as tiles side by side whose columns add up to n (so [A | B] needs no copy). m may be 0 and less
@@ -47,4 +47,4 @@ index_t append_rows_device_work(index_t n);
 
 }  // namespace detail
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -9,7 +9,7 @@
 // At most append_rows_cols columns take one pass of our own kernel over A. More are the vendor's: geqrf of R above some
 // rows of A at a time.
 
-namespace tesela {
+namespace tesela::kernels {
 namespace {
 
 index_t rows_at_once(index_t n) { return std::max<index_t>(16384, 4 * n); }
@@ -57,22 +57,22 @@ void append_wide(const CudaContext& context, const Block<T>& r, bool exists, dou
   index_t row = 0;
   do {
     const index_t rows = std::min(m - row, work.m - work.n);
-    const kernels::StackedRows<T> stacked{a, work.n, rows, work.n + rows, exponents};
+    const StackedRows<T> stacked{a, work.n, rows, work.n + rows, exponents};
     bool ok =
-        context.check(kernels::stack_triangle(context.stream(), stacked, exists ? r.data : nullptr, r.ld), "copy of R");
+        context.check(stack_triangle(context.stream(), stacked, exists ? r.data : nullptr, r.ld), "copy of R");
     index_t column = 0;
     for (const In<T>& tile : tiles) {
       if (rows > 0)
         ok = ok &&
-             context.check(kernels::stack_rows(context.stream(), stacked, column, tile.cols, tile.data + row, tile.ld),
+             context.check(stack_rows(context.stream(), stacked, column, tile.cols, tile.data + row, tile.ld),
                            "copy of A");
       column += tile.cols;
     }
-    ok = ok && context.check(kernels::scale_columns(context.stream(), stacked), "scaling") &&
+    ok = ok && context.check(scale_columns(context.stream(), stacked), "scaling") &&
          context.check(geqrf(context.cusolver(), static_cast<int>(stacked.ld), static_cast<int>(work.n), a, tau, space,
                              work.lwork, info),
                        "cusolver geqrf") &&
-         context.check(kernels::unstack_triangle(context.stream(), stacked, r.data, r.ld), "copy of R back");
+         context.check(unstack_triangle(context.stream(), stacked, r.data, r.ld), "copy of R back");
     if (!ok) return;
     exists = true;
     row += rows;
@@ -85,15 +85,15 @@ template <class T>
 index_t detail::append_rows_device_work(index_t n) {
   const CudaContext context("append_rows");
   if (context.cusolver() == nullptr) return 0;
-  return n <= kernels::append_rows_cols ? kernels::append_rows_work(n) : WideWork<T>(context, n).doubles();
+  return n <= append_rows_cols ? append_rows_work(n) : WideWork<T>(context, n).doubles();
 }
 
 template <class T, template <class> class R>
 void AppendRows<T, R>::cuda(CudaContext& context, const Args& args, R<T> r, Scratch<double> work,
                             std::span<const In<T>> a) {
   constexpr bool exists = R<T>::mode != Mode::out;
-  if (r.cols > kernels::append_rows_cols) return append_wide<T>(context, r, exists, work.data, a);
-  kernels::AppendRowsProblem<T> problem;
+  if (r.cols > append_rows_cols) return append_wide<T>(context, r, exists, work.data, a);
+  AppendRowsProblem<T> problem;
   index_t column = 0;
   for (const In<T>& tile : a)
     for (index_t j = 0; j < tile.cols; ++j) problem.column[column++] = &tile(0, j);
@@ -103,7 +103,7 @@ void AppendRows<T, R>::cuda(CudaContext& context, const Args& args, R<T> r, Scra
   problem.r = r.data;
   problem.ldr = r.ld;
   problem.work = work.data;
-  context.check(kernels::append_rows(context.stream(), problem, args.variant), "append_rows");
+  context.check(append_rows(context.stream(), problem, args.variant), "append_rows");
 }
 
 template index_t detail::append_rows_device_work<float>(index_t);
@@ -117,6 +117,6 @@ template void AppendRows<double, InOut>::cuda(CudaContext&, const Args&, InOut<d
 template void AppendRows<double, Out>::cuda(CudaContext&, const Args&, Out<double>, Scratch<double>,
                                             std::span<const In<double>>);
 
-}  // namespace tesela
+}  // namespace tesela::kernels
 
 #endif

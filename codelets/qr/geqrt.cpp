@@ -2,7 +2,7 @@
 #include <tesela/codelets/qr/internal/householder.hpp>
 #include <tesela/codelets/qr/tile_qr.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 namespace {
 
 using blas::Triangle;
@@ -66,4 +66,4 @@ template struct Geqrt<double>;
 template struct Unmqr<float>;
 template struct Unmqr<double>;
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace tesela {
+namespace tesela::kernels {
 
 // The four kernels of tile QR in compact WY form: Q = I - V T V^T for each block of at most ib columns of V.
 //
@@ -22,7 +22,7 @@ namespace tesela {
 /// more, which depends on the most rows that a tile of A has: with_gpu says whether there are any.
 constexpr Shape qr_work(index_t width, index_t across, index_t rows, bool with_gpu) {
   if (!with_gpu) return {width, across + 2 * width};
-  constexpr index_t exchange = 33024;  // floats that hold kernels::panel_exchange_bytes
+  constexpr index_t exchange = 33024;  // floats that hold panel_exchange_bytes
   return {width, 2 * std::max(across, width) + std::max(rows, width) + 1 + ceil_div(exchange, width)};
 }
 
@@ -129,4 +129,4 @@ struct Tpmqrt {
   static void cuda(CudaContext& context, const Args& args, In<T> v, In<T> t, InOut<T> c1, InOut<T> c2, Scratch<T> work);
 };
 
-}  // namespace tesela
+}  // namespace tesela::kernels

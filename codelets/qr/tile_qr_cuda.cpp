@@ -11,10 +11,9 @@
 
 #include <span>
 
-namespace tesela {
+namespace tesela::kernels {
 namespace {
 
-using kernels::PanelForm;
 
 constexpr index_t exchange_elements = 33024;  // what qr_work counts on
 
@@ -52,7 +51,7 @@ void apply_reflector(const CudaContext& context, Side side, Op op, index_t k, in
   T beta = 0;
   if (top != nullptr) {
     const Block<T> w{space.w, top->rows, top->cols, ldw};
-    context.check(kernels::lacpy<T>(context.stream(), Part::all, 0, {top->data, top->rows, top->cols, top->ld}, w),
+    context.check(lacpy<T>(context.stream(), Part::all, 0, {top->data, top->rows, top->cols, top->ld}, w),
                   "copy of C");
     beta = 1;
   }
@@ -68,7 +67,7 @@ void apply_reflector(const CudaContext& context, Side side, Op op, index_t k, in
     gemm(op, Op::none, k, free, k, 1, t, ldt, space.w, ldw, 0, space.w2, ldw);
   else
     gemm(Op::none, op, free, k, k, 1, space.w, ldw, t, ldt, 0, space.w2, ldw);
-  if (top != nullptr) context.check(kernels::subtract(context.stream(), *top, space.w2, ldw), "update of C");
+  if (top != nullptr) context.check(subtract(context.stream(), *top, space.w2, ldw), "update of C");
   for (const Factor<T>& f : factors) {
     if (f.rows == 0) continue;
     if (left)
@@ -101,7 +100,7 @@ class Recursion {
       : context_(context), form_(form), a_(a), r_(r), v_(v), t_(t), above_(above), space_(space) {}
 
   bool factor(index_t begin, index_t cols, unsigned& epoch) const {
-    const index_t width = kernels::panel_width<T>(rows_of(begin, begin + cols));
+    const index_t width = panel_width<T>(rows_of(begin, begin + cols));
     if (width == 0) return context_.check(cudaErrorInvalidValue, "geqrt of a tile with too many rows");
     if (cols <= width) return panel(begin, cols, epoch);
     const index_t left = ceil_div(ceil_div(cols, width), 2) * width, right = cols - left, middle = begin + left;
@@ -130,7 +129,7 @@ class Recursion {
 
   bool panel(index_t begin, index_t cols, unsigned& epoch) const {
     const index_t first = form_ == PanelForm::trapezoid ? begin : 0;
-    kernels::Panel<T> p;
+    Panel<T> p;
     p.form = form_;
     p.rows = rows_of(begin, begin + cols);
     p.cols = cols;
@@ -145,7 +144,7 @@ class Recursion {
     p.ldv = v_.ld;
     p.t = &t_(begin, begin);
     p.ldt = t_.ld;
-    return context_.check(kernels::factor_panel(context_.stream(), p, space_.exchange, epoch), "geqrt panel");
+    return context_.check(factor_panel(context_.stream(), p, space_.exchange, epoch), "geqrt panel");
   }
 
   void join(index_t begin, index_t left, index_t middle, index_t right) const {
@@ -188,7 +187,7 @@ void for_each_block(index_t k, index_t ib, bool forward, F f) {
 template <class T>
 Space<T> prepare(const CudaContext& context, const Block<T>& work, const Block<T>& t, index_t product) {
   const Space<T> space(work, product);
-  context.check(cudaMemsetAsync(space.exchange, 0, kernels::panel_exchange_bytes(), context.stream()), "cudaMemset");
+  context.check(cudaMemsetAsync(space.exchange, 0, panel_exchange_bytes(), context.stream()), "cudaMemset");
   clear(context, t.data, t.ld, t.rows, t.cols);
   return space;
 }
@@ -242,7 +241,7 @@ void Unmqr<T>::cuda(CudaContext& context, const Args& args, In<T> v, In<T> t, In
       return;
     }
     const Block<T> head{space.v, kb, kb, kb};
-    context.check(kernels::lacpy<T>(context.stream(), Part::unit_lower, 0, {vb, kb, kb, v.ld}, head), "copy of V");
+    context.check(lacpy<T>(context.stream(), Part::unit_lower, 0, {vb, kb, kb, v.ld}, head), "copy of V");
     const Factor<T> factors[] = {{head.data, kb, kb, target(0), c.ld}, {vb + kb, v.ld, m - b - kb, target(kb), c.ld}};
     apply_reflector<T>(context, args.side, args.op, kb, free, &t(0, b), t.ld, nullptr, factors, space);
   });
@@ -257,7 +256,7 @@ void Tpmqrt<T>::cuda(CudaContext& context, const Args& args, In<T> v, In<T> t, I
   Block<const T> vectors{&v(0, args.col), m, args.width, v.ld};
   if (args.triangle) {
     const Block<T> copy{space.v, m, args.width, m};
-    context.check(kernels::lacpy<T>(context.stream(), Part::upper, 0, vectors, copy), "copy of V");
+    context.check(lacpy<T>(context.stream(), Part::upper, 0, vectors, copy), "copy of V");
     vectors = {copy.data, m, args.width, m};
   }
   for_each_block(args.width, args.ib, left == (args.op == Op::transpose), [&](index_t b, index_t kb) {
@@ -276,6 +275,6 @@ TESELA_QR_KERNELS(float)
 TESELA_QR_KERNELS(double)
 #undef TESELA_QR_KERNELS
 
-}  // namespace tesela
+}  // namespace tesela::kernels
 
 #endif

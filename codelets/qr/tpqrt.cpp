@@ -2,7 +2,7 @@
 #include <tesela/codelets/qr/internal/householder.hpp>
 #include <tesela/codelets/qr/tile_qr.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 namespace {
 
 /// The tile that meets a triangle: its first `height` rows and, in TT form, only its upper triangle.
@@ -72,4 +72,4 @@ template struct Tpqrt<double>;
 template struct Tpmqrt<float>;
 template struct Tpmqrt<double>;
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -1,6 +1,6 @@
 #include <tesela/codelets/support/fill.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 
 template <class T>
 void Fill<T>::cpu(const Args& args, Out<T> a) {
@@ -19,4 +19,4 @@ template struct Fill<double>;
 template struct Scal<float>;
 template struct Scal<double>;
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tesela {
+namespace tesela::kernels {
 namespace {
 
 constexpr int threads = 256;
@@ -47,9 +47,9 @@ void Scal<T>::cuda(CudaContext& context, const Args& args, InOut<T> a) {
   launch<T>(context, a, Multiply<T>{args.alpha});
 }
 
-template struct Fill<float>;
-template struct Fill<double>;
-template struct Scal<float>;
-template struct Scal<double>;
+template decltype(Fill<float>::cuda) Fill<float>::cuda;
+template decltype(Fill<double>::cuda) Fill<double>::cuda;
+template decltype(Scal<float>::cuda) Scal<float>::cuda;
+template decltype(Scal<double>::cuda) Scal<double>::cuda;
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -3,7 +3,7 @@
 #include <tesela/runtime/codelet.hpp>
 #include <tesela/tiles/generator.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 
 /// Writes a generated matrix's tile whose first element is (row, column) of the whole (LAPACK laset, larnv).
 template <class T>
@@ -32,4 +32,4 @@ struct Scal {
   static void cuda(CudaContext& context, const Args& args, InOut<T> a);
 };
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tesela {
+namespace tesela::kernels {
 
 template <class T>
 void Lacpy<T>::cpu(const Args& args, In<T> a, Out<T> b) {
@@ -40,4 +40,4 @@ template struct Lacpy<double>;
 template struct Laset<float>;
 template struct Laset<double>;
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tesela {
+namespace tesela::kernels {
 namespace {
 
 constexpr int threads = 256;
@@ -56,18 +56,18 @@ struct Diagonal {
 }  // namespace
 
 template <class T>
-int kernels::lacpy(CUstream_st* stream, Part part, index_t below, const Block<const T>& a, const Block<T>& b) {
+int lacpy(CUstream_st* stream, Part part, index_t below, const Block<const T>& a, const Block<T>& b) {
   return launch(stream, b, Copy<T>{a.data, a.ld, below, part});
 }
 
 template <class T>
-int kernels::subtract(CUstream_st* stream, const Block<T>& a, const T* b, index_t ldb) {
+int subtract(CUstream_st* stream, const Block<T>& a, const T* b, index_t ldb) {
   return launch(stream, a, Difference<T>{a.data, a.ld, b, ldb});
 }
 
 template <class T>
 void Lacpy<T>::cuda(CudaContext& context, const Args& args, In<T> a, Out<T> b) {
-  context.check(kernels::lacpy<T>(context.stream(), args.part, args.below, a, b), "lacpy");
+  context.check(lacpy<T>(context.stream(), args.part, args.below, a, b), "lacpy");
 }
 
 template <class T>
@@ -75,13 +75,13 @@ void Laset<T>::cuda(CudaContext& context, const Args& args, Out<T> a) {
   context.check(launch<T>(context.stream(), a, Diagonal<T>{args.diagonal, args.below}), "laset");
 }
 
-template struct Lacpy<float>;
-template struct Lacpy<double>;
-template struct Laset<float>;
-template struct Laset<double>;
-template int kernels::lacpy(CUstream_st*, Part, index_t, const Block<const float>&, const Block<float>&);
-template int kernels::lacpy(CUstream_st*, Part, index_t, const Block<const double>&, const Block<double>&);
-template int kernels::subtract(CUstream_st*, const Block<float>&, const float*, index_t);
-template int kernels::subtract(CUstream_st*, const Block<double>&, const double*, index_t);
+template decltype(Lacpy<float>::cuda) Lacpy<float>::cuda;
+template decltype(Lacpy<double>::cuda) Lacpy<double>::cuda;
+template decltype(Laset<float>::cuda) Laset<float>::cuda;
+template decltype(Laset<double>::cuda) Laset<double>::cuda;
+template int lacpy(CUstream_st*, Part, index_t, const Block<const float>&, const Block<float>&);
+template int lacpy(CUstream_st*, Part, index_t, const Block<const double>&, const Block<double>&);
+template int subtract(CUstream_st*, const Block<float>&, const float*, index_t);
+template int subtract(CUstream_st*, const Block<double>&, const double*, index_t);
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -2,7 +2,7 @@
 
 #include <tesela/runtime/codelet.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 
 /// Which part of a matrix a copy takes; the rest of the copy is zero.
 enum class Part : std::uint8_t {
@@ -38,7 +38,6 @@ struct Laset {
   static void cuda(CudaContext& context, const Args& args, Out<T> a);
 };
 
-namespace kernels {
 
 /// As Lacpy, in device memory. Answers a cudaError_t.
 template <class T>
@@ -48,6 +47,5 @@ int lacpy(CUstream_st* stream, Part part, index_t below, const Block<const T>& a
 template <class T>
 int subtract(CUstream_st* stream, const Block<T>& a, const T* b, index_t ldb);
 
-}  // namespace kernels
 
-}  // namespace tesela
+}  // namespace tesela::kernels

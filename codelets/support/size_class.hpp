@@ -2,7 +2,7 @@
 
 #include <tesela/runtime/types.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 
 namespace detail {
 
@@ -16,4 +16,4 @@ constexpr std::uint64_t size_class(index_t rows) {
 
 }  // namespace detail
 
-}  // namespace tesela
+}  // namespace tesela::kernels

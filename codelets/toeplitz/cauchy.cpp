@@ -9,7 +9,7 @@
 #include <numbers>
 #include <vector>
 
-namespace tesela {
+namespace tesela::kernels {
 namespace cauchy {
 namespace {
 
@@ -316,4 +316,4 @@ template struct CauchyInvert<double>;
 template struct CauchyCount<float>;
 template struct CauchyCount<double>;
 
-}  // namespace tesela
+}  // namespace tesela::kernels

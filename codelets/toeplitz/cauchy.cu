@@ -8,7 +8,7 @@
 // step, a thread block finds its largest diagonal entry by keys that also say whose it is (a barrier); its owner then
 // publishes that row's g and h (a barrier, or within a cluster a message to every block, of which all take the best).
 
-namespace tesela::cauchy {
+namespace tesela::kernels::cauchy {
 namespace {
 
 /// Where and how w(k) stands. Mirrored, for k = 1 - ceil(n / 2) ... n; or folded, as w(k) = w(n + 1 - k) = -w(-k), so
@@ -335,4 +335,4 @@ int sweep(void* stream, const DeviceSweep<T>& in) {
 template int sweep<float>(void*, const DeviceSweep<float>&);
 template int sweep<double>(void*, const DeviceSweep<double>&);
 
-}  // namespace tesela::cauchy
+}  // namespace tesela::kernels::cauchy

@@ -3,7 +3,7 @@
 #include <tesela/runtime/codelet.hpp>
 #include <tesela/runtime/host_device.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 
 // A symmetric Toeplitz matrix T of order n in the sine basis. With s_ij = sqrt(2 / (n + 1)) sin(i j pi / (n + 1)), the
 // rows of C = S T S whose number (from 1) is odd and those whose number is even have nothing in common: C is two
@@ -73,4 +73,4 @@ struct CauchyCount {
                    Scratch<T> table);
 };
 
-}  // namespace tesela
+}  // namespace tesela::kernels

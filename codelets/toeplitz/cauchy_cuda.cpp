@@ -4,7 +4,7 @@
 
 #include <tesela/codelets/toeplitz/internal/cauchy_launch.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 
 template <class T>
 void CauchyInvert<T>::cuda(CudaContext& context, const Args&, In<T> c, In<double> sigma, Out<T> inverse,
@@ -22,11 +22,11 @@ void CauchyCount<T>::cuda(CudaContext& context, const Args&, In<T> c, In<double>
                 "cauchy count");
 }
 
-template struct CauchyInvert<float>;
-template struct CauchyInvert<double>;
-template struct CauchyCount<float>;
-template struct CauchyCount<double>;
+template decltype(CauchyInvert<float>::cuda) CauchyInvert<float>::cuda;
+template decltype(CauchyInvert<double>::cuda) CauchyInvert<double>::cuda;
+template decltype(CauchyCount<float>::cuda) CauchyCount<float>::cuda;
+template decltype(CauchyCount<double>::cuda) CauchyCount<double>::cuda;
 
-}  // namespace tesela
+}  // namespace tesela::kernels
 
 #endif

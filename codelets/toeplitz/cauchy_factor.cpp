@@ -4,7 +4,7 @@
 #include <tesela/codelets/toeplitz/internal/cauchy_sweep.hpp>
 #include <tesela/codelets/toeplitz/internal/toeplitz_host.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 
 template <class T>
 void CauchyFactor<T>::cpu(const Args& args, In<T> c, Out<T> factors, Out<double> report, Scratch<T>) {
@@ -30,4 +30,4 @@ template struct CauchyFactor<double>;
 template struct CauchyFactoredSolve<float>;
 template struct CauchyFactoredSolve<double>;
 
-}  // namespace tesela
+}  // namespace tesela::kernels

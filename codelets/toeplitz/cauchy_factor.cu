@@ -3,7 +3,7 @@
 #include <tesela/codelets/toeplitz/internal/cauchy_factor_body.hpp>
 #include <tesela/codelets/toeplitz/internal/toeplitz_device.cuh>
 
-namespace tesela {
+namespace tesela::kernels {
 namespace {
 
 constexpr int threads = 1024, gatherers = 128;
@@ -162,9 +162,9 @@ void CauchyFactoredSolve<T>::cuda(CudaContext& context, const Args& args, In<T> 
       });
 }
 
-template struct CauchyFactor<float>;
-template struct CauchyFactor<double>;
-template struct CauchyFactoredSolve<float>;
-template struct CauchyFactoredSolve<double>;
+template decltype(CauchyFactor<float>::cuda) CauchyFactor<float>::cuda;
+template decltype(CauchyFactor<double>::cuda) CauchyFactor<double>::cuda;
+template decltype(CauchyFactoredSolve<float>::cuda) CauchyFactoredSolve<float>::cuda;
+template decltype(CauchyFactoredSolve<double>::cuda) CauchyFactoredSolve<double>::cuda;
 
-}  // namespace tesela
+}  // namespace tesela::kernels

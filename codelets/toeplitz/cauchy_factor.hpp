@@ -2,7 +2,7 @@
 
 #include <tesela/codelets/toeplitz/cauchy_solve.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 
 /// The first (part 0) or second block of C - sigma I (see cauchy.hpp) as P^T L D L^T P, L unit lower triangular and P a
 /// permutation: `factors`, cauchy_factors(n, part), is L, then D and the row that was each step's pivot, a column each.
@@ -48,4 +48,4 @@ struct CauchyFactoredSolve {
                    Scratch<T> work);
 };
 
-}  // namespace tesela
+}  // namespace tesela::kernels

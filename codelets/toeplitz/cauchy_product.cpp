@@ -5,7 +5,7 @@
 #include <numbers>
 #include <vector>
 
-namespace tesela {
+namespace tesela::kernels {
 namespace cauchy {
 namespace {
 
@@ -124,4 +124,4 @@ template struct ToeplitzToCauchy<double>;
 template struct CauchyTables<float>;
 template struct CauchyTables<double>;
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -3,7 +3,7 @@
 #include <tesela/codelets/libraries/fft.hpp>
 #include <tesela/codelets/toeplitz/cauchy.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 
 // Products with the matrices of cauchy.hpp by Fourier transforms. With a pivot's angle split as
 //   w(a + b + o) w(a - b) = (cot(a - b) - cot(a + b + o)) / sin(2 b + o) = (cot(a - b) + cot(a + b + o)) / sin(2 a + o)
@@ -48,4 +48,4 @@ template <class T>
 void multiply(index_t n, const T* tables, index_t ld_tables, const T* c, index_t ldc, const T* x, T* y, T* z);
 
 }  // namespace cauchy
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace tesela {
+namespace tesela::kernels {
 
 Shape cauchy_solve_work(index_t n, index_t k) {
   const index_t rows = toeplitz_rows(toeplitz_length(n));
@@ -22,4 +22,4 @@ void CauchyInverseSolve<T>::cpu(const Args& args, In<T> spectrum, In<T> tables, 
 template struct CauchyInverseSolve<float>;
 template struct CauchyInverseSolve<double>;
 
-}  // namespace tesela
+}  // namespace tesela::kernels

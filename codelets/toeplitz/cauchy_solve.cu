@@ -2,7 +2,7 @@
 #include <tesela/codelets/toeplitz/internal/cauchy_body.hpp>
 #include <tesela/codelets/toeplitz/internal/toeplitz_device.cuh>
 
-namespace tesela {
+namespace tesela::kernels {
 
 template <class T>
 void CauchyInverseSolve<T>::cuda(CudaContext& context, const Args& args, In<T> spectrum, In<T> tables, In<T> inverse,
@@ -12,7 +12,7 @@ void CauchyInverseSolve<T>::cuda(CudaContext& context, const Args& args, In<T> s
                                  work.data);
 }
 
-template struct CauchyInverseSolve<float>;
-template struct CauchyInverseSolve<double>;
+template decltype(CauchyInverseSolve<float>::cuda) CauchyInverseSolve<float>::cuda;
+template decltype(CauchyInverseSolve<double>::cuda) CauchyInverseSolve<double>::cuda;
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -3,7 +3,7 @@
 #include <tesela/codelets/toeplitz/cauchy_product.hpp>
 #include <tesela/codelets/toeplitz/refined_solve.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 
 // Solvers of (T - sigma I) X = B whose approximate inverse is known in the sine basis (see cauchy.hpp).
 
@@ -30,4 +30,4 @@ struct CauchyInverseSolve {
 /// Scratch of these kernels for k right-hand sides.
 Shape cauchy_solve_work(index_t n, index_t k);
 
-}  // namespace tesela
+}  // namespace tesela::kernels

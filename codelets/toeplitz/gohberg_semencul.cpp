@@ -2,7 +2,7 @@
 #include <tesela/codelets/toeplitz/internal/gohberg_semencul_body.hpp>
 #include <tesela/codelets/toeplitz/internal/toeplitz_host.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 
 template <class T>
 void GohbergSemenculGenerator<T>::cpu(const Args&, In<T> x, Out<T> generator) {
@@ -23,4 +23,4 @@ template struct GohbergSemenculGenerator<double>;
 template struct GohbergSemenculSolve<float>;
 template struct GohbergSemenculSolve<double>;
 
-}  // namespace tesela
+}  // namespace tesela::kernels

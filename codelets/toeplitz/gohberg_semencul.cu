@@ -2,7 +2,7 @@
 #include <tesela/codelets/toeplitz/internal/gohberg_semencul_body.hpp>
 #include <tesela/codelets/toeplitz/internal/toeplitz_device.cuh>
 
-namespace tesela {
+namespace tesela::kernels {
 
 template <class T>
 void GohbergSemenculGenerator<T>::cuda(CudaContext& context, const Args&, In<T> x, Out<T> generator) {
@@ -19,9 +19,9 @@ void GohbergSemenculSolve<T>::cuda(CudaContext& context, const Args& args, In<T>
                                    work.data);
 }
 
-template struct GohbergSemenculGenerator<float>;
-template struct GohbergSemenculGenerator<double>;
-template struct GohbergSemenculSolve<float>;
-template struct GohbergSemenculSolve<double>;
+template decltype(GohbergSemenculGenerator<float>::cuda) GohbergSemenculGenerator<float>::cuda;
+template decltype(GohbergSemenculGenerator<double>::cuda) GohbergSemenculGenerator<double>::cuda;
+template decltype(GohbergSemenculSolve<float>::cuda) GohbergSemenculSolve<float>::cuda;
+template decltype(GohbergSemenculSolve<double>::cuda) GohbergSemenculSolve<double>::cuda;
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -2,7 +2,7 @@
 
 #include <tesela/codelets/toeplitz/refined_solve.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 
 // (T - sigma I)^-1 from its first column x, by Gohberg and Semencul's formula (1972), with L(c) the lower triangular
 // Toeplitz matrix whose first column is c:
@@ -32,4 +32,4 @@ struct GohbergSemenculSolve {
                    InOut<T> b, Out<double> outcome, InOut<int> info, Scratch<T> work);
 };
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -10,7 +10,7 @@
 #include <numeric>
 #include <vector>
 
-namespace tesela {
+namespace tesela::kernels {
 namespace lanczos {
 
 bool ritz_values(index_t n, double* d, double* e, double* last) {
@@ -340,4 +340,4 @@ template struct RitzSelect<double>;
 template struct RitzPairs<float>;
 template struct RitzPairs<double>;
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -4,7 +4,7 @@
 #include <tesela/codelets/toeplitz/lanczos.hpp>
 #include <tesela/codelets/toeplitz/levinson.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 namespace {
 
 /// The Lanczos runs of one task.
@@ -307,4 +307,4 @@ template void LevinsonLanczosSteps<float>::cuda(CudaContext&, const Args&, In<fl
 template void LevinsonLanczosSteps<double>::cuda(CudaContext&, const Args&, In<double>, Out<double>, Scratch<double>,
                                                  std::span<const InOut<double>>);
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -5,7 +5,7 @@
 #include <array>
 #include <limits>
 
-namespace tesela {
+namespace tesela::kernels {
 
 // Two-way Lanczos on (C - sigma I)^-1 for matrices of cauchy.hpp: one product serves a symmetric and a skew Krylov
 // space, because a vector of the sine basis holds a symmetric one above a skew one. In exact arithmetic, with v_s and
@@ -160,4 +160,4 @@ namespace lanczos {
 bool ritz_values(index_t n, double* d, double* e, double* last);
 
 }  // namespace lanczos
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -17,7 +17,7 @@
 
 #define TESELA_INLINE [[gnu::always_inline]] inline
 
-namespace tesela {
+namespace tesela::kernels {
 namespace {
 
 template <class T>
@@ -310,4 +310,4 @@ template struct Levinson<double>;
 template struct Durbin<float>;
 template struct Durbin<double>;
 
-}  // namespace tesela
+}  // namespace tesela::kernels

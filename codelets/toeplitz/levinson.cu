@@ -12,7 +12,7 @@
 // of x and y for the whole solve, in registers. y is also in memory, twice: an order's updates read the reversed y of
 // the order before, which belongs to other threads. A right-hand side more costs a y more, and no waiting.
 
-namespace tesela {
+namespace tesela::kernels {
 namespace {
 
 constexpr int most_threads = 512, few_threads = 128, most_blocks = 16;
@@ -413,12 +413,12 @@ template void levinson_solve(CudaContext&, index_t, const float*, index_t, const
                              float*);
 template void levinson_solve(CudaContext&, index_t, const double*, index_t, const double*, double*, index_t, double*,
                              double*);
-template struct LevinsonCount<float>;
-template struct LevinsonCount<double>;
+template decltype(LevinsonCount<float>::cuda) LevinsonCount<float>::cuda;
+template decltype(LevinsonCount<double>::cuda) LevinsonCount<double>::cuda;
 
-template struct Levinson<float>;
-template struct Levinson<double>;
-template struct Durbin<float>;
-template struct Durbin<double>;
+template decltype(Levinson<float>::cuda) Levinson<float>::cuda;
+template decltype(Levinson<double>::cuda) Levinson<double>::cuda;
+template decltype(Durbin<float>::cuda) Durbin<float>::cuda;
+template decltype(Durbin<double>::cuda) Durbin<double>::cuda;
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -3,7 +3,7 @@
 #include <tesela/codelets/toeplitz/cauchy.hpp>
 #include <tesela/runtime/codelet.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 
 /// What a run of Levinson's recursion says about one shift, in doubles: the rows of its report tile.
 enum LevinsonReport : std::uint8_t {
@@ -96,4 +96,4 @@ template <class T>
 void levinson_solve(CudaContext& context, index_t n, const T* t, index_t count, const double* sigma, T* x, index_t ld,
                     double* report, T* work);
 
-}  // namespace tesela
+}  // namespace tesela::kernels

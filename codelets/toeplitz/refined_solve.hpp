@@ -2,7 +2,7 @@
 
 #include <tesela/codelets/toeplitz/toeplitz.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 
 // What the kernels have in common that solve T X = B by an approximate inverse and steps of iterative refinement, whose
 // residuals are products by ToeplitzMultiply's transforms. A step's result is kept in the columns where it made the
@@ -23,4 +23,4 @@ struct RefinedSolveArgs {
   std::uint64_t cost_key() const { return static_cast<std::uint64_t>(steps); }
 };
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -2,7 +2,7 @@
 #include <tesela/codelets/toeplitz/internal/cauchy_product.cuh>
 #include <tesela/codelets/toeplitz/lanczos.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 namespace {
 
 /// Each part of each column to unit norm, unless it is zero.
@@ -124,4 +124,4 @@ template void RitzPairs<float>::cuda(CudaContext&, const Args&, In<float>, In<fl
 template void RitzPairs<double>::cuda(CudaContext&, const Args&, In<double>, In<double>, In<double>, In<double>,
                                       Out<double>, Out<double>, Scratch<double>);
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -2,7 +2,7 @@
 #include <tesela/codelets/toeplitz/internal/toeplitz_host.hpp>
 #include <tesela/codelets/toeplitz/sine_transform.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 
 template <class T>
 void SineTransform<T>::cpu(const Args& args, In<T> x, Out<T> y, Scratch<T> work) {
@@ -13,4 +13,4 @@ void SineTransform<T>::cpu(const Args& args, In<T> x, Out<T> y, Scratch<T> work)
 template struct SineTransform<float>;
 template struct SineTransform<double>;
 
-}  // namespace tesela
+}  // namespace tesela::kernels

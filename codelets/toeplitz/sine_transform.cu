@@ -2,7 +2,7 @@
 #include <tesela/codelets/toeplitz/internal/toeplitz_device.cuh>
 #include <tesela/codelets/toeplitz/sine_transform.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 
 template <class T>
 void SineTransform<T>::cuda(CudaContext& context, const Args& args, In<T> x, Out<T> y, Scratch<T> work) {
@@ -10,7 +10,7 @@ void SineTransform<T>::cuda(CudaContext& context, const Args& args, In<T> x, Out
   toeplitz::sine_transform(machine, args.back, x.rows, x.cols, x.data, x.ld, y.data, y.ld, work.data);
 }
 
-template struct SineTransform<float>;
-template struct SineTransform<double>;
+template decltype(SineTransform<float>::cuda) SineTransform<float>::cuda;
+template decltype(SineTransform<double>::cuda) SineTransform<double>::cuda;
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -3,7 +3,7 @@
 #include <tesela/codelets/toeplitz/cauchy.hpp>
 #include <tesela/runtime/codelet.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 
 /// Rows of the scratch that a sine transform of n numbers works in.
 TESELA_BOTH constexpr index_t sine_rows(index_t n) { return 2 * n + 4; }
@@ -22,4 +22,4 @@ struct SineTransform {
   static void cuda(CudaContext& context, const Args& args, In<T> x, Out<T> y, Scratch<T> work);
 };
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -3,7 +3,7 @@
 #include <tesela/codelets/toeplitz/internal/toeplitz_host.hpp>
 #include <tesela/codelets/toeplitz/sine_vectors.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 
 template <class T>
 void FromSineBasis<T>::cpu(const Args& args, In<T> x, In<index_t> places, Scratch<T> work,
@@ -34,4 +34,4 @@ template struct FromSineBasis<double>;
 template struct OrthogonalizeAgainst<float>;
 template struct OrthogonalizeAgainst<double>;
 
-}  // namespace tesela
+}  // namespace tesela::kernels

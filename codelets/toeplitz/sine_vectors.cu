@@ -3,7 +3,7 @@
 #include <tesela/codelets/toeplitz/internal/toeplitz_device.cuh>
 #include <tesela/codelets/toeplitz/sine_vectors.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 namespace {
 
 /// One block a column.
@@ -45,9 +45,9 @@ void OrthogonalizeAgainst<T>::cuda(CudaContext& context, const Args& args, In<T>
   context.check(cudaGetLastError(), "orthogonalize_against");
 }
 
-template struct FromSineBasis<float>;
-template struct FromSineBasis<double>;
-template struct OrthogonalizeAgainst<float>;
-template struct OrthogonalizeAgainst<double>;
+template decltype(FromSineBasis<float>::cuda) FromSineBasis<float>::cuda;
+template decltype(FromSineBasis<double>::cuda) FromSineBasis<double>::cuda;
+template decltype(OrthogonalizeAgainst<float>::cuda) OrthogonalizeAgainst<float>::cuda;
+template decltype(OrthogonalizeAgainst<double>::cuda) OrthogonalizeAgainst<double>::cuda;
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -5,7 +5,7 @@
 #include <array>
 #include <span>
 
-namespace tesela {
+namespace tesela::kernels {
 
 // Eigenvectors of symmetric Toeplitz matrices in the sine basis, in the order of cauchy.hpp: each column holds a
 // symmetric one above a skew one.
@@ -40,4 +40,4 @@ struct OrthogonalizeAgainst {
   static void cuda(CudaContext& context, const Args& args, In<T> y, InOut<T> x, Scratch<T> work);
 };
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -8,7 +8,7 @@
 #include <numbers>
 #include <vector>
 
-namespace tesela {
+namespace tesela::kernels {
 
 index_t toeplitz_length(index_t n) { return fft::good_size(2 * n - 1); }
 
@@ -107,4 +107,4 @@ template struct ToeplitzSpectrum<double>;
 template struct ToeplitzMultiply<float>;
 template struct ToeplitzMultiply<double>;
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -2,7 +2,7 @@
 #include <tesela/codelets/toeplitz/internal/toeplitz_device.cuh>
 #include <tesela/codelets/toeplitz/toeplitz.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 
 template <class T>
 void ToeplitzSpectrum<T>::cuda(CudaContext& context, const Args&, In<T> t, Out<T> spectrum, Scratch<T> work) {
@@ -18,9 +18,9 @@ void ToeplitzMultiply<T>::cuda(CudaContext& context, const Args& args, In<T> spe
                      y.data, y.ld, x.rows, x.cols, work.data);
 }
 
-template struct ToeplitzSpectrum<float>;
-template struct ToeplitzSpectrum<double>;
-template struct ToeplitzMultiply<float>;
-template struct ToeplitzMultiply<double>;
+template decltype(ToeplitzSpectrum<float>::cuda) ToeplitzSpectrum<float>::cuda;
+template decltype(ToeplitzSpectrum<double>::cuda) ToeplitzSpectrum<double>::cuda;
+template decltype(ToeplitzMultiply<float>::cuda) ToeplitzMultiply<float>::cuda;
+template decltype(ToeplitzMultiply<double>::cuda) ToeplitzMultiply<double>::cuda;
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -2,7 +2,7 @@
 
 #include <tesela/runtime/codelet.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 
 // Symmetric Toeplitz matrices, T(i, j) = t(|i - j|), t being n numbers, and their shifts T - sigma I.
 
@@ -61,4 +61,4 @@ struct ToeplitzMultiply {
   static void cuda(CudaContext& context, const Args& args, In<T> spectrum, In<T> x, InOut<T> y, Scratch<T> work);
 };
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-namespace tesela {
+namespace tesela::kernels {
 
 template <class T>
 void toeplitz_half(index_t n, const T* t, int part, T* a, index_t lda) {
@@ -82,4 +82,4 @@ template void toeplitz_half(index_t, const double*, int, double*, index_t);
 template struct ToeplitzDense<float>;
 template struct ToeplitzDense<double>;
 
-}  // namespace tesela
+}  // namespace tesela::kernels

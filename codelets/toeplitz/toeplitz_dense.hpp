@@ -2,7 +2,7 @@
 
 #include <tesela/codelets/toeplitz/cauchy.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 
 /// All eigenpairs of the symmetric Toeplitz matrix with first column t (n x 1) by LAPACK (syevd), of its symmetric and
 /// its skew half one after the other (A. Cantoni, P. Butler, Linear Algebra Appl. 13, 1976): `values` (n x 3) <- the
@@ -22,4 +22,4 @@ struct ToeplitzDense {
 template <class T>
 void toeplitz_half(index_t n, const T* t, int part, T* a, index_t lda);
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <vector>
 
-namespace tesela {
+namespace tesela::kernels {
 namespace {
 
 /// One column in double precision, at size 1: it is `x` times 2^exponent.
@@ -103,4 +103,4 @@ template void toeplitz_product(index_t, const double*, double, index_t, const do
 template double toeplitz_residual(index_t, const float*, double, index_t, const float*, const float*);
 template double toeplitz_residual(index_t, const double*, double, index_t, const double*, const double*);
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -2,7 +2,7 @@
 
 #include <tesela/runtime/types.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 
 // Symmetric Toeplitz matrices on the host, in double precision whatever T is, as commands and tests measure with. n is
 // t's length; x and b are n x k in column-major memory without gaps.
@@ -16,4 +16,4 @@ void toeplitz_product(index_t n, const T* t, double sigma, index_t k, const T* x
 template <class T>
 double toeplitz_residual(index_t n, const T* t, double sigma, index_t k, const T* x, const T* b);
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -1,7 +1,7 @@
 #include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/codelets/toeplitz/vectors.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 namespace {
 
 template <class X, class Y, class T>
@@ -78,4 +78,4 @@ TESELA_VECTORS(float)
 TESELA_VECTORS(double)
 #undef TESELA_VECTORS
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -2,7 +2,7 @@
 #include <tesela/codelets/toeplitz/internal/toeplitz_device.cuh>
 #include <tesela/codelets/toeplitz/vectors.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 namespace {
 
 using toeplitz::each_threads;
@@ -112,4 +112,4 @@ TESELA_VECTORS(float)
 TESELA_VECTORS(double)
 #undef TESELA_VECTORS
 
-}  // namespace tesela
+}  // namespace tesela::kernels

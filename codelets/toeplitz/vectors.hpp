@@ -2,7 +2,7 @@
 
 #include <tesela/runtime/codelet.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 
 // The vector operations that Toeplitz and Lanczos recursions are made of, on each column of n x k tiles. rev(x) is x
 // from its last element to its first. Sums are taken in the same order in every run.
@@ -87,4 +87,4 @@ struct Reorthogonalize {
   static void cuda(CudaContext& context, const Args& args, In<T> p, InOut<T> v, Scratch<T> work);
 };
 
-}  // namespace tesela
+}  // namespace tesela::kernels

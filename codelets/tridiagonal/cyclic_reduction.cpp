@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace tesela {
+namespace tesela::kernels {
 
 Shape cr_work(Reduction how, index_t m, index_t r) {
   if (how == Reduction::packed) return {std::max<index_t>(m, 1), 3 + r};
@@ -76,4 +76,4 @@ template struct CrJoin<double>;
 template struct CrSubstitute<float>;
 template struct CrSubstitute<double>;
 
-}  // namespace tesela
+}  // namespace tesela::kernels

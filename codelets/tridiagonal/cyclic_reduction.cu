@@ -1,7 +1,7 @@
 #include <tesela/codelets/tridiagonal/cyclic_reduction.hpp>
 #include <tesela/codelets/tridiagonal/internal/cyclic_reduction_body.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 namespace {
 
 constexpr int threads = 256;
@@ -165,11 +165,11 @@ void CrSubstitute<T>::cuda(CudaContext& context, const Args& args, In<T> dl, In<
   write_status<<<1, 1, 0, stream>>>(failure.data, args.stride, info.data);
 }
 
-template struct CrReduce<float>;
-template struct CrReduce<double>;
-template struct CrJoin<float>;
-template struct CrJoin<double>;
-template struct CrSubstitute<float>;
-template struct CrSubstitute<double>;
+template decltype(CrReduce<float>::cuda) CrReduce<float>::cuda;
+template decltype(CrReduce<double>::cuda) CrReduce<double>::cuda;
+template decltype(CrJoin<float>::cuda) CrJoin<float>::cuda;
+template decltype(CrJoin<double>::cuda) CrJoin<double>::cuda;
+template decltype(CrSubstitute<float>::cuda) CrSubstitute<float>::cuda;
+template decltype(CrSubstitute<double>::cuda) CrSubstitute<double>::cuda;
 
-}  // namespace tesela
+}  // namespace tesela::kernels

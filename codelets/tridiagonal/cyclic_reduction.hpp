@@ -4,7 +4,7 @@
 
 #include <span>
 
-namespace tesela {
+namespace tesela::kernels {
 
 // Cyclic reduction of a tile's rows, of which there are m. Level 0 has them all; a step adds to every odd row (counted
 // from 0) multiples of its two neighbours that remove them from it, and level l + 1 consists of these rows: floor(m /
@@ -108,4 +108,4 @@ struct CrSubstituteOnGpu {
   }
 };
 
-}  // namespace tesela
+}  // namespace tesela::kernels

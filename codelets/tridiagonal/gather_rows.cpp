@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tesela {
+namespace tesela::kernels {
 
 template <class T>
 void GatherRows<T>::cpu(const Args&, Out<T> a, std::span<const In<T>> tiles) {
@@ -23,4 +23,4 @@ template struct GatherRows<double>;
 template struct TakeRows<float>;
 template struct TakeRows<double>;
 
-}  // namespace tesela
+}  // namespace tesela::kernels

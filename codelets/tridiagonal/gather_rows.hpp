@@ -4,7 +4,7 @@
 
 #include <span>
 
-namespace tesela {
+namespace tesela::kernels {
 
 /// A = tiles that stand one below the other, as many rows as A in sum.
 template <class T>
@@ -26,4 +26,4 @@ struct TakeRows {
   static void cpu(const Args& args, In<T> a, Out<T> tile);
 };
 
-}  // namespace tesela
+}  // namespace tesela::kernels

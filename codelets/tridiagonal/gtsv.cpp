@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tesela {
+namespace tesela::kernels {
 
 template <class T>
 void Gtsv<T>::cpu(const Args&, In<T> dl, In<T> d, In<T> du, InOut<T> b, Scratch<T> work, Out<int> info) {
@@ -25,4 +25,4 @@ void Gtsv<T>::cpu(const Args&, In<T> dl, In<T> d, In<T> du, InOut<T> b, Scratch<
 template struct Gtsv<float>;
 template struct Gtsv<double>;
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -2,7 +2,7 @@
 
 #include <tesela/runtime/codelet.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 
 /// LAPACK gtsv: B = A^-1 B for a tridiagonal A, with partial pivoting, on copies of the diagonals in `work` (n x 3).
 /// dl, d and du are n x 1, B is n x any; dl of the first row and du of the last are not read. info = LAPACK's, or,
@@ -18,4 +18,4 @@ struct Gtsv {
   static void cpu(const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b, Scratch<T> work, Out<int> info);
 };
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-namespace tesela {
+namespace tesela::kernels {
 
 template <class T>
 void Thomas<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b, Scratch<T> work, Out<int> info) {
@@ -28,4 +28,4 @@ void Thomas<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b, S
 template struct Thomas<float>;
 template struct Thomas<double>;
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -2,7 +2,7 @@
 
 #include <tesela/runtime/codelet.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 
 /// B = A^-1 B for a tridiagonal A by elimination without pivoting (Thomas), one row after the other: dl, d and du are
 /// n x 1, B is n x any. dl of the first row and du of the last are not read. info = 0, or the row, counted from 1,
@@ -21,4 +21,4 @@ struct Thomas {
   static void cpu(const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b, Scratch<T> work, Out<int> info);
 };
 
-}  // namespace tesela
+}  // namespace tesela::kernels

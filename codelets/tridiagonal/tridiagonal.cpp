@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-namespace tesela {
+namespace tesela::kernels {
 namespace tridiagonal {
 namespace {
 
@@ -313,4 +313,4 @@ template struct TridiagonalJoin<double>;
 template struct TridiagonalSubstitute<float>;
 template struct TridiagonalSubstitute<double>;
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -5,7 +5,7 @@
 
 #include <span>
 
-namespace tesela {
+namespace tesela::kernels {
 
 /// Which way the unknowns of one system lie in memory.
 enum class SystemsIn : std::uint8_t {
@@ -103,4 +103,4 @@ struct TridiagonalSubstitute {
                    InOut<tridiagonal::Segment<T>> work, In<T> values, InOut<int> info);
 };
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -4,7 +4,7 @@
 
 #include <tesela/codelets/tridiagonal/internal/tridiagonal_launch.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 
 using namespace tridiagonal;
 
@@ -85,15 +85,15 @@ void TridiagonalSubstitute<T>::cuda(CudaContext& context, const Args& args, In<T
   context.check(substitute(context.stream(), rows, work.data, work.ld, ends, info.data), "tridiagonal substitute");
 }
 
-template struct TridiagonalSolve<float>;
-template struct TridiagonalSolve<double>;
-template struct TridiagonalReduce<float>;
-template struct TridiagonalReduce<double>;
-template struct TridiagonalJoin<float>;
-template struct TridiagonalJoin<double>;
-template struct TridiagonalSubstitute<float>;
-template struct TridiagonalSubstitute<double>;
+template decltype(TridiagonalSolve<float>::cuda) TridiagonalSolve<float>::cuda;
+template decltype(TridiagonalSolve<double>::cuda) TridiagonalSolve<double>::cuda;
+template decltype(TridiagonalReduce<float>::cuda) TridiagonalReduce<float>::cuda;
+template decltype(TridiagonalReduce<double>::cuda) TridiagonalReduce<double>::cuda;
+template decltype(TridiagonalJoin<float>::cuda) TridiagonalJoin<float>::cuda;
+template decltype(TridiagonalJoin<double>::cuda) TridiagonalJoin<double>::cuda;
+template decltype(TridiagonalSubstitute<float>::cuda) TridiagonalSubstitute<float>::cuda;
+template decltype(TridiagonalSubstitute<double>::cuda) TridiagonalSubstitute<double>::cuda;
 
-}  // namespace tesela
+}  // namespace tesela::kernels
 
 #endif

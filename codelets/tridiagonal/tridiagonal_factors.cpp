@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <type_traits>
 
-namespace tesela {
+namespace tesela::kernels {
 namespace tridiagonal {
 namespace {
 
@@ -123,4 +123,4 @@ template struct TridiagonalFactor<double>;
 template struct TridiagonalFactoredSolve<float>;
 template struct TridiagonalFactoredSolve<double>;
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace tesela {
+namespace tesela::kernels {
 
 using namespace tridiagonal;
 
@@ -133,9 +133,9 @@ void TridiagonalFactoredSolve<T>::cuda(CudaContext& context, const Args& args, I
     solve_in_rows<<<blocks, row_threads, 0, context.stream()>>>(whole, kept.data, b.data, b.ld, systems, info.data);
 }
 
-template struct TridiagonalFactor<float>;
-template struct TridiagonalFactor<double>;
-template struct TridiagonalFactoredSolve<float>;
-template struct TridiagonalFactoredSolve<double>;
+template decltype(TridiagonalFactor<float>::cuda) TridiagonalFactor<float>::cuda;
+template decltype(TridiagonalFactor<double>::cuda) TridiagonalFactor<double>::cuda;
+template decltype(TridiagonalFactoredSolve<float>::cuda) TridiagonalFactoredSolve<float>::cuda;
+template decltype(TridiagonalFactoredSolve<double>::cuda) TridiagonalFactoredSolve<double>::cuda;
 
-}  // namespace tesela
+}  // namespace tesela::kernels

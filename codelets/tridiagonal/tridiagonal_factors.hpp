@@ -2,7 +2,7 @@
 
 #include <tesela/codelets/tridiagonal/tridiagonal.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 
 /// What TridiagonalFactor keeps of a matrix, a column each: L's multipliers, the inverse pivots, U's two off-diagonals,
 /// and the power of two that its row was multiplied by, negative where row i changed places with row i + 1.
@@ -42,4 +42,4 @@ struct TridiagonalFactoredSolve {
   static void cuda(CudaContext& context, const Args& args, In<T> factors, In<int> kept, InOut<T> b, InOut<int> info);
 };
 
-}  // namespace tesela
+}  // namespace tesela::kernels

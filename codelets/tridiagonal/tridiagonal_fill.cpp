@@ -1,7 +1,7 @@
 #include <tesela/codelets/tridiagonal/internal/tridiagonal_fill_body.hpp>
 #include <tesela/codelets/tridiagonal/tridiagonal_fill.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 namespace {
 
 template <class F>
@@ -28,4 +28,4 @@ template struct TridiagonalFill<double>;
 template struct TridiagonalProduct<float>;
 template struct TridiagonalProduct<double>;
 
-}  // namespace tesela
+}  // namespace tesela::kernels

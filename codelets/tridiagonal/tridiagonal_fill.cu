@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace tesela {
+namespace tesela::kernels {
 namespace {
 
 constexpr int threads = 256;
@@ -35,9 +35,9 @@ void TridiagonalProduct<T>::cuda(CudaContext& context, const Args& args, In<T> d
   launch(context, x.shape(), detail::ProductElement<T>{args, dl, d, du, before, x, after, b});
 }
 
-template struct TridiagonalFill<float>;
-template struct TridiagonalFill<double>;
-template struct TridiagonalProduct<float>;
-template struct TridiagonalProduct<double>;
+template decltype(TridiagonalFill<float>::cuda) TridiagonalFill<float>::cuda;
+template decltype(TridiagonalFill<double>::cuda) TridiagonalFill<double>::cuda;
+template decltype(TridiagonalProduct<float>::cuda) TridiagonalProduct<float>::cuda;
+template decltype(TridiagonalProduct<double>::cuda) TridiagonalProduct<double>::cuda;
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -4,7 +4,7 @@
 #include <tesela/runtime/host_device.hpp>
 #include <tesela/tiles/generator.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 
 /// Kinds of generated tridiagonal matrices.
 enum class TridiagonalKind : std::uint8_t {
@@ -105,4 +105,4 @@ struct TridiagonalProduct {
                    In<T> after, Out<T> b);
 };
 
-}  // namespace tesela
+}  // namespace tesela::kernels

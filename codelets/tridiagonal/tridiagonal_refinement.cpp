@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace tesela {
+namespace tesela::kernels {
 
 using namespace tridiagonal;
 
@@ -99,4 +99,4 @@ template struct TridiagonalCorrect<float, float>;
 template struct TridiagonalCorrect<double, double>;
 template struct TridiagonalCorrect<double, float>;
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace tesela {
+namespace tesela::kernels {
 
 using namespace tridiagonal;
 
@@ -163,18 +163,18 @@ void TridiagonalCorrect<T, L>::cuda(CudaContext& context, const Args& args, In<L
          CorrectElement<T, L>{turned<const L>(args.systems, y), whole.data, whole.ld, turned<T>(args.systems, x)});
 }
 
-template struct TridiagonalConvert<float, float>;
-template struct TridiagonalConvert<double, double>;
-template struct TridiagonalConvert<double, float>;
-template struct TridiagonalResidual<float>;
-template struct TridiagonalResidual<double>;
-template struct TridiagonalJudge<float>;
-template struct TridiagonalJudge<double>;
-template struct TridiagonalDemote<float, float>;
-template struct TridiagonalDemote<double, double>;
-template struct TridiagonalDemote<double, float>;
-template struct TridiagonalCorrect<float, float>;
-template struct TridiagonalCorrect<double, double>;
-template struct TridiagonalCorrect<double, float>;
+template decltype(TridiagonalConvert<float, float>::cuda) TridiagonalConvert<float, float>::cuda;
+template decltype(TridiagonalConvert<double, double>::cuda) TridiagonalConvert<double, double>::cuda;
+template decltype(TridiagonalConvert<double, float>::cuda) TridiagonalConvert<double, float>::cuda;
+template decltype(TridiagonalResidual<float>::cuda) TridiagonalResidual<float>::cuda;
+template decltype(TridiagonalResidual<double>::cuda) TridiagonalResidual<double>::cuda;
+template decltype(TridiagonalJudge<float>::cuda) TridiagonalJudge<float>::cuda;
+template decltype(TridiagonalJudge<double>::cuda) TridiagonalJudge<double>::cuda;
+template decltype(TridiagonalDemote<float, float>::cuda) TridiagonalDemote<float, float>::cuda;
+template decltype(TridiagonalDemote<double, double>::cuda) TridiagonalDemote<double, double>::cuda;
+template decltype(TridiagonalDemote<double, float>::cuda) TridiagonalDemote<double, float>::cuda;
+template decltype(TridiagonalCorrect<float, float>::cuda) TridiagonalCorrect<float, float>::cuda;
+template decltype(TridiagonalCorrect<double, double>::cuda) TridiagonalCorrect<double, double>::cuda;
+template decltype(TridiagonalCorrect<double, float>::cuda) TridiagonalCorrect<double, float>::cuda;
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -7,7 +7,7 @@
 #include <limits>
 #include <span>
 
-namespace tesela {
+namespace tesela::kernels {
 
 namespace tridiagonal {
 
@@ -154,4 +154,4 @@ struct TridiagonalCorrect {
   static void cuda(CudaContext& context, const Args& args, In<L> y, In<tridiagonal::Misfit<T>> whole, InOut<T> x);
 };
 
-}  // namespace tesela
+}  // namespace tesela::kernels

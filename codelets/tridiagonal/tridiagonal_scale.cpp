@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-namespace tesela {
+namespace tesela::kernels {
 
 using detail::counts;
 using detail::Walk;
@@ -79,7 +79,7 @@ void TridiagonalExponents<T>::cpu(const Args& args, Out<index_t> exponents, std:
     for_each(g, [&](index_t e, index_t s) { g(e, s) = walks[static_cast<std::size_t>(s)].closed(g(e, s), e); });
     for_each(g, [&](index_t e, index_t s) { g(e, s) = walks[static_cast<std::size_t>(s)].bounded(g(e, s)); });
   } catch (...) {
-    detail::report_exception(name);
+    tesela::detail::report_exception(name);
   }
 }
 
@@ -156,4 +156,4 @@ template struct TridiagonalSize<double>;
 template struct TridiagonalScaleVector<float>;
 template struct TridiagonalScaleVector<double>;
 
-}  // namespace tesela
+}  // namespace tesela::kernels

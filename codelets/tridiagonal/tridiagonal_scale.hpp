@@ -4,7 +4,7 @@
 
 #include <span>
 
-namespace tesela {
+namespace tesela::kernels {
 
 // Equilibration of tridiagonal matrices by powers of two, which round nothing: column j is multiplied by 2^g(j), and
 // then each row such that its largest entry lies in [1, 2). These kernels have variants for cores only: StarPU brings
@@ -93,4 +93,4 @@ struct TridiagonalScaleVector {
   static void cpu(const Args& args, InOut<T> b, In<index_t> exponents, In<index_t> sizes, InOut<int> info);
 };
 
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -27,7 +27,7 @@
 
 #define TESELA_INLINE TESELA_BOTH inline __attribute__((always_inline))
 
-namespace tesela::tridiagonal {
+namespace tesela::kernels::tridiagonal {
 
 /// Where `which` holds, b, else a.
 template <class M, class N>
@@ -264,4 +264,4 @@ TESELA_INLINE N solve_ends(const Segment<N>& whole, bool periodic, Ends<N>& ends
   return choose(s.f == N{}, N{}, magnitude(pivot));
 }
 
-}  // namespace tesela::tridiagonal
+}  // namespace tesela::kernels::tridiagonal

@@ -7,7 +7,7 @@
 
 // How TridiagonalExponents finds its exponents. Internal to codelets/.
 
-namespace tesela::detail {
+namespace tesela::kernels::detail {
 
 inline bool counts(double x) { return x != 0 && std::isfinite(x); }
 
@@ -83,4 +83,4 @@ class Walk {
   bool first_ = true, begun_ = false;
 };
 
-}  // namespace tesela::detail
+}  // namespace tesela::kernels::detail

@@ -28,6 +28,7 @@
 namespace mine {
 
 using namespace tesela;
+using namespace tesela::kernels;
 
 int i32(index_t n) { return static_cast<int>(n); }  // what BLAS counts in
 

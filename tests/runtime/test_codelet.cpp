@@ -16,6 +16,7 @@
 #include <set>
 
 using namespace tesela;
+using namespace tesela::kernels;
 using namespace tesela::test;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;

@@ -13,6 +13,7 @@
 #include <stdexcept>
 
 using namespace tesela;
+using namespace tesela::kernels;
 using namespace tesela::test;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;

@@ -13,6 +13,7 @@
 #include <string>
 
 using namespace tesela;
+using namespace tesela::kernels;
 using namespace tesela::test;
 using Catch::Matchers::WithinRel;
 

@@ -47,7 +47,7 @@ Matrix<T> random(index_t m, index_t n, const Where& active, unsigned seed) {
 
 template <class T>
 Matrix<T> work_for(index_t width, index_t across) {
-  const Shape shape = qr_work(width, across, 0, false);
+  const Shape shape = kernels::qr_work(width, across, 0, false);
   return Matrix<T>(shape.rows, shape.cols);
 }
 

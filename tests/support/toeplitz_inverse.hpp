@@ -29,9 +29,9 @@ double negative_pivots(const GohbergSemencul<T>& inverse) {
 /// CauchyInverse or CauchyFactorization.
 template <class Inverse>
 double negative_pivots(const Inverse& inverse) {
-  std::vector<double> said(2 * CauchyReport::rows);
-  inverse.report().copy_to(said.data(), CauchyReport::rows);
-  return said[CauchyReport::negative] + said[CauchyReport::rows + CauchyReport::negative];
+  std::vector<double> said(2 * kernels::CauchyReport::rows);
+  inverse.report().copy_to(said.data(), kernels::CauchyReport::rows);
+  return said[kernels::CauchyReport::negative] + said[kernels::CauchyReport::rows + kernels::CauchyReport::negative];
 }
 
 /// The inverse made in one graph and used in two, the second time in tiles of two columns.

@@ -17,6 +17,7 @@
 #endif
 
 using namespace tesela;
+using namespace tesela::kernels;
 using namespace tesela::test;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;

@@ -6,6 +6,8 @@
 #include <tuple>
 
 namespace tesela::detail {
+
+using namespace kernels;
 namespace {
 
 /// Claims of one part whose intervals meet, and what they cover of the range.

@@ -32,7 +32,7 @@ std::vector<SpectrumInterval> slice_between(Graph& g, const SineToeplitz<T>& A, 
 /// All eigenvalues of T = 0, which no shift divides.
 template <class T>
 SpectrumInterval all_zero(const SineToeplitz<T>& A) {
-  return {0, 0, {}, {cauchy_rows(A.n(), 0), cauchy_rows(A.n(), 1)}, true};
+  return {0, 0, {}, {kernels::cauchy_rows(A.n(), 0), kernels::cauchy_rows(A.n(), 1)}, true};
 }
 
 }  // namespace tesela::detail

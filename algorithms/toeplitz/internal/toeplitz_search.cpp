@@ -10,6 +10,8 @@
 
 namespace tesela::detail {
 
+using namespace kernels;
+
 index_t krylov_limit(index_t n, const SpectrumOptions& options) {
   const index_t whole_space = cauchy_rows(n, 0) + 1;
   const double steps = std::floor(options.krylov_factor * static_cast<double>(options.per_interval)) +

@@ -102,7 +102,7 @@ class ToeplitzSearch {
     std::vector<Slot> slots;
     std::vector<Bundle> bundles;
   };
-  using Verdicts = std::array<std::array<index_t, 2>, LanczosTest::at_a_time>;
+  using Verdicts = std::array<std::array<index_t, 2>, kernels::LanczosTest::at_a_time>;
 
   // Before a run: the shift, the inverse, the start.
   double shift_of(const SpectrumInterval& i, index_t attempt);
@@ -131,7 +131,7 @@ class ToeplitzSearch {
   double accurate() const;
   index_t capacity() const;
   index_t first_test(const Job& job) const;
-  LanczosGoal goal(const Job& job) const;
+  kernels::LanczosGoal goal(const Job& job) const;
   bool levinson() const { return options_.solver == ToeplitzSolver::levinson; }
   Tile<T> work();
   Tile<T> levinson_work();

@@ -6,7 +6,7 @@
 // of it must be inlined into the functions that say so.
 #define TESELA_INLINE __attribute__((always_inline)) inline
 
-namespace tesela::detail {
+namespace tesela::kernels::detail {
 namespace {
 
 /// Neighbouring columns' elements in one row: `count` registers of `bytes`, enough for their arithmetic to overlap.
@@ -158,4 +158,4 @@ template void pass_columns(const GivensWindow&, bool, index_t, index_t, const Ro
 template void pass_columns(const GivensWindow&, bool, index_t, index_t, const Rotation<double>*, Strided<double>,
                            index_t, double*) noexcept;
 
-}  // namespace tesela::detail
+}  // namespace tesela::kernels::detail

@@ -10,7 +10,7 @@
 
 #define TESELA_INLINE [[gnu::always_inline]] inline
 
-namespace tesela::detail {
+namespace tesela::kernels::detail {
 namespace {
 
 /// What one pass over a panel does. Column `v` is scaled to a Householder vector and applied to all columns right of
@@ -312,4 +312,4 @@ template void geqrt_panel(index_t, index_t, double*, index_t, double*, index_t);
 template void tpqrt_panel(index_t, index_t, index_t, float*, index_t, float*, index_t, float*, index_t);
 template void tpqrt_panel(index_t, index_t, index_t, double*, index_t, double*, index_t, double*, index_t);
 
-}  // namespace tesela::detail
+}  // namespace tesela::kernels::detail

@@ -11,7 +11,7 @@
 // by hardware, one thread asks for all of it; before, and for what is not aligned to 16 bytes, every thread copies some
 // elements. Internal to codelets/.
 
-namespace tesela {
+namespace tesela::kernels {
 
 /// An array and the size of its boxes, for a kernel. What of a box is outside the array is 0, and is not written.
 struct Boxes {
@@ -192,4 +192,4 @@ class BulkCopy {
   unsigned barrier_;
 };
 
-}  // namespace tesela
+}  // namespace tesela::kernels

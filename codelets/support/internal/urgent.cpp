@@ -10,7 +10,7 @@
 #include <mutex>
 #include <utility>
 
-namespace tesela {
+namespace tesela::kernels {
 
 struct Urgent::Lane {
   cudaStream_t stream = nullptr;
@@ -58,6 +58,6 @@ Urgent::~Urgent() {
   context_.check(cublasSetStream(context_.cublas(), own_), "cublasSetStream");
 }
 
-}  // namespace tesela
+}  // namespace tesela::kernels
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <tesela/runtime/cuda_context.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 
 /// While it lives, what a CUDA variant enqueues (its cuBLAS calls too) runs on a stream of highest priority between
 /// what came before on the worker's stream and what follows there: a GPU that has other streams' work waiting serves
@@ -24,4 +24,4 @@ class Urgent {
   Lane* lane_;        // null when there could be none: the worker's stream serves
 };
 
-}  // namespace tesela
+}  // namespace tesela::kernels

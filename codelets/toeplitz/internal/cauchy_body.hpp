@@ -6,7 +6,7 @@
 
 // Solves in the sine basis as steps that a core and a GPU take alike. Internal to codelets/.
 
-namespace tesela::toeplitz {
+namespace tesela::kernels::toeplitz {
 
 /// Where the elimination broke down, as CauchyInverseSolve says it.
 struct CauchyBroken {
@@ -114,4 +114,4 @@ void cauchy_inverse_solve(Machine& machine, const CauchySolveArgs<T>& args, cons
       });
 }
 
-}  // namespace tesela::toeplitz
+}  // namespace tesela::kernels::toeplitz

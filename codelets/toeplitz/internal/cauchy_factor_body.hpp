@@ -5,7 +5,7 @@
 
 // Solves by a block's factors as steps that a core and a GPU take alike. Internal to codelets/.
 
-namespace tesela::toeplitz {
+namespace tesela::kernels::toeplitz {
 
 /// q = P x, or the other way round.
 template <class T>
@@ -54,4 +54,4 @@ void cauchy_factored_solve(Machine& machine, const CauchySolveArgs<T>& args, con
   });
 }
 
-}  // namespace tesela::toeplitz
+}  // namespace tesela::kernels::toeplitz

@@ -4,7 +4,7 @@
 
 // The GPU's side of the Cauchy-like eliminations. Internal to codelets/.
 
-namespace tesela::cauchy {
+namespace tesela::kernels::cauchy {
 
 /// What CauchyInvert and CauchyCount are given, on the device. `inverse` may be null.
 template <class T>
@@ -24,4 +24,4 @@ struct DeviceSweep {
 template <class T>
 int sweep(void* stream, const DeviceSweep<T>& in);
 
-}  // namespace tesela::cauchy
+}  // namespace tesela::kernels::cauchy

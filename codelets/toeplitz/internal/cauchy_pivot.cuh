@@ -7,7 +7,7 @@
 
 // How the thread blocks that sweep one block of C agree on the next pivot.
 
-namespace tesela::cauchy {
+namespace tesela::kernels::cauchy {
 
 /// The next pivot, as a thread block offers it to the others: g and h are multiplied by 1 / sqrt|d|.
 template <class T>
@@ -167,4 +167,4 @@ struct Exchange {
   }
 };
 
-}  // namespace tesela::cauchy
+}  // namespace tesela::kernels::cauchy

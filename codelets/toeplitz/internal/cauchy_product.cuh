@@ -6,7 +6,7 @@
 #include <bit>
 
 // Products with several Cauchy-like matrices side by side on a GPU, as the .cu files that need them build them in.
-namespace tesela {
+namespace tesela::kernels {
 namespace {
 
 constexpr int threads = 256, warps = threads / 32;
@@ -167,4 +167,4 @@ __device__ T over_block(T value) {
 inline index_t shares_of(index_t n) { return (cauchy_rows(n, 0) + chunk - 1) / chunk; }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::kernels

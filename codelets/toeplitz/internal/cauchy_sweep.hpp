@@ -3,7 +3,7 @@
 #include <tesela/codelets/toeplitz/cauchy.hpp>
 #include <tesela/runtime/codelet.hpp>
 
-namespace tesela::cauchy {
+namespace tesela::kernels::cauchy {
 
 /// Where a block's factors go: see CauchyFactor.
 template <class T>
@@ -17,4 +17,4 @@ struct CauchyFactors {
 template <class T>
 void factor(const In<T>& c, double sigma, int part, const CauchyFactors<T>& kept, double* report);
 
-}  // namespace tesela::cauchy
+}  // namespace tesela::kernels::cauchy

@@ -6,7 +6,7 @@
 
 // Gohberg and Semencul's formula as steps that a core and a GPU take alike. Internal to codelets/.
 
-namespace tesela::toeplitz {
+namespace tesela::kernels::toeplitz {
 
 /// x and w, padded.
 template <class T>
@@ -105,4 +105,4 @@ void gohberg_semencul_solve(Machine& machine, const RefinedSolveArgs<T>& args, c
   });
 }
 
-}  // namespace tesela::toeplitz
+}  // namespace tesela::kernels::toeplitz

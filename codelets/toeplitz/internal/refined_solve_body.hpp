@@ -8,7 +8,7 @@
 
 // Iterative refinement with Toeplitz products as steps that a core and a GPU take alike. Internal to codelets/.
 
-namespace tesela::toeplitz {
+namespace tesela::kernels::toeplitz {
 
 /// What a solve keeps of a column besides its residual, in the columns of the outcome.
 enum Outcome : std::uint8_t { residual_of, norm_b, norm_r, norm_new };
@@ -137,4 +137,4 @@ void refined_solve(Machine& machine, const RefinedSolveArgs<T>& args, const In<T
   machine.times_powers(n, k, b.data, b.ld, exponents, rows, -args.exponent);
 }
 
-}  // namespace tesela::toeplitz
+}  // namespace tesela::kernels::toeplitz

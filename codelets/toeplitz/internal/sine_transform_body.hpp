@@ -9,7 +9,7 @@
 
 // Sine transforms as steps that a core and a GPU take alike (Machine: see toeplitz_steps.hpp). Internal to codelets/.
 
-namespace tesela::toeplitz {
+namespace tesela::kernels::toeplitz {
 
 /// Where number i of the n sines (from 0) stands in the sine basis.
 TESELA_BOTH constexpr index_t sine_place(index_t n, index_t i) { return i / 2 + (i % 2) * cauchy_rows(n, 0); }
@@ -104,4 +104,4 @@ void pairs_from_sine_basis(const Machine& machine, In<T> x, In<index_t> places, 
   }
 }
 
-}  // namespace tesela::toeplitz
+}  // namespace tesela::kernels::toeplitz

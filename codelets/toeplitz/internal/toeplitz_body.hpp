@@ -19,7 +19,7 @@
 //   times_powers(n, count, data, ld, e, ld_e, more)   column j times 2^(e(j) + more)
 // Internal to codelets/.
 
-namespace tesela::toeplitz {
+namespace tesela::kernels::toeplitz {
 
 /// Copies columns and pads them with zeros to `rows`.
 template <class T>
@@ -99,4 +99,4 @@ void multiply(Machine& machine, const T* spectrum, index_t half, T weight, T sig
   machine.each(n, k, Accumulate<T>{work, rows, alpha, beta, y, ld_y});
 }
 
-}  // namespace tesela::toeplitz
+}  // namespace tesela::kernels::toeplitz

@@ -8,7 +8,7 @@
 
 // A GPU as toeplitz_steps.hpp wants it. Internal to codelets/.
 
-namespace tesela::toeplitz {
+namespace tesela::kernels::toeplitz {
 
 constexpr int each_threads = 256;
 
@@ -145,4 +145,4 @@ struct Device {
   bool none_better(index_t, const double*, const double*) const { return false; }
 };
 
-}  // namespace tesela::toeplitz
+}  // namespace tesela::kernels::toeplitz

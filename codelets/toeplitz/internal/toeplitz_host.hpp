@@ -6,7 +6,7 @@
 
 // The core as toeplitz_steps.hpp wants it. Internal to codelets/.
 
-namespace tesela::toeplitz {
+namespace tesela::kernels::toeplitz {
 
 struct Host {
   template <class F>
@@ -53,4 +53,4 @@ struct Host {
   }
 };
 
-}  // namespace tesela::toeplitz
+}  // namespace tesela::kernels::toeplitz

@@ -9,7 +9,7 @@
 #include <span>
 #include <type_traits>
 
-namespace tesela::cr {
+namespace tesela::kernels::cr {
 
 // What both variants compute for one row, and where rows are.
 
@@ -167,4 +167,4 @@ void for_each_join(const typename CrJoin<T>::Args& args, T* dl, T* d, T* du, con
   }
 }
 
-}  // namespace tesela::cr
+}  // namespace tesela::kernels::cr

@@ -3,7 +3,7 @@
 #include <tesela/runtime/host_device.hpp>
 #include <tesela/runtime/types.hpp>
 
-namespace tesela {
+namespace tesela::kernels {
 
 /// Row number `row`, counted from 1, as a status tile holds it: what an int cannot count becomes the largest it can.
 TESELA_BOTH inline int row_status(index_t row) {
@@ -11,4 +11,4 @@ TESELA_BOTH inline int row_status(index_t row) {
   return static_cast<int>(row < largest ? row : largest);
 }
 
-}  // namespace tesela
+}  // namespace tesela::kernels

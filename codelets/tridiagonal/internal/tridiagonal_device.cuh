@@ -5,7 +5,7 @@
 // tridiagonal_segment.hpp's elimination for one thread of a GPU: the same arithmetic, with branches, and with exponents
 // in place of quotients where pivots are compared. Internal to codelets/.
 
-namespace tesela::tridiagonal {
+namespace tesela::kernels::tridiagonal {
 
 /// Grows with |x| as its logarithm does: the exponent and the first digits. (Doubling drops the sign, and runs on
 /// units that comparing leaves idle; that is what these kernels have most of.)
@@ -167,4 +167,4 @@ __device__ inline Segment<T> join_quickly(const Segment<T>& first, const Segment
           {rows[1].c[0], rows[1].c[1], rows[1].c[4], rows[1].c[5], rows[1].r}};
 }
 
-}  // namespace tesela::tridiagonal
+}  // namespace tesela::kernels::tridiagonal

@@ -8,7 +8,7 @@
 // The elimination and the substitution of TridiagonalFactor and TridiagonalFactoredSolve, row by row, on a core as on a
 // GPU. Internal to codelets/.
 
-namespace tesela::tridiagonal {
+namespace tesela::kernels::tridiagonal {
 
 /// Row i of the factors: next to its place in `l`, the others follow a leading dimension apart.
 template <class T>
@@ -119,4 +119,4 @@ struct Up {
   }
 };
 
-}  // namespace tesela::tridiagonal
+}  // namespace tesela::kernels::tridiagonal

@@ -2,7 +2,7 @@
 
 #include <tesela/codelets/tridiagonal/tridiagonal_fill.hpp>
 
-namespace tesela::detail {
+namespace tesela::kernels::detail {
 
 // What TridiagonalFill and TridiagonalProduct do for element (i, j) of their tiles, on a core as on a GPU.
 
@@ -47,4 +47,4 @@ struct ProductElement {
   }
 };
 
-}  // namespace tesela::detail
+}  // namespace tesela::kernels::detail

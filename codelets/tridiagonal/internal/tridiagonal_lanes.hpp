@@ -11,7 +11,7 @@
 // the cache, the segment before each block is kept, and the way back recomputes the pivot rows of a block from it.
 // Internal to codelets/.
 
-namespace tesela::tridiagonal {
+namespace tesela::kernels::tridiagonal {
 
 /// 64 bytes of numbers. The compiler makes of it what the machine has.
 template <class T>
@@ -272,4 +272,4 @@ class Lanes {
   N next_[Groups], after_[Groups];
 };
 
-}  // namespace tesela::tridiagonal
+}  // namespace tesela::kernels::tridiagonal

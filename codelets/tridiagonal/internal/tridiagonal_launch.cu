@@ -6,7 +6,7 @@
 // is a segment again; these are joined, up to 256 and more at a time, until one is left of each system. The way back
 // repeats a block's elimination from its rows, keeping the pivot rows in the place of the rows, and fills in.
 
-namespace tesela::tridiagonal {
+namespace tesela::kernels::tridiagonal {
 namespace {
 
 template <class T>
@@ -165,4 +165,4 @@ int fill_tiles(void* stream, const Joint<T>* joints, index_t ld, index_t tiles, 
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
 
-}  // namespace tesela::tridiagonal
+}  // namespace tesela::kernels::tridiagonal

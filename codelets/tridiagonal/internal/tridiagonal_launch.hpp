@@ -4,7 +4,7 @@
 
 // The GPU's side of the tridiagonal kernels. Internal to codelets/.
 
-namespace tesela::tridiagonal {
+namespace tesela::kernels::tridiagonal {
 
 /// How the systems of a tile lie in memory: row i of system s is at i row + s system.
 struct Strides {
@@ -54,4 +54,4 @@ template <class T>
 int fill_tiles(void* stream, const Joint<T>* joints, index_t ld, index_t tiles, index_t systems, bool periodic,
                T* values, index_t next, int* info, index_t n);
 
-}  // namespace tesela::tridiagonal
+}  // namespace tesela::kernels::tridiagonal

@@ -6,7 +6,7 @@
 
 // What the kernels of the refinement do for row e of system s, on a core as on a GPU. Internal to codelets/.
 
-namespace tesela::tridiagonal {
+namespace tesela::kernels::tridiagonal {
 
 /// A tile by the rows and systems it holds.
 template <class T>
@@ -188,4 +188,4 @@ ResidualRow<T> residual_row(const typename TridiagonalResidual<T>::Args& args, c
           args.behind};
 }
 
-}  // namespace tesela::tridiagonal
+}  // namespace tesela::kernels::tridiagonal

@@ -5,7 +5,7 @@
 
 // The kernel that reads the rows. Internal to codelets/.
 
-namespace tesela::tridiagonal {
+namespace tesela::kernels::tridiagonal {
 
 // Measured on an H200, with systems of 2^25 equations and batches of 512 (docs/tridiagonal.md). Odd, so that threads
 // which read their rows from shared memory meet different banks.
@@ -325,4 +325,4 @@ int launch_rows(cudaStream_t stream, const DeviceRows<T>& in, const Deal& deal, 
   return launch(stream, in, deal, level, outer, periodic, info, unless);
 }
 
-}  // namespace tesela::tridiagonal
+}  // namespace tesela::kernels::tridiagonal

@@ -5,7 +5,7 @@
 
 // The kernel that joins what the rows left. Internal to codelets/.
 
-namespace tesela::tridiagonal {
+namespace tesela::kernels::tridiagonal {
 
 /// A thread takes three, odd so that threads meet different banks; two joints then fit in the place of three segments.
 constexpr int each_segment = 3, threads_of_segments = 128, most_threads_of_segments = 512;
@@ -83,4 +83,4 @@ int launch_segments(cudaStream_t stream, Level<T> below, index_t count, index_t 
                 outer, periodic, info, n, unless);
 }
 
-}  // namespace tesela::tridiagonal
+}  // namespace tesela::kernels::tridiagonal

@@ -8,7 +8,7 @@
 
 // What the kernels that join segments share. Internal to codelets/.
 
-namespace tesela::tridiagonal {
+namespace tesela::kernels::tridiagonal {
 
 /// The least k such that 2^k >= x.
 inline int log_of(index_t x) {
@@ -169,4 +169,4 @@ class Tree {
   Joint<T> in_lane_{}, of_warp_{};
 };
 
-}  // namespace tesela::tridiagonal
+}  // namespace tesela::kernels::tridiagonal

@@ -15,6 +15,7 @@
 #include <cmath>
 
 using namespace tesela;
+using namespace tesela::kernels;
 using Catch::Approx;
 
 namespace {

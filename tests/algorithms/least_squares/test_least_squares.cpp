@@ -27,6 +27,7 @@ void dgelsy_(const int*, const int*, const int*, double*, const int*, double*, c
 }
 
 using namespace tesela;
+using namespace tesela::kernels;
 using Catch::Matchers::ContainsSubstring;
 using Matrix = HostMatrix<double>;
 

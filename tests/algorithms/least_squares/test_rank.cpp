@@ -19,6 +19,7 @@
 // largest. Here LAPACK says how many these are.
 
 using namespace tesela;
+using namespace tesela::kernels;
 
 namespace {
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 using namespace tesela;
+using namespace tesela::kernels;
 using namespace tesela::test;
 using Catch::Matchers::ContainsSubstring;
 

@@ -25,6 +25,7 @@
 // A power of two as a factor of the input is one of the output, and changes nothing else: not a bit.
 
 using namespace tesela;
+using namespace tesela::kernels;
 
 namespace {
 

@@ -8,6 +8,7 @@
 #include <numbers>
 
 using namespace tesela;
+using namespace tesela::kernels;
 using namespace tesela::test;
 
 namespace {

@@ -12,6 +12,7 @@
 // Powers of two in t, sigma and b come out in X as that power of two, and change no digit.
 
 using namespace tesela;
+using namespace tesela::kernels;
 using namespace tesela::test;
 
 namespace {

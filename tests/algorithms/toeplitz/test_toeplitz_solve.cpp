@@ -15,6 +15,7 @@ extern "C" void dgetri_(const int*, double*, const int*, const int*, double*, co
 extern "C" void dgetrf_(const int*, const int*, double*, const int*, int*, int*);
 
 using namespace tesela;
+using namespace tesela::kernels;
 using namespace tesela::test;
 using Catch::Matchers::ContainsSubstring;
 

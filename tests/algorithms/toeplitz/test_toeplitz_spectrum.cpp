@@ -15,6 +15,7 @@
 #include <numbers>
 
 using namespace tesela;
+using namespace tesela::kernels;
 
 namespace {
 

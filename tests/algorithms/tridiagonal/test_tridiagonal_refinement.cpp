@@ -11,6 +11,7 @@
 #include <utility>
 
 using namespace tesela;
+using namespace tesela::kernels;
 using test::place;
 using test::shape_of;
 using test::tile_of;

@@ -13,6 +13,7 @@
 #include <vector>
 
 using namespace tesela;
+using namespace tesela::kernels;
 
 namespace {
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 using namespace tesela;
+using namespace tesela::kernels;
 
 namespace {
 

@@ -11,6 +11,7 @@
 #include <limits>
 
 using namespace tesela;
+using namespace tesela::kernels;
 using namespace tesela::test;
 
 namespace {

@@ -19,6 +19,7 @@ extern "C" void dsyevd_(const char*, const char*, const int*, double*, const int
                         const int*, int*, std::size_t, std::size_t);
 
 using namespace tesela;
+using namespace tesela::kernels;
 
 namespace {
 
