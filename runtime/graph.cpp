@@ -198,7 +198,7 @@ void Graph::Impl::submit_held() {
   std::size_t next = 0;
   for (Held& h : std::exchange(held, {})) {
     if (h.task != nullptr) {
-      h.task->priority = static_cast<int>(path[next++] / longest * 1e6);
+      h.task->priority = static_cast<int>(path[next++] / longest * tesela::highest_priority);
       submit(std::move(h.task));
     } else {
       h.hint();

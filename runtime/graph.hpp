@@ -13,6 +13,9 @@
 
 namespace tesela {
 
+/// Priorities are one scale for all graphs of a Runtime: 0 … highest_priority. Longest paths fill it.
+inline constexpr int highest_priority = 1'000'000;
+
 /// Schedulers that know priorities run ready tasks of higher priority first. Where a task may run is for the scheduler
 /// to choose, but for the following.
 struct Priority {
@@ -22,7 +25,7 @@ struct Priority {
   /// are too large to move, which the scheduler would spread while it learns how long they take.
   int device = -1;
 };
-inline constexpr Priority urgent{1};
+inline constexpr Priority urgent{highest_priority};  ///< short, and others wait for it
 inline constexpr Priority on_gpu{0, true};
 constexpr Priority on_gpu_number(std::size_t device) { return {0, true, static_cast<int>(device % 4096)}; }
 
