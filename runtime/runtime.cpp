@@ -193,6 +193,8 @@ std::size_t Runtime::device_bytes() const {
 
 void Runtime::start_trace() { starpu_fxt_start_profiling(); }
 
+void Runtime::stop_trace() { starpu_fxt_stop_profiling(); }
+
 index_t Runtime::pending_tasks() {
   const std::lock_guard lock(current_mutex);
   if (current == nullptr) return 0;

@@ -92,6 +92,7 @@ class Runtime {
 
   /// With trace_dir and without trace_from_start: records from here on, after a warm-up, say.
   void start_trace();
+  void stop_trace();  ///< records no more until start_trace
 
   /// Tasks submitted and not yet finished, over all graphs (and hints that are on their way).
   static index_t pending_tasks();

@@ -16,7 +16,6 @@
 #include <set>
 
 using namespace tesela;
-using namespace tesela::kernels;
 using namespace tesela::test;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;

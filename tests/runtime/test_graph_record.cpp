@@ -13,7 +13,6 @@
 #include <string>
 
 using namespace tesela;
-using namespace tesela::kernels;
 using namespace tesela::test;
 using Catch::Matchers::WithinRel;
 

@@ -24,7 +24,7 @@ struct Solved {
 
 template <class T>
 double negative_pivots(const GohbergSemencul<T>& inverse) {
-  return inverse.n() > 0 ? inverse.report()(0, 0).read()(levinson_negative, 0) : 0;
+  return inverse.n() > 0 ? inverse.report()(0, 0).read()(kernels::levinson_negative, 0) : 0;
 }
 /// CauchyInverse or CauchyFactorization.
 template <class Inverse>

@@ -5,6 +5,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 using namespace tesela;
+using namespace tesela::kernels;
 using namespace tesela::test;
 
 namespace {
