@@ -1,4 +1,5 @@
 #include "bench/errors/qr_error.hpp"
+#include "bench/harness/median.hpp"
 #include "bench/harness/report.hpp"
 #include "bench/qr/qr_data.hpp"
 #include "cli/app/numbers.hpp"
@@ -87,9 +88,9 @@ class TreeRuns {
 
 template <class F>
 double median_of(const std::vector<Run>& runs, F figure) {
-  Timing timing;
-  for (const Run& run : runs) timing.seconds.push_back(figure(run));
-  return timing.median();
+  std::vector<double> figures;
+  for (const Run& run : runs) figures.push_back(figure(run));
+  return median(std::move(figures));
 }
 
 template <class T>

@@ -1,5 +1,7 @@
 #include "cli/app/report.hpp"
 
+#include "bench/harness/median.hpp"
+#include "cli/app/trace_report.hpp"
 #include <tesela/runtime/config.hpp>
 
 #include <fmt/format.h>
@@ -25,16 +27,18 @@ std::string short_number(double value) {
 
 }  // namespace
 
-Report::Report(const std::string& command, const CommonOptions& options) : json_path_(options.json_path) {
+Report::Report(const std::string& command, const CommonOptions& options)
+    : json_path_(options.json_path), trace_dir_(options.trace_dir) {
   json_ = {{"command", command}, {"version", config::version}, {"status", "ok"}};
   json_["checks"] = json_["limits"] = nlohmann::json::object();
 }
 
-void Report::measured(Runtime& runtime, const Graph& graph, std::vector<double> seconds, std::optional<double> flops) {
+void Report::measured(Runtime& runtime, const Graph& graph, const std::vector<double>& seconds,
+                      std::optional<double> flops) {
   const Statistics statistics = runtime.statistics();
   const Bounds bounds = graph.bounds();
-  std::sort(seconds.begin(), seconds.end());
-  const double median = seconds[seconds.size() / 2];
+  const double median = bench::median(seconds);
+  const auto [fastest, slowest] = std::minmax_element(seconds.begin(), seconds.end());
   double waiting = 0;
   std::map<std::string, index_t> tasks;
   for (const WorkerUse& use : statistics.workers) {
@@ -52,8 +56,8 @@ void Report::measured(Runtime& runtime, const Graph& graph, std::vector<double> 
   json_["seconds"] = {{"compute", median},
                       {"transfer", waiting},
                       {"runs", seconds.size()},
-                      {"fastest", seconds.front()},
-                      {"slowest", seconds.back()}};
+                      {"fastest", *fastest},
+                      {"slowest", *slowest}};
   json_["gflops"] = flops.value_or(bounds.work_flops) / median * 1e-9;
   json_["bounds"] = {{"tasks", bounds.tasks},
                      {"work_flops", bounds.work_flops},
@@ -119,8 +123,9 @@ void Report::print() const {
   fmt::print("status  {}\n", json_["status"].get<std::string>());
 }
 
-ExitCode Report::finish(double total_seconds) {
-  json_["seconds"]["total"] = total_seconds;
+ExitCode Report::finish() {
+  json_["seconds"]["total"] = whole_.seconds();
+  if (!trace_dir_.empty()) finish_trace(trace_dir_);
   if (json_path_ != "-") print();
   write_json(json_, json_path_);
   return good_ ? done : numerical_failure;

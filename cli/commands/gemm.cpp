@@ -3,10 +3,8 @@
 #include "cli/app/matrices.hpp"
 #include "cli/app/numbers.hpp"
 #include "cli/app/outputs.hpp"
-#include "cli/app/progress.hpp"
-#include "cli/app/report.hpp"
+#include "cli/app/runs.hpp"
 #include "cli/app/sizes.hpp"
-#include "cli/app/trace_report.hpp"
 #include "cli/commands/gemm_tile.hpp"
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/runtime/config.hpp>
@@ -75,7 +73,7 @@ int run_gemm(Options o) {
   for (const auto& [name, given, value] : {std::tuple{"--alpha", o.alpha, alpha}, {"--beta", o.beta, beta}})
     if (!std::isfinite(value))
       throw ArgumentError("gemm", name, fmt::format("{} is not finite in this precision", given));
-  const Stopwatch whole;
+  Report report("gemm", o.common);
   settle_sizes(o);
   const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n), k = static_cast<double>(o.k);
   const double copies_of_c = o.beta != 0 || !o.c.empty() ? 2 : 1;
@@ -88,10 +86,8 @@ int run_gemm(Options o) {
   if (!o.c.empty() && c_before.shape() != Shape{o.m, o.n})
     throw ArgumentError("gemm", "--c",
                         fmt::format("{} is {} x {}, C is {} x {}", o.c, c_before.rows(), c_before.cols(), o.m, o.n));
-  HostMatrix<T> c = beta != T(0) ? c_before.clone() : HostMatrix<T>::zeros(o.m, o.n);
+  HostMatrix<T> c = beta != T(0) ? HostMatrix<T>(o.m, o.n) : HostMatrix<T>::zeros(o.m, o.n);
 
-  Report report("gemm", o.common);
-  std::vector<double> seconds;
   Status status;
   {
     Runtime runtime(o.common.runtime());
@@ -116,26 +112,19 @@ int run_gemm(Options o) {
                         {"block", o.block},
                         {"precision", o.common.precision},
                         {"seed", o.common.seed}};
-    const int warm_up = o.common.repeat > 1 || !o.common.trace_dir.empty() ? 1 : 0;
-    for (int run = -warm_up; run < o.common.repeat; ++run) {
-      if (beta != T(0) && run > -warm_up) C.copy_from(c_before.data(), c_before.ld());
+    const auto prepare = [&] {
+      if (beta != T(0)) C.copy_from(c_before.data(), c_before.ld());
       A.home_changed();  // so that every run sends its operands to the GPUs again
       B.home_changed();
-      if (run == 0 && !o.common.trace_dir.empty()) runtime.start_trace();
-      runtime.reset_statistics();
-      const Stopwatch watch;
-      Graph g(runtime, {.record = true});
-      gemm(g, op_a, op_b, alpha, A, B, beta, C, {*gemm_kernel(o.kernel), o.block, true});
-      {
-        const ProgressBar progress(g.tasks());
-        status = g.wait();
-      }
-      C.bring_home();
-      if (run >= 0) seconds.push_back(watch.seconds());
-      if (run == o.common.repeat - 1) report.measured(runtime, g, seconds);
-    }
+    };
+    run_timed(o.common, runtime, report,
+              {prepare, [&](Graph& g, bool) {
+                 gemm(g, op_a, op_b, alpha, A, B, beta, C, {*gemm_kernel(o.kernel), o.block, true});
+                 status = wait_and_show(g);
+                 C.bring_home();
+                 return 0.0;
+               }});
   }
-  if (!o.common.trace_dir.empty()) finish_trace(o.common.trace_dir);
 
   constexpr index_t checked_whole = 4096, sampled = 64;
   const bool sample = std::max({o.m, o.n, o.k}) > checked_whole && o.m > sampled;
@@ -148,7 +137,7 @@ int run_gemm(Options o) {
   report.check("error", error.relative);
   report.check("scaled_error", {error.scaled, product_bound<T>(o.k)});
   if (!o.out.empty() && error.finite) write_matrix(o.out, c);
-  return report.finish(whole.seconds());
+  return report.finish();
 }
 
 const Command gemm_command(Command::Group::top, "gemm", "C = alpha op(A) op(B) + beta C over tiles", [](CLI::App& app) {

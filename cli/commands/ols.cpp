@@ -4,9 +4,8 @@
 #include "cli/app/numbers.hpp"
 #include "cli/app/outputs.hpp"
 #include "cli/app/random_matrix.hpp"
-#include "cli/app/report.hpp"
+#include "cli/app/runs.hpp"
 #include "cli/app/sizes.hpp"
-#include "cli/app/trace_report.hpp"
 #include "cli/commands/ols_library.hpp"
 #include "cli/commands/qr_methods.hpp"
 #include <tesela/algorithms/least_squares/least_squares.hpp>
@@ -63,25 +62,6 @@ double ols_flops(const Options& o) {
          4 * static_cast<double>(o.m) * static_cast<double>(o.n) * static_cast<double>(o.rhs);
 }
 
-/// Runs prepare(), and in the time solve(graph), as often as --repeat says.
-template <class T, class Prepare, class Solve>
-LeastSquares<T> timed(const Options& o, Runtime& runtime, Report& report, Prepare prepare, Solve solve) {
-  LeastSquares<T> answer;
-  std::vector<double> seconds;
-  const int warm_up = o.common.repeat > 1 || !o.common.trace_dir.empty() ? 1 : 0;
-  for (int run = -warm_up; run < o.common.repeat; ++run) {
-    prepare();
-    if (run == 0 && !o.common.trace_dir.empty()) runtime.start_trace();
-    runtime.reset_statistics();
-    const Stopwatch watch;
-    Graph g(runtime, {.record = true});
-    answer = solve(g);
-    if (run >= 0) seconds.push_back(watch.seconds());
-    if (run == o.common.repeat - 1) report.measured(runtime, g, seconds, ols_flops(o));
-  }
-  return answer;
-}
-
 template <class T>
 LeastSquares<T> solve_by_graph(const Options& o, const Problem<T>& p, Report& report) {
   Runtime runtime(o.common.runtime());
@@ -90,9 +70,13 @@ LeastSquares<T> solve_by_graph(const Options& o, const Problem<T>& p, Report& re
   report.problem()["method"] = options.method == OlsMethod::tiles         ? "tiles"
                                : options.method == OlsMethod::tall_skinny ? "tall-skinny"
                                                                           : o.method.name;
-  if (o.streamed)
-    return timed<T>(
-        o, runtime, report, [] {}, [&](Graph& g) { return ols(g, *p.rows, p.b, options); });
+  LeastSquares<T> answer;
+  const auto timed = [&](const std::function<void()>& prepare, const auto& solve) {
+    const auto run = [&](Graph& g, bool) { return answer = solve(g), 0.0; };
+    run_timed(o.common, runtime, report, {prepare, run, ols_flops(o)});
+    return std::move(answer);
+  };
+  if (o.streamed) return timed({}, [&](Graph& g) { return ols(g, *p.rows, p.b, options); });
   TileShape tile = suitable_ols_tile(runtime, options.method, o.m, o.n);
   if (!o.tile.empty()) {
     const auto sizes = parse_sizes("--tile", o.tile, "MB or MBxNB", 2);
@@ -109,7 +93,7 @@ LeastSquares<T> solve_by_graph(const Options& o, const Problem<T>& p, Report& re
     A.copy_from(p.a.data(), p.a.ld());
     B.copy_from(p.b.data(), p.b.ld());
   };
-  return timed<T>(o, runtime, report, prepare, [&](Graph& g) { return ols(g, A, B, options); });
+  return timed(prepare, [&](Graph& g) { return ols(g, A, B, options); });
 }
 
 /// The library's call is timed before a Runtime exists, whose workers would take its cores.
@@ -123,15 +107,14 @@ LeastSquares<T> solve_by_library(const Options& o, const Problem<T>& p, Report& 
   {
     const auto library = make_ols_library<T>(o.method.name, p.a.shape(), rcond);
     HostMatrix<T> a, b;
-    for (int run = o.common.repeat > 1 ? -1 : 0; run < o.common.repeat; ++run) {
+    const auto prepare = [&] {
       a = p.a.clone();
       b = HostMatrix<T>::zeros(std::max(o.m, o.n), o.rhs);
       for (index_t j = 0; j < o.rhs && o.m > 0; ++j) std::copy_n(&p.b(0, j), o.m, &b(0, j));
-      const Stopwatch watch;
+    };
+    seconds = time_library(o.common, prepare, [&] {
       if (o.m > 0 && o.n > 0) library->solve(a, b);
-      if (run >= 0) seconds.push_back(watch.seconds());
-      if (Runtime::cancelled()) throw Cancelled();
-    }
+    });
     answer.X = HostMatrix<T>(o.n, o.rhs);
     for (index_t j = 0; j < o.rhs && o.n > 0; ++j) std::copy_n(&b(0, j), o.n, &answer.X(0, j));
     if (!all_finite(answer.X)) answer.status = OlsStatus::not_finite;
@@ -148,10 +131,8 @@ LeastSquares<T> solve_by_library(const Options& o, const Problem<T>& p, Report& 
     }
     if (answer.status == OlsStatus::ok && answer.rank < k) answer.status = OlsStatus::rank_deficient;
   }
-  Runtime runtime(o.common.runtime());
-  const Graph none(runtime);
   report.problem()["method"] = o.method.name;
-  report.measured(runtime, none, seconds, ols_flops(o));
+  report_library(o.common, report, seconds, ols_flops(o));
   return answer;
 }
 
@@ -216,13 +197,12 @@ Problem<T> load(const Options& o) {
 
 template <class T>
 int run_ols(Options o) {
-  const Stopwatch whole;
+  Report report("ols", o.common);
   settle(o);
   const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n), r = static_cast<double>(o.rhs);
   const double matrices = o.streamed ? 0 : m < n ? 3 : 2;
   require_memory("ols", "A, its factors and B", (matrices * m * n + 2 * (m + n) * r) * sizeof(T));
   const Problem<T> p = load<T>(o);
-  Report report("ols", o.common);
   report.problem() = {{"m", o.m},
                       {"n", o.n},
                       {"rhs", o.rhs},
@@ -231,7 +211,6 @@ int run_ols(Options o) {
                       {"seed", o.common.seed}};
   if (o.streamed) report.problem()["streamed"] = true;
   const LeastSquares<T> answer = o.method.library() ? solve_by_library(o, p, report) : solve_by_graph(o, p, report);
-  if (!o.common.trace_dir.empty()) finish_trace(o.common.trace_dir);
 
   report.check("rank", static_cast<double>(answer.rank));
   report.check("condition", answer.condition);
@@ -249,7 +228,7 @@ int run_ols(Options o) {
     if (report.good() && !answer.original_units) report.problem()["least_norm_of"] = "unknowns times column norms";
     if (report.good() && !o.out.empty()) write_matrix(o.out, answer.X);
   }
-  return report.finish(whole.seconds());
+  return report.finish();
 }
 
 const Command ols_command(Command::Group::top, "ols", "min ||A x - b||, any shape and rank", [](CLI::App& app) {

@@ -1,7 +1,7 @@
 #include "cli/app/command.hpp"
 #include "cli/app/numbers.hpp"
 #include "cli/app/outputs.hpp"
-#include "cli/app/report.hpp"
+#include "cli/app/runs.hpp"
 #include "cli/commands/toeplitz_options.hpp"
 #include "cli/commands/toeplitz_spectrum_options.hpp"
 #include <tesela/algorithms/toeplitz/levinson.hpp>
@@ -26,28 +26,22 @@ struct Options {
 /// Loads the matrix and runs `work(g, A, report)`, as often as is asked for; `report` is null but for the last time.
 template <class T, class Work>
 int with_matrix(Options o, const char* command, Work work) {
-  const Stopwatch whole;
+  Report report(command, o.common);
   o.input.settle(2000);
   if (o.input.n < 1) throw ArgumentError(command, "--n", "a matrix of order 0 has no eigenvalues");
-  Report report(command, o.common);
   report.problem() = o.input.describe(o.common.seed);
   report.problem()["precision"] = o.common.precision;
   const HostMatrix<T> t = o.input.load<T>(o.common.seed);
   {
     Runtime runtime(o.common.runtime());
-    std::vector<double> seconds;
-    for (int run = o.common.repeat > 1 ? -1 : 0; run < o.common.repeat; ++run) {
-      runtime.reset_statistics();
-      const Stopwatch watch;
-      Graph g(runtime, {.record = true});
+    const auto run = [&](Graph& g, bool last) {
       const SineToeplitz<T> A(g, std::span<const T>(t.data(), static_cast<std::size_t>(o.input.n)));
-      const bool last = run == o.common.repeat - 1;
       work(o, g, t, A, last ? &report : nullptr);
-      if (run >= 0) seconds.push_back(watch.seconds());
-      if (last) report.measured(runtime, g, seconds);
-    }
+      return 0.0;
+    };
+    run_timed(o.common, runtime, report, {{}, run});
   }
-  return report.finish(whole.seconds());
+  return report.finish();
 }
 
 /// A table, row by row, to a file or, if the JSON does not go there, to standard output.

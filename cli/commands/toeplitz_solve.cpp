@@ -1,9 +1,8 @@
 #include "cli/app/command.hpp"
 #include "cli/app/numbers.hpp"
 #include "cli/app/outputs.hpp"
-#include "cli/app/report.hpp"
+#include "cli/app/runs.hpp"
 #include "cli/app/sizes.hpp"
-#include "cli/app/trace_report.hpp"
 #include "cli/commands/toeplitz_options.hpp"
 #include <tesela/algorithms/toeplitz/toeplitz_solve.hpp>
 #include <tesela/codelets/toeplitz/toeplitz_error.hpp>
@@ -45,38 +44,30 @@ template <class T>
 ToeplitzSolution solve(const Options& o, const HostMatrix<T>& t, const HostMatrix<T>& b, HostMatrix<T>& x,
                        Report& report) {
   const ToeplitzMethod method = toeplitz_method(o.method);
-  Runtime runtime = Runtime(o.common.runtime());
+  Runtime runtime(o.common.runtime());
   const index_t n = t.rows(), k = b.cols();
   const auto X =
       TileMatrix<T>::map(runtime, x.data(), n, k, x.ld(), {std::max<index_t>(n, 1), std::max<index_t>(k, 1)});
   ToeplitzSolution solved;
-  std::vector<double> seconds;
-  const int warm_up = o.common.repeat > 1 || !o.common.trace_dir.empty() ? 1 : 0;
-  for (int run = -warm_up; run < o.common.repeat; ++run) {
-    X.copy_from(b.data(), b.ld());
-    if (run == 0 && !o.common.trace_dir.empty()) runtime.start_trace();
-    runtime.reset_statistics();
-    const Stopwatch watch;
-    Graph g(runtime, {.record = true});
+  const auto run = [&](Graph& g, bool last) {
     if (n > 0 && k > 0) {
       const Toeplitz<T> A(g, t);
-      solved = toeplitz_solve(g, A, static_cast<T>(o.sigma), X, {method, run == o.common.repeat - 1});
+      solved = toeplitz_solve(g, A, static_cast<T>(o.sigma), X, {method, last});
     }
     X.bring_home();
-    if (run >= 0) seconds.push_back(watch.seconds() - solved.verdict_seconds);
-    if (run == o.common.repeat - 1) report.measured(runtime, g, seconds);
-  }
+    return solved.verdict_seconds;
+  };
+  run_timed(o.common, runtime, report, {[&] { X.copy_from(b.data(), b.ld()); }, run});
   return solved;
 }
 
 template <class T>
 int run_solve(Options o) {
-  const Stopwatch whole;
+  Report report("toeplitz solve", o.common);
   settle(o);
   const index_t n = o.input.n;
   require_memory("toeplitz solve", "t, B and X",
                  static_cast<double>(n) * (20 + 9 * static_cast<double>(o.rhs)) * sizeof(T));
-  Report report("toeplitz solve", o.common);
   report.problem() = o.input.describe(o.common.seed);
   report.problem().update(
       {{"rhs", o.rhs}, {"sigma", o.sigma}, {"method", o.method}, {"precision", o.common.precision}});
@@ -92,7 +83,6 @@ int run_solve(Options o) {
     b = random_columns<T>(n, o.rhs, o.common.seed);
 
   const ToeplitzSolution solved = solve(o, t, b, x, report);
-  if (!o.common.trace_dir.empty()) finish_trace(o.common.trace_dir);
 
   const ToeplitzAttempt& taken = solved.taken;
   if (taken.method != ToeplitzMethod::automatic) report.problem()["method"] = toeplitz_method_name(taken.method);
@@ -121,7 +111,7 @@ int run_solve(Options o) {
     report.check("forward_error", error == 0 ? 0 : error / size);
   }
   if (report.good() && !o.out.empty()) write_matrix(o.out, x);
-  return report.finish(whole.seconds());
+  return report.finish();
 }
 
 const Command solve_command(

@@ -2,10 +2,8 @@
 #include "cli/app/command.hpp"
 #include "cli/app/numbers.hpp"
 #include "cli/app/outputs.hpp"
-#include "cli/app/progress.hpp"
-#include "cli/app/report.hpp"
+#include "cli/app/runs.hpp"
 #include "cli/app/sizes.hpp"
-#include "cli/app/trace_report.hpp"
 #include "cli/commands/tridiag_problem.hpp"
 #include <tesela/algorithms/tridiagonal/cyclic_reduction.hpp>
 #include <tesela/algorithms/tridiagonal/thomas.hpp>
@@ -134,34 +132,24 @@ class Solver {
   /// Solves as often as --repeat says, and answers what failed. The time is that of solving: measuring counts where it
   /// led to further solves.
   std::optional<Failure> run(Report& report) {
-    std::vector<double> seconds;
     Status status;
-    const int warm_up = o_.common.repeat > 1 || !o_.common.trace_dir.empty() ? 1 : 0;
-    for (int run = -warm_up; run < o_.common.repeat; ++run) {
-      take_right_hand_sides();
-      if (run == 0 && !o_.common.trace_dir.empty()) runtime_.start_trace();
-      runtime_.reset_statistics();
-      const Stopwatch watch;
-      Graph g(runtime_, {.record = true});
-      std::optional<Failure> failure;
+    std::optional<Failure> failure;
+    const auto solve = [&](Graph& g, bool last) {
       if (o_.refines()) {
         failure = refine(g);
       } else {
         for (const auto& block : tiles_)
           for (const auto& part : block.parts) insert_solution(g, o_, part);
-        const ProgressBar progress(g.tasks());
-        status = g.wait();
+        status = wait_and_show(g);
       }
       for (const auto& block : tiles_) block.whole.X.bring_home();
-      if (run >= 0) seconds.push_back(watch.seconds());
-      if (run < o_.common.repeat - 1) continue;
-      if (o_.is_checked()) {
-        failure = check(g, status);
-        if (mended_.attempts > 0 && run >= 0) seconds.back() = watch.seconds();
-      }
-      report.measured(runtime_, g, seconds, flops());
-      if (o_.refines() || o_.is_checked()) return failure;
-    }
+      if (!last || !o_.is_checked()) return 0.0;
+      const Stopwatch watch;
+      failure = check(g, status);
+      return mended_.attempts > 0 ? 0 : watch.seconds();
+    };
+    run_timed(o_.common, runtime_, report, {[this] { take_right_hand_sides(); }, solve, flops()});
+    if (o_.refines() || o_.is_checked()) return failure;
     if (status.ok()) return std::nullopt;
     return find(status);
   }
@@ -318,10 +306,9 @@ void describe(Report& report, const Options& o) {
 
 template <class T>
 int run_tridiag(Options o) {
-  const Stopwatch whole;
+  Report report("tridiag", o.common);
   settle(o);
   auto blocks = load<T>(o.input);
-  Report report("tridiag", o.common);
   describe(report, o);
   std::optional<Failure> failure;
   Refined refined;
@@ -339,7 +326,6 @@ int run_tridiag(Options o) {
       report.count("systems_corrected", mended.corrected);
     }
   }
-  if (!o.common.trace_dir.empty()) finish_trace(o.common.trace_dir);
 
   if (o.refines()) {
     report.check("iterations", refined.iterations);
@@ -369,7 +355,7 @@ int run_tridiag(Options o) {
     if (o.input.known) report.check("forward_error", checks.forward_error);
     if (report.good() && !o.out.empty()) write_solution(o.out, blocks);
   }
-  return report.finish(whole.seconds());
+  return report.finish();
 }
 
 const Command tridiag_command(

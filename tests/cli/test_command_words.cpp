@@ -6,6 +6,7 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 
 #include <algorithm>
+#include <filesystem>
 
 using namespace tesela::test;
 using Catch::Matchers::ContainsSubstring;
@@ -78,4 +79,15 @@ TEST_CASE("counts are printed as whole numbers") {
   const Outcome found = run_tesela({"toeplitz", "eig", "--n", "1500", "--ncuda", "0"});
   CHECK(found.code == 0);
   CHECK_THAT(found.out, ContainsSubstring("found           1500\n"));
+}
+
+TEST_CASE("every command that runs tasks traces them and warms up") {
+  for (const Words& command : {Words{"toeplitz", "count", "--n", "200"}, {"toeplitz", "slice", "--n", "200"}}) {
+    CAPTURE(command);
+    const TemporaryFolder folder;
+    const Outcome run = run_tesela(command + Words{"--ncuda", "0", "--trace", folder.path()});
+    CHECK(run.code == 0);
+    CHECK_THAT(run.err, ContainsSubstring("trace.svg"));
+    CHECK(std::filesystem::exists(folder.path() + "/trace.json"));
+  }
 }
