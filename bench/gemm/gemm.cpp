@@ -2,6 +2,7 @@
 #include "bench/harness/device.hpp"
 #include "bench/harness/report.hpp"
 #include "cli/app/numbers.hpp"
+#include "cli/app/sizes.hpp"
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/topology.hpp>
 
@@ -79,7 +80,7 @@ void run(GemmOptionsOfBench o) {
 #endif
   for (const index_t n : o.n) {
     GemmCase what{o.m > 0 ? o.m : n, n, o.k > 0 ? o.k : n, {}, o.common.seed, o.on_device(), *gemm_kernel(o.kernel)};
-    what.tile = cli::parse_gemm_tile(o.tile, runtime, what.m, what.n, what.k);
+    what.tile = cli::parse_gemm_tile(o.tile, suitable_gemm_tile(runtime, what.m, what.n, what.k));
     const GemmData<T> data(runtime, what, o.has("tesela") || o.has("starpu"));
     std::vector<Peer> peers;
     for (const std::string& name : o.peers) peers.push_back(make_peer(name, data));

@@ -5,7 +5,6 @@
 #include "cli/app/outputs.hpp"
 #include "cli/app/runs.hpp"
 #include "cli/app/sizes.hpp"
-#include "cli/commands/gemm_tile.hpp"
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/tiles/generator.hpp>
@@ -93,7 +92,7 @@ int run_gemm(Options o) {
     Runtime runtime(o.common.runtime());
     if (o.kernel != "cublas" && runtime.gpus() == 0)
       throw EnvironmentError(fmt::format("gemm: --kernel {} is what GPUs run, and this run has none", o.kernel));
-    const auto [mb, nb, kb] = parse_gemm_tile(o.tile, runtime, o.m, o.n, o.k);
+    const auto [mb, nb, kb] = parse_gemm_tile(o.tile, suitable_gemm_tile(runtime, o.m, o.n, o.k));
     const Shape ta = apply(op_a, {mb, kb}), tb = apply(op_b, {kb, nb});
     const auto A = TileMatrix<T>::map(runtime, a.data(), a.rows(), a.cols(), a.ld(), {ta.rows, ta.cols}, "A");
     const auto B = TileMatrix<T>::map(runtime, b.data(), b.rows(), b.cols(), b.ld(), {tb.rows, tb.cols}, "B");

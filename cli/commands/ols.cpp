@@ -1,4 +1,5 @@
 #include "bench/errors/qr_error.hpp"
+#include "cli/app/choices.hpp"
 #include "cli/app/command.hpp"
 #include "cli/app/matrices.hpp"
 #include "cli/app/numbers.hpp"
@@ -44,15 +45,13 @@ struct Problem {
 OlsOptions ols_options(const Options& o) {
   OlsOptions options;
   options.rcond = o.rcond;
-  if (o.method.name == "tall-skinny") options.method = OlsMethod::tall_skinny;
-  if (o.method.name == "tiles") {
-    options.method = OlsMethod::tiles;
-    options.qr = qr_options(o.method);
-  }
   if (givens_method(o.method.name)) {
     options.method = OlsMethod::givens;
     options.givens = givens_options(o.method);
+  } else {
+    options.method = *find_named(ols_methods(), o.method.name);
   }
+  if (options.method == OlsMethod::tiles) options.qr = qr_options(o.method);
   return options;
 }
 
@@ -67,9 +66,8 @@ LeastSquares<T> solve_by_graph(const Options& o, const Problem<T>& p, Report& re
   Runtime runtime(o.common.runtime());
   OlsOptions options = ols_options(o);
   if (options.method == OlsMethod::automatic) options.method = suitable_ols_method(o.m, o.n, o.rhs);
-  report.problem()["method"] = options.method == OlsMethod::tiles         ? "tiles"
-                               : options.method == OlsMethod::tall_skinny ? "tall-skinny"
-                                                                          : o.method.name;
+  report.problem()["method"] =
+      options.method == OlsMethod::givens ? o.method.name : name_of(ols_methods(), options.method);
   LeastSquares<T> answer;
   const auto timed = [&](const std::function<void()>& prepare, const auto& solve) {
     const auto run = [&](Graph& g, bool) { return answer = solve(g), 0.0; };
@@ -77,12 +75,8 @@ LeastSquares<T> solve_by_graph(const Options& o, const Problem<T>& p, Report& re
     return std::move(answer);
   };
   if (o.streamed) return timed({}, [&](Graph& g) { return ols(g, *p.rows, p.b, options); });
-  TileShape tile = suitable_ols_tile(runtime, options.method, o.m, o.n);
-  if (!o.tile.empty()) {
-    const auto sizes = parse_sizes("--tile", o.tile, "MB or MBxNB", 2);
-    tile = {sizes.front(), sizes.back()};
-    if (options.method == OlsMethod::givens) (o.m < o.n ? tile.nb : tile.mb) = std::max<index_t>({o.m, o.n, 1});
-  }
+  const TileShape wanted = parse_tile(o.tile, suitable_ols_tile(runtime, options.method, o.m, o.n)),
+                  tile = possible_ols_tile(options.method, wanted, o.m, o.n);
   report.problem()["mb"] = tile.mb;
   report.problem()["nb"] = tile.nb;
   if (options.method == OlsMethod::tiles) report.problem()["tree"] = options.qr.tree;
@@ -161,7 +155,7 @@ void settle(Options& o) {
                         o.method.kernels != automatic.kernels || o.method.copy_vectors != automatic.copy_vectors;
   if (o.method.name == "auto" && of_tiles) o.method.name = "tiles";
   require_valid("ols", o.method);
-  if (!o.tile.empty()) parse_sizes("--tile", o.tile, "MB or MBxNB", 2);
+  parse_tile(o.tile, {});
   if (o.method.library() && !o.common.trace_dir.empty())
     throw ArgumentError("ols", "--trace", "records tasks, and --method " + o.method.name + " has none");
   if (!(o.rcond >= 0 && o.rcond < 1)) throw ArgumentError("ols", "--rcond", "must be at least 0 and less than 1");
@@ -244,14 +238,13 @@ const Command ols_command(Command::Group::top, "ols", "min ||A x - b||, any shap
       ->capture_default_str();
   app.add_option("--random", o->random, random_kinds)->capture_default_str()->excludes(a);
   add_output(app, Output::matrix, "--out", o->out, "write X, n x rhs, to FILE (.mtx or .npy)");
-  app.add_option(
-         "--method", o->method.name,
-         "auto (by shape), tiles, tall-skinny (one pass; a .npy file of A is streamed); rotations: givens, "
-         "givens-stages, givens-chain; others' libraries: gelsd (LAPACK's singular values, any rank); for full rank "
-         "only: lapack (gels), cusolver (geqrf, ormqr and trsm, transfers timed)")
-      ->check(CLI::IsMember(
-          {"auto", "tiles", "tall-skinny", "givens", "givens-stages", "givens-chain", "lapack", "gelsd", "cusolver"}))
-      ->capture_default_str();
+  Choices()
+      .add(ols_methods())
+      .add(givens_methods())
+      .add("gelsd", "LAPACK's, by singular values, any rank")
+      .add("lapack", "gels, full rank only")
+      .add("cusolver", "geqrf, ormqr and trsm on a GPU, full rank only, transfers timed")
+      .add_option(app, "--method", o->method.name);
   app.add_option(
       "--rcond", o->rcond,
       "singular values up to this times the largest count as zero, of A with columns scaled to unit norm, with "

@@ -1,4 +1,5 @@
 #include "bench/errors/qr_error.hpp"
+#include "cli/app/choices.hpp"
 #include "cli/app/command.hpp"
 #include "cli/app/numbers.hpp"
 #include "cli/app/outputs.hpp"
@@ -51,13 +52,8 @@ struct Result {
 template <class T>
 void factor_by_graph(const Options& o, const HostMatrix<T>& a, Result<T>& result, Report& report) {
   Runtime runtime(o.common.runtime());
-  TileShape tile = suitable_qr_tile(runtime, o.m, o.n);
-  if (!o.tile.empty()) {
-    const auto sizes = parse_sizes("--tile", o.tile, "MB or MBxNB", 2);
-    tile = {sizes.front(), sizes.back()};
-  }
   const auto method = make_qr_graph<T>(o.method);
-  tile = method->cut(tile, o.m);
+  const TileShape tile = method->cut(parse_tile(o.tile, suitable_qr_tile(runtime, o.m, o.n)), o.m);
   const auto A = TileMatrix<T>::map(runtime, result.factors.data(), o.m, o.n, result.factors.ld(), tile, "A");
   const auto factor = [&](Graph& g, bool) {
     method->factor(g, A);
@@ -101,7 +97,7 @@ void factor_by_library(const Options& o, const HostMatrix<T>& a, Result<T>& resu
 
 void settle(Options& o) {
   require_valid("qr", o.method);
-  if (!o.tile.empty()) parse_sizes("--tile", o.tile, "MB or MBxNB", 2);
+  parse_tile(o.tile, {});
   if (o.method.library() && !o.common.trace_dir.empty())
     throw ArgumentError("qr", "--trace", "records tasks, and --method " + o.method.name + " has none");
   if (!o.a.empty()) {
@@ -158,11 +154,12 @@ const Command qr_command(Command::Group::top, "qr", "A = Q R over tiles or by ro
       ->excludes("--m")
       ->excludes("--n")
       ->excludes(random);
-  app.add_option("--method", o->method.name,
-                 "tiles; rotations: givens (in sequence), givens-stages, givens-chain; others' libraries: lapack, "
-                 "cusolver (transfers timed)")
-      ->check(CLI::IsMember({"tiles", "givens", "givens-stages", "givens-chain", "lapack", "cusolver"}))
-      ->capture_default_str();
+  Choices()
+      .add("tiles", "Householder reflectors of tiles")
+      .add(givens_methods())
+      .add("lapack", "the library's geqrf")
+      .add("cusolver", "the library's geqrf on a GPU, transfers timed")
+      .add_option(app, "--method", o->method.name);
   app.add_option("--tile", o->tile, "MB or MBxNB (default: what suits the workers)");
   add_to(app, o->method);
   add_output(app, Output::matrix, "--out-r", o->out_r, "write R, min(m, n) x n, to FILE (.mtx or .npy)");

@@ -1,3 +1,4 @@
+#include "cli/app/choices.hpp"
 #include "cli/app/command.hpp"
 #include "cli/app/numbers.hpp"
 #include "cli/app/outputs.hpp"
@@ -122,13 +123,7 @@ const Command solve_command(
       auto* rhs = app.add_option("--rhs", o->rhs, "right-hand sides, uniform random numbers")
                       ->transform(cli::positive())
                       ->capture_default_str();
-      std::vector<std::string> names;
-      std::string about;
-      for (const auto& method : toeplitz_methods()) {
-        names.emplace_back(method.name);
-        about += (about.empty() ? "" : "; ") + names.back() + " (" + method.about + ")";
-      }
-      app.add_option("--method", o->method, about)->check(CLI::IsMember(names))->capture_default_str();
+      Choices().add(toeplitz_methods()).add_option(app, "--method", o->method);
       auto* known = app.add_flag("--known", o->known, "make B from a known X, and report the forward error");
       app.add_option("--b", o->b, "read the right-hand sides from FILE, a column each")->excludes(rhs)->excludes(known);
       add_output(app, Output::matrix, "--out", o->out, "write X to FILE (.mtx or .npy)");

@@ -1,21 +1,19 @@
 #include "bench/errors/tridiagonal_error.hpp"
+#include "cli/app/choices.hpp"
 #include "cli/app/command.hpp"
 #include "cli/app/numbers.hpp"
 #include "cli/app/outputs.hpp"
 #include "cli/app/runs.hpp"
 #include "cli/app/sizes.hpp"
 #include "cli/commands/tridiag_problem.hpp"
-#include <tesela/algorithms/tridiagonal/cyclic_reduction.hpp>
-#include <tesela/algorithms/tridiagonal/thomas.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_checked.hpp>
+#include <tesela/algorithms/tridiagonal/tridiagonal_methods.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_refinement.hpp>
-#include <tesela/codelets/tridiagonal/cyclic_reduction.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <charconv>
 #include <optional>
 
@@ -37,7 +35,13 @@ struct Options {
     if (refine >= 0) options.iterations = refine;
     return options;
   }
-  bool is_checked() const { return method == "auto" && !refines(); }
+  bool automatic() const { return solver().method == TridiagonalMethod::automatic; }
+  bool is_checked() const { return automatic() && !refines(); }
+  TridiagonalMethodOptions solver() const {
+    TridiagonalMethodOptions options{*find_named(tridiagonal_methods(), method), input.options()};
+    if (cut > 0) options.cut = cut;
+    return options;
+  }
 };
 
 /// Where and how a matrix failed, counted from 0 over all of them.
@@ -52,58 +56,19 @@ struct Mended {
   int attempts = 0;
 };
 
-CyclicReductionOptions cr_options(const Options& o) {
-  CyclicReductionOptions options;
-  if (o.method == "cr-shared") options.variant = CyclicReduction::shared;
-  if (o.method == "cr-coalesced") options.variant = CyclicReduction::coalesced;
-  if (o.method == "cr-hybrid") options.variant = CyclicReduction::hybrid;
-  if (o.cut > 0) options.cut = o.cut;
-  return options;
-}
-
 /// What refinement reached, over all parts.
 struct Refined {
   int iterations = 0;
   double backward_error = 0;
 };
 
-/// Inserts the solution of one part, which holds B in X.
-template <class T>
-void insert_solution(Graph& g, const Options& o, const TridiagTiles<T>& part) {
-  if (part.X.m() == 0 || part.X.n() == 0) return;
-  if (o.method == "auto") return tridiagonal_solve(g, part.A, part.X, o.input.options());
-  if (o.method == "thomas") return thomas(g, part.A, part.X);
-  if (o.method == "lapack") return gtsv(g, part.A, part.X);
-  cyclic_reduction(g, part.A, part.X, cr_options(o));
-}
-
-/// How often the equations of n unknowns are reduced to fewer.
-index_t reduction_levels(const Options& o, index_t n, index_t along) {
-  if (o.method == "auto") return n > along ? 2 : 1;
-  if (o.method == "thomas" || o.method == "lapack") return 0;
-  const index_t cut = o.method == "cr-hybrid" ? cr_options(o).cut : 0;
-  if (n <= along) return cr_levels(n, cut);
-  // Tiles halve their rows as often as all of them can; what is left is one tile.
-  const int first = std::min(cr_levels(n, cut), std::countr_zero(static_cast<std::uint64_t>(along)));
-  return first + cr_levels(n >> first, cut);
-}
-
-TridiagCut suitable_cut(const Options& o, const Runtime& runtime, index_t n, index_t batch) {
-  TridiagCut how;
-  how.one_matrix = batch > 1 && (o.method != "auto" || o.input.rhs != 1);
+TridiagCut cut_of(const Options& o, const Runtime& runtime, index_t n, index_t batch) {
+  TridiagonalTile tile = suitable_tridiagonal_tile(runtime, o.solver().method, n, batch * o.input.rhs);
   if (!o.tile.empty()) {
     const auto sizes = parse_sizes("--tile", o.tile, "MB or MBxNB", 2);
-    how.along = sizes.front();
-    how.across = sizes.size() > 1 ? sizes.back() : std::max<index_t>(batch * o.input.rhs, 1);
-    return how;
+    tile = {sizes.front(), sizes.size() > 1 ? sizes.back() : std::max<index_t>(batch * o.input.rhs, 1)};
   }
-  // Elements a task is worth its overhead with: on a core, what its cache holds.
-  const index_t most = runtime.gpus() > 0 ? index_t{1} << 24 : index_t{1} << 16;
-  const index_t workers = std::max<index_t>(runtime.cpus() + runtime.gpus(), 1), systems = batch * o.input.rhs;
-  const bool in_sequence = o.method == "thomas" || o.method == "lapack";
-  how.along = std::clamp<index_t>(n, 1, in_sequence ? std::max<index_t>(n, 1) : most);
-  how.across = std::clamp<index_t>(ceil_div(systems, 2 * workers), 1, std::max<index_t>(most / how.along, 1));
-  return how;
+  return {tile.along, tile.across, batch > 1 && (!o.automatic() || o.input.rhs != 1)};
 }
 
 template <class T>
@@ -112,9 +77,9 @@ class Solver {
   Solver(const Options& o, std::vector<TridiagBlock<T>>& blocks)
       : o_(o), blocks_(blocks), runtime_(o.common.runtime()) {
     for (TridiagBlock<T>& block : blocks_) {
-      const TridiagCut how = suitable_cut(o, runtime_, block.n, block.batch);
+      const TridiagCut how = cut_of(o, runtime_, block.n, block.batch);
       tiles_.push_back(cut(runtime_, block, o.input.options().systems, how));
-      levels_ = std::max(levels_, reduction_levels(o, block.n, how.along));
+      levels_ = std::max(levels_, tridiagonal_levels(o.solver(), block.n, how.along));
       largest_ = {std::max(largest_.along, how.along), std::max(largest_.across, how.across)};
     }
     Graph g(runtime_);
@@ -139,7 +104,7 @@ class Solver {
         failure = refine(g);
       } else {
         for (const auto& block : tiles_)
-          for (const auto& part : block.parts) insert_solution(g, o_, part);
+          for (const auto& part : block.parts) tridiagonal_solve_by(g, part.A, part.X, o_.solver());
         status = wait_and_show(g);
       }
       for (const auto& block : tiles_) block.whole.X.bring_home();
@@ -224,7 +189,7 @@ class Solver {
       for (std::size_t p = 0; p < parts.size(); ++p) {
         if (blocks_.size() > 1 || parts.size() > 1) {
           Graph g(runtime_);
-          insert_solution(g, o_, parts[p]);
+          tridiagonal_solve_by(g, parts[p].A, parts[p].X, o_.solver());
           status = g.wait();
         }
         if (!status.ok()) return locate(status, i, p, first);
@@ -270,13 +235,13 @@ void settle(Options& o) {
   parse_tridiag_kind(input.random);
   if (!o.tile.empty()) parse_sizes("--tile", o.tile, "MB or MBxNB", 2);
   if (!o.sizes.empty()) input.sizes = parse_list(o.sizes);
-  if (o.method != "auto" && input.interleaved)
+  if (!o.automatic() && input.interleaved)
     throw ArgumentError("tridiag", "--interleaved", "only --method auto solves systems that lie in rows");
-  if (o.method != "auto" && input.periodic)
+  if (!o.automatic() && input.periodic)
     throw ArgumentError("tridiag", "--periodic", "only --method auto solves periodic systems");
-  if (o.method != "auto" && o.refines())
+  if (!o.automatic() && o.refines())
     throw ArgumentError("tridiag", o.mixed() ? "--precision" : "--refine", "only --method auto refines");
-  if (o.method != "auto" && input.equilibrate)
+  if (!o.automatic() && input.equilibrate)
     throw ArgumentError("tridiag", "--equilibrate", "only --method auto scales rows and columns");
   if (o.refines() && input.equilibrate)
     throw ArgumentError("tridiag", "--equilibrate", "what is refined is not scaled");
@@ -374,13 +339,7 @@ const Command tridiag_command(
       auto* rhs = app.add_option("--rhs", input.rhs, "right-hand sides of each matrix, uniform random numbers")
                       ->transform(cli::non_negative())
                       ->capture_default_str();
-      app.add_option(
-             "--method", o->method,
-             "auto (row blocks, scaled partial pivoting); for one matrix at a time: lapack (gtsv, partial pivoting), "
-             "and without pivoting thomas, cr (cyclic reduction), cr-hybrid (cr whose last unknowns are left to "
-             "Thomas on a core), cr-shared (staged in shared memory), cr-coalesced (twice the storage)")
-          ->check(CLI::IsMember({"auto", "thomas", "lapack", "cr", "cr-hybrid", "cr-shared", "cr-coalesced"}))
-          ->capture_default_str();
+      Choices().add(tridiagonal_methods()).add_option(app, "--method", o->method);
       app.add_option("--cut", o->cut, "unknowns that cr-hybrid leaves to a core (default: 256)")
           ->transform(cli::positive());
       auto* random = app.add_option("--random", input.random, tridiag_kinds)->capture_default_str();
