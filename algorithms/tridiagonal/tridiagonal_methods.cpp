@@ -76,8 +76,8 @@ index_t tridiagonal_levels(const TridiagonalMethodOptions& options, index_t n, i
 }
 
 template void tridiagonal_solve_by(Graph&, const Tridiagonal<float>&, const TileMatrix<float>&,
-                                const TridiagonalMethodOptions&);
+                                   const TridiagonalMethodOptions&);
 template void tridiagonal_solve_by(Graph&, const Tridiagonal<double>&, const TileMatrix<double>&,
-                                const TridiagonalMethodOptions&);
+                                   const TridiagonalMethodOptions&);
 
 }  // namespace tesela

@@ -39,9 +39,9 @@ struct TridiagonalTile {
   index_t along = 1, across = 1;
 };
 
-/// The tiles that suit the runtime's workers for `systems` systems of n equations: as many elements as make a task worth
-/// its overhead, 2^24 with a GPU and 2^16 on cores, whose caches hold them; whole systems where the method takes one
-/// row after the other; and at least two tasks a worker across the systems.
+/// The tiles that suit the runtime's workers for `systems` systems of n equations: as many elements as make a task
+/// worth its overhead, 2^24 with a GPU and 2^16 on cores, whose caches hold them; whole systems where the method takes
+/// one row after the other; and at least two tasks a worker across the systems.
 TridiagonalTile suitable_tridiagonal_tile(const Runtime& runtime, TridiagonalMethod method, index_t n, index_t systems);
 
 /// How often the equations of n unknowns, in tiles of so many, are reduced to fewer.

@@ -25,6 +25,25 @@ std::string short_number(double value) {
   return whole ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
 }
 
+/// What a person wants to know of the problem; the JSON says all of it.
+std::string problem_line(const nlohmann::json& problem) {
+  std::string line;
+  const auto add = [&](const char* key) {
+    const nlohmann::json& value = problem[key];
+    line += fmt::format(" {}={}", key, value.is_string() ? value.get<std::string>() : value.dump());
+  };
+  for (const char* key : {"m", "n", "k", "batch", "sizes", "rhs"})
+    if (problem.contains(key)) add(key);
+  for (const char* key : {"sigma", "range", "vectors", "periodic"})  // where there is such a thing
+    if (problem.contains(key) && problem[key] != 0 && problem[key] != false) add(key);
+  for (const char* key : {"input", "precision", "method"})
+    if (problem.contains(key)) add(key);
+  std::string tile;
+  for (const char* key : {"mb", "nb", "kb"})
+    if (problem.contains(key)) tile += (tile.empty() ? "" : "x") + problem[key].dump();
+  return tile.empty() ? line : line + " tile=" + tile;
+}
+
 }  // namespace
 
 Report::Report(const std::string& command, const CommonOptions& options)
@@ -88,10 +107,7 @@ void Report::fail(const std::string& status) {
 void Report::remark(const std::string& status) { json_["status"] = status; }
 
 void Report::print() const {
-  std::string problem;
-  for (const auto& [key, value] : json_["problem"].items())
-    problem += fmt::format(" {}={}", key, value.is_string() ? value.get<std::string>() : value.dump());
-  fmt::print("{}:{}\n\n", json_["command"].get<std::string>(), problem);
+  fmt::print("{}:{}\n\n", json_["command"].get<std::string>(), problem_line(json_["problem"]));
 
   fmt::print("{:<36} {:>8} {:>10} {:>10} {:>10}\n", "worker", "tasks", "busy s", "waiting s", "idle s");
   for (const auto& worker : json_["workers"]) {

@@ -1,13 +1,13 @@
 #include "bench/errors/reference.hpp"
 #include "cli/app/command.hpp"
-#include "cli/app/matrices.hpp"
 #include "cli/app/numbers.hpp"
+#include "cli/app/options.hpp"
 #include "cli/app/outputs.hpp"
+#include "cli/app/random_matrix.hpp"
 #include "cli/app/runs.hpp"
 #include "cli/app/sizes.hpp"
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/runtime/config.hpp>
-#include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <fmt/format.h>
@@ -28,16 +28,15 @@ struct Options {
   std::string a, b, c, out;
   std::string kernel = "cublas";
   int block = 32;
-  std::string pattern = "random";
-  bool random = false;
+  std::string random = "uniform", pattern;
 };
 
 Op to_op(const std::string& name) { return name == "n" ? Op::none : Op::transpose; }
 
 /// An operand from its file, or generated in the shape that the options and the other operand imply.
 template <class T>
-HostMatrix<T> operand(const std::string& path, Shape shape, Generator<T> element) {
-  return path.empty() ? generate<T>(shape, element) : read_matrix<T>(path);
+HostMatrix<T> operand(const Options& o, const std::string& path, Shape shape, std::uint64_t stream) {
+  return path.empty() ? generate<T>(shape, parse_random(o.random), o.common.seed * 3 + stream) : read_matrix<T>(path);
 }
 
 /// m, n and k as far as options and files say; a contradiction is found when the shapes are compared.
@@ -73,15 +72,15 @@ int run_gemm(Options o) {
     if (!std::isfinite(value))
       throw ArgumentError("gemm", name, fmt::format("{} is not finite in this precision", given));
   Report report("gemm", o.common);
+  if (!o.pattern.empty()) o.random = o.pattern == "random" ? "uniform" : o.pattern;
+  parse_random(o.random);
   settle_sizes(o);
   const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n), k = static_cast<double>(o.k);
   const double copies_of_c = o.beta != 0 || !o.c.empty() ? 2 : 1;
   require_memory("gemm", "A, B and C", (m * k + k * n + copies_of_c * m * n) * sizeof(T));
-  const auto element = [&o](std::uint64_t stream) { return generator<T>(o.pattern, o.common.seed * 3 + stream); };
-  const HostMatrix<T> a = operand<T>(o.a, apply(op_a, {o.m, o.k}), element(0));
-  const HostMatrix<T> b = operand<T>(o.b, apply(op_b, {o.k, o.n}), element(1));
-  const HostMatrix<T> c_before =
-      beta != T(0) || !o.c.empty() ? operand<T>(o.c, {o.m, o.n}, element(2)) : HostMatrix<T>();
+  const HostMatrix<T> a = operand<T>(o, o.a, apply(op_a, {o.m, o.k}), 0);
+  const HostMatrix<T> b = operand<T>(o, o.b, apply(op_b, {o.k, o.n}), 1);
+  const HostMatrix<T> c_before = beta != T(0) || !o.c.empty() ? operand<T>(o, o.c, {o.m, o.n}, 2) : HostMatrix<T>();
   if (!o.c.empty() && c_before.shape() != Shape{o.m, o.n})
     throw ArgumentError("gemm", "--c",
                         fmt::format("{} is {} x {}, C is {} x {}", o.c, c_before.rows(), c_before.cols(), o.m, o.n));
@@ -109,6 +108,9 @@ int run_gemm(Options o) {
                         {"beta", o.beta},
                         {"kernel", o.kernel},
                         {"block", o.block},
+                        {"input", o.a.empty() && o.b.empty() ? o.random
+                                  : o.a.empty()              ? o.b
+                                                             : o.a},
                         {"precision", o.common.precision},
                         {"seed", o.common.seed}};
     const auto prepare = [&] {
@@ -141,15 +143,15 @@ int run_gemm(Options o) {
 
 const Command gemm_command(Command::Group::top, "gemm", "C = alpha op(A) op(B) + beta C over tiles", [](CLI::App& app) {
   auto o = std::make_shared<Options>();
-  app.add_option("--m", o->m, "rows of op(A) and C (default: n, or what the files say)")
+  app.add_option("-m,--m", o->m, "rows of op(A) and C (default: n, or what the files say)")
       ->transform(cli::non_negative());
-  app.add_option("--n", o->n, "columns of op(B) and C (default: 2048, or what the files say)")
+  app.add_option("-n,--n", o->n, "columns of op(B) and C (default: 2048, or what the files say)")
       ->transform(cli::non_negative());
-  app.add_option("--k", o->k, "columns of op(A), rows of op(B) (default: n, or what the files say)")
+  app.add_option("-k,--k", o->k, "columns of op(A), rows of op(B) (default: n, or what the files say)")
       ->transform(cli::non_negative());
-  app.add_option(
-      "--tile", o->tile,
-      "MB, MBxNB or MBxNBxKB: C's tiles are MB x NB, op(A)'s MB x KB, op(B)'s KB x NB; KB is NB unless given");
+  add_tile(app, o->tile, "MB, MBxNB or MBxNBxKB",
+           "C's tiles are MB x NB, op(A)'s MB x KB, op(B)'s KB x NB; KB is NB unless given; default: what suits the "
+           "workers");
   app.add_option("--op-a", o->op_a, "n (A) or t (its transpose)")
       ->check(CLI::IsMember({"n", "t"}))
       ->capture_default_str();
@@ -158,24 +160,25 @@ const Command gemm_command(Command::Group::top, "gemm", "C = alpha op(A) op(B) +
       ->capture_default_str();
   app.add_option("--alpha", o->alpha, "factor of op(A) op(B)")->capture_default_str();
   app.add_option("--beta", o->beta, "factor of C")->capture_default_str();
-  app.add_option("--a", o->a, "read A from FILE (Matrix Market or .npy)");
-  app.add_option("--b", o->b, "read B from FILE");
-  app.add_option("--c", o->c, "read C from FILE (otherwise generated where beta is not 0)");
-  add_output(app, Output::matrix, "--out", o->out, "write C to FILE (.mtx or .npy)");
+  add_input(app, "--a", o->a, "read A from FILE (Matrix Market or .npy)");
+  add_input(app, "--b", o->b, "read B from FILE");
+  add_input(app, "--c", o->c, "read C from FILE (otherwise generated where beta is not 0)");
+  add_output(app, Output::matrix, "-o,--out", o->out, "write C to FILE (.mtx or .npy)");
   app.add_option("--kernel", o->kernel, "what GPUs run: cublas, naive, shared, coarse or tuned")
       ->check(CLI::IsMember({"cublas", "naive", "shared", "coarse", "tuned"}))
       ->capture_default_str();
   app.add_option("--block", o->block, "thread-block edge of naive, shared and coarse")
       ->check(CLI::IsMember({16, 32}))
       ->capture_default_str();
-  app.add_option("--pattern", o->pattern, "generated matrices: random (uniform in [-1, 1)) or index (i n + j)")
-      ->check(CLI::IsMember({"random", "index"}))
-      ->capture_default_str();
-  app.add_flag("--random", o->random, "generated input (the default without files)")->excludes("--a")->excludes("--b");
+  auto* random = add_random(app, o->random, std::string("what no file gives: ") + random_kinds);
+  // Without a KIND, as it once was.
+  random->expected(0, 1)->transform([](std::string kind) { return kind == "true" ? std::string("uniform") : kind; });
+  random->excludes("--a")->excludes("--b");
+  add_earlier_name(app, "--pattern", o->pattern, random)->check(CLI::IsMember({"random", "index"}));
   o->common.add_to(app);
   app.footer(
       "Examples:\n"
-      "  tesela gemm --n 10 --pattern index --out C.mtx\n"
+      "  tesela gemm --n 10 --random index --out C.mtx\n"
       "  tesela gemm --a A.mtx --b B.npy --op-b t --out C.npy --json -\n"
       "  tesela gemm --n 8192 --tile 2048 --kernel tuned --precision s --repeat 5 --ncpu 0");
   return std::function<int()>([o] { return o->common.precision == "s" ? run_gemm<float>(*o) : run_gemm<double>(*o); });

@@ -3,6 +3,7 @@
 #include "cli/app/command.hpp"
 #include "cli/app/matrices.hpp"
 #include "cli/app/numbers.hpp"
+#include "cli/app/options.hpp"
 #include "cli/app/outputs.hpp"
 #include "cli/app/random_matrix.hpp"
 #include "cli/app/runs.hpp"
@@ -228,16 +229,18 @@ int run_ols(Options o) {
 const Command ols_command(Command::Group::top, "ols", "min ||A x - b||, any shape and rank", [](CLI::App& app) {
   auto o = std::make_shared<Options>();
   o->method.name = "auto";
-  auto* a = app.add_option("--a", o->a, "read A from FILE (Matrix Market or .npy)");
-  auto* b = app.add_option("--b", o->b, "read the right-hand sides, the columns of B, from FILE");
-  app.add_option("--m", o->m, "rows of a generated A (default: 4n)")->transform(cli::non_negative())->excludes(a);
-  app.add_option("--n", o->n, "columns of a generated A (default: 512)")->transform(cli::non_negative())->excludes(a);
+  auto* a = add_input(app, "--a", o->a, "read A from FILE (Matrix Market or .npy)");
+  auto* b = add_input(app, "--b", o->b, "read the right-hand sides, the columns of B, from FILE");
+  app.add_option("-m,--m", o->m, "rows of a generated A (default: 4n)")->transform(cli::non_negative())->excludes(a);
+  app.add_option("-n,--n", o->n, "columns of a generated A (default: 512)")
+      ->transform(cli::non_negative())
+      ->excludes(a);
   app.add_option("--rhs", o->rhs, "right-hand sides, uniform random numbers")
       ->transform(cli::non_negative())
       ->excludes(b)
       ->capture_default_str();
-  app.add_option("--random", o->random, random_kinds)->capture_default_str()->excludes(a);
-  add_output(app, Output::matrix, "--out", o->out, "write X, n x rhs, to FILE (.mtx or .npy)");
+  add_random(app, o->random, random_kinds)->excludes(a);
+  add_output(app, Output::matrix, "-o,--out", o->out, "write X, n x rhs, to FILE (.mtx or .npy)");
   Choices()
       .add(ols_methods())
       .add(givens_methods())
@@ -249,9 +252,9 @@ const Command ols_command(Command::Group::top, "ols", "min ||A x - b||, any shap
       "--rcond", o->rcond,
       "singular values up to this times the largest count as zero, of A with columns scaled to unit norm, with "
       "gelsd of A as it is (default: max(m, n) eps)");
-  app.add_option("--tile", o->tile, "MB or MBxNB (default: what suits the workers)");
+  add_tile(app, o->tile, "MB or MBxNB");
   add_to(app, o->method);
-  o->common.add_to(app, 2);  // panels beside updates
+  o->common.add_to(app, {.streams = 2});  // panels beside updates
   app.footer(
       "Without a unique answer (fewer rows than columns, or a deficient rank) x is the one of least norm.\n"
       "Examples:\n"

@@ -2,6 +2,7 @@
 #include "cli/app/choices.hpp"
 #include "cli/app/command.hpp"
 #include "cli/app/numbers.hpp"
+#include "cli/app/options.hpp"
 #include "cli/app/outputs.hpp"
 #include "cli/app/random_matrix.hpp"
 #include "cli/app/runs.hpp"
@@ -147,10 +148,10 @@ int run_qr(Options o) {
 
 const Command qr_command(Command::Group::top, "qr", "A = Q R over tiles or by rotations", [](CLI::App& app) {
   auto o = std::make_shared<Options>();
-  app.add_option("--m", o->m, "rows of A (default: n)")->transform(cli::non_negative());
-  app.add_option("--n", o->n, "columns of A (default: 2048)")->transform(cli::non_negative());
-  auto* random = app.add_option("--random", o->random, random_kinds)->capture_default_str();
-  app.add_option("--a", o->a, "read A from FILE (Matrix Market or .npy)")
+  app.add_option("-m,--m", o->m, "rows of A (default: n)")->transform(cli::non_negative());
+  app.add_option("-n,--n", o->n, "columns of A (default: 2048)")->transform(cli::non_negative());
+  auto* random = add_random(app, o->random, random_kinds);
+  add_input(app, "--a", o->a, "read A from FILE (Matrix Market or .npy)")
       ->excludes("--m")
       ->excludes("--n")
       ->excludes(random);
@@ -160,12 +161,12 @@ const Command qr_command(Command::Group::top, "qr", "A = Q R over tiles or by ro
       .add("lapack", "the library's geqrf")
       .add("cusolver", "the library's geqrf on a GPU, transfers timed")
       .add_option(app, "--method", o->method.name);
-  app.add_option("--tile", o->tile, "MB or MBxNB (default: what suits the workers)");
+  add_tile(app, o->tile, "MB or MBxNB");
   add_to(app, o->method);
   add_output(app, Output::matrix, "--out-r", o->out_r, "write R, min(m, n) x n, to FILE (.mtx or .npy)");
   add_output(app, Output::matrix, "--out-q", o->out_q, "write Q, m x min(m, n), to FILE");
   app.add_flag("--full-q", o->full_q, "Q is m x m and R m x n");
-  o->common.add_to(app, 2);  // panels beside updates
+  o->common.add_to(app, {.streams = 2});  // panels beside updates
   app.footer(
       "Examples:\n"
       "  tesela qr --m 1000 --n 517 --tile 96x64 --tree greedy --json -\n"

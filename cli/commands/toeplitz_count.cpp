@@ -154,7 +154,7 @@ const Command count_command(
       o->input.add_to(app);
       app.add_option("--sigma", o->sigma, "shifts, several with commas")->delimiter(',')->capture_default_str();
       app.add_flag("--both", o->both, "count by Levinson's pivots as well, and compare");
-      add_output(app, Output::matrix, "--out", o->out,
+      add_output(app, Output::matrix, "-o,--out", o->out,
                  "write shift, eigenvalues below, symmetric and skew ones, a row each, to FILE");
       o->common.add_to(app);
       app.footer(
@@ -176,7 +176,7 @@ const Command slice_command(
           ->transform(cli::positive())
           ->capture_default_str();
       app.add_option("--range", o->range, "A,B: only [A, B)");
-      add_output(app, Output::matrix, "--out", o->out,
+      add_output(app, Output::matrix, "-o,--out", o->out,
                  "write low, high, symmetric and skew counts, and 1 for a cluster, a row each, to FILE");
       o->common.add_to(app);
       app.footer("Example:\n  tesela toeplitz slice --n 2000 --most 100");

@@ -163,14 +163,14 @@ const Command eig_command(
           ->excludes(smallest);
       o->settings.add_to(app);
       app.add_flag("!--no-check", o->check, "do not compare with LAPACK's syevd (done up to n = 4096)");
-      add_output(app, Output::matrix, "--out", o->out, "write the eigenvalues to FILE (.mtx or .npy)");
+      add_output(app, Output::matrix, "-o,--out", o->out, "write the eigenvalues to FILE (.mtx or .npy)");
       add_output(app, Output::matrix, "--out-vectors", o->vectors_out, "write the eigenvectors to FILE, a column each");
       o->common.add_to(app);
       app.footer(
           "The spectrum is cut into intervals by counting eigenvalues (inertia); each interval's are found by two-way\n"
           "Lanczos on the inverse, until there are as many as were counted. Examples:\n"
           "  tesela toeplitz eig --n 2000 --seed 1 --json -\n"
-          "  tesela toeplitz eig --n 4096 --kind kms:0.9 --smallest 20 --vectors --out-vectors x.npy");
+          "  tesela toeplitz eig --n 4096 --random kms:0.9 --smallest 20 --vectors --out-vectors x.npy");
       return std::function<int()>(
           [o] { return o->common.precision == "s" ? run_eig<float>(*o) : run_eig<double>(*o); });
     });

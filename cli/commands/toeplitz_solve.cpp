@@ -1,6 +1,7 @@
 #include "cli/app/choices.hpp"
 #include "cli/app/command.hpp"
 #include "cli/app/numbers.hpp"
+#include "cli/app/options.hpp"
 #include "cli/app/outputs.hpp"
 #include "cli/app/runs.hpp"
 #include "cli/app/sizes.hpp"
@@ -125,14 +126,14 @@ const Command solve_command(
                       ->capture_default_str();
       Choices().add(toeplitz_methods()).add_option(app, "--method", o->method);
       auto* known = app.add_flag("--known", o->known, "make B from a known X, and report the forward error");
-      app.add_option("--b", o->b, "read the right-hand sides from FILE, a column each")->excludes(rhs)->excludes(known);
-      add_output(app, Output::matrix, "--out", o->out, "write X to FILE (.mtx or .npy)");
+      add_input(app, "--b", o->b, "read the right-hand sides from FILE, a column each")->excludes(rhs)->excludes(known);
+      add_output(app, Output::matrix, "-o,--out", o->out, "write X to FILE (.mtx or .npy)");
       o->common.add_to(app);
       app.footer(
           "Where a method breaks down the status and the checks say at which order. X is written where the status is "
           "ok.\n"
           "Examples:\n"
-          "  tesela toeplitz solve --n 65536 --kind spd --known --json -\n"
+          "  tesela toeplitz solve --n 65536 --random spd --known --json -\n"
           "  tesela toeplitz solve --t t.npy --b b.npy --sigma 0.5 --out x.npy");
       return std::function<int()>(
           [o] { return o->common.precision == "s" ? run_solve<float>(*o) : run_solve<double>(*o); });

@@ -2,6 +2,7 @@
 #include "cli/app/choices.hpp"
 #include "cli/app/command.hpp"
 #include "cli/app/numbers.hpp"
+#include "cli/app/options.hpp"
 #include "cli/app/outputs.hpp"
 #include "cli/app/runs.hpp"
 #include "cli/app/sizes.hpp"
@@ -328,7 +329,7 @@ const Command tridiag_command(
       auto o = std::make_shared<Options>();
       TridiagInput& input = o->input;
       auto* n =
-          app.add_option("--n", input.n, "unknowns of a system (default: 1048576)")->transform(cli::non_negative());
+          app.add_option("-n,--n", input.n, "unknowns of a system (default: 1048576)")->transform(cli::non_negative());
       auto* batch = app.add_option("--batch", input.batch, "matrices of this size")
                         ->transform(cli::non_negative())
                         ->capture_default_str();
@@ -342,7 +343,7 @@ const Command tridiag_command(
       Choices().add(tridiagonal_methods()).add_option(app, "--method", o->method);
       app.add_option("--cut", o->cut, "unknowns that cr-hybrid leaves to a core (default: 256)")
           ->transform(cli::positive());
-      auto* random = app.add_option("--random", input.random, tridiag_kinds)->capture_default_str();
+      auto* random = add_random(app, input.random, tridiag_kinds);
       app.add_flag("--periodic", input.periodic,
                    "dl of the first row couples to the last unknown, du of the last row to the first");
       app.add_flag("--equilibrate", input.equilibrate,
@@ -350,30 +351,29 @@ const Command tridiag_command(
                    "(auto does it where the residual of its X is large)");
       auto* known = app.add_flag("--known", input.known, "make B from a known X, and report the forward error");
       auto* d =
-          app.add_option("--d", input.d, "read the diagonal, or those of a batch, from FILE (Matrix Market or .npy)");
-      auto* dl = app.add_option("--dl", input.dl,
-                                "read the lower off-diagonal from FILE: n entries, the first of which only a periodic "
-                                "system uses, or LAPACK's n - 1");
-      auto* du =
-          app.add_option("--du", input.du,
-                         "read the upper off-diagonal from FILE: n entries, the last of which only a periodic system "
-                         "uses, or LAPACK's n - 1");
+          add_input(app, "--d", input.d, "read the diagonal, or those of a batch, from FILE (Matrix Market or .npy)");
+      auto* dl = add_input(app, "--dl", input.dl,
+                           "read the lower off-diagonal from FILE: n entries, the first of which only a periodic "
+                           "system uses, or LAPACK's n - 1");
+      auto* du = add_input(app, "--du", input.du,
+                           "read the upper off-diagonal from FILE: n entries, the last of which only a periodic system "
+                           "uses, or LAPACK's n - 1");
       auto* b =
-          app.add_option("--b", input.b, "read the right-hand sides from FILE (those of one matrix side by side)");
+          add_input(app, "--b", input.b, "read the right-hand sides from FILE (those of one matrix side by side)");
       for (auto* one : {d, dl, du}) {
         for (auto* other : {d, dl, du})
           if (one != other) one->needs(other);
         for (auto* other : {n, batch, sizes, random}) one->excludes(other);
       }
       b->needs(d)->excludes(rhs)->excludes(known);
-      add_output(app, Output::matrix, "--out", o->out,
+      add_output(app, Output::matrix, "-o,--out", o->out,
                  "write X to FILE (.mtx or .npy), in the shape of B; different sizes one below the other");
-      app.add_option("--tile", o->tile, "MB or MBxNB: equations and systems a tile (default: what suits the workers)");
+      add_tile(app, o->tile, "MB or MBxNB", "equations and systems a tile; default: what suits the workers");
       app.add_option("--refine", o->refine,
                      "correct X by its residual at most K times, until the backward error is that of rounding "
                      "(default: not at all; with --precision mixed 30 times)")
           ->transform(cli::non_negative());
-      o->common.add_to(app, 1, true);
+      o->common.add_to(app, {.mixed = true});
       app.footer(
           "Where a matrix is singular the status and the checks say its row, and of several matrices which one, "
           "counted\n"

@@ -17,8 +17,7 @@ struct Problem {
   std::vector<double> dl = std::vector<double>(n, -1), d = std::vector<double>(n, 2.5), du = dl, b, x;
   Problem() {
     for (index_t i = 0; i < n; ++i) x.push_back(1 + 0.01 * static_cast<double>(i % 7));
-    for (std::size_t i = 0; i < n; ++i)
-      b.push_back(2.5 * x[i] - (i > 0 ? x[i - 1] : 0) - (i + 1 < n ? x[i + 1] : 0));
+    for (std::size_t i = 0; i < n; ++i) b.push_back(2.5 * x[i] - (i > 0 ? x[i - 1] : 0) - (i + 1 < n ? x[i + 1] : 0));
   }
 };
 
@@ -32,7 +31,9 @@ TEST_CASE("every tridiagonal method has a name, and solves") {
     CHECK(find_named(tridiagonal_methods(), entry.name) == entry.value);
     CHECK(name_of(tridiagonal_methods(), entry.value) == std::string(entry.name));
     Problem p;
-    const auto map = [&](std::vector<double>& v) { return TileMatrix<double>::map(runtime, v.data(), n, 1, n, {64, 1}); };
+    const auto map = [&](std::vector<double>& v) {
+      return TileMatrix<double>::map(runtime, v.data(), n, 1, n, {64, 1});
+    };
     const TileMatrix<double> B = map(p.b);
     {
       Graph g(runtime);
