@@ -97,6 +97,8 @@ void run(QrBenchOptions o) {
                    "GFLOP/s"};
     report.add(row, alternate(peers, o.common.repeat), ceiling,
                [&](double seconds) { return qr_flops(what.m, n) / seconds * 1e-9; });
+    if (what.sampled())
+      report.note(fmt::format("{}: A - QR was measured on {} columns of A", row.title, QrCase::sampled_columns));
   }
   report.note(fmt::format("tree {}, ib {}, {} kernels; rates by 2 m n^2 - 2 n^3 / 3, whatever a peer really does",
                           o.qr.tree, o.qr.ib > 0 ? std::to_string(o.qr.ib) : "chosen", o.kernels));
