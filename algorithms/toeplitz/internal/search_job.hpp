@@ -2,6 +2,7 @@
 
 #include <tesela/algorithms/toeplitz/internal/spectrum_options.hpp>
 #include <tesela/codelets/toeplitz/lanczos.hpp>
+#include <tesela/codelets/toeplitz/ritz.hpp>
 
 namespace tesela::detail {
 

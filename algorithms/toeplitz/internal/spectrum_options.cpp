@@ -56,7 +56,7 @@ SpectrumOptions settled_options(const Runtime& runtime, index_t n, SpectrumOptio
   o.dk = std::min(o.dk, n);
   if (o.tolerance == 0) o.tolerance = usual_tolerance<T>(refined(o));
   if (o.group == 0) o.group = gpu ? group_for<T>(runtime, n, o) : 1;
-  o.group = std::min<index_t>(o.group, LanczosSteps<T>::most_slots);
+  o.group = std::min<index_t>(o.group, most_side_by_side);
   if (o.window == 0) o.window = gpu ? 3 * o.group * runtime.gpus() : 2 * std::max(1, runtime.cpus()) + 2;
   o.window = std::min(o.window, n);  // no more intervals than eigenvalues
   return o;
