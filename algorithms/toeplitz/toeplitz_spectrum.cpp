@@ -14,6 +14,7 @@ namespace tesela {
 
 SpectrumOptions SpectrumOptions::published() {
   SpectrumOptions o;
+  o.method = SpectrumMethod::lanczos;
   o.per_interval = 2;
   o.dk = 2;
   o.max_attempts = 5;
@@ -78,13 +79,11 @@ Known trimmed(Known known, const SpectrumOptions& options) {
   return known;
 }
 
-/// What LAPACK found of the range in which `expected` were counted: all of it or nothing.
-Known known_of(const std::vector<FoundValue>& dense, const SpectrumSlices& slices, const SpectrumOptions& options,
-               int exponent) {
-  Known known{dense, {}, slices.first, slices.expected};
-  if (dense.empty() && slices.expected > 0)
+/// What LAPACK found: everything or, where it did not converge, nothing.
+Known checked_dense(Known known, const SpectrumOptions& options, int exponent) {
+  if (known.values.empty() && known.expected > 0)
     known.shortages.push_back(
-        {std::ldexp(options.low, -exponent), std::ldexp(options.high, -exponent), 0, slices.expected});
+        {std::ldexp(options.low, -exponent), std::ldexp(options.high, -exponent), 0, known.expected});
   return known;
 }
 
@@ -111,15 +110,50 @@ void put_in_units_of_t(Spectrum<T>& s, Known known, std::vector<SpectrumInterval
   s.expected = known.expected;
 }
 
+/// What came of one of the methods.
 template <class T>
-void put_counters(Spectrum<T>& s, const SpectrumSlices& slices, const SearchResult<T>& search, index_t judge_counts) {
-  s.intervals = static_cast<index_t>(slices.intervals.size() + slices.clusters.size());
-  s.counts = slices.counts + search.counts + judge_counts;
-  s.relaunches = search.relaunches;
-  s.relaunched = search.relaunched;
-  s.divisions = search.divisions;
-  s.steps = search.steps;
-  s.inversions = search.inversions;
+struct Findings {
+  SpectrumSlices slices;
+  SearchResult<T> search;  ///< but for its values
+  JudgedValues judged;
+  std::vector<SpectrumInterval> clusters;
+  std::optional<DensePairs<T>> dense;
+  bool good() const { return judged.verdict.good() && static_cast<index_t>(judged.values.size()) == slices.expected; }
+};
+
+template <class T>
+Findings<T> by_lanczos(Graph& g, const SineToeplitz<T>& A, const SpectrumOptions& options) {
+  Findings<T> f;
+  f.slices = detail::slice_wanted(g, A, options);
+  f.clusters = f.slices.clusters;
+  const auto hopeless = [&] { return options.vectors && !f.clusters.empty(); };  // no shift tells their vectors apart
+  if (!hopeless()) f.search = detail::search_intervals(g, A, options, f.slices.intervals);
+  f.clusters.insert(f.clusters.end(), f.search.clusters.begin(), f.search.clusters.end());
+  if (!hopeless())
+    f.judged = detail::judge_search(g, A, options, f.slices.range, std::move(f.search.values), f.clusters);
+  return f;
+}
+
+template <class T>
+Findings<T> by_halves(Graph& g, const SineToeplitz<T>& A, const SpectrumOptions& options) {
+  Findings<T> f;
+  f.slices = detail::count_wanted(g, A, options);
+  const index_t first = f.slices.first, count = f.slices.expected;
+  if (options.vectors) f.dense = detail::dense_pairs(g, A, first, count);
+  f.judged = detail::judge_halves(g, A, options, f.slices.range,
+                                  f.dense ? f.dense->values : detail::dense_values(g, A, first, count));
+  return f;
+}
+
+template <class T>
+void put_counters(Spectrum<T>& s, const Findings<T>& f) {
+  s.intervals = static_cast<index_t>(f.slices.intervals.size() + f.slices.clusters.size());
+  s.counts = f.slices.counts + f.search.counts + f.judged.counts;
+  s.relaunches = f.search.relaunches;
+  s.relaunched = f.search.relaunched;
+  s.divisions = f.search.divisions;
+  s.steps = f.search.steps;
+  s.inversions = f.search.inversions;
 }
 
 }  // namespace
@@ -128,41 +162,34 @@ template <class T>
 Spectrum<T> toeplitz_spectrum(Graph& g, std::span<const T> t, const SpectrumOptions& asked) {
   const SpectrumOptions options = detail::settled_options<T>(g.runtime(), static_cast<index_t>(t.size()), asked);
   const SineToeplitz<T> A(g, t);
-  const SpectrumSlices slices = detail::slice_wanted(g, A, options);
+  const bool halves = options.method == SpectrumMethod::dense && A.norm() > 0;
+  Findings<T> f = halves ? by_halves(g, A, options) : by_lanczos(g, A, options);
 
-  // No shift tells the vectors of a cluster apart.
-  std::vector<SpectrumInterval> clusters = slices.clusters;
-  const auto hopeless = [&] { return options.vectors && !clusters.empty(); };
-  SearchResult<T> search;
-  if (!hopeless()) search = detail::search_intervals(g, A, options, slices.intervals);
-  clusters.insert(clusters.end(), search.clusters.begin(), search.clusters.end());
-  JudgedValues judged;
-  if (!hopeless()) judged = detail::judge_search(g, A, options, slices.range, std::move(search.values), clusters);
-
-  Known known{std::move(judged.values), std::move(search.shortages), slices.first, slices.expected};
-  const bool good = judged.verdict.good() && static_cast<index_t>(known.values.size()) == slices.expected;
-  std::optional<DensePairs<T>> dense;
-  if (hopeless() || (!good && options.divide && A.n() <= detail::largest_dense)) {
-    dense = detail::dense_pairs(g, A, slices.first, slices.expected);
-    known = known_of(dense->values, slices, options, A.exponent());
-    judged.verdict = detail::judge_orthogonal(A, options, known.values);
+  // Vectors of a cluster, and what was not found well enough.
+  if ((options.vectors && !f.clusters.empty()) || (!f.good() && options.divide && A.n() <= detail::largest_dense)) {
+    if (!f.dense) f.dense = detail::dense_pairs(g, A, f.slices.first, f.slices.expected);
+    f.judged.values = f.dense->values;
+    f.judged.verdict = detail::judge_orthogonal(A, options, f.judged.values);
+    f.search.shortages.clear();
   }
+  Known known{std::move(f.judged.values), std::move(f.search.shortages), f.slices.first, f.slices.expected};
+  if (halves || f.dense) known = checked_dense(std::move(known), options, A.exponent());
   std::sort(known.values.begin(), known.values.end(),
             [](const FoundValue& a, const FoundValue& b) { return a.value < b.value; });
   known = trimmed(std::move(known), options);
 
   Spectrum<T> s;
   if (options.vectors)
-    s.vectors = dense ? detail::place_vectors(g, A, known.values, dense->vectors)
-                      : detail::place_vectors(g, A, known.values, search.pieces);
-  s.residual = judged.verdict.residual;
-  s.error = judged.verdict.error;
-  s.uncertain = judged.verdict.uncertain;
-  s.dense = dense.has_value();
+    s.vectors = f.dense ? detail::place_vectors(g, A, known.values, f.dense->vectors)
+                        : detail::place_vectors(g, A, known.values, f.search.pieces);
+  s.residual = f.judged.verdict.residual;
+  s.error = f.judged.verdict.error;
+  s.uncertain = f.judged.verdict.uncertain;
+  s.dense = halves || f.dense.has_value();
   s.tolerance = options.tolerance;
   s.resolution = std::ldexp(toeplitz_resolution(A), A.exponent());
-  put_in_units_of_t(s, std::move(known), std::move(clusters), A.exponent());
-  put_counters(s, slices, search, judged.counts);
+  put_in_units_of_t(s, std::move(known), std::move(f.clusters), A.exponent());
+  put_counters(s, f);
   g.wait();
   return s;
 }

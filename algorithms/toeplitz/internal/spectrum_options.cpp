@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <tuple>
 
 namespace tesela::detail {
 namespace {
@@ -29,6 +30,24 @@ index_t group_for(const Runtime& runtime, index_t n, const SpectrumOptions& o) {
   return fit > batch ? fit - fit % batch : fit;
 }
 
+/// Whether nobody has chosen anything of the search by Lanczos.
+bool usual_search(const SpectrumOptions& o) {
+  const SpectrumOptions usual;
+  const auto choices = [](const SpectrumOptions& c) {
+    return std::tie(c.per_interval, c.dk, c.solver, c.counter, c.max_attempts, c.krylov_factor, c.krylov_more,
+                    c.tolerance, c.midpoint, c.fixed_start, c.divide, c.window, c.group);
+  };
+  return choices(o) == choices(usual);
+}
+
+/// Whether LAPACK finds the whole spectrum sooner from the halves: measured on two cores (docs/toeplitz.md), which is
+/// all that it can use. Up to this order a window of Lanczos runs takes about as much memory.
+bool dense_is_faster(const Runtime& runtime, index_t n, const SpectrumOptions& o) {
+  if (runtime.gpus() > 0 || !usual_search(o)) return false;
+  if (std::isfinite(o.low) || std::isfinite(o.high) || o.smallest > 0 || o.largest > 0) return false;
+  return n <= 4096 && runtime.cpus() <= 2;
+}
+
 void check_options(index_t n, const SpectrumOptions& o) {
   const auto refuse = [](const char* what, const std::string& value) {
     throw ArgumentError("toeplitz_spectrum", what, value);
@@ -41,6 +60,8 @@ void check_options(index_t n, const SpectrumOptions& o) {
     refuse("smallest, largest", "one of them at most, and not negative");
   if ((o.smallest > 0 || o.largest > 0) && (std::isfinite(o.low) || std::isfinite(o.high)))
     refuse("range", "not with smallest or largest");
+  if (o.method == SpectrumMethod::dense && !usual_search(o))
+    refuse("method", "dense has no intervals, shifts or Lanczos steps to choose");
   if (!(o.low < o.high)) refuse("range", "[" + std::to_string(o.low) + ", " + std::to_string(o.high) + ")");
 }
 
@@ -49,6 +70,8 @@ void check_options(index_t n, const SpectrumOptions& o) {
 template <class T>
 SpectrumOptions settled_options(const Runtime& runtime, index_t n, SpectrumOptions o) {
   check_options(n, o);
+  if (o.method == SpectrumMethod::automatic)
+    o.method = dense_is_faster(runtime, n, o) ? SpectrumMethod::dense : SpectrumMethod::lanczos;
   const bool gpu = runtime.gpus() > 0;
   if (o.per_interval == 0)
     o.per_interval = gpu ? (n < 24000 ? 64 : 128) : n < 1200 ? 64 : n < 6000 ? 112 : 160;  // measured: docs/toeplitz.md

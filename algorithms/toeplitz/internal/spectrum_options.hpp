@@ -7,7 +7,8 @@
 // What the options of a spectrum come to; no part of the interface.
 namespace tesela::detail {
 
-/// The options with every "what suits" decided for this machine. Throws ArgumentError for those that mean nothing.
+/// The options with every "what suits" decided for this machine, the method too. Throws ArgumentError for those that
+/// mean nothing.
 template <class T>
 SpectrumOptions settled_options(const Runtime& runtime, index_t n, SpectrumOptions options);
 

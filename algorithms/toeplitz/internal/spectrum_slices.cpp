@@ -37,7 +37,23 @@ CountedRange range_of_some(Graph& g, const SineToeplitz<T>& A, const SpectrumOpt
   return from_below ? CountedRange{{}, end, false} : CountedRange{end, {}, false};
 }
 
+/// How many eigenvalues are in the range and below it.
+template <class T>
+void count_inside(const SineToeplitz<T>& A, SpectrumSlices& s) {
+  if (s.range.empty) return;
+  s.first = s.range.low ? s.range.low->total() : 0;
+  s.expected = (s.range.high ? s.range.high->total() : A.n()) - s.first;
+}
+
 }  // namespace
+
+template <class T>
+SpectrumSlices count_wanted(Graph& g, const SineToeplitz<T>& A, const SpectrumOptions& options) {
+  SpectrumSlices s;
+  s.range = count_ends(g, A, options.low, options.high, &s.counts);
+  count_inside(A, s);
+  return s;
+}
 
 template <class T>
 SpectrumSlices slice_wanted(Graph& g, const SineToeplitz<T>& A, const SpectrumOptions& options) {
@@ -53,11 +69,12 @@ SpectrumSlices slice_wanted(Graph& g, const SineToeplitz<T>& A, const SpectrumOp
   for (const SpectrumInterval& i :
        slice_between(g, A, options.per_interval, s.range, &s.counts, {.solver = options.counter}))
     (i.cluster ? s.clusters : s.intervals).push_back(i);
-  s.first = s.range.low ? s.range.low->total() : 0;
-  s.expected = (s.range.high ? s.range.high->total() : A.n()) - s.first;
+  count_inside(A, s);
   return s;
 }
 
+template SpectrumSlices count_wanted(Graph&, const SineToeplitz<float>&, const SpectrumOptions&);
+template SpectrumSlices count_wanted(Graph&, const SineToeplitz<double>&, const SpectrumOptions&);
 template SpectrumSlices slice_wanted(Graph&, const SineToeplitz<float>&, const SpectrumOptions&);
 template SpectrumSlices slice_wanted(Graph&, const SineToeplitz<double>&, const SpectrumOptions&);
 

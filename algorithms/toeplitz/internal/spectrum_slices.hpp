@@ -20,4 +20,8 @@ struct SpectrumSlices {
 template <class T>
 SpectrumSlices slice_wanted(Graph& g, const SineToeplitz<T>& A, const SpectrumOptions& options);
 
+/// The range alone, undivided, for those who find everything at once: all, where only so many are wanted from an end.
+template <class T>
+SpectrumSlices count_wanted(Graph& g, const SineToeplitz<T>& A, const SpectrumOptions& options);
+
 }  // namespace tesela::detail

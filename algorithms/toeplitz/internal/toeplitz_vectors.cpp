@@ -1,6 +1,7 @@
 #include <tesela/algorithms/toeplitz/internal/toeplitz_vectors.hpp>
 #include <tesela/codelets/support/fill.hpp>
 #include <tesela/codelets/toeplitz/sine_vectors.hpp>
+#include <tesela/codelets/toeplitz/toeplitz_dense.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -86,13 +87,16 @@ TileMatrix<T> place_vectors(Graph& g, const SineToeplitz<T>& A, const std::vecto
 
 template <class T>
 TileMatrix<T> place_vectors(Graph& g, const SineToeplitz<T>& A, const std::vector<FoundValue>& values,
-                            const OneTile<T>& all) {
+                            const std::array<OneTile<T>, 2>& halves) {
   const TileMatrix<T> vectors = room_for<T>(g, A.n(), values);
-  const auto from = (*all).read();
+  const auto symmetric = (*halves[0]).read(), skew = (*halves[1]).read();
   vectors.for_each_tile([&](const Tile<T>& tile, index_t, index_t first) {
     const auto v = tile.write();
-    for (index_t j = 0; j < v.cols; ++j)
-      std::copy_n(&from(0, values[static_cast<std::size_t>(first + j)].column), v.rows, &v(0, j));
+    for (index_t j = 0; j < v.cols; ++j) {
+      const FoundValue& f = values[static_cast<std::size_t>(first + j)];
+      const auto& half = f.part == 0 ? symmetric : skew;
+      toeplitz_unfold(v.rows, static_cast<int>(f.part), &half(0, f.column), &v(0, j));
+    }
   });
   return vectors;
 }
@@ -101,7 +105,7 @@ TileMatrix<T> place_vectors(Graph& g, const SineToeplitz<T>& A, const std::vecto
   template TileMatrix<T> place_vectors(Graph&, const SineToeplitz<T>&, const std::vector<FoundValue>&, \
                                        const std::vector<FoundPiece<T>>&);                             \
   template TileMatrix<T> place_vectors(Graph&, const SineToeplitz<T>&, const std::vector<FoundValue>&, \
-                                       const OneTile<T>&);
+                                       const std::array<OneTile<T>, 2>&);
 TESELA_PLACE_VECTORS(float)
 TESELA_PLACE_VECTORS(double)
 

@@ -13,9 +13,9 @@ template <class T>
 TileMatrix<T> place_vectors(Graph& g, const SineToeplitz<T>& A, const std::vector<FoundValue>& values,
                             const std::vector<FoundPiece<T>>& pieces);
 
-/// The same from the columns of `all`, which the dense solver left; waits.
+/// The same from those of the two dense halves; waits.
 template <class T>
 TileMatrix<T> place_vectors(Graph& g, const SineToeplitz<T>& A, const std::vector<FoundValue>& values,
-                            const OneTile<T>& all);
+                            const std::array<OneTile<T>, 2>& halves);
 
 }  // namespace tesela::detail

@@ -71,6 +71,20 @@ JudgedValues judge_search(Graph& g, const SineToeplitz<T>& A, const SpectrumOpti
 }
 
 template <class T>
+JudgedValues judge_halves(Graph& g, const SineToeplitz<T>& A, const SpectrumOptions& options, const CountedRange& range,
+                          std::vector<FoundValue> values) {
+  JudgedValues judged;
+  std::vector<Claim> claims;
+  for (const FoundValue& v : values) claims.push_back({v.value, v.residual, v.part, false, true});
+  const index_t uncertain = range.empty ? 0 : certify(g, A, range, claims, &judged.counts);
+  double error = 0;
+  for (const Claim& claim : claims) error = std::max(error, claim.error);
+  judged.verdict = verdict_of(A, options, values, error, uncertain);
+  judged.values = std::move(values);
+  return judged;
+}
+
+template <class T>
 SpectrumVerdict judge_orthogonal(const SineToeplitz<T>& A, const SpectrumOptions& options,
                                  const std::vector<FoundValue>& values) {
   return verdict_of(A, options, values, largest_residual(values), 0);
@@ -79,6 +93,8 @@ SpectrumVerdict judge_orthogonal(const SineToeplitz<T>& A, const SpectrumOptions
 #define TESELA_TOEPLITZ_VERDICT(T)                                                                                \
   template JudgedValues judge_search(Graph&, const SineToeplitz<T>&, const SpectrumOptions&, const CountedRange&, \
                                      std::vector<FoundValue>, const std::vector<SpectrumInterval>&);              \
+  template JudgedValues judge_halves(Graph&, const SineToeplitz<T>&, const SpectrumOptions&, const CountedRange&, \
+                                     std::vector<FoundValue>);                                                    \
   template SpectrumVerdict judge_orthogonal(const SineToeplitz<T>&, const SpectrumOptions&,                       \
                                             const std::vector<FoundValue>&);
 TESELA_TOEPLITZ_VERDICT(float)

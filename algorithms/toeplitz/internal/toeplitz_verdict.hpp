@@ -28,6 +28,12 @@ template <class T>
 JudgedValues judge_search(Graph& g, const SineToeplitz<T>& A, const SpectrumOptions& options, const CountedRange& range,
                           std::vector<FoundValue> values, const std::vector<SpectrumInterval>& clusters);
 
+/// Judges what LAPACK found of `range`, each value within its residual of an eigenvalue of its own: `certify` counts
+/// where they are too near to be told apart. Waits.
+template <class T>
+JudgedValues judge_halves(Graph& g, const SineToeplitz<T>& A, const SpectrumOptions& options, const CountedRange& range,
+                          std::vector<FoundValue> values);
+
 /// The verdict on values that belong to orthogonal vectors: each is within the largest residual of an eigenvalue of its
 /// own.
 template <class T>

@@ -102,6 +102,7 @@ TEST_CASE("dense pairs are those of their places in the spectrum") {
   for (std::size_t i = 0; i < 5; ++i)
     CHECK(std::abs(dense.values[i].value - p.scaled(eigenvalue(8 + static_cast<index_t>(i)))) < 1e-14);
   CHECK(detail::judge_orthogonal(p.A, p.options, dense.values).good());
+  CHECK(detail::judge_halves(p.g, p.A, p.options, {}, dense.values).verdict.uncertain > 0);  // 5 of 90
   const TileMatrix<double> v = detail::place_vectors(p.g, p.A, dense.values, dense.vectors);
   CHECK((v.m() == n && v.n() == 5));
   const auto first = v(0, 0).read();
@@ -109,4 +110,23 @@ TEST_CASE("dense pairs are those of their places in the spectrum") {
   for (index_t i = 0; i < n; ++i)  // sin(8 (i + 1) pi / (n + 1)), up to its sign
     CHECK(std::abs(std::abs(first(i, 0)) -
                    std::abs(scale * std::sin(static_cast<double>(8 * (i + 1)) * std::numbers::pi / (n + 1)))) < 1e-12);
+}
+
+TEST_CASE("dense values without vectors are within their measured errors, and those are small") {
+  Problem p;
+  const auto values = detail::dense_values(p.g, p.A, 0, n);
+  REQUIRE(values.size() == n);
+  for (index_t i = 0; i < n; ++i) {
+    const detail::FoundValue& v = values[static_cast<std::size_t>(i)];
+    CHECK(std::abs(v.value - p.scaled(eigenvalue(i + 1))) <= v.residual);
+    CHECK(v.residual < 1e-13);
+    CHECK(v.residual > 0);
+  }
+  CHECK(detail::judge_halves(p.g, p.A, p.options, {}, values).verdict.good());
+  auto missing = values, twice = values;
+  missing.pop_back();
+  CHECK(detail::judge_halves(p.g, p.A, p.options, {}, missing).verdict.uncertain == 1);
+  twice[4] = twice[6];
+  REQUIRE(twice[4].part == values[4].part);
+  CHECK(detail::judge_halves(p.g, p.A, p.options, {}, twice).verdict.uncertain == 2);
 }
