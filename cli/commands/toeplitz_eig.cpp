@@ -110,6 +110,7 @@ int run_eig(Options o) {
     }
   }
 
+  report.problem()["method"] = s.dense ? "dense" : "lanczos";
   const auto found = static_cast<index_t>(s.values.size());
   report.count("intervals", s.intervals);
   report.count("clusters", static_cast<index_t>(s.clusters.size()));
@@ -168,7 +169,8 @@ const Command eig_command(
       o->common.add_to(app);
       app.footer(
           "The spectrum is cut into intervals by counting eigenvalues (inertia); each interval's are found by two-way\n"
-          "Lanczos on the inverse, until there are as many as were counted. Examples:\n"
+          "Lanczos on the inverse, until there are as many as were counted. On cores small spectra are LAPACK's. "
+          "Examples:\n"
           "  tesela toeplitz eig --n 2000 --seed 1 --json -\n"
           "  tesela toeplitz eig --n 4096 --random kms:0.9 --smallest 20 --vectors --out-vectors x.npy");
       return std::function<int()>(

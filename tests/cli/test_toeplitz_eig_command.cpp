@@ -207,6 +207,16 @@ TEST_CASE("toeplitz eig: files") {
   refused("eig", {"--t", folder / "none.npy"}, "none.npy");
 }
 
+TEST_CASE("toeplitz eig: the method that is asked for, or else the faster one") {
+  for (const std::string method : {"auto", "lanczos", "dense"}) {
+    const auto report = toeplitz("eig", {"--n", "200", "--ncpu", "2", "--ncuda", "0", "--method", method});
+    CHECK(report["status"] == "ok");
+    CHECK(report["problem"]["method"] == (method == "lanczos" ? "lanczos" : "dense"));
+  }
+  CHECK(toeplitz("eig", {"--n", "200", "--dk", "4"})["problem"]["method"] == "lanczos");
+  refused("eig", {"--n", "200", "--method", "dense", "--dk", "4"}, "method");
+}
+
 TEST_CASE("toeplitz eig: the published choices with too few steps say what is missing") {
   TemporaryFolder folder;
   const auto report = toeplitz(
