@@ -104,7 +104,7 @@ void sweep(index_t matrices, const std::vector<double>& scales, Ways ways) {
   for (index_t i = 0; i < matrices; ++i) {
     const index_t kind = i % test::toeplitz_cases;
     const index_t n =
-        i < test::toeplitz_cases ? 1 + (i * 37) % 41 : static_cast<index_t>(129 + 128.99 * random.uniform(i, 1));
+        i < test::toeplitz_cases ? 1 + (i * 37) % 41 : static_cast<index_t>(129.5 + 128.49 * random.uniform(i, 1));
     const test::ToeplitzCase c = test::toeplitz_case(kind, n, static_cast<std::uint64_t>(i));
     index_t way = 0;
     for (const double scale : scales)
