@@ -11,6 +11,7 @@
 #include <tesela/algorithms/support/critical_path.hpp>
 #include <tesela/algorithms/support/insert_or_run.hpp>
 #include <tesela/algorithms/support/measured.hpp>
+#include <tesela/algorithms/support/named.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/algorithms/toeplitz/cauchy_factorization.hpp>
 #include <tesela/algorithms/toeplitz/cauchy_inverse.hpp>
@@ -31,5 +32,6 @@
 #include <tesela/algorithms/tridiagonal/tridiagonal_equilibration.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_factorization.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_matrices.hpp>
+#include <tesela/algorithms/tridiagonal/tridiagonal_methods.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_misfits.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_refinement.hpp>

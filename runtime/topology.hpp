@@ -25,6 +25,13 @@ struct Gpu {
   std::string pcie_link;   ///< "gen 5 x16", empty where the driver does not tell
   int nvlinks = 0;         ///< active links, 0 where there are none or the driver does not tell
   std::vector<int> peers;  ///< devices whose memory it can address directly
+  /// Bytes: shared memory that a block may have unless it asks for more, with that, and of a multiprocessor.
+  index_t shared_per_block = 0, shared_per_block_most = 0, shared_per_multiprocessor = 0;
+  int registers_per_block = 0, registers_per_multiprocessor = 0;  ///< of 32 bits
+  index_t l2_bytes = 0;
+  int clock_khz = 0, memory_clock_khz = 0;  ///< the most; 0 where the driver does not tell
+  int memory_bus_bits = 0;
+  bool ecc = false;  ///< on
 };
 
 /// What the machine consists of.

@@ -55,6 +55,26 @@ class ManagementLibrary {
   int (*nvlink_state_)(void*, unsigned, int*) = nullptr;
 };
 
+/// What cudaDeviceGetAttribute tells, which has clocks also where cudaDeviceProp (CUDA 13) has none; 0 where it fails.
+void describe_limits(Gpu& gpu) {
+  const auto of = [&](cudaDeviceAttr attribute) {
+    int value = 0;
+    if (cudaDeviceGetAttribute(&value, attribute, gpu.device) == cudaSuccess) return value;
+    cudaGetLastError();
+    return 0;
+  };
+  gpu.shared_per_block = of(cudaDevAttrMaxSharedMemoryPerBlock);
+  gpu.shared_per_block_most = of(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+  gpu.shared_per_multiprocessor = of(cudaDevAttrMaxSharedMemoryPerMultiprocessor);
+  gpu.registers_per_block = of(cudaDevAttrMaxRegistersPerBlock);
+  gpu.registers_per_multiprocessor = of(cudaDevAttrMaxRegistersPerMultiprocessor);
+  gpu.l2_bytes = of(cudaDevAttrL2CacheSize);
+  gpu.clock_khz = of(cudaDevAttrClockRate);
+  gpu.memory_clock_khz = of(cudaDevAttrMemoryClockRate);
+  gpu.memory_bus_bits = of(cudaDevAttrGlobalMemoryBusWidth);
+  gpu.ecc = of(cudaDevAttrEccEnabled) == 1;
+}
+
 std::string version(int v) { return std::to_string(v / 1000) + "." + std::to_string(v % 1000 / 10); }
 
 }  // namespace
@@ -89,6 +109,7 @@ void detail::describe_gpus(Machine& machine) {
       if (other != device && cudaDeviceCanAccessPeer(&can, device, other) == cudaSuccess && can == 1)
         gpu.peers.push_back(other);
     }
+    describe_limits(gpu);
     management.describe(gpu);
     machine.gpus.push_back(std::move(gpu));
   }

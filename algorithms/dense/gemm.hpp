@@ -23,4 +23,12 @@ template <class T>
 void gemm(Graph& g, Op op_a, Op op_b, T alpha, const TileMatrix<T>& A, const TileMatrix<T>& B, T beta,
           const TileMatrix<T>& C, const GemmOptions& options = {});
 
+/// How a product is cut: C into mb x nb, op(A) into mb x kb, op(B) into kb x nb.
+struct GemmTile {
+  index_t mb = 0, nb = 0, kb = 0;
+};
+
+/// The tiles that suit the runtime's workers for the product of an m x k and a k x n matrix.
+GemmTile suitable_gemm_tile(const Runtime& runtime, index_t m, index_t n, index_t k);
+
 }  // namespace tesela

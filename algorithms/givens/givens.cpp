@@ -4,6 +4,7 @@
 #include <tesela/codelets/support/lacpy.hpp>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 
@@ -26,12 +27,16 @@ constexpr index_t copies_in_flight = 4;  // steps of a chain whose copied column
 
 }  // namespace
 
-std::optional<GivensMethod> givens_method(std::string_view name) {
-  if (name == "givens") return GivensMethod::sequential;
-  if (name == "givens-stages") return GivensMethod::stages;
-  if (name == "givens-chain") return GivensMethod::chain;
-  return std::nullopt;
+std::span<const Named<GivensMethod>> givens_methods() {
+  static constexpr std::array<Named<GivensMethod>, 3> all{{
+      {GivensMethod::sequential, "givens", "plane rotations in sequence"},
+      {GivensMethod::stages, "givens-stages", "plane rotations in the stages of a schedule"},
+      {GivensMethod::chain, "givens-chain", "plane rotations, each column's chain by every task itself"},
+  }};
+  return all;
 }
+
+std::optional<GivensMethod> givens_method(std::string_view name) { return find_named(givens_methods(), name); }
 
 template <class T>
 GivensQr<T>::GivensQr(const TileMatrix<T>& A, index_t m, index_t n, const GivensOptions& options)

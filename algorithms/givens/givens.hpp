@@ -1,11 +1,13 @@
 #pragma once
 
+#include <tesela/algorithms/support/named.hpp>
 #include <tesela/codelets/givens/givens.hpp>
 #include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -14,12 +16,13 @@
 namespace tesela {
 
 enum class GivensMethod : std::uint8_t {
-  sequential,  ///< `givens`: one task, column after column, each from the bottom upwards against the row above
-  stages,      ///< `givens-stages`: in the stages of a schedule
-  chain,       ///< `givens-chain`: every block of columns computes each column's chain of rotations itself
+  sequential,  ///< one task, column after column, each from the bottom upwards against the row above
+  stages,      ///< in the stages of a schedule
+  chain,       ///< every block of columns computes each column's chain of rotations itself
 };
 
-/// The method of this name, as `tesela qr --method` takes it.
+/// All of them, as `tesela qr --method` names them, and the method of such a name.
+std::span<const Named<GivensMethod>> givens_methods();
 std::optional<GivensMethod> givens_method(std::string_view name);
 
 struct GivensOptions {

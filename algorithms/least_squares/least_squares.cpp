@@ -367,17 +367,31 @@ Measured ols_error(const typename NormalResidual<T>::Result& errors, Shape a, in
   return {errors.backward_error, rounding + 2 * cut};
 }
 
+std::span<const Named<OlsMethod>> ols_methods() {
+  static constexpr std::array<Named<OlsMethod>, 4> all{{
+      {OlsMethod::automatic, "auto", "by shape"},
+      {OlsMethod::tiles, "tiles", "QR over tiles"},
+      {OlsMethod::tall_skinny, "tall-skinny", "one pass; a .npy file of A is streamed"},
+      {OlsMethod::givens, "givens", "plane rotations in sequence"},
+  }};
+  return all;
+}
+
+TileShape possible_ols_tile(OlsMethod method, TileShape wanted, index_t m, index_t n) {
+  if (method == OlsMethod::givens) (m < n ? wanted.nb : wanted.mb) = std::max<index_t>(m < n ? n : m, 1);
+  return wanted;
+}
+
 OlsMethod suitable_ols_method(index_t m, index_t n, index_t r) {
   return n + r <= 32 && m / 16 >= n + r ? OlsMethod::tall_skinny : OlsMethod::tiles;
 }
 
 TileShape suitable_ols_tile(const Runtime& runtime, OlsMethod method, index_t m, index_t n) {
   const auto workers = static_cast<index_t>(std::max<std::size_t>(runtime.workers().size(), 1));
-  const index_t least_m = std::max<index_t>(m, 1), least_n = std::max<index_t>(n, 1);
   if (method == OlsMethod::tall_skinny)
-    return {std::clamp<index_t>(ceil_div(m, 4 * workers), 1024, index_t{1} << 20), least_n};
+    return {std::clamp<index_t>(ceil_div(m, 4 * workers), 1024, index_t{1} << 20), std::max<index_t>(n, 1)};
   TileShape tile = suitable_qr_tile(runtime, std::max(m, n), std::min(m, n));
-  if (method == OlsMethod::givens) return m < n ? TileShape{tile.nb, least_n} : TileShape{least_m, tile.nb};
+  if (method == OlsMethod::givens) return possible_ols_tile(method, {tile.nb, tile.nb}, m, n);
   // Few and tall ones, where there are rows enough: fewer rows of tiles are joined.
   if (runtime.gpus() == 0 && std::max(m, n) >= 16 * std::min(m, n))
     tile = {std::clamp<index_t>(std::max(m, n) / (4 * workers), tile.nb, 2048), std::min<index_t>(tile.nb, 128)};

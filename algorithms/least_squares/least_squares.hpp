@@ -3,12 +3,14 @@
 #include <tesela/algorithms/givens/givens.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/support/measured.hpp>
+#include <tesela/algorithms/support/named.hpp>
 #include <tesela/codelets/least_squares/normal_residual.hpp>
 #include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 #include <tesela/tiles/io/matrix_rows.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
+#include <span>
 #include <vector>
 
 namespace tesela {
@@ -20,6 +22,9 @@ enum class OlsMethod : std::uint8_t {
   tall_skinny,  ///< QrUpdater: one pass over A and B, which are only read
   givens,       ///< givens_qr
 };
+
+/// All of them, `auto` first. (givens has three methods of its own: givens_methods().)
+std::span<const Named<OlsMethod>> ols_methods();
 
 struct OlsOptions {
   OlsMethod method = OlsMethod::automatic;
@@ -93,5 +98,8 @@ OlsMethod suitable_ols_method(index_t m, index_t n, index_t r);
 
 /// How A is best cut for a method.
 TileShape suitable_ols_tile(const Runtime& runtime, OlsMethod method, index_t m, index_t n);
+
+/// The cut nearest to `wanted` that the method takes: givens wants whole columns, or rows where m < n.
+TileShape possible_ols_tile(OlsMethod method, TileShape wanted, index_t m, index_t n);
 
 }  // namespace tesela

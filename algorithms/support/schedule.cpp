@@ -30,7 +30,7 @@ Order domain_order(std::string_view text) {
   return order;
 }
 
-Order parse(const char* routine, std::string_view name) {
+Order parse(const std::string& routine, const std::string& argument, std::string_view name) {
   using Rule = Order::Rule;
   if (name == "sameh-kuck") return {Rule::adjacent};
   if (name == "modified-sameh-kuck") return {Rule::adjacent, 1, 2};
@@ -44,11 +44,9 @@ Order parse(const char* routine, std::string_view name) {
   if (name.starts_with(prefix)) {
     const Order order = domain_order(name.substr(prefix.size()));
     if (order.domain >= 1) return order;
-    throw ArgumentError(routine, "order", "'" + std::string(name) + "' is not domain:D[:greedy|:binary] with D >= 1");
+    throw ArgumentError(routine, argument, "'" + std::string(name) + "' is not domain:D[:greedy|:binary] with D >= 1");
   }
-  std::string known;
-  for (const std::string& each : schedule_orders()) known += " " + (each == "domain" ? "domain:D" : each);
-  throw ArgumentError(routine, "order", "'" + std::string(name) + "' is none of" + known);
+  throw ArgumentError(routine, argument, "'" + std::string(name) + "' is none of " + schedule_order_list());
 }
 
 /// What is wrong with these heads of an m x n matrix, if anything.
@@ -254,8 +252,22 @@ const std::vector<std::string>& schedule_orders() {
   return names;
 }
 
+const std::string& schedule_order_list() {
+  static const std::string list = [] {
+    std::string all;
+    for (const std::string& name : schedule_orders())
+      all += (all.empty() ? "" : ", ") + (name == "domain" ? "domain:D[:greedy|:binary]" : name);
+    return all;
+  }();
+  return list;
+}
+
+void require_schedule_order(const std::string& routine, const std::string& argument, std::string_view order) {
+  parse(routine, argument, order);
+}
+
 Schedule make_schedule(std::string_view order, index_t m, index_t n, std::vector<index_t> heads) {
-  const Order parsed = parse("make_schedule", order);
+  const Order parsed = parse("make_schedule", "order", order);
   if (m < 0) throw ArgumentError("make_schedule", "m", std::to_string(m) + " is negative");
   if (n < 0) throw ArgumentError("make_schedule", "n", std::to_string(n) + " is negative");
   if (heads.empty())
@@ -272,7 +284,7 @@ Schedule make_schedule(std::string_view order, index_t m, index_t n, std::vector
 }
 
 std::optional<ClosedForm> closed_form(std::string_view order, index_t m) {
-  const Order parsed = parse("closed_form", order);
+  const Order parsed = parse("closed_form", "order", order);
   if (parsed.rule == Order::Rule::adjacent) {
     const index_t stretch = parsed.stretch;
     return ClosedForm{stretch * (m - 1 - parsed.gap) + 1, -stretch, stretch * (1 + parsed.gap), true};

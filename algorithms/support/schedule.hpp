@@ -32,6 +32,12 @@ struct Schedule {
 /// The names that make_schedule takes; `domain` stands for `domain:D` with any D >= 1.
 const std::vector<std::string>& schedule_orders();
 
+/// The same as a help text or an error lists them: "sameh-kuck, …, domain:D[:greedy|:binary]".
+const std::string& schedule_order_list();
+
+/// Throws ArgumentError, which names the routine and the argument, unless make_schedule takes this order.
+void require_schedule_order(const std::string& routine, const std::string& argument, std::string_view order);
+
 /// The schedule of this name for m x n, any of them 0. With i and j from 1 and heads on the diagonal:
 ///
 ///     sameh-kuck            pivot i - 1   stage (m - i) + 2j - 1     Sameh and Kuck 1978

@@ -19,7 +19,7 @@ namespace tesela {
 using namespace kernels;
 namespace {
 
-constexpr std::array<ToeplitzMethodEntry, 5> all{{
+constexpr std::array<Named<ToeplitzMethod>, 5> all{{
     {ToeplitzMethod::automatic, "auto",
      "the fastest that refines, and the next one while the residual is above a few roundings; the best is kept"},
     {ToeplitzMethod::levinson, "levinson", "Levinson's recursion, 4 n^2 flops"},
@@ -283,16 +283,13 @@ class Solver {
 
 }  // namespace
 
-std::span<const ToeplitzMethodEntry> toeplitz_methods() { return all; }
+std::span<const Named<ToeplitzMethod>> toeplitz_methods() { return all; }
 
-const char* toeplitz_method_name(ToeplitzMethod method) {
-  return std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.method == method; })->name;
-}
+const char* toeplitz_method_name(ToeplitzMethod method) { return name_of(toeplitz_methods(), method); }
 
 ToeplitzMethod toeplitz_method(const std::string& name) {
-  const auto one = std::find_if(all.begin(), all.end(), [&](const auto& entry) { return entry.name == name; });
-  if (one == all.end()) throw ArgumentError("toeplitz_method", "name", "'" + name + "' is no method");
-  return one->method;
+  if (const auto method = find_named(toeplitz_methods(), name)) return *method;
+  throw ArgumentError("toeplitz_method", "name", "'" + name + "' is no method");
 }
 
 std::string ToeplitzSolution::status() const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tesela/algorithms/support/measured.hpp>
+#include <tesela/algorithms/support/named.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz.hpp>
 
 #include <cmath>
@@ -20,14 +21,8 @@ enum class ToeplitzMethod : std::uint8_t {
   cauchy,            ///< CauchyFactorization
 };
 
-struct ToeplitzMethodEntry {
-  ToeplitzMethod method;
-  const char* name;   ///< as commands call it
-  const char* about;  ///< in one line
-};
-
 /// All of them, `auto` first.
-std::span<const ToeplitzMethodEntry> toeplitz_methods();
+std::span<const Named<ToeplitzMethod>> toeplitz_methods();
 const char* toeplitz_method_name(ToeplitzMethod method);
 /// Throws ArgumentError where none has this name.
 ToeplitzMethod toeplitz_method(const std::string& name);

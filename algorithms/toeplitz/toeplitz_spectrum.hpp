@@ -10,13 +10,22 @@
 
 namespace tesela {
 
+/// Who finds the eigenpairs.
+enum class SpectrumMethod : std::uint8_t {
+  automatic,  ///< lanczos, but dense where that is faster on this machine and fits (docs/toeplitz.md)
+  lanczos,    ///< intervals by counting, Lanczos on inverses in each; LAPACK for what that cannot tell apart
+  dense       ///< LAPACK, from the symmetric and the skew half as dense matrices, one on a core each: n^2 / 2 numbers
+};
+
 /// How toeplitz_spectrum goes about it. The defaults are those that were measured to be fast (docs/toeplitz.md).
 struct SpectrumOptions {
+  SpectrumMethod method = SpectrumMethod::automatic;
   bool vectors = false;
   double low = -std::numeric_limits<double>::infinity();  ///< only eigenvalues in [low, high)
   double high = std::numeric_limits<double>::infinity();
   index_t smallest = 0, largest = 0;  ///< only so many from one end; 0: all in [low, high)
 
+  // The search by Lanczos. Whoever chooses one of these chooses that method.
   index_t per_interval = 0;                         ///< eigenvalues in an interval at most; 0: what suits
   index_t dk = 8;                                   ///< Lanczos steps between tests
   ToeplitzSolver solver = ToeplitzSolver::cauchy;   ///< of each Lanczos step; levinson: O(n^2) a step, not refined
@@ -80,7 +89,9 @@ struct Spectrum {
 /// not depend on how many intervals there are. Values are Rayleigh quotients of T, and their residuals are measured.
 /// Vectors of neighbouring intervals are orthogonalized against each other where their eigenvalues are close. Where
 /// vectors of a cluster are wanted, no shift tells them apart, and the two blocks are given to LAPACK as dense matrices
-/// (n^2 / 2 numbers). Waits. Throws ArgumentError for t empty or not finite, or options that mean nothing.
+/// (n^2 / 2 numbers). SpectrumMethod::dense does so from the start; values alone come from tridiagonal forms then, and
+/// each has the same residual, how far it may be from an eigenvalue of its own. Waits. Throws ArgumentError for t empty
+/// or not finite, or options that mean nothing.
 template <class T>
 Spectrum<T> toeplitz_spectrum(Graph& g, std::span<const T> t, const SpectrumOptions& options = {});
 

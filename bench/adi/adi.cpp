@@ -122,8 +122,8 @@ const cli::Command adi_command(
     [](CLI::App& app) {
       auto o = std::make_shared<AdiOptions>();
       o->common.repeat = 9;
-      o->add_to(app, "adi");
-      app.add_option("--n", o->n, "unknowns along a side; several: one case each")->delimiter(',');
+      o->add_to(app, "adi", {.seed = false});
+      app.add_option("-n,--n", o->n, "unknowns along a side; several: one case each")->delimiter(',');
       app.add_option("--tiles", o->tiles, "of whole columns (default: one for each GPU, or core)")
           ->transform(cli::positive());
       app.add_option("--steps", o->steps, "inserted at once; a single one is timed as well")

@@ -175,19 +175,38 @@ QrError qr_error(const HostMatrix<T>& a, const HostMatrix<T>& factors, const Hos
 
 template <class T>
 QrSample<T>::QrSample(const HostMatrix<T>& factors, index_t vectors, std::uint64_t seed)
-    : n_(factors.cols()), k_(std::min(factors.rows(), factors.cols())), vectors_(vectors), seed_(seed) {
+    : n_(factors.cols()),
+      k_(std::min(factors.rows(), factors.cols())),
+      vectors_(vectors),
+      columns_(vectors),
+      seed_(seed) {
   const blas::Threads threads(all_cores());
   const Extent of_r = extent(factors, true);
   finite_ = of_r.finite;
   scale_ = of_r.exponent();
-  const auto rx = times_signs(factors, k_, true, Scaling(scale_), vectors, seed);
-  block_ = HostMatrix<T>::zeros(factors.rows(), 3 * vectors);
-  for (index_t j = 0; j < vectors; ++j)
-    for (index_t i = 0; i < k_; ++i) {
-      block_(i, j) = static_cast<T>(rx[static_cast<std::size_t>(i + j * k_)]);
-      block_(i, vectors + j) = static_cast<T>(sign(seed + 1, i, j));
-      block_(i, 2 * vectors + j) = static_cast<T>(sign(seed + 2, i, j));
+  set_block(factors.rows(), times_signs(factors, k_, true, Scaling(scale_), vectors, seed), seed);
+}
+
+template <class T>
+QrSample<T>::QrSample(Shape a, const HostMatrix<T>& r, index_t vectors, std::uint64_t seed)
+    : n_(a.cols), k_(std::min(a.rows, a.cols)), vectors_(vectors), columns_(r.cols()), whole_(false), seed_(seed) {
+  const Extent of_r = extent(r, false);
+  finite_ = of_r.finite;
+  scale_ = of_r.exponent();
+  set_block(a.rows, columns(r, 0, columns_, k_, false, Scaling(scale_)), seed);
+}
+
+/// The block from its first part, k rows without gaps, and random signs.
+template <class T>
+void QrSample<T>::set_block(index_t rows, const std::vector<double>& first, std::uint64_t seed) {
+  block_ = HostMatrix<T>::zeros(rows, columns_ + 2 * vectors_);
+  for (index_t i = 0; i < k_; ++i) {
+    for (index_t j = 0; j < columns_; ++j) block_(i, j) = static_cast<T>(first[static_cast<std::size_t>(i + j * k_)]);
+    for (index_t j = 0; j < vectors_; ++j) {
+      block_(i, columns_ + j) = static_cast<T>(sign(seed + 1, i, j));
+      block_(i, columns_ + vectors_ + j) = static_cast<T>(sign(seed + 2, i, j));
     }
+  }
 }
 
 template <class T>
@@ -198,18 +217,20 @@ QrError QrSample<T>::error(const HostMatrix<T>& a, const HostMatrix<T>& product)
   if (m == 0 || k_ == 0) return result;
   const blas::Threads threads(all_cores());
   const auto q = columns(product, 0, product.cols(), m, false, Scaling(0));
-  auto ax = times_signs(a, m, false, Scaling(scale_), vectors_, seed_);
+  auto ax = whole_ ? times_signs(a, m, false, Scaling(scale_), vectors_, seed_)
+                   : columns(a, 0, columns_, m, false, Scaling(scale_));
   const long double norm = sum_of_squares(ax);
   for (std::size_t e = 0; e < ax.size(); ++e) ax[e] -= q[e];
-  result.backward = backward_error(sum_of_squares(ax), norm, scale_,
-                                   std::sqrt(static_cast<long double>(vectors_)) * lost<T>(m, n_, scale_));
+  const long double parts =
+      whole_ ? static_cast<long double>(vectors_) : static_cast<long double>(columns_) / static_cast<long double>(n_);
+  result.backward = backward_error(sum_of_squares(ax), norm, scale_, std::sqrt(parts) * lost<T>(m, n_, scale_));
   // Y^T (Q^T Q - I) Z, of which every entry is one sample.
   const auto y = signs(k_, vectors_, seed_ + 1), z = signs(k_, vectors_, seed_ + 2);
   std::vector<double> defect(static_cast<std::size_t>(vectors_ * vectors_), 0.0);
   blas::gemm<double>(Op::transpose, Op::none, vectors_, vectors_, k_, -1.0, y.data(), k_, z.data(), k_, 0.0,
                      defect.data(), vectors_);
-  blas::gemm<double>(Op::transpose, Op::none, vectors_, vectors_, m, 1.0, q.data() + vectors_ * m, m,
-                     q.data() + 2 * vectors_ * m, m, 1.0, defect.data(), vectors_);
+  blas::gemm<double>(Op::transpose, Op::none, vectors_, vectors_, m, 1.0, q.data() + columns_ * m, m,
+                     q.data() + (columns_ + vectors_) * m, m, 1.0, defect.data(), vectors_);
   result.orthogonality = static_cast<double>(std::sqrt(sum_of_squares(defect))) / static_cast<double>(vectors_);
   return result;
 }

@@ -2,6 +2,8 @@
 
 #include <tesela/tiles/host_matrix.hpp>
 
+#include <vector>
+
 namespace tesela {
 
 /// How far Q and R are from a QR factorization of A.
@@ -39,14 +41,23 @@ class QrSample {
   /// `vectors` of each kind: the square of the backward error has a relative spread below sqrt(2 / vectors).
   QrSample(const HostMatrix<T>& factors, index_t vectors, std::uint64_t seed);
 
-  /// The m x 3 vectors block to be multiplied by Q from the left: [R X, Y, Z] over zeros, with random X, Y and Z.
+  /// From some columns J of an m x n matrix alone, where all of it would take minutes: the backward error is
+  /// ||A_J - Q R_J||_F / ||A_J||_F, measured, and says nothing of the other columns. `r` is R_J, zeros below the
+  /// diagonal; what does not fit above it is left out.
+  QrSample(Shape a, const HostMatrix<T>& r, index_t vectors, std::uint64_t seed);
+
+  /// The block to be multiplied by Q from the left, m rows: [R X, Y, Z] over zeros, with random X, Y and Z, each of so
+  /// many vectors; of columns [R_J, Y, Z].
   const HostMatrix<T>& block() const { return block_; }
 
-  /// The errors, from A and the product Q block().
+  /// The errors, from A (or A_J) and the product Q block().
   QrError error(const HostMatrix<T>& a, const HostMatrix<T>& product) const;
 
  private:
+  void set_block(index_t rows, const std::vector<double>& first, std::uint64_t seed);
   index_t n_, k_, vectors_;
+  index_t columns_;  // of the block's first part
+  bool whole_ = true;
   std::uint64_t seed_;
   int scale_ = 0;  // R X was divided by 2^scale_
   bool finite_ = true;

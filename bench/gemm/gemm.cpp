@@ -2,6 +2,8 @@
 #include "bench/harness/device.hpp"
 #include "bench/harness/report.hpp"
 #include "cli/app/numbers.hpp"
+#include "cli/app/options.hpp"
+#include "cli/app/sizes.hpp"
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/topology.hpp>
 
@@ -81,7 +83,7 @@ void run(GemmOptionsOfBench o) {
 #endif
   for (const index_t n : o.n) {
     GemmCase what{o.m > 0 ? o.m : n, n, o.k > 0 ? o.k : n, {}, o.common.seed, o.on_device(), *gemm_kernel(o.kernel)};
-    what.tile = cli::parse_gemm_tile(o.tile, runtime, what.m, what.n, what.k);
+    what.tile = cli::parse_gemm_tile(o.tile, suitable_gemm_tile(runtime, what.m, what.n, what.k));
     const GemmData<T> data(runtime, what, o.has("tesela") || o.has("starpu"));
     std::vector<Peer> peers;
     for (const std::string& name : o.peers) peers.push_back(make_peer(name, data));
@@ -111,12 +113,13 @@ const cli::Command gemm_command(
       auto o = std::make_shared<GemmOptionsOfBench>();
       o->common.repeat = 7;
       o->add_to(app, "gemm");
-      app.add_option("--n", o->n, "columns of C (and rows of A and B without --m, --k); several: one case each")
+      app.add_option("-n,--n", o->n, "columns of C (and rows of A and B without --m, --k); several: one case each")
           ->delimiter(',')
           ->capture_default_str();
-      app.add_option("--m", o->m, "rows of C (default: n)")->transform(cli::positive());
-      app.add_option("--k", o->k, "inner size (default: n)")->transform(cli::positive());
-      app.add_option("--tile", o->tile, "MB, MBxNB or MBxNBxKB: C's tiles are MB x NB, A's MB x KB, B's KB x NB");
+      app.add_option("-m,--m", o->m, "rows of C (default: n)")->transform(cli::positive());
+      app.add_option("-k,--k", o->k, "inner size (default: n)")->transform(cli::positive());
+      cli::add_tile(app, o->tile, "MB, MBxNB or MBxNBxKB",
+                    "C's tiles are MB x NB, A's MB x KB, B's KB x NB; default: what suits the workers");
       app.add_option("--peers", o->peers, "who competes; the first is whom the others are compared with")
           ->delimiter(',')
           ->check(CLI::IsMember({"tesela", "openblas", "cublas", "cublasxt", "starpu"}));

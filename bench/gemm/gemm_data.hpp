@@ -1,8 +1,7 @@
 #pragma once
 
 #include "bench/harness/harness.hpp"
-#include "cli/commands/gemm_tile.hpp"
-#include <tesela/codelets/dense/gemm.hpp>
+#include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
@@ -16,7 +15,7 @@ namespace tesela::bench {
 /// What is multiplied, C = A B, and where it lives.
 struct GemmCase {
   index_t m = 0, n = 0, k = 0;
-  cli::GemmTile tile;
+  GemmTile tile;
   std::uint64_t seed = 1;
   bool on_device = false;                  ///< operands generated on the GPUs, results left there
   kernels::GemmKernel kernel = kernels::GemmKernel::cublas;  ///< what our graph's tasks run on GPUs

@@ -2,6 +2,7 @@
 #include "bench/harness/published.hpp"
 #include "bench/harness/report.hpp"
 #include "cli/app/numbers.hpp"
+#include "cli/app/options.hpp"
 #include <tesela/codelets/dense/gemm_launch.hpp>
 #include <tesela/tiles/generator.hpp>
 
@@ -144,15 +145,16 @@ const cli::Command gemm_kernels_command(
       auto o = std::make_shared<KernelOptions>();
       o->common.repeat = 5;
       o->common.precision = "s";
-      o->add_to(app, "gemm-kernels");
-      app.add_option("--n", o->n, "rows and columns, several with commas")
+      o->add_to(app, "gemm-kernels", {.cores = false, .gpus = false});
+      app.add_option("-n,--n", o->n, "rows and columns, several with commas")
           ->delimiter(',')
           ->transform(cli::positive())
           ->capture_default_str();
-      app.add_option("--tile", o->tiles, "thread-block edges of naive, shared and coarse")
-          ->delimiter(',')
-          ->check(CLI::IsMember({16, 32}))
-          ->capture_default_str();
+      auto* block = app.add_option("--block", o->tiles, "thread-block edges of naive, shared and coarse")
+                        ->delimiter(',')
+                        ->check(CLI::IsMember({16, 32}))
+                        ->capture_default_str();
+      cli::add_earlier_name(app, "--tile", o->tiles, block)->delimiter(',')->check(CLI::IsMember({16, 32}));
       app.add_option("--peers", o->peers, "who competes; the first is whom the others are compared with")
           ->delimiter(',')
           ->check(CLI::IsMember({"naive", "shared", "coarse", "tuned", "cublas"}))

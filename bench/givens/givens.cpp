@@ -3,6 +3,8 @@
 #include "bench/harness/published.hpp"
 #include "bench/harness/report.hpp"
 #include "cli/app/numbers.hpp"
+#include "cli/app/options.hpp"
+#include "cli/app/sizes.hpp"
 #include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/topology.hpp>
@@ -20,6 +22,7 @@ namespace {
 struct GivensOptionsOfBench : Options {
   std::string table = "stages", order = "diagonal";
   index_t m = 8192, nb = 0, mb = 0, window = 32;
+  std::string tile;
   std::vector<index_t> n, half_widths{-1, 1, 2, 3};
   std::vector<int> blocks;
   std::vector<std::string> peers;
@@ -32,10 +35,19 @@ void settle_options(GivensOptionsOfBench& o, bool gpu) {
     o.n = o.stages() ? std::vector<index_t>{64, 256, 512, 1024, 2048, 4096, 8192}
                      : std::vector<index_t>{5000, 8000, 10000, 15000, 20000};
   if (o.blocks.empty()) o.blocks = gpu && o.stages() ? std::vector<int>{32, 64, 128, 256, 512} : std::vector<int>{128};
-  if (o.peers.empty()) o.peers = {"tesela", "givens", "lapack"};
-  if (gpu && o.peers == std::vector<std::string>{"tesela", "givens", "lapack"}) o.peers.emplace_back("cusolver");
+  if (!o.stages() && o.has("givens"))
+    throw ArgumentError("bench givens", "--peers", "givens forms no Q, which --table chain wants");
+  if (o.peers.empty()) {
+    o.peers = {"tesela", "lapack"};
+    if (o.stages()) o.peers.insert(o.peers.begin() + 1, "givens");
+    if (gpu) o.peers.emplace_back("cusolver");
+  }
   if (o.has("cusolver")) require_gpu("givens");
-  if (!o.stages()) std::erase(o.peers, "givens");  // it forms no Q
+  if (!o.tile.empty()) {
+    const TileShape tile = cli::parse_tile(o.tile, {});
+    o.mb = tile.mb;
+    o.nb = tile.nb;
+  }
   // The published times are one GPU's; a core would only fetch tiles.
   if (gpu && o.common.ncpu < 0) o.common.ncpu = 0;
   if (gpu && o.common.ncuda < 0) o.common.ncuda = 1;
@@ -92,7 +104,7 @@ template <class T>
 void run(GivensOptionsOfBench o) {
   const bool gpu = config::have_cuda && count_cuda_devices() > 0 && o.common.ncuda != 0;
   settle_options(o, gpu);
-  static_cast<void>(closed_form(o.order, 1));  // refuses an unknown one before anything is measured
+  require_schedule_order("bench givens", "--order", o.order);
   Runtime runtime(o.runtime());
   Report report("givens", o, &runtime);
   for (const index_t n : o.n)
@@ -129,11 +141,13 @@ const cli::Command givens_command(
       app.add_option("--table", o->table, "stages: R of m x n in stages; chain: R and Q of n x n, dense and bands")
           ->check(CLI::IsMember({"stages", "chain"}))
           ->capture_default_str();
-      app.add_option("--m", o->m, "rows, of the table of stages")->transform(cli::positive())->capture_default_str();
-      app.add_option("--n", o->n, "columns, several with commas (default: the table's)")
+      app.add_option("-m,--m", o->m, "rows, of the table of stages")->transform(cli::positive())->capture_default_str();
+      app.add_option("-n,--n", o->n, "columns, several with commas (default: the table's)")
           ->delimiter(',')
           ->transform(cli::positive());
-      app.add_option("--order", o->order, "of the stages: a name as `tesela schedule` takes it")->capture_default_str();
+      app.add_option("--order", o->order, "of the stages: " + schedule_order_list())
+          ->type_name("ORDER")
+          ->capture_default_str();
       app.add_option("--half-width", o->half_widths, "of the table of chains' matrices; -1: dense")
           ->delimiter(',')
           ->capture_default_str();
@@ -141,8 +155,9 @@ const cli::Command givens_command(
       app.add_option("--window", o->window, "columns whose rotations are one task")
           ->check(CLI::Range(index_t{1}, max_givens_window))
           ->capture_default_str();
-      app.add_option("--nb", o->nb, "columns of A's tiles")->transform(cli::positive());
-      app.add_option("--mb", o->mb, "rows of Q's tiles")->transform(cli::positive());
+      auto* tile = cli::add_tile(app, o->tile, "MB or MBxNB", "rows of Q's tiles and columns of A's");
+      cli::add_earlier_name(app, "--nb", o->nb, tile)->transform(cli::positive());
+      cli::add_earlier_name(app, "--mb", o->mb, tile)->transform(cli::positive());
       app.add_option("--peers", o->peers, "who competes; the first is whom the others are compared with")
           ->delimiter(',')
           ->check(CLI::IsMember({"tesela", "givens", "lapack", "cusolver"}));

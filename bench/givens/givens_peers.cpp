@@ -1,7 +1,9 @@
 #include "bench/givens/givens_data.hpp"
 #include "bench/harness/device.hpp"
+#include "bench/harness/handle.hpp"
 #include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
+#include <tesela/runtime/in_precision.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
 #include <cblas.h>
@@ -181,20 +183,11 @@ namespace {
 
 /// geqrf and orgqr in the precision of T.
 template <class T>
-struct Cusolver;
-template <>
-struct Cusolver<float> {
-  static constexpr auto geqrf_size = cusolverDnSgeqrf_bufferSize;
-  static constexpr auto geqrf = cusolverDnSgeqrf;
-  static constexpr auto orgqr_size = cusolverDnSorgqr_bufferSize;
-  static constexpr auto orgqr = cusolverDnSorgqr;
-};
-template <>
-struct Cusolver<double> {
-  static constexpr auto geqrf_size = cusolverDnDgeqrf_bufferSize;
-  static constexpr auto geqrf = cusolverDnDgeqrf;
-  static constexpr auto orgqr_size = cusolverDnDorgqr_bufferSize;
-  static constexpr auto orgqr = cusolverDnDorgqr;
+struct Cusolver {
+  static constexpr auto geqrf_size = in_precision<T, cusolverDnSgeqrf_bufferSize, cusolverDnDgeqrf_bufferSize>;
+  static constexpr auto geqrf = in_precision<T, cusolverDnSgeqrf, cusolverDnDgeqrf>;
+  static constexpr auto orgqr_size = in_precision<T, cusolverDnSorgqr_bufferSize, cusolverDnDorgqr_bufferSize>;
+  static constexpr auto orgqr = in_precision<T, cusolverDnSorgqr, cusolverDnDorgqr>;
 };
 
 }  // namespace
@@ -206,8 +199,8 @@ Peer cusolver_givens(const GivensData<T>& data) {
     const GivensCase& w = data.what();
     const PausedWorkers paused;
     select_first_device();
-    cusolverDnHandle_t handle = nullptr;
-    check_device(cusolverDnCreate(&handle), "cusolverDnCreate");
+    Handle<cusolverDnHandle_t, cusolverDnDestroy> handle;
+    check_device(cusolverDnCreate(handle.out()), "cusolverDnCreate");
     const auto m = static_cast<int>(w.m), n = static_cast<int>(w.n), k = std::min(m, n);
     const std::size_t bytes = static_cast<std::size_t>(w.m * w.n) * sizeof(T);
     const DeviceMemory a(bytes), q(w.with_q ? bytes : 0), tau(static_cast<std::size_t>(k) * sizeof(T)),
@@ -236,7 +229,6 @@ Peer cusolver_givens(const GivensData<T>& data) {
     });
     check_device(cudaMemcpy(data.r(), a.template as<T>(), bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
     if (w.with_q) check_device(cudaMemcpy(data.q(), q.template as<T>(), bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
-    cusolverDnDestroy(handle);
     return seconds;
   };
   return verified(data, "cusolver", run);

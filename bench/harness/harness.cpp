@@ -1,5 +1,6 @@
 #include "bench/harness/harness.hpp"
 
+#include "bench/harness/median.hpp"
 #include <tesela/runtime/runtime.hpp>
 
 #include <starpu.h>
@@ -10,13 +11,7 @@
 
 namespace tesela::bench {
 
-double Timing::median() const {
-  std::vector<double> sorted = seconds;
-  std::sort(sorted.begin(), sorted.end());
-  const std::size_t half = sorted.size() / 2;
-  if (sorted.empty()) return 0;
-  return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
-}
+double Timing::median() const { return bench::median(seconds); }
 
 double Timing::min() const { return seconds.empty() ? 0 : *std::min_element(seconds.begin(), seconds.end()); }
 double Timing::max() const { return seconds.empty() ? 0 : *std::max_element(seconds.begin(), seconds.end()); }

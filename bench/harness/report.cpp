@@ -56,10 +56,11 @@ void write_file(const std::string& path, const std::string& text) {
 
 }  // namespace
 
-void Options::add_to(CLI::App& app, const char* default_name, int streams_unless_told) {
+void Options::add_to(CLI::App& app, const char* default_name, cli::CommonOptions::Taken taken) {
   name = default_name;
-  common.add_to(app, streams_unless_told);
-  app.add_option("--out", out, "directory of the CSV and the plot")->capture_default_str();
+  taken.trace = false;
+  common.add_to(app, taken);
+  app.add_option("-o,--out", out, "directory of the CSV and the plot")->type_name("DIR")->capture_default_str();
   app.add_option("--name", name, "their name: NAME.csv, NAME.svg")->capture_default_str();
   cli::declare_outputs(app, cli::Output::text, "--name", [this] {
     if (!std::filesystem::is_directory(out)) throw ArgumentError("bench", "--out", out + " is no directory");
@@ -69,8 +70,6 @@ void Options::add_to(CLI::App& app, const char* default_name, int streams_unless
 }
 
 RuntimeOptions Options::runtime() const {
-  if (!common.trace_dir.empty())
-    throw ArgumentError("bench", "--trace", "recording would be part of what is timed; trace another command");
   RuntimeOptions runtime = common.runtime();
   runtime.profile = false;
   return runtime;

@@ -17,7 +17,9 @@ struct Options {
   cli::CommonOptions common;
   std::string out = ".";
   std::string name;  ///< of the files: NAME.csv, NAME.svg
-  void add_to(CLI::App& app, const char* default_name, int streams_unless_told = 1);
+  /// No benchmark takes --trace: recording would be part of what is timed.
+  void add_to(CLI::App& app, const char* default_name, cli::CommonOptions::Taken taken);
+  void add_to(CLI::App& app, const char* default_name) { add_to(app, default_name, {}); }
   /// Options for the Runtime: nothing in it that costs time, such as profiling.
   RuntimeOptions runtime() const;
 };

@@ -1,43 +1,29 @@
 #include "bench/errors/qr_error.hpp"
-#include "bench/harness/device.hpp"
-#include "bench/harness/report.hpp"
+#include "bench/harness/factor_options.hpp"
 #include "bench/least_squares/ols_data.hpp"
 #include "cli/app/numbers.hpp"
+#include "cli/app/options.hpp"
 #include "cli/app/sizes.hpp"
-#include <tesela/runtime/config.hpp>
-#include <tesela/runtime/topology.hpp>
+#include <tesela/algorithms/support/schedule.hpp>
 
 #include <fmt/format.h>
-
-#include <algorithm>
 
 namespace tesela::bench {
 namespace {
 
-struct OlsBenchOptions : Options {
+struct OlsBenchOptions : FactorOptions {
   std::vector<index_t> m{16384};
   index_t n = 512, rhs = 8;
-  std::string tile, data = "host", tree;
+  std::string tile, tree;
   index_t ib = 0;
-  std::vector<std::string> peers;
-  bool on_device() const { return data == "device"; }
-  bool has(const char* peer) const { return std::find(peers.begin(), peers.end(), peer) != peers.end(); }
 };
 
-/// Refuses what cannot be before anything is allocated.
 void settle_options(OlsBenchOptions& o) {
-  const bool gpu = config::have_cuda && count_cuda_devices() > 0 && o.common.ncuda != 0;
-  if (o.peers.empty()) o.peers = {"tesela", gpu || o.on_device() ? "cusolver" : "lapack"};
-  if (o.on_device() && o.has("lapack"))
-    throw ArgumentError("bench ols", "--peers", "lapack solves with host matrices: use --data host");
   for (const index_t m : o.m)
     if (m < o.n) throw ArgumentError("bench ols", "--m", std::to_string(m) + " is less than n");
-  if (!o.tile.empty()) cli::parse_sizes("--tile", o.tile, "MB or MBxNB", 2);
-  if (o.on_device() || o.has("cusolver")) require_gpu("ols");
-  if (o.on_device() && o.common.ncuda == 0)
-    throw EnvironmentError("bench ols: --ncuda 0 leaves no device for --data device");
-  // Tiles on the devices are worked on there: a core would only fetch them.
-  if (o.on_device() && o.common.ncpu < 0) o.common.ncpu = 0;
+  cli::parse_tile(o.tile, {});
+  if (!o.tree.empty()) require_schedule_order("bench ols", "--tree", o.tree);
+  o.settle("ols");
 }
 
 template <class T>
@@ -58,11 +44,7 @@ void run(OlsBenchOptions o) {
     what.options.method = of_tiles ? OlsMethod::tiles : suitable_ols_method(m, o.n, o.rhs);
     what.options.qr.ib = o.ib;
     if (!o.tree.empty()) what.options.qr.tree = o.tree;
-    what.tile = suitable_ols_tile(runtime, what.options.method, m, o.n);
-    if (!o.tile.empty()) {
-      const auto sizes = cli::parse_sizes("--tile", o.tile, "MB or MBxNB", 2);
-      what.tile = {sizes.front(), sizes.back()};
-    }
+    what.tile = cli::parse_tile(o.tile, suitable_ols_tile(runtime, what.options.method, m, o.n));
     const OlsData<T> data(runtime, what);
     std::vector<Peer> peers;
     for (const std::string& name : o.peers) peers.push_back(make_peer(name, data));
@@ -84,19 +66,14 @@ const cli::Command ols_command(
     cli::Command::Group::bench, "ols", "least squares as a task graph against LAPACK and cuSOLVER", [](CLI::App& app) {
       auto o = std::make_shared<OlsBenchOptions>();
       o->common.repeat = 5;
-      o->add_to(app, "ols", 2);
-      app.add_option("--m", o->m, "rows of A; several: one case each")->delimiter(',')->capture_default_str();
-      app.add_option("--n", o->n, "columns of A")->transform(cli::positive())->capture_default_str();
+      o->add_to(app, "ols", {.streams = 2});
+      app.add_option("-m,--m", o->m, "rows of A; several: one case each")->delimiter(',')->capture_default_str();
+      app.add_option("-n,--n", o->n, "columns of A")->transform(cli::positive())->capture_default_str();
       app.add_option("--rhs", o->rhs, "right-hand sides")->transform(cli::positive())->capture_default_str();
-      app.add_option("--tile", o->tile, "MB or MBxNB (default: what suits the workers)");
-      app.add_option("--tree", o->tree, "which tile eliminates which, an order of tesela schedule");
+      cli::add_tile(app, o->tile, "MB or MBxNB");
+      app.add_option("--tree", o->tree, "which tile eliminates which: " + schedule_order_list())->type_name("ORDER");
       app.add_option("--ib", o->ib, "inner block size (default: what suits the workers)")->transform(cli::positive());
-      app.add_option("--peers", o->peers, "who competes; the first is whom the others are compared with")
-          ->delimiter(',')
-          ->check(CLI::IsMember({"tesela", "lapack", "cusolver"}));
-      app.add_option("--data", o->data, "host: transfers are timed; device: A and B stay on the GPUs")
-          ->check(CLI::IsMember({"host", "device"}))
-          ->capture_default_str();
+      o->add_peers(app);
       return std::function<int()>(
           [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
     });

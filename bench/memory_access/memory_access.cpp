@@ -121,8 +121,8 @@ const cli::Command memory_access_command(
       auto o = std::make_shared<MemoryOptions>();
       o->common.repeat = 9;
       o->common.precision = "s";
-      o->add_to(app, "memory-access");
-      app.add_option("--n", o->n, "rows and columns, several with commas")
+      o->add_to(app, "memory-access", {.cores = false, .gpus = false});
+      app.add_option("-n,--n", o->n, "rows and columns, several with commas")
           ->delimiter(',')
           ->transform(cli::positive())
           ->capture_default_str();

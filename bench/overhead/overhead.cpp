@@ -46,7 +46,7 @@ const cli::Command overhead_command(
     [](CLI::App& app) {
       auto o = std::make_shared<OverheadOptions>();
       o->common.repeat = 9;
-      o->add_to(app, "overhead");
+      o->add_to(app, "overhead", {.precision = false, .seed = false});
       app.add_option("--tasks", o->tasks, "of each graph")->transform(cli::positive())->capture_default_str();
       return std::function<int()>([o] { return guarded([&] { run(*o); }); });
     });

@@ -142,8 +142,13 @@ void CusolverQr<T>::upload(const T* a) const {
 
 template <class T>
 void CusolverQr<T>::download(T* a) const {
+  download(a, 0, impl_->n);
+}
+
+template <class T>
+void CusolverQr<T>::download(T* a, index_t first, index_t count) const {
   check(cudaSetDevice(0), "cudaSetDevice");
-  copy(a, impl_->matrix(), bytes_of<T>(index_t{impl_->m} * impl_->n));
+  copy(a, impl_->matrix() + first * impl_->m, bytes_of<T>(impl_->m * count));
 }
 
 template <class T>
@@ -205,6 +210,8 @@ template <class T>
 void CusolverQr<T>::upload(const T*) const {}
 template <class T>
 void CusolverQr<T>::download(T*) const {}
+template <class T>
+void CusolverQr<T>::download(T*, index_t, index_t) const {}
 template <class T>
 void CusolverQr<T>::factor() const {}
 template <class T>

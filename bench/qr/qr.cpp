@@ -1,17 +1,15 @@
 #include "bench/errors/qr_error.hpp"
 #include "bench/harness/device.hpp"
-#include "bench/harness/report.hpp"
+#include "bench/harness/factor_options.hpp"
 #include "bench/qr/qr_data.hpp"
 #include "cli/app/numbers.hpp"
+#include "cli/app/options.hpp"
 #include "cli/app/sizes.hpp"
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/codelets/libraries/blas.hpp>
-#include <tesela/runtime/config.hpp>
-#include <tesela/runtime/topology.hpp>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <thread>
@@ -19,32 +17,20 @@
 namespace tesela::bench {
 namespace {
 
-struct QrBenchOptions : Options {
+struct QrBenchOptions : FactorOptions {
   std::vector<index_t> n{4096};
   index_t m = 0;
-  std::string tile, kernels = "auto", data = "host";
+  std::string tile, kernels = "auto";
   QrOptions qr;
-  std::vector<std::string> peers;
-  bool on_device() const { return data == "device"; }
-  bool has(const char* peer) const { return std::find(peers.begin(), peers.end(), peer) != peers.end(); }
 };
 
-/// Refuses what cannot be before anything is allocated.
 void settle_options(QrBenchOptions& o) {
-  const bool gpu = config::have_cuda && count_cuda_devices() > 0 && o.common.ncuda != 0;
-  if (o.peers.empty()) o.peers = {"tesela", gpu || o.on_device() ? "cusolver" : "lapack"};
-  if (o.on_device() && o.has("lapack"))
-    throw ArgumentError("bench qr", "--peers", "lapack factors host matrices: use --data host");
   for (const index_t n : o.n)
     if (n < 1) throw ArgumentError("bench qr", "--n", std::to_string(n) + " is less than 1");
-  if (!o.tile.empty()) cli::parse_sizes("--tile", o.tile, "MB or MBxNB", 2);
-  static_cast<void>(make_schedule(o.qr.tree, 1, 1));
+  cli::parse_tile(o.tile, {});
+  require_schedule_order("bench qr", "--tree", o.qr.tree);
   o.qr.triangles = o.kernels == "tt";
-  if (o.on_device() || o.has("cusolver")) require_gpu("qr");
-  if (o.on_device() && o.common.ncuda == 0)
-    throw EnvironmentError("bench qr: --ncuda 0 leaves no device for --data device");
-  // Tiles on the devices are worked on there: a core would only fetch them.
-  if (o.on_device() && o.common.ncpu < 0) o.common.ncpu = 0;
+  o.settle("qr");
 }
 
 template <class T>
@@ -98,11 +84,7 @@ void run(QrBenchOptions o) {
   const double ceiling = gemm_ceiling_of<T>(runtime, report);
   for (const index_t n : o.n) {
     QrCase what{o.m > 0 ? o.m : n, n, {}, o.qr, o.common.seed, o.on_device()};
-    what.tile = suitable_qr_tile(runtime, what.m, n);
-    if (!o.tile.empty()) {
-      const auto sizes = cli::parse_sizes("--tile", o.tile, "MB or MBxNB", 2);
-      what.tile = {sizes.front(), sizes.back()};
-    }
+    what.tile = cli::parse_tile(o.tile, suitable_qr_tile(runtime, what.m, n));
     const QrData<T> data(runtime, what);
     std::vector<Peer> peers;
     for (const std::string& name : o.peers) peers.push_back(make_peer(name, data));
@@ -115,6 +97,8 @@ void run(QrBenchOptions o) {
                    "GFLOP/s"};
     report.add(row, alternate(peers, o.common.repeat), ceiling,
                [&](double seconds) { return qr_flops(what.m, n) / seconds * 1e-9; });
+    if (what.sampled())
+      report.note(fmt::format("{}: A - QR was measured on {} columns of A", row.title, QrCase::sampled_columns));
   }
   report.note(fmt::format("tree {}, ib {}, {} kernels; rates by 2 m n^2 - 2 n^3 / 3, whatever a peer really does",
                           o.qr.tree, o.qr.ib > 0 ? std::to_string(o.qr.ib) : "chosen", o.kernels));
@@ -129,13 +113,14 @@ const cli::Command qr_command(
     cli::Command::Group::bench, "qr", "A = Q R as a task graph against LAPACK and cuSOLVER", [](CLI::App& app) {
       auto o = std::make_shared<QrBenchOptions>();
       o->common.repeat = 5;
-      o->add_to(app, "qr", 2);
-      app.add_option("--n", o->n, "columns of A (and rows without --m); several: one case each")
+      o->add_to(app, "qr", {.streams = 2});
+      app.add_option("-n,--n", o->n, "columns of A (and rows without --m); several: one case each")
           ->delimiter(',')
           ->capture_default_str();
-      app.add_option("--m", o->m, "rows of A (default: n)")->transform(cli::positive());
-      app.add_option("--tile", o->tile, "MB or MBxNB (default: what suits the workers)");
-      app.add_option("--tree", o->qr.tree, "which tile eliminates which, an order of tesela schedule")
+      app.add_option("-m,--m", o->m, "rows of A (default: n)")->transform(cli::positive());
+      cli::add_tile(app, o->tile, "MB or MBxNB");
+      app.add_option("--tree", o->qr.tree, "which tile eliminates which: " + schedule_order_list())
+          ->type_name("ORDER")
           ->capture_default_str();
       app.add_option("--kernels", o->kernels, "tt makes every tile triangular before tiles are joined")
           ->check(CLI::IsMember({"auto", "tt"}))
@@ -144,12 +129,7 @@ const cli::Command qr_command(
           ->transform(cli::positive());
       app.add_flag("--copy-vectors,!--no-copy-vectors", o->qr.copy_vectors,
                    "copy the vectors of tiles that later tasks change (default)");
-      app.add_option("--peers", o->peers, "who competes; the first is whom the others are compared with")
-          ->delimiter(',')
-          ->check(CLI::IsMember({"tesela", "lapack", "cusolver"}));
-      app.add_option("--data", o->data, "host: transfers are timed; device: A stays on the GPUs")
-          ->check(CLI::IsMember({"host", "device"}))
-          ->capture_default_str();
+      o->add_peers(app);
       return std::function<int()>(
           [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
     });

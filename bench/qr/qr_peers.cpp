@@ -46,15 +46,16 @@ struct Tiles {
   }
 };
 
-/// The upper trapezoid, all that a check reads: half of what a matrix of many gigabytes is.
+/// R's columns from `first` on: no more tiles come to the host than hold them.
 template <class T>
-void copy_r(const TileMatrix<T>& A, HostMatrix<T>& factors) {
+void copy_r(const TileMatrix<T>& A, index_t first, HostMatrix<T>& to) {
   A.for_each_tile([&](Tile<T> tile, index_t row, index_t col) {
-    if (row >= col + tile.cols()) return;
+    const index_t begin = std::max(col, first), end = std::min(col + tile.cols(), first + to.cols());
+    if (begin >= end || row >= end) return;
     const auto block = tile.read();
-    for (index_t j = 0; j < block.cols; ++j)
-      std::copy_n(block.data + j * block.ld, std::clamp<index_t>(col + j + 1 - row, 0, block.rows),
-                  factors.data() + row + (col + j) * factors.ld());
+    for (index_t j = begin; j < end; ++j)
+      std::copy_n(block.data + (j - col) * block.ld, std::clamp<index_t>(j + 1 - row, 0, block.rows),
+                  to.data() + row + (j - first) * to.ld());
   });
 }
 
@@ -65,14 +66,6 @@ double timed_on_host(const QrData<T>& data, F&& f) {
   if (!data.what().on_device) data.restore();
   settle();
   return seconds_of(f);
-}
-
-/// The factors that a peer left in the shared host memory.
-template <class T>
-HostMatrix<T> factors_of(const QrData<T>& data) {
-  HostMatrix<T> factors(data.what().m, data.what().n);
-  std::memcpy(factors.data(), data.a(), static_cast<std::size_t>(factors.size()) * sizeof(T));
-  return factors;
 }
 
 }  // namespace
@@ -94,16 +87,16 @@ Peer tesela_qr(const QrData<T>& data) {
   };
   return {"tesela", run, [&data, tiles, run] {
             run();
-            HostMatrix<T> factors(data.what().m, data.what().n);
-            copy_r(*tiles->A, factors);
-            return data.check("tesela", factors, [&](HostMatrix<T>& c) {
+            const auto multiply_q = [&](HostMatrix<T>& c) {
               const auto C =
                   TileMatrix<T>::map(data.runtime(), c.data(), c.rows(), c.cols(), c.ld(), data.what().tile, "C");
               Graph g(data.runtime());
               tiles->factors->apply(g, Side::left, Op::none, C);
               g.wait();
               C.bring_home();
-            });
+            };
+            return data.check("tesela",
+                              {[&](index_t first, HostMatrix<T>& to) { copy_r(*tiles->A, first, to); }, multiply_q});
           }};
 }
 
@@ -117,11 +110,15 @@ Peer lapack_qr(const QrData<T>& data) {
   };
   return {"lapack", run, [&data, tau, run] {
             run();
-            const HostMatrix<T> factors = factors_of(data);
-            return data.check("lapack", factors, [&](HostMatrix<T>& c) {
-              lapack::ormqr(Op::none, c.rows(), c.cols(), static_cast<index_t>(tau->size()), factors.data(),
-                            factors.ld(), tau->data(), c.data(), c.ld());
-            });
+            const index_t ld = std::max<index_t>(data.what().m, 1);
+            const auto read = [&](index_t first, HostMatrix<T>& to) {
+              std::copy_n(data.a() + first * ld, to.size(), to.data());
+            };
+            return data.check("lapack", {read, [&](HostMatrix<T>& c) {
+                                           lapack::ormqr(Op::none, c.rows(), c.cols(),
+                                                         static_cast<index_t>(tau->size()), data.a(), ld, tau->data(),
+                                                         c.data(), c.ld());
+                                         }});
           }};
 }
 
@@ -142,10 +139,9 @@ Peer cusolver_qr(const QrData<T>& data) {
   };
   return {"cusolver", run, [&data, solver, run] {
             run();
-            HostMatrix<T> factors(data.what().m, data.what().n);
-            solver->download(factors.data());
-            return data.check("cusolver", factors,
-                              [&](HostMatrix<T>& c) { solver->multiply(Op::none, c.data(), c.cols()); });
+            return data.check("cusolver",
+                              {[&](index_t first, HostMatrix<T>& to) { solver->download(to.data(), first, to.cols()); },
+                               [&](HostMatrix<T>& c) { solver->multiply(Op::none, c.data(), c.cols()); }});
           }};
 }
 

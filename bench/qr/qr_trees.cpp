@@ -1,12 +1,13 @@
 #include "bench/errors/qr_error.hpp"
+#include "bench/harness/median.hpp"
 #include "bench/harness/report.hpp"
 #include "bench/qr/qr_data.hpp"
 #include "cli/app/numbers.hpp"
+#include "cli/app/options.hpp"
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -87,9 +88,9 @@ class TreeRuns {
 
 template <class F>
 double median_of(const std::vector<Run>& runs, F figure) {
-  Timing timing;
-  for (const Run& run : runs) timing.seconds.push_back(figure(run));
-  return timing.median();
+  std::vector<double> figures;
+  for (const Run& run : runs) figures.push_back(figure(run));
+  return median(std::move(figures));
 }
 
 template <class T>
@@ -98,7 +99,7 @@ void run(QrTreesOptions o) {
     o.trees = schedule_orders();
     std::replace(o.trees.begin(), o.trees.end(), std::string("domain"), std::string("domain:4"));
   }
-  for (const std::string& tree : o.trees) static_cast<void>(make_schedule(tree, 1, 1));
+  for (const std::string& tree : o.trees) require_schedule_order("bench qr-trees", "--trees", tree);
   if (o.q > o.p) throw ArgumentError("bench qr-trees", "--q", fmt::format("{} is more than --p {}", o.q, o.p));
   if (o.common.ncpu == 0) throw EnvironmentError("bench qr-trees: --ncpu 0 leaves no core to measure");
   o.common.ncuda = 0;
@@ -143,19 +144,21 @@ const cli::Command qr_trees_command(
     [](CLI::App& app) {
       auto o = std::make_shared<QrTreesOptions>();
       o->common.repeat = 5;
-      o->add_to(app, "qr-trees");
+      o->add_to(app, "qr-trees", {.gpus = false});
       app.add_option("--p", o->p, "tile rows")->transform(cli::positive())->capture_default_str();
       app.add_option("--q", o->q, "tile columns")->transform(cli::positive())->capture_default_str();
-      app.add_option("--nb", o->nb, "rows and columns of a tile")->transform(cli::positive())->capture_default_str();
+      auto* tile = app.add_option("-t,--tile", o->nb, "rows and columns of a tile")
+                       ->transform(cli::positive())
+                       ->capture_default_str();
+      cli::add_earlier_name(app, "--nb", o->nb, tile)->transform(cli::positive());
       app.add_option("--ib", o->qr.ib, "inner block size (default: what suits the workers)")
           ->transform(cli::positive());
       app.add_option("--kernels", o->kernels, "tt makes every tile triangular before tiles are joined")
           ->check(CLI::IsMember({"auto", "tt"}))
           ->capture_default_str();
-      app.add_option(
-             "--trees", o->trees,
-             fmt::format("which (default: all, domain:4 for domain); of {}", fmt::join(schedule_orders(), ", ")))
-          ->delimiter(',');
+      app.add_option("--trees", o->trees, "which (default: all, domain:4 for domain); of " + schedule_order_list())
+          ->delimiter(',')
+          ->type_name("ORDER");
       return std::function<int()>(
           [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
     });

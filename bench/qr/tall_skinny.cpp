@@ -1,6 +1,6 @@
 #include "bench/harness/device.hpp"
+#include "bench/harness/factor_options.hpp"
 #include "bench/harness/noted_ceiling.hpp"
-#include "bench/harness/report.hpp"
 #include "bench/peers/cusolver_qr.hpp"
 #include "bench/qr/tall_skinny_data.hpp"
 #include "cli/app/numbers.hpp"
@@ -25,27 +25,15 @@
 namespace tesela::bench {
 namespace {
 
-struct TallSkinnyBenchOptions : Options {
+struct TallSkinnyBenchOptions : FactorOptions {
   index_t m = index_t{1} << 24, n = 16, rows = 0;
   int variant = 0;
-  std::string data = "host";
-  std::vector<std::string> peers;
-  bool on_device() const { return data == "device"; }
-  bool has(const char* peer) const { return std::find(peers.begin(), peers.end(), peer) != peers.end(); }
 };
 
-/// Refuses what cannot be before anything is allocated.
 void settle_options(TallSkinnyBenchOptions& o) {
-  const bool gpu = config::have_cuda && count_cuda_devices() > 0 && o.common.ncuda != 0;
-  if (o.peers.empty()) o.peers = {"tesela", gpu || o.on_device() ? "cusolver" : "lapack"};
   if (o.n > o.m)
     throw ArgumentError("bench tall-skinny", "--n", fmt::format("{} columns are more than {} rows", o.n, o.m));
-  if (o.on_device() && o.has("lapack"))
-    throw ArgumentError("bench tall-skinny", "--peers", "lapack factors host matrices: use --data host");
-  if (o.on_device() || o.has("cusolver")) require_gpu("tall-skinny");
-  if (o.on_device() && o.common.ncuda == 0)
-    throw EnvironmentError("bench tall-skinny: --ncuda 0 leaves no device for --data device");
-  if (o.on_device() && o.common.ncpu < 0) o.common.ncpu = 0;  // a core would only fetch tiles from the devices
+  o.settle("tall-skinny");
 }
 
 /// One tall tile for each device that holds A; elsewhere enough of them to keep all cores, or a link, busy.
@@ -167,17 +155,13 @@ const cli::Command tall_skinny_command(
       auto o = std::make_shared<TallSkinnyBenchOptions>();
       o->common.repeat = 5;
       o->add_to(app, "tall-skinny");
-      app.add_option("--m", o->m, "rows of A")->transform(cli::positive())->capture_default_str();
-      app.add_option("--n", o->n, "columns of A")->transform(cli::positive())->capture_default_str();
-      app.add_option("--tile", o->rows, "rows of a tile (default: what suits the workers)")->transform(cli::positive());
+      app.add_option("-m,--m", o->m, "rows of A")->transform(cli::positive())->capture_default_str();
+      app.add_option("-n,--n", o->n, "columns of A")->transform(cli::positive())->capture_default_str();
+      app.add_option("-t,--tile", o->rows, "rows of a tile (default: what suits the workers)")
+          ->transform(cli::positive());
       app.add_option("--variant", o->variant, "of the CUDA kernel for 9 to 16 columns; 0 is the default")
           ->check(CLI::Range(0, kernels::append_rows_variants - 1));
-      app.add_option("--peers", o->peers, "who competes; the first is whom the others are compared with")
-          ->delimiter(',')
-          ->check(CLI::IsMember({"tesela", "lapack", "cusolver"}));
-      app.add_option("--data", o->data, "host: transfers are timed; device: A stays on the GPUs")
-          ->check(CLI::IsMember({"host", "device"}))
-          ->capture_default_str();
+      o->add_peers(app);
       return std::function<int()>(
           [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
     });

@@ -64,7 +64,7 @@ const cli::Command toeplitz_command(
       auto o = std::make_shared<ToeplitzBenchOptions>();
       o->common.repeat = 3;
       o->add_to(app, "toeplitz");
-      app.add_option("--n", o->n, "orders")->delimiter(',')->transform(cli::positive())->capture_default_str();
+      app.add_option("-n,--n", o->n, "orders")->delimiter(',')->transform(cli::positive())->capture_default_str();
       app.add_flag("--vectors", o->vectors, "eigenvectors too");
       app.add_option("--peers", o->peers, "who competes; the first is whom the others are compared with")
           ->delimiter(',')

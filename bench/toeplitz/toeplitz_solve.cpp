@@ -141,7 +141,7 @@ const cli::Command toeplitz_solve_command(
       auto o = std::make_shared<SolveOptions>();
       o->common.repeat = 5;
       o->add_to(app, "toeplitz-solve");
-      app.add_option("--n", o->n, "orders")->delimiter(',')->transform(cli::positive())->capture_default_str();
+      app.add_option("-n,--n", o->n, "orders")->delimiter(',')->transform(cli::positive())->capture_default_str();
       cli::add_toeplitz_kind(app, o->kind);
       app.add_option("--sigma", o->sigma, "the shift")->capture_default_str();
       app.add_option("--rhs", o->rhs, "right-hand sides, uniform random numbers")

@@ -207,7 +207,7 @@ std::unique_ptr<ToeplitzSolver<T>> ToeplitzSolvers<T>::make(const std::string& n
   if (name == std::string("lookahead") + again) return std::make_unique<Again<T, CauchyInverse<T>>>(*system_);
   if (name == std::string("cauchy") + again) return std::make_unique<Again<T, CauchyFactorization<T>>>(*system_);
   for (const auto& method : toeplitz_methods())
-    if (method.name == name) return std::make_unique<First<T>>(*system_, method.method);
+    if (method.name == name) return std::make_unique<First<T>>(*system_, method.value);
   const bool cholesky = name.ends_with("-cholesky"), lapack = name.starts_with("lapack");
   bool& taken = lapack ? host_taken_ : device_taken_;
   if (!taken) take(!lapack, square);

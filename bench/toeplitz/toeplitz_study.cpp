@@ -219,7 +219,7 @@ const cli::Command toeplitz_study_command(
                      "choice at a time")
           ->check(CLI::IsMember({"sizes", "tolerance", "choices"}))
           ->capture_default_str();
-      app.add_option("--n", o->n, "orders (default: the table's)")->delimiter(',')->transform(cli::positive());
+      app.add_option("-n,--n", o->n, "orders (default: the table's)")->delimiter(',')->transform(cli::positive());
       app.add_option("--per-interval", o->per_interval, "eigenvalues an interval, of the table of sizes")
           ->delimiter(',')
           ->transform(cli::positive());

@@ -2,6 +2,8 @@
 
 // Only where there is CUDA.
 #include "bench/harness/device.hpp"
+#include "bench/harness/handle.hpp"
+#include <tesela/runtime/in_precision.hpp>
 
 #include <cuda_runtime.h>
 
@@ -11,46 +13,30 @@ namespace tesela::bench {
 
 /// cuSPARSE's functions for T by one name.
 template <class T>
-struct CusparseGtsv;
-template <>
-struct CusparseGtsv<float> {
-  static constexpr auto solve = cusparseSgtsv2;
-  static constexpr auto solve_bytes = cusparseSgtsv2_bufferSizeExt;
-  static constexpr auto nopivot = cusparseSgtsv2_nopivot;
-  static constexpr auto nopivot_bytes = cusparseSgtsv2_nopivot_bufferSizeExt;
-  static constexpr auto strided = cusparseSgtsv2StridedBatch;
-  static constexpr auto strided_bytes = cusparseSgtsv2StridedBatch_bufferSizeExt;
-  static constexpr auto interleaved = cusparseSgtsvInterleavedBatch;
-  static constexpr auto interleaved_bytes = cusparseSgtsvInterleavedBatch_bufferSizeExt;
-};
-template <>
-struct CusparseGtsv<double> {
-  static constexpr auto solve = cusparseDgtsv2;
-  static constexpr auto solve_bytes = cusparseDgtsv2_bufferSizeExt;
-  static constexpr auto nopivot = cusparseDgtsv2_nopivot;
-  static constexpr auto nopivot_bytes = cusparseDgtsv2_nopivot_bufferSizeExt;
-  static constexpr auto strided = cusparseDgtsv2StridedBatch;
-  static constexpr auto strided_bytes = cusparseDgtsv2StridedBatch_bufferSizeExt;
-  static constexpr auto interleaved = cusparseDgtsvInterleavedBatch;
-  static constexpr auto interleaved_bytes = cusparseDgtsvInterleavedBatch_bufferSizeExt;
+struct CusparseGtsv {
+  static constexpr auto solve = in_precision<T, cusparseSgtsv2, cusparseDgtsv2>;
+  static constexpr auto solve_bytes = in_precision<T, cusparseSgtsv2_bufferSizeExt, cusparseDgtsv2_bufferSizeExt>;
+  static constexpr auto nopivot = in_precision<T, cusparseSgtsv2_nopivot, cusparseDgtsv2_nopivot>;
+  static constexpr auto nopivot_bytes =
+      in_precision<T, cusparseSgtsv2_nopivot_bufferSizeExt, cusparseDgtsv2_nopivot_bufferSizeExt>;
+  static constexpr auto strided = in_precision<T, cusparseSgtsv2StridedBatch, cusparseDgtsv2StridedBatch>;
+  static constexpr auto strided_bytes =
+      in_precision<T, cusparseSgtsv2StridedBatch_bufferSizeExt, cusparseDgtsv2StridedBatch_bufferSizeExt>;
+  static constexpr auto interleaved = in_precision<T, cusparseSgtsvInterleavedBatch, cusparseDgtsvInterleavedBatch>;
+  static constexpr auto interleaved_bytes =
+      in_precision<T, cusparseSgtsvInterleavedBatch_bufferSizeExt, cusparseDgtsvInterleavedBatch_bufferSizeExt>;
 };
 
 /// A stream of device 0 and a cuSPARSE handle on it.
 struct CusparseStream {
   CusparseStream() {
     select_first_device();
-    check_device(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
-    check_device(cusparseCreate(&handle), "cusparseCreate");
+    check_device(cudaStreamCreateWithFlags(stream.out(), cudaStreamNonBlocking), "cudaStreamCreate");
+    check_device(cusparseCreate(handle.out()), "cusparseCreate");
     check_device(cusparseSetStream(handle, stream), "cusparseSetStream");
   }
-  ~CusparseStream() {
-    cusparseDestroy(handle);
-    cudaStreamDestroy(stream);
-  }
-  CusparseStream(const CusparseStream&) = delete;
-  CusparseStream& operator=(const CusparseStream&) = delete;
-  cudaStream_t stream = nullptr;
-  cusparseHandle_t handle = nullptr;
+  Handle<cudaStream_t, cudaStreamDestroy> stream;
+  Handle<cusparseHandle_t, cusparseDestroy> handle;
 };
 
 }  // namespace tesela::bench

@@ -3,6 +3,7 @@
 #include "bench/harness/report.hpp"
 #include "bench/tridiagonal/tridiag_peers.hpp"
 #include "cli/app/numbers.hpp"
+#include "cli/app/options.hpp"
 #include "cli/commands/tridiag_problem.hpp"
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/topology.hpp>
@@ -253,16 +254,15 @@ const cli::Command tridiag_command(
       auto o = std::make_shared<TridiagOptions>();
       o->common.repeat = 9;
       o->add_to(app, "tridiag");
-      app.add_option("--n", o->n, "equations of a system; several: one case each")->delimiter(',');
+      app.add_option("-n,--n", o->n, "equations of a system; several: one case each")->delimiter(',');
       app.add_option("--batch", o->batch, "systems")->transform(cli::positive())->capture_default_str();
       app.add_option("--tiles", o->tiles, "of the rows of one system, of the systems of a batch (default: what suits)")
           ->transform(cli::positive());
       app.add_option("--solves", o->solves, "with as many copies of B, fewer where they are large")
           ->transform(cli::positive())
           ->capture_default_str();
-      app.add_option("--random", o->random, cli::tridiag_kinds)
-          ->check(CLI::IsMember({"dominant", "uniform", "toeplitz", "zero-diagonal", "near-singular"}))
-          ->capture_default_str();
+      cli::add_random(app, o->random, cli::tridiag_kinds)
+          ->check(CLI::IsMember({"dominant", "uniform", "toeplitz", "zero-diagonal", "near-singular"}));
       app.add_option("--peers", o->peers, "who competes; the first is whom the others are compared with")
           ->delimiter(',')
           ->check(CLI::IsMember({"tesela", "tesela-rows", "lapack", "thomas", "gtsv2", "gtsv2-nopivot", "strided",

@@ -2,6 +2,7 @@
 #include "bench/harness/report.hpp"
 #include "bench/tridiagonal/tridiag_study_data.hpp"
 #include "cli/app/numbers.hpp"
+#include "cli/app/options.hpp"
 #include <tesela/algorithms/tridiagonal/cyclic_reduction.hpp>
 #include <tesela/codelets/tridiagonal/thomas.hpp>
 #include <tesela/runtime/config.hpp>
@@ -149,10 +150,13 @@ void run(StudyOptions o) {
   if (o.both_precisions || o.common.precision == "s") run_precision<float>(o, runtime, report);
   if (o.both_precisions || o.common.precision == "d") run_precision<double>(o, runtime, report);
   for (Row& row : report.rows())
-    if (row.what.precision == "s") row.published_rate = published_tridiagonal_speedup(row.timing.peer, row.what.n);
+    if (gpu && row.what.precision == "s")
+      row.published_rate = published_tridiagonal_speedup(row.timing.peer, row.what.n);
   report.note("x: times as fast as Thomas's method on one core of the host, in the same precision");
-  if (gpu) report.note("transfers of A, B and X are in a time unless it says \"on device\"");
-  report.note("published: the same figure on a GeForce 9800 GTX+ and its host, single precision, transfers included");
+  if (gpu) {
+    report.note("transfers of A, B and X are in a time unless it says \"on device\"");
+    report.note("published: the same figure on a GeForce 9800 GTX+ and its host, single precision, transfers included");
+  }
   report.finish();
 }
 
@@ -162,10 +166,12 @@ const cli::Command tridiag_study_command(
       auto o = std::make_shared<StudyOptions>();
       o->common.repeat = 5;
       o->add_to(app, "tridiag-study");
-      app.add_option("--n", o->n, "unknowns, several with commas (default: the table's)")
+      app.add_option("-n,--n", o->n, "unknowns, several with commas (default: the table's)")
           ->delimiter(',')
           ->transform(cli::positive());
-      app.add_option("--mb", o->mb, "rows of a tile (default: all with a GPU, else 16384)")->transform(cli::positive());
+      auto* tile = app.add_option("-t,--tile", o->mb, "rows of a tile (default: all with a GPU, else 16384)")
+                       ->transform(cli::positive());
+      cli::add_earlier_name(app, "--mb", o->mb, tile)->transform(cli::positive());
       app.add_option("--cut", o->cut, "unknowns that hybrid leaves to a core")
           ->transform(cli::positive())
           ->capture_default_str();

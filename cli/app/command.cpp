@@ -29,26 +29,34 @@ Command::Command(Group in, const char* called, const char* about, Setup how)
 
 const std::vector<Command>& commands() { return registry(); }
 
-void CommonOptions::add_to(CLI::App& app, int streams_unless_told, bool mixed) {
-  default_streams = streams_unless_told;
+void CommonOptions::add_to(CLI::App& app, const Taken& taken) {
+  default_streams = taken.streams;
   std::vector<std::string> precisions{"s", "d"};
-  if (mixed) precisions.emplace_back("mixed");
-  app.add_option("--precision", precision,
-                 mixed ? "s (single), d (double) or mixed (single, refined to double)" : "s (single) or d (double)")
-      ->check(CLI::IsMember(precisions))
-      ->capture_default_str();
-  app.add_option("--seed", seed, "of generated input")->capture_default_str();
-  app.add_option("--repeat", repeat, "timed runs, after a warm-up if more than one or traced; the median is reported")
+  if (taken.mixed) precisions.emplace_back("mixed");
+  if (taken.precision)
+    app.add_option(
+           "-p,--precision", precision,
+           taken.mixed ? "s (single), d (double) or mixed (single, refined to double)" : "s (single) or d (double)")
+        ->check(CLI::IsMember(precisions))
+        ->capture_default_str();
+  if (taken.seed) app.add_option("-s,--seed", seed, "of generated input")->capture_default_str();
+  app.add_option("-r,--repeat", repeat,
+                 "timed runs, after a warm-up if more than one or traced; the median is reported")
       ->transform(cli::positive())
       ->capture_default_str();
-  add_output(app, Output::text, "--json", json_path,
+  add_output(app, Output::text, "-j,--json", json_path,
              "write the report as one JSON object to FILE (- for standard output)");
-  add_output(app, Output::trace, "--trace", trace_dir,
-             "record the timed runs: trace.svg, trace.json (Perfetto), paje.trace (ViTE) and more in DIR");
-  app.add_option("--sched", scheduler, "StarPU scheduler (default: STARPU_SCHED; else dmdas with a GPU, lws without)");
-  app.add_option("--ncpu", ncpu,
-                 "CPU workers (default: STARPU_NCPU, else every core; beside GPUs all but their drivers' and one)")
-      ->transform(cli::non_negative());
+  if (taken.trace)
+    add_output(app, Output::trace, "--trace", trace_dir,
+               "record the timed runs: trace.svg, trace.json (Perfetto), paje.trace (ViTE) and more in DIR");
+  if (taken.cores) {
+    app.add_option("--sched", scheduler,
+                   "StarPU scheduler (default: STARPU_SCHED; else dmdas with a GPU, lws without)");
+    app.add_option("--ncpu", ncpu,
+                   "CPU workers (default: STARPU_NCPU, else every core; beside GPUs all but their drivers' and one)")
+        ->transform(cli::non_negative());
+  }
+  if (!taken.gpus) return;
   app.add_option("--ncuda", ncuda, "CUDA devices (default: STARPU_NCUDA, else all)")->transform(cli::non_negative());
   app.add_option("--streams", streams,
                  "tasks that a GPU runs at a time (default: STARPU_NWORKER_PER_CUDA, else " +

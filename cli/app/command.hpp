@@ -29,8 +29,17 @@ struct Command {
 };
 const std::vector<Command>& commands();
 
-/// The options every command takes.
+/// The options that commands share.
 struct CommonOptions {
+  /// Which of them a command takes.
+  struct Taken {
+    bool precision = true, mixed = false;  ///< mixed: --precision mixed as well
+    bool seed = true, trace = true;
+    bool cores = true;  ///< --sched and --ncpu
+    bool gpus = true;   ///< --ncuda and --streams
+    int streams = 1;    ///< unless told; short urgent tasks beside long ones want more than one task at a time on a GPU
+  };
+
   std::string precision = "d";
   std::uint64_t seed = 1;
   int repeat = 1;
@@ -41,9 +50,8 @@ struct CommonOptions {
   int streams = 0;  ///< 0: what StarPU's environment variable says, else default_streams
   int default_streams = 1;
 
-  /// A command with short urgent tasks beside long ones wants GPUs to run more than one task at a time by default.
-  /// `mixed`: the command also knows --precision mixed.
-  void add_to(CLI::App& app, int streams_unless_told = 1, bool mixed = false);
+  void add_to(CLI::App& app, const Taken& taken);
+  void add_to(CLI::App& app) { add_to(app, Taken{}); }
   /// Options for the Runtime: what was given on the command line, profiling on.
   RuntimeOptions runtime() const;
 };

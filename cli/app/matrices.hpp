@@ -4,17 +4,10 @@
 #include <tesela/tiles/host_matrix.hpp>
 
 #include <algorithm>
-#include <string>
 #include <thread>
 #include <vector>
 
 namespace tesela::cli {
-
-/// The generator that `--pattern random|index` names.
-template <class T>
-Generator<T> generator(const std::string& pattern, std::uint64_t seed) {
-  return {pattern == "index" ? Pattern::index : Pattern::uniform, T(0), 0, seed};
-}
 
 /// A matrix on the host with elements element(i, j), its columns filled by all cores.
 template <class T, class Element>

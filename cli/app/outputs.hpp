@@ -15,8 +15,8 @@ enum class Output : std::uint8_t {
   trace,   ///< a folder for what a traced Runtime leaves
 };
 
-/// Adds an option that names something the command writes (nothing while it is empty). Before the command begins,
-/// require_outputs() checks all that were declared so.
+/// Adds an option ("-o,--out") that names something the command writes (nothing while it is empty). Before the command
+/// begins, require_outputs() checks all that were declared so.
 CLI::Option* add_output(CLI::App& app, Output kind, const std::string& option, std::string& path,
                         const std::string& about);
 

@@ -29,6 +29,7 @@ RandomMatrix parse_random(const std::string& text) {
   RandomMatrix r;
   if (text == "uniform") return r;
   if (text == "normal") return r.pattern = Pattern::normal, r;
+  if (text == "index") return r.pattern = Pattern::index, r;
   if (text == "graded") return r.pattern = Pattern::graded, r;
   if (text == "zero") return r.pattern = Pattern::constant, r;
   if (numbered(text, "band", r.half_width) && r.half_width >= 0) return r.pattern = Pattern::band, r;

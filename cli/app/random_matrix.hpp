@@ -24,7 +24,8 @@ struct RandomMatrix {
 };
 
 inline constexpr const char* random_kinds =
-    "uniform (in [-1, 1)), normal, graded (rows and columns shrink by 12 orders of magnitude each), band:B (half-width "
+    "uniform (in [-1, 1)), normal, index (i n + j), graded (rows and columns shrink by 12 orders of magnitude each), "
+    "band:B (half-width "
     "B), kappa:K (condition number K), rank:R or zero";
 
 /// Throws ArgumentError for anything else.

@@ -1,5 +1,7 @@
 #include "cli/app/report.hpp"
 
+#include "bench/harness/median.hpp"
+#include "cli/app/trace_report.hpp"
 #include <tesela/runtime/config.hpp>
 
 #include <fmt/format.h>
@@ -23,18 +25,39 @@ std::string short_number(double value) {
   return whole ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
 }
 
+/// What a person wants to know of the problem; the JSON says all of it.
+std::string problem_line(const nlohmann::json& problem) {
+  std::string line;
+  const auto add = [&](const char* key) {
+    const nlohmann::json& value = problem[key];
+    line += fmt::format(" {}={}", key, value.is_string() ? value.get<std::string>() : value.dump());
+  };
+  for (const char* key : {"m", "n", "k", "batch", "sizes", "rhs"})
+    if (problem.contains(key)) add(key);
+  for (const char* key : {"sigma", "range", "vectors", "periodic"})  // where there is such a thing
+    if (problem.contains(key) && problem[key] != 0 && problem[key] != false) add(key);
+  for (const char* key : {"input", "precision", "method"})
+    if (problem.contains(key)) add(key);
+  std::string tile;
+  for (const char* key : {"mb", "nb", "kb"})
+    if (problem.contains(key)) tile += (tile.empty() ? "" : "x") + problem[key].dump();
+  return tile.empty() ? line : line + " tile=" + tile;
+}
+
 }  // namespace
 
-Report::Report(const std::string& command, const CommonOptions& options) : json_path_(options.json_path) {
+Report::Report(const std::string& command, const CommonOptions& options)
+    : json_path_(options.json_path), trace_dir_(options.trace_dir) {
   json_ = {{"command", command}, {"version", config::version}, {"status", "ok"}};
   json_["checks"] = json_["limits"] = nlohmann::json::object();
 }
 
-void Report::measured(Runtime& runtime, const Graph& graph, std::vector<double> seconds, std::optional<double> flops) {
+void Report::measured(Runtime& runtime, const Graph& graph, const std::vector<double>& seconds,
+                      std::optional<double> flops) {
   const Statistics statistics = runtime.statistics();
   const Bounds bounds = graph.bounds();
-  std::sort(seconds.begin(), seconds.end());
-  const double median = seconds[seconds.size() / 2];
+  const double median = bench::median(seconds);
+  const auto [fastest, slowest] = std::minmax_element(seconds.begin(), seconds.end());
   double waiting = 0;
   std::map<std::string, index_t> tasks;
   for (const WorkerUse& use : statistics.workers) {
@@ -52,8 +75,8 @@ void Report::measured(Runtime& runtime, const Graph& graph, std::vector<double> 
   json_["seconds"] = {{"compute", median},
                       {"transfer", waiting},
                       {"runs", seconds.size()},
-                      {"fastest", seconds.front()},
-                      {"slowest", seconds.back()}};
+                      {"fastest", *fastest},
+                      {"slowest", *slowest}};
   json_["gflops"] = flops.value_or(bounds.work_flops) / median * 1e-9;
   json_["bounds"] = {{"tasks", bounds.tasks},
                      {"work_flops", bounds.work_flops},
@@ -84,10 +107,7 @@ void Report::fail(const std::string& status) {
 void Report::remark(const std::string& status) { json_["status"] = status; }
 
 void Report::print() const {
-  std::string problem;
-  for (const auto& [key, value] : json_["problem"].items())
-    problem += fmt::format(" {}={}", key, value.is_string() ? value.get<std::string>() : value.dump());
-  fmt::print("{}:{}\n\n", json_["command"].get<std::string>(), problem);
+  fmt::print("{}:{}\n\n", json_["command"].get<std::string>(), problem_line(json_["problem"]));
 
   fmt::print("{:<36} {:>8} {:>10} {:>10} {:>10}\n", "worker", "tasks", "busy s", "waiting s", "idle s");
   for (const auto& worker : json_["workers"]) {
@@ -119,8 +139,9 @@ void Report::print() const {
   fmt::print("status  {}\n", json_["status"].get<std::string>());
 }
 
-ExitCode Report::finish(double total_seconds) {
-  json_["seconds"]["total"] = total_seconds;
+ExitCode Report::finish() {
+  json_["seconds"]["total"] = whole_.seconds();
+  if (!trace_dir_.empty()) finish_trace(trace_dir_);
   if (json_path_ != "-") print();
   write_json(json_, json_path_);
   return good_ ? done : numerical_failure;

@@ -32,7 +32,7 @@ class Report {
 
   /// Takes workers, links, bounds and rates of the last run; `seconds` are the timed runs, of which the median counts.
   /// The rate is that of `flops` where they are given, else of what the tasks declare.
-  void measured(Runtime& runtime, const Graph& graph, std::vector<double> seconds,
+  void measured(Runtime& runtime, const Graph& graph, const std::vector<double>& seconds,
                 std::optional<double> flops = std::nullopt);
   /// Besides the tasks of each kernel.
   void count(const std::string& name, index_t value);
@@ -47,14 +47,15 @@ class Report {
   void remark(const std::string& status);
   bool good() const { return good_; }
 
-  /// Prints the table (unless the JSON goes to standard output), writes the JSON, and answers done or
-  /// numerical_failure.
-  [[nodiscard]] ExitCode finish(double total_seconds);
+  /// Once the Runtime is gone: writes what --trace asks for, prints the table (unless the JSON goes to standard
+  /// output), writes the JSON, and answers done or numerical_failure. The total time is that since the report began.
+  [[nodiscard]] ExitCode finish();
 
  private:
   void print() const;
+  Stopwatch whole_;
   nlohmann::json json_;
-  std::string json_path_;
+  std::string json_path_, trace_dir_;
   bool good_ = true;
 };
 

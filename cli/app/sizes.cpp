@@ -26,6 +26,19 @@ std::vector<index_t> parse_sizes(const std::string& option, const std::string& t
   throw ArgumentError("tesela", option, "'" + text + "' is not " + form + " with positive integers");
 }
 
+TileShape parse_tile(const std::string& text, TileShape suitable) {
+  if (text.empty()) return suitable;
+  const auto sizes = parse_sizes("--tile", text, "MB or MBxNB", 2);
+  return {sizes.front(), sizes.back()};
+}
+
+GemmTile parse_gemm_tile(const std::string& text, GemmTile suitable) {
+  if (text.empty()) return suitable;
+  const auto size = parse_sizes("--tile", text, "MB, MBxNB or MBxNBxKB", 3);
+  const index_t nb = size.size() > 1 ? size[1] : size[0];
+  return {size[0], nb, size.size() > 2 ? size[2] : nb};
+}
+
 void require_memory(const std::string& command, const std::string& what, double bytes) {
   struct sysinfo machine {};
   if (sysinfo(&machine) != 0) return;

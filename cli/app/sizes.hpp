@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/runtime/types.hpp>
 
 #include <string>
@@ -11,6 +12,10 @@ namespace tesela::cli {
 /// its form, for anything else.
 std::vector<index_t> parse_sizes(const std::string& option, const std::string& text, const std::string& form,
                                  std::size_t most);
+
+/// The tiles of --tile: "512" or "512x128", and of a product "512x128x256" (kb is nb unless given). Empty: `suitable`.
+TileShape parse_tile(const std::string& text, TileShape suitable);
+GemmTile parse_gemm_tile(const std::string& text, GemmTile suitable);
 
 /// Refuses what memory and swap together cannot hold: each matrix alone might be granted, until one is touched too
 /// many. `what` names the matrices that take so many bytes. Throws EnvironmentError.

@@ -1,16 +1,13 @@
 #include "bench/errors/reference.hpp"
 #include "cli/app/command.hpp"
-#include "cli/app/matrices.hpp"
 #include "cli/app/numbers.hpp"
+#include "cli/app/options.hpp"
 #include "cli/app/outputs.hpp"
-#include "cli/app/progress.hpp"
-#include "cli/app/report.hpp"
+#include "cli/app/random_matrix.hpp"
+#include "cli/app/runs.hpp"
 #include "cli/app/sizes.hpp"
-#include "cli/app/trace_report.hpp"
-#include "cli/commands/gemm_tile.hpp"
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/runtime/config.hpp>
-#include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <fmt/format.h>
@@ -33,16 +30,15 @@ struct Options {
   std::string a, b, c, out;
   std::string kernel = "cublas";
   int block = 32;
-  std::string pattern = "random";
-  bool random = false;
+  std::string random = "uniform", pattern;
 };
 
 Op to_op(const std::string& name) { return name == "n" ? Op::none : Op::transpose; }
 
 /// An operand from its file, or generated in the shape that the options and the other operand imply.
 template <class T>
-HostMatrix<T> operand(const std::string& path, Shape shape, Generator<T> element) {
-  return path.empty() ? generate<T>(shape, element) : read_matrix<T>(path);
+HostMatrix<T> operand(const Options& o, const std::string& path, Shape shape, std::uint64_t stream) {
+  return path.empty() ? generate<T>(shape, parse_random(o.random), o.common.seed * 3 + stream) : read_matrix<T>(path);
 }
 
 /// m, n and k as far as options and files say; a contradiction is found when the shapes are compared.
@@ -77,29 +73,27 @@ int run_gemm(Options o) {
   for (const auto& [name, given, value] : {std::tuple{"--alpha", o.alpha, alpha}, {"--beta", o.beta, beta}})
     if (!std::isfinite(value))
       throw ArgumentError("gemm", name, fmt::format("{} is not finite in this precision", given));
-  const Stopwatch whole;
+  Report report("gemm", o.common);
+  if (!o.pattern.empty()) o.random = o.pattern == "random" ? "uniform" : o.pattern;
+  parse_random(o.random);
   settle_sizes(o);
   const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n), k = static_cast<double>(o.k);
   const double copies_of_c = o.beta != 0 || !o.c.empty() ? 2 : 1;
   require_memory("gemm", "A, B and C", (m * k + k * n + copies_of_c * m * n) * sizeof(T));
-  const auto element = [&o](std::uint64_t stream) { return generator<T>(o.pattern, o.common.seed * 3 + stream); };
-  const HostMatrix<T> a = operand<T>(o.a, apply(op_a, {o.m, o.k}), element(0));
-  const HostMatrix<T> b = operand<T>(o.b, apply(op_b, {o.k, o.n}), element(1));
-  const HostMatrix<T> c_before =
-      beta != T(0) || !o.c.empty() ? operand<T>(o.c, {o.m, o.n}, element(2)) : HostMatrix<T>();
+  const HostMatrix<T> a = operand<T>(o, o.a, apply(op_a, {o.m, o.k}), 0);
+  const HostMatrix<T> b = operand<T>(o, o.b, apply(op_b, {o.k, o.n}), 1);
+  const HostMatrix<T> c_before = beta != T(0) || !o.c.empty() ? operand<T>(o, o.c, {o.m, o.n}, 2) : HostMatrix<T>();
   if (!o.c.empty() && c_before.shape() != Shape{o.m, o.n})
     throw ArgumentError("gemm", "--c",
                         fmt::format("{} is {} x {}, C is {} x {}", o.c, c_before.rows(), c_before.cols(), o.m, o.n));
-  HostMatrix<T> c = beta != T(0) ? c_before.clone() : HostMatrix<T>::zeros(o.m, o.n);
+  HostMatrix<T> c = beta != T(0) ? HostMatrix<T>(o.m, o.n) : HostMatrix<T>::zeros(o.m, o.n);
 
-  Report report("gemm", o.common);
-  std::vector<double> seconds;
   Status status;
   {
     Runtime runtime(o.common.runtime());
     if (o.kernel != "cublas" && runtime.gpus() == 0)
       throw EnvironmentError(fmt::format("gemm: --kernel {} is what GPUs run, and this run has none", o.kernel));
-    const auto [mb, nb, kb] = parse_gemm_tile(o.tile, runtime, o.m, o.n, o.k);
+    const auto [mb, nb, kb] = parse_gemm_tile(o.tile, suitable_gemm_tile(runtime, o.m, o.n, o.k));
     const Shape ta = apply(op_a, {mb, kb}), tb = apply(op_b, {kb, nb});
     const auto A = TileMatrix<T>::map(runtime, a.data(), a.rows(), a.cols(), a.ld(), {ta.rows, ta.cols}, "A");
     const auto B = TileMatrix<T>::map(runtime, b.data(), b.rows(), b.cols(), b.ld(), {tb.rows, tb.cols}, "B");
@@ -116,28 +110,24 @@ int run_gemm(Options o) {
                         {"beta", o.beta},
                         {"kernel", o.kernel},
                         {"block", o.block},
+                        {"input", o.a.empty() && o.b.empty() ? o.random
+                                  : o.a.empty()              ? o.b
+                                                             : o.a},
                         {"precision", o.common.precision},
                         {"seed", o.common.seed}};
-    const int warm_up = o.common.repeat > 1 || !o.common.trace_dir.empty() ? 1 : 0;
-    for (int run = -warm_up; run < o.common.repeat; ++run) {
-      if (beta != T(0) && run > -warm_up) C.copy_from(c_before.data(), c_before.ld());
+    const auto prepare = [&] {
+      if (beta != T(0)) C.copy_from(c_before.data(), c_before.ld());
       A.home_changed();  // so that every run sends its operands to the GPUs again
       B.home_changed();
-      if (run == 0 && !o.common.trace_dir.empty()) runtime.start_trace();
-      runtime.reset_statistics();
-      const Stopwatch watch;
-      Graph g(runtime, {.record = true});
-      gemm(g, op_a, op_b, alpha, A, B, beta, C, {*gemm_kernel(o.kernel), o.block, true});
-      {
-        const ProgressBar progress(g.tasks());
-        status = g.wait();
-      }
-      C.bring_home();
-      if (run >= 0) seconds.push_back(watch.seconds());
-      if (run == o.common.repeat - 1) report.measured(runtime, g, seconds);
-    }
+    };
+    run_timed(o.common, runtime, report,
+              {prepare, [&](Graph& g, bool) {
+                 gemm(g, op_a, op_b, alpha, A, B, beta, C, {*gemm_kernel(o.kernel), o.block, true});
+                 status = wait_and_show(g);
+                 C.bring_home();
+                 return 0.0;
+               }});
   }
-  if (!o.common.trace_dir.empty()) finish_trace(o.common.trace_dir);
 
   constexpr index_t checked_whole = 4096, sampled = 64;
   const bool sample = std::max({o.m, o.n, o.k}) > checked_whole && o.m > sampled;
@@ -150,20 +140,20 @@ int run_gemm(Options o) {
   report.check("error", error.relative);
   report.check("scaled_error", {error.scaled, product_bound<T>(o.k)});
   if (!o.out.empty() && error.finite) write_matrix(o.out, c);
-  return report.finish(whole.seconds());
+  return report.finish();
 }
 
 const Command gemm_command(Command::Group::top, "gemm", "C = alpha op(A) op(B) + beta C over tiles", [](CLI::App& app) {
   auto o = std::make_shared<Options>();
-  app.add_option("--m", o->m, "rows of op(A) and C (default: n, or what the files say)")
+  app.add_option("-m,--m", o->m, "rows of op(A) and C (default: n, or what the files say)")
       ->transform(cli::non_negative());
-  app.add_option("--n", o->n, "columns of op(B) and C (default: 2048, or what the files say)")
+  app.add_option("-n,--n", o->n, "columns of op(B) and C (default: 2048, or what the files say)")
       ->transform(cli::non_negative());
-  app.add_option("--k", o->k, "columns of op(A), rows of op(B) (default: n, or what the files say)")
+  app.add_option("-k,--k", o->k, "columns of op(A), rows of op(B) (default: n, or what the files say)")
       ->transform(cli::non_negative());
-  app.add_option(
-      "--tile", o->tile,
-      "MB, MBxNB or MBxNBxKB: C's tiles are MB x NB, op(A)'s MB x KB, op(B)'s KB x NB; KB is NB unless given");
+  add_tile(app, o->tile, "MB, MBxNB or MBxNBxKB",
+           "C's tiles are MB x NB, op(A)'s MB x KB, op(B)'s KB x NB; KB is NB unless given; default: what suits the "
+           "workers");
   app.add_option("--op-a", o->op_a, "n (A) or t (its transpose)")
       ->check(CLI::IsMember({"n", "t"}))
       ->capture_default_str();
@@ -172,24 +162,25 @@ const Command gemm_command(Command::Group::top, "gemm", "C = alpha op(A) op(B) +
       ->capture_default_str();
   app.add_option("--alpha", o->alpha, "factor of op(A) op(B)")->capture_default_str();
   app.add_option("--beta", o->beta, "factor of C")->capture_default_str();
-  app.add_option("--a", o->a, "read A from FILE (Matrix Market or .npy)");
-  app.add_option("--b", o->b, "read B from FILE");
-  app.add_option("--c", o->c, "read C from FILE (otherwise generated where beta is not 0)");
-  add_output(app, Output::matrix, "--out", o->out, "write C to FILE (.mtx or .npy)");
+  add_input(app, "--a", o->a, "read A from FILE (Matrix Market or .npy)");
+  add_input(app, "--b", o->b, "read B from FILE");
+  add_input(app, "--c", o->c, "read C from FILE (otherwise generated where beta is not 0)");
+  add_output(app, Output::matrix, "-o,--out", o->out, "write C to FILE (.mtx or .npy)");
   app.add_option("--kernel", o->kernel, "what GPUs run: cublas, naive, shared, coarse or tuned")
       ->check(CLI::IsMember({"cublas", "naive", "shared", "coarse", "tuned"}))
       ->capture_default_str();
   app.add_option("--block", o->block, "thread-block edge of naive, shared and coarse")
       ->check(CLI::IsMember({16, 32}))
       ->capture_default_str();
-  app.add_option("--pattern", o->pattern, "generated matrices: random (uniform in [-1, 1)) or index (i n + j)")
-      ->check(CLI::IsMember({"random", "index"}))
-      ->capture_default_str();
-  app.add_flag("--random", o->random, "generated input (the default without files)")->excludes("--a")->excludes("--b");
+  auto* random = add_random(app, o->random, std::string("what no file gives: ") + random_kinds);
+  // Without a KIND, as it once was.
+  random->expected(0, 1)->transform([](std::string kind) { return kind == "true" ? std::string("uniform") : kind; });
+  random->excludes("--a")->excludes("--b");
+  add_earlier_name(app, "--pattern", o->pattern, random)->check(CLI::IsMember({"random", "index"}));
   o->common.add_to(app);
   app.footer(
       "Examples:\n"
-      "  tesela gemm --n 10 --pattern index --out C.mtx\n"
+      "  tesela gemm --n 10 --random index --out C.mtx\n"
       "  tesela gemm --a A.mtx --b B.npy --op-b t --out C.npy --json -\n"
       "  tesela gemm --n 8192 --tile 2048 --kernel tuned --precision s --repeat 5 --ncpu 0");
   return std::function<int()>([o] { return o->common.precision == "s" ? run_gemm<float>(*o) : run_gemm<double>(*o); });

@@ -1,6 +1,6 @@
 #include "cli/app/command.hpp"
-#include "cli/app/matrices.hpp"
 #include "cli/app/numbers.hpp"
+#include "cli/app/options.hpp"
 #include "cli/app/outputs.hpp"
 #include "cli/app/random_matrix.hpp"
 #include <tesela/tiles/io/file_formats.hpp>
@@ -19,25 +19,24 @@ struct Options {
 template <class T>
 int run(const Options& o) {
   const index_t m = o.m >= 0 ? o.m : o.n;
-  write_matrix(o.out, o.pattern.empty() ? generate<T>({m, o.n}, parse_random(o.random), o.seed)
-                                        : generate<T>({m, o.n}, generator<T>(o.pattern, o.seed)));
-  fmt::print("{}: {} x {}, {}\n", o.out, m, o.n, o.pattern.empty() ? o.random : o.pattern);
+  const std::string kind = o.pattern.empty() ? o.random : o.pattern == "random" ? "uniform" : o.pattern;
+  write_matrix(o.out, generate<T>({m, o.n}, parse_random(kind), o.seed));
+  fmt::print("{}: {} x {}, {}\n", o.out, m, o.n, kind);
   return done;
 }
 
 const Command generate_command(
     Command::Group::top, "generate", "write a generated matrix to a file", [](CLI::App& app) {
       auto o = std::make_shared<Options>();
-      app.add_option("--m", o->m, "rows (default: n)")->transform(cli::non_negative());
-      app.add_option("--n", o->n, "columns")->transform(cli::non_negative())->capture_default_str();
-      app.add_option("--pattern", o->pattern, "random (uniform in [-1, 1)) or index (i n + j)")
-          ->check(CLI::IsMember({"random", "index"}));
-      app.add_option("--random", o->random, random_kinds)->capture_default_str()->excludes("--pattern");
-      app.add_option("--seed", o->seed)->capture_default_str();
-      app.add_option("--precision", o->precision, "s (single) or d (double)")
+      app.add_option("-m,--m", o->m, "rows (default: n)")->transform(cli::non_negative());
+      app.add_option("-n,--n", o->n, "columns")->transform(cli::non_negative())->capture_default_str();
+      auto* random = add_random(app, o->random, random_kinds);
+      add_earlier_name(app, "--pattern", o->pattern, random)->check(CLI::IsMember({"random", "index"}));
+      app.add_option("-s,--seed", o->seed, "of the random numbers")->capture_default_str();
+      app.add_option("-p,--precision", o->precision, "s (single) or d (double)")
           ->check(CLI::IsMember({"s", "d"}))
           ->capture_default_str();
-      add_output(app, Output::matrix, "--out", o->out, "FILE.mtx (Matrix Market) or FILE.npy (NumPy)")->required();
+      add_output(app, Output::matrix, "-o,--out", o->out, "FILE.mtx (Matrix Market) or FILE.npy (NumPy)")->required();
       app.footer(
           "Examples:\n"
           "  tesela generate --m 1500 --n 1100 --seed 7 --out A.npy\n"

@@ -35,7 +35,17 @@ nlohmann::json report(const Machine& machine) {
                     {"pci", gpu.pci},
                     {"pcie_link", gpu.pcie_link},
                     {"nvlinks", gpu.nvlinks},
-                    {"peers", gpu.peers}});
+                    {"peers", gpu.peers},
+                    {"shared_bytes_per_block", gpu.shared_per_block},
+                    {"shared_bytes_per_block_most", gpu.shared_per_block_most},
+                    {"shared_bytes_per_multiprocessor", gpu.shared_per_multiprocessor},
+                    {"registers_per_block", gpu.registers_per_block},
+                    {"registers_per_multiprocessor", gpu.registers_per_multiprocessor},
+                    {"l2_bytes", gpu.l2_bytes},
+                    {"clock_khz", gpu.clock_khz},
+                    {"memory_clock_khz", gpu.memory_clock_khz},
+                    {"memory_bus_bits", gpu.memory_bus_bits},
+                    {"ecc", gpu.ecc}});
   return {{"command", "info"},
           {"version", config::version},
           {"machine",
@@ -58,6 +68,22 @@ nlohmann::json report(const Machine& machine) {
           {"status", "ok"}};
 }
 
+void print(const Gpu& gpu) {
+  fmt::print("GPU {}      {}, compute capability {}, {} multiprocessors, {}, PCIe {}{}{}{}\n", gpu.device, gpu.name,
+             gpu.compute_capability, gpu.multiprocessors, memory(gpu.memory_bytes),
+             gpu.pcie_link.empty() ? "unknown" : gpu.pcie_link, gpu.pci.empty() ? "" : " at " + gpu.pci,
+             gpu.nvlinks > 0 ? fmt::format(", {} NVLinks", gpu.nvlinks) : "",
+             gpu.peers.empty() ? "" : fmt::format(", reaches GPU {}", fmt::join(gpu.peers, " ")));
+  const auto megahertz = [](int khz) { return khz > 0 ? fmt::format("{} MHz", khz / 1000) : "unknown"; };
+  fmt::print(
+      "           shared memory {} a block (at most {}), {} a multiprocessor; registers {} a block, {} a "
+      "multiprocessor\n",
+      memory(gpu.shared_per_block), memory(gpu.shared_per_block_most), memory(gpu.shared_per_multiprocessor),
+      gpu.registers_per_block, gpu.registers_per_multiprocessor);
+  fmt::print("           L2 {}, clock {}, memory clock {}, bus {} bits, ECC {}\n", memory(gpu.l2_bytes),
+             megahertz(gpu.clock_khz), megahertz(gpu.memory_clock_khz), gpu.memory_bus_bits, gpu.ecc ? "on" : "off");
+}
+
 void print(const Machine& machine) {
   fmt::print("tesela     {}, variants: {}\n", config::version, variants());
   fmt::print("StarPU     {}, traces {}\n", Runtime::starpu_version(),
@@ -72,12 +98,7 @@ void print(const Machine& machine) {
              memory(machine.memory_bytes));
   for (const Cache& cache : machine.caches)
     fmt::print("L{} cache   {} x {}\n", cache.level, cache.count, memory(cache.bytes));
-  for (const Gpu& gpu : machine.gpus)
-    fmt::print("GPU {}      {}, compute capability {}, {} multiprocessors, {}, PCIe {}{}{}{}\n", gpu.device, gpu.name,
-               gpu.compute_capability, gpu.multiprocessors, memory(gpu.memory_bytes),
-               gpu.pcie_link.empty() ? "unknown" : gpu.pcie_link, gpu.pci.empty() ? "" : " at " + gpu.pci,
-               gpu.nvlinks > 0 ? fmt::format(", {} NVLinks", gpu.nvlinks) : "",
-               gpu.peers.empty() ? "" : fmt::format(", reaches GPU {}", fmt::join(gpu.peers, " ")));
+  for (const Gpu& gpu : machine.gpus) print(gpu);
   if (machine.gpus.empty()) fmt::print("GPUs       none\n");
   fmt::print("schedulers {}\n", fmt::join(Runtime::schedulers(), " "));
 }
@@ -91,7 +112,7 @@ int run(const std::string& json_path) {
 
 const Command info(Command::Group::top, "info", "what this machine has and what this build can do", [](CLI::App& app) {
   auto json_path = std::make_shared<std::string>();
-  add_output(app, Output::text, "--json", *json_path,
+  add_output(app, Output::text, "-j,--json", *json_path,
              "write the report as one JSON object to FILE (- for standard output)");
   return std::function<int()>([json_path] { return run(*json_path); });
 });

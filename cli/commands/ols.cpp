@@ -1,12 +1,13 @@
 #include "bench/errors/qr_error.hpp"
+#include "cli/app/choices.hpp"
 #include "cli/app/command.hpp"
 #include "cli/app/matrices.hpp"
 #include "cli/app/numbers.hpp"
+#include "cli/app/options.hpp"
 #include "cli/app/outputs.hpp"
 #include "cli/app/random_matrix.hpp"
-#include "cli/app/report.hpp"
+#include "cli/app/runs.hpp"
 #include "cli/app/sizes.hpp"
-#include "cli/app/trace_report.hpp"
 #include "cli/commands/ols_library.hpp"
 #include "cli/commands/qr_methods.hpp"
 #include <tesela/algorithms/least_squares/least_squares.hpp>
@@ -47,15 +48,13 @@ struct Problem {
 OlsOptions ols_options(const Options& o) {
   OlsOptions options;
   options.rcond = o.rcond;
-  if (o.method.name == "tall-skinny") options.method = OlsMethod::tall_skinny;
-  if (o.method.name == "tiles") {
-    options.method = OlsMethod::tiles;
-    options.qr = qr_options(o.method);
-  }
   if (givens_method(o.method.name)) {
     options.method = OlsMethod::givens;
     options.givens = givens_options(o.method);
+  } else {
+    options.method = *find_named(ols_methods(), o.method.name);
   }
+  if (options.method == OlsMethod::tiles) options.qr = qr_options(o.method);
   return options;
 }
 
@@ -65,42 +64,22 @@ double ols_flops(const Options& o) {
          4 * static_cast<double>(o.m) * static_cast<double>(o.n) * static_cast<double>(o.rhs);
 }
 
-/// Runs prepare(), and in the time solve(graph), as often as --repeat says.
-template <class T, class Prepare, class Solve>
-LeastSquares<T> timed(const Options& o, Runtime& runtime, Report& report, Prepare prepare, Solve solve) {
-  LeastSquares<T> answer;
-  std::vector<double> seconds;
-  const int warm_up = o.common.repeat > 1 || !o.common.trace_dir.empty() ? 1 : 0;
-  for (int run = -warm_up; run < o.common.repeat; ++run) {
-    prepare();
-    if (run == 0 && !o.common.trace_dir.empty()) runtime.start_trace();
-    runtime.reset_statistics();
-    const Stopwatch watch;
-    Graph g(runtime, {.record = true});
-    answer = solve(g);
-    if (run >= 0) seconds.push_back(watch.seconds());
-    if (run == o.common.repeat - 1) report.measured(runtime, g, seconds, ols_flops(o));
-  }
-  return answer;
-}
-
 template <class T>
 LeastSquares<T> solve_by_graph(const Options& o, const Problem<T>& p, Report& report) {
   Runtime runtime(o.common.runtime());
   OlsOptions options = ols_options(o);
   if (options.method == OlsMethod::automatic) options.method = suitable_ols_method(o.m, o.n, o.rhs);
-  report.problem()["method"] = options.method == OlsMethod::tiles         ? "tiles"
-                               : options.method == OlsMethod::tall_skinny ? "tall-skinny"
-                                                                          : o.method.name;
-  if (o.streamed)
-    return timed<T>(
-        o, runtime, report, [] {}, [&](Graph& g) { return ols(g, *p.rows, p.b, options); });
-  TileShape tile = suitable_ols_tile(runtime, options.method, o.m, o.n);
-  if (!o.tile.empty()) {
-    const auto sizes = parse_sizes("--tile", o.tile, "MB or MBxNB", 2);
-    tile = {sizes.front(), sizes.back()};
-    if (options.method == OlsMethod::givens) (o.m < o.n ? tile.nb : tile.mb) = std::max<index_t>({o.m, o.n, 1});
-  }
+  report.problem()["method"] =
+      options.method == OlsMethod::givens ? o.method.name : name_of(ols_methods(), options.method);
+  LeastSquares<T> answer;
+  const auto timed = [&](const std::function<void()>& prepare, const auto& solve) {
+    const auto run = [&](Graph& g, bool) { return answer = solve(g), 0.0; };
+    run_timed(o.common, runtime, report, {prepare, run, ols_flops(o)});
+    return std::move(answer);
+  };
+  if (o.streamed) return timed({}, [&](Graph& g) { return ols(g, *p.rows, p.b, options); });
+  const TileShape wanted = parse_tile(o.tile, suitable_ols_tile(runtime, options.method, o.m, o.n)),
+                  tile = possible_ols_tile(options.method, wanted, o.m, o.n);
   report.problem()["mb"] = tile.mb;
   report.problem()["nb"] = tile.nb;
   if (options.method == OlsMethod::tiles) report.problem()["tree"] = options.qr.tree;
@@ -111,7 +90,7 @@ LeastSquares<T> solve_by_graph(const Options& o, const Problem<T>& p, Report& re
     A.copy_from(p.a.data(), p.a.ld());
     B.copy_from(p.b.data(), p.b.ld());
   };
-  return timed<T>(o, runtime, report, prepare, [&](Graph& g) { return ols(g, A, B, options); });
+  return timed(prepare, [&](Graph& g) { return ols(g, A, B, options); });
 }
 
 /// The library's call is timed before a Runtime exists, whose workers would take its cores.
@@ -125,15 +104,14 @@ LeastSquares<T> solve_by_library(const Options& o, const Problem<T>& p, Report& 
   {
     const auto library = make_ols_library<T>(o.method.name, p.a.shape(), rcond);
     HostMatrix<T> a, b;
-    for (int run = o.common.repeat > 1 ? -1 : 0; run < o.common.repeat; ++run) {
+    const auto prepare = [&] {
       a = p.a.clone();
       b = HostMatrix<T>::zeros(std::max(o.m, o.n), o.rhs);
       for (index_t j = 0; j < o.rhs && o.m > 0; ++j) std::copy_n(&p.b(0, j), o.m, &b(0, j));
-      const Stopwatch watch;
+    };
+    seconds = time_library(o.common, prepare, [&] {
       if (o.m > 0 && o.n > 0) library->solve(a, b);
-      if (run >= 0) seconds.push_back(watch.seconds());
-      if (Runtime::cancelled()) throw Cancelled();
-    }
+    });
     answer.X = HostMatrix<T>(o.n, o.rhs);
     for (index_t j = 0; j < o.rhs && o.n > 0; ++j) std::copy_n(&b(0, j), o.n, &answer.X(0, j));
     if (!all_finite(answer.X)) answer.status = OlsStatus::not_finite;
@@ -150,10 +128,8 @@ LeastSquares<T> solve_by_library(const Options& o, const Problem<T>& p, Report& 
     }
     if (answer.status == OlsStatus::ok && answer.rank < k) answer.status = OlsStatus::rank_deficient;
   }
-  Runtime runtime(o.common.runtime());
-  const Graph none(runtime);
   report.problem()["method"] = o.method.name;
-  report.measured(runtime, none, seconds, ols_flops(o));
+  report_library(o.common, report, seconds, ols_flops(o));
   return answer;
 }
 
@@ -182,7 +158,7 @@ void settle(Options& o) {
                         o.method.kernels != automatic.kernels || o.method.copy_vectors != automatic.copy_vectors;
   if (o.method.name == "auto" && of_tiles) o.method.name = "tiles";
   require_valid("ols", o.method);
-  if (!o.tile.empty()) parse_sizes("--tile", o.tile, "MB or MBxNB", 2);
+  parse_tile(o.tile, {});
   if (o.method.library() && !o.common.trace_dir.empty())
     throw ArgumentError("ols", "--trace", "records tasks, and --method " + o.method.name + " has none");
   if (!(o.rcond >= 0 && o.rcond < 1)) throw ArgumentError("ols", "--rcond", "must be at least 0 and less than 1");
@@ -218,13 +194,12 @@ Problem<T> load(const Options& o) {
 
 template <class T>
 int run_ols(Options o) {
-  const Stopwatch whole;
+  Report report("ols", o.common);
   settle(o);
   const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n), r = static_cast<double>(o.rhs);
   const double matrices = o.streamed ? 0 : m < n ? 3 : 2;
   require_memory("ols", "A, its factors and B", (matrices * m * n + 2 * (m + n) * r) * sizeof(T));
   const Problem<T> p = load<T>(o);
-  Report report("ols", o.common);
   report.problem() = {{"m", o.m},
                       {"n", o.n},
                       {"rhs", o.rhs},
@@ -233,7 +208,6 @@ int run_ols(Options o) {
                       {"seed", o.common.seed}};
   if (o.streamed) report.problem()["streamed"] = true;
   const LeastSquares<T> answer = o.method.library() ? solve_by_library(o, p, report) : solve_by_graph(o, p, report);
-  if (!o.common.trace_dir.empty()) finish_trace(o.common.trace_dir);
 
   report.check("rank", static_cast<double>(answer.rank));
   report.check("condition", answer.condition);
@@ -251,37 +225,38 @@ int run_ols(Options o) {
     if (report.good() && !answer.original_units) report.problem()["least_norm_of"] = "unknowns times column norms";
     if (report.good() && !o.out.empty()) write_matrix(o.out, answer.X);
   }
-  return report.finish(whole.seconds());
+  return report.finish();
 }
 
 const Command ols_command(Command::Group::top, "ols", "min ||A x - b||, any shape and rank", [](CLI::App& app) {
   auto o = std::make_shared<Options>();
   o->method.name = "auto";
-  auto* a = app.add_option("--a", o->a, "read A from FILE (Matrix Market or .npy)");
-  auto* b = app.add_option("--b", o->b, "read the right-hand sides, the columns of B, from FILE");
-  app.add_option("--m", o->m, "rows of a generated A (default: 4n)")->transform(cli::non_negative())->excludes(a);
-  app.add_option("--n", o->n, "columns of a generated A (default: 512)")->transform(cli::non_negative())->excludes(a);
+  auto* a = add_input(app, "--a", o->a, "read A from FILE (Matrix Market or .npy)");
+  auto* b = add_input(app, "--b", o->b, "read the right-hand sides, the columns of B, from FILE");
+  app.add_option("-m,--m", o->m, "rows of a generated A (default: 4n)")->transform(cli::non_negative())->excludes(a);
+  app.add_option("-n,--n", o->n, "columns of a generated A (default: 512)")
+      ->transform(cli::non_negative())
+      ->excludes(a);
   app.add_option("--rhs", o->rhs, "right-hand sides, uniform random numbers")
       ->transform(cli::non_negative())
       ->excludes(b)
       ->capture_default_str();
-  app.add_option("--random", o->random, random_kinds)->capture_default_str()->excludes(a);
-  add_output(app, Output::matrix, "--out", o->out, "write X, n x rhs, to FILE (.mtx or .npy)");
-  app.add_option(
-         "--method", o->method.name,
-         "auto (by shape), tiles, tall-skinny (one pass; a .npy file of A is streamed); rotations: givens, "
-         "givens-stages, givens-chain; others' libraries: gelsd (LAPACK's singular values, any rank); for full rank "
-         "only: lapack (gels), cusolver (geqrf, ormqr and trsm, transfers timed)")
-      ->check(CLI::IsMember(
-          {"auto", "tiles", "tall-skinny", "givens", "givens-stages", "givens-chain", "lapack", "gelsd", "cusolver"}))
-      ->capture_default_str();
+  add_random(app, o->random, random_kinds)->excludes(a);
+  add_output(app, Output::matrix, "-o,--out", o->out, "write X, n x rhs, to FILE (.mtx or .npy)");
+  Choices()
+      .add(ols_methods())
+      .add(givens_methods())
+      .add("gelsd", "LAPACK's, by singular values, any rank")
+      .add("lapack", "gels, full rank only")
+      .add("cusolver", "geqrf, ormqr and trsm on a GPU, full rank only, transfers timed")
+      .add_option(app, "--method", o->method.name);
   app.add_option(
       "--rcond", o->rcond,
       "singular values up to this times the largest count as zero, of A with columns scaled to unit norm, with "
       "gelsd of A as it is (default: max(m, n) eps)");
-  app.add_option("--tile", o->tile, "MB or MBxNB (default: what suits the workers)");
+  add_tile(app, o->tile, "MB or MBxNB");
   add_to(app, o->method);
-  o->common.add_to(app, 2);  // panels beside updates
+  o->common.add_to(app, {.streams = 2});  // panels beside updates
   app.footer(
       "Without a unique answer (fewer rows than columns, or a deficient rank) x is the one of least norm.\n"
       "Examples:\n"

@@ -1,12 +1,12 @@
 #include "bench/errors/qr_error.hpp"
+#include "cli/app/choices.hpp"
 #include "cli/app/command.hpp"
 #include "cli/app/numbers.hpp"
+#include "cli/app/options.hpp"
 #include "cli/app/outputs.hpp"
-#include "cli/app/progress.hpp"
 #include "cli/app/random_matrix.hpp"
-#include "cli/app/report.hpp"
+#include "cli/app/runs.hpp"
 #include "cli/app/sizes.hpp"
-#include "cli/app/trace_report.hpp"
 #include "cli/commands/qr_methods.hpp"
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
@@ -53,32 +53,17 @@ struct Result {
 template <class T>
 void factor_by_graph(const Options& o, const HostMatrix<T>& a, Result<T>& result, Report& report) {
   Runtime runtime(o.common.runtime());
-  TileShape tile = suitable_qr_tile(runtime, o.m, o.n);
-  if (!o.tile.empty()) {
-    const auto sizes = parse_sizes("--tile", o.tile, "MB or MBxNB", 2);
-    tile = {sizes.front(), sizes.back()};
-  }
   const auto method = make_qr_graph<T>(o.method);
-  tile = method->cut(tile, o.m);
+  const TileShape tile = method->cut(parse_tile(o.tile, suitable_qr_tile(runtime, o.m, o.n)), o.m);
   const auto A = TileMatrix<T>::map(runtime, result.factors.data(), o.m, o.n, result.factors.ld(), tile, "A");
-  std::vector<double> seconds;
-  const int warm_up = o.common.repeat > 1 || !o.common.trace_dir.empty() ? 1 : 0;
-  for (int run = -warm_up; run < o.common.repeat; ++run) {
-    if (run > -warm_up) A.copy_from(a.data(), a.ld());
-    if (run == 0 && !o.common.trace_dir.empty()) runtime.start_trace();
-    runtime.reset_statistics();
-    const Stopwatch watch;
-    Graph g(runtime, {.record = true});
+  const auto factor = [&](Graph& g, bool) {
     method->factor(g, A);
     A.for_each_tile([&](const Tile<T>& t, index_t, index_t) { g.bring_home(t); });  // as soon as each is final
-    {
-      const ProgressBar progress(g.tasks());
-      result.status = g.wait();
-    }
+    result.status = wait_and_show(g);
     A.bring_home();
-    if (run >= 0) seconds.push_back(watch.seconds());
-    if (run == o.common.repeat - 1) report.measured(runtime, g, seconds, qr_flops(o.m, o.n));
-  }
+    return 0.0;
+  };
+  run_timed(o.common, runtime, report, {[&] { A.copy_from(a.data(), a.ld()); }, factor, qr_flops(o.m, o.n)});
   report.problem()["mb"] = tile.mb;
   report.problem()["nb"] = tile.nb;
   method->describe(report.problem());
@@ -102,25 +87,18 @@ void factor_by_library(const Options& o, const HostMatrix<T>& a, Result<T>& resu
   std::vector<double> seconds;
   {
     const auto method = make_qr_library<T>(o.method, a.shape());
-    for (int run = o.common.repeat > 1 ? -1 : 0; run < o.common.repeat; ++run) {
-      result.factors = a.clone();
-      const Stopwatch watch;
-      method->factor(result.factors);
-      if (run >= 0) seconds.push_back(watch.seconds());
-      if (Runtime::cancelled()) throw Cancelled();
-    }
+    seconds = time_library(
+        o.common, [&] { result.factors = a.clone(); }, [&] { method->factor(result.factors); });
     const std::optional<index_t> columns = wanted_columns(o);
     result.q = columns ? identity<T>(o.m, *columns) : result.sample_block(o.common.seed);
     method->multiply_q(result.factors, result.q);
   }
-  Runtime runtime(o.common.runtime());
-  const Graph none(runtime);
-  report.measured(runtime, none, seconds, qr_flops(o.m, o.n));
+  report_library(o.common, report, seconds, qr_flops(o.m, o.n));
 }
 
 void settle(Options& o) {
   require_valid("qr", o.method);
-  if (!o.tile.empty()) parse_sizes("--tile", o.tile, "MB or MBxNB", 2);
+  parse_tile(o.tile, {});
   if (o.method.library() && !o.common.trace_dir.empty())
     throw ArgumentError("qr", "--trace", "records tasks, and --method " + o.method.name + " has none");
   if (!o.a.empty()) {
@@ -134,7 +112,7 @@ void settle(Options& o) {
 
 template <class T>
 int run_qr(Options o) {
-  const Stopwatch whole;
+  Report report("qr", o.common);
   const RandomMatrix random = parse_random(o.random);
   settle(o);
   const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n);
@@ -143,8 +121,7 @@ int run_qr(Options o) {
 
   const HostMatrix<T> a = o.a.empty() ? generate<T>({o.m, o.n}, random, o.common.seed) : read_matrix<T>(o.a);
   Result<T> result;
-  result.factors = a.clone();
-  Report report("qr", o.common);
+  result.factors = HostMatrix<T>(o.m, o.n);
   report.problem() = {{"m", o.m},
                       {"n", o.n},
                       {"method", o.method.name},
@@ -155,7 +132,6 @@ int run_qr(Options o) {
     factor_by_library(o, a, result, report);
   else
     factor_by_graph(o, a, result, report);
-  if (!o.common.trace_dir.empty()) finish_trace(o.common.trace_dir);
 
   const QrError error = result.sample ? result.sample->error(a, result.q) : qr_error(a, result.factors, result.q);
   if (result.sample) report.check("sampled_vectors", sampled_vectors);
@@ -167,29 +143,30 @@ int run_qr(Options o) {
     if (!o.out_r.empty()) write_matrix(o.out_r, upper_trapezoid(result.factors, o.full_q ? o.m : std::min(o.m, o.n)));
     if (!o.out_q.empty()) write_matrix(o.out_q, result.q);
   }
-  return report.finish(whole.seconds());
+  return report.finish();
 }
 
 const Command qr_command(Command::Group::top, "qr", "A = Q R over tiles or by rotations", [](CLI::App& app) {
   auto o = std::make_shared<Options>();
-  app.add_option("--m", o->m, "rows of A (default: n)")->transform(cli::non_negative());
-  app.add_option("--n", o->n, "columns of A (default: 2048)")->transform(cli::non_negative());
-  auto* random = app.add_option("--random", o->random, random_kinds)->capture_default_str();
-  app.add_option("--a", o->a, "read A from FILE (Matrix Market or .npy)")
+  app.add_option("-m,--m", o->m, "rows of A (default: n)")->transform(cli::non_negative());
+  app.add_option("-n,--n", o->n, "columns of A (default: 2048)")->transform(cli::non_negative());
+  auto* random = add_random(app, o->random, random_kinds);
+  add_input(app, "--a", o->a, "read A from FILE (Matrix Market or .npy)")
       ->excludes("--m")
       ->excludes("--n")
       ->excludes(random);
-  app.add_option("--method", o->method.name,
-                 "tiles; rotations: givens (in sequence), givens-stages, givens-chain; others' libraries: lapack, "
-                 "cusolver (transfers timed)")
-      ->check(CLI::IsMember({"tiles", "givens", "givens-stages", "givens-chain", "lapack", "cusolver"}))
-      ->capture_default_str();
-  app.add_option("--tile", o->tile, "MB or MBxNB (default: what suits the workers)");
+  Choices()
+      .add("tiles", "Householder reflectors of tiles")
+      .add(givens_methods())
+      .add("lapack", "the library's geqrf")
+      .add("cusolver", "the library's geqrf on a GPU, transfers timed")
+      .add_option(app, "--method", o->method.name);
+  add_tile(app, o->tile, "MB or MBxNB");
   add_to(app, o->method);
   add_output(app, Output::matrix, "--out-r", o->out_r, "write R, min(m, n) x n, to FILE (.mtx or .npy)");
   add_output(app, Output::matrix, "--out-q", o->out_q, "write Q, m x min(m, n), to FILE");
   app.add_flag("--full-q", o->full_q, "Q is m x m and R m x n");
-  o->common.add_to(app, 2);  // panels beside updates
+  o->common.add_to(app, {.streams = 2});  // panels beside updates
   app.footer(
       "Examples:\n"
       "  tesela qr --m 1000 --n 517 --tile 96x64 --tree greedy --json -\n"

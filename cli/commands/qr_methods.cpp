@@ -8,9 +8,6 @@
 #include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/codelets/libraries/lapack.hpp>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <optional>
 #include <thread>
@@ -111,8 +108,8 @@ void require_valid(const char* command, const QrMethod& method) {
   only_for(method.ib != 0, "--ib", "tiles", method.name == "tiles");
   only_for(!method.copy_vectors, "--no-copy-vectors", "tiles", method.name == "tiles");
   only_for(!method.order.empty(), "--order", "givens-stages", method.name == "givens-stages");
-  for (const std::string& order : {method.tree, method.order})
-    if (!order.empty()) make_schedule(order, 1, 1);
+  if (!method.tree.empty()) require_schedule_order(command, "--tree", method.tree);
+  if (!method.order.empty()) require_schedule_order(command, "--order", method.order);
 }
 
 QrOptions qr_options(const QrMethod& method) {
@@ -132,10 +129,11 @@ GivensOptions givens_options(const QrMethod& method) {
 }
 
 void add_to(CLI::App& app, QrMethod& method) {
-  const std::string orders = fmt::format("{}", fmt::join(schedule_orders(), ", "));
   app.add_option("--tree", method.tree,
-                 "tiles: which tile eliminates which (default: " + QrOptions{}.tree + "); one of " + orders);
-  app.add_option("--order", method.order, "givens-stages: in which order rotations come (default: diagonal)");
+                 "tiles: which tile eliminates which (default: " + QrOptions{}.tree + "): " + schedule_order_list())
+      ->type_name("ORDER");
+  app.add_option("--order", method.order, "givens-stages: in which order rotations come (default: diagonal), as --tree")
+      ->type_name("ORDER");
   app.add_option("--kernels", method.kernels, "tiles: tt makes every tile triangular before tiles are joined")
       ->check(CLI::IsMember({"auto", "tt"}))
       ->capture_default_str();

@@ -87,6 +87,7 @@ Result study(const Options& options) {
     throw ArgumentError(
         "tesela schedule", "--m, --n",
         fmt::format("{} x {} is beyond {} rotations, rows or columns", options.m, options.n, largest_list));
+  require_schedule_order("tesela schedule", "--order", options.order);
   Result result{make_schedule(options.order, options.m, options.n), {}, 0, {}, {}};
   result.violation = violation(result.schedule);
   if (result.violation) return result;
@@ -156,14 +157,11 @@ const Command schedule(
     Command::Group::top, "schedule", "in which order rotations or tile kernels make a matrix triangular",
     [](CLI::App& app) {
       auto options = std::make_shared<Options>();
-      std::string names;
-      for (const std::string& name : schedule_orders())
-        names += (names.empty() ? "" : ", ") + (name == "domain" ? std::string("domain:D[:greedy|:binary]") : name);
-      app.add_option("--order", options->order, names)->capture_default_str();
-      app.add_option("--m", options->m, "rows")->transform(cli::non_negative())->capture_default_str();
-      app.add_option("--n", options->n, "columns")->transform(cli::non_negative())->capture_default_str();
+      app.add_option("--order", options->order, schedule_order_list())->type_name("ORDER")->capture_default_str();
+      app.add_option("-m,--m", options->m, "rows")->transform(cli::non_negative())->capture_default_str();
+      app.add_option("-n,--n", options->n, "columns")->transform(cli::non_negative())->capture_default_str();
       add_output(app, Output::text, "--svg", options->svg, "draw it into FILE");
-      add_output(app, Output::text, "--json", options->json,
+      add_output(app, Output::text, "-j,--json", options->json,
                  "write stages, (row, column, pivot, stage) of each rotation and the critical paths to FILE (- for "
                  "standard output)");
       app.footer("Example:\n  tesela schedule --order greedy --m 15 --n 6 --svg greedy.svg");

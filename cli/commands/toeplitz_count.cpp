@@ -1,7 +1,7 @@
 #include "cli/app/command.hpp"
 #include "cli/app/numbers.hpp"
 #include "cli/app/outputs.hpp"
-#include "cli/app/report.hpp"
+#include "cli/app/runs.hpp"
 #include "cli/commands/toeplitz_options.hpp"
 #include "cli/commands/toeplitz_spectrum_options.hpp"
 #include <tesela/algorithms/toeplitz/levinson.hpp>
@@ -28,28 +28,22 @@ struct Options {
 /// Loads the matrix and runs `work(g, A, report)`, as often as is asked for; `report` is null but for the last time.
 template <class T, class Work>
 int with_matrix(Options o, const char* command, Work work) {
-  const Stopwatch whole;
+  Report report(command, o.common);
   o.input.settle(2000);
   if (o.input.n < 1) throw ArgumentError(command, "--n", "a matrix of order 0 has no eigenvalues");
-  Report report(command, o.common);
   report.problem() = o.input.describe(o.common.seed);
   report.problem()["precision"] = o.common.precision;
   const HostMatrix<T> t = o.input.load<T>(o.common.seed);
   {
     Runtime runtime(o.common.runtime());
-    std::vector<double> seconds;
-    for (int run = o.common.repeat > 1 ? -1 : 0; run < o.common.repeat; ++run) {
-      runtime.reset_statistics();
-      const Stopwatch watch;
-      Graph g(runtime, {.record = true});
+    const auto run = [&](Graph& g, bool last) {
       const SineToeplitz<T> A(g, std::span<const T>(t.data(), static_cast<std::size_t>(o.input.n)));
-      const bool last = run == o.common.repeat - 1;
       work(o, g, t, A, last ? &report : nullptr);
-      if (run >= 0) seconds.push_back(watch.seconds());
-      if (last) report.measured(runtime, g, seconds);
-    }
+      return 0.0;
+    };
+    run_timed(o.common, runtime, report, {{}, run});
   }
-  return report.finish(whole.seconds());
+  return report.finish();
 }
 
 /// A table, row by row, to a file or, if the JSON does not go there, to standard output.
@@ -162,7 +156,7 @@ const Command count_command(
       o->input.add_to(app);
       app.add_option("--sigma", o->sigma, "shifts, several with commas")->delimiter(',')->capture_default_str();
       app.add_flag("--both", o->both, "count by Levinson's pivots as well, and compare");
-      add_output(app, Output::matrix, "--out", o->out,
+      add_output(app, Output::matrix, "-o,--out", o->out,
                  "write shift, eigenvalues below, symmetric and skew ones, a row each, to FILE");
       o->common.add_to(app);
       app.footer(
@@ -184,7 +178,7 @@ const Command slice_command(
           ->transform(cli::positive())
           ->capture_default_str();
       app.add_option("--range", o->range, "A,B: only [A, B)");
-      add_output(app, Output::matrix, "--out", o->out,
+      add_output(app, Output::matrix, "-o,--out", o->out,
                  "write low, high, symmetric and skew counts, and 1 for a cluster, a row each, to FILE");
       o->common.add_to(app);
       app.footer("Example:\n  tesela toeplitz slice --n 2000 --most 100");

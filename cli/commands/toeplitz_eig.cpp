@@ -2,9 +2,8 @@
 #include "cli/app/command.hpp"
 #include "cli/app/numbers.hpp"
 #include "cli/app/outputs.hpp"
-#include "cli/app/report.hpp"
+#include "cli/app/runs.hpp"
 #include "cli/app/sizes.hpp"
-#include "cli/app/trace_report.hpp"
 #include "cli/commands/toeplitz_options.hpp"
 #include "cli/commands/toeplitz_spectrum_options.hpp"
 #include <tesela/tiles/io/file_formats.hpp>
@@ -73,7 +72,7 @@ double time_in_solves(const Statistics& statistics) {
 
 template <class T>
 int run_eig(Options o) {
-  const Stopwatch whole;
+  Report report("toeplitz eig", o.common);
   o.input.settle(2000);
   const index_t n = o.input.n;
   if (n < 1) throw ArgumentError("toeplitz eig", "--n", "a matrix of order 0 has no eigenvalues");
@@ -89,7 +88,6 @@ int run_eig(Options o) {
   const auto columns = static_cast<double>(some > 0 ? std::min(some, n) : n);
   require_memory("toeplitz eig", "t and the eigenvectors, in both bases and as one",
                  static_cast<double>(n) * (100 + (options.vectors ? 2.5 * columns : 0)) * sizeof(T));
-  Report report("toeplitz eig", o.common);
   report.problem() = o.input.describe(o.common.seed);
   report.problem().update(
       {{"vectors", options.vectors}, {"preset", o.settings.preset}, {"precision", o.common.precision}});
@@ -101,28 +99,18 @@ int run_eig(Options o) {
   double in_solves = 0;
   {
     Runtime runtime(o.common.runtime());
-    std::vector<double> seconds;
-    const int warm_up = o.common.repeat > 1 || !o.common.trace_dir.empty() ? 1 : 0;
-    for (int run = -warm_up; run < o.common.repeat; ++run) {
-      if (run == 0 && !o.common.trace_dir.empty()) runtime.start_trace();
-      runtime.reset_statistics();
-      const Stopwatch watch;
-      Graph g(runtime, {.record = true});
-      s = toeplitz_spectrum<T>(g, std::span<const T>(t.data(), static_cast<std::size_t>(n)), options);
-      if (run >= 0) seconds.push_back(watch.seconds());
-      if (run == o.common.repeat - 1) {
-        in_solves = time_in_solves(runtime.statistics());
-        report.measured(runtime, g, seconds);
-      }
-    }
+    const std::span<const T> column(t.data(), static_cast<std::size_t>(n));
+    run_timed(o.common, runtime, report,
+              {{}, [&](Graph& g, bool) { return s = toeplitz_spectrum<T>(g, column, options), 0.0; }});
+    in_solves = time_in_solves(runtime.statistics());
     if (options.vectors) {
       vectors = HostMatrix<T>(n, s.vectors->n());
       s.vectors->copy_to(vectors.data(), vectors.ld());
       s.vectors.reset();  // they need the runtime
     }
   }
-  if (!o.common.trace_dir.empty()) finish_trace(o.common.trace_dir);
 
+  report.problem()["method"] = s.dense ? "dense" : "lanczos";
   const auto found = static_cast<index_t>(s.values.size());
   report.count("intervals", s.intervals);
   report.count("clusters", static_cast<index_t>(s.clusters.size()));
@@ -159,7 +147,7 @@ int run_eig(Options o) {
   if (!o.vectors_out.empty() && report.good()) {
     write_matrix(o.vectors_out, vectors);
   }
-  return report.finish(whole.seconds());
+  return report.finish();
 }
 
 const Command eig_command(
@@ -176,14 +164,15 @@ const Command eig_command(
           ->excludes(smallest);
       o->settings.add_to(app);
       app.add_flag("!--no-check", o->check, "do not compare with LAPACK's syevd (done up to n = 4096)");
-      add_output(app, Output::matrix, "--out", o->out, "write the eigenvalues to FILE (.mtx or .npy)");
+      add_output(app, Output::matrix, "-o,--out", o->out, "write the eigenvalues to FILE (.mtx or .npy)");
       add_output(app, Output::matrix, "--out-vectors", o->vectors_out, "write the eigenvectors to FILE, a column each");
       o->common.add_to(app);
       app.footer(
           "The spectrum is cut into intervals by counting eigenvalues (inertia); each interval's are found by two-way\n"
-          "Lanczos on the inverse, until there are as many as were counted. Examples:\n"
+          "Lanczos on the inverse, until there are as many as were counted. On cores small spectra are LAPACK's. "
+          "Examples:\n"
           "  tesela toeplitz eig --n 2000 --seed 1 --json -\n"
-          "  tesela toeplitz eig --n 4096 --kind kms:0.9 --smallest 20 --vectors --out-vectors x.npy");
+          "  tesela toeplitz eig --n 4096 --random kms:0.9 --smallest 20 --vectors --out-vectors x.npy");
       return std::function<int()>(
           [o] { return o->common.precision == "s" ? run_eig<float>(*o) : run_eig<double>(*o); });
     });

@@ -1,6 +1,7 @@
 #include "cli/commands/toeplitz_options.hpp"
 
 #include "cli/app/numbers.hpp"
+#include "cli/app/options.hpp"
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
@@ -21,7 +22,7 @@ ToeplitzGenerator parse_toeplitz_kind(const std::string& text) {
     const bool fits = name == "kms" ? p > -1 && p < 1 : p > 0 && p < 0.5;
     if (error != std::errc() || end != to || !fits)
       throw ArgumentError(
-          "toeplitz", "--kind",
+          "toeplitz", "--random",
           "'" + text + "' is not " + (name == "kms" ? "kms:R with -1 < R < 1" : "prolate:W with 0 < W < 0.5"));
     return generator;
   }
@@ -30,20 +31,20 @@ ToeplitzGenerator parse_toeplitz_kind(const std::string& text) {
                    : text == "second-difference" ? ToeplitzKind::second_difference
                    : text == "singular-minors"
                        ? ToeplitzKind::singular_minors
-                       : throw ArgumentError("toeplitz", "--kind",
+                       : throw ArgumentError("toeplitz", "--random",
                                              "'" + text +
                                                  "' is none of random, spd, prolate:W, kms:R, second-difference, "
                                                  "singular-minors");
   return generator;
 }
 
-CLI::Option* add_toeplitz_kind(CLI::App& app, std::string& kind) {
-  return app
-      .add_option("--kind", kind,
-                  "random (t uniform in [-1, 1)), spd (random, with a t(0) that makes it positive definite), "
-                  "prolate:W (t(k) = sin(2 pi W k) / (pi k)), kms:R (t(k) = R^k), second-difference (2, -1), "
-                  "singular-minors (leading minors of odd order vanish)")
-      ->capture_default_str();
+std::vector<CLI::Option*> add_toeplitz_kind(CLI::App& app, std::string& kind) {
+  auto* random =
+      add_random(app, kind,
+                 "random (t uniform in [-1, 1)), spd (random, with a t(0) that makes it positive definite), prolate:W "
+                 "(t(k) = sin(2 pi W k) / (pi k)), kms:R (t(k) = R^k), second-difference (2, -1), singular-minors "
+                 "(leading minors of odd order vanish)");
+  return {random, add_earlier_name(app, "--kind", kind, random)};
 }
 
 template <class T>
@@ -56,9 +57,10 @@ HostMatrix<T> random_columns(index_t n, index_t k, std::uint64_t seed) {
 }
 
 void ToeplitzInput::add_to(CLI::App& app) {
-  auto* size = app.add_option("--n", n, "order of the matrix")->transform(cli::non_negative());
-  auto* of = add_toeplitz_kind(app, kind);
-  app.add_option("--t", t, "read t, the first column, from FILE (Matrix Market or .npy)")->excludes(size)->excludes(of);
+  auto* size = app.add_option("-n,--n", n, "order of the matrix")->transform(cli::non_negative());
+  const auto of = add_toeplitz_kind(app, kind);
+  auto* file = add_input(app, "--t", t, "read t, the first column, from FILE (Matrix Market or .npy)")->excludes(size);
+  for (CLI::Option* name : of) file->excludes(name);
 }
 
 void ToeplitzInput::settle(index_t default_n) {

@@ -6,14 +6,15 @@
 #include <nlohmann/json.hpp>
 
 #include <string>
+#include <vector>
 
 namespace tesela::cli {
 
 /// The matrix that `tesela toeplitz` commands work on, as their options say it.
 struct ToeplitzInput {
   index_t n = -1;
-  std::string t;  ///< file
-  std::string kind = "random";
+  std::string t;                ///< file
+  std::string kind = "random";  ///< as --random names it
 
   void add_to(CLI::App& app);
   /// Checks the kind and takes n from the file or `default_n`. Throws ArgumentError, FileError.
@@ -25,8 +26,8 @@ struct ToeplitzInput {
   nlohmann::json describe(std::uint64_t seed) const;
 };
 
-/// Adds --kind.
-CLI::Option* add_toeplitz_kind(CLI::App& app, std::string& kind);
+/// Adds --random KIND, and the name --kind that it once had.
+std::vector<CLI::Option*> add_toeplitz_kind(CLI::App& app, std::string& kind);
 
 /// Right-hand sides, n x k uniform random numbers: a stream of their own beside t's of this seed.
 template <class T>

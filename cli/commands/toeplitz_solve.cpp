@@ -1,9 +1,10 @@
+#include "cli/app/choices.hpp"
 #include "cli/app/command.hpp"
 #include "cli/app/numbers.hpp"
+#include "cli/app/options.hpp"
 #include "cli/app/outputs.hpp"
-#include "cli/app/report.hpp"
+#include "cli/app/runs.hpp"
 #include "cli/app/sizes.hpp"
-#include "cli/app/trace_report.hpp"
 #include "cli/commands/toeplitz_options.hpp"
 #include <tesela/algorithms/toeplitz/toeplitz_solve.hpp>
 #include <tesela/codelets/toeplitz/toeplitz_error.hpp>
@@ -47,38 +48,30 @@ template <class T>
 ToeplitzSolution solve(const Options& o, const HostMatrix<T>& t, const HostMatrix<T>& b, HostMatrix<T>& x,
                        Report& report) {
   const ToeplitzMethod method = toeplitz_method(o.method);
-  Runtime runtime = Runtime(o.common.runtime());
+  Runtime runtime(o.common.runtime());
   const index_t n = t.rows(), k = b.cols();
   const auto X =
       TileMatrix<T>::map(runtime, x.data(), n, k, x.ld(), {std::max<index_t>(n, 1), std::max<index_t>(k, 1)});
   ToeplitzSolution solved;
-  std::vector<double> seconds;
-  const int warm_up = o.common.repeat > 1 || !o.common.trace_dir.empty() ? 1 : 0;
-  for (int run = -warm_up; run < o.common.repeat; ++run) {
-    X.copy_from(b.data(), b.ld());
-    if (run == 0 && !o.common.trace_dir.empty()) runtime.start_trace();
-    runtime.reset_statistics();
-    const Stopwatch watch;
-    Graph g(runtime, {.record = true});
+  const auto run = [&](Graph& g, bool last) {
     if (n > 0 && k > 0) {
       const Toeplitz<T> A(g, t);
-      solved = toeplitz_solve(g, A, static_cast<T>(o.sigma), X, {method, run == o.common.repeat - 1});
+      solved = toeplitz_solve(g, A, static_cast<T>(o.sigma), X, {method, last});
     }
     X.bring_home();
-    if (run >= 0) seconds.push_back(watch.seconds() - solved.verdict_seconds);
-    if (run == o.common.repeat - 1) report.measured(runtime, g, seconds);
-  }
+    return solved.verdict_seconds;
+  };
+  run_timed(o.common, runtime, report, {[&] { X.copy_from(b.data(), b.ld()); }, run});
   return solved;
 }
 
 template <class T>
 int run_solve(Options o) {
-  const Stopwatch whole;
+  Report report("toeplitz solve", o.common);
   settle(o);
   const index_t n = o.input.n;
   require_memory("toeplitz solve", "t, B and X",
                  static_cast<double>(n) * (20 + 9 * static_cast<double>(o.rhs)) * sizeof(T));
-  Report report("toeplitz solve", o.common);
   report.problem() = o.input.describe(o.common.seed);
   report.problem().update(
       {{"rhs", o.rhs}, {"sigma", o.sigma}, {"method", o.method}, {"precision", o.common.precision}});
@@ -94,7 +87,6 @@ int run_solve(Options o) {
     b = random_columns<T>(n, o.rhs, o.common.seed);
 
   const ToeplitzSolution solved = solve(o, t, b, x, report);
-  if (!o.common.trace_dir.empty()) finish_trace(o.common.trace_dir);
 
   const ToeplitzAttempt& taken = solved.taken;
   if (taken.method != ToeplitzMethod::automatic) report.problem()["method"] = toeplitz_method_name(taken.method);
@@ -123,7 +115,7 @@ int run_solve(Options o) {
     report.check("forward_error", error == 0 ? 0 : error / size);
   }
   if (report.good() && !o.out.empty()) write_matrix(o.out, x);
-  return report.finish(whole.seconds());
+  return report.finish();
 }
 
 const Command solve_command(
@@ -134,22 +126,16 @@ const Command solve_command(
       auto* rhs = app.add_option("--rhs", o->rhs, "right-hand sides, uniform random numbers")
                       ->transform(cli::positive())
                       ->capture_default_str();
-      std::vector<std::string> names;
-      std::string about;
-      for (const auto& method : toeplitz_methods()) {
-        names.emplace_back(method.name);
-        about += (about.empty() ? "" : "; ") + names.back() + " (" + method.about + ")";
-      }
-      app.add_option("--method", o->method, about)->check(CLI::IsMember(names))->capture_default_str();
+      Choices().add(toeplitz_methods()).add_option(app, "--method", o->method);
       auto* known = app.add_flag("--known", o->known, "make B from a known X, and report the forward error");
-      app.add_option("--b", o->b, "read the right-hand sides from FILE, a column each")->excludes(rhs)->excludes(known);
-      add_output(app, Output::matrix, "--out", o->out, "write X to FILE (.mtx or .npy)");
+      add_input(app, "--b", o->b, "read the right-hand sides from FILE, a column each")->excludes(rhs)->excludes(known);
+      add_output(app, Output::matrix, "-o,--out", o->out, "write X to FILE (.mtx or .npy)");
       o->common.add_to(app);
       app.footer(
           "Where a method breaks down the status and the checks say at which order. X is written where the status is "
           "ok.\n"
           "Examples:\n"
-          "  tesela toeplitz solve --n 65536 --kind spd --known --json -\n"
+          "  tesela toeplitz solve --n 65536 --random spd --known --json -\n"
           "  tesela toeplitz solve --t t.npy --b b.npy --sigma 0.5 --out x.npy");
       return std::function<int()>(
           [o] { return o->common.precision == "s" ? run_solve<float>(*o) : run_solve<double>(*o); });

@@ -13,6 +13,12 @@ void SpectrumSettings::add_to(CLI::App& app) {
                  "Levinson's recursion among them")
       ->check(CLI::IsMember({"fast", "published"}))
       ->capture_default_str();
+  app.add_option(
+         "--method", method,
+         "lanczos (intervals by counting, Lanczos in each), dense (LAPACK on the symmetric and the skew half) or "
+         "auto (dense for whole spectra where it is faster, which takes at most two cores and no GPU)")
+      ->check(CLI::IsMember({"auto", "lanczos", "dense"}))
+      ->capture_default_str();
   app.add_option("--per-interval", per_interval, "eigenvalues in an interval at most (published: 2)")
       ->transform(cli::positive());
   app.add_option("--dk", dk, "Lanczos steps between tests of convergence (published: 2)")->transform(cli::positive());
@@ -45,6 +51,7 @@ void SpectrumSettings::add_to(CLI::App& app) {
 
 SpectrumOptions SpectrumSettings::options(std::uint64_t seed) const {
   SpectrumOptions o = preset == "published" ? SpectrumOptions::published() : SpectrumOptions();
+  if (method != "auto") o.method = method == "dense" ? SpectrumMethod::dense : SpectrumMethod::lanczos;
   if (per_interval > 0) o.per_interval = per_interval;
   if (dk > 0) o.dk = dk;
   if (max_attempts > 0) o.max_attempts = max_attempts;

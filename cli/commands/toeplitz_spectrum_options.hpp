@@ -10,7 +10,7 @@ namespace tesela::cli {
 
 /// How `tesela toeplitz eig` and its benchmarks go about a spectrum.
 struct SpectrumSettings {
-  std::string preset = "fast";
+  std::string preset = "fast", method = "auto";
   index_t per_interval = -1, dk = -1, max_attempts = -1, window = 0, group = 0;
   double krylov_factor = -1, tolerance = 0;
   std::string shift, start, solver, counter;

@@ -1,23 +1,20 @@
 #include "bench/errors/tridiagonal_error.hpp"
+#include "cli/app/choices.hpp"
 #include "cli/app/command.hpp"
 #include "cli/app/numbers.hpp"
+#include "cli/app/options.hpp"
 #include "cli/app/outputs.hpp"
-#include "cli/app/progress.hpp"
-#include "cli/app/report.hpp"
+#include "cli/app/runs.hpp"
 #include "cli/app/sizes.hpp"
-#include "cli/app/trace_report.hpp"
 #include "cli/commands/tridiag_problem.hpp"
-#include <tesela/algorithms/tridiagonal/cyclic_reduction.hpp>
-#include <tesela/algorithms/tridiagonal/thomas.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_checked.hpp>
+#include <tesela/algorithms/tridiagonal/tridiagonal_methods.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_refinement.hpp>
-#include <tesela/codelets/tridiagonal/cyclic_reduction.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <charconv>
 #include <optional>
 
@@ -41,7 +38,13 @@ struct Options {
     if (refine >= 0) options.iterations = refine;
     return options;
   }
-  bool is_checked() const { return method == "auto" && !refines(); }
+  bool automatic() const { return solver().method == TridiagonalMethod::automatic; }
+  bool is_checked() const { return automatic() && !refines(); }
+  TridiagonalMethodOptions solver() const {
+    TridiagonalMethodOptions options{*find_named(tridiagonal_methods(), method), input.options()};
+    if (cut > 0) options.cut = cut;
+    return options;
+  }
 };
 
 /// Where and how a matrix failed, counted from 0 over all of them.
@@ -56,58 +59,19 @@ struct Mended {
   int attempts = 0;
 };
 
-CyclicReductionOptions cr_options(const Options& o) {
-  CyclicReductionOptions options;
-  if (o.method == "cr-shared") options.variant = CyclicReduction::shared;
-  if (o.method == "cr-coalesced") options.variant = CyclicReduction::coalesced;
-  if (o.method == "cr-hybrid") options.variant = CyclicReduction::hybrid;
-  if (o.cut > 0) options.cut = o.cut;
-  return options;
-}
-
 /// What refinement reached, over all parts.
 struct Refined {
   int iterations = 0;
   double backward_error = 0;
 };
 
-/// Inserts the solution of one part, which holds B in X.
-template <class T>
-void insert_solution(Graph& g, const Options& o, const TridiagTiles<T>& part) {
-  if (part.X.m() == 0 || part.X.n() == 0) return;
-  if (o.method == "auto") return tridiagonal_solve(g, part.A, part.X, o.input.options());
-  if (o.method == "thomas") return thomas(g, part.A, part.X);
-  if (o.method == "lapack") return gtsv(g, part.A, part.X);
-  cyclic_reduction(g, part.A, part.X, cr_options(o));
-}
-
-/// How often the equations of n unknowns are reduced to fewer.
-index_t reduction_levels(const Options& o, index_t n, index_t along) {
-  if (o.method == "auto") return n > along ? 2 : 1;
-  if (o.method == "thomas" || o.method == "lapack") return 0;
-  const index_t cut = o.method == "cr-hybrid" ? cr_options(o).cut : 0;
-  if (n <= along) return cr_levels(n, cut);
-  // Tiles halve their rows as often as all of them can; what is left is one tile.
-  const int first = std::min(cr_levels(n, cut), std::countr_zero(static_cast<std::uint64_t>(along)));
-  return first + cr_levels(n >> first, cut);
-}
-
-TridiagCut suitable_cut(const Options& o, const Runtime& runtime, index_t n, index_t batch) {
-  TridiagCut how;
-  how.one_matrix = batch > 1 && (o.method != "auto" || o.input.rhs != 1);
+TridiagCut cut_of(const Options& o, const Runtime& runtime, index_t n, index_t batch) {
+  TridiagonalTile tile = suitable_tridiagonal_tile(runtime, o.solver().method, n, batch * o.input.rhs);
   if (!o.tile.empty()) {
     const auto sizes = parse_sizes("--tile", o.tile, "MB or MBxNB", 2);
-    how.along = sizes.front();
-    how.across = sizes.size() > 1 ? sizes.back() : std::max<index_t>(batch * o.input.rhs, 1);
-    return how;
+    tile = {sizes.front(), sizes.size() > 1 ? sizes.back() : std::max<index_t>(batch * o.input.rhs, 1)};
   }
-  // Elements a task is worth its overhead with: on a core, what its cache holds.
-  const index_t most = runtime.gpus() > 0 ? index_t{1} << 24 : index_t{1} << 16;
-  const index_t workers = std::max<index_t>(runtime.cpus() + runtime.gpus(), 1), systems = batch * o.input.rhs;
-  const bool in_sequence = o.method == "thomas" || o.method == "lapack";
-  how.along = std::clamp<index_t>(n, 1, in_sequence ? std::max<index_t>(n, 1) : most);
-  how.across = std::clamp<index_t>(ceil_div(systems, 2 * workers), 1, std::max<index_t>(most / how.along, 1));
-  return how;
+  return {tile.along, tile.across, batch > 1 && (!o.automatic() || o.input.rhs != 1)};
 }
 
 template <class T>
@@ -116,9 +80,9 @@ class Solver {
   Solver(const Options& o, std::vector<TridiagBlock<T>>& blocks)
       : o_(o), blocks_(blocks), runtime_(o.common.runtime()) {
     for (TridiagBlock<T>& block : blocks_) {
-      const TridiagCut how = suitable_cut(o, runtime_, block.n, block.batch);
+      const TridiagCut how = cut_of(o, runtime_, block.n, block.batch);
       tiles_.push_back(cut(runtime_, block, o.input.options().systems, how));
-      levels_ = std::max(levels_, reduction_levels(o, block.n, how.along));
+      levels_ = std::max(levels_, tridiagonal_levels(o.solver(), block.n, how.along));
       largest_ = {std::max(largest_.along, how.along), std::max(largest_.across, how.across)};
     }
     Graph g(runtime_);
@@ -136,34 +100,24 @@ class Solver {
   /// Solves as often as --repeat says, and answers what failed. The time is that of solving: measuring counts where it
   /// led to further solves.
   std::optional<Failure> run(Report& report) {
-    std::vector<double> seconds;
     Status status;
-    const int warm_up = o_.common.repeat > 1 || !o_.common.trace_dir.empty() ? 1 : 0;
-    for (int run = -warm_up; run < o_.common.repeat; ++run) {
-      take_right_hand_sides();
-      if (run == 0 && !o_.common.trace_dir.empty()) runtime_.start_trace();
-      runtime_.reset_statistics();
-      const Stopwatch watch;
-      Graph g(runtime_, {.record = true});
-      std::optional<Failure> failure;
+    std::optional<Failure> failure;
+    const auto solve = [&](Graph& g, bool last) {
       if (o_.refines()) {
         failure = refine(g);
       } else {
         for (const auto& block : tiles_)
-          for (const auto& part : block.parts) insert_solution(g, o_, part);
-        const ProgressBar progress(g.tasks());
-        status = g.wait();
+          for (const auto& part : block.parts) tridiagonal_solve_by(g, part.A, part.X, o_.solver());
+        status = wait_and_show(g);
       }
       for (const auto& block : tiles_) block.whole.X.bring_home();
-      if (run >= 0) seconds.push_back(watch.seconds());
-      if (run < o_.common.repeat - 1) continue;
-      if (o_.is_checked()) {
-        failure = check(g, status);
-        if (mended_.attempts > 0 && run >= 0) seconds.back() = watch.seconds();
-      }
-      report.measured(runtime_, g, seconds, flops());
-      if (o_.refines() || o_.is_checked()) return failure;
-    }
+      if (!last || !o_.is_checked()) return 0.0;
+      const Stopwatch watch;
+      failure = check(g, status);
+      return mended_.attempts > 0 ? 0 : watch.seconds();
+    };
+    run_timed(o_.common, runtime_, report, {[this] { take_right_hand_sides(); }, solve, flops()});
+    if (o_.refines() || o_.is_checked()) return failure;
     if (status.ok()) return std::nullopt;
     return find(status);
   }
@@ -238,7 +192,7 @@ class Solver {
       for (std::size_t p = 0; p < parts.size(); ++p) {
         if (blocks_.size() > 1 || parts.size() > 1) {
           Graph g(runtime_);
-          insert_solution(g, o_, parts[p]);
+          tridiagonal_solve_by(g, parts[p].A, parts[p].X, o_.solver());
           status = g.wait();
         }
         if (!status.ok()) return locate(status, i, p, first);
@@ -284,13 +238,13 @@ void settle(Options& o) {
   parse_tridiag_kind(input.random);
   if (!o.tile.empty()) parse_sizes("--tile", o.tile, "MB or MBxNB", 2);
   if (!o.sizes.empty()) input.sizes = parse_list(o.sizes);
-  if (o.method != "auto" && input.interleaved)
+  if (!o.automatic() && input.interleaved)
     throw ArgumentError("tridiag", "--interleaved", "only --method auto solves systems that lie in rows");
-  if (o.method != "auto" && input.periodic)
+  if (!o.automatic() && input.periodic)
     throw ArgumentError("tridiag", "--periodic", "only --method auto solves periodic systems");
-  if (o.method != "auto" && o.refines())
+  if (!o.automatic() && o.refines())
     throw ArgumentError("tridiag", o.mixed() ? "--precision" : "--refine", "only --method auto refines");
-  if (o.method != "auto" && input.equilibrate)
+  if (!o.automatic() && input.equilibrate)
     throw ArgumentError("tridiag", "--equilibrate", "only --method auto scales rows and columns");
   if (o.refines() && input.equilibrate)
     throw ArgumentError("tridiag", "--equilibrate", "what is refined is not scaled");
@@ -320,10 +274,9 @@ void describe(Report& report, const Options& o) {
 
 template <class T>
 int run_tridiag(Options o) {
-  const Stopwatch whole;
+  Report report("tridiag", o.common);
   settle(o);
   auto blocks = load<T>(o.input);
-  Report report("tridiag", o.common);
   describe(report, o);
   std::optional<Failure> failure;
   Refined refined;
@@ -341,7 +294,6 @@ int run_tridiag(Options o) {
       report.count("systems_corrected", mended.corrected);
     }
   }
-  if (!o.common.trace_dir.empty()) finish_trace(o.common.trace_dir);
 
   if (o.refines()) {
     report.check("iterations", refined.iterations);
@@ -371,7 +323,7 @@ int run_tridiag(Options o) {
     if (o.input.known) report.check("forward_error", checks.forward_error);
     if (report.good() && !o.out.empty()) write_solution(o.out, blocks);
   }
-  return report.finish(whole.seconds());
+  return report.finish();
 }
 
 const Command tridiag_command(
@@ -379,7 +331,7 @@ const Command tridiag_command(
       auto o = std::make_shared<Options>();
       TridiagInput& input = o->input;
       auto* n =
-          app.add_option("--n", input.n, "unknowns of a system (default: 1048576)")->transform(cli::non_negative());
+          app.add_option("-n,--n", input.n, "unknowns of a system (default: 1048576)")->transform(cli::non_negative());
       auto* batch = app.add_option("--batch", input.batch, "matrices of this size")
                         ->transform(cli::non_negative())
                         ->capture_default_str();
@@ -390,16 +342,10 @@ const Command tridiag_command(
       auto* rhs = app.add_option("--rhs", input.rhs, "right-hand sides of each matrix, uniform random numbers")
                       ->transform(cli::non_negative())
                       ->capture_default_str();
-      app.add_option(
-             "--method", o->method,
-             "auto (row blocks, scaled partial pivoting); for one matrix at a time: lapack (gtsv, partial pivoting), "
-             "and without pivoting thomas, cr (cyclic reduction), cr-hybrid (cr whose last unknowns are left to "
-             "Thomas on a core), cr-shared (staged in shared memory), cr-coalesced (twice the storage)")
-          ->check(CLI::IsMember({"auto", "thomas", "lapack", "cr", "cr-hybrid", "cr-shared", "cr-coalesced"}))
-          ->capture_default_str();
+      Choices().add(tridiagonal_methods()).add_option(app, "--method", o->method);
       app.add_option("--cut", o->cut, "unknowns that cr-hybrid leaves to a core (default: 256)")
           ->transform(cli::positive());
-      auto* random = app.add_option("--random", input.random, tridiag_kinds)->capture_default_str();
+      auto* random = add_random(app, input.random, tridiag_kinds);
       app.add_flag("--periodic", input.periodic,
                    "dl of the first row couples to the last unknown, du of the last row to the first");
       app.add_flag("--equilibrate", input.equilibrate,
@@ -407,30 +353,29 @@ const Command tridiag_command(
                    "(auto does it where the residual of its X is large)");
       auto* known = app.add_flag("--known", input.known, "make B from a known X, and report the forward error");
       auto* d =
-          app.add_option("--d", input.d, "read the diagonal, or those of a batch, from FILE (Matrix Market or .npy)");
-      auto* dl = app.add_option("--dl", input.dl,
-                                "read the lower off-diagonal from FILE: n entries, the first of which only a periodic "
-                                "system uses, or LAPACK's n - 1");
-      auto* du =
-          app.add_option("--du", input.du,
-                         "read the upper off-diagonal from FILE: n entries, the last of which only a periodic system "
-                         "uses, or LAPACK's n - 1");
+          add_input(app, "--d", input.d, "read the diagonal, or those of a batch, from FILE (Matrix Market or .npy)");
+      auto* dl = add_input(app, "--dl", input.dl,
+                           "read the lower off-diagonal from FILE: n entries, the first of which only a periodic "
+                           "system uses, or LAPACK's n - 1");
+      auto* du = add_input(app, "--du", input.du,
+                           "read the upper off-diagonal from FILE: n entries, the last of which only a periodic system "
+                           "uses, or LAPACK's n - 1");
       auto* b =
-          app.add_option("--b", input.b, "read the right-hand sides from FILE (those of one matrix side by side)");
+          add_input(app, "--b", input.b, "read the right-hand sides from FILE (those of one matrix side by side)");
       for (auto* one : {d, dl, du}) {
         for (auto* other : {d, dl, du})
           if (one != other) one->needs(other);
         for (auto* other : {n, batch, sizes, random}) one->excludes(other);
       }
       b->needs(d)->excludes(rhs)->excludes(known);
-      add_output(app, Output::matrix, "--out", o->out,
+      add_output(app, Output::matrix, "-o,--out", o->out,
                  "write X to FILE (.mtx or .npy), in the shape of B; different sizes one below the other");
-      app.add_option("--tile", o->tile, "MB or MBxNB: equations and systems a tile (default: what suits the workers)");
+      add_tile(app, o->tile, "MB or MBxNB", "equations and systems a tile; default: what suits the workers");
       app.add_option("--refine", o->refine,
                      "correct X by its residual at most K times, until the backward error is that of rounding "
                      "(default: not at all; with --precision mixed 30 times)")
           ->transform(cli::non_negative());
-      o->common.add_to(app, 1, true);
+      o->common.add_to(app, {.mixed = true});
       app.footer(
           "Where a matrix is singular the status and the checks say its row, and of several matrices which one, "
           "counted\n"

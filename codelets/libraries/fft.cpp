@@ -1,5 +1,6 @@
 #include <tesela/codelets/libraries/fft.hpp>
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/in_precision.hpp>
 
 #include <algorithm>
 #include <fftw3.h>
@@ -18,28 +19,15 @@ enum class Kind : std::uint8_t { forward, backward, real_to_complex, complex_to_
 
 /// FFTW's names for float and double.
 template <class T>
-struct Fftw;
-template <>
-struct Fftw<double> {
-  using Plan = fftw_plan;
-  using Complex = fftw_complex;
-  static constexpr auto plan = fftw_plan_dft_1d;
-  static constexpr auto plan_r2c = fftw_plan_dft_r2c_1d;
-  static constexpr auto plan_c2r = fftw_plan_dft_c2r_1d;
-  static constexpr auto execute = fftw_execute_dft;
-  static constexpr auto execute_r2c = fftw_execute_dft_r2c;
-  static constexpr auto execute_c2r = fftw_execute_dft_c2r;
-};
-template <>
-struct Fftw<float> {
-  using Plan = fftwf_plan;
-  using Complex = fftwf_complex;
-  static constexpr auto plan = fftwf_plan_dft_1d;
-  static constexpr auto plan_r2c = fftwf_plan_dft_r2c_1d;
-  static constexpr auto plan_c2r = fftwf_plan_dft_c2r_1d;
-  static constexpr auto execute = fftwf_execute_dft;
-  static constexpr auto execute_r2c = fftwf_execute_dft_r2c;
-  static constexpr auto execute_c2r = fftwf_execute_dft_c2r;
+struct Fftw {
+  using Plan = std::conditional_t<std::is_same_v<T, float>, fftwf_plan, fftw_plan>;
+  using Complex = std::conditional_t<std::is_same_v<T, float>, fftwf_complex, fftw_complex>;
+  static constexpr auto plan = in_precision<T, fftwf_plan_dft_1d, fftw_plan_dft_1d>;
+  static constexpr auto plan_r2c = in_precision<T, fftwf_plan_dft_r2c_1d, fftw_plan_dft_r2c_1d>;
+  static constexpr auto plan_c2r = in_precision<T, fftwf_plan_dft_c2r_1d, fftw_plan_dft_c2r_1d>;
+  static constexpr auto execute = in_precision<T, fftwf_execute_dft, fftw_execute_dft>;
+  static constexpr auto execute_r2c = in_precision<T, fftwf_execute_dft_r2c, fftw_execute_dft_r2c>;
+  static constexpr auto execute_c2r = in_precision<T, fftwf_execute_dft_c2r, fftw_execute_dft_c2r>;
 };
 
 template <class T>

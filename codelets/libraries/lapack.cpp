@@ -35,6 +35,15 @@ void ssyevd_(const char*, const char*, const int*, float*, const int*, float*, f
              int*, std::size_t, std::size_t);
 void dsyevd_(const char*, const char*, const int*, double*, const int*, double*, double*, const int*, int*, const int*,
              int*, std::size_t, std::size_t);
+void ssytrd_(const char*, const int*, float*, const int*, float*, float*, float*, float*, const int*, int*,
+             std::size_t);
+void dsytrd_(const char*, const int*, double*, const int*, double*, double*, double*, double*, const int*, int*,
+             std::size_t);
+void sormtr_(const char*, const char*, const char*, const int*, const int*, const float*, const int*, const float*,
+             float*, const int*, float*, const int*, int*, std::size_t, std::size_t, std::size_t);
+void dormtr_(const char*, const char*, const char*, const int*, const int*, const double*, const int*, const double*,
+             double*, const int*, double*, const int*, int*, std::size_t, std::size_t, std::size_t);
+void dsterf_(const int*, double*, double*, int*);
 void dstemr_(const char*, const char*, const int*, double*, double*, const double*, const double*, const int*,
              const int*, int*, double*, double*, const int*, const int*, int*, int*, double*, const int*, int*,
              const int*, int*, std::size_t, std::size_t);
@@ -225,6 +234,42 @@ int syevd(index_t n, T* a, index_t lda, T* w, bool vectors) {
 }
 
 template <class T>
+void sytrd(index_t n, T* a, index_t lda, T* d, T* e, T* tau) {
+  if (n == 0) return;
+  const int size = narrow("sytrd", n), ld = narrow("sytrd", lda);
+  int info = 0;
+  with_workspace<T>([&](T* work, int lwork) {
+    if constexpr (std::is_same_v<T, float>)
+      ssytrd_("L", &size, a, &ld, d, e, tau, work, &lwork, &info, 1);
+    else
+      dsytrd_("L", &size, a, &ld, d, e, tau, work, &lwork, &info, 1);
+  });
+}
+
+template <class T>
+void ormtr(Op op, index_t n, index_t k, const T* a, index_t lda, const T* tau, T* c, index_t ldc) {
+  if (n == 0 || k == 0) return;
+  const int rows = narrow("ormtr", n), cols = narrow("ormtr", k), ld = narrow("ormtr", lda),
+            ld_c = narrow("ormtr", ldc);
+  const char* const trans = op == Op::transpose ? "T" : "N";
+  int info = 0;
+  with_workspace<T>([&](T* work, int lwork) {
+    if constexpr (std::is_same_v<T, float>)
+      sormtr_("L", "L", trans, &rows, &cols, a, &ld, tau, c, &ld_c, work, &lwork, &info, 1, 1, 1);
+    else
+      dormtr_("L", "L", trans, &rows, &cols, a, &ld, tau, c, &ld_c, work, &lwork, &info, 1, 1, 1);
+  });
+}
+
+int sterf(index_t n, double* d, double* e) {
+  if (n == 0) return 0;
+  const int size = narrow("sterf", n);
+  int info = 0;
+  dsterf_(&size, d, e, &info);
+  return info;
+}
+
+template <class T>
 double trcon(index_t n, const T* r, index_t ldr) {
   if (n == 0) return 1;
   const int size = narrow("trcon", n), ld = narrow("trcon", ldr);
@@ -292,6 +337,8 @@ template int posv(index_t, index_t, float*, index_t, float*, index_t);
 template int gesv(index_t, index_t, float*, index_t, float*, index_t);
 template int gtsv(index_t, index_t, float*, float*, float*, float*, index_t);
 template int syevd(index_t, float*, index_t, float*, bool);
+template void sytrd(index_t, float*, index_t, float*, float*, float*);
+template void ormtr(Op, index_t, index_t, const float*, index_t, const float*, float*, index_t);
 template double trcon(index_t, const float*, index_t);
 template void geqp3(index_t, index_t, float*, index_t, std::vector<index_t>&, float*);
 template void tzrzf(index_t, index_t, float*, index_t, float*);
@@ -302,6 +349,8 @@ template int posv(index_t, index_t, double*, index_t, double*, index_t);
 template int gesv(index_t, index_t, double*, index_t, double*, index_t);
 template int gtsv(index_t, index_t, double*, double*, double*, double*, index_t);
 template int syevd(index_t, double*, index_t, double*, bool);
+template void sytrd(index_t, double*, index_t, double*, double*, double*);
+template void ormtr(Op, index_t, index_t, const double*, index_t, const double*, double*, index_t);
 template double trcon(index_t, const double*, index_t);
 template void geqp3(index_t, index_t, double*, index_t, std::vector<index_t>&, double*);
 template void tzrzf(index_t, index_t, double*, index_t, double*);

@@ -63,6 +63,19 @@ int stemr(index_t n, double* d, double* e, double* z, index_t ldz);
 template <class T>
 int syevd(index_t n, T* a, index_t lda, T* w, bool vectors = true);
 
+/// A = Q T Q^T in place for the symmetric matrix whose lower triangle is A's, n x n: T, tridiagonal, with diagonal d
+/// (n) and off-diagonals e (n - 1), and the Householder vectors of Q below them, their factors in tau (n - 1).
+template <class T>
+void sytrd(index_t n, T* a, index_t lda, T* d, T* e, T* tau);
+
+/// C = op(Q) C, C n x k, with the Q of a sytrd.
+template <class T>
+void ormtr(Op op, index_t n, index_t k, const T* a, index_t lda, const T* tau, T* c, index_t ldc);
+
+/// All eigenvalues, ascending in d, of the symmetric tridiagonal matrix with diagonal d (n) and off-diagonals e (n - 1;
+/// lost). Answers LAPACK's info.
+int sterf(index_t n, double* d, double* e);
+
 /// The reciprocal of the 1-norm condition number of the n x n upper triangle, estimated.
 template <class T>
 double trcon(index_t n, const T* r, index_t ldr);

@@ -29,6 +29,9 @@ constexpr index_t cauchy_batch(index_t n) {
   return fit < 1 ? 1 : fit > 256 ? 256 : fit;
 }
 
+/// Vectors, or Lanczos runs, that one task takes side by side at most: a launch's arguments hold their addresses.
+inline constexpr int most_side_by_side = 64;
+
 /// What an elimination saw: one column for each block of each shift.
 struct CauchyReport {
   static constexpr index_t rows = 4;

@@ -1,3 +1,4 @@
+#include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/codelets/toeplitz/cauchy_product.hpp>
 
 #include <algorithm>
@@ -78,8 +79,17 @@ void multiply(index_t n, const T* tables, index_t ld_tables, const T* c, index_t
     }
   }
 }
+
+template <class T>
+void residual(const In<T>& c, const In<T>& tables, double sigma, const T* x, const T* y, T* r, T* z) {
+  multiply(c.rows, tables.data, tables.ld, c.data, c.ld, y, r, z);
+  for (index_t a = 0; a < c.rows; ++a) r[a] = x[a] - (r[a] - static_cast<T>(sigma) * y[a]);
+}
+
 template void multiply(index_t, const float*, index_t, const float*, index_t, const float*, float*, float*);
 template void multiply(index_t, const double*, index_t, const double*, index_t, const double*, double*, double*);
+template void residual(const In<float>&, const In<float>&, double, const float*, const float*, float*, float*);
+template void residual(const In<double>&, const In<double>&, double, const double*, const double*, double*, double*);
 
 }  // namespace cauchy
 
@@ -119,9 +129,24 @@ void CauchyTables<T>::cpu(const Args& args, Out<T> tables) {
   }
 }
 
+template <class T>
+void CauchyQuality<T>::cpu(const Args&, In<T> c, In<T> tables, In<double> sigma, In<T> inverse, In<T> starts,
+                           Out<double> quality, Scratch<T> work) {
+  const index_t n = c.rows;
+  T *const y = work.data, *const r = y + n, *const z = r + n;
+  for (index_t s = 0; s < sigma.rows; ++s) {
+    cauchy::multiply(n, tables.data, tables.ld, &inverse(0, 3 * s), inverse.ld, starts.data, y, z);
+    residual(c, tables, sigma(s, 0), starts.data, y, r, z);
+    for (int part = 0; part < 2; ++part)
+      quality(part, s) = static_cast<double>(blas::nrm2(cauchy_rows(n, part), r + part * cauchy_rows(n, 0)));
+  }
+}
+
 template struct ToeplitzToCauchy<float>;
 template struct ToeplitzToCauchy<double>;
 template struct CauchyTables<float>;
 template struct CauchyTables<double>;
+template struct CauchyQuality<float>;
+template struct CauchyQuality<double>;
 
 }  // namespace tesela::kernels

@@ -41,11 +41,28 @@ struct CauchyTables {
   static void cpu(const Args& args, Out<T> tables);
 };
 
+/// quality(part, s) = ||(C - sigma_s I) B x - x|| for B, number s of a CauchyInvert, and x, the first of `starts`: what
+/// rounding left of the inverse. A Ritz pair of B is one of C to about that times its distance from the shift.
+template <class T>
+struct CauchyQuality {
+  static constexpr auto name = "cauchy_quality";
+  static constexpr std::uint32_t color = 0x937860;
+  struct Args {};
+  static void cpu(const Args& args, In<T> c, In<T> tables, In<double> sigma, In<T> inverse, In<T> starts,
+                  Out<double> quality, Scratch<T> work);
+  static void cuda(CudaContext& context, const Args& args, In<T> c, In<T> tables, In<double> sigma, In<T> inverse,
+                   In<T> starts, Out<double> quality, Scratch<T> work);
+};
+
 namespace cauchy {
 
 /// y = C x for one vector of order n, both blocks, on a core; z: cauchy_work(n, 1) numbers.
 template <class T>
 void multiply(index_t n, const T* tables, index_t ld_tables, const T* c, index_t ldc, const T* x, T* y, T* z);
+
+/// r = x - (C - sigma I) y, likewise; c is n x 3.
+template <class T>
+void residual(const In<T>& c, const In<T>& tables, double sigma, const T* x, const T* y, T* r, T* z);
 
 }  // namespace cauchy
 }  // namespace tesela::kernels

@@ -1,10 +1,13 @@
+#include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/codelets/libraries/lapack.hpp>
 #include <tesela/codelets/toeplitz/toeplitz_dense.hpp>
+#include <tesela/tiles/generator.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
-#include <numeric>
+#include <numbers>
 #include <vector>
 
 namespace tesela::kernels {
@@ -22,11 +25,8 @@ void toeplitz_half(index_t n, const T* t, int part, T* a, index_t lda) {
   a[half + half * lda] = t[0];
 }
 
-namespace {
-
-/// The vector of the whole matrix that a half's is.
 template <class T>
-void unfold(index_t n, int part, const T* half, T* x) {
+void toeplitz_unfold(index_t n, int part, const T* half, T* x) {
   const T scale = 1 / std::sqrt(T(2));
   for (index_t i = 0; i < n / 2; ++i) {
     x[i] = scale * half[i];
@@ -35,51 +35,166 @@ void unfold(index_t n, int part, const T* half, T* x) {
   if (n % 2 == 1) x[n / 2] = part == 0 ? half[n / 2] : T(0);
 }
 
+template <class T>
+void ToeplitzHalfPairs<T>::cpu(const Args& args, In<T> t, Out<T> half, Out<T> vectors, Out<double> pairs) {
+  const index_t n = t.rows, m = cauchy_rows(n, args.part);
+  toeplitz_half(n, t.data, args.part, vectors.data, vectors.ld);
+  std::vector<T> w(static_cast<std::size_t>(m));
+  const bool good = lapack::syevd(m, vectors.data, vectors.ld, w.data()) == 0;
+  toeplitz_half(n, t.data, args.part, half.data, half.ld);
+  constexpr index_t at_a_time = 64;
+  std::vector<T> products(static_cast<std::size_t>(m * std::min(m, at_a_time)));
+  for (index_t first = 0; good && first < m; first += at_a_time) {
+    const index_t count = std::min(at_a_time, m - first);
+    blas::gemm<T>(Op::none, Op::none, m, count, m, 1, half.data, half.ld, &vectors(0, first), vectors.ld, 0,
+                  products.data(), m);
+    for (index_t j = first; j < first + count; ++j) {
+      const auto value = static_cast<double>(w[static_cast<std::size_t>(j)]);
+      double squares = 0;
+      for (index_t i = 0; i < m; ++i) {
+        const double r = static_cast<double>(products[static_cast<std::size_t>(i + (j - first) * m)]) -
+                         value * static_cast<double>(vectors(i, j));
+        squares += r * r;
+      }
+      pairs(j, 0) = value;
+      pairs(j, 1) = std::sqrt(squares);
+    }
+  }
+  for (index_t j = 0; !good && j < m; ++j) pairs(j, 0) = pairs(j, 1) = std::numeric_limits<double>::quiet_NaN();
+}
+
+namespace {
+
+constexpr index_t probes = 16;
+
+/// A half A = Q S Q^T, S tridiagonal.
+template <class T>
+struct Reduced {
+  index_t m;
+  std::vector<T> d, e, tau;
+  explicit Reduced(index_t order) : m(order), d(static_cast<std::size_t>(order)), e(d), tau(d) {}
+};
+
+/// Columns of standard normal numbers, always the same.
+template <class T>
+std::vector<T> probe_vectors(index_t m) {
+  std::vector<T> x(static_cast<std::size_t>(m * probes));
+  const Generator<double> random{Pattern::normal, 0, 0, 1};
+  for (index_t j = 0; j < probes; ++j)
+    for (index_t i = 0; i < m; ++i) x[static_cast<std::size_t>(i + j * m)] = static_cast<T>(random.normal(i, j));
+  return x;
+}
+
+/// y = S x for each probe.
+template <class T>
+void multiply(const Reduced<T>& s, const T* x, T* y) {
+  const auto m = static_cast<std::size_t>(s.m);
+  for (std::size_t j = 0; j < static_cast<std::size_t>(probes); ++j)
+    for (std::size_t i = 0; i < m; ++i) {
+      T sum = s.d[i] * x[i + j * m];
+      if (i > 0) sum += s.e[i - 1] * x[i - 1 + j * m];
+      if (i + 1 < m) sum += s.e[i] * x[i + 1 + j * m];
+      y[i + j * m] = sum;
+    }
+}
+
+/// A bound of ||E||_2 for E = (a - b) X^-1, X being the probes.
+template <class T>
+double norm_by_probes(index_t m, const T* a, const T* b) {
+  double largest = 0;
+  for (index_t j = 0; j < probes; ++j) {
+    double squares = 0;
+    for (index_t i = j * m; i < (j + 1) * m; ++i) {
+      const double difference = static_cast<double>(a[i]) - static_cast<double>(b[i]);
+      squares += difference * difference;
+    }
+    largest = squares <= largest ? largest : squares;  // NaN stays
+  }
+  return 3 * std::sqrt(2 / std::numbers::pi * largest);
+}
+
+/// How many eigenvalues of S are below each shift (W. Givens: signs of the pivots), `lanes` shifts side by side.
+constexpr std::size_t lanes = 8;
+std::array<index_t, lanes> below(const std::vector<double>& d, const std::vector<double>& squares,
+                                 const std::array<double, lanes>& shifts, double tiny) {
+  std::array<double, lanes> pivot{};
+  std::array<double, lanes> count{};
+  for (std::size_t i = 0; i < d.size(); ++i)
+    for (std::size_t k = 0; k < lanes; ++k) {
+      const double next = d[i] - shifts[k] - (i > 0 ? squares[i - 1] / pivot[k] : 0.0);
+      pivot[k] = std::abs(next) < tiny ? -tiny : next;
+      count[k] += pivot[k] < 0 ? 1.0 : 0.0;
+    }
+  std::array<index_t, lanes> counts{};
+  for (std::size_t k = 0; k < lanes; ++k) counts[k] = static_cast<index_t>(count[k]);
+  return counts;
+}
+
+/// Whether value j is within `reach` of eigenvalue j of S, for every j.
+bool all_within(double reach, const std::vector<double>& values, const std::vector<double>& d,
+                const std::vector<double>& squares, double tiny) {
+  for (std::size_t first = 0; first < values.size(); first += lanes / 2) {
+    std::array<double, lanes> shifts{};
+    const std::size_t some = std::min(lanes / 2, values.size() - first);
+    for (std::size_t k = 0; k < some; ++k) {
+      shifts[k] = values[first + k] - reach;
+      shifts[k + lanes / 2] = values[first + k] + reach;
+    }
+    const std::array<index_t, lanes> counts = below(d, squares, shifts, tiny);
+    for (std::size_t k = 0; k < some; ++k)
+      if (const auto j = static_cast<index_t>(first + k); counts[k] > j || counts[k + lanes / 2] < j + 1) return false;
+  }
+  return true;
+}
+
+/// How far the values of the tridiagonal matrix may be from its eigenvalues; NaN where they are no such values.
+double sturm_error(const std::vector<double>& values, const std::vector<double>& d, const std::vector<double>& e,
+                   double norm) {
+  constexpr double eps = std::numeric_limits<double>::epsilon();
+  std::vector<double> squares;
+  for (const double x : e) squares.push_back(x * x);
+  const double rounding = 8 * eps * norm;  // of the counts
+  for (double reach = rounding; reach < 1e6 * rounding; reach *= 2)
+    if (all_within(reach, values, d, squares, eps * eps * norm)) return reach + rounding;
+  return norm == 0 ? 0 : std::numeric_limits<double>::quiet_NaN();
+}
+
 }  // namespace
 
 template <class T>
-void ToeplitzDense<T>::cpu(const Args&, In<T> t, Out<T> vectors, Out<double> values) {
-  const index_t n = t.rows;
-  std::vector<double> found(static_cast<std::size_t>(n)), residuals(found);
-  std::vector<T> unordered(static_cast<std::size_t>(n * n));
-  for (int part = 0; part < 2; ++part) {
-    const index_t rows = cauchy_rows(n, part), first = part * cauchy_rows(n, 0);
-    std::vector<T> a(static_cast<std::size_t>(rows * rows)), z, w(static_cast<std::size_t>(rows));
-    toeplitz_half(n, t.data, part, a.data(), rows);
-    z = a;
-    const bool good = lapack::syevd(rows, z.data(), rows, w.data()) == 0;
-    for (index_t j = 0; j < rows; ++j) {
-      const T* const v = &z[static_cast<std::size_t>(j * rows)];
-      double squares = 0;
-      for (index_t i = 0; i < rows; ++i) {
-        const T* const row = &a[static_cast<std::size_t>(i * rows)];  // of a symmetric matrix
-        const double r =
-            static_cast<double>(std::inner_product(row, row + rows, v, T(0)) - w[static_cast<std::size_t>(j)] * v[i]);
-        squares += r * r;
-      }
-      const auto at = static_cast<std::size_t>(first + j);
-      found[at] = good ? static_cast<double>(w[static_cast<std::size_t>(j)]) : std::numeric_limits<double>::quiet_NaN();
-      residuals[at] = good ? std::sqrt(squares) : found[at];
-      unfold(n, part, v, &unordered[at * static_cast<std::size_t>(n)]);
-    }
-  }
-  std::vector<index_t> order(static_cast<std::size_t>(n));
-  std::iota(order.begin(), order.end(), index_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](index_t a, index_t b) {
-    return found[static_cast<std::size_t>(a)] < found[static_cast<std::size_t>(b)];
-  });
-  for (index_t j = 0; j < n; ++j) {
-    const auto from = static_cast<std::size_t>(order[static_cast<std::size_t>(j)]);
-    values(j, 0) = found[from];
-    values(j, 1) = residuals[from];
-    values(j, 2) = order[static_cast<std::size_t>(j)] < cauchy_rows(n, 0) ? 1 : -1;
-    std::copy_n(&unordered[from * static_cast<std::size_t>(n)], n, &vectors(0, j));
+void ToeplitzHalfValues<T>::cpu(const Args& args, In<T> t, Out<T> half, Out<double> values) {
+  const index_t n = t.rows, m = cauchy_rows(n, args.part);
+  toeplitz_half(n, t.data, args.part, half.data, half.ld);
+  const std::vector<T> x = probe_vectors<T>(m);
+  std::vector<T> ax(x), both(x);  // Q^T X, then beside it S Q^T X
+  blas::gemm<T>(Op::none, Op::none, m, probes, m, 1, half.data, half.ld, x.data(), m, 0, ax.data(), m);
+  Reduced<T> s(m);
+  lapack::sytrd(m, half.data, half.ld, s.d.data(), s.e.data(), s.tau.data());
+  lapack::ormtr(Op::transpose, m, probes, half.data, half.ld, s.tau.data(), both.data(), m);
+  both.resize(2 * x.size());
+  multiply(s, both.data(), both.data() + x.size());
+  lapack::ormtr(Op::none, m, 2 * probes, half.data, half.ld, s.tau.data(), both.data(), m);
+
+  const std::vector<double> d(s.d.begin(), s.d.end()), e(s.e.begin(), s.e.end());
+  std::vector<double> found = d, lost = e;
+  const bool good = lapack::sterf(m, found.data(), lost.data()) == 0;
+  const double norm = m > 0 ? std::max(std::abs(found.front()), std::abs(found.back())) : 0,
+               radius = good ? norm_by_probes(m, ax.data(), both.data() + x.size()) +
+                                   norm * norm_by_probes(m, x.data(), both.data()) + sturm_error(found, d, e, norm)
+                             : std::numeric_limits<double>::quiet_NaN();
+  for (index_t j = 0; j < m; ++j) {
+    values(j, 0) = std::isnan(radius) ? radius : found[static_cast<std::size_t>(j)];
+    values(j, 1) = radius;
   }
 }
 
 template void toeplitz_half(index_t, const float*, int, float*, index_t);
 template void toeplitz_half(index_t, const double*, int, double*, index_t);
-template struct ToeplitzDense<float>;
-template struct ToeplitzDense<double>;
+template void toeplitz_unfold(index_t, int, const float*, float*);
+template void toeplitz_unfold(index_t, int, const double*, double*);
+template struct ToeplitzHalfPairs<float>;
+template struct ToeplitzHalfPairs<double>;
+template struct ToeplitzHalfValues<float>;
+template struct ToeplitzHalfValues<double>;
 
 }  // namespace tesela::kernels

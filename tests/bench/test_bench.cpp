@@ -134,6 +134,45 @@ TEST_CASE("a qr peer with wrong factors is found out") {
   CHECK_THROWS_AS(data.check("reflector", factors, multiply), bench::WrongResult);
 }
 
+TEST_CASE("a large qr is checked on a sample of columns, and wrong factors are found out") {
+  Runtime runtime({.cpus = 1, .gpus = 0});
+  const index_t m = GENERATE(90, 64, 40), n = 64;
+  const bench::QrData<double> data(runtime, {.m = m, .n = n, .tile = {16, 16}, .seed = 3, .checked_whole = 100});
+  REQUIRE(data.what().sampled());
+  HostMatrix<double> factors = data.original().clone();
+  std::vector<double> tau(static_cast<std::size_t>(std::min(m, n)));
+  lapack::geqrf(m, n, factors.data(), m, tau.data());
+  std::vector<index_t> read;
+  const auto columns_of = [&](const HostMatrix<double>& r) {
+    return [&](index_t first, HostMatrix<double>& to) {
+      for (index_t j = 0; j < to.cols(); ++j) {
+        read.push_back(first + j);
+        std::copy_n(&r(0, first + j), m, &to(0, j));
+      }
+    };
+  };
+  const auto multiply = [&](HostMatrix<double>& c) {
+    lapack::ormqr(Op::none, m, c.cols(), std::min(m, n), factors.data(), m, tau.data(), c.data(), m);
+  };
+  const double error = data.check("right", {columns_of(factors), multiply});
+  CHECK((error > 0 && error <= 1));
+  REQUIRE(read.size() == 16);
+  CHECK(std::is_sorted(read.begin(), read.end()));
+  CHECK(read.back() == n - 1);
+  CHECK_THROWS_AS(data.check("idle", {columns_of(data.original()), [](HostMatrix<double>&) {}}), bench::WrongResult);
+  for (const index_t column : std::vector(read.begin(), read.begin() + 16)) {
+    HostMatrix<double> r = factors.clone();
+    r(std::min(column, m - 1), column) += 1e-8;
+    CHECK_THROWS_AS(data.check("one column", {columns_of(r), multiply}), bench::WrongResult);
+  }
+  HostMatrix<double> below = factors.clone();
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = j + 1; i < m; ++i) below(i, j) = std::nan("");
+  CHECK(data.check("NaN below R", {columns_of(below), multiply}) <= 1);
+  tau[tau.size() - 2] *= 1 + 1e-9;
+  CHECK_THROWS_AS(data.check("reflector", {columns_of(factors), multiply}), bench::WrongResult);
+}
+
 TEST_CASE("bench qr writes its rows with rates by the usual count") {
   const TemporaryFolder folder;
   const std::string precision = GENERATE("s", "d");

@@ -89,5 +89,8 @@ TEST_CASE("bench givens writes both tables") {
       CAPTURE(name);
       CHECK(error.get<double>() <= 1);
     }
-  CHECK(run_tesela({"bench", "givens", "--order", "nonsense"}).code == 2);
+  const Outcome order = run_tesela({"bench", "givens", "--order", "nonsense"});
+  CHECK((order.code == 2 && order.err.find("--order: 'nonsense' is none of") != std::string::npos));
+  const Outcome dropped = run_tesela({"bench", "givens", "--table", "chain", "--peers", "tesela,givens"});
+  CHECK((dropped.code == 2 && dropped.err.find("--peers: givens forms no Q") != std::string::npos));
 }

@@ -93,14 +93,14 @@ TEST_CASE("bench toeplitz-solve times every peer, whose residuals are small") {
   const Words all = ours_and({"lapack-cholesky", "lapack-lu"});
   for (const std::string precision : {"s", "d"}) {
     check_solves({}, precision, {"1", "2", "65"}, all, all);
-    check_solves({"--kind", "kms:0.5", "--sigma=-0.25", "--seed", "3"}, precision, {"1", "64"}, all, all);
+    check_solves({"--random", "kms:0.5", "--sigma=-0.25", "--seed", "3"}, precision, {"1", "64"}, all, all);
   }
 }
 
 TEST_CASE("bench toeplitz-solve leaves out, with a word, who cannot solve a system") {
   const Words all = ours_and({"lapack-cholesky", "lapack-lu"});
-  check_solves({"--kind", "random", "--sigma", "0.3"}, "d", {"2", "65"}, all, ours_and({"lapack-lu"}));
-  check_solves({"--kind", "singular-minors"}, "d", {"2", "64"}, all,
+  check_solves({"--random", "random", "--sigma", "0.3"}, "d", {"2", "65"}, all, ours_and({"lapack-lu"}));
+  check_solves({"--random", "singular-minors"}, "d", {"2", "64"}, all,
                {"lookahead", "lookahead-again", "cauchy", "cauchy-again", "lapack-lu"});
 }
 
@@ -110,7 +110,7 @@ TEST_CASE("bench toeplitz-solve on a GPU: cuSOLVER's factorizations", "[gpu]") {
   const Words all = ours_and({"cusolver-cholesky", "cusolver-lu"});
   for (const std::string precision : {"s", "d"})
     check_solves({}, precision, {"1", "2", "65", "1000"}, all, all, workers);
-  check_solves({"--kind", "random", "--sigma", "0.3"}, "d", {"2", "65"}, all, ours_and({"cusolver-lu"}), workers);
+  check_solves({"--random", "random", "--sigma", "0.3"}, "d", {"2", "65"}, all, ours_and({"cusolver-lu"}), workers);
 }
 
 TEST_CASE("bench toeplitz-study: percentages found, by published choices and by ours") {
@@ -160,11 +160,11 @@ TEST_CASE("bench toeplitz refuses what it cannot measure") {
   refused({"bench", "toeplitz", "--peers", "mkl"}, 2, "mkl");
   refused({"bench", "toeplitz", "--n", "8", "--peers", "cusolver"}, 3, "CUDA device");
   refused({"bench", "toeplitz-solve", "--n", "0"}, 2, "--n");
-  refused({"bench", "toeplitz-solve", "--kind", "hilbert"}, 2, "--kind");
+  refused({"bench", "toeplitz-solve", "--random", "hilbert"}, 2, "--random");
   refused({"bench", "toeplitz-solve", "--sigma", "nan"}, 2, "--sigma");
   refused({"bench", "toeplitz-solve", "--peers", "lapack"}, 2, "lapack");
   refused({"bench", "toeplitz-solve", "--n", "8", "--peers", "cusolver-lu"}, 3, "CUDA device");
-  refused({"bench", "toeplitz-solve", "--n", "8", "--kind", "random", "--peers", "lapack-cholesky"}, 1,
+  refused({"bench", "toeplitz-solve", "--n", "8", "--random", "random", "--peers", "lapack-cholesky"}, 1,
           "not positive definite");
   refused({"bench", "toeplitz-solve", "--n", "1000000", "--peers", "lapack-lu"}, 1, "8000.0 GB of host memory");
   refused({"bench", "toeplitz-study", "--per-interval", "0"}, 2, "--per-interval");

@@ -19,4 +19,10 @@ TEST_CASE("published figures are the sources', each where it is comparable") {
   CHECK(published_chain_seconds("d", "tridiagonal 8000", "chain 128") == 0);
   CHECK(published_chain_seconds("s", "dense 8000", "chain 128, in") == 0);
   CHECK(published_chain_seconds("s", "tridiagonal 8000", "chain, band") == 0);
+
+  CHECK(published_tridiagonal_speedup("cr", 524288) == 1.05);
+  CHECK(published_tridiagonal_speedup("shared", 524288) == 1.19);
+  CHECK(published_tridiagonal_speedup("coalesced", 524288) == 1.25);
+  CHECK(published_tridiagonal_speedup("coalesced", 1000) == 0);
+  CHECK(published_tridiagonal_speedup("cr, on device", 524288) == 0);
 }

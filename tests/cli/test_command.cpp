@@ -20,7 +20,7 @@ void write(const std::string& path, const std::string& text) { std::ofstream(pat
 
 TEST_CASE("the index pattern gives its known product, exactly") {
   const TemporaryFolder folder;
-  const Outcome run = run_tesela({"gemm", "--n", "10", "--pattern", "index", "--tile", GENERATE("10", "3x4", "64"),
+  const Outcome run = run_tesela({"gemm", "--n", "10", "--random", "index", "--tile", GENERATE("10", "3x4", "64"),
                                   "--precision", GENERATE("s", "d"), "--out", folder / "c.mtx"});
   CAPTURE(run.err);
   REQUIRE(run.code == 0);
@@ -295,6 +295,26 @@ TEST_CASE("info describes the machine") {
   for (const char* name : {"eager", "lws", "dmda", "dmdas"})
     CHECK(std::find(schedulers.begin(), schedulers.end(), name) != schedulers.end());
   CHECK(report["machine"]["gpus"].size() == static_cast<std::size_t>(tesela::count_cuda_devices()));
+}
+
+TEST_CASE("info tells what a GPU's kernels may use", "[gpu]") {
+  require_gpu();
+  for (const auto& gpu : json_of(run_tesela({"info", "--json", "-"}))["machine"]["gpus"]) {
+    const auto number = [&](const char* key) { return gpu[key].get<double>(); };
+    CAPTURE(gpu.dump());
+    CHECK(number("shared_bytes_per_block") >= 48 * 1024);
+    CHECK(number("shared_bytes_per_block_most") >= number("shared_bytes_per_block"));
+    CHECK(number("shared_bytes_per_multiprocessor") >= number("shared_bytes_per_block_most"));
+    CHECK(number("registers_per_block") >= 32768);
+    CHECK(number("registers_per_multiprocessor") >= number("registers_per_block"));
+    CHECK(number("l2_bytes") >= 1 << 20);
+    CHECK(number("memory_bus_bits") >= 64);
+    CHECK(number("clock_khz") >= 0);
+    CHECK(number("memory_clock_khz") >= 0);
+    CHECK(gpu["ecc"].is_boolean());
+  }
+  CHECK_THAT(run_tesela({"info"}).out,
+             ContainsSubstring("shared memory") && ContainsSubstring("bits, ECC o") && ContainsSubstring(" L2 "));
 }
 
 TEST_CASE("files in, file out: what generate writes is what gemm multiplies") {

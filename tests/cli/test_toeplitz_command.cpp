@@ -35,14 +35,14 @@ TEST_CASE("toeplitz solve: definite matrices of any size to rounding") {
       for (const std::string n : {"0", "1", "2", "3", "64", "501", "1000"}) {
         CAPTURE(method, kind, n);
         const auto report =
-            solve({"--method", method, "--kind", kind, "--n", n, "--known", "--rhs", "3", "--seed", "5"});
+            solve({"--method", method, "--random", kind, "--n", n, "--known", "--rhs", "3", "--seed", "5"});
         CHECK(report["status"] == "ok");
         CHECK(report["problem"]["method"] == method);
         CHECK(check(report, "residual") <= 2e-15);
         CHECK(check(report, "forward_error") <= 1e-13);
         if (n != "0") CHECK(check(report, "negative_pivots") == 0);
         if (n != "501") continue;
-        const auto single = solve({"--method", method, "--kind", kind, "--n", n, "--known", "--precision", "s"});
+        const auto single = solve({"--method", method, "--random", kind, "--n", n, "--known", "--precision", "s"});
         CHECK(check(single, "residual") <= 1e-6);
         CHECK(check(single, "residual") > 1e-10);  // it was in single precision
       }
@@ -68,9 +68,9 @@ TEST_CASE("toeplitz solve: a vanishing leading minor ends it, with its order") {
   TemporaryFolder folder;
   for (const std::string& method : recursions)
     for (const std::string sigma : {"2", "1"}) {
-      const auto report = solve(
-          {"--method", method, "--kind", "second-difference", "--n", "40", "--sigma", sigma, "--out", folder / "x.npy"},
-          1);
+      const auto report = solve({"--method", method, "--random", "second-difference", "--n", "40", "--sigma", sigma,
+                                 "--out", folder / "x.npy"},
+                                1);
       CHECK(check(report, "order") == (sigma == std::string("2") ? 1 : 2));
       CHECK_THAT(report["status"].get<std::string>(), ContainsSubstring("breakdown"));
       CHECK(std::isfinite(check(report, "residual")));
@@ -90,7 +90,7 @@ TEST_CASE("toeplitz solve: eliminations survive vanishing leading minors, and en
             {kind == std::string("random") ? ToeplitzKind::random : ToeplitzKind::singular_minors, 0, 5}, std::stol(n))(
             0, 0);
         CAPTURE(n, kind);
-        const auto report = solve({"--method", method, "--kind", kind, "--n", n, "--seed", "5", "--sigma", t0.str(),
+        const auto report = solve({"--method", method, "--random", kind, "--n", n, "--seed", "5", "--sigma", t0.str(),
                                    "--known", "--rhs", "2"});
         CHECK(check(report, "residual") <= 7e-15);
         CHECK(report["checks"].contains("forward_error"));
@@ -98,7 +98,8 @@ TEST_CASE("toeplitz solve: eliminations survive vanishing leading minors, and en
     // The eigenvalue 2 - 2 cos(k pi / (n + 1)) with 2 k = n + 1 is 2.
     for (const std::string n : {"1", "39"}) {
       const auto report = solve(
-          {"--method", method, "--kind", "second-difference", "--n", n, "--sigma", "2", "--out", folder / "x.npy"}, 1);
+          {"--method", method, "--random", "second-difference", "--n", n, "--sigma", "2", "--out", folder / "x.npy"},
+          1);
       CHECK(check(report, "order") >= 1);
       CHECK(check(report, "order") <= std::stod(n));
       CHECK_THAT(report["status"].get<std::string>(), ContainsSubstring("eigenvalue"));
@@ -121,16 +122,16 @@ TEST_CASE("toeplitz solve: by itself it takes what solves the system, and says w
     return report["problem"]["method"].get<std::string>();
   };
   CHECK(taken({"--n", "501", "--seed", "5", "--sigma", "0.3"}) == "gohberg-semencul");
-  CHECK(taken({"--n", "500", "--kind", "spd"}) == "gohberg-semencul");
-  CHECK(taken({"--n", "500", "--kind", "singular-minors"}) == "lookahead");
-  CHECK(taken({"--n", "40", "--kind", "second-difference", "--sigma", "2"}) == "lookahead");
+  CHECK(taken({"--n", "500", "--random", "spd"}) == "gohberg-semencul");
+  CHECK(taken({"--n", "500", "--random", "singular-minors"}) == "lookahead");
+  CHECK(taken({"--n", "40", "--random", "second-difference", "--sigma", "2"}) == "lookahead");
 }
 
 TEST_CASE("toeplitz solve: a matrix that is singular to rounding is called so") {
   TemporaryFolder folder;
   // 2 - 2 cos(k pi / 40) is 2 for k = 20; a prolate matrix of this order has eigenvalues of 1e-30.
-  for (const Words& options : {Words{"--kind", "second-difference", "--n", "39", "--sigma", "2"},
-                               Words{"--kind", "prolate:0.1", "--n", "100"}}) {
+  for (const Words& options : {Words{"--random", "second-difference", "--n", "39", "--sigma", "2"},
+                               Words{"--random", "prolate:0.1", "--n", "100"}}) {
     const auto report = solve(options + Words{"--out", folder / "x.npy"}, 1);
     CAPTURE(report.dump());
     CHECK_THAT(report["status"].get<std::string>(), ContainsSubstring("singular to working precision"));
@@ -194,9 +195,9 @@ TEST_CASE("toeplitz solve: files") {
   refused({"--t", folder / "b.npy"}, "not one row or column");
   refused({"--t", folder / "t.npy", "--n", "5"}, "excludes");
   refused({"--n", "7", "--b", folder / "b.npy"}, "rows");
-  refused({"--kind", "odd"}, "is none of");
-  refused({"--kind", "prolate:0.7"}, "prolate:W");
-  refused({"--kind", "kms"}, "kms:R");
+  refused({"--random", "odd"}, "is none of");
+  refused({"--random", "prolate:0.7"}, "prolate:W");
+  refused({"--random", "kms"}, "kms:R");
   refused({"--sigma", "nan"}, "finite");
   refused({"--method", "dense"}, "--method");
 }
@@ -206,17 +207,17 @@ TEST_CASE("toeplitz solve: on a GPU", "[gpu]") {
   for (const std::string& method : methods)
     for (const std::string n : {"1", "3", "501", "5000"}) {
       const auto report =
-          solve({"--method", method, "--kind", "spd", "--n", n, "--known", "--ncpu", "0", "--rhs", "2"});
+          solve({"--method", method, "--random", "spd", "--n", n, "--known", "--ncpu", "0", "--rhs", "2"});
       CHECK(check(report, "residual") <= 1e-14);
       CHECK(check(report, "forward_error") <= 1e-13);
     }
   for (const std::string& method : recursions)
-    CHECK(
-        check(solve({"--method", method, "--kind", "second-difference", "--n", "40", "--sigma", "1", "--ncpu", "0"}, 1),
-              "order") == 2);
+    CHECK(check(solve({"--method", method, "--random", "second-difference", "--n", "40", "--sigma", "1", "--ncpu", "0"},
+                      1),
+                "order") == 2);
   for (const std::string& method : eliminations) {
-    CHECK(check(solve({"--method", method, "--kind", "singular-minors", "--n", "40", "--ncpu", "0"}), "residual") <=
+    CHECK(check(solve({"--method", method, "--random", "singular-minors", "--n", "40", "--ncpu", "0"}), "residual") <=
           7e-15);
-    solve({"--method", method, "--kind", "second-difference", "--n", "39", "--sigma", "2", "--ncpu", "0"}, 1);
+    solve({"--method", method, "--random", "second-difference", "--n", "39", "--sigma", "2", "--ncpu", "0"}, 1);
   }
 }

@@ -59,8 +59,8 @@ TEST_CASE("toeplitz eig: every kind, of any size, completely, with and without v
   for (const std::string& kind : all_kinds)
     for (const std::string n : {"1", "2", "3", "64", "501"})
       for (const bool vectors : {false, true}) {
-        const auto report =
-            toeplitz("eig", Words{"--kind", kind, "--n", n, "--seed", "1"} + (vectors ? Words{"--vectors"} : Words{}));
+        const auto report = toeplitz(
+            "eig", Words{"--random", kind, "--n", n, "--seed", "1"} + (vectors ? Words{"--vectors"} : Words{}));
         CAPTURE(kind, n, vectors, report.dump());
         CHECK(report["status"] == "ok");
         CHECK(check(report, "found") == std::stod(n));
@@ -93,7 +93,7 @@ TEST_CASE("toeplitz eig: parts of a spectrum") {
 }
 
 TEST_CASE("toeplitz eig: residuals are relative to the matrix, however small the eigenvalues asked for") {
-  const auto report = toeplitz("eig", {"--kind", "prolate:0.1", "--n", "60", "--smallest", "20", "--vectors"});
+  const auto report = toeplitz("eig", {"--random", "prolate:0.1", "--n", "60", "--smallest", "20", "--vectors"});
   CAPTURE(report.dump());
   CHECK(check(report, "found") == 20);
   CHECK(check(report, "max_residual") <= 1e-14);
@@ -136,10 +136,10 @@ TEST_CASE("toeplitz eig: every scale, and zeros, from files") {
 
 TEST_CASE("toeplitz eig: ends of ranges that are eigenvalues, or far away") {
   TemporaryFolder folder;
-  const auto far = toeplitz("eig", {"--kind", "second-difference", "--n", "50", "--range", "0,1e15"});
+  const auto far = toeplitz("eig", {"--random", "second-difference", "--n", "50", "--range", "0,1e15"});
   CHECK(check(far, "max_error") <= 1e-14);
   CHECK(check(far, "found") == 50);
-  CHECK(check(toeplitz("eig", {"--kind", "second-difference", "--n", "50", "--range=-1e308,1e308"}), "found") == 50);
+  CHECK(check(toeplitz("eig", {"--random", "second-difference", "--n", "50", "--range=-1e308,1e308"}), "found") == 50);
   HostMatrix<double> ones(40, 1), periodic(40, 1);
   for (index_t k = 0; k < 40; ++k) ones(k, 0) = 1, periodic(k, 0) = k % 2 == 0 ? 1 : 0;
   write_matrix(folder / "ones.npy", ones);
@@ -207,6 +207,16 @@ TEST_CASE("toeplitz eig: files") {
   refused("eig", {"--t", folder / "none.npy"}, "none.npy");
 }
 
+TEST_CASE("toeplitz eig: the method that is asked for, or else the faster one") {
+  for (const std::string method : {"auto", "lanczos", "dense"}) {
+    const auto report = toeplitz("eig", {"--n", "200", "--ncpu", "2", "--ncuda", "0", "--method", method});
+    CHECK(report["status"] == "ok");
+    CHECK(report["problem"]["method"] == (method == "lanczos" ? "lanczos" : "dense"));
+  }
+  CHECK(toeplitz("eig", {"--n", "200", "--dk", "4"})["problem"]["method"] == "lanczos");
+  refused("eig", {"--n", "200", "--method", "dense", "--dk", "4"}, "method");
+}
+
 TEST_CASE("toeplitz eig: the published choices with too few steps say what is missing") {
   TemporaryFolder folder;
   const auto report = toeplitz(
@@ -243,7 +253,7 @@ TEST_CASE("toeplitz eig, count and slice: wrong use is refused, and the option n
   for (const std::string command : {"eig", "count", "slice"}) {
     refused(command, {"--n", "0"}, "--n");
     refused(command, {"--n", "-3"}, "--n");
-    refused(command, {"--kind", "odd"}, "--kind");
+    refused(command, {"--random", "odd"}, "--random");
     refused(command, {"--out", "/no/such/folder/x.npy"}, "/no/such/folder");
   }
   for (const std::string range : {"3", "3,", ",", "a,b", "3,1", "1,1", "1,2,3", "nan,1", "1;2"})
@@ -274,18 +284,19 @@ TEST_CASE("toeplitz count: several shifts, and one that is an eigenvalue") {
   CHECK(check(both, "levinson_differs") == 0);
   CHECK(check(both, "levinson_breakdowns") == 0);
   // A shift of t_0 is a leading minor that vanishes.
-  const auto silent = toeplitz("count", {"--n", "200", "--kind", "singular-minors", "--sigma", "0", "--both"});
+  const auto silent = toeplitz("count", {"--n", "200", "--random", "singular-minors", "--sigma", "0", "--both"});
   CHECK(check(silent, "below") == 100);
   CHECK(check(silent, "levinson_breakdowns") == 1);
   // 2 is the middle one of 2 - 2 cos(k pi / 102), and t_0.
-  const auto equal = toeplitz("count", {"--n", "101", "--kind", "second-difference", "--sigma", "2"});
+  const auto equal = toeplitz("count", {"--n", "101", "--random", "second-difference", "--sigma", "2"});
   CHECK(check(equal, "doubtful") == 0);
   CHECK(check(equal, "shift") == 2);
   CHECK(check(equal, "below") == 50);
-  const auto clear = toeplitz("count", {"--n", "101", "--kind", "second-difference", "--sigma", "1.99"});
+  const auto clear = toeplitz("count", {"--n", "101", "--random", "second-difference", "--sigma", "1.99"});
   CHECK(check(clear, "nudged") == 0);
   CHECK(check(clear, "shift") == 1.99);
-  const Outcome table = run_tesela({"toeplitz", "count", "--n", "3", "--kind", "second-difference", "--sigma", "1,3"});
+  const Outcome table =
+      run_tesela({"toeplitz", "count", "--n", "3", "--random", "second-difference", "--sigma", "1,3"});
   CHECK(table.code == 0);
   CHECK_THAT(table.out, ContainsSubstring("symmetric"));
 }
@@ -340,7 +351,7 @@ TEST_CASE("toeplitz eig: on a GPU, alone and with cores", "[gpu]") {
   for (const std::string& kind : all_kinds)
     for (const std::string n : {"1", "3", "501"})
       for (const std::string cores : {"0", "2"}) {
-        const auto report = toeplitz("eig", {"--kind", kind, "--n", n, "--ncpu", cores, "--vectors"});
+        const auto report = toeplitz("eig", {"--random", kind, "--n", n, "--ncpu", cores, "--vectors"});
         CAPTURE(kind, n, cores, report.dump());
         CHECK(check(report, "found") == std::stod(n));
         CHECK(check(report, "max_error") <= 1e-12);

@@ -1,15 +1,16 @@
+#include "bench/harness/median.hpp"
 #include "tests/support/toy_kernels.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <starpu.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <ctime>
 #include <vector>
 
 using namespace tesela;
 using namespace tesela::test;
+using tesela::bench::median;
 
 namespace {
 
@@ -34,11 +35,6 @@ double seconds(clockid_t clock, auto f) {
   const double start = now(clock);
   f();
   return now(clock) - start;
-}
-
-double median(std::vector<double> v) {
-  std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2), v.end());
-  return v[v.size() / 2];
 }
 
 }  // namespace

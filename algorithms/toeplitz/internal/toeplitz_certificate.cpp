@@ -94,8 +94,9 @@ index_t certify(Graph& g, const SineToeplitz<T>& A, const CountedRange& range, s
         c->low = group.low;
         c->high = group.high;
         c->error = group.high - group.low;
-        if (group.members.size() > 1) continue;
+        if (group.members.size() > 1 && !c->own) continue;
         c->error = c->radius + margin;
+        if (c->own) continue;
         const double gap = std::min(c->value - before, after - c->value);
         if (complete && gap > c->radius) c->error = std::min(c->error, c->radius * c->radius / gap + margin);
       }

@@ -13,6 +13,7 @@ struct Claim {
   double value = 0, radius = 0;
   std::size_t part = 0;
   bool by_count = false;  ///< not of a pair: somebody's count says so, which is not believed
+  bool own = false;       ///< of one of many that are within their radii of an eigenvalue each, but of no quotient
   double error = std::numeric_limits<double>::infinity();  ///< |value - eigenvalue| at most, once certified
   double low = 0, high = 0;                                ///< what the claims that it meets cover, itself among them
 };
@@ -22,8 +23,8 @@ struct Claim {
 /// counted in what they cover of it. When there are as many claims as eigenvalues in the range, none is missing, and
 /// Claim::error becomes a bound: the radius, or where the next eigenvalues are a gap away, radius^2 / gap (T. Kato
 /// 1949, G. Temple 1928; both up to two resolutions, which is what C's rounding and the counts' are); of those that
-/// met, the width of what they cover. Answers how many claims could not be certified, or how many are too few or too
-/// many.
+/// met, the width of what they cover, but for `own` ones their radius in any case. Answers how many claims could not be
+/// certified, or how many are too few or too many.
 template <class T>
 index_t certify(Graph& g, const SineToeplitz<T>& A, const CountedRange& range, std::vector<Claim>& claims,
                 index_t* counts, const CountOptions& options = {});

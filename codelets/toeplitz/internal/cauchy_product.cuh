@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tesela/codelets/toeplitz/lanczos.hpp>
+#include <tesela/codelets/toeplitz/cauchy_product.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -12,7 +12,7 @@ namespace {
 constexpr int threads = 256, warps = threads / 32;
 constexpr int chunk = 1024;  // rows of a part that one block works on
 constexpr int per_thread = chunk / threads;
-constexpr int most = LanczosSteps<float>::most_slots;
+constexpr int most = most_side_by_side;
 
 /// Some vectors of order n that go through a product together, and where their matrices are. A lane is one part of one
 /// of them: lane 2 v + part.

@@ -84,16 +84,20 @@ void check_vectors(const HostMatrix<T>& t, const Spectrum<T>& s, double residual
       REQUIRE(std::abs(static_cast<double>(gram(i, j)) - (i == j ? 1.0 : 0.0)) <= orthogonality);
 }
 
+constexpr SpectrumMethod methods[] = {SpectrumMethod::lanczos, SpectrumMethod::dense};
+
 void check_all(Runtime& runtime, const std::vector<index_t>& sizes) {
-  for (const ToeplitzGenerator& kind : all_kinds)
-    for (const index_t n : sizes) {
-      INFO("kind " << static_cast<int>(kind.kind) << ", n " << n);
-      SpectrumOptions options;
-      const HostMatrix<double> t = toeplitz_column<double>(kind, n);
-      check_spectrum(runtime, t, options, 1e-13);
-      options.vectors = true;
-      check_vectors(t, check_spectrum(runtime, t, options, 1e-13), 1e-12, 1e-10);
-    }
+  for (const SpectrumMethod method : methods)
+    for (const ToeplitzGenerator& kind : all_kinds)
+      for (const index_t n : sizes) {
+        INFO("method " << static_cast<int>(method) << ", kind " << static_cast<int>(kind.kind) << ", n " << n);
+        SpectrumOptions options;
+        options.method = method;
+        const HostMatrix<double> t = toeplitz_column<double>(kind, n);
+        check_spectrum(runtime, t, options, 1e-13);
+        options.vectors = true;
+        check_vectors(t, check_spectrum(runtime, t, options, 1e-13), 1e-12, 1e-10);
+      }
 }
 
 }  // namespace
@@ -127,8 +131,12 @@ TEST_CASE("a spectrum on a GPU, small enough for a sanitizer", "[gpu][sanitize]"
 
 TEST_CASE("single precision finds every eigenvalue that it can tell apart", "[single]") {
   Runtime runtime({.gpus = 0});
-  for (const index_t n : {1, 3, 64, 500})
-    check_spectrum(runtime, toeplitz_column<float>({ToeplitzKind::random, 0, 1}, n), {}, 2e-5);
+  SpectrumOptions options;
+  for (const SpectrumMethod method : methods)
+    for (const index_t n : {1, 3, 64, 500}) {
+      options.method = method;
+      CHECK(check_spectrum(runtime, toeplitz_column<float>({ToeplitzKind::random, 0, 1}, n), options, 2e-5).good());
+    }
 }
 
 TEST_CASE("every choice of the search gives the same spectrum") {
@@ -288,6 +296,55 @@ TEST_CASE("the published choices lose eigenvalues, and say which") {
   for (const double value : s.values) {
     const auto next = std::lower_bound(right.begin(), right.end(), value - 1e-9);
     REQUIRE((next != right.end() && std::abs(*next - value) < 1e-9));
+  }
+}
+
+TEST_CASE("the dense halves are taken where they are faster, and nobody has chosen anything of the search") {
+  const auto dense = [](Runtime& runtime, index_t n, const SpectrumOptions& options) {
+    Graph g(runtime);
+    return toeplitz_spectrum<double>(g, column(toeplitz_column<double>({ToeplitzKind::random, 0, 1}, n)), options)
+        .dense;
+  };
+  const auto with = [](auto change) {
+    SpectrumOptions o;
+    change(o);
+    return o;
+  };
+  {
+    Runtime runtime({.cpus = 2, .gpus = 0});
+    CHECK(dense(runtime, 300, {}));
+    CHECK_FALSE(dense(runtime, 300, with([](auto& o) { o.method = SpectrumMethod::lanczos; })));
+    CHECK_FALSE(dense(runtime, 300, with([](auto& o) { o.dk = 4; })));
+    CHECK_FALSE(dense(runtime, 300, with([](auto& o) { o.smallest = 5; })));
+    CHECK_FALSE(dense(runtime, 300, with([](auto& o) { o.low = 0; })));
+    CHECK_THROWS_AS(dense(runtime, 300, with([](auto& o) { o.method = SpectrumMethod::dense, o.dk = 4; })),
+                    ArgumentError);
+  }
+}
+
+TEST_CASE("parts of a spectrum, from dense halves") {
+  Runtime runtime({.gpus = 0});
+  const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 3}, 101);
+  const std::vector<double> right = dense_values(t);
+  SpectrumOptions options;
+  options.method = SpectrumMethod::dense;
+  for (const bool vectors : {false, true}) {
+    options.vectors = vectors;
+    SpectrumOptions range = options, smallest = options, largest = options;
+    range.low = -3, range.high = 4;
+    const Spectrum<double> inside = check_spectrum(runtime, t, range, 1e-13);
+    CHECK((inside.good() && inside.dense));
+    smallest.smallest = 7, largest.largest = 7;
+    Graph g(runtime);
+    const Spectrum<double> first = toeplitz_spectrum<double>(g, column(t), smallest),
+                           last = toeplitz_spectrum<double>(g, column(t), largest);
+    REQUIRE((first.values.size() == 7 && last.values.size() == 7));
+    CHECK((first.first == 0 && last.first == 94));
+    for (std::size_t i = 0; i < 7; ++i) {
+      CHECK(std::abs(first.values[i] - right[i]) < 1e-12);
+      CHECK(std::abs(last.values[i] - right[94 + i]) < 1e-12);
+    }
+    if (vectors) check_vectors(t, last, 1e-13, 1e-12);
   }
 }
 

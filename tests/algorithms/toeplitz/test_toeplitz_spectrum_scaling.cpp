@@ -79,6 +79,11 @@ TEMPLATE_TEST_CASE("a power of two scales counts, slices, spectra and nothing el
   SpectrumOptions with_vectors = options, part = options;
   with_vectors.vectors = true;
   part.low = -1.25, part.high = 2;
+  SpectrumOptions halves, halves_with_vectors;
+  halves.method = halves_with_vectors.method = SpectrumMethod::dense;
+  halves_with_vectors.vectors = true;
+  const Spectrum<T> dense = spectrum(runtime, t, halves), dense_vectors = spectrum(runtime, t, halves_with_vectors);
+  REQUIRE((dense.good() && dense.dense && dense_vectors.good()));
   const std::vector<double> shifts{-1e3, -1.5, 0, 0.75, 1e9};
   const auto count = [&](const HostMatrix<T>& matrix, int k) {
     Graph g(runtime);
@@ -104,6 +109,12 @@ TEMPLATE_TEST_CASE("a power of two scales counts, slices, spectra and nothing el
     CHECK(s.residual.error == all.residual.error);
     CHECK(back(v.values, k) == vectors.values);
     CHECK(elements(v) == elements(vectors));
+    const Spectrum<T> d = spectrum(runtime, scaled, halves), dv = spectrum(runtime, scaled, halves_with_vectors);
+    CHECK(back(d.values, k) == dense.values);
+    CHECK(back(d.residuals, k) == dense.residuals);
+    CHECK(d.error.error == dense.error.error);
+    CHECK(back(dv.values, k) == dense_vectors.values);
+    CHECK(elements(dv) == elements(dense_vectors));
     SpectrumOptions inside = part;
     inside.low = std::ldexp(part.low, k), inside.high = std::ldexp(part.high, k);
     CHECK(back(spectrum(runtime, scaled, inside).values, k) == some.values);
@@ -126,22 +137,24 @@ TEST_CASE("t times any number has the same accuracy") {
   Runtime runtime({.gpus = 0});
   const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 5}, 40);
   for (const double by : {1e10, 1e15, 1e-10, 1e20, 1e-300, 1e306})
-    for (const bool vectors : {false, true}) {
-      INFO("times " << by);
-      HostMatrix<double> scaled(40, 1);
-      for (index_t k = 0; k < 40; ++k) scaled(k, 0) = by * t(k, 0);
-      SpectrumOptions options;
-      options.vectors = vectors;
-      const Spectrum<double> s = spectrum(runtime, scaled, options);
-      CHECK(s.good());
-      REQUIRE(s.values.size() == 40);
-      CHECK(toeplitz_values_error(40, scaled.data(), s.values, 0, false, -infinity, infinity, s.resolution).error <
-            1e-14);
-      if (!vectors) continue;
-      CHECK(toeplitz_spectrum_error(40, scaled.data(), s.values, s.symmetry, elements(s).data(),
-                                    toeplitz_norm_estimate(40, scaled.data(), s.values))
-                .residual < 1e-12);
-    }
+    for (const SpectrumMethod method : {SpectrumMethod::lanczos, SpectrumMethod::dense})
+      for (const bool vectors : {false, true}) {
+        INFO("times " << by << ", method " << static_cast<int>(method));
+        HostMatrix<double> scaled(40, 1);
+        for (index_t k = 0; k < 40; ++k) scaled(k, 0) = by * t(k, 0);
+        SpectrumOptions options;
+        options.method = method;
+        options.vectors = vectors;
+        const Spectrum<double> s = spectrum(runtime, scaled, options);
+        CHECK(s.good());
+        REQUIRE(s.values.size() == 40);
+        CHECK(toeplitz_values_error(40, scaled.data(), s.values, 0, false, -infinity, infinity, s.resolution).error <
+              1e-14);
+        if (!vectors) continue;
+        CHECK(toeplitz_spectrum_error(40, scaled.data(), s.values, s.symmetry, elements(s).data(),
+                                      toeplitz_norm_estimate(40, scaled.data(), s.values))
+                  .residual < 1e-12);
+      }
 }
 
 TEST_CASE("eigenvalues beyond the largest number are no good spectrum") {

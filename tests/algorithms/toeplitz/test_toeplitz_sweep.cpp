@@ -49,14 +49,16 @@ void check_counts(Graph& g, const HostMatrix<T>& t, const std::vector<double>& r
 }
 
 template <class T>
-void check_one(Runtime& runtime, const test::ToeplitzCase& c, double scale, bool vectors, Worst& worst) {
+void check_one(Runtime& runtime, const test::ToeplitzCase& c, double scale, bool vectors, SpectrumMethod method,
+               Worst& worst) {
   const index_t n = c.t.rows();
   const HostMatrix<T> t = scaled<T>(c.t, scale);
   INFO(c.kind << ", n " << n << ", times " << scale << (vectors ? ", vectors" : "")
-              << (sizeof(T) == 4 ? ", single" : ""));
+              << (sizeof(T) == 4 ? ", single" : "") << (method == SpectrumMethod::dense ? ", dense" : ""));
   Graph g(runtime);
   SpectrumOptions options;
   options.vectors = vectors;
+  options.method = method;
   const auto start = std::chrono::steady_clock::now();
   const Spectrum<T> s = toeplitz_spectrum<T>(g, {t.data(), static_cast<std::size_t>(n)}, options);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -102,7 +104,7 @@ void sweep(index_t matrices, const std::vector<double>& scales, Ways ways) {
   for (index_t i = 0; i < matrices; ++i) {
     const index_t kind = i % test::toeplitz_cases;
     const index_t n =
-        i < test::toeplitz_cases ? 1 + (i * 37) % 41 : static_cast<index_t>(129 + 128.99 * random.uniform(i, 1));
+        i < test::toeplitz_cases ? 1 + (i * 37) % 41 : static_cast<index_t>(129.5 + 128.49 * random.uniform(i, 1));
     const test::ToeplitzCase c = test::toeplitz_case(kind, n, static_cast<std::uint64_t>(i));
     index_t way = 0;
     for (const double scale : scales)
@@ -111,10 +113,11 @@ void sweep(index_t matrices, const std::vector<double>& scales, Ways ways) {
           if (ways == Ways::some && way++ % 7 != i % 7) continue;
           if (ways == Ways::values && (vectors || single)) continue;
           if (single && (std::abs(std::log10(scale)) > 20 || c.kind == "1e-150 to 1e150")) continue;
-          if (single)
-            check_one<float>(runtime, c, scale, vectors, table[c.kind + ", single"]);
-          else
-            check_one<double>(runtime, c, scale, vectors, table[c.kind + ", double"]);
+          for (const SpectrumMethod method : {SpectrumMethod::lanczos, SpectrumMethod::dense})
+            if (single)
+              check_one<float>(runtime, c, scale, vectors, method, table[c.kind + ", single"]);
+            else
+              check_one<double>(runtime, c, scale, vectors, method, table[c.kind + ", double"]);
         }
   }
   if (matrices > 100)

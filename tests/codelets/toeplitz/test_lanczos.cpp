@@ -2,6 +2,7 @@
 #include <tesela/codelets/libraries/lapack.hpp>
 #include <tesela/codelets/toeplitz/cauchy_product.hpp>
 #include <tesela/codelets/toeplitz/lanczos.hpp>
+#include <tesela/codelets/toeplitz/ritz.hpp>
 #include <tesela/codelets/toeplitz/toeplitz_dense.hpp>
 #include <tesela/tiles/generator.hpp>
 

@@ -1,0 +1,154 @@
+#include <tesela/algorithms/toeplitz/internal/inverse_queue.hpp>
+#include <tesela/tiles/generator.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace tesela::detail {
+
+using namespace kernels;
+namespace {
+
+/// Start vectors: column 0 the first, the others for the attempts after it; each part of unit norm.
+template <class T>
+OneTile<T> start_vectors(Runtime& runtime, index_t n, const SpectrumOptions& options) {
+  const index_t columns = std::min<index_t>(options.max_attempts, 15) + 1;
+  OneTile<T> starts(runtime, {n, columns}, "starts");
+  const auto v = (*starts).write();
+  const Generator<double> random{Pattern::uniform, 0, 0, options.seed};
+  for (index_t j = 0; j < columns; ++j)
+    for (int part = 0; part < 2; ++part) {
+      const index_t first = part * cauchy_rows(n, 0), rows = cauchy_rows(n, part);
+      double norm = 0;
+      for (int pass = 0; pass < 2; ++pass)
+        for (index_t a = 0; a < rows; ++a) {
+          const double f = static_cast<double>(2 * a + part + 1) * std::numbers::pi / static_cast<double>(n + 1);
+          const double e = j == 0 && options.fixed_start ? std::sin(f) : random.uniform(first + a, j);
+          if (pass == 0)
+            norm += e * e;
+          else
+            v(first + a, j) = static_cast<T>(norm > 0 ? e / std::sqrt(norm) : 0);
+        }
+    }
+  return starts;
+}
+
+/// Residuals that do no harm: a Rayleigh quotient's error is their square over the gap to the next eigenvalue. With
+/// refinement the inverse may be rough. A tolerance at which pairs are worse anyway makes better inverses worthless.
+template <class T>
+double harmless(const SineToeplitz<T>& A, const SpectrumOptions& options) {
+  const double least = std::is_same_v<T, float> ? 1e-3 : refined(options) ? 1e-8 : 1e-9;
+  return std::max(least, options.tolerance) * estimated_norm(A);
+}
+
+}  // namespace
+
+/// Inverses for as many groups as there are (runs, on cores) are computed ahead: to wait for some on one GPU would
+/// leave the others without work.
+template <class T>
+InverseQueue<T>::InverseQueue(Graph& g, const SineToeplitz<T>& A, const SpectrumOptions& options, std::size_t groups)
+    : graph_(g),
+      matrix_(A),
+      options_(options),
+      ahead_(g.runtime().gpus() > 0 ? groups : static_cast<std::size_t>(std::max(1, g.runtime().cpus()))),
+      starts_(start_vectors<T>(g.runtime(), A.n(), options)) {}
+
+template <class T>
+void InverseQueue<T>::add(const SpectrumInterval& interval) {
+  waiting_.push_back({interval, 0, shift_of(interval, 0)});
+}
+
+template <class T>
+void InverseQueue<T>::add_again(SearchJob job) {
+  job.shift = shift_of(job.interval, job.attempt);
+  waiting_.push_back(job);
+}
+
+template <class T>
+double InverseQueue<T>::shift_of(const SpectrumInterval& i, index_t attempt) {
+  if (attempt == 0 && options_.midpoint) return (i.low + i.high) / 2;
+  const Generator<double> random{Pattern::uniform, 0, 0, options_.seed + 1};
+  return i.low + (i.high - i.low) * (0.5 + 0.45 * random.uniform(shifts_++, 0));
+}
+
+template <class T>
+void InverseQueue<T>::prepare() {
+  while (prepared_.size() < ahead_ && !waiting_.empty()) invert();
+}
+
+/// Inverts at the shifts of the jobs that wait, as many as a group has room for.
+template <class T>
+void InverseQueue<T>::invert() {
+  Runtime& runtime = graph_.runtime();
+  const index_t n = matrix_.n(),
+                batch_size = runtime.gpus() > 0 ? std::max(options_.group, cauchy_batch(n)) : options_.group;
+  const auto count = std::min(waiting_.size(), static_cast<std::size_t>(batch_size));
+  const auto shifts = static_cast<index_t>(count);
+  Batch batch{{},
+              OneTile<T>(runtime, {n, 3 * shifts}, "inverse"),
+              OneTile<double>(runtime, {CauchyReport::rows, 2 * shifts}, "report"),
+              OneTile<double>(runtime, {2, shifts}, "quality")};
+  const OneTile<double> sigma(runtime, {shifts, 1}, "sigma");
+  {
+    const auto at = (*sigma).write();
+    for (std::size_t i = 0; i < count; ++i) {
+      at.data[i] = waiting_.front().shift;
+      batch.jobs.push_back(waiting_.front());
+      waiting_.pop_front();
+    }
+  }
+  if (!levinson()) {
+    const Priority gpu = on_gpu_number(batches_++);
+    graph_.insert<CauchyInvert<T>>(gpu, {}, matrix_.blocks(), *sigma, *batch.inverse, *batch.report,
+                                   graph_.scratch<T>(cauchy_table(n), 1));
+    graph_.insert<CauchyQuality<T>>(gpu, {}, matrix_.blocks(), matrix_.tables(), *sigma, *batch.inverse, *starts_,
+                                    *batch.quality, lanczos_scratch<T>(graph_, n, options_));
+  }
+  inversions_ += shifts;
+  prepared_.push_back(std::move(batch));
+}
+
+/// Whether the inverse at a shift is good enough: no breakdown, and what rounding left of it changes the Ritz pairs
+/// at the interval's ends by no more than is wanted. Where no shift does better, the last but one attempt is taken.
+template <class T>
+bool InverseQueue<T>::usable(Batch& batch, index_t i, const SearchJob& job) const {
+  if (levinson()) return true;  // the first step will show
+  if (batch.seen_report.empty()) {
+    const auto report = (*batch.report).read();
+    const auto quality = (*batch.quality).read();
+    batch.seen_report.assign(report.data, report.data + report.rows * report.cols);
+    batch.seen_quality.assign(quality.data, quality.data + quality.rows * quality.cols);
+  }
+  const Block<const double> report{batch.seen_report.data(), CauchyReport::rows, 0, CauchyReport::rows},
+      quality{batch.seen_quality.data(), 2, 0, 2};
+  const double reach = std::max(job.interval.high - job.shift, job.shift - job.interval.low);
+  for (index_t part = 0; part < 2; ++part) {
+    if (cauchy_rows(matrix_.n(), static_cast<int>(part)) == 0) continue;
+    if (report(CauchyReport::breakdown, 2 * i + part) != 0 || !std::isfinite(quality(part, i))) return false;
+    if (job.attempt + 2 < options_.max_attempts && quality(part, i) * reach > harmless(matrix_, options_)) return false;
+  }
+  return true;
+}
+
+template <class T>
+std::optional<typename InverseQueue<T>::Start> InverseQueue<T>::start(const Tile<T>& slot, Priority where) {
+  if (prepared_.empty()) {
+    if (waiting_.empty()) return std::nullopt;
+    prepare();
+  }
+  Batch& batch = prepared_.front();
+  const std::size_t i = batch.next++;
+  const SearchJob job = batch.jobs[i];
+  const bool good = usable(batch, static_cast<index_t>(i), job);
+  if (good)
+    graph_.insert<LanczosStart<T>>(where, {levinson() ? 0 : static_cast<index_t>(i), job.attempt % (*starts_).cols()},
+                                   levinson() ? matrix_.blocks() : *batch.inverse, *starts_, slot);
+  if (batch.next == batch.jobs.size()) prepared_.pop_front();
+  return Start{job, good};
+}
+
+template class InverseQueue<float>;
+template class InverseQueue<double>;
+
+}  // namespace tesela::detail

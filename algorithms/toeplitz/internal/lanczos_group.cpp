@@ -1,0 +1,156 @@
+#include <tesela/algorithms/support/insert_or_run.hpp>
+#include <tesela/algorithms/toeplitz/internal/lanczos_group.hpp>
+
+#include <algorithm>
+
+namespace tesela::detail {
+
+using namespace kernels;
+
+constexpr std::size_t at_a_time = LanczosTest::at_a_time;
+
+template <class T>
+LanczosGroup<T>::LanczosGroup(Graph& g, const SineToeplitz<T>& A, const SpectrumOptions& options, std::size_t number,
+                              index_t slots)
+    : graph_(g), matrix_(A), options_(options), number_(number) {
+  Runtime& runtime = g.runtime();
+  for (index_t s = 0; s < slots; ++s) {
+    slots_.push_back({{}, 0, 0, OneTile<T>(runtime, lanczos_slot(A.n(), capacity()), "slot")});
+    if (s % LanczosTest::at_a_time != 0) continue;
+    bundles_.push_back({OneTile<double>(runtime, lanczos_histories(capacity()), "histories"), {}, {}});
+    const auto all = (*bundles_.back().histories).write();
+    std::fill_n(all.data, all.rows * all.cols, 0.0);
+  }
+}
+
+template <class T>
+bool LanczosGroup<T>::idle() const {
+  return std::none_of(slots_.begin(), slots_.end(), [](const Slot& slot) { return slot.job.has_value(); });
+}
+
+template <class T>
+void LanczosGroup<T>::begin(std::size_t s, const SearchJob& job) {
+  slots_[s].job = job;
+  slots_[s].steps = 0;
+  slots_[s].tests = 0;
+}
+
+template <class T>
+index_t LanczosGroup<T>::step() {
+  typename LanczosSteps<T>::Args args;
+  std::vector<Tile<T>> bases;
+  index_t before_test = capacity(), room = capacity();
+  for (const Slot& slot : slots_) {
+    if (!slot.job || slot.steps >= capacity()) continue;
+    before_test = std::min(before_test, first_test(*slot.job) - slot.steps);
+    room = std::min(room, capacity() - slot.steps);
+    args.first[bases.size()] = static_cast<int>(slot.steps);
+    args.shift[bases.size()] = slot.job->shift;
+    bases.push_back(*slot.basis);
+  }
+  if (bases.empty()) return 0;
+  args.steps = static_cast<int>(std::min(std::max(before_test, options_.dk), room));
+  args.slots = static_cast<int>(bases.size());
+  args.refine = refined(options_);
+  const index_t all = static_cast<index_t>(args.steps) * args.slots;
+  const OneTile<double> coefficients(graph_.runtime(), {4, all}, "coefficients");
+  if (options_.solver == ToeplitzSolver::levinson) {
+    const Shape work = levinson_lanczos_work(matrix_.n(), capacity(), options_.group);
+    graph_.insert<LevinsonLanczosSteps<T>>(where(), {args.steps, args.slots, args.first, args.shift}, matrix_.column(),
+                                           *coefficients, graph_.scratch<T>(work.rows, work.cols), bases);
+  } else {
+    graph_.insert<LanczosSteps<T>>(where(), args, matrix_.blocks(), matrix_.tables(), *coefficients,
+                                   lanczos_scratch<T>(graph_, matrix_.n(), options_), bases);
+  }
+  index_t column = 0;
+  for (std::size_t b = 0; b < bundles_.size(); ++b)
+    column = test(b, *coefficients, column, static_cast<index_t>(args.steps));
+  return all;
+}
+
+/// Inserts the tests of a bundle's runs that just stepped, from column `column` of the coefficients on; returns the
+/// column after theirs.
+template <class T>
+index_t LanczosGroup<T>::test(std::size_t b, const Tile<double>& coefficients, index_t column, index_t steps) {
+  LanczosTest::Args args;
+  Bundle& bundle = bundles_[b];
+  const index_t before = column;
+  for (std::size_t s = 0; s < at_a_time && b * at_a_time + s < slots_.size(); ++s) {
+    Slot& slot = slots_[b * at_a_time + s];
+    if (!slot.job || slot.steps >= capacity()) continue;
+    slot.steps += steps;
+    args.of[s] = {goal(*slot.job), column, steps, slot.tests == 0, slot.steps >= first_test(*slot.job)};
+    ++slot.tests;
+    column += steps;
+  }
+  if (column == before) return column;
+  bundle.older = std::move(bundle.newer);
+  bundle.newer.emplace(graph_.runtime());
+  insert_or_run<LanczosTest>(graph_, urgent, args, coefficients, *bundle.histories, bundle.newer->tile());
+  return column;
+}
+
+template <class T>
+const std::array<index_t, 2>& LanczosGroup<T>::Verdicts::of(std::size_t s) {
+  if (!seen_) {
+    const auto found = (*tile_).read();
+    seen_.emplace();
+    for (std::size_t k = 0; k < at_a_time; ++k)
+      (*seen_)[k] = {found(0, static_cast<index_t>(k)), found(1, static_cast<index_t>(k))};
+  }
+  return (*seen_)[s];
+}
+
+/// A run ends when the round before found it complete, or when it may not step any more.
+template <class T>
+std::optional<RunEnd> LanczosGroup<T>::end(std::size_t s) {
+  Slot& slot = slots_[s];
+  if (!slot.job) return std::nullopt;
+  Bundle& bundle = bundles_[s / at_a_time];
+  RunEnd end{*slot.job};
+  bool broken = false;
+  const auto judge = [&](Verdicts& verdicts) {
+    const std::array<index_t, 2>& found = verdicts.of(s % at_a_time);
+    broken = found[0] < 0;
+    end.found = broken ? std::array<index_t, 2>{} : found;
+    end.complete = found[0] >= end.job.interval.count[0] && found[1] >= end.job.interval.count[1];
+  };
+  if (slot.tests >= 2) judge(*bundle.older);
+  if (!end.complete && !broken && slot.steps < capacity()) return std::nullopt;
+  if (!end.complete) judge(*bundle.newer);
+  slot.job.reset();
+  return end;
+}
+
+template <class T>
+RunPairs<T> LanczosGroup<T>::pairs(std::size_t s, const SearchJob& job) const {
+  Runtime& runtime = graph_.runtime();
+  const Slot& slot = slots_[s];
+  const index_t most = std::max(job.interval.count[0], job.interval.count[1]);
+  const OneTile<T> z(runtime, {slot.steps, 2 * most}, "z");
+  RunPairs<T> run{job, OneTile<T>(runtime, {matrix_.n(), most}, "x"), OneTile<double>(runtime, {4, most}, "pairs")};
+  insert_or_run<RitzSelect<T>>(graph_, urgent, {goal(job), static_cast<index_t>(s % at_a_time)},
+                               *bundles_[s / at_a_time].histories, *z);
+  graph_.insert<RitzPairs<T>>(where(), {}, matrix_.blocks(), matrix_.tables(), *slot.basis, *z, *run.x, *run.pairs,
+                              lanczos_scratch<T>(graph_, matrix_.n(), options_));
+  return run;
+}
+
+/// Steps before which a test would only cost time: what about 9 of 10 intervals need, and less where the space is
+/// small.
+template <class T>
+index_t LanczosGroup<T>::first_test(const SearchJob& job) const {
+  const index_t wanted = std::max(job.interval.count[0], job.interval.count[1]);
+  return std::min({capacity(), 2 * wanted + options_.dk, cauchy_rows(matrix_.n(), 0)});
+}
+
+template <class T>
+LanczosGoal LanczosGroup<T>::goal(const SearchJob& job) const {
+  return {job.interval.low,   job.interval.high, job.shift, 2 * toeplitz_resolution(matrix_),
+          options_.tolerance, job.interval.count};
+}
+
+template class LanczosGroup<float>;
+template class LanczosGroup<double>;
+
+}  // namespace tesela::detail

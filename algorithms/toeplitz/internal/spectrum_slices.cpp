@@ -1,0 +1,81 @@
+#include <tesela/algorithms/toeplitz/internal/spectrum_slices.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tesela::detail {
+namespace {
+
+/// Where to look with only so many from an end wanted: a little beyond the last of them.
+template <class T>
+CountedRange range_of_some(Graph& g, const SineToeplitz<T>& A, const SpectrumOptions& options, index_t* counts) {
+  const index_t wanted = std::max(options.smallest, options.largest);
+  if (wanted >= A.n()) return {};
+  const bool from_below = options.smallest > 0;
+  const double resolution = toeplitz_resolution(A), reach = A.norm() * (1 + 1e-6) + 4 * resolution;
+  double out = A.mean() + (from_below ? -reach : reach), in = A.mean() + (from_below ? reach : -reach);
+  std::optional<Inertia> end;  // at `in`
+  const auto inside = [&](const Inertia& i) { return from_below ? i.total() : A.n() - i.total(); };
+  for (int rounds = 0; rounds < 60; ++rounds) {  // `out` has too few beyond it, `in` enough
+    constexpr int points = 15;
+    std::array<double, points> shifts{};
+    for (int k = 0; k < points; ++k) shifts[static_cast<std::size_t>(k)] = out + (in - out) * (k + 1) / (points + 1);
+    double next_out = out;
+    for (const Inertia& i : count_at<T>(g, A, shifts, Nudge::either_side, {.solver = options.counter})) {
+      if (inside(i) < wanted) {
+        next_out = i.shift;
+      } else {
+        end = i;
+        in = i.shift;
+        break;
+      }
+    }
+    *counts += points;
+    out = next_out;
+    if ((end && inside(*end) <= wanted + options.per_interval / 4) || std::abs(in - out) < 8 * resolution) break;
+  }
+  return from_below ? CountedRange{{}, end, false} : CountedRange{end, {}, false};
+}
+
+/// How many eigenvalues are in the range and below it.
+template <class T>
+void count_inside(const SineToeplitz<T>& A, SpectrumSlices& s) {
+  if (s.range.empty) return;
+  s.first = s.range.low ? s.range.low->total() : 0;
+  s.expected = (s.range.high ? s.range.high->total() : A.n()) - s.first;
+}
+
+}  // namespace
+
+template <class T>
+SpectrumSlices count_wanted(Graph& g, const SineToeplitz<T>& A, const SpectrumOptions& options) {
+  SpectrumSlices s;
+  s.range = count_ends(g, A, options.low, options.high, &s.counts);
+  count_inside(A, s);
+  return s;
+}
+
+template <class T>
+SpectrumSlices slice_wanted(Graph& g, const SineToeplitz<T>& A, const SpectrumOptions& options) {
+  SpectrumSlices s;
+  if (A.norm() == 0) {
+    if (options.low <= 0 && options.high > 0) s.clusters.push_back(all_zero(A));
+    s.expected = s.clusters.empty() ? 0 : A.n();
+    return s;
+  }
+  s.range = options.smallest > 0 || options.largest > 0 ? range_of_some(g, A, options, &s.counts)
+                                                        : count_ends(g, A, options.low, options.high, &s.counts);
+  if (s.range.empty) return s;
+  for (const SpectrumInterval& i :
+       slice_between(g, A, options.per_interval, s.range, &s.counts, {.solver = options.counter}))
+    (i.cluster ? s.clusters : s.intervals).push_back(i);
+  count_inside(A, s);
+  return s;
+}
+
+template SpectrumSlices count_wanted(Graph&, const SineToeplitz<float>&, const SpectrumOptions&);
+template SpectrumSlices count_wanted(Graph&, const SineToeplitz<double>&, const SpectrumOptions&);
+template SpectrumSlices slice_wanted(Graph&, const SineToeplitz<float>&, const SpectrumOptions&);
+template SpectrumSlices slice_wanted(Graph&, const SineToeplitz<double>&, const SpectrumOptions&);
+
+}  // namespace tesela::detail

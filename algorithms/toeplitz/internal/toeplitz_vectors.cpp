@@ -1,0 +1,114 @@
+#include <tesela/algorithms/toeplitz/internal/toeplitz_vectors.hpp>
+#include <tesela/codelets/support/fill.hpp>
+#include <tesela/codelets/toeplitz/sine_vectors.hpp>
+#include <tesela/codelets/toeplitz/toeplitz_dense.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace tesela::detail {
+
+using namespace kernels;
+namespace {
+
+/// Vectors of one run are orthogonal as their basis was; those of two runs overlap by about their residuals over
+/// their distance, which is taken away where it may be more than rounding. False when everything is too far apart.
+template <class T>
+bool orthogonalize(Graph& g, const FoundPiece<T>& below, const FoundPiece<T>& above) {
+  const double reach = 1e11 * std::max({below.residual[0], below.residual[1], above.residual[0], above.residual[1]});
+  typename OrthogonalizeAgainst<T>::Args args;
+  bool overlaps = false;
+  double last = -std::numeric_limits<double>::infinity(), first = -last;
+  for (std::size_t part = 0; part < 2; ++part) {
+    const std::vector<double>&low = below.values[part], &high = above.values[part];
+    if (!low.empty()) last = std::max(last, low.back());
+    if (!high.empty()) first = std::min(first, high.front());
+    if (low.empty() || high.empty()) continue;
+    args.ends[part] = static_cast<index_t>(low.size());
+    args.columns[part] = std::upper_bound(high.begin(), high.end(), low.back() + reach) - high.begin();
+    args.others[part] = low.end() - std::lower_bound(low.begin(), low.end(), high.front() - reach);
+    overlaps = overlaps || (args.columns[part] > 0 && args.others[part] > 0);
+  }
+  if (overlaps)
+    g.insert<OrthogonalizeAgainst<T>>(on_gpu, args, *below.x, *above.x,
+                                      g.scratch<T>((*below.x).cols(), (*above.x).cols()));
+  return first - last <= reach;
+}
+
+/// A piece's vectors from the sine basis to their columns of v; `columns` has those of its symmetric vectors, then
+/// those of its skew ones, -1 for what nobody wants.
+template <class T>
+void expand(Graph& g, const FoundPiece<T>& piece, const std::vector<index_t>& columns, const TileMatrix<T>& v) {
+  index_t first = v.n(), last = -1;
+  for (const index_t column : columns)
+    if (column >= 0) first = std::min(first, column), last = std::max(last, column);
+  if (last < 0) return;
+  const index_t nb = v.tile_shape().nb;
+  const OneTile<index_t> at(g.runtime(), {(*piece.x).cols(), 2}, "places");
+  {
+    const auto home = (*at).write();
+    std::copy(columns.begin(), columns.end(), home.data);
+  }
+  std::vector<Tile<T>> tiles;
+  for (index_t j = first / nb; j <= last / nb; ++j) tiles.push_back(v(0, j));
+  g.insert<FromSineBasis<T>>(on_gpu, {first / nb * nb}, *piece.x, *at,
+                             g.scratch<T>(sine_rows(v.m()), g.runtime().gpus() > 0 ? 32 : 1), tiles);
+}
+
+template <class T>
+TileMatrix<T> room_for(Graph& g, index_t n, const std::vector<FoundValue>& values) {
+  const auto found = static_cast<index_t>(values.size());
+  return {g.runtime(), n, found, {n, std::clamp<index_t>(found, 1, 128)}, "vectors"};
+}
+
+}  // namespace
+
+template <class T>
+TileMatrix<T> place_vectors(Graph& g, const SineToeplitz<T>& A, const std::vector<FoundValue>& values,
+                            const std::vector<FoundPiece<T>>& pieces) {
+  const TileMatrix<T> v = room_for<T>(g, A.n(), values);
+  std::vector<std::vector<index_t>> columns;
+  for (const FoundPiece<T>& p : pieces) columns.emplace_back(static_cast<std::size_t>(2 * (*p.x).cols()), index_t{-1});
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    const FoundValue& f = values[k];
+    const index_t before = f.part == 0 ? 0 : (*pieces[f.piece].x).cols();
+    columns[f.piece][static_cast<std::size_t>(before + f.column)] = static_cast<index_t>(k);
+  }
+  for (index_t j = 0; j < v.nt(); ++j) g.insert<Fill<T>>(on_gpu, {}, v(0, j));
+  std::vector<std::size_t> order(pieces.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return pieces[a].low < pieces[b].low; });
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    for (std::size_t below = k; below-- > 0;)
+      if (!orthogonalize(g, pieces[order[below]], pieces[order[k]])) break;
+    expand(g, pieces[order[k]], columns[order[k]], v);
+  }
+  return v;
+}
+
+template <class T>
+TileMatrix<T> place_vectors(Graph& g, const SineToeplitz<T>& A, const std::vector<FoundValue>& values,
+                            const std::array<OneTile<T>, 2>& halves) {
+  const TileMatrix<T> vectors = room_for<T>(g, A.n(), values);
+  const auto symmetric = (*halves[0]).read(), skew = (*halves[1]).read();
+  vectors.for_each_tile([&](const Tile<T>& tile, index_t, index_t first) {
+    const auto v = tile.write();
+    for (index_t j = 0; j < v.cols; ++j) {
+      const FoundValue& f = values[static_cast<std::size_t>(first + j)];
+      const auto& half = f.part == 0 ? symmetric : skew;
+      toeplitz_unfold(v.rows, static_cast<int>(f.part), &half(0, f.column), &v(0, j));
+    }
+  });
+  return vectors;
+}
+
+#define TESELA_PLACE_VECTORS(T)                                                                        \
+  template TileMatrix<T> place_vectors(Graph&, const SineToeplitz<T>&, const std::vector<FoundValue>&, \
+                                       const std::vector<FoundPiece<T>>&);                             \
+  template TileMatrix<T> place_vectors(Graph&, const SineToeplitz<T>&, const std::vector<FoundValue>&, \
+                                       const std::array<OneTile<T>, 2>&);
+TESELA_PLACE_VECTORS(float)
+TESELA_PLACE_VECTORS(double)
+
+}  // namespace tesela::detail

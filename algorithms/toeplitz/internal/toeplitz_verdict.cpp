@@ -1,0 +1,103 @@
+#include <tesela/algorithms/toeplitz/internal/spectrum_options.hpp>
+#include <tesela/algorithms/toeplitz/internal/toeplitz_certificate.hpp>
+#include <tesela/algorithms/toeplitz/internal/toeplitz_verdict.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tesela::detail {
+namespace {
+
+/// The largest of the values, or the root mean square of all eigenvalues if that is more.
+template <class T>
+double norm_found(const SineToeplitz<T>& A, const std::vector<FoundValue>& values) {
+  double norm = A.rms();
+  for (const FoundValue& v : values) norm = std::max(norm, std::abs(v.value));
+  return norm > 0 ? norm : 1;
+}
+
+/// NaN if a residual is.
+double largest_residual(const std::vector<FoundValue>& values) {
+  double largest = 0;
+  for (const FoundValue& v : values) largest = v.residual <= largest ? largest : v.residual;
+  return largest;
+}
+
+/// The verdict, with a bound of all values' errors.
+template <class T>
+SpectrumVerdict verdict_of(const SineToeplitz<T>& A, const SpectrumOptions& options,
+                           const std::vector<FoundValue>& values, double error, index_t uncertain) {
+  const double norm = norm_found(A, values);
+  const SpectrumBounds bounds = spectrum_bounds<T>(A.n(), options);
+  return {{largest_residual(values) / norm, bounds.residual}, {error / norm, bounds.error}, uncertain};
+}
+
+/// The values of a cluster: its middle, as often as was counted, the residual being its width.
+void add_cluster(std::vector<FoundValue>& values, const SpectrumInterval& cluster) {
+  for (std::size_t part = 0; part < 2; ++part)
+    values.insert(values.end(), static_cast<std::size_t>(cluster.count[part]),
+                  {(cluster.low + cluster.high) / 2, cluster.high - cluster.low, part});
+}
+
+}  // namespace
+
+template <class T>
+JudgedValues judge_search(Graph& g, const SineToeplitz<T>& A, const SpectrumOptions& options, const CountedRange& range,
+                          std::vector<FoundValue> values, const std::vector<SpectrumInterval>& clusters) {
+  const std::size_t pairs = values.size();
+  for (const SpectrumInterval& cluster : clusters) add_cluster(values, cluster);
+  if (A.norm() == 0 || range.empty) {
+    const SpectrumVerdict verdict = verdict_of(A, options, values, 0, 0);
+    return {std::move(values), verdict};
+  }
+  JudgedValues judged;
+  std::vector<Claim> claims;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    claims.push_back({values[i].value, values[i].residual, values[i].part, i >= pairs});
+  const index_t uncertain = certify(g, A, range, claims, &judged.counts);
+  if (!options.vectors && options.divide && uncertain == 0) {
+    const double enough = spectrum_bounds<T>(A.n(), options).error * norm_found(A, values);
+    pin(g, A, claims, enough, &judged.counts);
+    for (std::size_t i = 0; i < claims.size(); ++i) {
+      values[i].value = claims[i].value;
+      values[i].residual = claims[i].radius;
+    }
+  }
+  double error = 0;
+  for (const Claim& claim : claims) error = std::max(error, claim.error);
+  judged.verdict = verdict_of(A, options, values, error, uncertain);
+  judged.values = std::move(values);
+  return judged;
+}
+
+template <class T>
+JudgedValues judge_halves(Graph& g, const SineToeplitz<T>& A, const SpectrumOptions& options, const CountedRange& range,
+                          std::vector<FoundValue> values) {
+  JudgedValues judged;
+  std::vector<Claim> claims;
+  for (const FoundValue& v : values) claims.push_back({v.value, v.residual, v.part, false, true});
+  const index_t uncertain = range.empty ? 0 : certify(g, A, range, claims, &judged.counts);
+  double error = 0;
+  for (const Claim& claim : claims) error = std::max(error, claim.error);
+  judged.verdict = verdict_of(A, options, values, error, uncertain);
+  judged.values = std::move(values);
+  return judged;
+}
+
+template <class T>
+SpectrumVerdict judge_orthogonal(const SineToeplitz<T>& A, const SpectrumOptions& options,
+                                 const std::vector<FoundValue>& values) {
+  return verdict_of(A, options, values, largest_residual(values), 0);
+}
+
+#define TESELA_TOEPLITZ_VERDICT(T)                                                                                \
+  template JudgedValues judge_search(Graph&, const SineToeplitz<T>&, const SpectrumOptions&, const CountedRange&, \
+                                     std::vector<FoundValue>, const std::vector<SpectrumInterval>&);              \
+  template JudgedValues judge_halves(Graph&, const SineToeplitz<T>&, const SpectrumOptions&, const CountedRange&, \
+                                     std::vector<FoundValue>);                                                    \
+  template SpectrumVerdict judge_orthogonal(const SineToeplitz<T>&, const SpectrumOptions&,                       \
+                                            const std::vector<FoundValue>&);
+TESELA_TOEPLITZ_VERDICT(float)
+TESELA_TOEPLITZ_VERDICT(double)
+
+}  // namespace tesela::detail

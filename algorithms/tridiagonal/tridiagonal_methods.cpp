@@ -1,0 +1,85 @@
+#include <tesela/algorithms/tridiagonal/cyclic_reduction.hpp>
+#include <tesela/algorithms/tridiagonal/thomas.hpp>
+#include <tesela/algorithms/tridiagonal/tridiagonal_methods.hpp>
+#include <tesela/codelets/tridiagonal/cyclic_reduction.hpp>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <string>
+
+namespace tesela {
+
+using namespace kernels;
+namespace {
+
+using Method = TridiagonalMethod;
+
+constexpr std::array<Named<Method>, 7> all{{
+    {Method::automatic, "auto", "row blocks, scaled partial pivoting"},
+    {Method::lapack, "lapack", "one matrix at a time: gtsv, partial pivoting"},
+    {Method::thomas, "thomas", "one matrix at a time, without pivoting"},
+    {Method::cyclic_reduction, "cr", "cyclic reduction, one matrix at a time, without pivoting"},
+    {Method::cr_hybrid, "cr-hybrid", "cr whose last unknowns are left to Thomas on a core"},
+    {Method::cr_shared, "cr-shared", "cr staged in shared memory"},
+    {Method::cr_coalesced, "cr-coalesced", "cr in twice the storage"},
+}};
+
+CyclicReduction variant(Method method) {
+  switch (method) {
+    case Method::cr_hybrid:
+      return CyclicReduction::hybrid;
+    case Method::cr_shared:
+      return CyclicReduction::shared;
+    case Method::cr_coalesced:
+      return CyclicReduction::coalesced;
+    default:
+      return CyclicReduction::plain;
+  }
+}
+
+bool in_sequence(Method method) { return method == Method::thomas || method == Method::lapack; }
+
+}  // namespace
+
+std::span<const Named<TridiagonalMethod>> tridiagonal_methods() { return all; }
+
+template <class T>
+void tridiagonal_solve_by(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B,
+                          const TridiagonalMethodOptions& options) {
+  const auto& [systems, periodic, equilibrate] = options.systems;
+  if (options.method != Method::automatic && (systems != SystemsIn::columns || periodic || equilibrate))
+    throw ArgumentError("tridiagonal_solve_by", "options",
+                        std::string(name_of(tridiagonal_methods(), options.method)) +
+                            " solves plain systems in columns only, and does not equilibrate");
+  if (B.m() == 0 || B.n() == 0) return;
+  if (options.method == Method::automatic) return tridiagonal_solve(g, A, B, options.systems);
+  if (options.method == Method::thomas) return thomas(g, A, B);
+  if (options.method == Method::lapack) return gtsv(g, A, B);
+  cyclic_reduction(g, A, B, {variant(options.method), options.cut});
+}
+
+TridiagonalTile suitable_tridiagonal_tile(const Runtime& runtime, TridiagonalMethod method, index_t n,
+                                          index_t systems) {
+  const index_t most = runtime.gpus() > 0 ? index_t{1} << 24 : index_t{1} << 16;
+  const index_t workers = std::max<index_t>(runtime.cpus() + runtime.gpus(), 1), whole = std::max<index_t>(n, 1);
+  const index_t along = in_sequence(method) ? whole : std::min(whole, most);
+  return {along, std::clamp<index_t>(ceil_div(systems, 2 * workers), 1, std::max<index_t>(most / along, 1))};
+}
+
+index_t tridiagonal_levels(const TridiagonalMethodOptions& options, index_t n, index_t along) {
+  if (options.method == Method::automatic) return n > along ? 2 : 1;
+  if (in_sequence(options.method)) return 0;
+  const index_t cut = options.method == Method::cr_hybrid ? options.cut : 0;
+  if (n <= along) return cr_levels(n, cut);
+  // Tiles halve their rows as often as all of them can; what is left is one tile.
+  const int first = std::min(cr_levels(n, cut), std::countr_zero(static_cast<std::uint64_t>(along)));
+  return first + cr_levels(n >> first, cut);
+}
+
+template void tridiagonal_solve_by(Graph&, const Tridiagonal<float>&, const TileMatrix<float>&,
+                                   const TridiagonalMethodOptions&);
+template void tridiagonal_solve_by(Graph&, const Tridiagonal<double>&, const TileMatrix<double>&,
+                                   const TridiagonalMethodOptions&);
+
+}  // namespace tesela

@@ -1,0 +1,35 @@
+#include "bench/harness/factor_options.hpp"
+
+#include "bench/harness/device.hpp"
+#include <tesela/runtime/config.hpp>
+#include <tesela/runtime/topology.hpp>
+
+#include <algorithm>
+
+namespace tesela::bench {
+
+bool FactorOptions::has(const std::string& peer) const {
+  return std::find(peers.begin(), peers.end(), peer) != peers.end();
+}
+
+void FactorOptions::add_peers(CLI::App& app) {
+  app.add_option("--peers", peers, "who competes; the first is whom the others are compared with")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"tesela", "lapack", "cusolver"}));
+  app.add_option("--data", data, "host: transfers are timed; device: all stays on the GPUs")
+      ->check(CLI::IsMember({"host", "device"}))
+      ->capture_default_str();
+}
+
+void FactorOptions::settle(const std::string& benchmark) {
+  const bool gpu = config::have_cuda && count_cuda_devices() > 0 && common.ncuda != 0;
+  if (peers.empty()) peers = {"tesela", gpu || on_device() ? "cusolver" : "lapack"};
+  if (on_device() && has("lapack"))
+    throw ArgumentError("bench " + benchmark, "--peers", "lapack takes host matrices: use --data host");
+  if (on_device() || has("cusolver")) require_gpu(benchmark.c_str());
+  if (on_device() && common.ncuda == 0)
+    throw EnvironmentError("bench " + benchmark + ": --ncuda 0 leaves no device for --data device");
+  if (on_device() && common.ncpu < 0) common.ncpu = 0;
+}
+
+}  // namespace tesela::bench

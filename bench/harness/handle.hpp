@@ -1,0 +1,25 @@
+#pragma once
+
+#include <type_traits>
+
+namespace tesela::bench {
+
+/// A library's handle, null at first, that is destroyed with this: Handle<cusparseHandle_t, cusparseDestroy>.
+template <class H, auto destroy>
+class Handle {
+ public:
+  Handle() = default;
+  ~Handle() {
+    if (handle_ != nullptr) destroy(handle_);
+  }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  operator H() const { return handle_; }
+  H* out() { return &handle_; }  ///< for the library's call that creates it
+
+ private:
+  static_assert(std::is_pointer_v<H>);
+  H handle_ = nullptr;
+};
+
+}  // namespace tesela::bench
