@@ -1,5 +1,6 @@
 #include <tesela/algorithms/tridiagonal/tridiagonal.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_equilibration.hpp>
+#include <tesela/tiles/size_checks.hpp>
 
 #include <string>
 #include <vector>

@@ -21,8 +21,7 @@ TileMatrix<U> alike(Runtime& runtime, const TileMatrix<T>& a, const char* name) 
 template <class T>
 void require_fit(const char* routine, const Tridiagonal<T>& A, const TileMatrix<T>& B, bool columns) {
   const auto text = [](const TileMatrix<T>& a) {
-    return std::to_string(a.m()) + " x " + std::to_string(a.n()) + " in tiles of " + std::to_string(a.tile_shape().mb) +
-           " x " + std::to_string(a.tile_shape().nb);
+    return to_string(Shape{a.m(), a.n()}) + " in tiles of " + to_string(Shape{a.tile_shape().mb, a.tile_shape().nb});
   };
   const auto same = [](index_t a, index_t b, index_t a_tiles, index_t b_tiles, index_t a_tile, index_t b_tile) {
     return a == b && a_tiles == b_tiles && (a_tiles <= 1 || a_tile == b_tile);
