@@ -1,4 +1,4 @@
-#include <tesela/codelets/support/internal/clones.hpp>
+#include <tesela/codelets/support/internal/multiversion.hpp>
 #include <tesela/codelets/toeplitz/cauchy.hpp>
 #include <tesela/codelets/toeplitz/internal/cauchy_sweep.hpp>
 
@@ -102,16 +102,16 @@ template <class T>
     find_best(b, k);
   }
 }
-TESELA_CLONES void sweep_rows(const Block<double>& b, const Pivot<double>* p, int count) {
+TESELA_MULTIVERSION void sweep_rows(const Block<double>& b, const Pivot<double>* p, int count) {
   sweep<double>(b, p, count, nullptr);
 }
-TESELA_CLONES void sweep_rows(const Block<float>& b, const Pivot<float>* p, int count) {
+TESELA_MULTIVERSION void sweep_rows(const Block<float>& b, const Pivot<float>* p, int count) {
   sweep<float>(b, p, count, nullptr);
 }
-TESELA_CLONES void sweep_rows(const Block<double>& b, const Pivot<double>* p, int count, double* kept) {
+TESELA_MULTIVERSION void sweep_rows(const Block<double>& b, const Pivot<double>* p, int count, double* kept) {
   sweep(b, p, count, kept);
 }
-TESELA_CLONES void sweep_rows(const Block<float>& b, const Pivot<float>* p, int count, float* kept) {
+TESELA_MULTIVERSION void sweep_rows(const Block<float>& b, const Pivot<float>* p, int count, float* kept) {
   sweep(b, p, count, kept);
 }
 

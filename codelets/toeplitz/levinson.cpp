@@ -1,4 +1,5 @@
-#include <tesela/codelets/support/internal/clones.hpp>
+#include <tesela/codelets/support/inline.hpp>
+#include <tesela/codelets/support/internal/multiversion.hpp>
 #include <tesela/codelets/toeplitz/internal/toeplitz_host.hpp>
 #include <tesela/codelets/toeplitz/levinson.hpp>
 
@@ -14,8 +15,6 @@
 
 // Vectors are arguments of inlined functions only.
 #pragma GCC diagnostic ignored "-Wpsabi"
-
-#define TESELA_INLINE [[gnu::always_inline]] inline
 
 namespace tesela {
 namespace {
@@ -107,10 +106,10 @@ struct Pass {
   }
 };
 
-#define TESELA_LEVINSON_PASS(T)                                   \
-  TESELA_CLONES void pass_x(Pass<T>& p) { p.run<true, false>(); } \
-  TESELA_CLONES void pass_y(Pass<T>& p) { p.run<false, true>(); } \
-  TESELA_CLONES void pass_both(Pass<T>& p) { p.run<true, true>(); }
+#define TESELA_LEVINSON_PASS(T)                                         \
+  TESELA_MULTIVERSION void pass_x(Pass<T>& p) { p.run<true, false>(); } \
+  TESELA_MULTIVERSION void pass_y(Pass<T>& p) { p.run<false, true>(); } \
+  TESELA_MULTIVERSION void pass_both(Pass<T>& p) { p.run<true, true>(); }
 TESELA_LEVINSON_PASS(float)
 TESELA_LEVINSON_PASS(double)
 #undef TESELA_LEVINSON_PASS

@@ -1,4 +1,4 @@
-#include <tesela/codelets/support/internal/clones.hpp>
+#include <tesela/codelets/support/internal/multiversion.hpp>
 #include <tesela/codelets/tridiagonal/internal/row_status.hpp>
 #include <tesela/codelets/tridiagonal/internal/tridiagonal_lanes.hpp>
 #include <tesela/codelets/tridiagonal/tridiagonal.hpp>
@@ -16,13 +16,13 @@ template <class T>
 using Numbers = Lanes<T, T, 1>;
 
 /// One function of each kind: target_clones takes no template.
-#define TESELA_TRIDIAGONAL_PASSES(T, L)                                                                      \
-  TESELA_CLONES void forward(L<T>& lanes, const Rows<T>& rows, Segment<T>* kept, Segment<T>* segments) {     \
-    lanes.forward(rows, kept, segments);                                                                     \
-  }                                                                                                          \
-  TESELA_CLONES void backward(L<T>& lanes, const Rows<T>& rows, const Segment<T>* kept, const Ends<T>* ends, \
-                              Breakdown* broken) {                                                           \
-    lanes.backward(rows, kept, ends, broken);                                                                \
+#define TESELA_TRIDIAGONAL_PASSES(T, L)                                                                            \
+  TESELA_MULTIVERSION void forward(L<T>& lanes, const Rows<T>& rows, Segment<T>* kept, Segment<T>* segments) {     \
+    lanes.forward(rows, kept, segments);                                                                           \
+  }                                                                                                                \
+  TESELA_MULTIVERSION void backward(L<T>& lanes, const Rows<T>& rows, const Segment<T>* kept, const Ends<T>* ends, \
+                                    Breakdown* broken) {                                                           \
+    lanes.backward(rows, kept, ends, broken);                                                                      \
   }
 TESELA_TRIDIAGONAL_PASSES(float, Vectors)
 TESELA_TRIDIAGONAL_PASSES(double, Vectors)

@@ -1,5 +1,6 @@
 #include <tesela/codelets/qr/internal/householder.hpp>
-#include <tesela/codelets/support/internal/clones.hpp>
+#include <tesela/codelets/support/inline.hpp>
+#include <tesela/codelets/support/internal/multiversion.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>
@@ -7,8 +8,6 @@
 #include <cstring>
 #include <limits>
 #include <utility>
-
-#define TESELA_INLINE [[gnu::always_inline]] inline
 
 namespace tesela::detail {
 namespace {
@@ -134,8 +133,8 @@ TESELA_INLINE void run_any(const Pass<T>& pass, const Rows<T>& panel) {
 }
 
 // The loops over a panel's rows are what vector units matter for.
-TESELA_CLONES void sweep(const Pass<float>& pass, const Rows<float>& panel) { run_any(pass, panel); }
-TESELA_CLONES void sweep(const Pass<double>& pass, const Rows<double>& panel) { run_any(pass, panel); }
+TESELA_MULTIVERSION void sweep(const Pass<float>& pass, const Rows<float>& panel) { run_any(pass, panel); }
+TESELA_MULTIVERSION void sweep(const Pass<double>& pass, const Rows<double>& panel) { run_any(pass, panel); }
 
 /// A panel in work: column j's reflector keeps row j of `head` and acts on the rows of `corner` (a copy of the
 /// triangular part, zeros where a reflector does not reach) and of `tall`.
