@@ -99,7 +99,7 @@ class TridiagonalMisfits {
   Tile<U> band(const TileMatrix<U>& a, index_t t, index_t s) const {
     return tile(a, t, (columns_ ? a.n() : a.m()) == 1 ? 0 : s);
   }
-  tridiagonal::Place place_of(index_t t) const {
+  tridiagonal::SystemsTile place_of(index_t t) const {
     return {systems_, t > 0 || periodic_, t + 1 < tiles_ || periodic_, n_};
   }
   /// Of the systems of group s, 1 x systems.

@@ -69,7 +69,7 @@ struct Rows {
   Strided<T> b;
   index_t rows;
   bool systems;         ///< each lane is one
-  bool before, behind;  ///< as in Place: of every lane if they are systems, else of the first and the last
+  bool before, behind;  ///< as in SystemsTile: of every lane if they are systems, else of the first and the last
 };
 
 /// Where a run broke down: the row of each lane, counted from 1; 0 if it did not.
