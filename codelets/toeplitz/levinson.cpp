@@ -1,5 +1,6 @@
 #include <tesela/codelets/support/inline.hpp>
 #include <tesela/codelets/support/internal/multiversion.hpp>
+#include <tesela/codelets/support/internal/vector_of.hpp>
 #include <tesela/codelets/toeplitz/internal/toeplitz_host.hpp>
 #include <tesela/codelets/toeplitz/levinson.hpp>
 
@@ -18,17 +19,6 @@
 
 namespace tesela {
 namespace {
-
-template <class T>
-struct VectorOf;
-template <>
-struct VectorOf<double> {
-  using type [[gnu::vector_size(64)]] = double;
-};
-template <>
-struct VectorOf<float> {
-  using type [[gnu::vector_size(64)]] = float;
-};
 
 TESELA_INLINE VectorOf<double>::type reversed(const VectorOf<double>::type& v) {
   return __builtin_shufflevector(v, v, 7, 6, 5, 4, 3, 2, 1, 0);

@@ -1,6 +1,7 @@
 #include <tesela/codelets/qr/internal/householder.hpp>
 #include <tesela/codelets/support/inline.hpp>
 #include <tesela/codelets/support/internal/multiversion.hpp>
+#include <tesela/codelets/support/internal/vector_of.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>
@@ -27,12 +28,6 @@ template <class T>
 struct Rows {
   T* data;
   index_t rows, ld;
-};
-
-template <class T>
-struct Vector {
-  static constexpr int size = 64 / static_cast<int>(sizeof(T));
-  using type [[gnu::vector_size(64)]] = T;
 };
 
 template <class V, class T>
@@ -63,8 +58,8 @@ TESELA_INLINE auto sum(const V& vector) {
 /// Columns first … first + count - 1 of one chunk of rows: a_i -= v weight_i, sum_i += x . a_i.
 template <class T, int count, bool update, bool dot>
 TESELA_INLINE void columns(const Pass<T>& pass, index_t first, index_t rows, const T* v, const T* x, T* a, index_t ld) {
-  using V = typename Vector<T>::type;
-  constexpr index_t step = Vector<T>::size;
+  using V = typename VectorOf<T>::type;
+  constexpr index_t step = VectorOf<T>::lanes;
   V sums[count] = {};
   T weights[count] = {}, tails[count] = {};
   for (int c = 0; c < count; ++c)
