@@ -3,6 +3,7 @@
 #include <tesela/algorithms/tridiagonal/tridiagonal.hpp>
 #include <tesela/codelets/tridiagonal/tridiagonal_refinement.hpp>
 #include <tesela/runtime/graph.hpp>
+#include <tesela/tiles/size_checks.hpp>
 #include <tesela/tiles/tridiagonal.hpp>
 
 #include <algorithm>
