@@ -3,7 +3,9 @@
 // Every algorithm of Tesela, with all that writing another one needs.
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/dense/matrices.hpp>
+#include <tesela/algorithms/dense/triangular_solve.hpp>
 #include <tesela/algorithms/givens/givens.hpp>
+#include <tesela/algorithms/least_squares/extended_qr.hpp>
 #include <tesela/algorithms/least_squares/least_squares.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/qr/tall_skinny.hpp>

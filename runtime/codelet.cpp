@@ -7,14 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#if TESELA_WITH_CUDA
-#include <cuda_runtime.h>
-#include <starpu_cublas_v2.h>
-#include <starpu_cusolver.h>
-#endif
-
-namespace tesela {
-namespace detail {
+namespace tesela::detail {
 namespace {
 
 std::mutex registry_mutex;
@@ -22,11 +15,6 @@ std::deque<CodeletImpl>& registry() {
   static std::deque<CodeletImpl> codelets;
   return codelets;
 }
-std::mutex drain_mutex;
-std::string failure;               // the first of those that no wait() has reported
-std::uint64_t failure_number = 0;  // of drains_requested, at that failure
-std::atomic<std::uint64_t> cancellation_number{0};
-
 std::uint32_t footprint_of_task(starpu_task* task) {
   return task->cl_arg != nullptr ? static_cast<const CallHeader*>(task->cl_arg)->footprint : 0;
 }
@@ -133,115 +121,4 @@ std::uint32_t workers_for(const CodeletImpl& codelet, const RuntimeState& state)
   return where;
 }
 
-void forget_timing() noexcept {
-  if (starpu_task* task = starpu_task_get_current(); task != nullptr) task->failed = 1;
-}
-
-void report_failure(const std::string& what) noexcept {
-  const std::lock_guard lock(drain_mutex);
-  if (failure_number <= drains_reported) {
-    try {
-      failure = what;
-    } catch (...) {
-      failure.clear();
-    }
-    failure_number = drains_requested + 1;
-  }
-  ++drains_requested;
-}
-
-void report_exception(const char* kernel) noexcept {
-  forget_timing();
-  try {
-    try {
-      throw;
-    } catch (const std::bad_alloc&) {
-      report_failure(std::string("kernel ") + kernel + ": not enough host memory");
-    } catch (const std::exception& e) {
-      report_failure(std::string("kernel ") + kernel + ": " + e.what());
-    }
-  } catch (...) {
-    report_failure({});
-  }
-}
-
-void report_cancellation() noexcept { cancellation_number = ++drains_requested; }
-
-bool cancellation_pending() noexcept { return cancellation_number > drains_reported; }
-
-void throw_if_drained_since(std::uint64_t seen) {
-  const std::lock_guard lock(drain_mutex);
-  if (failure_number > seen)
-    throw EnvironmentError(failure.empty() ? "a kernel failed: not enough host memory" : failure);
-  if (drains_requested > seen) throw Cancelled();
-}
-
-std::uint64_t report_drains() noexcept {
-  const std::lock_guard lock(drain_mutex);
-  const std::uint64_t now = drains_requested;
-  drains_reported = std::max(drains_reported.load(), now);
-  return now;
-}
-
-namespace {
-
-void record_use(const starpu_task* task) {
-  const int worker = starpu_worker_get_id();
-  if (worker < 0 || task->profiling_info == nullptr) return;
-  const double us = starpu_timing_timespec_delay_us(const_cast<timespec*>(&task->profiling_info->start_time),
-                                                    const_cast<timespec*>(&task->profiling_info->end_time));
-  auto& use = static_cast<const CallHeader*>(task->cl_arg)->codelet->uses[worker];
-  use.tasks.fetch_add(1, std::memory_order_relaxed);
-  use.nanoseconds.fetch_add(static_cast<std::uint64_t>(us * 1e3), std::memory_order_relaxed);
-}
-
-}  // namespace
-
-void finish_task(void* argument) {
-  static_cast<const CallHeader*>(static_cast<const starpu_task*>(argument)->cl_arg)->graph->finish();
-}
-
-void finish_profiled_task(void* argument) {
-  record_use(static_cast<const starpu_task*>(argument));
-  finish_task(argument);
-}
-
-#if TESELA_WITH_CUDA
-void check_last_launch(const CudaContext& context) noexcept {
-  context.check(static_cast<int>(cudaGetLastError()), "a kernel launch");
-}
-#else
-void check_last_launch(const CudaContext&) noexcept {}
-#endif
-
-}  // namespace detail
-
-#if TESELA_WITH_CUDA
-CUstream_st* CudaContext::stream() const noexcept {
-  return redirected_ != nullptr ? redirected_ : starpu_cuda_get_local_stream();
-}
-cublasContext* CudaContext::cublas() const noexcept { return starpu_cublas_get_local_handle(); }
-#else
-CUstream_st* CudaContext::stream() const noexcept { return nullptr; }
-cublasContext* CudaContext::cublas() const noexcept { return nullptr; }
-#endif
-
-#if TESELA_WITH_CUDA && defined(STARPU_HAVE_LIBCUSOLVER)
-cusolverDnContext* CudaContext::cusolver() const noexcept { return starpu_cusolverDn_get_local_handle(); }
-#else
-cusolverDnContext* CudaContext::cusolver() const noexcept { return nullptr; }
-#endif
-
-bool CudaContext::check(int status, const char* call) const noexcept {
-  if (status == 0) return true;
-  detail::report_failure(std::string("kernel ") + kernel_ + ": " + call + " failed with status " +
-                         std::to_string(status) + " on " + [] {
-                           char name[64] = "the host";
-                           if (starpu_worker_get_id() >= 0)
-                             starpu_worker_get_name(starpu_worker_get_id(), name, sizeof name);
-                           return std::string(name);
-                         }());
-  return false;
-}
-
-}  // namespace tesela
+}  // namespace tesela::detail

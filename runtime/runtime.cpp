@@ -1,3 +1,4 @@
+#include <tesela/runtime/internal/drains.hpp>
 #include <tesela/runtime/internal/environment.hpp>
 #include <tesela/runtime/internal/starpu.hpp>
 #include <tesela/runtime/internal/topology_parts.hpp>
@@ -169,8 +170,7 @@ Runtime::~Runtime() {
   starpu_task_wait_for_all();
   detail::report_drains();
   state_->release_all();
-  state_->spare_statuses.clear();
-  state_->status_memory.clear();
+  state_->statuses.clear();
 #if TESELA_WITH_CUDA
   if (state_->gpus > 0) {
     starpu_cusolver_shutdown();

@@ -1,6 +1,7 @@
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/support/internal/blas_sizes.hpp>
+#include <tesela/tiles/size_checks.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -9,8 +10,6 @@ namespace tesela {
 
 using namespace kernels;
 namespace {
-
-std::string text(index_t rows, index_t cols) { return std::to_string(rows) + " x " + std::to_string(cols); }
 
 /// op(A) as far as its tiles go: shapes and tile (i, k).
 template <class T>
@@ -30,14 +29,15 @@ void require_conforming(const Operand<T>& A, const Operand<T>& B, const TileMatr
   const Shape a = A.shape(), b = B.shape();
   if (a.rows != C.m() || b.cols != C.n() || a.cols != b.rows)
     throw ArgumentError("gemm", "shapes",
-                        "op(A) is " + text(a.rows, a.cols) + ", op(B) " + text(b.rows, b.cols) + ", C " +
-                            text(C.m(), C.n()) + "; they must be m x k, k x n, m x n");
+                        "op(A) is " + to_string(Shape{a.rows, a.cols}) + ", op(B) " + to_string(Shape{b.rows, b.cols}) +
+                            ", C " + to_string(Shape{C.m(), C.n()}) + "; they must be m x k, k x n, m x n");
   const Shape ta = A.tile_shape(), tb = B.tile_shape();
   if (!cut_alike(C.m(), ta.rows, C.tile_shape().mb) || !cut_alike(C.n(), tb.cols, C.tile_shape().nb) ||
       !cut_alike(a.cols, ta.cols, tb.rows))
     throw ArgumentError("gemm", "tiles",
-                        "op(A) has tiles of " + text(ta.rows, ta.cols) + ", op(B) of " + text(tb.rows, tb.cols) +
-                            ", C of " + text(C.tile_shape().mb, C.tile_shape().nb) +
+                        "op(A) has tiles of " + to_string(Shape{ta.rows, ta.cols}) + ", op(B) of " +
+                            to_string(Shape{tb.rows, tb.cols}) + ", C of " +
+                            to_string(Shape{C.tile_shape().mb, C.tile_shape().nb}) +
                             "; they must be mb x kb, kb x nb, mb x nb");
 }
 

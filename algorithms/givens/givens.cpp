@@ -2,6 +2,7 @@
 #include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/codelets/givens/givens_list.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
+#include <tesela/tiles/size_checks.hpp>
 
 #include <algorithm>
 #include <array>
@@ -12,8 +13,6 @@ namespace tesela {
 
 using namespace kernels;
 namespace {
-
-std::string text(index_t rows, index_t cols) { return std::to_string(rows) + " x " + std::to_string(cols); }
 
 void require_options(const char* routine, const GivensOptions& o) {
   if (o.window < 1 || o.window > max_givens_window)
@@ -147,11 +146,12 @@ template <class T>
 void GivensQr<T>::require_rows(const char* routine, const char* name, Side side, const TileMatrix<T>& C) const {
   const bool left = side == Side::left;
   if ((left ? C.m() : C.n()) != m_)
-    throw ArgumentError(routine, name,
-                        text(C.m(), C.n()) + " does not have " + std::to_string(m_) + (left ? " rows" : " columns"));
+    throw ArgumentError(
+        routine, name,
+        to_string(Shape{C.m(), C.n()}) + " does not have " + std::to_string(m_) + (left ? " rows" : " columns"));
   if ((left ? C.mt() : C.nt()) > 1)
     throw ArgumentError(routine, name,
-                        "has " + text(C.mt(), C.nt()) + " tiles; rotations take one tile " +
+                        "has " + to_string(Shape{C.mt(), C.nt()}) + " tiles; rotations take one tile " +
                             (left ? "row (mb >= m)" : "column (nb >= m)"));
 }
 
@@ -189,9 +189,9 @@ void GivensQr<T>::extract_r(Graph& g, const TileMatrix<T>& R) const {
   const index_t nb = a_.tile_shape().nb;
   if (diagonal_ >= 0) throw ArgumentError("GivensQr::extract_r", "A", "is a band: R stands in its storage");
   if (R.n() != n_ || R.m() < std::min(m_, n_) || R.m() > m_)
-    throw ArgumentError(
-        "GivensQr::extract_r", "R",
-        text(R.m(), R.n()) + " for a " + text(m_, n_) + " matrix; it must be k x n, min(m, n) <= k <= m");
+    throw ArgumentError("GivensQr::extract_r", "R",
+                        to_string(Shape{R.m(), R.n()}) + " for a " + to_string(Shape{m_, n_}) +
+                            " matrix; it must be k x n, min(m, n) <= k <= m");
   if (R.mt() > 1 || (R.tile_shape().nb != nb && n_ > std::min(nb, R.tile_shape().nb)))
     throw ArgumentError("GivensQr::extract_r", "R", "must be one tile row whose columns are cut as A's");
   R.for_each_tile([&](const Tile<T>& r, index_t, index_t column) {
@@ -244,8 +244,8 @@ GivensQr<T> givens_band_qr(Graph& g, const TileMatrix<T>& A, index_t m, index_t 
     if (value < 0) throw ArgumentError("givens_band_qr", name, std::to_string(value) + " is negative");
   if (A.m() != 2 * kl + ku + 1 || A.mt() > 1 || A.nt() > 1)
     throw ArgumentError("givens_band_qr", "A",
-                        text(A.m(), A.n()) + " in " + text(A.mt(), A.nt()) + " tiles is not one tile with " +
-                            std::to_string(2 * kl + ku + 1) + " rows");
+                        to_string(Shape{A.m(), A.n()}) + " in " + to_string(Shape{A.mt(), A.nt()}) +
+                            " tiles is not one tile with " + std::to_string(2 * kl + ku + 1) + " rows");
   GivensQr<T> qr(A, m, A.n(), options);
   qr.diagonal_ = kl + ku;
   if (m == 0 || A.n() == 0) return qr;

@@ -2,6 +2,7 @@
 #include <tesela/algorithms/support/internal/blas_sizes.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
+#include <tesela/tiles/size_checks.hpp>
 
 #include <algorithm>
 
@@ -9,8 +10,6 @@ namespace tesela {
 
 using namespace kernels;
 namespace {
-
-std::string text(index_t rows, index_t cols) { return std::to_string(rows) + " x " + std::to_string(cols); }
 
 /// Columns of the whole are cut where a tile begins in either direction, so that each step's diagonal block lies in one
 /// tile, whatever their shape.
@@ -149,8 +148,9 @@ void QrFactorization<T>::apply(Graph& g, Side side, Op op, const TileMatrix<T>& 
                 mb = a_.tile_shape().mb;
   if (along != m() || (cut != mb && (cut < m() || mb < m())))
     throw ArgumentError("QrFactorization::apply", "C",
-                        text(C.m(), C.n()) + " in tiles of " + text(C.tile_shape().mb, C.tile_shape().nb) +
-                            "; Q has order " + std::to_string(m()) + " and tiles of " + std::to_string(mb));
+                        to_string(Shape{C.m(), C.n()}) + " in tiles of " +
+                            to_string(Shape{C.tile_shape().mb, C.tile_shape().nb}) + "; Q has order " +
+                            std::to_string(m()) + " and tiles of " + std::to_string(mb));
   if (C.shares_tiles(a_)) throw ArgumentError("QrFactorization::apply", "C", "shares tiles with the factorization");
   require_blas_sizes("QrFactorization::apply", "C", C);
   const index_t tiles = left ? C.nt() : C.mt();
@@ -172,7 +172,8 @@ void QrFactorization<T>::form_q(Graph& g, const TileMatrix<T>& Q) const {
   const auto [mb, nb] = Q.tile_shape();
   if (Q.m() != m() || Q.n() > m() || (mb != a_.tile_shape().mb && std::min(mb, a_.tile_shape().mb) < m()))
     throw ArgumentError("QrFactorization::form_q", "Q",
-                        text(Q.m(), Q.n()) + " in tiles of " + text(mb, nb) + "; it must have " + std::to_string(m()) +
+                        to_string(Shape{Q.m(), Q.n()}) + " in tiles of " + to_string(Shape{mb, nb}) +
+                            "; it must have " + std::to_string(m()) +
                             " rows, at most as many columns, and A's tile rows of " +
                             std::to_string(a_.tile_shape().mb));
   if (Q.shares_tiles(a_)) throw ArgumentError("QrFactorization::form_q", "Q", "shares tiles with the factorization");
@@ -193,9 +194,10 @@ void QrFactorization<T>::extract_r(Graph& g, const TileMatrix<T>& R) const {
   if (R.n() != n() || R.m() > m() || R.m() < std::min(m(), n()) || R.tile_shape().nb != nb ||
       (R.tile_shape().mb != mb && R.mt() > 1))
     throw ArgumentError("QrFactorization::extract_r", "R",
-                        text(R.m(), R.n()) + " in tiles of " + text(R.tile_shape().mb, R.tile_shape().nb) +
+                        to_string(Shape{R.m(), R.n()}) + " in tiles of " +
+                            to_string(Shape{R.tile_shape().mb, R.tile_shape().nb}) +
                             "; it must have from min(m, n) to m rows, " + std::to_string(n()) +
-                            " columns and tiles of " + text(mb, nb));
+                            " columns and tiles of " + to_string(Shape{mb, nb}));
   for (index_t j = 0; j < R.nt() && R.mt() > 0; ++j)
     for (index_t i = 0; i < R.mt(); ++i) g.insert<Lacpy<T>>({Part::upper, i * mb - j * nb}, a_(i, j), R(i, j));
 }

@@ -1,6 +1,7 @@
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/qr/tall_skinny.hpp>
 #include <tesela/tiles/generator.hpp>
+#include <tesela/tiles/size_checks.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -66,14 +67,12 @@ class Chains {
   std::size_t next_ = 0;
 };
 
-std::string text(index_t rows, index_t cols) { return std::to_string(rows) + " x " + std::to_string(cols); }
-
 template <class T>
 void require_triangle(const TileMatrix<T>& R, index_t n) {
   if (R.m() != n || R.n() != n || R.mt() > 1 || R.nt() > 1)
-    throw ArgumentError(
-        "tall_skinny_r", "R",
-        text(R.m(), R.n()) + " in " + text(R.mt(), R.nt()) + " tiles; it must be one tile, " + text(n, n));
+    throw ArgumentError("tall_skinny_r", "R",
+                        to_string(Shape{R.m(), R.n()}) + " in " + to_string(Shape{R.mt(), R.nt()}) +
+                            " tiles; it must be one tile, " + to_string(Shape{n, n}));
 }
 
 template <class T>

@@ -1,5 +1,5 @@
 #include <tesela/algorithms/tridiagonal/cyclic_reduction.hpp>
-#include <tesela/algorithms/tridiagonal/internal/one_system.hpp>
+#include <tesela/algorithms/tridiagonal/internal/require_one_system.hpp>
 #include <tesela/codelets/tridiagonal/cyclic_reduction.hpp>
 #include <tesela/codelets/tridiagonal/thomas.hpp>
 

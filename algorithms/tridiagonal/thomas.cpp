@@ -1,4 +1,4 @@
-#include <tesela/algorithms/tridiagonal/internal/one_system.hpp>
+#include <tesela/algorithms/tridiagonal/internal/require_one_system.hpp>
 #include <tesela/algorithms/tridiagonal/thomas.hpp>
 #include <tesela/codelets/tridiagonal/gather_rows.hpp>
 #include <tesela/codelets/tridiagonal/gtsv.hpp>

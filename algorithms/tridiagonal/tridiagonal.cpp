@@ -1,5 +1,6 @@
 #include <tesela/algorithms/tridiagonal/tridiagonal.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_equilibration.hpp>
+#include <tesela/tiles/size_checks.hpp>
 
 #include <string>
 #include <vector>
@@ -9,26 +10,25 @@ namespace tesela {
 using namespace kernels;
 namespace {
 
-using detail::Turned;
+using detail::SystemTiles;
 using tridiagonal::Joint;
 using tridiagonal::Segment;
 
-std::string text(index_t m, index_t n) { return std::to_string(m) + " x " + std::to_string(n); }
-
 template <class T>
-void require_band(const Turned<T>& band, const Turned<T>& B, const char* name) {
+void require_band(const SystemTiles<T>& band, const SystemTiles<T>& B, const char* name) {
   const bool single = band.across() == 1;
   if (band.along() != B.along() || (!single && band.across() != B.across()))
-    throw ArgumentError("tridiagonal_solve", name,
-                        text(band.matrix.m(), band.matrix.n()) + "; B is " + text(B.matrix.m(), B.matrix.n()));
+    throw ArgumentError(
+        "tridiagonal_solve", name,
+        to_string(Shape{band.matrix.m(), band.matrix.n()}) + "; B is " + to_string(Shape{B.matrix.m(), B.matrix.n()}));
   const bool cut =
       band.tiles_along() != B.tiles_along() || (B.tiles_along() > 1 && band.tile_along() != B.tile_along());
   const bool cut_across = !single && (band.tiles_across() != B.tiles_across() ||
                                       (B.tiles_across() > 1 && band.tile_across() != B.tile_across()));
   if (cut || cut_across)
     throw ArgumentError("tridiagonal_solve", name,
-                        "tiles of " + text(band.matrix.tile_shape().mb, band.matrix.tile_shape().nb) + "; B's are " +
-                            text(B.matrix.tile_shape().mb, B.matrix.tile_shape().nb));
+                        "tiles of " + to_string(Shape{band.matrix.tile_shape().mb, band.matrix.tile_shape().nb}) +
+                            "; B's are " + to_string(Shape{B.matrix.tile_shape().mb, B.matrix.tile_shape().nb}));
   if (band.matrix.shares_tiles(B.matrix)) throw ArgumentError("tridiagonal_solve", name, "shares tiles with B");
 }
 
@@ -47,7 +47,7 @@ template <class T>
 void tridiagonal_solve(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& matrix,
                        const TridiagonalOptions& options) {
   const bool columns = options.systems == SystemsIn::columns;
-  const Turned<T> B{matrix, columns}, dl{A.dl, columns}, d{A.d, columns}, du{A.du, columns};
+  const SystemTiles<T> B{matrix, columns}, dl{A.dl, columns}, d{A.d, columns}, du{A.du, columns};
   for (const auto& [band, name] : {std::pair{&dl, "A.dl"}, std::pair{&d, "A.d"}, std::pair{&du, "A.du"}})
     require_band(*band, B, name);
   if (matrix.m() == 0 || matrix.n() == 0) return;
@@ -56,9 +56,9 @@ void tridiagonal_solve(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& m
   Runtime& runtime = g.runtime();
   const index_t n = B.along(), tiles = B.tiles_along();
   for (index_t s = 0; s < B.tiles_across(); ++s) {
-    const auto band = [&](const Turned<T>& a, index_t i) { return a(i, a.across() == 1 ? 0 : s); };
+    const auto band = [&](const SystemTiles<T>& a, index_t i) { return a(i, a.across() == 1 ? 0 : s); };
     const index_t systems = columns ? B(0, s).cols() : B(0, s).rows(), first = s * B.tile_across() * n;
-    tridiagonal::Place place{options.systems, options.periodic, options.periodic, n};
+    tridiagonal::SystemsTile place{options.systems, options.periodic, options.periodic, n};
     if (tiles == 1) {
       g.insert<TridiagonalSolve<T>>({place, options.periodic}, band(dl, 0), band(d, 0), band(du, 0), B(0, s),
                                     g.scratch<Segment<T>>(tridiagonal::work_segments(n), systems), g.status(first));

@@ -11,7 +11,7 @@ namespace detail {
 
 /// A matrix as its systems see it: along them and across.
 template <class T>
-struct Turned {
+struct SystemTiles {
   const TileMatrix<T>& matrix;
   bool columns;
 
@@ -41,14 +41,14 @@ class TridiagonalEquilibration {
         rows_(g.runtime(), widest(A).m(), widest(A).n(), widest(A).tile_shape(), "rows"),
         sizes_(g.runtime(), 2, columns_ ? B.n() : B.m(), {2, columns_ ? B.tile_shape().nb : B.tile_shape().mb},
                "sizes") {
-    const detail::Turned<T> dl{A.dl, columns_}, d{A.d, columns_}, du{A.du, columns_};
-    const detail::Turned<T> to_dl{scaled_.dl, columns_}, to_d{scaled_.d, columns_}, to_du{scaled_.du, columns_};
-    const detail::Turned<index_t> exponents{exponents_, columns_}, rows{rows_, columns_};
+    const detail::SystemTiles<T> dl{A.dl, columns_}, d{A.d, columns_}, du{A.du, columns_};
+    const detail::SystemTiles<T> to_dl{scaled_.dl, columns_}, to_d{scaled_.d, columns_}, to_du{scaled_.du, columns_};
+    const detail::SystemTiles<index_t> exponents{exponents_, columns_}, rows{rows_, columns_};
     for (index_t s = 0; s < rows.tiles_across(); ++s) {
-      const auto band = [&](const detail::Turned<T>& a, index_t i) { return a(i, a.across() == 1 ? 0 : s); };
+      const auto band = [&](const detail::SystemTiles<T>& a, index_t i) { return a(i, a.across() == 1 ? 0 : s); };
       std::vector<Tile<T>> bands;
       for (index_t i = 0; i < rows.tiles_along(); ++i)
-        for (const detail::Turned<T>* a : {&dl, &d, &du}) bands.push_back(band(*a, i));
+        for (const detail::SystemTiles<T>* a : {&dl, &d, &du}) bands.push_back(band(*a, i));
       g.insert<kernels::TridiagonalExponents<T>>({systems, periodic}, exponents(0, s), bands);
       for (index_t i = 0; i < rows.tiles_along(); ++i)
         g.insert<kernels::TridiagonalScale<T>>({systems, periodic, i * rows.tile_along()}, band(dl, i), band(d, i), band(du, i),
@@ -61,8 +61,8 @@ class TridiagonalEquilibration {
   /// B <- R B / s, with R the scaling of A's rows, and for each system s a power of two that keeps it within the range
   /// of numbers. Where that is not finite, the graph's status says so.
   void scale_rows(Graph& g, const TileMatrix<T>& B) const {
-    const detail::Turned<T> b{B, columns_};
-    const detail::Turned<index_t> rows{rows_, columns_};
+    const detail::SystemTiles<T> b{B, columns_};
+    const detail::SystemTiles<index_t> rows{rows_, columns_};
     for (index_t s = 0; s < b.tiles_across(); ++s) {
       g.insert<kernels::TridiagonalNoSize<T>>({}, sizes_(0, s));
       for (index_t i = 0; i < b.tiles_along(); ++i)
@@ -80,7 +80,8 @@ class TridiagonalEquilibration {
   const TileMatrix<T>& widest(const Tridiagonal<T>& A) const {
     const TileMatrix<T>* widest = &A.d;
     for (const TileMatrix<T>* band : {&A.dl, &A.du})
-      if (detail::Turned<T>{*band, columns_}.across() > detail::Turned<T>{*widest, columns_}.across()) widest = band;
+      if (detail::SystemTiles<T>{*band, columns_}.across() > detail::SystemTiles<T>{*widest, columns_}.across())
+        widest = band;
     return *widest;
   }
   TileMatrix<T> shaped(Graph& g, const Tridiagonal<T>& A, const char* name) const {
@@ -90,8 +91,8 @@ class TridiagonalEquilibration {
 
   void scale(Graph& g, const TileMatrix<T>& matrix, const TileMatrix<index_t>& powers, kernels::ScaleBy how) const {
     const bool of_all = how != kernels::ScaleBy::rows;
-    const detail::Turned<T> B{matrix, columns_};
-    const detail::Turned<index_t> by{powers, columns_};
+    const detail::SystemTiles<T> B{matrix, columns_};
+    const detail::SystemTiles<index_t> by{powers, columns_};
     const index_t n = B.along();
     for (index_t s = 0; s < B.tiles_across(); ++s)
       for (index_t i = 0; i < B.tiles_along(); ++i) {

@@ -1,20 +1,12 @@
 #include <tesela/algorithms/tridiagonal/tridiagonal_factorization.hpp>
 #include <tesela/codelets/tridiagonal/tridiagonal_factors.hpp>
+#include <tesela/tiles/size_checks.hpp>
 
 #include <string>
 
 namespace tesela {
 
 using namespace kernels;
-namespace {
-
-template <class T>
-std::string text(const TileMatrix<T>& a) {
-  return std::to_string(a.m()) + " x " + std::to_string(a.n()) + " in " + std::to_string(a.mt()) + " x " +
-         std::to_string(a.nt()) + " tiles";
-}
-
-}  // namespace
 
 template <class T>
 TridiagonalFactorization<T>::TridiagonalFactorization(Graph& g, const Tridiagonal<T>& A)
@@ -26,7 +18,8 @@ TridiagonalFactorization<T>::TridiagonalFactorization(Graph& g, const Tridiagona
     const bool fits = (band->m() == n_ && band->n() == 1) || (band->m() == 1 && band->n() == n_);
     if (!fits || band->mt() > 1 || band->nt() > 1)
       throw ArgumentError("TridiagonalFactorization", name,
-                          text(*band) + "; the diagonals of one matrix are equally long vectors of one tile");
+                          to_string(Shape{band->m(), band->n()}) + " in " + to_string(Shape{band->mt(), band->nt()}) +
+                              " tiles; the diagonals of one matrix are equally long vectors of one tile");
   }
   if (n_ == 0) return;
   g.insert<TridiagonalFactor<T>>(urgent, {}, A.dl(0, 0), A.d(0, 0), A.du(0, 0), factors_(0, 0), status_(0, 0),
@@ -38,7 +31,8 @@ void TridiagonalFactorization<T>::solve(Graph& g, const TileMatrix<T>& B, System
   const bool columns = systems == SystemsIn::columns;
   if ((columns ? B.m() : B.n()) != n_ || (columns ? B.mt() : B.nt()) > 1)
     throw ArgumentError("TridiagonalFactorization::solve", "B",
-                        text(B) + ": systems of " + std::to_string(n_) + " equations in " +
+                        to_string(Shape{B.m(), B.n()}) + " in " + to_string(Shape{B.mt(), B.nt()}) +
+                            " tiles: systems of " + std::to_string(n_) + " equations in " +
                             (columns ? "columns" : "rows") + " must each lie in one tile");
   if (n_ == 0) return;
   B.for_each_tile([&](Tile<T> tile, index_t row, index_t column) {

@@ -3,6 +3,7 @@
 #include <tesela/algorithms/tridiagonal/tridiagonal.hpp>
 #include <tesela/codelets/tridiagonal/tridiagonal_refinement.hpp>
 #include <tesela/runtime/graph.hpp>
+#include <tesela/tiles/size_checks.hpp>
 #include <tesela/tiles/tridiagonal.hpp>
 
 #include <algorithm>
@@ -21,8 +22,7 @@ TileMatrix<U> alike(Runtime& runtime, const TileMatrix<T>& a, const char* name) 
 template <class T>
 void require_fit(const char* routine, const Tridiagonal<T>& A, const TileMatrix<T>& B, bool columns) {
   const auto text = [](const TileMatrix<T>& a) {
-    return std::to_string(a.m()) + " x " + std::to_string(a.n()) + " in tiles of " + std::to_string(a.tile_shape().mb) +
-           " x " + std::to_string(a.tile_shape().nb);
+    return to_string(Shape{a.m(), a.n()}) + " in tiles of " + to_string(Shape{a.tile_shape().mb, a.tile_shape().nb});
   };
   const auto same = [](index_t a, index_t b, index_t a_tiles, index_t b_tiles, index_t a_tile, index_t b_tile) {
     return a == b && a_tiles == b_tiles && (a_tiles <= 1 || a_tile == b_tile);
@@ -100,7 +100,7 @@ class TridiagonalMisfits {
   Tile<U> band(const TileMatrix<U>& a, index_t t, index_t s) const {
     return tile(a, t, (columns_ ? a.n() : a.m()) == 1 ? 0 : s);
   }
-  kernels::tridiagonal::Place place_of(index_t t) const {
+  kernels::tridiagonal::SystemsTile place_of(index_t t) const {
     return {systems_, t > 0 || periodic_, t + 1 < tiles_ || periodic_, n_};
   }
   /// Of the systems of group s, 1 x systems.

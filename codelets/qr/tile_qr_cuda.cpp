@@ -4,7 +4,7 @@
 
 #include <tesela/codelets/libraries/internal/cublas.hpp>
 #include <tesela/codelets/qr/internal/qr_panel.hpp>
-#include <tesela/codelets/support/internal/urgent.hpp>
+#include <tesela/codelets/support/internal/high_priority_stream.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 
 #include <cuda_runtime_api.h>
@@ -196,7 +196,7 @@ Space<T> prepare(const CudaContext& context, const Block<T>& work, const Block<T
 
 template <class T>
 void Geqrt<T>::cuda(CudaContext& context, const Args& args, InOut<T> a, Out<T> t, Scratch<T> work) {
-  const Urgent urgent(context);
+  const HighPriorityStream stream(context);
   const index_t m = a.rows - args.row, k = std::min(m, args.width);
   const Space<T> space = prepare<T>(context, work, t, args.width * std::max(a.cols, args.width));
   const Block<T> v{space.v, m, k, m};
@@ -212,7 +212,7 @@ void Geqrt<T>::cuda(CudaContext& context, const Args& args, InOut<T> a, Out<T> t
 
 template <class T>
 void Tpqrt<T>::cuda(CudaContext& context, const Args& args, InOut<T> a, InOut<T> b, Out<T> t, Scratch<T> work) {
-  const Urgent urgent(context);
+  const HighPriorityStream stream(context);
   const index_t m = height(args, b.rows), n = args.width;
   const Space<T> space = prepare<T>(context, work, t, n * std::max(b.cols, n));
   const Block<T> v{space.v, m, n, m};

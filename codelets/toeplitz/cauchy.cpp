@@ -1,4 +1,5 @@
-#include <tesela/codelets/support/internal/clones.hpp>
+#include <tesela/codelets/support/internal/multiversion.hpp>
+#include <tesela/codelets/support/internal/vector_of.hpp>
 #include <tesela/codelets/toeplitz/cauchy.hpp>
 #include <tesela/codelets/toeplitz/internal/cauchy_sweep.hpp>
 
@@ -12,12 +13,6 @@
 namespace tesela::kernels {
 namespace cauchy {
 namespace {
-
-template <class T>
-struct Vector {
-  static constexpr index_t size = 64 / static_cast<index_t>(sizeof(T));
-  using type [[gnu::vector_size(64)]] = T;
-};
 
 constexpr index_t chunk = 64;    // rows whose largest diagonal entry is remembered
 constexpr int at_a_time = 8;     // pivots that one pass over the rows takes
@@ -48,8 +43,8 @@ template <class V, class T>
 /// The largest |d| left in chunk k, and where; rows that are not finite come last.
 template <class T>
 [[gnu::always_inline]] inline void find_best(const Block<T>& b, index_t k) {
-  using V = typename Vector<T>::type;
-  constexpr index_t step = Vector<T>::size;
+  using V = typename VectorOf<T>::type;
+  constexpr index_t step = VectorOf<T>::lanes;
   V best{};
   for (index_t i = k * chunk; i < (k + 1) * chunk; i += step) {
     V d, left;
@@ -70,8 +65,8 @@ template <class T>
 /// the pivot's row away. `kept`, if not null, gets l, a column of the block's chunks for each pivot.
 template <class T>
 [[gnu::always_inline]] inline void sweep(const Block<T>& b, const Pivot<T>* pivots, int count, T* kept) {
-  using V = typename Vector<T>::type;
-  constexpr index_t step = Vector<T>::size;
+  using V = typename VectorOf<T>::type;
+  constexpr index_t step = VectorOf<T>::lanes;
   for (index_t k = 0; k < b.chunks; ++k) {
     for (index_t i = k * chunk; i < (k + 1) * chunk; i += side_by_side * step) {
       V g[side_by_side], h[side_by_side], d[side_by_side];
@@ -102,16 +97,16 @@ template <class T>
     find_best(b, k);
   }
 }
-TESELA_CLONES void sweep_rows(const Block<double>& b, const Pivot<double>* p, int count) {
+TESELA_MULTIVERSION void sweep_rows(const Block<double>& b, const Pivot<double>* p, int count) {
   sweep<double>(b, p, count, nullptr);
 }
-TESELA_CLONES void sweep_rows(const Block<float>& b, const Pivot<float>* p, int count) {
+TESELA_MULTIVERSION void sweep_rows(const Block<float>& b, const Pivot<float>* p, int count) {
   sweep<float>(b, p, count, nullptr);
 }
-TESELA_CLONES void sweep_rows(const Block<double>& b, const Pivot<double>* p, int count, double* kept) {
+TESELA_MULTIVERSION void sweep_rows(const Block<double>& b, const Pivot<double>* p, int count, double* kept) {
   sweep(b, p, count, kept);
 }
-TESELA_CLONES void sweep_rows(const Block<float>& b, const Pivot<float>* p, int count, float* kept) {
+TESELA_MULTIVERSION void sweep_rows(const Block<float>& b, const Pivot<float>* p, int count, float* kept) {
   sweep(b, p, count, kept);
 }
 

@@ -16,7 +16,7 @@ namespace {
 /// possible in the cache.
 enum class Table : std::uint8_t { mirrored, folded, global };
 
-struct Deal {
+struct SweepShape {
   int rows = 0;     ///< of a thread
   int warps = 0;    ///< of a thread block
   int cluster = 0;  ///< thread blocks for one block of C
@@ -218,54 +218,54 @@ __global__ void __launch_bounds__(most_threads(R)) sweep_kernel(DeviceSweep<T> i
 }
 
 template <class T, int R, Table Kind>
-int launch(cudaStream_t stream, const DeviceSweep<T>& in, const Deal& deal) {
-  auto* const kernel = deal.cluster > 1 ? sweep_kernel<T, R, Kind, true> : sweep_kernel<T, R, Kind, false>;
+int launch(cudaStream_t stream, const DeviceSweep<T>& in, const SweepShape& shape) {
+  auto* const kernel = shape.cluster > 1 ? sweep_kernel<T, R, Kind, true> : sweep_kernel<T, R, Kind, false>;
   const std::size_t bytes = table_bytes<T>(in.n, Kind, R);
   cudaError_t status = cudaSuccess;
   if (bytes > 48 * 1024)
     status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
-  if (status == cudaSuccess && deal.cluster > 8)
+  if (status == cudaSuccess && shape.cluster > 8)
     status = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
   if (status != cudaSuccess) return status;
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeClusterDimension;
-  attribute.val.clusterDim.x = static_cast<unsigned>(deal.cluster);
+  attribute.val.clusterDim.x = static_cast<unsigned>(shape.cluster);
   attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
   cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(2 * in.shifts * deal.cluster));
-  config.blockDim = dim3(static_cast<unsigned>(32 * deal.warps));
+  config.gridDim = dim3(static_cast<unsigned>(2 * in.shifts * shape.cluster));
+  config.blockDim = dim3(static_cast<unsigned>(32 * shape.warps));
   config.dynamicSmemBytes = bytes;
   config.stream = stream;
   config.attrs = &attribute;
-  config.numAttrs = deal.cluster > 1 ? 1 : 0;
-  return cudaLaunchKernelEx(&config, kernel, in, deal.cluster);
+  config.numAttrs = shape.cluster > 1 ? 1 : 0;
+  return cudaLaunchKernelEx(&config, kernel, in, shape.cluster);
 }
 
 template <class T, int R>
-int launch(cudaStream_t stream, const DeviceSweep<T>& in, const Deal& deal) {
-  const Range range = table_range(in.n, deal.table, R);
+int launch(cudaStream_t stream, const DeviceSweep<T>& in, const SweepShape& shape) {
+  const Range range = table_range(in.n, shape.table, R);
   fill_table<<<static_cast<unsigned>(ceil_div(range.count, index_t{256})), 256, 0, stream>>>(in.table, in.n, range);
   const cudaError_t status = cudaGetLastError();
   if (status != cudaSuccess) return status;
-  switch (deal.table) {
+  switch (shape.table) {
     case Table::mirrored:
-      return launch<T, R, Table::mirrored>(stream, in, deal);
+      return launch<T, R, Table::mirrored>(stream, in, shape);
     case Table::folded:
-      return launch<T, R, Table::folded>(stream, in, deal);
+      return launch<T, R, Table::folded>(stream, in, shape);
     default:
-      return launch<T, R, Table::global>(stream, in, deal);
+      return launch<T, R, Table::global>(stream, in, shape);
   }
 }
 
 template <class T>
-int launch(cudaStream_t stream, const DeviceSweep<T>& in, const Deal& deal) {
-  switch (deal.rows) {
+int launch(cudaStream_t stream, const DeviceSweep<T>& in, const SweepShape& shape) {
+  switch (shape.rows) {
     case 4:
-      return launch<T, 4>(stream, in, deal);
+      return launch<T, 4>(stream, in, shape);
     case 8:
-      return launch<T, 8>(stream, in, deal);
+      return launch<T, 8>(stream, in, shape);
     default:
-      return launch<T, 16>(stream, in, deal);
+      return launch<T, 16>(stream, in, shape);
   }
 }
 
@@ -288,12 +288,12 @@ struct Device {
   }
 };
 
-/// The quickest way to deal out the blocks, by estimate; no rows when there is none. The cycles of a step are those of
+/// The quickest shape, by estimate; no rows when there is none. The cycles of a step are those of
 /// an H200: 750 to agree on a pivot, 350 more within a cluster, and then some for each 32 rows of a multiprocessor, by
 /// where the table is, or 50 for each row of a thread where its warps are too few.
 template <class T>
-Deal deal_rows(index_t n, index_t shifts, const Device& device) {
-  Deal best;
+SweepShape suitable_shape(index_t n, index_t shifts, const Device& device) {
+  SweepShape best;
   double least = 0;
   const auto consider = [&](int r, int cluster, Table table) {
     const index_t warps = ceil_div(ceil_div(first_half(n), index_t{cluster}), index_t{32 * r});
@@ -328,8 +328,8 @@ int sweep(void* stream, const DeviceSweep<T>& in) {
   Device device;
   const int status = Device::ask(device);
   if (status != cudaSuccess) return status;
-  const Deal deal = deal_rows<T>(in.n, in.shifts, device);
-  return deal.rows == 0 ? cudaErrorInvalidValue : launch(s, in, deal);
+  const SweepShape shape = suitable_shape<T>(in.n, in.shifts, device);
+  return shape.rows == 0 ? cudaErrorInvalidValue : launch(s, in, shape);
 }
 
 template int sweep<float>(void*, const DeviceSweep<float>&);

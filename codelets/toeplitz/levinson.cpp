@@ -1,4 +1,6 @@
-#include <tesela/codelets/support/internal/clones.hpp>
+#include <tesela/codelets/support/inline.hpp>
+#include <tesela/codelets/support/internal/multiversion.hpp>
+#include <tesela/codelets/support/internal/vector_of.hpp>
 #include <tesela/codelets/toeplitz/internal/toeplitz_host.hpp>
 #include <tesela/codelets/toeplitz/levinson.hpp>
 
@@ -15,21 +17,8 @@
 // Vectors are arguments of inlined functions only.
 #pragma GCC diagnostic ignored "-Wpsabi"
 
-#define TESELA_INLINE [[gnu::always_inline]] inline
-
 namespace tesela::kernels {
 namespace {
-
-template <class T>
-struct VectorOf;
-template <>
-struct VectorOf<double> {
-  using type [[gnu::vector_size(64)]] = double;
-};
-template <>
-struct VectorOf<float> {
-  using type [[gnu::vector_size(64)]] = float;
-};
 
 TESELA_INLINE VectorOf<double>::type reversed(const VectorOf<double>::type& v) {
   return __builtin_shufflevector(v, v, 7, 6, 5, 4, 3, 2, 1, 0);
@@ -107,10 +96,10 @@ struct Pass {
   }
 };
 
-#define TESELA_LEVINSON_PASS(T)                                   \
-  TESELA_CLONES void pass_x(Pass<T>& p) { p.run<true, false>(); } \
-  TESELA_CLONES void pass_y(Pass<T>& p) { p.run<false, true>(); } \
-  TESELA_CLONES void pass_both(Pass<T>& p) { p.run<true, true>(); }
+#define TESELA_LEVINSON_PASS(T)                                         \
+  TESELA_MULTIVERSION void pass_x(Pass<T>& p) { p.run<true, false>(); } \
+  TESELA_MULTIVERSION void pass_y(Pass<T>& p) { p.run<false, true>(); } \
+  TESELA_MULTIVERSION void pass_both(Pass<T>& p) { p.run<true, true>(); }
 TESELA_LEVINSON_PASS(float)
 TESELA_LEVINSON_PASS(double)
 #undef TESELA_LEVINSON_PASS

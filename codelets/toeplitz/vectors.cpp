@@ -23,13 +23,8 @@ void dots(const X& x, const Y& y, bool reverse, const Out<T>& result) {
 }  // namespace
 
 template <class T>
-void Dot<T>::cpu(const Args&, In<T> x, In<T> y, Out<T> result) {
-  dots(x, y, false, result);
-}
-
-template <class T>
-void DotReverse<T>::cpu(const Args&, In<T> x, In<T> y, Out<T> result) {
-  dots(x, y, true, result);
+void Dot<T>::cpu(const Args& args, In<T> x, In<T> y, Out<T> result) {
+  dots(x, y, args.reverse, result);
 }
 
 template <class T>
@@ -40,13 +35,7 @@ void Norm<T>::cpu(const Args&, In<T> x, Out<double> result) {
 template <class T>
 void Axpy<T>::cpu(const Args& args, In<T> x, InOut<T> y) {
   for (index_t j = 0; j < x.cols; ++j)
-    for (index_t i = 0; i < x.rows; ++i) y(i, j) += args.alpha * x(i, j);
-}
-
-template <class T>
-void AxpyReverse<T>::cpu(const Args& args, In<T> x, InOut<T> y) {
-  for (index_t j = 0; j < x.cols; ++j)
-    for (index_t i = 0; i < x.rows; ++i) y(i, j) += args.alpha * x(x.rows - 1 - i, j);
+    for (index_t i = 0; i < x.rows; ++i) y(i, j) += args.alpha * x(args.reverse ? x.rows - 1 - i : i, j);
 }
 
 template <class T>
@@ -68,10 +57,8 @@ void Reorthogonalize<T>::cpu(const Args&, In<T> p, InOut<T> v, Scratch<T> work) 
 
 #define TESELA_VECTORS(T)          \
   template struct Dot<T>;          \
-  template struct DotReverse<T>;   \
   template struct Norm<T>;         \
   template struct Axpy<T>;         \
-  template struct AxpyReverse<T>;  \
   template struct AxpxbReverse<T>; \
   template struct Reorthogonalize<T>;
 TESELA_VECTORS(float)

@@ -61,13 +61,8 @@ struct AddOwnReverse {
 }  // namespace
 
 template <class T>
-void Dot<T>::cuda(CudaContext& context, const Args&, In<T> x, In<T> y, Out<T> result) {
-  dots(context, x, y, false, result);
-}
-
-template <class T>
-void DotReverse<T>::cuda(CudaContext& context, const Args&, In<T> x, In<T> y, Out<T> result) {
-  dots(context, x, y, true, result);
+void Dot<T>::cuda(CudaContext& context, const Args& args, In<T> x, In<T> y, Out<T> result) {
+  dots(context, x, y, args.reverse, result);
 }
 
 template <class T>
@@ -77,12 +72,8 @@ void Norm<T>::cuda(CudaContext& context, const Args&, In<T> x, Out<double> resul
 
 template <class T>
 void Axpy<T>::cuda(CudaContext& context, const Args& args, In<T> x, InOut<T> y) {
-  toeplitz::Device{context}.each(x.rows, x.cols, AddTo<T>{x.rows, args.alpha, x.data, x.ld, y.data, y.ld, false});
-}
-
-template <class T>
-void AxpyReverse<T>::cuda(CudaContext& context, const Args& args, In<T> x, InOut<T> y) {
-  toeplitz::Device{context}.each(x.rows, x.cols, AddTo<T>{x.rows, args.alpha, x.data, x.ld, y.data, y.ld, true});
+  toeplitz::Device{context}.each(x.rows, x.cols,
+                                 AddTo<T>{x.rows, args.alpha, x.data, x.ld, y.data, y.ld, args.reverse});
 }
 
 template <class T>
@@ -102,10 +93,8 @@ void Reorthogonalize<T>::cuda(CudaContext& context, const Args&, In<T> p, InOut<
 
 #define TESELA_VECTORS(T)          \
   template struct Dot<T>;          \
-  template struct DotReverse<T>;   \
   template struct Norm<T>;         \
   template struct Axpy<T>;         \
-  template struct AxpyReverse<T>;  \
   template struct AxpxbReverse<T>; \
   template struct Reorthogonalize<T>;
 TESELA_VECTORS(float)

@@ -7,22 +7,14 @@ namespace tesela::kernels {
 // The vector operations that Toeplitz and Lanczos recursions are made of, on each column of n x k tiles. rev(x) is x
 // from its last element to its first. Sums are taken in the same order in every run.
 
-/// result(j) = x(:, j) . y(:, j), k x 1 (BLAS dot).
+/// result(j) = x(:, j) . y(:, j), k x 1 (BLAS dot), or x(:, j) . rev(y(:, j)).
 template <class T>
 struct Dot {
   static constexpr auto name = "dot";
   static constexpr std::uint32_t color = 0x64b5cd;
-  struct Args {};
-  static void cpu(const Args& args, In<T> x, In<T> y, Out<T> result);
-  static void cuda(CudaContext& context, const Args& args, In<T> x, In<T> y, Out<T> result);
-};
-
-/// result(j) = x(:, j) . rev(y(:, j)).
-template <class T>
-struct DotReverse {
-  static constexpr auto name = "dot_reverse";
-  static constexpr std::uint32_t color = 0x64b5cd;
-  struct Args {};
+  struct Args {
+    bool reverse = false;
+  };
   static void cpu(const Args& args, In<T> x, In<T> y, Out<T> result);
   static void cuda(CudaContext& context, const Args& args, In<T> x, In<T> y, Out<T> result);
 };
@@ -37,25 +29,14 @@ struct Norm {
   static void cuda(CudaContext& context, const Args& args, In<T> x, Out<double> result);
 };
 
-/// y += alpha x (BLAS axpy).
+/// y += alpha x (BLAS axpy), or alpha rev(x).
 template <class T>
 struct Axpy {
   static constexpr auto name = "axpy";
   static constexpr std::uint32_t color = 0x64b5cd;
   struct Args {
     T alpha = 1;
-  };
-  static void cpu(const Args& args, In<T> x, InOut<T> y);
-  static void cuda(CudaContext& context, const Args& args, In<T> x, InOut<T> y);
-};
-
-/// y += alpha rev(x).
-template <class T>
-struct AxpyReverse {
-  static constexpr auto name = "axpy_reverse";
-  static constexpr std::uint32_t color = 0x64b5cd;
-  struct Args {
-    T alpha = 1;
+    bool reverse = false;
   };
   static void cpu(const Args& args, In<T> x, InOut<T> y);
   static void cuda(CudaContext& context, const Args& args, In<T> x, InOut<T> y);

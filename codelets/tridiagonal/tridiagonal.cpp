@@ -1,4 +1,4 @@
-#include <tesela/codelets/support/internal/clones.hpp>
+#include <tesela/codelets/support/internal/multiversion.hpp>
 #include <tesela/codelets/tridiagonal/internal/row_status.hpp>
 #include <tesela/codelets/tridiagonal/internal/tridiagonal_lanes.hpp>
 #include <tesela/codelets/tridiagonal/tridiagonal.hpp>
@@ -16,13 +16,13 @@ template <class T>
 using Numbers = Lanes<T, T, 1>;
 
 /// One function of each kind: target_clones takes no template.
-#define TESELA_TRIDIAGONAL_PASSES(T, L)                                                                      \
-  TESELA_CLONES void forward(L<T>& lanes, const Rows<T>& rows, Segment<T>* kept, Segment<T>* segments) {     \
-    lanes.forward(rows, kept, segments);                                                                     \
-  }                                                                                                          \
-  TESELA_CLONES void backward(L<T>& lanes, const Rows<T>& rows, const Segment<T>* kept, const Ends<T>* ends, \
-                              Breakdown* broken) {                                                           \
-    lanes.backward(rows, kept, ends, broken);                                                                \
+#define TESELA_TRIDIAGONAL_PASSES(T, L)                                                                            \
+  TESELA_MULTIVERSION void forward(L<T>& lanes, const Rows<T>& rows, Segment<T>* kept, Segment<T>* segments) {     \
+    lanes.forward(rows, kept, segments);                                                                           \
+  }                                                                                                                \
+  TESELA_MULTIVERSION void backward(L<T>& lanes, const Rows<T>& rows, const Segment<T>* kept, const Ends<T>* ends, \
+                                    Breakdown* broken) {                                                           \
+    lanes.backward(rows, kept, ends, broken);                                                                      \
   }
 TESELA_TRIDIAGONAL_PASSES(float, Vectors)
 TESELA_TRIDIAGONAL_PASSES(double, Vectors)
@@ -30,7 +30,7 @@ TESELA_TRIDIAGONAL_PASSES(float, Numbers)
 TESELA_TRIDIAGONAL_PASSES(double, Numbers)
 
 template <class T>
-Rows<T> rows_of(const Place& place, const Block<const T>& dl, const Block<const T>& d, const Block<const T>& du,
+Rows<T> rows_of(const SystemsTile& place, const Block<const T>& dl, const Block<const T>& d, const Block<const T>& du,
                 const Block<T>& b) {
   const bool columns = place.systems == SystemsIn::columns;
   const auto strides = [&](auto* data, index_t ld, bool many) {
@@ -52,7 +52,7 @@ Block<T> writable(const In<T>& tile) {
 }
 
 template <class T>
-index_t systems_of(const Place& place, const Block<T>& b) {
+index_t systems_of(const SystemsTile& place, const Block<T>& b) {
   return place.systems == SystemsIn::columns ? b.cols : b.rows;
 }
 
@@ -163,12 +163,12 @@ void for_each_part(const Rows<T>& all, index_t systems, Several several, One one
   for (; s < systems; ++s) one(s);
 }
 
-void add(index_t row, const Place& place, index_t system, InOut<int> info) {
+void add(index_t row, const SystemsTile& place, index_t system, InOut<int> info) {
   if (row > 0 && info(0, 0) == 0) info(0, 0) = row_status(row + place.n * system);
 }
 
 template <class T>
-void solve(const Place& place, bool periodic, const Rows<T>& all, index_t systems, InOut<int> info) {
+void solve(const SystemsTile& place, bool periodic, const Rows<T>& all, index_t systems, InOut<int> info) {
   constexpr index_t lanes = Vectors<T>::lanes;
   const auto across = std::make_unique<Vectors<T>>();
   std::vector<Segment<T>> kept(static_cast<std::size_t>(kept_segments(all.rows) * (systems >= lanes ? lanes : 1)));
@@ -212,7 +212,7 @@ void reduce(const Rows<T>& all, index_t systems, const Block<Segment<T>>& work, 
 }
 
 template <class T>
-void substitute(const Place& place, const Rows<T>& all, index_t systems, const Block<const Segment<T>>& work,
+void substitute(const SystemsTile& place, const Rows<T>& all, index_t systems, const Block<const Segment<T>>& work,
                 const Block<const T>& values, index_t tile, InOut<int> info) {
   constexpr index_t lanes = Vectors<T>::lanes;
   const auto across = std::make_unique<Vectors<T>>();
@@ -244,24 +244,16 @@ template <class T>
 void TridiagonalSolve<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b, Scratch<Segment<T>>,
                               InOut<int> info) {
   if (b.rows == 0 || b.cols == 0) return;
-  Place place = args;
+  SystemsTile place = args;
   place.before = place.behind = args.periodic;
-  try {
-    solve(place, args.periodic, rows_of<T>(place, dl, d, du, b), systems_of(args, b), info);
-  } catch (...) {
-    detail::report_exception(name);
-  }
+  solve(place, args.periodic, rows_of<T>(place, dl, d, du, b), systems_of(args, b), info);
 }
 
 template <class T>
 void TridiagonalReduce<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, In<T> b, Out<Segment<T>> work,
                                Out<Segment<T>> ends) {
   work(0, 0).upper.e = 0;
-  try {
-    reduce(rows_of<T>(args, dl, d, du, writable(b)), systems_of(args, b), work, ends.data, ends.ld);
-  } catch (...) {
-    detail::report_exception(name);
-  }
+  reduce(rows_of<T>(args, dl, d, du, writable(b)), systems_of(args, b), work, ends.data, ends.ld);
 }
 
 template <class T>
@@ -289,19 +281,15 @@ void TridiagonalSubstitute<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du
                                    In<T> values, InOut<int> info) {
   const index_t systems = systems_of(args, b);
   const auto rows = rows_of<T>(args, dl, d, du, b);
-  try {
-    Block<const Segment<T>> kept{work.data, work.rows, work.cols, work.ld};
-    std::vector<Segment<T>> own;
-    if (work(0, 0).upper.e != T(0)) {  // a GPU kept what it needs itself
-      own.resize(static_cast<std::size_t>(work.rows * systems + systems));
-      const Block<Segment<T>> all{own.data(), work.rows, systems, work.rows};
-      reduce(rows, systems, all, own.data() + work.rows * systems, 1);
-      kept = {own.data(), work.rows, systems, work.rows};
-    }
-    substitute<T>(args, rows, systems, kept, values, args.tile, info);
-  } catch (...) {
-    detail::report_exception(name);
+  Block<const Segment<T>> kept{work.data, work.rows, work.cols, work.ld};
+  std::vector<Segment<T>> own;
+  if (work(0, 0).upper.e != T(0)) {  // a GPU kept what it needs itself
+    own.resize(static_cast<std::size_t>(work.rows * systems + systems));
+    const Block<Segment<T>> all{own.data(), work.rows, systems, work.rows};
+    reduce(rows, systems, all, own.data() + work.rows * systems, 1);
+    kept = {own.data(), work.rows, systems, work.rows};
   }
+  substitute<T>(args, rows, systems, kept, values, args.tile, info);
 }
 
 template struct TridiagonalSolve<float>;

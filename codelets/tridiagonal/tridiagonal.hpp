@@ -17,7 +17,7 @@ namespace tridiagonal {
 
 /// How a tile of B holds its systems, and where it stands in them. The tiles of the bands dl, d, du have B's shape, or
 /// are a single system's, which then holds for all.
-struct Place {
+struct SystemsTile {
   SystemsIn systems = SystemsIn::columns;
   /// Whether dl of the tile's first row couples to an unknown before it and du of the last row to one behind. Where
   /// they do not, they are not read.
@@ -31,7 +31,9 @@ struct Place {
 index_t work_segments(index_t equations);
 
 /// How the kernels count: a division is one flop, the elimination of one unknown 26, its substitution 5.
-inline double flops(const Place&, Shape b) { return 31 * static_cast<double>(b.rows) * static_cast<double>(b.cols); }
+inline double flops(const SystemsTile&, Shape b) {
+  return 31 * static_cast<double>(b.rows) * static_cast<double>(b.cols);
+}
 
 }  // namespace tridiagonal
 
@@ -41,7 +43,7 @@ template <class T>
 struct TridiagonalSolve {
   static constexpr auto name = "tridiagonal_solve";
   static constexpr std::uint32_t color = 0x55a868;
-  struct Args : tridiagonal::Place {
+  struct Args : tridiagonal::SystemsTile {
     bool periodic = false;
   };
   static double flops(const Args& args, Shape, Shape, Shape, Shape b, Shape, Shape) {
@@ -59,7 +61,7 @@ template <class T>
 struct TridiagonalReduce {
   static constexpr auto name = "tridiagonal_reduce";
   static constexpr std::uint32_t color = 0x4c72b0;
-  using Args = tridiagonal::Place;
+  using Args = tridiagonal::SystemsTile;
   static double flops(const Args& args, Shape, Shape, Shape, Shape b, Shape, Shape) {
     return tridiagonal::flops(args, b);
   }
@@ -76,7 +78,7 @@ template <class T>
 struct TridiagonalJoin {
   static constexpr auto name = "tridiagonal_join";
   static constexpr std::uint32_t color = 0xc44e52;
-  struct Args : tridiagonal::Place {
+  struct Args : tridiagonal::SystemsTile {
     bool periodic = false;
   };
   static void cpu(const Args& args, Out<T> values, Scratch<tridiagonal::Joint<T>> joints, InOut<int> info,
@@ -91,7 +93,7 @@ template <class T>
 struct TridiagonalSubstitute {
   static constexpr auto name = "tridiagonal_substitute";
   static constexpr std::uint32_t color = 0xdd8452;
-  struct Args : tridiagonal::Place {
+  struct Args : tridiagonal::SystemsTile {
     index_t tile = 0;
   };
   static double flops(const Args& args, Shape, Shape, Shape, Shape b, Shape, Shape, Shape) {

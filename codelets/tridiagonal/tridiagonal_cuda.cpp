@@ -11,7 +11,7 @@ using namespace tridiagonal;
 namespace {
 
 template <class T>
-DeviceRows<T> device_rows(const Place& place, const Block<const T>& dl, const Block<const T>& d,
+DeviceRows<T> device_rows(const SystemsTile& place, const Block<const T>& dl, const Block<const T>& d,
                           const Block<const T>& du, const Block<const T>& b) {
   const bool columns = place.systems == SystemsIn::columns;
   const auto strides = [&](const Block<const T>& tile, bool single) {
@@ -43,7 +43,7 @@ Block<const T> readable(const Block<T>& b) {
 template <class T>
 void TridiagonalSolve<T>::cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b,
                                Scratch<Segment<T>> work, InOut<int> info) {
-  Place place = args;
+  SystemsTile place = args;
   place.before = place.behind = args.periodic;
   const auto rows = device_rows<T>(place, dl, d, du, readable(b));
   context.check(solve(context.stream(), rows, args.periodic, work.data, work.ld, info.data), "tridiagonal solve");

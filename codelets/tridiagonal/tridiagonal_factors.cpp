@@ -1,4 +1,4 @@
-#include <tesela/codelets/support/internal/clones.hpp>
+#include <tesela/codelets/support/internal/multiversion.hpp>
 #include <tesela/codelets/tridiagonal/internal/tridiagonal_factors_body.hpp>
 #include <tesela/codelets/tridiagonal/internal/tridiagonal_lanes.hpp>
 #include <tesela/codelets/tridiagonal/tridiagonal_factors.hpp>
@@ -70,7 +70,7 @@ struct Several {
 
 /// target_clones takes no template.
 #define TESELA_FACTORED_SOLVE(T, N) \
-  TESELA_CLONES void solve(Several<T, N>& several, index_t* strange) { several.solve(strange); }
+  TESELA_MULTIVERSION void solve(Several<T, N>& several, index_t* strange) { several.solve(strange); }
 TESELA_FACTORED_SOLVE(float, float)
 TESELA_FACTORED_SOLVE(double, double)
 TESELA_FACTORED_SOLVE(float, VectorOf<float>::type)

@@ -7,26 +7,10 @@ namespace tesela::kernels {
 
 using namespace tridiagonal;
 
-namespace {
-
-/// f(e, s) for each row of each system, in the order of memory.
-template <class F>
-void for_each_row(SystemsIn in, index_t first, index_t end, index_t systems, const F& f) {
-  if (in == SystemsIn::columns)
-    for (index_t s = 0; s < systems; ++s)
-      for (index_t e = first; e < end; ++e) f(e, s);
-  else
-    for (index_t e = first; e < end; ++e)
-      for (index_t s = 0; s < systems; ++s) f(e, s);
-}
-
-}  // namespace
-
 template <class T, class L>
 void TridiagonalConvert<T, L>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, Out<L> to_dl, Out<L> to_d,
                                    Out<L> to_du) {
-  for_each_row(args.systems, 0, equations(args.systems, d.shape()), count_systems(args.systems, d.shape()),
-               convert_row<T, L>(args, dl, d, du, to_dl, to_d, to_du));
+  for_each_row(args.systems, d.shape(), convert_row<T, L>(args, dl, d, du, to_dl, to_d, to_du));
 }
 
 template <class T>
@@ -62,25 +46,25 @@ void TridiagonalJudge<T>::cpu(const Args& args, Out<Misfit<T>> whole, Out<Verdic
 
 template <class T>
 void TridiagonalKeepBetter<T>::cpu(const Args& args, InOut<T> x, In<T> y, In<Misfit<T>> of_x, In<Misfit<T>> of_y) {
-  const auto to = turned<T>(args.systems, x);
-  const auto from = turned<const T>(args.systems, y);
-  for_each_row(args.systems, 0, equations(args.systems, x.shape()), count_systems(args.systems, x.shape()),
-               [&](index_t e, index_t s) {
-                 if (better(of_y(0, s), of_x(0, s))) to(e, s) = from(e, s);
-               });
+  const auto to = system_view<T>(args.systems, x);
+  const auto from = system_view<const T>(args.systems, y);
+  for_each_row(args.systems, x.shape(), [&](index_t e, index_t s) {
+    if (better(of_y(0, s), of_x(0, s))) to(e, s) = from(e, s);
+  });
 }
 
 template <class T, class L>
 void TridiagonalDemote<T, L>::cpu(const Args& args, In<T> r, In<Misfit<T>> whole, Out<L> y) {
-  for_each_row(args.systems, 0, equations(args.systems, y.shape()), count_systems(args.systems, y.shape()),
-               DemoteElement<T, L>{turned<const T>(args.systems, r), whole.data, whole.ld, turned<L>(args.systems, y)});
+  for_each_row(args.systems, y.shape(),
+               DemoteElement<T, L>{system_view<const T>(args.systems, r), whole.data, whole.ld,
+                                   system_view<L>(args.systems, y)});
 }
 
 template <class T, class L>
 void TridiagonalCorrect<T, L>::cpu(const Args& args, In<L> y, In<Misfit<T>> whole, InOut<T> x) {
-  for_each_row(
-      args.systems, 0, equations(args.systems, x.shape()), count_systems(args.systems, x.shape()),
-      CorrectElement<T, L>{turned<const L>(args.systems, y), whole.data, whole.ld, turned<T>(args.systems, x)});
+  for_each_row(args.systems, x.shape(),
+               CorrectElement<T, L>{system_view<const L>(args.systems, y), whole.data, whole.ld,
+                                    system_view<T>(args.systems, x)});
 }
 
 template struct TridiagonalConvert<float, float>;

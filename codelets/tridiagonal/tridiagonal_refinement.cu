@@ -11,28 +11,28 @@ namespace {
 
 constexpr int threads = 256;
 
-/// How a block is dealt out: `rows` threads beside one another for each of threads / rows systems, or, where systems
-/// lie in rows and neighbours in memory are systems, across them.
-struct Deal {
+/// How the threads of a block stand: `rows` threads beside one another for each of threads / rows systems, or, where
+/// systems lie in rows and neighbours in memory are systems, across them.
+struct ThreadLayout {
   int rows, systems;
   bool rows_first;
   __device__ int row() const { return rows_first ? int(threadIdx.x) % rows : int(threadIdx.x) / systems; }
   __device__ int system() const { return rows_first ? int(threadIdx.x) / rows : int(threadIdx.x) % systems; }
 };
 
-Deal deal(SystemsIn in, index_t rows, index_t systems) {
+ThreadLayout thread_layout(SystemsIn in, index_t rows, index_t systems) {
   const bool columns = in == SystemsIn::columns;
   const index_t most = columns ? std::min<index_t>(rows, threads) : std::min<index_t>(systems, 32);
   int first = 1;
   while (first < most) first *= 2;
-  return columns ? Deal{first, threads / first, true} : Deal{threads / first, first, false};
+  return columns ? ThreadLayout{first, threads / first, true} : ThreadLayout{threads / first, first, false};
 }
 
 /// Blocks that share `count` pieces of work.
 unsigned blocks_for(index_t count) { return static_cast<unsigned>(std::clamp<index_t>(count, 1, 65536)); }
 
 template <class F>
-__global__ void for_each_row(Deal how, index_t rows, index_t systems, F f) {
+__global__ void for_each_row(ThreadLayout how, index_t rows, index_t systems, F f) {
   const index_t chunks = (rows + misfit_rows - 1) / misfit_rows, groups = (systems + how.systems - 1) / how.systems;
   for (index_t piece = blockIdx.x; piece < chunks * groups; piece += gridDim.x) {
     const index_t s = piece / chunks * how.systems + how.system(), first = piece % chunks * misfit_rows;
@@ -45,14 +45,14 @@ __global__ void for_each_row(Deal how, index_t rows, index_t systems, F f) {
 template <class F>
 void launch(CudaContext& context, SystemsIn in, Shape tile, const F& f) {
   const index_t rows = equations(in, tile), systems = count_systems(in, tile);
-  const Deal how = deal(in, std::min(rows, misfit_rows), systems);
+  const ThreadLayout how = thread_layout(in, std::min(rows, misfit_rows), systems);
   const unsigned blocks = blocks_for(misfits(rows) * ceil_div(systems, how.systems));
   for_each_row<<<blocks, threads, 0, context.stream()>>>(how, rows, systems, f);
 }
 
 /// The worst of what the threads of a system hold, in its first thread.
 template <class M>
-__device__ M worst(Deal how, const M& own) {
+__device__ M worst(ThreadLayout how, const M& own) {
   __shared__ __align__(16) unsigned char memory[threads * sizeof(M)];
   M* const all = reinterpret_cast<M*>(memory) + how.system() * how.rows;
   __syncthreads();  // of the piece before
@@ -65,7 +65,7 @@ __device__ M worst(Deal how, const M& own) {
 }
 
 template <class T>
-__global__ void residuals(Deal how, index_t rows, index_t systems, ResidualRow<T> row, Misfit<T>* misfits,
+__global__ void residuals(ThreadLayout how, index_t rows, index_t systems, ResidualRow<T> row, Misfit<T>* misfits,
                           index_t chunks, index_t ld) {
   const index_t groups = (systems + how.systems - 1) / how.systems;
   for (index_t piece = blockIdx.x; piece < chunks * groups; piece += gridDim.x) {
@@ -91,7 +91,7 @@ struct Tiles {
 /// A block for each system.
 template <class T>
 __global__ void gather(Tiles<T> tiles, bool begin, index_t systems, Misfit<T>* whole, index_t next) {
-  const Deal how{threads, 1, true};
+  const ThreadLayout how{threads, 1, true};
   for (index_t s = blockIdx.x; s < systems; s += gridDim.x) {
     Misfit<T> own{};
     for (int i = 0; i < tiles.count; ++i)
@@ -112,7 +112,7 @@ __global__ void judge(typename TridiagonalJudge<T>::Args args, index_t systems, 
     system.correction = correction_for(system, args.tolerance, args.componentwise);
     worsen(own, verdict_on(system, args.n, s));
   }
-  own = worst(Deal{threads, 1, true}, own);
+  own = worst(ThreadLayout{threads, 1, true}, own);
   if (threadIdx.x == 0) *verdict = own;
 }
 
@@ -128,7 +128,7 @@ template <class T>
 void TridiagonalResidual<T>::cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, In<T> before,
                                   In<T> x, In<T> after, In<T> b, Out<Misfit<T>> result, std::span<const Out<T>> r) {
   const index_t rows = equations(args.systems, x.shape()), systems = count_systems(args.systems, x.shape());
-  const Deal how = deal(args.systems, std::min(rows, misfit_rows), systems);
+  const ThreadLayout how = thread_layout(args.systems, std::min(rows, misfit_rows), systems);
   const unsigned blocks = blocks_for(result.rows * ceil_div(systems, how.systems));
   residuals<<<blocks, threads, 0, context.stream()>>>(how, rows, systems,
                                                       residual_row<T>(args, dl, d, du, before, x, after, b, r),
@@ -154,13 +154,15 @@ void TridiagonalJudge<T>::cuda(CudaContext& context, const Args& args, Out<Misfi
 template <class T, class L>
 void TridiagonalDemote<T, L>::cuda(CudaContext& context, const Args& args, In<T> r, In<Misfit<T>> whole, Out<L> y) {
   launch(context, args.systems, y.shape(),
-         DemoteElement<T, L>{turned<const T>(args.systems, r), whole.data, whole.ld, turned<L>(args.systems, y)});
+         DemoteElement<T, L>{system_view<const T>(args.systems, r), whole.data, whole.ld,
+                             system_view<L>(args.systems, y)});
 }
 
 template <class T, class L>
 void TridiagonalCorrect<T, L>::cuda(CudaContext& context, const Args& args, In<L> y, In<Misfit<T>> whole, InOut<T> x) {
   launch(context, args.systems, x.shape(),
-         CorrectElement<T, L>{turned<const L>(args.systems, y), whole.data, whole.ld, turned<T>(args.systems, x)});
+         CorrectElement<T, L>{system_view<const L>(args.systems, y), whole.data, whole.ld,
+                              system_view<T>(args.systems, x)});
 }
 
 template decltype(TridiagonalConvert<float, float>::cuda) TridiagonalConvert<float, float>::cuda;

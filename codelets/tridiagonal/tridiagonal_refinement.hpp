@@ -68,12 +68,12 @@ constexpr index_t misfits(index_t equations) { return equations > 0 ? ceil_div(e
 }  // namespace tridiagonal
 
 /// The bands of a tile in precision L, each row multiplied by a power of two such that its largest entry lies in [2,
-/// 4). What Place says is not read becomes 0.
+/// 4). What SystemsTile says is not read becomes 0.
 template <class T, class L>
 struct TridiagonalConvert {
   static constexpr auto name = "tridiagonal_convert";
   static constexpr std::uint32_t color = 0x17becf;
-  using Args = tridiagonal::Place;
+  using Args = tridiagonal::SystemsTile;
   static void cpu(const Args& args, In<T> dl, In<T> d, In<T> du, Out<L> to_dl, Out<L> to_d, Out<L> to_du);
   static void cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, Out<L> to_dl, Out<L> to_d,
                    Out<L> to_du);
@@ -86,7 +86,7 @@ template <class T>
 struct TridiagonalResidual {
   static constexpr auto name = "tridiagonal_residual";
   static constexpr std::uint32_t color = 0x64b5cd;
-  struct Args : tridiagonal::Place {
+  struct Args : tridiagonal::SystemsTile {
     index_t first = 0;  ///< the tile's first row in its system
   };
   static double flops(const Args&, std::span<const Shape> tiles) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/codelets/support/inline.hpp>
 #include <tesela/runtime/host_device.hpp>
 #include <tesela/runtime/types.hpp>
 
@@ -24,8 +25,6 @@
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wpsabi"
 #endif
-
-#define TESELA_INLINE TESELA_BOTH inline __attribute__((always_inline))
 
 namespace tesela::kernels::tridiagonal {
 

@@ -4,6 +4,7 @@
 
 #include <tesela/runtime/codelet.hpp>
 #include <tesela/runtime/data.hpp>
+#include <tesela/runtime/internal/status_pool.hpp>
 #include <tesela/runtime/runtime.hpp>
 
 #include <starpu.h>
@@ -65,14 +66,7 @@ struct RuntimeState {
   };
   std::vector<Mapped> mapped;  // by PinnedMemory
 
-  /// Status tiles (see Graph::status) that no graph has now, all 0. To register one, and to bring it to a GPU and home
-  /// from memory that is not page-locked, takes as long as a short kernel.
-  std::mutex spare_mutex;
-  std::vector<std::unique_ptr<Data>> spare_statuses;
-  std::vector<std::unique_ptr<HostBuffer>> status_memory;
-  std::unique_ptr<Data> take_status(Runtime&);
-  /// `at_home`: host memory holds what was written last, and no task is under way.
-  void give_back_status(std::unique_ptr<Data>, bool at_home) noexcept;
+  StatusPool statuses;
 
   static constexpr std::uint64_t every_graph = UINT64_MAX;
   /// Submits what this graph holds back (every_graph: all but one do): something outside it is about to use its tiles.
@@ -121,18 +115,6 @@ std::uint32_t footprint(std::uint64_t cost_key, std::span<Data* const>);
 
 /// Brings data to its place on the host once the tasks before it have run; one more task that this graph waits for.
 void bring_home(starpu_data_handle_t, GraphTasks&);
-
-/// Requests a drain: because a codelet failed (an empty string: with no memory to say why), or because of
-/// Runtime::cancel (async-signal-safe).
-void report_failure(const std::string& what) noexcept;
-void report_cancellation() noexcept;
-bool cancellation_pending() noexcept;
-
-/// Throws what requested a drain after the first `seen` ones: EnvironmentError for a failure, or else Cancelled.
-void throw_if_drained_since(std::uint64_t seen);
-
-/// Marks all drains requested so far as reported, once no task is left to drop; returns their number.
-std::uint64_t report_drains() noexcept;
 
 /// StarPU's callback after a task; after a profiled one it adds its time to its codelet's uses. The argument is the
 /// task.

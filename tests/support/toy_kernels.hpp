@@ -94,6 +94,14 @@ struct Combine {
   }
 };
 
+struct IncrementAll {
+  static constexpr auto name = "test_increment_all";
+  struct Args {};
+  static void cpu(const Args&, std::span<const InOut<double>> tiles) {
+    for (const InOut<double>& tile : tiles) *tile.data += 1;
+  }
+};
+
 /// Waits for a flag, so that a test decides when what depends on it may run.
 struct Gate {
   static constexpr auto name = "test_gate";

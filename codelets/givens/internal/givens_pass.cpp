@@ -1,10 +1,10 @@
 #include <tesela/codelets/givens/internal/givens_pass.hpp>
+#include <tesela/codelets/support/inline.hpp>
 
 #include <cstring>
 
 // The loops that all the time of QR by rotations goes into, compiled for AVX2 as well where there is such a thing: all
 // of it must be inlined into the functions that say so.
-#define TESELA_INLINE __attribute__((always_inline)) inline
 
 namespace tesela::kernels::detail {
 namespace {
@@ -44,13 +44,13 @@ struct Lanes {
 
 /// One column.
 template <class T>
-struct Single {
+struct OneColumn {
   static constexpr int columns = 1;
   T value;
   TESELA_INLINE void load(const Strided<T>& c, index_t i) { value = c(i, 0); }
   TESELA_INLINE void store(const Strided<T>& c, index_t i) const { c(i, 0) = value; }
   template <bool adjacent, bool back>
-  TESELA_INLINE void meet(const Rotation<T>& x, Single& cell) {
+  TESELA_INLINE void meet(const Rotation<T>& x, OneColumn& cell) {
     const T upper = adjacent && !back ? value : cell.value, lower = adjacent && !back ? cell.value : value;
     const T above = back ? x.c * upper - x.s * lower : x.c * upper + x.s * lower;
     const T below = back ? x.c * lower + x.s * upper : x.c * lower - x.s * upper;
@@ -126,7 +126,7 @@ TESELA_INLINE void pass_all(const GivensWindow& w, bool forward, index_t from, i
     saved += V::columns * w.width;
   }
   for (; columns > 0; --columns) {
-    pass<Single<T>>(w, forward, from, to, rotations, c, saved);
+    pass<OneColumn<T>>(w, forward, from, to, rotations, c, saved);
     c.data += c.column_stride;
     saved += w.width;
   }

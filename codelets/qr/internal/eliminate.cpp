@@ -1,4 +1,5 @@
 #include <tesela/codelets/qr/internal/eliminate.hpp>
+#include <tesela/codelets/support/inline.hpp>
 
 #include <algorithm>
 #include <array>
@@ -8,8 +9,6 @@
 
 // The loops are written once, in vectors of 64 bytes, and compiled for the instruction sets that matter; the machine
 // decides which of them runs.
-
-#define TESELA_INLINE [[gnu::always_inline]] inline
 
 namespace tesela::kernels {
 namespace {

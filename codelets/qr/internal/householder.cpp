@@ -1,5 +1,7 @@
 #include <tesela/codelets/qr/internal/householder.hpp>
-#include <tesela/codelets/support/internal/clones.hpp>
+#include <tesela/codelets/support/inline.hpp>
+#include <tesela/codelets/support/internal/multiversion.hpp>
+#include <tesela/codelets/support/internal/vector_of.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>
@@ -7,8 +9,6 @@
 #include <cstring>
 #include <limits>
 #include <utility>
-
-#define TESELA_INLINE [[gnu::always_inline]] inline
 
 namespace tesela::kernels::detail {
 namespace {
@@ -28,12 +28,6 @@ template <class T>
 struct Rows {
   T* data;
   index_t rows, ld;
-};
-
-template <class T>
-struct Vector {
-  static constexpr int size = 64 / static_cast<int>(sizeof(T));
-  using type [[gnu::vector_size(64)]] = T;
 };
 
 template <class V, class T>
@@ -64,8 +58,8 @@ TESELA_INLINE auto sum(const V& vector) {
 /// Columns first … first + count - 1 of one chunk of rows: a_i -= v weight_i, sum_i += x . a_i.
 template <class T, int count, bool update, bool dot>
 TESELA_INLINE void columns(const Pass<T>& pass, index_t first, index_t rows, const T* v, const T* x, T* a, index_t ld) {
-  using V = typename Vector<T>::type;
-  constexpr index_t step = Vector<T>::size;
+  using V = typename VectorOf<T>::type;
+  constexpr index_t step = VectorOf<T>::lanes;
   V sums[count] = {};
   T weights[count] = {}, tails[count] = {};
   for (int c = 0; c < count; ++c)
@@ -134,8 +128,8 @@ TESELA_INLINE void run_any(const Pass<T>& pass, const Rows<T>& panel) {
 }
 
 // The loops over a panel's rows are what vector units matter for.
-TESELA_CLONES void sweep(const Pass<float>& pass, const Rows<float>& panel) { run_any(pass, panel); }
-TESELA_CLONES void sweep(const Pass<double>& pass, const Rows<double>& panel) { run_any(pass, panel); }
+TESELA_MULTIVERSION void sweep(const Pass<float>& pass, const Rows<float>& panel) { run_any(pass, panel); }
+TESELA_MULTIVERSION void sweep(const Pass<double>& pass, const Rows<double>& panel) { run_any(pass, panel); }
 
 /// A panel in work: column j's reflector keeps row j of `head` and acts on the rows of `corner` (a copy of the
 /// triangular part, zeros where a reflector does not reach) and of `tall`.

@@ -14,7 +14,7 @@
 namespace tesela::kernels {
 
 /// An array and the size of its boxes, for a kernel. What of a box is outside the array is 0, and is not written.
-struct Boxes {
+struct BoxMap {
   CUtensorMap map;
   int bytes;  ///< of a box; a multiple of 128, to which boxes in shared memory are aligned
 };
@@ -22,7 +22,7 @@ struct Boxes {
 /// Describes the columns x rows array at `data`, whose rows are `ld` apart. False where the driver does not know boxes,
 /// or not these: addresses and the box's rows are multiples of 16 bytes.
 template <class T>
-bool describe_boxes(Boxes& boxes, T* data, std::int64_t columns, std::int64_t rows, std::int64_t ld, int box_columns,
+bool describe_boxes(BoxMap& boxes, T* data, std::int64_t columns, std::int64_t rows, std::int64_t ld, int box_columns,
                     int box_rows) {
   static const auto encode = [] {
     void* function = nullptr;
@@ -103,7 +103,7 @@ class BulkCopy {
 #endif
   }
   /// Begins to copy the box whose first element is in column x of row y. The kernel's parameters hold `boxes`.
-  __device__ void load([[maybe_unused]] void* to, [[maybe_unused]] const Boxes& boxes, [[maybe_unused]] int x,
+  __device__ void load([[maybe_unused]] void* to, [[maybe_unused]] const BoxMap& boxes, [[maybe_unused]] int x,
                        [[maybe_unused]] int y) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     if (threadIdx.x == 0) {
@@ -164,7 +164,7 @@ class BulkCopy {
 #endif
   }
 
-  __device__ static void store([[maybe_unused]] const Boxes& boxes, [[maybe_unused]] int x, [[maybe_unused]] int y,
+  __device__ static void store([[maybe_unused]] const BoxMap& boxes, [[maybe_unused]] int x, [[maybe_unused]] int y,
                                [[maybe_unused]] const void* from) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     if (threadIdx.x == 0)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/codelets/support/internal/vector_of.hpp>
 #include <tesela/codelets/tridiagonal/tridiagonal.hpp>
 
 #include <algorithm>
@@ -12,18 +13,6 @@
 // Internal to codelets/.
 
 namespace tesela::kernels::tridiagonal {
-
-/// 64 bytes of numbers. The compiler makes of it what the machine has.
-template <class T>
-struct VectorOf;
-template <>
-struct VectorOf<double> {
-  using type [[gnu::vector_size(64)]] = double;
-};
-template <>
-struct VectorOf<float> {
-  using type [[gnu::vector_size(64)]] = float;
-};
 
 /// A square of side^2 numbers, a row in a vector of 32 bytes: what AVX2 shuffles well.
 template <class T>
@@ -69,7 +58,7 @@ struct Rows {
   Strided<T> b;
   index_t rows;
   bool systems;         ///< each lane is one
-  bool before, behind;  ///< as in Place: of every lane if they are systems, else of the first and the last
+  bool before, behind;  ///< as in SystemsTile: of every lane if they are systems, else of the first and the last
 };
 
 /// Where a run broke down: the row of each lane, counted from 1; 0 if it did not.

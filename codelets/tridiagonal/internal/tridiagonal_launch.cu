@@ -88,11 +88,12 @@ int substitute_levels(cudaStream_t stream, const DeviceRows<T>& in, const Levels
 template <class T>
 int reduce_unless(cudaStream_t stream, const DeviceRows<T>& in, Segment<T>* work, index_t ld, Level<T> ends,
                   const T* unless) {
-  const Deal deal = deal_rows(in);
-  const Levels<T> levels(deal.parts, work, ld);
+  const RowPartition partition = partition_rows(in);
+  const Levels<T> levels(partition.parts, work, ld);
   const int status = launch_rows<T, Pass::reduce>(
-      stream, in, deal, deal.chunks == 1 && ends.data != nullptr ? ends : levels.level[0], {}, false, nullptr, unless);
-  if (status != cudaSuccess || deal.chunks == 1) return status;
+      stream, in, partition, partition.chunks == 1 && ends.data != nullptr ? ends : levels.level[0], {}, false, nullptr,
+      unless);
+  if (status != cudaSuccess || partition.chunks == 1) return status;
   return reduce_levels(stream, in, levels, ends, unless);
 }
 
@@ -109,23 +110,23 @@ int reduce(void* stream, const DeviceRows<T>& in, Segment<T>* work, index_t ld, 
 template <class T>
 int substitute(void* stream, const DeviceRows<T>& in, Segment<T>* work, index_t ld, DeviceEnds<T> ends, int* info) {
   auto* const s = static_cast<cudaStream_t>(stream);
-  const Deal deal = deal_rows(in);
-  const Levels<T> levels(deal.parts, work, ld);
-  if (deal.chunks > 1) {
+  const RowPartition partition = partition_rows(in);
+  const Levels<T> levels(partition.parts, work, ld);
+  if (partition.chunks > 1) {
     // A core may have reduced the tile; what it kept is of no use here.
     int status = reduce_unless<T>(s, in, work, ld, {}, reinterpret_cast<const T*>(work));
     if (status == cudaSuccess) status = substitute_levels(s, in, levels, levels.size - 1, ends, info);
     if (status != cudaSuccess) return status;
   }
-  return launch_rows<T, Pass::substitute>(s, in, deal, levels.level[0], ends, false, info, nullptr);
+  return launch_rows<T, Pass::substitute>(s, in, partition, levels.level[0], ends, false, info, nullptr);
 }
 
 template <class T>
 int solve(void* stream, const DeviceRows<T>& in, bool periodic, Segment<T>* work, index_t ld, int* info) {
   auto* const s = static_cast<cudaStream_t>(stream);
-  const Deal deal = deal_rows(in);
-  if (deal.chunks == 1) return launch_rows<T, Pass::solve>(s, in, deal, {}, {}, periodic, info, nullptr);
-  const Levels<T> levels(deal.parts, work, ld);
+  const RowPartition partition = partition_rows(in);
+  if (partition.chunks == 1) return launch_rows<T, Pass::solve>(s, in, partition, {}, {}, periodic, info, nullptr);
+  const Levels<T> levels(partition.parts, work, ld);
   const int top = levels.size - 1;
   int status = reduce_unless<T>(s, in, work, ld, {}, nullptr);
   if (status != cudaSuccess) return status;
@@ -136,7 +137,7 @@ int solve(void* stream, const DeviceRows<T>& in, bool periodic, Segment<T>* work
                             ld * static_cast<index_t>(sizeof(Segment<T>) / sizeof(T))};
   status = substitute_levels(s, in, levels, top - 1, outer, info);
   if (status != cudaSuccess) return status;
-  return launch_rows<T, Pass::substitute>(s, in, deal, levels.level[0], outer, false, info, nullptr);
+  return launch_rows<T, Pass::substitute>(s, in, partition, levels.level[0], outer, false, info, nullptr);
 }
 
 template <class T>

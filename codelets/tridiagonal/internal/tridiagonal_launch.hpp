@@ -19,7 +19,7 @@ struct DeviceRows {
   Strides dl_at, d_at, du_at, b_at;
   index_t rows, systems;
   bool before, behind;
-  index_t n;  ///< as in Place
+  index_t n;  ///< as in SystemsTile
 };
 
 /// Where ends come from and where they go: values(0 … 3, s) at values + s next are the unknowns around a system's ends.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/codelets/tridiagonal/internal/system_view.hpp>
 #include <tesela/codelets/tridiagonal/tridiagonal_refinement.hpp>
 
 #include <cmath>
@@ -7,32 +8,6 @@
 // What the kernels of the refinement do for row e of system s, on a core as on a GPU. Internal to codelets/.
 
 namespace tesela::kernels::tridiagonal {
-
-/// A tile by the rows and systems it holds.
-template <class T>
-struct Turned {
-  T* data = nullptr;
-  index_t row = 0, system = 0;  ///< distances in memory
-  TESELA_BOTH T& operator()(index_t e, index_t s) const { return data[e * row + s * system]; }
-};
-
-template <class T>
-Turned<T> turned(SystemsIn systems, const Block<T>& tile) {
-  return systems == SystemsIn::columns ? Turned<T>{tile.data, 1, tile.ld} : Turned<T>{tile.data, tile.ld, 1};
-}
-/// Of the bands of one matrix that holds for all systems.
-template <class T>
-Turned<T> turned_band(SystemsIn systems, const Block<T>& tile) {
-  Turned<T> band = turned(systems, tile);
-  if ((systems == SystemsIn::columns ? tile.cols : tile.rows) == 1) band.system = 0;
-  return band;
-}
-inline index_t equations(SystemsIn systems, Shape tile) {
-  return systems == SystemsIn::columns ? tile.rows : tile.cols;
-}
-inline index_t count_systems(SystemsIn systems, Shape tile) {
-  return systems == SystemsIn::columns ? tile.cols : tile.rows;
-}
 
 template <class T>
 TESELA_BOTH inline T power_for_row(T dl, T d, T du) {
@@ -52,8 +27,8 @@ TESELA_BOTH inline void worsen(Misfit<T>& a, const Misfit<T>& b) {
 
 template <class T, class L>
 struct ConvertRow {
-  Turned<const T> dl, d, du;
-  Turned<L> to_dl, to_d, to_du;
+  SystemView<const T> dl, d, du;
+  SystemView<L> to_dl, to_d, to_du;
   index_t last;
   bool before, behind;
 
@@ -68,8 +43,8 @@ struct ConvertRow {
 
 template <class T>
 struct ResidualRow {
-  Turned<const T> dl, d, du, before, x, after, b;
-  Turned<T> r;  ///< or nowhere
+  SystemView<const T> dl, d, du, before, x, after, b;
+  SystemView<T> r;  ///< or nowhere
   index_t last, last_before, first;
   bool has_before, has_after;
   static constexpr T least = 16 * std::numeric_limits<T>::min();
@@ -127,10 +102,10 @@ TESELA_BOTH inline Verdict<T> verdict_on(const Misfit<T>& whole, index_t n, inde
 
 template <class T, class L>
 struct DemoteElement {
-  Turned<const T> r;
+  SystemView<const T> r;
   const Misfit<T>* whole;
   index_t next;
-  Turned<L> y;
+  SystemView<L> y;
   TESELA_BOTH void operator()(index_t e, index_t s) const {
     const T factor = whole[s * next].correction;
     y(e, s) = factor == T(0) ? L(0) : static_cast<L>(r(e, s) * factor);
@@ -139,10 +114,10 @@ struct DemoteElement {
 
 template <class T, class L>
 struct CorrectElement {
-  Turned<const L> y;
+  SystemView<const L> y;
   const Misfit<T>* whole;
   index_t next;
-  Turned<T> x;
+  SystemView<T> x;
   TESELA_BOTH void operator()(index_t e, index_t s) const {
     const T factor = whole[s * next].correction;
     if (factor != T(0)) x(e, s) += static_cast<T>(y(e, s)) / factor;
@@ -152,19 +127,13 @@ struct CorrectElement {
 // From the kernels' parameters:
 
 template <class T, class L>
-ConvertRow<T, L> convert_row(const Place& place, const Block<const T>& dl, const Block<const T>& d,
+ConvertRow<T, L> convert_row(const SystemsTile& place, const Block<const T>& dl, const Block<const T>& d,
                              const Block<const T>& du, const Block<L>& to_dl, const Block<L>& to_d,
                              const Block<L>& to_du) {
   const auto in = place.systems;
-  return {turned(in, dl),
-          turned(in, d),
-          turned(in, du),
-          turned(in, to_dl),
-          turned(in, to_d),
-          turned(in, to_du),
-          equations(in, d.shape()) - 1,
-          place.before,
-          place.behind};
+  return {system_view(in, dl),          system_view(in, d),    system_view(in, du),
+          system_view(in, to_dl),       system_view(in, to_d), system_view(in, to_du),
+          equations(in, d.shape()) - 1, place.before,          place.behind};
 }
 
 template <class T>
@@ -173,14 +142,14 @@ ResidualRow<T> residual_row(const typename TridiagonalResidual<T>::Args& args, c
                             const Block<const T>& x, const Block<const T>& after, const Block<const T>& b,
                             std::span<const Out<T>> r) {
   const auto in = args.systems;
-  return {turned_band(in, dl),
-          turned_band(in, d),
-          turned_band(in, du),
-          turned(in, before),
-          turned(in, x),
-          turned(in, after),
-          turned(in, b),
-          r.empty() ? Turned<T>{} : turned<T>(in, r.front()),
+  return {shared_view(in, dl),
+          shared_view(in, d),
+          shared_view(in, du),
+          system_view(in, before),
+          system_view(in, x),
+          system_view(in, after),
+          system_view(in, b),
+          r.empty() ? SystemView<T>{} : system_view<T>(in, r.front()),
           equations(in, x.shape()) - 1,
           equations(in, before.shape()) - 1,
           args.first,

@@ -13,9 +13,9 @@ constexpr int each_row = 17, threads_of_rows = 64, joins_of_many = 3;
 
 enum class Pass : std::uint8_t { reduce, substitute, solve };
 
-/// How rows are dealt out: 2^levels threads for each system, `chunk` rows of it, in blocks that hold 2^groups systems.
+/// How rows are divided: 2^levels threads for each system, `chunk` rows of it, in blocks that hold 2^groups systems.
 /// Of the binary tree over a system's threads a block joins `joins` levels, and leaves the rest to the next kernel.
-struct Deal {
+struct RowPartition {
   int threads, levels, joins, groups;
   index_t chunk, chunks, parts;  ///< `parts` are left of a system in all
   bool columns;                  ///< every array's rows follow one another in memory
@@ -26,14 +26,14 @@ struct Deal {
 /// Where a block's rows are in its shared memory. Systems in columns (Width 1) come one behind the other; of Width that
 /// lie beside each other, a row of each does, as in memory.
 template <class T, int Each, int Width>
-struct PlaceOf {
+struct SharedRows {
   static constexpr int pack = 16 / static_cast<int>(sizeof(T));
   static constexpr int line = Each * Width;  // of one thread of each system
   /// 2^across neighbouring lanes take the same rows of so many systems beside each other: then lanes meet different
   /// banks.
   static constexpr int across = Width == 1 ? 0 : Width == 2 ? 1 : 2;
   /// Rows that are copied as one box; at most 256.
-  static constexpr int threads_of_box = 8, box = threads_of_box * Each;
+  static constexpr int threads_of_box = 8, rows_of_box = threads_of_box * Each;
 
   /// Thread k's system, and which of the system's 2^levels threads it is.
   __device__ static int system_of(int k, int levels) {
@@ -150,42 +150,42 @@ struct Own {
 
 /// The arrays of systems beside each other, where boxes of them may be copied.
 template <int Width>
-struct BoxesOf {
-  Boxes of[4];  // dl, d, du, b
+struct BoxMapsOf {
+  BoxMap of[4];  // dl, d, du, b
   bool usable;
 };
 template <>
-struct BoxesOf<1> {};
+struct BoxMapsOf<1> {};
 
 template <class T, int Each, int Width, Pass Kind>
 __global__ void __launch_bounds__(256)
-    rows_kernel(DeviceRows<T> in, Deal deal, Level<T> level, DeviceEnds<T> outer, bool periodic, int* info,
-                const T* unless, const __grid_constant__ BoxesOf<Width> boxes) {
+    rows_kernel(DeviceRows<T> in, RowPartition partition, Level<T> level, DeviceEnds<T> outer, bool periodic, int* info,
+                const T* unless, const __grid_constant__ BoxMapsOf<Width> boxes) {
   let_next_start();
   if (unless != nullptr && *unless != T(0)) return;
   extern __shared__ __align__(128) unsigned char of_block[];  // as boxes ask for
   __shared__ std::uint64_t barrier;
-  const unsigned block = deal.reversed ? gridDim.x - 1 - blockIdx.x : blockIdx.x;
-  const auto chunks = static_cast<unsigned>(deal.chunks), chunk = block % chunks;
-  const index_t first_row = chunk * deal.chunk, system = index_t{block / chunks} << deal.groups;
-  const int group = static_cast<int>(min(index_t{1} << deal.groups, in.systems - system));
-  const int rows = static_cast<int>(min(deal.chunk, in.rows - first_row));
-  using P = PlaceOf<T, Each, Width>;
+  const unsigned block = partition.reversed ? gridDim.x - 1 - blockIdx.x : blockIdx.x;
+  const auto chunks = static_cast<unsigned>(partition.chunks), chunk = block % chunks;
+  const index_t first_row = chunk * partition.chunk, system = index_t{block / chunks} << partition.groups;
+  const int group = static_cast<int>(min(index_t{1} << partition.groups, in.systems - system));
+  const int rows = static_cast<int>(min(partition.chunk, in.rows - first_row));
+  using P = SharedRows<T, Each, Width>;
   __shared__ Segment<T> of_warps[8 << P::across];
-  const int all = P::numbers(deal.levels, deal.groups);
+  const int all = P::numbers(partition.levels, partition.groups);
   T* const dl = reinterpret_cast<T*>(of_block);
   T *const d = dl + all, *const du = d + all, *const b = du + all;
 
   const auto start = [&](Strides at) { return first_row * at.row + system * at.system; };
   T* const out = in.b + start(in.b_at);
-  const bool packed = deal.packed && (Width > 1 ? group == Width : rows % P::pack == 0);
+  const bool packed = partition.packed && (Width > 1 ? group == Width : rows % P::pack == 0);
   BulkCopy copy(&barrier);
   const T* const from[4] = {in.dl + start(in.dl_at), in.d + start(in.d_at), in.du + start(in.du_at), out};
   const Strides strides[4] = {in.dl_at, in.d_at, in.du_at, in.b_at};
   [[maybe_unused]] const int x = static_cast<int>(system), y = static_cast<int>(first_row);
   if constexpr (Width > 1) {
     if (BulkCopy::copies_boxes() && boxes.usable)
-      for (int i = 0; i < rows; i += P::box)
+      for (int i = 0; i < rows; i += P::rows_of_box)
 #pragma unroll
         for (int k = 0; k < 4; ++k) copy.load(dl + k * all + P::of_row(i, 0), boxes.of[k], x, y + i);
     else if (packed)
@@ -196,7 +196,7 @@ __global__ void __launch_bounds__(256)
     for (int s = 0; s < group; ++s)
 #pragma unroll
       for (int k = 0; k < 4; ++k) {
-        T* const to = dl + k * all + P::of_thread(0, s, deal.levels);
+        T* const to = dl + k * all + P::of_thread(0, s, partition.levels);
         const T* const system_of = from[k] + s * strides[k].system;
         if (packed)
           copy.load_packed(to, system_of, rows);
@@ -205,17 +205,17 @@ __global__ void __launch_bounds__(256)
       }
   }
 
-  const int mine = P::system_of(static_cast<int>(threadIdx.x), deal.levels),
-            t = P::thread_of(static_cast<int>(threadIdx.x), deal.levels);
+  const int mine = P::system_of(static_cast<int>(threadIdx.x), partition.levels),
+            t = P::thread_of(static_cast<int>(threadIdx.x), partition.levels);
   const bool active = mine < group;
   const int begin = t * Each, count = active ? max(0, min(Each, rows - begin)) : 0,
-            at = P::of_thread(t, mine, deal.levels);
-  const index_t part = (index_t{chunk} << (deal.levels - deal.joins)) + (t >> deal.joins);
-  const bool of_part = active && part < deal.parts, leader = of_part && (t & ((1 << deal.joins) - 1)) == 0;
+            at = P::of_thread(t, mine, partition.levels);
+  const index_t part = (index_t{chunk} << (partition.levels - partition.joins)) + (t >> partition.joins);
+  const bool of_part = active && part < partition.parts, leader = of_part && (t & ((1 << partition.joins) - 1)) == 0;
   Ends<T> ends{};
   if constexpr (Kind == Pass::substitute) {
     wait_for_previous();  // the rows themselves were there before it
-    if (of_part) ends = ends_of(level, part, deal.parts, system + mine, outer);
+    if (of_part) ends = ends_of(level, part, partition.parts, system + mine, outer);
   }
   copy.wait_loads();
 
@@ -228,7 +228,7 @@ __global__ void __launch_bounds__(256)
   unsigned nexts;
   int zero;
   const Segment<T> segment = own.template reduce<Kind != Pass::reduce>(nexts, zero);
-  Tree<T, P::across> tree(deal.joins, of_warps);
+  Tree<T, P::across> tree(partition.joins, of_warps);
   const Segment<T> whole = tree.join(segment);
   if constexpr (Kind == Pass::reduce) {
     if (leader) level.data[part + (system + mine) * level.ld] = whole;
@@ -245,14 +245,14 @@ __global__ void __launch_bounds__(256)
     BulkCopy::before_stores();
     if constexpr (Width > 1) {
       if (BulkCopy::copies_boxes() && boxes.usable)
-        for (int i = 0; i < rows; i += P::box) BulkCopy::store(boxes.of[3], x, y + i, b + P::of_row(i, 0));
+        for (int i = 0; i < rows; i += P::rows_of_box) BulkCopy::store(boxes.of[3], x, y + i, b + P::of_row(i, 0));
       else if (packed)
         give_back_beside<P, P::pack, Width>(out, b, in.b_at, rows, group);
       else
         give_back_beside<P, 1, Width>(out, b, in.b_at, rows, group);
     } else {
       for (int s = 0; s < group; ++s) {
-        const T* const solution = b + P::of_thread(0, s, deal.levels);
+        const T* const solution = b + P::of_thread(0, s, partition.levels);
         if (packed)
           BulkCopy::store_packed(out + s * in.b_at.system, solution, rows);
         else
@@ -269,7 +269,7 @@ template <class T>
 inline constexpr int beside = 32 / static_cast<int>(sizeof(T));
 
 template <class T>
-Deal deal_rows(const DeviceRows<T>& in) {
+RowPartition partition_rows(const DeviceRows<T>& in) {
   const bool columns = in.dl_at.row == 1 && in.d_at.row == 1 && in.du_at.row == 1 && in.b_at.row == 1;
   const int most = log_of(threads_of_rows), levels = std::min(log_of(ceil_div(in.rows, index_t{each_row})), most);
   const index_t chunk = index_t{each_row} << levels, chunks = ceil_div(in.rows, chunk);
@@ -292,37 +292,39 @@ Deal deal_rows(const DeviceRows<T>& in) {
 }
 
 template <class T, int Width>
-BoxesOf<Width> boxes_of([[maybe_unused]] const DeviceRows<T>& in, [[maybe_unused]] const Deal& deal) {
-  BoxesOf<Width> boxes{};
+BoxMapsOf<Width> box_maps_of([[maybe_unused]] const DeviceRows<T>& in, [[maybe_unused]] const RowPartition& partition) {
+  BoxMapsOf<Width> boxes{};
   if constexpr (Width > 1) {
-    using P = PlaceOf<T, each_row, Width>;
+    using P = SharedRows<T, each_row, Width>;
     const T* const arrays[] = {in.dl, in.d, in.du, in.b};
     const Strides at[] = {in.dl_at, in.d_at, in.du_at, in.b_at};
-    boxes.usable = deal.packed && 1 << deal.levels >= P::threads_of_box;
+    boxes.usable = partition.packed && 1 << partition.levels >= P::threads_of_box;
     for (int k = 0; k < 4 && boxes.usable; ++k)
-      boxes.usable = describe_boxes(boxes.of[k], arrays[k], in.systems, in.rows, at[k].row, Width, P::box);
+      boxes.usable = describe_boxes(boxes.of[k], arrays[k], in.systems, in.rows, at[k].row, Width, P::rows_of_box);
   }
   return boxes;
 }
 
 template <class T, Pass Kind, int Width>
-int launch_rows_of(cudaStream_t stream, const DeviceRows<T>& in, Deal deal, Level<T> level, DeviceEnds<T> outer,
-                   bool periodic, int* info, const T* unless) {
+int launch_rows_of(cudaStream_t stream, const DeviceRows<T>& in, RowPartition partition, Level<T> level,
+                   DeviceEnds<T> outer, bool periodic, int* info, const T* unless) {
   const std::size_t shared =
-      4 * sizeof(T) * static_cast<std::size_t>(PlaceOf<T, each_row, Width>::numbers(deal.levels, deal.groups));
-  deal.reversed = Kind == Pass::substitute;
-  return launch(rows_kernel<T, each_row, Width, Kind>, deal.chunks * ceil_div(in.systems, index_t{1} << deal.groups),
-                deal.threads, shared, stream, Kind == Pass::substitute && deal.chunks > 1, in, deal, level, outer,
-                periodic, info, unless, boxes_of<T, Width>(in, deal));
+      4 * sizeof(T) *
+      static_cast<std::size_t>(SharedRows<T, each_row, Width>::numbers(partition.levels, partition.groups));
+  partition.reversed = Kind == Pass::substitute;
+  return launch(rows_kernel<T, each_row, Width, Kind>,
+                partition.chunks * ceil_div(in.systems, index_t{1} << partition.groups), partition.threads, shared,
+                stream, Kind == Pass::substitute && partition.chunks > 1, in, partition, level, outer, periodic, info,
+                unless, box_maps_of<T, Width>(in, partition));
 }
 
 template <class T, Pass Kind>
-int launch_rows(cudaStream_t stream, const DeviceRows<T>& in, const Deal& deal, Level<T> level, DeviceEnds<T> outer,
-                bool periodic, int* info, const T* unless) {
-  const auto launch = deal.columns                    ? launch_rows_of<T, Kind, 1>
-                      : 1 << deal.groups == beside<T> ? launch_rows_of<T, Kind, beside<T>>
-                                                      : launch_rows_of<T, Kind, beside<T> / 2>;
-  return launch(stream, in, deal, level, outer, periodic, info, unless);
+int launch_rows(cudaStream_t stream, const DeviceRows<T>& in, const RowPartition& partition, Level<T> level,
+                DeviceEnds<T> outer, bool periodic, int* info, const T* unless) {
+  const auto launch = partition.columns                    ? launch_rows_of<T, Kind, 1>
+                      : 1 << partition.groups == beside<T> ? launch_rows_of<T, Kind, beside<T>>
+                                                           : launch_rows_of<T, Kind, beside<T> / 2>;
+  return launch(stream, in, partition, level, outer, periodic, info, unless);
 }
 
 }  // namespace tesela::kernels::tridiagonal

@@ -1,5 +1,6 @@
 #include "tests/support/machine.hpp"
 #include "tests/support/process.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/givens/givens.hpp>
 #include <tesela/algorithms/least_squares/least_squares.hpp>
@@ -11,8 +12,6 @@
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
-#include <catch2/reporters/catch_reporter_event_listener.hpp>
-#include <catch2/reporters/catch_reporter_registrars.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -29,18 +28,8 @@ using namespace tesela::kernels;
 
 namespace {
 
-std::optional<Runtime> shared_runtime;
-Runtime& runtime() {
-  if (!shared_runtime)
-    shared_runtime.emplace(RuntimeOptions{.gpus = 0});  // which worker takes a task would decide bits
-  return *shared_runtime;
-}
-/// StarPU must stop while CUDA and our codelets still stand.
-class StopsRuntime : public Catch::EventListenerBase {
- public:
-  using Catch::EventListenerBase::EventListenerBase;
-  void testRunEnded(const Catch::TestRunStats&) override { shared_runtime.reset(); }
-};
+/// Which worker takes a task would decide bits.
+Runtime& runtime() { return test::runtime({.gpus = 0}); }
 
 template <class T>
 std::vector<int> powers() {
@@ -150,8 +139,6 @@ Factors<T> factored(HostMatrix<T> a, TileShape tile, const Factor& factor) {
 }
 
 }  // namespace
-
-CATCH_REGISTER_LISTENER(StopsRuntime)
 
 TEMPLATE_TEST_CASE("gemm", "", float, double) {
   using T = TestType;

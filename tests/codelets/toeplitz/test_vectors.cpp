@@ -36,10 +36,10 @@ void check(Runtime& runtime, index_t n, index_t k) {
     const auto N = map(norm, k);
     Graph g(runtime);
     g.insert<Dot<T>>({}, X(0, 0), Y(0, 0), D(0, 0));
-    g.insert<DotReverse<T>>({}, X(0, 0), Y(0, 0), R(0, 0));
+    g.insert<Dot<T>>({.reverse = true}, X(0, 0), Y(0, 0), R(0, 0));
     g.insert<Norm<T>>({}, X(0, 0), N(0, 0));
     g.insert<Axpy<T>>({T(3)}, X(0, 0), Y(0, 0));
-    g.insert<AxpyReverse<T>>({T(-2)}, X(0, 0), Z(0, 0));
+    g.insert<Axpy<T>>({T(-2), true}, X(0, 0), Z(0, 0));
     g.insert<AxpxbReverse<T>>({T(-0.5), T(4)}, V(0, 0));
     REQUIRE(g.wait().ok());
   }

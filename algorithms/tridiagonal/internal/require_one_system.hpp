@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tesela/runtime/errors.hpp>
+#include <tesela/tiles/size_checks.hpp>
 #include <tesela/tiles/tridiagonal.hpp>
 
 #include <string>
@@ -13,8 +14,8 @@ void require_one_system(const char* routine, const Tridiagonal<T>& A, const Tile
   const auto require = [&](const char* name, const TileMatrix<T>& diagonal) {
     if (diagonal.m() != B.m() || diagonal.n() != 1)
       throw ArgumentError(routine, name,
-                          std::to_string(diagonal.m()) + " x " + std::to_string(diagonal.n()) + ", and B has " +
-                              std::to_string(B.m()) + " rows: it must be " + std::to_string(B.m()) + " x 1");
+                          to_string(Shape{diagonal.m(), diagonal.n()}) + ", and B has " + std::to_string(B.m()) +
+                              " rows: it must be " + to_string(Shape{B.m(), 1}));
     if (diagonal.shares_tiles(B)) throw ArgumentError(routine, name, "B is a part of it");
   };
   require("A.dl", A.dl);

@@ -9,12 +9,12 @@ namespace tesela::kernels {
 /// While it lives, what a CUDA variant enqueues (its cuBLAS calls too) runs on a stream of highest priority between
 /// what came before on the worker's stream and what follows there: a GPU that has other streams' work waiting serves
 /// this first. For tasks on the critical path that are made of many small kernels.
-class Urgent {
+class HighPriorityStream {
  public:
-  explicit Urgent(CudaContext& context) noexcept;
-  ~Urgent();
-  Urgent(const Urgent&) = delete;
-  Urgent& operator=(const Urgent&) = delete;
+  explicit HighPriorityStream(CudaContext& context) noexcept;
+  ~HighPriorityStream();
+  HighPriorityStream(const HighPriorityStream&) = delete;
+  HighPriorityStream& operator=(const HighPriorityStream&) = delete;
 
  private:
   struct Lane;

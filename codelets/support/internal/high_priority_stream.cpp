@@ -1,4 +1,4 @@
-#include <tesela/codelets/support/internal/urgent.hpp>
+#include <tesela/codelets/support/internal/high_priority_stream.hpp>
 
 #if TESELA_WITH_CUDA
 
@@ -12,13 +12,13 @@
 
 namespace tesela::kernels {
 
-struct Urgent::Lane {
+struct HighPriorityStream::Lane {
   cudaStream_t stream = nullptr;
   cudaEvent_t before = nullptr, after = nullptr;
 };
 
 /// The lane beside a worker's stream, made at its first use and kept until the process ends.
-Urgent::Lane* Urgent::lane(CudaContext& context, CUstream_st* stream) noexcept {
+HighPriorityStream::Lane* HighPriorityStream::lane(CudaContext& context, CUstream_st* stream) noexcept {
   static std::mutex mutex;
   static std::map<std::pair<int, CUstream_st*>, std::unique_ptr<Lane>> lanes;
   try {
@@ -41,7 +41,7 @@ Urgent::Lane* Urgent::lane(CudaContext& context, CUstream_st* stream) noexcept {
   }
 }
 
-Urgent::Urgent(CudaContext& context) noexcept
+HighPriorityStream::HighPriorityStream(CudaContext& context) noexcept
     : context_(context), own_(context.stream()), lane_(lane(context, context.stream())) {
   if (lane_ == nullptr) return;
   context_.check(cudaEventRecord(lane_->before, own_), "cudaEventRecord");
@@ -50,7 +50,7 @@ Urgent::Urgent(CudaContext& context) noexcept
   context_.check(cublasSetStream(context_.cublas(), lane_->stream), "cublasSetStream");
 }
 
-Urgent::~Urgent() {
+HighPriorityStream::~HighPriorityStream() {
   if (lane_ == nullptr) return;
   context_.check(cudaEventRecord(lane_->after, lane_->stream), "cudaEventRecord");
   context_.check(cudaStreamWaitEvent(own_, lane_->after, 0), "cudaStreamWaitEvent");

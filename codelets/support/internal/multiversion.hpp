@@ -6,7 +6,7 @@
 /// what it inlines is compiled with it. It cannot be a template. Sanitizers cannot run before that choice is made.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__)
-#define TESELA_CLONES __attribute__((target_clones("avx512f", "fma", "default")))
+#define TESELA_MULTIVERSION __attribute__((target_clones("avx512f", "fma", "default")))
 #else
-#define TESELA_CLONES
+#define TESELA_MULTIVERSION
 #endif

@@ -1,0 +1,82 @@
+#include <tesela/algorithms/dense/triangular_solve.hpp>
+#include <tesela/algorithms/least_squares/internal/ols_solve.hpp>
+#include <tesela/codelets/least_squares/minimum_norm.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace tesela::detail {
+
+using namespace kernels;
+
+template <class T>
+LeastSquares<T> not_finite(index_t r) {
+  constexpr T nan = std::numeric_limits<T>::quiet_NaN();
+  LeastSquares<T> answer;
+  answer.status = OlsStatus::not_finite;
+  answer.condition = answer.backward_error.error = nan;
+  answer.residual_norms.assign(static_cast<std::size_t>(r), nan);
+  return answer;
+}
+
+template <class T>
+void judge(LeastSquares<T>& answer, const HostMatrix<T>& op_r, const HostMatrix<T>& X, const HostMatrix<T>& C,
+           Shape a) {
+  NormalResidual<T> sums(X);
+  sums.add(op_r.rows(), op_r.data(), op_r.ld(), C.data(), C.ld());
+  answer.backward_error = ols_error<T>(sums.result(), a, answer.rank, answer.cut);
+  if (!answer.backward_error.good()) answer.status = OlsStatus::inaccurate;
+}
+
+template <class T>
+LeastSquares<T> ols_any_rank(ExtendedQr<T> e, Shape a, double rcond) {
+  const index_t full_rank = std::min(a.rows, a.cols);
+  MinimumNorm<T> s = minimum_norm(e.R.clone(), e.C.clone(), rcond);
+  if (!all_finite(s.X)) return not_finite<T>(s.X.cols());
+  LeastSquares<T> answer;
+  answer.status = s.rank < full_rank ? OlsStatus::rank_deficient : OlsStatus::ok;
+  answer.rank = s.rank;
+  const double smallest = s.singular_values[static_cast<std::size_t>(full_rank) - 1];
+  answer.condition = smallest > 0 ? s.singular_values[0] / smallest : std::numeric_limits<double>::infinity();
+  answer.cut = s.rank < full_rank ? s.cut : 0;
+  for (std::size_t k = 0; k < e.residual_norms.size(); ++k)
+    e.residual_norms[k] = std::hypot(e.residual_norms[k], s.residual_norms[k]);
+  answer.residual_norms = std::move(e.residual_norms);
+  answer.original_units = s.original_units;
+  judge(answer, e.R, s.X, e.C, a);
+  answer.X = std::move(s.X);
+  return answer;
+}
+
+template <class T>
+LeastSquares<T> ols_from_r(Graph& g, ExtendedQr<T> e, Shape a, double rcond) {
+  if (!all_finite(e)) return not_finite<T>(e.C.cols());
+  LeastSquares<T> answer;
+  answer.condition = triangle_condition(e.R, true);
+  if (!clearly_regular(answer.condition, rcond)) return ols_any_rank(std::move(e), a, rcond);
+  answer.rank = std::min(a.rows, a.cols);
+  const std::vector<int> of_r = scale_columns(e.R), of_c = scale_columns(e.C);
+  HostMatrix<T> X = e.C.clone();
+  triangular_solve(g, Op::none, e.R, X);
+  judge(answer, e.R, X, e.C, a);
+  unscale(X, of_c, [&](index_t j) { return of_r[static_cast<std::size_t>(j)]; });
+  if (!all_finite(X)) return not_finite<T>(e.C.cols());
+  answer.X = std::move(X);
+  answer.residual_norms = std::move(e.residual_norms);
+  return answer;
+}
+
+template LeastSquares<float> not_finite(index_t);
+template LeastSquares<double> not_finite(index_t);
+template void judge(LeastSquares<float>&, const HostMatrix<float>&, const HostMatrix<float>&, const HostMatrix<float>&,
+                    Shape);
+template void judge(LeastSquares<double>&, const HostMatrix<double>&, const HostMatrix<double>&,
+                    const HostMatrix<double>&, Shape);
+template LeastSquares<float> ols_any_rank(ExtendedQr<float>, Shape, double);
+template LeastSquares<double> ols_any_rank(ExtendedQr<double>, Shape, double);
+template LeastSquares<float> ols_from_r(Graph&, ExtendedQr<float>, Shape, double);
+template LeastSquares<double> ols_from_r(Graph&, ExtendedQr<double>, Shape, double);
+
+}  // namespace tesela::detail

@@ -1,0 +1,75 @@
+#include <tesela/runtime/data.hpp>
+#include <tesela/runtime/internal/drains.hpp>
+#include <tesela/runtime/internal/starpu.hpp>
+
+#include <algorithm>
+
+// What a program does with a tile between tasks: it waits for the tile, holds it, and gives it back.
+
+namespace tesela::detail {
+namespace {
+
+/// Throws why, if tasks that wrote this data were dropped.
+void throw_if_dropped(const Data& data) {
+  const std::uint64_t reported = drains_reported;
+  throw_if_drained_since(data.writer() == nullptr ? reported : std::min(reported, data.writer()->drains_seen.load()));
+}
+
+}  // namespace
+
+TileMemory acquire_on_host(Data& data, Mode mode) {
+  auto* handle = static_cast<starpu_data_handle_t>(data.handle());
+  if (mode != Mode::out && !data.has_value() && !data.has_reduction())
+    throw ArgumentError(mode == Mode::in ? "Tile::read" : "Tile::update", "tile " + data.label(),
+                        "nothing was written to it");
+  data.reserve(mode);
+  data.submit_held(mode != Mode::in);
+  if (starpu_data_acquire_on_node(handle, STARPU_MAIN_RAM, to_starpu(mode)) != 0)
+    throw EnvironmentError("a tile could not be brought to host memory");
+  try {
+    throw_if_dropped(data);
+  } catch (const Error&) {
+    starpu_data_release_on_node(handle, STARPU_MAIN_RAM);
+    throw;
+  }
+  data.set_value(true);
+  ++data.held_on_host_;
+  return tile_memory(starpu_data_get_interface_on_node(handle, STARPU_MAIN_RAM));
+}
+
+void Data::acquire_home(Mode mode) {
+  if (!has_home_) return;
+  auto* registered = static_cast<starpu_data_handle_t>(handle());
+  submit_held(mode != Mode::in);
+  if (starpu_data_acquire_on_node(registered, home_node_, to_starpu(mode)) != 0)
+    throw EnvironmentError("a tile could not be brought to where it is at home");
+  starpu_data_release_on_node(registered, home_node_);
+  throw_if_dropped(*this);
+  set_value(true);
+}
+
+void release_on_host(Data& data) noexcept {
+  if (!data.registered()) return;
+  --data.held_on_host_;
+  starpu_data_release_on_node(static_cast<starpu_data_handle_t>(data.handle_), STARPU_MAIN_RAM);
+}
+
+void bring_home(starpu_data_handle_t handle, GraphTasks& graph) {
+  struct Acquired {
+    starpu_data_handle_t handle;
+    GraphTasks* graph;
+  };
+  std::unique_ptr<Acquired> acquired(new Acquired{handle, &graph});
+  const auto release = [](void* argument) {
+    const std::unique_ptr<Acquired> it(static_cast<Acquired*>(argument));
+    starpu_data_release_on_node(it->handle, STARPU_MAIN_RAM);
+    it->graph->finish();
+  };
+  ++graph.unfinished;
+  if (starpu_data_acquire_on_node_cb(handle, STARPU_MAIN_RAM, STARPU_R, release, acquired.get()) == 0)
+    static_cast<void>(acquired.release());
+  else
+    --graph.unfinished;
+}
+
+}  // namespace tesela::detail

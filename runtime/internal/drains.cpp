@@ -1,0 +1,71 @@
+#include <tesela/runtime/codelet.hpp>
+#include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/internal/drains.hpp>
+
+#include <starpu.h>
+
+#include <algorithm>
+#include <mutex>
+#include <new>
+
+namespace tesela::detail {
+namespace {
+
+std::mutex drain_mutex;
+std::string failure;               // the first of those that no wait() has reported
+std::uint64_t failure_number = 0;  // of drains_requested, at that failure
+std::atomic<std::uint64_t> cancellation_number{0};
+
+}  // namespace
+
+void forget_timing() noexcept {
+  if (starpu_task* task = starpu_task_get_current(); task != nullptr) task->failed = 1;
+}
+
+void report_failure(const std::string& what) noexcept {
+  const std::lock_guard lock(drain_mutex);
+  if (failure_number <= drains_reported) {
+    try {
+      failure = what;
+    } catch (...) {
+      failure.clear();
+    }
+    failure_number = drains_requested + 1;
+  }
+  ++drains_requested;
+}
+
+void report_exception(const char* kernel) noexcept {
+  forget_timing();
+  try {
+    try {
+      throw;
+    } catch (const std::bad_alloc&) {
+      report_failure(std::string("kernel ") + kernel + ": not enough host memory");
+    } catch (const std::exception& e) {
+      report_failure(std::string("kernel ") + kernel + ": " + e.what());
+    }
+  } catch (...) {
+    report_failure({});
+  }
+}
+
+void report_cancellation() noexcept { cancellation_number = ++drains_requested; }
+
+bool cancellation_pending() noexcept { return cancellation_number > drains_reported; }
+
+void throw_if_drained_since(std::uint64_t seen) {
+  const std::lock_guard lock(drain_mutex);
+  if (failure_number > seen)
+    throw EnvironmentError(failure.empty() ? "a kernel failed: not enough host memory" : failure);
+  if (drains_requested > seen) throw Cancelled();
+}
+
+std::uint64_t report_drains() noexcept {
+  const std::lock_guard lock(drain_mutex);
+  const std::uint64_t now = drains_requested;
+  drains_reported = std::max(drains_reported.load(), now);
+  return now;
+}
+
+}  // namespace tesela::detail

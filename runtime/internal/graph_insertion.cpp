@@ -1,0 +1,168 @@
+#include <tesela/runtime/internal/graph_impl.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <utility>
+
+// What Graph::insert does with a task before it is submitted.
+
+namespace tesela {
+namespace {
+
+/// For StarPU to free.
+template <class T>
+T* allocated(std::size_t count) {
+  auto* memory = static_cast<T*>(std::malloc(count * sizeof(T)));
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+void Graph::Impl::check(const Insertion& task) {
+  touched.clear();
+  ++insertion;
+  const auto refuse = [&](std::size_t b, const char* why) {
+    const std::string label = task.data[b]->label();
+    throw ArgumentError("Graph::insert<" + std::string(task.codelet->name()) + ">", "tile " + std::to_string(b),
+                        (label.empty() ? "it " : label + " ") + why);
+  };
+  for (std::size_t b = 0; b < task.data.size(); ++b) {
+    detail::Data& data = *task.data[b];
+    const Mode mode = mode_of(task, b);
+    data.handle();
+    if (mode == Mode::reduce && !data.has_reduction()) refuse(b, "is reduced into without Graph::reduction");
+    if ((mode == Mode::in || mode == Mode::inout || mode == Mode::commute) && !data.has_value() &&
+        !data.has_reduction())
+      refuse(b, "is read, and nothing was written to it before");
+    detail::AccessHistory& history = histories[&data];
+    if (history.data != data.id) history = {.data = data.id, .kind = mode};
+    if (history.insertion == insertion && !(mode == Mode::in && history.insertion_mode == Mode::in))
+      refuse(b, "is used twice by this task, and not only read");
+    history.insertion = insertion;
+    history.insertion_mode = mode;
+    touched.push_back(&history);
+  }
+}
+
+std::int32_t Graph::Impl::placement(const Insertion& task) const {
+  detail::CodeletImpl& codelet = *task.codelet;
+  std::uint32_t where = detail::workers_for(codelet, *state);
+  for (std::size_t b = 0; b < task.data.size(); ++b) {
+    if (mode_of(task, b) != Mode::reduce) continue;
+    // A worker begins its part of a reduction with the zero kernel.
+    const detail::CodeletImpl& zero = *task.data[b]->zero();
+    where &= detail::workers_for(zero, *state);
+    if (where == 0)
+      throw NoWorkerError(std::string("kernel '") + codelet.name() + "' reduces into a tile whose zero kernel '" +
+                          zero.name() + "' has no variant for the workers that can run it, among " +
+                          detail::describe_workers(*state) + ": give it their variant, or allow other workers");
+  }
+  const bool cpu = (where & STARPU_CPU) != 0, cuda = (where & STARPU_CUDA) != 0;
+  if (!cuda) return STARPU_CPU;
+  std::size_t bytes = 0;
+  for (const detail::Data* data : task.data) bytes += data->bytes();
+  if (bytes <= state->smallest_device)
+    return cpu && !task.priority.gpu && task.priority.device < 0 ? STARPU_CPU | STARPU_CUDA : STARPU_CUDA;
+  if (cpu) return STARPU_CPU;
+  throw EnvironmentError(std::string("kernel '") + codelet.name() + "' needs " + std::to_string(bytes >> 20) +
+                         " MiB for the tiles of one task, and the smallest GPU may use " +
+                         std::to_string(state->smallest_device >> 20) +
+                         " MiB: use smaller tiles, raise STARPU_LIMIT_CUDA_MEM, or allow CPU workers (STARPU_NCPU)");
+}
+
+void Graph::Impl::track(const Insertion& task) {
+  if (record) {
+    std::string label;
+    for (std::size_t b = 0; b < task.data.size() && label.empty(); ++b)
+      if (mode_of(task, b) != Mode::in) label = task.data[b]->label();
+    record->add(*task.codelet, task.call->footprint, task.flops, std::move(label));
+  }
+  double begin = 0;
+  for (std::size_t b = 0; b < task.data.size(); ++b) {
+    const Mode mode = mode_of(task, b);
+    if (mode == Mode::scratch) continue;
+    begin = std::max(begin, touched[b]->begin(mode));
+    if (record) record->depends_on(touched[b]->previous);
+    if (mode == Mode::in) continue;
+    task.data[b]->set_value(true);
+    task.data[b]->set_writer(tasks);
+    if (const index_t k = task.data[b]->status_number; k >= 0 && k < std::ssize(statuses)) {
+      StatusSlot& slot = statuses[static_cast<std::size_t>(k)];
+      if (slot.data.get() == task.data[b] && !std::exchange(slot.written, true)) written_statuses.push_back(k);
+    }
+  }
+  const double end = begin + task.flops;
+  for (std::size_t b = 0; b < task.data.size(); ++b) {
+    if (mode_of(task, b) == Mode::scratch) continue;
+    auto& history = *touched[b];
+    history.current_end = std::max(history.current_end, end);
+    if (record) history.current.push_back(static_cast<std::uint32_t>(record->size() - 1));
+  }
+  statuses_at_home = false;
+  if (tasks->drains_seen == detail::GraphTasks::nothing_to_drop)
+    tasks->drains_seen = detail::drains_reported.load();  // the first since the last wait()
+  ++bounds.tasks;
+  bounds.work_flops += task.flops;
+  bounds.path_flops = std::max(bounds.path_flops, end);
+}
+
+detail::OwnedTask Graph::Impl::make_task(const Insertion& task, std::int32_t where) const {
+  detail::OwnedTask t(starpu_task_create());
+  t->cl = task.codelet->starpu();
+  t->where = where;
+  t->name = task.codelet->name();  // else traces show the performance model's
+  t->flops = task.flops;
+  t->priority = task.priority.value;
+  if (where == STARPU_CUDA && task.priority.device >= 0) {
+    auto& workers = state->gpu_workers;
+    auto& some = workers[static_cast<std::size_t>(task.priority.device) % workers.size()];
+    t->workerids = some.data();
+    t->workerids_len = static_cast<unsigned>(some.size());
+  }
+  t->cl_arg_size = task.call_bytes;
+  t->cl_arg_free = 1;
+  t->callback_func = state->profile ? &detail::finish_profiled_task : &detail::finish_task;
+  t->callback_arg = t.get();
+  const std::size_t buffers = task.data.size();
+  const auto& modes = task.codelet->modes();
+  if (buffers > STARPU_NMAXBUFS) {
+    t->dyn_handles = allocated<starpu_data_handle_t>(buffers);
+    if (task.codelet->has_list()) t->dyn_modes = allocated<starpu_data_access_mode>(buffers);
+  }
+  for (std::size_t b = 0; b < buffers; ++b) {
+    STARPU_TASK_SET_HANDLE(t, static_cast<starpu_data_handle_t>(task.data[b]->handle()), b);
+    if (task.codelet->has_list()) STARPU_TASK_SET_MODE(t, modes[std::min(b, modes.size() - 1)], b);
+  }
+  t->nbuffers = static_cast<int>(buffers);
+  return t;
+}
+
+void Graph::insert(const Insertion& task) {
+  std::unique_ptr<detail::CallHeader, decltype(&std::free)> call(task.call, &std::free);
+  impl_->require_alive();
+  impl_->check(task);
+  task.call->codelet = task.codelet;
+  task.call->graph = impl_->tasks.get();
+  task.call->buffers = static_cast<std::uint32_t>(task.data.size());
+  task.call->footprint = detail::footprint(task.cost_key, task.data);
+  const std::int32_t where = impl_->placement(task);
+  const std::size_t buffers = task.data.size();
+  for (std::size_t b = 0; b < buffers; ++b) task.data[b]->reserve(Impl::mode_of(task, b));
+  detail::OwnedTask t = impl_->make_task(task, where);
+  t->cl_arg = call.release();
+  for (std::size_t b = 0; b < buffers; ++b) task.data[b]->submit_held(Impl::mode_of(task, b) != Mode::in, impl_->id);
+  if (impl_->options.longest_path_priorities) {
+    const std::lock_guard lock(impl_->held_mutex);
+    for (std::size_t b = 0; b < buffers; ++b) task.data[b]->hold(impl_->id, Impl::mode_of(task, b) != Mode::in);
+    impl_->track(task);
+    impl_->held.push_back({std::move(t), {}});
+  } else {
+    impl_->track(task);
+    impl_->submit(std::move(t));
+  }
+}
+
+}  // namespace tesela

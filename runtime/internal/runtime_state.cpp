@@ -1,0 +1,48 @@
+#include <tesela/runtime/internal/starpu.hpp>
+
+#include <string>
+
+namespace tesela::detail {
+
+void RuntimeState::add(Data& data) {
+  const std::lock_guard lock(mutex);
+  data.next_ = registered;
+  if (registered != nullptr) registered->previous_ = &data;
+  registered = &data;
+}
+
+void RuntimeState::remove(Data& data) noexcept {
+  const std::lock_guard lock(mutex);
+  if (data.previous_ != nullptr) data.previous_->next_ = data.next_;
+  if (data.next_ != nullptr) data.next_->previous_ = data.previous_;
+  if (registered == &data) registered = data.next_;
+  data.next_ = data.previous_ = nullptr;
+}
+
+void RuntimeState::submit_held(std::uint64_t graph, std::uint64_t but) {
+  if (graphs_holding == 0) return;
+  const std::lock_guard lock(holding_mutex);  // no graph ends meanwhile
+  for (const auto& [id, submission] : holding)
+    if (id != but && (graph == every_graph || graph == id)) submission();
+}
+
+void RuntimeState::reserve_host(std::size_t bytes) {
+  if ((host_used += bytes) <= host_limit) return;
+  // StarPU would try for ever. What has ended keeps its memory until its tasks have run.
+  submit_held(every_graph);
+  starpu_task_wait_for_all();
+  host_used -= host_leaving.exchange(0);
+  if (host_used <= host_limit) return;
+  const std::size_t wanted = host_used;
+  host_used -= bytes;
+  throw EnvironmentError("tiles need " + std::to_string((wanted + (1 << 20) - 1) >> 20) +
+                         " MiB of host memory, and StarPU may allocate " + std::to_string(host_limit >> 20) +
+                         " MiB: raise or unset " + host_limited_by);
+}
+
+void RuntimeState::release_all() noexcept {
+  const std::lock_guard lock(mutex);
+  for (Data* data = registered; data != nullptr; data = data->next_) data->release();
+}
+
+}  // namespace tesela::detail

@@ -1,0 +1,46 @@
+#include <tesela/runtime/internal/starpu.hpp>
+
+// A graph's tasks count themselves out, and who waits for the last one is woken.
+
+namespace tesela::detail {
+namespace {
+
+void record_use(const starpu_task* task) {
+  const int worker = starpu_worker_get_id();
+  if (worker < 0 || task->profiling_info == nullptr) return;
+  const double us = starpu_timing_timespec_delay_us(const_cast<timespec*>(&task->profiling_info->start_time),
+                                                    const_cast<timespec*>(&task->profiling_info->end_time));
+  auto& use = static_cast<const CallHeader*>(task->cl_arg)->codelet->uses[worker];
+  use.tasks.fetch_add(1, std::memory_order_relaxed);
+  use.nanoseconds.fetch_add(static_cast<std::uint64_t>(us * 1e3), std::memory_order_relaxed);
+}
+
+}  // namespace
+
+void RuntimeState::wait_for(const GraphTasks& graph) {
+  starpu_do_schedule();  // some schedulers ask for it
+  ++waiting;
+  {
+    std::unique_lock lock(waiting_mutex);
+    all_finished.wait(lock, [&] { return graph.unfinished == 0; });
+  }
+  --waiting;
+}
+
+void GraphTasks::finish() noexcept {
+  RuntimeState& state = *runtime;
+  if (--unfinished != 0 || state.waiting == 0) return;
+  const std::lock_guard lock(state.waiting_mutex);
+  state.all_finished.notify_all();
+}
+
+void finish_task(void* argument) {
+  static_cast<const CallHeader*>(static_cast<const starpu_task*>(argument)->cl_arg)->graph->finish();
+}
+
+void finish_profiled_task(void* argument) {
+  record_use(static_cast<const starpu_task*>(argument));
+  finish_task(argument);
+}
+
+}  // namespace tesela::detail

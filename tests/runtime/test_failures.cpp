@@ -1,0 +1,158 @@
+#include "tests/support/toy_kernels.hpp"
+#include <tesela/runtime/graph.hpp>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <new>
+#include <vector>
+
+// Kernels that throw, device calls that fail, and no memory: what wait() throws, and what goes on.
+
+using namespace tesela;
+using namespace tesela::test;
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
+
+namespace {
+
+/// While it lives, operator new has no memory: on the thread that made it, or on all others.
+class NoMemory {
+ public:
+  enum Where { nowhere, here, elsewhere };
+  explicit NoMemory(Where where) {
+    mine = true;
+    refused = where;
+  }
+  ~NoMemory() {
+    refused = nowhere;
+    mine = false;
+  }
+  static bool refuses() { return refused == (mine ? here : elsewhere); }
+
+ private:
+  static inline std::atomic<Where> refused{nowhere};
+  static inline thread_local bool mine = false;
+};
+
+}  // namespace
+
+// Not inlined: GCC 12 then takes new and free for a mismatched pair.
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
+  void* memory = NoMemory::refuses() ? nullptr : std::malloc(std::max<std::size_t>(bytes, 1));
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+TEST_CASE("a failed device call is what wait() throws, with kernel, call and status; the graph goes on after it") {
+  Runtime runtime({.cpus = 1, .gpus = 0});
+  const TileMatrix<int> A(runtime, 1, 1, {1, 1});
+  Graph g(runtime), other(runtime), idle(runtime);
+  g.insert<Set<int>>({1}, A(0, 0));
+  g.insert<Fail>({0}, A(0, 0));
+  CHECK(g.wait().ok());
+  g.insert<Fail>({77}, A(0, 0));
+  g.insert<Fail>({88}, A(0, 0));
+  other.insert<Set<int>>({2}, A(0, 0));
+  CHECK_THROWS_AS(value_of(A(0, 0)), EnvironmentError);
+  CHECK_THROWS_MATCHES(g.wait(), EnvironmentError,
+                       MessageMatches(ContainsSubstring("test_fail") && ContainsSubstring("someCall") &&
+                                      ContainsSubstring("77") && !ContainsSubstring("88")));
+  // Its tasks were dropped as well, so it must not claim that they ran.
+  CHECK_THROWS_MATCHES(other.wait(), EnvironmentError, MessageMatches(ContainsSubstring("77")));
+  CHECK(idle.wait().ok());
+  for (Graph* graph : {&g, &other, &idle}) {
+    graph->insert<Set<int>>({5}, A(0, 0));
+    CHECK(graph->wait().ok());
+    CHECK(value_of(A(0, 0)) == 5);
+    A(0, 0).write().data[0] = 0;
+  }
+  g.insert<Fail>({99}, A(0, 0));
+  CHECK_THROWS_MATCHES(g.wait(), EnvironmentError, MessageMatches(ContainsSubstring("99")));
+}
+
+TEST_CASE("a kernel that throws ends its graph with an EnvironmentError, and not the process") {
+  Runtime runtime({.cpus = 2, .gpus = 0});
+  const TileMatrix<int> A(runtime, 1, 1, {1, 1});
+  const auto [what, told] =
+      GENERATE(table<int, std::string>({{1, "not enough host memory"}, {2, "no such luck"}, {3, ""}}));
+  CAPTURE(what);
+  Graph g(runtime);
+  g.insert<Set<int>>({1}, A(0, 0));
+  g.insert<Throw>({0}, A(0, 0));
+  CHECK(g.wait().ok());
+  CHECK(value_of(A(0, 0)) == 2);
+  g.insert<Throw>({what}, A(0, 0));
+  for (int i = 0; i < 20; ++i) g.insert<Throw>({0}, A(0, 0));
+  CHECK_THROWS_MATCHES(g.wait(), EnvironmentError, MessageMatches(ContainsSubstring(told)));
+  CHECK(value_of(A(0, 0)) == 2);
+  g.insert<Throw>({0}, A(0, 0));
+  CHECK(g.wait().ok());
+  CHECK(value_of(A(0, 0)) == 3);
+}
+
+TEST_CASE("a worker without memory for a task's list of tiles is a failure that wait() throws") {
+  Runtime runtime({.cpus = 1, .gpus = 0});
+  const TileMatrix<double> A(runtime, 40, 1, {1, 1});
+  Graph g(runtime);
+  std::vector<Tile<double>> tiles;
+  for (index_t i = 0; i < 40; ++i) {
+    tiles.push_back(A(i, 0));
+    g.insert<Set<double>>({1}, A(i, 0));
+  }
+  CHECK(g.wait().ok());
+  {
+    const NoMemory none(NoMemory::elsewhere);
+    g.insert<IncrementAll>({}, tiles);
+    CHECK_THROWS_MATCHES(g.wait(), EnvironmentError, MessageMatches(ContainsSubstring("not enough host memory")));
+  }
+  g.insert<IncrementAll>({}, tiles);
+  CHECK(g.wait().ok());
+  CHECK(value_of(A(39, 0)) == 2);
+}
+
+TEST_CASE("an insert or submit that finds no memory loses nothing but itself") {
+  Runtime runtime({.cpus = 1, .gpus = 0});
+  const TileMatrix<double> A(runtime, 1, 1, {1, 1});
+  *A(0, 0).write().data = 1;
+  Graph first(runtime), g(runtime, {.longest_path_priorities = true});
+  first.insert<Affine<double>>({2, 0}, A(0, 0));  // makes the codelet
+  CHECK(first.wait().ok());
+  const auto finds_none = [](auto f) {
+    try {
+      const NoMemory none(NoMemory::here);
+      f();
+    } catch (const std::bad_alloc&) {
+      return true;
+    }
+    return false;
+  };
+  CHECK(finds_none([&] { g.insert<Affine<double>>({3, 0}, A(0, 0)); }));
+  CHECK(g.tasks() == 0);
+  g.insert<Affine<double>>({5, 0}, A(0, 0));
+  g.insert<Affine<double>>({7, 0}, A(0, 0));
+  CHECK(finds_none([&] { g.submit(); }));
+  CHECK(g.wait().ok());
+  CHECK(value_of(A(0, 0)) == 70);
+}
+
+TEST_CASE("a failure that nobody waited for does not reach the next graph") {
+  Runtime runtime({.cpus = 1, .gpus = 0});
+  const TileMatrix<int> A(runtime, 1, 1, {1, 1});
+  A(0, 0).write().data[0] = 0;
+  {
+    Graph g(runtime);
+    g.insert<Fail>({1}, A(0, 0));
+  }
+  Graph g(runtime);
+  g.insert<Set<int>>({3}, A(0, 0));
+  CHECK(g.wait().ok());
+  CHECK(value_of(A(0, 0)) == 3);
+}

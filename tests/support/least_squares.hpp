@@ -1,0 +1,129 @@
+#pragma once
+
+#include "tests/support/shared_runtime.hpp"
+#include <tesela/algorithms/least_squares/least_squares.hpp>
+#include <tesela/codelets/dense/product_form.hpp>
+#include <tesela/tiles/generator.hpp>
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+extern "C" {
+void dgels_(const char*, const int*, const int*, const int*, double*, const int*, double*, const int*, double*,
+            const int*, int*, std::size_t);
+void dgelsy_(const int*, const int*, const int*, double*, const int*, double*, const int*, int*, const double*, int*,
+             double*, const int*, int*);
+}
+
+/// Problems, LAPACK's answers to them, and ours.
+namespace tesela::test {
+
+using Matrix = HostMatrix<double>;
+
+inline constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
+inline constexpr double epsilon = std::numeric_limits<double>::epsilon();
+
+template <class F>
+inline Matrix made(index_t m, index_t n, const F& element) {
+  Matrix a(m, n);
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < m; ++i) a(i, j) = element(i, j);
+  return a;
+}
+
+inline Matrix random(index_t m, index_t n, std::uint64_t seed) {
+  return made(m, n, Generator<double>{Pattern::uniform, 0, n, seed});
+}
+
+inline Matrix of_rank(index_t m, index_t n, index_t rank, std::uint64_t seed) {
+  return made(m, n, kernels::ProductForm<double>(m, n, spectrum(rank, 1), seed));
+}
+
+inline double norm(const Matrix& a) {
+  double sum = 0;
+  for (index_t k = 0; k < a.size(); ++k) sum = std::hypot(sum, a.data()[k]);
+  return sum;
+}
+
+inline double distance(const Matrix& a, const Matrix& b) {
+  REQUIRE(a.shape() == b.shape());
+  double sum = 0;
+  for (index_t k = 0; k < a.size(); ++k) sum = std::hypot(sum, a.data()[k] - b.data()[k]);
+  return sum;
+}
+
+struct Reference {
+  Matrix X;
+  std::vector<double> residual_norms;
+  int rank = 0;
+};
+
+/// What LAPACK answers: gels, or gelsy where rcond is given.
+inline Reference reference_of(const Matrix& a, const Matrix& b, double rcond = -1) {
+  const int m = static_cast<int>(a.rows()), n = static_cast<int>(a.cols()), r = static_cast<int>(b.cols()),
+            ld = std::max(m, 1), ldb = std::max({m, n, 1}), lwork = 200 * (m + n + r + 10);
+  Matrix factors = a.clone(), x = Matrix::zeros(ldb, r);
+  for (index_t j = 0; j < r; ++j)
+    for (index_t i = 0; i < m; ++i) x(i, j) = b(i, j);
+  std::vector<double> work(static_cast<std::size_t>(lwork));
+  std::vector<int> pivots(static_cast<std::size_t>(n));
+  Reference result{Matrix(n, r), std::vector<double>(static_cast<std::size_t>(r)), std::min(m, n)};
+  int info = 0;
+  if (rcond < 0)
+    dgels_("N", &m, &n, &r, factors.data(), &ld, x.data(), &ldb, work.data(), &lwork, &info, 1);
+  else
+    dgelsy_(&m, &n, &r, factors.data(), &ld, x.data(), &ldb, pivots.data(), &rcond, &result.rank, work.data(), &lwork,
+            &info);
+  REQUIRE(info == 0);
+  for (index_t k = 0; k < r; ++k) {
+    for (index_t i = 0; i < n; ++i) result.X(i, k) = x(i, k);
+    double& sum = result.residual_norms[static_cast<std::size_t>(k)];
+    for (index_t i = 0; i < m; ++i) {
+      double residual = b(i, k);
+      for (index_t j = 0; j < n; ++j) residual -= a(i, j) * x(j, k);
+      sum = std::hypot(sum, residual);
+    }
+  }
+  return result;
+}
+
+/// Ours, on copies with NaN between the columns, which must be there afterwards.
+inline LeastSquares<double> solve(Runtime& runtime, const Matrix& a, const Matrix& b, TileShape tile,
+                                  const OlsOptions& options = {}, index_t rhs_tile = 5) {
+  const auto padded = [](const Matrix& from) {
+    Matrix to = made(from.rows() + 3, from.cols(), [](index_t, index_t) { return not_a_number; });
+    for (index_t j = 0; j < from.cols(); ++j)
+      for (index_t i = 0; i < from.rows(); ++i) to(i, j) = from(i, j);
+    return to;
+  };
+  Matrix work = padded(a), rhs = padded(b);
+  LeastSquares<double> answer;
+  {
+    const auto A = TileMatrix<double>::map(runtime, work.data(), a.rows(), a.cols(), work.ld(), tile, "A");
+    const auto B = TileMatrix<double>::map(runtime, rhs.data(), b.rows(), b.cols(), rhs.ld(), {tile.mb, rhs_tile}, "B");
+    Graph g(runtime);
+    answer = ols(g, A, B, options);
+  }
+  for (const Matrix* matrix : {&work, &rhs})
+    for (index_t j = 0; j < matrix->cols(); ++j)
+      for (index_t i = matrix->rows() - 3; i < matrix->rows(); ++i) REQUIRE(std::isnan((*matrix)(i, j)));
+  return answer;
+}
+
+inline void require_agreement(const LeastSquares<double>& ours, const Reference& theirs, const Matrix& b,
+                              double tolerance) {
+  REQUIRE(ours.rank == theirs.rank);
+  const double difference = distance(ours.X, theirs.X);
+  CAPTURE(difference, norm(theirs.X), tolerance);
+  REQUIRE(difference <= tolerance * norm(theirs.X));
+  REQUIRE(ours.residual_norms.size() == theirs.residual_norms.size());
+  for (std::size_t k = 0; k < ours.residual_norms.size(); ++k)
+    REQUIRE(std::abs(ours.residual_norms[k] - theirs.residual_norms[k]) <= tolerance * norm(b));
+}
+
+}  // namespace tesela::test
