@@ -175,7 +175,6 @@ const Command gemm_command(Command::Group::top, "gemm", "C = alpha op(A) op(B) +
   auto* random = add_random(app, o->random, std::string("what no file gives: ") + random_kinds);
   // Without a KIND, as it once was.
   random->expected(0, 1)->transform([](std::string kind) { return kind == "true" ? std::string("uniform") : kind; });
-  random->excludes("--a")->excludes("--b");
   add_earlier_name(app, "--pattern", o->pattern, random)->check(CLI::IsMember({"random", "index"}));
   o->common.add_to(app);
   app.footer(

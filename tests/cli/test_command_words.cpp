@@ -53,7 +53,7 @@ TEST_CASE("what cannot be meant is refused in one short line") {
       {{"bench", "qr-trees", "--trees", "willow"}, 2, "--trees: 'willow'"},
       {{"gemm", "--n", "20", "--random", "willow"}, 2, "--random: 'willow' is none of"},
       {{"toeplitz", "count", "--n", "20", "--random", "willow"}, 2, "--random: 'willow' is none of"},
-      {{"gemm", "--n", "20", "--pattern", "index", "--random", "zero"}, 2, "--pattern excludes --random"},
+      {{"gemm", "--n", "20", "--pattern", "index", "--random", "zero"}, 2, "--pattern: is an earlier name of --random"},
       {{"bench", "gemm-kernels", "--ncpu", "1"}, 2, "--ncpu"},
       {{"bench", "overhead", "--precision", "s"}, 2, "--precision"},
       {{"quaternions"}, 2, "'quaternions' is not a command; see tesela --help"},
