@@ -22,7 +22,7 @@ template <class T>
 std::vector<index_t> column_exponents(const TridiagonalSystem<T>& system) {
   const auto& [n, dl, d, du, b, x, periodic] = system;
   std::vector<index_t> g(static_cast<std::size_t>(n));
-  kernels::detail::Walk<T> walk;
+  kernels::internal::Walk<T> walk;
   for (index_t i = 0; i < n; ++i)
     g[static_cast<std::size_t>(i)] = walk.step(i > 0 ? dl[i] : T(0), d[i], i < n - 1 ? du[i] : T(0));
   if (periodic && n > 2) walk.come_round({dl[0], d[0], du[0]}, {dl[1], d[1], du[1]}, g[1], n);

@@ -22,7 +22,7 @@ void apply_window(const GivensWindow& w, bool forward, Rotations rotations, Stri
   for (index_t n = 0; n < chunks; ++n) {
     const index_t from = (forward ? n : chunks - 1 - n) * chunk, to = std::min(from + chunk, w.steps());
     rotations(from, to, x);
-    detail::pass_columns(w, forward, from, to, x, c, columns, saved);
+    internal::pass_columns(w, forward, from, to, x, c, columns, saved);
   }
 }
 

@@ -33,7 +33,7 @@ struct GivensPanel {
     index_t rows = 0;  ///< active: the tile's rows - row
     int block = 128;   ///< threads of a block, on a GPU
     std::uint64_t cost_key() const {
-      return detail::size_class(rows) | static_cast<std::uint64_t>(width) << 10 |
+      return internal::size_class(rows) | static_cast<std::uint64_t>(width) << 10 |
              static_cast<std::uint64_t>(block) << 20 | static_cast<std::uint64_t>(pivot) << 31 |
              static_cast<std::uint64_t>(col / max_givens_window) << 32;
     }
@@ -78,7 +78,7 @@ struct GivensApply {
     int block = 128;
     bool forward() const { return (side == Side::left) == (op == Op::transpose); }
     std::uint64_t cost_key() const {
-      return detail::size_class(rows) | static_cast<std::uint64_t>(width) << 10 |
+      return internal::size_class(rows) | static_cast<std::uint64_t>(width) << 10 |
              static_cast<std::uint64_t>(block) << 40 | static_cast<std::uint64_t>(side) << 50 |
              static_cast<std::uint64_t>(forward()) << 51 | static_cast<std::uint64_t>(diagonal >= 0) << 52 |
              static_cast<std::uint64_t>(chain) << 53 | static_cast<std::uint64_t>(pivot) << 54;

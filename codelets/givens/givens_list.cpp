@@ -6,7 +6,7 @@ namespace tesela::kernels {
 namespace {
 
 template <class T>
-void apply_list(const detail::RotationList& list, bool forward, const T* v, index_t ldv, Strided<T> c,
+void apply_list(const internal::RotationList& list, bool forward, const T* v, index_t ldv, Strided<T> c,
                 index_t columns) {
   const std::int32_t count = list.end(list.stages() - 1);
   for (std::int32_t n = 0; n < count; ++n) {
@@ -23,7 +23,7 @@ void apply_list(const detail::RotationList& list, bool forward, const T* v, inde
 
 template <class T>
 void GivensListPanel<T>::cpu(const Args& args, InOut<T> a, In<std::int32_t> in) {
-  const detail::RotationList list{in.data};
+  const internal::RotationList list{in.data};
   if (list.stages() == 0) return;
   T* const panel = a.data + args.col * a.ld;
   for (std::int32_t n = 0; n < list.end(list.stages() - 1); ++n) {
@@ -42,7 +42,7 @@ void GivensListPanel<T>::cpu(const Args& args, InOut<T> a, In<std::int32_t> in) 
 
 template <class T>
 void GivensListApply<T>::cpu(const Args& args, In<T> v, In<std::int32_t> in, InOut<T> c) {
-  const detail::RotationList list{in.data};
+  const internal::RotationList list{in.data};
   if (list.stages() == 0) return;
   const bool left = args.side == Side::left;
   apply_list(list, args.forward(), v.data + args.col * v.ld, v.ld,

@@ -12,7 +12,7 @@ constexpr index_t columns_of_block = 32;
 /// Stage after stage; a stage's rotations are independent, so each is one thread's, all columns of it.
 template <class T>
 __global__ void list_panel_kernel(T* a, index_t ld, index_t width, const std::int32_t* data) {
-  const detail::RotationList list{data};
+  const internal::RotationList list{data};
   for (std::int32_t s = 0; s < list.stages(); ++s) {
     for (std::int32_t e = list.begin(s) + static_cast<std::int32_t>(threadIdx.x); e < list.end(s);
          e += static_cast<std::int32_t>(blockDim.x)) {
@@ -31,7 +31,7 @@ __global__ void list_panel_kernel(T* a, index_t ld, index_t width, const std::in
 template <class T>
 __global__ void list_apply_kernel(const T* v, index_t ldv, Strided<T> c, index_t columns, bool forward,
                                   const std::int32_t* data) {
-  const detail::RotationList list{data};
+  const internal::RotationList list{data};
   const index_t first = static_cast<index_t>(blockIdx.x) * columns_of_block,
                 end = first + columns_of_block < columns ? first + columns_of_block : columns;
   for (std::int32_t n = 0; n < list.stages(); ++n) {

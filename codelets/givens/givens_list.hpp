@@ -23,7 +23,7 @@ struct GivensListPanel {
     index_t rows = 0;  ///< active: the tile's rows - the first column's diagonal row
     int block = 128;
     std::uint64_t cost_key() const {
-      return detail::size_class(rows) | static_cast<std::uint64_t>(width) << 10 |
+      return internal::size_class(rows) | static_cast<std::uint64_t>(width) << 10 |
              static_cast<std::uint64_t>(block) << 20 | static_cast<std::uint64_t>(col / 32) << 32;
     }
   };
@@ -49,7 +49,7 @@ struct GivensListApply {
     int block = 128;
     bool forward() const { return (side == Side::left) == (op == Op::transpose); }
     std::uint64_t cost_key() const {
-      return detail::size_class(rows) | static_cast<std::uint64_t>(width) << 10 |
+      return internal::size_class(rows) | static_cast<std::uint64_t>(width) << 10 |
              static_cast<std::uint64_t>(block) << 20 | static_cast<std::uint64_t>(side) << 32 |
              static_cast<std::uint64_t>(forward()) << 33;
     }
@@ -62,7 +62,7 @@ struct GivensListApply {
   static void cuda(CudaContext& context, const Args& args, In<T> v, In<std::int32_t> list, InOut<T> c);
 };
 
-namespace detail {
+namespace internal {
 
 /// The parts of such a column of integers.
 struct RotationList {
@@ -73,6 +73,6 @@ struct RotationList {
   TESELA_BOTH const std::int32_t* entry(std::int32_t e) const { return data + 2 + stages() + index_t{3} * e; }
 };
 
-}  // namespace detail
+}  // namespace internal
 
 }  // namespace tesela::kernels

@@ -22,7 +22,7 @@ struct Annihilation {
   T rho = 0;
 };
 
-namespace detail {
+namespace internal {
 
 template <class T>
 TESELA_BOTH inline T magnitude(T x) {
@@ -71,19 +71,19 @@ struct PackingBounds<float> {
   static constexpr float most = std::numeric_limits<float>::max() / 2;
 };
 
-}  // namespace detail
+}  // namespace internal
 
 /// The rotation that a stored scalar stands for (Stewart, "The economical storage of plane rotations", 1976):
 /// rho = 1: (0, 1); |rho| < 1: s = 2 rho, c = sqrt(1 - s^2); else c = 2 / rho, s = sqrt(1 - c^2).
 template <class T>
 TESELA_BOTH inline Rotation<T> unpack(T rho) {
   if (rho == T(1)) return {T(0), T(1)};
-  if (detail::magnitude(rho) < T(1)) {
+  if (internal::magnitude(rho) < T(1)) {
     const T s = T(2) * rho;
-    return {detail::complement(s), s};
+    return {internal::complement(s), s};
   }
   const T c = T(2) / rho;
-  return {c, detail::complement(c)};
+  return {c, internal::complement(c)};
 }
 
 /// The scalar of a rotation: c = 0: 1; |s| < |c|: sign(c) s / 2; else 2 sign(s) / c. The two signs make the larger of c
@@ -92,7 +92,7 @@ TESELA_BOTH inline Rotation<T> unpack(T rho) {
 template <class T>
 TESELA_BOTH inline T pack(const Rotation<T>& x) {
   if (x.c == T(0)) return T(1);
-  if (detail::magnitude(x.s) < detail::magnitude(x.c)) return (x.c < T(0) ? -x.s : x.s) / T(2);
+  if (internal::magnitude(x.s) < internal::magnitude(x.c)) return (x.c < T(0) ? -x.s : x.s) / T(2);
   return (x.s < T(0) ? T(-2) : T(2)) / x.c;
 }
 
@@ -102,26 +102,26 @@ TESELA_BOTH inline T pack(const Rotation<T>& x) {
 /// in a or b gives NaN in r.
 template <class T>
 TESELA_BOTH inline Annihilation<T> givens(T a, T b) {
-  using Packing = detail::PackingBounds<T>;
+  using Packing = internal::PackingBounds<T>;
   if (b == T(0)) return {{T(1), T(0)}, a, T(0)};
   if (a == T(0)) return {{T(0), T(1)}, b, T(1)};
   Annihilation<T> x;
-  if (detail::magnitude(b) >= detail::magnitude(a)) {
-    const T u = a / b, w = std::sqrt(detail::combine(T(1), T(1), u, u));
+  if (internal::magnitude(b) >= internal::magnitude(a)) {
+    const T u = a / b, w = std::sqrt(internal::combine(T(1), T(1), u, u));
     x.rho = T(2) * w * (b / a);
-    if (detail::magnitude(x.rho) < Packing::least) x.rho = x.rho < T(0) ? -Packing::least : Packing::least;
-    if (detail::magnitude(x.rho) > Packing::most) return {{T(0), T(1)}, b, T(1)};
+    if (internal::magnitude(x.rho) < Packing::least) x.rho = x.rho < T(0) ? -Packing::least : Packing::least;
+    if (internal::magnitude(x.rho) > Packing::most) return {{T(0), T(1)}, b, T(1)};
     x.rotation.c = T(2) / x.rho;
-    x.rotation.s = detail::complement(x.rotation.c);
+    x.rotation.s = internal::complement(x.rotation.c);
   } else {
-    const T t = b / a, w = std::sqrt(detail::combine(T(1), T(1), t, t));
+    const T t = b / a, w = std::sqrt(internal::combine(T(1), T(1), t, t));
     x.rho = t / w / T(2);
-    if (detail::magnitude(x.rho) > Packing::half_angle / T(2))
+    if (internal::magnitude(x.rho) > Packing::half_angle / T(2))
       x.rho = x.rho < T(0) ? -Packing::half_angle / T(2) : Packing::half_angle / T(2);
     x.rotation.s = T(2) * x.rho;
-    x.rotation.c = detail::complement(x.rotation.s);
+    x.rotation.c = internal::complement(x.rotation.s);
   }
-  x.r = detail::combine(x.rotation.c, a, x.rotation.s, b);
+  x.r = internal::combine(x.rotation.c, a, x.rotation.s, b);
   return x;
 }
 

@@ -39,12 +39,12 @@ struct AppendRows {
 template <class T>
 Shape append_rows_work(index_t n);
 
-namespace detail {
+namespace internal {
 
 /// What of it the CUDA variant needs, in doubles; 0 when the runtime has no GPU.
 template <class T>
 index_t append_rows_device_work(index_t n);
 
-}  // namespace detail
+}  // namespace internal
 
 }  // namespace tesela::kernels

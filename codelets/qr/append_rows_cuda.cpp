@@ -82,7 +82,7 @@ void append_wide(const CudaContext& context, const Block<T>& r, bool exists, dou
 }  // namespace
 
 template <class T>
-index_t detail::append_rows_device_work(index_t n) {
+index_t internal::append_rows_device_work(index_t n) {
   const CudaContext context("append_rows");
   if (context.cusolver() == nullptr) return 0;
   return n <= append_rows_cols ? append_rows_work(n) : WideWork<T>(context, n).doubles();
@@ -106,8 +106,8 @@ void AppendRows<T, R>::cuda(CudaContext& context, const Args& args, R<T> r, Scra
   context.check(append_rows(context.stream(), problem, args.variant), "append_rows");
 }
 
-template index_t detail::append_rows_device_work<float>(index_t);
-template index_t detail::append_rows_device_work<double>(index_t);
+template index_t internal::append_rows_device_work<float>(index_t);
+template index_t internal::append_rows_device_work<double>(index_t);
 template void AppendRows<float, InOut>::cuda(CudaContext&, const Args&, InOut<float>, Scratch<double>,
                                              std::span<const In<float>>);
 template void AppendRows<float, Out>::cuda(CudaContext&, const Args&, Out<float>, Scratch<double>,

@@ -36,7 +36,7 @@ struct Geqrt {
     index_t row = 0, col = 0, width = 0, ib = 1;
     index_t rows = 0;  ///< active: the tile's rows - row
     std::uint64_t cost_key() const {
-      return detail::size_class(rows) | static_cast<std::uint64_t>(width) << 10 | static_cast<std::uint64_t>(ib) << 32;
+      return internal::size_class(rows) | static_cast<std::uint64_t>(width) << 10 | static_cast<std::uint64_t>(ib) << 32;
     }
   };
   static double flops(const Args& args, Shape a, Shape, Shape) {
@@ -61,7 +61,7 @@ struct Unmqr {
     index_t rows = 0;         ///< active: the tile's rows - row
     bool unit_lower = false;  ///< v has zeros and ones written out above the vectors: a GPU then needs no copy
     std::uint64_t cost_key() const {
-      return detail::size_class(rows) | static_cast<std::uint64_t>(side) << 8 | static_cast<std::uint64_t>(op) << 9 |
+      return internal::size_class(rows) | static_cast<std::uint64_t>(side) << 8 | static_cast<std::uint64_t>(op) << 9 |
              static_cast<std::uint64_t>(width) << 10 | static_cast<std::uint64_t>(ib) << 32 |
              static_cast<std::uint64_t>(unit_lower) << 62;
     }

@@ -15,7 +15,7 @@ struct Pentagon {
   T* column(index_t c) const { return data + c * ld; }
   index_t full(index_t c) const { return triangle ? std::min(c, height) : height; }
   index_t trapezoid(index_t c, index_t width) const { return triangle ? std::min(c + width, height) - full(c) : 0; }
-  detail::BlockVectors<std::remove_const_t<T>> vectors(index_t c, index_t width) const {
+  internal::BlockVectors<std::remove_const_t<T>> vectors(index_t c, index_t width) const {
     return {blas::Triangle::upper, width, column(c), ld, full(c), trapezoid(c, width)};
   }
 };
@@ -23,16 +23,16 @@ struct Pentagon {
 /// [R; B] = Q [R'; 0] for columns c … c + n - 1 of B, with one T for all of them, by halves; r is R's first element.
 template <class T>
 void factor(const Pentagon<T>& b, index_t c, index_t n, T* r, index_t ldr, T* t, index_t ldt) {
-  if (n <= detail::panel_width)
-    return detail::tpqrt_panel(b.full(c), b.trapezoid(c, n), n, r, ldr, b.column(c), b.ld, t, ldt);
-  const index_t n1 = detail::half(n, detail::panel_width), n2 = n - n1;
+  if (n <= internal::panel_width)
+    return internal::tpqrt_panel(b.full(c), b.trapezoid(c, n), n, r, ldr, b.column(c), b.ld, t, ldt);
+  const index_t n1 = internal::half(n, internal::panel_width), n2 = n - n1;
   T *const r12 = r + n1 * ldr, *const t12 = t + n1 * ldt;
   factor(b, c, n1, r, ldr, t, ldt);
   const auto left = b.vectors(c, n1);
-  detail::apply<T>(left, Side::left, Op::transpose, t, ldt, n2, r12, ldr, b.column(c + n1), b.ld, t12, ldt);
+  internal::apply<T>(left, Side::left, Op::transpose, t, ldt, n2, r12, ldr, b.column(c + n1), b.ld, t12, ldt);
   factor(b, c + n1, n2, r12 + n1, ldr, t12 + n1, ldt);
-  detail::multiply<T>(left, n2, b.column(c + n1), b.ld, t12, ldt);
-  detail::join(n1, n2, t, ldt);
+  internal::multiply<T>(left, n2, b.column(c + n1), b.ld, t12, ldt);
+  internal::join(n1, n2, t, ldt);
 }
 
 }  // namespace
@@ -40,13 +40,13 @@ void factor(const Pentagon<T>& b, index_t c, index_t n, T* r, index_t ldr, T* t,
 template <class T>
 void Tpqrt<T>::cpu(const Args& args, InOut<T> a, InOut<T> b, Out<T> t, Scratch<T> work) {
   const Pentagon<T> v{&b(0, args.col), b.ld, height(args, b.rows), args.triangle};
-  detail::clear<T>(t, std::min(args.ib, args.width), args.width);
+  internal::clear<T>(t, std::min(args.ib, args.width), args.width);
   for (index_t c = 0; c < args.width; c += args.ib) {
     const index_t ib = std::min(args.ib, args.width - c), next = args.col + c + ib, rest = b.cols - next;
     T* const block_t = &t(0, c);
     factor(v, c, ib, &a(args.row + c, args.col + c), a.ld, block_t, t.ld);
     if (rest > 0)
-      detail::apply<T>(v.vectors(c, ib), Side::left, Op::transpose, block_t, t.ld, rest, &a(args.row + c, next), a.ld,
+      internal::apply<T>(v.vectors(c, ib), Side::left, Op::transpose, block_t, t.ld, rest, &a(args.row + c, next), a.ld,
                        &b(0, next), b.ld, work.data, ib);
   }
 }
@@ -62,7 +62,7 @@ void Tpmqrt<T>::cpu(const Args& args, In<T> v, In<T> t, InOut<T> c1, InOut<T> c2
   for (index_t i = 0; i < blocks; ++i) {
     const index_t at = (forward ? i : blocks - 1 - i) * args.ib, ib = std::min(args.ib, args.width - at),
                   row = args.row + at;
-    detail::apply<T>(b.vectors(at, ib), args.side, args.op, &t(0, at), t.ld, n, left ? &c1(row, 0) : &c1(0, row), c1.ld,
+    internal::apply<T>(b.vectors(at, ib), args.side, args.op, &t(0, at), t.ld, n, left ? &c1(row, 0) : &c1(0, row), c1.ld,
                      c2.data, c2.ld, work.data, left ? ib : n);
   }
 }

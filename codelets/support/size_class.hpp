@@ -4,7 +4,7 @@
 
 namespace tesela::kernels {
 
-namespace detail {
+namespace internal {
 
 /// What the run time of a QR kernel on `rows` active rows depends on beyond its tiles' shapes: their number to an
 /// eighth of an octave, so that tall tiles of one shape share a handful of histories and not one each.
@@ -14,6 +14,6 @@ constexpr std::uint64_t size_class(index_t rows) {
   return octave << 3 | (octave >= 3 ? static_cast<std::uint64_t>(rows >> (octave - 3)) & 7 : 0);
 }
 
-}  // namespace detail
+}  // namespace internal
 
 }  // namespace tesela::kernels

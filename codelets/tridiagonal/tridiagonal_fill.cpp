@@ -14,13 +14,13 @@ void for_each_element(Shape shape, const F& f) {
 
 template <class T>
 void TridiagonalFill<T>::cpu(const Args& args, Out<T> dl, Out<T> d, Out<T> du) {
-  for_each_element(d.shape(), detail::FillElement<T>{args, dl, d, du});
+  for_each_element(d.shape(), internal::FillElement<T>{args, dl, d, du});
 }
 
 template <class T>
 void TridiagonalProduct<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, In<T> before, In<T> x, In<T> after,
                                 Out<T> b) {
-  for_each_element(x.shape(), detail::ProductElement<T>{args, dl, d, du, before, x, after, b});
+  for_each_element(x.shape(), internal::ProductElement<T>{args, dl, d, du, before, x, after, b});
 }
 
 template struct TridiagonalFill<float>;

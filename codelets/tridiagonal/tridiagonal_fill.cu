@@ -26,13 +26,13 @@ void launch(CudaContext& context, Shape shape, const F& f) {
 
 template <class T>
 void TridiagonalFill<T>::cuda(CudaContext& context, const Args& args, Out<T> dl, Out<T> d, Out<T> du) {
-  launch(context, d.shape(), detail::FillElement<T>{args, dl, d, du});
+  launch(context, d.shape(), internal::FillElement<T>{args, dl, d, du});
 }
 
 template <class T>
 void TridiagonalProduct<T>::cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, In<T> before,
                                  In<T> x, In<T> after, Out<T> b) {
-  launch(context, x.shape(), detail::ProductElement<T>{args, dl, d, du, before, x, after, b});
+  launch(context, x.shape(), internal::ProductElement<T>{args, dl, d, du, before, x, after, b});
 }
 
 template decltype(TridiagonalFill<float>::cuda) TridiagonalFill<float>::cuda;

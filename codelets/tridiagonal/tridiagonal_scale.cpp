@@ -9,8 +9,8 @@
 
 namespace tesela::kernels {
 
-using detail::counts;
-using detail::Walk;
+using internal::counts;
+using internal::Walk;
 using namespace tridiagonal;
 
 template <class T>

@@ -7,7 +7,7 @@
 
 // How TridiagonalExponents finds its exponents. Internal to codelets/.
 
-namespace tesela::kernels::detail {
+namespace tesela::kernels::internal {
 
 inline bool counts(double x) { return x != 0 && std::isfinite(x); }
 
@@ -71,7 +71,7 @@ class Walk {
     bool counts = false;
     index_t exponent = 0;
     Entry() = default;
-    explicit Entry(T x) : counts(detail::counts(x)), exponent(counts ? std::ilogb(x) : 0) {}
+    explicit Entry(T x) : counts(internal::counts(x)), exponent(counts ? std::ilogb(x) : 0) {}
   };
 
   /// So many columns a shift remembers: `total_` is so many times the shift.
@@ -83,4 +83,4 @@ class Walk {
   bool first_ = true, begun_ = false;
 };
 
-}  // namespace tesela::kernels::detail
+}  // namespace tesela::kernels::internal

@@ -6,7 +6,7 @@
 // The loops that all the time of QR by rotations goes into, compiled for AVX2 as well where there is such a thing: all
 // of it must be inlined into the functions that say so.
 
-namespace tesela::kernels::detail {
+namespace tesela::kernels::internal {
 namespace {
 
 /// Neighbouring columns' elements in one row: `count` registers of `bytes`, enough for their arithmetic to overlap.
@@ -158,4 +158,4 @@ template void pass_columns(const GivensWindow&, bool, index_t, index_t, const Ro
 template void pass_columns(const GivensWindow&, bool, index_t, index_t, const Rotation<double>*, Strided<double>,
                            index_t, double*) noexcept;
 
-}  // namespace tesela::kernels::detail
+}  // namespace tesela::kernels::internal

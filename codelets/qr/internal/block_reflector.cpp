@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tesela::kernels::detail {
+namespace tesela::kernels::internal {
 namespace {
 
 using blas::Triangle;
@@ -119,4 +119,4 @@ template void apply(const BlockVectors<double>&, Side, Op, const double*, index_
                     index_t, double*, index_t);
 template void join(index_t, index_t, double*, index_t);
 
-}  // namespace tesela::kernels::detail
+}  // namespace tesela::kernels::internal

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace tesela::kernels::detail {
+namespace tesela::kernels::internal {
 
 /// The vectors V of a block reflector Q = I - [E; V] T [E; V]^T: a rectangle and a triangle in memory. With a unit
 /// lower triangle (Geqrt) it stands above the rectangle, and E is empty. With an upper one (Tpqrt, TT form) it stands
@@ -47,4 +47,4 @@ void join(index_t k1, index_t k2, T* t, index_t ldt);
 /// Columns of the left half when a panel of more than panel_width columns is halved: whole panels.
 constexpr index_t half(index_t width, index_t panel) { return ceil_div(width / 2, panel) * panel; }
 
-}  // namespace tesela::kernels::detail
+}  // namespace tesela::kernels::internal

@@ -10,7 +10,7 @@
 #include <limits>
 #include <utility>
 
-namespace tesela::kernels::detail {
+namespace tesela::kernels::internal {
 namespace {
 
 /// What one pass over a panel does. Column `v` is scaled to a Householder vector and applied to all columns right of
@@ -306,4 +306,4 @@ template void geqrt_panel(index_t, index_t, double*, index_t, double*, index_t);
 template void tpqrt_panel(index_t, index_t, index_t, float*, index_t, float*, index_t, float*, index_t);
 template void tpqrt_panel(index_t, index_t, index_t, double*, index_t, double*, index_t, double*, index_t);
 
-}  // namespace tesela::kernels::detail
+}  // namespace tesela::kernels::internal

@@ -2,7 +2,7 @@
 
 #include <tesela/runtime/types.hpp>
 
-namespace tesela::kernels::detail {
+namespace tesela::kernels::internal {
 
 /// The widest panel that the two functions below take.
 inline constexpr index_t panel_width = 8;
@@ -19,4 +19,4 @@ template <class T>
 void tpqrt_panel(index_t full, index_t trapezoid, index_t width, T* r, index_t ldr, T* b, index_t ldb, T* t,
                  index_t ldt);
 
-}  // namespace tesela::kernels::detail
+}  // namespace tesela::kernels::internal

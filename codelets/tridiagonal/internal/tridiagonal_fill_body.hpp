@@ -2,7 +2,7 @@
 
 #include <tesela/codelets/tridiagonal/tridiagonal_fill.hpp>
 
-namespace tesela::kernels::detail {
+namespace tesela::kernels::internal {
 
 // What TridiagonalFill and TridiagonalProduct do for element (i, j) of their tiles, on a core as on a GPU.
 
@@ -47,4 +47,4 @@ struct ProductElement {
   }
 };
 
-}  // namespace tesela::kernels::detail
+}  // namespace tesela::kernels::internal
