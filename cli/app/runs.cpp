@@ -36,6 +36,7 @@ void run_timed(const CommonOptions& options, Runtime& runtime, Report& report, c
     g.emplace(runtime, GraphOptions{.record = true});
     return work.run(*g, run == options.repeat - 1);
   });
+  if (!options.trace_dir.empty()) runtime.stop_trace();  // what checks the result is no part of it
   report.measured(runtime, *g, seconds, work.flops);
 }
 

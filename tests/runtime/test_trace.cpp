@@ -64,6 +64,19 @@ TEST_CASE("--trace leaves a trace that ViTE reads, each kernel under its own nam
   }
 }
 
+TEST_CASE("--trace records the timed run, not what checks its result") {
+  if (!can_trace()) SKIP("this StarPU records no traces");
+  const TemporaryFolder folder;
+  REQUIRE(run_tesela({"qr", "--n", "60", "--tile", "20", "--trace", folder / "t"}).code == 0);
+  const Trace trace = read_trace(folder / "t");
+  const auto tasks = [&](const std::string& kernel) {
+    return std::count_if(trace.tasks.begin(), trace.tasks.end(), [&](const auto& t) { return t.kernel == kernel; });
+  };
+  CHECK(tasks("geqrt") == 3);
+  CHECK(tasks("tpmqrt") == 5);  // forming Q for the check takes eight more
+  CHECK(tasks("laset") == 0);
+}
+
 TEST_CASE("kernels that meet in one graph have colours that are told apart, without stripes") {
   if (!can_trace()) SKIP("this StarPU records no traces");
   const TemporaryFolder folder;
