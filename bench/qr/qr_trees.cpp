@@ -100,7 +100,7 @@ void run(QrTreesOptions o) {
     std::replace(o.trees.begin(), o.trees.end(), std::string("domain"), std::string("domain:4"));
   }
   for (const std::string& tree : o.trees) require_schedule_order("bench qr-trees", "--trees", tree);
-  if (o.q > o.p) throw ArgumentError("bench qr-trees", "--q", fmt::format("{} is more than --p {}", o.q, o.p));
+  if (o.q > o.p) throw ArgumentError("bench qr-trees", "--nt", fmt::format("{} is more than --mt {}", o.q, o.p));
   if (o.common.ncpu == 0) throw EnvironmentError("bench qr-trees: --ncpu 0 leaves no core to measure");
   o.common.ncuda = 0;
   o.qr.triangles = o.kernels == "tt";
@@ -145,8 +145,8 @@ const cli::Command qr_trees_command(
       auto o = std::make_shared<QrTreesOptions>();
       o->common.repeat = 5;
       o->add_to(app, "qr-trees", {.gpus = false});
-      app.add_option("--p", o->p, "tile rows")->transform(cli::positive())->capture_default_str();
-      app.add_option("--q", o->q, "tile columns")->transform(cli::positive())->capture_default_str();
+      app.add_option("--mt", o->p, "tile rows")->transform(cli::positive())->capture_default_str();
+      app.add_option("--nt", o->q, "tile columns")->transform(cli::positive())->capture_default_str();
       auto* tile = app.add_option("-t,--tile", o->nb, "rows and columns of a tile")
                        ->transform(cli::positive())
                        ->capture_default_str();

@@ -88,8 +88,8 @@ bool clash(const Place& a, const Place& b) {
 
 CLI::Option* add_output(CLI::App& app, Output kind, const std::string& option, std::string& path,
                         const std::string& about) {
-  declare_outputs(app, kind, option, [&path] { return std::vector{path}; });
-  return app.add_option(option, path, about);
+  declare_outputs(app, kind, option.substr(option.find("--")), [&path] { return std::vector{path}; });
+  return app.add_option(option, path, about)->type_name(kind == Output::trace ? "DIR" : "FILE");
 }
 
 void declare_outputs(CLI::App& app, Output kind, const std::string& name,

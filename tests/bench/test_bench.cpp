@@ -279,7 +279,7 @@ TEST_CASE("bench qr-trees compares every tree with its bound") {
   const TemporaryFolder folder;
   const std::string kernels = GENERATE("auto", "tt");
   const Outcome run =
-      run_tesela({"bench",    "qr-trees", "--p",    "9", "--q",       "3",     "--nb",  "24",          "--ib",   "8",
+      run_tesela({"bench",    "qr-trees", "--mt",    "9", "--nt",       "3",     "--nb",  "24",          "--ib",   "8",
                   "--repeat", "2",        "--ncpu", "1", "--kernels", kernels, "--out", folder.path(), "--json", "-"});
   CAPTURE(run.err);
   REQUIRE(run.code == 0);
@@ -407,7 +407,7 @@ TEST_CASE("what cannot be measured is refused, with its exit code and reason, an
       Refusal{{"tall-skinny", "--data", "device", "--peers", "lapack"}, 2, "lapack"},
       Refusal{{"tall-skinny", "--peers", "cusolver"}, 3, "CUDA device"},
       Refusal{{"tall-skinny", "--variant", "9"}, 2, "variant"}, Refusal{{"qr-trees", "--trees", "willow"}, 2, "willow"},
-      Refusal{{"qr-trees", "--p", "3", "--q", "4"}, 2, "more than --p"},
+      Refusal{{"qr-trees", "--mt", "3", "--nt", "4"}, 2, "more than --mt"},
       Refusal{{"qr-trees", "--ncpu", "0"}, 3, "--ncpu 0"}, Refusal{{"gemm-kernels", "--peers", "magic"}, 2, "magic"},
       Refusal{{"gemm-kernels", "--tile", "24"}, 2, "24"}, Refusal{{"memory-access", "--block", "2048"}, 2, "2048"},
       Refusal{{"overhead", "--tasks", "0"}, 2, "tasks"}, Refusal{{"overhead", "--ncpu", "0"}, 3, "--ncpu 0"},

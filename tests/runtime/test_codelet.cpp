@@ -1,17 +1,13 @@
-#include "tests/support/machine.hpp"
 #include "tests/support/toy_kernels.hpp"
 #include "tests/support/variable.hpp"
 #include <tesela/runtime/graph.hpp>
 
 #include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <new>
 #include <numeric>
 #include <set>
 
@@ -19,38 +15,6 @@ using namespace tesela;
 using namespace tesela::test;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-
-namespace {
-
-/// While it lives, operator new has no memory: on the thread that made it, or on all others.
-class NoMemory {
- public:
-  enum Where { nowhere, here, elsewhere };
-  explicit NoMemory(Where where) {
-    mine = true;
-    refused = where;
-  }
-  ~NoMemory() {
-    refused = nowhere;
-    mine = false;
-  }
-  static bool refuses() { return refused == (mine ? here : elsewhere); }
-
- private:
-  static inline std::atomic<Where> refused{nowhere};
-  static inline thread_local bool mine = false;
-};
-
-}  // namespace
-
-// Not inlined: GCC 12 then takes new and free for a mismatched pair.
-[[gnu::noinline]] void* operator new(std::size_t bytes) {
-  void* memory = NoMemory::refuses() ? nullptr : std::malloc(std::max<std::size_t>(bytes, 1));
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace {
 
@@ -101,14 +65,6 @@ struct WeightedSum {
 };
 static_assert(Codelet<WeightedSum>::has_list);
 
-struct IncrementAll {
-  static constexpr auto name = "test_increment_all";
-  struct Args {};
-  static void cpu(const Args&, std::span<const InOut<double>> tiles) {
-    for (const InOut<double>& tile : tiles) *tile.data += 1;
-  }
-};
-
 struct BigArgs {
   static constexpr auto name = "test_big_args";
   struct Args {
@@ -131,34 +87,6 @@ struct UsesScratch {
     std::this_thread::sleep_for(std::chrono::microseconds(300));
     for_each_element(work, [&](int& x) { *wrong.data += x == args.number ? 0 : 1; });
   }
-};
-
-struct CudaZero {
-  static constexpr auto name = "test_cuda_zero";
-  struct Args {};
-  static void cuda(CudaContext&, const Args&, Out<double>) {}
-};
-
-struct CudaCombine {
-  static constexpr auto name = "test_cuda_combine";
-  struct Args {};
-  static void cuda(CudaContext&, const Args&, Commute<double>, In<double>) {}
-};
-
-/// Contributes from either kind of worker; the CUDA variant must not run where only the CPU can begin.
-struct ContributeAnywhere {
-  static constexpr auto name = "test_contribute_anywhere";
-  struct Args {};
-  static void cpu(const Args&, Reduce<double> sum) {
-    for_each_element(sum, [&](double& x) { x += 1; });
-  }
-  static void cuda(CudaContext& context, const Args&, Reduce<double>) { context.check(1, "a CUDA variant"); }
-};
-
-struct ContributeCuda {
-  static constexpr auto name = "test_contribute_cuda";
-  struct Args {};
-  static void cuda(CudaContext&, const Args&, Reduce<double>) {}
 };
 
 /// Fills two pieces of scratch, waits, and checks that they are two.
@@ -263,62 +191,6 @@ TEST_CASE("commuting tasks all take effect, and stay between their neighbours") 
   CHECK(to_vector(A) == std::vector<double>(9, 2 * expected + 50));
 }
 
-TEST_CASE("contributions to a reduction add up, on top of what the tile held") {
-  Runtime runtime({.gpus = 0});
-  const TileMatrix<double> A(runtime, 2, 2, {2, 2}), B(runtime, 2, 2, {2, 2});
-  Graph g(runtime);
-  for (const auto& tile : {A(0, 0), B(0, 0)}) g.reduction<Set<double>, Combine<double>>(tile);
-  g.insert<Set<double>>({1000}, A(0, 0));
-  double expected = 0;
-  for (int i = 1; i <= 300; ++i) {
-    g.insert<Contribute<double>>({static_cast<double>(i)}, A(0, 0));  // A held 1000 before
-    g.insert<Contribute<double>>({static_cast<double>(i)}, B(0, 0));  // B held nothing
-    expected += i;
-  }
-  g.insert<Affine<double>>({2, 0}, A(0, 0));
-  for (int i = 0; i < 10; ++i) g.insert<Contribute<double>>({1}, A(0, 0));
-  g.reduction<Set<double>, Combine<double>>(A(0, 0));  // again, with tasks in flight
-  CHECK(g.wait().ok());
-  CHECK(to_vector(A) == std::vector<double>(4, 2 * (1000 + expected) + 10));
-  CHECK(to_vector(B) == std::vector<double>(4, expected));
-}
-
-TEST_CASE("a reduction whose kernels no worker can run is refused by name") {
-  Runtime runtime({.cpus = 1, .gpus = 0});
-  const TileMatrix<double> A(runtime, 1, 1, {1, 1});
-  Graph g(runtime);
-  const auto zero = [&] { g.reduction<CudaZero, Combine<double>>(A(0, 0)); };
-  const auto add = [&] { g.reduction<Set<double>, CudaCombine>(A(0, 0)); };
-  CHECK_THROWS_MATCHES(zero(), NoWorkerError, MessageMatches(ContainsSubstring("test_cuda_zero")));
-  CHECK_THROWS_MATCHES(add(), NoWorkerError, MessageMatches(ContainsSubstring("test_cuda_combine")));
-  CHECK_THROWS_AS(g.insert<Contribute<double>>({1}, A(0, 0)), ArgumentError);
-  g.reduction<Set<double>, Combine<double>>(A(0, 0));
-  g.insert<Contribute<double>>({1}, A(0, 0));
-  CHECK(g.wait().ok());
-  CHECK(value_of(A(0, 0)) == 1);
-}
-
-TEST_CASE("contributors run where the zero kernel can begin the reduction") {
-  require_gpu();
-  Runtime runtime({.cpus = 1, .gpus = 1});
-  const TileMatrix<double> A(runtime, 1, 1, {1, 1});
-  Graph g(runtime);
-  g.reduction<Set<double>, Combine<double>>(A(0, 0));
-  for (int i = 0; i < 50; ++i) g.insert<ContributeAnywhere>({}, A(0, 0));
-  CHECK_THROWS_MATCHES(g.insert<ContributeCuda>({}, A(0, 0)), NoWorkerError,
-                       MessageMatches(ContainsSubstring("test_contribute_cuda") && ContainsSubstring("test_set")));
-  CHECK(g.wait().ok());
-  CHECK(value_of(A(0, 0)) == 50);
-}
-
-TEST_CASE("reading a tile that only has a reduction gives its zero") {
-  Runtime runtime({.gpus = 0});
-  const TileMatrix<double> A(runtime, 2, 2, {2, 2});
-  Graph g(runtime);
-  g.reduction<Set<double>, Combine<double>>(A(0, 0));
-  CHECK(value_of(A(0, 0)) == 0);
-}
-
 TEST_CASE("scratch belongs to one task at a time") {
   Runtime runtime({.gpus = 0});
   constexpr int tasks = 64;
@@ -385,110 +257,4 @@ TEST_CASE("a kernel that no worker can run is refused by name") {
   CHECK(g.tasks() == 1);
   CHECK(g.wait().ok());
   CHECK(value_of(A(0, 0)) == 7);
-}
-
-TEST_CASE("a failed device call is what wait() throws, with kernel, call and status; the graph goes on after it") {
-  Runtime runtime({.cpus = 1, .gpus = 0});
-  const TileMatrix<int> A(runtime, 1, 1, {1, 1});
-  Graph g(runtime), other(runtime), idle(runtime);
-  g.insert<Set<int>>({1}, A(0, 0));
-  g.insert<Fail>({0}, A(0, 0));
-  CHECK(g.wait().ok());
-  g.insert<Fail>({77}, A(0, 0));
-  g.insert<Fail>({88}, A(0, 0));
-  other.insert<Set<int>>({2}, A(0, 0));
-  CHECK_THROWS_AS(value_of(A(0, 0)), EnvironmentError);
-  CHECK_THROWS_MATCHES(g.wait(), EnvironmentError,
-                       MessageMatches(ContainsSubstring("test_fail") && ContainsSubstring("someCall") &&
-                                      ContainsSubstring("77") && !ContainsSubstring("88")));
-  // Its tasks were dropped as well, so it must not claim that they ran.
-  CHECK_THROWS_MATCHES(other.wait(), EnvironmentError, MessageMatches(ContainsSubstring("77")));
-  CHECK(idle.wait().ok());
-  for (Graph* graph : {&g, &other, &idle}) {
-    graph->insert<Set<int>>({5}, A(0, 0));
-    CHECK(graph->wait().ok());
-    CHECK(value_of(A(0, 0)) == 5);
-    A(0, 0).write().data[0] = 0;
-  }
-  g.insert<Fail>({99}, A(0, 0));
-  CHECK_THROWS_MATCHES(g.wait(), EnvironmentError, MessageMatches(ContainsSubstring("99")));
-}
-
-TEST_CASE("a kernel that throws ends its graph with an EnvironmentError, and not the process") {
-  Runtime runtime({.cpus = 2, .gpus = 0});
-  const TileMatrix<int> A(runtime, 1, 1, {1, 1});
-  const auto [what, told] =
-      GENERATE(table<int, std::string>({{1, "not enough host memory"}, {2, "no such luck"}, {3, ""}}));
-  CAPTURE(what);
-  Graph g(runtime);
-  g.insert<Set<int>>({1}, A(0, 0));
-  g.insert<Throw>({0}, A(0, 0));
-  CHECK(g.wait().ok());
-  CHECK(value_of(A(0, 0)) == 2);
-  g.insert<Throw>({what}, A(0, 0));
-  for (int i = 0; i < 20; ++i) g.insert<Throw>({0}, A(0, 0));
-  CHECK_THROWS_MATCHES(g.wait(), EnvironmentError, MessageMatches(ContainsSubstring(told)));
-  CHECK(value_of(A(0, 0)) == 2);
-  g.insert<Throw>({0}, A(0, 0));
-  CHECK(g.wait().ok());
-  CHECK(value_of(A(0, 0)) == 3);
-}
-
-TEST_CASE("a worker without memory for a task's list of tiles is a failure that wait() throws") {
-  Runtime runtime({.cpus = 1, .gpus = 0});
-  const TileMatrix<double> A(runtime, 40, 1, {1, 1});
-  Graph g(runtime);
-  std::vector<Tile<double>> tiles;
-  for (index_t i = 0; i < 40; ++i) {
-    tiles.push_back(A(i, 0));
-    g.insert<Set<double>>({1}, A(i, 0));
-  }
-  CHECK(g.wait().ok());
-  {
-    const NoMemory none(NoMemory::elsewhere);
-    g.insert<IncrementAll>({}, tiles);
-    CHECK_THROWS_MATCHES(g.wait(), EnvironmentError, MessageMatches(ContainsSubstring("not enough host memory")));
-  }
-  g.insert<IncrementAll>({}, tiles);
-  CHECK(g.wait().ok());
-  CHECK(value_of(A(39, 0)) == 2);
-}
-
-TEST_CASE("an insert or submit that finds no memory loses nothing but itself") {
-  Runtime runtime({.cpus = 1, .gpus = 0});
-  const TileMatrix<double> A(runtime, 1, 1, {1, 1});
-  *A(0, 0).write().data = 1;
-  Graph first(runtime), g(runtime, {.longest_path_priorities = true});
-  first.insert<Affine<double>>({2, 0}, A(0, 0));  // makes the codelet
-  CHECK(first.wait().ok());
-  const auto finds_none = [](auto f) {
-    try {
-      const NoMemory none(NoMemory::here);
-      f();
-    } catch (const std::bad_alloc&) {
-      return true;
-    }
-    return false;
-  };
-  CHECK(finds_none([&] { g.insert<Affine<double>>({3, 0}, A(0, 0)); }));
-  CHECK(g.tasks() == 0);
-  g.insert<Affine<double>>({5, 0}, A(0, 0));
-  g.insert<Affine<double>>({7, 0}, A(0, 0));
-  CHECK(finds_none([&] { g.submit(); }));
-  CHECK(g.wait().ok());
-  CHECK(value_of(A(0, 0)) == 70);
-}
-
-TEST_CASE("a failure that nobody waited for does not reach the next graph") {
-  Runtime runtime({.cpus = 1, .gpus = 0});
-  const TileMatrix<int> A(runtime, 1, 1, {1, 1});
-  A(0, 0).write().data[0] = 0;
-  {
-    Graph g(runtime);
-    g.insert<Fail>({1}, A(0, 0));
-  }
-  Graph g(runtime);
-  g.insert<Set<int>>({3}, A(0, 0));
-  CHECK(g.wait().ok());
-  CHECK(value_of(A(0, 0)) == 3);
 }

@@ -7,7 +7,6 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 
 using namespace tesela;
-using namespace tesela::kernels;
 using namespace tesela::test;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;

@@ -41,7 +41,7 @@ inline Matrix random(index_t m, index_t n, std::uint64_t seed) {
 }
 
 inline Matrix of_rank(index_t m, index_t n, index_t rank, std::uint64_t seed) {
-  return made(m, n, kernels::ProductForm<double>(m, n, spectrum(rank, 1), seed));
+  return made(m, n, kernels::ProductForm<double>(m, n, kernels::spectrum(rank, 1), seed));
 }
 
 inline double norm(const Matrix& a) {
