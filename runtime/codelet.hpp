@@ -109,17 +109,30 @@ struct ValueOf<std::span<const P>> {
   using type = typename P::value_type;
 };
 
+template <class P>
+constexpr bool is_tile = requires {
+  P::mode;
+};
+template <class P>
+constexpr bool is_tile<std::span<const P>> = is_tile<P>;
+
 template <class F>
-struct Signature;
+struct Signature {
+  static_assert(sizeof(F) == 0,
+                "a variant is static void cpu(const Args&, tiles...) or cuda(CudaContext&, const Args&, tiles...)");
+};
 template <class A, class... P>
 struct Signature<void (*)(const A&, P...) noexcept> {
+  static_assert((is_tile<P> && ...),
+                "a variant takes tiles by value: In<T>, Out<T>, InOut<T>, Commute<T>, Reduce<T>, Scratch<T>, or a "
+                "std::span<const In<T>>, say, of any number of them");
+  static constexpr bool on_gpu = false;
   using Args = A;
   using Parameters = std::tuple<P...>;
 };
 template <class A, class... P>
-struct Signature<void (*)(CudaContext&, const A&, P...) noexcept> {
-  using Args = A;
-  using Parameters = std::tuple<P...>;
+struct Signature<void (*)(CudaContext&, const A&, P...) noexcept> : Signature<void (*)(const A&, P...) noexcept> {
+  static constexpr bool on_gpu = true;
 };
 template <class A, class... P>
 struct Signature<void (*)(const A&, P...)> : Signature<void (*)(const A&, P...) noexcept> {};
@@ -148,6 +161,7 @@ struct Deduced {
     if constexpr (HasCpu<Kernel> && HasCuda<Kernel>) {
       using Cpu = Signature<decltype(&Kernel::cpu)>;
       using Cuda = Signature<decltype(&Kernel::cuda)>;
+      static_assert(!Cpu::on_gpu && Cuda::on_gpu, "a cuda variant, and no other, takes a CudaContext& first");
       static_assert(std::is_same_v<typename Cpu::Parameters, typename Cuda::Parameters>,
                     "the cpu and the cuda variant of a kernel must take the same tiles in the same modes");
       return Cpu{};

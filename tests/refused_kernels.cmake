@@ -1,0 +1,45 @@
+# cmake -D CXX=… -D "FLAGS=…" -D INCLUDE=… -D FOLDER=… -P refused_kernels.cmake
+#
+# The commonest slips of who writes a kernel are refused by the compiler, each with a sentence that says what is meant.
+cmake_minimum_required(VERSION 3.25)
+
+# A kernel with these members, inserted with one tile. `sentence` is what the first error says; empty: it compiles.
+function(compile what members sentence)
+  file(WRITE ${FOLDER}/refused_kernel.cpp "#include <tesela/runtime/graph.hpp>
+#include <string>
+using namespace tesela;
+struct Args { int i = 0; };
+struct K { static constexpr auto name = \"k\"; ${members} };
+void use(Graph& g, const Tile<double>& a) { g.insert<K>({}, a); }
+")
+  separate_arguments(flags UNIX_COMMAND "${FLAGS}")
+  execute_process(COMMAND ${CXX} -std=c++20 -fsyntax-only ${flags} -I${INCLUDE}/runtime -I${INCLUDE}/config ${FOLDER}/refused_kernel.cpp
+    RESULT_VARIABLE code ERROR_VARIABLE errors OUTPUT_QUIET)
+  string(REGEX MATCH "error: [^\n]*" first "${errors}")
+  string(FIND "${first}" "${sentence}" found)
+  if(sentence STREQUAL "" AND NOT code EQUAL 0)
+    message(SEND_ERROR "${what} does not compile: ${errors}")
+  elseif(NOT sentence STREQUAL "" AND (code EQUAL 0 OR found EQUAL -1))
+    message(SEND_ERROR "${what}: expected \"${sentence}\", and the compiler says: ${first}")
+  endif()
+endfunction()
+
+set(args "using Args = ::Args;")
+set(variant "a variant is static void cpu(const Args&, tiles...) or cuda(CudaContext&, const Args&, tiles...)")
+set(by_value "a variant takes tiles by value")
+compile("a kernel" "${args} static void cpu(const Args&, InOut<double>); static void cuda(CudaContext&, const Args&, InOut<double>);" "")
+compile("a tile by reference" "${args} static void cpu(const Args&, const In<double>&);" "${by_value}")
+compile("a pointer for a tile" "${args} static void cpu(const Args&, double*);" "${by_value}")
+compile("Args by value" "${args} static void cpu(Args, InOut<double>);" "${variant}")
+compile("a result" "${args} static int cpu(const Args&, InOut<double>);" "${variant}")
+compile("a variant that is not static" "${args} void cpu(const Args&, InOut<double>);" "${variant}")
+compile("a cuda variant without a context"
+  "${args} static void cpu(const Args&, InOut<double>); static void cuda(const Args&, InOut<double>);"
+  "a cuda variant, and no other, takes a CudaContext& first")
+compile("variants that differ"
+  "${args} static void cpu(const Args&, InOut<double>); static void cuda(CudaContext&, const Args&, In<double>);"
+  "must take the same tiles in the same modes")
+compile("a string in Args" "struct Args { std::string s; }; static void cpu(const Args&, InOut<double>);" "travel as bytes")
+compile("another element type" "${args} static void cpu(const Args&, InOut<float>);" "element type differs")
+compile("two tiles where one is given" "${args} static void cpu(const Args&, In<double>, Out<double>);"
+  "one tile for each tile parameter")
