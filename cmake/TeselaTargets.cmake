@@ -14,7 +14,7 @@ file(CREATE_LINK ${PROJECT_SOURCE_DIR}/algorithms/tesela.hpp ${PROJECT_BINARY_DI
 # Our own code compiles without a warning.
 add_library(tesela_warnings INTERFACE)
 target_compile_options(tesela_warnings INTERFACE
-  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror>
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wundef -Werror>
   $<$<COMPILE_LANGUAGE:CUDA>:--Werror=all-warnings -Xcompiler=-Wall,-Wextra,-Werror>)
 if(TESELA_SANITIZE)
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${TESELA_SANITIZE}>
@@ -49,7 +49,6 @@ function(tesela_library folder)
     add_library(tesela_${folder} ${sources})
     set(scope PUBLIC)
     target_link_libraries(tesela_${folder} PRIVATE $<BUILD_INTERFACE:tesela_warnings>)
-    target_compile_definitions(tesela_${folder} PRIVATE TESELA_WITH_CUDA=${TESELA_HAVE_CUDA})
     set_target_properties(tesela_${folder} PROPERTIES POSITION_INDEPENDENT_CODE ON
       VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
       INSTALL_RPATH "$ORIGIN;${TESELA_INSTALL_RPATH}")

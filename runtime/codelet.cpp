@@ -68,7 +68,7 @@ CodeletImpl::CodeletImpl(const CodeletSpec& spec, starpu_perfmodel* model) : has
   codelet_.model = model;
   codelet_.cpu_funcs[0] = spec.cpu;
   if (spec.cpu != nullptr) codelet_.where |= STARPU_CPU;
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
   codelet_.cuda_funcs[0] = spec.cuda;
   codelet_.cuda_flags[0] = STARPU_CUDA_ASYNC;
   if (spec.cuda != nullptr) codelet_.where |= STARPU_CUDA;

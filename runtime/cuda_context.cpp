@@ -5,7 +5,7 @@
 
 #include <string>
 
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
 #include <cuda_runtime.h>
 #include <starpu_cublas_v2.h>
 #include <starpu_cusolver.h>
@@ -13,7 +13,7 @@
 
 namespace tesela {
 
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
 CUstream_st* CudaContext::stream() const noexcept {
   return redirected_ != nullptr ? redirected_ : starpu_cuda_get_local_stream();
 }
@@ -23,7 +23,7 @@ CUstream_st* CudaContext::stream() const noexcept { return nullptr; }
 cublasContext* CudaContext::cublas() const noexcept { return nullptr; }
 #endif
 
-#if TESELA_WITH_CUDA && defined(STARPU_HAVE_LIBCUSOLVER)
+#if TESELA_HAVE_CUDA && defined(STARPU_HAVE_LIBCUSOLVER)
 cusolverDnContext* CudaContext::cusolver() const noexcept { return starpu_cusolverDn_get_local_handle(); }
 #else
 cusolverDnContext* CudaContext::cusolver() const noexcept { return nullptr; }
@@ -43,7 +43,7 @@ bool CudaContext::check(int status, const char* call) const noexcept {
 
 namespace detail {
 
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
 void check_last_launch(const CudaContext& context) noexcept {
   context.check(static_cast<int>(cudaGetLastError()), "a kernel launch");
 }

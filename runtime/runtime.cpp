@@ -13,7 +13,7 @@
 #include <tuple>
 #include <utility>
 
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
 #include <cuda_runtime_api.h>
 #include <starpu_cublas_v2.h>
 #include <starpu_cusolver.h>
@@ -144,7 +144,7 @@ Runtime::Runtime(const RuntimeOptions& options) : state_(std::make_shared<detail
         state_->host_limit = std::min(state_->host_limit, static_cast<std::size_t>(bytes));
   }
   describe_workers(*state_);
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
   if (state_->gpus > 0) {
     starpu_cublas_init();
     starpu_cusolver_init();
@@ -171,7 +171,7 @@ Runtime::~Runtime() {
   detail::report_drains();
   state_->release_all();
   state_->statuses.clear();
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
   if (state_->gpus > 0) {
     starpu_cusolver_shutdown();
     starpu_cublas_shutdown();
@@ -261,7 +261,7 @@ void require_device_memory(const Runtime& runtime, const void* a, int gpu) {
   if (gpu >= runtime.gpus())
     throw EnvironmentError("memory of GPU " + std::to_string(gpu) + ": this runtime has " +
                            std::to_string(runtime.gpus()) + " GPUs");
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
   const int device = starpu_memory_node_get_devid(runtime.state()->gpu_nodes[static_cast<std::size_t>(gpu)]);
   cudaPointerAttributes memory{};
   const bool known = cudaPointerGetAttributes(&memory, a) == cudaSuccess;

@@ -1,6 +1,7 @@
+#include <tesela/runtime/config.hpp>
 #include <tesela/runtime/internal/topology_parts.hpp>
 
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
 
 #include <cuda_runtime_api.h>
 

@@ -53,7 +53,7 @@ void settle_options(AdiOptions& o) {
 
 template <class T>
 std::unique_ptr<AdiProgram<T>> make_program(const AdiData<T>& data, const std::string& name) {
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
   if (of_cusparse(name)) return cusparse_adi(data, name);
 #endif
   return name == "thomas" ? thomas_adi(data) : tesela_adi(data);

@@ -1,7 +1,7 @@
 #include "bench/adi/adi_peers.hpp"
 #include <tesela/codelets/support/fill.hpp>
 
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
 
 #include "bench/tridiagonal/cusparse.hpp"
 

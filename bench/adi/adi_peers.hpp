@@ -64,7 +64,7 @@ std::unique_ptr<AdiProgram<T>> tesela_adi(const AdiData<T>& data);
 template <class T>
 std::unique_ptr<AdiProgram<T>> thomas_adi(const AdiData<T>& data);
 
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
 /// On device 0: our kernel for the products, cuSPARSE for the solves. In x "strided-A" calls gtsv2StridedBatch, which
 /// wants a matrix for each system, and "rhs-A" gtsv2_nopivot with many right-hand sides; in y both call
 /// gtsvInterleavedBatch with algorithm A, which overwrites its matrices: writing them anew is a part of the step.

@@ -57,7 +57,7 @@ Peer make_peer(const std::string& name, const GemmData<T>& data) {
   if (name == "tesela") return tesela_gemm(data);
   if (name == "starpu") return starpu_gemm(data);
   if (name == "openblas") return openblas_gemm(data);
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
   if (name == "cublas") return cublas_gemm(data);
   if (name == "cublasxt") return cublasxt_gemm(data);
 #endif
@@ -70,7 +70,7 @@ void run(GemmOptionsOfBench o) {
   Runtime runtime(o.runtime());
   Report report("gemm", o, &runtime);
   double ceiling = 0;
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
   if (runtime.gpus() > 0) {
     const PausedWorkers paused;
     const double device = gemm_ceiling<T>();

@@ -11,7 +11,7 @@
 #include <limits>
 #include <vector>
 
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
 #include "bench/harness/device.hpp"
 
 #include <cuda_runtime.h>
@@ -43,7 +43,7 @@ std::vector<std::pair<index_t, index_t>> samples(const GemmCase& what) {
 template <class T>
 T element(const Tile<T>& tile, index_t i, index_t j) {
   auto* handle = static_cast<starpu_data_handle_t>(tile.data().handle());
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
   for (unsigned node = 1; node < starpu_memory_nodes_get_count(); ++node) {
     int allocated = 0, valid = 0, requested = 0;
     starpu_data_query_status(handle, static_cast<int>(node), &allocated, &valid, &requested);

@@ -6,7 +6,7 @@
 #include <cblas.h>
 #include <starpu.h>
 
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
 #include <cublas_v2.h>
 #include <starpu_cublas_v2.h>
 #endif
@@ -46,7 +46,7 @@ void plain_cpu(void* buffers[], void* arguments) {
                 a.ld, reinterpret_cast<double*>(b.data), b.ld, beta, reinterpret_cast<double*>(c.data), c.ld);
 }
 
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
 template <class T>
 void plain_cuda(void* buffers[], void* arguments) {
   T beta = 0;
@@ -80,7 +80,7 @@ starpu_codelet make_codelet(starpu_data_access_mode mode) {
   starpu_codelet_init(&codelet);
   codelet.name = "plain_gemm";
   codelet.cpu_funcs[0] = &plain_cpu<T>;
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
   codelet.cuda_funcs[0] = &plain_cuda<T>;
   codelet.cuda_flags[0] = STARPU_CUDA_ASYNC;
 #endif

@@ -4,6 +4,7 @@
 #include "cli/app/numbers.hpp"
 #include "cli/app/options.hpp"
 #include <tesela/codelets/dense/gemm_launch.hpp>
+#include <tesela/runtime/config.hpp>
 #include <tesela/tiles/generator.hpp>
 
 #include <fmt/format.h>
@@ -12,7 +13,7 @@
 #include <cmath>
 #include <limits>
 
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
 #include "bench/harness/generate.hpp"
 
 #include <cuda_runtime.h>
@@ -27,7 +28,7 @@ struct KernelOptions : Options {
   std::vector<std::string> peers{"naive", "shared", "coarse", "tuned", "cublas"};
 };
 
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
 
 /// C = A B on device 0, all three n x n.
 template <class T>

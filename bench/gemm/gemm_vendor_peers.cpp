@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
 #include "bench/harness/generate.hpp"
 
 #include <cublasXt.h>
@@ -37,7 +37,7 @@ Peer openblas_gemm(const GemmData<T>& data) {
 template Peer openblas_gemm(const GemmData<float>&);
 template Peer openblas_gemm(const GemmData<double>&);
 
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
 
 namespace {
 

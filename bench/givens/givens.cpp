@@ -86,7 +86,7 @@ void run_case(const GivensOptionsOfBench& o, Runtime& runtime, Report& report, c
   }
   if (o.has("givens")) peers.push_back(sequential_givens(data));
   if (o.has("lapack")) peers.push_back(lapack_givens(data));
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
   if (o.has("cusolver")) peers.push_back(cusolver_givens(data));
 #endif
   std::vector<Timing> timings = alternate(peers, o.common.repeat);

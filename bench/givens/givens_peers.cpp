@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <limits>
 
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
 #include <cuda_runtime.h>
 
 #include <cusolverDn.h>
@@ -177,7 +177,7 @@ Peer lapack_givens(const GivensData<T>& data) {
   return verified(data, "lapack", run);
 }
 
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
 #include "bench/harness/generate.hpp"
 
 #include <cublas_v2.h>
@@ -34,7 +34,7 @@ void require_gpu(const char* benchmark) {
                     benchmark));
 }
 
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
 
 void check_device(int status, const char* call) {
   if (status == 0) return;

@@ -1,6 +1,7 @@
 #include "bench/harness/noted_ceiling.hpp"
 
 #include "bench/harness/device.hpp"
+#include <tesela/runtime/config.hpp>
 
 #include <fmt/format.h>
 
@@ -8,7 +9,7 @@ namespace tesela::bench {
 
 double noted_copy_ceiling(Report& report, [[maybe_unused]] const Runtime& runtime, [[maybe_unused]] bool on_device) {
   const PausedWorkers paused;
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
   if (on_device) {
     const double device = copy_ceiling();
     report.note(fmt::format("ceiling: a copy within one device {:.0f} GB/s, read and written, times {} devices", device,

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
 #include "bench/harness/device.hpp"
 #include "bench/harness/generate.hpp"
 
@@ -59,7 +59,7 @@ struct Tiles {
 /// From host or device memory.
 template <class T>
 void copy_block(const T* from, HostMatrix<T>& to) {
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
   const std::size_t bytes = static_cast<std::size_t>(to.size()) * sizeof(T);
   check_device(cudaMemcpy(to.data(), from, bytes, cudaMemcpyDefault), "cudaMemcpy");
 #else
@@ -108,7 +108,7 @@ Peer cusolver_ols(const OlsData<T>& data) {
   const OlsCase& w = data.what();
   const auto solver = std::make_shared<CusolverQr<T>>(w.m, w.n);
   const auto b = std::make_shared<HostMatrix<T>>(w.m, w.rhs);  // holds X in the end
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
   const auto device_b = std::make_shared<DeviceMemory>(static_cast<std::size_t>(b->size()) * sizeof(T));
 #else
   const auto device_b = std::make_shared<int>(0);
@@ -121,7 +121,7 @@ Peer cusolver_ols(const OlsData<T>& data) {
       data.restore();
       rhs = data.b();
     }
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
     if (what.on_device) {
       rhs = device_b->template as<T>();
       generate(solver->a(), what.m, what.n, data.a_generator());

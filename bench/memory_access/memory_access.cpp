@@ -3,13 +3,14 @@
 #include "bench/harness/report.hpp"
 #include "bench/memory_access/memory_kernels.hpp"
 #include "cli/app/numbers.hpp"
+#include <tesela/runtime/config.hpp>
 #include <tesela/tiles/generator.hpp>
 
 #include <fmt/format.h>
 
 #include <vector>
 
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
 #include "bench/harness/generate.hpp"
 
 #include <cuda_runtime.h>
@@ -23,7 +24,7 @@ struct MemoryOptions : Options {
   int block = 256;
 };
 
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
 
 template <class T>
 struct Matrices {

@@ -1,11 +1,12 @@
 #include "bench/peers/cusolver_eig.hpp"
 
+#include <tesela/runtime/config.hpp>
 #include <tesela/runtime/errors.hpp>
 
 #include <string>
 #include <vector>
 
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
 #include "bench/peers/cusolver_peer.hpp"
 
 #include <cuda_runtime.h>
@@ -15,7 +16,7 @@
 
 namespace tesela {
 
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
 
 using cusolver::check;
 using cusolver::DeviceArray;

@@ -1,5 +1,6 @@
 #include "bench/peers/cusolver_qr.hpp"
 
+#include <tesela/runtime/config.hpp>
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/topology.hpp>
 
@@ -7,7 +8,7 @@
 #include <limits>
 #include <string>
 
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
 #include "bench/peers/cusolver_peer.hpp"
 #include <tesela/codelets/libraries/internal/cublas.hpp>
 
@@ -18,7 +19,7 @@
 
 namespace tesela {
 
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
 
 using cusolver::check;
 using cusolver::DeviceArray;

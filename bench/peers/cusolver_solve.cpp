@@ -1,12 +1,13 @@
 #include "bench/peers/cusolver_solve.hpp"
 
+#include <tesela/runtime/config.hpp>
 #include <tesela/runtime/errors.hpp>
 
 #include <array>
 #include <string>
 #include <vector>
 
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
 #include "bench/peers/cusolver_peer.hpp"
 
 #include <cuda_runtime.h>
@@ -16,7 +17,7 @@
 
 namespace tesela {
 
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
 
 using cusolver::check;
 using cusolver::DeviceArray;

@@ -62,7 +62,7 @@ double host_gemm_ceiling() {
 template <class T>
 double gemm_ceiling_of(const Runtime& runtime, Report& report) {
   const PausedWorkers paused;
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
   if (runtime.gpus() > 0) {
     const double device = gemm_ceiling<T>();
     report.note(

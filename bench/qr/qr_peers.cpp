@@ -9,7 +9,7 @@
 #include <cstring>
 #include <thread>
 
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
 #include "bench/harness/generate.hpp"
 #endif
 
@@ -128,7 +128,7 @@ Peer cusolver_qr(const QrData<T>& data) {
   const auto solver = std::make_shared<CusolverQr<T>>(w.m, w.n);
   const auto run = [&data, solver] {
     const QrCase& what = data.what();
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
     if (what.on_device) generate(solver->a(), what.m, what.n, data.generator());
 #endif
     return timed_on_host(data, [&] {

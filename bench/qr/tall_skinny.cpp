@@ -18,7 +18,7 @@
 #include <cstring>
 #include <thread>
 
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
 #include "bench/harness/generate.hpp"
 #endif
 
@@ -109,7 +109,7 @@ Peer cusolver_r(const TallSkinnyData<T>& data) {
   const auto run = [&data, solver] {
     const TallSkinnyCase& w = data.what();
     const PausedWorkers paused;
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
     if (w.on_device) generate(solver->a(), w.m, w.n, data.generator());
 #endif
     settle();

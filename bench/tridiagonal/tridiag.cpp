@@ -97,7 +97,7 @@ TridiagSolvers<T> make_solvers(const TridiagOptions& o, const TridiagData<T>& da
     return arrays;
   };
   TridiagSolvers<T> solvers;
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
   std::vector<std::string> names;
   std::copy_if(o.peers.begin(), o.peers.end(), std::back_inserter(names), of_cusparse);
   TridiagSolvers<T> cusparse;
@@ -113,7 +113,7 @@ TridiagSolvers<T> make_solvers(const TridiagOptions& o, const TridiagData<T>& da
       solvers.push_back(tesela_tridiag(data, SystemsIn::columns, solves, host(SystemsIn::columns)));
     else if (name == "tesela-rows")
       solvers.push_back(tesela_tridiag(data, SystemsIn::rows, solves, host(SystemsIn::rows)));
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
     else if (next != cusparse.end() && (*next)->name() == name)  // not one that was left out
       solvers.push_back(std::move(*next++));
 #endif

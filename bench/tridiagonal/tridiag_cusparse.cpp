@@ -1,7 +1,7 @@
 #include "bench/tridiagonal/tridiag_peers.hpp"
 #include "cli/app/standard_streams.hpp"
 
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
 
 #include "bench/harness/generate.hpp"
 #include "bench/tridiagonal/cusparse.hpp"

@@ -1,6 +1,6 @@
 #include <tesela/codelets/dense/gemm.hpp>
 
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
 
 #include <tesela/codelets/dense/gemm_launch.hpp>
 #include <tesela/codelets/libraries/internal/cublas.hpp>

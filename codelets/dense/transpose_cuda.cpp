@@ -1,6 +1,6 @@
 #include <tesela/codelets/dense/transpose.hpp>
 
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
 
 #include <tesela/codelets/libraries/internal/cublas.hpp>
 

@@ -1,6 +1,6 @@
 #include <tesela/codelets/dense/trsm.hpp>
 
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
 
 #include <tesela/codelets/libraries/internal/cublas.hpp>
 

@@ -1,6 +1,6 @@
 #include <tesela/codelets/givens/givens.hpp>
 
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
 
 #include <tesela/codelets/givens/internal/givens_launch.hpp>
 

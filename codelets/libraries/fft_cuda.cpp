@@ -1,6 +1,7 @@
 #include <tesela/codelets/libraries/fft.hpp>
+#include <tesela/runtime/config.hpp>
 
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
 
 #include <cuda_runtime_api.h>
 

@@ -90,7 +90,7 @@ Shape append_rows_work(index_t n) {
   const Cut cut(n);
   const index_t bytes = cut.elements() * index_t{sizeof(T)} + n * index_t{sizeof(int)} + 4 * cache_line;
   index_t doubles = ceil_div(bytes, sizeof(double));
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
   doubles = std::max(doubles, internal::append_rows_device_work<T>(n));
 #endif
   return {doubles, 1};

@@ -1,6 +1,6 @@
 #include <tesela/codelets/qr/append_rows.hpp>
 
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
 
 #include <tesela/codelets/qr/internal/append_rows_launch.hpp>
 

@@ -1,6 +1,6 @@
 #include <tesela/codelets/qr/tile_qr.hpp>
 
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
 
 #include <tesela/codelets/libraries/internal/cublas.hpp>
 #include <tesela/codelets/qr/internal/qr_panel.hpp>

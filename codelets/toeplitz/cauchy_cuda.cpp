@@ -1,6 +1,6 @@
 #include <tesela/codelets/toeplitz/cauchy.hpp>
 
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
 
 #include <tesela/codelets/toeplitz/internal/cauchy_launch.hpp>
 

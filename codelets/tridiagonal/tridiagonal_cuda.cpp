@@ -1,6 +1,6 @@
 #include <tesela/codelets/tridiagonal/tridiagonal.hpp>
 
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
 
 #include <tesela/codelets/tridiagonal/internal/tridiagonal_launch.hpp>
 

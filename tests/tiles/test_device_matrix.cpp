@@ -12,7 +12,7 @@
 #include <limits>
 #include <vector>
 
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
 #include <cuda_runtime_api.h>
 #endif
 
@@ -30,7 +30,7 @@ TEST_CASE("memory of a GPU that the runtime has not is refused") {
   CHECK_THROWS_AS(TileMatrix<double>::map_device(runtime, &a, 2, 1, 1, {1, 1}), ArgumentError);
 }
 
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
 
 namespace {
 

@@ -1,6 +1,7 @@
 #include <tesela/codelets/support/internal/high_priority_stream.hpp>
+#include <tesela/runtime/config.hpp>
 
-#if TESELA_WITH_CUDA
+#if TESELA_HAVE_CUDA
 
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
