@@ -1,5 +1,6 @@
 #include "tests/support/machine.hpp"
 #include "tests/support/toeplitz.hpp"
+#include <tesela/codelets/toeplitz/cauchy_product.hpp>
 #include <tesela/codelets/toeplitz/lanczos.hpp>
 #include <tesela/codelets/toeplitz/levinson.hpp>
 #include <tesela/runtime/graph.hpp>
