@@ -91,7 +91,8 @@ template <class T>
 /// (equation_error); otherwise, and for a rank of -1, A as a whole is perturbed, and by the columns' cut
 /// (backward_error).
 template <class T>
-[[nodiscard]] Measured ols_error(const typename kernels::NormalResidual<T>::Result& errors, Shape a, index_t rank, double cut);
+[[nodiscard]] Measured ols_error(const typename kernels::NormalResidual<T>::Result& errors, Shape a, index_t rank,
+                                 double cut);
 
 /// The method that automatic means.
 OlsMethod suitable_ols_method(index_t m, index_t n, index_t r);

@@ -51,8 +51,9 @@ class TridiagonalEquilibration {
         for (const detail::SystemTiles<T>* a : {&dl, &d, &du}) bands.push_back(band(*a, i));
       g.insert<kernels::TridiagonalExponents<T>>({systems, periodic}, exponents(0, s), bands);
       for (index_t i = 0; i < rows.tiles_along(); ++i)
-        g.insert<kernels::TridiagonalScale<T>>({systems, periodic, i * rows.tile_along()}, band(dl, i), band(d, i), band(du, i),
-                                      exponents(0, s), to_dl(i, s), to_d(i, s), to_du(i, s), rows(i, s));
+        g.insert<kernels::TridiagonalScale<T>>({systems, periodic, i * rows.tile_along()}, band(dl, i), band(d, i),
+                                               band(du, i), exponents(0, s), to_dl(i, s), to_d(i, s), to_du(i, s),
+                                               rows(i, s));
     }
   }
 
@@ -66,7 +67,8 @@ class TridiagonalEquilibration {
     for (index_t s = 0; s < b.tiles_across(); ++s) {
       g.insert<kernels::TridiagonalNoSize<T>>({}, sizes_(0, s));
       for (index_t i = 0; i < b.tiles_along(); ++i)
-        g.insert<kernels::TridiagonalSize<T>>({systems_}, b(i, s), rows(i, rows.tiles_across() == 1 ? 0 : s), sizes_(0, s));
+        g.insert<kernels::TridiagonalSize<T>>({systems_}, b(i, s), rows(i, rows.tiles_across() == 1 ? 0 : s),
+                                              sizes_(0, s));
     }
     scale(g, B, rows_, kernels::ScaleBy::rows);
   }
@@ -97,8 +99,9 @@ class TridiagonalEquilibration {
     for (index_t s = 0; s < B.tiles_across(); ++s)
       for (index_t i = 0; i < B.tiles_along(); ++i) {
         const index_t first = i * B.tile_along(), of = by.tiles_across() == 1 ? 0 : s;
-        g.insert<kernels::TridiagonalScaleVector<T>>({systems_, of_all ? first : 0, n, how}, B(i, s), by(of_all ? 0 : i, of),
-                                            sizes_(0, s), g.status(first + s * B.tile_across() * n));
+        g.insert<kernels::TridiagonalScaleVector<T>>({systems_, of_all ? first : 0, n, how}, B(i, s),
+                                                     by(of_all ? 0 : i, of), sizes_(0, s),
+                                                     g.status(first + s * B.tile_across() * n));
       }
   }
 

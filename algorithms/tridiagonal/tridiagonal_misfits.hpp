@@ -58,8 +58,9 @@ class TridiagonalMisfits {
 
   /// Measures X, and waits for what there is to know. Every misfit() is X's then. `r` becomes B - A X, its rows scaled,
   /// unless it is null.
-  kernels::tridiagonal::Verdict<T> measure(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& X, const TileMatrix<T>& B,
-                                  const TileMatrix<T>* r, const typename kernels::TridiagonalJudge<T>::Args& tolerances) const {
+  kernels::tridiagonal::Verdict<T> measure(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& X,
+                                           const TileMatrix<T>& B, const TileMatrix<T>* r,
+                                           const typename kernels::TridiagonalJudge<T>::Args& tolerances) const {
     auto judge = tolerances;
     judge.n = n_;
     for (index_t s = 0; s < groups_; ++s) {
@@ -70,9 +71,10 @@ class TridiagonalMisfits {
         parts.push_back(parts_(t, s));
         std::vector<Tile<T>> out;
         if (r != nullptr) out.push_back(tile(*r, t, s));
-        g.insert<kernels::TridiagonalResidual<T>>({place, t * along_}, band(A.dl, t, s), band(A.d, t, s), band(A.du, t, s),
-                                         tile(X, place.before ? before : t, s), tile(X, t, s),
-                                         tile(X, place.behind ? after : t, s), tile(B, t, s), parts_(t, s), out);
+        g.insert<kernels::TridiagonalResidual<T>>({place, t * along_}, band(A.dl, t, s), band(A.d, t, s),
+                                                  band(A.du, t, s), tile(X, place.before ? before : t, s),
+                                                  tile(X, t, s), tile(X, place.behind ? after : t, s), tile(B, t, s),
+                                                  parts_(t, s), out);
       }
       g.insert<kernels::TridiagonalJudge<T>>(urgent, judge, whole_(0, s), verdicts_(0, s), parts);
     }
@@ -121,7 +123,7 @@ class TridiagonalMisfits {
     for (index_t s = 0; s < (columns_ ? A.d.nt() : A.d.mt()); ++s)
       for (index_t t = 0; t < tiles_; ++t)
         g.insert<kernels::TridiagonalConvert<T, L>>(place_of(t), tile(A.dl, t, s), tile(A.d, t, s), tile(A.du, t, s),
-                                           tile(to.dl, t, s), tile(to.d, t, s), tile(to.du, t, s));
+                                                    tile(to.dl, t, s), tile(to.d, t, s), tile(to.du, t, s));
     return to;
   }
 

@@ -17,7 +17,7 @@ struct GemmCase {
   index_t m = 0, n = 0, k = 0;
   GemmTile tile;
   std::uint64_t seed = 1;
-  bool on_device = false;                  ///< operands generated on the GPUs, results left there
+  bool on_device = false;                                    ///< operands generated on the GPUs, results left there
   kernels::GemmKernel kernel = kernels::GemmKernel::cublas;  ///< what our graph's tasks run on GPUs
   double flops() const { return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k); }
 };

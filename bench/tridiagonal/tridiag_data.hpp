@@ -21,7 +21,9 @@ struct TridiagCase {
   std::uint64_t seed = 1;
   bool on_device = false;
 
-  Shape shape(kernels::SystemsIn systems) const { return systems == kernels::SystemsIn::columns ? Shape{n, batch} : Shape{batch, n}; }
+  Shape shape(kernels::SystemsIn systems) const {
+    return systems == kernels::SystemsIn::columns ? Shape{n, batch} : Shape{batch, n};
+  }
   TileShape tile(kernels::SystemsIn systems) const {
     const index_t rows = batch == 1 ? std::max<index_t>(ceil_div(n, tiles), 1) : n;
     const index_t across = batch == 1 ? 1 : ceil_div(batch, tiles);
@@ -50,7 +52,9 @@ class TridiagData {
   double residual(kernels::SystemsIn systems, const T* x) const;
 
   /// What the residual may be: 1e-14 (single: 1e-6), ten times that unless the matrix is dominant.
-  double bound() const { return (sizeof(T) == 4 ? 1e-6 : 1e-14) * (what_.kind == kernels::TridiagonalKind::dominant ? 1 : 10); }
+  double bound() const {
+    return (sizeof(T) == 4 ? 1e-6 : 1e-14) * (what_.kind == kernels::TridiagonalKind::dominant ? 1 : 10);
+  }
 
  private:
   Runtime* runtime_;

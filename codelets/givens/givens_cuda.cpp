@@ -13,21 +13,21 @@ void factor_panel(CudaContext& context, const typename GivensPanel<T>::Args& arg
                   index_t* info, bool accumulate) {
   const index_t next = args.col + args.width;
   T* const panel = a.data + args.col * a.ld;
-  context.check(givens_panel<T>(context.stream(), {args.pivot, args.row, a.rows, args.width, panel, a.ld, l,
-                                                            ldl, info, accumulate}),
+  context.check(givens_panel<T>(context.stream(),
+                                {args.pivot, args.row, a.rows, args.width, panel, a.ld, l, ldl, info, accumulate}),
                 "givens_panel");
   context.check(givens_apply<T>(context.stream(), {args.pivot,
-                                                            false,
-                                                            true,
-                                                            args.row,
-                                                            a.rows,
-                                                            args.width,
-                                                            args.width,
-                                                            {panel, 1, a.ld},
-                                                            info,
-                                                            {a.data + next * a.ld, 1, a.ld},
-                                                            a.cols - next,
-                                                            args.block}),
+                                                   false,
+                                                   true,
+                                                   args.row,
+                                                   a.rows,
+                                                   args.width,
+                                                   args.width,
+                                                   {panel, 1, a.ld},
+                                                   info,
+                                                   {a.data + next * a.ld, 1, a.ld},
+                                                   a.cols - next,
+                                                   args.block}),
                 "givens_apply");
 }
 
@@ -49,9 +49,8 @@ void GivensApply<T>::cuda(CudaContext& context, const Args& args, In<T> source, 
                           Scratch<T>) {
   const bool left = args.side == Side::left, band = args.diagonal >= 0;
   const index_t stride = band ? source.ld - 1 : source.ld;
-  GivensApplyProblem<T> p{
-      args.pivot,  args.chain, args.forward(), args.row, left ? c.rows : c.cols, args.width,
-      args.window, {},         info.data,      {},       left ? c.cols : c.rows, args.block};
+  GivensApplyProblem<T> p{args.pivot,  args.chain, args.forward(), args.row, left ? c.rows : c.cols, args.width,
+                          args.window, {},         info.data,      {},       left ? c.cols : c.rows, args.block};
   p.source = {source.data + (band ? args.diagonal : 0) + args.col * stride, 1, stride};
   p.c = left ? Strided<T>{c.data, 1, c.ld} : Strided<T>{c.data, c.ld, 1};
   context.check(givens_apply<T>(context.stream(), p), "givens_apply");
@@ -69,17 +68,17 @@ void GivensSweep<T>::cuda(CudaContext& context, const Args& args, Out<index_t> i
                       info.data, begin > 0);
       for (const InOut<T>& c : tiles.subspan(p + 1))
         context.check(givens_apply<T>(context.stream(), {Pivot::adjacent,
-                                                                  false,
-                                                                  true,
-                                                                  begin,
-                                                                  a.rows,
-                                                                  width,
-                                                                  width,
-                                                                  {a.data + col * a.ld, 1, a.ld},
-                                                                  info.data,
-                                                                  {c.data, 1, c.ld},
-                                                                  c.cols,
-                                                                  args.block}),
+                                                         false,
+                                                         true,
+                                                         begin,
+                                                         a.rows,
+                                                         width,
+                                                         width,
+                                                         {a.data + col * a.ld, 1, a.ld},
+                                                         info.data,
+                                                         {c.data, 1, c.ld},
+                                                         c.cols,
+                                                         args.block}),
                       "givens_apply");
       col += width;
       begin += width;

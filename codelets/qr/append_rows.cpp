@@ -112,8 +112,7 @@ void AppendRows<T, R>::cpu(const Args& args, R<T> r, Scratch<double> work, std::
     scaled.make_room(c, scaled.largest(c));
   }
   for (index_t row = 0; row < m; row += cut.rows) {
-    const index_t rows = std::min(cut.rows, m - row),
-                  padded = ceil_div(rows, eliminate_rows) * eliminate_rows;
+    const index_t rows = std::min(cut.rows, m - row), padded = ceil_div(rows, eliminate_rows) * eliminate_rows;
     T* column = block;
     index_t c = 0;
     for (const In<T>& tile : a)

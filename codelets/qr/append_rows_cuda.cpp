@@ -58,14 +58,12 @@ void append_wide(const CudaContext& context, const Block<T>& r, bool exists, dou
   do {
     const index_t rows = std::min(m - row, work.m - work.n);
     const StackedRows<T> stacked{a, work.n, rows, work.n + rows, exponents};
-    bool ok =
-        context.check(stack_triangle(context.stream(), stacked, exists ? r.data : nullptr, r.ld), "copy of R");
+    bool ok = context.check(stack_triangle(context.stream(), stacked, exists ? r.data : nullptr, r.ld), "copy of R");
     index_t column = 0;
     for (const In<T>& tile : tiles) {
       if (rows > 0)
-        ok = ok &&
-             context.check(stack_rows(context.stream(), stacked, column, tile.cols, tile.data + row, tile.ld),
-                           "copy of A");
+        ok = ok && context.check(stack_rows(context.stream(), stacked, column, tile.cols, tile.data + row, tile.ld),
+                                 "copy of A");
       column += tile.cols;
     }
     ok = ok && context.check(scale_columns(context.stream(), stacked), "scaling") &&

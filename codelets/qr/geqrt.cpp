@@ -43,7 +43,7 @@ void Geqrt<T>::cpu(const Args& args, InOut<T> a, Out<T> t, Scratch<T> work) {
     factor(m - c, ib, panel, a.ld, block_t, t.ld);
     if (rest > 0)
       internal::apply<T>(vectors(m - c, ib, panel, a.ld), Side::left, Op::transpose, block_t, t.ld, rest, nullptr, 1,
-                       panel + ib * a.ld, a.ld, work.data, ib);
+                         panel + ib * a.ld, a.ld, work.data, ib);
   }
 }
 
@@ -56,8 +56,8 @@ void Unmqr<T>::cpu(const Args& args, In<T> v, In<T> t, InOut<T> c, Scratch<T> wo
   const bool forward = left == (args.op == Op::transpose);
   for (index_t i = 0; i < blocks; ++i) {
     const index_t at = (forward ? i : blocks - 1 - i) * args.ib, ib = std::min(args.ib, k - at), row = args.row + at;
-    internal::apply<T>(vectors(m - at, ib, &v(row, args.col + at), v.ld), args.side, args.op, &t(0, at), t.ld, n, nullptr,
-                     1, left ? &c(row, 0) : &c(0, row), c.ld, work.data, left ? ib : n);
+    internal::apply<T>(vectors(m - at, ib, &v(row, args.col + at), v.ld), args.side, args.op, &t(0, at), t.ld, n,
+                       nullptr, 1, left ? &c(row, 0) : &c(0, row), c.ld, work.data, left ? ib : n);
   }
 }
 

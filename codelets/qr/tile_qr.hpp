@@ -36,7 +36,8 @@ struct Geqrt {
     index_t row = 0, col = 0, width = 0, ib = 1;
     index_t rows = 0;  ///< active: the tile's rows - row
     std::uint64_t cost_key() const {
-      return internal::size_class(rows) | static_cast<std::uint64_t>(width) << 10 | static_cast<std::uint64_t>(ib) << 32;
+      return internal::size_class(rows) | static_cast<std::uint64_t>(width) << 10 |
+             static_cast<std::uint64_t>(ib) << 32;
     }
   };
   static double flops(const Args& args, Shape a, Shape, Shape) {

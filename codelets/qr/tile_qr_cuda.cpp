@@ -14,7 +14,6 @@
 namespace tesela::kernels {
 namespace {
 
-
 constexpr index_t exchange_elements = 33024;  // what qr_work counts on
 
 /// The parts of a kernel's scratch: room to talk for panels, two products of at most `product` elements, and vectors.
@@ -51,8 +50,7 @@ void apply_reflector(const CudaContext& context, Side side, Op op, index_t k, in
   T beta = 0;
   if (top != nullptr) {
     const Block<T> w{space.w, top->rows, top->cols, ldw};
-    context.check(lacpy<T>(context.stream(), Part::all, 0, {top->data, top->rows, top->cols, top->ld}, w),
-                  "copy of C");
+    context.check(lacpy<T>(context.stream(), Part::all, 0, {top->data, top->rows, top->cols, top->ld}, w), "copy of C");
     beta = 1;
   }
   for (const Factor<T>& f : factors) {

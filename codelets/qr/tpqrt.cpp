@@ -47,7 +47,7 @@ void Tpqrt<T>::cpu(const Args& args, InOut<T> a, InOut<T> b, Out<T> t, Scratch<T
     factor(v, c, ib, &a(args.row + c, args.col + c), a.ld, block_t, t.ld);
     if (rest > 0)
       internal::apply<T>(v.vectors(c, ib), Side::left, Op::transpose, block_t, t.ld, rest, &a(args.row + c, next), a.ld,
-                       &b(0, next), b.ld, work.data, ib);
+                         &b(0, next), b.ld, work.data, ib);
   }
 }
 
@@ -62,8 +62,8 @@ void Tpmqrt<T>::cpu(const Args& args, In<T> v, In<T> t, InOut<T> c1, InOut<T> c2
   for (index_t i = 0; i < blocks; ++i) {
     const index_t at = (forward ? i : blocks - 1 - i) * args.ib, ib = std::min(args.ib, args.width - at),
                   row = args.row + at;
-    internal::apply<T>(b.vectors(at, ib), args.side, args.op, &t(0, at), t.ld, n, left ? &c1(row, 0) : &c1(0, row), c1.ld,
-                     c2.data, c2.ld, work.data, left ? ib : n);
+    internal::apply<T>(b.vectors(at, ib), args.side, args.op, &t(0, at), t.ld, n, left ? &c1(row, 0) : &c1(0, row),
+                       c1.ld, c2.data, c2.ld, work.data, left ? ib : n);
   }
 }
 

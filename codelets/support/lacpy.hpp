@@ -38,7 +38,6 @@ struct Laset {
   static void cuda(CudaContext& context, const Args& args, Out<T> a);
 };
 
-
 /// As Lacpy, in device memory. Answers a cudaError_t.
 template <class T>
 int lacpy(CUstream_st* stream, Part part, index_t below, const Block<const T>& a, const Block<T>& b);
@@ -46,6 +45,5 @@ int lacpy(CUstream_st* stream, Part part, index_t below, const Block<const T>& a
 /// A -= B in device memory, both of A's shape. Answers a cudaError_t.
 template <class T>
 int subtract(CUstream_st* stream, const Block<T>& a, const T* b, index_t ldb);
-
 
 }  // namespace tesela::kernels

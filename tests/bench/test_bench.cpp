@@ -279,7 +279,7 @@ TEST_CASE("bench qr-trees compares every tree with its bound") {
   const TemporaryFolder folder;
   const std::string kernels = GENERATE("auto", "tt");
   const Outcome run =
-      run_tesela({"bench",    "qr-trees", "--mt",    "9", "--nt",       "3",     "--nb",  "24",          "--ib",   "8",
+      run_tesela({"bench",    "qr-trees", "--mt",   "9", "--nt",      "3",     "--nb",  "24",          "--ib",   "8",
                   "--repeat", "2",        "--ncpu", "1", "--kernels", kernels, "--out", folder.path(), "--json", "-"});
   CAPTURE(run.err);
   REQUIRE(run.code == 0);

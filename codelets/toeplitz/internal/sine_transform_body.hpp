@@ -7,7 +7,7 @@
 #include <cmath>
 #include <span>
 
-// Sine transforms as steps that a core and a GPU take alike (Machine: see toeplitz_steps.hpp). Internal to codelets/.
+// Sine transforms as steps that a core and a GPU take alike (Machine: see toeplitz_body.hpp). Internal to codelets/.
 
 namespace tesela::kernels::toeplitz {
 

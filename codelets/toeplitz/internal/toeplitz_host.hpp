@@ -4,7 +4,7 @@
 #include <tesela/codelets/libraries/fft.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
-// The core as toeplitz_steps.hpp wants it. Internal to codelets/.
+// The core as toeplitz_body.hpp wants it. Internal to codelets/.
 
 namespace tesela::kernels::toeplitz {
 

@@ -1,6 +1,6 @@
 #include "tests/support/machine.hpp"
 #include "tests/support/toeplitz.hpp"
-#include <tesela/codelets/toeplitz/vectors.hpp>
+#include <tesela/codelets/support/vectors.hpp>
 #include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 

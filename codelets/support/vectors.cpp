@@ -1,5 +1,5 @@
 #include <tesela/codelets/libraries/blas.hpp>
-#include <tesela/codelets/toeplitz/vectors.hpp>
+#include <tesela/codelets/support/vectors.hpp>
 
 namespace tesela::kernels {
 namespace {

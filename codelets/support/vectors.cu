@@ -1,11 +1,11 @@
 #include <tesela/codelets/libraries/internal/cublas.hpp>
-#include <tesela/codelets/toeplitz/internal/toeplitz_device.cuh>
-#include <tesela/codelets/toeplitz/vectors.hpp>
+#include <tesela/codelets/support/internal/each.cuh>
+#include <tesela/codelets/support/vectors.hpp>
 
 namespace tesela::kernels {
 namespace {
 
-using toeplitz::each_threads;
+using internal::each_threads;
 
 /// One block a column. Four sums a thread, so that loads overlap.
 template <class T>
@@ -19,7 +19,7 @@ __global__ void dot_kernel(index_t n, const T* x, index_t ld_x, const T* y, inde
       const index_t i = first + u * each_threads;
       if (i < n) sums[u] += x[i] * y[reverse ? n - 1 - i : i];
     }
-  const T sum = toeplitz::block_sum((sums[0] + sums[1]) + (sums[2] + sums[3]));
+  const T sum = internal::block_sum((sums[0] + sums[1]) + (sums[2] + sums[3]));
   if (threadIdx.x == 0) result[blockIdx.x] = sum;
 }
 
@@ -67,18 +67,17 @@ void Dot<T>::cuda(CudaContext& context, const Args& args, In<T> x, In<T> y, Out<
 
 template <class T>
 void Norm<T>::cuda(CudaContext& context, const Args&, In<T> x, Out<double> result) {
-  toeplitz::Device{context}.norms(x.rows, x.cols, x.data, x.ld, result.data);
+  internal::norms(context, x.rows, x.cols, x.data, x.ld, result.data);
 }
 
 template <class T>
 void Axpy<T>::cuda(CudaContext& context, const Args& args, In<T> x, InOut<T> y) {
-  toeplitz::Device{context}.each(x.rows, x.cols,
-                                 AddTo<T>{x.rows, args.alpha, x.data, x.ld, y.data, y.ld, args.reverse});
+  internal::each(context, x.rows, x.cols, AddTo<T>{x.rows, args.alpha, x.data, x.ld, y.data, y.ld, args.reverse});
 }
 
 template <class T>
 void AxpxbReverse<T>::cuda(CudaContext& context, const Args& args, InOut<T> x) {
-  toeplitz::Device{context}.each((x.rows + 1) / 2, x.cols, AddOwnReverse<T>{x.rows, args.alpha, args.b, x.data, x.ld});
+  internal::each(context, (x.rows + 1) / 2, x.cols, AddOwnReverse<T>{x.rows, args.alpha, args.b, x.data, x.ld});
 }
 
 template <class T>
@@ -91,14 +90,15 @@ void Reorthogonalize<T>::cuda(CudaContext& context, const Args&, In<T> p, InOut<
                 "cublas gemm");
 }
 
-#define TESELA_VECTORS(T)          \
-  template struct Dot<T>;          \
-  template struct Norm<T>;         \
-  template struct Axpy<T>;         \
-  template struct AxpxbReverse<T>; \
-  template struct Reorthogonalize<T>;
-TESELA_VECTORS(float)
-TESELA_VECTORS(double)
-#undef TESELA_VECTORS
+template decltype(Dot<float>::cuda) Dot<float>::cuda;
+template decltype(Dot<double>::cuda) Dot<double>::cuda;
+template decltype(Norm<float>::cuda) Norm<float>::cuda;
+template decltype(Norm<double>::cuda) Norm<double>::cuda;
+template decltype(Axpy<float>::cuda) Axpy<float>::cuda;
+template decltype(Axpy<double>::cuda) Axpy<double>::cuda;
+template decltype(AxpxbReverse<float>::cuda) AxpxbReverse<float>::cuda;
+template decltype(AxpxbReverse<double>::cuda) AxpxbReverse<double>::cuda;
+template decltype(Reorthogonalize<float>::cuda) Reorthogonalize<float>::cuda;
+template decltype(Reorthogonalize<double>::cuda) Reorthogonalize<double>::cuda;
 
 }  // namespace tesela::kernels
