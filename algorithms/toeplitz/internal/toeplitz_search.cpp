@@ -46,7 +46,7 @@ class Search {
       for (LanczosGroup<T>& group : groups_) round(group);
       // The last that finished are left alone, as many as step at a time: the workers are busy with them.
       const bool end = queue_.empty() && in_flight_ == 0;
-      harvest(end ? 0 : in_flight_);
+      keep_finished(end ? 0 : in_flight_);
     }
     result_.inversions = queue_.inversions();
     return std::move(result_);
@@ -138,7 +138,7 @@ class Search {
   }
 
   /// Keeps what has finished, but for the `rest` that finished last.
-  void harvest(std::size_t rest) {
+  void keep_finished(std::size_t rest) {
     for (; finished_.size() > rest; finished_.pop_front()) {
       RunPairs<T>& run = finished_.front();
       const double residual = worst_residual(run);

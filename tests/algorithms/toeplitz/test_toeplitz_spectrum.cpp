@@ -222,24 +222,6 @@ TEST_CASE("a run whose recursion breaks down is launched again at another shift"
   }
 }
 
-TEST_CASE("the two counters agree, for the symmetric and for the skew part") {
-  Runtime runtime({.gpus = 0});
-  for (const index_t n : {1, 2, 3, 4, 5, 64, 101}) {
-    const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 9}, n);
-    Graph g(runtime);
-    const SineToeplitz<double> A(g, column(t));
-    std::vector<double> shifts;
-    const Generator<double> random{Pattern::uniform, 0, 0, 5};
-    for (index_t i = 0; i < 100; ++i) shifts.push_back(A.norm() * random.uniform(i, 0));
-    const auto one = toeplitz_count<double>(g, A, shifts),
-               other = toeplitz_count<double>(g, A, shifts, {.solver = ToeplitzSolver::levinson});
-    for (std::size_t i = 0; i < shifts.size(); ++i) {
-      CAPTURE(n, shifts[i]);
-      REQUIRE(one[i].below == other[i].below);
-    }
-  }
-}
-
 TEST_CASE("a tolerance bounds the errors of what it lets pass") {
   Runtime runtime({.gpus = 0});
   const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 1}, 120);
@@ -377,71 +359,6 @@ TEST_CASE("parts of a spectrum") {
         REQUIRE(std::abs(s.values[i] - right[smallest ? i : 400 - found + i]) < 1e-11);
       check_vectors(t, s, 1e-12, 1e-10);
     }
-  }
-}
-
-TEST_CASE("counts are those of a dense eigensolver") {
-  Runtime runtime({.gpus = 0});
-  for (const index_t n : {64, 501}) {
-    const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 9}, n);
-    const std::vector<double> right = dense_values(t);
-    const double norm = std::max(-right.front(), right.back());
-    std::vector<double> shifts;
-    const Generator<double> random{Pattern::uniform, 0, 0, 77};
-    for (index_t i = 0; i < (n == 64 ? 1000 : 200); ++i) shifts.push_back(1.1 * norm * random.uniform(i, 0));
-    Graph g(runtime);
-    const SineToeplitz<double> A(g, column(t));
-    const std::vector<Inertia> counts = toeplitz_count<double>(g, A, shifts);
-    for (std::size_t i = 0; i < shifts.size(); ++i) {
-      const auto below = std::lower_bound(right.begin(), right.end(), counts[i].shift) - right.begin();
-      REQUIRE(counts[i].total() == below);
-      REQUIRE_FALSE(counts[i].doubtful);
-    }
-  }
-}
-
-TEST_CASE("an eigenvalue that is a shift is not below it, and t_0 is none") {
-  Runtime runtime({.gpus = 0});
-  Graph g(runtime);
-  const index_t n = 101;
-  const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::second_difference, 0, 1}, n);
-  const SineToeplitz<double> A(g, column(t));
-  // The middle one of the 101 is 2 = t_0.
-  const double tenth = 2 - 2 * std::cos(10 * std::numbers::pi / 102),
-               infinity = std::numeric_limits<double>::infinity();
-  const double shifts[] = {2, tenth, 1.234, 2 + 1e-12, -infinity, infinity, 1e300};
-  const index_t below[] = {50, 9, 38, 51, 0, 101, 101};
-  const std::vector<Inertia> counts = toeplitz_count<double>(g, A, shifts);
-  for (std::size_t i = 0; i < 7; ++i) {
-    INFO("shift " << shifts[i]);
-    CHECK(counts[i].total() == below[i]);
-    CHECK(counts[i].shift == shifts[i]);
-    CHECK_FALSE(counts[i].nudged);
-    CHECK_FALSE(counts[i].doubtful);
-  }
-  const double nan[] = {std::nan("")};
-  CHECK_THROWS_AS(toeplitz_count<double>(g, A, nan), ArgumentError);
-}
-
-TEST_CASE("slices hold what they may, and everything") {
-  Runtime runtime({.gpus = 0});
-  Graph g(runtime);
-  const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 4}, 333);
-  const std::vector<double> right = dense_values(t);
-  const SineToeplitz<double> A(g, column(t));
-  for (const index_t most : {1, 2, 10, 100, 1000}) {
-    index_t total = 0;
-    double end = -1e300;
-    for (const SpectrumInterval& i : toeplitz_slice<double>(g, A, most, -std::numeric_limits<double>::infinity(),
-                                                            std::numeric_limits<double>::infinity())) {
-      REQUIRE(i.total() <= most);
-      REQUIRE(i.low >= end);
-      end = i.high;
-      const auto inside = std::count_if(right.begin(), right.end(), [&](double v) { return v >= i.low && v < i.high; });
-      REQUIRE(i.total() == inside);
-      total += i.total();
-    }
-    CHECK(total == 333);
   }
 }
 

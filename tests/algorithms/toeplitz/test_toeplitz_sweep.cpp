@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <limits>
 #include <map>
 
@@ -25,6 +26,14 @@ struct Worst {
   double error = 0, bound_used = 0, seconds = 0;
   int matrices = 0, refused = 0;
 };
+
+/// TESELA_SWEEP="FIRST STEP": these of the matrices only, for several processes side by side.
+std::pair<index_t, index_t> part() {
+  const char* text = std::getenv("TESELA_SWEEP");
+  long first = 0, step = 1;
+  if (text != nullptr && std::sscanf(text, "%ld %ld", &first, &step) != 2) FAIL("TESELA_SWEEP is two numbers");
+  return {first, step};
+}
 
 template <class T>
 HostMatrix<T> scaled(const HostMatrix<double>& t, double by) {
@@ -101,7 +110,8 @@ void sweep(index_t matrices, const std::vector<double>& scales, Ways ways) {
   Runtime runtime({.gpus = 0});
   std::map<std::string, Worst> table;
   const Generator<double> random{Pattern::uniform, 0, 0, 2024};
-  for (index_t i = 0; i < matrices; ++i) {
+  const auto [first, step] = part();
+  for (index_t i = first; i < matrices; i += step) {
     const index_t kind = i % test::toeplitz_cases;
     const index_t n =
         i < test::toeplitz_cases ? 1 + (i * 37) % 41 : static_cast<index_t>(129.5 + 128.49 * random.uniform(i, 1));
