@@ -31,9 +31,10 @@ struct SystemTiles {
 template <class T>
 class TridiagonalEquilibration {
  public:
-  TridiagonalEquilibration(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B, SystemsIn systems, bool periodic)
+  TridiagonalEquilibration(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B, kernels::SystemsIn systems,
+                           bool periodic)
       : systems_(systems),
-        columns_(systems == SystemsIn::columns),
+        columns_(systems == kernels::SystemsIn::columns),
         scaled_{shaped(g, A, "dl"), shaped(g, A, "d"), shaped(g, A, "du")},
         exponents_(g.runtime(), widest(A).m(), widest(A).n(),
                    columns_ ? TileShape{B.m(), widest(A).tile_shape().nb} : TileShape{widest(A).tile_shape().mb, B.n()},
@@ -105,7 +106,7 @@ class TridiagonalEquilibration {
       }
   }
 
-  SystemsIn systems_;
+  kernels::SystemsIn systems_;
   bool columns_;
   Tridiagonal<T> scaled_;
   TileMatrix<index_t> exponents_, rows_, sizes_;
