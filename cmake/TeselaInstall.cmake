@@ -14,6 +14,7 @@ if(TESELA_INSTALLS_STARPU)
 endif()
 if(TARGET tesela_cli)
   install(TARGETS tesela_cli)
+  install(TARGETS tesela_bench OPTIONAL)  # where it was built
 endif()
 
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR})

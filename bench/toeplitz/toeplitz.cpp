@@ -2,7 +2,7 @@
 #include "bench/harness/report.hpp"
 #include "bench/toeplitz/toeplitz_peers.hpp"
 #include "cli/app/numbers.hpp"
-#include "cli/commands/toeplitz_spectrum_options.hpp"
+#include "cli/app/toeplitz_spectrum_options.hpp"
 #include <tesela/algorithms/toeplitz/toeplitz_matrices.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/topology.hpp>

@@ -2,7 +2,7 @@
 #include "bench/harness/report.hpp"
 #include "bench/toeplitz/toeplitz_solve_peers.hpp"
 #include "cli/app/numbers.hpp"
-#include "cli/commands/toeplitz_options.hpp"
+#include "cli/app/toeplitz_options.hpp"
 #include <tesela/codelets/toeplitz/toeplitz_error.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/topology.hpp>

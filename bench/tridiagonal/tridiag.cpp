@@ -4,7 +4,7 @@
 #include "bench/tridiagonal/tridiag_peers.hpp"
 #include "cli/app/numbers.hpp"
 #include "cli/app/options.hpp"
-#include "cli/commands/tridiag_problem.hpp"
+#include "cli/app/tridiag_problem.hpp"
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/topology.hpp>
 

@@ -122,7 +122,7 @@ void write_json(const nlohmann::json& object, const std::string& path) {
   if (path.empty()) return;
   const std::string text = object.dump(2) + "\n";
   if (path == "-") {
-    std::cout << text;  // main() says what went wrong with it
+    std::cout << text;  // run_program() says what went wrong with it
     return;
   }
   AtomicFile file(path);

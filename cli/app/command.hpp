@@ -17,8 +17,8 @@ enum ExitCode : int { done = 0, numerical_failure = 1, wrong_use = 2, environmen
 /// Adds a sub-command's options to `app` and returns what runs it once they are parsed; that answers an ExitCode.
 using Setup = std::function<int()> (*)(CLI::App& app);
 
-/// A namespace-scope object of this type makes a sub-command: `tesela NAME`, `tesela bench NAME` or `tesela toeplitz
-/// NAME`. A source file that holds one needs no other registration.
+/// A namespace-scope object of this type makes a sub-command of the program that it is linked into: `tesela NAME`,
+/// `tesela bench NAME` or `tesela toeplitz NAME`. A source file that holds one needs no other registration.
 struct Command {
   enum class Group : std::uint8_t { top, bench, toeplitz };
   Command(Group group, const char* name, const char* summary, Setup setup);

@@ -2,8 +2,8 @@
 #include "cli/app/numbers.hpp"
 #include "cli/app/outputs.hpp"
 #include "cli/app/runs.hpp"
-#include "cli/commands/toeplitz_options.hpp"
-#include "cli/commands/toeplitz_spectrum_options.hpp"
+#include "cli/app/toeplitz_options.hpp"
+#include "cli/app/toeplitz_spectrum_options.hpp"
 #include <tesela/algorithms/toeplitz/levinson.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 

@@ -4,8 +4,8 @@
 #include "cli/app/outputs.hpp"
 #include "cli/app/runs.hpp"
 #include "cli/app/sizes.hpp"
-#include "cli/commands/toeplitz_options.hpp"
-#include "cli/commands/toeplitz_spectrum_options.hpp"
+#include "cli/app/toeplitz_options.hpp"
+#include "cli/app/toeplitz_spectrum_options.hpp"
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <fmt/format.h>

@@ -5,7 +5,7 @@
 #include "cli/app/outputs.hpp"
 #include "cli/app/runs.hpp"
 #include "cli/app/sizes.hpp"
-#include "cli/commands/toeplitz_options.hpp"
+#include "cli/app/toeplitz_options.hpp"
 #include <tesela/algorithms/toeplitz/toeplitz_solve.hpp>
 #include <tesela/codelets/toeplitz/toeplitz_error.hpp>
 #include <tesela/tiles/io/file_formats.hpp>

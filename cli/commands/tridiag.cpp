@@ -6,7 +6,7 @@
 #include "cli/app/outputs.hpp"
 #include "cli/app/runs.hpp"
 #include "cli/app/sizes.hpp"
-#include "cli/commands/tridiag_problem.hpp"
+#include "cli/app/tridiag_problem.hpp"
 #include <tesela/algorithms/tridiagonal/tridiagonal_checked.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_methods.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_refinement.hpp>

@@ -1,3 +1,5 @@
+#include "cli/app/program.hpp"
+
 #include "cli/app/command.hpp"
 #include "cli/app/interrupt.hpp"
 #include "cli/app/outputs.hpp"
@@ -14,9 +16,7 @@
 #include <string_view>
 #include <vector>
 
-using namespace tesela;
-using namespace tesela::cli;
-
+namespace tesela::cli {
 namespace {
 
 int complain(const std::exception& error, int code) {
@@ -53,18 +53,7 @@ int complain_of_command(const CLI::App& group, const std::string& word) {
   return wrong_use;
 }
 
-/// `tesela help COMMAND…` is `tesela COMMAND… --help`.
-std::vector<std::string> words_of(int argc, char** argv) {
-  std::vector<std::string> words(argv + 1, argv + argc);
-  if (!words.empty() && words.front() == "help") {
-    words.erase(words.begin());
-    words.emplace_back("--help");
-  }
-  std::reverse(words.begin(), words.end());  // as CLI11 wants them
-  return words;
-}
-
-int run(int argc, char** argv) {
+int run(std::vector<std::string> words) {
   CLI::App app("Linear algebra as task graphs of tiled codelets, over CPU cores and GPUs.");
   app.name("tesela");
   app.set_version_flag("--version", std::string("tesela ") + config::version);
@@ -78,6 +67,7 @@ int run(int argc, char** argv) {
       "Matrices are read from Matrix Market files (entries that occur more than once are summed) or NumPy's .npy.\n"
       "Exit codes: 0 done, 1 numerical failure, 2 wrong use or unreadable input, 3 environment, 130 Ctrl-C\n"
       "(other signals: 128 and their number).");
+  // In `tesela` itself this group is empty, and only its name is told: tesela-bench has the benchmarks.
   CLI::App* bench = app.add_subcommand("bench", "same-run comparisons with peers, written as CSV and a plot");
   bench->require_subcommand(1);
   CLI::App* toeplitz = app.add_subcommand("toeplitz", "symmetric Toeplitz matrices, T(i, j) = t(|i - j|)");
@@ -97,7 +87,8 @@ int run(int argc, char** argv) {
     });
   }
   try {
-    app.parse(words_of(argc, argv));
+    std::reverse(words.begin(), words.end());  // as CLI11 wants them
+    app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
     const auto unknown = app.remaining(true);
     if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && !unknown.empty())
@@ -108,9 +99,9 @@ int run(int argc, char** argv) {
 }
 
 /// Runs the command and says what it threw.
-int outcome(int argc, char** argv) {
+int outcome(std::vector<std::string> words) {
   try {
-    return run(argc, argv);
+    return run(std::move(words));
   } catch (const Cancelled&) {
     return interrupted();
   } catch (const EnvironmentError& error) {
@@ -121,21 +112,34 @@ int outcome(int argc, char** argv) {
     tell("tesela: not enough memory for this problem on this machine");
     return environment;
   } catch (const std::exception& error) {
-    if (std::ferror(stdout) != 0) return done;  // but for standard output, of which main() tells
+    if (std::ferror(stdout) != 0) return done;  // but for standard output, of which run_program() tells
     return complain(error, environment);
   }
 }
 
 }  // namespace
 
-int main(int argc, char** argv) {
+std::vector<std::string> words_of(int argc, char** argv) {
+  std::vector<std::string> words(argv + 1, argv + argc);
+  if (!words.empty() && words.front() == "help") {
+    words.erase(words.begin());
+    words.emplace_back("--help");
+  }
+  return words;
+}
+
+std::vector<std::string>::iterator command_in(std::vector<std::string>& words) {
+  return std::find_if_not(words.begin(), words.end(), [](const std::string& word) { return word.starts_with('-'); });
+}
+
+int run_program(std::vector<std::string> words) {
   // StarPU's own remarks on calibration and binding are for those who ask (STARPU_SILENT=0).
   setenv("STARPU_SILENT", "1", 0);
   take_closed_standard_descriptors();
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit then is a failed write, with a message
   stop_on_interrupt();
-  const int code = outcome(argc, argv);
+  const int code = outcome(std::move(words));
   // A numerical failure is told in the report, so a report that was lost is the worse news.
   if (const auto problem = standard_output_problem(); problem && (code == done || code == numerical_failure)) {
     tell(fmt::format("tesela: {}", *problem));
@@ -143,3 +147,5 @@ int main(int argc, char** argv) {
   }
   return code;
 }
+
+}  // namespace tesela::cli

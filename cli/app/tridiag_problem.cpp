@@ -1,4 +1,4 @@
-#include "cli/commands/tridiag_problem.hpp"
+#include "cli/app/tridiag_problem.hpp"
 
 #include "bench/errors/tridiagonal_error.hpp"
 #include "cli/app/sizes.hpp"

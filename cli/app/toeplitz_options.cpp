@@ -1,4 +1,4 @@
-#include "cli/commands/toeplitz_options.hpp"
+#include "cli/app/toeplitz_options.hpp"
 
 #include "cli/app/numbers.hpp"
 #include "cli/app/options.hpp"

@@ -1,4 +1,4 @@
-#include "cli/commands/toeplitz_spectrum_options.hpp"
+#include "cli/app/toeplitz_spectrum_options.hpp"
 
 #include "cli/app/numbers.hpp"
 
