@@ -1,3 +1,4 @@
+#include "tests/support/seconds.hpp"
 #include "tests/support/toy_kernels.hpp"
 #include <tesela/runtime/graph.hpp>
 
@@ -8,14 +9,6 @@
 
 using namespace tesela;
 using namespace tesela::test;
-
-namespace {
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-}  // namespace
 
 TEST_CASE("cancel drops what has not started, and the runtime works afterwards") {
   Runtime runtime({.gpus = 0});

@@ -1,4 +1,5 @@
 #include "tests/support/machine.hpp"
+#include "tests/support/seconds.hpp"
 #include "tests/support/toy_kernels.hpp"
 #include <tesela/codelets/support/fill.hpp>
 #include <tesela/runtime/graph.hpp>
@@ -12,14 +13,6 @@
 using namespace tesela;
 using namespace tesela::kernels;
 using namespace tesela::test;
-
-namespace {
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-}  // namespace
 
 TEST_CASE("two graphs on one tile keep the order of insertion, held back or not") {
   Runtime runtime({.gpus = 0});

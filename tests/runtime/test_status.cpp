@@ -1,9 +1,8 @@
+#include "tests/support/seconds.hpp"
 #include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
 #include <catch2/catch_test_macros.hpp>
-
-#include <chrono>
 
 using namespace tesela;
 
@@ -51,7 +50,7 @@ TEST_CASE("a wait costs nothing for the statuses that no task took since the las
       g.insert<Report>({i % 7 == 0 ? i : 0}, g.status());
       CHECK(g.wait().info == (i % 7 == 0 ? i : 0));
     }
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return test::seconds_since(start);
   };
   seconds(100);
   const double first = seconds(1000);

@@ -1,4 +1,5 @@
 #include "bench/errors/toeplitz_spectrum_error.hpp"
+#include "tests/support/seconds.hpp"
 #include "tests/support/toeplitz_kinds.hpp"
 #include <tesela/algorithms/toeplitz/toeplitz_spectrum.hpp>
 #include <tesela/tiles/generator.hpp>
@@ -70,7 +71,7 @@ void check_one(Runtime& runtime, const test::ToeplitzCase& c, double scale, bool
   options.method = method;
   const auto start = std::chrono::steady_clock::now();
   const Spectrum<T> s = toeplitz_spectrum<T>(g, {t.data(), static_cast<std::size_t>(n)}, options);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds = test::seconds_since(start);
   ++worst.matrices;
   worst.seconds = std::max(worst.seconds, seconds);
   CHECK(seconds < 10);
