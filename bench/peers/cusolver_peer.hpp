@@ -1,5 +1,6 @@
 #pragma once
 
+#include "bench/harness/handle.hpp"
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/types.hpp>
 
@@ -39,20 +40,11 @@ struct DeviceArray {
 struct Solver {
   Solver() {
     check(cudaSetDevice(0), "cudaSetDevice");
-    check(cusolverDnCreate(&handle), "cusolverDnCreate");
-    if (const int status = cusolverDnCreateParams(&params); status != 0) {
-      cusolverDnDestroy(handle);
-      check(status, "cusolverDnCreateParams");
-    }
+    check(cusolverDnCreate(handle.out()), "cusolverDnCreate");
+    check(cusolverDnCreateParams(params.out()), "cusolverDnCreateParams");
   }
-  ~Solver() {
-    cusolverDnDestroyParams(params);
-    cusolverDnDestroy(handle);
-  }
-  Solver(const Solver&) = delete;
-  Solver& operator=(const Solver&) = delete;
-  cusolverDnHandle_t handle = nullptr;
-  cusolverDnParams_t params = nullptr;
+  bench::Handle<cusolverDnHandle_t, cusolverDnDestroy> handle;
+  bench::Handle<cusolverDnParams_t, cusolverDnDestroyParams> params;
 };
 
 /// How cuSOLVER's 64-bit calls name T.

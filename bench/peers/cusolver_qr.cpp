@@ -30,14 +30,6 @@ void copy(void* to, const void* from, std::size_t bytes) {
   check(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "cudaMemcpy");
 }
 
-struct BlasHandle {
-  BlasHandle() { check(cublasCreate(&handle), "cublasCreate"); }
-  ~BlasHandle() { cublasDestroy(handle); }
-  BlasHandle(const BlasHandle&) = delete;
-  BlasHandle& operator=(const BlasHandle&) = delete;
-  cublasHandle_t handle = nullptr;
-};
-
 template <class T>
 std::size_t bytes_of(index_t count) {
   return static_cast<std::size_t>(count) * sizeof(T);
@@ -55,7 +47,9 @@ struct CusolverQr<T>::Impl {
         a(bytes_of<T>(rows * cols)),
         tau(bytes_of<T>(k)),
         info(sizeof(int)),
-        work(bytes_of<T>(work_size())) {}
+        work(bytes_of<T>(work_size())) {
+    check(cublasCreate(blas.out()), "cublasCreate");
+  }
 
   T* matrix() const { return static_cast<T*>(a.data); }
   int work_size() {
@@ -110,7 +104,7 @@ struct CusolverQr<T>::Impl {
   }
 
   cusolver::Solver solver;
-  BlasHandle blas;
+  bench::Handle<cublasHandle_t, cublasDestroy> blas;
   int m, n, k, lwork = 0;
   index_t at_once;
   DeviceArray a, tau, info, work;
@@ -189,8 +183,7 @@ void CusolverQr<T>::solve(T* b, index_t cols) const {
   auto* const x = static_cast<T*>(block.data);
   copy(x, b, bytes);
   i.multiply(Op::transpose, x, cols);
-  check(cublas::trsm(i.blas.handle, Op::none, index_t{i.n}, cols, i.matrix(), index_t{i.m}, x, index_t{i.m}),
-        "cublas trsm");
+  check(cublas::trsm(i.blas, Op::none, index_t{i.n}, cols, i.matrix(), index_t{i.m}, x, index_t{i.m}), "cublas trsm");
   copy(b, x, bytes);  // waits
 }
 
