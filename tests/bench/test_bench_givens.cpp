@@ -89,6 +89,11 @@ TEST_CASE("bench givens writes both tables") {
       CAPTURE(name);
       CHECK(error.get<double>() <= 1);
     }
+  // 8192 x 64 is a published case, of a GPU.
+  const Outcome cores =
+      run_tesela({"bench", "givens", "-n", "64", "--peers", "tesela", "-r", "1", "--ncuda", "0", "-o", folder.path()});
+  CHECK((cores.code == 0 && cores.out.find("8192 x 64") != std::string::npos));
+  CHECK(cores.out.find("published") == std::string::npos);
   const Outcome order = run_tesela({"bench", "givens", "--order", "nonsense"});
   CHECK((order.code == 2 && order.err.find("--order: 'nonsense' is none of") != std::string::npos));
   const Outcome dropped = run_tesela({"bench", "givens", "--table", "chain", "--peers", "tesela,givens"});
