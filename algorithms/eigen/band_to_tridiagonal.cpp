@@ -1,7 +1,10 @@
 #include <tesela/algorithms/eigen/band_to_tridiagonal.hpp>
 #include <tesela/codelets/eigen/bulge_chase.hpp>
+#include <tesela/tiles/size_checks.hpp>
 
 #include <algorithm>
+#include <string>
+#include <utility>
 
 namespace tesela {
 
@@ -30,6 +33,20 @@ BulgePlan make_plan(const SymmetricBand<T>& band, const BandToTridiagonalOptions
   return plan;
 }
 
+BulgeBlocks make_blocks(const BulgePlan& plan, const BandToTridiagonalOptions& options) {
+  for (const auto& [value, name] :
+       {std::pair{options.block, "options.block"}, std::pair{options.bundle, "options.bundle"}})
+    if (value < 0) throw ArgumentError("band_to_tridiagonal", name, std::to_string(value) + " is negative");
+  BulgeBlocks blocks;
+  blocks.chase = plan;
+  blocks.width = ceil_div(options.block > 0 ? options.block : plan.b / 2, 4) * 4;
+  blocks.width = std::max<index_t>(blocks.width, 4);
+  blocks.blocks = ceil_div(options.bundle > 0 ? options.bundle : 128, blocks.width);
+  return blocks;
+}
+
+constexpr index_t bundles_at_once = 3;  // whose factors are kept
+
 }  // namespace
 
 template <class T>
@@ -49,6 +66,11 @@ BulgeChase<T>::BulgeChase(Graph& g, const SymmetricBand<T>& band, const BandToTr
     reflectors_.emplace_back(g.runtime(), plan_.slot_rows(), windows * plan_.slots(),
                              TileShape{plan_.slot_rows(), plan_.slots()}, "V");
   }
+  blocks_ = make_blocks(plan_, options);
+  if (vectors_ && blocks_.bundles() > 0)
+    factors_.emplace(g.runtime(), blocks_.column_size(),
+                     blocks_.columns() * std::min(blocks_.bundles(), bundles_at_once),
+                     TileShape{blocks_.column_size(), blocks_.columns()}, "W");
   const TileMatrix<T>& tiles = band_.tiles();
   std::vector<Tile<T>> touched;
   for (index_t group = 0; group < plan_.groups(); ++group)
@@ -61,6 +83,35 @@ BulgeChase<T>::BulgeChase(Graph& g, const SymmetricBand<T>& band, const BandToTr
                                reflectors(group, w), g.scratch<T>(chase_work(plan_).rows, chase_work(plan_).cols),
                                touched);
     }
+}
+
+template <class T>
+void BulgeChase<T>::apply(Graph& g, Op op, const TileMatrix<T>& X) const {
+  if (X.m() != plan_.n)
+    throw ArgumentError("BulgeChase::apply", "X",
+                        to_string(Shape{X.m(), X.n()}) + " does not have " + std::to_string(plan_.n) + " rows");
+  if (!vectors_) throw ArgumentError("BulgeChase::apply", "options.vectors", "was false: there is no Q");
+  if (X.n() == 0) return;
+  const index_t height = X.tile_shape().mb, bundles = blocks_.bundles();
+  const Shape forming = form_bulge_blocks_work(blocks_), applying = apply_bulge_blocks_work(blocks_, sizeof(T));
+  std::vector<Tile<T>> kept, column;
+  for (index_t i = 0; i < bundles; ++i) {
+    const index_t bundle = op == Op::none ? bundles - 1 - i : i, first = (blocks_.first_sweep(bundle) + 1) / height;
+    const Tile<T> factors = (*factors_)(0, bundle % factors_->nt());
+    kept.clear();
+    for (index_t group = blocks_.first_sweep(bundle) / plan_.group;
+         plan_.first_sweep(group) < blocks_.end_sweep(bundle); ++group)
+      for (index_t w = plan_.first_window(group); w <= plan_.last_window(group); ++w)
+        kept.push_back(reflectors(group, w));
+    g.insert<FormBulgeBlocks<T>>(Priority{1}, {blocks_, bundle, op}, factors, g.scratch<T>(forming.rows, forming.cols),
+                                 kept);
+    for (index_t j = 0; j < X.nt(); ++j) {
+      column.clear();
+      for (index_t r = first; r < X.mt(); ++r) column.push_back(X(r, j));
+      g.insert<ApplyBulgeBlocks<T>>({blocks_, bundle, op, first * height, height}, factors,
+                                    g.scratch<T>(applying.rows, applying.cols), column);
+    }
+  }
 }
 
 template <class T>

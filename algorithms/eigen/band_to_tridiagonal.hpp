@@ -1,7 +1,7 @@
 #pragma once
 
 #include <tesela/algorithms/eigen/symmetric_band.hpp>
-#include <tesela/codelets/eigen/bulge_plan.hpp>
+#include <tesela/codelets/eigen/bulge_blocks.hpp>
 #include <tesela/runtime/graph.hpp>
 
 #include <optional>
@@ -13,6 +13,8 @@ struct BandToTridiagonalOptions {
   bool vectors = true;     ///< keep the reflectors, for apply()
   index_t sweeps = 0;      ///< of one task; 0: as many as the band's tiles allow, and a core's cache
   Priority priority = {};  ///< of the tasks that chase
+  // For apply(): sweeps of one block reflector, rounded up to a multiple of 4, and of one task; 0 chooses.
+  index_t block = 0, bundle = 0;
 };
 
 /// B = Q T Q^T whose tasks stand in a graph. It shares the band's tiles.
@@ -22,6 +24,11 @@ class BulgeChase {
   /// Of T: n and n - 1 numbers. They wait for the tasks that write them.
   std::vector<T> diagonal() const { return band_.diagonal(0); }
   std::vector<T> off_diagonal() const { return band_.diagonal(1); }
+
+  /// Inserts X = Q X or X = Q^T X. X is n x any in any tiles; the columns of each tile column are a task of their own
+  /// for each bundle of sweeps, with all tiles that they have in the bundle's rows. 2 n^2 flops a column, and some on
+  /// zeros. Any number of times. Throws ArgumentError where X has another height, or the reflectors were not kept.
+  void apply(Graph& g, Op op, const TileMatrix<T>& X) const;
 
   index_t order() const { return plan_.n; }
   index_t half_width() const { return plan_.b; }
@@ -35,9 +42,11 @@ class BulgeChase {
 
   SymmetricBand<T> band_;
   kernels::BulgePlan plan_;
+  kernels::BulgeBlocks blocks_;
   bool vectors_;
   std::vector<TileMatrix<T>> reflectors_;  // of each group; without vectors of few, in turn
   TileMatrix<T> none_;
+  std::optional<TileMatrix<T>> factors_;  // of a few bundles, in turn
 };
 
 /// B = Q T Q^T with T tridiagonal and Q orthogonal (LAPACK sbtrd, lower) by chasing bulges with Householder reflectors,
