@@ -39,7 +39,7 @@ BulgeBlocks make_blocks(const BulgePlan& plan, const BandToTridiagonalOptions& o
     if (value < 0) throw ArgumentError("band_to_tridiagonal", name, std::to_string(value) + " is negative");
   BulgeBlocks blocks;
   blocks.chase = plan;
-  blocks.width = ceil_div(options.block > 0 ? options.block : plan.b / 2, 4) * 4;
+  blocks.width = ceil_div(options.block > 0 ? options.block : std::min<index_t>(plan.b / 2, 16), 4) * 4;
   blocks.width = std::max<index_t>(blocks.width, 4);
   blocks.blocks = ceil_div(options.bundle > 0 ? options.bundle : 128, blocks.width);
   return blocks;

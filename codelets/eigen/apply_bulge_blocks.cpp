@@ -25,40 +25,70 @@ index_t panels_at_once(const BulgeBlocks& p, std::size_t bytes_of_a_row) {
   return std::max<index_t>(cache / (window_rows(p) * static_cast<index_t>(bytes_of_a_row)), 1);
 }
 
+/// A row of a panel, by name, so that the compiler keeps it in registers.
+template <class T>
+struct PanelRow {
+  using V = typename Lanes<T>::Vector;
+  V a, b, c;
+  TESELA_INLINE void load_from(const T* x) {
+    load(a, x);
+    load(b, x + Lanes<T>::count);
+    load(c, x + 2 * Lanes<T>::count);
+  }
+  TESELA_INLINE void store_to(T* x) const {
+    store(x, a);
+    store(x + Lanes<T>::count, b);
+    store(x + 2 * Lanes<T>::count, c);
+  }
+  TESELA_INLINE void add(const PanelRow& x, T factor) {
+    a += x.a * factor;
+    b += x.b * factor;
+    c += x.c * factor;
+  }
+  TESELA_INLINE void subtract_from(T* x) const {
+    PanelRow y;
+    y.load_from(x);
+    y.a -= a;
+    y.b -= b;
+    y.c -= c;
+    y.store_to(x);
+  }
+};
+
+/// Four rows of a product: sum over begin <= j < end of f(0 … 3, j) x(j), f's columns being `ld` apart.
+template <class T>
+struct FourRows {
+  PanelRow<T> s0{}, s1{}, s2{}, s3{};
+  TESELA_INLINE FourRows(index_t begin, index_t end, const T* f, index_t ld, const T* x) {
+    for (index_t j = begin; j < end; ++j) {
+      PanelRow<T> xj;
+      xj.load_from(x + j * panel<T>);
+      s0.add(xj, f[j * ld]);
+      s1.add(xj, f[1 + j * ld]);
+      s2.add(xj, f[2 + j * ld]);
+      s3.add(xj, f[3 + j * ld]);
+    }
+  }
+};
+
 /// w(t .. t + 3) = sum over begin <= r < end of first(t …, r) x(r).
 template <class T>
 TESELA_INLINE void project(index_t begin, index_t end, const T* first, index_t width, const T* x, T* w) {
-  using V = typename Lanes<T>::Vector;
-  V sums[4][vectors] = {};
-  for (index_t r = begin; r < end; ++r) {
-    V xr[vectors];
-    for (int v = 0; v < vectors; ++v) load(xr[v], x + r * panel<T> + v * Lanes<T>::count);
-    for (int i = 0; i < 4; ++i)
-      for (int v = 0; v < vectors; ++v) sums[i][v] += xr[v] * first[i + r * width];
-  }
-  for (int i = 0; i < 4; ++i)
-    for (int v = 0; v < vectors; ++v) store(w + i * panel<T> + v * Lanes<T>::count, sums[i][v]);
+  const FourRows<T> sum(begin, end, first, width, x);
+  sum.s0.store_to(w);
+  sum.s1.store_to(w + panel<T>);
+  sum.s2.store_to(w + 2 * panel<T>);
+  sum.s3.store_to(w + 3 * panel<T>);
 }
 
 /// x(0 .. 3) -= sum over begin <= t < end of second(0 …, t) w(t).
 template <class T>
 TESELA_INLINE void correct(index_t begin, index_t end, const T* second, index_t rows, const T* w, T* x) {
-  using V = typename Lanes<T>::Vector;
-  V sums[4][vectors] = {};
-  for (index_t t = begin; t < end; ++t) {
-    V wt[vectors];
-    for (int v = 0; v < vectors; ++v) load(wt[v], w + t * panel<T> + v * Lanes<T>::count);
-    for (int i = 0; i < 4; ++i)
-      for (int v = 0; v < vectors; ++v) sums[i][v] += wt[v] * second[i + t * rows];
-  }
-  for (int i = 0; i < 4; ++i)
-    for (int v = 0; v < vectors; ++v) {
-      V xi;
-      T* const to = x + i * panel<T> + v * Lanes<T>::count;
-      load(xi, to);
-      xi -= sums[i][v];
-      store(to, xi);
-    }
+  const FourRows<T> sum(begin, end, second, rows, w);
+  sum.s0.subtract_from(x);
+  sum.s1.subtract_from(x + panel<T>);
+  sum.s2.subtract_from(x + 2 * panel<T>);
+  sum.s3.subtract_from(x + 3 * panel<T>);
 }
 
 /// One block on one panel, x being the block's first row. What is zero in V, or in V T, is left out.
@@ -160,13 +190,17 @@ struct Bundle {
   }
 };
 
+/// In equal parts of at most `most` panels.
 template <class T>
-TESELA_INLINE void run_any(const Bundle<T>& bundle, index_t at_once) {
-  for (index_t j = 0; j < bundle.tiles.front().cols; j += at_once)
-    bundle.run(j, std::min(at_once, ceil_div(bundle.tiles.front().cols - j, panel<T>) * panel<T>));
+TESELA_INLINE void run_any(const Bundle<T>& bundle, index_t most) {
+  const index_t panels = ceil_div(bundle.tiles.front().cols, panel<T>), parts = ceil_div(panels, most);
+  for (index_t part = 0; part < parts; ++part) {
+    const index_t from = panels * part / parts, to = panels * (part + 1) / parts;
+    bundle.run(from * panel<T>, (to - from) * panel<T>);
+  }
 }
-TESELA_MULTIVERSION void run(const Bundle<float>& bundle, index_t at_once) { run_any(bundle, at_once); }
-TESELA_MULTIVERSION void run(const Bundle<double>& bundle, index_t at_once) { run_any(bundle, at_once); }
+TESELA_MULTIVERSION void run(const Bundle<float>& bundle, index_t most) { run_any(bundle, most); }
+TESELA_MULTIVERSION void run(const Bundle<double>& bundle, index_t most) { run_any(bundle, most); }
 
 }  // namespace
 
@@ -179,7 +213,7 @@ template <class T>
 void ApplyBulgeBlocks<T>::cpu(const Args& args, In<T> blocks, Scratch<T> work, std::span<const InOut<T>> c) {
   const index_t rows = window_rows(args.plan), panels = panels_at_once(args.plan, panel<T> * sizeof(T));
   T* const window = work.data;
-  run(Bundle<T>{args, blocks, c, window, window + rows * panels * panel<T>, rows}, panels * panel<T>);
+  run(Bundle<T>{args, blocks, c, window, window + rows * panels * panel<T>, rows}, panels);
 }
 
 template struct ApplyBulgeBlocks<float>;

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <utility>
 
 namespace tesela::kernels::eigen {
 
@@ -16,42 +18,45 @@ struct Reflector {
   T beta, tau;
 
   TESELA_INLINE static Reflector make(index_t n, T* x) {
-    constexpr T least =
-        std::numeric_limits<T>::min() / (std::numeric_limits<T>::epsilon() * std::numeric_limits<T>::epsilon());
-    constexpr T most = T(1) / least;
-    const T alpha = x[0], squares = dot(n - 1, x + 1, x + 1);
-    if (!(squares >= least && alpha * alpha + squares <= most)) return make_scaled(n, x);
-    const T beta = -std::copysign(std::sqrt(alpha * alpha + squares), alpha), scale = T(1) / (alpha - beta);
-    x[0] = T(1);
-    for (index_t i = 1; i < n; ++i) x[i] *= scale;
-    return {beta, (beta - alpha) / beta};
+    using Limits = std::numeric_limits<T>;
+    constexpr T least = Limits::min() / (Limits::epsilon() * Limits::epsilon()), most = T(1) / least;
+    const T squares = dot(n - 1, x + 1, x + 1);
+    if (squares >= least && x[0] * x[0] + squares <= most) return make(n, x, squares);
+    int exponent = 0;
+    const Outcome outcome = scale(n, x, exponent);
+    if (outcome == Outcome::identity) return {std::exchange(x[0], T(1)), T(0)};
+    if (outcome == Outcome::not_finite) return {Limits::quiet_NaN(), Limits::quiet_NaN()};
+    const Reflector scaled = make(n, x, dot(n - 1, x + 1, x + 1));
+    return {std::ldexp(scaled.beta, exponent), scaled.tau};
   }
 
  private:
-  static Reflector make_scaled(index_t n, T* x) {
-    T largest = 0, sum = 0;
+  enum class Outcome : std::uint8_t { scaled, identity, not_finite };
+
+  TESELA_INLINE static Reflector make(index_t n, T* x, T squares) {
+    const T alpha = x[0], beta = -std::copysign(std::sqrt(alpha * alpha + squares), alpha),
+            factor = T(1) / (alpha - beta);
+    x[0] = T(1);
+    for (index_t i = 1; i < n; ++i) x[i] *= factor;
+    return {beta, (beta - alpha) / beta};
+  }
+
+  /// x = x / 2^exponent, so that its largest element is about 1.
+  static Outcome scale(index_t n, T* x, int& exponent) {
+    T largest = 0;
+    bool finite = std::isfinite(x[0]);
     for (index_t i = 1; i < n; ++i) {
       largest = std::max(largest, std::abs(x[i]));
-      sum += std::abs(x[i]);
+      finite = finite && std::isfinite(x[i]);
     }
-    const T alpha = x[0];
-    x[0] = T(1);
-    if (sum == T(0)) return {alpha, T(0)};
-    if (!std::isfinite(alpha) || !(largest <= std::numeric_limits<T>::max()) || std::isnan(sum)) {
-      const T nan = std::numeric_limits<T>::quiet_NaN();
-      std::fill(x + 1, x + n, nan);
-      return {nan, nan};
+    if (!finite) {
+      std::fill(x, x + n, std::numeric_limits<T>::quiet_NaN());
+      return Outcome::not_finite;
     }
-    int exponent = 0;
-    std::frexp(std::max(largest, std::abs(alpha)), &exponent);
-    T squares = 0;
-    for (index_t i = 1; i < n; ++i) {
-      x[i] = std::ldexp(x[i], -exponent);
-      squares += x[i] * x[i];
-    }
-    const T a = std::ldexp(alpha, -exponent), beta = -std::copysign(std::sqrt(a * a + squares), a);
-    for (index_t i = 1; i < n; ++i) x[i] /= a - beta;
-    return {std::ldexp(beta, exponent), (beta - a) / beta};
+    if (largest == T(0)) return Outcome::identity;
+    std::frexp(std::max(largest, std::abs(x[0])), &exponent);
+    for (index_t i = 0; i < n; ++i) x[i] = std::ldexp(x[i], -exponent);
+    return Outcome::scaled;
   }
 };
 
