@@ -130,6 +130,23 @@ TEMPLATE_TEST_CASE("apply multiplies by Q and Q^T in all tiles and blocks", "", 
       }
 }
 
+TEST_CASE("a band of fewer diagonals, in one tile of any width, copied from padded memory") {
+  const index_t n = 53, width = 5, ld = 9;
+  const HostMatrix<double> ab = make_band<double>("uniform", n, width);
+  HostMatrix<double> padded(ld, n);
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < ld; ++i) padded(i, j) = i <= width && i + j < n ? ab(i, j) : nan_of<double>;
+  for (const index_t b : {5, 6, 8, 60}) {
+    const SymmetricBand<double> band(TileMatrix<double>(runtime(), 2 * b, n, {2 * b, n}));
+    band.copy_from(padded.data(), ld, width);
+    Graph g(runtime());
+    const auto chase = band_to_tridiagonal(g, band);
+    CHECK(g.wait().ok());
+    CHECK(value_error(ab, Found<double>{chase.diagonal(), chase.off_diagonal()}) <= residual_bound<double>(n));
+    CHECK_THROWS_AS(band.copy_from(padded.data(), ld, b + 1), ArgumentError);
+  }
+}
+
 TEST_CASE("Q and then Q^T give back a few columns, padding untouched") {
   const index_t n = 90, b = 8, r = 5, ld = 97;
   const HostMatrix<double> ab = make_band<double>("uniform", n, b);
