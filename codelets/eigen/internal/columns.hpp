@@ -51,9 +51,22 @@ TESELA_INLINE T dot(index_t n, const T* x, const T* y) {
   return s;
 }
 
-/// y_i += sum_c a_c(i) x_c for begin <= i < end, and dots_c += a_c . z over these rows.
+/// A few numbers or pointers of its own, which no store can change: they stay in registers.
+template <int C, class T>
+struct Few {
+  T at[C];
+  TESELA_INLINE explicit Few(const T* from) {
+    for (int c = 0; c < C; ++c) at[c] = from[c];
+  }
+  TESELA_INLINE const T& operator[](index_t c) const { return at[c]; }
+};
+
+/// y_i += sum_c a_c(i) x_c for begin <= i < end, and dots_c += a_c . z over these rows, x being the weights.
 template <int C, bool with_dots, class T>
-TESELA_INLINE void multiply(index_t begin, index_t end, const T* const* a, const T* x, T* y, const T* z, T* dots) {
+TESELA_INLINE void multiply(index_t begin, index_t end, const T* const* columns, const T* weights, T* y, const T* z,
+                            T* dots) {
+  const Few<C, const T*> a(columns);
+  const Few<C, T> x(weights);
   using V = typename Lanes<T>::Vector;
   constexpr index_t lanes = Lanes<T>::count;
   V sums[C] = {};
@@ -81,7 +94,9 @@ TESELA_INLINE void multiply(index_t begin, index_t end, const T* const* a, const
 
 /// a_c -= y p_c, and dots_c += a_c . z afterwards, over n rows.
 template <int C, class T>
-TESELA_INLINE void update(index_t n, T* const* a, const T* y, const T* p, const T* z, T* dots) {
+TESELA_INLINE void update(index_t n, T* const* columns, const T* y, const T* weights, const T* z, T* dots) {
+  const Few<C, T*> a(columns);
+  const Few<C, T> p(weights);
   using V = typename Lanes<T>::Vector;
   constexpr index_t lanes = Lanes<T>::count;
   V sums[C] = {};
@@ -108,7 +123,10 @@ TESELA_INLINE void update(index_t n, T* const* a, const T* y, const T* p, const 
 
 /// a_c -= x p_c, or with two a_c -= x p_c + y q_c, for begin <= i < end.
 template <int C, bool two, class T>
-TESELA_INLINE void subtract(index_t begin, index_t end, T* const* a, const T* x, const T* p, const T* y, const T* q) {
+TESELA_INLINE void subtract(index_t begin, index_t end, T* const* columns, const T* x, const T* xs_weights, const T* y,
+                            const T* ys_weights) {
+  const Few<C, T*> a(columns);
+  const Few<C, T> p(xs_weights), q(two ? ys_weights : xs_weights);
   using V = typename Lanes<T>::Vector;
   constexpr index_t lanes = Lanes<T>::count;
   index_t i = begin;
