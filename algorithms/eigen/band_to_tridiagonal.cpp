@@ -121,9 +121,10 @@ BulgeChase<T> band_to_tridiagonal(Graph& g, const SymmetricBand<T>& B, const Ban
 
 index_t suitable_band_window(const Runtime& runtime, index_t n, index_t half_width) {
   const index_t b = std::clamp<index_t>(half_width, 1, std::max<index_t>(n - 1, 1));
-  // A group follows two windows behind, and there should be twice as many under way as there are workers.
-  const index_t most = n / (4 * std::max(runtime.cpus(), 1));
-  return std::clamp<index_t>(most / b, 2, 17) * b;
+  // A group follows two windows behind, and sweeps get shorter: n / (3.7 windows) tasks can run at once. Each should
+  // have half a million operations at least, 12 b^2 group^2.
+  const index_t least = std::max<index_t>(224 / b, 1) + 1, wanted = n / (5 * std::max(runtime.cpus(), 1)) / b;
+  return std::clamp<index_t>(wanted, least, std::max<index_t>(least, 17)) * b;
 }
 
 template class BulgeChase<float>;

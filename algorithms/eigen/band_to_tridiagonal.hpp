@@ -26,8 +26,9 @@ class BulgeChase {
   std::vector<T> off_diagonal() const { return band_.diagonal(1); }
 
   /// Inserts X = Q X or X = Q^T X. X is n x any in any tiles; the columns of each tile column are a task of their own
-  /// for each bundle of sweeps, with all tiles that they have in the bundle's rows. 2 n^2 flops a column, and some on
-  /// zeros. Any number of times. Throws ArgumentError where X has another height, or the reflectors were not kept.
+  /// for each bundle of sweeps, with all tiles that they have in the bundle's rows; some 100 columns suit a core. 2 n^2
+  /// flops a column, and up to a quarter more on zeros. Any number of times. Throws ArgumentError where X has another
+  /// height, or the reflectors were not kept.
   void apply(Graph& g, Op op, const TileMatrix<T>& X) const;
 
   index_t order() const { return plan_.n; }
@@ -52,8 +53,8 @@ class BulgeChase {
 /// B = Q T Q^T with T tridiagonal and Q orthogonal (LAPACK sbtrd, lower) by chasing bulges with Householder reflectors,
 /// in 6 b n^2 flops: groups of sweeps in windows of the band, each group two windows behind the one before, so that
 /// sweeps begin while later tiles of B are still being written. B is lost: T takes rows 0 and 1 of its storage. Inserts
-/// into the graph and returns. Elements should be of size 1 (products of two occur); NaN and infinite ones spread.
-/// Throws ArgumentError for negative options.sweeps.
+/// into the graph and returns. T scales with B to the bit by powers of two; NaN and infinite elements spread. Throws
+/// ArgumentError for negative options.
 ///
 /// Haidar, Ltaief, Dongarra, "Parallel reduction to condensed forms for symmetric eigenvalue problems using aggregated
 /// fine-grained and memory-aware kernels", SC11; Bischof, Lang, Sun, "A framework for symmetric band reduction", 2000.
@@ -61,7 +62,8 @@ template <class T>
 [[nodiscard]] BulgeChase<T> band_to_tridiagonal(Graph& g, const SymmetricBand<T>& B,
                                                 const BandToTridiagonalOptions& options = {});
 
-/// The columns of a tile of a band that suit this machine's cores.
+/// The columns of a tile of a band that suit this machine's cores: a multiple of the half-width, clamped as
+/// SymmetricBand clamps it.
 index_t suitable_band_window(const Runtime& runtime, index_t n, index_t half_width);
 
 }  // namespace tesela
