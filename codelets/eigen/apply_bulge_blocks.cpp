@@ -1,0 +1,222 @@
+#include <tesela/codelets/eigen/bulge_blocks.hpp>
+#include <tesela/codelets/eigen/internal/columns.hpp>
+#include <tesela/codelets/support/internal/multiversion.hpp>
+
+#include <algorithm>
+
+// A few columns of C go through a bundle in a window of rows that stays in the cache: the rows of a panel of columns
+// lie one behind the other there, each in a few vectors.
+
+namespace tesela::kernels {
+namespace {
+
+using namespace eigen;
+
+constexpr index_t vectors = 3, hops_at_once = 4;
+template <class T>
+constexpr index_t panel = vectors* Lanes<T>::count;
+
+/// Rows of C that are in the window at once.
+index_t window_rows(const BulgeBlocks& p) {
+  return (p.blocks - 1) * p.width + (hops_at_once - 1) * p.chase.b + p.length();
+}
+index_t panels_at_once(const BulgeBlocks& p, std::size_t bytes_of_a_row) {
+  constexpr index_t cache = 1 << 17;
+  return std::max<index_t>(cache / (window_rows(p) * static_cast<index_t>(bytes_of_a_row)), 1);
+}
+
+/// A row of a panel, by name, so that the compiler keeps it in registers.
+template <class T>
+struct PanelRow {
+  using V = typename Lanes<T>::Vector;
+  V a, b, c;
+  TESELA_INLINE void load_from(const T* x) {
+    load(a, x);
+    load(b, x + Lanes<T>::count);
+    load(c, x + 2 * Lanes<T>::count);
+  }
+  TESELA_INLINE void store_to(T* x) const {
+    store(x, a);
+    store(x + Lanes<T>::count, b);
+    store(x + 2 * Lanes<T>::count, c);
+  }
+  TESELA_INLINE void add(const PanelRow& x, T factor) {
+    a += x.a * factor;
+    b += x.b * factor;
+    c += x.c * factor;
+  }
+  TESELA_INLINE void subtract_from(T* x) const {
+    PanelRow y;
+    y.load_from(x);
+    y.a -= a;
+    y.b -= b;
+    y.c -= c;
+    y.store_to(x);
+  }
+};
+
+/// Four rows of a product: sum over begin <= j < end of f(0 … 3, j) x(j), f's columns being `ld` apart.
+template <class T>
+struct FourRows {
+  PanelRow<T> s0{}, s1{}, s2{}, s3{};
+  TESELA_INLINE FourRows(index_t begin, index_t end, const T* f, index_t ld, const T* x) {
+    for (index_t j = begin; j < end; ++j) {
+      PanelRow<T> xj;
+      xj.load_from(x + j * panel<T>);
+      s0.add(xj, f[j * ld]);
+      s1.add(xj, f[1 + j * ld]);
+      s2.add(xj, f[2 + j * ld]);
+      s3.add(xj, f[3 + j * ld]);
+    }
+  }
+};
+
+/// w(t .. t + 3) = sum over begin <= r < end of first(t …, r) x(r).
+template <class T>
+TESELA_INLINE void project(index_t begin, index_t end, const T* first, index_t width, const T* x, T* w) {
+  const FourRows<T> sum(begin, end, first, width, x);
+  sum.s0.store_to(w);
+  sum.s1.store_to(w + panel<T>);
+  sum.s2.store_to(w + 2 * panel<T>);
+  sum.s3.store_to(w + 3 * panel<T>);
+}
+
+/// x(0 .. 3) -= sum over begin <= t < end of second(0 …, t) w(t).
+template <class T>
+TESELA_INLINE void correct(index_t begin, index_t end, const T* second, index_t rows, const T* w, T* x) {
+  const FourRows<T> sum(begin, end, second, rows, w);
+  sum.s0.subtract_from(x);
+  sum.s1.subtract_from(x + panel<T>);
+  sum.s2.subtract_from(x + 2 * panel<T>);
+  sum.s3.subtract_from(x + 3 * panel<T>);
+}
+
+/// One block on one panel, x being the block's first row. What is zero in V, or in V T, is left out.
+template <class T>
+TESELA_INLINE void apply_block(const BulgeBlocks& p, Op op, const T* factors, T* x, T* w) {
+  const index_t k = p.width, rows = p.length(), b = p.chase.b;
+  const T* const second = factors + k * rows;
+  for (index_t t = 0; t < k; t += 4)
+    project(op == Op::none ? t : 0, std::min(rows, t + 3 + b), factors + t, k, x, w + t * panel<T>);
+  for (index_t r = 0; r < rows; r += 4)
+    correct(std::max<index_t>(r - b + 1, 0), op == Op::none ? k : std::min(k, r + 4), second + r, rows, w,
+            x + r * panel<T>);
+}
+
+template <class T>
+struct Bundle {
+  const typename ApplyBulgeBlocks<T>::Args& args;
+  const In<T>& factors;
+  std::span<const InOut<T>> tiles;
+  T *window, *w;
+  index_t capacity;  // rows of a panel in the window
+
+  /// Columns column … column + count - 1 of C.
+  TESELA_INLINE void run(index_t column, index_t count) const {
+    const BulgeBlocks& p = args.plan;
+    const index_t hops = p.hops(args.bundle), chunks = ceil_div(hops, hops_at_once);
+    index_t begin = 0, end = 0;  // the rows that are in the window
+    for (index_t c = 0; c < chunks; ++c) {
+      const index_t first = (args.op == Op::none ? c : chunks - 1 - c) * hops_at_once,
+                    last = std::min(first + hops_at_once, hops);
+      const index_t from = p.chase.row(p.first_sweep(args.bundle), first), to = from + capacity;
+      // What stays moves within the window; the rest is written back, or read.
+      const index_t stays = std::max(from, begin), goes = std::min(to, end);
+      if (stays >= goes) {
+        exchange<false>(begin, end, begin, column, count);
+        exchange<true>(from, to, from, column, count);
+      } else {
+        exchange<false>(begin, stays, begin, column, count);
+        exchange<false>(goes, end, begin, column, count);
+        for (index_t j = 0; j < count; j += panel<T>) {
+          T* const x = window + j * capacity;
+          std::memmove(x + (stays - from) * panel<T>, x + (stays - begin) * panel<T>,
+                       static_cast<std::size_t>((goes - stays) * panel<T>) * sizeof(T));
+        }
+        exchange<true>(from, stays, from, column, count);
+        exchange<true>(goes, to, from, column, count);
+      }
+      begin = from;
+      end = to;
+      for (index_t h = first; h < last; ++h)
+        for (index_t q = 0; q < p.blocks; ++q)
+          args.op == Op::none ? block(h, p.blocks - 1 - q, begin, count)
+                              : block(last - 1 - (h - first), q, begin, count);
+    }
+    exchange<false>(begin, end, begin, column, count);
+  }
+
+ private:
+  TESELA_INLINE void block(index_t hop, index_t q, index_t begin, index_t count) const {
+    const BulgeBlocks& p = args.plan;
+    if (!p.exists(args.bundle, q, hop)) return;
+    const index_t row = p.chase.row(p.first_sweep(args.bundle, q), hop) - begin;
+    for (index_t j = 0; j < count; j += panel<T>)
+      apply_block(p, args.op, &factors(0, p.column(q, hop)), window + j * capacity + row * panel<T>, w);
+  }
+
+  /// Reads rows begin … end - 1 of C into the window, or writes them back; row `origin` is its first. Zeros stand for
+  /// what lies outside of C.
+  template <bool reads>
+  TESELA_INLINE void exchange(index_t begin, index_t end, index_t origin, index_t column, index_t count) const {
+    const index_t n = args.plan.chase.n, columns = std::min(count, tiles.front().cols - column);
+    for (index_t i = begin; i < std::min(end, n);) {
+      const index_t tile = (i - args.row) / args.height, top = i - args.row - tile * args.height,
+                    rows = std::min(std::min(end, n) - i, args.height - top);
+      const InOut<T>& c = tiles[static_cast<std::size_t>(tile)];
+      for (index_t j = 0; j < count; j += 4) {
+        T* const x = window + (j / panel<T> * capacity + i - origin) * panel<T> + j % panel<T>;
+        const T* from[4];
+        for (index_t l = 0; l < 4; ++l) from[l] = &c(top, column + std::min(j + l, columns - 1));
+        if constexpr (reads) {
+          for (index_t r = 0; r < rows; ++r)
+            for (index_t l = 0; l < 4; ++l) x[r * panel<T> + l] = from[l][r];
+        } else if (j + 4 <= columns) {
+          T* to[4];
+          for (index_t l = 0; l < 4; ++l) to[l] = &c(top, column + j + l);
+          for (index_t r = 0; r < rows; ++r)
+            for (index_t l = 0; l < 4; ++l) to[l][r] = x[r * panel<T> + l];
+        } else {
+          for (index_t l = 0; j + l < columns; ++l)
+            for (index_t r = 0; r < rows; ++r) c(top + r, column + j + l) = x[r * panel<T> + l];
+        }
+      }
+      i += rows;
+    }
+    if constexpr (reads)
+      for (index_t j = 0; j < count && end > n; j += panel<T>)
+        std::fill_n(window + (j * capacity) + (std::max(n, begin) - origin) * panel<T>,
+                    (end - std::max(n, begin)) * panel<T>, T(0));
+  }
+};
+
+/// In equal parts of at most `most` panels.
+template <class T>
+TESELA_INLINE void run_any(const Bundle<T>& bundle, index_t most) {
+  const index_t panels = ceil_div(bundle.tiles.front().cols, panel<T>), parts = ceil_div(panels, most);
+  for (index_t part = 0; part < parts; ++part) {
+    const index_t from = panels * part / parts, to = panels * (part + 1) / parts;
+    bundle.run(from * panel<T>, (to - from) * panel<T>);
+  }
+}
+TESELA_MULTIVERSION void run(const Bundle<float>& bundle, index_t most) { run_any(bundle, most); }
+TESELA_MULTIVERSION void run(const Bundle<double>& bundle, index_t most) { run_any(bundle, most); }
+
+}  // namespace
+
+Shape apply_bulge_blocks_work(const BulgeBlocks& plan, std::size_t element_size) {
+  const index_t columns = vectors * 32 / static_cast<index_t>(element_size);
+  return {columns, window_rows(plan) * panels_at_once(plan, static_cast<std::size_t>(vectors) * 32) + plan.width};
+}
+
+template <class T>
+void ApplyBulgeBlocks<T>::cpu(const Args& args, In<T> blocks, Scratch<T> work, std::span<const InOut<T>> c) {
+  const index_t rows = window_rows(args.plan), panels = panels_at_once(args.plan, panel<T> * sizeof(T));
+  T* const window = work.data;
+  run(Bundle<T>{args, blocks, c, window, window + rows * panels * panel<T>, rows}, panels);
+}
+
+template struct ApplyBulgeBlocks<float>;
+template struct ApplyBulgeBlocks<double>;
+
+}  // namespace tesela::kernels

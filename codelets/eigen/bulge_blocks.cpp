@@ -1,0 +1,78 @@
+#include <tesela/codelets/eigen/bulge_blocks.hpp>
+#include <tesela/codelets/libraries/blas.hpp>
+
+#include <algorithm>
+#include <vector>
+
+namespace tesela::kernels {
+namespace {
+
+/// Where the reflectors of a sweep are among the tiles of a bundle.
+template <class T>
+class Kept {
+ public:
+  Kept(const BulgeBlocks& plan, index_t bundle, std::span<const In<T>> tiles)
+      : plan_(plan.chase), tiles_(tiles), first_group_(plan.first_sweep(bundle) / plan.chase.group) {
+    index_t tile = 0;
+    for (index_t g = first_group_; g * plan_.group < plan.end_sweep(bundle); ++g) {
+      tile_.push_back(tile - plan_.first_window(g));
+      tile += plan_.last_window(g) - plan_.first_window(g) + 1;
+    }
+  }
+  /// b numbers and tau.
+  const T* operator()(index_t sweep, index_t hop) const {
+    const index_t g = sweep / plan_.group, t = sweep % plan_.group, step = hop + t, w = plan_.window_of(g, step);
+    const auto tile = static_cast<std::size_t>(tile_[static_cast<std::size_t>(g - first_group_)] + w);
+    return &tiles_[tile](0, plan_.slot(g, w, t, step));
+  }
+
+ private:
+  const BulgePlan& plan_;
+  std::span<const In<T>> tiles_;
+  index_t first_group_;
+  std::vector<index_t> tile_;
+};
+
+}  // namespace
+
+template <class T>
+void FormBulgeBlocks<T>::cpu(const Args& args, Out<T> blocks, Scratch<T> work, std::span<const In<T>> reflectors) {
+  const BulgeBlocks& p = args.plan;
+  const index_t k = p.width, rows = p.length(), b = p.chase.b;
+  const Kept<T> kept(p, args.bundle, reflectors);
+  T *const products = work.data + k * rows, *const t = products + k * k;
+  for (index_t hop = 0; hop < p.hops(args.bundle); ++hop)
+    for (index_t block = 0; block < p.blocks; ++block) {
+      if (!p.exists(args.bundle, block, hop)) continue;
+      T *const first = &blocks(0, p.column(block, hop)), *const second = first + k * rows;
+      T* const v = args.op == Op::none ? first : work.data;  // transposed
+      std::fill_n(v, k * rows, T(0));
+      if (args.op == Op::transpose) std::fill_n(second, k * rows, T(0));
+      std::fill_n(t, k * k, T(0));
+      for (index_t j = 0; j < k; ++j) {
+        const index_t sweep = p.first_sweep(args.bundle, block) + j;
+        if (sweep >= p.chase.sweeps() || hop > p.chase.last_hop(sweep)) break;
+        const T* const x = kept(sweep, hop);
+        for (index_t i = 0; i < b; ++i) v[j + (j + i) * k] = x[i];
+        if (args.op == Op::transpose) std::copy_n(x, b, second + j + j * rows);
+        t[j + j * k] = x[b];
+      }
+      blas::gemm(Op::none, Op::transpose, k, k, rows, T(1), v, k, v, k, T(0), products, k);
+      for (index_t j = 1; j < k; ++j) {
+        const T tau = t[j + j * k];
+        for (index_t l = 0; l < j; ++l) {
+          const T s = -tau * products[l + j * k];
+          for (index_t i = 0; i <= l; ++i) t[i + j * k] += t[i + l * k] * s;
+        }
+      }
+      if (args.op == Op::none)
+        blas::gemm(Op::transpose, Op::none, rows, k, k, T(1), v, k, t, k, T(0), second, rows);
+      else
+        blas::gemm(Op::transpose, Op::none, k, rows, k, T(1), t, k, v, k, T(0), first, k);
+    }
+}
+
+template struct FormBulgeBlocks<float>;
+template struct FormBulgeBlocks<double>;
+
+}  // namespace tesela::kernels

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <tesela/codelets/eigen/bulge_plan.hpp>
+#include <tesela/codelets/support/size_class.hpp>
+#include <tesela/runtime/codelet.hpp>
+
+#include <algorithm>
+#include <span>
+
+namespace tesela::kernels {
+
+/// How the reflectors of a chase are applied. Those that `width` consecutive sweeps have at one hop k make a block
+/// reflector I - V T V^T, V a parallelogram of length() x width with its zeros written out: column t begins in row t.
+/// `blocks` neighbouring blocks at each hop make a bundle of sweeps.
+///
+/// The sweeps in their order, Q = (product of all reflectors of sweep 0) (those of sweep 1) …, and within a bundle
+///
+///     Q_bundle = … B(1, first) … B(1, last) B(0, first) … B(0, last),
+///
+/// B(k, q) being block q at hop k: what stands out of the sweeps' order has no rows in common. (Width at most b.)
+struct BulgeBlocks {
+  BulgePlan chase;
+  index_t width = 4, blocks = 1;  ///< width: a multiple of 4, at most b rounded up
+
+  TESELA_BOTH index_t bundles() const { return ceil_div(chase.sweeps(), width * blocks); }
+  TESELA_BOTH index_t first_sweep(index_t bundle, index_t block = 0) const { return (bundle * blocks + block) * width; }
+  TESELA_BOTH index_t end_sweep(index_t bundle) const {
+    const index_t end = first_sweep(bundle + 1);
+    return end < chase.sweeps() ? end : chase.sweeps();
+  }
+  TESELA_BOTH index_t hops(index_t bundle) const { return chase.last_hop(first_sweep(bundle)) + 1; }
+  TESELA_BOTH bool exists(index_t bundle, index_t block, index_t hop) const {
+    const index_t sweep = first_sweep(bundle, block);
+    return sweep < chase.sweeps() && hop <= chase.last_hop(sweep);
+  }
+  /// Rows of a block, rounded up.
+  TESELA_BOTH index_t length() const { return ceil_div(chase.b + width - 1, 4) * 4; }
+
+  /// A bundle's tile has a column for each block, at column(): the first factor, transposed (width x length()), and
+  /// behind it the second factor (length() x width). C -= second (first^T C) applies the block: V and V T, or for Q^T V
+  /// T and V.
+  TESELA_BOTH index_t column_size() const { return 2 * width * length(); }
+  TESELA_BOTH index_t columns() const { return bundles() > 0 ? hops(0) * blocks : 0; }
+  TESELA_BOTH index_t column(index_t block, index_t hop) const { return hop * blocks + block; }
+};
+
+/// The factors of all blocks of a bundle, from the reflectors of the chase (LAPACK larft): the tiles of all groups that
+/// have sweeps of the bundle, group after group, window after window.
+template <class T>
+struct FormBulgeBlocks {
+  static constexpr auto name = "form_bulge_blocks";
+  static constexpr std::uint32_t color = 0xccb974;
+  struct Args {
+    BulgeBlocks plan;
+    index_t bundle = 0;
+    Op op = Op::none;
+    std::uint64_t cost_key() const { return internal::size_class(plan.hops(bundle)); }
+  };
+  static double flops(const Args& args, std::span<const Shape>) {
+    const BulgeBlocks& p = args.plan;
+    const auto k = static_cast<double>(p.width), rows = static_cast<double>(p.length()),
+               blocks = static_cast<double>(p.hops(args.bundle) *
+                                            ceil_div(p.end_sweep(args.bundle) - p.first_sweep(args.bundle), p.width));
+    return blocks * (4 * k * k * rows + k * k * k / 3);
+  }
+  static void cpu(const Args& args, Out<T> blocks, Scratch<T> work, std::span<const In<T>> reflectors);
+};
+/// The Scratch of FormBulgeBlocks.
+inline Shape form_bulge_blocks_work(const BulgeBlocks& p) { return {p.width, p.length() + 2 * p.width}; }
+
+/// C = Q_bundle C or Q_bundle^T C for some columns of C, whose tiles are `height` rows high; the first one begins in
+/// row `row`, not behind the bundle's first.
+template <class T>
+struct ApplyBulgeBlocks {
+  static constexpr auto name = "apply_bulge_blocks";
+  static constexpr std::uint32_t color = 0x55a868;
+  struct Args {
+    BulgeBlocks plan;
+    index_t bundle = 0;
+    Op op = Op::none;
+    index_t row = 0, height = 1;
+    std::uint64_t cost_key() const { return internal::size_class(plan.hops(bundle)); }
+  };
+  /// Of the reflectors themselves, 4 for each of their elements and each column.
+  static double flops(const Args& args, std::span<const Shape> tiles) {
+    const BulgePlan& p = args.plan.chase;
+    double elements = 0;
+    for (index_t s = args.plan.first_sweep(args.bundle); s < args.plan.end_sweep(args.bundle); ++s)
+      elements += static_cast<double>(p.n - 1 - s);
+    return 4 * elements * static_cast<double>(tiles.back().cols);
+  }
+  static void cpu(const Args& args, In<T> blocks, Scratch<T> work, std::span<const InOut<T>> c);
+};
+/// The Scratch of ApplyBulgeBlocks.
+Shape apply_bulge_blocks_work(const BulgeBlocks& plan, std::size_t element_size);
+
+}  // namespace tesela::kernels

@@ -1,0 +1,197 @@
+#include <tesela/codelets/eigen/bulge_chase.hpp>
+#include <tesela/codelets/eigen/internal/reflector.hpp>
+#include <tesela/codelets/support/internal/multiversion.hpp>
+
+#include <algorithm>
+
+namespace tesela::kernels {
+namespace {
+
+using namespace eigen;
+
+/// Columns of one tile of the band or two neighbouring ones: column(j)[i] is B(i, j).
+template <class T>
+struct Band {
+  T *first, *second;
+  index_t first_ld, second_ld, split;  // the second one begins at column split
+
+  Band(std::span<const InOut<T>> tiles, index_t column) {
+    const auto at = [](const InOut<T>& tile, index_t j) { return tile.data - j * tile.ld; };
+    split = column + tiles[0].cols;
+    first = at(tiles.front(), column);
+    second = at(tiles.back(), tiles.size() > 1 ? split : column);
+    first_ld = tiles.front().ld - 1;
+    second_ld = tiles.back().ld - 1;
+  }
+  TESELA_INLINE T* column(index_t j) const { return j < split ? first + j * first_ld : second + j * second_ld; }
+};
+
+/// Calls f.template operator()<C>(j) for all columns begin <= j < end, C = 4 or 1 of them at a time.
+template <class F>
+TESELA_INLINE void by_fours(index_t begin, index_t end, const F& f) {
+  index_t j = begin;
+  for (; j + 4 <= end; j += 4) f.template at<4>(j);
+  for (; j < end; ++j) f.template at<1>(j);
+}
+
+/// Rows row … row + rows - 1 of C columns.
+template <int C, class T>
+struct Some {
+  T* a[C];
+  TESELA_INLINE Some(const Band<T>& band, index_t row, index_t column) {
+    for (int c = 0; c < C; ++c) a[c] = band.column(column + c) + row;
+  }
+};
+
+/// y += E x, E's first element being (row, column).
+template <class T>
+struct Multiply {
+  const Band<T>& band;
+  index_t row, column, rows;
+  const T* x;
+  T* y;
+  template <int C>
+  TESELA_INLINE void at(index_t j) const {
+    const Some<C, T> e(band, row, column + j);
+    multiply<C, false, T>(0, rows, e.a, x + j, y, nullptr, nullptr);
+  }
+};
+
+/// E = (I - tau v v^T) (E - y x^T).
+template <class T>
+struct FromBothSides {
+  const Band<T>& band;
+  index_t row, column, rows;
+  const T *y, *x, *v;
+  T tau;
+  template <int C>
+  TESELA_INLINE void at(index_t j) const {
+    const Some<C, T> e(band, row, column + j);
+    T dots[C] = {};
+    update<C>(rows, e.a, y, x + j, v, dots);
+    for (int c = 0; c < C; ++c) dots[c] *= tau;
+    subtract<C, false, T>(0, rows, e.a, v, dots, nullptr, nullptr);
+  }
+};
+
+/// y += D x, D symmetric with its lower triangle in the band.
+template <class T>
+struct SymmetricMultiply {
+  const Band<T>& band;
+  index_t row, rows;
+  const T* x;
+  T* y;
+  template <int C>
+  TESELA_INLINE void at(index_t j) const {
+    const Some<C, T> d(band, row, row + j);
+    T dots[C] = {};
+    for (index_t c = 0; c < C; ++c) {
+      y[j + c] += d.a[c][j + c] * x[j + c];
+      for (index_t i = j + c + 1; i < j + C; ++i) {
+        y[i] += d.a[c][i] * x[j + c];
+        dots[c] += d.a[c][i] * x[i];
+      }
+    }
+    multiply<C, true, T>(j + C, rows, d.a, x + j, y, x, dots);
+    for (index_t c = 0; c < C; ++c) y[j + c] += dots[c];
+  }
+};
+
+/// D -= v w^T + w v^T.
+template <class T>
+struct RankTwo {
+  const Band<T>& band;
+  index_t row, rows;
+  const T *v, *w;
+  template <int C>
+  TESELA_INLINE void at(index_t j) const {
+    const Some<C, T> d(band, row, row + j);
+    for (index_t c = 0; c < C; ++c)
+      for (index_t i = j + c; i < j + C; ++i) d.a[c][i] -= v[i] * w[j + c] + w[i] * v[j + c];
+    subtract<C, true, T>(j + C, rows, d.a, v, w + j, w, v + j);
+  }
+};
+
+template <class T>
+struct Chase {
+  const BulgePlan& plan;
+  Band<T> band;
+  T *y, *w;
+
+  /// One hop; `x` is the reflector of the sweep's hop before, and `v` becomes this one's.
+  TESELA_INLINE void hop(index_t sweep, index_t k, const T* x, T* v) const {
+    const index_t b = plan.b, row = plan.row(sweep, k), rows = plan.length(sweep, k), left = k > 0 ? row - b : sweep;
+    if (k > 0) {
+      clear_room(sweep, row, left, rows);
+      std::fill_n(y, rows, T(0));
+      if (x[b] != T(0)) by_fours(0, b, Multiply<T>{band, row, left, rows, x, y});
+      for (index_t i = 0; i < rows; ++i) y[i] *= x[b];
+    }
+    T* const first = band.column(left) + row;
+    for (index_t i = 0; i < rows; ++i) v[i] = k > 0 ? first[i] - y[i] : first[i];
+    std::fill(v + rows, v + b, T(0));
+    const Reflector<T> h = Reflector<T>::make(rows, v);
+    first[0] = h.beta;
+    v[b] = h.tau;
+    if (k > 0 && (x[b] != T(0) || h.tau != T(0)))
+      by_fours(1, b, FromBothSides<T>{band, row, left, rows, y, x, v, h.tau});
+    if (h.tau != T(0)) reflect_diagonal_block(row, rows, v, h.tau);
+  }
+
+ private:
+  /// The elements of the block left of row's diagonal block that no sweep has been at are zeros.
+  TESELA_INLINE void clear_room(index_t sweep, index_t row, index_t left, index_t rows) const {
+    if (sweep == 0)
+      for (index_t j = 0; j + 1 < rows; ++j) std::fill_n(band.column(left + j) + row + j + 1, rows - j - 1, T(0));
+    else if (rows == plan.b)
+      for (index_t j = 0; j + 1 < rows; ++j) band.column(left + j)[row + rows - 1] = T(0);
+  }
+
+  TESELA_INLINE void reflect_diagonal_block(index_t row, index_t rows, const T* v, T tau) const {
+    std::fill_n(w, rows, T(0));
+    by_fours(0, rows, SymmetricMultiply<T>{band, row, rows, v, w});
+    const T shift = T(-0.5) * tau * tau * dot(rows, w, v);
+    for (index_t i = 0; i < rows; ++i) w[i] = tau * w[i] + shift * v[i];
+    by_fours(0, rows, RankTwo<T>{band, row, rows, v, w});
+  }
+};
+
+template <class T>
+TESELA_INLINE void run_any(const Chase<T>& chase, index_t group, index_t window, const In<T>& before,
+                           const Out<T>& reflectors) {
+  const BulgePlan& plan = chase.plan;
+  const index_t sweep = plan.first_sweep(group), first = plan.first_step(group, window);
+  for (index_t h = first; h < plan.end_step(group, window); ++h)
+    for (index_t t = 0; t < plan.size(group) && t <= h; ++t) {
+      const index_t k = h - t;
+      if (k > plan.last_hop(sweep + t)) continue;
+      const T* x = nullptr;
+      if (k > 0)
+        x = h > first ? &reflectors(0, plan.slot(group, window, t, h - 1))
+                      : &before(0, plan.slot(group, window - 1, t, h - 1));
+      chase.hop(sweep + t, k, x, &reflectors(0, plan.slot(group, window, t, h)));
+    }
+}
+
+TESELA_MULTIVERSION void run(const Chase<float>& chase, index_t group, index_t window, const In<float>& before,
+                             const Out<float>& reflectors) {
+  run_any(chase, group, window, before, reflectors);
+}
+TESELA_MULTIVERSION void run(const Chase<double>& chase, index_t group, index_t window, const In<double>& before,
+                             const Out<double>& reflectors) {
+  run_any(chase, group, window, before, reflectors);
+}
+
+}  // namespace
+
+template <class T>
+void ChaseBulges<T>::cpu(const Args& args, In<T> before, Out<T> reflectors, Scratch<T> work,
+                         std::span<const InOut<T>> band) {
+  const Chase<T> chase{args.plan, Band<T>(band, args.column), work.data, work.data + work.ld};
+  run(chase, args.group, args.window, before, reflectors);
+}
+
+template struct ChaseBulges<float>;
+template struct ChaseBulges<double>;
+
+}  // namespace tesela::kernels

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <tesela/codelets/eigen/bulge_plan.hpp>
+#include <tesela/codelets/support/size_class.hpp>
+#include <tesela/runtime/codelet.hpp>
+
+#include <algorithm>
+#include <span>
+
+namespace tesela::kernels {
+
+/// One task of BulgePlan: group `group`'s hops in window `window`, on the tiles window - 1 and window of the band
+/// (those of the two that there are, the first one holding column `column`). Element B(i, j), i >= j, stands in row i -
+/// j of column j; rows b + 1 … 2 b - 1 are the bulges' room, of which nothing is read that no hop has written.
+///
+/// Hop k > 0 of sweep s, in blocks of b rows: the block E left of the diagonal block D of the hop's rows takes the
+/// reflector of hop k - 1 from the right, its first column is annihilated by the hop's own reflector, which the rest of
+/// E takes from the left and D from both sides. Hop 0 annihilates column s instead. (Haidar, Ltaief, Dongarra, SC11;
+/// Lang, SIAM J. Sci. Comput. 14, 1993.)
+///
+/// `before` holds the reflectors of the group's task before; nothing of it is read in the group's first task.
+template <class T>
+struct ChaseBulges {
+  static constexpr auto name = "chase_bulges";
+  static constexpr std::uint32_t color = 0xdd8452;
+  struct Args {
+    BulgePlan plan;
+    index_t group = 0, window = 0, column = 0;
+    index_t hops() const {
+      const index_t first = plan.first_step(group, window), end = plan.end_step(group, window);
+      index_t sum = 0;
+      for (index_t t = 0; t < plan.size(group); ++t) {
+        const index_t past = plan.last_hop(plan.first_sweep(group) + t) + t + 1;
+        sum += std::max<index_t>(std::min(end, past) - std::max(first, t), 0);
+      }
+      return sum;
+    }
+    std::uint64_t cost_key() const { return internal::size_class(hops()) | static_cast<std::uint64_t>(plan.b) << 10; }
+  };
+  static double flops(const Args& args, std::span<const Shape>) {
+    const auto b = static_cast<double>(args.plan.b);
+    return 12 * b * b * static_cast<double>(args.hops());
+  }
+  static void cpu(const Args& args, In<T> before, Out<T> reflectors, Scratch<T> work, std::span<const InOut<T>> band);
+};
+
+/// The Scratch of ChaseBulges.
+inline Shape chase_work(const BulgePlan& plan) { return {plan.b, 2}; }
+
+}  // namespace tesela::kernels

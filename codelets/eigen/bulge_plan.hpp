@@ -1,0 +1,55 @@
+#pragma once
+
+#include <tesela/runtime/host_device.hpp>
+#include <tesela/runtime/types.hpp>
+
+namespace tesela::kernels {
+
+/// Who does what when bulges are chased down a symmetric band of order n and half-width b, which stands in tiles of
+/// `window` columns (a multiple of b, at least 2 b, or all n).
+///
+/// Sweep s, 0 <= s < sweeps(), annihilates column s below the sub-diagonal and chases what that spills down the band:
+/// its hop k, 0 <= k <= last_hop(s), reflects the (at most b) rows from row(s, k) on. Hop (s, k) comes after (s, k - 1)
+/// and after (s - 1, k + 1), and needs nothing else.
+///
+/// `group` consecutive sweeps advance together: in step h the group's sweep number t does its hop h - t. A task takes
+/// the steps whose foremost hop ends in one tile; with (group + 1) b <= window it touches that tile and the one before,
+/// and the next group follows two tasks behind.
+struct BulgePlan {
+  index_t n = 0, b = 1, window = 1, group = 1;
+
+  TESELA_BOTH index_t sweeps() const { return b > 1 && n > 2 ? n - 2 : 0; }
+  TESELA_BOTH index_t last_hop(index_t sweep) const { return (n - 2 - sweep) / b; }
+  TESELA_BOTH index_t row(index_t sweep, index_t hop) const { return sweep + 1 + hop * b; }
+  /// How many rows a hop reflects.
+  TESELA_BOTH index_t length(index_t sweep, index_t hop) const { return least(b, n - row(sweep, hop)); }
+  TESELA_BOTH index_t tiles() const { return ceil_div(n, window); }
+
+  TESELA_BOTH index_t groups() const { return ceil_div(sweeps(), group); }
+  TESELA_BOTH index_t first_sweep(index_t g) const { return g * group; }
+  TESELA_BOTH index_t size(index_t g) const { return least(group, sweeps() - first_sweep(g)); }
+  TESELA_BOTH index_t steps(index_t g) const { return size(g) + last_hop(first_sweep(g) + size(g) - 1); }
+
+  /// The tasks of group g are those of the windows first_window(g) … last_window(g); the last one may be tiles().
+  TESELA_BOTH index_t window_of(index_t g, index_t step) const { return (first_sweep(g) + (step + 1) * b) / window; }
+  TESELA_BOTH index_t first_window(index_t g) const { return window_of(g, 0); }
+  TESELA_BOTH index_t last_window(index_t g) const { return window_of(g, steps(g) - 1); }
+  TESELA_BOTH index_t first_step(index_t g, index_t w) const {
+    const index_t columns = w * window - first_sweep(g);
+    return columns > b ? ceil_div(columns, b) - 1 : 0;
+  }
+  TESELA_BOTH index_t end_step(index_t g, index_t w) const { return least(steps(g), first_step(g, w + 1)); }
+
+  /// A task keeps its reflectors in a tile of its own: in column slot() the b numbers of the vector, its leading one
+  /// and the zeros behind a short one written out, and the factor tau below.
+  TESELA_BOTH index_t slot_rows() const { return b + 1; }
+  TESELA_BOTH index_t slots() const { return group * (window / b); }
+  TESELA_BOTH index_t slot(index_t g, index_t w, index_t t, index_t step) const {
+    return (step - first_step(g, w)) * group + t;
+  }
+
+ private:
+  TESELA_BOTH static index_t least(index_t x, index_t y) { return x < y ? x : y; }
+};
+
+}  // namespace tesela::kernels

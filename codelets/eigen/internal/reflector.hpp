@@ -1,0 +1,63 @@
+#pragma once
+
+#include <tesela/codelets/eigen/internal/columns.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+namespace tesela::kernels::eigen {
+
+/// LAPACK larfg for a vector in one piece: H x = beta e_1 with H = I - tau v v^T and v_0 = 1, written over x. H = I
+/// where x is zero behind its first element. Where squares would overflow or be lost, x is scaled by a power of two.
+/// What is not finite gives NaN.
+template <class T>
+struct Reflector {
+  T beta, tau;
+
+  TESELA_INLINE static Reflector make(index_t n, T* x) {
+    using Limits = std::numeric_limits<T>;
+    constexpr T least = Limits::min() / (Limits::epsilon() * Limits::epsilon()), most = T(1) / least;
+    const T squares = dot(n - 1, x + 1, x + 1);
+    if (squares >= least && x[0] * x[0] + squares <= most) return make(n, x, squares);
+    int exponent = 0;
+    const Outcome outcome = scale(n, x, exponent);
+    if (outcome == Outcome::identity) return {std::exchange(x[0], T(1)), T(0)};
+    if (outcome == Outcome::not_finite) return {Limits::quiet_NaN(), Limits::quiet_NaN()};
+    const Reflector scaled = make(n, x, dot(n - 1, x + 1, x + 1));
+    return {std::ldexp(scaled.beta, exponent), scaled.tau};
+  }
+
+ private:
+  enum class Outcome : std::uint8_t { scaled, identity, not_finite };
+
+  TESELA_INLINE static Reflector make(index_t n, T* x, T squares) {
+    const T alpha = x[0], beta = -std::copysign(std::sqrt(alpha * alpha + squares), alpha),
+            factor = T(1) / (alpha - beta);
+    x[0] = T(1);
+    for (index_t i = 1; i < n; ++i) x[i] *= factor;
+    return {beta, (beta - alpha) / beta};
+  }
+
+  /// x = x / 2^exponent, so that its largest element is about 1.
+  static Outcome scale(index_t n, T* x, int& exponent) {
+    T largest = 0;
+    bool finite = std::isfinite(x[0]);
+    for (index_t i = 1; i < n; ++i) {
+      largest = std::max(largest, std::abs(x[i]));
+      finite = finite && std::isfinite(x[i]);
+    }
+    if (!finite) {
+      std::fill(x, x + n, std::numeric_limits<T>::quiet_NaN());
+      return Outcome::not_finite;
+    }
+    if (largest == T(0)) return Outcome::identity;
+    std::frexp(std::max(largest, std::abs(x[0])), &exponent);
+    for (index_t i = 0; i < n; ++i) x[i] = std::ldexp(x[i], -exponent);
+    return Outcome::scaled;
+  }
+};
+
+}  // namespace tesela::kernels::eigen
