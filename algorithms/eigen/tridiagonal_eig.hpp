@@ -1,0 +1,79 @@
+#pragma once
+
+#include <tesela/algorithms/eigen/eigen_range.hpp>
+#include <tesela/algorithms/support/named.hpp>
+#include <tesela/tiles/tile_matrix.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tesela {
+
+/// Who finds the eigenvalues of a symmetric tridiagonal matrix, and the eigenvectors.
+enum class TridiagonalEigMethod : std::uint8_t {
+  automatic,           ///< for vectors divide_and_conquer; for values what was measured to be faster
+  divide_and_conquer,  ///< Cuppen's, with both deflations and Gu and Eisenstat's vectors
+  bisection,           ///< values only: on Sturm counts
+  ql                   ///< implicit QL steps (values only: free of square roots)
+};
+
+/// The methods by name; the first is the default.
+std::span<const Named<TridiagonalEigMethod>> tridiagonal_eig_methods();
+
+struct TridiagonalEigOptions {
+  TridiagonalEigMethod method = TridiagonalEigMethod::automatic;
+  std::optional<IndexRange> range = {};  ///< of the ascending spectrum; nothing: all
+  // Divide and conquer; 0: what suits the workers (docs/architecture.md).
+  index_t leaf = 0;   ///< order at which QL steps take over
+  index_t rows = 0;   ///< of a tile of vectors
+  index_t batch = 0;  ///< eigenvalues, and columns of vectors, of one task
+};
+
+/// How a tridiagonal eigenproblem ended.
+struct TridiagonalEigStatus {
+  enum class Verdict : std::uint8_t {
+    ok,
+    not_finite,    ///< d(where), or e(where) where off_diagonal says so, is NaN or infinite
+    not_converged  ///< at the eigenvalue at `where` of its block, after as many steps as anyone ever needed
+  };
+  Verdict verdict = Verdict::ok;
+  index_t where = -1;  ///< counted from 0
+  bool off_diagonal = false;
+  bool ok() const { return verdict == Verdict::ok; }
+};
+/// In words; "ok" where nothing is wrong.
+std::string to_string(const TridiagonalEigStatus& status);
+
+/// What tridiagonal_eig found, and what it took.
+template <class T>
+struct TridiagonalEigResult {
+  std::vector<T> values;  ///< ascending, of the range; empty unless the status is ok
+  TridiagonalEigStatus status;
+  TridiagonalEigMethod method = TridiagonalEigMethod::automatic;  ///< the one that was taken
+  index_t blocks = 0;      ///< that T falls into where off-diagonal entries are negligible
+  index_t merges = 0;      ///< of divide and conquer
+  index_t deflated = 0;    ///< eigenpairs that their merges did not change, of `merged`
+  index_t merged = 0;      ///< eigenpairs that entered merges
+  index_t iterations = 0;  ///< for a secular root, at most; halvings of an interval
+  index_t sweeps = 0;      ///< of QL
+};
+
+/// Eigenvalues of the symmetric tridiagonal matrix T with diagonal d (n) and off-diagonal e (n - 1), without vectors
+/// (LAPACK sterf, stebz): by bisection, a task a batch of values, or by QL steps. Each is right to a few eps ||T||.
+/// Values of a part are those of the whole, to the bit. T is scaled by a power of two first, so that its size does not
+/// matter. Waits. A NaN or Inf in d or e is a status. Throws ArgumentError for lengths that do not fit, a range outside
+/// 0 … n, or a method that cannot.
+template <class T>
+TridiagonalEigResult<T> tridiagonal_eigenvalues(Runtime& runtime, std::span<const T> d, std::span<const T> e,
+                                                const TridiagonalEigOptions& options = {});
+
+/// How many eigenvalues of T are less than x, as the signs of the pivots of T - x I say in T's own precision; it does
+/// not fall while x rises, so that counts at a and b tell those in [a, b). All of T must be finite and x not NaN:
+/// ArgumentError.
+template <class T>
+index_t tridiagonal_count_below(std::span<const T> d, std::span<const T> e, T x);
+
+}  // namespace tesela
