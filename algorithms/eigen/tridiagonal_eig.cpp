@@ -1,4 +1,5 @@
 #include <tesela/algorithms/eigen/internal/bisection.hpp>
+#include <tesela/algorithms/eigen/internal/divide_and_conquer.hpp>
 #include <tesela/algorithms/eigen/tridiagonal_eig.hpp>
 #include <tesela/codelets/eigen/sturm.hpp>
 
@@ -45,6 +46,27 @@ TridiagonalEigResult<T> tridiagonal_eigenvalues(Runtime& runtime, std::span<cons
 }
 
 template <class T>
+TridiagonalEigResult<T> tridiagonal_eig(Runtime& runtime, std::span<const T> d, std::span<const T> e,
+                                        const TileMatrix<T>& X, const TridiagonalEigOptions& options) {
+  const char* const routine = "tridiagonal_eig";
+  const ScaledTridiagonal<T> t(routine, d, e);
+  const IndexRange range = detail::wanted_range(routine, options, t.n());
+  if (X.m() != t.n() || X.n() != range.size())
+    throw ArgumentError(routine, "X",
+                        std::to_string(X.m()) + " x " + std::to_string(X.n()) + " for " + std::to_string(range.size()) +
+                            " vectors of " + std::to_string(t.n()) + " components");
+  if (options.method == TridiagonalEigMethod::bisection)
+    throw ArgumentError(routine, "method", "bisection finds no vectors");
+  TridiagonalEigResult<T> result;
+  result.status = t.status;
+  if (!t.status.ok()) return result;
+  result.method = TridiagonalEigMethod::divide_and_conquer;
+  detail::divide_and_conquer(runtime, t, range, X, options, result);
+  t.scale_back(result.values);
+  return result;
+}
+
+template <class T>
 index_t tridiagonal_count_below(std::span<const T> d, std::span<const T> e, T x) {
   const char* const routine = "tridiagonal_count_below";
   const ScaledTridiagonal<T> t(routine, d, e);
@@ -62,6 +84,8 @@ index_t tridiagonal_count_below(std::span<const T> d, std::span<const T> e, T x)
 #define TESELA_INSTANTIATE(T)                                                                                \
   template TridiagonalEigResult<T> tridiagonal_eigenvalues(Runtime&, std::span<const T>, std::span<const T>, \
                                                            const TridiagonalEigOptions&);                    \
+  template TridiagonalEigResult<T> tridiagonal_eig(Runtime&, std::span<const T>, std::span<const T>,         \
+                                                   const TileMatrix<T>&, const TridiagonalEigOptions&);      \
   template index_t tridiagonal_count_below(std::span<const T>, std::span<const T>, T);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)

@@ -70,6 +70,16 @@ template <class T>
 TridiagonalEigResult<T> tridiagonal_eigenvalues(Runtime& runtime, std::span<const T> d, std::span<const T> e,
                                                 const TridiagonalEigOptions& options = {});
 
+/// T X = X diag(values): eigenvalues of a part of the spectrum, or of all, ascending, and their orthonormal
+/// eigenvectors, the columns of X (n x range size, any tiles; LAPACK stedc, steqr). Values and vectors of a part are
+/// those of the whole; for vectors that the last merge need not make, its products are not done either. A power of two
+/// in T goes into the values to the bit, and into X not at all. Waits; X may be read at once. A NaN or Inf in d or e,
+/// or QL steps that do not converge, is a status, and X has no contents then that mean anything. Throws as
+/// tridiagonal_eigenvalues does, and for an X of another shape.
+template <class T>
+TridiagonalEigResult<T> tridiagonal_eig(Runtime& runtime, std::span<const T> d, std::span<const T> e,
+                                        const TileMatrix<T>& X, const TridiagonalEigOptions& options = {});
+
 /// How many eigenvalues of T are less than x, as the signs of the pivots of T - x I say in T's own precision; it does
 /// not fall while x rises, so that counts at a and b tell those in [a, b). All of T must be finite and x not NaN:
 /// ArgumentError.

@@ -1,0 +1,192 @@
+#include <tesela/codelets/eigen/internal/secular_root.hpp>
+#include <tesela/codelets/eigen/secular.hpp>
+#include <tesela/codelets/support/internal/multiversion.hpp>
+#include <tesela/codelets/support/internal/vector_of.hpp>
+
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+namespace tesela::kernels {
+namespace secular {
+namespace {
+
+template <class T>
+using Vector = typename VectorOf<T>::type;
+
+/// A vector from memory of any alignment. (One that is returned would have to name its machine.)
+template <class T>
+struct Load {
+  Vector<T> v;
+  TESELA_INLINE explicit Load(const T* from) { std::memcpy(&v, from, sizeof v); }
+};
+
+template <class T>
+TESELA_INLINE T total(const Vector<T>& v) {
+  T sum = 0;
+  for (int l = 0; l < VectorOf<T>::lanes; ++l) sum += v[l];
+  return sum;
+}
+
+template <class T>
+TESELA_INLINE Sum<T> sum_of(const T* d, const T* squares, index_t begin, index_t end, T pole, T distance) {
+  constexpr int lanes = VectorOf<T>::lanes;
+  Vector<T> values{}, slopes{};
+  index_t i = begin;
+  for (; i + lanes <= end; i += lanes) {
+    const Vector<T> inverse = T(1) / ((Load<T>(d + i).v - pole) - distance), term = Load<T>(squares + i).v * inverse;
+    values += term;
+    slopes += term * inverse;
+  }
+  Sum<T> sum{total<T>(values), total<T>(slopes)};
+  for (; i < end; ++i) {
+    const T inverse = 1 / ((d[i] - pole) - distance), term = squares[i] * inverse;
+    sum.value += term;
+    sum.slope += term * inverse;
+  }
+  return sum;
+}
+
+template <class T>
+struct RootBatch {
+  index_t k;
+  const T *d, *squares;
+  T rho;
+  index_t first;
+  Block<T> roots;
+};
+template <class T>
+TESELA_INLINE void find(const RootBatch<T>& batch) {
+  const auto sum = [&](index_t begin, index_t end, T pole, T distance) __attribute__((always_inline)) {
+    return sum_of(batch.d, batch.squares, begin, end, pole, distance);
+  };
+  RootSearch<T, decltype(sum)> search(batch.k, batch.d, batch.squares, batch.rho, sum);
+  for (index_t j = 0; j < batch.roots.rows; ++j) {
+    const Root<T> root = search(batch.first + j);
+    batch.roots(j, 0) = root.pole;
+    batch.roots(j, 1) = root.distance;
+    batch.roots(j, 2) = static_cast<T>(root.iterations);
+  }
+}
+
+/// All roots side by side, so that one loop runs over them: k poles, k distances.
+template <class T>
+struct WeightBatch {
+  index_t k;
+  const T *d, *z, *pole, *distance;
+  index_t first, count;
+  T* weights;
+};
+/// The square of weight i is a product of fractions between 0 and 1, (root j - d(i)) / (the pole next to the root, away
+/// from d(i), - d(i)), and of last root - d(i): it cannot overflow, and no part is less than the whole. A lane a pole.
+template <class T>
+TESELA_INLINE void weigh(const WeightBatch<T>& w) {
+  constexpr index_t lanes = VectorOf<T>::lanes;
+  for (index_t begin = w.first; begin < w.first + w.count; begin += lanes) {
+    Vector<T> d, product;
+    for (index_t l = 0; l < lanes; ++l) {
+      d[l] = w.d[std::min(begin + l, w.k - 1)];
+      product[l] = 1;
+    }
+    const index_t end = std::min(begin + lanes, w.k);
+    for (index_t j = 0; j < begin; ++j) product *= ((w.pole[j] - d) + w.distance[j]) / (w.d[j] - d);
+    for (index_t j = begin; j < end; ++j)
+      for (index_t l = 0; l < end - begin; ++l) {
+        const T over = (w.pole[j] - d[l]) + w.distance[j];
+        const index_t next = j < begin + l ? j : j + 1;
+        product[l] *= next < w.k ? over / (w.d[next] - d[l]) : over;
+      }
+    for (index_t j = end; j + 1 < w.k; ++j) product *= ((w.pole[j] - d) + w.distance[j]) / (w.d[j + 1] - d);
+    if (end < w.k) product *= (w.pole[w.k - 1] - d) + w.distance[w.k - 1];
+    for (index_t i = begin; i < std::min(begin + lanes, w.first + w.count); ++i)
+      w.weights[i - w.first] = std::copysign(std::sqrt(product[i - begin]), w.z[i]);
+  }
+}
+
+template <class T>
+struct VectorBatch {
+  index_t k;
+  const T *d, *weights;  // in the order of the rows
+  const T *pole, *distance;
+  Block<T> vectors;
+};
+template <class T>
+TESELA_INLINE void vectors_of(const VectorBatch<T>& v) {
+  constexpr index_t lanes = VectorOf<T>::lanes;
+  for (index_t j = 0; j < v.vectors.cols; ++j) {
+    T* const column = &v.vectors(0, j);
+    const T pole = v.pole[j], distance = v.distance[j];
+    Vector<T> squares{};
+    index_t i = 0;
+    for (; i + lanes <= v.k; i += lanes) {
+      const Vector<T> x = Load<T>(v.weights + i).v / ((Load<T>(v.d + i).v - pole) - distance);
+      std::memcpy(column + i, &x, sizeof x);
+      squares += x * x;
+    }
+    T square = total<T>(squares);
+    for (; i < v.k; ++i) {
+      column[i] = v.weights[i] / ((v.d[i] - pole) - distance);
+      square += column[i] * column[i];
+    }
+    const T scale = 1 / std::sqrt(square);
+    for (i = 0; i < v.k; ++i) column[i] *= scale;
+  }
+}
+
+/// target_clones takes no template.
+#define TESELA_SECULAR(T)                                                     \
+  TESELA_MULTIVERSION void run(const RootBatch<T>& batch) { find(batch); }    \
+  TESELA_MULTIVERSION void run(const WeightBatch<T>& batch) { weigh(batch); } \
+  TESELA_MULTIVERSION void run(const VectorBatch<T>& batch) { vectors_of(batch); }
+TESELA_SECULAR(float)
+TESELA_SECULAR(double)
+#undef TESELA_SECULAR
+
+/// Column `column` of tiles one below the other.
+template <class T>
+std::vector<T> stacked(std::span<const In<T>> tiles, index_t column) {
+  std::vector<T> all;
+  for (const In<T>& tile : tiles) all.insert(all.end(), &tile(0, column), &tile(0, column) + tile.rows);
+  return all;
+}
+
+}  // namespace
+}  // namespace secular
+
+using namespace secular;
+
+template <class T>
+void SecularRoots<T>::cpu(const Args& args, In<T> poles, Out<T> roots) {
+  std::vector<T> squares(static_cast<std::size_t>(poles.rows));
+  for (index_t i = 0; i < poles.rows; ++i) squares[static_cast<std::size_t>(i)] = poles(i, 1) * poles(i, 1);
+  run(RootBatch<T>{poles.rows, &poles(0, 0), squares.data(), args.rho, args.first, roots});
+}
+
+template <class T>
+void SecularWeights<T>::cpu(const Args& args, In<T> poles, Out<T> weights, std::span<const In<T>> roots) {
+  const std::vector<T> pole = stacked(roots, 0), distance = stacked(roots, 1);
+  run(WeightBatch<T>{poles.rows, &poles(0, 0), &poles(0, 1), pole.data(), distance.data(), args.first, weights.rows,
+                     weights.data});
+}
+
+template <class T>
+void SecularVectors<T>::cpu(const Args& args, In<T> poles, In<index_t> order, In<T> roots, Out<T> vectors,
+                            std::span<const In<T>> weights) {
+  const std::vector<T> all = stacked(weights, 0);
+  std::vector<T> d(all.size()), weight(all.size());
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    const index_t i = order.data[r];
+    d[r] = poles(i, 0);
+    weight[r] = all[static_cast<std::size_t>(i)];
+  }
+  run(VectorBatch<T>{poles.rows, d.data(), weight.data(), &roots(args.first, 0), &roots(args.first, 1), vectors});
+}
+
+template struct SecularRoots<float>;
+template struct SecularRoots<double>;
+template struct SecularWeights<float>;
+template struct SecularWeights<double>;
+template struct SecularVectors<float>;
+template struct SecularVectors<double>;
+
+}  // namespace tesela::kernels
