@@ -1,5 +1,6 @@
 #include <tesela/algorithms/eigen/internal/bisection.hpp>
 #include <tesela/algorithms/eigen/internal/divide_and_conquer.hpp>
+#include <tesela/algorithms/eigen/internal/ql.hpp>
 #include <tesela/algorithms/eigen/tridiagonal_eig.hpp>
 #include <tesela/codelets/eigen/sturm.hpp>
 
@@ -36,11 +37,18 @@ TridiagonalEigResult<T> tridiagonal_eigenvalues(Runtime& runtime, std::span<cons
   TridiagonalEigResult<T> result;
   result.status = t.status;
   if (!t.status.ok()) return result;
-  result.method = TridiagonalEigMethod::bisection;
-  if (t.zero())
-    result.values.assign(static_cast<std::size_t>(range.size()), T(0));
-  else
-    result.values = detail::bisect(runtime, t, range, options.batch, result.iterations);
+  result.method =
+      options.method == TridiagonalEigMethod::automatic ? TridiagonalEigMethod::divide_and_conquer : options.method;
+  switch (result.method) {
+    case TridiagonalEigMethod::bisection:
+      detail::bisect(runtime, t, range, options, result);
+      break;
+    case TridiagonalEigMethod::ql:
+      detail::ql<T>(runtime, t, range, nullptr, options, result);
+      break;
+    default:
+      detail::divide_and_conquer<T>(runtime, t, range, nullptr, options, result);
+  }
   t.scale_back(result.values);
   return result;
 }
@@ -60,8 +68,13 @@ TridiagonalEigResult<T> tridiagonal_eig(Runtime& runtime, std::span<const T> d, 
   TridiagonalEigResult<T> result;
   result.status = t.status;
   if (!t.status.ok()) return result;
-  result.method = TridiagonalEigMethod::divide_and_conquer;
-  detail::divide_and_conquer(runtime, t, range, X, options, result);
+  if (options.method == TridiagonalEigMethod::ql) {
+    result.method = TridiagonalEigMethod::ql;
+    detail::ql(runtime, t, range, &X, options, result);
+  } else {
+    result.method = TridiagonalEigMethod::divide_and_conquer;
+    detail::divide_and_conquer(runtime, t, range, &X, options, result);
+  }
   t.scale_back(result.values);
   return result;
 }

@@ -1,10 +1,11 @@
+#include <tesela/codelets/eigen/internal/lanes.hpp>
 #include <tesela/codelets/eigen/internal/secular_root.hpp>
 #include <tesela/codelets/eigen/secular.hpp>
 #include <tesela/codelets/support/internal/multiversion.hpp>
-#include <tesela/codelets/support/internal/vector_of.hpp>
 
 #include <cmath>
 #include <cstring>
+#include <span>
 #include <vector>
 
 namespace tesela::kernels {
@@ -12,33 +13,18 @@ namespace secular {
 namespace {
 
 template <class T>
-using Vector = typename VectorOf<T>::type;
-
-/// A vector from memory of any alignment. (One that is returned would have to name its machine.)
-template <class T>
-struct Load {
-  Vector<T> v;
-  TESELA_INLINE explicit Load(const T* from) { std::memcpy(&v, from, sizeof v); }
-};
-
-template <class T>
-TESELA_INLINE T total(const Vector<T>& v) {
-  T sum = 0;
-  for (int l = 0; l < VectorOf<T>::lanes; ++l) sum += v[l];
-  return sum;
-}
-
-template <class T>
 TESELA_INLINE Sum<T> sum_of(const T* d, const T* squares, index_t begin, index_t end, T pole, T distance) {
-  constexpr int lanes = VectorOf<T>::lanes;
-  Vector<T> values{}, slopes{};
+  constexpr int lanes = LanesOf<T>::count, groups = 2;
+  Lanes<T> values[groups]{}, slopes[groups]{};
   index_t i = begin;
-  for (; i + lanes <= end; i += lanes) {
-    const Vector<T> inverse = T(1) / ((Load<T>(d + i).v - pole) - distance), term = Load<T>(squares + i).v * inverse;
-    values += term;
-    slopes += term * inverse;
-  }
-  Sum<T> sum{total<T>(values), total<T>(slopes)};
+  for (; i + groups * lanes <= end; i += groups * lanes)
+    for (int g = 0; g < groups; ++g) {
+      const Lanes<T> inverse = T(1) / ((LoadLanes<T>(d + i + g * lanes).v - pole) - distance),
+                     term = LoadLanes<T>(squares + i + g * lanes).v * inverse;
+      values[g] += term;
+      slopes[g] += term * inverse;
+    }
+  Sum<T> sum{sum_of_lanes<T>(values[0] + values[1]), sum_of_lanes<T>(slopes[0] + slopes[1])};
   for (; i < end; ++i) {
     const T inverse = 1 / ((d[i] - pole) - distance), term = squares[i] * inverse;
     sum.value += term;
@@ -81,9 +67,9 @@ struct WeightBatch {
 /// from d(i), - d(i)), and of last root - d(i): it cannot overflow, and no part is less than the whole. A lane a pole.
 template <class T>
 TESELA_INLINE void weigh(const WeightBatch<T>& w) {
-  constexpr index_t lanes = VectorOf<T>::lanes;
+  constexpr index_t lanes = LanesOf<T>::count;
   for (index_t begin = w.first; begin < w.first + w.count; begin += lanes) {
-    Vector<T> d, product;
+    Lanes<T> d, product;
     for (index_t l = 0; l < lanes; ++l) {
       d[l] = w.d[std::min(begin + l, w.k - 1)];
       product[l] = 1;
@@ -112,18 +98,18 @@ struct VectorBatch {
 };
 template <class T>
 TESELA_INLINE void vectors_of(const VectorBatch<T>& v) {
-  constexpr index_t lanes = VectorOf<T>::lanes;
+  constexpr index_t lanes = LanesOf<T>::count;
   for (index_t j = 0; j < v.vectors.cols; ++j) {
     T* const column = &v.vectors(0, j);
     const T pole = v.pole[j], distance = v.distance[j];
-    Vector<T> squares{};
+    Lanes<T> squares{};
     index_t i = 0;
     for (; i + lanes <= v.k; i += lanes) {
-      const Vector<T> x = Load<T>(v.weights + i).v / ((Load<T>(v.d + i).v - pole) - distance);
+      const Lanes<T> x = LoadLanes<T>(v.weights + i).v / ((LoadLanes<T>(v.d + i).v - pole) - distance);
       std::memcpy(column + i, &x, sizeof x);
       squares += x * x;
     }
-    T square = total<T>(squares);
+    T square = sum_of_lanes<T>(squares);
     for (; i < v.k; ++i) {
       column[i] = v.weights[i] / ((v.d[i] - pole) - distance);
       square += column[i] * column[i];

@@ -1,4 +1,5 @@
 #include <tesela/codelets/eigen/internal/ql_steps.hpp>
+#include <tesela/codelets/eigen/internal/rotate_columns.hpp>
 #include <tesela/codelets/eigen/steqr.hpp>
 #include <tesela/codelets/support/internal/multiversion.hpp>
 
@@ -27,15 +28,8 @@ TESELA_INLINE index_t solve(Problem<T>& p) {
       if (sweeps == most_sweeps) return l;
       ++p.sweeps;
       sweep(
-          p.d, p.e, l, m, [&](index_t i, T c, T s) __attribute__((always_inline)) {
-            T* const x = &p.vectors(0, i);
-            T* const y = &p.vectors(0, i + 1);
-            for (index_t r = 0; r < p.vectors.rows; ++r) {
-              const T below = y[r];
-              y[r] = s * x[r] + c * below;
-              x[r] = c * x[r] - s * below;
-            }
-          });
+          p.d, p.e, l,
+          m, [&](index_t i, T c, T s) __attribute__((always_inline)) { rotate_columns(p.vectors, i, c, s); });
     }
   return -1;
 }

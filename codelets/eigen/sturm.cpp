@@ -1,7 +1,6 @@
+#include <tesela/codelets/eigen/internal/lanes.hpp>
 #include <tesela/codelets/eigen/sturm.hpp>
-#include <tesela/codelets/support/inline.hpp>
 #include <tesela/codelets/support/internal/multiversion.hpp>
-#include <tesela/codelets/support/internal/vector_of.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -11,31 +10,34 @@ namespace sturm {
 namespace {
 
 /// Vectors of points that are counted side by side, so that one's division hides behind another's.
-constexpr int groups = 2;
+constexpr int groups = 4;
 template <class T>
-constexpr index_t lanes = groups* VectorOf<T>::lanes;
+constexpr index_t lanes = groups* LanesOf<T>::count;
 
 /// Negative pivots at as many points as there are lanes. No pivot needs to be kept from zero: q = 0 makes the next one
 /// -infinity and the one behind it d - x, as the limit of small positive q does; -0 does not occur (prepare). Where T
 /// falls into blocks nothing is divided, so that 0 / 0 does not occur either, and a block's counts are its own.
 template <class T>
 TESELA_INLINE void count_lanes(index_t n, const T* d, const T* squares, const T* x, index_t* counts) {
-  using Vector = typename VectorOf<T>::type;
+  using Vector = Lanes<T>;
   Vector at[groups], q[groups];
   decltype(at[0] < at[0]) negative[groups];  // -1 in lanes where true
   for (int g = 0; g < groups; ++g)
-    for (int l = 0; l < VectorOf<T>::lanes; ++l) {
-      at[g][l] = x[g * VectorOf<T>::lanes + l] + T(0);
+    for (int l = 0; l < LanesOf<T>::count; ++l) {
+      at[g][l] = x[g * LanesOf<T>::count + l] + T(0);
       q[g][l] = 1;  // of no block; read by none
       negative[g][l] = 0;
     }
-  for (index_t i = 0; i < n; ++i)
-    for (int g = 0; g < groups; ++g) {
-      q[g] = squares[i] == T(0) ? d[i] - at[g] : (d[i] - at[g]) - squares[i] / q[g];
-      negative[g] += q[g] < T(0);
-    }
+  for (index_t i = 0; i < n; ++i) {
+    const T square = squares[i];
+    if (square == T(0))
+      for (int g = 0; g < groups; ++g) q[g] = d[i] - at[g];
+    else
+      for (int g = 0; g < groups; ++g) q[g] = (d[i] - at[g]) - square / q[g];
+    for (int g = 0; g < groups; ++g) negative[g] += q[g] < T(0);
+  }
   for (int g = 0; g < groups; ++g)
-    for (int l = 0; l < VectorOf<T>::lanes; ++l) counts[g * VectorOf<T>::lanes + l] = -negative[g][l];
+    for (int l = 0; l < LanesOf<T>::count; ++l) counts[g * LanesOf<T>::count + l] = -negative[g][l];
 }
 
 TESELA_MULTIVERSION void several(index_t n, const float* d, const float* squares, const float* x, index_t* counts) {

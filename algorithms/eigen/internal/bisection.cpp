@@ -120,14 +120,22 @@ class Bisection {
 }  // namespace
 
 template <class T>
-std::vector<T> bisect(Runtime& runtime, const ScaledTridiagonal<T>& t, IndexRange range, index_t batch,
-                      index_t& halvings) {
-  if (range.size() == 0) return {};
-  halvings = std::numeric_limits<T>::digits + 3;  // from a width of 6 at most to eps / 4 of an entry
-  return Bisection<T>(runtime, t, range, batch).values(halvings);
+void bisect(Runtime& runtime, const ScaledTridiagonal<T>& t, IndexRange range, const TridiagonalEigOptions& options,
+            TridiagonalEigResult<T>& result) {
+  if (range.size() == 0) return;
+  if (t.zero() || t.n() == 1) {
+    result.values.assign(static_cast<std::size_t>(range.size()), t.d[0]);
+    return;
+  }
+  result.iterations = std::numeric_limits<T>::digits + 3;  // from a width of 6 at most to eps / 4 of an entry
+  result.values = Bisection<T>(runtime, t, range, options.batch).values(result.iterations);
 }
 
-template std::vector<float> bisect(Runtime&, const ScaledTridiagonal<float>&, IndexRange, index_t, index_t&);
-template std::vector<double> bisect(Runtime&, const ScaledTridiagonal<double>&, IndexRange, index_t, index_t&);
+#define TESELA_INSTANTIATE(T)                                                                           \
+  template void bisect(Runtime&, const ScaledTridiagonal<T>&, IndexRange, const TridiagonalEigOptions&, \
+                       TridiagonalEigResult<T>&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::detail

@@ -11,6 +11,7 @@
 namespace tesela::detail {
 namespace {
 
+using kernels::PlaceColumns;
 using kernels::Steqr;
 using kernels::TakeRow;
 
@@ -30,15 +31,16 @@ MergeShape suitable_shape(const Runtime& runtime, const TridiagonalEigOptions& o
 template <class T>
 class Tree {
  public:
-  Tree(Runtime& runtime, const ScaledTridiagonal<T>& t, const TridiagonalEigOptions& options)
+  Tree(Runtime& runtime, const ScaledTridiagonal<T>& t, const TridiagonalEigOptions& options, bool vectors)
       : g_(runtime),
         d_(t.d),
         e_(t.e),
         shape_(suitable_shape(runtime, options)),
+        vectors_(vectors),
         forest_(cut(d_, e_, options.leaf > 0 ? options.leaf : suitable_leaf)),
         nodes_(forest_.nodes.size()) {}
 
-  void run(IndexRange range, const TileMatrix<T>& x, TridiagonalEigResult<T>& result) {
+  void run(IndexRange range, const TileMatrix<T>* x, TridiagonalEigResult<T>& result) {
     for (std::size_t s = 0; s < nodes_.size(); ++s)
       if (forest_.nodes[s].height == 0) insert_leaf(s);
     int height = 0;
@@ -70,7 +72,20 @@ class Tree {
                         g_.status(place.begin));
     node.columns.begin = place.begin;
     node.columns.n = place.n;
-    node.columns.blocks = {{place.n, {vectors}}};
+    if (vectors_)
+      node.columns.blocks = {{place.n, {vectors}}};
+    else
+      node.columns.blocks = {one_row(vectors, 0), one_row(vectors, place.n - 1)};
+  }
+
+  RowBlock<T> one_row(const TileMatrix<T>& vectors, index_t row) {
+    const index_t n = vectors.n();
+    std::vector<index_t> all(static_cast<std::size_t>(n));
+    std::iota(all.begin(), all.end(), index_t{0});
+    const auto map = one_tile(g_.runtime(), n, all, "map");
+    const auto tile = one_tile<T>(g_.runtime(), 1, n, "row");
+    g_.insert<PlaceColumns<T, Out>>({row, 0, 1}, map(0, 0), tile(0, 0), std::vector<Tile<T>>{vectors(0, 0)});
+    return {1, {tile}};
   }
 
   /// Inserts the task that takes the row which its parent needs.
@@ -111,6 +126,7 @@ class Tree {
       const CuppenNode& place = forest_.nodes[s];
       if (place.height != level) continue;
       EigenColumns<T> upper = take_columns(place.upper), lower = take_columns(place.lower);
+      if (!vectors_) upper.blocks.resize(1), lower.blocks.erase(lower.blocks.begin());
       Merge<T>& merge =
           nodes_[s].merge.emplace(g_, shape_, std::move(upper), (*nodes_[place.upper].row)(0, 0), std::move(lower),
                                   (*nodes_[place.lower].row)(0, 0), static_cast<T>(place.joint));
@@ -118,7 +134,7 @@ class Tree {
     }
   }
 
-  void finish(IndexRange range, const TileMatrix<T>& x, TridiagonalEigResult<T>& result) {
+  void finish(IndexRange range, const TileMatrix<T>* x, TridiagonalEigResult<T>& result) {
     std::vector<EigenColumns<T>> found;
     for (const std::size_t s : forest_.roots) {
       read_values(nodes_[s]);
@@ -127,6 +143,16 @@ class Tree {
     const std::vector<ColumnPlace> places = ascending_places(found, range.begin, range.end);
     for (const ColumnPlace& p : places)
       result.values.push_back(found[p.node].values[static_cast<std::size_t>(p.value)]);
+    if (x != nullptr) make_wanted(found, places, *x);
+    count(result);
+    nodes_.clear();
+    found.clear();
+    settle(g_, result);
+  }
+
+  /// The wanted vectors of each block's last merge, and X from all of them.
+  void make_wanted(std::vector<EigenColumns<T>>& found, const std::vector<ColumnPlace>& places,
+                   const TileMatrix<T>& x) {
     for (std::size_t r = 0; r < found.size(); ++r) {
       std::optional<Merge<T>>& merge = nodes_[forest_.roots[r]].merge;
       if (!merge) continue;
@@ -137,13 +163,6 @@ class Tree {
       found[r] = std::move(merge->result());
     }
     place_columns(g_, found, places, x);
-    count(result);
-    nodes_.clear();
-    found.clear();
-    const Status status = g_.wait();
-    if (status.ok()) return;
-    result.status = {TridiagonalEigStatus::Verdict::not_converged, status.info - 1, false};
-    result.values.clear();
   }
 
   void count(TridiagonalEigResult<T>& result) const {
@@ -161,6 +180,7 @@ class Tree {
   Graph g_;
   std::vector<T> d_, e_;
   MergeShape shape_;
+  bool vectors_;
   CuppenForest forest_;
   std::vector<Node> nodes_;
 };
@@ -168,13 +188,13 @@ class Tree {
 }  // namespace
 
 template <class T>
-void divide_and_conquer(Runtime& runtime, const ScaledTridiagonal<T>& t, IndexRange range, const TileMatrix<T>& x,
+void divide_and_conquer(Runtime& runtime, const ScaledTridiagonal<T>& t, IndexRange range, const TileMatrix<T>* x,
                         const TridiagonalEigOptions& options, TridiagonalEigResult<T>& result) {
-  Tree<T>(runtime, t, options).run(range, x, result);
+  Tree<T>(runtime, t, options, x != nullptr).run(range, x, result);
 }
 
 #define TESELA_INSTANTIATE(T)                                                                               \
-  template void divide_and_conquer(Runtime&, const ScaledTridiagonal<T>&, IndexRange, const TileMatrix<T>&, \
+  template void divide_and_conquer(Runtime&, const ScaledTridiagonal<T>&, IndexRange, const TileMatrix<T>*, \
                                    const TridiagonalEigOptions&, TridiagonalEigResult<T>&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)

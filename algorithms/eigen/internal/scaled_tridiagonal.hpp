@@ -27,4 +27,13 @@ struct ScaledTridiagonal {
 /// The range that options ask for, or all of 0 … n - 1. Throws ArgumentError for one outside.
 IndexRange wanted_range(const char* routine, const TridiagonalEigOptions& options, index_t n);
 
+/// Waits, and says in the result where QL steps did not converge.
+template <class T>
+void settle(Graph& g, TridiagonalEigResult<T>& result) {
+  const Status status = g.wait();
+  if (status.ok()) return;
+  result.status = {TridiagonalEigStatus::Verdict::not_converged, status.info - 1, false};
+  result.values.clear();
+}
+
 }  // namespace tesela::detail

@@ -10,6 +10,8 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <string>
+#include <tuple>
 
 using namespace tesela;
 using test::SymmetricTridiagonal;
@@ -17,7 +19,7 @@ using test::tridiagonal_of;
 
 namespace {
 
-constexpr TridiagonalEigMethod vector_methods[]{TridiagonalEigMethod::divide_and_conquer};
+constexpr TridiagonalEigMethod vector_methods[]{TridiagonalEigMethod::divide_and_conquer, TridiagonalEigMethod::ql};
 
 template <class T>
 struct Bounds {
@@ -76,7 +78,7 @@ Errors errors_of(const SymmetricTridiagonal<T>& t, const Pairs<T>& pairs, index_
   };
   Errors e;
   HostMatrix<double> x(n, columns), gram(columns, columns);
-  const auto larger = [](double a, double b) { return b <= a ? a : b; };  // NaN wins
+  const auto larger = [](double a, double b) { return std::isnan(a) || b <= a ? a : b; };  // NaN wins
   for (index_t j = 0; j < columns; ++j) {
     const double value = std::ldexp(static_cast<double>(pairs.result.values[static_cast<std::size_t>(j)]), -exponent);
     e.value = larger(e.value, std::abs(value - right[static_cast<std::size_t>(first + j)]) / unit / root);
@@ -125,4 +127,107 @@ TEMPLATE_TEST_CASE("tridiagonal eigenpairs: every kind and order", "", float, do
       }
     print(name_of(tridiagonal_eig_methods(), method), worst);
   }
+}
+
+TEST_CASE("tridiagonal eigenpairs: n = 1000, with little and with much to deflate") {
+  for (const char* kind : {"uniform", "second-difference", "clement", "glued"}) {
+    const auto t = tridiagonal_of<double>(kind, 1000);
+    const auto pairs = pairs_of(t, {}, {1000, 256});
+    const Errors errors = errors_of(t, pairs);
+    print(kind, errors);
+    CHECK(errors.good());
+    CHECK(pairs.result.method == TridiagonalEigMethod::divide_and_conquer);
+    CHECK(pairs.result.merges >= 15);
+    CHECK(pairs.result.iterations > 0);
+    CHECK(pairs.result.iterations < 40);  // and never by halving alone
+    CHECK(pairs.result.deflated < pairs.result.merged);
+    const double deflated = static_cast<double>(pairs.result.deflated) / static_cast<double>(pairs.result.merged);
+    if (kind == std::string("glued")) CHECK(deflated > 0.8);
+    if (kind == std::string("second-difference")) CHECK(deflated < 0.3);
+  }
+}
+
+TEMPLATE_TEST_CASE("tridiagonal eigenpairs: leaves, tiles and batches of any size", "", float, double) {
+  for (const char* kind : {"uniform", "glued", "clustered", "second-difference", "two-blocks"})
+    for (const auto& [leaf, rows, batch] :
+         {std::tuple<index_t, index_t, index_t>{1, 1, 1}, {2, 7, 3}, {5, 1000, 1000}, {25, 60, 32}, {1000, 9, 9}})
+      for (const TileShape tile : {TileShape{1, 200}, {123, 1}, {17, 29}, {500, 500}}) {
+        const auto t = tridiagonal_of<TestType>(kind, leaf == 1 ? 30 : 123);
+        const auto pairs = pairs_of(t, {.leaf = leaf, .rows = rows, .batch = batch}, tile);
+        INFO(kind << " leaf " << leaf << ", tasks of " << rows << " x " << batch << ", tiles of " << tile.mb << " x "
+                  << tile.nb);
+        const Errors errors = errors_of(t, pairs);
+        INFO(errors.value << " " << errors.residual << " " << errors.orthogonality << " of the bounds");
+        CHECK(errors.good());
+      }
+}
+
+TEMPLATE_TEST_CASE("tridiagonal eigenpairs: a part is that part of the whole, also where it cuts a cluster", "", float,
+                   double) {
+  constexpr index_t n = 211;
+  constexpr double close = 200 * std::numeric_limits<TestType>::epsilon();
+  for (const TridiagonalEigMethod method : vector_methods)
+    for (const char* kind : {"uniform", "glued", "clustered", "identity", "wilkinson", "one-zero", "zero"}) {
+      const auto t = tridiagonal_of<TestType>(kind, n);
+      const auto whole = pairs_of(t, {.method = method});
+      for (const IndexRange range : {IndexRange{0, 0}, {0, 1}, {n - 1, n}, {20, 21}, {40, 170}, {n, n}, {0, n}}) {
+        const auto part = pairs_of(t, {.method = method, .range = range}, {50, 40});
+        INFO(kind << " [" << range.begin << ", " << range.end << ") " << name_of(tridiagonal_eig_methods(), method));
+        const Errors errors = errors_of(t, part, range.begin);
+        CHECK(errors.good());
+        double difference = 0;
+        for (index_t j = 0; j < range.size(); ++j) {
+          REQUIRE(part.result.values[static_cast<std::size_t>(j)] ==
+                  whole.result.values[static_cast<std::size_t>(range.begin + j)]);
+          for (index_t i = 0; i < n; ++i)
+            difference =
+                std::max(difference, std::abs(static_cast<double>(part.x(i, j) - whole.x(i, range.begin + j))));
+        }
+        CHECK(difference <= close);
+      }
+    }
+}
+
+TEMPLATE_TEST_CASE("tridiagonal eigenpairs: a power of two changes values by that power, and no bit of a vector", "",
+                   float, double) {
+  constexpr int far = sizeof(TestType) == 8 ? 900 : 60;
+  for (const TridiagonalEigMethod method : vector_methods)
+    for (const char* kind : {"uniform", "wilkinson", "glued", "second-difference"}) {
+      const auto t = tridiagonal_of<TestType>(kind, 150);
+      const auto one = pairs_of(t, {.method = method});
+      for (const int exponent : {far, -far, 1}) {
+        auto scaled = t;
+        for (auto* band : {&scaled.d, &scaled.e})
+          for (TestType& x : *band) x = std::ldexp(x, exponent);
+        const auto other = pairs_of(scaled, {.method = method});
+        for (index_t j = 0; j < t.n(); ++j) {
+          const auto at = static_cast<std::size_t>(j);
+          REQUIRE(other.result.values[at] == std::ldexp(one.result.values[at], exponent));
+          for (index_t i = 0; i < t.n(); ++i) REQUIRE(other.x(i, j) == one.x(i, j));
+        }
+      }
+    }
+}
+
+TEST_CASE("tridiagonal eigenpairs: the same bits in every run") {
+  const auto t = tridiagonal_of<double>("normal", 300);
+  const auto first = pairs_of(t), second = pairs_of(t);
+  for (index_t j = 0; j < t.n(); ++j)
+    for (index_t i = 0; i < t.n(); ++i) REQUIRE(first.x(i, j) == second.x(i, j));
+}
+
+TEST_CASE("tridiagonal eigenpairs: bad input is a status or a named argument") {
+  auto t = tridiagonal_of<double>("uniform", 40);
+  const auto call = [&](index_t m, index_t n, const TridiagonalEigOptions& options) {
+    const TileMatrix<double> X(test::runtime(), m, n, {16, 16});
+    return tridiagonal_eig<double>(test::runtime(), t.d, t.e, X, options);
+  };
+  CHECK_THROWS_AS(call(40, 39, {}), ArgumentError);
+  CHECK_THROWS_AS(call(39, 40, {}), ArgumentError);
+  CHECK_THROWS_AS(call(40, 41, {.range = IndexRange{0, 41}}), ArgumentError);
+  CHECK_THROWS_AS(call(40, 40, {.method = TridiagonalEigMethod::bisection}), ArgumentError);
+  t.e[3] = std::numeric_limits<double>::quiet_NaN();
+  const auto result = call(40, 40, {});
+  CHECK(to_string(result.status) == "e(3) is not finite");
+  CHECK(result.values.empty());
 }
