@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -94,12 +95,13 @@ struct VectorBatch {
   index_t k;
   const T *d, *weights;  // in the order of the rows
   const T *pole, *distance;
+  index_t count;
   Block<T> vectors;
 };
 template <class T>
 TESELA_INLINE void vectors_of(const VectorBatch<T>& v) {
   constexpr index_t lanes = LanesOf<T>::count;
-  for (index_t j = 0; j < v.vectors.cols; ++j) {
+  for (index_t j = 0; j < v.count; ++j) {
     T* const column = &v.vectors(0, j);
     const T pole = v.pole[j], distance = v.distance[j];
     Lanes<T> squares{};
@@ -119,11 +121,38 @@ TESELA_INLINE void vectors_of(const VectorBatch<T>& v) {
   }
 }
 
+/// All padded to whole lanes, with weights of zero.
+template <class T>
+struct RowBatch {
+  index_t k;
+  const T *d, *weights, *upper, *lower;  // in the order of the rows
+  const T *pole, *distance;
+  Block<T> new_upper, new_lower;
+};
+template <class T>
+TESELA_INLINE void rows_of(const RowBatch<T>& b) {
+  constexpr index_t lanes = LanesOf<T>::count;
+  for (index_t j = 0; j < b.new_upper.cols; ++j) {
+    const T pole = b.pole[j], distance = b.distance[j];
+    Lanes<T> squares{}, uppers{}, lowers{};
+    for (index_t i = 0; i < b.k; i += lanes) {
+      const Lanes<T> x = LoadLanes<T>(b.weights + i).v / ((LoadLanes<T>(b.d + i).v - pole) - distance);
+      squares += x * x;
+      uppers += x * LoadLanes<T>(b.upper + i).v;
+      lowers += x * LoadLanes<T>(b.lower + i).v;
+    }
+    const T scale = 1 / std::sqrt(sum_of_lanes<T>(squares));
+    b.new_upper(0, j) = scale * sum_of_lanes<T>(uppers);
+    b.new_lower(0, j) = scale * sum_of_lanes<T>(lowers);
+  }
+}
+
 /// target_clones takes no template.
-#define TESELA_SECULAR(T)                                                     \
-  TESELA_MULTIVERSION void run(const RootBatch<T>& batch) { find(batch); }    \
-  TESELA_MULTIVERSION void run(const WeightBatch<T>& batch) { weigh(batch); } \
-  TESELA_MULTIVERSION void run(const VectorBatch<T>& batch) { vectors_of(batch); }
+#define TESELA_SECULAR(T)                                                          \
+  TESELA_MULTIVERSION void run(const RootBatch<T>& batch) { find(batch); }         \
+  TESELA_MULTIVERSION void run(const WeightBatch<T>& batch) { weigh(batch); }      \
+  TESELA_MULTIVERSION void run(const VectorBatch<T>& batch) { vectors_of(batch); } \
+  TESELA_MULTIVERSION void run(const RowBatch<T>& batch) { rows_of(batch); }
 TESELA_SECULAR(float)
 TESELA_SECULAR(double)
 #undef TESELA_SECULAR
@@ -135,6 +164,24 @@ std::vector<T> stacked(std::span<const In<T>> tiles, index_t column) {
   for (const In<T>& tile : tiles) all.insert(all.end(), &tile(0, column), &tile(0, column) + tile.rows);
   return all;
 }
+
+/// Poles and weights in the order of the rows; up to whole lanes weights are zero, and poles no root's.
+template <class T>
+struct OrderedPoles {
+  std::vector<T> d, weights;
+  OrderedPoles(const In<T>& poles, const In<index_t>& order, std::span<const In<T>> tiles) {
+    const std::vector<T> all = stacked(tiles, 0);
+    constexpr index_t lanes = LanesOf<T>::count;
+    const auto padded = static_cast<std::size_t>(ceil_div(poles.rows, lanes) * lanes);
+    d.assign(padded, std::numeric_limits<T>::max());
+    weights.assign(padded, T(0));
+    for (index_t r = 0; r < poles.rows; ++r) {
+      const index_t i = order.data[r];
+      d[static_cast<std::size_t>(r)] = poles(i, 0);
+      weights[static_cast<std::size_t>(r)] = all[static_cast<std::size_t>(i)];
+    }
+  }
+};
 
 }  // namespace
 }  // namespace secular
@@ -158,14 +205,20 @@ void SecularWeights<T>::cpu(const Args& args, In<T> poles, Out<T> weights, std::
 template <class T>
 void SecularVectors<T>::cpu(const Args& args, In<T> poles, In<index_t> order, In<T> roots, Out<T> vectors,
                             std::span<const In<T>> weights) {
-  const std::vector<T> all = stacked(weights, 0);
-  std::vector<T> d(all.size()), weight(all.size());
-  for (std::size_t r = 0; r < all.size(); ++r) {
-    const index_t i = order.data[r];
-    d[r] = poles(i, 0);
-    weight[r] = all[static_cast<std::size_t>(i)];
-  }
-  run(VectorBatch<T>{poles.rows, d.data(), weight.data(), &roots(args.first, 0), &roots(args.first, 1), vectors});
+  const OrderedPoles<T> of(poles, order, weights);
+  run(VectorBatch<T>{poles.rows, of.d.data(), of.weights.data(), &roots(args.first, 0), &roots(args.first, 1),
+                     args.count, vectors});
+}
+
+template <class T>
+void SecularRows<T>::cpu(const Args& args, In<T> poles, In<index_t> order, In<T> roots, In<T> upper, In<T> lower,
+                         Out<T> new_upper, Out<T> new_lower, std::span<const In<T>> weights) {
+  const OrderedPoles<T> of(poles, order, weights);
+  std::vector<T> first(of.d.size(), T(0)), last(of.d.size(), T(0));
+  for (index_t j = 0; j < args.upper; ++j) first[static_cast<std::size_t>(j)] = upper(0, j);
+  for (index_t j = 0; j < args.lower; ++j) last[static_cast<std::size_t>(poles.rows - args.lower + j)] = lower(0, j);
+  run(RowBatch<T>{poles.rows, of.d.data(), of.weights.data(), first.data(), last.data(), &roots(0, 0), &roots(0, 1),
+                  new_upper, new_lower});
 }
 
 template struct SecularRoots<float>;
@@ -174,5 +227,7 @@ template struct SecularWeights<float>;
 template struct SecularWeights<double>;
 template struct SecularVectors<float>;
 template struct SecularVectors<double>;
+template struct SecularRows<float>;
+template struct SecularRows<double>;
 
 }  // namespace tesela::kernels

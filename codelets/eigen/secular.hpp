@@ -40,20 +40,39 @@ struct SecularWeights {
   static void cpu(const Args& args, In<T> poles, Out<T> weights, std::span<const In<T>> roots);
 };
 
-/// The unit eigenvectors of roots args.first … of this tile, a column of `vectors` (k rows) each: weight / (pole -
-/// root). Row r is that of pole order(r). `weights` are all, tile by tile.
+/// The unit eigenvectors of args.count roots of this tile from args.first on, a column of `vectors` (k rows, as many
+/// columns at least) each: weight / (pole - root). Row r is that of pole order(r). `weights` are all, tile by tile.
 template <class T>
 struct SecularVectors {
   static constexpr auto name = "secular_vectors";
   static constexpr std::uint32_t color = 0xe0a080;
   struct Args {
-    index_t first = 0;
+    index_t first = 0, count = 0;
+    std::uint64_t cost_key() const { return static_cast<std::uint64_t>(count); }
   };
-  static double flops(const Args&, std::span<const Shape> shapes) {
-    return 5 * static_cast<double>(shapes[3].rows) * static_cast<double>(shapes[3].cols);
+  static double flops(const Args& args, std::span<const Shape> shapes) {
+    return 6 * static_cast<double>(shapes[0].rows) * static_cast<double>(args.count);
   }
   static void cpu(const Args& args, In<T> poles, In<index_t> order, In<T> roots, Out<T> vectors,
                   std::span<const In<T>> weights);
+};
+
+/// The same vectors for all roots of this tile, of which nothing is kept but two products: new_upper(j) = upper times
+/// the first of column j's components, as many as `upper` (1 x u) has, and new_lower(j) = lower (1 x l) times its last
+/// ones. u and l are args.upper and args.lower, since no tile
+/// is empty.
+template <class T>
+struct SecularRows {
+  static constexpr auto name = "secular_rows";
+  static constexpr std::uint32_t color = 0xe0a080;
+  struct Args {
+    index_t upper = 0, lower = 0;
+  };
+  static double flops(const Args&, std::span<const Shape> shapes) {
+    return 8 * static_cast<double>(shapes[0].rows) * static_cast<double>(shapes[2].rows);
+  }
+  static void cpu(const Args& args, In<T> poles, In<index_t> order, In<T> roots, In<T> upper, In<T> lower,
+                  Out<T> new_upper, Out<T> new_lower, std::span<const In<T>> weights);
 };
 
 }  // namespace tesela::kernels

@@ -25,7 +25,8 @@ MergeShape suitable_shape(const Runtime& runtime, const TridiagonalEigOptions& o
                            : 512,
           options.batch > 0 ? options.batch
           : gpu             ? 2048
-                            : 256};
+                            : 256,
+          2 * static_cast<index_t>(runtime.workers().size())};
 }
 
 template <class T>
@@ -130,7 +131,8 @@ class Tree {
       Merge<T>& merge =
           nodes_[s].merge.emplace(g_, shape_, std::move(upper), (*nodes_[place.upper].row)(0, 0), std::move(lower),
                                   (*nodes_[place.lower].row)(0, 0), static_cast<T>(place.joint));
-      if (std::find(forest_.roots.begin(), forest_.roots.end(), s) == forest_.roots.end()) merge.make_all_vectors();
+      if (std::find(forest_.roots.begin(), forest_.roots.end(), s) == forest_.roots.end())
+        vectors_ ? merge.make_vectors(0, merge.k()) : merge.make_rows();
     }
   }
 

@@ -11,6 +11,7 @@ namespace {
 using kernels::MergeColumns;
 using kernels::MergeProduct;
 using kernels::SecularRoots;
+using kernels::SecularRows;
 using kernels::SecularVectors;
 using kernels::SecularWeights;
 
@@ -99,18 +100,41 @@ void Merge<T>::make_vectors(index_t begin, index_t end) {
   result_.column.assign(static_cast<std::size_t>(result_.n), -1);
   std::iota(result_.column.begin() + begin, result_.column.begin() + end, index_t{0});
   std::iota(result_.column.begin() + k(), result_.column.end(), end - begin);
+  std::vector<TileMatrix<T>> vectors;  // taken in turn: all together would be k x k numbers
+  std::size_t turn = 0;
   for (std::size_t b = 0; b < roots_.size(); ++b) {
     const index_t first = static_cast<index_t>(b) * shape_.batch, from = std::max(begin, first),
                   to = std::min({end, first + shape_.batch, k()});
     if (from >= to) continue;
-    const auto vectors = one_tile<T>(g_.runtime(), k(), to - from, "S");
-    g_.insert<SecularVectors<T>>({from - first}, (*poles_)(0, 0), order(0, 0), roots_[b](0, 0), vectors(0, 0), weights);
+    if (static_cast<index_t>(vectors.size()) < shape_.depth)
+      vectors.push_back(one_tile<T>(g_.runtime(), k(), std::min(shape_.batch, end - from), "S"));
+    const Tile<T> S = vectors[turn++ % static_cast<std::size_t>(shape_.depth)](0, 0);
+    g_.insert<SecularVectors<T>>({from - first, to - from}, (*poles_)(0, 0), order(0, 0), roots_[b](0, 0), S, weights);
     for (Half& half : halves_) {
       const index_t skip = half.upper ? 0 : alone_above, inner = half.upper ? deflation_.upper : deflation_.lower;
       half.block.tiles.push_back(one_tile<T>(g_.runtime(), half.block.rows, to - from, "X"));
-      g_.insert<MergeProduct<T>>({skip, inner}, (*half.kept)(0, 0), vectors(0, 0), half.block.tiles.back()(0, 0));
+      g_.insert<MergeProduct<T>>({skip, inner}, (*half.kept)(0, 0), S, half.block.tiles.back()(0, 0));
     }
   }
+  finish_blocks();
+}
+
+template <class T>
+void Merge<T>::make_rows() {
+  const auto order = one_tile(g_.runtime(), k(), deflation_.order, "order");
+  const std::vector<Tile<T>> weights = tiles_of(weights_);
+  Half &upper = halves_.front(), &lower = halves_.back();
+  for (const TileMatrix<T>& batch : roots_) {
+    for (Half* half : {&upper, &lower}) half->block.tiles.push_back(one_tile<T>(g_.runtime(), 1, batch.m(), "row"));
+    g_.insert<SecularRows<T>>({deflation_.upper, deflation_.lower}, (*poles_)(0, 0), order(0, 0), batch(0, 0),
+                              (*upper.kept)(0, 0), (*lower.kept)(0, 0), upper.block.tiles.back()(0, 0),
+                              lower.block.tiles.back()(0, 0), weights);
+  }
+  finish_blocks();
+}
+
+template <class T>
+void Merge<T>::finish_blocks() {
   for (Half& half : halves_) {
     if (half.stand) half.block.tiles.push_back(*half.stand);
     result_.blocks.push_back(std::move(half.block));

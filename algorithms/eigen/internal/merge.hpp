@@ -12,6 +12,7 @@ namespace tesela::detail {
 struct MergeShape {
   index_t rows = 0;   ///< of vectors in one task, at most, but where a half has fewer to give
   index_t batch = 0;  ///< roots, and columns of vectors, of one task
+  index_t depth = 0;  ///< batches of the secular equation's vectors that are kept at a time
 };
 
 /// Two neighbouring halves' eigenpairs become those of both. Three steps, so that several merges run side by side.
@@ -25,7 +26,10 @@ class Merge {
 
   /// Inserts the tasks that make the vectors of roots begin … end - 1. Those of the deflated values stand already.
   void make_vectors(index_t begin, index_t end);
-  void make_all_vectors() { make_vectors(0, k()); }
+
+  /// For halves of which only the upper one's first and the lower one's last row are there: inserts the tasks that make
+  /// these two rows of all vectors.
+  void make_rows();
 
   /// Waits for the values: of k() roots, ascending, then the deflated ones.
   void read_values();
@@ -44,6 +48,7 @@ class Merge {
     std::optional<TileMatrix<T>> kept = {}, stand = {};  // columns that meet the new vectors; that are deflated
   };
   void gather(EigenColumns<T>& half, bool upper);
+  void finish_blocks();
   void insert_roots();
 
   Graph& g_;

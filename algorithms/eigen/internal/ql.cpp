@@ -71,7 +71,7 @@ void ql(Runtime& runtime, const ScaledTridiagonal<T>& t, IndexRange range, const
   settle(g, result);
 }
 
-#define TESELA_INSTANTIATE(T)                                                             \
+#define TESELA_INSTANTIATE(T)                                                               \
   template void ql(Runtime&, const ScaledTridiagonal<T>&, IndexRange, const TileMatrix<T>*, \
                    const TridiagonalEigOptions&, TridiagonalEigResult<T>&);
 TESELA_INSTANTIATE(float)
