@@ -37,8 +37,10 @@ TridiagonalEigResult<T> tridiagonal_eigenvalues(Runtime& runtime, std::span<cons
   TridiagonalEigResult<T> result;
   result.status = t.status;
   if (!t.status.ok()) return result;
-  result.method =
-      options.method == TridiagonalEigMethod::automatic ? TridiagonalEigMethod::divide_and_conquer : options.method;
+  result.method = options.method;
+  if (options.method == TridiagonalEigMethod::automatic)  // a value by bisection costs what eight of all cost otherwise
+    result.method =
+        range.size() < t.n() / 8 ? TridiagonalEigMethod::bisection : TridiagonalEigMethod::divide_and_conquer;
   switch (result.method) {
     case TridiagonalEigMethod::bisection:
       detail::bisect(runtime, t, range, options, result);

@@ -14,10 +14,10 @@ namespace tesela {
 
 /// Who finds the eigenvalues of a symmetric tridiagonal matrix, and the eigenvectors.
 enum class TridiagonalEigMethod : std::uint8_t {
-  automatic,           ///< for vectors divide_and_conquer; for values what was measured to be faster
-  divide_and_conquer,  ///< Cuppen's, with both deflations and Gu and Eisenstat's vectors
+  automatic,           ///< divide_and_conquer, but for less than an eighth of the values, without vectors, bisection
+  divide_and_conquer,  ///< Cuppen's, with both deflations and Gu and Eisenstat's vectors; values alone in O(n^2)
   bisection,           ///< values only: on Sturm counts
-  ql                   ///< implicit QL steps (values only: free of square roots)
+  ql                   ///< implicit QL steps
 };
 
 /// The methods by name; the first is the default.
@@ -37,7 +37,7 @@ struct TridiagonalEigStatus {
   enum class Verdict : std::uint8_t {
     ok,
     not_finite,    ///< d(where), or e(where) where off_diagonal says so, is NaN or infinite
-    not_converged  ///< at the eigenvalue at `where` of its block, after as many steps as anyone ever needed
+    not_converged  ///< QL steps, at row `where` of T, after twenty times as many as are usual
   };
   Verdict verdict = Verdict::ok;
   index_t where = -1;  ///< counted from 0
@@ -61,21 +61,23 @@ struct TridiagonalEigResult {
   index_t sweeps = 0;      ///< of QL
 };
 
-/// Eigenvalues of the symmetric tridiagonal matrix T with diagonal d (n) and off-diagonal e (n - 1), without vectors
-/// (LAPACK sterf, stebz): by bisection, a task a batch of values, or by QL steps. Each is right to a few eps ||T||.
-/// Values of a part are those of the whole, to the bit. T is scaled by a power of two first, so that its size does not
-/// matter. Waits. A NaN or Inf in d or e is a status. Throws ArgumentError for lengths that do not fit, a range outside
-/// 0 … n, or a method that cannot.
+/// Eigenvalues of the symmetric tridiagonal matrix T with diagonal d (n) and off-diagonal e (n - 1), ascending, without
+/// vectors (LAPACK sterf, stebz): each right to a few eps ||T||. By divide and conquer the merges' secular equations
+/// need of the vectors only their first and last row; by bisection on Sturm counts a task is a batch of values (W.
+/// Kahan, Stanford report CS41, 1966). Values of a part are those that the same method finds of the whole, to the bit.
+/// T is scaled by a power of two first, so that its size does not matter. Waits. A NaN or Inf in d or e is a status.
+/// Throws ArgumentError for lengths that do not fit, or a range outside 0 … n.
 template <class T>
 TridiagonalEigResult<T> tridiagonal_eigenvalues(Runtime& runtime, std::span<const T> d, std::span<const T> e,
                                                 const TridiagonalEigOptions& options = {});
 
 /// T X = X diag(values): eigenvalues of a part of the spectrum, or of all, ascending, and their orthonormal
-/// eigenvectors, the columns of X (n x range size, any tiles; LAPACK stedc, steqr). Values and vectors of a part are
-/// those of the whole; for vectors that the last merge need not make, its products are not done either. A power of two
-/// in T goes into the values to the bit, and into X not at all. Waits; X may be read at once. A NaN or Inf in d or e,
-/// or QL steps that do not converge, is a status, and X has no contents then that mean anything. Throws as
-/// tridiagonal_eigenvalues does, and for an X of another shape.
+/// eigenvectors, the columns of X (n x range size, any tiles; LAPACK stedc, steqr). Values of a part are those of the
+/// whole to the bit, its vectors to rounding; for vectors that nobody wants the last merge does no products. A power of
+/// two in T goes into the values to the bit, and into X not at all. Waits; X may be read at once. A NaN or Inf in d or
+/// e, or QL steps that do not converge, is a status, and X means nothing then. Throws as tridiagonal_eigenvalues does,
+/// for an X of another shape, and for bisection. (M. Gu, S. Eisenstat, SIAM J. Matrix Anal. Appl. 16, 1995; J. Rutter,
+/// LAPACK Working Note 69.)
 template <class T>
 TridiagonalEigResult<T> tridiagonal_eig(Runtime& runtime, std::span<const T> d, std::span<const T> e,
                                         const TileMatrix<T>& X, const TridiagonalEigOptions& options = {});

@@ -5,6 +5,7 @@
 #include <tesela/codelets/eigen/steqr.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <optional>
 
@@ -17,16 +18,14 @@ using kernels::TakeRow;
 
 constexpr index_t suitable_leaf = 64;
 
-/// On cores tasks of half a thousand rows and a quarter of that many columns; a GPU takes a half's rows at once.
+/// On cores tasks of half a thousand rows and half as many columns; a GPU takes all rows of a half at once.
 MergeShape suitable_shape(const Runtime& runtime, const TridiagonalEigOptions& options) {
-  const bool gpu = runtime.gpus() > 0;
-  return {options.rows > 0 ? options.rows
-          : gpu            ? index_t{1} << 20
-                           : 512,
-          options.batch > 0 ? options.batch
-          : gpu             ? 2048
-                            : 256,
-          2 * static_cast<index_t>(runtime.workers().size())};
+  const auto workers = static_cast<index_t>(runtime.workers().size());
+  MergeShape shape{512, 256, 2 * workers};
+  if (runtime.gpus() > 0) shape = {std::numeric_limits<index_t>::max(), 2048, 2 * runtime.gpus()};
+  if (options.rows > 0) shape.rows = options.rows;
+  if (options.batch > 0) shape.batch = options.batch;
+  return shape;
 }
 
 template <class T>

@@ -143,18 +143,20 @@ TEMPLATE_TEST_CASE("tridiagonal eigenvalues: NaN and infinity are told with thei
     }
 }
 
-TEST_CASE("tridiagonal eigenvalues: wrong arguments are named") {
+TEST_CASE("tridiagonal eigenvalues: what automatic takes; wrong arguments are named") {
   const std::vector<double> d(3, 1), e(3, 1);
   CHECK_THROWS_AS(tridiagonal_eigenvalues<double>(test::runtime(), d, e), ArgumentError);
   const std::span<const double> right(e.data(), 2);
-  CHECK(values_of(tridiagonal_of<double>("uniform", 10)).method == TridiagonalEigMethod::divide_and_conquer);
+  const auto t = tridiagonal_of<double>("uniform", 100);
+  CHECK(values_of(t).method == TridiagonalEigMethod::divide_and_conquer);
+  CHECK(values_of(t, {.range = IndexRange{50, 60}}).method == TridiagonalEigMethod::bisection);
   for (const IndexRange range : {IndexRange{-1, 2}, {2, 1}, {0, 4}})
     CHECK_THROWS_AS(tridiagonal_eigenvalues<double>(test::runtime(), d, right, {.range = range}), ArgumentError);
 }
 
 TEMPLATE_TEST_CASE("tridiagonal_count_below: half-open at eigenvalues, and as many as values lie below", "", float,
                    double) {
-  const std::vector<TestType> d{-1, 0, 0, 2, 2, 2}, none(5, TestType(0));
+  const std::vector<TestType> d{0, -1, 0, 2, 2, 2}, none(5, TestType(0));
   const auto below = [&](TestType x) { return tridiagonal_count_below<TestType>(d, none, x); };
   CHECK(below(-1) == 0);
   CHECK(below(0) == 1);

@@ -46,7 +46,9 @@ TEMPLATE_TEST_CASE("Steqr: pairs of small matrices, as LAPACK has them", "", flo
       for (index_t j = 0; j < n; ++j)
         for (index_t i = 0; i < n; ++i) {
           const auto row = static_cast<std::size_t>(i);
-          double residual = (static_cast<double>(t.d[row]) - static_cast<double>(values[static_cast<std::size_t>(j)])) * at(i, j), dot = 0;
+          double residual = (static_cast<double>(t.d[row]) - static_cast<double>(values[static_cast<std::size_t>(j)])) *
+                            at(i, j),
+                 dot = 0;
           if (i > 0) residual += static_cast<double>(t.e[row - 1]) * at(i - 1, j);
           if (i + 1 < n) residual += static_cast<double>(t.e[row]) * at(i + 1, j);
           CHECK(std::abs(residual) <= bound);
@@ -71,7 +73,8 @@ TEMPLATE_TEST_CASE("SturmCount and SturmBisect: any number of points", "", float
     std::vector<T> x, intervals(2 * static_cast<std::size_t>(points), T(0));
     std::vector<index_t> counts(static_cast<std::size_t>(points), -1), wanted;
     for (index_t k = 0; k < points; ++k) {
-      const double between = (t.closed[static_cast<std::size_t>(k)] + (k > 0 ? t.closed[static_cast<std::size_t>(k - 1)] : 0)) / 2;
+      const double between =
+          (t.closed[static_cast<std::size_t>(k)] + (k > 0 ? t.closed[static_cast<std::size_t>(k - 1)] : 0)) / 2;
       x.push_back(static_cast<T>(between));  // below value k
       wanted.push_back(k);
       intervals[static_cast<std::size_t>(points + k)] = 4;
@@ -82,7 +85,8 @@ TEMPLATE_TEST_CASE("SturmCount and SturmBisect: any number of points", "", float
                         tile<InOut>(intervals, points));
     for (index_t k = 0; k < points; ++k)
       CHECK(std::abs(static_cast<double>(intervals[static_cast<std::size_t>(k)]) -
-                     t.closed[static_cast<std::size_t>(k)]) <= 40 * static_cast<double>(std::numeric_limits<T>::epsilon()));
+                     t.closed[static_cast<std::size_t>(k)]) <=
+            40 * static_cast<double>(std::numeric_limits<T>::epsilon()));
   }
 }
 

@@ -92,7 +92,8 @@ void check(Secular<T> s, const char* what, index_t batch) {
   INFO(what << " k = " << s.k);
   double residual = 0, orthogonality = 0, iterations = 0;
   for (const auto& r : s.roots)
-    for (std::size_t j = 2 * r.size() / 3; j < r.size(); ++j) iterations = std::max(iterations, static_cast<double>(r[j]));
+    for (std::size_t j = 2 * r.size() / 3; j < r.size(); ++j)
+      iterations = std::max(iterations, static_cast<double>(r[j]));
   for (index_t j = 0; j < s.k; ++j) {
     const auto value = s.values[static_cast<std::size_t>(j)];
     CHECK(value >= s.pole(j));
