@@ -5,7 +5,9 @@
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/dense/triangular_solve.hpp>
 #include <tesela/algorithms/eigen/band_to_tridiagonal.hpp>
+#include <tesela/algorithms/eigen/eigen_range.hpp>
 #include <tesela/algorithms/eigen/symmetric_band.hpp>
+#include <tesela/algorithms/eigen/tridiagonal_eig.hpp>
 #include <tesela/algorithms/givens/givens.hpp>
 #include <tesela/algorithms/least_squares/extended_qr.hpp>
 #include <tesela/algorithms/least_squares/least_squares.hpp>

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <tesela/runtime/types.hpp>
+
+namespace tesela {
+
+/// Positions begin … end - 1 of a spectrum in ascending order, counted from 0.
+struct IndexRange {
+  index_t begin = 0, end = 0;
+  index_t size() const { return end - begin; }
+  friend bool operator==(const IndexRange&, const IndexRange&) = default;
+};
+
+}  // namespace tesela

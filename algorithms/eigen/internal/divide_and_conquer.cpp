@@ -1,0 +1,204 @@
+#include <tesela/algorithms/eigen/internal/cuppen_tree.hpp>
+#include <tesela/algorithms/eigen/internal/divide_and_conquer.hpp>
+#include <tesela/algorithms/eigen/internal/merge.hpp>
+#include <tesela/codelets/eigen/merge.hpp>
+#include <tesela/codelets/eigen/steqr.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <optional>
+
+namespace tesela::detail {
+namespace {
+
+using kernels::PlaceColumns;
+using kernels::Steqr;
+using kernels::TakeRow;
+
+constexpr index_t suitable_leaf = 64;
+
+/// On cores tasks of half a thousand rows and half as many columns; a GPU takes all rows of a half at once.
+MergeShape suitable_shape(const Runtime& runtime, const TridiagonalEigOptions& options) {
+  const auto workers = static_cast<index_t>(runtime.workers().size());
+  MergeShape shape{512, 256, 2 * workers};
+  if (runtime.gpus() > 0) shape = {std::numeric_limits<index_t>::max(), 2048, 2 * runtime.gpus()};
+  if (options.rows > 0) shape.rows = options.rows;
+  if (options.batch > 0) shape.batch = options.batch;
+  return shape;
+}
+
+template <class T>
+class Tree {
+ public:
+  Tree(Runtime& runtime, const ScaledTridiagonal<T>& t, const TridiagonalEigOptions& options, bool vectors)
+      : g_(runtime),
+        d_(t.d),
+        e_(t.e),
+        shape_(suitable_shape(runtime, options)),
+        vectors_(vectors),
+        forest_(cut(d_, e_, options.leaf > 0 ? options.leaf : suitable_leaf)),
+        nodes_(forest_.nodes.size()) {}
+
+  void run(IndexRange range, const TileMatrix<T>* x, TridiagonalEigResult<T>& result) {
+    for (std::size_t s = 0; s < nodes_.size(); ++s)
+      if (forest_.nodes[s].height == 0) insert_leaf(s);
+    int height = 0;
+    for (const CuppenNode& node : forest_.nodes) height = std::max(height, node.height);
+    for (int level = 1; level <= height; ++level) merge_level(level);
+    finish(range, x, result);
+  }
+
+ private:
+  struct Node {
+    EigenColumns<T> columns;
+    std::optional<TileMatrix<T>> values;        // of a leaf
+    std::optional<TileMatrix<index_t>> sweeps;  // of a leaf
+    std::optional<Merge<T>> merge;
+    std::optional<TileMatrix<T>> row;  // next to the other half of its parent
+  };
+
+  void insert_leaf(std::size_t s) {
+    const CuppenNode& place = forest_.nodes[s];
+    Node& node = nodes_[s];
+    std::vector<T> t(2 * static_cast<std::size_t>(place.n), T(0));
+    std::copy_n(d_.begin() + place.begin, place.n, t.begin());
+    std::copy_n(e_.begin() + place.begin, place.n - 1, t.begin() + place.n);
+    const auto tile = one_tile(g_.runtime(), place.n, t, "T");
+    const auto vectors = one_tile<T>(g_.runtime(), place.n, place.n, "X");
+    node.values = one_tile<T>(g_.runtime(), place.n, 1, "values");
+    node.sweeps = one_tile<index_t>(g_.runtime(), 1, 1, "sweeps");
+    g_.insert<Steqr<T>>({}, tile(0, 0), (*node.values)(0, 0), vectors(0, 0), (*node.sweeps)(0, 0),
+                        g_.status(place.begin));
+    node.columns.begin = place.begin;
+    node.columns.n = place.n;
+    if (vectors_)
+      node.columns.blocks = {{place.n, {vectors}}};
+    else
+      node.columns.blocks = {one_row(vectors, 0), one_row(vectors, place.n - 1)};
+  }
+
+  RowBlock<T> one_row(const TileMatrix<T>& vectors, index_t row) {
+    const index_t n = vectors.n();
+    std::vector<index_t> all(static_cast<std::size_t>(n));
+    std::iota(all.begin(), all.end(), index_t{0});
+    const auto map = one_tile(g_.runtime(), n, all, "map");
+    const auto tile = one_tile<T>(g_.runtime(), 1, n, "row");
+    g_.insert<PlaceColumns<T, Out>>({row, 0, 1}, map(0, 0), tile(0, 0), std::vector<Tile<T>>{vectors(0, 0)});
+    return {1, {tile}};
+  }
+
+  /// Inserts the task that takes the row which its parent needs.
+  void take_row(std::size_t s, bool last) {
+    Node& node = nodes_[s];
+    const std::vector<RowBlock<T>>& blocks = (node.merge ? node.merge->result() : node.columns).blocks;
+    const RowBlock<T>& block = last ? blocks.back() : blocks.front();
+    std::vector<Tile<T>> tiles;
+    block.append_to(tiles);
+    node.row = one_tile<T>(g_.runtime(), forest_.nodes[s].n, 1, "row");
+    g_.insert<TakeRow<T>>(urgent, {last ? block.rows - 1 : 0}, (*node.row)(0, 0), tiles);
+  }
+
+  EigenColumns<T> take_columns(std::size_t s) {
+    Node& node = nodes_[s];
+    read_values(node);
+    return std::move(node.merge ? node.merge->result() : node.columns);
+  }
+
+  void read_values(Node& node) {
+    if (node.merge) return node.merge->read_values();
+    {
+      const auto values = (*node.values)(0, 0).read();
+      node.columns.values.assign(values.data, values.data + values.rows);
+    }
+    node.columns.order = ascending_order(node.columns.values);
+    node.columns.column.resize(node.columns.values.size());
+    std::iota(node.columns.column.begin(), node.columns.column.end(), index_t{0});
+  }
+
+  void merge_level(int level) {
+    for (std::size_t s = 0; s < nodes_.size(); ++s)
+      if (forest_.nodes[s].height == level) {
+        take_row(forest_.nodes[s].upper, true);
+        take_row(forest_.nodes[s].lower, false);
+      }
+    for (std::size_t s = 0; s < nodes_.size(); ++s) {
+      const CuppenNode& place = forest_.nodes[s];
+      if (place.height != level) continue;
+      EigenColumns<T> upper = take_columns(place.upper), lower = take_columns(place.lower);
+      if (!vectors_) upper.blocks.resize(1), lower.blocks.erase(lower.blocks.begin());
+      Merge<T>& merge =
+          nodes_[s].merge.emplace(g_, shape_, std::move(upper), (*nodes_[place.upper].row)(0, 0), std::move(lower),
+                                  (*nodes_[place.lower].row)(0, 0), static_cast<T>(place.joint));
+      if (std::find(forest_.roots.begin(), forest_.roots.end(), s) == forest_.roots.end())
+        vectors_ ? merge.make_vectors(0, merge.k()) : merge.make_rows();
+    }
+  }
+
+  void finish(IndexRange range, const TileMatrix<T>* x, TridiagonalEigResult<T>& result) {
+    std::vector<EigenColumns<T>> found;
+    for (const std::size_t s : forest_.roots) {
+      read_values(nodes_[s]);
+      found.push_back(nodes_[s].merge ? nodes_[s].merge->result() : nodes_[s].columns);
+    }
+    const std::vector<ColumnPlace> places = ascending_places(found, range.begin, range.end);
+    for (const ColumnPlace& p : places)
+      result.values.push_back(found[p.node].values[static_cast<std::size_t>(p.value)]);
+    if (x != nullptr) make_wanted(found, places, *x);
+    count(result);
+    nodes_.clear();
+    found.clear();
+    settle(g_, result);
+  }
+
+  /// The wanted vectors of each block's last merge, and X from all of them.
+  void make_wanted(std::vector<EigenColumns<T>>& found, const std::vector<ColumnPlace>& places,
+                   const TileMatrix<T>& x) {
+    for (std::size_t r = 0; r < found.size(); ++r) {
+      std::optional<Merge<T>>& merge = nodes_[forest_.roots[r]].merge;
+      if (!merge) continue;
+      index_t begin = merge->k(), end = 0;
+      for (const ColumnPlace& p : places)
+        if (p.node == r && p.value < merge->k()) begin = std::min(begin, p.value), end = std::max(end, p.value + 1);
+      merge->make_vectors(std::min(begin, end), end);
+      found[r] = std::move(merge->result());
+    }
+    place_columns(g_, found, places, x);
+  }
+
+  void count(TridiagonalEigResult<T>& result) const {
+    result.blocks = forest_.blocks;
+    for (const Node& node : nodes_) {
+      if (node.sweeps) result.sweeps += (*(*node.sweeps)(0, 0).read().data);
+      if (!node.merge) continue;
+      ++result.merges;
+      result.deflated += node.merge->deflated();
+      result.merged += node.merge->deflated() + node.merge->k();
+      result.iterations = std::max(result.iterations, node.merge->iterations());
+    }
+  }
+
+  Graph g_;
+  std::vector<T> d_, e_;
+  MergeShape shape_;
+  bool vectors_;
+  CuppenForest forest_;
+  std::vector<Node> nodes_;
+};
+
+}  // namespace
+
+template <class T>
+void divide_and_conquer(Runtime& runtime, const ScaledTridiagonal<T>& t, IndexRange range, const TileMatrix<T>* x,
+                        const TridiagonalEigOptions& options, TridiagonalEigResult<T>& result) {
+  Tree<T>(runtime, t, options, x != nullptr).run(range, x, result);
+}
+
+#define TESELA_INSTANTIATE(T)                                                                               \
+  template void divide_and_conquer(Runtime&, const ScaledTridiagonal<T>&, IndexRange, const TileMatrix<T>*, \
+                                   const TridiagonalEigOptions&, TridiagonalEigResult<T>&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+#undef TESELA_INSTANTIATE
+
+}  // namespace tesela::detail

@@ -1,0 +1,52 @@
+#include <tesela/algorithms/eigen/internal/scaled_tridiagonal.hpp>
+#include <tesela/tiles/power_of_two.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace tesela::detail {
+
+template <class T>
+ScaledTridiagonal<T>::ScaledTridiagonal(const char* routine, std::span<const T> diagonal,
+                                        std::span<const T> off_diagonal)
+    : d(diagonal.begin(), diagonal.end()), e(off_diagonal.begin(), off_diagonal.end()) {
+  if (e.size() != (d.empty() ? 0 : d.size() - 1))
+    throw ArgumentError(routine, "e",
+                        std::to_string(e.size()) + " off-diagonal entries beside " + std::to_string(d.size()) +
+                            " diagonal ones (n - 1 belong to n)");
+  for (const bool off : {false, true}) {
+    const std::vector<T>& entries = off ? e : d;
+    const auto strange = std::find_if(entries.begin(), entries.end(), [](T x) { return !std::isfinite(x); });
+    if (strange == entries.end()) continue;
+    status = {TridiagonalEigStatus::Verdict::not_finite, strange - entries.begin(), off};
+    return;
+  }
+  const auto is_zero = [](T x) { return x == T(0); };
+  zero_ = std::all_of(d.begin(), d.end(), is_zero) && std::all_of(e.begin(), e.end(), is_zero);
+  if (zero_) return;
+  const int of_d = exponent_of_largest(diagonal), of_e = exponent_of_largest(off_diagonal);
+  const bool only_d = std::all_of(e.begin(), e.end(), is_zero), only_e = std::all_of(d.begin(), d.end(), is_zero);
+  exponent = only_d ? of_d : only_e ? of_e : std::max(of_d, of_e);
+  scale_by_power_of_two(std::span<T>(d), -exponent);
+  scale_by_power_of_two(std::span<T>(e), -exponent);
+}
+
+template <class T>
+void ScaledTridiagonal<T>::scale_back(std::vector<T>& values) const {
+  scale_by_power_of_two(std::span<T>(values), exponent);
+}
+
+template struct ScaledTridiagonal<float>;
+template struct ScaledTridiagonal<double>;
+
+IndexRange wanted_range(const char* routine, const TridiagonalEigOptions& options, index_t n) {
+  const IndexRange range = options.range.value_or(IndexRange{0, n});
+  if (range.begin < 0 || range.begin > range.end || range.end > n)
+    throw ArgumentError(routine, "range",
+                        "[" + std::to_string(range.begin) + ", " + std::to_string(range.end) + ") of " +
+                            std::to_string(n) + " eigenvalues");
+  return range;
+}
+
+}  // namespace tesela::detail

@@ -1,0 +1,109 @@
+#include <tesela/algorithms/eigen/internal/bisection.hpp>
+#include <tesela/algorithms/eigen/internal/divide_and_conquer.hpp>
+#include <tesela/algorithms/eigen/internal/ql.hpp>
+#include <tesela/algorithms/eigen/tridiagonal_eig.hpp>
+#include <tesela/codelets/eigen/sturm.hpp>
+
+#include <cmath>
+
+namespace tesela {
+
+using detail::ScaledTridiagonal;
+
+std::span<const Named<TridiagonalEigMethod>> tridiagonal_eig_methods() {
+  using enum TridiagonalEigMethod;
+  static constexpr Named<TridiagonalEigMethod> all[]{
+      {automatic, "auto", "what was measured to be faster"},
+      {divide_and_conquer, "divide-and-conquer", "halves, joined by secular equations; merges are products"},
+      {bisection, "bisection", "values only, by counting"},
+      {ql, "ql", "implicit QL steps"}};
+  return all;
+}
+
+std::string to_string(const TridiagonalEigStatus& status) {
+  using enum TridiagonalEigStatus::Verdict;
+  if (status.verdict == not_finite)
+    return std::string(status.off_diagonal ? "e(" : "d(") + std::to_string(status.where) + ") is not finite";
+  if (status.verdict == not_converged) return "no convergence at eigenvalue " + std::to_string(status.where);
+  return "ok";
+}
+
+template <class T>
+TridiagonalEigResult<T> tridiagonal_eigenvalues(Runtime& runtime, std::span<const T> d, std::span<const T> e,
+                                                const TridiagonalEigOptions& options) {
+  const char* const routine = "tridiagonal_eigenvalues";
+  const ScaledTridiagonal<T> t(routine, d, e);
+  const IndexRange range = detail::wanted_range(routine, options, t.n());
+  TridiagonalEigResult<T> result;
+  result.status = t.status;
+  if (!t.status.ok()) return result;
+  result.method = options.method;
+  if (options.method == TridiagonalEigMethod::automatic)  // a value by bisection costs what eight of all cost otherwise
+    result.method =
+        range.size() < t.n() / 8 ? TridiagonalEigMethod::bisection : TridiagonalEigMethod::divide_and_conquer;
+  switch (result.method) {
+    case TridiagonalEigMethod::bisection:
+      detail::bisect(runtime, t, range, options, result);
+      break;
+    case TridiagonalEigMethod::ql:
+      detail::ql<T>(runtime, t, range, nullptr, options, result);
+      break;
+    default:
+      detail::divide_and_conquer<T>(runtime, t, range, nullptr, options, result);
+  }
+  t.scale_back(result.values);
+  return result;
+}
+
+template <class T>
+TridiagonalEigResult<T> tridiagonal_eig(Runtime& runtime, std::span<const T> d, std::span<const T> e,
+                                        const TileMatrix<T>& X, const TridiagonalEigOptions& options) {
+  const char* const routine = "tridiagonal_eig";
+  const ScaledTridiagonal<T> t(routine, d, e);
+  const IndexRange range = detail::wanted_range(routine, options, t.n());
+  if (X.m() != t.n() || X.n() != range.size())
+    throw ArgumentError(routine, "X",
+                        std::to_string(X.m()) + " x " + std::to_string(X.n()) + " for " + std::to_string(range.size()) +
+                            " vectors of " + std::to_string(t.n()) + " components");
+  if (options.method == TridiagonalEigMethod::bisection)
+    throw ArgumentError(routine, "method", "bisection finds no vectors");
+  TridiagonalEigResult<T> result;
+  result.status = t.status;
+  if (!t.status.ok()) return result;
+  if (options.method == TridiagonalEigMethod::ql) {
+    result.method = TridiagonalEigMethod::ql;
+    detail::ql(runtime, t, range, &X, options, result);
+  } else {
+    result.method = TridiagonalEigMethod::divide_and_conquer;
+    detail::divide_and_conquer(runtime, t, range, &X, options, result);
+  }
+  t.scale_back(result.values);
+  return result;
+}
+
+template <class T>
+index_t tridiagonal_count_below(std::span<const T> d, std::span<const T> e, T x) {
+  const char* const routine = "tridiagonal_count_below";
+  const ScaledTridiagonal<T> t(routine, d, e);
+  if (!t.status.ok()) throw ArgumentError(routine, "T", to_string(t.status));
+  if (std::isnan(x)) throw ArgumentError(routine, "x", "NaN");
+  if (t.n() == 0) return 0;
+  std::vector<T> diagonal(d.size()), squares(d.size());
+  kernels::sturm::prepare(t.n(), t.d.data(), t.e.data(), diagonal.data(), squares.data());
+  const T at = std::ldexp(x, -t.exponent);
+  index_t below = 0;
+  kernels::sturm::count(t.n(), diagonal.data(), squares.data(), 1, &at, &below);
+  return below;
+}
+
+#define TESELA_INSTANTIATE(T)                                                                                \
+  template TridiagonalEigResult<T> tridiagonal_eigenvalues(Runtime&, std::span<const T>, std::span<const T>, \
+                                                           const TridiagonalEigOptions&);                    \
+  template TridiagonalEigResult<T> tridiagonal_eig(Runtime&, std::span<const T>, std::span<const T>,         \
+                                                   const TileMatrix<T>&, const TridiagonalEigOptions&);      \
+  template index_t tridiagonal_count_below(std::span<const T>, std::span<const T>, T);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+#undef TESELA_INSTANTIATE
+
+}  // namespace tesela

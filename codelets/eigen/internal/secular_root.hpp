@@ -1,0 +1,141 @@
+#pragma once
+
+#include <tesela/codelets/support/inline.hpp>
+#include <tesela/runtime/types.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace tesela::kernels::secular {
+
+/// sum z^2 / (d - x) over some poles, and its derivative.
+template <class T>
+struct Sum {
+  T value, slope;
+};
+
+template <class T>
+struct Root {
+  T pole, distance;
+  int iterations;
+};
+
+/// One root of f(x) = 1 / rho + sum z(i)^2 / (d(i) - x), which rises between its poles. It is sought between two of
+/// them, a and b, as a distance from the nearer one; for the last root both lie below it. f's part from poles up to a
+/// and that from b on are each replaced by a constant and one pole at a or b ("the middle way"), or the nearer pole
+/// keeps its own weight and the other takes all the rest ("fixed weight", faster near that pole). `sum(begin, end,
+/// pole, distance)` adds up the terms of those poles.
+template <class T, class SumOf>
+class RootSearch {
+ public:
+  TESELA_INLINE RootSearch(index_t k, const T* d, const T* squares, T rho, SumOf sum)
+      : k_(k), d_(d), squares_(squares), rho_(rho), constant_(1 / rho), sum_(sum) {}
+
+  TESELA_INLINE Root<T> operator()(index_t j) {
+    if (k_ == 1) return {d_[0], rho_ * squares_[0], 0};
+    last_ = j == k_ - 1;
+    a_ = last_ ? j - 1 : j;
+    b_ = a_ + 1;
+    gap_ = d_[b_] - d_[a_];
+    T x = last_ ? start_of_last() : start();
+    bool fixed_weight = !last_;
+    T before = std::numeric_limits<T>::infinity();
+    int iteration = 1;
+    for (; iteration < most_iterations; ++iteration) {
+      evaluate(x);
+      if (std::abs(f_) <= std::numeric_limits<T>::epsilon() * noise(x)) break;
+      (f_ < 0 ? low_ : high_) = x;
+      if (std::abs(f_) > before / 10 && !last_) fixed_weight = !fixed_weight;
+      before = std::abs(f_);
+      const T next = iteration < impatient ? inside(x, x + step(x, fixed_weight)) : middle();
+      if (next == x || !(low_ < next && next < high_)) break;  // no number is left between the ends
+      x = next;
+    }
+    return {base_, x, iteration};
+  }
+
+ private:
+  static constexpr int impatient = 40, most_iterations = 200;
+
+  TESELA_INLINE void evaluate(T x) {
+    below_ = sum_(index_t{0}, a_ + 1, base_, x);
+    above_ = sum_(b_, k_, base_, x);
+    f_ = constant_ + below_.value + above_.value;
+    slope_ = below_.slope + above_.slope;
+  }
+  /// How uncertain f is, in eps: its terms, and x.
+  TESELA_INLINE T noise(T x) const {
+    return constant_ + 8 * (std::abs(below_.value) + std::abs(above_.value)) + std::abs(x) * slope_;
+  }
+  TESELA_INLINE T middle() const {
+    if (low_ > 0 && high_ > 4 * low_) return std::sqrt(low_) * std::sqrt(high_);
+    if (high_ < 0 && low_ < 4 * high_) return -std::sqrt(-low_) * std::sqrt(-high_);
+    return low_ + (high_ - low_) / 2;
+  }
+  TESELA_INLINE T inside(T x, T next) const {
+    if (low_ < next && next < high_) return next;
+    return x + ((f_ < 0 ? high_ : low_) - x) / 2;
+  }
+
+  /// Which half of the gap holds the root; then a first guess with the two poles' own weights, all others as they are
+  /// in the middle.
+  TESELA_INLINE T start() {
+    base_ = d_[a_];
+    evaluate(gap_ / 2);
+    const T za = squares_[a_], zb = squares_[b_], c = f_ + (za - zb) / (gap_ / 2);
+    if (f_ >= 0) {
+      low_ = 0, high_ = gap_ / 2;
+      const T a = c * gap_ + za + zb, b = za * gap_, root = std::sqrt(std::abs(a * a - 4 * b * c));
+      return inside(high_, a > 0 ? 2 * b / (a + root) : (a - root) / (2 * c));
+    }
+    base_ = d_[b_];
+    low_ = -gap_ / 2, high_ = 0;
+    const T a = c * gap_ - za - zb, b = zb * gap_, root = std::sqrt(std::abs(a * a + 4 * b * c));
+    return inside(low_, a < 0 ? 2 * b / (a - root) : -(a + root) / (2 * c));
+  }
+  TESELA_INLINE T start_of_last() {
+    base_ = d_[b_];
+    T weight = 0;
+    for (index_t i = 0; i < k_; ++i) weight += squares_[i];
+    low_ = 0, high_ = rho_ * weight * (1 + 16 * std::numeric_limits<T>::epsilon());
+    const T half = high_ / 2;
+    evaluate(half);
+    (f_ < 0 ? low_ : high_) = half;
+    const T za = squares_[a_], zb = squares_[b_], c = f_ + za / (gap_ + half) + zb / half, a = za + zb - c * gap_,
+            b = zb * gap_, root = std::sqrt(std::abs(a * a + 4 * b * c));
+    return inside(half, a < 0 ? 2 * b / (root - a) : (a + root) / (2 * c));
+  }
+
+  TESELA_INLINE T step(T x, bool fixed_weight) const {
+    const T to_a = (d_[a_] - base_) - x, to_b = (d_[b_] - base_) - x;
+    const T a = (to_a + to_b) * f_ - to_a * to_b * slope_, b = to_a * to_b * f_;
+    T c;
+    if (!fixed_weight)
+      c = f_ - to_a * below_.slope - to_b * above_.slope;
+    else if (base_ == d_[a_])
+      c = f_ - to_b * slope_ + gap_ * squares_[a_] / (to_a * to_a);
+    else
+      c = f_ - to_a * slope_ - gap_ * squares_[b_] / (to_b * to_b);
+    if (last_) c = std::abs(c);
+    const T root = std::sqrt(std::abs(a * a - 4 * b * c));
+    T eta;
+    if (last_)
+      eta = a >= 0 ? (a + root) / (2 * c) : 2 * b / (a - root);
+    else
+      eta = a <= 0 ? (a - root) / (2 * c) : 2 * b / (a + root);
+    return f_ * eta < 0 ? eta : -f_ / slope_;  // NaN too: Newton's step goes the right way
+  }
+
+  const index_t k_;
+  const T *const d_, *const squares_;
+  const T rho_, constant_;
+  SumOf sum_;
+  bool last_ = false;
+  index_t a_ = 0, b_ = 0;
+  T gap_ = 0, base_ = 0, low_ = 0, high_ = 0;  // the root's distance from the base is between low and high
+  Sum<T> below_{}, above_{};
+  T f_ = 0, slope_ = 0;
+};
+
+}  // namespace tesela::kernels::secular

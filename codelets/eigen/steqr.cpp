@@ -1,0 +1,61 @@
+#include <tesela/codelets/eigen/internal/ql_steps.hpp>
+#include <tesela/codelets/eigen/internal/rotate_columns.hpp>
+#include <tesela/codelets/eigen/steqr.hpp>
+#include <tesela/codelets/support/internal/multiversion.hpp>
+
+#include <algorithm>
+#include <vector>
+
+namespace tesela::kernels {
+namespace ql {
+namespace {
+
+template <class T>
+struct Problem {
+  index_t n;
+  T *d, *e;  // e: n long
+  Block<T> vectors;
+  index_t sweeps = 0;
+};
+
+/// Answers the row where it did not converge, or -1.
+template <class T>
+TESELA_INLINE index_t solve(Problem<T>& p) {
+  for (index_t l = 0; l < p.n; ++l)
+    for (int sweeps = 0;; ++sweeps) {
+      const index_t m = block_end(p.n, p.d, p.e, l);
+      if (m == l) break;
+      if (sweeps == most_sweeps) return l;
+      ++p.sweeps;
+      sweep(
+          p.d, p.e, l,
+          m, [&](index_t i, T c, T s) __attribute__((always_inline)) { rotate_columns(p.vectors, i, c, s); });
+    }
+  return -1;
+}
+
+TESELA_MULTIVERSION index_t run(Problem<float>& p) { return solve(p); }
+TESELA_MULTIVERSION index_t run(Problem<double>& p) { return solve(p); }
+
+}  // namespace
+}  // namespace ql
+
+template <class T>
+void Steqr<T>::cpu(const Args&, In<T> t, Out<T> values, Out<T> vectors, Out<index_t> sweeps, InOut<int> info) {
+  const index_t n = t.rows;
+  std::vector<T> e(&t(0, 1), &t(0, 1) + n);
+  std::copy_n(&t(0, 0), n, values.data);
+  for (index_t j = 0; j < n; ++j) {
+    std::fill_n(&vectors(0, j), n, T(0));
+    vectors(j, j) = 1;
+  }
+  ql::Problem<T> problem{n, values.data, e.data(), vectors, 0};
+  const index_t broken = ql::run(problem);
+  if (broken >= 0 && *info.data == 0) *info.data = static_cast<int>(broken) + 1;
+  *sweeps.data = problem.sweeps;
+}
+
+template struct Steqr<float>;
+template struct Steqr<double>;
+
+}  // namespace tesela::kernels

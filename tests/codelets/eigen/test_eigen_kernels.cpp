@@ -1,0 +1,122 @@
+#include "tests/support/lapack_tridiagonal_eig.hpp"
+#include <tesela/codelets/eigen/merge.hpp>
+#include <tesela/codelets/eigen/steqr.hpp>
+#include <tesela/codelets/eigen/sturm.hpp>
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+using namespace tesela;
+using namespace tesela::kernels;
+
+namespace {
+
+template <template <class> class Access, class T>
+Access<T> tile(std::vector<T>& x, index_t rows) {
+  return {{x.data(), rows, static_cast<index_t>(x.size()) / rows, rows}};
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("Steqr: pairs of small matrices, as LAPACK has them", "", float, double) {
+  using T = TestType;
+  for (const char* kind : {"uniform", "wilkinson", "second-difference", "exchange", "legendre", "zero", "one-zero"})
+    for (const index_t n : {1, 2, 3, 25, 64, 100}) {
+      auto t = test::tridiagonal_of<T>(kind, n);
+      const int exponent = test::size_exponent(t);
+      for (auto* band : {&t.d, &t.e})
+        for (T& x : *band) x = std::ldexp(x, -exponent);
+      std::vector<T> bands = t.d, values(static_cast<std::size_t>(n)), x(static_cast<std::size_t>(n * n), T(NAN));
+      bands.insert(bands.end(), t.e.begin(), t.e.end());
+      bands.push_back(std::numeric_limits<T>::quiet_NaN());  // nobody's
+      std::vector<index_t> sweeps(1);
+      std::vector<int> info(1, 0);
+      Steqr<T>::cpu({}, tile<In>(bands, n), tile<Out>(values, n), tile<Out>(x, n), tile<Out>(sweeps, 1),
+                    tile<InOut>(info, 1));
+      INFO(kind << " n = " << n);
+      CHECK(info[0] == 0);
+      CHECK(sweeps[0] <= 3 * n);
+      const double bound = (sizeof(T) == 8 ? 5e-15 : 2e-6) * std::sqrt(static_cast<double>(n)) * 2;
+      const auto at = [&](index_t i, index_t j) { return static_cast<double>(x[static_cast<std::size_t>(i + j * n)]); };
+      for (index_t j = 0; j < n; ++j)
+        for (index_t i = 0; i < n; ++i) {
+          const auto row = static_cast<std::size_t>(i);
+          double residual = (static_cast<double>(t.d[row]) - static_cast<double>(values[static_cast<std::size_t>(j)])) *
+                            at(i, j),
+                 dot = 0;
+          if (i > 0) residual += static_cast<double>(t.e[row - 1]) * at(i - 1, j);
+          if (i + 1 < n) residual += static_cast<double>(t.e[row]) * at(i + 1, j);
+          CHECK(std::abs(residual) <= bound);
+          for (index_t l = 0; l < n; ++l) dot += at(l, i) * at(l, j);
+          CHECK(std::abs(dot - (i == j ? 1 : 0)) <= bound);
+        }
+      std::sort(values.begin(), values.end());
+      const auto right = test::reference_values(t);
+      const double unit = std::ldexp(1, test::size_exponent(t));
+      for (std::size_t j = 0; j < values.size(); ++j)
+        CHECK(std::abs(static_cast<double>(values[j]) - right[j] * unit) <= bound);
+    }
+}
+
+TEMPLATE_TEST_CASE("SturmCount and SturmBisect: any number of points", "", float, double) {
+  using T = TestType;
+  const index_t n = 77;
+  const auto t = test::tridiagonal_of<T>("second-difference", n);
+  std::vector<T> bands(2 * static_cast<std::size_t>(n));
+  sturm::prepare(n, t.d.data(), t.e.data(), bands.data(), bands.data() + n);
+  for (const index_t points : {1, 2, 15, 16, 17, 33, 77}) {
+    std::vector<T> x, intervals(2 * static_cast<std::size_t>(points), T(0));
+    std::vector<index_t> counts(static_cast<std::size_t>(points), -1), wanted;
+    for (index_t k = 0; k < points; ++k) {
+      const double between =
+          (t.closed[static_cast<std::size_t>(k)] + (k > 0 ? t.closed[static_cast<std::size_t>(k - 1)] : 0)) / 2;
+      x.push_back(static_cast<T>(between));  // below value k
+      wanted.push_back(k);
+      intervals[static_cast<std::size_t>(points + k)] = 4;
+    }
+    SturmCount<T>::cpu({}, tile<In>(bands, n), tile<In>(x, points), tile<Out>(counts, points));
+    CHECK(counts == wanted);
+    SturmBisect<T>::cpu({std::numeric_limits<T>::digits}, tile<In>(bands, n), tile<In>(wanted, points),
+                        tile<InOut>(intervals, points));
+    for (index_t k = 0; k < points; ++k)
+      CHECK(std::abs(static_cast<double>(intervals[static_cast<std::size_t>(k)]) -
+                     t.closed[static_cast<std::size_t>(k)]) <=
+            40 * static_cast<double>(std::numeric_limits<T>::epsilon()));
+  }
+}
+
+TEST_CASE("MergeColumns, TakeRow, PlaceColumns: columns go where they are told, and nothing else is written") {
+  std::vector<double> a(6), b(3), c(4), d(2);  // rows 0 … 2 in two tiles of 2 and 1 columns, rows 3 and 4 in two more
+  for (std::size_t i = 0; i < 6; ++i) a[i] = 10 * static_cast<double>(i / 3) + static_cast<double>(i % 3);
+  for (std::size_t i = 0; i < 3; ++i) b[i] = 20 + static_cast<double>(i);
+  for (std::size_t i = 0; i < 4; ++i) c[i] = 10 * static_cast<double>(i / 2) + 3 + static_cast<double>(i % 2);
+  for (std::size_t i = 0; i < 2; ++i) d[i] = 23 + static_cast<double>(i);
+  const std::vector<In<double>> sources{tile<In>(a, 3), tile<In>(b, 3), tile<In>(c, 2), tile<In>(d, 2)};
+
+  std::vector<double> kept(10, -1), deflated(5, -1), rotations{0.6, 0.8};
+  std::vector<index_t> plan{2, -1, 0, 0, 1};  // kept: column 2, none; deflated: column 0; rotated: columns 0 and 1
+  MergeColumns<double>::cpu({2, 2, 1, 1}, tile<In>(plan, 5), tile<In>(rotations, 1), tile<Out>(kept, 5),
+                            tile<Out>(deflated, 5), sources);
+  for (std::size_t i = 0; i < 5; ++i) {
+    const auto row = static_cast<double>(i);
+    CHECK(std::abs(kept[i] - 0.6 * (20 + row)) < 1e-14);
+    CHECK(std::abs(kept[5 + i] + 0.8 * (20 + row)) < 1e-14);
+    CHECK(deflated[i] == row);
+  }
+
+  std::vector<double> row(3);
+  TakeRow<double>::cpu({1}, tile<Out>(row, 3), std::span(sources).first(2));
+  CHECK(row == std::vector<double>{1, 11, 21});
+
+  std::vector<double> x(8, -1);
+  std::vector<index_t> map{-1, 2};
+  PlaceColumns<double>::cpu({1, 2, 2}, tile<In>(map, 2), tile<InOut>(x, 4), std::span(sources).first(2));
+  CHECK(x == std::vector<double>{-1, -1, -1, -1, -1, -1, 21, 22});
+  PlaceColumns<double, Out>::cpu({1, 1, 2}, tile<In>(map, 2), tile<Out>(x, 4), std::span(sources).first(2));
+  CHECK(x == std::vector<double>{0, 0, 0, 0, 0, 21, 22, 0});
+}
