@@ -98,8 +98,8 @@ std::array<Decile, 10> measure(Endless how, index_t steps, bool print) {
   return deciles;
 }
 
-/// A machine that others use too may run a whole decile at half its speed, at any time; what grows with the steps is slow
-/// in every run. So a run that seems to grow is repeated.
+/// A machine that others use too may run a whole decile at half its speed, at any time; what grows with the steps is
+/// slow in every run. So a run that seems to grow is repeated.
 void check_constant(Endless how, index_t steps, bool print) {
   CAPTURE(how.one_graph, how.temporary, steps);
   Decile early, late;
