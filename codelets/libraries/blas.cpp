@@ -51,6 +51,32 @@ void gemm(Op op_a, Op op_b, index_t m, index_t n, index_t k, double alpha, const
 }
 
 template <>
+void symm(index_t m, index_t n, float alpha, const float* a, index_t lda, const float* b, index_t ldb, float beta,
+          float* c, index_t ldc) {
+  cblas_ssymm(CblasColMajor, CblasLeft, CblasLower, narrow(m), narrow(n), alpha, a, narrow(lda), b, narrow(ldb), beta,
+              c, narrow(ldc));
+}
+template <>
+void symm(index_t m, index_t n, double alpha, const double* a, index_t lda, const double* b, index_t ldb, double beta,
+          double* c, index_t ldc) {
+  cblas_dsymm(CblasColMajor, CblasLeft, CblasLower, narrow(m), narrow(n), alpha, a, narrow(lda), b, narrow(ldb), beta,
+              c, narrow(ldc));
+}
+
+template <>
+void syr2k(index_t n, index_t k, float alpha, const float* a, index_t lda, const float* b, index_t ldb, float* c,
+           index_t ldc) {
+  cblas_ssyr2k(CblasColMajor, CblasLower, CblasNoTrans, narrow(n), narrow(k), alpha, a, narrow(lda), b, narrow(ldb), 1,
+               c, narrow(ldc));
+}
+template <>
+void syr2k(index_t n, index_t k, double alpha, const double* a, index_t lda, const double* b, index_t ldb, double* c,
+           index_t ldc) {
+  cblas_dsyr2k(CblasColMajor, CblasLower, CblasNoTrans, narrow(n), narrow(k), alpha, a, narrow(lda), b, narrow(ldb), 1,
+               c, narrow(ldc));
+}
+
+template <>
 void gemv(Op op, index_t m, index_t n, float alpha, const float* a, index_t lda, const float* x, float beta, float* y) {
   cblas_sgemv(CblasColMajor, to_cblas(op), narrow(m), narrow(n), alpha, a, narrow(lda), x, 1, beta, y, 1);
 }
@@ -87,6 +113,17 @@ void solve_unit_lower(Op op, index_t m, index_t n, const float* l, index_t ldl, 
   else
     cblas_strsm(CblasColMajor, CblasLeft, CblasLower, to_cblas(op), CblasUnit, narrow(m), narrow(n), float(1), l,
                 narrow(ldl), b, narrow(ldb));
+}
+
+template <>
+void solve_unit_lower_right(index_t m, index_t n, const float* l, index_t ldl, float* b, index_t ldb) {
+  cblas_strsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasUnit, narrow(m), narrow(n), 1, l, narrow(ldl), b,
+              narrow(ldb));
+}
+template <>
+void solve_unit_lower_right(index_t m, index_t n, const double* l, index_t ldl, double* b, index_t ldb) {
+  cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasUnit, narrow(m), narrow(n), 1, l, narrow(ldl), b,
+              narrow(ldb));
 }
 
 template <>

@@ -26,6 +26,14 @@ void gemm(Op op_a, Op op_b, index_t m, index_t n, index_t k, T alpha, const T* a
 template <class T>
 void gemv(Op op, index_t m, index_t n, T alpha, const T* a, index_t lda, const T* x, T beta, T* y);
 
+/// C = alpha A B + beta C with A symmetric, m x m, of which the lower triangle is read; C is m x n (BLAS symm).
+template <class T>
+void symm(index_t m, index_t n, T alpha, const T* a, index_t lda, const T* b, index_t ldb, T beta, T* c, index_t ldc);
+
+/// C = alpha (A B^T + B A^T) + C, the lower triangle; A and B are n x k (BLAS syr2k).
+template <class T>
+void syr2k(index_t n, index_t k, T alpha, const T* a, index_t lda, const T* b, index_t ldb, T* c, index_t ldc);
+
 /// What a triangular matrix is; nothing else of its square is read.
 enum class Triangle : std::uint8_t { upper, unit_lower };
 
@@ -41,6 +49,10 @@ void trsm(Op op, index_t m, index_t n, const T* r, index_t ldr, T* b, index_t ld
 /// B = op(L)^-1 B (left), L unit lower triangular, B m x n (BLAS trsm, trsv for one column).
 template <class T>
 void solve_unit_lower(Op op, index_t m, index_t n, const T* l, index_t ldl, T* b, index_t ldb);
+
+/// B = B L^-T, L unit lower triangular, n x n; B is m x n (BLAS trsm).
+template <class T>
+void solve_unit_lower_right(index_t m, index_t n, const T* l, index_t ldl, T* b, index_t ldb);
 
 /// ||x||_2 of contiguous elements, without overflow (BLAS nrm2).
 template <class T>

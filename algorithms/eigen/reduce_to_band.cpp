@@ -1,0 +1,160 @@
+#include <tesela/algorithms/eigen/reduce_to_band.hpp>
+#include <tesela/algorithms/support/internal/blas_sizes.hpp>
+#include <tesela/codelets/eigen/sy2sb.hpp>
+#include <tesela/codelets/qr/tile_qr.hpp>
+#include <tesela/codelets/support/lacpy.hpp>
+#include <tesela/tiles/size_checks.hpp>
+
+#include <algorithm>
+
+namespace tesela {
+
+using namespace kernels;
+namespace {
+
+template <class T>
+void check(const TileMatrix<T>& A, const SymmetricBand<T>& band) {
+  const auto refuse = [](const char* argument, const std::string& why) {
+    throw ArgumentError("reduce_to_band", argument, why);
+  };
+  const TileShape tile = A.tile_shape();
+  const index_t b = band.half_width();
+  if (A.m() != A.n() || A.mt() > 1 || (A.nt() > 1 && tile.nb % b != 0))
+    refuse("A", to_string(Shape{A.m(), A.n()}) + " in tiles of " + to_string(Shape{tile.mb, tile.nb}) +
+                    "; it must be square, in tiles of whole columns, a multiple of " + std::to_string(b));
+  if (band.order() != A.n())
+    refuse("band", "order " + std::to_string(band.order()) + "; A has " + std::to_string(A.n()));
+  require_blas_sizes("reduce_to_band", "A", A);
+}
+
+/// What the options leave open.
+struct Sizes {
+  index_t block, update, parts;
+  Sizes(const Runtime& runtime, index_t b, index_t tiles, const ReduceToBandOptions& options) {
+    const bool gpu = runtime.gpus() > 0;
+    block = ceil_div(options.block > 0 ? options.block : gpu ? 1024 : 256, b) * b;
+    update = std::min(block, options.update > 0 ? options.update : gpu ? block : b);
+    parts = std::min(tiles,
+                     options.parts > 0 ? options.parts : static_cast<index_t>(gpu ? runtime.gpus() : runtime.cpus()));
+  }
+};
+
+}  // namespace
+
+template <class T>
+void BandReduction<T>::finish_block(Graph& g) {
+  const Block& block = blocks_.back();
+  g.forget(work_.back()(0, 0));  // Z
+  if (vectors_ && block.columns > 0) {
+    std::vector<Tile<T>> panels;
+    for (index_t i = 0; i * half_width_ < block.columns; ++i) panels.push_back(block.panels(0, i));
+    g.insert<JoinReflectors<T>>({block.columns, half_width_}, block.v(0, 0), block.t(0, 0), panels);
+  } else {
+    g.forget(block.v(0, 0));
+  }
+}
+
+template <class T>
+BandReduction<T>::BandReduction(Graph& g, const TileMatrix<T>& A, const SymmetricBand<T>& B,
+                                const ReduceToBandOptions& options)
+    : n_(A.n()), half_width_(B.half_width()), vectors_(options.vectors) {
+  Runtime& runtime = g.runtime();
+  const TileMatrix<T>& band = B.tiles();
+  const index_t n = n_, b = half_width_, w = std::min(A.tile_shape().nb, std::max<index_t>(n, 1)),
+                band_width = std::min(band.tile_shape().nb, std::max<index_t>(n, 1));
+  const auto [block, update, parts] = Sizes(runtime, b, A.nt(), options);
+  band.for_each_tile([&](const Tile<T>& tile, index_t, index_t) { g.insert<Laset<T>>({T(0), 1}, tile); });
+  if (n == 0) return;
+
+  const auto P = TileMatrix<T>(runtime, n, b, {n, b}, "P"), W = TileMatrix<T>(runtime, n, parts * b, {n, b}, "W");
+  work_ = {P, W};
+  const Shape qr_scratch = qr_work(b, b, n, runtime.gpus() > 0);
+  const Tile<T> scratch = g.scratch<T>(qr_scratch.rows, qr_scratch.cols), sums = g.scratch<T>(b, block, 1);
+  Tile<T> v = P(0, 0), z = P(0, 0);  // of the block
+  BandPanel panel;
+  for (index_t c = 0; c < n; c += b) {
+    const index_t next = c + b, rows = n - next;  // below the band; a single one is in the band already
+    panel.column = c, panel.row = next, panel.width = std::min(b, n - c);
+    panel.vectors = rows > 1 ? std::min(b, rows) : 0;
+    if (c == 0 || (panel.at == block && panel.vectors > 0)) {
+      if (c > 0) finish_block(g);
+      panel.top = std::min(next, n - 1), panel.at = panel.waiting = 0;
+      const index_t height = n - panel.top;
+      blocks_.push_back({panel.top, 0, TileMatrix<T>(runtime, height, block, {height, block}, "V"),
+                         TileMatrix<T>(runtime, block, block, {block, block}, "T"),
+                         TileMatrix<T>(runtime, b, block, {b, b}, "Tp")});
+      work_.emplace_back(runtime, height, block, TileShape{height, block}, "Z");
+      v = blocks_.back().v(0, 0), z = work_.back()(0, 0);
+      for (const Tile<T>& tile : {v, z}) g.insert<Laset<T>>(urgent, {T(0), 1}, tile);
+    }
+    g.insert<Sy2sbPanel<T>>(urgent, {panel, c % w}, A(0, c / w), v, z, P(0, 0));
+    if (panel.vectors > 0)
+      g.insert<Geqrt<T>>(urgent, {next, 0, panel.width, b, rows}, P(0, 0), blocks_.back().panels(0, panel.at / b),
+                         scratch);
+    g.insert<Sy2sbStore<T>>(urgent, {panel, b, c % band_width}, P(0, 0), v, band(0, c / band_width));
+    if (panel.vectors == 0) continue;
+
+    std::vector<Tile<T>> products;
+    for (index_t part = 0; part < parts; ++part) {
+      std::vector<Tile<T>> tiles;
+      index_t first = part;
+      while ((first + 1) * w <= next && first < A.nt()) first += parts;
+      for (index_t j = first; j < A.nt(); j += parts) tiles.push_back(A(0, j));
+      if (tiles.empty()) continue;
+      products.push_back(W(0, part));
+      Priority where = runtime.gpus() > 0 ? on_gpu_number(static_cast<std::size_t>(part)) : urgent;
+      where.value = urgent.value;
+      g.insert<Sy2sbSymm<T>>(where, {panel, first, parts, w}, v, W(0, part), tiles);
+    }
+    g.insert<Sy2sbJoin<T>>(urgent, {panel}, blocks_.back().panels(0, panel.at / b), v, z, sums, products);
+    panel.at += panel.vectors;
+    blocks_.back().columns = panel.at;
+    if (panel.at - panel.waiting < update && panel.at < block) continue;
+    for (index_t j = next / w; j < A.nt(); ++j) {  // the next panel's tile first
+      const Priority first{highest_priority - static_cast<int>(std::min<index_t>(j - next / w, 1000))};
+      g.insert<Sy2sbUpdate<T>>(first, {j * w, std::max(j * w, next), panel.top, panel.waiting, panel.at}, v, z,
+                               A(0, j));
+    }
+    panel.waiting = panel.at;
+  }
+  finish_block(g);
+  A.for_each_tile([&](const Tile<T>& tile, index_t, index_t) { g.forget(tile); });
+}
+
+template <class T>
+void BandReduction<T>::apply(Graph& g, Op op, const TileMatrix<T>& X) const {
+  const char* const wrong = !vectors_                   ? "the vectors were not kept"
+                            : X.m() != n_ || X.mt() > 1 ? "it must have A's rows, in tiles of whole columns"
+                                                        : nullptr;
+  if (wrong != nullptr)
+    throw ArgumentError("BandReduction::apply", "X",
+                        to_string(Shape{X.m(), X.n()}) + " in tiles of " +
+                            to_string(Shape{X.tile_shape().mb, X.tile_shape().nb}) + ": " + wrong);
+  if (blocks_.empty() || X.n() == 0) return;
+  const Tile<T> work = g.scratch<T>(blocks_.front().v.n(), std::min(X.n(), X.tile_shape().nb));
+  const auto apply_one = [&](const Block& block, index_t j) {
+    if (block.columns > 0)
+      g.insert<Larfb<T>>({op, block.top, block.columns}, block.v(0, 0), block.t(0, 0), X(0, j), work);
+  };
+  for (index_t j = 0; j < X.nt(); ++j)
+    if (op == Op::transpose)
+      for (const Block& block : blocks_) apply_one(block, j);
+    else
+      for (auto block = blocks_.rbegin(); block != blocks_.rend(); ++block) apply_one(*block, j);
+}
+
+template <class T>
+BandReduction<T> reduce_to_band(Graph& g, const TileMatrix<T>& A, const SymmetricBand<T>& band,
+                                const ReduceToBandOptions& options) {
+  check(A, band);
+  return BandReduction<T>(g, A, band, options);
+}
+
+template class BandReduction<float>;
+template class BandReduction<double>;
+template BandReduction<float> reduce_to_band(Graph&, const TileMatrix<float>&, const SymmetricBand<float>&,
+                                             const ReduceToBandOptions&);
+template BandReduction<double> reduce_to_band(Graph&, const TileMatrix<double>&, const SymmetricBand<double>&,
+                                              const ReduceToBandOptions&);
+
+}  // namespace tesela

@@ -1,0 +1,113 @@
+#include "tests/support/shared_runtime.hpp"
+#include <tesela/algorithms/eigen/reduce_to_band.hpp>
+#include <tesela/codelets/libraries/blas.hpp>
+#include <tesela/tiles/generator.hpp>
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <vector>
+
+using namespace tesela;
+using tesela::test::runtime;
+
+namespace {
+
+template <class T>
+struct Problem {
+  index_t n, b, w, band_tile;
+  ReduceToBandOptions options;
+};
+
+std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
+
+/// Column-major, n x n; what the upper triangle holds must not matter.
+template <class T>
+std::vector<T> symmetric(index_t n, T upper) {
+  const Generator<T> random{Pattern::uniform, 7, -1, 1};
+  std::vector<T> a(at(n * n), upper);
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = j; i < n; ++i) a[at(i + j * n)] = random(i, j);
+  return a;
+}
+
+template <class T>
+double norm(const std::vector<T>& a) {
+  double squares = 0;
+  for (const T x : a) squares += static_cast<double>(x) * static_cast<double>(x);
+  return std::sqrt(squares);
+}
+
+/// Checks ||A - Q B Q^T||_F / ||A||_F and ||I - Q^T Q||_F.
+template <class T>
+void check(const Problem<T>& p) {
+  CAPTURE(p.n, p.b, p.w, p.band_tile, p.options.block, p.options.update, p.options.parts);
+  const index_t n = p.n;
+  std::vector<T> lower = symmetric<T>(n, std::numeric_limits<T>::quiet_NaN());
+  std::vector<T> a = lower;
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < j; ++i) a[at(i + j * n)] = a[at(j + i * n)];
+  const index_t ld = std::max<index_t>(n, 1);
+  std::vector<T> q(at(n * n)), dense(at(n * n));
+  {
+    Graph g(runtime());
+    const auto A = TileMatrix<T>::map(runtime(), lower.data(), n, n, ld, {ld, p.w});
+    const index_t b = std::clamp<index_t>(p.b, 1, std::max<index_t>(n - 1, 1));
+    const SymmetricBand<T> B(runtime(), n, b, std::max<index_t>(2, ceil_div(p.band_tile, b)) * b);
+    const TileMatrix<T>& band = B.tiles();
+    const BandReduction<T> reduction = reduce_to_band(g, A, B, p.options);
+    const TileMatrix<T> Q(runtime(), n, n, {ld, 37}, "Q");
+    Q.for_each_tile([&](const Tile<T>& tile, index_t, index_t column) {
+      const auto x = tile.write();
+      for (index_t j = 0; j < x.cols; ++j)
+        for (index_t i = 0; i < n; ++i) x(i, j) = i == column + j ? T(1) : T(0);
+    });
+    reduction.apply(g, Op::none, Q);
+    REQUIRE(g.wait().ok());
+    Q.copy_to(q.data(), ld);
+    band.for_each_tile([&](const Tile<T>& tile, index_t, index_t column) {
+      const auto x = tile.read();
+      for (index_t j = 0; j < x.cols; ++j)
+        for (index_t i = 0; i < x.rows && column + j + i < n; ++i) {
+          if (i > B.half_width()) REQUIRE(x(i, j) == 0);
+          dense[at(column + j + i + (column + j) * n)] = dense[at(column + j + (column + j + i) * n)] = x(i, j);
+        }
+    });
+    // Q^T Q = I by the other operation.
+    reduction.apply(g, Op::transpose, Q);
+    REQUIRE(g.wait().ok());
+    std::vector<T> identity(at(n * n));
+    Q.copy_to(identity.data(), ld);
+    for (index_t j = 0; j < n; ++j) identity[at(j + j * n)] -= 1;
+    const double bound = (std::is_same_v<T, float> ? 2e-5 : 1e-13) * std::sqrt(static_cast<double>(n));
+    CAPTURE(norm(identity), bound);
+    CHECK(norm(identity) <= bound);
+  }
+  if (n == 0) return;
+  std::vector<T> qb(at(n * n)), residual = a, gram(at(n * n));
+  blas::gemm<T>(Op::none, Op::none, n, n, n, 1, q.data(), n, dense.data(), n, 0, qb.data(), n);
+  blas::gemm<T>(Op::none, Op::transpose, n, n, n, -1, qb.data(), n, q.data(), n, 1, residual.data(), n);
+  blas::gemm<T>(Op::transpose, Op::none, n, n, n, 1, q.data(), n, q.data(), n, 0, gram.data(), n);
+  for (index_t j = 0; j < n; ++j) gram[at(j + j * n)] -= 1;
+  const double root = std::sqrt(static_cast<double>(n)), bound = (std::is_same_v<T, float> ? 1e-6 : 5e-15) * root,
+               orthogonal = (std::is_same_v<T, float> ? 2e-5 : 1e-13) * root;
+  CAPTURE(norm(residual) / norm(a), bound, norm(gram), orthogonal);
+  CHECK(norm(residual) <= bound * norm(a));
+  CHECK(norm(gram) <= orthogonal);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("reduce_to_band: A = Q B Q^T", "[gpu][sanitize]", float, double) {
+  const auto [b, w, band_tile] = GENERATE(table<index_t, index_t, index_t>(
+      {{1, 1, 5}, {2, 6, 4}, {3, 300, 300}, {8, 16, 40}, {8, 8, 16}, {32, 64, 128}, {64, 128, 128}}));
+  for (const index_t n : {0, 1, 2, 3, 9, 33, 64, 65, 100}) check<TestType>({n, b, w, band_tile, {}});
+  for (const index_t n : {130, 257})
+    if (b > 2) {
+      check<TestType>({n, b, w, band_tile, {.block = 64, .update = 64}});
+      check<TestType>({n, b, w, band_tile, {.block = 3 * b, .update = 2 * b, .parts = 5}});
+    }
+}
