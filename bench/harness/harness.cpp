@@ -3,8 +3,6 @@
 #include "bench/harness/median.hpp"
 #include <tesela/runtime/runtime.hpp>
 
-#include <starpu.h>
-
 #include <algorithm>
 #include <cstring>
 #include <thread>
@@ -30,13 +28,6 @@ std::vector<Timing> alternate(const std::vector<Peer>& peers, int repeat) {
       if (Runtime::cancelled()) throw Cancelled();
     }
   return timings;
-}
-
-PausedWorkers::PausedWorkers() {
-  if (starpu_is_initialized() != 0) starpu_pause();
-}
-PausedWorkers::~PausedWorkers() {
-  if (starpu_is_initialized() != 0) starpu_resume();
 }
 
 void settle() { std::this_thread::sleep_for(std::chrono::milliseconds(60)); }

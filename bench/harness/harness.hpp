@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/paused_workers.hpp>
 
 #include <chrono>
 #include <functional>
@@ -43,15 +44,6 @@ double seconds_of(F&& f) {
   f();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
-
-/// StarPU's workers poll for tasks; while this lives they sleep, so that a peer that does not use them has the cores.
-class PausedWorkers {
- public:
-  PausedWorkers();
-  ~PausedWorkers();
-  PausedWorkers(const PausedWorkers&) = delete;
-  PausedWorkers& operator=(const PausedWorkers&) = delete;
-};
 
 /// Waits until the threads of the run before have gone to sleep: OpenBLAS's spin for some 30 ms after a call.
 void settle();

@@ -1,18 +1,16 @@
 #include "bench/errors/qr_error.hpp"
-#include "bench/harness/device.hpp"
 #include "bench/harness/factor_options.hpp"
+#include "bench/harness/noted_ceiling.hpp"
 #include "bench/qr/qr_data.hpp"
 #include "cli/app/numbers.hpp"
 #include "cli/app/options.hpp"
 #include "cli/app/sizes.hpp"
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
-#include <tesela/codelets/libraries/blas.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <thread>
 
 namespace tesela::bench {
 namespace {
@@ -40,48 +38,12 @@ Peer make_peer(const std::string& name, const QrData<T>& data) {
   return cusolver_qr(data);
 }
 
-/// GFLOP/s of OpenBLAS's product of square matrices on all cores.
-template <class T>
-double host_gemm_ceiling() {
-  constexpr index_t n = 2048;
-  HostMatrix<T> a(n, n), b(n, n), c(n, n);
-  std::fill_n(a.data(), a.size(), T(0.5));
-  std::fill_n(b.data(), b.size(), T(0.5));
-  const blas::Threads threads(static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
-  const auto timings =
-      alternate({{"ceiling",
-                  [&] {
-                    return seconds_of([&] {
-                      blas::gemm<T>(Op::none, Op::none, n, n, n, T(1), a.data(), n, b.data(), n, T(0), c.data(), n);
-                    });
-                  }}},
-                5);
-  return 2.0 * n * n * n / timings.front().median() * 1e-9;
-}
-
-template <class T>
-double gemm_ceiling_of(const Runtime& runtime, Report& report) {
-  const PausedWorkers paused;
-#if TESELA_HAVE_CUDA
-  if (runtime.gpus() > 0) {
-    const double device = gemm_ceiling<T>();
-    report.note(
-        fmt::format("ceiling: cuBLAS gemm on one device {:.0f} GFLOP/s, times {} devices", device, runtime.gpus()));
-    return device * runtime.gpus();
-  }
-#endif
-  static_cast<void>(runtime);
-  const double cores = host_gemm_ceiling<T>();
-  report.note(fmt::format("ceiling: OpenBLAS gemm on all cores {:.1f} GFLOP/s", cores));
-  return cores;
-}
-
 template <class T>
 void run(QrBenchOptions o) {
   settle_options(o);
   Runtime runtime(o.runtime());
   Report report("qr", o, &runtime);
-  const double ceiling = gemm_ceiling_of<T>(runtime, report);
+  const double ceiling = noted_gemm_ceiling<T>(report, runtime);
   for (const index_t n : o.n) {
     QrCase what{o.m > 0 ? o.m : n, n, {}, o.qr, o.common.seed, o.on_device()};
     what.tile = cli::parse_tile(o.tile, suitable_qr_tile(runtime, what.m, n));
