@@ -1,0 +1,89 @@
+#pragma once
+
+#include <tesela/algorithms/eigen/band_to_tridiagonal.hpp>
+#include <tesela/algorithms/eigen/reduce_to_band.hpp>
+#include <tesela/algorithms/eigen/tridiagonal_eig.hpp>
+#include <tesela/codelets/eigen/symmetric_scan.hpp>
+#include <tesela/codelets/support/lacpy.hpp>
+
+#include <algorithm>
+#include <optional>
+
+namespace tesela {
+
+/// The half-width of the band between the stages that suits the runtime's workers.
+inline index_t suitable_band(const Runtime& runtime, index_t n) { return runtime.gpus() > 0 || n >= 1500 ? 64 : 32; }
+
+/// A = Q1 Q2 T Q2^T Q1^T, and T's eigenpairs back to A's. An A that is a band begins with the second stage, a
+/// tridiagonal one has none.
+template <class T>
+class TwoStage {
+ public:
+  struct Options {
+    index_t band = 0;   ///< wanted half-width; 0: what suits
+    index_t found = 0;  ///< A's own
+    index_t block = 0;
+    bool vectors = true;
+  };
+  /// Inserts what reduces A, whose elements are of size 1.
+  TwoStage(Graph& g, const TileMatrix<T>& A, const Options& o) : n_(A.n()), runtime_(g.runtime()) {
+    const index_t wanted = o.band > 0            ? o.band
+                           : runtime_.gpus() > 0 ? 64
+                                                 : 32,
+                  b = std::clamp<index_t>(std::min(wanted, std::max<index_t>(o.found, 1)), 1,
+                                          std::max<index_t>(n_ - 1, 1));
+    const SymmetricBand<T> band(runtime_, n_, b, suitable_band_window(runtime_, n_, b));
+    if (o.found > b)
+      to_band_.emplace(reduce_to_band(g, A, band, {.block = o.block, .vectors = o.vectors}));
+    else
+      copy(g, A, band);
+    half_width_ = band.half_width();
+    to_tridiagonal_.emplace(band_to_tridiagonal(g, band, {.vectors = o.vectors}));
+  }
+  TwoStage(Graph& g, std::span<const T> d, std::span<const T> e)
+      : n_(static_cast<index_t>(d.size())), runtime_(g.runtime()), d_(d.begin(), d.end()), e_(e.begin(), e.end()) {}
+
+  index_t n() const { return n_; }
+  index_t half_width() const { return half_width_; }
+  Runtime& runtime() const { return runtime_; }
+
+  TridiagonalEigResult<T> eigenvalues() {
+    wait();
+    return tridiagonal_eigenvalues<T>(runtime_, d_, e_);
+  }
+  /// X = Q1 Q2 Y with T's eigenvectors Y: inserts what comes after these.
+  TridiagonalEigResult<T> eigenvectors(Graph& g, const TileMatrix<T>& X, IndexRange range) {
+    wait();
+    TridiagonalEigResult<T> found = tridiagonal_eig<T>(runtime_, d_, e_, X, {.range = range});
+    if (!found.status.ok()) return found;
+    if (to_tridiagonal_) to_tridiagonal_->apply(g, Op::none, X);
+    if (to_band_) to_band_->apply(g, Op::none, X);
+    return found;
+  }
+
+ private:
+  static void copy(Graph& g, const TileMatrix<T>& A, const SymmetricBand<T>& band) {
+    const index_t w = A.tile_shape().nb, window = band.tiles().tile_shape().nb, n = A.n();
+    band.tiles().for_each_tile([&](const Tile<T>& tile, index_t, index_t) {
+      g.insert<kernels::Laset<T>>({T(0), 1}, tile);
+    });
+    for (index_t j = 0, end = 0; j < n; j = end) {
+      end = std::min({n, (j / w + 1) * w, (j / window + 1) * window});
+      g.insert<kernels::CopyBand<T>>({j, j % w, j % window, end - j, band.half_width()}, A(0, j / w),
+                                     band.tiles()(0, j / window));
+    }
+  }
+  void wait() {
+    if (!to_tridiagonal_ || !d_.empty()) return;
+    d_ = to_tridiagonal_->diagonal();
+    e_ = to_tridiagonal_->off_diagonal();
+  }
+
+  index_t n_, half_width_ = 0;
+  Runtime& runtime_;
+  std::optional<BandReduction<T>> to_band_;
+  std::optional<BulgeChase<T>> to_tridiagonal_;
+  std::vector<T> d_, e_;
+};
+
+}  // namespace tesela

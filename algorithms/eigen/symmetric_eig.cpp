@@ -1,0 +1,228 @@
+#include <tesela/algorithms/eigen/internal/two_stage.hpp>
+#include <tesela/algorithms/eigen/symmetric_eig.hpp>
+#include <tesela/codelets/eigen/symmetric_scan.hpp>
+#include <tesela/codelets/libraries/blas.hpp>
+#include <tesela/codelets/libraries/lapack.hpp>
+#include <tesela/runtime/paused_workers.hpp>
+#include <tesela/tiles/host_matrix.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace tesela {
+
+using namespace kernels;
+namespace {
+
+constexpr std::array methods{
+    Named<EigMethod>{EigMethod::automatic, "auto", "what is faster on this machine"},
+    Named<EigMethod>{EigMethod::two_stage, "two-stage", "to a band, to tridiagonal form, and back, as a graph"},
+    Named<EigMethod>{EigMethod::lapack, "lapack", "syevd on all cores"},
+};
+
+[[noreturn]] void refuse(const char* argument, const std::string& why) {
+  throw ArgumentError("symmetric_eig", argument, why);
+}
+
+void check(index_t n, const SymmetricEigOptions& o) {
+  if (o.positions && (o.positions->begin < 0 || o.positions->end < o.positions->begin || o.positions->end > n))
+    refuse("positions",
+           std::to_string(o.positions->begin) + " to " + std::to_string(o.positions->end) + " of " + std::to_string(n));
+  if (!(o.low <= o.high)) refuse("low, high", std::to_string(o.low) + ", " + std::to_string(o.high));
+  if (o.band < 0) refuse("band", std::to_string(o.band));
+  if (o.block < 0) refuse("block", std::to_string(o.block));
+}
+
+struct Scan {
+  double largest = 0;
+  index_t row = -1, column = -1;  // of an element that is not finite
+  index_t half_width = 0;
+};
+
+template <class T>
+Scan scan(Graph& g, const TileMatrix<T>& A) {
+  const TileMatrix<double> found(g.runtime(), 4, A.nt(), {4, 1}, "found");
+  A.for_each_tile([&](const Tile<T>& tile, index_t, index_t column) {
+    g.insert<SymmetricScan<T>>({column}, tile, found(0, column / A.tile_shape().nb));
+  });
+  Scan all;
+  for (index_t j = 0; j < A.nt(); ++j) {
+    const auto one = found(0, j).read();
+    all.largest = std::max(all.largest, one(0, 0));
+    all.half_width = std::max(all.half_width, static_cast<index_t>(one(3, 0)));
+    if (one(1, 0) >= 0 && all.row < 0)
+      all.row = static_cast<index_t>(one(1, 0)), all.column = static_cast<index_t>(one(2, 0));
+  }
+  return all;
+}
+
+/// A's spectrum from that of A 2^-exponent, and what was asked for of it: answers the positions.
+template <class T>
+IndexRange take(SymmetricEig<T>& result, const std::vector<T>& values, int exponent, const SymmetricEigOptions& o) {
+  std::vector<double>& all = result.spectrum;
+  all.clear();
+  for (const T value : values) all.push_back(std::ldexp(static_cast<double>(value), exponent));
+  if (!all.empty()) result.norm = std::max(std::abs(all.front()), std::abs(all.back()));
+  const auto below = [&](double limit) {
+    return static_cast<index_t>(std::lower_bound(all.begin(), all.end(), limit) - all.begin());
+  };
+  IndexRange range = o.positions.value_or(IndexRange{0, static_cast<index_t>(all.size())});
+  range.begin = std::max(range.begin, below(o.low));
+  if (o.high < std::numeric_limits<double>::infinity()) range.end = std::min(range.end, below(o.high));
+  range.end = std::max(range.begin, range.end);
+  result.first = range.begin;
+  result.values.assign(all.begin() + range.begin, all.begin() + range.end);
+  return range;
+}
+
+template <class T>
+void by_lapack(Graph& g, const TileMatrix<T>& A, int exponent, const SymmetricEigOptions& o, SymmetricEig<T>& result) {
+  const index_t n = A.n();
+  HostMatrix<T> a(n, n);
+  A.copy_to(a.data(), a.ld());
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < j; ++i) a(i, j) = a(j, i);
+  std::vector<T> values(static_cast<std::size_t>(n));
+  {
+    const PausedWorkers paused;
+    const blas::Threads threads(n < 400 ? 1 : std::max(1, g.runtime().cpus()));  // small ones wait for threads only
+    const int info = lapack::syevd(n, a.data(), a.ld(), values.data(), o.vectors);
+    if (info != 0) {
+      result.status = {SymmetricEigStatus::Verdict::not_converged, info, info};
+      return;
+    }
+  }
+  const IndexRange range = take(result, values, exponent, o);
+  if (!o.vectors) return;
+  result.vectors.emplace(g.runtime(), n, range.size(), TileShape{std::max<index_t>(n, 1), A.tile_shape().nb}, "X");
+  result.vectors->copy_from(a.data() + range.begin * a.ld(), a.ld());
+}
+
+template <class T>
+void by_two_stages(Graph& g, TwoStage<T> stages, int exponent, const SymmetricEigOptions& o, SymmetricEig<T>& result) {
+  const index_t n = stages.n();
+  result.half_width = stages.half_width();
+  const auto failed = [&](const TridiagonalEigResult<T>& found) {
+    result.iterations = found.iterations, result.sweeps = found.sweeps;
+    result.deflated = found.deflated, result.merges = found.merges;
+    if (!found.status.ok())
+      result.status = {SymmetricEigStatus::Verdict::not_converged, found.status.where, found.status.where};
+    return !found.status.ok();
+  };
+  const bool all = !o.positions && std::isinf(o.low) && std::isinf(o.high);
+  IndexRange range{0, n};
+  if (!o.vectors || !all) {
+    const TridiagonalEigResult<T> found = stages.eigenvalues();
+    if (failed(found)) return;
+    range = take(result, found.values, exponent, o);
+  }
+  if (!o.vectors) return;
+  result.vectors.emplace(g.runtime(), n, range.size(),
+                         TileShape{std::max<index_t>(n, 1), suitable_eig_tile(g.runtime(), n)}, "X");
+  const TridiagonalEigResult<T> found = stages.eigenvectors(g, *result.vectors, range);
+  if (failed(found)) return;
+  if (all) return static_cast<void>(take(result, found.values, exponent, o));
+  // These belong to the vectors; they differ from the ones above by rounding errors.
+  std::transform(found.values.begin(), found.values.end(), result.values.begin(),
+                 [&](T value) { return std::ldexp(static_cast<double>(value), exponent); });
+}
+
+template <class T>
+SymmetricEig<T> turned(Graph& g, SymmetricEig<T> result) {
+  if (result.vectors && result.status.ok())
+    result.vectors->for_each_tile([&](const Tile<T>& tile, index_t, index_t) { g.insert<TurnColumns<T>>({}, tile); });
+  return result;
+}
+
+}  // namespace
+
+std::span<const Named<EigMethod>> eig_methods() { return methods; }
+
+std::string to_string(const SymmetricEigStatus& status) {
+  const auto place = [&](const std::string& name) {
+    return name + "(" + std::to_string(status.row + 1) + ", " + std::to_string(status.column + 1) + ")";
+  };
+  switch (status.verdict) {
+    case SymmetricEigStatus::Verdict::ok:
+      return "ok";
+    case SymmetricEigStatus::Verdict::not_finite:
+      return "not finite: " + place("A");
+    case SymmetricEigStatus::Verdict::not_converged:
+      return "not converged: " + std::to_string(status.row);
+    case SymmetricEigStatus::Verdict::b_not_finite:
+      return "not finite: " + place("B");
+    case SymmetricEigStatus::Verdict::b_not_positive_definite:
+      return "B is not positive definite: its leading minor of order " + std::to_string(status.row);
+    case SymmetricEigStatus::Verdict::reduced_overflow:
+      return "overflow: " + place("C") + " of the reduced problem";
+  }
+  return "";
+}
+
+index_t suitable_eig_tile(const Runtime& runtime, index_t n, index_t band) {
+  const index_t wide = runtime.gpus() > 0 ? std::clamp<index_t>(n / 16, 256, 2048)
+                       : n < 1500         ? 128
+                                          : 256,
+                b = std::clamp<index_t>(band > 0 ? band : suitable_band(runtime, n), 1, std::max<index_t>(n - 1, 1));
+  return ceil_div(wide, b) * b;
+}
+
+template <class T>
+SymmetricEig<T> symmetric_eig(Graph& g, const TileMatrix<T>& A, const SymmetricEigOptions& options) {
+  check(A.n(), options);
+  if (A.m() != A.n() || A.mt() > 1)
+    refuse("A", to_string(Shape{A.m(), A.n()}) + "; it must be square, in tiles of whole columns");
+  SymmetricEig<T> result;
+  const Scan found = scan(g, A);
+  if (found.row >= 0) {
+    result.status = {SymmetricEigStatus::Verdict::not_finite, found.row, found.column};
+    return result;
+  }
+  const int exponent = found.largest > 0 ? std::ilogb(found.largest) : 0;
+  if (exponent != 0)
+    A.for_each_tile([&](const Tile<T>& tile, index_t, index_t) { g.insert<ScalePowerOfTwo<T>>({-exponent}, tile); });
+  constexpr index_t small = 1500;  // below LAPACK is the faster one on cores
+  result.method = options.method != EigMethod::automatic     ? options.method
+                  : A.n() < small && g.runtime().gpus() == 0 ? EigMethod::lapack
+                                                             : EigMethod::two_stage;
+  if (result.method == EigMethod::lapack)
+    by_lapack(g, A, exponent, options, result);
+  else
+    by_two_stages(
+        g,
+        TwoStage<T>(
+            g, A,
+            {.band = options.band, .found = found.half_width, .block = options.block, .vectors = options.vectors}),
+        exponent, options, result);
+  return turned(g, std::move(result));
+}
+
+template <class T>
+SymmetricEig<T> symmetric_eig(Graph& g, std::span<const T> d, std::span<const T> e,
+                              const SymmetricEigOptions& options) {
+  check(static_cast<index_t>(d.size()), options);
+  if (options.method == EigMethod::lapack) refuse("method", "lapack takes no tridiagonal matrix");
+  if (e.size() + 1 != std::max<std::size_t>(d.size(), 1))
+    refuse("e", std::to_string(e.size()) + " elements beside a diagonal of " + std::to_string(d.size()));
+  SymmetricEig<T> result;
+  for (const auto& [numbers, below] : {std::pair{d, 0}, std::pair{e, 1}})
+    if (const auto bad = std::find_if(numbers.begin(), numbers.end(), [](T x) { return !std::isfinite(x); });
+        bad != numbers.end()) {
+      const index_t at = bad - numbers.begin();
+      result.status = {SymmetricEigStatus::Verdict::not_finite, at + below, at};
+      return result;
+    }
+  result.method = EigMethod::two_stage;
+  by_two_stages(g, TwoStage<T>(g, d, e), 0, options, result);
+  return turned(g, std::move(result));
+}
+
+template SymmetricEig<float> symmetric_eig(Graph&, const TileMatrix<float>&, const SymmetricEigOptions&);
+template SymmetricEig<double> symmetric_eig(Graph&, const TileMatrix<double>&, const SymmetricEigOptions&);
+template SymmetricEig<float> symmetric_eig(Graph&, std::span<const float>, std::span<const float>,
+                                           const SymmetricEigOptions&);
+template SymmetricEig<double> symmetric_eig(Graph&, std::span<const double>, std::span<const double>,
+                                            const SymmetricEigOptions&);
+
+}  // namespace tesela

@@ -1,0 +1,70 @@
+#include <tesela/codelets/eigen/symmetric_scan.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace tesela::kernels {
+
+template <class T>
+void SymmetricScan<T>::cpu(const Args& args, In<T> a, Out<double> found) {
+  T largest = 0;
+  found(1, 0) = found(2, 0) = -1;
+  index_t half_width = 0;
+  for (index_t j = 0; j < a.cols; ++j) {
+    const T* const column = &a(0, j);
+    T most = 0;
+    index_t finite = 0;
+    for (index_t i = args.column + j; i < a.rows; ++i) {
+      most = std::abs(column[i]) > most ? std::abs(column[i]) : most;
+      finite += std::abs(column[i]) <= std::numeric_limits<T>::max() ? 1 : 0;
+    }
+    largest = std::max(largest, most);
+    index_t last = a.rows - 1;
+    while (last > args.column + j + half_width && column[last] == 0) --last;
+    half_width = std::max(half_width, last - args.column - j);
+    if (finite == std::max<index_t>(0, a.rows - args.column - j) || found(1, 0) >= 0) continue;
+    for (index_t i = args.column + j; i < a.rows && found(1, 0) < 0; ++i)
+      if (!std::isfinite(column[i]))
+        found(1, 0) = static_cast<double>(i), found(2, 0) = static_cast<double>(args.column + j);
+  }
+  found(0, 0) = static_cast<double>(largest);
+  found(3, 0) = static_cast<double>(half_width);
+}
+
+template <class T>
+void CopyBand<T>::cpu(const Args& args, In<T> a, InOut<T> band) {
+  for (index_t j = 0; j < args.count; ++j) {
+    const index_t diagonal = args.column + j, rows = std::min(a.rows - diagonal, args.half_width + 1);
+    std::copy_n(&a(diagonal, args.a_column + j), rows, &band(0, args.band_column + j));
+  }
+}
+
+template <class T>
+void ScalePowerOfTwo<T>::cpu(const Args& args, InOut<T> a) {
+  const int half = args.exponent / 2;
+  const T first = std::ldexp(T(1), half), second = std::ldexp(T(1), args.exponent - half);
+  for (index_t j = 0; j < a.cols; ++j)
+    for (index_t i = 0; i < a.rows; ++i) a(i, j) = a(i, j) * first * second;
+}
+
+template <class T>
+void TurnColumns<T>::cpu(const Args&, InOut<T> x) {
+  for (index_t j = 0; j < x.cols; ++j) {
+    T* const column = &x(0, j);
+    const T most = *std::max_element(column, column + x.rows, [](T a, T b) { return std::abs(a) < std::abs(b); });
+    if (most < 0)
+      for (index_t i = 0; i < x.rows; ++i) column[i] = -column[i];
+  }
+}
+
+template struct SymmetricScan<float>;
+template struct SymmetricScan<double>;
+template struct CopyBand<float>;
+template struct CopyBand<double>;
+template struct ScalePowerOfTwo<float>;
+template struct ScalePowerOfTwo<double>;
+template struct TurnColumns<float>;
+template struct TurnColumns<double>;
+
+}  // namespace tesela::kernels

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <tesela/runtime/codelet.hpp>
+
+namespace tesela::kernels {
+
+/// What one column tile of a symmetric matrix holds at and below the diagonal: found = (largest magnitude; row and
+/// column of an element that is NaN or infinite, or -1; how far from the diagonal an element is that is not zero).
+template <class T>
+struct SymmetricScan {
+  static constexpr auto name = "symmetric_scan";
+  static constexpr std::uint32_t color = 0x937860;
+  struct Args {
+    index_t column = 0;  ///< the tile's first, in the matrix
+  };
+  static void cpu(const Args& args, In<T> a, Out<double> found);
+};
+
+/// The columns `a_column` … of a tile of A, `count` of them, as those of a band from `band_column` on: element (i, j),
+/// i
+/// >= j, in row i - j. Further down than the half-width there is nothing.
+template <class T>
+struct CopyBand {
+  static constexpr auto name = "copy_band";
+  static constexpr std::uint32_t color = 0x8c8c8c;
+  struct Args {
+    index_t column = 0;  ///< the first one's number in the matrix
+    index_t a_column = 0, band_column = 0, count = 0, half_width = 0;
+  };
+  static void cpu(const Args& args, In<T> a, InOut<T> band);
+};
+
+/// A *= 2^exponent, also where that power itself is beyond T's numbers.
+template <class T>
+struct ScalePowerOfTwo {
+  static constexpr auto name = "scale_power_of_two";
+  static constexpr std::uint32_t color = 0x937860;
+  struct Args {
+    int exponent = 0;
+  };
+  static void cpu(const Args& args, InOut<T> a);
+};
+
+/// Turns the sign of each column whose component of largest magnitude is negative (the first of equals counts).
+template <class T>
+struct TurnColumns {
+  static constexpr auto name = "turn_columns";
+  static constexpr std::uint32_t color = 0x937860;
+  struct Args {};
+  static void cpu(const Args& args, InOut<T> x);
+};
+
+}  // namespace tesela::kernels

@@ -1,0 +1,165 @@
+#include "bench/errors/eig_error.hpp"
+#include "tests/support/shared_runtime.hpp"
+#include <tesela/algorithms/eigen/eigen_matrices.hpp>
+#include <tesela/algorithms/eigen/symmetric_eig.hpp>
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+using namespace tesela;
+using tesela::test::runtime;
+
+namespace {
+
+/// The lower triangle; what stands above must not matter.
+template <class T>
+HostMatrix<T> lower(const char* kind, index_t n, T scale = 1) {
+  const SymmetricChoice choice = parse_symmetric_kind(kind);
+  const SymmetricMatrix matrix(choice.kind, n, choice.parameter, 5);
+  HostMatrix<T> a(n, n);
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < n; ++i)
+      a(i, j) = i >= j ? scale * matrix.element<T>(i, j) : std::numeric_limits<T>::quiet_NaN();
+  return a;
+}
+
+template <class T>
+struct Solved {
+  SymmetricEig<T> eig;
+  HostMatrix<T> x;
+};
+
+template <class T>
+Solved<T> solve(const HostMatrix<T>& a, const SymmetricEigOptions& options, index_t tile = 0) {
+  const index_t n = a.rows(), ld = std::max<index_t>(n, 1);
+  HostMatrix<T> lost = a.clone();
+  Solved<T> solved;
+  Graph g(runtime());
+  const auto A = TileMatrix<T>::map(runtime(), lost.data(), n, n, ld,
+                                    {ld, tile > 0 ? tile : suitable_eig_tile(runtime(), n, options.band)});
+  solved.eig = symmetric_eig(g, A, options);
+  REQUIRE(g.wait().ok());
+  if (solved.eig.vectors) {
+    solved.x = HostMatrix<T>(n, solved.eig.vectors->n());
+    if (solved.eig.status.ok()) solved.eig.vectors->copy_to(solved.x.data(), solved.x.ld());
+    solved.eig.vectors.reset();
+  }
+  return solved;
+}
+
+template <class T>
+void check(const HostMatrix<T>& a, const Solved<T>& s, const std::vector<double>& reference) {
+  const index_t n = a.rows();
+  REQUIRE(s.eig.status.ok());
+  const EigBounds bounds = eig_bounds<T>(n);
+  const double norm = symmetric_norm(a, s.eig.norm);
+  CHECK(std::is_sorted(s.eig.values.begin(), s.eig.values.end()));
+  const double off = eigenvalue_error(s.eig.values, reference, s.eig.first, norm);
+  CAPTURE(off, bounds.value);
+  CHECK(off <= bounds.value);
+  const EigError error = eig_error(a, s.eig.values, s.x, norm, s.x.cols(), 1);
+  CAPTURE(error.residual, error.orthogonality, bounds.orthogonality);
+  CHECK(error.residual <= bounds.value);
+  CHECK(error.orthogonality <= bounds.orthogonality);
+  for (index_t j = 0; j < s.x.cols(); ++j) {
+    const T* const x = &s.x(0, j);
+    CHECK(*std::max_element(x, x + n, [](T p, T q) { return std::abs(p) < std::abs(q); }) > 0);
+  }
+}
+
+constexpr const char* all_kinds[] = {
+    "uniform",   "normal",     "band:5",        "graded",      "rank:7",    "diagonal",        "identity",
+    "zero",      "arithmetic", "geometric:1e6", "clustered:5", "wilkinson", "glued-wilkinson", "second-difference",
+    "laplacian", "exchange",   "nbody"};
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("symmetric_eig: all pairs of every kind", "[gpu]", float, double) {
+  const EigMethod method = GENERATE(EigMethod::two_stage, EigMethod::lapack);
+  for (const char* kind : all_kinds)
+    for (const index_t n : {0, 1, 2, 3, 33, 64, 150}) {
+      CAPTURE(kind, n, method);
+      const HostMatrix<TestType> a = lower<TestType>(kind, n);
+      const std::vector<double> reference = reference_eigenvalues(a);
+      const Solved<TestType> all = solve(a, {.method = method});
+      check(a, all, reference);
+      CHECK(static_cast<index_t>(all.eig.values.size()) == n);
+      const Solved<TestType> values = solve(a, {.method = method, .vectors = false});
+      const double norm = symmetric_norm(a, values.eig.norm);
+      CHECK(eigenvalue_error(values.eig.values, reference, 0, norm) <= eig_bounds<TestType>(n).value);
+    }
+}
+
+TEMPLATE_TEST_CASE("symmetric_eig: bands that divide nothing", "[gpu]", float, double) {
+  for (const index_t band : {1, 2, 8, 24, 32, 64, 300})
+    for (const index_t n : {100, 201}) {
+      CAPTURE(band, n);
+      const HostMatrix<TestType> a = lower<TestType>("uniform", n);
+      check(a, solve(a, {.method = EigMethod::two_stage, .band = band}), reference_eigenvalues(a));
+    }
+}
+
+TEMPLATE_TEST_CASE("symmetric_eig: a power of two changes nothing else", "", float, double) {
+  using T = TestType;
+  const EigMethod method = GENERATE(EigMethod::two_stage, EigMethod::lapack);
+  const int most = std::numeric_limits<T>::max_exponent - 8;
+  const HostMatrix<T> a = lower<T>("uniform", 70);
+  const Solved<T> one = solve(a, {.method = method});
+  for (const int power : {-most / 2, -3, 40, most}) {
+    CAPTURE(power);
+    const Solved<T> other = solve(lower<T>("uniform", 70, std::ldexp(T(1), power)), {.method = method});
+    for (std::size_t i = 0; i < 70; ++i) CHECK(other.eig.values[i] == std::ldexp(one.eig.values[i], power));
+    CHECK(std::equal(one.x.data(), one.x.data() + one.x.size(), other.x.data()));
+  }
+}
+
+TEMPLATE_TEST_CASE("symmetric_eig: parts are parts of the whole", "", float, double) {
+  using T = TestType;
+  const EigMethod method = GENERATE(EigMethod::two_stage, EigMethod::lapack);
+  for (const char* kind : {"uniform", "clustered:3", "laplacian", "exchange"}) {
+    const index_t n = 90;
+    CAPTURE(kind, method);
+    const HostMatrix<T> a = lower<T>(kind, n);
+    const std::vector<double> reference = reference_eigenvalues(a);
+    const Solved<T> all = solve(a, {.method = method, .vectors = false});
+    for (const IndexRange range : {IndexRange{0, 1}, {10, 41}, {89, 90}, {5, 5}, {0, 90}}) {
+      const Solved<T> part = solve(a, {.method = method, .positions = range});
+      REQUIRE(static_cast<index_t>(part.eig.values.size()) == range.size());
+      CHECK(part.eig.first == range.begin);
+      check(a, part, reference);
+    }
+    // [a, b) and [b, c) have everything once, also where b is an eigenvalue.
+    for (const std::size_t cut : {std::size_t{0}, std::size_t{30}, std::size_t{89}}) {
+      const double at = all.eig.values[cut];
+      const Solved<T> low = solve(a, {.method = method, .high = at}), high = solve(a, {.method = method, .low = at});
+      CHECK(low.eig.values.size() + high.eig.values.size() == 90);
+      CHECK(high.eig.first == static_cast<index_t>(low.eig.values.size()));
+      check(a, low, reference);
+      check(a, high, reference);
+    }
+  }
+}
+
+TEST_CASE("symmetric_eig says where a matrix is not finite, and refuses what it cannot take") {
+  for (const double bad : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()})
+    for (const auto& [row, column] : {std::pair<index_t, index_t>{0, 0}, {299, 3}, {299, 299}, {200, 150}}) {
+      HostMatrix<double> a = lower<double>("uniform", 300);
+      a(row, column) = bad;
+      const Solved<double> s = solve(a, {});
+      CHECK(s.eig.status.verdict == SymmetricEigStatus::Verdict::not_finite);
+      CHECK(s.eig.status.row == row);
+      CHECK(s.eig.status.column == column);
+      CHECK(s.eig.values.empty());
+    }
+  const HostMatrix<double> a = lower<double>("uniform", 10);
+  CHECK_THROWS_AS(solve(a, {.positions = IndexRange{0, 11}}), ArgumentError);
+  CHECK_THROWS_AS(solve(a, {.positions = IndexRange{-1, 3}}), ArgumentError);
+  CHECK_THROWS_AS(solve(a, {.low = 1, .high = 0}), ArgumentError);
+  CHECK_THROWS_AS(solve(a, {.low = std::nan("")}), ArgumentError);
+  CHECK_THROWS_AS(solve(a, {.band = -1}), ArgumentError);
+}
