@@ -1,0 +1,115 @@
+#include "tests/support/shared_runtime.hpp"
+#include <tesela/algorithms/eigen/eigen_matrices.hpp>
+#include <tesela/algorithms/eigen/symmetric_inertia.hpp>
+#include <tesela/codelets/libraries/lapack.hpp>
+#include <tesela/tiles/host_matrix.hpp>
+
+#include <catch2/catch_template_test_macros.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+using namespace tesela;
+using tesela::test::runtime;
+
+namespace {
+
+template <class T>
+struct Problem {
+  HostMatrix<T> a;
+  std::vector<double> values;
+};
+
+/// The lower triangle, NaN above.
+template <class T>
+Problem<T> problem(const char* kind, index_t n) {
+  const SymmetricChoice choice = parse_symmetric_kind(kind);
+  const SymmetricMatrix matrix(choice.kind, n, choice.parameter, 9);
+  Problem<T> p{HostMatrix<T>(n, n), std::vector<double>(static_cast<std::size_t>(n))};
+  HostMatrix<double> whole(n, n);
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < n; ++i) {
+      whole(i, j) = static_cast<double>(matrix.element<T>(i, j));
+      p.a(i, j) = i >= j ? matrix.element<T>(i, j) : std::numeric_limits<T>::quiet_NaN();
+    }
+  REQUIRE(lapack::syevd<double>(n, whole.data(), whole.ld(), p.values.data(), false) == 0);
+  return p;
+}
+
+template <class T>
+TileMatrix<T> tiles(HostMatrix<T>& a, index_t nb) {
+  return TileMatrix<T>::map(runtime(), a.data(), a.rows(), a.cols(), a.ld(), {nb, nb});
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("symmetric_inertia counts the eigenvalues below a shift", "[gpu][sanitize]", float, double) {
+  using T = TestType;
+  for (const char* kind : {"uniform", "normal", "arithmetic", "wilkinson", "laplacian", "exchange"})
+    for (const index_t n : {1, 2, 25, 64, 131})
+      for (const index_t nb : {16, 50, 200}) {
+        Problem<T> p = problem<T>(kind, n);
+        const TileMatrix<T> A = tiles(p.a, nb);
+        const double norm = std::max(std::abs(p.values.front()), std::abs(p.values.back()));
+        for (const double at : {-1.5, -0.313, 0.0171, 0.5003, 1.5}) {
+          CAPTURE(kind, n, nb, at);
+          const auto sigma = static_cast<double>(static_cast<T>(at * norm));
+          Graph g(runtime());
+          const SymmetricInertia inertia = symmetric_inertia(g, A, sigma);
+          const auto below = [&](double limit) {
+            return std::lower_bound(p.values.begin(), p.values.end(), limit) - p.values.begin();
+          };
+          CHECK(inertia.below >= below(sigma - inertia.uncertainty));
+          CHECK(inertia.below <= below(sigma + inertia.uncertainty));
+          // A bound that lets everything pass would prove nothing.
+          if (std::abs(at) == 1.5)
+            CHECK(inertia.uncertainty <=
+                  1e3 * static_cast<double>(n) * static_cast<double>(std::numeric_limits<T>::epsilon()) * norm);
+        }
+      }
+}
+
+TEST_CASE("symmetric_inertia: a pivot of zero is no certainty, and nothing overflows for ever") {
+  HostMatrix<double> a(2, 2);
+  a(0, 0) = a(1, 1) = 0, a(1, 0) = 1;
+  Graph g(runtime());
+  CHECK(std::isinf(symmetric_inertia(g, tiles(a, 1), 0).uncertainty));
+  CHECK(symmetric_inertia(g, tiles(a, 2), 0.5).below == 1);
+  CHECK_THROWS_AS(symmetric_inertia(g, tiles(a, 2), std::nan("")), ArgumentError);
+  HostMatrix<double> none(0, 0);
+  CHECK(symmetric_inertia(g, tiles(none, 2), 1).below == 0);
+}
+
+TEMPLATE_TEST_CASE("certify_spectrum holds for the spectrum and not for another one", "", float, double) {
+  using T = TestType;
+  Problem<T> p = problem<T>("uniform", 300);
+  const TileMatrix<T> A = tiles(p.a, 64);
+  Graph g(runtime());
+  const double accuracy = 1e-12;
+  const Certificate good = certify_spectrum<T>(g, A, p.values, accuracy, 10, 1);
+  CHECK(good.certified + good.doubtful == 10);
+  CHECK(good.certified >= (std::is_same_v<T, double> ? 8 : 3));
+  CHECK(good.misses == 0);
+  // Values whose own errors reach the gaps prove nothing.
+  CHECK(certify_spectrum<T>(g, A, p.values, 10, 10, 1).certified < 5);
+  // The spectrum of another matrix: every value moved a little to one side, by more than a gap.
+  std::vector<double> other = p.values;
+  for (double& value : other) value += 0.5;
+  CHECK(certify_spectrum<T>(g, A, other, accuracy, 10, 1).misses > 0);
+  // One value missing, another one twice.
+  std::vector<double> doubled = p.values;
+  std::copy(p.values.begin(), p.values.end() - 150, doubled.begin() + 1);
+  doubled[0] = p.values[0];
+  CHECK(certify_spectrum<T>(g, A, doubled, accuracy, 20, 2).misses > 0);
+}
+
+TEST_CASE("certify_spectrum: all values equal, or zero") {
+  for (const double value : {0.0, 1.0, -3.0}) {
+    HostMatrix<double> a = HostMatrix<double>::zeros(40, 40);
+    for (index_t i = 0; i < 40; ++i) a(i, i) = value;
+    Graph g(runtime());
+    const std::vector<double> values(40, value);
+    CHECK(certify_spectrum<double>(g, tiles(a, 16), values, 0, 6, 1).certified >= 5);
+  }
+}
