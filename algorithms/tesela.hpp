@@ -7,6 +7,7 @@
 #include <tesela/algorithms/eigen/band_to_tridiagonal.hpp>
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/algorithms/eigen/eigen_range.hpp>
+#include <tesela/algorithms/eigen/generalized_eig.hpp>
 #include <tesela/algorithms/eigen/reduce_to_band.hpp>
 #include <tesela/algorithms/eigen/symmetric_band.hpp>
 #include <tesela/algorithms/eigen/symmetric_eig.hpp>

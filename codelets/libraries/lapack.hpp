@@ -63,6 +63,17 @@ int stemr(index_t n, double* d, double* e, double* z, index_t ldz);
 template <class T>
 int syevd(index_t n, T* a, index_t lda, T* w, bool vectors = true);
 
+/// A = R^T R for the symmetric matrix whose upper triangle is A's, n x n; R takes that triangle. Answers LAPACK's info:
+/// k when the leading minor of order k is not positive.
+template <class T>
+int potrf(index_t n, T* a, index_t lda);
+
+/// As syevd for A x = lambda B x (kind 1), A B x = lambda x (2) or B A x = lambda x (3), by the upper triangles of A
+/// and B; X^T B X = I (1, 2) or X^T B^-1 X = I (3). B is lost as well. Answers LAPACK's info: n + k when the leading
+/// minor of B of order k is not positive.
+template <class T>
+int sygvd(int kind, index_t n, T* a, index_t lda, T* b, index_t ldb, T* w, bool vectors = true);
+
 /// A = Q T Q^T in place for the symmetric matrix whose lower triangle is A's, n x n: T, tridiagonal, with diagonal d
 /// (n) and off-diagonals e (n - 1), and the Householder vectors of Q below them, their factors in tau (n - 1).
 template <class T>

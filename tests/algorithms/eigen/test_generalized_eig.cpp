@@ -1,0 +1,237 @@
+#include "bench/errors/eig_error.hpp"
+#include "bench/errors/generalized_eig_error.hpp"
+#include "tests/support/shared_runtime.hpp"
+#include <tesela/algorithms/eigen/eigen_matrices.hpp>
+#include <tesela/algorithms/eigen/generalized_eig.hpp>
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+using namespace tesela;
+using Catch::Matchers::ContainsSubstring;
+using tesela::test::runtime;
+
+namespace {
+
+using Verdict = SymmetricEigStatus::Verdict;
+constexpr GeneralizedKind all_kinds[] = {GeneralizedKind::ax_lambda_bx, GeneralizedKind::abx_lambda_x,
+                                         GeneralizedKind::bax_lambda_x};
+
+/// The lower triangle, times 2^power; what stands above must not matter.
+template <class T>
+HostMatrix<T> lower(const char* kind, index_t n, std::uint64_t seed, int power = 0) {
+  const SymmetricChoice choice = parse_symmetric_kind(kind);
+  const SymmetricMatrix matrix(choice.kind, n, choice.parameter, seed);
+  HostMatrix<T> a(n, n);
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < n; ++i)
+      a(i, j) = i >= j ? std::ldexp(matrix.element<T>(i, j), power) : std::numeric_limits<T>::quiet_NaN();
+  return a;
+}
+
+template <class T>
+struct Solved {
+  SymmetricEig<T> eig;
+  HostMatrix<T> x;
+};
+
+template <class T>
+Solved<T> solve(const HostMatrix<T>& a, const HostMatrix<T>& b, const GeneralizedEigOptions& options, index_t tile) {
+  HostMatrix<T> lost = a.clone(), lost_b = b.clone();
+  const auto map = [&](HostMatrix<T>& m) {
+    return TileMatrix<T>::map(runtime(), m.data(), m.rows(), m.cols(), std::max<index_t>(m.rows(), 1), {tile, tile});
+  };
+  Solved<T> solved;
+  Graph g(runtime());
+  const TileMatrix<T> A = map(lost), B = map(lost_b);
+  solved.eig = generalized_eig(g, A, B, options);
+  REQUIRE(g.wait().ok());
+  if (solved.eig.vectors) {
+    solved.x = HostMatrix<T>(a.rows(), solved.eig.vectors->n());
+    if (solved.eig.status.ok()) solved.eig.vectors->copy_to(solved.x.data(), solved.x.ld());
+    solved.eig.vectors.reset();
+  }
+  return solved;
+}
+
+/// Within what a backward stable solution has, times the condition of B, which stays below `condition`.
+template <class T>
+void check(GeneralizedKind kind, const HostMatrix<T>& a, const HostMatrix<T>& b, const Solved<T>& s, double condition) {
+  REQUIRE(s.eig.status.ok());
+  const index_t n = a.rows();
+  const EigBounds bounds = eig_bounds<T>(n);
+  const GeneralizedEigError error =
+      generalized_eig_error(kind, a, b, s.eig.values, s.x, s.eig.first, true, s.x.cols(), 1);
+  CAPTURE(n, kind, error.residual, error.orthogonality, *error.value, error.condition);
+  CHECK(std::is_sorted(s.eig.values.begin(), s.eig.values.end()));
+  CHECK(error.condition <= 1.01 * condition);
+  CHECK(error.residual <= bounds.value * error.residual_growth);
+  CHECK(*error.value <= bounds.value * error.value_growth);
+  CHECK(error.orthogonality <= bounds.orthogonality * error.condition);
+  for (index_t j = 0; j < s.x.cols(); ++j) {
+    const T* const x = &s.x(0, j);
+    CHECK(*std::max_element(x, x + n, [](T p, T q) { return std::abs(p) < std::abs(q); }) > 0);
+  }
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("generalized_eig: all pairs against sygvd", "[gpu]", float, double) {
+  using T = TestType;
+  for (const GeneralizedKind kind : all_kinds)
+    for (const index_t n : {0, 1, 2, 3, 33, 64, 150})
+      for (const index_t tile : {7, 32, 200}) {
+        if (tile == 7 && n > 64) continue;
+        for (const EigMethod method : {EigMethod::two_stage, EigMethod::lapack}) {
+          if (method == EigMethod::lapack && tile != 32) continue;
+          const HostMatrix<T> a = lower<T>("uniform", n, 5), b = lower<T>("geometric:20", n, 9);
+          const Solved<T> all = solve(a, b, {kind, {.method = method}}, tile);
+          CHECK(static_cast<index_t>(all.eig.values.size()) == n);
+          check(kind, a, b, all, 20);
+          const Solved<T> values = solve(a, b, {kind, {.method = method, .vectors = false}}, tile);
+          check(kind, a, b, values, 20);
+        }
+      }
+}
+
+TEST_CASE("generalized_eig: closed forms") {
+  // A = diag(1 … n), B = diag(4), so lambda = i / 4 or 4 i, and x a multiple of a unit vector.
+  const index_t n = 40;
+  HostMatrix<double> a = HostMatrix<double>::zeros(n, n), b = HostMatrix<double>::zeros(n, n);
+  for (index_t i = 0; i < n; ++i) a(i, i) = static_cast<double>(i + 1), b(i, i) = 4;
+  for (const GeneralizedKind kind : all_kinds) {
+    const Solved<double> s = solve(a, b, {kind, {}}, 16);
+    const double factor = kind == GeneralizedKind::ax_lambda_bx ? 0.25 : 4;
+    const double component = kind == GeneralizedKind::bax_lambda_x ? 2 : 0.5;
+    for (index_t i = 0; i < n; ++i) {
+      CHECK(std::abs(s.eig.values[static_cast<std::size_t>(i)] - factor * static_cast<double>(i + 1)) <= 1e-12);
+      CHECK(std::abs(s.x(i, i) - component) <= 1e-13);
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("generalized_eig: an ill-conditioned B", "", float, double) {
+  using T = TestType;
+  const char* const kind_of_b = std::is_same_v<T, float> ? "geometric:1e3" : "geometric:1e8";
+  const double condition = std::is_same_v<T, float> ? 1e3 : 1e8;
+  for (const GeneralizedKind kind : all_kinds) {
+    const HostMatrix<T> a = lower<T>("uniform", 100, 5), b = lower<T>(kind_of_b, 100, 9);
+    const Solved<T> s = solve(a, b, {kind, {.method = EigMethod::two_stage}}, 48);
+    check(kind, a, b, s, condition);
+  }
+}
+
+TEMPLATE_TEST_CASE("generalized_eig: powers of two go into the values, of four into X too", "", float, double) {
+  using T = TestType;
+  const int most = std::numeric_limits<T>::max_exponent - 8;
+  const index_t n = 50;
+  for (const GeneralizedKind kind : all_kinds) {
+    const GeneralizedEigOptions options{kind, {.method = EigMethod::two_stage}};
+    const auto solved = [&](int of_a, int of_b) {
+      return solve(lower<T>("uniform", n, 5, of_a), lower<T>("geometric:20", n, 9, of_b), options, 32);
+    };
+    const Solved<T> one = solved(0, 0);
+    for (const auto& [of_a, of_b] : {std::pair{most, 0}, {-most / 2, 40}, {3, -most / 4 * 2}, {most, -most / 4 * 2}}) {
+      CAPTURE(kind, of_a, of_b);
+      const Solved<T> other = solved(of_a, of_b);
+      REQUIRE(other.eig.status.ok());
+      const int power = kind == GeneralizedKind::ax_lambda_bx ? of_a - of_b : of_a + of_b,
+                half = kind == GeneralizedKind::bax_lambda_x ? of_b / 2 : -of_b / 2;
+      for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
+        CHECK(other.eig.values[i] == std::ldexp(one.eig.values[i], power));
+      bool same = true;
+      for (index_t j = 0; j < n; ++j)
+        for (index_t i = 0; i < n; ++i) same = same && other.x(i, j) == std::ldexp(one.x(i, j), half);
+      CHECK(same);
+    }
+  }
+}
+
+TEST_CASE("generalized_eig: values beyond the range are infinite") {
+  const Solved<double> s = solve(lower<double>("identity", 5, 1, 1000), lower<double>("identity", 5, 1, -1000), {}, 4);
+  REQUIRE(s.eig.status.ok());
+  for (const double value : s.eig.values) CHECK(std::isinf(value));
+}
+
+TEMPLATE_TEST_CASE("generalized_eig: parts are parts of the whole", "", float, double) {
+  using T = TestType;
+  const index_t n = 90;
+  // Powers of two show that the ends of a range are scaled as the values are.
+  const HostMatrix<T> a = lower<T>("uniform", n, 5, 7), b = lower<T>("geometric:20", n, 9, -5);
+  for (const GeneralizedKind kind : all_kinds) {
+    const auto part = [&](const SymmetricEigOptions& options) { return solve(a, b, {kind, options}, 32); };
+    const Solved<T> all = part({.method = EigMethod::two_stage, .vectors = false});
+    for (const IndexRange range : {IndexRange{0, 1}, {10, 41}, {89, 90}, {5, 5}}) {
+      const Solved<T> some = part({.method = EigMethod::two_stage, .positions = range});
+      REQUIRE(static_cast<index_t>(some.eig.values.size()) == range.size());
+      CHECK(some.eig.first == range.begin);
+      check(kind, a, b, some, 20);
+    }
+    const double at = all.eig.values[30];
+    const Solved<T> low = part({.method = EigMethod::two_stage, .high = at}),
+                    high = part({.method = EigMethod::two_stage, .low = at});
+    CHECK(low.eig.values.size() == 30);
+    CHECK(high.eig.values.size() == 60);
+    check(kind, a, b, low, 20);
+    check(kind, a, b, high, 20);
+  }
+}
+
+TEMPLATE_TEST_CASE("generalized_eig: which minor of B is not positive", "", float, double) {
+  using T = TestType;
+  const index_t n = 60;
+  for (const index_t minor : {1, 5, 32, 33, 60})
+    for (const T bad : {T(-1), T(0)}) {
+      HostMatrix<T> b = lower<T>("identity", n, 1);
+      b(minor - 1, minor - 1) = bad;
+      const Solved<T> s = solve(lower<T>("uniform", n, 5), b, {}, 16);
+      CHECK(s.eig.status.verdict == Verdict::b_not_positive_definite);
+      CHECK(s.eig.status.row == minor);
+      CHECK(s.eig.values.empty());
+    }
+  // The minor of order 2, by the elements beside the diagonal.
+  HostMatrix<T> b = lower<T>("identity", n, 1);
+  b(n - 1, 3) = 2;
+  CHECK(solve(lower<T>("uniform", n, 5), b, {}, 16).eig.status.row == n);
+}
+
+TEST_CASE("generalized_eig says where a matrix is not finite, and refuses what it cannot take") {
+  const double nan = std::nan(""), infinite = std::numeric_limits<double>::infinity();
+  for (const double bad : {nan, infinite})
+    for (const auto& [row, column] : {std::pair<index_t, index_t>{0, 0}, {49, 3}, {49, 49}, {30, 20}})
+      for (const bool in_b : {false, true}) {
+        HostMatrix<double> a = lower<double>("uniform", 50, 5), b = lower<double>("identity", 50, 1);
+        (in_b ? b : a)(row, column) = bad;
+        const Solved<double> s = solve(a, b, {}, 16);
+        CHECK(s.eig.status.verdict == (in_b ? Verdict::b_not_finite : Verdict::not_finite));
+        CHECK(s.eig.status.row == row);
+        CHECK(s.eig.status.column == column);
+      }
+  Graph g(runtime());
+  const auto square = [&](index_t m, index_t n, index_t mb, index_t nb) {
+    return TileMatrix<double>(runtime(), m, n, {mb, nb});
+  };
+  const auto A = square(10, 10, 4, 4);
+  for (const auto& B :
+       {square(9, 9, 4, 4), square(10, 9, 4, 4), square(9, 10, 4, 4), square(10, 10, 5, 5), square(10, 10, 10, 4), A})
+    CHECK_THROWS_WITH(generalized_eig(g, A, B), ContainsSubstring("generalized_eig"));
+  CHECK_THROWS_AS(generalized_eig(g, square(10, 10, 4, 10), square(10, 10, 4, 4)), ArgumentError);
+  const HostMatrix<double> a = lower<double>("uniform", 10, 5), b = lower<double>("identity", 10, 1);
+  CHECK_THROWS_AS(solve(a, b, {.eig = {.positions = IndexRange{0, 11}}}, 4), ArgumentError);
+  CHECK_THROWS_AS(solve(a, b, {.eig = {.low = 1, .high = 0}}, 4), ArgumentError);
+}
+
+TEST_CASE("generalized_eig: a reduced matrix that overflows is said to") {
+  const HostMatrix<double> a = lower<double>("identity", 20, 1);
+  HostMatrix<double> b = lower<double>("identity", 20, 1);
+  b(7, 7) = std::ldexp(1.0, -1060);
+  const Solved<double> s = solve(a, b, {}, 8);
+  CHECK(s.eig.status.verdict == Verdict::reduced_overflow);
+}
