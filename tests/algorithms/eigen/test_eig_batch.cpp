@@ -1,0 +1,177 @@
+#include "bench/errors/eig_error.hpp"
+#include "tests/support/shared_runtime.hpp"
+#include <tesela/algorithms/eigen/eig_batch.hpp>
+#include <tesela/algorithms/eigen/eigen_matrices.hpp>
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+using namespace tesela;
+using Catch::Matchers::ContainsSubstring;
+using tesela::test::runtime;
+
+namespace {
+
+constexpr const char* kinds[] = {"uniform", "zero", "identity", "graded", "clustered:2", "wilkinson"};
+
+/// `count` matrices, each of another seed and of the next kind and scale; above the diagonals NaN.
+template <class T>
+HostMatrix<T> batch_of(index_t n, index_t count, const std::vector<const char*>& which, const std::vector<T>& scales) {
+  HostMatrix<T> a(n, n * count);
+  for (index_t k = 0; n > 0 && k < count; ++k) {
+    const SymmetricChoice choice = parse_symmetric_kind(which[static_cast<std::size_t>(k) % which.size()]);
+    const SymmetricMatrix matrix(choice.kind, n, choice.parameter, static_cast<std::uint64_t>(k) + 1);
+    const T scale = scales[static_cast<std::size_t>(k) % scales.size()];
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = 0; i < n; ++i)
+        a(i, k * n + j) = i >= j ? scale * matrix.element<T>(i, j) : std::numeric_limits<T>::quiet_NaN();
+  }
+  return a;
+}
+
+template <class T>
+struct Solved {
+  EigBatchResult result;
+  HostMatrix<T> values, x;
+};
+
+template <class T>
+Solved<T> solve(const HostMatrix<T>& a, index_t count, bool vectors = true, index_t at_once = 0) {
+  const index_t n = a.rows(), rows = std::max<index_t>(n, 1), kb = at_once > 0 ? at_once : suitable_eig_batch<T>(n);
+  Solved<T> s{{}, HostMatrix<T>(n, count), a.clone()};
+  const auto A = TileMatrix<T>::map(runtime(), s.x.data(), n, n * count, rows, {rows, rows * kb}),
+             W = TileMatrix<T>::map(runtime(), s.values.data(), n, count, rows, {rows, kb});
+  Graph g(runtime());
+  s.result = eig_batch(g, A, W, {vectors});
+  return s;
+}
+
+template <class T>
+HostMatrix<T> matrix_of(const HostMatrix<T>& batch, index_t k) {
+  const index_t n = batch.rows();
+  HostMatrix<T> one(n, n);
+  std::copy_n(&batch(0, k * n), n * n, one.data());
+  return one;
+}
+
+template <class T>
+void check(const HostMatrix<T>& a, const Solved<T>& s, index_t k, bool vectors = true) {
+  const index_t n = a.rows();
+  CAPTURE(n, k);
+  const HostMatrix<T> one = matrix_of(a, k);
+  const std::vector<double> values(&s.values(0, k), &s.values(0, k) + n);
+  const EigBounds bounds = eig_bounds<T>(n);
+  const double norm = symmetric_norm(one, std::max(std::abs(values.front()), std::abs(values.back()))),
+               rounding = static_cast<double>(std::numeric_limits<T>::denorm_min()) / norm;
+  CHECK(std::is_sorted(values.begin(), values.end()));
+  const double off = eigenvalue_error(values, reference_eigenvalues(one), 0, norm);
+  CAPTURE(off, bounds.value);
+  CHECK(off <= bounds.value + rounding);
+  if (!vectors) return;
+  const HostMatrix<T> x = matrix_of(s.x, k);
+  const EigError error = eig_error(one, values, x, norm, n, 1);
+  CAPTURE(error.residual, error.orthogonality, bounds.orthogonality);
+  CHECK(error.residual <= bounds.value + rounding);
+  CHECK(error.orthogonality <= bounds.orthogonality);
+  for (index_t j = 0; j < n; ++j)
+    CHECK(*std::max_element(&x(0, j), &x(0, j) + n, [](T p, T q) { return std::abs(p) < std::abs(q); }) > 0);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("eig_batch: every kind, order and number", "", float, double) {
+  using T = TestType;
+  for (const index_t n : {0, 1, 2, 3, 8, 16, 31, 32, 33, 64, 127, 128})
+    for (const index_t count : {0, 1, 2, 7, 1000}) {
+      if (count == 1000 && n > 8) continue;
+      CAPTURE(n, count);
+      const HostMatrix<T> a = batch_of<T>(n, count, {std::begin(kinds), std::end(kinds)}, {T(1)});
+      const Solved<T> s = solve(a, count);
+      REQUIRE(s.result.ok());
+      for (index_t k = 0; n > 0 && k < count; ++k) check(a, s, k);
+    }
+}
+
+TEMPLATE_TEST_CASE("eig_batch: many matrices of larger orders", "", float, double) {
+  using T = TestType;
+  for (const index_t n : {16, 33, 64}) {
+    const index_t count = n > 40 ? 200 : 1000;
+    const HostMatrix<T> a = batch_of<T>(n, count, {"uniform", "wilkinson", "graded"}, {T(1)});
+    const Solved<T> s = solve(a, count, true, 7);  // tiles that are no whole groups
+    REQUIRE(s.result.ok());
+    for (index_t k = 0; k < count; k += 9) check(a, s, k);
+    check(a, s, count - 1);
+  }
+}
+
+TEMPLATE_TEST_CASE("eig_batch: values alone, and A as it was", "", float, double) {
+  using T = TestType;
+  for (const index_t n : {1, 2, 5, 32, 65}) {
+    const HostMatrix<T> a = batch_of<T>(n, 21, {std::begin(kinds), std::end(kinds)}, {T(1)});
+    const Solved<T> s = solve(a, 21, false);
+    REQUIRE(s.result.ok());
+    for (index_t k = 0; k < 21; ++k) check(a, s, k, false);
+    CHECK(std::memcmp(a.data(), s.x.data(), static_cast<std::size_t>(a.size()) * sizeof(T)) == 0);
+  }
+}
+
+TEMPLATE_TEST_CASE("eig_batch: scales at both ends of the range, mixed", "", float, double) {
+  using T = TestType;
+  const T high = sizeof(T) == 4 ? T(1e36) : T(1e300), low = sizeof(T) == 4 ? T(1e-36) : T(1e-300);
+  for (const index_t n : {1, 2, 8, 40}) {
+    const HostMatrix<T> a = batch_of<T>(n, 40, {"uniform", "clustered:2"}, {high, T(1), low});
+    const Solved<T> s = solve(a, 40);
+    REQUIRE(s.result.ok());
+    for (index_t k = 0; k < 40; ++k) check(a, s, k);
+  }
+  // A power of two changes the values to the bit, and the vectors not at all, whatever stands beside.
+  const HostMatrix<T> one = batch_of<T>(20, 3, {"uniform"}, {T(1)});
+  HostMatrix<T> other = one.clone();
+  for (index_t j = 20; j < 40; ++j)
+    for (index_t i = 0; i < 20; ++i) other(i, j) = std::ldexp(other(i, j), -90);
+  const Solved<T> p = solve(one, 3), q = solve(other, 3);
+  CHECK(std::equal(p.x.data(), p.x.data() + p.x.size(), q.x.data()));
+  for (index_t i = 0; i < 20; ++i) CHECK(q.values(i, 1) == std::ldexp(p.values(i, 1), -90));
+}
+
+TEMPLATE_TEST_CASE("eig_batch names a matrix that is not finite, and the others do not notice", "", float, double) {
+  using T = TestType;
+  for (const T bad : {std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::infinity()})
+    for (const index_t n : {6, 33}) {
+      const HostMatrix<T> good = batch_of<T>(n, 10, {"uniform"}, {T(1)});
+      HostMatrix<T> a = good.clone();
+      a(4, 5 * n + 2) = bad;
+      const Solved<T> s = solve(a, 10), whole = solve(good, 10);
+      REQUIRE(s.result.failures.size() == 1);
+      const EigBatchFailure failure = s.result.failures.front();
+      CHECK(failure.matrix == 5);
+      CHECK(failure.status.verdict == SymmetricEigStatus::Verdict::not_finite);
+      CHECK((failure.status.row == 4 && failure.status.column == 2));
+      CHECK_THAT(to_string(failure), ContainsSubstring("not finite: A(5, 3) of matrix 6"));
+      for (index_t k = 0; k < 10; ++k)
+        if (k == 5)
+          CHECK(std::isnan(s.values(0, k)));
+        else
+          CHECK((std::equal(&s.x(0, k * n), &s.x(0, k * n) + n * n, &whole.x(0, k * n)) &&
+                 std::equal(&s.values(0, k), &s.values(0, k) + n, &whole.values(0, k))));
+    }
+}
+
+TEST_CASE("eig_batch refuses other shapes") {
+  Graph g(runtime());
+  const auto refused = [&](Shape a, TileShape a_tile, Shape w, TileShape w_tile) {
+    const TileMatrix<double> A(runtime(), a.rows, a.cols, a_tile), W(runtime(), w.rows, w.cols, w_tile);
+    CHECK_THROWS_AS(eig_batch(g, A, W), ArgumentError);
+  };
+  refused({129, 129}, {129, 129}, {129, 1}, {129, 1});
+  refused({4, 9}, {4, 4}, {4, 2}, {4, 1});
+  refused({4, 8}, {4, 4}, {3, 2}, {4, 1});
+  refused({4, 8}, {4, 8}, {4, 2}, {4, 1});
+  refused({4, 8}, {2, 4}, {4, 2}, {4, 1});
+}
