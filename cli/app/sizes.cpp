@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cmath>
 #include <sys/sysinfo.h>
 
 namespace tesela::cli {
@@ -50,6 +51,23 @@ void require_memory(const std::string& command, const std::string& what, double 
   if (bytes > growth * memory)
     throw EnvironmentError(fmt::format("{}: {} take {:.1f} GiB, memory and swap are {:.1f} GiB", command, what,
                                        bytes / gib, memory / gib));
+}
+
+std::pair<double, double> parse_range(const std::string& command, const std::string& text) {
+  const auto refuse = [&] {
+    throw ArgumentError(command, "--range", "'" + text + "' is not a,b with a < b (inf and -inf are numbers)");
+  };
+  const std::size_t comma = text.find(',');
+  if (comma == std::string::npos) refuse();
+  const auto number = [&](std::size_t from, std::size_t to) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data() + from, text.data() + to, value);
+    if (error != std::errc() || end != text.data() + to || std::isnan(value)) refuse();
+    return value;
+  };
+  const std::pair range{number(0, comma), number(comma + 1, text.size())};
+  if (!(range.first < range.second)) refuse();
+  return range;
 }
 
 }  // namespace tesela::cli

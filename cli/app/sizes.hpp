@@ -4,6 +4,7 @@
 #include <tesela/runtime/types.hpp>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tesela::cli {
@@ -16,6 +17,9 @@ std::vector<index_t> parse_sizes(const std::string& option, const std::string& t
 /// The tiles of --tile: "512" or "512x128", and of a product "512x128x256" (kb is nb unless given). Empty: `suitable`.
 TileShape parse_tile(const std::string& text, TileShape suitable);
 GemmTile parse_gemm_tile(const std::string& text, GemmTile suitable);
+
+/// "a,b" as a range a <= lambda < b. Throws ArgumentError, of this command.
+std::pair<double, double> parse_range(const std::string& command, const std::string& text);
 
 /// Refuses what memory and swap together cannot hold: each matrix alone might be granted, until one is touched too
 /// many. `what` names the matrices that take so many bytes. Throws EnvironmentError.

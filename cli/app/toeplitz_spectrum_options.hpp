@@ -20,7 +20,4 @@ struct SpectrumSettings {
   SpectrumOptions options(std::uint64_t seed) const;
 };
 
-/// "a,b" as a range a <= lambda < b. Throws ArgumentError.
-std::pair<double, double> parse_range(const std::string& text);
-
 }  // namespace tesela::cli

@@ -2,6 +2,7 @@
 #include "cli/app/numbers.hpp"
 #include "cli/app/outputs.hpp"
 #include "cli/app/runs.hpp"
+#include "cli/app/sizes.hpp"
 #include "cli/app/toeplitz_options.hpp"
 #include "cli/app/toeplitz_spectrum_options.hpp"
 #include <tesela/algorithms/toeplitz/levinson.hpp>
@@ -123,7 +124,7 @@ void count(const Options& o, Graph& g, const HostMatrix<T>& t, const SineToeplit
 template <class T>
 void slice(const Options& o, Graph& g, const HostMatrix<T>&, const SineToeplitz<T>& A, Report* report) {
   double low = -std::numeric_limits<double>::infinity(), high = -low;
-  if (!o.range.empty()) std::tie(low, high) = parse_range(o.range);
+  if (!o.range.empty()) std::tie(low, high) = parse_range("toeplitz count", o.range);
   index_t counts = 0;
   const std::vector<SpectrumInterval> intervals = toeplitz_slice<T>(g, A, o.most, low, high, &counts);
   if (report == nullptr) return;

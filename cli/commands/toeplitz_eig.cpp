@@ -80,7 +80,7 @@ int run_eig(Options o) {
   options.vectors = o.vectors || !o.vectors_out.empty();
   options.smallest = o.smallest;
   options.largest = o.largest;
-  if (!o.range.empty()) std::tie(options.low, options.high) = parse_range(o.range);
+  if (!o.range.empty()) std::tie(options.low, options.high) = parse_range("toeplitz eig", o.range);
   const index_t some = std::max(o.smallest, o.largest);
   if (some > n)
     throw ArgumentError("toeplitz eig", o.smallest > 0 ? "--smallest" : "--largest",

@@ -1,0 +1,298 @@
+#include "bench/errors/eig_error.hpp"
+#include "bench/errors/generalized_eig_error.hpp"
+#include "cli/app/choices.hpp"
+#include "cli/app/command.hpp"
+#include "cli/app/numbers.hpp"
+#include "cli/app/outputs.hpp"
+#include "cli/app/runs.hpp"
+#include "cli/app/sizes.hpp"
+#include "cli/commands/eig_batch.hpp"
+#include "cli/commands/eig_problem.hpp"
+#include <tesela/algorithms/eigen/generalized_eig.hpp>
+#include <tesela/algorithms/eigen/symmetric_eig.hpp>
+#include <tesela/algorithms/eigen/symmetric_inertia.hpp>
+#include <tesela/tiles/io/file_formats.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tesela::cli {
+namespace {
+
+/// Up to this order eigenvalues are compared with LAPACK's where no closed form knows them; beyond it errors are
+/// measured on a sample.
+constexpr index_t largest_dense = 4096;
+constexpr index_t sampled_vectors = 64;
+
+struct Options {
+  CommonOptions common;
+  EigInput input;
+  EigSelection selection;
+  std::string method = "auto", out, vectors_out;
+  index_t band = 0, block = 0, certify = 0, batch = -1;
+  bool vectors = false, check = true;
+};
+
+/// What A itself says of the number of values, by its inertia.
+struct Proof {
+  Certificate certificate;
+  std::optional<index_t> expected;  ///< in the range that was asked for
+  index_t doubtful = 0;             ///< of those, by how many it may be wrong
+};
+
+template <class T>
+struct Result {
+  SymmetricEig<T> eig;
+  HostMatrix<T> vectors;
+  Proof proof;
+};
+
+template <class T>
+Proof prove(const Options& o, Runtime& runtime, const EigProblem<T>& problem, const SymmetricEig<T>& eig) {
+  Proof proof;
+  if (!eig.status.ok() || !o.check || problem.a.rows() != o.input.n || o.input.generalized()) return proof;
+  // In double precision also for single values: their own errors are what a shift must keep away from.
+  Graph g(runtime);
+  HostMatrix<double> wide;
+  const HostMatrix<double>* a = nullptr;
+  if constexpr (std::is_same_v<T, double>) {
+    a = &problem.a;
+  } else {
+    wide = HostMatrix<double>(problem.a.rows(), problem.a.cols());
+    std::copy_n(problem.a.data(), problem.a.size(), wide.data());
+    a = &wide;
+  }
+  const index_t tile = runtime.gpus() > 0 ? 1024 : 256;
+  const auto A = TileMatrix<double>::map(runtime, a->data(), a->rows(), a->cols(), a->ld(), {tile, tile}, "A");
+  const double accuracy = eig_bounds<T>(o.input.n).value * eig.norm;
+  if (o.certify > 0) proof.certificate = certify_spectrum<double>(g, A, eig.values, accuracy, o.certify, o.common.seed);
+  if (o.selection.range.empty()) return proof;
+  const auto [low, high] = o.selection.interval();
+  const auto below = [&](double end) -> index_t {
+    // Beyond the largest absolute row sum there is nothing to count, and T may not hold it.
+    if (!(std::abs(end) <= problem.largest_row_sum())) return end < 0 ? 0 : o.input.n;
+    const SymmetricInertia inertia = symmetric_inertia(g, A, end);
+    proof.doubtful += std::count_if(eig.spectrum.begin(), eig.spectrum.end(), [&](double value) {
+      return std::abs(value - end) <= inertia.uncertainty + accuracy;
+    });
+    return inertia.below;
+  };
+  const index_t first = below(low);
+  proof.expected = below(high) - first;
+  return proof;
+}
+
+template <class T>
+Result<T> solve(const Options& o, const EigProblem<T>& problem, Report& report) {
+  const index_t n = o.input.n;
+  Runtime runtime(o.common.runtime());
+  SymmetricEigOptions options{.method = *find_named(eig_methods(), o.method),
+                              .vectors = o.vectors,
+                              .positions = o.selection.positions(n),
+                              .band = o.band,
+                              .block = o.block};
+  std::tie(options.low, options.high) = o.selection.interval();
+  Result<T> result;
+  const auto timed = [&](const std::function<void()>& prepare, const std::function<SymmetricEig<T>(Graph&)>& find) {
+    run_timed(o.common, runtime, report, {prepare, [&](Graph& g, bool) {
+                                            result.eig.vectors.reset();
+                                            result.eig = find(g);
+                                            wait_and_show(g);
+                                            return 0.0;
+                                          }});
+  };
+  if (o.input.tridiagonal() && options.method != EigMethod::lapack) {
+    timed(nullptr, [&](Graph& g) {
+      return symmetric_eig(g, std::span<const T>(problem.d), std::span<const T>(problem.e), options);
+    });
+  } else if (o.input.generalized()) {
+    const index_t ld = std::max<index_t>(n, 1), tile = suitable_generalized_tile(runtime, n);
+    HostMatrix<T> lost_a(n, n), lost_b(n, n);
+    const auto A = TileMatrix<T>::map(runtime, lost_a.data(), n, n, ld, {tile, tile}, "A"),
+               B = TileMatrix<T>::map(runtime, lost_b.data(), n, n, ld, {tile, tile}, "B");
+    const auto prepare = [&] {
+      A.copy_from(problem.a.data(), ld);
+      B.copy_from(problem.b.data(), ld);
+    };
+    timed(prepare, [&](Graph& g) {
+      return generalized_eig(g, A, B, {*find_named(generalized_kinds(), o.input.kind), options});
+    });
+  } else {
+    const index_t ld = std::max<index_t>(n, 1);
+    HostMatrix<T> lost(n, n);
+    const auto A = TileMatrix<T>::map(runtime, lost.data(), n, n, ld, {ld, suitable_eig_tile(runtime, n, o.band)}, "A");
+    timed([&] { A.copy_from(problem.a.data(), problem.a.ld()); },
+          [&](Graph& g) { return symmetric_eig(g, A, options); });
+  }
+  result.proof = prove(o, runtime, problem, result.eig);
+  if (result.eig.vectors) {
+    result.vectors = HostMatrix<T>(n, result.eig.vectors->n());
+    if (result.eig.status.ok()) result.eig.vectors->copy_to(result.vectors.data(), result.vectors.ld());
+    result.eig.vectors.reset();  // they need the runtime
+  }
+  return result;
+}
+
+/// In B's norm; the bounds grow with B's condition.
+template <class T>
+void report_generalized_errors(const Options& o, const EigProblem<T>& problem, const Result<T>& result,
+                               Report& report) {
+  const index_t n = o.input.n;
+  const SymmetricEig<T>& eig = result.eig;
+  const bool sample = n > largest_dense;
+  if (sample && o.vectors)
+    report.check("sampled_vectors", static_cast<double>(std::min(sampled_vectors, result.vectors.cols())));
+  const GeneralizedEigError error = generalized_eig_error(
+      *find_named(generalized_kinds(), o.input.kind), problem.a, problem.b, eig.values, result.vectors, eig.first,
+      o.check && !sample, sample ? sampled_vectors : result.vectors.cols(), o.common.seed);
+  const EigBounds bounds = eig_bounds<T>(n);
+  report.check("condition", error.condition);
+  if (eig.norm == 0 && error.value.value_or(0) > 0)
+    report.fail("underflow: every eigenvalue is less than the smallest number");
+  // A value may have lost what is below the smallest number.
+  const double rounding = eig.norm > 0 ? std::numeric_limits<double>::denorm_min() / eig.norm : 0;
+  if (error.value) report.check("max_error", Measured{*error.value, bounds.value * error.value_growth + rounding});
+  if (!o.vectors) return;
+  report.check("max_residual", Measured{error.residual, bounds.value * error.residual_growth});
+  report.check("orthogonality", Measured{error.orthogonality, bounds.orthogonality * error.condition});
+}
+
+template <class T>
+void report_errors(const Options& o, const EigProblem<T>& problem, const Result<T>& result, Report& report) {
+  const index_t n = o.input.n;
+  const SymmetricEig<T>& eig = result.eig;
+  const EigBounds bounds = eig_bounds<T>(n);
+  if (std::any_of(eig.values.begin(), eig.values.end(), [](double value) {
+        return !(std::abs(value) <= static_cast<double>(std::numeric_limits<T>::max()));
+      }))
+    report.fail("overflow: an eigenvalue is larger than the largest number");
+  if (o.input.generalized()) return report_generalized_errors(o, problem, result, report);
+  const bool dense = problem.a.rows() == n;
+  const double norm = dense          ? symmetric_norm(problem.a, eig.norm)
+                      : eig.norm > 0 ? eig.norm
+                                     : 1,
+               rounding = static_cast<double>(std::numeric_limits<T>::denorm_min()) / norm;  // of results near zero
+  if (o.check && dense && (problem.eigenvalues || n <= largest_dense)) {
+    const std::vector<double> known = problem.eigenvalues ? *problem.eigenvalues : reference_eigenvalues(problem.a);
+    report.check("max_error", Measured{eigenvalue_error(eig.values, known, eig.first, norm), bounds.value + rounding});
+  }
+  if (dense && static_cast<index_t>(eig.values.size()) == n)
+    report.check("trace_drift",
+                 Measured{trace_drift(problem.a, eig.values, norm),
+                          bounds.value * std::sqrt(static_cast<double>(std::max<index_t>(n, 1))) + rounding});
+  if (!o.vectors) return;
+  const bool sample = n > largest_dense;
+  if (sample) report.check("sampled_vectors", static_cast<double>(std::min(sampled_vectors, result.vectors.cols())));
+  const EigError error = eig_error(problem.a, eig.values, result.vectors, norm,
+                                   sample ? sampled_vectors : result.vectors.cols(), o.common.seed);
+  report.check("max_residual", Measured{error.residual, bounds.value + rounding});
+  report.check("orthogonality", Measured{error.orthogonality, bounds.orthogonality});
+}
+
+template <class T>
+int run_eig(Options o) {
+  Report report("eig", o.common);
+  o.input.settle(1000);
+  const index_t n = o.input.n;
+  o.vectors = o.vectors || !o.vectors_out.empty();
+  const auto order = static_cast<double>(n);
+  const std::optional<IndexRange> wanted = o.selection.positions(n);
+  if (o.certify > 0 && o.input.tridiagonal() && n > largest_dense)
+    throw ArgumentError("eig", "--certify", "a tridiagonal matrix of this order is not made dense");
+  if (o.certify > 0 && (wanted || !o.selection.range.empty() || !o.check))
+    throw ArgumentError("eig", "--certify", "needs the whole spectrum, and no --no-check");
+  if (o.certify > 0 && o.input.generalized())
+    throw ArgumentError("eig", "--certify", "is not there for generalized problems");
+  const double columns = wanted ? static_cast<double>(wanted->size()) : order;
+  const bool dense = !o.input.tridiagonal() || o.vectors || o.method == "lapack" || n <= largest_dense;
+  require_memory("eig", "A, its copy and the eigenvectors with what makes them",
+                 ((dense ? 2 * order * order : 10 * order) + (o.input.generalized() ? 4 * order * order : 0) +
+                  (o.vectors ? 2.5 * order * order + 2 * order * columns : 0)) *
+                     sizeof(T));
+  report.problem() = o.input.describe(o.common.seed);
+  report.problem().update({{"vectors", o.vectors}, {"precision", o.common.precision}});
+  for (const auto& [name, text] : {std::pair{"range", o.selection.range}, std::pair{"index", o.selection.index}})
+    if (!text.empty()) report.problem()[name] = text;
+
+  const EigProblem<T> problem = load<T>(o.input, o.common.seed, dense);
+  const Result<T> result = solve(o, problem, report);
+  const SymmetricEig<T>& eig = result.eig;
+  report.problem()["method"] = name_of(eig_methods(), eig.method);
+  if (eig.half_width > 0) report.problem()["band"] = eig.half_width;
+  report.count("merges", eig.merges);
+  report.count("deflated", eig.deflated);
+  report.count("iterations", eig.iterations);
+  report.count("sweeps", eig.sweeps);
+  if (!eig.status.ok()) {
+    report.fail(to_string(eig.status));
+    return report.finish();
+  }
+  const auto found = static_cast<index_t>(eig.values.size());
+  report.check("found", static_cast<double>(found));
+  const std::optional<index_t> expected =
+      o.selection.range.empty() ? std::optional(wanted ? wanted->size() : n) : result.proof.expected;
+  if (expected) {
+    report.check("expected", static_cast<double>(*expected));
+    if (result.proof.doubtful > 0) report.check("doubtful", static_cast<double>(result.proof.doubtful));
+    if (std::abs(found - *expected) > result.proof.doubtful)
+      report.fail(fmt::format("{} eigenvalues found of {}", found, *expected));
+  }
+  if (o.certify > 0) {
+    const Certificate& certificate = result.proof.certificate;
+    report.check("certified", static_cast<double>(certificate.certified));
+    report.check("certify_misses", Measured{static_cast<double>(certificate.misses), 0});
+    if (certificate.doubtful > 0) report.check("doubtful", static_cast<double>(certificate.doubtful));
+    if (certificate.certified == 0 && n > 0) report.fail("not certified: every shift was doubtful");
+  }
+  report_errors(o, problem, result, report);
+  if (!o.out.empty() && report.good()) {
+    HostMatrix<double> values(found, 1);
+    std::copy(eig.values.begin(), eig.values.end(), values.data());
+    write_matrix(o.out, values);
+  }
+  if (!o.vectors_out.empty() && report.good()) write_matrix(o.vectors_out, result.vectors);
+  return report.finish();
+}
+
+const Command eig_command(
+    Command::Group::top, "eig", "eigenvalues and eigenvectors of a symmetric matrix or pair", [](CLI::App& app) {
+      auto o = std::make_shared<Options>();
+      o->input.add_to(app);
+      Choices().add(eig_methods()).add_option(app, "--method", o->method);
+      app.add_option("--band", o->band, "half-width of the band between the stages (default: what suits)")
+          ->transform(cli::positive());
+      app.add_option("--block", o->block, "columns that are gathered before A takes them (default: what suits)")
+          ->transform(cli::positive());
+      app.add_flag("--vectors", o->vectors, "eigenvectors too, checked");
+      o->selection.add_to(app);
+      app.add_option("--certify", o->certify, "compare with the inertia of A - sigma I at K random shifts")
+          ->transform(cli::positive());
+      app.add_flag("!--no-check", o->check, "do not compare with LAPACK's syevd or sygvd (done up to n = 4096)");
+      add_output(app, Output::matrix, "-o,--out", o->out, "write the eigenvalues to FILE (.mtx or .npy)");
+      add_output(app, Output::matrix, "--out-vectors", o->vectors_out, "write the eigenvectors to FILE, a column each");
+      auto* batch = app.add_option("--batch", o->batch,
+                                   "K matrices of an order up to 128: seeds from --seed on, or n x (K n) in -a")
+                        ->transform(cli::non_negative());
+      for (const char* alone : {"--method", "--band", "--block", "--certify", "--range", "--index", "--smallest",
+                                "--largest", "--diagonal", "--b", "--random-b"})
+        batch->excludes(app.get_option(alone));
+      o->common.add_to(app);
+      app.footer(
+          "Examples:\n"
+          "  tesela eig --n 2000 --vectors --json -\n"
+          "  tesela eig --a A.mtx --smallest 20 --vectors --out-vectors x.npy\n"
+          "  tesela eig --random geometric:1e6 --n 1000 --method two-stage --trace trace/\n"
+          "  tesela eig --a A.mtx --b B.mtx --vectors\n"
+          "  tesela eig --n 1000 --random-b geometric:100 --problem 2 --vectors\n"
+          "  tesela eig --n 16 --batch 100000 --vectors");
+      return std::function<int()>([o] {
+        if (o->batch >= 0)
+          return run_eig_batch({o->common, o->input, o->batch, o->vectors, o->check, o->out, o->vectors_out});
+        return o->common.precision == "s" ? run_eig<float>(*o) : run_eig<double>(*o);
+      });
+    });
+
+}  // namespace
+}  // namespace tesela::cli

@@ -1,0 +1,189 @@
+#include "cli/commands/eig_batch.hpp"
+
+#include "bench/errors/eig_error.hpp"
+#include "cli/app/matrices.hpp"
+#include "cli/app/report.hpp"
+#include "cli/app/runs.hpp"
+#include "cli/app/sizes.hpp"
+#include <tesela/algorithms/eigen/eig_batch.hpp>
+#include <tesela/algorithms/eigen/eigen_matrices.hpp>
+#include <tesela/tiles/io/file_formats.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <thread>
+
+namespace tesela::cli {
+namespace {
+
+/// Beyond so many, errors are measured on a sample.
+constexpr index_t most_checked = 1000;
+
+/// The order that the options and the file say; a file must hold as many matrices as --batch says.
+index_t settle(EigBatch& o) {
+  if (o.input.a.empty()) {
+    o.input.settle(32);
+  } else {
+    const Shape shape = probe_matrix(o.input.a).shape;
+    o.input.n = shape.rows;
+    if (shape.cols != shape.rows * o.count)
+      throw ArgumentError("eig", "--a",
+                          fmt::format("{} holds {}, not n x (K n) with K = {}", o.input.a, to_string(shape), o.count));
+  }
+  if (o.input.n > largest_batch_order)
+    throw ArgumentError(
+        "eig", "--batch",
+        fmt::format("matrices of order {}; a batch takes orders up to {}", o.input.n, largest_batch_order));
+  return o.input.n;
+}
+
+/// Makes the lower triangles what --uplo and --symmetrize say, or refuses triangles that differ.
+template <class T>
+void settle_triangles(const EigInput& input, HostMatrix<T>& a) {
+  const index_t n = a.rows();
+  double worst = 0;
+  Shape at{};
+  for (index_t column = 0; column < a.cols(); ++column)
+    for (index_t j = column % n, first = column - j, i = j + 1; i < n; ++i) {
+      const T lower = a(i, column), upper = a(j, first + i);
+      const double apart = std::abs(static_cast<double>(lower) - static_cast<double>(upper));
+      if (apart > worst) worst = apart, at = {i, column};
+      a(i, column) = input.uplo == "upper" ? upper : input.symmetrize ? lower / 2 + upper / 2 : lower;
+    }
+  if (worst > 0 && input.uplo.empty() && !input.symmetrize)
+    throw ArgumentError("eig", "--a",
+                        fmt::format("matrix {} is not symmetric at ({}, {}); --symmetrize takes the mean, --uplo one "
+                                    "triangle",
+                                    at.cols / n + 1, at.rows + 1, at.cols % n + 1));
+}
+
+template <class T>
+HostMatrix<T> load_batch(const EigBatch& o) {
+  const index_t n = o.input.n;
+  if (!o.input.a.empty()) {
+    HostMatrix<T> a = read_matrix<T>(o.input.a);
+    settle_triangles(o.input, a);
+    return a;
+  }
+  const SymmetricChoice kind = parse_symmetric_kind(o.input.random);
+  std::vector<double> given;
+  if (!kind.file.empty()) {
+    const HostMatrix<double> file = read_matrix<double>(kind.file);
+    given.assign(file.data(), file.data() + file.size());
+  }
+  const auto matrix = [&](index_t k) {
+    return SymmetricMatrix(kind.kind, n, kind.parameter, o.common.seed + static_cast<std::uint64_t>(k), given);
+  };
+  matrix(0);  // throws here, and not in a thread
+  const T scale = static_cast<T>(o.input.scale);
+  HostMatrix<T> a(n, n * o.count);
+  const index_t threads = std::max(1u, std::thread::hardware_concurrency());
+  std::vector<std::jthread> team;
+  for (index_t t = 0; t < threads; ++t)
+    team.emplace_back([&, t] {
+      for (index_t k = t; k < o.count; k += threads) {
+        const SymmetricMatrix one = matrix(k);
+        for (index_t j = 0; j < n; ++j)
+          for (index_t i = 0; i < n; ++i) a(i, k * n + j) = scale * one.element<T>(i, j);
+      }
+    });
+  return team.clear(), std::move(a);
+}
+
+template <class T>
+struct Solved {
+  EigBatchResult result;
+  HostMatrix<T> values, vectors;
+};
+
+template <class T>
+Solved<T> solve(const EigBatch& o, const HostMatrix<T>& a, Report& report) {
+  const index_t n = o.input.n, rows = std::max<index_t>(n, 1), at_once = suitable_eig_batch<T>(n);
+  Solved<T> solved{{}, HostMatrix<T>(n, o.count), HostMatrix<T>(n, n * o.count)};
+  Runtime runtime(o.common.runtime());
+  const auto A = TileMatrix<T>::map(runtime, solved.vectors.data(), n, n * o.count, rows, {rows, rows * at_once}, "A"),
+             W = TileMatrix<T>::map(runtime, solved.values.data(), n, o.count, rows, {rows, at_once}, "W");
+  run_timed(o.common, runtime, report,
+            {[&] { A.copy_from(a.data(), a.ld()); },
+             [&](Graph& g, bool) {
+               solved.result = eig_batch(g, A, W, {o.vectors});
+               wait_and_show(g);
+               return 0.0;
+             }});
+  return solved;
+}
+
+template <class T>
+HostMatrix<T> matrix_of(const HostMatrix<T>& batch, index_t k) {
+  const index_t n = batch.rows();
+  HostMatrix<T> one(n, n);
+  std::copy_n(&batch(0, k * n), n * n, one.data());
+  return one;
+}
+
+/// The largest errors of some matrices, in all of which the search succeeded.
+template <class T>
+void report_errors(const EigBatch& o, const HostMatrix<T>& a, const Solved<T>& solved, Report& report) {
+  const index_t n = o.input.n, checked = n > 0 ? std::min(o.count, most_checked) : 0;
+  const EigBounds bounds = eig_bounds<T>(n);
+  if (checked < o.count && n > 0) report.check("sampled_matrices", static_cast<double>(checked));
+  double off = 0, rounding = 0;
+  EigError worst;
+  const auto take = [](double& most, double value) { most = std::isnan(most) || most > value ? most : value; };
+  for (index_t s = 0; s < checked; ++s) {
+    const auto k =
+        static_cast<index_t>(static_cast<double>(s) * static_cast<double>(o.count) / static_cast<double>(checked));
+    const HostMatrix<T> one = matrix_of(a, k);
+    const std::vector<double> values(&solved.values(0, k), &solved.values(0, k) + n);
+    const double norm = symmetric_norm(one, std::max(std::abs(values.front()), std::abs(values.back())));
+    take(rounding, static_cast<double>(std::numeric_limits<T>::denorm_min()) / norm);  // of results near zero
+    if (o.check) take(off, eigenvalue_error(values, reference_eigenvalues(one), 0, norm));
+    if (!o.vectors) continue;
+    const EigError error = eig_error(one, values, matrix_of(solved.vectors, k), norm, n, o.common.seed);
+    take(worst.residual, error.residual);
+    take(worst.orthogonality, error.orthogonality);
+  }
+  if (o.check) report.check("max_error", Measured{off, bounds.value + rounding});
+  if (!o.vectors) return;
+  report.check("max_residual", Measured{worst.residual, bounds.value + rounding});
+  report.check("orthogonality", Measured{worst.orthogonality, bounds.orthogonality});
+}
+
+template <class T>
+int run(EigBatch o) {
+  Report report("eig", o.common);
+  const index_t n = settle(o);
+  o.vectors = o.vectors || !o.vectors_out.empty();
+  const auto order = static_cast<double>(n);
+  require_memory("eig", "A, its copy and the eigenvalues",
+                 static_cast<double>(o.count) * (2 * order + 1) * order * sizeof(T));
+  report.problem() = o.input.describe(o.common.seed);
+  report.problem().update({{"batch", o.count}, {"vectors", o.vectors}, {"precision", o.common.precision}});
+  const HostMatrix<T> a = load_batch<T>(o);
+  const Solved<T> solved = solve(o, a, report);
+  const auto failures = static_cast<index_t>(solved.result.failures.size());
+  report.check("found", static_cast<double>(n * (o.count - failures)));
+  report.check("expected", static_cast<double>(n * o.count));
+  if (failures > 0) {
+    report.count("failed_matrices", failures);
+    report.fail(to_string(solved.result.failures.front()));
+    return report.finish();
+  }
+  if (std::any_of(solved.values.data(), solved.values.data() + solved.values.size(), [](T w) { return std::isinf(w); }))
+    report.fail("overflow: an eigenvalue is larger than the largest number");
+  report_errors(o, a, solved, report);
+  if (!o.out.empty() && report.good()) write_matrix(o.out, solved.values);
+  if (!o.vectors_out.empty() && report.good()) write_matrix(o.vectors_out, solved.vectors);
+  return report.finish();
+}
+
+}  // namespace
+
+int run_eig_batch(EigBatch o) {
+  return o.common.precision == "s" ? run<float>(std::move(o)) : run<double>(std::move(o));
+}
+
+}  // namespace tesela::cli

@@ -1,0 +1,98 @@
+#include "tests/support/process.hpp"
+#include <tesela/tiles/io/file_formats.hpp>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+
+using namespace tesela;
+using namespace tesela::test;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+nlohmann::json batch(const Words& options, int code = 0) {
+  const Outcome run = run_tesela(Words{"eig", "--json", "-"} + options);
+  CAPTURE(options, run.out, run.err);
+  REQUIRE(run.code == code);
+  return nlohmann::json::parse(run.out);
+}
+
+void refused(const Words& options, const std::string& why) {
+  const Outcome run = run_tesela(Words{"eig"} + options);
+  CAPTURE(options, run.out, run.err);
+  CHECK(run.code == 2);
+  CHECK_THAT(run.err, ContainsSubstring(why));
+}
+
+}  // namespace
+
+TEST_CASE("eig --batch: found is the sum, and errors are the largest") {
+  for (const Words& precision : {Words{"-p", "d"}, Words{"-p", "s"}})
+    for (const auto& [n, count] : {std::pair{0, 3}, {1, 5}, {16, 0}, {16, 30}, {128, 3}}) {
+      const auto report =
+          batch(Words{"--n", std::to_string(n), "--batch", std::to_string(count), "--vectors"} + precision);
+      CHECK(report["checks"]["found"] == n * count);
+      CHECK(report["checks"]["expected"] == n * count);
+      for (const char* const error : {"max_error", "max_residual", "orthogonality"})
+        CHECK(report["checks"][error] <= report["limits"][error]);
+      CHECK(!report["checks"].contains("sampled_matrices"));
+      CHECK(report["status"] == "ok");
+    }
+}
+
+TEST_CASE("eig --batch: more than 65536 matrices") {
+  const auto report = batch({"--n", "4", "--batch", "70000", "--vectors"});
+  CHECK(report["checks"]["found"] == 280000);
+  CHECK(report["checks"]["sampled_matrices"] == 1000);
+  CHECK(report["status"] == "ok");
+}
+
+TEST_CASE("eig --batch: seeds follow each other, and files are as generated") {
+  TemporaryFolder folder;
+  const std::string w = folder / "w.npy", x = folder / "x.npy", one = folder / "one.npy";
+  batch({"--n", "12", "--batch", "6", "--seed", "7", "--out", w, "--out-vectors", x});
+  batch({"--n", "12", "--seed", "9", "--method", "lapack", "--out", one});
+  const HostMatrix<double> values = read_matrix<double>(w), third = read_matrix<double>(one);
+  CHECK(values.shape() == Shape{12, 6});
+  for (index_t i = 0; i < 12; ++i) CHECK(std::abs(values(i, 2) - third(i, 0)) < 1e-13);
+  CHECK(read_matrix<double>(x).shape() == Shape{12, 72});
+
+  // Matrix k is [[k, 1], [1, -k]].
+  HostMatrix<double> a(2, 10);
+  for (index_t k = 0; k < 5; ++k) {
+    a(0, 2 * k) = static_cast<double>(k), a(1, 2 * k + 1) = -static_cast<double>(k);
+    a(1, 2 * k) = a(0, 2 * k + 1) = 1;
+  }
+  const std::string file = folder / "a.npy";
+  write_matrix(file, a);
+  batch({"--a", file, "--batch", "5", "--out", w});
+  const HostMatrix<double> found = read_matrix<double>(w);
+  for (index_t k = 0; k < 5; ++k) {
+    const double root = std::sqrt(static_cast<double>(k * k + 1));
+    CHECK(std::abs(found(0, k) + root) < 1e-14);
+    CHECK(std::abs(found(1, k) - root) < 1e-14);
+  }
+  refused({"--a", file, "--batch", "4"}, "not n x (K n)");
+  a(0, 3) = 2;
+  write_matrix(file, a);
+  refused({"--a", file, "--batch", "5"}, "matrix 2 is not symmetric at (2, 1)");
+  batch({"--a", file, "--batch", "5", "--uplo", "upper", "--out", w});
+  CHECK(std::abs(read_matrix<double>(w)(1, 1) - std::sqrt(5.0)) < 1e-14);
+}
+
+TEST_CASE("eig --batch: elements that overflow are a status, and the other matrices are found") {
+  const auto report = batch({"--random", "normal", "--scale", "6e307", "--n", "3", "--batch", "40"}, 1);
+  CHECK_THAT(report["status"].get<std::string>(), ContainsSubstring("not finite: A("));
+  const auto failed = report["counts"]["failed_matrices"].get<int>();
+  CHECK((failed > 0 && failed < 40));
+  CHECK(report["checks"]["found"] == 3 * (40 - failed));
+}
+
+TEST_CASE("eig --batch refuses what it cannot take") {
+  refused({"--n", "129", "--batch", "2"}, "up to 128");
+  refused({"--n", "8", "--batch", "2", "--smallest", "3"}, "--smallest");
+  refused({"--n", "8", "--batch", "-2"}, "--batch");
+}

@@ -1,0 +1,167 @@
+#include "tests/support/process.hpp"
+#include <tesela/tiles/io/file_formats.hpp>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+using namespace tesela;
+using namespace tesela::test;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+nlohmann::json eig(const Words& options, int code = 0) {
+  const Outcome run = run_tesela(Words{"eig", "--json", "-"} + options);
+  CAPTURE(options, run.out, run.err);
+  REQUIRE(run.code == code);
+  return nlohmann::json::parse(run.out);
+}
+
+double check(const nlohmann::json& report, const char* name) {
+  REQUIRE(report["checks"].contains(name));
+  REQUIRE(report["checks"][name].is_number());
+  return report["checks"][name].get<double>();
+}
+
+void refused(const Words& options, const std::string& why) {
+  const Outcome run = run_tesela(Words{"eig"} + options);
+  CAPTURE(options, run.out, run.err);
+  CHECK(run.code == 2);
+  CHECK_THAT(run.err, ContainsSubstring(why));
+}
+
+/// A matrix in a file, element(i, j).
+template <class Element>
+std::string written(const std::string& path, index_t m, index_t n, const Element& element) {
+  HostMatrix<double> a(m, n);
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < m; ++i) a(i, j) = element(i, j);
+  write_matrix(path, a);
+  return path;
+}
+
+constexpr const char* kinds[] = {
+    "uniform",   "normal",     "band:5",        "graded",      "rank:7",    "diagonal",        "identity",
+    "zero",      "arithmetic", "geometric:1e6", "clustered:5", "wilkinson", "glued-wilkinson", "second-difference",
+    "laplacian", "exchange",   "nbody"};
+
+}  // namespace
+
+TEST_CASE("eig: every kind, completely, within its bounds") {
+  for (const char* const kind : kinds)
+    for (const char* const n : {"0", "1", "2", "3", "65"}) {
+      const bool every_size =
+          std::string(kind) == "uniform" || std::string(kind) == "zero" || std::string(kind) == "laplacian";
+      if (std::string(n) != "65" && !every_size) continue;
+      for (const Words& how :
+           {Words{"--method", "two-stage"}, Words{"-p", "s", "--method", "two-stage", "--band", "8"}}) {
+        const auto report = eig(Words{"--random", kind, "-n", n, "--vectors"} + how);
+        CHECK(check(report, "found") == std::stod(n));
+        CHECK(check(report, "expected") == std::stod(n));
+        const double root = std::sqrt(std::max(1.0, std::stod(n))), single = how.size() > 2 ? 1 : 0;
+        CHECK(check(report, "max_residual") <= (single > 0 ? 1e-6 : 5e-15) * root);
+        CHECK(check(report, "max_error") <= (single > 0 ? 1e-6 : 5e-15) * root);
+        CHECK(check(report, "orthogonality") <= (single > 0 ? 2e-5 : 1e-13) * root);
+        CHECK(report["status"] == "ok");
+      }
+    }
+}
+
+TEST_CASE("eig: scales at the ends of the range") {
+  for (const char* const scale : {"1e300", "1e-300", "-1"})
+    for (const char* const method : {"two-stage", "lapack"})
+      CHECK(eig({"-n", "40", "--scale", scale, "--vectors", "--method", method})["status"] == "ok");
+  // 40 ones, of 1e308 each: the largest eigenvalue is no number.
+  TemporaryFolder folder;
+  const std::string ones = written(folder / "ones.npy", 40, 40, [](index_t, index_t) { return 1e308; });
+  for (const char* const method : {"two-stage", "lapack"})
+    CHECK_THAT(eig({"--a", ones, "--method", method}, 1)["status"].get<std::string>(), ContainsSubstring("overflow"));
+}
+
+TEST_CASE("eig: parts, counted by the inertia of A itself") {
+  const auto expected = [](const Words& part) {
+    const auto report = eig(Words{"-n", "120", "--vectors", "--method", "two-stage"} + part);
+    // At an eigenvalue the inertia is doubtful, and says so.
+    const double doubtful = report["checks"].value("doubtful", 0.0);
+    CHECK(std::abs(check(report, "found") - check(report, "expected")) <= doubtful);
+    if (part[0] != "--random") CHECK(doubtful == 0);
+    return static_cast<int>(check(report, "found"));
+  };
+  CHECK(expected({"--index", "3,7"}) == 5);
+  CHECK(expected({"--smallest", "4"}) == 4);
+  CHECK(expected({"--largest", "120"}) == 120);
+  const int low = expected({"--range=-inf,1.5"}), high = expected({"--range=1.5,inf"});
+  CHECK(low + high == 120);
+  CHECK(expected({"--range", "1e4,1e5"}) == 0);
+  // 1 and -1, 60 times each: a range that ends on values.
+  CHECK(expected({"--random", "exchange", "--range=-1,1"}) + expected({"--random", "exchange", "--range=1,2"}) +
+            expected({"--random", "exchange", "--range=-2,-1"}) ==
+        120);
+}
+
+TEST_CASE("eig: the same values from a file, a triangle, a band and a tridiagonal matrix") {
+  TemporaryFolder folder;
+  const index_t n = 70;
+  const auto element = [](index_t i, index_t j) {
+    return i == j                 ? 2 + 0.01 * static_cast<double>(i)
+           : std::abs(i - j) == 1 ? 0.5 - 0.003 * static_cast<double>(i + j)
+                                  : 0.0;
+  };
+  const std::string whole = written(folder / "a.mtx", n, n, element),
+                    lower = written(folder / "lower.npy", n, n,
+                                    [&](index_t i, index_t j) { return i >= j ? element(i, j) : 7; }),
+                    d = written(folder / "d.npy", n, 1, [&](index_t i, index_t) { return element(i, i); }),
+                    e = written(folder / "e.npy", 1, n - 1, [&](index_t, index_t j) { return element(j + 1, j); });
+  const auto values = [&](const Words& input) {
+    const std::string out = folder / "w.npy";
+    eig(input + Words{"--out", out, "--out-vectors", folder / "x.npy", "--certify", "3"});
+    CHECK(read_matrix<double>(folder / "x.npy").shape() == Shape{n, n});
+    return read_matrix<double>(out);
+  };
+  const HostMatrix<double> first = values({"--a", whole, "--method", "lapack"});
+  for (const Words& input :
+       {Words{"--a", whole, "--method", "two-stage"}, Words{"--a", lower, "--uplo", "lower", "--method", "two-stage"},
+        Words{"--diagonal", d, "--off-diagonal", e},
+        Words{"--diagonal", d, "--off-diagonal", e, "--method", "lapack"}}) {
+    const HostMatrix<double> other = values(input);
+    REQUIRE(other.rows() == n);
+    for (index_t i = 0; i < n; ++i) CHECK(std::abs(other(i, 0) - first(i, 0)) <= 1e-13);
+  }
+  refused({"--a", lower}, "not symmetric: A(3, 1) = 0 and A(1, 3) = 7");
+  CHECK(eig({"--a", lower, "--symmetrize"})["status"] == "ok");
+  refused({"--a", written(folder / "wide.npy", 2, 3, element)}, "not square");
+  refused({"--diagonal", d, "--off-diagonal", d}, "70 elements beside a diagonal of 70");
+  refused({"--diagonal", d}, "--off-diagonal");
+}
+
+TEST_CASE("eig --certify proves a spectrum by the inertia of A") {
+  for (const char* const precision : {"d", "s"}) {
+    const auto report = eig({"-n", "200", "--certify", "5", "--method", "two-stage", "-p", precision});
+    CHECK(check(report, "certify_misses") == 0);
+    CHECK(check(report, "certified") == 5);
+  }
+}
+
+TEST_CASE("eig refuses what it cannot do, and schedulers all finish") {
+  refused({"-n", "-1"}, "--n");
+  refused({"--random", "unifrom"}, "uniform, normal");
+  refused({"-n", "10", "--index", "0,3"}, "--index");
+  refused({"-n", "10", "--index", "3,11"}, "--index");
+  refused({"-n", "10", "--index", "3"}, "--index");
+  refused({"-n", "10", "--smallest", "11"}, "--smallest");
+  refused({"-n", "10", "--range", "2,1"}, "--range");
+  refused({"-n", "10", "--range", "1,2", "--smallest", "2"}, "--range");
+  refused({"-n", "10", "--scale", "nan"}, "--scale");
+  refused({"-n", "10", "--scale", "1e308", "--random", "wilkinson"}, "--scale");
+  refused({"-n", "10", "--band", "0"}, "--band");
+  refused({"-n", "10", "--method", "jacobi"}, "--method");
+  refused({"-n", "10", "--certify", "2", "--smallest", "3"}, "--certify");
+  refused({"-n", "10", "--random", "spectrum:none.npy"}, "none.npy");
+  for (const char* const scheduler : {"eager", "lws", "dmdas", "random"})
+    CHECK(eig({"-n", "90", "--vectors", "--method", "two-stage", "--sched", scheduler})["status"] == "ok");
+  CHECK(eig({"-n", "90", "--vectors", "--method", "two-stage", "--ncpu", "1"})["status"] == "ok");
+}

@@ -1,0 +1,117 @@
+#include "tests/support/process.hpp"
+#include <tesela/tiles/io/file_formats.hpp>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+
+using namespace tesela;
+using namespace tesela::test;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+nlohmann::json eig(const Words& options, int code = 0) {
+  const Outcome run = run_tesela(Words{"eig", "--json", "-"} + options);
+  CAPTURE(options, run.out, run.err);
+  REQUIRE(run.code == code);
+  return nlohmann::json::parse(run.out);
+}
+
+void refused(const Words& options, const std::string& why) {
+  const Outcome run = run_tesela(Words{"eig"} + options);
+  CAPTURE(options, run.out, run.err);
+  CHECK(run.code == 2);
+  CHECK_THAT(run.err, ContainsSubstring(why));
+}
+
+/// diag(values), element (3, 1) and, where it is to be symmetric, (1, 3) being `corner`.
+std::string written(const std::string& path, const std::vector<double>& values, double corner = 0,
+                    bool symmetric = true) {
+  const auto n = static_cast<index_t>(values.size());
+  HostMatrix<double> a = HostMatrix<double>::zeros(n, n);
+  for (index_t i = 0; i < n; ++i) a(i, i) = values[static_cast<std::size_t>(i)];
+  a(2, 0) = corner;
+  if (symmetric) a(0, 2) = corner;
+  write_matrix(path, a);
+  return path;
+}
+
+}  // namespace
+
+TEST_CASE("eig --random-b: the three problems within their bounds") {
+  for (const char* const problem : {"1", "2", "3"})
+    for (const char* const n : {"0", "1", "2", "65"})
+      for (const Words& how : {Words{"--method", "two-stage"}, Words{"-p", "s", "--method", "lapack"}}) {
+        const auto report = eig(Words{"--random-b", "geometric:100", "-n", n, "--vectors", "--problem", problem} + how);
+        CHECK(report["status"] == "ok");
+        CHECK(report["problem"]["problem"] == problem);
+        CHECK(report["checks"]["found"] == std::stod(n));
+        for (const char* const name : {"max_residual", "max_error", "orthogonality"}) {
+          const double bound = report["limits"][name].get<double>();
+          CHECK(report["checks"][name].get<double>() <= bound);
+          CHECK(bound <= 0.5);
+        }
+        CHECK(report["checks"]["condition"].get<double>() <= 101);
+      }
+  CHECK(eig({"--random-b", "geometric:100", "-n", "65", "--smallest", "4", "--vectors"})["checks"]["found"] == 4);
+  CHECK(eig({"--random-b", "geometric:100", "-n", "65", "--range", "0,inf", "--vectors"})["status"] == "ok");
+}
+
+TEST_CASE("eig --b: values and vectors of files, at any scale") {
+  TemporaryFolder folder;
+  const std::string a = written(folder / "a.npy", {3, 8, 1, 6}), b = written(folder / "b.mtx", {1, 4, 4, 1}),
+                    out = folder / "w.npy", x = folder / "x.npy";
+  eig({"--a", a, "--b", b, "--out", out, "--out-vectors", x});
+  const HostMatrix<double> values = read_matrix<double>(out), vectors = read_matrix<double>(x);
+  const double known[] = {0.25, 2, 3, 6};
+  for (index_t i = 0; i < 4; ++i) CHECK(std::abs(values(i, 0) - known[i]) <= 1e-14);
+  CHECK(std::abs(vectors(2, 0) - 0.5) <= 1e-15);
+  eig({"--a", a, "--b", b, "--problem", "3", "--out", out});
+  CHECK(std::abs(read_matrix<double>(out)(3, 0) - 32) <= 1e-13);
+
+  const auto scaled = [&](const char* name, double scale) {
+    return written(folder / name, {scale, 2 * scale, 3 * scale, 4 * scale}, 0.5 * scale);
+  };
+  const std::string large = scaled("large.npy", 1e300), small = scaled("small.npy", 1e-300);
+  for (const char* const method : {"two-stage", "lapack"}) {
+    for (const std::string& both : {large, small})
+      CHECK(eig({"--a", both, "--b", both, "--vectors", "--method", method})["status"] == "ok");
+    CHECK(eig({"--a", small, "--b", large, "--vectors", "--problem", "2", "--method", method})["status"] == "ok");
+    CHECK_THAT(eig({"--a", large, "--b", small, "--vectors", "--method", method}, 1)["status"].get<std::string>(),
+               ContainsSubstring("overflow"));
+    CHECK_THAT(eig({"--a", small, "--b", large, "--vectors", "--method", method}, 1)["status"].get<std::string>(),
+               ContainsSubstring("underflow"));
+  }
+}
+
+TEST_CASE("eig --b says what is wrong with B") {
+  TemporaryFolder folder;
+  const std::string a = written(folder / "a.npy", {3, 8, 1, 6});
+  const auto status = [&](const std::string& b) {
+    return eig({"--a", a, "--b", b, "--vectors"}, 1)["status"].get<std::string>();
+  };
+  CHECK_THAT(status(written(folder / "b.npy", {1, 1, 1, -1})), ContainsSubstring("not positive definite"));
+  CHECK_THAT(status(written(folder / "b.npy", {1, 1, 1, -1})), ContainsSubstring("order 4"));
+  CHECK_THAT(status(written(folder / "b.npy", {1, 1, 1, 1}, 2)), ContainsSubstring("order 3"));
+  CHECK_THAT(eig({"--random-b", "uniform", "-n", "20"}, 1)["status"].get<std::string>(),
+             ContainsSubstring("not positive definite"));
+
+  const std::string skew = written(folder / "skew.npy", {4, 4, 4, 4}, 1, false);
+  refused({"--a", a, "--b", skew}, "not symmetric: B(3, 1) = 1 and B(1, 3) = 0");
+  CHECK(eig({"--a", a, "--b", skew, "--symmetrize", "--vectors"})["status"] == "ok");
+  refused({"--a", a, "--b", written(folder / "five.npy", {1, 1, 1, 1, 1})}, "of order 5 beside an A of order 4");
+  refused({"-n", "7", "--b", a}, "of order 4 beside an A of order 7");
+  refused({"--a", a, "--b", folder / "none.npy"}, "none.npy");
+  HostMatrix<double> wide(2, 3);
+  std::fill_n(wide.data(), 6, 1.0);
+  write_matrix(folder / "wide.npy", wide);
+  refused({"--a", a, "--b", folder / "wide.npy"}, "not square");
+  refused({"-n", "10", "--problem", "2"}, "--problem");
+  refused({"-n", "10", "--random-b", "identity", "--problem", "4"}, "--problem");
+  refused({"-n", "10", "--random-b", "spdd"}, "uniform, normal");
+  refused({"-n", "10", "--random-b", "identity", "--certify", "2"}, "--certify");
+  refused({"--diagonal", a, "--off-diagonal", a, "--b", a}, "--b");
+}
