@@ -182,7 +182,7 @@ SymmetricEig<T> symmetric_eig(Graph& g, const TileMatrix<T>& A, const SymmetricE
   const int exponent = found.largest > 0 ? std::ilogb(found.largest) : 0;
   if (exponent != 0)
     A.for_each_tile([&](const Tile<T>& tile, index_t, index_t) { g.insert<ScalePowerOfTwo<T>>({-exponent}, tile); });
-  constexpr index_t small = 1500;  // below LAPACK is the faster one on cores
+  const index_t small = options.vectors ? 2200 : 1700;  // below LAPACK is the faster one on two cores
   result.method = options.method != EigMethod::automatic     ? options.method
                   : A.n() < small && g.runtime().gpus() == 0 ? EigMethod::lapack
                                                              : EigMethod::two_stage;

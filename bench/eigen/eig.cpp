@@ -36,6 +36,7 @@ struct Problem {
 
   /// The larger one of the errors over their bounds.
   double error() {
+    const PausedWorkers paused;  // BLAS and LAPACK measure on all cores
     const index_t n = a.rows();
     if (!known) known = reference_eigenvalues(a);
     double largest = 0;
