@@ -1,10 +1,8 @@
+#include <tesela/codelets/libraries/internal/lapack_calls.hpp>
 #include <tesela/codelets/libraries/lapack.hpp>
-#include <tesela/runtime/errors.hpp>
 
 #include <algorithm>
 #include <cstddef>
-#include <limits>
-#include <string>
 
 extern "C" {
 void sgeqrf_(const int*, const int*, float*, const int*, float*, float*, const int*, int*);
@@ -62,25 +60,6 @@ void dormrz_(const char*, const char*, const int*, const int*, const int*, const
 }
 
 namespace tesela::lapack {
-namespace {
-
-int narrow(const char* routine, index_t n) {
-  if (n > std::numeric_limits<int>::max())
-    throw ArgumentError(std::string("lapack::") + routine, "size", std::to_string(n) + " exceeds LAPACK's integers");
-  return static_cast<int>(n);
-}
-
-/// Calls f(work, lwork) twice: to ask for the size of its workspace, and with that.
-template <class T, class F>
-void with_workspace(F f) {
-  T size = 0;
-  f(&size, -1);
-  // A single-precision answer may have been rounded down.
-  std::vector<T> work(static_cast<std::size_t>(size + size / 1024) + 1);
-  f(work.data(), static_cast<int>(std::min<std::size_t>(work.size(), std::numeric_limits<int>::max())));
-}
-
-}  // namespace
 
 template <class T>
 void geqrf(index_t m, index_t n, T* a, index_t lda, T* tau) {
@@ -214,7 +193,7 @@ template <class T>
 int syevd(index_t n, T* a, index_t lda, T* w, bool vectors) {
   if (n == 0) return 0;
   const int size = narrow("syevd", n), ld = narrow("syevd", lda);
-  const auto call = [&](T* work, int lwork, int* iwork, int liwork) {
+  return with_workspaces<T>([&](T* work, int lwork, int* iwork, int liwork) {
     int info = 0;
     const char* const job = vectors ? "V" : "N";
     if constexpr (std::is_same_v<T, float>)
@@ -222,15 +201,7 @@ int syevd(index_t n, T* a, index_t lda, T* w, bool vectors) {
     else
       dsyevd_(job, "U", &size, a, &ld, w, work, &lwork, iwork, &liwork, &info, 1, 1);
     return info;
-  };
-  T work_size = 0;
-  int iwork_size = 0;
-  if (const int info = call(&work_size, -1, &iwork_size, -1); info != 0) return info;
-  // In single precision the size may have been rounded down.
-  const auto works = static_cast<int>(std::min(2147483647.0, 1.0001 * static_cast<double>(work_size) + 64));
-  std::vector<T> work(static_cast<std::size_t>(works));
-  std::vector<int> iwork(static_cast<std::size_t>(iwork_size));
-  return call(work.data(), works, iwork.data(), iwork_size);
+  });
 }
 
 template <class T>

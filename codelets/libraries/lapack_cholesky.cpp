@@ -1,9 +1,7 @@
+#include <tesela/codelets/libraries/internal/lapack_calls.hpp>
 #include <tesela/codelets/libraries/lapack.hpp>
-#include <tesela/runtime/errors.hpp>
 
 #include <cstddef>
-#include <limits>
-#include <string>
 
 extern "C" {
 void spotrf_(const char*, const int*, float*, const int*, int*, std::size_t);
@@ -15,15 +13,6 @@ void dsygvd_(const int*, const char*, const char*, const int*, double*, const in
 }
 
 namespace tesela::lapack {
-namespace {
-
-int narrow(const char* routine, index_t n) {
-  if (n > std::numeric_limits<int>::max())
-    throw ArgumentError(std::string("lapack::") + routine, "size", std::to_string(n) + " exceeds LAPACK's integers");
-  return static_cast<int>(n);
-}
-
-}  // namespace
 
 template <class T>
 int potrf(index_t n, T* a, index_t lda) {
@@ -41,7 +30,7 @@ template <class T>
 int sygvd(int kind, index_t n, T* a, index_t lda, T* b, index_t ldb, T* w, bool vectors) {
   if (n == 0) return 0;
   const int size = narrow("sygvd", n), ld = narrow("sygvd", lda), ld_b = narrow("sygvd", ldb);
-  const auto call = [&](T* work, int lwork, int* iwork, int liwork) {
+  return with_workspaces<T>([&](T* work, int lwork, int* iwork, int liwork) {
     int info = 0;
     const char* const job = vectors ? "V" : "N";
     if constexpr (std::is_same_v<T, float>)
@@ -49,15 +38,7 @@ int sygvd(int kind, index_t n, T* a, index_t lda, T* b, index_t ldb, T* w, bool 
     else
       dsygvd_(&kind, job, "U", &size, a, &ld, b, &ld_b, w, work, &lwork, iwork, &liwork, &info, 1, 1);
     return info;
-  };
-  T work_size = 0;
-  int iwork_size = 0;
-  if (const int info = call(&work_size, -1, &iwork_size, -1); info != 0) return info;
-  // In single precision the size may have been rounded down.
-  const auto works = static_cast<int>(std::min(2147483647.0, 1.0001 * static_cast<double>(work_size) + 64));
-  std::vector<T> work(static_cast<std::size_t>(works));
-  std::vector<int> iwork(static_cast<std::size_t>(iwork_size));
-  return call(work.data(), works, iwork.data(), iwork_size);
+  });
 }
 
 template int potrf(index_t, float*, index_t);

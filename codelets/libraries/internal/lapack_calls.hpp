@@ -1,0 +1,44 @@
+#pragma once
+
+#include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/types.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <vector>
+
+// What calls of LAPACK have in common.
+
+namespace tesela::lapack {
+
+inline int narrow(const char* routine, index_t n) {
+  if (n > std::numeric_limits<int>::max())
+    throw ArgumentError(std::string("lapack::") + routine, "size", std::to_string(n) + " exceeds LAPACK's integers");
+  return static_cast<int>(n);
+}
+
+/// Calls f(work, lwork) twice: to ask for the size of its workspace, and with that.
+template <class T, class F>
+void with_workspace(F f) {
+  T size = 0;
+  f(&size, -1);
+  // A single-precision answer may have been rounded down.
+  std::vector<T> work(static_cast<std::size_t>(size + size / 1024) + 1);
+  f(work.data(), static_cast<int>(std::min<std::size_t>(work.size(), std::numeric_limits<int>::max())));
+}
+
+/// The same of info = f(work, lwork, iwork, liwork), whose answer it passes on.
+template <class T, class F>
+int with_workspaces(F f) {
+  int info = 0, integers = 0;
+  std::vector<int> iwork;
+  with_workspace<T>([&](T* work, int lwork) {
+    if (info != 0) return;
+    info = lwork < 0 ? f(work, lwork, &integers, -1) : f(work, lwork, iwork.data(), integers);
+    iwork.resize(static_cast<std::size_t>(integers));
+  });
+  return info;
+}
+
+}  // namespace tesela::lapack
