@@ -1,4 +1,5 @@
 #include <tesela/algorithms/eigen/generalized_eig.hpp>
+#include <tesela/algorithms/eigen/internal/scan.hpp>
 #include <tesela/algorithms/support/internal/blas_sizes.hpp>
 #include <tesela/codelets/dense/gemm.hpp>
 #include <tesela/codelets/dense/transpose.hpp>
@@ -41,29 +42,6 @@ void check(const TileMatrix<T>& A, const TileMatrix<T>& B) {
   if (A.nt() != B.nt() || (A.nt() > 1 && A.tile_shape().nb != B.tile_shape().nb))
     refuse("B", "its tiles cut elsewhere than A's");
   if (A.shares_tiles(B)) refuse("B", "shares tiles with A");
-}
-
-struct Scan {
-  double largest = 0;
-  index_t row = -1, column = -1;  // of an element that is not finite
-  int exponent() const { return largest > 0 ? std::ilogb(largest) : 0; }
-};
-
-template <class T>
-Scan scan(Graph& g, const TileMatrix<T>& A) {
-  const TileMatrix<double> found(g.runtime(), 3 * A.nt(), A.nt(), {3, 1}, "found");
-  for (index_t j = 0; j < A.nt(); ++j)
-    for (index_t i = j; i < A.nt(); ++i) g.insert<TileScan<T>>({i == j}, A(i, j), found(i, j));
-  Scan all;
-  for (index_t j = 0; j < A.nt(); ++j)
-    for (index_t i = j; i < A.nt(); ++i) {
-      const auto one = found(i, j).read();
-      all.largest = std::max(all.largest, one(0, 0));
-      if (one(1, 0) < 0 || all.row >= 0) continue;
-      all.row = i * A.tile_shape().mb + static_cast<index_t>(one(1, 0));
-      all.column = j * A.tile_shape().nb + static_cast<index_t>(one(2, 0));
-    }
-  return all;
 }
 
 /// The whole of 2^exponent A from its lower triangle.
@@ -209,7 +187,7 @@ template <class T>
 SymmetricEig<T> generalized_eig(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
                                 const GeneralizedEigOptions& options) {
   check(A, B);
-  const Scan of_a = scan(g, A), of_b = scan(g, B);
+  const detail::Scan of_a = detail::scan(g, A), of_b = detail::scan(g, B);
   if (of_a.row >= 0) return failed<T>(Verdict::not_finite, of_a.row, of_a.column);
   if (of_b.row >= 0) return failed<T>(Verdict::b_not_finite, of_b.row, of_b.column);
   // X takes half of B's exponent.

@@ -1,3 +1,4 @@
+#include <tesela/algorithms/eigen/internal/scan.hpp>
 #include <tesela/algorithms/eigen/internal/two_stage.hpp>
 #include <tesela/algorithms/eigen/symmetric_eig.hpp>
 #include <tesela/codelets/eigen/symmetric_scan.hpp>
@@ -32,29 +33,6 @@ void check(index_t n, const SymmetricEigOptions& o) {
   if (!(o.low <= o.high)) refuse("low, high", std::to_string(o.low) + ", " + std::to_string(o.high));
   if (o.band < 0) refuse("band", std::to_string(o.band));
   if (o.block < 0) refuse("block", std::to_string(o.block));
-}
-
-struct Scan {
-  double largest = 0;
-  index_t row = -1, column = -1;  // of an element that is not finite
-  index_t half_width = 0;
-};
-
-template <class T>
-Scan scan(Graph& g, const TileMatrix<T>& A) {
-  const TileMatrix<double> found(g.runtime(), 4, A.nt(), {4, 1}, "found");
-  A.for_each_tile([&](const Tile<T>& tile, index_t, index_t column) {
-    g.insert<SymmetricScan<T>>({column}, tile, found(0, column / A.tile_shape().nb));
-  });
-  Scan all;
-  for (index_t j = 0; j < A.nt(); ++j) {
-    const auto one = found(0, j).read();
-    all.largest = std::max(all.largest, one(0, 0));
-    all.half_width = std::max(all.half_width, static_cast<index_t>(one(3, 0)));
-    if (one(1, 0) >= 0 && all.row < 0)
-      all.row = static_cast<index_t>(one(1, 0)), all.column = static_cast<index_t>(one(2, 0));
-  }
-  return all;
 }
 
 /// A's spectrum from that of A 2^-exponent, and what was asked for of it: answers the positions.
@@ -174,12 +152,12 @@ SymmetricEig<T> symmetric_eig(Graph& g, const TileMatrix<T>& A, const SymmetricE
   if (A.m() != A.n() || A.mt() > 1)
     refuse("A", to_string(Shape{A.m(), A.n()}) + "; it must be square, in tiles of whole columns");
   SymmetricEig<T> result;
-  const Scan found = scan(g, A);
+  const detail::Scan found = detail::scan(g, A);
   if (found.row >= 0) {
     result.status = {SymmetricEigStatus::Verdict::not_finite, found.row, found.column};
     return result;
   }
-  const int exponent = found.largest > 0 ? std::ilogb(found.largest) : 0;
+  const int exponent = found.exponent();
   if (exponent != 0)
     A.for_each_tile([&](const Tile<T>& tile, index_t, index_t) { g.insert<ScalePowerOfTwo<T>>({-exponent}, tile); });
   const index_t small = options.vectors ? 2200 : 1700;  // below LAPACK is the faster one on two cores

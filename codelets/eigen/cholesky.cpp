@@ -1,23 +1,7 @@
 #include <tesela/codelets/eigen/cholesky.hpp>
 #include <tesela/codelets/libraries/lapack.hpp>
 
-#include <algorithm>
-#include <cmath>
-
 namespace tesela::kernels {
-
-template <class T>
-void TileScan<T>::cpu(const Args& args, In<T> a, Out<double> found) {
-  double largest = 0;
-  found(1, 0) = found(2, 0) = -1;
-  for (index_t j = 0; j < a.cols; ++j)
-    for (index_t i = args.diagonal ? j : 0; i < a.rows; ++i) {
-      if (!std::isfinite(a(i, j)) && found(1, 0) < 0)
-        found(1, 0) = static_cast<double>(i), found(2, 0) = static_cast<double>(j);
-      largest = std::max(largest, static_cast<double>(std::abs(a(i, j))));
-    }
-  found(0, 0) = largest;
-}
 
 template <class T>
 void MirrorTile<T>::cpu(const Args&, InOut<T> a) {
@@ -42,8 +26,6 @@ void CopyBlock<T, B>::cpu(const Args& args, In<T> a, B<T> b) {
           args.op == Op::none ? a(args.a_row + i, args.a_column + j) : a(args.a_column + j, args.a_row + i);
 }
 
-template struct TileScan<float>;
-template struct TileScan<double>;
 template struct MirrorTile<float>;
 template struct MirrorTile<double>;
 template struct Potrf<float>;

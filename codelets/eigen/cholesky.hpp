@@ -4,18 +4,6 @@
 
 namespace tesela::kernels {
 
-/// What a square tile holds, on the diagonal its lower triangle: found = (largest magnitude; row and column in the tile
-/// of an element that is NaN or infinite, or -1).
-template <class T>
-struct TileScan {
-  static constexpr auto name = "tile_scan";
-  static constexpr std::uint32_t color = 0x937860;
-  struct Args {
-    bool diagonal = false;
-  };
-  static void cpu(const Args& args, In<T> a, Out<double> found);
-};
-
 /// A tile of the diagonal: what stands above its diagonal becomes what stands below.
 template <class T>
 struct MirrorTile {

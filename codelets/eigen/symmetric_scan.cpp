@@ -13,20 +13,21 @@ void SymmetricScan<T>::cpu(const Args& args, In<T> a, Out<double> found) {
   index_t half_width = 0;
   for (index_t j = 0; j < a.cols; ++j) {
     const T* const column = &a(0, j);
+    const index_t diagonal = args.first_column + j - args.first_row, top = std::clamp<index_t>(diagonal, 0, a.rows);
     T most = 0;
     index_t finite = 0;
-    for (index_t i = args.column + j; i < a.rows; ++i) {
+    for (index_t i = top; i < a.rows; ++i) {
       most = std::abs(column[i]) > most ? std::abs(column[i]) : most;
       finite += std::abs(column[i]) <= std::numeric_limits<T>::max() ? 1 : 0;
     }
     largest = std::max(largest, most);
     index_t last = a.rows - 1;
-    while (last > args.column + j + half_width && column[last] == 0) --last;
-    half_width = std::max(half_width, last - args.column - j);
-    if (finite == std::max<index_t>(0, a.rows - args.column - j) || found(1, 0) >= 0) continue;
-    for (index_t i = args.column + j; i < a.rows && found(1, 0) < 0; ++i)
-      if (!std::isfinite(column[i]))
-        found(1, 0) = static_cast<double>(i), found(2, 0) = static_cast<double>(args.column + j);
+    while (last >= top && last > diagonal + half_width && column[last] == 0) --last;
+    if (last >= top) half_width = std::max(half_width, last - diagonal);
+    if (finite == a.rows - top || found(1, 0) >= 0) continue;
+    const T* const bad = std::find_if(column + top, column + a.rows, [](T x) { return !std::isfinite(x); });
+    found(1, 0) = static_cast<double>(args.first_row + (bad - column));
+    found(2, 0) = static_cast<double>(args.first_column + j);
   }
   found(0, 0) = static_cast<double>(largest);
   found(3, 0) = static_cast<double>(half_width);

@@ -4,14 +4,15 @@
 
 namespace tesela::kernels {
 
-/// What one column tile of a symmetric matrix holds at and below the diagonal: found = (largest magnitude; row and
-/// column of an element that is NaN or infinite, or -1; how far from the diagonal an element is that is not zero).
+/// What a tile of a symmetric matrix holds at and below the matrix's diagonal: found = (largest magnitude; row and
+/// column in the matrix of an element that is NaN or infinite, or -1; how far from the diagonal an element is that is
+/// not zero).
 template <class T>
 struct SymmetricScan {
   static constexpr auto name = "symmetric_scan";
   static constexpr std::uint32_t color = 0x937860;
   struct Args {
-    index_t column = 0;  ///< the tile's first, in the matrix
+    index_t first_row = 0, first_column = 0;  ///< of the tile, in the matrix
   };
   static void cpu(const Args& args, In<T> a, Out<double> found);
 };
