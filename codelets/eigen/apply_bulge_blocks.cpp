@@ -14,7 +14,7 @@ using namespace eigen;
 
 constexpr index_t vectors = 3, hops_at_once = 4;
 template <class T>
-constexpr index_t panel = vectors* Lanes<T>::count;
+constexpr index_t panel = vectors* LanesOf<T>::count;
 
 /// Rows of C that are in the window at once.
 index_t window_rows(const BulgeBlocks& p) {
@@ -28,17 +28,17 @@ index_t panels_at_once(const BulgeBlocks& p, std::size_t bytes_of_a_row) {
 /// A row of a panel, by name, so that the compiler keeps it in registers.
 template <class T>
 struct PanelRow {
-  using V = typename Lanes<T>::Vector;
+  using V = Lanes<T>;
   V a, b, c;
   TESELA_INLINE void load_from(const T* x) {
     load(a, x);
-    load(b, x + Lanes<T>::count);
-    load(c, x + 2 * Lanes<T>::count);
+    load(b, x + LanesOf<T>::count);
+    load(c, x + 2 * LanesOf<T>::count);
   }
   TESELA_INLINE void store_to(T* x) const {
     store(x, a);
-    store(x + Lanes<T>::count, b);
-    store(x + 2 * Lanes<T>::count, c);
+    store(x + LanesOf<T>::count, b);
+    store(x + 2 * LanesOf<T>::count, c);
   }
   TESELA_INLINE void add(const PanelRow& x, T factor) {
     a += x.a * factor;

@@ -73,30 +73,30 @@ TESELA_INLINE bool take(Group<T>& group, int lane, const T* a, index_t ld) {
 /// The recorded rotations applied to a few rows of the vectors, which stay in registers from column to column.
 template <int C, class T>
 TESELA_INLINE void rotate_rows(Group<T>& group, int lane, T* x) {
-  using V = typename eigen::Lanes<T>::Vector;
-  constexpr index_t width = eigen::Lanes<T>::count;
+  using V = Lanes<T>;
+  constexpr index_t width = LanesOf<T>::count;
   const index_t step = group.tridiagonal.step();
   group.sweeps.for_each_recorded(
       lane, [&](auto window, const auto* c, const auto* s) __attribute__((always_inline)) {
         V y[C];
         T* column = x + window.to * step;
-        for (int r = 0; r < C; ++r) eigen::load(y[r], column + r * width);
+        for (int r = 0; r < C; ++r) load(y[r], column + r * width);
         for (int i = window.to; i-- > window.from; column -= step) {
           const T cosine = c[i].at[lane], sine = s[i].at[lane];
           for (int r = 0; r < C; ++r) {
             V old;
-            eigen::load(old, column - step + r * width);
-            eigen::store(column + r * width, V(sine * old + cosine * y[r]));
+            load(old, column - step + r * width);
+            store(column + r * width, V(sine * old + cosine * y[r]));
             y[r] = cosine * old - sine * y[r];
           }
         }
-        for (int r = 0; r < C; ++r) eigen::store(column + r * width, y[r]);
+        for (int r = 0; r < C; ++r) store(column + r * width, y[r]);
       });
 }
 
 template <class T>
 TESELA_INLINE void rotate(Group<T>& group, int lane) {
-  constexpr index_t width = eigen::Lanes<T>::count;
+  constexpr index_t width = LanesOf<T>::count;
   const index_t rows = group.tridiagonal.padded();
   T* const x = group.basis(lane);
   index_t i = 0;

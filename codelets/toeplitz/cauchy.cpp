@@ -35,11 +35,6 @@ struct Block {
   index_t* best;        // the row it stands in
 };
 
-template <class V, class T>
-[[gnu::always_inline]] inline void load(V& v, const T* from) {
-  std::memcpy(&v, from, sizeof v);
-}
-
 /// The largest |d| left in chunk k, and where; rows that are not finite come last.
 template <class T>
 [[gnu::always_inline]] inline void find_best(const Block<T>& b, index_t k) {

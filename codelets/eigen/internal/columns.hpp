@@ -1,39 +1,16 @@
 #pragma once
 
-#include <tesela/codelets/support/inline.hpp>
+#include <tesela/codelets/eigen/internal/lanes.hpp>
 #include <tesela/runtime/types.hpp>
-
-#include <cstring>
 
 // What is done to a few columns at once, 32 bytes of each at a time. Internal to codelets/eigen.
 
 namespace tesela::kernels::eigen {
 
 template <class T>
-struct Lanes {
-  static constexpr index_t count = 32 / sizeof(T);
-  using Vector [[gnu::vector_size(32)]] = T;
-};
-
-template <class V, class T>
-TESELA_INLINE void load(V& v, const T* from) {
-  std::memcpy(&v, from, sizeof v);
-}
-template <class V, class T>
-TESELA_INLINE void store(T* to, const V& v) {
-  std::memcpy(to, &v, sizeof v);
-}
-template <class T, class V>
-TESELA_INLINE T sum(const V& v) {
-  T s = v[0];
-  for (index_t i = 1; i < Lanes<T>::count; ++i) s += v[i];
-  return s;
-}
-
-template <class T>
 TESELA_INLINE T dot(index_t n, const T* x, const T* y) {
-  using V = typename Lanes<T>::Vector;
-  constexpr index_t lanes = Lanes<T>::count;
+  using V = Lanes<T>;
+  constexpr index_t lanes = LanesOf<T>::count;
   V s0 = {}, s1 = {};
   index_t i = 0;
   for (; i + 2 * lanes <= n; i += 2 * lanes) {
@@ -46,7 +23,7 @@ TESELA_INLINE T dot(index_t n, const T* x, const T* y) {
     s1 += x1 * y1;
   }
   s0 += s1;
-  T s = sum<T>(s0);
+  T s = sum_of_lanes<T>(s0);
   for (; i < n; ++i) s += x[i] * y[i];
   return s;
 }
@@ -67,8 +44,8 @@ TESELA_INLINE void multiply(index_t begin, index_t end, const T* const* columns,
                             T* dots) {
   const Few<C, const T*> a(columns);
   const Few<C, T> x(weights);
-  using V = typename Lanes<T>::Vector;
-  constexpr index_t lanes = Lanes<T>::count;
+  using V = Lanes<T>;
+  constexpr index_t lanes = LanesOf<T>::count;
   V sums[C] = {};
   index_t i = begin;
   for (; i + lanes <= end; i += lanes) {
@@ -84,7 +61,7 @@ TESELA_INLINE void multiply(index_t begin, index_t end, const T* const* columns,
     store(y + i, yi);
   }
   if constexpr (with_dots)
-    for (int c = 0; c < C; ++c) dots[c] += sum<T>(sums[c]);
+    for (int c = 0; c < C; ++c) dots[c] += sum_of_lanes<T>(sums[c]);
   for (; i < end; ++i)
     for (int c = 0; c < C; ++c) {
       y[i] += a[c][i] * x[c];
@@ -97,8 +74,8 @@ template <int C, class T>
 TESELA_INLINE void update(index_t n, T* const* columns, const T* y, const T* weights, const T* z, T* dots) {
   const Few<C, T*> a(columns);
   const Few<C, T> p(weights);
-  using V = typename Lanes<T>::Vector;
-  constexpr index_t lanes = Lanes<T>::count;
+  using V = Lanes<T>;
+  constexpr index_t lanes = LanesOf<T>::count;
   V sums[C] = {};
   index_t i = 0;
   for (; i + lanes <= n; i += lanes) {
@@ -113,7 +90,7 @@ TESELA_INLINE void update(index_t n, T* const* columns, const T* y, const T* wei
       store(a[c] + i, ai);
     }
   }
-  for (int c = 0; c < C; ++c) dots[c] += sum<T>(sums[c]);
+  for (int c = 0; c < C; ++c) dots[c] += sum_of_lanes<T>(sums[c]);
   for (; i < n; ++i)
     for (int c = 0; c < C; ++c) {
       a[c][i] -= y[i] * p[c];
@@ -127,8 +104,8 @@ TESELA_INLINE void subtract(index_t begin, index_t end, T* const* columns, const
                             const T* ys_weights) {
   const Few<C, T*> a(columns);
   const Few<C, T> p(xs_weights), q(two ? ys_weights : xs_weights);
-  using V = typename Lanes<T>::Vector;
-  constexpr index_t lanes = Lanes<T>::count;
+  using V = Lanes<T>;
+  constexpr index_t lanes = LanesOf<T>::count;
   index_t i = begin;
   for (; i + lanes <= end; i += lanes) {
     V xi, yi;

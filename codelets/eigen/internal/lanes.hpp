@@ -1,9 +1,6 @@
 #pragma once
 
-#include <tesela/codelets/support/inline.hpp>
-#include <tesela/runtime/types.hpp>
-
-#include <cstring>
+#include <tesela/codelets/support/internal/vector_of.hpp>
 
 namespace tesela::kernels {
 
@@ -23,17 +20,17 @@ struct LanesOf<float> {
 template <class T>
 using Lanes = typename LanesOf<T>::type;
 
-/// Lanes from memory of any alignment. (A vector that is returned would have to name its machine.)
+/// Lanes from memory, in an expression.
 template <class T>
 struct LoadLanes {
   Lanes<T> v;
-  TESELA_INLINE explicit LoadLanes(const T* from) { std::memcpy(&v, from, sizeof v); }
+  TESELA_INLINE explicit LoadLanes(const T* from) { load(v, from); }
 };
 
 template <class T>
 TESELA_INLINE T sum_of_lanes(const Lanes<T>& v) {
-  T sum = 0;
-  for (int l = 0; l < LanesOf<T>::count; ++l) sum += v[l];
+  T sum = v[0];
+  for (int l = 1; l < LanesOf<T>::count; ++l) sum += v[l];
   return sum;
 }
 

@@ -66,11 +66,11 @@ class LaneSweeps {
   }
 
  private:
-  using V = typename eigen::Lanes<T>::Vector;
-  static constexpr int width = eigen::Lanes<T>::count;
+  using V = Lanes<T>;
+  static constexpr int width = LanesOf<T>::count;
   struct Some {
     V v;
-    TESELA_INLINE Some(const Lane& from, int k) { eigen::load(v, from.at + k); }
+    TESELA_INLINE Some(const Lane& from, int k) { load(v, from.at + k); }
   };
 
   const Lane* s_at(index_t r) const { return &s_[static_cast<std::size_t>(r * n_)]; }
@@ -103,7 +103,7 @@ class LaneSweeps {
                 limit =
                     std::numeric_limits<T>::epsilon() * ((d.v < 0 ? -d.v : d.v) + (after.v < 0 ? -after.v : after.v));
         const auto ends = (at > low.v) & ((size <= negligible<T>) | (size <= limit));
-        eigen::store(high_.at + k, V(ends ? at : high.v));
+        store(high_.at + k, V(ends ? at : high.v));
       }
     int most = 0;
     for (int k = 0; k < lanes; ++k) {
@@ -161,13 +161,13 @@ class LaneSweeps {
     for (int j = 0; j < width; ++j) r[j] = std::sqrt(r[j]);
     const V sine = fu / r, cosine = gu / r, over = d1.v - ps.v, next = (d0.v - over) * sine + 2 * cosine * b,
             share = sine * next;
-    eigen::store(last.at + k, V(apart ? at + 1 : ends.v));  // T falls apart here: the sweep ends above
-    eigen::store(e_[row + 1].at + k, V(turn ? r * down : e1.v));
-    eigen::store(d_[row + 1].at + k, V(turn ? over + share : d1.v));
-    eigen::store(p.at + k, V(turn ? share : ps.v));
-    eigen::store(g.at + k, V(turn ? cosine * next - b : gs.v));
-    eigen::store(c.at + k, V(turn ? cosine : cs.v));
-    eigen::store(s.at + k, V(turn ? sine : ss.v));
+    store(last.at + k, V(apart ? at + 1 : ends.v));  // T falls apart here: the sweep ends above
+    store(e_[row + 1].at + k, V(turn ? r * down : e1.v));
+    store(d_[row + 1].at + k, V(turn ? over + share : d1.v));
+    store(p.at + k, V(turn ? share : ps.v));
+    store(g.at + k, V(turn ? cosine * next - b : gs.v));
+    store(c.at + k, V(turn ? cosine : cs.v));
+    store(s.at + k, V(turn ? sine : ss.v));
   }
 
   index_t n_;

@@ -28,8 +28,8 @@ class CacheLines {
 template <class T>
 class SmallTridiagonal {
  public:
-  using V = typename Lanes<T>::Vector;
-  static constexpr index_t lanes = Lanes<T>::count;
+  using V = Lanes<T>;
+  static constexpr index_t lanes = LanesOf<T>::count;
 
   explicit SmallTridiagonal(index_t order)
       : n_(order),
@@ -125,7 +125,7 @@ class SmallTridiagonal {
       for (int c = 0; c < C; ++c) load(ai, a + c * step_ + i), sums[c] += ai * vi;
     }
     T weights[C];
-    for (int c = 0; c < C; ++c) weights[c] = tau * sum<T>(sums[c]);
+    for (int c = 0; c < C; ++c) weights[c] = tau * sum_of_lanes<T>(sums[c]);
     const Few<C, T> p(weights);
     for (index_t i = begin; i < ld_; i += lanes) {
       V vi, ai;

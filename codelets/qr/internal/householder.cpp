@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -29,15 +28,6 @@ struct Rows {
   T* data;
   index_t rows, ld;
 };
-
-template <class V, class T>
-TESELA_INLINE void load(V& v, const T* from) {
-  std::memcpy(&v, from, sizeof v);
-}
-template <class V, class T>
-TESELA_INLINE void store(T* to, const V& v) {
-  std::memcpy(to, &v, sizeof v);
-}
 
 /// The sum of v's elements: halves are added until one is left.
 template <class V>
