@@ -1,4 +1,4 @@
-#include "tests/support/process.hpp"
+#include "tests/support/command.hpp"
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <catch2/catch_test_macros.hpp>
@@ -13,19 +13,8 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-nlohmann::json batch(const Words& options, int code = 0) {
-  const Outcome run = run_tesela(Words{"eig", "--json", "-"} + options);
-  CAPTURE(options, run.out, run.err);
-  REQUIRE(run.code == code);
-  return nlohmann::json::parse(run.out);
-}
-
-void refused(const Words& options, const std::string& why) {
-  const Outcome run = run_tesela(Words{"eig"} + options);
-  CAPTURE(options, run.out, run.err);
-  CHECK(run.code == 2);
-  CHECK_THAT(run.err, ContainsSubstring(why));
-}
+const Command batch{{"eig"}};
+void refused(const Words& options, const std::string& why) { batch.refuses(options, why); }
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-#include "tests/support/process.hpp"
+#include "tests/support/command.hpp"
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <catch2/catch_test_macros.hpp>
@@ -14,25 +14,8 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-nlohmann::json eig(const Words& options, int code = 0) {
-  const Outcome run = run_tesela(Words{"eig", "--json", "-"} + options);
-  CAPTURE(options, run.out, run.err);
-  REQUIRE(run.code == code);
-  return nlohmann::json::parse(run.out);
-}
-
-double check(const nlohmann::json& report, const char* name) {
-  REQUIRE(report["checks"].contains(name));
-  REQUIRE(report["checks"][name].is_number());
-  return report["checks"][name].get<double>();
-}
-
-void refused(const Words& options, const std::string& why) {
-  const Outcome run = run_tesela(Words{"eig"} + options);
-  CAPTURE(options, run.out, run.err);
-  CHECK(run.code == 2);
-  CHECK_THAT(run.err, ContainsSubstring(why));
-}
+const Command eig{{"eig"}};
+void refused(const Words& options, const std::string& why) { eig.refuses(options, why); }
 
 /// A matrix in a file, element(i, j).
 template <class Element>

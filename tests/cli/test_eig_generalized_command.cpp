@@ -1,4 +1,4 @@
-#include "tests/support/process.hpp"
+#include "tests/support/command.hpp"
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <catch2/catch_test_macros.hpp>
@@ -13,19 +13,8 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-nlohmann::json eig(const Words& options, int code = 0) {
-  const Outcome run = run_tesela(Words{"eig", "--json", "-"} + options);
-  CAPTURE(options, run.out, run.err);
-  REQUIRE(run.code == code);
-  return nlohmann::json::parse(run.out);
-}
-
-void refused(const Words& options, const std::string& why) {
-  const Outcome run = run_tesela(Words{"eig"} + options);
-  CAPTURE(options, run.out, run.err);
-  CHECK(run.code == 2);
-  CHECK_THAT(run.err, ContainsSubstring(why));
-}
+const Command eig{{"eig"}};
+void refused(const Words& options, const std::string& why) { eig.refuses(options, why); }
 
 /// diag(values), element (3, 1) and, where it is to be symmetric, (1, 3) being `corner`.
 std::string written(const std::string& path, const std::vector<double>& values, double corner = 0,

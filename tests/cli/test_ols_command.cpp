@@ -1,5 +1,5 @@
+#include "tests/support/command.hpp"
 #include "tests/support/machine.hpp"
-#include "tests/support/process.hpp"
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <catch2/catch_test_macros.hpp>
@@ -16,13 +16,7 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-/// Runs `tesela ols` to this exit code (any, if negative) and answers its report.
-nlohmann::json ols(const Words& options, int code = 0) {
-  const Outcome run = run_tesela(Words{"ols", "--json", "-"} + options);
-  CAPTURE(options, run.out, run.err);
-  if (code >= 0) REQUIRE(run.code == code);
-  return nlohmann::json::parse(run.out);
-}
+const Command ols{{"ols"}};
 
 /// Every way to solve that this machine has, as options.
 std::vector<Words> ways() {

@@ -1,5 +1,5 @@
+#include "tests/support/command.hpp"
 #include "tests/support/machine.hpp"
-#include "tests/support/process.hpp"
 #include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/codelets/libraries/lapack.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
@@ -32,10 +32,8 @@ std::vector<Words> ways() {
 
 /// Runs `tesela qr` and holds its two errors to the bounds; answers the report.
 nlohmann::json require_small_errors(const Words& options, const std::string& precision = "d") {
-  const Outcome run = run_tesela(Words{"qr", "--precision", precision, "--json", "-"} + options);
-  CAPTURE(options, precision, run.out, run.err);
-  REQUIRE(run.code == 0);
-  auto report = nlohmann::json::parse(run.out);
+  auto report = Command{{"qr", "--precision", precision}}(options);
+  CAPTURE(options, precision, report.dump());
   const auto n = std::max(1.0, report["problem"]["n"].get<double>());
   CHECK(report["status"] == "ok");
   CHECK(report["checks"]["backward_error"].get<double>() <= (precision == "d" ? 5e-15 * std::sqrt(n) : 5e-6));

@@ -1,5 +1,5 @@
+#include "tests/support/command.hpp"
 #include "tests/support/machine.hpp"
-#include "tests/support/process.hpp"
 #include "tests/support/toeplitz.hpp"
 #include <tesela/tiles/io/file_formats.hpp>
 
@@ -15,14 +15,7 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-nlohmann::json solve(const Words& options, int code = 0) {
-  const Outcome run = run_tesela(Words{"toeplitz", "solve", "--json", "-"} + options);
-  CAPTURE(options, run.out, run.err);
-  REQUIRE(run.code == code);
-  return nlohmann::json::parse(run.out);
-}
-
-double check(const nlohmann::json& report, const char* name) { return report["checks"][name].get<double>(); }
+const Command solve{{"toeplitz", "solve"}};
 
 const Words recursions{"levinson", "gohberg-semencul"}, eliminations{"lookahead", "cauchy"};
 const Words methods = recursions + eliminations;
@@ -186,20 +179,14 @@ TEST_CASE("toeplitz solve: files") {
       CHECK(report["problem"]["rhs"] == 3);
       CHECK(difference(read_matrix<double>(folder / "x.npy"), dense_solve(t, -0.5, b)) <= 1e-13);
     }
-  const auto refused = [](const Words& options, const std::string& why) {
-    const Outcome run = run_tesela(Words{"toeplitz", "solve"} + options);
-    CAPTURE(options, run.out, run.err);
-    CHECK(run.code == 2);
-    CHECK_THAT(run.err, ContainsSubstring(why));
-  };
-  refused({"--t", folder / "b.npy"}, "not one row or column");
-  refused({"--t", folder / "t.npy", "--n", "5"}, "excludes");
-  refused({"--n", "7", "--b", folder / "b.npy"}, "rows");
-  refused({"--random", "odd"}, "is none of");
-  refused({"--random", "prolate:0.7"}, "prolate:W");
-  refused({"--random", "kms"}, "kms:R");
-  refused({"--sigma", "nan"}, "finite");
-  refused({"--method", "dense"}, "--method");
+  solve.refuses({"--t", folder / "b.npy"}, "not one row or column");
+  solve.refuses({"--t", folder / "t.npy", "--n", "5"}, "excludes");
+  solve.refuses({"--n", "7", "--b", folder / "b.npy"}, "rows");
+  solve.refuses({"--random", "odd"}, "is none of");
+  solve.refuses({"--random", "prolate:0.7"}, "prolate:W");
+  solve.refuses({"--random", "kms"}, "kms:R");
+  solve.refuses({"--sigma", "nan"}, "finite");
+  solve.refuses({"--method", "dense"}, "--method");
 }
 
 TEST_CASE("toeplitz solve: on a GPU", "[gpu]") {

@@ -1,5 +1,5 @@
+#include "tests/support/command.hpp"
 #include "tests/support/machine.hpp"
-#include "tests/support/process.hpp"
 #include "tests/support/toeplitz.hpp"
 #include <tesela/tiles/io/file_formats.hpp>
 
@@ -18,23 +18,11 @@ namespace {
 /// The report of `tesela toeplitz COMMAND`.
 nlohmann::json toeplitz(const std::string& command, const Words& options, int code = 0,
                         const ProcessOptions& process = {}) {
-  const Outcome run = run_tesela(Words{"toeplitz", command, "--json", "-"} + options, process);
-  CAPTURE(command, options, run.out, run.err);
-  REQUIRE(run.code == code);
-  return nlohmann::json::parse(run.out);
-}
-
-double check(const nlohmann::json& report, const char* name) {
-  REQUIRE(report["checks"].contains(name));
-  REQUIRE(report["checks"][name].is_number());
-  return report["checks"][name].get<double>();
+  return Command{{"toeplitz", command}}(options, code, process);
 }
 
 void refused(const std::string& command, const Words& options, const std::string& why) {
-  const Outcome run = run_tesela(Words{"toeplitz", command} + options);
-  CAPTURE(command, options, run.out, run.err);
-  CHECK(run.code == 2);
-  CHECK_THAT(run.err, ContainsSubstring(why));
+  Command{{"toeplitz", command}}.refuses(options, why);
 }
 
 const Words all_kinds{"random", "spd", "prolate:0.3", "kms:0.9", "second-difference", "singular-minors"};

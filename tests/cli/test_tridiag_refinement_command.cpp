@@ -1,5 +1,5 @@
+#include "tests/support/command.hpp"
 #include "tests/support/machine.hpp"
-#include "tests/support/process.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -13,13 +13,7 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-nlohmann::json tridiag(Words options, int code) {
-  options.insert(options.begin(), {"tridiag", "--known", "--seed", "7", "--json", "-"});
-  const Outcome run = run_tesela(options);
-  CAPTURE(options, run.out, run.err);
-  REQUIRE(run.code == code);
-  return nlohmann::json::parse(run.out);
-}
+const Command tridiag{{"tridiag", "--known", "--seed", "7"}};
 
 void check_solved(const Words& options, int least, int most) {
   const nlohmann::json report = tridiag(options, 0), &checks = report["checks"];
