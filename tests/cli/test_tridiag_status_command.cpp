@@ -1,0 +1,162 @@
+#include "tests/support/tridiag_command.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include <cmath>
+#include <fstream>
+
+using namespace tesela;
+using namespace tesela::test;
+using Catch::Matchers::ContainsSubstring;
+
+// What `tesela tridiag` cannot do, and how it says so.
+
+TEST_CASE("a singular matrix is exit code 1 with its row, and no file") {
+  for (const Words& method : methods)
+    for (const index_t row : {0, 40, 99}) {
+      CAPTURE(method, row);
+      const Files files;
+      Problem p = problem(100, 3, 1, false);
+      p.dl(row, 1) = p.d(row, 1) = p.du(row, 1) = 0;
+      if (row > 0) p.du(row - 1, 1) = 0;
+      if (row < 99) p.dl(row + 1, 1) = 0;
+      files.write(p);
+      const auto report = tridiag(method + files.options(), 1);
+      const std::string status = report["status"];
+      CHECK_THAT(status, ContainsSubstring("singular"));
+      CHECK_THAT(status, ContainsSubstring("matrix 1"));
+      CHECK(check(report, "matrix") == 1);
+      CHECK((check(report, "row") >= 0 && check(report, "row") < 100));
+      // Elimination from top to bottom meets the row itself.
+      if (method.back() == "thomas" || method.back() == "lapack") {
+        CHECK_THAT(status, ContainsSubstring("row " + std::to_string(row)));
+        CHECK(check(report, "row") == static_cast<double>(row));
+      }
+      CHECK(files.folder.files() == 4);
+    }
+  const Files several{.folder = {}, .interleaved = true};
+  Problem p = problem(100, 3, 2, false);
+  p.dl(30, 2) = p.d(30, 2) = p.du(30, 2) = p.du(29, 2) = p.dl(31, 2) = 0;
+  several.write(p);
+  const auto report = tridiag(several.options(), 1);
+  CHECK(check(report, "matrix") == 2);
+}
+
+TEST_CASE("a solution that overflows is a failure, never a file of what is left") {
+  const Files files;
+  Problem p = problem(3, 1, 1, false);
+  for (index_t i = 0; i < 3; ++i) p.dl(i, 0) = p.du(i, 0) = 0, p.d(i, 0) = 1e-300, p.b(i, 0) = 1e300;
+  files.write(p);
+  for (const Words& method : methods) {
+    CAPTURE(method);
+    CHECK(tridiag(method + files.options(), 1)["status"] != "ok");
+    CHECK(files.folder.files() == 4);
+  }
+}
+
+TEST_CASE("an X that is not accurate is never ok, and of several matrices the status says whose") {
+  const Files files;
+  Problem p = problem(40, 3, 1, false);
+  for (index_t i = 0; i < 40; ++i)
+    p.d(i, 1) = std::ldexp(1.0, -60), p.dl(i, 1) = p.du(i, 1) = 1 + static_cast<double>(i % 7) / 8;
+  files.write(p);
+  for (const Words& method : methods) {
+    CAPTURE(method);
+    const auto report = tridiag(method + files.options(), pivots(method) ? 0 : 1);
+    CHECK(report["limits"]["residual"] == 64 * std::ldexp(1.0, -52));
+    CHECK(report["limits"]["residual_equilibrated"] == 1000 * std::ldexp(1.0, -52));
+    if (pivots(method)) continue;
+    CHECK_THAT(std::string(report["status"]), ContainsSubstring("inaccurate") && ContainsSubstring("of matrix 1"));
+    CHECK(check(report, "matrix") == 1);
+  }
+  // A times 2^900 and B times 2^-900: X is too small for a number.
+  p = problem(40, 1, 1, false);
+  for (index_t i = 0; i < 40; ++i) {
+    for (HostMatrix<double>* a : {&p.dl, &p.d, &p.du}) (*a)(i, 0) *= std::ldexp(1.0, 900);
+    p.b(i, 0) *= std::ldexp(1.0, -900);
+  }
+  files.write(p);
+  for (const Words& method : methods) {
+    CAPTURE(method);
+    CHECK_THAT(std::string(tridiag(method + files.options(), 1)["status"]), ContainsSubstring("inaccurate"));
+  }
+}
+
+TEST_CASE("a singular matrix is singular with --refine as without, whatever B is") {
+  const Files files;
+  Problem p = problem(1, 1, 1, false);
+  for (const double b : {0.0, 1.0}) {
+    p.d(0, 0) = 0, p.b(0, 0) = b;
+    files.write(p);
+    for (const Words& refine : {Words{}, Words{"--refine", "3"}, Words{"--precision", "mixed"}}) {
+      CAPTURE(b, refine);
+      CHECK(tridiag(refine + files.options(), 1)["status"] == "singular or not finite at row 0");
+    }
+  }
+}
+
+TEST_CASE("wrong use of tridiag is exit code 2 with a message") {
+  const Files files;
+  files.write(problem(5, 2, 1, false));
+  const std::string five = files.folder / "d.npy", three = files.folder / "three.npy", nan = files.folder / "nan.mtx",
+                    four = files.folder / "four.npy", broken = files.folder / "broken.npy";
+  write_matrix(three, HostMatrix<double>::zeros(3, 2));
+  write_matrix(four, HostMatrix<double>::zeros(4, 2));
+  std::ofstream(nan) << "%%MatrixMarket matrix array real general\n2 1\n1\nnan\n";
+  std::ofstream(broken) << "this is no matrix";
+  const auto bands = [](const std::string& dl, const std::string& d, const std::string& du) {
+    return Words{"--dl", dl, "--d", d, "--du", du};
+  };
+  const std::pair<Words, std::string> cases[] = {
+      {{"--n", "-3"}, "--n"},
+      {{"--n", "many"}, "--n"},
+      {{"--batch", "-1"}, "--batch"},
+      {{"--rhs", "-1"}, "--rhs"},
+      {{"--sizes", "3,,4"}, "3,,4"},
+      {{"--sizes", "3,-4"}, "3,-4"},
+      {{"--sizes", "3,4,"}, "3,4,"},
+      {{"--sizes", "99999999999999999999"}, "--sizes"},
+      {{"--sizes", "3,4", "--n", "4"}, "--sizes"},
+      {{"--sizes", "3,4", "--interleaved"}, "--sizes"},
+      {{"--method", "gauss"}, "gauss"},
+      {{"--random", "gaussian"}, "gaussian"},
+      {{"--cut", "0", "--method", "cr-hybrid"}, "--cut"},
+      {{"--cut", "8", "--method", "cr"}, "--cut"},
+      {{"--tile", "0"}, "--tile"},
+      {{"--tile", "8x8x8"}, "--tile"},
+      {{"--method", "thomas", "--periodic"}, "--periodic"},
+      {{"--method", "lapack", "--interleaved"}, "--interleaved"},
+      {{"--method", "lapack", "--equilibrate"}, "--equilibrate"},
+      {{"--precision", "mixed", "--equilibrate"}, "--equilibrate"},
+      {{"--precision", "q"}, "--precision"},
+      {{"--d", five}, "--dl"},
+      {{"--b", five}, "--b"},
+      {bands(five, five, five) + Words{"--n", "5"}, "--n"},
+      {bands(five, five, five) + Words{"--random", "uniform"}, "--random"},
+      {bands(five, five, five) + Words{"--b", five, "--known"}, "--known"},
+      {bands(five, five, five) + Words{"--b", five, "--rhs", "2"}, "--rhs"},
+      {bands(three, five, five), "three.npy holds 2 vectors of 3"},
+      {bands(five, five, three), "three.npy holds 2 vectors of 3"},
+      {bands(four, five, five) + Words{"--periodic"}, "periodic"},
+      {bands(five, five, five) + Words{"--b", three}, "three.npy holds 2 vectors of 3"},
+      {bands(nan, nan, nan), "nan.mtx"},
+      {bands(five, broken, five), "broken.npy"},
+      {bands(five, files.folder / "missing.npy", five), "missing.npy"},
+      {{"--out", files.folder / "none/x.npy"}, "none"},
+      {{"--out", files.folder / "x.xyz"}, "x.xyz"},
+  };
+  for (const auto& [options, message] : cases) {
+    const Outcome run = run_tesela(Words{"tridiag"} + options);
+    CAPTURE(options, run.err);
+    CHECK(run.code == 2);
+    CHECK_THAT(run.err, ContainsSubstring(message));
+    CHECK(files.folder.files() == 8);
+  }
+}
+
+TEST_CASE("what the machine cannot do for tridiag is exit code 3") {
+  const Outcome memory = run_tesela({"tridiag", "--n", "1000000000", "--batch", "100000"});
+  CHECK(memory.code == 3);
+  CHECK_THAT(memory.err, ContainsSubstring("GiB"));
+}
