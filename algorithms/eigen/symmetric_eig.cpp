@@ -64,7 +64,7 @@ void by_lapack(Graph& g, const TileMatrix<T>& A, int exponent, const SymmetricEi
   std::vector<T> values(static_cast<std::size_t>(n));
   {
     const PausedWorkers paused;
-    const blas::Threads threads(n < 400 ? 1 : std::max(1, g.runtime().cpus()));  // small ones wait for threads only
+    const blas::Threads threads(blas::threads_for(n, std::max(1, g.runtime().cpus())));
     const int info = lapack::syevd(n, a.data(), a.ld(), values.data(), o.vectors);
     if (info != 0) {
       result.status = {SymmetricEigStatus::Verdict::not_converged, info, info};

@@ -13,7 +13,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <thread>
 
 namespace tesela::bench {
 namespace {
@@ -75,7 +74,7 @@ template <class T>
 double solve_by_lapack(Problem<T>& p) {
   const PausedWorkers paused;
   settle();
-  const blas::Threads threads(static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
+  const blas::Threads threads(blas::all_cores());
   const index_t n = p.a.rows();
   p.x = p.a.clone();
   std::vector<T> w(static_cast<std::size_t>(n));

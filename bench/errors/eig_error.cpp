@@ -7,15 +7,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <thread>
 
 namespace tesela {
 namespace {
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
-
-/// Threads that pay for a matrix of order n.
-int threads_for(index_t n) { return n < 400 ? 1 : static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
 
 /// `count` of the numbers below n, each once, in order; all where there are not more.
 std::vector<index_t> some_of(index_t n, index_t count, std::uint64_t seed) {
@@ -134,7 +130,7 @@ template <class T>
 EigError eig_error(const HostMatrix<T>& a, const std::vector<double>& values, const HostMatrix<T>& x, double norm,
                    index_t sampled, std::uint64_t seed) {
   if (x.size() == 0) return {};
-  const blas::Threads threads(threads_for(a.rows()));
+  const blas::Threads threads(blas::threads_for(a.rows()));
   const bool all = sampled >= x.cols();
   return {residual(a, values, x, norm, some_of(x.cols(), sampled, seed)),
           all ? orthogonality(x) : sampled_orthogonality(x, sampled, seed)};
@@ -142,7 +138,7 @@ EigError eig_error(const HostMatrix<T>& a, const std::vector<double>& values, co
 
 template <class T>
 std::vector<double> reference_eigenvalues(const HostMatrix<T>& a) {
-  const blas::Threads threads(threads_for(a.rows()));
+  const blas::Threads threads(blas::threads_for(a.rows()));
   const int exponent = lower_exponent(a);
   HostMatrix<double> whole = scaled_whole(a, exponent);
   std::vector<double> w(static_cast<std::size_t>(a.rows()));

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -119,7 +118,7 @@ GeneralizedEigError generalized_eig_error(GeneralizedKind kind, const HostMatrix
                                           bool compare, index_t sampled, std::uint64_t seed) {
   const index_t n = a.rows();
   if (n == 0) return {.value = compare ? std::optional(0.0) : std::nullopt};
-  const blas::Threads threads(n < 400 ? 1 : static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
+  const blas::Threads threads(blas::threads_for(n));
   // X takes half of B's exponent.
   const int a_exponent = lower_exponent(a), b_exponent = lower_exponent(b) - (lower_exponent(b) & 1),
             exponent = kind == GeneralizedKind::ax_lambda_bx ? a_exponent - b_exponent : a_exponent + b_exponent,

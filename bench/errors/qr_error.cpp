@@ -12,12 +12,10 @@
 namespace tesela {
 namespace {
 
-int all_cores() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
-
 /// f(column) for each of `count` columns of `rows` entries, by all cores where that is worth their start.
 template <class F>
 void for_each_column(index_t rows, index_t count, const F& f) {
-  const index_t team_size = rows * count < (1 << 20) ? 1 : std::min<index_t>(all_cores(), count);
+  const index_t team_size = rows * count < (1 << 20) ? 1 : std::min<index_t>(blas::all_cores(), count);
   std::vector<std::jthread> team;
   for (index_t t = 1; t < team_size; ++t)
     team.emplace_back([&, t] {
@@ -146,7 +144,7 @@ QrError qr_error(const HostMatrix<T>& a, const HostMatrix<T>& factors, const Hos
   QrError result;
   result.finite = extent(q, false).finite && extent(factors, true).finite;
   if (m == 0) return result;
-  const blas::Threads threads(all_cores());
+  const blas::Threads threads(blas::threads_for(std::max(m, n)));
   const std::vector<double> Q = columns(q, 0, formed, m, false, Scaling(0));
   constexpr index_t width = 512;  // columns at once: A and R in double need not fit in memory as a whole
   const int exponent = extent(a, false).exponent();
@@ -180,7 +178,7 @@ QrSample<T>::QrSample(const HostMatrix<T>& factors, index_t vectors, std::uint64
       vectors_(vectors),
       columns_(vectors),
       seed_(seed) {
-  const blas::Threads threads(all_cores());
+  const blas::Threads threads(blas::threads_for(std::max(factors.rows(), n_)));
   const Extent of_r = extent(factors, true);
   finite_ = of_r.finite;
   scale_ = of_r.exponent();
@@ -215,7 +213,7 @@ QrError QrSample<T>::error(const HostMatrix<T>& a, const HostMatrix<T>& product)
   QrError result;
   result.finite = finite_ && extent(product, false).finite;
   if (m == 0 || k_ == 0) return result;
-  const blas::Threads threads(all_cores());
+  const blas::Threads threads(blas::threads_for(std::max(m, n_)));
   const auto q = columns(product, 0, product.cols(), m, false, Scaling(0));
   auto ax = whole_ ? times_signs(a, m, false, Scaling(scale_), vectors_, seed_)
                    : columns(a, 0, columns_, m, false, Scaling(scale_));

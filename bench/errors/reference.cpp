@@ -7,7 +7,6 @@
 #include <cmath>
 #include <limits>
 #include <random>
-#include <thread>
 
 namespace tesela {
 namespace {
@@ -59,7 +58,7 @@ ProductError product_error(const ProductProblem<T>& p, const std::vector<index_t
       norm_a += square(value);
     }
   const int exponent_a = scale(a);
-  const blas::Threads all_cores(static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
+  const blas::Threads threads(blas::threads_for(std::max(p.n, p.k)));
   constexpr index_t width = 512;  // columns at once: B in double need not fit in memory as a whole
   for (index_t first = 0; first < p.n; first += width) {
     const index_t count = std::min(width, p.n - first);

@@ -8,14 +8,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <thread>
 
 namespace tesela {
 
 using namespace kernels;
 namespace {
-
-int cores() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
 
 /// NaN wins.
 void grow(double& most, double value) {
@@ -42,7 +39,7 @@ std::vector<double> dense_values(index_t n, const Scaled<T>& scaled) {
   for (index_t j = 0; j < n; ++j)
     for (index_t i = 0; i < n; ++i)
       a[static_cast<std::size_t>(i + j * n)] = static_cast<double>(scaled.t[static_cast<std::size_t>(std::abs(i - j))]);
-  const blas::Threads all(cores());
+  const blas::Threads threads(blas::threads_for(n));
   if (lapack::syevd(n, a.data(), n, values.data(), false) != 0) values.clear();
   return values;
 }
@@ -66,7 +63,7 @@ ToeplitzSpectrumError toeplitz_spectrum_error(index_t n, const T* t, std::span<c
     grow(error.residual, static_cast<double>(blas::nrm2(n, y.data())) / scaled(norm));
     grow(error.symmetry, std::sqrt(odd));
   }
-  const blas::Threads all(cores());
+  const blas::Threads threads(blas::threads_for(n));
   constexpr index_t panel = 512;
   std::vector<T> products(static_cast<std::size_t>(panel * k));
   for (index_t j = 0; j < k; j += panel) {

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <thread>
 
 namespace tesela::bench {
 namespace {
@@ -20,7 +19,7 @@ double host_gemm_ceiling() {
   HostMatrix<T> a(n, n), b(n, n), c(n, n);
   std::fill_n(a.data(), a.size(), T(0.5));
   std::fill_n(b.data(), b.size(), T(0.5));
-  const blas::Threads threads(static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
+  const blas::Threads threads(blas::all_cores());
   const auto timings =
       alternate({{"ceiling",
                   [&] {

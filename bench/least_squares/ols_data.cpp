@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <thread>
 
 namespace tesela::bench {
 
@@ -36,7 +35,7 @@ template <class T>
 double OlsData<T>::check(const std::string& peer, const T* x, index_t ld) const {
   HostMatrix<T> X(what_.n, what_.rhs);
   for (index_t j = 0; j < what_.rhs; ++j) std::copy_n(x + j * ld, what_.n, &X(0, j));
-  const blas::Threads threads(static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
+  const blas::Threads threads(blas::all_cores());
   NormalResidual<T> residual(X);
   residual.add(what_.m, a_.data(), a_.ld(), b_.data(), b_.ld());
   const double error = residual.result().backward_error;

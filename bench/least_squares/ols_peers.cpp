@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <thread>
 #include <vector>
 
 #if TESELA_HAVE_CUDA
@@ -91,7 +90,7 @@ template <class T>
 Peer lapack_ols(const OlsData<T>& data) {
   const auto run = [&data] {
     const OlsCase& w = data.what();
-    const blas::Threads threads(static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
+    const blas::Threads threads(blas::all_cores());
     const PausedWorkers paused;
     data.restore();
     settle();

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <thread>
 
 #if TESELA_HAVE_CUDA
 #include "bench/harness/generate.hpp"
@@ -105,7 +104,7 @@ Peer lapack_qr(const QrData<T>& data) {
   const auto [m, n] = std::pair{data.what().m, data.what().n};
   const auto tau = std::make_shared<std::vector<T>>(static_cast<std::size_t>(std::min(m, n)));
   const auto run = [&data, tau, m = m, n = n] {
-    const blas::Threads threads(static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
+    const blas::Threads threads(blas::all_cores());
     return timed_on_host(data, [&] { lapack::geqrf(m, n, data.a(), std::max<index_t>(m, 1), tau->data()); });
   };
   return {"lapack", run, [&data, tau, run] {

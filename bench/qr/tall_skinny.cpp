@@ -16,7 +16,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <thread>
 
 #if TESELA_HAVE_CUDA
 #include "bench/harness/generate.hpp"
@@ -92,7 +91,7 @@ Peer lapack_r(const TallSkinnyData<T>& data) {
     const PausedWorkers paused;
     std::memcpy(factors->data(), data.a(), static_cast<std::size_t>(factors->size()) * sizeof(T));
     std::vector<T> tau(static_cast<std::size_t>(factors->cols()));
-    const blas::Threads threads(static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
+    const blas::Threads threads(blas::all_cores());
     settle();
     return seconds_of(
         [&] { lapack::geqrf(factors->rows(), factors->cols(), factors->data(), factors->ld(), tau.data()); });

@@ -12,14 +12,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <thread>
 
 namespace tesela::bench {
 
 using namespace kernels;
 namespace {
-
-int cores() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
 
 template <class T>
 HostMatrix<T> half(const HostMatrix<T>& t, int part) {
@@ -87,7 +84,7 @@ ToeplitzPeer lapack_spectrum(const HostMatrix<T>& t, bool vectors) {
             for (index_t j = 0; j < n; ++j)
               for (index_t i = 0; i < n; ++i) a(i, j) = t(std::abs(i - j), 0);
             std::vector<T> w(static_cast<std::size_t>(n));
-            const blas::Threads threads(cores());
+            const blas::Threads threads(blas::all_cores());
             settle();
             const double seconds = seconds_of([&] { lapack::syevd(n, a.data(), a.ld(), w.data(), vectors); });
             sort_into(*values, w);
@@ -103,7 +100,7 @@ ToeplitzPeer lapack_halves(const HostMatrix<T>& t, bool vectors) {
             const PausedWorkers paused;
             HostMatrix<T> symmetric = half(t, 0), skew = half(t, 1);
             std::vector<T> w(static_cast<std::size_t>(t.rows()));
-            const blas::Threads threads(cores());
+            const blas::Threads threads(blas::all_cores());
             settle();
             const double seconds = seconds_of([&] {
               lapack::syevd(symmetric.rows(), symmetric.data(), symmetric.ld(), w.data(), vectors);

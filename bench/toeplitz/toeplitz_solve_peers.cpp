@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <thread>
 #include <unistd.h>
 
 namespace tesela::bench {
@@ -128,7 +127,7 @@ class Lapack : public DenseSolver<T> {
       std::reverse_copy(t.data(), t.data() + j + 1, &a(0, j));
       std::copy(t.data(), t.data() + (n - j), &a(j, j));
     }
-    threads_.emplace(static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
+    threads_.emplace(blas::all_cores());
   }
   std::string solve() override {
     HostMatrix<T>&a = this->dense_->on_host, &x = this->x_;

@@ -20,7 +20,6 @@
 #include <cmath>
 #include <limits>
 #include <memory>
-#include <thread>
 
 namespace tesela::cli {
 
@@ -136,7 +135,7 @@ LeastSquares<T> solve_by_library(const Options& o, const Problem<T>& p, Report& 
 /// The errors of the answer, from A and B as they were given.
 template <class T>
 typename NormalResidual<T>::Result measure(const Options& o, const Problem<T>& p, const HostMatrix<T>& X) {
-  const blas::Threads threads(static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
+  const blas::Threads threads(blas::all_cores());
   NormalResidual<T> sums(X);
   if (!o.streamed) {
     sums.add(o.m, p.a.data(), p.a.ld(), p.b.data(), p.b.ld());

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <thread>
 
 namespace tesela::cli {
 namespace {
@@ -16,7 +15,7 @@ template <class T>
 class LapackOls : public OlsLibrary<T> {
  public:
   void solve(HostMatrix<T>& a, HostMatrix<T>& b) override {
-    const blas::Threads threads(static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
+    const blas::Threads threads(blas::all_cores());
     lapack::gels(a.rows(), a.cols(), b.cols(), a.data(), a.ld(), b.data(), b.ld());
   }
   HostMatrix<T> triangle(const HostMatrix<T>& a) const override {
@@ -33,7 +32,7 @@ class GelsdOls : public OlsLibrary<T> {
  public:
   explicit GelsdOls(double rcond) : rcond_(rcond) {}
   void solve(HostMatrix<T>& a, HostMatrix<T>& b) override {
-    const blas::Threads threads(static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
+    const blas::Threads threads(blas::all_cores());
     found_ = lapack::gelsd(a.rows(), a.cols(), b.cols(), a.data(), a.ld(), b.data(), b.ld(), rcond_);
   }
   HostMatrix<T> triangle(const HostMatrix<T>&) const override { return {}; }

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <thread>
 #include <vector>
 
 namespace tesela::cli {
@@ -66,11 +65,11 @@ class LapackQr : public QrLibrary<T> {
  public:
   explicit LapackQr(Shape shape) : tau_(static_cast<std::size_t>(std::min(shape.rows, shape.cols))) {}
   void factor(HostMatrix<T>& a) override {
-    const blas::Threads threads(static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
+    const blas::Threads threads(blas::all_cores());
     lapack::geqrf(a.rows(), a.cols(), a.data(), a.ld(), tau_.data());
   }
   void multiply_q(const HostMatrix<T>& factors, HostMatrix<T>& c) const override {
-    const blas::Threads threads(static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
+    const blas::Threads threads(blas::all_cores());
     lapack::ormqr(Op::none, c.rows(), c.cols(), static_cast<index_t>(tau_.size()), factors.data(), factors.ld(),
                   tau_.data(), c.data(), c.ld());
   }

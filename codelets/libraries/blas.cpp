@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <thread>
 
 namespace tesela::blas {
 namespace {
@@ -30,6 +31,9 @@ blasint narrow(index_t n) {
 
 Threads::Threads(int count) : before_(openblas_get_num_threads()) { openblas_set_num_threads(count); }
 Threads::~Threads() { openblas_set_num_threads(before_); }
+
+int all_cores() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
+int threads_for(index_t n, int cores) { return n < 400 ? 1 : cores; }
 
 const char* description() {
   static_cast<void>(initial);

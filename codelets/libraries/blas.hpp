@@ -17,6 +17,13 @@ class Threads {
   int before_;
 };
 
+/// This machine's cores, one at least.
+int all_cores();
+
+/// Threads for calls on matrices of order n: one below 400, where several wait for each other longer than they compute,
+/// and by far where StarPU's workers poll on the same cores.
+int threads_for(index_t n, int cores = all_cores());
+
 /// C = alpha op(A) op(B) + beta C in column-major memory; C is m x n, k the inner size (BLAS gemm).
 template <class T>
 void gemm(Op op_a, Op op_b, index_t m, index_t n, index_t k, T alpha, const T* a, index_t lda, const T* b, index_t ldb,
