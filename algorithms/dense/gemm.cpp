@@ -4,12 +4,21 @@
 #include <tesela/tiles/size_checks.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace tesela {
 
 using namespace kernels;
 namespace {
+
+constexpr std::array all_kernels{
+    Named<GemmKernel>{GemmKernel::cublas, "cublas", "the vendor's"},
+    Named<GemmKernel>{GemmKernel::naive, "naive", "a thread for each element"},
+    Named<GemmKernel>{GemmKernel::shared, "shared", "tiles in shared memory"},
+    Named<GemmKernel>{GemmKernel::coarse, "coarse", "the same with two elements a thread"},
+    Named<GemmKernel>{GemmKernel::tuned, "tuned", "ours"},
+};
 
 /// op(A) as far as its tiles go: shapes and tile (i, k).
 template <class T>
@@ -52,6 +61,8 @@ index_t block_edge(const Runtime& runtime, const TileMatrix<T>& C) {
 }
 
 }  // namespace
+
+std::span<const Named<GemmKernel>> gemm_kernels() { return all_kernels; }
 
 template <class T>
 void gemm(Graph& g, Op op_a, Op op_b, T alpha, const TileMatrix<T>& a, const TileMatrix<T>& b, T beta,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/algorithms/support/named.hpp>
 #include <tesela/codelets/dense/gemm.hpp>
 #include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
@@ -7,6 +8,8 @@
 namespace tesela {
 
 using kernels::GemmKernel;
+
+std::span<const Named<GemmKernel>> gemm_kernels();
 
 struct GemmOptions {
   GemmKernel kernel = GemmKernel::cublas;  ///< what GPUs run

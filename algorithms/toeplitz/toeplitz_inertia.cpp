@@ -12,6 +12,16 @@
 namespace tesela {
 
 using namespace kernels;
+namespace {
+
+constexpr std::array solvers{
+    Named<ToeplitzSolver>{ToeplitzSolver::cauchy, "cauchy", "elimination in the sine basis, which chooses its pivots"},
+    Named<ToeplitzSolver>{ToeplitzSolver::levinson, "levinson", "Levinson's recursion, which cannot; published"},
+};
+
+}  // namespace
+
+std::span<const Named<ToeplitzSolver>> toeplitz_solvers() { return solvers; }
 
 template <class T>
 SineToeplitz<T>::SineToeplitz(Graph& g, std::span<const T> t)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/algorithms/support/named.hpp>
 #include <tesela/codelets/toeplitz/cauchy_product.hpp>
 #include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
@@ -54,6 +55,8 @@ enum class ToeplitzSolver : std::uint8_t {
   levinson  ///< Levinson's recursion, which cannot choose, and is exact only as far as leading minors are
             ///< well-conditioned
 };
+
+std::span<const Named<ToeplitzSolver>> toeplitz_solvers();
 
 struct CountOptions {
   bool nudge = true;  ///< where a pivot says that the shift is an eigenvalue to rounding, move it further down

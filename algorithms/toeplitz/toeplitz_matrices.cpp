@@ -2,8 +2,12 @@
 #include <tesela/codelets/toeplitz/toeplitz.hpp>
 #include <tesela/tiles/generator.hpp>
 
+#include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <numbers>
+#include <string_view>
 
 namespace tesela {
 
@@ -28,7 +32,53 @@ double element(const ToeplitzGenerator& g, index_t k, index_t n) {
   return 0;
 }
 
+struct Kind {
+  ToeplitzKind kind;
+  std::string_view name;  // with what stands for its parameter, if it has one
+  const char* about;
+  double low = 0, high = 0;  // of the parameter
+  constexpr bool has_parameter() const { return low < high; }
+};
+
+constexpr std::array<Kind, 6> kinds{{
+    {ToeplitzKind::random, "random", "t uniform in [-1, 1)"},
+    {ToeplitzKind::spd, "spd", "random, with a t(0) that makes it positive definite"},
+    {ToeplitzKind::prolate, "prolate:W", "t(k) = sin(2 pi W k) / (pi k), 0 < W < 0.5", 0, 0.5},
+    {ToeplitzKind::kms, "kms:R", "t(k) = R^k, -1 < R < 1", -1, 1},
+    {ToeplitzKind::second_difference, "second-difference", "2, -1"},
+    {ToeplitzKind::singular_minors, "singular-minors", "leading minors of odd order vanish"},
+}};
+
+std::string described(const Kind& kind) { return std::string(kind.name) + " (" + kind.about + ")"; }
+
 }  // namespace
+
+std::string toeplitz_kinds() {
+  std::string all;
+  for (const Kind& kind : kinds) all += (all.empty() ? "" : ", ") + described(kind);
+  return all;
+}
+
+ToeplitzGenerator parse_toeplitz_kind(const std::string& text) {
+  const auto refuse = [&](const std::string& what) {
+    throw ArgumentError("toeplitz", "--random", "'" + text + "' is " + what);
+  };
+  std::string names;
+  for (const Kind& kind : kinds) {
+    names += (names.empty() ? "" : ", ") + std::string(kind.name);
+    if (text == kind.name && !kind.has_parameter()) return {kind.kind};
+    const std::string_view name = kind.name.substr(0, kind.name.find(':'));
+    if (!kind.has_parameter() || text.substr(0, text.find(':')) != name) continue;
+    double parameter = 0;
+    const char *const to = text.data() + text.size(), *const from = std::min(text.data() + name.size() + 1, to);
+    const auto [end, error] = std::from_chars(from, to, parameter);
+    if (error != std::errc() || end != to || !(parameter > kind.low && parameter < kind.high))
+      refuse("not " + described(kind));
+    return {kind.kind, parameter};
+  }
+  refuse("none of " + names);
+  return {};
+}
 
 template <class T>
 HostMatrix<T> toeplitz_column(const ToeplitzGenerator& generator, index_t n) {

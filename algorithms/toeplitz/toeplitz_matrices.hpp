@@ -2,6 +2,8 @@
 
 #include <tesela/tiles/host_matrix.hpp>
 
+#include <string>
+
 namespace tesela {
 
 /// Symmetric Toeplitz matrices, T(i, j) = t(|i - j|), that are generated.
@@ -27,6 +29,11 @@ struct ToeplitzGenerator {
   double parameter = 0;  ///< W of prolate, r of kms
   std::uint64_t seed = 1;
 };
+
+/// The kind and its parameter as commands write them ("kms:0.5"), with what there is in one line. Throws ArgumentError
+/// for anything else.
+ToeplitzGenerator parse_toeplitz_kind(const std::string& text);
+std::string toeplitz_kinds();
 
 /// t, n x 1: the first column of the n x n matrix. Throws ArgumentError for a negative n or a parameter out of range.
 template <class T>

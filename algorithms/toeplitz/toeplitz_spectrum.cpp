@@ -7,10 +7,23 @@
 #include <tesela/algorithms/toeplitz/toeplitz_spectrum.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 
 namespace tesela {
+namespace {
+
+constexpr std::array methods{
+    Named<SpectrumMethod>{SpectrumMethod::automatic, "auto",
+                          "dense for whole spectra where it is faster, which takes at most two cores and no GPU"},
+    Named<SpectrumMethod>{SpectrumMethod::lanczos, "lanczos", "intervals by counting, Lanczos in each"},
+    Named<SpectrumMethod>{SpectrumMethod::dense, "dense", "LAPACK on the symmetric and the skew half"},
+};
+
+}  // namespace
+
+std::span<const Named<SpectrumMethod>> spectrum_methods() { return methods; }
 
 SpectrumOptions SpectrumOptions::published() {
   SpectrumOptions o;

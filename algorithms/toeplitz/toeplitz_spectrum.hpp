@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tesela/algorithms/support/measured.hpp>
+#include <tesela/algorithms/support/named.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_inertia.hpp>
 
 #include <limits>
@@ -16,6 +17,8 @@ enum class SpectrumMethod : std::uint8_t {
   lanczos,    ///< intervals by counting, Lanczos on inverses in each; LAPACK for what that cannot tell apart
   dense       ///< LAPACK, from the symmetric and the skew half as dense matrices, one on a core each: n^2 / 2 numbers
 };
+
+std::span<const Named<SpectrumMethod>> spectrum_methods();
 
 /// How toeplitz_spectrum goes about it. The defaults are those that were measured to be fast (docs/toeplitz.md).
 struct SpectrumOptions {

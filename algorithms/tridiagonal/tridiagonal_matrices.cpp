@@ -1,11 +1,21 @@
 #include <tesela/algorithms/tridiagonal/tridiagonal_matrices.hpp>
 
+#include <array>
 #include <string>
 
 namespace tesela {
 
 using namespace kernels;
 namespace {
+
+constexpr std::array kinds{
+    Named<TridiagonalKind>{TridiagonalKind::dominant, "dominant", "|d| = |dl| + |du| + 1, off-diagonals in [-1, 1)"},
+    Named<TridiagonalKind>{TridiagonalKind::uniform, "uniform", "all in [-1, 1)"},
+    Named<TridiagonalKind>{TridiagonalKind::toeplitz, "toeplitz", "-1, 2.5, -1"},
+    Named<TridiagonalKind>{TridiagonalKind::zero_diagonal, "zero-diagonal",
+                           "off-diagonals +-[1/2, 1]; d(0) is not zero where n is odd"},
+    Named<TridiagonalKind>{TridiagonalKind::near_singular, "near-singular", "rows sum to 256 eps"},
+};
 
 struct Extent {
   index_t size, tiles, tile;
@@ -40,6 +50,8 @@ void require_diagonals(const char* routine, const Tridiagonal<T>& A) {
 }
 
 }  // namespace
+
+std::span<const Named<TridiagonalKind>> tridiagonal_kinds() { return kinds; }
 
 template <class T>
 void fill(Graph& g, const Tridiagonal<T>& A, TridiagonalKind kind, std::uint64_t seed,

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <tesela/algorithms/support/named.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal.hpp>
 #include <tesela/codelets/tridiagonal/tridiagonal_fill.hpp>
 
 namespace tesela {
 
 using kernels::TridiagonalKind;
+
+std::span<const Named<TridiagonalKind>> tridiagonal_kinds();
 
 /// Writes generated matrices, one in each column of A, or in each row. The kinds are described at TridiagonalKind; of
 /// the options near_singular alone minds whether the systems are periodic. Throws ArgumentError when the diagonals

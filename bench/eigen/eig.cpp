@@ -1,7 +1,7 @@
 #include "bench/errors/eig_error.hpp"
 #include "bench/harness/noted_ceiling.hpp"
 #include "bench/harness/report.hpp"
-#include "cli/app/matrices.hpp"
+#include "cli/app/choices.hpp"
 #include "cli/app/numbers.hpp"
 #include "cli/app/options.hpp"
 #include "cli/app/sizes.hpp"
@@ -9,6 +9,7 @@
 #include <tesela/algorithms/eigen/symmetric_eig.hpp>
 #include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/codelets/libraries/lapack.hpp>
+#include <tesela/tiles/filled.hpp>
 
 #include <fmt/format.h>
 
@@ -94,7 +95,7 @@ void run(const EigOptions& o) {
       const SymmetricMatrix matrix(kind.kind, n, kind.parameter, o.common.seed);
       Problem<T> problem;
       problem.vectors = job == "vectors";
-      problem.a = cli::filled<T>({n, n}, [&](index_t i, index_t j) { return matrix.element<T>(i, j); });
+      problem.a = filled<T>({n, n}, [&](index_t i, index_t j) { return matrix.element<T>(i, j); });
       problem.known = matrix.eigenvalues();
       std::vector<Peer> peers;
       for (const std::string& name : o.peers) {
@@ -133,7 +134,7 @@ const cli::Command eig_command(
           ->check(CLI::IsMember({"values", "vectors"}));
       app.add_option("--peers", o->peers, "who competes; the first is whom the others are compared with")
           ->delimiter(',')
-          ->check(CLI::IsMember({"auto", "two-stage", "lapack"}));
+          ->check(CLI::IsMember(cli::Choices().add(eig_methods()).names()));
       cli::add_random(app, o->random, symmetric_kinds());
       app.add_option("--band", o->band, "half-width of the band between the stages")->transform(cli::positive());
       app.add_option("--block", o->block, "columns that are gathered before A takes them")->transform(cli::positive());

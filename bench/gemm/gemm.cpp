@@ -1,6 +1,7 @@
 #include "bench/gemm/gemm_data.hpp"
 #include "bench/harness/device.hpp"
 #include "bench/harness/report.hpp"
+#include "cli/app/choices.hpp"
 #include "cli/app/numbers.hpp"
 #include "cli/app/options.hpp"
 #include "cli/app/sizes.hpp"
@@ -68,6 +69,8 @@ template <class T>
 void run(GemmOptionsOfBench o) {
   settle_options(o);
   Runtime runtime(o.runtime());
+  if (o.kernel != "cublas" && runtime.gpus() == 0)
+    throw EnvironmentError(fmt::format("bench gemm: --kernel {} is what GPUs run, and this run has none", o.kernel));
   Report report("gemm", o, &runtime);
   double ceiling = 0;
 #if TESELA_HAVE_CUDA
@@ -82,7 +85,13 @@ void run(GemmOptionsOfBench o) {
   }
 #endif
   for (const index_t n : o.n) {
-    GemmCase what{o.m > 0 ? o.m : n, n, o.k > 0 ? o.k : n, {}, o.common.seed, o.on_device(), *gemm_kernel(o.kernel)};
+    GemmCase what{o.m > 0 ? o.m : n,
+                  n,
+                  o.k > 0 ? o.k : n,
+                  {},
+                  o.common.seed,
+                  o.on_device(),
+                  *find_named(gemm_kernels(), o.kernel)};
     what.tile = cli::parse_gemm_tile(o.tile, suitable_gemm_tile(runtime, what.m, what.n, what.k));
     const GemmData<T> data(runtime, what, o.has("tesela") || o.has("starpu"));
     std::vector<Peer> peers;
@@ -126,9 +135,7 @@ const cli::Command gemm_command(
       app.add_option("--data", o->data, "host: transfers are timed; device: operands stay on the GPUs")
           ->check(CLI::IsMember({"host", "device"}))
           ->capture_default_str();
-      app.add_option("--kernel", o->kernel, "what our tasks run on GPUs")
-          ->check(CLI::IsMember({"cublas", "naive", "shared", "coarse", "tuned"}))
-          ->capture_default_str();
+      cli::Choices().add(gemm_kernels()).add_option(app, "--kernel", o->kernel, "what our tasks run on GPUs: ");
       return std::function<int()>(
           [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
     });

@@ -1,8 +1,8 @@
 #include "bench/least_squares/ols_data.hpp"
 
-#include "cli/app/matrices.hpp"
 #include <tesela/codelets/least_squares/normal_residual.hpp>
 #include <tesela/codelets/libraries/blas.hpp>
+#include <tesela/tiles/filled.hpp>
 
 #include <fmt/format.h>
 
@@ -18,8 +18,8 @@ template <class T>
 OlsData<T>::OlsData(Runtime& runtime, const OlsCase& what)
     : runtime_(&runtime),
       what_(what),
-      a_(cli::generate<T>({what.m, what.n}, a_generator())),
-      b_(cli::generate<T>({what.m, what.rhs}, b_generator())) {
+      a_(generate<T>({what.m, what.n}, a_generator())),
+      b_(generate<T>({what.m, what.rhs}, b_generator())) {
   if (what.on_device) return;
   work_a_ = std::make_unique<HostBuffer>(runtime, static_cast<std::size_t>(a_.size()) * sizeof(T));
   work_b_ = std::make_unique<HostBuffer>(runtime, static_cast<std::size_t>(b_.size()) * sizeof(T));

@@ -1,6 +1,6 @@
 #include "bench/qr/qr_data.hpp"
 
-#include "cli/app/matrices.hpp"
+#include <tesela/tiles/filled.hpp>
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@ namespace tesela::bench {
 
 template <class T>
 QrData<T>::QrData(Runtime& runtime, const QrCase& what) : runtime_(&runtime), what_(what) {
-  if (!what.on_device || !what.sampled()) original_ = cli::generate<T>({what.m, what.n}, generator());
+  if (!what.on_device || !what.sampled()) original_ = generate<T>({what.m, what.n}, generator());
   if (!what.on_device)
     work_ = std::make_unique<HostBuffer>(runtime, static_cast<std::size_t>(original_.size()) * sizeof(T));
 }

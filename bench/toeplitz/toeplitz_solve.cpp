@@ -79,7 +79,7 @@ std::vector<Entrant<T>> entrants(const SolveOptions& o, const ToeplitzSystem<T>&
 
 template <class T>
 void run_case(const SolveOptions& o, Runtime& runtime, Report& report, index_t n) {
-  ToeplitzGenerator generator = cli::parse_toeplitz_kind(o.kind);
+  ToeplitzGenerator generator = parse_toeplitz_kind(o.kind);
   generator.seed = o.common.seed;
   const ToeplitzSystem<T> system{runtime, toeplitz_column<T>(generator, n),
                                  cli::random_columns<T>(n, o.rhs, o.common.seed), static_cast<T>(o.sigma)};
@@ -123,7 +123,7 @@ void run(SolveOptions o) {
                gpu ? "cusolver-lu" : "lapack-lu"};
   if (std::any_of(o.peers.begin(), o.peers.end(), [](const auto& p) { return p.starts_with("cusolver"); }))
     require_gpu("toeplitz-solve");
-  cli::parse_toeplitz_kind(o.kind);
+  parse_toeplitz_kind(o.kind);
   Runtime runtime(o.runtime());
   Report report("toeplitz-solve", o, &runtime);
   for (const index_t n : o.n) run_case<T>(o, runtime, report, n);

@@ -2,6 +2,7 @@
 #include "bench/harness/noted_ceiling.hpp"
 #include "bench/harness/report.hpp"
 #include "bench/tridiagonal/tridiag_peers.hpp"
+#include "cli/app/choices.hpp"
 #include "cli/app/numbers.hpp"
 #include "cli/app/options.hpp"
 #include "cli/app/tridiag_problem.hpp"
@@ -203,8 +204,8 @@ std::vector<double> keep_the_right(const TridiagData<T>& data, TridiagSolvers<T>
 template <class T>
 void run_case(const TridiagOptions& o, Runtime& runtime, Report& report, index_t n, double ceiling) {
   const index_t tiles = suitable_tiles(runtime, o, n);
-  const TridiagData<T> data(runtime,
-                            {n, o.batch, tiles, cli::parse_tridiag_kind(o.random), o.common.seed, o.on_device()});
+  const TridiagData<T> data(
+      runtime, {n, o.batch, tiles, *find_named(tridiagonal_kinds(), o.random), o.common.seed, o.on_device()});
   const index_t solves = suitable_solves(o, data.bytes() / 5);
   auto solvers = make_solvers(o, data, solves);
   const std::string title = o.batch > 1 ? fmt::format("{} x {}", o.batch, n) : fmt::format("n = {}", n);
@@ -261,8 +262,7 @@ const cli::Command tridiag_command(
       app.add_option("--solves", o->solves, "with as many copies of B, fewer where they are large")
           ->transform(cli::positive())
           ->capture_default_str();
-      cli::add_random(app, o->random, cli::tridiag_kinds)
-          ->check(CLI::IsMember({"dominant", "uniform", "toeplitz", "zero-diagonal", "near-singular"}));
+      cli::Choices().add(tridiagonal_kinds()).add_option(app, "--random", o->random)->type_name("KIND");
       app.add_option("--peers", o->peers, "who competes; the first is whom the others are compared with")
           ->delimiter(',')
           ->check(CLI::IsMember({"tesela", "tesela-rows", "lapack", "thomas", "gtsv2", "gtsv2-nopivot", "strided",

@@ -11,8 +11,9 @@ Choices& Choices::add(const std::string& name, const std::string& about) {
   return *this;
 }
 
-CLI::Option* Choices::add_option(CLI::App& app, const std::string& option, std::string& value) const {
-  return app.add_option(option, value, about_)->check(CLI::IsMember(names_))->capture_default_str();
+CLI::Option* Choices::add_option(CLI::App& app, const std::string& option, std::string& value,
+                                 const std::string& before) const {
+  return app.add_option(option, value, before + about_)->check(CLI::IsMember(names_))->capture_default_str();
 }
 
 }  // namespace tesela::cli

@@ -20,7 +20,9 @@ class Choices {
   }
   /// Nothing where the name is there already.
   Choices& add(const std::string& name, const std::string& about);
-  CLI::Option* add_option(CLI::App& app, const std::string& option, std::string& value) const;
+  /// `before` opens the text.
+  CLI::Option* add_option(CLI::App& app, const std::string& option, std::string& value,
+                          const std::string& before = "") const;
   const std::vector<std::string>& names() const { return names_; }
 
  private:

@@ -5,45 +5,10 @@
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
-#include <charconv>
-
 namespace tesela::cli {
 
-ToeplitzGenerator parse_toeplitz_kind(const std::string& text) {
-  const auto colon = text.find(':');
-  const std::string name = text.substr(0, colon);
-  ToeplitzGenerator generator;
-  if (name == "prolate" || name == "kms") {
-    generator.kind = name == "kms" ? ToeplitzKind::kms : ToeplitzKind::prolate;
-    const char *const from = text.data() + std::min(text.size(), name.size() + 1), *const to =
-                                                                                       text.data() + text.size();
-    const auto [end, error] = std::from_chars(from, to, generator.parameter);
-    const double p = generator.parameter;
-    const bool fits = name == "kms" ? p > -1 && p < 1 : p > 0 && p < 0.5;
-    if (error != std::errc() || end != to || !fits)
-      throw ArgumentError(
-          "toeplitz", "--random",
-          "'" + text + "' is not " + (name == "kms" ? "kms:R with -1 < R < 1" : "prolate:W with 0 < W < 0.5"));
-    return generator;
-  }
-  generator.kind = text == "random"              ? ToeplitzKind::random
-                   : text == "spd"               ? ToeplitzKind::spd
-                   : text == "second-difference" ? ToeplitzKind::second_difference
-                   : text == "singular-minors"
-                       ? ToeplitzKind::singular_minors
-                       : throw ArgumentError("toeplitz", "--random",
-                                             "'" + text +
-                                                 "' is none of random, spd, prolate:W, kms:R, second-difference, "
-                                                 "singular-minors");
-  return generator;
-}
-
 std::vector<CLI::Option*> add_toeplitz_kind(CLI::App& app, std::string& kind) {
-  auto* random =
-      add_random(app, kind,
-                 "random (t uniform in [-1, 1)), spd (random, with a t(0) that makes it positive definite), prolate:W "
-                 "(t(k) = sin(2 pi W k) / (pi k)), kms:R (t(k) = R^k), second-difference (2, -1), singular-minors "
-                 "(leading minors of odd order vanish)");
+  auto* random = add_random(app, kind, toeplitz_kinds());
   return {random, add_earlier_name(app, "--kind", kind, random)};
 }
 

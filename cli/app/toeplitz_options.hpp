@@ -33,8 +33,4 @@ std::vector<CLI::Option*> add_toeplitz_kind(CLI::App& app, std::string& kind);
 template <class T>
 HostMatrix<T> random_columns(index_t n, index_t k, std::uint64_t seed);
 
-/// "random", "spd", "prolate:W", "kms:R", "second-difference" or "singular-minors". Throws ArgumentError for anything
-/// else.
-ToeplitzGenerator parse_toeplitz_kind(const std::string& text);
-
 }  // namespace tesela::cli

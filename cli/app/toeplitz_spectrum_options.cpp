@@ -1,9 +1,7 @@
 #include "cli/app/toeplitz_spectrum_options.hpp"
 
+#include "cli/app/choices.hpp"
 #include "cli/app/numbers.hpp"
-
-#include <charconv>
-#include <cmath>
 
 namespace tesela::cli {
 
@@ -13,12 +11,7 @@ void SpectrumSettings::add_to(CLI::App& app) {
                  "Levinson's recursion among them")
       ->check(CLI::IsMember({"fast", "published"}))
       ->capture_default_str();
-  app.add_option(
-         "--method", method,
-         "lanczos (intervals by counting, Lanczos in each), dense (LAPACK on the symmetric and the skew half) or "
-         "auto (dense for whole spectra where it is faster, which takes at most two cores and no GPU)")
-      ->check(CLI::IsMember({"auto", "lanczos", "dense"}))
-      ->capture_default_str();
+  Choices().add(spectrum_methods()).add_option(app, "--method", method);
   app.add_option("--per-interval", per_interval, "eigenvalues in an interval at most (published: 2)")
       ->transform(cli::positive());
   app.add_option("--dk", dk, "Lanczos steps between tests of convergence (published: 2)")->transform(cli::positive());
@@ -31,14 +24,9 @@ void SpectrumSettings::add_to(CLI::App& app) {
       ->transform(cli::positive());
   app.add_option("--tol", tolerance, "residual of a Ritz value, relative to it (default: by precision; published: 0.1)")
       ->transform(cli::positive());
-  app.add_option(
-         "--solver", solver,
-         "what a Lanczos step solves with: cauchy (an inverse in the sine basis; fast) or levinson (a recursion of "
-         "n steps each time; published)")
-      ->check(CLI::IsMember({"cauchy", "levinson"}));
-  app.add_option("--counter", counter,
-                 "whose pivots count the eigenvalues of an interval: cauchy or levinson, as above")
-      ->check(CLI::IsMember({"cauchy", "levinson"}));
+  const Choices solvers = Choices().add(toeplitz_solvers());
+  solvers.add_option(app, "--solver", solver, "what a Lanczos step solves with: ");
+  solvers.add_option(app, "--counter", counter, "whose pivots count the eigenvalues of an interval: ");
   app.add_option("--shift", shift, "an interval's first shift: midpoint or random")
       ->check(CLI::IsMember({"midpoint", "random"}));
   app.add_option("--start", start, "first vectors: fixed ((e_1 +- e_n) / sqrt(2)) or random")
@@ -51,7 +39,7 @@ void SpectrumSettings::add_to(CLI::App& app) {
 
 SpectrumOptions SpectrumSettings::options(std::uint64_t seed) const {
   SpectrumOptions o = preset == "published" ? SpectrumOptions::published() : SpectrumOptions();
-  if (method != "auto") o.method = method == "dense" ? SpectrumMethod::dense : SpectrumMethod::lanczos;
+  if (method != "auto") o.method = *find_named(spectrum_methods(), method);
   if (per_interval > 0) o.per_interval = per_interval;
   if (dk > 0) o.dk = dk;
   if (max_attempts > 0) o.max_attempts = max_attempts;
@@ -62,11 +50,8 @@ SpectrumOptions SpectrumSettings::options(std::uint64_t seed) const {
   if (tolerance > 0) o.tolerance = tolerance;
   if (!shift.empty()) o.midpoint = shift == "midpoint";
   if (!start.empty()) o.fixed_start = start == "fixed";
-  const auto named = [](const std::string& name) {
-    return name == "levinson" ? ToeplitzSolver::levinson : ToeplitzSolver::cauchy;
-  };
-  if (!solver.empty()) o.solver = named(solver);
-  if (!counter.empty()) o.counter = named(counter);
+  if (!solver.empty()) o.solver = *find_named(toeplitz_solvers(), solver);
+  if (!counter.empty()) o.counter = *find_named(toeplitz_solvers(), counter);
   o.window = window;
   o.group = group;
   o.seed = seed;

@@ -50,15 +50,6 @@ Generator<T> random_right_hand_side(std::uint64_t seed) {
 
 }  // namespace
 
-TridiagonalKind parse_tridiag_kind(const std::string& text) {
-  if (text == "uniform") return TridiagonalKind::uniform;
-  if (text == "dominant") return TridiagonalKind::dominant;
-  if (text == "toeplitz") return TridiagonalKind::toeplitz;
-  if (text == "zero-diagonal") return TridiagonalKind::zero_diagonal;
-  if (text == "near-singular") return TridiagonalKind::near_singular;
-  throw ArgumentError("tridiag", "--random", "'" + text + "' is none of " + tridiag_kinds);
-}
-
 void TridiagInput::take_sizes_from_files() {
   const Shape whole = upright(interleaved, probe_matrix(d).shape);
   n = whole.rows;
@@ -129,7 +120,8 @@ CutBlock<T> cut(Runtime& runtime, TridiagBlock<T>& block, SystemsIn systems, con
 
 template <class T>
 void generate(Graph& g, const TridiagInput& input, const TridiagBlock<T>& block, const CutBlock<T>& tiles) {
-  if (input.d.empty()) fill(g, tiles.whole.A, parse_tridiag_kind(input.random), block.seed, input.options());
+  if (input.d.empty())
+    fill(g, tiles.whole.A, *find_named(tridiagonal_kinds(), input.random), block.seed, input.options());
   if (!input.b.empty()) return;
   if (!input.known) return fill(g, tiles.whole.B, random_right_hand_side<T>(block.seed));
   fill(g, tiles.whole.X, known_solution<T>(block.seed));

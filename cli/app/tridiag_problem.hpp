@@ -24,13 +24,6 @@ struct TridiagInput {
   void take_sizes_from_files();
 };
 
-inline constexpr const char* tridiag_kinds =
-    "dominant (|d| = |dl| + |du| + 1, off-diagonals in [-1, 1)), uniform (all in [-1, 1)), toeplitz (-1, 2.5, -1), "
-    "zero-diagonal (off-diagonals +-[1/2, 1]; d(0) is not zero where n is odd) or near-singular (rows sum to 256 eps)";
-
-/// Throws ArgumentError for anything else.
-TridiagonalKind parse_tridiag_kind(const std::string& text);
-
 /// `batch` matrices of one size in host memory, and `rhs` right-hand sides of each: A's diagonals are n x batch, B and
 /// X n x (batch rhs), all of them transposed where systems lie in rows.
 template <class T>

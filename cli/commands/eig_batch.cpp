@@ -1,7 +1,6 @@
 #include "cli/commands/eig_batch.hpp"
 
 #include "bench/errors/eig_error.hpp"
-#include "cli/app/matrices.hpp"
 #include "cli/app/report.hpp"
 #include "cli/app/runs.hpp"
 #include "cli/app/sizes.hpp"

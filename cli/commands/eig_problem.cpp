@@ -1,13 +1,13 @@
 #include "cli/commands/eig_problem.hpp"
 
 #include "cli/app/choices.hpp"
-#include "cli/app/matrices.hpp"
 #include "cli/app/numbers.hpp"
 #include "cli/app/options.hpp"
 #include "cli/app/sizes.hpp"
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/algorithms/eigen/generalized_eig.hpp>
 #include <tesela/runtime/errors.hpp>
+#include <tesela/tiles/filled.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <fmt/format.h>

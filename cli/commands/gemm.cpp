@@ -1,12 +1,13 @@
 #include "bench/errors/reference.hpp"
+#include "cli/app/choices.hpp"
 #include "cli/app/command.hpp"
 #include "cli/app/numbers.hpp"
 #include "cli/app/options.hpp"
 #include "cli/app/outputs.hpp"
-#include "cli/app/random_matrix.hpp"
 #include "cli/app/runs.hpp"
 #include "cli/app/sizes.hpp"
 #include <tesela/algorithms/dense/gemm.hpp>
+#include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
@@ -38,7 +39,8 @@ Op to_op(const std::string& name) { return name == "n" ? Op::none : Op::transpos
 /// An operand from its file, or generated in the shape that the options and the other operand imply.
 template <class T>
 HostMatrix<T> operand(const Options& o, const std::string& path, Shape shape, std::uint64_t stream) {
-  return path.empty() ? generate<T>(shape, parse_random(o.random), o.common.seed * 3 + stream) : read_matrix<T>(path);
+  return path.empty() ? generate<T>(shape, parse_random_kind(o.random), o.common.seed * 3 + stream)
+                      : read_matrix<T>(path);
 }
 
 /// m, n and k as far as options and files say; a contradiction is found when the shapes are compared.
@@ -75,7 +77,7 @@ int run_gemm(Options o) {
       throw ArgumentError("gemm", name, fmt::format("{} is not finite in this precision", given));
   Report report("gemm", o.common);
   if (!o.pattern.empty()) o.random = o.pattern == "random" ? "uniform" : o.pattern;
-  parse_random(o.random);
+  parse_random_kind(o.random);
   settle_sizes(o);
   const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n), k = static_cast<double>(o.k);
   const double copies_of_c = o.beta != 0 || !o.c.empty() ? 2 : 1;
@@ -122,7 +124,7 @@ int run_gemm(Options o) {
     };
     run_timed(o.common, runtime, report,
               {prepare, [&](Graph& g, bool) {
-                 gemm(g, op_a, op_b, alpha, A, B, beta, C, {*gemm_kernel(o.kernel), o.block, true});
+                 gemm(g, op_a, op_b, alpha, A, B, beta, C, {*find_named(gemm_kernels(), o.kernel), o.block, true});
                  status = wait_and_show(g);
                  C.bring_home();
                  return 0.0;
@@ -166,13 +168,11 @@ const Command gemm_command(Command::Group::top, "gemm", "C = alpha op(A) op(B) +
   add_input(app, "--b", o->b, "read B from FILE");
   add_input(app, "--c", o->c, "read C from FILE (otherwise generated where beta is not 0)");
   add_output(app, Output::matrix, "-o,--out", o->out, "write C to FILE (.mtx or .npy)");
-  app.add_option("--kernel", o->kernel, "what GPUs run: cublas, naive, shared, coarse or tuned")
-      ->check(CLI::IsMember({"cublas", "naive", "shared", "coarse", "tuned"}))
-      ->capture_default_str();
+  Choices().add(gemm_kernels()).add_option(app, "--kernel", o->kernel, "what GPUs run: ");
   app.add_option("--block", o->block, "thread-block edge of naive, shared and coarse")
       ->check(CLI::IsMember({16, 32}))
       ->capture_default_str();
-  auto* random = add_random(app, o->random, std::string("what no file gives: ") + random_kinds);
+  auto* random = add_random(app, o->random, std::string("what no file gives: ") + random_kinds());
   // Without a KIND, as it once was.
   random->expected(0, 1)->transform([](std::string kind) { return kind == "true" ? std::string("uniform") : kind; });
   add_earlier_name(app, "--pattern", o->pattern, random)->check(CLI::IsMember({"random", "index"}));

@@ -2,7 +2,7 @@
 #include "cli/app/numbers.hpp"
 #include "cli/app/options.hpp"
 #include "cli/app/outputs.hpp"
-#include "cli/app/random_matrix.hpp"
+#include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ template <class T>
 int run(const Options& o) {
   const index_t m = o.m >= 0 ? o.m : o.n;
   const std::string kind = o.pattern.empty() ? o.random : o.pattern == "random" ? "uniform" : o.pattern;
-  write_matrix(o.out, generate<T>({m, o.n}, parse_random(kind), o.seed));
+  write_matrix(o.out, generate<T>({m, o.n}, parse_random_kind(kind), o.seed));
   fmt::print("{}: {} x {}, {}\n", o.out, m, o.n, kind);
   return done;
 }
@@ -30,7 +30,7 @@ const Command generate_command(
       auto o = std::make_shared<Options>();
       app.add_option("-m,--m", o->m, "rows (default: n)")->transform(cli::non_negative());
       app.add_option("-n,--n", o->n, "columns")->transform(cli::non_negative())->capture_default_str();
-      auto* random = add_random(app, o->random, random_kinds);
+      auto* random = add_random(app, o->random, random_kinds());
       add_earlier_name(app, "--pattern", o->pattern, random)->check(CLI::IsMember({"random", "index"}));
       app.add_option("-s,--seed", o->seed, "of the random numbers")->capture_default_str();
       app.add_option("-p,--precision", o->precision, "s (single) or d (double)")

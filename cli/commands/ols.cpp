@@ -1,19 +1,19 @@
 #include "bench/errors/qr_error.hpp"
 #include "cli/app/choices.hpp"
 #include "cli/app/command.hpp"
-#include "cli/app/matrices.hpp"
 #include "cli/app/numbers.hpp"
 #include "cli/app/options.hpp"
 #include "cli/app/outputs.hpp"
-#include "cli/app/random_matrix.hpp"
 #include "cli/app/runs.hpp"
 #include "cli/app/sizes.hpp"
 #include "cli/commands/ols_library.hpp"
 #include "cli/commands/qr_methods.hpp"
+#include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/least_squares/least_squares.hpp>
 #include <tesela/codelets/least_squares/minimum_norm.hpp>
 #include <tesela/codelets/least_squares/normal_residual.hpp>
 #include <tesela/codelets/libraries/blas.hpp>
+#include <tesela/tiles/filled.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
@@ -185,7 +185,7 @@ Problem<T> load(const Options& o) {
   if (o.streamed)
     p.rows = std::make_unique<MatrixRows<T>>(o.a);
   else
-    p.a = o.a.empty() ? generate<T>({o.m, o.n}, parse_random(o.random), o.common.seed) : read_matrix<T>(o.a);
+    p.a = o.a.empty() ? generate<T>({o.m, o.n}, parse_random_kind(o.random), o.common.seed) : read_matrix<T>(o.a);
   p.b = o.b.empty() ? generate<T>({o.m, o.rhs}, Generator<T>{Pattern::uniform, T(0), 0, o.common.seed + 1})
                     : read_matrix<T>(o.b);
   return p;
@@ -240,7 +240,7 @@ const Command ols_command(Command::Group::top, "ols", "min ||A x - b||, any shap
       ->transform(cli::non_negative())
       ->excludes(b)
       ->capture_default_str();
-  add_random(app, o->random, random_kinds)->excludes(a);
+  add_random(app, o->random, random_kinds())->excludes(a);
   add_output(app, Output::matrix, "-o,--out", o->out, "write X, n x rhs, to FILE (.mtx or .npy)");
   Choices()
       .add(ols_methods())

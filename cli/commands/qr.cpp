@@ -4,10 +4,10 @@
 #include "cli/app/numbers.hpp"
 #include "cli/app/options.hpp"
 #include "cli/app/outputs.hpp"
-#include "cli/app/random_matrix.hpp"
 #include "cli/app/runs.hpp"
 #include "cli/app/sizes.hpp"
 #include "cli/commands/qr_methods.hpp"
+#include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
@@ -113,7 +113,7 @@ void settle(Options& o) {
 template <class T>
 int run_qr(Options o) {
   Report report("qr", o.common);
-  const RandomMatrix random = parse_random(o.random);
+  const RandomMatrix random = parse_random_kind(o.random);
   settle(o);
   const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n);
   const auto q_columns = static_cast<double>(wanted_columns(o).value_or(3 * sampled_vectors));
@@ -150,7 +150,7 @@ const Command qr_command(Command::Group::top, "qr", "A = Q R over tiles or by ro
   auto o = std::make_shared<Options>();
   app.add_option("-m,--m", o->m, "rows of A (default: n)")->transform(cli::non_negative());
   app.add_option("-n,--n", o->n, "columns of A (default: 2048)")->transform(cli::non_negative());
-  auto* random = add_random(app, o->random, random_kinds);
+  auto* random = add_random(app, o->random, random_kinds());
   add_input(app, "--a", o->a, "read A from FILE (Matrix Market or .npy)")
       ->excludes("--m")
       ->excludes("--n")

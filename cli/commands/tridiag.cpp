@@ -235,7 +235,6 @@ std::vector<index_t> parse_list(const std::string& text) {
 void settle(Options& o) {
   TridiagInput& input = o.input;
   input.seed = o.common.seed;
-  parse_tridiag_kind(input.random);
   if (!o.tile.empty()) parse_sizes("--tile", o.tile, "MB or MBxNB", 2);
   if (!o.sizes.empty()) input.sizes = parse_list(o.sizes);
   if (!o.automatic() && input.interleaved)
@@ -345,7 +344,7 @@ const Command tridiag_command(
       Choices().add(tridiagonal_methods()).add_option(app, "--method", o->method);
       app.add_option("--cut", o->cut, "unknowns that cr-hybrid leaves to a core (default: 256)")
           ->transform(cli::positive());
-      auto* random = add_random(app, input.random, tridiag_kinds);
+      auto* random = Choices().add(tridiagonal_kinds()).add_option(app, "--random", input.random)->type_name("KIND");
       app.add_flag("--periodic", input.periodic,
                    "dl of the first row couples to the last unknown, du of the last row to the first");
       app.add_flag("--equilibrate", input.equilibrate,

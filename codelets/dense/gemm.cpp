@@ -3,14 +3,6 @@
 
 namespace tesela::kernels {
 
-std::optional<GemmKernel> gemm_kernel(std::string_view name) {
-  for (const auto& [kernel, text] : {std::pair{GemmKernel::cublas, "cublas"}, std::pair{GemmKernel::naive, "naive"},
-                                     std::pair{GemmKernel::shared, "shared"}, std::pair{GemmKernel::coarse, "coarse"},
-                                     std::pair{GemmKernel::tuned, "tuned"}})
-    if (name == text) return kernel;
-  return std::nullopt;
-}
-
 template <class T, template <class> class C>
 void Gemm<T, C>::cpu(const Args& args, In<T> a, In<T> b, C<T> c) {
   blas::gemm<T>(args.op_a, args.op_b, c.rows, c.cols, apply(args.op_a, a.shape()).cols, args.alpha, a.data, a.ld,

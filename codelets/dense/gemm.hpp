@@ -2,17 +2,11 @@
 
 #include <tesela/runtime/codelet.hpp>
 
-#include <optional>
-#include <string_view>
-
 namespace tesela::kernels {
 
 /// Which CUDA implementation a GPU runs: the vendor's, the three of the classic study of memory and data locality
 /// (one thread an element; tiles in shared memory; two elements a thread), or ours.
 enum class GemmKernel : std::uint8_t { cublas, naive, shared, coarse, tuned };
-
-/// The implementation of this name, as `tesela gemm --kernel` takes it.
-std::optional<GemmKernel> gemm_kernel(std::string_view name);
 
 /// BLAS gemm on tiles: C = alpha op(A) op(B) + beta C, where op(A) is m x k, op(B) k x n and C m x n.
 /// Gemm<T, Out> is the same with beta = 0 and a C that has no contents yet.

@@ -40,6 +40,7 @@ TEST_CASE("what cannot be meant is refused in one short line") {
       {{"toeplitz", "eig", "--n", "100", "--largest", "101"}, 2, "--largest: 101 eigenvalues of a matrix of order 100"},
       {{"gemm", "--n", "20", "--ncuda", "4096"}, 3, "--ncuda 4096"},
       {{"gemm", "--n", "20", "--ncuda", "0", "--kernel", "tuned"}, 3, "--kernel tuned"},
+      {{"bench", "gemm", "--n", "20", "--ncuda", "0", "--kernel", "tuned"}, 3, "bench gemm: --kernel tuned"},
       {{"gem"}, 2, "'gem' is not a command, did you mean 'gemm'?"},
       {{"gmem", "--n", "5"}, 2, "did you mean 'gemm'?"},
       {{"toeplitz", "egi"}, 2, "'egi' is not a command, did you mean 'eig'?"},

@@ -1,15 +1,13 @@
-#include "cli/app/random_matrix.hpp"
-
-#include "cli/app/matrices.hpp"
+#include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/codelets/dense/product_form.hpp>
 #include <tesela/runtime/errors.hpp>
-#include <tesela/tiles/generator.hpp>
+#include <tesela/tiles/filled.hpp>
 
 #include <charconv>
 #include <cmath>
 #include <string_view>
 
-namespace tesela::cli {
+namespace tesela {
 
 using namespace kernels;
 namespace {
@@ -25,7 +23,12 @@ bool numbered(std::string_view text, std::string_view name, N& number) {
 
 }  // namespace
 
-RandomMatrix parse_random(const std::string& text) {
+const char* random_kinds() {
+  return "uniform (in [-1, 1)), normal, index (i n + j), graded (rows and columns shrink by 12 orders of magnitude "
+         "each), band:B (half-width B), kappa:K (condition number K), rank:R or zero";
+}
+
+RandomMatrix parse_random_kind(const std::string& text) {
   RandomMatrix r;
   if (text == "uniform") return r;
   if (text == "normal") return r.pattern = Pattern::normal, r;
@@ -35,7 +38,7 @@ RandomMatrix parse_random(const std::string& text) {
   if (numbered(text, "band", r.half_width) && r.half_width >= 0) return r.pattern = Pattern::band, r;
   if (numbered(text, "kappa", r.condition) && r.condition >= 1 && std::isfinite(r.condition)) return r;
   if (numbered(text, "rank", r.rank) && r.rank >= 0) return r;
-  throw ArgumentError("tesela", "--random", "'" + text + "' is none of " + random_kinds);
+  throw ArgumentError("tesela", "--random", "'" + text + "' is none of " + random_kinds());
 }
 
 template <class T>
@@ -49,4 +52,4 @@ HostMatrix<T> generate(Shape shape, const RandomMatrix& matrix, std::uint64_t se
 template HostMatrix<float> generate(Shape, const RandomMatrix&, std::uint64_t);
 template HostMatrix<double> generate(Shape, const RandomMatrix&, std::uint64_t);
 
-}  // namespace tesela::cli
+}  // namespace tesela

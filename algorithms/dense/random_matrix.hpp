@@ -5,9 +5,9 @@
 
 #include <string>
 
-namespace tesela::cli {
+namespace tesela {
 
-/// The test matrix that `--random KIND` names, as `random_kinds` describes them.
+/// A dense test matrix.
 struct RandomMatrix {
   Pattern pattern = Pattern::uniform;
   index_t half_width = 0;     ///< of a band
@@ -23,16 +23,14 @@ struct RandomMatrix {
   }
 };
 
-inline constexpr const char* random_kinds =
-    "uniform (in [-1, 1)), normal, index (i n + j), graded (rows and columns shrink by 12 orders of magnitude each), "
-    "band:B (half-width "
-    "B), kappa:K (condition number K), rank:R or zero";
+/// What a command's --random names ("kappa:1e6"), with what there is in one line. Throws ArgumentError for anything
+/// else.
+RandomMatrix parse_random_kind(const std::string& text);
+const char* random_kinds();
 
-/// Throws ArgumentError for anything else.
-RandomMatrix parse_random(const std::string& text);
-
-/// The matrix on the host. kappa and rank are a ProductForm; a rank above min(m, n) means full rank.
+/// The matrix on the host. Those of known singular values are a kernels::ProductForm; a rank above min(m, n) means full
+/// rank.
 template <class T>
 HostMatrix<T> generate(Shape shape, const RandomMatrix& matrix, std::uint64_t seed);
 
-}  // namespace tesela::cli
+}  // namespace tesela

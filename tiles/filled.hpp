@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-namespace tesela::cli {
+namespace tesela {
 
 /// A matrix on the host with elements element(i, j), its columns filled by all cores.
 template <class T, class Element>
@@ -33,4 +33,4 @@ HostMatrix<T> generate(Shape shape, Generator<T> element) {
   return filled<T>(shape, element);
 }
 
-}  // namespace tesela::cli
+}  // namespace tesela
