@@ -44,12 +44,26 @@ std::size_t distance(std::string_view a, std::string_view b) {
 /// The first word that no command has, and the command that looks most like it, if any does.
 int complain_of_command(const CLI::App& group, const std::string& word) {
   std::string nearest;
-  std::size_t least = 3;
+  std::size_t least = std::min<std::size_t>(3, word.size());
   for (const CLI::App* command : group.get_subcommands(nullptr))
     if (const std::size_t d = distance(word, command->get_name()); d < least) least = d, nearest = command->get_name();
   tell(fmt::format("tesela: '{}' is not a command{}; see {} --help", word,
                    nearest.empty() ? "" : fmt::format(", did you mean '{}'?", nearest),
                    group.get_parent() == nullptr ? "tesela" : "tesela " + group.get_name()));
+  return wrong_use;
+}
+
+/// What CLI11 refused, in the form of our own refusals.
+int complain_of_options(const CLI::App& app, const CLI::ParseError& error) {
+  std::string path, what = error.what();
+  for (auto inner = app.get_subcommands(); !inner.empty(); inner = inner.front()->get_subcommands())
+    path += (path.empty() ? "" : " ") + inner.front()->get_name();
+  constexpr std::string_view conversion = "Could not convert: ", equals = " = ";
+  if (const auto at = what.find(equals); what.starts_with(conversion) && at != std::string::npos)
+    what = fmt::format("{}: '{}' is no number that it takes", what.substr(conversion.size(), at - conversion.size()),
+                       what.substr(at + equals.size()));
+  tell(path.empty() ? fmt::format("tesela: {}; see tesela --help", what)
+                    : fmt::format("tesela: {0}: {1}; see tesela {0} --help", path, what));
   return wrong_use;
 }
 
@@ -90,10 +104,10 @@ int run(std::vector<std::string> words) {
     std::reverse(words.begin(), words.end());  // as CLI11 wants them
     app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
+    const CLI::App& group = bench->parsed() ? *bench : toeplitz->parsed() ? *toeplitz : app;
     const auto unknown = app.remaining(true);
-    if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && !unknown.empty())
-      return complain_of_command(bench->parsed() ? *bench : toeplitz->parsed() ? *toeplitz : app, unknown.front());
-    return app.exit(error) == 0 ? done : wrong_use;
+    if (group.get_subcommands().empty() && !unknown.empty()) return complain_of_command(group, unknown.front());
+    return error.get_exit_code() == 0 ? app.exit(error) : complain_of_options(app, error);
   }
   return code;
 }

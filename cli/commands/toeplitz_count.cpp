@@ -165,7 +165,8 @@ const Command count_command(
           "  tesela toeplitz count --n 2000 --sigma=-10,0,10");
       return std::function<int()>([o] {
         for (const double sigma : o->sigma)
-          if (!std::isfinite(sigma)) throw ArgumentError("toeplitz count", "--sigma", "is not finite");
+          if (!std::isfinite(sigma))
+            throw ArgumentError("toeplitz count", "--sigma", fmt::format("{} is not finite", sigma));
         return o->common.precision == "s" ? with_matrix<float>(*o, "toeplitz count", count<float>)
                                           : with_matrix<double>(*o, "toeplitz count", count<double>);
       });

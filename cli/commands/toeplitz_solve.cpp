@@ -10,6 +10,8 @@
 #include <tesela/codelets/toeplitz/toeplitz_error.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <limits>
 
@@ -41,7 +43,8 @@ void settle(Options& o) {
     const auto n = static_cast<double>(o.input.n);
     require_memory("toeplitz solve", "the factors", n * n / 2 * (o.common.precision == "s" ? 4 : 8));
   }
-  if (!std::isfinite(o.sigma)) throw ArgumentError("toeplitz solve", "--sigma", "is not finite");
+  if (!std::isfinite(o.sigma))
+    throw ArgumentError("toeplitz solve", "--sigma", fmt::format("{} is not finite", o.sigma));
 }
 
 template <class T>

@@ -13,6 +13,7 @@
 
 using namespace tesela::test;
 using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::StartsWith;
 
 namespace {
 
@@ -26,7 +27,18 @@ struct Refusal {
 
 TEST_CASE("what cannot be meant is refused in one short line") {
   const auto& [words, code, told] = GENERATE(values<Refusal>({
-      {{"gemm", "--n", "abc"}, 2, "--n: 'abc' is not a number of 0 or more"},
+      {{"gemm", "--n", "abc"}, 2, "tesela: gemm: --n: 'abc' is not a number of 0 or more; see tesela gemm --help\n"},
+      {{"gemm", "--n", "1.5"}, 2, "tesela: gemm: --n: '1.5' is no number that it takes; see"},
+      {{"gemm", "--alpha", "two"}, 2, "--alpha: 'two' is no number"},
+      {{"gemm", "--seed", "-1"}, 2, "--seed: '-1' is not a number of 0 or more"},
+      {{"toeplitz", "eig", "--smallets", "3"}, 2, "--smallets; see tesela toeplitz eig --help"},
+      {{"bench", "gemm", "--repeat", "x"},
+       2,
+       "tesela: bench gemm: --repeat: 'x' is not a positive number; see tesela bench"},
+      {{}, 2, "tesela: A subcommand is required; see tesela --help"},
+      {{""}, 2, "'' is not a command; see tesela --help"},
+      {{"help", "gem"}, 2, "'gem' is not a command, did you mean 'gemm'?"},
+      {{"help", "toeplitz", "egi"}, 2, "did you mean 'eig'?"},
       {{"gemm", "--n", "-5"}, 2, "--n: '-5' is not a number of 0 or more"},
       {{"gemm", "--repeat", "0"}, 2, "--repeat: '0' is not a positive number"},
       {{"gemm", "--n", "nan"}, 2, "--n: 'nan' is not"},
@@ -65,7 +77,8 @@ TEST_CASE("what cannot be meant is refused in one short line") {
   CHECK(run.code == code);
   CHECK(run.out.empty());
   CHECK_THAT(run.err, ContainsSubstring(told));
-  CHECK_THAT(run.err, !ContainsSubstring("tesela: tesela:"));
+  CHECK_THAT(run.err, StartsWith("tesela: ") && !ContainsSubstring("tesela: tesela:"));
+  CHECK(std::count(run.err.begin(), run.err.end(), '\n') == 1);
   CHECK(run.err.size() < 300);
 }
 
