@@ -1,0 +1,183 @@
+#include "tests/support/machine.hpp"
+#include "tests/support/toeplitz_spectrum.hpp"
+#include <tesela/tiles/generator.hpp>
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+using namespace tesela;
+using namespace tesela::test;
+
+// What the options of the search choose, the published choices among them.
+
+TEST_CASE("every choice of the search gives the same spectrum") {
+  Runtime runtime({.gpus = 0});
+  const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 5}, 150);
+  const auto with = [](auto change) {
+    SpectrumOptions o;
+    change(o);
+    return o;
+  };
+  for (const SpectrumOptions& o :
+       {with([](auto& s) { s.per_interval = 1; }), with([](auto& s) { s.per_interval = 7, s.dk = 1; }),
+        with([](auto& s) { s.dk = 64; }), with([](auto& s) { s.midpoint = false; }),
+        with([](auto& s) { s.fixed_start = true; }), with([](auto& s) { s.window = 1; }),
+        with([](auto& s) { s.window = 5, s.group = 2; }),
+        // Too few steps: intervals must be divided until they have one or two eigenvalues each.
+        with([](auto& s) { s.per_interval = 10, s.krylov_factor = 1, s.krylov_more = 4, s.max_attempts = 2; })})
+    check_spectrum(runtime, t, o, 1e-13);
+}
+
+TEST_CASE("the published choices find nearly all eigenvalues in double precision, by either solver") {
+  Runtime runtime({.gpus = 0});
+  CHECK(SpectrumOptions::published().tolerance == 0.1);
+  const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 1}, 600);
+  const std::vector<double> right = dense_values(t);
+  for (const ToeplitzSolver solver : {ToeplitzSolver::cauchy, ToeplitzSolver::levinson}) {
+    SpectrumOptions options = SpectrumOptions::published();
+    options.solver = options.counter = solver;
+    Graph g(runtime);
+    const Spectrum<double> s = toeplitz_spectrum<double>(g, column(t), options);
+    INFO("solver " << static_cast<int>(solver) << " found " << s.values.size());
+    CHECK(s.expected == 600);
+    CHECK(s.values.size() >= 595);
+    CHECK(s.tolerance == 0.1);
+    for (const double value : s.values) {
+      const auto above = std::lower_bound(right.begin(), right.end(), value);
+      const double up = above == right.end() ? 1e300 : *above - value,
+                   down = above == right.begin() ? 1e300 : value - *std::prev(above);
+      REQUIRE(std::min(up, down) <= 0.01 * right.back());
+    }
+  }
+}
+
+TEST_CASE("Levinson's recursion inside Lanczos finds the same spectrum") {
+  Runtime runtime({.gpus = 0});
+  for (const ToeplitzGenerator& kind :
+       {ToeplitzGenerator{ToeplitzKind::random, 0, 1}, ToeplitzGenerator{ToeplitzKind::spd, 0, 2},
+        ToeplitzGenerator{ToeplitzKind::kms, 0.5, 1}})
+    for (const index_t n : {1, 2, 3, 4, 5, 64, 201}) {
+      INFO("kind " << static_cast<int>(kind.kind) << ", n " << n);
+      SpectrumOptions options;
+      options.solver = options.counter = ToeplitzSolver::levinson;
+      const HostMatrix<double> t = toeplitz_column<double>(kind, n);
+      check_spectrum(runtime, t, options, 1e-12);
+      options.per_interval = 5;
+      check_spectrum(runtime, t, options, 1e-12);
+    }
+}
+
+TEST_CASE("a run whose recursion breaks down is launched again at another shift") {
+  Runtime runtime({.gpus = 0});
+  // All eigenvalues in one interval around t_0 = 0, whose middle makes the first leading minor vanish.
+  HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 2}, 12);
+  t(0, 0) = 0;
+  SpectrumOptions options;
+  options.per_interval = 12;
+  const Spectrum<double> smooth = check_spectrum(runtime, t, options, 1e-13);
+  options.solver = ToeplitzSolver::levinson;
+  const Spectrum<double> s = check_spectrum(runtime, t, options, 1e-12);
+  CHECK(smooth.relaunched == 0);
+  CHECK(s.intervals == 1);
+  CHECK(s.relaunched == 1);
+  CHECK(s.inversions >= 2);
+  SECTION("or is given up, when it may not") {
+    options.max_attempts = 1;
+    options.divide = false;
+    Graph g(runtime);
+    const Spectrum<double> none = toeplitz_spectrum<double>(g, column(t), options);
+    CHECK(none.values.empty());
+    REQUIRE(none.shortages.size() == 1);
+    CHECK(none.shortages[0].expected == 12);
+    CHECK(none.relaunched == 0);
+  }
+}
+
+TEST_CASE("a tolerance bounds the errors of what it lets pass") {
+  Runtime runtime({.gpus = 0});
+  const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 1}, 120);
+  const std::vector<double> right = dense_values(t);
+  const double norm = std::max(-right.front(), right.back());
+  for (const double tolerance : {1e-1, 1e-3, 1e-5}) {
+    SpectrumOptions options;
+    options.per_interval = options.dk = 1;
+    options.tolerance = tolerance;
+    Graph g(runtime);
+    const Spectrum<double> s = toeplitz_spectrum<double>(g, column(t), options);
+    REQUIRE(s.values.size() == 120);
+    CHECK(s.tolerance == tolerance);
+    double error = 0, residual = 0;
+    for (std::size_t i = 0; i < 120; ++i) {
+      error = std::max(error, std::abs(s.values[i] - right[i]));
+      residual = std::max(residual, s.residuals[i]);
+    }
+    CAPTURE(tolerance, error / norm, residual / norm);
+    CHECK(residual <= 2 * tolerance * norm);
+    CHECK(error <= 2 * tolerance * tolerance * norm + 1e-12 * norm);
+    if (tolerance >= 1e-3) CHECK(residual > 1e-7 * norm);  // this tolerance was used, not the usual one
+  }
+}
+
+TEST_CASE("Levinson's recursion inside Lanczos on a GPU: as on cores", "[gpu]") {
+  test::require_gpu();
+  for (const index_t n : {1, 2, 3, 64, 301}) {
+    const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 1}, n);
+    SpectrumOptions options;
+    options.solver = options.counter = ToeplitzSolver::levinson;
+    options.per_interval = 7;
+    Runtime runtime({.cpus = 1, .gpus = 1});
+    INFO("n " << n);
+    check_spectrum(runtime, t, options, 1e-12);
+  }
+}
+
+TEST_CASE("the published choices lose eigenvalues, and say which") {
+  Runtime runtime({.gpus = 0});
+  const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 1}, 300);
+  SpectrumOptions options = SpectrumOptions::published();
+  options.tolerance = 1e-10;
+  options.solver = options.counter = ToeplitzSolver::cauchy;
+  options.krylov_factor = 2;
+  Graph g(runtime);
+  const Spectrum<double> s = toeplitz_spectrum<double>(g, column(t), options);
+  CHECK(s.expected == 300);
+  REQUIRE(s.values.size() < 300);
+  index_t missing = 0;
+  for (const SpectrumShortage& shortage : s.shortages) missing += shortage.expected - shortage.found;
+  CHECK(static_cast<index_t>(s.values.size()) + missing == 300);
+  const std::vector<double> right = dense_values(t);
+  for (const double value : s.values) {
+    const auto next = std::lower_bound(right.begin(), right.end(), value - 1e-9);
+    REQUIRE((next != right.end() && std::abs(*next - value) < 1e-9));
+  }
+}
+
+TEST_CASE("the smallest of a spectrum with shortages are said to be missing") {
+  Runtime runtime({.gpus = 0});
+  const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 1}, 300);
+  const std::vector<double> right = dense_values(t);
+  for (const bool vectors : {false, true})
+    for (const bool smallest : {true, false}) {
+      SpectrumOptions options = SpectrumOptions::published();
+      options.tolerance = 1e-10;
+      options.solver = options.counter = ToeplitzSolver::cauchy;
+      options.krylov_factor = 4;
+      options.vectors = vectors;
+      (smallest ? options.smallest : options.largest) = 200;
+      Graph g(runtime);
+      const Spectrum<double> s = toeplitz_spectrum<double>(g, column(t), options);
+      INFO("smallest " << smallest << " vectors " << vectors << " found " << s.values.size());
+      CHECK(s.expected == 200);
+      REQUIRE_FALSE(s.shortages.empty());
+      REQUIRE(s.values.size() < 200);
+      REQUIRE(s.values.size() > 20);
+      if (vectors) CHECK(s.vectors->n() == static_cast<index_t>(s.values.size()));
+      for (const double value : s.values) {  // each is one of the 200
+        const auto next = std::lower_bound(right.begin(), right.end(), value - 1e-9);
+        REQUIRE((next != right.end() && std::abs(*next - value) < 1e-9));
+        CHECK((smallest ? next - right.begin() < 200 : next - right.begin() >= 100));
+      }
+    }
+}
