@@ -10,7 +10,8 @@ namespace tesela::kernels {
 /// Columns of some blocks of rows, chosen, brought together and rotated: column j of [kept | deflated] is column
 /// plan(j) of the sources, or zero where that is -1. Then for r = 0, 1, … columns x and y of [kept | deflated], numbers
 /// plan(kept + deflated + 2 r) and the one behind it, become c x + s y and c y - s x with c, s in row r of `rotations`.
-/// (LAPACK laed2.) A tile with one column more than args says has none.
+/// A column in several rotations is y in one and x in the next. (LAPACK laed2.) A tile with one column more than args
+/// says has none.
 template <class T>
 struct MergeColumns {
   static constexpr auto name = "merge_columns";
@@ -21,6 +22,8 @@ struct MergeColumns {
   };
   static void cpu(const Args& args, In<index_t> plan, In<T> rotations, Out<T> kept, Out<T> deflated,
                   std::span<const In<T>> sources);
+  static void cuda(CudaContext& context, const Args& args, In<index_t> plan, In<T> rotations, Out<T> kept,
+                   Out<T> deflated, std::span<const In<T>> sources);
 };
 
 /// C = A B(first … first + inner - 1, :), A m x inner, C m x n: a block of rows of the new vectors. (LAPACK laed3.)
@@ -36,6 +39,7 @@ struct MergeProduct {
     return 2.0 * static_cast<double>(args.inner) * static_cast<double>(c.rows) * static_cast<double>(c.cols);
   }
   static void cpu(const Args& args, In<T> a, In<T> b, Out<T> c);
+  static void cuda(CudaContext& context, const Args& args, In<T> a, In<T> b, Out<T> c);
 };
 
 /// row (k x 1) = row args.row of tiles side by side.
@@ -47,6 +51,7 @@ struct TakeRow {
     index_t row = 0;
   };
   static void cpu(const Args& args, Out<T> row, std::span<const In<T>> sources);
+  static void cuda(CudaContext& context, const Args& args, Out<T> row, std::span<const In<T>> sources);
 };
 
 /// Rows args.from … args.from + args.rows - 1 of tiles side by side go to rows args.to … of x: their column map(j) to
@@ -59,6 +64,7 @@ struct PlaceColumns {
     index_t from = 0, to = 0, rows = 0;
   };
   static void cpu(const Args& args, In<index_t> map, X<T> x, std::span<const In<T>> sources);
+  static void cuda(CudaContext& context, const Args& args, In<index_t> map, X<T> x, std::span<const In<T>> sources);
 };
 
 }  // namespace tesela::kernels

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <tesela/runtime/access.hpp>
+
+#include <algorithm>
+#include <span>
+
+// Tiles and lists of them in kernels' parameters. Internal to codelets/.
+
+namespace tesela::kernels {
+
+template <class T>
+__device__ T& entry(const Block<T>& block, index_t i, index_t j) {
+  return block.data[i + j * block.ld];
+}
+
+/// As many tiles of a list as one launch takes, counted on from those before them: by rows or by columns.
+template <class T>
+struct SomeTiles {
+  static constexpr int most = 64;
+  struct Part {
+    const T* data;
+    index_t ld, first, count;
+  };
+  Part part[most];
+  int parts;
+  bool the_first;  // of the list's launches
+};
+
+/// launch(some) for tile after tile of the list, of which each has count(tile) of what is counted.
+template <class T, class Count, class Launch>
+void by_some_tiles(std::span<const In<T>> list, const Count& count, const Launch& launch) {
+  index_t first = 0;
+  for (std::size_t begin = 0; begin < list.size(); begin += SomeTiles<T>::most) {
+    SomeTiles<T> some{};
+    some.the_first = begin == 0;
+    for (const In<T>& tile : list.subspan(begin, std::min<std::size_t>(SomeTiles<T>::most, list.size() - begin))) {
+      some.part[some.parts++] = {tile.data, tile.ld, first, count(tile)};
+      first += count(tile);
+    }
+    launch(some);
+  }
+}
+
+/// f(part, i) for i < count of each part, which has a row of blocks of its own.
+template <class T, class F>
+__global__ void each_of_parts(const __grid_constant__ SomeTiles<T> tiles, F f) {
+  const typename SomeTiles<T>::Part& part = tiles.part[blockIdx.y];
+  for (index_t i = blockIdx.x * index_t{blockDim.x} + threadIdx.x; i < part.count; i += gridDim.x * index_t{blockDim.x})
+    f(part, i);
+}
+
+template <class T, class Count, class F>
+void each_of(CUstream_st* stream, std::span<const In<T>> list, const Count& count, const F& f) {
+  by_some_tiles(list, count, [&](const SomeTiles<T>& some) {
+    index_t most = 0;
+    for (int p = 0; p < some.parts; ++p) most = std::max(most, some.part[p].count);
+    const dim3 blocks(static_cast<unsigned>(std::clamp<index_t>(ceil_div(most, 256), 1, 1024)),
+                      static_cast<unsigned>(some.parts));
+    each_of_parts<<<blocks, 256, 0, stream>>>(some, f);
+  });
+}
+
+template <class T>
+struct StackColumns {
+  T* to;
+  index_t ld, columns;
+  __device__ void operator()(const typename SomeTiles<T>::Part& part, index_t i) const {
+    for (index_t c = 0; c < columns; ++c) to[part.first + i + c * ld] = part.data[i + c * part.ld];
+  }
+};
+
+/// The first columns of tiles, one tile below the other.
+template <class T>
+void stack_columns(CUstream_st* stream, std::span<const In<T>> list, index_t columns, const Block<T>& to) {
+  each_of(
+      stream, list, [](const In<T>& tile) { return tile.rows; }, StackColumns<T>{to.data, to.ld, columns});
+}
+
+}  // namespace tesela::kernels

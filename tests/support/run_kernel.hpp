@@ -1,0 +1,70 @@
+#pragma once
+
+#include <tesela/tiles/tile_matrix.hpp>
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <optional>
+#include <span>
+#include <tuple>
+#include <vector>
+
+// A kernel's variants on blocks of host memory, so that a test can call them alike.
+
+namespace tesela::test {
+
+/// A block as a task's tile.
+template <class P>
+class TaskArgument {
+ public:
+  using T = typename P::value_type;
+  TaskArgument(Graph& g, const P& block) : block_(block) {
+    if constexpr (P::mode == Mode::scratch) {
+      scratch_.emplace(g.scratch<T>(block.rows, block.cols));
+    } else {
+      matrix_.emplace(g.runtime(), block.rows, block.cols, TileShape{block.rows, block.cols});
+      if constexpr (P::mode != Mode::out) matrix_->copy_from(block.data, block.ld);
+    }
+  }
+  Tile<T> tile() const { return scratch_ ? *scratch_ : (*matrix_)(0, 0); }
+  void finish() const {
+    if constexpr (P::mode == Mode::out || P::mode == Mode::inout) matrix_->copy_to(block_.data, block_.ld);
+  }
+
+ private:
+  P block_;
+  std::optional<TileMatrix<T>> matrix_;
+  std::optional<Tile<T>> scratch_;
+};
+
+template <class P>
+class TaskArgument<std::span<const P>> {
+ public:
+  TaskArgument(Graph& g, std::span<const P> blocks) {
+    for (const P& block : blocks) some_.emplace_back(g, block);
+  }
+  std::vector<Tile<typename P::value_type>> tile() const {
+    std::vector<Tile<typename P::value_type>> tiles;
+    for (const auto& one : some_) tiles.push_back(one.tile());
+    return tiles;
+  }
+  void finish() const {
+    for (const auto& one : some_) one.finish();
+  }
+
+ private:
+  std::vector<TaskArgument<P>> some_;
+};
+
+/// Runs K as a task, or where there is no runtime its cpu variant here.
+template <class K, class... P>
+void run_kernel(Runtime* runtime, const typename K::Args& args, const P&... blocks) {
+  if (runtime == nullptr) return K::cpu(args, blocks...);
+  Graph g(*runtime);
+  const std::tuple<TaskArgument<P>...> arguments{TaskArgument<P>(g, blocks)...};
+  std::apply([&](const auto&... a) { g.insert<K>(args, a.tile()...); }, arguments);
+  REQUIRE(g.wait().ok());
+  std::apply([](const auto&... a) { (a.finish(), ...); }, arguments);
+}
+
+}  // namespace tesela::test
