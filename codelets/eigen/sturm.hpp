@@ -7,7 +7,7 @@ namespace tesela::kernels {
 // Sturm counts of a symmetric tridiagonal matrix T, its entries at most 1 in size: as many eigenvalues lie below x as
 // pivots of T - x I = L D L^T are negative. A tile of T is n x 2: the diagonal, and in row i > 0 of column 1 the square
 // of e(i - 1) (sturm::prepare). Counts do not fall while x rises, since IEEE arithmetic keeps order (J. Demmel,
-// I. Dhillon, H. Ren, ETNA 3, 1995).
+// I. Dhillon, H. Ren, ETNA 3, 1995). All workers find the same ones: they do the same differences and divisions.
 
 /// counts(k) = eigenvalues below points(k), both k x 1.
 template <class T>
@@ -19,6 +19,7 @@ struct SturmCount {
     return 3 * static_cast<double>(t.rows) * static_cast<double>(points.rows);
   }
   static void cpu(const Args& args, In<T> t, In<T> points, Out<index_t> counts);
+  static void cuda(CudaContext& context, const Args& args, In<T> t, In<T> points, Out<index_t> counts);
 };
 
 /// Row k of `intervals` (k x 2) holds the ends of an interval with eigenvalue number wanted(k), counted from 0: it is
@@ -35,6 +36,7 @@ struct SturmBisect {
     return 3.0 * args.halvings * static_cast<double>(t.rows) * static_cast<double>(wanted.rows);
   }
   static void cpu(const Args& args, In<T> t, In<index_t> wanted, InOut<T> intervals);
+  static void cuda(CudaContext& context, const Args& args, In<T> t, In<index_t> wanted, InOut<T> intervals);
 };
 
 namespace sturm {
