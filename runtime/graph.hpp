@@ -24,9 +24,11 @@ struct Priority {
   /// If not negative, on this of the GPUs (modulo their number) where one can run it: for chains of tasks on data that
   /// are too large to move, which the scheduler would spread while it learns how long they take.
   int device = -1;
+  bool core = false;  ///< not on a GPU where a core can run it
 };
 inline constexpr Priority urgent{highest_priority};  ///< short, and others wait for it
 inline constexpr Priority on_gpu{0, true};
+inline constexpr Priority on_core{0, false, -1, true};
 constexpr Priority on_gpu_number(std::size_t device) { return {0, true, static_cast<int>(device % 4096)}; }
 
 /// A numerical outcome: 0, or the first nonzero value that a kernel wrote to a status tile (LAPACK's info).

@@ -61,7 +61,7 @@ std::int32_t Graph::Impl::placement(const Insertion& task) const {
                           detail::describe_workers(*state) + ": give it their variant, or allow other workers");
   }
   const bool cpu = (where & STARPU_CPU) != 0, cuda = (where & STARPU_CUDA) != 0;
-  if (!cuda) return STARPU_CPU;
+  if (!cuda || (cpu && task.priority.core)) return STARPU_CPU;
   std::size_t bytes = 0;
   for (const detail::Data* data : task.data) bytes += data->bytes();
   if (bytes <= state->smallest_device)

@@ -148,3 +148,19 @@ TEST_CASE("tasks run on the GPU that they are given, whatever the scheduler", "[
     }
   }
 }
+
+TEST_CASE("tasks stay on the cores that they are given, where there are some", "[gpu]") {
+  test::require_gpu();
+  for (const int cpus : {1, 0}) {
+    Runtime runtime({.cpus = cpus, .gpus = 1, .profile = true});
+    const TileMatrix<double> A(runtime, 64, 64, {8, 8});
+    Graph g(runtime);
+    A.for_each_tile([&](const Tile<double>& tile, index_t, index_t) {
+      g.insert<Fill<double>>(on_core, {{Pattern::constant, 1}, 0, 0}, tile);
+    });
+    g.wait();
+    index_t on_gpu = 0;
+    for (const WorkerUse& use : runtime.statistics().workers) on_gpu += use.worker.is_gpu ? use.tasks : 0;
+    CHECK(on_gpu == (cpus > 0 ? 0 : 64));
+  }
+}
