@@ -13,41 +13,49 @@ namespace tesela::kernels {
 namespace secular {
 namespace {
 
+/// As RootSearch wants them.
 template <class T>
-TESELA_INLINE Sum<T> sum_of(const T* d, const T* squares, index_t begin, index_t end, T pole, T distance) {
-  constexpr int lanes = LanesOf<T>::count, groups = 2;
-  Lanes<T> values[groups]{}, slopes[groups]{};
-  index_t i = begin;
-  for (; i + groups * lanes <= end; i += groups * lanes)
-    for (int g = 0; g < groups; ++g) {
-      const Lanes<T> inverse = T(1) / ((LoadLanes<T>(d + i + g * lanes).v - pole) - distance),
-                     term = LoadLanes<T>(squares + i + g * lanes).v * inverse;
-      values[g] += term;
-      slopes[g] += term * inverse;
-    }
-  Sum<T> sum{sum_of_lanes<T>(values[0] + values[1]), sum_of_lanes<T>(slopes[0] + slopes[1])};
-  for (; i < end; ++i) {
-    const T inverse = 1 / ((d[i] - pole) - distance), term = squares[i] * inverse;
-    sum.value += term;
-    sum.slope += term * inverse;
+struct Poles {
+  index_t k;
+  const T *poles, *squares;
+  TESELA_INLINE T d(index_t i) const { return poles[i]; }
+  TESELA_INLINE T square(index_t i) const { return squares[i]; }
+  TESELA_INLINE T weight() const {
+    T weight = 0;
+    for (index_t i = 0; i < k; ++i) weight += squares[i];
+    return weight;
   }
-  return sum;
-}
+  TESELA_INLINE Sum<T> sum(index_t begin, index_t end, T pole, T distance) const {
+    constexpr int lanes = LanesOf<T>::count, groups = 2;
+    Lanes<T> values[groups]{}, slopes[groups]{};
+    index_t i = begin;
+    for (; i + groups * lanes <= end; i += groups * lanes)
+      for (int g = 0; g < groups; ++g) {
+        const Lanes<T> inverse = T(1) / ((LoadLanes<T>(poles + i + g * lanes).v - pole) - distance),
+                       term = LoadLanes<T>(squares + i + g * lanes).v * inverse;
+        values[g] += term;
+        slopes[g] += term * inverse;
+      }
+    Sum<T> sum{sum_of_lanes<T>(values[0] + values[1]), sum_of_lanes<T>(slopes[0] + slopes[1])};
+    for (; i < end; ++i) {
+      const T inverse = 1 / ((poles[i] - pole) - distance), term = squares[i] * inverse;
+      sum.value += term;
+      sum.slope += term * inverse;
+    }
+    return sum;
+  }
+};
 
 template <class T>
 struct RootBatch {
-  index_t k;
-  const T *d, *squares;
+  Poles<T> poles;
   T rho;
   index_t first;
   Block<T> roots;
 };
 template <class T>
 TESELA_INLINE void find(const RootBatch<T>& batch) {
-  const auto sum = [&](index_t begin, index_t end, T pole, T distance) __attribute__((always_inline)) {
-    return sum_of(batch.d, batch.squares, begin, end, pole, distance);
-  };
-  RootSearch<T, decltype(sum)> search(batch.k, batch.d, batch.squares, batch.rho, sum);
+  RootSearch<T, Poles<T>> search(batch.poles.k, batch.rho, batch.poles);
   for (index_t j = 0; j < batch.roots.rows; ++j) {
     const Root<T> root = search(batch.first + j);
     batch.roots(j, 0) = root.pole;
@@ -192,18 +200,18 @@ template <class T>
 void SecularRoots<T>::cpu(const Args& args, In<T> poles, Out<T> roots) {
   std::vector<T> squares(static_cast<std::size_t>(poles.rows));
   for (index_t i = 0; i < poles.rows; ++i) squares[static_cast<std::size_t>(i)] = poles(i, 1) * poles(i, 1);
-  run(RootBatch<T>{poles.rows, &poles(0, 0), squares.data(), args.rho, args.first, roots});
+  run(RootBatch<T>{{poles.rows, &poles(0, 0), squares.data()}, args.rho, args.first, roots});
 }
 
 template <class T>
-void SecularWeights<T>::cpu(const Args& args, In<T> poles, Out<T> weights, std::span<const In<T>> roots) {
+void SecularWeights<T>::cpu(const Args& args, In<T> poles, Out<T> weights, Scratch<T>, std::span<const In<T>> roots) {
   const std::vector<T> pole = stacked(roots, 0), distance = stacked(roots, 1);
   run(WeightBatch<T>{poles.rows, &poles(0, 0), &poles(0, 1), pole.data(), distance.data(), args.first, weights.rows,
                      weights.data});
 }
 
 template <class T>
-void SecularVectors<T>::cpu(const Args& args, In<T> poles, In<index_t> order, In<T> roots, Out<T> vectors,
+void SecularVectors<T>::cpu(const Args& args, In<T> poles, In<index_t> order, In<T> roots, Out<T> vectors, Scratch<T>,
                             std::span<const In<T>> weights) {
   const OrderedPoles<T> of(poles, order, weights);
   run(VectorBatch<T>{poles.rows, of.d.data(), of.weights.data(), &roots(args.first, 0), &roots(args.first, 1),
@@ -212,7 +220,7 @@ void SecularVectors<T>::cpu(const Args& args, In<T> poles, In<index_t> order, In
 
 template <class T>
 void SecularRows<T>::cpu(const Args& args, In<T> poles, In<index_t> order, In<T> roots, In<T> upper, In<T> lower,
-                         Out<T> new_upper, Out<T> new_lower, std::span<const In<T>> weights) {
+                         Out<T> new_upper, Out<T> new_lower, Scratch<T>, std::span<const In<T>> weights) {
   const OrderedPoles<T> of(poles, order, weights);
   std::vector<T> first(of.d.size(), T(0)), last(of.d.size(), T(0));
   for (index_t j = 0; j < args.upper; ++j) first[static_cast<std::size_t>(j)] = upper(0, j);

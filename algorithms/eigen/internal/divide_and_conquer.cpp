@@ -19,10 +19,10 @@ using kernels::TakeRow;
 constexpr index_t suitable_leaf = 64;
 
 /// On cores tasks of half a thousand rows and half as many columns; a GPU takes all rows of a half at once.
-MergeShape suitable_shape(const Runtime& runtime, const TridiagonalEigOptions& options) {
+MergeShape suitable_shape(const Runtime& runtime, index_t n, const TridiagonalEigOptions& options) {
   const auto workers = static_cast<index_t>(runtime.workers().size());
-  MergeShape shape{512, 256, 2 * workers};
-  if (runtime.gpus() > 0) shape = {std::numeric_limits<index_t>::max(), 2048, 2 * runtime.gpus()};
+  MergeShape shape{n, 512, 256, 2 * workers};
+  if (runtime.gpus() > 0) shape = {n, std::numeric_limits<index_t>::max(), 2048, 2 * runtime.gpus()};
   if (options.rows > 0) shape.rows = options.rows;
   if (options.batch > 0) shape.batch = options.batch;
   return shape;
@@ -35,7 +35,7 @@ class Tree {
       : g_(runtime),
         d_(t.d),
         e_(t.e),
-        shape_(suitable_shape(runtime, options)),
+        shape_(suitable_shape(runtime, t.n(), options)),
         vectors_(vectors),
         forest_(cut(d_, e_, options.leaf > 0 ? options.leaf : suitable_leaf)),
         nodes_(forest_.nodes.size()) {}

@@ -55,7 +55,7 @@ void Merge<T>::insert_roots() {
   const std::vector<Tile<T>> all = tiles_of(roots_);
   for (index_t first = 0; first < k(); first += shape_.batch) {
     weights_.push_back(one_tile<T>(g_.runtime(), std::min(shape_.batch, k() - first), 1, "weights"));
-    g_.insert<SecularWeights<T>>({first}, (*poles_)(0, 0), weights_.back()(0, 0), all);
+    g_.insert<SecularWeights<T>>({first}, (*poles_)(0, 0), weights_.back()(0, 0), work(), all);
   }
 }
 
@@ -109,7 +109,8 @@ void Merge<T>::make_vectors(index_t begin, index_t end) {
     if (static_cast<index_t>(vectors.size()) < shape_.depth)
       vectors.push_back(one_tile<T>(g_.runtime(), k(), std::min(shape_.batch, end - from), "S"));
     const Tile<T> S = vectors[turn++ % static_cast<std::size_t>(shape_.depth)](0, 0);
-    g_.insert<SecularVectors<T>>({from - first, to - from}, (*poles_)(0, 0), order(0, 0), roots_[b](0, 0), S, weights);
+    g_.insert<SecularVectors<T>>({from - first, to - from}, (*poles_)(0, 0), order(0, 0), roots_[b](0, 0), S, work(),
+                                 weights);
     for (Half& half : halves_) {
       const index_t skip = half.upper ? 0 : alone_above, inner = half.upper ? deflation_.upper : deflation_.lower;
       half.block.tiles.push_back(one_tile<T>(g_.runtime(), half.block.rows, to - from, "X"));
@@ -128,7 +129,7 @@ void Merge<T>::make_rows() {
     for (Half* half : {&upper, &lower}) half->block.tiles.push_back(one_tile<T>(g_.runtime(), 1, batch.m(), "row"));
     g_.insert<SecularRows<T>>({deflation_.upper, deflation_.lower}, (*poles_)(0, 0), order(0, 0), batch(0, 0),
                               (*upper.kept)(0, 0), (*lower.kept)(0, 0), upper.block.tiles.back()(0, 0),
-                              lower.block.tiles.back()(0, 0), weights);
+                              lower.block.tiles.back()(0, 0), work(), weights);
   }
   finish_blocks();
 }

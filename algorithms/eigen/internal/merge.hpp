@@ -10,6 +10,7 @@ namespace tesela::detail {
 
 /// How divide and conquer is cut into tasks.
 struct MergeShape {
+  index_t n = 0;      ///< order of T
   index_t rows = 0;   ///< of vectors in one task, at most, but where a half has fewer to give
   index_t batch = 0;  ///< roots, and columns of vectors, of one task
   index_t depth = 0;  ///< batches of the secular equation's vectors that are kept at a time
@@ -50,6 +51,7 @@ class Merge {
   void gather(EigenColumns<T>& half, bool upper);
   void finish_blocks();
   void insert_roots();
+  Tile<T> work() { return g_.scratch<T>(shape_.n, 2); }
 
   Graph& g_;
   MergeShape shape_;

@@ -24,27 +24,27 @@ struct Root {
 /// One root of f(x) = 1 / rho + sum z(i)^2 / (d(i) - x), which rises between its poles. It is sought between two of
 /// them, a and b, as a distance from the nearer one; for the last root both lie below it. f's part from poles up to a
 /// and that from b on are each replaced by a constant and one pole at a or b ("the middle way"), or the nearer pole
-/// keeps its own weight and the other takes all the rest ("fixed weight", faster near that pole). `sum(begin, end,
-/// pole, distance)` adds up the terms of those poles.
-template <class T, class SumOf>
+/// keeps its own weight and the other takes all the rest ("fixed weight", faster near that pole). `Poles` has d(i),
+/// square(i) = z(i)^2, weight(), the sum of all squares, and sum(begin, end, pole, distance), of those poles' terms. On
+/// a GPU a warp has one search: all its lanes take the same steps, and the sums are theirs together.
+template <class T, class Poles>
 class RootSearch {
  public:
-  TESELA_INLINE RootSearch(index_t k, const T* d, const T* squares, T rho, SumOf sum)
-      : k_(k), d_(d), squares_(squares), rho_(rho), constant_(1 / rho), sum_(sum) {}
+  TESELA_INLINE RootSearch(index_t k, T rho, Poles poles) : k_(k), rho_(rho), constant_(1 / rho), poles_(poles) {}
 
   TESELA_INLINE Root<T> operator()(index_t j) {
-    if (k_ == 1) return {d_[0], rho_ * squares_[0], 0};
+    if (k_ == 1) return {poles_.d(0), rho_ * poles_.square(0), 0};
     last_ = j == k_ - 1;
     a_ = last_ ? j - 1 : j;
     b_ = a_ + 1;
-    gap_ = d_[b_] - d_[a_];
+    gap_ = poles_.d(b_) - poles_.d(a_);
     T x = last_ ? start_of_last() : start();
     bool fixed_weight = !last_;
-    T before = std::numeric_limits<T>::infinity();
+    T before = infinity;
     int iteration = 1;
     for (; iteration < most_iterations; ++iteration) {
       evaluate(x);
-      if (std::abs(f_) <= std::numeric_limits<T>::epsilon() * noise(x)) break;
+      if (std::abs(f_) <= eps * noise(x)) break;
       (f_ < 0 ? low_ : high_) = x;
       if (std::abs(f_) > before / 10 && !last_) fixed_weight = !fixed_weight;
       before = std::abs(f_);
@@ -57,10 +57,11 @@ class RootSearch {
 
  private:
   static constexpr int impatient = 40, most_iterations = 200;
+  static constexpr T eps = std::numeric_limits<T>::epsilon(), infinity = std::numeric_limits<T>::infinity();
 
   TESELA_INLINE void evaluate(T x) {
-    below_ = sum_(index_t{0}, a_ + 1, base_, x);
-    above_ = sum_(b_, k_, base_, x);
+    below_ = poles_.sum(index_t{0}, a_ + 1, base_, x);
+    above_ = poles_.sum(b_, k_, base_, x);
     f_ = constant_ + below_.value + above_.value;
     slope_ = below_.slope + above_.slope;
   }
@@ -81,42 +82,40 @@ class RootSearch {
   /// Which half of the gap holds the root; then a first guess with the two poles' own weights, all others as they are
   /// in the middle.
   TESELA_INLINE T start() {
-    base_ = d_[a_];
+    base_ = poles_.d(a_);
     evaluate(gap_ / 2);
-    const T za = squares_[a_], zb = squares_[b_], c = f_ + (za - zb) / (gap_ / 2);
+    const T za = poles_.square(a_), zb = poles_.square(b_), c = f_ + (za - zb) / (gap_ / 2);
     if (f_ >= 0) {
       low_ = 0, high_ = gap_ / 2;
       const T a = c * gap_ + za + zb, b = za * gap_, root = std::sqrt(std::abs(a * a - 4 * b * c));
       return inside(high_, a > 0 ? 2 * b / (a + root) : (a - root) / (2 * c));
     }
-    base_ = d_[b_];
+    base_ = poles_.d(b_);
     low_ = -gap_ / 2, high_ = 0;
     const T a = c * gap_ - za - zb, b = zb * gap_, root = std::sqrt(std::abs(a * a + 4 * b * c));
     return inside(low_, a < 0 ? 2 * b / (a - root) : -(a + root) / (2 * c));
   }
   TESELA_INLINE T start_of_last() {
-    base_ = d_[b_];
-    T weight = 0;
-    for (index_t i = 0; i < k_; ++i) weight += squares_[i];
-    low_ = 0, high_ = rho_ * weight * (1 + 16 * std::numeric_limits<T>::epsilon());
+    base_ = poles_.d(b_);
+    low_ = 0, high_ = rho_ * poles_.weight() * (1 + 16 * eps);
     const T half = high_ / 2;
     evaluate(half);
     (f_ < 0 ? low_ : high_) = half;
-    const T za = squares_[a_], zb = squares_[b_], c = f_ + za / (gap_ + half) + zb / half, a = za + zb - c * gap_,
-            b = zb * gap_, root = std::sqrt(std::abs(a * a + 4 * b * c));
+    const T za = poles_.square(a_), zb = poles_.square(b_), c = f_ + za / (gap_ + half) + zb / half,
+            a = za + zb - c * gap_, b = zb * gap_, root = std::sqrt(std::abs(a * a + 4 * b * c));
     return inside(half, a < 0 ? 2 * b / (root - a) : (a + root) / (2 * c));
   }
 
   TESELA_INLINE T step(T x, bool fixed_weight) const {
-    const T to_a = (d_[a_] - base_) - x, to_b = (d_[b_] - base_) - x;
+    const T to_a = (poles_.d(a_) - base_) - x, to_b = (poles_.d(b_) - base_) - x;
     const T a = (to_a + to_b) * f_ - to_a * to_b * slope_, b = to_a * to_b * f_;
     T c;
     if (!fixed_weight)
       c = f_ - to_a * below_.slope - to_b * above_.slope;
-    else if (base_ == d_[a_])
-      c = f_ - to_b * slope_ + gap_ * squares_[a_] / (to_a * to_a);
+    else if (base_ == poles_.d(a_))
+      c = f_ - to_b * slope_ + gap_ * poles_.square(a_) / (to_a * to_a);
     else
-      c = f_ - to_a * slope_ - gap_ * squares_[b_] / (to_b * to_b);
+      c = f_ - to_a * slope_ - gap_ * poles_.square(b_) / (to_b * to_b);
     if (last_) c = std::abs(c);
     const T root = std::sqrt(std::abs(a * a - 4 * b * c));
     T eta;
@@ -128,9 +127,8 @@ class RootSearch {
   }
 
   const index_t k_;
-  const T *const d_, *const squares_;
   const T rho_, constant_;
-  SumOf sum_;
+  const Poles poles_;
   bool last_ = false;
   index_t a_ = 0, b_ = 0;
   T gap_ = 0, base_ = 0, low_ = 0, high_ = 0;  // the root's distance from the base is between low and high

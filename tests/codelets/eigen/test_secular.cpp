@@ -1,3 +1,5 @@
+#include "tests/support/machine.hpp"
+#include "tests/support/run_kernel.hpp"
 #include <tesela/codelets/eigen/secular.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>
@@ -11,6 +13,7 @@
 
 using namespace tesela;
 using namespace tesela::kernels;
+using test::run_kernel;
 
 namespace {
 
@@ -23,9 +26,10 @@ Out<T> out(std::vector<T>& x, index_t rows) {
   return {{x.data(), rows, static_cast<index_t>(x.size()) / rows, rows}};
 }
 
-/// D + rho z z^T and what the kernels find of it, roots in batches of `batch`.
+/// D + rho z z^T and what the kernels find of it, roots in batches of `batch`: here, or in tasks.
 template <class T>
 struct Secular {
+  Runtime* runtime = nullptr;
   index_t k;
   T rho;
   std::vector<T> poles;  // and z
@@ -43,14 +47,16 @@ struct Secular {
   void solve(index_t batch) {
     for (index_t first = 0; first < k; first += batch) {
       roots.emplace_back(static_cast<std::size_t>(3 * std::min(batch, k - first)));
-      SecularRoots<T>::cpu({rho, first}, in(poles, k), out(roots.back(), std::min(batch, k - first)));
+      run_kernel<SecularRoots<T>>(runtime, {rho, first}, in(poles, k), out(roots.back(), std::min(batch, k - first)));
     }
     for (index_t first = 0; first < k; first += batch) {
       weights.emplace_back(static_cast<std::size_t>(std::min(batch, k - first)));
       const std::vector<In<T>> all = root_tiles();
-      SecularWeights<T>::cpu({first}, in(poles, k), out(weights.back(), std::min(batch, k - first)), all);
+      run_kernel<SecularWeights<T>>(runtime, {first}, in(poles, k), out(weights.back(), std::min(batch, k - first)),
+                                    work(), std::span<const In<T>>(all));
     }
   }
+  Scratch<T> work() const { return {{nullptr, k, 2, k}}; }
   std::vector<In<T>> root_tiles() const {
     std::vector<In<T>> tiles;
     for (const auto& r : roots) tiles.push_back(in(r, static_cast<index_t>(r.size()) / 3));
@@ -67,11 +73,13 @@ struct Secular {
   std::vector<long double> values;
   void find_vectors() {
     vectors.assign(static_cast<std::size_t>(k * k), std::numeric_limits<T>::quiet_NaN());
+    const std::vector<In<T>> all = weight_tiles();
     index_t column = 0;
     for (const auto& r : roots) {
       const index_t count = static_cast<index_t>(r.size()) / 3;
       Out<T> to{{vectors.data() + column * k, k, count, k}};
-      SecularVectors<T>::cpu({0, count}, in(poles, k), in(order, k), in(r, count), to, weight_tiles());
+      run_kernel<SecularVectors<T>>(runtime, {0, count}, in(poles, k), in(order, k), in(r, count), to, work(),
+                                    std::span<const In<T>>(all));
       for (index_t j = 0; j < count; ++j)
         values.push_back(static_cast<long double>(r[static_cast<std::size_t>(j)]) +
                          static_cast<long double>(r[static_cast<std::size_t>(j + count)]));
@@ -84,8 +92,19 @@ struct Secular {
   long double x(index_t i, index_t j) const { return vectors[static_cast<std::size_t>(k - 1 - i + j * k)]; }
 };
 
+/// Both variants' roots are right to a few eps of the matrix.
 template <class T>
-void check(Secular<T> s, const char* what, index_t batch) {
+void compare_roots(const Secular<T>& one, const Secular<T>& other, double bound) {
+  for (std::size_t b = 0; b < one.roots.size(); ++b) {
+    const std::vector<T>&x = one.roots[b], &y = other.roots[b];
+    for (std::size_t j = 0, count = x.size() / 3; j < count; ++j)
+      CHECK(std::abs(static_cast<double>((x[j] - y[j]) + (x[count + j] - y[count + j]))) <= bound);
+  }
+}
+
+template <class T>
+void check(Runtime* runtime, Secular<T> s, const char* what, index_t batch) {
+  s.runtime = runtime;
   s.solve(batch);
   s.find_vectors();
   const double eps = std::numeric_limits<T>::epsilon(), size = std::sqrt(static_cast<double>(s.k));
@@ -118,16 +137,25 @@ void check(Secular<T> s, const char* what, index_t batch) {
   CHECK(residual <= 8 * size * eps * norm);
   CHECK(orthogonality <= 8 * size * eps);
   CHECK(iterations < 30);
+  if (runtime != nullptr) {
+    Secular<T> here = s;
+    here.runtime = nullptr;
+    here.roots.clear(), here.weights.clear();
+    here.solve(batch);
+    compare_roots(s, here, 32 * eps * norm);
+  }
 
   // Rows of the vectors without the vectors.
   std::vector<T> upper(static_cast<std::size_t>(s.k), T(0.5)), lower(static_cast<std::size_t>(s.k / 2 + 1), T(0.25));
   const auto u = static_cast<index_t>(upper.size()), l = s.k / 2;
+  const std::vector<In<T>> all = s.weight_tiles();
   index_t column = 0;
   for (const auto& r : s.roots) {
     const index_t count = static_cast<index_t>(r.size()) / 3;
     std::vector<T> new_upper(static_cast<std::size_t>(count)), new_lower = new_upper;
-    SecularRows<T>::cpu({u, l}, in(s.poles, s.k), in(s.order, s.k), in(r, count), in(upper, 1), in(lower, 1),
-                        out(new_upper, 1), out(new_lower, 1), s.weight_tiles());
+    run_kernel<SecularRows<T>>(s.runtime, {u, l}, in(s.poles, s.k), in(s.order, s.k), in(r, count), in(upper, 1),
+                               in(lower, 1), out(new_upper, 1), out(new_lower, 1), s.work(),
+                               std::span<const In<T>>(all));
     for (index_t j = 0; j < count; ++j, ++column) {
       long double above = 0, below = 0;
       for (index_t i = 0; i < s.k; ++i) {
@@ -141,15 +169,13 @@ void check(Secular<T> s, const char* what, index_t batch) {
   }
 }
 
-}  // namespace
-
-TEMPLATE_TEST_CASE("secular equation: roots between their poles, vectors orthonormal, and the matrix they make", "",
-                   float, double) {
-  using T = TestType;
+/// Every kind of poles and weights; batches of several sizes, and of `batch` where that is given.
+template <class T>
+void check_kinds(Runtime* runtime, std::initializer_list<index_t> sizes, index_t batch = 0) {
   const T eps = std::numeric_limits<T>::epsilon();
   std::mt19937_64 random(7);
   std::uniform_real_distribution<double> uniform(0.01, 1);
-  for (const index_t k : {1, 2, 3, 4, 5, 8, 9, 33, 150}) {
+  for (const index_t k : sizes) {
     std::vector<T> even, close, two, z, tiny, alternating;
     for (index_t i = 0; i < k; ++i) {
       const auto x = static_cast<T>(i);
@@ -160,13 +186,35 @@ TEMPLATE_TEST_CASE("secular equation: roots between their poles, vectors orthono
       tiny.push_back(i == k / 2 ? T(1) : 10 * eps * static_cast<T>(uniform(random)));
       alternating.push_back(i % 2 == 0 ? T(1) : 30 * eps);
     }
+    const auto each = [&](index_t usual) { return batch > 0 ? batch : usual; };
     for (const T rho : {T(1), T(0.01), 100 * eps}) {
-      check<T>({even, z, rho}, "even", 7);
-      check<T>({close, z, rho}, "close", 64);
-      check<T>({two, z, rho}, "two clusters", 1000);
-      check<T>({even, tiny, rho}, "tiny weights", 16);
-      check<T>({even, alternating, rho}, "alternating weights", 5);
-      check<T>({two, alternating, rho}, "two clusters, alternating weights", 5);
+      check<T>(runtime, {even, z, rho}, "even", each(7));
+      check<T>(runtime, {close, z, rho}, "close", each(64));
+      check<T>(runtime, {two, z, rho}, "two clusters", each(1000));
+      check<T>(runtime, {even, tiny, rho}, "tiny weights", each(16));
+      check<T>(runtime, {even, alternating, rho}, "alternating weights", each(5));
+      check<T>(runtime, {two, alternating, rho}, "two clusters, alternating weights", each(5));
     }
   }
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("secular equation: roots between their poles, vectors orthonormal, and the matrix they make", "",
+                   float, double) {
+  check_kinds<TestType>(nullptr, {1, 2, 3, 4, 5, 8, 9, 33, 150});
+}
+
+TEMPLATE_TEST_CASE("secular equation on a GPU", "[gpu]", float, double) {
+  test::require_gpu();
+  Runtime runtime({.cpus = 0, .gpus = 1});
+  check_kinds<TestType>(&runtime, {1, 2, 3, 4, 5, 8, 9, 31, 32, 33, 65, 150});
+  check_kinds<TestType>(&runtime, {130}, 1);  // more tiles than one launch takes
+  check_kinds<TestType>(&runtime, {400}, 300);
+}
+
+TEMPLATE_TEST_CASE("secular equation in a sanitizer", "[gpu][sanitize]", float, double) {
+  test::require_gpu();
+  Runtime runtime({.cpus = 0, .gpus = 1});
+  check_kinds<TestType>(&runtime, {1, 34}, 20);
 }
