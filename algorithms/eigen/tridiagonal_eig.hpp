@@ -26,7 +26,9 @@ std::span<const Named<TridiagonalEigMethod>> tridiagonal_eig_methods();
 struct TridiagonalEigOptions {
   TridiagonalEigMethod method = TridiagonalEigMethod::automatic;
   std::optional<IndexRange> range = {};  ///< of the ascending spectrum; nothing: all
-  // Divide and conquer; 0: what suits the workers (docs/architecture.md).
+  // 0: what suits the workers (docs/architecture.md).
+  index_t gpus_from = 0;  ///< order from which on GPUs, where there are some, do a merge, or bisection
+  // Divide and conquer:
   index_t leaf = 0;   ///< order at which QL steps take over
   index_t rows = 0;   ///< of a tile of vectors
   index_t batch = 0;  ///< eigenvalues, and columns of vectors, of one task

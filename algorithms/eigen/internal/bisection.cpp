@@ -2,8 +2,10 @@
 #include <tesela/codelets/eigen/sturm.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
+#include <span>
 
 namespace tesela::detail {
 namespace {
@@ -35,71 +37,95 @@ Interval<T> all_of(const ScaledTridiagonal<T>& t) {
 template <class T>
 class Bisection {
  public:
-  Bisection(Runtime& runtime, const ScaledTridiagonal<T>& t, IndexRange range, index_t batch)
-      : g_(runtime), t_(runtime, t.n(), 2, {t.n(), 2}, "T"), range_(range), batch_(batch), live_{all_of(t)} {
-    if (batch_ == 0) {  // eight tasks a worker, of at least four vectors of numbers
-      const auto workers = static_cast<index_t>(runtime.workers().size());
-      batch_ = std::max<index_t>(64, ceil_div(ceil_div(range.size(), 8 * workers), 64) * 64);
-    }
+  Bisection(Runtime& runtime, const ScaledTridiagonal<T>& t, IndexRange range, const TridiagonalEigOptions& options)
+      : g_(runtime),
+        t_(runtime, t.n(), 2, {t.n(), 2}, "T"),
+        range_(range),
+        gpus_(t.n() >= gpus_from(runtime, options) ? runtime.gpus() : 0),
+        batch_(options.batch),
+        live_{all_of(t)} {
     const auto tile = t_(0, 0).write();
     kernels::sturm::prepare(t.n(), t.d.data(), t.e.data(), &tile(0, 0), &tile(0, 1));
   }
 
-  std::vector<T> values(index_t halvings) {
-    while (halvings > 0 && 2 * static_cast<index_t>(live_.size()) <= range_.size()) halve_together(), --halvings;
-    return halve_alone(static_cast<int>(halvings));
+  std::vector<T> values(int halvings) {
+    for (int levels; (levels = std::min(levels_together(), halvings)) > 0; halvings -= levels) halve_together(levels);
+    return halve_alone(halvings);
   }
 
  private:
-  /// Those of the live intervals' halves in which something is wanted live on.
-  void halve_together() {
-    const auto points = static_cast<index_t>(live_.size());
-    const TileMatrix<T> middle(g_.runtime(), points, 1, {batch_, 1}, "middle");
-    const TileMatrix<index_t> counts(g_.runtime(), points, 1, {batch_, 1}, "counts");
-    for (index_t k = 0; k < middle.mt(); ++k) {
-      {
-        const auto x = middle(k, 0).write();
-        for (index_t i = 0; i < x.rows; ++i) {
-          const Interval<T>& one = live_[static_cast<std::size_t>(k * batch_ + i)];
-          x(i, 0) = (one.low + one.high) / 2;
-        }
-      }
-      g_.insert<SturmCount<T>>({}, t_(0, 0), middle(k, 0), counts(k, 0));
-    }
+  /// Halvings of all live intervals by one count, or 0 where each value is better halved alone: on cores once the
+  /// intervals are as many as half the values, on a GPU once it does nearly as many a value at a time.
+  int levels_together() const {
+    constexpr std::size_t points_of_gpus = 8192;
+    if (gpus_ == 0) return 2 * static_cast<index_t>(live_.size()) <= range_.size() ? 1 : 0;
+    const int levels = static_cast<int>(std::bit_width(points_of_gpus / live_.size())) - 1;
+    return levels > 5 ? levels : 0;
+  }
+
+  /// Of a task for so many values or points: a GPU has one task, a worker eight of at least four vectors of numbers.
+  index_t batch_of(index_t count) const {
+    if (batch_ > 0) return batch_;
+    if (gpus_ > 0) return ceil_div(count, gpus_);
+    const auto workers = static_cast<index_t>(g_.runtime().workers().size());
+    return std::max<index_t>(64, ceil_div(ceil_div(range_.size(), 8 * workers), 64) * 64);
+  }
+  Priority place(index_t task) const { return gpus_ > 0 ? on_gpu_number(static_cast<std::size_t>(task)) : on_core; }
+
+  /// Of an interval's middles, in a heap's order, those from this node down.
+  static void put_middles(T low, T high, index_t node, std::span<T> middles) {
+    if (node > std::ssize(middles)) return;
+    const T at = middles[static_cast<std::size_t>(node - 1)] = (low + high) / 2;
+    put_middles(low, at, 2 * node, middles);
+    put_middles(at, high, 2 * node + 1, middles);
+  }
+  /// Those parts of an interval live on in which something is wanted.
+  void split(const Interval<T>& one, index_t node, std::span<const T> middles, const index_t* below,
+             std::vector<Interval<T>>& parts) const {
+    if (std::max(one.below_low, range_.begin) >= std::min(one.below_high, range_.end)) return;
+    if (node > std::ssize(middles)) return parts.push_back(one);
+    const T at = middles[static_cast<std::size_t>(node - 1)];
+    const index_t count = std::clamp(below[node - 1], one.below_low, one.below_high);
+    split({one.low, at, one.below_low, count}, 2 * node, middles, below, parts);
+    split({at, one.high, count, one.below_high}, 2 * node + 1, middles, below, parts);
+  }
+
+  void halve_together(int levels) {
+    const std::size_t each = (std::size_t{1} << levels) - 1;
+    std::vector<T> middles(each * live_.size());
+    std::vector<index_t> below(middles.size());
+    const auto of = [&](std::size_t i) { return std::span(middles).subspan(i * each, each); };
+    for (std::size_t i = 0; i < live_.size(); ++i) put_middles(live_[i].low, live_[i].high, 1, of(i));
+    const auto points = std::ssize(middles);
+    const TileMatrix<T> middle(g_.runtime(), points, 1, {batch_of(points), 1}, "middle");
+    const TileMatrix<index_t> counts(g_.runtime(), points, 1, {batch_of(points), 1}, "counts");
+    middle.copy_from(middles.data(), points);
+    for (index_t k = 0; k < middle.mt(); ++k)
+      g_.insert<SturmCount<T>>(place(k), {}, t_(0, 0), middle(k, 0), counts(k, 0));
+    counts.copy_to(below.data(), points);
     std::vector<Interval<T>> next;
-    const auto keep = [&](const Interval<T>& half) {
-      if (std::max(half.below_low, range_.begin) < std::min(half.below_high, range_.end)) next.push_back(half);
-    };
-    for (index_t k = 0; k < middle.mt(); ++k) {
-      const auto found = counts(k, 0).read();
-      for (index_t i = 0; i < found.rows; ++i) {
-        const Interval<T>& one = live_[static_cast<std::size_t>(k * batch_ + i)];
-        const T at = (one.low + one.high) / 2;
-        const index_t below = std::clamp(found(i, 0), one.below_low, one.below_high);
-        keep({one.low, at, one.below_low, below});
-        keep({at, one.high, below, one.below_high});
-      }
-    }
+    for (std::size_t i = 0; i < live_.size(); ++i) split(live_[i], 1, of(i), below.data() + i * each, next);
     live_ = std::move(next);
   }
 
   std::vector<T> halve_alone(int halvings) {
     const index_t count = range_.size();
-    const TileMatrix<index_t> wanted(g_.runtime(), count, 1, {batch_, 1}, "wanted");
-    const TileMatrix<T> intervals(g_.runtime(), count, 2, {batch_, 2}, "intervals");
+    const index_t batch = batch_of(count);
+    const TileMatrix<index_t> wanted(g_.runtime(), count, 1, {batch, 1}, "wanted");
+    const TileMatrix<T> intervals(g_.runtime(), count, 2, {batch, 2}, "intervals");
     auto mine = live_.begin();
     for (index_t k = 0; k < wanted.mt(); ++k) {
       {
         const auto number = wanted(k, 0).write();
         const auto ends = intervals(k, 0).write();
         for (index_t i = 0; i < number.rows; ++i) {
-          number(i, 0) = range_.begin + k * batch_ + i;
+          number(i, 0) = range_.begin + k * batch + i;
           while (mine->below_high <= number(i, 0)) ++mine;
           ends(i, 0) = mine->low;
           ends(i, 1) = mine->high;
         }
       }
-      g_.insert<SturmBisect<T>>({halvings}, t_(0, 0), wanted(k, 0), intervals(k, 0));
+      g_.insert<SturmBisect<T>>(place(k), {halvings}, t_(0, 0), wanted(k, 0), intervals(k, 0));
     }
     std::vector<T> values;
     for (index_t k = 0; k < wanted.mt(); ++k) {
@@ -113,7 +139,7 @@ class Bisection {
   Graph g_;
   TileMatrix<T> t_;
   IndexRange range_;
-  index_t batch_;
+  index_t gpus_, batch_;
   std::vector<Interval<T>> live_;  // ascending
 };
 
@@ -128,7 +154,7 @@ void bisect(Runtime& runtime, const ScaledTridiagonal<T>& t, IndexRange range, c
     return;
   }
   result.iterations = std::numeric_limits<T>::digits + 3;  // from a width of 6 at most to eps / 4 of an entry
-  result.values = Bisection<T>(runtime, t, range, options.batch).values(result.iterations);
+  result.values = Bisection<T>(runtime, t, range, options).values(static_cast<int>(result.iterations));
 }
 
 #define TESELA_INSTANTIATE(T)                                                                           \

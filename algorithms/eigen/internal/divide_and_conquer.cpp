@@ -19,10 +19,9 @@ using kernels::TakeRow;
 constexpr index_t suitable_leaf = 64;
 
 /// On cores tasks of half a thousand rows and half as many columns; a GPU takes all rows of a half at once.
-MergeShape suitable_shape(const Runtime& runtime, index_t n, const TridiagonalEigOptions& options) {
-  const auto workers = static_cast<index_t>(runtime.workers().size());
-  MergeShape shape{n, 512, 256, 2 * workers};
-  if (runtime.gpus() > 0) shape = {n, std::numeric_limits<index_t>::max(), 2048, 2 * runtime.gpus()};
+MergeShape suitable_shape(const Runtime& runtime, index_t n, bool on_gpus, const TridiagonalEigOptions& options) {
+  MergeShape shape{n, 512, 256, 2 * std::max(runtime.cpus(), 1)};
+  if (on_gpus) shape = {n, std::numeric_limits<index_t>::max(), 2048, 2 * runtime.gpus(), runtime.gpus()};
   if (options.rows > 0) shape.rows = options.rows;
   if (options.batch > 0) shape.batch = options.batch;
   return shape;
@@ -35,7 +34,9 @@ class Tree {
       : g_(runtime),
         d_(t.d),
         e_(t.e),
-        shape_(suitable_shape(runtime, t.n(), options)),
+        on_cores_(suitable_shape(runtime, t.n(), false, options)),
+        on_gpus_(suitable_shape(runtime, t.n(), true, options)),
+        gpus_from_(gpus_from(runtime, options)),
         vectors_(vectors),
         forest_(cut(d_, e_, options.leaf > 0 ? options.leaf : suitable_leaf)),
         nodes_(forest_.nodes.size()) {}
@@ -57,6 +58,10 @@ class Tree {
     std::optional<Merge<T>> merge;
     std::optional<TileMatrix<T>> row;  // next to the other half of its parent
   };
+
+  const MergeShape& shape_of(const CuppenNode& node) const {
+    return node.height > 0 && node.n >= gpus_from_ ? on_gpus_ : on_cores_;
+  }
 
   void insert_leaf(std::size_t s) {
     const CuppenNode& place = forest_.nodes[s];
@@ -84,19 +89,23 @@ class Tree {
     std::iota(all.begin(), all.end(), index_t{0});
     const auto map = one_tile(g_.runtime(), n, all, "map");
     const auto tile = one_tile<T>(g_.runtime(), 1, n, "row");
-    g_.insert<PlaceColumns<T, Out>>({row, 0, 1}, map(0, 0), tile(0, 0), std::vector<Tile<T>>{vectors(0, 0)});
+    g_.insert<PlaceColumns<T, Out>>(on_core, {row, 0, 1}, map(0, 0), tile(0, 0), std::vector<Tile<T>>{vectors(0, 0)});
     return {1, {tile}};
   }
 
   /// Inserts the task that takes the row which its parent needs.
   void take_row(std::size_t s, bool last) {
     Node& node = nodes_[s];
+    const CuppenNode& place = forest_.nodes[s];
     const std::vector<RowBlock<T>>& blocks = (node.merge ? node.merge->result() : node.columns).blocks;
     const RowBlock<T>& block = last ? blocks.back() : blocks.front();
+    const MergeShape& shape = shape_of(place);
     std::vector<Tile<T>> tiles;
     block.append_to(tiles);
-    node.row = one_tile<T>(g_.runtime(), forest_.nodes[s].n, 1, "row");
-    g_.insert<TakeRow<T>>(urgent, {last ? block.rows - 1 : 0}, (*node.row)(0, 0), tiles);
+    node.row = one_tile<T>(g_.runtime(), place.n, 1, "row");
+    g_.insert<TakeRow<T>>(shape.place(last ? place.begin + place.n - 1 : place.begin, highest_priority),
+                          {last ? block.rows - 1 : 0}, (*node.row)(0, 0), tiles);
+    shape.bring_home(g_, (*node.row)(0, 0));
   }
 
   EigenColumns<T> take_columns(std::size_t s) {
@@ -128,8 +137,8 @@ class Tree {
       EigenColumns<T> upper = take_columns(place.upper), lower = take_columns(place.lower);
       if (!vectors_) upper.blocks.resize(1), lower.blocks.erase(lower.blocks.begin());
       Merge<T>& merge =
-          nodes_[s].merge.emplace(g_, shape_, std::move(upper), (*nodes_[place.upper].row)(0, 0), std::move(lower),
-                                  (*nodes_[place.lower].row)(0, 0), static_cast<T>(place.joint));
+          nodes_[s].merge.emplace(g_, shape_of(place), std::move(upper), (*nodes_[place.upper].row)(0, 0),
+                                  std::move(lower), (*nodes_[place.lower].row)(0, 0), static_cast<T>(place.joint));
       if (std::find(forest_.roots.begin(), forest_.roots.end(), s) == forest_.roots.end())
         vectors_ ? merge.make_vectors(0, merge.k()) : merge.make_rows();
     }
@@ -163,7 +172,7 @@ class Tree {
       merge->make_vectors(std::min(begin, end), end);
       found[r] = std::move(merge->result());
     }
-    place_columns(g_, found, places, x);
+    place_columns(g_, found, places, x, x.m() >= gpus_from_ ? on_gpus_.gpus : 0);
   }
 
   void count(TridiagonalEigResult<T>& result) const {
@@ -180,7 +189,8 @@ class Tree {
 
   Graph g_;
   std::vector<T> d_, e_;
-  MergeShape shape_;
+  MergeShape on_cores_, on_gpus_;
+  index_t gpus_from_;  // order of a merge
   bool vectors_;
   CuppenForest forest_;
   std::vector<Node> nodes_;

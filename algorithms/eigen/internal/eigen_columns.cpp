@@ -31,10 +31,11 @@ std::optional<TileMatrix<index_t>> map_of(Runtime& runtime, const EigenColumns<T
 
 template <class T>
 void place_columns(Graph& g, const std::vector<EigenColumns<T>>& nodes, const std::vector<ColumnPlace>& places,
-                   const TileMatrix<T>& x) {
+                   const TileMatrix<T>& x, index_t gpus) {
   const TileShape tile = x.tile_shape();
   for (index_t j = 0; x.mt() > 0 && j < x.nt(); ++j) {
     const ColumnPlace* const first = places.data() + j * tile.nb;
+    const Priority where = gpus > 0 ? on_gpu_number(static_cast<std::size_t>(j * gpus / x.nt())) : on_core;
     std::vector<std::optional<TileMatrix<index_t>>> maps;
     for (std::size_t s = 0; s < nodes.size(); ++s)
       maps.push_back(map_of(g.runtime(), nodes[s], s, first, x(0, j).cols()));
@@ -50,15 +51,15 @@ void place_columns(Graph& g, const std::vector<EigenColumns<T>>& nodes, const st
             block.append_to(sources);
             const index_t from = begin - row, to = begin - top, rows = end - begin;
             if (written)
-              g.insert<PlaceColumns<T>>({from, to, rows}, (*maps[s])(0, 0), x(i, j), sources);
+              g.insert<PlaceColumns<T>>(where, {from, to, rows}, (*maps[s])(0, 0), x(i, j), sources);
             else
-              g.insert<PlaceColumns<T, Out>>({from, to, rows}, (*maps[s])(0, 0), x(i, j), sources);
+              g.insert<PlaceColumns<T, Out>>(where, {from, to, rows}, (*maps[s])(0, 0), x(i, j), sources);
             written = true;
           }
           row += block.rows;
         }
       }
-      if (!written) g.insert<Laset<T>>({}, x(i, j));
+      if (!written) g.insert<Laset<T>>(where, {}, x(i, j));
     }
   }
 }
@@ -87,7 +88,7 @@ std::vector<ColumnPlace> ascending_places(const std::vector<EigenColumns<T>>& no
 #define TESELA_INSTANTIATE(T)                                                                               \
   template std::vector<index_t> ascending_order(const std::vector<T>&);                                     \
   template void place_columns(Graph&, const std::vector<EigenColumns<T>>&, const std::vector<ColumnPlace>&, \
-                              const TileMatrix<T>&);                                                        \
+                              const TileMatrix<T>&, index_t);                                               \
   template std::vector<ColumnPlace> ascending_places(const std::vector<EigenColumns<T>>&, index_t, index_t);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)

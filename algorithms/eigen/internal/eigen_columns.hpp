@@ -53,9 +53,10 @@ struct ColumnPlace {
   std::size_t node;
   index_t value;
 };
+/// The first GPUs, as many as `gpus`, make equal parts of X; none: cores do.
 template <class T>
 void place_columns(Graph& g, const std::vector<EigenColumns<T>>& nodes, const std::vector<ColumnPlace>& places,
-                   const TileMatrix<T>& x);
+                   const TileMatrix<T>& x, index_t gpus = 0);
 
 /// The range of all nodes' values together, in ascending order.
 template <class T>

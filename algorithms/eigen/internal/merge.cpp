@@ -50,12 +50,13 @@ void Merge<T>::insert_roots() {
   poles_ = one_tile(g_.runtime(), k(), poles, "poles");
   for (index_t first = 0; first < k(); first += shape_.batch) {
     roots_.push_back(one_tile<T>(g_.runtime(), std::min(shape_.batch, k() - first), 3, "roots"));
-    g_.insert<SecularRoots<T>>({deflation_.rho, first}, (*poles_)(0, 0), roots_.back()(0, 0));
+    g_.insert<SecularRoots<T>>(place_of_value(first), {deflation_.rho, first}, (*poles_)(0, 0), roots_.back()(0, 0));
+    shape_.bring_home(g_, roots_.back()(0, 0));
   }
   const std::vector<Tile<T>> all = tiles_of(roots_);
   for (index_t first = 0; first < k(); first += shape_.batch) {
     weights_.push_back(one_tile<T>(g_.runtime(), std::min(shape_.batch, k() - first), 1, "weights"));
-    g_.insert<SecularWeights<T>>({first}, (*poles_)(0, 0), weights_.back()(0, 0), work(), all);
+    g_.insert<SecularWeights<T>>(place_of_value(first), {first}, (*poles_)(0, 0), weights_.back()(0, 0), work(), all);
   }
 }
 
@@ -73,18 +74,21 @@ void Merge<T>::gather(EigenColumns<T>& half, bool upper) {
   if (rotations == 0) cosines_then_sines = {1, 0};
   const auto rotation_tile = one_tile(g_.runtime(), std::max<index_t>(rotations, 1), cosines_then_sines, "rotations");
 
+  index_t row = half.begin;
   for (std::size_t b = 0; b < half.blocks.size();) {
     Half part{};
     part.upper = upper;
+    part.begin = row;
     do {  // as many of its blocks of rows as fit one of ours
       part.block.rows += half.blocks[b].rows;
       half.blocks[b++].append_to(part.sources);
       ++part.blocks;
     } while (b < half.blocks.size() && part.block.rows + half.blocks[b].rows <= shape_.rows);
+    row += part.block.rows;
     part.kept = one_tile<T>(g_.runtime(), part.block.rows, kept, "kept");
     const auto stand = one_tile<T>(g_.runtime(), part.block.rows, deflated(), "deflated");
-    g_.insert<MergeColumns<T>>({part.blocks, kept, deflated(), rotations}, plan_tile(0, 0), rotation_tile(0, 0),
-                               (*part.kept)(0, 0), stand(0, 0), part.sources);
+    g_.insert<MergeColumns<T>>(shape_.place(part.begin), {part.blocks, kept, deflated(), rotations}, plan_tile(0, 0),
+                               rotation_tile(0, 0), (*part.kept)(0, 0), stand(0, 0), part.sources);
     part.sources.clear();
     if (deflated() > 0) part.stand = stand;
     halves_.push_back(std::move(part));
@@ -109,12 +113,13 @@ void Merge<T>::make_vectors(index_t begin, index_t end) {
     if (static_cast<index_t>(vectors.size()) < shape_.depth)
       vectors.push_back(one_tile<T>(g_.runtime(), k(), std::min(shape_.batch, end - from), "S"));
     const Tile<T> S = vectors[turn++ % static_cast<std::size_t>(shape_.depth)](0, 0);
-    g_.insert<SecularVectors<T>>({from - first, to - from}, (*poles_)(0, 0), order(0, 0), roots_[b](0, 0), S, work(),
-                                 weights);
+    g_.insert<SecularVectors<T>>(place_of_value(first), {from - first, to - from}, (*poles_)(0, 0), order(0, 0),
+                                 roots_[b](0, 0), S, work(), weights);
     for (Half& half : halves_) {
       const index_t skip = half.upper ? 0 : alone_above, inner = half.upper ? deflation_.upper : deflation_.lower;
       half.block.tiles.push_back(one_tile<T>(g_.runtime(), half.block.rows, to - from, "X"));
-      g_.insert<MergeProduct<T>>({skip, inner}, (*half.kept)(0, 0), S, half.block.tiles.back()(0, 0));
+      g_.insert<MergeProduct<T>>(shape_.place(half.begin), {skip, inner}, (*half.kept)(0, 0), S,
+                                 half.block.tiles.back()(0, 0));
     }
   }
   finish_blocks();
@@ -127,9 +132,9 @@ void Merge<T>::make_rows() {
   Half &upper = halves_.front(), &lower = halves_.back();
   for (const TileMatrix<T>& batch : roots_) {
     for (Half* half : {&upper, &lower}) half->block.tiles.push_back(one_tile<T>(g_.runtime(), 1, batch.m(), "row"));
-    g_.insert<SecularRows<T>>({deflation_.upper, deflation_.lower}, (*poles_)(0, 0), order(0, 0), batch(0, 0),
-                              (*upper.kept)(0, 0), (*lower.kept)(0, 0), upper.block.tiles.back()(0, 0),
-                              lower.block.tiles.back()(0, 0), work(), weights);
+    g_.insert<SecularRows<T>>(shape_.place(result_.begin), {deflation_.upper, deflation_.lower}, (*poles_)(0, 0),
+                              order(0, 0), batch(0, 0), (*upper.kept)(0, 0), (*lower.kept)(0, 0),
+                              upper.block.tiles.back()(0, 0), lower.block.tiles.back()(0, 0), work(), weights);
   }
   finish_blocks();
 }

@@ -8,12 +8,26 @@
 
 namespace tesela::detail {
 
-/// How divide and conquer is cut into tasks.
+/// How divide and conquer is cut into tasks, and where they run. The scheduler has no choice: no two merges are of one
+/// shape, so its models know none, and results would have other bits in every run.
 struct MergeShape {
   index_t n = 0;      ///< order of T
   index_t rows = 0;   ///< of vectors in one task, at most, but where a half has fewer to give
   index_t batch = 0;  ///< roots, and columns of vectors, of one task
   index_t depth = 0;  ///< batches of the secular equation's vectors that are kept at a time
+  index_t gpus = 0;   ///< that run them; 0: cores do
+
+  /// Of a task at this row or eigenvalue of T: GPUs have equal parts of them.
+  Priority place(index_t at, int priority = 0) const {
+    Priority where = gpus > 0 ? on_gpu_number(static_cast<std::size_t>(at * gpus / n)) : on_core;
+    where.value = priority;
+    return where;
+  }
+  /// Hints that the host will read a tile.
+  template <class T>
+  void bring_home(Graph& g, const Tile<T>& tile) const {
+    if (gpus > 0) g.bring_home(tile);
+  }
 };
 
 /// Two neighbouring halves' eigenpairs become those of both. Three steps, so that several merges run side by side.
@@ -45,6 +59,7 @@ class Merge {
     RowBlock<T> block;             // of the result
     std::vector<Tile<T>> sources;  // of several blocks of rows
     index_t blocks = 0;            // so many
+    index_t begin = 0;             // row of T
     bool upper = false;
     std::optional<TileMatrix<T>> kept = {}, stand = {};  // columns that meet the new vectors; that are deflated
   };
@@ -52,6 +67,7 @@ class Merge {
   void finish_blocks();
   void insert_roots();
   Tile<T> work() { return g_.scratch<T>(shape_.n, 2); }
+  Priority place_of_value(index_t first) const { return shape_.place(result_.begin + first); }
 
   Graph& g_;
   MergeShape shape_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
 namespace tesela::detail {
@@ -47,6 +48,13 @@ IndexRange wanted_range(const char* routine, const TridiagonalEigOptions& option
                         "[" + std::to_string(range.begin) + ", " + std::to_string(range.end) + ") of " +
                             std::to_string(n) + " eigenvalues");
   return range;
+}
+
+index_t gpus_from(const Runtime& runtime, const TridiagonalEigOptions& options) {
+  constexpr index_t suitable = 384;  // below, a GPU's launches take longer than the cores' work
+  if (runtime.gpus() == 0) return std::numeric_limits<index_t>::max();
+  if (runtime.cpus() == 0) return 0;
+  return options.gpus_from > 0 ? options.gpus_from : suitable;
 }
 
 }  // namespace tesela::detail

@@ -27,6 +27,9 @@ struct ScaledTridiagonal {
 /// The range that options ask for, or all of 0 … n - 1. Throws ArgumentError for one outside.
 IndexRange wanted_range(const char* routine, const TridiagonalEigOptions& options, index_t n);
 
+/// The order from which on GPUs solve a problem, or do a merge; larger than any where there are none.
+index_t gpus_from(const Runtime& runtime, const TridiagonalEigOptions& options);
+
 /// Waits, and says in the result where QL steps did not converge.
 template <class T>
 void settle(Graph& g, TridiagonalEigResult<T>& result) {
