@@ -1,4 +1,5 @@
 #include "tests/support/lapack_tridiagonal_eig.hpp"
+#include "tests/support/machine.hpp"
 #include "tests/support/shared_runtime.hpp"
 #include <tesela/algorithms/eigen/tridiagonal_eig.hpp>
 #include <tesela/codelets/libraries/blas.hpp>
@@ -218,6 +219,52 @@ TEST_CASE("tridiagonal eigenpairs: the same bits in every run") {
   const auto first = pairs_of(t), second = pairs_of(t);
   for (index_t j = 0; j < t.n(); ++j)
     for (index_t i = 0; i < t.n(); ++i) REQUIRE(first.x(i, j) == second.x(i, j));
+}
+
+TEMPLATE_TEST_CASE("tridiagonal eigenpairs: all merges on GPUs", "[gpu]", float, double) {
+  test::require_gpu();
+  Errors worst;
+  for (const auto& kind : test::tridiagonal_eig_kinds)
+    for (const index_t n : {2, 33, 100, 501, 1000}) {
+      const auto t = tridiagonal_of<TestType>(kind, n);
+      const TridiagonalEigOptions options{.gpus_from = 1, .leaf = n / 9 + 1};
+      const auto pairs = pairs_of(t, options, {n, 200}), again = pairs_of(t, options, {300, n});
+      INFO(kind << " n = " << n);
+      const Errors errors = errors_of(t, pairs);
+      INFO(errors.value << " " << errors.residual << " " << errors.orthogonality << " of the bounds");
+      CHECK(errors.good());
+      worst.raise(errors);
+      CHECK(pairs.result.values == again.result.values);
+      bool same = true;
+      for (index_t j = 0; j < n; ++j) same = same && std::equal(&pairs.x(0, j), &pairs.x(0, j) + n, &again.x(0, j));
+      CHECK(same);
+    }
+  print("merges on GPUs", worst);
+}
+
+TEMPLATE_TEST_CASE("tridiagonal eigenpairs on GPUs: leaves, tiles and batches of any size, and parts", "[gpu]", float,
+                   double) {
+  test::require_gpu();
+  for (const char* kind : {"uniform", "glued", "clustered", "second-difference", "two-blocks"}) {
+    const auto t = tridiagonal_of<TestType>(kind, 123);
+    for (const TridiagonalEigOptions& options :
+         {TridiagonalEigOptions{.gpus_from = 1, .leaf = 2, .rows = 7, .batch = 1},
+          {.gpus_from = 50, .leaf = 5, .rows = 20, .batch = 30},
+          {.gpus_from = 1, .leaf = 1, .rows = 1000, .batch = 1000},
+          {.range = IndexRange{40, 100}, .gpus_from = 1, .leaf = 10}}) {
+      const index_t first = options.range.value_or(IndexRange{0, 123}).begin;
+      INFO(kind << " leaf " << options.leaf << ", tasks of " << options.rows << " x " << options.batch);
+      CHECK(errors_of(t, pairs_of(t, options, {50, 17}), first).good());
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("tridiagonal eigenpairs on GPUs, small enough for a sanitizer", "[gpu][sanitize]", float, double) {
+  test::require_gpu();
+  for (const char* kind : {"uniform", "glued"}) {
+    const auto t = tridiagonal_of<TestType>(kind, 60);
+    CHECK(errors_of(t, pairs_of(t, {.gpus_from = 1, .leaf = 16})).good());
+  }
 }
 
 TEST_CASE("tridiagonal eigenpairs: bad input is a status or a named argument") {

@@ -1,4 +1,5 @@
 #include "tests/support/lapack_tridiagonal_eig.hpp"
+#include "tests/support/machine.hpp"
 #include "tests/support/shared_runtime.hpp"
 #include <tesela/algorithms/eigen/tridiagonal_eig.hpp>
 
@@ -85,6 +86,37 @@ TEMPLATE_TEST_CASE("tridiagonal eigenvalues: a part is that part of the whole, t
           REQUIRE(part[static_cast<std::size_t>(i)] == whole[static_cast<std::size_t>(range.begin + i)]);
       }
     }
+}
+
+TEMPLATE_TEST_CASE("tridiagonal eigenvalues on GPUs: by bisection those of cores to the bit, by merges as good",
+                   "[gpu]", float, double) {
+  test::require_gpu();
+  constexpr index_t never = std::numeric_limits<index_t>::max();
+  for (const auto& kind : test::tridiagonal_eig_kinds)
+    for (const index_t n : {2, 33, 100, 501, 1500}) {
+      const auto t = tridiagonal_of<TestType>(kind, n);
+      INFO(kind << " n = " << n);
+      for (const IndexRange range : {IndexRange{0, n}, {n / 3, n / 3 + 1}, {n / 4, n / 2}}) {
+        const TridiagonalEigMethod bisection = TridiagonalEigMethod::bisection;
+        const auto here = values_of(t, {.method = bisection, .range = range, .gpus_from = never}),
+                   there = values_of(t, {.method = bisection, .range = range, .gpus_from = 1});
+        CHECK(here.values == there.values);
+      }
+      const auto merged = values_of(
+          t, {.method = TridiagonalEigMethod::divide_and_conquer, .gpus_from = 1, .leaf = n / 7 + 1, .batch = 300});
+      CHECK(error_of(merged.values, test::reference_values(t), test::size_exponent(t)) <=
+            value_bound<TestType> * std::sqrt(static_cast<double>(n)));
+    }
+}
+
+TEMPLATE_TEST_CASE("tridiagonal eigenvalues on GPUs, small enough for a sanitizer", "[gpu][sanitize]", float, double) {
+  test::require_gpu();
+  const auto t = tridiagonal_of<TestType>("glued", 60);
+  for (const TridiagonalEigMethod method :
+       {TridiagonalEigMethod::bisection, TridiagonalEigMethod::divide_and_conquer}) {
+    const auto found = values_of(t, {.method = method, .gpus_from = 1, .leaf = 16});
+    CHECK(error_of(found.values, test::reference_values(t), test::size_exponent(t)) <= 8 * value_bound<TestType>);
+  }
 }
 
 TEMPLATE_TEST_CASE("tridiagonal eigenvalues: a power of two passes through, to the bit", "", float, double) {
