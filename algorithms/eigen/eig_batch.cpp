@@ -19,6 +19,15 @@ SymmetricEigStatus status_of(int info, index_t n) {
   return {Verdict::not_finite, at % n, at / n};
 }
 
+/// Of matrices of order n, what takes a core about a millisecond.
+template <class T>
+index_t batch_on_a_core(index_t n) {
+  const auto order = static_cast<double>(n);
+  const double microseconds = 0.1 + order * (0.1 + order * (1.0 / 40 + order / 1500));  // of a matrix, as measured
+  constexpr index_t together = 64 / sizeof(T);
+  return ceil_div(static_cast<index_t>(std::ceil(1000 / microseconds)), together) * together;
+}
+
 }  // namespace
 
 std::string to_string(const EigBatchFailure& failure) {
@@ -26,11 +35,10 @@ std::string to_string(const EigBatchFailure& failure) {
 }
 
 template <class T>
-index_t suitable_eig_batch(index_t n) {
-  const auto order = static_cast<double>(n);
-  const double microseconds = 0.1 + order * (0.1 + order * (1.0 / 40 + order / 1500));  // of a matrix, as measured
-  constexpr index_t together = 64 / sizeof(T);
-  return ceil_div(static_cast<index_t>(std::ceil(1000 / microseconds)), together) * together;
+index_t suitable_eig_batch(const Runtime& runtime, index_t n) {
+  if (runtime.gpus() == 0) return batch_on_a_core<T>(n);
+  constexpr index_t most_bytes = index_t{1} << 28, most = index_t{1} << 16;
+  return std::clamp<index_t>(most_bytes / (std::max<index_t>(n * n, 1) * index_t{sizeof(T)}), 1, most);
 }
 
 template <class T>
@@ -45,7 +53,12 @@ EigBatchResult eig_batch(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& 
   EigBatchResult result;
   if (n == 0) return result;
   const TileMatrix<int> info(g.runtime(), 1, count, {1, at_once}, "info");
-  for (index_t t = 0; t < W.nt(); ++t) g.insert<kernels::SmallEig<T>>({options.vectors}, A(0, t), W(0, t), info(0, t));
+  const Priority where = at_once > batch_on_a_core<T>(n) ? on_gpu : Priority{};
+  for (index_t t = 0; t < W.nt(); ++t) {
+    g.insert<kernels::SmallEig<T>>(where, {options.vectors}, A(0, t), W(0, t), info(0, t));
+    if (A.mapped() && options.vectors) g.bring_home(A(0, t));
+    if (W.mapped()) g.bring_home(W(0, t));
+  }
   g.wait();
   for (index_t t = 0; t < W.nt(); ++t) {
     const auto found = info(0, t).read();
@@ -57,7 +70,7 @@ EigBatchResult eig_batch(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& 
 
 template EigBatchResult eig_batch(Graph&, const TileMatrix<float>&, const TileMatrix<float>&, const EigBatchOptions&);
 template EigBatchResult eig_batch(Graph&, const TileMatrix<double>&, const TileMatrix<double>&, const EigBatchOptions&);
-template index_t suitable_eig_batch<float>(index_t);
-template index_t suitable_eig_batch<double>(index_t);
+template index_t suitable_eig_batch<float>(const Runtime&, index_t);
+template index_t suitable_eig_batch<double>(const Runtime&, index_t);
 
 }  // namespace tesela

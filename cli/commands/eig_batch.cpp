@@ -100,9 +100,10 @@ struct Solved {
 
 template <class T>
 Solved<T> solve(const EigBatch& o, const HostMatrix<T>& a, Report& report) {
-  const index_t n = o.input.n, rows = std::max<index_t>(n, 1), at_once = suitable_eig_batch<T>(n);
+  const index_t n = o.input.n, rows = std::max<index_t>(n, 1);
   Solved<T> solved{{}, HostMatrix<T>(n, o.count), HostMatrix<T>(n, n * o.count)};
   Runtime runtime(o.common.runtime());
+  const index_t at_once = suitable_eig_batch<T>(runtime, n);
   const auto A = TileMatrix<T>::map(runtime, solved.vectors.data(), n, n * o.count, rows, {rows, rows * at_once}, "A"),
              W = TileMatrix<T>::map(runtime, solved.values.data(), n, o.count, rows, {rows, at_once}, "W");
   run_timed(o.common, runtime, report,

@@ -23,6 +23,7 @@ struct SmallEig {
     return args.vectors ? 9 * all : 4.0 / 3 * all + 30 * all / (n > 0 ? n : 1);  // as LAPACK counts them for QL
   }
   static void cpu(const Args& args, InOut<T> a, Out<T> values, Out<int> info);
+  static void cuda(CudaContext& context, const Args& args, InOut<T> a, Out<T> values, Out<int> info);
 };
 
 }  // namespace tesela::kernels

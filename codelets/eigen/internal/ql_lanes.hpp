@@ -77,9 +77,8 @@ class LaneSweeps {
 
   TESELA_INLINE bool negligible_at(index_t i, int k) const {
     const T size = std::abs(e_[static_cast<std::size_t>(i)].at[k]);
-    return size <= negligible<T> ||
-           size <= std::numeric_limits<T>::epsilon() * (std::abs(d_[static_cast<std::size_t>(i)].at[k]) +
-                                                        std::abs(d_[static_cast<std::size_t>(i + 1)].at[k]));
+    return size <= negligible<T> || size <= rounding<T> * (std::abs(d_[static_cast<std::size_t>(i)].at[k]) +
+                                                           std::abs(d_[static_cast<std::size_t>(i + 1)].at[k]));
   }
 
   /// Sets every lane's rows [low, high] of the next sweep, and answers what all of them span. Row numbers are kept as
@@ -100,8 +99,7 @@ class LaneSweeps {
         const auto row = static_cast<std::size_t>(i);
         const Some e(e_[row], k), d(d_[row], k), after(d_[row + 1], k), low(low_, k), high(high_, k);
         const V at = V{} + static_cast<T>(i), size = e.v < 0 ? -e.v : e.v,
-                limit =
-                    std::numeric_limits<T>::epsilon() * ((d.v < 0 ? -d.v : d.v) + (after.v < 0 ? -after.v : after.v));
+                limit = rounding<T> * ((d.v < 0 ? -d.v : d.v) + (after.v < 0 ? -after.v : after.v));
         const auto ends = (at > low.v) & ((size <= negligible<T>) | (size <= limit));
         store(high_.at + k, V(ends ? at : high.v));
       }
@@ -148,7 +146,6 @@ class LaneSweeps {
     s_[static_cast<std::size_t>(recorded_ * n_ + i)] = s;
   }
   TESELA_INLINE void step(int i, int k, Lane& g, Lane& p, Lane& c, Lane& s, Lane& last) {
-    constexpr T tiny = sizeof(T) == 4 ? T(0x1p-50) : T(0x1p-500), huge = 1 / tiny;
     const auto row = static_cast<std::size_t>(i);
     const Some d0(d_[row], k), d1(d_[row + 1], k), e0(e_[row], k), e1(e_[row + 1], k), gs(g, k), ps(p, k), cs(c, k),
         ss(s, k), ends(last, k), begins(high_, k);
@@ -156,7 +153,8 @@ class LaneSweeps {
     const V f = ss.v * e0.v, b = cs.v * e0.v, size = (f < 0 ? -f : f) + (gs.v < 0 ? -gs.v : gs.v);
     const auto inside = (at >= ends.v) & (at < begins.v), apart = inside & (size == zero),
                turn = inside & (size != zero);
-    const V up = size < tiny ? zero + huge : one, down = size < tiny ? zero + tiny : one, fu = f * up, gu = gs.v * up;
+    const V up = size < tiny<T> ? zero + 1 / tiny<T> : one, down = size < tiny<T> ? zero + tiny<T> : one, fu = f * up,
+            gu = gs.v * up;
     V r = fu * fu + gu * gu;
     for (int j = 0; j < width; ++j) r[j] = std::sqrt(r[j]);
     const V sine = fu / r, cosine = gu / r, over = d1.v - ps.v, next = (d0.v - over) * sine + 2 * cosine * b,

@@ -17,11 +17,17 @@ inline constexpr int most_sweeps = 60;
 template <class T>
 inline constexpr T negligible = std::numeric_limits<T>::epsilon() / 64;
 
+template <class T>
+inline constexpr T rounding = std::numeric_limits<T>::epsilon();
+
+/// Below this a rotation's numbers are scaled up before they are squared.
+template <class T>
+inline constexpr T tiny = sizeof(T) == 4 ? T(0x1p-50) : T(0x1p-500);
+
 /// c and s with c g + s f = r, c f - s g = 0, as orthogonal as T tells, also where squares would underflow.
 template <class T>
 TESELA_INLINE T rotation(T f, T g, T& c, T& s) {
-  constexpr T tiny = sizeof(T) == 4 ? T(0x1p-50) : T(0x1p-500), huge = 1 / tiny;
-  const T most = std::abs(f) > std::abs(g) ? std::abs(f) : std::abs(g), scale = most < tiny ? huge : T(1);
+  const T most = std::abs(f) > std::abs(g) ? std::abs(f) : std::abs(g), scale = most < tiny<T> ? 1 / tiny<T> : T(1);
   f *= scale, g *= scale;
   const T r = std::sqrt(f * f + g * g);
   s = f / r;
@@ -33,7 +39,7 @@ TESELA_INLINE T rotation(T f, T g, T& c, T& s) {
 template <class T>
 TESELA_INLINE index_t block_end(index_t n, const T* d, const T* e, index_t l) {
   while (l < n - 1 && std::abs(e[l]) > negligible<T> &&
-         std::abs(e[l]) > std::numeric_limits<T>::epsilon() * (std::abs(d[l]) + std::abs(d[l + 1])))
+         std::abs(e[l]) > rounding<T> * (std::abs(d[l]) + std::abs(d[l + 1])))
     ++l;
   return l;
 }

@@ -1,4 +1,5 @@
 #include "bench/errors/eig_error.hpp"
+#include "tests/support/machine.hpp"
 #include "tests/support/shared_runtime.hpp"
 #include <tesela/algorithms/eigen/eig_batch.hpp>
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
@@ -42,12 +43,14 @@ struct Solved {
 };
 
 template <class T>
-Solved<T> solve(const HostMatrix<T>& a, index_t count, bool vectors = true, index_t at_once = 0) {
-  const index_t n = a.rows(), rows = std::max<index_t>(n, 1), kb = at_once > 0 ? at_once : suitable_eig_batch<T>(n);
+Solved<T> solve(const HostMatrix<T>& a, index_t count, bool vectors = true, index_t at_once = 0,
+                Runtime& where = runtime()) {
+  const index_t n = a.rows(), rows = std::max<index_t>(n, 1),
+                kb = at_once > 0 ? at_once : suitable_eig_batch<T>(where, n);
   Solved<T> s{{}, HostMatrix<T>(n, count), a.clone()};
-  const auto A = TileMatrix<T>::map(runtime(), s.x.data(), n, n * count, rows, {rows, rows * kb}),
-             W = TileMatrix<T>::map(runtime(), s.values.data(), n, count, rows, {rows, kb});
-  Graph g(runtime());
+  const auto A = TileMatrix<T>::map(where, s.x.data(), n, n * count, rows, {rows, rows * kb}),
+             W = TileMatrix<T>::map(where, s.values.data(), n, count, rows, {rows, kb});
+  Graph g(where);
   s.result = eig_batch(g, A, W, {vectors});
   return s;
 }
@@ -174,4 +177,76 @@ TEST_CASE("eig_batch refuses other shapes") {
   refused({4, 8}, {4, 4}, {3, 2}, {4, 1});
   refused({4, 8}, {4, 8}, {4, 2}, {4, 1});
   refused({4, 8}, {2, 4}, {4, 2}, {4, 1});
+}
+
+namespace {
+
+/// Orders on a GPU, matrices of every kind and size beside each other.
+template <class T>
+void check_on(Runtime& gpu, const std::vector<index_t>& orders, index_t count) {
+  const std::vector<const char*> all{"uniform", "zero",        "identity", "diagonal", "rank:1",
+                                     "graded",  "clustered:2", "normal",   "wilkinson"};
+  const T high = sizeof(T) == 4 ? T(1e18) : T(1e150), low = 1 / high;
+  for (const index_t n : orders) {
+    const HostMatrix<T> a = batch_of<T>(n, count, all, {T(1), high, low, T(1)});
+    const Solved<T> s = solve(a, count, true, 0, gpu), values = solve(a, count, false, 5, gpu);
+    REQUIRE((s.result.ok() && values.result.ok()));
+    for (index_t k = 0; k < count; ++k) check(a, s, k), check(a, values, k, false);
+    CHECK(std::memcmp(a.data(), values.x.data(), static_cast<std::size_t>(a.size()) * sizeof(T)) == 0);
+  }
+}
+
+template <class T>
+void check_not_finite(Runtime& gpu, index_t n) {
+  const HostMatrix<T> good = batch_of<T>(n, 10, {"uniform"}, {T(1)});
+  const Solved<T> whole = solve(good, 10, true, 0, gpu);
+  for (const T bad : {std::numeric_limits<T>::quiet_NaN(), -std::numeric_limits<T>::infinity()}) {
+    HostMatrix<T> a = good.clone();
+    a(n - 1, 3 * n + 2) = a(n - 2, 3 * n + 2) = bad;
+    const Solved<T> s = solve(a, 10, true, 0, gpu);
+    REQUIRE(s.result.failures.size() == 1);
+    const auto [verdict, row, column] = s.result.failures.front().status;
+    CHECK((verdict == SymmetricEigStatus::Verdict::not_finite && row == n - 2 && column == 2));
+    CHECK(std::memcmp(&a(0, 3 * n), &s.x(0, 3 * n), static_cast<std::size_t>(n * n) * sizeof(T)) == 0);
+    for (index_t k = 0; k < 10; ++k)
+      if (k == 3)
+        CHECK((std::isnan(s.values(0, k)) && std::isnan(s.values(n - 1, k))));
+      else
+        CHECK((std::equal(&s.x(0, k * n), &s.x(0, k * n) + n * n, &whole.x(0, k * n)) &&
+               std::equal(&s.values(0, k), &s.values(0, k) + n, &whole.values(0, k))));
+  }
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("eig_batch on a GPU: every order, kind and size", "[gpu]", float, double) {
+  test::require_gpu();
+  test::shared_runtime.reset();
+  Runtime gpu({.cpus = 0, .gpus = 1});
+  std::vector<index_t> orders{64, 65, 100, 127, 128};
+  for (index_t n = 1; n <= 33; ++n) orders.push_back(n);
+  check_on<TestType>(gpu, orders, 27);
+  for (const index_t n : {6, 16, 32, 33, 70}) check_not_finite<TestType>(gpu, n);
+}
+
+TEMPLATE_TEST_CASE("eig_batch on a GPU: more than 65536 matrices", "[gpu]", float, double) {
+  test::require_gpu();
+  test::shared_runtime.reset();
+  Runtime gpu({.cpus = 0, .gpus = 1});
+  constexpr index_t count = 70000;
+  const HostMatrix<TestType> a = batch_of<TestType>(3, count, {"uniform", "graded"}, {TestType(1)});
+  for (const index_t at_once : {0, 70000}) {
+    const Solved<TestType> s = solve(a, count, true, at_once, gpu);
+    REQUIRE(s.result.ok());
+    for (index_t k = 0; k < count; k += 97) check(a, s, k);
+    check(a, s, count - 1);
+  }
+}
+
+TEMPLATE_TEST_CASE("eig_batch in a sanitizer", "[gpu][sanitize]", float, double) {
+  test::require_gpu();
+  test::shared_runtime.reset();
+  Runtime gpu({.cpus = 0, .gpus = 1});
+  check_on<TestType>(gpu, {1, 2, 7, 11, 19, 35, 67}, 9);
+  check_not_finite<TestType>(gpu, 12);
 }
