@@ -1,127 +1,96 @@
-#include "bench/errors/eig_error.hpp"
+#include "bench/eigen/eig_data.hpp"
+#include "bench/harness/factor_options.hpp"
 #include "bench/harness/noted_ceiling.hpp"
-#include "bench/harness/report.hpp"
+#include "bench/peers/cusolver_eig.hpp"
 #include "cli/app/choices.hpp"
 #include "cli/app/numbers.hpp"
 #include "cli/app/options.hpp"
 #include "cli/app/sizes.hpp"
-#include <tesela/algorithms/eigen/eigen_matrices.hpp>
-#include <tesela/algorithms/eigen/symmetric_eig.hpp>
-#include <tesela/codelets/libraries/blas.hpp>
-#include <tesela/codelets/libraries/lapack.hpp>
-#include <tesela/tiles/filled.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace tesela::bench {
 namespace {
 
-struct EigOptions : Options {
+struct EigOptions : FactorOptions {
   std::vector<index_t> n{2048};
-  std::vector<std::string> peers{"two-stage", "lapack"}, jobs{"values", "vectors"};
+  std::vector<std::string> jobs{"values", "vectors"};
   std::string random = "uniform";
   index_t band = 0, block = 0;
+  double fraction = 1;
 };
 
-/// One problem, and the last result of it.
-template <class T>
-struct Problem {
-  HostMatrix<T> a;
-  std::optional<std::vector<double>> known;  ///< eigenvalues
-  bool vectors = false;
-  std::vector<double> values;
-  HostMatrix<T> x;
-
-  /// The larger one of the errors over their bounds.
-  double error() {
-    const PausedWorkers paused;  // BLAS and LAPACK measure on all cores
-    const index_t n = a.rows();
-    if (!known) known = reference_eigenvalues(a);
-    double largest = 0;
-    for (const double value : values) largest = std::max(largest, std::abs(value));
-    const double norm = symmetric_norm(a, largest);
-    const EigBounds bounds = eig_bounds<T>(n);
-    double worst = static_cast<index_t>(values.size()) == n ? eigenvalue_error(values, *known, 0, norm) / bounds.value
-                                                            : std::numeric_limits<double>::infinity();
-    if (!vectors) return worst;
-    constexpr index_t sampled = 64;
-    const EigError e = eig_error(a, values, x, norm, n > 4096 ? sampled : n, 1);
-    for (const double part : {e.residual / bounds.value, e.orthogonality / bounds.orthogonality})
-      worst = part <= worst ? worst : part;  // NaN stays
-    return worst;
-  }
-};
-
-/// The whole call as a user makes it: A in host memory, the vectors there at the end.
-template <class T>
-double solve(Problem<T>& p, Runtime& runtime, const EigOptions& o, EigMethod method) {
-  const index_t n = p.a.rows();
-  HostMatrix<T> lost = p.a.clone();
-  if (p.vectors && p.x.rows() != n) p.x = HostMatrix<T>(n, n);
-  return seconds_of([&] {
-    Graph g(runtime);
-    const auto A = TileMatrix<T>::map(runtime, lost.data(), n, n, n, {n, suitable_eig_tile(runtime, n, o.band)});
-    const SymmetricEig<T> eig =
-        symmetric_eig(g, A, {.method = method, .vectors = p.vectors, .band = o.band, .block = o.block});
-    g.wait();
-    p.values = eig.values;
-    if (eig.vectors && eig.status.ok()) eig.vectors->copy_to(p.x.data(), p.x.ld());
-  });
+void settle_options(EigOptions& o) {
+  if (!(o.fraction > 0 && o.fraction <= 1))
+    throw ArgumentError("bench eig", "--fraction", fmt::format("{} is not in (0, 1]", o.fraction));
+  if (o.has("cusolver-x") && o.fraction == 1)
+    throw ArgumentError("bench eig", "--peers", "cusolver-x solves for a part: --fraction says which");
+  o.devices_alone = false;  // some kernels run on cores alone
+  o.settle("eig");
 }
 
 template <class T>
-double solve_by_lapack(Problem<T>& p) {
-  const PausedWorkers paused;
-  settle();
-  const blas::Threads threads(blas::all_cores());
-  const index_t n = p.a.rows();
-  p.x = p.a.clone();
-  std::vector<T> w(static_cast<std::size_t>(n));
-  const double seconds = seconds_of([&] { lapack::syevd<T>(n, p.x.data(), p.x.ld(), w.data(), p.vectors); });
-  p.values.assign(w.begin(), w.end());
-  return seconds;
+Peer make_peer(const std::string& name, const EigData<T>& data) {
+  if (name == "lapack") return lapack_eig(data);
+  if (name.starts_with("cusolver")) return cusolver_eig(data, name, name == "cusolver-x");
+  return graph_eig(data, name, *find_named(eig_methods(), name));
+}
+
+/// All eigenvalues by cuSOLVER's syevd, which allocates and leaves nothing.
+template <class T>
+std::vector<double> values_by_cusolver(const HostMatrix<T>& a) {
+  const CusolverEig<T> solver(a.rows(), false);
+  std::vector<T> values(static_cast<std::size_t>(a.rows()));
+  solver.upload(a.data());
+  solver.solve(values.data());
+  return {values.begin(), values.end()};
 }
 
 template <class T>
-void run(const EigOptions& o) {
+void run(EigOptions o) {
+  settle_options(o);
   Runtime runtime(o.runtime());
   Report report("eig", o, &runtime);
   const double ceiling = noted_gemm_ceiling<T>(report, runtime);
+  const SymmetricChoice kind = parse_symmetric_kind(o.random);
   for (const index_t n : o.n)
     for (const std::string& job : o.jobs) {
-      const SymmetricChoice kind = parse_symmetric_kind(o.random);
-      const SymmetricMatrix matrix(kind.kind, n, kind.parameter, o.common.seed);
-      Problem<T> problem;
-      problem.vectors = job == "vectors";
-      problem.a = filled<T>({n, n}, [&](index_t i, index_t j) { return matrix.element<T>(i, j); });
-      problem.known = matrix.eigenvalues();
+      const bool vectors = job == "vectors";
+      EigCase what{n, vectors, 0, o.band, o.block, o.on_device()};
+      if (vectors && o.fraction < 1)
+        what.part = std::max<index_t>(1, static_cast<index_t>(std::llround(o.fraction * static_cast<double>(n))));
+      EigData<T> data(runtime, what, SymmetricMatrix(kind.kind, n, kind.parameter, o.common.seed));
+      if (o.has("cusolver") || o.has("cusolver-x"))
+        data.reference = [&data] { return values_by_cusolver(data.original()); };
       std::vector<Peer> peers;
-      for (const std::string& name : o.peers) {
-        const auto work = [&, name] {
-          return name == "lapack" ? solve_by_lapack(problem)
-                                  : solve(problem, runtime, o, *find_named(eig_methods(), name));
-        };
-        peers.push_back({name, work, [&problem, work] {
-                           static_cast<void>(work());
-                           return problem.error();
-                         }});
-      }
-      const auto order = static_cast<double>(n);
+      for (const std::string& name : o.peers)
+        if (name != "cusolver-x" || what.part > 0) peers.push_back(make_peer(name, data));
+      if (peers.empty()) continue;
+      const auto order = static_cast<double>(n), found = static_cast<double>(what.wanted());
       // LAPACK's count of what it does itself, whatever a peer really does.
-      const double flops = order * order * order * (problem.vectors ? 4.0 / 3 + 4.0 / 3 + 2 : 4.0 / 3);
+      const double flops = 4.0 / 3 * order * order * order + (vectors ? (4.0 / 3 + 2) * order * order * found : 0);
       const index_t tile = suitable_eig_tile(runtime, n, o.band);
-      report.add(Case{fmt::format("n = {}, {}", n, job), n, n, 0, fmt::format("{}x{}", n, tile), "host", "GFLOP/s"},
+      const std::string some = what.part > 0 ? fmt::format(" of the smallest {}", what.part) : "";
+      report.add(Case{fmt::format("n = {}, {}{}", n, job, some), n, n, what.part, fmt::format("{}x{}", n, tile), o.data,
+                      "GFLOP/s"},
                  alternate(peers, o.common.repeat), ceiling, [&](double seconds) { return flops / seconds * 1e-9; });
+      if (n > 4096) report.note(fmt::format("{}: vectors were measured on 64 of them", n));
     }
   report.note(
-      fmt::format("{}; rates by 4/3 n^3 (values) and 14/3 n^3 (vectors), whatever a peer really does", o.random));
+      fmt::format("{}; rates by 4/3 n^3 (values) and 10/3 n^2 more a vector, whatever a peer really does", o.random));
+  if (o.on_device())
+    report.note("A stays on the devices, where X is left, and A is put back before each run outside the time");
+  else if (runtime.gpus() > 0)
+    report.note("A and X in page-locked host memory, all transfers timed");
   report.finish();
 }
 
 const cli::Command eig_command(
-    cli::Command::Group::bench, "eig", "dense symmetric eigenproblems as a graph against LAPACK", [](CLI::App& app) {
+    cli::Command::Group::bench, "eig", "dense symmetric eigenproblems as a graph against LAPACK and cuSOLVER",
+    [](CLI::App& app) {
       auto o = std::make_shared<EigOptions>();
       o->common.repeat = 3;
       o->add_to(app, "eig");
@@ -132,9 +101,9 @@ const cli::Command eig_command(
       app.add_option("--jobs", o->jobs, "values, vectors or both")
           ->delimiter(',')
           ->check(CLI::IsMember({"values", "vectors"}));
-      app.add_option("--peers", o->peers, "who competes; the first is whom the others are compared with")
-          ->delimiter(',')
-          ->check(CLI::IsMember(cli::Choices().add(eig_methods()).names()));
+      app.add_option("--fraction", o->fraction, "of the vectors, the smallest; cusolver-x takes a part alone")
+          ->capture_default_str();
+      o->add_peers(app, {"two-stage", "auto", "lapack", "cusolver", "cusolver-x"});
       cli::add_random(app, o->random, symmetric_kinds());
       app.add_option("--band", o->band, "half-width of the band between the stages")->transform(cli::positive());
       app.add_option("--block", o->block, "columns that are gathered before A takes them")->transform(cli::positive());

@@ -25,30 +25,54 @@ template <class T>
 struct CusolverEig<T>::Impl : cusolver::Solver {
   static constexpr cudaDataType type = cusolver::type_of<T>;
 
-  Impl(index_t order, bool vectors)
+  Impl(index_t order, bool vectors, index_t smallest)
       : n(order),
+        count(smallest > 0 ? smallest : order),
         job(vectors ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR),
         a(static_cast<std::size_t>(n * n) * sizeof(T)),
         w(static_cast<std::size_t>(n) * sizeof(T)),
         info(sizeof(int)) {
+    if (n == 0) return;
     std::size_t host_bytes = 0;
-    check(cusolverDnXsyevd_bufferSize(handle, params, job, CUBLAS_FILL_MODE_LOWER, n, type, a.data, n, type, w.data,
-                                      type, &device_bytes, &host_bytes),
-          "cusolverDnXsyevd_bufferSize");
+    if (count == n)
+      check(cusolverDnXsyevd_bufferSize(handle, params, job, CUBLAS_FILL_MODE_LOWER, n, type, a.data, n, type, w.data,
+                                        type, &device_bytes, &host_bytes),
+            "cusolverDnXsyevd_bufferSize");
+    else
+      check(cusolverDnXsyevdx_bufferSize(handle, params, job, CUSOLVER_EIG_RANGE_I, CUBLAS_FILL_MODE_LOWER, n, type,
+                                         a.data, n, &no_limit, &no_limit, 1, count, &found, type, w.data, type,
+                                         &device_bytes, &host_bytes),
+            "cusolverDnXsyevdx_bufferSize");
     work = std::make_unique<DeviceArray>(device_bytes);
     host_work.resize(host_bytes);
   }
 
-  index_t n;
+  void solve() {
+    auto* const outcome = static_cast<int*>(info.data);
+    if (count == n)
+      check(cusolverDnXsyevd(handle, params, job, CUBLAS_FILL_MODE_LOWER, n, type, a.data, n, type, w.data, type,
+                             work->data, device_bytes, host_work.data(), host_work.size(), outcome),
+            "cusolverDnXsyevd");
+    else
+      check(cusolverDnXsyevdx(handle, params, job, CUSOLVER_EIG_RANGE_I, CUBLAS_FILL_MODE_LOWER, n, type, a.data, n,
+                              &no_limit, &no_limit, 1, count, &found, type, w.data, type, work->data, device_bytes,
+                              host_work.data(), host_work.size(), outcome),
+            "cusolverDnXsyevdx");
+  }
+
+  index_t n, count;
   cusolverEigMode_t job;
   DeviceArray a, w, info;
   std::unique_ptr<DeviceArray> work;
   std::size_t device_bytes = 0;
   std::vector<unsigned char> host_work;
+  std::int64_t found = 0;
+  T no_limit = 0;
 };
 
 template <class T>
-CusolverEig<T>::CusolverEig(index_t n, bool vectors) : impl_(std::make_unique<Impl>(n, vectors)) {}
+CusolverEig<T>::CusolverEig(index_t n, bool vectors, index_t smallest)
+    : impl_(std::make_unique<Impl>(n, vectors, smallest)) {}
 
 template <class T>
 void CusolverEig<T>::fill_toeplitz(const T* t) const {
@@ -57,6 +81,7 @@ void CusolverEig<T>::fill_toeplitz(const T* t) const {
 
 template <class T>
 void CusolverEig<T>::upload(const T* a) const {
+  check(cudaSetDevice(0), "cudaSetDevice");
   check(cudaMemcpy(impl_->a.data, a, static_cast<std::size_t>(impl_->n * impl_->n) * sizeof(T), cudaMemcpyHostToDevice),
         "cudaMemcpy");
 }
@@ -64,14 +89,22 @@ void CusolverEig<T>::upload(const T* a) const {
 template <class T>
 void CusolverEig<T>::solve(T* values) const {
   Impl& i = *impl_;
-  check(cusolverDnXsyevd(i.handle, i.params, i.job, CUBLAS_FILL_MODE_LOWER, i.n, Impl::type, i.a.data, i.n, Impl::type,
-                         i.w.data, Impl::type, i.work->data, i.device_bytes, i.host_work.data(), i.host_work.size(),
-                         static_cast<int*>(i.info.data)),
-        "cusolverDnXsyevd");
+  if (i.n == 0) return;
+  check(cudaSetDevice(0), "cudaSetDevice");
+  i.solve();
   int info = 0;
   check(cudaMemcpy(&info, i.info.data, sizeof info, cudaMemcpyDeviceToHost), "cudaMemcpy");
-  if (info != 0) throw EnvironmentError("cusolverDnXsyevd: info " + std::to_string(info));
-  check(cudaMemcpy(values, i.w.data, static_cast<std::size_t>(i.n) * sizeof(T), cudaMemcpyDeviceToHost), "cudaMemcpy");
+  if (info != 0) throw EnvironmentError("cuSOLVER syevd: info " + std::to_string(info));
+  check(cudaMemcpy(values, i.w.data, static_cast<std::size_t>(i.count) * sizeof(T), cudaMemcpyDeviceToHost),
+        "cudaMemcpy");
+}
+
+template <class T>
+void CusolverEig<T>::download(T* vectors, index_t count) const {
+  check(cudaSetDevice(0), "cudaSetDevice");
+  check(cudaMemcpy(vectors, impl_->a.data, static_cast<std::size_t>(impl_->n * count) * sizeof(T),
+                   cudaMemcpyDeviceToHost),
+        "cudaMemcpy");
 }
 
 #else
@@ -79,7 +112,7 @@ void CusolverEig<T>::solve(T* values) const {
 template <class T>
 struct CusolverEig<T>::Impl {};
 template <class T>
-CusolverEig<T>::CusolverEig(index_t, bool) {
+CusolverEig<T>::CusolverEig(index_t, bool, index_t) {
   throw EnvironmentError("this build has no CUDA: cuSOLVER is not available");
 }
 template <class T>
@@ -88,6 +121,8 @@ template <class T>
 void CusolverEig<T>::upload(const T*) const {}
 template <class T>
 void CusolverEig<T>::solve(T*) const {}
+template <class T>
+void CusolverEig<T>::download(T*, index_t) const {}
 
 #endif
 

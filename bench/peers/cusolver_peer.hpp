@@ -2,6 +2,7 @@
 
 #include "bench/harness/handle.hpp"
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/topology.hpp>
 #include <tesela/runtime/types.hpp>
 
 #include <cuda_runtime_api.h>
@@ -36,9 +37,13 @@ struct DeviceArray {
   void* data = nullptr;
 };
 
-/// cuSOLVER on device 0, with the parameters of its 64-bit calls.
+/// cuSOLVER on device 0, with the parameters of its 64-bit calls. Throws EnvironmentError where there is none.
 struct Solver {
   Solver() {
+    if (count_cuda_devices() == 0)
+      throw EnvironmentError(
+          "cuSOLVER needs a CUDA device, and none is visible: run where there is an NVIDIA driver, and check "
+          "CUDA_VISIBLE_DEVICES");
     check(cudaSetDevice(0), "cudaSetDevice");
     check(cusolverDnCreate(handle.out()), "cusolverDnCreate");
     check(cusolverDnCreateParams(params.out()), "cusolverDnCreateParams");

@@ -1,5 +1,6 @@
 #include "bench/errors/eig_error.hpp"
 #include "bench/errors/generalized_eig_error.hpp"
+#include "bench/peers/cusolver_symmetric_eig.hpp"
 #include "cli/app/choices.hpp"
 #include "cli/app/command.hpp"
 #include "cli/app/numbers.hpp"
@@ -84,16 +85,41 @@ Proof prove(const Options& o, Runtime& runtime, const EigProblem<T>& problem, co
   return proof;
 }
 
-template <class T>
-Result<T> solve(const Options& o, const EigProblem<T>& problem, Report& report) {
-  const index_t n = o.input.n;
-  Runtime runtime(o.common.runtime());
-  SymmetricEigOptions options{.method = *find_named(eig_methods(), o.method),
+SymmetricEigOptions options_of(const Options& o) {
+  SymmetricEigOptions options{.method = find_named(eig_methods(), o.method).value_or(EigMethod::automatic),
                               .vectors = o.vectors,
-                              .positions = o.selection.positions(n),
+                              .positions = o.selection.positions(o.input.n),
                               .band = o.band,
                               .block = o.block};
   std::tie(options.low, options.high) = o.selection.interval();
+  return options;
+}
+
+/// The library's call is timed before a Runtime exists, which would take memory of the device.
+template <class T>
+Result<T> solve_by_cusolver(const Options& o, const EigProblem<T>& problem, Report& report) {
+  Result<T> result;
+  std::vector<double> seconds;
+  {
+    CusolverSymmetricEig<T> library(problem.a, o.vectors);
+    seconds = time_library(
+        o.common, [&] { library.prepare(); }, [&] { library.solve(); });
+    result.eig = library.result(options_of(o), result.vectors);
+  }
+  const auto n = static_cast<double>(o.input.n);
+  report_library(o.common, report, seconds, (o.vectors ? 14.0 : 4.0) / 3 * n * n * n);  // as LAPACK counts
+  if (o.certify == 0 && o.selection.range.empty()) return result;
+  Runtime runtime(o.common.runtime());
+  result.proof = prove(o, runtime, problem, result.eig);
+  return result;
+}
+
+template <class T>
+Result<T> solve(const Options& o, const EigProblem<T>& problem, Report& report) {
+  if (o.method == "cusolver") return solve_by_cusolver(o, problem, report);
+  const index_t n = o.input.n;
+  Runtime runtime(o.common.runtime());
+  const SymmetricEigOptions options = options_of(o);
   Result<T> result;
   const auto timed = [&](const std::function<void()>& prepare, const std::function<SymmetricEig<T>(Graph&)>& find) {
     run_timed(o.common, runtime, report, {prepare, [&](Graph& g, bool) {
@@ -205,8 +231,13 @@ int run_eig(Options o) {
     throw ArgumentError("eig", "--certify", "needs the whole spectrum, and no --no-check");
   if (o.certify > 0 && o.input.generalized())
     throw ArgumentError("eig", "--certify", "is not there for generalized problems");
+  const bool library = o.method == "cusolver";
+  if (library && o.input.generalized())
+    throw ArgumentError("eig", "--method", "cusolver is not there for generalized problems");
+  if (library && !o.common.trace_dir.empty())
+    throw ArgumentError("eig", "--trace", "records tasks, and --method cusolver has none");
   const double columns = wanted ? static_cast<double>(wanted->size()) : order;
-  const bool dense = !o.input.tridiagonal() || o.vectors || o.method == "lapack" || n <= largest_dense;
+  const bool dense = !o.input.tridiagonal() || o.vectors || library || o.method == "lapack" || n <= largest_dense;
   require_memory("eig", "A, its copy and the eigenvectors with what makes them",
                  ((dense ? 2 * order * order : 10 * order) + (o.input.generalized() ? 4 * order * order : 0) +
                   (o.vectors ? 2.5 * order * order + 2 * order * columns : 0)) *
@@ -219,7 +250,7 @@ int run_eig(Options o) {
   const EigProblem<T> problem = load<T>(o.input, o.common.seed, dense);
   const Result<T> result = solve(o, problem, report);
   const SymmetricEig<T>& eig = result.eig;
-  report.problem()["method"] = name_of(eig_methods(), eig.method);
+  report.problem()["method"] = library ? o.method : name_of(eig_methods(), eig.method);
   if (eig.half_width > 0) report.problem()["band"] = eig.half_width;
   report.count("merges", eig.merges);
   report.count("deflated", eig.deflated);
@@ -260,7 +291,10 @@ const Command eig_command(
     Command::Group::top, "eig", "eigenvalues and eigenvectors of a symmetric matrix or pair", [](CLI::App& app) {
       auto o = std::make_shared<Options>();
       o->input.add_to(app);
-      Choices().add(eig_methods()).add_option(app, "--method", o->method);
+      Choices()
+          .add(eig_methods())
+          .add("cusolver", "the library's syevd on a GPU, transfers timed")
+          .add_option(app, "--method", o->method);
       app.add_option("--band", o->band, "half-width of the band between the stages (default: what suits)")
           ->transform(cli::positive());
       app.add_option("--block", o->block, "columns that are gathered before A takes them (default: what suits)")

@@ -1,4 +1,5 @@
 #include "tests/support/command.hpp"
+#include "tests/support/machine.hpp"
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <catch2/catch_test_macros.hpp>
@@ -143,8 +144,27 @@ TEST_CASE("eig refuses what it cannot do, and schedulers all finish") {
   refused({"-n", "10", "--band", "0"}, "--band");
   refused({"-n", "10", "--method", "jacobi"}, "--method");
   refused({"-n", "10", "--certify", "2", "--smallest", "3"}, "--certify");
+  refused({"-n", "10", "--method", "cusolver", "--random-b", "uniform"}, "--method");
+  refused({"-n", "10", "--method", "cusolver", "--trace", "none"}, "--trace");
+  const Outcome device =
+      run_tesela({"eig", "-n", "10", "--method", "cusolver"}, {.environment = {{"CUDA_VISIBLE_DEVICES", ""}}});
+  CHECK(device.code == 3);
+  CHECK_THAT(device.err, ContainsSubstring("CUDA"));
   refused({"-n", "10", "--random", "spectrum:none.npy"}, "none.npy");
   for (const char* const scheduler : {"eager", "lws", "dmdas", "random"})
     CHECK(eig({"-n", "90", "--vectors", "--method", "two-stage", "--sched", scheduler})["status"] == "ok");
   CHECK(eig({"-n", "90", "--vectors", "--method", "two-stage", "--ncpu", "1"})["status"] == "ok");
+}
+
+TEST_CASE("eig: cuSOLVER as a method, of all kinds and parts", "[gpu]") {
+  require_gpu();
+  const Words by{"--method", "cusolver", "--vectors"};
+  for (const char* const kind : kinds)
+    for (const char* const n : {"0", "1", "2", "65"})
+      CHECK(eig(Words{"--random", kind, "-n", n} + by)["status"] == "ok");
+  for (const char* const scale : {"1e300", "1e-300"})
+    CHECK(eig(Words{"-n", "40", "--scale", scale} + by)["status"] == "ok");
+  for (const Words& part : {Words{"--smallest", "4"}, {"--largest", "7"}, {"--index", "3,9"}, {"--range", "0,inf"}})
+    CHECK(eig(Words{"-n", "60", "-p", "s"} + part + by)["status"] == "ok");
+  CHECK(check(eig(Words{"-n", "90", "--certify", "3"} + by), "certified") == 3);
 }
