@@ -1,5 +1,6 @@
 #include "cli/commands/eig_batch.hpp"
 
+#include "bench/errors/eig_batch_error.hpp"
 #include "bench/errors/eig_error.hpp"
 #include "cli/app/report.hpp"
 #include "cli/app/runs.hpp"
@@ -116,40 +117,18 @@ Solved<T> solve(const EigBatch& o, const HostMatrix<T>& a, Report& report) {
   return solved;
 }
 
-template <class T>
-HostMatrix<T> matrix_of(const HostMatrix<T>& batch, index_t k) {
-  const index_t n = batch.rows();
-  HostMatrix<T> one(n, n);
-  std::copy_n(&batch(0, k * n), n * n, one.data());
-  return one;
-}
-
 /// The largest errors of some matrices, in all of which the search succeeded.
 template <class T>
 void report_errors(const EigBatch& o, const HostMatrix<T>& a, const Solved<T>& solved, Report& report) {
-  const index_t n = o.input.n, checked = n > 0 ? std::min(o.count, most_checked) : 0;
+  const index_t n = o.input.n;
   const EigBounds bounds = eig_bounds<T>(n);
-  if (checked < o.count && n > 0) report.check("sampled_matrices", static_cast<double>(checked));
-  double off = 0, rounding = 0;
-  EigError worst;
-  const auto take = [](double& most, double value) { most = std::isnan(most) || most > value ? most : value; };
-  for (index_t s = 0; s < checked; ++s) {
-    const auto k =
-        static_cast<index_t>(static_cast<double>(s) * static_cast<double>(o.count) / static_cast<double>(checked));
-    const HostMatrix<T> one = matrix_of(a, k);
-    const std::vector<double> values(&solved.values(0, k), &solved.values(0, k) + n);
-    const double norm = symmetric_norm(one, std::max(std::abs(values.front()), std::abs(values.back())));
-    take(rounding, static_cast<double>(std::numeric_limits<T>::denorm_min()) / norm);  // of results near zero
-    if (o.check) take(off, eigenvalue_error(values, reference_eigenvalues(one), 0, norm));
-    if (!o.vectors) continue;
-    const EigError error = eig_error(one, values, matrix_of(solved.vectors, k), norm, n, o.common.seed);
-    take(worst.residual, error.residual);
-    take(worst.orthogonality, error.orthogonality);
-  }
-  if (o.check) report.check("max_error", Measured{off, bounds.value + rounding});
+  const EigBatchError error =
+      eig_batch_error(a, solved.values, o.vectors ? &solved.vectors : nullptr, o.check, most_checked, o.common.seed);
+  if (error.matrices < o.count && n > 0) report.check("sampled_matrices", static_cast<double>(error.matrices));
+  if (o.check) report.check("max_error", Measured{error.value, bounds.value + error.rounding});
   if (!o.vectors) return;
-  report.check("max_residual", Measured{worst.residual, bounds.value + rounding});
-  report.check("orthogonality", Measured{worst.orthogonality, bounds.orthogonality});
+  report.check("max_residual", Measured{error.residual, bounds.value + error.rounding});
+  report.check("orthogonality", Measured{error.orthogonality, bounds.orthogonality});
 }
 
 template <class T>

@@ -1,3 +1,4 @@
+#include "bench/eigen/eig_batch_data.hpp"
 #include "bench/eigen/eig_data.hpp"
 #include "tests/support/machine.hpp"
 #include "tests/support/process.hpp"
@@ -65,7 +66,43 @@ TEST_CASE("bench eig: values, vectors and a part of them") {
               8);
 }
 
-TEST_CASE("bench eig refuses what it does not have") {
+TEST_CASE("an eig-batch peer with a wrong value or vector is found out") {
+  Runtime runtime({.cpus = 1, .gpus = 0});
+  const index_t n = 9, count = 20;
+  const bench::EigBatchData<double> data(runtime, {.n = n, .count = count, .vectors = true});
+  data.restore();
+  for (index_t k = 0; k < count; ++k) lapack::syevd<double>(n, data.a() + k * n * n, n, data.w() + k * n, true);
+  CHECK(data.check("right") <= 1);
+  for (double* const one : {data.a() + 7 * n * n + 3, data.w() + 19 * n}) {
+    const double kept = *one;
+    *one += 1e-10;
+    CHECK_THROWS_AS(data.check("wrong"), bench::WrongResult);
+    *one = kept;
+  }
+  data.restore();
+  CHECK_THROWS_AS(data.check("idle"), bench::WrongResult);
+}
+
+TEST_CASE("bench eig-batch: values and vectors of several orders") {
+  const TemporaryFolder folder;
+  for (const char* const precision : {"s", "d"})
+    all_right(bench_json(folder, {"eig-batch", "--n", "3,16", "--count", "50", "--jobs", "values,vectors", "--peers",
+                                  "tesela,lapack", "--ncuda", "0", "-p", precision}),
+              8);
+}
+
+TEST_CASE("bench eig-batch beside cuSOLVER", "[gpu]") {
+  require_gpu();
+  const TemporaryFolder folder;
+  for (const char* const precision : {"s", "d"})
+    for (const char* const data : {"host", "device"})
+      all_right(bench_json(folder, {"eig-batch", "--n", "8,33", "--count", "3000", "--jobs", "values,vectors",
+                                    "--peers", "tesela,cusolver", "--data", data, "-p", precision}),
+                8);
+  all_right(bench_json(folder, {"eig-batch", "--n", "3", "--count", "70000", "--peers", "tesela,cusolver"}), 2);
+}
+
+TEST_CASE("bench eig and eig-batch refuse what they do not have") {
   const auto refused = [](const Words& words, int code, const char* why) {
     const Outcome run = run_tesela(Words{"bench"} + words, {.environment = {{"CUDA_VISIBLE_DEVICES", ""}}});
     CAPTURE(words, run.err);
@@ -80,6 +117,10 @@ TEST_CASE("bench eig refuses what it does not have") {
   refused({"eig", "--n", "8", "--fraction", "0"}, 2, "--fraction");
   refused({"eig", "--n", "8", "--fraction", "1.5"}, 2, "--fraction");
   refused({"eig", "--n", "8", "--peers", "tesela"}, 2, "two-stage");
+  refused({"eig-batch", "--n", "129"}, 2, "128");
+  refused({"eig-batch", "--count", "0"}, 2, "--count");
+  refused({"eig-batch", "--peers", "cusolver"}, 3, "CUDA device");
+  refused({"eig-batch", "--data", "device", "--peers", "tesela,lapack"}, 2, "--data host");
 }
 
 TEST_CASE("bench eig beside cuSOLVER", "[gpu]") {
