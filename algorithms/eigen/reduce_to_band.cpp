@@ -27,6 +27,8 @@ void check(const TileMatrix<T>& A, const SymmetricBand<T>& band) {
   require_blas_sizes("reduce_to_band", "A", A);
 }
 
+Priority on_gpu_of(index_t part) { return on_gpu_number(static_cast<std::size_t>(part)); }
+
 /// What the options leave open.
 struct Sizes {
   index_t block, update, parts;
@@ -48,7 +50,7 @@ void BandReduction<T>::finish_block(Graph& g) {
   if (vectors_ && block.columns > 0) {
     std::vector<Tile<T>> panels;
     for (index_t i = 0; i * half_width_ < block.columns; ++i) panels.push_back(block.panels(0, i));
-    g.insert<JoinReflectors<T>>({block.columns, half_width_}, block.v(0, 0), block.t(0, 0), panels);
+    g.insert<JoinReflectors<T>>(on_gpu, {block.columns, half_width_}, block.v(0, 0), block.t(0, 0), panels);
   } else {
     g.forget(block.v(0, 0));
   }
@@ -59,16 +61,20 @@ BandReduction<T>::BandReduction(Graph& g, const TileMatrix<T>& A, const Symmetri
                                 const ReduceToBandOptions& options)
     : n_(A.n()), half_width_(B.half_width()), vectors_(options.vectors) {
   Runtime& runtime = g.runtime();
+  const bool gpu = runtime.gpus() > 0;
+  const Priority next_panel{highest_priority, gpu, gpu ? 0 : -1};
   const TileMatrix<T>& band = B.tiles();
   const index_t n = n_, b = half_width_, w = std::min(A.tile_shape().nb, std::max<index_t>(n, 1)),
                 band_width = std::min(band.tile_shape().nb, std::max<index_t>(n, 1));
   const auto [block, update, parts] = Sizes(runtime, b, A.nt(), options);
   band.for_each_tile([&](const Tile<T>& tile, index_t, index_t) { g.insert<Laset<T>>({T(0), 1}, tile); });
   if (n == 0) return;
+  if (gpu)  // products with squares that are whole are faster there
+    for (index_t j = 0; j < A.nt(); ++j) g.insert<Sy2sbMirror<T>>(on_gpu_of(j), {j * w}, A(0, j));
 
   const auto P = TileMatrix<T>(runtime, n, b, {n, b}, "P"), W = TileMatrix<T>(runtime, n, parts * b, {n, b}, "W");
   work_ = {P, W};
-  const Shape qr_scratch = qr_work(b, b, n, runtime.gpus() > 0);
+  const Shape qr_scratch = qr_work(b, b, n, gpu);
   const Tile<T> scratch = g.scratch<T>(qr_scratch.rows, qr_scratch.cols), sums = g.scratch<T>(b, block, 1);
   Tile<T> v = P(0, 0), z = P(0, 0);  // of the block
   BandPanel panel;
@@ -85,13 +91,13 @@ BandReduction<T>::BandReduction(Graph& g, const TileMatrix<T>& A, const Symmetri
                          TileMatrix<T>(runtime, b, block, {b, b}, "Tp")});
       work_.emplace_back(runtime, height, block, TileShape{height, block}, "Z");
       v = blocks_.back().v(0, 0), z = work_.back()(0, 0);
-      for (const Tile<T>& tile : {v, z}) g.insert<Laset<T>>(urgent, {T(0), 1}, tile);
+      for (const Tile<T>& tile : {v, z}) g.insert<Laset<T>>(next_panel, {T(0), 1}, tile);
     }
-    g.insert<Sy2sbPanel<T>>(urgent, {panel, c % w}, A(0, c / w), v, z, P(0, 0));
+    g.insert<Sy2sbPanel<T>>(next_panel, {panel, c % w}, A(0, c / w), v, z, P(0, 0));
     if (panel.vectors > 0)
-      g.insert<Geqrt<T>>(urgent, {next, 0, panel.width, b, rows}, P(0, 0), blocks_.back().panels(0, panel.at / b),
+      g.insert<Geqrt<T>>(next_panel, {next, 0, panel.width, b, rows}, P(0, 0), blocks_.back().panels(0, panel.at / b),
                          scratch);
-    g.insert<Sy2sbStore<T>>(urgent, {panel, b, c % band_width}, P(0, 0), v, band(0, c / band_width));
+    g.insert<Sy2sbStore<T>>(next_panel, {panel, b, c % band_width}, P(0, 0), v, band(0, c / band_width));
     if (panel.vectors == 0) continue;
 
     std::vector<Tile<T>> products;
@@ -102,17 +108,18 @@ BandReduction<T>::BandReduction(Graph& g, const TileMatrix<T>& A, const Symmetri
       for (index_t j = first; j < A.nt(); j += parts) tiles.push_back(A(0, j));
       if (tiles.empty()) continue;
       products.push_back(W(0, part));
-      Priority where = runtime.gpus() > 0 ? on_gpu_number(static_cast<std::size_t>(part)) : urgent;
+      Priority where = gpu ? on_gpu_of(part) : urgent;
       where.value = urgent.value;
-      g.insert<Sy2sbSymm<T>>(where, {panel, first, parts, w}, v, W(0, part), tiles);
+      g.insert<Sy2sbSymm<T>>(where, {panel, first, parts, w, gpu}, v, W(0, part), tiles);
     }
-    g.insert<Sy2sbJoin<T>>(urgent, {panel}, blocks_.back().panels(0, panel.at / b), v, z, sums, products);
+    g.insert<Sy2sbJoin<T>>(next_panel, {panel}, blocks_.back().panels(0, panel.at / b), v, z, sums, products);
     panel.at += panel.vectors;
     blocks_.back().columns = panel.at;
     if (panel.at - panel.waiting < update && panel.at < block) continue;
     for (index_t j = next / w; j < A.nt(); ++j) {  // the next panel's tile first
-      const Priority first{highest_priority - static_cast<int>(std::min<index_t>(j - next / w, 1000))};
-      g.insert<Sy2sbUpdate<T>>(first, {j * w, std::max(j * w, next), panel.top, panel.waiting, panel.at}, v, z,
+      Priority first = gpu ? on_gpu_of(j % parts) : Priority{};
+      first.value = highest_priority - static_cast<int>(std::min<index_t>(j - next / w, 1000));
+      g.insert<Sy2sbUpdate<T>>(first, {j * w, std::max(j * w, next), panel.top, panel.waiting, panel.at, gpu}, v, z,
                                A(0, j));
     }
     panel.waiting = panel.at;
@@ -131,10 +138,11 @@ void BandReduction<T>::apply(Graph& g, Op op, const TileMatrix<T>& X) const {
                         to_string(Shape{X.m(), X.n()}) + " in tiles of " +
                             to_string(Shape{X.tile_shape().mb, X.tile_shape().nb}) + ": " + wrong);
   if (blocks_.empty() || X.n() == 0) return;
-  const Tile<T> work = g.scratch<T>(blocks_.front().v.n(), std::min(X.n(), X.tile_shape().nb));
+  const index_t wide = std::min(X.n(), X.tile_shape().nb);
+  const Tile<T> work = g.scratch<T>(blocks_.front().v.n(), g.runtime().gpus() > 0 ? 2 * wide : wide);
   const auto apply_one = [&](const Block& block, index_t j) {
     if (block.columns > 0)
-      g.insert<Larfb<T>>({op, block.top, block.columns}, block.v(0, 0), block.t(0, 0), X(0, j), work);
+      g.insert<Larfb<T>>(on_gpu_of(j), {op, block.top, block.columns}, block.v(0, 0), block.t(0, 0), X(0, j), work);
   };
   for (index_t j = 0; j < X.nt(); ++j)
     if (op == Op::transpose)

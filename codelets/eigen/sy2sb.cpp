@@ -85,6 +85,22 @@ void Sy2sbJoin<T>::cpu(const Args& args, In<T> t, In<T> v, InOut<T> z, Scratch<T
   blas::gemm<T>(Op::none, Op::none, m, k, k, T(-0.5), mine, v.ld, work.data, k, 1, sum, z.ld);
 }
 
+namespace {
+
+/// What stands above the diagonal becomes what stands below.
+template <class T>
+void mirror(index_t n, T* a, index_t ld) {
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < j; ++i) a[i + j * ld] = a[j + i * ld];
+}
+
+}  // namespace
+
+template <class T>
+void Sy2sbMirror<T>::cpu(const Args& args, InOut<T> a) {
+  mirror(a.cols, &a(args.tile_column, 0), a.ld);
+}
+
 template <class T>
 void Sy2sbUpdate<T>::cpu(const Args& args, In<T> v, In<T> z, InOut<T> a) {
   const index_t end = args.tile_column + a.cols, columns = end - args.first, below = a.rows - end,
@@ -92,6 +108,7 @@ void Sy2sbUpdate<T>::cpu(const Args& args, In<T> v, In<T> z, InOut<T> a) {
   T* const diagonal = &a(args.first, args.first - args.tile_column);
   const auto at = [&](const In<T>& x, index_t row) { return &x(row - args.top, args.begin); };
   blas::syr2k<T>(columns, k, -1, at(v, args.first), v.ld, at(z, args.first), z.ld, diagonal, a.ld);
+  if (args.mirrored) mirror(columns, diagonal, a.ld);
   if (below == 0) return;
   for (const auto& [left, right] : {std::pair{v, z}, std::pair{z, v}})
     blas::gemm<T>(Op::none, Op::transpose, below, columns, k, -1, at(left, end), left.ld, at(right, args.first),
@@ -136,6 +153,8 @@ template struct Sy2sbJoin<float>;
 template struct Sy2sbJoin<double>;
 template struct Sy2sbUpdate<float>;
 template struct Sy2sbUpdate<double>;
+template struct Sy2sbMirror<float>;
+template struct Sy2sbMirror<double>;
 template struct JoinReflectors<float>;
 template struct JoinReflectors<double>;
 template struct Larfb<float>;

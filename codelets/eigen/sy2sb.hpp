@@ -40,6 +40,7 @@ struct Sy2sbPanel {
            static_cast<double>(args.panel.at - args.panel.waiting);
   }
   static void cpu(const Args& args, In<T> a, In<T> v, In<T> z, Out<T> p);
+  static void cuda(CudaContext& context, const Args& args, In<T> a, In<T> v, In<T> z, Out<T> p);
 };
 
 /// The factored panel's parts to their places: its diagonal block and R to the band (element (i, j) in row i - j of
@@ -54,6 +55,7 @@ struct Sy2sbStore {
     index_t column = 0;  ///< of the panel in the band's tile
   };
   static void cpu(const Args& args, In<T> p, InOut<T> v, InOut<T> band);
+  static void cuda(CudaContext& context, const Args& args, In<T> p, InOut<T> v, InOut<T> band);
 };
 
 /// W(r:, 0:k) = A' V, the panel's k columns of V: A' is what the tiles of the list hold of A, each with what mirrors it
@@ -66,6 +68,7 @@ struct Sy2sbSymm {
     BandPanel panel;
     index_t first = 0, stride = 1;
     index_t tile_width = 0;  ///< of the tiles but the last
+    bool mirrored = false;   ///< what stands above the diagonal in a tile's diagonal block is right, too
     std::uint64_t cost_key() const { return static_cast<std::uint64_t>(panel.row / 256); }
   };
   static double flops(const Args& args, std::span<const Shape> shapes) {
@@ -80,6 +83,7 @@ struct Sy2sbSymm {
     return 4 * elements * static_cast<double>(args.panel.vectors);
   }
   static void cpu(const Args& args, In<T> v, Out<T> w, std::span<const In<T>> a);
+  static void cuda(CudaContext& context, const Args& args, In<T> v, Out<T> w, std::span<const In<T>> a);
 };
 
 /// The panel's columns of Z from the sum of the W of the list and the panel's T. Scratch: b x (2 columns of the block +
@@ -99,6 +103,8 @@ struct Sy2sbJoin {
     return m * k * (8 * lacking + 5 * k);
   }
   static void cpu(const Args& args, In<T> t, In<T> v, InOut<T> z, Scratch<T> work, std::span<const In<T>> w);
+  static void cuda(CudaContext& context, const Args& args, In<T> t, In<T> v, InOut<T> z, Scratch<T> work,
+                   std::span<const In<T>> w);
 };
 
 /// One column tile of A -= V Z^T + Z V^T, lower triangle, from column `first` of the matrix on (BLAS syr2k): the
@@ -112,6 +118,7 @@ struct Sy2sbUpdate {
     index_t first = 0;        ///< first column that changes, not left of it
     index_t top = 0;
     index_t begin = 0, end = 0;
+    bool mirrored = false;  ///< writes what mirrors the tile's diagonal block above its diagonal, too
     std::uint64_t cost_key() const {
       return static_cast<std::uint64_t>(first / 256) | static_cast<std::uint64_t>(end - begin) << 32;
     }
@@ -122,6 +129,19 @@ struct Sy2sbUpdate {
     return 4 * columns * (rows - 0.5 * columns) * static_cast<double>(args.end - args.begin);
   }
   static void cpu(const Args& args, In<T> v, In<T> z, InOut<T> a);
+  static void cuda(CudaContext& context, const Args& args, In<T> v, In<T> z, InOut<T> a);
+};
+
+/// What stands above the diagonal in the diagonal block of a column tile of A becomes what mirrors it below.
+template <class T>
+struct Sy2sbMirror {
+  static constexpr auto name = "sy2sb_mirror";
+  static constexpr std::uint32_t color = 0x8c8c8c;
+  struct Args {
+    index_t tile_column = 0;  ///< the tile's first column in the matrix
+  };
+  static void cpu(const Args& args, InOut<T> a);
+  static void cuda(CudaContext& context, const Args& args, InOut<T> a);
 };
 
 /// T of all of a block's columns from V and from the panels' (the list, in order), each of b columns but the last: I -
@@ -139,10 +159,11 @@ struct JoinReflectors {
     return static_cast<double>(shapes[0].rows) * k * k;
   }
   static void cpu(const Args& args, In<T> v, Out<T> t, std::span<const In<T>> panels);
+  static void cuda(CudaContext& context, const Args& args, In<T> v, Out<T> t, std::span<const In<T>> panels);
 };
 
 /// LAPACK larfb: C(top:, :) = (I - V op(T) V^T) C(top:, :), V with its zeros and ones written out, k columns of it.
-/// Scratch: k x (columns of C).
+/// Scratch: k x (columns of C), on a GPU twice as many columns.
 template <class T>
 struct Larfb {
   static constexpr auto name = "larfb";
@@ -157,6 +178,7 @@ struct Larfb {
     return static_cast<double>(c.cols) * k * (4 * static_cast<double>(v.rows) + k);
   }
   static void cpu(const Args& args, In<T> v, In<T> t, InOut<T> c, Scratch<T> work);
+  static void cuda(CudaContext& context, const Args& args, In<T> v, In<T> t, InOut<T> c, Scratch<T> work);
 };
 
 }  // namespace tesela::kernels

@@ -34,6 +34,19 @@ int trsm(cublasContext* handle, Op op, index_t m, index_t n, const T* r, index_t
                              n, &one, r, ldr, x, ldx);
 }
 
+/// X = op(R) X, or from the right X op(R), R upper triangular, X m x n. Answers a cublasStatus_t.
+template <class T>
+int trmm(cublasContext* handle, Side side, Op op, index_t m, index_t n, const T* r, index_t ldr, T* x, index_t ldx) {
+  const T one = 1;
+  const cublasSideMode_t from = side == Side::left ? CUBLAS_SIDE_LEFT : CUBLAS_SIDE_RIGHT;
+  if constexpr (std::is_same_v<T, float>)
+    return cublasStrmm_v2_64(handle, from, CUBLAS_FILL_MODE_UPPER, to_cublas(op), CUBLAS_DIAG_NON_UNIT, m, n, &one, r,
+                             ldr, x, ldx, x, ldx);
+  else
+    return cublasDtrmm_v2_64(handle, from, CUBLAS_FILL_MODE_UPPER, to_cublas(op), CUBLAS_DIAG_NON_UNIT, m, n, &one, r,
+                             ldr, x, ldx, x, ldx);
+}
+
 /// X = op(L)^-1 X, L unit lower triangular, X m x n. Answers a cublasStatus_t.
 template <class T>
 int solve_unit_lower(cublasContext* handle, Op op, index_t m, index_t n, const T* l, index_t ldl, T* x, index_t ldx) {

@@ -1,0 +1,244 @@
+#include <tesela/codelets/eigen/sy2sb.hpp>
+#include <tesela/codelets/libraries/internal/cublas.hpp>
+#include <tesela/codelets/support/internal/each.cuh>
+
+#include <utility>
+
+namespace tesela::kernels {
+namespace {
+
+using internal::each;
+
+/// cuBLAS, with failures reported.
+template <class T>
+struct Products {
+  CudaContext& context;
+  void gemm(Op op_a, Op op_b, index_t m, index_t n, index_t k, T alpha, const T* a, index_t lda, const T* b,
+            index_t ldb, T beta, T* c, index_t ldc) const {
+    if (m > 0 && n > 0)
+      context.check(cublas::gemm<T>(context.cublas(), op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc),
+                    "cublas gemm");
+  }
+  void trmm(Side side, Op op, index_t m, index_t n, const T* r, index_t ldr, T* x, index_t ldx) const {
+    context.check(cublas::trmm<T>(context.cublas(), side, op, m, n, r, ldr, x, ldx), "cublas trmm");
+  }
+};
+
+template <class T>
+struct TakePanel {
+  const T* a;
+  index_t lda;
+  T* p;
+  index_t ldp;
+  __device__ void operator()(index_t i, index_t j) const { p[i + j * ldp] = i >= j ? a[i + j * lda] : T(0); }
+};
+
+template <class T>
+struct StoreBand {
+  const T* p;
+  index_t ldp;
+  T* band;
+  index_t ld, rows;
+  __device__ void operator()(index_t i, index_t j) const {
+    if (i + j < rows) band[i + j * ld] = p[i + j + j * ldp];
+  }
+};
+
+template <class T>
+struct StoreVectors {
+  const T* p;
+  index_t ldp;
+  T* v;
+  index_t ldv;
+  __device__ void operator()(index_t i, index_t j) const {
+    v[i + j * ldv] = i > j ? p[i + j * ldp] : T(i == j ? 1 : 0);
+  }
+};
+
+template <class T, bool add>
+struct Gather {
+  const T* w;
+  index_t ldw;
+  T* z;
+  index_t ldz;
+  __device__ void operator()(index_t i, index_t j) const {
+    const T old = add ? z[i + j * ldz] : T(0);
+    z[i + j * ldz] = old + w[i + j * ldw];
+  }
+};
+
+template <class T>
+struct CopyTriangle {
+  const T* panel;
+  index_t ld;
+  T* t;
+  index_t ldt, at;
+  __device__ void operator()(index_t i, index_t j) const {
+    t[i + j * ldt] = i >= at && i <= at + j ? panel[i - at + j * ld] : T(0);
+  }
+};
+
+constexpr int side = 32, rows_at_once = 8;
+
+/// What stands above the diagonal of the n x n matrix becomes what stands below. Squares of 32, one a block.
+template <class T>
+__global__ void mirror_kernel(index_t n, T* a, index_t ld) {
+  if (blockIdx.y < blockIdx.x) return;
+  __shared__ T square[side][side + 1];
+  const index_t row = index_t{blockIdx.y} * side, column = index_t{blockIdx.x} * side;  // of the square below
+  const auto x = static_cast<index_t>(threadIdx.x);
+  for (index_t y = threadIdx.y; y < side; y += rows_at_once)
+    if (row + x < n && column + y < n) square[y][x] = a[row + x + (column + y) * ld];
+  __syncthreads();
+  for (index_t y = threadIdx.y; y < side; y += rows_at_once)
+    if (column + x < n && row + y < n && column + x < row + y) a[column + x + (row + y) * ld] = square[x][y];
+}
+
+template <class T>
+void mirror(CudaContext& context, index_t n, T* a, index_t ld) {
+  const auto squares = static_cast<unsigned>(ceil_div(n, side));
+  if (n > 0) mirror_kernel<<<dim3(squares, squares), dim3(side, rows_at_once), 0, context.stream()>>>(n, a, ld);
+  context.check(cudaGetLastError(), "sy2sb_mirror");
+}
+
+}  // namespace
+
+template <class T>
+void Sy2sbPanel<T>::cuda(CudaContext& context, const Args& args, In<T> a, In<T> v, In<T> z, Out<T> p) {
+  const BandPanel& panel = args.panel;
+  const index_t m = a.rows - panel.column, k = panel.at - panel.waiting, from = panel.column - panel.top;
+  each(context, m, panel.width, TakePanel<T>{&a(panel.column, args.column), a.ld, &p(panel.column, 0), p.ld});
+  if (k == 0) return;
+  for (const auto& [left, right] : {std::pair{v, z}, std::pair{z, v}})
+    Products<T>{context}.gemm(Op::none, Op::transpose, m, panel.width, k, -1, &left(from, panel.waiting), left.ld,
+                              &right(from, panel.waiting), right.ld, 1, &p(panel.column, 0), p.ld);
+}
+
+template <class T>
+void Sy2sbStore<T>::cuda(CudaContext& context, const Args& args, In<T> p, InOut<T> v, InOut<T> band) {
+  const BandPanel& panel = args.panel;
+  const index_t n = p.rows;
+  each(context, args.half_width + 1, panel.width,
+       StoreBand<T>{&p(panel.column, 0), p.ld, &band(0, args.column), band.ld, n - panel.column});
+  each(context, n - panel.row, panel.vectors,
+       StoreVectors<T>{&p(panel.row, 0), p.ld, &v(panel.row - panel.top, panel.at), v.ld});
+}
+
+template <class T>
+void Sy2sbSymm<T>::cuda(CudaContext& context, const Args& args, In<T> v, Out<T> w, std::span<const In<T>> a) {
+  const BandPanel& panel = args.panel;
+  const Products<T> products{context};
+  const index_t n = w.rows, k = panel.vectors;
+  const auto rows_of_v = [&](index_t row) { return &v(row - panel.top, panel.at); };
+  index_t written = n;  // W's rows from here on have a part of the sum
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const index_t begin = (args.first + static_cast<index_t>(i) * args.stride) * args.tile_width,
+                  left = std::max(begin, panel.row), end = begin + a[i].cols;
+    if (left >= end) continue;
+    if (written == n) {  // the first one
+      if (left > panel.row || !args.mirrored)
+        context.check(cudaMemset2DAsync(&w(panel.row, 0), static_cast<std::size_t>(w.ld) * sizeof(T), 0,
+                                        static_cast<std::size_t>(n - panel.row) * sizeof(T),
+                                        static_cast<std::size_t>(k), context.stream()),
+                      "cudaMemset2D");
+      written = left > panel.row || !args.mirrored ? panel.row : left;
+    }
+    const T* const diagonal = &a[i](left, left - begin);
+    const T* const below = diagonal + (end - left);
+    const bool fresh = i == 0 && args.mirrored && left == panel.row;
+    products.gemm(Op::none, Op::none, n - left, k, end - left, 1, diagonal, a[i].ld, rows_of_v(left), v.ld,
+                  fresh ? T(0) : T(1), &w(left, 0), w.ld);
+    if (end < n)
+      products.gemm(Op::transpose, Op::none, end - left, k, n - end, 1, below, a[i].ld, rows_of_v(end), v.ld, 1,
+                    &w(left, 0), w.ld);
+  }
+}
+
+template <class T>
+void Sy2sbJoin<T>::cuda(CudaContext& context, const Args& args, In<T> t, In<T> v, InOut<T> z, Scratch<T> work,
+                        std::span<const In<T>> w) {
+  const BandPanel& panel = args.panel;
+  const Products<T> products{context};
+  const index_t k = panel.vectors, from = panel.row - panel.top, m = v.rows - from, lacking = panel.at - panel.waiting;
+  const T* const mine = &v(from, panel.at);
+  T* const sum = &z(from, panel.at);
+  for (std::size_t i = 0; i < w.size(); ++i) {
+    const T* const part = &w[i](panel.row, 0);
+    if (i == 0)
+      each(context, m, k, Gather<T, false>{part, w[i].ld, sum, z.ld});
+    else
+      each(context, m, k, Gather<T, true>{part, w[i].ld, sum, z.ld});
+  }
+  const In<T> old_z{z.data, z.rows, z.cols, z.ld};
+  if (lacking > 0)
+    for (const auto& [left, right] : {std::pair<In<T>, In<T>>{v, old_z}, {old_z, v}}) {
+      products.gemm(Op::transpose, Op::none, lacking, k, m, 1, &right(from, panel.waiting), right.ld, mine, v.ld, 0,
+                    work.data, lacking);
+      products.gemm(Op::none, Op::none, m, k, lacking, -1, &left(from, panel.waiting), left.ld, work.data, lacking, 1,
+                    sum, z.ld);
+    }
+  products.trmm(Side::right, Op::none, m, k, t.data, t.ld, sum, z.ld);
+  products.gemm(Op::transpose, Op::none, k, k, m, 1, mine, v.ld, sum, z.ld, 0, work.data, k);
+  products.trmm(Side::left, Op::transpose, k, k, t.data, t.ld, work.data, k);
+  products.gemm(Op::none, Op::none, m, k, k, T(-0.5), mine, v.ld, work.data, k, 1, sum, z.ld);
+}
+
+template <class T>
+void Sy2sbMirror<T>::cuda(CudaContext& context, const Args& args, InOut<T> a) {
+  mirror(context, a.cols, &a(args.tile_column, 0), a.ld);
+}
+
+template <class T>
+void Sy2sbUpdate<T>::cuda(CudaContext& context, const Args& args, In<T> v, In<T> z, InOut<T> a) {
+  // The lower triangle by blocks of columns, each from its diagonal square on.
+  constexpr index_t most = 2048;
+  const Products<T> products{context};
+  const index_t end = args.tile_column + a.cols, k = args.end - args.begin;
+  const auto at = [&](const In<T>& x, index_t row) { return &x(row - args.top, args.begin); };
+  for (index_t j = args.first; j < end; j += most)
+    for (const auto& [left, right] : {std::pair{v, z}, std::pair{z, v}})
+      products.gemm(Op::none, Op::transpose, a.rows - j, std::min(most, end - j), k, -1, at(left, j), left.ld,
+                    at(right, j), right.ld, 1, &a(j, j - args.tile_column), a.ld);
+  if (args.mirrored) mirror(context, end - args.first, &a(args.first, args.first - args.tile_column), a.ld);
+}
+
+template <class T>
+void JoinReflectors<T>::cuda(CudaContext& context, const Args& args, In<T> v, Out<T> t, std::span<const In<T>> panels) {
+  const Products<T> products{context};
+  const index_t k = args.columns;
+  for (index_t at = 0, i = 0; at < k; at += args.half_width, ++i) {
+    const index_t width = std::min(args.half_width, k - at);
+    const In<T>& panel = panels[static_cast<std::size_t>(i)];
+    each(context, k, width, CopyTriangle<T>{panel.data, panel.ld, &t(0, at), t.ld, at});
+    if (at == 0) continue;
+    T* const corner = &t(0, at);
+    products.gemm(Op::transpose, Op::none, at, width, v.rows, -1, v.data, v.ld, &v(0, at), v.ld, 0, corner, t.ld);
+    products.trmm(Side::left, Op::none, at, width, t.data, t.ld, corner, t.ld);
+    products.trmm(Side::right, Op::none, at, width, panel.data, panel.ld, corner, t.ld);
+  }
+}
+
+template <class T>
+void Larfb<T>::cuda(CudaContext& context, const Args& args, In<T> v, In<T> t, InOut<T> c, Scratch<T> work) {
+  const Products<T> products{context};
+  const index_t k = args.columns, m = v.rows;
+  T *const part = &c(args.top, 0), *const projected = work.data, *const turned = work.data + k * c.cols;
+  products.gemm(Op::transpose, Op::none, k, c.cols, m, 1, v.data, v.ld, part, c.ld, 0, projected, k);
+  products.gemm(args.op, Op::none, k, c.cols, k, 1, t.data, t.ld, projected, k, 0, turned, k);
+  products.gemm(Op::none, Op::none, m, c.cols, k, -1, v.data, v.ld, turned, k, 1, part, c.ld);
+}
+
+#define TESELA_INSTANTIATE(T)                                         \
+  template decltype(Sy2sbPanel<T>::cuda) Sy2sbPanel<T>::cuda;         \
+  template decltype(Sy2sbStore<T>::cuda) Sy2sbStore<T>::cuda;         \
+  template decltype(Sy2sbSymm<T>::cuda) Sy2sbSymm<T>::cuda;           \
+  template decltype(Sy2sbJoin<T>::cuda) Sy2sbJoin<T>::cuda;           \
+  template decltype(Sy2sbMirror<T>::cuda) Sy2sbMirror<T>::cuda;       \
+  template decltype(Sy2sbUpdate<T>::cuda) Sy2sbUpdate<T>::cuda;       \
+  template decltype(JoinReflectors<T>::cuda) JoinReflectors<T>::cuda; \
+  template decltype(Larfb<T>::cuda) Larfb<T>::cuda;
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+#undef TESELA_INSTANTIATE
+
+}  // namespace tesela::kernels
