@@ -15,6 +15,7 @@ struct SymmetricScan {
     index_t first_row = 0, first_column = 0;  ///< of the tile, in the matrix
   };
   static void cpu(const Args& args, In<T> a, Out<double> found);
+  static void cuda(CudaContext& context, const Args& args, In<T> a, Out<double> found);
 };
 
 /// The columns `a_column` … of a tile of A, `count` of them, as those of a band from `band_column` on: element (i, j),
@@ -29,6 +30,7 @@ struct CopyBand {
     index_t a_column = 0, band_column = 0, count = 0, half_width = 0;
   };
   static void cpu(const Args& args, In<T> a, InOut<T> band);
+  static void cuda(CudaContext& context, const Args& args, In<T> a, InOut<T> band);
 };
 
 /// A *= 2^exponent, also where that power itself is beyond T's numbers.
@@ -40,6 +42,7 @@ struct ScalePowerOfTwo {
     int exponent = 0;
   };
   static void cpu(const Args& args, InOut<T> a);
+  static void cuda(CudaContext& context, const Args& args, InOut<T> a);
 };
 
 /// Turns the sign of each column whose component of largest magnitude is negative (the first of equals counts).
@@ -49,6 +52,7 @@ struct TurnColumns {
   static constexpr std::uint32_t color = 0x937860;
   struct Args {};
   static void cpu(const Args& args, InOut<T> x);
+  static void cuda(CudaContext& context, const Args& args, InOut<T> x);
 };
 
 }  // namespace tesela::kernels
