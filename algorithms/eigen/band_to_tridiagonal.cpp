@@ -18,31 +18,46 @@ index_t sweeps_in_cache(index_t b) {
   return std::clamp<index_t>(cache / (2 * b * b * static_cast<index_t>(sizeof(T))), 1, 32);
 }
 
+/// A GPU chases many sweeps at once down a band in one tile.
+bool chases_on_gpu(const Runtime& runtime, index_t b) { return runtime.gpus() > 0 && b <= largest_gpu_half_width; }
+
 template <class T>
-BulgePlan make_plan(const SymmetricBand<T>& band, const BandToTridiagonalOptions& options) {
+BulgePlan make_plan(const Runtime& runtime, const SymmetricBand<T>& band, const BandToTridiagonalOptions& options) {
   if (options.sweeps < 0)
     throw ArgumentError("band_to_tridiagonal", "options.sweeps", std::to_string(options.sweeps) + " is negative");
   BulgePlan plan;
   plan.n = band.order();
   plan.b = std::min(band.half_width(), std::max<index_t>(plan.n - 1, 1));
-  const index_t wanted = options.sweeps > 0 ? options.sweeps : sweeps_in_cache<T>(plan.b);
+  const bool whole = chases_on_gpu(runtime, plan.b) && band.tiles().nt() <= 1;
+  const index_t wanted = options.sweeps > 0 ? options.sweeps
+                         : whole            ? std::max<index_t>(ceil_div(plan.n, 4), 256)
+                                            : sweeps_in_cache<T>(plan.b);
   plan.window = band.tiles().tile_shape().nb;
   if (band.tiles().nt() <= 1)  // any number that holds all columns: nothing lies behind them
-    plan.window = std::max(ceil_div(plan.n, plan.b), wanted + 1) * plan.b;
+    plan.window = whole ? (ceil_div(plan.n, plan.b) + wanted + 1) * plan.b
+                        : std::max(ceil_div(plan.n, plan.b), wanted + 1) * plan.b;
   plan.group = std::min(wanted, plan.window / plan.b - 1);
   return plan;
 }
 
-BulgeBlocks make_blocks(const BulgePlan& plan, const BandToTridiagonalOptions& options) {
+BulgeBlocks make_blocks(const Runtime& runtime, const BulgePlan& plan, const BandToTridiagonalOptions& options) {
   for (const auto& [value, name] :
        {std::pair{options.block, "options.block"}, std::pair{options.bundle, "options.bundle"}})
     if (value < 0) throw ArgumentError("band_to_tridiagonal", name, std::to_string(value) + " is negative");
+  const index_t widest = chases_on_gpu(runtime, plan.b) ? 32 : 16;
   BulgeBlocks blocks;
   blocks.chase = plan;
-  blocks.width = ceil_div(options.block > 0 ? options.block : std::min<index_t>(plan.b / 2, 16), 4) * 4;
+  blocks.width = ceil_div(options.block > 0 ? options.block : std::min<index_t>(plan.b / 2, widest), 4) * 4;
   blocks.width = std::max<index_t>(blocks.width, 4);
   blocks.blocks = ceil_div(options.bundle > 0 ? options.bundle : 128, blocks.width);
   return blocks;
+}
+
+/// On a GPU, or where its variant takes no such sizes on a core.
+Priority placed(bool gpu, Priority priority) {
+  if (!gpu) return {priority.value, false, -1, true};
+  priority.gpu = true;
+  return priority;
 }
 
 constexpr index_t bundles_at_once = 3;  // whose factors are kept
@@ -57,31 +72,35 @@ Tile<T> BulgeChase<T>::reflectors(index_t group, index_t window) const {
 
 template <class T>
 BulgeChase<T>::BulgeChase(Graph& g, const SymmetricBand<T>& band, const BandToTridiagonalOptions& options)
-    : band_(band), plan_(make_plan(band, options)), vectors_(options.vectors), none_(g.runtime(), 1, 1, {1, 1}) {
+    : band_(band),
+      plan_(make_plan(g.runtime(), band, options)),
+      vectors_(options.vectors),
+      none_(g.runtime(), 1, 1, {1, 1}) {
   none_(0, 0).write()(0, 0) = T(0);
   // Groups follow one another at a distance of two windows; one more of each is being begun.
   const index_t kept = vectors_ ? plan_.groups() : std::min(plan_.groups(), plan_.tiles() / 2 + 2);
   for (index_t group = 0; group < kept; ++group) {
-    const index_t windows = vectors_ ? plan_.last_window(group) - plan_.first_window(group) + 1 : 2;
-    reflectors_.emplace_back(g.runtime(), plan_.slot_rows(), windows * plan_.slots(),
-                             TileShape{plan_.slot_rows(), plan_.slots()}, "V");
+    const index_t windows = plan_.whole() ? 1 : vectors_ ? plan_.last_window(group) - plan_.first_window(group) + 1 : 2;
+    const index_t slots = plan_.slots(group);
+    reflectors_.emplace_back(g.runtime(), plan_.slot_rows(), windows * slots, TileShape{plan_.slot_rows(), slots}, "V");
   }
-  blocks_ = make_blocks(plan_, options);
+  blocks_ = make_blocks(g.runtime(), plan_, options);
   if (vectors_ && blocks_.bundles() > 0)
     factors_.emplace(g.runtime(), blocks_.column_size(),
                      blocks_.columns() * std::min(blocks_.bundles(), bundles_at_once),
                      TileShape{blocks_.column_size(), blocks_.columns()}, "W");
   const TileMatrix<T>& tiles = band_.tiles();
   std::vector<Tile<T>> touched;
+  const bool gpu = chases_on_gpu(g.runtime(), plan_.b);
+  const Shape room = chase_work(plan_);
   for (index_t group = 0; group < plan_.groups(); ++group)
     for (index_t w = plan_.first_window(group); w <= plan_.last_window(group); ++w) {
       const index_t first = std::max<index_t>(w - 1, 0);
       touched.clear();
       for (index_t j = first; j <= std::min(w, tiles.nt() - 1); ++j) touched.push_back(tiles(0, j));
-      g.insert<ChaseBulges<T>>(options.priority, {plan_, group, w, first * plan_.window},
+      g.insert<ChaseBulges<T>>(placed(gpu, options.priority), {plan_, group, w, first * plan_.window},
                                w > plan_.first_window(group) ? reflectors(group, w - 1) : none_(0, 0),
-                               reflectors(group, w), g.scratch<T>(chase_work(plan_).rows, chase_work(plan_).cols),
-                               touched);
+                               reflectors(group, w), g.scratch<T>(room.rows, room.cols), touched);
     }
 }
 
@@ -94,6 +113,7 @@ void BulgeChase<T>::apply(Graph& g, Op op, const TileMatrix<T>& X) const {
   if (X.n() == 0) return;
   const index_t height = X.tile_shape().mb, bundles = blocks_.bundles();
   const Shape forming = form_bulge_blocks_work(blocks_), applying = apply_bulge_blocks_work(blocks_, sizeof(T));
+  const bool gpu = g.runtime().gpus() > 0 && gpu_applies(blocks_);
   std::vector<Tile<T>> kept, column;
   for (index_t i = 0; i < bundles; ++i) {
     const index_t bundle = op == Op::none ? bundles - 1 - i : i, first = (blocks_.first_sweep(bundle) + 1) / height;
@@ -103,12 +123,14 @@ void BulgeChase<T>::apply(Graph& g, Op op, const TileMatrix<T>& X) const {
          plan_.first_sweep(group) < blocks_.end_sweep(bundle); ++group)
       for (index_t w = plan_.first_window(group); w <= plan_.last_window(group); ++w)
         kept.push_back(reflectors(group, w));
-    g.insert<FormBulgeBlocks<T>>(Priority{1}, {blocks_, bundle, op}, factors, g.scratch<T>(forming.rows, forming.cols),
-                                 kept);
+    g.insert<FormBulgeBlocks<T>>(placed(gpu && static_cast<index_t>(kept.size()) <= most_gpu_reflector_tiles, {1}),
+                                 {blocks_, bundle, op}, factors, g.scratch<T>(forming.rows, forming.cols), kept);
     for (index_t j = 0; j < X.nt(); ++j) {
       column.clear();
       for (index_t r = first; r < X.mt(); ++r) column.push_back(X(r, j));
-      g.insert<ApplyBulgeBlocks<T>>({blocks_, bundle, op, first * height, height}, factors,
+      g.insert<ApplyBulgeBlocks<T>>(placed(gpu && static_cast<index_t>(column.size()) <= most_gpu_row_tiles,
+                                           on_gpu_number(static_cast<std::size_t>(j))),
+                                    {blocks_, bundle, op, first * height, height}, factors,
                                     g.scratch<T>(applying.rows, applying.cols), column);
     }
   }
@@ -121,6 +143,7 @@ BulgeChase<T> band_to_tridiagonal(Graph& g, const SymmetricBand<T>& B, const Ban
 
 index_t suitable_band_window(const Runtime& runtime, index_t n, index_t half_width) {
   const index_t b = std::clamp<index_t>(half_width, 1, std::max<index_t>(n - 1, 1));
+  if (chases_on_gpu(runtime, b)) return std::max<index_t>(ceil_div(n, b), 2) * b;
   // A group follows two windows behind, and sweeps get shorter: n / (3.7 windows) tasks can run at once. Each should
   // have half a million operations at least, 12 b^2 group^2.
   const index_t least = std::max<index_t>(224 / b, 1) + 1, wanted = n / (5 * std::max(runtime.cpus(), 1)) / b;

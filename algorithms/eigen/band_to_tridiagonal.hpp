@@ -62,8 +62,8 @@ template <class T>
 [[nodiscard]] BulgeChase<T> band_to_tridiagonal(Graph& g, const SymmetricBand<T>& B,
                                                 const BandToTridiagonalOptions& options = {});
 
-/// The columns of a tile of a band that suit this machine's cores: a multiple of the half-width, clamped as
-/// SymmetricBand clamps it.
+/// The columns of a tile of a band that suit this machine's workers: on a GPU all, else a multiple of the half-width,
+/// clamped as SymmetricBand clamps it.
 index_t suitable_band_window(const Runtime& runtime, index_t n, index_t half_width);
 
 }  // namespace tesela

@@ -22,7 +22,7 @@ struct BulgeBlocks {
   BulgePlan chase;
   index_t width = 4, blocks = 1;  ///< width: a multiple of 4, at most b rounded up
 
-  TESELA_BOTH index_t bundles() const { return ceil_div(chase.sweeps(), width * blocks); }
+  TESELA_BOTH index_t bundles() const { return ceiling(chase.sweeps(), width * blocks); }
   TESELA_BOTH index_t first_sweep(index_t bundle, index_t block = 0) const { return (bundle * blocks + block) * width; }
   TESELA_BOTH index_t end_sweep(index_t bundle) const {
     const index_t end = first_sweep(bundle + 1);
@@ -34,7 +34,7 @@ struct BulgeBlocks {
     return sweep < chase.sweeps() && hop <= chase.last_hop(sweep);
   }
   /// Rows of a block, rounded up.
-  TESELA_BOTH index_t length() const { return ceil_div(chase.b + width - 1, 4) * 4; }
+  TESELA_BOTH index_t length() const { return ceiling(chase.b + width - 1, 4) * 4; }
 
   /// A bundle's tile has a column for each block, at column(): the first factor, transposed (width x length()), and
   /// behind it the second factor (length() x width). C -= second (first^T C) applies the block: V and V T, or for Q^T V
@@ -43,6 +43,16 @@ struct BulgeBlocks {
   TESELA_BOTH index_t columns() const { return bundles() > 0 ? hops(0) * blocks : 0; }
   TESELA_BOTH index_t column(index_t block, index_t hop) const { return hop * blocks + block; }
 };
+
+/// The most tiles of reflectors that a bundle may have on a GPU, and that a column of C may: their addresses are a
+/// kernel's parameters.
+inline constexpr index_t most_gpu_reflector_tiles = 128, most_gpu_row_tiles = 128;
+
+/// Whether a GPU's kernels are large enough for these blocks, and its shared memory for the rows of a hop.
+TESELA_BOTH inline bool gpu_applies(const BulgeBlocks& p) {
+  return p.chase.b <= 64 && p.width <= 32 && p.length() <= 96 &&
+         (p.blocks - 1) * p.width + p.length() + p.chase.b <= 256;
+}
 
 /// The factors of all blocks of a bundle, from the reflectors of the chase (LAPACK larft): the tiles of all groups that
 /// have sweeps of the bundle, group after group, window after window.
@@ -64,6 +74,8 @@ struct FormBulgeBlocks {
     return blocks * (4 * k * k * rows + k * k * k / 3);
   }
   static void cpu(const Args& args, Out<T> blocks, Scratch<T> work, std::span<const In<T>> reflectors);
+  static void cuda(CudaContext& context, const Args& args, Out<T> blocks, Scratch<T> work,
+                   std::span<const In<T>> reflectors);
 };
 /// The Scratch of FormBulgeBlocks.
 inline Shape form_bulge_blocks_work(const BulgeBlocks& p) { return {p.width, p.length() + 2 * p.width}; }
@@ -90,6 +102,7 @@ struct ApplyBulgeBlocks {
     return 4 * elements * static_cast<double>(tiles.back().cols);
   }
   static void cpu(const Args& args, In<T> blocks, Scratch<T> work, std::span<const InOut<T>> c);
+  static void cuda(CudaContext& context, const Args& args, In<T> blocks, Scratch<T> work, std::span<const InOut<T>> c);
 };
 /// The Scratch of ApplyBulgeBlocks.
 Shape apply_bulge_blocks_work(const BulgeBlocks& plan, std::size_t element_size);

@@ -42,9 +42,17 @@ struct ChaseBulges {
     return 12 * b * b * static_cast<double>(args.hops());
   }
   static void cpu(const Args& args, In<T> before, Out<T> reflectors, Scratch<T> work, std::span<const InOut<T>> band);
+  /// Blocks of threads, each chasing one sweep, hand each other their progress. b is at most largest_gpu_half_width.
+  static void cuda(CudaContext& context, const Args& args, In<T> before, Out<T> reflectors, Scratch<T> work,
+                   std::span<const InOut<T>> band);
 };
 
-/// The Scratch of ChaseBulges.
-inline Shape chase_work(const BulgePlan& plan) { return {plan.b, 2}; }
+/// The widest band whose bulges a GPU chases, and whose reflectors it applies: threads keep two b x b blocks.
+inline constexpr index_t largest_gpu_half_width = 64;
+
+/// The Scratch of ChaseBulges: two vectors on a core; on a GPU a number for each sweep of a group, and one more.
+inline Shape chase_work(const BulgePlan& plan) {
+  return {plan.b, std::max<index_t>(2, ceil_div(plan.group + 1, plan.b))};
+}
 
 }  // namespace tesela::kernels

@@ -5,6 +5,9 @@
 
 namespace tesela::kernels {
 
+/// x / y, rounded up.
+TESELA_BOTH constexpr index_t ceiling(index_t x, index_t y) { return (x + y - 1) / y; }
+
 /// Who does what when bulges are chased down a symmetric band of order n and half-width b, which stands in tiles of
 /// `window` columns (a multiple of b, at least 2 b, or all n).
 ///
@@ -14,7 +17,8 @@ namespace tesela::kernels {
 ///
 /// `group` consecutive sweeps advance together: in step h the group's sweep number t does its hop h - t. A task takes
 /// the steps whose foremost hop ends in one tile; with (group + 1) b <= window it touches that tile and the one before,
-/// and the next group follows two tasks behind.
+/// and the next group follows two tasks behind. Where one window holds all that a group touches (whole()), the group
+/// is one task.
 struct BulgePlan {
   index_t n = 0, b = 1, window = 1, group = 1;
 
@@ -23,9 +27,9 @@ struct BulgePlan {
   TESELA_BOTH index_t row(index_t sweep, index_t hop) const { return sweep + 1 + hop * b; }
   /// How many rows a hop reflects.
   TESELA_BOTH index_t length(index_t sweep, index_t hop) const { return least(b, n - row(sweep, hop)); }
-  TESELA_BOTH index_t tiles() const { return ceil_div(n, window); }
+  TESELA_BOTH index_t tiles() const { return ceiling(n, window); }
 
-  TESELA_BOTH index_t groups() const { return ceil_div(sweeps(), group); }
+  TESELA_BOTH index_t groups() const { return ceiling(sweeps(), group); }
   TESELA_BOTH index_t first_sweep(index_t g) const { return g * group; }
   TESELA_BOTH index_t size(index_t g) const { return least(group, sweeps() - first_sweep(g)); }
   TESELA_BOTH index_t steps(index_t g) const { return size(g) + last_hop(first_sweep(g) + size(g) - 1); }
@@ -36,19 +40,21 @@ struct BulgePlan {
   TESELA_BOTH index_t last_window(index_t g) const { return window_of(g, steps(g) - 1); }
   TESELA_BOTH index_t first_step(index_t g, index_t w) const {
     const index_t columns = w * window - first_sweep(g);
-    return columns > b ? ceil_div(columns, b) - 1 : 0;
+    return columns > b ? ceiling(columns, b) - 1 : 0;
   }
   TESELA_BOTH index_t end_step(index_t g, index_t w) const { return least(steps(g), first_step(g, w + 1)); }
 
   /// A task keeps its reflectors in a tile of its own: in column slot() the b numbers of the vector, its leading one
   /// and the zeros behind a short one written out, and the factor tau below.
   TESELA_BOTH index_t slot_rows() const { return b + 1; }
-  TESELA_BOTH index_t slots() const { return group * (window / b); }
+  TESELA_BOTH index_t slots(index_t g) const { return whole() ? size(g) * hops(g) : group * (window / b); }
   TESELA_BOTH index_t slot(index_t g, index_t w, index_t t, index_t step) const {
-    return (step - first_step(g, w)) * group + t;
+    return whole() ? t * hops(g) + step - t : (step - first_step(g, w)) * group + t;
   }
+  TESELA_BOTH bool whole() const { return window > n + group * b; }
 
  private:
+  TESELA_BOTH index_t hops(index_t g) const { return last_hop(first_sweep(g)) + 1; }  // of its first sweep
   TESELA_BOTH static index_t least(index_t x, index_t y) { return x < y ? x : y; }
 };
 

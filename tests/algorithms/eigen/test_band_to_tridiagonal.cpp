@@ -46,7 +46,7 @@ struct WriteLate {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("B = Q T Q^T for all sizes and half-widths", "", float, double) {
+TEMPLATE_TEST_CASE("B = Q T Q^T for all sizes and half-widths", "[gpu]", float, double) {
   for (const index_t n : {0, 1, 2, 3, 33, 64, 100, 257})
     for (const index_t width : {1, 2, 3, 8, 32, 64}) {
       const index_t b = clamped(n, width);
@@ -58,16 +58,16 @@ TEMPLATE_TEST_CASE("B = Q T Q^T for all sizes and half-widths", "", float, doubl
   check<TestType>("uniform", 501, 64, 3 * 64, {.sweeps = 1});
 }
 
-TEMPLATE_TEST_CASE("large bands", "", float, double) {
+TEMPLATE_TEST_CASE("large bands", "[gpu]", float, double) {
   check<TestType>("uniform", 1000, 32, suitable_band_window(runtime(), 1000, 32));
 }
 
-TEMPLATE_TEST_CASE("bands that are hard", "", float, double) {
+TEMPLATE_TEST_CASE("bands that are hard", "[gpu][sanitize]", float, double) {
   for (const char* kind : {"graded", "spiked", "diagonal", "zero", "tridiagonal"})
     for (const index_t b : {2, 8, 32}) check<TestType>(kind, 130, b, 4 * b);
 }
 
-TEMPLATE_TEST_CASE("what is tridiagonal stays as it is, and Q is the identity", "", float, double) {
+TEMPLATE_TEST_CASE("what is tridiagonal stays as it is, and Q is the identity", "[gpu]", float, double) {
   for (const char* kind : {"diagonal", "zero", "tridiagonal"}) {
     const HostMatrix<TestType> ab = make_band<TestType>(kind, 75, 6);
     const Formed<TestType> f = form(runtime(), ab, 18, {}, {75, 20});
@@ -79,7 +79,7 @@ TEMPLATE_TEST_CASE("what is tridiagonal stays as it is, and Q is the identity", 
   }
 }
 
-TEMPLATE_TEST_CASE("T has the same bits for all windows, sweeps and powers of two", "", float, double) {
+TEMPLATE_TEST_CASE("T has the same bits for all windows, sweeps and powers of two", "[gpu]", float, double) {
   for (const char* kind : {"uniform", "spiked"}) {
     const index_t n = 150, b = 7;
     const HostMatrix<TestType> ab = make_band<TestType>(kind, n, b);
@@ -105,7 +105,7 @@ TEMPLATE_TEST_CASE("T has the same bits for all windows, sweeps and powers of tw
   }
 }
 
-TEMPLATE_TEST_CASE("apply multiplies by Q and Q^T in all tiles and blocks", "", float, double) {
+TEMPLATE_TEST_CASE("apply multiplies by Q and Q^T in all tiles and blocks", "[gpu][sanitize]", float, double) {
   const index_t n = 147, b = 9;
   const HostMatrix<TestType> ab = make_band<TestType>("uniform", n, b);
   const Formed<TestType> reference = form(runtime(), ab, 3 * b, {}, {n, n});
@@ -168,7 +168,7 @@ TEST_CASE("Q and then Q^T give back a few columns, padding untouched") {
       CHECK(std::abs(x(i, j) - before(i, j)) <= (i < n ? orthogonality_bound<double>(n) : 0.0));
 }
 
-TEMPLATE_TEST_CASE("NaN and infinity spread and end", "", float, double) {
+TEMPLATE_TEST_CASE("NaN and infinity spread and end", "[gpu]", float, double) {
   for (const TestType bad : {nan_of<TestType>, std::numeric_limits<TestType>::infinity()})
     for (const index_t at : {0, 60, 99}) {
       HostMatrix<TestType> ab = make_band<TestType>("uniform", 100, 8);

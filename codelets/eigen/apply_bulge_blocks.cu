@@ -1,0 +1,241 @@
+#include <tesela/codelets/eigen/bulge_blocks.hpp>
+#include <tesela/codelets/eigen/internal/block_product.cuh>
+
+#include <cuda_pipeline.h>
+
+// A block of threads takes a strip of columns of C through a bundle. The rows that the blocks of one hop touch, and
+// those that the next hop needs beside them, are a ring in shared memory. While a block reflector's one factor is at
+// work the next factor is on its way.
+
+namespace tesela::kernels {
+namespace {
+
+constexpr int threads = 256;
+
+template <class T>
+struct Strip {
+  BulgeBlocks plan;
+  index_t bundle;
+  bool transpose;
+  const T* factors;
+  index_t ld;
+  index_t columns, row, height;  // of C; the first tile's first row; a tile's
+  int ring;                      // rows
+  T* c[most_gpu_row_tiles];
+  index_t ldc[most_gpu_row_tiles];
+};
+
+/// W x L: the block reflector's width and length, or what they are rounded up to; N columns of C.
+template <class T, int W, int L, int N, bool exact>
+struct Applier {
+  static constexpr int ld_first = W + 4, ld_second = L + 4, ld_w = W + 4, pack = 16 / int{sizeof(T)};
+  __host__ __device__ static constexpr int ld_ring(int rows) { return ceil_to_16(rows) + 4; }
+  __host__ __device__ static constexpr int at_least_one(int count) { return count > 0 ? count : 1; }
+  __host__ __device__ static constexpr int ceil_to_16(int rows) { return (rows + 15) / 16 * 16; }
+  __host__ __device__ static constexpr int elements(int ring) {
+    return ld_first * L + ld_second * W + ld_w * N + ld_ring(ring) * N;
+  }
+
+  const Strip<T>& strip;
+  T *first, *second, *w, *x;
+  int ring, ldx, k = W, rows = L, b, span;
+  index_t base, column;
+  const int me = static_cast<int>(threadIdx.x), warp = me / 32, lane = me % 32;
+
+  __device__ Applier(const Strip<T>& s, T* memory) : strip(s) {
+    first = memory;
+    second = first + ld_first * L;
+    w = second + ld_second * W;
+    x = w + ld_w * N;
+    ring = s.ring;
+    ldx = ld_ring(ring);
+    if constexpr (!exact) {
+      k = static_cast<int>(s.plan.width);
+      rows = static_cast<int>(s.plan.length());
+    }
+    b = static_cast<int>(s.plan.chase.b);
+    span = static_cast<int>(s.plan.blocks - 1) * k + rows;
+    base = s.plan.chase.row(s.plan.first_sweep(s.bundle), 0);
+    column = index_t{blockIdx.x} * N;
+  }
+
+  /// What the factors' shapes leave of the buffers stays zero.
+  __device__ void clear() const {
+    for (int i = me; i < ld_first * L + ld_second * W; i += threads) first[i] = T(0);
+    __syncthreads();
+  }
+  __device__ void load_first(int hop, int q) const {
+    const T* const from = strip.factors + strip.plan.column(q, hop) * strip.ld;
+    const int k = exact ? W : this->k, rows = exact ? L : this->rows;
+    for (int i = me * pack; i < k * rows; i += threads * pack)
+      __pipeline_memcpy_async(first + i % k + i / k * ld_first, from + i, 16);
+  }
+  __device__ void load_second(int hop, int q) const {
+    const int k = exact ? W : this->k, rows = exact ? L : this->rows;
+    const T* const from = strip.factors + strip.plan.column(q, hop) * strip.ld + k * rows;
+    for (int i = me * pack; i < k * rows; i += threads * pack)
+      __pipeline_memcpy_async(second + i % rows + i / rows * ld_second, from + i, 16);
+  }
+
+  /// f(address in C, address in the ring) for the rows from `begin` on, counted from the bundle's first.
+  template <class F>
+  __device__ void for_rows(int begin, int count, const F& f) const {
+    for (int i = me % 32; i < count; i += 32) {
+      const index_t global = base + begin + i;
+      if (global >= strip.plan.chase.n) break;
+      const index_t in_tiles = global - strip.row, tile = in_tiles / strip.height, top = in_tiles - tile * strip.height;
+      T* const c = strip.c[tile] + top;
+      const index_t ldc = strip.ldc[tile];
+      const int slot = (begin + i) % ring;
+      for (int j = me / 32; j < N && column + j < strip.columns; j += threads / 32)
+        f(c + (column + j) * ldc, x + j * ldx + slot);
+    }
+  }
+  __device__ void load_rows(int begin, int count) const {
+    for_rows(begin, count, [](const T* c, T* in) { __pipeline_memcpy_async(in, c, sizeof(T)); });
+  }
+  __device__ void store_rows(int begin, int count) const {
+    for_rows(begin, count, [](T* c, const T* in) { *c = *in; });
+  }
+
+  /// W = first X, X from row `top` of the ring on.
+  template <bool transpose>
+  __device__ void project(int top) const {
+    constexpr int tiles_m = W / 16, groups_n = threads / 32 / tiles_m, tiles_n = at_least_one(N / 8 / groups_n),
+                  // V's column t begins in row t and has at most 2 W elements.
+        depth = transpose ? L : 2 * W + 16;
+    const int m = warp % tiles_m * 16, n = warp / tiles_m * tiles_n * 8, begin = transpose ? 0 : m,
+              rows = exact ? L : this->rows;
+    if (n >= N) return;
+    T sums[1][tiles_n][4] = {};
+    block_product<1, tiles_n, depth>(sums, lane, first + m + begin * ld_first, ld_first, [&](int r, int j) {
+      const int slot = top + begin + r;
+      return begin + r < rows ? x[(n + j) * ldx + (slot < ring ? slot : slot - ring)] : T(0);
+    });
+    for_fragment<1, tiles_n>(lane,
+                             [&](int mi, int ni, int e, int i, int j) { w[(n + j) * ld_w + m + i] = sums[mi][ni][e]; });
+  }
+  /// X -= second W.
+  __device__ void correct(int top) const {
+    constexpr int groups_m = L / 16 % 2 == 0 ? 2 : 1, tiles_m = L / 16 / groups_m, groups_n = threads / 32 / groups_m,
+                  tiles_n = at_least_one(N / 8 / groups_n);
+    const int m = warp % groups_m * tiles_m * 16, n = warp / groups_m * tiles_n * 8;
+    if (n >= N) return;
+    const int rows = exact ? L : this->rows;
+    T sums[tiles_m][tiles_n][4] = {};
+    block_product<tiles_m, tiles_n, W>(sums, lane, second + m, ld_second,
+                                       [&](int t, int j) { return w[(n + j) * ld_w + t]; });
+    for_fragment<tiles_m, tiles_n>(lane, [&](int mi, int ni, int e, int i, int j) {
+      const int r = m + i, slot = top + r;
+      if (r < rows) x[(n + j) * ldx + (slot < ring ? slot : slot - ring)] -= sums[mi][ni][e];
+    });
+  }
+
+  struct Place {
+    int hop, turn;
+  };
+  __device__ int block_of(Place p) const {
+    return strip.transpose ? p.turn : static_cast<int>(strip.plan.blocks) - 1 - p.turn;
+  }
+  /// The first block there is from this place on; hop -1 or hops() behind the last one.
+  __device__ Place existing(Place p, int hops) const {
+    const int blocks = static_cast<int>(strip.plan.blocks);
+    while (p.hop >= 0 && p.hop < hops) {
+      if (p.turn == blocks)
+        p = {strip.transpose ? p.hop - 1 : p.hop + 1, 0};
+      else if (strip.plan.exists(strip.bundle, block_of(p), p.hop))
+        return p;
+      else
+        ++p.turn;
+    }
+    return p;
+  }
+
+  __device__ void run() const {
+    const int hops = static_cast<int>(strip.plan.hops(strip.bundle));
+    Place p = existing({strip.transpose ? hops - 1 : 0, 0}, hops);
+    clear();
+    for (int i = me; i < ldx * N; i += threads) x[i] = T(0);
+    __syncthreads();
+    int window = p.hop;  // the hop whose rows are in the ring
+    load_rows(window * b, span);
+    load_first(p.hop, block_of(p));
+    __pipeline_commit();
+    while (p.hop >= 0 && p.hop < hops) {
+      const int q = block_of(p), top = static_cast<int>((index_t{p.hop} * b + index_t{q} * k) % ring);
+      __pipeline_wait_prior(0);
+      __syncthreads();
+      load_second(p.hop, q);
+      __pipeline_commit();
+      strip.transpose ? project<true>(top) : project<false>(top);
+      const Place next = existing({p.hop, p.turn + 1}, hops);
+      const bool last = next.hop < 0 || next.hop >= hops;
+      __pipeline_wait_prior(0);
+      __syncthreads();
+      if (!last) load_first(next.hop, block_of(next));
+      if (!last && next.hop != p.hop) load_rows(strip.transpose ? next.hop * b : p.hop * b + span, b);
+      __pipeline_commit();
+      correct(top);
+      if (!last && next.hop != p.hop) {
+        __syncthreads();
+        store_rows(strip.transpose ? next.hop * b + span : p.hop * b, b);
+        window = next.hop;
+      }
+      p = next;
+    }
+    __syncthreads();
+    store_rows(window * b, span);
+  }
+};
+
+template <class T, int W, int L, int N, bool exact>
+__global__ void __launch_bounds__(threads) apply_strip(Strip<T> strip) {
+  extern __shared__ double2 memory[];
+  Applier<T, W, L, N, exact>(strip, reinterpret_cast<T*>(memory)).run();
+}
+
+template <class T, int W, int L, int N, bool exact>
+int launch(CUstream_st* stream, const Strip<T>& strip) {
+  const int bytes = Applier<T, W, L, N, exact>::elements(strip.ring) * int{sizeof(T)};
+  const auto kernel = apply_strip<T, W, L, N, exact>;
+  const int status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  if (status != 0) return status;
+  kernel<<<static_cast<unsigned>(ceil_div(strip.columns, N)), threads, bytes, stream>>>(strip);
+  return static_cast<int>(cudaGetLastError());
+}
+
+}  // namespace
+
+template <class T>
+void ApplyBulgeBlocks<T>::cuda(CudaContext& context, const Args& args, In<T> blocks, Scratch<T>,
+                               std::span<const InOut<T>> c) {
+  const BulgeBlocks& p = args.plan;
+  if (!gpu_applies(p) || static_cast<index_t>(c.size()) > most_gpu_row_tiles) {
+    context.check(cudaErrorInvalidValue, "apply_bulge_blocks of such sizes");
+    return;
+  }
+  if (c.empty() || c.front().cols == 0) return;
+  Strip<T> strip{p,           args.bundle, args.op == Op::transpose,
+                 blocks.data, blocks.ld,   c.front().cols,
+                 args.row,    args.height, static_cast<int>((p.blocks - 1) * p.width + p.length() + p.chase.b),
+                 {},          {}};
+  for (std::size_t i = 0; i < c.size(); ++i) {
+    strip.c[i] = c[i].data;
+    strip.ldc[i] = c[i].ld;
+  }
+  const bool exact = p.width == 32 && p.length() == 96, small = p.width <= 16 && p.length() <= 48;
+  // A strip for each processor; narrow ones, too, where a GPU has less shared memory than a wide one needs.
+  CUstream_st* const stream = context.stream();
+  int status = -1;
+  if (exact && strip.columns >= 6144) status = launch<T, 32, 96, 64, true>(stream, strip);
+  if (status != 0)
+    status = exact   ? launch<T, 32, 96, 32, true>(stream, strip)
+             : small ? launch<T, 16, 48, 32, false>(stream, strip)
+                     : launch<T, 32, 96, 32, false>(stream, strip);
+  context.check(status, "apply_bulge_blocks");
+}
+
+template decltype(ApplyBulgeBlocks<float>::cuda) ApplyBulgeBlocks<float>::cuda;
+template decltype(ApplyBulgeBlocks<double>::cuda) ApplyBulgeBlocks<double>::cuda;
+
+}  // namespace tesela::kernels
