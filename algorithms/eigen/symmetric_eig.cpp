@@ -96,8 +96,10 @@ void by_two_stages(Graph& g, TwoStage<T> stages, int exponent, const SymmetricEi
     range = take(result, found.values, exponent, o);
   }
   if (!o.vectors) return;
-  result.vectors.emplace(g.runtime(), n, range.size(),
-                         TileShape{std::max<index_t>(n, 1), suitable_eig_tile(g.runtime(), n)}, "X");
+  const auto gpus = static_cast<index_t>(g.runtime().gpus());
+  const index_t wide = gpus > 0 ? std::max<index_t>(ceil_div(ceil_div(range.size(), gpus), 64), 1) * 64
+                                : suitable_eig_tile(g.runtime(), n);
+  result.vectors.emplace(g.runtime(), n, range.size(), TileShape{std::max<index_t>(n, 1), wide}, "X");
   const TridiagonalEigResult<T> found = stages.eigenvectors(g, *result.vectors, range);
   if (failed(found)) return;
   if (all) return static_cast<void>(take(result, found.values, exponent, o));
@@ -139,9 +141,11 @@ std::string to_string(const SymmetricEigStatus& status) {
 }
 
 index_t suitable_eig_tile(const Runtime& runtime, index_t n, index_t band) {
-  const index_t wide = runtime.gpus() > 0 ? std::clamp<index_t>(n / 16, 256, 2048)
-                       : n < 1500         ? 128
-                                          : 256,
+  const auto gpus = static_cast<index_t>(runtime.gpus());
+  const index_t wide = gpus == 1  ? std::max<index_t>(n, 1)
+                       : gpus > 1 ? std::clamp<index_t>(n / 16, 256, 2048)
+                       : n < 1500 ? 128
+                                  : 256,
                 b = std::clamp<index_t>(band > 0 ? band : suitable_band(runtime, n), 1, std::max<index_t>(n - 1, 1));
   return ceil_div(wide, b) * b;
 }
