@@ -67,7 +67,7 @@ BandReduction<T>::BandReduction(Graph& g, const TileMatrix<T>& A, const Symmetri
   const index_t n = n_, b = half_width_, w = std::min(A.tile_shape().nb, std::max<index_t>(n, 1)),
                 band_width = std::min(band.tile_shape().nb, std::max<index_t>(n, 1));
   const auto [block, update, parts] = Sizes(runtime, b, A.nt(), options);
-  band.for_each_tile([&](const Tile<T>& tile, index_t, index_t) { g.insert<Laset<T>>({T(0), 1}, tile); });
+  band.for_each_tile([&](const Tile<T>& tile, index_t, index_t) { g.insert<Laset<T>>(on_gpu, {T(0), 1}, tile); });
   if (n == 0) return;
   if (gpu)  // products with squares that are whole are faster there
     for (index_t j = 0; j < A.nt(); ++j) g.insert<Sy2sbMirror<T>>(on_gpu_of(j), {j * w}, A(0, j));

@@ -111,7 +111,8 @@ void by_two_stages(Graph& g, TwoStage<T> stages, int exponent, const SymmetricEi
 template <class T>
 SymmetricEig<T> turned(Graph& g, SymmetricEig<T> result) {
   if (result.vectors && result.status.ok())
-    result.vectors->for_each_tile([&](const Tile<T>& tile, index_t, index_t) { g.insert<TurnColumns<T>>({}, tile); });
+    result.vectors->for_each_tile(
+        [&](const Tile<T>& tile, index_t, index_t) { g.insert<TurnColumns<T>>(on_gpu, {}, tile); });
   return result;
 }
 
@@ -141,11 +142,10 @@ std::string to_string(const SymmetricEigStatus& status) {
 }
 
 index_t suitable_eig_tile(const Runtime& runtime, index_t n, index_t band) {
-  const auto gpus = static_cast<index_t>(runtime.gpus());
-  const index_t wide = gpus == 1  ? std::max<index_t>(n, 1)
-                       : gpus > 1 ? std::clamp<index_t>(n / 16, 256, 2048)
-                       : n < 1500 ? 128
-                                  : 256,
+  // The reduction runs on one GPU, where one product with all of A is the fastest.
+  const index_t wide = runtime.gpus() > 0 ? std::max<index_t>(n, 1)
+                       : n < 1500         ? 128
+                                          : 256,
                 b = std::clamp<index_t>(band > 0 ? band : suitable_band(runtime, n), 1, std::max<index_t>(n - 1, 1));
   return ceil_div(wide, b) * b;
 }
@@ -163,7 +163,8 @@ SymmetricEig<T> symmetric_eig(Graph& g, const TileMatrix<T>& A, const SymmetricE
   }
   const int exponent = found.exponent();
   if (exponent != 0)
-    A.for_each_tile([&](const Tile<T>& tile, index_t, index_t) { g.insert<ScalePowerOfTwo<T>>({-exponent}, tile); });
+    A.for_each_tile(
+        [&](const Tile<T>& tile, index_t, index_t) { g.insert<ScalePowerOfTwo<T>>(on_gpu, {-exponent}, tile); });
   const index_t small = options.vectors ? 2200 : 1700;  // below LAPACK is the faster one on two cores
   result.method = options.method != EigMethod::automatic     ? options.method
                   : A.n() < small && g.runtime().gpus() == 0 ? EigMethod::lapack

@@ -24,7 +24,7 @@ Scan scan(Graph& g, const TileMatrix<T>& A) {
   const auto above = [&](index_t i, index_t j) { return (i + 1) * mb <= j * nb; };
   for (index_t j = 0; j < A.nt(); ++j)
     for (index_t i = 0; i < A.mt(); ++i)
-      if (!above(i, j)) g.insert<kernels::SymmetricScan<T>>({i * mb, j * nb}, A(i, j), found(i, j));
+      if (!above(i, j)) g.insert<kernels::SymmetricScan<T>>(on_gpu, {i * mb, j * nb}, A(i, j), found(i, j));
   Scan all;
   for (index_t j = 0; j < A.nt(); ++j)
     for (index_t i = 0; i < A.mt(); ++i) {

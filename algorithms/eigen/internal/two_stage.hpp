@@ -65,11 +65,11 @@ class TwoStage {
   static void copy(Graph& g, const TileMatrix<T>& A, const SymmetricBand<T>& band) {
     const index_t w = A.tile_shape().nb, window = band.tiles().tile_shape().nb, n = A.n();
     band.tiles().for_each_tile([&](const Tile<T>& tile, index_t, index_t) {
-      g.insert<kernels::Laset<T>>({T(0), 1}, tile);
+      g.insert<kernels::Laset<T>>(on_gpu, {T(0), 1}, tile);
     });
     for (index_t j = 0, end = 0; j < n; j = end) {
       end = std::min({n, (j / w + 1) * w, (j / window + 1) * window});
-      g.insert<kernels::CopyBand<T>>({j, j % w, j % window, end - j, band.half_width()}, A(0, j / w),
+      g.insert<kernels::CopyBand<T>>(on_gpu, {j, j % w, j % window, end - j, band.half_width()}, A(0, j / w),
                                      band.tiles()(0, j / window));
     }
   }
