@@ -103,7 +103,8 @@ void check_columns(Runtime* runtime, const std::vector<index_t>& heights, index_
       y = c * y - s * old;
     }
 
-  std::vector<T> left = unknown<T>(m, kept), stand = unknown<T>(m, deflated);
+  std::vector<T> left = unknown<T>(m, std::max<index_t>(kept, 1)),
+                 stand = unknown<T>(m, std::max<index_t>(deflated, 1));
   const auto length = static_cast<index_t>(plan.size());
   run_kernel<MergeColumns<T>>(runtime, {static_cast<index_t>(heights.size()), kept, deflated, rotations},
                               In<index_t>{{plan.data(), length, 1, length}}, In<T>{{angles.data(), room, 2, room}},
@@ -189,6 +190,11 @@ void check_all(Runtime* runtime) {
 
 TEMPLATE_TEST_CASE("columns of a merge: chosen, rotated, multiplied, placed", "", float, double) {
   check_all<TestType>(nullptr);
+}
+
+TEMPLATE_TEST_CASE("columns of a merge as tasks on cores", "", float, double) {
+  Runtime runtime({.cpus = 1, .gpus = 0});
+  check_all<TestType>(&runtime);
 }
 
 TEMPLATE_TEST_CASE("columns of a merge on a GPU", "[gpu]", float, double) {
