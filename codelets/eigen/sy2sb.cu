@@ -1,3 +1,4 @@
+#include <tesela/codelets/eigen/internal/copy_diagonals.cuh>
 #include <tesela/codelets/eigen/sy2sb.hpp>
 #include <tesela/codelets/libraries/internal/cublas.hpp>
 #include <tesela/codelets/support/internal/each.cuh>
@@ -31,17 +32,6 @@ struct TakePanel {
   T* p;
   index_t ldp;
   __device__ void operator()(index_t i, index_t j) const { p[i + j * ldp] = i >= j ? a[i + j * lda] : T(0); }
-};
-
-template <class T>
-struct StoreBand {
-  const T* p;
-  index_t ldp;
-  T* band;
-  index_t ld, rows;
-  __device__ void operator()(index_t i, index_t j) const {
-    if (i + j < rows) band[i + j * ld] = p[i + j + j * ldp];
-  }
 };
 
 template <class T>
@@ -119,38 +109,37 @@ void Sy2sbStore<T>::cuda(CudaContext& context, const Args& args, In<T> p, InOut<
   const BandPanel& panel = args.panel;
   const index_t n = p.rows;
   each(context, args.half_width + 1, panel.width,
-       StoreBand<T>{&p(panel.column, 0), p.ld, &band(0, args.column), band.ld, n - panel.column});
+       CopyDiagonals<T>{&p(panel.column, 0), p.ld, &band(0, args.column), band.ld, n - panel.column});
   each(context, n - panel.row, panel.vectors,
        StoreVectors<T>{&p(panel.row, 0), p.ld, &v(panel.row - panel.top, panel.at), v.ld});
 }
 
 template <class T>
 void Sy2sbSymm<T>::cuda(CudaContext& context, const Args& args, In<T> v, Out<T> w, std::span<const In<T>> a) {
+  if (!args.mirrored) return static_cast<void>(context.check(cudaErrorInvalidValue, "sy2sb_symm of a lower triangle"));
   const BandPanel& panel = args.panel;
   const Products<T> products{context};
   const index_t n = w.rows, k = panel.vectors;
   const auto rows_of_v = [&](index_t row) { return &v(row - panel.top, panel.at); };
-  index_t written = n;  // W's rows from here on have a part of the sum
+  bool begun = false;
   for (std::size_t i = 0; i < a.size(); ++i) {
     const index_t begin = (args.first + static_cast<index_t>(i) * args.stride) * args.tile_width,
                   left = std::max(begin, panel.row), end = begin + a[i].cols;
     if (left >= end) continue;
-    if (written == n) {  // the first one
-      if (left > panel.row || !args.mirrored)
-        context.check(cudaMemset2DAsync(&w(panel.row, 0), static_cast<std::size_t>(w.ld) * sizeof(T), 0,
-                                        static_cast<std::size_t>(n - panel.row) * sizeof(T),
-                                        static_cast<std::size_t>(k), context.stream()),
-                      "cudaMemset2D");
-      written = left > panel.row || !args.mirrored ? panel.row : left;
+    if (!begun && left > panel.row) {  // the first product does not write all of W
+      context.check(cudaMemset2DAsync(&w(panel.row, 0), static_cast<std::size_t>(w.ld) * sizeof(T), 0,
+                                      static_cast<std::size_t>(n - panel.row) * sizeof(T), static_cast<std::size_t>(k),
+                                      context.stream()),
+                    "cudaMemset2D");
+      begun = true;
     }
-    const T* const diagonal = &a[i](left, left - begin);
-    const T* const below = diagonal + (end - left);
-    const bool fresh = i == 0 && args.mirrored && left == panel.row;
-    products.gemm(Op::none, Op::none, n - left, k, end - left, 1, diagonal, a[i].ld, rows_of_v(left), v.ld,
-                  fresh ? T(0) : T(1), &w(left, 0), w.ld);
+    const T* const square = &a[i](left, left - begin);
+    products.gemm(Op::none, Op::none, n - left, k, end - left, 1, square, a[i].ld, rows_of_v(left), v.ld,
+                  begun ? T(1) : T(0), &w(left, 0), w.ld);
+    begun = true;
     if (end < n)
-      products.gemm(Op::transpose, Op::none, end - left, k, n - end, 1, below, a[i].ld, rows_of_v(end), v.ld, 1,
-                    &w(left, 0), w.ld);
+      products.gemm(Op::transpose, Op::none, end - left, k, n - end, 1, square + (end - left), a[i].ld, rows_of_v(end),
+                    v.ld, 1, &w(left, 0), w.ld);
   }
 }
 

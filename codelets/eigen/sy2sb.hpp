@@ -68,7 +68,7 @@ struct Sy2sbSymm {
     BandPanel panel;
     index_t first = 0, stride = 1;
     index_t tile_width = 0;  ///< of the tiles but the last
-    bool mirrored = false;   ///< what stands above the diagonal in a tile's diagonal block is right, too
+    bool mirrored = false;   ///< what stands above the diagonal in a tile's diagonal block is right, too; GPUs need it
     std::uint64_t cost_key() const { return static_cast<std::uint64_t>(panel.row / 256); }
   };
   static double flops(const Args& args, std::span<const Shape> shapes) {

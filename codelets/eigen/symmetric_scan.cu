@@ -1,3 +1,4 @@
+#include <tesela/codelets/eigen/internal/copy_diagonals.cuh>
 #include <tesela/codelets/eigen/symmetric_scan.hpp>
 #include <tesela/codelets/support/internal/each.cuh>
 
@@ -43,17 +44,6 @@ __global__ void end_scan(index_t first_row, index_t first_column, index_t rows, 
   numbers[2] = all.strange == nothing ? -1 : static_cast<double>(first_column + place / rows);
   numbers[3] = static_cast<double>(all.half_width);
 }
-
-template <class T>
-struct CopyDiagonals {
-  const T* a;
-  index_t lda;
-  T* band;
-  index_t ld, rows;
-  __device__ void operator()(index_t i, index_t j) const {
-    if (i + j < rows) band[i + j * ld] = a[i + j + j * lda];
-  }
-};
 
 template <class T>
 struct Scale {
