@@ -18,7 +18,7 @@ template <class T>
 class Chains {
  public:
   Chains(Graph& g, Tile<T> R, bool has_value, index_t blocks, const TallSkinnyOptions& options)
-      : g_(g), variant_(options.variant), work_(work(g, R.cols())) {
+      : g_(g), work_(work(g, R.cols())) {
     const auto workers = static_cast<index_t>(g.runtime().workers().size());
     const index_t count =
         std::clamp<index_t>(options.chains > 0 ? options.chains : workers, 1, std::max<index_t>(blocks, 1));
@@ -54,14 +54,13 @@ class Chains {
 
   void insert(Chain& chain, const std::vector<Tile<T>>& rows, bool triangle) {
     if (chain.has_value)
-      g_.insert<AppendRows<T>>({triangle, variant_}, chain.triangle, work_, rows);
+      g_.insert<AppendRows<T>>({triangle}, chain.triangle, work_, rows);
     else
-      g_.insert<AppendRows<T, Out>>({triangle, variant_}, chain.triangle, work_, rows);
+      g_.insert<AppendRows<T, Out>>({triangle}, chain.triangle, work_, rows);
     chain.has_value = true;
   }
 
   Graph& g_;
-  int variant_;
   Tile<double> work_;
   std::vector<Chain> chains_;
   std::size_t next_ = 0;

@@ -12,7 +12,6 @@ namespace tesela {
 
 struct TallSkinnyOptions {
   index_t chains = 0;  ///< sequences of rows that run side by side; 0: one for each worker
-  int variant = 0;     ///< of the CUDA kernel for 9 to 16 columns; see codelets/qr/internal/append_rows_launch.hpp
 };
 
 /// The R of A = Q R without Q (TSQR: Demmel, Grigori, Hoemmen and Langou, "Communication-optimal parallel and

@@ -26,7 +26,6 @@ namespace {
 
 struct TallSkinnyBenchOptions : FactorOptions {
   index_t m = index_t{1} << 24, n = 16, rows = 0;
-  int variant = 0;
 };
 
 void settle_options(TallSkinnyBenchOptions& o) {
@@ -71,7 +70,7 @@ Peer tesela_r(const TallSkinnyData<T>& data) {
     settle();
     return seconds_of([&] {
       Graph g(data.runtime());
-      tall_skinny_r(g, *tiles->A, *tiles->R, {.variant = w.variant});
+      tall_skinny_r(g, *tiles->A, *tiles->R);
       g.wait();
     });
   };
@@ -131,8 +130,7 @@ void run(TallSkinnyBenchOptions o) {
   Runtime runtime(o.runtime());
   Report report("tall-skinny", o, &runtime);
   const double ceiling = noted_copy_ceiling(report, runtime, o.on_device());
-  const TallSkinnyCase what{o.m,       o.n,           std::min(suitable_rows(runtime, o), o.m),
-                            o.variant, o.common.seed, o.on_device()};
+  const TallSkinnyCase what{o.m, o.n, std::min(suitable_rows(runtime, o), o.m), o.common.seed, o.on_device()};
   const TallSkinnyData<T> data(runtime, what);
   std::vector<Peer> peers;
   for (const std::string& name : o.peers)
@@ -158,8 +156,6 @@ const cli::Command tall_skinny_command(
       app.add_option("-n,--n", o->n, "columns of A")->transform(cli::positive())->capture_default_str();
       app.add_option("-t,--tile", o->rows, "rows of a tile (default: what suits the workers)")
           ->transform(cli::positive());
-      app.add_option("--variant", o->variant, "of the CUDA kernel for 9 to 16 columns; 0 is the default")
-          ->check(CLI::Range(0, kernels::append_rows_variants - 1));
       o->add_peers(app);
       return std::function<int()>(
           [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });

@@ -13,7 +13,6 @@ namespace tesela::bench {
 struct TallSkinnyCase {
   index_t m = 0, n = 0;
   index_t rows = 0;  ///< of a tile, which has all n columns
-  int variant = 0;   ///< TallSkinnyOptions::variant
   std::uint64_t seed = 1;
   bool on_device = false;  ///< A generated on the GPUs
 };

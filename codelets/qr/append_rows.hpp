@@ -23,8 +23,7 @@ struct AppendRows {
 
   struct Args {
     bool triangle = false;  ///< A is upper triangular: the R of other rows, say
-    int variant = 0;        ///< of the CUDA kernel for at most 16 columns; see append_rows_kernels.hpp
-    std::uint64_t cost_key() const { return static_cast<std::uint64_t>(triangle) | unsigned(variant) << 1; }
+    std::uint64_t cost_key() const { return static_cast<std::uint64_t>(triangle); }
   };
   static double flops(const Args& args, std::span<const Shape> shapes) {  // R, work, tiles of A
     const auto n = static_cast<double>(shapes[0].cols), m = static_cast<double>(shapes.back().rows);

@@ -87,8 +87,7 @@ index_t internal::append_rows_device_work(index_t n) {
 }
 
 template <class T, template <class> class R>
-void AppendRows<T, R>::cuda(CudaContext& context, const Args& args, R<T> r, Scratch<double> work,
-                            std::span<const In<T>> a) {
+void AppendRows<T, R>::cuda(CudaContext& context, const Args&, R<T> r, Scratch<double> work, std::span<const In<T>> a) {
   constexpr bool exists = R<T>::mode != Mode::out;
   if (r.cols > append_rows_cols) return append_wide<T>(context, r, exists, work.data, a);
   AppendRowsProblem<T> problem;
@@ -101,7 +100,7 @@ void AppendRows<T, R>::cuda(CudaContext& context, const Args& args, R<T> r, Scra
   problem.r = r.data;
   problem.ldr = r.ld;
   problem.work = work.data;
-  context.check(append_rows(context.stream(), problem, args.variant), "append_rows");
+  context.check(append_rows(context.stream(), problem), "append_rows");
 }
 
 template index_t internal::append_rows_device_work<float>(index_t);

@@ -242,7 +242,7 @@ TEST_CASE("what cannot be measured is refused, with its exit code and reason, an
       Refusal{{"tall-skinny", "--m", "15"}, 2, "more than 15 rows"},
       Refusal{{"tall-skinny", "--data", "device", "--peers", "lapack"}, 2, "lapack"},
       Refusal{{"tall-skinny", "--peers", "cusolver"}, 3, "CUDA device"},
-      Refusal{{"tall-skinny", "--variant", "9"}, 2, "variant"}, Refusal{{"qr-trees", "--trees", "willow"}, 2, "willow"},
+      Refusal{{"qr-trees", "--trees", "willow"}, 2, "willow"},
       Refusal{{"qr-trees", "--mt", "3", "--nt", "4"}, 2, "more than --mt"},
       Refusal{{"qr-trees", "--ncpu", "0"}, 3, "--ncpu 0"},
       Refusal{{"gemm", "--peers", "tesela,cublas"}, 3, "CUDA device"},

@@ -11,24 +11,11 @@ namespace {
 /// Warps that stream A at once, at most, on any device: what the stack of their triangles is sized by.
 constexpr index_t most_warps = 2048;
 
-/// The shapes by number of columns; for 9 to 16 the variant chooses. A block's registers are Rows x N doubles a lane.
+/// The shapes by number of columns. A block's registers are Rows x N doubles a lane.
 template <class F>
-int with_shape(index_t n, int variant, F f) {
+int with_shape(index_t n, F f) {
   if (n <= 8) return f(AppendShape<8, 8, 12, 1>{});
-  if (n <= 16) {
-    switch (variant) {
-      case 1:
-        return f(AppendShape<16, 4, 8, 1>{});
-      case 2:
-        return f(AppendShape<16, 3, 12, 1>{});
-      case 3:
-        return f(AppendShape<16, 5, 8, 1>{});
-      case 4:
-        return f(AppendShape<16, 4, 12, 1>{});
-      default:
-        return f(AppendShape<16, 6, 8, 1>{});
-    }
-  }
+  if (n <= 16) return f(AppendShape<16, 6, 8, 1>{});
   if (n <= 24) return f(AppendShape<24, 3, 8, 1>{});
   return f(AppendShape<32, 2, 8, 2>{});
 }
@@ -134,11 +121,11 @@ index_t append_rows_work(index_t n) {
 }
 
 template <class T>
-int append_rows(CUstream_st* stream, const AppendRowsProblem<T>& problem, int variant) {
-  return with_shape(problem.n, variant, [&]<class S>(S) { return run<T, S>(stream, problem); });
+int append_rows(CUstream_st* stream, const AppendRowsProblem<T>& problem) {
+  return with_shape(problem.n, [&]<class S>(S) { return run<T, S>(stream, problem); });
 }
 
-template int append_rows<float>(CUstream_st*, const AppendRowsProblem<float>&, int);
-template int append_rows<double>(CUstream_st*, const AppendRowsProblem<double>&, int);
+template int append_rows<float>(CUstream_st*, const AppendRowsProblem<float>&);
+template int append_rows<double>(CUstream_st*, const AppendRowsProblem<double>&);
 
 }  // namespace tesela::kernels

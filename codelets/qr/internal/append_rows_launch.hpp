@@ -31,7 +31,7 @@ index_t append_rows_work(index_t n);
 /// to four small ones that join the warps' triangles. Returns the first failed status, a cudaError_t as int: 0 is
 /// success. Needs compute capability 8.0.
 template <class T>
-int append_rows(CUstream_st* stream, const AppendRowsProblem<T>& problem, int variant);
+int append_rows(CUstream_st* stream, const AppendRowsProblem<T>& problem);
 
 /// R above some rows of A in one place, for the vendor's geqrf: n + rows rows, n columns, no gaps.
 template <class T>
