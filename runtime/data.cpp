@@ -35,6 +35,10 @@ Data::Data(Runtime& runtime, void* home, Shape shape, index_t ld, std::size_t el
     throw ArgumentError("Data", "shape",
                         std::to_string(shape.rows) + " x " + std::to_string(shape.cols) + " with leading dimension " +
                             std::to_string(ld) + " (each from 1 to 2^32 - 1)");
+  if (shape.rows > limit / shape.cols)  // StarPU multiplies them in 32 bits
+    throw ArgumentError("Data", "shape",
+                        std::to_string(shape.rows) + " x " + std::to_string(shape.cols) +
+                            ": a tile has less than 2^32 elements; use smaller ones");
   starpu_data_handle_t handle = nullptr;
   starpu_matrix_data_register(&handle, home_node_, reinterpret_cast<uintptr_t>(home), static_cast<std::uint32_t>(ld),
                               static_cast<std::uint32_t>(shape.rows), static_cast<std::uint32_t>(shape.cols),

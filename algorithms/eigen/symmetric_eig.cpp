@@ -77,6 +77,12 @@ void by_lapack(Graph& g, const TileMatrix<T>& A, int exponent, const SymmetricEi
   result.vectors->copy_from(a.data() + range.begin * a.ld(), a.ld());
 }
 
+/// The most columns of a tile of n rows: it has less than 2^32 elements.
+index_t most_columns(index_t n) {
+  constexpr index_t elements = (index_t{1} << 32) - 1;
+  return elements / std::max<index_t>(n, 1);
+}
+
 template <class T>
 void by_two_stages(Graph& g, TwoStage<T> stages, int exponent, const SymmetricEigOptions& o, SymmetricEig<T>& result) {
   const index_t n = stages.n();
@@ -97,7 +103,8 @@ void by_two_stages(Graph& g, TwoStage<T> stages, int exponent, const SymmetricEi
   }
   if (!o.vectors) return;
   const auto gpus = static_cast<index_t>(g.runtime().gpus());
-  const index_t wide = gpus > 0 ? std::max<index_t>(ceil_div(ceil_div(range.size(), gpus), 64), 1) * 64
+  const index_t wide = gpus > 0 ? std::min(std::max<index_t>(ceil_div(ceil_div(range.size(), gpus), 64), 1) * 64,
+                                           most_columns(n) / 64 * 64)
                                 : suitable_eig_tile(g.runtime(), n);
   result.vectors.emplace(g.runtime(), n, range.size(), TileShape{std::max<index_t>(n, 1), wide}, "X");
   const TridiagonalEigResult<T> found = stages.eigenvectors(g, *result.vectors, range);
@@ -143,11 +150,11 @@ std::string to_string(const SymmetricEigStatus& status) {
 
 index_t suitable_eig_tile(const Runtime& runtime, index_t n, index_t band) {
   // The reduction runs on one GPU, where one product with all of A is the fastest.
-  const index_t wide = runtime.gpus() > 0 ? std::max<index_t>(n, 1)
+  const index_t wide = runtime.gpus() > 0 ? std::min(std::max<index_t>(n, 1), most_columns(n))
                        : n < 1500         ? 128
                                           : 256,
-                b = std::clamp<index_t>(band > 0 ? band : suitable_band(runtime, n), 1, std::max<index_t>(n - 1, 1));
-  return ceil_div(wide, b) * b;
+                b = std::clamp<index_t>(band > 0 ? band : suitable_band(runtime), 1, std::max<index_t>(n - 1, 1));
+  return wide < n ? std::max<index_t>(wide / b, 1) * b : ceil_div(wide, b) * b;
 }
 
 template <class T>

@@ -216,6 +216,9 @@ TEST_CASE("wrong sizes, tiles, ranges and memory are refused by name") {
   CHECK_THROWS_AS(Matrix(runtime, 3, 3, {0, 2}), ArgumentError);
   CHECK_THROWS_AS(Matrix(runtime, 3, 3, {2, -5}), ArgumentError);
   CHECK_THROWS_AS(Matrix(runtime, huge, 1, {huge, 1}), ArgumentError);
+  CHECK_THROWS_MATCHES(Matrix(runtime, 65536, 65536, {65536, 65536}), ArgumentError,
+                       MessageMatches(ContainsSubstring("2^32 elements")));
+  CHECK_NOTHROW(Matrix(runtime, 65536, 65536, {65536, 65535}));
   CHECK_THROWS_MATCHES(Matrix::map(runtime, memory, 4, 3, 3, {2, 2}), ArgumentError,
                        MessageMatches(ContainsSubstring("ld")));
   CHECK_THROWS_AS(Matrix::map(runtime, memory, 0, 3, 0, {2, 2}), ArgumentError);

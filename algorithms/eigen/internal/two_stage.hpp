@@ -12,7 +12,7 @@
 namespace tesela {
 
 /// The half-width of the band between the stages that suits the runtime's workers.
-inline index_t suitable_band(const Runtime& runtime, index_t n) { return runtime.gpus() > 0 || n >= 1500 ? 64 : 32; }
+inline index_t suitable_band(const Runtime& runtime) { return runtime.gpus() > 0 ? 64 : 32; }
 
 /// A = Q1 Q2 T Q2^T Q1^T, and T's eigenpairs back to A's. An A that is a band begins with the second stage, a
 /// tridiagonal one has none.
@@ -27,9 +27,7 @@ class TwoStage {
   };
   /// Inserts what reduces A, whose elements are of size 1.
   TwoStage(Graph& g, const TileMatrix<T>& A, const Options& o) : n_(A.n()), runtime_(g.runtime()) {
-    const index_t wanted = o.band > 0            ? o.band
-                           : runtime_.gpus() > 0 ? 64
-                                                 : 32,
+    const index_t wanted = o.band > 0 ? o.band : suitable_band(runtime_),
                   b = std::clamp<index_t>(std::min(wanted, std::max<index_t>(o.found, 1)), 1,
                                           std::max<index_t>(n_ - 1, 1));
     const SymmetricBand<T> band(runtime_, n_, b, suitable_band_window(runtime_, n_, b));
