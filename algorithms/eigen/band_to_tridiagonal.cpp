@@ -29,9 +29,11 @@ BulgePlan make_plan(const Runtime& runtime, const SymmetricBand<T>& band, const 
   plan.n = band.order();
   plan.b = std::min(band.half_width(), std::max<index_t>(plan.n - 1, 1));
   const bool whole = chases_on_gpu(runtime, plan.b) && band.tiles().nt() <= 1;
-  const index_t wanted = options.sweeps > 0 ? options.sweeps
-                         : whole            ? std::max<index_t>(ceil_div(plan.n, 4), 256)
-                                            : sweeps_in_cache<T>(plan.b);
+  // Of a whole band's group the reflectors are one tile, which is kept, or of which two are taken in turn.
+  const index_t suitable = whole ? std::max<index_t>(ceil_div(plan.n, options.vectors ? 4 : 16), 256)
+                                 : sweeps_in_cache<T>(plan.b),
+                wanted = std::clamp<index_t>(options.sweeps > 0 ? options.sweeps : suitable, 1,
+                                             std::max<index_t>(plan.sweeps(), 1));
   plan.window = band.tiles().tile_shape().nb;
   if (band.tiles().nt() <= 1)  // any number that holds all columns: nothing lies behind them
     plan.window = whole ? (ceil_div(plan.n, plan.b) + wanted + 1) * plan.b
@@ -57,6 +59,7 @@ BulgeBlocks make_blocks(const Runtime& runtime, const BulgePlan& plan, const Ban
 Priority placed(bool gpu, Priority priority) {
   if (!gpu) return {priority.value, false, -1, true};
   priority.gpu = true;
+  priority.device = std::max(priority.device, 0);  // the band and its reflectors are large
   return priority;
 }
 

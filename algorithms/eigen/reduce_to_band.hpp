@@ -45,8 +45,8 @@ class BandReduction {
 };
 
 /// A = Q B Q^T (the first half of LAPACK's sytrd_2stage): A is n x n in tiles of whole columns, symmetric, of which the
-/// lower triangle is read and lost. `band` takes B, and zeros where there is room for bulges. A's tiles have a multiple
-/// of its half-width b columns, or all.
+/// lower triangle is read, and all of A lost. `band` takes B, and zeros where there is room for bulges. A's tiles have
+/// a multiple of its half-width b columns, or all.
 ///
 /// A panel's product with A comes from what A and the gathered V and Z are together, so that A takes `update` columns
 /// at once (Dongarra, Hammarling and Sorensen, "Block reduction of matrices to condensed forms for eigenvalue

@@ -199,7 +199,10 @@ int launch(CUstream_st* stream, const Strip<T>& strip) {
   const int bytes = Applier<T, W, L, N, exact>::elements(strip.ring) * int{sizeof(T)};
   const auto kernel = apply_strip<T, W, L, N, exact>;
   const int status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-  if (status != 0) return status;
+  if (status != 0) {
+    cudaGetLastError();  // it is answered; nobody should meet it again
+    return status;
+  }
   kernel<<<static_cast<unsigned>(ceil_div(strip.columns, N)), threads, bytes, stream>>>(strip);
   return static_cast<int>(cudaGetLastError());
 }

@@ -84,11 +84,10 @@ void FormBulgeBlocks<T>::cuda(CudaContext& context, const Args& args, Out<T> blo
     tile += p.chase.last_window(g) - p.chase.first_window(g) + 1;
   }
   constexpr int bytes = (most_width * (most_length + 1) + 2 * most_width * (most_width + 1)) * int{sizeof(T)};
-  static const int limit = cudaFuncSetAttribute(form_block<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
   const dim3 grid(static_cast<unsigned>(p.hops(args.bundle)), static_cast<unsigned>(p.blocks));
   form_block<<<grid, threads, bytes, context.stream()>>>(p, args.bundle, args.op == Op::transpose, kept, blocks.data,
                                                          blocks.ld);
-  context.check(limit != 0 ? limit : static_cast<int>(cudaGetLastError()), "form_bulge_blocks");
+  context.check(cudaGetLastError(), "form_bulge_blocks");
 }
 
 template decltype(FormBulgeBlocks<float>::cuda) FormBulgeBlocks<float>::cuda;

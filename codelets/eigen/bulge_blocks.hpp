@@ -17,10 +17,10 @@ namespace tesela::kernels {
 ///
 ///     Q_bundle = … B(1, first) … B(1, last) B(0, first) … B(0, last),
 ///
-/// B(k, q) being block q at hop k: what stands out of the sweeps' order has no rows in common. (Width at most b.)
+/// B(k, q) being block q at hop k: what stands out of the sweeps' order has no rows in common.
 struct BulgeBlocks {
   BulgePlan chase;
-  index_t width = 4, blocks = 1;  ///< width: a multiple of 4, at most b rounded up
+  index_t width = 4, blocks = 1;  ///< width: a multiple of 4
 
   TESELA_BOTH index_t bundles() const { return ceiling(chase.sweeps(), width * blocks); }
   TESELA_BOTH index_t first_sweep(index_t bundle, index_t block = 0) const { return (bundle * blocks + block) * width; }

@@ -245,7 +245,6 @@ void launch_chase(CudaContext& context, const Launch<T>& run, int sweeps) {
   constexpr int bytes = sizeof(typename Chase<T, R, whole>::Shared), threads = Chase<T, R, whole>::threads;
   static const int blocks = [] {
     int device = 0, processors = 1, each = 1;
-    cudaFuncSetAttribute(chase_kernel<T, R, whole>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
     cudaGetDevice(&device);
     cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
     cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, chase_kernel<T, R, whole>, threads, bytes);

@@ -16,8 +16,8 @@ struct TwoBlocks {
 };
 
 /// Columns of `to`, by their `map`, from tiles side by side: rows `begin` … `end` - 1 of a column come from those of
-/// the source's rows from `from` on. All else of `rows` rows becomes zero where `zeros` says so, and columns without a
-/// source in any case.
+/// the source's rows from `from` on. All else of `rows` rows becomes zero where `zeros` says so, columns without a
+/// source too.
 template <class T>
 struct Placement {
   TwoBlocks<T> to;
@@ -92,7 +92,7 @@ __global__ void rotate_kernel(TwoBlocks<T> to, index_t rows, const index_t* pair
 template <class T>
 struct RowOfTiles {
   T* to;
-  index_t ld, row;
+  index_t row;
   __device__ void operator()(const typename SomeTiles<T>::Part& part, index_t j) const {
     to[part.first + j] = part.data[row + j * part.ld];
   }
@@ -138,7 +138,7 @@ void MergeProduct<T>::cuda(CudaContext& context, const Args& args, In<T> a, In<T
 template <class T>
 void TakeRow<T>::cuda(CudaContext& context, const Args& args, Out<T> row, std::span<const In<T>> sources) {
   each_of(
-      context.stream(), sources, [](const In<T>& tile) { return tile.cols; }, RowOfTiles<T>{row.data, 1, args.row});
+      context.stream(), sources, [](const In<T>& tile) { return tile.cols; }, RowOfTiles<T>{row.data, args.row});
 }
 
 template <class T, template <class> class X>

@@ -122,17 +122,18 @@ void Sy2sbSymm<T>::cuda(CudaContext& context, const Args& args, In<T> v, Out<T> 
   const index_t n = w.rows, k = panel.vectors;
   const auto rows_of_v = [&](index_t row) { return &v(row - panel.top, panel.at); };
   bool begun = false;
+  const auto clear = [&] {
+    context.check(cudaMemset2DAsync(&w(panel.row, 0), static_cast<std::size_t>(w.ld) * sizeof(T), 0,
+                                    static_cast<std::size_t>(n - panel.row) * sizeof(T), static_cast<std::size_t>(k),
+                                    context.stream()),
+                  "cudaMemset2D");
+    begun = true;
+  };
   for (std::size_t i = 0; i < a.size(); ++i) {
     const index_t begin = (args.first + static_cast<index_t>(i) * args.stride) * args.tile_width,
                   left = std::max(begin, panel.row), end = begin + a[i].cols;
     if (left >= end) continue;
-    if (!begun && left > panel.row) {  // the first product does not write all of W
-      context.check(cudaMemset2DAsync(&w(panel.row, 0), static_cast<std::size_t>(w.ld) * sizeof(T), 0,
-                                      static_cast<std::size_t>(n - panel.row) * sizeof(T), static_cast<std::size_t>(k),
-                                      context.stream()),
-                    "cudaMemset2D");
-      begun = true;
-    }
+    if (!begun && left > panel.row) clear();  // the first product does not write all of W
     const T* const square = &a[i](left, left - begin);
     products.gemm(Op::none, Op::none, n - left, k, end - left, 1, square, a[i].ld, rows_of_v(left), v.ld,
                   begun ? T(1) : T(0), &w(left, 0), w.ld);
@@ -141,6 +142,7 @@ void Sy2sbSymm<T>::cuda(CudaContext& context, const Args& args, In<T> v, Out<T> 
       products.gemm(Op::transpose, Op::none, end - left, k, n - end, 1, square + (end - left), a[i].ld, rows_of_v(end),
                     v.ld, 1, &w(left, 0), w.ld);
   }
+  if (!begun) clear();
 }
 
 template <class T>

@@ -11,8 +11,8 @@ namespace tesela::kernels {
 //   A - V Z^T - Z V^T,   Z = W - 1/2 V T^T V^T W,   W = A V T.
 //
 // V and Z of several panels are gathered side by side (a block) before A takes them. A is in column tiles (n x w), of
-// which the lower triangle is read and written. Tiles of V and Z hold the rows from `top` on, A's, P's and W's all
-// rows.
+// which the lower triangle is read and written, on GPUs also what mirrors it in diagonal blocks. Tiles of V and Z hold
+// the rows from `top` on, A's, P's and W's all rows.
 
 /// Where a panel stands, and what A still lacks: the block's columns from `waiting` to `at`.
 struct BandPanel {
@@ -86,8 +86,8 @@ struct Sy2sbSymm {
   static void cuda(CudaContext& context, const Args& args, In<T> v, Out<T> w, std::span<const In<T>> a);
 };
 
-/// The panel's columns of Z from the sum of the W of the list and the panel's T. Scratch: b x (2 columns of the block +
-/// b).
+/// The panel's columns of Z from the sum of the W of the list and the panel's T. Scratch: b x (columns
+/// of the block).
 template <class T>
 struct Sy2sbJoin {
   static constexpr auto name = "sy2sb_join";

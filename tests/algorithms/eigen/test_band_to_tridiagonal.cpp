@@ -85,7 +85,7 @@ TEMPLATE_TEST_CASE("T has the same bits for all windows, sweeps and powers of tw
     const HostMatrix<TestType> ab = make_band<TestType>(kind, n, b);
     const Found<TestType> reference = chase(runtime(), ab, 2 * b, {.vectors = false, .sweeps = 1});
     for (const index_t window : {2, 3, 8, 30})
-      for (const index_t sweeps : {1, 2, 5, 0})
+      for (const index_t sweeps : {index_t{1}, index_t{2}, index_t{5}, index_t{0}, index_t{1} << 62})
         for (const bool vectors : {false, true}) {
           CAPTURE(kind, window, sweeps, vectors);
           const Found<TestType> t = chase(runtime(), ab, window * b, {.vectors = vectors, .sweeps = sweeps});
