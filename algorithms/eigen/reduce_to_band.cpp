@@ -72,8 +72,9 @@ BandReduction<T>::BandReduction(Graph& g, const TileMatrix<T>& A, const Symmetri
   if (gpu)  // products with squares that are whole are faster there
     for (index_t j = 0; j < A.nt(); ++j) g.insert<Sy2sbMirror<T>>(on_gpu_of(j), {j * w}, A(0, j));
 
-  const auto P = TileMatrix<T>(runtime, n, b, {n, b}, "P"), W = TileMatrix<T>(runtime, n, parts * b, {n, b}, "W");
-  work_ = {P, W};
+  const auto P = TileMatrix<T>(runtime, n, b, {n, b}, "P"), W = TileMatrix<T>(runtime, n, parts * b, {n, b}, "W"),
+             none = TileMatrix<T>(runtime, b, b, {b, b}, "none");
+  work_ = {P, W, none};
   const Shape qr_scratch = qr_work(b, b, n, gpu);
   const Tile<T> scratch = g.scratch<T>(qr_scratch.rows, qr_scratch.cols), sums = g.scratch<T>(b, block, 1);
   Tile<T> v = P(0, 0), z = P(0, 0);  // of the block
@@ -93,11 +94,9 @@ BandReduction<T>::BandReduction(Graph& g, const TileMatrix<T>& A, const Symmetri
       v = blocks_.back().v(0, 0), z = work_.back()(0, 0);
       for (const Tile<T>& tile : {v, z}) g.insert<Laset<T>>(next_panel, {T(0), 1}, tile);
     }
-    g.insert<Sy2sbPanel<T>>(next_panel, {panel, c % w}, A(0, c / w), v, z, P(0, 0));
-    if (panel.vectors > 0)
-      g.insert<Geqrt<T>>(next_panel, {next, 0, panel.width, b, rows}, P(0, 0), blocks_.back().panels(0, panel.at / b),
-                         scratch);
-    g.insert<Sy2sbStore<T>>(next_panel, {panel, b, c % band_width}, P(0, 0), v, band(0, c / band_width));
+    const Tile<T> t = panel.vectors > 0 ? blocks_.back().panels(0, panel.at / b) : none(0, 0);
+    g.insert<Sy2sbPanel<T>>(next_panel, {panel, b, c % w, c % band_width}, A(0, c / w), v, z, P(0, 0),
+                            band(0, c / band_width), t, scratch);
     if (panel.vectors == 0) continue;
 
     std::vector<Tile<T>> products;
@@ -110,9 +109,9 @@ BandReduction<T>::BandReduction(Graph& g, const TileMatrix<T>& A, const Symmetri
       products.push_back(W(0, part));
       Priority where = gpu ? on_gpu_of(part) : urgent;
       where.value = urgent.value;
-      g.insert<Sy2sbSymm<T>>(where, {panel, first, parts, w, gpu}, v, W(0, part), tiles);
+      g.insert<Sy2sbSymm<T>>(where, {panel, first, parts, w, gpu}, P(0, 0), W(0, part), tiles);
     }
-    g.insert<Sy2sbJoin<T>>(next_panel, {panel}, blocks_.back().panels(0, panel.at / b), v, z, sums, products);
+    g.insert<Sy2sbJoin<T>>(next_panel, {panel}, t, P(0, 0), v, z, sums, products);
     panel.at += panel.vectors;
     blocks_.back().columns = panel.at;
     if (panel.at - panel.waiting < update && panel.at < block) continue;

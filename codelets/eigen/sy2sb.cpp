@@ -8,62 +8,57 @@ namespace tesela::kernels {
 using blas::Triangle;
 
 template <class T>
-void Sy2sbPanel<T>::cpu(const Args& args, In<T> a, In<T> v, In<T> z, Out<T> p) {
+void Sy2sbPanel<T>::cpu(const Args& args, In<T> a, In<T> v, In<T> z, Out<T> p, InOut<T> band, Out<T> t,
+                        Scratch<T> work) {
   const BandPanel& panel = args.panel;
-  const index_t m = a.rows - panel.column, k = panel.at - panel.waiting, from = panel.column - panel.top;
+  const index_t n = a.rows, m = n - panel.column, k = panel.at - panel.waiting, from = panel.column - panel.top;
   for (index_t j = 0; j < panel.width; ++j) {
     std::fill_n(&p(panel.column, j), j, T(0));  // above the diagonal
     std::copy_n(&a(panel.column + j, args.column + j), m - j, &p(panel.column + j, j));
   }
-  if (k == 0) return;
-  for (const auto& [left, right] : {std::pair{v, z}, std::pair{z, v}})
-    blas::gemm<T>(Op::none, Op::transpose, m, panel.width, k, -1, &left(from, panel.waiting), left.ld,
-                  &right(from, panel.waiting), right.ld, 1, &p(panel.column, 0), p.ld);
-}
-
-template <class T>
-void Sy2sbStore<T>::cpu(const Args& args, In<T> p, InOut<T> v, InOut<T> band) {
-  const BandPanel& panel = args.panel;
-  const index_t n = p.rows;
+  if (k > 0)
+    for (const auto& [left, right] : {std::pair{v, z}, std::pair{z, v}})
+      blas::gemm<T>(Op::none, Op::transpose, m, panel.width, k, -1, &left(from, panel.waiting), left.ld,
+                    &right(from, panel.waiting), right.ld, 1, &p(panel.column, 0), p.ld);
+  if (panel.vectors > 0) Geqrt<T>::cpu(args.qr(n), {p.data, p.rows, p.cols, p.ld}, t, work);
   for (index_t j = 0; j < panel.width; ++j)
     for (index_t i = panel.column + j; i < std::min(n, panel.column + j + args.half_width + 1); ++i)
-      band(i - panel.column - j, args.column + j) = p(i, j);
+      band(i - panel.column - j, args.band_column + j) = p(i, j);
   for (index_t j = 0; j < panel.vectors; ++j) {
-    T* const column = &v(panel.row - panel.top, panel.at + j);
+    T* const column = &p(panel.row, j);
     std::fill_n(column, j, T(0));
     column[j] = 1;
-    std::copy(&p(panel.row, j) + j + 1, &p(panel.row, j) + (n - panel.row), column + j + 1);
   }
 }
 
 template <class T>
-void Sy2sbSymm<T>::cpu(const Args& args, In<T> v, Out<T> w, std::span<const In<T>> a) {
+void Sy2sbSymm<T>::cpu(const Args& args, In<T> p, Out<T> w, std::span<const In<T>> a) {
   const BandPanel& panel = args.panel;
   const index_t n = w.rows, k = panel.vectors;
   for (index_t j = 0; j < k; ++j) std::fill_n(&w(panel.row, j), n - panel.row, T(0));
-  const auto rows_of_v = [&](index_t row) { return &v(row - panel.top, panel.at); };
   for (std::size_t i = 0; i < a.size(); ++i) {
     const index_t begin = (args.first + static_cast<index_t>(i) * args.stride) * args.tile_width,
                   left = std::max(begin, panel.row), end = begin + a[i].cols;
     if (left >= end) continue;
     const T* const diagonal = &a[i](left, left - begin);
-    blas::symm<T>(end - left, k, 1, diagonal, a[i].ld, rows_of_v(left), v.ld, 1, &w(left, 0), w.ld);
+    blas::symm<T>(end - left, k, 1, diagonal, a[i].ld, &p(left, 0), p.ld, 1, &w(left, 0), w.ld);
     if (end >= n) continue;
     const T* const below = diagonal + (end - left);
-    blas::gemm<T>(Op::none, Op::none, n - end, k, end - left, 1, below, a[i].ld, rows_of_v(left), v.ld, 1, &w(end, 0),
+    blas::gemm<T>(Op::none, Op::none, n - end, k, end - left, 1, below, a[i].ld, &p(left, 0), p.ld, 1, &w(end, 0),
                   w.ld);
-    blas::gemm<T>(Op::transpose, Op::none, end - left, k, n - end, 1, below, a[i].ld, rows_of_v(end), v.ld, 1,
-                  &w(left, 0), w.ld);
+    blas::gemm<T>(Op::transpose, Op::none, end - left, k, n - end, 1, below, a[i].ld, &p(end, 0), p.ld, 1, &w(left, 0),
+                  w.ld);
   }
 }
 
 template <class T>
-void Sy2sbJoin<T>::cpu(const Args& args, In<T> t, In<T> v, InOut<T> z, Scratch<T> work, std::span<const In<T>> w) {
+void Sy2sbJoin<T>::cpu(const Args& args, In<T> t, In<T> p, InOut<T> v, InOut<T> z, Scratch<T> work,
+                       std::span<const In<T>> w) {
   const BandPanel& panel = args.panel;
   const index_t k = panel.vectors, from = panel.row - panel.top, m = v.rows - from, lacking = panel.at - panel.waiting;
-  const T* const mine = &v(from, panel.at);
-  T* const sum = &z(from, panel.at);
+  T *const mine = &v(from, panel.at), *const sum = &z(from, panel.at);
   for (index_t j = 0; j < k; ++j) {
+    std::copy_n(&p(panel.row, j), m, mine + j * v.ld);
     T* const column = sum + j * z.ld;
     std::copy_n(&w[0](panel.row, j), m, column);
     for (std::size_t i = 1; i < w.size(); ++i) {
@@ -72,8 +67,7 @@ void Sy2sbJoin<T>::cpu(const Args& args, In<T> t, In<T> v, InOut<T> z, Scratch<T
     }
   }
   if (lacking > 0)
-    for (const auto& [left, right] :
-         {std::pair<In<T>, In<T>>{v, {z.data, z.rows, z.cols, z.ld}}, {{z.data, z.rows, z.cols, z.ld}, v}}) {
+    for (const auto& [left, right] : {std::pair{v, z}, {z, v}}) {
       blas::gemm<T>(Op::transpose, Op::none, lacking, k, m, 1, &right(from, panel.waiting), right.ld, mine, v.ld, 0,
                     work.data, lacking);
       blas::gemm<T>(Op::none, Op::none, m, k, lacking, -1, &left(from, panel.waiting), left.ld, work.data, lacking, 1,
@@ -145,8 +139,6 @@ void Larfb<T>::cpu(const Args& args, In<T> v, In<T> t, InOut<T> c, Scratch<T> wo
 
 template struct Sy2sbPanel<float>;
 template struct Sy2sbPanel<double>;
-template struct Sy2sbStore<float>;
-template struct Sy2sbStore<double>;
 template struct Sy2sbSymm<float>;
 template struct Sy2sbSymm<double>;
 template struct Sy2sbJoin<float>;

@@ -34,26 +34,25 @@ struct TakePanel {
   __device__ void operator()(index_t i, index_t j) const { p[i + j * ldp] = i >= j ? a[i + j * lda] : T(0); }
 };
 
+/// Zeros and ones of V where R was.
 template <class T>
-struct StoreVectors {
-  const T* p;
-  index_t ldp;
+struct UnitLower {
   T* v;
-  index_t ldv;
+  index_t ld;
   __device__ void operator()(index_t i, index_t j) const {
-    v[i + j * ldv] = i > j ? p[i + j * ldp] : T(i == j ? 1 : 0);
+    if (i <= j) v[i + j * ld] = T(i == j ? 1 : 0);
   }
 };
 
 template <class T, bool add>
 struct Gather {
-  const T* w;
-  index_t ldw;
-  T* z;
-  index_t ldz;
+  const T* from;
+  index_t ld_from;
+  T* to;
+  index_t ld_to;
   __device__ void operator()(index_t i, index_t j) const {
-    const T old = add ? z[i + j * ldz] : T(0);
-    z[i + j * ldz] = old + w[i + j * ldw];
+    const T old = add ? to[i + j * ld_to] : T(0);
+    to[i + j * ld_to] = old + from[i + j * ld_from];
   }
 };
 
@@ -94,33 +93,27 @@ void mirror(CudaContext& context, index_t n, T* a, index_t ld) {
 }  // namespace
 
 template <class T>
-void Sy2sbPanel<T>::cuda(CudaContext& context, const Args& args, In<T> a, In<T> v, In<T> z, Out<T> p) {
+void Sy2sbPanel<T>::cuda(CudaContext& context, const Args& args, In<T> a, In<T> v, In<T> z, Out<T> p, InOut<T> band,
+                         Out<T> t, Scratch<T> work) {
   const BandPanel& panel = args.panel;
-  const index_t m = a.rows - panel.column, k = panel.at - panel.waiting, from = panel.column - panel.top;
+  const index_t n = a.rows, m = n - panel.column, k = panel.at - panel.waiting, from = panel.column - panel.top;
   each(context, m, panel.width, TakePanel<T>{&a(panel.column, args.column), a.ld, &p(panel.column, 0), p.ld});
-  if (k == 0) return;
-  for (const auto& [left, right] : {std::pair{v, z}, std::pair{z, v}})
-    Products<T>{context}.gemm(Op::none, Op::transpose, m, panel.width, k, -1, &left(from, panel.waiting), left.ld,
-                              &right(from, panel.waiting), right.ld, 1, &p(panel.column, 0), p.ld);
-}
-
-template <class T>
-void Sy2sbStore<T>::cuda(CudaContext& context, const Args& args, In<T> p, InOut<T> v, InOut<T> band) {
-  const BandPanel& panel = args.panel;
-  const index_t n = p.rows;
+  if (k > 0)
+    for (const auto& [left, right] : {std::pair{v, z}, std::pair{z, v}})
+      Products<T>{context}.gemm(Op::none, Op::transpose, m, panel.width, k, -1, &left(from, panel.waiting), left.ld,
+                                &right(from, panel.waiting), right.ld, 1, &p(panel.column, 0), p.ld);
+  if (panel.vectors > 0) Geqrt<T>::cuda(context, args.qr(n), {p.data, p.rows, p.cols, p.ld}, t, work);
   each(context, args.half_width + 1, panel.width,
-       CopyDiagonals<T>{&p(panel.column, 0), p.ld, &band(0, args.column), band.ld, n - panel.column});
-  each(context, n - panel.row, panel.vectors,
-       StoreVectors<T>{&p(panel.row, 0), p.ld, &v(panel.row - panel.top, panel.at), v.ld});
+       CopyDiagonals<T>{&p(panel.column, 0), p.ld, &band(0, args.band_column), band.ld, m});
+  if (panel.vectors > 0) each(context, panel.vectors, panel.vectors, UnitLower<T>{&p(panel.row, 0), p.ld});
 }
 
 template <class T>
-void Sy2sbSymm<T>::cuda(CudaContext& context, const Args& args, In<T> v, Out<T> w, std::span<const In<T>> a) {
+void Sy2sbSymm<T>::cuda(CudaContext& context, const Args& args, In<T> p, Out<T> w, std::span<const In<T>> a) {
   if (!args.mirrored) return static_cast<void>(context.check(cudaErrorInvalidValue, "sy2sb_symm of a lower triangle"));
   const BandPanel& panel = args.panel;
   const Products<T> products{context};
   const index_t n = w.rows, k = panel.vectors;
-  const auto rows_of_v = [&](index_t row) { return &v(row - panel.top, panel.at); };
   bool begun = false;
   const auto clear = [&] {
     context.check(cudaMemset2DAsync(&w(panel.row, 0), static_cast<std::size_t>(w.ld) * sizeof(T), 0,
@@ -135,24 +128,24 @@ void Sy2sbSymm<T>::cuda(CudaContext& context, const Args& args, In<T> v, Out<T> 
     if (left >= end) continue;
     if (!begun && left > panel.row) clear();  // the first product does not write all of W
     const T* const square = &a[i](left, left - begin);
-    products.gemm(Op::none, Op::none, n - left, k, end - left, 1, square, a[i].ld, rows_of_v(left), v.ld,
+    products.gemm(Op::none, Op::none, n - left, k, end - left, 1, square, a[i].ld, &p(left, 0), p.ld,
                   begun ? T(1) : T(0), &w(left, 0), w.ld);
     begun = true;
     if (end < n)
-      products.gemm(Op::transpose, Op::none, end - left, k, n - end, 1, square + (end - left), a[i].ld, rows_of_v(end),
-                    v.ld, 1, &w(left, 0), w.ld);
+      products.gemm(Op::transpose, Op::none, end - left, k, n - end, 1, square + (end - left), a[i].ld, &p(end, 0),
+                    p.ld, 1, &w(left, 0), w.ld);
   }
   if (!begun) clear();
 }
 
 template <class T>
-void Sy2sbJoin<T>::cuda(CudaContext& context, const Args& args, In<T> t, In<T> v, InOut<T> z, Scratch<T> work,
-                        std::span<const In<T>> w) {
+void Sy2sbJoin<T>::cuda(CudaContext& context, const Args& args, In<T> t, In<T> p, InOut<T> v, InOut<T> z,
+                        Scratch<T> work, std::span<const In<T>> w) {
   const BandPanel& panel = args.panel;
   const Products<T> products{context};
   const index_t k = panel.vectors, from = panel.row - panel.top, m = v.rows - from, lacking = panel.at - panel.waiting;
-  const T* const mine = &v(from, panel.at);
-  T* const sum = &z(from, panel.at);
+  T *const mine = &v(from, panel.at), *const sum = &z(from, panel.at);
+  each(context, m, k, Gather<T, false>{&p(panel.row, 0), p.ld, mine, v.ld});
   for (std::size_t i = 0; i < w.size(); ++i) {
     const T* const part = &w[i](panel.row, 0);
     if (i == 0)
@@ -160,9 +153,8 @@ void Sy2sbJoin<T>::cuda(CudaContext& context, const Args& args, In<T> t, In<T> v
     else
       each(context, m, k, Gather<T, true>{part, w[i].ld, sum, z.ld});
   }
-  const In<T> old_z{z.data, z.rows, z.cols, z.ld};
   if (lacking > 0)
-    for (const auto& [left, right] : {std::pair<In<T>, In<T>>{v, old_z}, {old_z, v}}) {
+    for (const auto& [left, right] : {std::pair{v, z}, {z, v}}) {
       products.gemm(Op::transpose, Op::none, lacking, k, m, 1, &right(from, panel.waiting), right.ld, mine, v.ld, 0,
                     work.data, lacking);
       products.gemm(Op::none, Op::none, m, k, lacking, -1, &left(from, panel.waiting), left.ld, work.data, lacking, 1,
@@ -221,7 +213,6 @@ void Larfb<T>::cuda(CudaContext& context, const Args& args, In<T> v, In<T> t, In
 
 #define TESELA_INSTANTIATE(T)                                         \
   template decltype(Sy2sbPanel<T>::cuda) Sy2sbPanel<T>::cuda;         \
-  template decltype(Sy2sbStore<T>::cuda) Sy2sbStore<T>::cuda;         \
   template decltype(Sy2sbSymm<T>::cuda) Sy2sbSymm<T>::cuda;           \
   template decltype(Sy2sbJoin<T>::cuda) Sy2sbJoin<T>::cuda;           \
   template decltype(Sy2sbMirror<T>::cuda) Sy2sbMirror<T>::cuda;       \

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tesela/runtime/codelet.hpp>
+#include <tesela/codelets/qr/tile_qr.hpp>
 
 namespace tesela::kernels {
 
@@ -25,41 +25,32 @@ struct BandPanel {
   index_t waiting = 0;  ///< the block's first column that A has not taken yet
 };
 
-/// P(c:, :) = the panel's columns of A - V Z^T - Z V^T, from their diagonal block on.
+/// The panel's columns of A - V Z^T - Z V^T, from their diagonal block on, are factored: the diagonal block and R go to
+/// the band (element (i, j) in row i - j of column j), V with its zeros and ones to P(r:, :), T to a tile of its own.
+/// Scratch: qr_work().
 template <class T>
 struct Sy2sbPanel {
   static constexpr auto name = "sy2sb_panel";
   static constexpr std::uint32_t color = 0xccb974;
   struct Args {
     BandPanel panel;
-    index_t column = 0;  ///< of the panel in the tile of A
-    std::uint64_t cost_key() const { return static_cast<std::uint64_t>(panel.at - panel.waiting); }
-  };
-  static double flops(const Args& args, Shape a, Shape, Shape, Shape) {
-    return 4 * static_cast<double>(a.rows - args.panel.column) * static_cast<double>(args.panel.width) *
-           static_cast<double>(args.panel.at - args.panel.waiting);
-  }
-  static void cpu(const Args& args, In<T> a, In<T> v, In<T> z, Out<T> p);
-  static void cuda(CudaContext& context, const Args& args, In<T> a, In<T> v, In<T> z, Out<T> p);
-};
-
-/// The factored panel's parts to their places: its diagonal block and R to the band (element (i, j) in row i - j of
-/// column j), V with its zeros and ones to its columns of the block.
-template <class T>
-struct Sy2sbStore {
-  static constexpr auto name = "sy2sb_store";
-  static constexpr std::uint32_t color = 0x8c8c8c;
-  struct Args {
-    BandPanel panel;
     index_t half_width = 0;
-    index_t column = 0;  ///< of the panel in the band's tile
+    index_t column = 0, band_column = 0;  ///< of the panel in the tile of A, and in the band's
+    std::uint64_t cost_key() const { return static_cast<std::uint64_t>(panel.at - panel.waiting); }
+    /// Of P, in which the reflectors are found.
+    typename Geqrt<T>::Args qr(index_t n) const { return {panel.row, 0, panel.width, half_width, n - panel.row}; }
   };
-  static void cpu(const Args& args, In<T> p, InOut<T> v, InOut<T> band);
-  static void cuda(CudaContext& context, const Args& args, In<T> p, InOut<T> v, InOut<T> band);
+  static double flops(const Args& args, Shape a, Shape, Shape, Shape, Shape, Shape, Shape) {
+    const auto m = static_cast<double>(a.rows - args.panel.column), k = static_cast<double>(args.panel.width);
+    return 4 * m * k * static_cast<double>(args.panel.at - args.panel.waiting) + 2 * m * k * k;
+  }
+  static void cpu(const Args& args, In<T> a, In<T> v, In<T> z, Out<T> p, InOut<T> band, Out<T> t, Scratch<T> work);
+  static void cuda(CudaContext& context, const Args& args, In<T> a, In<T> v, In<T> z, Out<T> p, InOut<T> band, Out<T> t,
+                   Scratch<T> work);
 };
 
-/// W(r:, 0:k) = A' V, the panel's k columns of V: A' is what the tiles of the list hold of A, each with what mirrors it
-/// above the diagonal. Tile i of the list is the column tile first + i stride.
+/// W(r:, 0:k) = A' V, the panel's k columns of V in P(r:, :): A' is what the tiles of the list hold of A, each with
+/// what mirrors it above the diagonal. Tile i of the list is the column tile first + i stride.
 template <class T>
 struct Sy2sbSymm {
   static constexpr auto name = "sy2sb_symm";
@@ -82,12 +73,12 @@ struct Sy2sbSymm {
     }
     return 4 * elements * static_cast<double>(args.panel.vectors);
   }
-  static void cpu(const Args& args, In<T> v, Out<T> w, std::span<const In<T>> a);
-  static void cuda(CudaContext& context, const Args& args, In<T> v, Out<T> w, std::span<const In<T>> a);
+  static void cpu(const Args& args, In<T> p, Out<T> w, std::span<const In<T>> a);
+  static void cuda(CudaContext& context, const Args& args, In<T> p, Out<T> w, std::span<const In<T>> a);
 };
 
-/// The panel's columns of Z from the sum of the W of the list and the panel's T. Scratch: b x (columns
-/// of the block).
+/// The panel's columns of V, from P, and of Z, from the sum of the W of the list and the panel's T. Scratch: b x
+/// (columns of the block).
 template <class T>
 struct Sy2sbJoin {
   static constexpr auto name = "sy2sb_join";
@@ -97,13 +88,14 @@ struct Sy2sbJoin {
     std::uint64_t cost_key() const { return static_cast<std::uint64_t>(panel.at - panel.waiting); }
   };
   static double flops(const Args& args, std::span<const Shape> shapes) {
-    const auto m = static_cast<double>(shapes[1].rows - (args.panel.row - args.panel.top)),
+    const auto m = static_cast<double>(shapes[2].rows - (args.panel.row - args.panel.top)),
                k = static_cast<double>(args.panel.vectors),
                lacking = static_cast<double>(args.panel.at - args.panel.waiting);
     return m * k * (8 * lacking + 5 * k);
   }
-  static void cpu(const Args& args, In<T> t, In<T> v, InOut<T> z, Scratch<T> work, std::span<const In<T>> w);
-  static void cuda(CudaContext& context, const Args& args, In<T> t, In<T> v, InOut<T> z, Scratch<T> work,
+  static void cpu(const Args& args, In<T> t, In<T> p, InOut<T> v, InOut<T> z, Scratch<T> work,
+                  std::span<const In<T>> w);
+  static void cuda(CudaContext& context, const Args& args, In<T> t, In<T> p, InOut<T> v, InOut<T> z, Scratch<T> work,
                    std::span<const In<T>> w);
 };
 
