@@ -38,9 +38,12 @@ TridiagonalEigResult<T> tridiagonal_eigenvalues(Runtime& runtime, std::span<cons
   result.status = t.status;
   if (!t.status.ok()) return result;
   result.method = options.method;
-  if (options.method == TridiagonalEigMethod::automatic)  // a value by bisection costs what eight of all cost otherwise
-    result.method =
-        range.size() < t.n() / 8 ? TridiagonalEigMethod::bisection : TridiagonalEigMethod::divide_and_conquer;
+  if (options.method == TridiagonalEigMethod::automatic) {
+    // On cores a value by bisection costs what eight of all cost otherwise; a GPU counts for all values at once.
+    const bool on_gpus = runtime.gpus() > 0 && t.n() >= detail::gpus_from(runtime, options);
+    result.method = on_gpus || range.size() < t.n() / 8 ? TridiagonalEigMethod::bisection
+                                                        : TridiagonalEigMethod::divide_and_conquer;
+  }
   switch (result.method) {
     case TridiagonalEigMethod::bisection:
       detail::bisect(runtime, t, range, options, result);

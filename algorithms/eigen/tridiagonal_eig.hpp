@@ -29,7 +29,7 @@ struct TridiagonalEigOptions {
   // 0: what suits the workers (docs/architecture.md).
   index_t gpus_from = 0;  ///< order from which on GPUs, where there are some, do a merge, or bisection
   // Divide and conquer:
-  index_t leaf = 0;   ///< order at which QL steps take over
+  index_t leaf = 0;   ///< order from which on down one task does all: LAPACK's stedc, up to 64 QL steps
   index_t rows = 0;   ///< of a tile of vectors
   index_t batch = 0;  ///< eigenvalues, and columns of vectors, of one task
 };

@@ -1,6 +1,7 @@
 #include <tesela/codelets/eigen/internal/ql_steps.hpp>
 #include <tesela/codelets/eigen/internal/rotate_columns.hpp>
 #include <tesela/codelets/eigen/steqr.hpp>
+#include <tesela/codelets/libraries/lapack.hpp>
 #include <tesela/codelets/support/internal/multiversion.hpp>
 
 #include <algorithm>
@@ -55,7 +56,19 @@ void Steqr<T>::cpu(const Args&, In<T> t, Out<T> values, Out<T> vectors, Out<inde
   *sweeps.data = problem.sweeps;
 }
 
+template <class T>
+void Stedc<T>::cpu(const Args&, In<T> t, Out<T> values, Out<T> vectors, InOut<int> info) {
+  const index_t n = t.rows;
+  std::vector<T> e(&t(0, 1), &t(0, 1) + n);
+  std::copy_n(&t(0, 0), n, values.data);
+  const int failed = lapack::stedc(n, values.data, e.data(), vectors.data, vectors.ld);
+  // LAPACK tells the rows of a block, first (n + 1) + last.
+  if (failed != 0 && *info.data == 0) *info.data = std::max(1, failed % (static_cast<int>(n) + 1));
+}
+
 template struct Steqr<float>;
 template struct Steqr<double>;
+template struct Stedc<float>;
+template struct Stedc<double>;
 
 }  // namespace tesela::kernels

@@ -20,4 +20,17 @@ struct Steqr {
   static void cpu(const Args& args, In<T> t, Out<T> values, Out<T> vectors, Out<index_t> sweeps, InOut<int> info);
 };
 
+/// The same by LAPACK's divide and conquer, for orders where it is the faster one: beyond Steqr's 64.
+template <class T>
+struct Stedc {
+  static constexpr auto name = "stedc";
+  static constexpr std::uint32_t color = 0x8172b3;
+  struct Args {};
+  static double flops(const Args&, Shape t, Shape, Shape, Shape) {
+    const auto n = static_cast<double>(t.rows);
+    return 4.0 / 3 * n * n * n;
+  }
+  static void cpu(const Args& args, In<T> t, Out<T> values, Out<T> vectors, InOut<int> info);
+};
+
 }  // namespace tesela::kernels

@@ -41,6 +41,10 @@ void sormtr_(const char*, const char*, const char*, const int*, const int*, cons
              float*, const int*, float*, const int*, int*, std::size_t, std::size_t, std::size_t);
 void dormtr_(const char*, const char*, const char*, const int*, const int*, const double*, const int*, const double*,
              double*, const int*, double*, const int*, int*, std::size_t, std::size_t, std::size_t);
+void sstedc_(const char*, const int*, float*, float*, float*, const int*, float*, const int*, int*, const int*, int*,
+             std::size_t);
+void dstedc_(const char*, const int*, double*, double*, double*, const int*, double*, const int*, int*, const int*,
+             int*, std::size_t);
 void dsterf_(const int*, double*, double*, int*);
 void dstemr_(const char*, const char*, const int*, double*, double*, const double*, const double*, const int*,
              const int*, int*, double*, double*, const int*, const int*, int*, int*, double*, const int*, int*,
@@ -205,6 +209,20 @@ int syevd(index_t n, T* a, index_t lda, T* w, bool vectors) {
 }
 
 template <class T>
+int stedc(index_t n, T* d, T* e, T* z, index_t ldz) {
+  if (n == 0) return 0;
+  const int size = narrow("stedc", n), ld = narrow("stedc", ldz);
+  return with_workspaces<T>([&](T* work, int lwork, int* iwork, int liwork) {
+    int info = 0;
+    if constexpr (std::is_same_v<T, float>)
+      sstedc_("I", &size, d, e, z, &ld, work, &lwork, iwork, &liwork, &info, 1);
+    else
+      dstedc_("I", &size, d, e, z, &ld, work, &lwork, iwork, &liwork, &info, 1);
+    return info;
+  });
+}
+
+template <class T>
 void sytrd(index_t n, T* a, index_t lda, T* d, T* e, T* tau) {
   if (n == 0) return;
   const int size = narrow("sytrd", n), ld = narrow("sytrd", lda);
@@ -308,6 +326,7 @@ template int posv(index_t, index_t, float*, index_t, float*, index_t);
 template int gesv(index_t, index_t, float*, index_t, float*, index_t);
 template int gtsv(index_t, index_t, float*, float*, float*, float*, index_t);
 template int syevd(index_t, float*, index_t, float*, bool);
+template int stedc(index_t, float*, float*, float*, index_t);
 template void sytrd(index_t, float*, index_t, float*, float*, float*);
 template void ormtr(Op, index_t, index_t, const float*, index_t, const float*, float*, index_t);
 template double trcon(index_t, const float*, index_t);
@@ -320,6 +339,7 @@ template int posv(index_t, index_t, double*, index_t, double*, index_t);
 template int gesv(index_t, index_t, double*, index_t, double*, index_t);
 template int gtsv(index_t, index_t, double*, double*, double*, double*, index_t);
 template int syevd(index_t, double*, index_t, double*, bool);
+template int stedc(index_t, double*, double*, double*, index_t);
 template void sytrd(index_t, double*, index_t, double*, double*, double*);
 template void ormtr(Op, index_t, index_t, const double*, index_t, const double*, double*, index_t);
 template double trcon(index_t, const double*, index_t);

@@ -87,6 +87,11 @@ void ormtr(Op op, index_t n, index_t k, const T* a, index_t lda, const T* tau, T
 /// lost). Answers LAPACK's info.
 int sterf(index_t n, double* d, double* e);
 
+/// All eigenvalues, ascending in d, and unit eigenvectors Z (n x n) of the symmetric tridiagonal matrix with diagonal d
+/// and off-diagonals e (n - 1; lost), by divide and conquer. Answers LAPACK's info.
+template <class T>
+int stedc(index_t n, T* d, T* e, T* z, index_t ldz);
+
 /// The reciprocal of the 1-norm condition number of the n x n upper triangle, estimated.
 template <class T>
 double trcon(index_t n, const T* r, index_t ldr);

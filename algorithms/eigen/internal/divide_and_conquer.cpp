@@ -13,10 +13,14 @@ namespace tesela::detail {
 namespace {
 
 using kernels::PlaceColumns;
+using kernels::Stedc;
 using kernels::Steqr;
 using kernels::TakeRow;
 
-constexpr index_t suitable_leaf = 64;
+constexpr index_t largest_of_ql = 64;
+
+/// Beside GPUs LAPACK's divide and conquer solves a leaf in one task: ours would take more time to insert its tasks.
+index_t suitable_leaf(const Runtime& runtime) { return runtime.gpus() > 0 && runtime.cpus() > 0 ? 256 : largest_of_ql; }
 
 /// On cores tasks of half a thousand rows and half as many columns; a GPU takes all rows of a half at once.
 MergeShape suitable_shape(const Runtime& runtime, index_t n, bool on_gpus, const TridiagonalEigOptions& options) {
@@ -38,7 +42,7 @@ class Tree {
         on_gpus_(suitable_shape(runtime, t.n(), true, options)),
         gpus_from_(gpus_from(runtime, options)),
         vectors_(vectors),
-        forest_(cut(d_, e_, options.leaf > 0 ? options.leaf : suitable_leaf)),
+        forest_(cut(d_, e_, options.leaf > 0 ? options.leaf : suitable_leaf(runtime))),
         nodes_(forest_.nodes.size()) {}
 
   void run(IndexRange range, const TileMatrix<T>* x, TridiagonalEigResult<T>& result) {
@@ -54,7 +58,7 @@ class Tree {
   struct Node {
     EigenColumns<T> columns;
     std::optional<TileMatrix<T>> values;        // of a leaf
-    std::optional<TileMatrix<index_t>> sweeps;  // of a leaf
+    std::optional<TileMatrix<index_t>> sweeps;  // of a leaf that QL steps solve
     std::optional<Merge<T>> merge;
     std::optional<TileMatrix<T>> row;  // next to the other half of its parent
   };
@@ -72,9 +76,13 @@ class Tree {
     const auto tile = one_tile(g_.runtime(), place.n, t, "T");
     const auto vectors = one_tile<T>(g_.runtime(), place.n, place.n, "X");
     node.values = one_tile<T>(g_.runtime(), place.n, 1, "values");
-    node.sweeps = one_tile<index_t>(g_.runtime(), 1, 1, "sweeps");
-    g_.insert<Steqr<T>>({}, tile(0, 0), (*node.values)(0, 0), vectors(0, 0), (*node.sweeps)(0, 0),
-                        g_.status(place.begin));
+    if (place.n > largest_of_ql && g_.runtime().cpus() > 0) {
+      g_.insert<Stedc<T>>({}, tile(0, 0), (*node.values)(0, 0), vectors(0, 0), g_.status(place.begin));
+    } else {
+      node.sweeps = one_tile<index_t>(g_.runtime(), 1, 1, "sweeps");
+      g_.insert<Steqr<T>>({}, tile(0, 0), (*node.values)(0, 0), vectors(0, 0), (*node.sweeps)(0, 0),
+                          g_.status(place.begin));
+    }
     node.columns.begin = place.begin;
     node.columns.n = place.n;
     if (vectors_)
