@@ -58,12 +58,19 @@ struct Gather {
 
 template <class T>
 struct CopyTriangle {
-  const T* panel;
+  const T* from;
+  index_t ld_from;
+  T* to;
+  index_t ld_to;
+  __device__ void operator()(index_t i, index_t j) const { to[i + j * ld_to] = i <= j ? from[i + j * ld_from] : T(0); }
+};
+
+template <class T>
+struct ClearBelow {
+  T* a;
   index_t ld;
-  T* t;
-  index_t ldt, at;
   __device__ void operator()(index_t i, index_t j) const {
-    t[i + j * ldt] = i >= at && i <= at + j ? panel[i - at + j * ld] : T(0);
+    if (i > j) a[i + j * ld] = 0;
   }
 };
 
@@ -188,16 +195,23 @@ void Sy2sbUpdate<T>::cuda(CudaContext& context, const Args& args, In<T> v, In<T>
 template <class T>
 void JoinReflectors<T>::cuda(CudaContext& context, const Args& args, In<T> v, Out<T> t, std::span<const In<T>> panels) {
   const Products<T> products{context};
-  const index_t k = args.columns;
-  for (index_t at = 0, i = 0; at < k; at += args.half_width, ++i) {
-    const index_t width = std::min(args.half_width, k - at);
+  const index_t k = args.columns, b = args.half_width, ld = t.ld;
+  // S = V^T V, then T12 = -T1 S12 T2 for neighbours that double in size; T2^T S12^T stands below the diagonal for a
+  // while.
+  products.gemm(Op::transpose, Op::none, k, k, v.rows, 1, v.data, v.ld, v.data, v.ld, 0, t.data, ld);
+  for (index_t at = 0, i = 0; at < k; at += b, ++i) {
     const In<T>& panel = panels[static_cast<std::size_t>(i)];
-    each(context, k, width, CopyTriangle<T>{panel.data, panel.ld, &t(0, at), t.ld, at});
-    if (at == 0) continue;
-    T* const corner = &t(0, at);
-    products.gemm(Op::transpose, Op::none, at, width, v.rows, -1, v.data, v.ld, &v(0, at), v.ld, 0, corner, t.ld);
-    products.trmm(Side::left, Op::none, at, width, t.data, t.ld, corner, t.ld);
-    products.trmm(Side::right, Op::none, at, width, panel.data, panel.ld, corner, t.ld);
+    const index_t width = std::min(b, k - at);
+    each(context, width, width, CopyTriangle<T>{panel.data, panel.ld, &t(at, at), ld});
+  }
+  for (index_t s = b; s < k; s *= 2) {
+    for (index_t at = 0; at + s < k; at += 2 * s) {
+      const index_t next = at + s, width = std::min(s, k - next);
+      T *const s12 = &t(at, next), *const turned = &t(next, at);
+      products.gemm(Op::transpose, Op::transpose, width, s, width, 1, &t(next, next), ld, s12, ld, 0, turned, ld);
+      products.gemm(Op::none, Op::transpose, s, width, s, -1, &t(at, at), ld, turned, ld, 0, s12, ld);
+    }
+    each(context, k, k, ClearBelow<T>{t.data, ld});
   }
 }
 
