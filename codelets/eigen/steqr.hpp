@@ -18,9 +18,13 @@ struct Steqr {
     return 6 * n * n * n;
   }
   static void cpu(const Args& args, In<T> t, Out<T> values, Out<T> vectors, Out<index_t> sweeps, InOut<int> info);
+  static void cuda(CudaContext& context, const Args& args, In<T> t, Out<T> values, Out<T> vectors, Out<index_t> sweeps,
+                   InOut<int> info);
 };
+/// The largest order that a GPU takes.
+inline constexpr index_t most_gpu_steqr = 64;
 
-/// The same by LAPACK's divide and conquer, for orders where it is the faster one: beyond Steqr's 64.
+/// The same by LAPACK's divide and conquer, for orders where it is the faster one. Cores only.
 template <class T>
 struct Stedc {
   static constexpr auto name = "stedc";

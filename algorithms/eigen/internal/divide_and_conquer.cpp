@@ -17,10 +17,13 @@ using kernels::Stedc;
 using kernels::Steqr;
 using kernels::TakeRow;
 
-constexpr index_t largest_of_ql = 64;
+constexpr index_t largest_of_ql = kernels::most_gpu_steqr;
 
 /// Beside GPUs LAPACK's divide and conquer solves a leaf in one task: ours would take more time to insert its tasks.
-index_t suitable_leaf(const Runtime& runtime) { return runtime.gpus() > 0 && runtime.cpus() > 0 ? 256 : largest_of_ql; }
+index_t leaf_of(const Runtime& runtime, const TridiagonalEigOptions& options) {
+  const index_t wanted = options.leaf > 0 ? options.leaf : runtime.gpus() > 0 ? 256 : largest_of_ql;
+  return runtime.cpus() > 0 ? wanted : std::min(wanted, largest_of_ql);
+}
 
 /// On cores tasks of half a thousand rows and half as many columns; a GPU takes all rows of a half at once.
 MergeShape suitable_shape(const Runtime& runtime, index_t n, bool on_gpus, const TridiagonalEigOptions& options) {
@@ -42,7 +45,7 @@ class Tree {
         on_gpus_(suitable_shape(runtime, t.n(), true, options)),
         gpus_from_(gpus_from(runtime, options)),
         vectors_(vectors),
-        forest_(cut(d_, e_, options.leaf > 0 ? options.leaf : suitable_leaf(runtime))),
+        forest_(cut(d_, e_, leaf_of(runtime, options))),
         nodes_(forest_.nodes.size()) {}
 
   void run(IndexRange range, const TileMatrix<T>* x, TridiagonalEigResult<T>& result) {
@@ -80,7 +83,7 @@ class Tree {
       g_.insert<Stedc<T>>({}, tile(0, 0), (*node.values)(0, 0), vectors(0, 0), g_.status(place.begin));
     } else {
       node.sweeps = one_tile<index_t>(g_.runtime(), 1, 1, "sweeps");
-      g_.insert<Steqr<T>>({}, tile(0, 0), (*node.values)(0, 0), vectors(0, 0), (*node.sweeps)(0, 0),
+      g_.insert<Steqr<T>>(on_core, {}, tile(0, 0), (*node.values)(0, 0), vectors(0, 0), (*node.sweeps)(0, 0),
                           g_.status(place.begin));
     }
     node.columns.begin = place.begin;

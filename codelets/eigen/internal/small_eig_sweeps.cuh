@@ -30,6 +30,8 @@ class Sweeps {
     }
   }
 
+  __device__ int count() const { return count_; }
+
  private:
   static constexpr int lanes = Team::threads < 32 ? Team::threads : 32;
 
@@ -65,6 +67,7 @@ class Sweeps {
       active_ = false;
       return;
     }
+    ++count_;
     if (split_ <= low_) split_ = first_negligible(low_);
     high_ = split_;
     const T first = d_[low_], off = e_[low_], half = (d_[low_ + 1] - first) / 2, square = half * half + off * off,
@@ -143,7 +146,7 @@ class Sweeps {
   const unsigned mask_;
   T *const d_, *const e_;
   bool active_ = true;
-  int low_ = 0, high_ = 0, at_ = -1, split_ = -1, tried_ = 0, broken_ = 0;
+  int low_ = 0, high_ = 0, at_ = -1, split_ = -1, tried_ = 0, broken_ = 0, count_ = 0;
   T g_ = 0, p_ = 0, c_ = 1, s_ = 1;
   T above_ = 0, two_above_ = 0, next_d_ = 0, next_e_ = 0;  // of T: rows at + 1 and at + 2, and of the next step
   T y_[rows] = {};                                         // column at + 1 of the vectors
