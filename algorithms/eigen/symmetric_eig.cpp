@@ -102,10 +102,7 @@ void by_two_stages(Graph& g, TwoStage<T> stages, int exponent, const SymmetricEi
     range = take(result, found.values, exponent, o);
   }
   if (!o.vectors) return;
-  const auto gpus = static_cast<index_t>(g.runtime().gpus());
-  const index_t wide = gpus > 0 ? std::min(std::max<index_t>(ceil_div(ceil_div(range.size(), gpus), 64), 1) * 64,
-                                           most_columns(n) / 64 * 64)
-                                : suitable_eig_tile(g.runtime(), n);
+  const index_t wide = suitable_eigenvectors_tile(g.runtime(), n, range.size());
   result.vectors.emplace(g.runtime(), n, range.size(), TileShape{std::max<index_t>(n, 1), wide}, "X");
   const TridiagonalEigResult<T> found = stages.eigenvectors(g, *result.vectors, range);
   if (failed(found)) return;
@@ -157,6 +154,12 @@ index_t suitable_eig_tile(const Runtime& runtime, index_t n, index_t band) {
                                             : 256,
                 b = std::clamp<index_t>(band > 0 ? band : suitable_band(runtime), 1, std::max<index_t>(n - 1, 1));
   return wide < n ? std::max<index_t>(wide / b, 1) * b : ceil_div(wide, b) * b;
+}
+
+index_t suitable_eigenvectors_tile(const Runtime& runtime, index_t n, index_t count) {
+  const auto gpus = static_cast<index_t>(runtime.gpus());
+  if (gpus == 0) return suitable_eig_tile(runtime, n);
+  return std::min(std::max<index_t>(ceil_div(count, 64 * gpus), 1) * 64, most_columns(n) / 64 * 64);
 }
 
 template <class T>

@@ -83,4 +83,7 @@ SymmetricEig<T> symmetric_eig(Graph& g, std::span<const T> d, std::span<const T>
 /// The columns of a tile of A that suit the runtime's workers and a band of this half-width (0: the default).
 index_t suitable_eig_tile(const Runtime& runtime, index_t n, index_t band = 0);
 
+/// The columns of a tile of X, of order n with `count` vectors, that suit them: GPUs have equal parts.
+index_t suitable_eigenvectors_tile(const Runtime& runtime, index_t n, index_t count);
+
 }  // namespace tesela

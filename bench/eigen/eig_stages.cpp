@@ -88,8 +88,7 @@ class Stages {
   double solve() {
     if (d_.empty()) tridiagonal();
     X_.reset();
-    const auto gpus = std::max<index_t>(static_cast<index_t>(runtime_.gpus()), 1);
-    X_.emplace(runtime_, n_, n_, TileShape{n_, std::min(tile_, ceil_div(ceil_div(n_, gpus), 64) * 64)}, "X");
+    X_.emplace(runtime_, n_, n_, TileShape{n_, suitable_eigenvectors_tile(runtime_, n_, n_)}, "X");
     return seconds_of([&] { values_ = tridiagonal_eig<T>(runtime_, d_, e_, *X_).values; });
   }
   double apply_second() { return apply(*to_tridiagonal_); }
