@@ -11,11 +11,12 @@ struct MirrorTile {
   static constexpr std::uint32_t color = 0x8c8c8c;
   struct Args {};
   static void cpu(const Args& args, InOut<T> a);
+  static void cuda(CudaContext& context, const Args& args, InOut<T> a);
 };
 
 /// A = R^T R for a whole symmetric tile (LAPACK potrf): R in the upper triangle, zeros below. `minor` (1 x 1) becomes
-/// the order of the leading minor that is not positive, this tile's first row being row `first` of the matrix; where it
-/// is more than zero before, A is left alone.
+/// the order of the leading minor that is not positive (or NaN), this tile's first row being row `first` of the matrix.
+/// Then, and where it is more than zero before, A's contents are of no use.
 template <class T>
 struct Potrf {
   static constexpr auto name = "potrf";
@@ -28,6 +29,7 @@ struct Potrf {
     return n * n * n / 3;
   }
   static void cpu(const Args& args, InOut<T> a, InOut<double> minor);
+  static void cuda(CudaContext& context, const Args& args, InOut<T> a, InOut<double> minor);
 };
 
 /// The rows x columns block of B from (b_row, b_column) on becomes that of op(A) from (a_row, a_column) on.
@@ -41,6 +43,7 @@ struct CopyBlock {
     Op op = Op::none;
   };
   static void cpu(const Args& args, In<T> a, B<T> b);
+  static void cuda(CudaContext& context, const Args& args, In<T> a, B<T> b);
 };
 
 }  // namespace tesela::kernels

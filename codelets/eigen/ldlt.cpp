@@ -56,6 +56,12 @@ void ShiftedCopy<T>::cpu(const Args& args, In<T> a, Out<T> b) {
 }
 
 template <class T>
+void ShiftedPair<T>::cpu(const Args& args, In<T> a, In<T> b, Out<T> s) {
+  for (index_t j = 0; j < s.cols; ++j)
+    for (index_t i = 0; i < s.rows; ++i) s(i, j) = std::fma(-args.sigma, b(i, j), a(i, j));
+}
+
+template <class T>
 void Ldlt<T>::cpu(const Args&, InOut<T> a, InOut<double> mass, Out<double> negative) {
   const index_t n = a.rows;
   std::vector<T> work(static_cast<std::size_t>((n / 2) * (n - n / 2)));
@@ -77,6 +83,8 @@ void LdltPanel<T>::cpu(const Args&, In<T> diagonal, InOut<T> a, Out<T> w, InOut<
 
 template struct ShiftedCopy<float>;
 template struct ShiftedCopy<double>;
+template struct ShiftedPair<float>;
+template struct ShiftedPair<double>;
 template struct Ldlt<float>;
 template struct Ldlt<double>;
 template struct LdltPanel<float>;

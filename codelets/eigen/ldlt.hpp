@@ -17,11 +17,23 @@ struct ShiftedCopy {
     T sigma = 0;  ///< 0 for a tile beside the diagonal
   };
   static void cpu(const Args& args, In<T> a, Out<T> b);
+  static void cuda(CudaContext& context, const Args& args, In<T> a, Out<T> b);
 };
 
-/// A = L D L^T of a diagonal tile: unit L below the diagonal, D on it; what stands above is not read. `negative` (1 x
-/// 1)
-/// <- how many of D are below zero.
+/// S = A - sigma B, each element rounded once.
+template <class T>
+struct ShiftedPair {
+  static constexpr auto name = "shifted_pair";
+  static constexpr std::uint32_t color = 0x8c8c8c;
+  struct Args {
+    T sigma = 0;
+  };
+  static void cpu(const Args& args, In<T> a, In<T> b, Out<T> s);
+  static void cuda(CudaContext& context, const Args& args, In<T> a, In<T> b, Out<T> s);
+};
+
+/// A = L D L^T of a diagonal tile: unit L below the diagonal, D on it; what stands above is not read, and lost.
+/// `negative` (1 x 1) <- how many of D are below zero.
 template <class T>
 struct Ldlt {
   static constexpr auto name = "ldlt";
@@ -32,6 +44,7 @@ struct Ldlt {
     return n * n * n / 3;
   }
   static void cpu(const Args& args, InOut<T> a, InOut<double> mass, Out<double> negative);
+  static void cuda(CudaContext& context, const Args& args, InOut<T> a, InOut<double> mass, Out<double> negative);
 };
 
 /// Below a factored diagonal tile: W = A L^-T, A = W D^-1.
@@ -45,6 +58,7 @@ struct LdltPanel {
     return n * n * static_cast<double>(a.rows);
   }
   static void cpu(const Args& args, In<T> diagonal, InOut<T> a, Out<T> w, InOut<double> mass);
+  static void cuda(CudaContext& context, const Args& args, In<T> diagonal, InOut<T> a, Out<T> w, InOut<double> mass);
 };
 
 }  // namespace tesela::kernels

@@ -1,4 +1,5 @@
 #include <tesela/codelets/eigen/internal/copy_diagonals.cuh>
+#include <tesela/codelets/eigen/internal/mirror.cuh>
 #include <tesela/codelets/eigen/sy2sb.hpp>
 #include <tesela/codelets/libraries/internal/cublas.hpp>
 #include <tesela/codelets/support/internal/each.cuh>
@@ -73,29 +74,6 @@ struct ClearBelow {
     if (i > j) a[i + j * ld] = 0;
   }
 };
-
-constexpr int side = 32, rows_at_once = 8;
-
-/// What stands above the diagonal of the n x n matrix becomes what stands below. Squares of 32, one a block.
-template <class T>
-__global__ void mirror_kernel(index_t n, T* a, index_t ld) {
-  if (blockIdx.y < blockIdx.x) return;
-  __shared__ T square[side][side + 1];
-  const index_t row = index_t{blockIdx.y} * side, column = index_t{blockIdx.x} * side;  // of the square below
-  const auto x = static_cast<index_t>(threadIdx.x);
-  for (index_t y = threadIdx.y; y < side; y += rows_at_once)
-    if (row + x < n && column + y < n) square[y][x] = a[row + x + (column + y) * ld];
-  __syncthreads();
-  for (index_t y = threadIdx.y; y < side; y += rows_at_once)
-    if (column + x < n && row + y < n && column + x < row + y) a[column + x + (row + y) * ld] = square[x][y];
-}
-
-template <class T>
-void mirror(CudaContext& context, index_t n, T* a, index_t ld) {
-  const auto squares = static_cast<unsigned>(ceil_div(n, side));
-  if (n > 0) mirror_kernel<<<dim3(squares, squares), dim3(side, rows_at_once), 0, context.stream()>>>(n, a, ld);
-  context.check(cudaGetLastError(), "sy2sb_mirror");
-}
 
 }  // namespace
 

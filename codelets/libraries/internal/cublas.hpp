@@ -61,6 +61,18 @@ int solve_unit_lower(cublasContext* handle, Op op, index_t m, index_t n, const T
                                       m, n, &one, l, ldl, x, ldx);
 }
 
+/// X = X L^-T, L unit lower triangular, n x n, X m x n. Answers a cublasStatus_t.
+template <class T>
+int solve_unit_lower_right(cublasContext* handle, index_t m, index_t n, const T* l, index_t ldl, T* x, index_t ldx) {
+  const T one = 1;
+  if constexpr (std::is_same_v<T, float>)
+    return cublasStrsm_v2_64(handle, CUBLAS_SIDE_RIGHT, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_T, CUBLAS_DIAG_UNIT, m, n,
+                             &one, l, ldl, x, ldx);
+  else
+    return cublasDtrsm_v2_64(handle, CUBLAS_SIDE_RIGHT, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_T, CUBLAS_DIAG_UNIT, m, n,
+                             &one, l, ldl, x, ldx);
+}
+
 /// B = A^T, B m x n. Answers a cublasStatus_t.
 template <class T>
 int transpose(cublasContext* handle, index_t m, index_t n, const T* a, index_t lda, T* b, index_t ldb) {

@@ -1,0 +1,180 @@
+#pragma once
+
+#include <tesela/codelets/libraries/internal/cublas.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+// L L^T or L D L^T of one symmetric tile, of which the lower triangle is read, on a GPU and without pivoting: squares
+// of the diagonal by one block of threads each, in its registers; the rows below by a thread each; everything else as
+// products. Internal to codelets/eigen.
+
+namespace tesela::kernels::factor {
+
+constexpr int width = 64;               // of a panel
+constexpr index_t outer = 4 * width;    // what lies to the right is updated after so many columns
+constexpr index_t most_columns = 1024;  // of a product that updates, so that little above the diagonal is computed
+
+/// Whether products with 1 / pivot are as good as quotients.
+template <class T>
+__device__ bool divides(T inverse) {
+  constexpr T least = sizeof(T) == 8 ? T(2.2250738585072014e-308) : T(1.1754943508222875e-38f);
+  return isfinite(inverse) && fabs(inverse) >= least;
+}
+
+constexpr int edge = 16, per_thread = width / edge;
+
+/// mass(i) takes the sum of l(i, k)^2 |d(k)| for the rows of a factored square.
+template <class T>
+__device__ void add_mass(int w, const T (&s)[per_thread][per_thread], double* mass) {
+  __shared__ T square[width][width + 1];
+  const int x = threadIdx.x % edge, y = threadIdx.x / edge, i = threadIdx.x;
+  for (int q = 0; q < per_thread; ++q)
+    for (int p = 0; p < per_thread; ++p) square[y + edge * q][x + edge * p] = s[p][q];
+  __syncthreads();
+  if (i >= w) return;
+  double sum = fabs(static_cast<double>(square[i][i]));
+  for (int k = 0; k < i; ++k) {
+    const auto l = static_cast<double>(square[k][i]);
+    sum += fabs(l * static_cast<double>(square[k][k])) * fabs(l);
+  }
+  mass[i] += sum;
+}
+
+/// The w x w square A, w <= width, in place. Cholesky (`root`): `said` becomes the order of the leading minor that is
+/// not positive, A's first row being row `first` of the matrix, and nothing happens where it is above zero already.
+/// Otherwise `said` is the mass of A's rows. A block of 256 threads, of which each keeps every sixteenth row and
+/// column.
+template <class T, bool root>
+__global__ void __launch_bounds__(edge* edge) square_kernel(int w, T* a, index_t lda, index_t first, double* said) {
+  __shared__ T columns[2][width];
+  if (root && *said > 0) return;
+  const int x = threadIdx.x % edge, y = threadIdx.x / edge;
+  T s[per_thread][per_thread];
+  for (int q = 0; q < per_thread; ++q)
+    for (int p = 0; p < per_thread; ++p) {
+      const int i = x + edge * p, j = y + edge * q;
+      s[p][q] = i < w && j <= i ? a[i + j * lda] : T(i == j ? 1 : 0);
+    }
+#pragma unroll
+  for (int q = 0; q < per_thread; ++q)
+    for (int t = 0; t < edge; ++t) {
+      const int k = q * edge + t;
+      T* const column = columns[t % 2];
+      if (y == t)
+        for (int p = 0; p < per_thread; ++p) column[x + edge * p] = s[p][q];
+      __syncthreads();
+      const T pivot = column[k];
+      if (root && !(pivot > 0)) {
+        if (threadIdx.x == 0) *said = static_cast<double>(first + k + 1);
+        return;
+      }
+      const T inverse = root ? rsqrt(pivot) : 1 / pivot;
+      const auto eliminate = [&](const auto& scaled) {
+        T left[per_thread];
+        for (int p = 0; p < per_thread; ++p) left[p] = root ? scaled(column[x + edge * p]) : column[x + edge * p];
+#pragma unroll
+        for (int r = q; r < per_thread; ++r) {
+          if (r == q && y <= t) continue;
+          const T right = scaled(column[y + edge * r]);
+          for (int p = 0; p < per_thread; ++p) s[p][r] -= left[p] * right;
+        }
+        if (y == t)
+          for (int p = 0; p < per_thread; ++p)
+            s[p][q] = x + edge * p == k && !root ? pivot : scaled(column[x + edge * p]);
+      };
+      if (root || divides(inverse))
+        eliminate([&](T value) { return value * inverse; });
+      else
+        eliminate([&](T value) { return value / pivot; });
+    }
+  for (int q = 0; q < per_thread; ++q)
+    for (int p = 0; p < per_thread; ++p) {
+      const int i = x + edge * p, j = y + edge * q;
+      if (i < w && j <= i) a[i + j * lda] = s[p][q];
+    }
+  if constexpr (!root) add_mass(w, s, said);
+}
+
+constexpr int rows_at_once = 128;
+
+/// The m rows of A below a factored square L become A L^-T, a thread a row. L D L^T: that goes, transposed, to `above`,
+/// A takes it times D^-1, and the rows' mass grows.
+template <class T, bool root>
+__global__ void __launch_bounds__(rows_at_once)
+    rows_kernel(index_t m, int w, const T* square, T* a, index_t lda, T* above, double* mass) {
+  __shared__ __align__(16) T l[width][width];
+  __shared__ T pivots[width], inverses[width];
+  for (int e = threadIdx.x; e < width * width; e += rows_at_once) {
+    const int k = e / width, j = e % width;
+    l[k][j] = j < w && k < j ? square[j + k * lda] : T(0);
+  }
+  bool good = true;
+  if (threadIdx.x < width) {
+    const int k = threadIdx.x;
+    pivots[k] = k < w ? square[k + k * lda] : T(1);
+    inverses[k] = 1 / pivots[k];
+    good = divides(inverses[k]);
+  }
+  const bool products = __syncthreads_and(good);
+  const index_t row = blockIdx.x * index_t{rows_at_once} + threadIdx.x;
+  if (row >= m) return;
+  a += row;
+  T x[width];
+#pragma unroll
+  for (int j = 0; j < width; ++j) x[j] = j < w ? a[j * lda] : T(0);
+#pragma unroll
+  for (int k = 0; k < width; ++k) {
+    if (root) x[k] *= inverses[k];
+#pragma unroll
+    for (int j = k + 1; j < width; ++j) x[j] -= x[k] * l[k][j];
+  }
+  if (root) {
+#pragma unroll
+    for (int j = 0; j < width; ++j)
+      if (j < w) a[j * lda] = x[j];
+    return;
+  }
+  double sum = 0;
+#pragma unroll
+  for (int j = 0; j < width; ++j) {
+    if (j >= w) continue;
+    above[j + row * lda] = x[j];
+    const T element = products ? x[j] * inverses[j] : x[j] / pivots[j];
+    a[j * lda] = element;
+    sum += fabs(static_cast<double>(x[j]) * static_cast<double>(element));
+  }
+  mass[row] += sum;
+}
+
+/// A = L L^T or L D L^T for the n x n matrix A; `said` as in square_kernel, `first` of A's first row. Above the
+/// diagonal of L D L^T there is work space.
+template <class T, bool root>
+void tile(const CudaContext& context, index_t n, T* a, index_t lda, index_t first, double* said) {
+  const auto at = [&](index_t i, index_t j) { return a + i + j * lda; };
+  const auto update = [&](index_t row, index_t end, index_t from, index_t k) {  // columns row … end, rows from `row`
+    if (row >= end || row >= n) return;
+    const T* const right = root ? at(row, from) : at(from, row);
+    context.check(cublas::gemm<T>(context.cublas(), Op::none, root ? Op::transpose : Op::none, n - row, end - row, k,
+                                  -1, at(row, from), lda, right, lda, 1, at(row, row), lda),
+                  "cublas gemm");
+  };
+  for (index_t begin = 0; begin < n; begin += outer) {
+    const index_t end = std::min(n, begin + outer);
+    for (index_t c = begin; c < end; c += width) {
+      const auto w = static_cast<int>(std::min<index_t>(width, end - c));
+      const index_t next = c + w;
+      square_kernel<T, root>
+          <<<1, edge * edge, 0, context.stream()>>>(w, at(c, c), lda, first + c, root ? said : said + c);
+      if (next < n)
+        rows_kernel<T, root>
+            <<<static_cast<unsigned>(ceil_div(n - next, rows_at_once)), rows_at_once, 0, context.stream()>>>(
+                n - next, w, at(c, c), at(next, c), lda, root ? nullptr : at(c, next), root ? nullptr : said + next);
+      context.check(cudaGetLastError(), "factor");
+      update(next, end, c, w);
+    }
+    for (index_t j = end; j < n; j += most_columns) update(j, std::min(n, j + most_columns), begin, end - begin);
+  }
+}
+
+}  // namespace tesela::kernels::factor

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <tesela/runtime/cuda_context.hpp>
+#include <tesela/runtime/types.hpp>
+
+#include <cuda_runtime_api.h>
+
+// The two triangles of a square matrix on a GPU. Internal to codelets/eigen.
+
+namespace tesela::kernels {
+
+constexpr int mirror_side = 32, mirror_rows = 8;
+
+/// What stands above the diagonal of the n x n matrix becomes what stands below, which is zeroed where `clear` says so.
+/// Squares of 32, one a block.
+template <class T, bool clear>
+__global__ void mirror_kernel(index_t n, T* a, index_t ld) {
+  if (blockIdx.y < blockIdx.x) return;
+  __shared__ T square[mirror_side][mirror_side + 1];
+  const index_t row = index_t{blockIdx.y} * mirror_side,  // of the square below
+      column = index_t{blockIdx.x} * mirror_side;
+  const auto x = static_cast<index_t>(threadIdx.x);
+  for (index_t y = threadIdx.y; y < mirror_side; y += mirror_rows)
+    if (row + x < n && column + y < n) square[y][x] = a[row + x + (column + y) * ld];
+  __syncthreads();
+  for (index_t y = threadIdx.y; y < mirror_side; y += mirror_rows) {
+    if (column + x < n && row + y < n && column + x < row + y) a[column + x + (row + y) * ld] = square[x][y];
+    if (clear && row + x < n && column + y < n && column + y < row + x) a[row + x + (column + y) * ld] = 0;
+  }
+}
+
+template <bool clear = false, class T>
+void mirror(const CudaContext& context, index_t n, T* a, index_t ld) {
+  const auto squares = static_cast<unsigned>(ceil_div(n, mirror_side));
+  if (n > 0)
+    mirror_kernel<T, clear><<<dim3(squares, squares), dim3(mirror_side, mirror_rows), 0, context.stream()>>>(n, a, ld);
+  context.check(cudaGetLastError(), "mirror");
+}
+
+}  // namespace tesela::kernels

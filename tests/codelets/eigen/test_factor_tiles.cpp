@@ -1,0 +1,225 @@
+#include "tests/support/machine.hpp"
+#include "tests/support/run_kernel.hpp"
+#include <tesela/codelets/eigen/cholesky.hpp>
+#include <tesela/codelets/eigen/ldlt.hpp>
+#include <tesela/codelets/libraries/lapack.hpp>
+#include <tesela/tiles/generator.hpp>
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+using namespace tesela;
+using namespace tesela::kernels;
+using test::run_kernel;
+
+namespace {
+
+std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
+template <class T>
+constexpr auto eps = static_cast<double>(std::numeric_limits<T>::epsilon());
+template <class T>
+constexpr T nan = std::numeric_limits<T>::quiet_NaN();
+
+/// Column-major, m x n with a leading dimension of m + 3, whose padding must stay as it is.
+template <class T>
+struct Padded {
+  index_t m, n, ld;
+  std::vector<T> data;
+  Padded(index_t rows, index_t cols, T value = 0) : m(rows), n(cols), ld(rows + 3), data(at(ld * cols), value) {
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = m; i < ld; ++i) (*this)(i, j) = T(77);
+  }
+  T& operator()(index_t i, index_t j) { return data[at(i + j * ld)]; }
+  T operator()(index_t i, index_t j) const { return data[at(i + j * ld)]; }
+  template <template <class> class Access>
+  Access<T> as() {
+    return {{data.data(), m, n, ld}};
+  }
+  bool padding_is_whole() const {
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = m; i < ld; ++i)
+        if ((*this)(i, j) != T(77)) return false;
+    return true;
+  }
+};
+
+/// Symmetric, random, `shift` added to the diagonal; times 2^power.
+template <class T>
+Padded<T> symmetric(index_t n, double shift, int power = 0) {
+  const Generator<T> random{Pattern::uniform, 7, -1, 1};
+  Padded<T> a(n, n);
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = j; i < n; ++i)
+      a(i, j) = a(j, i) = std::ldexp(random(i, j) + (i == j ? static_cast<T>(shift) : T(0)), power);
+  return a;
+}
+
+template <class T>
+void check_potrf(Runtime* runtime, index_t n) {
+  CAPTURE(n);
+  Padded<T> a = symmetric<T>(n, 2 * std::sqrt(static_cast<double>(n)) + 2);
+  std::vector<double> known(at(n * n));
+  double largest = 0;
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < n; ++i) {
+      known[at(i + j * n)] = static_cast<double>(a(i, j));
+      largest = std::max(largest, std::abs(known[at(i + j * n)]));
+    }
+  REQUIRE(lapack::potrf<double>(n, known.data(), n) == 0);
+  Padded<double> minor(1, 1);
+  run_kernel<Potrf<T>>(runtime, {5}, a.template as<InOut>(), minor.as<InOut>());
+  CHECK(minor(0, 0) == 0);
+  double apart = 0;
+  bool zeros = true;
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < n; ++i)
+      if (i > j)
+        zeros = zeros && a(i, j) == 0;
+      else
+        apart = std::max(apart, std::abs(static_cast<double>(a(i, j)) - known[at(i + j * n)]));
+  CHECK(zeros);
+  // The condition is below 4.
+  CHECK(apart <= 4 * static_cast<double>(n) * eps<T> * std::sqrt(largest));
+  CHECK(a.padding_is_whole());
+}
+
+template <class T>
+void check_minor(Runtime* runtime, index_t n, index_t order, T bad) {
+  CAPTURE(n, order, bad);
+  Padded<T> a = symmetric<T>(n, 2 * std::sqrt(static_cast<double>(n)) + 2);
+  a(order - 1, order - 1) = bad;
+  Padded<double> minor(1, 1);
+  run_kernel<Potrf<T>>(runtime, {1000}, a.template as<InOut>(), minor.as<InOut>());
+  CHECK(minor(0, 0) == static_cast<double>(1000 + order));
+  // The first one that fails is the one that is told.
+  Padded<T> next = symmetric<T>(n, -1);
+  run_kernel<Potrf<T>>(runtime, {5000}, next.template as<InOut>(), minor.as<InOut>());
+  CHECK(minor(0, 0) == static_cast<double>(1000 + order));
+}
+
+/// A = L D L^T to n eps times the largest mass, with as many negative pivots as are told, and the masses of L and D.
+template <class T>
+void check_ldlt(Runtime* runtime, index_t n, double shift, int power) {
+  CAPTURE(n, shift, power);
+  const Padded<T> original = symmetric<T>(n, shift, power);
+  Padded<T> a = original;
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < j; ++i) a(i, j) = nan<T>;
+  Padded<double> mass(n, 1, 0), negative(1, 1, nan<double>);
+  run_kernel<Ldlt<T>>(runtime, {}, a.template as<InOut>(), mass.as<InOut>(), negative.as<Out>());
+  double below = 0, largest = 0, worst = 0;
+  std::vector<double> scaled(at(n * n)), masses(at(n));  // L D
+  for (index_t k = 0; k < n; ++k) {
+    const auto d = std::ldexp(static_cast<double>(a(k, k)), -power);
+    below += d < 0 ? 1 : 0;
+    masses[at(k)] += std::abs(d);
+    scaled[at(k + k * n)] = d;
+    for (index_t i = k + 1; i < n; ++i) {
+      const auto l = static_cast<double>(a(i, k));
+      scaled[at(i + k * n)] = l * d;
+      masses[at(i)] += l * l * std::abs(d);
+    }
+  }
+  CHECK(negative(0, 0) == below);
+  for (index_t i = 0; i < n; ++i) {
+    largest = std::max(largest, masses[at(i)]);
+    CHECK(std::abs(std::ldexp(mass(i, 0), -power) - masses[at(i)]) <= 1e2 * eps<T> * masses[at(i)]);
+  }
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = j; i < n; ++i) {
+      double sum = -std::ldexp(static_cast<double>(original(i, j)), -power);
+      for (index_t k = 0; k <= j; ++k) sum += scaled[at(i + k * n)] * (k == j ? 1 : static_cast<double>(a(j, k)));
+      worst = !(std::abs(sum) <= worst) ? std::abs(sum) : worst;
+    }
+  CHECK(worst <= static_cast<double>(n) * eps<T> * largest);
+  CHECK(a.padding_is_whole());
+}
+
+/// Below L D L^T: W L^T = A, A = W D^-1, and each row's mass grows by what it got.
+template <class T>
+void check_panel(Runtime* runtime, index_t m, index_t n) {
+  CAPTURE(m, n);
+  Padded<T> diagonal = symmetric<T>(n, 3 * std::sqrt(static_cast<double>(n)) + 2), w(m, n, nan<T>);
+  Padded<double> mass(n, 1, 0), negative(1, 1), rows(m, 1, 0.25);
+  Ldlt<T>::cpu({}, diagonal.template as<InOut>(), mass.as<InOut>(), negative.as<Out>());
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < j; ++i) diagonal(i, j) = nan<T>;
+  const Generator<T> random{Pattern::uniform, 8, -1, 1};
+  Padded<T> a(m, n);
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < m; ++i) a(i, j) = random(i, j);
+  const Padded<T> original = a;
+  const In<T> factor{{diagonal.data.data(), n, n, diagonal.ld}};
+  run_kernel<LdltPanel<T>>(runtime, {}, factor, a.template as<InOut>(), w.template as<Out>(), rows.as<InOut>());
+  double worst = 0;
+  for (index_t i = 0; i < m; ++i) {
+    double sum = 0.25;
+    for (index_t j = 0; j < n; ++j) {
+      const auto l = static_cast<double>(a(i, j)), d = static_cast<double>(diagonal(j, j)),
+                 whole = static_cast<double>(w(i, j));
+      CHECK(std::abs(l * d - whole) <= 4 * eps<T> * std::abs(whole));
+      sum += std::abs(whole * l);
+      double product = whole - static_cast<double>(original(i, j));
+      for (index_t k = 0; k < j; ++k) product += static_cast<double>(w(i, k)) * static_cast<double>(diagonal(j, k));
+      worst = !(std::abs(product) <= worst) ? std::abs(product) : worst;
+    }
+    CHECK(std::abs(rows(i, 0) - sum) <= 1e2 * eps<T> * sum);
+  }
+  CHECK(worst <= 4 * static_cast<double>(n) * eps<T>);
+  CHECK(a.padding_is_whole());
+}
+
+template <class T>
+void check_all(Runtime* runtime, std::vector<index_t> sizes) {
+  for (const index_t n : sizes) {
+    check_potrf<T>(runtime, n);
+    for (const index_t order : {index_t{1}, (n + 1) / 2, n})
+      for (const T bad : {T(-1), T(0), nan<T>}) check_minor<T>(runtime, n, order, bad);
+    for (const double shift : {0.0, 0.3, 50.0}) check_ldlt<T>(runtime, n, shift, 0);
+    for (const int power : {-100, 100}) check_ldlt<T>(runtime, n, 50, power);
+    for (const index_t m : {1, 33, 70}) check_panel<T>(runtime, m, n);
+  }
+}
+
+/// The largest mass, or NaN, of the matrix of order 3 with such a first column.
+double largest_mass(Runtime* runtime, double pivot, double beside) {
+  Padded<double> a(3, 3), mass(3, 1), negative(1, 1);
+  a(0, 0) = pivot, a(1, 0) = beside, a(1, 1) = a(2, 2) = 1;
+  run_kernel<Ldlt<double>>(runtime, {}, a.as<InOut>(), mass.as<InOut>(), negative.as<Out>());
+  double largest = 0;
+  for (index_t i = 0; i < 3; ++i) largest = mass(i, 0) <= largest ? largest : mass(i, 0);
+  return largest;
+}
+
+/// A pivot of zero is seen in the mass; one whose reciprocal overflows is like any other.
+void check_pivots(Runtime* runtime) {
+  CHECK(!std::isfinite(largest_mass(runtime, 0, 1)));
+  CHECK(!std::isfinite(largest_mass(runtime, 0, 0)));
+  CHECK(largest_mass(runtime, std::ldexp(1.0, -1060), std::ldexp(1.0, -1060)) == 1);
+  CHECK(largest_mass(runtime, 1, 0.5) == 1);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("Potrf, Ldlt and LdltPanel on a core", "", float, double) {
+  check_pivots(nullptr);
+  check_all<TestType>(nullptr, {1, 2, 31, 33, 64, 100, 300});
+}
+
+TEMPLATE_TEST_CASE("Potrf, Ldlt and LdltPanel on a GPU", "[gpu]", float, double) {
+  test::require_gpu();
+  Runtime runtime({.cpus = 0, .gpus = 1});
+  check_all<TestType>(&runtime, {1, 2, 31, 33, 64, 65, 100, 257, 513, 1300});
+}
+
+TEMPLATE_TEST_CASE("Potrf, Ldlt and LdltPanel in a sanitizer", "[gpu][sanitize]", float, double) {
+  test::require_gpu();
+  Runtime runtime({.cpus = 0, .gpus = 1});
+  check_pivots(&runtime);
+  check_all<TestType>(&runtime, {1, 33, 64, 100, 300});
+}
