@@ -1,0 +1,113 @@
+#include <tesela/codelets/dense/block_trsm.hpp>
+#include <tesela/codelets/libraries/internal/cublas.hpp>
+#include <tesela/codelets/support/lacpy.hpp>
+
+#include <algorithm>
+
+namespace tesela::kernels {
+namespace {
+
+constexpr int edge = 64;
+
+/// V = R^-1 for each square of 64 on the diagonal, one a block, a thread a column; zeros below V's diagonal.
+template <class T>
+__global__ void __launch_bounds__(edge) invert_kernel(index_t n, const T* r, index_t ldr, T* v, index_t ldv) {
+  __shared__ __align__(16) T columns[edge][edge];
+  __shared__ T inverses[edge];
+  const index_t at = blockIdx.x * index_t{edge};
+  const int w = static_cast<int>(min(index_t{edge}, n - at)), j = threadIdx.x;
+  for (int k = 0; k < edge; ++k) columns[k][j] = k < w && j < k ? r[at + j + (at + k) * ldr] : T(0);
+  inverses[j] = j < w ? 1 / r[(at + j) * (ldr + 1)] : T(1);
+  __syncthreads();
+  T x[edge];
+#pragma unroll
+  for (int i = 0; i < edge; ++i) x[i] = i == j ? T(1) : T(0);
+#pragma unroll
+  for (int k = edge - 1; k >= 0; --k) {
+    x[k] *= inverses[k];
+#pragma unroll
+    for (int i = 0; i < k; ++i) x[i] -= x[k] * columns[k][i];
+  }
+  if (j >= w) return;
+  v += at + (at + j) * ldv;
+#pragma unroll
+  for (int i = 0; i < edge; ++i)
+    if (i < w) v[i] = x[i];
+}
+
+/// cuBLAS, with failures reported.
+template <class T>
+struct Blas {
+  CudaContext& context;
+  void gemm(Op op_a, Op op_b, index_t m, index_t n, index_t k, T alpha, const T* a, index_t lda, const T* b,
+            index_t ldb, T beta, T* c, index_t ldc) const {
+    context.check(cublas::gemm<T>(context.cublas(), op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc),
+                  "cublas gemm");
+  }
+
+  /// V = R^-1, n x n, whose squares of 64 are inverted already: by halves, R = (A B; 0 C). What stands below V's
+  /// diagonal holds (B C^-1)^T for a while.
+  void invert(index_t n, const T* r, index_t ldr, T* v, index_t ldv) const {
+    if (n <= edge) return;
+    const index_t h = ceil_div(n, edge) / 2 * edge, rest = n - h;
+    T *const corner = v + h * (ldv + 1), *const below = v + h, *const right = v + h * ldv;
+    invert(h, r, ldr, v, ldv);
+    invert(rest, r + h * (ldr + 1), ldr, corner, ldv);
+    gemm(Op::transpose, Op::transpose, rest, h, rest, 1, corner, ldv, r + h * ldr, ldr, 0, below, ldv);
+    gemm(Op::none, Op::transpose, h, rest, h, -1, v, ldv, below, ldv, 0, right, ldv);
+    context.check(
+        cudaMemset2DAsync(below, static_cast<std::size_t>(ldv) * sizeof(T), 0,
+                          static_cast<std::size_t>(rest) * sizeof(T), static_cast<std::size_t>(h), context.stream()),
+        "cudaMemset2D");
+  }
+
+  /// X = op(R)^-1 X by halves.
+  void solve(Op op, In<T> r, In<T> v, InOut<T> x, Scratch<T> work) const {
+    const index_t n = x.rows, blocks = ceil_div(n, inverted_block);
+    if (blocks <= 1) {
+      context.check(lacpy<T>(context.stream(), Part::all, 0, {x.data, n, x.cols, x.ld}, {work.data, n, x.cols, n}),
+                    "lacpy");
+      return gemm(op, Op::none, n, x.cols, n, 1, v.data, v.ld, work.data, n, 0, x.data, x.ld);
+    }
+    const index_t h = blocks / 2 * inverted_block, rest = n - h;
+    const InOut<T> top{{x.data, h, x.cols, x.ld}}, bottom{{x.data + h, rest, x.cols, x.ld}};
+    const auto first = [&](In<T> m) { return In<T>{{m.data, h, h, m.ld}}; };
+    const auto last = [&](In<T> m) { return In<T>{{m.data + h * (m.ld + 1), rest, rest, m.ld}}; };
+    const T* const right = r.data + h * r.ld;
+    if (op == Op::transpose) {
+      solve(op, first(r), first(v), top, work);
+      gemm(op, Op::none, rest, x.cols, h, -1, right, r.ld, top.data, x.ld, 1, bottom.data, x.ld);
+      solve(op, last(r), last(v), bottom, work);
+    } else {
+      solve(op, last(r), last(v), bottom, work);
+      gemm(op, Op::none, h, x.cols, rest, -1, right, r.ld, bottom.data, x.ld, 1, top.data, x.ld);
+      solve(op, first(r), first(v), top, work);
+    }
+  }
+};
+
+}  // namespace
+
+template <class T>
+void InvertBlocks<T>::cuda(CudaContext& context, const Args&, In<T> r, Out<T> v) {
+  if (r.rows == 0) return;
+  invert_kernel<<<static_cast<unsigned>(ceil_div(r.rows, edge)), edge, 0, context.stream()>>>(r.rows, r.data, r.ld,
+                                                                                              v.data, v.ld);
+  context.check(cudaGetLastError(), "invert_blocks");
+  for (index_t at = 0; at < r.rows; at += inverted_block)
+    Blas<T>{context}.invert(std::min(inverted_block, r.rows - at), &r(at, at), r.ld, &v(at, at), v.ld);
+}
+
+template <class T>
+void BlockTrsm<T>::cuda(CudaContext& context, const Args& args, In<T> r, In<T> v, InOut<T> x, Scratch<T> work) {
+  if (x.rows > 0 && x.cols > 0) Blas<T>{context}.solve(args.op, r, v, x, work);
+}
+
+#define TESELA_INSTANTIATE(T)                                     \
+  template decltype(InvertBlocks<T>::cuda) InvertBlocks<T>::cuda; \
+  template decltype(BlockTrsm<T>::cuda) BlockTrsm<T>::cuda;
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+#undef TESELA_INSTANTIATE
+
+}  // namespace tesela::kernels
