@@ -1,13 +1,12 @@
 #include <tesela/algorithms/eigen/generalized_eig.hpp>
+#include <tesela/algorithms/eigen/internal/cholesky_factor.hpp>
 #include <tesela/algorithms/eigen/internal/scan.hpp>
-#include <tesela/algorithms/support/internal/blas_sizes.hpp>
+#include <tesela/algorithms/eigen/internal/square_pair.hpp>
 #include <tesela/codelets/dense/gemm.hpp>
 #include <tesela/codelets/dense/transpose.hpp>
-#include <tesela/codelets/dense/trsm.hpp>
 #include <tesela/codelets/eigen/cholesky.hpp>
 #include <tesela/codelets/eigen/symmetric_scan.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
-#include <tesela/tiles/size_checks.hpp>
 
 #include <algorithm>
 #include <array>
@@ -26,109 +25,86 @@ constexpr std::array kinds{
     Named<GeneralizedKind>{GeneralizedKind::bax_lambda_x, "3", "B A x = lambda x"},
 };
 
-template <class T>
-void check(const TileMatrix<T>& A, const TileMatrix<T>& B) {
-  const auto refuse = [](const char* argument, const std::string& why) {
-    throw ArgumentError("generalized_eig", argument, why);
-  };
-  for (const auto& [M, name] : {std::pair{&A, "A"}, std::pair{&B, "B"}}) {
-    const auto [mb, nb] = M->tile_shape();
-    if (M->m() != M->n() || (M->nt() > 1 && mb != nb) || M->mt() > M->nt())
-      refuse(name, to_string(Shape{M->m(), M->n()}) + "; it must be square, in square tiles");
-    require_blas_sizes("generalized_eig", name, *M);
-  }
-  if (A.n() != B.n())
-    refuse("B", "of order " + std::to_string(B.n()) + " beside an A of order " + std::to_string(A.n()));
-  if (A.nt() != B.nt() || (A.nt() > 1 && A.tile_shape().nb != B.tile_shape().nb))
-    refuse("B", "its tiles cut elsewhere than A's");
-  if (A.shares_tiles(B)) refuse("B", "shares tiles with A");
-}
-
 /// The whole of 2^exponent A from its lower triangle.
 template <class T>
 void complete(Graph& g, int exponent, const TileMatrix<T>& A) {
   for (index_t j = 0; j < A.nt(); ++j)
     for (index_t i = j; i < A.nt(); ++i) {
-      if (exponent != 0) g.insert<ScalePowerOfTwo<T>>({exponent}, A(i, j));
+      if (exponent != 0) g.insert<ScalePowerOfTwo<T>>(on_column(j), {exponent}, A(i, j));
       if (i == j)
-        g.insert<MirrorTile<T>>({}, A(i, i));
+        g.insert<MirrorTile<T>>(on_column(i), {}, A(i, i));
       else
-        g.insert<Transpose<T>>({}, A(i, j), A(j, i));
+        g.insert<Transpose<T>>(on_column(i), {}, A(i, j), A(j, i));
     }
-}
-
-/// B = R^T R, R in the upper tiles. Answers the order of the leading minor that is not positive, or 0.
-template <class T>
-index_t cholesky(Graph& g, const TileMatrix<T>& B) {
-  const TileMatrix<double> minor(g.runtime(), 1, 1, {1, 1}, "minor");
-  g.insert<Laset<double>>({0.0}, minor(0, 0));
-  for (index_t k = 0; k < B.nt(); ++k) {
-    g.insert<Potrf<T>>(urgent, {k * B.tile_shape().nb}, B(k, k), minor(0, 0));
-    for (index_t j = k + 1; j < B.nt(); ++j) g.insert<Trsm<T>>(urgent, {Op::transpose}, B(k, k), B(k, j));
-    for (index_t i = k + 1; i < B.nt(); ++i) {
-      const Priority next{i == k + 1 ? highest_priority - 1 : 0};
-      for (index_t j = i; j < B.nt(); ++j)
-        g.insert<Gemm<T>>(next, {Op::transpose, Op::none, T(-1), T(1)}, B(k, i), B(k, j), B(i, j));
-    }
-  }
-  return static_cast<index_t>(minor(0, 0).read()(0, 0));
 }
 
 /// X = R^-T X; `upper`: only the tiles of X on and above the diagonal.
 template <class T>
-void solve_transposed(Graph& g, const TileMatrix<T>& R, const TileMatrix<T>& X, bool upper) {
+void solve_transposed(Graph& g, const CholeskyFactor<T>& factor, const TileMatrix<T>& X, bool upper) {
+  const TileMatrix<T>& R = factor.R();
   for (index_t k = 0; k < R.nt(); ++k)
     for (index_t j = upper ? k : 0; j < X.nt(); ++j) {
-      g.insert<Trsm<T>>({Op::transpose}, R(k, k), X(k, j));
+      factor.solve(on_column(j), Op::transpose, k, X(k, j));
       for (index_t i = k + 1; i < (upper ? j + 1 : R.nt()); ++i)
-        g.insert<Gemm<T>>({Op::transpose, Op::none, T(-1), T(1)}, R(k, i), X(k, j), X(i, j));
+        g.insert<Gemm<T>>(on_column(j), {Op::transpose, Op::none, T(-1), T(1)}, R(k, i), X(k, j), X(i, j));
     }
 }
 
-/// One term of a tile of a product; the first one finds no contents.
+/// One term of a tile, of column j, of a product; the first one finds no contents.
 template <class T>
-void add_product(Graph& g, bool first, Op op_a, Op op_b, const Tile<T>& a, const Tile<T>& b, const Tile<T>& c) {
+void add_product(Graph& g, index_t j, bool first, Op op_a, Op op_b, const Tile<T>& a, const Tile<T>& b,
+                 const Tile<T>& c) {
   if (first)
-    g.insert<Gemm<T, Out>>({op_a, op_b, T(1), T(0)}, a, b, c);
+    g.insert<Gemm<T, Out>>(on_column(j), {op_a, op_b, T(1), T(0)}, a, b, c);
   else
-    g.insert<Gemm<T>>({op_a, op_b, T(1), T(1)}, a, b, c);
+    g.insert<Gemm<T>>(on_column(j), {op_a, op_b, T(1), T(1)}, a, b, c);
+}
+
+template <class T>
+void forget(Graph& g, const TileMatrix<T>& A) {
+  A.for_each_tile([&](const Tile<T>& tile, index_t, index_t) { g.forget(tile); });
 }
 
 /// Of C = R^-T A R^-1 or R A R^T the tiles on and above the diagonal, in A or W. 4/3 n^3 flops.
 template <class T>
-const TileMatrix<T>& congruent(Graph& g, GeneralizedKind kind, const TileMatrix<T>& A, const TileMatrix<T>& R,
+const TileMatrix<T>& congruent(Graph& g, GeneralizedKind kind, const TileMatrix<T>& A, const CholeskyFactor<T>& factor,
                                const TileMatrix<T>& W) {
   const index_t nt = A.nt();
+  const TileMatrix<T>& R = factor.R();
   if (kind == GeneralizedKind::ax_lambda_bx) {
-    solve_transposed(g, R, A, false);
+    solve_transposed(g, factor, A, false);
     for (index_t j = 0; j < nt; ++j)
-      for (index_t i = 0; i <= j; ++i) g.insert<Transpose<T>>({}, A(j, i), W(i, j));
-    solve_transposed(g, R, W, true);
+      for (index_t i = 0; i <= j; ++i) g.insert<Transpose<T>>(on_column(j), {}, A(j, i), W(i, j));
+    forget(g, A);
+    solve_transposed(g, factor, W, true);
     return W;
   }
   for (index_t j = 0; j < nt; ++j)
     for (index_t i = 0; i < nt; ++i)
-      for (index_t k = j; k < nt; ++k) add_product(g, k == j, Op::none, Op::transpose, A(i, k), R(j, k), W(i, j));
+      for (index_t k = j; k < nt; ++k) add_product(g, j, k == j, Op::none, Op::transpose, A(i, k), R(j, k), W(i, j));
   for (index_t j = 0; j < nt; ++j)
     for (index_t i = 0; i <= j; ++i)
-      for (index_t k = i; k < nt; ++k) add_product(g, k == i, Op::none, Op::none, R(i, k), W(k, j), A(i, j));
+      for (index_t k = i; k < nt; ++k) add_product(g, j, k == i, Op::none, Op::none, R(i, k), W(k, j), A(i, j));
+  forget(g, W);
   return A;
 }
 
 /// The lower triangle of C in tiles of whole columns, as symmetric_eig takes it.
 template <class T>
-TileMatrix<T> reduced(Graph& g, GeneralizedKind kind, const TileMatrix<T>& A, const TileMatrix<T>& R, index_t width) {
+TileMatrix<T> reduced(Graph& g, GeneralizedKind kind, const TileMatrix<T>& A, const CholeskyFactor<T>& factor,
+                      index_t width) {
   const index_t n = A.n(), nb = A.tile_shape().nb;
   const TileMatrix<T> W(g.runtime(), n, n, A.tile_shape(), "W");
   TileMatrix<T> C(g.runtime(), n, n, {std::max<index_t>(n, 1), width}, "C");
-  const TileMatrix<T>& upper = congruent(g, kind, A, R, W);
+  const TileMatrix<T>& upper = congruent(g, kind, A, factor, W);
   for (index_t J = 0; J < C.nt(); ++J) {
-    g.insert<Laset<T>>({T(0)}, C(0, J));
+    g.insert<Laset<T>>(on_gpu, {T(0)}, C(0, J));
     const index_t begin = J * width, end = std::min(n, begin + width);
     for (index_t j = begin / nb; j * nb < end; ++j) {
       const index_t from = std::max(begin, j * nb), to = std::min(end, (j + 1) * nb);
       for (index_t i = j; i < A.nt(); ++i)
-        g.insert<CopyBlock<T>>({.a_column = from - j * nb,
+        g.insert<CopyBlock<T>>(on_gpu,
+                               {.a_column = from - j * nb,
                                 .b_row = i * nb,
                                 .b_column = from - begin,
                                 .rows = std::min(nb, n - i * nb),
@@ -137,13 +113,15 @@ TileMatrix<T> reduced(Graph& g, GeneralizedKind kind, const TileMatrix<T>& A, co
                                upper(j, i), C(0, J));
     }
   }
+  forget(g, upper);
   g.wait();
   return C;
 }
 
 /// X = R^-1 X, or R^T X, for X in tiles of whole columns.
 template <class T>
-void back_substitute(Graph& g, GeneralizedKind kind, const TileMatrix<T>& R, const TileMatrix<T>& X) {
+void back_substitute(Graph& g, GeneralizedKind kind, const CholeskyFactor<T>& factor, const TileMatrix<T>& X) {
+  const TileMatrix<T>& R = factor.R();
   const index_t n = R.n(), nb = R.tile_shape().nb, nt = R.nt();
   const TileMatrix<T> Y(g.runtime(), n, X.n(), {nb, X.tile_shape().nb}, "Y"),
       Z(g.runtime(), n, X.n(), {nb, X.tile_shape().nb}, "Z");
@@ -152,19 +130,23 @@ void back_substitute(Graph& g, GeneralizedKind kind, const TileMatrix<T>& R, con
     const auto part = [&](index_t k) {
       return Shape{std::min(nb, n - k * nb), std::min(X.tile_shape().nb, X.n() - J * X.tile_shape().nb)};
     };
+    const Priority here = on_column(J);
     for (index_t k = 0; k < nt; ++k)
-      g.insert<CopyBlock<T, Out>>({.a_row = k * nb, .rows = part(k).rows, .columns = part(k).cols}, X(0, J), Y(k, J));
+      g.insert<CopyBlock<T, Out>>(here, {.a_row = k * nb, .rows = part(k).rows, .columns = part(k).cols}, X(0, J),
+                                  Y(k, J));
     for (index_t k = nt - 1; k >= 0; --k)
       if (solve) {
-        g.insert<Trsm<T>>({Op::none}, R(k, k), Y(k, J));
-        for (index_t i = 0; i < k; ++i) g.insert<Gemm<T>>({Op::none, Op::none, T(-1), T(1)}, R(i, k), Y(k, J), Y(i, J));
+        factor.solve(here, Op::none, k, Y(k, J));
+        for (index_t i = 0; i < k; ++i)
+          g.insert<Gemm<T>>(here, {Op::none, Op::none, T(-1), T(1)}, R(i, k), Y(k, J), Y(i, J));
       } else {
-        for (index_t i = 0; i <= k; ++i) add_product(g, i == 0, Op::transpose, Op::none, R(i, k), Y(i, J), Z(k, J));
+        for (index_t i = 0; i <= k; ++i) add_product(g, J, i == 0, Op::transpose, Op::none, R(i, k), Y(i, J), Z(k, J));
       }
     for (index_t k = 0; k < nt; ++k)
-      g.insert<CopyBlock<T>>({.b_row = k * nb, .rows = part(k).rows, .columns = part(k).cols},
+      g.insert<CopyBlock<T>>(here, {.b_row = k * nb, .rows = part(k).rows, .columns = part(k).cols},
                              solve ? Y(k, J) : Z(k, J), X(0, J));
   }
+  forget(g, R);
   g.wait();
 }
 
@@ -180,13 +162,14 @@ SymmetricEig<T> failed(Verdict verdict, index_t row, index_t column) {
 std::span<const Named<GeneralizedKind>> generalized_kinds() { return kinds; }
 
 index_t suitable_generalized_tile(const Runtime& runtime, index_t n) {
-  return runtime.gpus() > 0 ? std::clamp<index_t>(n / 16, 256, 1024) : std::clamp<index_t>(n / 8, 32, 192);
+  return runtime.gpus() > 0 ? 2048 : std::clamp<index_t>(n / 8, 32, 192);
 }
 
 template <class T>
 SymmetricEig<T> generalized_eig(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
                                 const GeneralizedEigOptions& options) {
-  check(A, B);
+  detail::require_square_pair("generalized_eig", A, B);
+  if (A.shares_tiles(B)) throw ArgumentError("generalized_eig", "B", "shares tiles with A");
   const detail::Scan of_a = detail::scan(g, A), of_b = detail::scan(g, B);
   if (of_a.row >= 0) return failed<T>(Verdict::not_finite, of_a.row, of_a.column);
   if (of_b.row >= 0) return failed<T>(Verdict::b_not_finite, of_b.row, of_b.column);
@@ -194,7 +177,8 @@ SymmetricEig<T> generalized_eig(Graph& g, const TileMatrix<T>& A, const TileMatr
   const int a_exponent = of_a.exponent(), b_exponent = of_b.exponent() - (of_b.exponent() & 1);
   complete(g, -a_exponent, A);
   complete(g, -b_exponent, B);
-  if (const index_t minor = cholesky(g, B); minor > 0) {
+  const CholeskyFactor<T> factor(g, B);
+  if (const index_t minor = factor.minor(); minor > 0) {
     g.wait();
     return failed<T>(Verdict::b_not_positive_definite, minor, minor);
   }
@@ -206,7 +190,8 @@ SymmetricEig<T> generalized_eig(Graph& g, const TileMatrix<T>& A, const TileMatr
   rest.high = std::ldexp(rest.high, -exponent);
   SymmetricEig<T> result;
   {
-    const TileMatrix<T> C = reduced(g, options.kind, A, B, suitable_eig_tile(g.runtime(), A.n(), options.eig.band));
+    const TileMatrix<T> C =
+        reduced(g, options.kind, A, factor, suitable_eig_tile(g.runtime(), A.n(), options.eig.band));
     result = symmetric_eig(g, C, rest);
   }
   if (result.status.verdict == Verdict::not_finite) result.status.verdict = Verdict::reduced_overflow;
@@ -215,11 +200,11 @@ SymmetricEig<T> generalized_eig(Graph& g, const TileMatrix<T>& A, const TileMatr
     for (double& value : *numbers) value = std::ldexp(value, exponent);
   result.norm = std::ldexp(result.norm, exponent);
   if (!result.vectors) return result;
-  back_substitute(g, options.kind, B, *result.vectors);
+  back_substitute(g, options.kind, factor, *result.vectors);
   const int half = (options.kind == GeneralizedKind::bax_lambda_x ? b_exponent : -b_exponent) / 2;
   result.vectors->for_each_tile([&](const Tile<T>& tile, index_t, index_t) {
-    if (half != 0) g.insert<ScalePowerOfTwo<T>>({half}, tile);
-    g.insert<TurnColumns<T>>({}, tile);
+    if (half != 0) g.insert<ScalePowerOfTwo<T>>(on_gpu, {half}, tile);
+    g.insert<TurnColumns<T>>(on_gpu, {}, tile);
   });
   return result;
 }

@@ -1,5 +1,6 @@
 #include "bench/errors/eig_error.hpp"
 #include "bench/errors/generalized_eig_error.hpp"
+#include "tests/support/machine.hpp"
 #include "tests/support/shared_runtime.hpp"
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/algorithms/eigen/generalized_eig.hpp>
@@ -117,7 +118,7 @@ TEST_CASE("generalized_eig: closed forms") {
   }
 }
 
-TEMPLATE_TEST_CASE("generalized_eig: an ill-conditioned B", "", float, double) {
+TEMPLATE_TEST_CASE("generalized_eig: an ill-conditioned B", "[gpu]", float, double) {
   using T = TestType;
   const char* const kind_of_b = std::is_same_v<T, float> ? "geometric:1e3" : "geometric:1e8";
   const double condition = std::is_same_v<T, float> ? 1e3 : 1e8;
@@ -184,7 +185,7 @@ TEMPLATE_TEST_CASE("generalized_eig: parts are parts of the whole", "", float, d
   }
 }
 
-TEMPLATE_TEST_CASE("generalized_eig: which minor of B is not positive", "", float, double) {
+TEMPLATE_TEST_CASE("generalized_eig: which minor of B is not positive", "[gpu]", float, double) {
   using T = TestType;
   const index_t n = 60;
   for (const index_t minor : {1, 5, 32, 33, 60})
@@ -202,7 +203,7 @@ TEMPLATE_TEST_CASE("generalized_eig: which minor of B is not positive", "", floa
   CHECK(solve(lower<T>("uniform", n, 5), b, {}, 16).eig.status.row == n);
 }
 
-TEST_CASE("generalized_eig says where a matrix is not finite, and refuses what it cannot take") {
+TEST_CASE("generalized_eig says where a matrix is not finite, and refuses what it cannot take", "[gpu]") {
   const double nan = std::nan(""), infinite = std::numeric_limits<double>::infinity();
   for (const double bad : {nan, infinite})
     for (const auto& [row, column] : {std::pair<index_t, index_t>{0, 0}, {49, 3}, {49, 49}, {30, 20}})
@@ -228,10 +229,66 @@ TEST_CASE("generalized_eig says where a matrix is not finite, and refuses what i
   CHECK_THROWS_AS(solve(a, b, {.eig = {.low = 1, .high = 0}}, 4), ArgumentError);
 }
 
-TEST_CASE("generalized_eig: a reduced matrix that overflows is said to") {
+TEST_CASE("generalized_eig: a reduced matrix that overflows is said to", "[gpu]") {
   const HostMatrix<double> a = lower<double>("identity", 20, 1);
   HostMatrix<double> b = lower<double>("identity", 20, 1);
   b(7, 7) = std::ldexp(1.0, -1060);
   const Solved<double> s = solve(a, b, {}, 8);
   CHECK(s.eig.status.verdict == Verdict::reduced_overflow);
+}
+
+TEMPLATE_TEST_CASE("generalized_eig: tiles of several panels, at any scale, rows of B of many sizes", "[gpu]", float,
+                   double) {
+  using T = TestType;
+  const index_t n = 330;
+  const int far = std::is_same_v<T, float> ? 60 : 498;  // 1e150
+  for (const GeneralizedKind kind : all_kinds) {
+    const GeneralizedEigOptions options{kind, {.method = EigMethod::two_stage}};
+    for (const int power : {0, -far, far}) {
+      const HostMatrix<T> a = lower<T>("uniform", n, 5), b = lower<T>("geometric:20", n, 9, power);
+      check(kind, a, b, solve(a, b, options, 300), 20);
+    }
+    if (std::is_same_v<T, float>) continue;
+    HostMatrix<T> b = lower<T>("geometric:20", n, 9);
+    const auto power = [&](index_t i) { return static_cast<int>(i % 13) - 6; };
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = j; i < n; ++i) b(i, j) = std::ldexp(b(i, j), power(i) + power(j));
+    const HostMatrix<T> a = lower<T>("uniform", n, 5);
+    check(kind, a, b, solve(a, b, options, 300), 20 * std::ldexp(1.0, 24));
+  }
+}
+
+TEMPLATE_TEST_CASE("generalized_eig: which minor of B is not positive, in tiles of several panels", "[gpu]", float,
+                   double) {
+  using T = TestType;
+  const index_t n = 620;
+  const HostMatrix<T> a = lower<T>("uniform", n, 5);
+  for (const index_t minor : {1, 64, 65, 257, 300, 301, 555, 600, 601, 620}) {
+    HostMatrix<T> b = lower<T>("identity", n, 1);
+    b(n - 1, 0) = T(0.5);
+    b(minor - 1, minor - 1) = minor == 301 ? T(0) : T(-1);
+    const Solved<T> s = solve(a, b, {}, 300);
+    CHECK(s.eig.status.verdict == Verdict::b_not_positive_definite);
+    CHECK(s.eig.status.row == minor);
+  }
+}
+
+TEMPLATE_TEST_CASE("generalized_eig with a GPU finds what it finds on cores", "[gpu]", float, double) {
+  using T = TestType;
+  test::require_gpu();
+  const index_t n = 300;
+  const HostMatrix<T> a = lower<T>("uniform", n, 5), b = lower<T>("geometric:20", n, 9);
+  for (const GeneralizedKind kind : all_kinds) {
+    const auto found = [&](RuntimeOptions where) {
+      test::shared_runtime.reset();
+      runtime(std::move(where));
+      return solve(a, b, {kind, {.method = EigMethod::two_stage}}, 128);
+    };
+    const Solved<T> cores = found({.gpus = 0}), gpu = found({.gpus = 1});
+    check(kind, a, b, gpu, 20);
+    REQUIRE(cores.eig.values.size() == gpu.eig.values.size());
+    for (std::size_t i = 0; i < cores.eig.values.size(); ++i)
+      CHECK(std::abs(cores.eig.values[i] - gpu.eig.values[i]) <= 20 * eig_bounds<T>(n).value * cores.eig.norm);
+  }
+  test::shared_runtime.reset();
 }
