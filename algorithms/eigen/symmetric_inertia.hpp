@@ -23,6 +23,9 @@ struct SymmetricInertia {
 template <class T>
 SymmetricInertia symmetric_inertia(Graph& g, const TileMatrix<T>& A, double sigma);
 
+/// The edge of A's tiles that suits the runtime's workers.
+index_t suitable_inertia_tile(const Runtime& runtime);
+
 /// What inertias said of values that should be the whole spectrum.
 struct Certificate {
   index_t certified = 0;  ///< shifts at which as many values are below as the inertia says

@@ -1,3 +1,4 @@
+#include "tests/support/machine.hpp"
 #include "tests/support/shared_runtime.hpp"
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/algorithms/eigen/symmetric_inertia.hpp>
@@ -70,7 +71,35 @@ TEMPLATE_TEST_CASE("symmetric_inertia counts the eigenvalues below a shift", "[g
       }
 }
 
-TEST_CASE("symmetric_inertia: a pivot of zero is no certainty, and nothing overflows for ever") {
+TEMPLATE_TEST_CASE("symmetric_inertia on GPUs alone counts as on cores", "[gpu]", float, double) {
+  using T = TestType;
+  test::require_gpu();
+  Problem<T> p = problem<T>("uniform", 700);
+  const double norm = std::max(std::abs(p.values.front()), std::abs(p.values.back()));
+  const auto counts = [&](RuntimeOptions where) {
+    test::shared_runtime.reset();
+    runtime(std::move(where));
+    std::vector<SymmetricInertia> found;
+    for (const index_t nb : {300, 700}) {
+      const TileMatrix<T> A = tiles(p.a, nb);
+      Graph g(runtime());
+      for (const double at : {-0.9, -0.4, 0.0, 0.2, 0.7})
+        found.push_back(symmetric_inertia(g, A, static_cast<double>(static_cast<T>(at * norm))));
+    }
+    return found;
+  };
+  const std::vector<SymmetricInertia> cores = counts({.gpus = 0}), gpu = counts({.cpus = 0, .gpus = 1});
+  for (std::size_t i = 0; i < cores.size(); ++i) {
+    CAPTURE(i, cores[i].uncertainty, gpu[i].uncertainty);
+    if (std::is_same_v<T, double>) CHECK(cores[i].below == gpu[i].below);
+    // The growth is that of the same factors, but for what rounding errors make of a small pivot.
+    CHECK(gpu[i].uncertainty <= 10 * cores[i].uncertainty);
+    CHECK(cores[i].uncertainty <= 10 * gpu[i].uncertainty);
+  }
+  test::shared_runtime.reset();
+}
+
+TEST_CASE("symmetric_inertia: a pivot of zero is no certainty, and nothing overflows for ever", "[gpu]") {
   HostMatrix<double> a(2, 2);
   a(0, 0) = a(1, 1) = 0, a(1, 0) = 1;
   Graph g(runtime());
@@ -81,7 +110,7 @@ TEST_CASE("symmetric_inertia: a pivot of zero is no certainty, and nothing overf
   CHECK(symmetric_inertia(g, tiles(none, 2), 1).below == 0);
 }
 
-TEMPLATE_TEST_CASE("certify_spectrum holds for the spectrum and not for another one", "", float, double) {
+TEMPLATE_TEST_CASE("certify_spectrum holds for the spectrum and not for another one", "[gpu]", float, double) {
   using T = TestType;
   Problem<T> p = problem<T>("uniform", 300);
   const TileMatrix<T> A = tiles(p.a, 64);

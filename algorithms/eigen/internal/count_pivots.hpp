@@ -1,0 +1,87 @@
+#pragma once
+
+#include <tesela/algorithms/eigen/symmetric_inertia.hpp>
+#include <tesela/codelets/dense/gemm.hpp>
+#include <tesela/codelets/eigen/ldlt.hpp>
+#include <tesela/codelets/support/lacpy.hpp>
+#include <tesela/tiles/generator.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace tesela::detail {
+
+/// The inertia of a symmetric matrix of order n that shift(S, i, j, priority) writes by tiles of nb: what is in tile
+/// (i, j), i >= j, goes to S(i, j), and of one on the diagonal the lower triangle counts. With GPUs a row of tiles
+/// stays on one.
+template <class T, class Shift>
+SymmetricInertia count_pivots(Graph& g, index_t n, index_t nb, const Shift& shift) {
+  using namespace kernels;
+  Runtime& runtime = g.runtime();
+  const index_t nt = n > 0 ? ceil_div(n, nb) : 0;
+  const auto on_row = [](index_t i, int value) {
+    Priority priority = on_gpu_number(static_cast<std::size_t>(i));
+    priority.value = value;
+    return priority;
+  };
+  const TileMatrix<T> S(runtime, n, n, {nb, nb}, "S"), W(runtime, n, nb, {nb, nb}, "W");
+  const TileMatrix<double> mass(runtime, n, 1, {nb, 1}, "mass"), negative(runtime, nt, 1, {1, 1}, "negative");
+  for (index_t i = 0; i < nt; ++i) g.insert<Laset<double>>(on_row(i, 0), {0.0, 1}, mass(i, 0));
+  for (index_t j = 0; j < nt; ++j)
+    for (index_t i = j; i < nt; ++i) shift(S, i, j, on_row(i, 0));
+  for (index_t k = 0; k < nt; ++k) {
+    g.insert<Ldlt<T>>(on_row(k, highest_priority), {}, S(k, k), mass(k, 0), negative(k, 0));
+    for (index_t i = k + 1; i < nt; ++i)
+      g.insert<LdltPanel<T>>(on_row(i, highest_priority), {}, S(k, k), S(i, k), W(i, 0), mass(i, 0));
+    for (index_t j = k + 1; j < nt; ++j)
+      for (index_t i = j; i < nt; ++i)
+        g.insert<Gemm<T>>(on_row(i, j == k + 1 ? highest_priority - 1 : 0), {Op::none, Op::transpose, T(-1), T(1)},
+                          W(i, 0), S(j, k), S(i, j));
+    for (index_t i = k; i < nt; ++i) g.forget(S(i, k));
+  }
+  g.wait();
+  SymmetricInertia result;
+  double most = 0;
+  for (index_t k = 0; k < nt; ++k) {
+    result.below += static_cast<index_t>(negative(k, 0).read()(0, 0));
+    const auto rows = mass(k, 0).read();
+    for (index_t i = 0; i < rows.rows; ++i) most = rows(i, 0) <= most ? most : rows(i, 0);  // NaN stays
+    if (std::isnan(most)) break;
+  }
+  result.uncertainty = static_cast<double>(std::numeric_limits<T>::epsilon()) * static_cast<double>(n) * most;
+  if (!std::isfinite(result.uncertainty)) result.uncertainty = std::numeric_limits<double>::infinity();
+  return result;
+}
+
+/// certify_spectrum with the inertia that inertia_at(sigma) finds.
+template <class T, class Inertia>
+Certificate certify(std::span<const double> values, double accuracy, index_t shifts, std::uint64_t seed,
+                    const Inertia& inertia_at) {
+  Certificate result;
+  if (values.empty()) return result;
+  const Generator<double> random{Pattern::uniform, 0, 0, seed};
+  const double most = std::max(std::abs(values.front()), std::abs(values.back())),
+               room = most > 0 ? 0.05 * (values.back() - values.front()) + 0.01 * most : 1, low = values.front() - room,
+               high = values.back() + room;
+  for (index_t s = 0; s < shifts; ++s)
+    for (index_t attempt = 0;; ++attempt) {
+      if (attempt == 6) {
+        ++result.doubtful;
+        break;
+      }
+      const double at = 0.5 * (random(s, attempt) + 1);
+      const auto sigma = static_cast<double>(static_cast<T>(low * (1 - at) + high * at));
+      const SymmetricInertia inertia = inertia_at(sigma);
+      const auto below = [&](double limit) {
+        return static_cast<index_t>(std::lower_bound(values.begin(), values.end(), limit) - values.begin());
+      };
+      const double near = inertia.uncertainty + accuracy;
+      if (!(below(sigma - near) == below(sigma + near))) continue;
+      ++(inertia.below == below(sigma) ? result.certified : result.misses);
+      break;
+    }
+  return result;
+}
+
+}  // namespace tesela::detail
