@@ -14,6 +14,7 @@
 #include <tesela/algorithms/eigen/symmetric_band.hpp>
 #include <tesela/algorithms/eigen/symmetric_eig.hpp>
 #include <tesela/algorithms/eigen/symmetric_inertia.hpp>
+#include <tesela/algorithms/eigen/symmetric_pencil.hpp>
 #include <tesela/algorithms/eigen/tridiagonal_eig.hpp>
 #include <tesela/algorithms/givens/givens.hpp>
 #include <tesela/algorithms/least_squares/extended_qr.hpp>

@@ -12,6 +12,7 @@
 #include <tesela/algorithms/eigen/generalized_eig.hpp>
 #include <tesela/algorithms/eigen/symmetric_eig.hpp>
 #include <tesela/algorithms/eigen/symmetric_inertia.hpp>
+#include <tesela/algorithms/eigen/symmetric_pencil.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <fmt/format.h>
@@ -50,39 +51,65 @@ struct Result {
   Proof proof;
 };
 
+/// Counts in double precision also for single values: their own errors are what a shift must keep away from.
 template <class T>
-Proof prove(const Options& o, Runtime& runtime, const EigProblem<T>& problem, const SymmetricEig<T>& eig) {
-  Proof proof;
-  if (!eig.status.ok() || !o.check || problem.a.rows() != o.input.n || o.input.generalized()) return proof;
-  // In double precision also for single values: their own errors are what a shift must keep away from.
-  Graph g(runtime);
-  HostMatrix<double> wide;
-  const HostMatrix<double>* a = nullptr;
+TileMatrix<double> tiles_in_double(Runtime& runtime, const HostMatrix<T>& a, HostMatrix<double>& wide) {
+  const index_t tile = suitable_inertia_tile(runtime);
+  const auto map = [&](const HostMatrix<double>& m) {
+    return TileMatrix<double>::map(runtime, m.data(), m.rows(), m.cols(), m.ld(), {tile, tile});
+  };
   if constexpr (std::is_same_v<T, double>) {
-    a = &problem.a;
+    return map(a);
   } else {
-    wide = HostMatrix<double>(problem.a.rows(), problem.a.cols());
-    std::copy_n(problem.a.data(), problem.a.size(), wide.data());
-    a = &wide;
+    wide = HostMatrix<double>(a.rows(), a.cols());
+    std::copy_n(a.data(), a.size(), wide.data());
+    return map(wide);
   }
-  const index_t tile = runtime.gpus() > 0 ? 1024 : 256;
-  const auto A = TileMatrix<double>::map(runtime, a->data(), a->rows(), a->cols(), a->ld(), {tile, tile}, "A");
-  const double accuracy = eig_bounds<T>(o.input.n).value * eig.norm;
-  if (o.certify > 0) proof.certificate = certify_spectrum<double>(g, A, eig.values, accuracy, o.certify, o.common.seed);
+}
+
+/// What inertia(sigma) says of values that are right to `accuracy`; certify() compares at random shifts.
+template <class T>
+Proof prove_by(const Options& o, const SymmetricEig<T>& eig, double accuracy,
+               const std::function<SymmetricInertia(double)>& inertia, const std::function<Certificate()>& certify) {
+  Proof proof;
+  if (o.certify > 0) proof.certificate = certify();
   if (o.selection.range.empty()) return proof;
   const auto [low, high] = o.selection.interval();
-  const auto below = [&](double end) -> index_t {
-    // Beyond the largest absolute row sum there is nothing to count, and T may not hold it.
-    if (!(std::abs(end) <= problem.largest_row_sum())) return end < 0 ? 0 : o.input.n;
-    const SymmetricInertia inertia = symmetric_inertia(g, A, end);
+  const auto below = [&](double end) {
+    const SymmetricInertia counted = inertia(end);
     proof.doubtful += std::count_if(eig.spectrum.begin(), eig.spectrum.end(), [&](double value) {
-      return std::abs(value - end) <= inertia.uncertainty + accuracy;
+      return std::abs(value - end) <= counted.uncertainty + accuracy;
     });
-    return inertia.below;
+    return counted.below;
   };
   const index_t first = below(low);
   proof.expected = below(high) - first;
   return proof;
+}
+
+template <class T>
+Proof prove(const Options& o, Runtime& runtime, const EigProblem<T>& problem, const SymmetricEig<T>& eig) {
+  if (!eig.status.ok() || !o.check || problem.a.rows() != o.input.n) return {};
+  if (o.certify == 0 && o.selection.range.empty()) return {};
+  Graph g(runtime);
+  HostMatrix<double> wide_a, wide_b;
+  const TileMatrix<double> A = tiles_in_double(runtime, problem.a, wide_a);
+  const double bound = eig_bounds<T>(o.input.n).value;
+  const auto proved = [&](double accuracy, const auto& matrix, const std::function<SymmetricInertia(double)>& inertia) {
+    return prove_by(o, eig, accuracy, inertia, [&] {
+      return certify_spectrum<double>(g, matrix, eig.values, accuracy, o.certify, o.common.seed);
+    });
+  };
+  if (o.input.generalized()) {
+    const SymmetricPencil<double> pencil(g, *find_named(generalized_kinds(), o.input.kind), A,
+                                         tiles_in_double(runtime, problem.b, wide_b));
+    return proved(bound * pencil.error_scale(eig.norm), pencil, [&](double end) { return pencil.inertia(g, end); });
+  }
+  return proved(bound * eig.norm, A, [&](double end) -> SymmetricInertia {
+    // Beyond the largest absolute row sum there is nothing to count, and T may not hold it.
+    if (!(std::abs(end) <= problem.largest_row_sum())) return {end < 0 ? 0 : o.input.n, 0};
+    return symmetric_inertia(g, A, end);
+  });
 }
 
 SymmetricEigOptions options_of(const Options& o) {
@@ -229,8 +256,6 @@ int run_eig(Options o) {
     throw ArgumentError("eig", "--certify", "a tridiagonal matrix of this order is not made dense");
   if (o.certify > 0 && (wanted || !o.selection.range.empty() || !o.check))
     throw ArgumentError("eig", "--certify", "needs the whole spectrum, and no --no-check");
-  if (o.certify > 0 && o.input.generalized())
-    throw ArgumentError("eig", "--certify", "is not there for generalized problems");
   const bool library = o.method == "cusolver";
   if (library && o.input.generalized())
     throw ArgumentError("eig", "--method", "cusolver is not there for generalized problems");
@@ -301,7 +326,8 @@ const Command eig_command(
           ->transform(cli::positive());
       app.add_flag("--vectors", o->vectors, "eigenvectors too, checked");
       o->selection.add_to(app);
-      app.add_option("--certify", o->certify, "compare with the inertia of A - sigma I at K random shifts")
+      app.add_option("--certify", o->certify,
+                     "compare with the inertia of A - sigma I, or A - sigma B, at K random shifts")
           ->transform(cli::positive());
       app.add_flag("!--no-check", o->check, "do not compare with LAPACK's syevd or sygvd (done up to n = 4096)");
       add_output(app, Output::matrix, "-o,--out", o->out, "write the eigenvalues to FILE (.mtx or .npy)");

@@ -76,6 +76,36 @@ TEST_CASE("eig --b: values and vectors of files, at any scale") {
   }
 }
 
+TEST_CASE("eig --b: inertias certify a spectrum and count a range") {
+  for (const char* const problem : {"1", "2", "3"}) {
+    const Words pair{"--random-b", "geometric:100", "-n", "120", "--problem", problem};
+    for (const char* const precision : {"s", "d"}) {
+      const auto report = eig(pair + Words{"--certify", "6", "-p", precision});
+      CHECK(report["checks"]["certify_misses"] == 0);
+      const double doubtful = report["checks"].value("doubtful", 0.0);
+      CHECK(report["checks"]["certified"].get<double>() + doubtful == 6);
+      if (*precision == 'd') CHECK(doubtful == 0);
+    }
+    const auto expected = [&](const char* range) {
+      const auto checks = eig(pair + Words{"--range", range})["checks"];
+      CHECK(checks["found"] == checks["expected"]);
+      CHECK(!checks.contains("doubtful"));
+      return checks["expected"].get<int>();
+    };
+    const int low = expected("-inf,0.37"), high = expected("0.37,inf");
+    CHECK(low + high == 120);
+    CHECK(low > 0);
+    CHECK(high > 0);
+    CHECK(expected("1e9,1e300") == 0);
+  }
+  TemporaryFolder folder;
+  const std::string a = written(folder / "a.npy", {3, 8, 1, 6}), b = written(folder / "b.mtx", {1, 4, 4, 1});
+  for (const auto& [range, count] : {std::pair{"1,5", 2}, {"0.1,0.3", 1}, {"7,9", 0}})  // of 0.25, 2, 3, 6
+    CHECK(eig({"--a", a, "--b", b, "--range", range})["checks"]["expected"] == count);
+  for (const auto& [range, count] : {std::pair{"1,5", 2}, {"5,33", 2}, {"33,100", 0}})  // of 3, 4, 6, 32
+    CHECK(eig({"--a", a, "--b", b, "--range", range, "--problem", "3"})["checks"]["expected"] == count);
+}
+
 TEST_CASE("eig --b says what is wrong with B") {
   TemporaryFolder folder;
   const std::string a = written(folder / "a.npy", {3, 8, 1, 6});
@@ -101,6 +131,6 @@ TEST_CASE("eig --b says what is wrong with B") {
   refused({"-n", "10", "--problem", "2"}, "--problem");
   refused({"-n", "10", "--random-b", "identity", "--problem", "4"}, "--problem");
   refused({"-n", "10", "--random-b", "spdd"}, "uniform, normal");
-  refused({"-n", "10", "--random-b", "identity", "--certify", "2"}, "--certify");
+  refused({"-n", "10", "--random-b", "identity", "--certify", "2", "--smallest", "3"}, "--certify");
   refused({"--diagonal", a, "--off-diagonal", a, "--b", a}, "--b");
 }
