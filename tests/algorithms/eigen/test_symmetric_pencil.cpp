@@ -97,7 +97,7 @@ TEMPLATE_TEST_CASE("SymmetricPencil counts the eigenvalues of a pair below a shi
   }
 }
 
-TEMPLATE_TEST_CASE("SymmetricPencil on a GPU alone", "[gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("SymmetricPencil on a GPU alone", "[gpu]", float, double) {
   test::require_gpu();
   test::shared_runtime.reset();
   {

@@ -77,5 +77,8 @@ TEMPLATE_TEST_CASE("InvertBlocks and BlockTrsm on a GPU", "[gpu]", float, double
 TEMPLATE_TEST_CASE("InvertBlocks and BlockTrsm in a sanitizer", "[gpu][sanitize]", float, double) {
   test::require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});
-  check_all<TestType>(&runtime, {1, 33, 64, 100, 200, 600});
+  for (const Op op : {Op::none, Op::transpose}) {
+    check<TestType>(&runtime, op, 100, 3, 0);
+    check<TestType>(&runtime, op, 530, 3, 0);
+  }
 }
