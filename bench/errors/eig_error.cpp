@@ -1,5 +1,6 @@
 #include "bench/errors/eig_error.hpp"
 
+#include "bench/errors/column_shares.hpp"
 #include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/codelets/libraries/lapack.hpp>
 #include <tesela/tiles/generator.hpp>
@@ -7,22 +8,53 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <type_traits>
 
 namespace tesela {
 namespace {
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
-/// `count` of the numbers below n, each once, in order; all where there are not more.
-std::vector<index_t> some_of(index_t n, index_t count, std::uint64_t seed) {
-  std::vector<index_t> chosen;
-  const Generator<double> random{Pattern::uniform, 0, 0, seed};
-  for (index_t i = 0; i < n; ++i) {
-    const auto wanted = static_cast<double>(count - static_cast<index_t>(chosen.size())),
-               left = static_cast<double>(n - i);
-    if (wanted > 0 && 0.5 * (random(i, 0) + 1) * left < wanted) chosen.push_back(i);
+/// A product with a power of two, rounded once at most; by ldexp where that power is no normal number.
+class PowerOfTwo {
+ public:
+  explicit PowerOfTwo(int exponent)
+      : exponent_(exponent), factor_(std::ldexp(1.0, exponent)), normal_(std::isnormal(factor_)) {}
+  double operator()(double x) const { return normal_ ? x * factor_ : std::ldexp(x, exponent_); }
+
+ private:
+  int exponent_;
+  double factor_;
+  bool normal_;
+};
+
+/// Columns [begin, begin + width) in double precision: X's own, or a copy in `room`.
+template <class T>
+const double* in_double(const HostMatrix<T>& x, index_t begin, index_t width, HostMatrix<double>& room) {
+  if constexpr (std::is_same_v<T, double>) {
+    return x.data() + begin * x.ld();
+  } else {
+    std::copy_n(x.data() + begin * x.ld(), x.rows() * width, room.data());
+    return room.data();
   }
-  return chosen;
+}
+
+double square(double x) { return x * x; }
+
+/// The sum of all (a(i, j) 2^-exponent)^2, from the lower triangle.
+template <class T>
+double sum_of_squares(const HostMatrix<T>& a, int exponent) {
+  const PowerOfTwo scaled(-exponent);
+  std::vector<double> sums(static_cast<std::size_t>(a.cols()));
+  on_all_cores(a.cols(), 32, [&](index_t first, index_t end) {
+    for (index_t j = first; j < end; ++j) {
+      double sum = 0;
+      for (index_t i = j + 1; i < a.rows(); ++i) sum += square(scaled(static_cast<double>(a(i, j))));
+      sums[static_cast<std::size_t>(j)] = 2 * sum + square(scaled(static_cast<double>(a(j, j))));
+    }
+  });
+  return std::accumulate(sums.begin(), sums.end(), 0.0);
 }
 
 double worst(double a, double b) { return std::isnan(a) || std::isnan(b) ? not_a_number : std::max(a, b); }
@@ -60,14 +92,12 @@ double residual(const HostMatrix<T>& a, const std::vector<double>& values, const
 template <class T>
 double orthogonality(const HostMatrix<T>& x) {
   const index_t n = x.rows(), k = x.cols();
-  HostMatrix<double> y(n, k), gram(k, k);
-  for (index_t j = 0; j < k; ++j)
-    for (index_t i = 0; i < n; ++i) y(i, j) = static_cast<double>(x(i, j));
-  blas::gemm<double>(Op::transpose, Op::none, k, k, n, 1, y.data(), y.ld(), y.data(), y.ld(), 0, gram.data(),
-                     gram.ld());
+  HostMatrix<double> room(n, std::is_same_v<T, double> ? 0 : k), gram(k, k);
+  const double* const y = in_double(x, 0, k, room);
+  blas::gemm<double>(Op::transpose, Op::none, k, k, n, 1, y, n, y, n, 0, gram.data(), gram.ld());
   double squares = 0;
   for (index_t j = 0; j < k; ++j)
-    for (index_t i = 0; i < k; ++i) squares += std::pow(gram(i, j) - (i == j ? 1 : 0), 2);
+    for (index_t i = 0; i < k; ++i) squares += square(gram(i, j) - (i == j ? 1 : 0));
   return std::sqrt(squares);
 }
 
@@ -78,42 +108,67 @@ double sampled_orthogonality(const HostMatrix<T>& x, index_t samples, std::uint6
   HostMatrix<double> signs(k, samples), y = HostMatrix<double>::zeros(n, samples), back(k, samples);
   for (index_t s = 0; s < samples; ++s)
     for (index_t i = 0; i < k; ++i) signs(i, s) = random(i, s) < 0 ? -1 : 1;
-  constexpr index_t at_once = 256;
-  HostMatrix<double> part(n, at_once);
+  constexpr index_t at_once = 1024;
+  HostMatrix<double> room(n, std::is_same_v<T, double> ? 0 : std::min(at_once, k));
   for (const bool forth : {true, false})
     for (index_t begin = 0; begin < k; begin += at_once) {
       const index_t width = std::min(at_once, k - begin);
-      for (index_t j = 0; j < width; ++j)
-        for (index_t i = 0; i < n; ++i) part(i, j) = static_cast<double>(x(i, begin + j));
+      const double* const part = in_double(x, begin, width, room);
       if (forth)
-        blas::gemm<double>(Op::none, Op::none, n, samples, width, 1, part.data(), part.ld(), &signs(begin, 0),
-                           signs.ld(), 1, y.data(), y.ld());
+        blas::gemm<double>(Op::none, Op::none, n, samples, width, 1, part, n, &signs(begin, 0), signs.ld(), 1, y.data(),
+                           y.ld());
       else
-        blas::gemm<double>(Op::transpose, Op::none, width, samples, n, 1, part.data(), part.ld(), y.data(), y.ld(), 0,
-                           &back(begin, 0), back.ld());
+        blas::gemm<double>(Op::transpose, Op::none, width, samples, n, 1, part, n, y.data(), y.ld(), 0, &back(begin, 0),
+                           back.ld());
     }
   double squares = 0;
   for (index_t s = 0; s < samples; ++s)
-    for (index_t i = 0; i < k; ++i) squares += std::pow(back(i, s) - signs(i, s), 2);
+    for (index_t i = 0; i < k; ++i) squares += square(back(i, s) - signs(i, s));
   return std::sqrt(squares / static_cast<double>(samples));
 }
 
 }  // namespace
 
+std::vector<index_t> some_of(index_t n, index_t count, std::uint64_t seed) {
+  std::vector<index_t> chosen;
+  const Generator<double> random{Pattern::uniform, 0, 0, seed};
+  for (index_t i = 0; i < n; ++i) {
+    const auto wanted = static_cast<double>(count - static_cast<index_t>(chosen.size())),
+               left = static_cast<double>(n - i);
+    if (wanted > 0 && 0.5 * (random(i, 0) + 1) * left < wanted) chosen.push_back(i);
+  }
+  return chosen;
+}
+
 template <class T>
 int lower_exponent(const HostMatrix<T>& a) {
-  double largest = 0;
-  for (index_t j = 0; j < a.cols(); ++j)
-    for (index_t i = j; i < a.rows(); ++i) largest = std::max(largest, std::abs(static_cast<double>(a(i, j))));
+  std::vector<double> of_column(static_cast<std::size_t>(a.cols()));
+  on_all_cores(a.cols(), 32, [&](index_t first, index_t end) {
+    for (index_t j = first; j < end; ++j) {
+      double most = 0;
+      for (index_t i = j; i < a.rows(); ++i) most = std::max(most, std::abs(static_cast<double>(a(i, j))));
+      of_column[static_cast<std::size_t>(j)] = most;
+    }
+  });
+  const double largest = of_column.empty() ? 0 : *std::max_element(of_column.begin(), of_column.end());
   return largest > 0 && std::isfinite(largest) ? std::ilogb(largest) : 0;
 }
 
 template <class T>
 HostMatrix<double> scaled_whole(const HostMatrix<T>& a, int exponent) {
   const index_t n = a.rows();
+  constexpr index_t edge = 64;  // a block and its mirror image stay in the cache
   HostMatrix<double> b(n, n);
-  for (index_t j = 0; j < n; ++j)
-    for (index_t i = j; i < n; ++i) b(i, j) = b(j, i) = std::ldexp(static_cast<double>(a(i, j)), -exponent);
+  const PowerOfTwo scaled(-exponent);
+  on_all_cores(n, edge, [&](index_t first, index_t end) {
+    for (index_t top = first; top < n; top += edge) {
+      const index_t bottom = std::min(top + edge, n);
+      for (index_t j = first; j < end; ++j)
+        for (index_t i = std::max(top, j); i < bottom; ++i) b(i, j) = scaled(static_cast<double>(a(i, j)));
+      for (index_t i = top; i < bottom; ++i)
+        for (index_t j = first; j < std::min(end, i); ++j) b(j, i) = b(i, j);
+    }
+  });
   return b;
 }
 
@@ -159,6 +214,14 @@ double eigenvalue_error(const std::vector<double>& values, const std::vector<dou
 }
 
 template <class T>
+Moments moments_of(const HostMatrix<T>& a) {
+  const int exponent = lower_exponent(a);
+  long double trace = 0;
+  for (index_t i = 0; i < a.rows(); ++i) trace += static_cast<long double>(a(i, i));
+  return {static_cast<double>(trace), std::ldexp(std::sqrt(sum_of_squares(a, exponent)), exponent)};
+}
+
+template <class T>
 double trace_drift(const HostMatrix<T>& a, const std::vector<double>& values, double norm) {
   long double sum = 0;
   for (const double value : values) sum += static_cast<long double>(value);
@@ -169,10 +232,7 @@ double trace_drift(const HostMatrix<T>& a, const std::vector<double>& values, do
 template <class T>
 double symmetric_norm(const HostMatrix<T>& a, double largest_value) {
   const int exponent = lower_exponent(a);
-  double squares = 0;
-  for (index_t j = 0; j < a.cols(); ++j)
-    for (index_t i = j; i < a.rows(); ++i)
-      squares += (i == j ? 1 : 2) * std::pow(std::ldexp(static_cast<double>(a(i, j)), -exponent), 2);
+  const double squares = sum_of_squares(a, exponent);
   const double most = std::ldexp(std::sqrt(squares), exponent), norm = std::min(largest_value, most);
   return norm > 0 ? norm : most > 0 ? most : 1;
 }
@@ -189,6 +249,8 @@ template EigError eig_error(const HostMatrix<double>&, const std::vector<double>
                             index_t, std::uint64_t);
 template std::vector<double> reference_eigenvalues(const HostMatrix<float>&);
 template std::vector<double> reference_eigenvalues(const HostMatrix<double>&);
+template Moments moments_of(const HostMatrix<float>&);
+template Moments moments_of(const HostMatrix<double>&);
 template double trace_drift(const HostMatrix<float>&, const std::vector<double>&, double);
 template double trace_drift(const HostMatrix<double>&, const std::vector<double>&, double);
 template double symmetric_norm(const HostMatrix<float>&, double);

@@ -2,6 +2,7 @@
 
 #include <tesela/tiles/host_matrix.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -14,6 +15,9 @@ int lower_exponent(const HostMatrix<T>& a);
 /// The whole of A 2^-exponent, from the lower triangle.
 template <class T>
 HostMatrix<double> scaled_whole(const HostMatrix<T>& a, int exponent);
+
+/// `count` of the numbers below n, each once, in order; all where there are not more.
+std::vector<index_t> some_of(index_t n, index_t count, std::uint64_t seed);
 
 /// How far values and X are from eigenpairs of a symmetric matrix A; NaN where a number is not finite.
 struct EigError {
@@ -45,6 +49,14 @@ std::vector<double> reference_eigenvalues(const HostMatrix<T>& a);
 /// max |values(i) - reference(first + i)| / norm; NaN where one is not finite or there are too few.
 double eigenvalue_error(const std::vector<double>& values, const std::vector<double>& reference, index_t first,
                         double norm);
+
+/// What the elements of a symmetric matrix say of all its eigenvalues together: their sum, and the root of the sum of
+/// their squares.
+struct Moments {
+  double trace = 0, frobenius = 0;
+};
+template <class T>
+Moments moments_of(const HostMatrix<T>& a);  ///< from the lower triangle
 
 /// |sum of all values - trace of A| / norm.
 template <class T>

@@ -1,5 +1,6 @@
 #include "bench/errors/generalized_eig_error.hpp"
 
+#include "bench/errors/column_shares.hpp"
 #include "bench/errors/eig_error.hpp"
 #include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/codelets/libraries/lapack.hpp>
@@ -143,8 +144,10 @@ GeneralizedEigError generalized_eig_error(GeneralizedKind kind, const HostMatrix
   if (x.size() == 0) return error;
 
   Matrix y(n, x.cols());
-  for (index_t j = 0; j < x.cols(); ++j)
-    for (index_t i = 0; i < n; ++i) y(i, j) = std::ldexp(static_cast<double>(x(i, j)), half);
+  on_all_cores(x.cols(), 16, [&](index_t begin, index_t end) {
+    for (index_t j = begin; j < end; ++j)
+      for (index_t i = 0; i < n; ++i) y(i, j) = std::ldexp(static_cast<double>(x(i, j)), half);
+  });
   error.orthogonality = orthogonality(p, y, sampled, seed);
   const index_t some = std::min(sampled, x.cols());
   if (some == x.cols()) {
