@@ -188,8 +188,28 @@ T SymmetricMatrix::element(index_t i, index_t j) const {
   return static_cast<T>(diagonal - (a[0] * b[2] + a[1] * b[3] + a[2] * b[0] + a[3] * b[1]));
 }
 
+template <class T>
+std::optional<Generator<T>> SymmetricMatrix::generator() const {
+  Generator<T> random{Pattern::uniform, 0, n_, seed_, n_};
+  switch (kind_) {
+    case SymmetricKind::uniform:
+      return random;
+    case SymmetricKind::graded:
+      random.pattern = Pattern::graded;
+      return random;
+    case SymmetricKind::band:
+      random.pattern = Pattern::band;
+      random.half_width = static_cast<index_t>(std::min(parameter_, static_cast<double>(n_)));
+      return random;
+    default:
+      return std::nullopt;
+  }
+}
+
 template float SymmetricMatrix::element(index_t, index_t) const;
 template double SymmetricMatrix::element(index_t, index_t) const;
+template std::optional<Generator<float>> SymmetricMatrix::generator() const;
+template std::optional<Generator<double>> SymmetricMatrix::generator() const;
 
 const char* symmetric_kinds() {
   static const std::string all = [] {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tesela/runtime/types.hpp>
+#include <tesela/tiles/generator.hpp>
 
 #include <array>
 #include <cstdint>
@@ -46,6 +47,9 @@ class SymmetricMatrix {
   /// Element (i, j) = (j, i), counted from 0, where T is float or double.
   template <class T>
   T element(index_t i, index_t j) const;
+  /// By which element(i, j), i >= j, can be made anywhere, on a GPU too; of the kinds uniform, band and graded.
+  template <class T>
+  std::optional<Generator<T>> generator() const;
   /// The eigenvalues, ascending, where they are known.
   const std::optional<std::vector<double>>& eigenvalues() const { return eigenvalues_; }
 

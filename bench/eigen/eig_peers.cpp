@@ -1,50 +1,22 @@
-#include "bench/eigen/eig_data.hpp"
+#include "bench/eigen/eig_tiles.hpp"
 #include "bench/peers/cusolver_eig.hpp"
 #include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/codelets/libraries/lapack.hpp>
-#include <tesela/codelets/support/lacpy.hpp>
 
 #include <algorithm>
-#include <thread>
+#include <numeric>
+
+#if TESELA_HAVE_CUDA
+#include "bench/harness/generate.hpp"
+#endif
 
 namespace tesela::bench {
 
-using namespace kernels;
 namespace {
-
-/// Our graph's matrix and its last result.
-template <class T>
-struct Tiles {
-  std::optional<TileMatrix<T>> original, A;  // the first only on devices
-  std::optional<SymmetricEig<T>> eig;
-
-  /// A as generated: on the devices by a copy there, on the host registered anew, so that no device holds any of it.
-  void restore(const EigData<T>& data) {
-    const EigCase& w = data.what();
-    Runtime& runtime = data.runtime();
-    const TileShape tile{w.n, suitable_eig_tile(runtime, w.n, w.band)};
-    eig.reset();
-    if (!w.on_device) {
-      A.reset();
-      data.restore();
-      A = TileMatrix<T>::map(runtime, data.a(), w.n, w.n, w.n, tile, "A");
-      return;
-    }
-    if (!original) {
-      original.emplace(runtime, w.n, w.n, tile, "A0");
-      A.emplace(runtime, w.n, w.n, tile, "A");
-      original->copy_from(data.original().data(), w.n);
-    }
-    Graph g(runtime);
-    for (index_t j = 0; j < A->nt(); ++j)
-      g.insert<Lacpy<T>>(on_gpu_number(static_cast<std::size_t>(j)), {}, (*original)(0, j), (*A)(0, j));
-    g.wait();
-  }
-};
 
 /// So many columns that stand in memory without gaps.
 template <class T>
-HostMatrix<T> columns_of(const EigData<T>& data, const T* from) {
+HostMatrix<T> leading_columns(const EigData<T>& data, const T* from) {
   HostMatrix<T> x(data.what().n, data.what().wanted());
   std::copy_n(from, x.size(), x.data());
   return x;
@@ -59,30 +31,30 @@ std::vector<double> smallest_of(const EigData<T>& data, const std::vector<T>& va
 
 template <class T>
 Peer graph_eig(const EigData<T>& data, const std::string& name, EigMethod method) {
-  const auto tiles = std::make_shared<Tiles<T>>();
-  const auto run = [&data, tiles, method] {
+  struct Mine {
+    EigTiles<T> tiles;
+    std::optional<SymmetricEig<T>> eig;
+  };
+  const auto mine = std::make_shared<Mine>();
+  const auto run = [&data, mine, method] {
     const EigCase& w = data.what();
-    tiles->restore(data);
+    mine->eig.reset();  // before A takes room
+    const TileMatrix<T>& A = mine->tiles.restore(data);
     settle();
     return seconds_of([&] {
       Graph g(data.runtime());
       SymmetricEigOptions options{.method = method, .vectors = w.vectors, .band = w.band, .block = w.block};
       if (w.part > 0) options.positions = IndexRange{0, w.part};
-      tiles->eig = symmetric_eig(g, *tiles->A, options);
+      mine->eig = symmetric_eig(g, A, options);
       g.wait();
-      if (!w.on_device && w.vectors && tiles->eig->status.ok()) tiles->eig->vectors->copy_to(data.x(), w.n);
+      if (!w.on_device && w.vectors && mine->eig->status.ok()) mine->eig->vectors->copy_to(data.x(), w.n);
     });
   };
-  return {name, run, [&data, tiles, run, name] {
-            run();
-            const SymmetricEig<T>& eig = *tiles->eig;
-            HostMatrix<T> x;
-            if (eig.vectors && eig.status.ok()) {
-              x = HostMatrix<T>(eig.vectors->m(), eig.vectors->n());
-              eig.vectors->copy_to(x.data(), x.ld());
-            }
-            return data.check(name, eig.values, x);
-          }};
+  return checked(name, run, [&data, mine, name] {
+    const SymmetricEig<T>& eig = *mine->eig;
+    if (!eig.status.ok()) throw WrongResult(name + ": " + to_string(eig.status));
+    return eig.vectors ? data.check(name, eig.values, *eig.vectors) : data.check(name, eig.values, HostMatrix<T>());
+  });
 }
 
 template <class T>
@@ -96,10 +68,9 @@ Peer lapack_eig(const EigData<T>& data) {
     const blas::Threads threads(blas::all_cores());
     return seconds_of([&] { lapack::syevd<T>(n, data.a(), n, values->data(), data.what().vectors); });
   };
-  return {"lapack", run, [&data, values, run] {
-            run();
-            return data.check("lapack", smallest_of(data, *values), columns_of(data, data.a()));
-          }};
+  return checked("lapack", run, [&data, values] {
+    return data.check("lapack", smallest_of(data, *values), leading_columns(data, data.a()));
+  });
 }
 
 template <class T>
@@ -110,10 +81,11 @@ Peer cusolver_eig(const EigData<T>& data, const std::string& name, bool part) {
   const auto run = [&data, solver, values] {
     const EigCase& w = data.what();
     const PausedWorkers paused;
-    if (w.on_device)
-      solver->upload(data.original().data());
-    else
-      data.restore();
+    if (!w.on_device) data.restore();
+#if TESELA_HAVE_CUDA
+    if (data.generator()) generate(solver->a(), w.n, w.n, *data.generator());
+#endif
+    if (w.on_device && !data.generator()) solver->upload(data.original().data());
     settle();
     return seconds_of([&] {
       if (!w.on_device) solver->upload(data.a());
@@ -121,12 +93,17 @@ Peer cusolver_eig(const EigData<T>& data, const std::string& name, bool part) {
       if (!w.on_device && w.vectors) solver->download(data.x(), w.wanted());
     });
   };
-  return {name, run, [&data, solver, values, run, name] {
-            run();
-            HostMatrix<T> x(data.what().n, data.what().wanted());
-            if (data.what().vectors) solver->download(x.data(), x.cols());
-            return data.check(name, smallest_of(data, *values), x);
-          }};
+  return checked(name, run, [&data, solver, values, name] {
+    const EigCase& w = data.what();
+    const std::vector<double> found = smallest_of(data, *values);
+    if (w.vectors && data.generator())
+      return data.check(name, found,
+                        TileMatrix<T>::map_device(data.runtime(), solver->a(), w.n, w.wanted(), w.n,
+                                                  {w.n, std::min<index_t>(w.n, 32768)}, 0, "X"));
+    HostMatrix<T> x(w.n, w.wanted());
+    if (w.vectors) solver->download(x.data(), x.cols());
+    return data.check(name, found, x);
+  });
 }
 
 template Peer graph_eig(const EigData<float>&, const std::string&, EigMethod);

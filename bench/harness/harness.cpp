@@ -15,15 +15,21 @@ double Timing::min() const { return seconds.empty() ? 0 : *std::min_element(seco
 double Timing::max() const { return seconds.empty() ? 0 : *std::max_element(seconds.begin(), seconds.end()); }
 
 std::vector<Timing> alternate(const std::vector<Peer>& peers, int repeat) {
+  constexpr double long_run = 20;
   std::vector<Timing> timings;
   for (const Peer& peer : peers) {
-    timings.push_back({peer.name, {}, 0});
-    if (peer.verify) timings.back().error = peer.verify();
-    peer.run();
+    Timing& timing = timings.emplace_back(Timing{peer.name, {}, 0, peer.absent});
+    if (!peer.absent.empty()) continue;
+    if (peer.verify) timing.error = peer.verify();
+    if (peer.verify && peer.verified_seconds && *peer.verified_seconds > long_run)
+      timing.seconds.push_back(*peer.verified_seconds);
+    else
+      peer.run();
     if (Runtime::cancelled()) throw Cancelled();
   }
-  for (int r = 0; r < repeat; ++r)
+  for (std::size_t r = 0; r < static_cast<std::size_t>(std::max(repeat, 0)); ++r)
     for (std::size_t p = 0; p < peers.size(); ++p) {
+      if (!peers[p].absent.empty() || timings[p].seconds.size() > r) continue;
       timings[p].seconds.push_back(peers[p].run());
       if (Runtime::cancelled()) throw Cancelled();
     }

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -16,25 +17,48 @@ class WrongResult : public Error {
   using Error::Error;
 };
 
+/// Memory that a peer needs and does not get.
+class NoRoom : public EnvironmentError {
+ public:
+  using EnvironmentError::EnvironmentError;
+};
+
 /// One way to do the work that a benchmark compares.
 struct Peer {
   std::string name;
   std::function<double()> run;          ///< does it once and answers the seconds it took, set-up left out
   std::function<double()> verify = {};  ///< does it once, checks the result, answers its error relative to the bound
+  /// The seconds of verify's own run, where it says them: a long one counts as the first of the timed runs.
+  std::shared_ptr<double> verified_seconds = {};
+  std::string absent = {};  ///< why it does not run, such as "no room"
 };
+
+/// The peer of a run, and of what checks its result.
+template <class Run, class Check>
+Peer checked(const std::string& name, const Run& run, const Check& check) {
+  const auto seconds = std::make_shared<double>(0);
+  return {name, run,
+          [run, check, seconds] {
+            *seconds = run();
+            return check();
+          },
+          seconds};
+}
 
 /// What one peer took.
 struct Timing {
   std::string peer;
   std::vector<double> seconds;  ///< of each timed run
   double error = 0;             ///< what Peer::verify answered: at most 1
+  std::string remark = {};      ///< why there are no seconds, or that nothing was checked
   double median() const;
   double min() const;
   double max() const;
 };
 
-/// Warms every peer up (verify, then run), then runs them in turn, A B C A B C …, `repeat` times each. Throws
-/// WrongResult when a peer's result is wrong and Cancelled after Ctrl-C.
+/// Warms every peer up (verify, then run), then runs them in turn, A B C A B C …, `repeat` times each. A verified run
+/// of more than 20 seconds needs no second one to warm up, and is timed. Throws WrongResult when a peer's result is
+/// wrong and Cancelled after Ctrl-C.
 std::vector<Timing> alternate(const std::vector<Peer>& peers, int repeat);
 
 /// The seconds that f() takes.

@@ -43,10 +43,10 @@ void plot(const std::string& path) {
   const std::vector<std::string> names = fields_of(line);
   std::vector<Row> rows;
   std::string benchmark, gpu, machine;
-  while (std::getline(file, line)) {
+  for (index_t number_of_line = 2; std::getline(file, line); ++number_of_line) {
     const std::vector<std::string> values = fields_of(line);
     if (values.size() != names.size())
-      throw FileError(path, "line " + std::to_string(rows.size() + 2) + " is cut short");
+      throw FileError(path, "line " + std::to_string(number_of_line) + " is cut short");
     std::map<std::string, std::string> field;
     for (std::size_t f = 0; f < names.size(); ++f) field[names[f]] = values[f];
     const auto number = [&](const char* name) {
@@ -56,6 +56,8 @@ void plot(const std::string& path) {
         throw FileError(path, std::string("column ") + name + " holds '" + field[name] + "', no number");
       }
     };
+    if (const auto median = field.find("median_s"); median != field.end() && median->second.empty())
+      continue;  // of a peer that did not run
     Row row;
     const auto count = [&](const char* name) { return field[name].empty() ? 0 : static_cast<index_t>(number(name)); };
     row.what = {field["case"], count("m"),    count("n"),         count("k"),

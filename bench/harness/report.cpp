@@ -48,6 +48,11 @@ std::string field(const std::string& text) {
 std::string count(index_t n) { return n > 0 ? std::to_string(n) : std::string(); }
 std::string figure(double x) { return x > 0 ? fmt::format("{:.6g}", x) : std::string(); }
 
+/// Whether a row says more of itself than numbers.
+bool any_remark(const std::vector<Row>& rows) {
+  return std::any_of(rows.begin(), rows.end(), [](const Row& r) { return !r.timing.remark.empty(); });
+}
+
 void write_file(const std::string& path, const std::string& text) {
   AtomicFile file(path);
   file.write(text);
@@ -107,44 +112,46 @@ std::string Report::csv() const {
       "date";
   if (!rows_.empty())
     for (const auto& [name, value] : rows_.front().more) text += "," + field(name);
-  text += "\n";
+  const bool remarks = any_remark(rows_);
+  text += remarks ? ",remark\n" : "\n";
   const std::string date = utc_now();
   for (const Row& row : rows_) {
     const Case& w = row.what;
-    const std::vector<std::string> fields{benchmark_,
-                                          w.title,
-                                          count(w.m),
-                                          count(w.n),
-                                          count(w.k),
-                                          w.tile,
-                                          w.precision,
-                                          w.data,
-                                          row.timing.peer,
-                                          figure(row.timing.median()),
-                                          figure(row.timing.min()),
-                                          figure(row.timing.max()),
-                                          fmt::format("{:.4f}", row.ratio),
-                                          figure(row.rate),
-                                          w.rate_unit,
-                                          figure(row.ceiling),
-                                          row.ceiling > 0 ? fmt::format("{:.4f}", row.rate / row.ceiling) : "",
-                                          figure(row.published_s),
-                                          figure(row.published_rate),
-                                          scheduler_,
-                                          scheduler_.empty() ? "" : std::to_string(cpus_),
-                                          std::to_string(row.gpus),
-                                          machine_,
-                                          gpu_,
-                                          config::version,
-                                          Runtime::starpu_version(),
-                                          cuda_,
-                                          blas_version(),
-                                          std::to_string(options_.common.seed),
-                                          std::to_string(row.timing.seconds.size()),
-                                          date};
+    const std::vector<std::string> fields{
+        benchmark_,
+        w.title,
+        count(w.m),
+        count(w.n),
+        count(w.k),
+        w.tile,
+        w.precision,
+        w.data,
+        row.timing.peer,
+        figure(row.timing.median()),
+        figure(row.timing.min()),
+        figure(row.timing.max()),
+        row.timing.seconds.empty() ? "" : fmt::format("{:.4f}", row.ratio),
+        figure(row.rate),
+        w.rate_unit,
+        figure(row.ceiling),
+        row.ceiling > 0 && row.rate > 0 ? fmt::format("{:.4f}", row.rate / row.ceiling) : "",
+        figure(row.published_s),
+        figure(row.published_rate),
+        scheduler_,
+        scheduler_.empty() ? "" : std::to_string(cpus_),
+        std::to_string(row.gpus),
+        machine_,
+        gpu_,
+        config::version,
+        Runtime::starpu_version(),
+        cuda_,
+        blas_version(),
+        std::to_string(options_.common.seed),
+        std::to_string(row.timing.seconds.size()),
+        date};
     for (std::size_t f = 0; f < fields.size(); ++f) text.append(f > 0 ? "," : "").append(field(fields[f]));
     for (const auto& [name, value] : row.more) text += fmt::format(",{:.6g}", value);
-    text += "\n";
+    text += remarks ? "," + field(row.timing.remark) + "\n" : "\n";
   }
   return text;
 }
@@ -162,6 +169,10 @@ void Report::print() const {
              "median", "min", "max", "ratio", "rate", ceilings ? "  of ceiling" : "", published ? "   published" : "");
   const auto ms = [](double s) { return fmt::format("{:.4g} ms", s * 1e3); };
   for (const Row& row : rows_) {
+    if (row.timing.seconds.empty()) {
+      fmt::print("{:<{}}  {:<{}}  {:>11}\n", row.what.title, widest, row.timing.peer, widest_peer, row.timing.remark);
+      continue;
+    }
     fmt::print("{:<{}}  {:<{}}  {:>11}  {:>11}  {:>11}  {:>7.3f}  {:>14}", row.what.title, widest, row.timing.peer,
                widest_peer, ms(row.timing.median()), ms(row.timing.min()), ms(row.timing.max()), row.ratio,
                fmt::format("{:.4g} {}", row.rate, row.what.rate_unit));
@@ -170,7 +181,7 @@ void Report::print() const {
       fmt::print("  {:>10}", row.published_s > 0      ? ms(row.published_s)
                              : row.published_rate > 0 ? fmt::format("{:.4g}", row.published_rate)
                                                       : "");
-    fmt::print("\n");
+    fmt::print("{}{}\n", row.timing.remark.empty() ? "" : "  ", row.timing.remark);
   }
   fmt::print("ratio: median time over that of the case's first peer\n");
   for (const std::string& note : notes_) fmt::print("{}\n", note);
@@ -191,7 +202,10 @@ nlohmann::json Report::json() const {
                      {"rate_unit", row.what.rate_unit},
                      {"ceiling", row.ceiling},
                      {"more", more}});
-    checks["error of " + row.timing.peer + ", " + row.what.title] = row.timing.error;
+    if (row.timing.remark.empty())
+      checks["error of " + row.timing.peer + ", " + row.what.title] = row.timing.error;
+    else
+      peers.back()["remark"] = row.timing.remark;
   }
   for (const auto& [name, value] : checks_) checks[name] = value;
   const Row* first = rows_.empty() ? nullptr : &rows_.front();
@@ -228,8 +242,11 @@ void Report::finish() const {
   if (!quiet) print();
   write_file(path("csv"), csv());
   std::string drawn;
+  std::vector<Row> measured = rows_;
+  std::erase_if(measured, [](const Row& row) { return row.timing.seconds.empty(); });
   try {
-    write_chart(benchmark_, rows_, gpus_ > 0 ? fmt::format("{} {}", gpus_, gpu_) : machine_, path("svg"));
+    if (measured.empty()) throw EnvironmentError("nothing was measured");
+    write_chart(benchmark_, measured, gpus_ > 0 ? fmt::format("{} {}", gpus_, gpu_) : machine_, path("svg"));
     drawn = ", " + path("svg");
   } catch (const EnvironmentError& error) {
     cli::tell(fmt::format("tesela: no plot, only the CSV: {}", error.what()));

@@ -34,18 +34,14 @@ class Report {
   /// shows.
   template <class Rate>
   void add(const Case& what, const std::vector<Timing>& timings, double ceiling, Rate rate) {
-    for (const Timing& t : timings)
-      append({what,
-              t,
-              t.median() / timings.front().median(),
-              rate(t.median()),
-              rate(t.max()),
-              rate(t.min()),
-              ceiling,
-              0,
-              0,
-              0,
-              {}});
+    const double first = timings.empty() ? 0 : timings.front().median();
+    for (const Timing& t : timings) {
+      Row row{what, t};
+      row.ceiling = ceiling;
+      row.ratio = first > 0 ? t.median() / first : 0;
+      if (!t.seconds.empty()) row.rate = rate(t.median()), row.rate_low = rate(t.max()), row.rate_high = rate(t.min());
+      append(row);
+    }
   }
   std::vector<Row>& rows() { return rows_; }
 

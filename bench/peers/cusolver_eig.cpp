@@ -75,6 +75,11 @@ CusolverEig<T>::CusolverEig(index_t n, bool vectors, index_t smallest)
     : impl_(std::make_unique<Impl>(n, vectors, smallest)) {}
 
 template <class T>
+T* CusolverEig<T>::a() const {
+  return static_cast<T*>(impl_->a.data);
+}
+
+template <class T>
 void CusolverEig<T>::fill_toeplitz(const T* t) const {
   cusolver::fill_toeplitz(impl_->n, t, static_cast<T*>(impl_->a.data));
 }
@@ -114,6 +119,10 @@ struct CusolverEig<T>::Impl {};
 template <class T>
 CusolverEig<T>::CusolverEig(index_t, bool, index_t) {
   throw EnvironmentError("this build has no CUDA: cuSOLVER is not available");
+}
+template <class T>
+T* CusolverEig<T>::a() const {
+  return nullptr;
 }
 template <class T>
 void CusolverEig<T>::fill_toeplitz(const T*) const {}

@@ -18,6 +18,7 @@ class CusolverEig {
   CusolverEig(const CusolverEig&) = delete;
   CusolverEig& operator=(const CusolverEig&) = delete;
 
+  T* a() const;  ///< the matrix in device memory; null without CUDA
   /// The matrix <- t(|i - j|), t (n) in host memory.
   void fill_toeplitz(const T* t) const;
   /// The matrix <- a, n x n in host memory.

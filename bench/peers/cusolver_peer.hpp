@@ -1,6 +1,7 @@
 #pragma once
 
 #include "bench/harness/handle.hpp"
+#include "bench/harness/harness.hpp"
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/topology.hpp>
 #include <tesela/runtime/types.hpp>
@@ -29,7 +30,7 @@ struct DeviceArray {
   explicit DeviceArray(std::size_t bytes) {
     if (cudaMalloc(&data, std::max<std::size_t>(bytes, 1)) == cudaSuccess) return;
     static_cast<void>(cudaGetLastError());
-    throw EnvironmentError("cuSOLVER: device 0 has no " + std::to_string(bytes >> 20) + " MiB left");
+    throw bench::NoRoom("cuSOLVER: device 0 has no " + std::to_string(bytes >> 20) + " MiB left");
   }
   ~DeviceArray() { cudaFree(data); }
   DeviceArray(const DeviceArray&) = delete;

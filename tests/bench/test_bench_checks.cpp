@@ -41,6 +41,20 @@ TEST_CASE("peers run in turn, each warmed up, and a failed verification stops al
   CHECK(order == "!aa");
 }
 
+TEST_CASE("a peer without room is passed over, and a long verified run is the first that counts") {
+  std::string order;
+  bench::Peer slow{"slow", [&] { return order += 's', 30.0; }, [&] { return order += "!s", 0.5; },
+                   std::make_shared<double>(31)};
+  const bench::Peer large{.name = "large", .run = {}, .absent = "no room"};
+  const bench::Peer fast{"fast", [&] { return order += 'f', 1.0; }};
+  const auto timings = bench::alternate({slow, large, fast}, 2);
+  CHECK(order == "!sffsf");
+  CHECK(timings[0].seconds == std::vector{31.0, 30.0});
+  CHECK(timings[1].seconds.empty());
+  CHECK(timings[1].remark == "no room");
+  CHECK(timings[2].seconds == std::vector{1.0, 1.0});
+}
+
 TEST_CASE("median, minimum and maximum of an odd and an even number of runs") {
   const bench::Timing odd{"p", {5, 1, 9}, 0}, even{"p", {8, 1, 2, 4}, 0};
   CHECK(odd.median() == 5);

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <tesela/runtime/codelet.hpp>
+#include <tesela/tiles/generator.hpp>
+#include <tesela/tiles/host_matrix.hpp>
+#include <tesela/tiles/tile_matrix.hpp>
+
+#include <vector>
+
+namespace tesela::bench {
+
+/// Columns `column` … of the symmetric matrix whose lower triangle a generator says, in double precision.
+template <class T>
+struct FillSymmetric {
+  static constexpr auto name = "fill_symmetric";
+  static constexpr std::uint32_t color = 0x5c6b73;
+  struct Args {
+    Generator<T> generator;
+    index_t column = 0;
+    std::uint64_t cost_key() const { return static_cast<std::uint64_t>(generator.pattern); }
+  };
+  static void cpu(const Args& args, Out<double> a);
+  static void cuda(CudaContext& context, const Args& args, Out<double> a);
+};
+
+/// Column to[i] of S becomes column from[i] of X, in double precision, for i < count.
+template <class T>
+struct TakeColumns {
+  static constexpr auto name = "take_columns";
+  static constexpr std::uint32_t color = 0x8c8c8c;
+  static constexpr index_t most = 32;
+  struct Args {
+    index_t count = 0;
+    index_t from[most] = {}, to[most] = {};  // arrays that device code may index
+  };
+  static void cpu(const Args& args, In<T> x, InOut<double> s);
+  static void cuda(CudaContext& context, const Args& args, In<T> x, InOut<double> s);
+};
+
+/// A Y for such a matrix and a few columns Y, without room for all of A: it is made anew by blocks of columns, on a GPU
+/// where there is one.
+template <class T>
+HostMatrix<double> symmetric_product(Runtime& runtime, const Generator<T>& lower, const HostMatrix<double>& y);
+
+/// Some columns of X, which stays where it is: at most TakeColumns::most. X is in tiles of whole columns.
+template <class T>
+HostMatrix<double> columns_of(Runtime& runtime, const TileMatrix<T>& X, const std::vector<index_t>& columns);
+
+/// ||I - X^T X||_F as eig_error estimates it, by products where X is.
+template <class T>
+double sampled_orthogonality(Runtime& runtime, const TileMatrix<T>& X, index_t samples, std::uint64_t seed);
+
+}  // namespace tesela::bench

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <tesela/codelets/support/lacpy.hpp>
+#include <tesela/runtime/graph.hpp>
+#include <tesela/tiles/tile_matrix.hpp>
+
+#include <optional>
+#include <utility>
+
+namespace tesela::bench {
+
+/// A matrix that stays on the devices and is put back before each run by a copy there.
+template <class T>
+class RestoredMatrix {
+ public:
+  /// The matrix as `first(original)` made it the first time, each tile copied where `where(tile column)` says.
+  template <class First, class Where>
+  const TileMatrix<T>& on_devices(Runtime& runtime, Shape shape, TileShape tile, const First& first,
+                                  const Where& where) {
+    if (!original_) {
+      original_.emplace(runtime, shape.rows, shape.cols, tile, "A0");
+      working_.emplace(runtime, shape.rows, shape.cols, tile, "A");
+      first(*original_);
+    }
+    Graph g(runtime);
+    for (index_t j = 0; working_->mt() > 0 && j < working_->nt(); ++j)
+      for (index_t i = 0; i < working_->mt(); ++i)
+        g.insert<kernels::Lacpy<T>>(where(j), {}, (*original_)(i, j), (*working_)(i, j));
+    g.wait();
+    return *working_;
+  }
+  /// In the user's memory, registered anew after release(), so that no device holds any of it.
+  const TileMatrix<T>& on_host(Runtime& runtime, T* a, Shape shape, TileShape tile) {
+    return working_.emplace(
+        TileMatrix<T>::map(runtime, a, shape.rows, shape.cols, std::max<index_t>(shape.rows, 1), tile, "A"));
+  }
+  /// Before the user's memory is written.
+  void release() { working_.reset(); }
+  /// What the last of these calls answered.
+  const TileMatrix<T>& operator*() const { return *working_; }
+  const TileMatrix<T>* operator->() const { return &*working_; }
+
+ private:
+  std::optional<TileMatrix<T>> original_, working_;
+};
+
+}  // namespace tesela::bench
