@@ -14,7 +14,7 @@ namespace tesela {
 
 /// Who finds the eigenvalues of a symmetric tridiagonal matrix, and the eigenvectors.
 enum class TridiagonalEigMethod : std::uint8_t {
-  automatic,           ///< divide_and_conquer, but for less than an eighth of the values, without vectors, bisection
+  automatic,  ///< divide_and_conquer; without vectors bisection, on GPUs or for less than an eighth of the values
   divide_and_conquer,  ///< Cuppen's, with both deflations and Gu and Eisenstat's vectors; values alone in O(n^2)
   bisection,           ///< values only: on Sturm counts
   ql                   ///< implicit QL steps
