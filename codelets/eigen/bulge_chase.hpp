@@ -42,7 +42,9 @@ struct ChaseBulges {
     return 12 * b * b * static_cast<double>(args.hops());
   }
   static void cpu(const Args& args, In<T> before, Out<T> reflectors, Scratch<T> work, std::span<const InOut<T>> band);
-  /// Blocks of threads, each chasing one sweep, hand each other their progress. b is at most largest_gpu_half_width.
+  /// Where one window holds all (BulgePlan::whole()) and the device keeps as many blocks of threads as there are hops
+  /// in a sweep, each of these does one hop of all sweeps and keeps its part of the band; otherwise each chases one
+  /// sweep. T and the reflectors have the same bits. b is at most largest_gpu_half_width.
   static void cuda(CudaContext& context, const Args& args, In<T> before, Out<T> reflectors, Scratch<T> work,
                    std::span<const InOut<T>> band);
 };
@@ -50,9 +52,15 @@ struct ChaseBulges {
 /// The widest band whose bulges a GPU chases, and whose reflectors it applies: threads keep two b x b blocks.
 inline constexpr index_t largest_gpu_half_width = 64;
 
-/// The Scratch of ChaseBulges: two vectors on a core; on a GPU a number for each sweep of a group, and one more.
+/// What blocks of threads tell each other where each does one hop of all sweeps: numbers of T for each of these.
+constexpr index_t chase_letters(index_t b) { return 8 * (b <= 32 ? 32 : 64) + 4; }
+
+/// The Scratch of ChaseBulges: two vectors on a core; on a GPU letters, or a number for each sweep of a group and one
+/// more.
 inline Shape chase_work(const BulgePlan& plan) {
-  return {plan.b, std::max<index_t>(2, ceil_div(plan.group + 1, plan.b))};
+  const bool letters = plan.whole() && plan.sweeps() > 0 && plan.b <= largest_gpu_half_width;
+  const index_t told = letters ? (plan.last_hop(0) + 1) * chase_letters(plan.b) : 0;
+  return {plan.b, std::max<index_t>(2, ceil_div(std::max(plan.group + 1, told), plan.b))};
 }
 
 }  // namespace tesela::kernels

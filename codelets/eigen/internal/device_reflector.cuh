@@ -2,22 +2,38 @@
 
 #include <cmath>
 
-// LAPACK larfg by a warp. Internal to codelets/eigen.
+// LAPACK larfg by a block of threads. Internal to codelets/eigen.
 
 namespace tesela::kernels {
 
-/// H = I - tau v v^T with H x = beta e_1 and v = (1, scaled rest of x); H = I where the rest is zero, and NaN where x
-/// is not finite.
+/// H = I - tau v v^T with H x = beta e and v = 1 where e is, the scaled x elsewhere; H = I where x is beta e already,
+/// and NaN where x is not finite.
 template <class T>
 struct DeviceReflector {
-  T beta, tau, divisor;
-  int exponent;  ///< x was divided by two to this power, if anything
-  /// v(i), i > 0, of x(i).
+  T beta, tau, factor;  ///< factor 1 / (alpha - beta)
+  int exponent;         ///< x was divided by two to this power, if anything
+  /// v(i), away from e, of x(i).
   __device__ T operator()(T x) const {
-    if (divisor == T(0)) return T(0);
-    return (exponent == 0 ? x : scalbn(x, -exponent)) / divisor;
+    if (factor == T(0)) return T(0);
+    return (exponent == 0 ? x : scalbn(x, -exponent)) * factor;
   }
 };
+
+/// `squares` are those of all elements but alpha.
+template <class T>
+__device__ inline DeviceReflector<T> reflector_of(T alpha, T squares) {
+  const T beta = -copysign(sqrt(alpha * alpha + squares), alpha);
+  return {beta, (beta - alpha) / beta, T(1) / (alpha - beta), 0};
+}
+
+/// Whether squares neither overflow nor are lost.
+template <class T>
+__device__ inline bool squares_are_safe(T alpha, T squares) {
+  constexpr bool single = sizeof(T) == 4;
+  // The least normal number over eps^2, and its inverse.
+  constexpr T least = single ? T(0x1p-80) : T(0x1p-918), most = single ? T(0x1p+80) : T(0x1p+918);
+  return squares >= least && alpha * alpha + squares <= most;
+}
 
 template <class T>
 __device__ inline T warp_sum(T value) {
@@ -25,43 +41,27 @@ __device__ inline T warp_sum(T value) {
   return value;
 }
 
-/// Of x in shared memory, `rows` of its R elements, the others zero. All lanes of a warp call it together and get the
-/// same. Where squares would overflow or be lost, x is scaled by a power of two.
-template <class T, int R>
-__device__ DeviceReflector<T> make_reflector(int lane, int rows, const T* x) {
-  constexpr bool single = sizeof(T) == 4;
-  // The least normal number over eps^2, and its inverse.
-  constexpr T least = single ? T(0x1p-80) : T(0x1p-918), most = single ? T(0x1p+80) : T(0x1p+918);
-  T part[R / 32], squares = 0;
-  for (int l = 0; l < R / 32; ++l) {
-    const int i = lane + 32 * l;
-    part[l] = i > 0 && i < rows ? x[i] : T(0);
-    squares += part[l] * part[l];
-  }
-  squares = warp_sum(squares);
-  T alpha = x[0];
-  int exponent = 0;
-  if (!(squares >= least && alpha * alpha + squares <= most)) {
-    T largest = 0, bad = alpha - alpha;
-    for (int l = 0; l < R / 32; ++l) {
-      largest = fmax(largest, fabs(part[l]));
-      bad += part[l] - part[l];
+/// What a warp finds in R numbers of shared memory, where squares are not safe.
+template <class T>
+struct Magnitude {
+  T largest, largest_other;  ///< of all, and of all but the pivot
+  T bad;                     ///< NaN if any is not finite, else 0
+
+  template <int R>
+  __device__ static Magnitude of(int lane, int pivot, const T* x) {
+    Magnitude m{T(0), T(0), T(0)};
+    for (int i = lane; i < R; i += 32) {
+      m.largest = fmax(m.largest, fabs(x[i]));
+      if (i != pivot) m.largest_other = fmax(m.largest_other, fabs(x[i]));
+      m.bad += x[i] - x[i];
     }
-    for (int d = 16; d > 0; d /= 2) largest = fmax(largest, __shfl_xor_sync(0xffffffffu, largest, d));
-    bad = warp_sum(bad);
-    if (bad != 0) return {bad, bad, bad, 0};  // NaN
-    if (largest == T(0)) return {alpha, T(0), T(0), 0};
-    frexp(fmax(largest, fabs(alpha)), &exponent);
-    squares = 0;
-    for (int l = 0; l < R / 32; ++l) {
-      const T scaled = scalbn(part[l], -exponent);
-      squares += scaled * scaled;
+    for (int d = 16; d > 0; d /= 2) {
+      m.largest = fmax(m.largest, __shfl_xor_sync(0xffffffffu, m.largest, d));
+      m.largest_other = fmax(m.largest_other, __shfl_xor_sync(0xffffffffu, m.largest_other, d));
     }
-    squares = warp_sum(squares);
-    alpha = scalbn(alpha, -exponent);
+    m.bad = warp_sum(m.bad);
+    return m;
   }
-  const T beta = -copysign(sqrt(alpha * alpha + squares), alpha);
-  return {exponent == 0 ? beta : scalbn(beta, exponent), (beta - alpha) / beta, alpha - beta, exponent};
-}
+};
 
 }  // namespace tesela::kernels

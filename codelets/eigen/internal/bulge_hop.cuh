@@ -1,0 +1,208 @@
+#pragma once
+
+#include <tesela/codelets/eigen/internal/device_reflector.cuh>
+
+// The arithmetic of a hop, by a block of threads. Internal to codelets/eigen.
+
+namespace tesela::kernels {
+
+/// a b, which the compiler does not contract with an addition: it might do so in one kernel and not in another.
+__device__ inline double rounded_product(double a, double b) { return __dmul_rn(a, b); }
+__device__ inline float rounded_product(float a, float b) { return __fmul_rn(a, b); }
+
+/// A block of threads holds E and D, blocks of at most R x R elements, 4 x 4 elements a thread. Rows and columns stand
+/// in places: row g of the matrix in place (g - 1) modulo b, so that E and D of the next sweep, which are one row and
+/// one column further, differ in one place only. The reflector's leading element is in place `pivot`.
+///
+/// Whoever loads or keeps the blocks, all sums are taken in the order of places, and so T has the same bits.
+template <class T, int R>
+struct BulgeHop {
+  static constexpr int tile = 4, across = R / tile, threads = across * across, warps = threads / 32,
+                       copies = across / tile;  // threads that get the sum of the same row
+  using Tile = T[tile][tile];
+
+  /// A tile in shared memory, where only this thread looks.
+  struct SharedTile {
+    T* first;
+    struct Row {
+      T* first;
+      __device__ T& operator[](int c) const { return first[c * threads]; }
+    };
+    __device__ Row operator[](int r) const { return {first + r * tile * threads}; }
+  };
+
+  struct alignas(2 * sizeof(T)) Pair {
+    T x, y;
+  };
+  struct alignas(16) Shared {
+    T dots[warps][R];
+    T u[R], w[R], z[R], y[R], c[R];
+    T squares[warps], products[warps];
+  };
+
+  Shared& s;
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32, i = thread / copies,
+            q = thread % copies,  // the row whose sums this thread gets, and which of its copies
+      row = tile * (thread / across), place_across = thread % across;
+
+  __device__ explicit BulgeHop(Shared& shared) : s(shared) {}
+
+  /// The column of a thread's elements (…, c).
+  __device__ int column(int c) const { return c / 2 * (R / 2) + 2 * place_across + c % 2; }
+  /// Which of its elements a thread has in column j, and in row j; -1 if none.
+  __device__ int in_column(int j) const { return j % (R / 2) / 2 == place_across ? j / (R / 2) * 2 + j % 2 : -1; }
+  __device__ int in_row(int j) const { return j / tile * tile == row ? j % tile : -1; }
+
+  /// Of a vector, the elements of the thread's columns, and of its rows.
+  __device__ void take_columns(T (&to)[tile], const T* x) const {
+    take(to[0], to[1], x + 2 * place_across);
+    take(to[2], to[3], x + R / 2 + 2 * place_across);
+  }
+  __device__ void take_rows(T (&to)[tile], const T* x) const {
+    take(to[0], to[1], x + row);
+    take(to[2], to[3], x + row + 2);
+  }
+
+  /// Row i of a block times the vector of which x has the thread's columns.
+  template <class AnyTile>
+  __device__ T row_times(const AnyTile& a, const T (&x)[tile]) const {
+    T sum[tile] = {};
+#pragma unroll
+    for (int r = 0; r < tile; ++r)
+#pragma unroll
+      for (int c = 0; c < tile; ++c) sum[r] += a[r][c] * x[c];
+    halve<2>(sum, across / 2);
+    halve<1>(sum, across / 4);
+    for (int bit = across / 8; bit > 0; bit /= 2) sum[0] += __shfl_xor_sync(0xffffffffu, sum[0], bit);
+    return sum[0];
+  }
+
+  /// The reflector of c, of which each thread has its row's element. All threads call it and get the same; what they
+  /// wrote before is visible to all after.
+  __device__ DeviceReflector<T> reflector(T c, int pivot) const {
+    if (q == 0) s.c[i] = c;
+    const T squares = squares_of(i == pivot ? T(0) : c), alpha = s.c[pivot];
+    if (squares_are_safe(alpha, squares)) return reflector_of(alpha, squares);
+    const Magnitude<T> m = Magnitude<T>::template of<R>(lane, pivot, s.c);
+    if (m.bad != 0) return {m.bad, m.bad, m.bad, 0};
+    if (m.largest_other == T(0)) return {alpha, T(0), T(0), 0};
+    int exponent = 0;
+    frexp(m.largest, &exponent);
+    __syncthreads();  // before s.squares is written again
+    DeviceReflector<T> scaled =
+        reflector_of(scalbn(alpha, -exponent), squares_of(i == pivot ? T(0) : scalbn(c, -exponent)));
+    scaled.beta = scalbn(scaled.beta, exponent);
+    scaled.exponent = exponent;
+    return scaled;
+  }
+
+  /// E = (I - tau v v^T) (E - y x^T) if `left`, where s.y is y, and D = (I - tau v v^T) D (I - tau v v^T), both halves
+  /// of D with the same bits. What was written before the call is visible to all; `mine` is v's element of row i.
+  template <class AnyTile>
+  __device__ void reflect(Tile& e, AnyTile& d, bool left, const T* x, const T* v, T mine, T tau) const {
+    T across_v[tile], down_v[tile], other[tile];
+    take_columns(across_v, v);
+    take_rows(down_v, v);
+    if (left) {
+      T y[tile];
+      take_columns(other, x);
+      take_rows(y, s.y);
+      subtract(e, y, other);
+      column_sums(e, down_v);
+    }
+    const T w = row_times(d, across_v), product = sum_of_rows(mine * w);
+    if (q == 0) s.w[i] = w;
+    if (lane == 0) s.products[warp] = product;
+    __syncthreads();
+    if (thread < R) {
+      T sum[warps];
+#pragma unroll
+      for (int k = 0; k < warps; ++k) sum[k] = s.dots[k][thread];
+      s.u[thread] = tau * sum_of_warps(sum);
+    } else if (thread < 2 * R) {
+      const int j = thread - R;
+      const T shift = T(-0.5) * tau * tau * sum_of_warps(s.products);
+      s.z[j] = fma(tau, s.w[j], rounded_product(shift, v[j]));
+    }
+    __syncthreads();
+    T z[tile];
+    take_columns(other, s.z);
+    take_rows(z, s.z);
+#pragma unroll
+    for (int r = 0; r < tile; ++r)
+#pragma unroll
+      for (int c = 0; c < tile; ++c)
+        d[r][c] -= rounded_product(down_v[r], other[c]) + rounded_product(z[r], across_v[c]);
+    if (!left) return;
+    take_columns(other, s.u);
+    subtract(e, down_v, other);
+  }
+
+ private:
+  __device__ static void take(T& x, T& y, const T* from) {
+    const Pair two = *reinterpret_cast<const Pair*>(from);
+    x = two.x;
+    y = two.y;
+  }
+  /// a -= x y^T
+  __device__ static void subtract(Tile& a, const T (&x)[tile], const T (&y)[tile]) {
+#pragma unroll
+    for (int r = 0; r < tile; ++r)
+#pragma unroll
+      for (int c = 0; c < tile; ++c) a[r][c] -= x[r] * y[c];
+  }
+
+  /// A lane keeps half of its sums, and adds to them what the lane `bit` away has of these.
+  template <int half>
+  __device__ void halve(T (&sum)[tile], int bit) const {
+    const bool upper = (lane & bit) != 0;
+#pragma unroll
+    for (int k = 0; k < half; ++k) {
+      const T sent = upper ? sum[k] : sum[k + half], kept = upper ? sum[k + half] : sum[k];
+      sum[k] = kept + __shfl_xor_sync(0xffffffffu, sent, bit);
+    }
+  }
+
+  /// s.dots: the sums of each column of e times `factors` over the rows of each warp.
+  __device__ void column_sums(const Tile& e, const T (&factors)[tile]) const {
+    T sum[tile] = {};
+#pragma unroll
+    for (int r = 0; r < tile; ++r)
+#pragma unroll
+      for (int c = 0; c < tile; ++c) sum[c] += e[r][c] * factors[r];
+    halve<2>(sum, 16);
+    int first = (lane & 16) != 0 ? 2 : 0;
+    if constexpr (across == 16) {
+      s.dots[warp][column(first) + 1] = sum[1];
+    } else {
+      static_assert(across == 8);
+      halve<1>(sum, 8);
+      if ((lane & 8) != 0) ++first;
+    }
+    s.dots[warp][column(first)] = sum[0];
+  }
+
+  /// The sum over the warp's rows of what the threads of each agree on.
+  __device__ T sum_of_rows(T value) const {
+    for (int d = copies; d < 32; d *= 2) value += __shfl_xor_sync(0xffffffffu, value, d);
+    return value;
+  }
+  __device__ static T sum_of_warps(const T* part) {
+    T sum[warps];
+#pragma unroll
+    for (int k = 0; k < warps; ++k) sum[k] = part[k];
+#pragma unroll
+    for (int half = warps / 2; half > 0; half /= 2)
+#pragma unroll
+      for (int k = 0; k < half; ++k) sum[k] += sum[k + half];
+    return sum[0];
+  }
+  __device__ T squares_of(T c) const {
+    const T mine = sum_of_rows(c * c);
+    if (lane == 0) s.squares[warp] = mine;
+    __syncthreads();
+    return sum_of_warps(s.squares);
+  }
+};
+
+}  // namespace tesela::kernels

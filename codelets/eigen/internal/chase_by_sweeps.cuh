@@ -1,0 +1,189 @@
+#pragma once
+
+#include <tesela/codelets/eigen/internal/bulge_hop.cuh>
+#include <tesela/codelets/eigen/internal/chase_launch.cuh>
+
+#include <climits>
+
+// Bulges chased by blocks of threads of which each follows a sweep down the band. Internal to codelets/eigen.
+
+namespace tesela::kernels {
+
+__device__ inline int load_acquire(const int* from) {
+  int value;
+  asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
+  return value;
+}
+__device__ inline void store_release(int* to, int value) {
+  asm volatile("st.release.gpu.global.s32 [%0], %1;" ::"l"(to), "r"(value) : "memory");
+}
+
+/// A block of threads takes a sweep by a ticket when it begins, and waits, hop by hop, only for the sweep before:
+/// whoever waits does so for a block that runs, and there is no deadlock on a small GPU, or beside other work. E and D
+/// come from the band for every hop, and go back.
+template <class T, int R, bool whole>
+struct ChaseBySweeps {
+  using Hop = BulgeHop<T, R>;
+  using Tile = typename Hop::Tile;
+  static constexpr int tile = Hop::tile, threads = Hop::threads, step = threads / R, each = R / step;
+
+  struct alignas(16) Shared {
+    typename Hop::Shared hop;
+    T vectors[2][R];
+    T block[R][R + 1];  // by columns, in places
+    T tau;
+    int ticket;
+  };
+
+  const ChaseLaunch<T>& run;
+  Shared& s;
+  const Hop core;
+  int* const next_step;  // of each sweep of the group; behind them the next ticket
+  const int thread = core.thread, i = core.i, q = core.q, b;
+
+  __device__ ChaseBySweeps(const ChaseLaunch<T>& launch, Shared& shared)
+      : run(launch),
+        s(shared),
+        core(shared.hop),
+        next_step(static_cast<int*>(launch.messages)),
+        b(static_cast<int>(launch.plan.b)) {}
+
+  __device__ T* band(index_t row, index_t column) const { return run.band.template at<whole>(row, column); }
+  __device__ int offset(int place, int pivot) const { return place >= pivot ? place - pivot : place - pivot + b; }
+  __device__ int place(int offset, int pivot) const { return offset + pivot < b ? offset + pivot : offset + pivot - b; }
+
+  /// One hop on its part of the band. x is the reflector of the hop before, its factor `tau_before`; v, and the answer,
+  /// become this one's.
+  __device__ T hop(const HopPosition& p, bool first_sweep, int pivot, const T* x, T tau_before, T* v) const {
+    Tile e, d;
+    load(e, d, p, first_sweep, pivot);
+    T first = i < b ? s.hop.c[i] : T(0);
+    if (!p.first) {
+      T across_x[tile];
+      core.take_columns(across_x, x);
+      const T y = rounded_product(tau_before, core.row_times(e, across_x));
+      if (q == 0) s.hop.y[i] = y;
+      first -= y;
+    }
+    const DeviceReflector<T> reflector = core.reflector(first, pivot);
+    const T mine = i == pivot ? T(1) : i < b ? reflector(first) : T(0);
+    if (q == 0) v[i] = mine;
+    __syncthreads();
+    core.reflect(e, d, !p.first, x, v, mine, reflector.tau);
+    store(e, d, p, pivot, reflector.beta);
+    return reflector.tau;
+  }
+
+  /// E, its first column in s.hop.c, and D. The band is read by columns, a column by neighbouring threads.
+  __device__ void load(Tile& e, Tile& d, const HopPosition& p, bool first_sweep, int pivot) const {
+    const int row = thread % R, row_place = place(row, pivot);
+    T from_e[each], from_d[each];
+#pragma unroll
+    for (int c = 0; c < each; ++c) {
+      const int j = thread / R + step * c;
+      const bool inside = row < p.rows && j < b;
+      from_e[c] = inside && !p.is_zero(row, j, b, first_sweep) ? __ldcg(band(p.row + row, p.left + j)) : T(0);
+      from_d[c] = inside && j <= row ? __ldcg(band(p.row + row, p.row + j)) : T(0);
+    }
+#pragma unroll
+    for (int c = 0; c < each; ++c)
+      if (const int j = thread / R + step * c; row < b && j < b) s.block[place(j, pivot)][row_place] = from_e[c];
+    if (thread < b) s.hop.c[row_place] = from_e[0];
+    __syncthreads();
+    take(e);
+    __syncthreads();
+#pragma unroll
+    for (int c = 0; c < each; ++c)
+      if (const int j = thread / R + step * c; j <= row && row < b) {
+        const int column_place = place(j, pivot);
+        s.block[column_place][row_place] = from_d[c];
+        s.block[row_place][column_place] = from_d[c];
+      }
+    __syncthreads();
+    take(d);
+  }
+  __device__ void take(Tile& a) const {
+#pragma unroll
+    for (int c = 0; c < tile; ++c)
+#pragma unroll
+      for (int r = 0; r < tile; ++r)
+        a[r][c] = core.column(c) < b && core.row + r < b ? s.block[core.column(c)][core.row + r] : T(0);
+  }
+  __device__ void give(const Tile& a) const {
+#pragma unroll
+    for (int c = 0; c < tile; ++c)
+#pragma unroll
+      for (int r = 0; r < tile; ++r) s.block[core.column(c)][core.row + r] = a[r][c];
+  }
+
+  __device__ void store(const Tile& e, const Tile& d, const HopPosition& p, int pivot, T beta) const {
+    const int row = thread % R, row_place = place(row, pivot);
+    if (!p.first) {
+      give(e);
+      __syncthreads();
+#pragma unroll
+      for (int c = 0; c < each; ++c)
+        if (const int j = thread / R + step * c; j > 0 && j < b && row < p.rows)
+          __stcg(band(p.row + row, p.left + j), s.block[place(j, pivot)][row_place]);
+      __syncthreads();
+    }
+    if (thread == 0) __stcg(band(p.row, p.left), beta);
+    give(d);
+    __syncthreads();
+#pragma unroll
+    for (int c = 0; c < each; ++c)
+      if (const int j = thread / R + step * c; j <= row && row < p.rows)
+        __stcg(band(p.row + row, p.row + j), s.block[place(j, pivot)][row_place]);
+  }
+
+  __device__ void chase() const {
+    const BulgePlan& plan = run.plan;
+    const auto first = static_cast<int>(plan.first_step(run.group, run.window)),
+               end = static_cast<int>(plan.end_step(run.group, run.window));
+    const int sweeps = static_cast<int>(plan.size(run.group));
+    for (;;) {
+      if (thread == 0) s.ticket = atomicAdd(next_step + sweeps, 1);
+      __syncthreads();
+      const int t = s.ticket;
+      if (t >= sweeps) return;
+      chase_sweep(t, first, end);
+      if (thread == 0) store_release(next_step + t, INT_MAX);
+    }
+  }
+
+  __device__ void chase_sweep(int t, int first, int end) const {
+    const BulgePlan& plan = run.plan;
+    const index_t sweep = plan.first_sweep(run.group) + t;
+    const int begin = max(first, t), stop = min(end, static_cast<int>(plan.last_hop(sweep)) + t + 1);
+    const int pivot = static_cast<int>(sweep % b), row = offset(thread, pivot);
+    const index_t slot = plan.slot(run.group, run.window, t, first),
+                  per_step = plan.slot(run.group, run.window, t, first + 1) - slot;
+    T *x = s.vectors[0], *v = s.vectors[1], tau = 0;
+    if (first > t && thread < R) {  // the group's task before has begun this sweep
+      const T* const from = run.before + plan.slot(run.group, run.window - 1, t, first - 1) * run.before_ld;
+      x[thread] = thread < b ? from[row] : T(0);
+      if (thread == 0) s.tau = from[b];
+    }
+    __syncthreads();
+    if (first > t) tau = s.tau;
+    for (int h = begin; h < stop; ++h) {
+      if (thread == 0 && t > 0)
+        while (load_acquire(next_step + t - 1) <= h) {
+        }
+      __syncthreads();
+      tau = hop(HopPosition(plan, sweep, h - t), sweep == 0, pivot, x, tau, v);
+      __syncthreads();
+      if (thread == 0) store_release(next_step + t, h + 1);  // of what all threads wrote before
+      T* const to = run.reflectors + (slot + (h - first) * per_step) * run.reflectors_ld;
+      if (thread < b) {
+        to[row] = v[thread];
+        if (thread == 0) to[b] = tau;
+      }
+      T* const used = x;
+      x = v;
+      v = used;
+    }
+  }
+};
+
+}  // namespace tesela::kernels

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <tesela/codelets/eigen/internal/chase_by_places.cuh>
+#include <tesela/codelets/eigen/internal/chase_by_sweeps.cuh>
+
+#include <algorithm>
+
+// Launches what chases bulges on a GPU. Internal to codelets/eigen.
+
+namespace tesela::kernels {
+
+template <class T, int R, bool whole>
+__global__ void __launch_bounds__(BulgeHop<T, R>::threads) sweeps_kernel(ChaseLaunch<T> launch) {
+  extern __shared__ __align__(16) double memory[];
+  using Chase = ChaseBySweeps<T, R, whole>;
+  Chase(launch, *reinterpret_cast<typename Chase::Shared*>(memory)).chase();
+}
+
+/// With D in registers, half as many blocks of threads fit.
+template <class T, int R, bool in_registers>
+__global__ void __launch_bounds__(BulgeHop<T, R>::threads, (in_registers ? 2 : 4) * (R == 64 ? 1 : 4))
+    places_kernel(ChaseLaunch<T> launch) {
+  extern __shared__ __align__(16) double memory[];
+  using Chase = ChaseByPlaces<T, R, in_registers>;
+  Chase(launch, *reinterpret_cast<typename Chase::Shared*>(memory)).chase();
+}
+
+/// How many blocks of threads of a kernel the current device runs at once; 0 if it does not start them together.
+template <class Kernel>
+int resident_blocks(Kernel kernel, int threads, int bytes, bool together) {
+  int device = 0, processors = 0, each = 0, able = 0;
+  cudaGetDevice(&device);
+  cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+  cudaDeviceGetAttribute(&able, cudaDevAttrCooperativeLaunch, device);
+  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, threads, static_cast<std::size_t>(bytes));
+  return together && able == 0 ? 0 : processors * each;
+}
+
+template <class T, int R, bool whole>
+cudaError_t chase_by_sweeps(const ChaseLaunch<T>& run, CUstream_st* stream) {
+  using Chase = ChaseBySweeps<T, R, whole>;
+  constexpr int bytes = sizeof(typename Chase::Shared);
+  static const int most = resident_blocks(sweeps_kernel<T, R, whole>, Chase::threads, bytes, false);
+  const auto sweeps = static_cast<int>(run.plan.size(run.group));
+  if (const cudaError_t error =
+          cudaMemsetAsync(run.messages, 0, static_cast<std::size_t>(sweeps + 1) * sizeof(int), stream);
+      error != cudaSuccess)
+    return error;
+  sweeps_kernel<T, R, whole>
+      <<<static_cast<unsigned>(std::clamp(most, 1, sweeps)), Chase::threads, bytes, stream>>>(run);
+  return cudaGetLastError();
+}
+
+/// cudaErrorCooperativeLaunchTooLarge where the device does not keep all blocks of threads at once.
+template <class T, int R, bool in_registers>
+cudaError_t chase_by_places(ChaseLaunch<T> run, CUstream_st* stream) {
+  using Chase = ChaseByPlaces<T, R, in_registers>;
+  constexpr int bytes = sizeof(typename Chase::Shared);
+  static_assert(bytes <= 48 << 10);
+  static const int most = resident_blocks(places_kernel<T, R, in_registers>, Chase::threads, bytes, true);
+  const index_t places = run.plan.last_hop(run.plan.first_sweep(run.group)) + 1;
+  if (places > most) return cudaErrorCooperativeLaunchTooLarge;
+  if (const cudaError_t error =
+          cudaMemsetAsync(run.messages, 0, static_cast<std::size_t>(places) * sizeof(Letters<T, R>), stream);
+      error != cudaSuccess)
+    return error;
+  void* arguments[] = {&run};
+  const dim3 grid(static_cast<unsigned>(places)), block(Chase::threads);
+  // Cooperative, because the blocks wait for one another and so must all run at once.
+  const cudaError_t error = cudaLaunchCooperativeKernel(
+      reinterpret_cast<const void*>(&places_kernel<T, R, in_registers>), grid, block, arguments, bytes, stream);
+  if (error == cudaErrorCooperativeLaunchTooLarge) cudaGetLastError();  // another kernel will do: nobody is to find it
+  return error;
+}
+
+template <class T, int R>
+cudaError_t launch_chase_of(const ChaseLaunch<T>& run, bool one_tile, CUstream_st* stream) {
+  if (one_tile && run.plan.whole())
+    for (const bool in_registers : {true, false}) {
+      const cudaError_t error =
+          in_registers ? chase_by_places<T, R, true>(run, stream) : chase_by_places<T, R, false>(run, stream);
+      if (error != cudaErrorCooperativeLaunchTooLarge) return error;
+    }
+  return one_tile ? chase_by_sweeps<T, R, true>(run, stream) : chase_by_sweeps<T, R, false>(run, stream);
+}
+
+template <class T>
+cudaError_t launch_chase(const ChaseLaunch<T>& run, bool one_tile, CUstream_st* stream) {
+  return run.plan.b <= 32 ? launch_chase_of<T, 32>(run, one_tile, stream)
+                          : launch_chase_of<T, 64>(run, one_tile, stream);
+}
+
+}  // namespace tesela::kernels
