@@ -55,26 +55,26 @@ struct PanelRow {
   }
 };
 
-/// Four rows of a product: sum over begin <= j < end of f(0 … 3, j) x(j), f's columns being `ld` apart.
+/// Four rows of a product: sum over begin <= j < end of f(0 … 3, j) x(j), f being a panel.
 template <class T>
 struct FourRows {
   PanelRow<T> s0{}, s1{}, s2{}, s3{};
-  TESELA_INLINE FourRows(index_t begin, index_t end, const T* f, index_t ld, const T* x) {
+  TESELA_INLINE FourRows(index_t begin, index_t end, const T* f, const T* x) {
     for (index_t j = begin; j < end; ++j) {
       PanelRow<T> xj;
       xj.load_from(x + j * panel<T>);
-      s0.add(xj, f[j * ld]);
-      s1.add(xj, f[1 + j * ld]);
-      s2.add(xj, f[2 + j * ld]);
-      s3.add(xj, f[3 + j * ld]);
+      s0.add(xj, f[4 * j]);
+      s1.add(xj, f[4 * j + 1]);
+      s2.add(xj, f[4 * j + 2]);
+      s3.add(xj, f[4 * j + 3]);
     }
   }
 };
 
 /// w(t .. t + 3) = sum over begin <= r < end of first(t …, r) x(r).
 template <class T>
-TESELA_INLINE void project(index_t begin, index_t end, const T* first, index_t width, const T* x, T* w) {
-  const FourRows<T> sum(begin, end, first, width, x);
+TESELA_INLINE void project(index_t begin, index_t end, const T* panel_of_first, const T* x, T* w) {
+  const FourRows<T> sum(begin, end, panel_of_first, x);
   sum.s0.store_to(w);
   sum.s1.store_to(w + panel<T>);
   sum.s2.store_to(w + 2 * panel<T>);
@@ -83,8 +83,8 @@ TESELA_INLINE void project(index_t begin, index_t end, const T* first, index_t w
 
 /// x(0 .. 3) -= sum over begin <= t < end of second(0 …, t) w(t).
 template <class T>
-TESELA_INLINE void correct(index_t begin, index_t end, const T* second, index_t rows, const T* w, T* x) {
-  const FourRows<T> sum(begin, end, second, rows, w);
+TESELA_INLINE void correct(index_t begin, index_t end, const T* panel_of_second, const T* w, T* x) {
+  const FourRows<T> sum(begin, end, panel_of_second, w);
   sum.s0.subtract_from(x);
   sum.s1.subtract_from(x + panel<T>);
   sum.s2.subtract_from(x + 2 * panel<T>);
@@ -97,9 +97,9 @@ TESELA_INLINE void apply_block(const BulgeBlocks& p, Op op, const T* factors, T*
   const index_t k = p.width, rows = p.length(), b = p.chase.b;
   const T* const second = factors + k * rows;
   for (index_t t = 0; t < k; t += 4)
-    project(op == Op::none ? t : 0, std::min(rows, t + 3 + b), factors + t, k, x, w + t * panel<T>);
+    project(op == Op::none ? t : 0, std::min(rows, t + 3 + b), factors + t * rows, x, w + t * panel<T>);
   for (index_t r = 0; r < rows; r += 4)
-    correct(std::max<index_t>(r - b + 1, 0), op == Op::none ? k : std::min(k, r + 4), second + r, rows, w,
+    correct(std::max<index_t>(r - b + 1, 0), op == Op::none ? k : std::min(k, r + 4), second + r * k, w,
             x + r * panel<T>);
 }
 

@@ -64,17 +64,20 @@ struct Applier {
     for (int i = me; i < ld_first * L + ld_second * W; i += threads) first[i] = T(0);
     __syncthreads();
   }
+  /// m x n elements in panels of four rows, to columns `ld` apart.
+  __device__ void copy_panels(T* to, int ld, int m, int n, const T* from) const {
+    for (int i = me * pack; i < m * n; i += threads * pack)
+      __pipeline_memcpy_async(to + i / (4 * n) * 4 + i % 4 + i / 4 % n * ld, from + i, 16);
+  }
   __device__ void load_first(int hop, int q) const {
     const T* const from = strip.factors + strip.plan.column(q, hop) * strip.ld;
     const int k = exact ? W : this->k, rows = exact ? L : this->rows;
-    for (int i = me * pack; i < k * rows; i += threads * pack)
-      __pipeline_memcpy_async(first + i % k + i / k * ld_first, from + i, 16);
+    copy_panels(first, ld_first, k, rows, from);
   }
   __device__ void load_second(int hop, int q) const {
     const int k = exact ? W : this->k, rows = exact ? L : this->rows;
     const T* const from = strip.factors + strip.plan.column(q, hop) * strip.ld + k * rows;
-    for (int i = me * pack; i < k * rows; i += threads * pack)
-      __pipeline_memcpy_async(second + i % rows + i / rows * ld_second, from + i, 16);
+    copy_panels(second, ld_second, rows, k, from);
   }
 
   /// f(address in C, address in the ring) for the rows from `begin` on, counted from the bundle's first.

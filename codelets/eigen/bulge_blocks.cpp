@@ -33,6 +33,19 @@ class Kept {
   std::vector<index_t> tile_;
 };
 
+/// A, or its transpose, by panels of four rows: a is k x rows, both multiples of four.
+template <class T>
+void to_panels(const T* a, index_t k, index_t rows, T* panels) {
+  for (index_t i = 0; i < k; i += 4)
+    for (index_t j = 0; j < rows; ++j, panels += 4) std::copy_n(a + i + j * k, 4, panels);
+}
+template <class T>
+void transpose_to_panels(const T* a, index_t k, index_t rows, T* panels) {
+  for (index_t j = 0; j < rows; j += 4)
+    for (index_t i = 0; i < k; ++i, panels += 4)
+      for (index_t l = 0; l < 4; ++l) panels[l] = a[i + (j + l) * k];
+}
+
 }  // namespace
 
 template <class T>
@@ -40,21 +53,21 @@ void FormBulgeBlocks<T>::cpu(const Args& args, Out<T> blocks, Scratch<T> work, s
   const BulgeBlocks& p = args.plan;
   const index_t k = p.width, rows = p.length(), b = p.chase.b;
   const Kept<T> kept(p, args.bundle, reflectors);
-  T *const products = work.data + k * rows, *const t = products + k * k;
+  T *const v = work.data, *const vt = v + k * rows, *const products = vt + k * rows, *const t = products + k * k;
   for (index_t hop = 0; hop < p.hops(args.bundle); ++hop)
     for (index_t block = 0; block < p.blocks; ++block) {
-      if (!p.exists(args.bundle, block, hop)) continue;
-      T *const first = &blocks(0, p.column(block, hop)), *const second = first + k * rows;
-      T* const v = args.op == Op::none ? first : work.data;  // transposed
+      T* const factors = &blocks(0, p.column(block, hop));
+      if (!p.exists(args.bundle, block, hop)) {
+        std::fill_n(factors, p.column_size(), T(0));
+        continue;
+      }
       std::fill_n(v, k * rows, T(0));
-      if (args.op == Op::transpose) std::fill_n(second, k * rows, T(0));
       std::fill_n(t, k * k, T(0));
       for (index_t j = 0; j < k; ++j) {
         const index_t sweep = p.first_sweep(args.bundle, block) + j;
         if (sweep >= p.chase.sweeps() || hop > p.chase.last_hop(sweep)) break;
         const T* const x = kept(sweep, hop);
         for (index_t i = 0; i < b; ++i) v[j + (j + i) * k] = x[i];
-        if (args.op == Op::transpose) std::copy_n(x, b, second + j + j * rows);
         t[j + j * k] = x[b];
       }
       blas::gemm(Op::none, Op::transpose, k, k, rows, T(1), v, k, v, k, T(0), products, k);
@@ -65,10 +78,10 @@ void FormBulgeBlocks<T>::cpu(const Args& args, Out<T> blocks, Scratch<T> work, s
           for (index_t i = 0; i <= l; ++i) t[i + j * k] += t[i + l * k] * s;
         }
       }
-      if (args.op == Op::none)
-        blas::gemm(Op::transpose, Op::none, rows, k, k, T(1), v, k, t, k, T(0), second, rows);
-      else
-        blas::gemm(Op::transpose, Op::none, k, rows, k, T(1), t, k, v, k, T(0), first, k);
+      blas::gemm(Op::transpose, Op::none, k, rows, k, T(1), t, k, v, k, T(0), vt, k);
+      const bool forward = args.op == Op::none;
+      to_panels(forward ? v : vt, k, rows, factors);
+      transpose_to_panels(forward ? vt : v, k, rows, factors + k * rows);
     }
 }
 

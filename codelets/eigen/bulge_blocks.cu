@@ -27,7 +27,6 @@ __global__ void form_block(BulgeBlocks plan, index_t bundle, bool transpose, Kep
   auto* const products = reinterpret_cast<T(*)[most_width + 1]>(v + most_width);
   auto* const t = products + most_width;
   const index_t hop = blockIdx.x, block = blockIdx.y;
-  if (!plan.exists(bundle, block, hop)) return;
   const int k = static_cast<int>(plan.width), rows = static_cast<int>(plan.length()),
             b = static_cast<int>(plan.chase.b), me = static_cast<int>(threadIdx.x);
   for (int j = me / 32; j < k; j += threads / 32) {
@@ -59,8 +58,8 @@ __global__ void form_block(BulgeBlocks plan, index_t bundle, bool transpose, Kep
     const int j = at % k, r = at / k;
     T sum = 0;
     for (int l = 0; l <= j; ++l) sum += v[l][r] * t[l][j];
-    first[at] = transpose ? sum : v[j][r];
-    second[r + j * rows] = transpose ? v[j][r] : sum;
+    first[j / 4 * 4 * rows + 4 * r + j % 4] = transpose ? sum : v[j][r];
+    second[r / 4 * 4 * k + 4 * j + r % 4] = transpose ? v[j][r] : sum;
   }
 }
 

@@ -38,7 +38,8 @@ struct BulgeBlocks {
 
   /// A bundle's tile has a column for each block, at column(): the first factor, transposed (width x length()), and
   /// behind it the second factor (length() x width). C -= second (first^T C) applies the block: V and V T, or for Q^T V
-  /// T and V.
+  /// T and V. Each is stored in panels of four rows, a panel column by column: products read both without gaps. Those
+  /// of a block that does not exist are zero, up to the bundle's last hop.
   TESELA_BOTH index_t column_size() const { return 2 * width * length(); }
   TESELA_BOTH index_t columns() const { return bundles() > 0 ? hops(0) * blocks : 0; }
   TESELA_BOTH index_t column(index_t block, index_t hop) const { return hop * blocks + block; }
@@ -78,7 +79,7 @@ struct FormBulgeBlocks {
                    std::span<const In<T>> reflectors);
 };
 /// The Scratch of FormBulgeBlocks.
-inline Shape form_bulge_blocks_work(const BulgeBlocks& p) { return {p.width, p.length() + 2 * p.width}; }
+inline Shape form_bulge_blocks_work(const BulgeBlocks& p) { return {p.width, 2 * (p.length() + p.width)}; }
 
 /// C = Q_bundle C or Q_bundle^T C for some columns of C, whose tiles are `height` rows high; the first one begins in
 /// row `row`, not behind the bundle's first.
