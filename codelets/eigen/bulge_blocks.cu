@@ -1,4 +1,5 @@
 #include <tesela/codelets/eigen/bulge_blocks.hpp>
+#include <tesela/codelets/eigen/internal/block_product.cuh>
 
 namespace tesela::kernels {
 namespace {
@@ -19,48 +20,85 @@ struct Kept {
 
 constexpr int most_width = 32, most_length = 96, threads = 128;
 
-/// One block reflector a block of threads: I - V T V^T, T by columns, T(0:j, j) = -tau T(0:j, 0:j) V^T v (larft).
 template <class T>
-__global__ void form_block(BulgeBlocks plan, index_t bundle, bool transpose, Kept<T> kept, T* blocks, index_t ld) {
-  extern __shared__ double memory[];
-  auto* const v = reinterpret_cast<T(*)[most_length + 1]>(memory);  // a row a reflector
-  auto* const products = reinterpret_cast<T(*)[most_width + 1]>(v + most_width);
-  auto* const t = products + most_width;
+struct Memory {
+  static constexpr int ld = most_width + 4;
+  T v[most_length][ld], t[most_width][ld], products[most_width][ld];
+};
+
+/// T of I - V T V^T from V^T V above the diagonal of `products`, what is below it being lost: of two neighbouring
+/// triangles T1 and T2 the one of twice their order has -T1 (V1^T V2) T2 beside them. (LAPACK's larft takes one column
+/// after the other.)
+template <class T>
+__device__ void join_triangles(Memory<T>& memory) {
+  auto &t = memory.t, &products = memory.products;
+  for (int size = 1; size < most_width; size *= 2) {
+    const auto for_elements = [&](const auto& f) {
+      for (int at = static_cast<int>(threadIdx.x); at < most_width / 2 * size; at += threads) {
+        const int first = at / (size * size) * 2 * size;
+        f(first, first + size, first + at / size % size, first + size + at % size);
+      }
+      __syncthreads();
+    };
+    for_elements([&](int, int second, int i, int j) {
+      T sum = 0;
+      for (int l = second; l <= j; ++l) sum += products[i][l] * t[l][j];
+      products[j][i] = sum;
+    });
+    for_elements([&](int, int second, int i, int j) {
+      T sum = 0;
+      for (int l = i; l < second; ++l) sum += t[i][l] * products[j][l];
+      t[i][j] = -sum;
+    });
+  }
+}
+
+/// One block reflector a block of threads, as if it were as large as any.
+template <class T>
+__global__ void __launch_bounds__(threads)
+    form_block(BulgeBlocks plan, index_t bundle, bool transpose, Kept<T> kept, T* blocks, index_t ld) {
+  extern __shared__ double2 shared[];
+  auto& memory = reinterpret_cast<Memory<T>&>(*shared);
+  auto& v = memory.v;
+  auto &t = memory.t, &products = memory.products;
   const index_t hop = blockIdx.x, block = blockIdx.y;
   const int k = static_cast<int>(plan.width), rows = static_cast<int>(plan.length()),
-            b = static_cast<int>(plan.chase.b), me = static_cast<int>(threadIdx.x);
-  for (int j = me / 32; j < k; j += threads / 32) {
+            b = static_cast<int>(plan.chase.b), me = static_cast<int>(threadIdx.x), warp = me / 32, lane = me % 32;
+  for (int j = warp; j < most_width; j += threads / 32) {
     const index_t sweep = plan.first_sweep(bundle, block) + j;
-    const bool in = sweep < plan.chase.sweeps() && hop <= plan.chase.last_hop(sweep);
+    const bool in = j < k && sweep < plan.chase.sweeps() && hop <= plan.chase.last_hop(sweep);
     const T* const x = in ? kept.at(plan.chase, sweep, hop) : nullptr;
-    for (int r = me % 32; r < rows; r += 32) v[j][r] = in && r >= j && r < j + b ? x[r - j] : T(0);
-    for (int l = me % 32; l < k; l += 32) t[l][j] = l == j && in ? x[b] : T(0);
+    for (int r = lane; r < most_length; r += 32) v[r][j] = in && r >= j && r < j + b ? x[r - j] : T(0);
+    t[j][lane] = lane == j && in ? x[b] : T(0);
   }
   __syncthreads();
-  for (int at = me; at < k * k; at += threads) {
-    const int l = at / k, j = at % k;
-    if (l >= j) continue;
-    T sum = 0;
-    for (int r = j; r < l + b; ++r) sum += v[l][r] * v[j][r];
-    products[l][j] = sum;
+  {
+    const int i = warp / 2 * 16, j = warp % 2 * 16;
+    T sums[1][2][4] = {};
+    block_product<1, 2, most_length>(sums, lane, &v[0][i], Memory<T>::ld, [&](int r, int l) { return v[r][j + l]; });
+    for_fragment<1, 2>(
+        lane, [&](int m, int n, int e, int row, int column) { products[i + row][j + column] = sums[m][n][e]; });
   }
   __syncthreads();
-  if (me < k) {  // a row of T a thread: it needs no other one
-    for (int j = me + 1; j < k; ++j) {
-      T sum = 0;
-      for (int l = me; l < j; ++l) sum += t[me][l] * products[l][j];
-      t[me][j] = -t[j][j] * sum;
-    }
-  }
-  __syncthreads();
+  join_triangles(memory);
   T *const first = blocks + plan.column(block, hop) * ld, *const second = first + k * rows;
+  const auto in_first = [&](int r, int j) { return first + j / 4 * 4 * rows + 4 * r + j % 4; };
+  const auto in_second = [&](int r, int j) { return second + r / 4 * 4 * k + 4 * j + r % 4; };
   for (int at = me; at < k * rows; at += threads) {
-    const int j = at % k, r = at / k;
-    T sum = 0;
-    for (int l = 0; l <= j; ++l) sum += v[l][r] * t[l][j];
-    first[j / 4 * 4 * rows + 4 * r + j % 4] = transpose ? sum : v[j][r];
-    second[r / 4 * 4 * k + 4 * j + r % 4] = transpose ? v[j][r] : sum;
+    const int l = at / 4;
+    if (transpose)
+      second[at] = v[l / k * 4 + at % 4][l % k];
+    else
+      first[at] = v[l % rows][l / rows * 4 + at % 4];
   }
+  constexpr int each = most_length / (threads / 32);
+  T sums[2][each / 8][4] = {};  // T^T V^T
+  block_product<2, each / 8, most_width>(sums, lane, &t[0][0], Memory<T>::ld,
+                                         [&](int l, int r) { return v[warp * each + r][l]; });
+  for_fragment<2, each / 8>(lane, [&](int m, int n, int e, int j, int column) {
+    const int r = warp * each + column;
+    if (j < k && r < rows) *(transpose ? in_first(r, j) : in_second(r, j)) = sums[m][n][e];
+  });
 }
 
 }  // namespace
@@ -82,10 +120,9 @@ void FormBulgeBlocks<T>::cuda(CudaContext& context, const Args& args, Out<T> blo
     kept.first_tile[g - kept.first_group] = static_cast<int>(tile - p.chase.first_window(g));
     tile += p.chase.last_window(g) - p.chase.first_window(g) + 1;
   }
-  constexpr int bytes = (most_width * (most_length + 1) + 2 * most_width * (most_width + 1)) * int{sizeof(T)};
   const dim3 grid(static_cast<unsigned>(p.hops(args.bundle)), static_cast<unsigned>(p.blocks));
-  form_block<<<grid, threads, bytes, context.stream()>>>(p, args.bundle, args.op == Op::transpose, kept, blocks.data,
-                                                         blocks.ld);
+  form_block<<<grid, threads, sizeof(Memory<T>), context.stream()>>>(p, args.bundle, args.op == Op::transpose, kept,
+                                                                     blocks.data, blocks.ld);
   context.check(cudaGetLastError(), "form_bulge_blocks");
 }
 
