@@ -1,9 +1,11 @@
 #include <tesela/codelets/eigen/bulge_blocks.hpp>
 #include <tesela/codelets/eigen/internal/block_product.cuh>
+#include <tesela/codelets/eigen/internal/bulge_columns.cuh>
 
 #include <cuda_pipeline.h>
 
-// A block of threads takes a strip of columns of C through a bundle. The rows that the blocks of one hop touch, and
+// Shapes of all kinds, for what BulgeColumns does not take. A block of threads takes a strip of columns of C through a
+// bundle. The rows that the blocks of one hop touch, and
 // those that the next hop needs beside them, are a ring in shared memory. While a block reflector's one factor is at
 // work the next factor is on its way.
 
@@ -11,19 +13,6 @@ namespace tesela::kernels {
 namespace {
 
 constexpr int threads = 256;
-
-template <class T>
-struct Strip {
-  BulgeBlocks plan;
-  index_t bundle;
-  bool transpose;
-  const T* factors;
-  index_t ld;
-  index_t columns, row, height;  // of C; the first tile's first row; a tile's
-  int ring;                      // rows
-  T* c[most_gpu_row_tiles];
-  index_t ldc[most_gpu_row_tiles];
-};
 
 /// W x L: the block reflector's width and length, or what they are rounded up to; N columns of C.
 template <class T, int W, int L, int N, bool exact>
@@ -210,6 +199,39 @@ int launch(CUstream_st* stream, const Strip<T>& strip) {
   return static_cast<int>(cudaGetLastError());
 }
 
+/// Four warps a strip, one for each part of a processor, or eight, which take 1.4 times as long for twice the columns.
+inline int warps_of_columns(index_t columns, int processors) {
+  const auto rounds = [&](int warps) { return ceil_div(ceil_div(columns, 16 * warps), processors); };
+  return 7 * rounds(8) <= 5 * rounds(4) ? 8 : 4;
+}
+
+/// The kernel for the shape that is made on GPUs, where it is compiled for this one, and where the FP64 tensor cores
+/// are as fast as float's multiply-adds. Not 0: it is not for this.
+template <class T, bool transpose>
+int launch_columns(CUstream_st* stream, const Strip<T>& strip) {
+  using Columns = BulgeColumns<T, transpose>;
+  const BulgeBlocks& p = strip.plan;
+  if (p.chase.b != Columns::half_width || p.width != Columns::width || p.blocks != Columns::blocks ||
+      strip.height < 32 || strip.ld % 4 != 0)
+    return -1;
+  const auto kernel = apply_columns<T, transpose>;
+  int device = 0, processors = 1, ratio = 0;
+  cudaFuncAttributes compiled{};
+  int status = cudaGetDevice(&device);
+  if (status == 0) status = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+  if (status == 0) status = cudaDeviceGetAttribute(&ratio, cudaDevAttrSingleToDoublePrecisionPerfRatio, device);
+  if (status == 0) status = cudaFuncGetAttributes(&compiled, kernel);
+  if (status == 0 && (compiled.ptxVersion < 90 || (sizeof(T) == 4 && ratio > 2))) return -1;
+  const int warps = warps_of_columns(strip.columns, processors), bytes = Columns::bytes(warps);
+  if (status == 0) status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  if (status != 0) {
+    cudaGetLastError();
+    return status;
+  }
+  kernel<<<static_cast<unsigned>(ceil_div(strip.columns, 16 * warps)), 32 * warps, bytes, stream>>>(strip);
+  return static_cast<int>(cudaGetLastError());
+}
+
 }  // namespace
 
 template <class T>
@@ -232,8 +254,8 @@ void ApplyBulgeBlocks<T>::cuda(CudaContext& context, const Args& args, In<T> blo
   const bool exact = p.width == 32 && p.length() == 96, small = p.width <= 16 && p.length() <= 48;
   // A strip for each processor; narrow ones, too, where a GPU has less shared memory than a wide one needs.
   CUstream_st* const stream = context.stream();
-  int status = -1;
-  if (exact && strip.columns >= 6144) status = launch<T, 32, 96, 64, true>(stream, strip);
+  int status = strip.transpose ? launch_columns<T, true>(stream, strip) : launch_columns<T, false>(stream, strip);
+  if (status != 0 && exact && strip.columns >= 6144) status = launch<T, 32, 96, 64, true>(stream, strip);
   if (status != 0)
     status = exact   ? launch<T, 32, 96, 32, true>(stream, strip)
              : small ? launch<T, 16, 48, 32, false>(stream, strip)
