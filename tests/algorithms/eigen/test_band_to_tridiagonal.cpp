@@ -9,6 +9,7 @@
 #include <chrono>
 #include <future>
 #include <thread>
+#include <vector>
 
 using namespace tesela;
 using namespace tesela::test;
@@ -32,6 +33,30 @@ void check(const std::string& kind, index_t n, index_t b, index_t window, const 
   CHECK(x.residual <= bound);
   CHECK(values <= bound);
   CHECK(x.orthogonality <= unit);
+}
+
+/// Q, or Q^T, in tiles and blocks of all kinds beside Q in one tile.
+template <class T>
+void check_apply(index_t n, index_t b, const std::vector<TileShape>& tiles,
+                 const std::vector<BandToTridiagonalOptions>& all_options) {
+  const HostMatrix<T> ab = make_band<T>("uniform", n, b);
+  const Formed<T> reference = form(runtime(), ab, 3 * b, {}, {n, n});
+  const double bound = orthogonality_bound<T>(n);
+  CHECK(measure(ab, reference).orthogonality <= bound);
+  for (const TileShape tile : tiles)
+    for (const BandToTridiagonalOptions& options : all_options)
+      for (const Op op : {Op::none, Op::transpose}) {
+        CAPTURE(n, b, tile.mb, tile.nb, options.block, options.bundle, op == Op::none);
+        const Formed<T> f = form(runtime(), ab, 3 * b, options, tile, op);
+        double worst = 0;
+        for (index_t j = 0; j < n; ++j)
+          for (index_t i = 0; i < n; ++i) {
+            const T expected = op == Op::none ? reference.q(i, j) : reference.q(j, i);
+            worst = std::max(worst, std::abs(static_cast<double>(f.q(i, j)) - static_cast<double>(expected)));
+          }
+        INFO("difference " << worst << ", bound " << bound);
+        CHECK(worst <= bound);
+      }
 }
 
 /// Writes a tile of the band once the test opens the gate.
@@ -108,28 +133,41 @@ TEMPLATE_TEST_CASE("T has the same bits for all windows, sweeps and powers of tw
 }
 
 TEMPLATE_TEST_CASE("apply multiplies by Q and Q^T in all tiles and blocks", "[gpu][sanitize]", float, double) {
-  const index_t n = 147, b = 9;
-  const HostMatrix<TestType> ab = make_band<TestType>("uniform", n, b);
-  const Formed<TestType> reference = form(runtime(), ab, 3 * b, {}, {n, n});
-  const double bound = orthogonality_bound<TestType>(n);
-  CHECK(measure(ab, reference).orthogonality <= bound);
-  for (const TileShape tile : {TileShape{n, 20}, {n, 1}, {1, n}, {7, 5}, {50, 147}, {200, 200}})
-    for (const BandToTridiagonalOptions& options : {BandToTridiagonalOptions{},
-                                                    {.sweeps = 2, .block = 4, .bundle = 4},
-                                                    {.sweeps = 1, .block = 32, .bundle = 64},
-                                                    {.block = 12, .bundle = 500}})
-      for (const Op op : {Op::none, Op::transpose}) {
-        CAPTURE(tile.mb, tile.nb, options.block, options.bundle, op == Op::none);
-        const Formed<TestType> f = form(runtime(), ab, 3 * b, options, tile, op);
-        double worst = 0;
-        for (index_t j = 0; j < n; ++j)
-          for (index_t i = 0; i < n; ++i) {
-            const TestType expected = op == Op::none ? reference.q(i, j) : reference.q(j, i);
-            worst = std::max(worst, std::abs(static_cast<double>(f.q(i, j)) - static_cast<double>(expected)));
-          }
-        INFO("difference " << worst << ", bound " << bound);
-        CHECK(worst <= bound);
-      }
+  const index_t n = 147;
+  check_apply<TestType>(n, 9, {{n, 20}, {n, 1}, {1, n}, {7, 5}, {50, 147}, {200, 200}},
+                        {{},
+                         {.sweeps = 2, .block = 4, .bundle = 4},
+                         {.sweeps = 1, .block = 32, .bundle = 64},
+                         {.block = 12, .bundle = 500}});
+}
+
+TEMPLATE_TEST_CASE("apply multiplies by Q and Q^T in blocks that a GPU has in registers", "[gpu]", float, double) {
+  for (const index_t n : {66, 197, 403})
+    check_apply<TestType>(n, 64, {{n, n}, {n, 70}, {31, 100}, {33, n}, {100, n}, {512, 17}},
+                          {{.block = 32, .bundle = 128}, {.block = 32, .bundle = 96}});
+}
+
+TEMPLATE_TEST_CASE("Q and then Q^T give back many columns", "[gpu]", float, double) {
+  const index_t n = 200, b = 64, r = 8601;  // more strips of 64 columns than a GPU takes at once
+  const Generator<TestType> random{Pattern::uniform, 0, 0, 3};
+  HostMatrix<TestType> x(n, r), before(n, r);
+  for (index_t j = 0; j < r; ++j)
+    for (index_t i = 0; i < n; ++i) x(i, j) = before(i, j) = random.uniform(i, j);
+  {
+    const SymmetricBand<TestType> band =
+        poisoned(runtime(), make_band<TestType>("uniform", n, b), suitable_band_window(runtime(), n, b));
+    const auto X = TileMatrix<TestType>::map(runtime(), x.data(), n, r, n, {n, r});
+    Graph g(runtime());
+    const auto chase = band_to_tridiagonal(g, band, {.block = 32, .bundle = 128});
+    chase.apply(g, Op::none, X);
+    chase.apply(g, Op::transpose, X);
+    CHECK(g.wait().ok());
+  }
+  double worst = 0;
+  for (index_t j = 0; j < r; ++j)
+    for (index_t i = 0; i < n; ++i)
+      worst = std::max(worst, std::abs(static_cast<double>(x(i, j)) - static_cast<double>(before(i, j))));
+  CHECK(worst <= orthogonality_bound<TestType>(n));
 }
 
 TEST_CASE("a band of fewer diagonals, in one tile of any width, copied from padded memory") {
