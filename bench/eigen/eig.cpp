@@ -1,4 +1,5 @@
 #include "bench/eigen/eig_data.hpp"
+#include "bench/eigen/elpa_peer.hpp"
 #include "bench/eigen/generalized_eig_data.hpp"
 #include "bench/harness/factor_options.hpp"
 #include "bench/harness/noted_ceiling.hpp"
@@ -28,6 +29,9 @@ void settle_options(EigOptions& o) {
   const auto refuse = [](const char* option, const std::string& why) { throw ArgumentError("bench eig", option, why); };
   if (!(o.fraction > 0 && o.fraction <= 1)) refuse("--fraction", fmt::format("{} is not in (0, 1]", o.fraction));
   if (o.has("cusolver-x") && o.fraction == 1) refuse("--peers", "cusolver-x solves for a part: --fraction says which");
+  if (o.has("elpa") && (o.common.precision != "d" || o.random != "uniform" || o.fraction < 1 || o.on_device() ||
+                        o.generalized || !o.random_b.empty()))
+    refuse("--peers", "elpa takes all of one uniform matrix on the host in double precision");
   if (o.generalized && o.random_b.empty()) o.random_b = "geometric:100";
   if (!o.random_b.empty() && std::find(o.jobs.begin(), o.jobs.end(), "band") != o.jobs.end())
     refuse("--jobs", "band is of one matrix alone");
@@ -101,7 +105,9 @@ class Problems {
       return problem;
     }
     for (const std::string& name : o_.peers)
-      if (name != "cusolver-x" || what.part > 0)
+      if (name == "elpa")
+        problem.peers.push_back(elpa_eig(n, vectors, o_.common.seed));
+      else if (name != "cusolver-x" || what.part > 0)
         problem.peers.push_back(if_room(name, [&] { return make_peer(name, *one_); }));
     return problem;
   }
@@ -187,7 +193,7 @@ const cli::Command eig_command(
           ->check(CLI::IsMember({"values", "vectors", "band"}));
       app.add_option("--fraction", o->fraction, "of the vectors, the smallest; cusolver-x takes a part alone")
           ->capture_default_str();
-      o->add_peers(app, {"two-stage", "auto", "lapack", "cusolver", "cusolver-x"});
+      o->add_peers(app, {"two-stage", "auto", "lapack", "cusolver", "cusolver-x", "elpa"});
       cli::add_random(app, o->random, symmetric_kinds());
       app.add_flag("--generalized", o->generalized, "A x = lambda B x: beside sygvd");
       app.add_option("--random-b", o->random_b, "its B, positive definite (default: geometric:100, of condition 100)")

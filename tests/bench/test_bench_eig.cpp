@@ -228,6 +228,7 @@ TEST_CASE("bench eig and eig-batch refuse what they do not have") {
   refused({"eig", "--n", "8", "--fraction", "0"}, 2, "--fraction");
   refused({"eig", "--n", "8", "--fraction", "1.5"}, 2, "--fraction");
   refused({"eig", "--n", "8", "--peers", "tesela"}, 2, "two-stage");
+  refused({"eig", "--n", "8", "--peers", "elpa", "-p", "s"}, 2, "double precision");
   refused({"eig", "--n", "8", "--generalized", "--fraction", "0.5"}, 2, "--fraction");
   refused({"eig", "--n", "8", "--generalized", "--jobs", "band"}, 2, "--jobs");
   refused({"eig", "--n", "8", "--random-b", "nonsense", "--ncuda", "0"}, 2, "nonsense");
