@@ -197,6 +197,7 @@ template <class T>
 int syevd(index_t n, T* a, index_t lda, T* w, bool vectors) {
   if (n == 0) return 0;
   const int size = narrow("syevd", n), ld = narrow("syevd", lda);
+  if (vectors) require_workspace("syevd", n);
   return with_workspaces<T>([&](T* work, int lwork, int* iwork, int liwork) {
     int info = 0;
     const char* const job = vectors ? "V" : "N";

@@ -30,6 +30,7 @@ template <class T>
 int sygvd(int kind, index_t n, T* a, index_t lda, T* b, index_t ldb, T* w, bool vectors) {
   if (n == 0) return 0;
   const int size = narrow("sygvd", n), ld = narrow("sygvd", lda), ld_b = narrow("sygvd", ldb);
+  if (vectors) require_workspace("sygvd", n);
   return with_workspaces<T>([&](T* work, int lwork, int* iwork, int liwork) {
     int info = 0;
     const char* const job = vectors ? "V" : "N";

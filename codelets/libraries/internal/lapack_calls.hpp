@@ -28,6 +28,15 @@ void with_workspace(F f) {
   f(work.data(), static_cast<int>(std::min<std::size_t>(work.size(), std::numeric_limits<int>::max())));
 }
 
+/// Of divide and conquer with vectors, whose 2 n^2 + 6 n + 1 numbers of workspace LAPACK counts in 32 bits: beyond them
+/// it would ask for too few, and write behind them.
+inline void require_workspace(const char* routine, index_t n) {
+  static_cast<void>(narrow(routine, n));
+  if (2 * n * n + 6 * n + 1 > std::numeric_limits<int>::max())
+    throw ArgumentError(std::string("lapack::") + routine, "n",
+                        std::to_string(n) + ": with eigenvectors its workspace exceeds LAPACK's 32 bits");
+}
+
 /// The same of info = f(work, lwork, iwork, liwork), whose answer it passes on.
 template <class T, class F>
 int with_workspaces(F f) {
