@@ -52,6 +52,19 @@ TEST_CASE("a signal cancels the tasks") {
   CHECK(folder.files() == 0);
 }
 
+TEST_CASE("Ctrl-C ends eigenproblems in whatever stage they are") {
+  const TemporaryFolder folder;
+  ProcessOptions options;
+  options.interrupt_after = GENERATE(0.5, 0.8, 1.2, 1.7);
+  const Outcome outcome = run_tesela({"eig", "--n", "1200", "--method", "two-stage", "--vectors", "--no-check",
+                                      "--repeat", "1000", "--out-vectors", folder / "x.npy"},
+                                     options);
+  CAPTURE(options.interrupt_after, outcome.err);
+  CHECK(outcome.code == 130);
+  CHECK(outcome.seconds < 1.5 * patience);
+  CHECK(folder.files() == 0);
+}
+
 TEST_CASE("signals that are ignored from the start stay ignored, as nohup wants it") {
   const TemporaryFolder folder;
   ProcessOptions options;
