@@ -1,5 +1,6 @@
 #include "bench/eigen/eig_batch_data.hpp"
 
+#include "bench/errors/column_shares.hpp"
 #include "bench/errors/eig_batch_error.hpp"
 #include "bench/errors/eig_error.hpp"
 
@@ -7,26 +8,22 @@
 
 #include <algorithm>
 #include <cstring>
-#include <thread>
-#include <vector>
 
 namespace tesela::bench {
 
 template <class T>
 EigBatchData<T>::EigBatchData(Runtime& runtime, const EigBatchCase& what)
     : runtime_(&runtime), what_(what), original_(what.n, what.n * what.count) {
-  const index_t n = what.n, threads = std::max(1u, std::thread::hardware_concurrency());
+  const index_t n = what.n;
   {
     const PausedWorkers paused;
-    std::vector<std::jthread> team;
-    for (index_t t = 0; t < threads; ++t)
-      team.emplace_back([&, t] {
-        for (index_t k = t; k < what.count; k += threads) {
-          const SymmetricMatrix one(what.kind.kind, n, what.kind.parameter, what.seed + static_cast<std::uint64_t>(k));
-          for (index_t j = 0; j < n; ++j)
-            for (index_t i = 0; i < n; ++i) original_(i, k * n + j) = one.element<T>(i, j);
-        }
-      });
+    on_all_cores(what.count, 16, [&](index_t first, index_t end) {
+      for (index_t k = first; k < end; ++k) {
+        const SymmetricMatrix one(what.kind.kind, n, what.kind.parameter, what.seed + static_cast<std::uint64_t>(k));
+        for (index_t j = 0; j < n; ++j)
+          for (index_t i = 0; i < n; ++i) original_(i, k * n + j) = one.element<T>(i, j);
+      }
+    });
   }
   if (what.on_device) return;
   a_ = std::make_unique<HostBuffer>(runtime, static_cast<std::size_t>(original_.size()) * sizeof(T));

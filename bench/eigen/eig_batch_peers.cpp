@@ -1,50 +1,41 @@
 #include "bench/eigen/eig_batch_data.hpp"
+#include "bench/errors/column_shares.hpp"
+#include "bench/harness/restored.hpp"
 #include "bench/peers/cusolver_eig_batch.hpp"
 #include <tesela/algorithms/eigen/eig_batch.hpp>
 #include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/codelets/libraries/lapack.hpp>
-#include <tesela/codelets/support/lacpy.hpp>
 
 #include <algorithm>
-#include <atomic>
-#include <optional>
-#include <thread>
-#include <vector>
 
 namespace tesela::bench {
 
-using namespace kernels;
 namespace {
 
 /// Our graph's matrices.
 template <class T>
 struct Tiles {
-  std::optional<TileMatrix<T>> original, A, W;  // the first only on devices
+  RestoredMatrix<T> A, W;
   bool ok = false;
 
-  /// A as generated: on the devices by a copy there, on the host registered anew, so that no device holds any of it.
   void restore(const EigBatchData<T>& data) {
     const EigBatchCase& c = data.what();
     Runtime& runtime = data.runtime();
     const index_t n = c.n, kb = suitable_eig_batch<T>(runtime, n);
+    const Shape of_a{n, n * c.count}, of_w{n, c.count};
     if (!c.on_device) {
-      A.reset();
-      W.reset();
+      A.release();
+      W.release();
       data.restore();
-      A = TileMatrix<T>::map(runtime, data.a(), n, n * c.count, n, {n, n * kb}, "A");
-      W = TileMatrix<T>::map(runtime, data.w(), n, c.count, n, {n, kb}, "W");
+      A.on_host(runtime, data.a(), of_a, {n, n * kb});
+      W.on_host(runtime, data.w(), of_w, {n, kb});
       return;
     }
-    if (!original) {
-      original.emplace(runtime, n, n * c.count, TileShape{n, n * kb}, "A0");
-      A.emplace(runtime, n, n * c.count, TileShape{n, n * kb}, "A");
-      W.emplace(runtime, n, c.count, TileShape{n, kb}, "W");
-      original->copy_from(data.original().data(), n);
-    }
-    Graph g(runtime);
-    for (index_t t = 0; t < A->nt(); ++t)
-      g.insert<Lacpy<T>>(on_gpu_number(static_cast<std::size_t>(t)), {}, (*original)(0, t), (*A)(0, t));
-    g.wait();
+    A.on_devices(
+        runtime, of_a, {n, n * kb},
+        [&](Graph&, const TileMatrix<T>& original) { original.copy_from(data.original().data(), n); },
+        [](index_t t) { return on_gpu_number(static_cast<std::size_t>(t)); });
+    W.empty(runtime, of_w, {n, kb});
   }
 };
 
@@ -84,15 +75,10 @@ Peer lapack_eig_batch(const EigBatchData<T>& data) {
     data.restore();
     settle();
     return seconds_of([&] {
-      constexpr index_t share = 16;
-      std::atomic<index_t> next = 0;
-      std::vector<std::jthread> team;
-      for (unsigned t = 0; t < std::max(1u, std::thread::hardware_concurrency()); ++t)
-        team.emplace_back([&] {
-          for (index_t first = next.fetch_add(share); first < c.count; first = next.fetch_add(share))
-            for (index_t k = first; k < std::min(first + share, c.count); ++k)
-              lapack::syevd<T>(c.n, data.a() + k * c.n * c.n, c.n, data.w() + k * c.n, c.vectors);
-        });
+      on_all_cores(c.count, 16, [&](index_t first, index_t end) {
+        for (index_t k = first; k < end; ++k)
+          lapack::syevd<T>(c.n, data.a() + k * c.n * c.n, c.n, data.w() + k * c.n, c.vectors);
+      });
     });
   };
   return {"lapack", run, [&data, run] {

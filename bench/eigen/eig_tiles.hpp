@@ -26,8 +26,8 @@ class EigTiles {
     }
     if (!data.generator())
       return kept_.on_devices(
-          runtime, shape, tile, [&](const TileMatrix<T>& original) { original.copy_from(data.original().data(), w.n); },
-          where);
+          runtime, shape, tile,
+          [&](Graph&, const TileMatrix<T>& original) { original.copy_from(data.original().data(), w.n); }, where);
     if (!generated_) generated_.emplace(runtime, w.n, w.n, tile, "A");
     Graph g(runtime);
     generated_->for_each_tile([&](const Tile<T>& one, index_t row, index_t column) {

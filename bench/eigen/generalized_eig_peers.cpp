@@ -31,7 +31,7 @@ struct Mine {
     }
     const auto put = [&](RestoredMatrix<T>& matrix, const HostMatrix<T>& original) {
       matrix.on_devices(
-          runtime, shape, tile, [&](const TileMatrix<T>& first) { first.copy_from(original.data(), w.n); },
+          runtime, shape, tile, [&](Graph&, const TileMatrix<T>& first) { first.copy_from(original.data(), w.n); },
           [](index_t j) { return on_gpu_number(static_cast<std::size_t>(j)); });
     };
     put(a, data.original_a());

@@ -13,21 +13,25 @@ namespace tesela::bench {
 template <class T>
 class RestoredMatrix {
  public:
-  /// The matrix as `first(original)` made it the first time, each tile copied where `where(tile column)` says.
+  /// The matrix as `first(graph, original)` made it the first time, each tile copied where `where(tile column)` says.
   template <class First, class Where>
   const TileMatrix<T>& on_devices(Runtime& runtime, Shape shape, TileShape tile, const First& first,
                                   const Where& where) {
+    Graph g(runtime);
     if (!original_) {
       original_.emplace(runtime, shape.rows, shape.cols, tile, "A0");
       working_.emplace(runtime, shape.rows, shape.cols, tile, "A");
-      first(*original_);
+      first(g, *original_);
     }
-    Graph g(runtime);
     for (index_t j = 0; working_->mt() > 0 && j < working_->nt(); ++j)
       for (index_t i = 0; i < working_->mt(); ++i)
         g.insert<kernels::Lacpy<T>>(where(j), {}, (*original_)(i, j), (*working_)(i, j));
     g.wait();
     return *working_;
+  }
+  /// One that a run writes as a whole.
+  void empty(Runtime& runtime, Shape shape, TileShape tile) {
+    if (!working_) working_.emplace(runtime, shape.rows, shape.cols, tile, "W");
   }
   /// In the user's memory, registered anew after release(), so that no device holds any of it.
   const TileMatrix<T>& on_host(Runtime& runtime, T* a, Shape shape, TileShape tile) {

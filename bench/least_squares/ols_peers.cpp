@@ -1,12 +1,11 @@
+#include "bench/harness/restored.hpp"
 #include "bench/least_squares/ols_data.hpp"
 #include "bench/peers/cusolver_qr.hpp"
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/codelets/libraries/lapack.hpp>
-#include <tesela/codelets/support/lacpy.hpp>
 
 #include <algorithm>
-#include <optional>
 #include <vector>
 
 #if TESELA_HAVE_CUDA
@@ -24,34 +23,27 @@ namespace {
 /// Our graph's matrices, and the last answer.
 template <class T>
 struct Tiles {
-  std::optional<TileMatrix<T>> original_a, original_b, A, B;  // the originals only on devices
+  RestoredMatrix<T> A, B;
   LeastSquares<T> answer;
 
-  /// On the devices by a copy there, on the host registered anew, so that no device holds any of it.
   void restore(const OlsData<T>& data) {
     const OlsCase& w = data.what();
     const TileShape cut_b{w.tile.mb, std::max<index_t>(w.rhs, 1)};
-    if (!w.on_device) {
-      A.reset();
-      B.reset();
-      data.restore();
-      A = TileMatrix<T>::map(data.runtime(), data.a(), w.m, w.n, w.m, w.tile, "A");
-      B = TileMatrix<T>::map(data.runtime(), data.b(), w.m, w.rhs, w.m, cut_b, "B");
+    const auto put = [&](RestoredMatrix<T>& matrix, Shape shape, TileShape tile, const auto& generator) {
+      matrix.on_devices(
+          data.runtime(), shape, tile, [&](Graph& g, const TileMatrix<T>& original) { fill(g, original, generator); },
+          [](index_t) { return Priority{}; });
+    };
+    if (w.on_device) {
+      put(A, {w.m, w.n}, w.tile, data.a_generator());
+      put(B, {w.m, w.rhs}, cut_b, data.b_generator());
       return;
     }
-    Graph g(data.runtime());
-    if (!original_a) {
-      original_a.emplace(data.runtime(), w.m, w.n, w.tile, "A0");
-      original_b.emplace(data.runtime(), w.m, w.rhs, cut_b, "B0");
-      A.emplace(data.runtime(), w.m, w.n, w.tile, "A");
-      B.emplace(data.runtime(), w.m, w.rhs, cut_b, "B");
-      fill(g, *original_a, data.a_generator());
-      fill(g, *original_b, data.b_generator());
-    }
-    for (const auto& [from, to] : {std::pair{&*original_a, &*A}, std::pair{&*original_b, &*B}})
-      for (index_t j = 0; j < to->nt(); ++j)
-        for (index_t i = 0; i < to->mt(); ++i) g.insert<Lacpy<T>>({}, (*from)(i, j), (*to)(i, j));
-    g.wait();
+    A.release();
+    B.release();
+    data.restore();
+    A.on_host(data.runtime(), data.a(), {w.m, w.n}, w.tile);
+    B.on_host(data.runtime(), data.b(), {w.m, w.rhs}, cut_b);
   }
 };
 

@@ -18,7 +18,9 @@ namespace tesela {
 
 #if TESELA_HAVE_CUDA
 
+using cusolver::bytes_of;
 using cusolver::check;
+using cusolver::copy;
 using cusolver::DeviceArray;
 
 template <class T>
@@ -29,8 +31,8 @@ struct CusolverEig<T>::Impl : cusolver::Solver {
       : n(order),
         count(smallest > 0 ? smallest : order),
         job(vectors ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR),
-        a(static_cast<std::size_t>(n * n) * sizeof(T)),
-        w(static_cast<std::size_t>(n) * sizeof(T)),
+        a(bytes_of<T>(n * n)),
+        w(bytes_of<T>(n)),
         info(sizeof(int)) {
     if (n == 0) return;
     std::size_t host_bytes = 0;
@@ -86,9 +88,7 @@ void CusolverEig<T>::fill_toeplitz(const T* t) const {
 
 template <class T>
 void CusolverEig<T>::upload(const T* a) const {
-  check(cudaSetDevice(0), "cudaSetDevice");
-  check(cudaMemcpy(impl_->a.data, a, static_cast<std::size_t>(impl_->n * impl_->n) * sizeof(T), cudaMemcpyHostToDevice),
-        "cudaMemcpy");
+  copy(impl_->a.data, a, bytes_of<T>(impl_->n * impl_->n));
 }
 
 template <class T>
@@ -98,18 +98,14 @@ void CusolverEig<T>::solve(T* values) const {
   check(cudaSetDevice(0), "cudaSetDevice");
   i.solve();
   int info = 0;
-  check(cudaMemcpy(&info, i.info.data, sizeof info, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  copy(&info, i.info.data, sizeof info);
   if (info != 0) throw EnvironmentError("cuSOLVER syevd: info " + std::to_string(info));
-  check(cudaMemcpy(values, i.w.data, static_cast<std::size_t>(i.count) * sizeof(T), cudaMemcpyDeviceToHost),
-        "cudaMemcpy");
+  copy(values, i.w.data, bytes_of<T>(i.count));
 }
 
 template <class T>
 void CusolverEig<T>::download(T* vectors, index_t count) const {
-  check(cudaSetDevice(0), "cudaSetDevice");
-  check(cudaMemcpy(vectors, impl_->a.data, static_cast<std::size_t>(impl_->n * count) * sizeof(T),
-                   cudaMemcpyDeviceToHost),
-        "cudaMemcpy");
+  copy(vectors, impl_->a.data, bytes_of<T>(impl_->n * count));
 }
 
 #else

@@ -19,22 +19,10 @@ namespace tesela {
 
 #if TESELA_HAVE_CUDA
 
+using cusolver::bytes_of;
 using cusolver::check;
+using cusolver::copy;
 using cusolver::DeviceArray;
-
-namespace {
-
-template <class T>
-std::size_t bytes_of(index_t numbers) {
-  return static_cast<std::size_t>(numbers) * sizeof(T);
-}
-
-void copy(void* to, const void* from, std::size_t bytes) {
-  check(cudaSetDevice(0), "cudaSetDevice");
-  check(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "cudaMemcpy");
-}
-
-}  // namespace
 
 template <class T>
 struct CusolverEigBatch<T>::Impl : cusolver::Solver {

@@ -18,7 +18,9 @@ namespace tesela {
 
 #if TESELA_HAVE_CUDA
 
+using cusolver::bytes_of;
 using cusolver::check;
+using cusolver::copy;
 using cusolver::DeviceArray;
 
 template <class T>
@@ -26,10 +28,10 @@ struct CusolverGeneralizedEig<T>::Impl : cusolver::Solver {
   Impl(index_t order, bool vectors)
       : n(static_cast<int>(order)),
         job(vectors ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR),
-        bytes(static_cast<std::size_t>(order * order) * sizeof(T)),
+        bytes(bytes_of<T>(order * order)),
         a(bytes),
         b(bytes),
-        w(static_cast<std::size_t>(n) * sizeof(T)),
+        w(bytes_of<T>(n)),
         info(sizeof(int)) {
     if (n == 0) return;
     if constexpr (std::is_same_v<T, float>)
@@ -41,7 +43,7 @@ struct CusolverGeneralizedEig<T>::Impl : cusolver::Solver {
                                         of(w), &size),
             "cusolverDnDsygvd_bufferSize");
     if (size < 0) throw EnvironmentError("cuSOLVER sygvd: its workspace exceeds 32 bits");
-    work = std::make_unique<DeviceArray>(static_cast<std::size_t>(size) * sizeof(T));
+    work = std::make_unique<DeviceArray>(bytes_of<T>(size));
   }
 
   static T* of(const DeviceArray& memory) { return static_cast<T*>(memory.data); }
@@ -73,9 +75,8 @@ CusolverGeneralizedEig<T>::CusolverGeneralizedEig(index_t n, bool vectors) {
 
 template <class T>
 void CusolverGeneralizedEig<T>::upload(const T* a, const T* b) const {
-  check(cudaSetDevice(0), "cudaSetDevice");
-  check(cudaMemcpy(impl_->a.data, a, impl_->bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
-  check(cudaMemcpy(impl_->b.data, b, impl_->bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
+  copy(impl_->a.data, a, impl_->bytes);
+  copy(impl_->b.data, b, impl_->bytes);
 }
 
 template <class T>
@@ -85,15 +86,14 @@ void CusolverGeneralizedEig<T>::solve(T* values) const {
   check(cudaSetDevice(0), "cudaSetDevice");
   i.solve();
   int info = 0;
-  check(cudaMemcpy(&info, i.info.data, sizeof info, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  copy(&info, i.info.data, sizeof info);
   if (info != 0) throw EnvironmentError("cuSOLVER sygvd: info " + std::to_string(info));
-  check(cudaMemcpy(values, i.w.data, static_cast<std::size_t>(i.n) * sizeof(T), cudaMemcpyDeviceToHost), "cudaMemcpy");
+  copy(values, i.w.data, bytes_of<T>(i.n));
 }
 
 template <class T>
 void CusolverGeneralizedEig<T>::download(T* vectors) const {
-  check(cudaSetDevice(0), "cudaSetDevice");
-  check(cudaMemcpy(vectors, impl_->a.data, impl_->bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  copy(vectors, impl_->a.data, impl_->bytes);
 }
 
 #else

@@ -53,6 +53,17 @@ struct Solver {
   bench::Handle<cusolverDnParams_t, cusolverDnDestroyParams> params;
 };
 
+template <class T>
+std::size_t bytes_of(index_t numbers) {
+  return static_cast<std::size_t>(numbers) * sizeof(T);
+}
+
+/// Between host and device memory, after all work of device 0. Waits.
+inline void copy(void* to, const void* from, std::size_t bytes) {
+  check(cudaSetDevice(0), "cudaSetDevice");
+  check(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "cudaMemcpy");
+}
+
 /// How cuSOLVER's 64-bit calls name T.
 template <class T>
 inline constexpr cudaDataType type_of = std::is_same_v<T, float> ? CUDA_R_32F : CUDA_R_64F;

@@ -20,21 +20,10 @@ namespace tesela {
 
 #if TESELA_HAVE_CUDA
 
+using cusolver::bytes_of;
 using cusolver::check;
+using cusolver::copy;
 using cusolver::DeviceArray;
-
-namespace {
-
-void copy(void* to, const void* from, std::size_t bytes) {
-  check(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "cudaMemcpy");
-}
-
-template <class T>
-std::size_t bytes_of(index_t count) {
-  return static_cast<std::size_t>(count) * sizeof(T);
-}
-
-}  // namespace
 
 template <class T>
 struct CusolverQr<T>::Impl {
@@ -126,7 +115,6 @@ T* CusolverQr<T>::a() const {
 
 template <class T>
 void CusolverQr<T>::upload(const T* a) const {
-  check(cudaSetDevice(0), "cudaSetDevice");
   copy(impl_->matrix(), a, bytes_of<T>(index_t{impl_->m} * impl_->n));
 }
 
@@ -137,7 +125,6 @@ void CusolverQr<T>::download(T* a) const {
 
 template <class T>
 void CusolverQr<T>::download(T* a, index_t first, index_t count) const {
-  check(cudaSetDevice(0), "cudaSetDevice");
   copy(a, impl_->matrix() + first * impl_->m, bytes_of<T>(impl_->m * count));
 }
 

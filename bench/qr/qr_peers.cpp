@@ -1,9 +1,9 @@
+#include "bench/harness/restored.hpp"
 #include "bench/peers/cusolver_qr.hpp"
 #include "bench/qr/qr_data.hpp"
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/codelets/libraries/lapack.hpp>
-#include <tesela/codelets/support/lacpy.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -17,31 +17,25 @@ namespace tesela::bench {
 using namespace kernels;
 namespace {
 
-/// Our graph's matrices and its last factorization.
+/// Our graph's matrix and its last factorization.
 template <class T>
 struct Tiles {
-  std::optional<TileMatrix<T>> original, A;  // the first only on devices
+  RestoredMatrix<T> A;
   std::optional<QrFactorization<T>> factors;
 
-  /// A as generated: on the devices by a copy there, on the host registered anew, so that no device holds any of it.
   void restore(const QrData<T>& data) {
     const QrCase& w = data.what();
     factors.reset();
-    if (!w.on_device) {
-      A.reset();
-      data.restore();
-      A = TileMatrix<T>::map(data.runtime(), data.a(), w.m, w.n, std::max<index_t>(w.m, 1), w.tile, "A");
+    if (w.on_device) {
+      A.on_devices(
+          data.runtime(), {w.m, w.n}, w.tile,
+          [&](Graph& g, const TileMatrix<T>& original) { fill(g, original, data.generator()); },
+          [](index_t) { return Priority{}; });
       return;
     }
-    Graph g(data.runtime());
-    if (!original) {
-      original.emplace(data.runtime(), w.m, w.n, w.tile, "A0");
-      A.emplace(data.runtime(), w.m, w.n, w.tile, "A");
-      fill(g, *original, data.generator());
-    }
-    for (index_t j = 0; j < A->nt(); ++j)
-      for (index_t i = 0; i < A->mt(); ++i) g.insert<Lacpy<T>>({}, (*original)(i, j), (*A)(i, j));
-    g.wait();
+    A.release();
+    data.restore();
+    A.on_host(data.runtime(), data.a(), {w.m, w.n}, w.tile);
   }
 };
 
