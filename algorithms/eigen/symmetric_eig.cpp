@@ -83,6 +83,23 @@ index_t most_columns(index_t n) {
   return elements / std::max<index_t>(n, 1);
 }
 
+/// Refuses what would wait for room for ever: a task has a tile of A beside a block of V and Z, or all of T's vectors
+/// beside a tile of X.
+template <class T>
+void require_device(const Runtime& runtime, index_t n, index_t a_columns, index_t x_columns) {
+  if (runtime.gpus() == 0) return;
+  const index_t gathered = a_columns > 0 ? 2 * std::min<index_t>(n, 1024) : 0,
+                columns = std::max(a_columns + gathered, x_columns > 0 ? n + x_columns : 0);
+  const double needed = static_cast<double>(sizeof(T)) * static_cast<double>(n) * static_cast<double>(columns),
+               there = static_cast<double>(runtime.device_bytes()) / runtime.gpus();
+  if (needed > there)
+    throw EnvironmentError("symmetric_eig: order " + std::to_string(n) + " needs at least " +
+                           std::to_string(static_cast<std::int64_t>(needed / (1 << 20)) + 1) +
+                           " MiB of each GPU's memory, of which " +
+                           std::to_string(static_cast<std::int64_t>(there / (1 << 20))) +
+                           " may be used (STARPU_LIMIT_CUDA_MEM); without GPUs it runs on cores");
+}
+
 template <class T>
 void by_two_stages(Graph& g, TwoStage<T> stages, int exponent, const SymmetricEigOptions& o, SymmetricEig<T>& result) {
   const index_t n = stages.n();
@@ -96,6 +113,9 @@ void by_two_stages(Graph& g, TwoStage<T> stages, int exponent, const SymmetricEi
   };
   const bool all = !o.positions && std::isinf(o.low) && std::isinf(o.high);
   IndexRange range{0, n};
+  if (o.vectors)
+    require_device<T>(g.runtime(), n, 0,
+                      suitable_eigenvectors_tile(g.runtime(), n, o.positions ? o.positions->size() : n));
   if (!o.vectors || !all) {
     const TridiagonalEigResult<T> found = stages.eigenvalues();
     if (failed(found)) return;
@@ -167,6 +187,7 @@ SymmetricEig<T> symmetric_eig(Graph& g, const TileMatrix<T>& A, const SymmetricE
   check(A.n(), options);
   if (A.m() != A.n() || A.mt() > 1)
     refuse("A", to_string(Shape{A.m(), A.n()}) + "; it must be square, in tiles of whole columns");
+  require_device<T>(g.runtime(), A.n(), std::min(A.n(), A.tile_shape().nb), 0);
   SymmetricEig<T> result;
   const detail::Scan found = detail::scan(g, A);
   if (found.row >= 0) {
