@@ -55,7 +55,7 @@ TEST_CASE("a signal cancels the tasks") {
 TEST_CASE("Ctrl-C ends eigenproblems in whatever stage they are") {
   const TemporaryFolder folder;
   ProcessOptions options;
-  options.interrupt_after = GENERATE(0.5, 0.8, 1.2, 1.7);
+  options.interrupt_after = GENERATE(1.0, 1.2, 1.5, 1.9);
   const Outcome outcome = run_tesela({"eig", "--n", "1200", "--method", "two-stage", "--vectors", "--no-check",
                                       "--repeat", "1000", "--out-vectors", folder / "x.npy"},
                                      options);
