@@ -32,9 +32,9 @@ Priority on_gpu_of(index_t part) { return on_gpu_number(static_cast<std::size_t>
 /// What the options leave open.
 struct Sizes {
   index_t block, update, parts;
-  Sizes(const Runtime& runtime, index_t b, index_t tiles, const ReduceToBandOptions& options) {
+  Sizes(const Runtime& runtime, index_t n, index_t b, index_t tiles, const ReduceToBandOptions& options) {
     const bool gpu = runtime.gpus() > 0;
-    block = ceil_div(options.block > 0 ? options.block : gpu ? 1024 : 256, b) * b;
+    block = ceil_div(options.block > 0 ? std::min(options.block, std::max<index_t>(n, 1)) : gpu ? 1024 : 256, b) * b;
     update = std::min(block, options.update > 0 ? options.update : gpu ? block : b);
     parts = std::min(tiles,
                      options.parts > 0 ? options.parts : static_cast<index_t>(gpu ? runtime.gpus() : runtime.cpus()));
@@ -66,7 +66,7 @@ BandReduction<T>::BandReduction(Graph& g, const TileMatrix<T>& A, const Symmetri
   const TileMatrix<T>& band = B.tiles();
   const index_t n = n_, b = half_width_, w = std::min(A.tile_shape().nb, std::max<index_t>(n, 1)),
                 band_width = std::min(band.tile_shape().nb, std::max<index_t>(n, 1));
-  const auto [block, update, parts] = Sizes(runtime, b, A.nt(), options);
+  const auto [block, update, parts] = Sizes(runtime, n, b, A.nt(), options);
   band.for_each_tile([&](const Tile<T>& tile, index_t, index_t) { g.insert<Laset<T>>(on_gpu, {T(0), 1}, tile); });
   if (n == 0) return;
   if (gpu)  // products with squares that are whole are faster there
