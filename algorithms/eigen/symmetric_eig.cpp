@@ -127,6 +127,8 @@ void by_two_stages(Graph& g, TwoStage<T> stages, int exponent, const SymmetricEi
   const TridiagonalEigResult<T> found = stages.eigenvectors(g, *result.vectors, range);
   if (failed(found)) return;
   if (all) return static_cast<void>(take(result, found.values, exponent, o));
+  // Within limits the values stay those that were compared with them.
+  if (std::isfinite(o.low) || std::isfinite(o.high)) return;
   // These belong to the vectors; they differ from the ones above by rounding errors.
   std::transform(found.values.begin(), found.values.end(), result.values.begin(),
                  [&](T value) { return std::ldexp(static_cast<double>(value), exponent); });
