@@ -27,6 +27,7 @@ struct EigOptions : FactorOptions {
 
 void settle_options(EigOptions& o) {
   const auto refuse = [](const char* option, const std::string& why) { throw ArgumentError("bench eig", option, why); };
+  if (!parse_symmetric_kind(o.random).file.empty()) refuse("--random", "spectrum:FILE is for tesela eig alone");
   if (!(o.fraction > 0 && o.fraction <= 1)) refuse("--fraction", fmt::format("{} is not in (0, 1]", o.fraction));
   if (o.has("cusolver-x") && o.fraction == 1) refuse("--peers", "cusolver-x solves for a part: --fraction says which");
   if (o.has("elpa") && (o.common.precision != "d" || o.random != "uniform" || o.fraction < 1 || o.on_device() ||

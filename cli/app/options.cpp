@@ -3,7 +3,11 @@
 namespace tesela::cli {
 
 CLI::Option* add_input(CLI::App& app, const std::string& option, std::string& path, const std::string& about) {
-  return app.add_option(option, path, about)->type_name("FILE");
+  return app.add_option(option, path, about)->type_name("FILE")->check(not_empty());
+}
+
+CLI::Validator not_empty() {
+  return {[](const std::string& text) { return std::string(text.empty() ? "an empty name" : ""); }, ""};
 }
 
 CLI::Option* add_random(CLI::App& app, std::string& kind, const std::string& kinds) {

@@ -6,6 +6,9 @@
 
 namespace tesela::cli {
 
+/// For names of files: an unset shell variable is no name.
+CLI::Validator not_empty();
+
 /// Adds an option that names a file that the command reads.
 CLI::Option* add_input(CLI::App& app, const std::string& option, std::string& path, const std::string& about);
 

@@ -1,5 +1,6 @@
 #include "cli/app/outputs.hpp"
 
+#include "cli/app/options.hpp"
 #include "cli/app/trace_report.hpp"
 #include <tesela/runtime/errors.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
@@ -89,7 +90,7 @@ bool clash(const Place& a, const Place& b) {
 CLI::Option* add_output(CLI::App& app, Output kind, const std::string& option, std::string& path,
                         const std::string& about) {
   declare_outputs(app, kind, option.substr(option.find("--")), [&path] { return std::vector{path}; });
-  return app.add_option(option, path, about)->type_name(kind == Output::trace ? "DIR" : "FILE");
+  return app.add_option(option, path, about)->type_name(kind == Output::trace ? "DIR" : "FILE")->check(not_empty());
 }
 
 void declare_outputs(CLI::App& app, Output kind, const std::string& name,

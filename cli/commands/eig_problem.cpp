@@ -89,6 +89,7 @@ void EigInput::add_to(CLI::App& app) {
       ->excludes(second)
       ->excludes(d);
   Choices().add(generalized_kinds()).add_option(app, "--problem", kind);
+  for (const char* dense : {"--random", "--scale", "--uplo", "--symmetrize"}) d->excludes(app.get_option(dense));
 }
 
 void EigInput::settle(index_t otherwise) {
