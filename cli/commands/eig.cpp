@@ -42,6 +42,7 @@ struct Proof {
   Certificate certificate;
   std::optional<index_t> expected;  ///< in the range that was asked for
   index_t doubtful = 0;             ///< of those, by how many it may be wrong
+  bool counted = true;              ///< inertias told something of both ends
 };
 
 template <class T>
@@ -67,6 +68,33 @@ TileMatrix<double> tiles_in_double(Runtime& runtime, const HostMatrix<T>& a, Hos
   }
 }
 
+/// How many values are below one end of a range: at least `least`, at most `most`, or nobody knows.
+struct EndCount {
+  index_t least = 0, most = 0;
+  bool known = true;
+};
+
+/// Where a value is as near to the end as its error, or the factorization breaks down, as it does at many round
+/// numbers, inertias on both sides say it: so far away as they are sure.
+template <class T>
+EndCount count_below(const SymmetricEig<T>& eig, double end, double accuracy,
+                     const std::function<SymmetricInertia(double)>& inertia) {
+  const SymmetricInertia counted = inertia(end);
+  const bool near = std::any_of(eig.spectrum.begin(), eig.spectrum.end(), [&](double value) {
+    return !(std::abs(value - end) > counted.uncertainty + accuracy);
+  });
+  if (!near) return {counted.below, counted.below};
+  constexpr double tiny = std::numeric_limits<double>::min();
+  const double farthest = std::min(8 * (eig.norm + std::abs(end)) + tiny, std::numeric_limits<double>::max() / 16);
+  const auto beside = [&](double side) -> std::optional<index_t> {
+    for (double step = std::max(4 * accuracy, tiny); step <= farthest; step *= 8)
+      if (const SymmetricInertia moved = inertia(end + side * step); moved.uncertainty <= step) return moved.below;
+    return std::nullopt;
+  };
+  const std::optional<index_t> least = beside(-1), most = least ? beside(1) : std::nullopt;
+  return {least.value_or(0), most.value_or(static_cast<index_t>(eig.spectrum.size())), most.has_value()};
+}
+
 /// What inertia(sigma) says of values that are right to `accuracy`; certify() compares at random shifts.
 template <class T>
 Proof prove_by(const Options& o, const SymmetricEig<T>& eig, double accuracy,
@@ -76,11 +104,11 @@ Proof prove_by(const Options& o, const SymmetricEig<T>& eig, double accuracy,
   if (o.selection.range.empty()) return proof;
   const auto [low, high] = o.selection.interval();
   const auto below = [&](double end) {
-    const SymmetricInertia counted = inertia(end);
-    proof.doubtful += std::count_if(eig.spectrum.begin(), eig.spectrum.end(), [&](double value) {
-      return std::abs(value - end) <= counted.uncertainty + accuracy;
-    });
-    return counted.below;
+    const EndCount count = count_below(eig, end, accuracy, inertia);
+    proof.doubtful += count.most - count.least;
+    proof.counted = proof.counted && count.known;
+    const index_t found = std::lower_bound(eig.spectrum.begin(), eig.spectrum.end(), end) - eig.spectrum.begin();
+    return std::clamp(found, count.least, std::max(count.least, count.most));
   };
   const index_t first = below(low);
   proof.expected = below(high) - first;
@@ -202,6 +230,9 @@ void report_generalized_errors(const Options& o, const EigProblem<T>& problem, c
       o.check && !sample, sample ? sampled_vectors : result.vectors.cols(), o.common.seed);
   const EigBounds bounds = eig_bounds<T>(n);
   report.check("condition", error.condition);
+  if (n > 0 && !(bounds.value * error.value_growth < 1))
+    report.fail(
+        fmt::format("B is too ill-conditioned: with {:.3g} errors may be as large as the values", error.condition));
   if (eig.norm == 0 && error.value.value_or(0) > 0)
     report.fail("underflow: every eigenvalue is less than the smallest number");
   // A value may have lost what is below the smallest number.
@@ -301,6 +332,7 @@ int run_eig(Options o) {
     if (result.proof.doubtful > 0) report.check("doubtful", static_cast<double>(result.proof.doubtful));
     if (std::abs(found - *expected) > result.proof.doubtful)
       report.fail(fmt::format("{} eigenvalues found of {}", found, *expected));
+    if (!result.proof.counted) report.fail("not counted: no inertia near an end of the range is sure");
   }
   if (o.certify > 0) {
     const Certificate& certificate = result.proof.certificate;
@@ -342,6 +374,7 @@ const Command eig_command(
       auto* batch = app.add_option("--batch", o->batch,
                                    "K matrices of an order up to 128: seeds from --seed on, or n x (K n) in -a")
                         ->transform(cli::non_negative());
+      for (const char* dense : {"--band", "--block"}) app.get_option("--diagonal")->excludes(app.get_option(dense));
       for (const char* alone : {"--method", "--band", "--block", "--certify", "--range", "--index", "--smallest",
                                 "--largest", "--diagonal", "--b", "--random-b"})
         batch->excludes(app.get_option(alone));

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iomanip>
+#include <sstream>
 
 using namespace tesela;
 using namespace tesela::test;
@@ -87,6 +89,42 @@ TEST_CASE("eig: parts, counted by the inertia of A itself") {
         120);
 }
 
+TEST_CASE("eig: ranges whose ends are values, or where the inertia of A - sigma I breaks down") {
+  const auto counted = [](const Words& options) {
+    const auto report = eig(options);
+    const auto& checks = report["checks"];
+    INFO(report.dump());
+    CHECK(report["status"] == "ok");
+    const double doubtful = checks.value("doubtful", 0.0);
+    CHECK(std::abs(checks["expected"].get<double>() - checks["found"].get<double>()) <= doubtful);
+    return std::pair{checks["found"].get<int>(), static_cast<int>(doubtful)};
+  };
+  // 2 - 2 cos(k pi / (n + 1)): the pivots of T - 2 I are zero, and nothing is near.
+  CHECK(counted({"--random", "second-difference", "-n", "500", "--range=2,4"}) == std::pair{250, 0});
+  // 1 and 3 are values of n = 50.
+  CHECK(counted({"--random", "second-difference", "-n", "50", "--range=1,3"}).second == 2);
+  CHECK(counted({"--random", "exchange", "-n", "100", "--range=0,2"}) == std::pair{50, 0});
+  CHECK(counted({"--random", "identity", "-n", "30", "--range=1,2"}) == std::pair{30, 30});
+  CHECK(counted({"--random", "identity", "-n", "30", "--range=0,1"}) == std::pair{0, 30});
+  CHECK(counted({"--random", "zero", "-n", "30", "--range=0,1"}).first == 30);
+}
+
+TEST_CASE("eig: what a range gives is inside it, with vectors too") {
+  TemporaryFolder folder;
+  const std::string all = folder / "all.npy", part = folder / "part.npy";
+  const Words what{"--random", "second-difference", "-n", "200", "-p", "s", "--method", "two-stage", "--vectors"};
+  eig(what + Words{"--out", all});
+  const HostMatrix<double> whole = read_matrix<double>(all);
+  for (const index_t i : {0, 7, 63, 150}) {
+    const double end = whole(i, 0);
+    std::ostringstream range;
+    range << std::setprecision(17) << "--range=-9," << end;
+    eig(what + Words{range.str(), "--out", part});
+    const HostMatrix<double> found = read_matrix<double>(part);
+    for (index_t j = 0; j < found.rows(); ++j) CHECK(found(j, 0) < end);
+  }
+}
+
 TEST_CASE("eig: the same values from a file, a triangle, a band and a tridiagonal matrix") {
   TemporaryFolder folder;
   const index_t n = 70;
@@ -142,6 +180,8 @@ TEST_CASE("eig refuses what it cannot do, and schedulers all finish") {
   refused({"-n", "10", "--scale", "nan"}, "--scale");
   refused({"-n", "10", "--scale", "1e308", "--random", "wilkinson"}, "--scale");
   refused({"-n", "10", "--band", "0"}, "--band");
+  refused({"--a", ""}, "--a");
+  refused({"-n", "10", "--out", ""}, "--out");
   refused({"-n", "10", "--method", "jacobi"}, "--method");
   refused({"-n", "10", "--certify", "2", "--smallest", "3"}, "--certify");
   refused({"-n", "10", "--method", "cusolver", "--random-b", "uniform"}, "--method");

@@ -106,6 +106,18 @@ TEST_CASE("eig --b: inertias certify a spectrum and count a range") {
     CHECK(eig({"--a", a, "--b", b, "--range", range, "--problem", "3"})["checks"]["expected"] == count);
 }
 
+TEST_CASE("eig --b: no result of which nothing is known is ok") {
+  TemporaryFolder folder;
+  // R has 1e-8 beside ones: the small eigenvalues of C are lost beside 1e16.
+  const std::string a = written(folder / "a.npy", {3, 8, 1, 6}, 0.5), b = written(folder / "b.npy", {1, 1, 1, 1e-16});
+  const auto status = [&](const Words& more) {
+    return eig(Words{"--a", a, "--b", b} + more, 1)["status"].get<std::string>();
+  };
+  CHECK_THAT(status({"--vectors"}), ContainsSubstring("ill-conditioned"));
+  CHECK_THAT(status({}), ContainsSubstring("ill-conditioned"));
+  CHECK_THAT(status({"--range", "0,5"}), ContainsSubstring("not counted"));
+}
+
 TEST_CASE("eig --b says what is wrong with B") {
   TemporaryFolder folder;
   const std::string a = written(folder / "a.npy", {3, 8, 1, 6});
