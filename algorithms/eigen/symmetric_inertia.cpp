@@ -2,7 +2,10 @@
 #include <tesela/algorithms/eigen/symmetric_inertia.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
+#include <optional>
 
 namespace tesela {
 
@@ -24,6 +27,25 @@ Certificate certify_spectrum(Graph& g, const TileMatrix<T>& A, std::span<const d
                              index_t shifts, std::uint64_t seed) {
   return detail::certify<T>(values, accuracy, shifts, seed,
                             [&](double sigma) { return symmetric_inertia(g, A, sigma); });
+}
+
+InertiaCount count_below(std::span<const double> values, double end, double accuracy,
+                         const std::function<SymmetricInertia(double)>& inertia) {
+  const SymmetricInertia counted = inertia(end);
+  const bool near = std::any_of(values.begin(), values.end(), [&](double value) {
+    return !(std::abs(value - end) > counted.uncertainty + accuracy);
+  });
+  if (!near) return {counted.below, counted.below};
+  constexpr double tiny = std::numeric_limits<double>::min(), huge = std::numeric_limits<double>::max() / 16;
+  const double norm = std::max(std::abs(values.front()), std::abs(values.back())),
+               farthest = std::min(8 * (norm + std::abs(end)) + tiny, huge);
+  const auto beside = [&](double side) -> std::optional<index_t> {
+    for (double step = std::max(4 * accuracy, tiny); step <= farthest; step *= 8)
+      if (const SymmetricInertia moved = inertia(end + side * step); moved.uncertainty <= step) return moved.below;
+    return std::nullopt;
+  };
+  const std::optional<index_t> least = beside(-1), most = least ? beside(1) : std::nullopt;
+  return {least.value_or(0), most.value_or(std::ssize(values)), most.has_value()};
 }
 
 template SymmetricInertia symmetric_inertia(Graph&, const TileMatrix<float>&, double);

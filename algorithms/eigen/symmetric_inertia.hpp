@@ -3,6 +3,7 @@
 #include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -25,6 +26,18 @@ SymmetricInertia symmetric_inertia(Graph& g, const TileMatrix<T>& A, double sigm
 
 /// The edge of A's tiles that suits the runtime's workers.
 index_t suitable_inertia_tile(const Runtime& runtime);
+
+/// How many values are below some place: at least `least`, at most `most`, or nobody knows.
+struct InertiaCount {
+  index_t least = 0, most = 0;
+  bool known = true;
+};
+
+/// The number of values below `end` that inertia(sigma) proves, for a whole spectrum `values`, ascending and each right
+/// to `accuracy`. Where one is as near to the end as its error, or the factorization breaks down, as it does at many
+/// round numbers, inertias on both sides say it: so far away as they are sure.
+InertiaCount count_below(std::span<const double> values, double end, double accuracy,
+                         const std::function<SymmetricInertia(double)>& inertia);
 
 /// What inertias said of values that should be the whole spectrum.
 struct Certificate {

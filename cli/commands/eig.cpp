@@ -68,33 +68,6 @@ TileMatrix<double> tiles_in_double(Runtime& runtime, const HostMatrix<T>& a, Hos
   }
 }
 
-/// How many values are below one end of a range: at least `least`, at most `most`, or nobody knows.
-struct EndCount {
-  index_t least = 0, most = 0;
-  bool known = true;
-};
-
-/// Where a value is as near to the end as its error, or the factorization breaks down, as it does at many round
-/// numbers, inertias on both sides say it: so far away as they are sure.
-template <class T>
-EndCount count_below(const SymmetricEig<T>& eig, double end, double accuracy,
-                     const std::function<SymmetricInertia(double)>& inertia) {
-  const SymmetricInertia counted = inertia(end);
-  const bool near = std::any_of(eig.spectrum.begin(), eig.spectrum.end(), [&](double value) {
-    return !(std::abs(value - end) > counted.uncertainty + accuracy);
-  });
-  if (!near) return {counted.below, counted.below};
-  constexpr double tiny = std::numeric_limits<double>::min();
-  const double farthest = std::min(8 * (eig.norm + std::abs(end)) + tiny, std::numeric_limits<double>::max() / 16);
-  const auto beside = [&](double side) -> std::optional<index_t> {
-    for (double step = std::max(4 * accuracy, tiny); step <= farthest; step *= 8)
-      if (const SymmetricInertia moved = inertia(end + side * step); moved.uncertainty <= step) return moved.below;
-    return std::nullopt;
-  };
-  const std::optional<index_t> least = beside(-1), most = least ? beside(1) : std::nullopt;
-  return {least.value_or(0), most.value_or(static_cast<index_t>(eig.spectrum.size())), most.has_value()};
-}
-
 /// What inertia(sigma) says of values that are right to `accuracy`; certify() compares at random shifts.
 template <class T>
 Proof prove_by(const Options& o, const SymmetricEig<T>& eig, double accuracy,
@@ -104,7 +77,7 @@ Proof prove_by(const Options& o, const SymmetricEig<T>& eig, double accuracy,
   if (o.selection.range.empty()) return proof;
   const auto [low, high] = o.selection.interval();
   const auto below = [&](double end) {
-    const EndCount count = count_below(eig, end, accuracy, inertia);
+    const InertiaCount count = count_below(eig.spectrum, end, accuracy, inertia);
     proof.doubtful += count.most - count.least;
     proof.counted = proof.counted && count.known;
     const index_t found = std::lower_bound(eig.spectrum.begin(), eig.spectrum.end(), end) - eig.spectrum.begin();

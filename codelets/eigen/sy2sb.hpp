@@ -4,9 +4,8 @@
 
 namespace tesela::kernels {
 
-// Reduction of a symmetric matrix to a band of half-width b, A = Q B Q^T, panel by panel. The panel of columns c … c +
-// b
-// - 1 begins in row r = c + b: A(r:, c:c+b) = (I - V T V^T) R. What its Q does to the trailing matrix is
+// Reduction of a symmetric matrix to a band of half-width b, A = Q B Q^T, panel by panel. The panel of columns c to
+// c + b - 1 begins in row r = c + b: A(r:, c:c+b) = (I - V T V^T) R. What its Q does to the trailing matrix is
 //
 //   A - V Z^T - Z V^T,   Z = W - 1/2 V T^T V^T W,   W = A V T.
 //
