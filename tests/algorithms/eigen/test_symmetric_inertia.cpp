@@ -150,3 +150,23 @@ TEST_CASE("certify_spectrum: all values equal, or zero") {
     CHECK(certify_spectrum<double>(g, tiles(a, 16), values, 0, 6, 1).certified >= 5);
   }
 }
+
+TEST_CASE("count_below: beside an end where the inertia breaks down, and unknown where it never is sure") {
+  const std::vector<double> values{1, 2, 2, 3};
+  const auto sure = [&](double sigma) -> SymmetricInertia {
+    if (sigma == 2 || sigma == 2.5) return {77, std::numeric_limits<double>::infinity()};
+    return {std::lower_bound(values.begin(), values.end(), sigma) - values.begin(), 1e-15};
+  };
+  const auto counted = [&](double end) {
+    const InertiaCount count = count_below(values, end, 1e-14, sure);
+    CHECK(count.known);
+    return std::pair{count.least, count.most};
+  };
+  CHECK(counted(1.5) == std::pair<index_t, index_t>{1, 1});
+  CHECK(counted(2) == std::pair<index_t, index_t>{1, 3});
+  CHECK(counted(2.5) == std::pair<index_t, index_t>{3, 3});
+  CHECK_FALSE(count_below(values, 2, 1e-14, [](double) -> SymmetricInertia {
+                return {0, std::numeric_limits<double>::infinity()};
+              }).known);
+  CHECK_FALSE(count_below(values, 2, std::numeric_limits<double>::infinity(), sure).known);
+}
