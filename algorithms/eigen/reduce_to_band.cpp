@@ -1,6 +1,7 @@
 #include <tesela/algorithms/eigen/reduce_to_band.hpp>
 #include <tesela/algorithms/support/internal/blas_sizes.hpp>
 #include <tesela/codelets/eigen/sy2sb.hpp>
+#include <tesela/codelets/eigen/sytrd.hpp>
 #include <tesela/codelets/qr/tile_qr.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/tiles/size_checks.hpp>
@@ -56,6 +57,33 @@ void BandReduction<T>::finish_block(Graph& g) {
   }
 }
 
+/// To tridiagonal form by one task, whose device keeps A.
+template <class T>
+void BandReduction<T>::reduce_at_once(Graph& g, const Tile<T>& A, const Tile<T>& band, index_t block) {
+  constexpr index_t most_blocks = 8;  // Sytrd's
+  const bool gpu = g.runtime().gpus() > 0;
+  const Priority where{highest_priority, gpu, gpu ? 0 : -1};
+  block = std::max(block, ceil_div(n_, most_blocks));
+  std::vector<Tile<T>> reflectors;
+  for (index_t first = 0; first + 1 < n_; first += block) {
+    const index_t top = first + 1, height = n_ - top, columns = std::min(block, height);
+    blocks_.push_back({top, columns, TileMatrix<T>(g.runtime(), height, columns, {height, columns}, "V"),
+                       TileMatrix<T>(g.runtime(), columns, columns, {columns, columns}, "T"),
+                       TileMatrix<T>(g.runtime(), 1, columns, {1, columns}, "tau")});
+    for (const Tile<T>& tile : {blocks_.back().v(0, 0), blocks_.back().panels(0, 0)}) {
+      g.insert<Laset<T>>(where, {T(0), 1}, tile);
+      reflectors.push_back(tile);
+    }
+  }
+  const Shape work = sytrd_work(n_, gpu);
+  g.insert<Sytrd<T>>(where, {block}, A, band, g.scratch<T>(work.rows, work.cols), reflectors);
+  for (const Block& one : blocks_)
+    if (vectors_)
+      g.insert<JoinReflectors<T>>(on_gpu, {one.columns, 1}, one.v(0, 0), one.t(0, 0), std::vector{one.panels(0, 0)});
+    else
+      g.forget(one.v(0, 0));
+}
+
 template <class T>
 BandReduction<T>::BandReduction(Graph& g, const TileMatrix<T>& A, const SymmetricBand<T>& B,
                                 const ReduceToBandOptions& options)
@@ -69,6 +97,11 @@ BandReduction<T>::BandReduction(Graph& g, const TileMatrix<T>& A, const Symmetri
   const auto [block, update, parts] = Sizes(runtime, n, b, A.nt(), options);
   band.for_each_tile([&](const Tile<T>& tile, index_t, index_t) { g.insert<Laset<T>>(on_gpu, {T(0), 1}, tile); });
   if (n == 0) return;
+  if (b == 1 && n <= largest_sytrd && A.nt() == 1 && band.nt() == 1) {
+    reduce_at_once(g, A(0, 0), band(0, 0), block);
+    g.forget(A(0, 0));
+    return;
+  }
   if (gpu)  // products with squares that are whole are faster there
     for (index_t j = 0; j < A.nt(); ++j) g.insert<Sy2sbMirror<T>>(on_gpu_of(j), {j * w}, A(0, j));
 

@@ -37,6 +37,7 @@ class BandReduction {
   friend BandReduction<U> reduce_to_band(Graph&, const TileMatrix<U>&, const SymmetricBand<U>&,
                                          const ReduceToBandOptions&);
   void finish_block(Graph& g);
+  void reduce_at_once(Graph& g, const Tile<T>& A, const Tile<T>& band, index_t block);
 
   index_t n_, half_width_;
   bool vectors_;
@@ -50,8 +51,9 @@ class BandReduction {
 ///
 /// A panel's product with A comes from what A and the gathered V and Z are together, so that A takes `update` columns
 /// at once (Dongarra, Hammarling and Sorensen, "Block reduction of matrices to condensed forms for eigenvalue
-/// computations", 1989; with a band, Bischof, Lang and Sun's successive band reduction). 4/3 n^3 flops. Inserts into
-/// the graph and returns. The elements should be of size 1 (products of two of them occur). Throws ArgumentError for
+/// computations", 1989; with a band, Bischof, Lang and Sun's successive band reduction). 4/3 n^3 flops. To half-width 1
+/// an A in one tile of order 2048 at most is reduced at once, by a task whose device keeps it. Inserts into the graph
+/// and returns. The elements should be of size 1 (products of two of them occur). Throws ArgumentError for
 /// other shapes.
 template <class T>
 [[nodiscard]] BandReduction<T> reduce_to_band(Graph& g, const TileMatrix<T>& A, const SymmetricBand<T>& band,

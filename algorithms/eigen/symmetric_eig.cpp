@@ -2,6 +2,7 @@
 #include <tesela/algorithms/eigen/internal/two_stage.hpp>
 #include <tesela/algorithms/eigen/symmetric_eig.hpp>
 #include <tesela/codelets/eigen/symmetric_scan.hpp>
+#include <tesela/codelets/eigen/sytrd.hpp>
 #include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/codelets/libraries/lapack.hpp>
 #include <tesela/runtime/paused_workers.hpp>
@@ -19,6 +20,7 @@ namespace {
 constexpr std::array methods{
     Named<EigMethod>{EigMethod::automatic, "auto", "what is faster on this machine"},
     Named<EigMethod>{EigMethod::two_stage, "two-stage", "to a band, to tridiagonal form, and back, as a graph"},
+    Named<EigMethod>{EigMethod::one_stage, "one-stage", "to tridiagonal form at once"},
     Named<EigMethod>{EigMethod::lapack, "lapack", "syevd on all cores"},
 };
 
@@ -32,6 +34,8 @@ void check(index_t n, const SymmetricEigOptions& o) {
            std::to_string(o.positions->begin) + " to " + std::to_string(o.positions->end) + " of " + std::to_string(n));
   if (!(o.low <= o.high)) refuse("low, high", std::to_string(o.low) + ", " + std::to_string(o.high));
   if (o.band < 0) refuse("band", std::to_string(o.band));
+  if (o.band > 1 && o.method == EigMethod::one_stage)
+    refuse("band", std::to_string(o.band) + ", but one stage leaves no band");
   if (o.block < 0) refuse("block", std::to_string(o.block));
 }
 
@@ -98,6 +102,17 @@ void require_device(const Runtime& runtime, index_t n, index_t a_columns, index_
                            " MiB of each GPU's memory, of which " +
                            std::to_string(static_cast<std::int64_t>(there / (1 << 20))) +
                            " may be used (STARPU_LIMIT_CUDA_MEM); without GPUs it runs on cores");
+}
+
+/// What was measured to be the fastest (docs/eigen.md).
+template <class T>
+EigMethod suitable_method(const Runtime& runtime, const TileMatrix<T>& A, index_t half_width,
+                          const SymmetricEigOptions& o) {
+  if (runtime.gpus() > 0)
+    return o.band == 0 && half_width > suitable_band(runtime) && A.nt() == 1 && A.n() <= largest_sytrd
+               ? EigMethod::one_stage
+               : EigMethod::two_stage;
+  return A.n() < (o.vectors ? 2200 : 1700) ? EigMethod::lapack : EigMethod::two_stage;  // on two cores
 }
 
 template <class T>
@@ -200,19 +215,18 @@ SymmetricEig<T> symmetric_eig(Graph& g, const TileMatrix<T>& A, const SymmetricE
   if (exponent != 0)
     A.for_each_tile(
         [&](const Tile<T>& tile, index_t, index_t) { g.insert<ScalePowerOfTwo<T>>(on_gpu, {-exponent}, tile); });
-  const index_t small = options.vectors ? 2200 : 1700;  // below LAPACK is the faster one on two cores
-  result.method = options.method != EigMethod::automatic     ? options.method
-                  : A.n() < small && g.runtime().gpus() == 0 ? EigMethod::lapack
-                                                             : EigMethod::two_stage;
-  if (result.method == EigMethod::lapack)
+  result.method = options.method != EigMethod::automatic ? options.method
+                                                         : suitable_method(g.runtime(), A, found.half_width, options);
+  if (result.method == EigMethod::lapack) {
     by_lapack(g, A, exponent, options, result);
-  else
+  } else {
+    const index_t band = result.method == EigMethod::one_stage ? 1 : options.band;
     by_two_stages(
         g,
-        TwoStage<T>(
-            g, A,
-            {.band = options.band, .found = found.half_width, .block = options.block, .vectors = options.vectors}),
+        TwoStage<T>(g, A,
+                    {.band = band, .found = found.half_width, .block = options.block, .vectors = options.vectors}),
         exponent, options, result);
+  }
   return turned(g, std::move(result));
 }
 

@@ -17,6 +17,7 @@ namespace tesela {
 enum class EigMethod : std::uint8_t {
   automatic,  ///< what was measured to be faster on this machine (docs/eigen.md)
   two_stage,  ///< to a band, to tridiagonal form, and back
+  one_stage,  ///< to tridiagonal form at once: where a GPU keeps A, up to order 2048
   lapack      ///< syevd on all cores
 };
 

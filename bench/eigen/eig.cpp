@@ -194,7 +194,7 @@ const cli::Command eig_command(
           ->check(CLI::IsMember({"values", "vectors", "band"}));
       app.add_option("--fraction", o->fraction, "of the vectors, the smallest; cusolver-x takes a part alone")
           ->capture_default_str();
-      o->add_peers(app, {"two-stage", "auto", "lapack", "cusolver", "cusolver-x", "elpa"});
+      o->add_peers(app, {"two-stage", "one-stage", "auto", "lapack", "cusolver", "cusolver-x", "elpa"});
       cli::add_random(app, o->random, symmetric_kinds());
       app.add_flag("--generalized", o->generalized, "A x = lambda B x: beside sygvd");
       app.add_option("--random-b", o->random_b, "its B, positive definite (default: geometric:100, of condition 100)")

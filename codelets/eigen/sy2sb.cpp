@@ -115,16 +115,17 @@ void JoinReflectors<T>::cpu(const Args& args, In<T> v, Out<T> t, std::span<const
   // T12 = -T1 (V1^T V2) T2, a panel at a time.
   for (index_t at = 0, i = 0; at < k; at += args.half_width, ++i) {
     const index_t width = std::min(args.half_width, k - at);
-    const In<T>& panel = panels[static_cast<std::size_t>(i)];
+    const In<T>& panel = panels[panels.size() > 1 ? static_cast<std::size_t>(i) : 0];
+    const T* const own = panel.data + (panels.size() > 1 ? 0 : at * panel.ld);
     for (index_t j = 0; j < width; ++j) {
       std::fill_n(&t(0, at + j), k, T(0));
-      std::copy_n(&panel(0, j), j + 1, &t(at, at + j));
+      std::copy_n(own + j * panel.ld, j + 1, &t(at, at + j));
     }
     if (at == 0) continue;
     T* const corner = &t(0, at);
     blas::gemm<T>(Op::transpose, Op::none, at, width, v.rows, -1, v.data, v.ld, &v(0, at), v.ld, 0, corner, t.ld);
     blas::trmm<T>(Side::left, Triangle::upper, Op::none, at, width, 1, t.data, t.ld, corner, t.ld);
-    blas::trmm<T>(Side::right, Triangle::upper, Op::none, at, width, 1, panel.data, panel.ld, corner, t.ld);
+    blas::trmm<T>(Side::right, Triangle::upper, Op::none, at, width, 1, own, panel.ld, corner, t.ld);
   }
 }
 

@@ -66,6 +66,30 @@ struct CopyTriangle {
   __device__ void operator()(index_t i, index_t j) const { to[i + j * ld_to] = i <= j ? from[i + j * ld_from] : T(0); }
 };
 
+constexpr int larft_square = 64;
+
+/// Squares on the diagonal of T, where V^T V stands, from the reflectors' factors (LAPACK larft): a row by a thread.
+template <class T>
+__global__ void larft_squares_kernel(index_t columns, const T* tau, index_t tau_ld, T* t, index_t ld) {
+  constexpr int most = larft_square;
+  __shared__ T dots[most][most + 1];  // V^T V above the diagonal; on it and below, T transposed
+  const index_t first = index_t{blockIdx.x} * most;
+  const int k = static_cast<int>(columns - first < most ? columns - first : most), i = static_cast<int>(threadIdx.x);
+  t += first + first * ld;
+  tau += first * tau_ld;
+  for (int j = 0; j < k; ++j)
+    if (i < j) dots[i][j] = t[i + j * ld];
+  __syncthreads();
+  if (i >= k) return;
+  for (int j = 0; j < k; ++j) {
+    T sum = i == j ? T(-1) : T(0);
+    for (int l = i; l < j; ++l) sum += dots[l][i] * dots[l][j];
+    const T element = i <= j ? -tau[j * tau_ld] * sum : T(0);
+    if (i <= j) dots[j][i] = element;
+    t[i + j * ld] = element;
+  }
+}
+
 template <class T>
 struct ClearBelow {
   T* a;
@@ -177,12 +201,20 @@ void JoinReflectors<T>::cuda(CudaContext& context, const Args& args, In<T> v, Ou
   // S = V^T V, then T12 = -T1 S12 T2 for neighbours that double in size; T2^T S12^T stands below the diagonal for a
   // while.
   products.gemm(Op::transpose, Op::none, k, k, v.rows, 1, v.data, v.ld, v.data, v.ld, 0, t.data, ld);
-  for (index_t at = 0, i = 0; at < k; at += b, ++i) {
-    const In<T>& panel = panels[static_cast<std::size_t>(i)];
-    const index_t width = std::min(b, k - at);
-    each(context, width, width, CopyTriangle<T>{panel.data, panel.ld, &t(at, at), ld});
+  const bool single = b == 1 && k > 1 && panels.size() == 1;
+  if (single) {
+    larft_squares_kernel<<<static_cast<unsigned>(ceil_div(k, larft_square)), larft_square, 0, context.stream()>>>(
+        k, panels[0].data, panels[0].ld, t.data, ld);
+    context.check(cudaGetLastError(), "join_reflectors");
+  } else {
+    for (index_t at = 0, i = 0; at < k; at += b, ++i) {
+      const In<T>& panel = panels[panels.size() > 1 ? static_cast<std::size_t>(i) : 0];
+      const T* const own = panel.data + (panels.size() > 1 ? 0 : at * panel.ld);
+      const index_t width = std::min(b, k - at);
+      each(context, width, width, CopyTriangle<T>{own, panel.ld, &t(at, at), ld});
+    }
   }
-  for (index_t s = b; s < k; s *= 2) {
+  for (index_t s = single ? larft_square : b; s < k; s *= 2) {
     for (index_t at = 0; at + s < k; at += 2 * s) {
       const index_t next = at + s, width = std::min(s, k - next);
       T *const s12 = &t(at, next), *const turned = &t(next, at);

@@ -135,8 +135,8 @@ struct Sy2sbMirror {
   static void cuda(CudaContext& context, const Args& args, InOut<T> a);
 };
 
-/// T of all of a block's columns from V and from the panels' (the list, in order), each of b columns but the last: I -
-/// V T V^T is the product of theirs (LAPACK larft by blocks).
+/// T of all of a block's columns from V and from the panels' (the list in order, or side by side in its only tile),
+/// each of b columns but the last: I - V T V^T is the product of theirs (LAPACK larft by blocks).
 template <class T>
 struct JoinReflectors {
   static constexpr auto name = "join_reflectors";

@@ -59,7 +59,7 @@ TEST_CASE("eig: every kind, completely, within its bounds") {
 
 TEST_CASE("eig: scales at the ends of the range") {
   for (const char* const scale : {"1e300", "1e-300", "-1"})
-    for (const char* const method : {"two-stage", "lapack"})
+    for (const char* const method : {"two-stage", "one-stage", "lapack"})
       CHECK(eig({"-n", "40", "--scale", scale, "--vectors", "--method", method})["status"] == "ok");
   // 40 ones, of 1e308 each: the largest eigenvalue is no number.
   TemporaryFolder folder;
@@ -180,6 +180,7 @@ TEST_CASE("eig refuses what it cannot do, and schedulers all finish") {
   refused({"-n", "10", "--scale", "nan"}, "--scale");
   refused({"-n", "10", "--scale", "1e308", "--random", "wilkinson"}, "--scale");
   refused({"-n", "10", "--band", "0"}, "--band");
+  refused({"-n", "10", "--method", "one-stage", "--band", "8"}, "band");
   refused({"--a", ""}, "--a");
   refused({"-n", "10", "--out", ""}, "--out");
   refused({"-n", "10", "--method", "jacobi"}, "--method");

@@ -2,6 +2,7 @@
 
 #include <tesela/codelets/eigen/internal/chase_by_places.cuh>
 #include <tesela/codelets/eigen/internal/chase_by_sweeps.cuh>
+#include <tesela/codelets/eigen/internal/resident_blocks.cuh>
 
 #include <algorithm>
 
@@ -23,17 +24,6 @@ __global__ void __launch_bounds__(BulgeHop<T, R>::threads, (in_registers ? 2 : 4
   extern __shared__ __align__(16) double memory[];
   using Chase = ChaseByPlaces<T, R, in_registers>;
   Chase(launch, *reinterpret_cast<typename Chase::Shared*>(memory)).chase();
-}
-
-/// How many blocks of threads of a kernel the current device runs at once; 0 if it does not start them together.
-template <class Kernel>
-int resident_blocks(Kernel kernel, int threads, int bytes, bool together) {
-  int device = 0, processors = 0, each = 0, able = 0;
-  cudaGetDevice(&device);
-  cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-  cudaDeviceGetAttribute(&able, cudaDevAttrCooperativeLaunch, device);
-  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, threads, static_cast<std::size_t>(bytes));
-  return together && able == 0 ? 0 : processors * each;
 }
 
 template <class T, int R, bool whole>

@@ -111,3 +111,14 @@ TEMPLATE_TEST_CASE("reduce_to_band: A = Q B Q^T", "[gpu][sanitize]", float, doub
       check<TestType>({n, b, w, band_tile, {.block = 3 * b, .update = 2 * b, .parts = 5}});
     }
 }
+
+TEMPLATE_TEST_CASE("reduce_to_band: to half-width 1 at once", "[gpu][sanitize]", float, double) {
+  for (const index_t n : {0, 1, 2, 3, 9, 33, 65, 130, 257}) check<TestType>({n, 1, 4096, 4096, {}});
+  check<TestType>({200, 1, 4096, 4096, {.block = 30}});  // several tiles of V
+}
+
+TEMPLATE_TEST_CASE("reduce_to_band: to half-width 1 at once, as wide as the GPU's kernels are", "[gpu]", float,
+                   double) {
+  if (runtime().gpus() == 0) SKIP("no GPU");
+  for (const index_t n : {511, 512, 513, 1024, 1025, 1700, 2047, 2048}) check<TestType>({n, 1, 4096, 4096, {}});
+}

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+// For kernels whose blocks of threads wait for one another. Internal to codelets/eigen.
+
+namespace tesela::kernels {
+
+/// How many blocks of threads of a kernel the current device runs at once; 0 if it does not start them together.
+template <class Kernel>
+int resident_blocks(Kernel kernel, int threads, int bytes, bool together) {
+  int device = 0, processors = 0, each = 0, able = 0;
+  cudaGetDevice(&device);
+  cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+  cudaDeviceGetAttribute(&able, cudaDevAttrCooperativeLaunch, device);
+  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, threads, static_cast<std::size_t>(bytes));
+  return together && able == 0 ? 0 : processors * each;
+}
+
+}  // namespace tesela::kernels
