@@ -47,14 +47,10 @@ struct Sizes {
 template <class T>
 void BandReduction<T>::finish_block(Graph& g) {
   const Block& block = blocks_.back();
-  g.forget(work_.back()(0, 0));  // Z
-  if (vectors_ && block.columns > 0) {
-    std::vector<Tile<T>> panels;
-    for (index_t i = 0; i * half_width_ < block.columns; ++i) panels.push_back(block.panels(0, i));
-    g.insert<JoinReflectors<T>>(on_gpu, {block.columns, half_width_}, block.v(0, 0), block.t(0, 0), panels);
-  } else {
-    g.forget(block.v(0, 0));
-  }
+  if (!vectors_ || block.columns == 0) return;
+  std::vector<Tile<T>> panels;
+  for (index_t i = 0; i * half_width_ < block.columns; ++i) panels.push_back(block.panels(0, i));
+  g.insert<JoinReflectors<T>>(on_gpu, {block.columns, half_width_}, block.v(0, 0), block.t(0, 0), panels);
 }
 
 /// To tridiagonal form by one task, whose device keeps A.
@@ -110,7 +106,10 @@ BandReduction<T>::BandReduction(Graph& g, const TileMatrix<T>& A, const Symmetri
   work_ = {P, W, none};
   const Shape qr_scratch = qr_work(b, b, n, gpu);
   const Tile<T> scratch = g.scratch<T>(qr_scratch.rows, qr_scratch.cols), sums = g.scratch<T>(b, block, 1);
-  Tile<T> v = P(0, 0), z = P(0, 0);  // of the block
+  // Of the block. Z, and V where it is not kept, are taken in turn: else all would take room at once, since clearing
+  // them waits for nothing.
+  Tile<T> v = P(0, 0), z = P(0, 0);
+  std::vector<TileMatrix<T>> own;
   BandPanel panel;
   for (index_t c = 0; c < n; c += b) {
     const index_t next = c + b, rows = n - next;  // below the band; a single one is in the band already
@@ -120,11 +119,15 @@ BandReduction<T>::BandReduction(Graph& g, const TileMatrix<T>& A, const Symmetri
       if (c > 0) finish_block(g);
       panel.top = std::min(next, n - 1), panel.at = panel.waiting = 0;
       const index_t height = n - panel.top;
-      blocks_.push_back({panel.top, 0, TileMatrix<T>(runtime, height, block, {height, block}, "V"),
-                         TileMatrix<T>(runtime, block, block, {block, block}, "T"),
-                         TileMatrix<T>(runtime, b, block, {b, b}, "Tp")});
-      work_.emplace_back(runtime, height, block, TileShape{height, block}, "Z");
-      v = blocks_.back().v(0, 0), z = work_.back()(0, 0);
+      const bool first = blocks_.size() < 2;
+      if (first) z_.emplace_back(runtime, height, block, TileShape{height, block}, "Z");
+      if (first && !vectors_) own.emplace_back(runtime, height, block, TileShape{height, block}, "V");
+      z = z_[blocks_.size() % 2](0, 0);
+      blocks_.push_back(
+          {panel.top, 0,
+           vectors_ ? TileMatrix<T>(runtime, height, block, {height, block}, "V") : own[blocks_.size() % 2],
+           TileMatrix<T>(runtime, block, block, {block, block}, "T"), TileMatrix<T>(runtime, b, block, {b, b}, "Tp")});
+      v = blocks_.back().v(0, 0);
       for (const Tile<T>& tile : {v, z}) g.insert<Laset<T>>(next_panel, {T(0), 1}, tile);
     }
     const Tile<T> t = panel.vectors > 0 ? blocks_.back().panels(0, panel.at / b) : none(0, 0);
@@ -157,6 +160,8 @@ BandReduction<T>::BandReduction(Graph& g, const TileMatrix<T>& A, const Symmetri
     panel.waiting = panel.at;
   }
   finish_block(g);
+  for (const auto& turns : {z_, own})
+    for (const TileMatrix<T>& one : turns) g.forget(one(0, 0));
   A.for_each_tile([&](const Tile<T>& tile, index_t, index_t) { g.forget(tile); });
 }
 

@@ -42,7 +42,7 @@ class BandReduction {
   index_t n_, half_width_;
   bool vectors_;
   std::vector<Block> blocks_;
-  std::vector<TileMatrix<T>> work_;  // until the graph has run
+  std::vector<TileMatrix<T>> work_, z_;  // until the graph has run
 };
 
 /// A = Q B Q^T (the first half of LAPACK's sytrd_2stage): A is n x n in tiles of whole columns, symmetric, of which the

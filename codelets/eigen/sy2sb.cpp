@@ -55,7 +55,8 @@ template <class T>
 void Sy2sbJoin<T>::cpu(const Args& args, In<T> t, In<T> p, InOut<T> v, InOut<T> z, Scratch<T> work,
                        std::span<const In<T>> w) {
   const BandPanel& panel = args.panel;
-  const index_t k = panel.vectors, from = panel.row - panel.top, m = v.rows - from, lacking = panel.at - panel.waiting;
+  const index_t k = panel.vectors, from = panel.row - panel.top, m = p.rows - panel.row,
+                lacking = panel.at - panel.waiting;
   T *const mine = &v(from, panel.at), *const sum = &z(from, panel.at);
   for (index_t j = 0; j < k; ++j) {
     std::copy_n(&p(panel.row, j), m, mine + j * v.ld);

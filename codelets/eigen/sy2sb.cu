@@ -152,7 +152,8 @@ void Sy2sbJoin<T>::cuda(CudaContext& context, const Args& args, In<T> t, In<T> p
                         Scratch<T> work, std::span<const In<T>> w) {
   const BandPanel& panel = args.panel;
   const Products<T> products{context};
-  const index_t k = panel.vectors, from = panel.row - panel.top, m = v.rows - from, lacking = panel.at - panel.waiting;
+  const index_t k = panel.vectors, from = panel.row - panel.top, m = p.rows - panel.row,
+                lacking = panel.at - panel.waiting;
   T *const mine = &v(from, panel.at), *const sum = &z(from, panel.at);
   each(context, m, k, Gather<T, false>{&p(panel.row, 0), p.ld, mine, v.ld});
   for (std::size_t i = 0; i < w.size(); ++i) {

@@ -11,7 +11,7 @@ namespace tesela::kernels {
 //
 // V and Z of several panels are gathered side by side (a block) before A takes them. A is in column tiles (n x w), of
 // which the lower triangle is read and written, on GPUs also what mirrors it in diagonal blocks. Tiles of V and Z hold
-// the rows from `top` on, A's, P's and W's all rows.
+// the rows from `top` on, and more below; A's, P's and W's all rows.
 
 /// Where a panel stands, and what A still lacks: the block's columns from `waiting` to `at`.
 struct BandPanel {
@@ -87,8 +87,7 @@ struct Sy2sbJoin {
     std::uint64_t cost_key() const { return static_cast<std::uint64_t>(panel.at - panel.waiting); }
   };
   static double flops(const Args& args, std::span<const Shape> shapes) {
-    const auto m = static_cast<double>(shapes[2].rows - (args.panel.row - args.panel.top)),
-               k = static_cast<double>(args.panel.vectors),
+    const auto m = static_cast<double>(shapes[1].rows - args.panel.row), k = static_cast<double>(args.panel.vectors),
                lacking = static_cast<double>(args.panel.at - args.panel.waiting);
     return m * k * (8 * lacking + 5 * k);
   }
