@@ -183,12 +183,12 @@ std::string to_string(const SymmetricEigStatus& status) {
 }
 
 index_t suitable_eig_tile(const Runtime& runtime, index_t n, index_t band) {
-  // On one GPU one product with all of A is the fastest; several share A where a panel's product is long enough.
-  const bool shared = runtime.gpus() > 1 && n >= 16384;
-  const index_t wide = shared               ? 2048
-                       : runtime.gpus() > 0 ? std::min(std::max<index_t>(n, 1), most_columns(n))
-                       : n < 1500           ? 128
-                                            : 256,
+  // On one GPU one product with all of A is the fastest, if one tile holds it; several share A where a panel's product
+  // is long enough.
+  const bool cut = runtime.gpus() > 1 ? n >= 16384 : most_columns(n) < n;
+  const index_t wide = runtime.gpus() == 0 ? (n < 1500 ? 128 : 256)
+                       : cut               ? 2048
+                                           : std::max<index_t>(n, 1),
                 b = std::clamp<index_t>(band > 0 ? band : suitable_band(runtime), 1, std::max<index_t>(n - 1, 1));
   return wide < n ? std::max<index_t>(wide / b, 1) * b : ceil_div(wide, b) * b;
 }
