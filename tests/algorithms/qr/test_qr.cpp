@@ -189,6 +189,21 @@ void check_every_tree(Runtime& runtime, auto zero, const std::vector<index_t>& i
         }
 }
 
+/// One of the variants a tree and shape, by turns: on a GPU a small graph takes a tenth of a second.
+void check_every_tree_once(Runtime& runtime, auto zero) {
+  using T = decltype(zero);
+  int turn = 0;
+  for (const auto& [size, tile] : cases)
+    for (std::string tree : schedule_orders()) {
+      const bool triangles = turn % 2 != 0;
+      const index_t ib = turn % 4 < 2 ? 0 : 3;
+      ++turn;
+      if (tree == "domain") tree = "domain:3";
+      CAPTURE(size.rows, size.cols, tile.mb, tile.nb, tree, triangles, ib);
+      check_qr<T>(runtime, size, tile, {tree, ib, triangles, (size.rows + ib) % 2 == 0});
+    }
+}
+
 }  // namespace
 
 TEMPLATE_TEST_CASE("every tree factors every shape on CPU cores", "", float, double) {
@@ -199,13 +214,13 @@ TEMPLATE_TEST_CASE("every tree factors every shape on CPU cores", "", float, dou
 TEMPLATE_TEST_CASE("every tree factors every shape on a GPU", "[gpu]", float, double) {
   test::require_gpu();
   Runtime runtime({.cpus = 0});
-  check_every_tree(runtime, TestType(0), {0, 3});
+  check_every_tree_once(runtime, TestType(0));
 }
 
 TEMPLATE_TEST_CASE("every tree factors every shape on cores and GPUs together", "[gpu]", float, double) {
   test::require_gpu();
   Runtime runtime({.scheduler = "random"});
-  check_every_tree(runtime, TestType(0), {4});
+  check_every_tree_once(runtime, TestType(0));
 }
 
 TEMPLATE_TEST_CASE("wide and tall tiles on a GPU", "[gpu]", float, double) {
