@@ -11,7 +11,7 @@ namespace {
 
 /// What an order's name says.
 struct Order {
-  enum class Rule : std::uint8_t { adjacent, sequential, fibonacci, tree } rule = Rule::tree;
+  enum class Rule : std::uint8_t { adjacent, pgs2, sequential, fibonacci, tree } rule = Rule::tree;
   index_t gap = 1;      // adjacent: stages from a pivot's last use in one column to its first in the next
   index_t stretch = 1;  // adjacent: only every stretch-th stage is used
   index_t domain = 1;   // tree: rows joined by a flat tree
@@ -35,6 +35,7 @@ Order parse(const std::string& routine, const std::string& argument, std::string
   if (name == "sameh-kuck") return {Rule::adjacent};
   if (name == "modified-sameh-kuck") return {Rule::adjacent, 1, 2};
   if (name == "pgs1") return {Rule::adjacent, 2};
+  if (name == "pgs2") return {Rule::pgs2};
   if (name == "column") return {Rule::sequential};
   if (name == "diagonal") return {Rule::tree, 1, 1, whole_column};
   if (name == "binary") return {Rule::tree, 1, 1, 1, true};
@@ -73,6 +74,8 @@ class Builder {
     switch (order_.rule) {
       case Order::Rule::adjacent:
         return adjacent(j);
+      case Order::Rule::pgs2:
+        return pgs2(j);
       case Order::Rule::sequential:
         return sequential(j);
       case Order::Rule::fibonacci:
@@ -100,6 +103,13 @@ class Builder {
       const index_t above = last(i - 1) > 0 ? last(i - 1) + stretch * order_.gap : 1;
       const index_t below = last(i) > 0 ? last(i) + stretch : 1;
       eliminate(i, j, i - 1, std::max(above, below));
+    }
+  }
+
+  void pgs2(index_t j) {
+    for (index_t i = schedule_.m - 1; i > head(j); --i) {
+      const index_t d = schedule_.m - i + j;
+      eliminate(i, j, i - 1, d * (d - 1) / 2 + j + 1);
     }
   }
 
@@ -244,11 +254,56 @@ class Checker {
   std::vector<index_t> first_;  // first column of which the row is the head
 };
 
+/// The proof for sums. What stands left of (i, j) and above it is known by the last of it that its sum takes.
+std::optional<std::string> sums_problem(const Schedule& s) {
+  const index_t n = s.n;
+  if (s.m != n) return "sizes are " + std::to_string(s.m) + " x " + std::to_string(n) + ", not square";
+  const bool lu = s.sums == Sums::lu;
+  std::vector<index_t> stages(static_cast<std::size_t>(n * n));
+  const auto stage = [&](index_t i, index_t j) -> index_t& { return stages[static_cast<std::size_t>(i + j * n)]; };
+  std::tuple<index_t, index_t, index_t> before;
+  for (const Elimination& e : s.eliminations) {
+    const std::string what = at(e.row, e.column);
+    if (std::min(e.row, e.column) < 0 || std::max(e.row, e.column) >= n || (!lu && e.row < e.column))
+      return what + " is outside the " + (lu ? "matrix" : "lower triangle");
+    if (e.stage < 1) return what + " is at stage " + std::to_string(e.stage) + ", before the first";
+    if (stage(e.row, e.column) != 0) return what + " is computed twice";
+    const std::tuple now{e.stage, e.column, e.row};
+    if (now < before) return what + " stands in the list after a later stage, column or row";
+    before = now;
+    stage(e.row, e.column) = e.stage;
+  }
+  std::vector<index_t> left(static_cast<std::size_t>(n));  // of each row: the column of the latest entry so far
+  for (index_t j = 0; j < n; ++j) {
+    index_t above = 0;  // of column j: the row of the latest entry above
+    for (index_t i = lu ? 0 : j; i < n; ++i) {
+      const std::string what = at(i, j) + " at stage " + std::to_string(stage(i, j));
+      if (stage(i, j) == 0) return at(i, j) + " is never computed";
+      const auto too_late = [&](index_t row, index_t column) -> std::optional<std::string> {
+        if (stage(row, column) < stage(i, j)) return std::nullopt;
+        return what + " needs " + at(row, column) + ", which is computed only at stage " +
+               std::to_string(stage(row, column));
+      };
+      index_t& latest = left[static_cast<std::size_t>(i)];
+      if (j > 0 && j <= i && stage(i, j - 1) > stage(i, latest)) latest = j - 1;
+      if (lu && i > 0 && i <= j && stage(i - 1, j) > stage(above, j)) above = i - 1;
+      if (std::min(i, j) > 0) {
+        if (auto wrong = too_late(i, latest)) return wrong;
+        if (auto wrong = lu ? too_late(above, j) : too_late(j, left[static_cast<std::size_t>(j)])) return wrong;
+      }
+      if (i > j)
+        if (auto wrong = too_late(j, j)) return wrong;
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 const std::vector<std::string>& schedule_orders() {
-  static const std::vector<std::string> names{"sameh-kuck", "modified-sameh-kuck", "pgs1",   "column", "diagonal",
-                                              "binary",     "fibonacci",           "greedy", "domain"};
+  static const std::vector<std::string> names{
+      "sameh-kuck", "modified-sameh-kuck", "pgs1",   "pgs2",  "column", "diagonal",
+      "binary",     "fibonacci",           "greedy", "domain"};
   return names;
 }
 
@@ -294,6 +349,7 @@ std::optional<ClosedForm> closed_form(std::string_view order, index_t m) {
 }
 
 std::optional<std::string> violation(const Schedule& schedule) {
+  if (schedule.sums != Sums::none) return sums_problem(schedule);
   if (auto problem = heads_problem(schedule.m, schedule.n, schedule.heads)) return "heads: " + *problem;
   return Checker(schedule)();
 }

@@ -2,6 +2,7 @@
 
 #include <tesela/runtime/types.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,9 @@ struct Elimination {
   friend bool operator==(const Elimination&, const Elimination&) = default;
 };
 
+/// Whether a schedule's entries become zero, or final: sums of a factorization without rotations (make_wavefront).
+enum class Sums : std::uint8_t { none, lu, cholesky };
+
 /// An order in which the entries of an m x n matrix (or its tiles) below the diagonal become zero.
 struct Schedule {
   std::string order;
@@ -25,6 +29,7 @@ struct Schedule {
   /// has as well is not eliminated there: in a tall tile the two columns use different rows of it.
   std::vector<index_t> heads;
   std::vector<Elimination> eliminations;  ///< by stage, then by column, then by row
+  Sums sums = Sums::none;
   /// The last stage. Stages before it may be empty (modified-sameh-kuck uses every second).
   index_t stages() const { return eliminations.empty() ? 0 : eliminations.back().stage; }
 };
@@ -43,6 +48,8 @@ void require_schedule_order(const std::string& routine, const std::string& argum
 ///     sameh-kuck            pivot i - 1   stage (m - i) + 2j - 1     Sameh and Kuck 1978
 ///     modified-sameh-kuck   pivot i - 1   stage 2(m - i) + 4j - 3
 ///     pgs1                  pivot i - 1   stage (m - i) + 3j - 2     a pipelined Givens sequence
+///     pgs2                  pivot i - 1   stage d (d - 1) / 2 + j with d = m - i + j: one at a time, by d, then by j.
+///                           Published for m = 6 with a slip; the rule, which gives rows 5 and 6, is inferred
 ///     column                pivot i - 1   one at a time, each column bottom-up (Golub and Van Loan)
 ///     diagonal              pivot j       stage i + j - 2            tile QR calls it a flat tree
 ///     binary                each column a binary tree
@@ -73,7 +80,7 @@ std::optional<ClosedForm> closed_form(std::string_view order, index_t m);
 /// What is illegal about a schedule, in words with indices from 1; nothing when it is legal. Legal means: the list is
 /// sorted as it says; each (i, j) below its column's head is eliminated exactly once, against another row that is not
 /// above the head; at that stage both rows are zero in every column to the left that eliminates them, the pivot still
-/// has its entry, and neither row has another part in the stage.
+/// has its entry, and neither row has another part in the stage. Of sums see make_wavefront.
 std::optional<std::string> violation(const Schedule& schedule);
 
 }  // namespace tesela

@@ -4,6 +4,7 @@
 #include "cli/commands/schedule_picture.hpp"
 #include <tesela/algorithms/support/critical_path.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
+#include <tesela/algorithms/support/wavefront.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/errors.hpp>
 #include <tesela/tiles/io/atomic_file.hpp>
@@ -21,8 +22,10 @@ constexpr index_t largest_table = 64;        // columns that a terminal may show
 
 struct Options {
   std::string order = "diagonal", svg, json;
-  index_t m = 8, n = 4;
+  index_t m = -1, n = -1;
 };
+
+std::string all_orders() { return fmt::format("{}, {}", schedule_order_list(), fmt::join(wavefront_orders(), ", ")); }
 
 std::vector<index_t> rotations_of(const Schedule& schedule) {
   std::vector<index_t> rotations(static_cast<std::size_t>(schedule.stages()));
@@ -79,18 +82,50 @@ struct Result {
   std::optional<std::string> violation;
   index_t critical_path = 0;
   TilePath ts, tt;
+  bool sums() const { return schedule.sums != Sums::none; }
+  /// Rotations, or entries, at most in one stage: with so many processors no stage takes longer than one of them.
+  index_t processors() const {
+    const std::vector<index_t> counts = rotations_of(schedule);
+    return counts.empty() ? 0 : *std::max_element(counts.begin(), counts.end());
+  }
+  /// The part of their time that so many processors work.
+  double efficiency() const {
+    const auto slots = static_cast<double>(processors()) * static_cast<double>(schedule.stages());
+    return slots > 0 ? static_cast<double>(schedule.eliminations.size()) / slots : 1;
+  }
 };
 
-Result study(const Options& options) {
-  const index_t columns = std::min(std::max<index_t>(options.m - 1, 0), options.n);
-  if (std::max(options.m, options.n) > largest_list || options.m * columns - columns * (columns + 1) / 2 > largest_list)
-    throw ArgumentError(
-        "tesela schedule", "--m, --n",
-        fmt::format("{} x {} is beyond {} rotations, rows or columns", options.m, options.n, largest_list));
-  require_schedule_order("tesela schedule", "--order", options.order);
-  Result result{make_schedule(options.order, options.m, options.n), {}, 0, {}, {}};
+/// Sizes that nobody said, and a list that is not too long.
+void settle(Options& o) {
+  const bool sums = is_wavefront_order(o.order);
+  if (o.n < 0) o.n = sums && o.m >= 0 ? o.m : sums ? 8 : 4;
+  if (o.m < 0) o.m = sums ? o.n : 8;
+  if (sums && o.m != o.n)
+    throw ArgumentError("tesela schedule", "--m",
+                        fmt::format("{} is of square matrices, not {} x {}", o.order, o.m, o.n));
+  const index_t columns = std::min(std::max<index_t>(o.m - 1, 0), o.n);
+  if (std::max(o.m, o.n) > largest_list ||
+      (sums ? o.n * o.n : o.m * columns - columns * (columns + 1) / 2) > largest_list)
+    throw ArgumentError("tesela schedule", "--m, --n",
+                        fmt::format("{} x {} is beyond {} {}, rows or columns", o.m, o.n, largest_list,
+                                    sums ? "entries" : "rotations"));
+}
+
+Schedule make(const Options& o) {
+  if (is_wavefront_order(o.order)) return make_wavefront(o.order, o.n);
+  try {
+    require_schedule_order("tesela schedule", "--order", o.order);
+  } catch (const ArgumentError&) {
+    throw ArgumentError("tesela schedule", "--order", "'" + o.order + "' is none of " + all_orders());
+  }
+  return make_schedule(o.order, o.m, o.n);
+}
+
+Result study(Options options) {
+  settle(options);
+  Result result{make(options), {}, 0, {}, {}};
   result.violation = violation(result.schedule);
-  if (result.violation) return result;
+  if (result.violation || result.sums()) return result;
   result.critical_path = critical_path(result.schedule);
   result.ts = tile_path(result.schedule, false);
   result.tt = tile_path(result.schedule, true);
@@ -99,19 +134,21 @@ Result study(const Options& options) {
 
 void print(const Result& result) {
   const Schedule& schedule = result.schedule;
-  fmt::print("schedule: order={} m={} n={}\n\nstage at which entry (row, column) becomes zero\n\n", schedule.order,
-             schedule.m, schedule.n);
+  fmt::print("schedule: order={} m={} n={}\n\nstage at which entry (row, column) becomes {}\n\n", schedule.order,
+             schedule.m, schedule.n, result.sums() ? "final" : "zero");
   print_table(schedule);
   const std::vector<index_t> rotations = rotations_of(schedule);
   std::string by_stage;
   if (!rotations.empty() && rotations.size() <= largest_picture)
     by_stage = fmt::format(" = {}", fmt::join(rotations, " + "));
-  fmt::print("\nstages     {}\nrotations  {}{}\n", schedule.stages(), schedule.eliminations.size(), by_stage);
+  fmt::print("\nstages     {}\n{:<10} {}{}\n", schedule.stages(), result.sums() ? "entries" : "rotations",
+             schedule.eliminations.size(), by_stage);
   if (last_stage_is_empty(schedule))
     fmt::print("           the last stage of the formula, m + n - 2 = {}, is empty: ({}, {}) is on the diagonal\n",
                schedule.m + schedule.n - 2, schedule.m, schedule.n);
-  fmt::print("legal      {}\n", result.violation.value_or("yes"));
-  if (result.violation) return;
+  fmt::print("processors {}, busy {:.1f} % of the time\nlegal      {}\n", result.processors(),
+             100 * result.efficiency(), result.violation.value_or("yes"));
+  if (result.violation || result.sums()) return;
   fmt::print("\n{:<14} {:>13} {:>10} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7}\n{:<14} {:>13} {:>10}\n", "", "critical path",
              "work", "geqrt", "unmqr", "tsqrt", "tsmqr", "ttqrt", "ttmqr", "rotations", result.critical_path,
              schedule.eliminations.size());
@@ -127,15 +164,17 @@ nlohmann::json report(const Result& result) {
                       {"version", config::version},
                       {"problem", {{"order", schedule.order}, {"m", schedule.m}, {"n", schedule.n}}},
                       {"stages", schedule.stages()},
-                      {"rotations", schedule.eliminations.size()},
-                      {"rotations_by_stage", rotations_of(schedule)},
+                      {result.sums() ? "entries" : "rotations", schedule.eliminations.size()},
+                      {result.sums() ? "entries_by_stage" : "rotations_by_stage", rotations_of(schedule)},
+                      {"processors", result.processors()},
+                      {"efficiency", result.efficiency()},
                       {"last_stage_empty", last_stage_is_empty(schedule)},
                       {"eliminations", nlohmann::json::array()},
                       {"checks", {{"legal", !result.violation}}},
                       {"status", result.violation ? "illegal: " + *result.violation : "ok"}};
   for (const Elimination& e : schedule.eliminations)
     json["eliminations"].push_back({e.row + 1, e.column + 1, e.pivot + 1, e.stage});
-  if (!result.violation)
+  if (!result.violation && !result.sums())
     json["critical_path"] = {
         {"rotations", result.critical_path}, {"ts", json_of(result.ts)}, {"tt", json_of(result.tt)}};
   return json;
@@ -154,12 +193,12 @@ int run(const Options& options) {
 }
 
 const Command schedule(
-    Command::Group::top, "schedule", "in which order rotations or tile kernels make a matrix triangular",
+    Command::Group::top, "schedule", "in which order a matrix becomes triangular, by rotations, tile kernels or sums",
     [](CLI::App& app) {
       auto options = std::make_shared<Options>();
-      app.add_option("--order", options->order, schedule_order_list())->type_name("ORDER")->capture_default_str();
-      app.add_option("-m,--m", options->m, "rows")->transform(cli::non_negative())->capture_default_str();
-      app.add_option("-n,--n", options->n, "columns")->transform(cli::non_negative())->capture_default_str();
+      app.add_option("--order", options->order, all_orders())->type_name("ORDER")->capture_default_str();
+      app.add_option("-m,--m", options->m, "rows (default: 8; of wavefronts n)")->transform(cli::non_negative());
+      app.add_option("-n,--n", options->n, "columns (default: 4; of wavefronts 8)")->transform(cli::non_negative());
       add_output(app, Output::text, "--svg", options->svg, "draw it into FILE");
       add_output(app, Output::text, "-j,--json", options->json,
                  "write stages, (row, column, pivot, stage) of each rotation and the critical paths to FILE (- for "

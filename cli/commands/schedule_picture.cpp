@@ -56,8 +56,8 @@ class Picture {
   }
 
   std::string svg() {
-    const std::string title = fmt::format("{}, {} x {}: {} rotations in {} stages", s_.order, s_.m, s_.n,
-                                          s_.eliminations.size(), s_.stages());
+    const std::string title = fmt::format("{}, {} x {}: {} {} in {} stages", s_.order, s_.m, s_.n,
+                                          s_.eliminations.size(), what(), s_.stages());
     const double width = std::max(bars_left_ + bars_width_ + 24, 32 + 8.5 * static_cast<double>(title.size()));
     const double height = grid_top + std::max(grid_height_ + 16, bars_height_ + 48);
     body_ = fmt::format(
@@ -73,6 +73,7 @@ class Picture {
   }
 
  private:
+  const char* what() const { return s_.sums == Sums::none ? "rotations" : "entries"; }
   static constexpr double grid_left = 44, grid_top = 66;
 
   void box(double x, double y, double w, double h, const std::string& fill) {
@@ -88,7 +89,7 @@ class Picture {
   }
 
   void grid() {
-    for (index_t j = 0; j < s_.n; ++j)
+    for (index_t j = 0; s_.sums == Sums::none && j < s_.n; ++j)
       for (index_t i = 0; i <= std::min(s_.heads[static_cast<std::size_t>(j)], s_.m - 1); ++i)
         entry(i, j, i == s_.heads[static_cast<std::size_t>(j)] ? "#cfcfcf" : "#ececec");
     for (const Elimination& e : s_.eliminations) {
@@ -135,7 +136,7 @@ class Picture {
       text(bars_left_ + step * (static_cast<double>(stage) - 0.5), floor + 17, std::to_string(stage),
            "text-anchor=\"middle\"");
     text(bars_left_ + bars_width_ / 2, floor + 37, "stage", "text-anchor=\"middle\"");
-    text(bars_left_, grid_top - 18, "rotations in each stage", "");
+    text(bars_left_, grid_top - 18, what() + std::string(" in each stage"), "");
   }
 
   const Schedule& s_;

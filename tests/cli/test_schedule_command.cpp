@@ -102,3 +102,25 @@ TEST_CASE("the command refuses what it cannot do") {
   options.limit = 20 * patience;
   CHECK(run_tesela({"schedule", "--m", "1000000", "--n", "1"}, options).code == 0);
 }
+
+TEST_CASE("the command shows, proves and draws wavefronts of factorizations") {
+  const TemporaryFolder folder;
+  const Outcome lu = run_tesela({"schedule", "--order", "lu-wavefront", "--n", "6", "--svg", folder / "lu.svg"});
+  CAPTURE(lu.out, lu.err);
+  REQUIRE(lu.code == 0);
+  CHECK_THAT(lu.out, ContainsSubstring("   1 |  1  2  3  4  5  6\n   2 |  2  3  4  5  6  7\n"));
+  CHECK_THAT(lu.out, ContainsSubstring("stages     11\nentries    36 = 1 + 2 + 3 + 4 + 5 + 6 + 5 + 4 + 3 + 2 + 1\n"));
+  CHECK_THAT(lu.out, ContainsSubstring("processors 6, busy 54.5 % of the time\nlegal      yes\n"));
+  CHECK_THAT(contents(folder / "lu.svg"), ContainsSubstring("lu-wavefront, 6 x 6: 36 entries in 11 stages"));
+  const Outcome cholesky = run_tesela({"schedule", "--order", "cholesky-wavefront", "--n", "6", "--json", "-"});
+  REQUIRE(cholesky.code == 0);
+  const auto report = nlohmann::json::parse(cholesky.out);
+  CHECK(report["stages"] == 11);
+  CHECK(report["entries"] == 21);
+  CHECK(report["checks"]["legal"] == true);
+  CHECK(report["entries_by_stage"] == std::vector<index_t>{1, 5, 1, 4, 1, 3, 1, 2, 1, 1, 1});
+  CHECK(run_tesela({"schedule", "--order", "lu-wavefront", "--m", "5", "--n", "6"}).code == 2);
+  CHECK(run_tesela({"schedule", "--order", "lu-wavefront", "--n", "1001"}).code == 2);
+  CHECK(run_tesela({"schedule", "--order", "lu-wavefront", "--n", "0"}).code == 0);
+  CHECK(run_tesela({"qr", "--n", "8", "--tree", "lu-wavefront"}).code == 2);
+}

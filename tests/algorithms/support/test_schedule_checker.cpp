@@ -1,4 +1,6 @@
 #include "tests/support/schedules.hpp"
+#include <tesela/algorithms/support/wavefront.hpp>
+#include <tesela/runtime/errors.hpp>
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -154,4 +156,54 @@ TEST_CASE("the checker agrees with carrying it out, on thousands of random chang
   }
   CHECK(legal > 1000);
   CHECK(illegal > 5000);
+}
+
+TEST_CASE("PGS-2 by its rule has the printed rows 5 and 6, and is legal") {
+  const Schedule s = make_schedule("pgs2", 6, 5);
+  CHECK(table(s) == "11 / 7 12 / 4 8 13 / 2 5 9 14 / 1 3 6 10 15 ");
+  for (const Elimination& e : s.eliminations) {
+    const index_t d = 6 - (e.row + 1) + (e.column + 1);
+    CHECK(e.stage == d * (d - 1) / 2 + e.column + 1);
+  }
+  for (index_t m = 0; m <= 24; ++m)
+    for (index_t n = 0; n <= m; ++n) {
+      const Schedule each = make_schedule("pgs2", m, n);
+      CAPTURE(m, n);
+      CHECK(!violation(each));
+      CHECK(carried_out(each));
+    }
+}
+
+TEST_CASE("wavefronts are legal, 2n - 1 stages, and one stage earlier or later is found") {
+  for (const std::string& order : wavefront_orders())
+    for (const index_t n : {0, 1, 2, 3, 6, 11}) {
+      CAPTURE(order, n);
+      const Schedule s = make_wavefront(order, n);
+      CHECK(s.stages() == std::max<index_t>(2 * n - 1, 0));
+      CHECK(s.eliminations.size() == static_cast<std::size_t>(order == "lu-wavefront" ? n * n : n * (n + 1) / 2));
+      CHECK(!violation(s));
+      for (std::size_t k = 0; k < s.eliminations.size(); ++k) {
+        Schedule earlier = s;
+        --earlier.eliminations[k].stage;
+        const bool summed = order != "lu-wavefront" || std::min(s.eliminations[k].row, s.eliminations[k].column) > 0;
+        sort(earlier);
+        // Only LU's first row and column, which no sum makes, have stages to spare.
+        if (summed) CHECK(violation(earlier));
+        Schedule twice = s;
+        twice.eliminations.push_back(s.eliminations[k]);
+        sort(twice);
+        CHECK(violation(twice));
+        Schedule never = s;
+        never.eliminations.erase(never.eliminations.begin() + static_cast<std::ptrdiff_t>(k));
+        CHECK(violation(never));
+      }
+    }
+  Schedule s = make_wavefront("lu-wavefront", 3);
+  for (Elimination& e : s.eliminations)
+    if (e.row == 1 && e.column == 0) e.stage = 3;
+  sort(s);
+  const auto wrong = violation(s);
+  CHECK(wrong == "(2,2) at stage 3 needs (2,1), which is computed only at stage 3");
+  CHECK_THROWS_AS(make_wavefront("greedy", 3), ArgumentError);
+  CHECK_THROWS_AS(make_wavefront("lu-wavefront", -1), ArgumentError);
 }
