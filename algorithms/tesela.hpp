@@ -1,6 +1,7 @@
 #pragma once
 
 // Every algorithm of Tesela, with all that writing another one needs.
+#include <tesela/algorithms/dense/cholesky.hpp>
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/dense/random_matrix.hpp>

@@ -1,11 +1,13 @@
+#include <tesela/algorithms/dense/cholesky.hpp>
 #include <tesela/algorithms/eigen/generalized_eig.hpp>
-#include <tesela/algorithms/eigen/internal/cholesky_factor.hpp>
 #include <tesela/algorithms/eigen/internal/scan.hpp>
 #include <tesela/algorithms/eigen/internal/square_pair.hpp>
+#include <tesela/algorithms/support/internal/on_column.hpp>
 #include <tesela/codelets/dense/gemm.hpp>
 #include <tesela/codelets/dense/transpose.hpp>
-#include <tesela/codelets/eigen/cholesky.hpp>
+#include <tesela/codelets/eigen/mirror_tile.hpp>
 #include <tesela/codelets/eigen/symmetric_scan.hpp>
+#include <tesela/codelets/support/copy_block.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 
 #include <algorithm>
@@ -40,11 +42,11 @@ void complete(Graph& g, int exponent, const TileMatrix<T>& A) {
 
 /// X = R^-T X; `upper`: only the tiles of X on and above the diagonal.
 template <class T>
-void solve_transposed(Graph& g, const CholeskyFactor<T>& factor, const TileMatrix<T>& X, bool upper) {
+void solve_transposed(Graph& g, const CholeskyFactorization<T>& factor, const TileMatrix<T>& X, bool upper) {
   const TileMatrix<T>& R = factor.R();
   for (index_t k = 0; k < R.nt(); ++k)
     for (index_t j = upper ? k : 0; j < X.nt(); ++j) {
-      factor.solve(on_column(j), Op::transpose, k, X(k, j));
+      factor.solve_diagonal(g, on_column(j), Op::transpose, k, X(k, j));
       for (index_t i = k + 1; i < (upper ? j + 1 : R.nt()); ++i)
         g.insert<Gemm<T>>(on_column(j), {Op::transpose, Op::none, T(-1), T(1)}, R(k, i), X(k, j), X(i, j));
     }
@@ -67,8 +69,8 @@ void forget(Graph& g, const TileMatrix<T>& A) {
 
 /// Of C = R^-T A R^-1 or R A R^T the tiles on and above the diagonal, in A or W. 4/3 n^3 flops.
 template <class T>
-const TileMatrix<T>& congruent(Graph& g, GeneralizedKind kind, const TileMatrix<T>& A, const CholeskyFactor<T>& factor,
-                               const TileMatrix<T>& W) {
+const TileMatrix<T>& congruent(Graph& g, GeneralizedKind kind, const TileMatrix<T>& A,
+                               const CholeskyFactorization<T>& factor, const TileMatrix<T>& W) {
   const index_t nt = A.nt();
   const TileMatrix<T>& R = factor.R();
   if (kind == GeneralizedKind::ax_lambda_bx) {
@@ -91,7 +93,7 @@ const TileMatrix<T>& congruent(Graph& g, GeneralizedKind kind, const TileMatrix<
 
 /// The lower triangle of C in tiles of whole columns, as symmetric_eig takes it.
 template <class T>
-TileMatrix<T> reduced(Graph& g, GeneralizedKind kind, const TileMatrix<T>& A, const CholeskyFactor<T>& factor,
+TileMatrix<T> reduced(Graph& g, GeneralizedKind kind, const TileMatrix<T>& A, const CholeskyFactorization<T>& factor,
                       index_t width) {
   const index_t n = A.n(), nb = A.tile_shape().nb;
   const TileMatrix<T> W(g.runtime(), n, n, A.tile_shape(), "W");
@@ -120,7 +122,7 @@ TileMatrix<T> reduced(Graph& g, GeneralizedKind kind, const TileMatrix<T>& A, co
 
 /// X = R^-1 X, or R^T X, for X in tiles of whole columns.
 template <class T>
-void back_substitute(Graph& g, GeneralizedKind kind, const CholeskyFactor<T>& factor, const TileMatrix<T>& X) {
+void back_substitute(Graph& g, GeneralizedKind kind, const CholeskyFactorization<T>& factor, const TileMatrix<T>& X) {
   const TileMatrix<T>& R = factor.R();
   const index_t n = R.n(), nb = R.tile_shape().nb, nt = R.nt();
   const TileMatrix<T> Y(g.runtime(), n, X.n(), {nb, X.tile_shape().nb}, "Y"),
@@ -136,7 +138,7 @@ void back_substitute(Graph& g, GeneralizedKind kind, const CholeskyFactor<T>& fa
                                   Y(k, J));
     for (index_t k = nt - 1; k >= 0; --k)
       if (solve) {
-        factor.solve(here, Op::none, k, Y(k, J));
+        factor.solve_diagonal(g, here, Op::none, k, Y(k, J));
         for (index_t i = 0; i < k; ++i)
           g.insert<Gemm<T>>(here, {Op::none, Op::none, T(-1), T(1)}, R(i, k), Y(k, J), Y(i, J));
       } else {
@@ -177,7 +179,7 @@ SymmetricEig<T> generalized_eig(Graph& g, const TileMatrix<T>& A, const TileMatr
   const int a_exponent = of_a.exponent(), b_exponent = of_b.exponent() - (of_b.exponent() & 1);
   complete(g, -a_exponent, A);
   complete(g, -b_exponent, B);
-  const CholeskyFactor<T> factor(g, B);
+  const CholeskyFactorization<T> factor = cholesky(g, B);
   if (const index_t minor = factor.minor(); minor > 0) {
     g.wait();
     return failed<T>(Verdict::b_not_positive_definite, minor, minor);

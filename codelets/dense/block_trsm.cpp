@@ -6,18 +6,23 @@
 namespace tesela::kernels {
 
 template <class T>
-void InvertBlocks<T>::cpu(const Args&, In<T> r, Out<T> v) {
+void InvertBlocks<T>::cpu(const Args& args, In<T> r, Out<T> v) {
+  const bool upper = args.triangle == blas::Triangle::upper;
   for (index_t at = 0; at < r.rows; at += inverted_block) {
     const index_t n = std::min(inverted_block, r.rows - at);
     for (index_t j = at; j < at + n; ++j)
       for (index_t i = at; i < at + n; ++i) v(i, j) = T(i == j ? 1 : 0);
-    blas::trsm(Op::none, n, n, &r(at, at), r.ld, &v(at, at), v.ld);
+    if (upper) {
+      blas::trsm(Op::none, n, n, &r(at, at), r.ld, &v(at, at), v.ld);
+    } else {
+      blas::solve_unit_lower(Op::transpose, n, n, &r(at, at), r.ld, &v(at, at), v.ld);
+    }
   }
 }
 
 template <class T>
 void BlockTrsm<T>::cpu(const Args& args, In<T> r, In<T>, InOut<T> x, Scratch<T>) {
-  blas::trsm(args.op, x.rows, x.cols, r.data, r.ld, x.data, x.ld);
+  blas::trsm(args.op, x.rows, x.cols - args.column, r.data, r.ld, &x(0, args.column), x.ld);
 }
 
 template struct InvertBlocks<float>;

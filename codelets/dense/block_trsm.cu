@@ -9,15 +9,20 @@ namespace {
 
 constexpr int edge = 64;
 
-/// V = R^-1 for each square of 64 on the diagonal, one a block, a thread a column; zeros below V's diagonal.
-template <class T>
+/// V = R^-1 for each square of 64 on the diagonal, one a block, a thread a column; zeros below V's diagonal. `lower`: R
+/// is the transpose of the unit lower triangle in r.
+template <class T, bool lower>
 __global__ void __launch_bounds__(edge) invert_kernel(index_t n, const T* r, index_t ldr, T* v, index_t ldv) {
   __shared__ __align__(16) T columns[edge][edge];
   __shared__ T inverses[edge];
   const index_t at = blockIdx.x * index_t{edge};
   const int w = static_cast<int>(min(index_t{edge}, n - at)), j = threadIdx.x;
-  for (int k = 0; k < edge; ++k) columns[k][j] = k < w && j < k ? r[at + j + (at + k) * ldr] : T(0);
-  inverses[j] = j < w ? 1 / r[(at + j) * (ldr + 1)] : T(1);
+  for (int k = 0; k < edge; ++k)
+    if (lower)  // a thread reads a column, whichever way the numbers lie
+      columns[j][k] = j < w && k < j ? r[at + j + (at + k) * ldr] : T(0);
+    else
+      columns[k][j] = k < w && j < k ? r[at + j + (at + k) * ldr] : T(0);
+  inverses[j] = j < w && !lower ? 1 / r[(at + j) * (ldr + 1)] : T(1);
   __syncthreads();
   T x[edge];
 #pragma unroll
@@ -39,6 +44,7 @@ __global__ void __launch_bounds__(edge) invert_kernel(index_t n, const T* r, ind
 template <class T>
 struct Blas {
   CudaContext& context;
+  bool lower = false;  ///< R is the transpose of a unit lower triangle
   void gemm(Op op_a, Op op_b, index_t m, index_t n, index_t k, T alpha, const T* a, index_t lda, const T* b,
             index_t ldb, T beta, T* c, index_t ldc) const {
     context.check(cublas::gemm<T>(context.cublas(), op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc),
@@ -53,7 +59,10 @@ struct Blas {
     T *const corner = v + h * (ldv + 1), *const below = v + h, *const right = v + h * ldv;
     invert(h, r, ldr, v, ldv);
     invert(rest, r + h * (ldr + 1), ldr, corner, ldv);
-    gemm(Op::transpose, Op::transpose, rest, h, rest, 1, corner, ldv, r + h * ldr, ldr, 0, below, ldv);
+    if (lower)
+      gemm(Op::transpose, Op::none, rest, h, rest, 1, corner, ldv, r + h, ldr, 0, below, ldv);
+    else
+      gemm(Op::transpose, Op::transpose, rest, h, rest, 1, corner, ldv, r + h * ldr, ldr, 0, below, ldv);
     gemm(Op::none, Op::transpose, h, rest, h, -1, v, ldv, below, ldv, 0, right, ldv);
     context.check(
         cudaMemset2DAsync(below, static_cast<std::size_t>(ldv) * sizeof(T), 0,
@@ -89,18 +98,21 @@ struct Blas {
 }  // namespace
 
 template <class T>
-void InvertBlocks<T>::cuda(CudaContext& context, const Args&, In<T> r, Out<T> v) {
+void InvertBlocks<T>::cuda(CudaContext& context, const Args& args, In<T> r, Out<T> v) {
   if (r.rows == 0) return;
-  invert_kernel<<<static_cast<unsigned>(ceil_div(r.rows, edge)), edge, 0, context.stream()>>>(r.rows, r.data, r.ld,
-                                                                                              v.data, v.ld);
+  const bool lower = args.triangle == blas::Triangle::unit_lower;
+  const auto invert = lower ? invert_kernel<T, true> : invert_kernel<T, false>;
+  invert<<<static_cast<unsigned>(ceil_div(r.rows, edge)), edge, 0, context.stream()>>>(r.rows, r.data, r.ld, v.data,
+                                                                                       v.ld);
   context.check(cudaGetLastError(), "invert_blocks");
   for (index_t at = 0; at < r.rows; at += inverted_block)
-    Blas<T>{context}.invert(std::min(inverted_block, r.rows - at), &r(at, at), r.ld, &v(at, at), v.ld);
+    Blas<T>{context, lower}.invert(std::min(inverted_block, r.rows - at), &r(at, at), r.ld, &v(at, at), v.ld);
 }
 
 template <class T>
 void BlockTrsm<T>::cuda(CudaContext& context, const Args& args, In<T> r, In<T> v, InOut<T> x, Scratch<T> work) {
-  if (x.rows > 0 && x.cols > 0) Blas<T>{context}.solve(args.op, r, v, x, work);
+  const InOut<T> part{{&x(0, args.column), x.rows, x.cols - args.column, x.ld}};
+  if (part.rows > 0 && part.cols > 0) Blas<T>{context}.solve(args.op, r, v, part, work);
 }
 
 #define TESELA_INSTANTIATE(T)                                     \

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/runtime/codelet.hpp>
 
 namespace tesela::kernels {
@@ -13,12 +14,14 @@ namespace tesela::kernels {
 inline constexpr index_t inverted_block = 512;
 
 /// The blocks on the diagonal of V become the inverses of those of R, which is upper triangular and of the same shape;
-/// what stands beside them is not to be read.
+/// what stands beside them is not to be read. Of a unit lower triangle those of its transpose: V is upper triangular.
 template <class T>
 struct InvertBlocks {
   static constexpr auto name = "invert_blocks";
   static constexpr std::uint32_t color = 0xda8bc3;
-  struct Args {};
+  struct Args {
+    blas::Triangle triangle = blas::Triangle::upper;
+  };
   static double flops(const Args&, Shape r, Shape) {
     const auto n = static_cast<double>(r.rows), b = static_cast<double>(inverted_block);
     return n * (n < b ? n * n : b * b) / 3;
@@ -28,17 +31,18 @@ struct InvertBlocks {
 };
 
 /// X = op(R)^-1 X as Trsm, with the inverses V of R's diagonal blocks. The work space has inverted_block rows, and at
-/// least X's columns. On cores this is Trsm.
+/// least as many columns as take part of X. On cores this is Trsm.
 template <class T>
 struct BlockTrsm {
   static constexpr auto name = "block_trsm";
   static constexpr std::uint32_t color = 0xda8bc3;
   struct Args {
     Op op = Op::none;
+    index_t column = 0;
     std::uint64_t cost_key() const { return static_cast<std::uint64_t>(op); }
   };
-  static double flops(const Args&, Shape r, Shape, Shape x, Shape) {
-    return static_cast<double>(r.rows) * static_cast<double>(r.rows) * static_cast<double>(x.cols);
+  static double flops(const Args& args, Shape r, Shape, Shape x, Shape) {
+    return static_cast<double>(r.rows) * static_cast<double>(r.rows) * static_cast<double>(x.cols - args.column);
   }
   static void cpu(const Args& args, In<T> r, In<T> v, InOut<T> x, Scratch<T> work);
   static void cuda(CudaContext& context, const Args& args, In<T> r, In<T> v, InOut<T> x, Scratch<T> work);

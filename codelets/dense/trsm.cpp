@@ -5,7 +5,7 @@ namespace tesela::kernels {
 
 template <class T>
 void Trsm<T>::cpu(const Args& args, In<T> r, InOut<T> x) {
-  blas::trsm(args.op, x.rows, x.cols, r.data, r.ld, x.data, x.ld);
+  blas::trsm(args.op, x.rows, x.cols - args.column, r.data, r.ld, &x(0, args.column), x.ld);
 }
 
 template struct Trsm<float>;

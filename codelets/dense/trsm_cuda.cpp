@@ -8,7 +8,9 @@ namespace tesela::kernels {
 
 template <class T>
 void Trsm<T>::cuda(CudaContext& context, const Args& args, In<T> r, InOut<T> x) {
-  context.check(cublas::trsm(context.cublas(), args.op, x.rows, x.cols, r.data, r.ld, x.data, x.ld), "cublas trsm");
+  context.check(
+      cublas::trsm(context.cublas(), args.op, x.rows, x.cols - args.column, r.data, r.ld, &x(0, args.column), x.ld),
+      "cublas trsm");
 }
 
 template void Trsm<float>::cuda(CudaContext&, const Args&, In<float>, InOut<float>);

@@ -1,6 +1,6 @@
-#include <tesela/codelets/eigen/internal/factor_tile.cuh>
 #include <tesela/codelets/eigen/ldlt.hpp>
 #include <tesela/codelets/support/internal/each.cuh>
+#include <tesela/codelets/support/internal/factor_tile.cuh>
 
 namespace tesela::kernels {
 namespace {

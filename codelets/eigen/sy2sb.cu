@@ -1,8 +1,8 @@
 #include <tesela/codelets/eigen/internal/copy_diagonals.cuh>
-#include <tesela/codelets/eigen/internal/mirror.cuh>
 #include <tesela/codelets/eigen/sy2sb.hpp>
 #include <tesela/codelets/libraries/internal/cublas.hpp>
 #include <tesela/codelets/support/internal/each.cuh>
+#include <tesela/codelets/support/internal/mirror.cuh>
 
 #include <utility>
 

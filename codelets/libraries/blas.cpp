@@ -155,4 +155,26 @@ double nrm2(index_t n, const double* x) {
   return cblas_dnrm2(narrow(n), x, 1);
 }
 
+template <>
+void syrk(index_t n, index_t k, float alpha, const float* a, index_t lda, float* c, index_t ldc) {
+  cblas_ssyrk(CblasColMajor, CblasUpper, CblasTrans, narrow(n), narrow(k), alpha, a, narrow(lda), 1, c, narrow(ldc));
+}
+
+template <>
+void trsm_right(index_t m, index_t n, const float* r, index_t ldr, float* b, index_t ldb) {
+  cblas_strsm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, narrow(m), narrow(n), 1, r,
+              narrow(ldr), b, narrow(ldb));
+}
+
+template <>
+void syrk(index_t n, index_t k, double alpha, const double* a, index_t lda, double* c, index_t ldc) {
+  cblas_dsyrk(CblasColMajor, CblasUpper, CblasTrans, narrow(n), narrow(k), alpha, a, narrow(lda), 1, c, narrow(ldc));
+}
+
+template <>
+void trsm_right(index_t m, index_t n, const double* r, index_t ldr, double* b, index_t ldb) {
+  cblas_dtrsm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, narrow(m), narrow(n), 1, r,
+              narrow(ldr), b, narrow(ldb));
+}
+
 }  // namespace tesela::blas

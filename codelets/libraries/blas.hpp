@@ -41,6 +41,10 @@ void symm(index_t m, index_t n, T alpha, const T* a, index_t lda, const T* b, in
 template <class T>
 void syr2k(index_t n, index_t k, T alpha, const T* a, index_t lda, const T* b, index_t ldb, T* c, index_t ldc);
 
+/// C = alpha A^T A + C, the upper triangle, n x n; A is k x n (BLAS syrk).
+template <class T>
+void syrk(index_t n, index_t k, T alpha, const T* a, index_t lda, T* c, index_t ldc);
+
 /// What a triangular matrix is; nothing else of its square is read.
 enum class Triangle : std::uint8_t { upper, unit_lower };
 
@@ -52,6 +56,10 @@ void trmm(Side side, Triangle triangle, Op op, index_t m, index_t n, T alpha, co
 /// B = op(R)^-1 B (left), R upper triangular, B m x n (BLAS trsm).
 template <class T>
 void trsm(Op op, index_t m, index_t n, const T* r, index_t ldr, T* b, index_t ldb);
+
+/// B = B R^-1, R upper triangular, n x n; B is m x n (BLAS trsm).
+template <class T>
+void trsm_right(index_t m, index_t n, const T* r, index_t ldr, T* b, index_t ldb);
 
 /// B = op(L)^-1 B (left), L unit lower triangular, B m x n (BLAS trsm, trsv for one column).
 template <class T>

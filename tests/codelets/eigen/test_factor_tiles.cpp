@@ -1,6 +1,6 @@
 #include "tests/support/machine.hpp"
 #include "tests/support/run_kernel.hpp"
-#include <tesela/codelets/eigen/cholesky.hpp>
+#include <tesela/codelets/dense/potrf.hpp>
 #include <tesela/codelets/eigen/ldlt.hpp>
 #include <tesela/codelets/libraries/lapack.hpp>
 #include <tesela/tiles/generator.hpp>
@@ -71,6 +71,8 @@ void check_potrf(Runtime* runtime, index_t n) {
       largest = std::max(largest, std::abs(known[at(i + j * n)]));
     }
   REQUIRE(lapack::potrf<double>(n, known.data(), n) == 0);
+  for (index_t j = 0; j < n; ++j)  // nobody reads it
+    for (index_t i = j + 1; i < n; ++i) a(i, j) = nan<T>;
   Padded<double> minor(1, 1);
   run_kernel<Potrf<T>>(runtime, {5}, a.template as<InOut>(), minor.as<InOut>());
   CHECK(minor(0, 0) == 0);

@@ -1,20 +1,8 @@
-#include <tesela/codelets/eigen/cholesky.hpp>
-#include <tesela/codelets/eigen/internal/factor_tile.cuh>
-#include <tesela/codelets/eigen/internal/mirror.cuh>
+#include <tesela/codelets/libraries/internal/cublas.hpp>
+#include <tesela/codelets/support/copy_block.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 
 namespace tesela::kernels {
-
-template <class T>
-void MirrorTile<T>::cuda(CudaContext& context, const Args&, InOut<T> a) {
-  mirror(context, a.cols, a.data, a.ld);
-}
-
-template <class T>
-void Potrf<T>::cuda(CudaContext& context, const Args& args, InOut<T> a, InOut<double> minor) {
-  factor::tile<T, true>(context, a.rows, a.data, a.ld, args.first, minor.data);
-  mirror<true>(context, a.rows, a.data, a.ld);
-}
 
 template <class T, template <class> class B>
 void CopyBlock<T, B>::cuda(CudaContext& context, const Args& args, In<T> a, B<T> b) {
@@ -31,10 +19,8 @@ void CopyBlock<T, B>::cuda(CudaContext& context, const Args& args, In<T> a, B<T>
         "cublas geam");
 }
 
-#define TESELA_INSTANTIATE(T)                                 \
-  template decltype(MirrorTile<T>::cuda) MirrorTile<T>::cuda; \
-  template decltype(Potrf<T>::cuda) Potrf<T>::cuda;           \
-  template decltype(CopyBlock<T>::cuda) CopyBlock<T>::cuda;   \
+#define TESELA_INSTANTIATE(T)                               \
+  template decltype(CopyBlock<T>::cuda) CopyBlock<T>::cuda; \
   template decltype(CopyBlock<T, Out>::cuda) CopyBlock<T, Out>::cuda;
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)

@@ -7,7 +7,7 @@
 
 // L L^T or L D L^T of one symmetric tile, of which the lower triangle is read, on a GPU and without pivoting: squares
 // of the diagonal by one block of threads each, in its registers; the rows below by a thread each; everything else as
-// products. Internal to codelets/eigen.
+// products. Internal to codelets/.
 
 namespace tesela::kernels::factor {
 

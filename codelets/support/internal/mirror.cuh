@@ -5,7 +5,7 @@
 
 #include <cuda_runtime_api.h>
 
-// The two triangles of a square matrix on a GPU. Internal to codelets/eigen.
+// The two triangles of a square matrix on a GPU. Internal to codelets/.
 
 namespace tesela::kernels {
 
@@ -27,6 +27,29 @@ __global__ void mirror_kernel(index_t n, T* a, index_t ld) {
     if (column + x < n && row + y < n && column + x < row + y) a[column + x + (row + y) * ld] = square[x][y];
     if (clear && row + x < n && column + y < n && column + y < row + x) a[row + x + (column + y) * ld] = 0;
   }
+}
+
+/// What stands below the diagonal becomes what stands above.
+template <class T>
+__global__ void mirror_down_kernel(index_t n, T* a, index_t ld) {
+  if (blockIdx.y < blockIdx.x) return;
+  __shared__ T square[mirror_side][mirror_side + 1];
+  const index_t row = index_t{blockIdx.x} * mirror_side,  // of the square above
+      column = index_t{blockIdx.y} * mirror_side;
+  const auto x = static_cast<index_t>(threadIdx.x);
+  for (index_t y = threadIdx.y; y < mirror_side; y += mirror_rows)
+    if (row + x < n && column + y < n) square[y][x] = a[row + x + (column + y) * ld];
+  __syncthreads();
+  for (index_t y = threadIdx.y; y < mirror_side; y += mirror_rows)
+    if (column + x < n && row + y < n && column + x > row + y) a[column + x + (row + y) * ld] = square[x][y];
+}
+
+template <class T>
+void mirror_down(const CudaContext& context, index_t n, T* a, index_t ld) {
+  const auto squares = static_cast<unsigned>(ceil_div(n, mirror_side));
+  if (n > 0)
+    mirror_down_kernel<<<dim3(squares, squares), dim3(mirror_side, mirror_rows), 0, context.stream()>>>(n, a, ld);
+  context.check(cudaGetLastError(), "mirror_down");
 }
 
 template <bool clear = false, class T>

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <tesela/algorithms/support/measured.hpp>
+#include <tesela/tiles/host_matrix.hpp>
+
+#include <cmath>
+#include <limits>
+#include <span>
+
+namespace tesela {
+
+/// What the factors of a matrix are worth.
+struct FactorError {
+  double backward = 0;     ///< ||P A - L U||_F / ||A||_F, or of A - R^T R, estimated with 16 random vectors
+  double growth = 1;       ///< max |U| / max |A|, the growth of elements
+  double multipliers = 0;  ///< max |L|, at most 1 with partial pivoting
+};
+
+/// Of L, unit lower, below U in `factors`; row i of P A is row rows[i] of A (no rows: no pivoting).
+template <class T>
+FactorError lu_error(const HostMatrix<T>& a, const HostMatrix<T>& factors, std::span<const index_t> rows);
+
+/// Of R in the upper triangle of `factors`; A is whole.
+template <class T>
+FactorError cholesky_error(const HostMatrix<T>& a, const HostMatrix<T>& factors);
+
+/// The largest of all columns: ||b - A x||_2 / (||A||_F ||x||_2 + ||b||_2), summed in double precision.
+template <class T>
+double solution_error(const HostMatrix<T>& a, const HostMatrix<T>& b, const HostMatrix<T>& x);
+
+/// What those may be: pivots by a tournament let elements grow like n^(2/3) on random matrices, as partial pivoting
+/// does; Cholesky's do not grow.
+template <class T>
+double factor_bound(index_t n, bool pivots) {
+  const auto order = static_cast<double>(n);
+  return 4 * (std::pow(order, pivots ? 2.0 / 3 : 0.5) + 8) * static_cast<double>(std::numeric_limits<T>::epsilon());
+}
+
+}  // namespace tesela

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <tesela/runtime/codelet.hpp>
+
+namespace tesela::kernels {
+
+/// A tile of the diagonal: what stands above its diagonal becomes what stands below.
+template <class T>
+struct MirrorTile {
+  static constexpr auto name = "mirror_tile";
+  static constexpr std::uint32_t color = 0x8c8c8c;
+  struct Args {};
+  static void cpu(const Args& args, InOut<T> a);
+  static void cuda(CudaContext& context, const Args& args, InOut<T> a);
+};
+
+}  // namespace tesela::kernels

@@ -1,0 +1,142 @@
+#include "bench/errors/factor_error.hpp"
+#include "tests/support/machine.hpp"
+#include <tesela/algorithms/dense/cholesky.hpp>
+#include <tesela/codelets/libraries/lapack.hpp>
+#include <tesela/tiles/filled.hpp>
+#include <tesela/tiles/generator.hpp>
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+using namespace tesela;
+
+namespace {
+
+/// Symmetric positive definite, of a condition below 10; times 2^power.
+template <class T>
+HostMatrix<T> matrix(index_t n, int power = 0) {
+  HostMatrix<T> a(n, n);
+  const Generator<T> element{Pattern::uniform, 0, n, 5};
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i <= j; ++i)
+      a(i, j) = a(j, i) = std::ldexp(
+          element(i, j) + (i == j ? static_cast<T>(2 * std::sqrt(static_cast<double>(n)) + 1) : T(0)), power);
+  return a;
+}
+
+template <class T>
+struct Answer {
+  HostMatrix<T> r, x;
+  index_t minor = 0;
+};
+
+/// What stands below the diagonal is NaN.
+template <class T>
+Answer<T> solve(Runtime& runtime, const HostMatrix<T>& a, const HostMatrix<T>& b, TileShape tile) {
+  const index_t n = a.rows(), r = b.cols(), ld = n + 3;
+  const T nan = std::numeric_limits<T>::quiet_NaN();
+  std::vector<T> memory(static_cast<std::size_t>(ld * std::max<index_t>(n, 1)), nan);
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i <= j; ++i) memory[static_cast<std::size_t>(i + j * ld)] = a(i, j);
+  Answer<T> answer{HostMatrix<T>::zeros(n, n), b.clone(), 0};
+  {
+    const auto A = TileMatrix<T>::map(runtime, memory.data(), n, n, ld, tile, "A");
+    const auto X = TileMatrix<T>::map(runtime, answer.x.data(), n, r, answer.x.ld(), {tile.mb, 2}, "X");
+    Graph g(runtime);
+    const CholeskyFactorization<T> factors = cholesky(g, A);
+    if (factors.minor() == 0) factors.solve(g, X);
+    g.wait();
+    answer.minor = factors.minor();
+  }
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < ld; ++i) {
+      const T element = memory[static_cast<std::size_t>(i + j * ld)];
+      if (i <= j)
+        answer.r(i, j) = element;
+      else if (i >= n || i / tile.mb != j / tile.mb)
+        REQUIRE(std::isnan(element));
+    }
+  return answer;
+}
+
+template <class T>
+void check(Runtime& runtime, index_t n, TileShape tile, int power = 0) {
+  CAPTURE(n, tile.mb, tile.nb, power);
+  const HostMatrix<T> a = matrix<T>(n, power), b = generate<T>({n, 3}, Generator<T>{Pattern::uniform, 0, 3, 9});
+  const Answer<T> answer = solve(runtime, a, b, tile);
+  REQUIRE(answer.minor == 0);
+  const double bound = factor_bound<T>(n, false), error = cholesky_error(a, answer.r).backward;
+  CAPTURE(error, bound);
+  CHECK(error <= bound);
+  CHECK(solution_error(a, b, answer.x) <= bound);
+  if (n == 0) return;
+  HostMatrix<T> known = a.clone();
+  REQUIRE(lapack::potrf(n, known.data(), known.ld()) == 0);
+  double apart = 0, largest = 0;
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i <= j; ++i) {
+      apart = std::max(apart, std::abs(static_cast<double>(known(i, j)) - static_cast<double>(answer.r(i, j))));
+      largest = std::max(largest, std::abs(static_cast<double>(known(i, j))));
+    }
+  CHECK(apart <= 1e2 * static_cast<double>(std::numeric_limits<T>::epsilon()) * largest);
+}
+
+template <class T>
+void check_all(Runtime& runtime, std::vector<index_t> orders) {
+  for (const index_t n : orders)
+    for (const TileShape tile : {TileShape{16, 16}, {64, 64}, {200, 200}, {16, 48}, {64, 128}, {32, 1000}, {100, 100}})
+      check<T>(runtime, n, tile);
+  for (const int power : {-60, 60}) check<T>(runtime, 70, {32, 70}, power);
+  if (sizeof(T) == 8)
+    for (const int power : {-996, 996}) check<T>(runtime, 70, {32, 32}, power);
+}
+
+template <class T>
+void check_minors(Runtime& runtime) {
+  constexpr index_t n = 100;
+  for (const TileShape tile : {TileShape{33, 33}, TileShape{33, n}})
+    for (const index_t order : {index_t{1}, index_t{33}, index_t{34}, index_t{70}, n})
+      for (const T bad : {T(-1), T(0), std::numeric_limits<T>::quiet_NaN()}) {
+        HostMatrix<T> a = matrix<T>(n);
+        a(order - 1, order - 1) = bad;
+        CAPTURE(tile.nb, order, bad);
+        CHECK(solve(runtime, a, HostMatrix<T>(n, 0), tile).minor == order);
+      }
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("Cholesky by tiles: R, residuals, solutions", "", float, double) {
+  Runtime runtime({.cpus = 2, .gpus = 0});
+  check_all<TestType>(runtime, {0, 1, 2, 33, 64, 130, 301});
+  check_minors<TestType>(runtime);
+}
+
+TEST_CASE("Cholesky refuses what it cannot factor") {
+  Runtime runtime({.cpus = 1, .gpus = 0});
+  Graph g(runtime);
+  CHECK_THROWS_AS(cholesky(g, TileMatrix<double>(runtime, 4, 5, {2, 2})), ArgumentError);
+  CHECK_THROWS_AS(cholesky(g, TileMatrix<double>(runtime, 9, 9, {4, 6})), ArgumentError);
+  CHECK_THROWS_AS(cholesky(g, TileMatrix<double>(runtime, 9, 9, {4, 2})), ArgumentError);
+}
+
+TEMPLATE_TEST_CASE("Cholesky by tiles on a GPU", "[gpu]", float, double) {
+  test::require_gpu();
+  Runtime runtime({.cpus = 0, .gpus = 1});
+  check_all<TestType>(runtime, {1, 2, 33, 130, 301});
+  check_minors<TestType>(runtime);
+  check<TestType>(runtime, 1500, {512, 1500});
+  check<TestType>(runtime, 2100, {700, 2100});
+}
+
+TEMPLATE_TEST_CASE("Cholesky by tiles in a sanitizer", "[gpu][sanitize]", float, double) {
+  test::require_gpu();
+  Runtime runtime({.cpus = 0, .gpus = 1});
+  check<TestType>(runtime, 130, {70, 130});
+  check<TestType>(runtime, 130, {70, 70});
+}
