@@ -3,6 +3,7 @@
 // Every algorithm of Tesela, with all that writing another one needs.
 #include <tesela/algorithms/dense/cholesky.hpp>
 #include <tesela/algorithms/dense/gemm.hpp>
+#include <tesela/algorithms/dense/lu.hpp>
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/dense/triangular_solve.hpp>

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <tesela/runtime/codelet.hpp>
+
+namespace tesela::kernels {
+
+/// How an LU factorization chooses pivots: it takes those on the diagonal, or by a tournament.
+enum class Pivoting : std::uint8_t { none, tournament };
+
+/// So many columns at a time choose their pivots: rows play in groups of `tournament_rows`, whose elimination with
+/// partial pivoting chooses as many winners as there are columns, and winners play each other until one group is left
+/// (Grigori, Demmel, Xiang, "CALU: a communication optimal LU factorization algorithm", SIAM J. Matrix Anal. Appl. 32,
+/// 2011).
+inline constexpr index_t tournament_columns = 32, tournament_rows = 512;
+
+/// P A = L U (LAPACK getrf) for the columns A of a matrix, from row `row` on, which is that of their diagonal; above it
+/// stands what is final. L, unit lower, stands below U. Row row + i was exchanged with row swaps(i); without pivoting
+/// these are the same. `zero` (1 x 1) becomes the place, counted from 1, of the first pivot of the matrix that is zero
+/// or not finite; then, and where it is more than zero before, A's contents are of no use. V, with A's columns,
+/// becomes the inverses of L's transposed diagonal blocks (InvertBlocks); where it has one column, nothing. `work` has
+/// n / 8 + 128 numbers.
+template <class T>
+struct Getrf {
+  static constexpr auto name = "getrf";
+  static constexpr std::uint32_t color = 0xc44e52;
+  struct Args {
+    index_t row = 0;
+    Pivoting pivoting = Pivoting::none;
+    std::uint64_t cost_key() const { return static_cast<std::uint64_t>(pivoting); }
+  };
+  static double flops(const Args& args, Shape a, Shape, Shape, Shape, Shape) {
+    const auto m = static_cast<double>(a.rows - args.row), n = static_cast<double>(a.cols);
+    return n * n * (m - n / 3);
+  }
+  static void cpu(const Args& args, InOut<T> a, Out<T> v, Out<int> swaps, InOut<double> zero, Scratch<int> work);
+  static void cuda(CudaContext& context, const Args& args, InOut<T> a, Out<T> v, Out<int> swaps, InOut<double> zero,
+                   Scratch<int> work);
+};
+
+/// What the columns A, factored from row `row` on, do to the columns C right of them: rows are exchanged, C's rows of U
+/// become L^-1 C, and the rows below lose L times them. The work space has inverted_block rows and C's columns.
+template <class T>
+struct LuUpdate {
+  static constexpr auto name = "lu_update";
+  static constexpr std::uint32_t color = 0x4c72b0;
+  struct Args {
+    index_t row = 0;
+    Pivoting pivoting = Pivoting::none;
+  };
+  static double flops(const Args& args, Shape a, Shape, Shape, Shape c, Shape) {
+    const auto w = static_cast<double>(a.cols), m = static_cast<double>(c.rows - args.row);
+    return w * static_cast<double>(c.cols) * (2 * m - w);
+  }
+  static void cpu(const Args& args, In<T> a, In<T> v, In<int> swaps, InOut<T> c, Scratch<T> work);
+  static void cuda(CudaContext& context, const Args& args, In<T> a, In<T> v, In<int> swaps, InOut<T> c,
+                   Scratch<T> work);
+};
+
+/// Exchanges A's rows row + i and swaps(i), one after the other (LAPACK laswp).
+template <class T>
+struct Laswp {
+  static constexpr auto name = "laswp";
+  static constexpr std::uint32_t color = 0x8c8c8c;
+  struct Args {
+    index_t row = 0;
+  };
+  static void cpu(const Args& args, InOut<T> a, In<int> swaps);
+  static void cuda(CudaContext& context, const Args& args, InOut<T> a, In<int> swaps);
+};
+
+/// One step of a substitution with the columns A, factored from row `row` on: X's rows become L^-1 X and the rows below
+/// lose L times them, or, `upper`, they become U^-1 X and the rows above lose U times them.
+template <class T>
+struct LuSubstitute {
+  static constexpr auto name = "lu_substitute";
+  static constexpr std::uint32_t color = 0xda8bc3;
+  struct Args {
+    index_t row = 0;
+    bool upper = false;
+    std::uint64_t cost_key() const { return upper ? 1 : 0; }
+  };
+  static double flops(const Args& args, Shape a, Shape x) {
+    const auto w = static_cast<double>(a.cols),
+               others = static_cast<double>(args.upper ? args.row : a.rows - args.row - a.cols);
+    return w * static_cast<double>(x.cols) * (w + 2 * others);
+  }
+  static void cpu(const Args& args, In<T> a, InOut<T> x);
+  static void cuda(CudaContext& context, const Args& args, In<T> a, InOut<T> x);
+};
+
+}  // namespace tesela::kernels

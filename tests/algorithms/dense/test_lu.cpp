@@ -1,0 +1,180 @@
+#include "bench/errors/factor_error.hpp"
+#include "tests/support/machine.hpp"
+#include <tesela/algorithms/dense/lu.hpp>
+#include <tesela/codelets/libraries/lapack.hpp>
+#include <tesela/tiles/filled.hpp>
+#include <tesela/tiles/generator.hpp>
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+using namespace tesela;
+
+namespace {
+
+/// Uniform; `shift` on the diagonal makes pivots there good ones; times 2^power.
+template <class T>
+HostMatrix<T> matrix(index_t n, double shift, int power = 0) {
+  HostMatrix<T> a(n, n);
+  const Generator<T> element{Pattern::uniform, 0, n, 5};
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < n; ++i)
+      a(i, j) = std::ldexp(element(i, j) + (i == j ? static_cast<T>(shift) : T(0)), power);
+  return a;
+}
+
+template <class T>
+struct Answer {
+  HostMatrix<T> factors, x;
+  std::vector<index_t> rows;
+  index_t zero = 0;
+};
+
+/// In memory whose leading dimension is three more, with NaN between.
+template <class T>
+Answer<T> solve(Runtime& runtime, const HostMatrix<T>& a, const HostMatrix<T>& b, index_t nb, Pivoting pivoting) {
+  const index_t n = a.rows(), r = b.cols(), ld = n + 3;
+  const T nan = std::numeric_limits<T>::quiet_NaN();
+  std::vector<T> memory(static_cast<std::size_t>(ld * std::max<index_t>(n, 1)), nan),
+      sides(static_cast<std::size_t>(ld * std::max<index_t>(r, 1)), nan);
+  Answer<T> answer{HostMatrix<T>(n, n), HostMatrix<T>(n, r), {}, 0};
+  {
+    const auto A = TileMatrix<T>::map(runtime, memory.data(), n, n, ld, {std::max<index_t>(n, 1), nb}, "A");
+    const auto X = TileMatrix<T>::map(runtime, sides.data(), n, r, ld, {std::max<index_t>(n, 1), 2}, "X");
+    A.copy_from(a.data(), a.ld());
+    X.copy_from(b.data(), b.ld());
+    Graph g(runtime);
+    const LuFactorization<T> factors = lu(g, A, pivoting);
+    if (factors.zero_pivot() == 0) factors.solve(g, X);
+    g.wait();
+    answer.zero = factors.zero_pivot();
+    answer.rows = factors.rows();
+    A.copy_to(answer.factors.data(), answer.factors.ld());
+    X.copy_to(answer.x.data(), answer.x.ld());
+  }
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = n; i < ld; ++i) REQUIRE(std::isnan(memory[static_cast<std::size_t>(i + j * ld)]));
+  return answer;
+}
+
+template <class T>
+void check(Runtime& runtime, index_t n, index_t nb, Pivoting pivoting, int power = 0) {
+  const double shift = pivoting == Pivoting::none ? 2 * std::sqrt(static_cast<double>(n)) : 0;
+  CAPTURE(n, nb, static_cast<int>(pivoting), power);
+  const HostMatrix<T> a = matrix<T>(n, shift, power), b = generate<T>({n, 3}, Generator<T>{Pattern::uniform, 0, 3, 9});
+  const Answer<T> answer = solve(runtime, a, b, nb, pivoting);
+  REQUIRE(answer.zero == 0);
+  std::vector<index_t> sorted = answer.rows;
+  std::sort(sorted.begin(), sorted.end());
+  for (index_t i = 0; i < n; ++i) REQUIRE(sorted[static_cast<std::size_t>(i)] == i);
+  const FactorError error = lu_error<T>(a, answer.factors, answer.rows);
+  const double bound = factor_bound<T>(n, true);
+  CAPTURE(error.growth, error.multipliers, error.backward, bound);
+  CHECK(error.backward <= bound);
+  CHECK(error.growth <= 2 + std::pow(static_cast<double>(n), 2.0 / 3));
+  CHECK(error.multipliers <= 20);
+  CHECK(solution_error(a, b, answer.x) <= bound);
+  if (power == 0 && n > 0) {  // LAPACK's answer
+    HostMatrix<T> copy = a.clone(), known = b.clone();
+    REQUIRE(lapack::gesv(n, index_t{3}, copy.data(), copy.ld(), known.data(), known.ld()) == 0);
+    CHECK(solution_error(a, b, known) <= bound);
+    if (shift > 0) {  // well conditioned
+      double apart = 0;
+      for (index_t e = 0; e < known.size(); ++e)
+        apart =
+            std::max(apart, std::abs(static_cast<double>(known.data()[e]) - static_cast<double>(answer.x.data()[e])));
+      CHECK(apart <= 1e3 * static_cast<double>(std::numeric_limits<T>::epsilon()));
+    }
+  }
+}
+
+template <class T>
+void check_all(Runtime& runtime, std::vector<index_t> orders) {
+  for (const Pivoting pivoting : {Pivoting::none, Pivoting::tournament})
+    for (const index_t n : orders)
+      for (const index_t nb : {1, 17, 64, 200})
+        if (n / nb < 40) check<T>(runtime, n, nb, pivoting);
+  for (const int power : {-60, 60}) check<T>(runtime, 70, 32, Pivoting::tournament, power);
+  if (sizeof(T) == 8)
+    for (const int power : {-996, 996}) check<T>(runtime, 70, 32, Pivoting::tournament, power);
+}
+
+/// Where the first zero pivot is said to be.
+template <class T>
+index_t zero_of(Runtime& runtime, const HostMatrix<T>& a, Pivoting pivoting) {
+  return solve(runtime, a, HostMatrix<T>(a.rows(), 0), 33, pivoting).zero;
+}
+
+template <class T>
+void check_zeros(Runtime& runtime) {
+  constexpr index_t n = 100;
+  HostMatrix<T> a = HostMatrix<T>::zeros(n, n);
+  for (index_t i = 0; i < n; ++i) a((i + 1) % n, i) = 1;  // a permutation: no pivot on the diagonal
+  CHECK(zero_of(runtime, a, Pivoting::none) == 1);
+  CHECK(zero_of(runtime, a, Pivoting::tournament) == 0);
+  for (const index_t place : {index_t{1}, index_t{32}, index_t{33}, index_t{34}, index_t{67}, n}) {
+    HostMatrix<T> singular = HostMatrix<T>::zeros(n, n);
+    for (index_t i = 0; i < n; ++i) singular(i, i) = i + 1 == place ? T(0) : T(2);
+    for (index_t i = 1; i < n; ++i) singular(i - 1, i) = 1;
+    if (place > 1) singular(place - 2, place - 1) = 0;  // a column of zeros
+    CAPTURE(place);
+    CHECK(zero_of(runtime, singular, Pivoting::none) == place);
+    CHECK(zero_of(runtime, singular, Pivoting::tournament) == place);
+  }
+  HostMatrix<T> a_nan = matrix<T>(n, 0);
+  a_nan(50, 0) = std::numeric_limits<T>::quiet_NaN();
+  CHECK(zero_of(runtime, a_nan, Pivoting::tournament) > 0);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("LU by tiles: residuals, growth, solutions", "", float, double) {
+  Runtime runtime({.cpus = 2, .gpus = 0});
+  check_all<TestType>(runtime, {0, 1, 2, 17, 33, 64, 130, 301});
+  check_zeros<TestType>(runtime);
+}
+
+TEST_CASE("LU by tiles: a tournament of several rounds is nearly as good as partial pivoting") {
+  Runtime runtime({.cpus = 2, .gpus = 0});
+  check<double>(runtime, 1100, 96, Pivoting::tournament);
+}
+
+TEST_CASE("LU: growth without pivots is seen") {
+  Runtime runtime({.cpus = 1, .gpus = 0});
+  HostMatrix<double> a = matrix<double>(60, 0);
+  a(0, 0) = 1e-14;
+  const Answer<double> answer = solve(runtime, a, HostMatrix<double>(60, 0), 16, Pivoting::none);
+  REQUIRE(answer.zero == 0);
+  const FactorError error = lu_error<double>(a, answer.factors, answer.rows);
+  CHECK(error.growth > 1e12);
+  CHECK(error.backward > factor_bound<double>(60, true));
+}
+
+TEST_CASE("LU refuses what it cannot factor") {
+  Runtime runtime({.cpus = 1, .gpus = 0});
+  Graph g(runtime);
+  CHECK_THROWS_AS(lu(g, TileMatrix<double>(runtime, 4, 5, {5, 2})), ArgumentError);
+  CHECK_THROWS_AS(lu(g, TileMatrix<double>(runtime, 8, 8, {4, 4})), ArgumentError);
+}
+
+TEMPLATE_TEST_CASE("LU by tiles on a GPU", "[gpu]", float, double) {
+  test::require_gpu();
+  Runtime runtime({.cpus = 0, .gpus = 1});
+  check_all<TestType>(runtime, {1, 2, 33, 130, 301});
+  check_zeros<TestType>(runtime);
+  check<TestType>(runtime, 1500, 512, Pivoting::tournament);
+  check<TestType>(runtime, 2100, 1024, Pivoting::tournament);
+  check<TestType>(runtime, 1500, 700, Pivoting::none);
+}
+
+TEMPLATE_TEST_CASE("LU by tiles in a sanitizer", "[gpu][sanitize]", float, double) {
+  test::require_gpu();
+  Runtime runtime({.cpus = 0, .gpus = 1});
+  for (const Pivoting pivoting : {Pivoting::none, Pivoting::tournament}) check<TestType>(runtime, 130, 70, pivoting);
+  check<TestType>(runtime, 600, 64, Pivoting::tournament);
+}

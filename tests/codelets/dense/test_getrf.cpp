@@ -1,0 +1,172 @@
+#include "tests/support/machine.hpp"
+#include "tests/support/run_kernel.hpp"
+#include <tesela/codelets/dense/block_trsm.hpp>
+#include <tesela/codelets/dense/getrf.hpp>
+#include <tesela/codelets/dense/row_update.hpp>
+#include <tesela/tiles/filled.hpp>
+#include <tesela/tiles/generator.hpp>
+#include <tesela/tiles/host_matrix.hpp>
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+using namespace tesela;
+using namespace tesela::kernels;
+using test::run_kernel;
+
+namespace {
+
+template <class T>
+constexpr T nan = std::numeric_limits<T>::quiet_NaN();
+
+template <template <class> class Access, class T>
+Access<T> whole(HostMatrix<T>& a) {
+  return {{a.data(), a.rows(), a.cols(), a.ld()}};
+}
+
+template <class T>
+double apart(const HostMatrix<T>& a, const HostMatrix<T>& b, index_t first = 0) {
+  double most = 0;
+  for (index_t j = 0; j < a.cols(); ++j)
+    for (index_t i = first; i < a.rows(); ++i) {
+      const double d = std::abs(static_cast<double>(a(i, j)) - static_cast<double>(b(i, j)));
+      most = !(d <= most) ? d : most;
+    }
+  return most;
+}
+
+template <class T>
+struct Column {
+  HostMatrix<T> a, v, c;
+  HostMatrix<int> swaps;
+  HostMatrix<double> zero;
+};
+
+/// w columns of m rows, factored from `row` on (above stands NaN), and the update of others.
+template <class T>
+Column<T> factor(Runtime* runtime, index_t m, index_t w, index_t row, Pivoting pivoting, index_t others) {
+  const Generator<T> random{Pattern::uniform, 7, -1, 1};
+  Column<T> x{HostMatrix<T>(m, w), HostMatrix<T>(w, w), HostMatrix<T>(m, others), HostMatrix<int>(w, 1),
+              HostMatrix<double>::zeros(1, 1)};
+  for (index_t j = 0; j < w; ++j)
+    for (index_t i = 0; i < m; ++i)
+      x.a(i, j) = i < row
+                      ? nan<T>
+                      : random(i, j) +
+                            (i == row + j && pivoting == Pivoting::none ? T(2) * std::sqrt(static_cast<T>(w)) : T(0));
+  for (index_t j = 0; j < others; ++j)
+    for (index_t i = 0; i < m; ++i) x.c(i, j) = i < row ? nan<T> : random(i, 1000 + j);
+  HostMatrix<int> work(m / 8 + 128, 1);
+  HostMatrix<T> space(inverted_block, std::max<index_t>(others, 1));
+  run_kernel<Getrf<T>>(runtime, {row, pivoting}, whole<InOut>(x.a), whole<Out>(x.v), whole<Out>(x.swaps),
+                       whole<InOut>(x.zero), whole<Scratch>(work));
+  run_kernel<LuUpdate<T>>(runtime, {row, pivoting}, In<T>{{x.a.data(), m, w, m}}, In<T>{{x.v.data(), w, w, w}},
+                          In<int>{{x.swaps.data(), w, 1, w}}, whole<InOut>(x.c), whole<Scratch>(space));
+  return x;
+}
+
+/// P (A C) = L (U U') with L^-T in V.
+template <class T>
+void check(Runtime* runtime, index_t m, index_t w, index_t row, Pivoting pivoting, index_t others = 40) {
+  CAPTURE(m, w, row, static_cast<int>(pivoting));
+  const double eps = static_cast<double>(std::numeric_limits<T>::epsilon()),
+               bound = 60 * std::sqrt(static_cast<double>(w)) * eps;
+  Column<T> x = factor<T>(runtime, m, w, row, pivoting, others);
+  const Column<T> known = factor<T>(nullptr, m, w, row, pivoting, others);
+  REQUIRE(x.zero(0, 0) == 0);
+  for (index_t i = 0; i < w; ++i) REQUIRE(x.swaps(i, 0) == known.swaps(i, 0));
+  CHECK(apart(x.a, known.a, row) <= 100 * bound);
+  CHECK(apart(x.c, known.c, row) <= 100 * bound);
+  const Generator<T> random{Pattern::uniform, 7, -1, 1};
+  std::vector<index_t> rows(static_cast<std::size_t>(m));
+  for (index_t i = 0; i < m; ++i) rows[static_cast<std::size_t>(i)] = i;
+  for (index_t i = 0; i < w; ++i)
+    std::swap(rows[static_cast<std::size_t>(row + i)], rows[static_cast<std::size_t>(x.swaps(i, 0))]);
+  double worst = 0;
+  for (index_t j = 0; j < w + others; ++j)
+    for (index_t i = row; i < m; ++i) {
+      const index_t from = rows[static_cast<std::size_t>(i)];
+      double sum = -static_cast<double>(j < w ? random(from, j) : random(from, 1000 + j - w));
+      if (j < w && from == row + j && pivoting == Pivoting::none)
+        sum -= 2 * static_cast<double>(std::sqrt(static_cast<T>(w)));
+      double size = std::abs(sum);
+      const auto u = [&](index_t k) { return static_cast<double>(j < w ? x.a(row + k, j) : x.c(row + k, j - w)); };
+      for (index_t k = 0; k < std::min({w, i - row, j < w ? j + 1 : w}); ++k) {
+        sum += static_cast<double>(x.a(i, k)) * u(k);
+        size = std::max(size, std::abs(u(k)));
+      }
+      if (i - row < w && (j >= w || i - row <= j)) sum += u(i - row);  // L's one
+      if (i - row >= w && j >= w) sum += static_cast<double>(x.c(i, j - w));
+      worst = !(std::abs(sum) / size <= worst) ? std::abs(sum) / size : worst;
+    }
+  CHECK(worst <= bound);
+  double inverse = 0;  // L^T V = I in the blocks of the diagonal
+  for (index_t j = 0; j < w; ++j)
+    for (index_t i = j / inverted_block * inverted_block; i <= j; ++i) {
+      double sum = i == j ? -1 : 0;
+      for (index_t k = i; k <= j; ++k)
+        sum += (k == i ? 1 : static_cast<double>(x.a(row + k, i))) * static_cast<double>(x.v(k, j));
+      inverse = !(std::abs(sum) <= inverse) ? std::abs(sum) : inverse;
+    }
+  CHECK(inverse <= 1e3 * bound);
+}
+
+template <class T>
+void check_row_update(Runtime* runtime, Op op, bool symmetric) {
+  const Generator<T> random{Pattern::uniform, 7, -1, 1};
+  const index_t n = 40, a_column = symmetric ? 0 : 13, column = symmetric ? 0 : 5;
+  const HostMatrix<T> a = generate<T>({n, 90}, random),
+                      b = generate<T>({n, 70}, Generator<T>{Pattern::uniform, 0, 0, 2});
+  const auto c_of = [&] { return generate<T>({n, symmetric ? n : 70}, Generator<T>{Pattern::uniform, 0, 0, 3}); };
+  HostMatrix<T> c = c_of();
+  const HostMatrix<T> before = c_of();
+  const In<T> left{{a.data(), n, symmetric ? n : 90, n}},
+      right{{symmetric ? a.data() : b.data(), n, symmetric ? n : 70, n}};
+  run_kernel<RowUpdate<T>>(runtime, {op, a_column, column, symmetric}, left, right, whole<InOut>(c));
+  double worst = 0;
+  for (index_t j = 0; j < c.cols(); ++j)
+    for (index_t i = 0; i < (symmetric ? j + 1 : n); ++i) {
+      auto sum = static_cast<double>(before(i, j));
+      for (index_t k = 0; k < n && j >= column; ++k)
+        sum -= static_cast<double>(op == Op::none ? a(i, a_column + k) : a(k, a_column + i)) *
+               static_cast<double>(right(k, j));
+      worst = std::max(worst, std::abs(sum - static_cast<double>(c(i, j))));
+    }
+  CHECK(worst <= 50 * static_cast<double>(std::numeric_limits<T>::epsilon()));
+}
+
+template <class T>
+void check_all(Runtime* runtime) {
+  for (const Pivoting pivoting : {Pivoting::none, Pivoting::tournament})
+    for (const auto& [m, w, row] :
+         {std::tuple{1, 1, 0}, {5, 1, 2}, {40, 32, 8}, {40, 33, 0}, {100, 64, 36}, {300, 70, 11}, {700, 97, 30}})
+      check<T>(runtime, m, w, row, pivoting);
+  check_row_update<T>(runtime, Op::transpose, false);
+  check_row_update<T>(runtime, Op::none, false);
+  check_row_update<T>(runtime, Op::transpose, true);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("Getrf, LuUpdate and RowUpdate on a core", "", float, double) { check_all<TestType>(nullptr); }
+
+TEMPLATE_TEST_CASE("Getrf, LuUpdate and RowUpdate on a GPU", "[gpu]", float, double) {
+  test::require_gpu();
+  Runtime runtime({.cpus = 0, .gpus = 1});
+  check_all<TestType>(&runtime);
+  check<TestType>(&runtime, 1100, 300, 20, Pivoting::tournament);
+  check<TestType>(&runtime, 1300, 1050, 20, Pivoting::none, 70);
+}
+
+TEMPLATE_TEST_CASE("Getrf, LuUpdate and RowUpdate in a sanitizer", "[gpu][sanitize]", float, double) {
+  test::require_gpu();
+  Runtime runtime({.cpus = 0, .gpus = 1});
+  for (const Pivoting pivoting : {Pivoting::none, Pivoting::tournament})
+    check<TestType>(&runtime, 100, 70, 11, pivoting);
+  check<TestType>(&runtime, 600, 33, 0, Pivoting::tournament);
+  check_row_update<TestType>(&runtime, Op::none, false);
+}
