@@ -1,0 +1,55 @@
+#include <tesela/algorithms/dense/factor_stages.hpp>
+#include <tesela/algorithms/support/internal/blas_sizes.hpp>
+#include <tesela/codelets/dense/factor_stages.hpp>
+#include <tesela/codelets/dense/getrf.hpp>
+#include <tesela/codelets/dense/trsm.hpp>
+#include <tesela/codelets/support/lacpy.hpp>
+#include <tesela/tiles/size_checks.hpp>
+
+#include <algorithm>
+
+namespace tesela {
+
+using namespace kernels;
+
+template <class T>
+StageFactorization<T>::StageFactorization(Graph& g, const TileMatrix<T>& A, bool symmetric, index_t stages_at_once)
+    : A_(A), stop_(g.runtime(), 1, 1, {1, 1}, "stop"), symmetric_(symmetric) {
+  if (A.m() != A.n() || A.nt() > 1 || A.mt() > 1)
+    throw ArgumentError("StageFactorization", "A",
+                        to_string(Shape{A.m(), A.n()}) + " in " + to_string(Shape{A.mt(), A.nt()}) +
+                            " tiles; it must be square, in one");
+  if (stages_at_once < 1)
+    throw ArgumentError("StageFactorization", "stages_at_once", std::to_string(stages_at_once) + " is less than 1");
+  require_blas_sizes("StageFactorization", "A", A);
+  g.insert<Laset<double>>({0.0}, stop_(0, 0));
+  const index_t end = 2 * A.n();
+  for (index_t first = 1; first < end; first += stages_at_once)
+    g.insert<FactorStages<T>>({symmetric, first, std::min(end, first + stages_at_once)}, A(0, 0), stop_(0, 0));
+}
+
+template <class T>
+index_t StageFactorization<T>::stop() const {
+  return static_cast<index_t>(stop_(0, 0).read()(0, 0));
+}
+
+template <class T>
+void StageFactorization<T>::solve(Graph& g, const TileMatrix<T>& X) const {
+  if (X.m() != A_.n() || X.mt() > 1)
+    throw ArgumentError("StageFactorization::solve", "X",
+                        to_string(Shape{X.m(), X.n()}) + "; it must have " + std::to_string(A_.n()) +
+                            " rows, in tiles of whole columns");
+  if (X.shares_tiles(A_)) throw ArgumentError("StageFactorization::solve", "X", "shares tiles with A");
+  for (index_t j = 0; A_.n() > 0 && j < X.nt(); ++j)
+    for (const bool last : {false, true}) {
+      if (symmetric_)
+        g.insert<Trsm<T>>({last ? Op::none : Op::transpose}, A_(0, 0), X(0, j));
+      else
+        g.insert<LuSubstitute<T>>({0, last}, A_(0, 0), X(0, j));
+    }
+}
+
+template class StageFactorization<float>;
+template class StageFactorization<double>;
+
+}  // namespace tesela
