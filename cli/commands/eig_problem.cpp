@@ -4,6 +4,7 @@
 #include "cli/app/numbers.hpp"
 #include "cli/app/options.hpp"
 #include "cli/app/sizes.hpp"
+#include "cli/commands/symmetric_input.hpp"
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/algorithms/eigen/generalized_eig.hpp>
 #include <tesela/runtime/errors.hpp>
@@ -19,53 +20,14 @@
 namespace tesela::cli {
 namespace {
 
-/// The numbers of a file with one row or one column.
-template <class T>
-std::vector<T> read_vector(const std::string& option, const std::string& path) {
-  const HostMatrix<T> numbers = read_matrix<T>(path);
-  if (numbers.size() > 0 && numbers.rows() != 1 && numbers.cols() != 1)
-    throw ArgumentError("eig", option,
-                        fmt::format("{} holds {}, not one row or column", path, to_string(numbers.shape())));
-  return {numbers.data(), numbers.data() + numbers.size()};
-}
-
-template <class T>
-void symmetrize(const EigInput& input, const char* option, const char* name, HostMatrix<T>& a) {
-  const index_t n = a.rows();
-  index_t row = 0, column = 0;
-  double worst = 0;
-  for (index_t j = 0; j < n; ++j)
-    for (index_t i = j + 1; i < n; ++i) {
-      const T lower = a(i, j), upper = a(j, i);
-      const double apart = std::abs(static_cast<double>(lower) - static_cast<double>(upper));
-      if (apart > worst) worst = apart, row = i, column = j;
-      a(i, j) = a(j, i) = input.uplo == "upper" ? upper : input.symmetrize ? lower / 2 + upper / 2 : lower;
-      if (input.uplo.empty() && !input.symmetrize) a(j, i) = upper;
-    }
-  if (worst > 0 && input.uplo.empty() && !input.symmetrize)
-    throw ArgumentError(
-        "eig", option,
-        fmt::format("not symmetric: {4}({0}, {1}) = {2:.17g} and {4}({1}, {0}) = {3:.17g}; --symmetrize "
-                    "takes the mean, --uplo one triangle",
-                    row + 1, column + 1, static_cast<double>(a(row, column)), static_cast<double>(a(column, row)),
-                    name));
-}
-
-SymmetricMatrix generated(const std::string& option, const std::string& text, index_t n, std::uint64_t seed) {
-  const SymmetricChoice kind = parse_symmetric_kind(text);
-  std::vector<double> given;
-  if (!kind.file.empty()) given = read_vector<double>(option, kind.file);
-  return {kind.kind, n, kind.parameter, seed, std::move(given)};
-}
-
 template <class T>
 void load_b(const EigInput& input, std::uint64_t seed, HostMatrix<T>& b) {
   if (!input.b.empty()) {
     b = read_matrix<T>(input.b);
-    symmetrize(input, "--b", "B", b);
+    symmetrize("eig", "--b", "B", input.uplo, input.symmetrize, b);
   } else if (!input.random_b.empty()) {
     // With A's seed both would have the same eigenvectors.
-    const SymmetricMatrix matrix = generated("--random-b", input.random_b, input.n, seed + 1);
+    const SymmetricMatrix matrix = generated("eig", "--random-b", input.random_b, input.n, seed + 1);
     b = filled<T>({input.n, input.n}, [&](index_t i, index_t j) { return matrix.element<T>(i, j); });
   }
 }
@@ -138,12 +100,12 @@ EigProblem<T> load(const EigInput& input, std::uint64_t seed, bool dense) {
   load_b(input, seed, problem.b);
   if (!input.a.empty()) {
     problem.a = read_matrix<T>(input.a);
-    symmetrize(input, "--a", "A", problem.a);
+    symmetrize("eig", "--a", "A", input.uplo, input.symmetrize, problem.a);
     return problem;
   }
   if (input.tridiagonal()) {
-    problem.d = read_vector<T>("--diagonal", input.diagonal);
-    problem.e = read_vector<T>("--off-diagonal", input.off_diagonal);
+    problem.d = read_vector<T>("eig", "--diagonal", input.diagonal);
+    problem.e = read_vector<T>("eig", "--off-diagonal", input.off_diagonal);
     if (problem.e.size() != static_cast<std::size_t>(std::max<index_t>(n - 1, 0)))
       throw ArgumentError("eig", "--off-diagonal",
                           fmt::format("{} elements beside a diagonal of {}", problem.e.size(), n));
@@ -155,7 +117,7 @@ EigProblem<T> load(const EigInput& input, std::uint64_t seed, bool dense) {
     }
     return problem;
   }
-  const SymmetricMatrix matrix = generated("--random", input.random, n, seed);
+  const SymmetricMatrix matrix = generated("eig", "--random", input.random, n, seed);
   const T scale = static_cast<T>(input.scale);
   problem.a = filled<T>({n, n}, [&](index_t i, index_t j) { return scale * matrix.element<T>(i, j); });
   for (index_t j = 0; j < n; ++j)

@@ -1,0 +1,118 @@
+#include "tests/support/command.hpp"
+#include "tests/support/machine.hpp"
+#include <tesela/tiles/io/file_formats.hpp>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+using namespace tesela;
+using namespace tesela::test;
+
+namespace {
+
+const Command lu{{"lu"}}, cholesky{{"cholesky"}};
+
+HostMatrix<double> of(index_t n, const std::vector<double>& by_rows) {
+  HostMatrix<double> a(n, static_cast<index_t>(by_rows.size()) / n);
+  for (index_t i = 0; i < n; ++i)
+    for (index_t j = 0; j < a.cols(); ++j) a(i, j) = by_rows[static_cast<std::size_t>(i * a.cols() + j)];
+  return a;
+}
+
+double apart(const HostMatrix<double>& a, const HostMatrix<double>& b) {
+  REQUIRE(a.shape() == b.shape());
+  double most = 0;
+  for (index_t e = 0; e < a.size(); ++e) most = std::max(most, std::abs(a.data()[e] - b.data()[e]));
+  return most;
+}
+
+}  // namespace
+
+TEST_CASE("lu solves what its files hold, and writes L, U and the order of the rows") {
+  const TemporaryFolder folder;
+  const HostMatrix<double> a = of(3, {1, 2, 4, 4, 2, 1, 2, 3, 3}), x = of(3, {1, -2, 0, 3, 5, 1});
+  HostMatrix<double> b = HostMatrix<double>::zeros(3, 2);
+  for (index_t j = 0; j < 2; ++j)
+    for (index_t i = 0; i < 3; ++i)
+      for (index_t k = 0; k < 3; ++k) b(i, j) += a(i, k) * x(k, j);
+  write_matrix(folder / "a.mtx", a);
+  write_matrix(folder / "b.npy", b);
+  for (const Words& way : {Words{}, {"--tile", "2"}, {"--pivot", "none"}, {"--by", "stages"}, {"--repeat", "2"}}) {
+    CAPTURE(way);
+    const auto report =
+        lu(way + Words{"--a", folder / "a.mtx", "--b", folder / "b.npy", "--out", folder / "x.mtx", "--out-l",
+                       folder / "l.npy", "--out-u", folder / "u.npy", "--out-rows", folder / "rows.npy"});
+    CHECK(report["status"] == "ok");
+    CHECK(check(report, "backward_error") <= 1e-15);
+    CHECK(check(report, "solution_error") <= 1e-15);
+    CHECK(check(report, "growth") <= 4);
+    CHECK(apart(read_matrix<double>(folder / "x.mtx"), x) <= 1e-13);
+    const auto l = read_matrix<double>(folder / "l.npy"), u = read_matrix<double>(folder / "u.npy"),
+               rows = read_matrix<double>(folder / "rows.npy");
+    for (index_t i = 0; i < 3; ++i)
+      for (index_t j = 0; j < 3; ++j) {
+        double sum = -a(static_cast<index_t>(rows(i, 0)) - 1, j);
+        for (index_t k = 0; k < 3; ++k) sum += l(i, k) * u(k, j);
+        CHECK(std::abs(sum) <= 1e-14);
+      }
+  }
+  const auto single = lu({"--a", folder / "a.mtx", "--b", folder / "b.npy", "--precision", "s"});
+  CHECK(single["status"] == "ok");
+}
+
+TEST_CASE("lu and cholesky: sizes, precisions, sections of the report") {
+  for (const char* n : {"0", "1", "333"})
+    for (const std::string by : {"tiles", "stages"}) {
+      CAPTURE(n, by);
+      const Words common{"--n", n, "--precision", by == "tiles" ? "s" : "d", "--by", by, "--rhs", "2"};
+      const auto l = lu(common, by == "tiles" ? 0 : -1);
+      CHECK(l["problem"]["pivot"] == (by == "tiles" ? "tournament" : "none"));
+      const auto c = cholesky(common);
+      CHECK(c["status"] == "ok");
+      CHECK(c["problem"]["n"] == std::stoi(n));
+      CHECK(c["limits"].contains("backward_error"));
+      CHECK(c["limits"].contains("solution_error"));
+    }
+  CHECK(lu({"--n", "300", "--tile", "32", "--random", "graded"})["status"] == "ok");
+  CHECK(cholesky({"--n", "300", "--tile", "32x96"})["status"] == "ok");
+  CHECK(cholesky({"--n", "300", "--tile", "64", "--random", "second-difference"}, -1)["problem"]["mb"] == 64);
+}
+
+TEST_CASE("a zero pivot and an indefinite matrix are statuses with their place") {
+  const TemporaryFolder folder;
+  write_matrix(folder / "swap.mtx", of(3, {1, 2, 0, 0, 0, 1, 0, 1, 0}));
+  write_matrix(folder / "singular.mtx", of(3, {1, 2, 3, 2, 4, 7, 4, 8, 1}));
+  write_matrix(folder / "indefinite.mtx", of(3, {4, 2, 0, 2, 1, 1, 0, 1, 9}));
+  for (const Words& way : {Words{"--pivot", "none"}, {"--by", "stages"}, {"--pivot", "none", "--tile", "1"}})
+    CHECK(lu(way + Words{"--a", folder / "swap.mtx"}, 1)["status"] == "the pivot of column 2 is zero or not finite");
+  CHECK(lu({"--a", folder / "swap.mtx"})["status"] == "ok");
+  CHECK(lu({"--a", folder / "singular.mtx", "--rhs", "1"}, 1)["status"] ==
+        "the pivot of column 2 is zero or not finite");
+  for (const Words& way : {Words{}, {"--by", "stages"}, {"--tile", "1"}, {"--rhs", "1"}})
+    CHECK(cholesky(way + Words{"--a", folder / "indefinite.mtx"}, 1)["status"] ==
+          "not positive definite: the leading minor of order 2 is not positive");
+  // Growth without pivots is no secret.
+  CHECK(lu({"--n", "400", "--pivot", "none", "--seed", "3"}, -1)["checks"]["growth"].get<double>() > 20);
+}
+
+TEST_CASE("lu and cholesky refuse what they cannot do") {
+  const TemporaryFolder folder;
+  write_matrix(folder / "wide.mtx", of(2, {1, 2, 3, 4, 5, 6}));
+  write_matrix(folder / "square.mtx", of(2, {1, 2, 3, 4}));
+  lu.refuses({"--a", folder / "wide.mtx"}, "not square");
+  lu.refuses({"--a", folder / "square.mtx", "--b", folder / "none.mtx"}, "none.mtx");
+  lu.refuses({"--n", "3", "--b", folder / "square.mtx"}, "has 2 rows; A has 3");
+  lu.refuses({"--n", "5", "--out", folder / "x.mtx"}, "needs --b or --rhs");
+  lu.refuses({"--n", "5", "--by", "stages", "--pivot", "tournament"}, "belongs to --by tiles");
+  lu.refuses({"--n", "5", "--by", "stages", "--tile", "4"}, "belongs to --by tiles");
+  lu.refuses({"--n", "5", "--random", "foo"}, "'foo' is none of");
+  lu.refuses({"--n", "5", "--pivot", "partial"}, "partial");
+  cholesky.refuses({"--a", folder / "square.mtx"}, "not symmetric: A(2, 1) = 3 and A(1, 2) = 2");
+  cholesky.refuses({"--n", "50", "--tile", "16x40"}, "wider by a whole number");
+  CHECK(cholesky({"--a", folder / "square.mtx", "--uplo", "lower"}, 1)["status"] ==
+        "not positive definite: the leading minor of order 2 is not positive");
+}
