@@ -2,6 +2,7 @@
 #include <tesela/algorithms/support/internal/blas_sizes.hpp>
 #include <tesela/algorithms/support/internal/on_column.hpp>
 #include <tesela/codelets/dense/block_trsm.hpp>
+#include <tesela/codelets/dense/cholesky_link.hpp>
 #include <tesela/codelets/dense/potrf.hpp>
 #include <tesela/codelets/dense/row_update.hpp>
 #include <tesela/codelets/dense/trsm.hpp>
@@ -54,15 +55,23 @@ Tile<T> CholeskyFactorization<T>::diagonal(index_t k) const {
   return diagonals_ ? (*diagonals_)(k, 0) : R_(k, k);
 }
 
+/// R(k, k), and of wide tiles the next block of the diagonal as it will be once row k is subtracted: it need not wait
+/// for the rest of that row.
 template <class T>
 void CholeskyFactorization<T>::insert_diagonal(Graph& g, index_t k) const {
+  const index_t nb = R_.tile_shape().mb;
   const Block d = block(k);
   const Priority first = home(k, k, highest_priority);
-  if (diagonals_)
+  if (diagonals_ && k == 0)
     g.insert<CopyBlock<T, Out>>(first, {.a_column = d.column, .rows = d.order, .columns = d.order}, R_(k, d.tile),
                                 diagonal(k));
-  g.insert<Potrf<T>>(first, {k * R_.tile_shape().mb}, diagonal(k), minor_(0, 0));
+  g.insert<Potrf<T>>(first, {k * nb}, diagonal(k), minor_(0, 0));
   if (inverses_) g.insert<InvertBlocks<T>>(first, {}, diagonal(k), (*inverses_)(k, 0));
+  if (!diagonals_ || k + 1 == R_.mt()) return;
+  const Block next = block(k + 1);
+  g.insert<CholeskyLink<T>>(first, {next.column}, diagonal(k), inverses_ ? (*inverses_)(k, 0) : diagonal(k),
+                            R_(k, next.tile), R_(k + 1, next.tile), diagonal(k + 1), g.scratch<T>(nb, next.order),
+                            g.scratch<T>(inverted_block, next.order, 1));
 }
 
 template <class T>
@@ -86,14 +95,17 @@ CholeskyFactorization<T>::CholeskyFactorization(Graph& g, const TileMatrix<T>& A
     insert_diagonal(g, k);
     for (index_t j = d.tile; j < nt; ++j)
       if (const index_t column = j == d.tile ? d.column + d.order : 0; column < A(k, j).cols())
-        solve_diagonal(g, home(k, j, highest_priority), Op::transpose, k, A(k, j), column);
+        solve_diagonal(g, home(k, j, highest_priority - 1), Op::transpose, k, A(k, j), column);
     for (index_t i = k + 1; i < A.mt(); ++i) {
       const Block to = block(i);
       for (index_t j = to.tile; j < nt; ++j) {
         const bool first = j == to.tile;
         const int value = i == k + 1 ? highest_priority - 1 : static_cast<int>(std::min<index_t>(A.mt() - i, 1000));
-        g.insert<RowUpdate<T>>(home(i, j, value), {Op::transpose, to.column, first ? to.column : 0, square() && first},
-                               A(k, to.tile), A(k, j), A(i, j));
+        index_t column = first ? to.column : 0;
+        if (diagonals_ && first && i == k + 1) column += to.order;  // its diagonal block has it already
+        if (column < A(i, j).cols())
+          g.insert<RowUpdate<T>>(home(i, j, value), {Op::transpose, to.column, column, square() && first},
+                                 A(k, to.tile), A(k, j), A(i, j));
       }
     }
     if (diagonals_)

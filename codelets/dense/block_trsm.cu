@@ -1,5 +1,6 @@
 #include <tesela/codelets/dense/block_trsm.hpp>
 #include <tesela/codelets/libraries/internal/cublas.hpp>
+#include <tesela/codelets/support/internal/high_priority_stream.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 
 #include <algorithm>
@@ -100,6 +101,7 @@ struct Blas {
 template <class T>
 void InvertBlocks<T>::cuda(CudaContext& context, const Args& args, In<T> r, Out<T> v) {
   if (r.rows == 0) return;
+  const HighPriorityStream urgently(context);  // what is solved with them waits
   const bool lower = args.triangle == blas::Triangle::unit_lower;
   const auto invert = lower ? invert_kernel<T, true> : invert_kernel<T, false>;
   invert<<<static_cast<unsigned>(ceil_div(r.rows, edge)), edge, 0, context.stream()>>>(r.rows, r.data, r.ld, v.data,
