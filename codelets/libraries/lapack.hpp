@@ -63,6 +63,11 @@ int stemr(index_t n, double* d, double* e, double* z, index_t ldz);
 template <class T>
 int syevd(index_t n, T* a, index_t lda, T* w, bool vectors = true);
 
+/// P A = L U in place with partial pivoting, A m x n: U on and above the diagonal, L below. Row i was exchanged with
+/// row swaps[i], counted from 1 (min(m, n) of them). Answers LAPACK's info: k when pivot k is zero.
+template <class T>
+int getrf(index_t m, index_t n, T* a, index_t lda, int* swaps);
+
 /// A = R^T R for the symmetric matrix whose upper triangle is A's, n x n; R takes that triangle. Answers LAPACK's info:
 /// k when the leading minor of order k is not positive.
 template <class T>
