@@ -22,7 +22,7 @@ TileShape suitable_cholesky_tile(const Runtime& runtime, index_t n) {
     const index_t nb = std::clamp<index_t>(rounded(n / 24), 128, 512);
     return {nb, std::max(n, nb)};
   }
-  const index_t nb = std::clamp<index_t>(rounded(n / 12), 32, 256);
+  const index_t nb = std::clamp<index_t>(rounded(n / 8), 32, 256);
   return {nb, nb};
 }
 

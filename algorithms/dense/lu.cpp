@@ -25,8 +25,8 @@ constexpr std::array names{
 std::span<const Named<Pivoting>> pivotings() { return names; }
 
 TileShape suitable_lu_tile(const Runtime& runtime, index_t n) {
-  const index_t wanted = n / (runtime.gpus() > 0 ? 32 : 24) / 32 * 32,
-                nb = runtime.gpus() > 0 ? std::clamp<index_t>(wanted, 128, 512) : std::clamp<index_t>(wanted, 32, 256);
+  const bool gpu = runtime.gpus() > 0;
+  const index_t nb = std::clamp<index_t>(n / (gpu ? 32 : 16) / 32 * 32, gpu ? 128 : 32, gpu ? 512 : 192);
   return {std::max<index_t>(n, 1), nb};
 }
 
