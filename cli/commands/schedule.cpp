@@ -1,6 +1,7 @@
 #include "cli/app/command.hpp"
 #include "cli/app/numbers.hpp"
 #include "cli/app/outputs.hpp"
+#include "cli/commands/schedule_dot.hpp"
 #include "cli/commands/schedule_picture.hpp"
 #include <tesela/algorithms/support/critical_path.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
@@ -21,7 +22,7 @@ constexpr index_t largest_list = 1'000'000;  // rotations: a list and its task g
 constexpr index_t largest_table = 64;        // columns that a terminal may show
 
 struct Options {
-  std::string order = "diagonal", svg, json;
+  std::string order = "diagonal", svg, dot, json;
   index_t m = -1, n = -1;
 };
 
@@ -182,11 +183,14 @@ nlohmann::json report(const Result& result) {
 
 int run(const Options& options) {
   const Result result = study(options);
-  if (!options.svg.empty()) {
-    AtomicFile file(options.svg);
-    file.write(draw_schedule(result.schedule));
+  const auto write = [](const std::string& path, auto draw) {
+    if (path.empty()) return;
+    AtomicFile file(path);
+    file.write(draw());
     file.commit();
-  }
+  };
+  write(options.svg, [&] { return draw_schedule(result.schedule); });
+  if (!result.violation) write(options.dot, [&] { return schedule_dot(result.schedule); });
   if (options.json != "-") print(result);
   write_json(report(result), options.json);
   return result.violation ? numerical_failure : done;
@@ -200,6 +204,7 @@ const Command schedule(
       app.add_option("-m,--m", options->m, "rows (default: 8; of wavefronts n)")->transform(cli::non_negative());
       app.add_option("-n,--n", options->n, "columns (default: 4; of wavefronts 8)")->transform(cli::non_negative());
       add_output(app, Output::text, "--svg", options->svg, "draw it into FILE");
+      add_output(app, Output::text, "--dot", options->dot, "write the dependences of its entries to FILE for Graphviz");
       add_output(app, Output::text, "-j,--json", options->json,
                  "write stages, (row, column, pivot, stage) of each rotation and the critical paths to FILE (- for "
                  "standard output)");

@@ -124,3 +124,20 @@ TEST_CASE("the command shows, proves and draws wavefronts of factorizations") {
   CHECK(run_tesela({"schedule", "--order", "lu-wavefront", "--n", "0"}).code == 0);
   CHECK(run_tesela({"qr", "--n", "8", "--tree", "lu-wavefront"}).code == 2);
 }
+
+TEST_CASE("the command writes dependences of entries") {
+  const TemporaryFolder folder;
+  const auto dot_of = [&](const std::string& order, const std::string& m, const std::string& n) {
+    REQUIRE(run_tesela({"schedule", "--order", order, "--m", m, "--n", n, "--dot", folder / "d.dot"}).code == 0);
+    return contents(folder / "d.dot");
+  };
+  CHECK(dot_of("lu-wavefront", "2", "2") ==
+        "digraph \"lu-wavefront\" {\n  rankdir=LR;\n  node [shape=box];\n  { rank=same; \"1,1\"; }\n"
+        "  { rank=same; \"2,1\"; \"1,2\"; }\n  { rank=same; \"2,2\"; }\n"
+        "  \"1,1\" -> \"2,1\";\n  \"1,2\" -> \"2,2\";\n  \"2,1\" -> \"2,2\";\n}\n");
+  CHECK_THAT(dot_of("cholesky-wavefront", "3", "3"), ContainsSubstring("\"3,1\" -> \"3,2\";\n  \"3,2\" -> \"3,3\";"));
+  CHECK_THAT(dot_of("diagonal", "3", "2"),
+             ContainsSubstring("  \"2,1\" -> \"3,1\";\n  \"2,1\" -> \"3,2\";\n  \"3,1\" -> \"3,2\";\n"));
+  CHECK_THAT(dot_of("greedy", "0", "0"), ContainsSubstring("digraph"));
+  CHECK(run_tesela({"schedule", "--m", "200", "--n", "200", "--dot", folder / "large.dot"}).code == 2);
+}
