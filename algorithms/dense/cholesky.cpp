@@ -35,14 +35,14 @@ struct CholeskyFactorization<T>::Block {
 
 template <class T>
 auto CholeskyFactorization<T>::block(index_t k) const -> Block {
-  const auto [nb, width] = R_.tile_shape();
+  const auto [nb, width] = r_.tile_shape();
   const index_t first = k * nb;
-  return {first / width, first % width, std::min(nb, R_.n() - first)};
+  return {first / width, first % width, std::min(nb, r_.n() - first)};
 }
 
 template <class T>
 bool CholeskyFactorization<T>::square() const {
-  return R_.nt() == R_.mt();
+  return r_.nt() == r_.mt();
 }
 
 template <class T>
@@ -52,33 +52,32 @@ Priority CholeskyFactorization<T>::home(index_t i, index_t j, int value) const {
 
 template <class T>
 Tile<T> CholeskyFactorization<T>::diagonal(index_t k) const {
-  return diagonals_ ? (*diagonals_)(k, 0) : R_(k, k);
+  return diagonals_ ? (*diagonals_)(k, 0) : r_(k, k);
 }
 
 /// R(k, k), and of wide tiles the next block of the diagonal as it will be once row k is subtracted: it need not wait
 /// for the rest of that row.
 template <class T>
 void CholeskyFactorization<T>::insert_diagonal(Graph& g, index_t k) const {
-  const index_t nb = R_.tile_shape().mb;
+  const index_t nb = r_.tile_shape().mb;
   const Block d = block(k);
   const Priority first = home(k, k, highest_priority);
   if (diagonals_ && k == 0)
-    g.insert<CopyBlock<T, Out>>(first, {.a_column = d.column, .rows = d.order, .columns = d.order}, R_(k, d.tile),
+    g.insert<CopyBlock<T, Out>>(first, {.a_column = d.column, .rows = d.order, .columns = d.order}, r_(k, d.tile),
                                 diagonal(k));
   g.insert<Potrf<T>>(first, {k * nb}, diagonal(k), minor_(0, 0));
   if (inverses_) g.insert<InvertBlocks<T>>(first, {}, diagonal(k), (*inverses_)(k, 0));
-  if (!diagonals_ || k + 1 == R_.mt()) return;
+  if (!diagonals_ || k + 1 == r_.mt()) return;
   const Block next = block(k + 1);
   g.insert<CholeskyLink<T>>(first, {next.column}, diagonal(k), inverses_ ? (*inverses_)(k, 0) : diagonal(k),
-                            R_(k, next.tile), R_(k + 1, next.tile), diagonal(k + 1), g.scratch<T>(nb, next.order),
+                            r_(k, next.tile), r_(k + 1, next.tile), diagonal(k + 1), g.scratch<T>(nb, next.order),
                             g.scratch<T>(inverted_block, next.order, 1));
 }
 
 template <class T>
 CholeskyFactorization<T>::CholeskyFactorization(Graph& g, const TileMatrix<T>& A)
-    : R_(A), minor_(g.runtime(), 1, 1, {1, 1}, "minor") {
-  const auto [nb, width] = A.tile_shape();
-  const index_t n = A.n(), nt = A.nt();
+    : r_(A), minor_(g.runtime(), 1, 1, {1, 1}, "minor") {
+  const index_t n = A.n(), nt = A.nt(), nb = A.tile_shape().mb, width = A.tile_shape().nb;
   if (A.m() != n || (nt > 1 && width % nb != 0))
     throw ArgumentError("cholesky", "A",
                         to_string(Shape{A.m(), n}) + " in tiles of " + to_string(Shape{nb, width}) +
@@ -95,7 +94,7 @@ CholeskyFactorization<T>::CholeskyFactorization(Graph& g, const TileMatrix<T>& A
     insert_diagonal(g, k);
     for (index_t j = d.tile; j < nt; ++j)
       if (const index_t column = j == d.tile ? d.column + d.order : 0; column < A(k, j).cols())
-        solve_diagonal(g, home(k, j, highest_priority - 1), Op::transpose, k, A(k, j), column);
+        solve_diagonal(g, home(k, j, highest_priority - (diagonals_ ? 1 : 0)), Op::transpose, k, A(k, j), column);
     for (index_t i = k + 1; i < A.mt(); ++i) {
       const Block to = block(i);
       for (index_t j = to.tile; j < nt; ++j) {
@@ -131,22 +130,22 @@ void CholeskyFactorization<T>::solve_diagonal(Graph& g, const Priority& where, O
 
 template <class T>
 void CholeskyFactorization<T>::solve(Graph& g, const TileMatrix<T>& X) const {
-  if (X.m() != R_.n() || (X.mt() > 1 && X.tile_shape().mb != R_.tile_shape().mb))
+  if (X.m() != r_.n() || (X.mt() > 1 && X.tile_shape().mb != r_.tile_shape().mb))
     throw ArgumentError("CholeskyFactorization::solve", "X",
-                        to_string(Shape{X.m(), X.n()}) + "; it must have " + std::to_string(R_.n()) +
-                            " rows, in tiles as high as A's, " + std::to_string(R_.tile_shape().mb));
-  if (X.shares_tiles(R_)) throw ArgumentError("CholeskyFactorization::solve", "X", "shares tiles with A");
+                        to_string(Shape{X.m(), X.n()}) + "; it must have " + std::to_string(r_.n()) +
+                            " rows, in tiles as high as A's, " + std::to_string(r_.tile_shape().mb));
+  if (X.shares_tiles(r_)) throw ArgumentError("CholeskyFactorization::solve", "X", "shares tiles with A");
   require_blas_sizes("CholeskyFactorization::solve", "X", X);
-  const index_t mt = R_.mt();
+  const index_t mt = r_.mt();
   for (index_t j = 0; j < X.nt(); ++j) {
     for (index_t k = 0; k < mt; ++k) {
       solve_diagonal(g, on_column(j), Op::transpose, k, X(k, j));
       for (index_t i = k + 1; i < mt; ++i)
-        g.insert<RowUpdate<T>>(on_column(j), {Op::transpose, block(i).column}, R_(k, block(i).tile), X(k, j), X(i, j));
+        g.insert<RowUpdate<T>>(on_column(j), {Op::transpose, block(i).column}, r_(k, block(i).tile), X(k, j), X(i, j));
     }
     for (index_t k = mt; k-- > 0;) {
       for (index_t i = k + 1; i < mt; ++i)
-        g.insert<RowUpdate<T>>(on_column(j), {Op::none, block(i).column}, R_(k, block(i).tile), X(i, j), X(k, j));
+        g.insert<RowUpdate<T>>(on_column(j), {Op::none, block(i).column}, r_(k, block(i).tile), X(i, j), X(k, j));
       solve_diagonal(g, on_column(j), Op::none, k, X(k, j));
     }
   }

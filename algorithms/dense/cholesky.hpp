@@ -24,7 +24,7 @@ class CholeskyFactorization {
 
   /// The order of the leading minor that is not positive, or not finite; 0 where R is good. Waits for it.
   index_t minor() const;
-  const TileMatrix<T>& R() const { return R_; }
+  const TileMatrix<T>& r() const { return r_; }
 
   /// Inserts X = A^-1 X (LAPACK potrs), X in tiles as high as A's.
   void solve(Graph& g, const TileMatrix<T>& X) const;
@@ -39,7 +39,7 @@ class CholeskyFactorization {
   Tile<T> diagonal(index_t k) const;
   void insert_diagonal(Graph& g, index_t k) const;
 
-  TileMatrix<T> R_;
+  TileMatrix<T> r_;
   TileMatrix<double> minor_;
   std::shared_ptr<const TileMatrix<T>> diagonals_, inverses_;  // copies where tiles are wide; where there are GPUs
 };

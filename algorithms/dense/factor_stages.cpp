@@ -14,7 +14,7 @@ using namespace kernels;
 
 template <class T>
 StageFactorization<T>::StageFactorization(Graph& g, const TileMatrix<T>& A, bool symmetric, index_t stages_at_once)
-    : A_(A), stop_(g.runtime(), 1, 1, {1, 1}, "stop"), symmetric_(symmetric) {
+    : a_(A), stop_(g.runtime(), 1, 1, {1, 1}, "stop"), symmetric_(symmetric) {
   if (A.m() != A.n() || A.nt() > 1 || A.mt() > 1)
     throw ArgumentError("StageFactorization", "A",
                         to_string(Shape{A.m(), A.n()}) + " in " + to_string(Shape{A.mt(), A.nt()}) +
@@ -35,17 +35,17 @@ index_t StageFactorization<T>::stop() const {
 
 template <class T>
 void StageFactorization<T>::solve(Graph& g, const TileMatrix<T>& X) const {
-  if (X.m() != A_.n() || X.mt() > 1)
+  if (X.m() != a_.n() || X.mt() > 1)
     throw ArgumentError("StageFactorization::solve", "X",
-                        to_string(Shape{X.m(), X.n()}) + "; it must have " + std::to_string(A_.n()) +
+                        to_string(Shape{X.m(), X.n()}) + "; it must have " + std::to_string(a_.n()) +
                             " rows, in tiles of whole columns");
-  if (X.shares_tiles(A_)) throw ArgumentError("StageFactorization::solve", "X", "shares tiles with A");
-  for (index_t j = 0; A_.n() > 0 && j < X.nt(); ++j)
+  if (X.shares_tiles(a_)) throw ArgumentError("StageFactorization::solve", "X", "shares tiles with A");
+  for (index_t j = 0; a_.n() > 0 && j < X.nt(); ++j)
     for (const bool last : {false, true}) {
       if (symmetric_)
-        g.insert<Trsm<T>>({last ? Op::none : Op::transpose}, A_(0, 0), X(0, j));
+        g.insert<Trsm<T>>({last ? Op::none : Op::transpose}, a_(0, 0), X(0, j));
       else
-        g.insert<LuSubstitute<T>>({0, last}, A_(0, 0), X(0, j));
+        g.insert<LuSubstitute<T>>({0, last}, a_(0, 0), X(0, j));
     }
 }
 

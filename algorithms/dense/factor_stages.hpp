@@ -21,7 +21,7 @@ class StageFactorization {
   void solve(Graph& g, const TileMatrix<T>& X) const;
 
  private:
-  TileMatrix<T> A_;
+  TileMatrix<T> a_;
   TileMatrix<double> stop_;
   bool symmetric_;
 };

@@ -40,7 +40,7 @@ TileMatrix<T> inverses_for(Runtime& runtime, const TileMatrix<T>& A) {
 
 template <class T>
 LuFactorization<T>::LuFactorization(Graph& g, const TileMatrix<T>& A, Pivoting pivoting)
-    : A_(A),
+    : a_(A),
       inverses_(inverses_for(g.runtime(), A)),
       swaps_(g.runtime(), A.n(), 1, {A.tile_shape().nb, 1}, "swaps"),
       zero_(g.runtime(), 1, 1, {1, 1}, "zero"),
@@ -74,7 +74,7 @@ index_t LuFactorization<T>::zero_pivot() const {
 
 template <class T>
 std::vector<index_t> LuFactorization<T>::rows() const {
-  std::vector<index_t> rows(static_cast<std::size_t>(A_.n()));
+  std::vector<index_t> rows(static_cast<std::size_t>(a_.n()));
   std::iota(rows.begin(), rows.end(), index_t{0});
   swaps_.for_each_tile([&](const Tile<int>& tile, index_t first, index_t) {
     const auto swaps = tile.read();
@@ -86,18 +86,18 @@ std::vector<index_t> LuFactorization<T>::rows() const {
 
 template <class T>
 void LuFactorization<T>::solve(Graph& g, const TileMatrix<T>& X) const {
-  if (X.m() != A_.n() || X.mt() > 1)
+  if (X.m() != a_.n() || X.mt() > 1)
     throw ArgumentError("LuFactorization::solve", "X",
-                        to_string(Shape{X.m(), X.n()}) + "; it must have " + std::to_string(A_.n()) +
+                        to_string(Shape{X.m(), X.n()}) + "; it must have " + std::to_string(a_.n()) +
                             " rows, in tiles of whole columns");
-  if (X.shares_tiles(A_)) throw ArgumentError("LuFactorization::solve", "X", "shares tiles with A");
+  if (X.shares_tiles(a_)) throw ArgumentError("LuFactorization::solve", "X", "shares tiles with A");
   require_blas_sizes("LuFactorization::solve", "X", X);
-  const index_t nb = A_.tile_shape().nb, nt = A_.nt();
+  const index_t nb = a_.tile_shape().nb, nt = a_.nt();
   for (index_t j = 0; nt > 0 && j < X.nt(); ++j) {
     for (index_t k = 0; k < nt && pivoting_ != Pivoting::none; ++k)
       g.insert<Laswp<T>>(on_column(j), {k * nb}, X(0, j), swaps_(k, 0));
-    for (index_t k = 0; k < nt; ++k) g.insert<LuSubstitute<T>>(on_column(j), {k * nb, false}, A_(0, k), X(0, j));
-    for (index_t k = nt; k-- > 0;) g.insert<LuSubstitute<T>>(on_column(j), {k * nb, true}, A_(0, k), X(0, j));
+    for (index_t k = 0; k < nt; ++k) g.insert<LuSubstitute<T>>(on_column(j), {k * nb, false}, a_(0, k), X(0, j));
+    for (index_t k = nt; k-- > 0;) g.insert<LuSubstitute<T>>(on_column(j), {k * nb, true}, a_(0, k), X(0, j));
   }
 }
 

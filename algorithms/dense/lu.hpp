@@ -31,7 +31,7 @@ class LuFactorization {
   /// The place, from 1, of the first pivot that is zero or not finite; 0 where there is none. Waits for the panels.
   index_t zero_pivot() const;
   /// L below the diagonal, U on and above it.
-  const TileMatrix<T>& LU() const { return A_; }
+  const TileMatrix<T>& factors() const { return a_; }
   /// Which row of A became row i of P A, counted from 0. Waits for the panels.
   std::vector<index_t> rows() const;
 
@@ -39,7 +39,7 @@ class LuFactorization {
   void solve(Graph& g, const TileMatrix<T>& X) const;
 
  private:
-  TileMatrix<T> A_, inverses_;
+  TileMatrix<T> a_, inverses_;
   TileMatrix<int> swaps_;
   TileMatrix<double> zero_;
   Pivoting pivoting_;

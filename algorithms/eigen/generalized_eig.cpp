@@ -43,7 +43,7 @@ void complete(Graph& g, int exponent, const TileMatrix<T>& A) {
 /// X = R^-T X; `upper`: only the tiles of X on and above the diagonal.
 template <class T>
 void solve_transposed(Graph& g, const CholeskyFactorization<T>& factor, const TileMatrix<T>& X, bool upper) {
-  const TileMatrix<T>& R = factor.R();
+  const TileMatrix<T>& R = factor.r();
   for (index_t k = 0; k < R.nt(); ++k)
     for (index_t j = upper ? k : 0; j < X.nt(); ++j) {
       factor.solve_diagonal(g, on_column(j), Op::transpose, k, X(k, j));
@@ -72,7 +72,7 @@ template <class T>
 const TileMatrix<T>& congruent(Graph& g, GeneralizedKind kind, const TileMatrix<T>& A,
                                const CholeskyFactorization<T>& factor, const TileMatrix<T>& W) {
   const index_t nt = A.nt();
-  const TileMatrix<T>& R = factor.R();
+  const TileMatrix<T>& R = factor.r();
   if (kind == GeneralizedKind::ax_lambda_bx) {
     solve_transposed(g, factor, A, false);
     for (index_t j = 0; j < nt; ++j)
@@ -123,7 +123,7 @@ TileMatrix<T> reduced(Graph& g, GeneralizedKind kind, const TileMatrix<T>& A, co
 /// X = R^-1 X, or R^T X, for X in tiles of whole columns.
 template <class T>
 void back_substitute(Graph& g, GeneralizedKind kind, const CholeskyFactorization<T>& factor, const TileMatrix<T>& X) {
-  const TileMatrix<T>& R = factor.R();
+  const TileMatrix<T>& R = factor.r();
   const index_t n = R.n(), nb = R.tile_shape().nb, nt = R.nt();
   const TileMatrix<T> Y(g.runtime(), n, X.n(), {nb, X.tile_shape().nb}, "Y"),
       Z(g.runtime(), n, X.n(), {nb, X.tile_shape().nb}, "Z");
