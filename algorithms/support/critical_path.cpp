@@ -64,6 +64,21 @@ index_t critical_path(const Schedule& schedule) {
   return longest;
 }
 
+Overlap overlapped(const Schedule& schedule) {
+  const auto last = [&](const Elimination& e) { return e.stage + schedule.n - 1 - e.column; };
+  Overlap overlap;
+  for (const Elimination& e : schedule.eliminations) overlap.stages = std::max(overlap.stages, last(e));
+  std::vector<index_t> change(static_cast<std::size_t>(overlap.stages) + 2);
+  for (const Elimination& e : schedule.eliminations) {
+    overlap.work += schedule.n - e.column;
+    ++change[static_cast<std::size_t>(e.stage)];
+    --change[static_cast<std::size_t>(last(e) + 1)];
+  }
+  index_t now = 0;
+  for (const index_t step : change) overlap.in_flight = std::max(overlap.in_flight, now += step);
+  return overlap;
+}
+
 TilePath tile_path(const Schedule& schedule, bool triangles) {
   if (const auto problem = violation(schedule)) throw ArgumentError("tile_path", "schedule", *problem);
   const index_t m = schedule.m, n = schedule.n;

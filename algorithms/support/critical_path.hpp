@@ -8,6 +8,15 @@ namespace tesela {
 /// needs when each elimination starts as early as the order of its rows allows. Never more than schedule.stages().
 index_t critical_path(const Schedule& schedule);
 
+/// A schedule whose stages overlap: a rotation of column j, from 1, takes n - j + 1 of them, one for each column, from
+/// its stage on, and the next one of its rows begins behind it. The stages of pgs1 are made for that.
+struct Overlap {
+  index_t in_flight = 0;  ///< the most rotations under way at one stage
+  index_t stages = 0;     ///< the last one at which something happens
+  index_t work = 0;       ///< stages of all rotations
+};
+Overlap overlapped(const Schedule& schedule);
+
 /// Tile QR by a schedule: tasks of each kernel, and time with a core for each of them, in units of nb^3 / 3 flops.
 struct TilePath {
   index_t critical_path = 0, work = 0;

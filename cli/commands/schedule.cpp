@@ -147,6 +147,11 @@ void print(const Result& result) {
   if (last_stage_is_empty(schedule))
     fmt::print("           the last stage of the formula, m + n - 2 = {}, is empty: ({}, {}) is on the diagonal\n",
                schedule.m + schedule.n - 2, schedule.m, schedule.n);
+  if (schedule.order == "pgs1") {
+    const Overlap overlap = overlapped(schedule);
+    fmt::print("pipelined  {} stages, {} rotations in flight at most, where each takes a stage a column\n",
+               overlap.stages, overlap.in_flight);
+  }
   fmt::print("processors {}, busy {:.1f} % of the time\nlegal      {}\n", result.processors(),
              100 * result.efficiency(), result.violation.value_or("yes"));
   if (result.violation || result.sums()) return;
@@ -173,6 +178,10 @@ nlohmann::json report(const Result& result) {
                       {"eliminations", nlohmann::json::array()},
                       {"checks", {{"legal", !result.violation}}},
                       {"status", result.violation ? "illegal: " + *result.violation : "ok"}};
+  if (schedule.order == "pgs1") {
+    const Overlap overlap = overlapped(schedule);
+    json["pipelined"] = {{"stages", overlap.stages}, {"in_flight", overlap.in_flight}, {"work", overlap.work}};
+  }
   for (const Elimination& e : schedule.eliminations)
     json["eliminations"].push_back({e.row + 1, e.column + 1, e.pivot + 1, e.stage});
   if (!result.violation && !result.sums())

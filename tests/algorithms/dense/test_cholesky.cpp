@@ -140,3 +140,17 @@ TEMPLATE_TEST_CASE("Cholesky by tiles in a sanitizer", "[gpu][sanitize]", float,
   check<TestType>(runtime, 130, {70, 130});
   check<TestType>(runtime, 130, {70, 70});
 }
+
+TEST_CASE("Cholesky by tiles with cores beside a GPU, and with two", "[gpu]") {
+  test::require_gpu();
+  const auto all = [](Runtime& runtime) {
+    for (const TileShape tile : {TileShape{32, 301}, TileShape{48, 48}}) check<double>(runtime, 301, tile);
+  };
+  {
+    Runtime mixed({.cpus = 2, .gpus = 1});
+    all(mixed);
+  }
+  if (count_cuda_devices() < 2) SKIP("no second CUDA device here");
+  Runtime two({.cpus = 0, .gpus = 2});
+  all(two);
+}

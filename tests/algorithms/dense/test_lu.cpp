@@ -178,3 +178,17 @@ TEMPLATE_TEST_CASE("LU by tiles in a sanitizer", "[gpu][sanitize]", float, doubl
   for (const Pivoting pivoting : {Pivoting::none, Pivoting::tournament}) check<TestType>(runtime, 130, 70, pivoting);
   check<TestType>(runtime, 600, 64, Pivoting::tournament);
 }
+
+TEST_CASE("LU by tiles with cores beside a GPU, and with two", "[gpu]") {
+  test::require_gpu();
+  const auto all = [](Runtime& runtime) {
+    for (const Pivoting pivoting : {Pivoting::none, Pivoting::tournament}) check<double>(runtime, 301, 32, pivoting);
+  };
+  {
+    Runtime mixed({.cpus = 2, .gpus = 1});
+    all(mixed);
+  }
+  if (count_cuda_devices() < 2) SKIP("no second CUDA device here");
+  Runtime two({.cpus = 0, .gpus = 2});
+  all(two);
+}

@@ -7,6 +7,7 @@
 #include <catch2/generators/catch_generators_range.hpp>
 
 #include <array>
+#include <vector>
 
 using namespace tesela;
 using namespace tesela::test;
@@ -66,4 +67,25 @@ TEST_CASE("tile QR's path of other shapes") {
   Schedule broken = make_schedule("diagonal", 4, 4);
   broken.eliminations[0].pivot = 1;
   CHECK_THROWS_AS(tile_path(broken, true), ArgumentError);
+}
+
+TEST_CASE("PGS-1 with overlapping stages has n^2 / 4 rotations in flight, and no two at one entry") {
+  for (const index_t n : {8, 20, 40}) CHECK(overlapped(make_schedule("pgs1", n, n)).in_flight == n * n / 4);
+  const Overlap square = overlapped(make_schedule("pgs1", 40, 40));
+  CHECK(square.stages == 116);
+  CHECK(square.work == 40 * (40 * 40 - 1) / 3);
+  CHECK(overlapped(make_schedule("pgs1", 0, 0)).in_flight == 0);
+  // Rotation (i, j) changes column c of its rows at stage + c - j.
+  const Schedule s = make_schedule("pgs1", 12, 7);
+  std::vector<index_t> busy(12 * 7);
+  for (index_t stage = 1; stage <= s.stages() + 7; ++stage)
+    for (const Elimination& e : s.eliminations) {
+      const index_t column = e.column + stage - e.stage;
+      if (column < e.column || column >= 7) continue;
+      for (const index_t row : {e.row, e.pivot}) {
+        index_t& last = busy[static_cast<std::size_t>(row + 12 * column)];
+        CHECK(last < stage);
+        last = stage;
+      }
+    }
 }
