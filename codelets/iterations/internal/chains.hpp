@@ -1,0 +1,217 @@
+#pragma once
+
+#include <tesela/codelets/givens/rotation.hpp>
+#include <tesela/codelets/iterations/internal/team.hpp>
+
+// A QR step by chains of rotations on a symmetric matrix D, dense or a band, in rows: element (i, j) at d[i stride +
+// j]. Chain k annihilates column k below the diagonal, from the bottom upwards; its rotation number r is that of rows k
+// + r and k + r + 1. Internal to codelets/.
+
+namespace tesela::kernels::iterations {
+
+template <class T>
+TESELA_STEP T smaller(T a, T b) {
+  return a < b ? a : b;
+}
+template <class T>
+TESELA_STEP T larger(T a, T b) {
+  return a > b ? a : b;
+}
+
+/// The leading part of D that takes steps, and its chains.
+template <class T>
+struct Chains {
+  T* d;
+  index_t stride, n, half;  ///< half-width, at most n - 1
+  Rotation<T>* rotations;
+
+  TESELA_STEP T& at(index_t i, index_t j) const { return d[i * stride + j]; }
+  TESELA_STEP index_t bottom(index_t k) const { return smaller(n - 1, k + half); }
+  /// The first rotation of chain k: chains near the end are shorter than `half`.
+  TESELA_STEP Rotation<T>* chain(index_t k) const {
+    const index_t shorter = larger(index_t{0}, k - n + half);
+    return rotations + k * half - shorter * (shorter + 1) / 2;
+  }
+  TESELA_STEP index_t count() const { return static_cast<index_t>(chain(n - 1) - rotations); }
+};
+
+/// Annihilates element (i, k) against the row above.
+template <class Team, class T>
+TESELA_STEP void annihilate(const Team& team, const Chains<T>& c, index_t k, index_t i, bool present) {
+  T* const upper = &c.at(i - 1, 0);
+  T* const lower = &c.at(i, 0);
+  Annihilation<T> x;
+  if (present) x = givens(upper[k], lower[k]);
+  team.together();
+  if (!present) return;
+  const index_t end = smaller(c.n, k + 2 * c.half + 1);
+  for (index_t j = k + 1 + team.lane; j < end; j += team.lanes) rotate(x.rotation, upper[j], lower[j]);
+  if (team.lane > 0) return;
+  upper[k] = x.r;
+  lower[k] = 0;
+  c.chain(k)[i - 1 - k] = x.rotation;
+}
+
+/// D becomes R, and below the diagonal zero. A core takes chain after chain; a team the stages in which rotations of
+/// neighbouring chains follow each other two rows apart.
+template <class Team, class T>
+TESELA_STEP void factor(const Team& team, const Chains<T>& c) {
+  if constexpr (Team::alone) {
+    for (index_t k = 0; k + 1 < c.n; ++k)
+      for (index_t i = c.bottom(k); i > k; --i) annihilate(team, c, k, i, true);
+  } else {
+    for (index_t stage = c.n - 1 - c.half; stage <= 2 * (c.n - 2); ++stage) {
+      const index_t first = larger(index_t{0}, stage - c.n + 2),
+                    last = smaller(smaller(stage / 2, stage - c.n + 1 + c.half), c.n - 2);
+      for (index_t base = first; base <= last; base += team.groups) {
+        const index_t k = base + team.group;
+        const bool present = k <= last;
+        annihilate(team, c, present ? k : last, c.n - 1 - stage + 2 * (present ? k : last), present);
+      }
+      team.sync();
+    }
+  }
+}
+
+/// R as what its columns' rotations are applied to: W = R in columns, W(i, j) at the place of D(j, i), zeros below W's
+/// diagonal. Within a band only.
+template <class Team, class T>
+TESELA_STEP void turn(const Team& team, const Chains<T>& c) {
+  for (index_t i = team.group; i < c.n; i += team.groups) {
+    const index_t end = smaller(c.n, i + c.half + 1), fill = smaller(c.n, i + 2 * c.half + 1);
+    for (index_t j = i + 1 + team.lane; j < fill; j += team.lanes) {
+      if (j < end) c.at(j, i) = c.at(i, j);
+      c.at(i, j) = 0;
+    }
+  }
+}
+
+/// D from W's lower triangle.
+template <class Team, class T>
+TESELA_STEP void mirror(const Team& team, const Chains<T>& c) {
+  for (index_t i = team.group; i < c.n; i += team.groups)
+    for (index_t j = larger(index_t{0}, i - c.half) + team.lane; j < i; j += team.lanes) c.at(i, j) = c.at(j, i);
+}
+
+/// Chains whose rotations one pass over a row applies: so much of it is in registers.
+inline constexpr index_t chains_together = 4;
+
+/// Two registers of rows of neighbours, on a core.
+template <class T>
+struct Strip {
+  static constexpr int rows = 64 / sizeof(T);
+  typedef T Register __attribute__((vector_size(32)));
+  Register part[2];
+};
+
+template <class T>
+TESELA_STEP void get(T& v, const T* from) {
+  v = *from;
+}
+template <class T>
+TESELA_STEP void put(const T& v, T* to) {
+  *to = v;
+}
+template <class T>
+TESELA_STEP void meet(const Rotation<T>& x, T& value, T& carried) {
+  const T upper = value, lower = carried;
+  carried = x.c * upper + x.s * lower;
+  value = x.c * lower - x.s * upper;
+}
+#ifndef __CUDACC__
+template <class T>
+TESELA_STEP void get(Strip<T>& v, const T* from) {
+  load(v, from);
+}
+template <class T>
+TESELA_STEP void put(const Strip<T>& v, T* to) {
+  store(to, v);
+}
+template <class T>
+TESELA_STEP void meet(const Rotation<T>& x, Strip<T>& value, Strip<T>& carried) {
+  for (int k = 0; k < 2; ++k) {
+    const auto upper = value.part[k], lower = carried.part[k];
+    carried.part[k] = x.c * upper + x.s * lower;
+    value.part[k] = x.c * lower - x.s * upper;
+  }
+}
+#endif
+
+/// Chains k … k + width - 1, at most chains_together of them, from the right on a row, or a strip of rows: elements
+/// stream downwards through cells, one for each chain, that hold what a chain carries upwards. row + j step is where
+/// column j stands.
+template <class V, class T>
+TESELA_STEP void pass(const Chains<T>& c, index_t k, index_t width, T* row, index_t step) {
+  constexpr auto w = static_cast<int>(chains_together);
+  const index_t last = c.n - 1, from = c.bottom(k);
+  const Rotation<T>* x[w];
+  V carried[w];
+  TESELA_UNROLL
+  for (int t = 0; t < w; ++t) {
+    x[t] = c.chain(k + (t < width ? t : 0)) - k;
+    if (t < width && from + t <= last)
+      get(carried[t], row + (from + t) * step);
+    else
+      carried[t] = V{};
+  }
+  index_t j = from - 1;
+  for (; j >= k && (width < w || j + w > last); --j) {
+    V v;
+    get(v, row + (j)*step);
+    const index_t cells = smaller(width, last - j);
+    TESELA_UNROLL
+    for (int t = 0; t < w; ++t) {
+      if (t < cells) meet(x[t][j], v, carried[t]);
+      if (t == cells && cells < width) carried[t] = v;
+    }
+    if (cells == width) put(v, row + (j + width) * step);
+  }
+  for (; j >= k; --j) {
+    V v;
+    get(v, row + (j)*step);
+    TESELA_UNROLL
+    for (int t = 0; t < w; ++t) meet(x[t][j], v, carried[t]);
+    put(v, row + (j + w) * step);
+  }
+  TESELA_UNROLL
+  for (int t = 0; t < w; ++t)
+    if (t < width) put(carried[t], row + (k + t) * step);
+}
+
+/// All chains from `first` to `last` on one row or strip.
+template <class V, class T>
+TESELA_STEP void pass_all(const Chains<T>& c, index_t first, index_t last, T* row, index_t step) {
+  for (index_t k = first; k <= last; k += chains_together)
+    pass<V>(c, k, smaller(chains_together, last - k + 1), row, step);
+}
+
+/// W's lower triangle becomes that of R Q: its row i takes chains 0 … i, the later ones change what stands right of the
+/// diagonal. A row of W is a column of D's memory.
+template <class T>
+TESELA_STEP void turn_row(const Chains<T>& c, index_t i) {
+  pass_all<T>(c, larger(index_t{0}, i - c.half), smaller(i, c.n - 2), c.d + i, c.stride);
+}
+
+/// R Q into W, and P Q into P.
+template <class Team, class T>
+TESELA_STEP void multiply(const Team& team, const Chains<T>& c, T* p, index_t p_rows, index_t ldp) {
+  if constexpr (Team::alone) {
+#ifndef __CUDACC__
+    constexpr index_t rows = Strip<T>::rows;
+    index_t i = 0;
+    if (c.half == c.n - 1)
+      for (; i + rows <= c.n; i += rows) pass_all<Strip<T>>(c, 0, smaller(i + rows - 1, c.n - 2), c.d + i, c.stride);
+    for (; i < c.n; ++i) turn_row(c, i);
+    for (i = 0; i + rows <= p_rows; i += rows) pass_all<Strip<T>>(c, 0, c.n - 2, p + i, ldp);
+    for (; i < p_rows; ++i) pass_all<T>(c, 0, c.n - 2, p + i, ldp);
+#endif
+  } else {
+    for (index_t i = team.rank; i < c.n + p_rows; i += team.size)
+      if (i < c.n)
+        turn_row(c, i);
+      else
+        pass_all<T>(c, 0, c.n - 2, p + (i - c.n), ldp);
+  }
+}
+
+}  // namespace tesela::kernels::iterations

@@ -1,0 +1,194 @@
+#pragma once
+
+#include <tesela/codelets/iterations/internal/team.hpp>
+
+// A = Q R of a small square matrix with Q formed. The columns of A, q + j ld, become those of Q; R(i, j) is
+// r[i + j ld], zeros below its diagonal. Each answers 0, or 1 + the column whose rest is zero or not a number (of
+// Cholesky: whose pivot is not positive). Internal to codelets/.
+
+namespace tesela::kernels::iterations {
+
+/// Columns in memory, and numbers that all threads see: 2 n of them.
+template <class T>
+struct Columns {
+  T* q;
+  T* r;
+  index_t n, ld;
+  T* shared;
+  TESELA_STEP T* column(index_t j) const { return q + j * ld; }
+};
+
+template <class Team, class T>
+TESELA_STEP void clear_r(const Team& team, const Columns<T>& a) {
+  for (index_t j = team.group; j < a.n; j += team.groups)
+    for (index_t i = team.lane; i < a.n; i += team.lanes) a.r[i + j * a.ld] = 0;
+  team.sync();
+}
+
+/// v_1 = 1. The rest of v stands unscaled in its column, v = x / shared[k], so that nobody waits for it; tau in
+/// shared[n + k].
+template <class Team, class T>
+TESELA_STEP index_t householder(const Team& team, const Columns<T>& a) {
+  clear_r(team, a);
+  T* const scale = a.shared;
+  T* const tau = a.shared + a.n;
+  for (index_t k = 0; k < a.n; ++k) {
+    const index_t rest = a.n - k - 1;
+    const T* const x = a.column(k) + k + 1;
+    const T head = a.column(k)[k], norm = std::sqrt(head * head + team.dot(rest, x, x)), beta = head > 0 ? -norm : norm,
+            down = head - beta;
+    const bool reflects = rest > 0 && down != 0;
+    for (index_t j = k + 1 + team.group; reflects && j < a.n; j += team.groups) {
+      T* const y = a.column(j) + k;
+      const T sum = (y[0] + team.dot(rest, x, y + 1) / down) * ((beta - head) / beta);
+      team.together();
+      if (team.lane == 0) y[0] -= sum, a.r[k + j * a.ld] = y[0];
+      team.axpy(rest, -sum / down, x, y + 1);
+    }
+    for (index_t j = k + 1 + team.rank; !reflects && j < a.n; j += team.size) a.r[k + j * a.ld] = a.column(j)[k];
+    if (team.rank == 0) {
+      a.r[k + k * a.ld] = reflects ? beta : head;
+      scale[k] = down;
+      tau[k] = reflects ? (beta - head) / beta : T(0);
+    }
+    team.sync();
+  }
+  // Column j of Q is the product of the reflectors 0 … j and the unit vector; each is made where its own vector stood,
+  // so the last ones first, and each of them needs the vectors left of it alone.
+  T* const formed = a.r + a.n * a.ld;
+  for (index_t j = team.group; j < a.n; j += team.groups) {
+    T* const y = formed + j * a.ld;
+    for (index_t i = team.lane; i < a.n; i += team.lanes) y[i] = i == j ? T(1) : T(0);
+    team.together();
+    for (index_t k = j; k >= 0; --k) {
+      if (tau[k] == 0) continue;
+      const index_t rest = a.n - k - 1;
+      const T* const x = a.column(k) + k + 1;
+      const T sum = (y[k] + team.dot(rest, x, y + k + 1) / scale[k]) * tau[k];
+      team.together();
+      if (team.lane == 0) y[k] -= sum;
+      team.axpy(rest, -sum / scale[k], x, y + k + 1);
+      team.together();
+    }
+  }
+  team.sync();
+  for (index_t j = team.group; j < a.n; j += team.groups)
+    for (index_t i = team.lane; i < a.n; i += team.lanes) a.column(j)[i] = formed[i + j * a.ld];
+  team.sync();
+  return 0;
+}
+
+/// Column k and what is left of it become a unit vector; all threads know the norm.
+template <class Team, class T>
+TESELA_STEP T normalize(const Team& team, const Columns<T>& a, index_t k) {
+  const T norm = std::sqrt(team.dot(a.n, a.column(k), a.column(k)));
+  team.sync();
+  if (norm > 0 && team.group == 0) team.scale(a.n, 1 / norm, a.column(k));
+  if (team.rank == 0) a.r[k + k * a.ld] = norm;
+  team.sync();
+  return norm;
+}
+
+/// Classical, `passes` times for each column.
+template <class Team, class T>
+TESELA_STEP index_t gram_schmidt(const Team& team, const Columns<T>& a, int passes) {
+  clear_r(team, a);
+  for (index_t k = 0; k < a.n; ++k) {
+    for (int pass = 0; pass < passes; ++pass) {
+      for (index_t j = team.group; j < k; j += team.groups) {
+        const T sum = team.dot(a.n, a.column(j), a.column(k));
+        if (team.lane == 0) a.shared[j] = sum, a.r[j + k * a.ld] += sum;
+      }
+      team.sync();
+      if constexpr (Team::alone) {
+        for (index_t j = 0; j < k; ++j) team.axpy(a.n, -a.shared[j], a.column(j), a.column(k));
+      } else {
+        for (index_t i = team.rank; i < a.n; i += team.size) {
+          T left = a.column(k)[i];
+          for (index_t j = 0; j < k; ++j) left -= a.shared[j] * a.column(j)[i];
+          a.column(k)[i] = left;
+        }
+      }
+      team.sync();
+    }
+    if (!(normalize(team, a, k) > 0)) return k + 1;
+  }
+  return 0;
+}
+
+/// Modified: each column leaves those right of it.
+template <class Team, class T>
+TESELA_STEP index_t modified_gram_schmidt(const Team& team, const Columns<T>& a) {
+  clear_r(team, a);
+  for (index_t k = 0; k < a.n; ++k) {
+    if (!(normalize(team, a, k) > 0)) return k + 1;
+    for (index_t j = k + 1 + team.group; j < a.n; j += team.groups) {
+      const T sum = team.dot(a.n, a.column(k), a.column(j));
+      team.together();
+      if (team.lane == 0) a.r[k + j * a.ld] = sum;
+      team.axpy(a.n, -sum, a.column(k), a.column(j));
+    }
+    team.sync();
+  }
+  return 0;
+}
+
+/// The upper triangle of a symmetric matrix becomes R, A = R^T R; by rows, right-looking.
+template <class Team, class T>
+TESELA_STEP index_t cholesky_upper(const Team& team, T* a, index_t n, index_t ld) {
+  for (index_t k = 0; k < n; ++k) {
+    const T pivot = a[k + k * ld];
+    team.sync();
+    if (!(pivot > 0)) return k + 1;
+    const T root = std::sqrt(pivot);
+    for (index_t j = k + team.rank; j < n; j += team.size) a[k + j * ld] /= root;
+    team.sync();
+    for (index_t j = k + 1 + team.group; j < n; j += team.groups)
+      for (index_t i = k + 1 + team.lane; i <= j; i += team.lanes) a[i + j * ld] -= a[k + i * ld] * a[k + j * ld];
+    team.sync();
+  }
+  return 0;
+}
+
+/// A = (A R^-1) R with R^T R = A^T A, and the same again; the second R goes to `formed`.
+template <class Team, class T>
+TESELA_STEP index_t cholesky_qr2(const Team& team, const Columns<T>& a) {
+  T* const second = a.r + a.n * a.ld;
+  for (int turn = 0; turn < 2; ++turn) {
+    T* const r = turn == 0 ? a.r : second;
+    for (index_t j = team.group; j < a.n; j += team.groups)
+      for (index_t i = 0; i < a.n; ++i) {
+        const T sum = i <= j ? team.dot(a.n, a.column(i), a.column(j)) : T(0);
+        if (team.lane == 0) r[i + j * a.ld] = sum;
+      }
+    team.sync();
+    if (const index_t broken = cholesky_upper(team, r, a.n, a.ld); broken > 0) return broken;
+    if constexpr (Team::alone) {
+      for (index_t j = 0; j < a.n; ++j) {
+        for (index_t m = 0; m < j; ++m) team.axpy(a.n, -r[m + j * a.ld], a.column(m), a.column(j));
+        team.scale(a.n, 1 / r[j + j * a.ld], a.column(j));
+      }
+    } else {
+      for (index_t i = team.rank; i < a.n; i += team.size)
+        for (index_t j = 0; j < a.n; ++j) {
+          T left = a.column(j)[i];
+          for (index_t m = 0; m < j; ++m) left -= r[m + j * a.ld] * a.column(m)[i];
+          a.column(j)[i] = left / r[j + j * a.ld];
+        }
+    }
+    team.sync();
+  }
+  // R = second first, both upper triangular: column by column from the top, each element of rows not above itself.
+  for (index_t j = team.group; j < a.n; j += team.groups)
+    for (index_t i = 0; i <= j; ++i) {
+      T sum = 0;
+      for (index_t m = i + team.lane; m <= j; m += team.lanes) sum += second[i + m * a.ld] * a.r[m + j * a.ld];
+      sum = team.sum(sum);
+      team.together();
+      if (team.lane == 0) a.r[i + j * a.ld] = sum;
+    }
+  team.sync();
+  return 0;
+}
+
+}  // namespace tesela::kernels::iterations
