@@ -1,4 +1,5 @@
 #include <tesela/algorithms/eigen/internal/scan.hpp>
+#include <tesela/algorithms/eigen/internal/selection.hpp>
 #include <tesela/algorithms/eigen/internal/two_stage.hpp>
 #include <tesela/algorithms/eigen/symmetric_eig.hpp>
 #include <tesela/codelets/eigen/symmetric_scan.hpp>
@@ -29,33 +30,11 @@ constexpr std::array methods{
 }
 
 void check(index_t n, const SymmetricEigOptions& o) {
-  if (o.positions && (o.positions->begin < 0 || o.positions->end < o.positions->begin || o.positions->end > n))
-    refuse("positions",
-           std::to_string(o.positions->begin) + " to " + std::to_string(o.positions->end) + " of " + std::to_string(n));
-  if (!(o.low <= o.high)) refuse("low, high", std::to_string(o.low) + ", " + std::to_string(o.high));
+  detail::require_selection("symmetric_eig", n, o);
   if (o.band < 0) refuse("band", std::to_string(o.band));
   if (o.band > 1 && o.method == EigMethod::one_stage)
     refuse("band", std::to_string(o.band) + ", but one stage leaves no band");
   if (o.block < 0) refuse("block", std::to_string(o.block));
-}
-
-/// A's spectrum from that of A 2^-exponent, and what was asked for of it: answers the positions.
-template <class T>
-IndexRange take(SymmetricEig<T>& result, const std::vector<T>& values, int exponent, const SymmetricEigOptions& o) {
-  std::vector<double>& all = result.spectrum;
-  all.clear();
-  for (const T value : values) all.push_back(std::ldexp(static_cast<double>(value), exponent));
-  if (!all.empty()) result.norm = std::max(std::abs(all.front()), std::abs(all.back()));
-  const auto below = [&](double limit) {
-    return static_cast<index_t>(std::lower_bound(all.begin(), all.end(), limit) - all.begin());
-  };
-  IndexRange range = o.positions.value_or(IndexRange{0, static_cast<index_t>(all.size())});
-  range.begin = std::max(range.begin, below(o.low));
-  if (o.high < std::numeric_limits<double>::infinity()) range.end = std::min(range.end, below(o.high));
-  range.end = std::max(range.begin, range.end);
-  result.first = range.begin;
-  result.values.assign(all.begin() + range.begin, all.begin() + range.end);
-  return range;
 }
 
 template <class T>
@@ -75,7 +54,7 @@ void by_lapack(Graph& g, const TileMatrix<T>& A, int exponent, const SymmetricEi
       return;
     }
   }
-  const IndexRange range = take(result, values, exponent, o);
+  const IndexRange range = detail::select(result, values, exponent, o);
   if (!o.vectors) return;
   result.vectors.emplace(g.runtime(), n, range.size(), TileShape{std::max<index_t>(n, 1), A.tile_shape().nb}, "X");
   result.vectors->copy_from(a.data() + range.begin * a.ld(), a.ld());
@@ -134,14 +113,14 @@ void by_two_stages(Graph& g, TwoStage<T> stages, int exponent, const SymmetricEi
   if (!o.vectors || !all) {
     const TridiagonalEigResult<T> found = stages.eigenvalues();
     if (failed(found)) return;
-    range = take(result, found.values, exponent, o);
+    range = detail::select(result, found.values, exponent, o);
   }
   if (!o.vectors) return;
   const index_t wide = suitable_eigenvectors_tile(g.runtime(), n, range.size());
   result.vectors.emplace(g.runtime(), n, range.size(), TileShape{std::max<index_t>(n, 1), wide}, "X");
   const TridiagonalEigResult<T> found = stages.eigenvectors(g, *result.vectors, range);
   if (failed(found)) return;
-  if (all) return static_cast<void>(take(result, found.values, exponent, o));
+  if (all) return static_cast<void>(detail::select(result, found.values, exponent, o));
   // Within limits the values stay those that were compared with them.
   if (std::isfinite(o.low) || std::isfinite(o.high)) return;
   // These belong to the vectors; they differ from the ones above by rounding errors.
@@ -178,6 +157,10 @@ std::string to_string(const SymmetricEigStatus& status) {
       return "B is not positive definite: its leading minor of order " + std::to_string(status.row);
     case SymmetricEigStatus::Verdict::reduced_overflow:
       return "overflow: " + place("C") + " of the reduced problem";
+    case SymmetricEigStatus::Verdict::entry_remains:
+      return "not converged: " + place("D") + " remains";
+    case SymmetricEigStatus::Verdict::zero_pivot:
+      return "zero pivot: row " + std::to_string(status.row + 1) + " of iteration " + std::to_string(status.column + 1);
   }
   return "";
 }

@@ -44,7 +44,10 @@ struct SymmetricEigStatus {
     // Of generalized_eig:
     b_not_finite,             ///< B(row, column) is NaN or infinite
     b_not_positive_definite,  ///< the leading minor of order `row` is not positive
-    reduced_overflow          ///< element (row, column) of the symmetric matrix that B's factor makes of A
+    reduced_overflow,         ///< element (row, column) of the symmetric matrix that B's factor makes of A
+    // Of eig_iteration:
+    entry_remains,  ///< D(row, column) is not negligible after the last iteration
+    zero_pivot      ///< that of this row, or no rest of this column is left, in iteration `column`
   };
   Verdict verdict = Verdict::ok;
   index_t row = -1, column = -1;  ///< counted from 0

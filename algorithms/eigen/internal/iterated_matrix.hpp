@@ -1,0 +1,68 @@
+#pragma once
+
+#include <tesela/tiles/host_matrix.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace tesela::detail {
+
+/// A symmetric matrix on the host, times 2^-exponent: its lower triangle by diagonals. What an iteration begins with.
+template <class T>
+class IteratedMatrix {
+ public:
+  /// Elements (i, j), 0 <= i - j <= half_width, as element(i, j) gives them.
+  template <class Element>
+  IteratedMatrix(index_t n, index_t half_width, int exponent, const Element& element)
+      : n_(n), half_(half_width), exponent_(exponent), lower_(half_width + 1, n) {
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = j; i < std::min(n, j + half_ + 1); ++i)
+        lower_(i - j, j) = static_cast<T>(std::ldexp(static_cast<double>(element(i, j)), -exponent));
+  }
+
+  index_t n() const { return n_; }
+  index_t half_width() const { return half_; }
+  int exponent() const { return exponent_; }
+  T operator()(index_t i, index_t j) const {
+    const index_t below = std::abs(i - j);
+    return below > half_ ? T(0) : lower_(below, std::min(i, j));
+  }
+
+  double trace() const {
+    double sum = 0;
+    for (index_t i = 0; i < n_; ++i) sum += static_cast<double>(lower_(0, i));
+    return sum;
+  }
+  double frobenius() const {
+    double sum = 0;
+    for (index_t j = 0; j < n_; ++j)
+      for (index_t i = 0; i < std::min(half_ + 1, n_ - j); ++i) {
+        const auto x = static_cast<double>(lower_(i, j));
+        sum += (i > 0 ? 2 : 1) * x * x;
+      }
+    return std::sqrt(sum);
+  }
+  /// No eigenvalue is less (Gershgorin).
+  double lower_bound() const {
+    std::vector<double> beside(static_cast<std::size_t>(n_));
+    for (index_t j = 0; j < n_; ++j)
+      for (index_t i = 1; i < std::min(half_ + 1, n_ - j); ++i) {
+        const double x = std::abs(static_cast<double>(lower_(i, j)));
+        beside[static_cast<std::size_t>(j)] += x;
+        beside[static_cast<std::size_t>(j + i)] += x;
+      }
+    double bound = std::numeric_limits<double>::infinity();
+    for (index_t i = 0; i < n_; ++i)
+      bound = std::min(bound, static_cast<double>(lower_(0, i)) - beside[static_cast<std::size_t>(i)]);
+    return bound;
+  }
+
+ private:
+  index_t n_, half_;
+  int exponent_;
+  HostMatrix<T> lower_;
+};
+
+}  // namespace tesela::detail

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <tesela/algorithms/eigen/symmetric_eig.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+namespace tesela::detail {
+
+/// Refuses what names no part of a spectrum of n values. Options have `positions`, `low` and `high`.
+template <class Options>
+void require_selection(const char* routine, index_t n, const Options& o) {
+  if (o.positions && (o.positions->begin < 0 || o.positions->end < o.positions->begin || o.positions->end > n))
+    throw ArgumentError(
+        routine, "positions",
+        std::to_string(o.positions->begin) + " to " + std::to_string(o.positions->end) + " of " + std::to_string(n));
+  if (!(o.low <= o.high))
+    throw ArgumentError(routine, "low, high", std::to_string(o.low) + ", " + std::to_string(o.high));
+}
+
+/// A's spectrum from that of A 2^-exponent, ascending, and what was asked for of it: answers the positions.
+template <class T, class Options>
+IndexRange select(SymmetricEig<T>& result, const std::vector<T>& values, int exponent, const Options& o) {
+  std::vector<double>& all = result.spectrum;
+  all.clear();
+  for (const T value : values) all.push_back(std::ldexp(static_cast<double>(value), exponent));
+  if (!all.empty()) result.norm = std::max(std::abs(all.front()), std::abs(all.back()));
+  const auto below = [&](double limit) {
+    return static_cast<index_t>(std::lower_bound(all.begin(), all.end(), limit) - all.begin());
+  };
+  IndexRange range = o.positions.value_or(IndexRange{0, static_cast<index_t>(all.size())});
+  range.begin = std::max(range.begin, below(o.low));
+  if (o.high < std::numeric_limits<double>::infinity()) range.end = std::min(range.end, below(o.high));
+  range.end = std::max(range.begin, range.end);
+  result.first = range.begin;
+  result.values.assign(all.begin() + range.begin, all.begin() + range.end);
+  return range;
+}
+
+}  // namespace tesela::detail

@@ -1,0 +1,210 @@
+#include "bench/errors/eig_error.hpp"
+#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
+#include <tesela/algorithms/eigen/eig_iteration.hpp>
+#include <tesela/algorithms/eigen/eigen_matrices.hpp>
+#include <tesela/tiles/filled.hpp>
+
+#include <catch2/catch_template_test_macros.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+using namespace tesela;
+using tesela::test::runtime;
+using Verdict = SymmetricEigStatus::Verdict;
+
+namespace {
+
+/// Above the diagonal NaN: it is not read.
+template <class T>
+HostMatrix<T> lower(const char* kind, index_t n, double scale = 1) {
+  const SymmetricChoice choice = parse_symmetric_kind(kind);
+  const SymmetricMatrix a(choice.kind, n, choice.parameter, 2);
+  return filled<T>({n, n}, [&](index_t i, index_t j) {
+    return i >= j ? static_cast<T>(scale * static_cast<double>(a.element<T>(i, j)))
+                  : std::numeric_limits<T>::quiet_NaN();
+  });
+}
+
+template <class T>
+struct Found {
+  EigIterationResult<T> eig;
+  HostMatrix<T> x;
+};
+
+template <class T>
+Found<T> iterate(const HostMatrix<T>& a, const EigIterationOptions& o, index_t tile = 7, Runtime& where = runtime()) {
+  const index_t n = a.rows(), rows = std::max<index_t>(n, 1);
+  const HostMatrix<T> lost = a.clone();
+  Graph g(where);
+  const auto A = TileMatrix<T>::map(where, lost.data(), n, n, rows, {rows, tile});
+  Found<T> found{eig_iteration(g, A, o), {}};
+  if (found.eig.vectors) {
+    found.x = HostMatrix<T>(n, found.eig.vectors->n());
+    found.eig.vectors->copy_to(found.x.data(), rows);
+    found.eig.vectors.reset();
+  }
+  return found;
+}
+
+/// Values beside LAPACK's; residual and orthogonality.
+template <class T>
+void check(const HostMatrix<T>& a, const Found<T>& f, double bound) {
+  REQUIRE(f.eig.status.ok());
+  const index_t n = a.rows();
+  const double norm = symmetric_norm(a, f.eig.norm);
+  const double off = eigenvalue_error(f.eig.values, reference_eigenvalues(a), f.eig.first, norm);
+  const EigError error = eig_error(a, f.eig.values, f.x, norm, f.x.cols(), 1);
+  CAPTURE(n, off, error.residual, error.orthogonality, bound);
+  CHECK(off <= bound);
+  CHECK(error.residual <= bound);
+  CHECK(error.orthogonality <= bound);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("QR, LR and Cholesky LR find a spectrum with separated values", "", float, double) {
+  using T = TestType;
+  const double bound = sizeof(T) == 8 ? 1e-10 : 2e-3;
+  for (const index_t n : {1, 2, 3, 7, 8, 20, 50}) {
+    const HostMatrix<T> a = lower<T>("geometric:100", n);
+    for (const EigIteration method : {EigIteration::qr, EigIteration::lr, EigIteration::cholesky_lr})
+      check(a, iterate(a, {.method = method}), bound);
+  }
+  CHECK(iterate(lower<T>("uniform", 0), {}).eig.values.empty());
+}
+
+TEST_CASE("eig_iteration: every factor, and the unique Q R") {
+  const HostMatrix<double> a = lower<double>("geometric:100", 21);
+  for (const Named<QrFactor>& factor : qr_factors())
+    for (const bool positive : {false, true}) {
+      CAPTURE(factor.name);
+      check(a, iterate(a, {.factor = factor.value, .positive_diagonal = positive}), 1e-11);
+    }
+}
+
+TEST_CASE("eig_iteration: shifts, deflation and bands, on kinds that no shift would leave unfinished") {
+  for (const char* const kind :
+       {"uniform", "band:3", "second-difference", "wilkinson", "nbody", "identity", "zero", "diagonal"})
+    for (const index_t n : {1, 2, 3, 33}) {
+      CAPTURE(kind);
+      const HostMatrix<double> a = lower<double>(kind, n);
+      check(a, iterate(a, {.shift = QrShift::wilkinson, .deflate = true}), 1e-11);
+    }
+  const Found<double> band = iterate(lower<double>("band:3", 33), {.shift = QrShift::wilkinson, .deflate = true});
+  CHECK(band.eig.half_width == 3);
+  CHECK(band.eig.deflated == 32);
+  CHECK(band.eig.iterations < 100);
+  // Rotations of a step: 3 a column but at the end.
+  const Found<double> one = iterate(lower<double>("band:3", 33), {.max_iterations = 1});
+  CHECK(one.eig.rotations == 3 * 32 - 3);
+}
+
+TEST_CASE("eig_iteration: a power of two changes no vector, and indefinite matrices are shifted") {
+  const HostMatrix<double> a = lower<double>("geometric:100", 12), high = lower<double>("geometric:100", 12, 0x1p1000),
+                           low = lower<double>("geometric:100", 12, 0x1p-1000);
+  const Found<double> one = iterate(a, {}), large = iterate(high, {}), small = iterate(low, {});
+  CHECK(std::equal(one.x.data(), one.x.data() + one.x.size(), large.x.data()));
+  CHECK(std::equal(one.x.data(), one.x.data() + one.x.size(), small.x.data()));
+  for (std::size_t i = 0; i < 12; ++i) CHECK(large.eig.values[i] == std::ldexp(one.eig.values[i], 1000));
+  const HostMatrix<double> indefinite = lower<double>("uniform", 12);
+  const Found<double> shifted = iterate(indefinite, {.method = EigIteration::cholesky_lr});
+  check(indefinite, shifted, 1e-10);
+  CHECK(shifted.eig.shift > 0);
+  CHECK(iterate(a, {.method = EigIteration::cholesky_lr}).eig.shift == 0);
+}
+
+TEST_CASE("eig_iteration: parts of a spectrum") {
+  const HostMatrix<double> a = lower<double>("geometric:100", 20);
+  for (const EigIteration method : {EigIteration::qr, EigIteration::lr}) {
+    const Found<double> part = iterate(a, {.method = method, .positions = IndexRange{3, 8}});
+    CHECK(part.eig.values.size() == 5);
+    CHECK(part.eig.first == 3);
+    check(a, part, 1e-10);
+    CHECK(iterate(a, {.method = method, .vectors = false}).x.size() == 0);
+  }
+}
+
+TEST_CASE("eig_iteration says what remains, what broke, and why it took so long") {
+  // +1 and -1 have one magnitude, and the published test does not look where they meet.
+  const HostMatrix<double> corner =
+      filled<double>({3, 3}, [](index_t i, index_t j) { return i + j == 2 && i != j ? 1.0 : 0.0; });
+  const EigIterationResult<double> stuck = iterate(corner, {}).eig;
+  CHECK(stuck.status.verdict == Verdict::entry_remains);
+  CHECK(stuck.remain == 1);
+  CHECK(std::abs(stuck.remaining.at(0).value) == 1);
+  CHECK(stuck.iterations == 6000);
+  CHECK(stuck.ratio == 0);  // of what D's diagonal says
+  const EigIterationResult<double> fooled = iterate(corner, {.stop = StopTest::subdiagonal}).eig;
+  CHECK(fooled.status.ok());
+  CHECK(fooled.iterations == 0);
+  CHECK(fooled.remain == 1);
+  CHECK(fooled.frobenius_drift == 1);
+  const Found<double> shifted = iterate(corner, {.shift = QrShift::wilkinson, .deflate = true});
+  check(corner, shifted, 1e-15);
+  for (const EigIterationOptions& never :
+       {EigIterationOptions{.shift = QrShift::wilkinson},
+        EigIterationOptions{.factor = QrFactor::householder, .shift = QrShift::wilkinson, .deflate = true}})
+    CHECK(iterate(corner, never).eig.status.verdict == Verdict::entry_remains);
+
+  const EigIterationResult<double> zero = iterate(corner, {.method = EigIteration::lr}).eig;
+  CHECK(zero.status.verdict == Verdict::zero_pivot);
+  CHECK(to_string(zero.status) == "zero pivot: row 1 of iteration 1");
+
+  const EigIterationResult<double> geometric = iterate(lower<double>("geometric:100", 50), {}).eig;
+  CHECK(std::abs(geometric.ratio - std::pow(100, -1.0 / 49)) <= 1e-9);
+  CHECK(std::abs(geometric.predicted - std::log(1e-13) / std::log(geometric.ratio)) <= 1e-6);
+  CHECK((geometric.trace_drift <= 1e-13 && geometric.frobenius_drift <= 1e-13));
+
+  HostMatrix<double> bad = lower<double>("uniform", 5);
+  bad(3, 1) = std::numeric_limits<double>::infinity();
+  const SymmetricEigStatus status = iterate(bad, {}).eig.status;
+  CHECK((status.verdict == Verdict::not_finite && status.row == 3 && status.column == 1));
+}
+
+TEST_CASE("eig_iteration of a tridiagonal matrix") {
+  const index_t n = 300;
+  std::vector<double> d(n, 2), e(n - 1, -1);
+  Graph g(runtime());
+  const EigIterationResult<double> found =
+      eig_iteration<double>(g, d, e, {.shift = QrShift::wilkinson, .deflate = true, .vectors = false});
+  REQUIRE(found.status.ok());
+  for (index_t i = 0; i < n; ++i)
+    CHECK(std::abs(found.values[static_cast<std::size_t>(i)] -
+                   (2 - 2 * std::cos(static_cast<double>(i + 1) * M_PI / static_cast<double>(n + 1)))) <= 1e-12);
+  CHECK_THROWS_AS(eig_iteration<double>(g, d, e, {.method = EigIteration::lr}), ArgumentError);
+}
+
+TEST_CASE("eig_iteration refuses what it cannot do") {
+  Graph g(runtime());
+  const TileMatrix<double> A(runtime(), 4, 4, {4, 2}), wide(runtime(), 4, 5, {4, 2}), cut(runtime(), 4, 4, {2, 2});
+  A.copy_from(std::vector<double>(16, 1).data(), 4);
+  const auto refused = [&](const TileMatrix<double>& a, const EigIterationOptions& o) {
+    CHECK_THROWS_AS(eig_iteration(g, a, o), ArgumentError);
+  };
+  refused(wide, {});
+  refused(cut, {});
+  refused(A, {.tolerance = -1});
+  refused(A, {.max_iterations = -1});
+  refused(A, {.positions = IndexRange{3, 5}});
+  refused(A, {.method = EigIteration::lr, .factor = QrFactor::mgs});
+  refused(A, {.method = EigIteration::lr, .shift = QrShift::wilkinson});
+  refused(A, {.method = EigIteration::cholesky_lr, .deflate = true});
+}
+
+TEMPLATE_TEST_CASE("eig_iteration on a GPU, small", "[gpu]", float, double) {
+  using T = TestType;
+  test::require_gpu();
+  test::shared_runtime.reset();
+  Runtime gpu({.cpus = 0, .gpus = 1});
+  const double bound = sizeof(T) == 8 ? 1e-10 : 2e-3;
+  for (const index_t n : {1, 3, 50, 128}) {
+    const HostMatrix<T> a = lower<T>("geometric:100", n);
+    for (const EigIteration method : {EigIteration::qr, EigIteration::lr, EigIteration::cholesky_lr})
+      check(a, iterate(a, {.method = method}, 64, gpu), bound);
+    const HostMatrix<T> band = lower<T>("band:2", n);
+    check(band, iterate(band, {.shift = QrShift::wilkinson, .deflate = true}, 64, gpu), bound);
+  }
+}
