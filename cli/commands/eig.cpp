@@ -8,7 +8,9 @@
 #include "cli/app/runs.hpp"
 #include "cli/app/sizes.hpp"
 #include "cli/commands/eig_batch.hpp"
+#include "cli/commands/eig_by_iteration.hpp"
 #include "cli/commands/eig_problem.hpp"
+#include <tesela/algorithms/eigen/eig_iteration.hpp>
 #include <tesela/algorithms/eigen/generalized_eig.hpp>
 #include <tesela/algorithms/eigen/symmetric_eig.hpp>
 #include <tesela/algorithms/eigen/symmetric_inertia.hpp>
@@ -33,6 +35,7 @@ struct Options {
   EigInput input;
   EigSelection selection;
   std::string method = "auto", out, vectors_out;
+  IterationChoice iteration;
   index_t band = 0, block = 0, certify = 0, batch = -1;
   bool vectors = false, check = true;
 };
@@ -50,6 +53,7 @@ struct Result {
   SymmetricEig<T> eig;
   HostMatrix<T> vectors;
   Proof proof;
+  std::optional<IterationFacts> facts;  ///< of an iteration
 };
 
 /// Counts in double precision also for single values: their own errors are what a shift must keep away from.
@@ -157,9 +161,16 @@ Result<T> solve(const Options& o, const EigProblem<T>& problem, Report& report) 
                                             return 0.0;
                                           }});
   };
+  const auto iteration = find_named(eig_iterations(), o.method);
+  const auto iterate = [&](Graph& g, const auto&... matrix) {
+    EigIterationResult<T> found = eig_iteration<T>(g, matrix..., o.iteration.options(*iteration, options));
+    result.facts = found;
+    return static_cast<SymmetricEig<T>>(std::move(found));
+  };
   if (o.input.tridiagonal() && options.method != EigMethod::lapack) {
     timed(nullptr, [&](Graph& g) {
-      return symmetric_eig(g, std::span<const T>(problem.d), std::span<const T>(problem.e), options);
+      const std::span<const T> d(problem.d), e(problem.e);
+      return iteration ? iterate(g, d, e) : symmetric_eig(g, d, e, options);
     });
   } else if (o.input.generalized()) {
     const index_t ld = std::max<index_t>(n, 1), tile = suitable_generalized_tile(runtime, n);
@@ -178,7 +189,7 @@ Result<T> solve(const Options& o, const EigProblem<T>& problem, Report& report) 
     HostMatrix<T> lost(n, n);
     const auto A = TileMatrix<T>::map(runtime, lost.data(), n, n, ld, {ld, suitable_eig_tile(runtime, n, o.band)}, "A");
     timed([&] { A.copy_from(problem.a.data(), problem.a.ld()); },
-          [&](Graph& g) { return symmetric_eig(g, A, options); });
+          [&](Graph& g) { return iteration ? iterate(g, A) : symmetric_eig(g, A, options); });
   }
   result.proof = prove(o, runtime, problem, result.eig);
   if (result.eig.vectors) {
@@ -220,7 +231,8 @@ template <class T>
 void report_errors(const Options& o, const EigProblem<T>& problem, const Result<T>& result, Report& report) {
   const index_t n = o.input.n;
   const SymmetricEig<T>& eig = result.eig;
-  const EigBounds bounds = eig_bounds<T>(n);
+  EigBounds bounds = eig_bounds<T>(n);
+  if (result.facts) bounds = iteration_bounds(bounds, n, eig.iterations, *result.facts);
   if (std::any_of(eig.values.begin(), eig.values.end(), [](double value) {
         return !(std::abs(value) <= static_cast<double>(std::numeric_limits<T>::max()));
       }))
@@ -239,6 +251,7 @@ void report_errors(const Options& o, const EigProblem<T>& problem, const Result<
     report.check("trace_drift",
                  Measured{trace_drift(problem.a, eig.values, norm),
                           bounds.value * std::sqrt(static_cast<double>(std::max<index_t>(n, 1))) + rounding});
+  if (result.facts) report.check("frobenius_drift", Measured{result.facts->frobenius_drift, bounds.value});
   if (!o.vectors) return;
   const bool sample = n > largest_dense;
   if (sample) report.check("sampled_vectors", static_cast<double>(std::min(sampled_vectors, result.vectors.cols())));
@@ -263,6 +276,7 @@ int run_eig(Options o) {
   const bool library = o.method == "cusolver";
   if (library && o.input.generalized())
     throw ArgumentError("eig", "--method", "cusolver is not there for generalized problems");
+  o.iteration.require_valid(o.method, o.input.generalized());
   if (library && !o.common.trace_dir.empty())
     throw ArgumentError("eig", "--trace", "records tasks, and --method cusolver has none");
   const double columns = wanted ? static_cast<double>(wanted->size()) : order;
@@ -286,12 +300,17 @@ int run_eig(Options o) {
   const EigProblem<T> problem = load<T>(o.input, o.common.seed, dense);
   const Result<T> result = solve(o, problem, report);
   const SymmetricEig<T>& eig = result.eig;
-  report.problem()["method"] = library ? o.method : name_of(eig_methods(), eig.method);
+  report.problem()["method"] = library || result.facts ? o.method : name_of(eig_methods(), eig.method);
+  if (result.facts) o.iteration.describe(*result.facts, report.problem());
   if (eig.half_width > 0) report.problem()["band"] = eig.half_width;
-  report.count("merges", eig.merges);
-  report.count("deflated", eig.deflated);
+  if (result.facts) {
+    report_iteration(*result.facts, eig.deflated, report);
+  } else {
+    report.count("merges", eig.merges);
+    report.count("deflated", eig.deflated);
+    report.count("sweeps", eig.sweeps);
+  }
   report.count("iterations", eig.iterations);
-  report.count("sweeps", eig.sweeps);
   if (!eig.status.ok()) {
     report.fail(to_string(eig.status));
     return report.finish();
@@ -331,7 +350,9 @@ const Command eig_command(
       Choices()
           .add(eig_methods())
           .add("cusolver", "the library's syevd on a GPU, transfers timed")
+          .add(eig_iterations())
           .add_option(app, "--method", o->method);
+      o->iteration.add_to(app);
       app.add_option("--band", o->band, "half-width of the band between the stages (default: what suits)")
           ->transform(cli::positive());
       app.add_option("--block", o->block, "columns that are gathered before A takes them (default: what suits)")
@@ -348,8 +369,9 @@ const Command eig_command(
                                    "K matrices of an order up to 128: seeds from --seed on, or n x (K n) in -a")
                         ->transform(cli::non_negative());
       for (const char* dense : {"--band", "--block"}) app.get_option("--diagonal")->excludes(app.get_option(dense));
-      for (const char* alone : {"--method", "--band", "--block", "--certify", "--range", "--index", "--smallest",
-                                "--largest", "--diagonal", "--b", "--random-b"})
+      for (const char* alone : {"--method", "--factor", "--stop", "--shift", "--deflate", "--tol", "--max-iterations",
+                                "--positive-diagonal", "--band", "--block", "--certify", "--range", "--index",
+                                "--smallest", "--largest", "--diagonal", "--b", "--random-b"})
         batch->excludes(app.get_option(alone));
       o->common.add_to(app);
       app.footer(
@@ -359,7 +381,8 @@ const Command eig_command(
           "  tesela eig --random geometric:1e6 --n 1000 --method two-stage --trace trace/\n"
           "  tesela eig --a A.mtx --b B.mtx --vectors\n"
           "  tesela eig --n 1000 --random-b geometric:100 --problem 2 --vectors\n"
-          "  tesela eig --n 16 --batch 100000 --vectors");
+          "  tesela eig --n 16 --batch 100000 --vectors\n"
+          "  tesela eig --random geometric:100 --n 50 --method qr-iteration --vectors");
       return std::function<int()>([o] {
         if (o->batch >= 0)
           return run_eig_batch({o->common, o->input, o->batch, o->vectors, o->check, o->out, o->vectors_out});
