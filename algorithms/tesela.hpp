@@ -23,6 +23,7 @@
 #include <tesela/algorithms/givens/givens.hpp>
 #include <tesela/algorithms/least_squares/extended_qr.hpp>
 #include <tesela/algorithms/least_squares/least_squares.hpp>
+#include <tesela/algorithms/qr/orthogonalize.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/qr/tall_skinny.hpp>
 #include <tesela/algorithms/support/condition_estimate.hpp>

@@ -120,9 +120,19 @@ void solve_unit_lower(Op op, index_t m, index_t n, const float* l, index_t ldl, 
 }
 
 template <>
+void trsm_right(index_t m, index_t n, const float* r, index_t ldr, float* b, index_t ldb) {
+  cblas_strsm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, narrow(m), narrow(n), 1, r,
+              narrow(ldr), b, narrow(ldb));
+}
+template <>
 void solve_unit_lower_right(index_t m, index_t n, const float* l, index_t ldl, float* b, index_t ldb) {
   cblas_strsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasUnit, narrow(m), narrow(n), 1, l, narrow(ldl), b,
               narrow(ldb));
+}
+template <>
+void trsm_right(index_t m, index_t n, const double* r, index_t ldr, double* b, index_t ldb) {
+  cblas_dtrsm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, narrow(m), narrow(n), 1, r,
+              narrow(ldr), b, narrow(ldb));
 }
 template <>
 void solve_unit_lower_right(index_t m, index_t n, const double* l, index_t ldl, double* b, index_t ldb) {
@@ -160,21 +170,10 @@ void syrk(index_t n, index_t k, float alpha, const float* a, index_t lda, float*
   cblas_ssyrk(CblasColMajor, CblasUpper, CblasTrans, narrow(n), narrow(k), alpha, a, narrow(lda), 1, c, narrow(ldc));
 }
 
-template <>
-void trsm_right(index_t m, index_t n, const float* r, index_t ldr, float* b, index_t ldb) {
-  cblas_strsm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, narrow(m), narrow(n), 1, r,
-              narrow(ldr), b, narrow(ldb));
-}
 
 template <>
 void syrk(index_t n, index_t k, double alpha, const double* a, index_t lda, double* c, index_t ldc) {
   cblas_dsyrk(CblasColMajor, CblasUpper, CblasTrans, narrow(n), narrow(k), alpha, a, narrow(lda), 1, c, narrow(ldc));
-}
-
-template <>
-void trsm_right(index_t m, index_t n, const double* r, index_t ldr, double* b, index_t ldb) {
-  cblas_dtrsm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, narrow(m), narrow(n), 1, r,
-              narrow(ldr), b, narrow(ldb));
 }
 
 }  // namespace tesela::blas

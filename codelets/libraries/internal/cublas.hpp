@@ -34,6 +34,41 @@ int trsm(cublasContext* handle, Op op, index_t m, index_t n, const T* r, index_t
                              n, &one, r, ldr, x, ldx);
 }
 
+/// X = X R^-1, R upper triangular, n x n, X m x n. Answers a cublasStatus_t.
+template <class T>
+int trsm_right(cublasContext* handle, index_t m, index_t n, const T* r, index_t ldr, T* x, index_t ldx) {
+  const T one = 1;
+  if constexpr (std::is_same_v<T, float>)
+    return cublasStrsm_v2_64(handle, CUBLAS_SIDE_RIGHT, CUBLAS_FILL_MODE_UPPER, CUBLAS_OP_N, CUBLAS_DIAG_NON_UNIT, m, n,
+                             &one, r, ldr, x, ldx);
+  else
+    return cublasDtrsm_v2_64(handle, CUBLAS_SIDE_RIGHT, CUBLAS_FILL_MODE_UPPER, CUBLAS_OP_N, CUBLAS_DIAG_NON_UNIT, m, n,
+                             &one, r, ldr, x, ldx);
+}
+
+/// y = alpha op(A) x + beta y, A m x n. Answers a cublasStatus_t.
+template <class T>
+int gemv(cublasContext* handle, Op op, index_t m, index_t n, T alpha, const T* a, index_t lda, const T* x, index_t incx,
+         T beta, T* y, index_t incy) {
+  if constexpr (std::is_same_v<T, float>)
+    return cublasSgemv_v2_64(handle, to_cublas(op), m, n, &alpha, a, lda, x, incx, &beta, y, incy);
+  else
+    return cublasDgemv_v2_64(handle, to_cublas(op), m, n, &alpha, a, lda, x, incx, &beta, y, incy);
+}
+
+/// ||x||_2 to the device's memory. Answers a cublasStatus_t.
+template <class T>
+int nrm2(cublasContext* handle, index_t n, const T* x, T* result) {
+  if (const int status = cublasSetPointerMode_v2(handle, CUBLAS_POINTER_MODE_DEVICE); status != 0) return status;
+  int status = 0;
+  if constexpr (std::is_same_v<T, float>)
+    status = cublasSnrm2_v2_64(handle, n, x, 1, result);
+  else
+    status = cublasDnrm2_v2_64(handle, n, x, 1, result);
+  const int back = cublasSetPointerMode_v2(handle, CUBLAS_POINTER_MODE_HOST);
+  return status != 0 ? status : back;
+}
+
 /// X = op(R) X, or from the right X op(R), R upper triangular, X m x n. Answers a cublasStatus_t.
 template <class T>
 int trmm(cublasContext* handle, Side side, Op op, index_t m, index_t n, const T* r, index_t ldr, T* x, index_t ldx) {

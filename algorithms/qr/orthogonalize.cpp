@@ -1,0 +1,219 @@
+#include <tesela/algorithms/qr/orthogonalize.hpp>
+#include <tesela/algorithms/qr/qr.hpp>
+#include <tesela/codelets/dense/gemm.hpp>
+#include <tesela/codelets/support/lacpy.hpp>
+#include <tesela/tiles/size_checks.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <deque>
+#include <limits>
+#include <utility>
+
+namespace tesela {
+
+using namespace kernels;
+namespace {
+
+constexpr std::array all{
+    Named<Orthogonalization>{Orthogonalization::gram_schmidt, "gram-schmidt", "classical; Q itself"},
+    Named<Orthogonalization>{Orthogonalization::mgs, "mgs", "modified Gram-Schmidt"},
+    Named<Orthogonalization>{Orthogonalization::cgs2, "cgs2", "classical Gram-Schmidt, twice"},
+    Named<Orthogonalization>{Orthogonalization::cholesky_qr2, "cholesky-qr2", "by Cholesky's factor of A^T A, twice"},
+    Named<Orthogonalization>{Orthogonalization::householder, "householder", "reflectors of tiles, and Q formed"},
+};
+
+/// Gram-Schmidt by blocks of columns: what a tile has of another leaves it by two products.
+template <class T>
+class GramSchmidt {
+ public:
+  GramSchmidt(Graph& g, const TileMatrix<T>& A, Orthogonalization method)
+      : g_(g),
+        a_(A),
+        method_(method),
+        nb_(std::min(A.tile_shape().nb, A.n())),
+        r_(g.runtime(), A.n(), A.n(), {nb_, nb_}, "R"),
+        sums_(g.runtime(), A.n(), A.n(), {nb_, nb_}, "S"),
+        broken_(g.runtime(), 1, 1, {1, 1}, "broken") {
+    *broken_(0, 0).write().data = 0;
+    r_.for_each_tile([&](const Tile<T>& tile, index_t i, index_t j) {
+      if (i > j) g_.insert<Laset<T>>({T(0), 0}, tile);
+    });
+  }
+
+  Orthogonalized<T> run() {
+    for (index_t k = 0; k < a_.nt(); ++k) {
+      if (method_ != Orthogonalization::mgs) project(k, r_);
+      panel(k, r_(k, k));
+      if (method_ == Orthogonalization::mgs)
+        for (index_t j = k + 1; j < a_.nt(); ++j) subtract(k, j, r_(k, j));
+      if (method_ == Orthogonalization::cgs2 && k > 0) again(k);
+    }
+    g_.wait();
+    return {r_, *broken_(0, 0).read().data, false};
+  }
+
+ private:
+  void panel(index_t k, const Tile<T>& r) {
+    g_.insert<OrthogonalizePanel<T>>(urgent, {method_, k * nb_}, a_(0, k), r, broken_(0, 0), g_.scratch<T>(nb_, 1));
+  }
+  /// A_j loses S = A_k^T A_j.
+  void subtract(index_t k, index_t j, const Tile<T>& sums) {
+    g_.insert<Gemm<T, Out>>({.op_a = Op::transpose}, a_(0, k), a_(0, j), sums);
+    g_.insert<Gemm<T>>({.alpha = -1, .beta = 1}, a_(0, k), sums, a_(0, j));
+  }
+  /// A_k loses what it has of the tiles before it: all products are of what it was, as the classical method says.
+  void project(index_t k, const TileMatrix<T>& sums) {
+    for (index_t j = 0; j < k; ++j) g_.insert<Gemm<T, Out>>({.op_a = Op::transpose}, a_(0, j), a_(0, k), sums(j, k));
+    for (index_t j = 0; j < k; ++j) g_.insert<Gemm<T>>({.alpha = -1, .beta = 1}, a_(0, j), sums(j, k), a_(0, k));
+  }
+  /// Tile k for the second time: Q_k of the first pass was S + Q_k' R', so R's column k gains S R and its diagonal tile
+  /// becomes R' R.
+  void again(index_t k) {
+    const index_t wide = a_(0, k).cols();
+    const TileMatrix<T>&first = copies_.emplace_back(g_.runtime(), wide, wide, TileShape{wide, wide}, "first"),
+          &second = copies_.emplace_back(g_.runtime(), wide, wide, TileShape{wide, wide}, "second");
+    project(k, sums_);
+    panel(k, second(0, 0));
+    g_.insert<Lacpy<T>>({}, r_(k, k), first(0, 0));
+    for (index_t j = 0; j < k; ++j) g_.insert<Gemm<T>>({.beta = 1}, sums_(j, k), first(0, 0), r_(j, k));
+    g_.insert<Gemm<T, Out>>({}, second(0, 0), first(0, 0), r_(k, k));
+  }
+
+  Graph& g_;
+  TileMatrix<T> a_;
+  Orthogonalization method_;
+  index_t nb_;
+  TileMatrix<T> r_, sums_;
+  TileMatrix<int> broken_;
+  std::deque<TileMatrix<T>> copies_;  // until their tasks have run
+};
+
+/// Passes of A = (A R^-1) R, each with a Gram matrix of all rows.
+template <class T>
+class CholeskyQr {
+ public:
+  CholeskyQr(Graph& g, const TileMatrix<T>& A)
+      : g_(g), a_(A), n_(A.n()), gram_(square("G")), r_(square("R")), info_(g.runtime(), 1, 1, {1, 1}, "info") {}
+
+  Orthogonalized<T> run() {
+    Orthogonalized<T> result{r_};
+    // s = 11 (m n + n (n + 1)) u ||A||^2: with it a factor exists, and the condition falls by 1e5 or so.
+    const double m = static_cast<double>(a_.m()), n = static_cast<double>(n_),
+                 shift = 11 * (m * n + n * (n + 1)) * static_cast<double>(std::numeric_limits<T>::epsilon()) / 2;
+    result.broken = pass(0);
+    for (int tries = 0; result.broken > 0 && tries < 3; ++tries) {
+      result.shifted = true;
+      result.broken = pass(shift);
+      if (result.broken > 0) return result;
+      result.broken = pass(0);
+    }
+    if (result.broken == 0) result.broken = pass(0);
+    return result;
+  }
+
+ private:
+  TileMatrix<T> square(const char* name) const { return TileMatrix<T>(g_.runtime(), n_, n_, {n_, n_}, name); }
+
+  /// Answers what broke; A is unchanged then. The largest column sum of |A^T A| stands for ||A||^2. R becomes this
+  /// pass's factor, or that times R.
+  int pass(double shift) {
+    const Tile<T> gram = gram_(0, 0);
+    for (index_t i = 0; i < a_.mt(); ++i)
+      if (i == 0)
+        g_.insert<Gemm<T, Out>>({.op_a = Op::transpose}, a_(0, 0), a_(0, 0), gram);
+      else
+        g_.insert<Gemm<T>>({.op_a = Op::transpose, .beta = 1}, a_(i, 0), a_(i, 0), gram);
+    if (shift > 0) add_to_diagonal(shift);
+    g_.insert<GramCholesky<T>>(urgent, {}, gram, info_(0, 0), g_.scratch<T>(GramCholesky<T>::work_size(n_), 1));
+    if (const int broken = *info_(0, 0).read().data; broken != 0) return broken > 0 ? broken : 1;
+    for (index_t i = 0; i < a_.mt(); ++i) g_.insert<SolveRight<T>>({}, gram, a_(i, 0));
+    if (!std::exchange(begun_, true)) {
+      g_.insert<Lacpy<T>>({Part::upper, 0}, gram, r_(0, 0));
+    } else {
+      const TileMatrix<T> before = square("before"), factor = square("factor");
+      g_.insert<Lacpy<T>>({}, r_(0, 0), before(0, 0));
+      g_.insert<Lacpy<T>>({Part::upper, 0}, gram, factor(0, 0));
+      g_.insert<Gemm<T, Out>>({}, factor(0, 0), before(0, 0), r_(0, 0));
+      g_.wait();
+    }
+    g_.wait();
+    return 0;
+  }
+
+  void add_to_diagonal(double relative) {
+    const auto gram = gram_(0, 0).update();
+    double norm = 0;
+    for (index_t j = 0; j < n_; ++j) {
+      double sum = 0;
+      for (index_t i = 0; i < n_; ++i) sum += std::abs(static_cast<double>(gram(i, j)));
+      norm = std::max(norm, sum);
+    }
+    for (index_t j = 0; j < n_; ++j) gram(j, j) += static_cast<T>(relative * norm);
+  }
+
+  Graph& g_;
+  TileMatrix<T> a_;
+  index_t n_;
+  TileMatrix<T> gram_, r_;
+  TileMatrix<int> info_;
+  bool begun_ = false;
+};
+
+template <class T>
+Orthogonalized<T> by_reflectors(Graph& g, const TileMatrix<T>& A) {
+  const auto [mb, nb] = A.tile_shape();
+  const TileMatrix<T> Q(g.runtime(), A.m(), A.n(), A.tile_shape(), "Q");
+  const Orthogonalized<T> result{TileMatrix<T>(g.runtime(), A.n(), A.n(), {mb, nb}, "R")};
+  const QrFactorization<T> factors = qr(g, A);
+  factors.extract_r(g, result.R);
+  factors.form_q(g, Q);
+  for (index_t j = 0; j < A.nt(); ++j)
+    for (index_t i = 0; i < A.mt(); ++i) g.insert<Lacpy<T>>({}, Q(i, j), A(i, j));
+  g.wait();
+  return result;
+}
+
+}  // namespace
+
+std::span<const Named<Orthogonalization>> orthogonalizations() { return all; }
+
+TileShape suitable_orthogonalization_tile(const Runtime& runtime, Orthogonalization method, index_t m, index_t n) {
+  const index_t rows = std::max<index_t>(m, 1), columns = std::max<index_t>(n, 1);
+  if (method == Orthogonalization::householder) return suitable_qr_tile(runtime, m, n);
+  if (method != Orthogonalization::cholesky_qr2)
+    return {rows, runtime.gpus() > 0 ? index_t{32} : std::min<index_t>(columns, 64)};
+  const index_t parts = runtime.gpus() > 0 ? runtime.gpus() : 2 * std::max(runtime.cpus(), 1);
+  return {std::max(ceil_div(rows, parts), columns), columns};
+}
+
+template <class T>
+Orthogonalized<T> orthogonalize(Graph& g, const TileMatrix<T>& A, Orthogonalization method) {
+  const auto refuse = [](const std::string& why) { throw ArgumentError("orthogonalize", "A", why); };
+  if (A.m() < A.n()) refuse(to_string(Shape{A.m(), A.n()}) + " has more columns than rows");
+  if (A.n() == 0) return {TileMatrix<T>(g.runtime(), 0, 0, {1, 1}, "R")};
+  if (method == Orthogonalization::householder) return by_reflectors(g, A);
+  if (method == Orthogonalization::cholesky_qr2) {
+    if (A.nt() > 1) refuse("must be one tile column");
+    return CholeskyQr<T>(g, A).run();
+  }
+  if (A.mt() > 1) refuse("must be one tile row");
+  return GramSchmidt<T>(g, A, method).run();
+}
+
+template <class T>
+void make_diagonal_positive(HostMatrix<T>& r, HostMatrix<T>& q) {
+  for (index_t k = 0; k < std::min(r.rows(), r.cols()); ++k) {
+    if (!(r(k, k) < 0)) continue;
+    for (index_t j = k; j < r.cols(); ++j) r(k, j) = -r(k, j);
+    for (index_t i = 0; k < q.cols() && i < q.rows(); ++i) q(i, k) = -q(i, k);
+  }
+}
+
+template Orthogonalized<float> orthogonalize(Graph&, const TileMatrix<float>&, Orthogonalization);
+template Orthogonalized<double> orthogonalize(Graph&, const TileMatrix<double>&, Orthogonalization);
+template void make_diagonal_positive(HostMatrix<float>&, HostMatrix<float>&);
+template void make_diagonal_positive(HostMatrix<double>&, HostMatrix<double>&);
+
+}  // namespace tesela
