@@ -59,6 +59,13 @@ class IteratedMatrix {
     return bound;
   }
 
+  /// What makes A positive definite, with room for rounding errors.
+  double positive_shift() const {
+    const double room = 16 * static_cast<double>(n_) * static_cast<double>(std::numeric_limits<T>::epsilon()) *
+                        std::max(frobenius(), static_cast<double>(std::numeric_limits<T>::min()));
+    return static_cast<double>(static_cast<T>(room - lower_bound()));
+  }
+
  private:
   index_t n_, half_;
   int exponent_;

@@ -1,12 +1,10 @@
+#include <tesela/algorithms/eigen/internal/iteration_graph.hpp>
 #include <tesela/algorithms/eigen/internal/iteration_loop.hpp>
 
 namespace tesela::detail {
 
 using namespace kernels;
 namespace {
-
-/// Up to this order the whole loop is a GPU's as well, in one block of threads.
-constexpr index_t largest_small = 128;
 
 /// The loop of one matrix as tasks of many steps each.
 template <class T>
@@ -33,9 +31,7 @@ class OneTask {
     IterationProgress progress = iterate();
     // An indefinite matrix is told by its first factorization.
     if (o_.method == EigIteration::cholesky_lr && progress.broken > 0 && progress.steps == 0) {
-      const double room = 16 * static_cast<double>(n_) * static_cast<double>(std::numeric_limits<T>::epsilon()) *
-                          std::max(a_.frobenius(), static_cast<double>(std::numeric_limits<T>::min()));
-      end.shift = static_cast<double>(static_cast<T>(room - a_.lower_bound()));
+      end.shift = a_.positive_shift();
       begin(static_cast<T>(end.shift));
       progress = iterate();
     }
@@ -72,7 +68,7 @@ class OneTask {
   }
 
   IterationProgress iterate() {
-    const Priority where = n_ <= largest_small ? on_gpu : on_core;
+    const Priority where = n_ <= largest_small_iteration ? on_gpu : on_core;
     const double negligible = o_.tolerance * a_.frobenius();
     for (IterationProgress progress;;) {
       ++kernels_;
@@ -89,17 +85,18 @@ class OneTask {
                             progress_(0, 0), work);
       return;
     }
-    g_.insert<QrSteps<T>>(where,
-                          {.factor = static_cast<StepFactor>(o_.factor),
-                           .stop = o_.stop,
-                           .wilkinson = o_.shift == QrShift::wilkinson,
-                           .deflate = o_.deflate,
-                           .vectors = o_.vectors,
-                           .positive = o_.positive_diagonal,
-                           .half_width = band_ ? half_ : -1,
-                           .steps = steps,
-                           .negligible = negligible},
-                          D_(0, 0), P_(0, 0), progress_(0, 0), work);
+    g_.insert<QrSteps<T>>(
+        where,
+        {.factor = o_.factor == QrFactor::tiles ? StepFactor::householder : static_cast<StepFactor>(o_.factor),
+         .stop = o_.stop,
+         .wilkinson = o_.shift == QrShift::wilkinson,
+         .deflate = o_.deflate,
+         .vectors = o_.vectors,
+         .positive = o_.positive_diagonal,
+         .half_width = band_ ? half_ : -1,
+         .steps = steps,
+         .negligible = negligible},
+        D_(0, 0), P_(0, 0), progress_(0, 0), work);
   }
 
   void read(Iterated<T>& end) const {
@@ -130,7 +127,7 @@ class OneTask {
 
 template <class T>
 Iterated<T> run_iteration(Graph& g, const IteratedMatrix<T>& a, const EigIterationOptions& options) {
-  return OneTask<T>(g, a, options).run();
+  return goes_by_tiles(a.n(), options) ? iterate_by_tiles(g, a, options) : OneTask<T>(g, a, options).run();
 }
 
 template Iterated<float> run_iteration(Graph&, const IteratedMatrix<float>&, const EigIterationOptions&);

@@ -7,6 +7,9 @@
 
 namespace tesela::detail {
 
+/// Up to this order the whole loop is a GPU's as well, in one block of threads.
+inline constexpr index_t largest_small_iteration = 128;
+
 /// Where an iteration ended.
 template <class T>
 struct Iterated {

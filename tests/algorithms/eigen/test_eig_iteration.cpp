@@ -85,6 +85,23 @@ TEST_CASE("eig_iteration: every factor, and the unique Q R") {
     }
 }
 
+TEMPLATE_TEST_CASE("eig_iteration by tiles: reflectors and Cholesky's factor", "", float, double) {
+  using T = TestType;
+  const double bound = sizeof(T) == 8 ? 1e-11 : 2e-3;
+  for (const index_t n : {1, 15, 16, 17, 40, 150}) {
+    const HostMatrix<T> a = lower<T>(sizeof(T) == 8 ? "geometric:1e12" : "geometric:1e4", n);
+    check(a, iterate(a, {.factor = QrFactor::tiles, .tolerance = 0.1 * bound}), bound);
+    if (n > 128) check(a, iterate(a, {.method = EigIteration::cholesky_lr}), bound);
+  }
+  const HostMatrix<double> indefinite = lower<double>("arithmetic", 130, -1);
+  const Found<double> shifted = iterate(indefinite, {.method = EigIteration::cholesky_lr, .max_iterations = 9});
+  CHECK((shifted.eig.shift > 0 && shifted.eig.iterations == 9));
+  CHECK(shifted.eig.status.verdict == Verdict::entry_remains);
+  CHECK(
+      iterate(indefinite, {.factor = QrFactor::tiles, .stop = StopTest::subdiagonal, .tolerance = 10}).eig.iterations ==
+      0);
+}
+
 TEST_CASE("eig_iteration: shifts, deflation and bands, on kinds that no shift would leave unfinished") {
   for (const char* const kind :
        {"uniform", "band:3", "second-difference", "wilkinson", "nbody", "identity", "zero", "diagonal"})
@@ -207,4 +224,10 @@ TEMPLATE_TEST_CASE("eig_iteration on a GPU, small", "[gpu]", float, double) {
     const HostMatrix<T> band = lower<T>("band:2", n);
     check(band, iterate(band, {.shift = QrShift::wilkinson, .deflate = true}, 64, gpu), bound);
   }
+  const HostMatrix<T> a = lower<T>(sizeof(T) == 8 ? "geometric:1e12" : "geometric:1e4", 300);
+  for (const EigIteration method : {EigIteration::qr, EigIteration::cholesky_lr})
+    check(a,
+          iterate(a, {.method = method, .factor = method == EigIteration::qr ? QrFactor::tiles : QrFactor::givens}, 300,
+                  gpu),
+          bound);
 }

@@ -1,0 +1,167 @@
+#include <tesela/algorithms/eigen/internal/cholesky_factor.hpp>
+#include <tesela/algorithms/eigen/internal/iteration_graph.hpp>
+#include <tesela/algorithms/qr/qr.hpp>
+#include <tesela/codelets/dense/transpose.hpp>
+#include <tesela/codelets/eigen/cholesky.hpp>
+#include <tesela/codelets/iterations/beside_diagonal.hpp>
+
+#include <deque>
+
+namespace tesela::detail {
+
+using namespace kernels;
+namespace {
+
+constexpr index_t steps_between_tests = 8;
+
+template <class T>
+class TileSteps {
+ public:
+  TileSteps(Graph& g, const IteratedMatrix<T>& a, const EigIterationOptions& o)
+      : g_(g),
+        a_(a),
+        o_(o),
+        n_(a.n()),
+        nb_(std::min(
+            n_, g.runtime().gpus() > 0 ? std::clamp<index_t>(n_ / 4, 64, 1024) : std::clamp<index_t>(n_ / 8, 16, 192))),
+        D_(square("D")),
+        next_(square("D'")),
+        found_(g.runtime(), D_.nt(), D_.nt(), {1, 1}, "found") {
+    if (forms_p()) P_.emplace(square("P"));
+    if (P_) P_->for_each_tile([&](const Tile<T>& t, index_t i, index_t j) { g.insert<Laset<T>>({T(1), i - j}, t); });
+  }
+
+  Iterated<T> run() {
+    Iterated<T> end;
+    begin(0);
+    iterate(end.progress);
+    if (cholesky() && end.progress.broken > 0 && end.progress.steps == 0) {
+      end.shift = a_.positive_shift();
+      end.progress = {};
+      begin(static_cast<T>(end.shift));
+      iterate(end.progress);
+    }
+    read(end);
+    return end;
+  }
+
+ private:
+  bool cholesky() const { return o_.method == EigIteration::cholesky_lr; }
+  bool forms_p() const { return o_.vectors && !cholesky(); }
+  TileMatrix<T> square(const char* name) const { return TileMatrix<T>(g_.runtime(), n_, n_, {nb_, nb_}, name); }
+
+  void begin(T shift) {
+    D_.for_each_tile([&](Tile<T> tile, index_t row, index_t column) {
+      const auto d = tile.write();
+      for (index_t j = 0; j < d.cols; ++j)
+        for (index_t i = 0; i < d.rows; ++i) d(i, j) = a_(row + i, column + j) + (row + i == column + j ? shift : T(0));
+    });
+  }
+
+  void iterate(IterationProgress& progress) {
+    const double negligible = o_.tolerance * a_.frobenius();
+    while (!(progress.converged = largest() <= negligible) && progress.steps < o_.max_iterations) {
+      for (index_t step = 0; step < steps_between_tests && progress.steps < o_.max_iterations; ++step) {
+        progress.broken = cholesky() ? cholesky_step() : qr_step();
+        if (progress.broken > 0) return;
+        ++progress.steps;
+      }
+      g_.wait();
+      factors_.clear();
+    }
+  }
+
+  /// D = Q R, P = P Q, D = R Q; the lower triangle of D counts.
+  index_t qr_step() {
+    const QrFactorization<T>& f = factors_.emplace_back(qr(g_, D_));
+    if (P_) f.apply(g_, Side::right, Op::none, *P_);
+    f.extract_r(g_, next_);
+    f.apply(g_, Side::right, Op::none, next_);
+    std::swap(D_, next_);
+    for (index_t j = 0; j < D_.nt(); ++j) {
+      g_.insert<MirrorTile<T>>({}, D_(j, j));
+      for (index_t i = j + 1; i < D_.nt(); ++i) g_.insert<Transpose<T>>({}, D_(i, j), D_(j, i));
+    }
+    return 0;
+  }
+
+  /// D = R^T R, R upper triangular, D = R R^T; the upper tiles count.
+  index_t cholesky_step() {
+    const CholeskyFactor<T> factor(g_, D_);
+    if (const index_t minor = factor.minor(); minor > 0) return minor;
+    const auto& R = factor.R();
+    for (index_t j = 0; j < D_.nt(); ++j)
+      for (index_t i = 0; i <= j; ++i)
+        for (index_t m = j; m < D_.nt(); ++m)
+          if (m == j)
+            g_.insert<Gemm<T, Out>>({.op_b = Op::transpose}, R(i, m), R(j, m), next_(i, j));
+          else
+            g_.insert<Gemm<T>>({.op_b = Op::transpose, .beta = 1}, R(i, m), R(j, m), next_(i, j));
+    std::swap(D_, next_);
+    g_.wait();
+    return 0;
+  }
+
+  /// Tiles of D that say all of it.
+  bool counts(index_t i, index_t j) const { return cholesky() ? i <= j : i >= j; }
+
+  /// Beside D's diagonal.
+  double largest() {
+    for (index_t j = 0; j < D_.nt(); ++j)
+      for (index_t i = 0; i < D_.nt(); ++i)
+        if (counts(i, j)) g_.insert<BesideDiagonal<T>>({o_.stop, i * nb_, j * nb_}, D_(i, j), found_(i, j));
+    double all = 0;
+    for (index_t j = 0; j < D_.nt(); ++j)
+      for (index_t i = 0; i < D_.nt(); ++i) {
+        if (!counts(i, j)) continue;
+        const double one = *found_(i, j).read().data;
+        if (!(one <= all)) all = one;
+        if (std::isnan(all)) return all;
+      }
+    return all;
+  }
+
+  void read(Iterated<T>& end) const {
+    end.kernels = g_.tasks();
+    HostMatrix<T> d(n_, n_);
+    for (index_t tj = 0; tj < D_.nt(); ++tj)
+      for (index_t ti = 0; ti < D_.nt(); ++ti)
+        if (counts(ti, tj)) D_.view(ti, tj, 1, 1).copy_to(&d(ti * nb_, tj * nb_), n_);
+    for (index_t j = 0; j < n_; ++j) {
+      end.values.push_back(d(j, j) - static_cast<T>(end.shift));
+      for (index_t i = j + 1; i < n_; ++i)
+        if (const T x = cholesky() ? d(j, i) : d(i, j); !(x == 0)) end.beside.push_back({i, j, static_cast<double>(x)});
+    }
+    if (!P_) return;
+    end.p = HostMatrix<T>(n_, n_);
+    P_->copy_to(end.p.data(), n_);
+  }
+
+  Graph& g_;
+  const IteratedMatrix<T>& a_;
+  const EigIterationOptions& o_;
+  index_t n_, nb_;
+  TileMatrix<T> D_, next_;
+  std::optional<TileMatrix<T>> P_;
+  TileMatrix<double> found_;
+  std::deque<QrFactorization<T>> factors_;  // until their tasks have run
+};
+
+}  // namespace
+
+bool goes_by_tiles(index_t n, const EigIterationOptions& o) {
+  if (n <= largest_small_iteration && o.factor != QrFactor::tiles) return false;
+  if (o.method == EigIteration::cholesky_lr) return true;
+  return o.method == EigIteration::qr && (o.factor == QrFactor::tiles || o.factor == QrFactor::householder) &&
+         o.shift == QrShift::none && !o.deflate && !o.positive_diagonal;
+}
+
+template <class T>
+Iterated<T> iterate_by_tiles(Graph& g, const IteratedMatrix<T>& a, const EigIterationOptions& options) {
+  return TileSteps<T>(g, a, options).run();
+}
+
+template Iterated<float> iterate_by_tiles(Graph&, const IteratedMatrix<float>&, const EigIterationOptions&);
+template Iterated<double> iterate_by_tiles(Graph&, const IteratedMatrix<double>&, const EigIterationOptions&);
+
+}  // namespace tesela::detail

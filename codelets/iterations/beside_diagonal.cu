@@ -1,0 +1,49 @@
+#include <tesela/codelets/iterations/beside_diagonal.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+
+namespace tesela::kernels {
+namespace {
+
+/// As integers the bits of numbers that are not negative order as the numbers do, and a NaN is above all.
+using Bits = unsigned long long;
+
+__global__ void begin_search(Bits* found) { *found = 0; }
+
+/// Blocks of threads take columns in turn.
+template <class T>
+__global__ void search(typename BesideDiagonal<T>::Args args, index_t rows, index_t columns, const T* a, index_t ld,
+                       Bits* found) {
+  Bits largest = 0;
+  for (index_t j = blockIdx.x; j < columns; j += gridDim.x)
+    for (index_t i = threadIdx.x; i < rows; i += blockDim.x) {
+      const index_t below = args.first_row + i - args.first_column - j;
+      if (below == 0 || (args.stop == StopTest::subdiagonal && below != 1 && below != -1)) continue;
+      const auto x = static_cast<Bits>(__double_as_longlong(fabs(static_cast<double>(a[i + j * ld]))));
+      largest = x > largest ? x : largest;
+    }
+  for (int far = 16; far > 0; far /= 2) {
+    const Bits other = __shfl_xor_sync(0xffffffffu, largest, far);
+    largest = other > largest ? other : largest;
+  }
+  if (threadIdx.x % 32 == 0 && largest > 0) atomicMax(found, largest);
+}
+
+}  // namespace
+
+template <class T>
+void BesideDiagonal<T>::cuda(CudaContext& context, const Args& args, In<T> a, Out<double> found) {
+  auto* const bits = reinterpret_cast<Bits*>(found.data);
+  begin_search<<<1, 1, 0, context.stream()>>>(bits);
+  if (a.rows > 0 && a.cols > 0)
+    search<T><<<static_cast<unsigned>(std::min<index_t>(a.cols, 512)), 256, 0, context.stream()>>>(args, a.rows, a.cols,
+                                                                                                   a.data, a.ld, bits);
+  context.check(cudaGetLastError(), "beside_diagonal");
+}
+
+template decltype(BesideDiagonal<float>::cuda) BesideDiagonal<float>::cuda;
+template decltype(BesideDiagonal<double>::cuda) BesideDiagonal<double>::cuda;
+
+}  // namespace tesela::kernels
