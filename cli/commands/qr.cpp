@@ -8,8 +8,11 @@
 #include "cli/app/sizes.hpp"
 #include "cli/commands/qr_methods.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
+#include <tesela/algorithms/qr/orthogonalize.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
+
+#include <fmt/format.h>
 
 namespace tesela::cli {
 namespace {
@@ -21,7 +24,7 @@ struct Options {
   std::string random = "uniform";
   std::string tile;
   QrMethod method;
-  bool full_q = false;
+  bool full_q = false, positive = false;
 };
 
 /// Checks that would take longer than most factorizations are made on this many random vectors.
@@ -33,7 +36,7 @@ std::optional<index_t> wanted_columns(const Options& o) {
   if (o.full_q) return o.m;
   const double work = static_cast<double>(o.m) * static_cast<double>(o.n) * static_cast<double>(k);
   constexpr double checked_whole = 2560.0 * 2560.0 * 2560.0;
-  if (!o.out_q.empty() || work <= checked_whole) return k;
+  if (!o.out_q.empty() || work <= checked_whole || find_named(orthogonalizations(), o.method.name)) return k;
   return std::nullopt;
 }
 
@@ -81,6 +84,33 @@ void factor_by_graph(const Options& o, const HostMatrix<T>& a, Result<T>& result
   Q.bring_home();
 }
 
+/// Q itself is what these make; R goes where other methods leave it.
+template <class T>
+void orthogonalize_by_graph(const Options& o, Orthogonalization method, const HostMatrix<T>& a, Result<T>& result,
+                            Report& report) {
+  Runtime runtime(o.common.runtime());
+  TileShape tile = parse_tile(o.tile, suitable_orthogonalization_tile(runtime, method, o.m, o.n));
+  if (method == Orthogonalization::cholesky_qr2)
+    tile.nb = std::max<index_t>(o.n, 1);
+  else if (method != Orthogonalization::householder)
+    tile.mb = std::max<index_t>(o.m, 1);
+  result.q = HostMatrix<T>(o.m, o.n);
+  const auto Q = TileMatrix<T>::map(runtime, result.q.data(), o.m, o.n, result.q.ld(), tile, "Q");
+  index_t broken = 0;
+  bool shifted = false;
+  const auto run = [&](Graph& g, bool) {
+    const Orthogonalized<T> found = orthogonalize(g, Q, method);
+    Q.bring_home();
+    broken = found.broken, shifted = found.shifted;
+    if (broken == 0) found.R.copy_to(result.factors.data(), result.factors.ld());
+    return 0.0;
+  };
+  run_timed(o.common, runtime, report, {[&] { Q.copy_from(a.data(), a.ld()); }, run, 2 * qr_flops(o.m, o.n)});
+  report.problem().update({{"mb", tile.mb}, {"nb", tile.nb}});
+  if (method == Orthogonalization::cholesky_qr2) report.problem()["shifted"] = shifted;
+  if (broken > 0) report.fail(fmt::format("dependent column: {}", broken));
+}
+
 /// The library's call is timed before a Runtime exists, whose workers would take its cores.
 template <class T>
 void factor_by_library(const Options& o, const HostMatrix<T>& a, Result<T>& result, Report& report) {
@@ -108,6 +138,9 @@ void settle(Options& o) {
   }
   if (o.n < 0) o.n = 2048;
   if (o.m < 0) o.m = o.n;
+  if (!find_named(orthogonalizations(), o.method.name)) return;
+  if (o.m < o.n) throw ArgumentError("qr", "--m", "--method " + o.method.name + " takes no fewer rows than columns");
+  if (o.full_q) throw ArgumentError("qr", "--full-q", "--method " + o.method.name + " makes the first n columns alone");
 }
 
 template <class T>
@@ -121,6 +154,7 @@ int run_qr(Options o) {
 
   const HostMatrix<T> a = o.a.empty() ? generate<T>({o.m, o.n}, random, o.common.seed) : read_matrix<T>(o.a);
   Result<T> result;
+  HostMatrix<T> no_columns;
   result.factors = HostMatrix<T>(o.m, o.n);
   report.problem() = {{"m", o.m},
                       {"n", o.n},
@@ -128,10 +162,15 @@ int run_qr(Options o) {
                       {"input", o.a.empty() ? o.random : o.a},
                       {"precision", o.common.precision},
                       {"seed", o.common.seed}};
-  if (o.method.library())
+  const auto orthogonalization = find_named(orthogonalizations(), o.method.name);
+  if (orthogonalization)
+    orthogonalize_by_graph(o, *orthogonalization, a, result, report);
+  else if (o.method.library())
     factor_by_library(o, a, result, report);
   else
     factor_by_graph(o, a, result, report);
+  if (!report.good()) return report.finish();
+  if (o.positive) make_diagonal_positive(result.factors, result.sample ? no_columns : result.q);
 
   const QrError error = result.sample ? result.sample->error(a, result.q) : qr_error(a, result.factors, result.q);
   if (result.sample) report.check("sampled_vectors", sampled_vectors);
@@ -158,6 +197,7 @@ const Command qr_command(Command::Group::top, "qr", "A = Q R over tiles or by ro
   Choices()
       .add("tiles", "Householder reflectors of tiles")
       .add(givens_methods())
+      .add(orthogonalizations())
       .add("lapack", "the library's geqrf")
       .add("cusolver", "the library's geqrf on a GPU, transfers timed")
       .add_option(app, "--method", o->method.name);
@@ -166,6 +206,7 @@ const Command qr_command(Command::Group::top, "qr", "A = Q R over tiles or by ro
   add_output(app, Output::matrix, "--out-r", o->out_r, "write R, min(m, n) x n, to FILE (.mtx or .npy)");
   add_output(app, Output::matrix, "--out-q", o->out_q, "write Q, m x min(m, n), to FILE");
   app.add_flag("--full-q", o->full_q, "Q is m x m and R m x n");
+  app.add_flag("--positive-diagonal", o->positive, "R's diagonal is positive: the factors of two methods compare");
   o->common.add_to(app, {.streams = 2});  // panels beside updates
   app.footer(
       "Examples:\n"
