@@ -1,5 +1,6 @@
 #pragma once
 
+#include "bench/harness/published_rotations.hpp"
 #include <tesela/runtime/types.hpp>
 
 #include <array>
@@ -46,21 +47,14 @@ inline double published_stages_seconds(std::string_view precision, index_t m, in
 /// R and Q by chains of rotations, on a Tesla K20X, transfers included, and by MKL's geqrf and orgqr on 12 threads; all
 /// in single precision. `matrix` is as in "tridiagonal 5000".
 inline double published_chain_seconds(std::string_view precision, std::string_view matrix, std::string_view peer) {
-  struct Published {
-    std::string_view matrix, peer;
-    double seconds;
-  };
-  constexpr std::array table{
-      Published{"dense 5000", "chain", 19.8},        Published{"dense 8000", "chain", 43.2},
-      Published{"dense 10000", "chain", 82.5},       Published{"dense 15000", "chain", 342},
-      Published{"dense 20000", "chain", 553},        Published{"tridiagonal 5000", "chain", 7.63},
-      Published{"tridiagonal 8000", "chain", 14.6},  Published{"tridiagonal 10000", "chain", 21.2},
-      Published{"tridiagonal 15000", "chain", 43.9}, Published{"tridiagonal 20000", "chain", 75.5},
-      Published{"tridiagonal 20000", "lapack", 97}};
-  for (const Published& p : table)
-    if (precision == "s" && p.matrix == matrix && peer.starts_with(p.peer) && peer.find(',') == std::string_view::npos)
-      return p.seconds;
-  return 0;
+  if (precision != "s" || peer.find(',') != std::string_view::npos) return 0;
+  const std::string_view device = peer.starts_with("chain")    ? "K20X"
+                                  : peer.starts_with("lapack") ? "MKL on 12 threads"
+                                                               : "none";
+  const std::size_t blank = matrix.find(' ');
+  index_t n = 0;
+  if (blank != std::string_view::npos) std::from_chars(matrix.data() + blank + 1, matrix.data() + matrix.size(), n);
+  return published_rotation_figure("givens-qr", matrix.substr(0, blank), n, precision, device, "seconds");
 }
 
 /// All eigenvalues of a random symmetric Toeplitz matrix of order n by at most `per_interval` an interval, in single

@@ -26,6 +26,7 @@ Labels labels_of(const std::string& benchmark, const std::vector<Row>& rows) {
   const std::string place = first.data == "device" ? "on the devices" : "on the host";
   if (benchmark == "adi")
     return {fmt::format("Heat equation by alternating directions, {}, {}", precision, place), "GB/s"};
+  if (benchmark == "eig-study") return {"Classical iterations beside two stages", "spectra a second", true};
   if (benchmark == "gemm") return {fmt::format("{}gemm, operands {}", p, place), "GFLOP/s"};
   if (benchmark == "gemm-kernels") return {p + "gemm kernels of a classic study", "GFLOP/s", true};
   if (benchmark == "givens") {

@@ -20,6 +20,13 @@ TEST_CASE("published figures are the sources', each where it is comparable") {
   CHECK(published_chain_seconds("s", "dense 8000", "chain 128, in") == 0);
   CHECK(published_chain_seconds("s", "tridiagonal 8000", "chain, band") == 0);
 
+  CHECK(published_rotations().size() == 31);
+  CHECK(published_rotation_figure("qr-iteration", "", 100, "d", "", "steps") == 48859);
+  CHECK(published_rotation_figure("qr-iteration", "", 100, "d", "", "seconds") == 66.9);
+  CHECK(published_rotation_figure("givens-qr", "tridiagonal", 26000, "s", "two GPUs", "seconds") == 250);
+  CHECK(published_rotation_figure("givens-qr", "tridiagonal", 12000, "d", "a mixed pair", "seconds") == 27.6);
+  CHECK(published_rotation_figure("givens-qr", "dense", 26000, "s", "two GPUs", "seconds") == 0);
+
   CHECK(published_tridiagonal_speedup("cr", 524288) == 1.05);
   CHECK(published_tridiagonal_speedup("shared", 524288) == 1.19);
   CHECK(published_tridiagonal_speedup("coalesced", 524288) == 1.25);

@@ -1,0 +1,31 @@
+#include "tests/support/process.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include <algorithm>
+#include <fstream>
+#include <vector>
+
+using namespace tesela::test;
+using Catch::Matchers::ContainsSubstring;
+
+TEST_CASE("bench eig-study: iterations, errors and what was published beside two stages") {
+  const TemporaryFolder folder;
+  const Outcome run = run_tesela({"bench", "eig-study", "-n", "6,50", "--seeds", "2", "--kinds", "geometric:100", "-p",
+                                  "d", "--peers", "two-stage,qr-iteration,lr,cholesky-lr,qr-iteration shifted",
+                                  "--ncuda", "0", "--out", folder.path()});
+  CAPTURE(run.out, run.err);
+  REQUIRE(run.code == 0);
+  CHECK_THAT(run.out, ContainsSubstring("tridiagonal 26000 (single, two GPUs): 250 s"));
+  std::ifstream file(folder / "eig-study.csv");
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  CHECK(lines.size() == 1 + 2 * 2 * 5);
+  CHECK_THAT(lines.front(), ContainsSubstring("iterations,predicted,published_iterations"));
+  const auto with = [&](const std::string& part) {
+    return std::count_if(lines.begin(), lines.end(), [&](const auto& l) { return l.find(part) != std::string::npos; });
+  };
+  CHECK(with(",4946,") == 2);  // of order 50, beside our own QR iteration alone
+  CHECK(run_tesela({"bench", "eig-study", "--peers", "nobody"}).code == 2);
+}
