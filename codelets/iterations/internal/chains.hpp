@@ -35,6 +35,27 @@ struct Chains {
   TESELA_STEP index_t count() const { return static_cast<index_t>(chain(n - 1) - rotations); }
 };
 
+/// Two rows from column j on: four columns a lane at a time, so that their loads do not wait for stores.
+template <class Team, class T>
+TESELA_STEP void rotate_together(const Team& team, const Rotation<T>& x, T* upper, T* lower, index_t j, index_t end) {
+  for (j += team.lane; j < end; j += 4 * team.lanes) {
+    T u[4], l[4];
+    TESELA_UNROLL
+    for (int b = 0; b < 4; ++b) {
+      const bool there = j + b * team.lanes < end;
+      u[b] = there ? upper[j + b * team.lanes] : T(0);
+      l[b] = there ? lower[j + b * team.lanes] : T(0);
+    }
+    TESELA_UNROLL
+    for (int b = 0; b < 4; ++b) {
+      rotate(x, u[b], l[b]);
+      if (j + b * team.lanes >= end) continue;
+      upper[j + b * team.lanes] = u[b];
+      lower[j + b * team.lanes] = l[b];
+    }
+  }
+}
+
 /// Annihilates element (i, k) against the row above.
 template <class Team, class T>
 TESELA_STEP void annihilate(const Team& team, const Chains<T>& c, index_t k, index_t i, bool present) {
@@ -45,7 +66,10 @@ TESELA_STEP void annihilate(const Team& team, const Chains<T>& c, index_t k, ind
   team.together();
   if (!present) return;
   const index_t end = smaller(c.n, k + 2 * c.half + 1);
-  for (index_t j = k + 1 + team.lane; j < end; j += team.lanes) rotate(x.rotation, upper[j], lower[j]);
+  if constexpr (Team::alone)
+    for (index_t j = k + 1; j < end; ++j) rotate(x.rotation, upper[j], lower[j]);
+  else
+    rotate_together(team, x.rotation, upper, lower, k + 1, end);
   if (team.lane > 0) return;
   upper[k] = x.r;
   lower[k] = 0;
@@ -112,11 +136,20 @@ template <class T>
 TESELA_STEP void put(const T& v, T* to) {
   *to = v;
 }
+/// a b + c; on a GPU fused, so that what is known later waits for one operation alone.
+template <class T>
+TESELA_STEP T multiply_add(T a, T b, T c) {
+#ifdef __CUDA_ARCH__
+  return fma(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
 template <class T>
 TESELA_STEP void meet(const Rotation<T>& x, T& value, T& carried) {
   const T upper = value, lower = carried;
-  carried = x.c * upper + x.s * lower;
-  value = x.c * lower - x.s * upper;
+  carried = multiply_add(x.c, upper, x.s * lower);
+  value = multiply_add(-x.s, upper, x.c * lower);
 }
 #ifndef __CUDACC__
 template <class T>
