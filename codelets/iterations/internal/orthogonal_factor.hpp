@@ -25,49 +25,58 @@ TESELA_STEP void clear_r(const Team& team, const Columns<T>& a) {
   team.sync();
 }
 
-/// v_1 = 1. The rest of v stands unscaled in its column, v = x / shared[k], so that nobody waits for it; tau in
-/// shared[n + k].
+/// ||x||_2 for all lanes of a group, also of numbers whose squares are nothing.
+template <class Team, class T>
+TESELA_STEP T norm_of(const Team& team, index_t n, const T* x) {
+  constexpr T small = sizeof(T) == 8 ? T(1e-140) : T(1e-14);
+  const T norm = std::sqrt(team.dot(n, x, x));
+  if (!(norm < small)) return norm;
+  const T larger = T(1) / small / small;
+  T sum = 0;
+  for (index_t i = team.lane; i < n; i += team.lanes) sum += (larger * x[i]) * (larger * x[i]);
+  return std::sqrt(team.sum(sum)) / larger;
+}
+
+/// v_1 = 1, and the rest of v in its column below the diagonal; tau in shared[k].
 template <class Team, class T>
 TESELA_STEP index_t householder(const Team& team, const Columns<T>& a) {
   clear_r(team, a);
-  T* const scale = a.shared;
-  T* const tau = a.shared + a.n;
+  T* const tau = a.shared;
   for (index_t k = 0; k < a.n; ++k) {
     const index_t rest = a.n - k - 1;
-    const T* const x = a.column(k) + k + 1;
-    const T head = a.column(k)[k], norm = std::sqrt(head * head + team.dot(rest, x, x)), beta = head > 0 ? -norm : norm,
+    T* const v = a.column(k) + k + 1;
+    const T head = a.column(k)[k], beta = head > 0 ? -norm_of(team, rest + 1, v - 1) : norm_of(team, rest + 1, v - 1),
             down = head - beta;
     const bool reflects = rest > 0 && down != 0;
-    for (index_t j = k + 1 + team.group; reflects && j < a.n; j += team.groups) {
-      T* const y = a.column(j) + k;
-      const T sum = (y[0] + team.dot(rest, x, y + 1) / down) * ((beta - head) / beta);
-      team.together();
-      if (team.lane == 0) y[0] -= sum, a.r[k + j * a.ld] = y[0];
-      team.axpy(rest, -sum / down, x, y + 1);
-    }
-    for (index_t j = k + 1 + team.rank; !reflects && j < a.n; j += team.size) a.r[k + j * a.ld] = a.column(j)[k];
+    team.sync();
+    for (index_t i = team.rank; reflects && i < rest; i += team.size) v[i] /= down;
     if (team.rank == 0) {
       a.r[k + k * a.ld] = reflects ? beta : head;
-      scale[k] = down;
       tau[k] = reflects ? (beta - head) / beta : T(0);
     }
     team.sync();
+    for (index_t j = k + 1 + team.group; j < a.n; j += team.groups) {
+      T* const y = a.column(j) + k;
+      const T sum = (y[0] + team.dot(rest, v, y + 1)) * tau[k];
+      team.together();
+      if (team.lane == 0) y[0] -= sum, a.r[k + j * a.ld] = y[0];
+      team.axpy(rest, -sum, v, y + 1);
+    }
+    team.sync();
   }
-  // Column j of Q is the product of the reflectors 0 … j and the unit vector; each is made where its own vector stood,
-  // so the last ones first, and each of them needs the vectors left of it alone.
+  // Column j of Q is the product of the reflectors 0 … j and the unit vector.
   T* const formed = a.r + a.n * a.ld;
   for (index_t j = team.group; j < a.n; j += team.groups) {
     T* const y = formed + j * a.ld;
     for (index_t i = team.lane; i < a.n; i += team.lanes) y[i] = i == j ? T(1) : T(0);
     team.together();
     for (index_t k = j; k >= 0; --k) {
-      if (tau[k] == 0) continue;
       const index_t rest = a.n - k - 1;
-      const T* const x = a.column(k) + k + 1;
-      const T sum = (y[k] + team.dot(rest, x, y + k + 1) / scale[k]) * tau[k];
+      const T* const v = a.column(k) + k + 1;
+      const T sum = (y[k] + team.dot(rest, v, y + k + 1)) * tau[k];
       team.together();
       if (team.lane == 0) y[k] -= sum;
-      team.axpy(rest, -sum / scale[k], x, y + k + 1);
+      team.axpy(rest, -sum, v, y + k + 1);
       team.together();
     }
   }
@@ -81,9 +90,9 @@ TESELA_STEP index_t householder(const Team& team, const Columns<T>& a) {
 /// Column k and what is left of it become a unit vector; all threads know the norm.
 template <class Team, class T>
 TESELA_STEP T normalize(const Team& team, const Columns<T>& a, index_t k) {
-  const T norm = std::sqrt(team.dot(a.n, a.column(k), a.column(k)));
+  const T norm = norm_of(team, a.n, a.column(k));
   team.sync();
-  if (norm > 0 && team.group == 0) team.scale(a.n, 1 / norm, a.column(k));
+  for (index_t i = team.rank; norm > 0 && i < a.n; i += team.size) a.column(k)[i] /= norm;
   if (team.rank == 0) a.r[k + k * a.ld] = norm;
   team.sync();
   return norm;

@@ -156,6 +156,20 @@ TEST_CASE("A QR step is D = Q R, R Q, with every factor") {
     }
 }
 
+TEST_CASE("Reflectors and rotations are orthogonal where squares of elements are nothing") {
+  const index_t n = 40;
+  const HostMatrix<float> a = matrix<float>("graded", n);
+  for (const StepFactor factor : {StepFactor::givens, StepFactor::householder}) {
+    const Run<float> r = qr_steps<float>(a, {.factor = factor, .steps = 5});
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = 0; i <= j; ++i) {
+        double sum = 0;
+        for (index_t k = 0; k < n; ++k) sum += static_cast<double>(r.p(k, i)) * static_cast<double>(r.p(k, j));
+        CHECK(std::abs(sum - (i == j ? 1 : 0)) <= 5e-6);
+      }
+  }
+}
+
 TEST_CASE("Two Cholesky LR steps are one QR step") {
   for (const index_t n : {2, 3, 10, 33}) {
     const HostMatrix<double> a = matrix<double>("geometric:100", n);
