@@ -170,7 +170,6 @@ void syrk(index_t n, index_t k, float alpha, const float* a, index_t lda, float*
   cblas_ssyrk(CblasColMajor, CblasUpper, CblasTrans, narrow(n), narrow(k), alpha, a, narrow(lda), 1, c, narrow(ldc));
 }
 
-
 template <>
 void syrk(index_t n, index_t k, double alpha, const double* a, index_t lda, double* c, index_t ldc) {
   cblas_dsyrk(CblasColMajor, CblasUpper, CblasTrans, narrow(n), narrow(k), alpha, a, narrow(lda), 1, c, narrow(ldc));
