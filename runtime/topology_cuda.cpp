@@ -1,60 +1,27 @@
 #include <tesela/runtime/config.hpp>
+#include <tesela/runtime/internal/management_library.hpp>
 #include <tesela/runtime/internal/topology_parts.hpp>
 
 #if TESELA_HAVE_CUDA
 
 #include <cuda_runtime_api.h>
 
-#include <dlfcn.h>
-
 namespace tesela {
 namespace {
 
-/// The few functions of the driver's management library that tell about links. It comes with the driver, not with the
-/// toolkit, so it is looked up at run time, by the names and types of its documented interface.
-class ManagementLibrary {
- public:
-  ManagementLibrary() {
-    library_ = dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL);
-    if (library_ == nullptr) return;
-    int (*init)() = nullptr;
-    if (!load(init, "nvmlInit_v2") || init() != 0) return;
-    ready_ = load(by_pci_, "nvmlDeviceGetHandleByPciBusId_v2") &&
-             load(pcie_generation_, "nvmlDeviceGetMaxPcieLinkGeneration") &&
-             load(pcie_width_, "nvmlDeviceGetMaxPcieLinkWidth") && load(nvlink_state_, "nvmlDeviceGetNvLinkState");
+void describe_links(const detail::ManagementLibrary& management, Gpu& gpu) {
+  void* const device = management.device(gpu.pci);
+  if (device == nullptr) return;
+  unsigned generation = 0, width = 0;
+  if (management.pcie_generation(device, &generation) == 0 && management.pcie_width(device, &width) == 0 &&
+      generation > 0)
+    gpu.pcie_link = "gen " + std::to_string(generation) + " x" + std::to_string(width);
+  constexpr unsigned most_links = 36;
+  for (unsigned link = 0; link < most_links; ++link) {
+    int active = 0;
+    if (management.nvlink_state(device, link, &active) == 0 && active == 1) ++gpu.nvlinks;
   }
-  ~ManagementLibrary() {
-    if (library_ != nullptr) dlclose(library_);
-  }
-  ManagementLibrary(const ManagementLibrary&) = delete;
-  ManagementLibrary& operator=(const ManagementLibrary&) = delete;
-
-  void describe(Gpu& gpu) const {
-    void* device = nullptr;
-    if (!ready_ || by_pci_(gpu.pci.c_str(), &device) != 0) return;
-    unsigned generation = 0, width = 0;
-    if (pcie_generation_(device, &generation) == 0 && pcie_width_(device, &width) == 0 && generation > 0)
-      gpu.pcie_link = "gen " + std::to_string(generation) + " x" + std::to_string(width);
-    constexpr unsigned most_links = 36;
-    for (unsigned link = 0; link < most_links; ++link) {
-      int active = 0;
-      if (nvlink_state_(device, link, &active) == 0 && active == 1) ++gpu.nvlinks;
-    }
-  }
-
- private:
-  template <class F>
-  bool load(F& function, const char* name) {
-    function = reinterpret_cast<F>(dlsym(library_, name));
-    return function != nullptr;
-  }
-  void* library_ = nullptr;
-  bool ready_ = false;
-  int (*by_pci_)(const char*, void**) = nullptr;
-  int (*pcie_generation_)(void*, unsigned*) = nullptr;
-  int (*pcie_width_)(void*, unsigned*) = nullptr;
-  int (*nvlink_state_)(void*, unsigned, int*) = nullptr;
-};
+}
 
 /// What cudaDeviceGetAttribute tells, which has clocks also where cudaDeviceProp (CUDA 13) has none; 0 where it fails.
 void describe_limits(Gpu& gpu) {
@@ -93,7 +60,7 @@ void detail::describe_gpus(Machine& machine) {
   if (cudaDriverGetVersion(&driver) == cudaSuccess && driver > 0) machine.cuda_driver = version(driver);
   const int count = count_cuda_devices();
   if (count == 0) return;
-  const ManagementLibrary management;
+  const detail::ManagementLibrary management;
   for (int device = 0; device < count; ++device) {
     cudaDeviceProp properties{};
     if (cudaGetDeviceProperties(&properties, device) != cudaSuccess) continue;
@@ -103,15 +70,14 @@ void detail::describe_gpus(Machine& machine) {
     gpu.compute_capability = std::to_string(properties.major) + "." + std::to_string(properties.minor);
     gpu.multiprocessors = properties.multiProcessorCount;
     gpu.memory_bytes = static_cast<index_t>(properties.totalGlobalMem);
-    char pci[32] = "";
-    if (cudaDeviceGetPCIBusId(pci, sizeof pci, device) == cudaSuccess) gpu.pci = pci;
+    gpu.pci = detail::pci_address(device);
     for (int other = 0; other < count; ++other) {
       int can = 0;
       if (other != device && cudaDeviceCanAccessPeer(&can, device, other) == cudaSuccess && can == 1)
         gpu.peers.push_back(other);
     }
     describe_limits(gpu);
-    management.describe(gpu);
+    describe_links(management, gpu);
     machine.gpus.push_back(std::move(gpu));
   }
 }

@@ -47,6 +47,8 @@ void CommonOptions::add_to(CLI::App& app, const Taken& taken) {
       ->capture_default_str();
   add_output(app, Output::text, "-j,--json", json_path,
              "write the report as one JSON object to FILE (- for standard output)");
+  if (taken.energy)
+    app.add_flag("--energy", energy, "joules of the timed runs: the GPUs' by NVML, the processors' by RAPL");
   if (taken.trace)
     add_output(app, Output::trace, "--trace", trace_dir,
                "record the timed runs: trace.svg, trace.json (Perfetto), paje.trace (ViTE) and more in DIR");

@@ -37,12 +37,14 @@ struct CommonOptions {
     bool seed = true, trace = true;
     bool cores = true;  ///< --sched and --ncpu
     bool gpus = true;   ///< --ncuda and --streams
-    int streams = 1;    ///< unless told; short urgent tasks beside long ones want more than one task at a time on a GPU
+    bool energy = true;
+    int streams = 1;  ///< unless told; short urgent tasks beside long ones want more than one task at a time on a GPU
   };
 
   std::string precision = "d";
   std::uint64_t seed = 1;
   int repeat = 1;
+  bool energy = false;
   std::string json_path;
   std::string trace_dir;
   std::string scheduler;

@@ -25,6 +25,15 @@ std::string short_number(double value) {
   return whole ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
 }
 
+std::string energy_line(const nlohmann::json& energy) {
+  const auto joules = [&](const char* key) {
+    return energy[key].is_null() ? std::string("unavailable") : fmt::format("{:.4g} J", energy[key].get<double>());
+  };
+  std::string line = fmt::format("GPUs {}, processors {}", joules("gpu_j"), joules("cpu_j"));
+  if (!energy["gflops_per_j"].is_null()) line += fmt::format(", {:.4g} Gflop/J", energy["gflops_per_j"].get<double>());
+  return line;
+}
+
 /// What a person wants to know of the problem; the JSON says all of it.
 std::string problem_line(const nlohmann::json& problem) {
   std::string line;
@@ -47,13 +56,26 @@ std::string problem_line(const nlohmann::json& problem) {
 }  // namespace
 
 Report::Report(const std::string& command, const CommonOptions& options)
-    : json_path_(options.json_path), trace_dir_(options.trace_dir) {
+    : json_path_(options.json_path), trace_dir_(options.trace_dir), energy_(options.energy) {
   json_ = {{"command", command}, {"version", config::version}, {"status", "ok"}};
   json_["checks"] = json_["limits"] = nlohmann::json::object();
 }
 
-void Report::measured(Runtime& runtime, const Graph& graph, const std::vector<double>& seconds,
-                      std::optional<double> flops) {
+void Report::measured_energy(const Timed& runs, double flops) {
+  const auto value = [](const std::optional<double>& joules) {
+    return joules ? nlohmann::json(*joules) : nlohmann::json();
+  };
+  auto [gpus, cores] = runs.energy;
+  for (auto* const joules : {&gpus, &cores})
+    if (*joules) **joules /= static_cast<double>(runs.seconds.size());
+  const double all = gpus.value_or(0) + cores.value_or(0);
+  json_["energy"] = {{"gpu_j", value(gpus)},
+                     {"cpu_j", value(cores)},
+                     {"gflops_per_j", value(all > 0 ? std::optional(flops * 1e-9 / all) : std::nullopt)}};
+}
+
+void Report::measured(Runtime& runtime, const Graph& graph, const Timed& runs, std::optional<double> flops) {
+  const std::vector<double>& seconds = runs.seconds;
   const Statistics statistics = runtime.statistics();
   const Bounds bounds = graph.bounds();
   const double median = bench::median(seconds);
@@ -78,6 +100,7 @@ void Report::measured(Runtime& runtime, const Graph& graph, const std::vector<do
                       {"fastest", *fastest},
                       {"slowest", *slowest}};
   json_["gflops"] = flops.value_or(bounds.work_flops) / median * 1e-9;
+  if (energy_) measured_energy(runs, flops.value_or(bounds.work_flops));
   json_["bounds"] = {{"tasks", bounds.tasks},
                      {"work_flops", bounds.work_flops},
                      {"path_flops", bounds.path_flops},
@@ -124,6 +147,7 @@ void Report::print() const {
   const auto& bounds = json_["bounds"];
   fmt::print("\ntime    {:.4f} s (median of {}), {:.1f} Gflop/s\n", seconds["compute"].get<double>(),
              seconds["runs"].get<int>(), json_["gflops"].get<double>());
+  if (json_.contains("energy")) fmt::print("energy  {}\n", energy_line(json_["energy"]));
   if (bounds["untimed_tasks"].get<index_t>() < bounds["tasks"].get<index_t>())
     fmt::print("bound   {:.4f} s = max(critical path {:.4f}, work / workers {:.4f}){}\n",
                bounds["lower_bound_s"].get<double>(), bounds["path_s"].get<double>(), bounds["area_s"].get<double>(),

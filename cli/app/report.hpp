@@ -2,6 +2,7 @@
 
 #include "cli/app/command.hpp"
 #include <tesela/algorithms/support/measured.hpp>
+#include <tesela/runtime/energy.hpp>
 #include <tesela/runtime/graph.hpp>
 
 #include <nlohmann/json.hpp>
@@ -21,8 +22,14 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
+/// Timed runs.
+struct Timed {
+  std::vector<double> seconds;  ///< of each
+  Energy energy = {};           ///< of all together, where --energy asks for it
+};
+
 /// What a command found out, printed as a table for a person and as JSON for a script. Keys are the CLI contract's:
-/// command, version, problem, machine, workers, links, counts, seconds, gflops, bounds, checks, limits, status.
+/// command, version, problem, machine, workers, links, counts, seconds, gflops, energy, bounds, checks, limits, status.
 /// The status is "ok" until a check exceeds its limit or the command says what else failed.
 class Report {
  public:
@@ -30,10 +37,9 @@ class Report {
 
   nlohmann::json& problem() { return json_["problem"]; }
 
-  /// Takes workers, links, bounds and rates of the last run; `seconds` are the timed runs, of which the median counts.
-  /// The rate is that of `flops` where they are given, else of what the tasks declare.
-  void measured(Runtime& runtime, const Graph& graph, const std::vector<double>& seconds,
-                std::optional<double> flops = std::nullopt);
+  /// Takes workers, links, bounds and rates of the last run, the median of the runs' seconds and the mean of their
+  /// joules. The rate is that of `flops` where they are given, else of what the tasks declare.
+  void measured(Runtime& runtime, const Graph& graph, const Timed& runs, std::optional<double> flops = std::nullopt);
   /// Besides the tasks of each kernel.
   void count(const std::string& name, index_t value);
   /// A number that decides nothing.
@@ -52,11 +58,12 @@ class Report {
   [[nodiscard]] ExitCode finish();
 
  private:
+  void measured_energy(const Timed& runs, double flops);
   void print() const;
   Stopwatch whole_;
   nlohmann::json json_;
   std::string json_path_, trace_dir_;
-  bool good_ = true;
+  bool energy_, good_ = true;
 };
 
 }  // namespace tesela::cli

@@ -23,13 +23,13 @@ struct Work {
 /// report the times, and workers, links and bounds of the last run. A trace begins with the first timed run.
 void run_timed(const CommonOptions& options, Runtime& runtime, Report& report, const Work& work);
 
-/// The same of somebody else's library on all cores, before there is a Runtime, whose workers would take them: the
-/// seconds of each call, for report_library().
-std::vector<double> time_library(const CommonOptions& options, const std::function<void()>& prepare,
-                                 const std::function<void()>& call);
+/// The same of somebody else's library on all cores, or these GPUs, before there is a Runtime, whose workers would take
+/// them: what each call took, for report_library().
+Timed time_library(const CommonOptions& options, const std::function<void()>& prepare,
+                   const std::function<void()>& call, const std::vector<int>& gpus = {});
 
 /// Tells of a library's calls, and of the machine as a Runtime sees it.
-void report_library(const CommonOptions& options, Report& report, const std::vector<double>& seconds, double flops);
+void report_library(const CommonOptions& options, Report& report, const Timed& runs, double flops);
 
 /// Graph::wait(), with a progress bar where a person looks on.
 Status wait_and_show(Graph& g);

@@ -96,7 +96,7 @@ LeastSquares<T> solve_by_graph(const Options& o, const Problem<T>& p, Report& re
 template <class T>
 LeastSquares<T> solve_by_library(const Options& o, const Problem<T>& p, Report& report) {
   LeastSquares<T> answer;
-  std::vector<double> seconds;
+  Timed runs;
   const index_t k = std::min(o.m, o.n);
   const double eps = static_cast<double>(std::numeric_limits<T>::epsilon());
   const double rcond = o.rcond > 0 ? o.rcond : static_cast<double>(std::max(o.m, o.n)) * eps;
@@ -108,9 +108,12 @@ LeastSquares<T> solve_by_library(const Options& o, const Problem<T>& p, Report& 
       b = HostMatrix<T>::zeros(std::max(o.m, o.n), o.rhs);
       for (index_t j = 0; j < o.rhs && o.m > 0; ++j) std::copy_n(&p.b(0, j), o.m, &b(0, j));
     };
-    seconds = time_library(o.common, prepare, [&] {
-      if (o.m > 0 && o.n > 0) library->solve(a, b);
-    });
+    runs = time_library(
+        o.common, prepare,
+        [&] {
+          if (o.m > 0 && o.n > 0) library->solve(a, b);
+        },
+        o.method.gpus());
     answer.X = HostMatrix<T>(o.n, o.rhs);
     for (index_t j = 0; j < o.rhs && o.n > 0; ++j) std::copy_n(&b(0, j), o.n, &answer.X(0, j));
     if (!all_finite(answer.X)) answer.status = OlsStatus::not_finite;
@@ -128,7 +131,7 @@ LeastSquares<T> solve_by_library(const Options& o, const Problem<T>& p, Report& 
     if (answer.status == OlsStatus::ok && answer.rank < k) answer.status = OlsStatus::rank_deficient;
   }
   report.problem()["method"] = o.method.name;
-  report_library(o.common, report, seconds, ols_flops(o));
+  report_library(o.common, report, runs, ols_flops(o));
   return answer;
 }
 

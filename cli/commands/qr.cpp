@@ -114,16 +114,16 @@ void orthogonalize_by_graph(const Options& o, Orthogonalization method, const Ho
 /// The library's call is timed before a Runtime exists, whose workers would take its cores.
 template <class T>
 void factor_by_library(const Options& o, const HostMatrix<T>& a, Result<T>& result, Report& report) {
-  std::vector<double> seconds;
+  Timed runs;
   {
     const auto method = make_qr_library<T>(o.method, a.shape());
-    seconds = time_library(
-        o.common, [&] { result.factors = a.clone(); }, [&] { method->factor(result.factors); });
+    runs = time_library(
+        o.common, [&] { result.factors = a.clone(); }, [&] { method->factor(result.factors); }, o.method.gpus());
     const std::optional<index_t> columns = wanted_columns(o);
     result.q = columns ? identity<T>(o.m, *columns) : result.sample_block(o.common.seed);
     method->multiply_q(result.factors, result.q);
   }
-  report_library(o.common, report, seconds, qr_flops(o.m, o.n));
+  report_library(o.common, report, runs, qr_flops(o.m, o.n));
 }
 
 void settle(Options& o) {

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace tesela::cli {
 
@@ -24,6 +25,8 @@ struct QrMethod {
   index_t ib = 0;
   bool copy_vectors = true;
   bool library() const { return name == "lapack" || name == "gelsd" || name == "cusolver"; }
+  /// CUDA devices that a library's method works on.
+  std::vector<int> gpus() const { return name == "cusolver" ? std::vector{0} : std::vector<int>{}; }
 };
 
 QrOptions qr_options(const QrMethod& method);          ///< of "tiles"

@@ -1,0 +1,110 @@
+// Joules from counters that go round, are missing, or may not be read: a folder stands for Linux's.
+
+#include "tests/support/machine.hpp"
+#include "tests/support/process.hpp"
+#include <tesela/runtime/energy.hpp>
+
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+using namespace tesela;
+using Catch::Approx;
+
+namespace {
+
+class Powercap {
+ public:
+  void domain(const std::string& name, const std::string& called, double range) {
+    std::filesystem::create_directories(folder_ / name);
+    std::ofstream(folder_ / name + "/name") << called << "\n";
+    std::ofstream(folder_ / name + "/max_energy_range_uj") << static_cast<long long>(range) << "\n";
+    set(name, 0);
+  }
+  void set(const std::string& name, double microjoules) {
+    std::ofstream(folder_ / name + "/energy_uj") << static_cast<long long>(microjoules) << "\n";
+  }
+  void lose(const std::string& name) { std::filesystem::remove(folder_ / name + "/energy_uj"); }
+  const std::string& path() const { return folder_.path(); }
+
+ private:
+  test::TemporaryFolder folder_;
+};
+
+}  // namespace
+
+TEST_CASE("joules of two packages, without their parts and what is beside them") {
+  Powercap linux;
+  linux.domain("intel-rapl:0", "package-0", 262143e6);
+  linux.domain("intel-rapl:1", "package-1", 262143e6);
+  linux.domain("intel-rapl:0:0", "core", 262143e6);
+  linux.domain("intel-rapl:2", "psys", 262143e6);
+  linux.domain("intel-rapl-mmio:0", "package-0", 262143e6);
+  linux.set("intel-rapl:0", 5e6);
+  EnergyMeter meter({}, linux.path());
+  CHECK(!meter.energy().cores);
+  meter.resume();
+  linux.set("intel-rapl:0", 12e6);
+  linux.set("intel-rapl:1", 0.25e6);
+  for (const char* other : {"intel-rapl:0:0", "intel-rapl:2", "intel-rapl-mmio:0"}) linux.set(other, 100e6);
+  meter.pause();
+  linux.set("intel-rapl:0", 50e6);  // nobody counts
+  CHECK(meter.energy().cores.value() == Approx(7.25));
+  meter.resume();
+  linux.set("intel-rapl:0", 51e6);
+  meter.pause();
+  meter.pause();
+  CHECK(meter.energy().cores.value() == Approx(8.25));
+  CHECK(!meter.energy().gpus);
+}
+
+TEST_CASE("a counter that goes round") {
+  Powercap linux;
+  linux.domain("intel-rapl:0", "package-0", 1000e6);
+  linux.set("intel-rapl:0", 990e6);
+  EnergyMeter meter({}, linux.path());
+  meter.resume();
+  linux.set("intel-rapl:0", 15e6);
+  meter.pause();
+  CHECK(meter.energy().cores.value() == Approx(25));
+}
+
+TEST_CASE("what cannot be read is no number, and never 0") {
+  Powercap linux;
+  CHECK(!EnergyMeter({}, linux.path()).energy().cores);
+  CHECK(!EnergyMeter({}, linux.path() + "/none").energy().cores);
+  linux.domain("intel-rapl:0", "package-0", 1000e6);
+  linux.domain("intel-rapl:1", "package-1", 1000e6);
+  {
+    EnergyMeter idle({}, linux.path());
+    idle.resume();
+    idle.pause();
+    CHECK(!idle.energy().cores);
+  }
+  EnergyMeter meter({}, linux.path());
+  meter.resume();
+  linux.set("intel-rapl:0", 1e6);
+  linux.lose("intel-rapl:1");
+  meter.pause();
+  CHECK(!meter.energy().cores);
+  EnergyMeter without({}, linux.path());
+  without.resume();
+  linux.set("intel-rapl:0", 2e6);
+  without.pause();
+  CHECK(!without.energy().cores);
+}
+
+TEST_CASE("a GPU's joules", "[gpu]") {
+  test::require_gpu();
+  EnergyMeter meter({0});
+  meter.resume();
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  meter.pause();
+  // Idle it takes some ten watts, and never more than a thousand.
+  CHECK(meter.energy().gpus.value() > 1);
+  CHECK(meter.energy().gpus.value() < 1000);
+}
