@@ -131,6 +131,8 @@ Runtime& Graph::runtime() const {
   return *impl_->runtime;
 }
 
+int Graph::gpu() const { return impl_->options.gpu; }
+
 index_t Graph::tasks() const {
   impl_->require_alive();
   return impl_->bounds.tasks;

@@ -40,6 +40,9 @@ struct Status {
 struct GraphOptions {
   std::string name = "tesela";  ///< of its picture (write_dot)
   bool record = false;          ///< keep the DAG, for write_dot and bounds in seconds (about 100 B a task)
+  /// If not negative, all that would run on some GPU by its Priority runs on this one (modulo their number): several
+  /// graphs of whole problems then share the GPUs.
+  int gpu = -1;
   /// Hold tasks back until submit(), wait(), the graph's end or an access on the host to one of their tiles, and then
   /// give each the length of the longest path from it to the end as its priority; implies record.
   bool longest_path_priorities = false;
@@ -129,6 +132,7 @@ class Graph {
   }
 
   Runtime& runtime() const;
+  int gpu() const;  ///< GraphOptions::gpu
   index_t tasks() const;
   Bounds bounds() const;
 

@@ -75,6 +75,8 @@ void apply(const RuntimeOptions& options, detail::ScopedEnvironment& env) {
       throw ArgumentError("Runtime", "streams_per_gpu", std::to_string(*options.streams_per_gpu) + " is less than 1");
     env.set("STARPU_NWORKER_PER_CUDA", std::to_string(*options.streams_per_gpu));
   }
+  if (options.thread_per_stream && std::getenv("STARPU_CUDA_THREAD_PER_DEV") == nullptr)
+    env.set("STARPU_CUDA_THREAD_PER_WORKER", "1");
   detail::check_numbers();
   detail::provide_home(env);
   reserve_core(env);
@@ -189,6 +191,12 @@ std::string Runtime::scheduler() const { return state_->scheduler; }
 
 std::size_t Runtime::device_bytes() const {
   return state_->gpus > 0 ? state_->smallest_device * static_cast<std::size_t>(state_->gpus) : 0;
+}
+
+std::vector<double> Runtime::device_bytes_held() const {
+  std::vector<double> held;
+  for (const unsigned node : state_->gpu_nodes) held.push_back(static_cast<double>(starpu_memory_get_used(node)));
+  return held;
 }
 
 void Runtime::start_trace() { starpu_fxt_start_profiling(); }

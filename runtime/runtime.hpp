@@ -23,6 +23,9 @@ struct RuntimeOptions {
   /// Tasks that one GPU runs at a time, each on its own stream (STARPU_NWORKER_PER_CUDA): with 2, the panels of a
   /// factorization run beside its updates.
   std::optional<int> streams_per_gpu = {};
+  /// A thread of its own for each of these streams (STARPU_CUDA_THREAD_PER_WORKER): for tasks that wait for the GPU
+  /// themselves, as some of cuSOLVER's do.
+  bool thread_per_stream = false;
   std::optional<std::string> scheduler = {};  ///< StarPU policy (STARPU_SCHED); default dmdas with a GPU, lws without
   /// Record FxT events here; see convert_trace. EnvironmentError when another process records there.
   std::string trace_dir = {};
@@ -85,6 +88,8 @@ class Runtime {
   std::string scheduler() const;
   /// Bytes that tiles may take on all GPUs together (STARPU_LIMIT_CUDA_MEM counts); 0 without a GPU.
   std::size_t device_bytes() const;
+  /// Bytes that tiles take now on each GPU, with those that are kept for tiles to come.
+  std::vector<double> device_bytes_held() const;
 
   /// Counters since construction or the last reset; the times are measured only with RuntimeOptions::profile.
   Statistics statistics();
@@ -114,6 +119,13 @@ class Runtime {
 
  private:
   std::shared_ptr<detail::RuntimeState> state_;
+};
+
+/// How many workers there are of each kind: what sizes and plans follow from, also for a machine that is not this one.
+struct WorkerCounts {
+  int cpus = 0, gpus = 0;
+  WorkerCounts(int c, int g) : cpus(c), gpus(g) {}
+  WorkerCounts(const Runtime& runtime) : cpus(runtime.cpus()), gpus(runtime.gpus()) {}
 };
 
 /// Page-locks host memory for fast transfers while it lives; does nothing without a GPU. When it outlives its runtime

@@ -1,4 +1,5 @@
 #include <tesela/algorithms/eigen/band_to_tridiagonal.hpp>
+#include <tesela/algorithms/eigen/internal/eig_plan.hpp>
 #include <tesela/codelets/eigen/bulge_chase.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
@@ -12,41 +13,41 @@ using namespace kernels;
 namespace {
 
 /// Sweeps whose blocks a core's cache holds together.
-template <class T>
-index_t sweeps_in_cache(index_t b) {
+index_t sweeps_in_cache(index_t b, std::size_t element) {
   constexpr index_t cache = 1 << 19;
-  return std::clamp<index_t>(cache / (2 * b * b * static_cast<index_t>(sizeof(T))), 1, 32);
+  return std::clamp<index_t>(cache / (2 * b * b * static_cast<index_t>(element)), 1, 32);
 }
 
 /// A GPU chases many sweeps at once down a band in one tile.
-bool chases_on_gpu(const Runtime& runtime, index_t b) { return runtime.gpus() > 0 && b <= largest_gpu_half_width; }
+bool chases_on_gpu(const WorkerCounts& workers, index_t b) { return workers.gpus > 0 && b <= largest_gpu_half_width; }
 
-template <class T>
-BulgePlan make_plan(const Runtime& runtime, const SymmetricBand<T>& band, const BandToTridiagonalOptions& options) {
+/// Of a band of order n in tiles of `window` columns.
+BulgePlan make_plan(const WorkerCounts& workers, index_t n, index_t half_width, index_t window, std::size_t element,
+                    const BandToTridiagonalOptions& options) {
   if (options.sweeps < 0)
     throw ArgumentError("band_to_tridiagonal", "options.sweeps", std::to_string(options.sweeps) + " is negative");
   BulgePlan plan;
-  plan.n = band.order();
-  plan.b = std::min(band.half_width(), std::max<index_t>(plan.n - 1, 1));
-  const bool whole = chases_on_gpu(runtime, plan.b) && band.tiles().nt() <= 1;
+  plan.n = n;
+  plan.b = std::min(half_width, std::max<index_t>(plan.n - 1, 1));
+  const bool one_tile = n <= window, whole = chases_on_gpu(workers, plan.b) && one_tile;
   // Of a whole band's group the reflectors are one tile, which is kept, or of which two are taken in turn.
   const index_t suitable = whole ? std::max<index_t>(ceil_div(plan.n, options.vectors ? 4 : 16), 256)
-                                 : sweeps_in_cache<T>(plan.b),
+                                 : sweeps_in_cache(plan.b, element),
                 wanted = std::clamp<index_t>(options.sweeps > 0 ? options.sweeps : suitable, 1,
                                              std::max<index_t>(plan.sweeps(), 1));
-  plan.window = band.tiles().tile_shape().nb;
-  if (band.tiles().nt() <= 1)  // any number that holds all columns: nothing lies behind them
+  plan.window = window;
+  if (one_tile)  // any number that holds all columns: nothing lies behind them
     plan.window = whole ? (ceil_div(plan.n, plan.b) + wanted + 1) * plan.b
                         : std::max(ceil_div(plan.n, plan.b), wanted + 1) * plan.b;
   plan.group = std::min(wanted, plan.window / plan.b - 1);
   return plan;
 }
 
-BulgeBlocks make_blocks(const Runtime& runtime, const BulgePlan& plan, const BandToTridiagonalOptions& options) {
+BulgeBlocks make_blocks(const WorkerCounts& workers, const BulgePlan& plan, const BandToTridiagonalOptions& options) {
   for (const auto& [value, name] :
        {std::pair{options.block, "options.block"}, std::pair{options.bundle, "options.bundle"}})
     if (value < 0) throw ArgumentError("band_to_tridiagonal", name, std::to_string(value) + " is negative");
-  const index_t widest = chases_on_gpu(runtime, plan.b) ? 32 : 16;
+  const index_t widest = chases_on_gpu(workers, plan.b) ? 32 : 16;
   BulgeBlocks blocks;
   blocks.chase = plan;
   blocks.width = ceil_div(options.block > 0 ? options.block : std::min<index_t>(plan.b / 2, widest), 4) * 4;
@@ -65,7 +66,43 @@ Priority placed(bool gpu, Priority priority) {
 
 constexpr index_t bundles_at_once = 3;  // whose factors are kept
 
+/// Groups whose reflectors are kept: they follow one another at a distance of two windows; one more of each is being
+/// begun.
+index_t kept_groups(const BulgePlan& plan, bool vectors) {
+  return vectors ? plan.groups() : std::min(plan.groups(), plan.tiles() / 2 + 2);
+}
+
+/// Tiles of a group's reflectors.
+index_t kept_windows(const BulgePlan& plan, index_t group, bool vectors) {
+  return plan.whole() ? 1 : vectors ? plan.last_window(group) - plan.first_window(group) + 1 : 2;
+}
+
 }  // namespace
+
+void detail::plan_chase(MemoryPlan& plan, const EigShape& e) {
+  const index_t n = e.n, window = suitable_band_window(e.workers, n, e.half_width), last = e.last(chase);
+  const BulgePlan p = make_plan(e.workers, n, e.half_width, window, plan.element(), {.vectors = e.vectors});
+  const bool gpu = chases_on_gpu(e.workers, p.b);
+  const int place = gpu ? 0 : MemoryPlan::host;
+  const double workers = gpu ? 1 : e.workers.cpus;
+  const Shape band{2 * p.b, n};
+  plan.hold({MemoryPlan::host, band, 1, gpu ? chase : to_band, back_transformation});
+  if (gpu) plan.hold({place, band, 1, to_band, back_transformation});
+  for (index_t group = 0; group < kept_groups(p, e.vectors); ++group)
+    plan.hold(
+        {place, {p.slot_rows(), p.slots(group)}, static_cast<double>(kept_windows(p, group, e.vectors)), chase, last});
+  plan.hold({place, chase_work(p), workers, chase, chase});
+  if (!e.vectors) return;
+  const BulgeBlocks blocks = make_blocks(e.workers, p, {});
+  if (blocks.bundles() == 0) return;
+  const Shape forming = form_bulge_blocks_work(blocks), applying = apply_bulge_blocks_work(blocks, plan.element());
+  plan.hold_on_each({.shape = {blocks.column_size(), blocks.columns()},
+                     .at_once = static_cast<double>(std::min(blocks.bundles(), bundles_at_once)),
+                     .first = back_transformation,
+                     .last = back_transformation});
+  for (const Shape& work : {forming, applying})
+    plan.hold_on_each({.shape = work, .at_once = workers, .first = back_transformation, .last = back_transformation});
+}
 
 template <class T>
 Tile<T> BulgeChase<T>::reflectors(index_t group, index_t window) const {
@@ -76,15 +113,12 @@ Tile<T> BulgeChase<T>::reflectors(index_t group, index_t window) const {
 template <class T>
 BulgeChase<T>::BulgeChase(Graph& g, const SymmetricBand<T>& band, const BandToTridiagonalOptions& options)
     : band_(band),
-      plan_(make_plan(g.runtime(), band, options)),
+      plan_(make_plan(g.runtime(), band.order(), band.half_width(), band.tiles().tile_shape().nb, sizeof(T), options)),
       vectors_(options.vectors),
       none_(g.runtime(), 1, 1, {1, 1}) {
   none_(0, 0).write()(0, 0) = T(0);
-  // Groups follow one another at a distance of two windows; one more of each is being begun.
-  const index_t kept = vectors_ ? plan_.groups() : std::min(plan_.groups(), plan_.tiles() / 2 + 2);
-  for (index_t group = 0; group < kept; ++group) {
-    const index_t windows = plan_.whole() ? 1 : vectors_ ? plan_.last_window(group) - plan_.first_window(group) + 1 : 2;
-    const index_t slots = plan_.slots(group);
+  for (index_t group = 0; group < kept_groups(plan_, vectors_); ++group) {
+    const index_t windows = kept_windows(plan_, group, vectors_), slots = plan_.slots(group);
     reflectors_.emplace_back(g.runtime(), plan_.slot_rows(), windows * slots, TileShape{plan_.slot_rows(), slots}, "V");
   }
   blocks_ = make_blocks(g.runtime(), plan_, options);
@@ -144,12 +178,12 @@ BulgeChase<T> band_to_tridiagonal(Graph& g, const SymmetricBand<T>& B, const Ban
   return BulgeChase<T>(g, B, options);
 }
 
-index_t suitable_band_window(const Runtime& runtime, index_t n, index_t half_width) {
+index_t suitable_band_window(const WorkerCounts& workers, index_t n, index_t half_width) {
   const index_t b = std::clamp<index_t>(half_width, 1, std::max<index_t>(n - 1, 1));
-  if (chases_on_gpu(runtime, b)) return std::max<index_t>(ceil_div(n, b), 2) * b;
+  if (chases_on_gpu(workers, b)) return std::max<index_t>(ceil_div(n, b), 2) * b;
   // A group follows two windows behind, and sweeps get shorter: n / (3.7 windows) tasks can run at once. Each should
   // have half a million operations at least, 12 b^2 group^2.
-  const index_t least = std::max<index_t>(224 / b, 1) + 1, wanted = n / (5 * std::max(runtime.cpus(), 1)) / b;
+  const index_t least = std::max<index_t>(224 / b, 1) + 1, wanted = n / (5 * std::max(workers.cpus, 1)) / b;
   return std::clamp<index_t>(wanted, least, std::max<index_t>(least, 17)) * b;
 }
 

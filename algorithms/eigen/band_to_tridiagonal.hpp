@@ -64,6 +64,6 @@ template <class T>
 
 /// The columns of a tile of a band that suit this machine's workers: on a GPU all, else a multiple of the half-width,
 /// clamped as SymmetricBand clamps it.
-index_t suitable_band_window(const Runtime& runtime, index_t n, index_t half_width);
+index_t suitable_band_window(const WorkerCounts& workers, index_t n, index_t half_width);
 
 }  // namespace tesela

@@ -1,3 +1,4 @@
+#include <tesela/algorithms/eigen/internal/eig_plan.hpp>
 #include <tesela/algorithms/eigen/reduce_to_band.hpp>
 #include <tesela/algorithms/support/internal/blas_sizes.hpp>
 #include <tesela/codelets/eigen/sy2sb.hpp>
@@ -30,15 +31,19 @@ void check(const TileMatrix<T>& A, const SymmetricBand<T>& band) {
 
 Priority on_gpu_of(index_t part) { return on_gpu_number(static_cast<std::size_t>(part)); }
 
+constexpr index_t most_at_once = 8;  // tiles of V that Sytrd takes
+
+bool at_once(index_t n, index_t b, index_t tiles) { return b == 1 && n <= largest_sytrd && tiles == 1; }
+
 /// What the options leave open.
 struct Sizes {
   index_t block, update, parts;
-  Sizes(const Runtime& runtime, index_t n, index_t b, index_t tiles, const ReduceToBandOptions& options) {
-    const bool gpu = runtime.gpus() > 0;
+  Sizes(const WorkerCounts& workers, index_t n, index_t b, index_t tiles, const ReduceToBandOptions& options) {
+    const bool gpu = workers.gpus > 0;
     block = ceil_div(options.block > 0 ? std::min(options.block, std::max<index_t>(n, 1)) : gpu ? 1024 : 256, b) * b;
     update = std::min(block, options.update > 0 ? options.update : gpu ? block : b);
-    parts = std::min(tiles,
-                     options.parts > 0 ? options.parts : static_cast<index_t>(gpu ? runtime.gpus() : runtime.cpus()));
+    parts =
+        std::min(tiles, options.parts > 0 ? options.parts : static_cast<index_t>(gpu ? workers.gpus : workers.cpus));
   }
 };
 
@@ -56,10 +61,9 @@ void BandReduction<T>::finish_block(Graph& g) {
 /// To tridiagonal form by one task, whose device keeps A.
 template <class T>
 void BandReduction<T>::reduce_at_once(Graph& g, const Tile<T>& A, const Tile<T>& band, index_t block) {
-  constexpr index_t most_blocks = 8;  // Sytrd's
   const bool gpu = g.runtime().gpus() > 0;
   const Priority where{highest_priority, gpu, gpu ? 0 : -1};
-  block = std::max(block, ceil_div(n_, most_blocks));
+  block = std::max(block, ceil_div(n_, most_at_once));
   std::vector<Tile<T>> reflectors;
   for (index_t first = 0; first + 1 < n_; first += block) {
     const index_t top = first + 1, height = n_ - top, columns = std::min(block, height);
@@ -93,7 +97,7 @@ BandReduction<T>::BandReduction(Graph& g, const TileMatrix<T>& A, const Symmetri
   const auto [block, update, parts] = Sizes(runtime, n, b, A.nt(), options);
   band.for_each_tile([&](const Tile<T>& tile, index_t, index_t) { g.insert<Laset<T>>(on_gpu, {T(0), 1}, tile); });
   if (n == 0) return;
-  if (b == 1 && n <= largest_sytrd && A.nt() == 1 && band.nt() == 1) {
+  if (at_once(n, b, A.nt()) && band.nt() == 1) {
     reduce_at_once(g, A(0, 0), band(0, 0), block);
     g.forget(A(0, 0));
     return;
@@ -186,6 +190,79 @@ void BandReduction<T>::apply(Graph& g, Op op, const TileMatrix<T>& X) const {
       for (const Block& block : blocks_) apply_one(block, j);
     else
       for (auto block = blocks_.rbegin(); block != blocks_.rend(); ++block) apply_one(*block, j);
+}
+
+namespace {
+
+using detail::EigShape;
+
+/// Of products with Q: what a worker works in.
+void plan_products(MemoryPlan& plan, const EigShape& e, index_t block) {
+  const index_t wide = std::min(e.x_columns, e.wanted);
+  if (e.vectors)
+    plan.hold_on_each({.shape = {block, e.gpu() ? 2 * wide : wide},
+                       .at_once = e.gpu() ? 1.0 : e.workers.cpus,
+                       .first = detail::back_transformation,
+                       .last = detail::back_transformation});
+}
+
+void plan_at_once(MemoryPlan& plan, const EigShape& e, index_t block) {
+  using namespace detail;
+  const index_t n = e.n;
+  const int place = e.gpu() ? 0 : MemoryPlan::host;
+  const Shape work = sytrd_work(n, e.gpu());
+  if (e.gpu()) plan.hold({place, {n, n}});
+  plan.hold({place, work});
+  for (index_t first = 0; first + 1 < n; first += block) {
+    const index_t height = n - first - 1, columns = std::min(block, height);
+    for (int p = 0; p < (e.gpu() ? e.workers.gpus : 1); ++p) {
+      const EigStage from = p == 0 ? to_band : back_transformation;
+      if (from > e.last(to_band)) continue;
+      plan.hold({e.gpu() ? p : place, {height, columns}, 1, from, e.last(to_band), 1});
+      if (e.vectors) plan.hold({e.gpu() ? p : place, {columns, columns}, 1, from, e.last(to_band)});
+    }
+  }
+  plan_products(plan, e, block);
+  plan.task(static_cast<double>(n) * static_cast<double>(2 * n + work.cols));
+}
+
+}  // namespace
+
+void detail::plan_reduction(MemoryPlan& plan, const EigShape& e) {
+  const index_t n = e.n, b = e.half_width, tiles = ceil_div(n, std::max<index_t>(e.a_columns, 1)),
+                last = e.last(to_band);
+  if (n == 0) return;
+  const auto [block, update, parts] = Sizes(e.workers, n, b, tiles, {.block = e.block});
+  if (at_once(n, b, tiles)) return plan_at_once(plan, e, std::max(block, ceil_div(n, most_at_once)));
+  const Shape qr_scratch = qr_work(b, b, n, e.gpu());
+  const int places = e.gpu() ? static_cast<int>(parts) : 1;
+  for (int p = 0; p < places; ++p) {
+    const int place = e.gpu() ? p : MemoryPlan::host;
+    // Panels are the first GPU's, which fetches every tile once.
+    const double mine = p == 0 ? static_cast<double>(tiles) : static_cast<double>(ceil_div(tiles, parts));
+    if (e.gpu())
+      plan.hold({place, {n, e.a_columns}, mine * static_cast<double>(n) / static_cast<double>(tiles * e.a_columns)});
+    plan.hold({place, {n, b}, 1 + (p == 0 ? static_cast<double>(parts) : 1)});
+    const double panels = e.gpu() ? 1 : e.workers.cpus;  // at a time, on as many workers
+    if (p == 0) plan.hold({place, qr_scratch, panels});
+    if (p == 0) plan.hold({place, {b, block}, panels});
+  }
+  const double turns = static_cast<double>(std::min<index_t>(2, ceil_div(std::max<index_t>(n - b, 0), block)));
+  for (int p = 0; p < places && n > b; ++p)  // Z, and V that is not kept
+    plan.hold({e.gpu() ? p : MemoryPlan::host, {n - b, block}, e.vectors ? turns : 2 * turns});
+  for (index_t column = 0; column + b < n; column += block) {
+    const Shape of_v{n - column - b, block};
+    for (int p = 0; p < (e.gpu() ? e.workers.gpus : 1); ++p) {
+      const int place = e.gpu() ? p : MemoryPlan::host;
+      const index_t from = p < places ? to_band : back_transformation;  // the others take part when Q is applied
+      if (from > last) continue;
+      if (e.vectors) plan.hold({place, of_v, 1, from, last, 1});
+      if (e.vectors) plan.hold({place, {block, block}, 1, from, last});
+      if (p == 0) plan.hold({place, {b, block}, 1, to_band, last});
+    }
+  }
+  plan_products(plan, e, block);
+  plan.task(static_cast<double>(n) * static_cast<double>(e.a_columns + 2 * std::min<index_t>(n, block)));
 }
 
 template <class T>

@@ -1,11 +1,14 @@
+#include <tesela/algorithms/eigen/internal/eigen_columns.hpp>
 #include <tesela/algorithms/eigen/internal/scan.hpp>
 #include <tesela/algorithms/eigen/internal/selection.hpp>
 #include <tesela/algorithms/eigen/internal/two_stage.hpp>
 #include <tesela/algorithms/eigen/symmetric_eig.hpp>
+#include <tesela/algorithms/eigen/symmetric_eig_plan.hpp>
+#include <tesela/codelets/eigen/steqr.hpp>
 #include <tesela/codelets/eigen/symmetric_scan.hpp>
-#include <tesela/codelets/eigen/sytrd.hpp>
 #include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/codelets/libraries/lapack.hpp>
+#include <tesela/codelets/support/copy_block.hpp>
 #include <tesela/runtime/paused_workers.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
@@ -23,6 +26,7 @@ constexpr std::array methods{
     Named<EigMethod>{EigMethod::two_stage, "two-stage", "to a band, to tridiagonal form, and back, as a graph"},
     Named<EigMethod>{EigMethod::one_stage, "one-stage", "to tridiagonal form at once"},
     Named<EigMethod>{EigMethod::lapack, "lapack", "syevd on all cores"},
+    Named<EigMethod>{EigMethod::one_task, "one-task", "syevd on one core, or one GPU"},
 };
 
 [[noreturn]] void refuse(const char* argument, const std::string& why) {
@@ -60,38 +64,50 @@ void by_lapack(Graph& g, const TileMatrix<T>& A, int exponent, const SymmetricEi
   result.vectors->copy_from(a.data() + range.begin * a.ld(), a.ld());
 }
 
+template <class T>
+void by_one_task(Graph& g, const TileMatrix<T>& A, int exponent, const SymmetricEigOptions& o,
+                 SymmetricEig<T>& result) {
+  const index_t n = A.n();
+  Runtime& runtime = g.runtime();
+  std::vector<T> values(static_cast<std::size_t>(n));
+  std::optional<TileMatrix<T>> whole;  // where A is cut
+  if (A.nt() > 1) {
+    whole = detail::one_tile<T>(runtime, n, n, "A");
+    const auto block = (*whole)(0, 0).write();
+    A.copy_to(block.data, block.ld);
+  }
+  const TileMatrix<T>& one = whole ? *whole : A;
+  if (n > 0) {
+    const auto w = detail::one_tile<T>(runtime, n, 1, "values");
+    g.insert<Syevd<T>>(on_gpu, {o.vectors}, one(0, 0), w(0, 0),
+                       g.scratch<T>(syevd_work<T>(runtime.gpus() > 0, n, o.vectors), 1), g.status());
+    if (const Status status = g.wait(); !status.ok()) {
+      result.status = {SymmetricEigStatus::Verdict::not_converged, status.info, status.info};
+      return;
+    }
+    w.copy_to(values.data(), n);
+  }
+  const IndexRange range = take(result, values, exponent, o);
+  if (!o.vectors) return;
+  result.vectors.emplace(runtime, n, range.size(), TileShape{std::max<index_t>(n, 1), std::max<index_t>(n, 1)}, "X");
+  if (n > 0 && range.size() > 0)
+    g.insert<CopyBlock<T, Out>>(on_gpu, {.a_column = range.begin, .rows = n, .columns = range.size()}, one(0, 0),
+                                (*result.vectors)(0, 0));
+}
+
 /// The most columns of a tile of n rows: it has less than 2^32 elements.
 index_t most_columns(index_t n) {
   constexpr index_t elements = (index_t{1} << 32) - 1;
   return elements / std::max<index_t>(n, 1);
 }
 
-/// Refuses what would wait for room for ever: a task has a tile of A beside a block of V and Z, or all of T's vectors
-/// beside a tile of X.
-template <class T>
-void require_device(const Runtime& runtime, index_t n, index_t a_columns, index_t x_columns) {
+/// Refuses what would wait for room for ever: a task that no GPU can hold. What the host needs has its caller asked.
+void require_device(const Runtime& runtime, index_t n, const MemoryPlan& plan) {
   if (runtime.gpus() == 0) return;
-  const index_t gathered = a_columns > 0 ? 2 * std::min<index_t>(n, 1024) : 0,
-                columns = std::max(a_columns + gathered, x_columns > 0 ? n + x_columns : 0);
-  const double needed = static_cast<double>(sizeof(T)) * static_cast<double>(n) * static_cast<double>(columns),
-               there = static_cast<double>(runtime.device_bytes()) / runtime.gpus();
-  if (needed > there)
-    throw EnvironmentError("symmetric_eig: order " + std::to_string(n) + " needs at least " +
-                           std::to_string(static_cast<std::int64_t>(needed / (1 << 20)) + 1) +
-                           " MiB of each GPU's memory, of which " +
-                           std::to_string(static_cast<std::int64_t>(there / (1 << 20))) +
-                           " may be used (STARPU_LIMIT_CUDA_MEM); without GPUs it runs on cores");
-}
-
-/// What was measured to be the fastest (docs/eigen.md).
-template <class T>
-EigMethod suitable_method(const Runtime& runtime, const TileMatrix<T>& A, index_t half_width,
-                          const SymmetricEigOptions& o) {
-  if (runtime.gpus() > 0)
-    return o.band == 0 && half_width > suitable_band(runtime) && A.nt() == 1 && A.n() <= largest_sytrd
-               ? EigMethod::one_stage
-               : EigMethod::two_stage;
-  return A.n() < (o.vectors ? 2200 : 1700) ? EigMethod::lapack : EigMethod::two_stage;  // on two cores
+  const MemoryRoom room{std::numeric_limits<double>::infinity(),
+                        static_cast<double>(runtime.device_bytes()) / runtime.gpus()};
+  if (const std::string why = misfit(plan, room); !why.empty())
+    throw EnvironmentError("symmetric_eig: order " + std::to_string(n) + ": " + why);
 }
 
 template <class T>
@@ -107,9 +123,6 @@ void by_two_stages(Graph& g, TwoStage<T> stages, int exponent, const SymmetricEi
   };
   const bool all = !o.positions && std::isinf(o.low) && std::isinf(o.high);
   IndexRange range{0, n};
-  if (o.vectors)
-    require_device<T>(g.runtime(), n, 0,
-                      suitable_eigenvectors_tile(g.runtime(), n, o.positions ? o.positions->size() : n));
   if (!o.vectors || !all) {
     const TridiagonalEigResult<T> found = stages.eigenvalues();
     if (failed(found)) return;
@@ -165,20 +178,20 @@ std::string to_string(const SymmetricEigStatus& status) {
   return "";
 }
 
-index_t suitable_eig_tile(const Runtime& runtime, index_t n, index_t band) {
+index_t suitable_eig_tile(const WorkerCounts& workers, index_t n, index_t band) {
   // On one GPU one product with all of A is the fastest, if one tile holds it; several share A where a panel's product
   // is long enough.
-  const bool cut = runtime.gpus() > 1 ? n >= 16384 : most_columns(n) < n;
-  const index_t wide = runtime.gpus() == 0 ? (n < 1500 ? 128 : 256)
-                       : cut               ? 2048
-                                           : std::max<index_t>(n, 1),
-                b = std::clamp<index_t>(band > 0 ? band : suitable_band(runtime), 1, std::max<index_t>(n - 1, 1));
+  const bool cut = workers.gpus > 1 ? n >= 16384 : most_columns(n) < n;
+  const index_t wide = workers.gpus == 0 ? (n < 1500 ? 128 : 256)
+                       : cut             ? 2048
+                                         : std::max<index_t>(n, 1),
+                b = std::clamp<index_t>(band > 0 ? band : suitable_band(workers), 1, std::max<index_t>(n - 1, 1));
   return wide < n ? std::max<index_t>(wide / b, 1) * b : ceil_div(wide, b) * b;
 }
 
-index_t suitable_eigenvectors_tile(const Runtime& runtime, index_t n, index_t count) {
-  const auto gpus = static_cast<index_t>(runtime.gpus());
-  if (gpus == 0) return suitable_eig_tile(runtime, n);
+index_t suitable_eigenvectors_tile(const WorkerCounts& workers, index_t n, index_t count) {
+  const auto gpus = static_cast<index_t>(workers.gpus);
+  if (gpus == 0) return suitable_eig_tile(workers, n);
   return std::min(std::max<index_t>(ceil_div(count, 64 * gpus), 1) * 64, most_columns(n) / 64 * 64);
 }
 
@@ -187,7 +200,8 @@ SymmetricEig<T> symmetric_eig(Graph& g, const TileMatrix<T>& A, const SymmetricE
   check(A.n(), options);
   if (A.m() != A.n() || A.mt() > 1)
     refuse("A", to_string(Shape{A.m(), A.n()}) + "; it must be square, in tiles of whole columns");
-  require_device<T>(g.runtime(), A.n(), std::min(A.n(), A.tile_shape().nb), 0);
+  require_device(g.runtime(), A.n(),
+                 plan_symmetric_eig(g.runtime(), A.n(), sizeof(T), options, std::min(A.n(), A.tile_shape().nb)));
   SymmetricEig<T> result;
   const detail::Scan found = detail::scan(g, A);
   if (found.row >= 0) {
@@ -198,10 +212,14 @@ SymmetricEig<T> symmetric_eig(Graph& g, const TileMatrix<T>& A, const SymmetricE
   if (exponent != 0)
     A.for_each_tile(
         [&](const Tile<T>& tile, index_t, index_t) { g.insert<ScalePowerOfTwo<T>>(on_gpu, {-exponent}, tile); });
-  result.method = options.method != EigMethod::automatic ? options.method
-                                                         : suitable_method(g.runtime(), A, found.half_width, options);
+  result.method = suitable_eig_method(g.runtime(), A.n(), options);
+  if (options.method == EigMethod::automatic && result.method == EigMethod::one_stage &&
+      (A.nt() > 1 || found.half_width <= suitable_band(g.runtime())))
+    result.method = EigMethod::two_stage;
   if (result.method == EigMethod::lapack) {
     by_lapack(g, A, exponent, options, result);
+  } else if (result.method == EigMethod::one_task) {
+    by_one_task(g, A, exponent, options, result);
   } else {
     const index_t band = result.method == EigMethod::one_stage ? 1 : options.band;
     by_two_stages(
@@ -217,9 +235,11 @@ template <class T>
 SymmetricEig<T> symmetric_eig(Graph& g, std::span<const T> d, std::span<const T> e,
                               const SymmetricEigOptions& options) {
   check(static_cast<index_t>(d.size()), options);
-  if (options.method == EigMethod::lapack) refuse("method", "lapack takes no tridiagonal matrix");
+  if (options.method == EigMethod::lapack || options.method == EigMethod::one_task)
+    refuse("method", name_of(eig_methods(), options.method) + std::string(" takes no tridiagonal matrix"));
   if (e.size() + 1 != std::max<std::size_t>(d.size(), 1))
     refuse("e", std::to_string(e.size()) + " elements beside a diagonal of " + std::to_string(d.size()));
+  require_device(g.runtime(), std::ssize(d), plan_tridiagonal_eig(g.runtime(), std::ssize(d), sizeof(T), options));
   SymmetricEig<T> result;
   for (const auto& [numbers, below] : {std::pair{d, 0}, std::pair{e, 1}})
     if (const auto bad = std::find_if(numbers.begin(), numbers.end(), [](T x) { return !std::isfinite(x); });

@@ -18,7 +18,8 @@ enum class EigMethod : std::uint8_t {
   automatic,  ///< what was measured to be faster on this machine (docs/eigen.md)
   two_stage,  ///< to a band, to tridiagonal form, and back
   one_stage,  ///< to tridiagonal form at once: where a GPU keeps A, up to order 2048
-  lapack      ///< syevd on all cores
+  lapack,     ///< syevd on all cores
+  one_task    ///< syevd of LAPACK on one core, or of cuSOLVER on one GPU, as a task: for several problems at a time
 };
 
 /// The methods by name; the first is the default.
@@ -79,15 +80,15 @@ template <class T>
 SymmetricEig<T> symmetric_eig(Graph& g, const TileMatrix<T>& A, const SymmetricEigOptions& options = {});
 
 /// The same of the tridiagonal matrix with diagonal d (n) and off-diagonal e (n - 1); options.method must not be
-/// lapack.
+/// lapack or one_task.
 template <class T>
 SymmetricEig<T> symmetric_eig(Graph& g, std::span<const T> d, std::span<const T> e,
                               const SymmetricEigOptions& options = {});
 
-/// The columns of a tile of A that suit the runtime's workers and a band of this half-width (0: the default).
-index_t suitable_eig_tile(const Runtime& runtime, index_t n, index_t band = 0);
+/// The columns of a tile of A that suit the workers and a band of this half-width (0: the default).
+index_t suitable_eig_tile(const WorkerCounts& workers, index_t n, index_t band = 0);
 
 /// The columns of a tile of X, of order n with `count` vectors, that suit them: GPUs have equal parts.
-index_t suitable_eigenvectors_tile(const Runtime& runtime, index_t n, index_t count);
+index_t suitable_eigenvectors_tile(const WorkerCounts& workers, index_t n, index_t count);
 
 }  // namespace tesela

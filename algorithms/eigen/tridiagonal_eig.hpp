@@ -26,6 +26,7 @@ std::span<const Named<TridiagonalEigMethod>> tridiagonal_eig_methods();
 struct TridiagonalEigOptions {
   TridiagonalEigMethod method = TridiagonalEigMethod::automatic;
   std::optional<IndexRange> range = {};  ///< of the ascending spectrum; nothing: all
+  int gpu = -1;                          ///< all on this GPU: GraphOptions::gpu of the graphs that it makes
   // 0: what suits the workers (docs/architecture.md).
   index_t gpus_from = 0;  ///< order from which on GPUs, where there are some, do a merge, or bisection
   // Divide and conquer:

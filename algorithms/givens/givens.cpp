@@ -1,4 +1,5 @@
 #include <tesela/algorithms/givens/givens.hpp>
+#include <tesela/algorithms/givens/givens_plan.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/codelets/givens/givens_list.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
@@ -199,12 +200,52 @@ void GivensQr<T>::extract_r(Graph& g, const TileMatrix<T>& R) const {
   });
 }
 
+double givens_flops(index_t m, index_t n) {
+  double flops = 0;
+  for (index_t j = 0; j < std::min(m - 1, n); ++j)
+    flops += 6 * static_cast<double>(m - 1 - j) * static_cast<double>(n - j);
+  return flops;
+}
+
 template <class T>
 index_t GivensQr<T>::rotations() const {
   if (listed_) return *listed_;
   index_t sum = 0;
   for (index_t j = 0; info_ && j < info_->nt(); ++j) sum += (*info_)(0, j).read()(1, 0);
   return sum;
+}
+
+MemoryPlan plan_givens_qr(const WorkerCounts& workers, Shape a, std::size_t element, index_t nb, index_t q_columns,
+                          const GivensOptions& options) {
+  require_options("plan_givens_qr", options);
+  const bool gpu = workers.gpus > 0;
+  const index_t m = a.rows, columns = std::min(a.rows, a.cols);
+  MemoryPlan plan({"factor", "Q"}, workers.gpus, element);
+  plan.hold({MemoryPlan::host, a, 1, 0, 1});
+  plan.hold({MemoryPlan::host, {m, q_columns}, 1, 1, 1});
+  if (m == 0 || a.cols == 0) return plan;
+  const index_t wide = std::min(nb, a.cols), window = std::min(options.window, a.cols);
+  const auto tiles = [&](index_t cols) {
+    return static_cast<double>(cols) / static_cast<double>(wide) / std::max(workers.gpus, 1);
+  };
+  if (gpu) {
+    plan.hold_on_each({.shape = {m, wide}, .at_once = tiles(a.cols), .last = 1});
+    plan.hold_on_each({.shape = {m, wide}, .at_once = tiles(q_columns), .first = 1, .last = 1});
+  }
+  if (options.method == GivensMethod::chain)
+    plan.hold_on_each({.shape = {m, window}, .at_once = static_cast<double>(copies_in_flight), .last = 1});
+  plan.hold_on_each({.shape = {givens_work_size(wide, window), 1}, .at_once = gpu ? 1.0 : workers.cpus, .last = 1});
+  if (options.method == GivensMethod::stages && options.order != "column" && !closed_form(options.order, m)) {
+    // Three numbers of four bytes for each rotation; they come from a schedule.
+    const index_t rotations = m * columns - columns * (columns + 1) / 2, size = static_cast<index_t>(element),
+                  elements = ceil_div(3 * 4 * rotations, size),
+                  schedule = ceil_div(static_cast<index_t>(sizeof(Elimination)) * rotations, size);
+    plan.hold({MemoryPlan::host, {elements, 1}, 1, 0, 1});
+    plan.hold({MemoryPlan::host, {schedule, 1}, 1, 0, 0});
+    if (gpu) plan.hold_on_each({.shape = {elements, 1}, .last = 1});
+  }
+  plan.task(2 * static_cast<double>(m) * static_cast<double>(wide));
+  return plan;
 }
 
 template <class T>

@@ -32,6 +32,10 @@ struct GivensOptions {
   int block = 128;                 ///< threads of a block on a GPU: a multiple of 32 from 32 to 512
 };
 
+/// What the rotations of an m x n matrix that has no zeros compute: 6 operations for each pair of elements. It is half
+/// as much again as reflectors do.
+double givens_flops(index_t m, index_t n);
+
 /// A QR factorization by plane rotations whose tasks stand in a graph: R in A's upper trapezoid, and below it the
 /// rotations, one scalar each, where they annihilated. It shares A's tiles, so A must not change while Q is wanted.
 template <class T>

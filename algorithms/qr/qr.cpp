@@ -1,10 +1,12 @@
 #include <tesela/algorithms/qr/qr.hpp>
+#include <tesela/algorithms/qr/qr_plan.hpp>
 #include <tesela/algorithms/support/internal/blas_sizes.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 namespace tesela {
 
@@ -13,10 +15,9 @@ namespace {
 
 /// Columns of the whole are cut where a tile begins in either direction, so that each step's diagonal block lies in one
 /// tile, whatever their shape.
-template <class T>
-std::vector<QrStep> cut_into_steps(const TileMatrix<T>& A) {
-  const auto [mb, nb] = A.tile_shape();
-  const index_t k = std::min(A.m(), A.n());
+std::vector<QrStep> cut_into_steps(Shape a, TileShape tile) {
+  const auto [mb, nb] = tile;
+  const index_t k = std::min(a.rows, a.cols);
   std::vector<QrStep> steps;
   for (index_t begin = 0; begin < k; begin += steps.back().width) {
     const index_t row = begin % mb, col = begin % nb;
@@ -51,8 +52,22 @@ std::vector<QrTransformation> plan(const std::vector<QrStep>& steps, index_t mt,
   return result;
 }
 
-index_t default_ib(const Runtime& runtime, index_t width) {
-  return std::min<index_t>(width, runtime.gpus() > 0 ? 1024 : 32);
+index_t default_ib(const WorkerCounts& workers, index_t width) {
+  return std::min<index_t>(width, workers.gpus > 0 ? 1024 : 32);
+}
+
+/// Whether a Geqrt's vectors are copied. They are read by all its updates, while a Tpqrt wants to write the triangle
+/// above them. A GPU wants them written out, so that an update is nothing but products.
+bool copies(const QrOptions& options, const QrTransformation& h, const QrStep& s, index_t mt, bool gpu) {
+  return options.copy_vectors && h.pivot < 0 && (s.head + 1 < mt || gpu);
+}
+
+index_t widest_step(TileShape tile, Shape a) {
+  return std::min({tile.mb, tile.nb, std::max<index_t>(1, std::min(a.rows, a.cols))});
+}
+
+index_t inner_block(const WorkerCounts& workers, const QrOptions& options, index_t width) {
+  return std::min(options.ib > 0 ? options.ib : default_ib(workers, width), width);
 }
 
 /// Tasks that the factorization of an early tile column waits for come first, and its own before them.
@@ -65,13 +80,13 @@ Priority towards(index_t column, index_t columns, bool panel = false) {
 template <class T>
 QrFactorization<T>::QrFactorization(Graph& g, const TileMatrix<T>& A, const QrOptions& options)
     : a_(A),
-      steps_(cut_into_steps(A)),
+      steps_(cut_into_steps({A.m(), A.n()}, A.tile_shape())),
       transformations_(plan(steps_, A.mt(), options)),
-      width_(std::min({A.tile_shape().mb, A.tile_shape().nb, std::max<index_t>(1, std::min(A.m(), A.n()))})),
-      ib_(std::min(options.ib > 0 ? options.ib : default_ib(g.runtime(), width_), width_)),
+      width_(widest_step(A.tile_shape(), {A.m(), A.n()})),
+      ib_(inner_block(g.runtime(), options, width_)),
       t_(g.runtime(), A.mt() * ib_, static_cast<index_t>(steps_.size()) * width_, {ib_, width_}, "T"),
       tp_(g.runtime(), A.mt() * ib_, static_cast<index_t>(steps_.size()) * width_, {ib_, width_}, "Tp") {
-  factor(g, options.copy_vectors);
+  factor(g, options);
 }
 
 template <class T>
@@ -111,7 +126,7 @@ void QrFactorization<T>::update(Graph& g, const QrTransformation& h, const Updat
 }
 
 template <class T>
-void QrFactorization<T>::factor(Graph& g, bool copy_vectors) {
+void QrFactorization<T>::factor(Graph& g, const QrOptions& options) {
   const TileMatrix<T>& A = a_;
   const Tile<T> work = scratch(g, A.n(), A.tile_shape().nb);
   for (const QrTransformation& h : transformations_) {
@@ -126,9 +141,7 @@ void QrFactorization<T>::factor(Graph& g, bool copy_vectors) {
                          A(h.row, k), tp_(h.row, h.step), work);
     if (k + 1 == A.nt()) continue;
 
-    // A Geqrt's vectors are read by all its updates, while a Tpqrt wants to write the triangle above them. A GPU wants
-    // them written out, so that an update is nothing but products.
-    const bool copy = copy_vectors && h.pivot < 0 && (s.head + 1 < A.mt() || g.runtime().gpus() > 0);
+    const bool copy = copies(options, h, s, A.mt(), g.runtime().gpus() > 0);
     Tile<T> vectors = A(h.row, k);
     if (copy) {
       copies_.emplace_back(g.runtime(), vectors.rows(), vectors.cols(), A.tile_shape(), "V");
@@ -200,6 +213,41 @@ void QrFactorization<T>::extract_r(Graph& g, const TileMatrix<T>& R) const {
                             " columns and tiles of " + to_string(Shape{mb, nb}));
   for (index_t j = 0; j < R.nt() && R.mt() > 0; ++j)
     for (index_t i = 0; i < R.mt(); ++i) g.insert<Lacpy<T>>({Part::upper, i * mb - j * nb}, a_(i, j), R(i, j));
+}
+
+MemoryPlan plan_qr(const WorkerCounts& workers, Shape a, std::size_t element, TileShape tile, index_t q_columns,
+                   const QrOptions& options) {
+  const bool gpu = workers.gpus > 0;
+  const index_t mt = ceil_div(a.rows, tile.mb), width = widest_step(tile, a), ib = inner_block(workers, options, width);
+  const std::vector<QrStep> steps = cut_into_steps(a, tile);
+  MemoryPlan result({"factor", "Q"}, workers.gpus, element);
+  result.hold({MemoryPlan::host, a, 1, 0, 1});
+  result.hold({MemoryPlan::host, {a.rows, q_columns}, 1, 1, 1});
+  if (a.rows == 0 || a.cols == 0) return result;
+  const double share = 1.0 / std::max(workers.gpus, 1),
+               tile_size = static_cast<double>(tile.mb) * static_cast<double>(tile.nb);
+  const auto tiles = [&](index_t cols) {
+    return static_cast<double>(a.rows) * static_cast<double>(cols) / tile_size * share;
+  };
+  double factors = 0, copied = 0;
+  for (const QrTransformation& h : plan(steps, mt, options)) {
+    const QrStep& s = steps[static_cast<std::size_t>(h.step)];
+    ++factors;
+    if (copies(options, h, s, mt, gpu) && s.column + 1 < ceil_div(a.cols, tile.nb))
+      copied = std::min<double>(copied + 1, static_cast<double>(2 * mt));
+  }
+  const Shape of_tile{tile.mb, tile.nb};
+  if (gpu) {
+    result.hold_on_each({.shape = of_tile, .at_once = tiles(a.cols), .last = 1});
+    result.hold_on_each({.shape = of_tile, .at_once = tiles(q_columns), .first = 1, .last = 1});
+  }
+  result.hold_on_each({.shape = {ib, width}, .at_once = factors * share, .last = 1});
+  // Two steps' are there at a time: the next panel's vectors come while updates still read the last one's.
+  result.hold_on_each({.shape = of_tile, .at_once = std::ceil(copied * share)});
+  const Shape work = qr_work(width, std::min(a.cols, tile.nb), std::min(a.rows, tile.mb), gpu);
+  result.hold_on_each({.shape = work, .at_once = gpu ? 2.0 : workers.cpus, .last = 1});
+  result.task(3 * tile_size);
+  return result;
 }
 
 template <class T>

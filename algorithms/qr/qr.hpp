@@ -64,7 +64,7 @@ class QrFactorization {
 
   struct Update;
   void update(Graph& g, const QrTransformation& h, const Update& u) const;
-  void factor(Graph& g, bool copy_vectors);
+  void factor(Graph& g, const QrOptions& options);
   Tile<T> scratch(Graph& g, index_t size, index_t tile) const;
 
   TileMatrix<T> a_;
@@ -83,7 +83,7 @@ class QrFactorization {
 template <class T>
 [[nodiscard]] QrFactorization<T> qr(Graph& g, const TileMatrix<T>& A, const QrOptions& options = {});
 
-/// The tiles that suit the runtime's workers for the QR factorization of an m x n matrix.
-TileShape suitable_qr_tile(const Runtime& runtime, index_t m, index_t n);
+/// The tiles that suit these workers for the QR factorization of an m x n matrix.
+TileShape suitable_qr_tile(const WorkerCounts& workers, index_t m, index_t n);
 
 }  // namespace tesela

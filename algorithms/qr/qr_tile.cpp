@@ -7,11 +7,11 @@ namespace tesela {
 
 // Measured: docs/benchmarks/README.md. A GPU takes whole columns, as many at a time as hide the panels behind the
 // updates; cores take whole columns too, until the matrix is so tall and thin that one panel keeps the others waiting.
-TileShape suitable_qr_tile(const Runtime& runtime, index_t m, index_t n) {
+TileShape suitable_qr_tile(const WorkerCounts& workers, index_t m, index_t n) {
   const auto rounded = [](index_t size) { return size / 32 * 32; };
   const index_t k = std::min(m, n);
-  if (runtime.gpus() > 0) {
-    const index_t nb = k >= 24576 ? std::max<index_t>(2048 / runtime.gpus(), 512)
+  if (workers.gpus > 0) {
+    const index_t nb = k >= 24576 ? std::max<index_t>(2048 / workers.gpus, 512)
                                   : std::clamp<index_t>(rounded(k / 16), k >= 1024 ? 256 : 128, 512);
     return {std::clamp<index_t>(m, nb, 131072), nb};
   }

@@ -34,6 +34,16 @@ std::string energy_line(const nlohmann::json& energy) {
   return line;
 }
 
+std::string memory_line(const nlohmann::json& memory) {
+  const auto both = [](const nlohmann::json& place) {
+    return fmt::format("{} of {} planned", bytes(place["measured_bytes"].get<double>()),
+                       bytes(place["planned_bytes"].get<double>()));
+  };
+  std::string line = "host " + both(memory["host"]);
+  for (const nlohmann::json& gpu : memory["gpus"]) line += ", GPU " + both(gpu);
+  return line;
+}
+
 /// What a person wants to know of the problem; the JSON says all of it.
 std::string problem_line(const nlohmann::json& problem) {
   std::string line;
@@ -41,7 +51,7 @@ std::string problem_line(const nlohmann::json& problem) {
     const nlohmann::json& value = problem[key];
     line += fmt::format(" {}={}", key, value.is_string() ? value.get<std::string>() : value.dump());
   };
-  for (const char* key : {"m", "n", "k", "batch", "sizes", "rhs"})
+  for (const char* key : {"m", "n", "k", "batch", "jobs", "count", "at_once", "sizes", "rhs"})
     if (problem.contains(key)) add(key);
   for (const char* key : {"sigma", "range", "vectors", "periodic"})  // where there is such a thing
     if (problem.contains(key) && problem[key] != 0 && problem[key] != false) add(key);
@@ -110,6 +120,10 @@ void Report::measured(Runtime& runtime, const Graph& graph, const Timed& runs, s
                      {"lower_bound_s", bounds.lower_bound_seconds()}};
 }
 
+void Report::rate(const std::string& name, double flops) {
+  json_["rates"][name + "_gflops"] = flops / json_["seconds"]["compute"].get<double>() * 1e-9;
+}
+
 void Report::count(const std::string& name, index_t value) { json_["counts"][name] = value; }
 void Report::check(const std::string& name, double value) { json_["checks"][name] = value; }
 
@@ -147,7 +161,10 @@ void Report::print() const {
   const auto& bounds = json_["bounds"];
   fmt::print("\ntime    {:.4f} s (median of {}), {:.1f} Gflop/s\n", seconds["compute"].get<double>(),
              seconds["runs"].get<int>(), json_["gflops"].get<double>());
+  if (json_.contains("rates"))
+    for (const auto& [name, rate] : json_["rates"].items()) fmt::print("{:<23} {:.1f}\n", name, rate.get<double>());
   if (json_.contains("energy")) fmt::print("energy  {}\n", energy_line(json_["energy"]));
+  if (json_.contains("memory")) fmt::print("memory  {}\n", memory_line(json_["memory"]));
   if (bounds["untimed_tasks"].get<index_t>() < bounds["tasks"].get<index_t>())
     fmt::print("bound   {:.4f} s = max(critical path {:.4f}, work / workers {:.4f}){}\n",
                bounds["lower_bound_s"].get<double>(), bounds["path_s"].get<double>(), bounds["area_s"].get<double>(),
@@ -160,6 +177,10 @@ void Report::print() const {
     fmt::print("{:<15} {}\n", name, short_number(value.get<double>()));
   for (const auto& [name, value] : json_["counts"].items())
     if (!value.is_object()) fmt::print("{:<15} {}\n", name, value.get<index_t>());
+  if (json_.contains("jobs"))
+    for (const auto& job : json_["jobs"])
+      fmt::print("job     {} n={} {:.4f} s: {}\n", job["file"].get<std::string>(), job["n"].get<index_t>(),
+                 job["seconds"].get<double>(), job["status"].get<std::string>());
   fmt::print("status  {}\n", json_["status"].get<std::string>());
 }
 

@@ -40,6 +40,12 @@ class Report {
   /// Takes workers, links, bounds and rates of the last run, the median of the runs' seconds and the mean of their
   /// joules. The rate is that of `flops` where they are given, else of what the tasks declare.
   void measured(Runtime& runtime, const Graph& graph, const Timed& runs, std::optional<double> flops = std::nullopt);
+  /// Besides the rate of the whole: so many operations of one kind, named for a person, in the median run.
+  void rate(const std::string& name, double flops);
+  /// An array of objects with `file`, `n`, `status` and `seconds`.
+  void jobs(const nlohmann::json& all) { json_["jobs"] = all; }
+  /// Bytes planned and measured, as the JSON has them.
+  void memory(const nlohmann::json& planned_and_measured) { json_["memory"] = planned_and_measured; }
   /// Besides the tasks of each kernel.
   void count(const std::string& name, index_t value);
   /// A number that decides nothing.

@@ -1,12 +1,12 @@
 #include "cli/app/sizes.hpp"
 
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/memory.hpp>
 
 #include <fmt/format.h>
 
 #include <charconv>
 #include <cmath>
-#include <sys/sysinfo.h>
 
 namespace tesela::cli {
 
@@ -41,10 +41,7 @@ GemmTile parse_gemm_tile(const std::string& text, GemmTile suitable) {
 }
 
 void require_memory(const std::string& command, const std::string& what, double bytes) {
-  struct sysinfo machine {};
-  if (sysinfo(&machine) != 0) return;
-  const double memory =
-      (static_cast<double>(machine.totalram) + static_cast<double>(machine.totalswap)) * machine.mem_unit;
+  const double memory = usable_host_bytes();
   constexpr double gib = 1024.0 * 1024.0 * 1024.0;
   // The memory of some virtual machines grows as it is used (64 times was seen), so only what no growth explains.
   constexpr double growth = 64;

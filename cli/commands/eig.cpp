@@ -4,17 +4,21 @@
 #include "cli/app/choices.hpp"
 #include "cli/app/command.hpp"
 #include "cli/app/numbers.hpp"
+#include "cli/app/options.hpp"
 #include "cli/app/outputs.hpp"
 #include "cli/app/runs.hpp"
 #include "cli/app/sizes.hpp"
 #include "cli/commands/eig_batch.hpp"
 #include "cli/commands/eig_by_iteration.hpp"
+#include "cli/commands/eig_jobs.hpp"
+#include "cli/commands/eig_plan.hpp"
 #include "cli/commands/eig_problem.hpp"
 #include <tesela/algorithms/eigen/eig_iteration.hpp>
 #include <tesela/algorithms/eigen/generalized_eig.hpp>
 #include <tesela/algorithms/eigen/symmetric_eig.hpp>
 #include <tesela/algorithms/eigen/symmetric_inertia.hpp>
 #include <tesela/algorithms/eigen/symmetric_pencil.hpp>
+#include <tesela/runtime/paused_workers.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <fmt/format.h>
@@ -34,7 +38,8 @@ struct Options {
   CommonOptions common;
   EigInput input;
   EigSelection selection;
-  std::string method = "auto", out, vectors_out;
+  PlanOptions plan;
+  std::string method = "auto", jobs, out, vectors_out;
   IterationChoice iteration;
   index_t band = 0, block = 0, certify = 0, batch = -1;
   bool vectors = false, check = true;
@@ -127,6 +132,9 @@ SymmetricEigOptions options_of(const Options& o) {
   return options;
 }
 
+/// Whether it is known beforehand what it takes: for one dense matrix it is.
+bool planned(const Options& o) { return !o.input.tridiagonal() && !o.input.generalized() && o.method != "cusolver"; }
+
 /// The library's call is timed before a Runtime exists, which would take memory of the device.
 template <class T>
 Result<T> solve_by_cusolver(const Options& o, const EigProblem<T>& problem, Report& report) {
@@ -147,11 +155,24 @@ Result<T> solve_by_cusolver(const Options& o, const EigProblem<T>& problem, Repo
 }
 
 template <class T>
-Result<T> solve(const Options& o, const EigProblem<T>& problem, Report& report) {
-  if (o.method == "cusolver") return solve_by_cusolver(o, problem, report);
+Result<T> solve(const Options& o, bool dense, EigProblem<T>& problem, Report& report) {
   const index_t n = o.input.n;
+  if (o.method == "cusolver") {
+    problem = load<T>(o.input, o.common.seed, dense);
+    return solve_by_cusolver(o, problem, report);
+  }
   Runtime runtime(o.common.runtime());
   const SymmetricEigOptions options = options_of(o);
+  std::optional<MemoryPlan> plan;
+  if (planned(o)) {
+    plan = eig_command_plan(runtime, n, sizeof(T), options);
+    require_fit("eig", *plan, o.plan.room(runtime));
+  }
+  const MemoryMeter meter;
+  {
+    const PausedWorkers paused;
+    problem = load<T>(o.input, o.common.seed, dense);
+  }
   Result<T> result;
   const auto timed = [&](const std::function<void()>& prepare, const std::function<SymmetricEig<T>(Graph&)>& find) {
     run_timed(o.common, runtime, report, {prepare, [&](Graph& g, bool) {
@@ -197,6 +218,7 @@ Result<T> solve(const Options& o, const EigProblem<T>& problem, Report& report) 
     if (result.eig.status.ok()) result.eig.vectors->copy_to(result.vectors.data(), result.vectors.ld());
     result.eig.vectors.reset();  // they need the runtime
   }
+  if (plan) meter.measure(*plan, runtime, report);
   return result;
 }
 
@@ -274,11 +296,14 @@ int run_eig(Options o) {
   if (o.certify > 0 && (wanted || !o.selection.range.empty() || !o.check))
     throw ArgumentError("eig", "--certify", "needs the whole spectrum, and no --no-check");
   const bool library = o.method == "cusolver";
+  if (library && o.plan.only)
+    throw ArgumentError("eig", "--plan", "what cuSOLVER takes is known to itself; two-stage and lapack have plans");
   if (library && o.input.generalized())
     throw ArgumentError("eig", "--method", "cusolver is not there for generalized problems");
   o.iteration.require_valid(o.method, o.input.generalized());
   if (library && !o.common.trace_dir.empty())
     throw ArgumentError("eig", "--trace", "records tasks, and --method cusolver has none");
+  if (o.plan.only) return run_eig_plan(o.common, o.plan, n, options_of(o));
   const double columns = wanted ? static_cast<double>(wanted->size()) : order;
   const bool dense = !o.input.tridiagonal() || o.vectors || library || o.method == "lapack" || n <= largest_dense;
   double pair = 0;  // what a generalized problem takes more, or later its proof in double precision
@@ -287,18 +312,19 @@ int run_eig(Options o) {
     if (o.certify > 0 || !o.selection.range.empty())
       pair = std::max(pair, (o.input.kind == "1" ? 3 : 6) * order * order * sizeof(double));
   }
-  require_memory(
-      "eig", "A, its copy and the eigenvectors with what makes them",
-      ((dense ? 2 * order * order : 10 * order) + (o.vectors ? 2.5 * order * order + 2 * order * columns : 0)) *
-              sizeof(T) +
-          pair);
+  if (!planned(o))
+    require_memory(
+        "eig", "A, its copy and the eigenvectors with what makes them",
+        ((dense ? 2 * order * order : 10 * order) + (o.vectors ? 2.5 * order * order + 2 * order * columns : 0)) *
+                sizeof(T) +
+            pair);
   report.problem() = o.input.describe(o.common.seed);
   report.problem().update({{"vectors", o.vectors}, {"precision", o.common.precision}});
   for (const auto& [name, text] : {std::pair{"range", o.selection.range}, std::pair{"index", o.selection.index}})
     if (!text.empty()) report.problem()[name] = text;
 
-  const EigProblem<T> problem = load<T>(o.input, o.common.seed, dense);
-  const Result<T> result = solve(o, problem, report);
+  EigProblem<T> problem;
+  const Result<T> result = solve(o, dense, problem, report);
   const SymmetricEig<T>& eig = result.eig;
   report.problem()["method"] = library || result.facts ? o.method : name_of(eig_methods(), eig.method);
   if (result.facts) o.iteration.describe(*result.facts, report.problem());
@@ -343,6 +369,16 @@ int run_eig(Options o) {
   return report.finish();
 }
 
+/// Of one problem a file, of --jobs one for each.
+void add_results(CLI::App& app, const Options& o, const char* option, std::string& path, const char* about) {
+  const std::string name = std::string(option).substr(std::string(option).find("--"));
+  app.add_option(option, path, about + std::string("; of --jobs a folder, or a name with {} for each job's"))
+      ->type_name("FILE")
+      ->check(not_empty());
+  declare_outputs(app, Output::matrix, name,
+                  [&o, &path, name] { return o.jobs.empty() ? std::vector{path} : job_outputs(name, o.jobs, path); });
+}
+
 const Command eig_command(
     Command::Group::top, "eig", "eigenvalues and eigenvectors of a symmetric matrix or pair", [](CLI::App& app) {
       auto o = std::make_shared<Options>();
@@ -363,16 +399,23 @@ const Command eig_command(
                      "compare with the inertia of A - sigma I, or A - sigma B, at K random shifts")
           ->transform(cli::positive());
       app.add_flag("!--no-check", o->check, "do not compare with LAPACK's syevd or sygvd (done up to n = 4096)");
-      add_output(app, Output::matrix, "-o,--out", o->out, "write the eigenvalues to FILE (.mtx or .npy)");
-      add_output(app, Output::matrix, "--out-vectors", o->vectors_out, "write the eigenvectors to FILE, a column each");
+      add_input(app, "--jobs", o->jobs, "solve the matrices whose files FILE names, one a line, several at a time");
+      add_results(app, *o, "-o,--out", o->out, "write the eigenvalues to FILE (.mtx or .npy)");
+      add_results(app, *o, "--out-vectors", o->vectors_out, "write the eigenvectors to FILE, a column each");
+      o->plan.add_to(app);
+      for (const char* other : {"--diagonal", "--b", "--random-b"})
+        app.get_option("--plan")->excludes(app.get_option(other));
       auto* batch = app.add_option("--batch", o->batch,
                                    "K matrices of an order up to 128: seeds from --seed on, or n x (K n) in -a")
                         ->transform(cli::non_negative());
       for (const char* dense : {"--band", "--block"}) app.get_option("--diagonal")->excludes(app.get_option(dense));
-      for (const char* alone : {"--method", "--factor", "--stop", "--shift", "--deflate", "--tol", "--max-iterations",
-                                "--positive-diagonal", "--band", "--block", "--certify", "--range", "--index",
-                                "--smallest", "--largest", "--diagonal", "--b", "--random-b"})
+      for (const char* alone : {"--jobs", "--plan", "--memory", "--method", "--factor", "--stop", "--shift", "--deflate",
+                                "--tol", "--max-iterations", "--positive-diagonal", "--band", "--block", "--certify",
+                                "--range", "--index", "--smallest", "--largest", "--diagonal", "--b", "--random-b"})
         batch->excludes(app.get_option(alone));
+      for (const char* alone :
+           {"--plan", "--n", "--a", "--random", "--scale", "--diagonal", "--b", "--random-b", "--certify"})
+        app.get_option("--jobs")->excludes(app.get_option(alone));
       o->common.add_to(app);
       app.footer(
           "Examples:\n"
@@ -382,8 +425,19 @@ const Command eig_command(
           "  tesela eig --a A.mtx --b B.mtx --vectors\n"
           "  tesela eig --n 1000 --random-b geometric:100 --problem 2 --vectors\n"
           "  tesela eig --n 16 --batch 100000 --vectors\n"
-          "  tesela eig --random geometric:100 --n 50 --method qr-iteration --vectors");
+          "  tesela eig --random geometric:100 --n 50 --method qr-iteration --vectors\n"
+          "  tesela eig --n 20000 --vectors --plan\n"
+          "  tesela eig --jobs list.txt --vectors --out values/ --out-vectors x-{}.npy");
       return std::function<int()>([o] {
+        if (!o->jobs.empty()) {
+          if (o->method == "cusolver") throw ArgumentError("eig", "--method", "cusolver is not there for --jobs");
+          EigJobs jobs{o->common, o->input, o->selection, o->plan, {}, o->jobs, o->out, o->vectors_out, o->check};
+          jobs.options = {.method = *find_named(eig_methods(), o->method),
+                          .vectors = o->vectors || !o->vectors_out.empty(),
+                          .band = o->band,
+                          .block = o->block};
+          return run_eig_jobs(jobs);
+        }
         if (o->batch >= 0)
           return run_eig_batch({o->common, o->input, o->batch, o->vectors, o->check, o->out, o->vectors_out});
         return o->common.precision == "s" ? run_eig<float>(*o) : run_eig<double>(*o);

@@ -4,12 +4,14 @@
 #include "cli/app/numbers.hpp"
 #include "cli/app/options.hpp"
 #include "cli/app/outputs.hpp"
+#include "cli/app/plan_report.hpp"
 #include "cli/app/runs.hpp"
 #include "cli/app/sizes.hpp"
 #include "cli/commands/qr_methods.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/qr/orthogonalize.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
+#include <tesela/runtime/paused_workers.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <fmt/format.h>
@@ -24,6 +26,7 @@ struct Options {
   std::string random = "uniform";
   std::string tile;
   QrMethod method;
+  PlanOptions plan;
   bool full_q = false, positive = false;
 };
 
@@ -53,9 +56,51 @@ struct Result {
   }
 };
 
+/// What `tesela qr` holds: besides the algorithm's plan A itself, for the checks.
 template <class T>
-void factor_by_graph(const Options& o, const HostMatrix<T>& a, Result<T>& result, Report& report) {
-  Runtime runtime(o.common.runtime());
+std::optional<MemoryPlan> plan_of(const Options& o, const WorkerCounts& workers, Shape a) {
+  const auto method = make_qr_graph<T>(o.method);
+  const TileShape tile = method->cut(parse_tile(o.tile, suitable_qr_tile(workers, a.rows, a.cols)), a.rows);
+  auto plan = method->plan(workers, a, tile, wanted_columns(o).value_or(3 * sampled_vectors));
+  if (!plan) return plan;
+  plan->hold({MemoryPlan::host, a, 1, 0, plan->last_stage()});
+  // Code and libraries' buffers that are touched in the first run.
+  plan->hold({MemoryPlan::host, {(3 << 20) / index_t{sizeof(T)}, 1}, 1, 0, plan->last_stage()});
+  return plan;
+}
+
+/// `tesela qr --plan`; orders are compared by square matrices.
+template <class T>
+int run_plan(const Options& o) {
+  if (o.method.library())
+    throw ArgumentError("qr", "--plan", "what --method " + o.method.name + " takes is known to the library alone");
+  if (find_named(orthogonalizations(), o.method.name))
+    throw ArgumentError("qr", "--plan", "--method " + o.method.name + " has none");
+  const Runtime runtime(o.common.runtime());
+  const MemoryRoom room = o.plan.room(runtime);
+  const auto plan = plan_of<T>(o, runtime, {o.m, o.n});
+  if (!plan) throw ArgumentError("qr", "--plan", "--method " + o.method.name + " has none");
+  nlohmann::json largest = nlohmann::json::array();
+  for (const auto& name : {"tiles", "givens-stages", "givens-chain"}) {
+    Options other = o;
+    other.method.name = name;
+    other.method.order.clear();
+    const auto most = [&]<class P>(P) {
+      return largest_order(room, [&](index_t n) {
+        other.m = other.n = n;
+        return *plan_of<P>(other, runtime, {n, n});
+      });
+    };
+    largest.push_back({{"method", name}, {"single", most(0.0F)}, {"double", most(0.0)}});
+  }
+  return finish_plan(
+      o.common, runtime,
+      {{"command", "qr"}, {"m", o.m}, {"n", o.n}, {"precision", o.common.precision}, {"method", o.method.name}}, *plan,
+      room, {{"largest", largest}});
+}
+
+template <class T>
+void factor_by_graph(const Options& o, Runtime& runtime, const HostMatrix<T>& a, Result<T>& result, Report& report) {
   const auto method = make_qr_graph<T>(o.method);
   const TileShape tile = method->cut(parse_tile(o.tile, suitable_qr_tile(runtime, o.m, o.n)), o.m);
   const auto A = TileMatrix<T>::map(runtime, result.factors.data(), o.m, o.n, result.factors.ld(), tile, "A");
@@ -70,7 +115,10 @@ void factor_by_graph(const Options& o, const HostMatrix<T>& a, Result<T>& result
   report.problem()["mb"] = tile.mb;
   report.problem()["nb"] = tile.nb;
   method->describe(report.problem());
-  if (const auto rotations = method->rotations()) report.count("rotations", *rotations);
+  if (const auto rotations = method->rotations()) {
+    report.count("rotations", *rotations);
+    report.rate("rotations", givens_flops(o.m, o.n));
+  }
 
   const std::optional<index_t> columns = wanted_columns(o);
   result.q = columns ? HostMatrix<T>(o.m, *columns) : result.sample_block(o.common.seed);
@@ -86,9 +134,8 @@ void factor_by_graph(const Options& o, const HostMatrix<T>& a, Result<T>& result
 
 /// Q itself is what these make; R goes where other methods leave it.
 template <class T>
-void orthogonalize_by_graph(const Options& o, Orthogonalization method, const HostMatrix<T>& a, Result<T>& result,
-                            Report& report) {
-  Runtime runtime(o.common.runtime());
+void orthogonalize_by_graph(const Options& o, Runtime& runtime, Orthogonalization method, const HostMatrix<T>& a,
+                            Result<T>& result, Report& report) {
   TileShape tile = parse_tile(o.tile, suitable_orthogonalization_tile(runtime, method, o.m, o.n));
   if (method == Orthogonalization::cholesky_qr2)
     tile.nb = std::max<index_t>(o.n, 1);
@@ -149,26 +196,39 @@ int run_qr(Options o) {
   const RandomMatrix random = parse_random_kind(o.random);
   settle(o);
   const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n);
+  if (o.plan.only) return run_plan<T>(o);
   const auto q_columns = static_cast<double>(wanted_columns(o).value_or(3 * sampled_vectors));
-  require_memory("qr", "A, its factors and Q", (2 * m * n + m * q_columns) * sizeof(T));
+  const auto orthogonalization = find_named(orthogonalizations(), o.method.name);
+  std::optional<Runtime> runtime;
+  std::optional<MemoryPlan> plan;
+  if (!o.method.library()) runtime.emplace(o.common.runtime());
+  if (runtime && !orthogonalization) plan = plan_of<T>(o, *runtime, {o.m, o.n});
+  if (plan)
+    require_fit("qr", *plan, o.plan.room(*runtime));
+  else
+    require_memory("qr", "A, its factors and Q", (2 * m * n + m * q_columns) * sizeof(T));
 
+  const MemoryMeter meter;
+  std::optional<PausedWorkers> paused(std::in_place);
   const HostMatrix<T> a = o.a.empty() ? generate<T>({o.m, o.n}, random, o.common.seed) : read_matrix<T>(o.a);
   Result<T> result;
   HostMatrix<T> no_columns;
   result.factors = HostMatrix<T>(o.m, o.n);
+  paused.reset();
   report.problem() = {{"m", o.m},
                       {"n", o.n},
                       {"method", o.method.name},
                       {"input", o.a.empty() ? o.random : o.a},
                       {"precision", o.common.precision},
                       {"seed", o.common.seed}};
-  const auto orthogonalization = find_named(orthogonalizations(), o.method.name);
   if (orthogonalization)
-    orthogonalize_by_graph(o, *orthogonalization, a, result, report);
+    orthogonalize_by_graph(o, *runtime, *orthogonalization, a, result, report);
   else if (o.method.library())
     factor_by_library(o, a, result, report);
   else
-    factor_by_graph(o, a, result, report);
+    factor_by_graph(o, *runtime, a, result, report);
+  if (plan) meter.measure(*plan, *runtime, report);
+  runtime.reset();  // its workers would take the checks' cores
   if (!report.good()) return report.finish();
   if (o.positive) make_diagonal_positive(result.factors, result.sample ? no_columns : result.q);
 
@@ -202,6 +262,7 @@ const Command qr_command(Command::Group::top, "qr", "A = Q R over tiles or by ro
       .add("cusolver", "the library's geqrf on a GPU, transfers timed")
       .add_option(app, "--method", o->method.name);
   add_tile(app, o->tile, "MB or MBxNB");
+  o->plan.add_to(app);
   add_to(app, o->method);
   add_output(app, Output::matrix, "--out-r", o->out_r, "write R, min(m, n) x n, to FILE (.mtx or .npy)");
   add_output(app, Output::matrix, "--out-q", o->out_q, "write Q, m x min(m, n), to FILE");

@@ -2,8 +2,8 @@
 
 #include "bench/peers/cusolver_qr.hpp"
 #include "cli/app/numbers.hpp"
-#include <tesela/algorithms/givens/givens.hpp>
-#include <tesela/algorithms/qr/qr.hpp>
+#include <tesela/algorithms/givens/givens_plan.hpp>
+#include <tesela/algorithms/qr/qr_plan.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/codelets/libraries/lapack.hpp>
@@ -25,6 +25,10 @@ class TileQr : public QrGraph<T> {
   }
   void form_q(Graph& g, const TileMatrix<T>& Q) const override { factors_->form_q(g, Q); }
   void multiply_q(Graph& g, const TileMatrix<T>& C) const override { factors_->apply(g, Side::left, Op::none, C); }
+  std::optional<MemoryPlan> plan(const WorkerCounts& workers, Shape a, TileShape tile,
+                                 index_t q_columns) const override {
+    return plan_qr(workers, a, sizeof(T), tile, q_columns, options_);
+  }
   void describe(nlohmann::json& problem) const override {
     problem["tree"] = options_.tree;
     problem["kernels"] = options_.triangles ? "tt" : "auto";
@@ -49,6 +53,10 @@ class RotationQr : public QrGraph<T> {
   }
   void form_q(Graph& g, const TileMatrix<T>& Q) const override { factors_->form_q(g, Q); }
   void multiply_q(Graph& g, const TileMatrix<T>& C) const override { factors_->apply(g, Side::left, Op::none, C); }
+  std::optional<MemoryPlan> plan(const WorkerCounts& workers, Shape a, TileShape tile,
+                                 index_t q_columns) const override {
+    return plan_givens_qr(workers, a, sizeof(T), tile.nb, q_columns, options_);
+  }
   void describe(nlohmann::json& problem) const override {
     if (options_.method == GivensMethod::stages) problem["order"] = options_.order;
     problem["window"] = options_.window;

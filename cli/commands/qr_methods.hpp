@@ -2,6 +2,7 @@
 
 #include <tesela/algorithms/givens/givens.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
+#include <tesela/algorithms/support/memory_plan.hpp>
 #include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
@@ -48,6 +49,11 @@ class QrGraph {
   virtual void form_q(Graph& g, const TileMatrix<T>& Q) const = 0;
   /// Inserts C = Q C.
   virtual void multiply_q(Graph& g, const TileMatrix<T>& C) const = 0;
+  /// What it will hold, for q_columns of Q; nothing where it has no plan.
+  virtual std::optional<MemoryPlan> plan([[maybe_unused]] const WorkerCounts& workers, [[maybe_unused]] Shape a,
+                                         [[maybe_unused]] TileShape tile, [[maybe_unused]] index_t q_columns) const {
+    return std::nullopt;
+  }
   /// What it chose, for the report's `problem`.
   virtual void describe(nlohmann::json& problem) const = 0;
   /// How many rotations the last factor() made; none for tiles.

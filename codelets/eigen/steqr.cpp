@@ -3,6 +3,7 @@
 #include <tesela/codelets/eigen/steqr.hpp>
 #include <tesela/codelets/libraries/lapack.hpp>
 #include <tesela/codelets/support/internal/multiversion.hpp>
+#include <tesela/runtime/config.hpp>
 
 #include <algorithm>
 #include <vector>
@@ -66,6 +67,25 @@ void Stedc<T>::cpu(const Args&, In<T> t, Out<T> values, Out<T> vectors, InOut<in
   if (failed != 0 && *info.data == 0) *info.data = std::max(1, failed % (static_cast<int>(n) + 1));
 }
 
+template <class T>
+void Syevd<T>::cpu(const Args& args, InOut<T> a, Out<T> values, Scratch<T>, InOut<int> info) {
+  for (index_t j = 0; j < a.cols; ++j)
+    for (index_t i = 0; i < j; ++i) a(i, j) = a(j, i);
+  const int failed = lapack::syevd(a.cols, a.data, a.ld, values.data, args.vectors);
+  if (failed != 0 && *info.data == 0) *info.data = failed;
+}
+
+#if !TESELA_HAVE_CUDA
+template <class T>
+index_t syevd_work(bool, index_t, bool) {
+  return 1;
+}
+template index_t syevd_work<float>(bool, index_t, bool);
+template index_t syevd_work<double>(bool, index_t, bool);
+#endif
+
+template struct Syevd<float>;
+template struct Syevd<double>;
 template struct Steqr<float>;
 template struct Steqr<double>;
 template struct Stedc<float>;

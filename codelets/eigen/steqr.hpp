@@ -37,4 +37,26 @@ struct Stedc {
   static void cpu(const Args& args, In<T> t, Out<T> values, Out<T> vectors, InOut<int> info);
 };
 
+/// All eigenpairs of a whole symmetric matrix by one call of LAPACK or cuSOLVER (syevd): the lower triangle of A is
+/// read, its elements of size 1, and A becomes the vectors, a column each in the order of the ascending values (n x 1),
+/// or is lost. info is syevd's.
+template <class T>
+struct Syevd {
+  static constexpr auto name = "syevd";
+  static constexpr std::uint32_t color = 0x8172b3;
+  struct Args {
+    bool vectors = true;
+    std::uint64_t cost_key() const { return vectors ? 1 : 0; }
+  };
+  static double flops(const Args& args, Shape a, Shape, Shape, Shape) {
+    const auto n = static_cast<double>(a.rows);
+    return (args.vectors ? 14.0 : 4.0) / 3 * n * n * n;
+  }
+  static void cpu(const Args& args, InOut<T> a, Out<T> values, Scratch<T> work, InOut<int> info);
+  static void cuda(CudaContext& context, const Args& args, InOut<T> a, Out<T> values, Scratch<T> work, InOut<int> info);
+};
+/// The rows of its Scratch, of one column: what cuSOLVER asks for, where the runtime has a GPU.
+template <class T>
+index_t syevd_work(bool with_gpu, index_t n, bool vectors);
+
 }  // namespace tesela::kernels

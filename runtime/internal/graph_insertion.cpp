@@ -116,9 +116,9 @@ detail::OwnedTask Graph::Impl::make_task(const Insertion& task, std::int32_t whe
   t->name = task.codelet->name();  // else traces show the performance model's
   t->flops = task.flops;
   t->priority = task.priority.value;
-  if (where == STARPU_CUDA && task.priority.device >= 0) {
+  if (const int device = options.gpu >= 0 ? options.gpu : task.priority.device; where == STARPU_CUDA && device >= 0) {
     auto& workers = state->gpu_workers;
-    auto& some = workers[static_cast<std::size_t>(task.priority.device) % workers.size()];
+    auto& some = workers[static_cast<std::size_t>(device) % workers.size()];
     t->workerids = some.data();
     t->workerids_len = static_cast<unsigned>(some.size());
   }

@@ -38,7 +38,7 @@ template <class T>
 class Bisection {
  public:
   Bisection(Runtime& runtime, const ScaledTridiagonal<T>& t, IndexRange range, const TridiagonalEigOptions& options)
-      : g_(runtime),
+      : g_(runtime, {.gpu = options.gpu}),
         t_(runtime, t.n(), 2, {t.n(), 2}, "T"),
         range_(range),
         gpus_(t.n() >= gpus_from(runtime, options) ? runtime.gpus() : 0),

@@ -1,5 +1,6 @@
 #include <tesela/algorithms/eigen/internal/cuppen_tree.hpp>
 #include <tesela/algorithms/eigen/internal/divide_and_conquer.hpp>
+#include <tesela/algorithms/eigen/internal/eig_plan.hpp>
 #include <tesela/algorithms/eigen/internal/merge.hpp>
 #include <tesela/codelets/eigen/merge.hpp>
 #include <tesela/codelets/eigen/steqr.hpp>
@@ -20,15 +21,15 @@ using kernels::TakeRow;
 constexpr index_t largest_of_ql = kernels::most_gpu_steqr;
 
 /// Beside GPUs LAPACK's divide and conquer solves a leaf in one task: ours would take more time to insert its tasks.
-index_t leaf_of(const Runtime& runtime, const TridiagonalEigOptions& options) {
-  const index_t wanted = options.leaf > 0 ? options.leaf : runtime.gpus() > 0 ? 256 : largest_of_ql;
-  return runtime.cpus() > 0 ? wanted : std::min(wanted, largest_of_ql);
+index_t leaf_of(const WorkerCounts& workers, const TridiagonalEigOptions& options) {
+  const index_t wanted = options.leaf > 0 ? options.leaf : workers.gpus > 0 ? 256 : largest_of_ql;
+  return workers.cpus > 0 ? wanted : std::min(wanted, largest_of_ql);
 }
 
 /// On cores tasks of half a thousand rows and half as many columns; a GPU takes all rows of a half at once.
-MergeShape suitable_shape(const Runtime& runtime, index_t n, bool on_gpus, const TridiagonalEigOptions& options) {
-  MergeShape shape{n, 512, 256, 2 * std::max(runtime.cpus(), 1)};
-  if (on_gpus) shape = {n, std::numeric_limits<index_t>::max(), 2048, 2 * runtime.gpus(), runtime.gpus()};
+MergeShape suitable_shape(const WorkerCounts& workers, index_t n, bool on_gpus, const TridiagonalEigOptions& options) {
+  MergeShape shape{n, 512, 256, 2 * std::max(workers.cpus, 1)};
+  if (on_gpus) shape = {n, std::numeric_limits<index_t>::max(), 2048, 2 * workers.gpus, workers.gpus};
   if (options.rows > 0) shape.rows = options.rows;
   if (options.batch > 0) shape.batch = options.batch;
   return shape;
@@ -38,7 +39,7 @@ template <class T>
 class Tree {
  public:
   Tree(Runtime& runtime, const ScaledTridiagonal<T>& t, const TridiagonalEigOptions& options, bool vectors)
-      : g_(runtime),
+      : g_(runtime, {.gpu = options.gpu}),
         d_(t.d),
         e_(t.e),
         on_cores_(suitable_shape(runtime, t.n(), false, options)),
@@ -208,6 +209,38 @@ class Tree {
 };
 
 }  // namespace
+
+/// As if nothing deflated. The last merge counts: first its halves' vectors beside the columns that are kept of them,
+/// then these beside its own vectors and X. On a GPU the blocks of each level, of a size of their own, leave their
+/// place behind.
+void plan_tridiagonal(MemoryPlan& plan, const EigShape& e) {
+  const index_t n = e.n;
+  if (n == 0) return;
+  plan.hold({MemoryPlan::host, {n, 32}, 1, tridiagonal, tridiagonal});  // values, plans, rows
+  if (!e.vectors) return;
+  const bool gpu = e.gpu() && n >= gpus_from(e.workers, {});
+  const MergeShape shape = suitable_shape(e.workers, n, gpu, {});
+  const double share = gpu ? 1.0 / e.workers.gpus : 1;
+  const auto here = [&](Shape of, double at_once, double ever) {
+    plan.hold_on_each({.shape = of, .at_once = at_once, .first = tridiagonal, .last = tridiagonal, .ever = ever});
+  };
+  const auto secular = [&](index_t order) {  // batches of a merge's own vectors
+    return Shape{order, std::min(shape.depth * shape.batch, order)};
+  };
+  const auto x = static_cast<double>(e.wanted) / static_cast<double>(n) * (e.gpu() ? share : 1),
+             vectors = static_cast<double>(e.wanted) / static_cast<double>(n);  // gathered for X on each GPU
+  here({n, n}, std::max(share / 2, vectors + x) - x, vectors);
+  here({n, n}, share / 2, share / 2);
+  here(secular(n), 1, 1);
+  for (index_t order = n / 2; gpu && order > leaf_of(e.workers, {}); order /= 2) {
+    const double nodes = share * static_cast<double>(n) / static_cast<double>(order);
+    here({order, order}, 0, 1.5 * nodes);
+    here(secular(order), 0, nodes);
+  }
+  if (gpu) plan.hold({MemoryPlan::host, {n, leaf_of(e.workers, {})}, 1, tridiagonal, tridiagonal});
+  plan.hold_on_each({.shape = {n, n}, .at_once = x, .first = tridiagonal, .last = back_transformation, .ever = x});
+  plan.task(static_cast<double>(n) * static_cast<double>(n + e.x_columns));
+}
 
 template <class T>
 void divide_and_conquer(Runtime& runtime, const ScaledTridiagonal<T>& t, IndexRange range, const TileMatrix<T>* x,

@@ -35,7 +35,7 @@ void ql(Runtime& runtime, const ScaledTridiagonal<T>& t, IndexRange range, const
         const TridiagonalEigOptions& options, TridiagonalEigResult<T>& result) {
   const index_t n = t.n();
   if (n == 0) return;
-  Graph g(runtime);
+  Graph g(runtime, {.gpu = options.gpu});
   std::vector<EigenColumns<T>> columns(1);
   EigenColumns<T>& all = columns[0];
   all.n = n;

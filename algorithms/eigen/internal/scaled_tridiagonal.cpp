@@ -50,10 +50,10 @@ IndexRange wanted_range(const char* routine, const TridiagonalEigOptions& option
   return range;
 }
 
-index_t gpus_from(const Runtime& runtime, const TridiagonalEigOptions& options) {
+index_t gpus_from(const WorkerCounts& workers, const TridiagonalEigOptions& options) {
   constexpr index_t suitable = 384;  // below, a GPU's launches take longer than the cores' work
-  if (runtime.gpus() == 0) return std::numeric_limits<index_t>::max();
-  if (runtime.cpus() == 0) return 0;
+  if (workers.gpus == 0) return std::numeric_limits<index_t>::max();
+  if (workers.cpus == 0) return 0;
   return options.gpus_from > 0 ? options.gpus_from : suitable;
 }
 

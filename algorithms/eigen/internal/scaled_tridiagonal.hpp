@@ -28,7 +28,7 @@ struct ScaledTridiagonal {
 IndexRange wanted_range(const char* routine, const TridiagonalEigOptions& options, index_t n);
 
 /// The order from which on GPUs solve a problem, or do a merge; larger than any where there are none.
-index_t gpus_from(const Runtime& runtime, const TridiagonalEigOptions& options);
+index_t gpus_from(const WorkerCounts& workers, const TridiagonalEigOptions& options);
 
 /// Waits, and says in the result where QL steps did not converge.
 template <class T>

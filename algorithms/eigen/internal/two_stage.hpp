@@ -11,8 +11,8 @@
 
 namespace tesela {
 
-/// The half-width of the band between the stages that suits the runtime's workers.
-inline index_t suitable_band(const Runtime& runtime) { return runtime.gpus() > 0 ? 64 : 32; }
+/// The half-width of the band between the stages that suits the workers.
+inline index_t suitable_band(const WorkerCounts& workers) { return workers.gpus > 0 ? 64 : 32; }
 
 /// A = Q1 Q2 T Q2^T Q1^T, and T's eigenpairs back to A's. An A that is a band begins with the second stage, a
 /// tridiagonal one has none.
@@ -26,7 +26,7 @@ class TwoStage {
     bool vectors = true;
   };
   /// Inserts what reduces A, whose elements are of size 1.
-  TwoStage(Graph& g, const TileMatrix<T>& A, const Options& o) : n_(A.n()), runtime_(g.runtime()) {
+  TwoStage(Graph& g, const TileMatrix<T>& A, const Options& o) : n_(A.n()), runtime_(g.runtime()), gpu_(g.gpu()) {
     const index_t wanted = o.band > 0 ? o.band : suitable_band(runtime_),
                   b = std::clamp<index_t>(std::min(wanted, std::max<index_t>(o.found, 1)), 1,
                                           std::max<index_t>(n_ - 1, 1));
@@ -39,7 +39,11 @@ class TwoStage {
     to_tridiagonal_.emplace(band_to_tridiagonal(g, band, {.vectors = o.vectors}));
   }
   TwoStage(Graph& g, std::span<const T> d, std::span<const T> e)
-      : n_(static_cast<index_t>(d.size())), runtime_(g.runtime()), d_(d.begin(), d.end()), e_(e.begin(), e.end()) {}
+      : n_(static_cast<index_t>(d.size())),
+        runtime_(g.runtime()),
+        gpu_(g.gpu()),
+        d_(d.begin(), d.end()),
+        e_(e.begin(), e.end()) {}
 
   index_t n() const { return n_; }
   index_t half_width() const { return half_width_; }
@@ -47,12 +51,12 @@ class TwoStage {
 
   TridiagonalEigResult<T> eigenvalues() {
     wait();
-    return tridiagonal_eigenvalues<T>(runtime_, d_, e_);
+    return tridiagonal_eigenvalues<T>(runtime_, d_, e_, {.gpu = gpu_});
   }
   /// X = Q1 Q2 Y with T's eigenvectors Y: inserts what comes after these.
   TridiagonalEigResult<T> eigenvectors(Graph& g, const TileMatrix<T>& X, IndexRange range) {
     wait();
-    TridiagonalEigResult<T> found = tridiagonal_eig<T>(runtime_, d_, e_, X, {.range = range});
+    TridiagonalEigResult<T> found = tridiagonal_eig<T>(runtime_, d_, e_, X, {.range = range, .gpu = gpu_});
     if (!found.status.ok()) return found;
     if (to_tridiagonal_) to_tridiagonal_->apply(g, Op::none, X);
     if (to_band_) to_band_->apply(g, Op::none, X);
@@ -79,6 +83,7 @@ class TwoStage {
 
   index_t n_, half_width_ = 0;
   Runtime& runtime_;
+  int gpu_;
   std::optional<BandReduction<T>> to_band_;
   std::optional<BulgeChase<T>> to_tridiagonal_;
   std::vector<T> d_, e_;

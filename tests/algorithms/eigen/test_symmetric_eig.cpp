@@ -80,7 +80,8 @@ constexpr const char* all_kinds[] = {
 }  // namespace
 
 TEMPLATE_TEST_CASE("symmetric_eig: all pairs of every kind", "[gpu]", float, double) {
-  const EigMethod method = GENERATE(EigMethod::two_stage, EigMethod::one_stage, EigMethod::lapack);
+  const EigMethod method =
+      GENERATE(EigMethod::two_stage, EigMethod::one_stage, EigMethod::lapack, EigMethod::one_task);
   for (const char* kind : all_kinds)
     for (const index_t n : {0, 1, 2, 3, 33, 64, 150}) {
       CAPTURE(kind, n, method);
@@ -104,9 +105,20 @@ TEMPLATE_TEST_CASE("symmetric_eig: bands that divide nothing", "[gpu]", float, d
     }
 }
 
+TEMPLATE_TEST_CASE("symmetric_eig: as one task, of tiles of any width", "[gpu][sanitize]", float, double) {
+  for (const index_t tile : {7, 40, 100})
+    for (const bool vectors : {true, false}) {
+      const HostMatrix<TestType> a = lower<TestType>("normal", 40);
+      const Solved<TestType> s = solve(a, {.method = EigMethod::one_task, .vectors = vectors}, tile);
+      CHECK(s.x.cols() == (vectors ? 40 : 0));
+      check(a, s, reference_eigenvalues(a));
+    }
+}
+
 TEMPLATE_TEST_CASE("symmetric_eig: a power of two changes nothing else", "", float, double) {
   using T = TestType;
-  const EigMethod method = GENERATE(EigMethod::two_stage, EigMethod::one_stage, EigMethod::lapack);
+  const EigMethod method =
+      GENERATE(EigMethod::two_stage, EigMethod::one_stage, EigMethod::lapack, EigMethod::one_task);
   const int most = std::numeric_limits<T>::max_exponent - 8;
   const HostMatrix<T> a = lower<T>("uniform", 70);
   const Solved<T> one = solve(a, {.method = method});
@@ -120,7 +132,8 @@ TEMPLATE_TEST_CASE("symmetric_eig: a power of two changes nothing else", "", flo
 
 TEMPLATE_TEST_CASE("symmetric_eig: parts are parts of the whole", "", float, double) {
   using T = TestType;
-  const EigMethod method = GENERATE(EigMethod::two_stage, EigMethod::one_stage, EigMethod::lapack);
+  const EigMethod method =
+      GENERATE(EigMethod::two_stage, EigMethod::one_stage, EigMethod::lapack, EigMethod::one_task);
   for (const char* kind : {"uniform", "clustered:3", "laplacian", "exchange"}) {
     const index_t n = 90;
     CAPTURE(kind, method);

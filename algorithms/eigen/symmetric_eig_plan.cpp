@@ -1,0 +1,88 @@
+#include <tesela/algorithms/eigen/internal/eig_plan.hpp>
+#include <tesela/algorithms/eigen/internal/two_stage.hpp>
+#include <tesela/algorithms/eigen/symmetric_eig_plan.hpp>
+#include <tesela/codelets/eigen/sytrd.hpp>
+
+#include <algorithm>
+
+namespace tesela {
+namespace {
+
+/// LAPACK's syevd has room for two matrices more, with vectors.
+MemoryPlan plan_library(const WorkerCounts& workers, index_t n, std::size_t element, index_t wanted, bool vectors) {
+  MemoryPlan plan({"syevd", "vectors"}, workers.gpus, element);
+  const Shape matrix{n, n};
+  plan.hold({MemoryPlan::host, matrix, 1, 0, 1});
+  plan.hold({MemoryPlan::host, matrix, vectors ? 3.0 : 1.0, 0, 0});
+  if (!vectors) return plan;
+  plan.hold({MemoryPlan::host, matrix, 1, 1, 1});
+  plan.hold({MemoryPlan::host, {n, wanted}, 1, 1, 1});
+  return plan;
+}
+
+detail::EigShape shape_of(const WorkerCounts& workers, index_t n, const SymmetricEigOptions& options) {
+  detail::EigShape shape{.workers = workers, .n = n, .block = options.block, .vectors = options.vectors};
+  shape.wanted = options.positions ? options.positions->size() : n;
+  shape.x_columns = std::max<index_t>(suitable_eigenvectors_tile(workers, n, shape.wanted), 1);
+  return shape;
+}
+
+/// syevd as one task. cuSOLVER's workspace is taken to be as large as LAPACK's.
+MemoryPlan plan_one_task(const WorkerCounts& workers, index_t n, std::size_t element, index_t a_columns, index_t wanted,
+                         bool vectors) {
+  MemoryPlan plan({"syevd", "vectors"}, workers.gpus, element);
+  const Shape matrix{n, n}, of_vectors{n, vectors ? wanted : 0};
+  const double work = vectors ? 2 : 0;
+  plan.hold({MemoryPlan::host, matrix, a_columns < n ? 2.0 : 1.0, 0, 1});
+  if (workers.gpus == 0) {
+    plan.hold({MemoryPlan::host, matrix, work, 0, 0});
+    plan.hold({MemoryPlan::host, of_vectors, 1, 1, 1});
+    return plan;
+  }
+  plan.hold({0, matrix, 1, 0, 1});
+  plan.hold({0, {n * n, 1}, work, 0, 1});
+  plan.hold({0, of_vectors, 1, 1, 1});
+  plan.task((1 + work) * static_cast<double>(n) * static_cast<double>(n));
+  return plan;
+}
+
+}  // namespace
+
+EigMethod suitable_eig_method(const WorkerCounts& workers, index_t n, const SymmetricEigOptions& options) {
+  if (options.method != EigMethod::automatic) return options.method;
+  if (workers.gpus > 0)
+    return options.band == 0 && n <= kernels::largest_sytrd ? EigMethod::one_stage : EigMethod::two_stage;
+  return n < (options.vectors ? 2200 : 1700) ? EigMethod::lapack : EigMethod::two_stage;  // on two cores
+}
+
+MemoryPlan plan_symmetric_eig(const WorkerCounts& workers, index_t n, std::size_t element,
+                              const SymmetricEigOptions& options, index_t a_columns) {
+  if (n < 0) throw ArgumentError("plan_symmetric_eig", "n", std::to_string(n));
+  detail::EigShape shape = shape_of(workers, n, options);
+  if (suitable_eig_method(workers, n, options) == EigMethod::lapack)
+    return plan_library(workers, n, element, shape.wanted, options.vectors);
+  if (suitable_eig_method(workers, n, options) == EigMethod::one_task)
+    return plan_one_task(workers, n, element, a_columns > 0 ? a_columns : suitable_eig_tile(workers, n), shape.wanted,
+                         options.vectors);
+  const index_t band = suitable_eig_method(workers, n, options) == EigMethod::one_stage ? 1
+                       : options.band > 0                                               ? options.band
+                                                                                        : suitable_band(workers);
+  shape.half_width = std::clamp<index_t>(band, 1, std::max<index_t>(n - 1, 1));
+  shape.a_columns =
+      std::min(std::max<index_t>(n, 1), a_columns > 0 ? a_columns : suitable_eig_tile(workers, n, options.band));
+  MemoryPlan plan({"to a band", "chase", "tridiagonal", "vectors"}, workers.gpus, element);
+  plan.hold({MemoryPlan::host, {n, n}, 1, 0, plan.last_stage()});
+  detail::plan_reduction(plan, shape);
+  detail::plan_chase(plan, shape);
+  detail::plan_tridiagonal(plan, shape);
+  return plan;
+}
+
+MemoryPlan plan_tridiagonal_eig(const WorkerCounts& workers, index_t n, std::size_t element,
+                                const SymmetricEigOptions& options) {
+  MemoryPlan plan({"to a band", "chase", "tridiagonal", "vectors"}, workers.gpus, element);
+  detail::plan_tridiagonal(plan, shape_of(workers, n, options));
+  return plan;
+}
+
+}  // namespace tesela

@@ -1,0 +1,235 @@
+#include "cli/commands/eig_jobs.hpp"
+
+#include "bench/errors/eig_error.hpp"
+#include "cli/app/report.hpp"
+#include "cli/app/runs.hpp"
+#include "cli/commands/eig_plan.hpp"
+#include <tesela/algorithms/eigen/eig_jobs.hpp>
+#include <tesela/algorithms/support/side_by_side.hpp>
+#include <tesela/runtime/errors.hpp>
+#include <tesela/tiles/io/file_formats.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+
+namespace tesela::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int suitable_streams = 4;      // of a GPU
+constexpr index_t sampled_vectors = 64;  // of a job, for its residual
+
+std::vector<std::string> read_list(const std::string& path) {
+  std::ifstream list(path);
+  if (!list || fs::is_directory(path)) throw FileError(path, "cannot be read");
+  std::vector<std::string> files;
+  for (std::string line; std::getline(list, line);) {
+    while (!line.empty() && std::isspace(static_cast<unsigned char>(line.back())) != 0) line.pop_back();
+    if (!line.empty() && line.front() != '#') files.push_back(line);
+  }
+  return files;
+}
+
+/// What became of one.
+struct Job {
+  std::string file, status = "not begun", method = {};
+  index_t n = 0, found = 0;
+  double seconds = 0;
+  nlohmann::json checks = nlohmann::json::object();
+};
+
+nlohmann::json json_of(const Job& job) {
+  return {{"file", job.file},   {"status", job.status}, {"seconds", job.seconds}, {"n", job.n},
+          {"found", job.found}, {"method", job.method}, {"checks", job.checks}};
+}
+
+template <class T>
+class Jobs {
+ public:
+  Jobs(const EigJobs& o, Runtime& runtime, int streams) : o_(o), runtime_(runtime), room_(o.plan.room(runtime)) {
+    for (const std::string& file : read_list(o.file)) jobs_.emplace_back().file = file;
+    values_ = job_outputs("--out", o.file, o.out);
+    vectors_ = job_outputs("--out-vectors", o.file, o.vectors_out);
+    index_t largest = 0;
+    for (Job& job : jobs_) {
+      job.n = order_of(job);
+      largest = std::max(largest, job.n);
+      sizes_.push_back(job.n);
+    }
+    at_once_ = suitable_jobs_at_once(runtime, streams, plan_of(largest), room_);
+  }
+
+  const std::vector<Job>& jobs() const { return jobs_; }
+  int at_once() const { return at_once_; }
+
+  void run(bool last) {
+    side_by_side(sizes_, at_once_, [&](std::size_t number, int thread) {
+      Job& job = jobs_[number];
+      try {
+        solve(number, thread, last);
+      } catch (const Cancelled&) {
+        throw;
+      } catch (const std::bad_alloc&) {
+        job.status = "not enough memory";
+      } catch (const std::exception& error) {
+        job.status = error.what();
+      }
+    });
+  }
+
+ private:
+  /// 0 for what is no matrix, of which its turn will tell.
+  static index_t order_of(const Job& job) {
+    try {
+      return probe_matrix(job.file).shape.rows;
+    } catch (const Error&) {
+      return 0;
+    }
+  }
+  SymmetricEigOptions options_of(index_t n) const {
+    SymmetricEigOptions options = suitable_job_options(runtime_, n, o_.options);
+    if (n > 0) options.positions = o_.selection.positions(n);
+    std::tie(options.low, options.high) = o_.selection.interval();
+    return options;
+  }
+  MemoryPlan plan_of(index_t n) const {
+    return eig_command_plan(runtime_, n, sizeof(T), suitable_job_options(runtime_, n, o_.options));
+  }
+
+  void solve(std::size_t number, int thread, bool last) {
+    Job& job = jobs_[number];
+    EigInput input = o_.input;
+    input.a = job.file;
+    input.settle(0);
+    const index_t n = job.n = input.n, ld = std::max<index_t>(n, 1);
+    const SymmetricEigOptions options = options_of(n);
+    job.method = name_of(eig_methods(), options.method);
+    require_fit("eig", plan_of(n), room_);
+    const HostMatrix<T> a = load<T>(input, 0, true).a;
+    HostMatrix<T> lost(n, n), x;
+    SymmetricEig<T> eig;
+    {
+      const bool whole = options.method == EigMethod::one_task;
+      const auto A = TileMatrix<T>::map(runtime_, lost.data(), n, n, ld,
+                                        {ld, whole ? ld : suitable_eig_tile(runtime_, n, options.band)}, "A");
+      A.copy_from(a.data(), a.ld());
+      const Stopwatch watch;
+      Graph g(runtime_, {.gpu = runtime_.gpus() > 0 ? thread % runtime_.gpus() : -1});
+      eig = symmetric_eig(g, A, options);
+      g.wait();
+      if (eig.vectors && eig.status.ok()) {
+        x = HostMatrix<T>(n, eig.vectors->n());
+        eig.vectors->copy_to(x.data(), x.ld());
+      }
+      eig.vectors.reset();
+      job.seconds = watch.seconds();
+    }
+    job.found = std::ssize(eig.values);
+    job.status = to_string(eig.status);
+    if (eig.status.ok() && o_.check) check(job, a, eig, x);
+    if (job.status != "ok" || !last) return;
+    if (!values_.empty()) {
+      HostMatrix<double> values(job.found, 1);
+      std::copy(eig.values.begin(), eig.values.end(), values.data());
+      write_matrix(values_[number], values);
+    }
+    if (!vectors_.empty()) write_matrix(vectors_[number], x);
+  }
+
+  void check(Job& job, const HostMatrix<T>& a, const SymmetricEig<T>& eig, const HostMatrix<T>& x) {
+    const std::lock_guard lock(checking_);  // BLAS's threads are set for all
+    const index_t n = a.rows();
+    const EigBounds bounds = eig_bounds<T>(n);
+    const double norm = symmetric_norm(a, eig.norm),
+                 rounding = static_cast<double>(std::numeric_limits<T>::denorm_min()) / norm;
+    const auto measured = [&](const char* name, const Measured& m) {
+      job.checks[name] = m.error;
+      if (!m.good() && job.status == "ok")
+        job.status = fmt::format("inaccurate: {} {:.2g}, at most {:.2g}", name, m.error, m.bound);
+    };
+    if (job.found == n)
+      measured("trace_drift", {trace_drift(a, eig.values, norm),
+                               bounds.value * std::sqrt(static_cast<double>(std::max<index_t>(n, 1))) + rounding});
+    if (!o_.options.vectors) return;
+    const EigError error = eig_error(a, eig.values, x, norm, std::min(sampled_vectors, x.cols()), o_.common.seed);
+    measured("max_residual", {error.residual, bounds.value + rounding});
+    measured("orthogonality", {error.orthogonality, bounds.orthogonality});
+  }
+
+  const EigJobs& o_;
+  Runtime& runtime_;
+  MemoryRoom room_;
+  std::vector<Job> jobs_;
+  std::vector<index_t> sizes_;
+  std::vector<std::string> values_, vectors_;
+  int at_once_ = 1;
+  std::mutex checking_;
+};
+
+template <class T>
+int run(const EigJobs& o) {
+  Report report("eig", o.common);
+  RuntimeOptions options = o.common.runtime();
+  if (!options.streams_per_gpu && std::getenv("STARPU_NWORKER_PER_CUDA") == nullptr)
+    options.streams_per_gpu = suitable_streams;
+  options.thread_per_stream = options.streams_per_gpu.value_or(1) > 1;
+  nlohmann::json all = nlohmann::json::array();
+  index_t failed = 0;
+  {
+    Runtime runtime(options);
+    Jobs<T> jobs(o, runtime, options.streams_per_gpu.value_or(1));
+    double flops = 0;  // as LAPACK counts
+    for (const Job& job : jobs.jobs())
+      flops += (o.options.vectors ? 14.0 : 4.0) / 3 * std::pow(static_cast<double>(job.n), 3);
+    report.problem() = {{"jobs", o.file},
+                        {"count", jobs.jobs().size()},
+                        {"at_once", jobs.at_once()},
+                        {"vectors", o.options.vectors},
+                        {"precision", o.common.precision}};
+    run_timed(o.common, runtime, report,
+              {{},
+               [&](Graph&, bool last) {
+                 jobs.run(last);
+                 return 0.0;
+               },
+               flops});
+    for (const Job& job : jobs.jobs()) {
+      all.push_back(json_of(job));
+      failed += job.status == "ok" ? 0 : 1;
+    }
+  }
+  report.jobs(all);
+  if (failed > 0) report.fail(fmt::format("{} of {} jobs failed", failed, all.size()));
+  return report.finish();
+}
+
+}  // namespace
+
+std::vector<std::string> job_outputs(const std::string& option, const std::string& list, const std::string& pattern) {
+  if (pattern.empty()) return {};
+  const std::vector<std::string> files = read_list(list);
+  const bool folder = pattern.ends_with('/') || fs::is_directory(pattern);
+  const auto place = folder ? std::string::npos : pattern.find("{}");
+  if (!folder && place == std::string::npos && files.size() > 1)
+    throw ArgumentError("eig", option,
+                        pattern + " is one file for " + std::to_string(files.size()) +
+                            " jobs: name a folder, or let {} stand for each job's name");
+  std::vector<std::string> outputs;
+  for (const std::string& file : files) {
+    const std::string stem = fs::path(file).stem().string();
+    outputs.push_back(folder                       ? (fs::path(pattern) / (stem + ".npy")).string()
+                      : place == std::string::npos ? pattern
+                                                   : std::string(pattern).replace(place, 2, stem));
+  }
+  return outputs;
+}
+
+int run_eig_jobs(const EigJobs& jobs) { return jobs.common.precision == "s" ? run<float>(jobs) : run<double>(jobs); }
+
+}  // namespace tesela::cli

@@ -1,0 +1,127 @@
+#include <tesela/algorithms/eigen/eig_jobs.hpp>
+#include <tesela/algorithms/eigen/symmetric_eig_plan.hpp>
+#include <tesela/algorithms/givens/givens_plan.hpp>
+#include <tesela/algorithms/qr/qr_plan.hpp>
+#include <tesela/algorithms/support/memory_plan.hpp>
+#include <tesela/runtime/errors.hpp>
+
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace tesela;
+using Catch::Approx;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+constexpr int host = MemoryPlan::host;
+const WorkerCounts cores(2, 0), one_gpu(8, 1), two_gpus(16, 2);
+
+}  // namespace
+
+TEST_CASE("a plan adds what stands together, and keeps a GPU's places by their shape") {
+  MemoryPlan plan({"first", "second", "third"}, 1, 8);
+  plan.hold({host, {10, 10}, 1, 0, 2});
+  plan.hold({0, {5, 4}, 2, 0, 0});
+  plan.hold({0, {5, 4}, 1, 1, 2});     // in a place of the two
+  plan.hold({0, {20, 1}, 1, 1, 1});    // as many elements, another shape
+  plan.hold({0, {7, 1}, 1, 2, 2, 3});  // three of shapes that differ, one at a time
+  plan.task(25);
+  CHECK(plan.peak(host) == 800);
+  CHECK(plan.bytes(0, 0) == 320);
+  CHECK(plan.bytes(1, 0) == 320);
+  CHECK(plan.bytes(2, 0) == 160 + 56);
+  CHECK(plan.peak(0) == 320);
+  CHECK(plan.gpu_peak() == 320);
+  CHECK(plan.held(0) == 320 + 160 + 3 * 56);
+  CHECK(plan.largest_task() == 200);
+  CHECK(plan.stage("third") == 2);
+  CHECK_THROWS_AS(plan.stage("fourth"), ArgumentError);
+  CHECK(misfit(plan, {800, 200}).empty());
+  CHECK(!fits_whole(plan, {800, 200}));
+  CHECK(fits_whole(plan, {800, 320}));
+  CHECK_THAT(misfit(plan, {799, 1e6}), ContainsSubstring("host"));
+  CHECK_THAT(misfit(plan, {1e6, 199}), ContainsSubstring("STARPU_LIMIT_CUDA_MEM"));
+}
+
+TEST_CASE("the largest order is the last one that fits") {
+  const auto squares = [](index_t n) {
+    MemoryPlan plan({"all"}, 0, 8);
+    plan.hold({host, {n, n}, 3});
+    return plan;
+  };
+  // 3 n^2 of 8 bytes.
+  CHECK(largest_order({24.0 * 100 * 100, 0}, squares) == 100);
+  CHECK(largest_order({24.0 * 100 * 100 - 1, 0}, squares) == 99);
+  CHECK(largest_order({0, 0}, squares) == 0);
+  const index_t n = largest_order({24e10, 0}, squares);
+  CHECK(n <= 100000);
+  CHECK(n >= 99900);
+}
+
+TEST_CASE("plans of eigenproblems: what theory says of their size") {
+  const double n = 20000, square = n * n * 8;
+  const auto plan = [](const WorkerCounts& workers, SymmetricEigOptions options) {
+    return plan_symmetric_eig(workers, 20000, 8, options);
+  };
+  // LAPACK's syevd: A, its copy and a workspace of two matrices.
+  CHECK(plan(cores, {.method = EigMethod::lapack}).peak(host) == Approx(4 * square).epsilon(0.01));
+  CHECK(plan(cores, {.method = EigMethod::lapack, .vectors = false}).peak(host) == Approx(2 * square).epsilon(0.01));
+  // A, V and Z of half a matrix each.
+  CHECK(plan(cores, {.vectors = false}).peak(host) == Approx(2 * square).epsilon(0.05));
+  const MemoryPlan all = plan(one_gpu, {});
+  CHECK(all.gpus() == 1);
+  CHECK(all.bytes(all.stage("to a band"), 0) == Approx(2 * square).epsilon(0.1));
+  CHECK(all.largest_task() >= 2 * square);  // T's vectors beside X
+  CHECK(all.held(0) > all.peak(0));
+  CHECK(plan(one_gpu, {.vectors = false}).largest_task() < 1.2 * square);
+  // Two GPUs have half of X each, and a reduction in which both take part.
+  const MemoryPlan two = plan(two_gpus, {});
+  CHECK(two.bytes(two.stage("to a band"), 1) < two.bytes(two.stage("to a band"), 0));
+  CHECK(two.largest_task() < all.largest_task());
+  CHECK(two.peak(1) < all.peak(0));
+  for (const index_t small : {0, 1, 2, 63, 64, 65, 300})
+    for (const WorkerCounts& workers : {cores, one_gpu, two_gpus})
+      for (const EigMethod method : {EigMethod::two_stage, EigMethod::lapack, EigMethod::one_task})
+        for (const bool vectors : {false, true}) {
+          const MemoryPlan one = plan_symmetric_eig(workers, small, 4, {.method = method, .vectors = vectors});
+          CHECK(one.peak(host) >= static_cast<double>(small * small) * 4);
+        }
+  // Single precision takes half.
+  CHECK(plan_symmetric_eig(cores, 20000, 4, {}).peak(host) == Approx(plan(cores, {}).peak(host) / 2).epsilon(0.02));
+  CHECK_THROWS_AS(plan_symmetric_eig(cores, -1, 8), ArgumentError);
+  CHECK(plan_tridiagonal_eig(cores, 1000, 8).peak(host) >= 16e6);
+}
+
+TEST_CASE("plans of QR factorizations") {
+  const double all = 3000.0 * 2000 * 8;
+  for (const WorkerCounts& workers : {cores, one_gpu, two_gpus}) {
+    const MemoryPlan tiles = plan_qr(workers, {3000, 2000}, 8, {500, 100}, 2000),
+                     rotations = plan_givens_qr(workers, {3000, 2000}, 8, 100, 2000);
+    for (const MemoryPlan* plan : {&tiles, &rotations}) {
+      CHECK(plan->bytes(0, host) >= all);
+      CHECK(plan->peak(host) >= 2 * all);
+      for (int gpu = 0; gpu < workers.gpus; ++gpu) CHECK(plan->peak(gpu) >= 2 * all / workers.gpus);
+    }
+  }
+  CHECK_THROWS_AS(plan_qr(cores, {10, 10}, 8, {5, 5}, 10, {.tree = "none"}), ArgumentError);
+  CHECK_THROWS_AS(plan_givens_qr(cores, {10, 10}, 8, 5, 10, {.window = 0}), ArgumentError);
+  for (const Shape small : {Shape{0, 0}, Shape{1, 1}, Shape{0, 3}, Shape{3, 0}, Shape{7, 3}, Shape{3, 7}}) {
+    CHECK(plan_qr(one_gpu, small, 8, {5, 5}, 1).peak(host) >= 0);
+    CHECK(plan_givens_qr(one_gpu, small, 8, 5, 1).peak(host) >= 0);
+  }
+}
+
+TEST_CASE("jobs at a time: a core or a stream each, where they have room") {
+  const MemoryPlan small = plan_symmetric_eig(cores, 100, 8, {.method = EigMethod::one_task});
+  CHECK(suitable_jobs_at_once(cores, 1, small, {1e12, 0}) == 2);
+  CHECK(suitable_jobs_at_once(cores, 1, small, {1.5 * small.peak(host), 0}) == 1);
+  const MemoryPlan on_gpu = plan_symmetric_eig(two_gpus, 1000, 8, {.method = EigMethod::one_task});
+  CHECK(suitable_jobs_at_once(two_gpus, 4, on_gpu, {1e12, 1e12}) == 8);
+  CHECK(suitable_jobs_at_once(two_gpus, 4, on_gpu, {1e12, 2.5 * on_gpu.gpu_peak()}) == 5);
+  CHECK(suitable_jobs_at_once(two_gpus, 4, on_gpu, {1e12, 1}) == 2);
+  CHECK(suitable_job_options(cores, 100, {}).method == EigMethod::one_task);
+  CHECK(suitable_job_options(cores, 100000, {}).method == EigMethod::two_stage);
+  CHECK(suitable_job_options(cores, 100, {.method = EigMethod::lapack}).method == EigMethod::lapack);
+}

@@ -1,0 +1,143 @@
+// tesela eig --jobs: several problems on one Runtime, of which some are none.
+
+#include "tests/support/command.hpp"
+#include "tests/support/machine.hpp"
+#include <tesela/algorithms/eigen/eigen_matrices.hpp>
+#include <tesela/tiles/filled.hpp>
+#include <tesela/tiles/io/file_formats.hpp>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+
+using namespace tesela;
+using namespace tesela::test;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+const Command eig{{"eig"}};
+
+/// A folder with matrices of these orders, 0.npy, 1.npy …, and a list of them.
+class Folder {
+ public:
+  explicit Folder(const std::vector<index_t>& orders) {
+    for (std::size_t k = 0; k < orders.size(); ++k) {
+      const SymmetricMatrix matrix(SymmetricKind::uniform, orders[k], 0, k + 1);
+      add(std::to_string(k),
+          filled<double>({orders[k], orders[k]}, [&](index_t i, index_t j) { return matrix.element<double>(i, j); }));
+    }
+  }
+  void add(const std::string& name, const HostMatrix<double>& a) {
+    write_matrix(folder_ / name + ".npy", a);
+    list(name + ".npy");
+  }
+  void list(const std::string& name) { std::ofstream(path("list"), std::ios::app) << folder_ / name << "\n"; }
+  std::string path(const std::string& name) const { return folder_ / name; }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+}  // namespace
+
+TEST_CASE("eig --jobs: one that is not square, one missing and one with a NaN leave the others alone") {
+  Folder folder({70, 0, 1, 130, 33});
+  folder.add("wide", HostMatrix<double>::zeros(2, 3));
+  folder.list("none.npy");
+  std::ofstream(folder.path("nan.mtx")) << "%%MatrixMarket matrix array real general\n2 2\n1\n0\n0\nnan\n";
+  folder.list("nan.mtx");
+  std::ofstream(folder.path("list"), std::ios::app) << "\n# a remark\n";
+  std::filesystem::create_directory(folder.path("out"));
+  for (const Words& how : {Words{}, Words{"--method", "two-stage"}, Words{"-p", "s"}, Words{"--ncpu", "1"}}) {
+    const auto report = eig(Words{"--jobs", folder.path("list"), "--vectors", "--out", folder.path("out") + "/",
+                                  "--out-vectors", folder.path("out/x-{}.npy")} +
+                                how,
+                            1);
+    CHECK(report["status"] == "3 of 8 jobs failed");
+    const auto& jobs = report["jobs"];
+    REQUIRE(jobs.size() == 8);
+    const index_t orders[] = {70, 0, 1, 130, 33};
+    for (std::size_t k = 0; k < 5; ++k) {
+      const index_t n = orders[k];
+      CAPTURE(n, jobs[k].dump());
+      CHECK(jobs[k]["status"] == "ok");
+      CHECK(jobs[k]["file"] == folder.path(std::to_string(k) + ".npy"));
+      CHECK(jobs[k]["seconds"] > 0);
+      CHECK(jobs[k]["n"] == n);
+      CHECK(jobs[k]["found"] == n);
+      const std::string name = std::to_string(k) + ".npy";
+      CHECK(read_matrix<double>(folder.path("out/" + name)).rows() == n);
+      CHECK(read_matrix<double>(folder.path("out/x-" + name)).shape() == Shape{n, n});
+    }
+    CHECK_THAT(jobs[5]["status"].get<std::string>(), ContainsSubstring("not square"));
+    CHECK_THAT(jobs[6]["status"].get<std::string>(), ContainsSubstring("none.npy"));
+    CHECK_THAT(jobs[7]["status"].get<std::string>(), ContainsSubstring("nan.mtx"));
+    CHECK(!std::filesystem::exists(folder.path("out/wide.npy")));
+  }
+}
+
+TEST_CASE("eig --jobs finds what each command alone finds") {
+  Folder folder({50, 90, 120});
+  const auto report = eig({"--jobs", folder.path("list"), "--smallest", "7", "--out", folder.path("{}-w.mtx")});
+  CHECK(report["status"] == "ok");
+  for (const char* const name : {"0", "1", "2"}) {
+    eig({"--a", folder.path(name) + ".npy", "--smallest", "7", "--method", "lapack", "--out", folder.path("w.npy")});
+    const auto together = read_matrix<double>(folder.path(name + std::string("-w.mtx"))),
+               alone = read_matrix<double>(folder.path("w.npy"));
+    REQUIRE(together.rows() == 7);
+    for (index_t i = 0; i < 7; ++i) CHECK(std::abs(together(i, 0) - alone(i, 0)) < 1e-12);
+  }
+  // So many are not in the first spectrum.
+  const auto some = eig({"--jobs", folder.path("list"), "--smallest", "60", "--ncpu", "2"}, 1);
+  CHECK(some["status"] == "1 of 3 jobs failed");
+  CHECK_THAT(some["jobs"][0]["status"].get<std::string>(), ContainsSubstring("60"));
+  const auto none = eig({"--jobs", folder.path("list"), "--memory", "0.0001"}, 1);
+  CHECK(none["status"] == "3 of 3 jobs failed");
+  CHECK_THAT(none["jobs"][2]["status"].get<std::string>(), ContainsSubstring("does not fit"));
+}
+
+TEST_CASE("eig --jobs refuses what cannot be meant") {
+  Folder folder({5, 6});
+  const std::string list = folder.path("list");
+  eig.refuses({"--jobs", folder.path("no-list")}, "no-list");
+  eig.refuses({"--jobs", list, "--a", list}, "--a");
+  eig.refuses({"--jobs", list, "--n", "5"}, "--n");
+  eig.refuses({"--jobs", list, "--certify", "5"}, "--certify");
+  eig.refuses({"--jobs", list, "--plan"}, "--plan");
+  eig.refuses({"--jobs", list, "--method", "cusolver"}, "--method");
+  eig.refuses({"--jobs", list, "--out", folder.path("one.npy")}, "{}");
+  eig.refuses({"--jobs", list, "--out", folder.path("a-{}.npy"), "--out-vectors", folder.path("a-{}.npy")},
+              "in one place");
+  folder.list("0.npy");  // a second time: both would have one name
+  eig.refuses({"--jobs", list, "--out", folder.path("a-{}.npy")}, "in one place");
+  std::ofstream(folder.path("empty")) << "# nothing\n";
+  CHECK(eig({"--jobs", folder.path("empty")})["jobs"].empty());
+}
+
+TEST_CASE("Ctrl-C ends jobs, and leaves no half of an output") {
+  Folder folder(std::vector<index_t>(6, 300));
+  std::filesystem::create_directory(folder.path("out"));
+  ProcessOptions options;
+  options.interrupt_after = 1;
+  const Outcome outcome = run_tesela(
+      {"eig", "--jobs", folder.path("list"), "--vectors", "--repeat", "10000", "--out", folder.path("out")}, options);
+  CAPTURE(outcome.err);
+  CHECK(outcome.code == 130);
+  CHECK(outcome.seconds < 1 * patience);
+  CHECK(std::filesystem::is_empty(folder.path("out")));
+}
+
+TEST_CASE("eig --jobs on a GPU", "[gpu]") {
+  require_gpu();
+  Folder folder({70, 0, 1, 700, 33, 64, 65, 300, 300, 300});
+  for (const Words& how : {Words{}, Words{"--streams", "1"}, Words{"--method", "two-stage"}, Words{"-p", "s"}}) {
+    const auto report = eig(Words{"--jobs", folder.path("list"), "--vectors"} + how);
+    for (const auto& job : report["jobs"]) {
+      CAPTURE(job.dump());
+      CHECK(job["status"] == "ok");
+    }
+  }
+}

@@ -1,0 +1,144 @@
+// --plan, --memory and --energy: what a run will take, and what it took.
+
+#include "tests/support/command.hpp"
+#include "tests/support/machine.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+
+using namespace tesela;
+using namespace tesela::test;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+const Command eig{{"eig"}}, qr{{"qr"}};
+
+double bytes(const nlohmann::json& memory, const char* key) { return memory["host"][key].get<double>(); }
+
+void within_ten_percent(const Command& command, const Words& options) {
+#ifdef __SANITIZE_ADDRESS__
+  SKIP("AddressSanitizer takes memory of its own");
+#endif
+  const auto memory = command(options + Words{"--ncuda", "0"})["memory"];
+  CAPTURE(options, memory.dump());
+  CHECK(std::abs(bytes(memory, "measured_bytes") / bytes(memory, "planned_bytes") - 1) < 0.1);
+}
+
+}  // namespace
+
+TEST_CASE("eig --plan: stages, largest orders and the published table") {
+  const auto report = eig({"-n", "3000", "--vectors", "--plan", "--ncuda", "0", "--method", "two-stage"});
+  const auto& plan = report["plan"];
+  REQUIRE(plan["stages"].size() == 4);
+  double most = 0;
+  for (const auto& stage : plan["stages"]) {
+    CHECK(stage["host_bytes"] >= 2.0 * 3000 * 3000 * 8);
+    most = std::max(most, stage["host_bytes"].get<double>());
+  }
+  CHECK(plan["host"]["peak_bytes"] == most);
+  CHECK(plan["fits"] == true);
+  CHECK(report["status"] == "ok");
+  for (const auto& row : plan["largest"]) {
+    const double single = row["single"], twice = row["double"];
+    CHECK(twice > 1000);
+    CHECK(std::abs(single / twice - std::sqrt(2)) < 0.02);
+  }
+  const auto& published = plan["published"];
+  CHECK(published.front()["n"] == 5000);
+  CHECK(published.back()["n"] == 100000);
+  CHECK(std::abs(published.front()["float MiB"].get<double>() - 95.367) < 0.001);
+  CHECK(std::abs(published.back()["3 double MiB"].get<double>() - 228881.8) < 0.1);
+  CHECK_THAT(run_tesela({"eig", "-n", "100", "--plan"}).out, ContainsSubstring("largest"));
+}
+
+TEST_CASE("what does not fit is refused before anything is allocated") {
+  for (const Words& words :
+       {Words{"eig", "-n", "200000", "--vectors", "--memory", "8"}, Words{"eig", "-n", "400000", "--memory", "8"},
+        Words{"qr", "-n", "200000", "--memory", "8"},
+        Words{"qr", "-n", "200000", "--memory", "8", "--method", "givens"}}) {
+    const Outcome run = run_tesela(words);
+    CAPTURE(words, run.err);
+    CHECK(run.code == 3);
+    CHECK(run.seconds < 5 * patience);
+    CHECK_THAT(run.err, ContainsSubstring("does not fit") && ContainsSubstring("MiB"));
+    const Outcome told = run_tesela(words + Words{"--plan"});
+    CHECK(told.code == 3);
+    CHECK_THAT(told.out, ContainsSubstring("does not fit"));
+  }
+  // The largest order that is told fits, and one more than a thousandth above it does not.
+  const auto plan = eig({"-n", "10", "--plan", "--vectors", "--memory", "2", "--ncuda", "0"})["plan"];
+  for (const auto& row : plan["largest"]) {
+    if (row["vectors"] != "yes") continue;
+    const auto n = row["double"].get<index_t>();
+    const auto answer = [&](index_t order) {
+      return run_tesela({"eig", "-n", std::to_string(order), "--plan", "--vectors", "--memory", "2", "--ncuda", "0",
+                         "--method", row["method"].get<std::string>()})
+          .code;
+    };
+    CHECK(answer(n) == 0);
+    CHECK(answer(n + n / 400) == 3);
+  }
+}
+
+TEST_CASE("a run holds what its plan says") {
+  within_ten_percent(eig, {"-n", "1500", "--vectors", "--method", "two-stage", "--no-check"});
+  within_ten_percent(eig, {"-n", "1500", "--vectors", "--method", "lapack", "--no-check"});
+  within_ten_percent(eig, {"-n", "2000", "--method", "two-stage", "--no-check"});
+  within_ten_percent(qr, {"-n", "2000"});
+  within_ten_percent(qr, {"-m", "12000", "-n", "300", "--tile", "1000x100"});
+  within_ten_percent(qr, {"-m", "4000", "-n", "700", "--method", "givens-chain"});
+}
+
+TEST_CASE("a run on a GPU holds what its plan says", "[gpu]") {
+  require_gpu();
+  for (const Words& options : {Words{"-n", "8192", "--vectors", "--no-check"}, Words{"-n", "8192", "--no-check"}}) {
+    const auto memory = eig(options + Words{"--ncuda", "1"})["memory"];
+    CAPTURE(options, memory.dump());
+    const auto& gpu = memory["gpus"][0];
+    CHECK(std::abs(gpu["measured_bytes"].get<double>() / gpu["planned_bytes"].get<double>() - 1) < 0.1);
+  }
+}
+
+TEST_CASE("plans are refused where nobody knows") {
+  eig.refuses({"--plan", "--b", "b.npy"}, "--b");
+  eig.refuses({"--plan", "--random-b", "uniform"}, "--random-b");
+  eig.refuses({"--plan", "--batch", "5"}, "--plan");
+  eig.refuses({"--plan", "--method", "cusolver"}, "--plan");
+  eig.refuses({"--memory", "0"}, "--memory");
+  qr.refuses({"--plan", "--method", "lapack"}, "--plan");
+}
+
+TEST_CASE("--energy tells joules, or that there are none to be read") {
+  for (const Words& words :
+       {Words{"eig", "-n", "60"}, Words{"qr", "-n", "60"}, Words{"qr", "-n", "60", "--method", "lapack"},
+        Words{"gemm", "-n", "60"}, Words{"tridiag", "--n", "1000"}, Words{"ols", "-m", "60", "-n", "6"},
+        Words{"toeplitz", "eig", "-n", "60"}, Words{"eig", "-n", "8", "--batch", "9"}}) {
+    const auto report = Command{words}({"--energy", "--ncuda", "0"});
+    CAPTURE(words, report["energy"].dump());
+    REQUIRE(report.contains("energy"));
+    CHECK(report["energy"]["gpu_j"].is_null());
+    for (const char* const key : {"cpu_j", "gflops_per_j"})
+      CHECK((report["energy"][key].is_null() || report["energy"][key] > 0));
+  }
+  CHECK(!eig({"-n", "60"}).contains("energy"));
+  const Outcome run = run_tesela({"eig", "-n", "60", "--energy", "--ncuda", "0"});
+  CHECK_THAT(run.out, ContainsSubstring("GPUs unavailable"));
+}
+
+TEST_CASE("--energy: a GPU's joules", "[gpu]") {
+  require_gpu();
+  const auto energy = eig({"-n", "3000", "--vectors", "--no-check", "--repeat", "5", "--energy"})["energy"];
+  CHECK(energy["gpu_j"] > 1);
+  CHECK(energy["gflops_per_j"] > 0);
+}
+
+TEST_CASE("rotations have a rate of their own") {
+  const auto report = qr({"-n", "200", "--method", "givens"});
+  CHECK(report["rates"]["rotations_gflops"] > 1.4 * report["gflops"].get<double>());
+  CHECK(report["counts"]["rotations"] == 200 * 199 / 2);
+  CHECK(!qr({"-n", "200"}).contains("rates"));
+}
