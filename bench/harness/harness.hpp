@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/runtime/energy.hpp>
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/paused_workers.hpp>
 
@@ -51,6 +52,7 @@ struct Timing {
   std::vector<double> seconds;  ///< of each timed run
   double error = 0;             ///< what Peer::verify answered: at most 1
   std::string remark = {};      ///< why there are no seconds, or that nothing was checked
+  Energy energy = {};           ///< of a timed run, in the mean, where an EnergyScope lives
   double median() const;
   double min() const;
   double max() const;
@@ -61,12 +63,30 @@ struct Timing {
 /// wrong and Cancelled after Ctrl-C.
 std::vector<Timing> alternate(const std::vector<Peer>& peers, int repeat);
 
+/// While it lives, seconds_of counts these GPUs' and the processors' joules as well, for alternate(). One at a time.
+class EnergyScope {
+ public:
+  explicit EnergyScope(const std::vector<int>& gpus);
+  ~EnergyScope();
+  EnergyScope(const EnergyScope&) = delete;
+  EnergyScope& operator=(const EnergyScope&) = delete;
+  /// Null where none lives.
+  static EnergyMeter* meter();
+
+ private:
+  EnergyMeter meter_;
+};
+
 /// The seconds that f() takes.
 template <class F>
 double seconds_of(F&& f) {
+  EnergyMeter* const meter = EnergyScope::meter();
+  if (meter != nullptr) meter->resume();
   const auto start = std::chrono::steady_clock::now();
   f();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (meter != nullptr) meter->pause();
+  return seconds;
 }
 
 /// Waits until the threads of the run before have gone to sleep: OpenBLAS's spin for some 30 ms after a call.

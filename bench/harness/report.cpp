@@ -2,6 +2,7 @@
 
 #include "bench/harness/row_chart.hpp"
 #include "cli/app/outputs.hpp"
+#include "cli/app/report.hpp"
 #include "cli/app/standard_streams.hpp"
 #include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/runtime/config.hpp>
@@ -53,6 +54,16 @@ bool any_remark(const std::vector<Row>& rows) {
   return std::any_of(rows.begin(), rows.end(), [](const Row& r) { return !r.timing.remark.empty(); });
 }
 
+/// In a run, where the rate counts them.
+double flops_of(const Row& row) { return row.what.rate_unit == "GFLOP/s" ? row.rate * 1e9 * row.timing.median() : 0; }
+
+std::string energy_of(const Row& row) {
+  const auto joules = [](const std::optional<double>& value) {
+    return value ? fmt::format("{:.4g} J", *value) : std::string("unavailable");
+  };
+  return fmt::format("GPUs {}, processors {}", joules(row.timing.energy.gpus), joules(row.timing.energy.cores));
+}
+
 void write_file(const std::string& path, const std::string& text) {
   AtomicFile file(path);
   file.write(text);
@@ -63,7 +74,7 @@ void write_file(const std::string& path, const std::string& text) {
 
 void Options::add_to(CLI::App& app, const char* default_name, cli::CommonOptions::Taken taken) {
   name = default_name;
-  taken.trace = taken.energy = false;
+  taken.trace = false;
   common.add_to(app, taken);
   app.add_option("-o,--out", out, "directory of the CSV and the plot")->type_name("DIR")->capture_default_str();
   app.add_option("--name", name, "their name: NAME.csv, NAME.svg")->capture_default_str();
@@ -91,6 +102,9 @@ Report::Report(const char* benchmark, const Options& options, const Runtime* run
   } else {
     gpus_ = 1;
   }
+  std::vector<int> devices;
+  for (int device = 0; device < gpus_; ++device) devices.push_back(device);
+  if (options.common.energy) energy_ = std::make_unique<EnergyScope>(devices);
   if (gpus_ > 0 && !machine.gpus.empty()) gpu_ = machine.gpus.front().name;
   cuda_ = machine.cuda_runtime;
 }
@@ -113,6 +127,7 @@ std::string Report::csv() const {
   if (!rows_.empty())
     for (const auto& [name, value] : rows_.front().more) text += "," + field(name);
   const bool remarks = any_remark(rows_);
+  if (energy_) text += ",gpu_j,cpu_j";
   text += remarks ? ",remark\n" : "\n";
   const std::string date = utc_now();
   for (const Row& row : rows_) {
@@ -151,6 +166,8 @@ std::string Report::csv() const {
         date};
     for (std::size_t f = 0; f < fields.size(); ++f) text.append(f > 0 ? "," : "").append(field(fields[f]));
     for (const auto& [name, value] : row.more) text += fmt::format(",{:.6g}", value);
+    const auto joules = [](const std::optional<double>& value) { return value ? fmt::format("{:.6g}", *value) : ""; };
+    if (energy_) text += "," + joules(row.timing.energy.gpus) + "," + joules(row.timing.energy.cores);
     text += remarks ? "," + field(row.timing.remark) + "\n" : "\n";
   }
   return text;
@@ -181,6 +198,7 @@ void Report::print() const {
       fmt::print("  {:>10}", row.published_s > 0      ? ms(row.published_s)
                              : row.published_rate > 0 ? fmt::format("{:.4g}", row.published_rate)
                                                       : "");
+    if (energy_) fmt::print("  {}", energy_of(row));
     fmt::print("{}{}\n", row.timing.remark.empty() ? "" : "  ", row.timing.remark);
   }
   fmt::print("ratio: median time over that of the case's first peer\n");
@@ -202,6 +220,7 @@ nlohmann::json Report::json() const {
                      {"rate_unit", row.what.rate_unit},
                      {"ceiling", row.ceiling},
                      {"more", more}});
+    if (energy_) peers.back()["energy"] = cli::energy_json(row.timing.energy, flops_of(row));
     if (row.timing.remark.empty())
       checks["error of " + row.timing.peer + ", " + row.what.title] = row.timing.error;
     else

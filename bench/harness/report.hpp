@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -67,6 +68,7 @@ class Report {
   Options options_;
   std::string scheduler_, machine_, gpu_, cuda_;
   int cpus_ = 0, gpus_ = 0;
+  std::unique_ptr<EnergyScope> energy_;  // of --energy
   std::vector<Row> rows_;
   std::vector<std::string> notes_;
   std::vector<std::pair<std::string, double>> checks_;

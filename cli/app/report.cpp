@@ -71,17 +71,21 @@ Report::Report(const std::string& command, const CommonOptions& options)
   json_["checks"] = json_["limits"] = nlohmann::json::object();
 }
 
-void Report::measured_energy(const Timed& runs, double flops) {
+nlohmann::json energy_json(const Energy& run, double flops) {
   const auto value = [](const std::optional<double>& joules) {
     return joules ? nlohmann::json(*joules) : nlohmann::json();
   };
-  auto [gpus, cores] = runs.energy;
-  for (auto* const joules : {&gpus, &cores})
+  const double all = run.gpus.value_or(0) + run.cores.value_or(0);
+  return {{"gpu_j", value(run.gpus)},
+          {"cpu_j", value(run.cores)},
+          {"gflops_per_j", value(all > 0 && flops > 0 ? std::optional(flops * 1e-9 / all) : std::nullopt)}};
+}
+
+void Report::measured_energy(const Timed& runs, double flops) {
+  Energy run = runs.energy;
+  for (auto* const joules : {&run.gpus, &run.cores})
     if (*joules) **joules /= static_cast<double>(runs.seconds.size());
-  const double all = gpus.value_or(0) + cores.value_or(0);
-  json_["energy"] = {{"gpu_j", value(gpus)},
-                     {"cpu_j", value(cores)},
-                     {"gflops_per_j", value(all > 0 ? std::optional(flops * 1e-9 / all) : std::nullopt)}};
+  json_["energy"] = energy_json(run, flops);
 }
 
 void Report::measured(Runtime& runtime, const Graph& graph, const Timed& runs, std::optional<double> flops) {

@@ -28,6 +28,10 @@ struct Timed {
   Energy energy = {};           ///< of all together, where --energy asks for it
 };
 
+/// The joules of a run that does so many operations, as the JSON has them: gpu_j, cpu_j and gflops_per_j, null where
+/// they are unavailable. The last counts what is there of the two.
+nlohmann::json energy_json(const Energy& run, double flops);
+
 /// What a command found out, printed as a table for a person and as JSON for a script. Keys are the CLI contract's:
 /// command, version, problem, machine, workers, links, counts, seconds, gflops, energy, bounds, checks, limits, status.
 /// The status is "ok" until a check exceeds its limit or the command says what else failed.

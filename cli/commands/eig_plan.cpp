@@ -46,8 +46,9 @@ MemoryPlan eig_command_plan(const WorkerCounts& workers, index_t n, std::size_t 
                             const SymmetricEigOptions& options) {
   MemoryPlan plan = plan_symmetric_eig(workers, n, element, options);
   plan.hold({MemoryPlan::host, {n, n}, 1, 0, plan.last_stage()});
-  // Code and libraries' buffers that are touched in the first run.
-  plan.hold({MemoryPlan::host, {(8 << 20) / static_cast<index_t>(element), 1}, 1, 0, plan.last_stage()});
+  // Code and buffers that the first run touches: of many kernels, or of a library alone.
+  const bool stages = suitable_eig_method(workers, n, options) == EigMethod::two_stage;
+  plan.hold({MemoryPlan::host, {((stages ? 8 : 3) << 20) / static_cast<index_t>(element), 1}, 1, 0, plan.last_stage()});
   if (!options.vectors || workers.gpus == 0) return plan;  // on cores they come when what applied Q has gone
   const Shape vectors{n, options.positions ? options.positions->size() : n};
   plan.hold({MemoryPlan::host, vectors, 2, plan.last_stage(), plan.last_stage()});

@@ -259,3 +259,24 @@ TEST_CASE("bench eig beside cuSOLVER", "[gpu]") {
               5);
   }
 }
+
+TEST_CASE("bench eig-jobs: together and one by one, checked, with joules where asked for") {
+  const TemporaryFolder folder;
+  all_right(bench_json(folder, {"eig-jobs", "-n", "70", "--count", "3", "--ncuda", "0", "--method", "two-stage",
+                                "--at-once", "3", "-p", "s"}),
+            3);
+  const auto report = bench_json(folder, {"eig-jobs", "-n", "40", "--count", "3", "--ncuda", "0", "--energy"});
+  all_right(report, 3);
+  for (const auto& peer : report["peers"]) {
+    CHECK(peer["energy"]["gpu_j"].is_null());
+    CHECK((peer["energy"]["cpu_j"].is_null() || peer["energy"]["cpu_j"] > 0));
+  }
+  CHECK_THAT(contents(folder / "eig-jobs.csv"), ContainsSubstring(",gpu_j,cpu_j\n"));
+}
+
+TEST_CASE("bench eig-jobs on a GPU", "[gpu]") {
+  require_gpu();
+  const TemporaryFolder folder;
+  for (const Words& how : {Words{}, Words{"--method", "two-stage"}, Words{"--streams", "1"}})
+    all_right(bench_json(folder, Words{"eig-jobs", "-n", "300", "--count", "9"} + how), 3);
+}
