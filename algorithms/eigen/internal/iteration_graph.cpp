@@ -1,9 +1,9 @@
-#include <tesela/algorithms/eigen/internal/cholesky_factor.hpp>
+#include <tesela/algorithms/dense/cholesky.hpp>
 #include <tesela/algorithms/eigen/internal/iteration_graph.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/codelets/dense/transpose.hpp>
-#include <tesela/codelets/eigen/cholesky.hpp>
 #include <tesela/codelets/iterations/beside_diagonal.hpp>
+#include <tesela/codelets/support/mirror_tile.hpp>
 
 #include <deque>
 
@@ -87,9 +87,9 @@ class TileSteps {
 
   /// D = R^T R, R upper triangular, D = R R^T; the upper tiles count.
   index_t cholesky_step() {
-    const CholeskyFactor<T> factor(g_, D_);
+    const CholeskyFactorization<T> factor(g_, D_);
     if (const index_t minor = factor.minor(); minor > 0) return minor;
-    const auto& R = factor.R();
+    const TileMatrix<T>& R = factor.r();
     for (index_t j = 0; j < D_.nt(); ++j)
       for (index_t i = 0; i <= j; ++i)
         for (index_t m = j; m < D_.nt(); ++m)
