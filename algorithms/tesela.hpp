@@ -37,8 +37,8 @@
 #include <tesela/algorithms/support/memory_plan.hpp>
 #include <tesela/algorithms/support/named.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
-#include <tesela/algorithms/support/wavefront.hpp>
 #include <tesela/algorithms/support/side_by_side.hpp>
+#include <tesela/algorithms/support/wavefront.hpp>
 #include <tesela/algorithms/toeplitz/cauchy_factorization.hpp>
 #include <tesela/algorithms/toeplitz/cauchy_inverse.hpp>
 #include <tesela/algorithms/toeplitz/gohberg_semencul.hpp>

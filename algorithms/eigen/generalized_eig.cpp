@@ -5,10 +5,10 @@
 #include <tesela/algorithms/support/internal/on_column.hpp>
 #include <tesela/codelets/dense/gemm.hpp>
 #include <tesela/codelets/dense/transpose.hpp>
-#include <tesela/codelets/eigen/mirror_tile.hpp>
 #include <tesela/codelets/eigen/symmetric_scan.hpp>
 #include <tesela/codelets/support/copy_block.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
+#include <tesela/codelets/support/mirror_tile.hpp>
 
 #include <algorithm>
 #include <array>

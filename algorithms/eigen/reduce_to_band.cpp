@@ -5,6 +5,7 @@
 #include <tesela/codelets/eigen/sytrd.hpp>
 #include <tesela/codelets/qr/tile_qr.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
+#include <tesela/codelets/support/mirror_tile.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
 #include <algorithm>
@@ -103,7 +104,7 @@ BandReduction<T>::BandReduction(Graph& g, const TileMatrix<T>& A, const Symmetri
     return;
   }
   if (gpu)  // products with squares that are whole are faster there
-    for (index_t j = 0; j < A.nt(); ++j) g.insert<Sy2sbMirror<T>>(on_gpu_of(j), {j * w}, A(0, j));
+    for (index_t j = 0; j < A.nt(); ++j) g.insert<MirrorTile<T>>(on_gpu_of(j), {j * w}, A(0, j));
 
   const auto P = TileMatrix<T>(runtime, n, b, {n, b}, "P"), W = TileMatrix<T>(runtime, n, parts * b, {n, b}, "W"),
              none = TileMatrix<T>(runtime, b, b, {b, b}, "none");

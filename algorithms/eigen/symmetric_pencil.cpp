@@ -4,8 +4,8 @@
 #include <tesela/algorithms/eigen/internal/square_pair.hpp>
 #include <tesela/algorithms/eigen/symmetric_pencil.hpp>
 #include <tesela/codelets/dense/transpose.hpp>
-#include <tesela/codelets/eigen/mirror_tile.hpp>
 #include <tesela/codelets/eigen/symmetric_scan.hpp>
+#include <tesela/codelets/support/mirror_tile.hpp>
 
 #include <cmath>
 #include <limits>

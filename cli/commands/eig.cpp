@@ -409,9 +409,27 @@ const Command eig_command(
                                    "K matrices of an order up to 128: seeds from --seed on, or n x (K n) in -a")
                         ->transform(cli::non_negative());
       for (const char* dense : {"--band", "--block"}) app.get_option("--diagonal")->excludes(app.get_option(dense));
-      for (const char* alone : {"--jobs", "--plan", "--memory", "--method", "--factor", "--stop", "--shift", "--deflate",
-                                "--tol", "--max-iterations", "--positive-diagonal", "--band", "--block", "--certify",
-                                "--range", "--index", "--smallest", "--largest", "--diagonal", "--b", "--random-b"})
+      for (const char* alone : {"--jobs",
+                                "--plan",
+                                "--memory",
+                                "--method",
+                                "--factor",
+                                "--stop",
+                                "--shift",
+                                "--deflate",
+                                "--tol",
+                                "--max-iterations",
+                                "--positive-diagonal",
+                                "--band",
+                                "--block",
+                                "--certify",
+                                "--range",
+                                "--index",
+                                "--smallest",
+                                "--largest",
+                                "--diagonal",
+                                "--b",
+                                "--random-b"})
         batch->excludes(app.get_option(alone));
       for (const char* alone :
            {"--plan", "--n", "--a", "--random", "--scale", "--diagonal", "--b", "--random-b", "--certify"})

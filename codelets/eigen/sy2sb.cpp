@@ -92,11 +92,6 @@ void mirror(index_t n, T* a, index_t ld) {
 }  // namespace
 
 template <class T>
-void Sy2sbMirror<T>::cpu(const Args& args, InOut<T> a) {
-  mirror(a.cols, &a(args.tile_column, 0), a.ld);
-}
-
-template <class T>
 void Sy2sbUpdate<T>::cpu(const Args& args, In<T> v, In<T> z, InOut<T> a) {
   const index_t end = args.tile_column + a.cols, columns = end - args.first, below = a.rows - end,
                 k = args.end - args.begin;
@@ -147,8 +142,6 @@ template struct Sy2sbJoin<float>;
 template struct Sy2sbJoin<double>;
 template struct Sy2sbUpdate<float>;
 template struct Sy2sbUpdate<double>;
-template struct Sy2sbMirror<float>;
-template struct Sy2sbMirror<double>;
 template struct JoinReflectors<float>;
 template struct JoinReflectors<double>;
 template struct Larfb<float>;

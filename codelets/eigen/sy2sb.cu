@@ -177,11 +177,6 @@ void Sy2sbJoin<T>::cuda(CudaContext& context, const Args& args, In<T> t, In<T> p
 }
 
 template <class T>
-void Sy2sbMirror<T>::cuda(CudaContext& context, const Args& args, InOut<T> a) {
-  mirror(context, a.cols, &a(args.tile_column, 0), a.ld);
-}
-
-template <class T>
 void Sy2sbUpdate<T>::cuda(CudaContext& context, const Args& args, In<T> v, In<T> z, InOut<T> a) {
   // The lower triangle by blocks of columns, each from its diagonal square on.
   constexpr index_t most = 2048;
@@ -240,7 +235,6 @@ void Larfb<T>::cuda(CudaContext& context, const Args& args, In<T> v, In<T> t, In
   template decltype(Sy2sbPanel<T>::cuda) Sy2sbPanel<T>::cuda;         \
   template decltype(Sy2sbSymm<T>::cuda) Sy2sbSymm<T>::cuda;           \
   template decltype(Sy2sbJoin<T>::cuda) Sy2sbJoin<T>::cuda;           \
-  template decltype(Sy2sbMirror<T>::cuda) Sy2sbMirror<T>::cuda;       \
   template decltype(Sy2sbUpdate<T>::cuda) Sy2sbUpdate<T>::cuda;       \
   template decltype(JoinReflectors<T>::cuda) JoinReflectors<T>::cuda; \
   template decltype(Larfb<T>::cuda) Larfb<T>::cuda;

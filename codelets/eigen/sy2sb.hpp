@@ -122,18 +122,6 @@ struct Sy2sbUpdate {
   static void cuda(CudaContext& context, const Args& args, In<T> v, In<T> z, InOut<T> a);
 };
 
-/// What stands above the diagonal in the diagonal block of a column tile of A becomes what mirrors it below.
-template <class T>
-struct Sy2sbMirror {
-  static constexpr auto name = "sy2sb_mirror";
-  static constexpr std::uint32_t color = 0x8c8c8c;
-  struct Args {
-    index_t tile_column = 0;  ///< the tile's first column in the matrix
-  };
-  static void cpu(const Args& args, InOut<T> a);
-  static void cuda(CudaContext& context, const Args& args, InOut<T> a);
-};
-
 /// T of all of a block's columns from V and from the panels' (the list in order, or side by side in its only tile),
 /// each of b columns but the last: I - V T V^T is the product of theirs (LAPACK larft by blocks).
 template <class T>

@@ -80,8 +80,7 @@ constexpr const char* all_kinds[] = {
 }  // namespace
 
 TEMPLATE_TEST_CASE("symmetric_eig: all pairs of every kind", "[gpu]", float, double) {
-  const EigMethod method =
-      GENERATE(EigMethod::two_stage, EigMethod::one_stage, EigMethod::lapack, EigMethod::one_task);
+  const EigMethod method = GENERATE(EigMethod::two_stage, EigMethod::one_stage, EigMethod::lapack, EigMethod::one_task);
   for (const char* kind : all_kinds)
     for (const index_t n : {0, 1, 2, 3, 33, 64, 150}) {
       CAPTURE(kind, n, method);
@@ -117,8 +116,7 @@ TEMPLATE_TEST_CASE("symmetric_eig: as one task, of tiles of any width", "[gpu][s
 
 TEMPLATE_TEST_CASE("symmetric_eig: a power of two changes nothing else", "", float, double) {
   using T = TestType;
-  const EigMethod method =
-      GENERATE(EigMethod::two_stage, EigMethod::one_stage, EigMethod::lapack, EigMethod::one_task);
+  const EigMethod method = GENERATE(EigMethod::two_stage, EigMethod::one_stage, EigMethod::lapack, EigMethod::one_task);
   const int most = std::numeric_limits<T>::max_exponent - 8;
   const HostMatrix<T> a = lower<T>("uniform", 70);
   const Solved<T> one = solve(a, {.method = method});
@@ -132,8 +130,7 @@ TEMPLATE_TEST_CASE("symmetric_eig: a power of two changes nothing else", "", flo
 
 TEMPLATE_TEST_CASE("symmetric_eig: parts are parts of the whole", "", float, double) {
   using T = TestType;
-  const EigMethod method =
-      GENERATE(EigMethod::two_stage, EigMethod::one_stage, EigMethod::lapack, EigMethod::one_task);
+  const EigMethod method = GENERATE(EigMethod::two_stage, EigMethod::one_stage, EigMethod::lapack, EigMethod::one_task);
   for (const char* kind : {"uniform", "clustered:3", "laplacian", "exchange"}) {
     const index_t n = 90;
     CAPTURE(kind, method);

@@ -4,12 +4,15 @@
 
 namespace tesela::kernels {
 
-/// A tile of the diagonal: what stands above its diagonal becomes what stands below.
+/// In a tile with a square of the diagonal, which begins in row `row`: what stands above the diagonal becomes what
+/// stands below.
 template <class T>
 struct MirrorTile {
   static constexpr auto name = "mirror_tile";
   static constexpr std::uint32_t color = 0x8c8c8c;
-  struct Args {};
+  struct Args {
+    index_t row = 0;
+  };
   static void cpu(const Args& args, InOut<T> a);
   static void cuda(CudaContext& context, const Args& args, InOut<T> a);
 };

@@ -1,11 +1,11 @@
-#include <tesela/codelets/eigen/mirror_tile.hpp>
+#include <tesela/codelets/support/mirror_tile.hpp>
 
 namespace tesela::kernels {
 
 template <class T>
-void MirrorTile<T>::cpu(const Args&, InOut<T> a) {
+void MirrorTile<T>::cpu(const Args& args, InOut<T> a) {
   for (index_t j = 0; j < a.cols; ++j)
-    for (index_t i = 0; i < j; ++i) a(i, j) = a(j, i);
+    for (index_t i = 0; i < j; ++i) a(args.row + i, j) = a(args.row + j, i);
 }
 
 template struct MirrorTile<float>;

@@ -1,11 +1,11 @@
-#include <tesela/codelets/eigen/mirror_tile.hpp>
 #include <tesela/codelets/support/internal/mirror.cuh>
+#include <tesela/codelets/support/mirror_tile.hpp>
 
 namespace tesela::kernels {
 
 template <class T>
-void MirrorTile<T>::cuda(CudaContext& context, const Args&, InOut<T> a) {
-  mirror(context, a.cols, a.data, a.ld);
+void MirrorTile<T>::cuda(CudaContext& context, const Args& args, InOut<T> a) {
+  mirror(context, a.cols, &a(args.row, 0), a.ld);
 }
 
 template void MirrorTile<float>::cuda(CudaContext&, const Args&, InOut<float>);
