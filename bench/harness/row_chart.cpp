@@ -37,6 +37,7 @@ Labels labels_of(const std::string& benchmark, const std::vector<Row>& rows) {
   if (benchmark == "ols") return {fmt::format("{}gels, A {}", p, place), "GFLOP/s"};
   if (benchmark == "overhead") return {"Empty tasks: what the layer costs over starpu_task_insert", "µs a task"};
   if (benchmark == "qr") return {fmt::format("{}geqrf, A {}", p, place), "GFLOP/s"};
+  if (benchmark == "qr-orthogonalize") return {fmt::format("Q and R of {}, {}", first.title, precision), "GFLOP/s"};
   if (benchmark == "qr-trees")
     return {fmt::format("{}geqrf, {} x {} in tiles of {}", p, first.m, first.n, first.tile), "GFLOP/s"};
   if (benchmark == "tall-skinny")

@@ -96,6 +96,7 @@ struct CusolverQr<T>::Impl {
   int m, n, k, lwork = 0;
   index_t at_once;
   DeviceArray a, tau, info, work;
+  std::unique_ptr<DeviceArray> q_work;  // from the first form_q on, so that a second one's time has no allocation in it
 };
 
 template <class T>
@@ -141,6 +142,33 @@ void CusolverQr<T>::factor() const {
   else
     check(cusolverDnDgeqrf(i.solver.handle, i.m, i.n, i.matrix(), i.m, tau, work, i.lwork, info), "cusolverDnDgeqrf");
   i.wait("cuSOLVER geqrf");
+}
+
+template <class T>
+void CusolverQr<T>::form_q() const {
+  Impl& i = *impl_;
+  if (i.k == 0) return;
+  check(cudaSetDevice(0), "cudaSetDevice");
+  auto* const tau = static_cast<T*>(i.tau.data);
+  auto* const info = static_cast<int*>(i.info.data);
+  int size = 0;
+  if constexpr (std::is_same_v<T, float>) {
+    check(cusolverDnSorgqr_bufferSize(i.solver.handle, i.m, i.n, i.k, i.matrix(), i.m, tau, &size),
+          "cusolverDnSorgqr_bufferSize");
+    if (!i.q_work) i.q_work = std::make_unique<DeviceArray>(bytes_of<T>(size));
+    check(cusolverDnSorgqr(i.solver.handle, i.m, i.n, i.k, i.matrix(), i.m, tau, static_cast<T*>(i.q_work->data), size,
+                           info),
+          "cusolverDnSorgqr");
+    i.wait("cuSOLVER orgqr");
+  } else {
+    check(cusolverDnDorgqr_bufferSize(i.solver.handle, i.m, i.n, i.k, i.matrix(), i.m, tau, &size),
+          "cusolverDnDorgqr_bufferSize");
+    if (!i.q_work) i.q_work = std::make_unique<DeviceArray>(bytes_of<T>(size));
+    check(cusolverDnDorgqr(i.solver.handle, i.m, i.n, i.k, i.matrix(), i.m, tau, static_cast<T*>(i.q_work->data), size,
+                           info),
+          "cusolverDnDorgqr");
+    i.wait("cuSOLVER orgqr");
+  }
 }
 
 template <class T>
@@ -190,6 +218,8 @@ template <class T>
 void CusolverQr<T>::download(T*, index_t, index_t) const {}
 template <class T>
 void CusolverQr<T>::factor() const {}
+template <class T>
+void CusolverQr<T>::form_q() const {}
 template <class T>
 void CusolverQr<T>::multiply(Op, T*, index_t) const {}
 template <class T>

@@ -29,3 +29,14 @@ TEST_CASE("bench eig-study: iterations, errors and what was published beside two
   CHECK(with(",4946,") == 2);  // of order 50, beside our own QR iteration alone
   CHECK(run_tesela({"bench", "eig-study", "--peers", "nobody"}).code == 2);
 }
+
+TEST_CASE("bench qr-orthogonalize: every method beside LAPACK") {
+  const TemporaryFolder folder;
+  const Outcome run = run_tesela(
+      {"bench", "qr-orthogonalize", "-m", "300", "-n", "40", "--repeat", "1", "--ncuda", "0", "--out", folder.path()});
+  CAPTURE(run.out, run.err);
+  REQUIRE(run.code == 0);
+  for (const char* const peer : {"cholesky-qr2", "cgs2", "mgs", "householder", "lapack"})
+    CHECK_THAT(run.out, ContainsSubstring(peer));
+  CHECK(run_tesela({"bench", "qr-orthogonalize", "-m", "3", "-n", "40"}).code == 2);
+}
