@@ -1,5 +1,6 @@
 #include <tesela/algorithms/dense/cholesky.hpp>
 #include <tesela/algorithms/eigen/internal/iteration_graph.hpp>
+#include <tesela/algorithms/givens/givens.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/codelets/dense/transpose.hpp>
 #include <tesela/codelets/iterations/beside_diagonal.hpp>
@@ -22,12 +23,12 @@ class TileSteps {
         a_(a),
         o_(o),
         n_(a.n()),
-        nb_(std::min(
-            n_, g.runtime().gpus() > 0 ? std::clamp<index_t>(n_ / 4, 64, 1024) : std::clamp<index_t>(n_ / 8, 16, 192))),
-        D_(square("D")),
-        next_(square("D'")),
-        found_(g.runtime(), D_.nt(), D_.nt(), {1, 1}, "found") {
-    if (forms_p()) P_.emplace(square("P"));
+        nb_(std::min(n_, tile())),
+        D_(matrix("D", columns())),
+        next_(matrix("D'", columns())),
+        found_(g.runtime(), D_.mt(), D_.nt(), {1, 1}, "found") {
+    if (chains()) r_.emplace(matrix("R", columns()));
+    if (forms_p()) P_.emplace(matrix("P", chains() ? TileShape{nb_, n_} : TileShape{nb_, nb_}));
     if (P_) P_->for_each_tile([&](const Tile<T>& t, index_t i, index_t j) { g.insert<Laset<T>>({T(1), i - j}, t); });
   }
 
@@ -48,7 +49,18 @@ class TileSteps {
  private:
   bool cholesky() const { return o_.method == EigIteration::cholesky_lr; }
   bool forms_p() const { return o_.vectors && !cholesky(); }
-  TileMatrix<T> square(const char* name) const { return TileMatrix<T>(g_.runtime(), n_, n_, {nb_, nb_}, name); }
+  index_t tile() const {
+    if (g_.runtime().gpus() > 0) return std::clamp<index_t>(n_ / 4, 64, 1024);
+    // A task works out every rotation that it applies: fewer and wider ones.
+    if (chains()) return std::clamp<index_t>(n_ / (2 * std::max(g_.runtime().cpus(), 1)), 64, 512);
+    return std::clamp<index_t>(n_ / 8, 16, 192);
+  }
+  bool chains() const { return !cholesky() && o_.factor == QrFactor::givens; }
+  /// Rotations take tiles of whole columns, and of P whole rows.
+  TileShape columns() const { return {chains() ? n_ : nb_, nb_}; }
+  TileMatrix<T> matrix(const char* name, TileShape tile) const {
+    return TileMatrix<T>(g_.runtime(), n_, n_, tile, name);
+  }
 
   void begin(T shift) {
     D_.for_each_tile([&](Tile<T> tile, index_t row, index_t column) {
@@ -62,13 +74,38 @@ class TileSteps {
     const double negligible = o_.tolerance * a_.frobenius();
     while (!(progress.converged = largest() <= negligible) && progress.steps < o_.max_iterations) {
       for (index_t step = 0; step < steps_between_tests && progress.steps < o_.max_iterations; ++step) {
-        progress.broken = cholesky() ? cholesky_step() : qr_step();
+        progress.broken = cholesky() ? cholesky_step() : chains() ? chain_step() : qr_step();
         if (progress.broken > 0) return;
         ++progress.steps;
       }
       g_.wait();
       factors_.clear();
+      for (const GivensQr<T>& factor : chains_) progress.rotations += factor.rotations();
+      chains_.clear();
     }
+  }
+
+  /// D = Q R and P = P Q by chains of rotations; Q^T R^T, the transpose of R Q, is the next D. Rounding errors make it
+  /// symmetric but for themselves, and what they leave beside the diagonal shrinks every other step.
+  index_t chain_step() {
+    const GivensQr<T>& f =
+        chains_.emplace_back(givens_qr(g_, D_, {.method = GivensMethod::chain}, nullptr, P_ ? &*P_ : nullptr));
+    f.extract_r(g_, *r_);
+    for (index_t i = 0; i < D_.nt(); ++i) {
+      g_.insert<Laset<T>>({T(0), 0}, next_(0, i));
+      for (index_t j = i; j < D_.nt(); ++j)
+        g_.insert<CopyBlock<T>>({.a_row = 0,
+                                 .a_column = i * nb_,
+                                 .b_row = j * nb_,
+                                 .b_column = 0,
+                                 .rows = D_(0, j).cols(),
+                                 .columns = D_(0, i).cols(),
+                                 .op = Op::transpose},
+                                (*r_)(0, j), next_(0, i));
+    }
+    f.apply(g_, Side::left, Op::transpose, next_);
+    std::swap(D_, next_);
+    return 0;
   }
 
   /// D = Q R, P = P Q, D = R Q; the lower triangle of D counts.
@@ -103,16 +140,16 @@ class TileSteps {
   }
 
   /// Tiles of D that say all of it.
-  bool counts(index_t i, index_t j) const { return cholesky() ? i <= j : i >= j; }
+  bool counts(index_t i, index_t j) const { return chains() || (cholesky() ? i <= j : i >= j); }
 
   /// Beside D's diagonal.
   double largest() {
     for (index_t j = 0; j < D_.nt(); ++j)
-      for (index_t i = 0; i < D_.nt(); ++i)
+      for (index_t i = 0; i < D_.mt(); ++i)
         if (counts(i, j)) g_.insert<BesideDiagonal<T>>({o_.stop, i * nb_, j * nb_}, D_(i, j), found_(i, j));
     double all = 0;
     for (index_t j = 0; j < D_.nt(); ++j)
-      for (index_t i = 0; i < D_.nt(); ++i) {
+      for (index_t i = 0; i < D_.mt(); ++i) {
         if (!counts(i, j)) continue;
         const double one = *found_(i, j).read().data;
         if (!(one <= all)) all = one;
@@ -125,7 +162,7 @@ class TileSteps {
     end.kernels = g_.tasks();
     HostMatrix<T> d(n_, n_);
     for (index_t tj = 0; tj < D_.nt(); ++tj)
-      for (index_t ti = 0; ti < D_.nt(); ++ti)
+      for (index_t ti = 0; ti < D_.mt(); ++ti)
         if (counts(ti, tj)) D_.view(ti, tj, 1, 1).copy_to(&d(ti * nb_, tj * nb_), n_);
     for (index_t j = 0; j < n_; ++j) {
       end.values.push_back(d(j, j) - static_cast<T>(end.shift));
@@ -142,18 +179,20 @@ class TileSteps {
   const EigIterationOptions& o_;
   index_t n_, nb_;
   TileMatrix<T> D_, next_;
-  std::optional<TileMatrix<T>> P_;
+  std::optional<TileMatrix<T>> P_, r_;
   TileMatrix<double> found_;
   std::deque<QrFactorization<T>> factors_;  // until their tasks have run
+  std::deque<GivensQr<T>> chains_;
 };
 
 }  // namespace
 
-bool goes_by_tiles(index_t n, const EigIterationOptions& o) {
+bool goes_by_tiles(index_t n, index_t half_width, const EigIterationOptions& o) {
   if (n <= largest_small_iteration && o.factor != QrFactor::tiles) return false;
-  if (o.method == EigIteration::cholesky_lr) return true;
-  return o.method == EigIteration::qr && (o.factor == QrFactor::tiles || o.factor == QrFactor::householder) &&
-         o.shift == QrShift::none && !o.deflate && !o.positive_diagonal;
+  if (o.method != EigIteration::qr) return o.method == EigIteration::cholesky_lr;
+  if (o.shift != QrShift::none || o.deflate || o.positive_diagonal) return false;
+  if (o.factor == QrFactor::givens) return !stays_a_band(n, half_width);
+  return o.factor == QrFactor::tiles || o.factor == QrFactor::householder;
 }
 
 template <class T>

@@ -15,7 +15,7 @@ class OneTask {
         a_(a),
         o_(o),
         n_(a.n()),
-        band_(o.method == EigIteration::qr && o.factor == QrFactor::givens && 4 * a.half_width() < n_),
+        band_(o.method == EigIteration::qr && o.factor == QrFactor::givens && stays_a_band(n_, a.half_width())),
         half_(band_ ? std::max<index_t>(a.half_width(), 1) : std::max<index_t>(n_ - 1, 0)),
         D_(g.runtime(), band_ ? 3 * half_ + 1 : n_, n_, {band_ ? 3 * half_ + 1 : n_, n_}, "D"),
         P_(g.runtime(), forms_p() ? n_ : 1, forms_p() ? n_ : 1, {forms_p() ? n_ : 1, forms_p() ? n_ : 1}, "P"),
@@ -127,7 +127,8 @@ class OneTask {
 
 template <class T>
 Iterated<T> run_iteration(Graph& g, const IteratedMatrix<T>& a, const EigIterationOptions& options) {
-  return goes_by_tiles(a.n(), options) ? iterate_by_tiles(g, a, options) : OneTask<T>(g, a, options).run();
+  return goes_by_tiles(a.n(), a.half_width(), options) ? iterate_by_tiles(g, a, options)
+                                                       : OneTask<T>(g, a, options).run();
 }
 
 template Iterated<float> run_iteration(Graph&, const IteratedMatrix<float>&, const EigIterationOptions&);

@@ -10,6 +10,9 @@ namespace tesela::detail {
 /// Up to this order the whole loop is a GPU's as well, in one block of threads.
 inline constexpr index_t largest_small_iteration = 128;
 
+/// Whether rotations keep D as a band.
+constexpr bool stays_a_band(index_t n, index_t half_width) { return 4 * half_width < n; }
+
 /// Where an iteration ended.
 template <class T>
 struct Iterated {

@@ -85,13 +85,17 @@ TEST_CASE("eig_iteration: every factor, and the unique Q R") {
     }
 }
 
-TEMPLATE_TEST_CASE("eig_iteration by tiles: reflectors and Cholesky's factor", "", float, double) {
+TEMPLATE_TEST_CASE("eig_iteration by tiles: rotations, reflectors and Cholesky's factor", "", float, double) {
   using T = TestType;
   const double bound = sizeof(T) == 8 ? 1e-11 : 2e-3;
-  for (const index_t n : {1, 15, 16, 17, 40, 150}) {
-    const HostMatrix<T> a = lower<T>(sizeof(T) == 8 ? "geometric:1e12" : "geometric:1e4", n);
-    check(a, iterate(a, {.factor = QrFactor::tiles, .tolerance = 0.1 * bound}), bound);
-    if (n > 128) check(a, iterate(a, {.method = EigIteration::cholesky_lr}), bound);
+  for (const index_t n : {1, 15, 16, 17, 40, 130}) {
+    const HostMatrix<T> a = lower<T>(sizeof(T) == 8 ? "geometric:1e30" : "geometric:1e12", n);
+    const double tolerance = 0.1 * bound;
+    check(a, iterate(a, {.factor = QrFactor::tiles, .tolerance = tolerance}), bound);
+    if (n <= 128) continue;
+    check(a, iterate(a, {.tolerance = tolerance}), bound);
+    const HostMatrix<T> definite = lower<T>(sizeof(T) == 8 ? "geometric:1e12" : "geometric:1e5", n);
+    check(definite, iterate(definite, {.method = EigIteration::cholesky_lr, .tolerance = tolerance}), bound);
   }
   const HostMatrix<double> indefinite = lower<double>("arithmetic", 130, -1);
   const Found<double> shifted = iterate(indefinite, {.method = EigIteration::cholesky_lr, .max_iterations = 9});
@@ -225,6 +229,7 @@ TEMPLATE_TEST_CASE("eig_iteration on a GPU, small", "[gpu]", float, double) {
     check(band, iterate(band, {.shift = QrShift::wilkinson, .deflate = true}, 64, gpu), bound);
   }
   const HostMatrix<T> a = lower<T>(sizeof(T) == 8 ? "geometric:1e12" : "geometric:1e4", 300);
+  check(a, iterate(a, {}, 300, gpu), bound);
   for (const EigIteration method : {EigIteration::qr, EigIteration::cholesky_lr})
     check(a,
           iterate(a, {.method = method, .factor = method == EigIteration::qr ? QrFactor::tiles : QrFactor::givens}, 300,
