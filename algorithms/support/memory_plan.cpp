@@ -2,6 +2,7 @@
 #include <tesela/runtime/errors.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 namespace tesela {
@@ -9,8 +10,9 @@ namespace {
 
 double elements_of(Shape shape) { return static_cast<double>(shape.rows) * static_cast<double>(shape.cols); }
 
-std::string mebibytes(double bytes) {
-  return std::to_string(static_cast<std::int64_t>(bytes / (1 << 20)) + 1) + " MiB";
+std::string gibibytes(double bytes) {
+  const auto tenths = static_cast<std::int64_t>(std::ceil(bytes / (1 << 30) * 10));
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " GiB";
 }
 
 }  // namespace
@@ -79,10 +81,10 @@ double MemoryPlan::held(int gpu) const {
 
 std::string misfit(const MemoryPlan& plan, const MemoryRoom& room) {
   if (plan.gpus() > 0 && plan.largest_task() > room.gpu)
-    return "one task needs at least " + mebibytes(plan.largest_task()) + " of a GPU's memory, of which " +
-           mebibytes(room.gpu) + " may be used (STARPU_LIMIT_CUDA_MEM); without GPUs it runs on cores";
+    return "one task needs at least " + gibibytes(plan.largest_task()) + " of a GPU's memory, of which " +
+           gibibytes(room.gpu) + " may be used (STARPU_LIMIT_CUDA_MEM); without GPUs it runs on cores";
   if (const double host = plan.peak(MemoryPlan::host); host > room.host)
-    return "it takes " + mebibytes(host) + " of the host's memory, of which there are " + mebibytes(room.host);
+    return "it takes " + gibibytes(host) + " of the host's memory, of which there are " + gibibytes(room.host);
   return {};
 }
 

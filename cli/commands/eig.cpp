@@ -404,7 +404,8 @@ const Command eig_command(
       add_results(app, *o, "--out-vectors", o->vectors_out, "write the eigenvectors to FILE, a column each");
       o->plan.add_to(app);
       for (const char* other : {"--diagonal", "--b", "--random-b"})
-        app.get_option("--plan")->excludes(app.get_option(other));
+        for (const char* planned_alone : {"--plan", "--memory"})
+          app.get_option(planned_alone)->excludes(app.get_option(other));
       auto* batch = app.add_option("--batch", o->batch,
                                    "K matrices of an order up to 128: seeds from --seed on, or n x (K n) in -a")
                         ->transform(cli::non_negative());

@@ -64,7 +64,7 @@ TEST_CASE("what does not fit is refused before anything is allocated") {
     CAPTURE(words, run.err);
     CHECK(run.code == 3);
     CHECK(run.seconds < 5 * patience);
-    CHECK_THAT(run.err, ContainsSubstring("does not fit") && ContainsSubstring("MiB"));
+    CHECK_THAT(run.err, ContainsSubstring("does not fit") && ContainsSubstring("GiB"));
     const Outcome told = run_tesela(words + Words{"--plan"});
     CHECK(told.code == 3);
     CHECK_THAT(told.out, ContainsSubstring("does not fit"));
@@ -109,6 +109,7 @@ TEST_CASE("plans are refused where nobody knows") {
   eig.refuses({"--plan", "--batch", "5"}, "--plan");
   eig.refuses({"--plan", "--method", "cusolver"}, "--plan");
   eig.refuses({"--memory", "0"}, "--memory");
+  eig.refuses({"--memory", "1", "--random-b", "uniform"}, "--memory");
   qr.refuses({"--plan", "--method", "lapack"}, "--plan");
 }
 
