@@ -70,6 +70,11 @@ TEST_CASE("plans of eigenproblems: what theory says of their size") {
   CHECK(plan(cores, {.method = EigMethod::lapack, .vectors = false}).peak(host) == Approx(2 * square).epsilon(0.01));
   // A, V and Z of half a matrix each.
   CHECK(plan(cores, {.vectors = false}).peak(host) == Approx(2 * square).epsilon(0.05));
+  // Divide and conquer: A, V, the reflectors, what is kept of the last merge's halves, its vectors, and X.
+  const MemoryPlan pairs = plan(cores, {});
+  const double last_merge = pairs.bytes(pairs.stage("tridiagonal"), host) / square;
+  CHECK(last_merge > 1 + 0.5 + 0.5 + 0.5 + 1 + 1);
+  CHECK(last_merge < 4.8);
   const MemoryPlan all = plan(one_gpu, {});
   CHECK(all.gpus() == 1);
   CHECK(all.bytes(all.stage("to a band"), 0) == Approx(2 * square).epsilon(0.1));
