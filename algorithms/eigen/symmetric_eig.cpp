@@ -87,7 +87,7 @@ void by_one_task(Graph& g, const TileMatrix<T>& A, int exponent, const Symmetric
     }
     w.copy_to(values.data(), n);
   }
-  const IndexRange range = take(result, values, exponent, o);
+  const IndexRange range = detail::select(result, values, exponent, o);
   if (!o.vectors) return;
   result.vectors.emplace(runtime, n, range.size(), TileShape{std::max<index_t>(n, 1), std::max<index_t>(n, 1)}, "X");
   if (n > 0 && range.size() > 0)

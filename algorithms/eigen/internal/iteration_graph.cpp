@@ -2,8 +2,11 @@
 #include <tesela/algorithms/eigen/internal/iteration_graph.hpp>
 #include <tesela/algorithms/givens/givens.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
+#include <tesela/codelets/dense/gemm.hpp>
 #include <tesela/codelets/dense/transpose.hpp>
 #include <tesela/codelets/iterations/beside_diagonal.hpp>
+#include <tesela/codelets/support/copy_block.hpp>
+#include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/codelets/support/mirror_tile.hpp>
 
 #include <deque>
