@@ -35,7 +35,7 @@ TEST_CASE("every choice has a name and a text of its own") {
   check_names(toeplitz_methods(), 5);
   check_names(tridiagonal_kinds(), 5);
   check_names(tridiagonal_methods(), 7);
-  check_names(eig_methods(), 4);
+  check_names(eig_methods(), 5);
 }
 
 TEST_CASE("kinds of Toeplitz matrices by name") {
