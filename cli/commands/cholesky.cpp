@@ -1,3 +1,4 @@
+#include "bench/errors/factor_condition.hpp"
 #include "bench/errors/factor_error.hpp"
 #include "cli/app/options.hpp"
 #include "cli/app/outputs.hpp"
@@ -71,6 +72,7 @@ int run(Options o) {
   }
   const double bound = factor_bound<T>(o.n, false);
   report.check("backward_error", Measured{cholesky_error(a, result.factors).backward, bound});
+  check_condition<T>(cholesky_condition(a, result.factors), report);
   check_solution(o, a, b, result.x, bound, report);
   if (!o.out_r.empty()) {
     HostMatrix<T> r = HostMatrix<T>::zeros(o.n, o.n);

@@ -13,6 +13,8 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 namespace tesela::cli {
 
 void DirectOptions::add_to(CLI::App& app, const char* kinds, const char* otherwise) {
@@ -102,6 +104,13 @@ DirectResult<T> run_direct(const DirectOptions& o, DirectMethod<T>& method, cons
 }
 
 template <class T>
+void check_condition(double condition, Report& report) {
+  report.check("condition", condition);
+  if (!(condition * static_cast<double>(std::numeric_limits<T>::epsilon()) <= 1))
+    report.fail("singular to working precision");
+}
+
+template <class T>
 void check_solution(const DirectOptions& o, const HostMatrix<T>& a, const HostMatrix<T>& b, const HostMatrix<T>& x,
                     double bound, Report& report) {
   if (o.rhs == 0) return;
@@ -113,6 +122,7 @@ void check_solution(const DirectOptions& o, const HostMatrix<T>& a, const HostMa
   template HostMatrix<T> load_b(const DirectOptions&);                                                                 \
   template DirectResult<T> run_direct(const DirectOptions&, DirectMethod<T>&, const HostMatrix<T>&,                    \
                                       const HostMatrix<T>&, double, Report&);                                          \
+  template void check_condition<T>(double, Report&);                                                                   \
   template void check_solution(const DirectOptions&, const HostMatrix<T>&, const HostMatrix<T>&, const HostMatrix<T>&, \
                                double, Report&);
 TESELA_INSTANTIATE(float)

@@ -56,6 +56,10 @@ template <class T>
 DirectResult<T> run_direct(const DirectOptions& o, DirectMethod<T>& method, const HostMatrix<T>& a,
                            const HostMatrix<T>& b, double flops, Report& report);
 
+/// Reports `condition`, an estimate, and fails where its reciprocal is below eps: A is singular to working precision.
+template <class T>
+void check_condition(double condition, Report& report);
+
 /// Checks and writes X.
 template <class T>
 void check_solution(const DirectOptions& o, const HostMatrix<T>& a, const HostMatrix<T>& b, const HostMatrix<T>& x,

@@ -1,3 +1,4 @@
+#include "bench/errors/factor_condition.hpp"
 #include "bench/errors/factor_error.hpp"
 #include "cli/app/choices.hpp"
 #include "cli/app/options.hpp"
@@ -93,6 +94,7 @@ int run(Options o) {
   report.check("backward_error", Measured{error.backward, bound});
   report.check("growth", error.growth);
   report.check("largest_multiplier", error.multipliers);
+  check_condition<T>(lu_condition(a, result.factors, rows), report);
   check_solution(o, a, b, result.x, bound, report);
   if (!o.out_l.empty()) write_matrix(o.out_l, triangle(result.factors, false));
   if (!o.out_u.empty()) write_matrix(o.out_u, triangle(result.factors, true));

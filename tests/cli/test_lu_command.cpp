@@ -1,5 +1,7 @@
 #include "tests/support/command.hpp"
 #include "tests/support/machine.hpp"
+#include <tesela/tiles/filled.hpp>
+#include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <catch2/catch_test_macros.hpp>
@@ -8,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 using namespace tesela;
 using namespace tesela::test;
@@ -97,6 +100,40 @@ TEST_CASE("a zero pivot and an indefinite matrix are statuses with their place")
           "not positive definite: the leading minor of order 2 is not positive");
   // Growth without pivots is no secret.
   CHECK(lu({"--n", "400", "--pivot", "none", "--seed", "3"}, -1)["checks"]["growth"].get<double>() > 20);
+}
+
+TEST_CASE("lu and cholesky say what is singular to working precision, and write no X") {
+  const TemporaryFolder folder;
+  constexpr index_t n = 60;
+  HostMatrix<double> sums = generate<double>({n, n}, Generator<double>{Pattern::uniform, 0, n, 3}),
+                     twins = sums.clone(), scaled = sums.clone();
+  for (index_t j = 0; j < n; ++j) {
+    sums(n - 1, j) = 0;
+    for (index_t i = 0; i + 1 < n; ++i) sums(n - 1, j) += sums(i, j);
+    twins(j, 40) = twins(j, 7);
+    for (index_t i = 0; i < n; ++i) scaled(i, j) = std::ldexp(scaled(i, j), static_cast<int>(j * 16) - 480);
+  }
+  write_matrix(folder / "sums.npy", sums);
+  write_matrix(folder / "twins.npy", twins);
+  write_matrix(folder / "scaled.npy", scaled);
+  const auto singular = [&](const Command& command, const Words& options) {
+    const auto report = command(options + Words{"--rhs", "1", "--out", folder / "x.npy"}, 1);
+    CAPTURE(options, report.dump());
+    CHECK(report["status"] == "singular to working precision");
+    CHECK(report["checks"].contains("condition"));
+    CHECK(!std::filesystem::exists(folder / "x.npy"));
+  };
+  for (const char* const precision : {"d", "s"}) singular(lu, {"--random", "rank:5", "--n", "300", "-p", precision});
+  for (const char* const file : {"sums.npy", "twins.npy"}) singular(lu, {"--a", folder / file});
+  CHECK(lu({"--a", folder / "sums.npy"}, 1)["status"] == "singular to working precision");
+  singular(cholesky, {"--n", "200", "--random", "geometric:1e9", "--precision", "s"});
+  const auto known = lu({"--n", "200", "--random", "kappa:1e6"});
+  CHECK(check(known, "condition") > 1e5);
+  CHECK(check(known, "condition") < 1e9);
+  CHECK(check(lu({"--n", "1"}), "condition") == 1);
+  CHECK(check(cholesky({"--n", "200", "--random", "second-difference"}), "condition") > 5e3);
+  // Columns in other units change neither the pivots nor this.
+  CHECK(check(lu({"--a", folder / "scaled.npy"}), "condition") < 1e6);
 }
 
 TEST_CASE("lu and cholesky refuse what they cannot do") {
