@@ -5,6 +5,7 @@
 #include <tesela/tiles/generator.hpp>
 
 #include <algorithm>
+#include <vector>
 
 namespace tesela {
 namespace {
@@ -99,10 +100,60 @@ double solution_error(const HostMatrix<T>& a, const HostMatrix<T>& b, const Host
   return sums.result().equation_error;
 }
 
+template <class T>
+double componentwise_error(const HostMatrix<T>& a, const HostMatrix<T>& b, const HostMatrix<T>& x) {
+  const index_t n = a.rows();
+  const auto exponent_of = [](double most) { return most > 0 && std::isfinite(most) ? std::ilogb(most) : 0; };
+  const int of_a = exponent_of(largest(a));
+  const HostMatrix<double> scaled_a = scaled(a, of_a);
+  std::vector<double> residual(static_cast<std::size_t>(n)), sizes(residual.size());
+  double worst = 0;
+  for (index_t k = 0; k < x.cols(); ++k) {
+    double most_b = 0, most_x = 0;
+    for (index_t i = 0; i < n; ++i) {
+      most_b = std::max(most_b, std::abs(static_cast<double>(b(i, k))));
+      most_x = std::max(most_x, std::abs(static_cast<double>(x(i, k))));
+    }
+    const int unit =
+        most_b > 0 ? std::max(of_a + exponent_of(most_x), exponent_of(most_b)) : of_a + exponent_of(most_x);
+    for (index_t i = 0; i < n; ++i) {
+      double& r = residual[static_cast<std::size_t>(i)];
+      r = std::ldexp(static_cast<double>(b(i, k)), -unit);
+      sizes[static_cast<std::size_t>(i)] = std::abs(r);
+    }
+    for (index_t j = 0; j < n; ++j) {
+      const double factor = std::ldexp(static_cast<double>(x(j, k)), of_a - unit);
+      const double* const column = &scaled_a(0, j);
+      for (index_t i = 0; i < n; ++i) {
+        const double term = column[i] * factor;
+        residual[static_cast<std::size_t>(i)] -= term;
+        sizes[static_cast<std::size_t>(i)] += std::abs(term);
+      }
+    }
+    for (index_t i = 0; i < n; ++i) {
+      long double r = residual[static_cast<std::size_t>(i)], size = sizes[static_cast<std::size_t>(i)];
+      if (size < 1e-280L) {  // terms may have underflowed, which they do not in this range
+        r = b(i, k);
+        size = std::abs(r);
+        for (index_t j = 0; j < n; ++j) {
+          const long double term = static_cast<long double>(a(i, j)) * x(j, k);
+          r -= term;
+          size += std::abs(term);
+        }
+      }
+      if (size == 0) continue;
+      const auto error = static_cast<double>(std::abs(r) / size);
+      worst = !(error <= worst) ? error : worst;
+    }
+  }
+  return worst;
+}
+
 #define TESELA_INSTANTIATE(T)                                                                          \
   template FactorError lu_error(const HostMatrix<T>&, const HostMatrix<T>&, std::span<const index_t>); \
   template FactorError cholesky_error(const HostMatrix<T>&, const HostMatrix<T>&);                     \
-  template double solution_error(const HostMatrix<T>&, const HostMatrix<T>&, const HostMatrix<T>&);
+  template double solution_error(const HostMatrix<T>&, const HostMatrix<T>&, const HostMatrix<T>&);    \
+  template double componentwise_error(const HostMatrix<T>&, const HostMatrix<T>&, const HostMatrix<T>&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
 #undef TESELA_INSTANTIATE

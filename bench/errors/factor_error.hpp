@@ -28,6 +28,11 @@ FactorError cholesky_error(const HostMatrix<T>& a, const HostMatrix<T>& factors)
 template <class T>
 double solution_error(const HostMatrix<T>& a, const HostMatrix<T>& b, const HostMatrix<T>& x);
 
+/// The largest |b - A x|_i / (|A| |x| + |b|)_i of all rows and columns, in double precision: by so much of itself each
+/// element of A and b has to change for x to be exact (Oettli and Prager, Numer. Math. 6, 1964). 0 / 0 counts as 0.
+template <class T>
+double componentwise_error(const HostMatrix<T>& a, const HostMatrix<T>& b, const HostMatrix<T>& x);
+
 /// What those may be: pivots by a tournament let elements grow like n^(2/3) on random matrices, as partial pivoting
 /// does; Cholesky's do not grow.
 template <class T>

@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <limits>
 
 namespace tesela::cli {
@@ -115,6 +116,8 @@ void check_solution(const DirectOptions& o, const HostMatrix<T>& a, const HostMa
                     double bound, Report& report) {
   if (o.rhs == 0) return;
   report.check("solution_error", Measured{solution_error(a, b, x), bound});
+  const double half_of_the_digits = std::sqrt(static_cast<double>(std::numeric_limits<T>::epsilon()));
+  report.check("componentwise_error", Measured{componentwise_error(a, b, x), half_of_the_digits});
   if (report.good() && !o.out.empty()) write_matrix(o.out, x);
 }
 

@@ -136,6 +136,31 @@ TEST_CASE("lu and cholesky say what is singular to working precision, and write 
   CHECK(check(lu({"--a", folder / "scaled.npy"}), "condition") < 1e6);
 }
 
+TEST_CASE("an X that is right in norm only is inaccurate") {
+  const TemporaryFolder folder;
+  constexpr index_t n = 12;
+  HostMatrix<double> a = HostMatrix<double>::zeros(n, n);
+  for (index_t i = 0; i < n; ++i) a(i, i) = 1e20;
+  a(n - 2, n - 2) = 1e-217;
+  a(n - 2, n - 1) = a(n - 1, n - 2) = a(n - 1, n - 1) = 1e-200;
+  HostMatrix<double> b(n, 1);
+  for (index_t i = 0; i < n; ++i) b(i, 0) = i < n - 2 ? 1e20 : i == n - 2 ? 1e-200 : 3e-200;
+  write_matrix(folder / "a.npy", a);
+  write_matrix(folder / "b.npy", b);
+  const auto report = lu({"--a", folder / "a.npy", "--b", folder / "b.npy", "--pivot", "none"}, 1);
+  CHECK(check(report, "solution_error") <= 1e-15);
+  CHECK(check(report, "componentwise_error") > 0.1);
+  CHECK_THAT(report["status"].get<std::string>(), Catch::Matchers::StartsWith("inaccurate: componentwise_error"));
+  const auto good = lu({"--a", folder / "a.npy", "--b", folder / "b.npy"});
+  CHECK(check(good, "componentwise_error") <= 1e-15);
+  for (const char* const scale : {"1e-300", "1e300"}) {  // products of two such numbers are out of range
+    write_matrix(folder / "s.npy", of(2, {std::stod(scale), 0, 0, 1}));
+    write_matrix(folder / "t.npy", of(2, {std::stod(scale), 1}));
+    CHECK(check(lu({"--a", folder / "s.npy", "--b", folder / "t.npy"}), "componentwise_error") <= 1e-15);
+  }
+  CHECK(check(cholesky({"--n", "70", "--rhs", "2"}), "componentwise_error") <= 1e-13);
+}
+
 TEST_CASE("lu and cholesky refuse what they cannot do") {
   const TemporaryFolder folder;
   write_matrix(folder / "wide.mtx", of(2, {1, 2, 3, 4, 5, 6}));
