@@ -131,6 +131,23 @@ void check_zeros(Runtime& runtime) {
   CHECK(zero_of(runtime, a_nan, Pivoting::tournament) > 0);
 }
 
+/// Of I with one subnormal pivot, for which X has ones in every place.
+template <class T>
+void check_subnormal(Runtime& runtime, bool solves) {
+  for (const index_t n : {33, 70})
+    for (const index_t at : {index_t{0}, index_t{20}, n - 1})
+      for (const Pivoting pivoting : {Pivoting::none, Pivoting::tournament}) {
+        CAPTURE(n, at, static_cast<int>(pivoting));
+        HostMatrix<T> a = HostMatrix<T>::zeros(n, n), b(n, 2);
+        for (index_t i = 0; i < n; ++i) a(i, i) = i == at ? std::numeric_limits<T>::denorm_min() * 32 : T(1);
+        for (index_t i = 0; i < n; ++i) b(i, 0) = b(i, 1) = a(i, i);
+        const Answer<T> answer = solve(runtime, a, b, 33, pivoting);
+        CHECK(answer.zero == 0);
+        for (index_t e = 0; e < a.size(); ++e) REQUIRE(answer.factors.data()[e] == a.data()[e]);
+        for (index_t e = 0; solves && e < b.size(); ++e) REQUIRE(answer.x.data()[e] == 1);
+      }
+}
+
 }  // namespace
 
 TEMPLATE_TEST_CASE("LU by tiles: residuals, growth, solutions", "", float, double) {
@@ -153,6 +170,17 @@ TEST_CASE("LU: growth without pivots is seen") {
   const FactorError error = lu_error<double>(a, answer.factors, answer.rows);
   CHECK(error.growth > 1e12);
   CHECK(error.backward > factor_bound<double>(60, true));
+}
+
+TEMPLATE_TEST_CASE("LU divides by pivots whose reciprocal overflows", "", float, double) {
+  Runtime runtime({.cpus = 2, .gpus = 0});
+  check_subnormal<TestType>(runtime, true);
+}
+
+TEMPLATE_TEST_CASE("LU on a GPU divides by pivots whose reciprocal overflows", "[gpu]", float, double) {
+  test::require_gpu();
+  Runtime runtime({.cpus = 0, .gpus = 1});
+  check_subnormal<TestType>(runtime, false);
 }
 
 TEST_CASE("LU refuses what it cannot factor") {
