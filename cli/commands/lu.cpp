@@ -96,6 +96,7 @@ int run(Options o) {
   report.check("largest_multiplier", error.multipliers);
   check_condition<T>(lu_condition(a, result.factors, rows), report);
   check_solution(o, a, b, result.x, bound, report);
+  if (!report.good()) return report.finish();
   if (!o.out_l.empty()) write_matrix(o.out_l, triangle(result.factors, false));
   if (!o.out_u.empty()) write_matrix(o.out_u, triangle(result.factors, true));
   if (!o.out_rows.empty()) {

@@ -161,6 +161,18 @@ TEST_CASE("an X that is right in norm only is inaccurate") {
   CHECK(check(cholesky({"--n", "70", "--rhs", "2"}), "componentwise_error") <= 1e-13);
 }
 
+TEST_CASE("a run of lu or cholesky that fails leaves the old files") {
+  const TemporaryFolder folder;
+  const Words names{"l.npy", "u.npy", "rows.npy", "r.npy"};
+  for (const std::string& name : names) write_matrix(folder / name, of(1, {7}));
+  write_matrix(folder / "grows.npy", of(2, {1e-17, 1, 1, 1}));
+  lu({"--a", folder / "grows.npy", "--pivot", "none", "--out-l", folder / "l.npy", "--out-u", folder / "u.npy",
+      "--out-rows", folder / "rows.npy"},
+     1);
+  cholesky({"--n", "200", "--random", "geometric:1e9", "--precision", "s", "--out-r", folder / "r.npy"}, 1);
+  for (const std::string& name : names) CHECK(read_matrix<double>(folder / name).shape() == Shape{1, 1});
+}
+
 TEST_CASE("lu and cholesky refuse what they cannot do") {
   const TemporaryFolder folder;
   write_matrix(folder / "wide.mtx", of(2, {1, 2, 3, 4, 5, 6}));
