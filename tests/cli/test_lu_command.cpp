@@ -173,6 +173,16 @@ TEST_CASE("a run of lu or cholesky that fails leaves the old files") {
   for (const std::string& name : names) CHECK(read_matrix<double>(folder / name).shape() == Shape{1, 1});
 }
 
+TEST_CASE("right-hand sides of no columns have an X of none") {
+  const TemporaryFolder folder;
+  write_matrix(folder / "b.npy", HostMatrix<double>(20, 0));
+  for (const Command& command : {lu, cholesky}) {
+    command({"--b", folder / "b.npy", "--out", folder / "x.npy"});
+    CHECK(read_matrix<double>(folder / "x.npy").shape() == Shape{20, 0});
+    std::filesystem::remove(folder / "x.npy");
+  }
+}
+
 TEST_CASE("lu and cholesky refuse what they cannot do") {
   const TemporaryFolder folder;
   write_matrix(folder / "wide.mtx", of(2, {1, 2, 3, 4, 5, 6}));
