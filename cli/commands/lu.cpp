@@ -121,8 +121,8 @@ const Command lu_command(Command::Group::top, "lu", "P A = L U, and A X = B", []
   app.footer(
       "Examples:\n"
       "  tesela lu --a A.mtx --b B.mtx --out X.mtx\n"
-      "  tesela lu --n 4000 --pivot none --random uniform --json -\n"
-      "  tesela lu --n 300 --by stages");
+      "  tesela lu --n 4000 --pivot none --random kappa:1e3 --json -\n"
+      "  tesela lu --n 300 --by stages --random kappa:1e3");
   return std::function<int()>([o] { return o->common.precision == "s" ? run<float>(*o) : run<double>(*o); });
 });
 

@@ -98,7 +98,12 @@ TEST_CASE("a zero pivot and an indefinite matrix are statuses with their place")
   for (const Words& way : {Words{}, {"--by", "stages"}, {"--tile", "1"}, {"--rhs", "1"}})
     CHECK(cholesky(way + Words{"--a", folder / "indefinite.mtx"}, 1)["status"] ==
           "not positive definite: the leading minor of order 2 is not positive");
-  // Growth without pivots is no secret.
+  // Growth without pivots is no secret; the help's examples have none.
+  CHECK(lu({"--n", "300", "--by", "stages", "--random", "kappa:1e3"})["status"] == "ok");
+  CHECK(lu({"--n", "1000", "--pivot", "none", "--random", "kappa:1e3"})["status"] == "ok");
+  CHECK_THAT(run_tesela({"lu", "--help"}).out,
+             Catch::Matchers::ContainsSubstring("lu --n 300 --by stages --random kappa:1e3") &&
+                 Catch::Matchers::ContainsSubstring("--pivot none --random kappa:1e3"));
   CHECK(lu({"--n", "400", "--pivot", "none", "--seed", "3"}, -1)["checks"]["growth"].get<double>() > 20);
 }
 
