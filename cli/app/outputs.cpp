@@ -27,6 +27,16 @@ std::map<const CLI::App*, std::vector<Declared>>& registry() {
   return all;
 }
 
+struct Read {
+  std::string name;
+  std::function<std::vector<std::string>()> paths;
+};
+
+std::map<const CLI::App*, std::vector<Read>>& inputs() {
+  static std::map<const CLI::App*, std::vector<Read>> all;
+  return all;
+}
+
 /// One that was asked for.
 struct Place {
   Output kind;
@@ -85,6 +95,28 @@ bool clash(const Place& a, const Place& b) {
   return a.path == b.path;
 }
 
+/// What the command reads: by the place of each file.
+std::map<fs::path, Place> places_read(const CLI::App& app) {
+  std::map<fs::path, Place> read;
+  for (const Read& declared : inputs()[&app])
+    for (const std::string& path : declared.paths())
+      if (const auto place = path.empty() ? std::nullopt : place_of(Output::matrix, path))
+        read.insert({*place, {Output::matrix, declared.name, path, *place}});
+  return read;
+}
+
+/// Throws where `output` would be one of these.
+void require_kept(const CLI::App& app, const std::map<fs::path, Place>& read, const Place& output) {
+  const auto refuse = [&](const Place& input) {
+    throw ArgumentError(name_of(app), output.name,
+                        output.given + " would replace " + input.given + ", which " + input.name + " reads");
+  };
+  if (const auto found = read.find(output.path); found != read.end()) refuse(found->second);
+  if (output.kind != Output::trace) return;
+  for (const auto& [path, input] : read)
+    if (clash(output, input)) refuse(input);
+}
+
 }  // namespace
 
 CLI::Option* add_output(CLI::App& app, Output kind, const std::string& option, std::string& path,
@@ -98,8 +130,13 @@ void declare_outputs(CLI::App& app, Output kind, const std::string& name,
   registry()[&app].push_back({kind, name, std::move(paths)});
 }
 
+void keep_inputs(CLI::App& app, const std::string& name, std::function<std::vector<std::string>()> paths) {
+  inputs()[&app].push_back({name, std::move(paths)});
+}
+
 void require_outputs(const CLI::App& app) {
   std::vector<Place> places;
+  std::optional<std::map<fs::path, Place>> read;  // a list of inputs is opened for outputs alone
   for (const Declared& declared : registry()[&app])
     for (const std::string& path : declared.paths()) {
       if (path.empty()) continue;
@@ -107,6 +144,8 @@ void require_outputs(const CLI::App& app) {
       const std::optional<fs::path> place = place_of(declared.kind, path);
       if (!place) continue;
       const Place here{declared.kind, declared.name, path, *place};
+      if (!read) read = places_read(app);
+      require_kept(app, *read, here);
       for (const Place& other : places)
         if (clash(here, other))
           throw ArgumentError(

@@ -25,9 +25,13 @@ CLI::Option* add_output(CLI::App& app, Output kind, const std::string& option, s
 void declare_outputs(CLI::App& app, Output kind, const std::string& name,
                      std::function<std::vector<std::string>()> paths);
 
+/// Inputs that no output of the command may replace; `paths` and `name` as for outputs.
+void keep_inputs(CLI::App& app, const std::string& name, std::function<std::vector<std::string>()> paths);
+
 /// Throws the error that writing one of the command's outputs would meet, and ArgumentError where two of them are one
 /// file, by whatever names, or one is the file that standard output goes to: one of the two would be lost. An output
-/// may replace an input, which is read before. Special files, as /dev/null, may be named more than once.
+/// may replace an input, which is read before, but for those of keep_inputs(). Special files, as /dev/null, may be
+/// named more than once.
 void require_outputs(const CLI::App& app);
 
 }  // namespace tesela::cli

@@ -14,6 +14,7 @@
 #include "cli/commands/eig_plan.hpp"
 #include "cli/commands/eig_problem.hpp"
 #include <tesela/algorithms/eigen/eig_iteration.hpp>
+#include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/algorithms/eigen/generalized_eig.hpp>
 #include <tesela/algorithms/eigen/symmetric_eig.hpp>
 #include <tesela/algorithms/eigen/symmetric_inertia.hpp>
@@ -379,6 +380,20 @@ void add_results(CLI::App& app, const Options& o, const char* option, std::strin
                   [&o, &path, name] { return o.jobs.empty() ? std::vector{path} : job_outputs(name, o.jobs, path); });
 }
 
+/// No result may take an input's place: of --jobs one that is still to be read.
+void keep_inputs_of(CLI::App& app, const Options& o) {
+  const auto keep = [&app](const std::string& option, const std::string& path) {
+    keep_inputs(app, option, [&path] { return std::vector{path}; });
+  };
+  keep("--a", o.input.a);
+  keep("--b", o.input.b);
+  keep("--diagonal", o.input.diagonal);
+  keep("--off-diagonal", o.input.off_diagonal);
+  keep("--jobs", o.jobs);
+  keep_inputs(app, "--random", [&o] { return std::vector{parse_symmetric_kind(o.input.random).file}; });
+  keep_inputs(app, "--jobs", [&o] { return o.jobs.empty() ? std::vector<std::string>() : job_inputs(o.jobs); });
+}
+
 const Command eig_command(
     Command::Group::top, "eig", "eigenvalues and eigenvectors of a symmetric matrix or pair", [](CLI::App& app) {
       auto o = std::make_shared<Options>();
@@ -402,6 +417,7 @@ const Command eig_command(
       add_input(app, "--jobs", o->jobs, "solve the matrices whose files FILE names, one a line, several at a time");
       add_results(app, *o, "-o,--out", o->out, "write the eigenvalues to FILE (.mtx or .npy)");
       add_results(app, *o, "--out-vectors", o->vectors_out, "write the eigenvectors to FILE, a column each");
+      keep_inputs_of(app, *o);
       o->plan.add_to(app);
       for (const char* other : {"--diagonal", "--b", "--random-b"})
         for (const char* planned_alone : {"--plan", "--memory"})

@@ -15,6 +15,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <mutex>
 
 namespace tesela::cli {
@@ -25,7 +26,7 @@ namespace fs = std::filesystem;
 constexpr int suitable_streams = 4;      // of a GPU
 constexpr index_t sampled_vectors = 64;  // of a job, for its residual
 
-std::vector<std::string> read_list(const std::string& path) {
+std::vector<std::string> read_anew(const std::string& path) {
   std::ifstream list(path);
   if (!list || fs::is_directory(path)) throw FileError(path, "cannot be read");
   std::vector<std::string> files;
@@ -34,6 +35,13 @@ std::vector<std::string> read_list(const std::string& path) {
     if (!line.empty() && line.front() != '#') files.push_back(line);
   }
   return files;
+}
+
+/// Once, since a list may come through a pipe, and all must see the same.
+const std::vector<std::string>& read_list(const std::string& path) {
+  static std::map<std::string, std::vector<std::string>> lists;
+  const auto known = lists.find(path);
+  return known != lists.end() ? known->second : lists.emplace(path, read_anew(path)).first->second;
 }
 
 /// What became of one.
@@ -210,6 +218,8 @@ int run(const EigJobs& o) {
 }
 
 }  // namespace
+
+std::vector<std::string> job_inputs(const std::string& list) { return read_list(list); }
 
 std::vector<std::string> job_outputs(const std::string& option, const std::string& list, const std::string& pattern) {
   if (pattern.empty()) return {};

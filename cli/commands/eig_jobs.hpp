@@ -25,6 +25,9 @@ struct EigJobs {
 /// FileError where the list cannot be read.
 std::vector<std::string> job_outputs(const std::string& option, const std::string& list, const std::string& pattern);
 
+/// The files that a list names. Throws FileError where it cannot be read.
+std::vector<std::string> job_inputs(const std::string& list);
+
 int run_eig_jobs(const EigJobs& jobs);
 
 }  // namespace tesela::cli

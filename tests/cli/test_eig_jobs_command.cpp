@@ -117,6 +117,35 @@ TEST_CASE("eig --jobs refuses what cannot be meant") {
   CHECK(eig({"--jobs", folder.path("empty")})["jobs"].empty());
 }
 
+TEST_CASE("eig: no output replaces an input, by whatever name and of whichever job") {
+  Folder folder({5, 6, 7});
+  const std::string list = folder.path("list"), first = folder.path("0.npy"), last = folder.path("2.npy");
+  const std::string before = contents(last);
+  const auto refused = [&](const Words& words, const std::string& output, const std::string& input) {
+    eig.refuses(words, output + " would replace " + input);
+  };
+  const std::string here = folder.path("");
+  refused({"--jobs", list, "--out", here}, first, first);
+  std::filesystem::create_directory_symlink(here, folder.path("alias"));
+  refused({"--jobs", list, "--out", folder.path("alias/")}, folder.path("alias/0.npy"), first);
+  refused({"--jobs", list, "--out-vectors", folder.path("./{}.npy")}, folder.path("./0.npy"), first);
+  std::ofstream(folder.path("one")) << first << "\n";
+  refused({"--jobs", folder.path("one"), "--json", folder.path("one")}, folder.path("one"), folder.path("one"));
+  refused({"--jobs", list, "--json", last}, last, last);
+  std::filesystem::create_symlink("2.npy", folder.path("link.npy"));
+  refused({"--a", last, "--out", last}, last, last);
+  refused({"--a", folder.path("link.npy"), "--out-vectors", last}, last, folder.path("link.npy"));
+  refused({"--a", first, "--b", last, "--out", last}, last, last);
+  refused({"--a", last, "--json", folder.path("link.npy")}, folder.path("link.npy"), last);
+  CHECK(contents(last) == before);
+  // A list that can be read once, beside outputs.
+  const Outcome piped = run(Words{"/bin/sh", "-c", "cat " + list + " | \"$0\" \"$@\"", tesela::test::tesela(), "eig",
+                                  "--jobs", "/dev/stdin", "--out", folder.path("{}-w.npy")});
+  CAPTURE(piped.err);
+  CHECK(piped.code == 0);
+  CHECK(read_matrix<double>(folder.path("2-w.npy")).rows() == 7);
+}
+
 TEST_CASE("Ctrl-C ends jobs, and leaves no half of an output") {
   Folder folder(std::vector<index_t>(6, 300));
   std::filesystem::create_directory(folder.path("out"));
