@@ -46,6 +46,18 @@ MemoryPlan plan_one_task(const WorkerCounts& workers, index_t n, std::size_t ele
   return plan;
 }
 
+/// Up to this order (matrices of 16 TiB in single precision) blocks are counted.
+constexpr index_t largest_counted = index_t{1} << 21;
+
+/// A and its eigenvectors alone.
+MemoryPlan least_plan(const WorkerCounts& workers, index_t n, std::size_t element, const SymmetricEigOptions& options) {
+  MemoryPlan plan({"at least"}, workers.gpus, element);
+  plan.hold({MemoryPlan::host, {n, n}});
+  if (options.vectors) plan.hold({MemoryPlan::host, {n, options.positions ? options.positions->size() : n}});
+  plan.make_least();
+  return plan;
+}
+
 }  // namespace
 
 EigMethod suitable_eig_method(const WorkerCounts& workers, index_t n, const SymmetricEigOptions& options) {
@@ -58,6 +70,7 @@ EigMethod suitable_eig_method(const WorkerCounts& workers, index_t n, const Symm
 MemoryPlan plan_symmetric_eig(const WorkerCounts& workers, index_t n, std::size_t element,
                               const SymmetricEigOptions& options, index_t a_columns) {
   if (n < 0) throw ArgumentError("plan_symmetric_eig", "n", std::to_string(n));
+  if (n > largest_counted) return least_plan(workers, n, element, options);
   detail::EigShape shape = shape_of(workers, n, options);
   if (suitable_eig_method(workers, n, options) == EigMethod::lapack)
     return plan_library(workers, n, element, shape.wanted, options.vectors);

@@ -237,12 +237,12 @@ MemoryPlan plan_givens_qr(const WorkerCounts& workers, Shape a, std::size_t elem
   plan.hold_on_each({.shape = {givens_work_size(wide, window), 1}, .at_once = gpu ? 1.0 : workers.cpus, .last = 1});
   if (options.method == GivensMethod::stages && options.order != "column" && !closed_form(options.order, m)) {
     // Three numbers of four bytes for each rotation; they come from a schedule.
-    const index_t rotations = m * columns - columns * (columns + 1) / 2, size = static_cast<index_t>(element),
-                  elements = ceil_div(3 * 4 * rotations, size),
-                  schedule = ceil_div(static_cast<index_t>(sizeof(Elimination)) * rotations, size);
-    plan.hold({MemoryPlan::host, {elements, 1}, 1, 0, 1});
-    plan.hold({MemoryPlan::host, {schedule, 1}, 1, 0, 0});
-    if (gpu) plan.hold_on_each({.shape = {elements, 1}, .last = 1});
+    const auto k = static_cast<double>(columns), size = static_cast<double>(element);
+    const double rotations = static_cast<double>(m) * k - k * (k + 1) / 2, elements = 3 * 4 * rotations / size,
+                 schedule = sizeof(Elimination) * rotations / size;
+    plan.hold({MemoryPlan::host, {1, 1}, elements, 0, 1});
+    plan.hold({MemoryPlan::host, {1, 1}, schedule, 0, 0});
+    if (gpu) plan.hold_on_each({.shape = {1, 1}, .at_once = elements, .last = 1});
   }
   plan.task(2 * static_cast<double>(m) * static_cast<double>(wide));
   return plan;

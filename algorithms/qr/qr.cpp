@@ -70,6 +70,29 @@ index_t inner_block(const WorkerCounts& workers, const QrOptions& options, index
   return std::min(options.ib > 0 ? options.ib : default_ib(workers, width), width);
 }
 
+/// A matrix of the same form of which no more than about 2^16 transformations are to be counted.
+Shape counted_shape(Shape a, TileShape tile) {
+  constexpr double most = 1 << 16;
+  const index_t k = std::min(a.rows, a.cols), step = std::min(tile.mb, tile.nb);
+  const double down = std::max(1.0, static_cast<double>(a.rows) / static_cast<double>(tile.mb)),
+               across = std::max(1.0, static_cast<double>(k) / static_cast<double>(step));
+  if (down * across <= most) return a;
+  const double fewer = std::sqrt(down * across / most);
+  double rows = std::max(1.0, down / fewer), steps = std::max(1.0, across / fewer);
+  (rows > steps ? rows : steps) = std::min(std::max(rows, steps), most / std::min(rows, steps));
+  const auto cut = [](double blocks, index_t block, index_t all) {
+    const double size = blocks * static_cast<double>(block);
+    return size < static_cast<double>(all) ? static_cast<index_t>(size) : all;
+  };
+  return {cut(rows, tile.mb, a.rows), cut(steps, step, k)};
+}
+
+/// What the number of a matrix's transformations grows with: the elements on and below the diagonal.
+double trapezoid(Shape a) {
+  const double m = static_cast<double>(a.rows), k = std::min(m, static_cast<double>(a.cols));
+  return m * k - k * k / 2;
+}
+
 /// Tasks that the factorization of an early tile column waits for come first, and its own before them.
 Priority towards(index_t column, index_t columns, bool panel = false) {
   return {static_cast<int>(2 * (columns - column) + (panel ? 1 : 0))};
@@ -218,8 +241,7 @@ void QrFactorization<T>::extract_r(Graph& g, const TileMatrix<T>& R) const {
 MemoryPlan plan_qr(const WorkerCounts& workers, Shape a, std::size_t element, TileShape tile, index_t q_columns,
                    const QrOptions& options) {
   const bool gpu = workers.gpus > 0;
-  const index_t mt = ceil_div(a.rows, tile.mb), width = widest_step(tile, a), ib = inner_block(workers, options, width);
-  const std::vector<QrStep> steps = cut_into_steps(a, tile);
+  const index_t width = widest_step(tile, a), ib = inner_block(workers, options, width);
   MemoryPlan result({"factor", "Q"}, workers.gpus, element);
   result.hold({MemoryPlan::host, a, 1, 0, 1});
   result.hold({MemoryPlan::host, {a.rows, q_columns}, 1, 1, 1});
@@ -229,6 +251,9 @@ MemoryPlan plan_qr(const WorkerCounts& workers, Shape a, std::size_t element, Ti
   const auto tiles = [&](index_t cols) {
     return static_cast<double>(a.rows) * static_cast<double>(cols) / tile_size * share;
   };
+  const Shape counted = counted_shape(a, tile);
+  const std::vector<QrStep> steps = cut_into_steps(counted, tile);
+  const index_t mt = ceil_div(counted.rows, tile.mb);
   double factors = 0, copied = 0;
   for (const QrTransformation& h : plan(steps, mt, options)) {
     const QrStep& s = steps[static_cast<std::size_t>(h.step)];
@@ -236,6 +261,8 @@ MemoryPlan plan_qr(const WorkerCounts& workers, Shape a, std::size_t element, Ti
     if (copies(options, h, s, mt, gpu) && s.column + 1 < ceil_div(a.cols, tile.nb))
       copied = std::min<double>(copied + 1, static_cast<double>(2 * mt));
   }
+  factors *= trapezoid(a) / trapezoid(counted);
+  copied *= static_cast<double>(ceil_div(a.rows, tile.mb)) / static_cast<double>(mt);
   const Shape of_tile{tile.mb, tile.nb};
   if (gpu) {
     result.hold_on_each({.shape = of_tile, .at_once = tiles(a.cols), .last = 1});

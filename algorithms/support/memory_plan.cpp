@@ -4,14 +4,23 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <sstream>
 
 namespace tesela {
 namespace {
 
 double elements_of(Shape shape) { return static_cast<double>(shape.rows) * static_cast<double>(shape.cols); }
 
+std::string text_of(double value) {
+  std::ostringstream text;
+  text << value;
+  return text.str();
+}
+
 std::string gibibytes(double bytes) {
-  const auto tenths = static_cast<std::int64_t>(std::ceil(bytes / (1 << 30) * 10));
+  const double all = std::ceil(bytes / (1 << 30) * 10);
+  if (all > 1e15) return text_of(all / 10) + " GiB";
+  const auto tenths = static_cast<std::int64_t>(all);
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " GiB";
 }
 
@@ -84,7 +93,8 @@ std::string misfit(const MemoryPlan& plan, const MemoryRoom& room) {
     return "one task needs at least " + gibibytes(plan.largest_task()) + " of a GPU's memory, of which " +
            gibibytes(room.gpu) + " may be used (STARPU_LIMIT_CUDA_MEM); without GPUs it runs on cores";
   if (const double host = plan.peak(MemoryPlan::host); host > room.host)
-    return "it takes " + gibibytes(host) + " of the host's memory, of which there are " + gibibytes(room.host);
+    return (plan.is_least() ? "it takes at least " : "it takes ") + gibibytes(host) +
+           " of the host's memory, of which there are " + gibibytes(room.host);
   return {};
 }
 

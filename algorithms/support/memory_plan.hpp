@@ -34,6 +34,10 @@ class MemoryPlan {
   /// A task has so many elements in a GPU's memory together: with less it never runs.
   void task(double elements);
 
+  /// It tells only the least that it takes, where what it takes in all would take long to count.
+  void make_least() { least_ = true; }
+  bool is_least() const { return least_; }
+
   const std::vector<std::string>& stages() const { return stages_; }
   int gpus() const { return gpus_; }
   std::size_t element() const { return element_; }
@@ -59,6 +63,7 @@ class MemoryPlan {
   std::vector<std::map<std::pair<index_t, index_t>, std::vector<double>>> counts_;  // of each GPU, by shape and stage
   std::vector<double> passed_;  // elements of each GPU in shapes that do not come again
   double task_ = 0;
+  bool least_ = false;
 };
 
 /// What a machine has: bytes of the host and of each GPU.
@@ -73,14 +78,18 @@ std::string misfit(const MemoryPlan& plan, const MemoryRoom& room);
 /// Whether all of it stays where it is wanted: nothing goes from a GPU to the host for want of room.
 bool fits_whole(const MemoryPlan& plan, const MemoryRoom& room);
 
-/// The largest n for which plan_of(n) fits whole.
+/// The largest n for which plan_of(n) tells all, and fits whole.
 template <class PlanOf>
 index_t largest_order(const MemoryRoom& room, const PlanOf& plan_of) {
+  const auto fits = [&](index_t n) {
+    const MemoryPlan plan = plan_of(n);
+    return !plan.is_least() && fits_whole(plan, room);
+  };
   index_t least = 0, most = 1;
-  while (fits_whole(plan_of(most), room) && most < (index_t{1} << 30)) least = most, most *= 2;
+  while (fits(most) && most < (index_t{1} << 30)) least = most, most *= 2;
   while (most - least > 1 + least / 1000) {
     const index_t middle = least + (most - least) / 2;
-    (fits_whole(plan_of(middle), room) ? least : most) = middle;
+    (fits(middle) ? least : most) = middle;
   }
   return least;
 }

@@ -40,7 +40,7 @@ void CommonOptions::add_to(CLI::App& app, const Taken& taken) {
         ->check(CLI::IsMember(precisions))
         ->capture_default_str();
   if (taken.seed)
-    app.add_option("-s,--seed", seed, "of generated input")->transform(cli::non_negative())->capture_default_str();
+    app.add_option("-s,--seed", seed, "of generated input")->transform(cli::seed_number())->capture_default_str();
   app.add_option("-r,--repeat", repeat,
                  "timed runs, after a warm-up if more than one or traced; the median is reported")
       ->transform(cli::positive())

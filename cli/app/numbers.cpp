@@ -4,15 +4,27 @@
 
 #include <charconv>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 
 namespace tesela::cli {
 namespace {
 
 constexpr double largest_whole = 9007199254740992;  // that a double holds exactly, with all below it
 
-CLI::Validator number(const char* name, const char* what, bool zero_too) {
+constexpr std::uint64_t largest_index = std::numeric_limits<std::int64_t>::max();
+
+/// Digits alone that an integer cannot hold, which CLI11 would take for the largest that it can.
+bool beyond(const std::string& text, std::uint64_t most) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return end == text.data() + text.size() && (error == std::errc::result_out_of_range || value > most);
+}
+
+CLI::Validator number(const char* name, const char* what, bool zero_too, std::uint64_t most = largest_index) {
   return CLI::Validator(
-      [what, zero_too](std::string& text) -> std::string {
+      [what, zero_too, most](std::string& text) -> std::string {
+        if (beyond(text, most)) return fmt::format("'{}' is larger than {}", text, most);
         double value = 0;
         const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
         if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value) || value < 0 ||
@@ -28,5 +40,8 @@ CLI::Validator number(const char* name, const char* what, bool zero_too) {
 
 CLI::Validator positive() { return number("POSITIVE", "a positive number", false); }
 CLI::Validator non_negative() { return number("NONNEGATIVE", "a number of 0 or more", true); }
+CLI::Validator seed_number() {
+  return number("NONNEGATIVE", "a number of 0 or more", true, std::numeric_limits<std::uint64_t>::max());
+}
 
 }  // namespace tesela::cli

@@ -8,5 +8,7 @@ namespace tesela::cli {
 /// Use: app.add_option("--n", n)->transform(positive()).
 CLI::Validator positive();
 CLI::Validator non_negative();
+/// A seed has one bit more.
+CLI::Validator seed_number();
 
 }  // namespace tesela::cli

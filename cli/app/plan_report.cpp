@@ -66,6 +66,7 @@ nlohmann::json plan_json(const MemoryPlan& plan, const MemoryRoom& room) {
   nlohmann::json json = {{"host", {{"peak_bytes", plan.peak(MemoryPlan::host)}, {"room_bytes", room.host}}},
                          {"gpus", nlohmann::json::array()},
                          {"stages", nlohmann::json::array()},
+                         {"least", plan.is_least()},
                          {"fits", misfit(plan, room).empty()},
                          {"stays_on_gpus", fits_whole(plan, room)}};
   for (int gpu = 0; gpu < plan.gpus(); ++gpu)
@@ -96,6 +97,7 @@ int finish_plan(const CommonOptions& options, const Runtime& runtime, nlohmann::
     for (const auto& [key, value] : problem.items())
       fmt::print(" {}={}", key, value.is_string() ? value.get<std::string>() : value.dump());
     fmt::print("\n\n");
+    if (plan.is_least()) fmt::print("too large to be counted: this is the least that it takes\n");
     print_stages(report["plan"]);
     for (const auto& [key, rows] : more.items()) {
       fmt::print("\n{}\n", key);

@@ -168,6 +168,7 @@ Result<T> solve(const Options& o, bool dense, EigProblem<T>& problem, Report& re
   if (planned(o)) {
     plan = eig_command_plan(runtime, n, sizeof(T), options);
     require_fit("eig", *plan, o.plan.room(runtime));
+    require_memory("eig", "A and its copy", 2 * static_cast<double>(n) * static_cast<double>(n) * sizeof(T));
   }
   const MemoryMeter meter;
   {

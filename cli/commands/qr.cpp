@@ -203,10 +203,8 @@ int run_qr(Options o) {
   std::optional<MemoryPlan> plan;
   if (!o.method.library()) runtime.emplace(o.common.runtime());
   if (runtime && !orthogonalization) plan = plan_of<T>(o, *runtime, {o.m, o.n});
-  if (plan)
-    require_fit("qr", *plan, o.plan.room(*runtime));
-  else
-    require_memory("qr", "A, its factors and Q", (2 * m * n + m * q_columns) * sizeof(T));
+  if (plan) require_fit("qr", *plan, o.plan.room(*runtime));
+  require_memory("qr", "A, its factors and Q", (2 * m * n + m * q_columns) * sizeof(T));
 
   const MemoryMeter meter;
   std::optional<PausedWorkers> paused(std::in_place);

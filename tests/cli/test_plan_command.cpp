@@ -84,6 +84,29 @@ TEST_CASE("what does not fit is refused before anything is allocated") {
   }
 }
 
+TEST_CASE("orders beyond any machine are answered at once") {
+  const auto answer = [](const Words& words, int code) {
+    const Outcome run = run_tesela(words + Words{"--ncuda", "0"}, {.limit = 20});
+    CAPTURE(words, run.out, run.err);
+    CHECK(run.code == code);
+    CHECK(run.seconds < 5 * patience);
+  };
+  for (const char* n : {"1e11", "9223372036854775807"}) {
+    answer({"eig", "--n", n, "--plan"}, 3);
+    answer({"eig", "--n", n, "--vectors", "--method", "two-stage"}, 3);
+    answer({"eig", "--n", n, "--memory", "1e300"}, 3);
+    answer({"qr", "--n", n, "--plan", "--method", "givens-stages"}, 3);
+  }
+  for (const char* n : {"9223372036854775808", "99999999999999999999", "1e20"}) answer({"eig", "--n", n}, 2);
+  for (const char* n : {"1e7", "2147483647", "9223372036854775807"}) answer({"qr", "--n", n, "--plan"}, 3);
+  answer({"qr", "--n", "1000000", "--tile", "10", "--plan"}, 3);
+  for (const char* memory : {"1e9", "1e18", "1e300"}) {
+    answer({"eig", "--n", "3000", "--plan", "--memory", memory}, 0);
+    answer({"qr", "--n", "3000", "--plan", "--memory", memory}, 0);
+  }
+  answer({"qr", "--n", "5", "--seed", "18446744073709551615"}, 0);
+}
+
 TEST_CASE("a run holds what its plan says") {
   within_ten_percent(eig, {"-n", "1500", "--vectors", "--method", "two-stage", "--no-check"});
   within_ten_percent(eig, {"-n", "1500", "--vectors", "--method", "lapack", "--no-check"});

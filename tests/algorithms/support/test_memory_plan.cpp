@@ -9,6 +9,8 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include <limits>
+
 using namespace tesela;
 using Catch::Approx;
 using Catch::Matchers::ContainsSubstring;
@@ -117,6 +119,26 @@ TEST_CASE("plans of QR factorizations") {
   for (const Shape small : {Shape{0, 0}, Shape{1, 1}, Shape{0, 3}, Shape{3, 0}, Shape{7, 3}, Shape{3, 7}}) {
     CHECK(plan_qr(one_gpu, small, 8, {5, 5}, 1).peak(host) >= 0);
     CHECK(plan_givens_qr(one_gpu, small, 8, 5, 1).peak(host) >= 0);
+  }
+}
+
+TEST_CASE("plans of what nobody could count") {
+  constexpr index_t largest = std::numeric_limits<index_t>::max();
+  const auto n = static_cast<double>(largest);
+  for (const WorkerCounts& workers : {cores, two_gpus}) {
+    CHECK(plan_qr(workers, {largest, largest}, 8, {500, 100}, 1).peak(host) >= 8 * n * n);
+    CHECK(plan_qr(workers, {largest, 1}, 8, {1, 1}, 1).peak(host) >= 8 * n);
+    CHECK(plan_givens_qr(workers, {largest, largest}, 8, 100, 1, {.order = "greedy"}).peak(host) >= 8 * n * n);
+    const MemoryPlan eig = plan_symmetric_eig(workers, largest, 8, {.vectors = true});
+    CHECK(eig.is_least());
+    CHECK(eig.peak(host) >= 16 * n * n);
+    CHECK_THAT(misfit(eig, {1e9, 1e9}), ContainsSubstring("at least") && ContainsSubstring("GiB"));
+  }
+  // One more tile than is counted, against 2^16 tiles that are, in the same proportion.
+  for (const char* tree : {"diagonal", "binary"}) {
+    const double whole = plan_qr(cores, {2560, 2560}, 8, {10, 10}, 1, {.tree = tree}).peak(host) / (2560.0 * 2560),
+                 more = plan_qr(cores, {5120, 5120}, 8, {10, 10}, 1, {.tree = tree}).peak(host) / (5120.0 * 5120);
+    CHECK(more == Approx(whole).epsilon(0.02));
   }
 }
 
