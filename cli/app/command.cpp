@@ -123,7 +123,8 @@ nlohmann::json workers_json(const Statistics& statistics) {
 
 void write_json(const nlohmann::json& object, const std::string& path) {
   if (path.empty()) return;
-  const std::string text = object.dump(2) + "\n";
+  // Names of files may be any bytes.
+  const std::string text = object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   if (path == "-") {
     std::cout << text;  // run_program() says what went wrong with it
     return;

@@ -99,6 +99,15 @@ TEST_CASE("eig --jobs finds what each command alone finds") {
   CHECK_THAT(none["jobs"][2]["status"].get<std::string>(), ContainsSubstring("does not fit"));
 }
 
+TEST_CASE("a name that is no UTF-8 loses no report") {
+  Folder folder({3});
+  folder.add("\xff\xfe", HostMatrix<double>::zeros(2, 2));
+  const auto report = eig({"--jobs", folder.path("list")});
+  REQUIRE(report["jobs"].size() == 2);
+  CHECK(report["jobs"][1]["status"] == "ok");
+  CHECK(eig({"--a", folder.path("\xff\xfe.npy")})["status"] == "ok");
+}
+
 TEST_CASE("eig --jobs refuses what cannot be meant") {
   Folder folder({5, 6});
   const std::string list = folder.path("list");
