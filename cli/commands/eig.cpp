@@ -257,10 +257,8 @@ void report_errors(const Options& o, const EigProblem<T>& problem, const Result<
   const SymmetricEig<T>& eig = result.eig;
   EigBounds bounds = eig_bounds<T>(n);
   if (result.facts) bounds = iteration_bounds(bounds, n, eig.iterations, *result.facts);
-  if (std::any_of(eig.values.begin(), eig.values.end(), [](double value) {
-        return !(std::abs(value) <= static_cast<double>(std::numeric_limits<T>::max()));
-      }))
-    report.fail("overflow: an eigenvalue is larger than the largest number");
+  if (const std::string overflow = overflow_of(eig.values, std::numeric_limits<T>::max()); !overflow.empty())
+    report.fail(overflow);
   if (o.input.generalized()) return report_generalized_errors(o, problem, result, report);
   const bool dense = problem.a.rows() == n;
   const double norm = dense          ? symmetric_norm(problem.a, eig.norm)

@@ -140,7 +140,10 @@ class Jobs {
     }
     job.found = std::ssize(eig.values);
     job.status = to_string(eig.status);
-    if (eig.status.ok() && o_.check) check(job, a, eig, x);
+    if (const std::string overflow = overflow_of(eig.values, std::numeric_limits<T>::max());
+        eig.status.ok() && !overflow.empty())
+      job.status = overflow;
+    if (job.status == "ok" && o_.check) check(job, a, eig, x);
     if (job.status != "ok" || !last) return;
     if (!values_.empty()) {
       HostMatrix<double> values(job.found, 1);

@@ -132,6 +132,12 @@ EigProblem<T> load(const EigInput& input, std::uint64_t seed, bool dense) {
   return problem;
 }
 
+std::string overflow_of(const std::vector<double>& values, double largest) {
+  const bool over =
+      std::any_of(values.begin(), values.end(), [&](double value) { return !(std::abs(value) <= largest); });
+  return over ? "overflow: an eigenvalue is larger than the largest number" : "";
+}
+
 template <class T>
 double EigProblem<T>::largest_row_sum() const {
   double largest = 0;

@@ -47,6 +47,9 @@ struct EigProblem {
 template <class T>
 EigProblem<T> load(const EigInput& input, std::uint64_t seed, bool dense);
 
+/// "overflow: …" where a value is beyond the largest number of the precision; empty where none is.
+std::string overflow_of(const std::vector<double>& values, double largest);
+
 /// Which eigenvalues.
 struct EigSelection {
   std::string range, index;

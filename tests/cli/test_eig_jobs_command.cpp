@@ -108,6 +108,19 @@ TEST_CASE("a name that is no UTF-8 loses no report") {
   CHECK(eig({"--a", folder.path("\xff\xfe.npy")})["status"] == "ok");
 }
 
+TEST_CASE("eig --jobs: an overflow is called so, as alone") {
+  Folder folder({3});
+  HostMatrix<double> a(2, 2);
+  std::fill_n(a.data(), 4, 1.5e308);
+  folder.add("large", a);
+  for (const Words& how : {Words{}, Words{"--no-check"}, Words{"--method", "two-stage"}}) {
+    const auto jobs = eig(Words{"--jobs", folder.path("list")} + how, 1)["jobs"];
+    CAPTURE(how, jobs.dump());
+    CHECK(jobs[0]["status"] == "ok");
+    CHECK_THAT(jobs[1]["status"].get<std::string>(), Catch::Matchers::StartsWith("overflow: "));
+  }
+}
+
 TEST_CASE("eig --jobs refuses what cannot be meant") {
   Folder folder({5, 6});
   const std::string list = folder.path("list");
