@@ -30,10 +30,15 @@ std::vector<std::string> read_anew(const std::string& path) {
   std::ifstream list(path);
   if (!list || fs::is_directory(path)) throw FileError(path, "cannot be read");
   std::vector<std::string> files;
-  for (std::string line; std::getline(list, line);) {
-    while (!line.empty() && std::isspace(static_cast<unsigned char>(line.back())) != 0) line.pop_back();
+  bool first = true;
+  for (std::string line; std::getline(list, line); first = false) {
+    if (first && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);  // as some editors begin UTF-8
+    const auto blank = [](unsigned char c) { return std::isspace(c) != 0; };
+    line.erase(line.begin(), std::find_if_not(line.begin(), line.end(), blank));
+    while (!line.empty() && blank(line.back())) line.pop_back();
     if (!line.empty() && line.front() != '#') files.push_back(line);
   }
+  if (files.empty()) throw ArgumentError("eig", "--jobs", path + " names no file");
   return files;
 }
 
@@ -113,7 +118,7 @@ class Jobs {
   void solve(std::size_t number, int thread, bool last) {
     Job& job = jobs_[number];
     EigInput input = o_.input;
-    input.a = job.file;
+    input.a = input.a_name = job.file;
     input.settle(0);
     const index_t n = job.n = input.n, ld = std::max<index_t>(n, 1);
     const SymmetricEigOptions options = options_of(n);
@@ -229,10 +234,13 @@ std::vector<std::string> job_outputs(const std::string& option, const std::strin
   const std::vector<std::string> files = read_list(list);
   const bool folder = pattern.ends_with('/') || fs::is_directory(pattern);
   const auto place = folder ? std::string::npos : pattern.find("{}");
+  const fs::path where = folder ? fs::path(pattern) : fs::path(pattern).parent_path();
+  if (!where.empty() && where.string().find("{}") == std::string::npos && !fs::is_directory(where))
+    throw ArgumentError("eig", option, "there is no folder " + where.string());
   if (!folder && place == std::string::npos && files.size() > 1)
     throw ArgumentError("eig", option,
-                        pattern + " is one file for " + std::to_string(files.size()) +
-                            " jobs: name a folder, or let {} stand for each job's name");
+                        pattern + " is no folder, but one file for " + std::to_string(files.size()) +
+                            " jobs: name a folder that is there, or let {} stand for each job's name");
   std::vector<std::string> outputs;
   for (const std::string& file : files) {
     const std::string stem = fs::path(file).stem().string();

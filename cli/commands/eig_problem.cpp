@@ -58,7 +58,7 @@ void EigInput::settle(index_t otherwise) {
   if (!std::isfinite(scale)) throw ArgumentError("eig", "--scale", "must be a finite number");
   if (!a.empty()) {
     const Shape shape = probe_matrix(a).shape;
-    if (shape.rows != shape.cols) throw ArgumentError("eig", "--a", to_string(shape) + " is not square");
+    if (shape.rows != shape.cols) throw ArgumentError("eig", a_name, to_string(shape) + " is not square");
     n = shape.rows;
   }
   if (!b.empty()) {
@@ -100,7 +100,7 @@ EigProblem<T> load(const EigInput& input, std::uint64_t seed, bool dense) {
   load_b(input, seed, problem.b);
   if (!input.a.empty()) {
     problem.a = read_matrix<T>(input.a);
-    symmetrize("eig", "--a", "A", input.uplo, input.symmetrize, problem.a);
+    symmetrize("eig", input.a_name, "A", input.uplo, input.symmetrize, problem.a);
     return problem;
   }
   if (input.tridiagonal()) {

@@ -18,6 +18,7 @@ namespace tesela::cli {
 struct EigInput {
   index_t n = -1;
   std::string a, diagonal, off_diagonal;  ///< files
+  std::string a_name = "--a";             ///< in messages
   std::string random = "uniform", uplo;
   std::string b, random_b, kind = "1";  ///< of a generalized problem
   double scale = 1;

@@ -72,7 +72,8 @@ TEST_CASE("eig --jobs: one that is not square, one missing and one with a NaN le
       CHECK(read_matrix<double>(folder.path("out/" + name)).rows() == n);
       CHECK(read_matrix<double>(folder.path("out/x-" + name)).shape() == Shape{n, n});
     }
-    CHECK_THAT(jobs[5]["status"].get<std::string>(), ContainsSubstring("not square"));
+    CHECK_THAT(jobs[5]["status"].get<std::string>(),
+               ContainsSubstring("wide.npy: ") && ContainsSubstring("not square") && !ContainsSubstring("--a"));
     CHECK_THAT(jobs[6]["status"].get<std::string>(), ContainsSubstring("none.npy"));
     CHECK_THAT(jobs[7]["status"].get<std::string>(), ContainsSubstring("nan.mtx"));
     CHECK(!std::filesystem::exists(folder.path("out/wide.npy")));
@@ -108,6 +109,16 @@ TEST_CASE("a name that is no UTF-8 loses no report") {
   CHECK(eig({"--a", folder.path("\xff\xfe.npy")})["status"] == "ok");
 }
 
+TEST_CASE("eig --jobs: blanks and a byte order mark before names") {
+  Folder folder({3, 4});
+  std::ofstream(folder.path("spaced")) << "\xEF\xBB\xBF  " << folder.path("0.npy") << "\r\n\t # a remark\n \n\t"
+                                       << folder.path("1.npy") << " \n";
+  const auto jobs = eig({"--jobs", folder.path("spaced")})["jobs"];
+  REQUIRE(jobs.size() == 2);
+  CHECK(jobs[0]["file"] == folder.path("0.npy"));
+  CHECK(jobs[1]["file"] == folder.path("1.npy"));
+}
+
 TEST_CASE("eig --jobs: an overflow is called so, as alone") {
   Folder folder({3});
   HostMatrix<double> a(2, 2);
@@ -136,7 +147,10 @@ TEST_CASE("eig --jobs refuses what cannot be meant") {
   folder.list("0.npy");  // a second time: both would have one name
   eig.refuses({"--jobs", list, "--out", folder.path("a-{}.npy")}, "in one place");
   std::ofstream(folder.path("empty")) << "# nothing\n";
-  CHECK(eig({"--jobs", folder.path("empty")})["jobs"].empty());
+  eig.refuses({"--jobs", folder.path("empty")}, "empty names no file");
+  eig.refuses({"--jobs", list, "--out", folder.path("nowhere/")}, "no folder " + folder.path("nowhere/"));
+  eig.refuses({"--jobs", list, "--out", folder.path("nowhere/x-{}.npy")}, "no folder " + folder.path("nowhere"));
+  eig.refuses({"--jobs", list, "--out", folder.path("nowhere")}, "nowhere is no folder");
 }
 
 TEST_CASE("eig: no output replaces an input, by whatever name and of whichever job") {
