@@ -451,6 +451,7 @@ const Command eig_command(
            {"--plan", "--n", "--a", "--random", "--scale", "--diagonal", "--b", "--random-b", "--certify"})
         app.get_option("--jobs")->excludes(app.get_option(alone));
       o->common.add_to(app);
+      app.get_option("--plan")->excludes(app.get_option("--energy"));  // nothing runs
       app.footer(
           "Examples:\n"
           "  tesela eig --n 2000 --vectors --json -\n"

@@ -266,7 +266,8 @@ const Command qr_command(Command::Group::top, "qr", "A = Q R over tiles or by ro
   add_output(app, Output::matrix, "--out-q", o->out_q, "write Q, m x min(m, n), to FILE");
   app.add_flag("--full-q", o->full_q, "Q is m x m and R m x n");
   app.add_flag("--positive-diagonal", o->positive, "R's diagonal is positive: the factors of two methods compare");
-  o->common.add_to(app, {.streams = 2});  // panels beside updates
+  o->common.add_to(app, {.streams = 2});                           // panels beside updates
+  app.get_option("--plan")->excludes(app.get_option("--energy"));  // nothing runs
   app.footer(
       "Examples:\n"
       "  tesela qr --m 1000 --n 517 --tile 96x64 --tree greedy --json -\n"

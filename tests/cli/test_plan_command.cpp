@@ -133,6 +133,8 @@ TEST_CASE("plans are refused where nobody knows") {
   eig.refuses({"--plan", "--method", "cusolver"}, "--plan");
   eig.refuses({"--memory", "0"}, "--memory");
   eig.refuses({"--memory", "1", "--random-b", "uniform"}, "--memory");
+  eig.refuses({"--plan", "--energy"}, "--energy");
+  qr.refuses({"--plan", "--energy"}, "--energy");
   qr.refuses({"--plan", "--method", "lapack"}, "--plan");
 }
 
