@@ -56,8 +56,13 @@ void check(index_t n, const EigIterationOptions& o) {
 template <class T>
 void judge(const detail::IteratedMatrix<T>& a, const detail::Iterated<T>& end, EigIterationResult<T>& result) {
   const double norm = a.frobenius(), negligible = result.tolerance * norm;
-  for (const RemainingEntry& entry : end.beside)
-    if (!(std::abs(entry.value) <= negligible)) result.remaining.push_back(entry);
+  double beside = 0;
+  for (const RemainingEntry& entry : end.beside) {
+    if (std::abs(entry.value) <= negligible) continue;
+    result.remaining.push_back(entry);
+    beside += 2 * entry.value * entry.value;
+  }
+  if (norm > 0) result.remaining_norm = std::sqrt(beside) / norm;
   result.remain = static_cast<index_t>(result.remaining.size());
   std::stable_sort(result.remaining.begin(), result.remaining.end(),
                    [](const auto& p, const auto& q) { return std::abs(p.value) > std::abs(q.value); });

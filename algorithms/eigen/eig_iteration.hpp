@@ -60,8 +60,11 @@ struct IterationFacts {
   index_t kernels = 0;                    ///< tasks that took steps
   index_t remain = 0;                     ///< elements of the last D that are not negligible
   std::vector<RemainingEntry> remaining;  ///< the eight largest of them
-  double tolerance = 0;                   ///< the one that was taken
-  double shift = 0;                       ///< that made A positive definite (Gershgorin)
+  /// All of them with their mirror images: ||.||_F over ||A||_F. They move no value by more (Weyl), and nothing else
+  /// bounds what they do.
+  double remaining_norm = 0;
+  double tolerance = 0;  ///< the one that was taken
+  double shift = 0;      ///< that made A positive definite (Gershgorin)
   /// max |l_(i+1) / l_i| of what iterates, by magnitude, and ln(tolerance) / ln of it: about so many iterations are
   /// needed without shifts. 1 and infinity where two have one magnitude.
   double ratio = 0, predicted = 0;

@@ -256,7 +256,10 @@ void report_errors(const Options& o, const EigProblem<T>& problem, const Result<
   const index_t n = o.input.n;
   const SymmetricEig<T>& eig = result.eig;
   EigBounds bounds = eig_bounds<T>(n);
-  if (result.facts) bounds = iteration_bounds(bounds, n, eig.iterations, *result.facts);
+  if (result.facts) {
+    report.check("remaining", remaining(bounds, eig.iterations, *result.facts));
+    bounds = iteration_bounds(bounds, n, eig.iterations, *result.facts);
+  }
   if (const std::string overflow = overflow_of(eig.values, std::numeric_limits<T>::max()); !overflow.empty())
     report.fail(overflow);
   if (o.input.generalized()) return report_generalized_errors(o, problem, result, report);

@@ -77,9 +77,19 @@ void report_iteration(const IterationFacts& facts, index_t deflations, Report& r
   if (std::isfinite(facts.predicted)) report.check("predicted_iterations", facts.predicted);
 }
 
+namespace {
+
+double growth_of(index_t iterations) { return std::sqrt(1 + static_cast<double>(iterations)); }
+
+}  // namespace
+
 EigBounds iteration_bounds(EigBounds bounds, index_t n, index_t iterations, const IterationFacts& facts) {
-  const double growth = std::sqrt(1 + static_cast<double>(iterations)), left = static_cast<double>(n) * facts.tolerance;
-  return {bounds.value * growth + left, bounds.orthogonality * growth};
+  const double growth = growth_of(iterations);
+  return {bounds.value * growth + static_cast<double>(n) * facts.tolerance, bounds.orthogonality * growth};
+}
+
+Measured remaining(EigBounds bounds, index_t iterations, const IterationFacts& facts) {
+  return {facts.remaining_norm, bounds.value * growth_of(iterations) + facts.tolerance};
 }
 
 }  // namespace tesela::cli

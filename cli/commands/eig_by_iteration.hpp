@@ -32,4 +32,8 @@ void report_iteration(const IterationFacts& facts, index_t deflations, Report& r
 /// counts as nothing is left in each row.
 EigBounds iteration_bounds(EigBounds bounds, index_t n, index_t iterations, const IterationFacts& facts);
 
+/// The norm of what remains beside D's diagonal, and the most of it that leaves the values as good as promised: what
+/// rounding does to them, and one element that counts as nothing.
+Measured remaining(EigBounds bounds, index_t iterations, const IterationFacts& facts);
+
 }  // namespace tesela::cli

@@ -61,6 +61,33 @@ TEST_CASE("eig: the matrix that the published test mistakes for a diagonal one")
              ContainsSubstring("zero pivot: row 1"));
 }
 
+TEST_CASE("eig: what remains beside the diagonal bounds what the values may be wrong by") {
+  TemporaryFolder folder;
+  const std::string path = folder / "a.mtx";
+  const auto run = [&](const HostMatrix<double>& a, const Words& options) {
+    write_matrix(path, a);
+    for (const Words& more : {Words{}, Words{"--no-check"}}) {
+      const auto report = eig(Words{"--a", path, "--method", "qr-iteration"} + options + more, 1);
+      CHECK_THAT(report["status"].get<std::string>(), ContainsSubstring("inaccurate"));
+      CHECK(report["checks"]["remaining"].get<double>() > report["limits"]["remaining"].get<double>());
+    }
+  };
+  // The norm of the values is A's to all digits that are looked at.
+  HostMatrix<double> one = HostMatrix<double>::zeros(50, 50);
+  one(0, 0) = 1;
+  for (index_t i = 0; i + 2 < 50; ++i) one(i, i + 2) = one(i + 2, i) = 4e-4;
+  run(one, {"--stop", "subdiagonal", "--tol", "1e-6"});
+  HostMatrix<double> graded = HostMatrix<double>::zeros(4, 4);
+  graded(0, 0) = 1e8;
+  for (index_t i = 1; i < 4; ++i) graded(i, i) = 1;
+  graded(1, 3) = graded(3, 1) = 0.5;
+  run(graded, {"--stop", "subdiagonal"});
+  // Where the published test is right, so is this.
+  const auto good =
+      eig({"--random", "geometric:100", "-n", "50", "--method", "qr-iteration", "--stop", "subdiagonal", "--no-check"});
+  CHECK(check(good, "remaining") <= 1e-13);
+}
+
 TEST_CASE("eig by iterations: kinds, parts, scales and proofs") {
   const Words shifted{"--method", "qr-iteration", "--shift", "wilkinson", "--deflate", "--vectors"};
   for (const char* const kind : {"uniform", "normal", "band:5", "graded", "rank:7", "diagonal", "identity", "zero",

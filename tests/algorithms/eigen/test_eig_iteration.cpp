@@ -162,6 +162,7 @@ TEST_CASE("eig_iteration says what remains, what broke, and why it took so long"
   CHECK(fooled.status.ok());
   CHECK(fooled.iterations == 0);
   CHECK(fooled.remain == 1);
+  CHECK(std::abs(fooled.remaining_norm - 1) <= 1e-15);
   CHECK(fooled.frobenius_drift == 1);
   const Found<double> shifted = iterate(corner, {.shift = QrShift::wilkinson, .deflate = true});
   check(corner, shifted, 1e-15);
