@@ -43,7 +43,8 @@ constexpr std::array shifts{
 
 void check(index_t n, const EigIterationOptions& o) {
   detail::require_selection("eig_iteration", n, o);
-  if (!(o.tolerance >= 0) || std::isinf(o.tolerance)) refuse("tolerance", std::to_string(o.tolerance));
+  if (!(o.tolerance >= 0 && o.tolerance <= largest_iteration_tolerance))
+    refuse("tolerance", std::to_string(o.tolerance) + "; it must be from 0 to 1e-3");
   if (o.max_iterations < 0) refuse("max_iterations", std::to_string(o.max_iterations));
   if (o.method == EigIteration::qr) return;
   if (o.factor != QrFactor::givens) refuse("factor", "belongs to QR iterations");

@@ -33,6 +33,9 @@ std::span<const Named<QrFactor>> qr_factors();
 std::span<const Named<StopTest>> stop_tests();
 std::span<const Named<QrShift>> qr_shifts();
 
+/// With more than that an iteration's values would not have three digits.
+inline constexpr double largest_iteration_tolerance = 1e-3;
+
 struct EigIterationOptions {
   EigIteration method = EigIteration::qr;
   QrFactor factor = QrFactor::givens;
@@ -82,8 +85,9 @@ struct EigIterationResult : SymmetricEig<T>, IterationFacts {};
 /// that is less than n/4 wide stays one with rotations: O(half_width^2 n) operations a step. Up to order 128 the whole
 /// loop is one task. A is scaled by a power of two first. Where LR meets a pivot that is zero, Cholesky LR one that is
 /// not positive after the shift by Gershgorin's bound, and Gram-Schmidt or Cholesky QR a column that depends on those
-/// before it, the status is zero_pivot. Waits. Throws ArgumentError for other shapes, negative tolerances and
-/// iterations, QR's options with LR, positions outside 0 … n, and low > high.
+/// before it, the status is zero_pivot. Waits. Throws ArgumentError for other shapes, tolerances below 0 or
+/// above largest_iteration_tolerance, negative iterations, QR's options with LR, positions outside 0 … n, and low >
+/// high.
 ///
 /// Sources: Rutishauser 1958; Francis 1961; Kublanovskaya 1961; Wilkinson, The Algebraic Eigenvalue Problem, chapter 8.
 template <class T>

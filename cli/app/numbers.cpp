@@ -44,4 +44,16 @@ CLI::Validator seed_number() {
   return number("NONNEGATIVE", "a number of 0 or more", true, std::numeric_limits<std::uint64_t>::max());
 }
 
+CLI::Validator positive_up_to(double largest) {
+  const std::string range = fmt::format("(0, {}]", largest);
+  return CLI::Validator(
+      [largest, range](const std::string& text) -> std::string {
+        double value = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        const bool good = error == std::errc() && end == text.data() + text.size() && value > 0 && value <= largest;
+        return good ? std::string() : fmt::format("must be in {}, not {}", range, text);
+      },
+      range);
+}
+
 }  // namespace tesela::cli

@@ -10,5 +10,6 @@ CLI::Validator positive();
 CLI::Validator non_negative();
 /// A seed has one bit more.
 CLI::Validator seed_number();
+CLI::Validator positive_up_to(double largest);  ///< above 0, and at most that
 
 }  // namespace tesela::cli

@@ -4,6 +4,7 @@
 #include "cli/app/numbers.hpp"
 #include <tesela/runtime/errors.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 namespace tesela::cli {
@@ -16,7 +17,7 @@ void IterationChoice::add_to(CLI::App& app) {
   app.add_flag("--positive-diagonal", positive, "of qr-iteration: R's diagonal, so that Q R is unique");
   app.add_option("--tol", tolerance,
                  "of iterations: an element up to this times ||A||_F is nothing (default: 1e-13, single 1e-5)")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_up_to(largest_iteration_tolerance));
   app.add_option("--max-iterations", most, "of iterations (default: 2000 n)")->transform(cli::positive());
 }
 
@@ -79,17 +80,19 @@ void report_iteration(const IterationFacts& facts, index_t deflations, Report& r
 
 namespace {
 
+constexpr double worst = 1e-2;  // whatever was asked for: a result that is wrong in its second digit is none
+
 double growth_of(index_t iterations) { return std::sqrt(1 + static_cast<double>(iterations)); }
 
 }  // namespace
 
 EigBounds iteration_bounds(EigBounds bounds, index_t n, index_t iterations, const IterationFacts& facts) {
-  const double growth = growth_of(iterations);
-  return {bounds.value * growth + static_cast<double>(n) * facts.tolerance, bounds.orthogonality * growth};
+  const double growth = growth_of(iterations), left = static_cast<double>(n) * facts.tolerance;
+  return {std::min(bounds.value * growth + left, worst), std::min(bounds.orthogonality * growth, worst)};
 }
 
 Measured remaining(EigBounds bounds, index_t iterations, const IterationFacts& facts) {
-  return {facts.remaining_norm, bounds.value * growth_of(iterations) + facts.tolerance};
+  return {facts.remaining_norm, std::min(bounds.value * growth_of(iterations) + facts.tolerance, worst)};
 }
 
 }  // namespace tesela::cli

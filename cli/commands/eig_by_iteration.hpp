@@ -29,7 +29,7 @@ struct IterationChoice {
 void report_iteration(const IterationFacts& facts, index_t deflations, Report& report);
 
 /// What an iteration's result may have: errors of so many similarities add up like a random walk, and an element that
-/// counts as nothing is left in each row.
+/// counts as nothing is left in each row. Never above 1e-2.
 EigBounds iteration_bounds(EigBounds bounds, index_t n, index_t iterations, const IterationFacts& facts);
 
 /// The norm of what remains beside D's diagonal, and the most of it that leaves the values as good as promised: what

@@ -88,6 +88,18 @@ TEST_CASE("eig: what remains beside the diagonal bounds what the values may be w
   CHECK(check(good, "remaining") <= 1e-13);
 }
 
+TEST_CASE("eig by iterations: however loose --tol is, a result that is wrong in its second digit is not ok") {
+  for (const char* const tolerance : {"0", "-1", "0.00101", "0.1", "1", "inf", "nan", "x"})
+    refused({"-n", "10", "--method", "lr", "--tol", tolerance},
+            std::string("--tol: must be in (0, 0.001], not ") + tolerance + ";");
+  for (const char* const method : {"qr-iteration", "lr", "cholesky-lr"}) {
+    const auto loose = eig({"-n", "60", "--method", method, "--tol", "1e-3", "--vectors"}, -1);
+    if (!loose["limits"].contains("max_error")) continue;  // a zero pivot
+    for (const char* const bound : {"max_error", "max_residual", "orthogonality", "frobenius_drift", "remaining"})
+      CHECK(loose["limits"][bound].get<double>() <= 1e-2);
+  }
+}
+
 TEST_CASE("eig by iterations: kinds, parts, scales and proofs") {
   const Words shifted{"--method", "qr-iteration", "--shift", "wilkinson", "--deflate", "--vectors"};
   for (const char* const kind : {"uniform", "normal", "band:5", "graded", "rank:7", "diagonal", "identity", "zero",
