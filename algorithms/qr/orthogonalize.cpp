@@ -2,6 +2,7 @@
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/codelets/dense/gemm.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
+#include <tesela/tiles/power_of_two.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
 #include <algorithm>
@@ -161,6 +162,28 @@ class CholeskyQr {
   bool begun_ = false;
 };
 
+/// e with 2^e <= max |a_ij| < 2^(e + 1); 0 where all are zero or one is infinite.
+template <class T>
+int exponent_of(const TileMatrix<T>& A) {
+  T most = 0;
+  A.for_each_tile([&](Tile<T> tile, index_t, index_t) {
+    const auto a = tile.read();
+    for (index_t j = 0; j < a.cols; ++j)
+      for (index_t i = 0; i < a.rows; ++i) most = std::abs(a(i, j)) > most ? std::abs(a(i, j)) : most;
+  });
+  return most > 0 && std::isfinite(most) ? std::ilogb(most) : 0;
+}
+
+template <class T>
+void scale(const TileMatrix<T>& A, int exponent) {
+  if (exponent == 0) return;
+  A.for_each_tile([&](Tile<T> tile, index_t, index_t) {
+    const auto a = tile.update();
+    for (index_t j = 0; j < a.cols; ++j)
+      scale_by_power_of_two(std::span<T>(&a(0, j), static_cast<std::size_t>(a.rows)), exponent);
+  });
+}
+
 template <class T>
 Orthogonalized<T> by_reflectors(Graph& g, const TileMatrix<T>& A) {
   const auto [mb, nb] = A.tile_shape();
@@ -191,15 +214,18 @@ TileShape suitable_orthogonalization_tile(const Runtime& runtime, Orthogonalizat
 template <class T>
 Orthogonalized<T> orthogonalize(Graph& g, const TileMatrix<T>& A, Orthogonalization method) {
   const auto refuse = [](const std::string& why) { throw ArgumentError("orthogonalize", "A", why); };
+  const bool reflectors = method == Orthogonalization::householder, gram = method == Orthogonalization::cholesky_qr2;
   if (A.m() < A.n()) refuse(to_string(Shape{A.m(), A.n()}) + " has more columns than rows");
   if (A.n() == 0) return {TileMatrix<T>(g.runtime(), 0, 0, {1, 1}, "R")};
-  if (method == Orthogonalization::householder) return by_reflectors(g, A);
-  if (method == Orthogonalization::cholesky_qr2) {
-    if (A.nt() > 1) refuse("must be one tile column");
-    return CholeskyQr<T>(g, A).run();
-  }
-  if (A.mt() > 1) refuse("must be one tile row");
-  return GramSchmidt<T>(g, A, method).run();
+  if (gram && A.nt() > 1) refuse("must be one tile column");
+  if (!gram && !reflectors && A.mt() > 1) refuse("must be one tile row");
+  const int exponent = exponent_of(A);
+  scale(A, -exponent);
+  const Orthogonalized<T> result = reflectors ? by_reflectors(g, A)
+                                   : gram     ? CholeskyQr<T>(g, A).run()
+                                              : GramSchmidt<T>(g, A, method).run();
+  if (result.broken == 0) scale(result.R, exponent);
+  return result;
 }
 
 template <class T>

@@ -28,7 +28,8 @@ struct Orthogonalized {
 /// orthogonal Q is, for a condition k of A, in units of rounding: gram_schmidt about k^2, mgs k, the others 1;
 /// cholesky_qr2 up to 1e8, and beyond that after passes with A^T A + s I (Fukaya, Kannan, Nakatsukasa, Yamamoto and
 /// Yanagisawa 2020). A column of which nothing is left, or a factor that breaks down all the same, is named in
-/// `broken`, and A is of no use then. Waits. Throws ArgumentError for other shapes and tilings.
+/// `broken`, and A is of no use then. A is scaled by a power of two first: a power of two in A goes into R, and
+/// changes no bit of Q. Waits. Throws ArgumentError for other shapes and tilings.
 ///
 /// Sources: Björck, "Numerics of Gram-Schmidt orthogonalization" (1994); Giraud, Langou, Rozložník and van den Eshof
 /// (2005); Yamamoto, Nakatsukasa, Yanagisawa and Fukaya, "Roundoff error analysis of the CholeskyQR2 algorithm" (2015).

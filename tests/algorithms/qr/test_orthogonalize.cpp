@@ -125,6 +125,25 @@ TEST_CASE("orthogonalize names a column that depends on the others, and makes R'
   for (index_t i = 0; i < p.q.size(); ++i) CHECK(std::abs(p.q.data()[i] - q.q.data()[i]) <= 1e-13);
 }
 
+TEMPLATE_TEST_CASE("orthogonalize: a power of two goes into R, and changes no bit of Q", "", float, double) {
+  using T = TestType;
+  const HostMatrix<T> a = generate<T>({40, 12}, RandomMatrix{}, 3);
+  for (const Named<Orthogonalization>& method : orthogonalizations()) {
+    const bool gram = method.value == Orthogonalization::cholesky_qr2,
+               tiles = method.value == Orthogonalization::householder;
+    const TileShape tile = gram ? TileShape{16, 12} : tiles ? TileShape{9, 5} : TileShape{40, 5};
+    const Result<T> one = run(a, method.value, tile);
+    for (const int e : {sizeof(T) == 8 ? 1000 : 110, sizeof(T) == 8 ? -960 : -90}) {
+      CAPTURE(method.name, e);
+      const Result<T> far =
+          run(filled<T>({40, 12}, [&](index_t i, index_t j) { return std::ldexp(a(i, j), e); }), method.value, tile);
+      REQUIRE(far.broken == 0);
+      CHECK(std::equal(one.q.data(), one.q.data() + one.q.size(), far.q.data()));
+      for (index_t i = 0; i < one.r.size(); ++i) CHECK(far.r.data()[i] == std::ldexp(one.r.data()[i], e));
+    }
+  }
+}
+
 TEST_CASE("orthogonalize refuses other shapes") {
   Graph g(runtime());
   const auto refused = [&](Shape a, TileShape tile, Orthogonalization method) {
