@@ -116,6 +116,13 @@ TEST_CASE("eig by iterations: kinds, parts, scales and proofs") {
   CHECK(never["counts"]["iterations"] == 100);
 }
 
+TEST_CASE("eig --help: an option's text and its choices stand apart") {
+  const Outcome help = run_tesela({"eig", "--help"});
+  for (const char* const text : {"Q and R are made: givens (chains", "D is diagonal: off-diagonal (every",
+                                 "off the diagonal: none; wilkinson (the"})
+    CHECK_THAT(help.out, ContainsSubstring(text));
+}
+
 TEST_CASE("eig refuses options of iterations where they do not belong") {
   refused({"-n", "10", "--factor", "mgs"}, "--method qr-iteration");
   refused({"-n", "10", "--method", "two-stage", "--stop", "subdiagonal"}, "--stop");
