@@ -1,6 +1,7 @@
 #include <tesela/algorithms/eigen/eig_iteration.hpp>
 #include <tesela/algorithms/eigen/internal/inverse_iteration.hpp>
 #include <tesela/algorithms/eigen/internal/iterated_matrix.hpp>
+#include <tesela/algorithms/eigen/internal/iteration_graph.hpp>
 #include <tesela/algorithms/eigen/internal/iteration_loop.hpp>
 #include <tesela/algorithms/eigen/internal/scan.hpp>
 #include <tesela/algorithms/eigen/internal/selection.hpp>
@@ -112,7 +113,12 @@ EigIterationResult<T> iterate(Graph& g, const detail::IteratedMatrix<T>& a, EigI
   using Verdict = SymmetricEigStatus::Verdict;
   EigIterationResult<T> result;
   const index_t n = a.n();
-  if (o.max_iterations == 0) o.max_iterations = 2000 * n;
+  if (o.max_iterations == 0) {
+    o.max_iterations = 2000 * n;
+    // A step of these is a graph of its own, and what never converges should end all the same.
+    if (detail::goes_by_tiles(n, a.half_width(), o))
+      o.max_iterations = std::min(o.max_iterations, std::max<index_t>(6000, 30 * n));
+  }
   if (o.tolerance == 0) o.tolerance = sizeof(T) == 8 ? 1e-13 : 1e-5;
   result.tolerance = o.tolerance;
   if (n == 0) return result;

@@ -44,7 +44,7 @@ struct EigIterationOptions {
   bool deflate = false;            ///< of QR: a last row whose elements beside the diagonal are negligible is done
   bool positive_diagonal = false;  ///< of QR: R's diagonal, so that Q and R are unique
   double tolerance = 0;            ///< an element up to this times ||A||_F is negligible; 0: 1e-13, single 1e-5
-  index_t max_iterations = 0;      ///< 0: 2000 n
+  index_t max_iterations = 0;      ///< 0: 2000 n; where a step is a graph not above 30 n, but 6000
   bool vectors = true;
   /// As in SymmetricEigOptions.
   std::optional<IndexRange> positions = {};

@@ -18,7 +18,9 @@ void IterationChoice::add_to(CLI::App& app) {
   app.add_option("--tol", tolerance,
                  "of iterations: an element up to this times ||A||_F is nothing (default: 1e-13, single 1e-5)")
       ->check(positive_up_to(largest_iteration_tolerance));
-  app.add_option("--max-iterations", most, "of iterations (default: 2000 n)")->transform(cli::positive());
+  app.add_option("--max-iterations", most,
+                 "of iterations (default: 2000 n; where a step is a graph at most max(6000, 30 n))")
+      ->transform(cli::positive());
 }
 
 void IterationChoice::require_valid(const std::string& method, bool generalized) const {

@@ -101,6 +101,8 @@ TEMPLATE_TEST_CASE("eig_iteration by tiles: rotations, reflectors and Cholesky's
   const Found<double> shifted = iterate(indefinite, {.method = EigIteration::cholesky_lr, .max_iterations = 9});
   CHECK((shifted.eig.shift > 0 && shifted.eig.iterations == 9));
   CHECK(shifted.eig.status.verdict == Verdict::entry_remains);
+  const Found<double> never = iterate(lower<double>("exchange", 4), {.factor = QrFactor::tiles});
+  CHECK((never.eig.status.verdict == Verdict::entry_remains && never.eig.iterations == 6000));
   const EigIterationOptions published{.factor = QrFactor::tiles, .stop = StopTest::subdiagonal};
   CHECK(iterate(lower<double>("exchange", 131), published).eig.iterations == 0);
 }
