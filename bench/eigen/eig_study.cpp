@@ -190,7 +190,7 @@ const cli::Command eig_study_command(
           ->delimiter(',')
           ->check(CLI::IsMember(names));
       app.add_option("--tol", o->tolerance, "of iterations, over ||A||_F")
-          ->check(CLI::PositiveNumber)
+          ->check(cli::positive_up_to(largest_iteration_tolerance))
           ->capture_default_str();
       app.add_option("--max-iterations", o->most, "of iterations (default: 2000 n)")->transform(cli::positive());
       app.add_flag("!--values", o->vectors, "eigenvalues alone");
