@@ -4,17 +4,21 @@
 #include <tesela/algorithms/eigen/internal/two_stage.hpp>
 #include <tesela/algorithms/eigen/symmetric_eig.hpp>
 #include <tesela/algorithms/eigen/symmetric_eig_plan.hpp>
+#include <tesela/codelets/dense/gemm.hpp>
 #include <tesela/codelets/eigen/steqr.hpp>
 #include <tesela/codelets/eigen/symmetric_scan.hpp>
+#include <tesela/codelets/iterations/beside_diagonal.hpp>
 #include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/codelets/libraries/lapack.hpp>
 #include <tesela/codelets/support/copy_block.hpp>
+#include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/runtime/paused_workers.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 namespace tesela {
 
@@ -65,7 +69,29 @@ void by_lapack(Graph& g, const TileMatrix<T>& A, int exponent, const SymmetricEi
 }
 
 template <class T>
-void by_one_task(Graph& g, const TileMatrix<T>& A, int exponent, const SymmetricEigOptions& o,
+TileMatrix<T> copy(Graph& g, const TileMatrix<T>& A) {
+  TileMatrix<T> kept(g.runtime(), A.m(), A.n(), A.tile_shape(), "A kept");
+  for (index_t j = 0; j < A.nt(); ++j)
+    g.insert<CopyBlock<T, Out>>(on_gpu, {.rows = A(0, j).rows(), .columns = A(0, j).cols()}, A(0, j), kept(0, j));
+  return kept;
+}
+
+/// The largest element of I - X^T X.
+template <class T>
+double largest_overlap(Graph& g, const Tile<T>& x) {
+  const index_t n = x.cols();
+  const auto gram = detail::one_tile<T>(g.runtime(), n, n, "I - X^T X");
+  const auto found = detail::one_tile<double>(g.runtime(), 1, 1, "found");
+  g.insert<Laset<T>>(on_gpu, {T(1), 0}, gram(0, 0));
+  g.insert<Gemm<T>>(on_gpu, {.op_a = Op::transpose, .alpha = T(-1), .beta = T(1)}, x, x, gram(0, 0));
+  g.insert<BesideDiagonal<T>>(on_gpu, {.first_row = n}, gram(0, 0), found(0, 0));  // its diagonal counts as well
+  return *found(0, 0).read().data;
+}
+
+/// False: what a GPU's library answered is not to be trusted. cuSOLVER 13.0 in single precision loses the orthogonality
+/// of graded matrices' vectors, and may leave values that are equal but for roundings in any order.
+template <class T>
+bool by_one_task(Graph& g, const TileMatrix<T>& A, int exponent, const SymmetricEigOptions& o,
                  SymmetricEig<T>& result) {
   const index_t n = A.n();
   Runtime& runtime = g.runtime();
@@ -83,16 +109,22 @@ void by_one_task(Graph& g, const TileMatrix<T>& A, int exponent, const Symmetric
                        g.scratch<T>(syevd_work<T>(runtime.gpus() > 0, n, o.vectors), 1), g.status());
     if (const Status status = g.wait(); !status.ok()) {
       result.status = {SymmetricEigStatus::Verdict::not_converged, status.info, status.info};
-      return;
+      return true;
     }
     w.copy_to(values.data(), n);
   }
+  if (!o.vectors) std::sort(values.begin(), values.end());
+  if (runtime.gpus() > 0 && o.vectors && n > 0) {
+    const double most = 16 * std::sqrt(static_cast<double>(n)) * static_cast<double>(std::numeric_limits<T>::epsilon());
+    if (!std::is_sorted(values.begin(), values.end()) || !(largest_overlap(g, one(0, 0)) <= most)) return false;
+  }
   const IndexRange range = detail::select(result, values, exponent, o);
-  if (!o.vectors) return;
+  if (!o.vectors) return true;
   result.vectors.emplace(runtime, n, range.size(), TileShape{std::max<index_t>(n, 1), std::max<index_t>(n, 1)}, "X");
   if (n > 0 && range.size() > 0)
     g.insert<CopyBlock<T, Out>>(on_gpu, {.a_column = range.begin, .rows = n, .columns = range.size()}, one(0, 0),
                                 (*result.vectors)(0, 0));
+  return true;
 }
 
 /// The most columns of a tile of n rows: it has less than 2^32 elements.
@@ -216,17 +248,25 @@ SymmetricEig<T> symmetric_eig(Graph& g, const TileMatrix<T>& A, const SymmetricE
   if (options.method == EigMethod::automatic && result.method == EigMethod::one_stage &&
       (A.nt() > 1 || found.half_width <= suitable_band(g.runtime())))
     result.method = EigMethod::two_stage;
-  if (result.method == EigMethod::lapack) {
-    by_lapack(g, A, exponent, options, result);
-  } else if (result.method == EigMethod::one_task) {
-    by_one_task(g, A, exponent, options, result);
-  } else {
+  const auto stages = [&](const TileMatrix<T>& of) {
     const index_t band = result.method == EigMethod::one_stage ? 1 : options.band;
     by_two_stages(
         g,
-        TwoStage<T>(g, A,
+        TwoStage<T>(g, of,
                     {.band = band, .found = found.half_width, .block = options.block, .vectors = options.vectors}),
         exponent, options, result);
+  };
+  if (result.method == EigMethod::lapack) {
+    by_lapack(g, A, exponent, options, result);
+  } else if (result.method == EigMethod::one_task) {
+    const std::optional<TileMatrix<T>> kept =
+        g.runtime().gpus() > 0 && options.vectors ? std::optional(copy(g, A)) : std::nullopt;
+    if (!by_one_task(g, A, exponent, options, result)) {
+      result.method = EigMethod::two_stage;
+      stages(*kept);
+    }
+  } else {
+    stages(A);
   }
   return turned(g, std::move(result));
 }
