@@ -3,6 +3,7 @@
 #include <tesela/runtime/graph.hpp>
 
 #include <tuple>
+#include <vector>
 
 namespace tesela {
 namespace detail {
@@ -19,10 +20,24 @@ struct Held {
   }
 };
 
+/// Work space is no tile's contents.
+template <class T>
+struct Held<Scratch<T>> {
+  index_t rows, cols;
+  std::vector<T> memory;
+  explicit Held(const Tile<T>& tile)
+      : rows(tile.rows()), cols(tile.cols()), memory(static_cast<std::size_t>(rows * cols)) {}
+  operator Scratch<T>() {
+    Scratch<T> p;
+    p.data = memory.data(), p.rows = rows, p.cols = cols, p.ld = rows;
+    return p;
+  }
+};
+
 template <class Args, class... P>
 void run_here(void (*cpu)(const Args&, P...), const Args& args, const Tile<typename P::value_type>&... tiles) {
-  const std::tuple<Held<P>...> held(tiles...);
-  std::apply([&](const auto&... h) { cpu(args, h...); }, held);
+  std::tuple<Held<P>...> held(tiles...);
+  std::apply([&](auto&... h) { cpu(args, h...); }, held);
 }
 
 }  // namespace detail
