@@ -9,6 +9,7 @@
 #include <tesela/codelets/support/copy_block.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/codelets/support/mirror_tile.hpp>
+#include <tesela/codelets/support/scale_power_of_two.hpp>
 
 #include <algorithm>
 #include <array>

@@ -7,11 +7,12 @@
 #include <tesela/codelets/dense/gemm.hpp>
 #include <tesela/codelets/eigen/steqr.hpp>
 #include <tesela/codelets/eigen/symmetric_scan.hpp>
-#include <tesela/codelets/iterations/beside_diagonal.hpp>
 #include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/codelets/libraries/lapack.hpp>
 #include <tesela/codelets/support/copy_block.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
+#include <tesela/codelets/support/largest_element.hpp>
+#include <tesela/codelets/support/scale_power_of_two.hpp>
 #include <tesela/runtime/paused_workers.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
@@ -84,7 +85,7 @@ double largest_overlap(Graph& g, const Tile<T>& x) {
   const auto found = detail::one_tile<double>(g.runtime(), 1, 1, "found");
   g.insert<Laset<T>>(on_gpu, {T(1), 0}, gram(0, 0));
   g.insert<Gemm<T>>(on_gpu, {.op_a = Op::transpose, .alpha = T(-1), .beta = T(1)}, x, x, gram(0, 0));
-  g.insert<BesideDiagonal<T>>(on_gpu, {.first_row = n}, gram(0, 0), found(0, 0));  // its diagonal counts as well
+  g.insert<LargestElement<T>>(on_gpu, {}, gram(0, 0), found(0, 0));
   return *found(0, 0).read().data;
 }
 

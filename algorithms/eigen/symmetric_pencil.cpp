@@ -6,6 +6,7 @@
 #include <tesela/codelets/dense/transpose.hpp>
 #include <tesela/codelets/eigen/symmetric_scan.hpp>
 #include <tesela/codelets/support/mirror_tile.hpp>
+#include <tesela/codelets/support/scale_power_of_two.hpp>
 
 #include <cmath>
 #include <limits>

@@ -2,7 +2,8 @@
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/codelets/dense/gemm.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
-#include <tesela/tiles/power_of_two.hpp>
+#include <tesela/codelets/support/largest_element.hpp>
+#include <tesela/codelets/support/scale_power_of_two.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
 #include <algorithm>
@@ -162,26 +163,24 @@ class CholeskyQr {
   bool begun_ = false;
 };
 
-/// e with 2^e <= max |a_ij| < 2^(e + 1); 0 where all are zero or one is infinite.
+/// e with 2^e <= max |a_ij| < 2^(e + 1); 0 where all are zero, or one is no finite number.
 template <class T>
-int exponent_of(const TileMatrix<T>& A) {
-  T most = 0;
-  A.for_each_tile([&](Tile<T> tile, index_t, index_t) {
-    const auto a = tile.read();
-    for (index_t j = 0; j < a.cols; ++j)
-      for (index_t i = 0; i < a.rows; ++i) most = std::abs(a(i, j)) > most ? std::abs(a(i, j)) : most;
+int exponent_of(Graph& g, const TileMatrix<T>& A) {
+  const TileMatrix<double> found(g.runtime(), A.mt(), A.nt(), {1, 1}, "largest");
+  for (index_t j = 0; j < A.nt(); ++j)
+    for (index_t i = 0; i < A.mt(); ++i) g.insert<LargestElement<T>>({}, A(i, j), found(i, j));
+  double most = 0;
+  found.for_each_tile([&](const Tile<double>& one, index_t, index_t) {
+    const double largest = *one.read().data;
+    if (!(largest <= most)) most = largest;
   });
   return most > 0 && std::isfinite(most) ? std::ilogb(most) : 0;
 }
 
 template <class T>
-void scale(const TileMatrix<T>& A, int exponent) {
+void scale(Graph& g, const TileMatrix<T>& A, int exponent) {
   if (exponent == 0) return;
-  A.for_each_tile([&](Tile<T> tile, index_t, index_t) {
-    const auto a = tile.update();
-    for (index_t j = 0; j < a.cols; ++j)
-      scale_by_power_of_two(std::span<T>(&a(0, j), static_cast<std::size_t>(a.rows)), exponent);
-  });
+  A.for_each_tile([&](const Tile<T>& tile, index_t, index_t) { g.insert<ScalePowerOfTwo<T>>({exponent}, tile); });
 }
 
 template <class T>
@@ -219,12 +218,13 @@ Orthogonalized<T> orthogonalize(Graph& g, const TileMatrix<T>& A, Orthogonalizat
   if (A.n() == 0) return {TileMatrix<T>(g.runtime(), 0, 0, {1, 1}, "R")};
   if (gram && A.nt() > 1) refuse("must be one tile column");
   if (!gram && !reflectors && A.mt() > 1) refuse("must be one tile row");
-  const int exponent = exponent_of(A);
-  scale(A, -exponent);
+  const int exponent = exponent_of(g, A);
+  scale(g, A, -exponent);
   const Orthogonalized<T> result = reflectors ? by_reflectors(g, A)
                                    : gram     ? CholeskyQr<T>(g, A).run()
                                               : GramSchmidt<T>(g, A, method).run();
-  if (result.broken == 0) scale(result.R, exponent);
+  if (result.broken == 0) scale(g, result.R, exponent);
+  g.wait();
   return result;
 }
 

@@ -42,14 +42,6 @@ void CopyBand<T>::cpu(const Args& args, In<T> a, InOut<T> band) {
 }
 
 template <class T>
-void ScalePowerOfTwo<T>::cpu(const Args& args, InOut<T> a) {
-  const int half = args.exponent / 2;
-  const T first = std::ldexp(T(1), half), second = std::ldexp(T(1), args.exponent - half);
-  for (index_t j = 0; j < a.cols; ++j)
-    for (index_t i = 0; i < a.rows; ++i) a(i, j) = a(i, j) * first * second;
-}
-
-template <class T>
 void TurnColumns<T>::cpu(const Args&, InOut<T> x) {
   for (index_t j = 0; j < x.cols; ++j) {
     T* const column = &x(0, j);
@@ -63,8 +55,6 @@ template struct SymmetricScan<float>;
 template struct SymmetricScan<double>;
 template struct CopyBand<float>;
 template struct CopyBand<double>;
-template struct ScalePowerOfTwo<float>;
-template struct ScalePowerOfTwo<double>;
 template struct TurnColumns<float>;
 template struct TurnColumns<double>;
 

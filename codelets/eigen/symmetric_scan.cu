@@ -45,14 +45,6 @@ __global__ void end_scan(index_t first_row, index_t first_column, index_t rows, 
   numbers[3] = static_cast<double>(all.half_width);
 }
 
-template <class T>
-struct Scale {
-  T* a;
-  index_t ld;
-  T first, second;
-  __device__ void operator()(index_t i, index_t j) const { a[i + j * ld] = a[i + j * ld] * first * second; }
-};
-
 /// A block of 256 threads a column.
 template <class T>
 __global__ void turn_column(index_t rows, T* x, index_t ld) {
@@ -101,22 +93,15 @@ void CopyBand<T>::cuda(CudaContext& context, const Args& args, In<T> a, InOut<T>
 }
 
 template <class T>
-void ScalePowerOfTwo<T>::cuda(CudaContext& context, const Args& args, InOut<T> a) {
-  const int half = args.exponent / 2;
-  each(context, a.rows, a.cols, Scale<T>{a.data, a.ld, std::ldexp(T(1), half), std::ldexp(T(1), args.exponent - half)});
-}
-
-template <class T>
 void TurnColumns<T>::cuda(CudaContext& context, const Args&, InOut<T> x) {
   if (x.rows > 0 && x.cols > 0)
     turn_column<<<static_cast<unsigned>(x.cols), 256, 0, context.stream()>>>(x.rows, x.data, x.ld);
   context.check(cudaGetLastError(), "turn_columns");
 }
 
-#define TESELA_INSTANTIATE(T)                                           \
-  template decltype(SymmetricScan<T>::cuda) SymmetricScan<T>::cuda;     \
-  template decltype(CopyBand<T>::cuda) CopyBand<T>::cuda;               \
-  template decltype(ScalePowerOfTwo<T>::cuda) ScalePowerOfTwo<T>::cuda; \
+#define TESELA_INSTANTIATE(T)                                       \
+  template decltype(SymmetricScan<T>::cuda) SymmetricScan<T>::cuda; \
+  template decltype(CopyBand<T>::cuda) CopyBand<T>::cuda;           \
   template decltype(TurnColumns<T>::cuda) TurnColumns<T>::cuda;
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)

@@ -33,18 +33,6 @@ struct CopyBand {
   static void cuda(CudaContext& context, const Args& args, In<T> a, InOut<T> band);
 };
 
-/// A *= 2^exponent, also where that power itself is beyond T's numbers.
-template <class T>
-struct ScalePowerOfTwo {
-  static constexpr auto name = "scale_power_of_two";
-  static constexpr std::uint32_t color = 0x937860;
-  struct Args {
-    int exponent = 0;
-  };
-  static void cpu(const Args& args, InOut<T> a);
-  static void cuda(CudaContext& context, const Args& args, InOut<T> a);
-};
-
 /// Turns the sign of each column whose component of largest magnitude is negative (the first of equals counts).
 template <class T>
 struct TurnColumns {

@@ -4,9 +4,9 @@
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/codelets/dense/gemm.hpp>
 #include <tesela/codelets/dense/transpose.hpp>
-#include <tesela/codelets/iterations/beside_diagonal.hpp>
 #include <tesela/codelets/support/copy_block.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
+#include <tesela/codelets/support/largest_element.hpp>
 #include <tesela/codelets/support/mirror_tile.hpp>
 
 #include <deque>
@@ -147,9 +147,10 @@ class TileSteps {
 
   /// Beside D's diagonal.
   double largest() {
+    const Counted counted = o_.stop == StopTest::subdiagonal ? Counted::next_to_diagonal : Counted::beside_diagonal;
     for (index_t j = 0; j < D_.nt(); ++j)
       for (index_t i = 0; i < D_.mt(); ++i)
-        if (counts(i, j)) g_.insert<BesideDiagonal<T>>({o_.stop, i * nb_, j * nb_}, D_(i, j), found_(i, j));
+        if (counts(i, j)) g_.insert<LargestElement<T>>({counted, i * nb_, j * nb_}, D_(i, j), found_(i, j));
     double all = 0;
     for (index_t j = 0; j < D_.nt(); ++j)
       for (index_t i = 0; i < D_.mt(); ++i) {

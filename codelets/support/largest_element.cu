@@ -1,4 +1,4 @@
-#include <tesela/codelets/iterations/beside_diagonal.hpp>
+#include <tesela/codelets/support/largest_element.hpp>
 
 #include <cuda_runtime_api.h>
 
@@ -14,13 +14,14 @@ __global__ void begin_search(Bits* found) { *found = 0; }
 
 /// Blocks of threads take columns in turn.
 template <class T>
-__global__ void search(typename BesideDiagonal<T>::Args args, index_t rows, index_t columns, const T* a, index_t ld,
+__global__ void search(typename LargestElement<T>::Args args, index_t rows, index_t columns, const T* a, index_t ld,
                        Bits* found) {
   Bits largest = 0;
   for (index_t j = blockIdx.x; j < columns; j += gridDim.x)
     for (index_t i = threadIdx.x; i < rows; i += blockDim.x) {
       const index_t below = args.first_row + i - args.first_column - j;
-      if (below == 0 || (args.stop == StopTest::subdiagonal && below != 1 && below != -1)) continue;
+      if (below == 0 && args.counted != Counted::all) continue;
+      if ((below > 1 || below < -1) && args.counted == Counted::next_to_diagonal) continue;
       const auto x = static_cast<Bits>(__double_as_longlong(fabs(static_cast<double>(a[i + j * ld]))));
       largest = x > largest ? x : largest;
     }
@@ -34,16 +35,16 @@ __global__ void search(typename BesideDiagonal<T>::Args args, index_t rows, inde
 }  // namespace
 
 template <class T>
-void BesideDiagonal<T>::cuda(CudaContext& context, const Args& args, In<T> a, Out<double> found) {
+void LargestElement<T>::cuda(CudaContext& context, const Args& args, In<T> a, Out<double> found) {
   auto* const bits = reinterpret_cast<Bits*>(found.data);
   begin_search<<<1, 1, 0, context.stream()>>>(bits);
   if (a.rows > 0 && a.cols > 0)
     search<T><<<static_cast<unsigned>(std::min<index_t>(a.cols, 512)), 256, 0, context.stream()>>>(args, a.rows, a.cols,
                                                                                                    a.data, a.ld, bits);
-  context.check(cudaGetLastError(), "beside_diagonal");
+  context.check(cudaGetLastError(), "largest_element");
 }
 
-template decltype(BesideDiagonal<float>::cuda) BesideDiagonal<float>::cuda;
-template decltype(BesideDiagonal<double>::cuda) BesideDiagonal<double>::cuda;
+template decltype(LargestElement<float>::cuda) LargestElement<float>::cuda;
+template decltype(LargestElement<double>::cuda) LargestElement<double>::cuda;
 
 }  // namespace tesela::kernels

@@ -1,17 +1,21 @@
 #pragma once
 
-#include <tesela/codelets/iterations/iteration_steps.hpp>
+#include <tesela/runtime/codelet.hpp>
+
+#include <cstdint>
 
 namespace tesela::kernels {
 
-/// The largest magnitude beside the diagonal in a tile of a matrix, or with StopTest::subdiagonal next to it; NaN where
-/// there is one. `found` is 1 x 1.
+/// Which elements of a matrix count.
+enum class Counted : std::uint8_t { all, beside_diagonal, next_to_diagonal };
+
+/// The largest magnitude of a tile's elements that count; NaN where there is one. `found` is 1 x 1.
 template <class T>
-struct BesideDiagonal {
-  static constexpr auto name = "beside_diagonal";
+struct LargestElement {
+  static constexpr auto name = "largest_element";
   static constexpr std::uint32_t color = 0x937860;
   struct Args {
-    StopTest stop = StopTest::off_diagonal;
+    Counted counted = Counted::all;
     index_t first_row = 0, first_column = 0;  ///< of the tile, in the matrix
   };
   static void cpu(const Args& args, In<T> a, Out<double> found);
