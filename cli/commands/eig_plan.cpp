@@ -51,7 +51,8 @@ MemoryPlan eig_command_plan(const WorkerCounts& workers, index_t n, std::size_t 
   plan.hold({MemoryPlan::host, {((stages ? 8 : 3) << 20) / static_cast<index_t>(element), 1}, 1, 0, plan.last_stage()});
   if (!options.vectors || workers.gpus == 0) return plan;  // on cores they come when what applied Q has gone
   const Shape vectors{n, options.positions ? options.positions->size() : n};
-  plan.hold({MemoryPlan::host, vectors, 2, plan.last_stage(), plan.last_stage()});
+  // As many as A's copy, which has gone by then, and the caller's beside them.
+  plan.hold({MemoryPlan::host, vectors, 1, plan.last_stage(), plan.last_stage()});
   return plan;
 }
 

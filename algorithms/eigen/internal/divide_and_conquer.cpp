@@ -212,7 +212,7 @@ class Tree {
 
 /// As if nothing deflated. The last merge counts: first its halves' vectors beside the columns that are kept of them,
 /// then these beside its own vectors and X. On a GPU the blocks of each level, of a size of their own, leave their
-/// place behind.
+/// place behind; of these a twentieth of each side is taken to have deflated, which is less than in any matrix measured.
 void plan_tridiagonal(MemoryPlan& plan, const EigShape& e) {
   const index_t n = e.n;
   if (n == 0) return;
@@ -222,7 +222,9 @@ void plan_tridiagonal(MemoryPlan& plan, const EigShape& e) {
   const MergeShape shape = suitable_shape(e.workers, n, gpu, {});
   const double share = gpu ? 1.0 / e.workers.gpus : 1;
   const auto here = [&](Shape of, double at_once, double ever) {
-    plan.hold_on_each({.shape = of, .at_once = at_once, .first = tridiagonal, .last = tridiagonal, .ever = ever});
+    constexpr double undeflated = 0.95 * 0.95;
+    plan.hold_on_each(
+        {.shape = of, .at_once = at_once, .first = tridiagonal, .last = tridiagonal, .ever = undeflated * ever});
   };
   const auto secular = [&](index_t order) {  // batches of a merge's own vectors
     return Shape{order, std::min(shape.depth * shape.batch, order)};
@@ -238,7 +240,12 @@ void plan_tridiagonal(MemoryPlan& plan, const EigShape& e) {
     here(secular(order), 0, nodes);
   }
   if (gpu) plan.hold({MemoryPlan::host, {n, leaf_of(e.workers, {})}, 1, tridiagonal, tridiagonal});
-  plan.hold_on_each({.shape = {n, n}, .at_once = x, .first = tridiagonal, .last = back_transformation, .ever = x});
+  // Where they have the shape of A's tiles they take their place.
+  const index_t wide = std::clamp<index_t>(e.wanted, 1, e.x_columns);
+  plan.hold_on_each({.shape = {n, wide},
+                     .at_once = x * static_cast<double>(n) / static_cast<double>(wide),
+                     .first = tridiagonal,
+                     .last = back_transformation});
   plan.task(static_cast<double>(n) * static_cast<double>(n + e.x_columns));
 }
 

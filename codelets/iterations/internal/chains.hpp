@@ -3,6 +3,8 @@
 #include <tesela/codelets/givens/rotation.hpp>
 #include <tesela/codelets/iterations/internal/team.hpp>
 
+#include <type_traits>
+
 // A QR step by chains of rotations on a symmetric matrix D, dense or a band, in rows: element (i, j) at d[i stride +
 // j]. Chain k annihilates column k below the diagonal, from the bottom upwards; its rotation number r is that of rows k
 // + r and k + r + 1. Internal to codelets/.
@@ -56,13 +58,35 @@ TESELA_STEP void rotate_together(const Team& team, const Rotation<T>& x, T* uppe
   }
 }
 
+/// As givens() but for roundings. On a GPU what a chain waits for is one reciprocal root in place of three quotients
+/// and two roots, where squares neither overflow nor lose digits; c and s are then made to have a sum of squares of 1
+/// to twice the digits but for their own rounding, so that a million rotations do not shrink what they rotate.
+template <class T>
+TESELA_STEP Annihilation<T> annihilation(T a, T b) {
+#ifdef __CUDA_ARCH__
+  constexpr T least = sizeof(T) == 8 ? T(1e-270) : T(1e-25), most = 1 / least;
+  const T squares = fma(a, a, b * b);
+  if (b != 0 && squares > least && squares < most) {
+    const T size = std::abs(b) >= std::abs(a) ? b : a, over = copysign(rsqrt(squares), size);
+    Annihilation<T> x;
+    x.rotation = {a * over, b * over};
+    const T off = fma(x.rotation.c, x.rotation.c, fma(x.rotation.s, x.rotation.s, T(-1))) / -2;
+    x.rotation.c = fma(x.rotation.c, off, x.rotation.c);
+    x.rotation.s = fma(x.rotation.s, off, x.rotation.s);
+    x.r = fma(x.rotation.c, a, x.rotation.s * b);
+    return x;
+  }
+#endif
+  return givens(a, b);
+}
+
 /// Annihilates element (i, k) against the row above.
 template <class Team, class T>
 TESELA_STEP void annihilate(const Team& team, const Chains<T>& c, index_t k, index_t i, bool present) {
   T* const upper = &c.at(i - 1, 0);
   T* const lower = &c.at(i, 0);
   Annihilation<T> x;
-  if (present) x = givens(upper[k], lower[k]);
+  if (present) x = annihilation(upper[k], lower[k]);
   team.together();
   if (!present) return;
   const index_t end = smaller(c.n, k + 2 * c.half + 1);
@@ -170,6 +194,48 @@ TESELA_STEP void meet(const Rotation<T>& x, Strip<T>& value, Strip<T>& carried) 
 }
 #endif
 
+#ifdef __CUDACC__
+/// All chains_together cells at once: cell t meets element j + t, so none waits for the one before it. Elements first …
+/// last, downwards, and loaded so far ahead that their memory may be far away.
+template <class T>
+TESELA_STEP void skewed_pass(const Rotation<T>* const* x, T* carried, index_t first, index_t last, T* row,
+                             index_t step) {
+  constexpr auto w = static_cast<int>(chains_together);
+  constexpr int ahead = 8;
+  T next[ahead], value[w];  // what enters each cell
+  const auto load = [&](index_t j) { return j >= last ? row[j * step] : T(0); };
+  TESELA_UNROLL
+  for (int u = 0; u < ahead; ++u) next[u] = load(first - u);
+  const auto tick = [&](T loaded, index_t at, auto all) {
+    value[0] = loaded;
+#pragma unroll
+    for (int t = w - 1; t >= 0; --t) {
+      if (!decltype(all)::value && (at + t > first || at + t < last)) continue;
+      meet(x[t][at + t], value[t], carried[t]);
+      if (t + 1 < w)
+        value[t + 1] = value[t];
+      else
+        row[(at + t + w) * step] = value[t];
+    }
+  };
+  for (index_t j = first; j > last - w; j -= ahead) {
+    T now[ahead];
+#pragma unroll
+    for (int u = 0; u < ahead; ++u) {
+      now[u] = next[u];
+      next[u] = load(j - ahead - u);
+    }
+    if (j + w <= first + 1 && j - ahead + 1 >= last) {
+#pragma unroll
+      for (int u = 0; u < ahead; ++u) tick(now[u], j - u, std::true_type{});
+    } else {
+#pragma unroll
+      for (int u = 0; u < ahead; ++u) tick(now[u], j - u, std::false_type{});
+    }
+  }
+}
+#endif
+
 /// Chains k … k + width - 1, at most chains_together of them, from the right on a row, or a strip of rows: elements
 /// stream downwards through cells, one for each chain, that hold what a chain carries upwards. row + j step is where
 /// column j stands.
@@ -199,6 +265,9 @@ TESELA_STEP void pass(const Chains<T>& c, index_t k, index_t width, T* row, inde
     }
     if (cells == width) put(v, row + (j + width) * step);
   }
+#ifdef __CUDACC__
+  if (j >= k) skewed_pass(x, carried, j, k, row, step);
+#else
   for (; j >= k; --j) {
     V v;
     get(v, row + (j)*step);
@@ -206,6 +275,7 @@ TESELA_STEP void pass(const Chains<T>& c, index_t k, index_t width, T* row, inde
     for (int t = 0; t < w; ++t) meet(x[t][j], v, carried[t]);
     put(v, row + (j + w) * step);
   }
+#endif
   TESELA_UNROLL
   for (int t = 0; t < w; ++t)
     if (t < width) put(carried[t], row + (k + t) * step);
