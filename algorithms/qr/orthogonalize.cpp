@@ -58,7 +58,8 @@ class GramSchmidt {
 
  private:
   void panel(index_t k, const Tile<T>& r) {
-    g_.insert<OrthogonalizePanel<T>>(urgent, {method_, k * nb_}, a_(0, k), r, broken_(0, 0), g_.scratch<T>(nb_, 1));
+    g_.insert<OrthogonalizePanel<T>>(urgent, {method_, k * nb_}, a_(0, k), r, broken_(0, 0),
+                                     g_.scratch<T>(OrthogonalizePanel<T>::work_size(nb_), 1));
   }
   /// A_j loses S = A_k^T A_j.
   void subtract(index_t k, index_t j, const Tile<T>& sums) {
@@ -205,7 +206,7 @@ TileShape suitable_orthogonalization_tile(const Runtime& runtime, Orthogonalizat
   const index_t rows = std::max<index_t>(m, 1), columns = std::max<index_t>(n, 1);
   if (method == Orthogonalization::householder) return suitable_qr_tile(runtime, m, n);
   if (method != Orthogonalization::cholesky_qr2)
-    return {rows, runtime.gpus() > 0 ? index_t{32} : std::min<index_t>(columns, 64)};
+    return {rows, std::min<index_t>(columns, runtime.gpus() == 0 ? 64 : method == Orthogonalization::cgs2 ? 512 : 32)};
   const index_t parts = runtime.gpus() > 0 ? runtime.gpus() : 2 * std::max(runtime.cpus(), 1);
   return {std::max(ceil_div(rows, parts), columns), columns};
 }

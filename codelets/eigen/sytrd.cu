@@ -1,6 +1,6 @@
-#include <tesela/codelets/eigen/internal/resident_blocks.cuh>
 #include <tesela/codelets/eigen/internal/resident_sytrd.cuh>
 #include <tesela/codelets/eigen/sytrd.hpp>
+#include <tesela/codelets/support/internal/resident_blocks.cuh>
 
 #include <algorithm>
 

@@ -53,6 +53,10 @@ void OrthogonalizePanel<T>::cpu(const Args& args, InOut<T> a, Out<T> r, InOut<in
 
 #if !TESELA_HAVE_CUDA
 template <class T>
+index_t OrthogonalizePanel<T>::work_size(index_t n) {
+  return n;
+}
+template <class T>
 index_t GramCholesky<T>::work_size(index_t) {
   return 1;
 }

@@ -1,9 +1,12 @@
 #include <tesela/codelets/libraries/internal/cublas.hpp>
+#include <tesela/codelets/qr/internal/orthogonalize_strip.cuh>
 #include <tesela/codelets/qr/orthogonalize.hpp>
+#include <tesela/codelets/support/internal/resident_blocks.cuh>
 #include <tesela/codelets/support/lacpy.hpp>
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <cusolverDn.h>
 
 namespace tesela::kernels {
@@ -38,6 +41,111 @@ unsigned blocks_for(index_t count) {
   const index_t blocks = ceil_div(count, threads);
   return static_cast<unsigned>(blocks < 1 ? 1 : blocks < 1024 ? blocks : 1024);
 }
+
+/// R^T R = A in place, n x n, by one block: A is symmetric, and what is below its diagonal becomes zero. `broken`
+/// becomes number + the column of a pivot that is not positive, if it was 0.
+template <class T>
+__global__ void small_cholesky(int n, T* a, int* broken, int number) {
+  extern __shared__ double memory[];
+  T* const r = reinterpret_cast<T*>(memory);
+  const int ld = n | 1, step = static_cast<int>(blockDim.x);
+  for (int e = static_cast<int>(threadIdx.x); e < n * n; e += step) r[e % n + e / n * ld] = a[e];
+  for (int k = 0; k < n; ++k) {
+    __syncthreads();
+    const T pivot = r[k + k * ld];
+    if (!(pivot > 0) && threadIdx.x == 0 && *broken == 0) *broken = number + k;
+    const T over = rsqrt(pivot);
+    __syncthreads();
+    for (int j = k + static_cast<int>(threadIdx.x); j < n; j += step) r[k + j * ld] *= over;
+    __syncthreads();
+    const int rest = n - k - 1;
+    for (int e = static_cast<int>(threadIdx.x); e < rest * rest; e += step) {
+      const int i = k + 1 + e % rest, j = k + 1 + e / rest;
+      if (i <= j) r[i + j * ld] -= r[k + i * ld] * r[k + j * ld];
+    }
+  }
+  __syncthreads();
+  for (int e = static_cast<int>(threadIdx.x); e < n * n; e += step)
+    a[e] = e % n <= e / n ? r[e % n + e / n * ld] : T(0);
+}
+
+constexpr int most_blocks = 256;      // that wait for each other
+constexpr index_t strips_wide = 128;  // columns that leave those after them by one product
+
+/// Classical Gram-Schmidt, twice, of a tile's columns: by strips in registers, and between strips, and between eight
+/// of them, by products. What is orthogonal but for its second pass stays so by Cholesky's factor of its Gram matrix,
+/// which is the identity and little besides (Barlow and Smoktunowicz, Numer. Math. 123, 2013).
+template <class T>
+class Strips {
+ public:
+  Strips(CudaContext& context, const InOut<T>& a, const Out<T>& r, int* broken, int number, T* work)
+      : context_(context), a_(a), r_(r), broken_(broken), number_(number) {
+    sums_ = work;
+    again_ = sums_ + 2 * index_t{internal::strip_width} * most_blocks;
+    gram_ = again_ + a.cols * strips_wide;
+    copy_ = gram_ + strips_wide * strips_wide;
+    blocks_ =
+        std::min(most_blocks, resident_blocks(internal::orthogonalize_strip<T>, internal::strip_threads, 0, true));
+  }
+  bool have_room() const { return a_.rows <= blocks_ * index_t{internal::strip_threads} * internal::strip_rows<T>; }
+  void run() {
+    const int bytes = static_cast<int>(sizeof(T) * strips_wide * (strips_wide | 1));
+    check(cudaFuncSetAttribute(small_cholesky<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    columns(0, a_.cols, strips_wide);
+  }
+
+ private:
+  void columns(index_t from, index_t to, index_t wide) {
+    if (to - from <= internal::strip_width) return strip(from, to);
+    for (index_t at = from, end; at < to; at = end) {
+      end = std::min(to, at + wide);
+      if (at > from) project(from, at, end, &r_(from, at), r_.ld);
+      columns(at, end, internal::strip_width);
+      if (at > from) second_pass(from, at, end);
+    }
+  }
+  void strip(index_t from, index_t to) {
+    const index_t each = index_t{internal::strip_threads};
+    internal::StripLaunch<T> s{&a_(0, from), a_.ld, a_.rows, static_cast<int>(to - from),     &r_(from, from),
+                               r_.ld,        sums_, broken_, number_ + static_cast<int>(from)};
+    void* arguments[] = {&s};
+    const auto grid = static_cast<unsigned>(std::clamp<index_t>(ceil_div(a_.rows, each), 1, blocks_));
+    check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(&internal::orthogonalize_strip<T>), grid,
+                                      internal::strip_threads, arguments, 0, context_.stream()));
+  }
+  /// Columns at … end lose S, what they have of from … at.
+  void project(index_t from, index_t at, index_t end, T* s, index_t lds) {
+    gemm(Op::transpose, at - from, end - at, a_.rows, 1, &a_(0, from), a_.ld, &a_(0, at), 0, s, lds);
+    gemm(Op::none, a_.rows, end - at, at - from, -1, &a_(0, from), a_.ld, s, 1, &a_(0, at), a_.ld, lds);
+  }
+  void second_pass(index_t from, index_t at, index_t end) {
+    const index_t before = at - from, n = end - at;
+    project(from, at, end, again_, before);
+    gemm(Op::transpose, n, n, a_.rows, 1, &a_(0, at), a_.ld, &a_(0, at), 0, gram_, n);
+    small_cholesky<T><<<1, 512, sizeof(T) * static_cast<std::size_t>(n * (n | 1)), context_.stream()>>>(
+        static_cast<int>(n), gram_, broken_, number_ + static_cast<int>(at));
+    check(cublas::trsm_right(context_.cublas(), a_.rows, n, gram_, n, &a_(0, at), a_.ld));
+    // Q of the first pass was S + Q' R', so R's columns gain S R and the square on the diagonal becomes R' R.
+    T* const r = &r_(at, at);
+    check(lacpy<T>(context_.stream(), Part::all, 0, {r, n, n, r_.ld}, {copy_, n, n, n}));
+    gemm(Op::none, before, n, n, 1, again_, before, copy_, 1, &r_(from, at), r_.ld, n);
+    gemm(Op::none, n, n, n, 1, gram_, n, copy_, 0, r, r_.ld, n);
+  }
+  /// C = alpha op(A) B + beta C; B's columns are those of A's matrix unless ldb says otherwise.
+  void gemm(Op op, index_t m, index_t n, index_t k, T alpha, const T* a, index_t lda, const T* b, T beta, T* c,
+            index_t ldc, index_t ldb = 0) {
+    check(cublas::gemm<T>(context_.cublas(), op, Op::none, m, n, k, alpha, a, lda, b, ldb > 0 ? ldb : a_.ld, beta, c,
+                          ldc));
+  }
+  void check(int status) const { context_.check(status, "Gram-Schmidt by strips"); }
+
+  CudaContext& context_;
+  const InOut<T>& a_;
+  const Out<T>& r_;
+  int* broken_;
+  int number_, blocks_;
+  T *sums_, *again_, *gram_, *copy_;
+};
 
 /// One panel on a GPU; what it computes stays there.
 template <class T>
@@ -83,6 +191,10 @@ template <class T>
 void OrthogonalizePanel<T>::cuda(CudaContext& context, const Args& args, InOut<T> a, Out<T> r, InOut<int> broken,
                                  Scratch<T> work) {
   const Panel<T> panel(context, a, r);
+  if (args.method == Orthogonalization::cgs2) {
+    Strips<T> strips(context, a, r, broken.data, static_cast<int>(args.first) + 1, work.data);
+    if (strips.have_room()) return strips.run();
+  }
   for (index_t k = 0; k < a.cols; ++k) {
     for (int pass = 0; pass < (args.method == Orthogonalization::mgs    ? 0
                                : args.method == Orthogonalization::cgs2 ? 2
@@ -92,6 +204,11 @@ void OrthogonalizePanel<T>::cuda(CudaContext& context, const Args& args, InOut<T
     panel.normalize(k, broken.data, args.first);
     if (args.method == Orthogonalization::mgs) panel.leave(k);
   }
+}
+
+template <class T>
+index_t OrthogonalizePanel<T>::work_size(index_t n) {
+  return 2 * index_t{internal::strip_width} * most_blocks + (n + 2 * strips_wide) * strips_wide;
 }
 
 template <class T>
@@ -132,6 +249,8 @@ void SolveRight<T>::cuda(CudaContext& context, const Args&, In<T> r, InOut<T> x)
 
 template decltype(OrthogonalizePanel<float>::cuda) OrthogonalizePanel<float>::cuda;
 template decltype(OrthogonalizePanel<double>::cuda) OrthogonalizePanel<double>::cuda;
+template decltype(OrthogonalizePanel<float>::work_size) OrthogonalizePanel<float>::work_size;
+template decltype(OrthogonalizePanel<double>::work_size) OrthogonalizePanel<double>::work_size;
 template decltype(GramCholesky<float>::cuda) GramCholesky<float>::cuda;
 template decltype(GramCholesky<double>::cuda) GramCholesky<double>::cuda;
 template decltype(GramCholesky<float>::work_size) GramCholesky<float>::work_size;

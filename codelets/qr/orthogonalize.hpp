@@ -16,8 +16,7 @@ enum class Orthogonalization : std::uint8_t {
 };
 
 /// The first three on the columns of a tile, m x w: A becomes Q, and r (w x w) R, zeros below. `broken` becomes 1 +
-/// first
-/// + the column of which nothing is left, or a NaN, if it was 0. work: w numbers.
+/// first + the column of which nothing is left, or a NaN, if it was 0. `work` has work_size(w) numbers.
 template <class T>
 struct OrthogonalizePanel {
   static constexpr auto name = "orthogonalize_panel";
@@ -31,6 +30,7 @@ struct OrthogonalizePanel {
     return (args.method == Orthogonalization::cgs2 ? 4.0 : 2.0) * static_cast<double>(a.rows) *
            static_cast<double>(a.cols) * static_cast<double>(a.cols);
   }
+  static index_t work_size(index_t w);
   static void cpu(const Args& args, InOut<T> a, Out<T> r, InOut<int> broken, Scratch<T> work);
   static void cuda(CudaContext& context, const Args& args, InOut<T> a, Out<T> r, InOut<int> broken, Scratch<T> work);
 };

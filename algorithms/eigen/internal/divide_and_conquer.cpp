@@ -212,7 +212,8 @@ class Tree {
 
 /// As if nothing deflated. The last merge counts: first its halves' vectors beside the columns that are kept of them,
 /// then these beside its own vectors and X. On a GPU the blocks of each level, of a size of their own, leave their
-/// place behind; of these a twentieth of each side is taken to have deflated, which is less than in any matrix measured.
+/// place behind; of these a twentieth of each side is taken to have deflated, which is less than in any matrix
+/// measured.
 void plan_tridiagonal(MemoryPlan& plan, const EigShape& e) {
   const index_t n = e.n;
   if (n == 0) return;

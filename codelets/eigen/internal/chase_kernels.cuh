@@ -2,7 +2,7 @@
 
 #include <tesela/codelets/eigen/internal/chase_by_places.cuh>
 #include <tesela/codelets/eigen/internal/chase_by_sweeps.cuh>
-#include <tesela/codelets/eigen/internal/resident_blocks.cuh>
+#include <tesela/codelets/support/internal/resident_blocks.cuh>
 
 #include <algorithm>
 

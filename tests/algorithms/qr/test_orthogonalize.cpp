@@ -9,6 +9,7 @@
 #include <catch2/catch_template_test_macros.hpp>
 
 #include <cmath>
+#include <limits>
 #include <string>
 
 using namespace tesela;
@@ -174,4 +175,31 @@ TEMPLATE_TEST_CASE("orthogonalize on a GPU", "[gpu][sanitize]", float, double) {
   HostMatrix<T> a = generate<T>({20, 6}, RandomMatrix{}, 2);
   for (index_t i = 0; i < 20; ++i) a(i, 3) = 0;
   CHECK(run(a, Orthogonalization::cgs2, {}, gpu).broken == 4);
+}
+
+TEMPLATE_TEST_CASE("orthogonalize on a GPU: cgs2 in strips", "[gpu]", float, double) {
+  using T = TestType;
+  test::require_gpu();
+  test::shared_runtime.reset();
+  Runtime gpu({.cpus = 0, .gpus = 1});
+  for (const Shape shape : {Shape{300, 150}, {5000, 513}, {70000, 40}})
+    for (const double kappa : {1.0, 1e3, sizeof(T) == 8 ? 1e13 : 1e4})
+      for (const index_t wide : {index_t{0}, index_t{100}}) {
+        RandomMatrix kind;
+        kind.condition = kappa;
+        HostMatrix<T> a = generate<T>(shape, kind, 5);
+        // Their squares are no numbers.
+        for (index_t i = 0; i < shape.rows; ++i) a(i, 17) *= sizeof(T) == 8 ? T(1e-250) : T(1e-28);
+        CAPTURE(shape.rows, kappa, wide);
+        const Result<T> x = run(a, Orthogonalization::cgs2, wide > 0 ? TileShape{shape.rows, wide} : TileShape{}, gpu);
+        REQUIRE(x.broken == 0);
+        const QrBounds bounds = qr_bounds<T>(shape.rows, shape.cols);
+        CHECK(x.error.backward <= 3 * bounds.backward);
+        CHECK(x.error.orthogonality <= 3 * bounds.orthogonality);
+      }
+  HostMatrix<T> a = generate<T>({400, 150}, RandomMatrix{}, 2);
+  for (index_t i = 0; i < 400; ++i) a(i, 140) = 0;
+  CHECK(run(a, Orthogonalization::cgs2, {}, gpu).broken == 141);
+  a(7, 33) = std::numeric_limits<T>::quiet_NaN();
+  CHECK(run(a, Orthogonalization::cgs2, {}, gpu).broken > 0);
 }

@@ -2,7 +2,7 @@
 
 #include <cuda_runtime_api.h>
 
-// For kernels whose blocks of threads wait for one another. Internal to codelets/eigen.
+// For kernels whose blocks of threads wait for one another. Internal to codelets/.
 
 namespace tesela::kernels {
 
