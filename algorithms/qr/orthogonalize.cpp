@@ -26,6 +26,9 @@ constexpr std::array all{
     Named<Orthogonalization>{Orthogonalization::householder, "householder", "reflectors of tiles, and Q formed"},
 };
 
+/// What a core would do while a GPU waits: a tile is a large part of all.
+constexpr Priority urgent_on_gpu{highest_priority, true};
+
 /// Gram-Schmidt by blocks of columns: what a tile has of another leaves it by two products.
 template <class T>
 class GramSchmidt {
@@ -40,7 +43,7 @@ class GramSchmidt {
         broken_(g.runtime(), 1, 1, {1, 1}, "broken") {
     *broken_(0, 0).write().data = 0;
     r_.for_each_tile([&](const Tile<T>& tile, index_t i, index_t j) {
-      if (i > j) g_.insert<Laset<T>>({T(0), 0}, tile);
+      if (i > j) g_.insert<Laset<T>>(on_gpu, {T(0), 0}, tile);
     });
   }
 
@@ -58,18 +61,20 @@ class GramSchmidt {
 
  private:
   void panel(index_t k, const Tile<T>& r) {
-    g_.insert<OrthogonalizePanel<T>>(urgent, {method_, k * nb_}, a_(0, k), r, broken_(0, 0),
+    g_.insert<OrthogonalizePanel<T>>(urgent_on_gpu, {method_, k * nb_}, a_(0, k), r, broken_(0, 0),
                                      g_.scratch<T>(OrthogonalizePanel<T>::work_size(nb_), 1));
   }
   /// A_j loses S = A_k^T A_j.
   void subtract(index_t k, index_t j, const Tile<T>& sums) {
-    g_.insert<Gemm<T, Out>>({.op_a = Op::transpose}, a_(0, k), a_(0, j), sums);
-    g_.insert<Gemm<T>>({.alpha = -1, .beta = 1}, a_(0, k), sums, a_(0, j));
+    g_.insert<Gemm<T, Out>>(on_gpu, {.op_a = Op::transpose}, a_(0, k), a_(0, j), sums);
+    g_.insert<Gemm<T>>(on_gpu, {.alpha = -1, .beta = 1}, a_(0, k), sums, a_(0, j));
   }
   /// A_k loses what it has of the tiles before it: all products are of what it was, as the classical method says.
   void project(index_t k, const TileMatrix<T>& sums) {
-    for (index_t j = 0; j < k; ++j) g_.insert<Gemm<T, Out>>({.op_a = Op::transpose}, a_(0, j), a_(0, k), sums(j, k));
-    for (index_t j = 0; j < k; ++j) g_.insert<Gemm<T>>({.alpha = -1, .beta = 1}, a_(0, j), sums(j, k), a_(0, k));
+    for (index_t j = 0; j < k; ++j)
+      g_.insert<Gemm<T, Out>>(on_gpu, {.op_a = Op::transpose}, a_(0, j), a_(0, k), sums(j, k));
+    for (index_t j = 0; j < k; ++j)
+      g_.insert<Gemm<T>>(on_gpu, {.alpha = -1, .beta = 1}, a_(0, j), sums(j, k), a_(0, k));
   }
   /// Tile k for the second time: Q_k of the first pass was S + Q_k' R', so R's column k gains S R and its diagonal tile
   /// becomes R' R.
@@ -79,9 +84,9 @@ class GramSchmidt {
           &second = copies_.emplace_back(g_.runtime(), wide, wide, TileShape{wide, wide}, "second");
     project(k, sums_);
     panel(k, second(0, 0));
-    g_.insert<Lacpy<T>>({}, r_(k, k), first(0, 0));
-    for (index_t j = 0; j < k; ++j) g_.insert<Gemm<T>>({.beta = 1}, sums_(j, k), first(0, 0), r_(j, k));
-    g_.insert<Gemm<T, Out>>({}, second(0, 0), first(0, 0), r_(k, k));
+    g_.insert<Lacpy<T>>(on_gpu, {}, r_(k, k), first(0, 0));
+    for (index_t j = 0; j < k; ++j) g_.insert<Gemm<T>>(on_gpu, {.beta = 1}, sums_(j, k), first(0, 0), r_(j, k));
+    g_.insert<Gemm<T, Out>>(on_gpu, {}, second(0, 0), first(0, 0), r_(k, k));
   }
 
   Graph& g_;
@@ -125,20 +130,20 @@ class CholeskyQr {
     const Tile<T> gram = gram_(0, 0);
     for (index_t i = 0; i < a_.mt(); ++i)
       if (i == 0)
-        g_.insert<Gemm<T, Out>>({.op_a = Op::transpose}, a_(0, 0), a_(0, 0), gram);
+        g_.insert<Gemm<T, Out>>(on_gpu, {.op_a = Op::transpose}, a_(0, 0), a_(0, 0), gram);
       else
-        g_.insert<Gemm<T>>({.op_a = Op::transpose, .beta = 1}, a_(i, 0), a_(i, 0), gram);
+        g_.insert<Gemm<T>>(on_gpu, {.op_a = Op::transpose, .beta = 1}, a_(i, 0), a_(i, 0), gram);
     if (shift > 0) add_to_diagonal(shift);
-    g_.insert<GramCholesky<T>>(urgent, {}, gram, info_(0, 0), g_.scratch<T>(GramCholesky<T>::work_size(n_), 1));
+    g_.insert<GramCholesky<T>>(urgent_on_gpu, {}, gram, info_(0, 0), g_.scratch<T>(GramCholesky<T>::work_size(n_), 1));
     if (const int broken = *info_(0, 0).read().data; broken != 0) return broken > 0 ? broken : 1;
-    for (index_t i = 0; i < a_.mt(); ++i) g_.insert<SolveRight<T>>({}, gram, a_(i, 0));
+    for (index_t i = 0; i < a_.mt(); ++i) g_.insert<SolveRight<T>>(on_gpu, {}, gram, a_(i, 0));
     if (!std::exchange(begun_, true)) {
-      g_.insert<Lacpy<T>>({Part::upper, 0}, gram, r_(0, 0));
+      g_.insert<Lacpy<T>>(on_gpu, {Part::upper, 0}, gram, r_(0, 0));
     } else {
       const TileMatrix<T> before = square("before"), factor = square("factor");
-      g_.insert<Lacpy<T>>({}, r_(0, 0), before(0, 0));
-      g_.insert<Lacpy<T>>({Part::upper, 0}, gram, factor(0, 0));
-      g_.insert<Gemm<T, Out>>({}, factor(0, 0), before(0, 0), r_(0, 0));
+      g_.insert<Lacpy<T>>(on_gpu, {}, r_(0, 0), before(0, 0));
+      g_.insert<Lacpy<T>>(on_gpu, {Part::upper, 0}, gram, factor(0, 0));
+      g_.insert<Gemm<T, Out>>(on_gpu, {}, factor(0, 0), before(0, 0), r_(0, 0));
       g_.wait();
     }
     g_.wait();
@@ -169,7 +174,7 @@ template <class T>
 int exponent_of(Graph& g, const TileMatrix<T>& A) {
   const TileMatrix<double> found(g.runtime(), A.mt(), A.nt(), {1, 1}, "largest");
   for (index_t j = 0; j < A.nt(); ++j)
-    for (index_t i = 0; i < A.mt(); ++i) g.insert<LargestElement<T>>({}, A(i, j), found(i, j));
+    for (index_t i = 0; i < A.mt(); ++i) g.insert<LargestElement<T>>(on_gpu, {}, A(i, j), found(i, j));
   double most = 0;
   found.for_each_tile([&](const Tile<double>& one, index_t, index_t) {
     const double largest = *one.read().data;
@@ -181,7 +186,8 @@ int exponent_of(Graph& g, const TileMatrix<T>& A) {
 template <class T>
 void scale(Graph& g, const TileMatrix<T>& A, int exponent) {
   if (exponent == 0) return;
-  A.for_each_tile([&](const Tile<T>& tile, index_t, index_t) { g.insert<ScalePowerOfTwo<T>>({exponent}, tile); });
+  A.for_each_tile(
+      [&](const Tile<T>& tile, index_t, index_t) { g.insert<ScalePowerOfTwo<T>>(on_gpu, {exponent}, tile); });
 }
 
 template <class T>
