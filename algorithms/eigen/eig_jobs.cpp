@@ -5,10 +5,12 @@
 namespace tesela {
 
 SymmetricEigOptions suitable_job_options(const WorkerCounts& workers, index_t n, SymmetricEigOptions options) {
-  const index_t whole = workers.gpus > 0 ? 4096 : 2500;
+  const index_t whole = workers.gpus > 0 ? 511 : 2500;
   if (options.method == EigMethod::automatic) options.method = n <= whole ? EigMethod::one_task : EigMethod::two_stage;
   return options;
 }
+
+int suitable_job_streams(int cores, int gpus) { return std::clamp(cores / (2 * std::max(gpus, 1)), 2, 8); }
 
 int suitable_jobs_at_once(const WorkerCounts& workers, int streams_per_gpu, const MemoryPlan& plan,
                           const MemoryRoom& room) {

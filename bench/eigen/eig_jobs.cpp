@@ -8,7 +8,9 @@
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/algorithms/eigen/symmetric_eig_plan.hpp>
 #include <tesela/algorithms/support/side_by_side.hpp>
+#include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/runtime/memory.hpp>
+#include <tesela/runtime/topology.hpp>
 #include <tesela/tiles/filled.hpp>
 
 #include <fmt/format.h>
@@ -102,7 +104,8 @@ class Problems {
 template <class T>
 void run(const EigJobsOptions& o) {
   RuntimeOptions options = o.runtime();
-  const int streams = options.streams_per_gpu.value_or(4);
+  const int streams = options.streams_per_gpu.value_or(
+      suitable_job_streams(blas::all_cores(), options.gpus.value_or(count_cuda_devices())));
   options.streams_per_gpu = streams;
   options.thread_per_stream = streams > 1;
   Runtime runtime(options);

@@ -6,7 +6,9 @@
 #include "cli/commands/eig_plan.hpp"
 #include <tesela/algorithms/eigen/eig_jobs.hpp>
 #include <tesela/algorithms/support/side_by_side.hpp>
+#include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/topology.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <fmt/format.h>
@@ -23,7 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int suitable_streams = 4;      // of a GPU
 constexpr index_t sampled_vectors = 64;  // of a job, for its residual
 
 std::vector<std::string> read_anew(const std::string& path) {
@@ -193,7 +194,7 @@ int run(const EigJobs& o) {
   Report report("eig", o.common);
   RuntimeOptions options = o.common.runtime();
   if (!options.streams_per_gpu && std::getenv("STARPU_NWORKER_PER_CUDA") == nullptr)
-    options.streams_per_gpu = suitable_streams;
+    options.streams_per_gpu = suitable_job_streams(blas::all_cores(), options.gpus.value_or(count_cuda_devices()));
   options.thread_per_stream = options.streams_per_gpu.value_or(1) > 1;
   nlohmann::json all = nlohmann::json::array();
   index_t failed = 0;

@@ -151,6 +151,11 @@ TEST_CASE("jobs at a time: a core or a stream each, where they have room") {
   CHECK(suitable_jobs_at_once(two_gpus, 4, on_gpu, {1e12, 2.5 * on_gpu.gpu_peak()}) == 5);
   CHECK(suitable_jobs_at_once(two_gpus, 4, on_gpu, {1e12, 1}) == 2);
   CHECK(suitable_job_options(cores, 100, {}).method == EigMethod::one_task);
+  CHECK(suitable_job_options(two_gpus, 100, {}).method == EigMethod::one_task);
+  CHECK(suitable_job_options(two_gpus, 1000, {}).method == EigMethod::two_stage);
+  CHECK(suitable_job_streams(16, 1) == 8);
+  CHECK(suitable_job_streams(16, 4) == 2);
+  CHECK(suitable_job_streams(1, 0) == 2);
   CHECK(suitable_job_options(cores, 100000, {}).method == EigMethod::two_stage);
   CHECK(suitable_job_options(cores, 100, {.method = EigMethod::lapack}).method == EigMethod::lapack);
 }
