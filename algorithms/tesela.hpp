@@ -26,9 +26,11 @@
 #include <tesela/algorithms/givens/givens_plan.hpp>
 #include <tesela/algorithms/least_squares/extended_qr.hpp>
 #include <tesela/algorithms/least_squares/least_squares.hpp>
+#include <tesela/algorithms/qr/generalized_qr.hpp>
 #include <tesela/algorithms/qr/orthogonalize.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/qr/qr_plan.hpp>
+#include <tesela/algorithms/qr/rq.hpp>
 #include <tesela/algorithms/qr/tall_skinny.hpp>
 #include <tesela/algorithms/support/condition_estimate.hpp>
 #include <tesela/algorithms/support/critical_path.hpp>
@@ -36,6 +38,7 @@
 #include <tesela/algorithms/support/measured.hpp>
 #include <tesela/algorithms/support/memory_plan.hpp>
 #include <tesela/algorithms/support/named.hpp>
+#include <tesela/algorithms/support/rearrange.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/algorithms/support/side_by_side.hpp>
 #include <tesela/algorithms/support/wavefront.hpp>

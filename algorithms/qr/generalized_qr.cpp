@@ -1,0 +1,47 @@
+#include <tesela/algorithms/qr/generalized_qr.hpp>
+#include <tesela/algorithms/support/rearrange.hpp>
+
+namespace tesela {
+namespace {
+
+template <class T>
+void require_apart(const char* routine, const TileMatrix<T>& A, const TileMatrix<T>& B) {
+  if (B.shares_tiles(A)) throw ArgumentError(routine, "B", "shares tiles with A");
+}
+
+}  // namespace
+
+template <class T>
+void GeneralizedQr<T>::form_v(Graph& g, const TileMatrix<T>& V) const {
+  const TileMatrix<T> rows(g.runtime(), V.n(), V.m(), {V.tile_shape().nb, V.tile_shape().mb}, "Vt");
+  of_qb.form_q(g, rows);
+  rearrange(g, rows, {.op = Op::transpose}, V);
+}
+
+template <class T>
+GeneralizedQr<T> gqr(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const RqOptions& options) {
+  require_apart("gqr", A, B);
+  if (A.m() != B.m()) throw ArgumentError("gqr", "B", std::to_string(B.m()) + " rows; A has " + std::to_string(A.m()));
+  QrFactorization<T> of_a = qr(g, A, options.qr);
+  of_a.apply(g, Side::left, Op::transpose, B);
+  return {std::move(of_a), rq(g, B, options)};
+}
+
+template <class T>
+GeneralizedRq<T> grq(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const RqOptions& options) {
+  require_apart("grq", A, B);
+  if (A.n() != B.n())
+    throw ArgumentError("grq", "B", std::to_string(B.n()) + " columns; A has " + std::to_string(A.n()));
+  RqFactorization<T> of_a = rq(g, A, options);
+  of_a.apply(g, Side::right, Op::transpose, B);
+  return {std::move(of_a), qr(g, B, options.qr)};
+}
+
+template struct GeneralizedQr<float>;
+template struct GeneralizedQr<double>;
+template GeneralizedQr<float> gqr(Graph&, const TileMatrix<float>&, const TileMatrix<float>&, const RqOptions&);
+template GeneralizedQr<double> gqr(Graph&, const TileMatrix<double>&, const TileMatrix<double>&, const RqOptions&);
+template GeneralizedRq<float> grq(Graph&, const TileMatrix<float>&, const TileMatrix<float>&, const RqOptions&);
+template GeneralizedRq<double> grq(Graph&, const TileMatrix<double>&, const TileMatrix<double>&, const RqOptions&);
+
+}  // namespace tesela

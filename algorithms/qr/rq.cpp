@@ -1,0 +1,78 @@
+#include <tesela/algorithms/qr/rq.hpp>
+#include <tesela/algorithms/support/rearrange.hpp>
+#include <tesela/tiles/size_checks.hpp>
+
+#include <algorithm>
+
+namespace tesela {
+namespace {
+
+template <class T>
+QrFactorization<T> qr_of_transposed(Graph& g, const TileMatrix<T>& A, const RqOptions& options, bool reversed) {
+  const TileShape own{A.tile_shape().nb, A.tile_shape().mb},
+      cut = options.tile.mb == 0 && options.tile.nb == 0 ? own : options.tile;
+  const TileMatrix<T> transposed(g.runtime(), A.n(), A.m(), cut, "At");
+  rearrange(g, A, {.op = Op::transpose, .reverse_columns = reversed}, transposed);
+  return qr(g, transposed, options.qr);
+}
+
+/// C's rows (left) or columns in reverse order.
+template <class T>
+void reverse(Graph& g, Side side, const TileMatrix<T>& C) {
+  const TileMatrix<T> reversed(g.runtime(), C.m(), C.n(), C.tile_shape(), "reversed");
+  rearrange(g, C, {.reverse_rows = side == Side::left, .reverse_columns = side == Side::right}, reversed);
+  rearrange(g, reversed, {}, C);
+}
+
+}  // namespace
+
+template <class T>
+void RqFactorization<T>::apply(Graph& g, Side side, Op op, const TileMatrix<T>& C) const {
+  // Q = P F^T: Q C and C Q^T end with P, Q^T C and C Q begin with it.
+  const bool first = (side == Side::left) == (op == Op::transpose);
+  if (reversed_ && first) reverse(g, side, C);
+  transposed_.apply(g, side, op == Op::none ? Op::transpose : Op::none, C);
+  if (reversed_ && !first) reverse(g, side, C);
+}
+
+template <class T>
+void RqFactorization<T>::form_q(Graph& g, const TileMatrix<T>& Q) const {
+  const TileShape tile = transposed_.factors().tile_shape();
+  if (Q.n() != n() || Q.m() > n())
+    throw ArgumentError(
+        "RqFactorization::form_q", "Q",
+        to_string(Shape{Q.m(), Q.n()}) + "; it must have " + std::to_string(n()) + " columns and at most as many rows");
+  const TileMatrix<T> columns(g.runtime(), Q.n(), Q.m(), tile, "Q");
+  transposed_.form_q(g, columns);
+  rearrange(g, columns, {.op = Op::transpose, .reverse_rows = reversed_}, Q);
+}
+
+template <class T>
+void RqFactorization<T>::extract(Graph& g, const TileMatrix<T>& triangle) const {
+  const index_t k = std::min(m(), n());
+  if (triangle.m() != m() || triangle.n() != k)
+    throw ArgumentError("RqFactorization::extract", "triangle",
+                        to_string(Shape{triangle.m(), triangle.n()}) + "; it must be " + to_string(Shape{m(), k}));
+  const TileMatrix<T> upper(g.runtime(), k, m(), transposed_.factors().tile_shape(), "R");
+  transposed_.extract_r(g, upper);
+  rearrange(g, upper, {.op = Op::transpose, .reverse_rows = reversed_, .reverse_columns = reversed_}, triangle);
+}
+
+template <class T>
+RqFactorization<T> rq(Graph& g, const TileMatrix<T>& A, const RqOptions& options) {
+  return {qr_of_transposed(g, A, options, true), true};
+}
+
+template <class T>
+RqFactorization<T> lq(Graph& g, const TileMatrix<T>& A, const RqOptions& options) {
+  return {qr_of_transposed(g, A, options, false), false};
+}
+
+template class RqFactorization<float>;
+template class RqFactorization<double>;
+template RqFactorization<float> rq(Graph&, const TileMatrix<float>&, const RqOptions&);
+template RqFactorization<double> rq(Graph&, const TileMatrix<double>&, const RqOptions&);
+template RqFactorization<float> lq(Graph&, const TileMatrix<float>&, const RqOptions&);
+template RqFactorization<double> lq(Graph&, const TileMatrix<double>&, const RqOptions&);
+
+}  // namespace tesela

@@ -1,0 +1,65 @@
+#include <tesela/algorithms/support/rearrange.hpp>
+#include <tesela/codelets/support/copy_block.hpp>
+#include <tesela/codelets/support/lacpy.hpp>
+#include <tesela/tiles/size_checks.hpp>
+
+#include <algorithm>
+#include <vector>
+
+namespace tesela {
+
+using namespace kernels;
+namespace {
+
+/// What one tile of A and one of B have in common, along one of B's dimensions.
+struct Piece {
+  index_t tile = 0, from = 0, to = 0, size = 0;  ///< A's tile, and where it begins in that and in B's tile
+};
+
+/// The pieces of B's elements begin … begin + size - 1 of `all`, where element 0 is A's element `first` and A's tiles
+/// are `cut` long.
+std::vector<Piece> pieces(index_t begin, index_t size, index_t all, index_t first, index_t cut, bool reversed) {
+  std::vector<Piece> result;
+  const index_t low = first + (reversed ? all - begin - size : begin), high = low + size;
+  for (index_t at = low; at < high;) {
+    const index_t end = std::min(high, (at / cut + 1) * cut);
+    result.push_back({at / cut, at % cut, reversed ? high - end : at - low, end - at});
+    at = end;
+  }
+  return result;
+}
+
+}  // namespace
+
+template <class T>
+void rearrange(Graph& g, const TileMatrix<T>& A, const Arrangement& how, const TileMatrix<T>& B) {
+  const bool transposed = how.op == Op::transpose;
+  const Shape needed = apply(how.op, {B.m(), B.n()});
+  if (how.row < 0 || how.column < 0 || how.row + needed.rows > A.m() || how.column + needed.cols > A.n())
+    throw ArgumentError("rearrange", "A",
+                        to_string(Shape{A.m(), A.n()}) + "; its part is " + to_string(needed) + " from row " +
+                            std::to_string(how.row) + " and column " + std::to_string(how.column) + " on");
+  if (B.shares_tiles(A)) throw ArgumentError("rearrange", "B", "shares tiles with A");
+  const TileShape cut = A.tile_shape();
+  B.for_each_tile([&](const Tile<T>& tile, index_t row, index_t column) {
+    const auto down = pieces(row, tile.rows(), B.m(), transposed ? how.column : how.row, transposed ? cut.nb : cut.mb,
+                             how.reverse_rows),
+               across = pieces(column, tile.cols(), B.n(), transposed ? how.row : how.column,
+                               transposed ? cut.mb : cut.nb, how.reverse_columns);
+    const bool whole = down.size() == 1 && across.size() == 1;
+    const auto copy = [&]<template <class> class Access>(const Piece& i, const Piece& j) {
+      using Copy = CopyBlock<T, Access>;
+      g.insert<Copy>({i.from, j.from, i.to, j.to, i.size, j.size, how.op, how.reverse_rows, how.reverse_columns},
+                     transposed ? A(j.tile, i.tile) : A(i.tile, j.tile), tile);
+    };
+    if (whole) return copy.template operator()<Out>(down[0], across[0]);
+    g.insert<Laset<T>>({}, tile);
+    for (const Piece& i : down)
+      for (const Piece& j : across) copy.template operator()<InOut>(i, j);
+  });
+}
+
+template void rearrange(Graph&, const TileMatrix<float>&, const Arrangement&, const TileMatrix<float>&);
+template void rearrange(Graph&, const TileMatrix<double>&, const Arrangement&, const TileMatrix<double>&);
+
+}  // namespace tesela
