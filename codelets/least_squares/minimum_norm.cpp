@@ -1,3 +1,4 @@
+#include <tesela/codelets/least_squares/internal/unit_columns.hpp>
 #include <tesela/codelets/least_squares/minimum_norm.hpp>
 #include <tesela/codelets/least_squares/rank_revealing.hpp>
 #include <tesela/codelets/libraries/blas.hpp>
@@ -10,16 +11,7 @@
 #include <utility>
 
 namespace tesela::kernels {
-namespace {
 
-/// What a column was divided by: norm 2^exponent, with a norm near 1 that neither overflows nor is short of digits.
-template <class T>
-struct Unit {
-  T norm = 0;
-  int exponent = 0;
-};
-
-/// Divides each column by its norm; zero columns stay.
 template <class T>
 std::vector<Unit<T>> scale_to_unit_columns(HostMatrix<T>& a) {
   std::vector<Unit<T>> units(static_cast<std::size_t>(a.cols()));
@@ -40,6 +32,18 @@ void clear_below_diagonal(HostMatrix<T>& a) {
   for (index_t j = 0; j < a.cols(); ++j)
     for (index_t i = j + 1; i < a.rows(); ++i) a(i, j) = T(0);
 }
+
+template <class T>
+RelativeNorms<T> relative_norms(const std::vector<Unit<T>>& units) {
+  RelativeNorms<T> result{{}, std::numeric_limits<int>::min()};
+  for (const Unit<T>& unit : units)
+    if (unit.norm != T(0)) result.exponent = std::max(result.exponent, unit.exponent);
+  if (result.exponent == std::numeric_limits<int>::min()) result.exponent = 0;
+  for (const Unit<T>& unit : units) result.norms.push_back(std::ldexp(unit.norm, unit.exponent - result.exponent));
+  return result;
+}
+
+namespace {
 
 /// Whether ||x||_2 in the units of x as they are can be minimized: see minimum_norm. `weights` are column norms,
 /// relative to one of the largest.
@@ -114,11 +118,7 @@ MinimumNorm<T> minimum_norm(HostMatrix<T> R, HostMatrix<T> C, double rcond) {
       result.residual_norms[at] = std::ldexp(euclidean_norm(k - rank, &C(rank, j)), c_exponents[at]);
   if (rank == 0 || r == 0) return result;
 
-  int most = std::numeric_limits<int>::min();
-  for (const Unit<T>& unit : units)
-    if (unit.norm != T(0)) most = std::max(most, unit.exponent);
-  std::vector<T> weights;
-  for (const Unit<T>& unit : units) weights.push_back(std::ldexp(unit.norm, unit.exponent - most));
+  const auto [weights, most] = relative_norms(units);
   // A square triangle leaves no choice between solutions, and is solved best as it is scaled.
   const bool choice = rank < n;
   result.original_units = !choice || comparable(units, weights);
@@ -147,6 +147,12 @@ MinimumNorm<T> minimum_norm(HostMatrix<T> R, HostMatrix<T> C, double rcond) {
   return result;
 }
 
+template std::vector<Unit<float>> scale_to_unit_columns(HostMatrix<float>&);
+template std::vector<Unit<double>> scale_to_unit_columns(HostMatrix<double>&);
+template RelativeNorms<float> relative_norms(const std::vector<Unit<float>>&);
+template RelativeNorms<double> relative_norms(const std::vector<Unit<double>>&);
+template void clear_below_diagonal(HostMatrix<float>&);
+template void clear_below_diagonal(HostMatrix<double>&);
 template float euclidean_norm(index_t, const float*);
 template double euclidean_norm(index_t, const double*);
 template std::vector<float> column_norms(const HostMatrix<float>&);

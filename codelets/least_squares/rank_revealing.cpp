@@ -1,3 +1,4 @@
+#include <tesela/codelets/least_squares/internal/unit_columns.hpp>
 #include <tesela/codelets/least_squares/rank_revealing.hpp>
 #include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/codelets/libraries/lapack.hpp>
@@ -30,12 +31,6 @@ double norm_of_rest(const HostMatrix<T>& R, index_t rank) {
   for (index_t j = rank; j < R.cols(); ++j)
     for (index_t i = rank; i < R.rows(); ++i) sum += static_cast<double>(R(i, j)) * static_cast<double>(R(i, j));
   return std::sqrt(sum);
-}
-
-template <class T>
-void clear_below_diagonal(HostMatrix<T>& a) {
-  for (index_t j = 0; j < a.cols(); ++j)
-    for (index_t i = j + 1; i < a.rows(); ++i) a(i, j) = T(0);
 }
 
 /// A column of R11 and one of R22, and by what swapping them multiplies |det R11|.

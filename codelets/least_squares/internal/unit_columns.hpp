@@ -1,0 +1,32 @@
+#pragma once
+
+#include <tesela/tiles/host_matrix.hpp>
+
+#include <vector>
+
+namespace tesela::kernels {
+
+/// What a column was divided by: norm 2^exponent, with a norm near 1 that neither overflows nor is short of digits.
+template <class T>
+struct Unit {
+  T norm = 0;
+  int exponent = 0;
+};
+
+/// Divides each column by its norm; zero columns stay.
+template <class T>
+std::vector<Unit<T>> scale_to_unit_columns(HostMatrix<T>& a);
+
+/// The columns' norms relative to a power of two near the largest, and that power's exponent.
+template <class T>
+struct RelativeNorms {
+  std::vector<T> norms;
+  int exponent = 0;
+};
+template <class T>
+RelativeNorms<T> relative_norms(const std::vector<Unit<T>>& units);
+
+template <class T>
+void clear_below_diagonal(HostMatrix<T>& a);
+
+}  // namespace tesela::kernels
