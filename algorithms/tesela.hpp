@@ -25,6 +25,7 @@
 #include <tesela/algorithms/givens/givens.hpp>
 #include <tesela/algorithms/givens/givens_plan.hpp>
 #include <tesela/algorithms/least_squares/extended_qr.hpp>
+#include <tesela/algorithms/least_squares/glm.hpp>
 #include <tesela/algorithms/least_squares/least_squares.hpp>
 #include <tesela/algorithms/qr/generalized_qr.hpp>
 #include <tesela/algorithms/qr/orthogonalize.hpp>

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <tesela/algorithms/givens/givens.hpp>
+#include <tesela/algorithms/qr/qr.hpp>
+#include <tesela/algorithms/support/measured.hpp>
+#include <tesela/algorithms/support/named.hpp>
+#include <tesela/runtime/graph.hpp>
+#include <tesela/tiles/host_matrix.hpp>
+#include <tesela/tiles/tile_matrix.hpp>
+
+#include <span>
+#include <vector>
+
+namespace tesela {
+
+enum class GlmMethod : std::uint8_t {
+  tiles,   ///< qr of A, then only the rows of Q^T B that A leaves
+  gqr,     ///< the published way: all of the generalized QR factorization
+  givens,  ///< as tiles, by plane rotations
+};
+
+/// All of them, as `tesela glm --method` names them.
+std::span<const Named<GlmMethod>> glm_methods();
+
+struct GlmOptions {
+  GlmMethod method = GlmMethod::tiles;
+  /// Singular values up to rcond times the largest count as zero: of A with its columns scaled to unit norm, and of the
+  /// rows of Q^T B that A leaves, scaled likewise. 0 means max(m, n, p) eps.
+  double rcond = 0;
+  QrOptions qr = {};          ///< of tiles and gqr
+  GivensOptions givens = {};  ///< of givens
+  TileShape tile = {0, 0};    ///< of B's part, transposed, which is factored; 0 x 0: what suits the workers
+  bool multipliers = false;   ///< whether they are wanted
+};
+
+enum class GlmStatus : std::uint8_t {
+  ok,              ///< A has rank min(m, n)
+  rank_deficient,  ///< A has a smaller rank: X is of least norm
+  inconsistent,    ///< no x and u fulfil b = A x + B u: there is no X
+  not_finite,      ///< NaN or an infinity in the data, or an overflow: there is no X
+  inaccurate,      ///< backward_error is above its bound
+};
+
+/// What `tesela glm` and its JSON call the status: "ok", "rank deficient", "inconsistent", "not finite", "inaccurate".
+const char* description(GlmStatus status);
+
+template <class T>
+struct Glm {
+  HostMatrix<T> X;  ///< n x r; 0 x 0 when a right-hand side is inconsistent or not finite
+  HostMatrix<T> U;  ///< p x r, likewise
+  /// Of each right-hand side, m x r if asked for: A^T lambda = 0 and B^T lambda = u, lambda = 2^exponent times the
+  /// column here.
+  HostMatrix<T> multipliers;
+  std::vector<int> multiplier_exponents;
+
+  GlmStatus status = GlmStatus::ok;  ///< the worst of all columns
+  std::vector<bool> consistent;      ///< each right-hand side
+  std::vector<double> distances;     ///< of each from what A x + B u can be; below its tolerance where consistent
+  std::vector<double> tolerances;    ///< max(m, p) eps (sum_j ||a_j|| |x_j| + ||B2|| ||u|| + ||b||)
+  index_t rank = 0, rank_b = 0;      ///< of A, and of B2, the m - rank rows of Q^T B that A leaves
+  double condition = 1,
+         condition_b = 1;  ///< of A with columns, and of B2 with rows, of unit norm: estimates, or as ols
+  /// ||b - A x - B u|| measured on the factored problem, over what the tolerance is made of.
+  Measured backward_error = {};
+  bool original_units = true;  ///< as in LeastSquares
+};
+
+/// The general Gauss-Markov linear model, LAPACK ggglm: min ||u||_2 subject to b = A x + B u for each column b of the
+/// right-hand sides, A m x n and B m x p, any m, n and p. With A = Q [R; 0], Q^T B = [B1; B2] and Q^T b = [c1; c2], u
+/// is the solution of least norm of B2 u = c2 (by QR of B2^T), and R x = c1 - B1 u. (gqr: Q^T B V = S, v = V^T u is
+/// zero but for its last m - n elements v2, S22 v2 = c2, R x = c1 - S12 v2.)
+///
+/// A's rank is decided first, on columns scaled to unit norm: of rank k, B2 has m - k rows, and x is of least norm.
+/// Where B2 has not full row rank (p < m - k, or B B^T singular), c2 lies in its range to the tolerance or the status
+/// is inconsistent. Powers of two as factors of A, B or b are those of X and U, and change nothing else.
+///
+/// Inserts into the graph and waits for it. A, B and b are overwritten; their tile rows are the same. For givens these
+/// have one tile row. Throws ArgumentError otherwise, and as Graph::wait does. Source: Paige, "Fast numerically stable
+/// computations for generalized linear least squares problems" (1979); Anderson, Bai and Dongarra (1992).
+template <class T>
+[[nodiscard]] Glm<T> glm(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TileMatrix<T>& b,
+                         const GlmOptions& options = {});
+
+/// How A and B are best cut.
+struct GlmTiles {
+  TileShape a, b;
+};
+GlmTiles suitable_glm_tiles(const Runtime& runtime, GlmMethod method, index_t m, index_t n, index_t p);
+
+}  // namespace tesela

@@ -1,0 +1,230 @@
+#include <tesela/algorithms/dense/triangular_solve.hpp>
+#include <tesela/algorithms/least_squares/internal/glm_parts.hpp>
+#include <tesela/codelets/least_squares/r_factor.hpp>
+#include <tesela/codelets/libraries/blas.hpp>
+#include <tesela/codelets/support/scale_power_of_two.hpp>
+
+#include <cmath>
+#include <limits>
+
+namespace tesela::detail {
+
+using namespace kernels;
+
+namespace {
+
+/// triangle_condition with rows of unit norm: of the transpose, whose order is reversed to be a triangle of the same
+/// kind.
+template <class T>
+double unit_row_condition(const HostMatrix<T>& S) {
+  const index_t n = S.rows();
+  HostMatrix<T> turned(n, n);
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < n; ++i) turned(i, j) = S(n - 1 - j, n - 1 - i);
+  return triangle_condition(turned, true);
+}
+
+}  // namespace
+
+template <class T>
+Glm<T> glm_not_finite(index_t r) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  Glm<T> answer;
+  answer.status = GlmStatus::not_finite;
+  answer.condition = answer.condition_b = answer.backward_error.error = nan;
+  answer.distances.assign(static_cast<std::size_t>(r), nan);
+  answer.tolerances = answer.distances;
+  answer.consistent.assign(static_cast<std::size_t>(r), false);
+  return answer;
+}
+
+template <class T>
+int bring_into_range(Graph& g, const TileMatrix<T>& A) {
+  if (A.m() == 0 || A.n() == 0) return 0;
+  const TileMatrix<T> norms(g.runtime(), A.n(), A.mt(), {A.tile_shape().nb, 1}, "norms");
+  for (index_t j = 0; j < A.nt(); ++j)
+    for (index_t i = 0; i < A.mt(); ++i) g.insert<ColumnNorms<T>>({}, A(i, j), norms(j, i));
+  using Limits = std::numeric_limits<T>;
+  T most = 0;
+  norms.for_each_tile([&](const Tile<T>& tile, index_t, index_t) {
+    const auto column = tile.read();
+    for (index_t k = 0; k < column.rows; ++k) most = std::max(most, std::min(column(k, 0), Limits::max()));
+  });
+  const int exponent = most > 0 ? std::ilogb(most) : 0;
+  if (std::abs(exponent) <= Limits::max_exponent / 2) return 0;
+  A.for_each_tile([&](const Tile<T>& tile, index_t, index_t) { g.insert<ScalePowerOfTwo<T>>({-exponent}, tile); });
+  return exponent;
+}
+
+template <class T>
+void turn_first_rows(HostMatrix<T>& c, Op op, const HostMatrix<T>& turn) {
+  const HostMatrix<T> before = rows_of(c, 0, turn.rows());
+  if (before.size() > 0)
+    blas::gemm(op, Op::none, turn.rows(), c.cols(), turn.rows(), T(1), turn.data(), turn.ld(), before.data(),
+               before.ld(), T(0), c.data(), c.ld());
+}
+
+template <class T>
+void turn_first_rows(const TileMatrix<T>& B, const HostMatrix<T>& turn) {
+  const index_t k = turn.rows();
+  HostMatrix<T> rows = first_rows(B, k).rows;
+  turn_first_rows(rows, Op::none, turn);
+  B.for_each_tile([&](Tile<T> tile, index_t row, index_t column) {
+    if (row >= k) return;
+    const auto block = tile.update();
+    for (index_t j = 0; j < block.cols; ++j)
+      std::copy_n(&rows(row, column + j), std::min(block.rows, k - row), block.data + j * block.ld);
+  });
+}
+
+template <class T>
+HostMatrix<T> rows_of(const HostMatrix<T>& c, index_t first, index_t count) {
+  HostMatrix<T> result(count, c.cols());
+  for (index_t j = 0; j < c.cols() && count > 0; ++j) std::copy_n(&c(first, j), count, &result(0, j));
+  return result;
+}
+
+template <class T>
+HostMatrix<T> minus_product(Graph& g, const HostMatrix<T>& c, const TileMatrix<T>& B, const LeastNorm<T>& s) {
+  HostMatrix<T> e = c.clone();
+  if (s.U.size() == 0 || c.size() == 0) return e;
+  HostMatrix<T> product;
+  if (s.BU.size() > 0) {
+    product = s.BU.clone();
+  } else {
+    product = HostMatrix<T>(c.rows(), c.cols());
+    const auto [mb, nb] = B.tile_shape();
+    const index_t r = std::min<index_t>(c.cols(), 256);
+    const auto u = TileMatrix<T>::map(g.runtime(), s.U.data(), s.U.rows(), c.cols(), s.U.ld(), {nb, r}, "U");
+    const auto w = TileMatrix<T>::map(g.runtime(), product.data(), c.rows(), c.cols(), product.ld(), {mb, r}, "BU");
+    gemm(g, Op::none, Op::none, T(1), B, u, T(0), w);
+    g.wait();
+    w.bring_home();
+  }
+  scale_by_power_of_two(std::span(product.data(), static_cast<std::size_t>(product.size())), -s.exponent);
+  for (index_t k = 0; k < e.size(); ++k) e.data()[k] -= product.data()[k];
+  return e;
+}
+
+template <class T>
+std::optional<LeastNorm<T>> solve_by_rq(Graph& g, const RqFactorization<T>& of_b, const HostMatrix<T>& C2, double rcond,
+                                        bool multipliers) {
+  const index_t m = of_b.m(), p = of_b.n(), q = C2.rows(), r = C2.cols(), k = std::min(m, p);
+  if (p < q) return std::nullopt;
+  HostMatrix<T> S(m, k);
+  const TileShape tile = of_b.transposed().factors().tile_shape();
+  {
+    const auto s = TileMatrix<T>::map(g.runtime(), S.data(), m, k, S.ld(), {tile.nb, tile.mb}, "S");
+    of_b.extract(g, s);
+    g.wait();
+    s.bring_home();
+  }
+  LeastNorm<T> s;
+  s.finite = all_finite(S);
+  if (!s.finite) return s;
+  HostMatrix<T> S22(q, q);
+  for (index_t j = 0; j < q; ++j)
+    for (index_t i = 0; i < q; ++i) S22(i, j) = i <= j ? S(m - q + i, k - q + j) : T(0);
+  s.exponent = largest_exponent(S22.size(), S22.data());
+  scale_by_power_of_two(std::span(S22.data(), static_cast<std::size_t>(S22.size())), -s.exponent);
+  s.norm = static_cast<double>(euclidean_norm(S22.size(), S22.data()));
+  // Rows of B2 are those of S22, the columns of its transpose.
+  s.condition = q > 0 ? unit_row_condition(S22) : 1;
+  if (!clearly_regular(s.condition, rcond)) return std::nullopt;
+  s.rank = q;
+  s.distances.assign(static_cast<std::size_t>(r), 0.0);
+  HostMatrix<T> v = C2.clone();
+  triangular_solve(g, Op::none, S22, v);
+  s.BU = HostMatrix<T>::zeros(m, r);
+  s.U = HostMatrix<T>::zeros(p, r);
+  if (v.size() > 0) {
+    blas::gemm(Op::none, Op::none, m, r, q, T(1), &S(0, k - q), S.ld(), v.data(), v.ld(), T(0), s.BU.data(), s.BU.ld());
+    for (index_t j = 0; j < r; ++j) std::copy_n(&v(0, j), q, &s.U(p - q, j));
+    const auto u =
+        TileMatrix<T>::map(g.runtime(), s.U.data(), p, r, s.U.ld(), {tile.mb, std::min<index_t>(r, 256)}, "U");
+    of_b.apply(g, Side::left, Op::transpose, u);
+    g.wait();
+    u.bring_home();
+  }
+  if (multipliers) {
+    triangular_solve(g, Op::transpose, S22, v);
+    s.L = std::move(v);
+  }
+  return s;
+}
+
+template <class T>
+SolvedTriangle<T> solve_triangle(Graph& g, HostMatrix<T> R, HostMatrix<T> right, bool regular, double rcond) {
+  const index_t k = R.rows(), n = R.cols(), r = right.cols();
+  SolvedTriangle<T> s;
+  s.exponents = scale_columns(R);
+  const std::vector<T> norms = column_norms(R);
+  if (regular) {
+    s.X = right.clone();
+    triangular_solve(g, Op::none, R, s.X);
+  } else {
+    HostMatrix<T> original = R.clone();
+    for (index_t j = 0; j < n && k > 0; ++j)
+      scale_by_power_of_two(std::span(&original(0, j), static_cast<std::size_t>(k)),
+                            s.exponents[static_cast<std::size_t>(j)]);
+    MinimumNorm<T> found = minimum_norm(std::move(original), right.clone(), rcond);
+    s.original_units = found.original_units;
+    s.X = std::move(found.X);
+    unscale(s.X, std::vector<int>(static_cast<std::size_t>(r), 0),
+            [&](index_t j) { return -s.exponents[static_cast<std::size_t>(j)]; });
+  }
+  // right becomes R x - right.
+  if (right.size() > 0 && n > 0)
+    blas::gemm(Op::none, Op::none, k, r, n, T(1), R.data(), R.ld(), s.X.data(), s.X.ld(), T(-1), right.data(),
+               right.ld());
+  for (const T norm : column_norms(right)) s.errors.push_back(static_cast<double>(norm));
+  for (index_t c = 0; c < r; ++c) {
+    double size = 0;
+    for (index_t j = 0; j < n; ++j)
+      size += static_cast<double>(norms[static_cast<std::size_t>(j)]) * std::abs(static_cast<double>(s.X(j, c)));
+    s.sizes.push_back(size);
+  }
+  return s;
+}
+
+template <class T>
+void judge(Glm<T>& answer, const LeastNorm<T>& s, const SolvedTriangle<T>& x, const HostMatrix<T>& c,
+           const HostMatrix<T>& e, Shape a, index_t p, double cut) {
+  const double eps = static_cast<double>(std::numeric_limits<T>::epsilon()),
+               most = static_cast<double>(std::max<index_t>({a.rows, a.cols, p, 1})),
+               tolerance = static_cast<double>(std::max<index_t>({a.rows, p, 1})) * eps;
+  const index_t k = answer.rank;
+  const auto u_norms = column_norms(s.U), c_norms = column_norms(c), rest = column_norms(rows_of(e, k, a.rows - k));
+  answer.backward_error = {0, 10 * std::sqrt(most) * eps + 2 * (s.cut + cut)};
+  for (std::size_t j = 0; j < c_norms.size(); ++j) {
+    const double size = x.sizes[j] + s.norm * static_cast<double>(u_norms[j]) + static_cast<double>(c_norms[j]);
+    answer.distances.push_back(s.distances[j]);
+    answer.tolerances.push_back(tolerance * size);
+    answer.consistent.push_back(s.distances[j] <= tolerance * size);
+    if (!answer.consistent.back()) answer.status = GlmStatus::inconsistent;
+    const double error = std::hypot(x.errors[j], static_cast<double>(rest[j])) / size;
+    if (size > 0 && answer.consistent.back() && !(error <= answer.backward_error.error))
+      answer.backward_error.error = error;
+  }
+  if (answer.status == GlmStatus::inconsistent) return;
+  if (answer.rank < std::min(a.rows, a.cols)) answer.status = GlmStatus::rank_deficient;
+  if (!answer.backward_error.good() || !s.original_units) answer.status = GlmStatus::inaccurate;
+}
+
+#define TESELA_INSTANTIATE(T)                                                                                       \
+  template int bring_into_range(Graph&, const TileMatrix<T>&);                                                      \
+  template Glm<T> glm_not_finite(index_t);                                                                          \
+  template void turn_first_rows(const TileMatrix<T>&, const HostMatrix<T>&);                                        \
+  template void turn_first_rows(HostMatrix<T>&, Op, const HostMatrix<T>&);                                          \
+  template HostMatrix<T> rows_of(const HostMatrix<T>&, index_t, index_t);                                           \
+  template HostMatrix<T> minus_product(Graph&, const HostMatrix<T>&, const TileMatrix<T>&, const LeastNorm<T>&);    \
+  template std::optional<LeastNorm<T>> solve_by_rq(Graph&, const RqFactorization<T>&, const HostMatrix<T>&, double, \
+                                                   bool);                                                           \
+  template SolvedTriangle<T> solve_triangle(Graph&, HostMatrix<T>, HostMatrix<T>, bool, double);                    \
+  template void judge(Glm<T>&, const LeastNorm<T>&, const SolvedTriangle<T>&, const HostMatrix<T>&,                 \
+                      const HostMatrix<T>&, Shape, index_t, double);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+#undef TESELA_INSTANTIATE
+
+}  // namespace tesela::detail

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <tesela/algorithms/dense/gemm.hpp>
+#include <tesela/algorithms/least_squares/glm.hpp>
+#include <tesela/algorithms/least_squares/internal/row_system.hpp>
+#include <tesela/algorithms/qr/rq.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+namespace tesela::detail {
+
+// Steps of glm. c is Q^T b, its columns of size 1.
+
+template <class T>
+Glm<T> glm_not_finite(index_t r);
+
+/// Where A's elements are so large or small that squares, or what rounding leaves of them, would leave T's range,
+/// brings A to size 1: A was 2^result times what it is now. Waits for A.
+template <class T>
+int bring_into_range(Graph& g, const TileMatrix<T>& A);
+
+/// The first rows of B = turn times them.
+template <class T>
+void turn_first_rows(const TileMatrix<T>& B, const HostMatrix<T>& turn);
+template <class T>
+void turn_first_rows(HostMatrix<T>& c, Op op, const HostMatrix<T>& turn);
+
+template <class T>
+HostMatrix<T> rows_of(const HostMatrix<T>& c, index_t first, index_t count);
+
+/// c - B u.
+template <class T>
+HostMatrix<T> minus_product(Graph& g, const HostMatrix<T>& c, const TileMatrix<T>& B, const LeastNorm<T>& s);
+
+/// The published way: B V = [0 S], B2 = [0 S22] V^T, v2 = S22^-1 c2, u = V [0; v2], B u = S [0; v2]. Nothing where B2
+/// has fewer columns than rows or S22 is not clearly regular. C2 is of size 1.
+template <class T>
+std::optional<LeastNorm<T>> solve_by_rq(Graph& g, const RqFactorization<T>& of_b, const HostMatrix<T>& C2, double rcond,
+                                        bool multipliers);
+
+/// R x = right, of least norm where R is not regular.
+template <class T>
+struct SolvedTriangle {
+  HostMatrix<T> X;             ///< row j in units of 2^-exponents[j]
+  std::vector<int> exponents;  ///< of R's columns
+  std::vector<double> sizes;   ///< of each column x: sum_j ||r_j|| |x_j|
+  std::vector<double> errors;  ///< of each column x: ||R x - right||
+  bool original_units = true;
+};
+template <class T>
+SolvedTriangle<T> solve_triangle(Graph& g, HostMatrix<T> R, HostMatrix<T> right, bool regular, double rcond);
+
+/// Backward error, distances, tolerances, and the status that follows. `e` is what minus_product left, `cut` what the
+/// decision on A's rank cut.
+template <class T>
+void judge(Glm<T>& answer, const LeastNorm<T>& s, const SolvedTriangle<T>& x, const HostMatrix<T>& c,
+           const HostMatrix<T>& e, Shape a, index_t p, double cut);
+
+/// X = Q X.
+template <class T>
+void apply_q(Graph& g, const auto& factors, index_t mb, HostMatrix<T>& X) {
+  if (X.size() == 0) return;
+  const auto x = TileMatrix<T>::map(g.runtime(), X.data(), X.rows(), X.cols(), X.ld(),
+                                    {mb, std::min<index_t>(X.cols(), 256)}, "X");
+  factors.apply(g, Side::left, Op::none, x);
+  g.wait();
+  x.bring_home();
+}
+
+}  // namespace tesela::detail

@@ -1,0 +1,150 @@
+#pragma once
+
+#include <tesela/algorithms/dense/triangular_solve.hpp>
+#include <tesela/algorithms/least_squares/extended_qr.hpp>
+#include <tesela/algorithms/least_squares/internal/ols_solve.hpp>
+#include <tesela/algorithms/support/rearrange.hpp>
+#include <tesela/codelets/least_squares/minimum_norm.hpp>
+#include <tesela/codelets/least_squares/row_space.hpp>
+#include <tesela/tiles/power_of_two.hpp>
+
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace tesela::detail {
+
+/// u of least norm with B2 u = c2, for each column c2.
+template <class T>
+struct LeastNorm {
+  HostMatrix<T> U;                ///< p x r, in units of 2^-exponent
+  HostMatrix<T> L;                ///< q x r with B2^T l = u, in units of 2^(-2 exponent); empty unless asked for
+  HostMatrix<T> BU;               ///< Q^T B U where that is known, m x r; else empty
+  int exponent = 0;               ///< of B2
+  double norm = 0;                ///< ||B2||_F in units of 2^exponent
+  std::vector<double> distances;  ///< min ||B2 u - c2||
+  index_t rank = 0;
+  double condition = 1;
+  double cut = 0;              ///< by how much of its norm a row of B2 was changed at most
+  bool original_units = true;  ///< if not, u is of least norm in other units
+  bool finite = true;          ///< if not, nothing else is known
+};
+
+/// The q x p system of the rows of B from `first` on, factored by `factor` in other tiles: its transpose where p >= q,
+/// itself otherwise. The constructor inserts tasks, solve() waits.
+template <class T, class Factor>
+class RowSystem {
+  using Factors = decltype(std::declval<const Factor&>()(std::declval<const TileMatrix<T>&>()));
+
+ public:
+  RowSystem(Graph& g, const TileMatrix<T>& B, index_t first, TileShape tile, const Factor& factor)
+      : q_(B.m() - first),
+        p_(B.n()),
+        wide_(p_ >= q_),
+        work_(g.runtime(), wide_ ? p_ : q_, wide_ ? q_ : p_, tile, "B2"),
+        factors_(copied(g, B, first, factor)) {}
+
+  /// C2 is q x r, of size 1.
+  LeastNorm<T> solve(Graph& g, HostMatrix<T> C2, double rcond, bool multipliers) const {
+    const TileMatrix<T> nothing(g.runtime(), work_.m(), 0, work_.tile_shape());
+    HostMatrix<T> R = extended_qr(g, factors_, work_.tile_shape(), nothing).R;
+    LeastNorm<T> s;
+    s.finite = kernels::all_finite(R);
+    if (!s.finite) return s;
+    s.exponent = largest_exponent(R.size(), R.data());
+    scale_by_power_of_two(std::span(R.data(), static_cast<std::size_t>(R.size())), -s.exponent);
+    s.norm = static_cast<double>(kernels::euclidean_norm(R.size(), R.data()));
+    if (R.size() > 0) s.condition = kernels::triangle_condition(R, true);
+    const bool regular = clearly_regular(s.condition, rcond);
+    s.rank = R.cols();
+    s.distances.assign(static_cast<std::size_t>(C2.cols()), 0.0);
+    if (wide_)
+      solve_wide(g, s, std::move(R), std::move(C2), regular, rcond, multipliers);
+    else
+      solve_tall(g, s, std::move(R), std::move(C2), regular, rcond, multipliers);
+    return s;
+  }
+
+ private:
+  Factors copied(Graph& g, const TileMatrix<T>& B, index_t first, const Factor& factor) {
+    rearrange(g, B, {.row = first, .op = wide_ ? Op::transpose : Op::none}, work_);
+    return factor(work_);
+  }
+
+  /// op(Q) X, for X with as many rows as Q.
+  void apply(Graph& g, Op op, HostMatrix<T>& X) const {
+    if (X.size() == 0) return;
+    const auto x = TileMatrix<T>::map(g.runtime(), X.data(), X.rows(), X.cols(), X.ld(),
+                                      {work_.tile_shape().mb, std::min<index_t>(X.cols(), 256)}, "X");
+    factors_.apply(g, Side::left, op, x);
+    g.wait();
+    x.bring_home();
+  }
+
+  static HostMatrix<T> extended(const HostMatrix<T>& top, index_t rows) {
+    HostMatrix<T> result = HostMatrix<T>::zeros(rows, top.cols());
+    for (index_t j = 0; j < top.cols() && top.rows() > 0; ++j) std::copy_n(&top(0, j), top.rows(), &result(0, j));
+    return result;
+  }
+
+  /// B2^T = Q R: u = Q [R^-T c2; 0], l = R^-1 R^-T c2.
+  void solve_wide(Graph& g, LeastNorm<T>& s, HostMatrix<T> R, HostMatrix<T> C2, bool regular, double rcond,
+                  bool multipliers) const {
+    if (regular) {
+      triangular_solve(g, Op::transpose, R, C2);
+      s.U = extended(C2, p_);
+      if (multipliers) {
+        triangular_solve(g, Op::none, R, C2);
+        s.L = std::move(C2);
+      }
+    } else {
+      kernels::RowSolution<T> found = kernels::solve_rows(std::move(R), C2, rcond);
+      take(s, found);
+      s.U = extended(found.W, p_);
+      s.L = std::move(found.L);
+    }
+    apply(g, Op::none, s.U);
+  }
+
+  /// B2 = Q [R; 0], Q^T c2 = [d1; d2]: u = R^-1 d1 where R is regular, and ||d2|| is the distance.
+  void solve_tall(Graph& g, LeastNorm<T>& s, HostMatrix<T> R, HostMatrix<T> C2, bool regular, double rcond,
+                  bool multipliers) const {
+    apply(g, Op::transpose, C2);
+    HostMatrix<T> d(p_, C2.cols()), l(p_, C2.cols());
+    for (index_t j = 0; j < C2.cols(); ++j) {
+      if (p_ > 0) std::copy_n(&C2(0, j), p_, &d(0, j));
+      s.distances[static_cast<std::size_t>(j)] =
+          static_cast<double>(kernels::euclidean_norm(q_ - p_, C2.data() + j * C2.ld() + p_));
+    }
+    if (regular) {
+      triangular_solve(g, Op::none, R, d);
+      s.U = std::move(d);
+      l = s.U.clone();
+      triangular_solve(g, Op::transpose, R, l);
+    } else {
+      kernels::RowSolution<T> found = kernels::solve_columns(std::move(R), d, rcond);
+      take(s, found);
+      s.U = std::move(found.W);
+      l = std::move(found.L);
+    }
+    if (!multipliers) return;
+    s.L = extended(l, q_);
+    apply(g, Op::none, s.L);
+  }
+
+  static void take(LeastNorm<T>& s, const kernels::RowSolution<T>& found) {
+    s.rank = found.rank;
+    s.condition = found.condition;
+    s.cut = found.cut;
+    s.original_units = found.original_units;
+    for (std::size_t j = 0; j < s.distances.size(); ++j)
+      s.distances[j] = std::hypot(s.distances[j], static_cast<double>(found.distances[j]));
+  }
+
+  index_t q_, p_;
+  bool wide_;
+  TileMatrix<T> work_;
+  Factors factors_;
+};
+
+}  // namespace tesela::detail

@@ -1,0 +1,163 @@
+#include "tests/support/glm.hpp"
+#include "tests/support/machine.hpp"
+#include <tesela/codelets/least_squares/minimum_norm.hpp>
+
+#include <catch2/generators/catch_generators.hpp>
+
+using namespace tesela;
+using namespace tesela::test;
+
+namespace {
+
+constexpr GlmMethod methods[] = {GlmMethod::tiles, GlmMethod::gqr, GlmMethod::givens};
+
+GlmMethod any_method() { return GENERATE(GlmMethod::tiles, GlmMethod::gqr, GlmMethod::givens); }
+
+Matrix scaled(const Matrix& a, double factor) {
+  return made(a.rows(), a.cols(), [&](index_t i, index_t j) { return factor * a(i, j); });
+}
+
+}  // namespace
+
+TEST_CASE("a general linear model of any shape, as ggglm has it") {
+  const GlmMethod method = any_method();
+  for (const index_t m : {0, 1, 7, 64, 97})
+    for (const index_t n : {0, 1, 7, 64})
+      for (const index_t p : {0, 1, 7, 64, 130}) {
+        CAPTURE(name_of(glm_methods(), method), m, n, p);
+        const Model model = consistent(random(m, n, 1), random(m, p, 2), 3);
+        const auto s = solve(runtime(), model, {.method = method});
+        CHECK(s.status == GlmStatus::ok);
+        CHECK(s.rank == std::min(m, n));
+        require_solution(model, s);
+        if (n > m || m > n + p) continue;
+        const auto reference = reference_of(model);
+        CHECK(distance(s.X, reference.X) <= 1e-9 * (1 + norm(reference.X)));
+        CHECK(distance(s.U, reference.U) <= 1e-9 * (1 + norm(reference.U)));
+      }
+}
+
+TEST_CASE("right-hand sides of any kind where B has full row rank") {
+  for (const GlmMethod method : methods) {
+    const Model model{random(90, 20, 1), random(90, 150, 2), random(90, 2, 3)};
+    const auto s = solve(runtime(), model, {.method = method});
+    CHECK(s.status == GlmStatus::ok);
+    require_solution(model, s);
+    const auto reference = reference_of(model);
+    CHECK(distance(s.X, reference.X) <= 1e-10 * norm(reference.X));
+    CHECK(distance(s.U, reference.U) <= 1e-10 * norm(reference.U));
+  }
+}
+
+TEST_CASE("B = I is ordinary least squares") {
+  const Model model{random(120, 30, 1), made(120, 120, [](index_t i, index_t j) { return i == j ? 1.0 : 0.0; }),
+                    random(120, 2, 3)};
+  const auto s = solve(runtime(), model);
+  const auto reference = reference_of(model.a, model.y);
+  CHECK(distance(s.X, reference.X) <= 1e-12 * norm(reference.X));
+  for (index_t j = 0; j < 2; ++j)
+    CHECK(std::abs(kernels::euclidean_norm(s.U.rows(), &s.U(0, j)) -
+                   reference.residual_norms[static_cast<std::size_t>(j)]) <= 1e-12);
+}
+
+TEST_CASE("too few columns of B, or a singular covariance: consistent or not, and how far") {
+  const GlmMethod method = any_method();
+  const index_t m = 80, n = 15;
+  for (const index_t p : {5, 40, 64, 100}) {
+    CAPTURE(name_of(glm_methods(), method), p);
+    const Model good = consistent(random(m, n, 1), of_rank(m, p, std::min<index_t>(p, 30), 2), 2);
+    const auto s = solve(runtime(), good, {.method = method});
+    CHECK(s.status == GlmStatus::ok);
+    CHECK(s.rank_b == std::min<index_t>(p, 30));
+    require_solution(good, s, 1e-12);
+
+    Model bad{good.a.clone(), good.b.clone(), good.y.clone()};
+    const Matrix other = random(m, 1, 5);
+    for (index_t i = 0; i < m; ++i) bad.y(i, 1) += 1e-3 * other(i, 0);
+    const auto f = solve(runtime(), bad, {.method = method});
+    CHECK(f.status == GlmStatus::inconsistent);
+    CHECK(f.X.size() == 0);
+    CHECK(f.U.size() == 0);
+    CHECK(f.consistent == std::vector<bool>{true, false});
+    CHECK(f.distances[0] <= f.tolerances[0]);
+    // The distance is the residual norm of min ||[A B] z - y||, which gelsy knows.
+    Matrix both(m, n + p);
+    for (index_t i = 0; i < m; ++i)
+      for (index_t j = 0; j < n + p; ++j) both(i, j) = j < n ? bad.a(i, j) : bad.b(i, j - n);
+    const auto reference = reference_of(both, bad.y, 1e-12);
+    CHECK(std::abs(f.distances[1] - reference.residual_norms[1]) <= 1e-9 * reference.residual_norms[1]);
+  }
+}
+
+TEST_CASE("an A of deficient rank hands its rows over, and x is of least norm") {
+  const GlmMethod method = any_method();
+  for (const auto& [m, n, p] : {std::array<index_t, 3>{70, 20, 90}, {70, 20, 30}, {20, 50, 30}}) {
+    CAPTURE(name_of(glm_methods(), method), m, n, p);
+    const Model model = consistent(of_rank(m, n, 8, 1), random(m, p, 2), 2);
+    const auto s = solve(runtime(), model, {.method = method});
+    CHECK(s.status == GlmStatus::rank_deficient);
+    CHECK(s.rank == 8);
+    require_solution(model, s, 1e-12);
+    // x is orthogonal to what A does not see: x = A^+ (b - B u).
+    const Matrix rest = sum(model.y, product(Op::none, model.b, s.U), -1);
+    CHECK(distance(s.X, reference_of(model.a, rest, 1e-12).X) <= 1e-10 * norm(s.X));
+  }
+}
+
+TEST_CASE("powers of two change x and u by powers of two, and nothing else") {
+  const GlmMethod method = GENERATE(GlmMethod::tiles, GlmMethod::gqr);
+  const std::array<Model, 3> models{consistent(random(60, 20, 1), random(60, 90, 2), 2),
+                                    consistent(random(60, 20, 1), of_rank(60, 25, 20, 2), 2),
+                                    consistent(of_rank(60, 20, 9, 1), random(60, 90, 2), 2)};
+  for (const Model& model : models) {
+    const auto s = solve(runtime(), model, {.method = method});
+    REQUIRE(s.X.size() > 0);
+    for (const auto& [a, b, y] : {std::array<int, 3>{1000, 0, 0},
+                                  {-1000, 0, 0},
+                                  {0, 1000, 0},
+                                  {0, -1000, 0},
+                                  {0, 0, 1000},
+                                  {0, 0, -1000},
+                                  {900, 900, 900},
+                                  {-500, 400, 500}}) {
+      CAPTURE(a, b, y);
+      const Model other{scaled(model.a, std::ldexp(1, a)), scaled(model.b, std::ldexp(1, b)),
+                        scaled(model.y, std::ldexp(1, y))};
+      const auto t = solve(runtime(), other, {.method = method});
+      CHECK(t.status == s.status);
+      CHECK(t.condition == s.condition);
+      REQUIRE(t.X.shape() == s.X.shape());
+      bool same = true;
+      for (index_t k = 0; k < s.X.size(); ++k) same = same && t.X.data()[k] == std::ldexp(s.X.data()[k], y - a);
+      for (index_t k = 0; k < s.U.size(); ++k) same = same && t.U.data()[k] == std::ldexp(s.U.data()[k], y - b);
+      CHECK(same);
+    }
+  }
+}
+
+TEST_CASE("what is not finite is said, and what does not conform refused") {
+  for (int which = 0; which < 3; ++which) {
+    Model model = consistent(random(40, 10, 1), random(40, 50, 2), 2);
+    (which == 0 ? model.a : which == 1 ? model.b : model.y)(3, 1) = which == 1 ? infinity : not_a_number;
+    const auto s = solve(runtime(), model);
+    CHECK(s.status == GlmStatus::not_finite);
+    CHECK(s.X.size() == 0);
+  }
+  Graph g(runtime());
+  const auto matrix = [](index_t m, index_t n, index_t mb) { return TileMatrix<double>(runtime(), m, n, {mb, 4}); };
+  CHECK_THROWS_AS(glm(g, matrix(8, 2, 4), matrix(7, 2, 4), matrix(8, 1, 4)), ArgumentError);
+  CHECK_THROWS_AS(glm(g, matrix(8, 2, 4), matrix(8, 2, 4), matrix(8, 1, 3)), ArgumentError);
+  CHECK_THROWS_AS(glm(g, matrix(8, 2, 4), matrix(8, 2, 4), matrix(8, 1, 4), {.rcond = 1}), ArgumentError);
+}
+
+TEST_CASE("general linear models on a GPU", "[gpu][sanitize]") {
+  require_gpu();
+  for (const auto& [m, n, p] : {std::array<index_t, 3>{60, 20, 90}, {60, 20, 25}}) {
+    const Model model = consistent(random(m, n, 1), random(m, p, 2), 2);
+    for (const GlmMethod method : methods) {
+      const auto s = solve(runtime(), model, {.method = method}, {m, 32});
+      CHECK(s.status == GlmStatus::ok);
+      require_solution(model, s);
+    }
+  }
+}
