@@ -40,8 +40,8 @@ template <class T, class Factor>
 Glm<T> solve(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TileMatrix<T>& b,
              const GlmOptions& options, double rcond, const Factor& factor) {
   const index_t m = A.m(), n = A.n(), p = B.n(), r = b.n(), k0 = std::min(m, n);
-  const int a_unit = detail::bring_into_range(g, A), b_unit = detail::bring_into_range(g, B),
-            y_unit = detail::bring_into_range(g, b);
+  const detail::Size a_size = detail::bring_into_range(g, A), b_size = detail::bring_into_range(g, B),
+                     y_size = detail::bring_into_range(g, b);
   const auto of_a = factor(A);
   of_a.apply(g, Side::left, Op::transpose, B);
   of_a.apply(g, Side::left, Op::transpose, b);
@@ -79,13 +79,13 @@ Glm<T> solve(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const Til
   }
   const bool turned = answer.rank < k0;
   std::vector<int> of_c = scale_columns(c);
-  for (int& e : of_c) e += y_unit;
+  for (int& e : of_c) e += y_size.exponent;
   const HostMatrix<T> c2 = detail::rows_of(c, answer.rank, m - answer.rank);
   std::optional<detail::LeastNorm<T>> published;
-  if (all) published = detail::solve_by_rq(g, *all, c2, rcond, options.multipliers);
+  if (all) published = detail::solve_by_rq(g, *all, c2, rcond, b_size.norm, options.multipliers);
   if (!published && !rest) rest.emplace(rest_of(answer.rank));
   const detail::LeastNorm<T> s =
-      published ? std::move(*published) : rest->solve(g, c2.clone(), rcond, options.multipliers);
+      published ? std::move(*published) : rest->solve(g, c2.clone(), rcond, b_size.norm, options.multipliers);
   if (!s.finite || !all_finite(s.U)) return detail::glm_not_finite<T>(r);
   answer.rank_b = s.rank;
   answer.condition_b = s.condition;
@@ -106,16 +106,16 @@ Glm<T> solve(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const Til
     answer.multipliers = HostMatrix<T>::zeros(m, r);
     for (index_t j = 0; j < r; ++j) {
       for (index_t i = answer.rank; i < m; ++i) answer.multipliers(i, j) = s.L(i - answer.rank, j);
-      answer.multiplier_exponents.push_back(of_c[static_cast<std::size_t>(j)] - 2 * (s.exponent + b_unit));
+      answer.multiplier_exponents.push_back(of_c[static_cast<std::size_t>(j)] - 2 * (s.exponent + b_size.exponent));
     }
     if (turned) detail::turn_first_rows(answer.multipliers, Op::transpose, rows.turn);
     detail::apply_q(g, of_a, A.tile_shape().mb, answer.multipliers);
   }
   if (answer.status == GlmStatus::inconsistent) return answer;
-  detail::unscale(x.X, of_c, [&](index_t j) { return x.exponents[static_cast<std::size_t>(j)] + a_unit; });
+  detail::unscale(x.X, of_c, [&](index_t j) { return x.exponents[static_cast<std::size_t>(j)] + a_size.exponent; });
   answer.X = std::move(x.X);
   answer.U = s.U.clone();
-  detail::unscale(answer.U, of_c, [&](index_t) { return s.exponent + b_unit; });
+  detail::unscale(answer.U, of_c, [&](index_t) { return s.exponent + b_size.exponent; });
   if (!all_finite(answer.X) || !all_finite(answer.U)) return detail::glm_not_finite<T>(r);
   return answer;
 }

@@ -24,8 +24,8 @@ std::span<const Named<GlmMethod>> glm_methods();
 
 struct GlmOptions {
   GlmMethod method = GlmMethod::tiles;
-  /// Singular values up to rcond times the largest count as zero: of A with its columns scaled to unit norm, and of the
-  /// rows of Q^T B that A leaves, scaled likewise. 0 means max(m, n, p) eps.
+  /// What counts as zero: singular values of A, its columns scaled to unit norm, up to rcond times the largest; those
+  /// of the rows of Q^T B that A leaves up to rcond ||B||_F. 0 means max(m, n, p) eps.
   double rcond = 0;
   QrOptions qr = {};          ///< of tiles and gqr
   GivensOptions givens = {};  ///< of givens

@@ -48,6 +48,8 @@ class Report {
   void rate(const std::string& name, double flops);
   /// An array of objects with `file`, `n`, `status` and `seconds`.
   void jobs(const nlohmann::json& all) { json_["jobs"] = all; }
+  /// Of each right-hand side, where they fare differently: an array of objects with `status` and `distance`.
+  void columns(const nlohmann::json& all) { json_["columns"] = all; }
   /// Bytes planned and measured, as the JSON has them.
   void memory(const nlohmann::json& planned_and_measured) { json_["memory"] = planned_and_measured; }
   /// Besides the tasks of each kernel.

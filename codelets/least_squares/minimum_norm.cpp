@@ -33,16 +33,6 @@ void clear_below_diagonal(HostMatrix<T>& a) {
     for (index_t i = j + 1; i < a.rows(); ++i) a(i, j) = T(0);
 }
 
-template <class T>
-RelativeNorms<T> relative_norms(const std::vector<Unit<T>>& units) {
-  RelativeNorms<T> result{{}, std::numeric_limits<int>::min()};
-  for (const Unit<T>& unit : units)
-    if (unit.norm != T(0)) result.exponent = std::max(result.exponent, unit.exponent);
-  if (result.exponent == std::numeric_limits<int>::min()) result.exponent = 0;
-  for (const Unit<T>& unit : units) result.norms.push_back(std::ldexp(unit.norm, unit.exponent - result.exponent));
-  return result;
-}
-
 namespace {
 
 /// Whether ||x||_2 in the units of x as they are can be minimized: see minimum_norm. `weights` are column norms,
@@ -118,7 +108,11 @@ MinimumNorm<T> minimum_norm(HostMatrix<T> R, HostMatrix<T> C, double rcond) {
       result.residual_norms[at] = std::ldexp(euclidean_norm(k - rank, &C(rank, j)), c_exponents[at]);
   if (rank == 0 || r == 0) return result;
 
-  const auto [weights, most] = relative_norms(units);
+  int most = std::numeric_limits<int>::min();
+  for (const Unit<T>& unit : units)
+    if (unit.norm != T(0)) most = std::max(most, unit.exponent);
+  std::vector<T> weights;
+  for (const Unit<T>& unit : units) weights.push_back(std::ldexp(unit.norm, unit.exponent - most));
   // A square triangle leaves no choice between solutions, and is solved best as it is scaled.
   const bool choice = rank < n;
   result.original_units = !choice || comparable(units, weights);
@@ -149,8 +143,6 @@ MinimumNorm<T> minimum_norm(HostMatrix<T> R, HostMatrix<T> C, double rcond) {
 
 template std::vector<Unit<float>> scale_to_unit_columns(HostMatrix<float>&);
 template std::vector<Unit<double>> scale_to_unit_columns(HostMatrix<double>&);
-template RelativeNorms<float> relative_norms(const std::vector<Unit<float>>&);
-template RelativeNorms<double> relative_norms(const std::vector<Unit<double>>&);
 template void clear_below_diagonal(HostMatrix<float>&);
 template void clear_below_diagonal(HostMatrix<double>&);
 template float euclidean_norm(index_t, const float*);

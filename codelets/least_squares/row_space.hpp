@@ -6,11 +6,10 @@
 
 namespace tesela::kernels {
 
-// Triangles of any rank in host memory. The rank is minimum_norm's: the singular values of R, its columns scaled to
-// unit norm, above rcond times the largest.
+// Triangles of any rank in host memory.
 
-/// An orthogonal matrix that shows the rank of a k x n upper trapezoid R, k <= n: the rows of turn R from `rank` on are
-/// zero, but for `cut` times the columns' norms.
+/// An orthogonal matrix that shows the rank of a k x n upper trapezoid R, k <= n, as minimum_norm decides it, on
+/// columns scaled to unit norm: the rows of turn R from `rank` on are zero, but for `cut` times the columns' norms.
 template <class T>
 struct RankRows {
   index_t rank = 0;
@@ -23,22 +22,18 @@ RankRows<T> rows_of_rank(HostMatrix<T> R, double rcond);
 
 template <class T>
 struct RowSolution {
-  HostMatrix<T> W;           ///< of least norm
-  HostMatrix<T> L;           ///< with op(R)^T L = W, but for the cut
-  std::vector<T> distances;  ///< ||op(R) w - c||_2
-  index_t rank = 0;
-  double condition = 1, cut = 0;  ///< as RankRows
-  bool original_units = true;     ///< as MinimumNorm
+  HostMatrix<T> W;           ///< n x r
+  HostMatrix<T> L;           ///< n x r with R L = W, but for the cut
+  std::vector<T> distances;  ///< ||R^T w - c||_2
+  index_t rank = 0;          ///< singular values of R above rcond times the largest
+  double condition = 1;      ///< largest over smallest of them
+  double cut = 0;            ///< the norm of what was taken from R
 };
 
-/// W = the solution of least norm of min ||R^T w - c||_2 for each column c of C, n x r: with R D^-1 P = U [R11 R12; 0
-/// 0], D the column norms, w = U [w1; 0] and w1 = argmin ||D P [R11 R12]^T w1 - c||_2. R is a k x n upper trapezoid, k
-/// <= n, what is below its diagonal not read; R and C are finite and near 1.
+/// W = the solution of least norm of min ||R^T w - c||_2 for each column c of C, n x r: with R P = U [R11 R12; 0 0], w
+/// = U [w1; 0] and w1 = argmin ||P [R11 R12]^T w1 - c||_2. R is n x n, upper triangular, what is below its diagonal not
+/// read; R and C are finite and near 1.
 template <class T>
 RowSolution<T> solve_rows(HostMatrix<T> R, const HostMatrix<T>& C, double rcond);
-
-/// W = the solution of least norm of min ||R w - c||_2 for each column c of C, n x r, by minimum_norm. R is n x n.
-template <class T>
-RowSolution<T> solve_columns(HostMatrix<T> R, const HostMatrix<T>& C, double rcond);
 
 }  // namespace tesela::kernels

@@ -113,4 +113,18 @@ void tzrzf(index_t m, index_t n, T* a, index_t lda, T* tau);
 template <class T>
 void ormrz(index_t m, index_t n, index_t r, const T* a, index_t lda, const T* tau, T* c, index_t ldc);
 
+/// min ||u||_2 with d = A x + B u, for A, m x n, and B, m x p, n <= m <= n + p; all three are lost. x has n numbers, u
+/// p. Answers LAPACK's info: positive where a diagonal element is exactly zero.
+template <class T>
+int ggglm(index_t m, index_t n, index_t p, T* a, index_t lda, T* b, index_t ldb, T* d, T* x, T* u);
+
+/// A = Q [R; 0] and B = Q S V^T in place, A m x n and B m x p: R and S in upper trapezoids, the vectors of Q below and
+/// those of V^T left of them, their factors in tau_a (min(m, n)) and tau_b (min(m, p)).
+template <class T>
+void ggqrf(index_t m, index_t n, index_t p, T* a, index_t lda, T* tau_a, T* b, index_t ldb, T* tau_b);
+
+/// C = op(Q) C, C m x n, with the Q of the k vectors in the k rows of A that an RQ factorization left.
+template <class T>
+void ormrq(Op op, index_t m, index_t n, index_t k, const T* a, index_t lda, const T* tau, T* c, index_t ldc);
+
 }  // namespace tesela::lapack

@@ -11,21 +11,6 @@ namespace tesela::detail {
 
 using namespace kernels;
 
-namespace {
-
-/// triangle_condition with rows of unit norm: of the transpose, whose order is reversed to be a triangle of the same
-/// kind.
-template <class T>
-double unit_row_condition(const HostMatrix<T>& S) {
-  const index_t n = S.rows();
-  HostMatrix<T> turned(n, n);
-  for (index_t j = 0; j < n; ++j)
-    for (index_t i = 0; i < n; ++i) turned(i, j) = S(n - 1 - j, n - 1 - i);
-  return triangle_condition(turned, true);
-}
-
-}  // namespace
-
 template <class T>
 Glm<T> glm_not_finite(index_t r) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
@@ -39,21 +24,25 @@ Glm<T> glm_not_finite(index_t r) {
 }
 
 template <class T>
-int bring_into_range(Graph& g, const TileMatrix<T>& A) {
-  if (A.m() == 0 || A.n() == 0) return 0;
+Size bring_into_range(Graph& g, const TileMatrix<T>& A) {
+  if (A.m() == 0 || A.n() == 0) return {};
   const TileMatrix<T> norms(g.runtime(), A.n(), A.mt(), {A.tile_shape().nb, 1}, "norms");
   for (index_t j = 0; j < A.nt(); ++j)
     for (index_t i = 0; i < A.mt(); ++i) g.insert<ColumnNorms<T>>({}, A(i, j), norms(j, i));
   using Limits = std::numeric_limits<T>;
   T most = 0;
+  double norm = 0;
   norms.for_each_tile([&](const Tile<T>& tile, index_t, index_t) {
     const auto column = tile.read();
-    for (index_t k = 0; k < column.rows; ++k) most = std::max(most, std::min(column(k, 0), Limits::max()));
+    for (index_t k = 0; k < column.rows; ++k) {
+      most = std::max(most, std::min(column(k, 0), Limits::max()));
+      norm = std::hypot(norm, static_cast<double>(column(k, 0)));
+    }
   });
   const int exponent = most > 0 ? std::ilogb(most) : 0;
-  if (std::abs(exponent) <= Limits::max_exponent / 2) return 0;
+  if (std::abs(exponent) <= Limits::max_exponent / 2) return {norm, 0};
   A.for_each_tile([&](const Tile<T>& tile, index_t, index_t) { g.insert<ScalePowerOfTwo<T>>({-exponent}, tile); });
-  return exponent;
+  return {std::ldexp(norm, -exponent), exponent};
 }
 
 template <class T>
@@ -108,7 +97,7 @@ HostMatrix<T> minus_product(Graph& g, const HostMatrix<T>& c, const TileMatrix<T
 
 template <class T>
 std::optional<LeastNorm<T>> solve_by_rq(Graph& g, const RqFactorization<T>& of_b, const HostMatrix<T>& C2, double rcond,
-                                        bool multipliers) {
+                                        double norm_b, bool multipliers) {
   const index_t m = of_b.m(), p = of_b.n(), q = C2.rows(), r = C2.cols(), k = std::min(m, p);
   if (p < q) return std::nullopt;
   HostMatrix<T> S(m, k);
@@ -128,9 +117,8 @@ std::optional<LeastNorm<T>> solve_by_rq(Graph& g, const RqFactorization<T>& of_b
   s.exponent = largest_exponent(S22.size(), S22.data());
   scale_by_power_of_two(std::span(S22.data(), static_cast<std::size_t>(S22.size())), -s.exponent);
   s.norm = static_cast<double>(euclidean_norm(S22.size(), S22.data()));
-  // Rows of B2 are those of S22, the columns of its transpose.
-  s.condition = q > 0 ? unit_row_condition(S22) : 1;
-  if (!clearly_regular(s.condition, rcond)) return std::nullopt;
+  if (q > 0) s.condition = triangle_condition(S22, false);
+  if (!clearly_regular(s.condition, relative_rcond(s, rcond, norm_b))) return std::nullopt;
   s.rank = q;
   s.distances.assign(static_cast<std::size_t>(r), 0.0);
   HostMatrix<T> v = C2.clone();
@@ -195,7 +183,7 @@ void judge(Glm<T>& answer, const LeastNorm<T>& s, const SolvedTriangle<T>& x, co
                tolerance = static_cast<double>(std::max<index_t>({a.rows, p, 1})) * eps;
   const index_t k = answer.rank;
   const auto u_norms = column_norms(s.U), c_norms = column_norms(c), rest = column_norms(rows_of(e, k, a.rows - k));
-  answer.backward_error = {0, 10 * std::sqrt(most) * eps + 2 * (s.cut + cut)};
+  answer.backward_error = {0, 10 * std::sqrt(most) * eps + 2 * ((s.norm > 0 ? s.cut / s.norm : 0) + cut)};
   for (std::size_t j = 0; j < c_norms.size(); ++j) {
     const double size = x.sizes[j] + s.norm * static_cast<double>(u_norms[j]) + static_cast<double>(c_norms[j]);
     answer.distances.push_back(s.distances[j]);
@@ -208,18 +196,18 @@ void judge(Glm<T>& answer, const LeastNorm<T>& s, const SolvedTriangle<T>& x, co
   }
   if (answer.status == GlmStatus::inconsistent) return;
   if (answer.rank < std::min(a.rows, a.cols)) answer.status = GlmStatus::rank_deficient;
-  if (!answer.backward_error.good() || !s.original_units) answer.status = GlmStatus::inaccurate;
+  if (!answer.backward_error.good()) answer.status = GlmStatus::inaccurate;
 }
 
 #define TESELA_INSTANTIATE(T)                                                                                       \
-  template int bring_into_range(Graph&, const TileMatrix<T>&);                                                      \
+  template Size bring_into_range(Graph&, const TileMatrix<T>&);                                                     \
   template Glm<T> glm_not_finite(index_t);                                                                          \
   template void turn_first_rows(const TileMatrix<T>&, const HostMatrix<T>&);                                        \
   template void turn_first_rows(HostMatrix<T>&, Op, const HostMatrix<T>&);                                          \
   template HostMatrix<T> rows_of(const HostMatrix<T>&, index_t, index_t);                                           \
   template HostMatrix<T> minus_product(Graph&, const HostMatrix<T>&, const TileMatrix<T>&, const LeastNorm<T>&);    \
   template std::optional<LeastNorm<T>> solve_by_rq(Graph&, const RqFactorization<T>&, const HostMatrix<T>&, double, \
-                                                   bool);                                                           \
+                                                   double, bool);                                                   \
   template SolvedTriangle<T> solve_triangle(Graph&, HostMatrix<T>, HostMatrix<T>, bool, double);                    \
   template void judge(Glm<T>&, const LeastNorm<T>&, const SolvedTriangle<T>&, const HostMatrix<T>&,                 \
                       const HostMatrix<T>&, Shape, index_t, double);

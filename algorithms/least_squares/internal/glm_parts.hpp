@@ -16,10 +16,16 @@ namespace tesela::detail {
 template <class T>
 Glm<T> glm_not_finite(index_t r);
 
+/// How large a matrix is.
+struct Size {
+  double norm = 0;   ///< ||A||_F of what A is now
+  int exponent = 0;  ///< A was 2^exponent times that
+};
+
 /// Where A's elements are so large or small that squares, or what rounding leaves of them, would leave T's range,
-/// brings A to size 1: A was 2^result times what it is now. Waits for A.
+/// brings A to size 1. Waits for A.
 template <class T>
-int bring_into_range(Graph& g, const TileMatrix<T>& A);
+Size bring_into_range(Graph& g, const TileMatrix<T>& A);
 
 /// The first rows of B = turn times them.
 template <class T>
@@ -38,7 +44,7 @@ HostMatrix<T> minus_product(Graph& g, const HostMatrix<T>& c, const TileMatrix<T
 /// has fewer columns than rows or S22 is not clearly regular. C2 is of size 1.
 template <class T>
 std::optional<LeastNorm<T>> solve_by_rq(Graph& g, const RqFactorization<T>& of_b, const HostMatrix<T>& C2, double rcond,
-                                        bool multipliers);
+                                        double norm_b, bool multipliers);
 
 /// R x = right, of least norm where R is not regular.
 template <class T>

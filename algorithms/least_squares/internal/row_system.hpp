@@ -6,6 +6,7 @@
 #include <tesela/algorithms/support/rearrange.hpp>
 #include <tesela/codelets/least_squares/minimum_norm.hpp>
 #include <tesela/codelets/least_squares/row_space.hpp>
+#include <tesela/codelets/libraries/lapack.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <limits>
@@ -30,6 +31,13 @@ struct LeastNorm {
   bool finite = true;          ///< if not, nothing else is known
 };
 
+/// rcond times B's norm over B2's.
+template <class T>
+double relative_rcond(const LeastNorm<T>& s, double rcond, double norm_b) {
+  const double larger = std::ldexp(norm_b, -s.exponent) / s.norm;
+  return std::min(1.0, rcond * (larger > 1 ? larger : 1.0));
+}
+
 /// The q x p system of the rows of B from `first` on, factored by `factor` in other tiles: its transpose where p >= q,
 /// itself otherwise. The constructor inserts tasks, solve() waits.
 template <class T, class Factor>
@@ -44,8 +52,9 @@ class RowSystem {
         work_(g.runtime(), wide_ ? p_ : q_, wide_ ? q_ : p_, tile, "B2"),
         factors_(copied(g, B, first, factor)) {}
 
-  /// C2 is q x r, of size 1.
-  LeastNorm<T> solve(Graph& g, HostMatrix<T> C2, double rcond, bool multipliers) const {
+  /// C2 is q x r, of size 1. What of B2 is below rcond times B's norm, norm_b, counts as zero: it is no
+  /// more than rounding may have left.
+  LeastNorm<T> solve(Graph& g, HostMatrix<T> C2, double rcond, double norm_b, bool multipliers) const {
     const TileMatrix<T> nothing(g.runtime(), work_.m(), 0, work_.tile_shape());
     HostMatrix<T> R = extended_qr(g, factors_, work_.tile_shape(), nothing).R;
     LeastNorm<T> s;
@@ -54,7 +63,8 @@ class RowSystem {
     s.exponent = largest_exponent(R.size(), R.data());
     scale_by_power_of_two(std::span(R.data(), static_cast<std::size_t>(R.size())), -s.exponent);
     s.norm = static_cast<double>(kernels::euclidean_norm(R.size(), R.data()));
-    if (R.size() > 0) s.condition = kernels::triangle_condition(R, true);
+    if (R.size() > 0) s.condition = kernels::triangle_condition(R, false);
+    rcond = relative_rcond(s, rcond, norm_b);
     const bool regular = clearly_regular(s.condition, rcond);
     s.rank = R.cols();
     s.distances.assign(static_cast<std::size_t>(C2.cols()), 0.0);
@@ -122,8 +132,16 @@ class RowSystem {
       l = s.U.clone();
       triangular_solve(g, Op::transpose, R, l);
     } else {
-      kernels::RowSolution<T> found = kernels::solve_columns(std::move(R), d, rcond);
+      // R^T = Q' R' in host memory.
+      HostMatrix<T> lower(p_, p_);
+      for (index_t j = 0; j < p_; ++j)
+        for (index_t i = 0; i < p_; ++i) lower(i, j) = i >= j ? R(j, i) : T(0);
+      std::vector<T> tau(static_cast<std::size_t>(p_));
+      lapack::geqrf(p_, p_, lower.data(), lower.ld(), tau.data());
+      kernels::RowSolution<T> found = kernels::solve_rows(lower.clone(), d, rcond);
       take(s, found);
+      lapack::ormqr(Op::none, p_, found.W.cols(), p_, lower.data(), lower.ld(), tau.data(), found.W.data(),
+                    found.W.ld());
       s.U = std::move(found.W);
       l = std::move(found.L);
     }
@@ -136,7 +154,6 @@ class RowSystem {
     s.rank = found.rank;
     s.condition = found.condition;
     s.cut = found.cut;
-    s.original_units = found.original_units;
     for (std::size_t j = 0; j < s.distances.size(); ++j)
       s.distances[j] = std::hypot(s.distances[j], static_cast<double>(found.distances[j]));
   }

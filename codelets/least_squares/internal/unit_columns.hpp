@@ -17,15 +17,6 @@ struct Unit {
 template <class T>
 std::vector<Unit<T>> scale_to_unit_columns(HostMatrix<T>& a);
 
-/// The columns' norms relative to a power of two near the largest, and that power's exponent.
-template <class T>
-struct RelativeNorms {
-  std::vector<T> norms;
-  int exponent = 0;
-};
-template <class T>
-RelativeNorms<T> relative_norms(const std::vector<Unit<T>>& units);
-
 template <class T>
 void clear_below_diagonal(HostMatrix<T>& a);
 

@@ -1,0 +1,127 @@
+#include "bench/errors/glm_error.hpp"
+
+#include <tesela/codelets/least_squares/minimum_norm.hpp>
+#include <tesela/codelets/libraries/blas.hpp>
+#include <tesela/tiles/power_of_two.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+namespace tesela {
+
+using namespace kernels;
+namespace {
+
+/// A in double precision, scaled to size 1: it was 2^exponent times that.
+struct Scaled {
+  HostMatrix<double> a;
+  int exponent = 0;
+  double norm = 0;
+};
+
+template <class T>
+Scaled scaled(const HostMatrix<T>& a) {
+  Scaled result{HostMatrix<double>(a.rows(), a.cols()), largest_exponent(a.size(), a.data()), 0};
+  for (index_t k = 0; k < a.size(); ++k)
+    result.a.data()[k] = std::ldexp(static_cast<double>(a.data()[k]), -result.exponent);
+  result.norm = euclidean_norm(result.a.size(), result.a.data());
+  return result;
+}
+
+/// C += alpha op(A) op(B).
+void add_product(double alpha, Op op_a, const HostMatrix<double>& a, Op op_b, const HostMatrix<double>& b,
+                 HostMatrix<double>& c) {
+  const index_t k = apply(op_a, a.shape()).cols;
+  if (c.size() > 0 && k > 0)
+    blas::gemm(op_a, op_b, c.rows(), c.cols(), k, alpha, a.data(), a.ld(), b.data(), b.ld(), 1.0, c.data(), c.ld());
+}
+
+double ratio(double error, double size) { return error == 0 ? 0 : error / size; }
+
+/// ||I - X^T X||_F.
+double orthogonality(const HostMatrix<double>& x) {
+  HostMatrix<double> gram = HostMatrix<double>::zeros(x.cols(), x.cols());
+  add_product(-1, Op::transpose, x, Op::none, x, gram);
+  for (index_t i = 0; i < x.cols(); ++i) gram(i, i) += 1;
+  return euclidean_norm(gram.size(), gram.data());
+}
+
+template <class T>
+HostMatrix<double> times_two_to(const HostMatrix<T>& x, const auto& exponent) {
+  HostMatrix<double> result(x.rows(), x.cols());
+  for (index_t j = 0; j < x.cols(); ++j)
+    for (index_t i = 0; i < x.rows(); ++i) result(i, j) = std::ldexp(static_cast<double>(x(i, j)), exponent(j));
+  return result;
+}
+
+}  // namespace
+
+template <class T>
+GlmError glm_error(const HostMatrix<T>& a, const HostMatrix<T>& b, const HostMatrix<T>& rhs, const HostMatrix<T>& x,
+                   const HostMatrix<T>& u, const HostMatrix<T>& multipliers, const std::vector<int>& exponents) {
+  const blas::Threads threads(blas::all_cores());
+  const Scaled A = scaled(a), B = scaled(b);
+  std::vector<int> units;
+  for (index_t j = 0; j < rhs.cols(); ++j) units.push_back(largest_exponent(rhs.rows(), rhs.data() + j * rhs.ld()));
+  const auto unit = [&](index_t j) { return units[static_cast<std::size_t>(j)]; };
+  HostMatrix<double> rest = times_two_to(rhs, [&](index_t j) { return -unit(j); });
+  const HostMatrix<double> X = times_two_to(x, [&](index_t j) { return A.exponent - unit(j); }),
+                           U = times_two_to(u, [&](index_t j) { return B.exponent - unit(j); });
+  const auto c_norms = column_norms(rest), x_norms = column_norms(X), u_norms = column_norms(U);
+  add_product(-1, Op::none, A.a, Op::none, X, rest);
+  add_product(-1, Op::none, B.a, Op::none, U, rest);
+  const auto r_norms = column_norms(rest);
+  GlmError result;
+  const auto worst = [](double& most, double error) {
+    if (!(error <= most)) most = error;
+  };
+  for (std::size_t j = 0; j < r_norms.size(); ++j)
+    worst(result.constraint, ratio(r_norms[j], A.norm * x_norms[j] + B.norm * u_norms[j] + c_norms[j]));
+  if (multipliers.cols() != rhs.cols()) return result;
+
+  const HostMatrix<double> L = times_two_to(
+      multipliers, [&](index_t j) { return exponents[static_cast<std::size_t>(j)] + 2 * B.exponent - unit(j); });
+  HostMatrix<double> gradient = HostMatrix<double>::zeros(a.cols(), rhs.cols()), difference = U.clone();
+  add_product(1, Op::transpose, A.a, Op::none, L, gradient);
+  add_product(-1, Op::transpose, B.a, Op::none, L, difference);
+  const auto l_norms = column_norms(L), g_norms = column_norms(gradient), d_norms = column_norms(difference);
+  for (std::size_t j = 0; j < l_norms.size(); ++j) {
+    worst(result.optimality, ratio(g_norms[j], A.norm * l_norms[j]));
+    worst(result.optimality, ratio(d_norms[j], u_norms[j]));
+    worst(result.optimality_scale, ratio(B.norm * l_norms[j], u_norms[j]));
+  }
+  return result;
+}
+
+template <class T>
+GqrError gqr_error(const HostMatrix<T>& a, const HostMatrix<T>& b, const HostMatrix<T>& q, const HostMatrix<T>& r,
+                   const HostMatrix<T>& s, const HostMatrix<T>& v) {
+  const blas::Threads threads(blas::all_cores());
+  const Scaled A = scaled(a), B = scaled(b);
+  const auto as_it_is = [](index_t) { return 0; };
+  const HostMatrix<double> Q = times_two_to(q, as_it_is), V = times_two_to(v, as_it_is),
+                           S = times_two_to(s, [&](index_t) { return -B.exponent; });
+  HostMatrix<double> R = HostMatrix<double>::zeros(a.rows(), a.cols()),
+                     QS = HostMatrix<double>::zeros(s.rows(), s.cols());
+  for (index_t j = 0; j < r.cols(); ++j)
+    for (index_t i = 0; i < std::min(j + 1, r.rows()); ++i)
+      R(i, j) = std::ldexp(static_cast<double>(r(i, j)), -A.exponent);
+  HostMatrix<double> rest_a = A.a.clone(), rest_b = B.a.clone();
+  add_product(-1, Op::none, Q, Op::none, R, rest_a);
+  add_product(1, Op::none, Q, Op::none, S, QS);
+  add_product(-1, Op::none, QS, Op::transpose, V, rest_b);
+  return {ratio(euclidean_norm(rest_a.size(), rest_a.data()), A.norm),
+          ratio(euclidean_norm(rest_b.size(), rest_b.data()), B.norm), orthogonality(Q), orthogonality(V)};
+}
+
+#define TESELA_INSTANTIATE(T)                                                                                         \
+  template GlmError glm_error(const HostMatrix<T>&, const HostMatrix<T>&, const HostMatrix<T>&, const HostMatrix<T>&, \
+                              const HostMatrix<T>&, const HostMatrix<T>&, const std::vector<int>&);                   \
+  template GqrError gqr_error(const HostMatrix<T>&, const HostMatrix<T>&, const HostMatrix<T>&, const HostMatrix<T>&, \
+                              const HostMatrix<T>&, const HostMatrix<T>&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+#undef TESELA_INSTANTIATE
+
+}  // namespace tesela

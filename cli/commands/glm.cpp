@@ -1,0 +1,279 @@
+#include "bench/errors/glm_error.hpp"
+#include "bench/errors/qr_error.hpp"
+#include "cli/app/choices.hpp"
+#include "cli/app/command.hpp"
+#include "cli/app/numbers.hpp"
+#include "cli/app/options.hpp"
+#include "cli/app/outputs.hpp"
+#include "cli/app/runs.hpp"
+#include "cli/app/sizes.hpp"
+#include "cli/commands/qr_methods.hpp"
+#include <tesela/algorithms/dense/random_matrix.hpp>
+#include <tesela/algorithms/least_squares/glm.hpp>
+#include <tesela/codelets/least_squares/minimum_norm.hpp>
+#include <tesela/codelets/libraries/blas.hpp>
+#include <tesela/codelets/libraries/lapack.hpp>
+#include <tesela/tiles/filled.hpp>
+#include <tesela/tiles/generator.hpp>
+#include <tesela/tiles/io/file_formats.hpp>
+
+#include <cmath>
+#include <limits>
+#include <memory>
+
+namespace tesela::cli {
+
+using namespace kernels;
+namespace {
+
+struct Options {
+  CommonOptions common;
+  index_t m = -1, n = -1, p = -1, rhs = 1;
+  std::string a, factor, b, out, out_u;
+  std::string random = "uniform", random_b = "uniform";
+  std::string tile;
+  double rcond = 0;
+  bool inconsistent = false;
+  QrMethod method;
+};
+
+template <class T>
+struct Problem {
+  HostMatrix<T> a, factor, b;
+};
+
+GlmOptions glm_options(const Options& o) {
+  GlmOptions options;
+  options.rcond = o.rcond;
+  options.multipliers = true;
+  if (givens_method(o.method.name)) {
+    options.method = GlmMethod::givens;
+    options.givens = givens_options(o.method);
+  } else {
+    options.method = *find_named(glm_methods(), o.method.name);
+    options.qr = qr_options(o.method);
+  }
+  return options;
+}
+
+/// R of A, Q^T [B b], and the triangle of what A leaves of B: the cheaper way's, by which all are rated.
+double glm_flops(const Options& o) {
+  const auto m = static_cast<double>(o.m), k = static_cast<double>(std::min(o.m, o.n)),
+             columns = static_cast<double>(o.p + o.rhs);
+  return qr_flops(o.m, o.n) + 2 * k * columns * (2 * m - k) + qr_flops(o.p, o.m - std::min(o.m, o.n));
+}
+
+template <class T>
+Glm<T> solve_by_graph(const Options& o, const Problem<T>& p, Report& report) {
+  Runtime runtime(o.common.runtime());
+  const GlmOptions options = glm_options(o);
+  GlmTiles tiles = suitable_glm_tiles(runtime, options.method, o.m, o.n, o.p);
+  if (!o.tile.empty()) {
+    tiles.a = parse_tile(o.tile, tiles.a);
+    if (options.method == GlmMethod::givens) tiles.a.mb = std::max<index_t>(o.m, 1);
+    tiles.b = tiles.a;
+  }
+  report.problem()["mb"] = tiles.a.mb;
+  report.problem()["nb"] = tiles.a.nb;
+  HostMatrix<T> a(o.m, o.n), factor(o.m, o.p), b(o.m, o.rhs);
+  const auto A = TileMatrix<T>::map(runtime, a.data(), o.m, o.n, a.ld(), tiles.a, "A");
+  const auto B = TileMatrix<T>::map(runtime, factor.data(), o.m, o.p, factor.ld(), tiles.b, "B");
+  const auto y =
+      TileMatrix<T>::map(runtime, b.data(), o.m, o.rhs, b.ld(), {tiles.a.mb, std::clamp<index_t>(o.rhs, 1, 256)}, "b");
+  Glm<T> answer;
+  const auto prepare = [&] {
+    A.copy_from(p.a.data(), p.a.ld());
+    B.copy_from(p.factor.data(), p.factor.ld());
+    y.copy_from(p.b.data(), p.b.ld());
+  };
+  const auto run = [&](Graph& g, bool) { return answer = glm(g, A, B, y, options), 0.0; };
+  run_timed(o.common, runtime, report, {prepare, run, glm_flops(o)});
+  return answer;
+}
+
+/// The library's calls, one a right-hand side, are timed before a Runtime exists, whose workers would take its cores.
+template <class T>
+Glm<T> solve_by_library(const Options& o, const Problem<T>& p, Report& report) {
+  if (o.n > o.m || o.m > o.n + o.p)
+    throw ArgumentError("glm", "--method", "lapack solves problems with n <= m <= n + p only");
+  Glm<T> answer;
+  answer.X = HostMatrix<T>(o.n, o.rhs);
+  answer.U = HostMatrix<T>(o.p, o.rhs);
+  const double eps = static_cast<double>(std::numeric_limits<T>::epsilon());
+  answer.backward_error.bound = 10 * std::sqrt(static_cast<double>(std::max<index_t>({o.m, o.p, 1}))) * eps;
+  int info = 0;
+  const Timed runs = time_library(
+      o.common, [] {},
+      [&] {
+        const blas::Threads threads(blas::all_cores());
+        for (index_t j = 0; j < o.rhs && o.m > 0; ++j) {
+          HostMatrix<T> a = p.a.clone(), factor = p.factor.clone(), d(o.m, 1);
+          std::copy_n(&p.b(0, j), o.m, d.data());
+          const int failed = lapack::ggglm(o.m, o.n, o.p, a.data(), a.ld(), factor.data(), factor.ld(), d.data(),
+                                           answer.X.data() + j * o.n, answer.U.data() + j * o.p);
+          if (info == 0) info = failed;
+        }
+      });
+  if (o.m == 0) answer.X = HostMatrix<T>::zeros(o.n, o.rhs), answer.U = HostMatrix<T>::zeros(o.p, o.rhs);
+  report_library(o.common, report, runs, glm_flops(o));
+  if (info != 0) report.fail("singular");
+  if (!all_finite(answer.X) || !all_finite(answer.U)) answer.status = GlmStatus::not_finite;
+  return answer;
+}
+
+void settle(Options& o) {
+  require_valid("glm", o.method);
+  parse_tile(o.tile, {});
+  if (o.method.library() && !o.common.trace_dir.empty())
+    throw ArgumentError("glm", "--trace", "records tasks, and --method " + o.method.name + " has none");
+  if (!(o.rcond >= 0 && o.rcond < 1)) throw ArgumentError("glm", "--rcond", "must be at least 0 and less than 1");
+  if (o.a.empty() != o.b.empty() || o.a.empty() != o.factor.empty())
+    throw ArgumentError("glm", "--a", "--factor and --b belong together");
+  if (!o.a.empty()) {
+    const Shape a = probe_matrix(o.a).shape, factor = probe_matrix(o.factor).shape, b = probe_matrix(o.b).shape;
+    o.m = a.rows;
+    o.n = a.cols;
+    o.p = factor.cols;
+    o.rhs = b.cols;
+    const auto require_rows = [&](const char* option, const std::string& file, Shape shape) {
+      if (shape.rows != o.m)
+        throw ArgumentError(
+            "glm", option,
+            file + " has " + std::to_string(shape.rows) + " rows; " + o.a + " has " + std::to_string(o.m));
+    };
+    require_rows("--factor", o.factor, factor);
+    require_rows("--b", o.b, b);
+  }
+  if (o.n < 0) o.n = 256;
+  if (o.m < 0) o.m = 2 * o.n;
+  if (o.p < 0) o.p = o.m;
+}
+
+template <class T>
+Problem<T> load(const Options& o) {
+  if (!o.a.empty()) return {read_matrix<T>(o.a), read_matrix<T>(o.factor), read_matrix<T>(o.b)};
+  Problem<T> p{generate<T>({o.m, o.n}, parse_random_kind(o.random), o.common.seed),
+               generate<T>({o.m, o.p}, parse_random_kind(o.random_b), o.common.seed + 1),
+               {}};
+  const auto uniform = [&](index_t rows, std::uint64_t seed) {
+    return generate<T>({rows, o.rhs}, Generator<T>{Pattern::uniform, T(0), 0, o.common.seed + seed});
+  };
+  if (o.inconsistent) {
+    p.b = uniform(o.m, 2);
+    return p;
+  }
+  const blas::Threads threads(blas::all_cores());
+  p.b = HostMatrix<T>::zeros(o.m, o.rhs);
+  const auto add = [&](const HostMatrix<T>& a, const HostMatrix<T>& x) {
+    if (p.b.size() > 0 && a.cols() > 0)
+      blas::gemm(Op::none, Op::none, o.m, o.rhs, a.cols(), T(1), a.data(), a.ld(), x.data(), x.ld(), T(1), p.b.data(),
+                 p.b.ld());
+  };
+  add(p.a, uniform(o.n, 3));
+  add(p.factor, uniform(o.p, 4));
+  return p;
+}
+
+template <class T>
+void tell_columns(const Glm<T>& answer, Report& report) {
+  double worst = 0;
+  for (const double distance : answer.distances) worst = std::isnan(distance) ? distance : std::max(worst, distance);
+  if (!answer.distances.empty()) report.check("distance", worst);
+  if (answer.status != GlmStatus::inconsistent || answer.consistent.size() < 2) return;
+  nlohmann::json columns = nlohmann::json::array();
+  for (std::size_t j = 0; j < answer.consistent.size(); ++j)
+    columns.push_back({{"status", answer.consistent[j] ? "ok" : "inconsistent"}, {"distance", answer.distances[j]}});
+  report.columns(columns);
+}
+
+template <class T>
+int run_glm(Options o) {
+  Report report("glm", o.common);
+  settle(o);
+  const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n), p = static_cast<double>(o.p),
+             r = static_cast<double>(o.rhs);
+  require_memory("glm", "A, B and their factors", (2 * m * n + 3 * m * p + 2 * (m + n + p) * r) * sizeof(T));
+  const Problem<T> problem = load<T>(o);
+  report.problem() = {{"m", o.m},
+                      {"n", o.n},
+                      {"p", o.p},
+                      {"rhs", o.rhs},
+                      {"method", o.method.name},
+                      {"input", o.a.empty() ? o.random : o.a},
+                      {"factor", o.a.empty() ? o.random_b : o.factor},
+                      {"precision", o.common.precision},
+                      {"seed", o.common.seed}};
+  const bool library = o.method.library();
+  const Glm<T> answer = library ? solve_by_library(o, problem, report) : solve_by_graph(o, problem, report);
+  if (!library) {
+    report.check("rank", static_cast<double>(answer.rank));
+    report.check("rank_b", static_cast<double>(answer.rank_b));
+    report.check("condition", answer.condition);
+    report.check("condition_b", answer.condition_b);
+    tell_columns(answer, report);
+  }
+  if (answer.status == GlmStatus::rank_deficient)
+    report.remark(description(answer.status));
+  else if (answer.status != GlmStatus::ok)
+    report.fail(description(answer.status));
+  if (answer.X.cols() == o.rhs && answer.U.cols() == o.rhs && answer.status != GlmStatus::not_finite &&
+      answer.status != GlmStatus::inconsistent) {
+    const GlmError error = glm_error(problem.a, problem.factor, problem.b, answer.X, answer.U, answer.multipliers,
+                                     answer.multiplier_exponents);
+    const double bound = answer.backward_error.bound;
+    report.check("constraint_residual", {error.constraint, bound});
+    if (!library) report.check("optimality", {error.optimality, bound * error.optimality_scale});
+    report.check("solution_norm", static_cast<double>(euclidean_norm(answer.X.size(), answer.X.data())));
+    report.check("u_norm", static_cast<double>(euclidean_norm(answer.U.size(), answer.U.data())));
+    if (report.good() && !answer.original_units) report.problem()["least_norm_of"] = "unknowns times column norms";
+    if (report.good() && !o.out.empty()) write_matrix(o.out, answer.X);
+    if (report.good() && !o.out_u.empty()) write_matrix(o.out_u, answer.U);
+  }
+  return report.finish();
+}
+
+const Command glm_command(
+    Command::Group::top, "glm", "min ||u|| with b = A x + B u, any shape and rank", [](CLI::App& app) {
+      auto o = std::make_shared<Options>();
+      auto* a = add_input(app, "--a", o->a, "read A from FILE (Matrix Market or .npy)");
+      add_input(app, "--factor", o->factor, "read B, a factor of the covariance B B', from FILE");
+      auto* b = add_input(app, "--b", o->b, "read the right-hand sides, the columns of b, from FILE");
+      app.add_option("-m,--m", o->m, "rows (default: 2n)")->transform(cli::non_negative())->excludes(a);
+      app.add_option("-n,--n", o->n, "columns of a generated A (default: 256)")
+          ->transform(cli::non_negative())
+          ->excludes(a);
+      app.add_option("--p", o->p, "columns of a generated B (default: m)")->transform(cli::non_negative())->excludes(a);
+      app.add_option("--rhs", o->rhs, "right-hand sides A x + B u of random x and u")
+          ->transform(cli::non_negative())
+          ->excludes(b)
+          ->capture_default_str();
+      add_random(app, o->random, random_kinds())->excludes(a);
+      app.add_option("--random-b", o->random_b, "generate B as --random does A")
+          ->type_name("KIND")
+          ->excludes(a)
+          ->capture_default_str();
+      app.add_flag("--inconsistent", o->inconsistent, "generated right-hand sides need have no solution")->excludes(a);
+      add_output(app, Output::matrix, "-o,--out", o->out, "write X, n x rhs, to FILE (.mtx or .npy)");
+      add_output(app, Output::matrix, "--out-u", o->out_u, "write U, p x rhs, to FILE");
+      Choices()
+          .add(glm_methods())
+          .add(givens_methods())
+          .add("lapack", "ggglm, full rank only, a call for each right-hand side")
+          .add_option(app, "--method", o->method.name);
+      app.add_option(
+          "--rcond", o->rcond,
+          "singular values up to this times the largest count as zero, of A with columns and of what it leaves "
+          "of B with rows of unit norm (default: max(m, n, p) eps)");
+      add_tile(app, o->tile, "MB or MBxNB");
+      add_to(app, o->method);
+      o->common.add_to(app, {.streams = 2});  // panels beside updates
+      app.footer(
+          "Examples:\n"
+          "  tesela glm --a A.mtx --factor B.mtx --b b.mtx --out x.mtx --out-u u.mtx\n"
+          "  tesela glm --m 300 --n 90 --p 100 --inconsistent --json -");
+      return std::function<int()>(
+          [o] { return o->common.precision == "s" ? run_glm<float>(*o) : run_glm<double>(*o); });
+    });
+
+}  // namespace
+}  // namespace tesela::cli
