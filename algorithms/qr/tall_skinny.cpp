@@ -26,9 +26,9 @@ class Chains {
       chains_.push_back({c == 0 ? R : g.scratch<T>(R.cols(), R.cols(), first_scratch + c), c == 0 && has_value});
   }
 
-  /// Some rows, as tiles side by side, to the next chain.
-  void append(const std::vector<Tile<T>>& rows) {
-    insert(chains_[next_], rows, false);
+  /// Some rows, as tiles side by side, to the next chain; `weighted`: the last tile holds what they are multiplied by.
+  void append(const std::vector<Tile<T>>& rows, bool weighted = false) {
+    insert(chains_[next_], rows, {.triangle = false, .weighted = weighted});
     next_ = (next_ + 1) % chains_.size();
   }
 
@@ -36,7 +36,7 @@ class Chains {
   void join() {
     for (std::size_t step = 1; step < chains_.size(); step *= 2)
       for (std::size_t c = 0; c + step < chains_.size(); c += 2 * step)
-        if (chains_[c + step].has_value) insert(chains_[c], {chains_[c + step].triangle}, true);
+        if (chains_[c + step].has_value) insert(chains_[c], {chains_[c + step].triangle}, {.triangle = true});
   }
 
  private:
@@ -52,11 +52,11 @@ class Chains {
     return g.scratch<double>(shape.rows, shape.cols);
   }
 
-  void insert(Chain& chain, const std::vector<Tile<T>>& rows, bool triangle) {
+  void insert(Chain& chain, const std::vector<Tile<T>>& rows, const typename AppendRows<T>::Args& args) {
     if (chain.has_value)
-      g_.insert<AppendRows<T>>({triangle}, chain.triangle, work_, rows);
+      g_.insert<AppendRows<T>>(args, chain.triangle, work_, rows);
     else
-      g_.insert<AppendRows<T, Out>>({triangle}, chain.triangle, work_, rows);
+      g_.insert<AppendRows<T, Out>>({args.triangle, args.weighted}, chain.triangle, work_, rows);
     chain.has_value = true;
   }
 
@@ -133,16 +133,27 @@ QrUpdater<T>::QrUpdater(Runtime& runtime, index_t n, index_t r)
 
 template <class T>
 void QrUpdater<T>::append(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TallSkinnyOptions& options) {
-  append_tiles(g, A, &B, options);
+  append_tiles(g, A, &B, nullptr, options);
 }
 
 template <class T>
 void QrUpdater<T>::append(Graph& g, const TileMatrix<T>& A, const TallSkinnyOptions& options) {
-  append_tiles(g, A, nullptr, options);
+  append_tiles(g, A, nullptr, nullptr, options);
 }
 
 template <class T>
-void QrUpdater<T>::append_tiles(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>* B,
+void QrUpdater<T>::append_scaled(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TileMatrix<T>& D,
+                                 const TallSkinnyOptions& options) {
+  if (D.m() != A.m() || D.n() != 1 || (std::max(A.mt(), D.mt()) > 1 && D.tile_shape().mb != A.tile_shape().mb))
+    throw ArgumentError("QrUpdater::append_scaled", "D",
+                        to_string(Shape{D.m(), D.n()}) + " in tiles of " + std::to_string(D.tile_shape().mb) +
+                            " rows; A has " + std::to_string(A.m()) + " in tiles of " +
+                            std::to_string(A.tile_shape().mb));
+  append_tiles(g, A, &B, &D, options);
+}
+
+template <class T>
+void QrUpdater<T>::append_tiles(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>* B, const TileMatrix<T>* D,
                                 const TallSkinnyOptions& options) {
   const index_t r = B != nullptr ? B->n() : 0;
   if (A.n() != n_ || r != r_)
@@ -160,7 +171,8 @@ void QrUpdater<T>::append_tiles(Graph& g, const TileMatrix<T>& A, const TileMatr
     std::vector<Tile<T>> row;
     add_tiles(A, i, row);
     if (B != nullptr) add_tiles(*B, i, row);
-    chains.append(row);
+    if (D != nullptr) add_tiles(*D, i, row);
+    chains.append(row, D != nullptr);
   }
   chains.join();
   empty_ = false;

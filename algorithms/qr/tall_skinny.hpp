@@ -47,6 +47,10 @@ class QrUpdater {
   /// until the tasks have run. Returns at once. Throws ArgumentError, with nothing inserted, when shapes do not fit.
   void append(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TallSkinnyOptions& options = {});
   void append(Graph& g, const TileMatrix<T>& A, const TallSkinnyOptions& options = {});  ///< when r is 0
+  /// The same for rows of [A | B] that are multiplied by numbers on their way, D, m x 1 and cut into the same rows.
+  /// Where that is 0 a row does not count, whatever it holds. A and B are only read.
+  void append_scaled(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TileMatrix<T>& D,
+                     const TallSkinnyOptions& options = {});
 
   struct Solution {
     HostMatrix<T> x;  ///< n x r, or 0 x 0 when the status is not 0
@@ -69,7 +73,8 @@ class QrUpdater {
   const TileMatrix<T>& triangle() const { return triangle_; }
 
  private:
-  void append_tiles(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>* B, const TallSkinnyOptions& options);
+  void append_tiles(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>* B, const TileMatrix<T>* D,
+                    const TallSkinnyOptions& options);
 
   index_t n_, r_, rows_ = 0;
   bool empty_ = true;

@@ -83,6 +83,12 @@ struct ScaledTriangle {
   }
 };
 
+/// Rows of one column, each times its weight.
+template <class T>
+void weigh(const T* x, const T* weights, index_t rows, T* to) {
+  for (index_t i = 0; i < rows; ++i) to[i] = weights[i] == T(0) ? T(0) : weights[i] * x[i];
+}
+
 }  // namespace
 
 template <class T>
@@ -99,6 +105,8 @@ Shape append_rows_work(index_t n) {
 template <class T, template <class> class R>
 void AppendRows<T, R>::cpu(const Args& args, R<T> r, Scratch<double> work, std::span<const In<T>> a) {
   const index_t n = r.cols, m = a.front().rows;
+  const T* const weights = args.weighted ? a.back().data : nullptr;
+  if (args.weighted) a = a.first(a.size() - 1);
   const Cut cut(n);
   const auto base = (reinterpret_cast<std::uintptr_t>(work.data) + cache_line - 1) / cache_line * cache_line;
   T* const block = reinterpret_cast<T*>(base);
@@ -117,9 +125,13 @@ void AppendRows<T, R>::cpu(const Args& args, R<T> r, Scratch<double> work, std::
     index_t c = 0;
     for (const In<T>& tile : a)
       for (index_t j = 0; j < tile.cols; ++j, ++c, column += padded) {
-        const T* const from = &tile(row, j);
-        if (scaled.make_room(c, copy_and_max(from, rows, padded, scaled.scale(c), column)))
-          copy_and_max(from, rows, padded, scaled.scale(c), column);
+        const auto from = [&] {  // weighted, where the copy will stand
+          if (weights == nullptr) return &tile(row, j);
+          weigh(&tile(row, j), weights + row, rows, column);
+          return static_cast<const T*>(column);
+        };
+        if (scaled.make_room(c, copy_and_max(from(), rows, padded, scaled.scale(c), column)))
+          copy_and_max(from(), rows, padded, scaled.scale(c), column);
       }
     if (cut.narrow)
       eliminate(triangle, block, padded, n);

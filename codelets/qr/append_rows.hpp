@@ -23,7 +23,12 @@ struct AppendRows {
 
   struct Args {
     bool triangle = false;  ///< A is upper triangular: the R of other rows, say
-    std::uint64_t cost_key() const { return static_cast<std::uint64_t>(triangle); }
+    /// The last tile is no part of A but m x 1: what each row of A is multiplied by on its way. Where it is 0 the row
+    /// does not count, whatever it holds.
+    bool weighted = false;
+    std::uint64_t cost_key() const {
+      return static_cast<std::uint64_t>(triangle) | static_cast<std::uint64_t>(weighted) << 1;
+    }
   };
   static double flops(const Args& args, std::span<const Shape> shapes) {  // R, work, tiles of A
     const auto n = static_cast<double>(shapes[0].cols), m = static_cast<double>(shapes.back().rows);

@@ -44,7 +44,7 @@ struct WideWork {
 
 template <class T>
 void append_wide(const CudaContext& context, const Block<T>& r, bool exists, double* memory,
-                 std::span<const In<T>> tiles) {
+                 std::span<const In<T>> tiles, const T* weights) {
   const WideWork<T> work(context, r.cols);
   if (!context.check(work.status, "cusolver geqrf_bufferSize")) return;
   T* const a = reinterpret_cast<T*>(memory);
@@ -62,7 +62,8 @@ void append_wide(const CudaContext& context, const Block<T>& r, bool exists, dou
     index_t column = 0;
     for (const In<T>& tile : tiles) {
       if (rows > 0)
-        ok = ok && context.check(stack_rows(context.stream(), stacked, column, tile.cols, tile.data + row, tile.ld),
+        ok = ok && context.check(stack_rows(context.stream(), stacked, column, tile.cols, tile.data + row, tile.ld,
+                                            weights != nullptr ? weights + row : nullptr),
                                  "copy of A");
       column += tile.cols;
     }
@@ -87,10 +88,14 @@ index_t internal::append_rows_device_work(index_t n) {
 }
 
 template <class T, template <class> class R>
-void AppendRows<T, R>::cuda(CudaContext& context, const Args&, R<T> r, Scratch<double> work, std::span<const In<T>> a) {
+void AppendRows<T, R>::cuda(CudaContext& context, const Args& args, R<T> r, Scratch<double> work,
+                            std::span<const In<T>> a) {
   constexpr bool exists = R<T>::mode != Mode::out;
-  if (r.cols > append_rows_cols) return append_wide<T>(context, r, exists, work.data, a);
+  const T* const weights = args.weighted ? a.back().data : nullptr;
+  if (args.weighted) a = a.first(a.size() - 1);
+  if (r.cols > append_rows_cols) return append_wide<T>(context, r, exists, work.data, a, weights);
   AppendRowsProblem<T> problem;
+  problem.weights = weights;
   index_t column = 0;
   for (const In<T>& tile : a)
     for (index_t j = 0; j < tile.cols; ++j) problem.column[column++] = &tile(0, j);

@@ -29,14 +29,14 @@ struct Spread {
 };
 
 /// As many warps as have `rows_each` rows to do, as far as the device holds them.
-template <class T, class S>
+template <class T, class S, bool weighted>
 int spread(index_t m, index_t rows_each, Spread& result) {
   int device = 0, processors = 0, memory = 0;
   if (const int status = cudaGetDevice(&device)) return status;
   if (const int status = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device)) return status;
   if (const int status = cudaDeviceGetAttribute(&memory, cudaDevAttrMaxSharedMemoryPerBlockOptin, device))
     return status;
-  const index_t fit = std::min<index_t>(S::Warps, memory / static_cast<index_t>(sizeof(AppendWarp<T, S>)));
+  const index_t fit = std::min<index_t>(S::Warps, memory / static_cast<index_t>(sizeof(AppendWarp<T, S, weighted>)));
   if (fit < 1) return cudaErrorInvalidConfiguration;
   const index_t warps = std::clamp<index_t>(ceil_div(m, rows_each), 1, std::min(processors * fit, most_warps));
   result.per_block = ceil_div(warps, processors);
@@ -44,10 +44,10 @@ int spread(index_t m, index_t rows_each, Spread& result) {
   return cudaSuccess;
 }
 
-template <class T, class S>
+template <class T, class S, bool weighted>
 int launch(CUstream_st* stream, const AppendProblem<T, S::N>& p, const Spread& s) {
-  const auto kernel = append_rows_kernel<T, S>;
-  const auto bytes = static_cast<std::size_t>(s.per_block) * sizeof(AppendWarp<T, S>);
+  const auto kernel = append_rows_kernel<T, S, weighted>;
+  const auto bytes = static_cast<std::size_t>(s.per_block) * sizeof(AppendWarp<T, S, weighted>);
   if (const int status =
           cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)))
     return status;
@@ -76,20 +76,20 @@ int join(CUstream_st* stream, const AppendRowsProblem<T>& problem, index_t rows)
     p.n = static_cast<int>(problem.n);
     p.aligned = rows % 2 == 0;
     Spread s;
-    if (const int status = spread<double, S>(rows, each, s)) return status;
+    if (const int status = spread<double, S, false>(rows, each, s)) return status;
     const bool last = s.warps() == 1;
     if (last)
       aim(p, problem.r, problem.ldr);
     else
       p.stack = to, p.ld = s.warps() * S::N;
-    const int status = launch<double, S>(stream, p, s);
+    const int status = launch<double, S, false>(stream, p, s);
     if (status != cudaSuccess || last) return status;
     rows = p.ld;
     std::swap(from, to);
   }
 }
 
-template <class T, class S>
+template <class T, class S, bool weighted>
 int run(CUstream_st* stream, const AppendRowsProblem<T>& problem) {
   AppendProblem<T, S::N> p{};
   p.aligned = true;
@@ -99,16 +99,17 @@ int run(CUstream_st* stream, const AppendRowsProblem<T>& problem) {
   }
   p.m = problem.m;
   p.n = static_cast<int>(problem.n);
+  p.weights = problem.weights;
   p.old = problem.before;
   p.ld_old = problem.ldr;
   Spread s;
-  if (const int status = spread<T, S>(p.m, S::block, s)) return status;
+  if (const int status = spread<T, S, weighted>(p.m, S::block, s)) return status;
   const bool last = s.warps() == 1 && p.old == nullptr;
   if (last)
     aim(p, problem.r, problem.ldr);
   else
     p.stack = problem.work, p.ld = (s.warps() + (p.old != nullptr ? 1 : 0)) * S::N;
-  const int status = launch<T, S>(stream, p, s);
+  const int status = launch<T, S, weighted>(stream, p, s);
   if (status != cudaSuccess || last) return status;
   return join<S, T>(stream, problem, p.ld);
 }
@@ -122,7 +123,9 @@ index_t append_rows_work(index_t n) {
 
 template <class T>
 int append_rows(CUstream_st* stream, const AppendRowsProblem<T>& problem) {
-  return with_shape(problem.n, [&]<class S>(S) { return run<T, S>(stream, problem); });
+  return with_shape(problem.n, [&]<class S>(S) {
+    return problem.weights != nullptr ? run<T, S, true>(stream, problem) : run<T, S, false>(stream, problem);
+  });
 }
 
 template int append_rows<float>(CUstream_st*, const AppendRowsProblem<float>&);

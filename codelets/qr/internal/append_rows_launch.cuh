@@ -24,9 +24,10 @@ template <class T, int N>
 struct AppendProblem {
   const T* column[N];  // of A, each with m rows
   index_t m;
-  int n;         // <= N: the columns that exist
-  bool aligned;  // every column begins at 16 bytes
-  const T* old;  // a triangle that becomes the last N rows of the stack, or null
+  int n;             // <= N: the columns that exist
+  bool aligned;      // every column begins at 16 bytes
+  const T* weights;  // of a weighted launch: what each of the m rows is multiplied by
+  const T* old;      // a triangle that becomes the last N rows of the stack, or null
   index_t ld_old;
   double* stack;     // the warps' triangles above each other, N rows each; null in the last launch
   index_t ld;        // of stack
@@ -36,11 +37,12 @@ struct AppendProblem {
 };
 
 /// What one warp keeps in shared memory.
-template <class T, class S>
+template <class T, class S, bool weighted>
 struct AppendWarp {
   alignas(16) T stage[S::N][S::block];  // the next block of rows
   alignas(16) double r[S::N][S::N];     // its triangle, row by row, scaled: column c stands for 2^exponent(c) r
   alignas(16) double factors[2][S::N];  // of a reflector for each column; two in turn
+  alignas(16) T weights[weighted ? S::block : 1];  // of the next block's rows
 };
 
 // In this range of exponents squares and their sums are safe.
@@ -64,9 +66,9 @@ __device__ inline double fast_reciprocal(double a) {
 }
 
 /// Begins the copy of a block of rows that ends at m, or that lies at odd places; rows beyond m become zeros.
-template <class T, class S>
-__device__ __noinline__ void fetch_carefully(const AppendProblem<T, S::N>& p, AppendWarp<T, S>& warp, index_t row,
-                                             int lane) {
+template <class T, class S, bool weighted>
+__device__ __noinline__ void fetch_carefully(const AppendProblem<T, S::N>& p, AppendWarp<T, S, weighted>& warp,
+                                             index_t row, int lane) {
 #pragma unroll 1
   for (int c = 0; c < p.n; ++c) {
     const T* const from = p.column[c] + row;
@@ -79,8 +81,17 @@ __device__ __noinline__ void fetch_carefully(const AppendProblem<T, S::N>& p, Ap
 }
 
 /// Begins the copy of any block of rows.
-template <class T, class S>
-__device__ inline void fetch(const AppendProblem<T, S::N>& p, AppendWarp<T, S>& warp, index_t row, int lane) {
+template <class T, class S, bool weighted>
+__device__ inline void fetch(const AppendProblem<T, S::N>& p, AppendWarp<T, S, weighted>& warp, index_t row, int lane) {
+  if constexpr (weighted) {
+#pragma unroll
+    for (int q = 0; q < S::Rows; ++q) {
+      const int i = lane + 32 * q;
+      const bool there = row + i < p.m;
+      __pipeline_memcpy_async(&warp.weights[i], there ? p.weights + row + i : p.weights, sizeof(T),
+                              there ? 0 : sizeof(T));
+    }
+  }
   constexpr int vector = 16 / static_cast<int>(sizeof(T)), vectors = S::block / vector;
   if (p.aligned && row + S::block <= p.m) {
 #pragma unroll
@@ -94,21 +105,27 @@ __device__ inline void fetch(const AppendProblem<T, S::N>& p, AppendWarp<T, S>& 
           __pipeline_memcpy_async(to + 32 * q * vector, from + 32 * q * vector, 16);
     }
   } else {
-    fetch_carefully<T, S>(p, warp, row, lane);
+    fetch_carefully<T, S, weighted>(p, warp, row, lane);
   }
   __pipeline_commit();
 }
 
 /// Takes the block from shared memory to registers; true when some number is out of range, or may be.
-template <class T, class S>
-__device__ inline bool take(const AppendWarp<T, S>& warp, double (&x)[S::Rows][S::N], int lane) {
+template <class T, class S, bool weighted>
+__device__ inline bool take(const AppendWarp<T, S, weighted>& warp, double (&x)[S::Rows][S::N], int lane) {
   bool doubtful = false;
+  double weights[weighted ? S::Rows : 1];
+  if constexpr (weighted) {
+#pragma unroll
+    for (int i = 0; i < S::Rows; ++i) weights[i] = static_cast<double>(warp.weights[lane + 32 * i]);
+  }
 #pragma unroll
   for (int c = 0; c < S::N; ++c) {
     unsigned most = 0;
 #pragma unroll
     for (int i = 0; i < S::Rows; ++i) {
       x[i][c] = static_cast<double>(warp.stage[c][lane + 32 * i]);
+      if constexpr (weighted) x[i][c] = weights[i] == 0 ? 0.0 : weights[i] * x[i][c];
       most = max(most, modulus_high(x[i][c]));
     }
     constexpr unsigned low = (1023u - append_range) << 20, high = (1023u + append_range) << 20;
@@ -119,8 +136,16 @@ __device__ inline bool take(const AppendWarp<T, S>& warp, double (&x)[S::Rows][S
 
 /// Scales a staged block as the triangle is, after choosing anew the scales of the columns where the block asks for it;
 /// the same rule as on cores. Lane c holds exponent c.
-template <class T, class S>
-__device__ __noinline__ int fit(AppendWarp<T, S>& warp, int exponent, int lane) {
+template <class T, class S, bool weighted>
+__device__ __noinline__ int fit(AppendWarp<T, S, weighted>& warp, int exponent, int lane) {
+  if constexpr (weighted) {  // the staged rows take their weights, and have none any more
+    for (int i = lane; i < S::block; i += 32) {
+      const T weight = warp.weights[i];
+      for (int c = 0; c < S::N; ++c) warp.stage[c][i] = weight == T(0) ? T(0) : weight * warp.stage[c][i];
+      warp.weights[i] = T(1);
+    }
+    __syncwarp();
+  }
 #pragma unroll 1
   for (int c = 0; c < S::N; ++c) {
     int e = __shfl_sync(~0u, exponent, c);
@@ -178,8 +203,8 @@ struct Butterfly {
 /// One reflector: H = I - v v^T / (norm (norm + |r|)), v = [r + sign(r) norm; x], norm = ||[r; x]||, for the pivot row
 /// j of R and the block's first column x, applied to the live - 1 columns right of it, which move one place to the
 /// left.
-template <int live, class T, class S>
-__device__ inline void reflect(AppendWarp<T, S>& warp, double (&x)[S::Rows][S::N], int j, int lane) {
+template <int live, class T, class S, bool weighted>
+__device__ inline void reflect(AppendWarp<T, S, weighted>& warp, double (&x)[S::Rows][S::N], int j, int lane) {
   const int place = lane >> Butterfly<live>::shift;
   const bool owner = (lane & ((1 << Butterfly<live>::shift) - 1)) == 0 && place < live && j + place < S::N;
   const double above = owner ? warp.r[j][j + place] : 0.0;
@@ -217,21 +242,21 @@ __device__ inline void reflect(AppendWarp<T, S>& warp, double (&x)[S::Rows][S::N
   }
 }
 
-template <int live, class T, class S>
-__device__ inline void eliminate(AppendWarp<T, S>& warp, double (&x)[S::Rows][S::N], int n, int lane) {
+template <int live, class T, class S, bool weighted>
+__device__ inline void eliminate(AppendWarp<T, S, weighted>& warp, double (&x)[S::Rows][S::N], int n, int lane) {
   if constexpr (live > 0) {
 #pragma unroll 1
     for (int j = S::N - live; j < S::N - live + S::Step; ++j) {
       if (j >= n) return;
-      reflect<live, T, S>(warp, x, j, lane);
+      reflect<live, T, S, weighted>(warp, x, j, lane);
     }
-    eliminate<live - S::Step, T, S>(warp, x, n, lane);
+    eliminate<live - S::Step, T, S, weighted>(warp, x, n, lane);
   }
 }
 
 /// Writes the warp's triangle, zeros below it, to where the problem says.
-template <class T, class S>
-__device__ inline void leave(const AppendProblem<T, S::N>& p, const AppendWarp<T, S>& warp, int exponent,
+template <class T, class S, bool weighted>
+__device__ inline void leave(const AppendProblem<T, S::N>& p, const AppendWarp<T, S, weighted>& warp, int exponent,
                              index_t number, index_t warps, int lane) {
 #pragma unroll 1
   for (int c = 0; c < p.n; ++c) {
@@ -248,14 +273,14 @@ __device__ inline void leave(const AppendProblem<T, S::N>& p, const AppendWarp<T
   }
 }
 
-template <class T, class S>
+template <class T, class S, bool weighted>
 __global__ void __launch_bounds__(32 * S::Warps, 1)
     append_rows_kernel(const __grid_constant__ AppendProblem<T, S::N> p) {
   extern __shared__ __align__(16) unsigned char shared[];
   const int lane = static_cast<int>(threadIdx.x) % 32, per_block = static_cast<int>(blockDim.x) / 32;
   // From one lane, so that the compiler sees that the whole warp agrees on it, and on the turns of the loop below.
   const int place = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 32, 0);
-  auto& warp = reinterpret_cast<AppendWarp<T, S>*>(shared)[place];
+  auto& warp = reinterpret_cast<AppendWarp<T, S, weighted>*>(shared)[place];
   const index_t number = static_cast<index_t>(blockIdx.x) * per_block + place,
                 warps = static_cast<index_t>(gridDim.x) * per_block, stride = warps * S::block;
 
@@ -273,18 +298,18 @@ __global__ void __launch_bounds__(32 * S::Warps, 1)
       __pipeline_wait_prior(0);
       __syncwarp();
       bool fitted = false;
-      while ((scaled && !fitted) || (take<T, S>(warp, x, lane) && !fitted)) {
-        exponent = fit<T, S>(warp, exponent, lane);
+      while ((scaled && !fitted) || (take<T, S, weighted>(warp, x, lane) && !fitted)) {
+        exponent = fit<T, S, weighted>(warp, exponent, lane);
         scaled = __any_sync(~0u, exponent != 0);
         fitted = true;
       }
       __syncwarp();
     }
-    if (row + stride < p.m) fetch<T, S>(p, warp, row + stride, lane);
-    if (row >= 0) eliminate<S::N, T, S>(warp, x, p.n, lane);
+    if (row + stride < p.m) fetch<T, S, weighted>(p, warp, row + stride, lane);
+    if (row >= 0) eliminate<S::N, T, S, weighted>(warp, x, p.n, lane);
   }
   __syncwarp();
-  leave<T, S>(p, warp, exponent, number, warps, lane);
+  leave<T, S, weighted>(p, warp, exponent, number, warps, lane);
 }
 
 }  // namespace tesela::kernels

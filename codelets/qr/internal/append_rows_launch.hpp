@@ -18,10 +18,11 @@ template <class T>
 struct AppendRowsProblem {
   const T* column[append_rows_cols] = {};  ///< the first n, each with m rows
   index_t m = 0, n = 0;
-  const T* before = nullptr;  ///< R as it was, its upper triangle; null: there is none
-  T* r = nullptr;             ///< R, strictly lower zeros included; may be `before`
-  index_t ldr = 1;            ///< of both
-  double* work = nullptr;     ///< append_rows_work() doubles
+  const T* before = nullptr;   ///< R as it was, its upper triangle; null: there is none
+  T* r = nullptr;              ///< R, strictly lower zeros included; may be `before`
+  index_t ldr = 1;             ///< of both
+  double* work = nullptr;      ///< append_rows_work() doubles
+  const T* weights = nullptr;  ///< null, or m numbers that A's rows are multiplied by; 0: whatever the row holds
 };
 
 /// Doubles of work space for n <= append_rows_cols columns, on any device.
@@ -47,8 +48,8 @@ struct StackedRows {
 template <class T>
 int stack_triangle(CUstream_st* stream, const StackedRows<T>& a, const T* r, index_t ldr);
 template <class T>
-int stack_rows(CUstream_st* stream, const StackedRows<T>& a, index_t column, index_t columns, const T* from,
-               index_t ld);
+int stack_rows(CUstream_st* stream, const StackedRows<T>& a, index_t column, index_t columns, const T* from, index_t ld,
+               const T* weights = nullptr);
 template <class T>
 int scale_columns(CUstream_st* stream, const StackedRows<T>& a);
 template <class T>

@@ -19,9 +19,13 @@ __global__ void copy_upper(T* to, index_t ld, index_t n, const T* from, index_t 
 }
 
 template <class T>
-__global__ void copy_rows(T* to, index_t ld, index_t rows, index_t columns, const T* from, index_t ld_from) {
+__global__ void copy_rows(T* to, index_t ld, index_t rows, index_t columns, const T* from, index_t ld_from,
+                          const T* weights) {
   for (index_t c = blockIdx.x; c < columns; c += gridDim.x)
-    for (index_t i = threadIdx.x; i < rows; i += threads) to[i + c * ld] = from[i + c * ld_from];
+    for (index_t i = threadIdx.x; i < rows; i += threads) {
+      const T weight = weights != nullptr ? weights[i] : T(1);
+      to[i + c * ld] = weight == T(0) ? T(0) : weight * from[i + c * ld_from];
+    }
 }
 
 /// Columns whose squares would leave T's range are divided by a power of two near their largest number.
@@ -68,9 +72,10 @@ int stack_triangle(CUstream_st* stream, const StackedRows<T>& a, const T* r, ind
 }
 
 template <class T>
-int stack_rows(CUstream_st* stream, const StackedRows<T>& a, index_t column, index_t columns, const T* from,
-               index_t ld) {
-  copy_rows<<<grid(columns), threads, 0, stream>>>(a.data + a.n + column * a.ld, a.ld, a.rows, columns, from, ld);
+int stack_rows(CUstream_st* stream, const StackedRows<T>& a, index_t column, index_t columns, const T* from, index_t ld,
+               const T* weights) {
+  copy_rows<<<grid(columns), threads, 0, stream>>>(a.data + a.n + column * a.ld, a.ld, a.rows, columns, from, ld,
+                                                   weights);
   return cudaGetLastError();
 }
 
@@ -88,8 +93,9 @@ int unstack_triangle(CUstream_st* stream, const StackedRows<T>& a, T* r, index_t
 
 template int stack_triangle(CUstream_st*, const StackedRows<float>&, const float*, index_t);
 template int stack_triangle(CUstream_st*, const StackedRows<double>&, const double*, index_t);
-template int stack_rows(CUstream_st*, const StackedRows<float>&, index_t, index_t, const float*, index_t);
-template int stack_rows(CUstream_st*, const StackedRows<double>&, index_t, index_t, const double*, index_t);
+template int stack_rows(CUstream_st*, const StackedRows<float>&, index_t, index_t, const float*, index_t, const float*);
+template int stack_rows(CUstream_st*, const StackedRows<double>&, index_t, index_t, const double*, index_t,
+                        const double*);
 template int scale_columns(CUstream_st*, const StackedRows<float>&);
 template int scale_columns(CUstream_st*, const StackedRows<double>&);
 template int unstack_triangle(CUstream_st*, const StackedRows<float>&, float*, index_t);
