@@ -24,9 +24,11 @@
 #include <tesela/algorithms/eigen/tridiagonal_eig.hpp>
 #include <tesela/algorithms/givens/givens.hpp>
 #include <tesela/algorithms/givens/givens_plan.hpp>
+#include <tesela/algorithms/least_squares/covariance.hpp>
 #include <tesela/algorithms/least_squares/extended_qr.hpp>
 #include <tesela/algorithms/least_squares/glm.hpp>
 #include <tesela/algorithms/least_squares/least_squares.hpp>
+#include <tesela/algorithms/least_squares/weighted_least_squares.hpp>
 #include <tesela/algorithms/qr/generalized_qr.hpp>
 #include <tesela/algorithms/qr/orthogonalize.hpp>
 #include <tesela/algorithms/qr/qr.hpp>

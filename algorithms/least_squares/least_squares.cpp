@@ -16,18 +16,9 @@ namespace tesela {
 using namespace kernels;
 namespace {
 
-template <class T>
-void require_conforming(const TileMatrix<T>& A, const TileMatrix<T>& B) {
-  if (B.m() != A.m() || (std::max(A.mt(), B.mt()) > 1 && B.tile_shape().mb != A.tile_shape().mb))
-    throw ArgumentError("ols", "B",
-                        std::to_string(B.m()) + " rows in tiles of " + std::to_string(B.tile_shape().mb) + "; A has " +
-                            std::to_string(A.m()) + " in tiles of " + std::to_string(A.tile_shape().mb));
-  if (B.shares_tiles(A)) throw ArgumentError("ols", "B", "shares tiles with A");
-}
-
 /// What use() makes of A's factorization by the method.
 template <class T, class F>
-LeastSquares<T> with_factors(Graph& g, const TileMatrix<T>& A, const OlsOptions& options, F use) {
+auto with_factors(Graph& g, const TileMatrix<T>& A, const OlsOptions& options, F use) {
   if (options.method == OlsMethod::givens) return use(givens_qr(g, A, options.givens));
   return use(qr(g, A, options.qr));
 }
@@ -38,9 +29,9 @@ LeastSquares<T> solve_tall(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>
                            double rcond) {
   return with_factors(g, A, options, [&](const auto& factors) {
     factors.apply(g, Side::left, Op::transpose, B);
-    if (options.method != OlsMethod::givens)
+    if (options.method != OlsMethod::givens && !options.keep_triangle)
       if (auto solved = detail::ols_in_place(g, A, B, rcond)) return std::move(*solved);
-    return detail::ols_from_r(g, extended_qr(g, factors, A.tile_shape(), B), {A.m(), A.n()}, rcond);
+    return detail::ols_from_r(g, extended_qr(g, factors, A.tile_shape(), B), {A.m(), A.n()}, options);
   });
 }
 
@@ -100,24 +91,6 @@ LeastSquares<T> solve_wide(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>
   });
 }
 
-/// A without rows or columns: X is zero.
-template <class T>
-LeastSquares<T> solve_empty(const TileMatrix<T>& B, index_t n) {
-  FirstRows<T> b = first_rows(B, 0);
-  if (!std::all_of(b.norms_below.begin(), b.norms_below.end(), [](T norm) { return std::isfinite(norm); }))
-    return detail::not_finite<T>(B.n());
-  LeastSquares<T> answer;
-  answer.X = HostMatrix<T>::zeros(n, B.n());
-  answer.residual_norms = std::move(b.norms_below);
-  return answer;
-}
-
-double settled_rcond(const OlsOptions& options, index_t m, index_t n, double epsilon) {
-  if (!(options.rcond >= 0 && options.rcond < 1))
-    throw ArgumentError("ols", "rcond", std::to_string(options.rcond) + " is not in [0, 1)");
-  return options.rcond > 0 ? options.rcond : static_cast<double>(std::max(m, n)) * epsilon;
-}
-
 }  // namespace
 
 const char* description(OlsStatus status) {
@@ -175,40 +148,59 @@ TileShape suitable_ols_tile(const Runtime& runtime, OlsMethod method, index_t m,
   return m < n ? TileShape{tile.nb, tile.mb} : tile;
 }
 
+namespace detail {
+
 template <class T>
-LeastSquares<T> ols(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const OlsOptions& options) {
-  require_conforming(A, B);
-  const index_t m = A.m(), n = A.n(), r = B.n();
-  const double rcond = settled_rcond(options, m, n, std::numeric_limits<T>::epsilon());
-  if (m == 0 || n == 0) return solve_empty(B, n);
-  OlsOptions settled = options;
-  if (settled.method == OlsMethod::automatic) settled.method = suitable_ols_method(m, n, r);
-  if (settled.method == OlsMethod::tall_skinny) {
-    QrUpdater<T> updater(g.runtime(), n, r);
-    updater.append(g, A, B);
-    return detail::ols_from_r(g, extended_qr(g, updater), {m, n}, rcond);
-  }
-  if (m < n) return solve_wide(g, A, B, settled, rcond);
-  return solve_tall(g, A, B, settled, rcond);
+void require_conforming(const char* routine, const TileMatrix<T>& A, const TileMatrix<T>& B) {
+  if (B.m() != A.m() || (std::max(A.mt(), B.mt()) > 1 && B.tile_shape().mb != A.tile_shape().mb))
+    throw ArgumentError(routine, "B",
+                        std::to_string(B.m()) + " rows in tiles of " + std::to_string(B.tile_shape().mb) + "; A has " +
+                            std::to_string(A.m()) + " in tiles of " + std::to_string(A.tile_shape().mb));
+  if (B.shares_tiles(A)) throw ArgumentError(routine, "B", "shares tiles with A");
 }
 
 template <class T>
-LeastSquares<T> ols(Graph& g, const MatrixRows<T>& A, const HostMatrix<T>& B, const OlsOptions& options) {
-  const index_t m = A.m(), n = A.n(), r = B.cols();
-  if (B.rows() != m) throw ArgumentError("ols", "B", to_string(B.shape()) + "; A has " + std::to_string(m) + " rows");
-  const double rcond = settled_rcond(options, m, n, std::numeric_limits<T>::epsilon());
-  if (options.rows < 0) throw ArgumentError("ols", "rows", std::to_string(options.rows) + " is negative");
-  const index_t suitable = (index_t{16} << 20) / (std::max<index_t>(n, 1) * index_t{sizeof(T)});
-  const index_t rows = options.rows > 0 ? options.rows : std::max<index_t>(suitable, 1024);
-  const auto b = TileMatrix<T>::map(g.runtime(), B.data(), m, r, B.ld(), {rows, std::max<index_t>(r, 1)}, "B");
-  if (m == 0 || n == 0) return solve_empty(b, n);
+LeastSquares<T> solve_empty(const TileMatrix<T>& B, index_t n) {
+  FirstRows<T> b = first_rows(B, 0);
+  if (!std::all_of(b.norms_below.begin(), b.norms_below.end(), [](T norm) { return std::isfinite(norm); }))
+    return not_finite<T>(B.n());
+  LeastSquares<T> answer;
+  answer.X = HostMatrix<T>::zeros(n, B.n());
+  answer.residual_norms = std::move(b.norms_below);
+  answer.degrees_of_freedom = B.m();
+  return answer;
+}
 
-  QrUpdater<T> updater(g.runtime(), n, r);
+template <class T>
+ExtendedQr<T> reduce(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const OlsOptions& options) {
+  OlsOptions settled = options;
+  if (settled.method == OlsMethod::automatic) settled.method = suitable_ols_method(A.m(), A.n(), B.n());
+  if (settled.method == OlsMethod::tall_skinny) {
+    QrUpdater<T> updater(g.runtime(), A.n(), B.n());
+    updater.append(g, A, B);
+    return extended_qr(g, updater);
+  }
+  return with_factors(g, A, settled, [&](const auto& factors) {
+    factors.apply(g, Side::left, Op::transpose, B);
+    return extended_qr(g, factors, A.tile_shape(), B);
+  });
+}
+
+template <class T>
+std::vector<ExtendedQr<T>> reduce(Graph& g, const MatrixRows<T>& A, const HostMatrix<T>& B, const HostMatrix<T>& D,
+                                  index_t wanted_rows) {
+  const index_t m = A.m(), n = A.n(), r = B.cols();
+  const index_t suitable = (index_t{16} << 20) / (std::max<index_t>(n, 1) * index_t{sizeof(T)});
+  const index_t rows = wanted_rows > 0 ? wanted_rows : std::max<index_t>(suitable, 1024);
+  const auto b = TileMatrix<T>::map(g.runtime(), B.data(), m, r, B.ld(), {rows, std::max<index_t>(r, 1)}, "B");
+  const auto d = TileMatrix<T>::map(g.runtime(), D.data(), D.rows(), D.cols(), D.ld(), {rows, 1}, "D");
+  std::vector<QrUpdater<T>> updaters;
+  for (index_t k = 0; k < std::max<index_t>(D.cols(), 1); ++k) updaters.emplace_back(g.runtime(), n, r);
   // A group of tiles for all workers is read while they are busy with the other one; writing to a tile waits for the
   // task that reads it.
   const auto together = static_cast<index_t>(g.runtime().workers().size());
   std::vector<TileMatrix<T>> groups;
-  for (index_t group = 0; group * together < b.mt(); ++group) {
+  for (index_t group = 0; group * together * rows < m; ++group) {
     const index_t first = group * together * rows, count = std::min(rows * together, m - first);
     if (group < 2 || count < rows * together)
       groups.emplace_back(g.runtime(), count, n, TileShape{rows, n}, "rows");
@@ -216,9 +208,59 @@ LeastSquares<T> ols(Graph& g, const MatrixRows<T>& A, const HostMatrix<T>& B, co
       std::swap(groups.front(), groups.back());
     const TileMatrix<T>& block = groups.back();
     block.for_each_tile([&](const Tile<T>& tile, index_t row, index_t) { A.read(first + row, tile.write()); });
-    updater.append(g, block, b.view(group * together, 0, block.mt(), b.nt()));
+    const auto of_b = b.view(group * together, 0, block.mt(), b.nt());
+    if (D.cols() == 0) updaters.front().append(g, block, of_b);
+    for (index_t k = 0; k < D.cols(); ++k)
+      if (std::any_of(&D(first, k), &D(first, k) + count, [](T x) { return x != T(0); }))
+        updaters[static_cast<std::size_t>(k)].append_scaled(g, block, of_b, d.view(group * together, k, block.mt(), 1));
   }
-  return detail::ols_from_r(g, extended_qr(g, updater), {m, n}, rcond);
+  std::vector<ExtendedQr<T>> triangles;
+  for (const QrUpdater<T>& updater : updaters) triangles.push_back(extended_qr(g, updater));
+  return triangles;
+}
+
+template void require_conforming(const char*, const TileMatrix<float>&, const TileMatrix<float>&);
+template void require_conforming(const char*, const TileMatrix<double>&, const TileMatrix<double>&);
+template LeastSquares<float> solve_empty(const TileMatrix<float>&, index_t);
+template LeastSquares<double> solve_empty(const TileMatrix<double>&, index_t);
+template ExtendedQr<float> reduce(Graph&, const TileMatrix<float>&, const TileMatrix<float>&, const OlsOptions&);
+template ExtendedQr<double> reduce(Graph&, const TileMatrix<double>&, const TileMatrix<double>&, const OlsOptions&);
+template std::vector<ExtendedQr<float>> reduce(Graph&, const MatrixRows<float>&, const HostMatrix<float>&,
+                                               const HostMatrix<float>&, index_t);
+template std::vector<ExtendedQr<double>> reduce(Graph&, const MatrixRows<double>&, const HostMatrix<double>&,
+                                                const HostMatrix<double>&, index_t);
+
+}  // namespace detail
+
+template <class T>
+LeastSquares<T> ols(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const OlsOptions& options) {
+  detail::require_conforming("ols", A, B);
+  const index_t m = A.m(), n = A.n(), r = B.n();
+  OlsOptions settled = options;
+  settled.rcond = detail::settled_rcond<T>("ols", options, m, n);
+  if (m == 0 || n == 0) return detail::solve_empty(B, n);
+  if (settled.method == OlsMethod::automatic) settled.method = suitable_ols_method(m, n, r);
+  if (settled.method == OlsMethod::tall_skinny)
+    return detail::ols_from_r(g, detail::reduce(g, A, B, settled), {m, n}, settled);
+  LeastSquares<T> answer =
+      m < n ? solve_wide(g, A, B, settled, settled.rcond) : solve_tall(g, A, B, settled, settled.rcond);
+  answer.degrees_of_freedom = m - answer.rank;
+  return answer;
+}
+
+template <class T>
+LeastSquares<T> ols(Graph& g, const MatrixRows<T>& A, const HostMatrix<T>& B, const OlsOptions& options) {
+  const index_t m = A.m(), n = A.n(), r = B.cols();
+  if (B.rows() != m) throw ArgumentError("ols", "B", to_string(B.shape()) + "; A has " + std::to_string(m) + " rows");
+  OlsOptions settled = options;
+  settled.rcond = detail::settled_rcond<T>("ols", options, m, n);
+  if (options.rows < 0) throw ArgumentError("ols", "rows", std::to_string(options.rows) + " is negative");
+  if (m == 0 || n == 0) {
+    const TileShape whole{std::max<index_t>(m, 1), std::max<index_t>(r, 1)};
+    return detail::solve_empty(TileMatrix<T>::map(g.runtime(), B.data(), m, r, B.ld(), whole, "B"), n);
+  }
+  auto triangles = detail::reduce(g, A, B, HostMatrix<T>(), options.rows);
+  return detail::ols_from_r(g, std::move(triangles.front()), {m, n}, settled);
 }
 
 template Measured ols_error<float>(const NormalResidual<float>::Result&, Shape, index_t, double);

@@ -31,9 +31,10 @@ struct OlsOptions {
   /// The rank is the number of singular values of A, its columns scaled to unit norm, above rcond times the largest
   /// one; 0 means max(m, n) eps.
   double rcond = 0;
-  QrOptions qr = {};          ///< of tiles
-  GivensOptions givens = {};  ///< of givens
-  index_t rows = 0;           ///< read from a file at a time by each worker; 0: about 16 MB
+  QrOptions qr = {};           ///< of tiles
+  GivensOptions givens = {};   ///< of givens
+  index_t rows = 0;            ///< read from a file at a time by each worker; 0: about 16 MB
+  bool keep_triangle = false;  ///< leave R at home, for covariance()
 };
 
 enum class OlsStatus : std::uint8_t {
@@ -65,6 +66,11 @@ struct LeastSquares {
   /// Of solutions that are not unique (rank < n) X has the least ||x||_2; if false, the least ||D x||_2, where D holds
   /// A's column norms, which differ so much that the other cannot be computed (see minimum_norm).
   bool original_units = true;
+  /// If it was asked for and the rank is n: R with R^T R = A^T A, of the columns in the order of `pivots` (empty: as
+  /// they are).
+  HostMatrix<T> triangle = {};
+  std::vector<index_t> pivots = {};
+  index_t degrees_of_freedom = 0;  ///< rows that count less the rank
 };
 
 /// Ordinary least squares, LAPACK gels and, when A is rank deficient, gelsy: X = argmin ||A X - B||_2 column by column,

@@ -51,12 +51,21 @@ LeastSquares<T> ols_any_rank(ExtendedQr<T> e, Shape a, double rcond) {
 }
 
 template <class T>
-LeastSquares<T> ols_from_r(Graph& g, ExtendedQr<T> e, Shape a, double rcond) {
+LeastSquares<T> ols_from_r(Graph& g, ExtendedQr<T> e, Shape a, const OlsOptions& options) {
   if (!all_finite(e)) return not_finite<T>(e.C.cols());
   LeastSquares<T> answer;
+  HostMatrix<T> triangle;
+  if (options.keep_triangle) triangle = e.R.clone();
   answer.condition = triangle_condition(e.R, true);
-  if (!clearly_regular(answer.condition, rcond)) return ols_any_rank(std::move(e), a, rcond);
+  if (!clearly_regular(answer.condition, options.rcond)) {
+    answer = ols_any_rank(std::move(e), a, options.rcond);
+    answer.degrees_of_freedom = a.rows - answer.rank;
+    if (answer.rank == a.cols) answer.triangle = std::move(triangle);
+    return answer;
+  }
   answer.rank = std::min(a.rows, a.cols);
+  answer.degrees_of_freedom = a.rows - answer.rank;
+  answer.triangle = std::move(triangle);
   const std::vector<int> of_r = scale_columns(e.R), of_c = scale_columns(e.C);
   HostMatrix<T> X = e.C.clone();
   triangular_solve(g, Op::none, e.R, X);
@@ -76,7 +85,7 @@ template void judge(LeastSquares<double>&, const HostMatrix<double>&, const Host
                     const HostMatrix<double>&, Shape);
 template LeastSquares<float> ols_any_rank(ExtendedQr<float>, Shape, double);
 template LeastSquares<double> ols_any_rank(ExtendedQr<double>, Shape, double);
-template LeastSquares<float> ols_from_r(Graph&, ExtendedQr<float>, Shape, double);
-template LeastSquares<double> ols_from_r(Graph&, ExtendedQr<double>, Shape, double);
+template LeastSquares<float> ols_from_r(Graph&, ExtendedQr<float>, Shape, const OlsOptions&);
+template LeastSquares<double> ols_from_r(Graph&, ExtendedQr<double>, Shape, const OlsOptions&);
 
 }  // namespace tesela::detail

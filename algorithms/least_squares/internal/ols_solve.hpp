@@ -3,8 +3,11 @@
 #include <tesela/algorithms/least_squares/extended_qr.hpp>
 #include <tesela/algorithms/least_squares/least_squares.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace tesela::detail {
@@ -13,7 +16,35 @@ namespace tesela::detail {
 
 /// X = R^-1 C where R, n x n, is clearly regular, else as ols_any_rank.
 template <class T>
-LeastSquares<T> ols_from_r(Graph& g, ExtendedQr<T> e, Shape a, double rcond);
+LeastSquares<T> ols_from_r(Graph& g, ExtendedQr<T> e, Shape a, const OlsOptions& options);
+
+/// The triangle or trapezoid of [A | B] by any method, at home; A and B are lost.
+template <class T>
+ExtendedQr<T> reduce(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const OlsOptions& options);
+
+/// The triangles of [diag(d) A | diag(d) B], one for each column d of D, or of [A | B] where D has no columns: A is
+/// read once.
+template <class T>
+std::vector<ExtendedQr<T>> reduce(Graph& g, const MatrixRows<T>& A, const HostMatrix<T>& B, const HostMatrix<T>& D,
+                                  index_t rows);
+
+/// Throws ArgumentError unless rcond is in [0, 1), and answers its default where it is 0.
+template <class T>
+double settled_rcond(const char* routine, const OlsOptions& options, index_t m, index_t n) {
+  if (!(options.rcond >= 0 && options.rcond < 1))
+    throw ArgumentError(routine, "rcond", std::to_string(options.rcond) + " is not in [0, 1)");
+  return options.rcond > 0
+             ? options.rcond
+             : static_cast<double>(std::max(m, n)) * static_cast<double>(std::numeric_limits<T>::epsilon());
+}
+
+/// Throws ArgumentError unless B's rows are A's, cut as those.
+template <class T>
+void require_conforming(const char* routine, const TileMatrix<T>& A, const TileMatrix<T>& B);
+
+/// No rows or no columns, or none that count: X is zero.
+template <class T>
+LeastSquares<T> solve_empty(const TileMatrix<T>& B, index_t n);
 
 /// By minimum_norm: R may be of any rank, and a trapezoid.
 template <class T>

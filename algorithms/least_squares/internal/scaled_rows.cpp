@@ -1,0 +1,168 @@
+#include <tesela/algorithms/least_squares/internal/ols_solve.hpp>
+#include <tesela/algorithms/least_squares/internal/scaled_rows.hpp>
+#include <tesela/codelets/least_squares/graded_rows.hpp>
+#include <tesela/codelets/least_squares/minimum_norm.hpp>
+#include <tesela/codelets/least_squares/scale_rows.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace tesela::detail {
+
+using namespace kernels;
+namespace {
+
+/// Inserts A = diag(d) A.
+template <class T>
+void scale_rows(Graph& g, const HostMatrix<T>& d, const TileMatrix<T>& A) {
+  const auto D = TileMatrix<T>::map(g.runtime(), d.data(), d.rows(), 1, d.ld(), {A.tile_shape().mb, 1}, "D");
+  for (index_t j = 0; j < A.nt(); ++j)
+    for (index_t i = 0; i < A.mt(); ++i) g.insert<ScaleRows<T>>({}, D(i, 0), A(i, j));
+  g.wait();
+}
+
+template <class T>
+LeastSquares<T> in_units_of(LeastSquares<T> answer, int exponent, index_t counted) {
+  for (T& norm : answer.residual_norms) norm = std::ldexp(norm, exponent);
+  for (index_t k = 0; k < answer.triangle.size(); ++k)
+    answer.triangle.data()[k] = std::ldexp(answer.triangle.data()[k], exponent);
+  answer.degrees_of_freedom = counted - answer.rank;
+  return answer;
+}
+
+/// The answer from the classes' triangles, one or more of them.
+template <class T>
+LeastSquares<T> join(Graph& g, std::vector<ExtendedQr<T>> triangles, const RowClasses<T>& d,
+                     const OlsOptions& options) {
+  for (const ExtendedQr<T>& e : triangles)
+    if (!all_finite(e)) return not_finite<T>(e.C.cols());
+  const Shape a{d.counted, triangles.front().R.cols()};
+  if (triangles.size() == 1 && triangles.front().R.rows() == a.cols)
+    return in_units_of(ols_from_r(g, std::move(triangles.front()), a, options), d.exponents.front(), d.counted);
+  std::vector<RowClass<T>> classes;
+  std::vector<std::vector<T>> rests;
+  for (std::size_t k = 0; k < triangles.size(); ++k) {
+    classes.push_back({d.exponents[k], std::move(triangles[k].R), std::move(triangles[k].C)});
+    rests.push_back(std::move(triangles[k].residual_norms));
+  }
+  GradedTriangle<T> graded = join_graded_rows(std::move(classes), options.rcond);
+  ExtendedQr<T> joined{std::move(graded.R), std::move(graded.C), std::vector<T>(rests.front().size(), T(0))};
+  LeastSquares<T> answer = ols_from_r(g, std::move(joined), a, options);
+  if (answer.status == OlsStatus::not_finite) return answer;
+  HostMatrix<T> X(answer.X.rows(), answer.X.cols());
+  for (index_t j = 0; j < X.rows(); ++j)
+    for (index_t c = 0; c < X.cols(); ++c) X(graded.pivots[static_cast<std::size_t>(j)], c) = answer.X(j, c);
+  answer.X = std::move(X);
+  answer.residual_norms = std::move(graded.residual_norms);
+  for (std::size_t k = 0; k < rests.size(); ++k)
+    for (std::size_t c = 0; c < rests[k].size(); ++c)
+      answer.residual_norms[c] = std::hypot(answer.residual_norms[c], std::ldexp(rests[k][c], d.exponents[k]));
+  for (index_t j = 0; j < answer.triangle.cols(); ++j)
+    for (index_t i = 0; i <= j; ++i)
+      answer.triangle(i, j) = std::ldexp(answer.triangle(i, j), graded.row_exponents[static_cast<std::size_t>(i)]);
+  answer.pivots = std::move(graded.pivots);
+  answer.degrees_of_freedom = d.counted - answer.rank;
+  return answer;
+}
+
+/// The rows of one class, each times its factor.
+template <class T>
+HostMatrix<T> rows_of(const HostMatrix<T>& all, const RowClasses<T>& d, index_t k) {
+  std::vector<index_t> rows;
+  for (index_t i = 0; i < all.rows(); ++i)
+    if (d.factors(i, k) != T(0)) rows.push_back(i);
+  HostMatrix<T> part(static_cast<index_t>(rows.size()), all.cols());
+  for (index_t j = 0; j < all.cols(); ++j)
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      part(static_cast<index_t>(i), j) = d.factors(rows[i], k) * all(rows[i], j);
+  return part;
+}
+
+template <class T>
+HostMatrix<T> at_home(const TileMatrix<T>& A) {
+  HostMatrix<T> a(A.m(), A.n());
+  A.copy_to(a.data(), a.ld());
+  return a;
+}
+
+/// Without unknowns the weighted B is the residual.
+template <class T>
+LeastSquares<T> no_unknowns(const HostMatrix<T>& b, const RowClasses<T>& d) {
+  LeastSquares<T> answer;
+  answer.X = HostMatrix<T>::zeros(0, b.cols());
+  answer.residual_norms.assign(static_cast<std::size_t>(b.cols()), T(0));
+  for (index_t k = 0; k < d.classes(); ++k) {
+    const std::vector<T> norms = column_norms(rows_of(b, d, k));
+    for (std::size_t c = 0; c < norms.size(); ++c)
+      answer.residual_norms[c] =
+          std::hypot(answer.residual_norms[c], std::ldexp(norms[c], d.exponents[static_cast<std::size_t>(k)]));
+  }
+  for (const T norm : answer.residual_norms)
+    if (!std::isfinite(norm)) return not_finite<T>(b.cols());
+  answer.degrees_of_freedom = d.counted;
+  return answer;
+}
+
+/// One triangle or trapezoid for each class, from copies of its rows.
+template <class T>
+std::vector<ExtendedQr<T>> reduce_classes(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
+                                          const RowClasses<T>& d, OlsOptions options) {
+  const HostMatrix<T> a = at_home(A), b = at_home(B);
+  std::vector<ExtendedQr<T>> triangles;
+  for (index_t k = 0; k < d.classes(); ++k) {
+    HostMatrix<T> a_k = rows_of(a, d, k), b_k = rows_of(b, d, k);
+    options.method = OlsMethod::tiles;
+    options.qr = {};
+    const TileShape tile = suitable_ols_tile(g.runtime(), options.method, a_k.rows(), a_k.cols());
+    const auto part = TileMatrix<T>::map(g.runtime(), a_k.data(), a_k.rows(), a_k.cols(), a_k.ld(), tile, "A");
+    const auto rhs = TileMatrix<T>::map(g.runtime(), b_k.data(), b_k.rows(), b_k.cols(), b_k.ld(), tile, "B");
+    triangles.push_back(reduce(g, part, rhs, options));
+  }
+  return triangles;
+}
+
+}  // namespace
+
+template <class T>
+LeastSquares<T> solve_scaled_rows(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const RowClasses<T>& d,
+                                  const OlsOptions& options) {
+  const index_t m = A.m(), n = A.n(), r = B.n();
+  if (n == 0) return no_unknowns(at_home(B), d);
+  OlsOptions settled = options;
+  if (settled.method == OlsMethod::automatic) settled.method = suitable_ols_method(m, n, r);
+  if (settled.method == OlsMethod::tall_skinny) {
+    const auto D =
+        TileMatrix<T>::map(g.runtime(), d.factors.data(), m, d.classes(), d.factors.ld(), {A.tile_shape().mb, 1}, "D");
+    std::vector<QrUpdater<T>> updaters;
+    for (index_t k = 0; k < d.classes(); ++k) {
+      updaters.emplace_back(g.runtime(), n, r);
+      updaters.back().append_scaled(g, A, B, D.view(0, k, D.mt(), 1));
+    }
+    std::vector<ExtendedQr<T>> triangles;
+    for (const QrUpdater<T>& updater : updaters) triangles.push_back(extended_qr(g, updater));
+    return join(g, std::move(triangles), d, settled);
+  }
+  if (d.classes() > 1) return join(g, reduce_classes(g, A, B, d, settled), d, settled);
+  scale_rows(g, d.factors, A);
+  scale_rows(g, d.factors, B);
+  return in_units_of(ols(g, A, B, settled), d.exponents.front(), d.counted);
+}
+
+template <class T>
+LeastSquares<T> solve_scaled_rows(Graph& g, const MatrixRows<T>& A, const HostMatrix<T>& B, const RowClasses<T>& d,
+                                  const OlsOptions& options) {
+  if (A.n() == 0) return no_unknowns(B, d);
+  return join(g, reduce(g, A, B, d.factors, options.rows), d, options);
+}
+
+template LeastSquares<float> solve_scaled_rows(Graph&, const TileMatrix<float>&, const TileMatrix<float>&,
+                                               const RowClasses<float>&, const OlsOptions&);
+template LeastSquares<double> solve_scaled_rows(Graph&, const TileMatrix<double>&, const TileMatrix<double>&,
+                                                const RowClasses<double>&, const OlsOptions&);
+template LeastSquares<float> solve_scaled_rows(Graph&, const MatrixRows<float>&, const HostMatrix<float>&,
+                                               const RowClasses<float>&, const OlsOptions&);
+template LeastSquares<double> solve_scaled_rows(Graph&, const MatrixRows<double>&, const HostMatrix<double>&,
+                                                const RowClasses<double>&, const OlsOptions&);
+
+}  // namespace tesela::detail

@@ -1,0 +1,287 @@
+#include "tests/support/least_squares.hpp"
+#include "tests/support/machine.hpp"
+#include "tests/support/process.hpp"
+#include "tests/support/quadruple.hpp"
+#include <tesela/algorithms/least_squares/covariance.hpp>
+#include <tesela/algorithms/least_squares/weighted_least_squares.hpp>
+#include <tesela/tiles/io/file_formats.hpp>
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+using namespace tesela;
+using namespace tesela::test;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+using Weights = std::vector<double>;
+
+LeastSquares<double> weighted(const Matrix& a, const Matrix& b, const Weights& w, TileShape tile,
+                              const OlsOptions& options = {}) {
+  Matrix work = a.clone(), rhs = b.clone();
+  const auto A = TileMatrix<double>::map(runtime(), work.data(), a.rows(), a.cols(), work.ld(), tile, "A");
+  const auto B = TileMatrix<double>::map(runtime(), rhs.data(), b.rows(), b.cols(), rhs.ld(), {tile.mb, 5}, "B");
+  Graph g(runtime());
+  return wls(g, A, B, w, options);
+}
+
+/// 10^e with e uniform in [-spread, spread].
+Weights spread_weights(index_t m, double spread, std::uint64_t seed) {
+  Weights w;
+  const Matrix e = random(m, 1, seed);
+  for (index_t i = 0; i < m; ++i) w.push_back(std::pow(10.0, spread * e(i, 0)));
+  return w;
+}
+
+/// diag(sqrt(w)) A.
+Matrix scaled(const Matrix& a, const Weights& w) {
+  return made(a.rows(), a.cols(), [&](index_t i, index_t j) {
+    const double d = w[static_cast<std::size_t>(i)];
+    return d == 0 ? 0.0 : std::sqrt(d) * a(i, j);
+  });
+}
+
+double worst_digit(const Matrix& x, const Matrix& reference) {
+  double worst = 0;
+  for (index_t k = 0; k < x.size(); ++k)
+    worst = std::max(worst, std::abs(x.data()[k] - reference.data()[k]) / std::abs(reference.data()[k]));
+  return worst;
+}
+
+OlsOptions by(OlsMethod method) {
+  OlsOptions options;
+  options.method = method;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("tame weights are least squares on scaled rows, by every method") {
+  const auto [m, n] =
+      GENERATE(table<index_t, index_t>({{1, 1}, {7, 1}, {7, 7}, {64, 7}, {200, 31}, {517, 7}, {20, 64}}));
+  const index_t r = GENERATE(1, 3);
+  CAPTURE(m, n, r);
+  const Matrix a = made(m, n, kernels::ProductForm<double>(m, n, kernels::spectrum(std::min(m, n), 30), 7)),
+               b = random(m, r, 8);
+  const Weights w = spread_weights(m, 2, 9);
+  const Reference reference = reference_of(scaled(a, w), scaled(b, w));
+  for (const TileShape tile : {TileShape{32, 7}, {1000, 1000}})
+    require_agreement(weighted(a, b, w, tile, by(OlsMethod::tiles)), reference, scaled(b, w), 1e-11);
+  require_agreement(weighted(a, b, w, {m, m < n ? 7 : n}), reference, scaled(b, w), 1e-11);
+  if (m >= n) require_agreement(weighted(a, b, w, {13, 5}, by(OlsMethod::tall_skinny)), reference, scaled(b, w), 1e-11);
+}
+
+TEST_CASE("weights over 24 orders of magnitude keep ten digits of a quadruple-precision answer") {
+  const index_t m = 400, n = 12;
+  const Matrix a = random(m, n, 1), b = random(m, 2, 2);
+  // Rows of each size are too few to decide alone: all of them say something.
+  const int kind = GENERATE(0, 1, 2, 3);
+  Weights w = spread_weights(m, 12, 3);
+  for (index_t i = 0; i < m; ++i) {
+    double& weight = w[static_cast<std::size_t>(i)];
+    if (kind == 1) weight = i % 97 == 5 ? 1e12 : i % 90 == 3 ? 1 : 1e-12;
+    if (kind == 2) weight = i < 4 ? 1e12 : i < 10 ? 1e-6 : 1e-12;
+    if (kind == 3) weight = i >= m - 6 ? 1e12 : i == 7 ? 0 : 1e-12;
+  }
+  const Matrix reference = quadruple_wls(a, b, w);
+  for (const OlsMethod method : {OlsMethod::tall_skinny, OlsMethod::tiles, OlsMethod::automatic})
+    for (const TileShape tile : {TileShape{64, 12}, {400, 5}}) {
+      const auto answer = weighted(a, b, w, tile, by(method));
+      CAPTURE(kind, tile.mb, static_cast<int>(method), answer.condition, worst_digit(answer.X, reference));
+      CHECK(answer.status == OlsStatus::ok);
+      CHECK(answer.rank == n);
+      CHECK(worst_digit(answer.X, reference) <= 1e-10);
+      CHECK(answer.degrees_of_freedom == m - n - (kind == 3 ? 1 : 0));
+      // Its residual is the least one.
+      for (index_t c = 0; c < 2; ++c) {
+        long double sum = 0;
+        for (index_t i = 0; i < m; ++i) {
+          long double left = b(i, c);
+          for (index_t j = 0; j < n; ++j) left -= static_cast<long double>(a(i, j)) * reference(j, c);
+          sum += left * left * w[static_cast<std::size_t>(i)];
+        }
+        const double norm = static_cast<double>(std::sqrt(sum));
+        CHECK(std::abs(answer.residual_norms[static_cast<std::size_t>(c)] - norm) <= 1e-5 * norm);
+      }
+    }
+}
+
+TEST_CASE("heavy rows that say the same thing twice do not drown the light ones") {
+  const index_t m = 120, n = 6;
+  Matrix a = random(m, n, 1), b = random(m, 1, 2);
+  Weights w(static_cast<std::size_t>(m), 1e-12);
+  for (index_t i = 0; i < 40; ++i) {
+    w[static_cast<std::size_t>(i)] = 1e12;
+    for (index_t j = 0; j < n; ++j) a(i, j) = a(i % 2, j);  // rank 2
+    b(i, 0) = b(i % 2, 0);
+  }
+  const Matrix reference = quadruple_wls(a, b, w);
+  for (const OlsMethod method : {OlsMethod::tall_skinny, OlsMethod::tiles}) {
+    const auto answer = weighted(a, b, w, {50, 6}, by(method));
+    CAPTURE(static_cast<int>(method), worst_digit(answer.X, reference));
+    CHECK(answer.rank == n);
+    CHECK(worst_digit(answer.X, reference) <= 1e-10);
+  }
+}
+
+TEST_CASE("a deficient rank is found whatever the weights, and the answer has least norm") {
+  const index_t m = 90, n = 8;
+  const double spread = GENERATE(1.0, 12.0);
+  const Matrix a = of_rank(m, n, 5, 3), x = random(n, 1, 4);
+  const Matrix b = made(m, 1, [&](index_t i, index_t) {
+    double sum = 0;
+    for (index_t j = 0; j < n; ++j) sum += a(i, j) * x(j, 0);
+    return sum;
+  });
+  const Reference reference = reference_of(a, b, 1e-12);  // consistent: weights change nothing
+  for (const OlsMethod method : {OlsMethod::tall_skinny, OlsMethod::tiles}) {
+    const auto answer = weighted(a, b, spread_weights(m, spread, 5), {30, 8}, by(method));
+    CAPTURE(spread, static_cast<int>(method), norm(answer.X), norm(reference.X));
+    CHECK(answer.status == OlsStatus::rank_deficient);
+    CHECK(answer.rank == 5);
+    CHECK(distance(answer.X, reference.X) <= 1e-9 * norm(reference.X));
+  }
+}
+
+TEST_CASE("rows of weight zero do not count, and other weights are refused") {
+  const index_t m = 80, n = 5;
+  Matrix a = random(m, n, 1), b = random(m, 1, 2);
+  Weights w = spread_weights(m, GENERATE(1.0, 10.0), 3);
+  Matrix fewer(m - 2, n), fewer_b(m - 2, 1);
+  for (index_t i = 2; i < m; ++i) {
+    for (index_t j = 0; j < n; ++j) fewer(i - 2, j) = a(i, j);
+    fewer_b(i - 2, 0) = b(i, 0);
+  }
+  w[0] = w[1] = 0;
+  a(0, 3) = not_a_number;
+  b(1, 0) = infinity;
+  const Matrix reference = quadruple_wls(fewer, fewer_b, Weights(w.begin() + 2, w.end()));
+  for (const OlsMethod method : {OlsMethod::tall_skinny, OlsMethod::tiles}) {
+    const auto answer = weighted(a, b, w, {30, 3}, by(method));
+    CHECK(answer.status == OlsStatus::ok);
+    CHECK(answer.degrees_of_freedom == m - 2 - n);
+    CHECK(worst_digit(answer.X, reference) <= 1e-10);
+  }
+  CHECK(weighted(a, b, Weights(static_cast<std::size_t>(m), 1.0), {30, 3}).status == OlsStatus::not_finite);
+  const auto none = weighted(a, b, Weights(static_cast<std::size_t>(m), 0.0), {30, 3});
+  CHECK(none.rank == 0);
+  CHECK(norm(none.X) == 0);
+  for (const double wrong : {-1.0, not_a_number, infinity}) {
+    w[41] = wrong;
+    CHECK_THROWS_WITH(weighted(a, b, w, {30, 3}), ContainsSubstring("row 42"));
+  }
+  CHECK_THROWS_WITH(weighted(a, b, Weights(5, 1.0), {30, 3}), ContainsSubstring("weights: 5"));
+}
+
+TEST_CASE("sizes of zero, and a power of two as a factor") {
+  CHECK(weighted(Matrix(0, 5), Matrix(0, 2), {}, {8, 8}).X.shape() == Shape{5, 2});
+  const Matrix b = random(20, 1, 2);
+  const Weights w = spread_weights(20, 12, 3);
+  const auto no_unknowns = weighted(Matrix(20, 0), b, w, {8, 8});
+  CHECK(no_unknowns.X.shape() == Shape{0, 1});
+  CHECK(std::abs(no_unknowns.residual_norms[0] / norm(scaled(b, w)) - 1) <= 1e-14);
+
+  const Matrix a = random(20, 4, 1);
+  const auto plain = weighted(a, b, w, {8, 8});
+  for (const int e : {-900, 900}) {
+    const Matrix large = made(20, 4, [&](index_t i, index_t j) { return std::ldexp(a(i, j), e); });
+    const auto answer = weighted(large, b, w, {8, 8});
+    for (index_t j = 0; j < 4; ++j) CHECK(answer.X(j, 0) == std::ldexp(plain.X(j, 0), -e));
+    Weights heavy = w;
+    for (double& weight : heavy) weight = std::ldexp(weight, e);
+    CHECK(distance(weighted(a, b, heavy, {8, 8}).X, plain.X) == 0);
+  }
+}
+
+TEST_CASE("a file is read once, whatever the weights") {
+  const index_t m = 1003, n = 6;
+  const index_t rows = GENERATE(50, 5000, 0);
+  const test::TemporaryFolder folder;
+  const Matrix a = random(m, n, 1), b = random(m, 2, 2);
+  write_matrix(folder / "a.npy", a);
+  OlsOptions options;
+  options.rows = rows;
+  for (const double spread : {1.0, 12.0}) {
+    Weights w = spread_weights(m, spread, 3);
+    w[7] = 0;
+    Graph g(runtime());
+    const auto answer = wls(g, MatrixRows<double>(folder / "a.npy"), b, w, options);
+    CHECK(answer.status == OlsStatus::ok);
+    CHECK(worst_digit(answer.X, quadruple_wls(a, b, w)) <= 1e-10);
+  }
+}
+
+TEST_CASE("single precision keeps its digits as well") {
+  const index_t m = 200, n = 6;
+  HostMatrix<float> a(m, n), b(m, 1);
+  const Matrix random_a = random(m, n, 1), random_b = random(m, 1, 2);
+  std::copy_n(random_a.data(), a.size(), a.data());
+  std::copy_n(random_b.data(), m, b.data());
+  std::vector<float> w;
+  for (index_t i = 0; i < m; ++i) w.push_back(i % 50 == 1 ? 1e12F : i % 70 == 3 ? 1.F : 1e-12F);
+  const Matrix reference = quadruple_wls(a, b, w);
+  const auto A = TileMatrix<float>::map(runtime(), a.data(), m, n, m, {50, 6});
+  const auto B = TileMatrix<float>::map(runtime(), b.data(), m, 1, m, {50, 1});
+  Graph g(runtime());
+  const auto answer = wls(g, A, B, w);
+  REQUIRE(answer.rank == n);
+  for (index_t j = 0; j < n; ++j) CHECK(std::abs(static_cast<double>(answer.X(j, 0)) / reference(j, 0) - 1) <= 1e-4);
+}
+
+TEST_CASE("covariance and standard errors are those of the normal equations") {
+  const index_t m = 60, n = 7;
+  const Matrix a = random(m, n, 1), b = random(m, 1, 2);
+  for (const double spread : {0.0, 1.0, 12.0}) {
+    const Weights w = spread_weights(m, spread, 3);
+    OlsOptions options;
+    options.keep_triangle = true;
+    options.method = OlsMethod::tiles;
+    const auto answer = spread == 0 ? solve(runtime(), a, b, {16, 4}, options) : weighted(a, b, w, {16, 4}, options);
+    Graph g(runtime());
+    const Matrix V = covariance(g, answer);
+    const std::vector<double> errors = standard_errors(g, answer);
+    REQUIRE(V.shape() == Shape{n, n});
+    // V^-1 V = A^T W A V in quadruple precision.
+    for (index_t i = 0; i < n; ++i) {
+      CHECK(std::abs(errors[static_cast<std::size_t>(i)] / std::sqrt(V(i, i)) - 1) <= 1e-13);
+      for (index_t j = 0; j < n; ++j) {
+        Quad sum = 0, size = 0;
+        for (index_t k = 0; k < n; ++k) {
+          Quad gram = 0;
+          for (index_t l = 0; l < m; ++l) gram += Quad(w[static_cast<std::size_t>(l)]) * Quad(a(l, i)) * Quad(a(l, k));
+          sum += gram * Quad(V(k, j));
+          size += (gram < 0 ? -gram : gram) * Quad(std::abs(V(k, j)));
+        }
+        CAPTURE(spread, i, j);
+        CHECK(std::abs(static_cast<double>(sum) - (i == j)) <= 1e-9 * static_cast<double>(size));
+      }
+    }
+  }
+  OlsOptions options;
+  options.keep_triangle = true;
+  Graph g(runtime());
+  CHECK(covariance(g, solve(runtime(), of_rank(60, 7, 4, 1), b, {16, 4}, options)).size() == 0);
+  CHECK(covariance(g, solve(runtime(), a, b, {16, 4})).size() == 0);
+}
+
+TEST_CASE("GPUs agree with quadruple precision", "[gpu][sanitize]") {
+  test::require_gpu();
+  const double spread = GENERATE(1.0, 12.0);
+  for (const auto& [m, n] : {std::pair<index_t, index_t>{900, 3}, {900, 12}, {900, 20}, {900, 30}, {300, 40}}) {
+    const Matrix a = random(m, n, 1), b = random(m, 2, 2);
+    Weights w = spread_weights(m, spread, 3);
+    w[5] = 0;
+    const Matrix reference = quadruple_wls(a, b, w);
+    for (const OlsMethod method : {OlsMethod::tall_skinny, OlsMethod::tiles}) {
+      CAPTURE(m, n, spread, static_cast<int>(method));
+      CHECK(worst_digit(weighted(a, b, w, {450, n}, by(method)).X, reference) <= 1e-10);
+    }
+  }
+}
