@@ -24,6 +24,7 @@
 #include <tesela/algorithms/eigen/tridiagonal_eig.hpp>
 #include <tesela/algorithms/givens/givens.hpp>
 #include <tesela/algorithms/givens/givens_plan.hpp>
+#include <tesela/algorithms/least_squares/constrained_least_squares.hpp>
 #include <tesela/algorithms/least_squares/covariance.hpp>
 #include <tesela/algorithms/least_squares/extended_qr.hpp>
 #include <tesela/algorithms/least_squares/glm.hpp>

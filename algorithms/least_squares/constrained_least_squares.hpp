@@ -1,0 +1,67 @@
+#pragma once
+
+#include <tesela/algorithms/least_squares/extended_qr.hpp>
+#include <tesela/algorithms/least_squares/least_squares.hpp>
+#include <tesela/algorithms/support/measured.hpp>
+
+#include <vector>
+
+namespace tesela {
+
+enum class LseStatus : std::uint8_t {
+  ok,              ///< X is unique
+  rank_deficient,  ///< [A; C] has a rank below n: X is the solution of least norm
+  inconsistent,    ///< some column of D is not in C's range: there is no X
+  not_finite,      ///< NaN or an infinity in the data, or an overflow: there is no X
+  inaccurate,      ///< a measured error is above its bound
+};
+
+/// "ok", "rank deficient", "inconsistent", "not finite", "inaccurate".
+const char* description(LseStatus status);
+
+template <class T>
+struct ConstrainedLeastSquares {
+  HostMatrix<T> X;  ///< n x r; 0 x 0 where there is none
+  /// p x r: A^T (b - A x) = C^T lambda, zero for rows that were dropped; 0 x 0 without X.
+  HostMatrix<T> multipliers;
+  LseStatus status = LseStatus::ok;
+  index_t constraint_rank = 0;             ///< of C, its rows scaled to one size
+  std::vector<index_t> dropped_rows = {};  ///< of C, ascending, counted from 0: the others imply them
+  index_t rank = 0;                        ///< of A on C's null space; n - constraint_rank where X is unique
+  double constraint_condition = 1;         ///< of the rows that were kept, estimated
+  double condition = 1;                    ///< of A on C's null space, as LeastSquares::condition
+  std::vector<double> distances = {};      ///< min ||C x - d_k||_2; 0 for a column that is consistent
+  std::vector<T> residual_norms = {};      ///< ||A x_k - b_k||_2; NaN without X
+  /// The largest ||C x - d|| / (||C||_F ||x|| + ||d||) of all columns, on rows of one size.
+  Measured constraint_error = {};
+};
+
+/// The triangle of [A | B] by any method of `ols`, all that lse() needs of A: once for any number of constraint sets. A
+/// and B are overwritten. Throws ArgumentError as `ols` does.
+template <class T>
+[[nodiscard]] ExtendedQr<T> triangle_of(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
+                                        const OlsOptions& options = {});
+/// The same in one pass over an A in a file, which may be larger than memory.
+template <class T>
+[[nodiscard]] ExtendedQr<T> triangle_of(Graph& g, const MatrixRows<T>& A, const HostMatrix<T>& B,
+                                        const OlsOptions& options = {});
+
+/// Equality-constrained least squares, LAPACK gglse for any shapes and ranks and any number of right-hand sides: X =
+/// argmin ||A x - b||_2 with C x = d, column by column; C is p x n, D p x r. With C^T = Q [R_C; 0] and x = Q [y1; y2]:
+/// R_C^T y1 = d, y2 = argmin ||(A Q_2) y2 - (b - A Q_1 y1)||_2 by `ols`, so that A of any rank there gives the x of
+/// least norm (Golub and Van Loan, "Matrix Computations", 6.2).
+///
+/// Rows of C that depend on others (singular values up to rcond times the largest, rows scaled to one size) are dropped
+/// and named; d must agree with them to 10 max(n, p) eps of ||c_i|| ||x|| + |d_i|, or its column is inconsistent.
+/// Powers of two as factors of A and B together, of C and D together or row by row, or of columns where X is unique are
+/// those of X and of nothing else. Waits for the graph; throws ArgumentError for shapes that do not fit, and as
+/// Graph::wait.
+template <class T>
+[[nodiscard]] ConstrainedLeastSquares<T> lse(Graph& g, const ExtendedQr<T>& triangle, const HostMatrix<T>& C,
+                                             const HostMatrix<T>& D, const OlsOptions& options = {});
+template <class T>
+[[nodiscard]] ConstrainedLeastSquares<T> lse(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
+                                             const HostMatrix<T>& C, const HostMatrix<T>& D,
+                                             const OlsOptions& options = {});
+
+}  // namespace tesela

@@ -1,0 +1,257 @@
+#include "tests/support/least_squares.hpp"
+#include "tests/support/machine.hpp"
+#include "tests/support/process.hpp"
+#include <tesela/algorithms/least_squares/constrained_least_squares.hpp>
+#include <tesela/tiles/io/file_formats.hpp>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+using namespace tesela;
+using namespace tesela::test;
+using Catch::Matchers::ContainsSubstring;
+
+extern "C" {
+void dgglse_(const int*, const int*, const int*, double*, const int*, double*, const int*, double*, double*, double*,
+             double*, const int*, int*);
+}
+
+namespace {
+
+using Answer = ConstrainedLeastSquares<double>;
+
+Matrix product(const Matrix& a, const Matrix& b) {
+  return made(a.rows(), b.cols(), [&](index_t i, index_t j) {
+    double sum = 0;
+    for (index_t k = 0; k < a.cols(); ++k) sum += a(i, k) * b(k, j);
+    return sum;
+  });
+}
+
+Matrix transposed(const Matrix& a) {
+  return made(a.cols(), a.rows(), [&](index_t i, index_t j) { return a(j, i); });
+}
+
+Matrix difference(const Matrix& a, const Matrix& b) {
+  return made(a.rows(), a.cols(), [&](index_t i, index_t j) { return a(i, j) - b(i, j); });
+}
+
+Matrix times(const Matrix& a, int e) {
+  return made(a.rows(), a.cols(), [&](index_t i, index_t j) { return std::ldexp(a(i, j), e); });
+}
+
+/// A above B.
+Matrix stacked(const Matrix& a, const Matrix& b) {
+  return made(a.rows() + b.rows(), a.cols(),
+              [&](index_t i, index_t j) { return i < a.rows() ? a(i, j) : b(i - a.rows(), j); });
+}
+
+Answer constrained(const Matrix& a, const Matrix& b, const Matrix& c, const Matrix& d, TileShape tile = {32, 16},
+                   const OlsOptions& options = {}) {
+  Matrix work = a.clone(), rhs = b.clone();
+  const auto A = TileMatrix<double>::map(runtime(), work.data(), a.rows(), a.cols(), work.ld(), tile, "A");
+  const auto B = TileMatrix<double>::map(runtime(), rhs.data(), b.rows(), b.cols(), rhs.ld(), {tile.mb, 5}, "B");
+  Graph g(runtime());
+  return lse(g, A, B, c, d, options);
+}
+
+Matrix lapack(const Matrix& a, const Matrix& b, const Matrix& c, const Matrix& d) {
+  const int m = static_cast<int>(a.rows()), n = static_cast<int>(a.cols()), p = static_cast<int>(c.rows()),
+            lda = std::max(m, 1), ldc = std::max(p, 1), lwork = 10000;
+  Matrix X(n, b.cols());
+  std::vector<double> work(10000);
+  for (index_t k = 0; k < b.cols(); ++k) {
+    Matrix f = a.clone(), e = c.clone();
+    std::vector<double> rhs(&b(0, k), &b(0, k) + m), of_d(d.data() + k * p, d.data() + (k + 1) * p);
+    rhs.resize(rhs.size() + 1), of_d.resize(of_d.size() + 1);
+    int info = 0;
+    dgglse_(&m, &n, &p, f.data(), &lda, e.data(), &ldc, rhs.data(), of_d.data(), &X(0, k), work.data(), &lwork, &info);
+    REQUIRE(info == 0);
+  }
+  return X;
+}
+
+/// What every answer must be: C x = d, A^T (b - A x) = C^T lambda, and the residuals' norms.
+void require_optimal(const Answer& answer, const Matrix& a, const Matrix& b, const Matrix& c, const Matrix& d) {
+  const Matrix r = difference(b, product(a, answer.X));
+  const double size = norm(a) * norm(answer.X) + norm(b);
+  CHECK(norm(difference(product(c, answer.X), d)) <= 1e-13 * (norm(c) * norm(answer.X) + norm(d)));
+  CHECK(norm(difference(product(transposed(a), r), product(transposed(c), answer.multipliers))) <=
+        1e-13 * norm(a) * size);
+  for (index_t k = 0; k < b.cols(); ++k) {
+    double sum = 0;
+    for (index_t i = 0; i < b.rows(); ++i) sum = std::hypot(sum, r(i, k));
+    CHECK(std::abs(sum - answer.residual_norms[static_cast<std::size_t>(k)]) <= 1e-12 * size);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("constrained problems of every shape agree with dgglse") {
+  const auto [m, n, p] = GENERATE(table<index_t, index_t, index_t>(
+      {{1, 1, 1}, {5, 3, 1}, {64, 7, 3}, {64, 64, 7}, {200, 33, 20}, {40, 64, 31}, {517, 64, 64}, {300, 5, 2}}));
+  const index_t r = GENERATE(1, 3);
+  CAPTURE(m, n, p, r);
+  const Matrix a = random(m, n, 1), b = random(m, r, 2), c = random(p, n, 3), d = random(p, r, 4);
+  const Matrix reference = lapack(a, b, c, d);
+  for (const TileShape tile : {TileShape{16, 16}, {100, 7}, {1000, 1000}}) {
+    const Answer answer = constrained(a, b, c, d, tile);
+    CHECK(answer.status == LseStatus::ok);
+    CHECK(answer.constraint_rank == p);
+    CHECK(answer.rank == n - p);
+    CHECK(answer.dropped_rows.empty());
+    CHECK(distance(answer.X, reference) <= 1e-10 * norm(reference));
+    require_optimal(answer, a, b, c, d);
+  }
+}
+
+TEST_CASE("one triangle of A, from memory or a file, serves any number of constraint sets") {
+  const index_t m = 1003, n = 9;
+  const test::TemporaryFolder folder;
+  const Matrix a = random(m, n, 1), b = random(m, 2, 2);
+  write_matrix(folder / "a.npy", a);
+  Graph g(runtime());
+  OlsOptions options;
+  options.rows = 100;
+  const auto triangle = triangle_of(g, MatrixRows<double>(folder / "a.npy"), b, options);
+  for (const index_t p : {0, 1, 4, 9}) {
+    const Matrix c = random(p, n, 3), d = random(p, 2, 4);
+    const Answer answer = lse(g, triangle, c, d);
+    CHECK(answer.status == LseStatus::ok);
+    CHECK(distance(answer.X, lapack(a, b, c, d)) <= 1e-11 * norm(answer.X));
+    require_optimal(answer, a, b, c, d);
+  }
+}
+
+TEST_CASE("redundant rows of C are dropped and named") {
+  const index_t m = 80, n = 12, p = 7;
+  const Matrix a = random(m, n, 1), b = random(m, 2, 2);
+  Matrix c = random(p, n, 3), d = random(p, 2, 4);
+  const auto combine = [&](Matrix& of) {
+    for (index_t j = 0; j < of.cols(); ++j) {
+      of(4, j) = of(1, j) - 3 * of(2, j);
+      of(6, j) = 1e9 * of(0, j);
+    }
+  };
+  combine(c), combine(d);
+  const Answer answer = constrained(a, b, c, d);
+  CHECK(answer.status == LseStatus::ok);
+  CHECK(answer.constraint_rank == 5);
+  REQUIRE(answer.dropped_rows.size() == 2);
+  for (const index_t row : answer.dropped_rows) CHECK((row == 0 || row == 6 || row == 1 || row == 2 || row == 4));
+  Matrix kept(5, n), kept_d(5, 2);
+  for (const index_t i : {0, 1, 2, 3, 4}) {
+    const index_t from = i == 4 ? 5 : i;
+    for (index_t j = 0; j < n; ++j) kept(i, j) = c(from, j);
+    for (index_t k = 0; k < 2; ++k) kept_d(i, k) = d(from, k);
+  }
+  CHECK(distance(answer.X, lapack(a, b, kept, kept_d)) <= 1e-10 * norm(answer.X));
+  require_optimal(answer, a, b, c, d);
+
+  d(4, 1) += 1;  // the second right-hand side alone
+  const Answer none = constrained(a, b, c, d);
+  CHECK(none.status == LseStatus::inconsistent);
+  CHECK(none.X.size() == 0);
+  CHECK(none.distances[0] == 0);
+  CHECK(std::abs(none.distances[1] - 1 / std::sqrt(11.0)) <= 1e-6);  // of d(4) - d(1) + 3 d(2) = 1
+}
+
+TEST_CASE("as many constraints as unknowns, and more, leave A nothing to say") {
+  const index_t m = 50, n = 8;
+  const index_t p = GENERATE(8, 20);
+  const Matrix a = random(m, n, 1), b = random(m, 2, 2), c = random(p, n, 3), x = random(n, 2, 4);
+  Matrix d = product(c, x);
+  const Answer answer = constrained(a, b, c, d);
+  CHECK(answer.status == LseStatus::ok);
+  CHECK(answer.constraint_rank == n);
+  CHECK(answer.dropped_rows.size() == static_cast<std::size_t>(p - n));
+  CHECK(distance(answer.X, x) <= 1e-11 * norm(x));
+  require_optimal(answer, a, b, c, d);
+  CHECK(constrained(Matrix(0, n), Matrix(0, 2), c, d).status == LseStatus::ok);
+  if (p > n) {
+    d(p - 1, 0) += 1;
+    const Answer none = constrained(a, b, c, d);
+    CHECK(none.status == LseStatus::inconsistent);
+    CHECK(none.distances[0] > 0.01);
+    CHECK(none.distances[1] == 0);
+  }
+}
+
+TEST_CASE("what A and C leave open has least norm, and that is said") {
+  const index_t n = 20, p = 6;
+  const bool wide = GENERATE(false, true);
+  const Matrix a = wide ? random(9, n, 1) : of_rank(100, n, 9, 1), b = random(a.rows(), 2, 2);
+  const Matrix c = random(p, n, 3), d = random(p, 2, 4);
+  const Answer answer = constrained(a, b, c, d);
+  CHECK(answer.status == LseStatus::rank_deficient);
+  CHECK(answer.rank == 9);
+  require_optimal(answer, a, b, c, d);
+  // x has least norm if no null vector of [A; C] is part of it: solving [A; C] x = what it is gives x again.
+  const Matrix whole = stacked(a, c);
+  const Reference least = reference_of(whole, product(whole, answer.X), 1e-11);
+  CHECK(least.rank == 15);
+  CHECK(distance(answer.X, least.X) <= 1e-11 * norm(answer.X));
+  const Answer no_rows = constrained(Matrix(0, n), Matrix(0, 2), c, d);
+  CHECK(no_rows.status == LseStatus::rank_deficient);
+  CHECK(distance(no_rows.X, reference_of(c, d).X) <= 1e-12 * norm(no_rows.X));
+}
+
+TEST_CASE("powers of two change powers of two, and columns in other units change no digit") {
+  const index_t m = 70, n = 11, p = 4;
+  const Matrix a = random(m, n, 1), b = random(m, 1, 2), c = random(p, n, 3), d = random(p, 1, 4);
+  const Answer plain = constrained(a, b, c, d);
+  const int e = GENERATE(-1000, 1000);
+  CHECK(distance(constrained(times(a, e), times(b, e), c, d).X, plain.X) == 0);
+  CHECK(distance(constrained(a, b, times(c, e), times(d, e)).X, plain.X) == 0);
+  CHECK(distance(constrained(a, times(b, e), c, times(d, e)).X, times(plain.X, e)) == 0);
+  CHECK(distance(constrained(times(a, e), b, c, times(d, -e)).X, times(plain.X, -e)) == 0);
+  const auto of_columns = [&](const Matrix& x) {
+    return made(x.rows(), n,
+                [&](index_t i, index_t j) { return std::ldexp(x(i, j), static_cast<int>(j % 2) * e / 2); });
+  };
+  const Answer units = constrained(of_columns(a), b, of_columns(c), d);
+  CHECK(units.status == LseStatus::ok);
+  for (index_t j = 0; j < n; ++j)
+    CHECK(std::abs(std::ldexp(units.X(j, 0), static_cast<int>(j % 2) * e / 2) - plain.X(j, 0)) <= 1e-12);
+}
+
+TEST_CASE("what is not finite ends without X, and what does not fit is refused") {
+  const Matrix a = random(30, 6, 1), b = random(30, 1, 2), c = random(2, 6, 3), d = random(2, 1, 4);
+  const auto with = [](const Matrix& from, double value) {
+    Matrix changed = from.clone();
+    changed(1, 0) = value;
+    return changed;
+  };
+  for (const double value : {not_a_number, infinity}) {
+    CHECK(constrained(with(a, value), b, c, d).status == LseStatus::not_finite);
+    CHECK(constrained(a, with(b, value), c, d).status == LseStatus::not_finite);
+    CHECK(constrained(a, b, with(c, value), d).status == LseStatus::not_finite);
+    CHECK(constrained(a, b, c, with(d, value)).status == LseStatus::not_finite);
+  }
+  CHECK_THROWS_WITH(constrained(a, b, random(2, 5, 3), d), ContainsSubstring("C: 2 x 5"));
+  CHECK_THROWS_WITH(constrained(a, b, c, random(3, 1, 4)), ContainsSubstring("D: 3 x 1"));
+  const Matrix zeros = Matrix::zeros(2, 6);
+  CHECK(constrained(a, b, zeros, Matrix::zeros(2, 1)).dropped_rows == std::vector<index_t>{0, 1});
+  CHECK(constrained(a, b, zeros, d).status == LseStatus::inconsistent);
+  CHECK(constrained(Matrix(30, 0), b, Matrix(2, 0), Matrix::zeros(2, 1)).status == LseStatus::ok);
+  CHECK(constrained(Matrix(30, 0), b, Matrix(2, 0), d).status == LseStatus::inconsistent);
+  CHECK(constrained(a, Matrix(30, 0), c, Matrix(2, 0)).X.shape() == Shape{6, 0});
+}
+
+TEST_CASE("GPUs agree with dgglse", "[gpu][sanitize]") {
+  test::require_gpu();
+  for (const auto& [m, n, p] :
+       {std::tuple<index_t, index_t, index_t>{200, 33, 7}, {600, 12, 5}, {40, 64, 31}, {300, 64, 64}}) {
+    CAPTURE(m, n, p);
+    const Matrix a = random(m, n, 1), b = random(m, 3, 2), c = random(p, n, 3), d = random(p, 3, 4);
+    const Answer answer = constrained(a, b, c, d, suitable_ols_tile(runtime(), OlsMethod::tiles, m, n));
+    CHECK(answer.status == LseStatus::ok);
+    CHECK(distance(answer.X, lapack(a, b, c, d)) <= 1e-10 * norm(answer.X));
+    require_optimal(answer, a, b, c, d);
+  }
+}
