@@ -27,6 +27,7 @@
 #include <tesela/algorithms/least_squares/constrained_least_squares.hpp>
 #include <tesela/algorithms/least_squares/covariance.hpp>
 #include <tesela/algorithms/least_squares/extended_qr.hpp>
+#include <tesela/algorithms/least_squares/generalized_least_squares.hpp>
 #include <tesela/algorithms/least_squares/glm.hpp>
 #include <tesela/algorithms/least_squares/least_squares.hpp>
 #include <tesela/algorithms/least_squares/weighted_least_squares.hpp>

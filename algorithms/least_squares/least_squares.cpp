@@ -103,6 +103,8 @@ const char* description(OlsStatus status) {
       return "not finite";
     case OlsStatus::inaccurate:
       return "inaccurate";
+    case OlsStatus::inconsistent:
+      return "inconsistent";
   }
   return "";
 }

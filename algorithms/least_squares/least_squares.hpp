@@ -42,9 +42,10 @@ enum class OlsStatus : std::uint8_t {
   rank_deficient,  ///< rank < min(m, n): X is the solution of least norm
   not_finite,      ///< NaN or an infinity in A or B, or an overflow: there is no X
   inaccurate,      ///< backward_error is above its bound
+  inconsistent,    ///< of generalized least squares with a singular covariance: no x is possible
 };
 
-/// What `tesela ols` and its JSON call the status: "ok", "rank deficient", "not finite", "inaccurate".
+/// What `tesela ols` and its JSON call the status: "ok", "rank deficient", "not finite", "inaccurate", "inconsistent".
 const char* description(OlsStatus status);
 
 template <class T>

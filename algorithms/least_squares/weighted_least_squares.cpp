@@ -11,14 +11,6 @@ void require_weights(const std::vector<T>& weights, index_t m) {
     throw ArgumentError("wls", "weights", std::to_string(weights.size()) + "; A has " + std::to_string(m) + " rows");
 }
 
-template <class T>
-LeastSquares<T> nothing_counts(index_t n, index_t r) {
-  LeastSquares<T> answer;
-  answer.X = HostMatrix<T>::zeros(n, r);
-  answer.residual_norms.assign(static_cast<std::size_t>(r), T(0));
-  return answer;
-}
-
 }  // namespace
 
 template <class T>
@@ -29,21 +21,19 @@ LeastSquares<T> wls(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, co
   OlsOptions settled = options;
   settled.rcond = detail::settled_rcond<T>("wls", options, A.m(), A.n());
   const auto classes = detail::weight_classes("wls", weights);
-  if (classes.counted == 0) return nothing_counts<T>(A.n(), B.n());
   return detail::solve_scaled_rows(g, A, B, classes, settled);
 }
 
 template <class T>
 LeastSquares<T> wls(Graph& g, const MatrixRows<T>& A, const HostMatrix<T>& B, const std::vector<T>& weights,
                     const OlsOptions& options) {
-  const index_t m = A.m(), n = A.n(), r = B.cols();
+  const index_t m = A.m(), n = A.n();
   if (B.rows() != m) throw ArgumentError("wls", "B", to_string(B.shape()) + "; A has " + std::to_string(m) + " rows");
   require_weights(weights, m);
   OlsOptions settled = options;
   settled.rcond = detail::settled_rcond<T>("wls", options, m, n);
   if (options.rows < 0) throw ArgumentError("wls", "rows", std::to_string(options.rows) + " is negative");
   const auto classes = detail::weight_classes("wls", weights);
-  if (classes.counted == 0) return nothing_counts<T>(n, r);
   return detail::solve_scaled_rows(g, A, B, classes, settled);
 }
 

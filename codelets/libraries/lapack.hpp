@@ -68,6 +68,16 @@ int syevd(index_t n, T* a, index_t lda, T* w, bool vectors = true);
 template <class T>
 int getrf(index_t m, index_t n, T* a, index_t lda, int* swaps);
 
+/// The reciprocal of A's 1-norm condition number, estimated from what getrf left of A, n x n, and ||A||_1.
+template <class T>
+double gecon(index_t n, const T* factors, index_t lda, T norm);
+
+/// P^T A P = R^T R in place with diagonal pivoting for the symmetric positive semidefinite matrix whose upper triangle
+/// is A's, n x n: the first rows of R, as many as the rank that is answered, at which no pivot is above `tolerance`.
+/// pivots[j], counted from 0, is the row of A that became row j.
+template <class T>
+index_t pstrf(index_t n, T* a, index_t lda, std::vector<index_t>& pivots, T tolerance);
+
 /// A = R^T R for the symmetric matrix whose upper triangle is A's, n x n; R takes that triangle. Answers LAPACK's info:
 /// k when the leading minor of order k is not positive.
 template <class T>

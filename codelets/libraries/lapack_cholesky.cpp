@@ -6,6 +6,8 @@
 extern "C" {
 void spotrf_(const char*, const int*, float*, const int*, int*, std::size_t);
 void dpotrf_(const char*, const int*, double*, const int*, int*, std::size_t);
+void spstrf_(const char*, const int*, float*, const int*, int*, int*, const float*, float*, int*, std::size_t);
+void dpstrf_(const char*, const int*, double*, const int*, int*, int*, const double*, double*, int*, std::size_t);
 void ssygvd_(const int*, const char*, const char*, const int*, float*, const int*, float*, const int*, float*, float*,
              const int*, int*, const int*, int*, std::size_t, std::size_t);
 void dsygvd_(const int*, const char*, const char*, const int*, double*, const int*, double*, const int*, double*,
@@ -42,6 +44,25 @@ int sygvd(int kind, index_t n, T* a, index_t lda, T* b, index_t ldb, T* w, bool 
   });
 }
 
+template <class T>
+index_t pstrf(index_t n, T* a, index_t lda, std::vector<index_t>& pivots, T tolerance) {
+  const int size = narrow("pstrf", n), ld = narrow("pstrf", lda);
+  std::vector<int> places(static_cast<std::size_t>(n));
+  std::vector<T> work(static_cast<std::size_t>(2 * n));
+  int rank = 0, info = 0;
+  if (n > 0) {
+    if constexpr (std::is_same_v<T, float>)
+      spstrf_("U", &size, a, &ld, places.data(), &rank, &tolerance, work.data(), &info, 1);
+    else
+      dpstrf_("U", &size, a, &ld, places.data(), &rank, &tolerance, work.data(), &info, 1);
+  }
+  pivots.clear();
+  for (const int place : places) pivots.push_back(place - 1);
+  return rank;
+}
+
+template index_t pstrf(index_t, float*, index_t, std::vector<index_t>&, float);
+template index_t pstrf(index_t, double*, index_t, std::vector<index_t>&, double);
 template int potrf(index_t, float*, index_t);
 template int potrf(index_t, double*, index_t);
 template int sygvd(int, index_t, float*, index_t, float*, index_t, float*, bool);

@@ -66,6 +66,15 @@ LeastSquares<T> join(Graph& g, std::vector<ExtendedQr<T>> triangles, const RowCl
   return answer;
 }
 
+/// No row counts.
+template <class T>
+LeastSquares<T> nothing_counts(index_t n, index_t r) {
+  LeastSquares<T> answer;
+  answer.X = HostMatrix<T>::zeros(n, r);
+  answer.residual_norms.assign(static_cast<std::size_t>(r), T(0));
+  return answer;
+}
+
 /// The rows of one class, each times its factor.
 template <class T>
 HostMatrix<T> rows_of(const HostMatrix<T>& all, const RowClasses<T>& d, index_t k) {
@@ -128,6 +137,7 @@ template <class T>
 LeastSquares<T> solve_scaled_rows(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const RowClasses<T>& d,
                                   const OlsOptions& options) {
   const index_t m = A.m(), n = A.n(), r = B.n();
+  if (d.counted == 0) return nothing_counts<T>(n, r);
   if (n == 0) return no_unknowns(at_home(B), d);
   OlsOptions settled = options;
   if (settled.method == OlsMethod::automatic) settled.method = suitable_ols_method(m, n, r);
@@ -152,6 +162,7 @@ LeastSquares<T> solve_scaled_rows(Graph& g, const TileMatrix<T>& A, const TileMa
 template <class T>
 LeastSquares<T> solve_scaled_rows(Graph& g, const MatrixRows<T>& A, const HostMatrix<T>& B, const RowClasses<T>& d,
                                   const OlsOptions& options) {
+  if (d.counted == 0) return nothing_counts<T>(A.n(), B.cols());
   if (A.n() == 0) return no_unknowns(B, d);
   return join(g, reduce(g, A, B, d.factors, options.rows), d, options);
 }

@@ -1,0 +1,182 @@
+#include <tesela/algorithms/least_squares/generalized_least_squares.hpp>
+#include <tesela/algorithms/least_squares/glm.hpp>
+#include <tesela/algorithms/least_squares/internal/ols_solve.hpp>
+#include <tesela/algorithms/least_squares/internal/scaled_rows.hpp>
+#include <tesela/algorithms/least_squares/internal/whiten.hpp>
+#include <tesela/codelets/least_squares/minimum_norm.hpp>
+#include <tesela/tiles/power_of_two.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace tesela {
+
+using namespace kernels;
+namespace {
+
+template <class T>
+void scale_all(HostMatrix<T>& a, int e) {
+  scale_by_power_of_two(std::span(a.data(), static_cast<std::size_t>(a.size())), e);
+}
+
+template <class T>
+GeneralizedLeastSquares<T> with(LeastSquares<T> answer, CovariancePath path, double condition, index_t rank) {
+  GeneralizedLeastSquares<T> result;
+  static_cast<LeastSquares<T>&>(result) = std::move(answer);
+  result.path = path;
+  result.factor_condition = condition;
+  result.covariance_rank = rank;
+  result.distances.assign(result.residual_norms.size(), 0);
+  return result;
+}
+
+/// F is diagonal and regular: rows are divided by it.
+template <class T>
+GeneralizedLeastSquares<T> by_rows(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const HostMatrix<T>& F,
+                                   const OlsOptions& options) {
+  std::vector<T> scales(static_cast<std::size_t>(F.rows()));
+  T most = 0, least = std::numeric_limits<T>::infinity();
+  for (index_t i = 0; i < F.rows(); ++i) {
+    const T size = std::abs(F(i, i));
+    most = std::max(most, size), least = std::min(least, size);
+    scales[static_cast<std::size_t>(i)] = 1 / size;
+  }
+  return with(detail::solve_scaled_rows(g, A, B, detail::row_classes(scales), options), CovariancePath::rows,
+              static_cast<double>(most / least), F.rows());
+}
+
+/// b = A x + F u, F of any rank.
+template <class T>
+GeneralizedLeastSquares<T> by_model(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, HostMatrix<T>& F,
+                                    const OlsOptions& options) {
+  const index_t m = A.m(), p = F.cols();
+  const TileShape tile{A.tile_shape().mb, std::clamp<index_t>(p, 1, A.tile_shape().nb)};
+  const auto factor = TileMatrix<T>::map(g.runtime(), F.data(), m, p, F.ld(), tile, "F");
+  GlmOptions of_model;
+  of_model.rcond = options.rcond;
+  of_model.qr = options.qr;
+  const Glm<T> s = glm(g, A, factor, B, of_model);
+  LeastSquares<T> answer;
+  answer.X = s.X.clone();
+  answer.rank = s.rank;
+  answer.condition = s.condition;
+  answer.backward_error = s.backward_error;
+  answer.original_units = s.original_units;
+  answer.residual_norms.assign(static_cast<std::size_t>(B.n()), std::numeric_limits<T>::quiet_NaN());
+  if (s.X.shape() == Shape{A.n(), B.n()} && s.U.cols() == B.n()) answer.residual_norms = column_norms(s.U);
+  answer.degrees_of_freedom = m - s.rank;
+  answer.status = s.status == GlmStatus::ok               ? OlsStatus::ok
+                  : s.status == GlmStatus::rank_deficient ? OlsStatus::rank_deficient
+                  : s.status == GlmStatus::inconsistent   ? OlsStatus::inconsistent
+                  : s.status == GlmStatus::not_finite     ? OlsStatus::not_finite
+                                                          : OlsStatus::inaccurate;
+  GeneralizedLeastSquares<T> result = with(std::move(answer), CovariancePath::model, s.condition_b, p);
+  for (std::size_t k = 0; k < s.distances.size(); ++k)
+    if (!s.consistent[k]) result.distances[k] = s.distances[k];
+  return result;
+}
+
+/// By F near 1.
+template <class T>
+GeneralizedLeastSquares<T> by_factor(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, HostMatrix<T> F,
+                                     const OlsOptions& options) {
+  const index_t m = A.m(), n = A.n(), r = B.n();
+  if (F.cols() != m) return by_model(g, A, B, F, options);
+  const detail::Structure structure = detail::structure_of(F);
+  if (structure == detail::Structure::diagonal) {
+    for (index_t i = 0; i < m; ++i)
+      if (!std::isfinite(1 / F(i, i))) return by_model(g, A, B, F, options);
+    return by_rows(g, A, B, F, options);
+  }
+  HostMatrix<T> X(m, n + r);
+  if (n > 0) A.copy_to(X.data(), X.ld());
+  if (r > 0) B.copy_to(X.data() + n * X.ld(), X.ld());
+  if (!all_finite(X)) return with(detail::not_finite<T>(r), CovariancePath::whitened, 1, m);
+  const double condition = detail::divide_if_well_conditioned(g, structure, F, X);
+  if (!detail::well_conditioned<T>(condition)) return by_model(g, A, B, F, options);
+  A.copy_from(X.data(), X.ld());
+  if (r > 0) B.copy_from(X.data() + n * X.ld(), X.ld());
+  X = HostMatrix<T>();
+  return with(ols(g, A, B, options), CovariancePath::whitened, condition, m);
+}
+
+/// From the answer for 2^-exponent F.
+template <class T>
+GeneralizedLeastSquares<T> unscaled(GeneralizedLeastSquares<T> answer, int exponent) {
+  for (T& norm : answer.residual_norms) norm = std::ldexp(norm, -exponent);
+  scale_all(answer.triangle, -exponent);
+  return answer;
+}
+
+template <class T>
+OlsOptions settled(const char* routine, const TileMatrix<T>& A, const TileMatrix<T>& B, const HostMatrix<T>& F,
+                   const char* name, const OlsOptions& options) {
+  detail::require_conforming(routine, A, B);
+  if (F.rows() != A.m() || F.cols() != A.m())
+    throw ArgumentError(routine, name, to_string(F.shape()) + "; A has " + std::to_string(A.m()) + " rows");
+  OlsOptions result = options;
+  result.rcond = detail::settled_rcond<T>(routine, options, A.m(), A.n());
+  return result;
+}
+
+}  // namespace
+
+const char* description(CovariancePath path) {
+  switch (path) {
+    case CovariancePath::rows:
+      return "rows";
+    case CovariancePath::whitened:
+      return "whitened";
+    case CovariancePath::model:
+      return "model";
+  }
+  return "";
+}
+
+template <class T>
+GeneralizedLeastSquares<T> gls_factor(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, HostMatrix<T> F,
+                                      const OlsOptions& options) {
+  const OlsOptions of_ols = settled("gls_factor", A, B, F, "F", options);
+  if (!all_finite(F)) return with(detail::not_finite<T>(B.n()), CovariancePath::whitened, 1, A.m());
+  const int exponent = largest_exponent(F.size(), F.data());
+  scale_all(F, -exponent);
+  return unscaled(by_factor(g, A, B, std::move(F), of_ols), exponent);
+}
+
+template <class T>
+GeneralizedLeastSquares<T> gls_covariance(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, HostMatrix<T> S,
+                                          const OlsOptions& options) {
+  const OlsOptions of_ols = settled("gls_covariance", A, B, S, "sigma", options);
+  const index_t m = A.m();
+  if (!all_finite(S)) return with(detail::not_finite<T>(B.n()), CovariancePath::whitened, 1, m);
+  int exponent = largest_exponent(S.size(), S.data());
+  exponent -= exponent % 2 != 0 ? 1 : 0;  // its root is a power of two
+  scale_all(S, -exponent);
+  detail::require_symmetric("gls_covariance", S);
+  HostMatrix<T> F;
+  if (detail::structure_of(S) == detail::Structure::diagonal) {
+    for (index_t i = 0; i < m; ++i) {
+      if (S(i, i) < T(0))
+        throw detail::indefinite("gls_covariance", "pivot " + std::to_string(i + 1), S(i, i), exponent);
+      S(i, i) = std::sqrt(S(i, i));
+    }
+    F = std::move(S);
+  } else {
+    F = detail::factor_covariance(g, "gls_covariance", S, exponent);
+    S = HostMatrix<T>();
+  }
+  return unscaled(by_factor(g, A, B, std::move(F), of_ols), exponent / 2);
+}
+
+template GeneralizedLeastSquares<float> gls_factor(Graph&, const TileMatrix<float>&, const TileMatrix<float>&,
+                                                   HostMatrix<float>, const OlsOptions&);
+template GeneralizedLeastSquares<double> gls_factor(Graph&, const TileMatrix<double>&, const TileMatrix<double>&,
+                                                    HostMatrix<double>, const OlsOptions&);
+template GeneralizedLeastSquares<float> gls_covariance(Graph&, const TileMatrix<float>&, const TileMatrix<float>&,
+                                                       HostMatrix<float>, const OlsOptions&);
+template GeneralizedLeastSquares<double> gls_covariance(Graph&, const TileMatrix<double>&, const TileMatrix<double>&,
+                                                        HostMatrix<double>, const OlsOptions&);
+
+}  // namespace tesela

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <tesela/algorithms/least_squares/least_squares.hpp>
+
+#include <vector>
+
+namespace tesela {
+
+/// What a covariance led to.
+enum class CovariancePath : std::uint8_t {
+  rows,      ///< it is diagonal: rows are scaled, as by `wls`
+  whitened,  ///< its factor is well conditioned: [A | b] was divided by it, then `ols`
+  model,     ///< it is singular or ill conditioned: `glm`, which divides by nothing
+};
+
+/// "rows", "whitened", "model".
+const char* description(CovariancePath path);
+
+template <class T>
+struct GeneralizedLeastSquares : LeastSquares<T> {
+  CovariancePath path = CovariancePath::whitened;
+  /// Of the covariance's factor, estimated in the 1-norm; of the model its condition_b.
+  double factor_condition = 1;
+  index_t covariance_rank = 0;    ///< m but for a singular covariance
+  std::vector<double> distances;  ///< of each right-hand side from what is possible; 0 where consistent
+};
+
+/// Generalized least squares, X = argmin ||F^-1 (A x - b)||_2 column by column: the errors' covariance is F F^T, F m x
+/// m. A diagonal F scales rows. Where F's condition number is below eps^(-1/3), [A | b] is divided by F (triangular
+/// solves where F is a triangle, LU otherwise) and goes to `ols`, with a backward error that may be as many times
+/// larger; else, and for a singular F, the model b = A x + F u goes to `glm`. residual_norms are ||F^-1 (A x - b)||_2;
+/// a triangle is kept on the first two paths. Powers of two as factors of A, b or F change nothing but powers of two.
+///
+/// A, B and F are overwritten; A and B as for `ols`. Throws ArgumentError for shapes that do not fit.
+template <class T>
+[[nodiscard]] GeneralizedLeastSquares<T> gls_factor(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
+                                                    HostMatrix<T> F, const OlsOptions& options = {});
+
+/// The same by the covariance S = F F^T itself, m x m, of which F is Cholesky's factor, or, where a pivot is at most m
+/// eps times the largest variance, that of Cholesky's factorization with diagonal pivoting, m x rank. Throws
+/// ArgumentError, with the worst entry or pivot, for an S that is not symmetric to m eps sqrt(s_ii s_jj), or
+/// indefinite.
+template <class T>
+[[nodiscard]] GeneralizedLeastSquares<T> gls_covariance(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
+                                                        HostMatrix<T> S, const OlsOptions& options = {});
+
+}  // namespace tesela

@@ -1,0 +1,185 @@
+#include <tesela/algorithms/dense/cholesky.hpp>
+#include <tesela/algorithms/dense/lu.hpp>
+#include <tesela/algorithms/dense/triangular_solve.hpp>
+#include <tesela/algorithms/least_squares/internal/whiten.hpp>
+#include <tesela/codelets/least_squares/minimum_norm.hpp>
+#include <tesela/codelets/libraries/blas.hpp>
+#include <tesela/codelets/libraries/lapack.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tesela::detail {
+
+using namespace kernels;
+namespace {
+
+template <class T>
+HostMatrix<T> transpose_of(const HostMatrix<T>& a) {
+  HostMatrix<T> t(a.cols(), a.rows());
+  for (index_t j = 0; j < a.cols(); ++j)
+    for (index_t i = 0; i < a.rows(); ++i) t(j, i) = a(i, j);
+  return t;
+}
+
+template <class T>
+double divide_by_full(Graph& g, HostMatrix<T>& F, HostMatrix<T>& X) {
+  const index_t m = F.rows();
+  T norm = 0;
+  for (index_t j = 0; j < m; ++j) {
+    T sum = 0;
+    for (index_t i = 0; i < m; ++i) sum += std::abs(F(i, j));
+    norm = std::max(norm, sum);
+  }
+  HostMatrix<T> copy = F.clone();
+  {
+    const TileShape tile = suitable_lu_tile(g.runtime(), m);
+    const auto factors = TileMatrix<T>::map(g.runtime(), copy.data(), m, m, copy.ld(), tile, "F");
+    const auto solved = lu(g, factors);
+    if (solved.zero_pivot() != 0) return std::numeric_limits<double>::infinity();
+    g.wait();
+    factors.bring_home();
+    const double reciprocal = lapack::gecon(m, copy.data(), copy.ld(), norm);
+    const double condition = reciprocal > 0 ? 1 / reciprocal : std::numeric_limits<double>::infinity();
+    if (!well_conditioned<T>(condition)) return condition;
+    const auto x = TileMatrix<T>::map(g.runtime(), X.data(), m, X.cols(), X.ld(), {m, tile.nb}, "X");
+    solved.solve(g, x);
+    g.wait();
+    x.bring_home();
+    return condition;
+  }
+}
+
+/// What pivoting leaves of S below its rank must be rounding.
+template <class T>
+void require_semidefinite(const char* routine, const HostMatrix<T>& S, int exponent, const HostMatrix<T>& R,
+                          const std::vector<index_t>& pivots, index_t rank, T tolerance) {
+  const index_t m = S.rows(), left = m - rank;
+  HostMatrix<T> rest(left, left);
+  const auto at = [&](index_t i) { return pivots[static_cast<std::size_t>(rank + i)]; };
+  for (index_t j = 0; j < left; ++j)
+    for (index_t i = 0; i < left; ++i) rest(i, j) = S(std::min(at(i), at(j)), std::max(at(i), at(j)));
+  if (rank > 0 && left > 0)
+    blas::gemm(Op::transpose, Op::none, left, left, rank, T(-1), R.data() + rank * R.ld(), R.ld(),
+               R.data() + rank * R.ld(), R.ld(), T(1), rest.data(), rest.ld());
+  const std::string after = "after " + std::to_string(rank) + " pivots ";
+  index_t worst = -1;
+  for (index_t i = 0; i < left; ++i)
+    if (!(rest(i, i) >= -tolerance) && (worst < 0 || rest(i, i) < rest(worst, worst))) worst = i;
+  if (worst >= 0)
+    throw indefinite(routine, after + "that of row " + std::to_string(at(worst) + 1), rest(worst, worst), exponent);
+  for (index_t j = 0; j < left; ++j)
+    for (index_t i = 0; i < left; ++i)
+      if (!(std::abs(rest(i, j)) <= tolerance))  // beside variances of zero
+        throw indefinite(routine,
+                         after + "entry (" + std::to_string(at(i) + 1) + ", " + std::to_string(at(j) + 1) + ")",
+                         rest(i, j), exponent);
+}
+
+}  // namespace
+
+template <class T>
+bool well_conditioned(double condition) {
+  return condition * std::cbrt(static_cast<double>(std::numeric_limits<T>::epsilon())) <= 1;
+}
+
+template <class T>
+Structure structure_of(const HostMatrix<T>& F) {
+  bool upper = true, lower = true;
+  for (index_t j = 0; j < F.cols(); ++j) {
+    for (index_t i = 0; i < j; ++i) lower = lower && F(i, j) == T(0);
+    for (index_t i = j + 1; i < F.rows(); ++i) upper = upper && F(i, j) == T(0);
+  }
+  return upper && lower ? Structure::diagonal : upper ? Structure::upper : lower ? Structure::lower : Structure::full;
+}
+
+template <class T>
+double divide_if_well_conditioned(Graph& g, Structure structure, HostMatrix<T>& F, HostMatrix<T>& X) {
+  if (structure == Structure::full) return divide_by_full(g, F, X);
+  const bool lower = structure == Structure::lower;
+  HostMatrix<T> transposed;
+  if (lower) transposed = transpose_of(F);
+  const HostMatrix<T>& R = lower ? transposed : F;
+  const double condition = triangle_condition(R, false);
+  if (well_conditioned<T>(condition)) triangular_solve(g, lower ? Op::transpose : Op::none, R, X);
+  return condition;
+}
+
+template <class T>
+void require_symmetric(const char* routine, const HostMatrix<T>& S) {
+  const T tolerance = static_cast<T>(S.rows()) * std::numeric_limits<T>::epsilon();
+  T worst = 0;
+  index_t row = 0, column = 0;
+  for (index_t j = 0; j < S.cols(); ++j)
+    for (index_t i = 0; i < j; ++i) {
+      const T off = std::abs(S(i, j) - S(j, i));
+      if (off == T(0)) continue;
+      const T size = std::sqrt(std::abs(S(i, i))) * std::sqrt(std::abs(S(j, j))), ratio = off / size;
+      if (ratio > tolerance && ratio > worst) worst = ratio, row = i, column = j;
+    }
+  if (worst > T(0))
+    throw ArgumentError(routine, "sigma",
+                        "is not symmetric: worst at (" + std::to_string(row + 1) + ", " + std::to_string(column + 1) +
+                            "), by " + std::to_string(worst) + " of what its variances allow");
+}
+
+template <class T>
+ArgumentError indefinite(const char* routine, const std::string& what, T value, int exponent) {
+  std::ostringstream text;
+  text << "is indefinite: " << what << " is " << std::ldexp(static_cast<double>(value), exponent);
+  return {routine, "sigma", text.str()};
+}
+
+template <class T>
+HostMatrix<T> factor_covariance(Graph& g, const char* routine, const HostMatrix<T>& S, int exponent) {
+  const index_t m = S.rows();
+  const T epsilon = std::numeric_limits<T>::epsilon();
+  HostMatrix<T> R = S.clone();
+  index_t minor = 0;
+  {
+    const auto tiles =
+        TileMatrix<T>::map(g.runtime(), R.data(), m, m, R.ld(), suitable_cholesky_tile(g.runtime(), m), "S");
+    const auto factors = cholesky(g, tiles);
+    minor = factors.minor();
+    g.wait();
+    tiles.bring_home();
+  }
+  if (minor == 0 &&
+      10 * static_cast<double>(m) * static_cast<double>(epsilon) * std::pow(triangle_condition(R, false), 2) < 1) {
+    HostMatrix<T> F = HostMatrix<T>::zeros(m, m);
+    for (index_t j = 0; j < m; ++j)
+      for (index_t i = 0; i <= j; ++i) F(j, i) = R(i, j);
+    return F;
+  }
+  T largest = 0;
+  for (index_t i = 0; i < m; ++i) largest = std::max(largest, S(i, i));
+  const T tolerance = static_cast<T>(m) * epsilon * largest;
+  R = S.clone();
+  std::vector<index_t> pivots;
+  const index_t rank = lapack::pstrf(m, R.data(), R.ld(), pivots, tolerance);
+  require_semidefinite(routine, S, exponent, R, pivots, rank, 10 * tolerance);
+  HostMatrix<T> F = HostMatrix<T>::zeros(m, rank);
+  for (index_t j = 0; j < m; ++j)
+    for (index_t i = 0; i < std::min(rank, j + 1); ++i) F(pivots[static_cast<std::size_t>(j)], i) = R(i, j);
+  return F;
+}
+
+template bool well_conditioned<float>(double);
+template bool well_conditioned<double>(double);
+template Structure structure_of(const HostMatrix<float>&);
+template Structure structure_of(const HostMatrix<double>&);
+template double divide_if_well_conditioned(Graph&, Structure, HostMatrix<float>&, HostMatrix<float>&);
+template double divide_if_well_conditioned(Graph&, Structure, HostMatrix<double>&, HostMatrix<double>&);
+template void require_symmetric(const char*, const HostMatrix<float>&);
+template void require_symmetric(const char*, const HostMatrix<double>&);
+template ArgumentError indefinite(const char*, const std::string&, float, int);
+template ArgumentError indefinite(const char*, const std::string&, double, int);
+template HostMatrix<float> factor_covariance(Graph&, const char*, const HostMatrix<float>&, int);
+template HostMatrix<double> factor_covariance(Graph&, const char*, const HostMatrix<double>&, int);
+
+}  // namespace tesela::detail

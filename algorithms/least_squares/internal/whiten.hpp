@@ -1,0 +1,40 @@
+#pragma once
+
+#include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/graph.hpp>
+#include <tesela/tiles/host_matrix.hpp>
+
+#include <string>
+
+namespace tesela::detail {
+
+// How covariances and their factors are taken apart, at home. Sizes are near 1.
+
+enum class Structure : std::uint8_t { diagonal, upper, lower, full };
+
+template <class T>
+Structure structure_of(const HostMatrix<T>& F);
+
+/// X = F^-1 X where F is well conditioned; answers F's condition number in any case. F may be lost, but not where it is
+/// ill conditioned.
+template <class T>
+double divide_if_well_conditioned(Graph& g, Structure structure, HostMatrix<T>& F, HostMatrix<T>& X);
+
+/// Whether [A | b] may be divided by a factor of this condition.
+template <class T>
+bool well_conditioned(double condition);
+
+/// Throws ArgumentError where S is not symmetric.
+template <class T>
+void require_symmetric(const char* routine, const HostMatrix<T>& S);
+
+/// The error for a pivot or an entry of 2^exponent S that no covariance has.
+template <class T>
+ArgumentError indefinite(const char* routine, const std::string& what, T value, int exponent);
+
+/// F, m x rank, with F F^T = S. By Cholesky, with pivoting where a minor is not clearly positive. Throws ArgumentError
+/// where 2^exponent S, of which the upper triangle is read, is indefinite.
+template <class T>
+HostMatrix<T> factor_covariance(Graph& g, const char* routine, const HostMatrix<T>& S, int exponent);
+
+}  // namespace tesela::detail
