@@ -78,7 +78,7 @@ __device__ bool begin(const Team& team, const IterationProgress* progress, index
 template <class T>
 __global__ void __launch_bounds__(most_threads) qr_steps(typename QrSteps<T>::Args args, Block<T> d, Block<T> p,
                                                          IterationProgress* progress, T* work, std::size_t bytes) {
-  extern __shared__ __align__(16) double memory[];
+  extern __shared__ double memory[];
   __shared__ Shared shared;
   const BlockTeam<T, 32> team;
   const index_t n = d.cols;
@@ -116,7 +116,7 @@ __global__ void __launch_bounds__(most_threads) qr_steps(typename QrSteps<T>::Ar
 template <class T>
 __global__ void __launch_bounds__(most_threads)
     lr_steps(typename LrSteps<T>::Args args, Block<T> d, IterationProgress* progress, T* work, std::size_t bytes) {
-  extern __shared__ __align__(16) double memory[];
+  extern __shared__ double memory[];
   __shared__ Shared shared;
   const BlockTeam<T, 32> team;
   const index_t n = d.cols;

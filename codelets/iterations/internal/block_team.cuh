@@ -14,7 +14,7 @@ struct BlockTeam {
   index_t rank = threadIdx.x, size = blockDim.x;
   index_t group = threadIdx.x / group_lanes, groups = blockDim.x / group_lanes, lane = threadIdx.x % group_lanes;
 
-  __device__ BlockTeam<T, 16> narrow() const { return {}; }
+  __device__ BlockTeam<T, 8> narrow() const { return {}; }
   __device__ void sync() const { __syncthreads(); }
   __device__ void together() const { __syncwarp(); }
   __device__ T sum(T value) const {

@@ -3,6 +3,8 @@
 #include <tesela/codelets/givens/rotation.hpp>
 #include <tesela/codelets/iterations/internal/team.hpp>
 
+#include <type_traits>
+
 // A QR step by chains of rotations on a symmetric matrix D, dense or a band, in rows: element (i, j) at d[i stride +
 // j]. Chain k annihilates column k below the diagonal, from the bottom upwards; its rotation number r is that of rows k
 // + r and k + r + 1. Internal to codelets/.
@@ -37,22 +39,21 @@ struct Chains {
 
 /// Two rows from column j on: four columns a lane at a time, so that their loads do not wait for stores.
 template <class Team, class T>
-TESELA_STEP void rotate_together(const Team& team, const Rotation<T>& x, T* upper, T* lower, int j, int end) {
-  const int lanes = static_cast<int>(team.lanes);
-  for (j += static_cast<int>(team.lane); j < end; j += 4 * lanes) {
+TESELA_STEP void rotate_together(const Team& team, const Rotation<T>& x, T* upper, T* lower, index_t j, index_t end) {
+  for (j += team.lane; j < end; j += 4 * team.lanes) {
     T u[4], l[4];
     TESELA_UNROLL
     for (int b = 0; b < 4; ++b) {
-      const bool there = j + b * lanes < end;
-      u[b] = there ? upper[j + b * lanes] : T(0);
-      l[b] = there ? lower[j + b * lanes] : T(0);
+      const bool there = j + b * team.lanes < end;
+      u[b] = there ? upper[j + b * team.lanes] : T(0);
+      l[b] = there ? lower[j + b * team.lanes] : T(0);
     }
     TESELA_UNROLL
     for (int b = 0; b < 4; ++b) {
       rotate(x, u[b], l[b]);
-      if (j + b * lanes >= end) continue;
-      upper[j + b * lanes] = u[b];
-      lower[j + b * lanes] = l[b];
+      if (j + b * team.lanes >= end) continue;
+      upper[j + b * team.lanes] = u[b];
+      lower[j + b * team.lanes] = l[b];
     }
   }
 }
@@ -92,7 +93,7 @@ TESELA_STEP void annihilate(const Team& team, const Chains<T>& c, index_t k, ind
   if constexpr (Team::alone)
     for (index_t j = k + 1; j < end; ++j) rotate(x.rotation, upper[j], lower[j]);
   else
-    rotate_together(team, x.rotation, upper, lower, static_cast<int>(k) + 1, static_cast<int>(end));
+    rotate_together(team, x.rotation, upper, lower, k + 1, end);
   if (team.lane > 0) return;
   upper[k] = x.r;
   lower[k] = 0;
@@ -107,13 +108,13 @@ TESELA_STEP void factor(const Team& team, const Chains<T>& c) {
     for (index_t k = 0; k + 1 < c.n; ++k)
       for (index_t i = c.bottom(k); i > k; --i) annihilate(team, c, k, i, true);
   } else {
-    const int n = static_cast<int>(c.n), half = static_cast<int>(c.half);  // long ones take a GPU twice the time
-    for (int stage = n - 1 - half; stage <= 2 * (n - 2); ++stage) {
-      const int first = larger(0, stage - n + 2), last = smaller(smaller(stage / 2, stage - n + 1 + half), n - 2);
-      for (int base = first; base <= last; base += static_cast<int>(team.groups)) {
-        const int k = base + static_cast<int>(team.group);
+    for (index_t stage = c.n - 1 - c.half; stage <= 2 * (c.n - 2); ++stage) {
+      const index_t first = larger(index_t{0}, stage - c.n + 2),
+                    last = smaller(smaller(stage / 2, stage - c.n + 1 + c.half), c.n - 2);
+      for (index_t base = first; base <= last; base += team.groups) {
+        const index_t k = base + team.group;
         const bool present = k <= last;
-        annihilate(team, c, present ? k : last, n - 1 - stage + 2 * (present ? k : last), present);
+        annihilate(team, c, present ? k : last, c.n - 1 - stage + 2 * (present ? k : last), present);
       }
       team.sync();
     }
@@ -194,57 +195,42 @@ TESELA_STEP void meet(const Rotation<T>& x, Strip<T>& value, Strip<T>& carried) 
 #endif
 
 #ifdef __CUDACC__
-/// A rotation in one load.
-template <class T>
-TESELA_STEP Rotation<T> pair_at(const Rotation<T>* x) {
-  struct alignas(2 * sizeof(T)) Pair {
-    T c, s;
-  };
-  const Pair pair = *reinterpret_cast<const Pair*>(x);
-  return {pair.c, pair.s};
-}
-
 /// All chains_together cells at once: cell t meets element j + t, so none waits for the one before it. Elements first …
-/// last, downwards, and rotations are loaded before stores that the compiler could not move them across.
+/// last, downwards, and loaded so far ahead that their memory may be far away.
 template <class T>
-TESELA_STEP void skewed_pass(const Rotation<T>* const* x, T* carried, int first, int last, T* row, int step) {
+TESELA_STEP void skewed_pass(const Rotation<T>* const* x, T* carried, index_t first, index_t last, T* row,
+                             index_t step) {
   constexpr auto w = static_cast<int>(chains_together);
-  constexpr int ahead = 4;
+  constexpr int ahead = 8;
   T next[ahead], value[w];  // what enters each cell
-  Rotation<T> soon[w];
-  const auto load = [&](int j) { return j >= last ? row[static_cast<index_t>(j) * step] : T(0); };
-  const auto load_rotations = [&](int at) {
-#pragma unroll
-    for (int t = 0; t < w; ++t)
-      if (at + t <= first && at + t >= last) soon[t] = pair_at(x[t] + at + t);
-  };
-#pragma unroll
+  const auto load = [&](index_t j) { return j >= last ? row[j * step] : T(0); };
+  TESELA_UNROLL
   for (int u = 0; u < ahead; ++u) next[u] = load(first - u);
-  load_rotations(first);
-  for (int j = first; j > last - w; j -= ahead) {
+  const auto tick = [&](T loaded, index_t at, auto all) {
+    value[0] = loaded;
+#pragma unroll
+    for (int t = w - 1; t >= 0; --t) {
+      if (!decltype(all)::value && (at + t > first || at + t < last)) continue;
+      meet(x[t][at + t], value[t], carried[t]);
+      if (t + 1 < w)
+        value[t + 1] = value[t];
+      else
+        row[(at + t + w) * step] = value[t];
+    }
+  };
+  for (index_t j = first; j > last - w; j -= ahead) {
     T now[ahead];
 #pragma unroll
     for (int u = 0; u < ahead; ++u) {
       now[u] = next[u];
       next[u] = load(j - ahead - u);
     }
+    if (j + w <= first + 1 && j - ahead + 1 >= last) {
 #pragma unroll
-    for (int u = 0; u < ahead; ++u) {
-      const int at = j - u;
-      Rotation<T> here[w];
+      for (int u = 0; u < ahead; ++u) tick(now[u], j - u, std::true_type{});
+    } else {
 #pragma unroll
-      for (int t = 0; t < w; ++t) here[t] = soon[t];
-      load_rotations(at - 1);
-      value[0] = now[u];
-#pragma unroll
-      for (int t = w - 1; t >= 0; --t) {
-        if (at + t > first || at + t < last) continue;
-        meet(here[t], value[t], carried[t]);
-        if (t + 1 < w)
-          value[t + 1] = value[t];
-        else
-          row[static_cast<index_t>(at + t + w) * step] = value[t];
-      }
+      for (int u = 0; u < ahead; ++u) tick(now[u], j - u, std::false_type{});
     }
   }
 }
@@ -280,7 +266,7 @@ TESELA_STEP void pass(const Chains<T>& c, index_t k, index_t width, T* row, inde
     if (cells == width) put(v, row + (j + width) * step);
   }
 #ifdef __CUDACC__
-  if (j >= k) skewed_pass(x, carried, static_cast<int>(j), static_cast<int>(k), row, static_cast<int>(step));
+  if (j >= k) skewed_pass(x, carried, j, k, row, step);
 #else
   for (; j >= k; --j) {
     V v;
@@ -306,11 +292,7 @@ TESELA_STEP void pass_all(const Chains<T>& c, index_t first, index_t last, T* ro
 /// diagonal. A row of W is a column of D's memory.
 template <class T>
 TESELA_STEP void turn_row(const Chains<T>& c, index_t i) {
-  index_t last = i;
-#ifdef __CUDACC__
-  if (c.half == c.n - 1) last |= 31;  // the threads of a warp stay together
-#endif
-  pass_all<T>(c, larger(index_t{0}, i - c.half), smaller(last, c.n - 2), c.d + i, c.stride);
+  pass_all<T>(c, larger(index_t{0}, i - c.half), smaller(i, c.n - 2), c.d + i, c.stride);
 }
 
 /// R Q into W, and P Q into P.
