@@ -242,7 +242,9 @@ const Command glm_command(
       app.add_option("-n,--n", o->n, "columns of a generated A (default: 256)")
           ->transform(cli::non_negative())
           ->excludes(a);
-      app.add_option("--p", o->p, "columns of a generated B (default: m)")->transform(cli::non_negative())->excludes(a);
+      app.add_option("--columns-b", o->p, "columns p of a generated B (default: m)")
+          ->transform(cli::non_negative())
+          ->excludes(a);
       app.add_option("--rhs", o->rhs, "right-hand sides A x + B u of random x and u")
           ->transform(cli::non_negative())
           ->excludes(b)
@@ -270,7 +272,7 @@ const Command glm_command(
       app.footer(
           "Examples:\n"
           "  tesela glm --a A.mtx --factor B.mtx --b b.mtx --out x.mtx --out-u u.mtx\n"
-          "  tesela glm --m 300 --n 90 --p 100 --inconsistent --json -");
+          "  tesela glm --m 300 --n 90 --columns-b 100 --inconsistent --json -");
       return std::function<int()>(
           [o] { return o->common.precision == "s" ? run_glm<float>(*o) : run_glm<double>(*o); });
     });

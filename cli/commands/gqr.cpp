@@ -187,7 +187,9 @@ const Command gqr_command(Command::Group::top, "gqr", "Q'A = [R; 0] and Q'BV = S
   app.add_option("-n,--n", o->n, "columns of a generated A (default: 256)")
       ->transform(cli::non_negative())
       ->excludes(a);
-  app.add_option("--p", o->p, "columns of a generated B (default: m)")->transform(cli::non_negative())->excludes(a);
+  app.add_option("--columns-b", o->p, "columns p of a generated B (default: m)")
+      ->transform(cli::non_negative())
+      ->excludes(a);
   add_random(app, o->random, random_kinds())->excludes(a);
   app.add_option("--random-b", o->random_b, "generate B as --random does A")
       ->type_name("KIND")
@@ -208,7 +210,7 @@ const Command gqr_command(Command::Group::top, "gqr", "Q'A = [R; 0] and Q'BV = S
   app.footer(
       "Examples:\n"
       "  tesela gqr --a A.mtx --factor B.mtx --out-r R.mtx --out-s S.mtx\n"
-      "  tesela gqr --m 300 --n 90 --p 400 --json -");
+      "  tesela gqr --m 300 --n 90 --columns-b 400 --json -");
   return std::function<int()>([o] { return o->common.precision == "s" ? run_gqr<float>(*o) : run_gqr<double>(*o); });
 });
 

@@ -16,7 +16,7 @@ namespace {
 const Command glm{{"glm"}}, gqr{{"gqr"}};
 
 Words sizes(index_t m, index_t n, index_t p) {
-  return {"--m", std::to_string(m), "--n", std::to_string(n), "--p", std::to_string(p)};
+  return {"--m", std::to_string(m), "--n", std::to_string(n), "--columns-b", std::to_string(p)};
 }
 
 double largest(std::initializer_list<index_t> all) { return static_cast<double>(std::max<index_t>(std::max(all), 1)); }
