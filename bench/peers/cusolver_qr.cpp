@@ -183,6 +183,13 @@ void CusolverQr<T>::multiply(Op op, T* c, index_t cols) const {
 }
 
 template <class T>
+void CusolverQr<T>::multiply_on_device(Op op, T* c, index_t cols) const {
+  if (impl_->k == 0 || cols == 0) return;
+  check(cudaSetDevice(0), "cudaSetDevice");
+  impl_->multiply(op, c, cols);
+}
+
+template <class T>
 void CusolverQr<T>::solve(T* b, index_t cols) const {
   const Impl& i = *impl_;
   if (i.m < i.n) throw ArgumentError("CusolverQr::solve", "shape", "there are fewer rows than columns");
@@ -222,6 +229,8 @@ template <class T>
 void CusolverQr<T>::form_q() const {}
 template <class T>
 void CusolverQr<T>::multiply(Op, T*, index_t) const {}
+template <class T>
+void CusolverQr<T>::multiply_on_device(Op, T*, index_t) const {}
 template <class T>
 void CusolverQr<T>::solve(T*, index_t) const {}
 

@@ -19,13 +19,14 @@ class CusolverQr {
   CusolverQr(const CusolverQr&) = delete;
   CusolverQr& operator=(const CusolverQr&) = delete;
 
-  T* a() const;                                             ///< in device memory
-  void upload(const T* a) const;                            ///< from host memory
-  void download(T* a) const;                                ///< to host memory
-  void download(T* a, index_t first, index_t count) const;  ///< so many columns of it
-  void factor() const;                                      ///< LAPACK geqrf
-  void form_q() const;                                      ///< its first n columns, in A's place (LAPACK orgqr)
-  void multiply(Op op, T* c, index_t cols) const;           ///< C = op(Q) C in host memory, m x cols (LAPACK ormqr)
+  T* a() const;                                              ///< in device memory
+  void upload(const T* a) const;                             ///< from host memory
+  void download(T* a) const;                                 ///< to host memory
+  void download(T* a, index_t first, index_t count) const;   ///< so many columns of it
+  void factor() const;                                       ///< LAPACK geqrf
+  void form_q() const;                                       ///< its first n columns, in A's place (LAPACK orgqr)
+  void multiply(Op op, T* c, index_t cols) const;            ///< C = op(Q) C in host memory, m x cols (LAPACK ormqr)
+  void multiply_on_device(Op op, T* c, index_t cols) const;  ///< the same for a C in device memory
   /// B = Q^T B, and then its first n rows X = R^-1 of theirs: the least squares solution for m >= n. B, m x cols, is in
   /// host or in device memory.
   void solve(T* b, index_t cols) const;

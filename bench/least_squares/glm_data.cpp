@@ -1,0 +1,49 @@
+#include "bench/least_squares/glm_data.hpp"
+
+#include "bench/errors/glm_error.hpp"
+#include <tesela/codelets/least_squares/minimum_norm.hpp>
+#include <tesela/tiles/filled.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace tesela::bench {
+
+template <class T>
+GlmData<T>::GlmData(Runtime& runtime, const GlmCase& what) : runtime_(&runtime), what_(what) {
+  for (int which = 0; which < 3; ++which) {
+    original_[which] = generate<T>(shape(which), generator(which));
+    if (!what.on_device)
+      work_[which] =
+          std::make_unique<HostBuffer>(runtime, static_cast<std::size_t>(original_[which].size()) * sizeof(T));
+  }
+}
+
+template <class T>
+void GlmData<T>::restore() const {
+  for (int which = 0; which < 3; ++which)
+    std::memcpy(data(which), original_[which].data(), static_cast<std::size_t>(original_[which].size()) * sizeof(T));
+}
+
+template <class T>
+double GlmData<T>::check(const std::string& peer, const HostMatrix<T>& x, const HostMatrix<T>& u) const {
+  constexpr bool single = std::is_same_v<T, float>;
+  const double error = glm_error(original_[0], original_[1], original_[2], x, u, HostMatrix<T>(), {}).constraint,
+               bound = single ? 5e-6 : 5e-15 * std::sqrt(static_cast<double>(std::max(what_.m, what_.p))),
+               norm = static_cast<double>(kernels::euclidean_norm(u.size(), u.data()));
+  if (u_norm_ < 0) u_norm_ = norm;
+  const double share = std::max(error / bound, std::abs(norm - u_norm_) / u_norm_ / (single ? 1e-2 : 1e-8));
+  if (!(share <= 1))
+    throw WrongResult(
+        fmt::format("bench glm: {}: residual {:.3g} (bound {:.3g}), ||u|| {:.10g} (another peer's {:.10g})", peer,
+                    error, bound, norm, u_norm_));
+  return share;
+}
+
+template class GlmData<float>;
+template class GlmData<double>;
+
+}  // namespace tesela::bench
