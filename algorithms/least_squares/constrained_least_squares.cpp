@@ -28,14 +28,30 @@ void scale(HostMatrix<T>& a, index_t column, int e) {
   scale_by_power_of_two(std::span(a.data() + column * a.ld(), static_cast<std::size_t>(a.rows())), e);
 }
 
-/// Exponents of the unknowns' units: A's columns are brought to one size, C's where A has none.
+/// The size of each row of C as an exponent, `none` for rows of zeros.
+template <class T>
+std::vector<int> row_exponents(const HostMatrix<T>& C) {
+  std::vector<int> exponents(static_cast<std::size_t>(C.rows()), none);
+  for (index_t j = 0; j < C.cols(); ++j)
+    for (index_t i = 0; i < C.rows(); ++i)
+      exponents[static_cast<std::size_t>(i)] =
+          std::max(exponents[static_cast<std::size_t>(i)], exponent_of(1, &C(i, j)));
+  return exponents;
+}
+
+/// Exponents of the unknowns' units: how small a column is in A and in C, its rows of one size. Where the two disagree
+/// the larger one counts, so that no column of either grows beyond the others.
 template <class T>
 std::vector<int> unknown_units(const HostMatrix<T>& R, const HostMatrix<T>& C) {
+  const int of_r = exponent_of(R.size(), R.data());
+  const std::vector<int> of_rows = row_exponents(C);
   std::vector<int> units(static_cast<std::size_t>(R.cols()));
   for (index_t j = 0; j < R.cols(); ++j) {
-    int e = exponent_of(R.rows(), R.data() + j * R.ld());
-    if (e == none) e = exponent_of(C.rows(), C.data() + j * C.ld());
-    units[static_cast<std::size_t>(j)] = e == none ? 0 : e;
+    int unit = exponent_of(R.rows(), R.data() + j * R.ld());
+    if (unit != none) unit -= of_r;
+    for (index_t i = 0; i < C.rows(); ++i)
+      if (C(i, j) != T(0)) unit = std::max(unit, exponent_of(1, &C(i, j)) - of_rows[static_cast<std::size_t>(i)]);
+    units[static_cast<std::size_t>(j)] = unit == none ? 0 : unit;
   }
   return units;
 }

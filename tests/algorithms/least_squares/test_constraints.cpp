@@ -220,6 +220,24 @@ TEST_CASE("powers of two change powers of two, and columns in other units change
     CHECK(std::abs(std::ldexp(units.X(j, 0), static_cast<int>(j % 2) * e / 2) - plain.X(j, 0)) <= 1e-12);
 }
 
+TEST_CASE("constraints hold whatever the columns of A, and the columns of C") {
+  const index_t n = 40, p = GENERATE(10, 40);
+  const auto small = [&](index_t j) { return std::exp2(-static_cast<double>(j)); };
+  const Matrix plain = random(90, n, 1), b = random(90, 2, 2), c = random(p, n, 3), x = random(n, 2, 4);
+  const auto graded = [&](const Matrix& of) {
+    return made(of.rows(), n, [&](index_t i, index_t j) { return of(i, j) * small(j); });
+  };
+  for (const bool of_a : {false, true})
+    for (const bool of_c : {false, true}) {
+      const Matrix a = of_a ? graded(plain) : plain.clone(), constraints = of_c ? graded(c) : c.clone();
+      const Matrix d = product(constraints, x);
+      const Answer answer = constrained(a, b, constraints, d);
+      REQUIRE(answer.X.shape() == Shape{n, 2});
+      CHECK(norm(difference(product(constraints, answer.X), d)) <=
+            1e-14 * (norm(constraints) * norm(answer.X) + norm(d)));
+    }
+}
+
 TEST_CASE("what is not finite ends without X, and what does not fit is refused") {
   const Matrix a = random(30, 6, 1), b = random(30, 1, 2), c = random(2, 6, 3), d = random(2, 1, 4);
   const auto with = [](const Matrix& from, double value) {
