@@ -145,6 +145,11 @@ void Report::fail(const std::string& status) {
   good_ = false;
 }
 
+void Report::dropped_rows(const std::vector<index_t>& rows) {
+  json_["dropped_rows"] = nlohmann::json::array();
+  for (const index_t row : rows) json_["dropped_rows"].push_back(row + 1);
+}
+
 void Report::remark(const std::string& status) { json_["status"] = status; }
 
 void Report::print() const {

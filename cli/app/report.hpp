@@ -50,6 +50,8 @@ class Report {
   void jobs(const nlohmann::json& all) { json_["jobs"] = all; }
   /// Of each right-hand side, where they fare differently: an array of objects with `status` and `distance`.
   void columns(const nlohmann::json& all) { json_["columns"] = all; }
+  /// Rows, counted from 0, that were left out: an array, as the first row has number 1.
+  void dropped_rows(const std::vector<index_t>& rows);
   /// Bytes planned and measured, as the JSON has them.
   void memory(const nlohmann::json& planned_and_measured) { json_["memory"] = planned_and_measured; }
   /// Besides the tasks of each kernel.

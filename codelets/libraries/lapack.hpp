@@ -128,6 +128,11 @@ void ormrz(index_t m, index_t n, index_t r, const T* a, index_t lda, const T* ta
 template <class T>
 int ggglm(index_t m, index_t n, index_t p, T* a, index_t lda, T* b, index_t ldb, T* d, T* x, T* u);
 
+/// min ||A x - c||_2 with B x = d, for A, m x n, and B, p x n, p <= n <= m + p, of full rank; all four are lost. x has
+/// n numbers. Answers LAPACK's info: positive where a diagonal element is exactly zero.
+template <class T>
+int gglse(index_t m, index_t n, index_t p, T* a, index_t lda, T* b, index_t ldb, T* c, T* d, T* x);
+
 /// A = Q [R; 0] and B = Q S V^T in place, A m x n and B m x p: R and S in upper trapezoids, the vectors of Q below and
 /// those of V^T left of them, their factors in tau_a (min(m, n)) and tau_b (min(m, p)).
 template <class T>

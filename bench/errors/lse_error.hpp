@@ -1,0 +1,25 @@
+#pragma once
+
+#include <tesela/tiles/host_matrix.hpp>
+
+namespace tesela {
+
+/// How far X is from a solution of min ||A x - b|| with C x = d: the worst of all columns, in double precision with
+/// BLAS on all cores, on matrices scaled by powers of two, so that nothing overflows.
+struct LseError {
+  double residual_norm = 0;  ///< ||B - A X||_F
+  double constraint = 0;     ///< ||C x - d|| / (||C|| ||x|| + ||d||)
+  /// ||A^T r - C^T l|| / (||A|| ||r|| + ||C|| ||l||), l the multipliers. 0 for a column whose r is nothing but
+  /// rounding:
+  /// ||r|| <= max(m, n) eps (||A|| ||x|| + ||b||), eps of T.
+  double optimality = 0;
+  /// max(1, ||A|| (||A|| ||x|| + ||b||) / (||A|| ||r|| + ||C|| ||l||)): so much larger than rounding may it be.
+  double optimality_scale = 1;
+};
+
+/// Multipliers p x r, or 0 x 0 where there are none: then there is no optimality.
+template <class T>
+LseError lse_error(const HostMatrix<T>& a, const HostMatrix<T>& b, const HostMatrix<T>& c, const HostMatrix<T>& d,
+                   const HostMatrix<T>& x, const HostMatrix<T>& multipliers);
+
+}  // namespace tesela

@@ -1,0 +1,284 @@
+#include "bench/errors/lse_error.hpp"
+#include "bench/errors/qr_error.hpp"
+#include "cli/app/choices.hpp"
+#include "cli/app/command.hpp"
+#include "cli/app/numbers.hpp"
+#include "cli/app/options.hpp"
+#include "cli/app/outputs.hpp"
+#include "cli/app/runs.hpp"
+#include "cli/app/sizes.hpp"
+#include "cli/commands/qr_methods.hpp"
+#include <tesela/algorithms/dense/random_matrix.hpp>
+#include <tesela/algorithms/least_squares/constrained_least_squares.hpp>
+#include <tesela/codelets/least_squares/minimum_norm.hpp>
+#include <tesela/codelets/libraries/blas.hpp>
+#include <tesela/codelets/libraries/lapack.hpp>
+#include <tesela/tiles/filled.hpp>
+#include <tesela/tiles/generator.hpp>
+#include <tesela/tiles/io/file_formats.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+namespace tesela::cli {
+
+using namespace kernels;
+namespace {
+
+struct Options {
+  CommonOptions common;
+  index_t m = -1, n = -1, p = -1, rhs = 1;
+  std::string a, b, c, d, out, out_multipliers;
+  std::string random = "uniform", random_b = "uniform";
+  std::string tile;
+  double rcond = 0;
+  bool inconsistent = false;
+  QrMethod method;
+};
+
+template <class T>
+struct Problem {
+  HostMatrix<T> a, b, c, d;
+};
+
+OlsOptions ols_options(const Options& o) {
+  OlsOptions options;
+  options.rcond = o.rcond;
+  if (givens_method(o.method.name)) {
+    options.method = OlsMethod::givens;
+    options.givens = givens_options(o.method);
+  } else {
+    options.method = *find_named(ols_methods(), o.method.name);
+  }
+  if (options.method == OlsMethod::automatic) options.method = suitable_ols_method(o.m, o.n, o.rhs);
+  if (options.method == OlsMethod::tiles) options.qr = qr_options(o.method);
+  return options;
+}
+
+/// R of [A | B]; of C^T; R times its Q; and what that leaves of R.
+double lse_flops(const Options& o) {
+  const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n), r = static_cast<double>(o.rhs);
+  const index_t p = std::min(o.p, o.n), rows = std::min(o.m, o.n);
+  const auto k = static_cast<double>(p);
+  return qr_flops(std::max(o.m, o.n), rows) + 4 * m * n * r + qr_flops(o.n, p) +
+         2 * static_cast<double>(rows) * k * (2 * n - k) + qr_flops(std::max(rows, o.n - p), std::min(rows, o.n - p));
+}
+
+template <class T>
+ConstrainedLeastSquares<T> solve_by_graph(const Options& o, const Problem<T>& p, Report& report) {
+  Runtime runtime(o.common.runtime());
+  const OlsOptions options = ols_options(o);
+  report.problem()["method"] =
+      options.method == OlsMethod::givens ? o.method.name : name_of(ols_methods(), options.method);
+  const TileShape wanted = parse_tile(o.tile, suitable_ols_tile(runtime, options.method, o.m, o.n)),
+                  tile = possible_ols_tile(options.method, wanted, o.m, o.n);
+  report.problem()["mb"] = tile.mb;
+  report.problem()["nb"] = tile.nb;
+  HostMatrix<T> a(o.m, o.n), b(o.m, o.rhs);
+  const auto A = TileMatrix<T>::map(runtime, a.data(), o.m, o.n, a.ld(), tile, "A");
+  const auto B = TileMatrix<T>::map(runtime, b.data(), o.m, o.rhs, b.ld(), {tile.mb, tile.nb}, "B");
+  ConstrainedLeastSquares<T> answer;
+  const auto prepare = [&] {
+    A.copy_from(p.a.data(), p.a.ld());
+    B.copy_from(p.b.data(), p.b.ld());
+  };
+  const auto run = [&](Graph& g, bool) { return answer = lse(g, A, B, p.c, p.d, options), 0.0; };
+  run_timed(o.common, runtime, report, {prepare, run, lse_flops(o)});
+  return answer;
+}
+
+/// The library's calls, one a right-hand side, are timed before a Runtime exists, whose workers would take its cores.
+template <class T>
+ConstrainedLeastSquares<T> solve_by_library(const Options& o, const Problem<T>& p, Report& report) {
+  if (o.p > o.n || o.n > o.m + o.p)
+    throw ArgumentError("lse", "--method", "lapack solves problems with p <= n <= m + p only");
+  report.problem()["method"] = o.method.name;
+  ConstrainedLeastSquares<T> answer;
+  answer.X = HostMatrix<T>::zeros(o.n, o.rhs);
+  answer.constraint_error.bound = 10 * static_cast<double>(std::max({o.n, o.p, index_t{1}})) *
+                                  static_cast<double>(std::numeric_limits<T>::epsilon());
+  int info = 0;
+  const Timed runs = time_library(
+      o.common, [] {},
+      [&] {
+        const blas::Threads threads(blas::all_cores());
+        for (index_t k = 0; k < o.rhs && o.n > 0; ++k) {
+          HostMatrix<T> a = p.a.clone(), c = p.c.clone(), b(o.m, 1), d(o.p, 1);
+          std::copy_n(p.b.data() + k * p.b.ld(), o.m, b.data());
+          std::copy_n(p.d.data() + k * p.d.ld(), o.p, d.data());
+          const int failed = lapack::gglse(o.m, o.n, o.p, a.data(), a.ld(), c.data(), c.ld(), b.data(), d.data(),
+                                           answer.X.data() + k * o.n);
+          if (info == 0) info = failed;
+        }
+      });
+  report_library(o.common, report, runs, lse_flops(o));
+  if (info != 0) report.fail("singular");
+  if (!all_finite(answer.X)) answer.status = LseStatus::not_finite;
+  return answer;
+}
+
+void settle(Options& o) {
+  const QrMethod automatic;
+  const bool of_tiles = !o.method.tree.empty() || o.method.ib != automatic.ib ||
+                        o.method.kernels != automatic.kernels || o.method.copy_vectors != automatic.copy_vectors;
+  if (o.method.name == "auto" && of_tiles) o.method.name = "tiles";
+  require_valid("lse", o.method);
+  parse_tile(o.tile, {});
+  if (o.method.library() && !o.common.trace_dir.empty())
+    throw ArgumentError("lse", "--trace", "records tasks, and --method " + o.method.name + " has none");
+  if (!(o.rcond >= 0 && o.rcond < 1)) throw ArgumentError("lse", "--rcond", "must be at least 0 and less than 1");
+  if (o.a.empty() != o.b.empty() || o.a.empty() != o.c.empty() || o.a.empty() != o.d.empty())
+    throw ArgumentError("lse", "--a", "--b, --c and --d belong together");
+  if (!o.a.empty()) {
+    const Shape a = probe_matrix(o.a).shape, b = probe_matrix(o.b).shape, c = probe_matrix(o.c).shape,
+                d = probe_matrix(o.d).shape;
+    o.m = a.rows;
+    o.n = a.cols;
+    o.p = c.rows;
+    o.rhs = b.cols;
+    const auto require = [](const char* option, const std::string& file, const char* what, index_t is,
+                            const std::string& other, index_t has) {
+      if (is != has)
+        throw ArgumentError(
+            "lse", option,
+            file + " has " + std::to_string(is) + " " + what + "; " + other + " has " + std::to_string(has));
+    };
+    require("--b", o.b, "rows", b.rows, o.a, a.rows);
+    require("--c", o.c, "columns", c.cols, o.a, a.cols);
+    require("--d", o.d, "rows", d.rows, o.c, c.rows);
+    require("--d", o.d, "columns", d.cols, o.b, b.cols);
+  }
+  if (o.n < 0) o.n = 256;
+  if (o.m < 0) o.m = 4 * o.n;
+  if (o.p < 0) o.p = o.n / 4;
+}
+
+template <class T>
+Problem<T> load(const Options& o) {
+  if (!o.a.empty()) return {read_matrix<T>(o.a), read_matrix<T>(o.b), read_matrix<T>(o.c), read_matrix<T>(o.d)};
+  const auto uniform = [&](index_t rows, std::uint64_t seed) {
+    return generate<T>({rows, o.rhs}, Generator<T>{Pattern::uniform, T(0), 0, o.common.seed + seed});
+  };
+  Problem<T> p{generate<T>({o.m, o.n}, parse_random_kind(o.random), o.common.seed), uniform(o.m, 1),
+               generate<T>({o.p, o.n}, parse_random_kind(o.random_b), o.common.seed + 2), uniform(o.p, 3)};
+  if (o.inconsistent) return p;
+  const HostMatrix<T> x = uniform(o.n, 4);
+  const blas::Threads threads(blas::all_cores());
+  if (p.d.size() > 0 && o.n > 0)
+    blas::gemm(Op::none, Op::none, o.p, o.rhs, o.n, T(1), p.c.data(), p.c.ld(), x.data(), x.ld(), T(0), p.d.data(),
+               p.d.ld());
+  else
+    std::fill_n(p.d.data(), p.d.size(), T(0));
+  return p;
+}
+
+template <class T>
+void tell(const ConstrainedLeastSquares<T>& answer, Report& report) {
+  report.check("constraint_rank", static_cast<double>(answer.constraint_rank));
+  report.check("rank", static_cast<double>(answer.rank));
+  report.check("constraint_condition", answer.constraint_condition);
+  report.check("condition", answer.condition);
+  report.dropped_rows(answer.dropped_rows);
+  double worst = 0;
+  for (const double distance : answer.distances) worst = std::isnan(distance) ? distance : std::max(worst, distance);
+  report.check("distance", worst);
+  if (answer.status != LseStatus::inconsistent || answer.distances.size() < 2) return;
+  nlohmann::json columns = nlohmann::json::array();
+  for (const double distance : answer.distances)
+    columns.push_back({{"status", distance > 0 ? "inconsistent" : "ok"}, {"distance", distance}});
+  report.columns(columns);
+}
+
+template <class T>
+int run_lse(Options o) {
+  Report report("lse", o.common);
+  settle(o);
+  const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n), p = static_cast<double>(o.p),
+             r = static_cast<double>(o.rhs);
+  require_memory("lse", "A, C and their factors", (2 * m * n + 3 * n * (n + p) + 2 * (m + n + p) * r) * sizeof(T));
+  const Problem<T> problem = load<T>(o);
+  report.problem() = {{"m", o.m},
+                      {"n", o.n},
+                      {"p", o.p},
+                      {"rhs", o.rhs},
+                      {"input", o.a.empty() ? o.random : o.a},
+                      {"constraints", o.a.empty() ? o.random_b : o.c},
+                      {"precision", o.common.precision},
+                      {"seed", o.common.seed}};
+  const bool library = o.method.library();
+  const ConstrainedLeastSquares<T> answer =
+      library ? solve_by_library(o, problem, report) : solve_by_graph(o, problem, report);
+  if (!library) tell(answer, report);
+  if (answer.status == LseStatus::rank_deficient)
+    report.remark(description(answer.status));
+  else if (answer.status != LseStatus::ok)
+    report.fail(description(answer.status));
+  if (answer.X.cols() == o.rhs && answer.status != LseStatus::not_finite && answer.status != LseStatus::inconsistent) {
+    const LseError error = lse_error(problem.a, problem.b, problem.c, problem.d, answer.X, answer.multipliers);
+    const double rounding = 10 * std::sqrt(static_cast<double>(std::max({o.m, o.n, o.p, index_t{1}}))) *
+                            static_cast<double>(std::numeric_limits<T>::epsilon());
+    report.check("residual_norm", error.residual_norm);
+    report.check("constraint_residual", {error.constraint, answer.constraint_error.bound});
+    if (!library) report.check("optimality", {error.optimality, rounding * error.optimality_scale});
+    report.check("solution_norm", static_cast<double>(euclidean_norm(answer.X.size(), answer.X.data())));
+    if (report.good() && !o.out.empty()) write_matrix(o.out, answer.X);
+    if (report.good() && !o.out_multipliers.empty()) write_matrix(o.out_multipliers, answer.multipliers);
+  }
+  return report.finish();
+}
+
+const Command lse_command(
+    Command::Group::top, "lse", "min ||A x - b|| with C x = d, any shape and rank", [](CLI::App& app) {
+      auto o = std::make_shared<Options>();
+      o->method.name = "auto";
+      auto* a = add_input(app, "--a", o->a, "read A from FILE (Matrix Market or .npy)");
+      auto* b = add_input(app, "--b", o->b, "read the right-hand sides, the columns of b, from FILE");
+      add_input(app, "--c", o->c, "read the constraints' C from FILE");
+      add_input(app, "--d", o->d, "read the constraints' right-hand sides, as many columns as b, from FILE");
+      app.add_option("-m,--m", o->m, "rows of a generated A (default: 4n)")
+          ->transform(cli::non_negative())
+          ->excludes(a);
+      app.add_option("-n,--n", o->n, "columns of a generated A (default: 256)")
+          ->transform(cli::non_negative())
+          ->excludes(a);
+      app.add_option("--rows-c", o->p, "rows p of a generated C (default: n/4)")
+          ->transform(cli::non_negative())
+          ->excludes(a);
+      app.add_option("--rhs", o->rhs, "right-hand sides: uniform b, and d = C x of a random x")
+          ->transform(cli::non_negative())
+          ->excludes(b)
+          ->capture_default_str();
+      add_random(app, o->random, random_kinds())->excludes(a);
+      app.add_option("--random-b", o->random_b, "generate C as --random does A")
+          ->type_name("KIND")
+          ->excludes(a)
+          ->capture_default_str();
+      app.add_flag("--inconsistent", o->inconsistent, "a generated d is uniform: with p > n there is no solution")
+          ->excludes(a);
+      add_output(app, Output::matrix, "-o,--out", o->out, "write X, n x rhs, to FILE (.mtx or .npy)");
+      add_output(app, Output::matrix, "--out-multipliers", o->out_multipliers,
+                 "write lambda, p x rhs, with A'(b - A x) = C' lambda, to FILE");
+      Choices()
+          .add(ols_methods())
+          .add(givens_methods())
+          .add("lapack", "gglse, full rank only, a call for each right-hand side")
+          .add_option(app, "--method", o->method.name, "of A's reduction to a triangle: ");
+      app.add_option("--rcond", o->rcond,
+                     "singular values up to this times the largest count as zero, of C with rows of one size and of A "
+                     "on C's null space (default: max(m, n, p) eps)");
+      add_tile(app, o->tile, "MB or MBxNB");
+      add_to(app, o->method);
+      o->common.add_to(app, {.streams = 2});  // panels beside updates
+      app.footer(
+          "Rows of C that others imply are dropped and named; a d that contradicts them ends as inconsistent.\n"
+          "Examples:\n"
+          "  tesela lse --a A.mtx --b b.mtx --c C.mtx --d d.mtx --out x.mtx\n"
+          "  tesela lse --m 4000 --n 300 --rows-c 80 --random-b rank:60 --json -");
+      return std::function<int()>(
+          [o] { return o->common.precision == "s" ? run_lse<float>(*o) : run_lse<double>(*o); });
+    });
+
+}  // namespace
+}  // namespace tesela::cli
