@@ -1,7 +1,7 @@
 #pragma once
 
 #include "cli/app/plan_report.hpp"
-#include "cli/commands/eig_problem.hpp"
+#include "cli/commands/eigen/eig_problem.hpp"
 #include <tesela/algorithms/eigen/symmetric_eig.hpp>
 
 #include <string>

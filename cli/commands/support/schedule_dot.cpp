@@ -1,4 +1,4 @@
-#include "cli/commands/schedule_dot.hpp"
+#include "cli/commands/support/schedule_dot.hpp"
 
 #include <tesela/runtime/errors.hpp>
 

@@ -1,4 +1,4 @@
-#include "cli/commands/symmetric_input.hpp"
+#include "cli/commands/support/symmetric_input.hpp"
 
 #include <tesela/runtime/errors.hpp>
 #include <tesela/tiles/io/file_formats.hpp>

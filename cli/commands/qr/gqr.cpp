@@ -7,7 +7,7 @@
 #include "cli/app/outputs.hpp"
 #include "cli/app/runs.hpp"
 #include "cli/app/sizes.hpp"
-#include "cli/commands/qr_methods.hpp"
+#include "cli/commands/qr/qr_methods.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/qr/generalized_qr.hpp>
 #include <tesela/codelets/least_squares/minimum_norm.hpp>

@@ -1,4 +1,4 @@
-#include "cli/commands/eig_by_iteration.hpp"
+#include "cli/commands/eigen/eig_by_iteration.hpp"
 
 #include "cli/app/choices.hpp"
 #include "cli/app/numbers.hpp"

@@ -4,8 +4,8 @@
 #include "cli/app/options.hpp"
 #include "cli/app/outputs.hpp"
 #include "cli/app/sizes.hpp"
-#include "cli/commands/direct_solve.hpp"
-#include "cli/commands/stage_method.hpp"
+#include "cli/commands/dense/direct_solve.hpp"
+#include "cli/commands/dense/stage_method.hpp"
 #include <tesela/algorithms/dense/lu.hpp>
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/runtime/errors.hpp>

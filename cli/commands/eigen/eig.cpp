@@ -8,11 +8,11 @@
 #include "cli/app/outputs.hpp"
 #include "cli/app/runs.hpp"
 #include "cli/app/sizes.hpp"
-#include "cli/commands/eig_batch.hpp"
-#include "cli/commands/eig_by_iteration.hpp"
-#include "cli/commands/eig_jobs.hpp"
-#include "cli/commands/eig_plan.hpp"
-#include "cli/commands/eig_problem.hpp"
+#include "cli/commands/eigen/eig_batch.hpp"
+#include "cli/commands/eigen/eig_by_iteration.hpp"
+#include "cli/commands/eigen/eig_jobs.hpp"
+#include "cli/commands/eigen/eig_plan.hpp"
+#include "cli/commands/eigen/eig_problem.hpp"
 #include <tesela/algorithms/eigen/eig_iteration.hpp>
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/algorithms/eigen/generalized_eig.hpp>

@@ -1,4 +1,4 @@
-#include "cli/commands/qr_methods.hpp"
+#include "cli/commands/qr/qr_methods.hpp"
 
 #include "bench/peers/cusolver_qr.hpp"
 #include "cli/app/numbers.hpp"

@@ -1,9 +1,9 @@
-#include "cli/commands/eig_jobs.hpp"
+#include "cli/commands/eigen/eig_jobs.hpp"
 
 #include "bench/errors/eig_error.hpp"
 #include "cli/app/report.hpp"
 #include "cli/app/runs.hpp"
-#include "cli/commands/eig_plan.hpp"
+#include "cli/commands/eigen/eig_plan.hpp"
 #include <tesela/algorithms/eigen/eig_jobs.hpp>
 #include <tesela/algorithms/support/side_by_side.hpp>
 #include <tesela/codelets/libraries/blas.hpp>

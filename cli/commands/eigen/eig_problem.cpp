@@ -1,10 +1,10 @@
-#include "cli/commands/eig_problem.hpp"
+#include "cli/commands/eigen/eig_problem.hpp"
 
 #include "cli/app/choices.hpp"
 #include "cli/app/numbers.hpp"
 #include "cli/app/options.hpp"
 #include "cli/app/sizes.hpp"
-#include "cli/commands/symmetric_input.hpp"
+#include "cli/commands/support/symmetric_input.hpp"
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/algorithms/eigen/generalized_eig.hpp>
 #include <tesela/runtime/errors.hpp>

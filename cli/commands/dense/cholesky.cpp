@@ -3,9 +3,9 @@
 #include "cli/app/options.hpp"
 #include "cli/app/outputs.hpp"
 #include "cli/app/sizes.hpp"
-#include "cli/commands/direct_solve.hpp"
-#include "cli/commands/stage_method.hpp"
-#include "cli/commands/symmetric_input.hpp"
+#include "cli/commands/dense/direct_solve.hpp"
+#include "cli/commands/dense/stage_method.hpp"
+#include "cli/commands/support/symmetric_input.hpp"
 #include <tesela/algorithms/dense/cholesky.hpp>
 #include <tesela/runtime/errors.hpp>
 #include <tesela/tiles/filled.hpp>

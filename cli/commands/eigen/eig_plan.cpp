@@ -1,4 +1,4 @@
-#include "cli/commands/eig_plan.hpp"
+#include "cli/commands/eigen/eig_plan.hpp"
 
 #include <algorithm>
 

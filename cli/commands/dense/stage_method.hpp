@@ -1,6 +1,6 @@
 #pragma once
 
-#include "cli/commands/direct_solve.hpp"
+#include "cli/commands/dense/direct_solve.hpp"
 #include <tesela/algorithms/dense/factor_stages.hpp>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "cli/commands/schedule_picture.hpp"
+#include "cli/commands/support/schedule_picture.hpp"
 
 #include <tesela/runtime/errors.hpp>
 

@@ -1,4 +1,4 @@
-#include "cli/commands/eig_batch.hpp"
+#include "cli/commands/eigen/eig_batch.hpp"
 
 #include "bench/errors/eig_batch_error.hpp"
 #include "bench/errors/eig_error.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "cli/app/command.hpp"
-#include "cli/commands/eig_problem.hpp"
+#include "cli/commands/eigen/eig_problem.hpp"
 
 #include <string>
 

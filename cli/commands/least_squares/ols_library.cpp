@@ -1,4 +1,4 @@
-#include "cli/commands/ols_library.hpp"
+#include "cli/commands/least_squares/ols_library.hpp"
 
 #include "bench/peers/cusolver_qr.hpp"
 #include <tesela/codelets/libraries/blas.hpp>

@@ -1,4 +1,4 @@
-#include "cli/commands/direct_solve.hpp"
+#include "cli/commands/dense/direct_solve.hpp"
 
 #include "bench/errors/factor_error.hpp"
 #include "cli/app/numbers.hpp"

@@ -1,8 +1,8 @@
 #include "cli/app/command.hpp"
 #include "cli/app/numbers.hpp"
 #include "cli/app/outputs.hpp"
-#include "cli/commands/schedule_dot.hpp"
-#include "cli/commands/schedule_picture.hpp"
+#include "cli/commands/support/schedule_dot.hpp"
+#include "cli/commands/support/schedule_picture.hpp"
 #include <tesela/algorithms/support/critical_path.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/algorithms/support/wavefront.hpp>
