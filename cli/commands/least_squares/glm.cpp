@@ -7,7 +7,9 @@
 #include "cli/app/outputs.hpp"
 #include "cli/app/runs.hpp"
 #include "cli/app/sizes.hpp"
+#include "cli/commands/least_squares/ols_method.hpp"
 #include "cli/commands/qr/qr_methods.hpp"
+#include "cli/commands/support/input_files.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/least_squares/glm.hpp>
 #include <tesela/codelets/least_squares/minimum_norm.hpp>
@@ -122,27 +124,16 @@ Glm<T> solve_by_library(const Options& o, const Problem<T>& p, Report& report) {
 }
 
 void settle(Options& o) {
-  require_valid("glm", o.method);
-  parse_tile(o.tile, {});
-  if (o.method.library() && !o.common.trace_dir.empty())
-    throw ArgumentError("glm", "--trace", "records tasks, and --method " + o.method.name + " has none");
-  if (!(o.rcond >= 0 && o.rcond < 1)) throw ArgumentError("glm", "--rcond", "must be at least 0 and less than 1");
-  if (o.a.empty() != o.b.empty() || o.a.empty() != o.factor.empty())
-    throw ArgumentError("glm", "--a", "--factor and --b belong together");
-  if (!o.a.empty()) {
-    const Shape a = probe_matrix(o.a).shape, factor = probe_matrix(o.factor).shape, b = probe_matrix(o.b).shape;
-    o.m = a.rows;
-    o.n = a.cols;
-    o.p = factor.cols;
-    o.rhs = b.cols;
-    const auto require_rows = [&](const char* option, const std::string& file, Shape shape) {
-      if (shape.rows != o.m)
-        throw ArgumentError(
-            "glm", option,
-            file + " has " + std::to_string(shape.rows) + " rows; " + o.a + " has " + std::to_string(o.m));
-    };
-    require_rows("--factor", o.factor, factor);
-    require_rows("--b", o.b, b);
+  require_valid("glm", o.method, o.tile, o.common);
+  require_rcond("glm", o.rcond);
+  std::vector<InputFile> files{{"--a", o.a}, {"--factor", o.factor}, {"--b", o.b}};
+  if (probe_all("glm", files)) {
+    require_rows_of("glm", files[0], files[1]);
+    require_rows_of("glm", files[0], files[2]);
+    o.m = files[0].shape.rows;
+    o.n = files[0].shape.cols;
+    o.p = files[1].shape.cols;
+    o.rhs = files[2].shape.cols;
   }
   if (o.n < 0) o.n = 256;
   if (o.m < 0) o.m = 2 * o.n;

@@ -7,7 +7,9 @@
 #include "cli/app/outputs.hpp"
 #include "cli/app/runs.hpp"
 #include "cli/app/sizes.hpp"
+#include "cli/commands/least_squares/ols_method.hpp"
 #include "cli/commands/qr/qr_methods.hpp"
+#include "cli/commands/support/input_files.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/least_squares/constrained_least_squares.hpp>
 #include <tesela/codelets/least_squares/minimum_norm.hpp>
@@ -43,20 +45,6 @@ struct Problem {
   HostMatrix<T> a, b, c, d;
 };
 
-OlsOptions ols_options(const Options& o) {
-  OlsOptions options;
-  options.rcond = o.rcond;
-  if (givens_method(o.method.name)) {
-    options.method = OlsMethod::givens;
-    options.givens = givens_options(o.method);
-  } else {
-    options.method = *find_named(ols_methods(), o.method.name);
-  }
-  if (options.method == OlsMethod::automatic) options.method = suitable_ols_method(o.m, o.n, o.rhs);
-  if (options.method == OlsMethod::tiles) options.qr = qr_options(o.method);
-  return options;
-}
-
 /// R of [A | B]; of C^T; R times its Q; and what that leaves of R.
 double lse_flops(const Options& o) {
   const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n), r = static_cast<double>(o.rhs);
@@ -69,9 +57,8 @@ double lse_flops(const Options& o) {
 template <class T>
 ConstrainedLeastSquares<T> solve_by_graph(const Options& o, const Problem<T>& p, Report& report) {
   Runtime runtime(o.common.runtime());
-  const OlsOptions options = ols_options(o);
-  report.problem()["method"] =
-      options.method == OlsMethod::givens ? o.method.name : name_of(ols_methods(), options.method);
+  const OlsOptions options = ols_options(o.method, o.rcond, {o.m, o.n}, o.rhs);
+  report.problem()["method"] = method_name(o.method, options);
   const TileShape wanted = parse_tile(o.tile, suitable_ols_tile(runtime, options.method, o.m, o.n)),
                   tile = possible_ols_tile(options.method, wanted, o.m, o.n);
   report.problem()["mb"] = tile.mb;
@@ -120,35 +107,19 @@ ConstrainedLeastSquares<T> solve_by_library(const Options& o, const Problem<T>& 
 }
 
 void settle(Options& o) {
-  const QrMethod automatic;
-  const bool of_tiles = !o.method.tree.empty() || o.method.ib != automatic.ib ||
-                        o.method.kernels != automatic.kernels || o.method.copy_vectors != automatic.copy_vectors;
-  if (o.method.name == "auto" && of_tiles) o.method.name = "tiles";
-  require_valid("lse", o.method);
-  parse_tile(o.tile, {});
-  if (o.method.library() && !o.common.trace_dir.empty())
-    throw ArgumentError("lse", "--trace", "records tasks, and --method " + o.method.name + " has none");
-  if (!(o.rcond >= 0 && o.rcond < 1)) throw ArgumentError("lse", "--rcond", "must be at least 0 and less than 1");
-  if (o.a.empty() != o.b.empty() || o.a.empty() != o.c.empty() || o.a.empty() != o.d.empty())
-    throw ArgumentError("lse", "--a", "--b, --c and --d belong together");
-  if (!o.a.empty()) {
-    const Shape a = probe_matrix(o.a).shape, b = probe_matrix(o.b).shape, c = probe_matrix(o.c).shape,
-                d = probe_matrix(o.d).shape;
-    o.m = a.rows;
-    o.n = a.cols;
-    o.p = c.rows;
-    o.rhs = b.cols;
-    const auto require = [](const char* option, const std::string& file, const char* what, index_t is,
-                            const std::string& other, index_t has) {
-      if (is != has)
-        throw ArgumentError(
-            "lse", option,
-            file + " has " + std::to_string(is) + " " + what + "; " + other + " has " + std::to_string(has));
-    };
-    require("--b", o.b, "rows", b.rows, o.a, a.rows);
-    require("--c", o.c, "columns", c.cols, o.a, a.cols);
-    require("--d", o.d, "rows", d.rows, o.c, c.rows);
-    require("--d", o.d, "columns", d.cols, o.b, b.cols);
+  settle_automatic(o.method);
+  require_valid("lse", o.method, o.tile, o.common);
+  require_rcond("lse", o.rcond);
+  std::vector<InputFile> files{{"--a", o.a}, {"--b", o.b}, {"--c", o.c}, {"--d", o.d}};
+  if (probe_all("lse", files)) {
+    require_rows_of("lse", files[0], files[1]);
+    require_columns_of("lse", files[0], files[2]);
+    require_rows_of("lse", files[2], files[3]);
+    require_columns_of("lse", files[1], files[3]);
+    o.m = files[0].shape.rows;
+    o.n = files[0].shape.cols;
+    o.p = files[2].shape.rows;
+    o.rhs = files[1].shape.cols;
   }
   if (o.n < 0) o.n = 256;
   if (o.m < 0) o.m = 4 * o.n;

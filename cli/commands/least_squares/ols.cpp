@@ -7,7 +7,9 @@
 #include "cli/app/runs.hpp"
 #include "cli/app/sizes.hpp"
 #include "cli/commands/least_squares/ols_library.hpp"
+#include "cli/commands/least_squares/ols_method.hpp"
 #include "cli/commands/qr/qr_methods.hpp"
+#include "cli/commands/support/input_files.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/least_squares/least_squares.hpp>
 #include <tesela/codelets/least_squares/minimum_norm.hpp>
@@ -44,19 +46,6 @@ struct Problem {
   std::unique_ptr<MatrixRows<T>> rows;
 };
 
-OlsOptions ols_options(const Options& o) {
-  OlsOptions options;
-  options.rcond = o.rcond;
-  if (givens_method(o.method.name)) {
-    options.method = OlsMethod::givens;
-    options.givens = givens_options(o.method);
-  } else {
-    options.method = *find_named(ols_methods(), o.method.name);
-  }
-  if (options.method == OlsMethod::tiles) options.qr = qr_options(o.method);
-  return options;
-}
-
 /// 2 m n^2 - 2 n^3 / 3 for R, 4 m n a right-hand side for Q^T b.
 double ols_flops(const Options& o) {
   return qr_flops(std::max(o.m, o.n), std::min(o.m, o.n)) +
@@ -66,10 +55,8 @@ double ols_flops(const Options& o) {
 template <class T>
 LeastSquares<T> solve_by_graph(const Options& o, const Problem<T>& p, Report& report) {
   Runtime runtime(o.common.runtime());
-  OlsOptions options = ols_options(o);
-  if (options.method == OlsMethod::automatic) options.method = suitable_ols_method(o.m, o.n, o.rhs);
-  report.problem()["method"] =
-      options.method == OlsMethod::givens ? o.method.name : name_of(ols_methods(), options.method);
+  const OlsOptions options = ols_options(o.method, o.rcond, {o.m, o.n}, o.rhs);
+  report.problem()["method"] = method_name(o.method, options);
   LeastSquares<T> answer;
   const auto timed = [&](const std::function<void()>& prepare, const auto& solve) {
     const auto run = [&](Graph& g, bool) { return answer = solve(g), 0.0; };
@@ -155,28 +142,16 @@ typename NormalResidual<T>::Result measure(const Options& o, const Problem<T>& p
 }
 
 void settle(Options& o) {
-  const QrMethod automatic;
-  const bool of_tiles = !o.method.tree.empty() || o.method.ib != automatic.ib ||
-                        o.method.kernels != automatic.kernels || o.method.copy_vectors != automatic.copy_vectors;
-  if (o.method.name == "auto" && of_tiles) o.method.name = "tiles";
-  require_valid("ols", o.method);
-  parse_tile(o.tile, {});
-  if (o.method.library() && !o.common.trace_dir.empty())
-    throw ArgumentError("ols", "--trace", "records tasks, and --method " + o.method.name + " has none");
-  if (!(o.rcond >= 0 && o.rcond < 1)) throw ArgumentError("ols", "--rcond", "must be at least 0 and less than 1");
-  if (o.a.empty() != o.b.empty()) throw ArgumentError("ols", "--a", "and --b belong together");
-  if (!o.a.empty()) {
-    const MatrixFileInfo a = probe_matrix(o.a), b = probe_matrix(o.b);
-    o.m = a.shape.rows;
-    o.n = a.shape.cols;
-    o.rhs = b.shape.cols;
-    if (b.shape.rows != o.m)
-      throw ArgumentError(
-          "ols", "--b", o.b + " has " + std::to_string(b.shape.rows) + " rows; " + o.a + " has " + std::to_string(o.m));
-    const bool tall_skinny =
-        o.method.name == "tall-skinny" ||
-        (o.method.name == "auto" && suitable_ols_method(o.m, o.n, o.rhs) == OlsMethod::tall_skinny);
-    o.streamed = tall_skinny && a.format == MatrixFileFormat::npy && o.m > 0 && o.n > 0;
+  settle_automatic(o.method);
+  require_valid("ols", o.method, o.tile, o.common);
+  require_rcond("ols", o.rcond);
+  std::vector<InputFile> files{{"--a", o.a}, {"--b", o.b}};
+  if (probe_all("ols", files)) {
+    require_rows_of("ols", files[0], files[1]);
+    o.m = files[0].shape.rows;
+    o.n = files[0].shape.cols;
+    o.rhs = files[1].shape.cols;
+    o.streamed = can_stream(o.method, o.a, files[0].shape, o.rhs);
   }
   if (o.n < 0) o.n = 512;
   if (o.m < 0) o.m = 4 * o.n;

@@ -8,6 +8,7 @@
 #include "cli/app/runs.hpp"
 #include "cli/app/sizes.hpp"
 #include "cli/commands/qr/qr_methods.hpp"
+#include "cli/commands/support/input_files.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/qr/generalized_qr.hpp>
 #include <tesela/codelets/least_squares/minimum_norm.hpp>
@@ -117,20 +118,13 @@ Result<T> factor_by_library(const Options& o, const HostMatrix<T>& a, const Host
 }
 
 void settle(Options& o) {
-  require_valid("gqr", o.method);
-  parse_tile(o.tile, {});
-  if (o.method.library() && !o.common.trace_dir.empty())
-    throw ArgumentError("gqr", "--trace", "records tasks, and --method " + o.method.name + " has none");
-  if (o.a.empty() != o.factor.empty()) throw ArgumentError("gqr", "--a", "and --factor belong together");
-  if (!o.a.empty()) {
-    const Shape a = probe_matrix(o.a).shape, factor = probe_matrix(o.factor).shape;
-    o.m = a.rows;
-    o.n = a.cols;
-    o.p = factor.cols;
-    if (factor.rows != o.m)
-      throw ArgumentError(
-          "gqr", "--factor",
-          o.factor + " has " + std::to_string(factor.rows) + " rows; " + o.a + " has " + std::to_string(o.m));
+  require_valid("gqr", o.method, o.tile, o.common);
+  std::vector<InputFile> files{{"--a", o.a}, {"--factor", o.factor}};
+  if (probe_all("gqr", files)) {
+    require_rows_of("gqr", files[0], files[1]);
+    o.m = files[0].shape.rows;
+    o.n = files[0].shape.cols;
+    o.p = files[1].shape.cols;
   }
   if (o.n < 0) o.n = 256;
   if (o.m < 0) o.m = 2 * o.n;

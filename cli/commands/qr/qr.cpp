@@ -174,10 +174,7 @@ void factor_by_library(const Options& o, const HostMatrix<T>& a, Result<T>& resu
 }
 
 void settle(Options& o) {
-  require_valid("qr", o.method);
-  parse_tile(o.tile, {});
-  if (o.method.library() && !o.common.trace_dir.empty())
-    throw ArgumentError("qr", "--trace", "records tasks, and --method " + o.method.name + " has none");
+  require_valid("qr", o.method, o.tile, o.common);
   if (!o.a.empty()) {
     const Shape shape = probe_matrix(o.a).shape;
     o.m = shape.rows;

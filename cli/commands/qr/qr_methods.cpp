@@ -2,6 +2,7 @@
 
 #include "bench/peers/cusolver_qr.hpp"
 #include "cli/app/numbers.hpp"
+#include "cli/app/sizes.hpp"
 #include <tesela/algorithms/givens/givens_plan.hpp>
 #include <tesela/algorithms/qr/qr_plan.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
@@ -105,7 +106,7 @@ class CusolverMethod : public QrLibrary<T> {
 
 }  // namespace
 
-void require_valid(const char* command, const QrMethod& method) {
+void require_valid(const char* command, const QrMethod& method, const std::string& tile, const CommonOptions& common) {
   const auto only_for = [&](bool given, const char* option, const char* which, bool applies) {
     if (given && !applies)
       throw ArgumentError(command, option, std::string("belongs to --method ") + which + ", not to " + method.name);
@@ -117,6 +118,9 @@ void require_valid(const char* command, const QrMethod& method) {
   only_for(!method.order.empty(), "--order", "givens-stages", method.name == "givens-stages");
   if (!method.tree.empty()) require_schedule_order(command, "--tree", method.tree);
   if (!method.order.empty()) require_schedule_order(command, "--order", method.order);
+  parse_tile(tile, {});
+  if (method.library() && !common.trace_dir.empty())
+    throw ArgumentError(command, "--trace", "records tasks, and --method " + method.name + " has none");
 }
 
 QrOptions qr_options(const QrMethod& method) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "cli/app/command.hpp"
 #include <tesela/algorithms/givens/givens.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/support/memory_plan.hpp>
@@ -69,8 +70,9 @@ class QrLibrary {
   virtual void multiply_q(const HostMatrix<T>& factors, HostMatrix<T>& c) const = 0;
 };
 
-/// Throws ArgumentError for an order or a tree that is none, and for options that the method does not have.
-void require_valid(const char* command, const QrMethod& method);
+/// Throws ArgumentError for an order, a tree or a tile that is none, and for options that the method does not have: a
+/// library's call leaves no trace.
+void require_valid(const char* command, const QrMethod& method, const std::string& tile, const CommonOptions& common);
 
 template <class T>
 std::unique_ptr<QrGraph<T>> make_qr_graph(const QrMethod& method);
