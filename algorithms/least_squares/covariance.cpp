@@ -30,42 +30,99 @@ std::size_t unknown(const std::vector<index_t>& pivots, index_t j) {
   return static_cast<std::size_t>(pivots.empty() ? j : pivots[static_cast<std::size_t>(j)]);
 }
 
-}  // namespace
-
+/// Y^T Y.
 template <class T>
-HostMatrix<T> covariance(Graph& g, const LeastSquares<T>& answer) {
-  const index_t n = answer.triangle.cols();
-  if (n == 0) return {};
-  const Inverse<T> inverse = invert(g, answer);
-  HostMatrix<T> product(n, n), V(n, n);
-  const TileShape tile{std::min<index_t>(n, 512), std::min<index_t>(n, 512)};
-  const auto Y = TileMatrix<T>::map(g.runtime(), inverse.transposed.data(), n, n, n, tile, "Y");
-  const auto P = TileMatrix<T>::map(g.runtime(), product.data(), n, n, n, tile, "V");
+HostMatrix<T> gram(Graph& g, const HostMatrix<T>& rows) {
+  const index_t k = rows.rows(), n = rows.cols();
+  if (k == 0) return HostMatrix<T>::zeros(n, n);
+  HostMatrix<T> product(n, n);
+  const auto at_most = [](index_t size) { return std::clamp<index_t>(size, 1, 512); };
+  const auto Y = TileMatrix<T>::map(g.runtime(), rows.data(), k, n, rows.ld(), {at_most(k), at_most(n)}, "Y");
+  const auto P = TileMatrix<T>::map(g.runtime(), product.data(), n, n, n, {at_most(n), at_most(n)}, "V");
   gemm(g, Op::transpose, Op::none, T(1), Y, Y, T(0), P);
   g.wait();
   P.bring_home();
+  return product;
+}
+
+/// L^T, its columns near 1: column i stands for 2^-exponents[i] times that.
+template <class T>
+Inverse<T> transposed(const HostMatrix<T>& L) {
+  HostMatrix<T> Y(L.cols(), L.rows());
+  for (index_t j = 0; j < L.cols(); ++j)
+    for (index_t i = 0; i < L.rows(); ++i) Y(j, i) = L(i, j);
+  std::vector<int> exponents = scale_columns(Y);
+  for (int& e : exponents) e = -e;
+  return {std::move(Y), std::move(exponents)};
+}
+
+template <class T>
+HostMatrix<T> covariance_of(Graph& g, const Inverse<T>& inverse, const std::vector<index_t>& pivots) {
+  const HostMatrix<T> product = gram(g, inverse.transposed);
+  const index_t n = product.rows();
+  HostMatrix<T> V(n, n);
   for (index_t j = 0; j < n; ++j)
     for (index_t i = 0; i < n; ++i)
-      V(static_cast<index_t>(unknown(answer.pivots, i)), static_cast<index_t>(unknown(answer.pivots, j))) =
+      V(static_cast<index_t>(unknown(pivots, i)), static_cast<index_t>(unknown(pivots, j))) =
           std::ldexp(product(std::min(i, j), std::max(i, j)),
                      -inverse.exponents[static_cast<std::size_t>(i)] - inverse.exponents[static_cast<std::size_t>(j)]);
   return V;
 }
 
 template <class T>
-std::vector<T> standard_errors(Graph& g, const LeastSquares<T>& answer) {
-  if (answer.triangle.cols() == 0) return {};
-  const Inverse<T> inverse = invert(g, answer);
+std::vector<T> errors_of(const Inverse<T>& inverse, const std::vector<index_t>& pivots) {
   const std::vector<T> norms = column_norms(inverse.transposed);
   std::vector<T> errors(norms.size());
   for (std::size_t j = 0; j < norms.size(); ++j)
-    errors[unknown(answer.pivots, static_cast<index_t>(j))] = std::ldexp(norms[j], -inverse.exponents[j]);
+    errors[unknown(pivots, static_cast<index_t>(j))] = std::ldexp(norms[j], -inverse.exponents[j]);
   return errors;
 }
 
-template HostMatrix<float> covariance(Graph&, const LeastSquares<float>&);
-template HostMatrix<double> covariance(Graph&, const LeastSquares<double>&);
-template std::vector<float> standard_errors(Graph&, const LeastSquares<float>&);
-template std::vector<double> standard_errors(Graph&, const LeastSquares<double>&);
+}  // namespace
+
+template <class T>
+HostMatrix<T> covariance(Graph& g, const LeastSquares<T>& answer) {
+  if (answer.triangle.cols() == 0) return {};
+  return covariance_of(g, invert(g, answer), answer.pivots);
+}
+
+template <class T>
+std::vector<T> standard_errors(Graph& g, const LeastSquares<T>& answer) {
+  if (answer.triangle.cols() == 0) return {};
+  return errors_of(invert(g, answer), answer.pivots);
+}
+
+template <class T>
+HostMatrix<T> covariance(Graph& g, const Glm<T>& answer) {
+  return answer.spread.rows() == 0 ? HostMatrix<T>() : covariance_of(g, transposed(answer.spread), {});
+}
+
+template <class T>
+std::vector<T> standard_errors(Graph&, const Glm<T>& answer) {
+  return answer.spread.rows() == 0 ? std::vector<T>() : errors_of(transposed(answer.spread), {});
+}
+
+template <class T>
+HostMatrix<T> covariance(Graph& g, const GeneralizedLeastSquares<T>& answer) {
+  if (answer.spread.rows() == 0) return covariance(g, static_cast<const LeastSquares<T>&>(answer));
+  return covariance_of(g, transposed(answer.spread), {});
+}
+
+template <class T>
+std::vector<T> standard_errors(Graph& g, const GeneralizedLeastSquares<T>& answer) {
+  if (answer.spread.rows() == 0) return standard_errors(g, static_cast<const LeastSquares<T>&>(answer));
+  return errors_of(transposed(answer.spread), {});
+}
+
+#define TESELA_INSTANTIATE(T)                                                   \
+  template HostMatrix<T> covariance(Graph&, const LeastSquares<T>&);            \
+  template HostMatrix<T> covariance(Graph&, const Glm<T>&);                     \
+  template HostMatrix<T> covariance(Graph&, const GeneralizedLeastSquares<T>&); \
+  template std::vector<T> standard_errors(Graph&, const LeastSquares<T>&);      \
+  template std::vector<T> standard_errors(Graph&, const Glm<T>&);               \
+  template std::vector<T> standard_errors(Graph&, const GeneralizedLeastSquares<T>&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <tesela/algorithms/least_squares/generalized_least_squares.hpp>
+#include <tesela/algorithms/least_squares/glm.hpp>
 #include <tesela/algorithms/least_squares/least_squares.hpp>
 
 #include <vector>
@@ -16,5 +18,16 @@ template <class T>
 /// The square roots of V's diagonal, from R^-1 alone; empty where covariance() is. What V overflows for, this may hold.
 template <class T>
 [[nodiscard]] std::vector<T> standard_errors(Graph& g, const LeastSquares<T>& answer);
+
+/// The same of a generalized answer, and of a model's (GlmOptions::keep_spread): V = (A^T (B B^T)^-1 A)^-1 = L L^T by
+/// its spread L, also where B B^T is singular; u has variance 1. 0 x 0 and empty where the answer kept none.
+template <class T>
+[[nodiscard]] HostMatrix<T> covariance(Graph& g, const GeneralizedLeastSquares<T>& answer);
+template <class T>
+[[nodiscard]] HostMatrix<T> covariance(Graph& g, const Glm<T>& answer);
+template <class T>
+[[nodiscard]] std::vector<T> standard_errors(Graph& g, const GeneralizedLeastSquares<T>& answer);
+template <class T>
+[[nodiscard]] std::vector<T> standard_errors(Graph& g, const Glm<T>& answer);
 
 }  // namespace tesela

@@ -57,6 +57,8 @@ GeneralizedLeastSquares<T> by_model(Graph& g, const TileMatrix<T>& A, const Tile
   GlmOptions of_model;
   of_model.rcond = options.rcond;
   of_model.qr = options.qr;
+  of_model.multipliers = options.multipliers;
+  of_model.keep_spread = options.keep_triangle;
   const Glm<T> s = glm(g, A, factor, B, of_model);
   LeastSquares<T> answer;
   answer.X = s.X.clone();
@@ -73,6 +75,9 @@ GeneralizedLeastSquares<T> by_model(Graph& g, const TileMatrix<T>& A, const Tile
                   : s.status == GlmStatus::not_finite     ? OlsStatus::not_finite
                                                           : OlsStatus::inaccurate;
   GeneralizedLeastSquares<T> result = with(std::move(answer), CovariancePath::model, s.condition_b, p);
+  result.multipliers = s.multipliers.clone();
+  result.multiplier_exponents = s.multiplier_exponents;
+  result.spread = s.spread.clone();
   for (std::size_t k = 0; k < s.distances.size(); ++k)
     if (!s.consistent[k]) result.distances[k] = s.distances[k];
   return result;
@@ -107,6 +112,8 @@ template <class T>
 GeneralizedLeastSquares<T> unscaled(GeneralizedLeastSquares<T> answer, int exponent) {
   for (T& norm : answer.residual_norms) norm = std::ldexp(norm, -exponent);
   scale_all(answer.triangle, -exponent);
+  scale_all(answer.spread, exponent);
+  for (int& of_column : answer.multiplier_exponents) of_column -= 2 * exponent;
   return answer;
 }
 

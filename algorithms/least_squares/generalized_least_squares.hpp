@@ -21,7 +21,11 @@ struct GeneralizedLeastSquares : LeastSquares<T> {
   CovariancePath path = CovariancePath::whitened;
   /// Of the covariance's factor, estimated in the 1-norm; of the model its condition_b.
   double factor_condition = 1;
-  index_t covariance_rank = 0;    ///< m but for a singular covariance
+  index_t covariance_rank = 0;  ///< m but for a singular covariance
+  /// Of the model, each if it was asked for, as Glm has them: A^T lambda = 0 and F F^T lambda = b - A x.
+  HostMatrix<T> multipliers = {};
+  std::vector<int> multiplier_exponents = {};
+  HostMatrix<T> spread = {};
   std::vector<double> distances;  ///< of each right-hand side from what is possible; 0 where consistent
 };
 
@@ -29,7 +33,8 @@ struct GeneralizedLeastSquares : LeastSquares<T> {
 /// m. A diagonal F scales rows. Where F's condition number is below eps^(-1/3), [A | b] is divided by F (triangular
 /// solves where F is a triangle, LU otherwise) and goes to `ols`, with a backward error that may be as many times
 /// larger; else, and for a singular F, the model b = A x + F u goes to `glm`. residual_norms are ||F^-1 (A x - b)||_2;
-/// a triangle is kept on the first two paths. Powers of two as factors of A, b or F change nothing but powers of two.
+/// a triangle is kept on the first two paths, a spread on the third. Powers of two as factors of A, b or F change
+/// nothing but powers of two.
 ///
 /// A, B and F are overwritten; A and B as for `ols`. Throws ArgumentError for shapes that do not fit.
 template <class T>

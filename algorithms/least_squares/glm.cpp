@@ -94,8 +94,13 @@ Glm<T> solve(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const Til
   HostMatrix<T> e = detail::minus_product(g, c, B, s);
   HostMatrix<T> right = detail::rows_of(e, 0, k0);
   if (turned) detail::turn_first_rows(right, Op::transpose, rows.turn);
+  HostMatrix<T> triangle = options.keep_spread ? R.clone() : HostMatrix<T>();
   detail::SolvedTriangle<T> x = detail::solve_triangle(g, std::move(R), std::move(right), regular, rcond);
   if (!all_finite(x.X)) return detail::glm_not_finite<T>(r);
+  if (options.keep_spread && answer.rank == n && s.rank == m - n)
+    answer.spread =
+        detail::spread_of(g, std::move(triangle), published ? detail::beyond(g, *all, n) : rest->beyond(g, B, n),
+                          b_size.exponent - a_size.exponent);
   answer.original_units = x.original_units;
   detail::judge(answer, s, x, c, e, {m, n}, p, rows.cut);
   for (std::size_t j = 0; j < of_c.size(); ++j) {

@@ -31,6 +31,7 @@ struct GlmOptions {
   GivensOptions givens = {};  ///< of givens
   TileShape tile = {0, 0};    ///< of B's part, transposed, which is factored; 0 x 0: what suits the workers
   bool multipliers = false;   ///< whether they are wanted
+  bool keep_spread = false;   ///< for covariance()
 };
 
 enum class GlmStatus : std::uint8_t {
@@ -52,6 +53,9 @@ struct Glm {
   /// column here.
   HostMatrix<T> multipliers;
   std::vector<int> multiplier_exponents;
+  /// If asked for, where A has rank n and B2 full row rank: L = R^-1 S11 with x's covariance L L^T, for a u of variance
+  /// 1. By tiles R^-1 B1 Q', Q' what is orthogonal to B2's rows.
+  HostMatrix<T> spread;
 
   GlmStatus status = GlmStatus::ok;  ///< the worst of all columns
   std::vector<bool> consistent;      ///< each right-hand side

@@ -35,6 +35,7 @@ struct OlsOptions {
   GivensOptions givens = {};   ///< of givens
   index_t rows = 0;            ///< read from a file at a time by each worker; 0: about 16 MB
   bool keep_triangle = false;  ///< leave R at home, for covariance()
+  bool multipliers = false;    ///< of generalized least squares that goes to the model: whether they are wanted
 };
 
 enum class OlsStatus : std::uint8_t {

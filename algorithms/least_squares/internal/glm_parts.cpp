@@ -95,19 +95,45 @@ HostMatrix<T> minus_product(Graph& g, const HostMatrix<T>& c, const TileMatrix<T
   return e;
 }
 
+namespace {
+
+/// B V = [0 S].
+template <class T>
+HostMatrix<T> s_at_home(Graph& g, const RqFactorization<T>& of_b) {
+  HostMatrix<T> S(of_b.m(), std::min(of_b.m(), of_b.n()));
+  const TileShape tile = of_b.transposed().factors().tile_shape();
+  const auto s = TileMatrix<T>::map(g.runtime(), S.data(), S.rows(), S.cols(), S.ld(), {tile.nb, tile.mb}, "S");
+  of_b.extract(g, s);
+  g.wait();
+  s.bring_home();
+  return S;
+}
+
+}  // namespace
+
+template <class T>
+HostMatrix<T> beyond(Graph& g, const RqFactorization<T>& of_b, index_t n) {
+  const HostMatrix<T> S = s_at_home(g, of_b);
+  HostMatrix<T> K(n, S.cols() - (S.rows() - n));
+  for (index_t j = 0; j < K.cols() && n > 0; ++j) std::copy_n(&S(0, j), n, &K(0, j));
+  return K;
+}
+
+template <class T>
+HostMatrix<T> spread_of(Graph& g, HostMatrix<T> R, HostMatrix<T> K, int exponent) {
+  const std::vector<int> of_r = scale_columns(R);
+  triangular_solve(g, Op::none, R, K);
+  for (index_t j = 0; j < K.cols(); ++j)
+    for (index_t i = 0; i < K.rows(); ++i) K(i, j) = std::ldexp(K(i, j), exponent - of_r[static_cast<std::size_t>(i)]);
+  return K;
+}
+
 template <class T>
 std::optional<LeastNorm<T>> solve_by_rq(Graph& g, const RqFactorization<T>& of_b, const HostMatrix<T>& C2, double rcond,
                                         double norm_b, bool multipliers) {
   const index_t m = of_b.m(), p = of_b.n(), q = C2.rows(), r = C2.cols(), k = std::min(m, p);
   if (p < q) return std::nullopt;
-  HostMatrix<T> S(m, k);
-  const TileShape tile = of_b.transposed().factors().tile_shape();
-  {
-    const auto s = TileMatrix<T>::map(g.runtime(), S.data(), m, k, S.ld(), {tile.nb, tile.mb}, "S");
-    of_b.extract(g, s);
-    g.wait();
-    s.bring_home();
-  }
+  const HostMatrix<T> S = s_at_home(g, of_b);
   LeastNorm<T> s;
   s.finite = all_finite(S);
   if (!s.finite) return s;
@@ -128,8 +154,8 @@ std::optional<LeastNorm<T>> solve_by_rq(Graph& g, const RqFactorization<T>& of_b
   if (v.size() > 0) {
     blas::gemm(Op::none, Op::none, m, r, q, T(1), &S(0, k - q), S.ld(), v.data(), v.ld(), T(0), s.BU.data(), s.BU.ld());
     for (index_t j = 0; j < r; ++j) std::copy_n(&v(0, j), q, &s.U(p - q, j));
-    const auto u =
-        TileMatrix<T>::map(g.runtime(), s.U.data(), p, r, s.U.ld(), {tile.mb, std::min<index_t>(r, 256)}, "U");
+    const index_t mb = of_b.transposed().factors().tile_shape().mb;
+    const auto u = TileMatrix<T>::map(g.runtime(), s.U.data(), p, r, s.U.ld(), {mb, std::min<index_t>(r, 256)}, "U");
     of_b.apply(g, Side::left, Op::transpose, u);
     g.wait();
     u.bring_home();
@@ -208,6 +234,8 @@ void judge(Glm<T>& answer, const LeastNorm<T>& s, const SolvedTriangle<T>& x, co
   template HostMatrix<T> minus_product(Graph&, const HostMatrix<T>&, const TileMatrix<T>&, const LeastNorm<T>&);    \
   template std::optional<LeastNorm<T>> solve_by_rq(Graph&, const RqFactorization<T>&, const HostMatrix<T>&, double, \
                                                    double, bool);                                                   \
+  template HostMatrix<T> beyond(Graph&, const RqFactorization<T>&, index_t);                                        \
+  template HostMatrix<T> spread_of(Graph&, HostMatrix<T>, HostMatrix<T>, int);                                      \
   template SolvedTriangle<T> solve_triangle(Graph&, HostMatrix<T>, HostMatrix<T>, bool, double);                    \
   template void judge(Glm<T>&, const LeastNorm<T>&, const SolvedTriangle<T>&, const HostMatrix<T>&,                 \
                       const HostMatrix<T>&, Shape, index_t, double);

@@ -64,6 +64,14 @@ template <class T>
 void judge(Glm<T>& answer, const LeastNorm<T>& s, const SolvedTriangle<T>& x, const HostMatrix<T>& c,
            const HostMatrix<T>& e, Shape a, index_t p, double cut);
 
+/// B V = [0 S]: the first n rows of S, without the last columns, as many as there are other rows.
+template <class T>
+HostMatrix<T> beyond(Graph& g, const RqFactorization<T>& of_b, index_t n);
+
+/// 2^exponent R^-1 K.
+template <class T>
+HostMatrix<T> spread_of(Graph& g, HostMatrix<T> R, HostMatrix<T> K, int exponent);
+
 /// X = Q X.
 template <class T>
 void apply_q(Graph& g, const auto& factors, index_t mb, HostMatrix<T>& X) {

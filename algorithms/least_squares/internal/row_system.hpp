@@ -75,6 +75,19 @@ class RowSystem {
     return s;
   }
 
+  /// B1 Q', B1 the first rows of the B that the constructor had, Q' the columns of Q that are orthogonal to the rows of
+  /// the system, p >= q: first x (p - q).
+  HostMatrix<T> beyond(Graph& g, const TileMatrix<T>& B, index_t first) const {
+    const HostMatrix<T> above = first_rows(B, first).rows;
+    HostMatrix<T> turned(p_, first), result(first, p_ - q_);
+    for (index_t j = 0; j < p_; ++j)
+      for (index_t i = 0; i < first; ++i) turned(j, i) = above(i, j);
+    apply(g, Op::transpose, turned);
+    for (index_t j = 0; j < p_ - q_; ++j)
+      for (index_t i = 0; i < first; ++i) result(i, j) = turned(q_ + j, i);
+    return result;
+  }
+
  private:
   Factors copied(Graph& g, const TileMatrix<T>& B, index_t first, const Factor& factor) {
     rearrange(g, B, {.row = first, .op = wide_ ? Op::transpose : Op::none}, work_);

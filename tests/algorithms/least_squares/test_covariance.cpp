@@ -1,0 +1,102 @@
+#include "tests/support/glm.hpp"
+#include <tesela/algorithms/least_squares/covariance.hpp>
+
+#include <catch2/generators/catch_generators.hpp>
+
+using namespace tesela;
+using namespace tesela::test;
+
+namespace {
+
+/// x depends linearly on b, and b's covariance is B B^T: so x's is Y Y^T, Y the answers for the columns of B, which are
+/// LAPACK's here.
+Matrix expected(const Matrix& a, const Matrix& b) {
+  const Matrix y = reference_of(Model{a.clone(), b.clone(), b.clone()}).X;
+  return made(y.rows(), y.rows(), [&](index_t i, index_t j) {
+    double sum = 0;
+    for (index_t k = 0; k < y.cols(); ++k) sum += y(i, k) * y(j, k);
+    return sum;
+  });
+}
+
+template <class Answer>
+void require_covariance(const Answer& answer, const Matrix& reference, double tolerance) {
+  Graph g(runtime());
+  const Matrix V = covariance(g, answer);
+  const std::vector<double> errors = standard_errors(g, answer);
+  REQUIRE(V.shape() == reference.shape());
+  CHECK(distance(V, reference) <= tolerance * norm(reference));
+  for (index_t i = 0; i < V.rows(); ++i) {
+    const double error = std::sqrt(reference(i, i));
+    CHECK(std::abs(errors[static_cast<std::size_t>(i)] - error) <= tolerance * error);
+    for (index_t j = 0; j < i; ++j) CHECK(V(i, j) == V(j, i));
+  }
+}
+
+Glm<double> model_of(const Matrix& a, const Matrix& b, GlmMethod method) {
+  return solve(runtime(), consistent(a.clone(), b.clone(), 2), {.method = method, .keep_spread = true});
+}
+
+}  // namespace
+
+TEST_CASE("covariance of a model's unknowns, for any number of columns of B") {
+  const GlmMethod method = GENERATE(GlmMethod::tiles, GlmMethod::gqr, GlmMethod::givens);
+  for (const auto& [m, n, p] : {std::array<index_t, 3>{1, 1, 1},
+                                {7, 3, 7},
+                                {64, 10, 64},
+                                {97, 20, 130},
+                                {97, 20, 80},
+                                {40, 40, 40},
+                                {60, 20, 45}}) {
+    CAPTURE(name_of(glm_methods(), method), m, n, p);
+    const Matrix a = random(m, n, 1), b = random(m, p, 2);
+    require_covariance(model_of(a, b, method), expected(a, b), 1e-9);
+  }
+}
+
+TEST_CASE("nothing is uncertain where B has no column to spare, and no spread is kept without full ranks") {
+  const Matrix a = random(60, 20, 1);
+  Graph g(runtime());
+  const Matrix none = covariance(g, model_of(a, random(60, 40, 2), GlmMethod::tiles));
+  CHECK(none.shape() == Shape{20, 20});
+  CHECK(norm(none) == 0);
+  CHECK(covariance(g, model_of(of_rank(60, 20, 9, 1), random(60, 60, 2), GlmMethod::tiles)).size() == 0);
+  CHECK(covariance(g, model_of(a, of_rank(60, 60, 30, 2), GlmMethod::tiles)).size() == 0);
+  CHECK(standard_errors(g, solve(runtime(), consistent(a.clone(), random(60, 60, 2), 1))).empty());
+}
+
+TEST_CASE("powers of two are those of the covariance") {
+  const Matrix a = random(40, 10, 1), b = random(40, 40, 2);
+  Graph g(runtime());
+  const auto plain = standard_errors(g, model_of(a, b, GlmMethod::tiles));
+  const auto times = [](const Matrix& from, int e) {
+    return made(from.rows(), from.cols(), [&](index_t i, index_t j) { return std::ldexp(from(i, j), e); });
+  };
+  for (const auto& [of_a, of_b] : {std::pair{900, 0}, {-900, 0}, {0, 900}, {0, -900}, {-300, -300}}) {
+    const auto errors = standard_errors(g, model_of(times(a, of_a), times(b, of_b), GlmMethod::tiles));
+    for (std::size_t j = 0; j < plain.size(); ++j) CHECK(errors[j] == std::ldexp(plain[j], of_b - of_a));
+  }
+}
+
+TEST_CASE("generalized least squares has its covariance on every path") {
+  const index_t m = 60, n = 8;
+  const Matrix a = random(m, n, 1), b = random(m, 1, 2);
+  // Condition numbers of 50 and 1e9: the one is whitened, the other a model.
+  for (const double condition : {1.0, 50.0, 1e9}) {
+    Matrix f = made(m, m, kernels::ProductForm<double>(m, m, kernels::spectrum(m, condition), 3));
+    if (condition == 1.0)
+      f = made(m, m, [](index_t i, index_t j) { return i == j ? 1.0 + static_cast<double>(i % 5) : 0.0; });
+    Matrix work = a.clone(), rhs = b.clone();
+    const auto A = TileMatrix<double>::map(runtime(), work.data(), m, n, m, {24, 10}, "A");
+    const auto B = TileMatrix<double>::map(runtime(), rhs.data(), m, 1, m, {24, 1}, "B");
+    Graph g(runtime());
+    OlsOptions options;
+    options.keep_triangle = true;
+    const auto answer = gls_factor(g, A, B, f.clone(), options);
+    CAPTURE(condition, description(answer.path));
+    CHECK(answer.path == (condition == 1.0    ? CovariancePath::rows
+                          : condition == 50.0 ? CovariancePath::whitened
+                                              : CovariancePath::model));
+    require_covariance(answer, expected(a, f), condition == 1e9 ? 1e-6 : 1e-10);
+  }
+}
