@@ -75,6 +75,7 @@ GeneralizedLeastSquares<T> by_model(Graph& g, const TileMatrix<T>& A, const Tile
                   : s.status == GlmStatus::not_finite     ? OlsStatus::not_finite
                                                           : OlsStatus::inaccurate;
   GeneralizedLeastSquares<T> result = with(std::move(answer), CovariancePath::model, s.condition_b, p);
+  result.U = s.U.clone();
   result.multipliers = s.multipliers.clone();
   result.multiplier_exponents = s.multiplier_exponents;
   result.spread = s.spread.clone();
@@ -111,6 +112,7 @@ GeneralizedLeastSquares<T> by_factor(Graph& g, const TileMatrix<T>& A, const Til
 template <class T>
 GeneralizedLeastSquares<T> unscaled(GeneralizedLeastSquares<T> answer, int exponent) {
   for (T& norm : answer.residual_norms) norm = std::ldexp(norm, -exponent);
+  scale_all(answer.U, -exponent);
   scale_all(answer.triangle, -exponent);
   scale_all(answer.spread, exponent);
   for (int& of_column : answer.multiplier_exponents) of_column -= 2 * exponent;

@@ -22,6 +22,7 @@ struct GeneralizedLeastSquares : LeastSquares<T> {
   /// Of the covariance's factor, estimated in the 1-norm; of the model its condition_b.
   double factor_condition = 1;
   index_t covariance_rank = 0;  ///< m but for a singular covariance
+  HostMatrix<T> U = {};         ///< of the model: b = A x + F u
   /// Of the model, each if it was asked for, as Glm has them: A^T lambda = 0 and F F^T lambda = b - A x.
   HostMatrix<T> multipliers = {};
   std::vector<int> multiplier_exponents = {};

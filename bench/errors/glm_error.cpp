@@ -87,7 +87,8 @@ GlmError glm_error(const HostMatrix<T>& a, const HostMatrix<T>& b, const HostMat
   add_product(-1, Op::transpose, B.a, Op::none, L, difference);
   const auto l_norms = column_norms(L), g_norms = column_norms(gradient), d_norms = column_norms(difference);
   for (std::size_t j = 0; j < l_norms.size(); ++j) {
-    worst(result.optimality, ratio(g_norms[j], A.norm * l_norms[j]));
+    worst(result.gradient, ratio(g_norms[j], A.norm * l_norms[j]));
+    worst(result.optimality, result.gradient);
     worst(result.optimality, ratio(d_norms[j], u_norms[j]));
     worst(result.optimality_scale, ratio(B.norm * l_norms[j], u_norms[j]));
   }

@@ -14,6 +14,7 @@ struct GlmError {
   double constraint = 0;  ///< ||b - A x - B u|| / (||A|| ||x|| + ||B|| ||u|| + ||b||)
   /// max(||A^T l|| / (||A|| ||l||), ||u - B^T l|| / ||u||), l the multipliers.
   double optimality = 0;
+  double gradient = 0;  ///< ||A^T l|| / (||A|| ||l||) alone
   /// max(1, ||B|| ||l|| / ||u||): so much larger than rounding may the optimality be.
   double optimality_scale = 1;
 };

@@ -150,6 +150,11 @@ void Report::dropped_rows(const std::vector<index_t>& rows) {
   for (const index_t row : rows) json_["dropped_rows"].push_back(row + 1);
 }
 
+void Report::standard_errors(const std::vector<double>& errors, const std::vector<double>& residual_variances) {
+  json_["standard_errors"] = errors;
+  json_["residual_variances"] = residual_variances;
+}
+
 void Report::remark(const std::string& status) { json_["status"] = status; }
 
 void Report::print() const {
@@ -186,6 +191,9 @@ void Report::print() const {
     fmt::print("{:<15} {}\n", name, short_number(value.get<double>()));
   for (const auto& [name, value] : json_["counts"].items())
     if (!value.is_object()) fmt::print("{:<15} {}\n", name, value.get<index_t>());
+  if (json_.contains("standard_errors"))
+    for (std::size_t j = 0; j < std::min<std::size_t>(json_["standard_errors"].size(), 20); ++j)
+      fmt::print("std error {:<5} {}\n", j + 1, short_number(json_["standard_errors"][j].get<double>()));
   if (json_.contains("jobs"))
     for (const auto& job : json_["jobs"])
       fmt::print("job     {} n={} {:.4f} s: {}\n", job["file"].get<std::string>(), job["n"].get<index_t>(),

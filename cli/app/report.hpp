@@ -52,6 +52,9 @@ class Report {
   void columns(const nlohmann::json& all) { json_["columns"] = all; }
   /// Rows, counted from 0, that were left out: an array, as the first row has number 1.
   void dropped_rows(const std::vector<index_t>& rows);
+  /// Of each unknown, an array that is empty where there are none, and of each right-hand side the variance that its
+  /// residual speaks for.
+  void standard_errors(const std::vector<double>& errors, const std::vector<double>& residual_variances);
   /// Bytes planned and measured, as the JSON has them.
   void memory(const nlohmann::json& planned_and_measured) { json_["memory"] = planned_and_measured; }
   /// Besides the tasks of each kernel.

@@ -7,14 +7,15 @@
 #include "cli/app/outputs.hpp"
 #include "cli/app/runs.hpp"
 #include "cli/app/sizes.hpp"
+#include "cli/commands/least_squares/glm_library.hpp"
 #include "cli/commands/least_squares/ols_method.hpp"
+#include "cli/commands/least_squares/uncertainty.hpp"
 #include "cli/commands/qr/qr_methods.hpp"
 #include "cli/commands/support/input_files.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/least_squares/glm.hpp>
 #include <tesela/codelets/least_squares/minimum_norm.hpp>
 #include <tesela/codelets/libraries/blas.hpp>
-#include <tesela/codelets/libraries/lapack.hpp>
 #include <tesela/tiles/filled.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
@@ -37,6 +38,7 @@ struct Options {
   double rcond = 0;
   bool inconsistent = false;
   QrMethod method;
+  UncertaintyOptions uncertainty;
 };
 
 template <class T>
@@ -48,6 +50,7 @@ GlmOptions glm_options(const Options& o) {
   GlmOptions options;
   options.rcond = o.rcond;
   options.multipliers = true;
+  options.keep_spread = o.uncertainty.wanted();
   if (givens_method(o.method.name)) {
     options.method = GlmMethod::givens;
     options.givens = givens_options(o.method);
@@ -66,7 +69,7 @@ double glm_flops(const Options& o) {
 }
 
 template <class T>
-Glm<T> solve_by_graph(const Options& o, const Problem<T>& p, Report& report) {
+Glm<T> solve_by_graph(const Options& o, const Problem<T>& p, Report& report, Uncertainty<T>& uncertainty) {
   Runtime runtime(o.common.runtime());
   const GlmOptions options = glm_options(o);
   GlmTiles tiles = suitable_glm_tiles(runtime, options.method, o.m, o.n, o.p);
@@ -90,42 +93,29 @@ Glm<T> solve_by_graph(const Options& o, const Problem<T>& p, Report& report) {
   };
   const auto run = [&](Graph& g, bool) { return answer = glm(g, A, B, y, options), 0.0; };
   run_timed(o.common, runtime, report, {prepare, run, glm_flops(o)});
+  uncertainty = uncertainty_of<T>(o.uncertainty, runtime, answer);
   return answer;
 }
 
-/// The library's calls, one a right-hand side, are timed before a Runtime exists, whose workers would take its cores.
 template <class T>
 Glm<T> solve_by_library(const Options& o, const Problem<T>& p, Report& report) {
-  if (o.n > o.m || o.m > o.n + o.p)
-    throw ArgumentError("glm", "--method", "lapack solves problems with n <= m <= n + p only");
+  Timed runs;
+  LibraryModel<T> found = time_glm_library("glm", o.common, o.method, p.a, p.factor, p.b, runs);
+  report_library(o.common, report, runs, glm_flops(o));
+  if (!found.regular) report.fail("singular");
   Glm<T> answer;
-  answer.X = HostMatrix<T>(o.n, o.rhs);
-  answer.U = HostMatrix<T>(o.p, o.rhs);
+  if (!all_finite(found.X) || !all_finite(found.U)) answer.status = GlmStatus::not_finite;
+  answer.X = std::move(found.X);
+  answer.U = std::move(found.U);
   const double eps = static_cast<double>(std::numeric_limits<T>::epsilon());
   answer.backward_error.bound = 10 * std::sqrt(static_cast<double>(std::max<index_t>({o.m, o.p, 1}))) * eps;
-  int info = 0;
-  const Timed runs = time_library(
-      o.common, [] {},
-      [&] {
-        const blas::Threads threads(blas::all_cores());
-        for (index_t j = 0; j < o.rhs && o.m > 0; ++j) {
-          HostMatrix<T> a = p.a.clone(), factor = p.factor.clone(), d(o.m, 1);
-          std::copy_n(&p.b(0, j), o.m, d.data());
-          const int failed = lapack::ggglm(o.m, o.n, o.p, a.data(), a.ld(), factor.data(), factor.ld(), d.data(),
-                                           answer.X.data() + j * o.n, answer.U.data() + j * o.p);
-          if (info == 0) info = failed;
-        }
-      });
-  if (o.m == 0) answer.X = HostMatrix<T>::zeros(o.n, o.rhs), answer.U = HostMatrix<T>::zeros(o.p, o.rhs);
-  report_library(o.common, report, runs, glm_flops(o));
-  if (info != 0) report.fail("singular");
-  if (!all_finite(answer.X) || !all_finite(answer.U)) answer.status = GlmStatus::not_finite;
   return answer;
 }
 
 void settle(Options& o) {
   require_valid("glm", o.method, o.tile, o.common);
   require_rcond("glm", o.rcond);
+  o.uncertainty.require_graph("glm", o.method);
   std::vector<InputFile> files{{"--a", o.a}, {"--factor", o.factor}, {"--b", o.b}};
   if (probe_all("glm", files)) {
     require_rows_of("glm", files[0], files[1]);
@@ -195,7 +185,9 @@ int run_glm(Options o) {
                       {"precision", o.common.precision},
                       {"seed", o.common.seed}};
   const bool library = o.method.library();
-  const Glm<T> answer = library ? solve_by_library(o, problem, report) : solve_by_graph(o, problem, report);
+  Uncertainty<T> uncertainty;
+  const Glm<T> answer =
+      library ? solve_by_library(o, problem, report) : solve_by_graph(o, problem, report, uncertainty);
   if (!library) {
     report.check("rank", static_cast<double>(answer.rank));
     report.check("rank_b", static_cast<double>(answer.rank_b));
@@ -219,6 +211,7 @@ int run_glm(Options o) {
     if (report.good() && !answer.original_units) report.problem()["least_norm_of"] = "unknowns times column norms";
     if (report.good() && !o.out.empty()) write_matrix(o.out, answer.X);
     if (report.good() && !o.out_u.empty()) write_matrix(o.out_u, answer.U);
+    report_uncertainty(o.uncertainty, uncertainty, column_norms(answer.U), answer.rank_b, report);
   }
   return report.finish();
 }
@@ -248,10 +241,12 @@ const Command glm_command(
       app.add_flag("--inconsistent", o->inconsistent, "generated right-hand sides need have no solution")->excludes(a);
       add_output(app, Output::matrix, "-o,--out", o->out, "write X, n x rhs, to FILE (.mtx or .npy)");
       add_output(app, Output::matrix, "--out-u", o->out_u, "write U, p x rhs, to FILE");
+      o->uncertainty.add_to(app);
       Choices()
           .add(glm_methods())
           .add(givens_methods())
           .add("lapack", "ggglm, full rank only, a call for each right-hand side")
+          .add("cusolver", "geqrf, ormqr and trsm on a GPU, full rank only, transfers timed")
           .add_option(app, "--method", o->method.name);
       app.add_option(
           "--rcond", o->rcond,

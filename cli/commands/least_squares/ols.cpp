@@ -8,6 +8,7 @@
 #include "cli/app/sizes.hpp"
 #include "cli/commands/least_squares/ols_library.hpp"
 #include "cli/commands/least_squares/ols_method.hpp"
+#include "cli/commands/least_squares/uncertainty.hpp"
 #include "cli/commands/qr/qr_methods.hpp"
 #include "cli/commands/support/input_files.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
@@ -36,6 +37,7 @@ struct Options {
   std::string tile;
   double rcond = 0;
   QrMethod method;
+  UncertaintyOptions uncertainty;
   bool streamed = false;  ///< A stays in its file
 };
 
@@ -46,21 +48,17 @@ struct Problem {
   std::unique_ptr<MatrixRows<T>> rows;
 };
 
-/// 2 m n^2 - 2 n^3 / 3 for R, 4 m n a right-hand side for Q^T b.
-double ols_flops(const Options& o) {
-  return qr_flops(std::max(o.m, o.n), std::min(o.m, o.n)) +
-         4 * static_cast<double>(o.m) * static_cast<double>(o.n) * static_cast<double>(o.rhs);
-}
-
 template <class T>
-LeastSquares<T> solve_by_graph(const Options& o, const Problem<T>& p, Report& report) {
+LeastSquares<T> solve_by_graph(const Options& o, const Problem<T>& p, Report& report, Uncertainty<T>& uncertainty) {
   Runtime runtime(o.common.runtime());
-  const OlsOptions options = ols_options(o.method, o.rcond, {o.m, o.n}, o.rhs);
+  OlsOptions options = ols_options(o.method, o.rcond, {o.m, o.n}, o.rhs);
+  options.keep_triangle = o.uncertainty.wanted();
   report.problem()["method"] = method_name(o.method, options);
   LeastSquares<T> answer;
   const auto timed = [&](const std::function<void()>& prepare, const auto& solve) {
     const auto run = [&](Graph& g, bool) { return answer = solve(g), 0.0; };
-    run_timed(o.common, runtime, report, {prepare, run, ols_flops(o)});
+    run_timed(o.common, runtime, report, {prepare, run, ols_flops({o.m, o.n}, o.rhs)});
+    uncertainty = uncertainty_of<T>(o.uncertainty, runtime, answer);
     return std::move(answer);
   };
   if (o.streamed) return timed({}, [&](Graph& g) { return ols(g, *p.rows, p.b, options); });
@@ -79,46 +77,12 @@ LeastSquares<T> solve_by_graph(const Options& o, const Problem<T>& p, Report& re
   return timed(prepare, [&](Graph& g) { return ols(g, A, B, options); });
 }
 
-/// The library's call is timed before a Runtime exists, whose workers would take its cores.
 template <class T>
 LeastSquares<T> solve_by_library(const Options& o, const Problem<T>& p, Report& report) {
-  LeastSquares<T> answer;
-  Timed runs;
-  const index_t k = std::min(o.m, o.n);
-  const double eps = static_cast<double>(std::numeric_limits<T>::epsilon());
-  const double rcond = o.rcond > 0 ? o.rcond : static_cast<double>(std::max(o.m, o.n)) * eps;
-  {
-    const auto library = make_ols_library<T>(o.method.name, p.a.shape(), rcond);
-    HostMatrix<T> a, b;
-    const auto prepare = [&] {
-      a = p.a.clone();
-      b = HostMatrix<T>::zeros(std::max(o.m, o.n), o.rhs);
-      for (index_t j = 0; j < o.rhs && o.m > 0; ++j) std::copy_n(&p.b(0, j), o.m, &b(0, j));
-    };
-    runs = time_library(
-        o.common, prepare,
-        [&] {
-          if (o.m > 0 && o.n > 0) library->solve(a, b);
-        },
-        o.method.gpus());
-    answer.X = HostMatrix<T>(o.n, o.rhs);
-    for (index_t j = 0; j < o.rhs && o.n > 0; ++j) std::copy_n(&b(0, j), o.n, &answer.X(0, j));
-    if (!all_finite(answer.X)) answer.status = OlsStatus::not_finite;
-    if (const auto found = library->rank()) {
-      answer.rank = found->rank;
-      answer.condition = found->condition;
-      answer.cut = found->cut;
-      if (std::isnan(found->condition)) answer.status = OlsStatus::not_finite;
-    } else if (const HostMatrix<T> triangle = library->triangle(a); !all_finite(triangle)) {
-      answer.status = OlsStatus::not_finite;
-    } else if (k > 0) {
-      answer.condition = triangle_condition(triangle, o.m >= o.n);
-      answer.rank = minimum_norm(triangle.clone(), HostMatrix<T>(k, 0), rcond).rank;
-    }
-    if (answer.status == OlsStatus::ok && answer.rank < k) answer.status = OlsStatus::rank_deficient;
-  }
   report.problem()["method"] = o.method.name;
-  report_library(o.common, report, runs, ols_flops(o));
+  Timed runs;
+  LeastSquares<T> answer = time_ols_library("ols", o.common, o.method, p.a, p.b, o.rcond, runs);
+  report_library(o.common, report, runs, ols_flops({o.m, o.n}, o.rhs));
   return answer;
 }
 
@@ -145,6 +109,7 @@ void settle(Options& o) {
   settle_automatic(o.method);
   require_valid("ols", o.method, o.tile, o.common);
   require_rcond("ols", o.rcond);
+  o.uncertainty.require_graph("ols", o.method);
   std::vector<InputFile> files{{"--a", o.a}, {"--b", o.b}};
   if (probe_all("ols", files)) {
     require_rows_of("ols", files[0], files[1]);
@@ -184,7 +149,9 @@ int run_ols(Options o) {
                       {"precision", o.common.precision},
                       {"seed", o.common.seed}};
   if (o.streamed) report.problem()["streamed"] = true;
-  const LeastSquares<T> answer = o.method.library() ? solve_by_library(o, p, report) : solve_by_graph(o, p, report);
+  Uncertainty<T> uncertainty;
+  const LeastSquares<T> answer =
+      o.method.library() ? solve_by_library(o, p, report) : solve_by_graph(o, p, report, uncertainty);
 
   report.check("rank", static_cast<double>(answer.rank));
   report.check("condition", answer.condition);
@@ -201,6 +168,7 @@ int run_ols(Options o) {
     report.check("backward_error", ols_error<T>(error, {o.m, o.n}, gelsd ? -1 : answer.rank, answer.cut));
     if (report.good() && !answer.original_units) report.problem()["least_norm_of"] = "unknowns times column norms";
     if (report.good() && !o.out.empty()) write_matrix(o.out, answer.X);
+    report_uncertainty(o.uncertainty, uncertainty, answer.residual_norms, answer.degrees_of_freedom, report);
   }
   return report.finish();
 }
@@ -220,6 +188,7 @@ const Command ols_command(Command::Group::top, "ols", "min ||A x - b||, any shap
       ->capture_default_str();
   add_random(app, o->random, random_kinds())->excludes(a);
   add_output(app, Output::matrix, "-o,--out", o->out, "write X, n x rhs, to FILE (.mtx or .npy)");
+  o->uncertainty.add_to(app);
   Choices()
       .add(ols_methods())
       .add(givens_methods())

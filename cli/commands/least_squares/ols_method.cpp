@@ -1,6 +1,9 @@
 #include "cli/commands/least_squares/ols_method.hpp"
 
+#include "bench/errors/qr_error.hpp"
 #include <tesela/tiles/io/file_formats.hpp>
+
+#include <algorithm>
 
 namespace tesela::cli {
 
@@ -31,6 +34,11 @@ OlsOptions ols_options(const QrMethod& method, double rcond, Shape a, index_t r)
 
 std::string method_name(const QrMethod& method, const OlsOptions& options) {
   return options.method == OlsMethod::givens ? method.name : std::string(name_of(ols_methods(), options.method));
+}
+
+double ols_flops(Shape a, index_t r) {
+  return qr_flops(std::max(a.rows, a.cols), std::min(a.rows, a.cols)) +
+         4 * static_cast<double>(a.rows) * static_cast<double>(a.cols) * static_cast<double>(r);
 }
 
 bool can_stream(const QrMethod& method, const std::string& file, Shape a, index_t r) {

@@ -19,6 +19,9 @@ OlsOptions ols_options(const QrMethod& method, double rcond, Shape a, index_t r)
 /// What a report calls the method of these options.
 std::string method_name(const QrMethod& method, const OlsOptions& options);
 
+/// 2 m n^2 - 2 n^3 / 3 for R (m >= n), 4 m n a right-hand side for Q^T b.
+double ols_flops(Shape a, index_t r);
+
 /// Whether A may stay in its file, of which rows are read as they are needed.
 bool can_stream(const QrMethod& method, const std::string& file, Shape a, index_t r);
 

@@ -1,0 +1,223 @@
+#include "tests/support/command.hpp"
+#include "tests/support/least_squares.hpp"
+#include <tesela/tiles/io/file_formats.hpp>
+
+#include <catch2/generators/catch_generators.hpp>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+using namespace tesela;
+using namespace tesela::test;
+
+namespace {
+
+const Command wls{{"wls"}}, plain_ols{{"ols"}}, model{{"glm"}};
+
+Words sizes(index_t m, index_t n) { return {"--m", std::to_string(m), "--n", std::to_string(n)}; }
+
+/// The matrix in a file of the folder.
+std::string file(const TemporaryFolder& folder, const std::string& name, const Matrix& matrix) {
+  write_matrix(folder / name, matrix);
+  return folder / name;
+}
+
+Matrix identity(index_t m) {
+  return made(m, m, [](index_t i, index_t j) { return i == j ? 1.0 : 0.0; });
+}
+
+Matrix answer(const TemporaryFolder& folder, const Command& command, const Words& options) {
+  command(options + Words{"--out", folder / "x.npy"});
+  return read_matrix<double>(folder / "x.npy");
+}
+
+}  // namespace
+
+TEST_CASE("tesela wls: every method solves files by weights, a factor or a covariance as LAPACK does") {
+  const TemporaryFolder folder;
+  const index_t m = 90, n = 12;
+  const Matrix f = made(m, m, kernels::ProductForm<double>(m, m, kernels::spectrum(m, 20), 3));
+  const Words problem{"--a", file(folder, "a.mtx", random(m, n, 1)), "--b", file(folder, "b.npy", random(m, 2, 2))};
+  const Matrix s = made(m, m, [&](index_t i, index_t j) {
+    double sum = 0;
+    for (index_t k = 0; k < m; ++k) sum += f(std::min(i, j), k) * f(std::max(i, j), k);
+    return sum;
+  });
+  const Matrix w = made(m, 1, [](index_t i, index_t) { return std::exp2(-static_cast<double>(i % 9)); });
+  const int which = GENERATE(0, 1, 2);
+  const Words by = which == 0   ? Words{"--weights", file(folder, "w.mtx", w)}
+                   : which == 1 ? Words{"--factor", file(folder, "f.npy", f)}
+                                : Words{"--sigma", file(folder, "s.mtx", s)};
+  const Matrix reference = answer(folder, wls, problem + by + Words{"--method", "lapack"});
+  REQUIRE(reference.shape() == Shape{n, 2});
+  for (const std::string method : {"auto", "tiles", "tall-skinny", "givens", "givens-stages"}) {
+    CAPTURE(method, by);
+    const Matrix x = answer(folder, wls, problem + by + Words{"--method", method});
+    CHECK(distance(x, reference) <= 1e-10 * norm(reference));
+  }
+}
+
+TEST_CASE("tesela wls: of any shape and kind, errors at rounding") {
+  const std::string by = GENERATE("weights", "factor", "sigma");
+  const char* const kinds[] = {"uniform", "graded", "kappa:1e12", "rank:5"};
+  int turn = 0;
+  for (const auto& [m, n] : {std::pair<index_t, index_t>{0, 7}, {7, 0}, {1, 1}, {7, 64}, {64, 7}, {64, 64}, {90, 20}}) {
+    const char* const kind = kinds[turn++ % 4];
+    const Words tile = turn % 3 == 0 ? Words{"--tile", "24x10"} : Words{};
+    const auto report =
+        wls(sizes(m, n) + tile + Words{"--by", by, "--random", kind, "--rhs", "2", "--random-b", "kappa:1e2"});
+    CAPTURE(by, m, n, kind, report.dump());
+    CHECK((report["status"] == "ok" || report["status"] == "rank deficient"));
+    CHECK(check(report, "backward_error") <= (by == "weights" ? 1e-14 : 1e-12));
+  }
+}
+
+TEST_CASE("tesela wls: B = I is ols, and a diagonal is weights") {
+  const TemporaryFolder folder;
+  const index_t m = 70, n = 9;
+  const Words problem{"--a", file(folder, "a.npy", random(m, n, 1)), "--b", file(folder, "b.npy", random(m, 2, 2))};
+  const Matrix plain = answer(folder, plain_ols, problem);
+  const std::string one = file(folder, "one.npy", identity(m));
+  for (const Words& by :
+       {Words{"--factor", one}, Words{"--sigma", one},
+        Words{"--weights", file(folder, "ones.npy", made(m, 1, [](index_t, index_t) { return 1.0; }))}})
+    CHECK(distance(answer(folder, wls, problem + by), plain) <= 1e-13 * norm(plain));
+  CHECK(distance(answer(folder, model, problem + Words{"--factor", one}), plain) <= 1e-12 * norm(plain));
+
+  const auto size = [](index_t i) { return std::exp2(static_cast<double>(i % 7 - 3)); };
+  const Matrix weighted =
+      answer(folder, wls, problem + Words{"--weights", file(folder, "w.npy", made(m, 1, [&](index_t i, index_t) {
+                                                              return 1 / size(2 * i) / size(2 * i);
+                                                            }))});
+  const Matrix diagonal = made(m, m, [&](index_t i, index_t j) { return i == j ? size(2 * i) : 0; });
+  CHECK(distance(answer(folder, wls, problem + Words{"--factor", file(folder, "f.npy", diagonal)}), weighted) <=
+        1e-13 * norm(weighted));
+}
+
+TEST_CASE("tesela wls: A stays in its file, whatever the weights") {
+  const TemporaryFolder folder;
+  const index_t m = 3000, n = 5;
+  const Matrix e = random(m, 1, 4);
+  const Matrix weights =
+      made(m, 1, [&](index_t i, index_t) { return i % 50 == 0 ? 0.0 : std::pow(10.0, 12 * e(i, 0)); });
+  const Matrix a = random(m, n, 1);
+  const Words problem{"--b", file(folder, "b.npy", random(m, 1, 2)), "--weights", file(folder, "w.npy", weights)};
+  const std::string npy = file(folder, "a.npy", a), mtx = file(folder, "a.mtx", a);
+  const auto report = wls(problem + Words{"--a", npy, "--out", folder / "x.npy", "--std-errors"});
+  CHECK(report["problem"]["streamed"] == true);
+  CHECK(check(report, "backward_error") <= 1e-14);
+  REQUIRE(report["standard_errors"].size() == n);
+  const auto whole = wls(problem + Words{"--a", mtx, "--out", folder / "y.npy", "--std-errors", "--method", "tiles"});
+  CHECK(!whole["problem"].contains("streamed"));
+  const Matrix x = read_matrix<double>(folder / "x.npy"), y = read_matrix<double>(folder / "y.npy");
+  for (index_t j = 0; j < n; ++j) {
+    CHECK(std::abs(x(j, 0) - y(j, 0)) <= 1e-10 * std::abs(y(j, 0)));
+    const auto at = static_cast<std::size_t>(j);
+    const double error = whole["standard_errors"][at];
+    CHECK(std::abs(report["standard_errors"][at].get<double>() - error) <= 1e-8 * error);
+  }
+}
+
+TEST_CASE("standard errors and covariances of ols, wls and glm belong together") {
+  const TemporaryFolder folder;
+  const index_t m = 60, n = 7;
+  const Words problem{"--a", file(folder, "a.npy", random(m, n, 1)), "--b", file(folder, "b.npy", random(m, 2, 2))};
+  const std::string out = folder / "v.npy", one = file(folder, "one.npy", identity(m));
+  const auto ask = [&](const Command& command, const Words& by) {
+    const auto report = command(problem + by + Words{"--std-errors", "--out-covariance", out});
+    const Matrix v = read_matrix<double>(out);
+    REQUIRE(v.shape() == Shape{n, n});
+    for (index_t j = 0; j < n; ++j)
+      CHECK(std::abs(report["standard_errors"][static_cast<std::size_t>(j)].get<double>() - std::sqrt(v(j, j))) <=
+            1e-13);
+    CHECK(report["residual_variances"].size() == 2);
+    return std::pair{v.clone(), report["residual_variances"][0].get<double>()};
+  };
+  const auto [v, variance] = ask(plain_ols, {});
+  for (const auto& [command, by] : {std::pair{wls, Words{"--factor", one}},
+                                    {wls, Words{"--sigma", one}},
+                                    {model, Words{"--factor", one}},
+                                    {model, Words{"--factor", one, "--method", "gqr"}}}) {
+    const auto [same, same_variance] = ask(command, by);
+    CHECK(distance(same, v) <= 1e-12 * norm(v));
+    CHECK(std::abs(same_variance - variance) <= 1e-12 * variance);
+  }
+  // Nothing for a deficient rank, and nothing from a library.
+  const std::string none = folder / "none.npy";
+  const auto deficient =
+      plain_ols({"--m", "40", "--n", "9", "--random", "rank:4", "--std-errors", "--out-covariance", none});
+  CHECK(deficient["standard_errors"].empty());
+  CHECK(!std::filesystem::exists(none));
+  for (const Command& command : {plain_ols, wls, model})
+    command.refuses({"--m", "20", "--n", "4", "--method", "lapack", "--std-errors"}, "triangle");
+}
+
+TEST_CASE("tesela wls: a singular covariance that contradicts, exit code 1, the distance and no file") {
+  const TemporaryFolder folder;
+  const std::string out = folder / "x.npy", v = folder / "v.npy";
+  for (const std::string by : {"factor", "sigma"}) {
+    const Words singular = sizes(60, 8) + Words{"--by", by, "--random-b", "rank:20", "--rhs", "2"};
+    const auto none = wls(singular + Words{"--inconsistent", "--out", out, "--out-covariance", v}, 1);
+    CHECK(none["status"] == "inconsistent");
+    CHECK(check(none, "distance") > 0.1);
+    CHECK(none["columns"].size() == 2);
+    CHECK(!std::filesystem::exists(out));
+    CHECK(!std::filesystem::exists(v));
+    const auto some = wls(singular);
+    CHECK(some["status"] == "ok");
+    CHECK(some["problem"]["path"] == "model");
+    CHECK(check(some, "constraint_residual") <= 1e-13);
+    CHECK(check(some, "normal_residual") <= 1e-13);
+  }
+}
+
+TEST_CASE("wrong use of wls") {
+  const TemporaryFolder folder;
+  const index_t m = 12;
+  const Words problem{"--a",   file(folder, "a.npy", random(m, 3, 1)),
+                      "--b",   file(folder, "b.npy", random(m, 1, 2)),
+                      "--out", folder / "x.npy"};
+  Matrix w = made(m, 1, [](index_t, index_t) { return 1.0; });
+  w(6, 0) = -2;
+  for (const std::string method : {"auto", "tiles", "lapack"})
+    wls.refuses(problem + Words{"--weights", file(folder, "w.npy", w), "--method", method}, "row 7");
+  std::ofstream(folder / "nan.mtx") << "%%MatrixMarket matrix array real general\n2 1\n1\nnan\n";
+  wls.refuses(problem + Words{"--weights", folder / "nan.mtx"}, "2 rows");
+  std::ofstream(folder / "nan.mtx")
+      << "%%MatrixMarket matrix array real general\n12 1\n1\n2\n3\nnan\n5\n6\n7\n8\n9\n1\n1\n1\n";
+  wls.refuses(problem + Words{"--weights", folder / "nan.mtx"}, "nan");
+  Matrix s = identity(m);
+  s(4, 7) = 0.5;
+  wls.refuses(problem + Words{"--sigma", file(folder, "s.npy", s)}, "(5, 8)");
+  s(4, 7) = 0;
+  s(3, 3) = -1;
+  wls.refuses(problem + Words{"--sigma", file(folder, "s.npy", s)}, "pivot 4 is -1");
+  wls.refuses(problem, "--weights, --factor or --sigma");
+  wls.refuses(problem + Words{"--sigma", folder / "s.npy", "--weights", folder / "w.npy"}, "give one");
+  wls.refuses(problem + Words{"--weights", folder / "s.npy"}, "12 columns, not 1");
+  wls.refuses(problem + Words{"--factor", folder / "w.npy"}, "1 columns, not 12");
+  wls.refuses({"--weights", folder / "w.npy"}, "belong together");
+  wls.refuses({"--spread", "99"}, "--spread");
+  wls.refuses({"--rcond", "2"}, "--rcond");
+  CHECK(!std::filesystem::exists(folder / "x.npy"));
+}
+
+TEST_CASE("wls, glm and lse in single precision") {
+  const Command lse{{"lse"}};
+  for (const char* const kind : {"uniform", "graded", "rank:5"}) {
+    const Words problem = sizes(120, 20) + Words{"--precision", "s", "--random", kind, "--rhs", "2"};
+    CAPTURE(kind);
+    for (const std::string by : {"weights", "factor", "sigma"}) {
+      const auto report = wls(problem + Words{"--by", by, "--random-b", "kappa:10"});
+      CHECK(check(report, "backward_error") <= (by == "weights" ? 5e-6 : 5e-5));
+    }
+    for (const std::string method : {"tiles", "gqr", "givens"}) {
+      const auto general = model(problem + Words{"--columns-b", "110", "--method", method});
+      CHECK(check(general, "constraint_residual") <= 5e-6);
+      CHECK(check(general, "optimality") <= general["limits"]["optimality"].get<double>());
+    }
+    const auto constrained = lse(problem + Words{"--rows-c", "6"});
+    CHECK(check(constrained, "constraint_residual") <= 5e-6);
+  }
+}
