@@ -135,6 +135,10 @@ TEST_CASE("standard errors and covariances of ols, wls and glm belong together")
     return std::pair{v.clone(), report["residual_variances"][0].get<double>()};
   };
   const auto [v, variance] = ask(plain_ols, {});
+  const auto report = plain_ols(problem + Words{"--std-errors"});
+  const double both = report["residual_variances"][0].get<double>() + report["residual_variances"][1].get<double>(),
+               residual = check(report, "residual_norm");
+  CHECK(std::abs(both * static_cast<double>(m - n) - residual * residual) <= 1e-12 * residual * residual);
   for (const auto& [command, by] : {std::pair{wls, Words{"--factor", one}},
                                     {wls, Words{"--sigma", one}},
                                     {model, Words{"--factor", one}},
