@@ -1,15 +1,13 @@
-#include "bench/errors/qr_error.hpp"
-#include "bench/harness/factor_options.hpp"
-#include "bench/least_squares/glm_data.hpp"
+#include "bench/least_squares/glm_rows.hpp"
 #include "cli/app/numbers.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <array>
 
 namespace tesela::bench {
 namespace {
+
+constexpr std::array<PublishedModel, 5> published_glm{
+    {{64, 9.18, 18.4}, {256, 9.43, 14.2}, {512, 9.96, 15.7}, {1024, 11.5, 18.3}, {2048, 16.6, 22.4}}};
 
 struct GlmBenchOptions : FactorOptions {
   index_t m = 3000, p = -1, rhs = 1;
@@ -17,72 +15,18 @@ struct GlmBenchOptions : FactorOptions {
   std::string table;
 };
 
-/// m = 3000, p = 9000, single precision, on a GPU and by sggglm: 0 where it is not given.
-double published_glm_seconds(const GlmCase& what, const std::string& precision, const std::string& peer) {
-  struct Published {
-    index_t n;
-    double ours, lapack;
-  };
-  constexpr std::array<Published, 5> table{
-      {{64, 9.18, 18.4}, {256, 9.43, 14.2}, {512, 9.96, 15.7}, {1024, 11.5, 18.3}, {2048, 16.6, 22.4}}};
-  if (what.m != 3000 || what.p != 9000 || what.rhs != 1 || precision != "s") return 0;
-  for (const Published& row : table)
-    if (row.n == what.n) return peer == "lapack" ? row.lapack : peer == "tesela" || peer == "gqr" ? row.ours : 0;
-  return 0;
-}
-
-template <class T>
-Peer make_peer(const std::string& name, const GlmData<T>& data) {
-  if (name == "lapack") return lapack_glm(data);
-  if (name == "cusolver") return cusolver_glm(name, true, data);
-  if (name == "cusolver-part") return cusolver_glm(name, false, data);
-  return tesela_glm(name, name == "gqr" ? GlmMethod::gqr : GlmMethod::tiles, data);
-}
-
-void settle_options(GlmBenchOptions& o) {
-  if (o.table == "published") {
-    o.m = 3000;
-    o.p = 9000;
-    o.rhs = 1;
-    o.n = {64, 256, 512, 1024, 2048};
-  }
-  if (o.p < 0) o.p = o.m;
-  for (const index_t n : o.n)
-    if (n > o.m || n < 1 || o.p < o.m - n)
-      throw ArgumentError("bench glm", "--n", std::to_string(n) + ": 1 <= n <= m <= n + p is needed");
-  o.settle("glm");
-}
-
 template <class T>
 void run(GlmBenchOptions o) {
-  settle_options(o);
+  GlmRows rows{"bench glm", o.m, o.p < 0 ? o.m : o.p, o.rhs, o.n};
+  if (o.table == "published") {
+    rows = {"bench glm", 3000, 9000, 1, {}, published_glm};
+    for (const PublishedModel& row : published_glm) rows.n.push_back(row.n);
+  }
+  require_sizes(rows);
+  o.settle("glm");
   Runtime runtime(o.runtime());
   Report report("glm", o, &runtime);
-  for (const index_t n : o.n) {
-    GlmCase what{o.m,          n, o.p, o.rhs, suitable_glm_tiles(runtime, GlmMethod::tiles, o.m, n, o.p), o.common.seed,
-                 o.on_device()};
-    const GlmData<T> data(runtime, what);
-    std::vector<Peer> peers;
-    for (const std::string& name : o.peers) peers.push_back(make_peer(name, data));
-    const Case row{fmt::format("{} x {}, p = {}", o.m, n, o.p),
-                   o.m,
-                   n,
-                   o.p,
-                   fmt::format("{}x{}", what.tiles.a.mb, what.tiles.a.nb),
-                   o.data,
-                   "GFLOP/s"};
-    const auto m = static_cast<double>(o.m), k = static_cast<double>(n), columns = static_cast<double>(o.p + o.rhs);
-    const double flops = qr_flops(o.m, n) + 2 * k * columns * (2 * m - k) + qr_flops(o.p, o.m - n);
-    report.add(row, alternate(peers, o.common.repeat), 0, [&](double seconds) { return flops / seconds * 1e-9; });
-    for (Row& r : report.rows())
-      if (r.what.title == row.title) r.published_s = published_glm_seconds(what, o.common.precision, r.timing.peer);
-  }
-  report.note("rates by R of A, Q^T [B b] and R of what A leaves of B^T, whatever a peer does");
-  if (o.table == "published") report.note("published: a GPU of 2014 or before, and sggglm, single precision");
-  if (o.on_device())
-    report.note("A, B and b on the devices, put back before each run outside the time");
-  else if (runtime.gpus() > 0)
-    report.note("A, B and b in page-locked host memory, all transfers timed");
+  add_glm_rows<T>(report, runtime, o, rows);
   report.finish();
 }
 

@@ -1,6 +1,7 @@
 #include "bench/least_squares/glm_data.hpp"
 
 #include "bench/errors/glm_error.hpp"
+#include "bench/errors/gls_error.hpp"
 #include <tesela/codelets/least_squares/minimum_norm.hpp>
 #include <tesela/tiles/filled.hpp>
 
@@ -29,11 +30,8 @@ void GlmData<T>::restore() const {
 }
 
 template <class T>
-double GlmData<T>::check(const std::string& peer, const HostMatrix<T>& x, const HostMatrix<T>& u) const {
+double GlmData<T>::share(const std::string& peer, double error, double bound, double norm) const {
   constexpr bool single = std::is_same_v<T, float>;
-  const double error = glm_error(original_[0], original_[1], original_[2], x, u, HostMatrix<T>(), {}).constraint,
-               bound = single ? 5e-6 : 5e-15 * std::sqrt(static_cast<double>(std::max(what_.m, what_.p))),
-               norm = static_cast<double>(kernels::euclidean_norm(u.size(), u.data()));
   if (u_norm_ < 0) u_norm_ = norm;
   const double share = std::max(error / bound, std::abs(norm - u_norm_) / u_norm_ / (single ? 1e-2 : 1e-8));
   if (!(share <= 1))
@@ -41,6 +39,19 @@ double GlmData<T>::check(const std::string& peer, const HostMatrix<T>& x, const 
         fmt::format("bench glm: {}: residual {:.3g} (bound {:.3g}), ||u|| {:.10g} (another peer's {:.10g})", peer,
                     error, bound, norm, u_norm_));
   return share;
+}
+
+template <class T>
+double GlmData<T>::check(const std::string& peer, const HostMatrix<T>& x, const HostMatrix<T>& u) const {
+  const double error = glm_error(original_[0], original_[1], original_[2], x, u, HostMatrix<T>(), {}).constraint;
+  return share(peer, error, bound(), static_cast<double>(kernels::euclidean_norm(u.size(), u.data())));
+}
+
+template <class T>
+double GlmData<T>::check_divided(const std::string& peer, const HostMatrix<T>& x, double u_norm,
+                                 double condition) const {
+  const double error = gls_error(original_[0], original_[2], original_[1], false, x).backward_error;
+  return share(peer, error, bound() * condition, u_norm);
 }
 
 template class GlmData<float>;

@@ -2,11 +2,14 @@
 #include "bench/least_squares/glm_data.hpp"
 #include "bench/peers/cusolver_glm.hpp"
 #include <tesela/algorithms/dense/matrices.hpp>
+#include <tesela/algorithms/least_squares/generalized_least_squares.hpp>
 #include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/codelets/libraries/lapack.hpp>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <utility>
 
 #if TESELA_HAVE_CUDA
 #include "bench/harness/device.hpp"
@@ -65,6 +68,29 @@ Peer tesela_glm(const std::string& name, GlmMethod method, const GlmData<T>& dat
 }
 
 template <class T>
+Peer tesela_gls_factor(const std::string& name, const GlmData<T>& data) {
+  const auto tiles = std::make_shared<Tiles<T>>();
+  const auto answer = std::make_shared<GeneralizedLeastSquares<T>>();
+  const auto run = [&data, tiles, answer] {
+    tiles->restore(data);
+    HostMatrix<T> factor = data.original(1).clone();
+    settle();
+    return seconds_of([&] {
+      Graph g(data.runtime());
+      const auto& [A, B, b] = tiles->matrices;
+      *answer = gls_factor(g, *A, *b, std::move(factor));
+    });
+  };
+  return checked(name, run, [&data, answer, name] {
+    if (answer->status != OlsStatus::ok) throw WrongResult("bench wls: " + name + ": " + description(answer->status));
+    if (answer->path == CovariancePath::model) return data.check(name, answer->X, answer->U);
+    double norm = 0;
+    for (const T of_column : answer->residual_norms) norm = std::hypot(norm, static_cast<double>(of_column));
+    return data.check_divided(name, answer->X, norm, answer->factor_condition);
+  });
+}
+
+template <class T>
 Peer lapack_glm(const GlmData<T>& data) {
   const GlmCase& w = data.what();
   const auto x = std::make_shared<HostMatrix<T>>(w.n, w.rhs), u = std::make_shared<HostMatrix<T>>(w.p, w.rhs);
@@ -113,6 +139,7 @@ Peer cusolver_glm(const std::string& name, bool whole, const GlmData<T>& data) {
 
 #define TESELA_INSTANTIATE(T)                                                 \
   template Peer tesela_glm(const std::string&, GlmMethod, const GlmData<T>&); \
+  template Peer tesela_gls_factor(const std::string&, const GlmData<T>&);     \
   template Peer lapack_glm(const GlmData<T>&);                                \
   template Peer cusolver_glm(const std::string&, bool, const GlmData<T>&);
 TESELA_INSTANTIATE(float)

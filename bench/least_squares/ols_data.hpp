@@ -33,6 +33,8 @@ class OlsData {
   T* a() const { return static_cast<T*>(work_a_->data()); }
   T* b() const { return static_cast<T*>(work_b_->data()); }
   void restore() const;
+  const HostMatrix<T>& original_a() const { return a_; }
+  const HostMatrix<T>& original_b() const { return b_; }
 
   /// ||A^T r|| / (||A|| (||A|| ||x|| + ||b||)) of a peer's X, n x rhs with leading dimension ld, over its bound, 5e-15
   /// sqrt(n) (single: 5e-6); throws WrongResult where that is above 1.
@@ -50,7 +52,7 @@ extern template class OlsData<double>;
 
 /// The peers. A and B are put back before each run, outside the time; with data on the host all transfers are timed.
 template <class T>
-Peer tesela_ols(const OlsData<T>& data);
+Peer tesela_ols(const OlsData<T>& data, const std::string& name = "tesela");
 template <class T>
 Peer lapack_ols(const OlsData<T>& data);  ///< gels of OpenBLAS on all cores
 template <class T>

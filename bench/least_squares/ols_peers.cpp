@@ -1,7 +1,5 @@
-#include "bench/harness/restored.hpp"
-#include "bench/least_squares/ols_data.hpp"
+#include "bench/least_squares/ols_tiles.hpp"
 #include "bench/peers/cusolver_qr.hpp"
-#include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/codelets/libraries/lapack.hpp>
 
@@ -20,33 +18,6 @@ namespace tesela::bench {
 using namespace kernels;
 namespace {
 
-/// Our graph's matrices, and the last answer.
-template <class T>
-struct Tiles {
-  RestoredMatrix<T> A, B;
-  LeastSquares<T> answer;
-
-  void restore(const OlsData<T>& data) {
-    const OlsCase& w = data.what();
-    const TileShape cut_b{w.tile.mb, std::max<index_t>(w.rhs, 1)};
-    const auto put = [&](RestoredMatrix<T>& matrix, Shape shape, TileShape tile, const auto& generator) {
-      matrix.on_devices(
-          data.runtime(), shape, tile, [&](Graph& g, const TileMatrix<T>& original) { fill(g, original, generator); },
-          [](index_t) { return Priority{}; });
-    };
-    if (w.on_device) {
-      put(A, {w.m, w.n}, w.tile, data.a_generator());
-      put(B, {w.m, w.rhs}, cut_b, data.b_generator());
-      return;
-    }
-    A.release();
-    B.release();
-    data.restore();
-    A.on_host(data.runtime(), data.a(), {w.m, w.n}, w.tile);
-    B.on_host(data.runtime(), data.b(), {w.m, w.rhs}, cut_b);
-  }
-};
-
 /// From host or device memory.
 template <class T>
 void copy_block(const T* from, HostMatrix<T>& to) {
@@ -61,21 +32,21 @@ void copy_block(const T* from, HostMatrix<T>& to) {
 }  // namespace
 
 template <class T>
-Peer tesela_ols(const OlsData<T>& data) {
-  const auto tiles = std::make_shared<Tiles<T>>();
-  const auto run = [&data, tiles] {
+Peer tesela_ols(const OlsData<T>& data, const std::string& name) {
+  const auto tiles = std::make_shared<OlsTiles<T>>();
+  const auto answer = std::make_shared<LeastSquares<T>>();
+  const auto run = [&data, tiles, answer] {
     tiles->restore(data);
     settle();
     return seconds_of([&] {
       Graph g(data.runtime());
-      tiles->answer = ols(g, *tiles->A, *tiles->B, data.what().options);
+      *answer = ols(g, *tiles->A, *tiles->B, data.what().options);
     });
   };
-  return {"tesela", run, [&data, tiles, run] {
-            run();
-            if (tiles->answer.status != OlsStatus::ok) throw WrongResult("bench ols: tesela: not of full rank");
-            return data.check("tesela", tiles->answer.X.data(), tiles->answer.X.ld());
-          }};
+  return checked(name, run, [&data, answer, name] {
+    if (answer->status != OlsStatus::ok) throw WrongResult("bench ols: " + name + ": not of full rank");
+    return data.check(name, answer->X.data(), answer->X.ld());
+  });
 }
 
 template <class T>
@@ -134,8 +105,8 @@ Peer cusolver_ols(const OlsData<T>& data) {
           }};
 }
 
-template Peer tesela_ols(const OlsData<float>&);
-template Peer tesela_ols(const OlsData<double>&);
+template Peer tesela_ols(const OlsData<float>&, const std::string&);
+template Peer tesela_ols(const OlsData<double>&, const std::string&);
 template Peer lapack_ols(const OlsData<float>&);
 template Peer lapack_ols(const OlsData<double>&);
 template Peer cusolver_ols(const OlsData<float>&);

@@ -90,6 +90,27 @@ TEST_CASE("bench ols writes its rows") {
   for (const auto& [name, error] : checks.items()) CHECK((error > 0 && error <= 1));
 }
 
+TEST_CASE("bench glm, wls and lse check every peer") {
+  const TemporaryFolder folder;
+  const std::string precision = GENERATE("s", "d");
+  const auto bench = [&](std::vector<std::string> arguments, std::size_t rows) {
+    arguments.insert(arguments.begin(), "bench");
+    for (const std::string& word :
+         Words{"--repeat", "1", "--precision", precision, "--ncuda", "0", "--out", folder.path(), "--json", "-"})
+      arguments.push_back(word);
+    const Outcome run = run_tesela(arguments);
+    CAPTURE(arguments, run.err);
+    REQUIRE(run.code == 0);
+    const auto checks = nlohmann::json::parse(run.out)["checks"];
+    CHECK(checks.size() == rows);
+    for (const auto& [name, error] : checks.items()) CHECK((error > 0 && error <= 1));
+  };
+  bench({"glm", "--m", "90", "--n", "20,40", "--columns-b", "120", "--peers", "tesela,gqr,lapack"}, 6);
+  bench({"wls", "--m", "90", "--n", "20", "--rhs", "2", "--peers", "tesela,factor,gqr,lapack"}, 4);
+  bench({"wls", "--by", "weights", "--m", "5003", "--n", "7"}, 2);
+  bench({"lse", "--m", "500", "--n", "40", "--rows-c", "10", "--rhs", "3", "--peers", "tesela,lapack"}, 2);
+}
+
 TEST_CASE("bench tall-skinny writes the rate at which A is read") {
   const TemporaryFolder folder;
   const std::string precision = GENERATE("s", "d");
@@ -290,6 +311,18 @@ TEST_CASE("the GPU benches check and time what they claim on a device", "[gpu]")
       CHECK(read_csv(folder / "qr.csv").size() == 2);
       bench({"ols", "--m", "3000", "--n", "500", "--data", data, "--ncpu", "0", "--precision", precision});
       CHECK(read_csv(folder / "ols.csv").size() == 2);
+      bench({"glm", "--m", "600", "--n", "100,300", "--columns-b", "900", "--data", data, "--ncpu", "0", "--peers",
+             "tesela,gqr,cusolver,cusolver-part", "--precision", precision});
+      CHECK(read_csv(folder / "glm.csv").size() == 8);
+      bench({"wls", "--m", "600", "--n", "100", "--data", data, "--ncpu", "0", "--peers",
+             "tesela,factor,cusolver,cusolver-part", "--precision", precision});
+      CHECK(read_csv(folder / "wls.csv").size() == 4);
+      bench({"wls", "--by", "weights", "--m", "300007", "--n", "13", "--data", data, "--ncpu", "0", "--precision",
+             precision});
+      CHECK(read_csv(folder / "wls.csv").size() == 2);
+      bench({"lse", "--m", "3000", "--n", "300", "--rows-c", "80", "--rhs", "3", "--data", data, "--ncpu", "0",
+             "--precision", precision});
+      CHECK(read_csv(folder / "lse.csv").size() == 2);
       bench({"tall-skinny", "--m", "300007", "--n", "13", "--tile", "100000", "--data", data, "--ncpu", "0",
              "--precision", precision});
       CHECK(read_csv(folder / "tall-skinny.csv").size() == 2);

@@ -18,7 +18,7 @@ struct WlsOptions {
   index_t m = -1, n = -1, rhs = 1;
   std::string a, b, weights, factor, sigma, out;
   std::string random = "uniform", random_b = "uniform", by = "weights";
-  double spread = 2;
+  double spread = 1;
   std::string tile;
   double rcond = 0;
   bool inconsistent = false;
