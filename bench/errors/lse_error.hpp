@@ -1,8 +1,15 @@
 #pragma once
 
+#include <tesela/runtime/access.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
+#include <functional>
+
 namespace tesela {
+
+/// A matrix some rows at a time: calls what it is given with the number of the first row and with the rows, in order.
+template <class T>
+using RowBlocks = std::function<void(const std::function<void(index_t first, const Block<const T>& rows)>&)>;
 
 /// How far X is from a solution of min ||A x - b|| with C x = d: the worst of all columns, in double precision with
 /// BLAS on all cores, on matrices scaled by powers of two, so that nothing overflows.
@@ -17,7 +24,10 @@ struct LseError {
   double optimality_scale = 1;
 };
 
-/// Multipliers p x r, or 0 x 0 where there are none: then there is no optimality.
+/// Multipliers p x r, or 0 x 0 where there are none: then there is no optimality. An A in blocks is gone through twice.
+template <class T>
+LseError lse_error(const RowBlocks<T>& a, const HostMatrix<T>& b, const HostMatrix<T>& c, const HostMatrix<T>& d,
+                   const HostMatrix<T>& x, const HostMatrix<T>& multipliers);
 template <class T>
 LseError lse_error(const HostMatrix<T>& a, const HostMatrix<T>& b, const HostMatrix<T>& c, const HostMatrix<T>& d,
                    const HostMatrix<T>& x, const HostMatrix<T>& multipliers);

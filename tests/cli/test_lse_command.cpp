@@ -41,6 +41,26 @@ TEST_CASE("tesela lse solves files by every method, as gglse does") {
   }
 }
 
+TEST_CASE("tesela lse reads an A that stays in its file") {
+  const TemporaryFolder folder;
+  const auto file = [&](const char* name, const char* rows, const char* columns, const char* seed) {
+    REQUIRE(run_tesela({"generate", "--m", rows, "--n", columns, "--seed", seed, "--out", folder / name}).code == 0);
+    return folder / name;
+  };
+  const Words others{"--b", file("b.mtx", "40000", "2", "2"), "--c",   file("c.npy", "3", "9", "3"),
+                     "--d", file("d.npy", "3", "2", "4"),     "--out", folder / "x.npy"};
+  const auto report = lse(others + Words{"--a", file("a.npy", "40000", "9", "1")});
+  CHECK(report["problem"]["streamed"] == true);
+  CHECK(report["status"] == "ok");
+  CHECK(check(report, "constraint_residual") <= 1e-13);
+  CHECK(check(report, "optimality") <= 1e-13);
+  const auto x = read_matrix<double>(folder / "x.npy");
+  const auto whole = lse(others + Words{"--a", folder / "a.npy", "--method", "tiles"});
+  CHECK(!whole["problem"].contains("streamed"));
+  const auto y = read_matrix<double>(folder / "x.npy");
+  for (index_t k = 0; k < x.size(); ++k) CHECK(std::abs(x.data()[k] - y.data()[k]) <= 1e-12);
+}
+
 TEST_CASE("tesela lse: redundant, contradictory and open constraints") {
   const auto redundant = lse({"--m", "64", "--n", "20", "--rows-c", "9", "--random-b", "rank:6"});
   CHECK(redundant["status"] == "ok");

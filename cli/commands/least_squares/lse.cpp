@@ -18,6 +18,7 @@
 #include <tesela/tiles/filled.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
+#include <tesela/tiles/io/matrix_rows.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -38,11 +39,13 @@ struct Options {
   double rcond = 0;
   bool inconsistent = false;
   QrMethod method;
+  bool streamed = false;  ///< A stays in its file
 };
 
 template <class T>
 struct Problem {
   HostMatrix<T> a, b, c, d;
+  std::unique_ptr<MatrixRows<T>> rows = {};
 };
 
 /// R of [A | B]; of C^T; R times its Q; and what that leaves of R.
@@ -59,6 +62,14 @@ ConstrainedLeastSquares<T> solve_by_graph(const Options& o, const Problem<T>& p,
   Runtime runtime(o.common.runtime());
   const OlsOptions options = ols_options(o.method, o.rcond, {o.m, o.n}, o.rhs);
   report.problem()["method"] = method_name(o.method, options);
+  ConstrainedLeastSquares<T> answer;
+  if (o.streamed) {
+    const auto once = [&](Graph& g, bool) {
+      return answer = lse(g, triangle_of(g, *p.rows, p.b, options), p.c, p.d, options), 0.0;
+    };
+    run_timed(o.common, runtime, report, {{}, once, lse_flops(o)});
+    return answer;
+  }
   const TileShape wanted = parse_tile(o.tile, suitable_ols_tile(runtime, options.method, o.m, o.n)),
                   tile = possible_ols_tile(options.method, wanted, o.m, o.n);
   report.problem()["mb"] = tile.mb;
@@ -66,7 +77,6 @@ ConstrainedLeastSquares<T> solve_by_graph(const Options& o, const Problem<T>& p,
   HostMatrix<T> a(o.m, o.n), b(o.m, o.rhs);
   const auto A = TileMatrix<T>::map(runtime, a.data(), o.m, o.n, a.ld(), tile, "A");
   const auto B = TileMatrix<T>::map(runtime, b.data(), o.m, o.rhs, b.ld(), {tile.mb, tile.nb}, "B");
-  ConstrainedLeastSquares<T> answer;
   const auto prepare = [&] {
     A.copy_from(p.a.data(), p.a.ld());
     B.copy_from(p.b.data(), p.b.ld());
@@ -120,6 +130,7 @@ void settle(Options& o) {
     o.n = files[0].shape.cols;
     o.p = files[2].shape.rows;
     o.rhs = files[1].shape.cols;
+    o.streamed = can_stream(o.method, o.a, files[0].shape, o.rhs);
   }
   if (o.n < 0) o.n = 256;
   if (o.m < 0) o.m = 4 * o.n;
@@ -128,7 +139,9 @@ void settle(Options& o) {
 
 template <class T>
 Problem<T> load(const Options& o) {
-  if (!o.a.empty()) return {read_matrix<T>(o.a), read_matrix<T>(o.b), read_matrix<T>(o.c), read_matrix<T>(o.d)};
+  if (!o.a.empty())
+    return {o.streamed ? HostMatrix<T>() : read_matrix<T>(o.a), read_matrix<T>(o.b), read_matrix<T>(o.c),
+            read_matrix<T>(o.d), o.streamed ? std::make_unique<MatrixRows<T>>(o.a) : nullptr};
   const auto uniform = [&](index_t rows, std::uint64_t seed) {
     return generate<T>({rows, o.rhs}, Generator<T>{Pattern::uniform, T(0), 0, o.common.seed + seed});
   };
@@ -143,6 +156,21 @@ Problem<T> load(const Options& o) {
   else
     std::fill_n(p.d.data(), p.d.size(), T(0));
   return p;
+}
+
+/// A as it was given, for its errors.
+template <class T>
+RowBlocks<T> rows_of_a(const Options& o, const Problem<T>& p) {
+  return [&](const auto& use) {
+    constexpr index_t most = 16384;
+    HostMatrix<T> block(o.streamed ? std::min(most, o.m) : 0, o.streamed ? o.n : 0);
+    for (index_t first = 0; o.streamed && first < o.m; first += most) {
+      const index_t count = std::min(most, o.m - first);
+      p.rows->read(first, {block.data(), count, o.n, block.ld()});
+      use(first, {block.data(), count, o.n, block.ld()});
+    }
+    if (!o.streamed) use(0, {p.a.data(), o.m, o.n, p.a.ld()});
+  };
 }
 
 template <class T>
@@ -168,7 +196,8 @@ int run_lse(Options o) {
   settle(o);
   const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n), p = static_cast<double>(o.p),
              r = static_cast<double>(o.rhs);
-  require_memory("lse", "A, C and their factors", (2 * m * n + 3 * n * (n + p) + 2 * (m + n + p) * r) * sizeof(T));
+  require_memory("lse", "A, C and their factors",
+                 ((o.streamed ? 0 : 2 * m * n) + 3 * n * (n + p) + 2 * (m + n + p) * r) * sizeof(T));
   const Problem<T> problem = load<T>(o);
   report.problem() = {{"m", o.m},
                       {"n", o.n},
@@ -178,6 +207,7 @@ int run_lse(Options o) {
                       {"constraints", o.a.empty() ? o.random_b : o.c},
                       {"precision", o.common.precision},
                       {"seed", o.common.seed}};
+  if (o.streamed) report.problem()["streamed"] = true;
   const bool library = o.method.library();
   const ConstrainedLeastSquares<T> answer =
       library ? solve_by_library(o, problem, report) : solve_by_graph(o, problem, report);
@@ -187,7 +217,8 @@ int run_lse(Options o) {
   else if (answer.status != LseStatus::ok)
     report.fail(description(answer.status));
   if (answer.X.cols() == o.rhs && answer.status != LseStatus::not_finite && answer.status != LseStatus::inconsistent) {
-    const LseError error = lse_error(problem.a, problem.b, problem.c, problem.d, answer.X, answer.multipliers);
+    const LseError error =
+        lse_error<T>(rows_of_a(o, problem), problem.b, problem.c, problem.d, answer.X, answer.multipliers);
     const double rounding = 10 * std::sqrt(static_cast<double>(std::max({o.m, o.n, o.p, index_t{1}}))) *
                             static_cast<double>(std::numeric_limits<T>::epsilon());
     report.check("residual_norm", error.residual_norm);
@@ -204,7 +235,8 @@ const Command lse_command(
     Command::Group::top, "lse", "min ||A x - b|| with C x = d, any shape and rank", [](CLI::App& app) {
       auto o = std::make_shared<Options>();
       o->method.name = "auto";
-      auto* a = add_input(app, "--a", o->a, "read A from FILE (Matrix Market or .npy)");
+      auto* a =
+          add_input(app, "--a", o->a, "read A from FILE (Matrix Market or .npy; a tall and skinny .npy stays in it)");
       auto* b = add_input(app, "--b", o->b, "read the right-hand sides, the columns of b, from FILE");
       add_input(app, "--c", o->c, "read the constraints' C from FILE");
       add_input(app, "--d", o->d, "read the constraints' right-hand sides, as many columns as b, from FILE");
