@@ -2,7 +2,10 @@
 #include <tesela/algorithms/least_squares/constrained_least_squares.hpp>
 #include <tesela/algorithms/least_squares/internal/constraints.hpp>
 #include <tesela/algorithms/least_squares/internal/ols_solve.hpp>
+#include <tesela/algorithms/least_squares/internal/row_system.hpp>
+#include <tesela/algorithms/least_squares/internal/scaled_problem.hpp>
 #include <tesela/codelets/least_squares/minimum_norm.hpp>
+#include <tesela/codelets/least_squares/normal_residual.hpp>
 #include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
@@ -15,46 +18,6 @@ namespace tesela {
 
 using namespace kernels;
 namespace {
-
-constexpr int none = std::numeric_limits<int>::min() / 4;  // the exponent of zeros
-
-template <class T>
-int exponent_of(index_t n, const T* x) {
-  return std::any_of(x, x + n, [](T value) { return value != T(0); }) ? largest_exponent(n, x) : none;
-}
-
-template <class T>
-void scale(HostMatrix<T>& a, index_t column, int e) {
-  scale_by_power_of_two(std::span(a.data() + column * a.ld(), static_cast<std::size_t>(a.rows())), e);
-}
-
-/// The size of each row of C as an exponent, `none` for rows of zeros.
-template <class T>
-std::vector<int> row_exponents(const HostMatrix<T>& C) {
-  std::vector<int> exponents(static_cast<std::size_t>(C.rows()), none);
-  for (index_t j = 0; j < C.cols(); ++j)
-    for (index_t i = 0; i < C.rows(); ++i)
-      exponents[static_cast<std::size_t>(i)] =
-          std::max(exponents[static_cast<std::size_t>(i)], exponent_of(1, &C(i, j)));
-  return exponents;
-}
-
-/// Exponents of the unknowns' units: how small a column is in A and in C, its rows of one size. Where the two disagree
-/// the larger one counts, so that no column of either grows beyond the others.
-template <class T>
-std::vector<int> unknown_units(const HostMatrix<T>& R, const HostMatrix<T>& C) {
-  const int of_r = exponent_of(R.size(), R.data());
-  const std::vector<int> of_rows = row_exponents(C);
-  std::vector<int> units(static_cast<std::size_t>(R.cols()));
-  for (index_t j = 0; j < R.cols(); ++j) {
-    int unit = exponent_of(R.rows(), R.data() + j * R.ld());
-    if (unit != none) unit -= of_r;
-    for (index_t i = 0; i < C.rows(); ++i)
-      if (C(i, j) != T(0)) unit = std::max(unit, exponent_of(1, &C(i, j)) - of_rows[static_cast<std::size_t>(i)]);
-    units[static_cast<std::size_t>(j)] = unit == none ? 0 : unit;
-  }
-  return units;
-}
 
 /// B -= A X.
 template <class T>
@@ -80,148 +43,162 @@ ConstrainedLeastSquares<T> without_x(LseStatus status, index_t r) {
 template <class T>
 class Solve {
  public:
-  Solve(Graph& g, const ExtendedQr<T>& e, const HostMatrix<T>& C, const HostMatrix<T>& D, OlsOptions options)
-      : g_(g), e_(e), c_(C.clone()), d_(D.clone()), options_(std::move(options)) {}
+  Solve(Graph& g, const ExtendedQr<T>& e, const HostMatrix<T>& C, const HostMatrix<T>& D, double rcond)
+      : g_(g), e_(e), c_(C), d_(D), rcond_(rcond) {}
 
-  ConstrainedLeastSquares<T> run(const std::vector<int>& units) {
-    const index_t n = e_.R.cols(), r = e_.C.cols();
-    HostMatrix<T> M = e_.R.clone();
-    for (index_t j = 0; j < n; ++j) {
-      scale(M, j, -units[static_cast<std::size_t>(j)]);
-      scale(c_, j, -units[static_cast<std::size_t>(j)]);
-    }
-    const int of_a = largest_exponent(M.size(), M.data());
-    scale_by_power_of_two(std::span(M.data(), static_cast<std::size_t>(M.size())), -of_a);
-    const std::vector<int> of_rows = scale_rows();
-    const detail::Constraints<T> constraints(g_, c_, options_.rcond);
+  ConstrainedLeastSquares<T> run(std::vector<int> units) {
+    detail::ScaledProblem<T> s = detail::scaled_problem(e_, c_, d_, std::move(units));
+    const index_t n = c_.cols(), r = d_.cols();
+    const detail::Constraints<T> constraints(g_, s.C, detail::equilibrated(c_), rcond_);
     const index_t rank = constraints.rank(), free = n - rank;
+    const double norm_a = static_cast<double>(euclidean_norm(s.M.size(), s.M.data()));
 
-    HostMatrix<T> b = e_.C.clone();
-    const std::vector<int> of_x = scale_sides(b, of_a);
-    HostMatrix<T> y = HostMatrix<T>::zeros(n, r), y1 = constraints.solve(g_, d_);
+    HostMatrix<T> y = HostMatrix<T>::zeros(n, r);
+    constraints.multiply_right(g_, s.M);  // M Q, in which x is Q y
+    const HostMatrix<T> of_d = constraints.solve(g_, s.d);
     for (index_t k = 0; k < r; ++k)
-      for (index_t i = 0; i < rank; ++i) y(i, k) = y1(i, k);
-    constraints.multiply_right(g_, M);
-    subtract_product(M, 0, rank, y, 0, b);
-
+      for (index_t i = 0; i < rank; ++i) y(i, k) = of_d(i, k);
+    subtract_product(s.M, 0, rank, of_d, 0, s.b);
     ConstrainedLeastSquares<T> answer;
-    const LeastSquares<T> inner = solve_free(M, b, rank);
-    if (inner.status == OlsStatus::not_finite) return without_x<T>(LseStatus::not_finite, r);
+    const Free inner = solve_free(s.M, s.b, rank, norm_a);
+    if (!inner.finite) return without_x<T>(LseStatus::not_finite, r);
     for (index_t k = 0; k < r; ++k)
-      for (index_t i = 0; i < free; ++i) y(rank + i, k) = inner.X(i, k);
-    subtract_product(M, rank, free, y, rank, b);  // the residual
-    answer.multipliers = constraints.multipliers(g_, M, b);
-    constraints.multiply(g_, y);
+      for (index_t i = 0; i < free; ++i) y(rank + i, k) = inner.Y(i, k);
+    subtract_product(s.M, rank, free, y, rank, s.b);  // the residual
+    HostMatrix<T> x = y.clone();
+    constraints.multiply(g_, x);
+    // What rounding of large unknowns left of constraints on small ones: two corrections, of their own size, are
+    // enough.
+    for (int sweep = 0; sweep < 2 && rank > 0 && all_finite(x); ++sweep) {
+      HostMatrix<T> left = s.d.clone(), change = HostMatrix<T>::zeros(n, r);
+      subtract_product(s.C, 0, n, x, 0, left);
+      const HostMatrix<T> y1 = constraints.solve(g_, left);
+      for (index_t k = 0; k < r; ++k)
+        for (index_t i = 0; i < rank; ++i) change(i, k) = y1(i, k);
+      subtract_product(s.M, 0, rank, y1, 0, s.b);
+      constraints.multiply(g_, change);
+      for (index_t e = 0; e < x.size(); ++e) x.data()[e] += change.data()[e];
+    }
 
     answer.constraint_rank = rank;
     answer.dropped_rows = constraints.dropped();
     answer.constraint_condition = constraints.condition();
     answer.rank = inner.rank;
     answer.condition = inner.condition;
+    answer.cut = std::max(inner.cut, constraints.cut());
     answer.residual_norms = e_.residual_norms;
     for (index_t k = 0; k < r; ++k) {
       T& norm = answer.residual_norms[static_cast<std::size_t>(k)];
-      const int e = of_x[static_cast<std::size_t>(k)];
-      norm = std::hypot(norm, std::ldexp(euclidean_norm(b.rows(), b.data() + k * b.ld()), e + of_a));
-      for (index_t i = 0; i < answer.multipliers.rows(); ++i)
-        answer.multipliers(i, k) =
-            std::ldexp(answer.multipliers(i, k), 2 * of_a + e - of_rows[static_cast<std::size_t>(i)]);
+      norm = std::hypot(norm, std::ldexp(euclidean_norm(s.b.rows(), s.b.data() + k * s.b.ld()), s.of_x[at(k)]));
     }
-    judge(answer, y, constraints);
-    if (answer.status == LseStatus::ok && inner.status == OlsStatus::inaccurate) answer.status = LseStatus::inaccurate;
+    take_multipliers(answer, s, constraints.multipliers(g_, s.M, s.b));
+    judge(answer, s, x, constraints);
+    if (answer.status == LseStatus::ok && !inner.good) answer.status = LseStatus::inaccurate;
     if (answer.status == LseStatus::ok && inner.rank < free) answer.status = LseStatus::rank_deficient;
     for (index_t k = 0; k < r; ++k)
-      for (index_t j = 0; j < n; ++j)
-        y(j, k) = std::ldexp(y(j, k), of_x[static_cast<std::size_t>(k)] - units[static_cast<std::size_t>(j)]);
+      for (index_t j = 0; j < n; ++j) y(s.order[at(j)], k) = std::ldexp(x(j, k), s.of_x[at(k)] - s.units[at(j)]);
     if (!all_finite(y)) return without_x<T>(LseStatus::not_finite, r);
     answer.X = std::move(y);
     return answer;
   }
 
  private:
-  /// Brings each row of C, and D with it, to size 1.
-  std::vector<int> scale_rows() {
-    std::vector<int> exponents(static_cast<std::size_t>(c_.rows()), 0);
-    for (index_t i = 0; i < c_.rows(); ++i) {
-      int e = none;
-      for (index_t j = 0; j < c_.cols(); ++j) e = std::max(e, exponent_of(1, &c_(i, j)));
-      if (e == none) continue;
-      exponents[static_cast<std::size_t>(i)] = e;
-      for (index_t j = 0; j < c_.cols(); ++j) c_(i, j) = std::ldexp(c_(i, j), -e);
-      for (index_t k = 0; k < d_.cols(); ++k) d_(i, k) = std::ldexp(d_(i, k), -e);
-    }
-    return exponents;
+  static std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
+
+  struct Free {
+    HostMatrix<T> Y;
+    bool finite = true, good = true;
+    index_t rank = 0;
+    double condition = 1, cut = 0;
+  };
+
+  /// min ||M_2 y - b||_2 over the columns of M from `rank` on, of least norm. What of M_2 is below rcond times A's norm
+  /// is what rounding may have left of A, and counts as zero.
+  Free solve_free(const HostMatrix<T>& M, const HostMatrix<T>& b, index_t rank, double norm_a) {
+    const index_t rows = M.rows(), free = M.cols() - rank, r = b.cols();
+    Free answer{HostMatrix<T>::zeros(free, r)};
+    if (rows == 0 || free == 0) return answer;
+    const TileShape tile = suitable_qr_tile(g_.runtime(), std::max(rows, free), std::min(rows, free));
+    const T* const m2 = M.data() + rank * M.ld();
+    const auto A = TileMatrix<T>::map(g_.runtime(), m2, rows, free, M.ld(), tile, "A");
+    const auto factor = [&](const TileMatrix<T>& matrix) { return qr(g_, matrix); };
+    const detail::RowSystem<T, decltype(factor)> system(g_, A, 0, tile, factor);
+    HostMatrix<T> right = b.clone();
+    const std::vector<int> of_right = scale_columns(right);
+    const detail::LeastNorm<T> s = system.solve(g_, right.clone(), rcond_, norm_a, false);
+    answer.finite = s.finite && all_finite(s.U);
+    if (!answer.finite) return answer;
+    answer.rank = s.rank;
+    answer.condition = s.condition;
+    answer.cut = norm_a > 0 ? std::ldexp(s.cut, s.exponent) / norm_a : 0;
+    answer.Y = s.U.clone();
+    for (T& y : std::span(answer.Y.data(), at(answer.Y.size()))) y = std::ldexp(y, -s.exponent);
+    NormalResidual<T> sums(answer.Y);
+    sums.add(rows, m2, M.ld(), right.data(), right.ld());
+    const double error = sums.result().backward_error, size = static_cast<double>(std::max(M.rows(), M.cols()));
+    answer.good = error <= 10 * std::sqrt(size) * static_cast<double>(std::numeric_limits<T>::epsilon()) *
+                                   std::max(1.0, s.norm > 0 ? std::ldexp(norm_a, -s.exponent) / s.norm : 1.0) +
+                               2 * s.cut / std::max(s.norm, std::numeric_limits<double>::min());
+    detail::unscale(answer.Y, of_right, [](index_t) { return 0; });
+    return answer;
   }
 
-  /// Brings what x will be to size 1, for each right-hand side, by D and by B over A.
-  std::vector<int> scale_sides(HostMatrix<T>& b, int of_a) {
-    std::vector<int> exponents(static_cast<std::size_t>(b.cols()));
-    for (index_t k = 0; k < b.cols(); ++k) {
-      const int of_d = exponent_of(d_.rows(), d_.data() + k * d_.ld()),
-                of_b = exponent_of(b.rows(), b.data() + k * b.ld());
-      const int e = std::max(of_d, of_b == none ? none : of_b - of_a);
-      if (e == none) continue;
-      exponents[static_cast<std::size_t>(k)] = e;
-      scale(d_, k, -e);
-      scale(b, k, -e - of_a);
+  /// Columns of size 1, rows in C's own units.
+  static void take_multipliers(ConstrainedLeastSquares<T>& answer, const detail::ScaledProblem<T>& s, HostMatrix<T> L) {
+    for (index_t k = 0; k < L.cols(); ++k) {
+      int most = std::numeric_limits<int>::min();
+      for (index_t i = 0; i < L.rows(); ++i)
+        if (L(i, k) != T(0)) most = std::max(most, std::ilogb(L(i, k)) - s.of_rows[at(i)]);
+      if (most == std::numeric_limits<int>::min()) most = 0;
+      for (index_t i = 0; i < L.rows(); ++i) L(i, k) = std::ldexp(L(i, k), -s.of_rows[at(i)] - most);
+      answer.multiplier_exponents.push_back(most + s.of_x[at(k)]);
     }
-    return exponents;
+    answer.multipliers = std::move(L);
   }
 
-  /// min ||M_2 y - b||_2 over the columns of M from `rank` on; M and b stay.
-  LeastSquares<T> solve_free(const HostMatrix<T>& M, const HostMatrix<T>& b, index_t rank) {
-    const index_t rows = M.rows(), free = M.cols() - rank;
-    HostMatrix<T> a(rows, free), rhs = b.clone();
-    for (index_t j = 0; j < free; ++j) std::copy_n(M.data() + (rank + j) * M.ld(), rows, a.data() + j * a.ld());
-    const TileShape tile = suitable_ols_tile(g_.runtime(), OlsMethod::tiles, rows, free);
-    const auto A = TileMatrix<T>::map(g_.runtime(), a.data(), rows, free, a.ld(), tile, "A");
-    const auto B = TileMatrix<T>::map(g_.runtime(), rhs.data(), rows, b.cols(), rhs.ld(),
-                                      {tile.mb, std::max<index_t>(b.cols(), 1)}, "B");
-    OlsOptions options;
-    options.method = OlsMethod::tiles;
-    options.rcond = options_.rcond;
-    return ols(g_, A, B, options);
-  }
-
-  /// Measures C y - d, and which columns do not agree with the rows that were dropped.
-  void judge(ConstrainedLeastSquares<T>& answer, const HostMatrix<T>& y, const detail::Constraints<T>& constraints) {
-    const index_t p = c_.rows(), n = c_.cols(), r = y.cols();
-    const auto epsilon = static_cast<double>(std::numeric_limits<T>::epsilon());
-    const double size = static_cast<double>(std::max({n, p, index_t{1}}));
-    answer.constraint_error.bound = 10 * size * epsilon;
-    answer.distances.assign(static_cast<std::size_t>(r), 0);
-    HostMatrix<T> left = d_.clone();
-    subtract_product(c_, 0, n, y, 0, left);
-    std::vector<double> rows(static_cast<std::size_t>(p));
-    double whole = 0;
-    for (index_t i = 0; i < p; ++i) {
-      double& norm = rows[static_cast<std::size_t>(i)];
-      for (index_t j = 0; j < n; ++j) norm = std::hypot(norm, static_cast<double>(c_(i, j)));
-      whole = std::hypot(whole, norm);
-    }
+  /// Measures C x - d, and which columns do not agree with the rows that were dropped.
+  void judge(ConstrainedLeastSquares<T>& answer, const detail::ScaledProblem<T>& s, const HostMatrix<T>& x,
+             const detail::Constraints<T>& constraints) {
+    const index_t p = s.C.rows(), n = s.C.cols(), r = x.cols();
+    const double size = static_cast<double>(std::max({n, p, index_t{1}})),
+                 rounding = 10 * size * static_cast<double>(std::numeric_limits<T>::epsilon());
+    answer.constraint_error.bound = rounding;
+    answer.distances.assign(at(r), 0);
+    HostMatrix<T> left = s.d.clone();
+    subtract_product(s.C, 0, n, x, 0, left);
     for (index_t k = 0; k < r; ++k) {
-      const double x = static_cast<double>(euclidean_norm(n, y.data() + k * y.ld()));
-      double error = 0, d = 0;
+      const double norm_x = static_cast<double>(euclidean_norm(n, x.data() + k * x.ld()));
+      // Of each row what it is the sum of. A row that others imply adds up what those leave.
+      std::vector<double> sums(at(p));
+      double most = 0;
       for (index_t i = 0; i < p; ++i) {
-        const double off = std::abs(static_cast<double>(left(i, k))), of_d = std::abs(static_cast<double>(d_(i, k)));
-        const double data = rows[static_cast<std::size_t>(i)] * x + of_d;
-        if (constraints.is_dropped(i)) {
-          if (off > answer.constraint_error.bound * data) answer.distances[static_cast<std::size_t>(k)] = off;
-        } else {
-          error = std::hypot(error, off), d = std::hypot(d, of_d);
+        double norm = 0, sum = std::abs(static_cast<double>(s.d(i, k)));
+        for (index_t j = 0; j < n; ++j) {
+          sum += std::abs(static_cast<double>(s.C(i, j)) * static_cast<double>(x(j, k)));
+          norm = std::hypot(norm, static_cast<double>(s.C(i, j)));
         }
+        sums[at(i)] = sum;
+        if (constraints.is_dropped(i)) continue;
+        most = std::max(most, sum);
+        const double data = norm * norm_x + std::abs(static_cast<double>(s.d(i, k)));
+        if (data > 0)
+          answer.constraint_error.error =
+              std::max(answer.constraint_error.error, std::abs(static_cast<double>(left(i, k))) / data);
       }
-      if (const double data = whole * x + d; data > 0)
-        answer.constraint_error.error = std::max(answer.constraint_error.error, error / data);
-      if (answer.distances[static_cast<std::size_t>(k)] > 0) answer.status = LseStatus::inconsistent;
+      for (index_t i = 0; i < p; ++i) {
+        const double off = std::abs(static_cast<double>(left(i, k)));
+        if (constraints.is_dropped(i) && off > rounding * (sums[at(i)] + most) + 2 * constraints.cut() * norm_x)
+          answer.distances[at(k)] = off;
+      }
+      if (answer.distances[at(k)] > 0) answer.status = LseStatus::inconsistent;
     }
     if (answer.status == LseStatus::ok && !answer.constraint_error.good()) answer.status = LseStatus::inaccurate;
   }
 
   Graph& g_;
   const ExtendedQr<T>& e_;
-  HostMatrix<T> c_, d_;
-  OlsOptions options_;
+  const HostMatrix<T>&c_, &d_;
+  double rcond_;
 };
 
 /// min ||C x - d_k||_2 of the columns that are inconsistent.
@@ -292,16 +269,25 @@ ConstrainedLeastSquares<T> lse(Graph& g, const ExtendedQr<T>& triangle, const Ho
   OlsOptions settled = options;
   settled.rcond = detail::settled_rcond<T>("lse", options, std::max(C.rows(), triangle.R.rows()), n);
   if (!all_finite(triangle) || !all_finite(C) || !all_finite(D)) return without_x<T>(LseStatus::not_finite, r);
-  std::vector<int> units = unknown_units(triangle.R, C);
-  ConstrainedLeastSquares<T> answer = Solve<T>(g, triangle, C, D, settled).run(units);
-  // Of several solutions the one of least norm, in the units of the unknowns as they are.
-  if (answer.status == LseStatus::rank_deficient &&
-      std::any_of(units.begin(), units.end(), [&](int e) { return e != units.front(); }))
-    answer = Solve<T>(g, triangle, C, D, settled).run(std::vector<int>(units.size(), units.front()));
+  const std::vector<int> units = detail::unknown_units(triangle.R, C);
+  Solve<T> solve(g, triangle, C, D, settled.rcond);
+  ConstrainedLeastSquares<T> answer = solve.run(units);
+  const bool scaled = std::any_of(units.begin(), units.end(), [&](int e) { return e != units.front(); });
+  if (answer.status == LseStatus::rank_deficient && scaled) {
+    // Of several solutions the one of least norm, in the unknowns' own units where these show the same ranks.
+    ConstrainedLeastSquares<T> own =
+        solve.run(std::vector<int>(units.size(), *std::max_element(units.begin(), units.end())));
+    if (own.status == LseStatus::rank_deficient && own.rank == answer.rank &&
+        own.dropped_rows.size() == answer.dropped_rows.size())
+      answer = std::move(own);
+    else
+      answer.original_units = false;
+  }
   if (answer.status == LseStatus::inconsistent) {
     measure_distances(g, C, D, answer.distances);
     answer.X = HostMatrix<T>();
     answer.multipliers = HostMatrix<T>();
+    answer.multiplier_exponents.clear();
     std::fill(answer.residual_norms.begin(), answer.residual_norms.end(), std::numeric_limits<T>::quiet_NaN());
   }
   return answer;

@@ -22,16 +22,21 @@ const char* description(LseStatus status);
 template <class T>
 struct ConstrainedLeastSquares {
   HostMatrix<T> X;  ///< n x r; 0 x 0 where there is none
-  /// p x r: A^T (b - A x) = C^T lambda, zero for rows that were dropped; 0 x 0 without X.
+  /// p x r: A^T (b - A x) = C^T lambda, zero for rows that were dropped; 0 x 0 without X. lambda is 2^exponent times
+  /// the column here, since it may be what T cannot hold.
   HostMatrix<T> multipliers;
+  std::vector<int> multiplier_exponents = {};
   LseStatus status = LseStatus::ok;
-  index_t constraint_rank = 0;             ///< of C, its rows scaled to one size
+  index_t constraint_rank = 0;             ///< of C, its rows and columns scaled to one size
   std::vector<index_t> dropped_rows = {};  ///< of C, ascending, counted from 0: the others imply them
   index_t rank = 0;                        ///< of A on C's null space; n - constraint_rank where X is unique
   double constraint_condition = 1;         ///< of the rows that were kept, estimated
-  double condition = 1;                    ///< of A on C's null space, as LeastSquares::condition
-  std::vector<double> distances = {};      ///< min ||C x - d_k||_2; 0 for a column that is consistent
-  std::vector<T> residual_norms = {};      ///< ||A x_k - b_k||_2; NaN without X
+  double condition = 1;                    ///< of A on C's null space, A's columns scaled to one size
+  double cut = 0;                          ///< of C's and A's sizes what was taken for zero
+  /// Of several solutions X is that of least norm; if not, of least norm in units in which A's columns are of one size.
+  bool original_units = true;
+  std::vector<double> distances = {};  ///< min ||C x - d_k||_2; 0 for a column that is consistent
+  std::vector<T> residual_norms = {};  ///< ||A x_k - b_k||_2; NaN without X
   /// The largest ||C x - d|| / (||C||_F ||x|| + ||d||) of all columns, on rows of one size.
   Measured constraint_error = {};
 };
@@ -47,15 +52,16 @@ template <class T>
                                         const OlsOptions& options = {});
 
 /// Equality-constrained least squares, LAPACK gglse for any shapes and ranks and any number of right-hand sides: X =
-/// argmin ||A x - b||_2 with C x = d, column by column; C is p x n, D p x r. With C^T = Q [R_C; 0] and x = Q [y1; y2]:
-/// R_C^T y1 = d, y2 = argmin ||(A Q_2) y2 - (b - A Q_1 y1)||_2 by `ols`, so that A of any rank there gives the x of
-/// least norm (Golub and Van Loan, "Matrix Computations", 6.2).
+/// argmin ||A x - b||_2 with C x = d, column by column; C is p x n, D p x r. With unknowns in units in which A's
+/// columns are of one size, C^T = Q [R_C; 0] and x = Q [y1; y2]: R_C^T y1 = d, y2 = argmin ||(A Q_2) y2 - (b - A Q_1
+/// y1)||_2, of least norm (Golub and Van Loan, "Matrix Computations", 6.2). What of A Q_2 is below rcond ||A||_F counts
+/// as zero.
 ///
-/// Rows of C that depend on others (singular values up to rcond times the largest, rows scaled to one size) are dropped
-/// and named; d must agree with them to 10 max(n, p) eps of ||c_i|| ||x|| + |d_i|, or its column is inconsistent.
-/// Powers of two as factors of A and B together, of C and D together or row by row, or of columns where X is unique are
-/// those of X and of nothing else. Waits for the graph; throws ArgumentError for shapes that do not fit, and as
-/// Graph::wait.
+/// Rows of C that depend on others (singular values up to rcond times the largest, rows and columns scaled to one size)
+/// are dropped and named; d must agree with them to 10 max(n, p) eps of |d_i| + sum_j |c_ij x_j|, or its column is
+/// inconsistent. Powers of two as factors of A and B together, of C and D together or row by row, or of columns where X
+/// is unique are those of X and of nothing else. Waits for the graph; throws ArgumentError for shapes that do not fit,
+/// and as Graph::wait.
 template <class T>
 [[nodiscard]] ConstrainedLeastSquares<T> lse(Graph& g, const ExtendedQr<T>& triangle, const HostMatrix<T>& C,
                                              const HostMatrix<T>& D, const OlsOptions& options = {});

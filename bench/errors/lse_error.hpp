@@ -4,6 +4,7 @@
 #include <tesela/tiles/host_matrix.hpp>
 
 #include <functional>
+#include <vector>
 
 namespace tesela {
 
@@ -16,20 +17,21 @@ using RowBlocks = std::function<void(const std::function<void(index_t first, con
 struct LseError {
   double residual_norm = 0;  ///< ||B - A X||_F
   double constraint = 0;     ///< ||C x - d|| / (||C|| ||x|| + ||d||)
-  /// ||A^T r - C^T l|| / (||A|| ||r|| + ||C|| ||l||), l the multipliers. 0 for a column whose r is nothing but
-  /// rounding:
+  /// ||A^T r - C^T l|| / (||A|| ||r|| + ||C|| ||l||), l the multipliers, with unknowns in units in which A's columns
+  /// have one size, and rows of C then. 0 for a column whose r is nothing but rounding:
   /// ||r|| <= max(m, n) eps (||A|| ||x|| + ||b||), eps of T.
   double optimality = 0;
   /// max(1, ||A|| (||A|| ||x|| + ||b||) / (||A|| ||r|| + ||C|| ||l||)): so much larger than rounding may it be.
   double optimality_scale = 1;
 };
 
-/// Multipliers p x r, or 0 x 0 where there are none: then there is no optimality. An A in blocks is gone through twice.
+/// Multipliers p x r, column k of them 2^exponents[k] times what stands there, or 0 x 0 where there are none: then
+/// there is no optimality. An A in blocks is gone through twice.
 template <class T>
 LseError lse_error(const RowBlocks<T>& a, const HostMatrix<T>& b, const HostMatrix<T>& c, const HostMatrix<T>& d,
-                   const HostMatrix<T>& x, const HostMatrix<T>& multipliers);
+                   const HostMatrix<T>& x, const HostMatrix<T>& multipliers, const std::vector<int>& exponents = {});
 template <class T>
 LseError lse_error(const HostMatrix<T>& a, const HostMatrix<T>& b, const HostMatrix<T>& c, const HostMatrix<T>& d,
-                   const HostMatrix<T>& x, const HostMatrix<T>& multipliers);
+                   const HostMatrix<T>& x, const HostMatrix<T>& multipliers, const std::vector<int>& exponents = {});
 
 }  // namespace tesela

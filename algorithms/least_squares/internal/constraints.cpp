@@ -15,34 +15,42 @@ namespace tesela::detail {
 using namespace kernels;
 
 template <class T>
-Constraints<T>::Constraints(Graph& g, const HostMatrix<T>& C, double rcond)
+Constraints<T>::Constraints(Graph& g, const HostMatrix<T>& C, const HostMatrix<T>& equilibrated, double rcond)
     : kept_(static_cast<std::size_t>(C.rows())), dropped_(static_cast<std::size_t>(C.rows()), false) {
   std::iota(kept_.begin(), kept_.end(), index_t{0});
   if (C.rows() == 0) return;
-  if (C.cols() > 0) factor(g, C);
   if (C.rows() <= C.cols()) {
+    factor(g, C);
     condition_ = triangle_condition(r_, true);
     if (clearly_regular(condition_, rcond)) return;
   }
+  choose_rows(g, equilibrated, rcond);
+  factors_.reset();
+  tiles_.reset();
+  condition_ = 1;
+  if (rank() == 0) return;
+  factor(g, C);
+  condition_ = triangle_condition(r_, true);
+}
+
+template <class T>
+void Constraints<T>::choose_rows(Graph& g, const HostMatrix<T>& C, double rcond) {
   index_t rank = 0;
   std::vector<index_t> pivots(kept_);
   if (C.cols() > 0) {
+    factor(g, C);
+    if (C.rows() <= C.cols() && clearly_regular(triangle_condition(r_, true), rcond)) return;
     HostMatrix<T> nothing(r_.rows(), 0);
     scale_columns(r_);
     RankRevealed revealed = reveal_rank(r_, nothing, rcond);
     rank = revealed.rank;
+    cut_ = revealed.cut;
     pivots = std::move(revealed.pivots);
   }
   kept_.assign(pivots.begin(), pivots.begin() + rank);
   std::sort(kept_.begin(), kept_.end());
   dropped_.assign(dropped_.size(), true);
   for (const index_t row : kept_) dropped_[static_cast<std::size_t>(row)] = false;
-  factors_.reset();
-  tiles_.reset();
-  condition_ = 1;
-  if (rank == 0) return;
-  factor(g, C);
-  condition_ = triangle_condition(r_, true);
 }
 
 template <class T>

@@ -15,11 +15,13 @@ namespace tesela::detail {
 template <class T>
 class Constraints {
  public:
-  /// C, p x n, has rows of one size. Waits for the graph.
-  Constraints(Graph& g, const HostMatrix<T>& C, double rcond);
+  /// C, p x n, has rows of one size; `equilibrated` has columns of one size too, and decides which rows depend on
+  /// others where C is not clearly regular. Waits for the graph.
+  Constraints(Graph& g, const HostMatrix<T>& C, const HostMatrix<T>& equilibrated, double rcond);
 
   index_t rank() const { return static_cast<index_t>(kept_.size()); }
   double condition() const { return condition_; }
+  double cut() const { return cut_; }  ///< what of rows of norm 1 was taken for zero
   bool is_dropped(index_t row) const { return dropped_[static_cast<std::size_t>(row)]; }
   std::vector<index_t> dropped() const;
 
@@ -32,10 +34,11 @@ class Constraints {
 
  private:
   void factor(Graph& g, const HostMatrix<T>& C);
+  void choose_rows(Graph& g, const HostMatrix<T>& C, double rcond);
 
   std::vector<index_t> kept_;
   std::vector<bool> dropped_;
-  double condition_ = 1;
+  double condition_ = 1, cut_ = 0;
   HostMatrix<T> transposed_;  // of the rows that were kept; holds Q's vectors
   std::optional<TileMatrix<T>> tiles_;
   std::optional<QrFactorization<T>> factors_;

@@ -119,6 +119,9 @@ ConstrainedLeastSquares<T> solve_by_library(const Options& o, const Problem<T>& 
 void settle(Options& o) {
   settle_automatic(o.method);
   require_valid("lse", o.method, o.tile, o.common);
+  if (o.method.library() && !o.out_multipliers.empty())
+    throw ArgumentError("lse", "--out-multipliers", "gglse has none");
+  if (o.method.library() && o.rcond > 0) throw ArgumentError("lse", "--rcond", "gglse decides no rank");
   require_rcond("lse", o.rcond);
   std::vector<InputFile> files{{"--a", o.a}, {"--b", o.b}, {"--c", o.c}, {"--d", o.d}};
   if (probe_all("lse", files)) {
@@ -217,16 +220,25 @@ int run_lse(Options o) {
   else if (answer.status != LseStatus::ok)
     report.fail(description(answer.status));
   if (answer.X.cols() == o.rhs && answer.status != LseStatus::not_finite && answer.status != LseStatus::inconsistent) {
-    const LseError error =
-        lse_error<T>(rows_of_a(o, problem), problem.b, problem.c, problem.d, answer.X, answer.multipliers);
+    const LseError error = lse_error<T>(rows_of_a(o, problem), problem.b, problem.c, problem.d, answer.X,
+                                        answer.multipliers, answer.multiplier_exponents);
     const double rounding = 10 * std::sqrt(static_cast<double>(std::max({o.m, o.n, o.p, index_t{1}}))) *
                             static_cast<double>(std::numeric_limits<T>::epsilon());
     report.check("residual_norm", error.residual_norm);
-    report.check("constraint_residual", {error.constraint, answer.constraint_error.bound});
-    if (!library) report.check("optimality", {error.optimality, rounding * error.optimality_scale});
+    report.check("constraint_residual", {error.constraint, answer.constraint_error.bound + 2 * answer.cut});
+    if (!library) report.check("optimality", {error.optimality, (rounding + 2 * answer.cut) * error.optimality_scale});
     report.check("solution_norm", static_cast<double>(euclidean_norm(answer.X.size(), answer.X.data())));
+    if (report.good() && !answer.original_units) report.problem()["least_norm_of"] = "unknowns times column norms";
+    HostMatrix<T> multipliers;
+    if (!o.out_multipliers.empty()) {
+      multipliers = answer.multipliers.clone();
+      for (index_t k = 0; k < multipliers.cols(); ++k)
+        for (index_t i = 0; i < multipliers.rows(); ++i)
+          multipliers(i, k) = std::ldexp(multipliers(i, k), answer.multiplier_exponents[static_cast<std::size_t>(k)]);
+      if (!all_finite(multipliers)) report.fail("not finite: multipliers");
+    }
     if (report.good() && !o.out.empty()) write_matrix(o.out, answer.X);
-    if (report.good() && !o.out_multipliers.empty()) write_matrix(o.out_multipliers, answer.multipliers);
+    if (report.good() && !o.out_multipliers.empty()) write_matrix(o.out_multipliers, multipliers);
   }
   return report.finish();
 }

@@ -81,8 +81,10 @@ void require_optimal(const Answer& answer, const Matrix& a, const Matrix& b, con
   const Matrix r = difference(b, product(a, answer.X));
   const double size = norm(a) * norm(answer.X) + norm(b);
   CHECK(norm(difference(product(c, answer.X), d)) <= 1e-13 * (norm(c) * norm(answer.X) + norm(d)));
-  CHECK(norm(difference(product(transposed(a), r), product(transposed(c), answer.multipliers))) <=
-        1e-13 * norm(a) * size);
+  const Matrix multipliers = made(c.rows(), b.cols(), [&](index_t i, index_t k) {
+    return std::ldexp(answer.multipliers(i, k), answer.multiplier_exponents[static_cast<std::size_t>(k)]);
+  });
+  CHECK(norm(difference(product(transposed(a), r), product(transposed(c), multipliers))) <= 1e-13 * norm(a) * size);
   for (index_t k = 0; k < b.cols(); ++k) {
     double sum = 0;
     for (index_t i = 0; i < b.rows(); ++i) sum = std::hypot(sum, r(i, k));
@@ -236,6 +238,60 @@ TEST_CASE("constraints hold whatever the columns of A, and the columns of C") {
       CHECK(norm(difference(product(constraints, answer.X), d)) <=
             1e-14 * (norm(constraints) * norm(answer.X) + norm(d)));
     }
+}
+
+TEST_CASE("what A says on C's null space is not what rounding left there") {
+  const auto matrix = [](index_t rows, index_t cols, const std::vector<double>& by_rows) {
+    return made(rows, cols, [&](index_t i, index_t j) { return by_rows[static_cast<std::size_t>(i * cols + j)]; });
+  };
+  // A is a multiple of C: it says nothing else.
+  const Answer none = constrained(matrix(1, 2, {1, 3}), matrix(1, 1, {6}), matrix(1, 2, {2, 6}), matrix(1, 1, {5}));
+  CHECK(none.status == LseStatus::rank_deficient);
+  CHECK(none.rank == 0);
+  CHECK(distance(none.X, matrix(2, 1, {0.25, 0.75})) <= 1e-15);
+  const Answer one = constrained(matrix(4, 3, {1, 1, 0, 2, 2, 0, 0, 0, 1, 0, 0, 2}), matrix(4, 1, {1, 2, 3, 4}),
+                                 matrix(1, 3, {1, 1, 0}), matrix(1, 1, {1}));
+  CHECK(one.status == LseStatus::rank_deficient);
+  CHECK(one.rank == 1);
+  CHECK(distance(one.X, matrix(3, 1, {0.5, 0.5, 2.2})) <= 1e-14);
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const Matrix c = random(3, 8, seed), a = product(random(12, 3, seed + 100), c), d = random(3, 1, seed + 200);
+    const Answer answer = constrained(a, random(12, 1, seed + 300), c, d);
+    CHECK(answer.status == LseStatus::rank_deficient);
+    CHECK(answer.rank == 0);
+    CHECK(norm(answer.X) <= 100);
+  }
+}
+
+TEST_CASE("one large column of C drops no row, and one of A hides no unknown") {
+  const double large = std::exp2(60);
+  Matrix c = Matrix::zeros(2, 3), a = Matrix::zeros(3, 3), b(3, 1), d = Matrix::zeros(2, 1);
+  for (index_t i = 0; i < 3; ++i) a(i, i) = b(i, 0) = 1;
+  c(0, 0) = c(1, 0) = large, c(0, 1) = 1, d(1, 0) = 1;
+  const Answer answer = constrained(a, b, c, d);
+  CHECK(answer.status == LseStatus::ok);
+  CHECK(answer.constraint_rank == 2);
+  REQUIRE(answer.X.rows() == 3);
+  CHECK(std::abs(answer.X(0, 0) * large - 1) <= 1e-14);
+  CHECK(std::abs(answer.X(1, 0) + 1) <= 1e-14);
+  // Contradictory rows are found beside it.
+  Matrix twice = stacked(c, c), of_twice = stacked(d, d);
+  of_twice(3, 0) = 2;
+  CHECK(constrained(a, b, twice, of_twice).status == LseStatus::inconsistent);
+
+  const Matrix plain = random(14, 7, 1), right = random(14, 1, 2), rows = random(3, 7, 3), of_rows = random(3, 1, 4);
+  const Answer limit = constrained(  // as the first unknown goes to zero
+      made(14, 6, [&](index_t i, index_t j) { return plain(i, j + 1); }), right,
+      made(3, 6, [&](index_t i, index_t j) { return rows(i, j + 1); }), of_rows);
+  for (const int e : {60, 100, 500}) {
+    const Answer big =
+        constrained(made(14, 7, [&](index_t i, index_t j) { return std::ldexp(plain(i, j), j == 0 ? e : 0); }), right,
+                    rows, of_rows);
+    CHECK(big.status == LseStatus::ok);
+    CHECK(big.rank == 4);
+    // The column is there to be used, by as little as nothing of the unknown: the residual is at most that without it.
+    CHECK(big.residual_norms[0] <= limit.residual_norms[0] * (1 + 1e-10));
+  }
 }
 
 TEST_CASE("what is not finite ends without X, and what does not fit is refused") {
