@@ -69,16 +69,25 @@ class Solve {
     constraints.multiply(g_, x);
     // What rounding of large unknowns left of constraints on small ones: two corrections, of their own size, are
     // enough.
-    for (int sweep = 0; sweep < 2 && rank > 0 && all_finite(x); ++sweep) {
-      HostMatrix<T> left = s.d.clone(), change = HostMatrix<T>::zeros(n, r);
-      subtract_product(s.C, 0, n, x, 0, left);
-      const HostMatrix<T> y1 = constraints.solve(g_, left);
+    const auto correct = [&](index_t first, const HostMatrix<T>& by) {
+      HostMatrix<T> change = HostMatrix<T>::zeros(n, r);
       for (index_t k = 0; k < r; ++k)
-        for (index_t i = 0; i < rank; ++i) change(i, k) = y1(i, k);
-      subtract_product(s.M, 0, rank, y1, 0, s.b);
+        for (index_t i = 0; i < by.rows(); ++i) change(first + i, k) = by(i, k);
+      subtract_product(s.M, first, by.rows(), change, first, s.b);
       constraints.multiply(g_, change);
       for (index_t e = 0; e < x.size(); ++e) x.data()[e] += change.data()[e];
+    };
+    double moved = 0;
+    for (int sweep = 0; sweep < 2 && rank > 0 && all_finite(x); ++sweep) {
+      HostMatrix<T> left = s.d.clone();
+      subtract_product(s.C, 0, n, x, 0, left);
+      const HostMatrix<T> by = constraints.solve(g_, left);
+      moved = std::max(moved, static_cast<double>(euclidean_norm(by.size(), by.data())));
+      correct(0, by);
     }
+    const double little = 100 * static_cast<double>(std::numeric_limits<T>::epsilon());
+    if (free > 0 && moved > little * static_cast<double>(euclidean_norm(x.size(), x.data())))
+      if (const Free again = solve_free(s.M, s.b, rank, norm_a); again.finite) correct(rank, again.Y);
 
     answer.constraint_rank = rank;
     answer.dropped_rows = constraints.dropped();
@@ -91,7 +100,9 @@ class Solve {
       T& norm = answer.residual_norms[static_cast<std::size_t>(k)];
       norm = std::hypot(norm, std::ldexp(euclidean_norm(s.b.rows(), s.b.data() + k * s.b.ld()), s.of_x[at(k)]));
     }
-    take_multipliers(answer, s, constraints.multipliers(g_, s.M, s.b));
+    answer.multipliers = constraints.multipliers(g_, s.M, s.b);
+    answer.multiplier_exponents = s.of_x;
+    for (const int e : s.of_rows) answer.multiplier_row_exponents.push_back(-e);
     judge(answer, s, x, constraints);
     if (answer.status == LseStatus::ok && !inner.good) answer.status = LseStatus::inaccurate;
     if (answer.status == LseStatus::ok && inner.rank < free) answer.status = LseStatus::rank_deficient;
@@ -141,19 +152,6 @@ class Solve {
                                2 * s.cut / std::max(s.norm, std::numeric_limits<double>::min());
     detail::unscale(answer.Y, of_right, [](index_t) { return 0; });
     return answer;
-  }
-
-  /// Columns of size 1, rows in C's own units.
-  static void take_multipliers(ConstrainedLeastSquares<T>& answer, const detail::ScaledProblem<T>& s, HostMatrix<T> L) {
-    for (index_t k = 0; k < L.cols(); ++k) {
-      int most = std::numeric_limits<int>::min();
-      for (index_t i = 0; i < L.rows(); ++i)
-        if (L(i, k) != T(0)) most = std::max(most, std::ilogb(L(i, k)) - s.of_rows[at(i)]);
-      if (most == std::numeric_limits<int>::min()) most = 0;
-      for (index_t i = 0; i < L.rows(); ++i) L(i, k) = std::ldexp(L(i, k), -s.of_rows[at(i)] - most);
-      answer.multiplier_exponents.push_back(most + s.of_x[at(k)]);
-    }
-    answer.multipliers = std::move(L);
   }
 
   /// Measures C x - d, and which columns do not agree with the rows that were dropped.
@@ -272,11 +270,12 @@ ConstrainedLeastSquares<T> lse(Graph& g, const ExtendedQr<T>& triangle, const Ho
   const std::vector<int> units = detail::unknown_units(triangle.R, C);
   Solve<T> solve(g, triangle, C, D, settled.rcond);
   ConstrainedLeastSquares<T> answer = solve.run(units);
-  const bool scaled = std::any_of(units.begin(), units.end(), [&](int e) { return e != units.front(); });
-  if (answer.status == LseStatus::rank_deficient && scaled) {
-    // Of several solutions the one of least norm, in the unknowns' own units where these show the same ranks.
-    ConstrainedLeastSquares<T> own =
-        solve.run(std::vector<int>(units.size(), *std::max_element(units.begin(), units.end())));
+  // Of several solutions the one of least norm, in the unknowns' own units where those are not so far apart that
+  // rounding of large columns drowns small ones (eps^(-1/2), as for ols).
+  if (const auto [least, most] = std::minmax_element(units.begin(), units.end());
+      answer.status == LseStatus::rank_deficient && *most > *least) {
+    ConstrainedLeastSquares<T> own;
+    if (2 * (*most - *least) <= std::numeric_limits<T>::digits) own = solve.run(std::vector<int>(units.size(), *most));
     if (own.status == LseStatus::rank_deficient && own.rank == answer.rank &&
         own.dropped_rows.size() == answer.dropped_rows.size())
       answer = std::move(own);
@@ -288,6 +287,7 @@ ConstrainedLeastSquares<T> lse(Graph& g, const ExtendedQr<T>& triangle, const Ho
     answer.X = HostMatrix<T>();
     answer.multipliers = HostMatrix<T>();
     answer.multiplier_exponents.clear();
+    answer.multiplier_row_exponents.clear();
     std::fill(answer.residual_norms.begin(), answer.residual_norms.end(), std::numeric_limits<T>::quiet_NaN());
   }
   return answer;

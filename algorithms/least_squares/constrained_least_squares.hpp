@@ -22,10 +22,10 @@ const char* description(LseStatus status);
 template <class T>
 struct ConstrainedLeastSquares {
   HostMatrix<T> X;  ///< n x r; 0 x 0 where there is none
-  /// p x r: A^T (b - A x) = C^T lambda, zero for rows that were dropped; 0 x 0 without X. lambda is 2^exponent times
-  /// the column here, since it may be what T cannot hold.
+  /// p x r: A^T (b - A x) = C^T lambda, zero for rows that were dropped; 0 x 0 without X. T may not hold them:
+  /// lambda_ik is 2^(multiplier_row_exponents[i] + multiplier_exponents[k]) times what stands here.
   HostMatrix<T> multipliers;
-  std::vector<int> multiplier_exponents = {};
+  std::vector<int> multiplier_exponents = {}, multiplier_row_exponents = {};
   LseStatus status = LseStatus::ok;
   index_t constraint_rank = 0;             ///< of C, its rows and columns scaled to one size
   std::vector<index_t> dropped_rows = {};  ///< of C, ascending, counted from 0: the others imply them

@@ -1,6 +1,7 @@
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/least_squares/glm.hpp>
 #include <tesela/algorithms/least_squares/internal/glm_parts.hpp>
+#include <tesela/algorithms/least_squares/internal/graded_least_norm.hpp>
 #include <tesela/algorithms/least_squares/internal/row_system.hpp>
 #include <tesela/algorithms/qr/generalized_qr.hpp>
 
@@ -40,8 +41,9 @@ template <class T, class Factor>
 Glm<T> solve(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TileMatrix<T>& b,
              const GlmOptions& options, double rcond, const Factor& factor) {
   const index_t m = A.m(), n = A.n(), p = B.n(), r = b.n(), k0 = std::min(m, n);
-  const detail::Size a_size = detail::bring_into_range(g, A), b_size = detail::bring_into_range(g, B),
-                     y_size = detail::bring_into_range(g, b);
+  const std::vector<int> of_columns = detail::bring_columns_into_range(g, A),
+                         of_sides = detail::bring_columns_into_range(g, b);
+  const detail::Size b_size = detail::bring_into_range(g, B);
   const auto of_a = factor(A);
   of_a.apply(g, Side::left, Op::transpose, B);
   of_a.apply(g, Side::left, Op::transpose, b);
@@ -53,7 +55,9 @@ Glm<T> solve(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const Til
   // For the rank that A has most often: nothing waits for the decision.
   std::optional<detail::RowSystem<T, Factor>> rest;
   std::optional<RqFactorization<T>> all;
-  if (options.method == GlmMethod::gqr && m >= n)
+  if (b_size.graded()) {
+    // The rank has to be known first.
+  } else if (options.method == GlmMethod::gqr && m >= n)
     all.emplace(rq(g, B, {options.qr, given ? options.tile : suitable_part_tile(g.runtime(), options.method, m, p)}));
   else
     rest.emplace(rest_of(k0));
@@ -74,14 +78,19 @@ Glm<T> solve(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const Til
       detail::turn_first_rows(B, rows.turn);
       detail::turn_first_rows(c, Op::none, rows.turn);
       all.reset();
-      rest.emplace(rest_of(rows.rank));
+      if (rest) rest.emplace(rest_of(rows.rank));
     }
   }
   const bool turned = answer.rank < k0;
   std::vector<int> of_c = scale_columns(c);
-  for (int& e : of_c) e += y_size.exponent;
+  for (std::size_t j = 0; j < of_c.size(); ++j) of_c[j] += of_sides[j];
   const HostMatrix<T> c2 = detail::rows_of(c, answer.rank, m - answer.rank);
   std::optional<detail::LeastNorm<T>> published;
+  if (b_size.graded()) {
+    HostMatrix<T> B2 = detail::rows_of(first_rows(B, m).rows, answer.rank, m - answer.rank);
+    if (!all_finite(B2)) return detail::glm_not_finite<T>(r);
+    published = detail::graded_least_norm(std::move(B2), b_size.of_columns, c2, rcond, options.multipliers);
+  }
   if (all) published = detail::solve_by_rq(g, *all, c2, rcond, b_size.norm, options.multipliers);
   if (!published && !rest) rest.emplace(rest_of(answer.rank));
   const detail::LeastNorm<T> s =
@@ -97,12 +106,14 @@ Glm<T> solve(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const Til
   HostMatrix<T> triangle = options.keep_spread ? R.clone() : HostMatrix<T>();
   detail::SolvedTriangle<T> x = detail::solve_triangle(g, std::move(R), std::move(right), regular, rcond);
   if (!all_finite(x.X)) return detail::glm_not_finite<T>(r);
+  if (options.keep_spread && !all && !rest) rest.emplace(rest_of(answer.rank));
   if (options.keep_spread && answer.rank == n && s.rank == m - n)
     answer.spread =
-        detail::spread_of(g, std::move(triangle), published ? detail::beyond(g, *all, n) : rest->beyond(g, B, n),
-                          b_size.exponent - a_size.exponent);
-  answer.original_units = x.original_units;
-  detail::judge(answer, s, x, c, e, {m, n}, p, rows.cut);
+        detail::spread_of(g, std::move(triangle), all && published ? detail::beyond(g, *all, n) : rest->beyond(g, B, n),
+                          b_size.exponent, of_columns);
+  answer.original_units = x.original_units && std::equal(of_columns.begin() + 1 * !of_columns.empty(), of_columns.end(),
+                                                         of_columns.begin());
+  detail::judge(answer, s, x, c, e, {m, n}, b_size, rows.cut, options.rcond > 0);
   for (std::size_t j = 0; j < of_c.size(); ++j) {
     answer.distances[j] = std::ldexp(answer.distances[j], of_c[j]);
     answer.tolerances[j] = std::ldexp(answer.tolerances[j], of_c[j]);
@@ -117,7 +128,9 @@ Glm<T> solve(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const Til
     detail::apply_q(g, of_a, A.tile_shape().mb, answer.multipliers);
   }
   if (answer.status == GlmStatus::inconsistent) return answer;
-  detail::unscale(x.X, of_c, [&](index_t j) { return x.exponents[static_cast<std::size_t>(j)] + a_size.exponent; });
+  detail::unscale(x.X, of_c, [&](index_t j) {
+    return x.exponents[static_cast<std::size_t>(j)] + of_columns[static_cast<std::size_t>(j)];
+  });
   answer.X = std::move(x.X);
   answer.U = s.U.clone();
   detail::unscale(answer.U, of_c, [&](index_t) { return s.exponent + b_size.exponent; });

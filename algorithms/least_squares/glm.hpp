@@ -60,8 +60,10 @@ struct Glm {
   GlmStatus status = GlmStatus::ok;  ///< the worst of all columns
   std::vector<bool> consistent;      ///< each right-hand side
   std::vector<double> distances;     ///< of each from what A x + B u can be; below its tolerance where consistent
-  std::vector<double> tolerances;    ///< max(m, p) eps (sum_j ||a_j|| |x_j| + ||B2|| ||u|| + ||b||)
-  index_t rank = 0, rank_b = 0;      ///< of A, and of B2, the m - rank rows of Q^T B that A leaves
+  /// max(m, p) eps (sum_j ||a_j|| |x_j| + ||B2|| ||u|| + ||b||), with sum_j ||b_j|| |u_j| for ||B2|| ||u|| where B's
+  /// columns differ in size; an rcond that was given adds what it cut.
+  std::vector<double> tolerances;
+  index_t rank = 0, rank_b = 0;  ///< of A, and of B2, the m - rank rows of Q^T B that A leaves
   double condition = 1,
          condition_b = 1;  ///< of A with columns, and of B2 with rows, of unit norm: estimates, or as ols
   /// ||b - A x - B u|| measured on the factored problem, over what the tolerance is made of.
@@ -76,7 +78,9 @@ struct Glm {
 ///
 /// A's rank is decided first, on columns scaled to unit norm: of rank k, B2 has m - k rows, and x is of least norm.
 /// Where B2 has not full row rank (p < m - k, or B B^T singular), c2 lies in its range to the tolerance or the status
-/// is inconsistent. Powers of two as factors of A, B or b are those of X and U, and change nothing else.
+/// is inconsistent. Where norms of B's columns differ by more than 2^6, B2's rank is that of columns of one size, and
+/// each column has errors of its own size; this part runs on the host. Powers of two as factors of A, B or b are those
+/// of X and U, and change nothing else.
 ///
 /// Inserts into the graph and waits for it. A, B and b are overwritten; their tile rows are the same. For givens these
 /// have one tile row. Throws ArgumentError otherwise, and as Graph::wait does. Source: Paige, "Fast numerically stable

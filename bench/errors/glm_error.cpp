@@ -47,6 +47,25 @@ double orthogonality(const HostMatrix<double>& x) {
   return euclidean_norm(gram.size(), gram.data());
 }
 
+/// As scaled(), column by column.
+struct ScaledColumns {
+  HostMatrix<double> a;
+  std::vector<int> exponents;
+  double norm = 0;
+};
+
+template <class T>
+ScaledColumns scaled_columns(const HostMatrix<T>& a) {
+  ScaledColumns result{HostMatrix<double>(a.rows(), a.cols()), {}, 0};
+  for (index_t j = 0; j < a.cols(); ++j) {
+    result.exponents.push_back(largest_exponent(a.rows(), a.data() + j * a.ld()));
+    for (index_t i = 0; i < a.rows(); ++i)
+      result.a(i, j) = std::ldexp(static_cast<double>(a(i, j)), -result.exponents.back());
+  }
+  result.norm = euclidean_norm(result.a.size(), result.a.data());
+  return result;
+}
+
 template <class T>
 HostMatrix<double> times_two_to(const HostMatrix<T>& x, const auto& exponent) {
   HostMatrix<double> result(x.rows(), x.cols());
@@ -61,13 +80,17 @@ template <class T>
 GlmError glm_error(const HostMatrix<T>& a, const HostMatrix<T>& b, const HostMatrix<T>& rhs, const HostMatrix<T>& x,
                    const HostMatrix<T>& u, const HostMatrix<T>& multipliers, const std::vector<int>& exponents) {
   const blas::Threads threads(blas::all_cores());
-  const Scaled A = scaled(a), B = scaled(b);
+  const ScaledColumns A = scaled_columns(a);
+  const Scaled B = scaled(b);
   std::vector<int> units;
   for (index_t j = 0; j < rhs.cols(); ++j) units.push_back(largest_exponent(rhs.rows(), rhs.data() + j * rhs.ld()));
   const auto unit = [&](index_t j) { return units[static_cast<std::size_t>(j)]; };
   HostMatrix<double> rest = times_two_to(rhs, [&](index_t j) { return -unit(j); });
-  const HostMatrix<double> X = times_two_to(x, [&](index_t j) { return A.exponent - unit(j); }),
-                           U = times_two_to(u, [&](index_t j) { return B.exponent - unit(j); });
+  HostMatrix<double> X(x.rows(), x.cols());
+  for (index_t k = 0; k < x.cols(); ++k)
+    for (index_t j = 0; j < x.rows(); ++j)
+      X(j, k) = std::ldexp(static_cast<double>(x(j, k)), A.exponents[static_cast<std::size_t>(j)] - unit(k));
+  const HostMatrix<double> U = times_two_to(u, [&](index_t j) { return B.exponent - unit(j); });
   const auto c_norms = column_norms(rest), x_norms = column_norms(X), u_norms = column_norms(U);
   add_product(-1, Op::none, A.a, Op::none, X, rest);
   add_product(-1, Op::none, B.a, Op::none, U, rest);

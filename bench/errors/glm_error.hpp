@@ -9,7 +9,8 @@ namespace tesela {
 // Both compute in double precision with BLAS on all cores, on matrices scaled by powers of two, so that nothing
 // overflows.
 
-/// How far x and u are from a solution of min ||u|| with b = A x + B u: the worst of all columns.
+/// How far x and u are from a solution of min ||u|| with b = A x + B u: the worst of all columns, with unknowns in
+/// units in which A's columns have one size.
 struct GlmError {
   double constraint = 0;  ///< ||b - A x - B u|| / (||A|| ||x|| + ||B|| ||u|| + ||b||)
   /// max(||A^T l|| / (||A|| ||l||), ||u - B^T l|| / ||u||), l the multipliers.

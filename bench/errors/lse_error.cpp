@@ -63,7 +63,8 @@ double constraint_error(const HostMatrix<T>& c, const HostMatrix<T>& d, const Ho
 
 template <class T>
 LseError lse_error(const RowBlocks<T>& a, const HostMatrix<T>& b, const HostMatrix<T>& c, const HostMatrix<T>& d,
-                   const HostMatrix<T>& x, const HostMatrix<T>& multipliers, const std::vector<int>& exponents) {
+                   const HostMatrix<T>& x, const HostMatrix<T>& multipliers, const std::vector<int>& exponents,
+                   const std::vector<int>& row_exponents) {
   const blas::Threads threads(blas::all_cores());
   const index_t m = b.rows(), n = x.rows(), r = x.cols(), p = c.rows();
   // Columns of A, and rows of C after them, have size 1; column j of x, b, d and the residual is in units of 2^unit(j).
@@ -108,10 +109,15 @@ LseError lse_error(const RowBlocks<T>& a, const HostMatrix<T>& b, const HostMatr
   const bool optimal = multipliers.cols() == r && multipliers.rows() == p;
   Matrix L;
   if (optimal) {
-    L = divided(multipliers, [&](index_t i, index_t k) { return unit(k) - of_c[at(i)] - exponents[at(k)]; });
+    L = divided(multipliers,
+                [&](index_t i, index_t k) { return unit(k) - of_c[at(i)] - exponents[at(k)] - row_exponents[at(i)]; });
     add_product(-1, Op::transpose, C, L, gradient);
   }
   LseError error;
+  int largest = std::numeric_limits<int>::min(), smallest = std::numeric_limits<int>::max();
+  for (index_t j = 0; j < n; ++j)
+    if (most[at(j)] > 0) largest = std::max(largest, of_a[at(j)]), smallest = std::min(smallest, of_a[at(j)]);
+  if (largest >= smallest) error.column_ratio = std::ldexp(1.0, largest - smallest);
   error.constraint = constraint_error(c, d, x);
   const double norm_c = norm(C);
   for (index_t k = 0; k < r; ++k) {
@@ -128,22 +134,23 @@ LseError lse_error(const RowBlocks<T>& a, const HostMatrix<T>& b, const HostMatr
 
 template <class T>
 LseError lse_error(const HostMatrix<T>& a, const HostMatrix<T>& b, const HostMatrix<T>& c, const HostMatrix<T>& d,
-                   const HostMatrix<T>& x, const HostMatrix<T>& multipliers, const std::vector<int>& exponents) {
+                   const HostMatrix<T>& x, const HostMatrix<T>& multipliers, const std::vector<int>& exponents,
+                   const std::vector<int>& row_exponents) {
   const RowBlocks<T> whole = [&](const auto& use) { use(0, {a.data(), a.rows(), a.cols(), a.ld()}); };
-  return lse_error(whole, b, c, d, x, multipliers, exponents);
+  return lse_error(whole, b, c, d, x, multipliers, exponents, row_exponents);
 }
 
 template LseError lse_error(const RowBlocks<float>&, const HostMatrix<float>&, const HostMatrix<float>&,
                             const HostMatrix<float>&, const HostMatrix<float>&, const HostMatrix<float>&,
-                            const std::vector<int>&);
+                            const std::vector<int>&, const std::vector<int>&);
 template LseError lse_error(const RowBlocks<double>&, const HostMatrix<double>&, const HostMatrix<double>&,
                             const HostMatrix<double>&, const HostMatrix<double>&, const HostMatrix<double>&,
-                            const std::vector<int>&);
+                            const std::vector<int>&, const std::vector<int>&);
 template LseError lse_error(const HostMatrix<float>&, const HostMatrix<float>&, const HostMatrix<float>&,
                             const HostMatrix<float>&, const HostMatrix<float>&, const HostMatrix<float>&,
-                            const std::vector<int>&);
+                            const std::vector<int>&, const std::vector<int>&);
 template LseError lse_error(const HostMatrix<double>&, const HostMatrix<double>&, const HostMatrix<double>&,
                             const HostMatrix<double>&, const HostMatrix<double>&, const HostMatrix<double>&,
-                            const std::vector<int>&);
+                            const std::vector<int>&, const std::vector<int>&);
 
 }  // namespace tesela

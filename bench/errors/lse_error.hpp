@@ -23,15 +23,18 @@ struct LseError {
   double optimality = 0;
   /// max(1, ||A|| (||A|| ||x|| + ||b||) / (||A|| ||r|| + ||C|| ||l||)): so much larger than rounding may it be.
   double optimality_scale = 1;
+  double column_ratio = 1;  ///< the largest of A's columns over the smallest that is not zero
 };
 
 /// Multipliers p x r, column k of them 2^exponents[k] times what stands there, or 0 x 0 where there are none: then
 /// there is no optimality. An A in blocks is gone through twice.
 template <class T>
 LseError lse_error(const RowBlocks<T>& a, const HostMatrix<T>& b, const HostMatrix<T>& c, const HostMatrix<T>& d,
-                   const HostMatrix<T>& x, const HostMatrix<T>& multipliers, const std::vector<int>& exponents = {});
+                   const HostMatrix<T>& x, const HostMatrix<T>& multipliers, const std::vector<int>& exponents = {},
+                   const std::vector<int>& row_exponents = {});
 template <class T>
 LseError lse_error(const HostMatrix<T>& a, const HostMatrix<T>& b, const HostMatrix<T>& c, const HostMatrix<T>& d,
-                   const HostMatrix<T>& x, const HostMatrix<T>& multipliers, const std::vector<int>& exponents = {});
+                   const HostMatrix<T>& x, const HostMatrix<T>& multipliers, const std::vector<int>& exponents = {},
+                   const std::vector<int>& row_exponents = {});
 
 }  // namespace tesela

@@ -4,6 +4,7 @@
 #include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/codelets/support/scale_power_of_two.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -23,26 +24,78 @@ Glm<T> glm_not_finite(index_t r) {
   return answer;
 }
 
+namespace {
+
+/// Of each column; the largest number where squares of its elements' sum are beyond it.
 template <class T>
-Size bring_into_range(Graph& g, const TileMatrix<T>& A) {
-  if (A.m() == 0 || A.n() == 0) return {};
+std::vector<T> norms_of_columns(Graph& g, const TileMatrix<T>& A) {
+  std::vector<T> all(static_cast<std::size_t>(A.n()), T(0));
+  if (A.m() == 0 || A.n() == 0) return all;
   const TileMatrix<T> norms(g.runtime(), A.n(), A.mt(), {A.tile_shape().nb, 1}, "norms");
   for (index_t j = 0; j < A.nt(); ++j)
     for (index_t i = 0; i < A.mt(); ++i) g.insert<ColumnNorms<T>>({}, A(i, j), norms(j, i));
-  using Limits = std::numeric_limits<T>;
-  T most = 0;
-  double norm = 0;
-  norms.for_each_tile([&](const Tile<T>& tile, index_t, index_t) {
+  constexpr T most = std::numeric_limits<T>::max();
+  norms.for_each_tile([&](const Tile<T>& tile, index_t first, index_t) {
     const auto column = tile.read();
     for (index_t k = 0; k < column.rows; ++k) {
-      most = std::max(most, std::min(column(k, 0), Limits::max()));
-      norm = std::hypot(norm, static_cast<double>(column(k, 0)));
+      T& norm = all[static_cast<std::size_t>(first + k)];
+      norm = std::min(most, std::hypot(norm, std::min(column(k, 0), most)));
     }
   });
-  const int exponent = most > 0 ? std::ilogb(most) : 0;
-  if (std::abs(exponent) <= Limits::max_exponent / 2) return {norm, 0};
-  A.for_each_tile([&](const Tile<T>& tile, index_t, index_t) { g.insert<ScalePowerOfTwo<T>>({-exponent}, tile); });
-  return {std::ldexp(norm, -exponent), exponent};
+  return all;
+}
+
+}  // namespace
+
+bool Size::graded() const {
+  constexpr int little = 6;
+  const auto [least, most] = std::minmax_element(of_columns.begin(), of_columns.end());
+  return !of_columns.empty() && *most - *least > little;
+}
+
+template <class T>
+Size bring_into_range(Graph& g, const TileMatrix<T>& A) {
+  const std::vector<T> norms = norms_of_columns(g, A);
+  Size size;
+  T most = 0, least = std::numeric_limits<T>::max();
+  for (const T norm : norms) {
+    most = std::max(most, norm);
+    if (norm > 0) least = std::min(least, norm);
+  }
+  if (most == 0) return size.norms.assign(norms.size(), 0), size.of_columns.assign(norms.size(), 0), size;
+  if (std::abs(std::ilogb(most)) > std::numeric_limits<T>::max_exponent / 2) {
+    size.exponent = std::ilogb(most);
+    A.for_each_tile(
+        [&](const Tile<T>& tile, index_t, index_t) { g.insert<ScalePowerOfTwo<T>>({-size.exponent}, tile); });
+  }
+  for (const T norm : norms) {
+    size.norms.push_back(std::ldexp(static_cast<double>(norm), -size.exponent));
+    size.of_columns.push_back(std::ilogb(norm > 0 ? norm : least) - size.exponent);
+    size.norm = std::hypot(size.norm, size.norms.back());
+  }
+  return size;
+}
+
+template <class T>
+std::vector<int> bring_columns_into_range(Graph& g, const TileMatrix<T>& A) {
+  const std::vector<T> norms = norms_of_columns(g, A);
+  const auto far = [](T norm) {
+    return norm > 0 && std::abs(std::ilogb(norm)) > std::numeric_limits<T>::max_exponent / 2;
+  };
+  std::vector<int> exponents(norms.size(), 0);
+  if (std::none_of(norms.begin(), norms.end(), far)) return exponents;
+  int most = std::numeric_limits<int>::min(), least = std::numeric_limits<int>::max();
+  for (const T norm : norms)
+    if (norm > 0) most = std::max(most, std::ilogb(norm)), least = std::min(least, std::ilogb(norm));
+  const bool as_one = most - least <= std::numeric_limits<T>::max_exponent / 2;
+  for (std::size_t j = 0; j < norms.size(); ++j) exponents[j] = as_one ? most : norms[j] > 0 ? std::ilogb(norms[j]) : 0;
+  A.for_each_tile([&](const Tile<T>& tile, index_t, index_t first) {
+    const auto block = tile.update();
+    for (index_t j = 0; j < block.cols; ++j)
+      scale_by_power_of_two(std::span(block.data + j * block.ld, static_cast<std::size_t>(block.rows)),
+                            -exponents[static_cast<std::size_t>(first + j)]);
+  });
+  return exponents;
 }
 
 template <class T>
@@ -120,11 +173,13 @@ HostMatrix<T> beyond(Graph& g, const RqFactorization<T>& of_b, index_t n) {
 }
 
 template <class T>
-HostMatrix<T> spread_of(Graph& g, HostMatrix<T> R, HostMatrix<T> K, int exponent) {
+HostMatrix<T> spread_of(Graph& g, HostMatrix<T> R, HostMatrix<T> K, int exponent, const std::vector<int>& of_columns) {
   const std::vector<int> of_r = scale_columns(R);
   triangular_solve(g, Op::none, R, K);
   for (index_t j = 0; j < K.cols(); ++j)
-    for (index_t i = 0; i < K.rows(); ++i) K(i, j) = std::ldexp(K(i, j), exponent - of_r[static_cast<std::size_t>(i)]);
+    for (index_t i = 0; i < K.rows(); ++i)
+      K(i, j) =
+          std::ldexp(K(i, j), exponent - of_r[static_cast<std::size_t>(i)] - of_columns[static_cast<std::size_t>(i)]);
   return K;
 }
 
@@ -203,15 +258,24 @@ SolvedTriangle<T> solve_triangle(Graph& g, HostMatrix<T> R, HostMatrix<T> right,
 
 template <class T>
 void judge(Glm<T>& answer, const LeastNorm<T>& s, const SolvedTriangle<T>& x, const HostMatrix<T>& c,
-           const HostMatrix<T>& e, Shape a, index_t p, double cut) {
+           const HostMatrix<T>& e, Shape a, const Size& b, double cut, bool chosen_rcond) {
+  const auto p = static_cast<index_t>(b.norms.size());
   const double eps = static_cast<double>(std::numeric_limits<T>::epsilon()),
                most = static_cast<double>(std::max<index_t>({a.rows, a.cols, p, 1})),
-               tolerance = static_cast<double>(std::max<index_t>({a.rows, p, 1})) * eps;
+               cuts = 2 * ((s.norm > 0 ? s.cut / s.norm : 0) + cut),
+               tolerance = static_cast<double>(std::max<index_t>({a.rows, p, 1})) * eps + (chosen_rcond ? cuts : 0);
   const index_t k = answer.rank;
   const auto u_norms = column_norms(s.U), c_norms = column_norms(c), rest = column_norms(rows_of(e, k, a.rows - k));
-  answer.backward_error = {0, 10 * std::sqrt(most) * eps + 2 * ((s.norm > 0 ? s.cut / s.norm : 0) + cut)};
+  answer.backward_error = {0, 10 * std::sqrt(most) * eps + cuts};
   for (std::size_t j = 0; j < c_norms.size(); ++j) {
-    const double size = x.sizes[j] + s.norm * static_cast<double>(u_norms[j]) + static_cast<double>(c_norms[j]);
+    double of_u = s.norm * static_cast<double>(u_norms[j]);
+    if (b.graded()) {  // then each column has errors of its own size
+      of_u = 0;
+      for (index_t i = 0; i < p; ++i)
+        of_u += std::ldexp(b.norms[static_cast<std::size_t>(i)], -s.exponent) *
+                std::abs(static_cast<double>(s.U(i, static_cast<index_t>(j))));
+    }
+    const double size = x.sizes[j] + of_u + static_cast<double>(c_norms[j]);
     answer.distances.push_back(s.distances[j]);
     answer.tolerances.push_back(tolerance * size);
     answer.consistent.push_back(s.distances[j] <= tolerance * size);
@@ -227,6 +291,7 @@ void judge(Glm<T>& answer, const LeastNorm<T>& s, const SolvedTriangle<T>& x, co
 
 #define TESELA_INSTANTIATE(T)                                                                                       \
   template Size bring_into_range(Graph&, const TileMatrix<T>&);                                                     \
+  template std::vector<int> bring_columns_into_range(Graph&, const TileMatrix<T>&);                                 \
   template Glm<T> glm_not_finite(index_t);                                                                          \
   template void turn_first_rows(const TileMatrix<T>&, const HostMatrix<T>&);                                        \
   template void turn_first_rows(HostMatrix<T>&, Op, const HostMatrix<T>&);                                          \
@@ -235,10 +300,10 @@ void judge(Glm<T>& answer, const LeastNorm<T>& s, const SolvedTriangle<T>& x, co
   template std::optional<LeastNorm<T>> solve_by_rq(Graph&, const RqFactorization<T>&, const HostMatrix<T>&, double, \
                                                    double, bool);                                                   \
   template HostMatrix<T> beyond(Graph&, const RqFactorization<T>&, index_t);                                        \
-  template HostMatrix<T> spread_of(Graph&, HostMatrix<T>, HostMatrix<T>, int);                                      \
+  template HostMatrix<T> spread_of(Graph&, HostMatrix<T>, HostMatrix<T>, int, const std::vector<int>&);             \
   template SolvedTriangle<T> solve_triangle(Graph&, HostMatrix<T>, HostMatrix<T>, bool, double);                    \
   template void judge(Glm<T>&, const LeastNorm<T>&, const SolvedTriangle<T>&, const HostMatrix<T>&,                 \
-                      const HostMatrix<T>&, Shape, index_t, double);
+                      const HostMatrix<T>&, Shape, const Size&, double, bool);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
 #undef TESELA_INSTANTIATE

@@ -18,14 +18,23 @@ Glm<T> glm_not_finite(index_t r);
 
 /// How large a matrix is.
 struct Size {
-  double norm = 0;   ///< ||A||_F of what A is now
-  int exponent = 0;  ///< A was 2^exponent times that
+  double norm = 0;              ///< ||A||_F of what A is now
+  int exponent = 0;             ///< A was 2^exponent times that
+  std::vector<int> of_columns;  ///< ||a_j|| is from 2^of_columns[j] on below twice that; of columns of zeros the least
+  std::vector<double> norms;    ///< ||a_j||
+  /// Whether columns differ so much in size that rounding errors of the largest matter beside the smallest.
+  bool graded() const;
 };
 
 /// Where A's elements are so large or small that squares, or what rounding leaves of them, would leave T's range,
 /// brings A to size 1. Waits for A.
 template <class T>
 Size bring_into_range(Graph& g, const TileMatrix<T>& A);
+
+/// The same, column by column where columns are too far apart for one exponent. Answers that of each, 0 where nothing
+/// had to be done.
+template <class T>
+std::vector<int> bring_columns_into_range(Graph& g, const TileMatrix<T>& A);
 
 /// The first rows of B = turn times them.
 template <class T>
@@ -59,10 +68,10 @@ template <class T>
 SolvedTriangle<T> solve_triangle(Graph& g, HostMatrix<T> R, HostMatrix<T> right, bool regular, double rcond);
 
 /// Backward error, distances, tolerances, and the status that follows. `e` is what minus_product left, `cut` what the
-/// decision on A's rank cut.
+/// decision on A's rank cut; where the caller chose rcond, a right-hand side may be off by what was cut.
 template <class T>
 void judge(Glm<T>& answer, const LeastNorm<T>& s, const SolvedTriangle<T>& x, const HostMatrix<T>& c,
-           const HostMatrix<T>& e, Shape a, index_t p, double cut);
+           const HostMatrix<T>& e, Shape a, const Size& b, double cut, bool chosen_rcond);
 
 /// B V = [0 S]: the first n rows of S, without the last columns, as many as there are other rows.
 template <class T>
@@ -70,7 +79,7 @@ HostMatrix<T> beyond(Graph& g, const RqFactorization<T>& of_b, index_t n);
 
 /// 2^exponent R^-1 K.
 template <class T>
-HostMatrix<T> spread_of(Graph& g, HostMatrix<T> R, HostMatrix<T> K, int exponent);
+HostMatrix<T> spread_of(Graph& g, HostMatrix<T> R, HostMatrix<T> K, int exponent, const std::vector<int>& of_columns);
 
 /// X = Q X.
 template <class T>

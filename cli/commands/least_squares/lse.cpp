@@ -220,13 +220,17 @@ int run_lse(Options o) {
   else if (answer.status != LseStatus::ok)
     report.fail(description(answer.status));
   if (answer.X.cols() == o.rhs && answer.status != LseStatus::not_finite && answer.status != LseStatus::inconsistent) {
-    const LseError error = lse_error<T>(rows_of_a(o, problem), problem.b, problem.c, problem.d, answer.X,
-                                        answer.multipliers, answer.multiplier_exponents);
+    const LseError error =
+        lse_error<T>(rows_of_a(o, problem), problem.b, problem.c, problem.d, answer.X, answer.multipliers,
+                     answer.multiplier_exponents, answer.multiplier_row_exponents);
     const double rounding = 10 * std::sqrt(static_cast<double>(std::max({o.m, o.n, o.p, index_t{1}}))) *
                             static_cast<double>(std::numeric_limits<T>::epsilon());
     report.check("residual_norm", error.residual_norm);
     report.check("constraint_residual", {error.constraint, answer.constraint_error.bound + 2 * answer.cut});
-    if (!library) report.check("optimality", {error.optimality, (rounding + 2 * answer.cut) * error.optimality_scale});
+    // Of least norm in the unknowns' own units: errors are of the size of A's largest column.
+    const double scale = error.optimality_scale *
+                         (answer.status == LseStatus::rank_deficient && answer.original_units ? error.column_ratio : 1);
+    if (!library) report.check("optimality", {error.optimality, (rounding + 2 * answer.cut) * scale});
     report.check("solution_norm", static_cast<double>(euclidean_norm(answer.X.size(), answer.X.data())));
     if (report.good() && !answer.original_units) report.problem()["least_norm_of"] = "unknowns times column norms";
     HostMatrix<T> multipliers;
@@ -234,7 +238,9 @@ int run_lse(Options o) {
       multipliers = answer.multipliers.clone();
       for (index_t k = 0; k < multipliers.cols(); ++k)
         for (index_t i = 0; i < multipliers.rows(); ++i)
-          multipliers(i, k) = std::ldexp(multipliers(i, k), answer.multiplier_exponents[static_cast<std::size_t>(k)]);
+          multipliers(i, k) =
+              std::ldexp(multipliers(i, k), answer.multiplier_exponents[static_cast<std::size_t>(k)] +
+                                                answer.multiplier_row_exponents[static_cast<std::size_t>(i)]);
       if (!all_finite(multipliers)) report.fail("not finite: multipliers");
     }
     if (report.good() && !o.out.empty()) write_matrix(o.out, answer.X);

@@ -82,7 +82,8 @@ void require_optimal(const Answer& answer, const Matrix& a, const Matrix& b, con
   const double size = norm(a) * norm(answer.X) + norm(b);
   CHECK(norm(difference(product(c, answer.X), d)) <= 1e-13 * (norm(c) * norm(answer.X) + norm(d)));
   const Matrix multipliers = made(c.rows(), b.cols(), [&](index_t i, index_t k) {
-    return std::ldexp(answer.multipliers(i, k), answer.multiplier_exponents[static_cast<std::size_t>(k)]);
+    return std::ldexp(answer.multipliers(i, k), answer.multiplier_exponents[static_cast<std::size_t>(k)] +
+                                                    answer.multiplier_row_exponents[static_cast<std::size_t>(i)]);
   });
   CHECK(norm(difference(product(transposed(a), r), product(transposed(c), multipliers))) <= 1e-13 * norm(a) * size);
   for (index_t k = 0; k < b.cols(); ++k) {

@@ -1,5 +1,6 @@
 #include "tests/support/glm.hpp"
 #include "tests/support/machine.hpp"
+#include "tests/support/quadruple.hpp"
 #include <tesela/codelets/least_squares/minimum_norm.hpp>
 
 #include <catch2/generators/catch_generators.hpp>
@@ -148,6 +149,56 @@ TEST_CASE("what is not finite is said, and what does not conform refused") {
   CHECK_THROWS_AS(glm(g, matrix(8, 2, 4), matrix(7, 2, 4), matrix(8, 1, 4)), ArgumentError);
   CHECK_THROWS_AS(glm(g, matrix(8, 2, 4), matrix(8, 2, 4), matrix(8, 1, 3)), ArgumentError);
   CHECK_THROWS_AS(glm(g, matrix(8, 2, 4), matrix(8, 2, 4), matrix(8, 1, 4), {.rcond = 1}), ArgumentError);
+}
+
+TEST_CASE("standard deviations may be 24 orders of magnitude apart") {
+  const index_t m = 12, n = 3;
+  const HostMatrix<double> a = random(m, n, 1), y = random(m, 1, 2);
+  for (const int last : {2, 6, 12}) {
+    HostMatrix<double> b = HostMatrix<double>::zeros(m, m);
+    for (index_t i = 0; i < m; ++i)
+      b(i, i) = std::pow(10.0, -last + 2.0 * last * static_cast<double>(i * 5 % m) / static_cast<double>(m - 1));
+    std::vector<double> weights;
+    for (index_t i = 0; i < m; ++i) weights.push_back(1 / (b(i, i) * b(i, i)));
+    const HostMatrix<double> reference = quadruple_wls(a, y, weights);
+    for (const GlmMethod method : {GlmMethod::tiles, GlmMethod::gqr, GlmMethod::givens}) {
+      CAPTURE(last, method);
+      const auto s = solve(runtime(), {a.clone(), b.clone(), y.clone()}, {.method = method});
+      CHECK(s.status == GlmStatus::ok);
+      CHECK(s.rank_b == m - n);
+      REQUIRE(s.X.rows() == n);
+      CHECK(distance(s.X, reference) <= 1e-12 * norm(reference));
+    }
+  }
+}
+
+TEST_CASE("a column of B that u does not use hides no contradiction") {
+  HostMatrix<double> a = HostMatrix<double>::zeros(4, 1), b = HostMatrix<double>::zeros(4, 2),
+                     y = HostMatrix<double>::zeros(4, 1);
+  a(0, 0) = 1, b(1, 0) = std::exp2(48), b(2, 1) = 1, y(0, 0) = y(2, 0) = 1, y(3, 0) = 1e-3;
+  CHECK(solve(runtime(), {a.clone(), b.clone(), y.clone()}).status == GlmStatus::inconsistent);
+  y(3, 0) = 0;
+  CHECK(solve(runtime(), {a.clone(), b.clone(), y.clone()}).status == GlmStatus::ok);
+}
+
+TEST_CASE("columns of A and of b may be of any size") {
+  const Model model = consistent(random(40, 6, 1), random(40, 50, 2), 2);
+  const auto plain = solve(runtime(), model);
+  for (const int e : {300, 540, 900}) {
+    HostMatrix<double> a = model.a.clone(), y = model.y.clone();
+    for (index_t i = 0; i < 40; ++i) {
+      a(i, 0) = std::ldexp(a(i, 0), e), a(i, 3) = std::ldexp(a(i, 3), -e);
+      y(i, 1) = std::ldexp(y(i, 1), -e);
+    }
+    const auto s = solve(runtime(), {std::move(a), model.b.clone(), std::move(y)});
+    CAPTURE(e);
+    CHECK(s.status == GlmStatus::ok);
+    CHECK(s.rank == 6);
+    REQUIRE(s.X.shape() == plain.X.shape());
+    for (index_t j = 0; j < 6; ++j)
+      CHECK(std::abs(std::ldexp(s.X(j, 0), j == 0 ? e : j == 3 ? -e : 0) - plain.X(j, 0)) <= 1e-12);
+    CHECK(std::abs(std::ldexp(s.U(0, 1), e) - plain.U(0, 1)) <= 1e-12);
+  }
 }
 
 TEST_CASE("general linear models on a GPU", "[gpu][sanitize]") {

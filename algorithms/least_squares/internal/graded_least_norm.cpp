@@ -1,0 +1,119 @@
+#include <tesela/algorithms/least_squares/internal/graded_least_norm.hpp>
+#include <tesela/codelets/least_squares/rank_revealing.hpp>
+#include <tesela/codelets/libraries/blas.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace tesela::detail {
+
+using namespace kernels;
+namespace {
+
+std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
+
+/// B2, columns of size 1, as Q [N; 0] with N of full row rank.
+template <class T>
+struct RowBasis {
+  HostMatrix<T> q_vectors, turn, N;
+  std::vector<T> tau;
+  index_t rank = 0;
+  double condition = 1, cut = 0;
+
+  RowBasis(HostMatrix<T> B2, double rcond) : q_vectors(std::move(B2)) {
+    const index_t q = q_vectors.rows(), p = q_vectors.cols(), k = std::min(q, p);
+    tau.resize(at(k));
+    lapack::geqrf(q, p, q_vectors.data(), q_vectors.ld(), tau.data());
+    HostMatrix<T> R = HostMatrix<T>::zeros(k, p);
+    for (index_t j = 0; j < p; ++j)
+      for (index_t i = 0; i <= std::min(j, k - 1); ++i) R(i, j) = q_vectors(i, j);
+    turn = HostMatrix<T>::zeros(k, k);
+    for (index_t i = 0; i < k; ++i) turn(i, i) = T(1);
+    // Of columns of size 1, p together: what is below that is rounding.
+    const double norm = static_cast<double>(euclidean_norm(R.size(), R.data())), most = std::sqrt(static_cast<double>(p));
+    const RankRevealed found = reveal_rank(R, turn, norm > 0 ? std::min(1.0, rcond * std::max(1.0, most / norm)) : rcond);
+    rank = found.rank;
+    cut = found.cut / most;
+    const auto& values = found.singular_values;
+    if (!values.empty())
+      condition = values.back() > 0 ? values.front() / values.back() : std::numeric_limits<double>::infinity();
+    N = HostMatrix<T>::zeros(rank, p);
+    for (index_t j = 0; j < p; ++j)
+      for (index_t i = 0; i <= std::min(j, rank - 1); ++i) N(i, found.pivots[at(j)]) = R(i, j);
+  }
+
+  /// X = Q^T X or Q X.
+  void apply(Op op, HostMatrix<T>& X) const {
+    const index_t q = q_vectors.rows(), k = turn.rows(), r = X.cols();
+    if (X.size() == 0 || k == 0) return;
+    const auto by_turn = [&](Op how) {
+      HostMatrix<T> top(k, r);
+      for (index_t j = 0; j < r; ++j) std::copy_n(&X(0, j), k, &top(0, j));
+      blas::gemm(how, Op::none, k, r, k, T(1), turn.data(), k, top.data(), top.ld(), T(0), X.data(), X.ld());
+    };
+    if (op == Op::none) by_turn(Op::transpose);
+    lapack::ormqr(op, q, r, k, q_vectors.data(), q_vectors.ld(), tau.data(), X.data(), X.ld());
+    if (op == Op::transpose) by_turn(Op::none);
+  }
+};
+
+}  // namespace
+
+template <class T>
+LeastNorm<T> graded_least_norm(HostMatrix<T> B2, std::vector<int> of_columns, const HostMatrix<T>& C2, double rcond,
+                               bool multipliers) {
+  const index_t q = B2.rows(), p = B2.cols(), r = C2.cols();
+  LeastNorm<T> s;
+  s.exponent = p > 0 ? *std::max_element(of_columns.begin(), of_columns.end()) : 0;
+  s.norm = std::ldexp(static_cast<double>(euclidean_norm(B2.size(), B2.data())), -s.exponent);
+  s.U = HostMatrix<T>::zeros(p, r);
+  s.L = HostMatrix<T>::zeros(multipliers ? q : 0, multipliers ? r : 0);
+  HostMatrix<T> c = C2.clone();
+  if (q == 0 || p == 0) {
+    for (const T norm : column_norms(c)) s.distances.push_back(static_cast<double>(norm));
+    return s;
+  }
+  for (index_t j = 0; j < p; ++j)
+    for (index_t i = 0; i < q; ++i) B2(i, j) = std::ldexp(B2(i, j), -of_columns[at(j)]);
+  const RowBasis<T> basis(std::move(B2), rcond);
+  const index_t rank = s.rank = basis.rank;
+  s.condition = basis.condition;
+  s.cut = basis.cut * s.norm;
+  basis.apply(Op::transpose, c);
+  for (index_t k = 0; k < r; ++k)
+    s.distances.push_back(static_cast<double>(q > rank ? euclidean_norm(q - rank, &c(rank, k)) : T(0)));
+  if (rank == 0 || r == 0) return s;
+
+  // The basis' rows in B2's own column sizes, transposed, large rows first.
+  std::vector<index_t> order(at(p)), pivots;
+  std::iota(order.begin(), order.end(), index_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](index_t a, index_t b) { return of_columns[at(a)] > of_columns[at(b)]; });
+  HostMatrix<T> G(p, rank);
+  for (index_t j = 0; j < rank; ++j)
+    for (index_t i = 0; i < p; ++i)
+      G(i, j) = std::ldexp(basis.N(j, order[at(i)]), of_columns[at(order[at(i)])] - s.exponent);
+  std::vector<T> tau(at(rank));
+  lapack::geqp3(p, rank, G.data(), G.ld(), pivots, tau.data());
+  HostMatrix<T> w = HostMatrix<T>::zeros(p, r);
+  for (index_t k = 0; k < r; ++k)
+    for (index_t j = 0; j < rank; ++j) w(j, k) = c(pivots[at(j)], k);
+  blas::trsm(Op::transpose, rank, r, G.data(), G.ld(), w.data(), w.ld());
+  if (multipliers) {
+    HostMatrix<T> l = w.clone();
+    blas::trsm(Op::none, rank, r, G.data(), G.ld(), l.data(), l.ld());
+    for (index_t k = 0; k < r; ++k)
+      for (index_t j = 0; j < rank; ++j) s.L(pivots[at(j)], k) = l(j, k);
+    basis.apply(Op::none, s.L);
+  }
+  lapack::ormqr(Op::none, p, r, rank, G.data(), G.ld(), tau.data(), w.data(), w.ld());
+  for (index_t k = 0; k < r; ++k)
+    for (index_t i = 0; i < p; ++i) s.U(order[at(i)], k) = w(i, k);
+  return s;
+}
+
+template LeastNorm<float> graded_least_norm(HostMatrix<float>, std::vector<int>, const HostMatrix<float>&, double, bool);
+template LeastNorm<double> graded_least_norm(HostMatrix<double>, std::vector<int>, const HostMatrix<double>&, double,
+                                             bool);
+
+}  // namespace tesela::detail
