@@ -2,6 +2,9 @@
 #include <tesela/algorithms/least_squares/internal/scaled_rows.hpp>
 #include <tesela/algorithms/least_squares/weighted_least_squares.hpp>
 
+#include <algorithm>
+#include <utility>
+
 namespace tesela {
 namespace {
 
@@ -14,14 +17,30 @@ void require_weights(const std::vector<T>& weights, index_t m) {
 }  // namespace
 
 template <class T>
-LeastSquares<T> wls(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const std::vector<T>& weights,
+LeastSquares<T> wls(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TileMatrix<T>& weights,
                     const OlsOptions& options) {
   detail::require_conforming("wls", A, B);
-  require_weights(weights, A.m());
+  if (weights.n() != 1 || weights.m() != A.m() ||
+      (std::max(A.mt(), weights.mt()) > 1 && weights.tile_shape().mb != A.tile_shape().mb))
+    throw ArgumentError("wls", "weights",
+                        to_string(Shape{weights.m(), weights.n()}) + " in tiles of " +
+                            std::to_string(weights.tile_shape().mb) + " rows; A has " + std::to_string(A.m()) +
+                            " in tiles of " + std::to_string(A.tile_shape().mb));
   OlsOptions settled = options;
   settled.rcond = detail::settled_rcond<T>("wls", options, A.m(), A.n());
-  const auto classes = detail::weight_classes("wls", weights);
-  return detail::solve_scaled_rows(g, A, B, classes, settled);
+  if (auto answer = detail::solve_tame_weights(g, A, B, weights, settled)) return std::move(*answer);
+  std::vector<T> at_home(static_cast<std::size_t>(A.m()));
+  weights.copy_to(at_home.data(), std::max<index_t>(A.m(), 1));
+  return detail::solve_scaled_rows(g, A, B, detail::weight_classes("wls", at_home), settled);
+}
+
+template <class T>
+LeastSquares<T> wls(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const std::vector<T>& weights,
+                    const OlsOptions& options) {
+  require_weights(weights, A.m());
+  const auto W = TileMatrix<T>::map(g.runtime(), weights.data(), A.m(), 1, std::max<index_t>(A.m(), 1),
+                                    {A.tile_shape().mb, 1}, "w");
+  return wls(g, A, B, W, options);
 }
 
 template <class T>
@@ -41,6 +60,10 @@ template LeastSquares<float> wls(Graph&, const TileMatrix<float>&, const TileMat
                                  const OlsOptions&);
 template LeastSquares<double> wls(Graph&, const TileMatrix<double>&, const TileMatrix<double>&,
                                   const std::vector<double>&, const OlsOptions&);
+template LeastSquares<float> wls(Graph&, const TileMatrix<float>&, const TileMatrix<float>&, const TileMatrix<float>&,
+                                 const OlsOptions&);
+template LeastSquares<double> wls(Graph&, const TileMatrix<double>&, const TileMatrix<double>&,
+                                  const TileMatrix<double>&, const OlsOptions&);
 template LeastSquares<float> wls(Graph&, const MatrixRows<float>&, const HostMatrix<float>&, const std::vector<float>&,
                                  const OlsOptions&);
 template LeastSquares<double> wls(Graph&, const MatrixRows<double>&, const HostMatrix<double>&,

@@ -7,7 +7,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <memory>
+#include <optional>
 #include <utility>
 
 namespace tesela::bench {
@@ -48,20 +51,42 @@ double check(const std::string& peer, const OlsData<T>& data, const std::vector<
 
 template <class T>
 Peer tesela_weights(const std::string& name, const OlsData<T>& data, std::vector<T> weights) {
-  const auto tiles = std::make_shared<OlsTiles<T>>();
-  const auto answer = std::make_shared<LeastSquares<T>>();
-  const auto w = std::make_shared<const std::vector<T>>(std::move(weights));
-  const auto run = [&data, tiles, answer, w] {
-    tiles->restore(data);
+  struct State {
+    OlsTiles<T> tiles;
+    std::vector<T> weights;
+    std::unique_ptr<HostBuffer> buffer;
+    std::optional<TileMatrix<T>> w;
+    LeastSquares<T> answer;
+  };
+  const OlsCase& what = data.what();
+  const auto state = std::make_shared<State>(
+      State{{},
+            std::move(weights),
+            std::make_unique<HostBuffer>(data.runtime(), static_cast<std::size_t>(what.m) * sizeof(T)),
+            {},
+            {}});
+  std::copy(state->weights.begin(), state->weights.end(), static_cast<T*>(state->buffer->data()));
+  // On devices they stay there after the first run; in host memory they are registered anew for each.
+  if (what.on_device) {
+    state->w.emplace(data.runtime(), what.m, 1, TileShape{what.tile.mb, 1}, "w");
+    state->w->copy_from(state->weights.data(), what.m);
+  }
+  const auto run = [&data, state] {
+    const OlsCase& of = data.what();
+    state->tiles.restore(data);
+    if (!of.on_device)
+      state->w.emplace(TileMatrix<T>::map(data.runtime(), static_cast<T*>(state->buffer->data()), of.m, 1, of.m,
+                                          {of.tile.mb, 1}, "w"));
     settle();
     return seconds_of([&] {
       Graph g(data.runtime());
-      *answer = wls(g, *tiles->A, *tiles->B, *w, data.what().options);
+      state->answer = wls(g, *state->tiles.A, *state->tiles.B, *state->w, of.options);
     });
   };
-  return checked(name, run, [&data, answer, w, name] {
-    if (answer->status != OlsStatus::ok) throw WrongResult("bench wls: " + name + ": " + description(answer->status));
-    return check(name, data, *w, answer->X);
+  return checked(name, run, [&data, state, name] {
+    if (state->answer.status != OlsStatus::ok)
+      throw WrongResult("bench wls: " + name + ": " + description(state->answer.status));
+    return check(name, data, state->weights, state->answer.X);
   });
 }
 

@@ -6,7 +6,7 @@
 
 namespace tesela::bench {
 
-/// wls on the matrices that tesela_ols() solves without weights, with these, m of them, in host memory.
+/// wls on the matrices that tesela_ols() solves without weights, with these, m of them, where those are.
 template <class T>
 Peer tesela_weights(const std::string& name, const OlsData<T>& data, std::vector<T> weights);
 

@@ -50,8 +50,7 @@ void add_weights_rows(Report& report, Runtime& runtime, const WlsBenchOptions& o
     const double bytes = static_cast<double>(o.m) * static_cast<double>(n + o.rhs) * sizeof(T);
     report.add(row, alternate(peers, o.common.repeat), 0, [&](double seconds) { return bytes / seconds * 1e-9; });
   }
-  report.note(
-      fmt::format("weights 10^e, e uniform in [-{0}, {0}], in host memory: their transfers are timed", o.spread));
+  report.note(fmt::format("weights 10^e, e uniform in [-{0}, {0}]", o.spread));
 }
 
 template <class T>

@@ -10,7 +10,7 @@ namespace tesela::detail {
 
 template <class T>
 RowClasses<T> row_classes(const std::vector<T>& scales) {
-  constexpr int width = std::is_same_v<T, float> ? 4 : 8;
+  constexpr int width = class_width<T>;
   RowClasses<T> result;
   int most = std::numeric_limits<int>::min();
   for (const T scale : scales)

@@ -4,6 +4,7 @@
 #include <tesela/tiles/host_matrix.hpp>
 
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace tesela::detail {
@@ -18,6 +19,10 @@ struct RowClasses {
 
   index_t classes() const { return factors.cols(); }
 };
+
+/// How many powers of two the factors of a class may be apart.
+template <class T>
+constexpr int class_width = std::is_same_v<T, float> ? 4 : 8;
 
 /// By the square roots of weights. Throws ArgumentError for one that is negative or not finite.
 template <class T>

@@ -3,9 +3,11 @@
 #include <tesela/codelets/least_squares/graded_rows.hpp>
 #include <tesela/codelets/least_squares/minimum_norm.hpp>
 #include <tesela/codelets/least_squares/scale_rows.hpp>
+#include <tesela/codelets/least_squares/weight_roots.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace tesela::detail {
@@ -15,8 +17,7 @@ namespace {
 
 /// Inserts A = diag(d) A.
 template <class T>
-void scale_rows(Graph& g, const HostMatrix<T>& d, const TileMatrix<T>& A) {
-  const auto D = TileMatrix<T>::map(g.runtime(), d.data(), d.rows(), 1, d.ld(), {A.tile_shape().mb, 1}, "D");
+void scale_rows(Graph& g, const TileMatrix<T>& D, const TileMatrix<T>& A) {
   for (index_t j = 0; j < A.nt(); ++j)
     for (index_t i = 0; i < A.mt(); ++i) g.insert<ScaleRows<T>>({}, D(i, 0), A(i, j));
   g.wait();
@@ -131,6 +132,30 @@ std::vector<ExtendedQr<T>> reduce_classes(Graph& g, const TileMatrix<T>& A, cons
   return triangles;
 }
 
+/// Of all weights.
+struct Range {
+  double largest = 0, smallest = std::numeric_limits<double>::infinity(), counted = 0;  ///< NaN first: one is wrong
+
+  template <class T>
+  bool tame() const {
+    return counted > 0 && std::ilogb(std::sqrt(largest)) - std::ilogb(std::sqrt(smallest)) < class_width<T>;
+  }
+};
+
+Range range_of(const TileMatrix<double>& ranges) {
+  Range all;
+  ranges.for_each_tile([&](const Tile<double>& tile, index_t, index_t) {
+    const auto columns = tile.read();
+    for (index_t k = 0; k < columns.cols; ++k) {
+      if (std::isnan(columns(0, k))) all.counted = -std::numeric_limits<double>::infinity();
+      all.largest = std::max(all.largest, columns(0, k));
+      all.smallest = std::min(all.smallest, columns(1, k));
+      all.counted += columns(2, k);
+    }
+  });
+  return all;
+}
+
 }  // namespace
 
 template <class T>
@@ -154,8 +179,9 @@ LeastSquares<T> solve_scaled_rows(Graph& g, const TileMatrix<T>& A, const TileMa
     return join(g, std::move(triangles), d, settled);
   }
   if (d.classes() > 1) return join(g, reduce_classes(g, A, B, d, settled), d, settled);
-  scale_rows(g, d.factors, A);
-  scale_rows(g, d.factors, B);
+  const auto D = TileMatrix<T>::map(g.runtime(), d.factors.data(), m, 1, m, {A.tile_shape().mb, 1}, "D");
+  scale_rows(g, D, A);
+  scale_rows(g, D, B);
   return in_units_of(ols(g, A, B, settled), d.exponents.front(), d.counted);
 }
 
@@ -167,6 +193,40 @@ LeastSquares<T> solve_scaled_rows(Graph& g, const MatrixRows<T>& A, const HostMa
   return join(g, reduce(g, A, B, d.factors, options.rows), d, options);
 }
 
+template <class T>
+std::optional<LeastSquares<T>> solve_tame_weights(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
+                                                  const TileMatrix<T>& weights, const OlsOptions& options) {
+  const index_t m = A.m(), n = A.n(), r = B.n();
+  if (m == 0 || n == 0) return std::nullopt;
+  OlsOptions settled = options;
+  if (settled.method == OlsMethod::automatic) settled.method = suitable_ols_method(m, n, r);
+  constexpr index_t parts = 128;  // of a tile, which a GPU looks at side by side
+  const TileMatrix<T> D(g.runtime(), m, 1, weights.tile_shape(), "D");
+  const TileMatrix<double> ranges(g.runtime(), 3 * D.mt(), parts, {3, parts}, "ranges");
+  for (index_t i = 0; i < D.mt(); ++i) g.insert<WeightRoots<T>>({}, weights(i, 0), D(i, 0), ranges(i, 0));
+  if (settled.method != OlsMethod::tall_skinny) {
+    const Range range = range_of(ranges);
+    if (!range.tame<T>()) return std::nullopt;
+    scale_rows(g, D, A);
+    scale_rows(g, D, B);
+    return in_units_of(ols(g, A, B, settled), 0, static_cast<index_t>(range.counted));
+  }
+  // The pass does not wait for the decision: A and B are only read.
+  QrUpdater<T> updater(g.runtime(), n, r);
+  updater.append_scaled(g, A, B, D);
+  ExtendedQr<T> e = extended_qr(g, updater);
+  const Range range = range_of(ranges);
+  if (!range.tame<T>() || !all_finite(e)) return std::nullopt;
+  const auto counted = static_cast<index_t>(range.counted);
+  return in_units_of(ols_from_r(g, std::move(e), {counted, n}, settled), 0, counted);
+}
+
+#define TESELA_INSTANTIATE(T)                                                                                    \
+  template std::optional<LeastSquares<T>> solve_tame_weights(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, \
+                                                             const TileMatrix<T>&, const OlsOptions&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+#undef TESELA_INSTANTIATE
 template LeastSquares<float> solve_scaled_rows(Graph&, const TileMatrix<float>&, const TileMatrix<float>&,
                                                const RowClasses<float>&, const OlsOptions&);
 template LeastSquares<double> solve_scaled_rows(Graph&, const TileMatrix<double>&, const TileMatrix<double>&,

@@ -200,6 +200,26 @@ TEST_CASE("sizes of zero, and a power of two as a factor") {
   }
 }
 
+TEST_CASE("weights in a matrix are those in a vector") {
+  const index_t m = 300, n = 5;
+  const Matrix a = random(m, n, 1), b = random(m, 1, 2);
+  for (const double spread : {1.0, 12.0})
+    for (const OlsMethod method : {OlsMethod::tall_skinny, OlsMethod::tiles}) {
+      Weights w = spread_weights(m, spread, 3);
+      w[9] = 0;
+      Matrix work = a.clone(), rhs = b.clone();
+      const auto A = TileMatrix<double>::map(runtime(), work.data(), m, n, m, {70, n}, "A");
+      const auto B = TileMatrix<double>::map(runtime(), rhs.data(), m, 1, m, {70, 1}, "B");
+      const TileMatrix<double> W(runtime(), m, 1, {70, 1}, "w"), other(runtime(), m, 1, {80, 1}, "w");
+      W.copy_from(w.data(), m);
+      Graph g(runtime());
+      CHECK_THROWS_WITH(wls(g, A, B, other, by(method)), ContainsSubstring("tiles of 80"));
+      const auto answer = wls(g, A, B, W, by(method));
+      CHECK(answer.degrees_of_freedom == m - 1 - n);
+      CHECK(distance(answer.X, weighted(a, b, w, {70, n}, by(method)).X) <= 1e-14 * norm(answer.X));
+    }
+}
+
 TEST_CASE("a file is read once, whatever the weights") {
   const index_t m = 1003, n = 6;
   const index_t rows = GENERATE(50, 5000, 0);

@@ -1,0 +1,33 @@
+#include <tesela/codelets/least_squares/weight_roots.hpp>
+
+#include <cmath>
+#include <limits>
+
+namespace tesela::kernels {
+
+template <class T>
+void WeightRoots<T>::cpu(const Args&, In<T> w, Out<T> d, Out<double> ranges) {
+  for (index_t k = 0; k < ranges.cols; ++k) {
+    ranges(0, k) = ranges(2, k) = 0;
+    ranges(1, k) = std::numeric_limits<double>::infinity();
+  }
+  double largest = 0, smallest = std::numeric_limits<double>::infinity(), counted = 0;
+  bool good = true;
+  for (index_t i = 0; i < w.rows; ++i) {
+    const T weight = w.data[i];
+    good = good && weight >= T(0) && weight <= std::numeric_limits<T>::max();
+    d.data[i] = std::sqrt(weight);
+    if (!(weight > T(0))) continue;
+    largest = std::fmax(largest, static_cast<double>(weight));
+    smallest = std::fmin(smallest, static_cast<double>(weight));
+    ++counted;
+  }
+  ranges(0, 0) = good ? largest : std::numeric_limits<double>::quiet_NaN();
+  ranges(1, 0) = smallest;
+  ranges(2, 0) = counted;
+}
+
+template struct WeightRoots<float>;
+template struct WeightRoots<double>;
+
+}  // namespace tesela::kernels
