@@ -1,5 +1,6 @@
 #include "tests/support/command.hpp"
 #include "tests/support/least_squares.hpp"
+#include "tests/support/machine.hpp"
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <catch2/generators/catch_generators.hpp>
@@ -224,4 +225,24 @@ TEST_CASE("wls, glm and lse in single precision") {
     const auto constrained = lse(problem + Words{"--rows-c", "6"});
     CHECK(check(constrained, "constraint_residual") <= 5e-6);
   }
+}
+
+TEST_CASE("wls and glm on a GPU, and by cuSOLVER's pieces", "[gpu]") {
+  require_gpu();
+  const TemporaryFolder folder;
+  for (const std::string by : {"weights", "factor", "sigma"}) {
+    const Words problem = sizes(700, 60) + Words{"--by", by, "--random-b", "kappa:10", "--rhs", "3"};
+    const Matrix reference = answer(folder, wls, problem + Words{"--method", "lapack"});
+    CAPTURE(by);
+    for (const Words& way :
+         {Words{"--method", "tiles", "--ncpu", "0"}, Words{"--method", "tiles"}, Words{"--method", "cusolver"}})
+      CHECK(distance(answer(folder, wls, problem + way), reference) <= 1e-10 * norm(reference));
+  }
+  const Words general = sizes(400, 60) + Words{"--columns-b", "500", "--rhs", "2"};
+  const Matrix reference = answer(folder, model, general + Words{"--method", "lapack"});
+  CHECK(distance(answer(folder, model, general + Words{"--method", "cusolver"}), reference) <= 1e-10 * norm(reference));
+  const auto with = [&](const Words& way) {
+    return model(general + way + Words{"--std-errors"})["standard_errors"][7].get<double>();
+  };
+  CHECK(std::abs(with({"--ncpu", "0"}) / with({"--ncuda", "0"}) - 1) <= 1e-10);
 }

@@ -1,4 +1,5 @@
 #include "tests/support/glm.hpp"
+#include "tests/support/machine.hpp"
 #include <tesela/algorithms/least_squares/covariance.hpp>
 
 #include <catch2/generators/catch_generators.hpp>
@@ -99,4 +100,11 @@ TEST_CASE("generalized least squares has its covariance on every path") {
                                               : CovariancePath::model));
     require_covariance(answer, expected(a, f), condition == 1e9 ? 1e-6 : 1e-10);
   }
+}
+
+TEST_CASE("covariances of models on a GPU", "[gpu][sanitize]") {
+  require_gpu();
+  const Matrix a = random(60, 12, 1), b = random(60, 70, 2);
+  for (const GlmMethod method : {GlmMethod::tiles, GlmMethod::gqr})
+    require_covariance(model_of(a, b, method), expected(a, b), 1e-9);
 }
