@@ -175,6 +175,7 @@ LeastSquares<T> solve_scaled_rows(Graph& g, const TileMatrix<T>& A, const TileMa
       updaters.back().append_scaled(g, A, B, D.view(0, k, D.mt(), 1));
     }
     std::vector<ExtendedQr<T>> triangles;
+    triangles.reserve(updaters.size());
     for (const QrUpdater<T>& updater : updaters) triangles.push_back(extended_qr(g, updater));
     return join(g, std::move(triangles), d, settled);
   }
@@ -221,12 +222,12 @@ std::optional<LeastSquares<T>> solve_tame_weights(Graph& g, const TileMatrix<T>&
   return in_units_of(ols_from_r(g, std::move(e), {counted, n}, settled), 0, counted);
 }
 
-#define TESELA_INSTANTIATE(T)                                                                                    \
-  template std::optional<LeastSquares<T>> solve_tame_weights(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, \
-                                                             const TileMatrix<T>&, const OlsOptions&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-#undef TESELA_INSTANTIATE
+template std::optional<LeastSquares<float>> solve_tame_weights(Graph&, const TileMatrix<float>&,
+                                                               const TileMatrix<float>&, const TileMatrix<float>&,
+                                                               const OlsOptions&);
+template std::optional<LeastSquares<double>> solve_tame_weights(Graph&, const TileMatrix<double>&,
+                                                                const TileMatrix<double>&, const TileMatrix<double>&,
+                                                                const OlsOptions&);
 template LeastSquares<float> solve_scaled_rows(Graph&, const TileMatrix<float>&, const TileMatrix<float>&,
                                                const RowClasses<float>&, const OlsOptions&);
 template LeastSquares<double> solve_scaled_rows(Graph&, const TileMatrix<double>&, const TileMatrix<double>&,
