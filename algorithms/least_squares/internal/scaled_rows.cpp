@@ -78,30 +78,27 @@ LeastSquares<T> nothing_counts(index_t n, index_t r) {
 
 /// The rows of one class, each times its factor.
 template <class T>
-HostMatrix<T> rows_of(const HostMatrix<T>& all, const RowClasses<T>& d, index_t k) {
-  std::vector<index_t> rows;
-  for (index_t i = 0; i < all.rows(); ++i)
-    if (d.factors(i, k) != T(0)) rows.push_back(i);
-  HostMatrix<T> part(static_cast<index_t>(rows.size()), all.cols());
-  for (index_t j = 0; j < all.cols(); ++j)
-    for (std::size_t i = 0; i < rows.size(); ++i)
-      part(static_cast<index_t>(i), j) = d.factors(rows[i], k) * all(rows[i], j);
+HostMatrix<T> rows_of(const TileMatrix<T>& A, const RowClasses<T>& d, index_t k) {
+  std::vector<index_t> place(static_cast<std::size_t>(A.m()), -1);
+  index_t rows = 0;
+  for (index_t i = 0; i < A.m(); ++i)
+    if (d.factors(i, k) != T(0)) place[static_cast<std::size_t>(i)] = rows++;
+  HostMatrix<T> part(rows, A.n());
+  A.for_each_tile([&](const Tile<T>& tile, index_t row, index_t column) {
+    const auto block = tile.read();
+    for (index_t i = 0; i < block.rows; ++i)
+      if (const index_t to = place[static_cast<std::size_t>(row + i)]; to >= 0)
+        for (index_t j = 0; j < block.cols; ++j) part(to, column + j) = d.factors(row + i, k) * block(i, j);
+  });
   return part;
-}
-
-template <class T>
-HostMatrix<T> at_home(const TileMatrix<T>& A) {
-  HostMatrix<T> a(A.m(), A.n());
-  A.copy_to(a.data(), a.ld());
-  return a;
 }
 
 /// Without unknowns the weighted B is the residual.
 template <class T>
-LeastSquares<T> no_unknowns(const HostMatrix<T>& b, const RowClasses<T>& d) {
+LeastSquares<T> no_unknowns(const TileMatrix<T>& b, const RowClasses<T>& d) {
   LeastSquares<T> answer;
-  answer.X = HostMatrix<T>::zeros(0, b.cols());
-  answer.residual_norms.assign(static_cast<std::size_t>(b.cols()), T(0));
+  answer.X = HostMatrix<T>::zeros(0, b.n());
+  answer.residual_norms.assign(static_cast<std::size_t>(b.n()), T(0));
   for (index_t k = 0; k < d.classes(); ++k) {
     const std::vector<T> norms = column_norms(rows_of(b, d, k));
     for (std::size_t c = 0; c < norms.size(); ++c)
@@ -109,7 +106,7 @@ LeastSquares<T> no_unknowns(const HostMatrix<T>& b, const RowClasses<T>& d) {
           std::hypot(answer.residual_norms[c], std::ldexp(norms[c], d.exponents[static_cast<std::size_t>(k)]));
   }
   for (const T norm : answer.residual_norms)
-    if (!std::isfinite(norm)) return not_finite<T>(b.cols());
+    if (!std::isfinite(norm)) return not_finite<T>(b.n());
   answer.degrees_of_freedom = d.counted;
   return answer;
 }
@@ -118,10 +115,9 @@ LeastSquares<T> no_unknowns(const HostMatrix<T>& b, const RowClasses<T>& d) {
 template <class T>
 std::vector<ExtendedQr<T>> reduce_classes(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
                                           const RowClasses<T>& d, OlsOptions options) {
-  const HostMatrix<T> a = at_home(A), b = at_home(B);
   std::vector<ExtendedQr<T>> triangles;
   for (index_t k = 0; k < d.classes(); ++k) {
-    HostMatrix<T> a_k = rows_of(a, d, k), b_k = rows_of(b, d, k);
+    HostMatrix<T> a_k = rows_of(A, d, k), b_k = rows_of(B, d, k);
     options.method = OlsMethod::tiles;
     options.qr = {};
     const TileShape tile = suitable_ols_tile(g.runtime(), options.method, a_k.rows(), a_k.cols());
@@ -163,7 +159,7 @@ LeastSquares<T> solve_scaled_rows(Graph& g, const TileMatrix<T>& A, const TileMa
                                   const OlsOptions& options) {
   const index_t m = A.m(), n = A.n(), r = B.n();
   if (d.counted == 0) return nothing_counts<T>(n, r);
-  if (n == 0) return no_unknowns(at_home(B), d);
+  if (n == 0) return no_unknowns(B, d);
   OlsOptions settled = options;
   if (settled.method == OlsMethod::automatic) settled.method = suitable_ols_method(m, n, r);
   if (settled.method == OlsMethod::tall_skinny) {
@@ -190,7 +186,8 @@ template <class T>
 LeastSquares<T> solve_scaled_rows(Graph& g, const MatrixRows<T>& A, const HostMatrix<T>& B, const RowClasses<T>& d,
                                   const OlsOptions& options) {
   if (d.counted == 0) return nothing_counts<T>(A.n(), B.cols());
-  if (A.n() == 0) return no_unknowns(B, d);
+  if (A.n() == 0)
+    return no_unknowns(TileMatrix<T>::map(g.runtime(), B.data(), B.rows(), B.cols(), B.ld(), {4096, 256}, "B"), d);
   return join(g, reduce(g, A, B, d.factors, options.rows), d, options);
 }
 
