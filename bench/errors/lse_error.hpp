@@ -30,11 +30,11 @@ struct LseError {
 /// there is no optimality. An A in blocks is gone through twice.
 template <class T>
 LseError lse_error(const RowBlocks<T>& a, const HostMatrix<T>& b, const HostMatrix<T>& c, const HostMatrix<T>& d,
-                   const HostMatrix<T>& x, const HostMatrix<T>& multipliers, const std::vector<int>& exponents = {},
-                   const std::vector<int>& row_exponents = {});
+                   const HostMatrix<T>& x, const HostMatrix<T>& multipliers, const std::vector<int>& exponents,
+                   const std::vector<int>& row_exponents);
 template <class T>
 LseError lse_error(const HostMatrix<T>& a, const HostMatrix<T>& b, const HostMatrix<T>& c, const HostMatrix<T>& d,
-                   const HostMatrix<T>& x, const HostMatrix<T>& multipliers, const std::vector<int>& exponents = {},
-                   const std::vector<int>& row_exponents = {});
+                   const HostMatrix<T>& x, const HostMatrix<T>& multipliers, const std::vector<int>& exponents,
+                   const std::vector<int>& row_exponents);
 
 }  // namespace tesela

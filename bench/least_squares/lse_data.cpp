@@ -28,7 +28,7 @@ LseData<T>::LseData(Runtime& runtime, const OlsCase& what, index_t p)
 template <class T>
 double LseData<T>::check(const std::string& peer, const HostMatrix<T>& x) const {
   constexpr bool single = std::is_same_v<T, float>;
-  const LseError error = lse_error(ols_.original_a(), ols_.original_b(), c_, d_, x, HostMatrix<T>());
+  const LseError error = lse_error(ols_.original_a(), ols_.original_b(), c_, d_, x, HostMatrix<T>(), {}, {});
   const double bound = single ? 5e-6 : 5e-15 * std::sqrt(static_cast<double>(what().n)),
                norm = static_cast<double>(kernels::euclidean_norm(x.size(), x.data()));
   if (x_norm_ < 0) {

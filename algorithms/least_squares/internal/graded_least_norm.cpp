@@ -31,8 +31,10 @@ struct RowBasis {
     turn = HostMatrix<T>::zeros(k, k);
     for (index_t i = 0; i < k; ++i) turn(i, i) = T(1);
     // Of columns of size 1, p together: what is below that is rounding.
-    const double norm = static_cast<double>(euclidean_norm(R.size(), R.data())), most = std::sqrt(static_cast<double>(p));
-    const RankRevealed found = reveal_rank(R, turn, norm > 0 ? std::min(1.0, rcond * std::max(1.0, most / norm)) : rcond);
+    const double norm = static_cast<double>(euclidean_norm(R.size(), R.data())),
+                 most = std::sqrt(static_cast<double>(p));
+    const RankRevealed found =
+        reveal_rank(R, turn, norm > 0 ? std::min(1.0, rcond * std::max(1.0, most / norm)) : rcond);
     rank = found.rank;
     cut = found.cut / most;
     const auto& values = found.singular_values;
@@ -88,7 +90,8 @@ LeastNorm<T> graded_least_norm(HostMatrix<T> B2, std::vector<int> of_columns, co
   // The basis' rows in B2's own column sizes, transposed, large rows first.
   std::vector<index_t> order(at(p)), pivots;
   std::iota(order.begin(), order.end(), index_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](index_t a, index_t b) { return of_columns[at(a)] > of_columns[at(b)]; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](index_t a, index_t b) { return of_columns[at(a)] > of_columns[at(b)]; });
   HostMatrix<T> G(p, rank);
   for (index_t j = 0; j < rank; ++j)
     for (index_t i = 0; i < p; ++i)
@@ -112,7 +115,8 @@ LeastNorm<T> graded_least_norm(HostMatrix<T> B2, std::vector<int> of_columns, co
   return s;
 }
 
-template LeastNorm<float> graded_least_norm(HostMatrix<float>, std::vector<int>, const HostMatrix<float>&, double, bool);
+template LeastNorm<float> graded_least_norm(HostMatrix<float>, std::vector<int>, const HostMatrix<float>&, double,
+                                            bool);
 template LeastNorm<double> graded_least_norm(HostMatrix<double>, std::vector<int>, const HostMatrix<double>&, double,
                                              bool);
 

@@ -43,7 +43,8 @@ double relative_distance(const Single& x, const Matrix& reference) {
 }
 
 void require_rounding(const Single& a, const Single& b, const Single& y, const Glm<float>& s) {
-  const GlmError error = glm_error(a, b, y, s.X, s.U, s.multipliers, s.multiplier_exponents);
+  const GlmError error =
+      glm_error(a, b, y, s.X, s.U, s.multipliers, s.multiplier_exponents, s.multiplier_row_exponents);
   CHECK(error.constraint <= 2e-6);
   CHECK(error.optimality <= 2e-6 * error.optimality_scale);
 }
@@ -108,7 +109,8 @@ TEST_CASE("constraints in single precision") {
     CAPTURE(p);
     CHECK(s.status == LseStatus::ok);
     CHECK(s.constraint_rank == p);
-    const LseError error = lse_error(a0, b0, c, d, s.X, s.multipliers, s.multiplier_exponents);
+    const LseError error =
+        lse_error(a0, b0, c, d, s.X, s.multipliers, s.multiplier_exponents, s.multiplier_row_exponents);
     CHECK(error.constraint <= 2e-6);
     CHECK(error.optimality <= 2e-6 * error.optimality_scale);
   }
