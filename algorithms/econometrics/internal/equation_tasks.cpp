@@ -1,0 +1,246 @@
+#include <tesela/algorithms/econometrics/internal/equation_tasks.hpp>
+#include <tesela/codelets/econometrics/equation_qr.hpp>
+#include <tesela/codelets/least_squares/minimum_norm.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace tesela::detail {
+
+using namespace kernels;
+namespace {
+
+constexpr double eps = std::numeric_limits<double>::epsilon();
+
+index_t position(const std::vector<index_t>& columns, index_t c) {
+  return std::find(columns.begin(), columns.end(), c) - columns.begin();
+}
+
+double work_of(const PickedEquation& equation) {
+  return staircase_flops(equation.picks.data() + 1, equation.size() + 1, 2);
+}
+
+/// The regressors that make the equation's columns dependent, in all coordinates or among what instruments explain.
+void blame_rank(Graph& g, const PickedEquation& equation, const EquationFacts& facts, EquationEstimate& e) {
+  const Variables& v = *equation.variables;
+  HostMatrix<double> R = triangle_of(g, columns_of(v.A, equation.regressors));
+  std::vector<double> norms;
+  for (const index_t c : equation.regressors) norms.push_back(v.norms[static_cast<std::size_t>(c)]);
+  const bool ill = R.rows() < R.cols() || !(triangle_condition(R, true) * v.tolerance <= 1);
+  std::vector<int> heights(norms.size());
+  for (const index_t j : drop_dependent(R, R.cols(), norms, v.tolerance, heights))
+    e.dependent_regressors.push_back(equation.regressors[static_cast<std::size_t>(j)]);
+  if (ill || !e.dependent_regressors.empty()) {
+    e.status = EquationStatus::collinear;
+    if (e.dependent_regressors.empty()) e.dependent_regressors.push_back(equation.regressors.back());
+    return;
+  }
+  if (equation.size() > v.rows) {
+    e.status = EquationStatus::not_identified_order;
+    return;
+  }
+  e.status = EquationStatus::not_identified_rank;
+  index_t smallest = 0;
+  double least = std::numeric_limits<double>::infinity();
+  for (index_t p = 0; p < equation.size(); ++p) {
+    const index_t c = equation.order[static_cast<std::size_t>(p)];
+    const double part = facts.facts(p, 2) / v.norms[static_cast<std::size_t>(c)];
+    if (part <= v.tolerance) e.dependent_regressors.push_back(c);
+    if (part < least) least = part, smallest = c;
+  }
+  if (e.dependent_regressors.empty()) e.dependent_regressors.push_back(smallest);
+}
+
+bool deficient(const PickedEquation& equation, const EquationFacts& facts) {
+  const Variables& v = *equation.variables;
+  const index_t r = equation.size();
+  if (r > v.rows || !(facts.facts(r, 0) * v.tolerance <= 1)) return true;
+  for (index_t p = 0; p < r; ++p) {
+    const index_t c = equation.order[static_cast<std::size_t>(p)];
+    if (!(facts.facts(p, 2) > v.tolerance * v.norms[static_cast<std::size_t>(c)])) return true;
+  }
+  return false;
+}
+
+/// y's norm about its mean, or about the origin without a constant.
+double total(const PickedEquation& equation) {
+  const HostMatrix<double>& A = equation.variables->A;
+  const index_t m = A.rows(), y = equation.dependent;
+  std::vector<double> centred(&A(0, y), &A(0, y) + m);
+  if (equation.constant >= 0) {
+    const index_t c = equation.regressors[static_cast<std::size_t>(equation.constant)];
+    const double along = dot(A, c, A, y, m) / dot(A, c, A, c, m);
+    for (index_t i = 0; i < m; ++i) centred[static_cast<std::size_t>(i)] -= along * A(i, c);
+  }
+  return euclidean_norm(m, centred.data());
+}
+
+}  // namespace
+
+PickedEquation pick(const Variables& variables, const Equation& equation, const std::vector<index_t>& columns,
+                    index_t constant) {
+  const auto own = [&](index_t c) { return columns.empty() ? c : position(columns, c); };
+  PickedEquation e;
+  e.variables = &variables;
+  e.dependent = own(equation.dependent);
+  for (const index_t c : equation.regressors) e.regressors.push_back(own(c));
+  e.order = e.regressors;
+  const auto height = [&](index_t c) {
+    return std::min<index_t>(variables.heights[static_cast<std::size_t>(c)], variables.rows);
+  };
+  const auto endogenous = [&](index_t c) { return c >= variables.instruments; };
+  std::stable_sort(e.order.begin(), e.order.end(), [&](index_t a, index_t b) {
+    return std::pair(endogenous(a), height(a)) < std::pair(endogenous(b), height(b));
+  });
+  e.exogenous = std::count_if(e.order.begin(), e.order.end(), [&](index_t c) { return !endogenous(c); });
+  const auto at = std::find(equation.regressors.begin(), equation.regressors.end(), constant);
+  if (constant >= 0 && at != equation.regressors.end()) e.constant = at - equation.regressors.begin();
+  e.picks = HostMatrix<int>(2, e.size() + 1);
+  for (index_t p = 0; p <= e.size(); ++p) {
+    const index_t c = p < e.size() ? e.order[static_cast<std::size_t>(p)] : e.dependent;
+    e.picks(0, p) = static_cast<int>(c);
+    e.picks(1, p) = static_cast<int>(height(c));
+  }
+  return e;
+}
+
+OwnBasis own_basis(Graph& g, const Variables& model, const Equation& equation) {
+  OwnBasis own;
+  std::vector<index_t> instruments = equation.instruments, dropped;
+  for (bool again = true; again;) {
+    own.columns = instruments;
+    const auto add = [&](index_t c) {
+      if (position(own.columns, c) == static_cast<index_t>(own.columns.size())) own.columns.push_back(c);
+    };
+    for (const index_t c : equation.regressors) add(c);
+    add(equation.dependent);
+    const index_t m = model.A.rows(), n = static_cast<index_t>(own.columns.size()), k = std::min(m, n);
+    own.factors.reset();
+    own.copy = columns_of(model.A, own.columns);
+    const TileShape tile = suitable_qr_tile(g.runtime(), m, n);
+    const auto A = TileMatrix<double>::map(g.runtime(), own.copy.data(), m, n, own.copy.ld(), tile, "A");
+    own.factors.emplace(qr(g, A));
+    Variables& v = own.variables;
+    v.A = HostMatrix<double>::zeros(k, n);
+    const auto R = TileMatrix<double>::map(g.runtime(), v.A.data(), k, n, v.A.ld(), tile, "R");
+    own.factors->extract_r(g, R);
+    g.wait();
+    R.bring_home();
+    v.norms = column_norms(v.A);
+    v.tolerance = model.tolerance;
+    v.observations = model.observations;
+    v.exponents.clear(), v.heights.clear();
+    for (index_t j = 0; j < n; ++j) {
+      v.exponents.push_back(model.exponents[static_cast<std::size_t>(own.columns[static_cast<std::size_t>(j)])]);
+      v.heights.push_back(static_cast<int>(std::min(j + 1, k)));
+    }
+    v.rows = v.instruments = static_cast<index_t>(instruments.size());
+    HostMatrix<double> tried = v.A.clone();
+    const auto out = drop_dependent(tried, v.rows, v.norms, v.tolerance, v.heights);
+    again = !out.empty();
+    for (auto j = out.rbegin(); j != out.rend(); ++j) {
+      dropped.insert(dropped.begin(), instruments[static_cast<std::size_t>(*j)]);
+      instruments.erase(instruments.begin() + *j);
+    }
+  }
+  own.variables.dropped = dropped;
+  return own;
+}
+
+std::vector<EquationFacts> run_equations(Graph& g, const std::vector<PickedEquation>& equations) {
+  Runtime& runtime = g.runtime();
+  std::vector<EquationFacts> all(equations.size());
+  std::vector<TileMatrix<double>> inputs, results;
+  std::vector<TileMatrix<int>> picks;
+  const Variables* last = nullptr;
+  for (std::size_t i = 0; i < equations.size(); ++i) {
+    const PickedEquation& e = equations[i];
+    const HostMatrix<double>& A = e.variables->A;
+    const index_t m = A.rows(), r = e.size(), rows = e.variables->rows;
+    if (r > rows) continue;
+    if (e.variables != last)
+      inputs.push_back(TileMatrix<double>::map(runtime, A.data(), m, A.cols(), A.ld(), {m, A.cols()}, "R"));
+    last = e.variables;
+    all[i] = {HostMatrix<double>::zeros(r + 1, 4), HostMatrix<double>::zeros(m, 1)};
+    HostMatrix<double>&facts = all[i].facts, &residual = all[i].residual;
+    picks.push_back(TileMatrix<int>::map(runtime, e.picks.data(), 2, r + 1, 2, {2, r + 1}, "picks"));
+    results.push_back(TileMatrix<double>::map(runtime, facts.data(), r + 1, 4, r + 1, {r + 1, 4}, "facts"));
+    results.push_back(TileMatrix<double>::map(runtime, residual.data(), m, 1, A.ld(), {m, 1}, "residual"));
+    index_t constant = -1;
+    if (e.constant >= 0) constant = position(e.order, e.regressors[static_cast<std::size_t>(e.constant)]);
+    g.insert<EquationQr>({e.exogenous, constant, work_of(e)}, inputs.back()(0, 0), picks.back()(0, 0),
+                         results[results.size() - 2](0, 0), results.back()(0, 0), g.scratch<double>(rows, r + 1));
+  }
+  g.wait();
+  for (const auto& matrix : results) matrix.bring_home();
+  return all;
+}
+
+double rounding_of(const PickedEquation& equation, const double* b) {
+  const Variables& v = *equation.variables;
+  double size = v.norms[static_cast<std::size_t>(equation.dependent)];
+  for (index_t p = 0; p < equation.size(); ++p)
+    size += std::abs(b[p]) * v.norms[static_cast<std::size_t>(equation.regressors[static_cast<std::size_t>(p)])];
+  return 10 * std::sqrt(static_cast<double>(std::max(v.observations, v.count()))) * eps * size;
+}
+
+EquationEstimate judge_equation(Graph& g, const PickedEquation& equation, const EquationFacts& facts,
+                                SemDivisor divisor, bool instrumental) {
+  const Variables& v = *equation.variables;
+  const index_t r = equation.size(), D = v.observations;
+  EquationEstimate e;
+  e.degrees_of_freedom = D - r;
+  if (!all_finite(v.A)) return e.status = EquationStatus::not_finite, e;
+  if (D <= r) return e.status = EquationStatus::too_few_observations, e;
+  if (deficient(equation, facts)) return blame_rank(g, equation, facts, e), e;
+
+  // In the equation's own order.
+  std::vector<double> b, inverse, beside;
+  for (const index_t c : equation.regressors) {
+    const index_t p = position(equation.order, c);
+    b.push_back(facts.facts(p, 0)), inverse.push_back(facts.facts(p, 1)), beside.push_back(facts.facts(p, 3));
+  }
+  double norm = euclidean_norm(facts.residual.rows(), facts.residual.data());
+  e.perfect_fit = !(norm > rounding_of(equation, b.data()));
+  if (e.perfect_fit) norm = 0;
+  const double scale = std::sqrt(static_cast<double>(divisor == SemDivisor::small ? D - r : D)), s = norm / scale;
+  const int unit = v.exponents[static_cast<std::size_t>(equation.dependent)];
+  for (std::size_t p = 0; p < b.size(); ++p) {
+    const int exponent = unit - v.exponents[static_cast<std::size_t>(equation.regressors[p])];
+    e.coefficients.push_back(std::ldexp(b[p], exponent));
+    e.standard_errors.push_back(std::ldexp(s * inverse[p], exponent));
+    if (!std::isfinite(e.coefficients.back() + e.standard_errors.back()))
+      return e.coefficients.clear(), e.standard_errors.clear(), e.status = EquationStatus::not_finite, e;
+  }
+  e.sigma = std::ldexp(s, unit);
+  e.condition = facts.facts(r, 0);
+  const index_t constants = equation.constant >= 0 ? 1 : 0;
+  const double all = total(equation);
+  const double unexplained =
+      all > rounding_of(equation, b.data()) ? norm / all * (norm / all) : std::numeric_limits<double>::quiet_NaN();
+  e.r2 = 1 - unexplained;
+  e.adjusted_r2 = 1 - unexplained * static_cast<double>(D - constants) / static_cast<double>(D - r);
+  if (!e.perfect_fit && r > constants) {
+    const double f = facts.facts(r, 1) / s;
+    e.f = {f * f / static_cast<double>(r - constants), r - constants, D - r};
+  }
+  e.first_stage.resize(b.size());
+  if (!instrumental) return e;
+  if (!e.perfect_fit && v.rows > r) {
+    const double part = euclidean_norm(v.rows, facts.residual.data()) / norm;
+    e.sargan = {static_cast<double>(D) * part * part, v.rows - r, 0};
+  }
+  const index_t excluded = v.rows - equation.exogenous, left = D - v.rows;
+  for (std::size_t p = 0; p < b.size(); ++p) {
+    const index_t c = equation.regressors[p];
+    if (c < v.instruments || left <= 0) continue;
+    const index_t below = v.A.rows() - v.rows;
+    const double tail = below > 0 ? euclidean_norm(below, &v.A(v.rows, c)) : 0;
+    const double ratio = beside[p] / tail;
+    e.first_stage[p] = {ratio * ratio * static_cast<double>(left) / static_cast<double>(excluded), excluded, left};
+  }
+  return e;
+}
+
+}  // namespace tesela::detail

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <tesela/algorithms/econometrics/internal/model_variables.hpp>
+#include <tesela/algorithms/qr/qr.hpp>
+
+#include <optional>
+#include <vector>
+
+namespace tesela::detail {
+
+/// An equation whose columns are those of some Variables, and their order in a staircase.
+struct PickedEquation {
+  const Variables* variables = nullptr;
+  index_t dependent = 0;
+  std::vector<index_t> regressors;  ///< columns of `variables`, as the equation names them
+  std::vector<index_t> order;       ///< of them as a staircase, the exogenous ones first
+  index_t exogenous = 0;            ///< so many of them are instruments
+  index_t constant = -1;            ///< which regressor is constant
+  HostMatrix<int> picks;            ///< 2 x (r + 1)
+
+  index_t size() const { return static_cast<index_t>(regressors.size()); }
+};
+
+/// Variables of an equation with its own instruments, and the transformation between both bases.
+struct OwnBasis {
+  Variables variables;
+  std::vector<index_t> columns;  ///< of the model's variables
+  HostMatrix<double> copy;       ///< that the factorization stands in
+  std::optional<QrFactorization<double>> factors;
+};
+
+/// The equation's instruments, regressors and dependent variable in a basis of their own that begins with what the
+/// instruments span. Waits for the graph.
+OwnBasis own_basis(Graph& g, const Variables& model, const Equation& equation);
+
+/// `columns` names the variables' columns by the model's, or is empty where they are the same.
+PickedEquation pick(const Variables& variables, const Equation& equation, const std::vector<index_t>& columns,
+                    index_t constant);
+
+/// What the tasks find out.
+struct EquationFacts {
+  HostMatrix<double> facts, residual;  ///< see EquationQr
+};
+
+/// One task for each equation that has no more regressors than its variables have rows; the others' are empty. Waits.
+std::vector<EquationFacts> run_equations(Graph& g, const std::vector<PickedEquation>& equations);
+
+/// The estimate by the equation itself, from its facts. Waits for the graph where it asks more of a deficient rank.
+EquationEstimate judge_equation(Graph& g, const PickedEquation& equation, const EquationFacts& facts,
+                                SemDivisor divisor, bool instrumental);
+
+/// ||e|| up to this is rounding alone: coefficients b of the equation's columns.
+double rounding_of(const PickedEquation& equation, const double* b);
+
+}  // namespace tesela::detail

@@ -1,0 +1,100 @@
+#include <tesela/algorithms/econometrics/internal/model_variables.hpp>
+#include <tesela/algorithms/qr/qr.hpp>
+#include <tesela/codelets/least_squares/minimum_norm.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tesela::detail {
+
+using namespace kernels;
+namespace {
+
+/// Rows first ... last of columns j ... become what a Householder transformation makes of them that leaves of column j
+/// its first of these rows.
+void eliminate(HostMatrix<double>& A, index_t j, index_t first, index_t last) {
+  const index_t n = last - first + 1;
+  std::vector<double> v(&A(first, j), &A(first, j) + n);
+  const double norm = euclidean_norm(n, v.data());
+  const double head = v[0] > 0 ? -norm : norm;
+  v[0] -= head;
+  double square = 0;
+  for (const double x : v) square += x * x;
+  for (index_t l = j + 1; l < A.cols(); ++l) {
+    double* column = &A(first, l);
+    double sum = 0;
+    for (index_t i = 0; i < n; ++i) sum += v[static_cast<std::size_t>(i)] * column[i];
+    for (index_t i = 0; i < n; ++i) column[i] -= 2 * sum / square * v[static_cast<std::size_t>(i)];
+  }
+  A(first, j) = head;
+  std::fill_n(&A(first, j) + 1, n - 1, 0.0);
+}
+
+}  // namespace
+
+HostMatrix<double> triangle_of(Graph& g, const HostMatrix<double>& A) {
+  const index_t m = A.rows(), n = A.cols(), k = std::min(m, n);
+  auto R = HostMatrix<double>::zeros(k, n);
+  if (k == 0) return R;
+  HostMatrix<double> copy = A.clone();
+  const TileShape tile = suitable_qr_tile(g.runtime(), m, n);
+  {
+    const auto a = TileMatrix<double>::map(g.runtime(), copy.data(), m, n, copy.ld(), tile, "A");
+    const auto r = TileMatrix<double>::map(g.runtime(), R.data(), k, n, R.ld(), tile, "R");
+    const auto factors = qr(g, a);
+    factors.extract_r(g, r);
+    g.wait();
+    r.bring_home();
+  }
+  return R;
+}
+
+std::vector<index_t> drop_dependent(HostMatrix<double>& A, index_t count, const std::vector<double>& norms,
+                                    double tolerance, std::vector<int>& heights) {
+  std::vector<index_t> dropped;
+  index_t rank = 0;
+  for (index_t j = 0; j < count; ++j) {
+    const index_t last = std::min(j, A.rows() - 1), left = last - rank + 1;
+    const double norm = left > 0 ? euclidean_norm(left, &A(rank, j)) : 0;
+    if (!(norm > tolerance * norms[static_cast<std::size_t>(j)])) {
+      if (left > 0) std::fill_n(&A(rank, j), left, 0.0);
+      dropped.push_back(j);
+    } else {
+      if (left > 1) eliminate(A, j, rank, last);
+      ++rank;
+    }
+    heights[static_cast<std::size_t>(j)] = static_cast<int>(rank);
+  }
+  return dropped;
+}
+
+Variables model_variables(const ModelTriangle& triangle, index_t instruments, bool all, double tolerance) {
+  Variables v;
+  v.A = triangle.R.clone();
+  v.exponents = scale_columns(v.A);
+  v.norms = column_norms(v.A);
+  v.observations = triangle.observations;
+  v.tolerance = tolerance;
+  for (index_t c = 0; c < v.count(); ++c) v.heights.push_back(static_cast<int>(std::min(c + 1, v.A.rows())));
+  v.instruments = v.rows = v.count();
+  if (all) return v;
+  v.instruments = instruments;
+  v.dropped = drop_dependent(v.A, instruments, v.norms, tolerance, v.heights);
+  v.rows = instruments - static_cast<index_t>(v.dropped.size());
+  return v;
+}
+
+HostMatrix<double> columns_of(const HostMatrix<double>& A, const std::vector<index_t>& columns) {
+  HostMatrix<double> result(A.rows(), static_cast<index_t>(columns.size()));
+  for (std::size_t j = 0; j < columns.size() && A.rows() > 0; ++j)
+    std::copy_n(&A(0, columns[j]), A.rows(), &result(0, static_cast<index_t>(j)));
+  return result;
+}
+
+double dot(const HostMatrix<double>& A, index_t i, const HostMatrix<double>& B, index_t j, index_t n) {
+  double sum = 0;
+  for (index_t k = 0; k < n; ++k) sum += A(k, i) * B(k, j);
+  return sum;
+}
+
+}  // namespace tesela::detail

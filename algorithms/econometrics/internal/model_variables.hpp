@@ -1,0 +1,42 @@
+#pragma once
+
+#include <tesela/algorithms/econometrics/simultaneous_equations.hpp>
+
+#include <vector>
+
+namespace tesela::detail {
+
+/// The R of A = Q R, min(m, n) x n with zeros below its diagonal, of a small or large A. A is copied.
+HostMatrix<double> triangle_of(Graph& g, const HostMatrix<double>& A);
+
+/// Which of the first `count` columns of the triangle A are, within `tolerance` of their norms, combinations of columns
+/// before them. A is turned so that the others are columns of a triangle with no gaps: heights[c] of column c's rows
+/// are not zero then. `norms` are those of the columns.
+std::vector<index_t> drop_dependent(HostMatrix<double>& A, index_t count, const std::vector<double>& norms,
+                                    double tolerance, std::vector<int>& heights);
+
+/// All variables in the coordinates of an orthogonal basis that begins with what the instruments span. Column c is
+/// 2^exponents[c] times what stands in A.
+struct Variables {
+  HostMatrix<double> A;
+  std::vector<int> exponents, heights;
+  std::vector<double> norms;
+  index_t rows = 0;  ///< that the instruments span
+  index_t instruments = 0;
+  index_t observations = 0;
+  double tolerance = 0;
+  std::vector<index_t> dropped = {};
+
+  index_t count() const { return A.cols(); }
+};
+
+/// From the triangle of a model. `all`: every variable is an instrument.
+Variables model_variables(const ModelTriangle& triangle, index_t instruments, bool all, double tolerance);
+
+/// Columns `columns` of A side by side.
+HostMatrix<double> columns_of(const HostMatrix<double>& A, const std::vector<index_t>& columns);
+
+/// Sum of products of the first n elements of two columns.
+double dot(const HostMatrix<double>& A, index_t i, const HostMatrix<double>& B, index_t j, index_t n);
+
+}  // namespace tesela::detail

@@ -1,0 +1,365 @@
+#include <tesela/algorithms/econometrics/internal/equation_tasks.hpp>
+#include <tesela/algorithms/econometrics/internal/system_tasks.hpp>
+#include <tesela/algorithms/econometrics/simultaneous_equations.hpp>
+#include <tesela/algorithms/qr/tall_skinny.hpp>
+#include <tesela/codelets/least_squares/minimum_norm.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <deque>
+
+namespace tesela {
+
+using namespace kernels;
+namespace {
+
+using detail::PickedEquation;
+using detail::Weights;
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+void require_valid(const ModelTriangle& triangle, const SimultaneousModel& model) {
+  const index_t variables = triangle.R.cols();
+  const auto require = [&](bool good, const std::string& argument, const std::string& problem) {
+    if (!good) throw ArgumentError("estimate", argument, problem);
+  };
+  require(triangle.R.rows() == variables, "triangle", to_string(triangle.R.shape()) + " is not square");
+  require(model.instruments >= 0 && model.instruments <= variables, "instruments",
+          std::to_string(model.instruments) + " of " + std::to_string(variables) + " variables");
+  require(model.constant < variables, "constant", std::to_string(model.constant) + " is no variable");
+  for (std::size_t i = 0; i < model.equations.size(); ++i) {
+    const Equation& e = model.equations[i];
+    const std::string name = "equation " + std::to_string(i + 1);
+    const auto each = [&](const std::vector<index_t>& columns, const char* what) {
+      for (std::size_t p = 0; p < columns.size(); ++p) {
+        require(columns[p] >= 0 && columns[p] < variables, name, std::to_string(columns[p]) + " is no variable");
+        require(std::find(columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(p), columns[p]) ==
+                    columns.begin() + static_cast<std::ptrdiff_t>(p),
+                name, std::string(what) + " " + std::to_string(columns[p]) + " stands there twice");
+      }
+    };
+    require(e.dependent >= 0 && e.dependent < variables, name, std::to_string(e.dependent) + " is no variable");
+    require(!e.regressors.empty(), name, "has no regressors");
+    each(e.regressors, "regressor");
+    each(e.instruments, "instrument");
+    require(std::find(e.regressors.begin(), e.regressors.end(), e.dependent) == e.regressors.end(), name,
+            "its dependent variable is a regressor");
+  }
+}
+
+/// What the estimates of the equations that have numbers are made of.
+struct System {
+  std::vector<std::size_t> which;  ///< of the model's equations
+  std::vector<PickedEquation> picked;
+  std::vector<const detail::OwnBasis*> own;
+  std::vector<PickedEquation> in_model;     ///< the same by the model's variables
+  std::vector<std::vector<double>> scaled;  ///< coefficients in the variables' units, in each equation's own order
+  std::vector<double> divisors;             ///< square roots
+};
+
+/// y_i - Z_i b_i of all equations, in the model's coordinates.
+HostMatrix<double> residuals(const detail::Variables& v, const System& system) {
+  const index_t m = v.A.rows();
+  HostMatrix<double> E(m, static_cast<index_t>(system.which.size()));
+  for (std::size_t i = 0; i < system.which.size(); ++i) {
+    const PickedEquation& e = system.in_model[i];
+    double* out = &E(0, static_cast<index_t>(i));
+    std::copy_n(&v.A(0, e.dependent), m, out);
+    for (std::size_t p = 0; p < e.regressors.size(); ++p) {
+      const double b = system.scaled[i][p], *column = &v.A(0, e.regressors[p]);
+      for (index_t k = 0; k < m; ++k) out[k] -= b * column[k];
+    }
+  }
+  return E;
+}
+
+/// In the data's units, of E = the residuals; NaN for equations without numbers.
+HostMatrix<double> covariance_of(const detail::Variables& v, const System& system, const HostMatrix<double>& E,
+                                 std::size_t equations) {
+  HostMatrix<double> S(static_cast<index_t>(equations), static_cast<index_t>(equations));
+  std::fill_n(S.data(), S.size(), nan);
+  for (std::size_t i = 0; i < system.which.size(); ++i)
+    for (std::size_t j = 0; j <= i; ++j) {
+      const auto unit = [&](std::size_t k) {
+        return v.exponents[static_cast<std::size_t>(system.in_model[k].dependent)];
+      };
+      const double sum = detail::dot(E, static_cast<index_t>(i), E, static_cast<index_t>(j), E.rows());
+      const auto a = static_cast<index_t>(system.which[i]), b = static_cast<index_t>(system.which[j]);
+      S(a, b) = S(b, a) = std::ldexp(sum / system.divisors[i] / system.divisors[j], unit(i) + unit(j));
+    }
+  return S;
+}
+
+/// sum_ij P^ij a_i^T a_j / (s_i s_j) over the first `rows` rows.
+double weighted_sum(const Weights& w, const HostMatrix<double>& A, index_t rows) {
+  double sum = 0;
+  for (index_t i = 0; i < A.cols(); ++i)
+    for (index_t j = 0; j < A.cols(); ++j)
+      sum += w.inverse(i, j) * detail::dot(A, i, A, j, rows) / w.sigmas[static_cast<std::size_t>(i)] /
+             w.sigmas[static_cast<std::size_t>(j)];
+  return sum;
+}
+
+double mcelroy(Graph& g, const detail::Variables& v, const SimultaneousModel& model, const System& system,
+               const HostMatrix<double>& E) {
+  const Weights w = detail::weigh(g, E, system.divisors);
+  if (w.inverse.cols() == 0) return nan;
+  HostMatrix<double> Y(v.A.rows(), E.cols());
+  for (index_t i = 0; i < E.cols(); ++i) {
+    const PickedEquation& e = system.in_model[static_cast<std::size_t>(i)];
+    const index_t c = model.constant;
+    const double along =
+        c < 0 ? 0 : detail::dot(v.A, c, v.A, e.dependent, Y.rows()) / detail::dot(v.A, c, v.A, c, Y.rows());
+    for (index_t k = 0; k < Y.rows(); ++k) Y(k, i) = v.A(k, e.dependent) - (c < 0 ? 0 : along * v.A(k, c));
+  }
+  return 1 - weighted_sum(w, E, E.rows()) / weighted_sum(w, Y, Y.rows());
+}
+
+/// Moves system.scaled by the corrections, and answers the largest of them relative to a coefficient and its error.
+double move(System& system, const std::vector<std::vector<double>>& changes,
+            const std::vector<std::vector<double>>& errors) {
+  double most = 0;
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    const PickedEquation& e = system.picked[i];
+    for (std::size_t p = 0; p < changes[i].size(); ++p) {
+      const auto at = std::find(e.regressors.begin(), e.regressors.end(), e.order[p]) - e.regressors.begin();
+      const auto own = static_cast<std::size_t>(at);
+      double& b = system.scaled[i][own];
+      b += changes[i][p];
+      const double size = std::abs(b) + errors[i][own];
+      if (changes[i][p] != 0) most = std::max(most, std::abs(changes[i][p]) / size);
+    }
+  }
+  return most;
+}
+
+/// The statistics of an equation that residuals change.
+void restate(const detail::Variables& v, const PickedEquation& e, const std::vector<double>& b,
+             const std::vector<double>& errors, double norm, double divisor, EquationEstimate& estimate) {
+  const int unit = v.exponents[static_cast<std::size_t>(e.dependent)];
+  const double before = estimate.sigma;
+  estimate.sigma = std::ldexp(norm / divisor, unit);
+  // Sums of squares are as the squares of sigma.
+  const double ratio = estimate.sigma / before, rest = (1 - estimate.r2) * ratio * ratio;
+  estimate.adjusted_r2 = 1 - (1 - estimate.adjusted_r2) * ratio * ratio;
+  estimate.r2 = 1 - rest;
+  estimate.f = {};  // its covariance is the system's
+  for (std::size_t p = 0; p < b.size(); ++p) {
+    const int exponent = unit - v.exponents[static_cast<std::size_t>(e.regressors[p])];
+    estimate.coefficients[p] = std::ldexp(b[p], exponent);
+    estimate.standard_errors[p] = std::ldexp(errors[p], exponent);
+  }
+}
+
+void third_stage(Graph& g, const detail::Variables& v, const SemOptions& options, System& system,
+                 SimultaneousEquations& result) {
+  HostMatrix<double> E = residuals(v, system);
+  std::vector<std::vector<double>> errors;
+  for (std::size_t i = 0; i < system.which.size(); ++i) {
+    const EquationEstimate& e = result.equations[system.which[i]];
+    errors.emplace_back();
+    for (std::size_t p = 0; p < e.standard_errors.size(); ++p)
+      errors.back().push_back(
+          std::ldexp(e.standard_errors[p], v.exponents[static_cast<std::size_t>(system.in_model[i].regressors[p])] -
+                                               v.exponents[static_cast<std::size_t>(system.in_model[i].dependent)]));
+  }
+  const auto refuse = [&](const std::vector<index_t>& singular) {
+    result.status = SemStatus::singular_covariance;
+    for (const index_t i : singular)
+      result.singular.push_back(static_cast<index_t>(system.which[static_cast<std::size_t>(i)]));
+    for (const std::size_t i : system.which) {
+      EquationEstimate& e = result.equations[i];
+      e.coefficients.clear(), e.standard_errors.clear();
+    }
+  };
+  for (std::size_t i = 0; i < system.which.size(); ++i)
+    if (result.equations[system.which[i]].perfect_fit) return refuse({static_cast<index_t>(i)});
+  detail::ThirdStage stage(g, v, system.picked, system.own);
+  Weights weights;
+  const index_t most = options.iterate ? std::max<index_t>(options.iterations, 1) : 1;
+  for (result.iterations = 0; result.iterations < most;) {
+    weights = detail::weigh(g, E, system.divisors);
+    if (!weights.singular.empty()) return refuse(weights.singular);
+    const auto changes = stage.correction(g, E, weights);
+    if (changes.empty()) return refuse({});
+    ++result.iterations;
+    result.last_change = move(system, changes, errors);
+    HostMatrix<double> next = residuals(v, system);
+    if (result.iterations == most || result.last_change <= options.tolerance) {
+      if (options.iterate && !(result.last_change <= options.tolerance)) result.status = SemStatus::not_converged;
+      result.weighting_covariance = covariance_of(v, system, E, result.equations.size());
+      if (std::all_of(system.own.begin(), system.own.end(), [](const auto* own) { return own == nullptr; }) &&
+          static_cast<index_t>(system.which.size()) * v.rows > stage.unknowns() &&
+          (options.method == SemMethod::three_stage))
+        result.hansen_sargan = {weighted_sum(weights, next, v.rows),
+                                static_cast<index_t>(system.which.size()) * v.rows - stage.unknowns(), 0};
+      E = std::move(next);
+      break;
+    }
+    E = std::move(next);
+  }
+  const auto units = stage.errors(g, weights);
+  const std::vector<double> norms = column_norms(E);
+  for (std::size_t i = 0; i < system.which.size(); ++i) {
+    const PickedEquation& e = system.picked[i];
+    std::vector<double> own(units[i].size());
+    for (std::size_t p = 0; p < own.size(); ++p) {
+      const auto at = std::find(e.regressors.begin(), e.regressors.end(), e.order[p]) - e.regressors.begin();
+      own[static_cast<std::size_t>(at)] = units[i][p];
+    }
+    restate(v, system.in_model[i], system.scaled[i], own, norms[i], system.divisors[i],
+            result.equations[system.which[i]]);
+  }
+}
+
+}  // namespace
+
+std::span<const Named<SemMethod>> sem_methods() {
+  static constexpr std::array<Named<SemMethod>, 4> all{{
+      {SemMethod::two_stage, "2sls", "two-stage least squares, each equation by itself"},
+      {SemMethod::three_stage, "3sls", "three-stage least squares"},
+      {SemMethod::ols, "ols", "ordinary least squares, no instruments"},
+      {SemMethod::sur, "sur", "seemingly unrelated regressions, no instruments"},
+  }};
+  return all;
+}
+
+std::span<const Named<SemDivisor>> sem_divisors() {
+  static constexpr std::array<Named<SemDivisor>, 2> all{{
+      {SemDivisor::observations, "n", "divisor D, normal distribution"},
+      {SemDivisor::small, "small", "divisor D less coefficients, t distribution"},
+  }};
+  return all;
+}
+
+const char* description(EquationStatus status) {
+  switch (status) {
+    case EquationStatus::ok:
+      return "ok";
+    case EquationStatus::not_identified_order:
+      return "not identified: order";
+    case EquationStatus::not_identified_rank:
+      return "not identified: rank";
+    case EquationStatus::collinear:
+      return "collinear";
+    case EquationStatus::too_few_observations:
+      return "too few observations";
+    case EquationStatus::not_finite:
+      return "not finite";
+  }
+  return "";
+}
+
+const char* description(SemStatus status) {
+  switch (status) {
+    case SemStatus::ok:
+      return "ok";
+    case SemStatus::singular_covariance:
+      return "singular residual covariance";
+    case SemStatus::not_converged:
+      return "not converged";
+  }
+  return "";
+}
+
+TileShape suitable_model_tile(const Runtime& runtime, index_t observations, index_t variables) {
+  const auto workers = static_cast<index_t>(std::max<std::size_t>(runtime.workers().size(), 1));
+  if (variables <= 192 && observations / 16 >= variables)
+    return {std::clamp<index_t>(observations / (4 * workers), 1024, index_t{1} << 20), std::max<index_t>(variables, 1)};
+  return suitable_qr_tile(runtime, observations, variables);
+}
+
+ModelTriangle model_triangle(Graph& g, const TileMatrix<double>& data) {
+  const index_t D = data.m(), n = data.n();
+  ModelTriangle result{HostMatrix<double>::zeros(n, n), D};
+  if (D == 0 || n == 0) return result;
+  if (n <= 192 && D / 16 >= n) {
+    const auto R = TileMatrix<double>::map(g.runtime(), result.R.data(), n, n, n, {n, n}, "R");
+    tall_skinny_r(g, data, R);
+    g.wait();
+    R.bring_home();
+    return result;
+  }
+  const index_t k = std::min(D, n);
+  HostMatrix<double> r = k == n ? HostMatrix<double>() : HostMatrix<double>(k, n);
+  HostMatrix<double>& home = k == n ? result.R : r;
+  {
+    const auto R = TileMatrix<double>::map(g.runtime(), home.data(), k, n, home.ld(), data.tile_shape(), "R");
+    const auto factors = qr(g, data);
+    factors.extract_r(g, R);
+    g.wait();
+    R.bring_home();
+  }
+  for (index_t j = 0; k < n && j < n; ++j) std::copy_n(&r(0, j), k, &result.R(0, j));
+  return result;
+}
+
+SimultaneousEquations estimate(Graph& g, const ModelTriangle& triangle, const SimultaneousModel& model,
+                               const SemOptions& options) {
+  require_valid(triangle, model);
+  SimultaneousEquations result;
+  const index_t M = triangle.R.cols(), D = triangle.observations;
+  const bool instrumental = options.method == SemMethod::two_stage || options.method == SemMethod::three_stage;
+  const double tolerance = options.rcond > 0 ? options.rcond
+                                             : 10 * static_cast<double>(std::max<index_t>({D, M, 1})) *
+                                                   std::numeric_limits<double>::epsilon();
+  if (!all_finite(triangle.R)) {
+    result.equations.resize(model.equations.size());
+    for (EquationEstimate& e : result.equations) e.status = EquationStatus::not_finite;
+    return result;
+  }
+  const detail::Variables v = detail::model_variables(triangle, model.instruments, !instrumental, tolerance);
+  result.dropped_instruments = v.dropped;
+
+  std::deque<detail::OwnBasis> bases;
+  std::vector<const detail::OwnBasis*> own;
+  std::vector<PickedEquation> picked, in_model;
+  for (const Equation& e : model.equations) {
+    in_model.push_back(detail::pick(v, e, {}, model.constant));
+    if (!instrumental || e.instruments.empty()) {
+      picked.push_back(detail::pick(v, e, {}, model.constant));
+      own.push_back(nullptr);
+    } else {
+      bases.push_back(detail::own_basis(g, v, e));
+      own.push_back(&bases.back());
+      picked.push_back(detail::pick(bases.back().variables, e, bases.back().columns, model.constant));
+    }
+  }
+  const auto facts = detail::run_equations(g, picked);
+  System system;
+  for (std::size_t i = 0; i < picked.size(); ++i) {
+    EquationEstimate e = detail::judge_equation(g, picked[i], facts[i], options.divisor, instrumental);
+    if (own[i] != nullptr)
+      for (index_t& c : e.dependent_regressors) c = own[i]->columns[static_cast<std::size_t>(c)];
+    if (e.status == EquationStatus::ok) {
+      system.which.push_back(i);
+      system.own.push_back(own[i]);
+      std::vector<double> b;
+      for (const index_t c : picked[i].regressors)
+        b.push_back(
+            facts[i].facts(std::find(picked[i].order.begin(), picked[i].order.end(), c) - picked[i].order.begin(), 0));
+      system.scaled.push_back(std::move(b));
+      const index_t divisor = options.divisor == SemDivisor::small ? e.degrees_of_freedom : D;
+      system.divisors.push_back(std::sqrt(static_cast<double>(divisor)));
+    }
+    result.equations.push_back(std::move(e));
+  }
+  for (const std::size_t i : system.which) {
+    system.picked.push_back(std::move(picked[i]));
+    system.in_model.push_back(std::move(in_model[i]));
+  }
+  if (system.which.empty()) {
+    result.residual_covariance = covariance_of(v, system, HostMatrix<double>(M, 0), result.equations.size());
+    return result;
+  }
+  if (options.method == SemMethod::three_stage || options.method == SemMethod::sur)
+    third_stage(g, v, options, system, result);
+  if (result.status == SemStatus::singular_covariance) return result;
+  const HostMatrix<double> E = residuals(v, system);
+  result.residual_covariance = covariance_of(v, system, E, result.equations.size());
+  result.mcelroy_r2 = mcelroy(g, v, model, system, E);
+  return result;
+}
+
+}  // namespace tesela
