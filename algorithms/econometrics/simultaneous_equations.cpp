@@ -181,7 +181,9 @@ void third_stage(Graph& g, const detail::Variables& v, const SemOptions& options
   for (result.iterations = 0; result.iterations < most;) {
     weights = detail::weigh(g, E, system.divisors);
     if (!weights.singular.empty()) return refuse(weights.singular);
-    const auto changes = stage.correction(g, E, weights);
+    const auto changes = stage.own_instruments()
+                             ? stage.correction(g, stage.of_fitted(v, system.in_model, system.scaled), weights)
+                             : stage.correction(g, E, weights);
     if (changes.empty()) return refuse({});
     ++result.iterations;
     result.last_change = move(system, changes, errors);

@@ -109,15 +109,35 @@ ThirdStage::ThirdStage(Graph& g, const Variables& model, const std::vector<Picke
     : equations_(equations), starts_{0} {
   std::vector<HostMatrix<double>> Q;
   run_bases(g, equations, Q, R_);
-  const bool any = std::any_of(own.begin(), own.end(), [](const OwnBasis* basis) { return basis != nullptr; });
+  own_instruments_ = std::any_of(own.begin(), own.end(), [](const OwnBasis* basis) { return basis != nullptr; });
   for (const PickedEquation& e : equations) starts_.push_back(starts_.back() + e.size());
-  Q_ = HostMatrix<double>::zeros(any ? model.A.rows() : model.rows, unknowns());
+  Q_ = HostMatrix<double>::zeros(own_instruments_ ? model.A.rows() : model.rows, unknowns());
   for (std::size_t i = 0; i < equations.size(); ++i) {
     if (own[i] != nullptr) Q[i] = in_model_basis(g, *own[i], Q[i]);
     for (index_t j = 0; j < Q[i].cols(); ++j) std::copy_n(&Q[i](0, j), Q[i].rows(), &Q_(0, starts_[i] + j));
     Q[i] = HostMatrix<double>();
   }
   H_ = product(g, Op::transpose, Op::none, Q_, Q_);
+}
+
+HostMatrix<double> ThirdStage::of_fitted(const Variables& model, const std::vector<PickedEquation>& in_model,
+                                         const std::vector<std::vector<double>>& coefficients) const {
+  HostMatrix<double> E(Q_.rows(), static_cast<index_t>(in_model.size()));
+  for (std::size_t i = 0; i < in_model.size(); ++i) {
+    double* out = &E(0, static_cast<index_t>(i));
+    std::copy_n(&model.A(0, in_model[i].dependent), Q_.rows(), out);
+    const PickedEquation& e = equations_[i];
+    std::vector<double> ordered;
+    for (const index_t c : e.order)
+      ordered.push_back(coefficients[i][static_cast<std::size_t>(
+          std::find(e.regressors.begin(), e.regressors.end(), c) - e.regressors.begin())]);
+    for (index_t p = 0; p < e.size(); ++p) {
+      double along = 0;
+      for (index_t l = p; l < e.size(); ++l) along += R_[i](p, l) * ordered[static_cast<std::size_t>(l)];
+      for (index_t k = 0; k < Q_.rows(); ++k) out[k] -= along * Q_(k, starts_[i] + p);
+    }
+  }
+  return E;
 }
 
 std::vector<std::vector<double>> ThirdStage::correction(Graph& g, const HostMatrix<double>& E, const Weights& weights) {

@@ -24,11 +24,17 @@ class ThirdStage {
   ThirdStage(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
              const std::vector<const OwnBasis*>& own);
 
-  /// What the coefficients of all equations, in each one's order, change by: with the residuals E of those at hand, and
-  /// the weights. Empty where the matrix of blocks is not positive definite. Waits.
+  /// What the coefficients of all equations change by, each in its staircase's order, with these residuals E and
+  /// weights. Empty where the matrix of blocks is not positive definite. Waits.
   std::vector<std::vector<double>> correction(Graph& g, const HostMatrix<double>& E, const Weights& weights);
 
-  /// The standard errors, in each equation's order of columns, after a correction with these weights. Waits.
+  /// The residuals that correction() takes, columns y_i - Q_i R_i b_i; those of the data, y_i - Z_i b_i, are as good
+  /// where all equations have the model's instruments.
+  HostMatrix<double> of_fitted(const Variables& model, const std::vector<PickedEquation>& in_model,
+                               const std::vector<std::vector<double>>& coefficients) const;
+  bool own_instruments() const { return own_instruments_; }
+
+  /// The standard errors, in each one's staircase's order, after a correction with these weights. Waits.
   std::vector<std::vector<double>> errors(Graph& g, const Weights& weights) const;
 
   index_t unknowns() const { return starts_.back(); }
@@ -38,6 +44,7 @@ class ThirdStage {
   std::vector<index_t> starts_;
   HostMatrix<double> Q_, H_, factor_;  ///< H = Q^T Q, and Cholesky's factor of its blocks times weights
   std::vector<HostMatrix<double>> R_;
+  bool own_instruments_;
 };
 
 }  // namespace tesela::detail
