@@ -8,6 +8,9 @@
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/dense/triangular_solve.hpp>
+#include <tesela/algorithms/econometrics/distributions.hpp>
+#include <tesela/algorithms/econometrics/model_data.hpp>
+#include <tesela/algorithms/econometrics/model_formulas.hpp>
 #include <tesela/algorithms/econometrics/simultaneous_equations.hpp>
 #include <tesela/algorithms/eigen/band_to_tridiagonal.hpp>
 #include <tesela/algorithms/eigen/eig_batch.hpp>

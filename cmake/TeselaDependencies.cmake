@@ -13,6 +13,14 @@ pkg_get_variable(STARPU_PREFIX starpu-1.4 prefix)
 pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)
 pkg_check_modules(OPENBLAS REQUIRED IMPORTED_TARGET openblas)
 pkg_check_modules(FFTW REQUIRED IMPORTED_TARGET fftw3 fftw3f)
+# libcsv has no .pc file; of Boost only headers are used.
+find_library(TESELA_CSV csv)
+find_path(TESELA_CSV_INCLUDE csv.h)
+find_path(TESELA_BOOST_INCLUDE boost/math/distributions/students_t.hpp)
+if(NOT TESELA_CSV OR NOT TESELA_CSV_INCLUDE OR NOT TESELA_BOOST_INCLUDE)
+  message(FATAL_ERROR "libcsv or Boost.Math not found. Run scripts/setup, or install libcsv-dev and libboost-math-dev.")
+endif()
+mark_as_advanced(TESELA_CSV TESELA_CSV_INCLUDE TESELA_BOOST_INCLUDE)
 
 # CUDA variants are built when nvcc is there, and only then; StarPU must have been built with CUDA as well.
 set(TESELA_HAVE_CUDA 0)

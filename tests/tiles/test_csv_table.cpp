@@ -1,0 +1,97 @@
+#include <tesela/runtime/errors.hpp>
+#include <tesela/tiles/io/csv_table.hpp>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include <cmath>
+#include <random>
+#include <string>
+
+using namespace tesela;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+Table read(const std::string& text, const std::vector<std::string>& wanted) {
+  return read_csv_bytes(text, "data.csv", wanted);
+}
+
+void refuses(const std::string& text, const std::vector<std::string>& wanted, const std::string& why) {
+  CAPTURE(text);
+  try {
+    read(text, wanted);
+    FAIL_CHECK("was read");
+  } catch (const FileError& e) {
+    CHECK_THAT(e.what(), ContainsSubstring("data.csv: ") && ContainsSubstring(why));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("wanted columns of a CSV, in their order; the others hold anything") {
+  for (const std::string end : {"\n", "\r\n"})
+    for (const char d : {',', ';', '\t'}) {
+      CAPTURE(end, d);
+      std::string text = "a,text,b c,d" + end + "1,x,2e-3,7" + end + end + "-4.5,\"y,\n z\",+.5,inf" + end + " 3 ,,0,";
+      for (char& c : text) c = c == ',' ? d : c;
+      for (const std::string& file : {text, text + end, "\xEF\xBB\xBF" + text}) {
+        const Table t = read(file, {"b c", "a"});
+        CHECK(t.rows == 3);
+        CHECK(t.names == std::vector<std::string>{"b c", "a"});
+        CHECK(t.columns == std::vector<std::vector<double>>{{0.002, 0.5, 0}, {1, -4.5, 3}});
+        CHECK(t.lines == std::vector<index_t>{2, 4, 6});
+        CHECK(read_csv_names_bytes(file, "data.csv") == std::vector<std::string>{"a", "text", "b c", "d"});
+      }
+    }
+  CHECK(read("a,b\n", {"b"}).rows == 0);
+  CHECK(read("a\n5", {"a"}).columns[0] == std::vector<double>{5});
+  CHECK(read("\"a \"\"b\"\"\",c\n1,2\n", {"a \"b\""}).columns[0] == std::vector<double>{1});
+}
+
+TEST_CASE("missing values are NaN") {
+  const Table t = read("a,b\n,1\nNA,2\nNaN,3\n.,4\n\"\",5\n1e-400,6\n", {"a", "b"});
+  for (std::size_t i = 0; i < 5; ++i) CHECK(std::isnan(t.columns[0][i]));
+  CHECK(t.columns[0][5] == 0);
+  CHECK(t.columns[1] == std::vector<double>{1, 2, 3, 4, 5, 6});
+}
+
+TEST_CASE("what is no number is refused with its place, where it counts") {
+  const std::string text = "a,b\n1,2\n3,four\ninf,5\n1e999,6\n0x1,7\n1.2.3,8\n-,9\nnan,1\n1 2,1\n";
+  refuses(text, {"b"}, "line 3, column b: 'four'");
+  refuses(text, {"a"}, "line 4, column a: 'inf'");
+  refuses("a\n1e999\n", {"a"}, "line 2, column a: 1e999 is beyond");
+  for (const char* word : {"0x1", "1.2.3", "-", "nan", "1 2", "1e", "e", "infinity", "1,5"})
+    refuses(std::string("a;b\n") + word + ";1\n", {"a"}, std::string("line 2, column a: '") + word);
+}
+
+TEST_CASE("malformed files") {
+  refuses("", {}, "no header");
+  refuses("\n\n", {}, "no header");
+  refuses("a,b\n1,2\n1\n", {"a"}, "line 3: 1 fields; the header has 2");
+  refuses("a,b\n1,2,3\n", {"a"}, "line 2: 3 fields");
+  refuses("a,b\n1,\"2\n", {"a"}, "line");
+  refuses("a,b\n1,2\"3\n", {"a"}, "line 2: a quote stands");
+  refuses("a,b\n1,2\n", {"c"}, "no column is called c");
+  refuses("a,b,a\n1,2,3\n", {"a"}, "two columns are called a");
+  refuses(std::string("a\n1\0002\n", 6), {"a"}, "byte of value 0");
+  CHECK(read("a,b,a\n1,2,3\n", {"b"}).columns[0] == std::vector<double>{2});
+}
+
+TEST_CASE("no bytes do harm") {
+  std::mt19937 random(3);
+  const std::string alphabet = "a,b;\t\"\r\n1.-eN \xEF\xBB\xBF";
+  int good = 0;
+  for (int k = 0; k < 20000; ++k) {
+    std::string text = k % 2 == 0 ? "a,b\n" : "";
+    for (std::size_t n = random() % 20; n > 0; --n) text += alphabet[random() % alphabet.size()];
+    try {
+      const Table t = read(text, {"a", "b"});
+      ++good;
+      for (const auto& column : t.columns) REQUIRE(static_cast<index_t>(column.size()) == t.rows);
+      REQUIRE(static_cast<index_t>(t.lines.size()) == t.rows);
+    } catch (const FileError&) {
+    }
+  }
+  CHECK(good > 100);
+}
