@@ -9,6 +9,7 @@
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/dense/triangular_solve.hpp>
 #include <tesela/algorithms/econometrics/distributions.hpp>
+#include <tesela/algorithms/econometrics/generated_model.hpp>
 #include <tesela/algorithms/econometrics/model_data.hpp>
 #include <tesela/algorithms/econometrics/model_formulas.hpp>
 #include <tesela/algorithms/econometrics/simultaneous_equations.hpp>

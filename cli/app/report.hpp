@@ -55,6 +55,8 @@ class Report {
   /// Of each unknown, an array that is empty where there are none, and of each right-hand side the variance that its
   /// residual speaks for.
   void standard_errors(const std::vector<double>& errors, const std::vector<double>& residual_variances);
+  /// What else a command has to say, below a key of its own.
+  void section(const std::string& name, const nlohmann::json& value) { json_[name] = value; }
   /// Bytes planned and measured, as the JSON has them.
   void memory(const nlohmann::json& planned_and_measured) { json_["memory"] = planned_and_measured; }
   /// Besides the tasks of each kernel.

@@ -1,0 +1,164 @@
+#include "cli/app/choices.hpp"
+#include "cli/app/command.hpp"
+#include "cli/app/numbers.hpp"
+#include "cli/app/options.hpp"
+#include "cli/app/outputs.hpp"
+#include "cli/app/runs.hpp"
+#include "cli/app/sizes.hpp"
+#include "cli/commands/econometrics/sem_problem.hpp"
+#include "cli/commands/econometrics/sem_report.hpp"
+#include <tesela/tiles/io/atomic_file.hpp>
+
+#include <memory>
+
+namespace tesela::cli {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  SemInput input;
+  std::string method = "2sls", divisor = "n";
+  bool iterate = false;
+  double tolerance = 1e-10, level = 0.95, rcond = 0;
+  std::string out, out_fitted, out_residuals, out_data, out_model;
+};
+
+void write_outputs(const Options& o, const SemOutcome& outcome) {
+  if (!o.out.empty()) write_coefficients(o.out, outcome);
+  if (!o.out_fitted.empty()) write_csv(o.out_fitted, outcome.problem.labels, residuals(outcome, true));
+  if (!o.out_residuals.empty()) write_csv(o.out_residuals, outcome.problem.labels, residuals(outcome, false));
+}
+
+void write_generated(const Options& o, const SemProblem& p) {
+  if (!o.out_data.empty()) {
+    HostMatrix<double> columns(p.data.rows(), p.data.cols() - 1);  // the intercept is a formula's
+    for (index_t c = 0; c < columns.cols() && columns.rows() > 0; ++c)
+      std::copy_n(&p.data(0, c + 1), columns.rows(), &columns(0, c));
+    write_csv(o.out_data, {p.names.begin() + 1, p.names.end()}, columns);
+  }
+  if (o.out_model.empty()) return;
+  AtomicFile file(o.out_model);
+  file.write(p.formulas);
+  file.commit();
+}
+
+int run_sem(const Options& o) {
+  Report report("sem", o.common);
+  SemOptions options;
+  options.method = *find_named(sem_methods(), o.method);
+  options.divisor = *find_named(sem_divisors(), o.divisor);
+  options.iterate = o.iterate;
+  options.tolerance = o.tolerance;
+  options.rcond = o.rcond;
+  const bool system = options.method == SemMethod::three_stage || options.method == SemMethod::sur;
+  if (o.iterate && !system) throw ArgumentError("sem", "--iterate", "belongs to --method 3sls or sur");
+  if (!o.input.generated() && !(o.out_data.empty() && o.out_model.empty()))
+    throw ArgumentError("sem", "--out-data", "and --out-model belong to a generated model");
+  if (o.input.generated()) {
+    const ModelSizes& s = o.input.sizes;
+    const auto columns = static_cast<double>(s.exogenous) + static_cast<double>(s.equations);
+    require_memory("sem", "the data and their copy", 16.0 * static_cast<double>(s.observations) * columns);
+  }
+  const SemProblem p = load_sem(o.input, options.method, o.common.seed);
+  write_generated(o, p);
+  const index_t D = p.data.rows(), n = p.data.cols();
+  report.problem() = {{"input", o.input.generated() ? "generated" : o.input.data},
+                      {"observations", D},
+                      {"dropped_rows", p.dropped},
+                      {"equations", p.model.equations.size()},
+                      {"instruments", p.model.instruments},
+                      {"variables", n},
+                      {"method", o.method},
+                      {"dof", o.divisor},
+                      {"level", o.level},
+                      {"seed", o.common.seed}};
+  if (!o.input.weights.empty()) report.problem()["rows_of_weight_0"] = p.without_weight;
+
+  ModelTriangle triangle;
+  SimultaneousEquations answer;
+  {
+    Runtime runtime(o.common.runtime());
+    HostMatrix<double> work(D, n);
+    const auto data =
+        TileMatrix<double>::map(runtime, work.data(), D, n, work.ld(), suitable_model_tile(runtime, D, n), "data");
+    const auto prepare = [&] { data.copy_from(p.data.data(), p.data.ld()); };
+    const auto run = [&](Graph& g, bool) {
+      triangle = model_triangle(g, data);
+      answer = estimate(g, triangle, p.model, options);
+      return 0.0;
+    };
+    run_timed(o.common, runtime, report, {prepare, run});
+  }
+  report.problem()["dropped_instruments"] = nlohmann::json::array();
+  for (const index_t c : answer.dropped_instruments) report.problem()["dropped_instruments"].push_back(p.name(c));
+  const SemError error = sem_error(p.data, triangle, p.model, options.method, answer);
+  const SemOutcome outcome{p, options, answer, error, o.level};
+  tell(outcome, report);
+  if (report.good()) write_outputs(o, outcome);
+  const int code = report.finish();
+  if (o.common.json_path != "-") print_equations(outcome);
+  return code;
+}
+
+const Command sem_command(
+    Command::Group::top, "sem", "simultaneous equations: 2SLS, 3SLS, OLS and SUR of whole models", [](CLI::App& app) {
+      auto o = std::make_shared<Options>();
+      SemInput& in = o->input;
+      auto* data = add_input(app, "--data", in.data, "read the variables from FILE (CSV with a header, or .npy)");
+      add_input(app, "--names", in.names, "the names of a .npy file's columns, one a line");
+      add_input(app, "--model", in.model, "read equations and instruments from FILE, as R's formulas (see below)");
+      Choices().add(sem_methods()).add_option(app, "--method", o->method);
+      app.add_flag("--iterate", o->iterate, "3sls and sur: repeat until no coefficient moves");
+      app.add_option("--tolerance", o->tolerance, "... by more than this times its size and standard error")
+          ->transform(cli::positive())
+          ->capture_default_str();
+      Choices().add(sem_divisors()).add_option(app, "--dof", o->divisor);
+      app.add_option("--level", o->level, "probability of the intervals")
+          ->check(CLI::Range(1e-6, 1 - 1e-6))
+          ->capture_default_str();
+      app.add_option("--missing", in.missing, "rows that lack a used value: drop or error")
+          ->check(CLI::IsMember({"drop", "error"}))
+          ->capture_default_str();
+      app.add_option("--weights", in.weights, "weigh rows by this column of the data")->type_name("COLUMN");
+      app.add_option("--rcond", o->rcond,
+                     "columns depend on others where these leave up to this of them (default: 10 max(D, K + N) eps)")
+          ->check(CLI::Range(0.0, 0.1));
+      app.add_option("--samples", in.sizes.observations, "observations of a generated model")
+          ->transform(cli::non_negative())
+          ->excludes(data)
+          ->capture_default_str();
+      app.add_option("--endogenous", in.sizes.equations, "its equations")
+          ->transform(cli::positive())
+          ->excludes(data)
+          ->capture_default_str();
+      app.add_option("--exogenous", in.sizes.exogenous, "its exogenous variables, the intercept among them")
+          ->transform(cli::positive())
+          ->excludes(data)
+          ->capture_default_str();
+      app.add_option("--included", in.sizes.included, "regressors of an equation, half of them endogenous")
+          ->transform(cli::positive())
+          ->excludes(data)
+          ->capture_default_str();
+      app.add_option("--noise", in.sizes.noise, "standard deviation of its errors")
+          ->transform(cli::non_negative())
+          ->excludes(data)
+          ->capture_default_str();
+      add_output(app, Output::text, "-o,--out", o->out, "write the coefficients to FILE, as CSV");
+      add_output(app, Output::text, "--out-fitted", o->out_fitted, "write fitted values to FILE, as CSV");
+      add_output(app, Output::text, "--out-residuals", o->out_residuals, "write residuals to FILE, as CSV");
+      add_output(app, Output::text, "--out-data", o->out_data, "write generated data to FILE, as CSV");
+      add_output(app, Output::text, "--out-model", o->out_model, "write the generated model to FILE");
+      o->common.add_to(app, {.precision = false, .streams = 2});
+      app.footer(
+          "A model file has one equation a line, and a line of instruments:\n"
+          "  demand: quantity ~ price + income\n"
+          "  supply: quantity ~ price + rain + lag(price) + I(rain * trend) - 1\n"
+          "  instruments: ~ income + rain + trend + lag(price)\n"
+          "Examples:\n"
+          "  tesela sem --data market.csv --model market.txt --method 3sls --dof small\n"
+          "  tesela sem --samples 1000 --endogenous 20 --exogenous 40 --included 10 --json -");
+      return std::function<int()>([o] { return run_sem(*o); });
+    });
+
+}  // namespace
+}  // namespace tesela::cli

@@ -1,0 +1,103 @@
+#include "cli/commands/econometrics/sem_problem.hpp"
+
+#include <tesela/runtime/errors.hpp>
+#include <tesela/tiles/io/atomic_file.hpp>
+#include <tesela/tiles/io/csv_table.hpp>
+#include <tesela/tiles/io/file_formats.hpp>
+#include <tesela/tiles/io/mapped_file.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tesela::cli {
+namespace {
+
+bool npy(const std::string& path) { return path.size() > 4 && path.compare(path.size() - 4, 4, ".npy") == 0; }
+
+/// One name a line.
+std::vector<std::string> read_names(const std::string& path) {
+  const MappedFile file(path);
+  std::vector<std::string> names(1);
+  for (const char c : file.bytes()) {
+    if (c == '\n')
+      names.emplace_back();
+    else if (c != '\r')
+      names.back() += c;
+  }
+  if (names.back().empty()) names.pop_back();
+  return names;
+}
+
+Table read_table(const SemInput& input, const std::vector<std::string>& wanted) {
+  if (!npy(input.data)) return read_csv(input.data, wanted);
+  const std::vector<std::string> names = read_names(input.names);
+  const HostMatrix<double> a = read_matrix<double>(input.data);
+  if (static_cast<index_t>(names.size()) != a.cols())
+    throw FileError(input.names, fmt::format("has {} names; {} has {} columns", names.size(), input.data, a.cols()));
+  Table table{wanted, {}, {}, a.rows()};
+  for (const std::string& name : wanted) {
+    const auto at = std::find(names.begin(), names.end(), name);
+    if (at == names.end()) throw FileError(input.names, "has no name " + name);
+    const double* column = a.data() + (at - names.begin()) * a.ld();
+    table.columns.emplace_back(column, column + a.rows());
+  }
+  return table;
+}
+
+SemProblem from_files(const SemInput& input, SemMethod method) {
+  if (input.model.empty()) throw ArgumentError("sem", "--model", "is missing: --data belongs to a model");
+  if (npy(input.data) == input.names.empty())
+    throw ArgumentError("sem", "--names", "belongs to a .npy file of data, and no CSV takes it");
+  const ModelFormulas formulas = read_model(input.model);
+  const CompiledModel compiled = compile_model(formulas, method);
+  require_names(compiled, formulas, npy(input.data) ? read_names(input.names) : read_csv_names(input.data), input.data);
+  std::vector<std::string> wanted = compiled.variables;
+  if (!input.weights.empty() && std::find(wanted.begin(), wanted.end(), input.weights) == wanted.end())
+    wanted.push_back(input.weights);
+  const Table table = read_table(input, wanted);
+  ModelData data = evaluate(compiled, formulas, table, input.data, input.missing == "drop", input.weights);
+  SemProblem p{std::move(data.data), compiled.model, compiled.labels, {}, data.dropped, data.without_weight};
+  for (const ModelTerm& column : compiled.columns) p.names.push_back(column.text);
+  return p;
+}
+
+}  // namespace
+
+SemProblem load_sem(const SemInput& input, SemMethod method, std::uint64_t seed) {
+  if (!input.generated()) return from_files(input, method);
+  if (!input.model.empty()) throw ArgumentError("sem", "--model", "belongs to --data");
+  if (!input.names.empty()) throw ArgumentError("sem", "--names", "belongs to --data");
+  if (!input.weights.empty()) throw ArgumentError("sem", "--weights", "belongs to --data");
+  GeneratedModel m = generate_model(input.sizes, seed);
+  SemProblem p{std::move(m.data), std::move(m.model), {}, std::move(m.names), 0, 0, std::move(m.truth), {}};
+  for (std::size_t i = 0; i < p.model.equations.size(); ++i) p.labels.push_back(fmt::format("eq{}", i + 1));
+  p.formulas = formulas_of({{}, p.model, p.names, {}});
+  return p;
+}
+
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",;\"\n\r\t") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + '"';
+}
+
+void write_csv(const std::string& path, const std::vector<std::string>& names, const HostMatrix<double>& columns) {
+  AtomicFile file(path);
+  std::string line;
+  for (std::size_t c = 0; c < names.size(); ++c) line += (c > 0 ? "," : "") + csv_field(names[c]);
+  file.write(line + '\n');
+  for (index_t t = 0; t < columns.rows(); ++t) {
+    line.clear();
+    for (index_t c = 0; c < columns.cols(); ++c) {
+      const double x = columns(t, c);
+      line += (c > 0 ? "," : "") + (std::isfinite(x) ? fmt::format("{}", x) : std::string("NA"));
+    }
+    file.write(line + '\n');
+  }
+  file.commit();
+}
+
+}  // namespace tesela::cli

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <tesela/algorithms/econometrics/generated_model.hpp>
+#include <tesela/algorithms/econometrics/model_data.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tesela::cli {
+
+/// Where a model and its data come from.
+struct SemInput {
+  std::string data, names, model, weights;
+  std::string missing = "drop";
+  ModelSizes sizes;
+  bool generated() const { return data.empty(); }
+};
+
+/// Data and a model of their columns.
+struct SemProblem {
+  HostMatrix<double> data;
+  SimultaneousModel model;
+  std::vector<std::string> labels, names;  ///< of the equations, of the columns
+  index_t dropped = 0, without_weight = 0;
+  std::vector<std::vector<double>> truth = {};  ///< of a generated model
+  std::string formulas = {};                    ///< the same
+
+  const std::string& name(index_t column) const { return names[static_cast<std::size_t>(column)]; }
+};
+
+/// Throws FileError and ArgumentError, as the readers do.
+SemProblem load_sem(const SemInput& input, SemMethod method, std::uint64_t seed);
+
+/// A CSV of these columns. NaN is written as NA.
+void write_csv(const std::string& path, const std::vector<std::string>& names, const HostMatrix<double>& columns);
+
+/// A CSV field, in quotes where it needs them.
+std::string csv_field(const std::string& text);
+
+}  // namespace tesela::cli

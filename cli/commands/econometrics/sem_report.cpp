@@ -1,0 +1,215 @@
+#include "cli/commands/econometrics/sem_report.hpp"
+
+#include <tesela/algorithms/econometrics/distributions.hpp>
+#include <tesela/tiles/io/atomic_file.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace tesela::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+json chi_squared_test(const TestStatistic& test) {
+  if (std::isnan(test.statistic)) return nullptr;
+  return {{"statistic", test.statistic},
+          {"df", test.df},
+          {"p", p_of_chi_squared(test.statistic, static_cast<double>(test.df))}};
+}
+
+json matrix(const HostMatrix<double>& a) {
+  json rows = json::array();
+  for (index_t i = 0; i < a.rows(); ++i) {
+    rows.push_back(json::array());
+    for (index_t j = 0; j < a.cols(); ++j) rows.back().push_back(a(i, j));
+  }
+  return rows;
+}
+
+HostMatrix<double> correlation(const HostMatrix<double>& S) {
+  HostMatrix<double> C(S.rows(), S.cols());
+  for (index_t i = 0; i < S.rows(); ++i)
+    for (index_t j = 0; j < S.cols(); ++j) C(i, j) = S(i, j) / std::sqrt(S(i, i)) / std::sqrt(S(j, j));
+  return C;
+}
+
+const char* status_of(const SemOutcome& o, const EquationEstimate& e) {
+  if (e.status == EquationStatus::ok && e.coefficients.empty()) return description(o.answer.status);
+  return description(e.status);
+}
+
+json equation_json(const SemOutcome& o, std::size_t i) {
+  const EquationEstimate& e = o.answer.equations[i];
+  const Equation& equation = o.problem.model.equations[i];
+  json result = {
+      {"label", o.problem.labels[i]}, {"status", status_of(o, e)}, {"dependent", o.problem.name(equation.dependent)}};
+  if (!e.dependent_regressors.empty()) {
+    result["because_of"] = json::array();
+    for (const index_t c : e.dependent_regressors) result["because_of"].push_back(o.problem.name(c));
+  }
+  if (e.coefficients.empty()) return result;
+  result["coefficients"] = json::array();
+  for (std::size_t p = 0; p < e.coefficients.size(); ++p) {
+    const CoefficientTest t =
+        test_coefficient(e.coefficients[p], e.standard_errors[p], o.options.divisor, e.degrees_of_freedom, o.level);
+    result["coefficients"].push_back({{"name", o.problem.name(equation.regressors[p])},
+                                      {"estimate", e.coefficients[p]},
+                                      {"std_error", e.standard_errors[p]},
+                                      {"statistic", t.statistic},
+                                      {"p", t.p},
+                                      {"low", t.low},
+                                      {"high", t.high}});
+  }
+  result["degrees_of_freedom"] = e.degrees_of_freedom;
+  result["sigma"] = e.sigma;
+  result["r2"] = e.r2;
+  result["adjusted_r2"] = e.adjusted_r2;
+  result["f"] = e.f.statistic;
+  result["condition"] = e.condition;
+  result["perfect_fit"] = e.perfect_fit;
+  result["sargan"] = chi_squared_test(e.sargan);
+  result["first_stage"] = json::object();
+  for (std::size_t p = 0; p < e.first_stage.size(); ++p) {
+    const TestStatistic& f = e.first_stage[p];
+    if (f.df2 > 0)
+      result["first_stage"][o.problem.name(equation.regressors[p])] = {
+          {"f", f.statistic},
+          {"df1", f.df},
+          {"df2", f.df2},
+          {"p", p_of_f(f.statistic, static_cast<double>(f.df), static_cast<double>(f.df2))}};
+  }
+  if (!std::isnan(o.error.normal_residuals[i])) result["normal_residual"] = o.error.normal_residuals[i];
+  return result;
+}
+
+/// The largest error of a coefficient, relative to the largest of its equation.
+double truth_error(const SemOutcome& o) {
+  double most = 0;
+  for (std::size_t i = 0; i < o.problem.truth.size(); ++i) {
+    double size = 0, distance = 0;
+    const std::vector<double>& b = o.answer.equations[i].coefficients;
+    for (std::size_t p = 0; p < b.size(); ++p) {
+      size = std::max(size, std::abs(o.problem.truth[i][p]));
+      distance = std::max(distance, std::abs(b[p] - o.problem.truth[i][p]));
+    }
+    if (!b.empty()) most = std::max(most, distance / size);
+  }
+  return most;
+}
+
+void tell_status(const SemOutcome& o, Report& report) {
+  if (o.answer.status == SemStatus::singular_covariance) {
+    std::string names;
+    for (const index_t i : o.answer.singular)
+      names += (names.empty() ? ": " : ", ") + o.problem.labels[static_cast<std::size_t>(i)];
+    report.fail(description(o.answer.status) + names);
+  }
+  for (std::size_t i = 0; i < o.answer.equations.size(); ++i) {
+    const EquationEstimate& e = o.answer.equations[i];
+    if (e.status != EquationStatus::ok) report.fail(o.problem.labels[i] + ": " + description(e.status));
+  }
+  if (o.answer.status == SemStatus::not_converged)
+    report.fail(fmt::format("not converged: {} iterations, the last moved a coefficient by {:.2g}", o.answer.iterations,
+                            o.answer.last_change));
+}
+
+}  // namespace
+
+CoefficientTest test_coefficient(double estimate, double std_error, SemDivisor divisor, index_t degrees_of_freedom,
+                                 double level) {
+  if (!(std_error > 0)) return {nan, nan, nan, nan};
+  const double df =
+      divisor == SemDivisor::small ? static_cast<double>(degrees_of_freedom) : std::numeric_limits<double>::infinity();
+  const double t = estimate / std_error, half = std_error * quantile_of_t(0.5 + level / 2, df);
+  return {t, p_of_t(t, df), estimate - half, estimate + half};
+}
+
+void tell(const SemOutcome& o, Report& report) {
+  json equations = json::array();
+  for (std::size_t i = 0; i < o.answer.equations.size(); ++i) equations.push_back(equation_json(o, i));
+  report.section("equations", equations);
+  json system = json::object();
+  if (o.answer.residual_covariance.rows() > 0) {
+    system["residual_covariance"] = matrix(o.answer.residual_covariance);
+    system["correlation"] = matrix(correlation(o.answer.residual_covariance));
+  }
+  if (o.answer.weighting_covariance.rows() > 0) system["weighting_covariance"] = matrix(o.answer.weighting_covariance);
+  system["mcelroy_r2"] = o.answer.mcelroy_r2;
+  system["hansen_sargan"] = chi_squared_test(o.answer.hansen_sargan);
+  if (o.answer.iterations > 0) system["iterations"] = o.answer.iterations, system["last_change"] = o.answer.last_change;
+  report.section("system", system);
+  tell_status(o, report);
+
+  double normal = 0;
+  bool measured = false;
+  for (const double r : o.error.normal_residuals)
+    if (!std::isnan(r)) normal = std::max(normal, r), measured = true;
+  if (measured) report.check("normal_residual", Measured{normal, o.error.bound});
+  if (!std::isnan(o.error.system_residual))
+    report.check("system_residual", Measured{o.error.system_residual, o.error.bound});
+  if (!o.problem.truth.empty()) report.check("truth_error", truth_error(o));
+}
+
+void print_equations(const SemOutcome& o) {
+  for (std::size_t i = 0; i < o.answer.equations.size(); ++i) {
+    const EquationEstimate& e = o.answer.equations[i];
+    const Equation& equation = o.problem.model.equations[i];
+    fmt::print("\n{}: {}", o.problem.labels[i], o.problem.name(equation.dependent));
+    if (e.coefficients.empty()) {
+      fmt::print("  {}", status_of(o, e));
+      for (std::size_t k = 0; k < e.dependent_regressors.size(); ++k)
+        fmt::print("{} {}", k == 0 ? ", because of" : ",", o.problem.name(e.dependent_regressors[k]));
+      fmt::print("\n");
+      continue;
+    }
+    fmt::print("  sigma {:.6g}, R2 {:.4f}\n{:<24} {:>14} {:>14} {:>10} {:>10}\n", e.sigma, e.r2, "", "estimate",
+               "std error", o.options.divisor == SemDivisor::small ? "t" : "z", "p");
+    for (std::size_t p = 0; p < e.coefficients.size(); ++p) {
+      const CoefficientTest t =
+          test_coefficient(e.coefficients[p], e.standard_errors[p], o.options.divisor, e.degrees_of_freedom, o.level);
+      fmt::print("{:<24} {:>14.7g} {:>14.7g} {:>10.3f} {:>10.3g}\n", o.problem.name(equation.regressors[p]),
+                 e.coefficients[p], e.standard_errors[p], t.statistic, t.p);
+    }
+  }
+}
+
+void write_coefficients(const std::string& path, const SemOutcome& o) {
+  AtomicFile file(path);
+  file.write("equation,name,estimate,std_error,statistic,p,low,high\n");
+  for (std::size_t i = 0; i < o.answer.equations.size(); ++i) {
+    const EquationEstimate& e = o.answer.equations[i];
+    for (std::size_t p = 0; p < e.coefficients.size(); ++p) {
+      const CoefficientTest t =
+          test_coefficient(e.coefficients[p], e.standard_errors[p], o.options.divisor, e.degrees_of_freedom, o.level);
+      std::string line =
+          csv_field(o.problem.labels[i]) + ',' + csv_field(o.problem.name(o.problem.model.equations[i].regressors[p]));
+      for (const double x : {e.coefficients[p], e.standard_errors[p], t.statistic, t.p, t.low, t.high})
+        line += ',' + (std::isfinite(x) ? fmt::format("{}", x) : std::string("NA"));
+      file.write(line + '\n');
+    }
+  }
+  file.commit();
+}
+
+HostMatrix<double> residuals(const SemOutcome& o, bool fitted) {
+  const HostMatrix<double>& data = o.problem.data;
+  HostMatrix<double> E(data.rows(), static_cast<index_t>(o.answer.equations.size()));
+  for (index_t i = 0; i < E.cols(); ++i) {
+    const std::vector<double>& b = o.answer.equations[static_cast<std::size_t>(i)].coefficients;
+    const Equation& equation = o.problem.model.equations[static_cast<std::size_t>(i)];
+    for (index_t t = 0; t < E.rows(); ++t) {
+      double sum = 0;
+      for (std::size_t p = 0; p < b.size(); ++p) sum += b[p] * data(t, equation.regressors[p]);
+      E(t, i) = b.empty() ? nan : fitted ? sum : data(t, equation.dependent) - sum;
+    }
+  }
+  return E;
+}
+
+}  // namespace tesela::cli

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "bench/errors/sem_error.hpp"
+#include "cli/app/report.hpp"
+#include "cli/commands/econometrics/sem_problem.hpp"
+
+#include <string>
+
+namespace tesela::cli {
+
+/// What a coefficient says: its statistic t or z, p, and the interval that holds it with probability `level`.
+struct CoefficientTest {
+  double statistic, p, low, high;
+};
+CoefficientTest test_coefficient(double estimate, double std_error, SemDivisor divisor, index_t degrees_of_freedom,
+                                 double level);
+
+/// What a SEM command was asked for and found out.
+struct SemOutcome {
+  const SemProblem& problem;
+  const SemOptions& options;
+  const SimultaneousEquations& answer;
+  const SemError& error;
+  double level;
+};
+
+/// `equations`, `system`, checks and status of the report.
+void tell(const SemOutcome& outcome, Report& report);
+
+/// The coefficients as tables for a person.
+void print_equations(const SemOutcome& outcome);
+
+/// The same as a CSV: equation, name, estimate, std_error, statistic, p, low, high.
+void write_coefficients(const std::string& path, const SemOutcome& outcome);
+
+/// y - Z b or Z b of each equation that has numbers, NaN of the others.
+HostMatrix<double> residuals(const SemOutcome& outcome, bool fitted);
+
+}  // namespace tesela::cli

@@ -1,0 +1,170 @@
+#include "tests/support/command.hpp"
+#include "tests/support/machine.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+
+using namespace tesela;
+using namespace tesela::test;
+
+namespace {
+
+const Command sem{{"sem"}};
+
+std::string example(const std::string& name) { return data_directory() + "/../../examples/econometrics/" + name; }
+
+Words files(const std::string& name) { return {"--data", example(name + ".csv"), "--model", example(name + ".txt")}; }
+
+/// Estimates and standard errors of the equations, as a book prints them.
+void require_printed(const nlohmann::json& report, const std::vector<std::vector<const char*>>& equations) {
+  REQUIRE(report["equations"].size() == equations.size());
+  for (std::size_t i = 0; i < equations.size(); ++i) {
+    const auto& coefficients = report["equations"][i]["coefficients"];
+    REQUIRE(2 * coefficients.size() == equations[i].size());
+    for (std::size_t k = 0; k < equations[i].size(); ++k) {
+      const std::string digits = equations[i][k];
+      const auto point = digits.find('.');
+      char text[64];
+      std::snprintf(text, sizeof text, "%.*f", static_cast<int>(digits.size() - point - 1),
+                    coefficients[k / 2][k % 2 == 0 ? "estimate" : "std_error"].get<double>());
+      CAPTURE(i, k);
+      CHECK(std::string(text) == digits);
+    }
+  }
+}
+
+struct Files {
+  TemporaryFolder folder;
+  Words operator()(const std::string& data, const std::string& model) const {
+    std::ofstream(folder / "d.csv") << data;
+    std::ofstream(folder / "m.txt") << model;
+    return {"--data", folder / "d.csv", "--model", folder / "m.txt"};
+  }
+};
+
+}  // namespace
+
+TEST_CASE("Kmenta's food market, from files, to every printed digit") {
+  const std::vector<const char*> demand{"94.6333", "7.9208", "-0.2436", "0.0965", "0.3140", "0.0469"};
+  const Words small = files("food_market") + Words{"--dof", "small"};
+  require_printed(sem(small),
+                  {demand, {"49.5324", "12.0105", "0.2401", "0.0999", "0.2556", "0.0473", "0.2529", "0.0997"}});
+  require_printed(sem(small + Words{"--method", "3sls"}),
+                  {demand, {"52.1972", "11.8934", "0.2286", "0.0997", "0.2282", "0.0440", "0.3611", "0.0729"}});
+  const auto iterated = sem(small + Words{"--method", "3sls", "--iterate", "--tolerance", "3e-5"});
+  require_printed(iterated,
+                  {demand, {"52.6618", "12.8051", "0.2266", "0.1075", "0.2234", "0.0468", "0.3800", "0.0720"}});
+  require_printed(sem(small + Words{"--method", "ols"}),
+                  {{"99.8954", "7.5194", "-0.3163", "0.0907", "0.3346", "0.0454"},
+                   {"58.2754", "11.4629", "0.1604", "0.0949", "0.2481", "0.0462", "0.2483", "0.0975"}});
+  require_printed(sem(small + Words{"--method", "sur"}),
+                  {{"99.3329", "7.5145", "-0.2755", "0.0885", "0.2986", "0.0419"},
+                   {"61.9662", "11.0808", "0.1469", "0.0944", "0.2140", "0.0399", "0.3393", "0.0679"}});
+
+  const auto report = sem(small);
+  const auto& e = report["equations"][0];
+  CHECK(e["label"] == "demand");
+  CHECK(e["coefficients"][1]["name"] == "price");
+  CHECK(std::abs(e["coefficients"][1]["p"].get<double>() - 0.021832) <= 1e-6);  // systemfit's
+  CHECK(std::abs(e["coefficients"][2]["statistic"].get<double>() - 6.68869) <= 1e-5);
+  CHECK(e["sargan"]["df"] == 1);
+  CHECK(std::abs(e["sargan"]["statistic"].get<double>() - 2.9831191904) <= 1e-9);  // R, by the formula
+  CHECK(std::abs(e["first_stage"]["price"]["f"].get<double>() - 88.0251282792) <= 1e-8);
+  CHECK(report["equations"][1]["sargan"].is_null());
+  CHECK(report["problem"]["observations"] == 20);
+}
+
+TEST_CASE("Klein's Model I with lags: 2SLS, 3SLS and iterated 3SLS as printed") {
+  const Words klein = files("klein");
+  const auto two = sem(klein);
+  CHECK(two["problem"]["observations"] == 21);
+  CHECK(two["problem"]["dropped_rows"] == 1);
+  CHECK(two["equations"][2]["label"] == "private wages");
+  CHECK(two["equations"][0]["coefficients"][2]["name"] == "lag(corpProf)");
+  require_printed(two, {{"16.555", "1.321", "0.017", "0.118", "0.216", "0.107", "0.810", "0.040"},
+                        {"20.278", "7.543", "0.150", "0.173", "0.616", "0.163", "-0.158", "0.036"},
+                        {"1.500", "1.148", "0.439", "0.036", "0.147", "0.039", "0.130", "0.029"}});
+  require_printed(sem(klein + Words{"--method", "3sls"}),
+                  {{"16.441", "1.305", "0.125", "0.108", "0.163", "0.100", "0.790", "0.038"},
+                   {"28.178", "6.794", "-0.013", "0.162", "0.756", "0.153", "-0.195", "0.033"},
+                   {"1.797", "1.116", "0.400", "0.032", "0.181", "0.034", "0.150", "0.028"}});
+  require_printed(sem(klein + Words{"--method", "3sls", "--iterate"}),
+                  {{"16.559", "1.224", "0.165", "0.096", "0.177", "0.090", "0.766", "0.035"},
+                   {"42.896", "10.594", "-0.357", "0.260", "1.011", "0.249", "-0.260", "0.051"},
+                   {"2.625", "1.196", "0.375", "0.031", "0.194", "0.032", "0.168", "0.029"}});
+}
+
+TEST_CASE("a generated model's truth comes back, and so does the model from its files") {
+  const TemporaryFolder folder;
+  const Words sizes{"--samples",  "5000", "--endogenous", "6",   "--exogenous", "20",
+                    "--included", "7",    "--noise",      "1e-4"};
+  for (const char* method : {"2sls", "3sls"}) {
+    const auto report =
+        sem(sizes + Words{"--method", method, "--out-data", folder / "d.csv", "--out-model", folder / "m.txt", "--out",
+                          folder / "c.csv", "--out-residuals", folder / "r.csv"});
+    CHECK(check(report, "truth_error") <= 1e-4);
+    const auto again = sem({"--data", folder / "d.csv", "--model", folder / "m.txt", "--method", method});
+    for (std::size_t i = 0; i < 6; ++i)
+      for (std::size_t p = 0; p < 7; ++p) {
+        const auto &a = report["equations"][i]["coefficients"][p], &b = again["equations"][i]["coefficients"][p];
+        CHECK(a["name"] == b["name"]);
+        CHECK(std::abs(a["estimate"].get<double>() - b["estimate"].get<double>()) <= 1e-12);
+      }
+    const std::string coefficients = contents(folder / "c.csv");
+    CHECK(coefficients.starts_with("equation,name,estimate,std_error,statistic,p,low,high\neq1,(Intercept),"));
+    CHECK(std::count(coefficients.begin(), coefficients.end(), '\n') == 43);
+    const std::string residuals = contents(folder / "r.csv");
+    CHECK(std::count(residuals.begin(), residuals.end(), '\n') == 5001);
+  }
+}
+
+TEST_CASE("equations without numbers: exit 1, and what failed") {
+  const Files with;
+  const std::string model = "good: y ~ x + p\nbad: ", instruments = "\ninstruments: ~ x + z + v\n";
+  const auto status = [&](const std::string& bad, const std::string& expected) {
+    std::string data = "y,x,p,z,v,w,text\n";
+    for (int t = 0; t < 12; ++t) {
+      const double x = std::sin(t), z = std::cos(3 * t), v = std::sin(5 * t * t),
+                   p = x + 2 * z - v + 0.1 * std::sin(9 * t);
+      char line[256];
+      std::snprintf(line, sizeof line, "%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,word\n", p - 2 * x + std::cos(7 * t), x, p,
+                    z, v, 2 * x - 1);
+      data += line;
+    }
+    for (const char* method : {"2sls", "3sls"}) {
+      CAPTURE(bad, method);
+      const auto report = sem(with(data, model + bad + instruments) + Words{"--method", method}, 1);
+      CHECK(report["status"] == "bad: " + expected);
+      CHECK(report["equations"][0]["status"] == "ok");
+      CHECK(report["equations"][1]["status"] == expected);
+      CHECK(!report["equations"][1].contains("coefficients"));
+    }
+  };
+  status("p ~ x + y + z + v", "not identified: order");
+  status("p ~ x + w + z", "collinear");
+  status("p ~ x + z + v + y + I(y * y) + I(y * x) + I(x * x) + I(z * z) + I(v * v) + I(v * x) + I(v * z)",
+         "too few observations");
+}
+
+TEST_CASE("missing values, text, unknown names and other wrong use") {
+  const Files with;
+  const std::string data = "y,x,z,text\n1,2,3,a\n2,NA,4,b\n4,5,1,c\n7,8,2,\n9,9,9,e\n3,1,.,f\n";
+  const auto report = sem(with(data, "y ~ x") + Words{"--method", "ols"});
+  CHECK(report["problem"]["observations"] == 5);
+  CHECK(report["problem"]["dropped_rows"] == 1);
+  sem.refuses(with(data, "y ~ x") + Words{"--method", "ols", "--missing", "error"}, "d.csv: line 3: x is missing");
+  sem.refuses(with(data, "y ~ x + text") + Words{"--method", "ols"},
+              "d.csv: line 2, column text: 'a' is no finite number");
+  sem.refuses(with(data, "y ~ x\ninstruments: ~ q"), "m.txt: line 2, column 16: ");
+  sem.refuses(with(data, "y ~ x +"), "m.txt: line 1, column 8: expected a name");
+  sem.refuses(with(data, "y ~ x"), "m.txt: line 1, column 1: equation eq1 has no instruments");
+  sem.refuses(with(data + "inf,1,1,x\n", "y ~ x") + Words{"--method", "ols"}, "line 8, column y");
+  sem.refuses(with(data, "y ~ I(x / (z - 3))") + Words{"--method", "ols"}, "line 2: I(x / (z - 3)) is not finite");
+  sem.refuses(with(data, "y ~ x") + Words{"--method", "ols", "--iterate"}, "--iterate");
+  sem.refuses({"--data", "x.csv"}, "--model");
+  sem.refuses({"--samples", "9", "--exogenous", "2", "--included", "6"}, "more exogenous variables");
+  CHECK(sem(with(data, "y ~ x") + Words{"--method", "ols", "--weights", "z"})["problem"]["observations"] == 4);
+}
