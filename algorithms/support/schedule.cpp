@@ -64,6 +64,20 @@ std::optional<std::string> heads_problem(index_t m, index_t n, const std::vector
   return std::nullopt;
 }
 
+/// Where column j ends: all of it is above.
+index_t end_of(const Schedule& s, index_t j) { return s.ends.empty() ? s.m : s.ends[static_cast<std::size_t>(j)]; }
+
+/// What is wrong with these ends of an m x n matrix's columns, if anything.
+std::optional<std::string> ends_problem(index_t m, index_t n, const std::vector<index_t>& ends) {
+  if (!ends.empty() && static_cast<index_t>(ends.size()) != n)
+    return std::to_string(ends.size()) + " ends for " + std::to_string(n) + " columns";
+  for (std::size_t j = 0; j < ends.size(); ++j)
+    if (ends[j] < 0 || ends[j] > m)
+      return "column " + std::to_string(j + 1) + " ends with row " + std::to_string(ends[j]) + " of " +
+             std::to_string(m);
+  return std::nullopt;
+}
+
 /// Builds the list column by column: a row's part in a column always comes after its last part in the one before.
 class Builder {
  public:
@@ -87,6 +101,7 @@ class Builder {
 
  private:
   index_t head(index_t j) const { return schedule_.heads[static_cast<std::size_t>(j)]; }
+  index_t end(index_t j) const { return end_of(schedule_, j); }
   index_t& last(index_t row) { return last_[static_cast<std::size_t>(row)]; }  // stage of its last part; 0: none yet
 
   void eliminate(index_t row, index_t j, index_t pivot, index_t stage) {
@@ -99,7 +114,7 @@ class Builder {
 
   void adjacent(index_t j) {
     const index_t stretch = order_.stretch;
-    for (index_t i = schedule_.m - 1; i > head(j); --i) {
+    for (index_t i = end(j) - 1; i > head(j); --i) {
       const index_t above = last(i - 1) > 0 ? last(i - 1) + stretch * order_.gap : 1;
       const index_t below = last(i) > 0 ? last(i) + stretch : 1;
       eliminate(i, j, i - 1, std::max(above, below));
@@ -107,14 +122,14 @@ class Builder {
   }
 
   void pgs2(index_t j) {
-    for (index_t i = schedule_.m - 1; i > head(j); --i) {
+    for (index_t i = end(j) - 1; i > head(j); --i) {
       const index_t d = schedule_.m - i + j;
       eliminate(i, j, i - 1, d * (d - 1) / 2 + j + 1);
     }
   }
 
   void sequential(index_t j) {
-    for (index_t i = schedule_.m - 1; i > head(j); --i)
+    for (index_t i = end(j) - 1; i > head(j); --i)
       eliminate(i, j, i - 1, static_cast<index_t>(schedule_.eliminations.size()) + 1);
   }
 
@@ -127,18 +142,23 @@ class Builder {
     index_t first = 1;  // of the group, counted from the head
     for (index_t group = 1; first <= rows; first += group++) {
       const index_t size = std::min(group, rows - first + 1);
-      for (index_t i = head(j) + first; i < head(j) + first + size; ++i)
+      for (index_t i = head(j) + first; i < std::min(head(j) + first + size, end(j)); ++i)
         eliminate(i, j, i - size, groups_ - group + 1 + delay_);
     }
   }
 
   void tree(index_t j) {
     std::vector<index_t> leaders;
-    for (index_t first = head(j); first < schedule_.m;) {
-      const index_t end = first + std::min(order_.domain, schedule_.m - first);
-      for (index_t i = first + 1; i < end; ++i) eliminate_early(i, j, first);
+    for (index_t first = head(j); first < end(j);) {
+      const index_t next = first + std::min(order_.domain, end(j) - first);
+      for (index_t i = first + 1; i < next; ++i) {
+        if (order_.domain == whole_column && !schedule_.ends.empty())
+          eliminate(i, j, first, std::max(i + j, 1 + std::max(last(i), last(first))));
+        else
+          eliminate_early(i, j, first);
+      }
       leaders.push_back(first);
-      first = end;
+      first = next;
     }
     if (order_.binary)
       binary(j, leaders);
@@ -194,7 +214,7 @@ class Checker {
     for (const Elimination& e : s_.eliminations)
       if (auto wrong = list(e)) return wrong;
     for (index_t j = 0; j < s_.n; ++j)
-      for (index_t i = head(j) + 1; i < s_.m; ++i)
+      for (index_t i = head(j) + 1; i < end_of(s_, j); ++i)
         if (zero(i, j) == 0) return at(i, j) + " is never eliminated";
     for (std::size_t k = 0; k < s_.eliminations.size(); ++k) {
       const Elimination& e = s_.eliminations[k];
@@ -222,6 +242,10 @@ class Checker {
     if (e.pivot < head(e.column))
       return what + " has pivot row " + std::to_string(e.pivot + 1) + ", above the head of its column, " +
              at(head(e.column), e.column);
+    for (const index_t row : {e.row, e.pivot})
+      if (row >= end_of(s_, e.column))
+        return what + " needs (" + std::to_string(row + 1) + "," + std::to_string(e.column + 1) +
+               "), below the end of its column";
     if (zero(e.row, e.column) != 0) return what + " is eliminated twice";
     zero(e.row, e.column) = e.stage;
     return std::nullopt;
@@ -321,7 +345,8 @@ void require_schedule_order(const std::string& routine, const std::string& argum
   parse(routine, argument, order);
 }
 
-Schedule make_schedule(std::string_view order, index_t m, index_t n, std::vector<index_t> heads) {
+Schedule make_schedule(std::string_view order, index_t m, index_t n, std::vector<index_t> heads,
+                       std::vector<index_t> ends) {
   const Order parsed = parse("make_schedule", "order", order);
   if (m < 0) throw ArgumentError("make_schedule", "m", std::to_string(m) + " is negative");
   if (n < 0) throw ArgumentError("make_schedule", "n", std::to_string(n) + " is negative");
@@ -329,7 +354,10 @@ Schedule make_schedule(std::string_view order, index_t m, index_t n, std::vector
     for (index_t j = 0; j < n; ++j) heads.push_back(std::min(j, std::max<index_t>(m - 1, 0)));
   if (const auto problem = heads_problem(m, n, heads)) throw ArgumentError("make_schedule", "heads", *problem);
 
-  Schedule schedule{std::string(order), m, n, std::move(heads), {}};
+  if (const auto problem = ends_problem(m, n, ends)) throw ArgumentError("make_schedule", "ends", *problem);
+  for (std::size_t j = 1; j < ends.size(); ++j) ends[j] = std::max(ends[j], ends[j - 1]);
+
+  Schedule schedule{std::string(order), m, n, std::move(heads), {}, Sums::none, std::move(ends)};
   Builder builder(parsed, schedule);
   for (index_t j = 0; j < n; ++j) builder.column(j);
   std::sort(schedule.eliminations.begin(), schedule.eliminations.end(), [](const auto& a, const auto& b) {
@@ -351,6 +379,8 @@ std::optional<ClosedForm> closed_form(std::string_view order, index_t m) {
 std::optional<std::string> violation(const Schedule& schedule) {
   if (schedule.sums != Sums::none) return sums_problem(schedule);
   if (auto problem = heads_problem(schedule.m, schedule.n, schedule.heads)) return "heads: " + *problem;
+  if (auto problem = ends_problem(schedule.m, schedule.n, schedule.ends)) return "ends: " + *problem;
+  if (!std::is_sorted(schedule.ends.begin(), schedule.ends.end())) return "ends: a column ends above the one before it";
   return Checker(schedule)();
 }
 

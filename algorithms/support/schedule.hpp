@@ -30,6 +30,8 @@ struct Schedule {
   std::vector<index_t> heads;
   std::vector<Elimination> eliminations;  ///< by stage, then by column, then by row
   Sums sums = Sums::none;
+  /// Of a staircase: column j is zero from row ends[j] on, and stays so; ends[j] <= ends[j + 1]. Empty: all m rows.
+  std::vector<index_t> ends = {};
   /// The last stage. Stages before it may be empty (modified-sameh-kuck uses every second).
   index_t stages() const { return eliminations.empty() ? 0 : eliminations.back().stage; }
 };
@@ -65,7 +67,12 @@ void require_schedule_order(const std::string& routine, const std::string& argum
 /// early as the rows are free (fibonacci: three stages later than a column of the same head).
 /// heads is empty (the diagonal) or has n elements: heads[0] = 0, each 0 or 1 more than the one before, none above
 /// m - 1. Throws ArgumentError for other heads, an unknown order, D < 1, m < 0 or n < 0.
-Schedule make_schedule(std::string_view order, index_t m, index_t n, std::vector<index_t> heads = {});
+///
+/// ends is empty or has n elements, 0 ... m: column j has zeros from row ends[j] on, which are skipped. Where a column
+/// ends above the one before it, rotations fill it down to that one's end. diagonal keeps the stages of its formula, as
+/// published for the columns of a triangle; the others' come as early as rows are free. Throws for other ends.
+Schedule make_schedule(std::string_view order, index_t m, index_t n, std::vector<index_t> heads = {},
+                       std::vector<index_t> ends = {});
 
 /// An order whose stages are a formula, for matrices too large for a list: with indices from 1 and heads on the
 /// diagonal, stage(i, j) = constant + per_row i + per_column j, and the pivot is row i - 1 (adjacent) or row j.

@@ -141,3 +141,21 @@ TEST_CASE("the command writes dependences of entries") {
   CHECK_THAT(dot_of("greedy", "0", "0"), ContainsSubstring("digraph"));
   CHECK(run_tesela({"schedule", "--m", "200", "--n", "200", "--dot", folder / "large.dot"}).code == 2);
 }
+
+TEST_CASE("a staircase: rotations that are not there are not counted, and it is proved") {
+  const Outcome run = run_tesela({"schedule", "--staircase", "2,4,6,6,6", "--m", "6"});
+  CAPTURE(run.err);
+  REQUIRE(run.code == 0);
+  CHECK_THAT(run.out, ContainsSubstring("rotations  9 = 1 + 0 + 1 + 1 + 1 + 1 + 2 + 1 + 1\n"));
+  CHECK_THAT(run.out, ContainsSubstring("legal      yes"));
+  CHECK_THAT(run.out, !ContainsSubstring("tiles"));
+  const Outcome greedy = run_tesela({"schedule", "--staircase", "2,4,6,6,6", "--order", "greedy", "--json", "-"});
+  REQUIRE(greedy.code == 0);
+  const auto report = nlohmann::json::parse(greedy.out);
+  CHECK(report["problem"] == nlohmann::json{{"order", "greedy"}, {"m", 6}, {"n", 5}, {"staircase", {2, 4, 6, 6, 6}}});
+  CHECK(report["rotations"] == 9);
+  CHECK(report["stages"].get<int>() < 9);
+  CHECK(run_tesela({"schedule", "--staircase", "2,7", "--m", "6"}).code == 2);
+  CHECK(run_tesela({"schedule", "--staircase", "2,x"}).code == 2);
+  CHECK(run_tesela({"schedule", "--staircase", "2,3", "--order", "lu-wavefront"}).code == 2);
+}

@@ -41,6 +41,8 @@ inline bool carried_out(const Schedule& s) {
     return nonzero[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
   };
   const auto head = [&](index_t j) { return s.heads[static_cast<std::size_t>(j)]; };
+  for (std::size_t j = 0; j < s.ends.size(); ++j)
+    for (index_t i = s.ends[j]; i < s.m; ++i) nonzero[static_cast<std::size_t>(i)][j] = false;
   for (std::size_t k = 0; k < s.eliminations.size();) {
     std::set<index_t> rows;
     std::vector<Elimination> stage;
@@ -55,8 +57,13 @@ inline bool carried_out(const Schedule& s) {
       for (index_t c = 0; c < e.column; ++c)
         if ((e.row > head(c) && entry(e.row, c)) || (e.pivot > head(c) && entry(e.pivot, c))) return false;
     }
-    for (const Elimination& e : stage)
+    for (const Elimination& e : stage) {
       nonzero[static_cast<std::size_t>(e.row)][static_cast<std::size_t>(e.column)] = false;
+      for (std::size_t c = static_cast<std::size_t>(e.column) + 1; c < static_cast<std::size_t>(s.n); ++c) {
+        std::vector<bool>&a = nonzero[static_cast<std::size_t>(e.row)], &b = nonzero[static_cast<std::size_t>(e.pivot)];
+        a[c] = b[c] = a[c] || b[c];
+      }
+    }
   }
   for (index_t j = 0; j < s.n; ++j)
     for (index_t i = head(j) + 1; i < s.m; ++i)

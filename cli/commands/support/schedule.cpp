@@ -24,6 +24,7 @@ constexpr index_t largest_table = 64;        // columns that a terminal may show
 struct Options {
   std::string order = "diagonal", svg, dot, json;
   index_t m = -1, n = -1;
+  std::vector<index_t> staircase;  ///< last nonzero row of each column
 };
 
 std::string all_orders() { return fmt::format("{}, {}", schedule_order_list(), fmt::join(wavefront_orders(), ", ")); }
@@ -63,7 +64,7 @@ void print_table(const Schedule& schedule) {
 /// The formula of diagonal, i + j - 2, counts one stage more than there is when its last entry (m, n) is on the
 /// diagonal.
 bool last_stage_is_empty(const Schedule& schedule) {
-  return schedule.order == "diagonal" && schedule.m == schedule.n && schedule.m >= 2;
+  return schedule.order == "diagonal" && schedule.m == schedule.n && schedule.m >= 2 && schedule.ends.empty();
 }
 
 nlohmann::json json_of(const TilePath& path) {
@@ -84,6 +85,7 @@ struct Result {
   index_t critical_path = 0;
   TilePath ts, tt;
   bool sums() const { return schedule.sums != Sums::none; }
+  bool staircase() const { return !schedule.ends.empty(); }  ///< of entries: tiles are full
   /// Rotations, or entries, at most in one stage: with so many processors no stage takes longer than one of them.
   index_t processors() const {
     const std::vector<index_t> counts = rotations_of(schedule);
@@ -99,6 +101,14 @@ struct Result {
 /// Sizes that nobody said, and a list that is not too long.
 void settle(Options& o) {
   const bool sums = is_wavefront_order(o.order);
+  if (!o.staircase.empty()) {
+    if (sums) throw ArgumentError("tesela schedule", "--staircase", o.order + " has none");
+    o.n = static_cast<index_t>(o.staircase.size());
+    const index_t longest = *std::max_element(o.staircase.begin(), o.staircase.end());
+    if (o.m < 0) o.m = longest;
+    if (longest > o.m)
+      throw ArgumentError("tesela schedule", "--staircase", fmt::format("row {} of {} rows", longest, o.m));
+  }
   if (o.n < 0) o.n = sums && o.m >= 0 ? o.m : sums ? 8 : 4;
   if (o.m < 0) o.m = sums ? o.n : 8;
   if (sums && o.m != o.n)
@@ -119,7 +129,7 @@ Schedule make(const Options& o) {
   } catch (const ArgumentError&) {
     throw ArgumentError("tesela schedule", "--order", "'" + o.order + "' is none of " + all_orders());
   }
-  return make_schedule(o.order, o.m, o.n);
+  return make_schedule(o.order, o.m, o.n, {}, o.staircase);
 }
 
 Result study(Options options) {
@@ -128,6 +138,7 @@ Result study(Options options) {
   result.violation = violation(result.schedule);
   if (result.violation || result.sums()) return result;
   result.critical_path = critical_path(result.schedule);
+  if (result.staircase()) return result;
   result.ts = tile_path(result.schedule, false);
   result.tt = tile_path(result.schedule, true);
   return result;
@@ -144,6 +155,7 @@ void print(const Result& result) {
     by_stage = fmt::format(" = {}", fmt::join(rotations, " + "));
   fmt::print("\nstages     {}\n{:<10} {}{}\n", schedule.stages(), result.sums() ? "entries" : "rotations",
              schedule.eliminations.size(), by_stage);
+  if (result.staircase()) fmt::print("columns    end with rows {}\n", fmt::join(schedule.ends, ", "));
   if (last_stage_is_empty(schedule))
     fmt::print("           the last stage of the formula, m + n - 2 = {}, is empty: ({}, {}) is on the diagonal\n",
                schedule.m + schedule.n - 2, schedule.m, schedule.n);
@@ -155,6 +167,7 @@ void print(const Result& result) {
   fmt::print("processors {}, busy {:.1f} % of the time\nlegal      {}\n", result.processors(),
              100 * result.efficiency(), result.violation.value_or("yes"));
   if (result.violation || result.sums()) return;
+  if (result.staircase()) return fmt::print("\ncritical path of rotations: {}\n", result.critical_path);
   fmt::print("\n{:<14} {:>13} {:>10} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7}\n{:<14} {:>13} {:>10}\n", "", "critical path",
              "work", "geqrt", "unmqr", "tsqrt", "tsmqr", "ttqrt", "ttmqr", "rotations", result.critical_path,
              schedule.eliminations.size());
@@ -184,9 +197,11 @@ nlohmann::json report(const Result& result) {
   }
   for (const Elimination& e : schedule.eliminations)
     json["eliminations"].push_back({e.row + 1, e.column + 1, e.pivot + 1, e.stage});
-  if (!result.violation && !result.sums())
-    json["critical_path"] = {
-        {"rotations", result.critical_path}, {"ts", json_of(result.ts)}, {"tt", json_of(result.tt)}};
+  if (!result.violation && !result.sums()) json["critical_path"] = {{"rotations", result.critical_path}};
+  if (result.staircase())
+    json["problem"]["staircase"] = schedule.ends;
+  else if (json.contains("critical_path"))
+    json["critical_path"].update({{"ts", json_of(result.ts)}, {"tt", json_of(result.tt)}});
   return json;
 }
 
@@ -212,12 +227,20 @@ const Command schedule(
       app.add_option("--order", options->order, all_orders())->type_name("ORDER")->capture_default_str();
       app.add_option("-m,--m", options->m, "rows (default: 8; of wavefronts n)")->transform(cli::non_negative());
       app.add_option("-n,--n", options->n, "columns (default: 4; of wavefronts 8)")->transform(cli::non_negative());
+      app.add_option("--staircase", options->staircase,
+                     "the last row of each column that is not zero: R1,R2,... (says n; zeros are skipped)")
+          ->delimiter(',')
+          ->transform(cli::positive())
+          ->excludes("--n");
       add_output(app, Output::text, "--svg", options->svg, "draw it into FILE");
       add_output(app, Output::text, "--dot", options->dot, "write the dependences of its entries to FILE for Graphviz");
       add_output(app, Output::text, "-j,--json", options->json,
                  "write stages, (row, column, pivot, stage) of each rotation and the critical paths to FILE (- for "
                  "standard output)");
-      app.footer("Example:\n  tesela schedule --order greedy --m 15 --n 6 --svg greedy.svg");
+      app.footer(
+          "Examples:\n"
+          "  tesela schedule --order greedy --m 15 --n 6 --svg greedy.svg\n"
+          "  tesela schedule --staircase 2,4,6,6,6 --m 6");
       return std::function<int()>([options] { return run(*options); });
     });
 

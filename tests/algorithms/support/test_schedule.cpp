@@ -199,3 +199,41 @@ TEST_CASE("wrong arguments are refused by name") {
   for (const std::string& order : schedule_orders())
     CHECK_NOTHROW(make_schedule(order == "domain" ? "domain:2" : order, 4, 3));
 }
+
+TEST_CASE("a staircase's zeros are skipped: the published example") {
+  const Schedule s = make_schedule("diagonal", 6, 5, {}, {2, 4, 6, 6, 6});
+  CHECK(s.eliminations.size() == 9);
+  CHECK(rotations_of(s) == std::vector<index_t>{1, 0, 1, 1, 1, 1, 2, 1, 1});
+  CHECK(!violation(s));
+  CHECK(carried_out(s));
+}
+
+TEST_CASE("staircases of every shape in every order") {
+  const std::vector<std::vector<index_t>> all{{2, 3, 4, 5, 6, 7, 8},  // a band of two
+                                              {1, 1, 1, 1, 8, 8, 8}, {0, 0, 3, 3, 9, 9, 9},
+                                              {9, 9, 9, 9, 9, 9, 9}, {7, 2, 5, 8, 1, 9, 3},  // filled to 7 7 7 8 8 9 9
+                                              {1, 4, 4, 4, 9, 9, 9}};
+  for (const std::string& order : all_orders())
+    for (const auto& ends : all) {
+      CAPTURE(order, ends);
+      const Schedule s = make_schedule(order, 9, 7, {}, ends);
+      CHECK(violation(s).value_or("") == "");
+      CHECK(carried_out(s));
+      std::size_t entries = 0;
+      index_t end = 0;
+      for (index_t j = 0; j < 7; ++j) {
+        end = std::max(end, ends[static_cast<std::size_t>(j)]);
+        entries += static_cast<std::size_t>(std::max<index_t>(end - j - 1, 0));
+      }
+      CHECK(s.eliminations.size() == entries);
+    }
+  // A tridiagonal matrix: n - 1 rotations.
+  std::vector<index_t> ends;
+  for (index_t j = 0; j < 300; ++j) ends.push_back(std::min<index_t>(j + 2, 300));
+  CHECK(make_schedule("greedy", 300, 300, {}, ends).eliminations.size() == 299);
+  CHECK_THROWS_AS(make_schedule("greedy", 4, 2, {}, {5, 5}), ArgumentError);
+  CHECK_THROWS_AS(make_schedule("greedy", 4, 2, {}, {3}), ArgumentError);
+  Schedule broken = make_schedule("greedy", 6, 3, {}, {2, 4, 6});
+  broken.eliminations.push_back({5, 0, 0, 1});
+  CHECK(violation(broken).value_or("").find("below the end of its column") != std::string::npos);
+}
