@@ -75,8 +75,9 @@ HostMatrix<double> residuals(const detail::Variables& v, const System& system) {
 }
 
 /// In the data's units, of E = the residuals; NaN for equations without numbers.
-HostMatrix<double> covariance_of(const detail::Variables& v, const System& system, const HostMatrix<double>& E,
-                                 std::size_t equations) {
+HostMatrix<double> covariance_of(Graph& g, const detail::Variables& v, const System& system,
+                                 const HostMatrix<double>& E, std::size_t equations) {
+  const HostMatrix<double> products = detail::product(g, Op::transpose, Op::none, E, E);
   HostMatrix<double> S(static_cast<index_t>(equations), static_cast<index_t>(equations));
   std::fill_n(S.data(), S.size(), nan);
   for (std::size_t i = 0; i < system.which.size(); ++i)
@@ -84,7 +85,7 @@ HostMatrix<double> covariance_of(const detail::Variables& v, const System& syste
       const auto unit = [&](std::size_t k) {
         return v.exponents[static_cast<std::size_t>(system.in_model[k].dependent)];
       };
-      const double sum = detail::dot(E, static_cast<index_t>(i), E, static_cast<index_t>(j), E.rows());
+      const double sum = products(static_cast<index_t>(j), static_cast<index_t>(i));
       const auto a = static_cast<index_t>(system.which[i]), b = static_cast<index_t>(system.which[j]);
       S(a, b) = S(b, a) = std::ldexp(sum / system.divisors[i] / system.divisors[j], unit(i) + unit(j));
     }
@@ -92,12 +93,13 @@ HostMatrix<double> covariance_of(const detail::Variables& v, const System& syste
 }
 
 /// sum_ij P^ij a_i^T a_j / (s_i s_j) over the first `rows` rows.
-double weighted_sum(const Weights& w, const HostMatrix<double>& A, index_t rows) {
+double weighted_sum(Graph& g, const Weights& w, const HostMatrix<double>& A, index_t rows) {
+  HostMatrix<double> scaled(rows, A.cols());
+  for (index_t j = 0; j < A.cols(); ++j)
+    for (index_t i = 0; i < rows; ++i) scaled(i, j) = A(i, j) / w.sigmas[static_cast<std::size_t>(j)];
+  const HostMatrix<double> products = detail::product(g, Op::transpose, Op::none, scaled, scaled);
   double sum = 0;
-  for (index_t i = 0; i < A.cols(); ++i)
-    for (index_t j = 0; j < A.cols(); ++j)
-      sum += w.inverse(i, j) * detail::dot(A, i, A, j, rows) / w.sigmas[static_cast<std::size_t>(i)] /
-             w.sigmas[static_cast<std::size_t>(j)];
+  for (index_t k = 0; k < products.size(); ++k) sum += w.inverse.data()[k] * products.data()[k];
   return sum;
 }
 
@@ -113,7 +115,7 @@ double mcelroy(Graph& g, const detail::Variables& v, const SimultaneousModel& mo
         c < 0 ? 0 : detail::dot(v.A, c, v.A, e.dependent, Y.rows()) / detail::dot(v.A, c, v.A, c, Y.rows());
     for (index_t k = 0; k < Y.rows(); ++k) Y(k, i) = v.A(k, e.dependent) - (c < 0 ? 0 : along * v.A(k, c));
   }
-  return 1 - weighted_sum(w, E, E.rows()) / weighted_sum(w, Y, Y.rows());
+  return 1 - weighted_sum(g, w, E, E.rows()) / weighted_sum(g, w, Y, Y.rows());
 }
 
 /// Moves system.scaled by the corrections, and answers the largest of them relative to a coefficient and its error.
@@ -190,11 +192,11 @@ void third_stage(Graph& g, const detail::Variables& v, const SemOptions& options
     HostMatrix<double> next = residuals(v, system);
     if (result.iterations == most || result.last_change <= options.tolerance) {
       if (options.iterate && !(result.last_change <= options.tolerance)) result.status = SemStatus::not_converged;
-      result.weighting_covariance = covariance_of(v, system, E, result.equations.size());
+      result.weighting_covariance = covariance_of(g, v, system, E, result.equations.size());
       if (std::all_of(system.own.begin(), system.own.end(), [](const auto* own) { return own == nullptr; }) &&
           static_cast<index_t>(system.which.size()) * v.rows > stage.unknowns() &&
           (options.method == SemMethod::three_stage))
-        result.hansen_sargan = {weighted_sum(weights, next, v.rows),
+        result.hansen_sargan = {weighted_sum(g, weights, next, v.rows),
                                 static_cast<index_t>(system.which.size()) * v.rows - stage.unknowns(), 0};
       E = std::move(next);
       break;
@@ -231,6 +233,15 @@ std::span<const Named<SemDivisor>> sem_divisors() {
   static constexpr std::array<Named<SemDivisor>, 2> all{{
       {SemDivisor::observations, "n", "divisor D, normal distribution"},
       {SemDivisor::small, "small", "divisor D less coefficients, t distribution"},
+  }};
+  return all;
+}
+
+std::span<const Named<SemEngine>> sem_engines() {
+  static constexpr std::array<Named<SemEngine>, 3> all{{
+      {SemEngine::automatic, "auto", "by the largest equation"},
+      {SemEngine::staircase, "staircase", "QR of each equation"},
+      {SemEngine::batched, "batched", "Cholesky of products that they share, corrected"},
   }};
   return all;
 }
@@ -328,7 +339,7 @@ SimultaneousEquations estimate(Graph& g, const ModelTriangle& triangle, const Si
       picked.push_back(detail::pick(bases.back().variables, e, bases.back().columns, model.constant));
     }
   }
-  const auto facts = detail::run_equations(g, picked);
+  const auto facts = detail::run_equations(g, v, picked, options.engine);
   System system;
   for (std::size_t i = 0; i < picked.size(); ++i) {
     EquationEstimate e = detail::judge_equation(g, picked[i], facts[i], options.divisor, instrumental);
@@ -352,14 +363,14 @@ SimultaneousEquations estimate(Graph& g, const ModelTriangle& triangle, const Si
     system.in_model.push_back(std::move(in_model[i]));
   }
   if (system.which.empty()) {
-    result.residual_covariance = covariance_of(v, system, HostMatrix<double>(M, 0), result.equations.size());
+    result.residual_covariance = covariance_of(g, v, system, HostMatrix<double>(M, 0), result.equations.size());
     return result;
   }
   if (options.method == SemMethod::three_stage || options.method == SemMethod::sur)
     third_stage(g, v, options, system, result);
   if (result.status == SemStatus::singular_covariance) return result;
   const HostMatrix<double> E = residuals(v, system);
-  result.residual_covariance = covariance_of(v, system, E, result.equations.size());
+  result.residual_covariance = covariance_of(g, v, system, E, result.equations.size());
   result.mcelroy_r2 = mcelroy(g, v, model, system, E);
   return result;
 }

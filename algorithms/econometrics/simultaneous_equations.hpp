@@ -47,8 +47,21 @@ enum class SemDivisor : std::uint8_t {
 /// "n", "small".
 std::span<const Named<SemDivisor>> sem_divisors();
 
+/// How each equation is solved, from the triangle of all data.
+enum class SemEngine : std::uint8_t {
+  automatic,  ///< batched where an equation has 48 regressors or more
+  staircase,  ///< Householder's QR of its columns, whose zeros are skipped
+  /// Cholesky's of products that all equations share, with a correction; QR where its condition is above 1e4. To 1e-9
+  /// the same numbers.
+  batched,
+};
+
+/// "auto", "staircase", "batched".
+std::span<const Named<SemEngine>> sem_engines();
+
 struct SemOptions {
   SemMethod method = SemMethod::two_stage;
+  SemEngine engine = SemEngine::automatic;
   bool iterate = false;      ///< repeat the third stage until no coefficient moves by more than `tolerance`
   double tolerance = 1e-10;  ///< times its size and its first standard error
   index_t iterations = 2000;

@@ -61,6 +61,51 @@ double norm_beside_constant(const HostMatrix<double>& R, const Out<double>& fact
   return euclidean_norm(r, v.data());
 }
 
+/// The norms of R^-1's rows to facts(:, 1), and the condition of R with unit columns to facts(r, 0).
+void invert(const HostMatrix<double>& R, const Out<double>& facts) {
+  constexpr index_t block = 64;  // rows of R^-1, that is columns of R^-T, at a time
+  const index_t r = R.cols();
+  double most = 0;
+  std::vector<double> norms = column_norms(R), sums(static_cast<std::size_t>(r), 0.0);
+  for (index_t p = 0; p < r; ++p) {  // of R D^-1
+    double sum = 0;
+    for (index_t i = 0; i <= p; ++i) sum += std::abs(R(i, p));
+    most = std::max(most, sum / norms[static_cast<std::size_t>(p)]);
+  }
+  for (index_t p = 0; p < r; p += block) {
+    const index_t w = std::min(block, r - p), rows = r - p;
+    auto X = HostMatrix<double>::zeros(rows, w);
+    for (index_t j = 0; j < w; ++j) X(j, j) = 1;
+    blas::trsm(Op::transpose, rows, w, &R(p, p), R.ld(), X.data(), X.ld());
+    for (index_t j = 0; j < w; ++j) {
+      facts(p + j, 1) = euclidean_norm(rows, &X(0, j));
+      for (index_t c = 0; c < rows; ++c)
+        sums[static_cast<std::size_t>(p + c)] += norms[static_cast<std::size_t>(p + j)] * std::abs(X(c, j));
+    }
+  }
+  facts(r, 0) = r > 0 ? most * *std::max_element(sums.begin(), sums.end()) : 1;
+}
+
+/// All facts but the coefficients, which are there already.
+void state(const HostMatrix<double>& R, index_t exogenous, index_t constant, const Out<double>& facts) {
+  const index_t r = R.cols();
+  for (index_t p = 0; p < r; ++p) {
+    facts(p, 2) = std::abs(R(p, p));
+    facts(p, 3) = p < exogenous ? 0 : euclidean_norm(p + 1 - exogenous, &R(exogenous, p));
+  }
+  facts(r, 1) = norm_beside_constant(R, facts, constant);
+  facts(r, 2) = facts(r, 3) = 0;
+}
+
+/// y -= Z b over all of A's rows; columns before `exogenous` have none below their heights.
+void subtract(const In<double>& a, const In<int>& picks, index_t exogenous, const double* b, double* y) {
+  for (index_t p = 0; p + 1 < picks.cols; ++p) {
+    const double factor = b[p], *column = &a(0, picks(0, p));
+    const index_t rows = p < exogenous ? picks(1, p) : a.rows;
+    for (index_t i = 0; i < rows; ++i) y[i] -= factor * column[i];
+  }
+}
+
 std::uint64_t octave(double work) {
   return static_cast<std::uint64_t>(std::bit_width(static_cast<std::uint64_t>(work)));
 }
@@ -83,27 +128,45 @@ void EquationQr::cpu(const Args& args, In<double> a, In<int> picks, Out<double> 
   gather(a, picks, z);
   factor(picks, z, r);
   const HostMatrix<double> R = triangle_of(z, r);
-  for (index_t p = 0; p < r; ++p) {
-    facts(p, 2) = std::abs(R(p, p));
-    facts(p, 3) = p < args.exogenous ? 0 : euclidean_norm(p + 1 - args.exogenous, &R(args.exogenous, p));
-    facts(p, 0) = z(p, r);
-  }
-  if (r > 0) {
-    blas::trsm(Op::none, r, 1, R.data(), R.ld(), &facts(0, 0), facts.ld);
-    auto inverse = HostMatrix<double>::zeros(r, r);  // R^-T, whose columns are the rows of R^-1
-    for (index_t p = 0; p < r; ++p) inverse(p, p) = 1;
-    blas::trsm(Op::transpose, r, r, R.data(), R.ld(), inverse.data(), inverse.ld());
-    for (index_t p = 0; p < r; ++p) facts(p, 1) = euclidean_norm(r, &inverse(0, p));
-  }
-  facts(r, 0) = r > 0 ? triangle_condition(R, true) : 1;
-  facts(r, 1) = norm_beside_constant(R, facts, args.constant);
-  facts(r, 2) = facts(r, 3) = 0;
-
+  for (index_t p = 0; p < r; ++p) facts(p, 0) = z(p, r);
+  if (r > 0) blas::trsm(Op::none, r, 1, R.data(), R.ld(), &facts(0, 0), facts.ld);
+  invert(R, facts);
+  state(R, args.exogenous, args.constant, facts);
   std::copy_n(&a(0, picks(0, r)), a.rows, residual.data);
+  subtract(a, picks, args.exogenous, &facts(0, 0), residual.data);
+}
+
+void EquationGram::cpu(const Args& args, In<double> a, In<double> gram, In<int> picks, Out<double> facts,
+                       Out<double> residual, Scratch<double> z) {
+  const index_t r = picks.cols - 1;
+  const auto by_qr = [&] { EquationQr::cpu({args.exogenous, args.constant, 0}, a, picks, facts, residual, z); };
+  auto R = HostMatrix<double>::zeros(r, r);
+  const auto product = [&](index_t i, index_t j) { return gram(std::min(i, j), std::max(i, j)); };
   for (index_t p = 0; p < r; ++p) {
-    const double b = facts(p, 0), *column = &a(0, picks(0, p));
-    for (index_t i = 0; i < a.rows; ++i) residual(i, 0) -= b * column[i];
+    for (index_t i = 0; i <= p; ++i) R(i, p) = product(picks(0, i), picks(0, p));
+    facts(p, 0) = product(picks(0, p), picks(0, r));
   }
+  if (r == 0 || lapack::potrf(r, R.data(), R.ld()) != 0) return by_qr();
+  invert(R, facts);
+  if (!(facts(r, 0) <= args.limit)) return by_qr();
+  const auto solve = [&](double* x) {
+    blas::trsm(Op::transpose, r, 1, R.data(), R.ld(), x, r);
+    blas::trsm(Op::none, r, 1, R.data(), R.ld(), x, r);
+  };
+  solve(&facts(0, 0));
+  std::copy_n(&a(0, picks(0, r)), a.rows, residual.data);
+  subtract(a, picks, args.exogenous, &facts(0, 0), residual.data);
+  std::vector<double> change(static_cast<std::size_t>(r));
+  for (index_t p = 0; p < r; ++p) {
+    const double* column = &a(0, picks(0, p));
+    double sum = 0;
+    for (index_t i = 0; i < picks(1, p); ++i) sum += column[i] * residual(i, 0);
+    change[static_cast<std::size_t>(p)] = sum;
+  }
+  solve(change.data());
+  for (index_t p = 0; p < r; ++p) facts(p, 0) += change[static_cast<std::size_t>(p)];
+  subtract(a, picks, args.exogenous, change.data(), residual.data);
+  state(R, args.exogenous, args.constant, facts);
 }
 
 void EquationBasis::cpu(const Args&, In<double> a, In<int> picks, Out<double> q, Out<double> r) {

@@ -80,8 +80,10 @@ struct SemReference {
   Dense covariance{0, 0}, weighting{0, 0};
 };
 
-/// The projection onto what the instruments span.
-inline Dense projection(const Dense& X) { return times(times(X, inverse(times(transposed(X), X))), transposed(X)); }
+/// Z's projection onto what X spans.
+inline Dense projected(const Dense& X, const Dense& Z) {
+  return times(X, times(inverse(times(transposed(X), X)), times(transposed(X), Z)));
+}
 
 /// Textbook 2SLS and, where asked for, 3SLS with `steps` repetitions. All equations have numbers.
 inline SemReference sem_reference(const SemProblem& p, const SemOptions& options, int steps = 1) {
@@ -94,7 +96,7 @@ inline SemReference sem_reference(const SemProblem& p, const SemOptions& options
   for (const Equation& e : p.model.equations) {
     Z.push_back(columns(p, e.regressors));
     y.push_back(columns(p, {e.dependent}));
-    F.push_back(instrumental ? times(projection(columns(p, e.instruments.empty() ? common : e.instruments)), Z.back())
+    F.push_back(instrumental ? projected(columns(p, e.instruments.empty() ? common : e.instruments), Z.back())
                              : Z.back());
     starts.push_back(starts.back() + Z.back().cols);
   }

@@ -148,10 +148,22 @@ OwnBasis own_basis(Graph& g, const Variables& model, const Equation& equation) {
   return own;
 }
 
-std::vector<EquationFacts> run_equations(Graph& g, const std::vector<PickedEquation>& equations) {
+std::vector<EquationFacts> run_equations(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
+                                         SemEngine engine) {
   Runtime& runtime = g.runtime();
   std::vector<EquationFacts> all(equations.size());
-  std::vector<TileMatrix<double>> inputs, results;
+  const index_t M = model.count();
+  index_t largest = 0;
+  for (const PickedEquation& e : equations) largest = std::max(largest, e.variables == &model ? e.size() : 0);
+  if (engine == SemEngine::automatic) engine = largest >= 48 ? SemEngine::batched : SemEngine::staircase;
+  HostMatrix<double> products;
+  std::vector<TileMatrix<double>> inputs, results, gram;
+  if (engine == SemEngine::batched && largest > 0) {
+    HostMatrix<double> first(model.rows, M);
+    for (index_t c = 0; c < M; ++c) std::copy_n(&model.A(0, c), model.rows, &first(0, c));
+    products = product(g, Op::transpose, Op::none, first, first);
+    gram.push_back(TileMatrix<double>::map(runtime, products.data(), M, M, M, {M, M}, "products"));
+  }
   std::vector<TileMatrix<int>> picks;
   const Variables* last = nullptr;
   for (std::size_t i = 0; i < equations.size(); ++i) {
@@ -169,8 +181,11 @@ std::vector<EquationFacts> run_equations(Graph& g, const std::vector<PickedEquat
     results.push_back(TileMatrix<double>::map(runtime, residual.data(), m, 1, A.ld(), {m, 1}, "residual"));
     index_t constant = -1;
     if (e.constant >= 0) constant = position(e.order, e.regressors[static_cast<std::size_t>(e.constant)]);
-    g.insert<EquationQr>({e.exogenous, constant, work_of(e)}, inputs.back()(0, 0), picks.back()(0, 0),
-                         results[results.size() - 2](0, 0), results.back()(0, 0), g.scratch<double>(rows, r + 1));
+    const auto F = results[results.size() - 2](0, 0), U = results.back()(0, 0), z = g.scratch<double>(rows, r + 1);
+    if (!gram.empty() && e.variables == &model)
+      g.insert<EquationGram>({e.exogenous, constant}, inputs.back()(0, 0), gram[0](0, 0), picks.back()(0, 0), F, U, z);
+    else
+      g.insert<EquationQr>({e.exogenous, constant, work_of(e)}, inputs.back()(0, 0), picks.back()(0, 0), F, U, z);
   }
   g.wait();
   for (const auto& matrix : results) matrix.bring_home();
@@ -191,7 +206,6 @@ EquationEstimate judge_equation(Graph& g, const PickedEquation& equation, const 
   const index_t r = equation.size(), D = v.observations;
   EquationEstimate e;
   e.degrees_of_freedom = D - r;
-  if (!all_finite(v.A)) return e.status = EquationStatus::not_finite, e;
   if (D <= r) return e.status = EquationStatus::too_few_observations, e;
   if (deficient(equation, facts)) return blame_rank(g, equation, facts, e), e;
 

@@ -42,8 +42,10 @@ struct EquationFacts {
   HostMatrix<double> facts, residual;  ///< see EquationQr
 };
 
-/// One task for each equation that has no more regressors than its variables have rows; the others' are empty. Waits.
-std::vector<EquationFacts> run_equations(Graph& g, const std::vector<PickedEquation>& equations);
+/// One task for each equation that has no more regressors than its variables have rows; the others' are empty. Those of
+/// other variables than the model's take QR. Waits.
+std::vector<EquationFacts> run_equations(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
+                                         SemEngine engine);
 
 /// The estimate by the equation itself, from its facts. Waits for the graph where it asks more of a deficient rank.
 EquationEstimate judge_equation(Graph& g, const PickedEquation& equation, const EquationFacts& facts,

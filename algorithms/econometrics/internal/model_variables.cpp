@@ -1,3 +1,4 @@
+#include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/econometrics/internal/model_variables.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/codelets/least_squares/minimum_norm.hpp>
@@ -47,6 +48,26 @@ HostMatrix<double> triangle_of(Graph& g, const HostMatrix<double>& A) {
     r.bring_home();
   }
   return R;
+}
+
+HostMatrix<double> product(Graph& g, Op op, Op op_b, const HostMatrix<double>& A, const HostMatrix<double>& B) {
+  const Shape a = tesela::apply(op, A.shape()), b = tesela::apply(op_b, B.shape());
+  auto C = HostMatrix<double>::zeros(a.rows, b.cols);
+  if (C.size() == 0 || a.cols == 0) return C;
+  GemmTile cut = suitable_gemm_tile(g.runtime(), a.rows, b.cols, a.cols);
+  const bool same = &A == &B;  // one set of tiles for both
+  if (same) cut.mb = cut.nb = std::min(cut.mb, cut.nb);
+  const auto map = [&](const HostMatrix<double>& m, Op o, TileShape tile, const char* name) {
+    if (o == Op::transpose) tile = {tile.nb, tile.mb};
+    return TileMatrix<double>::map(g.runtime(), m.data(), m.rows(), m.cols(), m.ld(), tile, name);
+  };
+  const auto a_tiles = map(A, op, {cut.mb, cut.kb}, "A");
+  const auto b_tiles = same ? a_tiles : map(B, op_b, {cut.kb, cut.nb}, "B");
+  const auto c_tiles = map(C, Op::none, {cut.mb, cut.nb}, "C");
+  gemm(g, op, op_b, 1.0, a_tiles, b_tiles, 0.0, c_tiles);
+  g.wait();
+  c_tiles.bring_home();
+  return C;
 }
 
 std::vector<index_t> drop_dependent(HostMatrix<double>& A, index_t count, const std::vector<double>& norms,

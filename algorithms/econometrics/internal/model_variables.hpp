@@ -9,6 +9,9 @@ namespace tesela::detail {
 /// The R of A = Q R, min(m, n) x n with zeros below its diagonal, of a small or large A. A is copied.
 HostMatrix<double> triangle_of(Graph& g, const HostMatrix<double>& A);
 
+/// op(A) op(B) in host memory, by tasks. Waits.
+HostMatrix<double> product(Graph& g, Op op, Op op_b, const HostMatrix<double>& A, const HostMatrix<double>& B);
+
 /// Which of the first `count` columns of the triangle A are, within `tolerance` of their norms, combinations of columns
 /// before them. A is turned so that the others are columns of a triangle with no gaps: heights[c] of column c's rows
 /// are not zero then. `norms` are those of the columns.

@@ -1,5 +1,4 @@
 #include <tesela/algorithms/dense/cholesky.hpp>
-#include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/dense/triangular_solve.hpp>
 #include <tesela/algorithms/econometrics/internal/system_tasks.hpp>
 #include <tesela/codelets/econometrics/equation_qr.hpp>
@@ -12,27 +11,6 @@ namespace tesela::detail {
 
 using namespace kernels;
 namespace {
-
-/// op(A) B in host memory, by tasks. Waits.
-HostMatrix<double> product(Graph& g, Op op, Op op_b, const HostMatrix<double>& A, const HostMatrix<double>& B) {
-  const Shape a = tesela::apply(op, A.shape()), b = tesela::apply(op_b, B.shape());
-  auto C = HostMatrix<double>::zeros(a.rows, b.cols);
-  if (C.size() == 0 || a.cols == 0) return C;
-  GemmTile cut = suitable_gemm_tile(g.runtime(), a.rows, b.cols, a.cols);
-  const bool same = &A == &B;  // one set of tiles for both
-  if (same) cut.mb = cut.nb = std::min(cut.mb, cut.nb);
-  const auto map = [&](const HostMatrix<double>& m, Op o, TileShape tile, const char* name) {
-    if (o == Op::transpose) tile = {tile.nb, tile.mb};
-    return TileMatrix<double>::map(g.runtime(), m.data(), m.rows(), m.cols(), m.ld(), tile, name);
-  };
-  const auto a_tiles = map(A, op, {cut.mb, cut.kb}, "A");
-  const auto b_tiles = same ? a_tiles : map(B, op_b, {cut.kb, cut.nb}, "B");
-  const auto c_tiles = map(C, Op::none, {cut.mb, cut.nb}, "C");
-  gemm(g, op, op_b, 1.0, a_tiles, b_tiles, 0.0, c_tiles);
-  g.wait();
-  c_tiles.bring_home();
-  return C;
-}
 
 HostMatrix<double> identity(index_t n) {
   auto I = HostMatrix<double>::zeros(n, n);

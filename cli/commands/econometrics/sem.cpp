@@ -17,7 +17,7 @@ namespace {
 struct Options {
   CommonOptions common;
   SemInput input;
-  std::string method = "2sls", divisor = "n";
+  std::string method = "2sls", divisor = "n", engine = "auto";
   bool iterate = false;
   double tolerance = 1e-10, level = 0.95, rcond = 0;
   std::string out, out_fitted, out_residuals, out_data, out_model;
@@ -46,6 +46,7 @@ int run_sem(const Options& o) {
   Report report("sem", o.common);
   SemOptions options;
   options.method = *find_named(sem_methods(), o.method);
+  options.engine = *find_named(sem_engines(), o.engine);
   options.divisor = *find_named(sem_divisors(), o.divisor);
   options.iterate = o.iterate;
   options.tolerance = o.tolerance;
@@ -69,6 +70,7 @@ int run_sem(const Options& o) {
                       {"instruments", p.model.instruments},
                       {"variables", n},
                       {"method", o.method},
+                      {"engine", o.engine},
                       {"dof", o.divisor},
                       {"level", o.level},
                       {"seed", o.common.seed}};
@@ -108,6 +110,7 @@ const Command sem_command(
       add_input(app, "--names", in.names, "the names of a .npy file's columns, one a line");
       add_input(app, "--model", in.model, "read equations and instruments from FILE, as R's formulas (see below)");
       Choices().add(sem_methods()).add_option(app, "--method", o->method);
+      Choices().add(sem_engines()).add_option(app, "--engine", o->engine);
       app.add_flag("--iterate", o->iterate, "3sls and sur: repeat until no coefficient moves");
       app.add_option("--tolerance", o->tolerance, "... by more than this times its size and standard error")
           ->transform(cli::positive())

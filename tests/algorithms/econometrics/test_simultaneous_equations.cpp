@@ -85,10 +85,11 @@ TEST_CASE("generated models as the stacked formulas in long double have them") {
   for (const SemMethod method : methods)
     for (const SemDivisor divisor : divisors)
       for (const auto& [D, K, N, exogenous, endogenous] :
-           {std::array<index_t, 5>{40, 4, 1, 2, 0}, {60, 6, 3, 2, 2}, {300, 12, 5, 4, 2}, {90, 40, 4, 30, 3}}) {
+           {std::array<index_t, 5>{40, 4, 1, 2, 0}, {60, 6, 3, 2, 2}, {120, 12, 4, 4, 2}, {70, 28, 3, 20, 2}}) {
         CAPTURE(name_of(sem_methods(), method), name_of(sem_divisors(), divisor), D, K, N);
         const SemProblem p = generated(D, K, N, exogenous, endogenous, 0.3, 7);
-        const SemOptions o{.method = method, .divisor = divisor};
+        const SemEngine engine = K % 4 == 0 ? SemEngine::batched : SemEngine::staircase;
+        const SemOptions o{.method = method, .engine = engine, .divisor = divisor};
         const auto answer = solve(p, o);
         CHECK(answer.status == SemStatus::ok);
         const SemReference reference = sem_reference(p, o);
@@ -98,4 +99,51 @@ TEST_CASE("generated models as the stacked formulas in long double have them") {
             CHECK(std::abs(answer.residual_covariance(i, j) - static_cast<double>(reference.covariance(i, j))) <=
                   1e-11 * static_cast<double>(reference.covariance(0, 0)));
       }
+}
+
+TEST_CASE("both engines, on many columns, ill conditioned ones and staircases of every shape") {
+  for (const double closeness : {1.0, 1e-6}) {
+    SemProblem p = generated(130, 60, 4, 47, 3, 0.3, 11);
+    for (index_t t = 0; t < 130; ++t)  // instrument 7 is nearly another, which equations have both
+      for (index_t c = 7; c < 60; c += 9) p.data(t, c) = p.data(t, c - 1) + closeness * p.data(t, c);
+    for (const SemMethod method : methods) {
+      CAPTURE(closeness, name_of(sem_methods(), method));
+      const auto qr = solve(p, {.method = method, .engine = SemEngine::staircase}),
+                 gram = solve(p, {.method = method, .engine = SemEngine::batched}),
+                 automatic = solve(p, {.method = method});
+      for (std::size_t i = 0; i < 4; ++i) {
+        const EquationEstimate &a = qr.equations[i], &b = gram.equations[i];
+        REQUIRE(a.status == EquationStatus::ok);
+        REQUIRE(b.status == EquationStatus::ok);
+        CHECK(b.coefficients == automatic.equations[i].coefficients);
+        for (std::size_t k = 0; k < a.coefficients.size(); ++k) {
+          CHECK(std::abs(a.coefficients[k] - b.coefficients[k]) <=
+                1e-10 * (std::abs(a.coefficients[k]) + a.standard_errors[k]));
+          CHECK(near(a.standard_errors[k], b.standard_errors[k]));
+        }
+        CHECK(near(a.condition, b.condition));
+        if (method == SemMethod::two_stage) {
+          CHECK(near(a.sargan.statistic, b.sargan.statistic));
+          CHECK(near(a.f.statistic, b.f.statistic));
+          CHECK(near(a.first_stage.back().statistic, b.first_stage.back().statistic));
+        }
+      }
+      if (closeness == 1.0 && method == SemMethod::two_stage)
+        CHECK(distance(gram, sem_reference(p, {.method = method})) <= 1e-11);
+    }
+  }
+}
+
+TEST_CASE("statistics of a regression, as R's lm and ivreg have them") {
+  const auto ols = solve(food_market(), {.method = SemMethod::ols, .divisor = SemDivisor::small});
+  CHECK(near(ols.equations[1].f.statistic, 10.1169808745, 1e-9));
+  CHECK(ols.equations[1].f.df == 3);
+  CHECK(ols.equations[1].f.df2 == 16);
+  const auto two = solve(food_market(), {.divisor = SemDivisor::small});
+  CHECK(near(two.equations[0].sargan.statistic, 2.9831191904, 1e-9));
+  CHECK(two.equations[0].sargan.df == 1);
+  CHECK(near(two.equations[0].first_stage[1].statistic, 88.0251282792, 1e-9));
+  CHECK(two.equations[0].first_stage[1].df == 2);
+  CHECK(two.equations[0].first_stage[1].df2 == 16);
+  CHECK(std::isnan(two.equations[0].first_stage[2].statistic));
 }
