@@ -117,18 +117,19 @@ void require_names(const CompiledModel& model, const ModelFormulas& formulas, co
 }
 
 ModelData evaluate(const CompiledModel& model, const ModelFormulas& formulas, const Table& table,
-                   const std::string& source, bool drop_missing, const std::string& weights) {
+                   const std::string& source, bool drop_missing, const RowColumns& rows) {
   require_names(model, formulas, table.names, source);
   const auto line = [&](index_t t) {
     const index_t number = table.lines.empty() ? t + 1 : table.lines[static_cast<std::size_t>(t)];
     return (table.lines.empty() ? "row " : "line ") + std::to_string(number) + ": ";
   };
-  const std::vector<double>* weight = nullptr;
-  if (!weights.empty()) {
-    const index_t c = table.find(weights);
-    if (c < 0) throw FileError(source, "has no column " + weights + " of weights");
-    weight = &table.columns[static_cast<std::size_t>(c)];
-  }
+  const auto other = [&](const std::string& name, const char* what) -> const std::vector<double>* {
+    if (name.empty()) return nullptr;
+    const index_t c = table.find(name);
+    if (c < 0) throw FileError(source, "has no column " + name + what);
+    return &table.columns[static_cast<std::size_t>(c)];
+  };
+  const std::vector<double>*weight = other(rows.weights, " of weights"), *group = other(rows.groups, " of clusters");
   std::vector<std::vector<const std::vector<double>*>> variables;  // of each term, in the order that it takes them
   for (const ModelTerm& term : model.columns) {
     variables.emplace_back();
@@ -143,9 +144,10 @@ ModelData evaluate(const CompiledModel& model, const ModelFormulas& formulas, co
     for (std::size_t c = 0; lacking == nullptr && c < n; ++c)
       if (missing(model.columns[c], variables[c], t)) lacking = &model.columns[c];
     const double w = weight == nullptr ? 1 : (*weight)[static_cast<std::size_t>(t)];
-    if (lacking != nullptr || std::isnan(w)) {
-      if (!drop_missing)
-        throw FileError(source, line(t) + (lacking != nullptr ? lacking->text : weights) + " is missing");
+    const bool grouped = group == nullptr || !std::isnan((*group)[static_cast<std::size_t>(t)]);
+    if (lacking != nullptr || std::isnan(w) || !grouped) {
+      const std::string& name = lacking != nullptr ? lacking->text : grouped ? rows.weights : rows.groups;
+      if (!drop_missing) throw FileError(source, line(t) + name + " is missing");
       ++result.dropped;
     } else if (w < 0) {
       throw FileError(source, line(t) + "the weight is negative");
@@ -153,6 +155,7 @@ ModelData evaluate(const CompiledModel& model, const ModelFormulas& formulas, co
       ++result.without_weight;
     } else {
       result.rows.push_back(t);
+      if (group != nullptr) result.groups.push_back(static_cast<index_t>((*group)[static_cast<std::size_t>(t)]));
     }
   }
   result.data = HostMatrix<double>(static_cast<index_t>(result.rows.size()), static_cast<index_t>(n));

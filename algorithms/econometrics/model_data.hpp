@@ -24,18 +24,24 @@ CompiledModel compile_model(const ModelFormulas& formulas, SemMethod method);
 
 /// The data that a compiled model takes.
 struct ModelData {
-  HostMatrix<double> data;     ///< D x columns
-  std::vector<index_t> rows;   ///< of the table, from 0, that stayed
-  index_t dropped = 0;         ///< for a missing value
-  index_t without_weight = 0;  ///< for a weight of zero
+  HostMatrix<double> data;           ///< D x columns
+  std::vector<index_t> rows;         ///< of the table, from 0, that stayed
+  index_t dropped = 0;               ///< for a missing value
+  index_t without_weight = 0;        ///< for a weight of zero
+  std::vector<index_t> groups = {};  ///< of each row that stayed, where a column of them was named
+};
+
+/// Columns of the data that no formula names: of weights and of what rows belong to; none where empty.
+struct RowColumns {
+  std::string weights = {}, groups = {};
 };
 
 /// Evaluates the columns: lags first, then rows with a missing value go, or with drop_missing = false throw FileError.
-/// Rows are multiplied by the square root of their weight where `weights` names a column of the table. Throws FileError
+/// Rows are multiplied by the square root of their weight where there is such a column. Throws FileError
 /// with the line of `source` for a value that is not finite, as after a division by zero, and for negative weights; and
 /// with the formula's place for an unknown name.
 ModelData evaluate(const CompiledModel& model, const ModelFormulas& formulas, const Table& table,
-                   const std::string& source, bool drop_missing = true, const std::string& weights = {});
+                   const std::string& source, bool drop_missing = true, const RowColumns& rows = {});
 
 /// As evaluate() says of an unknown name, before the data are read: `names` are the data's.
 void require_names(const CompiledModel& model, const ModelFormulas& formulas, const std::vector<std::string>& names,

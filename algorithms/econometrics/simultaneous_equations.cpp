@@ -56,15 +56,21 @@ struct System {
   std::vector<PickedEquation> in_model;     ///< the same by the model's variables
   std::vector<std::vector<double>> scaled;  ///< coefficients in the variables' units, in each equation's own order
   std::vector<double> divisors;             ///< square roots
+  HostMatrix<double> E;                     ///< residuals, in the model's coordinates
 };
 
-/// y_i - Z_i b_i of all equations, in the model's coordinates.
-HostMatrix<double> residuals(const detail::Variables& v, const System& system) {
+/// y_i - Z_i b_i of all equations, in the model's coordinates. What tasks found of them need not be found again.
+HostMatrix<double> residuals(const detail::Variables& v, const System& system,
+                             const std::vector<detail::EquationFacts>& facts = {}) {
   const index_t m = v.A.rows();
   HostMatrix<double> E(m, static_cast<index_t>(system.which.size()));
   for (std::size_t i = 0; i < system.which.size(); ++i) {
     const PickedEquation& e = system.in_model[i];
     double* out = &E(0, static_cast<index_t>(i));
+    if (!facts.empty() && system.own[i] == nullptr) {
+      std::copy_n(facts[system.which[i]].residual.data(), m, out);
+      continue;
+    }
     std::copy_n(&v.A(0, e.dependent), m, out);
     for (std::size_t p = 0; p < e.regressors.size(); ++p) {
       const double b = system.scaled[i][p], *column = &v.A(0, e.regressors[p]);
@@ -156,7 +162,7 @@ void restate(const detail::Variables& v, const PickedEquation& e, const std::vec
 
 void third_stage(Graph& g, const detail::Variables& v, const SemOptions& options, System& system,
                  SimultaneousEquations& result) {
-  HostMatrix<double> E = residuals(v, system);
+  HostMatrix<double> E = std::move(system.E);
   std::vector<std::vector<double>> errors;
   for (std::size_t i = 0; i < system.which.size(); ++i) {
     const EquationEstimate& e = result.equations[system.which[i]];
@@ -203,8 +209,9 @@ void third_stage(Graph& g, const detail::Variables& v, const SemOptions& options
     }
     E = std::move(next);
   }
+  system.E = std::move(E);
   const auto units = stage.errors(g, weights);
-  const std::vector<double> norms = column_norms(E);
+  const std::vector<double> norms = column_norms(system.E);
   for (std::size_t i = 0; i < system.which.size(); ++i) {
     const PickedEquation& e = system.picked[i];
     std::vector<double> own(units[i].size());
@@ -314,15 +321,13 @@ SimultaneousEquations estimate(Graph& g, const ModelTriangle& triangle, const Si
   SimultaneousEquations result;
   const index_t M = triangle.R.cols(), D = triangle.observations;
   const bool instrumental = options.method == SemMethod::two_stage || options.method == SemMethod::three_stage;
-  const double tolerance = options.rcond > 0 ? options.rcond
-                                             : 10 * static_cast<double>(std::max<index_t>({D, M, 1})) *
-                                                   std::numeric_limits<double>::epsilon();
   if (!all_finite(triangle.R)) {
     result.equations.resize(model.equations.size());
     for (EquationEstimate& e : result.equations) e.status = EquationStatus::not_finite;
     return result;
   }
-  const detail::Variables v = detail::model_variables(triangle, model.instruments, !instrumental, tolerance);
+  const detail::Variables v =
+      detail::model_variables(triangle, model.instruments, !instrumental, detail::settled_tolerance(triangle, options));
   result.dropped_instruments = v.dropped;
 
   std::deque<detail::OwnBasis> bases;
@@ -366,12 +371,12 @@ SimultaneousEquations estimate(Graph& g, const ModelTriangle& triangle, const Si
     result.residual_covariance = covariance_of(g, v, system, HostMatrix<double>(M, 0), result.equations.size());
     return result;
   }
+  system.E = residuals(v, system, facts);
   if (options.method == SemMethod::three_stage || options.method == SemMethod::sur)
     third_stage(g, v, options, system, result);
   if (result.status == SemStatus::singular_covariance) return result;
-  const HostMatrix<double> E = residuals(v, system);
-  result.residual_covariance = covariance_of(g, v, system, E, result.equations.size());
-  result.mcelroy_r2 = mcelroy(g, v, model, system, E);
+  result.residual_covariance = covariance_of(g, v, system, system.E, result.equations.size());
+  result.mcelroy_r2 = mcelroy(g, v, model, system, system.E);
   return result;
 }
 

@@ -149,6 +149,27 @@ TEST_CASE("equations without numbers: exit 1, and what failed") {
          "too few observations");
 }
 
+TEST_CASE("robust and clustered standard errors") {
+  const Files with;
+  std::string data = "consump,price,income,farmPrice,trend,firm\n", line;
+  std::ifstream rows(example("food_market.csv"));
+  std::getline(rows, line);
+  for (int t = 0; std::getline(rows, line); ++t) data += line + ",firm " + std::to_string(t / 3) + "\n";
+  const Words market = with(data, contents(example("food_market.txt")));
+  const auto error = [](const nlohmann::json& report) {
+    return report["equations"][0]["coefficients"][1]["std_error"].get<double>();
+  };
+  const auto robust = sem(market + Words{"--cov", "robust"});
+  CHECK(std::abs(error(robust) - 0.0758990132942) <= 1e-11);
+  CHECK(!robust["equations"][0].contains("sargan"));
+  CHECK(std::abs(robust["equations"][0]["hansen"]["statistic"].get<double>() - 3.51660801876) <= 1e-9);
+  CHECK(std::abs(error(sem(market + Words{"--cov", "cluster:firm"})) - 0.0943994176735) <= 1e-11);
+  sem.refuses(market + Words{"--cov", "robust", "--method", "3sls"}, "belongs to --method 2sls or ols");
+  sem.refuses(market + Words{"--cov", "cluster:nobody"}, "no column is called nobody");
+  sem.refuses(market + Words{"--cov", "cluster:price"}, "one of the model's numbers");
+  sem.refuses(market + Words{"--cov", "white"}, "none of classical, robust");
+}
+
 TEST_CASE("missing values, text, unknown names and other wrong use") {
   const Files with;
   const std::string data = "y,x,z,text\n1,2,3,a\n2,NA,4,b\n4,5,1,c\n7,8,2,\n9,9,9,e\n3,1,.,f\n";

@@ -56,6 +56,15 @@ TEST_CASE("missing values are NaN") {
   CHECK(t.columns[1] == std::vector<double>{1, 2, 3, 4, 5, 6});
 }
 
+TEST_CASE("labels become numbers") {
+  const Table t =
+      read_csv_bytes(std::string_view("a,b\nx,1\n\"y z\",2\nx,3\nNA,4\n7,5\n"), "data.csv", {"b", "a"}, {"a"});
+  CHECK(t.columns[0] == std::vector<double>{1, 2, 3, 4, 5});
+  CHECK(std::vector<double>(t.columns[1].begin(), t.columns[1].begin() + 3) == std::vector<double>{0, 1, 0});
+  CHECK(std::isnan(t.columns[1][3]));
+  CHECK(t.columns[1][4] == 2);
+}
+
 TEST_CASE("what is no number is refused with its place, where it counts") {
   const std::string text = "a,b\n1,2\n3,four\ninf,5\n1e999,6\n0x1,7\n1.2.3,8\n-,9\nnan,1\n1 2,1\n";
   refuses(text, {"b"}, "line 3, column b: 'four'");

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <csv.h>
 #include <limits>
+#include <map>
 #include <string_view>
 
 namespace tesela {
@@ -32,8 +33,9 @@ char delimiter_of(std::span<const char> bytes) {
 /// Reads rows, one after the other, and what of them is wanted.
 class Reader {
  public:
-  Reader(std::span<const char> bytes, const std::string& name, const std::vector<std::string>* wanted)
-      : name_(name), wanted_(wanted) {
+  Reader(std::span<const char> bytes, const std::string& name, const std::vector<std::string>* wanted,
+         const std::vector<std::string>& labels)
+      : name_(name), wanted_(wanted), labels_(labels) {
     if (bytes.size() >= 3 && std::memcmp(bytes.data(), "\xEF\xBB\xBF", 3) == 0) bytes = bytes.subspan(3);
     if (csv_init(&parser_, CSV_STRICT | CSV_STRICT_FINI | CSV_APPEND_NULL) != 0)
       throw EnvironmentError("libcsv cannot start");
@@ -109,7 +111,8 @@ class Reader {
     if (!has_header_) {
       header_.emplace_back(text);
     } else if (k < header_.size() && place_[k] >= 0) {
-      table_.columns[static_cast<std::size_t>(place_[k])].push_back(number(text, k));
+      const auto at = static_cast<std::size_t>(place_[k]);
+      table_.columns[at].push_back(numbers_[at] ? number(text, k) : label(text, numbering_[at]));
     }
   }
 
@@ -143,11 +146,21 @@ class Reader {
       place_[static_cast<std::size_t>(at - header_.begin())] = static_cast<index_t>(w);
     }
     table_.names = *wanted_;
+    for (const std::string& name : *wanted_)
+      numbers_.push_back(std::find(labels_.begin(), labels_.end(), name) == labels_.end());
+    numbering_.resize(wanted_->size());
     table_.columns.resize(wanted_->size());
   }
 
+  static bool nothing(std::string_view text) { return text.empty() || text == "NA" || text == "NaN" || text == "."; }
+
+  static double label(std::string_view text, std::map<std::string, double>& numbering) {
+    if (nothing(text)) return missing;
+    return numbering.emplace(text, static_cast<double>(numbering.size())).first->second;
+  }
+
   double number(std::string_view text, std::size_t k) {
-    if (text.empty() || text == "NA" || text == "NaN" || text == ".") return missing;
+    if (nothing(text)) return missing;
     // As strtod reads it, but for its names of numbers and other bases. (text ends with a zero.)
     if (text.find_first_not_of("0123456789+-.eE") == std::string_view::npos) {
       char* end = nullptr;
@@ -167,6 +180,9 @@ class Reader {
 
   const std::string& name_;
   const std::vector<std::string>* wanted_;
+  const std::vector<std::string>& labels_;
+  std::vector<bool> numbers_;  // of each wanted column: no labels
+  std::vector<std::map<std::string, double>> numbering_;
   csv_parser parser_{};
   std::vector<std::string> header_;
   std::vector<index_t> place_;  // of each field in the table; -1: not wanted
@@ -185,18 +201,20 @@ index_t Table::find(const std::string& name) const {
 }
 
 std::vector<std::string> read_csv_names_bytes(std::span<const char> bytes, const std::string& name) {
-  return Reader(bytes, name, nullptr).names();
+  return Reader(bytes, name, nullptr, {}).names();
 }
-Table read_csv_bytes(std::span<const char> bytes, const std::string& name, const std::vector<std::string>& wanted) {
-  return Reader(bytes, name, &wanted).table();
+Table read_csv_bytes(std::span<const char> bytes, const std::string& name, const std::vector<std::string>& wanted,
+                     const std::vector<std::string>& labels) {
+  return Reader(bytes, name, &wanted, labels).table();
 }
 std::vector<std::string> read_csv_names(const std::string& path) {
   const MappedFile file(path);
   return read_csv_names_bytes(file.bytes(), path);
 }
-Table read_csv(const std::string& path, const std::vector<std::string>& wanted) {
+Table read_csv(const std::string& path, const std::vector<std::string>& wanted,
+               const std::vector<std::string>& labels) {
   const MappedFile file(path);
-  return read_csv_bytes(file.bytes(), path, wanted);
+  return read_csv_bytes(file.bytes(), path, wanted, labels);
 }
 
 }  // namespace tesela

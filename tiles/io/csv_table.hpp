@@ -27,13 +27,16 @@ struct Table {
 /// The names in the header. Throws FileError for files that are no CSV.
 std::vector<std::string> read_csv_names(const std::string& path);
 
-/// The columns of these names, in this order; the others may hold anything. Throws FileError, with line and column,
+/// The columns of these names, in this order; the others may hold anything. Of those whose names are in `labels` each
+/// text is a number, 0, 1 ... in the order of their first rows. Throws FileError, with line and column,
 /// where the file is malformed, a row is shorter or longer than the header, a wanted name is not in the header or twice
 /// in it, or a field of a wanted column is neither a finite number nor missing.
-Table read_csv(const std::string& path, const std::vector<std::string>& wanted);
+Table read_csv(const std::string& path, const std::vector<std::string>& wanted,
+               const std::vector<std::string>& labels = {});
 
 /// Both from memory that holds the whole file; `name` stands for the path in messages.
 std::vector<std::string> read_csv_names_bytes(std::span<const char> bytes, const std::string& name);
-Table read_csv_bytes(std::span<const char> bytes, const std::string& name, const std::vector<std::string>& wanted);
+Table read_csv_bytes(std::span<const char> bytes, const std::string& name, const std::vector<std::string>& wanted,
+                     const std::vector<std::string>& labels = {});
 
 }  // namespace tesela

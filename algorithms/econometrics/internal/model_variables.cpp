@@ -89,6 +89,12 @@ std::vector<index_t> drop_dependent(HostMatrix<double>& A, index_t count, const 
   return dropped;
 }
 
+double settled_tolerance(const ModelTriangle& triangle, const SemOptions& options) {
+  if (options.rcond > 0) return options.rcond;
+  return 10 * static_cast<double>(std::max<index_t>({triangle.observations, triangle.R.cols(), 1})) *
+         std::numeric_limits<double>::epsilon();
+}
+
 Variables model_variables(const ModelTriangle& triangle, index_t instruments, bool all, double tolerance) {
   Variables v;
   v.A = triangle.R.clone();

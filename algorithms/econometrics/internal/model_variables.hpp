@@ -33,6 +33,9 @@ struct Variables {
   index_t count() const { return A.cols(); }
 };
 
+/// What counts as dependent: the option, or its default.
+double settled_tolerance(const ModelTriangle& triangle, const SemOptions& options);
+
 /// From the triangle of a model. `all`: every variable is an instrument.
 Variables model_variables(const ModelTriangle& triangle, index_t instruments, bool all, double tolerance);
 

@@ -7,6 +7,7 @@
 #include "cli/app/sizes.hpp"
 #include "cli/commands/econometrics/sem_problem.hpp"
 #include "cli/commands/econometrics/sem_report.hpp"
+#include <tesela/algorithms/econometrics/robust_errors.hpp>
 #include <tesela/tiles/io/atomic_file.hpp>
 
 #include <memory>
@@ -17,7 +18,7 @@ namespace {
 struct Options {
   CommonOptions common;
   SemInput input;
-  std::string method = "2sls", divisor = "n", engine = "auto";
+  std::string method = "2sls", divisor = "n", engine = "auto", cov = "classical";
   bool iterate = false;
   double tolerance = 1e-10, level = 0.95, rcond = 0;
   std::string out, out_fitted, out_residuals, out_data, out_model;
@@ -42,7 +43,10 @@ void write_generated(const Options& o, const SemProblem& p) {
   file.commit();
 }
 
-int run_sem(const Options& o) {
+constexpr std::string_view cluster = "cluster:";
+
+int run_sem(Options o) {
+  if (o.cov.starts_with(cluster)) o.input.clusters = o.cov.substr(cluster.size());
   Report report("sem", o.common);
   SemOptions options;
   options.method = *find_named(sem_methods(), o.method);
@@ -53,6 +57,8 @@ int run_sem(const Options& o) {
   options.rcond = o.rcond;
   const bool system = options.method == SemMethod::three_stage || options.method == SemMethod::sur;
   if (o.iterate && !system) throw ArgumentError("sem", "--iterate", "belongs to --method 3sls or sur");
+  const bool robust = o.cov != "classical";
+  if (robust && system) throw ArgumentError("sem", "--cov", o.cov + " belongs to --method 2sls or ols");
   if (!o.input.generated() && !(o.out_data.empty() && o.out_model.empty()))
     throw ArgumentError("sem", "--out-data", "and --out-model belong to a generated model");
   if (o.input.generated()) {
@@ -72,12 +78,14 @@ int run_sem(const Options& o) {
                       {"method", o.method},
                       {"engine", o.engine},
                       {"dof", o.divisor},
+                      {"cov", o.cov},
                       {"level", o.level},
                       {"seed", o.common.seed}};
   if (!o.input.weights.empty()) report.problem()["rows_of_weight_0"] = p.without_weight;
 
   ModelTriangle triangle;
   SimultaneousEquations answer;
+  std::vector<TestStatistic> hansen;
   {
     Runtime runtime(o.common.runtime());
     HostMatrix<double> work(D, n);
@@ -87,6 +95,7 @@ int run_sem(const Options& o) {
     const auto run = [&](Graph& g, bool) {
       triangle = model_triangle(g, data);
       answer = estimate(g, triangle, p.model, options);
+      if (robust) hansen = robust_errors(g, p.data, triangle, p.model, options, p.clusters, answer);
       return 0.0;
     };
     run_timed(o.common, runtime, report, {prepare, run});
@@ -94,7 +103,7 @@ int run_sem(const Options& o) {
   report.problem()["dropped_instruments"] = nlohmann::json::array();
   for (const index_t c : answer.dropped_instruments) report.problem()["dropped_instruments"].push_back(p.name(c));
   const SemError error = sem_error(p.data, triangle, p.model, options.method, answer);
-  const SemOutcome outcome{p, options, answer, error, o.level};
+  const SemOutcome outcome{p, options, answer, error, o.level, hansen};
   tell(outcome, report);
   if (report.good()) write_outputs(o, outcome);
   const int code = report.finish();
@@ -116,6 +125,15 @@ const Command sem_command(
           ->transform(cli::positive())
           ->capture_default_str();
       Choices().add(sem_divisors()).add_option(app, "--dof", o->divisor);
+      app.add_option("--cov", o->cov,
+                     "standard errors of 2sls and ols: classical, robust (variances differ) or cluster:COLUMN (rows of "
+                     "one cluster depend on each other)")
+          ->check([](const std::string& text) {
+            const bool good =
+                text == "classical" || text == "robust" || (text.starts_with(cluster) && text.size() > cluster.size());
+            return good ? std::string() : "'" + text + "' is none of classical, robust, cluster:COLUMN";
+          })
+          ->capture_default_str();
       app.add_option("--level", o->level, "probability of the intervals")
           ->check(CLI::Range(1e-6, 1 - 1e-6))
           ->capture_default_str();

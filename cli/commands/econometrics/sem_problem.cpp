@@ -31,7 +31,7 @@ std::vector<std::string> read_names(const std::string& path) {
 }
 
 Table read_table(const SemInput& input, const std::vector<std::string>& wanted) {
-  if (!npy(input.data)) return read_csv(input.data, wanted);
+  if (!npy(input.data)) return read_csv(input.data, wanted, {input.clusters});
   const std::vector<std::string> names = read_names(input.names);
   const HostMatrix<double> a = read_matrix<double>(input.data);
   if (static_cast<index_t>(names.size()) != a.cols())
@@ -54,11 +54,17 @@ SemProblem from_files(const SemInput& input, SemMethod method) {
   const CompiledModel compiled = compile_model(formulas, method);
   require_names(compiled, formulas, npy(input.data) ? read_names(input.names) : read_csv_names(input.data), input.data);
   std::vector<std::string> wanted = compiled.variables;
-  if (!input.weights.empty() && std::find(wanted.begin(), wanted.end(), input.weights) == wanted.end())
-    wanted.push_back(input.weights);
+  for (const std::string& name : {input.weights, input.clusters})
+    if (!name.empty() && std::find(wanted.begin(), wanted.end(), name) == wanted.end()) wanted.push_back(name);
+  if (!input.clusters.empty() &&
+      (std::find(compiled.variables.begin(), compiled.variables.end(), input.clusters) != compiled.variables.end() ||
+       input.clusters == input.weights))
+    throw ArgumentError("sem", "--cov", "clusters' column " + input.clusters + " is one of the model's numbers");
   const Table table = read_table(input, wanted);
-  ModelData data = evaluate(compiled, formulas, table, input.data, input.missing == "drop", input.weights);
-  SemProblem p{std::move(data.data), compiled.model, compiled.labels, {}, data.dropped, data.without_weight};
+  ModelData data =
+      evaluate(compiled, formulas, table, input.data, input.missing == "drop", {input.weights, input.clusters});
+  SemProblem p{std::move(data.data), compiled.model,      compiled.labels,       {},
+               data.dropped,         data.without_weight, std::move(data.groups)};
   for (const ModelTerm& column : compiled.columns) p.names.push_back(column.text);
   return p;
 }
@@ -70,8 +76,9 @@ SemProblem load_sem(const SemInput& input, SemMethod method, std::uint64_t seed)
   if (!input.model.empty()) throw ArgumentError("sem", "--model", "belongs to --data");
   if (!input.names.empty()) throw ArgumentError("sem", "--names", "belongs to --data");
   if (!input.weights.empty()) throw ArgumentError("sem", "--weights", "belongs to --data");
+  if (!input.clusters.empty()) throw ArgumentError("sem", "--cov", "cluster:COLUMN belongs to --data");
   GeneratedModel m = generate_model(input.sizes, seed);
-  SemProblem p{std::move(m.data), std::move(m.model), {}, std::move(m.names), 0, 0, std::move(m.truth), {}};
+  SemProblem p{std::move(m.data), std::move(m.model), {}, std::move(m.names), 0, 0, {}, std::move(m.truth), {}};
   for (std::size_t i = 0; i < p.model.equations.size(); ++i) p.labels.push_back(fmt::format("eq{}", i + 1));
   p.formulas = formulas_of({{}, p.model, p.names, {}});
   return p;

@@ -11,7 +11,7 @@ namespace tesela::cli {
 
 /// Where a model and its data come from.
 struct SemInput {
-  std::string data, names, model, weights;
+  std::string data, names, model, weights, clusters;
   std::string missing = "drop";
   ModelSizes sizes;
   bool generated() const { return data.empty(); }
@@ -23,6 +23,7 @@ struct SemProblem {
   SimultaneousModel model;
   std::vector<std::string> labels, names;  ///< of the equations, of the columns
   index_t dropped = 0, without_weight = 0;
+  std::vector<index_t> clusters = {};           ///< of each row
   std::vector<std::vector<double>> truth = {};  ///< of a generated model
   std::string formulas = {};                    ///< the same
 

@@ -73,7 +73,10 @@ json equation_json(const SemOutcome& o, std::size_t i) {
   result["f"] = e.f.statistic;
   result["condition"] = e.condition;
   result["perfect_fit"] = e.perfect_fit;
-  result["sargan"] = chi_squared_test(e.sargan);
+  if (o.hansen.empty())
+    result["sargan"] = chi_squared_test(e.sargan);
+  else
+    result["hansen"] = chi_squared_test(o.hansen[i]);
   result["first_stage"] = json::object();
   for (std::size_t p = 0; p < e.first_stage.size(); ++p) {
     const TestStatistic& f = e.first_stage[p];

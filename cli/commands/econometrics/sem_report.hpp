@@ -22,6 +22,7 @@ struct SemOutcome {
   const SimultaneousEquations& answer;
   const SemError& error;
   double level;
+  std::vector<TestStatistic> hansen = {};  ///< with robust covariances, of each equation
 };
 
 /// `equations`, `system`, checks and status of the report.

@@ -147,14 +147,14 @@ TEST_CASE("columns are evaluated, lags first, and rows with a missing value go")
 
   const ModelFormulas simple = parse("y ~ 1");
   const CompiledModel one = compile_model(simple, SemMethod::ols);
-  const ModelData weighted = evaluate(one, simple, t, "data", true, "w");
+  const ModelData weighted = evaluate(one, simple, t, "data", true, {.weights = "w"});
   CHECK(weighted.rows == std::vector<index_t>{0, 1, 2, 4});
   CHECK(weighted.without_weight == 1);
   CHECK(weighted.data(3, 1) == 30);
   CHECK(weighted.data(3, 0) == 3);
   t.columns[2][1] = -1;
-  refused([&] { evaluate(one, simple, t, "data", true, "w"); }, "row 2: the weight is negative");
-  refused([&] { evaluate(one, simple, t, "data", true, "v"); }, "no column v of weights");
+  refused([&] { evaluate(one, simple, t, "data", true, {.weights = "w"}); }, "row 2: the weight is negative");
+  refused([&] { evaluate(one, simple, t, "data", true, {.weights = "v"}); }, "no column v of weights");
   const ModelFormulas unknown = parse("\ny ~ I(2 * nobody)"), zero = parse("y ~ I(1 / (y - 7))");
   refused([&] { evaluate(compile_model(unknown, SemMethod::ols), unknown, t, "data"); },
           "model.txt: line 2, column 11: data has no column nobody");

@@ -1,0 +1,190 @@
+#include <tesela/algorithms/dense/triangular_solve.hpp>
+#include <tesela/algorithms/econometrics/internal/equation_tasks.hpp>
+#include <tesela/algorithms/econometrics/robust_errors.hpp>
+#include <tesela/codelets/least_squares/minimum_norm.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+namespace tesela {
+
+using namespace kernels;
+namespace {
+
+using detail::PickedEquation;
+using detail::Variables;
+
+/// Rows of one cluster are summed.
+class Clusters {
+ public:
+  explicit Clusters(const std::vector<index_t>& of_rows) {
+    std::map<index_t, index_t> numbers;
+    for (const index_t c : of_rows)
+      rows_.push_back(numbers.emplace(c, static_cast<index_t>(numbers.size())).first->second);
+    count_ = static_cast<index_t>(numbers.size());
+  }
+  bool none() const { return rows_.empty(); }
+  index_t count() const { return count_; }
+  HostMatrix<double> sums(HostMatrix<double> a) const {
+    if (none()) return a;
+    auto s = HostMatrix<double>::zeros(count_, a.cols());
+    for (index_t j = 0; j < a.cols(); ++j)
+      for (index_t t = 0; t < a.rows(); ++t) s(rows_[static_cast<std::size_t>(t)], j) += a(t, j);
+    return s;
+  }
+
+ private:
+  std::vector<index_t> rows_;
+  index_t count_ = 0;
+};
+
+/// Columns of the data in the variables' units; `columns` are theirs in the data.
+HostMatrix<double> scaled_columns(const HostMatrix<double>& data, const Variables& v, const std::vector<index_t>& own,
+                                  const std::vector<index_t>& which) {
+  HostMatrix<double> a(data.rows(), static_cast<index_t>(which.size()));
+  for (index_t j = 0; j < a.cols(); ++j) {
+    const index_t c = which[static_cast<std::size_t>(j)];
+    const index_t from = own.empty() ? c : own[static_cast<std::size_t>(c)];
+    for (index_t t = 0; t < a.rows(); ++t)
+      a(t, j) = std::ldexp(data(t, from), -v.exponents[static_cast<std::size_t>(c)]);
+  }
+  return a;
+}
+
+HostMatrix<double> first_rows_of(const Variables& v, const std::vector<index_t>& columns) {
+  HostMatrix<double> a(v.rows, static_cast<index_t>(columns.size()));
+  for (index_t j = 0; j < a.cols() && v.rows > 0; ++j)
+    std::copy_n(&v.A(0, columns[static_cast<std::size_t>(j)]), v.rows, &a(0, j));
+  return a;
+}
+
+void times_rows(HostMatrix<double>& a, const HostMatrix<double>& u) {
+  for (index_t j = 0; j < a.cols(); ++j)
+    for (index_t t = 0; t < a.rows(); ++t) a(t, j) *= u(t, 0);
+}
+
+/// X R1^-1 of the instruments that count: an orthonormal basis of what they span.
+HostMatrix<double> basis(Graph& g, const HostMatrix<double>& data, const Variables& v,
+                         const std::vector<index_t>& own) {
+  std::vector<index_t> kept;
+  for (index_t c = 0; c < v.instruments; ++c)
+    if (!own.empty() || std::find(v.dropped.begin(), v.dropped.end(), c) == v.dropped.end()) kept.push_back(c);
+  auto inverse = HostMatrix<double>::zeros(v.rows, v.rows);
+  for (index_t k = 0; k < v.rows; ++k) inverse(k, k) = 1;
+  triangular_solve(g, Op::none, first_rows_of(v, kept), inverse);
+  return detail::product(g, Op::none, Op::none, scaled_columns(data, v, own, kept), inverse);
+}
+
+/// Hansen's J: the least of g(b)^T S^-1 g(b), g(b) = y - Z b in the basis, S = B^T B with B = diag(u) basis.
+TestStatistic hansen(Graph& g, const PickedEquation& e, HostMatrix<double> B, const HostMatrix<double>& u,
+                     const Clusters& clusters) {
+  const Variables& v = *e.variables;
+  const index_t r = e.size();
+  if (v.rows <= r) return {};
+  times_rows(B, u);
+  B = clusters.sums(std::move(B));
+  if (B.rows() < v.rows) return {};
+  const HostMatrix<double> T = detail::triangle_of(g, B);
+  if (!(triangle_condition(T, true) * v.tolerance <= 1)) return {};
+  std::vector<index_t> columns = e.regressors;
+  columns.push_back(e.dependent);
+  HostMatrix<double> P = first_rows_of(v, columns);
+  triangular_solve(g, Op::transpose, T, P);
+  const HostMatrix<double> R = detail::triangle_of(g, P);
+  return {R(r, r) * R(r, r), v.rows - r, 0};
+}
+
+/// One equation's.
+TestStatistic restate(Graph& g, const HostMatrix<double>& data, const PickedEquation& e,
+                      const std::vector<index_t>& own, bool instrumental, SemDivisor divisor, const Clusters& clusters,
+                      EquationEstimate& estimate) {
+  const Variables& v = *e.variables;
+  const index_t r = e.size(), D = data.rows();
+  HostMatrix<double> Z = scaled_columns(data, v, own, e.regressors), u = scaled_columns(data, v, own, {e.dependent});
+  std::vector<int> units;
+  for (index_t p = 0; p < r; ++p) {
+    units.push_back(v.exponents[static_cast<std::size_t>(e.dependent)] -
+                    v.exponents[static_cast<std::size_t>(e.regressors[static_cast<std::size_t>(p)])]);
+    const double b = std::ldexp(estimate.coefficients[static_cast<std::size_t>(p)], -units.back());
+    for (index_t t = 0; t < D; ++t) u(t, 0) -= b * Z(t, p);
+  }
+  TestStatistic j;
+  if (instrumental) {
+    HostMatrix<double> X = basis(g, data, v, own);
+    Z = detail::product(g, Op::none, Op::none, X, first_rows_of(v, e.regressors));
+    j = hansen(g, e, std::move(X), u, clusters);
+  }
+  const HostMatrix<double> R = detail::triangle_of(g, first_rows_of(v, e.regressors));
+  auto inverse = HostMatrix<double>::zeros(r, r);  // of R^T R
+  for (index_t p = 0; p < r; ++p) inverse(p, p) = 1;
+  triangular_solve(g, Op::transpose, R, inverse);
+  triangular_solve(g, Op::none, R, inverse);
+  HostMatrix<double> F = detail::product(g, Op::none, Op::none, Z, inverse);
+  times_rows(F, u);
+  F = clusters.sums(std::move(F));
+  double correction = 1;
+  if (divisor == SemDivisor::small) {
+    const auto rows = static_cast<double>(D), G = static_cast<double>(clusters.count());
+    correction = (clusters.none() ? rows : G / (G - 1) * (rows - 1)) / (rows - static_cast<double>(r));
+  }
+  for (double* x = F.data(); x != F.data() + F.size(); ++x) *x *= std::sqrt(correction);
+  const std::vector<double> norms = column_norms(F);
+  for (std::size_t p = 0; p < norms.size(); ++p) estimate.standard_errors[p] = std::ldexp(norms[p], units[p]);
+
+  std::vector<index_t> slopes;
+  HostMatrix<double> b(r - (e.constant >= 0 ? 1 : 0), 1);
+  for (index_t p = 0; p < r; ++p) {
+    if (p == e.constant) continue;
+    b(static_cast<index_t>(slopes.size()), 0) =
+        std::ldexp(estimate.coefficients[static_cast<std::size_t>(p)], -units[static_cast<std::size_t>(p)]);
+    slopes.push_back(p);
+  }
+  estimate.sargan = {};
+  estimate.f = {};
+  const auto q = static_cast<index_t>(slopes.size());
+  if (q == 0 || F.rows() < q) return j;
+  const HostMatrix<double> L = detail::triangle_of(g, detail::columns_of(F, slopes));
+  if (!(triangle_condition(L, true) * v.tolerance <= 1)) return j;
+  triangular_solve(g, Op::transpose, L, b);
+  const double norm = euclidean_norm(q, b.data());
+  estimate.f = {norm * norm / static_cast<double>(q), q, D - r};
+  return j;
+}
+
+}  // namespace
+
+std::vector<TestStatistic> robust_errors(Graph& g, const HostMatrix<double>& data, const ModelTriangle& triangle,
+                                         const SimultaneousModel& model, const SemOptions& options,
+                                         const std::vector<index_t>& clusters, SimultaneousEquations& answer) {
+  const bool instrumental = options.method == SemMethod::two_stage;
+  const auto refuse = [](const char* argument, const std::string& problem) {
+    throw ArgumentError("robust_errors", argument, problem);
+  };
+  if (!instrumental && options.method != SemMethod::ols) refuse("method", "is neither 2SLS nor OLS");
+  if (data.cols() != triangle.R.cols() || data.rows() != triangle.observations)
+    refuse("data", to_string(data.shape()) + " are not the triangle's");
+  if (!clusters.empty() && static_cast<index_t>(clusters.size()) != data.rows())
+    refuse("clusters", std::to_string(clusters.size()) + " for " + std::to_string(data.rows()) + " rows");
+  std::vector<TestStatistic> tests(answer.equations.size());
+  const Variables v =
+      detail::model_variables(triangle, model.instruments, !instrumental, detail::settled_tolerance(triangle, options));
+  const Clusters groups(clusters);
+  for (std::size_t i = 0; i < answer.equations.size(); ++i) {
+    EquationEstimate& estimate = answer.equations[i];
+    if (estimate.coefficients.empty() || estimate.perfect_fit) continue;
+    const Equation& e = model.equations[i];
+    if (instrumental && !e.instruments.empty()) {
+      const detail::OwnBasis own = detail::own_basis(g, v, e);
+      tests[i] = restate(g, data, detail::pick(own.variables, e, own.columns, model.constant), own.columns, true,
+                         options.divisor, groups, estimate);
+    } else {
+      tests[i] =
+          restate(g, data, detail::pick(v, e, {}, model.constant), {}, instrumental, options.divisor, groups, estimate);
+    }
+  }
+  return tests;
+}
+
+}  // namespace tesela
