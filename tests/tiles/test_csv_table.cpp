@@ -45,6 +45,8 @@ TEST_CASE("wanted columns of a CSV, in their order; the others hold anything") {
       }
     }
   CHECK(read("a,b\n", {"b"}).rows == 0);
+  CHECK(read_csv_names_bytes(std::string_view("a,b\r1,2,3\n4,\"5"), "data.csv") == std::vector<std::string>{"a", "b"});
+  CHECK(read("a,b\r1,2\r", {"b"}).columns[0] == std::vector<double>{2});
   CHECK(read("a\n5", {"a"}).columns[0] == std::vector<double>{5});
   CHECK(read("\"a \"\"b\"\"\",c\n1,2\n", {"a \"b\""}).columns[0] == std::vector<double>{1});
 }

@@ -56,9 +56,11 @@ class Reader {
   Table table() && { return std::move(table_); }
 
  private:
+  bool done() const { return has_header_ && wanted_ == nullptr; }  // names are all that is asked for
+
   void read(std::span<const char> bytes) {
     // Line by line, so that the line is known.
-    while (!bytes.empty() && !(has_header_ && wanted_ == nullptr)) {
+    while (!bytes.empty() && !done()) {
       const void* end = std::memchr(bytes.data(), '\n', bytes.size());
       const std::size_t length =
           end == nullptr ? bytes.size() : static_cast<std::size_t>(static_cast<const char*>(end) - bytes.data()) + 1;
@@ -69,7 +71,7 @@ class Reader {
       bytes = bytes.subspan(length);
       ++line_;
     }
-    if (csv_fini(&parser_, &on_field, &on_row, this) != 0) fail("a quote that does not end");
+    if (!done() && csv_fini(&parser_, &on_field, &on_row, this) != 0) fail("a quote that does not end");
     rethrow();
   }
 
@@ -89,7 +91,7 @@ class Reader {
   // Nothing may be thrown through libcsv's frames.
   static void on_field(void* text, std::size_t length, void* self) noexcept {
     auto& reader = *static_cast<Reader*>(self);
-    if (!reader.problem_.empty()) return;
+    if (!reader.problem_.empty() || reader.done()) return;
     try {
       reader.field(std::string_view(static_cast<const char*>(text), length));
     } catch (const std::exception& e) {
@@ -98,7 +100,7 @@ class Reader {
   }
   static void on_row(int, void* self) noexcept {
     auto& reader = *static_cast<Reader*>(self);
-    if (!reader.problem_.empty()) return;
+    if (!reader.problem_.empty() || reader.done()) return;
     try {
       reader.row();
     } catch (const std::exception& e) {
