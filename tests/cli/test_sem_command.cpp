@@ -149,6 +149,52 @@ TEST_CASE("equations without numbers: exit 1, and what failed") {
          "too few observations");
 }
 
+TEST_CASE("a selection in place of a model, and the reduced form") {
+  const TemporaryFolder folder;
+  const Words generated{"--samples", "200", "--endogenous", "2", "--exogenous", "4", "--included", "3", "--seed", "5"};
+  const auto report = sem(generated + Words{"--method", "3sls", "--out-data", folder / "d.csv", "--out-model", folder / "m.txt",
+                                            "--out-reduced", folder / "p.csv"});
+  // The same data with the column of ones that a formula's intercept makes.
+  std::ifstream in(folder / "d.csv");
+  std::string line, data;
+  for (int t = 0; std::getline(in, line); ++t) data += (t == 0 ? "one," : "1,") + line + "\n";
+  std::ofstream(folder / "e.csv") << data;
+  std::ofstream(folder / "s.mtx") << "%%MatrixMarket matrix array real general\n2 6\n";
+  std::string selection = "%%MatrixMarket matrix array real general\n2 6\n";
+  for (const char* name : {"(Intercept)", "x1", "x2", "x3", "y1", "y2"})
+    for (std::size_t i = 0; i < 2; ++i) {
+      bool there = false;
+      for (const auto& c : report["equations"][i]["coefficients"]) there = there || c["name"] == name;
+      selection += there ? "1\n" : "0\n";
+    }
+  std::ofstream(folder / "s.mtx") << selection;
+  const auto selected = sem({"--data", folder / "e.csv", "--select", folder / "s.mtx", "--method", "3sls"});
+  for (std::size_t i = 0; i < 2; ++i) {
+    CHECK(selected["equations"][i]["label"] == (i == 0 ? "y1" : "y2"));
+    CHECK(std::abs(selected["equations"][i]["r2"].get<double>() - report["equations"][i]["r2"].get<double>()) <= 1e-12);
+    for (std::size_t p = 0; p < 3; ++p)
+      CHECK(std::abs(selected["equations"][i]["coefficients"][p]["estimate"].get<double>() -
+                     report["equations"][i]["coefficients"][p]["estimate"].get<double>()) <= 1e-12);
+  }
+  // The reduced form is OLS of each endogenous variable on all instruments.
+  std::ofstream(folder / "r.txt") << "y1 ~ x1 + x2 + x3\ny2 ~ x1 + x2 + x3\n";
+  const auto ols = sem({"--data", folder / "d.csv", "--model", folder / "r.txt", "--method", "ols"});
+  std::ifstream form(folder / "p.csv");
+  std::getline(form, line);
+  CHECK(line == "name,y1,y2");
+  for (std::size_t k = 0; k < 4; ++k) {
+    std::getline(form, line);
+    char name[32];
+    double y1 = 0, y2 = 0;
+    REQUIRE(std::sscanf(line.c_str(), "%31[^,],%lf,%lf", name, &y1, &y2) == 3);
+    CHECK(ols["equations"][0]["coefficients"][k]["name"] == name);
+    CHECK(std::abs(ols["equations"][0]["coefficients"][k]["estimate"].get<double>() - y1) <= 1e-12);
+    CHECK(std::abs(ols["equations"][1]["coefficients"][k]["estimate"].get<double>() - y2) <= 1e-12);
+  }
+  sem.refuses({"--data", folder / "d.csv", "--select", folder / "s.mtx"}, "it must be N x (K + N)");
+  sem.refuses(files("food_market") + Words{"--select", folder / "s.mtx"}, "in place of --model");
+}
+
 TEST_CASE("robust and clustered standard errors") {
   const Files with;
   std::string data = "consump,price,income,farmPrice,trend,firm\n", line;

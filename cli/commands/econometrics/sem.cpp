@@ -7,6 +7,7 @@
 #include "cli/app/sizes.hpp"
 #include "cli/commands/econometrics/sem_problem.hpp"
 #include "cli/commands/econometrics/sem_report.hpp"
+#include <tesela/algorithms/econometrics/reduced_form.hpp>
 #include <tesela/algorithms/econometrics/robust_errors.hpp>
 #include <tesela/tiles/io/atomic_file.hpp>
 
@@ -21,7 +22,7 @@ struct Options {
   std::string method = "2sls", divisor = "n", engine = "auto", cov = "classical";
   bool iterate = false;
   double tolerance = 1e-10, level = 0.95, rcond = 0;
-  std::string out, out_fitted, out_residuals, out_data, out_model;
+  std::string out, out_reduced, out_fitted, out_residuals, out_data, out_model;
 };
 
 void write_outputs(const Options& o, const SemOutcome& outcome) {
@@ -59,6 +60,8 @@ int run_sem(Options o) {
   if (o.iterate && !system) throw ArgumentError("sem", "--iterate", "belongs to --method 3sls or sur");
   const bool robust = o.cov != "classical";
   if (robust && system) throw ArgumentError("sem", "--cov", o.cov + " belongs to --method 2sls or ols");
+  if (!o.out_reduced.empty() && (options.method == SemMethod::ols || options.method == SemMethod::sur))
+    throw ArgumentError("sem", "--out-reduced", "belongs to --method 2sls or 3sls");
   if (!o.input.generated() && !(o.out_data.empty() && o.out_model.empty()))
     throw ArgumentError("sem", "--out-data", "and --out-model belong to a generated model");
   if (o.input.generated()) {
@@ -86,6 +89,7 @@ int run_sem(Options o) {
   ModelTriangle triangle;
   SimultaneousEquations answer;
   std::vector<TestStatistic> hansen;
+  HostMatrix<double> reduced;
   {
     Runtime runtime(o.common.runtime());
     HostMatrix<double> work(D, n);
@@ -99,6 +103,10 @@ int run_sem(Options o) {
       return 0.0;
     };
     run_timed(o.common, runtime, report, {prepare, run});
+    if (!o.out_reduced.empty()) {
+      Graph g(runtime);
+      reduced = reduced_form(g, triangle, p.model, options);
+    }
   }
   report.problem()["dropped_instruments"] = nlohmann::json::array();
   for (const index_t c : answer.dropped_instruments) report.problem()["dropped_instruments"].push_back(p.name(c));
@@ -106,6 +114,10 @@ int run_sem(Options o) {
   const SemOutcome outcome{p, options, answer, error, o.level, hansen};
   tell(outcome, report);
   if (report.good()) write_outputs(o, outcome);
+  if (report.good() && !o.out_reduced.empty()) {
+    const auto K = p.names.begin() + p.model.instruments;
+    write_csv(o.out_reduced, {K, p.names.end()}, reduced, {p.names.begin(), K});
+  }
   const int code = report.finish();
   if (o.common.json_path != "-") print_equations(outcome);
   return code;
@@ -118,6 +130,9 @@ const Command sem_command(
       auto* data = add_input(app, "--data", in.data, "read the variables from FILE (CSV with a header, or .npy)");
       add_input(app, "--names", in.names, "the names of a .npy file's columns, one a line");
       add_input(app, "--model", in.model, "read equations and instruments from FILE, as R's formulas (see below)");
+      add_input(app, "--select", in.select,
+                "instead of a model: a matrix of 0 and 1, N x (K + N), whose row i selects the regressors of the "
+                "data's last columns' i-th (the first K are the instruments)");
       Choices().add(sem_methods()).add_option(app, "--method", o->method);
       Choices().add(sem_engines()).add_option(app, "--engine", o->engine);
       app.add_flag("--iterate", o->iterate, "3sls and sur: repeat until no coefficient moves");
@@ -165,6 +180,8 @@ const Command sem_command(
           ->excludes(data)
           ->capture_default_str();
       add_output(app, Output::text, "-o,--out", o->out, "write the coefficients to FILE, as CSV");
+      add_output(app, Output::text, "--out-reduced", o->out_reduced,
+                 "write the reduced form, what each endogenous variable is of the instruments, to FILE, as CSV");
       add_output(app, Output::text, "--out-fitted", o->out_fitted, "write fitted values to FILE, as CSV");
       add_output(app, Output::text, "--out-residuals", o->out_residuals, "write residuals to FILE, as CSV");
       add_output(app, Output::text, "--out-data", o->out_data, "write generated data to FILE, as CSV");

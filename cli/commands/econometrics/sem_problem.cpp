@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace tesela::cli {
 namespace {
@@ -47,7 +48,7 @@ Table read_table(const SemInput& input, const std::vector<std::string>& wanted) 
 }
 
 SemProblem from_files(const SemInput& input, SemMethod method) {
-  if (input.model.empty()) throw ArgumentError("sem", "--model", "is missing: --data belongs to a model");
+  if (input.model.empty()) throw ArgumentError("sem", "--model", "is missing (or --select): --data belongs to a model");
   if (npy(input.data) == input.names.empty())
     throw ArgumentError("sem", "--names", "belongs to a .npy file of data, and no CSV takes it");
   const ModelFormulas formulas = read_model(input.model);
@@ -69,10 +70,67 @@ SemProblem from_files(const SemInput& input, SemMethod method) {
   return p;
 }
 
+/// Equation i is of Y's column i, and has the variables that row i of S selects.
+SemProblem from_selection(const SemInput& input, SemMethod method) {
+  if (!input.weights.empty() || !input.clusters.empty())
+    throw ArgumentError("sem", "--select", "goes without --weights and clusters: name them in a --model");
+  if (!npy(input.data) && !input.names.empty()) throw ArgumentError("sem", "--names", "belongs to a .npy file");
+  const HostMatrix<double> S = read_matrix<double>(input.select);
+  const index_t N = S.rows(), n = S.cols();
+  std::vector<std::string> names;
+  if (!npy(input.data)) {
+    names = read_csv_names(input.data);
+  } else if (!input.names.empty()) {
+    names = read_names(input.names);
+  } else {
+    for (index_t c = 1; c <= n; ++c) names.push_back(c <= n - N ? fmt::format("x{}", c) : fmt::format("y{}", c - n + N));
+  }
+  if (N > n || static_cast<index_t>(names.size()) != n)
+    throw FileError(input.select, fmt::format("is {} x {}: it must be N x (K + N), and {} has {} columns", N, n,
+                                              input.data, names.size()));
+  ModelFormulas all{input.select, {}, {}};  // every column, as it is
+  CompiledModel compiled{{n - N, -1, {}}, {}, {}, names};
+  for (const std::string& name : names)
+    compiled.columns.push_back({name, {{ExpressionStep::Kind::variable, 0, name, 0, {}}}, {}});
+  Table table;
+  if (npy(input.data)) {
+    const HostMatrix<double> a = read_matrix<double>(input.data);
+    if (a.cols() != n) throw FileError(input.select, fmt::format("has {} columns; {} has {}", n, input.data, a.cols()));
+    table = {names, {}, {}, a.rows()};
+    for (index_t c = 0; c < n; ++c) table.columns.emplace_back(a.data() + c * a.ld(), a.data() + c * a.ld() + a.rows());
+  } else {
+    table = read_csv(input.data, names);
+  }
+  ModelData data = evaluate(compiled, all, table, input.data, input.missing == "drop");
+  SemProblem p{std::move(data.data), std::move(compiled.model), {}, names, data.dropped, 0};
+  const HostMatrix<double>& a = p.data;
+  for (index_t c = n - 1; c >= 0; --c)
+    if (a.rows() > 0 && a(0, c) != 0 && std::all_of(&a(0, c), &a(0, c) + a.rows(), [&](double x) { return x == a(0, c); }))
+      p.model.constant = c;
+  for (index_t i = 0; i < N; ++i) {
+    Equation e{n - N + i};
+    for (index_t c = 0; c < n; ++c) {
+      if (S(i, c) != 0 && S(i, c) != 1)
+        throw FileError(input.select, fmt::format("row {}, column {}: {} is neither 0 nor 1", i + 1, c + 1, S(i, c)));
+      if (S(i, c) == 1) e.regressors.push_back(c);
+    }
+    p.labels.push_back(p.name(e.dependent));
+    p.model.equations.push_back(std::move(e));
+  }
+  if (method == SemMethod::ols || method == SemMethod::sur) return p;
+  if (p.model.instruments == 0) throw FileError(input.select, "leaves no instruments: N x N");
+  return p;
+}
+
 }  // namespace
 
 SemProblem load_sem(const SemInput& input, SemMethod method, std::uint64_t seed) {
+  if (!input.generated() && !input.select.empty()) {
+    if (!input.model.empty()) throw ArgumentError("sem", "--select", "stands in place of --model");
+    return from_selection(input, method);
+  }
   if (!input.generated()) return from_files(input, method);
+  if (!input.select.empty()) throw ArgumentError("sem", "--select", "belongs to --data");
   if (!input.model.empty()) throw ArgumentError("sem", "--model", "belongs to --data");
   if (!input.names.empty()) throw ArgumentError("sem", "--names", "belongs to --data");
   if (!input.weights.empty()) throw ArgumentError("sem", "--weights", "belongs to --data");
@@ -91,13 +149,14 @@ std::string csv_field(const std::string& text) {
   return quoted + '"';
 }
 
-void write_csv(const std::string& path, const std::vector<std::string>& names, const HostMatrix<double>& columns) {
+void write_csv(const std::string& path, const std::vector<std::string>& names, const HostMatrix<double>& columns,
+               const std::vector<std::string>& rows) {
   AtomicFile file(path);
-  std::string line;
+  std::string line = rows.empty() ? "" : "name,";
   for (std::size_t c = 0; c < names.size(); ++c) line += (c > 0 ? "," : "") + csv_field(names[c]);
   file.write(line + '\n');
   for (index_t t = 0; t < columns.rows(); ++t) {
-    line.clear();
+    line = rows.empty() ? "" : csv_field(rows[static_cast<std::size_t>(t)]) + ',';
     for (index_t c = 0; c < columns.cols(); ++c) {
       const double x = columns(t, c);
       line += (c > 0 ? "," : "") + (std::isfinite(x) ? fmt::format("{}", x) : std::string("NA"));

@@ -11,7 +11,7 @@ namespace tesela::cli {
 
 /// Where a model and its data come from.
 struct SemInput {
-  std::string data, names, model, weights, clusters;
+  std::string data, names, model, select, weights, clusters;
   std::string missing = "drop";
   ModelSizes sizes;
   bool generated() const { return data.empty(); }
@@ -33,8 +33,9 @@ struct SemProblem {
 /// Throws FileError and ArgumentError, as the readers do.
 SemProblem load_sem(const SemInput& input, SemMethod method, std::uint64_t seed);
 
-/// A CSV of these columns. NaN is written as NA.
-void write_csv(const std::string& path, const std::vector<std::string>& names, const HostMatrix<double>& columns);
+/// A CSV of these columns, after one of the rows' names where there are any. NaN is written as NA.
+void write_csv(const std::string& path, const std::vector<std::string>& names, const HostMatrix<double>& columns,
+               const std::vector<std::string>& rows = {});
 
 /// A CSV field, in quotes where it needs them.
 std::string csv_field(const std::string& text);
