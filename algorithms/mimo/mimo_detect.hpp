@@ -1,0 +1,64 @@
+#pragma once
+
+#include <tesela/algorithms/mimo/constellation.hpp>
+#include <tesela/algorithms/mimo/mimo_channel.hpp>
+#include <tesela/codelets/mimo/search_alphabet.hpp>
+#include <tesela/runtime/graph.hpp>
+#include <tesela/tiles/host_matrix.hpp>
+
+#include <complex>
+#include <vector>
+
+namespace tesela {
+
+using kernels::ColumnOrder;
+using kernels::GradientAt;
+using kernels::SearchReport;
+
+enum class MimoMethod : std::uint8_t { sd, brute };
+std::span<const Named<MimoMethod>> mimo_methods();
+std::span<const Named<ColumnOrder>> column_orders();
+std::span<const Named<GradientAt>> gradient_guesses();
+
+/// In real form a stream of square QAM has two columns, each with half of its bits; in complex form one.
+enum class SearchForm : std::uint8_t { automatic, real, complex };
+
+struct MimoOptions {
+  MimoMethod method = MimoMethod::sd;
+  ColumnOrder order = ColumnOrder::mmse_vblast;
+  GradientAt gradient_at = GradientAt::zero;
+  bool up = true;  ///< norm and gradient: the column with the largest key is decided first
+  SearchForm form = SearchForm::automatic;
+  double n0 = 0;            ///< of the orders mmse_… and gradient at mmse; it decides nothing else
+  double radius = 0;        ///< of the first sphere, 0: without end. An empty one grows
+  long long max_nodes = 0;  ///< after which a signal ends uncertified, 0: never
+  index_t batch = 0;        ///< signals of a task, 0: what suits the workers
+};
+
+struct Detection {
+  HostMatrix<int> labels;             ///< streams x signals
+  std::vector<SearchReport> reports;  ///< one a signal
+  index_t uncertified() const;
+  index_t ties() const;
+};
+
+/// s of least ||y - H s|| for each signal y, exactly (maximum likelihood), whatever H is: wide, of dependent columns,
+/// or zero. channels is Nr x (Nt K), y Nr x signals. Where rounding in double cannot tell two vectors apart, the lowest
+/// label of stream 0 wins, then of stream 1, and so on; single precision searches in single and compares what it finds
+/// in double. H and y may be of any scale. Tasks are batches of signals. Waits. Throws ArgumentError for shapes that
+/// disagree, more than 32 streams or 128 antennas, numbers that are not finite (with their place), a negative n0, a
+/// list of alphabets of another length, real form without square QAM, and for brute more than 2^26 candidates. (Schnorr
+/// and Euchner, 1994; Agrell, Eriksson, Vardy and Zeger, 2002.)
+template <class T>
+Detection mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::complex<T>>& channels,
+                      const HostMatrix<std::complex<T>>& y, const std::vector<Constellation>& alphabets,
+                      const MimoOptions& options = {});
+
+/// The candidates of a signal, the product of the alphabets' sizes.
+double candidates(const std::vector<Constellation>& alphabets);
+inline constexpr double most_brute_candidates = 1 << 26;
+
+/// The signals of a task: a multiple or a divisor of the coherence where that is possible.
+index_t suitable_mimo_batch(const Runtime& runtime, const MimoShape& shape);
+
+}  // namespace tesela

@@ -1,0 +1,124 @@
+#pragma once
+
+#include <tesela/codelets/support/inline.hpp>
+#include <tesela/runtime/types.hpp>
+
+#include <cmath>
+
+// Real and complex numbers, alike on cores and GPUs. Internal to codelets/mimo.
+
+namespace tesela::kernels::mimo {
+
+/// As std::complex in memory.
+template <class T>
+struct Complex {
+  T re = 0, im = 0;
+};
+
+template <class F>
+struct NumberOf {
+  using Real = F;
+  static constexpr bool complex = false;
+};
+template <class T>
+struct NumberOf<Complex<T>> {
+  using Real = T;
+  static constexpr bool complex = true;
+};
+template <class F>
+using RealOf = typename NumberOf<F>::Real;
+
+template <class T>
+TESELA_INLINE Complex<T> operator+(Complex<T> a, Complex<T> b) {
+  return {a.re + b.re, a.im + b.im};
+}
+template <class T>
+TESELA_INLINE Complex<T> operator-(Complex<T> a, Complex<T> b) {
+  return {a.re - b.re, a.im - b.im};
+}
+template <class T>
+TESELA_INLINE Complex<T> operator*(Complex<T> a, Complex<T> b) {
+  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+template <class T>
+TESELA_INLINE Complex<T> operator*(T a, Complex<T> b) {
+  return {a * b.re, a * b.im};
+}
+template <class T>
+TESELA_INLINE Complex<T> operator/(Complex<T> a, T b) {
+  return {a.re / b, a.im / b};
+}
+template <class F>
+TESELA_INLINE F& operator+=(F& a, F b) requires NumberOf<F>::complex {
+  return a = a + b;
+}
+template <class F>
+TESELA_INLINE F& operator-=(F& a, F b) requires NumberOf<F>::complex {
+  return a = a - b;
+}
+
+TESELA_INLINE float conj(float x) { return x; }
+TESELA_INLINE double conj(double x) { return x; }
+template <class T>
+TESELA_INLINE Complex<T> conj(Complex<T> x) {
+  return {x.re, -x.im};
+}
+TESELA_INLINE float real(float x) { return x; }
+TESELA_INLINE double real(double x) { return x; }
+template <class T>
+TESELA_INLINE T real(Complex<T> x) {
+  return x.re;
+}
+TESELA_INLINE float imag(float) { return 0; }
+TESELA_INLINE double imag(double) { return 0; }
+template <class T>
+TESELA_INLINE T imag(Complex<T> x) {
+  return x.im;
+}
+/// |x|^2.
+template <class F>
+TESELA_INLINE RealOf<F> norm(F x) {
+  if constexpr (NumberOf<F>::complex)
+    return x.re * x.re + x.im * x.im;
+  else
+    return x * x;
+}
+template <class F>
+TESELA_INLINE F number(RealOf<F> x) {
+  if constexpr (NumberOf<F>::complex)
+    return {x, 0};
+  else
+    return x;
+}
+/// The larger of both parts.
+template <class F>
+TESELA_INLINE RealOf<F> size_of(F x) {
+  const auto re = std::fabs(real(x)), im = std::fabs(imag(x));
+  return re > im ? re : im;
+}
+
+/// Every step-th number of memory that many threads share: neighbours in a thread are apart, neighbouring threads side
+/// by side.
+template <class F>
+struct Interleaved {
+  F* first = nullptr;
+  index_t step = 1;
+  TESELA_INLINE F& operator[](index_t i) const { return first[i * step]; }
+  TESELA_INLINE Interleaved operator+(index_t i) const { return {first + i * step, step}; }
+};
+
+/// What stands behind a pointer or an Interleaved.
+template <class P>
+struct ElementOf;
+template <class F>
+struct ElementOf<F*> {
+  using type = F;
+};
+template <class F>
+struct ElementOf<Interleaved<F>> {
+  using type = F;
+};
+template <class P>
+using Element = typename ElementOf<P>::type;
+
+}  // namespace tesela::kernels::mimo

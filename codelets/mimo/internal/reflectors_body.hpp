@@ -1,0 +1,85 @@
+#pragma once
+
+#include <tesela/codelets/mimo/internal/number.hpp>
+
+// QR factorizations of small matrices by Householder reflectors, one matrix a thread. Packed as LAPACK's geqrf packs
+// them, without gaps between columns. Internal to codelets/mimo.
+
+namespace tesela::kernels::mimo {
+
+/// x becomes beta e1 = (I - conj(tau) v v^H) x: v stands below beta, its first element is 1 (LAPACK larfg). Nothing
+/// overflows or gets lost on the way, whatever the size of x.
+template <class P>
+TESELA_BOTH Element<P> make_reflector(index_t m, P x) {
+  using F = Element<P>;
+  using T = RealOf<F>;
+  T largest = 0;
+  for (index_t i = 1; i < m; ++i) {
+    const T size = size_of(x[i]);
+    largest = size > largest ? size : largest;
+  }
+  const F alpha = x[0];
+  if (largest == 0 && imag(alpha) == 0) return number<F>(0);
+  const T first = size_of(alpha);
+  largest = first > largest ? first : largest;
+  T sum = norm(alpha / largest);
+  for (index_t i = 1; i < m; ++i) sum += norm(x[i] / largest);
+  const T root = std::sqrt(sum), beta = real(alpha) > 0 ? -root : root;  // in units of the largest
+  const F apart = alpha / largest - number<F>(beta);
+  const F inverse = conj(apart) / norm(apart);
+  for (index_t i = 1; i < m; ++i) x[i] = x[i] / largest * inverse;
+  x[0] = number<F>(beta * largest);
+  return (number<F>(beta) - alpha / largest) / beta;
+}
+
+/// y becomes (I - tau v v^H) y, or with conj(tau), which is its adjoint.
+template <class P, class Q>
+TESELA_BOTH void apply_reflector(index_t m, P v, Element<P> tau, Q y) {
+  using F = Element<P>;
+  F sum = y[0];
+  for (index_t i = 1; i < m; ++i) sum += conj(F(v[i])) * F(y[i]);
+  sum = tau * sum;
+  y[0] -= sum;
+  for (index_t i = 1; i < m; ++i) y[i] -= F(v[i]) * sum;
+}
+
+/// A P = Q R of a, m x n: R above and on the diagonal, reflectors below, min(m, n) of tau. order[k] is the column of A
+/// that is now the k-th; it is given where there is one already. `sorted`: of the columns that are left, the one of
+/// which least is left comes next (Wubben et al., 2001: SQRD).
+template <class P>
+TESELA_BOTH void reflect(index_t m, index_t n, P a, P tau, int* order, index_t order_step, bool sorted) {
+  using F = Element<P>;
+  const index_t steps = m < n ? m : n;
+  for (index_t k = 0; k < steps; ++k) {
+    if (sorted) {
+      index_t next = k;
+      RealOf<F> least = 0;
+      for (index_t j = k; j < n; ++j) {
+        RealOf<F> left = 0;
+        for (index_t i = k; i < m; ++i) left += norm(F(a[i + j * m]));
+        if (j == k || left < least) next = j, least = left;
+      }
+      if (next != k) {
+        for (index_t i = 0; i < m; ++i) {
+          const F kept = a[i + k * m];
+          a[i + k * m] = a[i + next * m];
+          a[i + next * m] = kept;
+        }
+        const int kept = order[k * order_step];
+        order[k * order_step] = order[next * order_step];
+        order[next * order_step] = kept;
+      }
+    }
+    tau[k] = make_reflector(m - k, a + (k + k * m));
+    for (index_t j = k + 1; j < n; ++j) apply_reflector(m - k, a + (k + k * m), conj(F(tau[k])), a + (k + j * m));
+  }
+}
+
+/// y becomes Q^H y.
+template <class P, class Q>
+TESELA_BOTH void apply_adjoint(index_t m, index_t n, P a, P tau, Q y) {
+  using F = Element<P>;
+  for (index_t k = 0; k < (m < n ? m : n); ++k) apply_reflector(m - k, a + (k + k * m), conj(F(tau[k])), y + k);
+}
+
+}  // namespace tesela::kernels::mimo

@@ -1,0 +1,59 @@
+#include <tesela/codelets/mimo/internal/gradient_body.hpp>
+#include <tesela/codelets/mimo/internal/sphere_body.hpp>
+#include <tesela/codelets/mimo/sphere_search.hpp>
+
+#include <vector>
+
+namespace tesela::kernels {
+namespace mimo {
+namespace {
+
+template <class F, class T>
+void search_all(const typename SphereSearch<T>::Args& args, const Block<const std::complex<T>>& h,
+                const Block<const std::complex<T>>& y, const SearchColumn* columns, const SearchPoint* points,
+                const Block<int>& labels, const Block<SearchReport>& reports) {
+  ChannelView<T> view{h.rows, args.streams, nullptr, h.ld, columns, points};
+  const index_t m = view.template rows<F>(), n = view.template cols<F>();
+  std::vector<F> numbers(static_cast<std::size_t>(channel_numbers(m, n) + m + order_work(m, n)));
+  std::vector<int> places(static_cast<std::size_t>(n));
+  F *const a = numbers.data(), *const tau = a + m * n, *const z = tau + n, *const work = z + m;
+  const OrderOf order{places.data(), 1};
+  const OrderChoice choice{args.order, args.at, args.up, args.n0};
+  const SearchLimits limits{args.radius, args.max_nodes};
+  ChannelFacts facts{};
+  for (index_t k = 0; k < y.cols; ++k) {
+    const auto* const signal = reinterpret_cast<const Complex<T>*>(&y(0, k));
+    const bool fresh = k % args.coherence == 0;
+    if (fresh) view.h = reinterpret_cast<const Complex<T>*>(&h(0, k / args.coherence * args.streams));
+    if (args.order == ColumnOrder::gradient)
+      facts = prepare_for_signal<F>(view, choice, signal, a, tau, work, order);
+    else if (fresh)
+      facts = prepare_channel<F>(view, choice, a, tau, work, order);
+    reports(0, k) = search<F>(view, facts, a, tau, order, signal, z, limits, &labels(0, k));
+  }
+}
+
+}  // namespace
+}  // namespace mimo
+
+template <class T>
+index_t SphereSearch<T>::work_size(index_t antennas, index_t streams, bool real_form) {
+  const index_t f = real_form ? 2 : 1, m = f * antennas, n = f * streams;
+  const index_t numbers = mimo::channel_numbers(m, n) + m + mimo::order_work(m, n);
+  const index_t places = ceil_div(n * static_cast<index_t>(sizeof(int)), static_cast<index_t>(sizeof(T)));
+  return (real_form ? 1 : 2) * numbers + places + 32 / static_cast<index_t>(sizeof(T));  // and ChannelFacts
+}
+
+template <class T>
+void SphereSearch<T>::cpu(const Args& args, In<std::complex<T>> h, In<std::complex<T>> y, In<SearchColumn> columns,
+                          In<SearchPoint> points, Out<int> labels, Out<SearchReport> reports, Scratch<T>) {
+  if (args.real_form)
+    mimo::search_all<T, T>(args, h, y, columns.data, points.data, labels, reports);
+  else
+    mimo::search_all<mimo::Complex<T>, T>(args, h, y, columns.data, points.data, labels, reports);
+}
+
+template struct SphereSearch<float>;
+template struct SphereSearch<double>;
+
+}  // namespace tesela::kernels

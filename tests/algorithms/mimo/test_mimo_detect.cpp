@@ -1,0 +1,232 @@
+#include "tests/support/files.hpp"
+#include "tests/support/shared_runtime.hpp"
+#include <tesela/algorithms/mimo/mimo_detect.hpp>
+
+#include <catch2/catch_template_test_macros.hpp>
+
+#include <cmath>
+#include <limits>
+
+using namespace tesela;
+using namespace tesela::test;
+
+namespace {
+
+template <class T>
+struct Problem {
+  MimoShape shape;
+  std::vector<Constellation> alphabets;
+  HostMatrix<std::complex<T>> h, y;
+  HostMatrix<int> sent;
+  double n0;
+};
+
+template <class T>
+Problem<T> problem(const MimoShape& shape, const char* names, const char* channel, double db, std::uint64_t seed = 3) {
+  Problem<T> p{shape, parse_constellations("test", names, shape.streams), {}, {}, {}, 0};
+  p.n0 = noise_variance(db, p.alphabets);
+  p.h = random_channels<T>(shape, parse_channel("test", channel), seed);
+  p.sent = random_labels(shape, p.alphabets, seed);
+  p.y = received(shape, p.h, p.alphabets, p.sent, p.n0, seed);
+  return p;
+}
+
+template <class T>
+Detection detect(const Problem<T>& p, MimoOptions options) {
+  options.n0 = p.n0;
+  Graph g(runtime());
+  return mimo_detect(g, p.shape, p.h, p.y, p.alphabets, options);
+}
+
+/// Signals in which two detections differ.
+index_t differences(const Detection& a, const Detection& b) {
+  index_t count = 0;
+  for (index_t k = 0; k < a.labels.cols(); ++k) {
+    bool same = true;
+    for (index_t j = 0; j < a.labels.rows(); ++j) same = same && a.labels(j, k) == b.labels(j, k);
+    count += same ? 0 : 1;
+  }
+  return count;
+}
+
+template <class T>
+void agrees_with_brute(const Problem<T>& p, const MimoOptions& options) {
+  const Detection all = detect(p, {.method = MimoMethod::brute}), found = detect(p, options);
+  CAPTURE(static_cast<int>(options.order), static_cast<int>(options.gradient_at), p.shape.streams, p.shape.antennas);
+  CHECK(differences(all, found) == 0);
+  CHECK(found.uncertified() == 0);
+  CHECK(found.ties() == all.ties());
+  for (std::size_t k = 0; k < found.reports.size(); ++k)
+    CHECK(std::abs(found.reports[k].distance - all.reports[k].distance) <= 1e-13 * (1 + all.reports[k].distance));
+}
+
+std::vector<MimoOptions> every_order() {
+  std::vector<MimoOptions> all;
+  for (const auto& order : column_orders()) {
+    if (order.value != ColumnOrder::gradient) {
+      all.push_back({.order = order.value});
+      continue;
+    }
+    for (const auto& at : gradient_guesses()) all.push_back({.order = order.value, .gradient_at = at.value});
+  }
+  all.push_back({.order = ColumnOrder::norm, .up = false});
+  all.push_back({.order = ColumnOrder::gradient, .up = false});
+  return all;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("sd finds what brute force finds, in every order", "", float, double) {
+  for (const index_t streams : {1, 2, 4})
+    for (const index_t more : {0, 2})
+      for (const double db : {0.0, 10.0, 30.0}) {
+        const char* const names = streams == 4 ? "qpsk,16qam,qpsk,qpsk" : "16qam";
+        const auto p = problem<TestType>({streams, streams + more, 60, 1}, names, "rayleigh", db);
+        for (const MimoOptions& options : every_order()) agrees_with_brute(p, options);
+      }
+}
+
+TEMPLATE_TEST_CASE("sd: dependent columns, fewer antennas than streams, and no channel at all", "", float, double) {
+  for (const char* const channel : {"rank:1", "zero", "kappa:1e6", "correlated:0.95"})
+    for (const auto& [streams, antennas] : {std::pair<index_t, index_t>{2, 2}, {3, 3}, {3, 2}, {3, 1}, {2, 5}}) {
+      const auto p =
+          problem<TestType>({streams, antennas, 30, 1}, streams == 3 ? "qpsk,16qam,qpsk" : "16qam", channel, 10);
+      CAPTURE(channel);
+      for (const MimoOptions& options : every_order()) agrees_with_brute(p, options);
+    }
+}
+
+TEMPLATE_TEST_CASE("sd: complex form, any points, lists of them", "", float, double) {
+  for (const char* const names : {"bpsk", "8psk", "16qam", "qpsk,8psk,bpsk"})
+    for (const char* const channel : {"rayleigh", "rank:1", "zero"}) {
+      const auto p = problem<TestType>({3, 3, 20, 1}, names, channel, 8);
+      for (MimoOptions options : every_order()) {
+        options.form = SearchForm::complex;
+        agrees_with_brute(p, options);
+      }
+    }
+}
+
+TEMPLATE_TEST_CASE("sd: 4 x 4 and 4 x 6, 16-QAM", "", float, double) {
+  for (const index_t antennas : {4, 6, 3})
+    for (const double db : {0.0, 30.0})
+      agrees_with_brute(problem<TestType>({4, antennas, 12, 1}, "16qam", "rayleigh", db), {});
+  agrees_with_brute(problem<TestType>({4, 4, 8, 1}, "16qam", "rank:1", 10), {});
+  agrees_with_brute(problem<TestType>({4, 4, 3, 1}, "16qam", "zero", 10), {});
+}
+
+TEMPLATE_TEST_CASE("sd: equal columns have ties, and the lowest labels win", "", float, double) {
+  auto p = problem<TestType>({3, 3, 40, 1}, "16qam", "rayleigh", 12);
+  for (index_t k = 0; k < 40; ++k)
+    for (index_t i = 0; i < 3; ++i) p.h(i, 3 * k + 2) = p.h(i, 3 * k);  // streams 0 and 2 may change places
+  p.y = received(p.shape, p.h, p.alphabets, p.sent, p.n0, 3);
+  for (const MimoOptions& options : every_order()) agrees_with_brute(p, options);
+  const Detection found = detect(p, {});
+  CHECK(found.ties() > 20);
+  for (index_t k = 0; k < 40; ++k) CHECK(found.labels(0, k) <= found.labels(2, k));
+}
+
+TEST_CASE("sd: two orders agree where brute force is too much, and a larger radius finds no less") {
+  const auto p = problem<double>({8, 8, 60, 1}, "64qam", "rayleigh", 14);
+  const Detection one = detect(p, {.order = ColumnOrder::mmse_vblast}), other = detect(p, {.order = ColumnOrder::sqrd});
+  CHECK(differences(one, other) == 0);
+  const auto small = problem<double>({2, 2, 100, 1}, "16qam", "rayleigh", 5);
+  const Detection all = detect(small, {});
+  for (const double radius : {1e-300, 1e-3, 0.5, 2.0, 1e10}) {
+    CAPTURE(radius);
+    CHECK(differences(all, detect(small, {.radius = radius})) == 0);
+  }
+}
+
+TEST_CASE("sd: one channel, blocks of any length, and any batch give the same") {
+  for (const index_t coherence : {0, 1, 3, 7, 50, 64}) {
+    const auto p = problem<double>({2, 3, 150, coherence}, "16qam", "rayleigh", 6);
+    const Detection all = detect(p, {.method = MimoMethod::brute});
+    for (const index_t batch : {0, 1, 4, 10, 49, 1000}) {
+      CAPTURE(coherence, batch);
+      CHECK(differences(all, detect(p, {.batch = batch})) == 0);
+      CHECK(differences(all, detect(p, {.order = ColumnOrder::gradient, .batch = batch})) == 0);
+    }
+    CHECK(differences(all, detect(p, {.method = MimoMethod::brute, .batch = 9})) == 0);
+  }
+}
+
+TEST_CASE("sd: scales at both ends of the range, and mixed ones") {
+  for (const double scale : {1e150, 1e-150, 1e300, 1e-300}) {
+    const auto p = problem<double>({2, 3, 50, 1}, "16qam", "rayleigh", 9);
+    auto q = problem<double>({2, 3, 50, 1}, "16qam", "rayleigh", 9);
+    for (index_t e = 0; e < q.h.size(); ++e) q.h.data()[e] *= scale;
+    for (index_t e = 0; e < q.y.size(); ++e) q.y.data()[e] *= scale;
+    for (const auto method : {MimoMethod::sd, MimoMethod::brute}) {
+      const Detection one = detect(p, {.method = method}), other = detect(q, {.method = method});
+      CHECK(differences(one, other) == 0);
+      for (std::size_t k = 0; k < 50; ++k)
+        CHECK(std::abs(other.reports[k].distance / scale / one.reports[k].distance - 1) < 1e-10);
+    }
+  }
+  auto p = problem<double>({2, 2, 4, 1}, "qpsk", "rayleigh", 9);
+  for (index_t e = 0; e < 4; ++e) p.h.data()[e] *= 1e-280, p.h.data()[4 + e] *= 1e280;
+  agrees_with_brute(p, {});
+}
+
+TEST_CASE("sd: max_nodes bounds the search, and says so") {
+  const auto p = problem<double>({4, 4, 200, 1}, "16qam", "rayleigh", 0);
+  const Detection full = detect(p, {.order = ColumnOrder::natural}),
+                  cut = detect(p, {.order = ColumnOrder::natural, .max_nodes = 40});
+  CHECK(full.uncertified() == 0);
+  CHECK(cut.uncertified() > 0);
+  for (std::size_t k = 0; k < 200; ++k) {
+    CHECK(cut.reports[k].nodes <= 40);
+    CHECK(cut.reports[k].distance >= full.reports[k].distance * (1 - 1e-12));
+    if ((cut.reports[k].flags & SearchReport::uncertified) == 0)
+      CHECK(cut.reports[k].distance <= full.reports[k].distance * (1 + 1e-12));
+  }
+  const Detection least = detect(p, {.max_nodes = 1});  // the first leaf is always reached
+  for (const SearchReport& r : least.reports) CHECK(r.nodes == 8);
+}
+
+TEST_CASE("sd: the mean number of nodes is what was published for it") {
+  // n = 10, 16-QAM, 7 dB: 32.9 naturally, 45.6 and 20.4 by gradient down and up, 19.7 sqrd, 18.9 mmse-vblast.
+  const auto p = problem<double>({5, 5, 4000, 1}, "16qam", "rayleigh", 7);
+  const auto mean = [&](const MimoOptions& options) {
+    double sum = 0;
+    const Detection found = detect(p, options);
+    for (const SearchReport& r : found.reports) sum += static_cast<double>(r.nodes);
+    return sum / 4000;
+  };
+  const double natural = mean({.order = ColumnOrder::natural}),
+               down = mean({.order = ColumnOrder::gradient, .up = false}), up = mean({.order = ColumnOrder::gradient}),
+               sqrd = mean({.order = ColumnOrder::sqrd}), best = mean({});
+  WARN(natural << " " << down << " " << up << " " << sqrd << " " << best);
+}
+
+TEST_CASE("sd and brute: no signals, and what is refused") {
+  const auto none = problem<double>({2, 2, 0, 0}, "qpsk", "rayleigh", 5);
+  CHECK(detect(none, {}).labels.shape() == Shape{2, 0});
+  CHECK(detect(problem<double>({2, 2, 0, 1}, "qpsk", "rayleigh", 5), {.method = MimoMethod::brute}).reports.empty());
+
+  Graph g(runtime());
+  const auto refused = [&](const std::string& why, const MimoShape& shape, const Problem<double>& p,
+                           MimoOptions o = {}) {
+    check_throws<ArgumentError>(why, [&] { mimo_detect(g, shape, p.h, p.y, p.alphabets, o); });
+  };
+  auto p = problem<double>({2, 3, 5, 1}, "16qam", "rayleigh", 5);
+  refused("channels: 3 x 10, not 3 x 12", {2, 3, 6, 1}, p);
+  refused("y: 3 x 5, not 3 x 8", {2, 3, 8, 2},
+          {p.shape, p.alphabets, HostMatrix<std::complex<double>>(3, 8), p.y.clone(), {}, 0});
+  refused("alphabets: 2 for 1", {1, 3, 10, 1},
+          {p.shape, p.alphabets, p.h.clone(), HostMatrix<std::complex<double>>(3, 10), {}, 0});
+  refused("n0", p.shape, p, {.n0 = -1});
+  refused("n0", p.shape, p, {.n0 = std::nan("")});
+  refused("max_nodes", p.shape, p, {.max_nodes = -1});
+  refused("streams: 33", {33, 3, 5, 1}, p);
+  refused("antennas: 129", {2, 129, 5, 1}, p);
+  p.y(1, 4) = {0, std::numeric_limits<double>::infinity()};
+  refused("y: the value at [1, 4] (from zero) is not finite", p.shape, p);
+  p.h(2, 7) = {std::nan(""), 0};
+  refused("channels: the value at [2, 7] (from zero) is not finite", p.shape, p);
+  const auto psk = problem<double>({2, 2, 1, 1}, "8psk", "rayleigh", 5);
+  refused("real form", psk.shape, psk, {.form = SearchForm::real});
+  const auto large = problem<double>({3, 3, 1, 1}, "1024qam", "rayleigh", 5);
+  refused("brute", large.shape, large, {.method = MimoMethod::brute});
+}
