@@ -87,11 +87,15 @@ int run(std::vector<std::string> words) {
   CLI::App* toeplitz = app.add_subcommand("toeplitz", "symmetric Toeplitz matrices, T(i, j) = t(|i - j|)");
   toeplitz->require_subcommand(1);
   toeplitz->footer("");
+  CLI::App* mimo = app.add_subcommand("mimo", "detection of what many streams send at once, y = H s + v");
+  mimo->require_subcommand(1);
+  mimo->footer("");
 
   int code = done;
   for (const Command& command : commands()) {
     CLI::App* parent = command.group == Command::Group::bench      ? bench
                        : command.group == Command::Group::toeplitz ? toeplitz
+                       : command.group == Command::Group::mimo     ? mimo
                                                                    : &app;
     CLI::App* sub = parent->add_subcommand(command.name, command.summary);
     sub->footer("");  // not the parent's
@@ -104,7 +108,10 @@ int run(std::vector<std::string> words) {
     std::reverse(words.begin(), words.end());  // as CLI11 wants them
     app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
-    const CLI::App& group = bench->parsed() ? *bench : toeplitz->parsed() ? *toeplitz : app;
+    const CLI::App& group = bench->parsed()      ? *bench
+                            : toeplitz->parsed() ? *toeplitz
+                            : mimo->parsed()     ? *mimo
+                                                 : app;
     const auto unknown = app.remaining(true);
     if (group.get_subcommands().empty() && !unknown.empty()) return complain_of_command(group, unknown.front());
     return error.get_exit_code() == 0 ? app.exit(error) : complain_of_options(app, error);

@@ -98,24 +98,36 @@ class Literal {
   const std::string& name_;
 };
 
-void take_type(Literal& literal, Header& header) {
+/// Which types a reader takes.
+enum class Takes : std::uint8_t { real, complex_too, whole };
+
+void take_type(Literal& literal, ArrayHeader& header, Takes takes) {
   if (literal.next_is('[')) literal.fail("structured types are not supported; save float64 or float32");
   const auto type = literal.string();
-  if (type != "<f4" && type != "<f8" && type != ">f4" && type != ">f8")
-    literal.fail("type " + quoted(type) + " is not supported; save float64 or float32, as in array.astype('f8')");
-  header.item_bytes = type[2] == '4' ? 4 : 8;
+  const auto is = [&](char kind, char bytes) {
+    return type.size() == 3 && (type[0] == '<' || type[0] == '>') && type[1] == kind && type[2] == bytes;
+  };
+  const bool complex = takes == Takes::complex_too && (is('c', '8') || (type == "<c16" || type == ">c16"));
+  const char kind = takes == Takes::whole ? 'i' : 'f';
+  if (!complex && !is(kind, '4') && !is(kind, '8'))
+    literal.fail("type " + quoted(type) + " is not supported; save " +
+                 (takes == Takes::whole         ? "int32 or int64, as in array.astype('i4')"
+                  : takes == Takes::complex_too ? "complex128, complex64, float64 or float32, as in array.astype('c16')"
+                                                : "float64 or float32, as in array.astype('f8')"));
+  header.complex = complex;
+  header.real_bytes = complex ? (type[2] == '8' ? 4 : 8) : (type[2] == '4' ? 4 : 8);
   header.swapped = (type[0] == '<') != (std::endian::native == std::endian::little);
 }
 
-Shape take_shape(Literal& literal) {
-  const auto sizes = literal.tuple();
+Shape shape_of(const std::vector<index_t>& sizes, const std::string& name) {
   if (sizes.size() > 2)
-    literal.fail("the array has " + std::to_string(sizes.size()) + " dimensions, at most 2 can be read");
+    throw FileError(name, "in the .npy header: the array has " + std::to_string(sizes.size()) +
+                              " dimensions, at most 2 can be read");
   return {sizes.empty() ? 1 : sizes[0], sizes.size() < 2 ? 1 : sizes[1]};
 }
 
-Header parse_dictionary(Literal literal) {
-  Header header;
+ArrayHeader parse_dictionary(Literal literal, Takes takes) {
+  ArrayHeader header;
   bool has_type = false;
   bool has_order = false;
   bool has_shape = false;
@@ -129,13 +141,13 @@ Header parse_dictionary(Literal literal) {
     literal.expect(':');
     if (key == "descr") {
       once(has_type, key);
-      take_type(literal, header);
+      take_type(literal, header, takes);
     } else if (key == "fortran_order") {
       once(has_order, key);
       header.fortran_order = literal.boolean();
     } else if (key == "shape") {
       once(has_shape, key);
-      header.shape = take_shape(literal);
+      header.dims = literal.tuple();
     } else {
       literal.fail("unknown key " + quoted(key));
     }
@@ -146,9 +158,7 @@ Header parse_dictionary(Literal literal) {
   return header;
 }
 
-}  // namespace
-
-Header parse_header(std::span<const char> bytes, const std::string& name) {
+ArrayHeader parse(std::span<const char> bytes, const std::string& name, Takes takes) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
   constexpr std::size_t magic_bytes = 6;  // recognised already
   if (bytes.size() < magic_bytes + 2) throw FileError(name, "the file ends inside the .npy header");
@@ -165,15 +175,50 @@ Header parse_header(std::span<const char> bytes, const std::string& name) {
   if (bytes.size() < begin || bytes.size() - begin < length)
     throw FileError(name, "the file ends inside the .npy header");
 
-  Header header = parse_dictionary(Literal({bytes.data() + begin, length}, name));
+  ArrayHeader header = parse_dictionary(Literal({bytes.data() + begin, length}, name), takes);
   header.data_offset = begin + length;
-  const auto expected = saturating_mul(elements_of(header.shape), header.item_bytes);
-  const auto found = bytes.size() - header.data_offset;
-  if (found != expected)
-    throw FileError(name, "the header promises " + to_string(header.shape) + " values of " +
-                              std::to_string(header.item_bytes) + " bytes, but " + std::to_string(found) +
-                              " bytes follow it");
   return header;
+}
+
+void require_data(std::uint64_t elements, std::size_t item_bytes, std::size_t found, const std::string& shape,
+                  const std::string& name) {
+  if (found != saturating_mul(elements, item_bytes))
+    throw FileError(name, "the header promises " + shape + " values of " + std::to_string(item_bytes) +
+                              " bytes, but " + std::to_string(found) + " bytes follow it");
+}
+
+}  // namespace
+
+Header parse_header(std::span<const char> bytes, const std::string& name) {
+  const ArrayHeader array = parse(bytes, name, Takes::real);
+  const Header header{array.item_bytes(), array.swapped, array.fortran_order, shape_of(array.dims, name),
+                      array.data_offset};
+  require_data(elements_of(header.shape), header.item_bytes, bytes.size() - header.data_offset,
+               to_string(header.shape), name);
+  return header;
+}
+
+namespace {
+
+ArrayHeader parse_array(std::span<const char> bytes, const std::string& name, Takes takes) {
+  ArrayHeader header = parse(bytes, name, takes);
+  std::uint64_t elements = 1;
+  std::string shape;
+  for (const index_t d : header.dims) {
+    elements = saturating_mul(elements, static_cast<std::uint64_t>(d));
+    shape += (shape.empty() ? "" : " x ") + std::to_string(d);
+  }
+  require_data(elements, header.item_bytes(), bytes.size() - header.data_offset, shape.empty() ? "1" : shape, name);
+  return header;
+}
+
+}  // namespace
+
+ArrayHeader parse_array_header(std::span<const char> bytes, const std::string& name) {
+  return parse_array(bytes, name, Takes::complex_too);
+}
+ArrayHeader parse_whole_header(std::span<const char> bytes, const std::string& name) {
+  return parse_array(bytes, name, Takes::whole);
 }
 
 }  // namespace tesela::npy

@@ -185,7 +185,7 @@ TEST_CASE("sd: max_nodes bounds the search, and says so") {
   for (const SearchReport& r : least.reports) CHECK(r.nodes == 8);
 }
 
-TEST_CASE("sd: the mean number of nodes is what was published for it") {
+TEST_CASE("sd: the mean number of nodes is near what was published for each order") {
   // n = 10, 16-QAM, 7 dB: 32.9 naturally, 45.6 and 20.4 by gradient down and up, 19.7 sqrd, 18.9 mmse-vblast.
   const auto p = problem<double>({5, 5, 4000, 1}, "16qam", "rayleigh", 7);
   const auto mean = [&](const MimoOptions& options) {
@@ -197,7 +197,10 @@ TEST_CASE("sd: the mean number of nodes is what was published for it") {
   const double natural = mean({.order = ColumnOrder::natural}),
                down = mean({.order = ColumnOrder::gradient, .up = false}), up = mean({.order = ColumnOrder::gradient}),
                sqrd = mean({.order = ColumnOrder::sqrd}), best = mean({});
-  WARN(natural << " " << down << " " << up << " " << sqrd << " " << best);
+  CAPTURE(natural, down, up, sqrd, best);  // a few bad channels move them by a tenth
+  CHECK((natural > 28 && natural < 42));
+  CHECK((down > 38 && down < 56));
+  for (const double good : {up, sqrd, best}) CHECK((good > 17 && good < 24));
 }
 
 TEST_CASE("sd and brute: no signals, and what is refused") {
