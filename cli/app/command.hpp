@@ -18,7 +18,8 @@ enum ExitCode : int { done = 0, numerical_failure = 1, wrong_use = 2, environmen
 using Setup = std::function<int()> (*)(CLI::App& app);
 
 /// A namespace-scope object of this type makes a sub-command of the program that it is linked into: `tesela NAME`,
-/// `tesela bench NAME`, `tesela toeplitz NAME` or `tesela mimo NAME`. A source file that holds one needs no other registration.
+/// `tesela bench NAME`, `tesela toeplitz NAME` or `tesela mimo NAME`. A source file that holds one needs no other
+/// registration.
 struct Command {
   enum class Group : std::uint8_t { top, bench, toeplitz, mimo };
   Command(Group group, const char* name, const char* summary, Setup setup);

@@ -108,10 +108,7 @@ int run(std::vector<std::string> words) {
     std::reverse(words.begin(), words.end());  // as CLI11 wants them
     app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
-    const CLI::App& group = bench->parsed()      ? *bench
-                            : toeplitz->parsed() ? *toeplitz
-                            : mimo->parsed()     ? *mimo
-                                                 : app;
+    const CLI::App& group = bench->parsed() ? *bench : toeplitz->parsed() ? *toeplitz : mimo->parsed() ? *mimo : app;
     const auto unknown = app.remaining(true);
     if (group.get_subcommands().empty() && !unknown.empty()) return complain_of_command(group, unknown.front());
     return error.get_exit_code() == 0 ? app.exit(error) : complain_of_options(app, error);

@@ -8,7 +8,8 @@ using Number = std::complex<double>;
 namespace {
 
 std::string header(const std::string& type, bool fortran, const std::string& shape) {
-  return "{'descr': '" + type + "', 'fortran_order': " + (fortran ? "True" : "False") + ", 'shape': (" + shape + "), }\n";
+  return "{'descr': '" + type + "', 'fortran_order': " + (fortran ? "True" : "False") + ", 'shape': (" + shape +
+         "), }\n";
 }
 
 /// 2 x 3 x 2, in C order: value k is k + 100 k i.
@@ -31,7 +32,8 @@ TEST_CASE("complex arrays: both precisions, byte orders and orders of elements, 
         fortran[static_cast<std::size_t>(i + 2 * j + 6 * k)] = cube()[static_cast<std::size_t>(6 * i + 2 * j + k)];
   for (const Number& x : cube()) single.emplace_back(x);
   std::string swapped = bytes_of(cube());
-  for (std::size_t b = 0; b < swapped.size(); b += 8) std::reverse(swapped.begin() + long(b), swapped.begin() + long(b) + 8);
+  for (std::size_t b = 0; b < swapped.size(); b += 8)
+    std::reverse(swapped.begin() + long(b), swapped.begin() + long(b) + 8);
   for (const auto& [head, data] : {std::pair{header("<c16", false, "2, 3, 2"), bytes_of(cube())},
                                    {header("<c16", true, "2, 3, 2"), bytes_of(fortran)},
                                    {header("<c8", false, "2, 3, 2"), bytes_of(single)},

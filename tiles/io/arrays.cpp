@@ -77,12 +77,14 @@ Array<std::complex<T>> read_complex_array(const std::string& path) {
   const index_t count = count_of(header.dims);
   array.values.resize(static_cast<std::size_t>(count));
   for (index_t k = 0; k < count; ++k) {
-    const char* const p = values + in_file(k, header.dims, header.fortran_order) * static_cast<index_t>(header.item_bytes());
+    const char* const p =
+        values + in_file(k, header.dims, header.fortran_order) * static_cast<index_t>(header.item_bytes());
     const T re = static_cast<T>(load_real(p, header.real_bytes, header.swapped));
     const T im =
         header.complex ? static_cast<T>(load_real(p + header.real_bytes, header.real_bytes, header.swapped)) : T(0);
     if (!std::isfinite(re) || !std::isfinite(im))
-      throw FileError(path, "the value at " + place(k, header.dims) + " is NaN, infinite or too large for the precision");
+      throw FileError(path,
+                      "the value at " + place(k, header.dims) + " is NaN, infinite or too large for the precision");
     array.values[static_cast<std::size_t>(k)] = {re, im};
   }
   return array;
@@ -96,7 +98,8 @@ Array<int> read_whole_array(const std::string& path) {
   Array<int> array{header.dims, {}};
   const index_t count = count_of(header.dims);
   for (index_t k = 0; k < count; ++k) {
-    const char* const p = values + in_file(k, header.dims, header.fortran_order) * static_cast<index_t>(header.real_bytes);
+    const char* const p =
+        values + in_file(k, header.dims, header.fortran_order) * static_cast<index_t>(header.real_bytes);
     const std::int64_t value = header.real_bytes == 4 ? static_cast<std::int64_t>(load<std::int32_t>(p, header.swapped))
                                                       : load<std::int64_t>(p, header.swapped);
     if (value < std::numeric_limits<int>::min() || value > std::numeric_limits<int>::max())
@@ -116,7 +119,15 @@ void write_array(const std::string& path, const std::vector<index_t>& dims, cons
   while ((10 + header.size() + 1) % 64 != 0) header += ' ';  // the format wants the values aligned so
   header += '\n';
   AtomicFile file(path);
-  const char prefix[] = {'\x93', 'N', 'U', 'M', 'P', 'Y', 1, 0, static_cast<char>(header.size() & 0xff),
+  const char prefix[] = {'\x93',
+                         'N',
+                         'U',
+                         'M',
+                         'P',
+                         'Y',
+                         1,
+                         0,
+                         static_cast<char>(header.size() & 0xff),
                          static_cast<char>(header.size() >> 8)};
   file.write(prefix, sizeof prefix);
   file.write(header);

@@ -22,7 +22,8 @@ struct Array {
 template <class T>
 Array<std::complex<T>> read_complex_array(const std::string& path);
 
-/// Reads int32 or int64 of this machine's byte order, in C or Fortran order. Throws FileError, also for numbers beyond int.
+/// Reads int32 or int64 of this machine's byte order, in C or Fortran order. Throws FileError, also for numbers beyond
+/// int.
 Array<int> read_whole_array(const std::string& path);
 
 /// Writes int, float, double or std::complex of these in C order. The file appears when it is complete. Throws

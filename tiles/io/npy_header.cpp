@@ -183,8 +183,8 @@ ArrayHeader parse(std::span<const char> bytes, const std::string& name, Takes ta
 void require_data(std::uint64_t elements, std::size_t item_bytes, std::size_t found, const std::string& shape,
                   const std::string& name) {
   if (found != saturating_mul(elements, item_bytes))
-    throw FileError(name, "the header promises " + shape + " values of " + std::to_string(item_bytes) +
-                              " bytes, but " + std::to_string(found) + " bytes follow it");
+    throw FileError(name, "the header promises " + shape + " values of " + std::to_string(item_bytes) + " bytes, but " +
+                              std::to_string(found) + " bytes follow it");
 }
 
 }  // namespace
@@ -193,8 +193,8 @@ Header parse_header(std::span<const char> bytes, const std::string& name) {
   const ArrayHeader array = parse(bytes, name, Takes::real);
   const Header header{array.item_bytes(), array.swapped, array.fortran_order, shape_of(array.dims, name),
                       array.data_offset};
-  require_data(elements_of(header.shape), header.item_bytes, bytes.size() - header.data_offset,
-               to_string(header.shape), name);
+  require_data(elements_of(header.shape), header.item_bytes, bytes.size() - header.data_offset, to_string(header.shape),
+               name);
   return header;
 }
 

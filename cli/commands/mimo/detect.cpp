@@ -1,0 +1,152 @@
+#include "bench/errors/mimo_error.hpp"
+#include "cli/app/choices.hpp"
+#include "cli/app/numbers.hpp"
+#include "cli/app/outputs.hpp"
+#include "cli/app/runs.hpp"
+#include "cli/commands/mimo/mimo_problem.hpp"
+#include <tesela/tiles/io/arrays.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+namespace tesela::cli {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  MimoInput input;
+  std::string method = "sd", order = "mmse-vblast", direction = "up", form = "auto", out_s, out_points;
+  double radius = 0;
+  long long max_nodes = 0;
+  index_t batch = 0;
+  bool check = true;
+};
+
+/// Looks at so many candidates are a reference that one waits for.
+constexpr double most_looks = 1.5e9;
+
+MimoOptions search_options(const Options& o, double n0) {
+  MimoOptions options;
+  options.method = *find_named(mimo_methods(), o.method);
+  take_order(o.order, o.direction, options);
+  options.form = o.form == "real"      ? SearchForm::real
+                 : o.form == "complex" ? SearchForm::complex
+                                       : SearchForm::automatic;
+  options.n0 = n0;
+  options.radius = o.radius;
+  options.max_nodes = o.max_nodes;
+  options.batch = o.batch;
+  return options;
+}
+
+void report_nodes(const Detection& found, Report& report) {
+  std::vector<long long> nodes;
+  double sum = 0;
+  for (const SearchReport& r : found.reports) nodes.push_back(r.nodes), sum += static_cast<double>(r.nodes);
+  if (nodes.empty()) return;
+  std::sort(nodes.begin(), nodes.end());
+  const auto at = [&](double part) {
+    return static_cast<double>(nodes[static_cast<std::size_t>(part * static_cast<double>(nodes.size() - 1) + 0.5)]);
+  };
+  report.check("nodes_mean", sum / static_cast<double>(nodes.size()));
+  report.check("nodes_median", at(0.5));
+  report.check("nodes_p99", at(0.99));
+  report.check("nodes_max", at(1));
+}
+
+/// Another way to the same answer: brute force while that is affordable, else a second order.
+template <class T>
+void report_errors(const Options& o, const MimoOptions& options, Runtime& runtime, const MimoData<T>& data,
+                   const Detection& found, Report& report) {
+  const double all = candidates(data.alphabets);
+  const bool brute = options.method != MimoMethod::brute && all <= most_brute_candidates &&
+                     all * static_cast<double>(data.shape.signals) <= most_looks;
+  MimoOptions other = options;
+  other.method = brute ? MimoMethod::brute : MimoMethod::sd;
+  other.order = options.order == ColumnOrder::sqrd ? ColumnOrder::mmse_vblast : ColumnOrder::sqrd;
+  report.problem()["reference"] = brute ? "brute" : other.order == ColumnOrder::sqrd ? "sd sqrd" : "sd mmse-vblast";
+  Graph g(runtime);
+  const Detection reference = mimo_detect(g, data.shape, data.channels, data.y, data.alphabets, other);
+  const MimoError error =
+      mimo_error(data.shape, data.channels, data.y, data.alphabets, found.labels, reference, data.sent);
+  if (found.uncertified() == 0)
+    report.check("metric_gap", Measured{error.metric_gap, o.common.precision == "s" ? 1e-6 : 1e-12});
+  else
+    report.check("metric_gap", error.metric_gap);
+  report.check("ml_mismatches",
+               Measured{static_cast<double>(error.mismatches), static_cast<double>(found.uncertified())});
+}
+
+template <class T>
+int run(const Options& o) {
+  Report report("mimo detect", o.common);
+  const MimoData<T> data = load_mimo<T>(o.input, o.common.seed);
+  const MimoOptions options = search_options(o, data.n0);
+  report.problem() = data.problem;
+  report.problem().update({{"method", o.method}, {"order", o.order}, {"precision", o.common.precision}});
+  if (o.max_nodes > 0) report.problem()["max_nodes"] = o.max_nodes;
+  Detection found;
+  {
+    Runtime runtime(o.common.runtime());
+    run_timed(o.common, runtime, report,
+              {[] {},
+               [&](Graph& g, bool) {
+                 found = mimo_detect(g, data.shape, data.channels, data.y, data.alphabets, options);
+                 return 0.0;
+               }});
+    report_nodes(found, report);
+    report.check("uncertified", static_cast<double>(found.uncertified()));
+    report.check("ties", static_cast<double>(found.ties()));
+    if (o.check) report_errors(o, options, runtime, data, found, report);
+  }
+  if (data.sent.rows() > 0) {
+    const MimoMistakes mistakes = mimo_mistakes(found.labels, data.sent);
+    report.check("vector_errors", static_cast<double>(mistakes.vectors));
+    report.check("symbol_errors", static_cast<double>(mistakes.symbols));
+    report.check("bit_errors", static_cast<double>(mistakes.bits));
+  }
+  const std::vector<index_t> dims{data.shape.signals, data.shape.streams};
+  if (report.good() && !o.out_s.empty()) write_array(o.out_s, dims, found.labels.data());
+  if (report.good() && !o.out_points.empty()) {
+    HostMatrix<std::complex<T>> points(data.shape.streams, data.shape.signals);
+    for (index_t k = 0; k < points.cols(); ++k)
+      for (index_t j = 0; j < points.rows(); ++j)
+        points(j, k) = std::complex<T>(
+            data.alphabets[static_cast<std::size_t>(j)].points[static_cast<std::size_t>(found.labels(j, k))]);
+    write_array(o.out_points, dims, points.data());
+  }
+  return report.finish();
+}
+
+const Command detect_command(
+    Command::Group::mimo, "detect", "the s of least ||y - H s|| for every signal y", [](CLI::App& app) {
+      auto o = std::make_shared<Options>();
+      o->input.add_to(app);
+      Choices().add(mimo_methods()).add_option(app, "--method", o->method);
+      app.add_option("--order", o->order, "of columns, the last one decided first: " + order_names())
+          ->capture_default_str();
+      app.add_option("--direction", o->direction, "up or down, of norm and gradient: the largest last, or first")
+          ->capture_default_str();
+      app.add_option("--form", o->form, "auto, real (square QAM, two columns a stream) or complex")
+          ->check(CLI::IsMember({"auto", "real", "complex"}))
+          ->capture_default_str();
+      app.add_option("--radius", o->radius, "of the first sphere around y; it grows while it is empty (default: none)")
+          ->transform(positive_up_to(1e300));
+      app.add_option("--max-nodes", o->max_nodes, "a signal that needs more ends uncertified (default: no end)")
+          ->transform(positive());
+      app.add_option("--batch", o->batch, "signals of a task (default: what suits the workers)")->transform(positive());
+      app.add_flag("!--no-check", o->check, "do not compare with brute force or a second order");
+      add_output(app, Output::text, "--out-s", o->out_s, "write labels, int32, signals x Nt, to FILE (.npy)");
+      add_output(app, Output::text, "--out-points", o->out_points, "write the points to FILE (.npy)");
+      o->common.add_to(app);
+      app.footer(
+          "Examples:\n"
+          "  tesela mimo detect --nt 4 --nr 4 --constellation 16qam --signals 10000 --ebn0 10 --json -\n"
+          "  tesela mimo detect --h H.npy --y Y.npy --constellation 64qam --n0 0.01 --out-s s.npy");
+      return std::function<int()>([o] { return o->common.precision == "s" ? run<float>(*o) : run<double>(*o); });
+    });
+
+}  // namespace
+}  // namespace tesela::cli

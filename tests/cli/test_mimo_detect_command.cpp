@@ -1,0 +1,143 @@
+#include "tests/support/command.hpp"
+#include <tesela/tiles/io/arrays.hpp>
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <cmath>
+#include <complex>
+#include <fstream>
+#include <limits>
+
+using namespace tesela;
+using namespace tesela::test;
+using Number = std::complex<double>;
+
+namespace {
+
+const Command detect{{"mimo", "detect"}};
+
+void exact(const Words& options) {
+  const auto report = detect(options);
+  CAPTURE(options);
+  CHECK(report["status"] == "ok");
+  CHECK(check(report, "ml_mismatches") == 0);
+  CHECK(check(report, "uncertified") == 0);
+  CHECK(check(report, "metric_gap") <= report["limits"]["metric_gap"].get<double>());
+}
+
+/// 2 x 2 channels and signals of bpsk, one a channel: signal k is H s exactly.
+struct Files {
+  TemporaryFolder folder;
+  std::string h = folder / "h.npy", y = folder / "y.npy", s = folder / "s.npy";
+  std::vector<Number> channels, signals;
+  std::vector<int> labels;
+  explicit Files(int count = 5) {
+    for (int k = 0; k < count; ++k) {
+      const Number a{1.0 + k, 0.5}, b{0.25, -1.0}, c{-0.5, k * 0.5}, d{2.0, 1.0};
+      for (const Number& x : {a, b, c, d}) channels.push_back(x);
+      const int s0 = k % 2, s1 = k / 2 % 2;
+      const Number p{std::sqrt(0.5) * (1 - 2 * s0), std::sqrt(0.5) * (1 - 2 * s0)},
+          q{std::sqrt(0.5) * (1 - 2 * s1), std::sqrt(0.5) * (1 - 2 * s1)};
+      labels.push_back(s0), labels.push_back(s1);
+      signals.push_back(a * p + b * q), signals.push_back(c * p + d * q);
+    }
+    write(count);
+  }
+  void write(index_t count) {
+    write_array(h, {count, 2, 2}, channels.data());
+    write_array(y, {count, 2}, signals.data());
+    write_array(s, {count, 2}, labels.data());
+  }
+  Words words(const Words& more = {}) const { return Words{"--h", h, "--y", y, "--constellation", "bpsk"} + more; }
+};
+
+}  // namespace
+
+TEST_CASE("mimo detect is exact: shapes, noise, channels, precisions") {
+  for (const char* const p : {"s", "d"}) {
+    for (const Words& size :
+         {Words{"--nt", "1", "--nr", "3"}, Words{"--nt", "2", "--nr", "2"}, Words{"--nt", "4", "--nr", "6"}})
+      exact(size + Words{"--signals", "200", "--ebn0", "0", "-p", p, "--constellation", "qpsk"});
+    for (const char* const channel : {"rank:1", "zero", "kappa:100", "correlated:0.9"})
+      exact({"--nt", "3", "--nr", "2", "--signals", "50", "--channel", channel, "-p", p, "--constellation", "qpsk"});
+    exact({"--nt", "2", "--signals", "0", "-p", p});
+    exact({"--nt", "8", "--signals", "30", "--ebn0", "16", "--constellation", "64qam", "-p", p});  // by a second order
+  }
+  for (const char* const order : {"natural", "vblast", "gradient:babai"})
+    exact({"--nt", "3", "--signals", "100", "--order", order, "--direction", "down", "--coherence", "0"});
+}
+
+TEST_CASE("mimo detect: files in and out") {
+  const Files files;
+  const std::string out = files.folder / "out.npy", points = files.folder / "points.npy";
+  const auto report = detect(files.words({"--sent", files.s, "--out-s", out, "--out-points", points}));
+  CHECK(check(report, "symbol_errors") == 0);
+  CHECK(check(report, "bit_errors") == 0);
+  CHECK(report["problem"]["coherence"] == 1);
+  const Array<int> labels = read_whole_array(out);
+  CHECK(labels.dims == std::vector<index_t>{5, 2});
+  CHECK(labels.values == files.labels);
+  const auto s = read_complex_array<double>(points);
+  CHECK(s.dims == std::vector<index_t>{5, 2});
+  CHECK(std::abs(s.values[2] - Number(-std::sqrt(0.5), -std::sqrt(0.5))) < 1e-15);
+  // One channel for all of them, as two dimensions.
+  const std::string one = files.folder / "one.npy";
+  write_array(one, {2, 2}, files.channels.data());
+  detect({"--h", one, "--y", files.y, "--constellation", "bpsk"});
+  // The last block may be short: 5 signals in blocks of 2.
+  const std::string blocks = files.folder / "blocks.npy";
+  write_array(blocks, {3, 2, 2}, files.channels.data());
+  CHECK(detect({"--h", blocks, "--y", files.y, "--constellation", "bpsk", "--coherence", "2"})["problem"]["channels"] ==
+        3);
+  const Files none(0);
+  detect(none.words({"--out-s", out}));
+  CHECK(read_whole_array(out).dims == std::vector<index_t>{0, 2});
+}
+
+TEST_CASE("mimo detect: N0 = 0 decides, and a bound on nodes is told") {
+  CHECK(check(detect({"--nt", "3", "--signals", "50", "--n0", "0"}), "symbol_errors") == 0);
+  const auto report =
+      detect({"--nt", "4", "--signals", "100", "--ebn0", "0", "--order", "natural", "--max-nodes", "20"});
+  CHECK(check(report, "uncertified") > 0);
+  CHECK(check(report, "ml_mismatches") <= check(report, "uncertified"));
+}
+
+TEST_CASE("mimo detect: what is wrong use, with its place") {
+  Files files;
+  const auto refused = [&](const std::string& why, const Words& more = {}) { detect.refuses(files.words(more), why); };
+  detect.refuses({"--constellation", "32qam"}, "32qam");
+  detect.refuses({"--nt", "3", "--constellation", "qpsk,qpsk"}, "names 2, there are 3 streams");
+  detect.refuses({"--n0", "-1"}, "--n0");
+  detect.refuses({"--n0", "nan"}, "--n0");
+  detect.refuses({"--channel", "rank:0"}, "--channel");
+  detect.refuses({"--order", "sorted"}, "--order");
+  detect.refuses({"--order", "sqrd:babai"}, "--order");
+  detect.refuses({"--nt", "33"}, "1 to 32");
+  detect.refuses({"--nr", "129"}, "1 to 128");
+  detect.refuses({"--h", files.h}, "--y");
+  refused("5 x 2 x 2: 5 channels for 5 signals of coherence 3", {"--coherence", "3"});
+  for (const auto& [text, why] : {std::pair{"1 0 0\n0 1 0\n", "repeated"},
+                                  {"1 0 0\n0 1 5\n", "out of range"},
+                                  {"1 0 0\n0 1 1\n0 0 2\n", "not a power of two"}}) {
+    const std::string points = files.folder / "points.txt";
+    std::ofstream(points) << text;
+    detect.refuses({"--constellation", points}, why);
+  }
+  files.labels[3] = 2;
+  files.write(5);
+  refused("label 2 at [1, 1] (from zero) is out of range", {"--sent", files.s});
+  files.signals[7] = {0, std::numeric_limits<double>::quiet_NaN()};
+  files.write(5);
+  refused("the value at [3, 1] (from zero) is NaN");
+  files.signals[7] = 0;
+  files.channels[6] = {std::numeric_limits<double>::infinity(), 0};
+  files.write(5);
+  refused("the value at [1, 1, 0] (from zero)");
+  write_array(files.y, {5, 1}, std::vector<Number>(5).data());
+  detect.refuses({"--h", files.folder / "none.npy", "--y", files.y}, "none.npy");
+  Files other;
+  write_array(other.y, {5, 1}, std::vector<Number>(5).data());
+  detect.refuses(other.words(), "5 x 1");
+  write_array(other.y, {4, 2}, std::vector<Number>(8).data());
+  detect.refuses(other.words(), "5 channels for 4 signals");
+}
