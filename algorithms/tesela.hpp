@@ -41,6 +41,7 @@
 #include <tesela/algorithms/mimo/constellation.hpp>
 #include <tesela/algorithms/mimo/mimo_channel.hpp>
 #include <tesela/algorithms/mimo/mimo_detect.hpp>
+#include <tesela/algorithms/mimo/qr_batch.hpp>
 #include <tesela/algorithms/qr/generalized_qr.hpp>
 #include <tesela/algorithms/qr/orthogonalize.hpp>
 #include <tesela/algorithms/qr/qr.hpp>

@@ -1,4 +1,5 @@
 #include "tests/support/files.hpp"
+#include "tests/support/machine.hpp"
 #include "tests/support/shared_runtime.hpp"
 #include <tesela/algorithms/mimo/mimo_detect.hpp>
 
@@ -232,4 +233,28 @@ TEST_CASE("sd and brute: no signals, and what is refused") {
   refused("real form", psk.shape, psk, {.form = SearchForm::real});
   const auto large = problem<double>({3, 3, 1, 1}, "1024qam", "rayleigh", 5);
   refused("brute", large.shape, large, {.method = MimoMethod::brute});
+}
+
+TEMPLATE_TEST_CASE("sd on a GPU finds what brute force finds on cores", "[gpu][sanitize]", float, double) {
+  require_gpu();
+  std::vector<std::pair<Problem<TestType>, Detection>> all;
+  for (const char* const channel : {"rayleigh", "rank:1", "zero"})
+    for (const char* const names : {"16qam", "8psk"})
+      for (const index_t coherence : {0, 1, 7}) {
+        auto p = problem<TestType>({2, 3, 100, coherence}, names, channel, 8);
+        Detection brute = detect(p, {.method = MimoMethod::brute});
+        all.emplace_back(std::move(p), std::move(brute));
+      }
+  shared_runtime.reset();
+  {
+    Runtime gpu({.cpus = 0, .gpus = 1});
+    for (auto& [p, brute] : all)
+      for (MimoOptions options : every_order()) {
+        options.n0 = p.n0;
+        Graph g(gpu);
+        const Detection found = mimo_detect(g, p.shape, p.h, p.y, p.alphabets, options);
+        CHECK(differences(brute, found) == 0);
+        CHECK(found.ties() == brute.ties());
+      }
+  }
 }

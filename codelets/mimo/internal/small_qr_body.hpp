@@ -1,0 +1,102 @@
+#pragma once
+
+#include <tesela/codelets/mimo/internal/channel_body.hpp>
+#include <tesela/codelets/mimo/small_qr.hpp>
+
+// One of SmallQr's matrices. Internal to codelets/mimo.
+
+namespace tesela::kernels::mimo {
+
+/// std::complex, as kernels compute with it.
+template <class F>
+struct NumberFor {
+  using type = F;
+};
+template <class T>
+struct NumberFor<std::complex<T>> {
+  using type = Complex<T>;
+};
+
+/// Leading dimensions apart from m are done away with here: work holds the matrix without gaps.
+template <class F>
+struct OneQr {
+  index_t m, n, right;
+  ColumnOrder order;
+  double n0;
+  F* a;
+  index_t lda;
+  F* b;
+  index_t ldb;
+  F* tau;
+  int* places;
+  int* info;
+  F* work;
+
+  TESELA_BOTH static index_t work_size(index_t m, index_t n) { return 2 * m * n + m + order_work(m, n); }
+
+  TESELA_BOTH void operator()() const {
+    using T = RealOf<F>;
+    const bool mmse = order == ColumnOrder::mmse_sqrd || order == ColumnOrder::mmse_vblast;
+    const index_t given = mmse ? m - n : m;
+    T largest = 0;
+    *info = 0;
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = 0; i < given; ++i) {
+        const T size = size_of(a[i + j * lda]);
+        largest = size > largest ? size : largest;
+        if (*info == 0 && !(size - size == 0 && known(a[i + j * lda]))) *info = -static_cast<int>(1 + i + j * m);
+      }
+    const T alpha = static_cast<T>(std::sqrt(n0));
+    if (mmse && alpha > largest) largest = alpha;
+    const int exponent = *info == 0 ? exponent_of(largest) : 0;
+    const Scale<T> down(exponent), up(-exponent);
+    F *const q = work, *const copy = q + m * n, *const y = copy + m * n, *const more = y + m;
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = 0; i < m; ++i)
+        copy[i + j * m] = i < given ? down(a[i + j * lda]) : number<F>(i - given == j ? down(alpha) : T(0));
+    const OrderOf columns{places, 1};
+    const bool sorted = order == ColumnOrder::sqrd || order == ColumnOrder::mmse_sqrd;
+    const bool vblast = order == ColumnOrder::vblast || order == ColumnOrder::mmse_vblast;
+    order_columns(vblast                       ? ColumnOrder::vblast
+                  : order == ColumnOrder::norm ? order
+                                               : ColumnOrder::natural,
+                  true, m, n, copy, T(0), more, columns);
+    for (index_t k = 0; k < n; ++k)
+      for (index_t i = 0; i < m; ++i) q[i + k * m] = copy[i + places[k] * m];
+    reflect(m, n, q, tau, places, 1, sorted);
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = 0; i < m; ++i) a[i + j * lda] = i <= j ? up(q[i + j * m]) : q[i + j * m];
+    for (index_t j = 0; j < right; ++j) {
+      for (index_t i = 0; i < m; ++i) y[i] = i < given ? b[i + j * ldb] : number<F>(0);
+      apply_adjoint(m, n, q, tau, y);
+      for (index_t i = 0; i < m; ++i) b[i + j * ldb] = y[i];
+    }
+  }
+
+ private:
+  /// Neither part is NaN, which a comparison of sizes may hide.
+  TESELA_BOTH static bool known(F x) { return real(x) == real(x) && imag(x) == imag(x); }
+};
+
+/// The k-th of them.
+template <class F>
+TESELA_BOTH OneQr<typename NumberFor<F>::type> one_qr(const typename SmallQr<F>::Args& args, const Block<F>& a,
+                                                      const Block<F>& b, const Block<F>& tau, const Block<int>& order,
+                                                      const Block<int>& info, F* work, index_t k) {
+  using N = typename NumberFor<F>::type;
+  return {a.rows,
+          args.cols,
+          args.right,
+          args.order,
+          args.n0,
+          reinterpret_cast<N*>(a.data + k * args.cols * a.ld),
+          a.ld,
+          reinterpret_cast<N*>(b.data + k * args.right * b.ld),
+          b.ld,
+          reinterpret_cast<N*>(tau.data + k * tau.ld),
+          order.data + k * order.ld,
+          info.data + k * info.ld,
+          reinterpret_cast<N*>(work)};
+}
+
+}  // namespace tesela::kernels::mimo
