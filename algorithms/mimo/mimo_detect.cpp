@@ -1,11 +1,13 @@
 #include <tesela/algorithms/mimo/mimo_detect.hpp>
 #include <tesela/codelets/mimo/brute_search.hpp>
+#include <tesela/codelets/mimo/detector.hpp>
 #include <tesela/codelets/mimo/sphere_search.hpp>
 #include <tesela/tiles/size_checks.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace tesela {
 namespace {
@@ -13,6 +15,15 @@ namespace {
 constexpr Named<MimoMethod> methods[] = {
     {MimoMethod::sd, "sd", "sphere search, exact"},
     {MimoMethod::brute, "brute", "all candidates, in double: the reference"},
+    {MimoMethod::babai, "babai", "the first leaf of sd"},
+    {MimoMethod::mf, "mf", "the matched filter"},
+    {MimoMethod::zf, "zf", "the least-squares solution, sliced"},
+    {MimoMethod::mmse, "mmse", "the linear estimate of least mean square error, unbiased"},
+    {MimoMethod::zf_sic, "zf-sic", "back-substitution, sliced level by level"},
+    {MimoMethod::mmse_sic, "mmse-sic", "the same of [H; sqrt(N0) I]"},
+    {MimoMethod::kbest, "kbest", "the K nearest paths of each level (kbest:K)"},
+    {MimoMethod::fsd, "fsd", "all paths of the first P levels, single ones from there (fsd:P)"},
+    {MimoMethod::nway, "nway", "each stream enumerated in turn, the others sliced"},
 };
 
 constexpr Named<ColumnOrder> orders[] = {
@@ -89,6 +100,43 @@ Alphabets lists_of(const std::vector<Constellation>& alphabets, SearchForm form)
   return made;
 }
 
+/// The detectors of one kernel.
+std::optional<kernels::DetectorKind> detector_of(MimoMethod method) {
+  using kernels::DetectorKind;
+  switch (method) {
+    case MimoMethod::sd:
+    case MimoMethod::babai:
+    case MimoMethod::brute:
+      return std::nullopt;
+    case MimoMethod::mf:
+      return DetectorKind::mf;
+    case MimoMethod::zf:
+      return DetectorKind::zf;
+    case MimoMethod::mmse:
+      return DetectorKind::mmse;
+    case MimoMethod::zf_sic:
+      return DetectorKind::zf_sic;
+    case MimoMethod::mmse_sic:
+      return DetectorKind::mmse_sic;
+    case MimoMethod::kbest:
+      return DetectorKind::kbest;
+    case MimoMethod::fsd:
+      return DetectorKind::fsd;
+    case MimoMethod::nway:
+      return DetectorKind::nway;
+  }
+  return std::nullopt;
+}
+
+constexpr double most_fsd_paths = 1 << 20;
+
+double fsd_paths(const std::vector<Constellation>& alphabets, index_t levels) {
+  double paths = 1, largest = 2;
+  for (const Constellation& c : alphabets) largest = std::fmax(largest, static_cast<double>(c.size()));
+  for (index_t l = 0; l < std::min(levels, static_cast<index_t>(alphabets.size())); ++l) paths *= largest;
+  return paths;
+}
+
 template <class T>
 void require_finite(const char* argument, const HostMatrix<std::complex<T>>& a) {
   for (index_t j = 0; j < a.cols(); ++j)
@@ -113,6 +161,14 @@ void check(const MimoShape& shape, const HostMatrix<std::complex<T>>& channels, 
   if (!(options.radius >= 0) || !std::isfinite(options.radius)) refuse("radius", "must be finite and not negative");
   if (options.max_nodes < 0) refuse("max_nodes", std::to_string(options.max_nodes) + " is negative");
   if (options.batch < 0) refuse("batch", std::to_string(options.batch) + " is negative");
+  if ((options.method == MimoMethod::zf || options.method == MimoMethod::zf_sic) && shape.streams > shape.antennas)
+    refuse("method", std::to_string(shape.streams) + " streams, " + std::to_string(shape.antennas) +
+                         " antennas: zf and zf-sic need as many antennas; sd and mmse do not");
+  if ((options.method == MimoMethod::kbest || options.method == MimoMethod::fsd) && options.keep < 1)
+    refuse("keep", std::to_string(options.keep) + "; 1 or more");
+  if (options.method == MimoMethod::fsd && fsd_paths(alphabets, options.keep) > most_fsd_paths)
+    refuse("keep", "fsd of " + std::to_string(options.keep) + " levels has more than 2^20 paths");
+  if (detector_of(options.method) && options.order == ColumnOrder::gradient) refuse("order", "gradient is sd's alone");
   if (options.method == MimoMethod::brute && candidates(alphabets) > most_brute_candidates)
     refuse("method", "brute force over " + std::to_string(candidates(alphabets)) + " candidates; at most 2^26");
   require_finite("channels", channels);
@@ -144,6 +200,24 @@ index_t Detection::ties() const {
                        [](const SearchReport& r) { return (r.flags & SearchReport::tie) != 0; });
 }
 
+index_t Detection::failed() const {
+  return std::count_if(reports.begin(), reports.end(),
+                       [](const SearchReport& r) { return (r.flags & SearchReport::failed) != 0; });
+}
+
+void parse_mimo_method(const std::string& routine, const std::string& text, MimoOptions& options) {
+  const auto colon = text.find(':');
+  const std::string name = text.substr(0, colon), number = colon == std::string::npos ? "" : text.substr(colon + 1);
+  const auto method = find_named(mimo_methods(), name);
+  const bool counts = method == MimoMethod::kbest || method == MimoMethod::fsd;
+  const bool whole =
+      !number.empty() && number.size() < 10 && number.find_first_not_of("0123456789") == std::string::npos;
+  if (!method || (colon != std::string::npos && !(counts && whole)))
+    throw ArgumentError(routine, "--method", "'" + text + "' is no method; see --help");
+  options.method = *method;
+  options.keep = whole ? std::stol(number) : method == MimoMethod::kbest ? 16 : 1;
+}
+
 double candidates(const std::vector<Constellation>& alphabets) {
   double product = 1;
   for (const Constellation& c : alphabets) product *= static_cast<double>(c.size());
@@ -163,8 +237,9 @@ Detection mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::co
                   std::vector<SearchReport>(static_cast<std::size_t>(shape.signals))};
   if (shape.signals == 0) return found;
   Runtime& runtime = g.runtime();
-  const bool brute = options.method == MimoMethod::brute;
-  const Alphabets lists = lists_of(alphabets, brute ? SearchForm::complex : options.form);
+  const bool brute = options.method == MimoMethod::brute, babai = options.method == MimoMethod::babai;
+  const auto detector = detector_of(options.method);
+  const Alphabets lists = lists_of(alphabets, brute || detector ? SearchForm::complex : options.form);
   const index_t batch = options.batch > 0 ? fit_batch(options.batch, shape) : suitable_mimo_batch(runtime, shape);
   const index_t together = shape.coherence == 0 ? 1 : std::max<index_t>(1, batch / shape.coherence);  // channels
   const index_t m = shape.antennas, n = shape.streams;
@@ -185,13 +260,21 @@ Detection mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::co
     if (brute)
       g.insert<kernels::BruteSearch<T>>({n, coherence, candidates(alphabets)}, h, Y(0, t), columns(0, 0), points(0, 0),
                                         L(0, t), R(0, t));
+    else if (detector)
+      g.insert<kernels::Detector<T>>(
+          {n, coherence, *detector, options.order, options.up, options.keep, options.n0, lists.labels}, h, Y(0, t),
+          columns(0, 0), points(0, 0), L(0, t), R(0, t));
     else
-      g.insert<kernels::SphereSearch<T>>({n, coherence, options.n0, options.radius, options.max_nodes, options.order,
-                                          options.gradient_at, options.up, lists.real_form, lists.labels},
-                                         h, Y(0, t), columns(0, 0), points(0, 0), L(0, t), R(0, t),
-                                         g.scratch<T>(work, runtime.gpus() > 0 ? std::min(batch, shape.signals) : 1));
+      g.insert<kernels::SphereSearch<T>>(
+          {n, coherence, options.n0, babai ? 0 : options.radius, babai ? 1 : options.max_nodes, options.order,
+           options.gradient_at, options.up, lists.real_form, lists.labels},
+          h, Y(0, t), columns(0, 0), points(0, 0), L(0, t), R(0, t),
+          g.scratch<T>(work, runtime.gpus() > 0 ? std::min(batch, shape.signals) : 1));
   }
   g.wait();
+  R.bring_home(), L.bring_home();
+  for (SearchReport& r : found.reports)
+    if (babai) r.flags = 0;  // it promises nothing
   return found;
 }
 

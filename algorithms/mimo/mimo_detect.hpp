@@ -15,7 +15,7 @@ using kernels::ColumnOrder;
 using kernels::GradientAt;
 using kernels::SearchReport;
 
-enum class MimoMethod : std::uint8_t { sd, brute };
+enum class MimoMethod : std::uint8_t { sd, brute, babai, mf, zf, mmse, zf_sic, mmse_sic, kbest, fsd, nway };
 std::span<const Named<MimoMethod>> mimo_methods();
 std::span<const Named<ColumnOrder>> column_orders();
 std::span<const Named<GradientAt>> gradient_guesses();
@@ -32,6 +32,7 @@ struct MimoOptions {
   double n0 = 0;            ///< of the orders mmse_… and gradient at mmse; it decides nothing else
   double radius = 0;        ///< of the first sphere, 0: without end. An empty one grows
   long long max_nodes = 0;  ///< after which a signal ends uncertified, 0: never
+  index_t keep = 0;         ///< of kbest: paths of a level; of fsd: levels of which all paths are kept
   index_t batch = 0;        ///< signals of a task, 0: what suits the workers
 };
 
@@ -40,19 +41,25 @@ struct Detection {
   std::vector<SearchReport> reports;  ///< one a signal
   index_t uncertified() const;
   index_t ties() const;
+  index_t failed() const;  ///< without an answer: labels are -1
 };
 
-/// s of least ||y - H s|| for each signal y, exactly (maximum likelihood), whatever H is: wide, of dependent columns,
-/// or zero. channels is Nr x (Nt K), y Nr x signals. Where rounding in double cannot tell two vectors apart, the lowest
-/// label of stream 0 wins, then of stream 1, and so on; single precision searches in single and compares what it finds
-/// in double. H and y may be of any scale. Tasks are batches of signals. Waits. Throws ArgumentError for shapes that
-/// disagree, more than 32 streams or 128 antennas, numbers that are not finite (with their place), a negative n0, a
-/// list of alphabets of another length, real form without square QAM, and for brute more than 2^26 candidates. (Schnorr
-/// and Euchner, 1994; Agrell, Eriksson, Vardy and Zeger, 2002.)
+/// With `sd` and `brute`: s of least ||y - H s|| for each signal y, exactly (maximum likelihood), whatever H is: wide,
+/// of dependent columns, or zero. channels is Nr x (Nt K), y Nr x signals. Where rounding in double cannot tell two
+/// vectors apart, the lowest label of stream 0 wins, then of stream 1, and so on; single precision searches in single
+/// and compares what it finds in double. H and y may be of any scale. The other methods, on cores, answer something
+/// else: see mimo_methods(). Where zf, mmse, zf_sic or mmse_sic meets dependent columns, that signal has `failed`.
+/// Tasks are batches of signals. Waits. Throws ArgumentError for shapes that disagree, more than 32 streams or 128
+/// antennas, numbers that are not finite (with their place), a negative n0, a list of alphabets of another length, real
+/// form without square QAM, zf and zf_sic of more streams than antennas, keep below 1 for kbest and fsd, and for brute
+/// more than 2^26 candidates. (Schnorr and Euchner, 1994; Agrell, Eriksson, Vardy and Zeger, 2002.)
 template <class T>
 Detection mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::complex<T>>& channels,
                       const HostMatrix<std::complex<T>>& y, const std::vector<Constellation>& alphabets,
                       const MimoOptions& options = {});
+
+/// "sd", "kbest:16", "fsd:2" and their like, as options. Throws ArgumentError of `routine`.
+void parse_mimo_method(const std::string& routine, const std::string& text, MimoOptions& options);
 
 /// The candidates of a signal, the product of the alphabets' sizes.
 double candidates(const std::vector<Constellation>& alphabets);

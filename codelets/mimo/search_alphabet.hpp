@@ -28,6 +28,7 @@ enum class GradientAt : std::uint8_t { zero, babai, mmse };
 struct SearchReport {
   static constexpr int uncertified = 1;  ///< stopped by max_nodes: s is the best found
   static constexpr int tie = 2;          ///< another vector is as near, as far as rounding can tell
+  static constexpr int failed = 4;       ///< there is no answer; labels are -1
   double distance = 0;
   long long nodes = 0;
   int flags = 0;

@@ -102,6 +102,19 @@ TEST_CASE("mimo detect: N0 = 0 decides, and a bound on nodes is told") {
   CHECK(check(report, "ml_mismatches") <= check(report, "uncertified"));
 }
 
+TEST_CASE("mimo detect: other detectors tell what they lose, and fail where they have no answer") {
+  const auto zf = detect({"--nt", "4", "--signals", "500", "--method", "zf"}),
+             kbest = detect({"--nt", "4", "--signals", "500", "--method", "kbest:16", "-p", "s"});
+  CHECK(check(zf, "ml_mismatches") > check(kbest, "ml_mismatches"));
+  CHECK(check(zf, "metric_gap") > 0);
+  CHECK(detect({"--signals", "20", "--method", "zf", "--channel", "rank:1"}, 1)["status"] ==
+        "dependent columns: 20 signals have no answer, the first is 1");
+  detect({"--nt", "3", "--nr", "2", "--signals", "20", "--method", "mmse", "--constellation", "qpsk"});
+  detect.refuses({"--nt", "3", "--nr", "2", "--method", "zf-sic"}, "need as many antennas");
+  detect.refuses({"--method", "kbest:0"}, "keep");
+  detect.refuses({"--method", "best"}, "--method");
+}
+
 TEST_CASE("mimo detect: what is wrong use, with its place") {
   Files files;
   const auto refused = [&](const std::string& why, const Words& more = {}) { detect.refuses(files.words(more), why); };

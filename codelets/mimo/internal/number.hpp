@@ -115,6 +115,10 @@ struct ElementOf<F*> {
   using type = F;
 };
 template <class F>
+struct ElementOf<const F*> {
+  using type = F;
+};
+template <class F>
 struct ElementOf<Interleaved<F>> {
   using type = F;
 };

@@ -1,0 +1,164 @@
+#include "tests/support/files.hpp"
+#include "tests/support/mimo.hpp"
+
+#include <catch2/catch_template_test_macros.hpp>
+
+#include <cmath>
+
+using namespace tesela;
+using namespace tesela::test;
+using Number = std::complex<double>;
+
+namespace {
+
+/// x of (H^H H + alpha2 I) x = H^H y by elimination, and the diagonal of the inverse.
+struct Linear {
+  std::vector<Number> x;
+  std::vector<double> inverse;
+};
+Linear normal_equations(const Problem<double>& p, index_t k, double alpha2) {
+  const auto n = static_cast<std::size_t>(p.shape.streams);
+  std::vector<std::vector<Number>> a(n, std::vector<Number>(2 * n + 1));
+  const index_t first = p.shape.channel_of(k) * p.shape.streams;
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < n; ++j) {
+      for (index_t r = 0; r < p.shape.antennas; ++r)
+        a[i][j] += std::conj(p.h(r, first + index_t(i))) * p.h(r, first + index_t(j));
+      if (i == j) a[i][j] += alpha2;
+    }
+    a[i][n + i] = 1;
+    for (index_t r = 0; r < p.shape.antennas; ++r) a[i][2 * n] += std::conj(p.h(r, first + index_t(i))) * p.y(r, k);
+  }
+  for (std::size_t c = 0; c < n; ++c)
+    for (std::size_t i = 0; i < n; ++i) {
+      if (i == c) {
+        const Number pivot = a[c][c];
+        for (Number& x : a[c]) x /= pivot;
+        for (std::size_t q = 0; q < n; ++q) {
+          const Number factor = a[q][c];
+          for (std::size_t j = 0; q != c && j < 2 * n + 1; ++j) a[q][j] -= factor * a[c][j];
+        }
+      }
+    }
+  Linear result;
+  for (std::size_t i = 0; i < n; ++i) result.x.push_back(a[i][2 * n]), result.inverse.push_back(a[i][n + i].real());
+  return result;
+}
+
+int nearest(const Constellation& c, Number x) {
+  int best = 0;
+  for (int k = 1; k < c.size(); ++k)
+    if (std::abs(x - c.points[std::size_t(k)]) < std::abs(x - c.points[std::size_t(best)])) best = k;
+  return best;
+}
+
+Detection by(const Problem<double>& p, const char* method, ColumnOrder order = ColumnOrder::mmse_vblast) {
+  MimoOptions options{.order = order};
+  parse_mimo_method("test", method, options);
+  return detect(p, options);
+}
+
+index_t vector_errors(const Problem<double>& p, const char* method) {
+  const Detection found = by(p, method);
+  index_t wrong = 0;
+  for (index_t k = 0; k < p.shape.signals; ++k)
+    wrong += std::equal(&found.labels(0, k), &found.labels(0, k) + p.shape.streams, &p.sent(0, k)) ? 0 : 1;
+  return wrong;
+}
+
+}  // namespace
+
+TEST_CASE("zf and mmse are the sliced solutions of the normal equations, without their bias") {
+  for (const char* const names : {"16qam", "8psk", "qpsk,64qam,bpsk"})
+    for (const index_t antennas : {3, 5}) {
+      const auto p = problem<double>({3, antennas, 150, 10}, names, "rayleigh", 8);
+      const Detection zf = by(p, "zf"), mmse = by(p, "mmse");
+      for (index_t k = 0; k < 150; ++k) {
+        const Linear one = normal_equations(p, k, 0), other = normal_equations(p, k, p.n0);
+        for (std::size_t j = 0; j < 3; ++j) {
+          CHECK(zf.labels(index_t(j), k) == nearest(p.alphabets[j], one.x[j]));
+          CHECK(mmse.labels(index_t(j), k) == nearest(p.alphabets[j], other.x[j] / (1 - p.n0 * other.inverse[j])));
+        }
+      }
+    }
+}
+
+TEST_CASE("mmse-sic slices the linear estimate of what is left, stream after stream") {
+  const auto p = problem<double>({3, 3, 200, 1}, "16qam", "rayleigh", 10);
+  const Detection found = by(p, "mmse-sic", ColumnOrder::natural), zero = by(p, "zf-sic", ColumnOrder::natural);
+  for (const auto& [detection, alpha2] : {std::pair{&found, p.n0}, {&zero, 0.0}})
+    for (index_t k = 0; k < 200; ++k) {
+      Problem<double> left = problem<double>({3, 3, 200, 1}, "16qam", "rayleigh", 10);
+      for (index_t last = 2; last >= 0; --last) {
+        // Streams last + 1 … are known and gone: their columns are zero.
+        const Linear x = normal_equations(left, k, alpha2 + 1e-300);
+        double bias = 1 - alpha2 * x.inverse[std::size_t(last)];
+        if (alpha2 == 0) {
+          Problem<double> fewer{{last + 1, 3, 200, 0}, p.alphabets, HostMatrix<Number>(3, last + 1),
+                                left.y.clone(),        {},          0};
+          for (index_t j = 0; j <= last; ++j)
+            for (index_t i = 0; i < 3; ++i) fewer.h(i, j) = p.h(i, 3 * k + j);
+          CHECK(detection->labels(last, k) ==
+                nearest(p.alphabets[0], normal_equations(fewer, k, 0).x[std::size_t(last)]));
+        } else {
+          CHECK(detection->labels(last, k) == nearest(p.alphabets[0], x.x[std::size_t(last)] / bias));
+        }
+        const Number sent = p.alphabets[0].points[std::size_t(detection->labels(last, k))];
+        for (index_t i = 0; i < 3; ++i) left.y(i, k) -= p.h(i, 3 * k + last) * sent, left.h(i, 3 * k + last) = 0;
+      }
+      if (k > 60) break;
+    }
+}
+
+TEMPLATE_TEST_CASE("kbest and fsd that keep all, and nway of two streams, are brute force", "", float, double) {
+  for (const char* const channel : {"rayleigh", "rank:1", "zero"}) {
+    const auto p = problem<TestType>({3, 3, 30, 1}, "qpsk,8psk,bpsk", channel, 3);
+    const Detection all = detect(p, {.method = MimoMethod::brute});
+    for (const MimoMethod method : {MimoMethod::kbest, MimoMethod::fsd}) {
+      CAPTURE(channel, int(method));
+      CHECK(differences(all, detect(p, {.method = method, .keep = method == MimoMethod::fsd ? 3 : 64})) == 0);
+    }
+    const auto two = problem<TestType>({2, 3, 100, 1}, "16qam", channel, 3);
+    if (channel == std::string("rayleigh"))
+      CHECK(differences(detect(two, {.method = MimoMethod::brute}), detect(two, {.method = MimoMethod::nway})) == 0);
+  }
+}
+
+TEST_CASE("better detectors make fewer mistakes, and one path is zf-sic or babai") {
+  for (const auto& [streams, antennas] : {std::pair<index_t, index_t>{2, 2}, {4, 4}, {4, 8}}) {
+    const auto p = problem<double>({streams, antennas, 3000, 1}, "16qam", "rayleigh", antennas > streams ? 2 : 11);
+    const index_t sd = vector_errors(p, "sd"), kbest = vector_errors(p, "kbest:16"), sic = vector_errors(p, "mmse-sic"),
+                  zf = vector_errors(p, "zf"), nway = vector_errors(p, "nway"), fsd = vector_errors(p, "fsd:1");
+    CAPTURE(streams, antennas, sd, kbest, nway, fsd, sic, zf);
+    CHECK((sd <= kbest && kbest <= sic && sic <= zf));
+    CHECK((sd <= fsd && sd <= nway && nway <= zf));
+    CHECK(zf < vector_errors(p, "mf"));
+    CHECK(differences(by(p, "kbest:1"), by(p, "zf-sic")) == 0);
+  }
+  const auto p = problem<double>({3, 4, 300, 1}, "qpsk", "rayleigh", 5);
+  MimoOptions complex{.method = MimoMethod::babai, .form = SearchForm::complex};
+  CHECK(differences(detect(p, complex), by(p, "zf-sic")) == 0);
+}
+
+TEST_CASE("detectors: dependent columns have no answer where one is needed, and wide channels are refused") {
+  const auto p = problem<double>({3, 3, 20, 1}, "qpsk", "rank:1", 10);
+  for (const char* const method : {"zf", "zf-sic"}) {
+    const Detection found = by(p, method);
+    CHECK(found.failed() == 20);
+    CHECK(found.labels(2, 19) == -1);
+  }
+  for (const char* const method : {"mmse", "mmse-sic", "sd", "kbest:8", "fsd:1", "nway", "mf", "babai"}) {
+    const Detection found = by(p, method);
+    CHECK(found.failed() == 0);
+    for (index_t k = 0; k < 20; ++k) CHECK((found.labels(0, k) >= 0 && found.labels(0, k) < 4));
+  }
+  const auto wide = problem<double>({3, 2, 20, 1}, "qpsk", "rayleigh", 10);
+  check_throws<ArgumentError>("need as many antennas", [&] { by(wide, "zf"); });
+  check_throws<ArgumentError>("need as many antennas", [&] { by(wide, "zf-sic"); });
+  for (const char* const method : {"mmse", "mmse-sic", "kbest:8", "nway"}) CHECK(by(wide, method).failed() == 0);
+  for (const char* const text : {"kbest:0", "fsd:0"}) check_throws<ArgumentError>("keep", [&] { by(p, text); });
+  for (const char* const text : {"kbest:", "kbest:x", "zf:2", "best", "kbest:-1"})
+    check_throws<ArgumentError>("--method", [&] { by(p, text); });
+  MimoOptions options{.method = MimoMethod::kbest, .order = ColumnOrder::gradient, .keep = 4};
+  check_throws<ArgumentError>("gradient is sd's alone", [&] { detect(p, options); });
+}

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "tests/support/shared_runtime.hpp"
+#include <tesela/algorithms/mimo/mimo_detect.hpp>
+
+#include <complex>
+#include <vector>
+
+namespace tesela::test {
+
+template <class T>
+struct Problem {
+  MimoShape shape;
+  std::vector<Constellation> alphabets;
+  HostMatrix<std::complex<T>> h, y;
+  HostMatrix<int> sent;
+  double n0;
+};
+
+template <class T>
+Problem<T> problem(const MimoShape& shape, const char* names, const char* channel, double db, std::uint64_t seed = 3) {
+  Problem<T> p{shape, parse_constellations("test", names, shape.streams), {}, {}, {}, 0};
+  p.n0 = noise_variance(db, p.alphabets);
+  p.h = random_channels<T>(shape, parse_channel("test", channel), seed);
+  p.sent = random_labels(shape, p.alphabets, seed);
+  p.y = received(shape, p.h, p.alphabets, p.sent, p.n0, seed);
+  return p;
+}
+
+template <class T>
+Detection detect(const Problem<T>& p, MimoOptions options) {
+  options.n0 = p.n0;
+  Graph g(runtime());
+  return mimo_detect(g, p.shape, p.h, p.y, p.alphabets, options);
+}
+
+/// Signals in which two detections differ.
+inline index_t differences(const Detection& a, const Detection& b) {
+  index_t count = 0;
+  for (index_t k = 0; k < a.labels.cols(); ++k) {
+    bool same = true;
+    for (index_t j = 0; j < a.labels.rows(); ++j) same = same && a.labels(j, k) == b.labels(j, k);
+    count += same ? 0 : 1;
+  }
+  return count;
+}
+
+}  // namespace tesela::test
