@@ -39,6 +39,7 @@
 #include <tesela/algorithms/least_squares/least_squares.hpp>
 #include <tesela/algorithms/least_squares/weighted_least_squares.hpp>
 #include <tesela/algorithms/mimo/constellation.hpp>
+#include <tesela/algorithms/mimo/error_rates.hpp>
 #include <tesela/algorithms/mimo/mimo_channel.hpp>
 #include <tesela/algorithms/mimo/mimo_detect.hpp>
 #include <tesela/algorithms/mimo/qr_batch.hpp>

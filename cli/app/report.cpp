@@ -198,6 +198,10 @@ void Report::print() const {
     for (const auto& job : json_["jobs"])
       fmt::print("job     {} n={} {:.4f} s: {}\n", job["file"].get<std::string>(), job["n"].get<index_t>(),
                  job["seconds"].get<double>(), job["status"].get<std::string>());
+  if (json_.contains("error_rates"))
+    for (const auto& rate : json_["error_rates"])
+      fmt::print("{:>6g} dB {:<18} ber {:.3g}\n", rate["ebn0_db"].get<double>(), rate["detector"].get<std::string>(),
+                 rate["ber"].get<double>());
   fmt::print("status  {}\n", json_["status"].get<std::string>());
 }
 

@@ -50,6 +50,8 @@ class Report {
   void jobs(const nlohmann::json& all) { json_["jobs"] = all; }
   /// Of each right-hand side, where they fare differently: an array of objects with `status` and `distance`.
   void columns(const nlohmann::json& all) { json_["columns"] = all; }
+  /// Error rates: an array of objects with `ebn0_db`, `detector` and `ber`, where it was measured also with its counts.
+  void rates(const nlohmann::json& all) { json_["error_rates"] = all; }
   /// Rows, counted from 0, that were left out: an array, as the first row has number 1.
   void dropped_rows(const std::vector<index_t>& rows);
   /// Of each unknown, an array that is empty where there are none, and of each right-hand side the variance that its

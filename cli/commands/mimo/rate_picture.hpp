@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tesela::cli {
+
+/// Rates over dB, on a logarithmic axis, as SVG. Points that are 0 are left out.
+struct RateCurve {
+  std::string name;
+  std::vector<double> rate, low, high;  ///< one a place on the x axis; low and high may be empty
+  bool dashed = false;                  ///< theory
+};
+std::string rate_picture(const std::string& title, const std::vector<double>& db, const std::vector<RateCurve>& curves);
+
+}  // namespace tesela::cli

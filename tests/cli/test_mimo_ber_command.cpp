@@ -1,0 +1,50 @@
+#include "tests/support/command.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <map>
+#include <string>
+
+using namespace tesela::test;
+
+namespace {
+
+const Command ber{{"mimo", "ber"}};
+
+}  // namespace
+
+TEST_CASE("mimo ber: zf is on its closed form, sd between its bounds, better detectors err less") {
+  const TemporaryFolder folder;
+  const std::string csv = folder / "ber.csv", svg = folder / "ber.svg";
+  const auto report =
+      ber({"--nt",   "2",     "--nr",     "3",   "--constellation", "qpsk", "--detectors",    "zf,mmse-sic,kbest:16,sd",
+           "--ebn0", "0:2:4", "--errors", "300", "--signals",       "3000", "--most-signals", "60000",
+           "--csv",  csv,     "--svg",    svg});
+  CHECK(check(report, "zf_sigmas") < 4);
+  std::map<std::pair<std::string, double>, nlohmann::json> rates;
+  for (const auto& r : report["error_rates"]) rates[{r["detector"], r["ebn0_db"]}] = r;
+  for (const double db : {0.0, 2.0, 4.0}) {
+    const auto of = [&](const char* name, const char* what) { return rates.at({name, db})[what].get<double>(); };
+    CHECK(of("sd", "bit_errors") >= 300);
+    CHECK(of("sd", "vector_errors") <= of("kbest:16", "vector_errors"));
+    CHECK(of("kbest:16", "vector_errors") <= of("mmse-sic", "vector_errors"));
+    CHECK(of("mmse-sic", "vector_errors") <= of("zf", "vector_errors"));
+    CHECK((of("zf", "ber_low") < of("zf", "ber") && of("zf", "ber") < of("zf", "ber_high")));
+    CHECK(of("sd", "ber_high") >= of("one stream alone", "ber"));
+    CHECK(of("sd", "ber_low") <= of("union bound", "ber"));
+  }
+  CHECK(contents(csv).starts_with("ebn0_db,detector,signals"));
+  CHECK(contents(svg).find("<polyline") != std::string::npos);
+}
+
+TEST_CASE("mimo ber: a point ends at its bound, and what is refused") {
+  const auto report = ber({"--nt", "2", "--nr", "4", "--constellation", "qpsk", "--detectors", "sd", "--ebn0", "30",
+                           "--signals", "500", "--most-signals", "1200"});
+  CHECK(report["error_rates"][0]["signals"] == 1200);
+  CHECK(report["error_rates"][0]["ber_high"].get<double>() > 0);
+  ber.refuses({"--ebn0", "0:0:5"}, "--ebn0");
+  ber.refuses({"--ebn0", "x"}, "--ebn0");
+  ber.refuses({"--ebn0", "0:1"}, "--ebn0");
+  ber.refuses({"--detectors", "zf,none"}, "--method");
+  ber.refuses({"--nt", "3", "--nr", "2", "--detectors", "zf"}, "need as many antennas");
+}
