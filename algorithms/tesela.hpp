@@ -42,6 +42,7 @@
 #include <tesela/algorithms/mimo/error_rates.hpp>
 #include <tesela/algorithms/mimo/mimo_channel.hpp>
 #include <tesela/algorithms/mimo/mimo_detect.hpp>
+#include <tesela/algorithms/mimo/mimo_soft.hpp>
 #include <tesela/algorithms/mimo/qr_batch.hpp>
 #include <tesela/algorithms/qr/generalized_qr.hpp>
 #include <tesela/algorithms/qr/orthogonalize.hpp>

@@ -1,3 +1,4 @@
+#include <tesela/algorithms/mimo/internal/search_lists.hpp>
 #include <tesela/algorithms/mimo/mimo_detect.hpp>
 #include <tesela/codelets/mimo/brute_search.hpp>
 #include <tesela/codelets/mimo/detector.hpp>
@@ -10,6 +11,8 @@
 #include <optional>
 
 namespace tesela {
+
+using namespace mimo;
 namespace {
 
 constexpr Named<MimoMethod> methods[] = {
@@ -41,64 +44,6 @@ constexpr Named<GradientAt> guesses[] = {
     {GradientAt::babai, "babai", "s0 is Babai's point"},
     {GradientAt::mmse, "mmse", "s0 is the sliced linear estimate of least mean square error"},
 };
-
-[[noreturn]] void refuse(const std::string& argument, const std::string& why) {
-  throw ArgumentError("mimo_detect", argument, why);
-}
-
-/// The lists that kernels read.
-struct Alphabets {
-  bool real_form = false;
-  int labels = 0;
-  HostMatrix<kernels::SearchColumn> columns;
-  HostMatrix<kernels::SearchPoint> points;
-};
-
-kernels::SearchColumn add_axis(const Constellation::Axis& axis, std::vector<kernels::SearchPoint>& points) {
-  kernels::SearchColumn column{static_cast<int>(points.size()), static_cast<int>(axis.labels.size()), axis.low,
-                               axis.step, 0};
-  for (const int label : axis.labels) points.push_back({0, 0, label});
-  column.largest = std::fmax(std::abs(axis.low), std::abs(axis.low + axis.step * (column.count - 1)));
-  return column;
-}
-
-kernels::SearchColumn add_points(const Constellation& c, std::vector<kernels::SearchPoint>& points) {
-  kernels::SearchColumn column{static_cast<int>(points.size()), static_cast<int>(c.size()), 0, 0, 0};
-  for (int label = 0; label < c.size(); ++label) {
-    const auto p = c.points[static_cast<std::size_t>(label)];
-    points.push_back({p.real(), p.imag(), label});
-    column.largest = std::fmax(column.largest, std::abs(p));
-  }
-  return column;
-}
-
-Alphabets lists_of(const std::vector<Constellation>& alphabets, SearchForm form) {
-  std::vector<Constellation::Product> products;
-  for (const Constellation& c : alphabets) {
-    if (c.size() < 2 || c.size() != index_t{1} << c.bits()) refuse("alphabets", c.name + " is of no power of two");
-    for (const auto& p : c.points)
-      if (!std::isfinite(p.real()) || !std::isfinite(p.imag())) refuse("alphabets", c.name + " is not finite");
-    for (const auto& product : c.product()) products.push_back(product);
-  }
-  const bool possible = products.size() == alphabets.size();
-  if (form == SearchForm::real && !possible) refuse("form", "real form is for square QAM");
-  Alphabets made;
-  made.real_form = possible && form != SearchForm::complex;
-  std::vector<kernels::SearchColumn> columns;
-  std::vector<kernels::SearchPoint> points;
-  if (made.real_form) {
-    for (const auto& product : products) columns.push_back(add_axis(product.re, points));
-    for (const auto& product : products) columns.push_back(add_axis(product.im, points));
-  } else {
-    for (const Constellation& c : alphabets) columns.push_back(add_points(c, points));
-  }
-  for (const Constellation& c : alphabets) made.labels += static_cast<int>(c.size());
-  made.columns = HostMatrix<kernels::SearchColumn>(1, static_cast<index_t>(columns.size()));
-  made.points = HostMatrix<kernels::SearchPoint>(1, static_cast<index_t>(points.size()));
-  std::copy(columns.begin(), columns.end(), made.columns.data());
-  std::copy(points.begin(), points.end(), made.points.data());
-  return made;
-}
 
 /// The detectors of one kernel.
 std::optional<kernels::DetectorKind> detector_of(MimoMethod method) {
@@ -138,25 +83,9 @@ double fsd_paths(const std::vector<Constellation>& alphabets, index_t levels) {
 }
 
 template <class T>
-void require_finite(const char* argument, const HostMatrix<std::complex<T>>& a) {
-  for (index_t j = 0; j < a.cols(); ++j)
-    for (index_t i = 0; i < a.rows(); ++i)
-      if (!std::isfinite(a(i, j).real()) || !std::isfinite(a(i, j).imag()))
-        refuse(argument,
-               "the value at [" + std::to_string(i) + ", " + std::to_string(j) + "] (from zero) is not finite");
-}
-
-template <class T>
 void check(const MimoShape& shape, const HostMatrix<std::complex<T>>& channels, const HostMatrix<std::complex<T>>& y,
            const std::vector<Constellation>& alphabets, const MimoOptions& options) {
-  if (shape.streams < 1 || shape.streams > 32) refuse("streams", std::to_string(shape.streams) + "; 1 to 32");
-  if (shape.antennas < 1 || shape.antennas > 128) refuse("antennas", std::to_string(shape.antennas) + "; 1 to 128");
-  if (shape.coherence < 0) refuse("coherence", std::to_string(shape.coherence) + " is negative");
-  const Shape h{shape.antennas, shape.streams * shape.channels()}, received{shape.antennas, shape.signals};
-  if (channels.shape() != h) refuse("channels", to_string(channels.shape()) + ", not " + to_string(h));
-  if (y.shape() != received) refuse("y", to_string(y.shape()) + ", not " + to_string(received));
-  if (static_cast<index_t>(alphabets.size()) != shape.streams)
-    refuse("alphabets", std::to_string(alphabets.size()) + " for " + std::to_string(shape.streams) + " streams");
+  check_model(shape, channels, y, alphabets);
   if (!(options.n0 >= 0) || !std::isfinite(options.n0)) refuse("n0", std::to_string(options.n0) + " is no variance");
   if (!(options.radius >= 0) || !std::isfinite(options.radius)) refuse("radius", "must be finite and not negative");
   if (options.max_nodes < 0) refuse("max_nodes", std::to_string(options.max_nodes) + " is negative");
@@ -171,18 +100,6 @@ void check(const MimoShape& shape, const HostMatrix<std::complex<T>>& channels, 
   if (detector_of(options.method) && options.order == ColumnOrder::gradient) refuse("order", "gradient is sd's alone");
   if (options.method == MimoMethod::brute && candidates(alphabets) > most_brute_candidates)
     refuse("method", "brute force over " + std::to_string(candidates(alphabets)) + " candidates; at most 2^26");
-  require_finite("channels", channels);
-  require_finite("y", y);
-}
-
-/// Whole channels, or a whole part of one.
-index_t fit_batch(index_t wanted, const MimoShape& shape) {
-  const index_t c = shape.coherence;
-  if (c == 0) return wanted;
-  if (c <= wanted) return wanted / c * c;
-  for (index_t parts = ceil_div(c, wanted); parts <= 4 * ceil_div(c, wanted); ++parts)
-    if (c % parts == 0) return c / parts;
-  return c;
 }
 
 }  // namespace
@@ -239,36 +156,29 @@ Detection mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::co
   Runtime& runtime = g.runtime();
   const bool brute = options.method == MimoMethod::brute, babai = options.method == MimoMethod::babai;
   const auto detector = detector_of(options.method);
-  const Alphabets lists = lists_of(alphabets, brute || detector ? SearchForm::complex : options.form);
-  const index_t batch = options.batch > 0 ? fit_batch(options.batch, shape) : suitable_mimo_batch(runtime, shape);
-  const index_t together = shape.coherence == 0 ? 1 : std::max<index_t>(1, batch / shape.coherence);  // channels
-  const index_t m = shape.antennas, n = shape.streams;
-  const auto H = TileMatrix<std::complex<T>>::map(runtime, channels.data(), m, n * shape.channels(), m,
-                                                  {m, n * together}, "H"),
-             Y = TileMatrix<std::complex<T>>::map(runtime, y.data(), m, shape.signals, m, {m, batch}, "Y");
-  const auto columns = TileMatrix<kernels::SearchColumn>::map(runtime, lists.columns.data(), 1, lists.columns.cols(), 1,
-                                                              {1, lists.columns.cols()}, "columns");
-  const auto points = TileMatrix<kernels::SearchPoint>::map(runtime, lists.points.data(), 1, lists.points.cols(), 1,
-                                                            {1, lists.points.cols()}, "points");
+  const SearchLists lists = lists_of(alphabets, brute || detector ? SearchForm::complex : options.form);
+  const SearchTiles<T> tiles(runtime, shape, channels, y, lists, options.batch);
+  const index_t n = shape.streams, batch = tiles.batch, coherence = tiles.coherence;
   const auto L = TileMatrix<int>::map(runtime, found.labels.data(), n, shape.signals, n, {n, batch}, "s");
   const auto R =
       TileMatrix<SearchReport>::map(runtime, found.reports.data(), 1, shape.signals, 1, {1, batch}, "reports");
-  const index_t coherence = shape.coherence == 0 ? batch : std::min(shape.coherence, batch);
-  const index_t work = kernels::SphereSearch<T>::work_size(m, n, lists.real_form);
-  for (index_t t = 0; t < Y.nt(); ++t) {
-    const auto h = H(0, shape.channel_of(t * batch) / together);
+  const index_t work = kernels::SphereSearch<T>::work_size(shape.antennas, n, lists.real_form);
+  for (index_t t = 0; t < tiles.y.nt(); ++t) {
+    const auto h = tiles.channels(t), received = tiles.y(0, t);
+    const auto columns = tiles.columns(0, 0);
+    const auto points = tiles.points(0, 0);
     if (brute)
-      g.insert<kernels::BruteSearch<T>>({n, coherence, candidates(alphabets)}, h, Y(0, t), columns(0, 0), points(0, 0),
-                                        L(0, t), R(0, t));
+      g.insert<kernels::BruteSearch<T>>({n, coherence, candidates(alphabets)}, h, received, columns, points, L(0, t),
+                                        R(0, t));
     else if (detector)
       g.insert<kernels::Detector<T>>(
-          {n, coherence, *detector, options.order, options.up, options.keep, options.n0, lists.labels}, h, Y(0, t),
-          columns(0, 0), points(0, 0), L(0, t), R(0, t));
+          {n, coherence, *detector, options.order, options.up, options.keep, options.n0, lists.labels}, h, received,
+          columns, points, L(0, t), R(0, t));
     else
       g.insert<kernels::SphereSearch<T>>(
           {n, coherence, options.n0, babai ? 0 : options.radius, babai ? 1 : options.max_nodes, options.order,
            options.gradient_at, options.up, lists.real_form, lists.labels},
-          h, Y(0, t), columns(0, 0), points(0, 0), L(0, t), R(0, t),
+          h, received, columns, points, L(0, t), R(0, t),
           g.scratch<T>(work, runtime.gpus() > 0 ? std::min(batch, shape.signals) : 1));
   }
   g.wait();

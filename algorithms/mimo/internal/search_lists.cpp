@@ -1,0 +1,120 @@
+#include <tesela/algorithms/mimo/internal/search_lists.hpp>
+#include <tesela/tiles/size_checks.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tesela::mimo {
+namespace {
+
+kernels::SearchColumn add_axis(const Constellation::Axis& axis, std::vector<kernels::SearchPoint>& points) {
+  kernels::SearchColumn column{static_cast<int>(points.size()), static_cast<int>(axis.labels.size()), axis.low,
+                               axis.step, 0};
+  for (const int label : axis.labels) points.push_back({0, 0, label});
+  column.largest = std::fmax(std::abs(axis.low), std::abs(axis.low + axis.step * (column.count - 1)));
+  return column;
+}
+
+kernels::SearchColumn add_points(const Constellation& c, std::vector<kernels::SearchPoint>& points) {
+  kernels::SearchColumn column{static_cast<int>(points.size()), static_cast<int>(c.size()), 0, 0, 0};
+  for (int label = 0; label < c.size(); ++label) {
+    const auto p = c.points[static_cast<std::size_t>(label)];
+    points.push_back({p.real(), p.imag(), label});
+    column.largest = std::fmax(column.largest, std::abs(p));
+  }
+  return column;
+}
+
+}  // namespace
+
+SearchLists lists_of(const std::vector<Constellation>& alphabets, SearchForm form) {
+  std::vector<Constellation::Product> products;
+  for (const Constellation& c : alphabets) {
+    if (c.size() < 2 || c.size() != index_t{1} << c.bits()) refuse("alphabets", c.name + " is of no power of two");
+    for (const auto& p : c.points)
+      if (!std::isfinite(p.real()) || !std::isfinite(p.imag())) refuse("alphabets", c.name + " is not finite");
+    for (const auto& product : c.product()) products.push_back(product);
+  }
+  const bool possible = products.size() == alphabets.size();
+  if (form == SearchForm::real && !possible) refuse("form", "real form is for square QAM");
+  SearchLists made;
+  made.real_form = possible && form != SearchForm::complex;
+  std::vector<kernels::SearchColumn> columns;
+  std::vector<kernels::SearchPoint> points;
+  if (made.real_form) {
+    for (const auto& product : products) columns.push_back(add_axis(product.re, points));
+    for (const auto& product : products) columns.push_back(add_axis(product.im, points));
+  } else {
+    for (const Constellation& c : alphabets) columns.push_back(add_points(c, points));
+  }
+  for (const Constellation& c : alphabets) made.labels += static_cast<int>(c.size());
+  made.columns = HostMatrix<kernels::SearchColumn>(1, static_cast<index_t>(columns.size()));
+  made.points = HostMatrix<kernels::SearchPoint>(1, static_cast<index_t>(points.size()));
+  std::copy(columns.begin(), columns.end(), made.columns.data());
+  std::copy(points.begin(), points.end(), made.points.data());
+  return made;
+}
+
+namespace {
+
+template <class T>
+void require_finite(const char* argument, const HostMatrix<std::complex<T>>& a) {
+  for (index_t j = 0; j < a.cols(); ++j)
+    for (index_t i = 0; i < a.rows(); ++i)
+      if (!std::isfinite(a(i, j).real()) || !std::isfinite(a(i, j).imag()))
+        refuse(argument,
+               "the value at [" + std::to_string(i) + ", " + std::to_string(j) + "] (from zero) is not finite");
+}
+
+}  // namespace
+
+void refuse(const std::string& argument, const std::string& why) { throw ArgumentError("mimo", argument, why); }
+
+template <class T>
+void check_model(const MimoShape& shape, const HostMatrix<std::complex<T>>& channels,
+                 const HostMatrix<std::complex<T>>& y, const std::vector<Constellation>& alphabets) {
+  if (shape.streams < 1 || shape.streams > 32) refuse("streams", std::to_string(shape.streams) + "; 1 to 32");
+  if (shape.antennas < 1 || shape.antennas > 128) refuse("antennas", std::to_string(shape.antennas) + "; 1 to 128");
+  if (shape.coherence < 0) refuse("coherence", std::to_string(shape.coherence) + " is negative");
+  const Shape h{shape.antennas, shape.streams * shape.channels()}, received{shape.antennas, shape.signals};
+  if (channels.shape() != h) refuse("channels", to_string(channels.shape()) + ", not " + to_string(h));
+  if (y.shape() != received) refuse("y", to_string(y.shape()) + ", not " + to_string(received));
+  if (static_cast<index_t>(alphabets.size()) != shape.streams)
+    refuse("alphabets", std::to_string(alphabets.size()) + " for " + std::to_string(shape.streams) + " streams");
+  require_finite("channels", channels);
+  require_finite("y", y);
+}
+
+index_t fit_batch(index_t wanted, const MimoShape& shape) {
+  const index_t c = shape.coherence;
+  if (c == 0) return wanted;
+  if (c <= wanted) return wanted / c * c;
+  for (index_t parts = ceil_div(c, wanted); parts <= 4 * ceil_div(c, wanted); ++parts)
+    if (c % parts == 0) return c / parts;
+  return c;
+}
+
+template <class T>
+SearchTiles<T>::SearchTiles(Runtime& runtime, const MimoShape& of, const HostMatrix<std::complex<T>>& channels,
+                            const HostMatrix<std::complex<T>>& received, const SearchLists& lists, index_t wanted)
+    : shape(of),
+      batch(wanted > 0 ? fit_batch(wanted, of) : suitable_mimo_batch(runtime, of)),
+      together(of.coherence == 0 ? 1 : std::max<index_t>(1, batch / of.coherence)),
+      coherence(of.coherence == 0 ? batch : std::min(of.coherence, batch)),
+      h(TileMatrix<std::complex<T>>::map(runtime, channels.data(), of.antennas, channels.cols(), of.antennas,
+                                         {of.antennas, of.streams * together}, "H")),
+      y(TileMatrix<std::complex<T>>::map(runtime, received.data(), of.antennas, of.signals, of.antennas,
+                                         {of.antennas, batch}, "Y")),
+      columns(TileMatrix<kernels::SearchColumn>::map(runtime, lists.columns.data(), 1, lists.columns.cols(), 1,
+                                                     {1, lists.columns.cols()}, "columns")),
+      points(TileMatrix<kernels::SearchPoint>::map(runtime, lists.points.data(), 1, lists.points.cols(), 1,
+                                                   {1, lists.points.cols()}, "points")) {}
+
+#define TESELA_SEARCH(T)                                                                                              \
+  template void check_model(const MimoShape&, const HostMatrix<std::complex<T>>&, const HostMatrix<std::complex<T>>&, \
+                            const std::vector<Constellation>&);                                                       \
+  template struct SearchTiles<T>;
+TESELA_SEARCH(float)
+TESELA_SEARCH(double)
+
+}  // namespace tesela::mimo

@@ -1,0 +1,114 @@
+#include "tests/support/files.hpp"
+#include "tests/support/mimo.hpp"
+#include <tesela/algorithms/mimo/mimo_soft.hpp>
+
+#include <catch2/catch_template_test_macros.hpp>
+
+#include <cmath>
+
+using namespace tesela;
+using namespace tesela::test;
+
+namespace {
+
+template <class T>
+SoftDetection<T> soft(const Problem<T>& p, SoftOptions options) {
+  options.n0 = options.n0 > 0 ? options.n0 : p.n0;
+  Graph g(runtime());
+  return mimo_soft(g, p.shape, p.h, p.y, p.alphabets, options);
+}
+
+/// The largest |L - L'| / max(1, |L'|).
+template <class T>
+double apart(const SoftDetection<T>& a, const SoftDetection<T>& b) {
+  double most = 0;
+  for (index_t e = 0; e < a.llrs.size(); ++e) {
+    const double x = double(a.llrs.data()[e]), y = double(b.llrs.data()[e]);
+    most = std::fmax(most, std::isfinite(x) ? std::abs(x - y) / std::fmax(1, std::abs(y)) : HUGE_VAL);
+  }
+  return most;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("sts, rts and a look at all candidates are the same", "", float, double) {
+  const double limit = sizeof(TestType) == 4 ? 2e-3 : 1e-9;
+  for (const char* const channel : {"rayleigh", "rank:1", "zero", "correlated:0.9"})
+    for (const char* const names : {"qpsk", "16qam", "qpsk,8psk"})
+      for (const double db : {0.0, 12.0}) {
+        const auto p = problem<TestType>({2, channel[1] == 'a' ? 2 : 3, 25, 3}, names, channel, db);
+        const auto all = soft(p, {.kind = SoftKind::max_log});
+        for (const SoftKind kind : {SoftKind::sts, SoftKind::rts})
+          for (const SearchForm form : {SearchForm::automatic, SearchForm::complex})
+            for (const ColumnOrder order : {ColumnOrder::natural, ColumnOrder::sqrd, ColumnOrder::mmse_vblast}) {
+              CAPTURE(channel, names, db, int(kind), int(order));
+              CHECK(apart(soft(p, {.kind = kind, .order = order, .form = form}), all) < limit);
+            }
+      }
+  const auto four = problem<TestType>({4, 4, 10, 1}, "qpsk", "rayleigh", 5);
+  CHECK(apart(soft(four, {.kind = SoftKind::sts}), soft(four, {.kind = SoftKind::max_log})) < limit);
+  const auto wide = problem<TestType>({3, 2, 10, 1}, "qpsk", "rayleigh", 5);
+  CHECK(apart(soft(wide, {.kind = SoftKind::sts}), soft(wide, {.kind = SoftKind::max_log})) < limit);
+}
+
+TEST_CASE("soft bits have the hard decision's signs, and one search has fewer nodes than many") {
+  const auto p = problem<double>({3, 3, 200, 1}, "16qam", "rayleigh", 8);
+  const Detection hard = detect(p, {});
+  const auto sts = soft(p, {.kind = SoftKind::sts}), rts = soft(p, {.kind = SoftKind::rts});
+  double one = 0, many = 0;
+  for (index_t k = 0; k < 200; ++k) {
+    one += sts.nodes[std::size_t(k)], many += rts.nodes[std::size_t(k)];
+    for (index_t j = 0; j < 3; ++j)
+      for (index_t b = 0; b < 4; ++b) CHECK((sts.llrs(4 * j + b, k) < 0) == ((hard.labels(j, k) >> (3 - b) & 1) == 1));
+  }
+  CHECK(one < many / 2);
+}
+
+TEST_CASE("one stream: closed forms of QPSK, where all kinds agree") {
+  const auto p = problem<double>({1, 2, 100, 1}, "qpsk", "rayleigh", 3);
+  for (const auto& kind : soft_kinds()) {
+    const auto found = soft(p, {.kind = kind.value});
+    for (index_t k = 0; k < 100; ++k) {
+      std::complex<double> matched = 0;
+      for (index_t i = 0; i < 2; ++i) matched += std::conj(p.h(i, k)) * p.y(i, k);
+      const double scale = 4 * std::sqrt(0.5) / p.n0;
+      CAPTURE(kind.name);
+      CHECK(std::abs(found.llrs(0, k) - scale * matched.real()) < 1e-9 * (1 + std::abs(found.llrs(0, k))));
+      CHECK(std::abs(found.llrs(1, k) - scale * matched.imag()) < 1e-9 * (1 + std::abs(found.llrs(1, k))));
+    }
+  }
+}
+
+TEST_CASE("app is max-log where noise is small, and never far from it") {
+  const auto p = problem<double>({2, 2, 50, 1}, "16qam", "rayleigh", 6);
+  const auto app = soft(p, {.kind = SoftKind::app}), log = soft(p, {.kind = SoftKind::max_log});
+  for (index_t e = 0; e < app.llrs.size(); ++e)
+    CHECK(std::abs(app.llrs.data()[e] - log.llrs.data()[e]) <= std::log(128.0) + 1e-9);
+  CHECK(apart(app, log) > 1e-3);
+  SoftOptions small{.kind = SoftKind::app, .n0 = 1e-5}, same{.kind = SoftKind::max_log, .n0 = 1e-5};
+  CHECK(apart(soft(p, small), soft(p, same)) < 1e-3);
+  const auto cut = soft(p, {.clip = 1.5}), whole = soft(p, {});
+  for (index_t e = 0; e < cut.llrs.size(); ++e)
+    CHECK(cut.llrs.data()[e] == std::clamp(whole.llrs.data()[e], -1.5, 1.5));
+}
+
+TEST_CASE("soft bits: scales, no signals, and what is refused") {
+  auto p = problem<double>({2, 2, 30, 1}, "16qam", "rayleigh", 6);
+  const auto before = soft(p, {}), linear = soft(p, {.kind = SoftKind::mmse});
+  for (index_t e = 0; e < p.h.size(); ++e) p.h.data()[e] *= 1e-140;
+  for (index_t e = 0; e < p.y.size(); ++e) p.y.data()[e] *= 1e-140;
+  p.n0 *= 1e-280;
+  CHECK(apart(soft(p, {}), before) < 1e-9);
+  CHECK(apart(soft(p, {.kind = SoftKind::mmse}), linear) < 1e-9);
+  CHECK(soft(problem<double>({2, 2, 0, 1}, "qpsk", "rayleigh", 1), {}).llrs.shape() == Shape{4, 0});
+  Graph g(runtime());
+  const auto refused = [&](const std::string& why, const SoftOptions& options) {
+    check_throws<ArgumentError>(why, [&] { mimo_soft(g, p.shape, p.h, p.y, p.alphabets, options); });
+  };
+  refused("above 0", {});
+  refused("above 0", {.n0 = -1});
+  refused("clip", {.n0 = 1, .clip = -1});
+  refused("gradient", {.order = ColumnOrder::gradient, .n0 = 1});
+  const auto large = problem<double>({6, 6, 1, 1}, "16qam", "rayleigh", 6);
+  check_throws<ArgumentError>("2^20", [&] { soft(large, {.kind = SoftKind::app}); });
+}
