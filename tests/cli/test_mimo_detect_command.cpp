@@ -115,6 +115,22 @@ TEST_CASE("mimo detect: other detectors tell what they lose, and fail where they
   detect.refuses({"--method", "best"}, "--method");
 }
 
+TEST_CASE("mimo detect --soft: exact bits, and files of them") {
+  const TemporaryFolder folder;
+  const std::string out = folder / "llr.npy";
+  for (const char* const kind : {"sts", "rts", "app", "mmse"}) {
+    const auto report = detect({"--nt", "2", "--signals", "60", "--ebn0", "6", "--soft", kind, "--out-llr", out});
+    const double gap = check(report, "llr_gap");
+    CHECK((std::string(kind).ends_with("ts") ? gap <= 1e-9 : gap > 1e-6));
+    CHECK(read_complex_array<double>(out).dims == std::vector<index_t>{60, 8});
+  }
+  detect({"--nt", "4", "--signals", "20", "--soft", "sts", "-p", "s", "--constellation", "qpsk"});
+  detect({"--nt", "2", "--signals", "20", "--soft", "sts", "--channel", "zero", "--llr-clip", "8"});
+  detect.refuses({"--soft", "sts", "--n0", "0"}, "above 0");
+  detect.refuses({"--soft", "hard"}, "--soft");
+  detect.refuses({"--out-llr", out}, "--soft");
+}
+
 TEST_CASE("mimo detect: what is wrong use, with its place") {
   Files files;
   const auto refused = [&](const std::string& why, const Words& more = {}) { detect.refuses(files.words(more), why); };

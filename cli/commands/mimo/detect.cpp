@@ -4,11 +4,13 @@
 #include "cli/app/outputs.hpp"
 #include "cli/app/runs.hpp"
 #include "cli/commands/mimo/mimo_problem.hpp"
+#include <tesela/algorithms/mimo/mimo_soft.hpp>
 #include <tesela/tiles/io/arrays.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
 namespace tesela::cli {
@@ -17,15 +19,15 @@ namespace {
 struct Options {
   CommonOptions common;
   MimoInput input;
-  std::string method = "sd", order = "mmse-vblast", direction = "up", form = "auto", out_s, out_points;
-  double radius = 0;
+  std::string method = "sd", order = "mmse-vblast", direction = "up", form = "auto", soft, out_s, out_points, out_llr;
+  double radius = 0, llr_clip = 0;
   long long max_nodes = 0;
   index_t batch = 0;
   bool check = true;
 };
 
 /// Looks at so many candidates are a reference that one waits for.
-constexpr double most_looks = 1.5e9;
+constexpr double most_looks = 1.5e9, most_soft_candidates = 1 << 16, most_soft_looks = 1e8;
 
 MimoOptions search_options(const Options& o, double n0) {
   MimoOptions options;
@@ -95,11 +97,51 @@ void report_errors(const Options& o, const MimoOptions& options, Runtime& runtim
                Measured{static_cast<double>(error.mismatches), static_cast<double>(found.uncertified())});
 }
 
+/// L of every bit beside the hard decisions, compared with a look at all candidates while that is affordable.
+template <class T>
+void report_soft(const Options& o, const MimoOptions& hard, Runtime& runtime, const MimoData<T>& data, Report& report) {
+  const auto kind = find_named(soft_kinds(), o.soft);
+  SoftOptions options{*kind, hard.order, hard.form, data.n0, o.llr_clip, hard.batch};
+  Graph g(runtime);
+  const Stopwatch watch;
+  const SoftDetection<T> found = mimo_soft(g, data.shape, data.channels, data.y, data.alphabets, options);
+  report.check("soft_seconds", watch.seconds());
+  double nodes = 0;
+  for (const double n : found.nodes) nodes += n;
+  if (!found.nodes.empty()) report.check("soft_nodes_mean", nodes / static_cast<double>(found.nodes.size()));
+  const double all = candidates(data.alphabets);
+  if (o.check && all <= most_soft_candidates && all * static_cast<double>(data.shape.signals) <= most_soft_looks) {
+    options.kind = SoftKind::max_log;
+    const SoftDetection<T> reference = mimo_soft(g, data.shape, data.channels, data.y, data.alphabets, options);
+    double gap = 0;
+    for (index_t e = 0; e < found.llrs.size(); ++e) {
+      const auto ours = static_cast<double>(found.llrs.data()[e]),
+                 theirs = static_cast<double>(reference.llrs.data()[e]);
+      const double apart = std::abs(ours - theirs) / std::fmax(1, std::abs(theirs));
+      gap = apart <= gap ? gap : apart;
+    }
+    // Relative; single precision has about 1e-6 of a distance, which N0 divides.
+    const double bound = o.common.precision == "s" ? 1e-5 / std::fmin(data.n0, 1) : 1e-9 / std::fmin(data.n0, 1);
+    if (*kind == SoftKind::sts || *kind == SoftKind::rts)
+      report.check("llr_gap", Measured{gap, bound});
+    else
+      report.check("llr_gap", gap);
+  }
+  if (report.good() && !o.out_llr.empty())
+    write_array(o.out_llr, {data.shape.signals, found.llrs.rows()}, found.llrs.data());
+}
+
 template <class T>
 int run(const Options& o) {
   Report report("mimo detect", o.common);
   const MimoData<T> data = load_mimo<T>(o.input, o.common.seed);
   const MimoOptions options = search_options(o, data.n0);
+  if (o.soft.empty() && (!o.out_llr.empty() || o.llr_clip > 0))
+    throw ArgumentError("mimo detect", "--out-llr, --llr-clip", "are of --soft");
+  if (!o.soft.empty() && !(data.n0 > 0))
+    throw ArgumentError("mimo detect", "--n0", fmt::format("{}; --soft needs a variance above 0", data.n0));
+  if (!o.soft.empty() && !find_named(soft_kinds(), o.soft))
+    throw ArgumentError("mimo detect", "--soft", fmt::format("'{}' is no detector of soft bits; see --help", o.soft));
   report.problem() = data.problem;
   report.problem().update({{"method", o.method}, {"order", o.order}, {"precision", o.common.precision}});
   if (o.max_nodes > 0) report.problem()["max_nodes"] = o.max_nodes;
@@ -122,6 +164,7 @@ int run(const Options& o) {
                                                 std::find_if(found.reports.begin(), found.reports.end(), has_failed))));
     }
     if (o.check && report.good()) report_errors(o, options, runtime, data, found, report);
+    if (!o.soft.empty()) report_soft(o, options, runtime, data, report);
   }
   if (data.sent.rows() > 0 && report.good()) {
     const MimoMistakes mistakes = mimo_mistakes(found.labels, data.sent);
@@ -160,6 +203,12 @@ const Command detect_command(
           ->transform(positive());
       app.add_option("--batch", o->batch, "signals of a task (default: what suits the workers)")->transform(positive());
       app.add_flag("!--no-check", o->check, "do not compare with brute force or a second order");
+      std::string kinds;
+      for (const auto& kind : soft_kinds())
+        kinds += fmt::format("{}{} ({})", kinds.empty() ? "" : ", ", kind.name, kind.about);
+      app.add_option("--soft", o->soft, "also L = ln P(0) / P(1) of each bit: " + kinds);
+      app.add_option("--llr-clip", o->llr_clip, "|L| at most")->transform(positive_up_to(1e300));
+      add_output(app, Output::text, "--out-llr", o->out_llr, "write L, signals x bits, to FILE (.npy)");
       add_output(app, Output::text, "--out-s", o->out_s, "write labels, int32, signals x Nt, to FILE (.npy)");
       add_output(app, Output::text, "--out-points", o->out_points, "write the points to FILE (.npy)");
       o->common.add_to(app);
