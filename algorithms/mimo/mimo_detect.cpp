@@ -37,6 +37,10 @@ constexpr Named<ColumnOrder> orders[] = {
     {ColumnOrder::mmse_sqrd, "mmse-sqrd", "sqrd of [H; sqrt(N0) I]"},
     {ColumnOrder::mmse_vblast, "mmse-vblast", "vblast of [H; sqrt(N0) I]"},
     {ColumnOrder::gradient, "gradient", "by |H^H (H s0 - y)|, of each signal (gradient:zero, :babai, :mmse)"},
+    {ColumnOrder::su_wassell, "su-wassell",
+     "the column with the farthest second nearest hyperplane last, of each signal"},
+    {ColumnOrder::best, "best",
+     "all orders of at most 8 columns, and the one with the fewest nodes: what any could win"},
 };
 
 constexpr Named<GradientAt> guesses[] = {
@@ -97,7 +101,9 @@ void check(const MimoShape& shape, const HostMatrix<std::complex<T>>& channels, 
     refuse("keep", std::to_string(options.keep) + "; 1 or more");
   if (options.method == MimoMethod::fsd && fsd_paths(alphabets, options.keep) > most_fsd_paths)
     refuse("keep", "fsd of " + std::to_string(options.keep) + " levels has more than 2^20 paths");
-  if (detector_of(options.method) && options.order == ColumnOrder::gradient) refuse("order", "gradient is sd's alone");
+  const bool of_signal = options.order == ColumnOrder::gradient || options.order == ColumnOrder::su_wassell ||
+                         options.order == ColumnOrder::best;
+  if (detector_of(options.method) && of_signal) refuse("order", "gradient, su-wassell and best are sd's alone");
   if (options.method == MimoMethod::brute && candidates(alphabets) > most_brute_candidates)
     refuse("method", "brute force over " + std::to_string(candidates(alphabets)) + " candidates; at most 2^26");
 }
@@ -157,6 +163,8 @@ Detection mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::co
   const bool brute = options.method == MimoMethod::brute, babai = options.method == MimoMethod::babai;
   const auto detector = detector_of(options.method);
   const SearchLists lists = lists_of(alphabets, brute || detector ? SearchForm::complex : options.form);
+  if (options.order == ColumnOrder::best && lists.columns.cols() > 8)
+    refuse("order", "best of " + std::to_string(lists.columns.cols()) + " columns; at most 8");
   const SearchTiles<T> tiles(runtime, shape, channels, y, lists, options.batch);
   const index_t n = shape.streams, batch = tiles.batch, coherence = tiles.coherence;
   const auto L = TileMatrix<int>::map(runtime, found.labels.data(), n, shape.signals, n, {n, batch}, "s");

@@ -33,7 +33,9 @@ SoftDetection<T> mimo_soft(Graph& g, const MimoShape& shape, const HostMatrix<st
   const bool looks = options.kind == SoftKind::max_log || options.kind == SoftKind::app;
   if (looks && candidates(alphabets) > most_looks)
     refuse("kind", std::to_string(candidates(alphabets)) + " candidates; at most 2^20");
-  if (options.order == ColumnOrder::gradient) refuse("order", "gradient is sd's alone");
+  if (options.order == ColumnOrder::gradient || options.order == ColumnOrder::su_wassell ||
+      options.order == ColumnOrder::best)
+    refuse("order", "gradient, su-wassell and best are sd's alone");
   index_t bits = 0;
   for (const Constellation& c : alphabets) bits += c.bits();
   SoftDetection<T> found{HostMatrix<T>(bits, shape.signals),

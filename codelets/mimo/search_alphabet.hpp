@@ -19,7 +19,17 @@ struct SearchPoint {
 };
 
 /// Which column a search decides first (the last one of the order) and which last.
-enum class ColumnOrder : std::uint8_t { natural, norm, sqrd, vblast, mmse_sqrd, mmse_vblast, gradient };
+enum class ColumnOrder : std::uint8_t {
+  natural,
+  norm,
+  sqrd,
+  vblast,
+  mmse_sqrd,
+  mmse_vblast,
+  gradient,
+  su_wassell,
+  best
+};
 
 /// At which vector the gradient is taken.
 enum class GradientAt : std::uint8_t { zero, babai, mmse };

@@ -1,4 +1,4 @@
-#include <tesela/codelets/mimo/internal/gradient_body.hpp>
+#include <tesela/codelets/mimo/internal/signal_orders_body.hpp>
 #include <tesela/codelets/mimo/internal/sphere_body.hpp>
 #include <tesela/codelets/mimo/sphere_search.hpp>
 
@@ -25,7 +25,11 @@ void search_all(const typename SphereSearch<T>::Args& args, const Block<const st
     const auto* const signal = reinterpret_cast<const Complex<T>*>(&y(0, k));
     const bool fresh = k % args.coherence == 0;
     if (fresh) view.h = reinterpret_cast<const Complex<T>*>(&h(0, k / args.coherence * args.streams));
-    if (args.order == ColumnOrder::gradient)
+    if (args.order == ColumnOrder::best) {
+      reports(0, k) = search_every_order<F>(view, a, tau, order, signal, z, limits, &labels(0, k));
+      continue;
+    }
+    if (args.order == ColumnOrder::gradient || args.order == ColumnOrder::su_wassell)
       facts = prepare_for_signal<F>(view, choice, signal, a, tau, work, order);
     else if (fresh)
       facts = prepare_channel<F>(view, choice, a, tau, work, order);

@@ -1,4 +1,4 @@
-#include <tesela/codelets/mimo/internal/gradient_body.hpp>
+#include <tesela/codelets/mimo/internal/signal_orders_body.hpp>
 #include <tesela/codelets/mimo/internal/sphere_body.hpp>
 #include <tesela/codelets/mimo/sphere_search.hpp>
 
@@ -50,10 +50,17 @@ __global__ void __launch_bounds__(threads) prepare(Lanes<F> all, OrderChoice cho
 }
 
 template <class F>
-__global__ void __launch_bounds__(threads) search_each(Lanes<F> all, SearchLimits limits, bool of_signals) {
+__global__ void __launch_bounds__(threads)
+    search_each(Lanes<F> all, SearchLimits limits, bool of_signals, bool every_order) {
   const index_t k = static_cast<index_t>(blockIdx.x) * threads + threadIdx.x;
   if (k >= all.signals) return;
   const index_t m = all.rows(), n = all.cols(), c = k / all.coherence, lane = of_signals ? k : c;
+  if (every_order) {
+    all.reports[k * all.ld_reports] =
+        search_every_order<F>(all.channel(c), all.at(k, 0), all.at(k, m * n), all.order(k), all.y + k * all.ld_y,
+                              all.at(k, m * n + n), limits, all.labels + k * all.ld_labels);
+    return;
+  }
   all.reports[k * all.ld_reports] =
       search<F>(all.channel(c), all.facts[lane], all.at(lane, 0), all.at(lane, m * n), all.order(lane),
                 all.y + k * all.ld_y, all.at(k, m * n + n), limits, all.labels + k * all.ld_labels);
@@ -62,11 +69,11 @@ __global__ void __launch_bounds__(threads) search_each(Lanes<F> all, SearchLimit
 template <class F>
 void launch(const Lanes<F>& all, const OrderChoice& choice, const SearchLimits& limits, index_t channels,
             CUstream_st* stream) {
-  const bool of_signals = choice.kind == ColumnOrder::gradient;
+  const bool of_signals = choice.kind == ColumnOrder::gradient || choice.kind == ColumnOrder::su_wassell;
   const index_t count = of_signals ? all.signals : channels;
   prepare<F><<<static_cast<unsigned>(ceil_div(count, threads)), threads, 0, stream>>>(all, choice, of_signals, count);
-  search_each<F>
-      <<<static_cast<unsigned>(ceil_div(all.signals, threads)), threads, 0, stream>>>(all, limits, of_signals);
+  search_each<F><<<static_cast<unsigned>(ceil_div(all.signals, threads)), threads, 0, stream>>>(
+      all, limits, of_signals, choice.kind == ColumnOrder::best);
 }
 
 template <class F, class T>

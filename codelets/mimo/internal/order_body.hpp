@@ -60,12 +60,23 @@ TESELA_BOTH void inverse_gram(index_t m, index_t n, P a, RealOf<Element<P>> alph
   }
 }
 
+/// The inverse of the Gram matrix without one column, for the first `left` of the order.
+template <class Q>
+TESELA_BOTH void remove_column(index_t n, index_t left, index_t gone, Q c, const OrderOf& order) {
+  using F = Element<Q>;
+  const auto pivot = real(F(c[gone * (n + 1)]));
+  for (index_t p = 0; p < left; ++p)
+    for (index_t q = 0; q < left; ++q) {
+      const index_t i = order[p], j = order[q];
+      c[i + j * n] -= F(c[i + gone * n]) * F(c[gone + j * n]) / pivot;
+    }
+}
+
 /// The column that noise hurts least comes last, then the best of what is left once it is known (V-BLAST: Wolniansky
 /// et al., 1998): the smallest diagonal element of the inverse, from which a column's removal takes a rank-one term.
 template <class P, class Q>
 TESELA_BOTH void vblast_order(index_t m, index_t n, P a, RealOf<Element<P>> alpha2, Q c, const OrderOf& order) {
   using F = Element<P>;
-  using T = RealOf<F>;
   inverse_gram(m, n, a, alpha2, c);
   for (index_t k = 0; k < n; ++k) order[k] = static_cast<int>(k);
   for (index_t left = n; left > 0; --left) {
@@ -75,13 +86,26 @@ TESELA_BOTH void vblast_order(index_t m, index_t n, P a, RealOf<Element<P>> alph
     const int taken = order[best];
     for (index_t q = best; q + 1 < left; ++q) order[q] = order[q + 1];
     order[left - 1] = taken;
-    const T pivot = real(F(c[taken * (n + 1)]));
-    for (index_t p = 0; p + 1 < left; ++p)
-      for (index_t q = 0; q + 1 < left; ++q) {
-        const index_t i = order[p], j = order[q];
-        c[i + j * n] -= F(c[i + taken * n]) * F(c[taken + j * n]) / pivot;
-      }
+    remove_column(n, left - 1, taken, c, order);
   }
+}
+
+/// The next permutation of 0 … n - 1 in lexicographic order; false after the last one.
+TESELA_BOTH inline bool next_order(index_t n, const OrderOf& order) {
+  index_t i = n - 1;
+  while (i > 0 && order[i - 1] > order[i]) --i;
+  if (i <= 0) return false;
+  index_t j = n - 1;
+  while (order[j] < order[i - 1]) --j;
+  const int kept = order[i - 1];
+  order[i - 1] = order[j];
+  order[j] = kept;
+  for (j = n - 1; i < j; ++i, --j) {
+    const int low = order[i];
+    order[i] = order[j];
+    order[j] = low;
+  }
+  return true;
 }
 
 /// All orders that need only the channel a, m x n, which stays; alpha2 is N0 in its units.
@@ -94,6 +118,8 @@ TESELA_BOTH void order_columns(ColumnOrder kind, bool up, index_t m, index_t n, 
   switch (kind) {
     case ColumnOrder::natural:
     case ColumnOrder::gradient:
+    case ColumnOrder::su_wassell:
+    case ColumnOrder::best:
       break;
     case ColumnOrder::norm: {
       for (index_t j = 0; j < n; ++j) {

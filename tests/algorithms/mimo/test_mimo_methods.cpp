@@ -160,5 +160,5 @@ TEST_CASE("detectors: dependent columns have no answer where one is needed, and 
   for (const char* const text : {"kbest:", "kbest:x", "zf:2", "best", "kbest:-1"})
     check_throws<ArgumentError>("--method", [&] { by(p, text); });
   MimoOptions options{.method = MimoMethod::kbest, .order = ColumnOrder::gradient, .keep = 4};
-  check_throws<ArgumentError>("gradient is sd's alone", [&] { detect(p, options); });
+  check_throws<ArgumentError>("are sd's alone", [&] { detect(p, options); });
 }

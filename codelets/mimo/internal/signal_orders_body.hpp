@@ -2,9 +2,17 @@
 
 #include <tesela/codelets/mimo/internal/channel_body.hpp>
 
-// The order by the gradient of ||H s - y||^2 / 2, which needs the signal. Internal to codelets/mimo.
+// Orders that need the signal. Internal to codelets/mimo.
 
 namespace tesela::kernels::mimo {
+
+template <class F, class T>
+TESELA_BOTH F amplitude_of(const ChannelView<T>& view, const SearchColumn& c, int k) {
+  if constexpr (NumberOf<F>::complex)
+    return {static_cast<T>(view.points[c.first + k].re), static_cast<T>(view.points[c.first + k].im)};
+  else
+    return static_cast<T>(c.low + k * c.step);
+}
 
 /// The amplitude a of a column for which |left - r a| is least.
 template <class F, class T>
@@ -12,11 +20,7 @@ TESELA_BOTH F nearest_amplitude(const ChannelView<T>& view, const SearchColumn& 
   F best = number<F>(0);
   T least = 0;
   for (int k = 0; k < c.count; ++k) {
-    F a;
-    if constexpr (NumberOf<F>::complex)
-      a = {static_cast<T>(view.points[c.first + k].re), static_cast<T>(view.points[c.first + k].im)};
-    else
-      a = static_cast<T>(c.low + k * c.step);
+    const F a = amplitude_of<F>(view, c, k);
     const T d = norm(left - r * a);
     if (k == 0 || d < least) best = a, least = d;
   }
@@ -51,7 +55,46 @@ TESELA_BOTH void guess(const ChannelView<T>& view, GradientAt at, index_t m, ind
   for (index_t j = 0; j < n && !babai; ++j) s[j] = nearest_amplitude(view, view.columns[j], F(s[j]), number<F>(1));
 }
 
-/// As prepare_channel(), for the order of |H^H (H s0 - y)|. work: order_work() numbers.
+/// Su and Wassell's order (2005): the column whose second nearest hyperplane is farthest from y comes last; with its
+/// nearest amplitude it is taken out of y, and the others are looked at again. y: scaled as a, H; c: n n numbers; b: n.
+template <class F, class P, class T>
+TESELA_BOTH void su_wassell_order(const ChannelView<T>& view, index_t m, index_t n, P a, P y, P c, P b,
+                                  const OrderOf& order) {
+  inverse_gram(m, n, a, T(0), c);
+  const auto product = [&](index_t i, auto x) {
+    F sum = number<F>(0);
+    for (index_t k = 0; k < m; ++k) sum += conj(F(a[k + i * m])) * F(x[k]);
+    return sum;
+  };
+  for (index_t j = 0; j < n; ++j) b[j] = product(j, y), order[j] = static_cast<int>(j);
+  for (index_t left = n; left > 0; --left) {
+    index_t best = 0;
+    T farthest = -1;
+    F taken = number<F>(0);
+    for (index_t q = 0; q < left; ++q) {
+      const int j = order[q];
+      F x = number<F>(0);
+      for (index_t p = 0; p < left; ++p) x += F(c[j + order[p] * n]) * F(b[order[p]]);
+      const SearchColumn& column = view.columns[j];
+      const F nearest = nearest_amplitude(view, column, x, number<F>(1));
+      const T least = norm(x - nearest);
+      T second = -1;
+      for (int k = 0; k < column.count; ++k) {
+        const T d = norm(x - amplitude_of<F>(view, column, k));
+        if (d > least && (second < 0 || d < second)) second = d;
+      }
+      const T distance = second / real(F(c[j * (n + 1)]));
+      if (distance > farthest) best = q, farthest = distance, taken = nearest;
+    }
+    const int t = order[best];
+    for (index_t q = best; q + 1 < left; ++q) order[q] = order[q + 1];
+    order[left - 1] = t;
+    remove_column(n, left - 1, t, c, order);
+    for (index_t q = 0; q + 1 < left; ++q) b[order[q]] -= product(order[q], a + t * m) * taken;
+  }
+}
+
+/// As prepare_channel(), for an order that the signal has a part in. work: order_work() numbers.
 template <class F, class P, class T>
 TESELA_BOTH ChannelFacts prepare_for_signal(const ChannelView<T>& view, const OrderChoice& choice, const Complex<T>* y,
                                             P a, P tau, P work, const OrderOf& order) {
@@ -69,6 +112,11 @@ TESELA_BOTH ChannelFacts prepare_for_signal(const ChannelView<T>& view, const Or
     }
   };
   receive();
+  if (choice.kind == ColumnOrder::su_wassell) {
+    su_wassell_order<F>(view, m, n, a, left, q, s, order);
+    factor_channel<F>(view, facts, a, tau, order);
+    return facts;
+  }
   guess<F>(view, choice.at, m, n, a, std::sqrt(scaled_noise<T>(choice.n0, facts.exponent)), left, q, s);
   receive();
   for (index_t j = 0; j < n; ++j)
