@@ -22,6 +22,17 @@ if(NOT TESELA_CSV OR NOT TESELA_CSV_INCLUDE OR NOT TESELA_BOOST_INCLUDE)
 endif()
 mark_as_advanced(TESELA_CSV TESELA_CSV_INCLUDE TESELA_BOOST_INCLUDE)
 
+# Several processes share a graph where StarPU was built with MPI.
+pkg_check_modules(STARPUMPI QUIET IMPORTED_TARGET starpumpi-1.4)
+set(TESELA_HAVE_MPI 0)
+if(STARPUMPI_FOUND)
+  enable_language(C)
+  find_package(MPI COMPONENTS C)
+  if(MPI_C_FOUND)
+    set(TESELA_HAVE_MPI 1)
+  endif()
+endif()
+
 # CUDA variants are built when nvcc is there, and only then; StarPU must have been built with CUDA as well.
 set(TESELA_HAVE_CUDA 0)
 set(TESELA_CUDA_ARCHITECTURES "")

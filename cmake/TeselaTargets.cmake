@@ -41,6 +41,7 @@ endif()
 function(tesela_library folder)
   tesela_include_root(${folder})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "_mpi.cpp$")  # a library of its own
   file(GLOB_RECURSE cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cu)
   if(TESELA_HAVE_CUDA)
     list(APPEND sources ${cuda_sources})

@@ -15,6 +15,8 @@ Data::Data(Runtime& runtime, void* home, Shape shape, index_t ld, std::size_t el
            int gpu)
     : id(++last_id),
       state_(runtime.state()),
+      home_(home),
+      ld_(ld),
       shape_(shape),
       element_size_(element_size),
       on_release_(on_release),
@@ -30,7 +32,7 @@ Data::Data(Runtime& runtime, void* home, Shape shape, index_t ld, std::size_t el
     home_node_ = static_cast<int>(nodes[static_cast<std::size_t>(gpu)]);
   }
   const index_t limit = std::numeric_limits<std::uint32_t>::max();
-  if (home == nullptr) ld = shape.rows;
+  if (home == nullptr) ld = ld_ = shape.rows;
   if (shape.rows <= 0 || shape.cols <= 0 || shape.rows > limit || shape.cols > limit || ld > limit)
     throw ArgumentError("Data", "shape",
                         std::to_string(shape.rows) + " x " + std::to_string(shape.cols) + " with leading dimension " +
@@ -39,12 +41,20 @@ Data::Data(Runtime& runtime, void* home, Shape shape, index_t ld, std::size_t el
     throw ArgumentError("Data", "shape",
                         std::to_string(shape.rows) + " x " + std::to_string(shape.cols) +
                             ": a tile has less than 2^32 elements; use smaller ones");
-  starpu_data_handle_t handle = nullptr;
-  starpu_matrix_data_register(&handle, home_node_, reinterpret_cast<uintptr_t>(home), static_cast<std::uint32_t>(ld),
-                              static_cast<std::uint32_t>(shape.rows), static_cast<std::uint32_t>(shape.cols),
-                              element_size);
-  handle_ = handle;
+  if (state_->messages == nullptr)
+    enlist();
+  else if (home != nullptr)
+    written_by_all();
   state_->add(*this);
+}
+
+void Data::enlist() const {
+  starpu_data_handle_t handle = nullptr;
+  starpu_matrix_data_register(&handle, home_node_, reinterpret_cast<uintptr_t>(home_), static_cast<std::uint32_t>(ld_),
+                              static_cast<std::uint32_t>(shape_.rows), static_cast<std::uint32_t>(shape_.cols),
+                              element_size_);
+  handle_ = handle;
+  if (name_ != nullptr) starpu_data_set_coordinates(handle, 2, static_cast<int>(i_), static_cast<int>(j_));
 }
 
 Data::~Data() {
@@ -55,6 +65,10 @@ Data::~Data() {
   }
   state_->remove(*this);
   state_->host_leaving += reserved_;
+  leave();
+}
+
+void Data::leave() noexcept {
   if (handle_ != nullptr && on_release_ == OnRelease::drop && held_on_host_ == 0 && combine_calls_.empty())
     // Tasks that were inserted keep the contents until they have run: an algorithm's temporaries make nobody wait.
     starpu_data_unregister_submit(static_cast<starpu_data_handle_t>(std::exchange(handle_, nullptr)));
@@ -63,6 +77,7 @@ Data::~Data() {
 }
 
 void Data::release() noexcept {
+  if (state_->messages != nullptr && on_release_ == OnRelease::bring_home && has_value()) bring_to_all();
   if (handle_ == nullptr) return;
   auto* handle = static_cast<starpu_data_handle_t>(handle_);
   handle_ = nullptr;
@@ -100,10 +115,15 @@ void Data::submit_held(bool writes, std::uint64_t but) {
   if (writes) held_by_ = 0;
 }
 
-void* Data::handle() const {
-  if (handle_ == nullptr)
+void Data::require_alive() const {
+  if (!state_->alive)
     throw LifetimeError(
         "a tile was used after the Runtime it belongs to was destroyed: destroy tiles and graphs first");
+}
+
+void* Data::handle() const {
+  require_alive();
+  if (handle_ == nullptr) enlist();
   return handle_;
 }
 
@@ -111,7 +131,10 @@ void Data::set_label(std::shared_ptr<const std::string> name, index_t i, index_t
   name_ = std::move(name);
   i_ = i;
   j_ = j;
-  starpu_data_set_coordinates(static_cast<starpu_data_handle_t>(handle()), 2, static_cast<int>(i), static_cast<int>(j));
+  if (handle_ != nullptr)
+    starpu_data_set_coordinates(static_cast<starpu_data_handle_t>(handle_), 2, static_cast<int>(i),
+                                static_cast<int>(j));
+  if (state_->messages != nullptr && has_home_) where_.place = state_->rank_of(i, j);
 }
 
 std::string Data::label() const {

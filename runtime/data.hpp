@@ -15,6 +15,14 @@ class Runtime;
 
 namespace detail {
 
+/// Which of several processes have what is in a tile. All keep the same book, since all insert the same tasks.
+struct Whereabouts {
+  int place = -1;            ///< whose tasks write it; -1: of the rank that writes it first
+  int holder = -1;           ///< which wrote it last; -1: none
+  std::uint64_t copies = 0;  ///< a bit for each rank that has it as it is now
+  bool at(int rank) const { return (copies >> rank & 1) != 0; }
+};
+
 /// One StarPU data handle: a block of memory that StarPU copies between the nodes of the machine. Graphs of several
 /// threads may read it together, so an insertion that only reads changes nothing here that is not atomic.
 class Data {
@@ -32,12 +40,25 @@ class Data {
   Shape shape() const { return shape_; }
   std::size_t element_size() const { return element_size_; }
   std::size_t bytes() const { return static_cast<std::size_t>(shape_.rows * shape_.cols) * element_size_; }
-  void* handle() const;  // throws LifetimeError once the runtime is gone
+  /// Throws LifetimeError once the runtime is gone. Among several ranks it is registered where it is first needed.
+  void* handle() const;
+  void require_alive() const;
   bool registered() const { return handle_ != nullptr; }
   void release() noexcept;
 
   void set_label(std::shared_ptr<const std::string> name, index_t i, index_t j);
   std::string label() const;
+
+  /// Among several ranks, once the tasks inserted so far have run: `rank` gets the contents (done: as Messages::send),
+  /// and all do.
+  void bring_to(int rank, int priority, const std::shared_ptr<GraphTasks>& graph);
+  void bring_to_all();
+  /// A task there writes it, or all ranks did alike, or it was forgotten.
+  void written_at(int rank);
+  void written_by_all();
+  void forgotten();
+  const Whereabouts& whereabouts() const { return where_; }
+  int usual_place() const;  // by its label, where nobody said
 
   /// Waits for the tasks before it and makes the contents up to date at home (Mode::in), or says that what is there is
   /// what counts now (Mode::inout).
@@ -76,9 +97,16 @@ class Data {
  private:
   friend TileMemory acquire_on_host(Data&, Mode);
   friend void release_on_host(Data&) noexcept;
+  friend int take_status(Data&);
   friend struct RuntimeState;
+  void enlist() const;  // with StarPU
+  void leave() noexcept;
+
   std::shared_ptr<RuntimeState> state_;
-  void* handle_ = nullptr;
+  mutable void* handle_ = nullptr;
+  void* home_;
+  index_t ld_;
+  Whereabouts where_;
   Shape shape_;
   std::size_t element_size_;
   OnRelease on_release_;
@@ -99,6 +127,9 @@ class Data {
 
 TileMemory acquire_on_host(Data&, Mode);
 void release_on_host(Data&) noexcept;
+
+/// A status tile's value, which becomes 0, once the tasks that write it have run; among ranks what is here.
+int take_status(Data&);
 
 }  // namespace detail
 

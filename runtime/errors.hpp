@@ -4,11 +4,20 @@
 #include <string>
 
 namespace tesela {
+namespace detail {
+
+/// What this thread threw last: what a rank has to say that ends without the others.
+inline std::string& last_error() {
+  thread_local std::string what;
+  return what;
+}
+
+}  // namespace detail
 
 /// Base of everything Tesela throws. Numerical failures are not thrown: they are a Status in the result.
 class Error : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit Error(const std::string& what) : std::runtime_error(what) { detail::last_error() = what; }
 };
 
 /// A wrong argument: names the routine, the argument and the value it had.

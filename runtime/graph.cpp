@@ -48,7 +48,7 @@ Graph::~Graph() {
     for (Impl::StatusSlot& slot : impl_->statuses) {
       const auto& writer = slot.data->writer();
       const bool ours = slot.data->has_value() && (writer == nullptr || writer == impl_->tasks);
-      state.statuses.give_back(std::move(slot.data), impl_->statuses_at_home && ours);
+      state.statuses.give_back(std::move(slot.data), impl_->statuses_at_home && ours, state.messages != nullptr);
     }
   }
   if (impl_->options.longest_path_priorities) {
@@ -67,6 +67,8 @@ void Graph::submit() {
 
 Status Graph::wait() {
   submit();
+  const bool alone = impl_->state->messages == nullptr;
+  if (!alone) impl_->require_same_graph();
   // All on their way while the last tasks run; one after the other they would take longer than a short task.
   std::vector<index_t>& written = impl_->written_statuses;
   std::sort(written.begin(), written.end());
@@ -76,18 +78,22 @@ Status Graph::wait() {
       std::min(detail::drains_reported.load(), impl_->tasks->drains_seen.exchange(detail::GraphTasks::nothing_to_drop));
   detail::report_drains();
   Status status;
+  index_t first = -1;
   for (const index_t k : written) {
     Impl::StatusSlot& slot = impl_->statuses[static_cast<std::size_t>(k)];
-    const int value = *HostAccess<const int>(*slot.data, Mode::in).data;
-    if (value == 0) continue;
-    if (status.ok()) status.info = value > 0 ? value + slot.offset : value;
-    *HostAccess<int>(*slot.data, Mode::out).data = 0;
+    slot.written = false;
+    const int value = detail::take_status(*slot.data);
+    if (value == 0 || first >= 0) continue;
+    status.info = value > 0 ? value + slot.offset : value;
+    first = k;
   }
-  for (const index_t k : written) impl_->statuses[static_cast<std::size_t>(k)].written = false;
   written.clear();
   impl_->statuses_at_home = true;
-  detail::throw_if_drained_since(seen);
-  return status;
+  if (alone) {
+    detail::throw_if_drained_since(seen);
+    return status;
+  }
+  return impl_->agree(status, first, detail::why_drained_since(seen));
 }
 
 Tile<int> Graph::status(index_t offset) {
@@ -108,9 +114,10 @@ detail::Data& Graph::scratch_data(Shape shape, std::size_t element_size, index_t
 
 void Graph::prefetch(detail::Data& data, int gpu) {
   impl_->require_alive();
-  auto* handle = static_cast<starpu_data_handle_t>(data.handle());
   const auto& nodes = impl_->state->gpu_nodes;
   if (!data.has_value() || (gpu >= 0 && nodes.empty())) return;
+  if (impl_->state->messages != nullptr && !data.whereabouts().at(impl_->state->rank)) return;
+  auto* handle = static_cast<starpu_data_handle_t>(data.handle());
   if (gpu >= 0) {
     const unsigned node = nodes[static_cast<std::size_t>(gpu) % nodes.size()];
     return impl_->in_order(data, false, [=] { starpu_data_prefetch_on_node(handle, node, 1); });
@@ -121,8 +128,11 @@ void Graph::prefetch(detail::Data& data, int gpu) {
 
 void Graph::invalidate(detail::Data& data) {
   impl_->require_alive();
-  auto* handle = static_cast<starpu_data_handle_t>(data.handle());
-  impl_->in_order(data, true, [=] { starpu_data_invalidate_submit(handle); });
+  if (impl_->state->messages == nullptr || data.whereabouts().at(impl_->state->rank)) {
+    auto* handle = static_cast<starpu_data_handle_t>(data.handle());
+    impl_->in_order(data, true, [=] { starpu_data_invalidate_submit(handle); });
+  }
+  if (impl_->state->messages != nullptr) data.forgotten();
   data.set_value(false);
 }
 

@@ -3,6 +3,7 @@
 #include <tesela/runtime/internal/starpu.hpp>
 
 #include <algorithm>
+#include <utility>
 
 // What a program does with a tile between tasks: it waits for the tile, holds it, and gives it back.
 
@@ -18,12 +19,14 @@ void throw_if_dropped(const Data& data) {
 }  // namespace
 
 TileMemory acquire_on_host(Data& data, Mode mode) {
-  auto* handle = static_cast<starpu_data_handle_t>(data.handle());
+  data.require_alive();
   if (mode != Mode::out && !data.has_value() && !data.has_reduction())
     throw ArgumentError(mode == Mode::in ? "Tile::read" : "Tile::update", "tile " + data.label(),
                         "nothing was written to it");
   data.reserve(mode);
   data.submit_held(mode != Mode::in);
+  if (data.state_->messages != nullptr && mode != Mode::out) data.bring_to_all();
+  auto* handle = static_cast<starpu_data_handle_t>(data.handle());
   if (starpu_data_acquire_on_node(handle, STARPU_MAIN_RAM, to_starpu(mode)) != 0)
     throw EnvironmentError("a tile could not be brought to host memory");
   try {
@@ -33,14 +36,16 @@ TileMemory acquire_on_host(Data& data, Mode mode) {
     throw;
   }
   data.set_value(true);
+  if (data.state_->messages != nullptr && mode != Mode::in) data.written_by_all();
   ++data.held_on_host_;
   return tile_memory(starpu_data_get_interface_on_node(handle, STARPU_MAIN_RAM));
 }
 
 void Data::acquire_home(Mode mode) {
   if (!has_home_) return;
-  auto* registered = static_cast<starpu_data_handle_t>(handle());
   submit_held(mode != Mode::in);
+  if (state_->messages != nullptr) mode == Mode::in ? bring_to_all() : written_by_all();
+  auto* registered = static_cast<starpu_data_handle_t>(handle());
   if (starpu_data_acquire_on_node(registered, home_node_, to_starpu(mode)) != 0)
     throw EnvironmentError("a tile could not be brought to where it is at home");
   starpu_data_release_on_node(registered, home_node_);
@@ -52,6 +57,19 @@ void release_on_host(Data& data) noexcept {
   if (!data.registered()) return;
   --data.held_on_host_;
   starpu_data_release_on_node(static_cast<starpu_data_handle_t>(data.handle_), STARPU_MAIN_RAM);
+}
+
+int take_status(Data& data) {
+  auto* handle = static_cast<starpu_data_handle_t>(data.handle());
+  const bool here = data.state_->messages == nullptr || data.where_.at(data.state_->rank);
+  if (starpu_data_acquire_on_node(handle, STARPU_MAIN_RAM, here ? STARPU_RW : STARPU_W) != 0)
+    throw EnvironmentError("a status could not be brought to host memory");
+  int& value = *static_cast<int*>(tile_memory(starpu_data_get_interface_on_node(handle, STARPU_MAIN_RAM)).data);
+  const int taken = here ? std::exchange(value, 0) : 0;
+  value = 0;
+  starpu_data_release_on_node(handle, STARPU_MAIN_RAM);
+  if (data.state_->messages != nullptr) data.written_by_all();
+  return taken;
 }
 
 void bring_home(starpu_data_handle_t handle, GraphTasks& graph) {

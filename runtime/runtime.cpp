@@ -1,5 +1,6 @@
 #include <tesela/runtime/internal/drains.hpp>
 #include <tesela/runtime/internal/environment.hpp>
+#include <tesela/runtime/internal/ranks.hpp>
 #include <tesela/runtime/internal/starpu.hpp>
 #include <tesela/runtime/internal/topology_parts.hpp>
 #include <tesela/runtime/runtime.hpp>
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <exception>
 #include <tuple>
 #include <utility>
 
@@ -122,7 +124,11 @@ Runtime::Runtime(const RuntimeOptions& options) : state_(std::make_shared<detail
     throw LifetimeError("Runtime: another Runtime is alive; StarPU runs once in a process, share the first");
   try {
     detail::ScopedEnvironment env;
-    apply(options, env);
+    detail::join_ranks(*state_);
+    detail::share_host(*state_, env);
+    RuntimeOptions own = options;
+    if (state_->rank > 0 && !own.trace_dir.empty()) own.trace_dir += "/rank" + std::to_string(state_->rank);
+    apply(own, env);
     starpu_conf conf;
     starpu_conf_init(&conf);
     conf.catch_signals = 0;  // Ctrl-C belongs to the application
@@ -146,6 +152,7 @@ Runtime::Runtime(const RuntimeOptions& options) : state_(std::make_shared<detail
         state_->host_limit = std::min(state_->host_limit, static_cast<std::size_t>(bytes));
   }
   describe_workers(*state_);
+  detail::agree_on_workers(*state_);
 #if TESELA_HAVE_CUDA
   if (state_->gpus > 0) {
     starpu_cublas_init();
@@ -169,10 +176,12 @@ Runtime::~Runtime() {
   } catch (const std::exception&) {
     // Told by Graph::wait, which nobody called.
   }
+  if (std::uncaught_exceptions() > 0) detail::leave_ranks(*state_);
   starpu_task_wait_for_all();
   detail::report_drains();
   state_->release_all();
   state_->statuses.clear();
+  if (state_->messages != nullptr) state_->messages->stop();
 #if TESELA_HAVE_CUDA
   if (state_->gpus > 0) {
     starpu_cusolver_shutdown();
@@ -185,12 +194,14 @@ Runtime::~Runtime() {
 }
 
 const std::vector<Worker>& Runtime::workers() const { return state_->workers; }
-int Runtime::cpus() const { return state_->cpus; }
-int Runtime::gpus() const { return state_->gpus; }
+int Runtime::cpus() const { return state_->agreed.cpus; }
+int Runtime::gpus() const { return state_->agreed.gpus; }
+int Runtime::rank() const { return state_->rank; }
+int Runtime::ranks() const { return state_->ranks; }
 std::string Runtime::scheduler() const { return state_->scheduler; }
 
 std::size_t Runtime::device_bytes() const {
-  return state_->gpus > 0 ? state_->smallest_device * static_cast<std::size_t>(state_->gpus) : 0;
+  return gpus() > 0 ? state_->smallest_device * static_cast<std::size_t>(gpus()) : 0;
 }
 
 std::vector<double> Runtime::device_bytes_held() const {

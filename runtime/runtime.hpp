@@ -83,8 +83,10 @@ class Runtime {
   Runtime& operator=(const Runtime&) = delete;
 
   const std::vector<Worker>& workers() const;
-  int cpus() const;
-  int gpus() const;  ///< CUDA devices in use
+  int cpus() const;  ///< CPU workers; among several ranks the least that one has, since sizes follow from it
+  int gpus() const;  ///< CUDA devices in use, likewise
+  int rank() const;  ///< this process's number among those that run this program together (mpirun): 0 … ranks() - 1
+  int ranks() const;
   std::string scheduler() const;
   /// Bytes that tiles may take on all GPUs together (STARPU_LIMIT_CUDA_MEM counts); 0 without a GPU.
   std::size_t device_bytes() const;

@@ -44,6 +44,19 @@ int detail::usable_cores() {
   return hwloc_bitmap_weight(bound.get()) / per_core;
 }
 
+std::vector<std::vector<int>> detail::cores_of_host() {
+  const Topology owner = load();
+  std::vector<std::vector<int>> cores;
+  for (int k = 0; owner && k < count(owner.get(), HWLOC_OBJ_CORE); ++k) {
+    const hwloc_const_bitmap_t units =
+        hwloc_get_obj_by_type(owner.get(), HWLOC_OBJ_CORE, static_cast<unsigned>(k))->cpuset;
+    cores.emplace_back();
+    for (int unit = hwloc_bitmap_first(units); unit >= 0; unit = hwloc_bitmap_next(units, unit))
+      cores.back().push_back(unit);
+  }
+  return cores;
+}
+
 Machine describe_machine() {
   const Topology owner = load();
   if (!owner) return {};

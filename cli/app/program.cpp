@@ -154,6 +154,7 @@ int run_program(std::vector<std::string> words) {
   // StarPU's own remarks on calibration and binding are for those who ask (STARPU_SILENT=0).
   setenv("STARPU_SILENT", "1", 0);
   take_closed_standard_descriptors();
+  be_quiet_beside_rank_0();
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit then is a failed write, with a message
   stop_on_interrupt();

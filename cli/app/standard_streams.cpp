@@ -1,10 +1,15 @@
 #include "cli/app/standard_streams.hpp"
 
+#include <tesela/runtime/ranks.hpp>
+#include <tesela/tiles/io/atomic_file.hpp>
+
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <fcntl.h>
 #include <iostream>
 #include <system_error>
+#include <thread>
 #include <unistd.h>
 
 namespace tesela::cli {
@@ -29,7 +34,17 @@ std::optional<std::string> standard_output_problem() {
   return "standard output: cannot write" + (errno != 0 ? ": " + std::generic_category().message(errno) : "");
 }
 
+void be_quiet_beside_rank_0() {
+  if (launched_rank() == 0) return;
+  if (const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC); nowhere >= 0) {
+    dup2(nowhere, STDOUT_FILENO);
+    close(nowhere);
+  }
+  write_no_files();
+}
+
 void tell(const std::string& line) noexcept {
+  if (launched_rank() > 0) std::this_thread::sleep_for(std::chrono::seconds(3));
   std::fputs(line.c_str(), stderr);
   std::fputs("\n", stderr);
 }

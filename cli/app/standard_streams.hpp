@@ -13,6 +13,10 @@ void take_closed_standard_descriptors();
 /// that nobody reads.
 std::optional<std::string> standard_output_problem();
 
+/// For those of several ranks that would say and write the same as rank 0: standard output and files go nowhere, and
+/// what tell() says waits three seconds, by when a launcher has ended this process where rank 0 failed likewise.
+void be_quiet_beside_rank_0();
+
 /// A line on standard error. That nobody may hear it is no reason to end: fmt::print would throw.
 void tell(const std::string& line) noexcept;
 

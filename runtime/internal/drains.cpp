@@ -54,11 +54,17 @@ void report_cancellation() noexcept { cancellation_number = ++drains_requested; 
 
 bool cancellation_pending() noexcept { return cancellation_number > drains_reported; }
 
-void throw_if_drained_since(std::uint64_t seen) {
+std::string why_drained_since(std::uint64_t seen) {
   const std::lock_guard lock(drain_mutex);
-  if (failure_number > seen)
-    throw EnvironmentError(failure.empty() ? "a kernel failed: not enough host memory" : failure);
-  if (drains_requested > seen) throw Cancelled();
+  if (failure_number > seen) return failure.empty() ? "a kernel failed: not enough host memory" : failure;
+  return drains_requested > seen ? cancelled : "";
+}
+
+void throw_if_drained_since(std::uint64_t seen) {
+  if (const std::string why = why_drained_since(seen); why == cancelled)
+    throw Cancelled();
+  else if (!why.empty())
+    throw EnvironmentError(why);
 }
 
 std::uint64_t report_drains() noexcept {

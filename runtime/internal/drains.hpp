@@ -16,6 +16,10 @@ bool cancellation_pending() noexcept;
 /// Throws what requested a drain after the first `seen` ones: EnvironmentError for a failure, or else Cancelled.
 void throw_if_drained_since(std::uint64_t seen);
 
+/// The same as words: empty where nothing did, `cancelled`, or what failed.
+inline constexpr const char* cancelled = "cancelled";
+std::string why_drained_since(std::uint64_t seen);
+
 /// Marks all drains requested so far as reported, once no task is left to drop; returns their number.
 std::uint64_t report_drains() noexcept;
 

@@ -79,6 +79,21 @@ struct Graph::Impl {
   /// Follows the dependences that this task implies: the longest path always, the edges when the graph is recorded.
   void track(const Insertion& task);
   void submit(detail::OwnedTask task) const;
+
+  // Among several ranks (graph_ranks.cpp):
+  struct Inserted {
+    const char* kernel;
+    std::uint64_t hash;  // of all tasks up to it
+  };
+  std::vector<Inserted> inserted;  // since the last wait()
+  /// The one where this task runs: all ranks find the same.
+  int rank_of(const Insertion& task) const;
+  /// Brings what the task reads to where it runs, and notes what it writes there. Answers whether that is here.
+  bool meet(const Insertion& task);
+  /// Throws where ranks inserted different tasks.
+  void require_same_graph();
+  /// The graph's status, and whether tasks were dropped, from all ranks: EnvironmentError names the rank that failed.
+  Status agree(Status mine, index_t number, const std::string& failure) const;
   void submit_held();
   /// Runs a hint on this data, or holds it back among the tasks.
   void in_order(detail::Data&, bool writes, std::function<void()> hint);

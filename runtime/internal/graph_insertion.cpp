@@ -32,7 +32,7 @@ void Graph::Impl::check(const Insertion& task) {
   for (std::size_t b = 0; b < task.data.size(); ++b) {
     detail::Data& data = *task.data[b];
     const Mode mode = mode_of(task, b);
-    data.handle();
+    data.require_alive();
     if (mode == Mode::reduce && !data.has_reduction()) refuse(b, "is reduced into without Graph::reduction");
     if ((mode == Mode::in || mode == Mode::inout || mode == Mode::commute) && !data.has_value() &&
         !data.has_reduction())
@@ -148,13 +148,14 @@ void Graph::insert(const Insertion& task) {
   task.call->graph = impl_->tasks.get();
   task.call->buffers = static_cast<std::uint32_t>(task.data.size());
   task.call->footprint = detail::footprint(task.cost_key, task.data);
+  if (impl_->state->messages != nullptr && !impl_->meet(task)) return impl_->track(task);
   const std::int32_t where = impl_->placement(task);
   const std::size_t buffers = task.data.size();
   for (std::size_t b = 0; b < buffers; ++b) task.data[b]->reserve(Impl::mode_of(task, b));
   detail::OwnedTask t = impl_->make_task(task, where);
   t->cl_arg = call.release();
   for (std::size_t b = 0; b < buffers; ++b) task.data[b]->submit_held(Impl::mode_of(task, b) != Mode::in, impl_->id);
-  if (impl_->options.longest_path_priorities) {
+  if (impl_->options.longest_path_priorities && impl_->state->messages == nullptr) {
     const std::lock_guard lock(impl_->held_mutex);
     for (std::size_t b = 0; b < buffers; ++b) task.data[b]->hold(impl_->id, Impl::mode_of(task, b) != Mode::in);
     impl_->track(task);

@@ -4,6 +4,7 @@
 
 #include <tesela/runtime/codelet.hpp>
 #include <tesela/runtime/data.hpp>
+#include <tesela/runtime/internal/messages.hpp>
 #include <tesela/runtime/internal/status_pool.hpp>
 #include <tesela/runtime/runtime.hpp>
 
@@ -26,6 +27,11 @@ struct RuntimeState {
   bool alive = true;
   bool profile = false;
   int cpus = 0, gpus = 0;
+  Messages* messages = nullptr;  // null for a process of its own
+  int rank = 0, ranks = 1;
+  WorkerCounts agreed{0, 0};  // the least of all ranks
+  /// Whose tile (i, j) of a matrix is, where nobody said: the ranks are a grid, dealt cyclically.
+  int rank_of(index_t i, index_t j) const;
   std::string scheduler;
   std::vector<Worker> workers;
   std::vector<unsigned> gpu_nodes;                      // StarPU memory node of each CUDA device

@@ -22,7 +22,7 @@ std::unique_ptr<Data> StatusPool::take(Runtime& runtime) {
   return status;
 }
 
-void StatusPool::give_back(std::unique_ptr<Data> status, bool at_home) noexcept {
+void StatusPool::give_back(std::unique_ptr<Data> status, bool at_home, bool among_ranks) noexcept {
   try {
     const auto is_zero = [&] {
       if (!at_home) return *HostAccess<const int>(*status, Mode::in).data == 0;
@@ -30,7 +30,10 @@ void StatusPool::give_back(std::unique_ptr<Data> status, bool at_home) noexcept 
       return *static_cast<const int*>(tile_memory(starpu_data_get_interface_on_node(handle, STARPU_MAIN_RAM)).data) ==
              0;
     };
-    if (!is_zero()) *HostAccess<int>(*status, Mode::out).data = 0;
+    if (among_ranks)
+      take_status(*status);
+    else if (!is_zero())
+      *HostAccess<int>(*status, Mode::out).data = 0;
     status->set_writer(nullptr);
     const std::lock_guard lock(mutex_);
     spare_.push_back(std::move(status));

@@ -17,7 +17,7 @@ class StatusPool {
  public:
   std::unique_ptr<Data> take(Runtime& runtime);
   /// `at_home`: host memory holds what was written last, and no task is under way.
-  void give_back(std::unique_ptr<Data> status, bool at_home) noexcept;
+  void give_back(std::unique_ptr<Data> status, bool at_home, bool among_ranks) noexcept;
   /// While StarPU still stands.
   void clear();
 

@@ -2,6 +2,8 @@
 
 #include <tesela/runtime/topology.hpp>
 
+#include <vector>
+
 namespace tesela::detail {
 
 /// Adds the CUDA devices and versions; nothing in a build without CUDA.
@@ -10,5 +12,8 @@ void describe_gpus(Machine& machine);
 /// Cores that this thread's binding leaves StarPU, which counts a core for as many hardware threads as one has; 0 where
 /// hwloc knows nothing.
 int usable_cores();
+
+/// The hardware threads of each core that this process may use, whatever its binding is now.
+std::vector<std::vector<int>> cores_of_host();
 
 }  // namespace tesela::detail

@@ -42,6 +42,10 @@ class AtomicFile {
   std::vector<char> buffer_;
 };
 
+/// From here on no AtomicFile of this process writes anything: for those of several ranks that all have the same to
+/// write.
+void write_no_files() noexcept;
+
 /// The path at which an AtomicFile of `path` puts its file, with symbolic links at the end followed; nothing for what
 /// it writes straight into. Throws FileError where links go in a circle.
 std::optional<std::string> replaced_file(const std::string& path);

@@ -1,0 +1,103 @@
+#include <tesela/runtime/internal/drains.hpp>
+#include <tesela/runtime/internal/graph_impl.hpp>
+#include <tesela/runtime/internal/ranks.hpp>
+
+#include <algorithm>
+#include <cstring>
+
+// A graph whose tasks run on several ranks. All insert all of them; each keeps the book of who has what, and submits
+// its own tasks and messages alone.
+
+namespace tesela {
+namespace {
+
+std::uint64_t mix(std::uint64_t h, std::uint64_t value) {
+  h = (h ^ value) * 0x9e3779b97f4a7c15u;
+  return h ^ h >> 29;
+}
+
+std::uint64_t mix(std::uint64_t h, const char* word) {
+  for (; *word != 0; ++word) h = mix(h, static_cast<std::uint64_t>(*word));
+  return h;
+}
+
+bool writes(Mode mode) {
+  return mode == Mode::out || mode == Mode::inout || mode == Mode::commute || mode == Mode::reduce;
+}
+bool reads(Mode mode) { return mode != Mode::out && mode != Mode::scratch; }
+
+}  // namespace
+
+int Graph::Impl::rank_of(const Insertion& task) const {
+  for (std::size_t b = 0; b < task.data.size(); ++b)
+    if (const int place = task.data[b]->whereabouts().place; writes(mode_of(task, b)) && place >= 0) return place;
+  for (std::size_t b = 0; b < task.data.size(); ++b)
+    if (const int holder = task.data[b]->whereabouts().holder; reads(mode_of(task, b)) && holder >= 0) return holder;
+  for (std::size_t b = 0; b < task.data.size(); ++b)
+    if (writes(mode_of(task, b))) return task.data[b]->usual_place();
+  return 0;
+}
+
+bool Graph::Impl::meet(const Insertion& task) {
+  std::uint64_t hash = inserted.empty() ? 0 : inserted.back().hash;
+  hash = mix(mix(hash, task.codelet->name()), task.call->footprint);
+  for (const detail::Data* data : task.data) hash = mix(hash, data->id);
+  inserted.push_back({task.codelet->name(), hash});
+
+  const int where = rank_of(task);
+  for (std::size_t b = 0; b < task.data.size(); ++b)
+    if (reads(mode_of(task, b))) task.data[b]->bring_to(where, task.priority.value, tasks);
+  for (std::size_t b = 0; b < task.data.size(); ++b)
+    if (writes(mode_of(task, b))) task.data[b]->written_at(where);
+  return where == state->rank;
+}
+
+void Graph::Impl::require_same_graph() {
+  const std::vector<detail::RankReport> reports =
+      detail::exchange_reports(*state, {.tasks = inserted.size(), .hash = inserted.empty() ? 0 : inserted.back().hash});
+  const auto same = [&](const detail::RankReport& r) {
+    return r.tasks == reports.front().tasks && r.hash == reports.front().hash;
+  };
+  if (std::all_of(reports.begin(), reports.end(), same)) return inserted.clear();
+  // Which task is the first that differs: each says its hashes, and then that task's kernel.
+  std::string hashes(inserted.size() * sizeof(std::uint64_t), '\0');
+  for (std::size_t t = 0; t < inserted.size(); ++t)
+    std::memcpy(hashes.data() + t * sizeof(std::uint64_t), &inserted[t].hash, sizeof(std::uint64_t));
+  const std::vector<std::string> all = state->messages->gather(hashes);
+  std::size_t equal = all.front().size();
+  for (const std::string& other : all) {
+    const auto length = std::min(equal, other.size());
+    equal = static_cast<std::size_t>(
+        std::mismatch(other.begin(), other.begin() + static_cast<std::ptrdiff_t>(length), all.front().begin()).first -
+        other.begin());
+  }
+  const std::size_t task = equal / sizeof(std::uint64_t);
+  const std::vector<std::string> kernels =
+      state->messages->gather(task < inserted.size() ? inserted[task].kernel : "none");
+  std::string list;
+  for (std::size_t r = 0; r < kernels.size(); ++r)
+    list += (r == 0 ? "" : ", ") + kernels[r] + " on rank " + std::to_string(r);
+  throw LifetimeError("ranks inserted different graphs: task " + std::to_string(task + 1) + " is " + list);
+}
+
+Status Graph::Impl::agree(Status mine, index_t number, const std::string& failure) const {
+  const std::vector<detail::RankReport> reports =
+      detail::exchange_reports(*state, {.status_number = number, .info = mine.info, .failure = failure});
+  std::string worst;
+  Status status;
+  index_t first = -1;
+  for (std::size_t r = 0; r < reports.size(); ++r) {
+    const auto& [count, hash, k, info, why] = reports[r];
+    if (!why.empty() && (worst.empty() || worst == detail::cancelled))
+      worst = why == detail::cancelled ? why : "rank " + std::to_string(r) + ": " + why;
+    if (k >= 0 && (first < 0 || k < first)) {
+      first = k;
+      status.info = info;
+    }
+  }
+  if (worst == detail::cancelled) throw Cancelled();
+  if (!worst.empty()) throw EnvironmentError(worst);
+  return status;
+}
+
+}  // namespace tesela

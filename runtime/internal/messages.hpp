@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// What several processes of one program say to each other. Who sends is not here: libtesela_mpi, which is loaded where
+// there are several. Not installed, the runtime's own.
+
+namespace tesela::detail {
+
+class Messages {
+ public:
+  virtual ~Messages() = default;
+  Messages() = default;
+  Messages(const Messages&) = delete;
+  Messages& operator=(const Messages&) = delete;
+
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  virtual std::string library() const = 0;  ///< its name and version
+
+  /// Once StarPU stands, and before it ends.
+  virtual void start() = 0;
+  virtual void stop() noexcept = 0;
+
+  using Done = void (*)(void*);
+  /// Sends a handle's contents once the tasks before have written them; receive() is one more task that writes it. Both
+  /// return at once and call done(argument) in the end, where it is not null. Those of one tag arrive in order.
+  virtual void send(void* handle, int to, std::int64_t tag, int priority, Done done, void* argument) = 0;
+  virtual void receive(void* handle, int from, std::int64_t tag, int priority, Done done, void* argument) = 0;
+
+  /// What each rank says, in order. All call it alike; one that waits for longer than `patience` seconds (0: for ever)
+  /// gets nothing.
+  virtual std::vector<std::string> gather(std::string_view mine, double patience = 0) = 0;
+
+  /// Ends all ranks.
+  [[noreturn]] virtual void abort(int code) noexcept = 0;
+};
+
+/// What libtesela_mpi has: null where MPI cannot start, with the reason.
+using StartMessages = Messages* (*)(std::string* reason);
+inline constexpr const char* start_messages_name = "tesela_start_messages";
+
+}  // namespace tesela::detail

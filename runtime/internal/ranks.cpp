@@ -1,0 +1,176 @@
+#include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/internal/ranks.hpp>
+#include <tesela/runtime/internal/topology_parts.hpp>
+#include <tesela/runtime/ranks.hpp>
+#include <tesela/runtime/topology.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <filesystem>
+#include <sched.h>
+#include <sstream>
+#include <unistd.h>
+
+namespace tesela::detail {
+namespace {
+
+/// Whether a launcher started this process beside others: Open MPI, those of PMI (MPICH, Slurm) and of PMIx.
+bool launched() {
+  if (const char* wanted = std::getenv("TESELA_MPI"); wanted != nullptr && *wanted != 0) return *wanted != '0';
+  for (const char* size : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
+    if (const char* value = std::getenv(size); value != nullptr) return std::atoi(value) > 1;
+  const char* const tasks = std::getenv("SLURM_NTASKS");
+  return std::getenv("PMIX_RANK") != nullptr && tasks != nullptr && std::atoi(tasks) > 1;
+}
+
+/// Of the process: MPI starts once in it, and ends with it.
+Messages* process_messages() {
+  static const std::unique_ptr<Messages> only = [] {
+    Dl_info here{};
+    dladdr(reinterpret_cast<const void*>(&launched), &here);
+    const auto beside = std::filesystem::path(here.dli_fname != nullptr ? here.dli_fname : "").parent_path();
+    void* const library = dlopen((beside / "libtesela_mpi.so").c_str(), RTLD_NOW | RTLD_GLOBAL);
+    if (library == nullptr)
+      throw EnvironmentError(std::string("this process is one of several, which needs libtesela_mpi.so: ") + dlerror() +
+                             " (TESELA_MPI=0 makes each a program of its own)");
+    const auto start = reinterpret_cast<StartMessages>(dlsym(library, start_messages_name));
+    std::string reason = "libtesela_mpi.so has no " + std::string(start_messages_name);
+    Messages* const messages = start != nullptr ? start(&reason) : nullptr;
+    if (messages == nullptr) throw EnvironmentError("MPI cannot start: " + reason);
+    return std::unique_ptr<Messages>(messages);
+  }();
+  return only.get();
+}
+
+std::string host_name() {
+  char name[256] = {};
+  gethostname(name, sizeof name - 1);
+  return name;
+}
+
+/// The k-th of `parts` shares of `count` things: none has two more than another, and where there are too few some
+/// share.
+std::pair<int, int> share(int count, int k, int parts) {
+  if (count < parts) return {k % std::max(count, 1), k % std::max(count, 1) + 1};
+  return {count * k / parts, count * (k + 1) / parts};
+}
+
+}  // namespace
+
+void join_ranks(RuntimeState& state) {
+  if (!launched()) return;
+  Messages* const messages = process_messages();
+  if (messages->size() == 1) return;
+  if (messages->size() > 64)
+    throw EnvironmentError(std::to_string(messages->size()) + " ranks: at most 64 share a graph");
+  state.messages = messages;
+  state.rank = messages->rank();
+  state.ranks = messages->size();
+}
+
+void share_host(const RuntimeState& state, ScopedEnvironment& env) {
+  if (state.messages == nullptr) return;
+  const std::vector<std::string> hosts = state.messages->gather(host_name());
+  int before = 0, here = 0;
+  for (int r = 0; r < state.ranks; ++r) {
+    if (hosts[static_cast<std::size_t>(r)] != host_name()) continue;
+    before += r < state.rank ? 1 : 0;
+    ++here;
+  }
+  if (here == 1) return;
+  // StarPU's files of what kernels take have no reader's lock against a writer.
+  if (before > 0) setenv("STARPU_HOSTNAME", (host_name() + "-" + std::to_string(before)).c_str(), 0);
+  for (const char* decided : {"STARPU_WORKERS_CPUID", "STARPU_WORKERS_COREID", "STARPU_WORKERS_NOBIND"})
+    if (std::getenv(decided) != nullptr) return;
+  // A launcher's own binding to one core each would leave the others idle.
+  const std::vector<std::vector<int>> cores = cores_of_host();
+  const auto [first, end] = share(static_cast<int>(cores.size()), before, here);
+  cpu_set_t mine;
+  CPU_ZERO(&mine);
+  for (int c = first; c < end; ++c)
+    for (const int unit : cores[static_cast<std::size_t>(c)]) CPU_SET(static_cast<std::size_t>(unit), &mine);
+  if (CPU_COUNT(&mine) > 0) sched_setaffinity(0, sizeof mine, &mine);
+  if (std::getenv("STARPU_WORKERS_CUDAID") != nullptr) return;
+  const int gpus = count_cuda_devices();
+  if (gpus == 0) return;
+  std::ostringstream devices;
+  if (gpus >= here || before < gpus) {
+    const auto [first_gpu, end_gpu] = gpus >= here ? share(gpus, before, here) : std::pair{before, before + 1};
+    for (int d = first_gpu; d < end_gpu; ++d) devices << (d == first_gpu ? "" : ",") << d;
+    env.set("STARPU_WORKERS_CUDAID", devices.str());
+    if (std::getenv("STARPU_NCUDA") == nullptr) env.set("STARPU_NCUDA", std::to_string(end_gpu - first_gpu));
+  } else {
+    env.set("STARPU_NCUDA", "0");
+  }
+}
+
+int RuntimeState::rank_of(index_t i, index_t j) const {
+  int rows = static_cast<int>(std::sqrt(ranks));
+  while (ranks % rows != 0) --rows;
+  const int cols = ranks / rows;
+  return static_cast<int>(i % rows) * cols + static_cast<int>(j % cols);
+}
+
+void agree_on_workers(RuntimeState& state) {
+  state.agreed = {state.cpus, state.gpus};
+  if (state.messages == nullptr) return;
+  state.messages->start();
+  std::ostringstream mine;
+  mine << state.cpus << ' ' << state.gpus << ' ' << state.smallest_device;
+  for (const std::string& words : state.messages->gather(mine.str())) {
+    std::istringstream in(words);
+    int cpus = 0, gpus = 0;
+    std::size_t bytes = 0;
+    in >> cpus >> gpus >> bytes;
+    state.agreed.cpus = std::min(state.agreed.cpus, cpus);
+    state.agreed.gpus = std::min(state.agreed.gpus, gpus);
+    state.smallest_device = std::min(state.smallest_device, bytes);
+  }
+}
+
+std::vector<RankReport> exchange_reports(const RuntimeState& state, const RankReport& mine) {
+  std::ostringstream words;
+  words << "waits " << mine.tasks << ' ' << mine.hash << ' ' << mine.status_number << ' ' << mine.info << ' '
+        << mine.failure;
+  std::vector<RankReport> reports;
+  for (const std::string& said : state.messages->gather(words.str())) {
+    std::istringstream in(said);
+    std::string kind;
+    RankReport report;
+    in >> kind >> report.tasks >> report.hash >> report.status_number >> report.info;
+    if (kind != "waits")
+      throw EnvironmentError("rank " + std::to_string(reports.size()) + " of " + std::to_string(state.ranks) +
+                             " ended, and the others wait for it");
+    in.get();
+    std::getline(in, report.failure, '\0');
+    reports.push_back(std::move(report));
+  }
+  return reports;
+}
+
+void leave_ranks(const RuntimeState& state) noexcept {
+  if (state.messages == nullptr) return;
+  try {
+    constexpr double patience = 2;  // seconds
+    const std::vector<std::string> all = state.messages->gather("leaves", patience);
+    if (!all.empty() && std::all_of(all.begin(), all.end(), [](const std::string& said) { return said == "leaves"; }))
+      return;
+  } catch (const std::exception&) {
+    // As where nobody answers.
+  }
+  std::fprintf(stderr, "tesela: rank %d of %d on %s ended because of an error of its own%s%s\n", state.rank,
+               state.ranks, host_name().c_str(), last_error().empty() ? "" : ": ", last_error().c_str());
+  state.messages->abort(3);
+}
+
+}  // namespace tesela::detail
+
+int tesela::launched_rank() noexcept {
+  if (!detail::launched()) return 0;
+  for (const char* rank : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"})
+    if (const char* value = std::getenv(rank); value != nullptr) return std::atoi(value);
+  return 0;
+}

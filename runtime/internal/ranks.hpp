@@ -1,0 +1,31 @@
+#pragma once
+
+#include <tesela/runtime/internal/environment.hpp>
+#include <tesela/runtime/internal/starpu.hpp>
+
+// Several processes that run one program together: not installed, the runtime's own.
+
+namespace tesela::detail {
+
+/// Finds out whether this process is one of several (mpirun or srun started it, or TESELA_MPI=1 says so; TESELA_MPI=0:
+/// it is not), and joins them. Throws EnvironmentError where it cannot.
+void join_ranks(RuntimeState&);
+/// Leaves this rank its share of its host's cores and GPUs.
+void share_host(const RuntimeState&, ScopedEnvironment&);
+/// Once StarPU stands: what sizes follow from is the same on all ranks.
+void agree_on_workers(RuntimeState&);
+
+/// What ranks tell each other when one of them waits for its graph, and when it begins.
+struct RankReport {
+  std::uint64_t tasks = 0, hash = 0;  ///< inserted so far
+  index_t status_number = -1;         ///< of the first status that is not 0
+  index_t info = 0;
+  std::string failure = {};  ///< why tasks were dropped; "cancelled" in place of a reason
+};
+/// All ranks' reports, in order. Throws EnvironmentError where another rank is at its end instead.
+std::vector<RankReport> exchange_reports(const RuntimeState&, const RankReport& mine);
+
+/// A rank that ends because of an exception: with all others, or else all end at once.
+void leave_ranks(const RuntimeState&) noexcept;
+
+}  // namespace tesela::detail

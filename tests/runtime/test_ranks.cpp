@@ -1,0 +1,213 @@
+#include "tests/support/process.hpp"
+#include "tests/support/toy_kernels.hpp"
+#include <tesela/runtime/graph.hpp>
+#include <tesela/runtime/ranks.hpp>
+#include <tesela/tiles/host_matrix.hpp>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include <random>
+#include <string>
+#include <vector>
+
+// Graphs over several ranks. Cases with the tag [.rank] are what each rank runs; the others start them with mpirun.
+
+using namespace tesela;
+using namespace tesela::test;
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
+
+namespace {
+
+std::string this_program() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
+
+Outcome run_on_ranks(int ranks, const std::string& what) {
+  return run({"/bin/sh", "-c",
+              "exec mpirun --oversubscribe -np " + std::to_string(ranks) + " " + this_program() + " '" + what + "'"},
+             {.environment = {{"OMPI_ALLOW_RUN_AS_ROOT", "1"}, {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"}},
+              .limit = 30 * patience});
+}
+
+void require_mpirun() {
+  if (!installed("mpirun")) SKIP("no mpirun");
+}
+
+/// y += x
+struct Add {
+  static constexpr auto name = "test_add";
+  struct Args {};
+  static void cpu(const Args&, In<double> x, InOut<double> y) {
+    for (index_t j = 0; j < y.cols; ++j)
+      for (index_t i = 0; i < y.rows; ++i) y(i, j) += x(i, j);
+  }
+};
+
+/// Reports a number as LAPACK does.
+struct Report {
+  static constexpr auto name = "test_report";
+  struct Args {
+    int info = 0;
+  };
+  static void cpu(const Args& args, InOut<double>, Out<int> status) { *status.data = args.info; }
+};
+
+}  // namespace
+
+TEST_CASE("what ranks compute together is what one computes", "[ranks]") {
+  require_mpirun();
+  for (const int ranks : {2, 3, 5}) {
+    const Outcome all = run_on_ranks(ranks, "random tasks on the tiles of all ranks");
+    INFO(all.out << all.err);
+    CHECK(all.code == 0);
+  }
+}
+
+TEST_CASE("random tasks on the tiles of all ranks", "[.rank]") {
+  Runtime runtime;
+  REQUIRE(runtime.ranks() > 1);
+  CHECK(runtime.rank() == launched_rank());
+  constexpr index_t tiles = 4, edge = 3, size = tiles * edge;
+  HostMatrix<double> mapped = HostMatrix<double>::zeros(size, size), alone = HostMatrix<double>::zeros(size, size);
+  std::mt19937 random(7);
+  {
+    Graph g(runtime);
+    const auto A = TileMatrix<double>::map(runtime, mapped.data(), size, size, size, {edge, edge});
+    const TileMatrix<double> B(runtime, size, size, {edge, edge});  // without a place
+    std::vector<double> b(static_cast<std::size_t>(tiles * tiles), 1);
+    for (index_t k = 0; k < tiles * tiles; ++k) g.insert<Set<double>>({1}, B(k % tiles, k / tiles));
+    const auto pick = [&] { return static_cast<index_t>(random() % tiles); };
+    for (int task = 0; task < 400; ++task) {
+      const index_t i = pick(), j = pick(), k = pick(), l = pick();
+      const auto each = [&](index_t row, index_t col, auto change) {
+        for (index_t q = 0; q < edge; ++q)
+          for (index_t p = 0; p < edge; ++p) change(alone(row * edge + p, col * edge + q));
+      };
+      double& b_ij = b[static_cast<std::size_t>(i + j * tiles)];
+      switch (random() % 5) {
+        case 0:
+          g.insert<Affine<double>>({0.5, 1}, A(i, j));
+          each(i, j, [](double& a) { a = 0.5 * a + 1; });
+          break;
+        case 1:
+          g.insert<Add>({}, B(i, j), A(k, l));
+          each(k, l, [&](double& a) { a += b_ij; });
+          break;
+        case 2:
+          g.insert<Affine<double>>({-0.25, 2}, B(i, j));
+          b_ij = -0.25 * b_ij + 2;
+          break;
+        case 3:
+          g.insert<AddAnyOrder<double>>({3}, A(i, j));
+          each(i, j, [](double& a) { a += 3; });
+          break;
+        default:
+          if (task % 7 == 0) CHECK(B(i, j).read()(1, 2) == b_ij);
+          if (task % 50 == 0) CHECK(g.wait().ok());
+      }
+    }
+    CHECK(g.wait().ok());
+    for (index_t k = 0; k < tiles * tiles; ++k)
+      CHECK(B(k % tiles, k / tiles).read()(0, 0) == b[static_cast<std::size_t>(k)]);
+  }
+  // The matrix's end brought it home, on each rank.
+  for (index_t j = 0; j < size; ++j)
+    for (index_t i = 0; i < size; ++i) CHECK(mapped(i, j) == alone(i, j));
+}
+
+TEST_CASE("a status is the first in the order of their making, on all ranks", "[ranks]") {
+  require_mpirun();
+  const Outcome all = run_on_ranks(3, "statuses from several ranks");
+  INFO(all.out << all.err);
+  CHECK(all.code == 0);
+}
+
+TEST_CASE("statuses from several ranks", "[.rank]") {
+  Runtime runtime;
+  Graph g(runtime);
+  HostMatrix<double> a = HostMatrix<double>::zeros(6, 1);
+  const auto A = TileMatrix<double>::map(runtime, a.data(), 6, 1, 6, {1, 1});
+  for (int again = 0; again < 3; ++again) {
+    std::vector<Tile<int>> statuses;
+    for (index_t i = 0; i < 6; ++i) statuses.push_back(g.status(100 * i));
+    for (index_t i = 5; i >= 0; --i) g.insert<Report>({i >= 2 ? 7 : 0}, A(i, 0), statuses[static_cast<std::size_t>(i)]);
+    CHECK(g.wait().info == 207);
+    CHECK(g.wait().info == 0);
+  }
+}
+
+TEST_CASE("a kernel that throws on one rank is what all ranks hear of, and they go on", "[ranks]") {
+  require_mpirun();
+  const Outcome all = run_on_ranks(3, "a kernel that throws on rank 1");
+  INFO(all.out << all.err);
+  CHECK(all.code == 0);
+}
+
+TEST_CASE("a kernel that throws on rank 1", "[.rank]") {
+  Runtime runtime;
+  Graph g(runtime);
+  std::vector<int> a(9, 0);
+  {
+    const auto A = TileMatrix<int>::map(runtime, a.data(), 3, 3, 3, {1, 1});
+    for (index_t k = 0; k < 9; ++k) g.insert<Throw>({k == 1 ? 2 : 0}, A(k % 3, k / 3));
+    CHECK_THROWS_MATCHES(g.wait(), EnvironmentError,
+                         MessageMatches(ContainsSubstring("rank ") && ContainsSubstring("no such luck")));
+    for (index_t k = 0; k < 9; ++k) g.insert<Set<int>>({static_cast<int>(k)}, A(k % 3, k / 3));
+    CHECK(g.wait().ok());
+  }
+  for (int k = 0; k < 9; ++k) CHECK(a[static_cast<std::size_t>(k)] == k);
+}
+
+TEST_CASE("ranks that insert different tasks are told which one is the first", "[ranks]") {
+  require_mpirun();
+  const Outcome all = run_on_ranks(2, "different tasks");
+  INFO(all.out << all.err);
+  CHECK(all.code == 0);
+}
+
+TEST_CASE("different tasks", "[.rank]") {
+  Runtime runtime;
+  const TileMatrix<double> A(runtime, 2, 1, {1, 1});
+  Graph g(runtime);
+  g.insert<Set<double>>({1}, A(0, 0));
+  if (runtime.rank() == 0)
+    g.insert<Set<double>>({1}, A(1, 0));
+  else
+    g.insert<Affine<double>>({1, 1}, A(0, 0));
+  CHECK_THROWS_MATCHES(g.wait(), LifetimeError,
+                       MessageMatches(ContainsSubstring("task 2 is test_set on rank 0, test_affine on rank 1")));
+}
+
+TEST_CASE("a rank that ends by an exception of its own ends all, and says why", "[ranks]") {
+  require_mpirun();
+  for (const char* what :
+       {"an exception on rank 1 before the others wait", "an exception on rank 1 while the others wait"}) {
+    const Outcome all = run_on_ranks(3, what);
+    INFO(what << all.out << all.err);
+    CHECK(all.code != 0);
+    CHECK(all.seconds < 8 * patience);
+    CHECK_THAT(all.err, ContainsSubstring("rank 1 of 3") && ContainsSubstring("a wall"));
+  }
+}
+
+TEST_CASE("an exception on rank 1 before the others wait", "[.rank]") {
+  Runtime runtime;
+  const TileMatrix<double> A(runtime, 3, 3, {1, 1});
+  Graph g(runtime);
+  for (index_t k = 0; k < 9; ++k) {
+    g.insert<Set<double>>({1}, A(k % 3, k / 3));
+    if (k == 4 && runtime.rank() == 1) throw EnvironmentError("a wall");
+  }
+  static_cast<void>(g.wait());
+}
+
+TEST_CASE("an exception on rank 1 while the others wait", "[.rank]") {
+  Runtime runtime;
+  HostMatrix<double> a = HostMatrix<double>::zeros(3, 3);
+  const auto A = TileMatrix<double>::map(runtime, a.data(), 3, 3, 3, {1, 1});
+  Graph g(runtime);
+  for (index_t k = 0; k < 9; ++k) g.insert<Set<double>>({1}, A(k % 3, k / 3));
+  if (runtime.rank() == 1) throw EnvironmentError("a wall");
+  for (index_t k = 0; k < 9; ++k) CHECK(value_of(A(k % 3, k / 3)) == 1);  // needs what rank 1 does not send
+}
