@@ -10,8 +10,7 @@ namespace tesela {
 HostMatrix<double> reduced_form(Graph& g, const ModelTriangle& triangle, const SimultaneousModel& model,
                                 const SemOptions& options) {
   const index_t K = model.instruments, N = triangle.R.cols() - K;
-  const detail::Variables v =
-      detail::model_variables(triangle, K, false, detail::settled_tolerance(triangle, options));
+  const detail::Variables v = detail::model_variables(triangle, K, false, detail::settled_tolerance(triangle, options));
   std::vector<index_t> kept;
   for (index_t c = 0; c < K; ++c)
     if (std::find(v.dropped.begin(), v.dropped.end(), c) == v.dropped.end()) kept.push_back(c);
@@ -23,8 +22,8 @@ HostMatrix<double> reduced_form(Graph& g, const ModelTriangle& triangle, const S
   for (index_t j = 0; j < N; ++j)
     for (index_t k = 0; k < v.rows; ++k) {
       const index_t c = kept[static_cast<std::size_t>(k)];
-      P(c, j) = std::ldexp(right(k, j), v.exponents[static_cast<std::size_t>(K + j)] -
-                                            v.exponents[static_cast<std::size_t>(c)]);
+      P(c, j) = std::ldexp(right(k, j),
+                           v.exponents[static_cast<std::size_t>(K + j)] - v.exponents[static_cast<std::size_t>(c)]);
     }
   return P;
 }

@@ -149,11 +149,35 @@ TEST_CASE("equations without numbers: exit 1, and what failed") {
          "too few observations");
 }
 
+TEST_CASE("without an intercept, and with weights, as R's lm") {
+  const Files with;
+  const auto e = [&](const std::string& model, const Words& options) {
+    return sem(Words{"--data", example("food_market.csv"), "--model", with("x\n", model)[3], "--method", "ols", "--dof",
+                     "small"} +
+               options)["equations"][0];
+  };
+  const auto near = [](const nlohmann::json& value, double expected) {
+    CHECK(std::abs(value.get<double>() / expected - 1) <= 1e-9);
+  };
+  const auto origin = e("consump ~ price + income - 1", {});
+  near(origin["r2"], 0.99646434124209);
+  near(origin["adjusted_r2"], 0.99607149026899);
+  near(origin["f"], 2536.49452202517);
+  near(origin["sigma"], 6.32824214589288);
+  const auto weighted = e("consump ~ price + income", {"--weights", "trend"});
+  near(weighted["r2"], 0.81102022056552);
+  near(weighted["adjusted_r2"], 0.78878730533793);
+  near(weighted["f"], 36.4783570783992);
+  near(weighted["coefficients"][1]["estimate"], -0.32611926389430);
+  near(weighted["coefficients"][1]["std_error"], 0.080182641539481);
+  near(weighted["coefficients"][1]["p"], 8.0162622185829e-04);
+}
+
 TEST_CASE("a selection in place of a model, and the reduced form") {
   const TemporaryFolder folder;
   const Words generated{"--samples", "200", "--endogenous", "2", "--exogenous", "4", "--included", "3", "--seed", "5"};
-  const auto report = sem(generated + Words{"--method", "3sls", "--out-data", folder / "d.csv", "--out-model", folder / "m.txt",
-                                            "--out-reduced", folder / "p.csv"});
+  const auto report = sem(generated + Words{"--method", "3sls", "--out-data", folder / "d.csv", "--out-model",
+                                            folder / "m.txt", "--out-reduced", folder / "p.csv"});
   // The same data with the column of ones that a formula's intercept makes.
   std::ifstream in(folder / "d.csv");
   std::string line, data;

@@ -83,7 +83,8 @@ SemProblem from_selection(const SemInput& input, SemMethod method) {
   } else if (!input.names.empty()) {
     names = read_names(input.names);
   } else {
-    for (index_t c = 1; c <= n; ++c) names.push_back(c <= n - N ? fmt::format("x{}", c) : fmt::format("y{}", c - n + N));
+    for (index_t c = 1; c <= n; ++c)
+      names.push_back(c <= n - N ? fmt::format("x{}", c) : fmt::format("y{}", c - n + N));
   }
   if (N > n || static_cast<index_t>(names.size()) != n)
     throw FileError(input.select, fmt::format("is {} x {}: it must be N x (K + N), and {} has {} columns", N, n,
@@ -105,7 +106,8 @@ SemProblem from_selection(const SemInput& input, SemMethod method) {
   SemProblem p{std::move(data.data), std::move(compiled.model), {}, names, data.dropped, 0};
   const HostMatrix<double>& a = p.data;
   for (index_t c = n - 1; c >= 0; --c)
-    if (a.rows() > 0 && a(0, c) != 0 && std::all_of(&a(0, c), &a(0, c) + a.rows(), [&](double x) { return x == a(0, c); }))
+    if (a.rows() > 0 && a(0, c) != 0 &&
+        std::all_of(&a(0, c), &a(0, c) + a.rows(), [&](double x) { return x == a(0, c); }))
       p.model.constant = c;
   for (index_t i = 0; i < N; ++i) {
     Equation e{n - N + i};
