@@ -1,5 +1,6 @@
 #include "tests/support/command.hpp"
 #include "tests/support/machine.hpp"
+#include <tesela/tiles/io/file_formats.hpp>
 
 #include <catch2/catch_test_macros.hpp>
 
@@ -171,6 +172,29 @@ TEST_CASE("without an intercept, and with weights, as R's lm") {
   near(weighted["coefficients"][1]["estimate"], -0.32611926389430);
   near(weighted["coefficients"][1]["std_error"], 0.080182641539481);
   near(weighted["coefficients"][1]["p"], 8.0162622185829e-04);
+}
+
+TEST_CASE("data in a .npy file, with names") {
+  const TemporaryFolder folder;
+  const Words market = files("food_market");
+  std::ifstream in(market[1]);
+  std::string line;
+  std::getline(in, line);
+  HostMatrix<double> data(20, 5);
+  for (index_t t = 0; t < 20; ++t) {
+    std::getline(in, line);
+    REQUIRE(std::sscanf(line.c_str(), "%lf,%lf,%lf,%lf,%lf", &data(t, 0), &data(t, 1), &data(t, 2), &data(t, 3),
+                        &data(t, 4)) == 5);
+  }
+  write_matrix(folder / "d.npy", data);
+  std::ofstream(folder / "names") << "consump\nprice\nincome\nfarmPrice\ntrend\n";
+  std::ofstream(folder / "few") << "consump\nprice\n";
+  const Words npy{"--data", folder / "d.npy", "--model", market[3]};
+  const auto a = sem(market), b = sem(npy + Words{"--names", folder / "names"});
+  CHECK(a["equations"] == b["equations"]);
+  sem.refuses(npy, "--names");
+  sem.refuses(npy + Words{"--names", folder / "few"}, "d.npy has no column income");
+  sem.refuses(market + Words{"--names", folder / "names"}, "no CSV takes it");
 }
 
 TEST_CASE("a selection in place of a model, and the reduced form") {
