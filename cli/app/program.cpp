@@ -45,8 +45,15 @@ std::size_t distance(std::string_view a, std::string_view b) {
 int complain_of_command(const CLI::App& group, const std::string& word) {
   std::string nearest;
   std::size_t least = std::min<std::size_t>(3, word.size());
-  for (const CLI::App* command : group.get_subcommands(nullptr))
-    if (const std::size_t d = distance(word, command->get_name()); d < least) least = d, nearest = command->get_name();
+  // Of equally near ones the likelier: letters that both begin with.
+  const auto shared = [&](const std::string& name) {
+    return std::mismatch(word.begin(), word.end(), name.begin(), name.end()).first - word.begin();
+  };
+  for (const CLI::App* command : group.get_subcommands(nullptr)) {
+    const std::string& name = command->get_name();
+    const std::size_t d = distance(word, name);
+    if (d < least || (d == least && !nearest.empty() && shared(name) > shared(nearest))) least = d, nearest = name;
+  }
   tell(fmt::format("tesela: '{}' is not a command{}; see {} --help", word,
                    nearest.empty() ? "" : fmt::format(", did you mean '{}'?", nearest),
                    group.get_parent() == nullptr ? "tesela" : "tesela " + group.get_name()));
