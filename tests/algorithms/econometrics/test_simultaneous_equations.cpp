@@ -146,4 +146,11 @@ TEST_CASE("statistics of a regression, as R's lm and ivreg have them") {
   CHECK(two.equations[0].first_stage[1].df == 2);
   CHECK(two.equations[0].first_stage[1].df2 == 16);
   CHECK(std::isnan(two.equations[0].first_stage[2].statistic));
+
+  // Of the system, by the formulas in R: of one over-identified and one just identified equation, the first one's
+  // Sargan.
+  const auto three = solve(food_market(), {.method = SemMethod::three_stage});
+  CHECK(near(three.hansen_sargan.statistic, 2.983119190399, 1e-9));
+  CHECK(three.hansen_sargan.df == 1);
+  CHECK(near(three.mcelroy_r2, 0.7479113545416, 1e-9));
 }
