@@ -53,18 +53,16 @@ struct Files {
 
 }  // namespace
 
-TEST_CASE("mimo detect is exact: shapes, noise, channels, precisions") {
+TEST_CASE("mimo detect is exact: shapes, noise, channels, precisions") {  // the library's tests have more of them
   for (const char* const p : {"s", "d"}) {
-    for (const Words& size :
-         {Words{"--nt", "1", "--nr", "3"}, Words{"--nt", "2", "--nr", "2"}, Words{"--nt", "4", "--nr", "6"}})
-      exact(size + Words{"--signals", "200", "--ebn0", "0", "-p", p, "--constellation", "qpsk"});
-    for (const char* const channel : {"rank:1", "zero", "kappa:100", "correlated:0.9"})
-      exact({"--nt", "3", "--nr", "2", "--signals", "50", "--channel", channel, "-p", p, "--constellation", "qpsk"});
-    exact({"--nt", "2", "--signals", "0", "-p", p});
-    exact({"--nt", "8", "--signals", "30", "--ebn0", "16", "--constellation", "64qam", "-p", p});  // by a second order
+    exact({"--nt", "2", "--nr", "3", "--signals", "300", "--ebn0", "0", "-p", p});
+    exact({"--nt", "3", "--nr", "2", "--signals", "50", "--channel", "rank:1", "-p", p, "--constellation", "qpsk"});
+    exact({"--nt", "3", "--signals", "50", "--channel", "zero", "-p", p, "--constellation", "qpsk", "--order",
+           "su-wassell"});
   }
-  for (const char* const order : {"natural", "vblast", "gradient:babai"})
-    exact({"--nt", "3", "--signals", "100", "--order", order, "--direction", "down", "--coherence", "0"});
+  exact({"--nt", "8", "--signals", "30", "--ebn0", "16", "--constellation", "64qam"});  // by a second order
+  exact({"--nt", "2", "--signals", "0"});
+  exact({"--nt", "3", "--signals", "100", "--order", "gradient:babai", "--direction", "down", "--coherence", "0"});
 }
 
 TEST_CASE("mimo detect: files in and out") {
@@ -118,13 +116,12 @@ TEST_CASE("mimo detect: other detectors tell what they lose, and fail where they
 TEST_CASE("mimo detect --soft: exact bits, and files of them") {
   const TemporaryFolder folder;
   const std::string out = folder / "llr.npy";
-  for (const char* const kind : {"sts", "rts", "app", "mmse"}) {
+  for (const char* const kind : {"sts", "app"}) {
     const auto report = detect({"--nt", "2", "--signals", "60", "--ebn0", "6", "--soft", kind, "--out-llr", out});
     const double gap = check(report, "llr_gap");
     CHECK((std::string(kind).ends_with("ts") ? gap <= 1e-9 : gap > 1e-6));
     CHECK(read_complex_array<double>(out).dims == std::vector<index_t>{60, 8});
   }
-  detect({"--nt", "4", "--signals", "20", "--soft", "sts", "-p", "s", "--constellation", "qpsk"});
   detect({"--nt", "2", "--signals", "20", "--soft", "sts", "--channel", "zero", "--llr-clip", "8"});
   detect.refuses({"--soft", "sts", "--n0", "0"}, "above 0");
   detect.refuses({"--soft", "hard"}, "--soft");
