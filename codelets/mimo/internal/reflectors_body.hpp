@@ -47,7 +47,8 @@ TESELA_BOTH void apply_reflector(index_t m, P v, Element<P> tau, Q y) {
 /// that is now the k-th; it is given where there is one already. `sorted`: of the columns that are left, the one of
 /// which least is left comes next (Wubben et al., 2001: SQRD).
 template <class P>
-TESELA_BOTH void reflect(index_t m, index_t n, P a, P tau, int* order, index_t order_step, bool sorted) {
+TESELA_BOTH __attribute__((noinline)) void reflect(index_t m, index_t n, P a, P tau, int* order, index_t order_step,
+                                                   bool sorted) {
   using F = Element<P>;
   const index_t steps = m < n ? m : n;
   for (index_t k = 0; k < steps; ++k) {

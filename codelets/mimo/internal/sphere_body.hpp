@@ -182,8 +182,9 @@ TESELA_BOTH inline bool take_leaf(Found& found, double distance, double tie, ind
 /// children, so the first leaf is Babai's. Distances in the tree carry T's rounding, so the sphere keeps what could be
 /// as near, and a leaf's own distance is computed from H, in double.
 template <class F, class P, class T>
-TESELA_BOTH SearchReport search(const ChannelView<T>& view, const ChannelFacts& facts, P a, P tau, const OrderOf& order,
-                                const Complex<T>* y, P z, const SearchLimits& limits, int* labels) {
+TESELA_BOTH __attribute__((noinline)) SearchReport search(const ChannelView<T>& view, const ChannelFacts& facts, P a,
+                                                          P tau, const OrderOf& order, const Complex<T>* y, P z,
+                                                          const SearchLimits& limits, int* labels) {
   const index_t m = view.template rows<F>(), n = view.template cols<F>();
   T largest = 0;
   for (index_t i = 0; i < view.antennas; ++i) {
