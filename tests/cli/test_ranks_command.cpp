@@ -1,6 +1,5 @@
-#include "tests/support/process.hpp"
+#include "tests/support/ranks.hpp"
 
-#include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <nlohmann/json.hpp>
 
@@ -11,22 +10,12 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-Outcome on_ranks(int ranks, const Words& words) {
-  std::string line = "exec mpirun --oversubscribe -np " + std::to_string(ranks) + " " + tesela();
-  for (const std::string& word : words) line += " '" + word + "'";
-  return run({"/bin/sh", "-c", line},
-             {.environment = {{"OMPI_ALLOW_RUN_AS_ROOT", "1"}, {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"}},
-              .limit = 60 * patience});
-}
-
-void require_mpirun() {
-  if (!installed("mpirun")) SKIP("no mpirun");
-}
+Outcome on_ranks(int ranks, const Words& words) { return run_on_ranks(ranks, Words{tesela()} + words); }
 
 }  // namespace
 
 TEST_CASE("R is the same, byte for byte, on any number of ranks and in any order of elimination") {
-  require_mpirun();
+  require_ranks();
   const TemporaryFolder folder;
   const Words problem{"qr", "--m", "500", "--n", "217", "--tile", "96x64", "--tree"};
   for (const char* tree : {"greedy", "column"}) {
@@ -44,7 +33,7 @@ TEST_CASE("R is the same, byte for byte, on any number of ranks and in any order
 }
 
 TEST_CASE("other commands on several ranks end well") {
-  require_mpirun();
+  require_ranks();
   const std::vector<Words> commands{{"gemm", "--m", "117", "--n", "89", "--k", "61", "--tile", "64x48", "--op-a", "t"},
                                     {"ols", "--m", "3000", "--n", "12"},
                                     {"tridiag", "--n", "5000", "--random", "uniform", "--periodic"},
@@ -59,7 +48,7 @@ TEST_CASE("other commands on several ranks end well") {
 }
 
 TEST_CASE("what is wrong on all ranks is told, and nothing is left behind") {
-  require_mpirun();
+  require_ranks();
   const TemporaryFolder folder;
   const Outcome all = on_ranks(3, {"qr", "--a", folder / "nothing.npy", "--out-r", folder / "r.npy"});
   CHECK(all.code == 2);

@@ -1,4 +1,4 @@
-#include "tests/support/process.hpp"
+#include "tests/support/ranks.hpp"
 #include "tests/support/toy_kernels.hpp"
 #include <tesela/runtime/graph.hpp>
 #include <tesela/runtime/ranks.hpp>
@@ -21,17 +21,9 @@ using Catch::Matchers::MessageMatches;
 
 namespace {
 
-std::string this_program() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
-
-Outcome run_on_ranks(int ranks, const std::string& what) {
-  return run({"/bin/sh", "-c",
-              "exec mpirun --oversubscribe -np " + std::to_string(ranks) + " " + this_program() + " '" + what + "'"},
-             {.environment = {{"OMPI_ALLOW_RUN_AS_ROOT", "1"}, {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"}},
-              .limit = 30 * patience});
-}
-
-void require_mpirun() {
-  if (!installed("mpirun")) SKIP("no mpirun");
+/// A case of this program, on each rank.
+Outcome case_on_ranks(int ranks, const std::string& name) {
+  return run_on_ranks(ranks, {std::filesystem::read_symlink("/proc/self/exe").string(), name});
 }
 
 /// y += x
@@ -56,9 +48,9 @@ struct Report {
 }  // namespace
 
 TEST_CASE("what ranks compute together is what one computes", "[ranks]") {
-  require_mpirun();
+  require_ranks();
   for (const int ranks : {2, 3, 5}) {
-    const Outcome all = run_on_ranks(ranks, "random tasks on the tiles of all ranks");
+    const Outcome all = case_on_ranks(ranks, "random tasks on the tiles of all ranks");
     INFO(all.out << all.err);
     CHECK(all.code == 0);
   }
@@ -117,8 +109,8 @@ TEST_CASE("random tasks on the tiles of all ranks", "[.rank]") {
 }
 
 TEST_CASE("a status is the first in the order of their making, on all ranks", "[ranks]") {
-  require_mpirun();
-  const Outcome all = run_on_ranks(3, "statuses from several ranks");
+  require_ranks();
+  const Outcome all = case_on_ranks(3, "statuses from several ranks");
   INFO(all.out << all.err);
   CHECK(all.code == 0);
 }
@@ -138,8 +130,8 @@ TEST_CASE("statuses from several ranks", "[.rank]") {
 }
 
 TEST_CASE("a kernel that throws on one rank is what all ranks hear of, and they go on", "[ranks]") {
-  require_mpirun();
-  const Outcome all = run_on_ranks(3, "a kernel that throws on rank 1");
+  require_ranks();
+  const Outcome all = case_on_ranks(3, "a kernel that throws on rank 1");
   INFO(all.out << all.err);
   CHECK(all.code == 0);
 }
@@ -160,8 +152,8 @@ TEST_CASE("a kernel that throws on rank 1", "[.rank]") {
 }
 
 TEST_CASE("ranks that insert different tasks are told which one is the first", "[ranks]") {
-  require_mpirun();
-  const Outcome all = run_on_ranks(2, "different tasks");
+  require_ranks();
+  const Outcome all = case_on_ranks(2, "different tasks");
   INFO(all.out << all.err);
   CHECK(all.code == 0);
 }
@@ -180,10 +172,10 @@ TEST_CASE("different tasks", "[.rank]") {
 }
 
 TEST_CASE("a rank that ends by an exception of its own ends all, and says why", "[ranks]") {
-  require_mpirun();
+  require_ranks();
   for (const char* what :
        {"an exception on rank 1 before the others wait", "an exception on rank 1 while the others wait"}) {
-    const Outcome all = run_on_ranks(3, what);
+    const Outcome all = case_on_ranks(3, what);
     INFO(what << all.out << all.err);
     CHECK(all.code != 0);
     CHECK(all.seconds < 8 * patience);
