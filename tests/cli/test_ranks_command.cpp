@@ -10,7 +10,7 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-Outcome on_ranks(int ranks, const Words& words) { return run_on_ranks(ranks, Words{tesela()} + words); }
+Outcome on_ranks(int ranks, const Words& words) { return run_on_ranks(ranks, Words{tesela::test::tesela()} + words); }
 
 }  // namespace
 

@@ -43,8 +43,7 @@ double relative_distance(const Single& x, const Matrix& reference) {
 }
 
 void require_rounding(const Single& a, const Single& b, const Single& y, const Glm<float>& s) {
-  const GlmError error =
-      glm_error(a, b, y, s.X, s.U, s.multipliers, s.multiplier_exponents, s.multiplier_row_exponents);
+  const GlmError error = glm_error(a, b, y, s.X, s.U, s.multipliers, s.multiplier_exponents);
   CHECK(error.constraint <= 2e-6);
   CHECK(error.optimality <= 2e-6 * error.optimality_scale);
 }
