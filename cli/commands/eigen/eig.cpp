@@ -13,6 +13,7 @@
 #include "cli/commands/eigen/eig_jobs.hpp"
 #include "cli/commands/eigen/eig_plan.hpp"
 #include "cli/commands/eigen/eig_problem.hpp"
+#include "cli/commands/eigen/eig_proof.hpp"
 #include <tesela/algorithms/eigen/eig_iteration.hpp>
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/algorithms/eigen/generalized_eig.hpp>
@@ -46,82 +47,13 @@ struct Options {
   bool vectors = false, check = true;
 };
 
-/// What A itself says of the number of values, by its inertia.
-struct Proof {
-  Certificate certificate;
-  std::optional<index_t> expected;  ///< in the range that was asked for
-  index_t doubtful = 0;             ///< of those, by how many it may be wrong
-  bool counted = true;              ///< inertias told something of both ends
-};
-
 template <class T>
 struct Result {
   SymmetricEig<T> eig;
   HostMatrix<T> vectors;
-  Proof proof;
+  EigProof proof;
   std::optional<IterationFacts> facts;  ///< of an iteration
 };
-
-/// Counts in double precision also for single values: their own errors are what a shift must keep away from.
-template <class T>
-TileMatrix<double> tiles_in_double(Runtime& runtime, const HostMatrix<T>& a, HostMatrix<double>& wide) {
-  const index_t tile = suitable_inertia_tile(runtime);
-  const auto map = [&](const HostMatrix<double>& m) {
-    return TileMatrix<double>::map(runtime, m.data(), m.rows(), m.cols(), m.ld(), {tile, tile});
-  };
-  if constexpr (std::is_same_v<T, double>) {
-    return map(a);
-  } else {
-    wide = HostMatrix<double>(a.rows(), a.cols());
-    std::copy_n(a.data(), a.size(), wide.data());
-    return map(wide);
-  }
-}
-
-/// What inertia(sigma) says of values that are right to `accuracy`; certify() compares at random shifts.
-template <class T>
-Proof prove_by(const Options& o, const SymmetricEig<T>& eig, double accuracy,
-               const std::function<SymmetricInertia(double)>& inertia, const std::function<Certificate()>& certify) {
-  Proof proof;
-  if (o.certify > 0) proof.certificate = certify();
-  if (o.selection.range.empty()) return proof;
-  const auto [low, high] = o.selection.interval();
-  const auto below = [&](double end) {
-    const InertiaCount count = count_below(eig.spectrum, end, accuracy, inertia);
-    proof.doubtful += count.most - count.least;
-    proof.counted = proof.counted && count.known;
-    const index_t found = std::lower_bound(eig.spectrum.begin(), eig.spectrum.end(), end) - eig.spectrum.begin();
-    return std::clamp(found, count.least, std::max(count.least, count.most));
-  };
-  const index_t first = below(low);
-  proof.expected = below(high) - first;
-  return proof;
-}
-
-template <class T>
-Proof prove(const Options& o, Runtime& runtime, const EigProblem<T>& problem, const SymmetricEig<T>& eig) {
-  if (!eig.status.ok() || !o.check || problem.a.rows() != o.input.n) return {};
-  if (o.certify == 0 && o.selection.range.empty()) return {};
-  Graph g(runtime);
-  HostMatrix<double> wide_a, wide_b;
-  const TileMatrix<double> A = tiles_in_double(runtime, problem.a, wide_a);
-  const double bound = eig_bounds<T>(o.input.n).value;
-  const auto proved = [&](double accuracy, const auto& matrix, const std::function<SymmetricInertia(double)>& inertia) {
-    return prove_by(o, eig, accuracy, inertia, [&] {
-      return certify_spectrum<double>(g, matrix, eig.values, accuracy, o.certify, o.common.seed);
-    });
-  };
-  if (o.input.generalized()) {
-    const SymmetricPencil<double> pencil(g, *find_named(generalized_kinds(), o.input.kind), A,
-                                         tiles_in_double(runtime, problem.b, wide_b));
-    return proved(bound * pencil.error_scale(eig.norm), pencil, [&](double end) { return pencil.inertia(g, end); });
-  }
-  return proved(bound * eig.norm, A, [&](double end) -> SymmetricInertia {
-    // Beyond the largest absolute row sum there is nothing to count, and T may not hold it.
-    if (!(std::abs(end) <= problem.largest_row_sum())) return {end < 0 ? 0 : o.input.n, 0};
-    return symmetric_inertia(g, A, end);
-  });
-}
 
 SymmetricEigOptions options_of(const Options& o) {
   SymmetricEigOptions options{.method = find_named(eig_methods(), o.method).value_or(EigMethod::automatic),
@@ -151,7 +83,7 @@ Result<T> solve_by_cusolver(const Options& o, const EigProblem<T>& problem, Repo
   report_library(o.common, report, runs, (o.vectors ? 14.0 : 4.0) / 3 * n * n * n);  // as LAPACK counts
   if (o.certify == 0 && o.selection.range.empty()) return result;
   Runtime runtime(o.common.runtime());
-  result.proof = prove(o, runtime, problem, result.eig);
+  if (o.check) result.proof = prove(runtime, o.input, problem, o.selection, o.certify, o.common.seed, result.eig);
   return result;
 }
 
@@ -214,7 +146,7 @@ Result<T> solve(const Options& o, bool dense, EigProblem<T>& problem, Report& re
     timed([&] { A.copy_from(problem.a.data(), problem.a.ld()); },
           [&](Graph& g) { return iteration ? iterate(g, A) : symmetric_eig(g, A, options); });
   }
-  result.proof = prove(o, runtime, problem, result.eig);
+  if (o.check) result.proof = prove(runtime, o.input, problem, o.selection, o.certify, o.common.seed, result.eig);
   if (result.eig.vectors) {
     result.vectors = HostMatrix<T>(n, result.eig.vectors->n());
     if (result.eig.status.ok()) result.eig.vectors->copy_to(result.vectors.data(), result.vectors.ld());
