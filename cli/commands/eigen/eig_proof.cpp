@@ -29,7 +29,7 @@ TileMatrix<double> tiles_in_double(Runtime& runtime, const HostMatrix<T>& a, Hos
 /// What inertia(sigma) says of values that are right to `accuracy`; certify() compares at random shifts.
 template <class T>
 EigProof prove_by(const EigSelection& selection, index_t shifts, const SymmetricEig<T>& eig, double accuracy,
-               const std::function<SymmetricInertia(double)>& inertia, const std::function<Certificate()>& certify) {
+                  const std::function<SymmetricInertia(double)>& inertia, const std::function<Certificate()>& certify) {
   EigProof proof;
   if (shifts > 0) proof.certificate = certify();
   if (selection.range.empty()) return proof;
@@ -58,9 +58,8 @@ EigProof prove(Runtime& runtime, const EigInput& input, const EigProblem<T>& pro
   const TileMatrix<double> A = tiles_in_double(runtime, problem.a, wide_a);
   const double bound = eig_bounds<T>(input.n).value;
   const auto proved = [&](double accuracy, const auto& matrix, const std::function<SymmetricInertia(double)>& inertia) {
-    return prove_by(selection, shifts, eig, accuracy, inertia, [&] {
-      return certify_spectrum<double>(g, matrix, eig.values, accuracy, shifts, seed);
-    });
+    return prove_by(selection, shifts, eig, accuracy, inertia,
+                    [&] { return certify_spectrum<double>(g, matrix, eig.values, accuracy, shifts, seed); });
   };
   if (input.generalized()) {
     const SymmetricPencil<double> pencil(g, *find_named(generalized_kinds(), input.kind), A,
@@ -74,9 +73,9 @@ EigProof prove(Runtime& runtime, const EigInput& input, const EigProblem<T>& pro
   });
 }
 
-template EigProof prove(Runtime&, const EigInput&, const EigProblem<float>&, const EigSelection&, index_t, std::uint64_t,
-                        const SymmetricEig<float>&);
-template EigProof prove(Runtime&, const EigInput&, const EigProblem<double>&, const EigSelection&, index_t, std::uint64_t,
-                        const SymmetricEig<double>&);
+template EigProof prove(Runtime&, const EigInput&, const EigProblem<float>&, const EigSelection&, index_t,
+                        std::uint64_t, const SymmetricEig<float>&);
+template EigProof prove(Runtime&, const EigInput&, const EigProblem<double>&, const EigSelection&, index_t,
+                        std::uint64_t, const SymmetricEig<double>&);
 
 }  // namespace tesela::cli

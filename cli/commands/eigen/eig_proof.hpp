@@ -17,8 +17,8 @@ struct EigProof {
   bool counted = true;              ///< inertias told something of both ends
 };
 
-/// Compares at `shifts` random places, and at the ends of the range that was selected. Nothing where there is neither, or
-/// no whole A.
+/// Compares at `shifts` random places, and at the ends of the range that was selected. Nothing where there is neither,
+/// or no whole A.
 template <class T>
 EigProof prove(Runtime& runtime, const EigInput& input, const EigProblem<T>& problem, const EigSelection& selection,
                index_t shifts, std::uint64_t seed, const SymmetricEig<T>& eig);
