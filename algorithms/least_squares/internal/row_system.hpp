@@ -6,9 +6,11 @@
 #include <tesela/algorithms/support/rearrange.hpp>
 #include <tesela/codelets/least_squares/minimum_norm.hpp>
 #include <tesela/codelets/least_squares/row_space.hpp>
+#include <tesela/codelets/least_squares/spectral_condition.hpp>
 #include <tesela/codelets/libraries/lapack.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
+#include <cmath>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -65,7 +67,13 @@ class RowSystem {
     s.norm = static_cast<double>(kernels::euclidean_norm(R.size(), R.data()));
     if (R.size() > 0) s.condition = kernels::triangle_condition(R, false);
     rcond = relative_rcond(s, rcond, norm_b);
-    const bool regular = clearly_regular(s.condition, rcond);
+    bool regular = clearly_regular(s.condition, rcond);
+    if (!regular && std::isfinite(s.condition)) {
+      // The 1-norm's condition number may be n times that which counts: too much in single precision.
+      const double condition = kernels::spectral_condition(R);
+      regular = clearly_regular(4 * condition, rcond);
+      if (regular) s.condition = condition;
+    }
     s.rank = R.cols();
     s.distances.assign(static_cast<std::size_t>(C2.cols()), 0.0);
     if (wide_)
