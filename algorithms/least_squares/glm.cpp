@@ -4,6 +4,7 @@
 #include <tesela/algorithms/least_squares/internal/graded_least_norm.hpp>
 #include <tesela/algorithms/least_squares/internal/row_system.hpp>
 #include <tesela/algorithms/qr/generalized_qr.hpp>
+#include <tesela/codelets/least_squares/spectral_condition.hpp>
 
 #include <array>
 #include <cmath>
@@ -69,7 +70,12 @@ Glm<T> solve(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const Til
   answer.rank = k0;
   if (m >= n && n > 0) answer.condition = triangle_condition(R, true);
   RankRows<T> rows;
-  const bool regular = m >= n && (n == 0 || detail::clearly_regular(answer.condition, rcond));
+  bool regular = m >= n && (n == 0 || detail::clearly_regular(answer.condition, rcond));
+  if (!regular && m >= n && std::isfinite(answer.condition)) {  // as in RowSystem::solve
+    HostMatrix<T> scaled = R.clone();
+    scale_columns(scaled);
+    regular = detail::clearly_regular(8 * spectral_condition(scaled), rcond);
+  }
   if (!regular) {
     rows = rows_of_rank(R.clone(), rcond);
     answer.rank = rows.rank;
