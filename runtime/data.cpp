@@ -2,6 +2,7 @@
 #include <tesela/runtime/internal/starpu.hpp>
 
 #include <algorithm>
+#include <exception>
 #include <limits>
 
 namespace tesela::detail {
@@ -77,7 +78,10 @@ void Data::leave() noexcept {
 }
 
 void Data::release() noexcept {
-  if (state_->messages != nullptr && on_release_ == OnRelease::bring_home && has_value()) bring_to_all();
+  // Where this rank ends by an exception, others may never send.
+  if (state_->messages != nullptr && on_release_ == OnRelease::bring_home && has_value() &&
+      std::uncaught_exceptions() == 0)
+    bring_to_all();
   if (handle_ == nullptr) return;
   auto* handle = static_cast<starpu_data_handle_t>(handle_);
   handle_ = nullptr;

@@ -61,14 +61,20 @@ void release_on_host(Data& data) noexcept {
 
 int take_status(Data& data) {
   auto* handle = static_cast<starpu_data_handle_t>(data.handle());
-  const bool here = data.state_->messages == nullptr || data.where_.at(data.state_->rank);
-  if (starpu_data_acquire_on_node(handle, STARPU_MAIN_RAM, here ? STARPU_RW : STARPU_W) != 0)
-    throw EnvironmentError("a status could not be brought to host memory");
-  int& value = *static_cast<int*>(tile_memory(starpu_data_get_interface_on_node(handle, STARPU_MAIN_RAM)).data);
-  const int taken = here ? std::exchange(value, 0) : 0;
-  value = 0;
-  starpu_data_release_on_node(handle, STARPU_MAIN_RAM);
-  if (data.state_->messages != nullptr) data.written_by_all();
+  const bool alone = data.state_->messages == nullptr, here = alone || data.where_.at(data.state_->rank);
+  const auto access = [&](starpu_data_access_mode mode) {
+    if (starpu_data_acquire_on_node(handle, STARPU_MAIN_RAM, mode) != 0)
+      throw EnvironmentError("a status could not be brought to host memory");
+    int& value = *static_cast<int*>(tile_memory(starpu_data_get_interface_on_node(handle, STARPU_MAIN_RAM)).data);
+    const int found = value;
+    if (mode == STARPU_W) value = 0;
+    starpu_data_release_on_node(handle, STARPU_MAIN_RAM);
+    return found;
+  };
+  const int taken = here ? access(STARPU_R) : 0;
+  // Only where it changes: copies on GPUs stay good.
+  if (taken != 0 || !here) access(STARPU_W);
+  if (!alone) data.written_by_all();
   return taken;
 }
 
