@@ -126,9 +126,9 @@ Runtime::Runtime(const RuntimeOptions& options) : state_(std::make_shared<detail
     detail::ScopedEnvironment env;
     detail::join_ranks(*state_);
     detail::share_host(*state_, env);
-    RuntimeOptions own = options;
-    if (state_->rank > 0 && !own.trace_dir.empty()) own.trace_dir += "/rank" + std::to_string(state_->rank);
-    apply(own, env);
+    if (state_->messages != nullptr && !options.trace_dir.empty())
+      throw ArgumentError("Runtime", "trace_dir", "several ranks record no trace yet");
+    apply(options, env);
     starpu_conf conf;
     starpu_conf_init(&conf);
     conf.catch_signals = 0;  // Ctrl-C belongs to the application

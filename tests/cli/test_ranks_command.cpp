@@ -55,4 +55,7 @@ TEST_CASE("what is wrong on all ranks is told, and nothing is left behind") {
   CHECK_THAT(all.err, ContainsSubstring("nothing.npy: cannot read"));
   CHECK(all.seconds < 10 * patience);
   CHECK(folder.files() == 0);
+  const Outcome traced = on_ranks(2, {"qr", "--n", "50", "--trace", folder / "trace"});
+  CHECK(traced.code == 2);
+  CHECK_THAT(traced.err, ContainsSubstring("no trace yet"));
 }
