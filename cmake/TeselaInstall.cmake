@@ -11,6 +11,13 @@ install(FILES ${PROJECT_SOURCE_DIR}/algorithms/tesela.hpp DESTINATION ${CMAKE_IN
 if(TESELA_INSTALLS_STARPU)
   file(GLOB starpu_libraries ${STARPU_PREFIX}/lib/libstarpu-1.4.so* ${STARPU_PREFIX}/lib/libstarpumpi-1.4.so*)
   install(FILES ${starpu_libraries} DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  # StarPU's own installation writes the place of libstarpu into libstarpumpi; here both lie in one folder.
+  foreach(library IN LISTS starpu_libraries)
+    if(library MATCHES "starpumpi" AND NOT IS_SYMLINK ${library})
+      cmake_path(GET library FILENAME name)
+      install(CODE "file(RPATH_SET FILE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/${name}\" NEW_RPATH [=[$ORIGIN]=])")
+    endif()
+  endforeach()
 endif()
 if(TARGET tesela_mpi)
   install(TARGETS tesela_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
