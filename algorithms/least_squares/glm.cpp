@@ -3,6 +3,7 @@
 #include <tesela/algorithms/least_squares/internal/glm_parts.hpp>
 #include <tesela/algorithms/least_squares/internal/graded_least_norm.hpp>
 #include <tesela/algorithms/least_squares/internal/row_system.hpp>
+#include <tesela/algorithms/least_squares/internal/seminormal_rows.hpp>
 #include <tesela/algorithms/qr/generalized_qr.hpp>
 #include <tesela/codelets/least_squares/spectral_condition.hpp>
 
@@ -56,21 +57,34 @@ Glm<T> solve(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const Til
   // For the rank that A has most often: nothing waits for the decision.
   std::optional<detail::RowSystem<T, Factor>> rest;
   std::optional<RqFactorization<T>> all;
+  std::optional<detail::SeminormalRows<T>> products;
+  const auto by_products = [&](index_t rank) {
+    return options.method == GlmMethod::seminormal && !options.keep_spread && !b_size.graded() &&
+           detail::SeminormalRows<T>::takes(B, rank);
+  };
   if (b_size.graded()) {
     // The rank has to be known first.
   } else if (options.method == GlmMethod::gqr && m >= n)
     all.emplace(rq(g, B, {options.qr, given ? options.tile : suitable_part_tile(g.runtime(), options.method, m, p)}));
+  else if (by_products(k0))
+    products.emplace(g, B, k0);
   else
     rest.emplace(rest_of(k0));
 
-  const TileMatrix<T> nothing(g.runtime(), m, 0, A.tile_shape());
-  HostMatrix<T> R = extended_qr(g, of_a, A.tile_shape(), nothing).R, c = first_rows(b, m).rows;
-  if (!all_finite(R) || !all_finite(c)) return detail::glm_not_finite<T>(r);
   Glm<T> answer;
   answer.rank = k0;
-  if (m >= n && n > 0) answer.condition = triangle_condition(R, true);
+  const bool in_place = g.runtime().gpus() > 0 && m >= n && !options.keep_spread;
+  const auto kept = in_place ? detail::kept_if_regular(g, of_a, rcond) : std::nullopt;
+  const TileMatrix<T> nothing(g.runtime(), m, 0, A.tile_shape());
+  HostMatrix<T> R, c = first_rows(b, m).rows;
+  if (!kept) R = extended_qr(g, of_a, A.tile_shape(), nothing).R;
+  if (!all_finite(R) || !all_finite(c)) return detail::glm_not_finite<T>(r);
+  if (kept)
+    answer.condition = kept->condition;
+  else if (m >= n && n > 0)
+    answer.condition = triangle_condition(R, true);
   RankRows<T> rows;
-  bool regular = m >= n && (n == 0 || detail::clearly_regular(answer.condition, rcond));
+  bool regular = kept || (m >= n && (n == 0 || detail::clearly_regular(answer.condition, rcond)));
   if (!regular && m >= n && std::isfinite(answer.condition)) {  // as in RowSystem::solve
     HostMatrix<T> scaled = R.clone();
     scale_columns(scaled);
@@ -85,6 +99,8 @@ Glm<T> solve(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const Til
       detail::turn_first_rows(c, Op::none, rows.turn);
       all.reset();
       if (rest) rest.emplace(rest_of(rows.rank));
+      if (products) products.reset();
+      if (!rest && by_products(rows.rank)) products.emplace(g, B, rows.rank);
     }
   }
   const bool turned = answer.rank < k0;
@@ -98,6 +114,11 @@ Glm<T> solve(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const Til
     published = detail::graded_least_norm(std::move(B2), b_size.of_columns, c2, rcond, options.multipliers);
   }
   if (all) published = detail::solve_by_rq(g, *all, c2, rcond, b_size.norm, options.multipliers);
+  answer.used = options.method == GlmMethod::givens ? GlmMethod::givens
+                : published && all                  ? GlmMethod::gqr
+                                                    : GlmMethod::tiles;
+  if (products && (published = products->solve(g, c2, rcond, b_size.norm))) answer.used = GlmMethod::seminormal;
+  products.reset();
   if (!published && !rest) rest.emplace(rest_of(answer.rank));
   const detail::LeastNorm<T> s =
       published ? std::move(*published) : rest->solve(g, c2.clone(), rcond, b_size.norm, options.multipliers);
@@ -110,7 +131,8 @@ Glm<T> solve(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const Til
   HostMatrix<T> right = detail::rows_of(e, 0, k0);
   if (turned) detail::turn_first_rows(right, Op::transpose, rows.turn);
   HostMatrix<T> triangle = options.keep_spread ? R.clone() : HostMatrix<T>();
-  detail::SolvedTriangle<T> x = detail::solve_triangle(g, std::move(R), std::move(right), regular, rcond);
+  detail::SolvedTriangle<T> x = kept ? detail::solve_triangle(g, *kept, std::move(right))
+                                     : detail::solve_triangle(g, std::move(R), std::move(right), regular, rcond);
   if (!all_finite(x.X)) return detail::glm_not_finite<T>(r);
   if (options.keep_spread && !all && !rest) rest.emplace(rest_of(answer.rank));
   if (options.keep_spread && answer.rank == n && s.rank == m - n)
@@ -163,7 +185,8 @@ const char* description(GlmStatus status) {
 }
 
 std::span<const Named<GlmMethod>> glm_methods() {
-  static constexpr std::array<Named<GlmMethod>, 3> all{{
+  static constexpr std::array<Named<GlmMethod>, 4> all{{
+      {GlmMethod::seminormal, "seminormal", "QR of A; products of what it leaves of B, corrected; else as tiles"},
       {GlmMethod::tiles, "tiles", "QR over tiles of A, then of the rows of Q'B that A leaves"},
       {GlmMethod::gqr, "gqr", "the published way: generalized QR, all of Q'BV"},
       {GlmMethod::givens, "givens", "as tiles, by plane rotations"},
@@ -174,7 +197,11 @@ std::span<const Named<GlmMethod>> glm_methods() {
 GlmTiles suitable_glm_tiles(const Runtime& runtime, GlmMethod method, index_t m, index_t n, index_t p) {
   TileShape a = suitable_qr_tile(runtime, m, n);
   if (method == GlmMethod::givens) a.mb = std::max<index_t>(m, 1);
-  return {a, {a.mb, suitable_qr_tile(runtime, m, p).nb}};
+  const auto gpus = static_cast<index_t>(runtime.gpus());
+  // On a GPU B is only multiplied: a few wide tiles for each.
+  const index_t nb =
+      gpus > 0 ? std::clamp<index_t>(p / (4 * gpus) / 256 * 256, 256, 2048) : suitable_qr_tile(runtime, m, p).nb;
+  return {a, {a.mb, nb}};
 }
 
 template <class T>

@@ -14,20 +14,21 @@
 namespace tesela {
 
 enum class GlmMethod : std::uint8_t {
-  tiles,   ///< qr of A, then only the rows of Q^T B that A leaves
-  gqr,     ///< the published way: all of the generalized QR factorization
-  givens,  ///< as tiles, by plane rotations
+  seminormal,  ///< qr of A; of the rows of Q^T B that A leaves products alone, where these are well conditioned
+  tiles,       ///< qr of A, then only the rows of Q^T B that A leaves
+  gqr,         ///< the published way: all of the generalized QR factorization
+  givens,      ///< as tiles, by plane rotations
 };
 
 /// All of them, as `tesela glm --method` names them.
 std::span<const Named<GlmMethod>> glm_methods();
 
 struct GlmOptions {
-  GlmMethod method = GlmMethod::tiles;
+  GlmMethod method = GlmMethod::seminormal;
   /// What counts as zero: singular values of A, its columns scaled to unit norm, up to rcond times the largest; those
   /// of the rows of Q^T B that A leaves up to rcond ||B||_F. 0 means max(m, n, p) eps.
   double rcond = 0;
-  QrOptions qr = {};          ///< of tiles and gqr
+  QrOptions qr = {};          ///< of all but givens
   GivensOptions givens = {};  ///< of givens
   TileShape tile = {0, 0};    ///< of B's part, transposed, which is factored; 0 x 0: what suits the workers
   bool multipliers = false;   ///< whether they are wanted
@@ -68,13 +69,16 @@ struct Glm {
          condition_b = 1;  ///< of A with columns, and of B2 with rows, of unit norm: estimates, or as ols
   /// ||b - A x - B u|| measured on the factored problem, over what the tolerance is made of.
   Measured backward_error = {};
-  bool original_units = true;  ///< as in LeastSquares
+  bool original_units = true;         ///< as in LeastSquares
+  GlmMethod used = GlmMethod::tiles;  ///< where the one asked for does not suit the problem, another
 };
 
 /// The general Gauss-Markov linear model, LAPACK ggglm: min ||u||_2 subject to b = A x + B u for each column b of the
 /// right-hand sides, A m x n and B m x p, any m, n and p. With A = Q [R; 0], Q^T B = [B1; B2] and Q^T b = [c1; c2], u
-/// is the solution of least norm of B2 u = c2 (by QR of B2^T), and R x = c1 - B1 u. (gqr: Q^T B V = S, v = V^T u is
-/// zero but for its last m - n elements v2, S22 v2 = c2, R x = c1 - S12 v2.)
+/// is the solution of least norm of B2 u = c2, and R x = c1 - B1 u. Where cond(B2) is below 3000 (in single precision
+/// below 290) and Q^T B is one row of tiles, u = B2^T w with B2 B2^T w = c2 by Cholesky, corrected until what is left
+/// of c2 is rounding; elsewhere, and by tiles, u comes from QR of B2^T. (gqr: Q^T B V = S, v = V^T u is zero but for
+/// its last m - n elements v2, S22 v2 = c2, R x = c1 - S12 v2.)
 ///
 /// A's rank is decided first, on columns scaled to unit norm: of rank k, B2 has m - k rows, and x is of least norm.
 /// Where B2 has not full row rank (p < m - k, or B B^T singular), c2 lies in its range to the tolerance or the status

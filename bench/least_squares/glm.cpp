@@ -49,7 +49,7 @@ const cli::Command glm_command(
           ->transform(cli::positive())
           ->capture_default_str()
           ->excludes(table);
-      o->add_peers(app, {"tesela", "gqr", "lapack", "cusolver", "cusolver-part"});
+      o->add_peers(app, {"tesela", "tiles", "gqr", "lapack", "cusolver", "cusolver-part"});
       return std::function<int()>(
           [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
     });

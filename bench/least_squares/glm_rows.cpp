@@ -14,7 +14,7 @@ Peer make_peer(const std::string& name, const GlmData<T>& data) {
   if (name == "cusolver") return cusolver_glm(name, true, data);
   if (name == "cusolver-part") return cusolver_glm(name, false, data);
   if (name == "factor") return tesela_gls_factor(name, data);
-  return tesela_glm(name, name == "gqr" ? GlmMethod::gqr : GlmMethod::tiles, data);
+  return tesela_glm(name, name == "tesela" ? GlmMethod::seminormal : *find_named(glm_methods(), name), data);
 }
 
 double published_seconds(const GlmRows& rows, index_t n, const std::string& precision, const std::string& peer) {

@@ -55,7 +55,7 @@ inline GlmReference reference_of(const Model& model) {
 
 inline Glm<double> solve(Runtime& runtime, const Model& model, GlmOptions options = {}, TileShape tile = {64, 48}) {
   const index_t m = model.a.rows();
-  if (options.method == GlmMethod::givens) tile.mb = std::max<index_t>(m, 1);
+  if (options.method == GlmMethod::givens || options.method == GlmMethod::seminormal) tile.mb = std::max<index_t>(m, 1);
   Matrix a = model.a.clone(), b = model.b.clone(), y = model.y.clone();
   const auto A = TileMatrix<double>::map(runtime, a.data(), m, a.cols(), a.ld(), tile);
   const auto B = TileMatrix<double>::map(runtime, b.data(), m, b.cols(), b.ld(), {tile.mb, 40});

@@ -24,9 +24,6 @@ Glm<T> glm_not_finite(index_t r) {
   return answer;
 }
 
-namespace {
-
-/// Of each column; the largest number where squares of its elements' sum are beyond it.
 template <class T>
 std::vector<T> norms_of_columns(Graph& g, const TileMatrix<T>& A) {
   std::vector<T> all(static_cast<std::size_t>(A.n()), T(0));
@@ -45,8 +42,6 @@ std::vector<T> norms_of_columns(Graph& g, const TileMatrix<T>& A) {
   return all;
 }
 
-}  // namespace
-
 bool Size::graded() const {
   constexpr int little = 6;
   const auto [least, most] = std::minmax_element(of_columns.begin(), of_columns.end());
@@ -63,7 +58,7 @@ Size bring_into_range(Graph& g, const TileMatrix<T>& A) {
     if (norm > 0) least = std::min(least, norm);
   }
   if (most == 0) return size.norms.assign(norms.size(), 0), size.of_columns.assign(norms.size(), 0), size;
-  if (std::abs(std::ilogb(most)) > std::numeric_limits<T>::max_exponent / 2) {
+  if (std::abs(std::ilogb(most)) > std::numeric_limits<T>::max_exponent / 8) {  // squares of squares are formed
     size.exponent = std::ilogb(most);
     A.for_each_tile(
         [&](const Tile<T>& tile, index_t, index_t) { g.insert<ScalePowerOfTwo<T>>({-size.exponent}, tile); });
@@ -222,6 +217,23 @@ std::optional<LeastNorm<T>> solve_by_rq(Graph& g, const RqFactorization<T>& of_b
   return s;
 }
 
+namespace {
+
+/// Errors and sizes of s.X, from R's columns' norms and R X.
+template <class T>
+void measure(SolvedTriangle<T>& s, const std::vector<T>& norms, HostMatrix<T> product, const HostMatrix<T>& right) {
+  for (index_t k = 0; k < product.size(); ++k) product.data()[k] -= right.data()[k];
+  for (const T norm : column_norms(product)) s.errors.push_back(static_cast<double>(norm));
+  for (index_t c = 0; c < right.cols(); ++c) {
+    double size = 0;
+    for (index_t j = 0; j < s.X.rows(); ++j)
+      size += static_cast<double>(norms[static_cast<std::size_t>(j)]) * std::abs(static_cast<double>(s.X(j, c)));
+    s.sizes.push_back(size);
+  }
+}
+
+}  // namespace
+
 template <class T>
 SolvedTriangle<T> solve_triangle(Graph& g, HostMatrix<T> R, HostMatrix<T> right, bool regular, double rcond) {
   const index_t k = R.rows(), n = R.cols(), r = right.cols();
@@ -242,17 +254,34 @@ SolvedTriangle<T> solve_triangle(Graph& g, HostMatrix<T> R, HostMatrix<T> right,
     unscale(s.X, std::vector<int>(static_cast<std::size_t>(r), 0),
             [&](index_t j) { return -s.exponents[static_cast<std::size_t>(j)]; });
   }
-  // right becomes R x - right.
+  HostMatrix<T> product = HostMatrix<T>::zeros(k, r);
   if (right.size() > 0 && n > 0)
-    blas::gemm(Op::none, Op::none, k, r, n, T(1), R.data(), R.ld(), s.X.data(), s.X.ld(), T(-1), right.data(),
-               right.ld());
-  for (const T norm : column_norms(right)) s.errors.push_back(static_cast<double>(norm));
-  for (index_t c = 0; c < r; ++c) {
-    double size = 0;
-    for (index_t j = 0; j < n; ++j)
-      size += static_cast<double>(norms[static_cast<std::size_t>(j)]) * std::abs(static_cast<double>(s.X(j, c)));
-    s.sizes.push_back(size);
-  }
+    blas::gemm(Op::none, Op::none, k, r, n, T(1), R.data(), R.ld(), s.X.data(), s.X.ld(), T(0), product.data(),
+               product.ld());
+  measure(s, norms, std::move(product), right);
+  return s;
+}
+
+template <class T>
+std::optional<KeptR<T>> kept_if_regular(Graph& g, const QrFactorization<T>& of_a, double rcond) {
+  const TileMatrix<T>& factors = of_a.factors();
+  if (factors.n() == 0 || std::min(factors.m(), factors.tile_shape().mb) < factors.n()) return std::nullopt;
+  KeptR<T> kept{KeptTriangle<T>::of_qr(g, factors), {}, 0};
+  kept.norms = kept.triangle.norms(g);
+  for (const T norm : kept.norms)
+    if (!(norm > 0 && norm < std::numeric_limits<T>::max())) return std::nullopt;
+  kept.condition = kept.triangle.condition(g, kept.norms);
+  if (!clearly_regular(4 * kept.condition, rcond)) return std::nullopt;
+  return kept;
+}
+
+template <class T>
+SolvedTriangle<T> solve_triangle(Graph& g, const KeptR<T>& R, HostMatrix<T> right) {
+  SolvedTriangle<T> s;
+  s.exponents.assign(R.norms.size(), 0);
+  s.X = right.clone();
+  R.triangle.solve(g, Op::none, s.X);
+  measure(s, R.norms, R.triangle.product(g, Op::none, s.X), right);
   return s;
 }
 
@@ -290,6 +319,7 @@ void judge(Glm<T>& answer, const LeastNorm<T>& s, const SolvedTriangle<T>& x, co
 }
 
 #define TESELA_INSTANTIATE(T)                                                                                       \
+  template std::vector<T> norms_of_columns(Graph&, const TileMatrix<T>&);                                           \
   template Size bring_into_range(Graph&, const TileMatrix<T>&);                                                     \
   template std::vector<int> bring_columns_into_range(Graph&, const TileMatrix<T>&);                                 \
   template Glm<T> glm_not_finite(index_t);                                                                          \
@@ -302,6 +332,8 @@ void judge(Glm<T>& answer, const LeastNorm<T>& s, const SolvedTriangle<T>& x, co
   template HostMatrix<T> beyond(Graph&, const RqFactorization<T>&, index_t);                                        \
   template HostMatrix<T> spread_of(Graph&, HostMatrix<T>, HostMatrix<T>, int, const std::vector<int>&);             \
   template SolvedTriangle<T> solve_triangle(Graph&, HostMatrix<T>, HostMatrix<T>, bool, double);                    \
+  template std::optional<KeptR<T>> kept_if_regular(Graph&, const QrFactorization<T>&, double);                      \
+  template SolvedTriangle<T> solve_triangle(Graph&, const KeptR<T>&, HostMatrix<T>);                                \
   template void judge(Glm<T>&, const LeastNorm<T>&, const SolvedTriangle<T>&, const HostMatrix<T>&,                 \
                       const HostMatrix<T>&, Shape, const Size&, double, bool);
 TESELA_INSTANTIATE(float)

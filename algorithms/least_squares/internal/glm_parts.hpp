@@ -2,6 +2,7 @@
 
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/least_squares/glm.hpp>
+#include <tesela/algorithms/least_squares/internal/kept_triangle.hpp>
 #include <tesela/algorithms/least_squares/internal/row_system.hpp>
 #include <tesela/algorithms/qr/rq.hpp>
 
@@ -15,6 +16,10 @@ namespace tesela::detail {
 
 template <class T>
 Glm<T> glm_not_finite(index_t r);
+
+/// ||a_j|| of each column; the largest number where the sum of its elements' squares is beyond it. Waits for A.
+template <class T>
+std::vector<T> norms_of_columns(Graph& g, const TileMatrix<T>& A);
 
 /// How large a matrix is.
 struct Size {
@@ -66,6 +71,23 @@ struct SolvedTriangle {
 };
 template <class T>
 SolvedTriangle<T> solve_triangle(Graph& g, HostMatrix<T> R, HostMatrix<T> right, bool regular, double rcond);
+
+/// A's R where it was made.
+template <class T>
+struct KeptR {
+  KeptTriangle<T> triangle;
+  std::vector<T> norms;  ///< of its columns
+  double condition;      ///< with columns of unit norm
+};
+/// Where the R of A, m x n with n <= m, lies in one row of tiles and is clearly regular; else nothing.
+template <class T>
+std::optional<KeptR<T>> kept_if_regular(Graph& g, const QrFactorization<T>& of_a, double rcond);
+template <class T>
+std::optional<KeptR<T>> kept_if_regular(Graph&, const GivensQr<T>&, double) {
+  return std::nullopt;
+}
+template <class T>
+SolvedTriangle<T> solve_triangle(Graph& g, const KeptR<T>& R, HostMatrix<T> right);
 
 /// Backward error, distances, tolerances, and the status that follows. `e` is what minus_product left, `cut` what the
 /// decision on A's rank cut; where the caller chose rcond, a right-hand side may be off by what was cut.

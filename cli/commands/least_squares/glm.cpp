@@ -189,6 +189,7 @@ int run_glm(Options o) {
   const Glm<T> answer =
       library ? solve_by_library(o, problem, report) : solve_by_graph(o, problem, report, uncertainty);
   if (!library) {
+    report.problem()["method_used"] = name_of(glm_methods(), answer.used);
     report.check("rank", static_cast<double>(answer.rank));
     report.check("rank_b", static_cast<double>(answer.rank_b));
     report.check("condition", answer.condition);
@@ -242,6 +243,7 @@ const Command glm_command(
       add_output(app, Output::matrix, "-o,--out", o->out, "write X, n x rhs, to FILE (.mtx or .npy)");
       add_output(app, Output::matrix, "--out-u", o->out_u, "write U, p x rhs, to FILE");
       o->uncertainty.add_to(app);
+      o->method.name = "seminormal";
       Choices()
           .add(glm_methods())
           .add(givens_methods())

@@ -111,10 +111,11 @@ void require_valid(const char* command, const QrMethod& method, const std::strin
     if (given && !applies)
       throw ArgumentError(command, option, std::string("belongs to --method ") + which + ", not to " + method.name);
   };
-  only_for(!method.tree.empty(), "--tree", "tiles", method.name == "tiles");
-  only_for(method.kernels != "auto", "--kernels", "tiles", method.name == "tiles");
-  only_for(method.ib != 0, "--ib", "tiles", method.name == "tiles");
-  only_for(!method.copy_vectors, "--no-copy-vectors", "tiles", method.name == "tiles");
+  const bool tiles = method.name == "tiles" || method.name == "seminormal";
+  only_for(!method.tree.empty(), "--tree", "tiles", tiles);
+  only_for(method.kernels != "auto", "--kernels", "tiles", tiles);
+  only_for(method.ib != 0, "--ib", "tiles", tiles);
+  only_for(!method.copy_vectors, "--no-copy-vectors", "tiles", tiles);
   only_for(!method.order.empty(), "--order", "givens-stages", method.name == "givens-stages");
   if (!method.tree.empty()) require_schedule_order(command, "--tree", method.tree);
   if (!method.order.empty()) require_schedule_order(command, "--order", method.order);

@@ -1,0 +1,164 @@
+#include <tesela/algorithms/least_squares/internal/kept_triangle.hpp>
+#include <tesela/algorithms/support/internal/on_column.hpp>
+#include <tesela/algorithms/support/rearrange.hpp>
+#include <tesela/codelets/dense/block_trsm.hpp>
+#include <tesela/codelets/dense/gemm.hpp>
+#include <tesela/codelets/least_squares/minimum_norm.hpp>
+#include <tesela/codelets/least_squares/r_factor.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+namespace tesela::detail {
+
+using namespace kernels;
+namespace {
+
+constexpr index_t vectors = 3;
+constexpr int power_steps = 4;
+
+Priority beside_the_triangle() { return on_column(0, highest_priority); }
+
+}  // namespace
+
+template <class T>
+KeptTriangle<T>::KeptTriangle(Graph& g, TileMatrix<T> R)
+    : r_(std::move(R)), inverses_(g.runtime(), r_.n(), r_.n(), {r_.n(), r_.n()}, "V") {
+  g.insert<InvertBlocks<T>>(beside_the_triangle(), {}, r_(0, 0), inverses_(0, 0));
+}
+
+template <class T>
+KeptTriangle<T> KeptTriangle<T>::of_qr(Graph& g, const TileMatrix<T>& factors) {
+  const index_t n = factors.n();
+  TileMatrix<T> R(g.runtime(), n, n, {n, n}, "R");
+  std::vector<Tile<T>> row;
+  for (index_t j = 0; j < factors.nt(); ++j) row.push_back(factors(0, j));
+  g.insert<GatherUpper<T>>(beside_the_triangle(), {}, R(0, 0), row);
+  return {g, std::move(R)};
+}
+
+template <class T>
+KeptTriangle<T> KeptTriangle<T>::of_tiles(Graph& g, const TileMatrix<T>& R) {
+  TileMatrix<T> whole(g.runtime(), R.n(), R.n(), {R.n(), R.n()}, "R");
+  rearrange(g, R, {}, whole);
+  return {g, std::move(whole)};
+}
+
+template <class T>
+void KeptTriangle<T>::insert_solve(Graph& g, Op op, const Tile<T>& X) const {
+  g.insert<BlockTrsm<T>>(beside_the_triangle(), {op}, r_(0, 0), inverses_(0, 0), X,
+                         g.scratch<T>(inverted_block, X.cols()));
+}
+
+template <class T>
+void KeptTriangle<T>::solve(Graph& g, Op op, HostMatrix<T>& X) const {
+  if (X.size() == 0) return;
+  const TileMatrix<T> x = one_tile(g, X, "X");
+  insert_solve(g, op, x(0, 0));
+  x.copy_to(X.data(), X.ld());
+}
+
+template <class T>
+void KeptTriangle<T>::solve_normal(Graph& g, HostMatrix<T>& X) const {
+  if (X.size() == 0) return;
+  const TileMatrix<T> x = one_tile(g, X, "X");
+  insert_solve(g, Op::transpose, x(0, 0));
+  insert_solve(g, Op::none, x(0, 0));
+  x.copy_to(X.data(), X.ld());
+}
+
+template <class T>
+HostMatrix<T> KeptTriangle<T>::product(Graph& g, Op op, const HostMatrix<T>& X) const {
+  HostMatrix<T> result(X.rows(), X.cols());
+  if (X.size() == 0) return result;
+  const TileMatrix<T> x = one_tile(g, X, "X"), y(g.runtime(), X.rows(), X.cols(), {X.rows(), X.cols()}, "RX");
+  g.insert<Gemm<T, Out>>(beside_the_triangle(), {.op_a = op}, r_(0, 0), x(0, 0), y(0, 0));
+  y.copy_to(result.data(), result.ld());
+  return result;
+}
+
+template <class T>
+std::vector<T> KeptTriangle<T>::norms(Graph& g) const {
+  const TileMatrix<T> norms(g.runtime(), r_.n(), 1, {r_.n(), 1}, "norms");
+  g.insert<ColumnNorms<T>>(beside_the_triangle(), {}, r_(0, 0), norms(0, 0));
+  std::vector<T> result(static_cast<std::size_t>(r_.n()));
+  norms.copy_to(result.data(), r_.n());
+  return result;
+}
+
+template <class T>
+double KeptTriangle<T>::condition(Graph& g, const std::vector<T>& norms) const {
+  const index_t n = r_.n();
+  const auto in_units = [&](const HostMatrix<T>& X, bool divided) {
+    HostMatrix<T> result(n, vectors);
+    for (index_t j = 0; j < vectors; ++j)
+      for (index_t i = 0; i < n; ++i) {
+        const T norm = norms[static_cast<std::size_t>(i)];
+        result(i, j) = divided ? X(i, j) / norm : X(i, j) * norm;
+      }
+    return result;
+  };
+  HostMatrix<T> wide = probes<T>(n, vectors), narrow = wide.clone();
+  double largest = 0, inverse = 0;
+  for (int step = 0; step < power_steps; ++step) {
+    const TileMatrix<T> x = one_tile(g, in_units(wide, true), "X"), y = one_tile(g, in_units(narrow, false), "Y"),
+                        rx(g.runtime(), n, vectors, {n, vectors}, "RX");
+    insert_solve(g, Op::transpose, y(0, 0));
+    insert_solve(g, Op::none, y(0, 0));
+    g.insert<Gemm<T, Out>>(beside_the_triangle(), {}, r_(0, 0), x(0, 0), rx(0, 0));
+    g.insert<Gemm<T, Out>>(beside_the_triangle(), {.op_a = Op::transpose}, r_(0, 0), rx(0, 0), x(0, 0));
+    y.copy_to(narrow.data(), narrow.ld());
+    x.copy_to(wide.data(), wide.ld());
+    narrow = in_units(narrow, false);
+    wide = in_units(wide, true);
+    inverse = take_growth(narrow);
+    largest = take_growth(wide);
+  }
+  return std::sqrt(largest) * std::sqrt(inverse);
+}
+
+template <class T>
+TileMatrix<T> one_tile(Graph& g, const HostMatrix<T>& X, const char* name) {
+  TileMatrix<T> tile(g.runtime(), X.rows(), X.cols(), {std::max<index_t>(X.rows(), 1), std::max<index_t>(X.cols(), 1)},
+                     name);
+  tile.copy_from(X.data(), X.ld());
+  return tile;
+}
+
+template <class T>
+HostMatrix<T> probes(index_t n, index_t count) {
+  HostMatrix<T> X(n, count);
+  std::uint32_t state = 1;
+  for (index_t k = 0; k < X.size(); ++k) {
+    state = state * 1664525u + 1013904223u;
+    X.data()[k] = static_cast<T>(state >> 8) / static_cast<T>(1 << 24) - T(0.5);
+  }
+  take_growth(X);
+  return X;
+}
+
+template <class T>
+double take_growth(HostMatrix<T>& X) {
+  double most = 0;
+  for (index_t j = 0; j < X.cols(); ++j) {
+    const T norm = euclidean_norm(X.rows(), &X(0, j));
+    if (!(static_cast<double>(norm) <= most)) most = static_cast<double>(norm);
+    for (index_t i = 0; i < X.rows(); ++i) X(i, j) /= norm;
+    if (std::isnan(most)) break;
+  }
+  return most;
+}
+
+#define TESELA_INSTANTIATE(T)                                                 \
+  template class KeptTriangle<T>;                                             \
+  template TileMatrix<T> one_tile(Graph&, const HostMatrix<T>&, const char*); \
+  template HostMatrix<T> probes<T>(index_t, index_t);                         \
+  template double take_growth(HostMatrix<T>&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+#undef TESELA_INSTANTIATE
+
+}  // namespace tesela::detail

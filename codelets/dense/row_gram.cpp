@@ -1,0 +1,19 @@
+#include <tesela/codelets/dense/row_gram.hpp>
+#include <tesela/codelets/libraries/blas.hpp>
+
+#include <algorithm>
+
+namespace tesela::kernels {
+
+template <class T>
+void RowGram<T>::cpu(const Args& args, Out<T> c, std::span<const In<T>> a) {
+  for (index_t j = 0; j < c.cols; ++j) std::fill_n(&c(0, j), c.rows, T(0));
+  for (const In<T>& tile : a)
+    blas::gemm<T>(Op::none, Op::transpose, c.rows, c.cols - args.column, tile.cols, 1, &tile(args.row, 0), tile.ld,
+                  &tile(args.other_row, 0), tile.ld, 1, &c(0, args.column), c.ld);
+}
+
+template struct RowGram<float>;
+template struct RowGram<double>;
+
+}  // namespace tesela::kernels
