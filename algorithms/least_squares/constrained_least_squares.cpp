@@ -2,6 +2,7 @@
 #include <tesela/algorithms/least_squares/constrained_least_squares.hpp>
 #include <tesela/algorithms/least_squares/internal/constraints.hpp>
 #include <tesela/algorithms/least_squares/internal/ols_solve.hpp>
+#include <tesela/algorithms/least_squares/internal/regular_constraints.hpp>
 #include <tesela/algorithms/least_squares/internal/row_system.hpp>
 #include <tesela/algorithms/least_squares/internal/scaled_problem.hpp>
 #include <tesela/codelets/least_squares/minimum_norm.hpp>
@@ -297,7 +298,18 @@ template <class T>
 ConstrainedLeastSquares<T> lse(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const HostMatrix<T>& C,
                                const HostMatrix<T>& D, const OlsOptions& options) {
   require_shapes(A.n(), B.n(), C, D);
-  return lse(g, triangle_of(g, A, B, options), C, D, options);
+  detail::require_conforming("lse", A, B);
+  const bool by_tiles =
+      options.method == OlsMethod::tiles ||
+      (options.method == OlsMethod::automatic && suitable_ols_method(A.m(), A.n(), B.n()) == OlsMethod::tiles);
+  if (g.runtime().gpus() == 0 || !by_tiles || A.m() < A.n() || A.n() == 0)
+    return lse(g, triangle_of(g, A, B, options), C, D, options);
+  const double rcond = detail::settled_rcond<T>("lse", options, std::max(C.rows(), A.n()), A.n());
+  const QrFactorization<T> factors = qr(g, A, options.qr);
+  factors.apply(g, Side::left, Op::transpose, B);
+  if (all_finite(C) && all_finite(D))
+    if (auto answer = detail::regular_constraints(g, factors, B, C, D, rcond)) return std::move(*answer);
+  return lse(g, extended_qr(g, factors, A.tile_shape(), B), C, D, options);
 }
 
 template ExtendedQr<float> triangle_of(Graph&, const TileMatrix<float>&, const TileMatrix<float>&, const OlsOptions&);

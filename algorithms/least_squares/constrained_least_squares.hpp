@@ -30,8 +30,8 @@ struct ConstrainedLeastSquares {
   index_t constraint_rank = 0;             ///< of C, its rows and columns scaled to one size
   std::vector<index_t> dropped_rows = {};  ///< of C, ascending, counted from 0: the others imply them
   index_t rank = 0;                        ///< of A on C's null space; n - constraint_rank where X is unique
-  double constraint_condition = 1;         ///< of the rows that were kept, estimated
-  double condition = 1;                    ///< of A on C's null space, A's columns scaled to one size
+  double constraint_condition = 1;         ///< of the rows that were kept, estimated; from a GPU of C R^-1
+  double condition = 1;                    ///< of A on C's null space, or with a GPU of A, columns of one size
   double cut = 0;                          ///< of C's and A's sizes what was taken for zero
   /// Of several solutions X is that of least norm; if not, of least norm in units in which A's columns are of one size.
   bool original_units = true;
