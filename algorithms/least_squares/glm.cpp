@@ -5,7 +5,6 @@
 #include <tesela/algorithms/least_squares/internal/row_system.hpp>
 #include <tesela/algorithms/least_squares/internal/seminormal_rows.hpp>
 #include <tesela/algorithms/qr/generalized_qr.hpp>
-#include <tesela/codelets/least_squares/spectral_condition.hpp>
 
 #include <array>
 #include <cmath>
@@ -84,12 +83,7 @@ Glm<T> solve(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const Til
   else if (m >= n && n > 0)
     answer.condition = triangle_condition(R, true);
   RankRows<T> rows;
-  bool regular = kept || (m >= n && (n == 0 || detail::clearly_regular(answer.condition, rcond)));
-  if (!regular && m >= n && std::isfinite(answer.condition)) {  // as in RowSystem::solve
-    HostMatrix<T> scaled = R.clone();
-    scale_columns(scaled);
-    regular = detail::clearly_regular(8 * spectral_condition(scaled), rcond);
-  }
+  const bool regular = kept || (m >= n && (n == 0 || detail::regular(R, answer.condition, rcond)));
   if (!regular) {
     rows = rows_of_rank(R.clone(), rcond);
     answer.rank = rows.rank;
@@ -198,9 +192,10 @@ GlmTiles suitable_glm_tiles(const Runtime& runtime, GlmMethod method, index_t m,
   TileShape a = suitable_qr_tile(runtime, m, n);
   if (method == GlmMethod::givens) a.mb = std::max<index_t>(m, 1);
   const auto gpus = static_cast<index_t>(runtime.gpus());
+  if (gpus == 0) return {a, {a.mb, suitable_qr_tile(runtime, m, p).nb}};
   // On a GPU B is only multiplied: a few wide tiles for each.
-  const index_t nb =
-      gpus > 0 ? std::clamp<index_t>(p / (4 * gpus) / 256 * 256, 256, 2048) : suitable_qr_tile(runtime, m, p).nb;
+  index_t nb = 256;
+  while (nb < 2048 && 8 * nb * gpus <= p) nb *= 2;
   return {a, {a.mb, nb}};
 }
 

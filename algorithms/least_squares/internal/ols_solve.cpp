@@ -1,6 +1,7 @@
 #include <tesela/algorithms/dense/triangular_solve.hpp>
 #include <tesela/algorithms/least_squares/internal/ols_solve.hpp>
 #include <tesela/codelets/least_squares/minimum_norm.hpp>
+#include <tesela/codelets/least_squares/spectral_condition.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -51,13 +52,22 @@ LeastSquares<T> ols_any_rank(ExtendedQr<T> e, Shape a, double rcond) {
 }
 
 template <class T>
+bool regular(const HostMatrix<T>& R, double condition, double rcond) {
+  if (clearly_regular(condition, rcond)) return true;
+  if (R.rows() != R.cols() || !std::isfinite(condition)) return false;
+  HostMatrix<T> scaled = R.clone();
+  scale_columns(scaled);
+  return clearly_regular(8 * spectral_condition(scaled), rcond);
+}
+
+template <class T>
 LeastSquares<T> ols_from_r(Graph& g, ExtendedQr<T> e, Shape a, const OlsOptions& options) {
   if (!all_finite(e)) return not_finite<T>(e.C.cols());
   LeastSquares<T> answer;
   HostMatrix<T> triangle;
   if (options.keep_triangle) triangle = e.R.clone();
   answer.condition = triangle_condition(e.R, true);
-  if (!clearly_regular(answer.condition, options.rcond)) {
+  if (!regular(e.R, answer.condition, options.rcond)) {
     answer = ols_any_rank(std::move(e), a, options.rcond);
     answer.degrees_of_freedom = a.rows - answer.rank;
     if (answer.rank == a.cols) answer.triangle = std::move(triangle);
@@ -85,6 +95,8 @@ template void judge(LeastSquares<double>&, const HostMatrix<double>&, const Host
                     const HostMatrix<double>&, Shape);
 template LeastSquares<float> ols_any_rank(ExtendedQr<float>, Shape, double);
 template LeastSquares<double> ols_any_rank(ExtendedQr<double>, Shape, double);
+template bool regular(const HostMatrix<float>&, double, double);
+template bool regular(const HostMatrix<double>&, double, double);
 template LeastSquares<float> ols_from_r(Graph&, ExtendedQr<float>, Shape, const OlsOptions&);
 template LeastSquares<double> ols_from_r(Graph&, ExtendedQr<double>, Shape, const OlsOptions&);
 

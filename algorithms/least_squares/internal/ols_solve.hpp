@@ -63,6 +63,11 @@ LeastSquares<T> not_finite(index_t r);
 /// it is in another norm than the pivoted factorization's.
 inline bool clearly_regular(double condition, double rcond) { return 10 * rcond * condition < 1; }
 
+/// The same of a triangle R in host memory, zeros below, whose 1-norm condition number with columns of unit norm this
+/// is: that may be n times the one that counts, too much in single precision.
+template <class T>
+bool regular(const HostMatrix<T>& R, double condition, double rcond);
+
 /// Measures X against op(R) X = C and lets the status follow.
 template <class T>
 void judge(LeastSquares<T>& answer, const HostMatrix<T>& op_r, const HostMatrix<T>& X, const HostMatrix<T>& C, Shape a);

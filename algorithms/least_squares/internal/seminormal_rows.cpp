@@ -23,7 +23,7 @@ constexpr int least_steps = 3, most_steps = 8;
 /// Measured on one GPU: what is factored here is smaller than what cholesky alone is asked for.
 TileShape factored_tile(const Runtime& runtime, index_t q) {
   if (runtime.gpus() == 0) return suitable_cholesky_tile(runtime, q);
-  const index_t nb = std::clamp<index_t>(q / 12 / 32 * 32, 128, 512);
+  const index_t nb = q < 8192 ? std::clamp<index_t>(q / 12 / 32 * 32, 128, 256) : 512;
   return {nb, std::max(q, nb)};
 }
 
