@@ -1,12 +1,12 @@
 #include <tesela/algorithms/least_squares/internal/glm_parts.hpp>
 #include <tesela/algorithms/least_squares/internal/ols_solve.hpp>
 #include <tesela/algorithms/least_squares/internal/regular_constraints.hpp>
-#include <tesela/algorithms/least_squares/internal/scaled_problem.hpp>
 #include <tesela/algorithms/least_squares/internal/seminormal_rows.hpp>
 #include <tesela/algorithms/support/rearrange.hpp>
 #include <tesela/codelets/dense/gemm.hpp>
 #include <tesela/codelets/least_squares/minimum_norm.hpp>
 #include <tesela/codelets/least_squares/r_factor.hpp>
+#include <tesela/codelets/least_squares/scale_rows.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 
 #include <algorithm>
@@ -70,8 +70,21 @@ std::vector<int> sizes(const HostMatrix<T>& c, const HostMatrix<T>& D, const std
   return result;
 }
 
+/// The exponent of the largest |c_ij| / norms_j of each row.
+template <class T>
+std::vector<int> sizes_of_rows(const HostMatrix<T>& C, const std::vector<T>& norms) {
+  std::vector<T> most(at(C.rows()), T(0));
+  for (index_t j = 0; j < C.cols(); ++j) {
+    const T factor = 1 / norms[at(j)];
+    for (index_t i = 0; i < C.rows(); ++i) most[at(i)] = std::max(most[at(i)], std::abs(C(i, j)) * factor);
+  }
+  std::vector<int> result;
+  for (const T size : most) result.push_back(std::ilogb(size));  // of rows of zeros far from moderate
+  return result;
+}
+
 bool moderate(const std::vector<int>& exponents, int most) {
-  return std::all_of(exponents.begin(), exponents.end(), [&](int e) { return std::abs(e) <= most; });
+  return std::all_of(exponents.begin(), exponents.end(), [&](int e) { return -most <= e && e <= most; });
 }
 
 }  // namespace
@@ -84,18 +97,22 @@ std::optional<ConstrainedLeastSquares<T>> regular_constraints(Graph& g, const Qr
   constexpr int range = std::numeric_limits<T>::max_exponent / 8;
   const index_t n = C.cols(), p = C.rows(), r = D.cols();
   if (n == 0 || p == 0 || p > n || r == 0 || B.nt() != 1) return std::nullopt;
+  // On its way while A is factored.
+  const TileMatrix<T> rows = one_tile(g, C, "C"), Ct(g.runtime(), n, p, {n, p}, "C'"),
+                      K(g.runtime(), n, p, {n, p}, "K");
   const std::optional<KeptR<T>> R = kept_if_regular(g, of_a, rcond);
   if (!R || !(R->condition <= largest_condition)) return std::nullopt;
   std::vector<int> units;
   for (const T norm : R->norms) units.push_back(std::ilogb(norm));
-  const std::vector<int> of_rows = row_sizes(C, units);
+  const std::vector<int> of_rows = sizes_of_rows(C, R->norms);
   if (!moderate(units, range) || !moderate(of_rows, range)) return std::nullopt;
 
-  HostMatrix<T> ct(n, p), c(n, r), d(p, r);  // C^T, c and d in sizes near 1
-  for (index_t i = 0; i < p; ++i)
-    for (index_t j = 0; j < n; ++j) ct(j, i) = std::ldexp(C(i, j), -of_rows[at(i)]);
-  const TileMatrix<T> Ct = one_tile(g, ct, "C'"), K(g.runtime(), n, p, {n, p}, "K"),
-                      rows(g.runtime(), p, n, {p, n}, "K'");
+  // C^T, c and d in sizes near 1.
+  HostMatrix<T> factors(p, 1), c(n, r), d(p, r);
+  for (index_t i = 0; i < p; ++i) factors(i, 0) = std::ldexp(T(1), -of_rows[at(i)]);
+  const TileMatrix<T> row_factors = one_tile(g, factors, "factors");
+  g.insert<ScaleRows<T>>(on_gpu, {}, row_factors(0, 0), rows(0, 0));
+  rearrange(g, rows, {.op = Op::transpose}, Ct);
   g.insert<Lacpy<T>>(on_gpu, {}, Ct(0, 0), K(0, 0));
   R->triangle.insert_solve(g, Op::transpose, K(0, 0));
   rearrange(g, K, {.op = Op::transpose}, rows);

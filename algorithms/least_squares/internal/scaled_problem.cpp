@@ -25,6 +25,17 @@ int exponent_of_column(const HostMatrix<T>& a, index_t j) {
   return most;
 }
 
+/// The size of each row of C, its columns divided by 2^units; 0 for rows of zeros.
+template <class T>
+std::vector<int> row_sizes(const HostMatrix<T>& C, const std::vector<int>& units) {
+  std::vector<int> sizes(at(C.rows()), none);
+  for (index_t j = 0; j < C.cols(); ++j)
+    for (index_t i = 0; i < C.rows(); ++i)
+      if (C(i, j) != T(0)) sizes[at(i)] = std::max(sizes[at(i)], exponent_of(C(i, j)) - units[at(j)]);
+  for (int& size : sizes) size = size == none ? 0 : size;
+  return sizes;
+}
+
 /// The size of a column of C, its rows divided by 2^of_rows.
 template <class T>
 int column_size(const HostMatrix<T>& C, index_t j, const std::vector<int>& of_rows) {
@@ -35,16 +46,6 @@ int column_size(const HostMatrix<T>& C, index_t j, const std::vector<int>& of_ro
 }
 
 }  // namespace
-
-template <class T>
-std::vector<int> row_sizes(const HostMatrix<T>& C, const std::vector<int>& units) {
-  std::vector<int> sizes(at(C.rows()), none);
-  for (index_t j = 0; j < C.cols(); ++j)
-    for (index_t i = 0; i < C.rows(); ++i)
-      if (C(i, j) != T(0)) sizes[at(i)] = std::max(sizes[at(i)], exponent_of(C(i, j)) - units[at(j)]);
-  for (int& size : sizes) size = size == none ? 0 : size;
-  return sizes;
-}
 
 template <class T>
 std::vector<int> unknown_units(const HostMatrix<T>& R, const HostMatrix<T>& C) {
@@ -114,8 +115,6 @@ template ScaledProblem<float> scaled_problem(const ExtendedQr<float>&, const Hos
                                              const HostMatrix<float>&, std::vector<int>);
 template ScaledProblem<double> scaled_problem(const ExtendedQr<double>&, const HostMatrix<double>&,
                                               const HostMatrix<double>&, std::vector<int>);
-template std::vector<int> row_sizes(const HostMatrix<float>&, const std::vector<int>&);
-template std::vector<int> row_sizes(const HostMatrix<double>&, const std::vector<int>&);
 template std::vector<int> unknown_units(const HostMatrix<float>&, const HostMatrix<float>&);
 template std::vector<int> unknown_units(const HostMatrix<double>&, const HostMatrix<double>&);
 template HostMatrix<float> equilibrated(const HostMatrix<float>&);

@@ -24,10 +24,6 @@ ScaledProblem<T> scaled_problem(const ExtendedQr<T>& e, const HostMatrix<T>& C, 
 template <class T>
 std::vector<int> unknown_units(const HostMatrix<T>& R, const HostMatrix<T>& C);
 
-/// Of each row of C, its columns divided by 2^units, the largest exponent; 0 for rows of zeros.
-template <class T>
-std::vector<int> row_sizes(const HostMatrix<T>& C, const std::vector<int>& units);
-
 /// C with rows and columns of one size.
 template <class T>
 HostMatrix<T> equilibrated(const HostMatrix<T>& C);
