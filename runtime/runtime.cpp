@@ -125,6 +125,7 @@ Runtime::Runtime(const RuntimeOptions& options) : state_(std::make_shared<detail
   try {
     detail::ScopedEnvironment env;
     detail::join_ranks(*state_);
+    detail::arrange_ranks(*state_, options.grid);
     detail::share_host(*state_, env);
     if (state_->messages != nullptr && !options.trace_dir.empty())
       throw ArgumentError("Runtime", "trace_dir", "several ranks record no trace yet");

@@ -3,6 +3,7 @@
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/types.hpp>
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,6 +32,9 @@ struct RuntimeOptions {
   std::string trace_dir = {};
   bool trace_from_start = true;  ///< false: record nothing before Runtime::start_trace
   bool profile = false;          ///< time every task and transfer, for Runtime::statistics
+  /// How several ranks stand in a grid, rows and columns of it: tile (i, j) of a matrix has its place at row i mod rows
+  /// and column j mod columns. By default as square as their number allows, no fewer columns than rows.
+  std::optional<std::array<int, 2>> grid = {};
 };
 
 /// One processing unit that runs tasks.
@@ -65,6 +69,15 @@ struct LinkUse {
   double bytes = 0;
 };
 
+/// What one rank did since the last reset.
+struct RankUse {
+  std::string host = {};
+  int workers = 0;
+  index_t tasks = 0;
+  double bytes_sent = 0, bytes_received = 0;  ///< of tiles
+  double peak_bytes = 0;                      ///< of host memory, since the process began
+};
+
 struct Statistics {
   std::vector<WorkerUse> workers;
   std::vector<LinkUse> links;  ///< of links that moved something
@@ -96,6 +109,8 @@ class Runtime {
   /// Counters since construction or the last reset; the times are measured only with RuntimeOptions::profile.
   Statistics statistics();
   void reset_statistics();
+  /// Of each rank, in order. All ranks call it alike.
+  std::vector<RankUse> rank_statistics();
 
   /// With trace_dir and without trace_from_start: records from here on, after a warm-up, say.
   void start_trace();

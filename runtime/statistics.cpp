@@ -1,3 +1,4 @@
+#include <tesela/runtime/internal/ranks.hpp>
 #include <tesela/runtime/internal/starpu.hpp>
 #include <tesela/runtime/runtime.hpp>
 
@@ -83,6 +84,13 @@ void Runtime::reset_statistics() {
   state_->collect_profile();
   for (auto& times : state_->times) times = {0, 0, 0, 0, times.waiting_before};
   state_->links.clear();
+  state_->bytes_sent = state_->bytes_received = 0;
+}
+
+std::vector<RankUse> Runtime::rank_statistics() {
+  index_t tasks = 0;
+  for (const WorkerUse& use : statistics().workers) tasks += use.tasks;
+  return detail::exchange_uses(*state_, tasks);
 }
 
 }  // namespace tesela

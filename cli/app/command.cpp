@@ -2,6 +2,7 @@
 
 #include "cli/app/numbers.hpp"
 #include "cli/app/outputs.hpp"
+#include "cli/app/sizes.hpp"
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/topology.hpp>
@@ -58,6 +59,8 @@ void CommonOptions::add_to(CLI::App& app, const Taken& taken) {
     app.add_option("--ncpu", ncpu,
                    "CPU workers (default: STARPU_NCPU, else every core; beside GPUs all but their drivers' and one)")
         ->transform(cli::non_negative());
+    app.add_option("--grid", grid, "PxQ: how the processes of mpirun stand (default: as square as their number allows)")
+        ->type_name("GRID");
   }
   if (!taken.gpus) return;
   app.add_option("--ncuda", ncuda, "CUDA devices (default: STARPU_NCUDA, else all)")->transform(cli::non_negative());
@@ -77,6 +80,12 @@ RuntimeOptions CommonOptions::runtime() const {
   if (ncpu >= 0) options.cpus = ncpu;
   if (ncuda >= 0) options.gpus = ncuda;
   if (!scheduler.empty()) options.scheduler = scheduler;
+  if (!grid.empty()) {
+    const std::vector<index_t> sizes = parse_sizes("--grid", grid, "PxQ", 2);
+    if (sizes.size() != 2 || sizes[0] > 64 || sizes[1] > 64)
+      throw ArgumentError("tesela", "--grid", grid + " is not PxQ, of 64 processes at most");
+    options.grid = {static_cast<int>(sizes[0]), static_cast<int>(sizes[1])};
+  }
   if (streams > 0)
     options.streams_per_gpu = streams;
   else if (default_streams > 1 && std::getenv("STARPU_NWORKER_PER_CUDA") == nullptr)

@@ -49,6 +49,7 @@ struct CommonOptions {
   std::string json_path;
   std::string trace_dir;
   std::string scheduler;
+  std::string grid;  ///< PxQ, of ranks
   int ncpu = -1, ncuda = -1;
   int streams = 0;  ///< 0: what StarPU's environment variable says, else default_streams
   int default_streams = 1;

@@ -107,6 +107,16 @@ void Report::measured(Runtime& runtime, const Graph& graph, const Timed& runs, s
   for (const LinkUse& link : statistics.links)
     json_["links"].push_back(
         {{"from", link.from}, {"to", link.to}, {"transfers", link.transfers}, {"bytes", link.bytes}});
+  if (runtime.ranks() > 1) {
+    json_["ranks"] = nlohmann::json::array();
+    for (const RankUse& use : runtime.rank_statistics())
+      json_["ranks"].push_back({{"host", use.host},
+                                {"workers", use.workers},
+                                {"tasks", use.tasks},
+                                {"bytes_sent", use.bytes_sent},
+                                {"bytes_received", use.bytes_received},
+                                {"peak_bytes", use.peak_bytes}});
+  }
   // transfer: the longest that one worker waited for data; what overlaps with work costs nothing.
   json_["seconds"] = {{"compute", median},
                       {"transfer", waiting},

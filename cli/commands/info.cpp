@@ -2,6 +2,7 @@
 #include "cli/app/outputs.hpp"
 #include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/runtime/config.hpp>
+#include <tesela/runtime/ranks.hpp>
 #include <tesela/runtime/topology.hpp>
 #include <tesela/runtime/trace.hpp>
 
@@ -62,6 +63,7 @@ nlohmann::json report(const Machine& machine) {
           {"schedulers", Runtime::schedulers()},
           {"traces", can_trace()},
           {"blas", blas::description()},
+          {"mpi", mpi_description()},
           {"cuda_runtime", machine.cuda_runtime},
           {"cuda_driver", machine.cuda_driver},
           {"variants", variants()},
@@ -89,6 +91,7 @@ void print(const Machine& machine) {
   fmt::print("StarPU     {}, traces {}\n", Runtime::starpu_version(),
              can_trace() ? "yes (FxT)" : "no (built without FxT)");
   fmt::print("BLAS       {}\n", blas::description());
+  fmt::print("MPI        {}\n", mpi_description().empty() ? "none: built without it" : mpi_description());
   if (config::have_cuda)
     fmt::print("CUDA       runtime {}, driver {}\n", machine.cuda_runtime,
                machine.cuda_driver.empty() ? "none" : machine.cuda_driver);

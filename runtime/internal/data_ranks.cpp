@@ -29,10 +29,13 @@ void Data::bring_to(int rank, int priority, const Graph& graph) {
   if (where_.at(rank) || where_.holder < 0) return;
   Messages& messages = *state_->messages;
   const auto tag = static_cast<std::int64_t>(id);
-  if (where_.holder == state_->rank)
+  if (where_.holder == state_->rank) {
+    state_->bytes_sent += bytes();
     messages.send(handle(), rank, tag, priority, &count_out, counted(graph));
-  else if (rank == state_->rank)
+  } else if (rank == state_->rank) {
+    state_->bytes_received += bytes();
     messages.receive(handle(), where_.holder, tag, priority, &count_out, counted(graph));
+  }
   where_.copies |= std::uint64_t{1} << rank;
 }
 

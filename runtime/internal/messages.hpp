@@ -19,7 +19,6 @@ class Messages {
 
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  virtual std::string library() const = 0;  ///< its name and version
 
   /// Once StarPU stands, and before it ends.
   virtual void start() = 0;
@@ -41,6 +40,8 @@ class Messages {
 
 /// What libtesela_mpi has: null where MPI cannot start, with the reason.
 using StartMessages = Messages* (*)(std::string* reason);
+using DescribeMessages = const char* (*)();  ///< mpi_description() of ranks.hpp
+inline constexpr const char* describe_messages_name = "tesela_describe_messages";
 inline constexpr const char* start_messages_name = "tesela_start_messages";
 
 }  // namespace tesela::detail

@@ -6,6 +6,9 @@
 #include <chrono>
 #include <cstdlib>
 #include <mpi.h>
+#if defined(OPEN_MPI)
+#include <mpi-ext.h>
+#endif
 #include <new>
 #include <thread>
 
@@ -13,6 +16,14 @@
 
 namespace tesela::detail {
 namespace {
+
+std::string library() {
+  char version[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length = 0;
+  MPI_Get_library_version(version, &length);
+  const std::string all(version, static_cast<std::size_t>(length));
+  return all.substr(0, all.find_first_of(",\n"));
+}
 
 class MpiMessages final : public Messages {
  public:
@@ -29,13 +40,6 @@ class MpiMessages final : public Messages {
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
-  std::string library() const override {
-    char version[MPI_MAX_LIBRARY_VERSION_STRING];
-    int length = 0;
-    MPI_Get_library_version(version, &length);
-    const std::string all(version, static_cast<std::size_t>(length));
-    return all.substr(0, all.find_first_of(",\n"));
-  }
 
   void start() override {
     starpu_mpi_init_comm(nullptr, nullptr, 0, MPI_COMM_WORLD);
@@ -100,6 +104,15 @@ class MpiMessages final : public Messages {
 
 }  // namespace
 }  // namespace tesela::detail
+
+extern "C" const char* tesela_describe_messages() {
+#if defined(MPIX_CUDA_AWARE_SUPPORT) && MPIX_CUDA_AWARE_SUPPORT
+  static const std::string description = tesela::detail::library() + ", GPU-aware";
+#else
+  static const std::string description = tesela::detail::library() + ", not GPU-aware";
+#endif
+  return description.c_str();
+}
 
 extern "C" tesela::detail::Messages* tesela_start_messages(std::string* reason) {
   int started = 0, level = 0;

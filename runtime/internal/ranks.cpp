@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <sched.h>
 #include <sstream>
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace tesela::detail {
@@ -26,13 +27,18 @@ bool launched() {
   return std::getenv("PMIX_RANK") != nullptr && tasks != nullptr && std::atoi(tasks) > 1;
 }
 
+/// libtesela_mpi.so, which lies beside this library; null with dlerror()'s reason.
+void* load_messages() {
+  Dl_info here{};
+  dladdr(reinterpret_cast<const void*>(&launched), &here);
+  const auto beside = std::filesystem::path(here.dli_fname != nullptr ? here.dli_fname : "").parent_path();
+  return dlopen((beside / "libtesela_mpi.so").c_str(), RTLD_NOW | RTLD_GLOBAL);
+}
+
 /// Of the process: MPI starts once in it, and ends with it.
 Messages* process_messages() {
   static const std::unique_ptr<Messages> only = [] {
-    Dl_info here{};
-    dladdr(reinterpret_cast<const void*>(&launched), &here);
-    const auto beside = std::filesystem::path(here.dli_fname != nullptr ? here.dli_fname : "").parent_path();
-    void* const library = dlopen((beside / "libtesela_mpi.so").c_str(), RTLD_NOW | RTLD_GLOBAL);
+    void* const library = load_messages();
     if (library == nullptr)
       throw EnvironmentError(std::string("this process is one of several, which needs libtesela_mpi.so: ") + dlerror() +
                              " (TESELA_MPI=0 makes each a program of its own)");
@@ -107,11 +113,24 @@ void share_host(const RuntimeState& state, ScopedEnvironment& env) {
   }
 }
 
+void arrange_ranks(RuntimeState& state, const std::optional<std::array<int, 2>>& grid) {
+  if (grid) {
+    const auto [rows, columns] = *grid;
+    if (rows < 1 || columns < 1 || rows > state.ranks || columns > state.ranks || rows * columns != state.ranks)
+      throw ArgumentError("Runtime", "grid",
+                          std::to_string(rows) + "x" + std::to_string(columns) + " does not fit " +
+                              std::to_string(state.ranks) + (state.ranks == 1 ? " rank" : " ranks"));
+    state.grid_rows = rows;
+    state.grid_columns = columns;
+    return;
+  }
+  state.grid_rows = static_cast<int>(std::sqrt(state.ranks));
+  while (state.ranks % state.grid_rows != 0) --state.grid_rows;
+  state.grid_columns = state.ranks / state.grid_rows;
+}
+
 int RuntimeState::rank_of(index_t i, index_t j) const {
-  int rows = static_cast<int>(std::sqrt(ranks));
-  while (ranks % rows != 0) --rows;
-  const int cols = ranks / rows;
-  return static_cast<int>(i % rows) * cols + static_cast<int>(j % cols);
+  return static_cast<int>(i % grid_rows) * grid_columns + static_cast<int>(j % grid_columns);
 }
 
 void agree_on_workers(RuntimeState& state) {
@@ -129,6 +148,23 @@ void agree_on_workers(RuntimeState& state) {
     state.agreed.gpus = std::min(state.agreed.gpus, gpus);
     state.smallest_device = std::min(state.smallest_device, bytes);
   }
+}
+
+std::vector<RankUse> exchange_uses(const RuntimeState& state, index_t tasks) {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  std::ostringstream mine;
+  mine << host_name() << ' ' << state.workers.size() << ' ' << tasks << ' ' << state.bytes_sent << ' '
+       << state.bytes_received << ' ' << usage.ru_maxrss;
+  std::vector<RankUse> uses;
+  for (const std::string& said :
+       state.messages != nullptr ? state.messages->gather(mine.str()) : std::vector{mine.str()}) {
+    std::istringstream in(said);
+    RankUse& use = uses.emplace_back();
+    in >> use.host >> use.workers >> use.tasks >> use.bytes_sent >> use.bytes_received >> use.peak_bytes;
+    use.peak_bytes *= 1024;  // getrusage counts in KiB
+  }
+  return uses;
 }
 
 std::vector<RankReport> exchange_reports(const RuntimeState& state, const RankReport& mine) {
@@ -167,6 +203,13 @@ void leave_ranks(const RuntimeState& state) noexcept {
 }
 
 }  // namespace tesela::detail
+
+std::string tesela::mpi_description() {
+  void* const library = detail::load_messages();
+  if (library == nullptr) return "";
+  const auto name = reinterpret_cast<detail::DescribeMessages>(dlsym(library, detail::describe_messages_name));
+  return name != nullptr ? name() : "";
+}
 
 int tesela::launched_rank() noexcept {
   if (!detail::launched()) return 0;

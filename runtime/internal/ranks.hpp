@@ -10,6 +10,8 @@ namespace tesela::detail {
 /// Finds out whether this process is one of several (mpirun or srun started it, or TESELA_MPI=1 says so; TESELA_MPI=0:
 /// it is not), and joins them. Throws EnvironmentError where it cannot.
 void join_ranks(RuntimeState&);
+/// How the ranks stand. Throws ArgumentError for a grid of another number of them.
+void arrange_ranks(RuntimeState&, const std::optional<std::array<int, 2>>& grid);
 /// Leaves this rank its share of its host's cores and GPUs.
 void share_host(const RuntimeState&, ScopedEnvironment&);
 /// Once StarPU stands: what sizes follow from is the same on all ranks.
@@ -24,6 +26,9 @@ struct RankReport {
 };
 /// All ranks' reports, in order. Throws EnvironmentError where another rank is at its end instead.
 std::vector<RankReport> exchange_reports(const RuntimeState&, const RankReport& mine);
+
+/// All ranks', in order: this one has run so many tasks.
+std::vector<RankUse> exchange_uses(const RuntimeState&, index_t tasks);
 
 /// A rank that ends because of an exception: with all others, or else all end at once.
 void leave_ranks(const RuntimeState&) noexcept;

@@ -29,7 +29,9 @@ struct RuntimeState {
   int cpus = 0, gpus = 0;
   Messages* messages = nullptr;  // null for a process of its own
   int rank = 0, ranks = 1;
-  WorkerCounts agreed{0, 0};  // the least of all ranks
+  int grid_rows = 1, grid_columns = 1;                          // of ranks
+  std::atomic<std::uint64_t> bytes_sent{0}, bytes_received{0};  // to and from other ranks, since the last reset
+  WorkerCounts agreed{0, 0};                                    // the least of all ranks
   /// Whose tile (i, j) of a matrix is, where nobody said: the ranks are a grid, dealt cyclically.
   int rank_of(index_t i, index_t j) const;
   std::string scheduler;

@@ -47,6 +47,56 @@ TEST_CASE("other commands on several ranks end well") {
   }
 }
 
+TEST_CASE("a report names what each rank did, and ranks stand as --grid says") {
+  require_ranks();
+  const Words problem{"gemm", "--m", "256", "--n", "256", "--k", "256", "--tile", "64", "--json", "-"};
+  for (const char* grid : {"", "1x4", "4x1", "2x2"}) {
+    const Outcome all = on_ranks(4, problem + (*grid != 0 ? Words{"--grid", grid} : Words{}));
+    INFO(grid << all.err);
+    REQUIRE(all.code == 0);
+    const nlohmann::json ranks = nlohmann::json::parse(all.out)["ranks"];
+    REQUIRE(ranks.size() == 4);
+    double sent = 0, received = 0;
+    for (const auto& rank : ranks) {
+      CHECK(rank["tasks"] == 16);  // a quarter of 64 products
+      CHECK(rank["workers"] >= 1);
+      CHECK(rank["peak_bytes"] > 1e6);
+      sent += rank["bytes_sent"].get<double>();
+      received += rank["bytes_received"].get<double>();
+    }
+    CHECK(sent == received);
+    CHECK(sent > 0);
+  }
+  CHECK(!nlohmann::json::parse(run_tesela(problem).out).contains("ranks"));
+  for (const auto& [ranks, grid] : {std::pair{3, "2x2"}, {4, "0x4"}, {4, "4"}}) {
+    const Outcome refused = on_ranks(ranks, problem + Words{"--grid", grid});
+    CHECK(refused.code == 2);
+    CHECK_THAT(refused.err, ContainsSubstring("grid"));
+  }
+  CHECK(run_tesela(problem + Words{"--grid", "2x2"}).code == 2);
+}
+
+TEST_CASE("a rank that is killed, an interrupt and a full disk end all ranks, and leave nothing") {
+  require_ranks();
+  const TemporaryFolder folder, files;
+  const std::string script = folder / "rank.sh";
+  std::ofstream(script) << "#!/bin/sh\n[ $OMPI_COMM_WORLD_RANK = 1 ] && (sleep 1; kill -9 $$) &\nexec \"$@\"\n";
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  const Words endless{tesela::test::tesela(), "qr", "--n", "600", "--tile", "64", "--repeat", "100000", "--out-r",
+                      files / "r.npy"};
+  const Outcome killed = run_on_ranks(3, Words{script} + endless);
+  CHECK(killed.code != 0);
+  CHECK(killed.seconds < 10 * patience);
+  const Outcome interrupted = run_on_ranks(3, endless, {.interrupt_after = 2 * patience});
+  CHECK(interrupted.code != 0);
+  CHECK(interrupted.seconds < 12 * patience);
+  CHECK(files.files() == 0);
+  const Outcome full = on_ranks(3, {"qr", "--n", "60", "--out-r", "/dev/full"});
+  CHECK(full.code == 3);
+  CHECK_THAT(full.err, ContainsSubstring("/dev/full"));
+  CHECK(full.seconds < 10 * patience);
+}
+
 TEST_CASE("what is wrong on all ranks is told, and nothing is left behind") {
   require_ranks();
   const TemporaryFolder folder;

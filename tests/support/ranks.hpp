@@ -9,12 +9,12 @@
 namespace tesela::test {
 
 /// Arguments reach the program as they are, but for quotes.
-inline Outcome run_on_ranks(int ranks, const Words& program) {
+inline Outcome run_on_ranks(int ranks, const Words& program, ProcessOptions options = {}) {
   std::string line = "exec mpirun --oversubscribe -np " + std::to_string(ranks);
   for (const std::string& word : program) line += " '" + word + "'";
-  return run({"/bin/sh", "-c", line},
-             {.environment = {{"OMPI_ALLOW_RUN_AS_ROOT", "1"}, {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"}},
-              .limit = 60 * patience});
+  options.environment.insert({{"OMPI_ALLOW_RUN_AS_ROOT", "1"}, {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"}});
+  options.limit = 60 * patience;
+  return run({"/bin/sh", "-c", line}, options);
 }
 
 /// Skips where there is no mpirun that can start processes, or no library to join them by.
