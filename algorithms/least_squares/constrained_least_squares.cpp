@@ -168,7 +168,7 @@ class Solve {
     for (index_t k = 0; k < r; ++k) {
       const double norm_x = static_cast<double>(euclidean_norm(n, x.data() + k * x.ld()));
       // Of each row what it is the sum of. A row that others imply adds up what those leave.
-      std::vector<double> sums(at(p));
+      std::vector<double> sums(at(p)), norms(at(p));
       double most = 0;
       for (index_t i = 0; i < p; ++i) {
         double norm = 0, sum = std::abs(static_cast<double>(s.d(i, k)));
@@ -177,6 +177,7 @@ class Solve {
           norm = std::hypot(norm, static_cast<double>(s.C(i, j)));
         }
         sums[at(i)] = sum;
+        norms[at(i)] = norm;
         if (constraints.is_dropped(i)) continue;
         most = std::max(most, sum);
         const double data = norm * norm_x + std::abs(static_cast<double>(s.d(i, k)));
@@ -186,8 +187,9 @@ class Solve {
       }
       for (index_t i = 0; i < p; ++i) {
         const double off = std::abs(static_cast<double>(left(i, k)));
-        if (constraints.is_dropped(i) && off > rounding * (sums[at(i)] + most) + 2 * constraints.cut() * norm_x)
-          answer.distances[at(k)] = off;
+        const double tolerance =
+            norms[at(i)] == 0 ? 0 : rounding * (sums[at(i)] + most) + 2 * constraints.cut() * norm_x;
+        if (constraints.is_dropped(i) && off > tolerance) answer.distances[at(k)] = off;
       }
       if (answer.distances[at(k)] > 0) answer.status = LseStatus::inconsistent;
     }

@@ -128,11 +128,15 @@ Glm<T> solve(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const Til
   detail::SolvedTriangle<T> x = kept ? detail::solve_triangle(g, *kept, std::move(right))
                                      : detail::solve_triangle(g, std::move(R), std::move(right), regular, rcond);
   if (!all_finite(x.X)) return detail::glm_not_finite<T>(r);
-  if (options.keep_spread && !all && !rest) rest.emplace(rest_of(answer.rank));
-  if (options.keep_spread && answer.rank == n && s.rank == m - n)
-    answer.spread =
-        detail::spread_of(g, std::move(triangle), all && published ? detail::beyond(g, *all, n) : rest->beyond(g, B, n),
-                          b_size.exponent, of_columns);
+  if (options.keep_spread && answer.rank == n && s.rank == m - n) {
+    const auto beyond = [&] {
+      if (b_size.graded()) return detail::graded_beyond(first_rows(B, m).rows, n, b_size.of_columns);
+      if (all && published) return detail::beyond(g, *all, n);
+      if (!rest) rest.emplace(rest_of(answer.rank));
+      return rest->beyond(g, B, n);
+    };
+    answer.spread = detail::spread_of(g, std::move(triangle), beyond(), b_size.exponent, of_columns);
+  }
   answer.original_units = x.original_units && std::equal(of_columns.begin() + 1 * !of_columns.empty(), of_columns.end(),
                                                          of_columns.begin());
   detail::judge(answer, s, x, c, e, {m, n}, b_size, rows.cut, options.rcond > 0);

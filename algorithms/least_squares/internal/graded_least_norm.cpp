@@ -13,6 +13,13 @@ namespace {
 
 std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
+std::vector<index_t> large_first(const std::vector<int>& sizes) {
+  std::vector<index_t> order(sizes.size());
+  std::iota(order.begin(), order.end(), index_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](index_t a, index_t b) { return sizes[at(a)] > sizes[at(b)]; });
+  return order;
+}
+
 /// B2, columns of size 1, as Q [N; 0] with N of full row rank.
 template <class T>
 struct RowBasis {
@@ -88,10 +95,8 @@ LeastNorm<T> graded_least_norm(HostMatrix<T> B2, std::vector<int> of_columns, co
   if (rank == 0 || r == 0) return s;
 
   // The basis' rows in B2's own column sizes, transposed, large rows first.
-  std::vector<index_t> order(at(p)), pivots;
-  std::iota(order.begin(), order.end(), index_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](index_t a, index_t b) { return of_columns[at(a)] > of_columns[at(b)]; });
+  const std::vector<index_t> order = large_first(of_columns);
+  std::vector<index_t> pivots;
   HostMatrix<T> G(p, rank);
   for (index_t j = 0; j < rank; ++j)
     for (index_t i = 0; i < p; ++i)
@@ -115,6 +120,30 @@ LeastNorm<T> graded_least_norm(HostMatrix<T> B2, std::vector<int> of_columns, co
   return s;
 }
 
+template <class T>
+HostMatrix<T> graded_beyond(const HostMatrix<T>& B, index_t first, const std::vector<int>& of_columns) {
+  const index_t q = B.rows() - first, p = B.cols();
+  if (p <= q || first == 0) return HostMatrix<T>(first, std::max<index_t>(p - q, 0));
+  const int most = *std::max_element(of_columns.begin(), of_columns.end());
+  const std::vector<index_t> order = large_first(of_columns);
+  HostMatrix<T> below(p, q), above(p, first);
+  for (index_t i = 0; i < p; ++i)
+    for (index_t j = 0; j < B.rows(); ++j)
+      (j < first ? above(i, j) : below(i, j - first)) = std::ldexp(B(j, order[at(i)]), -most);
+  std::vector<index_t> pivots;
+  std::vector<T> tau(at(q));
+  if (q > 0) {
+    lapack::geqp3(p, q, below.data(), below.ld(), pivots, tau.data());
+    lapack::ormqr(Op::transpose, p, first, q, below.data(), below.ld(), tau.data(), above.data(), above.ld());
+  }
+  HostMatrix<T> result(first, p - q);
+  for (index_t j = 0; j < p - q; ++j)
+    for (index_t i = 0; i < first; ++i) result(i, j) = std::ldexp(above(q + j, i), most);
+  return result;
+}
+
+template HostMatrix<float> graded_beyond(const HostMatrix<float>&, index_t, const std::vector<int>&);
+template HostMatrix<double> graded_beyond(const HostMatrix<double>&, index_t, const std::vector<int>&);
 template LeastNorm<float> graded_least_norm(HostMatrix<float>, std::vector<int>, const HostMatrix<float>&, double,
                                             bool);
 template LeastNorm<double> graded_least_norm(HostMatrix<double>, std::vector<int>, const HostMatrix<double>&, double,

@@ -57,8 +57,8 @@ double divide_by_full(Graph& g, HostMatrix<T>& F, HostMatrix<T>& X) {
 
 /// What pivoting leaves of S below its rank must be rounding.
 template <class T>
-void require_semidefinite(const char* routine, const HostMatrix<T>& S, int exponent, const HostMatrix<T>& R,
-                          const std::vector<index_t>& pivots, index_t rank, T tolerance) {
+void require_semidefinite(const char* routine, const HostMatrix<T>& S, const std::vector<int>& of_rows, int exponent,
+                          const HostMatrix<T>& R, const std::vector<index_t>& pivots, index_t rank, T tolerance) {
   const index_t m = S.rows(), left = m - rank;
   HostMatrix<T> rest(left, left);
   const auto at = [&](index_t i) { return pivots[static_cast<std::size_t>(rank + i)]; };
@@ -72,13 +72,14 @@ void require_semidefinite(const char* routine, const HostMatrix<T>& S, int expon
   for (index_t i = 0; i < left; ++i)
     if (!(rest(i, i) >= -tolerance) && (worst < 0 || rest(i, i) < rest(worst, worst))) worst = i;
   if (worst >= 0)
-    throw indefinite(routine, after + "that of row " + std::to_string(at(worst) + 1), rest(worst, worst), exponent);
+    throw indefinite(routine, after + "that of row " + std::to_string(at(worst) + 1), rest(worst, worst),
+                     exponent + 2 * of_rows[static_cast<std::size_t>(at(worst))]);
   for (index_t j = 0; j < left; ++j)
     for (index_t i = 0; i < left; ++i)
       if (!(std::abs(rest(i, j)) <= tolerance))  // beside variances of zero
-        throw indefinite(routine,
-                         after + "entry (" + std::to_string(at(i) + 1) + ", " + std::to_string(at(j) + 1) + ")",
-                         rest(i, j), exponent);
+        throw indefinite(
+            routine, after + "entry (" + std::to_string(at(i) + 1) + ", " + std::to_string(at(j) + 1) + ")", rest(i, j),
+            exponent + of_rows[static_cast<std::size_t>(at(i))] + of_rows[static_cast<std::size_t>(at(j))]);
 }
 
 }  // namespace
@@ -105,7 +106,8 @@ double divide_if_well_conditioned(Graph& g, Structure structure, HostMatrix<T>& 
   HostMatrix<T> transposed;
   if (lower) transposed = transpose_of(F);
   const HostMatrix<T>& R = lower ? transposed : F;
-  const double condition = triangle_condition(R, false);
+  // Rows of a lower F may be of any size: substitution has errors of each one's own.
+  const double condition = triangle_condition(R, lower);
   if (well_conditioned<T>(condition)) triangular_solve(g, lower ? Op::transpose : Op::none, R, X);
   return condition;
 }
@@ -136,9 +138,22 @@ ArgumentError indefinite(const char* routine, const std::string& what, T value, 
 }
 
 template <class T>
-HostMatrix<T> factor_covariance(Graph& g, const char* routine, const HostMatrix<T>& S, int exponent) {
-  const index_t m = S.rows();
+HostMatrix<T> factor_covariance(Graph& g, const char* routine, const HostMatrix<T>& given, int exponent) {
+  const index_t m = given.rows();
   const T epsilon = std::numeric_limits<T>::epsilon();
+  // Decided with variances near 1: errors of one size say nothing about those of another.
+  std::vector<int> of_rows(static_cast<std::size_t>(m), 0);
+  for (index_t i = 0; i < m; ++i)
+    if (given(i, i) > T(0)) of_rows[static_cast<std::size_t>(i)] = std::ilogb(given(i, i)) / 2;
+  HostMatrix<T> S(m, m);
+  for (index_t j = 0; j < m; ++j)
+    for (index_t i = 0; i < m; ++i)
+      S(i, j) = std::ldexp(given(i, j), -of_rows[static_cast<std::size_t>(i)] - of_rows[static_cast<std::size_t>(j)]);
+  const auto in_units = [&](HostMatrix<T> F) {
+    for (index_t j = 0; j < F.cols(); ++j)
+      for (index_t i = 0; i < m; ++i) F(i, j) = std::ldexp(F(i, j), of_rows[static_cast<std::size_t>(i)]);
+    return F;
+  };
   HostMatrix<T> R = S.clone();
   index_t minor = 0;
   {
@@ -154,7 +169,7 @@ HostMatrix<T> factor_covariance(Graph& g, const char* routine, const HostMatrix<
     HostMatrix<T> F = HostMatrix<T>::zeros(m, m);
     for (index_t j = 0; j < m; ++j)
       for (index_t i = 0; i <= j; ++i) F(j, i) = R(i, j);
-    return F;
+    return in_units(std::move(F));
   }
   T largest = 0;
   for (index_t i = 0; i < m; ++i) largest = std::max(largest, S(i, i));
@@ -162,11 +177,11 @@ HostMatrix<T> factor_covariance(Graph& g, const char* routine, const HostMatrix<
   R = S.clone();
   std::vector<index_t> pivots;
   const index_t rank = lapack::pstrf(m, R.data(), R.ld(), pivots, tolerance);
-  require_semidefinite(routine, S, exponent, R, pivots, rank, 10 * tolerance);
+  require_semidefinite(routine, S, of_rows, exponent, R, pivots, rank, 10 * tolerance);
   HostMatrix<T> F = HostMatrix<T>::zeros(m, rank);
   for (index_t j = 0; j < m; ++j)
     for (index_t i = 0; i < std::min(rank, j + 1); ++i) F(pivots[static_cast<std::size_t>(j)], i) = R(i, j);
-  return F;
+  return in_units(std::move(F));
 }
 
 template bool well_conditioned<float>(double);

@@ -164,6 +164,20 @@ TEST_CASE("redundant rows of C are dropped and named") {
   CHECK(std::abs(none.distances[1] - 1 / std::sqrt(11.0)) <= 1e-6);  // of d(4) - d(1) + 3 d(2) = 1
 }
 
+TEST_CASE("a row of zeros contradicts whatever is not zero") {
+  const Matrix a = random(40, 6, 1), b = random(40, 1, 2);
+  Matrix c = random(4, 6, 3), d = random(4, 1, 4);
+  for (index_t j = 0; j < 6; ++j) c(2, j) = 0;
+  for (const double right : {1.0, -1e-14, 1e-300}) {
+    d(2, 0) = right;
+    const Answer answer = constrained(a, b, c, d);
+    CHECK(answer.status == LseStatus::inconsistent);
+    CHECK(answer.distances[0] > 0);
+  }
+  d(2, 0) = 0;
+  CHECK(constrained(a, b, c, d).status == LseStatus::ok);
+}
+
 TEST_CASE("as many constraints as unknowns, and more, leave A nothing to say") {
   const index_t m = 50, n = 8;
   const index_t p = GENERATE(8, 20);

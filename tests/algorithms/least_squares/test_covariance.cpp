@@ -55,6 +55,30 @@ TEST_CASE("covariance of a model's unknowns, for any number of columns of B") {
   }
 }
 
+TEST_CASE("standard errors of a B whose columns are of any size") {
+  // B = H D with Hadamard's matrix H, A the columns of H first in D: the unknowns' standard errors are D's first.
+  constexpr index_t m = 16, n = 4;
+  const auto hadamard = [](index_t i, index_t j) {
+    return __builtin_parityll(static_cast<unsigned long long>(i & j)) ? -0.25 : 0.25;
+  };
+  for (const double ratio : {1.0, 1e-6, 1e-12, 1e-24, 1e-60})
+    for (const bool small_first : {true, false}) {
+      CAPTURE(ratio, small_first);
+      std::vector<double> d;
+      for (index_t j = 0; j < m; ++j)
+        d.push_back(std::pow(ratio, static_cast<double>(small_first ? m - 1 - j : j) / 15));
+      const Matrix a = made(m, n, hadamard), b = made(m, m, [&](index_t i, index_t j) {
+                                               return hadamard(i, j) * d[static_cast<std::size_t>(j)];
+                                             });
+      Graph g(runtime());
+      const std::vector<double> errors = standard_errors(g, model_of(a, b, GlmMethod::seminormal));
+      REQUIRE(errors.size() == n);
+      for (std::size_t j = 0; j < n; ++j)
+        CHECK(std::abs(errors[j] - d[j]) <=
+              1e-13 * d[j] + 1e-14 * (small_first ? 0 : d[0]));  // rounding of A mixes them
+    }
+}
+
 TEST_CASE("nothing is uncertain where B has no column to spare, and no spread is kept without full ranks") {
   const Matrix a = random(60, 20, 1);
   Graph g(runtime());

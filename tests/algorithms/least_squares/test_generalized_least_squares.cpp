@@ -203,6 +203,35 @@ TEST_CASE("what is no covariance is refused, with its worst entry or pivot") {
   CHECK(by_factor(a, b, Matrix::zeros(m, m)).status == OlsStatus::inconsistent);
 }
 
+TEST_CASE("variances of any size, correlated: a covariance is judged with variances near 1") {
+  const index_t m = 16, n = 4;
+  const Matrix a = random(m, n, 1), b = random(m, 1, 2),
+               one = made(m, m, [](index_t i, index_t j) { return i == j ? 1.0 : 0.5; });
+  OlsOptions options;
+  options.keep_triangle = true;
+  const Answer plain = by_covariance(a, b, one, {24, 10}, options);
+  REQUIRE(plain.status == OlsStatus::ok);
+  for (const int step : {3, 8, 20, -20}) {
+    CAPTURE(step);
+    const auto d = [&](index_t i) { return std::ldexp(1.0, step * static_cast<int>(i * 7 % m)); };
+    const Matrix graded_a = made(m, n, [&](index_t i, index_t j) { return d(i) * a(i, j); }),
+                 graded_b = made(m, 1, [&](index_t i, index_t j) { return d(i) * b(i, j); }),
+                 s = made(m, m, [&](index_t i, index_t j) { return d(i) * d(j) * one(i, j); });
+    const Answer answer = by_covariance(graded_a, graded_b, s, {24, 10}, options);
+    CHECK(answer.status == OlsStatus::ok);
+    CHECK(answer.covariance_rank == m);
+    CHECK(distance(answer.X, plain.X) <= 1e-13 * norm(plain.X));
+    Graph g(runtime());
+    const std::vector<double> errors = standard_errors(g, answer), expected = standard_errors(g, plain);
+    REQUIRE(errors.size() == n);
+    for (std::size_t j = 0; j < n; ++j) CHECK(std::abs(errors[j] - expected[j]) <= 1e-12 * expected[j]);
+  }
+  const Matrix hidden = made(m, m, [](index_t i, index_t j) {
+    return i == j ? (i < 2 ? 1.0 : 1e20) : i < 2 && j < 2 ? 2.0 : 0.0;
+  });
+  CHECK_THROWS_WITH(by_covariance(a, b, hidden), ContainsSubstring("indefinite"));
+}
+
 TEST_CASE("sizes of zero, and powers of two as factors") {
   CHECK(by_factor(Matrix(0, 4), Matrix(0, 2), Matrix(0, 0)).X.shape() == Shape{4, 2});
   CHECK(by_covariance(Matrix(0, 4), Matrix(0, 2), Matrix(0, 0)).X.shape() == Shape{4, 2});
