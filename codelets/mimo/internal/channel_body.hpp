@@ -6,9 +6,13 @@
 
 namespace tesela::kernels::mimo {
 
+inline constexpr index_t most_streams = 32, most_antennas = 128;
+
 /// H as it came, and what a stream's columns multiply. In real form there are two columns a stream: real parts first.
 template <class T>
 struct ChannelView {
+  static constexpr index_t most_labels = most_streams;
+
   index_t antennas, streams;
   const Complex<T>* h;
   index_t ld;
@@ -33,6 +37,14 @@ struct ChannelView {
       if (i < antennas) return j < streams ? x.re : -x.im;
       return j < streams ? x.im : x.re;
     }
+  }
+  /// What antenna i hears, in its rows of z.
+  template <class F, class P>
+  TESELA_INLINE void split(Complex<T> x, index_t i, P z) const {
+    if constexpr (NumberOf<F>::complex)
+      z[i] = x;
+    else
+      z[i] = x.re, z[i + antennas] = x.im;
   }
 };
 

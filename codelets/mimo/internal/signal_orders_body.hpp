@@ -103,13 +103,7 @@ TESELA_BOTH ChannelFacts prepare_for_signal(const ChannelView<T>& view, const Or
   const Scale<T> scale(facts.exponent);
   const P q = work, left = work + (m + n) * n + n, s = left + (m + n);
   const auto receive = [&] {
-    for (index_t i = 0; i < view.antennas; ++i) {
-      const Complex<T> x = scale(y[i]);
-      if constexpr (NumberOf<F>::complex)
-        left[i] = x;
-      else
-        left[i] = x.re, left[i + view.antennas] = x.im;
-    }
+    for (index_t i = 0; i < view.antennas; ++i) view.template split<F>(scale(y[i]), i, left);
   };
   receive();
   if (choice.kind == ColumnOrder::su_wassell) {
