@@ -43,6 +43,7 @@
 #include <tesela/algorithms/mimo/mimo_channel.hpp>
 #include <tesela/algorithms/mimo/mimo_detect.hpp>
 #include <tesela/algorithms/mimo/mimo_soft.hpp>
+#include <tesela/algorithms/mimo/orderings.hpp>
 #include <tesela/algorithms/mimo/permutations.hpp>
 #include <tesela/algorithms/mimo/qr_batch.hpp>
 #include <tesela/algorithms/qr/generalized_qr.hpp>

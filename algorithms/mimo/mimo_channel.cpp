@@ -183,6 +183,32 @@ HostMatrix<std::complex<T>> received(const MimoShape& shape, const HostMatrix<st
   return y;
 }
 
+RealSignals random_real_signals(index_t n, index_t signals, const Constellation& alphabet, double n0,
+                                std::uint64_t seed) {
+  const auto product = alphabet.product();
+  if (product.empty()) throw ArgumentError("mimo", "alphabet", alphabet.name + " is no square QAM");
+  const Constellation::Axis& axis = product.front().re;
+  const index_t half = ceil_div(n, 2);
+  const HostMatrix<Number> g = random_channels<double>({half, half, 1, 0}, {}, seed);
+  const Generator<double> bits{.seed = Generator<double>::mix(seed) + sent}, normal = normals(seed, noise);
+  RealSignals made{HostMatrix<double>(n, n), HostMatrix<double>(n, signals), HostMatrix<int>(n, signals)};
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < n; ++i) {
+      const Number x = g(i % half, j % half);
+      made.h(i, j) = (i < half) == (j < half) ? x.real() : i < half ? -x.imag() : x.imag();
+    }
+  for (index_t k = 0; k < signals; ++k) {
+    for (index_t j = 0; j < n; ++j)
+      made.sent(j, k) = static_cast<int>(bits.bits(k, j) >> 20) & static_cast<int>(axis.labels.size() - 1);
+    for (index_t i = 0; i < n; ++i) {
+      double sum = std::sqrt(n0 / 2) * normal.normal(k, i);
+      for (index_t j = 0; j < n; ++j) sum += made.h(i, j) * (axis.low + axis.step * made.sent(j, k));
+      made.x(i, k) = sum;
+    }
+  }
+  return made;
+}
+
 double noise_variance(double ebn0_db, const std::vector<Constellation>& alphabets) {
   double bits = 0;
   for (const Constellation& c : alphabets) bits += c.bits();

@@ -48,6 +48,16 @@ HostMatrix<std::complex<T>> received(const MimoShape& shape, const HostMatrix<st
                                      const std::vector<Constellation>& alphabets, const HostMatrix<int>& labels,
                                      double n0, std::uint64_t seed);
 
+/// One channel in real form, and what comes through it: x = H s + v, H the leading n x n part of [Re G, -Im G; Im G, Re
+/// G] with G of `rayleigh`, v normal of variance n0 / 2, s of a square QAM's amplitudes, places on whose axis `sent` is
+/// (n x signals). Throws ArgumentError for other constellations.
+struct RealSignals {
+  HostMatrix<double> h, x;
+  HostMatrix<int> sent;
+};
+RealSignals random_real_signals(index_t n, index_t signals, const Constellation& alphabet, double n0,
+                                std::uint64_t seed);
+
 /// N0 = 1 / (Eb/N0 log2 |A|), Eb/N0 in dB; of a list of alphabets the mean of the bits.
 double noise_variance(double ebn0_db, const std::vector<Constellation>& alphabets);
 

@@ -52,21 +52,6 @@ std::string method_names() {
   return names;
 }
 
-void report_nodes(const Detection& found, Report& report) {
-  std::vector<long long> nodes;
-  double sum = 0;
-  for (const SearchReport& r : found.reports) nodes.push_back(r.nodes), sum += static_cast<double>(r.nodes);
-  if (nodes.empty()) return;
-  std::sort(nodes.begin(), nodes.end());
-  const auto at = [&](double part) {
-    return static_cast<double>(nodes[static_cast<std::size_t>(part * static_cast<double>(nodes.size() - 1) + 0.5)]);
-  };
-  report.check("nodes_mean", sum / static_cast<double>(nodes.size()));
-  report.check("nodes_median", at(0.5));
-  report.check("nodes_p99", at(0.99));
-  report.check("nodes_max", at(1));
-}
-
 /// Another way to the same answer: brute force while that is affordable, else a second order.
 template <class T>
 void report_errors(const Options& o, const MimoOptions& options, Runtime& runtime, const MimoData<T>& data,
@@ -154,7 +139,7 @@ int run(const Options& o) {
                  found = mimo_detect(g, data.shape, data.channels, data.y, data.alphabets, options);
                  return 0.0;
                }});
-    report_nodes(found, report);
+    report_nodes(found.reports, report);
     report.check("uncertified", static_cast<double>(found.uncertified()));
     report.check("ties", static_cast<double>(found.ties()));
     if (const index_t failed = found.failed(); failed > 0) {

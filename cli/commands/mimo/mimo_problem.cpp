@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace tesela::cli {
@@ -158,6 +159,21 @@ void take_order(const std::string& order, const std::string& direction, MimoOpti
   if (direction != "up" && direction != "down")
     throw ArgumentError(command, "--direction", fmt::format("'{}' is neither up nor down", direction));
   options.up = direction == "up";
+}
+
+void report_nodes(const std::vector<SearchReport>& reports, Report& report) {
+  std::vector<long long> nodes;
+  double sum = 0;
+  for (const SearchReport& r : reports) nodes.push_back(r.nodes), sum += static_cast<double>(r.nodes);
+  if (nodes.empty()) return;
+  std::sort(nodes.begin(), nodes.end());
+  const auto at = [&](double part) {
+    return static_cast<double>(nodes[static_cast<std::size_t>(part * static_cast<double>(nodes.size() - 1) + 0.5)]);
+  };
+  report.check("nodes_mean", sum / static_cast<double>(nodes.size()));
+  report.check("nodes_median", at(0.5));
+  report.check("nodes_p99", at(0.99));
+  report.check("nodes_max", at(1));
 }
 
 std::string order_names() {

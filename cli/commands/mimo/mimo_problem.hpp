@@ -1,6 +1,6 @@
 #pragma once
 
-#include "cli/app/command.hpp"
+#include "cli/app/report.hpp"
 #include <tesela/algorithms/mimo/mimo_channel.hpp>
 #include <tesela/algorithms/mimo/mimo_detect.hpp>
 
@@ -39,5 +39,8 @@ MimoData<T> load_mimo(const MimoInput& input, std::uint64_t seed);
 /// "gradient:babai", "up" and their like, as options of a search.
 void take_order(const std::string& order, const std::string& direction, MimoOptions& options);
 std::string order_names();
+
+/// nodes_mean, _median, _p99 and _max.
+void report_nodes(const std::vector<SearchReport>& reports, Report& report);
 
 }  // namespace tesela::cli

@@ -1,0 +1,215 @@
+#include <tesela/algorithms/mimo/internal/ordered_tiles.hpp>
+#include <tesela/algorithms/mimo/permutations.hpp>
+#include <tesela/codelets/mimo/small_qr.hpp>
+#include <tesela/tiles/size_checks.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tesela {
+
+namespace mimo {
+
+void require_finite(const char* argument, const HostMatrix<double>& a) {
+  for (index_t j = 0; j < a.cols(); ++j)
+    for (index_t i = 0; i < a.rows(); ++i)
+      if (!std::isfinite(a(i, j)))
+        refuse(argument,
+               "the value at [" + std::to_string(i) + ", " + std::to_string(j) + "] (from zero) is not finite");
+}
+
+}  // namespace mimo
+
+using namespace mimo;
+using kernels::OrderedQrs;
+namespace {
+
+constexpr Named<OrderingBuild> builds[] = {
+    {OrderingBuild::full, "full", "each by reflectors from the beginning"},
+    {OrderingBuild::neighbour, "neighbour", "a swap of two neighbours and a rotation from one to the next"},
+    {OrderingBuild::prefix, "prefix", "what equal first columns share is kept"},
+};
+constexpr Named<OrderingStrategy> strategies[] = {
+    {OrderingStrategy::per_signal, "per-signal", "a QR for each signal"},
+    {OrderingStrategy::copy_all, "copy-all", "all n! in host memory"},
+    {OrderingStrategy::lazy, "lazy", "all n! where they were found, copied when asked for"},
+    {OrderingStrategy::owner, "owner", "all n! dealt to the GPUs; a search runs where its block is"},
+    {OrderingStrategy::cache, "cache", "those that occurred before"},
+};
+
+double factorial(index_t n) {
+  double product = 1;
+  for (index_t k = 2; k <= n; ++k) product *= static_cast<double>(k);
+  return product;
+}
+
+HostMatrix<double> checked(HostMatrix<double> h, const OrderingOptions& options) {
+  const index_t n = h.rows();
+  if (h.cols() != n || n < 1) refuse("H", to_string(h.shape()) + "; n x n");
+  if (n > 20) refuse("n", std::to_string(n) + "; at most 20");
+  if (options.buffer < 0) refuse("buffer", std::to_string(options.buffer) + " is negative");
+  require_finite("H", h);
+  const bool table = options.strategy != OrderingStrategy::per_signal && options.strategy != OrderingStrategy::cache;
+  if (n > OrderedQrs::most && !table) refuse("n", std::to_string(n) + "; at most 11");
+  if (n > OrderedQrs::most)
+    throw EnvironmentError("mimo orderings: all factorizations of " + std::to_string(n) + " columns take " +
+                           std::to_string(static_cast<std::uint64_t>(ordering_bytes(n, options.build))) +
+                           " bytes; at most 11 columns, or per-signal orders (mimo detect --order gradient)");
+  return h;
+}
+
+/// H 2^-exponent.
+HostMatrix<double> scaled(const HostMatrix<double>& h, int& exponent, bool& zero) {
+  double largest = 0;
+  for (index_t e = 0; e < h.size(); ++e) largest = std::fmax(largest, std::abs(h.data()[e]));
+  zero = largest == 0;
+  exponent = zero ? 0 : std::ilogb(largest);
+  HostMatrix<double> made(h.rows(), h.cols());
+  for (index_t e = 0; e < h.size(); ++e) made.data()[e] = std::ldexp(h.data()[e], -exponent);
+  return made;
+}
+
+/// LAPACK's geqrf, its factors in one column more.
+HostMatrix<double> factored(const HostMatrix<double>& a) {
+  using Qr = kernels::SmallQr<double>;
+  const index_t n = a.rows();
+  HostMatrix<double> packed(n, n + 1);
+  std::copy_n(a.data(), n * n, packed.data());
+  double nothing = 0;
+  int info = 0;
+  std::vector<int> order(static_cast<std::size_t>(n));
+  Qr::cpu({n, 0, ColumnOrder::natural, 0}, {{packed.data(), n, n, n}}, {{&nothing, 1, 1, 1}},
+          {{packed.data() + n * n, n, 1, n}}, {{order.data(), n, 1, n}}, {{&info, 1, 1, 1}}, {{nullptr, 0, 0, 0}});
+  return packed;
+}
+
+HostMatrix<double> upper(const HostMatrix<double>& packed) {
+  HostMatrix<double> r = HostMatrix<double>::zeros(packed.rows(), packed.rows());
+  for (index_t j = 0; j < r.cols(); ++j)
+    for (index_t i = 0; i <= j; ++i) r(i, j) = packed(i, j);
+  return r;
+}
+
+}  // namespace
+
+std::span<const Named<OrderingBuild>> ordering_builds() { return builds; }
+std::span<const Named<OrderingStrategy>> ordering_strategies() { return strategies; }
+
+double ordering_bytes(index_t n, OrderingBuild build) {
+  return factorial(n) * static_cast<double>(OrderedQrs::numbers(n, build)) * 8;
+}
+
+OrderedDetector::OrderedDetector(Runtime& runtime, HostMatrix<double> H, const Constellation& alphabet,
+                                 const OrderingOptions& options)
+    : runtime_(runtime),
+      h_(checked(std::move(H), options)),
+      options_(options),
+      h_tiles_(whole(runtime, h_, "H")),
+      base_tiles_(runtime, 1, 1, {1, 1}),
+      r_tiles_(runtime, 1, 1, {1, 1}),
+      column_tiles_(runtime, 1, 1, {1, 1}),
+      point_tiles_(runtime, 1, 1, {1, 1}) {
+  const auto product = alphabet.product();
+  if (product.empty()) refuse("alphabet", alphabet.name + " is no square QAM");
+  if (!has_table()) options_.build = OrderingBuild::full;
+  args_.build = options_.build;
+  HostMatrix<double> a = scaled(h_, args_.exponent, args_.zero);
+  // Columns of all streams are alike: the real parts' amplitudes and labels.
+  const std::vector<Constellation> one{alphabet};
+  const SearchLists lists = lists_of(one, SearchForm::real);
+  columns_ = HostMatrix<kernels::SearchColumn>(1, n());
+  for (index_t j = 0; j < n(); ++j) {
+    columns_(0, j) = lists.columns(0, 0);
+    double square = 0;
+    for (index_t i = 0; i < n(); ++i) square += a(i, j) * a(i, j);
+    args_.reach += std::sqrt(square) * columns_(0, j).largest;
+  }
+  points_ = lists.points.clone();
+  base_ = factored(a);
+  r_ = upper(base_);
+  base_tiles_ = whole(runtime, base_, "Q0");
+  r_tiles_ = whole(runtime, r_, "R0");
+  column_tiles_ = whole(runtime, columns_, "columns");
+  point_tiles_ = whole(runtime, points_, "points");
+  each_ = static_cast<index_t>(factorial(n() - 2));
+  blocks_ = n() < 2 ? 1 : n() * (n() - 1);
+}
+
+bool OrderedDetector::has_table() const {
+  return options_.strategy != OrderingStrategy::per_signal && options_.strategy != OrderingStrategy::cache;
+}
+
+Priority OrderedDetector::at(index_t block) const {
+  return options_.strategy == OrderingStrategy::owner ? on_gpu_number(static_cast<std::size_t>(block)) : on_gpu;
+}
+
+double OrderedDetector::host_bytes() const {
+  return 8 * static_cast<double>(home_.size() + static_cast<index_t>(known_.size()));
+}
+
+void OrderedDetector::prepare(Graph& g) {
+  if (!has_table()) return;
+  const index_t rows = OrderedQrs::numbers(n(), options_.build) * OrderedQrs::together,
+                cols = ceil_div(each_, OrderedQrs::together);
+  if (!table_ && options_.strategy == OrderingStrategy::copy_all) {
+    home_ = HostMatrix<double>(rows, cols * blocks_);
+    table_ = TileMatrix<double>::map(runtime_, home_.data(), rows, cols * blocks_, rows, {rows, cols}, "QRs");
+  } else if (!table_) {
+    table_.emplace(runtime_, rows, cols * blocks_, TileShape{rows, cols}, "QRs");
+  }
+  for (index_t b = 0; b < blocks_; ++b)
+    g.insert<kernels::OrderedQr>(at(b), {n(), options_.build, b * each_, each_}, r_tiles_(0, 0), (*table_)(0, b));
+  g.wait();
+  if (options_.strategy == OrderingStrategy::copy_all) table_->bring_home();
+  factorizations_ += static_cast<double>(each_ * blocks_);
+}
+
+HostMatrix<double> OrderedDetector::factors(std::span<const int> order) const {
+  if (static_cast<index_t>(order.size()) != n()) refuse("order", "of another length");
+  const auto rank = static_cast<index_t>(permutation_rank(order));
+  const index_t m = n(), numbers = OrderedQrs::numbers(m, options_.build), rows = numbers * OrderedQrs::together;
+  std::vector<double> one(static_cast<std::size_t>(numbers));
+  const auto take = [&](const Block<const double>& packed, index_t k) {
+    for (index_t e = 0; e < numbers; ++e) one[static_cast<std::size_t>(e)] = element(packed, k, e);
+  };
+  if (has_table() && table_) {
+    take((*table_)(0, rank / each_).read(), rank % each_);
+  } else if (const auto known = places_.find(static_cast<int>(rank)); known != places_.end()) {
+    std::copy_n(known_.begin() + known->second * numbers, numbers, one.begin());
+  } else {
+    HostMatrix<double> packed(rows, 1);
+    std::vector<int> listed{0};
+    listed.insert(listed.end(), order.begin(), order.end());
+    kernels::ListedQr::cpu({}, {block_of(r_)}, {{listed.data(), m + 1, 1, m + 1}}, {{packed.data(), rows, 1, rows}});
+    take(block_of(packed), 0);
+  }
+  const auto at = [&](index_t i, index_t j) { return one[static_cast<std::size_t>(i + j * m)]; };
+  HostMatrix<double> made = HostMatrix<double>::zeros(m, 2 * m);
+  for (index_t j = 0; j < m; ++j) {
+    for (index_t i = 0; i <= j; ++i) made(i, j) = std::ldexp(at(i, j), args_.exponent);
+    double* const x = &made(0, m + j);
+    x[j] = 1;
+    const auto reflect = [&](index_t k, double tau, auto v) {
+      double sum = x[k];
+      for (index_t i = k + 1; i < m; ++i) sum += v(i) * x[i];
+      x[k] -= tau * sum;
+      for (index_t i = k + 1; i < m; ++i) x[i] -= v(i) * tau * sum;
+    };
+    for (index_t k = 0; k < m; ++k) reflect(k, base_(k, m), [&](index_t i) { return base_(i, k); });
+    if (options_.build == OrderingBuild::neighbour) {
+      std::vector<double> y(static_cast<std::size_t>(m));
+      for (index_t k = 0; k < m; ++k)
+        for (index_t i = 0; i < m; ++i) y[static_cast<std::size_t>(i)] += at(i, m + k) * x[k];
+      std::copy(y.begin(), y.end(), x);
+      continue;
+    }
+    for (index_t k = 0; k < m; ++k) {
+      double square = 0;
+      for (index_t i = k + 1; i < m; ++i) square += at(i, k) * at(i, k);
+      if (square > 0) reflect(k, 2 / (1 + square), [&](index_t i) { return at(i, k); });
+    }
+  }
+  return made;
+}
+
+}  // namespace tesela
