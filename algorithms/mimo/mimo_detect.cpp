@@ -17,6 +17,7 @@ namespace {
 
 constexpr Named<MimoMethod> methods[] = {
     {MimoMethod::sd, "sd", "sphere search, exact"},
+    {MimoMethod::sd_plain, "sd-plain", "all of one sphere, children unsorted: the reference for nodes"},
     {MimoMethod::brute, "brute", "all candidates, in double: the reference"},
     {MimoMethod::babai, "babai", "the first leaf of sd"},
     {MimoMethod::mf, "mf", "the matched filter"},
@@ -54,6 +55,7 @@ std::optional<kernels::DetectorKind> detector_of(MimoMethod method) {
   using kernels::DetectorKind;
   switch (method) {
     case MimoMethod::sd:
+    case MimoMethod::sd_plain:
     case MimoMethod::babai:
     case MimoMethod::brute:
       return std::nullopt;
@@ -164,6 +166,11 @@ Detection mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::co
   if (shape.signals == 0) return found;
   Runtime& runtime = g.runtime();
   const bool brute = options.method == MimoMethod::brute, babai = options.method == MimoMethod::babai;
+  const bool plain = options.method == MimoMethod::sd_plain;
+  // The published sphere is as large as the noise is expected to be, three deviations more.
+  const auto m = static_cast<double>(shape.antennas);
+  const double noise = std::sqrt(options.n0 * (m + 3 * std::sqrt(m)));
+  const double radius = babai ? 0 : options.radius > 0 || !plain ? options.radius : noise;
   const auto detector = detector_of(options.method);
   const SearchLists lists = lists_of(alphabets, brute || detector ? SearchForm::complex : options.form);
   if (options.order == ColumnOrder::best && lists.columns.cols() > 8)
@@ -187,8 +194,8 @@ Detection mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::co
           columns, points, L(0, t), R(0, t));
     else
       g.insert<kernels::SphereSearch<T>>(
-          {n, coherence, options.n0, babai ? 0 : options.radius, babai ? 1 : options.max_nodes, options.order,
-           options.gradient_at, options.up, lists.real_form, lists.labels},
+          {n, coherence, options.n0, radius, babai ? 1 : options.max_nodes, options.order, options.gradient_at,
+           options.up, lists.real_form, plain, lists.labels},
           h, received, columns, points, L(0, t), R(0, t),
           g.scratch<T>(work, runtime.gpus() > 0 ? std::min(batch, shape.signals) : 1));
   }

@@ -98,8 +98,7 @@ class Orderings {
           detector->prepare(g);
         });
       };
-      peers.push_back(checked(name_of(ordering_builds(), build), run,
-                              [this, detector] { return within(*detector); }));
+      peers.push_back(checked(name_of(ordering_builds(), build), run, [this, detector] { return within(*detector); }));
     }
     const bool gpu = runtime_.gpus() > 0;
     double all = 1;
@@ -145,8 +144,7 @@ class Orderings {
     for (const auto& strategy : ordering_strategies()) {
       OrderingOptions options = base;
       options.strategy = strategy.value;
-      const auto detector =
-          std::make_shared<OrderedDetector>(runtime_, data_.h.clone(), alphabet_, options);
+      const auto detector = std::make_shared<OrderedDetector>(runtime_, data_.h.clone(), alphabet_, options);
       Graph g(runtime_);
       detector->prepare(g);
       const bool fresh = strategy.value == OrderingStrategy::cache;  // a cache begins empty
@@ -179,11 +177,12 @@ class Orderings {
     const auto pays = [&](double other) {
       return other > owner ? fmt::format("after {:.3g} signals", built / (other - owner)) : std::string("never");
     };
-    report_.note(fmt::format(
-        "n = {}: the table takes {:.3g} s and {:.4g} bytes, a signal of it {:.3g} s ({:.1f} nodes); a QR a signal {:.3g} "
-        "s: the table pays {}; one sorted QR a channel {:.3g} s ({:.1f} nodes): it pays {}",
-        n, built, ordering_bytes(n, OrderingBuild::prefix), owner, nodes_["owner"], signal, pays(signal), sd,
-        nodes_["sd, a QR a channel"], pays(sd)));
+    report_.note(
+        fmt::format("n = {}: the table takes {:.3g} s and {:.4g} bytes, a signal of it {:.3g} s ({:.1f} nodes); a QR a "
+                    "signal {:.3g} "
+                    "s: the table pays {}; one sorted QR a channel {:.3g} s ({:.1f} nodes): it pays {}",
+                    n, built, ordering_bytes(n, OrderingBuild::prefix), owner, nodes_["owner"], signal, pays(signal),
+                    sd, nodes_["sd, a QR a channel"], pays(sd)));
   }
 
   double within(const OrderedDetector& detector) const {
@@ -215,7 +214,8 @@ void run(const OrderingsBench& o) {
     report.note(fmt::format("published, all QRs for n = 4 6 8 10, {}: {:g} s", row.how, fmt::join(row.seconds, " ")));
   for (const PublishedTime& row : published_signals)
     report.note(fmt::format("published, 100,000 signals, buffer {}: {:g} s", row.how, fmt::join(row.seconds, " ")));
-  report.note("16-QAM, one channel, all signals there from the beginning; a table's memory is there before its time begins");
+  report.note(
+      "16-QAM, one channel, all signals there from the beginning; a table's memory is there before its time begins");
   report.finish();
 }
 
@@ -227,7 +227,9 @@ const cli::Command command(
       cli::CommonOptions::Taken taken;
       taken.precision = false;
       o->add_to(app, "mimo-orderings", taken);
-      app.add_option("-n,--n", o->n, "columns in real form")->delimiter(',')->transform(cli::positive())
+      app.add_option("-n,--n", o->n, "columns in real form")
+          ->delimiter(',')
+          ->transform(cli::positive())
           ->capture_default_str();
       app.add_option("--buffers", o->buffers, "signals at a time, or inf")->delimiter(',')->capture_default_str();
       app.add_option("--signals", o->signals, "how many")->transform(cli::positive())->capture_default_str();

@@ -19,7 +19,7 @@ void search_all(const typename SphereSearch<T>::Args& args, const Block<const st
   F *const a = numbers.data(), *const tau = a + m * n, *const z = tau + n, *const work = z + m;
   const OrderOf order{places.data(), 1};
   const OrderChoice choice{args.order, args.at, args.up, args.n0};
-  const SearchLimits limits{args.radius, args.max_nodes};
+  const SearchLimits limits{args.radius, args.max_nodes, args.plain};
   ChannelFacts facts{};
   for (index_t k = 0; k < y.cols; ++k) {
     const auto* const signal = reinterpret_cast<const Complex<T>*>(&y(0, k));

@@ -91,7 +91,8 @@ void run(const typename SphereSearch<T>::Args& args, const ChannelView<T>& view,
                      reports.ld,     facts,
                      first,          reinterpret_cast<int*>(first + numbers * lanes),
                      lanes};
-  launch(all, {args.order, args.at, args.up, args.n0}, {args.radius, args.max_nodes}, h.cols / args.streams, stream);
+  launch(all, {args.order, args.at, args.up, args.n0}, {args.radius, args.max_nodes, args.plain}, h.cols / args.streams,
+         stream);
 }
 
 }  // namespace

@@ -26,14 +26,15 @@ struct SphereSearch {
     ColumnOrder order = ColumnOrder::mmse_vblast;
     GradientAt at = GradientAt::zero;
     bool up = true, real_form = true;
-    int labels = 0;  ///< of all streams together, for the performance model alone
+    bool plain = false;  ///< children as they stand, not by their distance
+    int labels = 0;      ///< of all streams together, for the performance model alone
     /// Nodes follow the noise, and the order.
     auto cost_key() const {
       const int noise = n0 > 0 ? static_cast<int>(std::lround(3 * std::log2(n0))) : 0;
       return ((((noise * 16 + static_cast<int>(order)) * 4 + static_cast<int>(at)) * 2 + (up ? 1 : 0)) * 2 +
               (real_form ? 1 : 0)) *
-                 4096 +
-             labels;
+                 8192 +
+             labels * 2 + (plain ? 1 : 0);
     }
   };
   /// The factorizations and the first paths; how many nodes follow is known afterwards.

@@ -57,7 +57,8 @@ template <class T>
 void report_errors(const Options& o, const MimoOptions& options, Runtime& runtime, const MimoData<T>& data,
                    const Detection& found, Report& report) {
   const double all = candidates(data.alphabets);
-  const bool exact = options.method == MimoMethod::sd || options.method == MimoMethod::brute;
+  const bool exact =
+      options.method == MimoMethod::sd || options.method == MimoMethod::sd_plain || options.method == MimoMethod::brute;
   const bool brute = options.method != MimoMethod::brute && all <= most_brute_candidates &&
                      all * static_cast<double>(data.shape.signals) <= most_looks;
   MimoOptions other = options;

@@ -41,8 +41,7 @@ int run(const Options& o) {
   Report report("mimo orderings", o.common);
   const OrderingOptions options = ordering_options(o);
   if (o.n > 20) throw ArgumentError("mimo orderings", "--n", fmt::format("{}; at most 20", o.n));
-  const bool table =
-      options.strategy != OrderingStrategy::per_signal && options.strategy != OrderingStrategy::cache;
+  const bool table = options.strategy != OrderingStrategy::per_signal && options.strategy != OrderingStrategy::cache;
   const double bytes = table ? ordering_bytes(o.n, options.build) : 0;
   const std::vector<Constellation> one = parse_constellations("mimo orderings", o.constellation, 1);
   const double n0 = noise_variance(o.ebn0, one);
@@ -60,8 +59,9 @@ int run(const Options& o) {
   {
     Runtime runtime(o.common.runtime());
     if (bytes > static_cast<double>(runtime.device_bytes()) || options.strategy == OrderingStrategy::copy_all)
-      require_memory("mimo orderings", fmt::format("{:.0f} factorizations, {:.0f} bytes of them,",
-                                                   bytes / 8 / static_cast<double>(o.n * o.n), bytes),
+      require_memory("mimo orderings",
+                     fmt::format("{:.0f} factorizations, {:.0f} bytes of them,",
+                                 bytes / 8 / static_cast<double>(o.n * o.n), bytes),
                      bytes);
     OrderedDetector detector(runtime, data.h.clone(), one.front(), options);
     double built = 0, factored = 0;
@@ -84,9 +84,8 @@ int run(const Options& o) {
     report.check("host_bytes", detector.host_bytes());
     report.check("qr_error", Measured{ordering_error(detector, data.h, o.errors), 1e-13});
     Graph g(runtime);
-    report.check("ml_mismatches", Measured{static_cast<double>(ordering_mismatches(g, data.h, data.x, one.front(),
-                                                                                   found)),
-                                           0});
+    report.check("ml_mismatches",
+                 Measured{static_cast<double>(ordering_mismatches(g, data.h, data.x, one.front(), found)), 0});
   }
   return report.finish();
 }

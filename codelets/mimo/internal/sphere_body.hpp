@@ -9,6 +9,7 @@ namespace tesela::kernels::mimo {
 struct SearchLimits {
   double radius = 0;        ///< of the first sphere, 0: without end
   long long max_nodes = 0;  ///< 0: without end
+  bool plain = false;       ///< children as they stand, in a sphere that stays
 };
 
 /// A signal as its search sees it, besides z = Q^H y 2^-exponent.
@@ -67,6 +68,7 @@ struct Search {
     const index_t n = view.template cols<F>();
     tree.m = m, tree.n = n, tree.a = a, tree.order = order, tree.z = z;
     tree.columns = view.columns, tree.points = view.points;
+    tree.plain = limits.plain;
     tree.unit = static_cast<T>(std::ldexp(1.0, facts.zero != 0 ? 0 : facts.exponent - y.exponent));
     const double reach = y.size + static_cast<double>(tree.unit) * facts.reach;
     const double steps = 2.0 * static_cast<double>(n + 4);
@@ -87,6 +89,7 @@ struct Search {
     const bool there = tree.next(level);
     const T distance = tree.distance[level + 1] + (there ? tree.step[level] : T(0));
     if (!there || (bounded && !(distance <= radius))) {
+      if (there && tree.plain) return true;  // a later one may be nearer
       if (++level < tree.n) return true;
       if (found.any) return false;
       first *= 2;  // the sphere was empty
@@ -102,7 +105,8 @@ struct Search {
     } else {
       int leaf[View::most_labels];
       const double exact = leaf_of(view, tree, y, Scale<double>(reception.exponent), leaf);
-      if (take_leaf(found, exact, tie, view.streams, leaf, best)) {
+      const bool nearer = take_leaf(found, exact, tie, view.streams, leaf, best);
+      if (nearer && (!tree.plain || !bounded)) {  // a plain search lists its sphere
         const T smaller = sphere(std::sqrt(static_cast<double>(distance)));
         radius = bounded && radius < smaller ? radius : smaller;
         bounded = true;

@@ -17,7 +17,8 @@ struct Tree {
   OrderOf order;
   const SearchColumn* columns;
   const SearchPoint* points;
-  T unit;  ///< 2^ the channel's exponent less that of the signal's numbers, which z has as well
+  bool plain = false;  ///< children as they stand, not in order of distance
+  T unit;              ///< 2^ the channel's exponent less that of the signal's numbers, which z has as well
   P z;
 
   F e[most_levels];                         ///< what is left of z[i] for level i's column
@@ -77,6 +78,11 @@ struct Tree {
     if (only[i] != not_free) {
       if (only[i] == tried) return false;
       at[i] = only[i], step[i] = norm(e[i]), only[i] = tried;
+      return true;
+    }
+    if (plain) {
+      if (++at[i] >= c.count) return false;
+      step[i] = away(i, at[i]);
       return true;
     }
     if constexpr (NumberOf<F>::complex) {

@@ -147,6 +147,28 @@ TEMPLATE_TEST_CASE("sd: the best of all orders has the fewest nodes, and the sam
   agrees_with_brute(psk, {.order = ColumnOrder::best});
 }
 
+TEMPLATE_TEST_CASE("sd-plain lists a sphere, which grows while it is empty, and finds the nearest", "", float, double) {
+  for (const char* const names : {"16qam", "8psk,qpsk"})
+    for (const char* const channel : {"rayleigh", "rank:1", "zero"}) {
+      auto p = problem<TestType>({2, 2, 60, 1}, names, channel, 4);
+      for (const double radius : {0.0, 1e-6, 0.3, 3.0})
+        agrees_with_brute(p, {.method = MimoMethod::sd_plain, .radius = radius});
+      p.n0 = 0;
+      agrees_with_brute(p, {.method = MimoMethod::sd_plain});
+    }
+  const auto p = problem<double>({5, 5, 300, 1}, "16qam", "rayleigh", 7);
+  double plain = 0, sorted = 0;
+  const MimoOptions natural{.order = ColumnOrder::natural, .radius = 1.9};
+  MimoOptions listed = natural;
+  listed.method = MimoMethod::sd_plain;
+  const Detection one = detect(p, natural), other = detect(p, listed);
+  CHECK(differences(one, other) == 0);
+  for (std::size_t k = 0; k < 300; ++k)
+    sorted += static_cast<double>(one.reports[k].nodes), plain += static_cast<double>(other.reports[k].nodes);
+  CHECK((plain / 300 > 1500 && plain / 300 < 4500));  // 2593 was published
+  CHECK(sorted / 300 < 60);
+}
+
 TEST_CASE("sd: max_nodes bounds the search, and says so") {
   const auto p = problem<double>({4, 4, 200, 1}, "16qam", "rayleigh", 0);
   const Detection full = detect(p, {.order = ColumnOrder::natural}),
