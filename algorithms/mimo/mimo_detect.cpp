@@ -28,6 +28,8 @@ constexpr Named<MimoMethod> methods[] = {
     {MimoMethod::kbest, "kbest", "the K nearest paths of each level (kbest:K)"},
     {MimoMethod::fsd, "fsd", "all paths of the first P levels, single ones from there (fsd:P)"},
     {MimoMethod::nway, "nway", "each stream enumerated in turn, the others sliced"},
+    {MimoMethod::lr, "lr", "back-substitution in a reduced lattice, sliced"},
+    {MimoMethod::ep, "ep", "expectation propagation, sliced"},
 };
 
 constexpr Named<ColumnOrder> orders[] = {
@@ -75,6 +77,10 @@ std::optional<kernels::DetectorKind> detector_of(MimoMethod method) {
       return DetectorKind::fsd;
     case MimoMethod::nway:
       return DetectorKind::nway;
+    case MimoMethod::lr:
+      return DetectorKind::lr;
+    case MimoMethod::ep:
+      return DetectorKind::ep;
   }
   return std::nullopt;
 }
@@ -96,9 +102,11 @@ void check(const MimoShape& shape, const HostMatrix<std::complex<T>>& channels, 
   if (!(options.radius >= 0) || !std::isfinite(options.radius)) refuse("radius", "must be finite and not negative");
   if (options.max_nodes < 0) refuse("max_nodes", std::to_string(options.max_nodes) + " is negative");
   if (options.batch < 0) refuse("batch", std::to_string(options.batch) + " is negative");
-  if ((options.method == MimoMethod::zf || options.method == MimoMethod::zf_sic) && shape.streams > shape.antennas)
+  const bool solves =
+      options.method == MimoMethod::zf || options.method == MimoMethod::zf_sic || options.method == MimoMethod::lr;
+  if (solves && shape.streams > shape.antennas)
     refuse("method", std::to_string(shape.streams) + " streams, " + std::to_string(shape.antennas) +
-                         " antennas: zf and zf-sic need as many antennas; sd and mmse do not");
+                         " antennas: zf, zf-sic and lr need as many antennas; sd and mmse do not");
   if ((options.method == MimoMethod::kbest || options.method == MimoMethod::fsd) && options.keep < 1)
     refuse("keep", std::to_string(options.keep) + "; 1 or more");
   if (options.method == MimoMethod::fsd && fsd_paths(alphabets, options.keep) > most_fsd_paths)
@@ -172,7 +180,10 @@ Detection mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::co
   const double noise = std::sqrt(options.n0 * (m + 3 * std::sqrt(m)));
   const double radius = babai ? 0 : options.radius > 0 || !plain ? options.radius : noise;
   const auto detector = detector_of(options.method);
-  const SearchLists lists = lists_of(alphabets, brute || detector ? SearchForm::complex : options.form);
+  const bool reduced = options.method == MimoMethod::lr;
+  const SearchLists lists = lists_of(alphabets, reduced             ? SearchForm::real
+                                                : brute || detector ? SearchForm::complex
+                                                                    : options.form);
   if (options.order == ColumnOrder::best && lists.columns.cols() > 8)
     refuse("order", "best of " + std::to_string(lists.columns.cols()) + " columns; at most 8");
   const SearchTiles<T> tiles(runtime, shape, channels, y, lists, options.batch);

@@ -15,7 +15,22 @@ using kernels::ColumnOrder;
 using kernels::GradientAt;
 using kernels::SearchReport;
 
-enum class MimoMethod : std::uint8_t { sd, sd_plain, brute, babai, mf, zf, mmse, zf_sic, mmse_sic, kbest, fsd, nway };
+enum class MimoMethod : std::uint8_t {
+  sd,
+  sd_plain,
+  brute,
+  babai,
+  mf,
+  zf,
+  mmse,
+  zf_sic,
+  mmse_sic,
+  kbest,
+  fsd,
+  nway,
+  lr,
+  ep
+};
 std::span<const Named<MimoMethod>> mimo_methods();
 std::span<const Named<ColumnOrder>> column_orders();
 std::span<const Named<GradientAt>> gradient_guesses();
@@ -48,11 +63,12 @@ struct Detection {
 /// H is: wide, of dependent columns, or zero. channels is Nr x (Nt K), y Nr x signals. Where rounding in double cannot
 /// tell two vectors apart, the lowest label of stream 0 wins, then of stream 1, and so on; single precision searches in
 /// single and compares what it finds in double. H and y may be of any scale. The other methods, on cores, answer
-/// something else: see mimo_methods(). Where zf, mmse, zf_sic or mmse_sic meets dependent columns, that signal has
+/// something else: see mimo_methods(). Where zf, mmse, zf_sic, mmse_sic or lr meets dependent columns, that signal has
 /// `failed`. Tasks are batches of signals. Waits. Throws ArgumentError for shapes that disagree, more than 32 streams
 /// or 128 antennas, numbers that are not finite (with their place), a negative n0, a list of alphabets of another
-/// length, real form without square QAM, zf and zf_sic of more streams than antennas, keep below 1 for kbest and fsd,
-/// and for brute more than 2^26 candidates. (Schnorr and Euchner, 1994; Agrell, Eriksson, Vardy and Zeger, 2002.)
+/// length, real form or lr without square QAM, zf, zf_sic and lr of more streams than antennas, keep below 1 for kbest
+/// and fsd, and for brute more than 2^26 candidates. (Schnorr and Euchner, 1994; Agrell, Eriksson, Vardy and Zeger,
+/// 2002.)
 template <class T>
 Detection mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::complex<T>>& channels,
                       const HostMatrix<std::complex<T>>& y, const std::vector<Constellation>& alphabets,

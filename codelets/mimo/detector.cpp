@@ -1,5 +1,5 @@
 #include <tesela/codelets/mimo/detector.hpp>
-#include <tesela/codelets/mimo/internal/sphere_body.hpp>
+#include <tesela/codelets/mimo/internal/special_detectors.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -93,6 +93,9 @@ class Detecting {
       case DetectorKind::nway:
         for (const Factors<T>& f : factors_) paths(f, 1, 1);
         break;
+      case DetectorKind::lr:
+      case DetectorKind::ep:
+        break;  // SpecialDetector's
     }
     std::copy(best_, best_ + view_.streams, labels);
     report_.distance = std::ldexp(found_.distance, facts_.exponent);
@@ -282,12 +285,57 @@ class Detecting {
   int best_[most_streams] = {};
 };
 
+/// lr and ep.
+template <class T>
+void detect_specially(const typename Detector<T>::Args& args, const Block<const std::complex<T>>& h,
+                      const Block<const std::complex<T>>& y, ChannelView<T> view, const Block<int>& labels,
+                      const Block<SearchReport>& reports) {
+  const bool real_form = args.kind == DetectorKind::lr;
+  const auto detector = real_form ? lattice_reduction<T>() : expectation_propagation<T>(args.n0);
+  std::vector<int> at(static_cast<std::size_t>(2 * args.streams));
+  bool able = true;
+  for (index_t k = 0; k < y.cols; ++k) {
+    if (k % args.coherence == 0) {
+      view.h = reinterpret_cast<const Complex<T>*>(&h(0, k / args.coherence * args.streams));
+      able = detector->channel(view);
+    }
+    SearchReport& report = reports(0, k) = {};
+    if (!able) {
+      std::fill_n(&labels(0, k), args.streams, -1);
+      report.flags = SearchReport::failed;
+      continue;
+    }
+    const auto* const signal = reinterpret_cast<const Complex<T>*>(&y(0, k));
+    const Scale<double> scale(detector->exponent());
+    std::vector<Complex<double>> left;
+    for (index_t i = 0; i < view.antennas; ++i)
+      left.push_back(scale(Complex<double>{static_cast<double>(signal[i].re), static_cast<double>(signal[i].im)}));
+    detector->detect(left, at.data());
+    Complex<double> s[most_streams];
+    for (index_t j = 0; j < args.streams; ++j) {
+      const auto place = [&](index_t column) { return at[static_cast<std::size_t>(column)]; };
+      const auto point = [&](index_t column) { return view.points[view.columns[column].first + place(column)]; };
+      const auto amplitude = [&](index_t column) {
+        return view.columns[column].low + place(column) * view.columns[column].step;
+      };
+      const index_t other = j + args.streams;
+      s[j] = real_form ? Complex<double>{amplitude(j), amplitude(other)} : Complex<double>{point(j).re, point(j).im};
+      labels(j, k) = real_form ? point(j).label | point(other).label : point(j).label;
+    }
+    report.distance = std::ldexp(distance_of(view, signal, scale, s), detector->exponent());
+    report.nodes = args.streams;
+  }
+}
+
 }  // namespace
 }  // namespace mimo
 
 template <class T>
 void Detector<T>::cpu(const Args& args, In<std::complex<T>> h, In<std::complex<T>> y, In<SearchColumn> columns,
                       In<SearchPoint> points, Out<int> labels, Out<SearchReport> reports) {
+  if (args.kind == DetectorKind::lr || args.kind == DetectorKind::ep)
+    return mimo::detect_specially<T>(args, h, y, {h.rows, args.streams, nullptr, h.ld, columns.data, points.data},
+                                     labels, reports);
   mimo::Detecting<T> detect(args, {h.rows, args.streams, nullptr, h.ld, columns.data, points.data});
   for (index_t k = 0; k < y.cols; ++k) {
     if (k % args.coherence == 0) detect.channel(&h(0, k / args.coherence * args.streams));

@@ -17,11 +17,13 @@ enum class DetectorKind : std::uint8_t {
   kbest,     ///< the `keep` nearest paths of each level
   fsd,       ///< all paths of the first `keep` levels, single ones from there
   nway,      ///< each stream in turn: all of its points, the others sliced
+  lr,        ///< back-substitution in a reduced lattice, sliced level by level; in real form
+  ep,        ///< expectation propagation, sliced
 };
 
-/// Labels of signals as SphereSearch's, in complex form, by a detector of that kind; on cores alone. The report's
-/// distance is that of the answer, its nodes the paths that were looked at. Where the detector has no answer, as zf of
-/// dependent columns, the labels are -1 and the report says `failed`.
+/// Labels of signals as SphereSearch's, in complex form but for lr, by a detector of that kind; on cores alone. The
+/// report's distance is that of the answer, its nodes the paths that were looked at. Where the detector has no answer,
+/// as zf of dependent columns, the labels are -1 and the report says `failed`.
 template <class T>
 struct Detector {
   static constexpr auto name = "mimo_detector";

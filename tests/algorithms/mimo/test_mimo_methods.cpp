@@ -162,3 +162,50 @@ TEST_CASE("detectors: dependent columns have no answer where one is needed, and 
   MimoOptions options{.method = MimoMethod::kbest, .order = ColumnOrder::gradient, .keep = 4};
   check_throws<ArgumentError>("are sd's alone", [&] { detect(p, options); });
 }
+
+TEST_CASE("lr: a reduced lattice loses less than zf-sic, and nothing where H's columns are orthogonal") {
+  const auto p = problem<double>({4, 4, 3000, 1}, "16qam", "correlated:0.7", 20);
+  CHECK(vector_errors(p, "lr") < vector_errors(p, "zf-sic") * 2 / 3);
+  CHECK(vector_errors(p, "sd") <= vector_errors(p, "lr"));
+  auto still = problem<double>({3, 5, 200, 1}, "16qam,qpsk,64qam", "rayleigh", 30);
+  still.y = received(still.shape, still.h, still.alphabets, still.sent, 0, 3);
+  CHECK(vector_errors(still, "lr") == 0);
+  auto orthogonal = problem<double>({3, 4, 300, 1}, "16qam", "kappa:1", 8);
+  CHECK(differences(by(orthogonal, "lr"), by(orthogonal, "sd")) == 0);
+}
+
+TEST_CASE("lr is the same at any scale, and fails where columns are dependent") {
+  for (const double scale : {1e150, 1e-150}) {
+    const auto p = problem<double>({3, 3, 100, 4}, "64qam", "rayleigh", 15);
+    auto q = problem<double>({3, 3, 100, 4}, "64qam", "rayleigh", 15);
+    for (index_t e = 0; e < q.h.size(); ++e) q.h.data()[e] *= scale;
+    for (index_t e = 0; e < q.y.size(); ++e) q.y.data()[e] *= scale;
+    q.n0 = p.n0 * scale * scale;
+    for (const char* const method : {"lr", "ep"}) CHECK(differences(by(p, method), by(q, method)) == 0);
+  }
+  CHECK(by(problem<double>({3, 3, 20, 1}, "16qam", "rank:2", 15), "lr").failed() == 20);
+  Graph g(runtime());
+  const auto psk = problem<double>({2, 2, 1, 1}, "8psk", "rayleigh", 5);
+  check_throws<ArgumentError>(
+      "real form", [&] { mimo_detect(g, psk.shape, psk.h, psk.y, psk.alphabets, {.method = MimoMethod::lr}); });
+  const auto wide = problem<double>({3, 2, 1, 1}, "qpsk", "rayleigh", 5);
+  check_throws<ArgumentError>("as many antennas", [&] {
+    mimo_detect(g, wide.shape, wide.h, wide.y, wide.alphabets, {.method = MimoMethod::lr});
+  });
+}
+
+TEST_CASE("ep is between mmse and sd where there are many streams, and answers whatever H is") {
+  const auto p = problem<double>({12, 12, 400, 1}, "qpsk", "rayleigh", 8);
+  const index_t ep = vector_errors(p, "ep"), mmse = vector_errors(p, "mmse"), sd = vector_errors(p, "sd");
+  CAPTURE(ep, mmse, sd);
+  CHECK(ep * 2 < mmse);
+  CHECK(sd <= ep);
+  for (const char* const channel : {"rank:1", "zero", "kappa:1e6"})
+    for (const double n0 : {0.0, 0.1}) {
+      auto odd = problem<double>({3, 2, 20, 1}, "8psk,16qam,bpsk", channel, 10);
+      odd.n0 = n0;
+      const Detection found = by(odd, "ep"), best = by(odd, "sd");
+      for (std::size_t k = 0; k < 20; ++k) CHECK(found.reports[k].distance >= best.reports[k].distance * (1 - 1e-9));
+      CHECK(found.failed() == 0);
+    }
+}
