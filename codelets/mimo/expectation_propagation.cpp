@@ -50,8 +50,7 @@ class Propagation final : public SpecialDetector<T> {
         const double next = 1 / wide - 1 / variance;
         if (!(next > 0)) continue;  // no density has it: stays as it was
         lambda[index(j)] = damping * next + (1 - damping) * lambda[index(j)];
-        gamma[index(j)] =
-            damping * (of_points / wide - centre / variance) + (1 - damping) * gamma[index(j)];
+        gamma[index(j)] = damping * (of_points / wide - centre / variance) + (1 - damping) * gamma[index(j)];
       }
     }
     moments(matched, lambda, gamma, mean, spread);

@@ -55,8 +55,8 @@ struct Search {
   double slack, tie;  ///< what rounding may add to a distance: in T on the way down, in double at a leaf
   double first, outside;
   bool bounded;
-  T radius;  ///< of the sphere, squared
-  index_t level;
+  T radius;            ///< of the sphere, squared
+  index_t level, top;  ///< the present one, and how many there are below what is decided beforehand
   Found found;
   long long nodes;
   bool uncertified;
@@ -81,6 +81,28 @@ struct Search {
     nodes = 0, uncertified = false, found = {};
     tree.distance[n] = 0;
     tree.open(level = n - 1);
+    top = n;
+  }
+
+  /// Of all paths of the last levels, from level `until` up, the one of this number: what is below it is to be looked
+  /// at. False where it leaves the sphere.
+  TESELA_BOTH bool descend(index_t until, index_t number) {
+    for (index_t i = tree.n - 1; i >= until; --i) {
+      tree.open(i);
+      const int count = tree.children(i), k = static_cast<int>(number % count);
+      number /= count;
+      if (tree.only[i] == Tree<F, P>::not_free)
+        tree.at[i] = k, tree.step[i] = tree.away(i, k);
+      else
+        tree.at[i] = tree.only[i], tree.step[i] = norm(tree.e[i]);
+      const T distance = tree.distance[i + 1] + tree.step[i];
+      if (bounded && !(distance <= radius)) return false;
+      tree.distance[i] = distance;
+      ++nodes;
+    }
+    top = until;
+    if (until > 0) tree.open(level = until - 1);
+    return true;
   }
 
   /// Looks at one child. False once all is known.
@@ -90,8 +112,8 @@ struct Search {
     const T distance = tree.distance[level + 1] + (there ? tree.step[level] : T(0));
     if (!there || (bounded && !(distance <= radius))) {
       if (there && tree.plain) return true;  // a later one may be nearer
-      if (++level < tree.n) return true;
-      if (found.any) return false;
+      if (++level < top) return true;
+      if (found.any || top < tree.n) return false;
       first *= 2;  // the sphere was empty
       radius = limit();
       bounded = first > 0 && first < 1e15;

@@ -49,6 +49,9 @@ struct Tree {
     return true;
   }
 
+  /// How many children level i has, once it was opened.
+  TESELA_INLINE int children(index_t i) const { return only[i] == not_free ? column(i).count : 1; }
+
   TESELA_BOTH int lowest_label(const SearchColumn& c) const {
     int lowest = 0;
     for (int k = 1; k < c.count; ++k)
@@ -184,6 +187,12 @@ TESELA_BOTH inline bool take_leaf(Found& found, double distance, double tie, ind
   }
   for (index_t j = 0; j < streams; ++j) best[j] = labels[j];
   return nearer;
+}
+
+/// Takes what another search of other leaves has found.
+TESELA_BOTH inline void take_found(Found& found, const Found& other, double tie, index_t streams, const int* labels,
+                                   int* best) {
+  if (other.any && take_leaf(found, other.distance, tie, streams, labels, best)) found.tie = other.tie;
 }
 
 }  // namespace tesela::kernels::mimo

@@ -4,6 +4,7 @@
 
 #include <catch2/catch_template_test_macros.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -257,5 +258,67 @@ TEMPLATE_TEST_CASE("sd on a GPU finds what brute force finds on cores", "[gpu][s
         CHECK(differences(brute, found) == 0);
         CHECK(found.ties() == brute.ties());
       }
+  }
+}
+
+TEMPLATE_TEST_CASE("sd on a GPU: warps share the trees of hard signals", "[gpu][sanitize]", float, double) {
+  require_gpu();
+  std::vector<std::pair<Problem<TestType>, Detection>> all;
+  for (const char* const names : {"16qam", "8psk"})
+    for (const char* const channel : {"rank:1", "correlated:0.97"}) {
+      auto p = problem<TestType>({3, 3, 12, 1}, names, channel, 2);
+      Detection alone = detect(p, {.order = ColumnOrder::natural});
+      all.emplace_back(std::move(p), std::move(alone));
+    }
+  long long most = 0;
+  for (const auto& [p, alone] : all)
+    for (const SearchReport& r : alone.reports) most = std::max(most, r.nodes);
+  CHECK(most > 1000);  // more steps than a lane takes
+  shared_runtime.reset();
+  Runtime gpu({.cpus = 0, .gpus = 1});
+  for (auto& [p, alone] : all) {
+    Graph g(gpu);
+    const Detection found = mimo_detect(g, p.shape, p.h, p.y, p.alphabets, {.order = ColumnOrder::natural, .n0 = p.n0});
+    CHECK(differences(alone, found) == 0);
+    CHECK(found.ties() == alone.ties());
+    for (std::size_t k = 0; k < found.reports.size(); ++k)
+      CHECK(found.reports[k].distance == alone.reports[k].distance);
+  }
+}
+
+TEMPLATE_TEST_CASE("sd on a GPU: thousands of signals, easy and hard ones, and bounds on nodes", "[gpu]", float,
+                   double) {
+  require_gpu();
+  struct Case {
+    Problem<TestType> p;
+    MimoOptions options;
+    Detection alone;
+  };
+  std::vector<Case> all;
+  const auto add = [&](Problem<TestType> p, const MimoOptions& options) {
+    Detection alone = detect(p, options);
+    all.push_back({std::move(p), options, std::move(alone)});
+  };
+  add(problem<TestType>({5, 5, 20000, 1}, "16qam", "rayleigh", 7), {});
+  add(problem<TestType>({5, 5, 20000, 0}, "16qam", "rayleigh", 7), {.order = ColumnOrder::gradient});
+  add(problem<TestType>({4, 4, 3000, 12}, "64qam", "rayleigh", 14), {.order = ColumnOrder::natural});
+  add(problem<TestType>({4, 4, 1000, 1}, "16qam", "correlated:0.95", 2), {.order = ColumnOrder::natural});
+  add(problem<TestType>({8, 8, 300, 1}, "16qam", "rayleigh", 6), {});
+  add(problem<TestType>({4, 4, 2000, 1}, "16qam", "rayleigh", 0), {.order = ColumnOrder::natural, .max_nodes = 40});
+  add(problem<TestType>({3, 3, 200, 1}, "16qam", "rayleigh", 4), {.method = MimoMethod::sd_plain});
+  add(problem<TestType>({3, 3, 1000, 1}, "qpsk,8psk,bpsk", "rayleigh", 0), {.radius = 0.01});
+  shared_runtime.reset();
+  Runtime gpu({.cpus = 0, .gpus = 1});
+  for (auto& [p, options, alone] : all) {
+    CAPTURE(p.shape.streams, p.shape.signals, options.max_nodes);
+    MimoOptions same = options;
+    same.n0 = p.n0;
+    Graph g(gpu);
+    const Detection found = mimo_detect(g, p.shape, p.h, p.y, p.alphabets, same);
+    CHECK(found.ties() == alone.ties());
+    if (options.max_nodes == 0) CHECK(differences(alone, found) == 0);
+    if (options.max_nodes == 0) CHECK(found.uncertified() == 0);
+    // Rounding may end a bounded search elsewhere.
+    CHECK(differences(alone, found) <= found.uncertified() + alone.uncertified());
   }
 }
