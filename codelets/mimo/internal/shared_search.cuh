@@ -12,11 +12,11 @@ inline constexpr int search_threads = 64;
 
 /// What stands beside the numbers of a lane. The first lane's counters are those of all.
 struct LaneFacts {
-  ChannelFacts channel;   // of lanes that are channels
-  Reception reception;    // of lanes that are signals
-  double radius;          // of a hard signal's sphere, squared
-  int hard;               // the k-th hard signal
-  int next, hards, taken; // signals that were taken, hard ones, and hard ones that were taken
+  ChannelFacts channel;    // of lanes that are channels
+  Reception reception;     // of lanes that are signals
+  double radius;           // of a hard signal's sphere, squared
+  int hard;                // the k-th hard signal
+  int next, hards, taken;  // signals that were taken, hard ones, and hard ones that were taken
 };
 static_assert(sizeof(LaneFacts) == 64);  // SphereSearch::work_size counts on it
 
@@ -70,10 +70,10 @@ __global__ void __launch_bounds__(search_threads) prepare(Lanes<F> all, OrderCho
   if (lane >= count) return;
   const index_t m = all.rows(), n = all.cols();
   const auto a = all.at(lane, 0), tau = all.at(lane, m * n), work = all.at(lane, m * n + n + m);
-  all.facts[lane].channel =
-      all.of_signals ? prepare_for_signal<F>(all.channel(lane / all.coherence), choice, all.y + lane * all.ld_y, a,
-                                             tau, work, all.order(lane))
-                     : prepare_channel<F>(all.channel(lane), choice, a, tau, work, all.order(lane));
+  all.facts[lane].channel = all.of_signals
+                                ? prepare_for_signal<F>(all.channel(lane / all.coherence), choice,
+                                                        all.y + lane * all.ld_y, a, tau, work, all.order(lane))
+                                : prepare_channel<F>(all.channel(lane), choice, a, tau, work, all.order(lane));
 }
 
 /// z of each signal.

@@ -266,7 +266,7 @@ TEMPLATE_TEST_CASE("sd on a GPU: warps share the trees of hard signals", "[gpu][
   std::vector<std::pair<Problem<TestType>, Detection>> all;
   for (const char* const names : {"16qam", "8psk"})
     for (const char* const channel : {"rank:1", "correlated:0.97"}) {
-      auto p = problem<TestType>({3, 3, 12, 1}, names, channel, 2);
+      auto p = problem<TestType>({4, 4, 12, 1}, names, channel, 2);
       Detection alone = detect(p, {.order = ColumnOrder::natural});
       all.emplace_back(std::move(p), std::move(alone));
     }

@@ -41,23 +41,26 @@ void shares(index_t streams, index_t antennas, const char* channel, double db, i
   const index_t f = NumberOf<F>::complex ? 1 : 2, m = f * antennas, n = f * streams;
   const Lists<F> lists(n);
   for (index_t k = 0; k < 20; ++k) {
-    const ChannelView<T> view{antennas, streams, reinterpret_cast<const Complex<T>*>(&p.h(0, k * streams)),
-                              antennas, lists.columns.data(), lists.points.data()};
+    const ChannelView<T> view{antennas,
+                              streams,
+                              reinterpret_cast<const Complex<T>*>(&p.h(0, k * streams)),
+                              antennas,
+                              lists.columns.data(),
+                              lists.points.data()};
     const auto* const y = reinterpret_cast<const Complex<T>*>(&p.y(0, k));
     const auto numbers = [](index_t count) { return std::vector<F>(static_cast<std::size_t>(count)); };
     std::vector<F> a = numbers(m * n), tau = numbers(n), work = numbers(order_work(m, n)), z = numbers(m);
     std::vector<int> places(static_cast<std::size_t>(n));
     const OrderOf order{places.data(), 1};
-    const ChannelFacts facts =
-        prepare_channel<F>(view, {ColumnOrder::natural, GradientAt::zero, true, p.n0}, a.data(), tau.data(), work.data(), order);
+    const ChannelFacts facts = prepare_channel<F>(view, {ColumnOrder::natural, GradientAt::zero, true, p.n0}, a.data(),
+                                                  tau.data(), work.data(), order);
     int expected[most_streams], found[most_streams];
     std::vector<F> z2 = z;
     const SearchReport alone =
         search<F>(view, facts, a.data(), tau.data(), order, y, z2.data(), SearchLimits{}, expected);
 
-    const Reception reception = receive<F>(view, facts, y, z.data(), [&](F* x) {
-      apply_adjoint(m, n, a.data(), tau.data(), x);
-    });
+    const Reception reception =
+        receive<F>(view, facts, y, z.data(), [&](F* x) { apply_adjoint(m, n, a.data(), tau.data(), x); });
     using One = Search<F, F*, ChannelView<T>>;
     One first;
     first.begin(view, facts, m, a.data(), order, z.data(), reception, {});
@@ -85,7 +88,8 @@ void shares(index_t streams, index_t antennas, const char* channel, double db, i
       radius = std::min(radius, one.radius);
     }
     for (int lane = 1; lane < lanes; ++lane)
-      take_found(all[0].found, all[std::size_t(lane)].found, all[0].tie, streams, all[std::size_t(lane)].best, all[0].best);
+      take_found(all[0].found, all[std::size_t(lane)].found, all[0].tie, streams, all[std::size_t(lane)].best,
+                 all[0].best);
     const SearchReport together = all[0].end(view, reception, found);
     CAPTURE(streams, antennas, channel, db, lanes, budget, most, k);
     CHECK(std::equal(expected, expected + streams, found));
@@ -101,6 +105,5 @@ TEMPLATE_TEST_CASE("a tree that lanes share has the same nearest vector, and the
   for (const char* const channel : {"rayleigh", "rank:1", "zero", "correlated:0.95"})
     for (const auto& [streams, antennas] : {std::pair<index_t, index_t>{1, 1}, {2, 2}, {3, 2}, {3, 4}})
       for (const int lanes : {1, 3, 32})
-        for (const index_t most : {2, 64, 1024})
-          shares<TestType>(streams, antennas, channel, 3, lanes, 3, most);
+        for (const index_t most : {2, 64, 1024}) shares<TestType>(streams, antennas, channel, 3, lanes, 3, most);
 }

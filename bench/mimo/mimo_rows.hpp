@@ -1,0 +1,27 @@
+#pragma once
+
+#include "bench/harness/report.hpp"
+
+#include <string>
+#include <vector>
+
+namespace tesela::bench {
+
+struct MimoBench : Options {
+  std::vector<std::string> rows;   ///< of mimo_rows, all where empty
+  index_t matrices = 1000000, signals = 100000, many = 10000000, slots = 1;
+  long long max_nodes = 0;  ///< of the slots, besides a search without an end
+};
+
+/// Seconds that kernels of this name took since the last reset, on GPUs where they ran there, else on cores.
+double kernel_seconds(Runtime& runtime, const std::string& kernel);
+
+/// Many small QRs, complex: ours and cuBLAS's geqrfBatched, data on the device where there is one.
+template <class T>
+void add_qr_rows(Report& report, Runtime& runtime, const MimoBench& o);
+
+/// Exact search from host to host, with the seconds of the kernel alone beside it.
+template <class T>
+void add_search_rows(Report& report, Runtime& runtime, const MimoBench& o, const std::string& rows);
+
+}  // namespace tesela::bench
