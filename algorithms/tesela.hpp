@@ -42,6 +42,7 @@
 #include <tesela/algorithms/mimo/error_rates.hpp>
 #include <tesela/algorithms/mimo/mimo_channel.hpp>
 #include <tesela/algorithms/mimo/mimo_detect.hpp>
+#include <tesela/algorithms/mimo/mimo_list.hpp>
 #include <tesela/algorithms/mimo/mimo_soft.hpp>
 #include <tesela/algorithms/mimo/orderings.hpp>
 #include <tesela/algorithms/mimo/permutations.hpp>

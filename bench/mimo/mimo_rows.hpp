@@ -8,7 +8,7 @@
 namespace tesela::bench {
 
 struct MimoBench : Options {
-  std::vector<std::string> rows;   ///< of mimo_rows, all where empty
+  std::vector<std::string> rows;  ///< of mimo_rows, all where empty
   index_t matrices = 1000000, signals = 100000, many = 10000000, slots = 1;
   long long max_nodes = 0;  ///< of the slots, besides a search without an end
 };

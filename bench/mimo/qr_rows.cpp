@@ -98,16 +98,16 @@ struct CublasQr {
     std::vector<F*> each;
     for (index_t k = 0; k < count; ++k) each.push_back(a.template as<F>() + k * n * n);
     for (index_t k = 0; k < count; ++k) each.push_back(tau.template as<F>() + k * n);
-    check_device(static_cast<int>(cudaMemcpy(pointers.as<F*>(), each.data(), each.size() * sizeof(F*),
-                                             cudaMemcpyHostToDevice)),
-                 "cudaMemcpy");
+    check_device(
+        static_cast<int>(cudaMemcpy(pointers.as<F*>(), each.data(), each.size() * sizeof(F*), cudaMemcpyHostToDevice)),
+        "cudaMemcpy");
   }
   double run() {
     select_first_device();
-    check_device(static_cast<int>(cudaMemcpy(a.template as<F>(), given.data(),
-                                             static_cast<std::size_t>(given.size()) * sizeof(F),
-                                             cudaMemcpyHostToDevice)),
-                 "cudaMemcpy");
+    check_device(
+        static_cast<int>(cudaMemcpy(a.template as<F>(), given.data(),
+                                    static_cast<std::size_t>(given.size()) * sizeof(F), cudaMemcpyHostToDevice)),
+        "cudaMemcpy");
     check_device(static_cast<int>(cudaDeviceSynchronize()), "cudaDeviceSynchronize");
     return seconds_of([&] {
       check_device(geqrf_batched(handle, n, pointers.as<F*>(), pointers.as<F*>() + count, count), "geqrfBatched");

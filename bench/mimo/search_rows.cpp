@@ -23,8 +23,8 @@ std::vector<SearchCase> cases_of(const MimoBench& o, const std::string& rows) {
   std::vector<SearchCase> all;
   const auto slots = [&](index_t n, const char* constellation, const std::vector<double>& decibels) {
     for (const double db : decibels) {
-      all.push_back({fmt::format("a slot of {0}x{0}, {1}, {2:g} dB", n, constellation, db),
-                     {n, n, slot, 1}, constellation, db});
+      all.push_back(
+          {fmt::format("a slot of {0}x{0}, {1}, {2:g} dB", n, constellation, db), {n, n, slot, 1}, constellation, db});
       if (o.max_nodes == 0) continue;
       all.push_back(all.back());
       all.back().max_nodes = o.max_nodes;
@@ -34,8 +34,11 @@ std::vector<SearchCase> cases_of(const MimoBench& o, const std::string& rows) {
   if (rows == "one-channel" || rows == "channel-each") {
     const bool one = rows == "one-channel";
     for (const index_t streams : {2, 3, 4, 5})
-      all.push_back({fmt::format("{} signals, n = {}, {}", o.signals, 2 * streams, one ? "one channel" : "a channel each"),
-                     {streams, streams, o.signals, one ? 0 : 1}, "16qam", 7});
+      all.push_back(
+          {fmt::format("{} signals, n = {}, {}", o.signals, 2 * streams, one ? "one channel" : "a channel each"),
+           {streams, streams, o.signals, one ? 0 : 1},
+           "16qam",
+           7});
   } else if (rows == "many") {
     all.push_back({fmt::format("{} signals, n = 10, a channel each", o.many), {5, 5, o.many, 1}, "16qam", 7});
   } else if (rows == "slot4") {
@@ -106,7 +109,8 @@ void add_search_rows(Report& report, Runtime& runtime, const MimoBench& o, const
       Graph g(runtime);
       const Detection other = (*data)(g, "sd", ColumnOrder::sqrd, what.max_nodes);
       const index_t wrong = differences(*found, other);
-      if (wrong > 0) throw WrongResult(fmt::format("bench mimo: {}: {} signals differ by a second order", what.title, wrong));
+      if (wrong > 0)
+        throw WrongResult(fmt::format("bench mimo: {}: {} signals differ by a second order", what.title, wrong));
       return 0.0;
     };
     const auto signals = static_cast<double>(what.shape.signals);

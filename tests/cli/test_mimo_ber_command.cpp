@@ -42,6 +42,7 @@ TEST_CASE("mimo ber: a point ends at its bound, and what is refused") {
                            "--signals", "500", "--most-signals", "1200"});
   CHECK(report["error_rates"][0]["signals"] == 1200);
   CHECK(report["error_rates"][0]["ber_high"].get<double>() > 0);
+  ber.refuses({"--constellation", "integers"}, "no bits");
   ber.refuses({"--ebn0", "0:0:5"}, "--ebn0");
   ber.refuses({"--ebn0", "x"}, "--ebn0");
   ber.refuses({"--ebn0", "0:1"}, "--ebn0");

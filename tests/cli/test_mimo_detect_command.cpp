@@ -167,3 +167,26 @@ TEST_CASE("mimo detect: what is wrong use, with its place") {
   write_array(other.y, {4, 2}, std::vector<Number>(8).data());
   detect.refuses(other.words(), "5 channels for 4 signals");
 }
+
+TEST_CASE("mimo detect --all-within and integers") {
+  const TemporaryFolder folder;
+  const std::string out = folder / "within.npy", points = folder / "points.npy";
+  const auto report =
+      detect({"--nt", "2", "--signals", "50", "--ebn0", "10", "--all-within", "0.8", "--out-within", out});
+  const Array<int> rows = read_whole_array(out);
+  CHECK(rows.dims[1] == 3);
+  CHECK(static_cast<double>(rows.dims[0]) == check(report, "points"));
+  CHECK(check(report, "count_mismatches") == 0);
+  for (const char* const p : {"s", "d"}) {
+    const auto lattice = detect({"--nt", "3", "--signals", "60", "--constellation", "integers", "--ebn0", "8", "-p", p,
+                                 "--out-points", points});
+    CHECK(check(lattice, "points") == 60);
+    const auto s = read_complex_array<double>(points);
+    CHECK(s.values[0].real() == std::round(s.values[0].real()));
+  }
+  detect({"--nt", "2", "--signals", "0", "--constellation", "integers"});
+  CHECK(detect({"--nt", "2", "--signals", "9", "--constellation", "integers", "--channel", "rank:1"}, 1)["status"] ==
+        "dependent columns, or numbers beyond 2^30: 9 signals have no answer");
+  detect.refuses({"--nt", "2", "--constellation", "integers", "--method", "zf"}, "sd's alone");
+  detect.refuses({"--nt", "2", "--out-within", out}, "--all-within");
+}

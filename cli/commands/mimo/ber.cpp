@@ -123,6 +123,7 @@ int run(const Options& o) {
   MimoInput probe = o.input;
   probe.signals = 0;
   const MimoData<T> shape = load_mimo<T>(probe, 1);
+  if (shape.integers) throw ArgumentError("mimo ber", "--constellation", "integers have no bits");
   report.problem() = shape.problem;
   report.problem().update({{"detectors", names},
                            {"ebn0_db", db},

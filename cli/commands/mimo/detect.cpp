@@ -3,6 +3,7 @@
 #include "cli/app/numbers.hpp"
 #include "cli/app/outputs.hpp"
 #include "cli/app/runs.hpp"
+#include "cli/commands/mimo/lists.hpp"
 #include "cli/commands/mimo/mimo_problem.hpp"
 #include <tesela/algorithms/mimo/mimo_soft.hpp>
 #include <tesela/tiles/io/arrays.hpp>
@@ -20,7 +21,9 @@ struct Options {
   CommonOptions common;
   MimoInput input;
   std::string method = "sd", order = "mmse-vblast", direction = "up", form = "auto", soft, out_s, out_points, out_llr;
-  double radius = 0, llr_clip = 0;
+  std::string out_within;
+  double radius = 0, llr_clip = 0, all_within = 0;
+  index_t most = 1000;
   long long max_nodes = 0;
   index_t batch = 0;
   bool check = true;
@@ -131,6 +134,15 @@ int run(const Options& o) {
   report.problem() = data.problem;
   report.problem().update({{"method", o.method}, {"order", o.order}, {"precision", o.common.precision}});
   if (o.max_nodes > 0) report.problem()["max_nodes"] = o.max_nodes;
+  if (!o.out_within.empty() && !(o.all_within > 0))
+    throw ArgumentError("mimo detect", "--out-within", "is of --all-within");
+  if (o.all_within > 0 || data.integers) {
+    if (options.method != MimoMethod::sd || !o.soft.empty() || !o.out_s.empty() || o.radius > 0)
+      throw ArgumentError("mimo detect", "--all-within, integers",
+                          "are sd's alone, without --soft, --radius and --out-s (--out-points has the points)");
+    if (o.all_within > 0) report.problem().update({{"all_within", o.all_within}, {"most", o.most}});
+    return run_lists<T>(o.common, {o.all_within, o.most, o.out_within, o.out_points}, options, data, report);
+  }
   Detection found;
   {
     Runtime runtime(o.common.runtime());
@@ -185,6 +197,11 @@ const Command detect_command(
           ->capture_default_str();
       app.add_option("--radius", o->radius, "of the first sphere around y; it grows while it is empty (default: none)")
           ->transform(positive_up_to(1e300));
+      app.add_option("--all-within", o->all_within, "list all s with ||y - H s|| up to it, nearest first")
+          ->transform(positive_up_to(1e300));
+      app.add_option("--most", o->most, "of --all-within: points of a signal")
+          ->transform(positive())
+          ->capture_default_str();
       app.add_option("--max-nodes", o->max_nodes, "a signal that needs more ends uncertified (default: no end)")
           ->transform(positive());
       app.add_option("--batch", o->batch, "signals of a task (default: what suits the workers)")->transform(positive());
@@ -197,6 +214,8 @@ const Command detect_command(
       add_output(app, Output::text, "--out-llr", o->out_llr, "write L, signals x bits, to FILE (.npy)");
       add_output(app, Output::text, "--out-s", o->out_s, "write labels, int32, signals x Nt, to FILE (.npy)");
       add_output(app, Output::text, "--out-points", o->out_points, "write the points to FILE (.npy)");
+      add_output(app, Output::text, "--out-within", o->out_within,
+                 "write the points of --all-within to FILE (.npy): a row has its signal and its labels");
       o->common.add_to(app);
       app.footer(
           "Examples:\n"

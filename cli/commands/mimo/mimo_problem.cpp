@@ -75,6 +75,13 @@ void read_sent(const MimoInput& input, MimoData<T>& data) {
                             fmt::format("label {} at [{}, {}] (from zero) is out of range", data.sent(j, k), k, j));
 }
 
+/// What is sent where the alphabet has no end: parts -8 … 7.
+Constellation small_integers() {
+  Constellation made{"integers", {}};
+  for (int label = 0; label < 256; ++label) made.points.emplace_back(label / 16 - 8, label % 16 - 8);
+  return made;
+}
+
 void check_limits(const MimoShape& shape) {
   if (shape.streams < 1 || shape.streams > 32)
     throw ArgumentError(command, "--nt", fmt::format("{} streams; 1 to 32", shape.streams));
@@ -97,8 +104,10 @@ void MimoInput::add_to(CLI::App& app) {
                  "signals that share a channel, 0 all of them (default: as --h has it, else 1)")
       ->transform(non_negative());
   generated(app.add_option("--channel", channel, "rayleigh, correlated:R, kappa:K, rank:R or zero"));
-  app.add_option("--constellation", constellation,
-                 "bpsk, qpsk, 8psk, 16qam, 64qam, 256qam, 1024qam, or FILE of lines 're im label'; or a list by commas")
+  app.add_option(
+         "--constellation", constellation,
+         "bpsk, qpsk, 8psk, 16qam, 64qam, 256qam, 1024qam, or FILE of lines 're im label'; or a list by commas; "
+         "integers: any Gaussian ones")
       ->capture_default_str();
   auto* const of_ebn0 = app.add_option("--ebn0", ebn0, "Eb/N0 = 1 / (N0 log2 |A|) in dB")->capture_default_str();
   of_ebn0->excludes(of_h);
@@ -119,7 +128,11 @@ MimoData<T> load_mimo(const MimoInput& input, std::uint64_t seed) {
   }
   const MimoShape& shape = data.shape;
   check_limits(shape);
-  data.alphabets = parse_constellations(command, input.constellation, shape.streams);
+  data.integers = input.constellation == "integers";
+  if (data.integers)
+    data.alphabets.assign(static_cast<std::size_t>(shape.streams), small_integers());
+  else
+    data.alphabets = parse_constellations(command, input.constellation, shape.streams);
   data.n0 = input.n0 ? *input.n0 : input.h.empty() ? noise_variance(input.ebn0, data.alphabets) : 0;
   if (input.h.empty()) {
     const ChannelChoice choice = parse_channel(command, input.channel);

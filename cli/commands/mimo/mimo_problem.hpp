@@ -29,6 +29,7 @@ struct MimoData {
   HostMatrix<std::complex<T>> channels, y;
   HostMatrix<int> sent;  ///< without columns where it is not known
   double n0 = 0;
+  bool integers = false;  ///< the alphabet is that of Gaussian integers; `alphabets` only say what was sent
   nlohmann::json problem;
 };
 

@@ -19,6 +19,7 @@ struct ChannelView {
   const SearchColumn* columns;
   const SearchPoint* points;
 
+  TESELA_INLINE index_t label_count() const { return streams; }
   template <class F>
   TESELA_INLINE index_t rows() const {
     return NumberOf<F>::complex ? antennas : 2 * antennas;

@@ -18,6 +18,7 @@ struct RealChannel {
   const SearchColumn* columns;
   const SearchPoint* points;
 
+  TESELA_INLINE index_t label_count() const { return streams; }
   template <class F>
   TESELA_INLINE index_t rows() const {
     return antennas;

@@ -10,6 +10,11 @@ struct SearchLimits {
   double radius = 0;        ///< of the first sphere, 0: without end
   long long max_nodes = 0;  ///< 0: without end
   bool plain = false;       ///< children as they stand, in a sphere that stays
+  bool listing = false;     ///< sorted children in a sphere that stays, also where it is empty
+};
+
+struct NoListener {
+  TESELA_INLINE void operator()(double, const int*) const {}
 };
 
 /// A signal as its search sees it, besides z = Q^H y 2^-exponent.
@@ -68,7 +73,7 @@ struct Search {
     const index_t n = view.template cols<F>();
     tree.m = m, tree.n = n, tree.a = a, tree.order = order, tree.z = z;
     tree.columns = view.columns, tree.points = view.points;
-    tree.plain = limits.plain;
+    tree.plain = limits.plain, tree.every = limits.listing;
     tree.unit = static_cast<T>(std::ldexp(1.0, facts.zero != 0 ? 0 : facts.exponent - y.exponent));
     const double reach = y.size + static_cast<double>(tree.unit) * facts.reach;
     const double steps = 2.0 * static_cast<double>(n + 4);
@@ -105,15 +110,16 @@ struct Search {
     return true;
   }
 
-  /// Looks at one child. False once all is known.
-  template <class Y>
-  TESELA_BOTH bool step(const View& view, const Y* y, const Reception& reception, const SearchLimits& limits) {
+  /// Looks at one child. False once all is known. listen(||y - H s||, labels) hears of each leaf.
+  template <class Y, class Listener = NoListener>
+  TESELA_BOTH bool step(const View& view, const Y* y, const Reception& reception, const SearchLimits& limits,
+                        const Listener& listen = {}) {
     const bool there = tree.next(level);
     const T distance = tree.distance[level + 1] + (there ? tree.step[level] : T(0));
     if (!there || (bounded && !(distance <= radius))) {
       if (there && tree.plain) return true;  // a later one may be nearer
       if (++level < top) return true;
-      if (found.any || top < tree.n) return false;
+      if (found.any || top < tree.n || limits.listing) return false;
       first *= 2;  // the sphere was empty
       radius = limit();
       bounded = first > 0 && first < 1e15;
@@ -127,8 +133,9 @@ struct Search {
     } else {
       int leaf[View::most_labels];
       const double exact = leaf_of(view, tree, y, Scale<double>(reception.exponent), leaf);
-      const bool nearer = take_leaf(found, exact, tie, view.streams, leaf, best);
-      if (nearer && (!tree.plain || !bounded)) {  // a plain search lists its sphere
+      listen(exact, leaf);
+      const bool nearer = take_leaf(found, exact, tie, view.label_count(), leaf, best);
+      if (nearer && (!(tree.plain || limits.listing) || !bounded)) {
         const T smaller = sphere(std::sqrt(static_cast<double>(distance)));
         radius = bounded && radius < smaller ? radius : smaller;
         bounded = true;
@@ -141,7 +148,7 @@ struct Search {
   TESELA_BOTH SearchReport end(const View& view, const Reception& reception, int* labels) const {
     SearchReport report;
     report.nodes = nodes;
-    for (index_t j = 0; j < view.streams; ++j) labels[j] = best[j];
+    for (index_t j = 0; j < view.label_count(); ++j) labels[j] = best[j];
     bool same = found.tie;
     for (index_t k = 0; k < tree.n && !same; ++k)
       same = tree.column(k).count > 1 && size_of(tree.r(k, k)) == 0 && tree.free(k);

@@ -18,6 +18,7 @@ struct Tree {
   const SearchColumn* columns;
   const SearchPoint* points;
   bool plain = false;  ///< children as they stand, not in order of distance
+  bool every = false;  ///< also of a column on which nothing depends
   T unit;              ///< 2^ the channel's exponent less that of the signal's numbers, which z has as well
   P z;
 
@@ -66,10 +67,10 @@ struct Tree {
     e[i] = left;
     at[i] = -1;
     const SearchColumn& c = column(i);
-    only[i] = free(i) ? lowest_label(c) : not_free;
+    only[i] = !every && free(i) ? lowest_label(c) : not_free;
     if constexpr (!NumberOf<F>::complex) {
-      const T place = (left / (r(i, i) * unit) - static_cast<T>(c.low)) / static_cast<T>(c.step);
-      const T last = static_cast<T>(c.count - 1);
+      const double place = (static_cast<double>(left / (r(i, i) * unit)) - c.low) / c.step;
+      const double last = c.count - 1;
       low[i] = place > 0 ? static_cast<int>(place < last ? place : last) : 0;  // of a NaN the first one
       high[i] = low[i] + 1;
     }
