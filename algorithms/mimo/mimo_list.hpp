@@ -23,8 +23,8 @@ struct MimoList {
   std::vector<SearchReport> reports;  ///< a signal with dependent columns of integers has `failed`
 };
 
-/// All s with ||y - H s|| <= radius, nearest first, at most `most` of each signal; or the nearest s. Without alphabets s
-/// is any vector of Gaussian integers: the closest lattice vector, rows being 2 streams then (real parts first, then
+/// All s with ||y - H s|| <= radius, nearest first, at most `most` of each signal; or the nearest s. Without alphabets
+/// s is any vector of Gaussian integers: the closest lattice vector, rows being 2 streams then (real parts first, then
 /// imaginary ones); with them rows are the streams' labels. On cores. Waits. Shapes and what is thrown as with
 /// mimo_detect; `most` is 1 or more. (Fincke and Pohst, 1985; Agrell, Eriksson, Vardy and Zeger, 2002.)
 template <class T>

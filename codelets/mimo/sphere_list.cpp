@@ -117,7 +117,8 @@ class Lists {
     for (index_t k = 0; k < n_; ++k) {
       RealOf<F> sum = 0;
       for (index_t i = 0; i <= k; ++i) sum += norm(a_[at(i, k)]);
-      const double part = known ? 4 * (1 + std::abs(nearest[static_cast<std::size_t>(places_[static_cast<std::size_t>(k)])])) : 0;
+      const double part =
+          known ? 4 * (1 + std::abs(nearest[static_cast<std::size_t>(places_[static_cast<std::size_t>(k)])])) : 0;
       facts_.reach += std::sqrt(static_cast<double>(sum)) * part;
     }
   }
@@ -125,8 +126,8 @@ class Lists {
   template <class Listener>
   SearchReport search(const Complex<T>* y, const SearchLimits& limits, std::vector<int>& nearest,
                       const Listener& listen) {
-    const Reception reception = receive<F>(
-        view_, facts_, y, z_.data(), [&](F* x) { apply_adjoint(m_, n_, a_.data(), tau_.data(), x); });
+    const Reception reception =
+        receive<F>(view_, facts_, y, z_.data(), [&](F* x) { apply_adjoint(m_, n_, a_.data(), tau_.data(), x); });
     exponent_ = reception.exponent;
     Search<F, F*, View> one;
     one.begin(view_, facts_, m_, a_.data(), OrderOf{places_.data(), 1}, z_.data(), reception, limits);
@@ -175,7 +176,8 @@ void SphereList<T>::cpu(const Args& args, In<std::complex<T>> h, In<std::complex
   const Block<double> d = distances;
   const Block<SearchReport> r = reports;
   if (args.integers)
-    mimo::list_all<T, mimo::WholeChannel<T>, T>(args, mimo::WholeChannel<T>{view}, lists, channels, signals, l, d, c, r);
+    mimo::list_all<T, mimo::WholeChannel<T>, T>(args, mimo::WholeChannel<T>{view}, lists, channels, signals, l, d, c,
+                                                r);
   else if (args.real_form)
     mimo::list_all<T, mimo::ChannelView<T>, T>(args, view, lists, channels, signals, l, d, c, r);
   else

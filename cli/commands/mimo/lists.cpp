@@ -17,9 +17,10 @@ template <class T>
 std::vector<std::complex<T>> points_of(const MimoData<T>& data, const int* labels) {
   std::vector<std::complex<T>> s;
   for (index_t j = 0; j < data.shape.streams; ++j)
-    s.push_back(data.integers ? std::complex<T>(static_cast<T>(labels[j]), static_cast<T>(labels[j + data.shape.streams]))
-                              : std::complex<T>(data.alphabets[static_cast<std::size_t>(j)]
-                                                    .points[static_cast<std::size_t>(labels[j])]));
+    s.push_back(
+        data.integers
+            ? std::complex<T>(static_cast<T>(labels[j]), static_cast<T>(labels[j + data.shape.streams]))
+            : std::complex<T>(data.alphabets[static_cast<std::size_t>(j)].points[static_cast<std::size_t>(labels[j])]));
   return s;
 }
 
@@ -28,8 +29,8 @@ std::vector<std::complex<T>> points_of(const MimoData<T>& data, const int* label
 template <class T>
 int run_lists(const CommonOptions& common, const ListChoice& choice, const MimoOptions& search, const MimoData<T>& data,
               Report& report) {
-  MimoListOptions options{choice.within, choice.most, search.order, search.form, search.n0, search.max_nodes,
-                          search.batch};
+  MimoListOptions options{choice.within, choice.most,      search.order, search.form,
+                          search.n0,     search.max_nodes, search.batch};
   const std::vector<Constellation> none;
   MimoList found;
   double gap = 0, mistakes = 0, failed = 0, uncertified = 0, all = 0, most = 0;
@@ -39,10 +40,12 @@ int run_lists(const CommonOptions& common, const ListChoice& choice, const MimoO
     const auto list = [&](Graph& g, const MimoListOptions& how) {
       return mimo_list(g, data.shape, data.channels, data.y, data.integers ? none : data.alphabets, how);
     };
-    run_timed(common, runtime, report, {[] {}, [&](Graph& g, bool) {
-                                          found = list(g, options);
-                                          return 0.0;
-                                        }});
+    run_timed(common, runtime, report,
+              {[] {},
+               [&](Graph& g, bool) {
+                 found = list(g, options);
+                 return 0.0;
+               }});
     options.order = options.order == ColumnOrder::sqrd ? ColumnOrder::mmse_vblast : ColumnOrder::sqrd;
     Graph g(runtime);
     const MimoList other = list(g, options);
@@ -56,7 +59,8 @@ int run_lists(const CommonOptions& common, const ListChoice& choice, const MimoO
       if ((flags & (SearchReport::failed | SearchReport::uncertified)) != 0) continue;
       mistakes += found.counts[e] != other.counts[e] ? 1 : 0;
       for (index_t p = 0; p < std::min<index_t>(found.distances.rows(), found.counts[e]); ++p)
-        gap = std::fmax(gap, std::abs(found.distances(p, k) - other.distances(p, k)) / (r.distance > 0 ? r.distance : 1));
+        gap =
+            std::fmax(gap, std::abs(found.distances(p, k) - other.distances(p, k)) / (r.distance > 0 ? r.distance : 1));
     }
   }
   report_nodes(found.reports, report);
@@ -74,7 +78,8 @@ int run_lists(const CommonOptions& common, const ListChoice& choice, const MimoO
     std::vector<int> rows;
     const index_t width = found.labels.rows();
     for (index_t k = 0; k < signals; ++k)
-      for (index_t p = 0; p < std::min<index_t>(found.distances.rows(), found.counts[static_cast<std::size_t>(k)]); ++p) {
+      for (index_t p = 0; p < std::min<index_t>(found.distances.rows(), found.counts[static_cast<std::size_t>(k)]);
+           ++p) {
         rows.push_back(static_cast<int>(k));
         const int* const one = &found.labels(0, k * found.distances.rows() + p);
         rows.insert(rows.end(), one, one + width);

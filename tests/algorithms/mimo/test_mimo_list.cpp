@@ -36,8 +36,8 @@ std::vector<Point> every_point(const Problem<T>& p, index_t k) {
   std::vector<Point> all;
   for (int a = 0; a < p.alphabets[0].size(); ++a)
     for (int b = 0; b < p.alphabets[1].size(); ++b)
-      all.push_back({distance_to(p, k, {p.alphabets[0].points[std::size_t(a)], p.alphabets[1].points[std::size_t(b)]}),
-                     {a, b}});
+      all.push_back(
+          {distance_to(p, k, {p.alphabets[0].points[std::size_t(a)], p.alphabets[1].points[std::size_t(b)]}), {a, b}});
   std::sort(all.begin(), all.end(), [](const Point& x, const Point& y) { return x.distance < y.distance; });
   return all;
 }
@@ -59,7 +59,8 @@ TEMPLATE_TEST_CASE("all points in a sphere, and no others", "", float, double) {
         for (index_t k = 0; k < 25; ++k) {
           CAPTURE(names, channel, radius, k);
           const std::vector<Point> all = every_point(p, k);
-          const auto inside = std::count_if(all.begin(), all.end(), [&](const Point& x) { return x.distance <= radius; });
+          const auto inside =
+              std::count_if(all.begin(), all.end(), [&](const Point& x) { return x.distance <= radius; });
           CHECK(found.counts[std::size_t(k)] == inside);
           CHECK(few.counts[std::size_t(k)] == inside);
           for (index_t e = 0; e < inside; ++e) {
@@ -81,8 +82,7 @@ TEMPLATE_TEST_CASE("integers: the closest lattice vector, by every vector near b
       for (index_t k = 0; k < 60; ++k) {
         double least = 1e300;
         for (int re = -12; re <= 12; ++re)
-          for (int im = -12; im <= 12; ++im)
-            least = std::min(least, distance_to(p, k, {Number(re + offset, im)}));
+          for (int im = -12; im <= 12; ++im) least = std::min(least, distance_to(p, k, {Number(re + offset, im)}));
         CHECK(found.reports[std::size_t(k)].distance <= least * (1 + 1e-10));
         const Number s(found.labels(0, k), found.labels(1, k));
         CHECK(std::abs(distance_to(p, k, {s}) - found.reports[std::size_t(k)].distance) <= 1e-8 * (1 + least));
