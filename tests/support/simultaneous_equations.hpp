@@ -151,12 +151,16 @@ inline SemReference sem_reference(const SemProblem& p, const SemOptions& options
   return result;
 }
 
-inline SimultaneousEquations solve(const SemProblem& p, const SemOptions& options = {}) {
+inline SimultaneousEquations solve(Runtime& on, const SemProblem& p, const SemOptions& options = {}) {
   HostMatrix<double> copy = p.data.clone();
-  const TileShape tile = suitable_model_tile(runtime(), copy.rows(), copy.cols());
-  const auto data = TileMatrix<double>::map(runtime(), copy.data(), copy.rows(), copy.cols(), copy.ld(), tile, "data");
-  Graph g(runtime());
+  const TileShape tile = suitable_model_tile(on, copy.rows(), copy.cols());
+  const auto data = TileMatrix<double>::map(on, copy.data(), copy.rows(), copy.cols(), copy.ld(), tile, "data");
+  Graph g(on);
   return estimate(g, model_triangle(g, data), p.model, options);
+}
+
+inline SimultaneousEquations solve(const SemProblem& p, const SemOptions& options = {}) {
+  return solve(runtime(), p, options);
 }
 
 /// The largest distance of coefficients and standard errors from the reference, relative to |b| + its error.

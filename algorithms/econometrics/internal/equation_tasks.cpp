@@ -1,5 +1,4 @@
 #include <tesela/algorithms/econometrics/internal/equation_tasks.hpp>
-#include <tesela/codelets/econometrics/equation_qr.hpp>
 #include <tesela/codelets/least_squares/minimum_norm.hpp>
 
 #include <algorithm>
@@ -15,10 +14,6 @@ constexpr double eps = std::numeric_limits<double>::epsilon();
 
 index_t position(const std::vector<index_t>& columns, index_t c) {
   return std::find(columns.begin(), columns.end(), c) - columns.begin();
-}
-
-double work_of(const PickedEquation& equation) {
-  return staircase_flops(equation.picks.data() + 1, equation.size() + 1, 2);
 }
 
 /// The regressors that make the equation's columns dependent, in all coordinates or among what instruments explain.
@@ -96,12 +91,15 @@ PickedEquation pick(const Variables& variables, const Equation& equation, const 
   e.exogenous = std::count_if(e.order.begin(), e.order.end(), [&](index_t c) { return !endogenous(c); });
   const auto at = std::find(equation.regressors.begin(), equation.regressors.end(), constant);
   if (constant >= 0 && at != equation.regressors.end()) e.constant = at - equation.regressors.begin();
-  e.picks = HostMatrix<int>(2, e.size() + 1);
+  e.picks = HostMatrix<int>(2, e.size() + 2);
   for (index_t p = 0; p <= e.size(); ++p) {
     const index_t c = p < e.size() ? e.order[static_cast<std::size_t>(p)] : e.dependent;
     e.picks(0, p) = static_cast<int>(c);
     e.picks(1, p) = static_cast<int>(height(c));
   }
+  e.picks(0, e.size() + 1) = static_cast<int>(e.exogenous);
+  e.picks(1, e.size() + 1) =
+      e.constant < 0 ? -1 : static_cast<int>(position(e.order, e.regressors[static_cast<std::size_t>(e.constant)]));
   return e;
 }
 
@@ -146,50 +144,6 @@ OwnBasis own_basis(Graph& g, const Variables& model, const Equation& equation) {
   }
   own.variables.dropped = dropped;
   return own;
-}
-
-std::vector<EquationFacts> run_equations(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
-                                         SemEngine engine) {
-  Runtime& runtime = g.runtime();
-  std::vector<EquationFacts> all(equations.size());
-  const index_t M = model.count();
-  index_t largest = 0;
-  for (const PickedEquation& e : equations) largest = std::max(largest, e.variables == &model ? e.size() : 0);
-  if (engine == SemEngine::automatic) engine = largest >= 48 ? SemEngine::batched : SemEngine::staircase;
-  HostMatrix<double> products;
-  std::vector<TileMatrix<double>> inputs, results, gram;
-  if (engine == SemEngine::batched && largest > 0) {
-    HostMatrix<double> first(model.rows, M);
-    for (index_t c = 0; c < M; ++c) std::copy_n(&model.A(0, c), model.rows, &first(0, c));
-    products = product(g, Op::transpose, Op::none, first, first);
-    gram.push_back(TileMatrix<double>::map(runtime, products.data(), M, M, M, {M, M}, "products"));
-  }
-  std::vector<TileMatrix<int>> picks;
-  const Variables* last = nullptr;
-  for (std::size_t i = 0; i < equations.size(); ++i) {
-    const PickedEquation& e = equations[i];
-    const HostMatrix<double>& A = e.variables->A;
-    const index_t m = A.rows(), r = e.size(), rows = e.variables->rows;
-    if (r > rows) continue;
-    if (e.variables != last)
-      inputs.push_back(TileMatrix<double>::map(runtime, A.data(), m, A.cols(), A.ld(), {m, A.cols()}, "R"));
-    last = e.variables;
-    all[i] = {HostMatrix<double>::zeros(r + 1, 4), HostMatrix<double>::zeros(m, 1)};
-    HostMatrix<double>&facts = all[i].facts, &residual = all[i].residual;
-    picks.push_back(TileMatrix<int>::map(runtime, e.picks.data(), 2, r + 1, 2, {2, r + 1}, "picks"));
-    results.push_back(TileMatrix<double>::map(runtime, facts.data(), r + 1, 4, r + 1, {r + 1, 4}, "facts"));
-    results.push_back(TileMatrix<double>::map(runtime, residual.data(), m, 1, A.ld(), {m, 1}, "residual"));
-    index_t constant = -1;
-    if (e.constant >= 0) constant = position(e.order, e.regressors[static_cast<std::size_t>(e.constant)]);
-    const auto F = results[results.size() - 2](0, 0), U = results.back()(0, 0), z = g.scratch<double>(rows, r + 1);
-    if (!gram.empty() && e.variables == &model)
-      g.insert<EquationGram>({e.exogenous, constant}, inputs.back()(0, 0), gram[0](0, 0), picks.back()(0, 0), F, U, z);
-    else
-      g.insert<EquationQr>({e.exogenous, constant, work_of(e)}, inputs.back()(0, 0), picks.back()(0, 0), F, U, z);
-  }
-  g.wait();
-  for (const auto& matrix : results) matrix.bring_home();
-  return all;
 }
 
 double rounding_of(const PickedEquation& equation, const double* b) {

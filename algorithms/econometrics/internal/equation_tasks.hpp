@@ -16,7 +16,7 @@ struct PickedEquation {
   std::vector<index_t> order;       ///< of them as a staircase, the exogenous ones first
   index_t exogenous = 0;            ///< so many of them are instruments
   index_t constant = -1;            ///< which regressor is constant
-  HostMatrix<int> picks;            ///< 2 x (r + 1)
+  HostMatrix<int> picks;            ///< as kernels::EquationQr has them
 
   index_t size() const { return static_cast<index_t>(regressors.size()); }
 };
@@ -42,8 +42,8 @@ struct EquationFacts {
   HostMatrix<double> facts, residual;  ///< see EquationQr
 };
 
-/// One task for each equation that has no more regressors than its variables have rows; the others' are empty. Those of
-/// other variables than the model's take QR. Waits.
+/// Tasks for the equations that have no more regressors than their variables have rows; the others' facts are empty.
+/// Those of other variables than the model's, and those whose products are too ill conditioned, take QR. Waits.
 std::vector<EquationFacts> run_equations(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
                                          SemEngine engine);
 

@@ -33,11 +33,14 @@ void run_bases(Graph& g, const std::vector<PickedEquation>& equations, std::vect
           TileMatrix<double>::map(runtime, a.data(), a.rows(), a.cols(), a.ld(), {a.rows(), a.cols()}, "R"));
     last = e.variables;
     Q.emplace_back(rows, r), R.emplace_back(r, r);
-    picks.push_back(TileMatrix<int>::map(runtime, e.picks.data(), 2, r + 1, 2, {2, r + 1}, "picks"));
+    picks.push_back(TileMatrix<int>::map(runtime, e.picks.data(), 2, r + 2, 2, {2, r + 2}, "picks"));
     results.push_back(TileMatrix<double>::map(runtime, Q.back().data(), rows, r, rows, {rows, r}, "Q"));
     results.push_back(TileMatrix<double>::map(runtime, R.back().data(), r, r, r, {r, r}, "Ri"));
-    g.insert<EquationBasis>({staircase_flops(e.picks.data() + 1, r, 2)}, inputs.back()(0, 0), picks.back()(0, 0),
-                            results[results.size() - 2](0, 0), results.back()(0, 0));
+    const int* const heights = e.picks.data() + 1;
+    const Shape work = equation_work(rows, r, runtime.gpus() > 0);
+    g.insert<EquationBasis>({equation_panels(heights, r, 2, rows), staircase_flops(heights, r, 2)}, inputs.back()(0, 0),
+                            picks.back()(0, 0), results[results.size() - 2](0, 0), results.back()(0, 0),
+                            g.scratch<double>(work.rows, work.cols));
   }
   g.wait();
   for (const auto& matrix : results) matrix.bring_home();

@@ -22,6 +22,20 @@ int gemm(cublasContext* handle, Op op_a, Op op_b, index_t m, index_t n, index_t 
     return cublasDgemm_v2_64(handle, a_op, b_op, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc);
 }
 
+/// The same for `count` triples of matrices, each so many elements after the one before. Answers a cublasStatus_t.
+template <class T>
+int gemm_batch(cublasContext* handle, Op op_a, Op op_b, index_t m, index_t n, index_t k, T alpha, const T* a,
+               index_t lda, index_t next_a, const T* b, index_t ldb, index_t next_b, T beta, T* c, index_t ldc,
+               index_t next_c, index_t count) {
+  const cublasOperation_t a_op = to_cublas(op_a), b_op = to_cublas(op_b);
+  if constexpr (std::is_same_v<T, float>)
+    return cublasSgemmStridedBatched_64(handle, a_op, b_op, m, n, k, &alpha, a, lda, next_a, b, ldb, next_b, &beta, c,
+                                        ldc, next_c, count);
+  else
+    return cublasDgemmStridedBatched_64(handle, a_op, b_op, m, n, k, &alpha, a, lda, next_a, b, ldb, next_b, &beta, c,
+                                        ldc, next_c, count);
+}
+
 /// X = op(R)^-1 X, R upper triangular, X m x n. Answers a cublasStatus_t.
 template <class T>
 int trsm(cublasContext* handle, Op op, index_t m, index_t n, const T* r, index_t ldr, T* x, index_t ldx) {

@@ -44,10 +44,13 @@ __device__ void add_mass(int w, const T (&s)[per_thread][per_thread], double* ma
 /// The w x w square A, w <= width, in place. Cholesky (`root`): `said` becomes the order of the leading minor that is
 /// not positive, A's first row being row `first` of the matrix, and nothing happens where it is above zero already.
 /// Otherwise `said` is the mass of A's rows. A block of 256 threads, of which each keeps every sixteenth row and
-/// column.
+/// column. Of several matrices, `stride` elements apart, said[y] is the y-th's.
 template <class T, bool root>
-__global__ void __launch_bounds__(edge* edge) square_kernel(int w, T* a, index_t lda, index_t first, double* said) {
+__global__ void __launch_bounds__(edge* edge)
+    square_kernel(int w, T* a, index_t lda, index_t first, double* said, index_t stride) {
   __shared__ T columns[2][width];
+  a += blockIdx.y * stride;
+  said += blockIdx.y;
   if (root && *said > 0) return;
   const int x = threadIdx.x % edge, y = threadIdx.x / edge;
   T s[per_thread][per_thread];
@@ -102,9 +105,10 @@ constexpr int rows_at_once = 128;
 /// A takes it times D^-1, and the rows' mass grows.
 template <class T, bool root>
 __global__ void __launch_bounds__(rows_at_once)
-    rows_kernel(index_t m, int w, const T* square, T* a, index_t lda, T* above, double* mass) {
+    rows_kernel(index_t m, int w, const T* square, T* a, index_t lda, T* above, double* mass, index_t stride) {
   __shared__ __align__(16) T l[width][width];
   __shared__ T pivots[width], inverses[width];
+  square += blockIdx.y * stride;
   for (int e = threadIdx.x; e < width * width; e += rows_at_once) {
     const int k = e / width, j = e % width;
     l[k][j] = j < w && k < j ? square[j + k * lda] : T(0);
@@ -119,7 +123,7 @@ __global__ void __launch_bounds__(rows_at_once)
   const bool products = __syncthreads_and(good);
   const index_t row = blockIdx.x * index_t{rows_at_once} + threadIdx.x;
   if (row >= m) return;
-  a += row;
+  a += row + blockIdx.y * stride;
   T x[width];
 #pragma unroll
   for (int j = 0; j < width; ++j) x[j] = j < w ? a[j * lda] : T(0);
@@ -165,16 +169,37 @@ void tile(const CudaContext& context, index_t n, T* a, index_t lda, index_t firs
       const auto w = static_cast<int>(std::min<index_t>(width, end - c));
       const index_t next = c + w;
       square_kernel<T, root>
-          <<<1, edge * edge, 0, context.stream()>>>(w, at(c, c), lda, first + c, root ? said : said + c);
+          <<<1, edge * edge, 0, context.stream()>>>(w, at(c, c), lda, first + c, root ? said : said + c, 0);
       if (next < n)
         rows_kernel<T, root>
             <<<static_cast<unsigned>(ceil_div(n - next, rows_at_once)), rows_at_once, 0, context.stream()>>>(
-                n - next, w, at(c, c), at(next, c), lda, root ? nullptr : at(c, next), root ? nullptr : said + next);
+                n - next, w, at(c, c), at(next, c), lda, root ? nullptr : at(c, next), root ? nullptr : said + next, 0);
       context.check(cudaGetLastError(), "factor");
       update(next, end, c, w);
     }
     for (index_t j = end; j < n; j += most_columns) update(j, std::min(n, j + most_columns), begin, end - begin);
   }
+}
+
+/// A = L L^T for `count` matrices of one order, `stride` elements apart; said[i], 0 before, becomes the order of matrix
+/// i's leading minor that is not positive. What stands above L's diagonal is of no use then.
+template <class T>
+void tiles(const CudaContext& context, index_t n, index_t count, T* a, index_t lda, index_t stride, double* said) {
+  const auto at = [&](index_t i, index_t j) { return a + i + j * lda; };
+  const auto matrices = static_cast<unsigned>(count);
+  for (index_t c = 0; c < n; c += width) {
+    const auto w = static_cast<int>(std::min<index_t>(width, n - c));
+    const index_t next = c + w, rest = n - next;
+    square_kernel<T, true><<<dim3(1, matrices), edge * edge, 0, context.stream()>>>(w, at(c, c), lda, c, said, stride);
+    if (rest == 0) continue;
+    rows_kernel<T, true>
+        <<<dim3(static_cast<unsigned>(ceil_div(rest, rows_at_once)), matrices), rows_at_once, 0, context.stream()>>>(
+            rest, w, at(c, c), at(next, c), lda, nullptr, nullptr, stride);
+    context.check(cublas::gemm_batch<T>(context.cublas(), Op::none, Op::transpose, rest, rest, w, -1, at(next, c), lda,
+                                        stride, at(next, c), lda, stride, 1, at(next, next), lda, stride, count),
+                  "cublas gemm of several matrices");
+  }
+  context.check(cudaGetLastError(), "factor");
 }
 
 }  // namespace tesela::kernels::factor

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <tesela/runtime/access.hpp>
+
+// What both ways to an equation's facts share on a core. Internal to codelets/.
+
+namespace tesela::kernels::equation {
+
+/// One equation's part of picks.
+struct Picks {
+  const int* data;
+  index_t r;
+  int column(index_t p) const { return data[2 * p]; }
+  int height(index_t p) const { return data[2 * p + 1]; }
+  index_t exogenous() const { return data[2 * (r + 1)]; }
+  index_t constant() const { return data[2 * (r + 1) + 1]; }
+};
+
+/// The norms of R^-1's rows to facts(:, 1), and the condition of R with unit columns to facts(r, 0). R is r x r, zeros
+/// below its diagonal.
+void invert(const Block<double>& R, const Block<double>& facts);
+
+/// All other facts but the coefficients, which are there already. `product` is R b.
+void state(const Block<double>& R, const Picks& picks, const double* product, const Block<double>& facts);
+
+/// y -= Z b over all of A's rows.
+void subtract(const In<double>& a, const Picks& picks, const double* b, double* y);
+
+}  // namespace tesela::kernels::equation

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <tesela/runtime/access.hpp>
+#include <tesela/runtime/cuda_context.hpp>
+
+namespace tesela::kernels::equation {
+
+// Facts of equations on a GPU, from L = R^T and X = L^-1: several equations of one order side by side. For CUDA
+// variants only.
+
+/// `count` lower triangles L and their inverses, each n x n, one behind the other. What a vector is made of has n
+/// elements for each.
+struct Lowers {
+  index_t n, count;
+  double *l, *x;
+  index_t size() const { return n * n; }
+};
+
+/// Each one's facts: four columns of `data`.
+struct DeviceFacts {
+  double* data;
+  index_t ld;
+};
+
+/// X. `work` has n ceil(n / 2) elements for each.
+void invert(const CudaContext& context, const Lowers& m, double* work);
+
+/// to = X v.
+void times_rows(const CudaContext& context, const Lowers& m, const double* v, double* to);
+
+/// facts(:, 1) and, where there is a v, facts(:, 0) (+)= X^T v.
+void times_columns(const CudaContext& context, const Lowers& m, const double* v, bool more, const DeviceFacts& facts);
+
+/// The other facts. `product` is R b and will be changed, `failed`, if there is one, is not zero for equations whose
+/// Cholesky factorization failed, and `work` has 3 n elements for each.
+void state(const CudaContext& context, const Lowers& m, const int* picks, double* product, const double* failed,
+           double* work, const DeviceFacts& facts);
+
+/// residual = y - Z b.
+void residuals(const CudaContext& context, const Lowers& m, const In<double>& a, const int* picks,
+               const DeviceFacts& facts, const Out<double>& residual);
+
+}  // namespace tesela::kernels::equation

@@ -1,0 +1,213 @@
+#include "tests/support/machine.hpp"
+#include "tests/support/run_kernel.hpp"
+#include <tesela/codelets/econometrics/equation_gram.hpp>
+#include <tesela/codelets/econometrics/equation_qr.hpp>
+#include <tesela/tiles/host_matrix.hpp>
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+using namespace tesela;
+using namespace tesela::test;
+using namespace tesela::kernels;
+
+namespace {
+
+/// A triangle of K instruments and some endogenous variables, and an equation in it.
+struct Model {
+  index_t K, M;
+  HostMatrix<double> a, gram;
+
+  Model(index_t instruments, index_t variables, double closeness) : K(instruments), M(variables), a(M, M), gram(M, M) {
+    std::mt19937 random(3);
+    std::normal_distribution<double> normal;
+    for (index_t j = 0; j < M; ++j)
+      for (index_t i = 0; i < M; ++i)
+        a(i, j) = i > j ? 0 : normal(random) + (i == j ? std::sqrt(static_cast<double>(M)) : 0);
+    for (index_t i = 0; i < K && M > K + 1; ++i) a(i, K + 1) = a(i, K) + closeness * a(i, K + 1);
+    for (index_t j = 0; j < M; ++j)
+      for (index_t i = 0; i < M; ++i) {
+        gram(i, j) = i > j ? std::numeric_limits<double>::quiet_NaN() : 0;  // not to be read
+        for (index_t k = 0; k < K && i <= j; ++k) gram(i, j) += a(k, i) * a(k, j);
+      }
+  }
+
+  /// `exogenous` instruments, every other one if there are as many, and then endogenous variables.
+  HostMatrix<int> picks(index_t r, index_t exogenous, index_t room) const {
+    HostMatrix<int> p(2, room + 2);
+    for (index_t k = 0; k < room; ++k) {
+      const index_t c = k >= exogenous ? K + k - exogenous : 2 * exogenous <= K ? 2 * k : k;
+      p(0, k) = k < r ? static_cast<int>(c) : -1;
+      p(1, k) = k < r ? static_cast<int>(std::min(c + 1, K)) : 0;
+    }
+    p(0, room) = static_cast<int>(M - 1);
+    p(1, room) = static_cast<int>(K);
+    p(0, room + 1) = static_cast<int>(exogenous);
+    p(1, room + 1) = exogenous > 0 ? 0 : -1;
+    return p;
+  }
+};
+
+struct Sizes {
+  index_t r, exogenous;
+};
+
+template <class T>
+Block<T> block(const HostMatrix<std::remove_const_t<T>>& a) {
+  return {const_cast<T*>(a.data()), a.rows(), a.cols(), a.ld()};
+}
+
+struct Found {
+  HostMatrix<double> facts, residual;
+};
+
+Found by_qr(Runtime* runtime, const Model& m, const HostMatrix<int>& picks) {
+  const index_t r = picks.cols() - 2;
+  Found f{HostMatrix<double>(r + 1, 4), HostMatrix<double>(m.M, 1)};
+  const Shape size = equation_work(m.K, r, runtime != nullptr && runtime->gpus() > 0);
+  HostMatrix<double> work(size.rows, size.cols);
+  const int* const heights = picks.data() + 1;
+  run_kernel<EquationQr>(runtime, {m.K, equation_panels(heights, r, 2, m.K), staircase_flops(heights, r + 1, 2)},
+                         In<double>{block<const double>(m.a)}, In<int>{block<const int>(picks)},
+                         Out<double>{block<double>(f.facts)}, Out<double>{block<double>(f.residual)},
+                         Scratch<double>{block<double>(work)});
+  return f;
+}
+
+Found by_gram(Runtime* runtime, const Model& m, const HostMatrix<int>& picks, index_t count) {
+  const index_t r = picks.cols() / count - 2;
+  Found f{HostMatrix<double>(r + 1, 4 * count), HostMatrix<double>(m.M, count)};
+  const Shape size = equation_gram_work(r, count, runtime != nullptr && runtime->gpus() > 0);
+  HostMatrix<double> work(size.rows, size.cols);
+  run_kernel<EquationGram>(runtime, {count}, In<double>{block<const double>(m.a)},
+                           In<double>{block<const double>(m.gram)}, In<int>{block<const int>(picks)},
+                           Out<double>{block<double>(f.facts)}, Out<double>{block<double>(f.residual)},
+                           Scratch<double>{block<double>(work)});
+  return f;
+}
+
+/// The facts of equation `i` of a group with room for `room` regressors, beside those of the equation alone.
+double apart(const Found& group, index_t i, index_t room, const Found& alone) {
+  const index_t r = alone.facts.rows() - 1;
+  double most = 0;
+  for (index_t k = 0; k < 4; ++k) {
+    double size = 0, distance = 0;
+    for (index_t p = 0; p < r; ++p) {
+      size = std::max(size, std::abs(alone.facts(p, k)));
+      distance = std::max(distance, std::abs(group.facts(p, 4 * i + k) - alone.facts(p, k)));
+    }
+    if (size > 0) most = std::max(most, distance / size);
+  }
+  for (index_t k = 0; k < 2; ++k)
+    most = std::max(most, std::abs(group.facts(room, 4 * i + k) - alone.facts(r, k)) / std::abs(alone.facts(r, k)));
+  for (index_t k = 2; k < 4; ++k) CHECK(group.facts(room, 4 * i + k) == 0);
+  double size = 0, distance = 0;
+  for (index_t k = 0; k < alone.residual.rows(); ++k) {
+    size = std::max(size, std::abs(alone.residual(k, 0)));
+    distance = std::max(distance, std::abs(group.residual(k, i) - alone.residual(k, 0)));
+  }
+  return std::max(most, distance / size);
+}
+
+/// Both ways to the facts, on this runtime, beside QR by LAPACK's on a core.
+void check_facts(Runtime* runtime, const Model& m, const std::vector<Sizes>& equations, double bound) {
+  index_t room = 0;
+  for (const Sizes& s : equations) room = std::max(room, s.r);
+  const auto count = static_cast<index_t>(equations.size());
+  HostMatrix<int> all(2, count * (room + 2));
+  std::vector<Found> alone;
+  for (index_t i = 0; i < count; ++i) {
+    const Sizes& s = equations[static_cast<std::size_t>(i)];
+    const HostMatrix<int> own = m.picks(s.r, s.exogenous, s.r), padded = m.picks(s.r, s.exogenous, room);
+    std::copy_n(padded.data(), 2 * (room + 2), &all(0, i * (room + 2)));
+    alone.push_back(by_qr(nullptr, m, own));
+    if (runtime == nullptr) continue;
+    const double distance = apart(by_qr(runtime, m, own), 0, s.r, alone.back());
+    CAPTURE(m.K, s.r, s.exogenous, "equation_qr", distance, bound);
+    CHECK(distance <= bound);
+  }
+  const Found group = by_gram(runtime, m, all, count);
+  for (index_t i = 0; i < count; ++i) {
+    const Sizes& s = equations[static_cast<std::size_t>(i)];
+    const double distance = apart(group, i, room, alone[static_cast<std::size_t>(i)]);
+    CAPTURE(m.K, s.r, s.exogenous, i, "equation_gram", distance, bound);
+    CHECK(distance <= bound);
+  }
+}
+
+/// What cannot be: the same column twice.
+void check_failure(Runtime* runtime) {
+  const Model m(9, 14, 1);
+  const HostMatrix<int> good = m.picks(5, 3, 5);
+  HostMatrix<int> both(2, 14);
+  std::copy_n(good.data(), 14, &both(0, 0));
+  std::copy_n(good.data(), 14, &both(0, 7));
+  both(0, 8) = both(0, 7), both(1, 8) = both(1, 7);  // of the second
+  const Found f = by_gram(runtime, m, both, 2);
+  CHECK(apart(f, 0, 5, by_qr(nullptr, m, good)) <= 1e-12);
+  CHECK_FALSE(f.facts(5, 4) <= 1e4);
+}
+
+void check_basis(Runtime* runtime, const Model& m, const Sizes& s) {
+  const HostMatrix<int> picks = m.picks(s.r, s.exogenous, s.r);
+  HostMatrix<double> Q(m.K, s.r), R(s.r, s.r);
+  const Shape size = equation_work(m.K, s.r, runtime != nullptr && runtime->gpus() > 0);
+  HostMatrix<double> work(size.rows, size.cols);
+  const int* const heights = picks.data() + 1;
+  run_kernel<EquationBasis>(runtime, {equation_panels(heights, s.r, 2, m.K), staircase_flops(heights, s.r, 2)},
+                            In<double>{block<const double>(m.a)}, In<int>{block<const int>(picks)},
+                            Out<double>{block<double>(Q)}, Out<double>{block<double>(R)},
+                            Scratch<double>{block<double>(work)});
+  double product = 0, orthogonality = 0, largest = 0, below = 0;
+  for (index_t p = 0; p < s.r; ++p)
+    for (index_t i = 0; i < m.K; ++i) {
+      double sum = 0;
+      for (index_t k = 0; k <= p; ++k) sum += Q(i, k) * R(k, p);
+      const double z = i < picks(1, p) ? m.a(i, picks(0, p)) : 0;
+      largest = std::max(largest, std::abs(z));
+      product = std::max(product, std::abs(sum - z));
+    }
+  for (index_t p = 0; p < s.r; ++p)
+    for (index_t k = 0; k < s.r; ++k) {
+      double sum = p == k ? -1 : 0;
+      for (index_t i = 0; i < m.K; ++i) sum += Q(i, p) * Q(i, k);
+      orthogonality = std::max(orthogonality, std::abs(sum));
+      if (k > p) below = std::max(below, std::abs(R(k, p)));
+    }
+  CAPTURE(m.K, s.r, s.exogenous, product / largest, orthogonality);
+  CHECK(below == 0);
+  CHECK(product <= 1e-13 * largest);
+  CHECK(orthogonality <= 1e-13);
+}
+
+void check_all(Runtime* runtime, bool small) {
+  check_facts(runtime, Model(1, 2, 1), {{1, 1}, {1, 0}}, 1e-12);
+  check_facts(runtime, Model(7, 12, 1), {{7, 4}, {3, 0}, {5, 5}, {6, 2}}, 1e-11);
+  check_facts(runtime, Model(70, 75, 1e-2), {{66, 64}, {64, 62}, {65, 64}}, 1e-9);
+  check_failure(runtime);
+  for (const Sizes& s : {Sizes{1, 0}, {7, 4}, {3, 3}}) check_basis(runtime, Model(7, 12, 1), s);
+  check_basis(runtime, Model(70, 75, 1e-6), {66, 64});
+  if (small) return;
+  check_facts(runtime, Model(301, 420, 1), {{201, 131}, {150, 150}, {190, 100}, {200, 198}}, 1e-10);
+  check_basis(runtime, Model(301, 420, 1), {201, 131});
+  check_basis(runtime, Model(560, 800, 1), {530, 330});  // panels of 64
+}
+
+}  // namespace
+
+TEST_CASE("facts of an equation: products beside QR, and bases") { check_all(nullptr, false); }
+
+TEST_CASE("facts of equations on a GPU", "[gpu]") {
+  require_gpu();
+  Runtime runtime({.cpus = 0});
+  check_all(&runtime, false);
+}
+
+TEST_CASE("facts of small equations on a GPU", "[gpu][sanitize]") {
+  require_gpu();
+  Runtime runtime({.cpus = 0});
+  check_all(&runtime, true);
+}
