@@ -183,21 +183,25 @@ void third_stage(Graph& g, const detail::Variables& v, const SemOptions& options
   };
   for (std::size_t i = 0; i < system.which.size(); ++i)
     if (result.equations[system.which[i]].perfect_fit) return refuse({static_cast<index_t>(i)});
-  detail::ThirdStage stage(g, v, system.picked, system.own);
+  detail::ThirdStage stage(g, v, system.picked, system.own, options.system_solver);
+  result.system_solver = stage.by_gradients() ? SystemSolver::gradients : SystemSolver::cholesky;
   Weights weights;
   const index_t most = options.iterate ? std::max<index_t>(options.iterations, 1) : 1;
   for (result.iterations = 0; result.iterations < most;) {
     weights = detail::weigh(g, E, system.divisors);
     if (!weights.singular.empty()) return refuse(weights.singular);
-    const auto changes = stage.own_instruments()
-                             ? stage.correction(g, stage.of_fitted(v, system.in_model, system.scaled), weights)
-                             : stage.correction(g, E, weights);
-    if (changes.empty()) return refuse({});
+    const auto correction = stage.own_instruments()
+                                ? stage.correction(g, stage.of_fitted(g, v, system.in_model, system.scaled), weights)
+                                : stage.correction(g, E, weights);
+    if (correction.status == SemStatus::singular_covariance) return refuse({});
     ++result.iterations;
-    result.last_change = move(system, changes, errors);
+    result.gradient_steps = stage.gradient_steps();
+    result.last_change = move(system, correction.changes, errors);
     HostMatrix<double> next = residuals(v, system);
-    if (result.iterations == most || result.last_change <= options.tolerance) {
-      if (options.iterate && !(result.last_change <= options.tolerance)) result.status = SemStatus::not_converged;
+    const bool lost = correction.status != SemStatus::ok;
+    if (lost || result.iterations == most || result.last_change <= options.tolerance) {
+      if (lost || (options.iterate && !(result.last_change <= options.tolerance)))
+        result.status = SemStatus::not_converged;
       result.weighting_covariance = covariance_of(g, v, system, E, result.equations.size());
       if (std::all_of(system.own.begin(), system.own.end(), [](const auto* own) { return own == nullptr; }) &&
           static_cast<index_t>(system.which.size()) * v.rows > stage.unknowns() &&
@@ -249,6 +253,15 @@ std::span<const Named<SemEngine>> sem_engines() {
       {SemEngine::automatic, "auto", "by the largest equation"},
       {SemEngine::staircase, "staircase", "QR of each equation"},
       {SemEngine::batched, "batched", "Cholesky of products that they share, corrected"},
+  }};
+  return all;
+}
+
+std::span<const Named<SystemSolver>> system_solvers() {
+  static constexpr std::array<Named<SystemSolver>, 3> all{{
+      {SystemSolver::automatic, "auto", "by the number of unknowns and the memory"},
+      {SystemSolver::cholesky, "cholesky", "with standard errors"},
+      {SystemSolver::gradients, "cg", "conjugate gradients, without"},
   }};
   return all;
 }

@@ -59,9 +59,20 @@ enum class SemEngine : std::uint8_t {
 /// "auto", "staircase", "batched".
 std::span<const Named<SemEngine>> sem_engines();
 
+/// How the third stage's unknowns are solved for, all at once.
+enum class SystemSolver : std::uint8_t {
+  automatic,  ///< cholesky up to 25000 unknowns, where three square matrices of them take up to half of the memory
+  cholesky,   ///< a square matrix of all unknowns
+  gradients,  ///< conjugate gradients with the equations' bases alone: no standard errors, which are NaN then
+};
+
+/// "auto", "cholesky", "cg".
+std::span<const Named<SystemSolver>> system_solvers();
+
 struct SemOptions {
   SemMethod method = SemMethod::two_stage;
   SemEngine engine = SemEngine::automatic;
+  SystemSolver system_solver = SystemSolver::automatic;
   bool iterate = false;      ///< repeat the third stage until no coefficient moves by more than `tolerance`
   double tolerance = 1e-10;  ///< times its size and its first standard error
   index_t iterations = 2000;
@@ -120,7 +131,7 @@ struct EquationEstimate {
 enum class SemStatus : std::uint8_t {
   ok,
   singular_covariance,  ///< of the residuals: the third stage has no answer
-  not_converged,        ///< of iterations
+  not_converged,        ///< of iterations, or of conjugate gradients
 };
 
 /// "ok", "singular residual covariance", "not converged".
@@ -132,8 +143,10 @@ struct SimultaneousEquations {
   std::vector<index_t> dropped_instruments = {};  ///< columns of X that earlier ones imply
   /// Where the covariance is singular: equations (of which the last is nearly a combination of the others).
   std::vector<index_t> singular = {};
-  index_t iterations = 0;  ///< of the third stage
-  double last_change = 0;  ///< of the coefficients, relative
+  index_t iterations = 0;                                ///< of the third stage
+  double last_change = 0;                                ///< of the coefficients, relative
+  SystemSolver system_solver = SystemSolver::automatic;  ///< the one that the third stage took
+  index_t gradient_steps = 0;                            ///< of conjugate gradients, in all
   /// N x N, NaN in the rows and columns of equations without numbers: of the residuals of the reported estimates, and
   /// the one that weighted the third stage (0 x 0 without one).
   HostMatrix<double> residual_covariance = {}, weighting_covariance = {};

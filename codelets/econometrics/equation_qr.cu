@@ -1,5 +1,5 @@
+#include <tesela/codelets/econometrics/internal/equation_device.cuh>
 #include <tesela/codelets/econometrics/internal/equation_lower.hpp>
-#include <tesela/codelets/econometrics/internal/equation_picks.cuh>
 #include <tesela/codelets/econometrics/internal/equation_space.hpp>
 #include <tesela/codelets/libraries/internal/cublas.hpp>
 #include <tesela/codelets/support/internal/each.cuh>

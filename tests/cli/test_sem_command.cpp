@@ -243,6 +243,24 @@ TEST_CASE("a selection in place of a model, and the reduced form") {
   sem.refuses(files("food_market") + Words{"--select", folder / "s.mtx"}, "in place of --model");
 }
 
+TEST_CASE("conjugate gradients, which say that they give no standard errors") {
+  const Words klein = files("klein") + Words{"--method", "3sls"};
+  const auto a = sem(klein), b = sem(klein + Words{"--system-solver", "cg"});
+  CHECK(a["system"]["solver"] == "cholesky");
+  CHECK(b["system"]["solver"] == "cg");
+  CHECK(b["system"]["std_errors"] == "none by conjugate gradients");
+  CHECK(b["system"]["gradient_steps"] > 2);
+  for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t p = 0; p < 4; ++p) {
+      const auto &x = a["equations"][i]["coefficients"][p], &y = b["equations"][i]["coefficients"][p];
+      CHECK(std::abs(x["estimate"].get<double>() / y["estimate"].get<double>() - 1) <= 1e-9);
+      CHECK(y["std_error"].is_null());
+      CHECK(y["p"].is_null());
+    }
+  CHECK(check(b, "system_residual") < 1e-10);
+  sem.refuses(files("klein") + Words{"--system-solver", "cg"}, "--system-solver: belongs to --method 3sls or sur");
+}
+
 TEST_CASE("robust and clustered standard errors") {
   const Files with;
   std::string data = "consump,price,income,farmPrice,trend,firm\n", line;

@@ -1,8 +1,9 @@
 #include <tesela/algorithms/dense/cholesky.hpp>
 #include <tesela/algorithms/dense/triangular_solve.hpp>
+#include <tesela/algorithms/econometrics/internal/system_gradients.hpp>
 #include <tesela/algorithms/econometrics/internal/system_tasks.hpp>
-#include <tesela/codelets/econometrics/equation_qr.hpp>
 #include <tesela/codelets/least_squares/minimum_norm.hpp>
+#include <tesela/runtime/memory.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -12,51 +13,16 @@ namespace tesela::detail {
 using namespace kernels;
 namespace {
 
+/// The matrix of blocks, its factor and the factor's inverse.
+bool fits(index_t n) {
+  constexpr index_t most = 25000;
+  return n <= most && 24.0 * static_cast<double>(n) * static_cast<double>(n) <= usable_host_bytes() / 2;
+}
+
 HostMatrix<double> identity(index_t n) {
   auto I = HostMatrix<double>::zeros(n, n);
   for (index_t i = 0; i < n; ++i) I(i, i) = 1;
   return I;
-}
-
-/// Z_i = Q_i R_i of every equation, Q_i in its own coordinates. Waits.
-void run_bases(Graph& g, const std::vector<PickedEquation>& equations, std::vector<HostMatrix<double>>& Q,
-               std::vector<HostMatrix<double>>& R) {
-  Runtime& runtime = g.runtime();
-  std::vector<TileMatrix<double>> inputs, results;
-  std::vector<TileMatrix<int>> picks;
-  const Variables* last = nullptr;
-  for (const PickedEquation& e : equations) {
-    const HostMatrix<double>& a = e.variables->A;
-    const index_t r = e.size(), rows = e.variables->rows;
-    if (e.variables != last)
-      inputs.push_back(
-          TileMatrix<double>::map(runtime, a.data(), a.rows(), a.cols(), a.ld(), {a.rows(), a.cols()}, "R"));
-    last = e.variables;
-    Q.emplace_back(rows, r), R.emplace_back(r, r);
-    picks.push_back(TileMatrix<int>::map(runtime, e.picks.data(), 2, r + 2, 2, {2, r + 2}, "picks"));
-    results.push_back(TileMatrix<double>::map(runtime, Q.back().data(), rows, r, rows, {rows, r}, "Q"));
-    results.push_back(TileMatrix<double>::map(runtime, R.back().data(), r, r, r, {r, r}, "Ri"));
-    const int* const heights = e.picks.data() + 1;
-    const Shape work = equation_work(rows, r, runtime.gpus() > 0);
-    g.insert<EquationBasis>({equation_panels(heights, r, 2, rows), staircase_flops(heights, r, 2)}, inputs.back()(0, 0),
-                            picks.back()(0, 0), results[results.size() - 2](0, 0), results.back()(0, 0),
-                            g.scratch<double>(work.rows, work.cols));
-  }
-  g.wait();
-  for (const auto& matrix : results) matrix.bring_home();
-}
-
-/// In the model's coordinates, a Q_i of an equation with its own instruments.
-HostMatrix<double> in_model_basis(Graph& g, const OwnBasis& own, const HostMatrix<double>& Q) {
-  const index_t m = own.copy.rows();
-  auto result = HostMatrix<double>::zeros(m, Q.cols());
-  for (index_t j = 0; j < Q.cols(); ++j) std::copy_n(&Q(0, j), Q.rows(), &result(0, j));
-  const TileShape tile = own.factors->factors().tile_shape();
-  const auto C = TileMatrix<double>::map(g.runtime(), result.data(), m, Q.cols(), result.ld(), tile, "Q");
-  own.factors->apply(g, Side::left, Op::none, C);
-  g.wait();
-  C.bring_home();
-  return result;
 }
 
 }  // namespace
@@ -86,93 +52,104 @@ Weights weigh(Graph& g, const HostMatrix<double>& E, const std::vector<double>& 
 }
 
 ThirdStage::ThirdStage(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
-                       const std::vector<const OwnBasis*>& own)
-    : equations_(equations), starts_{0} {
-  std::vector<HostMatrix<double>> Q;
-  run_bases(g, equations, Q, R_);
-  own_instruments_ = std::any_of(own.begin(), own.end(), [](const OwnBasis* basis) { return basis != nullptr; });
-  for (const PickedEquation& e : equations) starts_.push_back(starts_.back() + e.size());
-  Q_ = HostMatrix<double>::zeros(own_instruments_ ? model.A.rows() : model.rows, unknowns());
-  for (std::size_t i = 0; i < equations.size(); ++i) {
-    if (own[i] != nullptr) Q[i] = in_model_basis(g, *own[i], Q[i]);
-    for (index_t j = 0; j < Q[i].cols(); ++j) std::copy_n(&Q[i](0, j), Q[i].rows(), &Q_(0, starts_[i] + j));
-    Q[i] = HostMatrix<double>();
-  }
-  H_ = product(g, Op::transpose, Op::none, Q_, Q_);
+                       const std::vector<const OwnBasis*>& own, SystemSolver solver)
+    : equations_(equations),
+      bases_(g, model, equations, own),
+      by_gradients_(solver == SystemSolver::gradients || (solver == SystemSolver::automatic && !fits(unknowns()))),
+      own_instruments_(std::any_of(own.begin(), own.end(), [](const OwnBasis* basis) { return basis != nullptr; })) {
+  if (by_gradients_) return;
+  const HostMatrix<double> Q = bases_.side_by_side();
+  H_ = product(g, Op::transpose, Op::none, Q, Q);
 }
 
-HostMatrix<double> ThirdStage::of_fitted(const Variables& model, const std::vector<PickedEquation>& in_model,
+HostMatrix<double> ThirdStage::of_fitted(Graph& g, const Variables& model, const std::vector<PickedEquation>& in_model,
                                          const std::vector<std::vector<double>>& coefficients) const {
-  HostMatrix<double> E(Q_.rows(), static_cast<index_t>(in_model.size()));
+  HostMatrix<double> x(unknowns(), 1);
   for (std::size_t i = 0; i < in_model.size(); ++i) {
-    double* out = &E(0, static_cast<index_t>(i));
-    std::copy_n(&model.A(0, in_model[i].dependent), Q_.rows(), out);
     const PickedEquation& e = equations_[i];
+    const HostMatrix<double>& R = bases_.R(i);
     std::vector<double> ordered;
     for (const index_t c : e.order)
       ordered.push_back(coefficients[i][static_cast<std::size_t>(
           std::find(e.regressors.begin(), e.regressors.end(), c) - e.regressors.begin())]);
     for (index_t p = 0; p < e.size(); ++p) {
       double along = 0;
-      for (index_t l = p; l < e.size(); ++l) along += R_[i](p, l) * ordered[static_cast<std::size_t>(l)];
-      for (index_t k = 0; k < Q_.rows(); ++k) out[k] -= along * Q_(k, starts_[i] + p);
+      for (index_t l = p; l < e.size(); ++l) along += R(p, l) * ordered[static_cast<std::size_t>(l)];
+      x(bases_.start(i) + p, 0) = along;
     }
+  }
+  HostMatrix<double> E = bases_.times(g, x);
+  for (index_t i = 0; i < E.cols(); ++i) {
+    const double* y = &model.A(0, in_model[static_cast<std::size_t>(i)].dependent);
+    for (index_t k = 0; k < E.rows(); ++k) E(k, i) = y[k] - E(k, i);
   }
   return E;
 }
 
-std::vector<std::vector<double>> ThirdStage::correction(Graph& g, const HostMatrix<double>& E, const Weights& weights) {
-  const index_t n = unknowns(), N = static_cast<index_t>(equations_.size());
-  HostMatrix<double> first(Q_.rows(), N);
+Correction ThirdStage::correction(Graph& g, const HostMatrix<double>& E, const Weights& weights) {
+  const index_t N = bases_.count();
+  HostMatrix<double> first(bases_.rows(), N);
   for (index_t j = 0; j < N; ++j)
-    for (index_t i = 0; i < Q_.rows(); ++i) first(i, j) = E(i, j) / weights.sigmas[static_cast<std::size_t>(j)];
-  const HostMatrix<double> C = product(g, Op::transpose, Op::none, Q_, first);
-  HostMatrix<double> x(n, 1);
-  factor_ = H_.clone();
-  for (std::size_t i = 0; i < equations_.size(); ++i)
-    for (index_t k = starts_[i]; k < starts_[i + 1]; ++k) {
-      double sum = 0;
-      for (index_t j = 0; j < N; ++j) sum += weights.inverse(static_cast<index_t>(i), j) * C(k, j);
-      x(k, 0) = sum;
-      for (std::size_t j = 0; j < equations_.size(); ++j)
-        for (index_t l = starts_[j]; l < starts_[j + 1]; ++l)
-          factor_(l, k) *= weights.inverse(static_cast<index_t>(j), static_cast<index_t>(i));
-    }
-  {
-    TileShape tile = suitable_cholesky_tile(g.runtime(), n);
-    const auto A = TileMatrix<double>::map(g.runtime(), factor_.data(), n, n, factor_.ld(), tile, "G");
-    const auto X = TileMatrix<double>::map(g.runtime(), x.data(), n, 1, x.ld(), {tile.mb, 1}, "x");
-    const auto factors = cholesky(g, A);
-    if (factors.minor() != 0) return g.wait(), std::vector<std::vector<double>>{};
-    factors.solve(g, X);
-    g.wait();
-    A.bring_home();
-    X.bring_home();
+    for (index_t i = 0; i < first.rows(); ++i) first(i, j) = E(i, j) / weights.sigmas[static_cast<std::size_t>(j)];
+  HostMatrix<double> x = bases_.transposed_times(g, product(g, Op::none, Op::none, first, weights.inverse));
+  Correction result;
+  if (by_gradients_) {
+    SystemGradients s = solve_by_gradients(g, bases_, weights.inverse, x);
+    gradient_steps_ += s.steps;
+    if (!s.converged) result.status = SemStatus::not_converged;
+    x = std::move(s.x);
+  } else if (!solve(g, weights, x)) {
+    result.status = SemStatus::singular_covariance;
+    return result;
   }
-  std::vector<std::vector<double>> changes;
   for (std::size_t i = 0; i < equations_.size(); ++i) {
     const index_t r = equations_[i].size();
     HostMatrix<double> b(r, 1);
-    for (index_t p = 0; p < r; ++p) b(p, 0) = x(starts_[i] + p, 0) * weights.sigmas[i];
-    triangular_solve(g, Op::none, R_[i], b);
-    changes.emplace_back(b.data(), b.data() + r);
+    for (index_t p = 0; p < r; ++p) b(p, 0) = x(bases_.start(i) + p, 0) * weights.sigmas[i];
+    triangular_solve(g, Op::none, bases_.R(i), b);
+    result.changes.emplace_back(b.data(), b.data() + r);
   }
-  return changes;
+  return result;
+}
+
+bool ThirdStage::solve(Graph& g, const Weights& weights, HostMatrix<double>& x) {
+  const index_t n = unknowns();
+  factor_ = H_.clone();
+  for (std::size_t i = 0; i < equations_.size(); ++i)
+    for (index_t k = bases_.start(i); k < bases_.start(i + 1); ++k)
+      for (std::size_t j = 0; j < equations_.size(); ++j)
+        for (index_t l = bases_.start(j); l < bases_.start(j + 1); ++l)
+          factor_(l, k) *= weights.inverse(static_cast<index_t>(j), static_cast<index_t>(i));
+  const TileShape tile = suitable_cholesky_tile(g.runtime(), n);
+  const auto A = TileMatrix<double>::map(g.runtime(), factor_.data(), n, n, factor_.ld(), tile, "G");
+  const auto X = TileMatrix<double>::map(g.runtime(), x.data(), n, 1, x.ld(), {tile.mb, 1}, "x");
+  const auto factors = cholesky(g, A);
+  if (factors.minor() != 0) return g.wait(), false;
+  factors.solve(g, X);
+  g.wait();
+  A.bring_home();
+  X.bring_home();
+  return true;
 }
 
 std::vector<std::vector<double>> ThirdStage::errors(Graph& g, const Weights& weights) const {
   const index_t n = unknowns();
+  std::vector<std::vector<double>> all;
+  if (by_gradients_) {
+    for (const PickedEquation& e : equations_)
+      all.emplace_back(static_cast<std::size_t>(e.size()), std::numeric_limits<double>::quiet_NaN());
+    return all;
+  }
   HostMatrix<double> inverse = identity(n);
   HostMatrix<double> upper = HostMatrix<double>::zeros(n, n);
   for (index_t j = 0; j < n; ++j) std::copy_n(&factor_(0, j), j + 1, &upper(0, j));
   triangular_solve(g, Op::none, upper, inverse);
-  std::vector<std::vector<double>> all;
   for (std::size_t i = 0; i < equations_.size(); ++i) {
     const index_t r = equations_[i].size();
     HostMatrix<double> block(r, n);
     for (index_t j = 0; j < n; ++j)
-      for (index_t p = 0; p < r; ++p) block(p, j) = inverse(starts_[i] + p, j) * weights.sigmas[i];
-    triangular_solve(g, Op::none, R_[i], block);
+      for (index_t p = 0; p < r; ++p) block(p, j) = inverse(bases_.start(i) + p, j) * weights.sigmas[i];
+    triangular_solve(g, Op::none, bases_.R(i), block);
     std::vector<double> errors(static_cast<std::size_t>(r));
     for (index_t j = 0; j < n; ++j)
       for (index_t p = 0; p < r; ++p) {

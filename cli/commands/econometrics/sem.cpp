@@ -19,7 +19,7 @@ namespace {
 struct Options {
   CommonOptions common;
   SemInput input;
-  std::string method = "2sls", divisor = "n", engine = "auto", cov = "classical";
+  std::string method = "2sls", divisor = "n", engine = "auto", solver = "auto", cov = "classical";
   bool iterate = false;
   double tolerance = 1e-10, level = 0.95, rcond = 0;
   std::string out, out_reduced, out_fitted, out_residuals, out_data, out_model;
@@ -52,12 +52,14 @@ int run_sem(Options o) {
   SemOptions options;
   options.method = *find_named(sem_methods(), o.method);
   options.engine = *find_named(sem_engines(), o.engine);
+  options.system_solver = *find_named(system_solvers(), o.solver);
   options.divisor = *find_named(sem_divisors(), o.divisor);
   options.iterate = o.iterate;
   options.tolerance = o.tolerance;
   options.rcond = o.rcond;
   const bool system = options.method == SemMethod::three_stage || options.method == SemMethod::sur;
   if (o.iterate && !system) throw ArgumentError("sem", "--iterate", "belongs to --method 3sls or sur");
+  if (o.solver != "auto" && !system) throw ArgumentError("sem", "--system-solver", "belongs to --method 3sls or sur");
   const bool robust = o.cov != "classical";
   if (robust && system) throw ArgumentError("sem", "--cov", o.cov + " belongs to --method 2sls or ols");
   if (!o.out_reduced.empty() && (options.method == SemMethod::ols || options.method == SemMethod::sur))
@@ -135,6 +137,7 @@ const Command sem_command(
                 "data's last columns' i-th (the first K are the instruments)");
       Choices().add(sem_methods()).add_option(app, "--method", o->method);
       Choices().add(sem_engines()).add_option(app, "--engine", o->engine);
+      Choices().add(system_solvers()).add_option(app, "--system-solver", o->solver);
       app.add_flag("--iterate", o->iterate, "3sls and sur: repeat until no coefficient moves");
       app.add_option("--tolerance", o->tolerance, "... by more than this times its size and standard error")
           ->transform(cli::positive())

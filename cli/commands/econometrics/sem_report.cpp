@@ -146,6 +146,12 @@ void tell(const SemOutcome& o, Report& report) {
   system["mcelroy_r2"] = o.answer.mcelroy_r2;
   system["hansen_sargan"] = chi_squared_test(o.answer.hansen_sargan);
   if (o.answer.iterations > 0) system["iterations"] = o.answer.iterations, system["last_change"] = o.answer.last_change;
+  if (o.answer.system_solver != SystemSolver::automatic)
+    system["solver"] = name_of(system_solvers(), o.answer.system_solver);
+  if (o.answer.system_solver == SystemSolver::gradients) {
+    system["gradient_steps"] = o.answer.gradient_steps;
+    system["std_errors"] = "none by conjugate gradients";
+  }
   report.section("system", system);
   tell_status(o, report);
 
@@ -160,6 +166,9 @@ void tell(const SemOutcome& o, Report& report) {
 }
 
 void print_equations(const SemOutcome& o) {
+  if (o.answer.system_solver == SystemSolver::gradients)
+    fmt::print("\nno standard errors: the system was solved by conjugate gradients ({} steps)\n",
+               o.answer.gradient_steps);
   for (std::size_t i = 0; i < o.answer.equations.size(); ++i) {
     const EquationEstimate& e = o.answer.equations[i];
     const Equation& equation = o.problem.model.equations[i];

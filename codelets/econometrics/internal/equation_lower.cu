@@ -1,5 +1,5 @@
+#include <tesela/codelets/econometrics/internal/equation_device.cuh>
 #include <tesela/codelets/econometrics/internal/equation_lower.hpp>
-#include <tesela/codelets/econometrics/internal/equation_picks.cuh>
 #include <tesela/codelets/libraries/internal/cublas.hpp>
 #include <tesela/codelets/support/internal/each.cuh>
 
@@ -11,19 +11,7 @@ namespace {
 using kernels::internal::block_sum;
 using kernels::internal::each_threads;
 
-constexpr int lanes = 32, teams = 8;  // of a block: rows, and the parts of their sums
-constexpr int edge = 64;              // of what is inverted in one piece
-
-/// A block's sum over its teams, for each lane's row.
-__device__ double over_teams(double value) {
-  __shared__ double partial[teams][lanes];
-  __syncthreads();
-  partial[threadIdx.y][threadIdx.x] = value;
-  __syncthreads();
-  double sum = 0;
-  for (int t = 0; t < teams; ++t) sum += partial[t][threadIdx.x];
-  return sum;
-}
+constexpr int edge = 64;  // of what is inverted in one piece
 
 /// X's squares on the diagonal. In place of row i of L stands row i of X as soon as no other row needs it.
 __global__ void __launch_bounds__(edge) invert_squares(index_t n, const double* l, double* x) {
@@ -202,7 +190,6 @@ dim3 row_blocks(index_t rows, index_t count) {
 }
 dim3 columns_of(const Lowers& m) { return dim3(static_cast<unsigned>(m.n), static_cast<unsigned>(m.count)); }
 dim3 rows_of(const Lowers& m) { return row_blocks(m.n, m.count); }
-dim3 team() { return dim3(lanes, teams); }
 
 void check(const CudaContext& context) { context.check(cudaGetLastError(), "the launch of an equation's facts"); }
 

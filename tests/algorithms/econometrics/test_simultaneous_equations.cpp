@@ -134,6 +134,37 @@ TEST_CASE("both engines, on many columns, ill conditioned ones and staircases of
   }
 }
 
+TEST_CASE("conjugate gradients find what Cholesky finds, without standard errors") {
+  SemProblem p = generated(130, 60, 9, 17, 3, 0.3, 11), own = generated(70, 9, 3, 3, 2, 0.5, 3);
+  own.model.equations[1].instruments = {8, 0, 3, 4, 5, 6};
+  for (const SemProblem* problem : {&p, &own})
+    for (const SemMethod method : {SemMethod::three_stage, SemMethod::sur})
+      for (const bool iterate : {false, true}) {
+        CAPTURE(problem->variables(), name_of(sem_methods(), method), iterate);
+        SemOptions o{.method = method, .system_solver = SystemSolver::cholesky, .iterate = iterate};
+        const auto expected = solve(*problem, o);
+        CHECK(solve(*problem, {.method = method, .iterate = iterate}).system_solver == SystemSolver::cholesky);
+        o.system_solver = SystemSolver::gradients;
+        const auto found = solve(*problem, o);
+        CHECK(found.status == SemStatus::ok);
+        CHECK(found.system_solver == SystemSolver::gradients);
+        CHECK(found.gradient_steps > 3);
+        CHECK(found.gradient_steps < 40 * found.iterations);
+        for (std::size_t i = 0; i < expected.equations.size(); ++i) {
+          const EquationEstimate &a = expected.equations[i], &b = found.equations[i];
+          REQUIRE(a.coefficients.size() == b.coefficients.size());
+          for (std::size_t k = 0; k < a.coefficients.size(); ++k) {
+            CHECK(std::abs(a.coefficients[k] - b.coefficients[k]) <=
+                  1e-10 * (std::abs(a.coefficients[k]) + a.standard_errors[k]));
+            CHECK(std::isnan(b.standard_errors[k]));
+          }
+          CHECK(near(a.sigma, b.sigma));
+        }
+        if (method == SemMethod::three_stage && problem == &p)
+          CHECK(near(expected.hansen_sargan.statistic, found.hansen_sargan.statistic, 1e-9));
+      }
+}
+
 TEST_CASE("statistics of a regression, as R's lm and ivreg have them") {
   const auto ols = solve(food_market(), {.method = SemMethod::ols, .divisor = SemDivisor::small});
   CHECK(near(ols.equations[1].f.statistic, 10.1169808745, 1e-9));

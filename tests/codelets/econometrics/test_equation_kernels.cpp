@@ -1,5 +1,6 @@
 #include "tests/support/machine.hpp"
 #include "tests/support/run_kernel.hpp"
+#include <tesela/codelets/econometrics/basis_times.hpp>
 #include <tesela/codelets/econometrics/equation_gram.hpp>
 #include <tesela/codelets/econometrics/equation_qr.hpp>
 #include <tesela/tiles/host_matrix.hpp>
@@ -183,7 +184,50 @@ void check_basis(Runtime* runtime, const Model& m, const Sizes& s) {
   CHECK(orthogonality <= 1e-13);
 }
 
+/// Products with bases of which some have fewer rows; more of them than a launch takes.
+void check_products(Runtime* runtime, index_t rows, index_t count) {
+  std::mt19937 random(5);
+  std::normal_distribution<double> normal;
+  std::vector<HostMatrix<double>> q;
+  std::vector<In<double>> blocks;
+  index_t n = 0;
+  for (index_t i = 0; i < count; ++i) {
+    q.emplace_back(i % 3 == 1 ? rows - 1 : rows, 1 + i % 13);
+    std::generate_n(q.back().data(), q.back().size(), [&] { return normal(random); });
+    n += q.back().cols();
+  }
+  for (const HostMatrix<double>& one : q) blocks.push_back({block<const double>(one)});
+  HostMatrix<double> x(n, 1), y(n, 1), w(rows, count), v(rows, count);
+  std::generate_n(x.data(), x.size(), [&] { return normal(random); });
+  std::generate_n(v.data(), v.size(), [&] { return normal(random); });
+  std::fill_n(w.data(), w.size(), std::numeric_limits<double>::quiet_NaN());
+  run_kernel<BasisTimes>(runtime, {}, In<double>{block<const double>(x)}, Out<double>{block<double>(w)},
+                         std::span<const In<double>>(blocks));
+  run_kernel<BasisTransposedTimes>(runtime, {}, In<double>{block<const double>(v)}, Out<double>{block<double>(y)},
+                                   std::span<const In<double>>(blocks));
+  double most = 0;
+  index_t first = 0;
+  for (index_t e = 0; e < count; ++e) {
+    const HostMatrix<double>& own = q[static_cast<std::size_t>(e)];
+    for (index_t i = 0; i < rows; ++i) {
+      double sum = -w(i, e);
+      for (index_t j = 0; j < own.cols() && i < own.rows(); ++j) sum += own(i, j) * x(first + j, 0);
+      most = std::isfinite(sum) ? std::max(most, std::abs(sum)) : INFINITY;
+    }
+    for (index_t j = 0; j < own.cols(); ++j) {
+      double sum = -y(first + j, 0);
+      for (index_t i = 0; i < own.rows(); ++i) sum += own(i, j) * v(i, e);
+      most = std::isfinite(sum) ? std::max(most, std::abs(sum)) : INFINITY;
+    }
+    first += own.cols();
+  }
+  CAPTURE(rows, count);
+  CHECK(most <= 1e-12);
+}
+
 void check_all(Runtime* runtime, bool small) {
+  for (const auto& [rows, count] : {std::pair<index_t, index_t>{1, 1}, {32, 3}, {61, 70}, {40, 128}})
+    check_products(runtime, rows, count);
   check_facts(runtime, Model(1, 2, 1), {{1, 1}, {1, 0}}, 1e-12);
   check_facts(runtime, Model(7, 12, 1), {{7, 4}, {3, 0}, {5, 5}, {6, 2}}, 1e-11);
   check_facts(runtime, Model(70, 75, 1e-2), {{66, 64}, {64, 62}, {65, 64}}, 1e-9);

@@ -1,0 +1,149 @@
+#include <tesela/algorithms/dense/gemm.hpp>
+#include <tesela/algorithms/econometrics/internal/equation_bases.hpp>
+#include <tesela/codelets/econometrics/basis_times.hpp>
+#include <tesela/codelets/econometrics/equation_qr.hpp>
+
+#include <algorithm>
+#include <map>
+
+namespace tesela::detail {
+
+using namespace kernels;
+namespace {
+
+/// Some for every worker, and no more: each is a task or two of every product.
+index_t equations_at_once(const Runtime& runtime, std::size_t equations) {
+  const index_t workers = runtime.gpus() > 0 ? 2 * runtime.gpus() : std::max(runtime.cpus(), 1);
+  return std::max<index_t>(ceil_div(static_cast<index_t>(equations), 2 * workers), 1);
+}
+
+/// In the model's coordinates, a Q_i of an equation with its own instruments.
+HostMatrix<double> in_model_basis(Graph& g, const OwnBasis& own, const TileMatrix<double>& Q) {
+  const index_t m = own.copy.rows();
+  auto result = HostMatrix<double>::zeros(m, Q.n());
+  Q.copy_to(result.data(), result.ld());
+  const TileShape tile = own.factors->factors().tile_shape();
+  const auto C = TileMatrix<double>::map(g.runtime(), result.data(), m, Q.n(), result.ld(), tile, "Q");
+  own.factors->apply(g, Side::left, Op::none, C);
+  g.wait();
+  C.bring_home();
+  return result;
+}
+
+TileMatrix<double> columns(Runtime& runtime, index_t rows, index_t count, index_t at_once, const char* name) {
+  return {runtime, rows, count, {std::max<index_t>(rows, 1), at_once}, name};
+}
+
+}  // namespace
+
+EquationBases::EquationBases(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
+                             const std::vector<const OwnBasis*>& own)
+    : W_(columns(g.runtime(),
+                 std::all_of(own.begin(), own.end(), [](const OwnBasis* basis) { return basis == nullptr; })
+                     ? model.rows
+                     : model.A.rows(),
+                 static_cast<index_t>(equations.size()), equations_at_once(g.runtime(), equations.size()), "W")),
+      V_(columns(g.runtime(), W_.m(), W_.n(), W_.tile_shape().nb, "V")) {
+  Runtime& runtime = g.runtime();
+  std::map<const Variables*, TileMatrix<double>> inputs;
+  std::vector<TileMatrix<double>> triangles;
+  std::vector<TileMatrix<int>> picks;
+  for (const PickedEquation& e : equations) {
+    const HostMatrix<double>& a = e.variables->A;
+    const index_t r = e.size(), rows = e.variables->rows;
+    const TileShape all{a.rows(), a.cols()};
+    const auto input =
+        inputs
+            .try_emplace(e.variables, TileMatrix<double>::map(runtime, a.data(), a.rows(), a.cols(), a.ld(), all, "R"))
+            .first;
+    starts_.push_back(starts_.back() + r);
+    R_.emplace_back(r, r);
+    Q_.push_back(columns(runtime, rows, r, r, "Q"));
+    picks.push_back(TileMatrix<int>::map(runtime, e.picks.data(), 2, r + 2, 2, {2, r + 2}, "picks"));
+    triangles.push_back(TileMatrix<double>::map(runtime, R_.back().data(), r, r, r, {r, r}, "Ri"));
+    const int* const heights = e.picks.data() + 1;
+    const Shape work = equation_work(rows, r, runtime.gpus() > 0);
+    g.insert<EquationBasis>({equation_panels(heights, r, 2, rows), staircase_flops(heights, r, 2)}, input->second(0, 0),
+                            picks.back()(0, 0), Q_.back()(0, 0), triangles.back()(0, 0),
+                            g.scratch<double>(work.rows, work.cols));
+  }
+  g.wait();
+  for (const auto& matrix : triangles) matrix.bring_home();
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    if (own[i] == nullptr) continue;
+    const HostMatrix<double> turned = in_model_basis(g, *own[i], Q_[i]);
+    Q_[i] = columns(runtime, turned.rows(), turned.cols(), turned.cols(), "Q");
+    Q_[i].copy_from(turned.data(), turned.ld());
+  }
+  const auto at_once = static_cast<std::size_t>(W_.tile_shape().nb);
+  for (std::size_t from = 0; from < equations.size(); from += at_once) {
+    const index_t length = starts_[std::min(from + at_once, equations.size())] - starts_[from];
+    X_.push_back(columns(runtime, length, 1, 1, "x"));
+    Y_.push_back(columns(runtime, length, 1, 1, "y"));
+  }
+}
+
+std::vector<Tile<double>> EquationBases::bases(std::size_t group) const {
+  const auto at_once = static_cast<std::size_t>(W_.tile_shape().nb), from = group * at_once;
+  std::vector<Tile<double>> some;
+  for (std::size_t i = from; i < std::min(from + at_once, Q_.size()); ++i) some.push_back(Q_[i](0, 0));
+  return some;
+}
+
+void EquationBases::set_x(const HostMatrix<double>& x) const {
+  index_t first = 0;
+  for (const TileMatrix<double>& part : X_) {
+    part.copy_from(&x(first, 0), std::max<index_t>(part.m(), 1));
+    first += part.m();
+  }
+}
+
+HostMatrix<double> EquationBases::take_y(Graph& g) const {
+  g.wait();
+  HostMatrix<double> y(unknowns(), 1);
+  index_t first = 0;
+  for (const TileMatrix<double>& part : Y_) {
+    part.copy_to(&y(first, 0), std::max<index_t>(part.m(), 1));
+    first += part.m();
+  }
+  return y;
+}
+
+HostMatrix<double> EquationBases::side_by_side() const {
+  auto all = HostMatrix<double>::zeros(rows(), unknowns());
+  for (std::size_t i = 0; i < Q_.size(); ++i) Q_[i].copy_to(&all(0, starts_[i]), all.ld());
+  return all;
+}
+
+HostMatrix<double> EquationBases::times(Graph& g, const HostMatrix<double>& x) const {
+  set_x(x);
+  for (std::size_t k = 0; k < X_.size(); ++k)
+    g.insert<BasisTimes>({}, X_[k](0, 0), W_(0, static_cast<index_t>(k)), bases(k));
+  g.wait();
+  HostMatrix<double> w(W_.m(), W_.n());
+  W_.copy_to(w.data(), w.ld());
+  return w;
+}
+
+HostMatrix<double> EquationBases::transposed_times(Graph& g, const HostMatrix<double>& v) const {
+  V_.copy_from(v.data(), v.ld());
+  for (std::size_t k = 0; k < X_.size(); ++k)
+    g.insert<BasisTransposedTimes>({}, V_(0, static_cast<index_t>(k)), Y_[k](0, 0), bases(k));
+  return take_y(g);
+}
+
+HostMatrix<double> EquationBases::weighted_products(Graph& g, const HostMatrix<double>& P,
+                                                    const HostMatrix<double>& x) const {
+  set_x(x);
+  const index_t at_once = W_.tile_shape().nb;
+  const auto weights =
+      TileMatrix<double>::map(g.runtime(), P.data(), P.rows(), P.cols(), P.ld(), {at_once, at_once}, "P");
+  for (std::size_t k = 0; k < X_.size(); ++k)
+    g.insert<BasisTimes>({}, X_[k](0, 0), W_(0, static_cast<index_t>(k)), bases(k));
+  gemm(g, Op::none, Op::none, 1.0, W_, weights, 0.0, V_);
+  for (std::size_t k = 0; k < X_.size(); ++k)
+    g.insert<BasisTransposedTimes>({}, V_(0, static_cast<index_t>(k)), Y_[k](0, 0), bases(k));
+  return take_y(g);
+}
+
+}  // namespace tesela::detail

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <tesela/algorithms/econometrics/internal/equation_tasks.hpp>
+
+#include <vector>
+
+namespace tesela::detail {
+
+/// Z_i = Q_i R_i of a system's equations: the Q_i, in the model's coordinates, stay where tasks left them. Vectors x
+/// have a part for each equation, one behind the other.
+class EquationBases {
+ public:
+  /// One task an equation. `own` has a null for each equation with the model's instruments. Waits for the graph.
+  EquationBases(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
+                const std::vector<const OwnBasis*>& own);
+
+  index_t count() const { return static_cast<index_t>(R_.size()); }
+  index_t rows() const { return W_.m(); }
+  index_t unknowns() const { return starts_.back(); }
+  /// Equation i's part of x.
+  index_t start(std::size_t i) const { return starts_[i]; }
+  const HostMatrix<double>& R(std::size_t i) const { return R_[i]; }
+
+  /// [Q_1 Q_2 ...].
+  HostMatrix<double> side_by_side() const;
+
+  /// Columns Q_i x_i, columns Q_i^T v_i below one another, and sum_j P_ij Q_i^T Q_j x_j. Wait for the graph.
+  HostMatrix<double> times(Graph& g, const HostMatrix<double>& x) const;
+  HostMatrix<double> transposed_times(Graph& g, const HostMatrix<double>& v) const;
+  HostMatrix<double> weighted_products(Graph& g, const HostMatrix<double>& P, const HostMatrix<double>& x) const;
+
+ private:
+  std::vector<Tile<double>> bases(std::size_t group) const;
+  void set_x(const HostMatrix<double>& x) const;
+  HostMatrix<double> take_y(Graph& g) const;
+
+  std::vector<index_t> starts_{0};
+  std::vector<HostMatrix<double>> R_;
+  std::vector<TileMatrix<double>> Q_, X_, Y_;  // X, Y: of each group of equations
+  TileMatrix<double> W_, V_;                   // a column for each equation, a tile for each group
+};
+
+}  // namespace tesela::detail
