@@ -22,8 +22,13 @@ set(family_tridiagonal dense)
 set(family_toeplitz dense)
 set(family_iterations givens)
 set(family_eigen dense qr givens iterations)
+<<<<<<< HEAD
 set(family_econometrics dense qr least_squares)
 set(family_mimo dense)
+=======
+set(family_econometrics dense qr givens least_squares)
+set(family_mimo "")
+>>>>>>> 0fcdb4c (tesela sem --engine givens: rotations over each equation's staircase)
 set(everybodys support libraries io)
 set(family_support "")
 set(family_libraries "")

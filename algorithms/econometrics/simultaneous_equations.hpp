@@ -54,9 +54,11 @@ enum class SemEngine : std::uint8_t {
   /// Cholesky's of products that all equations share, with a correction; QR where its condition is above 1e4. To 1e-9
   /// the same numbers.
   batched,
+  givens,  ///< plane rotations of each equation's columns, stage by stage; equations with instruments of their own take
+           ///< QR
 };
 
-/// "auto", "staircase", "batched".
+/// "auto", "staircase", "batched", "givens".
 std::span<const Named<SemEngine>> sem_engines();
 
 /// How the third stage's unknowns are solved for, all at once.

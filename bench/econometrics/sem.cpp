@@ -84,6 +84,7 @@ void measure(const SemBenchOptions& o, const ModelSizes& sizes, Runtime& runtime
                                      : tesela_sem(runtime, name,
                                                   name == "staircase" ? SemEngine::staircase
                                                   : name == "batched" ? SemEngine::batched
+                                                  : name == "givens"  ? SemEngine::givens
                                                                       : SemEngine::automatic,
                                                   data));
   const index_t n = sizes.exogenous + sizes.equations;
@@ -134,7 +135,7 @@ const cli::Command sem_command(
               ->check(CLI::IsMember({"published"}));
       app.add_option("--peers", o->peers, "who competes; the first is whom the others are compared with")
           ->delimiter(',')
-          ->check(CLI::IsMember({"tesela", "staircase", "batched", "lapack"}))
+          ->check(CLI::IsMember({"tesela", "staircase", "batched", "givens", "lapack"}))
           ->capture_default_str();
       for (const auto& [name, value, about] :
            {std::tuple{"--samples", &o->sizes.observations, "observations"},

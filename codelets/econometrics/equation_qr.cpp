@@ -12,6 +12,25 @@
 
 namespace tesela::kernels {
 namespace equation {
+namespace {
+
+/// The upper triangle of z's first columns, zeros below.
+void copy_triangle(const Block<double>& z, const Block<double>& R) {
+  for (index_t p = 0; p < R.cols; ++p) {
+    std::copy_n(&z(0, p), p + 1, &R(0, p));
+    std::fill_n(R.data + p + 1 + p * R.ld, R.rows - p - 1, 0.0);
+  }
+}
+
+}  // namespace
+
+void gather(const In<double>& a, const Picks& picks, const Block<double>& z) {
+  for (index_t p = 0; p < z.cols; ++p) {
+    const index_t kept = std::min<index_t>(picks.height(p), z.rows);
+    std::copy_n(&a(0, picks.column(p)), kept, &z(0, p));
+    std::fill_n(z.data + kept + p * z.ld, z.rows - kept, 0.0);
+  }
+}
 
 void invert(const Block<double>& R, const Block<double>& facts) {
   constexpr index_t block = 64;  // rows of R^-1, that is columns of R^-T, at a time
@@ -67,6 +86,20 @@ void subtract(const In<double>& a, const Picks& picks, const double* b, double* 
   }
 }
 
+void finish(const In<double>& a, const Picks& picks, const Block<double>& z, const Block<double>& facts,
+            double* residual) {
+  const index_t r = picks.r;
+  HostMatrix<double> triangle(r, r);
+  const Block<double> R{triangle.data(), r, r, triangle.ld()};
+  copy_triangle(z, R);
+  for (index_t p = 0; p < r; ++p) facts(p, 0) = z(p, r);
+  if (r > 0) blas::trsm(Op::none, r, 1, R.data, R.ld, &facts(0, 0), facts.ld);
+  invert(R, facts);
+  state(R, picks, &z(0, r), facts);
+  std::copy_n(&a(0, picks.column(r)), a.rows, residual);
+  subtract(a, picks, &facts(0, 0), residual);
+}
+
 }  // namespace equation
 namespace {
 
@@ -91,22 +124,6 @@ std::vector<double> factor(const Picks& picks, const Block<double>& z) {
                     z.ld);
   }
   return tau;
-}
-
-void gather(const In<double>& a, const Picks& picks, const Block<double>& z) {
-  for (index_t p = 0; p < z.cols; ++p) {
-    const index_t kept = std::min<index_t>(picks.height(p), z.rows);
-    std::copy_n(&a(0, picks.column(p)), kept, &z(0, p));
-    std::fill_n(z.data + kept + p * z.ld, z.rows - kept, 0.0);
-  }
-}
-
-/// The upper triangle of z's first columns, zeros below.
-void copy_triangle(const Block<double>& z, const Block<double>& R) {
-  for (index_t p = 0; p < R.cols; ++p) {
-    std::copy_n(&z(0, p), p + 1, &R(0, p));
-    std::fill_n(R.data + p + 1 + p * R.ld, R.rows - p - 1, 0.0);
-  }
 }
 
 std::uint64_t octave(double work) {
@@ -146,28 +163,19 @@ std::uint64_t EquationBasis::Args::cost_key() const { return octave(work); }
 void EquationQr::cpu(const Args& args, In<double> a, In<int> picks, Out<double> facts, Out<double> residual,
                      Scratch<double> work) {
   const Picks own{picks.data, picks.cols - 2};
-  const index_t r = own.r;
-  const Block<double> z{work.data, args.rows, r + 1, args.rows};
-  gather(a, own, z);
+  const Block<double> z{work.data, args.rows, own.r + 1, args.rows};
+  equation::gather(a, own, z);
   factor(own, z);
-  HostMatrix<double> triangle(r, r);
-  const Block<double> R{triangle.data(), r, r, triangle.ld()};
-  copy_triangle(z, R);
-  for (index_t p = 0; p < r; ++p) facts(p, 0) = z(p, r);
-  if (r > 0) blas::trsm(Op::none, r, 1, R.data, R.ld, &facts(0, 0), facts.ld);
-  equation::invert(R, facts);
-  equation::state(R, own, &z(0, r), facts);
-  std::copy_n(&a(0, own.column(r)), a.rows, residual.data);
-  equation::subtract(a, own, &facts(0, 0), residual.data);
+  equation::finish(a, own, z, facts, residual.data);
 }
 
 void EquationBasis::cpu(const Args&, In<double> a, In<int> picks, Out<double> q, Out<double> r, Scratch<double> work) {
   const index_t n = r.cols;
   const Picks own{picks.data, n};
   const Block<double> z{work.data, q.rows, n, q.rows};
-  gather(a, own, z);
+  equation::gather(a, own, z);
   const std::vector<double> tau = factor(own, z);
-  copy_triangle(z, r);
+  equation::copy_triangle(z, r);
   for (index_t p = 0; p < n; ++p) {
     std::fill_n(&q(0, p), q.rows, 0.0);
     q(p, p) = 1;

@@ -1,4 +1,5 @@
 #include <tesela/algorithms/econometrics/internal/equation_tasks.hpp>
+#include <tesela/codelets/econometrics/equation_givens.hpp>
 #include <tesela/codelets/econometrics/equation_gram.hpp>
 #include <tesela/codelets/econometrics/equation_qr.hpp>
 
@@ -74,6 +75,35 @@ std::vector<Group> groups_of(const Runtime& runtime, const std::vector<PickedEqu
   return groups;
 }
 
+/// Inserts a task for each group, takes what they find where it is of use, and answers the equations where it is not.
+template <class Insert, class Good>
+std::vector<std::size_t> run_groups(Graph& g, const std::vector<PickedEquation>& equations,
+                                    const std::vector<std::size_t>& which, std::vector<EquationFacts>& all,
+                                    const Insert& insert, const Good& good) {
+  std::vector<Group> groups = groups_of(g.runtime(), equations, which);
+  std::vector<TileMatrix<int>> picks;
+  std::vector<TileMatrix<double>> results;
+  for (Group& group : groups) {
+    group.place(equations, equations[group.which.front()].variables->A.rows());
+    picks.push_back(whole(g.runtime(), group.picks));
+    results.push_back(whole(g.runtime(), group.found.facts, "facts"));
+    results.push_back(whole(g.runtime(), group.found.residual, "residual"));
+    insert(group, picks.back()(0, 0), results[results.size() - 2](0, 0), results.back()(0, 0));
+  }
+  g.wait();
+  for (const auto& matrix : results) matrix.bring_home();
+  std::vector<std::size_t> left;
+  for (const Group& group : groups)
+    for (std::size_t k = 0; k < group.which.size(); ++k) {
+      const std::size_t i = group.which[k];
+      if (good(group.found.facts(group.r, static_cast<index_t>(4 * k))))
+        all[i] = group.facts_of(equations[i], static_cast<index_t>(k));
+      else
+        left.push_back(i);
+    }
+  return left;
+}
+
 /// The facts of these equations from products. Answers those that need more.
 std::vector<std::size_t> run_grams(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
                                    const std::vector<std::size_t>& which, std::vector<EquationFacts>& all) {
@@ -83,31 +113,30 @@ std::vector<std::size_t> run_grams(Graph& g, const Variables& model, const std::
   for (index_t c = 0; c < M; ++c) std::copy_n(&model.A(0, c), model.rows, &first(0, c));
   const HostMatrix<double> products = product(g, Op::transpose, Op::none, first, first);
   const auto gram = whole(runtime, products, "products"), A = whole(runtime, model.A, "R");
-  std::vector<Group> groups = groups_of(runtime, equations, which);
-  std::vector<TileMatrix<int>> picks;
-  std::vector<TileMatrix<double>> results;
-  for (Group& group : groups) {
-    group.place(equations, model.A.rows());
+  const auto insert = [&](const Group& group, const Tile<int>& picks, const Tile<double>& facts,
+                          const Tile<double>& residual) {
     const auto count = static_cast<index_t>(group.which.size());
-    picks.push_back(whole(runtime, group.picks));
-    results.push_back(whole(runtime, group.found.facts, "facts"));
-    results.push_back(whole(runtime, group.found.residual, "residual"));
     const Shape work = equation_gram_work(group.r, count, runtime.gpus() > 0);
-    g.insert<EquationGram>({count}, A(0, 0), gram(0, 0), picks.back()(0, 0), results[results.size() - 2](0, 0),
-                           results.back()(0, 0), g.scratch<double>(work.rows, work.cols));
-  }
-  g.wait();
-  for (const auto& matrix : results) matrix.bring_home();
-  std::vector<std::size_t> left;
-  for (const Group& group : groups)
-    for (std::size_t k = 0; k < group.which.size(); ++k) {
-      const std::size_t i = group.which[k];
-      if (group.found.facts(group.r, static_cast<index_t>(4 * k)) <= largest_condition)
-        all[i] = group.facts_of(equations[i], static_cast<index_t>(k));
-      else
-        left.push_back(i);
-    }
-  return left;
+    g.insert<EquationGram>({count}, A(0, 0), gram(0, 0), picks, facts, residual,
+                           g.scratch<double>(work.rows, work.cols));
+  };
+  return run_groups(g, equations, which, all, insert, [](double condition) { return condition <= largest_condition; });
+}
+
+void run_rotations(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
+                   const std::vector<std::size_t>& which, std::vector<EquationFacts>& all) {
+  const auto A = whole(g.runtime(), model.A, "R");
+  const auto insert = [&](const Group& group, const Tile<int>& picks, const Tile<double>& facts,
+                          const Tile<double>& residual) {
+    const auto count = static_cast<index_t>(group.which.size());
+    double work = 0;
+    for (const std::size_t i : group.which)
+      work += staircase_rotation_flops(equations[i].picks.data() + 1, equations[i].size(), 2);
+    const Shape space = equation_givens_work(model.rows, group.r, count, g.runtime().gpus() > 0);
+    g.insert<EquationGivens>({count, model.rows, work}, A(0, 0), picks, facts, residual,
+                             g.scratch<double>(space.rows, space.cols));
+  };
+  run_groups(g, equations, which, all, insert, [](double) { return true; });
 }
 
 }  // namespace
@@ -116,16 +145,19 @@ std::vector<EquationFacts> run_equations(Graph& g, const Variables& model, const
                                          SemEngine engine) {
   Runtime& runtime = g.runtime();
   std::vector<EquationFacts> all(equations.size());
-  std::vector<std::size_t> by_qr, by_gram;
+  std::vector<std::size_t> by_qr, together;
   index_t largest = 0;
   for (const PickedEquation& e : equations) largest = std::max(largest, e.variables == &model ? e.size() : 0);
   const bool batched = engine == SemEngine::batched || (engine == SemEngine::automatic && largest >= 48);
+  const bool rotations = engine == SemEngine::givens;
   for (std::size_t i = 0; i < equations.size(); ++i) {
     const PickedEquation& e = equations[i];
-    if (e.size() <= e.variables->rows) (batched && e.variables == &model ? by_gram : by_qr).push_back(i);
+    if (e.size() <= e.variables->rows)
+      ((batched || rotations) && e.variables == &model ? together : by_qr).push_back(i);
   }
-  if (!by_gram.empty()) {
-    const auto left = run_grams(g, model, equations, by_gram, all);
+  if (rotations && !together.empty()) run_rotations(g, model, equations, together, all);
+  if (batched && !together.empty()) {
+    const auto left = run_grams(g, model, equations, together, all);
     by_qr.insert(by_qr.end(), left.begin(), left.end());
   }
   std::map<const Variables*, TileMatrix<double>> inputs;

@@ -16,6 +16,13 @@ struct Picks {
   index_t constant() const { return data[2 * (r + 1) + 1]; }
 };
 
+/// z = the columns of Z and y, as many as it has.
+void gather(const In<double>& a, const Picks& picks, const Block<double>& z);
+
+/// All facts and the residual, from R in the upper triangle of z and Q^T y in its last column.
+void finish(const In<double>& a, const Picks& picks, const Block<double>& z, const Block<double>& facts,
+            double* residual);
+
 /// The norms of R^-1's rows to facts(:, 1), and the condition of R with unit columns to facts(r, 0). R is r x r, zeros
 /// below its diagonal.
 void invert(const Block<double>& R, const Block<double>& facts);

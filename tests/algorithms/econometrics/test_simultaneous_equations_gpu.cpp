@@ -17,8 +17,10 @@ std::vector<Case> cases(bool small) {
   std::vector<Case> all;
   const auto add = [&](const SemProblem& p) {
     for (const SemMethod method : {SemMethod::two_stage, SemMethod::three_stage, SemMethod::ols, SemMethod::sur})
-      for (const SemEngine engine : {SemEngine::staircase, SemEngine::batched})
+      for (const SemEngine engine : {SemEngine::staircase, SemEngine::batched, SemEngine::givens})
         all.push_back({{p.data.clone(), p.model}, {.method = method, .engine = engine}});
+    all.push_back(
+        {{p.data.clone(), p.model}, {.method = SemMethod::three_stage, .system_solver = SystemSolver::gradients}});
   };
   add(food_market());
   if (small) return all;

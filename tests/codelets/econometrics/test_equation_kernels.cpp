@@ -1,6 +1,8 @@
 #include "tests/support/machine.hpp"
 #include "tests/support/run_kernel.hpp"
+#include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/codelets/econometrics/basis_times.hpp>
+#include <tesela/codelets/econometrics/equation_givens.hpp>
 #include <tesela/codelets/econometrics/equation_gram.hpp>
 #include <tesela/codelets/econometrics/equation_qr.hpp>
 #include <tesela/tiles/host_matrix.hpp>
@@ -90,6 +92,17 @@ Found by_gram(Runtime* runtime, const Model& m, const HostMatrix<int>& picks, in
   return f;
 }
 
+Found by_rotations(Runtime* runtime, const Model& m, const HostMatrix<int>& picks, index_t count) {
+  const index_t r = picks.cols() / count - 2;
+  Found f{HostMatrix<double>(r + 1, 4 * count), HostMatrix<double>(m.M, count)};
+  const Shape size = equation_givens_work(m.K, r, count, runtime != nullptr && runtime->gpus() > 0);
+  HostMatrix<double> work(size.rows, size.cols);
+  run_kernel<EquationGivens>(runtime, {count, m.K, 1.0}, In<double>{block<const double>(m.a)},
+                             In<int>{block<const int>(picks)}, Out<double>{block<double>(f.facts)},
+                             Out<double>{block<double>(f.residual)}, Scratch<double>{block<double>(work)});
+  return f;
+}
+
 /// The facts of equation `i` of a group with room for `room` regressors, beside those of the equation alone.
 double apart(const Found& group, index_t i, index_t room, const Found& alone) {
   const index_t r = alone.facts.rows() - 1;
@@ -130,12 +143,13 @@ void check_facts(Runtime* runtime, const Model& m, const std::vector<Sizes>& equ
     CAPTURE(m.K, s.r, s.exogenous, "equation_qr", distance, bound);
     CHECK(distance <= bound);
   }
-  const Found group = by_gram(runtime, m, all, count);
+  const Found products = by_gram(runtime, m, all, count), rotated = by_rotations(runtime, m, all, count);
   for (index_t i = 0; i < count; ++i) {
     const Sizes& s = equations[static_cast<std::size_t>(i)];
-    const double distance = apart(group, i, room, alone[static_cast<std::size_t>(i)]);
-    CAPTURE(m.K, s.r, s.exogenous, i, "equation_gram", distance, bound);
-    CHECK(distance <= bound);
+    const Found& own = alone[static_cast<std::size_t>(i)];
+    CAPTURE(m.K, s.r, s.exogenous, i, bound);
+    CHECK(apart(products, i, room, own) <= bound);
+    CHECK(apart(rotated, i, room, own) <= bound);
   }
 }
 
@@ -243,6 +257,19 @@ void check_all(Runtime* runtime, bool small) {
 }  // namespace
 
 TEST_CASE("facts of an equation: products beside QR, and bases") { check_all(nullptr, false); }
+
+TEST_CASE("rotations are those of the schedule") {
+  const Model m(30, 40, 1);
+  for (const Sizes& s : {Sizes{1, 1}, {12, 5}, {20, 15}, {9, 0}}) {
+    const HostMatrix<int> picks = m.picks(s.r, s.exogenous, s.r);
+    std::vector<index_t> ends;
+    for (index_t p = 0; p < s.r; ++p) ends.push_back(picks(1, p));
+    const Schedule schedule = make_schedule("diagonal", m.K, s.r, {}, ends);
+    CHECK(staircase_rotations(picks.data() + 1, s.r, 2) == static_cast<index_t>(schedule.eliminations.size()));
+  }
+  const int published[] = {2, 4, 6, 6, 6};
+  CHECK(staircase_rotations(published, 5, 1) == 9);
+}
 
 TEST_CASE("facts of equations on a GPU", "[gpu]") {
   require_gpu();
