@@ -281,7 +281,9 @@ ModelFormulas parse_model(std::string_view text, const std::string& source) {
 
 ModelFormulas read_model(const std::string& path) {
   const MappedFile file(path);
-  return parse_model({file.bytes().data(), file.bytes().size()}, path);
+  std::string_view text(file.bytes().data(), file.bytes().size());
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // as some editors begin UTF-8
+  return parse_model(text, path);
 }
 
 std::vector<std::string> variables_of(const std::vector<ModelTerm>& terms) {

@@ -282,6 +282,31 @@ TEST_CASE("robust and clustered standard errors") {
   sem.refuses(market + Words{"--cov", "white"}, "none of classical, robust");
 }
 
+TEST_CASE("files as other programs write them") {
+  const Files with;
+  const std::string rows = "1,2\n2,4\n4,5\n7,8\n", mark = "\xEF\xBB\xBF";
+  const Words ols{"--method", "ols"};
+  const auto expected = sem(with("y,x\n" + rows, "y ~ x") + ols)["equations"];
+  const auto same = [&](const std::string& data, const std::string& model) {
+    CHECK(sem(with(data, model) + ols)["equations"] == expected);
+  };
+  same(mark + "y,x\n" + rows, mark + "y ~ x\r\n");
+  same("y;x\r\n1;2\r\n2;4\r\n\r\n4;5\r\n7;8", "y ~ x\r\n");
+  same("\"y\"\t\"x\"\n1\t2\n2\t4\n4\t5\n7\t8\n", "# a comment\n\ny ~ x");
+  sem.refuses(with("", "y ~ x") + ols, "d.csv: is empty");
+  sem.refuses(with("y,x\n" + rows, "") + ols, "m.txt: is empty");
+  sem.refuses(with("y,x,x\n1,2,3\n", "y ~ x") + ols, "two columns are called x");
+  sem.refuses(with("y;x\n1,5;2\n", "y ~ x") + ols, "line 2, column y: '1,5' is no finite number");
+  sem.refuses(with("y,x\n1,2\n3\n", "y ~ x") + ols, "line 3: 1 fields; the header has 2");
+  sem.refuses(with("y,x\n1,1e999\n", "y ~ x") + ols, "line 2, column x: 1e999");
+  for (const char* data : {"y,x\n", "y,x\n,1\n,2\n,3\n", "y,x\n1,2\n3,5\n"}) {
+    const auto report = sem(with(data, "y ~ x") + ols, 1);
+    CHECK(report["equations"][0]["status"] == "too few observations");
+  }
+  // No number is a check of nothing.
+  CHECK(!sem({"--samples", "1"}, 1).value("checks", nlohmann::json::object()).contains("truth_error"));
+}
+
 TEST_CASE("missing values, text, unknown names and other wrong use") {
   const Files with;
   const std::string data = "y,x,z,text\n1,2,3,a\n2,NA,4,b\n4,5,1,c\n7,8,2,\n9,9,9,e\n3,1,.,f\n";

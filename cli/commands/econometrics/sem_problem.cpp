@@ -28,6 +28,7 @@ std::vector<std::string> read_names(const std::string& path) {
       names.back() += c;
   }
   if (names.back().empty()) names.pop_back();
+  if (!names.empty() && names[0].starts_with("\xEF\xBB\xBF")) names[0].erase(0, 3);  // as some editors begin UTF-8
   return names;
 }
 

@@ -91,9 +91,9 @@ json equation_json(const SemOutcome& o, std::size_t i) {
   return result;
 }
 
-/// The largest error of a coefficient, relative to the largest of its equation.
+/// The largest error of a coefficient, relative to the largest of its equation; NaN where no equation has numbers.
 double truth_error(const SemOutcome& o) {
-  double most = 0;
+  double most = nan;
   for (std::size_t i = 0; i < o.problem.truth.size(); ++i) {
     double size = 0, distance = 0;
     const std::vector<double>& b = o.answer.equations[i].coefficients;
@@ -101,7 +101,7 @@ double truth_error(const SemOutcome& o) {
       size = std::max(size, std::abs(o.problem.truth[i][p]));
       distance = std::max(distance, std::abs(b[p] - o.problem.truth[i][p]));
     }
-    if (!b.empty()) most = std::max(most, distance / size);
+    if (!b.empty()) most = std::fmax(most, distance / size);
   }
   return most;
 }
@@ -162,7 +162,7 @@ void tell(const SemOutcome& o, Report& report) {
   if (measured) report.check("normal_residual", Measured{normal, o.error.bound});
   if (!std::isnan(o.error.system_residual))
     report.check("system_residual", Measured{o.error.system_residual, o.error.bound});
-  if (!o.problem.truth.empty()) report.check("truth_error", truth_error(o));
+  if (const double truth = truth_error(o); !std::isnan(truth)) report.check("truth_error", truth);
 }
 
 void print_equations(const SemOutcome& o) {

@@ -199,6 +199,30 @@ TEST_CASE("one method is another where theory says so") {
                        two.equations[0].coefficients[3] -
                    1) <= 1e-10);
   }
+  SECTION("a diagonal covariance of residuals: 3SLS = 2SLS, over-identified as they are, and SUR = OLS") {
+    // What one equation has is zero in the rows of the others, and so are its residuals.
+    const SemProblem p = generated(40, 6, 2, 3, 1, 0.5, 3);
+    SemProblem apart_rows{HostMatrix<double>::zeros(80, 16), {12, -1, {}}};
+    for (index_t i = 0; i < 2; ++i) {
+      for (index_t t = 0; t < 40; ++t)
+        for (index_t c = 0; c < 8; ++c) {
+          const index_t to = c < 6 ? 6 * i + c : 12 + 2 * i + c - 6;
+          apart_rows.data(40 * i + t, to) = (i == 0 ? 1 : 1e-3) * p.data(t, c);
+        }
+      Equation e{12 + 2 * i};
+      e.regressors = {6 * i, 6 * i + 1, 6 * i + 3, 13 + 2 * i};
+      apart_rows.model.equations.push_back(e);
+    }
+    for (const auto& [alone, system] :
+         {std::pair{SemMethod::two_stage, SemMethod::three_stage}, {SemMethod::ols, SemMethod::sur}}) {
+      const auto a = by(apart_rows, alone), b = by(apart_rows, system);
+      REQUIRE(b.status == SemStatus::ok);
+      CHECK(std::abs(a.residual_covariance(0, 1)) <=
+            1e-13 * std::sqrt(a.residual_covariance(0, 0) * a.residual_covariance(1, 1)));
+      CHECK(apart(a, b) <= 1e-12);
+      if (alone == SemMethod::two_stage) CHECK(b.equations[0].sargan.df == 8);
+    }
+  }
   SECTION("equal regressors: SUR = OLS") {
     SemProblem p = generated(60, 6, 3, 3, 0, 0.5, 3);
     for (Equation& e : p.model.equations) e.regressors = {0, 2, 4, 5};
