@@ -261,6 +261,15 @@ TEST_CASE("conjugate gradients, which say that they give no standard errors") {
   sem.refuses(files("klein") + Words{"--system-solver", "cg"}, "--system-solver: belongs to --method 3sls or sur");
 }
 
+TEST_CASE("what equations that share columns would take of each other's triangles") {
+  const auto report = sem(files("klein") + Words{"--engine", "givens"});
+  const auto& reuse = report["problem"]["reuse"];
+  CHECK(reuse["rotation_flops"] > 0);
+  CHECK(reuse["rotation_flops_along_tree"] <= reuse["rotation_flops"]);
+  CHECK(reuse["from_the_data"] >= 1);
+  CHECK(!sem(files("klein"))["problem"].contains("reuse"));
+}
+
 TEST_CASE("robust and clustered standard errors") {
   const Files with;
   std::string data = "consump,price,income,farmPrice,trend,firm\n", line;

@@ -8,9 +8,11 @@
 #include "cli/commands/econometrics/sem_problem.hpp"
 #include "cli/commands/econometrics/sem_report.hpp"
 #include <tesela/algorithms/econometrics/reduced_form.hpp>
+#include <tesela/algorithms/econometrics/reuse_tree.hpp>
 #include <tesela/algorithms/econometrics/robust_errors.hpp>
 #include <tesela/tiles/io/atomic_file.hpp>
 
+#include <algorithm>
 #include <memory>
 
 namespace tesela::cli {
@@ -86,6 +88,13 @@ int run_sem(Options o) {
                       {"cov", o.cov},
                       {"level", o.level},
                       {"seed", o.common.seed}};
+  constexpr std::size_t most_planned = 500;  // equations: their tree is planned in O(N^3)
+  if (options.engine == SemEngine::givens && p.model.equations.size() <= most_planned) {
+    const ReuseTree tree = reuse_tree(p.model);
+    report.problem()["reuse"] = {{"rotation_flops", tree.flops_alone},
+                                 {"rotation_flops_along_tree", tree.flops_reused},
+                                 {"from_the_data", std::count(tree.parents.begin(), tree.parents.end(), -1)}};
+  }
   if (!o.input.weights.empty()) report.problem()["rows_of_weight_0"] = p.without_weight;
 
   ModelTriangle triangle;

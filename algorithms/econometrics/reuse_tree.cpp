@@ -1,0 +1,177 @@
+#include <tesela/algorithms/econometrics/reuse_tree.hpp>
+#include <tesela/runtime/errors.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+namespace tesela {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
+
+/// A cycle of the nodes' parents, or nothing.
+std::vector<index_t> cycle_of(const std::vector<index_t>& parents) {
+  std::vector<index_t> seen(parents.size(), -1);
+  for (index_t start = 0; start < static_cast<index_t>(parents.size()); ++start) {
+    index_t v = start;
+    while (v >= 0 && seen[at(v)] < 0) seen[at(v)] = start, v = parents[at(v)];
+    if (v < 0 || seen[at(v)] != start) continue;
+    std::vector<index_t> cycle{v};
+    for (index_t u = parents[at(v)]; u != v; u = parents[at(u)]) cycle.push_back(u);
+    return cycle;
+  }
+  return {};
+}
+
+std::vector<index_t> tree_of(const HostMatrix<double>& costs) {
+  const index_t n = costs.rows();
+  std::vector<index_t> parents(at(n), -1);
+  for (index_t j = 1; j < n; ++j)
+    for (index_t i = 0; i < n; ++i)
+      if (i != j && (parents[at(j)] < 0 || costs(i, j) < costs(parents[at(j)], j))) parents[at(j)] = i;
+  const std::vector<index_t> cycle = cycle_of(parents);
+  if (cycle.empty()) return parents;
+  // The cycle becomes one node, the last.
+  std::vector<bool> inside(at(n), false);
+  for (const index_t v : cycle) inside[at(v)] = true;
+  std::vector<index_t> left;
+  for (index_t v = 0; v < n; ++v)
+    if (!inside[at(v)]) left.push_back(v);
+  const auto m = static_cast<index_t>(left.size());
+  HostMatrix<double> smaller(m + 1, m + 1);
+  std::vector<index_t> entry(at(m), -1), exit(at(m), -1);
+  for (index_t a = 0; a < m; ++a) {
+    const index_t u = left[at(a)];
+    for (index_t b = 0; b < m; ++b) smaller(a, b) = costs(u, left[at(b)]);
+    smaller(a, m) = smaller(m, a) = infinity;
+    for (const index_t v : cycle) {
+      const double enters = costs(u, v) - costs(parents[at(v)], v);
+      if (entry[at(a)] < 0 || enters < smaller(a, m)) smaller(a, m) = enters, entry[at(a)] = v;
+      if (exit[at(a)] < 0 || costs(v, u) < smaller(m, a)) smaller(m, a) = costs(v, u), exit[at(a)] = v;
+    }
+  }
+  smaller(m, m) = infinity;
+  const std::vector<index_t> found = tree_of(smaller);
+  for (index_t a = 0; a < m; ++a)
+    parents[at(left[at(a)])] = found[at(a)] < 0 ? -1 : found[at(a)] == m ? exit[at(a)] : left[at(found[at(a)])];
+  const index_t from = found[at(m)];
+  parents[at(entry[at(from)])] = left[at(from)];
+  return parents;
+}
+
+/// An equation's columns in the order of their ends, and these.
+struct Stairs {
+  std::vector<index_t> columns, ends;
+  index_t rotations = 0;
+
+  void add(index_t column, index_t end) { columns.push_back(column), ends.push_back(end); }
+
+  /// The operations of its rotations on it and `more` columns. Ends ascend.
+  double work(double more) {
+    rotations = 0;
+    double sum = 0;
+    const auto r = static_cast<index_t>(columns.size());
+    for (index_t p = 0; p < r; ++p) {
+      const index_t own = std::max<index_t>(ends[at(p)] - p - 1, 0);
+      rotations += own;
+      sum += 6 * static_cast<double>(own) * static_cast<double>(r - p);
+    }
+    return sum + 6 * static_cast<double>(rotations) * more;
+  }
+};
+
+Stairs from_data(const Equation& e, index_t rows) {
+  Stairs s;
+  std::vector<index_t> columns = e.regressors;
+  std::sort(columns.begin(), columns.end());
+  for (const index_t c : columns) s.add(c, std::min(c + 1, rows));
+  return s;
+}
+
+/// Those of the parent first, in its order, then the others, which its rotations filled.
+Stairs from_parent(const Equation& e, const Stairs& parent, index_t rows) {
+  const std::set<index_t> wanted(e.regressors.begin(), e.regressors.end());
+  std::set<index_t> common;
+  Stairs s;
+  for (std::size_t p = 0; p < parent.columns.size(); ++p)
+    if (wanted.contains(parent.columns[p])) {
+      s.add(parent.columns[p], static_cast<index_t>(p) + 1);
+      common.insert(parent.columns[p]);
+    }
+  for (const index_t c : wanted)
+    if (!common.contains(c)) s.add(c, rows);
+  return s;
+}
+
+/// Flops along the tree, children after their parents.
+double flops_along(const SimultaneousModel& model, const std::vector<index_t>& parents) {
+  const auto N = static_cast<index_t>(model.equations.size());
+  std::vector<index_t> order;
+  std::vector<std::vector<index_t>> children(at(N));
+  for (index_t i = 0; i < N; ++i) parents[at(i)] < 0 ? order.push_back(i) : children[at(parents[at(i)])].push_back(i);
+  for (std::size_t k = 0; k < order.size(); ++k)
+    order.insert(order.end(), children[at(order[k])].begin(), children[at(order[k])].end());
+  std::vector<std::set<index_t>> carried(at(N));
+  std::vector<double> right(at(N), 1);  // dependent variables, its own and those below it
+  for (auto i = order.rbegin(); i != order.rend(); ++i)
+    for (const index_t child : children[at(*i)]) {
+      carried[at(*i)].insert(carried[at(child)].begin(), carried[at(child)].end());
+      const auto& columns = model.equations[at(child)].regressors;
+      carried[at(*i)].insert(columns.begin(), columns.end());
+      for (const index_t c : model.equations[at(*i)].regressors) carried[at(*i)].erase(c);
+      right[at(*i)] += right[at(child)];
+    }
+  double sum = 0;
+  std::vector<Stairs> stairs(at(N));
+  for (const index_t i : order) {
+    const Equation& e = model.equations[at(i)];
+    stairs[at(i)] = parents[at(i)] < 0 ? from_data(e, model.instruments)
+                                       : from_parent(e, stairs[at(parents[at(i)])], model.instruments);
+    sum += stairs[at(i)].work(static_cast<double>(carried[at(i)].size()) + right[at(i)]);
+  }
+  return sum;
+}
+
+}  // namespace
+
+std::vector<index_t> minimum_cost_tree(const HostMatrix<double>& costs) {
+  if (costs.rows() != costs.cols())
+    throw ArgumentError("minimum_cost_tree", "costs", to_string(costs.shape()) + " is not square");
+  return costs.rows() == 0 ? std::vector<index_t>{} : tree_of(costs);
+}
+
+ReuseTree reuse_tree(const SimultaneousModel& model) {
+  const auto N = static_cast<index_t>(model.equations.size());
+  std::vector<Stairs> alone;
+  HostMatrix<double> costs(N + 1, N + 1);
+  std::fill_n(costs.data(), costs.size(), infinity);
+  for (index_t i = 0; i < N; ++i) {
+    alone.push_back(from_data(model.equations[at(i)], model.instruments));
+    costs(0, i + 1) = alone.back().work(1);
+  }
+  for (index_t i = 0; i < N; ++i)
+    for (index_t j = 0; j < N; ++j) {
+      if (i == j) continue;
+      Stairs s = from_parent(model.equations[at(j)], alone[at(i)], model.instruments);
+      const auto fresh = static_cast<double>(std::count_if(s.columns.begin(), s.columns.end(), [&](index_t c) {
+        return !std::binary_search(alone[at(i)].columns.begin(), alone[at(i)].columns.end(), c);
+      }));
+      costs(i + 1, j + 1) = s.work(1) + 6 * static_cast<double>(alone[at(i)].rotations) * (fresh + 1);
+    }
+  ReuseTree tree{std::vector<index_t>(at(N), -1), flops_along(model, std::vector<index_t>(at(N), -1)), 0};
+  std::vector<index_t> parents = minimum_cost_tree(costs);
+  parents.erase(parents.begin());
+  for (index_t& parent : parents) --parent;
+  tree.flops_reused = flops_along(model, parents);
+  if (tree.flops_reused < tree.flops_alone)
+    tree.parents = std::move(parents);
+  else
+    tree.flops_reused = tree.flops_alone;
+  return tree;
+}
+
+}  // namespace tesela
