@@ -90,7 +90,9 @@ int run_sem(Options o) {
                       {"seed", o.common.seed}};
   constexpr std::size_t most_planned = 500;  // equations: their tree is planned in O(N^3)
   if (options.engine == SemEngine::givens && p.model.equations.size() <= most_planned) {
-    const ReuseTree tree = reuse_tree(p.model);
+    SimultaneousModel model = p.model;
+    if (options.method == SemMethod::ols || options.method == SemMethod::sur) model.instruments = n;
+    const ReuseTree tree = reuse_tree(model);
     report.problem()["reuse"] = {{"rotation_flops", tree.flops_alone},
                                  {"rotation_flops_along_tree", tree.flops_reused},
                                  {"from_the_data", std::count(tree.parents.begin(), tree.parents.end(), -1)}};
