@@ -54,6 +54,7 @@
 #include <tesela/algorithms/qr/qr_plan.hpp>
 #include <tesela/algorithms/qr/rq.hpp>
 #include <tesela/algorithms/qr/tall_skinny.hpp>
+#include <tesela/algorithms/support/column_ends.hpp>
 #include <tesela/algorithms/support/condition_estimate.hpp>
 #include <tesela/algorithms/support/critical_path.hpp>
 #include <tesela/algorithms/support/insert_or_run.hpp>

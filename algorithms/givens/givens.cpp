@@ -1,5 +1,6 @@
 #include <tesela/algorithms/givens/givens.hpp>
 #include <tesela/algorithms/givens/givens_plan.hpp>
+#include <tesela/algorithms/support/column_ends.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/codelets/givens/givens_list.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
@@ -21,6 +22,19 @@ void require_options(const char* routine, const GivensOptions& o) {
                         std::to_string(o.window) + " is not in 1 … " + std::to_string(max_givens_window));
   if (o.block < 32 || o.block > 512 || o.block % 32 != 0)
     throw ArgumentError(routine, "options.block", std::to_string(o.block) + " is not a multiple of 32 in 32 … 512");
+}
+
+/// Whether it spares at least half of the rotations, so many that lists of them are small.
+bool use_staircase(const std::vector<index_t>& ends, index_t m, index_t n) {
+  constexpr index_t most_listed = 10'000'000;
+  if (ends.empty()) return false;
+  index_t all = 0, some = 0, end = 0;
+  for (index_t j = 0; j < std::min(m - 1, n); ++j) {
+    end = std::max(end, ends[static_cast<std::size_t>(j)]);  // rotations fill what ends before the column to its left
+    all += m - 1 - j;
+    some += std::max<index_t>(end - 1 - j, 0);
+  }
+  return all > 0 && some <= most_listed && 2 * some <= all;
 }
 
 constexpr index_t copies_in_flight = 4;  // steps of a chain whose copied columns are kept
@@ -48,7 +62,8 @@ GivensQr<T>::GivensQr(const TileMatrix<T>& A, index_t m, index_t n, const Givens
 /// of a later column.
 template <class T>
 void GivensQr<T>::make_lists(Runtime& runtime) {
-  const Schedule schedule = make_schedule(options_.order, m_, n_);
+  const Schedule schedule =
+      make_schedule(options_.order, m_, n_, {}, staircase_ ? options_.ends : std::vector<index_t>{});
   std::vector<index_t> step_of(static_cast<std::size_t>(n_));
   for (std::size_t s = 0; s < steps_.size(); ++s)
     std::fill_n(step_of.begin() + steps_[s].begin, steps_[s].width, static_cast<index_t>(s));
@@ -252,6 +267,7 @@ template <class T>
 GivensQr<T> givens_qr(Graph& g, const TileMatrix<T>& A, const GivensOptions& options,
                       const std::type_identity_t<TileMatrix<T>>* B, const std::type_identity_t<TileMatrix<T>>* Q) {
   require_options("givens_qr", options);
+  require_column_ends("givens_qr", options.ends, A.m(), A.n());
   GivensQr<T> qr(A, A.m(), A.n(), options);
   qr.require_rows("givens_qr", "A", Side::left, A);
   if (B != nullptr) qr.require_rows("givens_qr", "B", Side::left, *B);
@@ -261,7 +277,8 @@ GivensQr<T> givens_qr(Graph& g, const TileMatrix<T>& A, const GivensOptions& opt
   bool list = false;
   if (options.method == GivensMethod::stages) {
     const auto form = closed_form(options.order, A.m());
-    list = !form && options.order != "column";
+    qr.staircase_ = use_staircase(options.ends, A.m(), A.n()) && !(form && form->adjacent) && options.order != "column";
+    list = qr.staircase_ || (!form && options.order != "column");
     if (form && !form->adjacent) qr.pivot_ = Pivot::diagonal;
     if (list && A.m() > std::numeric_limits<std::int32_t>::max() / (3 * max_givens_window))
       throw ArgumentError("givens_qr", "A", std::to_string(A.m()) + " rows are too many for an order without formula");

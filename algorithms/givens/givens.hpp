@@ -30,6 +30,9 @@ struct GivensOptions {
   std::string order = "diagonal";  ///< of `stages`: any order of schedule.hpp
   index_t window = 32;             ///< columns whose stages or chains are one task, 1 … max_givens_window
   int block = 128;                 ///< threads of a block on a GPU: a multiple of 32 from 32 to 512
+  /// A's staircase, empty or of n elements: column j is zero from row ends[j] on (column_ends reads it). `stages` skips
+  /// these zeros where at least half of the rotations go; the other methods find them by themselves.
+  std::vector<index_t> ends = {};
 };
 
 /// What the rotations of an m x n matrix that has no zeros compute: 6 operations for each pair of elements. It is half
@@ -83,7 +86,8 @@ class GivensQr {
   index_t m_, n_;
   GivensOptions options_;
   kernels::Pivot pivot_ = kernels::Pivot::adjacent;
-  index_t diagonal_ = -1;  // a_ is a band: the row that holds the diagonal
+  bool staircase_ = false;  // options_.ends are used
+  index_t diagonal_ = -1;   // a_ is a band: the row that holds the diagonal
   std::vector<Step> steps_;
   std::optional<TileMatrix<index_t>> info_;      // tile (0, step), or one for all steps
   std::optional<TileMatrix<T>> copies_;          // of columns, for `chain`
@@ -99,7 +103,7 @@ class GivensQr {
 /// Sources: Givens 1958; stages: Sameh and Kuck, "On stable parallel linear system solvers" (1978); Golub and Van Loan,
 /// Matrix Computations, section 5.2.5.
 /// Inserts into the graph and returns. Throws ArgumentError, with nothing inserted, for an unknown order, options out
-/// of their range, and matrices cut or shaped otherwise.
+/// of their range, ends of another number, and matrices cut or shaped otherwise.
 template <class T>
 GivensQr<T> givens_qr(Graph& g, const TileMatrix<T>& A, const GivensOptions& options = {},
                       const std::type_identity_t<TileMatrix<T>>* B = nullptr,

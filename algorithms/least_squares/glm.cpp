@@ -211,9 +211,16 @@ Glm<T> glm(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TileM
   if (b.shares_tiles(B)) throw ArgumentError("glm", "b", "shares tiles with B");
   const double rcond = settled_rcond(options, std::max({A.m(), A.n(), B.n()}), std::numeric_limits<T>::epsilon());
   if (options.method == GlmMethod::givens)
-    return solve(g, A, B, b, options, rcond,
-                 [&](const TileMatrix<T>& matrix) { return givens_qr(g, matrix, options.givens); });
-  return solve(g, A, B, b, options, rcond, [&](const TileMatrix<T>& matrix) { return qr(g, matrix, options.qr); });
+    return solve(g, A, B, b, options, rcond, [&](const TileMatrix<T>& matrix) {
+      GivensOptions own = options.givens;
+      if (&matrix == &A) own.ends = options.column_ends;
+      return givens_qr(g, matrix, own);
+    });
+  return solve(g, A, B, b, options, rcond, [&](const TileMatrix<T>& matrix) {
+    QrOptions own = options.qr;
+    if (&matrix == &A) own.ends = options.column_ends;
+    return qr(g, matrix, own);
+  });
 }
 
 template Glm<float> glm(Graph&, const TileMatrix<float>&, const TileMatrix<float>&, const TileMatrix<float>&,

@@ -28,11 +28,12 @@ struct GlmOptions {
   /// What counts as zero: singular values of A, its columns scaled to unit norm, up to rcond times the largest; those
   /// of the rows of Q^T B that A leaves up to rcond ||B||_F. 0 means max(m, n, p) eps.
   double rcond = 0;
-  QrOptions qr = {};          ///< of all but givens
-  GivensOptions givens = {};  ///< of givens
-  TileShape tile = {0, 0};    ///< of B's part, transposed, which is factored; 0 x 0: what suits the workers
-  bool multipliers = false;   ///< whether they are wanted
-  bool keep_spread = false;   ///< for covariance()
+  QrOptions qr = {};                      ///< of all but givens
+  GivensOptions givens = {};              ///< of givens
+  std::vector<index_t> column_ends = {};  ///< of A: as QrOptions::ends
+  TileShape tile = {0, 0};                ///< of B's part, transposed, which is factored; 0 x 0: what suits the workers
+  bool multipliers = false;               ///< whether they are wanted
+  bool keep_spread = false;               ///< for covariance()
 };
 
 enum class GlmStatus : std::uint8_t {

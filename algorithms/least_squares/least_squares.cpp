@@ -18,7 +18,8 @@ namespace {
 
 /// What use() makes of A's factorization by the method.
 template <class T, class F>
-auto with_factors(Graph& g, const TileMatrix<T>& A, const OlsOptions& options, F use) {
+auto with_factors(Graph& g, const TileMatrix<T>& A, OlsOptions options, F use) {
+  options.givens.ends = options.qr.ends = options.column_ends;
   if (options.method == OlsMethod::givens) return use(givens_qr(g, A, options.givens));
   return use(qr(g, A, options.qr));
 }
@@ -81,7 +82,9 @@ LeastSquares<T> solve_wide(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>
   const TileMatrix<T> transposed(g.runtime(), n, m, cut, "At");
   for (index_t i = 0; i < A.mt(); ++i)
     for (index_t j = 0; j < A.nt(); ++j) g.insert<Transpose<T>>({}, A(i, j), transposed(j, i));
-  return with_factors(g, transposed, options, [&](const auto& of_transposed) {
+  OlsOptions of_transposed_matrix = options;
+  of_transposed_matrix.column_ends.clear();
+  return with_factors(g, transposed, of_transposed_matrix, [&](const auto& of_transposed) {
     if (auto solved = solve_transposed(g, of_transposed, cut, B, rcond)) return std::move(*solved);
     const auto factors = qr(g, A, options.qr);
     factors.apply(g, Side::left, Op::transpose, B);

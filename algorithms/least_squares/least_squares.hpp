@@ -31,11 +31,12 @@ struct OlsOptions {
   /// The rank is the number of singular values of A, its columns scaled to unit norm, above rcond times the largest
   /// one; 0 means max(m, n) eps.
   double rcond = 0;
-  QrOptions qr = {};           ///< of tiles
-  GivensOptions givens = {};   ///< of givens
-  index_t rows = 0;            ///< read from a file at a time by each worker; 0: about 16 MB
-  bool keep_triangle = false;  ///< leave R at home, for covariance()
-  bool multipliers = false;    ///< of generalized least squares that goes to the model: whether they are wanted
+  QrOptions qr = {};                      ///< of tiles
+  GivensOptions givens = {};              ///< of givens
+  std::vector<index_t> column_ends = {};  ///< of an A with m >= n: as QrOptions::ends, for tiles and givens
+  index_t rows = 0;                       ///< read from a file at a time by each worker; 0: about 16 MB
+  bool keep_triangle = false;             ///< leave R at home, for covariance()
+  bool multipliers = false;  ///< of generalized least squares that goes to the model: whether they are wanted
 };
 
 enum class OlsStatus : std::uint8_t {

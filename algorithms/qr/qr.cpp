@@ -1,5 +1,6 @@
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/qr/qr_plan.hpp>
+#include <tesela/algorithms/support/column_ends.hpp>
 #include <tesela/algorithms/support/internal/blas_sizes.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
@@ -28,12 +29,13 @@ std::vector<QrStep> cut_into_steps(Shape a, TileShape tile) {
 
 /// The kernels of each step: rows that some other row is joined to must be triangular before, and so must all of them
 /// when only triangles are joined.
-std::vector<QrTransformation> plan(const std::vector<QrStep>& steps, index_t mt, const QrOptions& options) {
+std::vector<QrTransformation> plan(const std::vector<QrStep>& steps, index_t mt, const QrOptions& options,
+                                   const std::vector<index_t>& ends = {}) {
   std::vector<index_t> heads;
   heads.reserve(steps.size());
   for (const QrStep& step : steps) heads.push_back(step.head);
   const auto columns = static_cast<index_t>(steps.size());
-  const Schedule schedule = make_schedule(options.tree, mt, columns, heads);
+  const Schedule schedule = make_schedule(options.tree, mt, columns, heads, ends);
   std::vector<std::vector<Elimination>> of_step(steps.size());
   for (const Elimination& e : schedule.eliminations) of_step[static_cast<std::size_t>(e.column)].push_back(e);
 
@@ -44,12 +46,26 @@ std::vector<QrTransformation> plan(const std::vector<QrStep>& steps, index_t mt,
     std::fill(triangular.begin(), triangular.end(), options.triangles);
     triangular[static_cast<std::size_t>(heads[static_cast<std::size_t>(s)])] = true;
     for (const Elimination& e : eliminations) triangular[static_cast<std::size_t>(e.pivot)] = true;
-    for (index_t i = heads[static_cast<std::size_t>(s)]; i < mt; ++i)
+    const index_t head = heads[static_cast<std::size_t>(s)],
+                  end = schedule.ends.empty() ? mt : std::max(schedule.ends[static_cast<std::size_t>(s)], head + 1);
+    for (index_t i = head; i < end; ++i)
       if (triangular[static_cast<std::size_t>(i)]) result.push_back({s, i, -1, false});
     for (const Elimination& e : eliminations)
       result.push_back({s, e.row, e.pivot, static_cast<bool>(triangular[static_cast<std::size_t>(e.row)])});
   }
   return result;
+}
+
+/// The staircase of each step's columns in tile rows.
+std::vector<index_t> tile_ends(const std::vector<QrStep>& steps, Shape a, index_t mb, const QrOptions& options) {
+  require_column_ends("qr", options.ends, a.rows, a.cols);
+  std::vector<index_t> ends;
+  for (const QrStep& step : steps) {
+    if (options.ends.empty()) break;
+    const auto first = options.ends.begin() + step.begin;
+    ends.push_back(ceil_div(*std::max_element(first, first + step.width), mb));
+  }
+  return ends;
 }
 
 index_t default_ib(const WorkerCounts& workers, index_t width) {
@@ -104,7 +120,7 @@ template <class T>
 QrFactorization<T>::QrFactorization(Graph& g, const TileMatrix<T>& A, const QrOptions& options)
     : a_(A),
       steps_(cut_into_steps({A.m(), A.n()}, A.tile_shape())),
-      transformations_(plan(steps_, A.mt(), options)),
+      transformations_(plan(steps_, A.mt(), options, tile_ends(steps_, {A.m(), A.n()}, A.tile_shape().mb, options))),
       width_(widest_step(A.tile_shape(), {A.m(), A.n()})),
       ib_(inner_block(g.runtime(), options, width_)),
       t_(g.runtime(), A.mt() * ib_, static_cast<index_t>(steps_.size()) * width_, {ib_, width_}, "T"),

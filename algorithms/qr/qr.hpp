@@ -16,6 +16,9 @@ struct QrOptions {
   /// Copy the vectors of each tile that a Tpqrt changes afterwards, so that the updates from it need not wait (and on
   /// GPUs all of them, zeros written out, so that updates are nothing but products): a task and a tile more for each.
   bool copy_vectors = true;
+  /// A's staircase, empty or of n elements: column j is zero from row ends[j] on (column_ends reads it). Tiles of zeros
+  /// take no part.
+  std::vector<index_t> ends = {};
 };
 
 /// One step of a factorization: `width` columns that have their pivots in one tile row.
@@ -79,7 +82,7 @@ class QrFactorization {
 /// LAPACK geqrf over tiles: A = Q R in place, for any m x n and any tile shape (Bouwmeester, Jacquelin, Langou and
 /// Robert, "Tiled QR factorization algorithms"; compact WY: Schreiber and Van Loan). Inserts into the graph and
 /// returns. Throws ArgumentError, with nothing inserted, for an unknown tree, a negative ib, and a tile or leading
-/// dimension beyond BLAS's 31 bits.
+/// dimension beyond BLAS's 31 bits, and for ends of another number or out of range.
 template <class T>
 [[nodiscard]] QrFactorization<T> qr(Graph& g, const TileMatrix<T>& A, const QrOptions& options = {});
 

@@ -107,6 +107,22 @@ double largest_difference(const HostMatrix<double>& x, Op op, const HostMatrix<d
 
 }  // namespace
 
+TEST_CASE("zeros below the last element of each column are found in the data") {
+  const TemporaryFolder folder;
+  auto a = HostMatrix<double>::zeros(120, 120);
+  for (index_t j = 0; j < 120; ++j)
+    for (index_t i = std::max<index_t>(j - 1, 0); i < std::min<index_t>(j + 2, 120); ++i)
+      a(i, j) = i == j ? 4 : 1.0 / static_cast<double>(i + 2 * j + 1);
+  write_matrix(folder / "a.npy", a);
+  for (const char* order : {"diagonal", "greedy", "sameh-kuck"}) {
+    CAPTURE(order);
+    const auto report = require_small_errors({"--a", folder / "a.npy", "--method", "givens-stages", "--order", order});
+    CHECK(report["counts"]["rotations"] == 119);
+  }
+  const auto tiles = require_small_errors({"--a", folder / "a.npy", "--tile", "16x16", "--ncpu", "1", "--ncuda", "0"});
+  CHECK(tiles["workers"][0]["tasks"]["tpqrt"] == 7);
+}
+
 TEST_CASE("files in, files out: Q R is A, Q orthogonal, R triangular and LAPACK's up to signs") {
   const TemporaryFolder folder;
   const Words way = GENERATE(Words{"--tile", "16x12", "--tree", "greedy"}, Words{"--tile", "16x12", "--repeat", "3"},

@@ -14,6 +14,7 @@
 #include "cli/commands/support/input_files.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/least_squares/glm.hpp>
+#include <tesela/algorithms/support/column_ends.hpp>
 #include <tesela/codelets/least_squares/minimum_norm.hpp>
 #include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/tiles/filled.hpp>
@@ -71,7 +72,8 @@ double glm_flops(const Options& o) {
 template <class T>
 Glm<T> solve_by_graph(const Options& o, const Problem<T>& p, Report& report, Uncertainty<T>& uncertainty) {
   Runtime runtime(o.common.runtime());
-  const GlmOptions options = glm_options(o);
+  GlmOptions options = glm_options(o);
+  options.column_ends = column_ends(p.a);
   GlmTiles tiles = suitable_glm_tiles(runtime, options.method, o.m, o.n, o.p);
   if (!o.tile.empty()) {
     tiles.a = parse_tile(o.tile, tiles.a);

@@ -13,6 +13,7 @@
 #include "cli/commands/support/input_files.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/least_squares/least_squares.hpp>
+#include <tesela/algorithms/support/column_ends.hpp>
 #include <tesela/codelets/least_squares/minimum_norm.hpp>
 #include <tesela/codelets/least_squares/normal_residual.hpp>
 #include <tesela/codelets/libraries/blas.hpp>
@@ -53,6 +54,7 @@ LeastSquares<T> solve_by_graph(const Options& o, const Problem<T>& p, Report& re
   Runtime runtime(o.common.runtime());
   OlsOptions options = ols_options(o.method, o.rcond, {o.m, o.n}, o.rhs);
   options.keep_triangle = o.uncertainty.wanted();
+  if (!o.streamed && o.m >= o.n && options.method != OlsMethod::tall_skinny) options.column_ends = column_ends(p.a);
   report.problem()["method"] = method_name(o.method, options);
   LeastSquares<T> answer;
   const auto timed = [&](const std::function<void()>& prepare, const auto& solve) {

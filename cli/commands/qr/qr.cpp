@@ -11,6 +11,7 @@
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/qr/orthogonalize.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
+#include <tesela/algorithms/support/column_ends.hpp>
 #include <tesela/runtime/paused_workers.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
@@ -103,6 +104,7 @@ template <class T>
 void factor_by_graph(const Options& o, Runtime& runtime, const HostMatrix<T>& a, Result<T>& result, Report& report) {
   const auto method = make_qr_graph<T>(o.method);
   const TileShape tile = method->cut(parse_tile(o.tile, suitable_qr_tile(runtime, o.m, o.n)), o.m);
+  method->take_staircase(column_ends(a));
   const auto A = TileMatrix<T>::map(runtime, result.factors.data(), o.m, o.n, result.factors.ld(), tile, "A");
   const auto factor = [&](Graph& g, bool) {
     method->factor(g, A);

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace tesela::cli {
@@ -20,6 +21,7 @@ template <class T>
 class TileQr : public QrGraph<T> {
  public:
   explicit TileQr(const QrMethod& method) : options_(qr_options(method)) {}
+  void take_staircase(std::vector<index_t> ends) override { options_.ends = std::move(ends); }
   void factor(Graph& g, const TileMatrix<T>& A) override {
     factors_.reset();
     factors_.emplace(qr(g, A, options_));
@@ -48,6 +50,7 @@ class RotationQr : public QrGraph<T> {
  public:
   explicit RotationQr(const QrMethod& method) : options_(givens_options(method)) {}
   TileShape cut(TileShape tile, index_t m) const override { return {std::max<index_t>(m, 1), tile.nb}; }
+  void take_staircase(std::vector<index_t> ends) override { options_.ends = std::move(ends); }
   void factor(Graph& g, const TileMatrix<T>& A) override {
     factors_.reset();
     factors_.emplace(givens_qr(g, A, options_));

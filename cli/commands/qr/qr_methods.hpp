@@ -44,6 +44,8 @@ class QrGraph {
   virtual ~QrGraph() = default;
   /// How A and Q are cut, given the tiles that were asked for.
   virtual TileShape cut(TileShape tile, [[maybe_unused]] index_t m) const { return tile; }
+  /// What column_ends() says of A.
+  virtual void take_staircase(std::vector<index_t> ends) = 0;
   /// Inserts A = Q R in place: R is A's upper trapezoid afterwards. A and this keep what Q is made of.
   virtual void factor(Graph& g, const TileMatrix<T>& A) = 0;
   /// Inserts Q = its first Q.n() columns.

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <tesela/runtime/types.hpp>
+#include <tesela/tiles/host_matrix.hpp>
+
+#include <vector>
+
+namespace tesela {
+
+/// Of each column the row behind its last element that is not zero (NaN is none): the staircase that `ends` of
+/// QrOptions, GivensOptions and make_schedule takes. Empty where every column ends in the last row.
+template <class T>
+std::vector<index_t> column_ends(const HostMatrix<T>& a);
+
+/// Throws ArgumentError, which names the routine, unless `ends` is empty or has an element 0 ... m for each of n
+/// columns.
+void require_column_ends(const char* routine, const std::vector<index_t>& ends, index_t m, index_t n);
+
+}  // namespace tesela
