@@ -183,7 +183,9 @@ void third_stage(Graph& g, const detail::Variables& v, const SemOptions& options
   };
   for (std::size_t i = 0; i < system.which.size(); ++i)
     if (result.equations[system.which[i]].perfect_fit) return refuse({static_cast<index_t>(i)});
-  detail::ThirdStage stage(g, v, system.picked, system.own, options.system_solver);
+  std::vector<double> conditions;
+  for (const std::size_t i : system.which) conditions.push_back(result.equations[i].condition);
+  detail::ThirdStage stage(g, v, system.picked, system.own, conditions, options.system_solver);
   result.system_solver = stage.by_gradients() ? SystemSolver::gradients : SystemSolver::cholesky;
   Weights weights;
   const index_t most = options.iterate ? std::max<index_t>(options.iterations, 1) : 1;

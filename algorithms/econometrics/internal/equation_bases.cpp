@@ -1,6 +1,7 @@
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/econometrics/internal/equation_bases.hpp>
 #include <tesela/codelets/econometrics/basis_times.hpp>
+#include <tesela/codelets/econometrics/equation_bases.hpp>
 #include <tesela/codelets/econometrics/equation_qr.hpp>
 
 #include <algorithm>
@@ -10,6 +11,8 @@ namespace tesela::detail {
 
 using namespace kernels;
 namespace {
+
+constexpr double largest_condition = 1e4;  // of equations whose bases come from products
 
 /// Some for every worker, and no more: each is a task or two of every product.
 index_t equations_at_once(const Runtime& runtime, std::size_t equations) {
@@ -30,6 +33,10 @@ HostMatrix<double> in_model_basis(Graph& g, const OwnBasis& own, const TileMatri
   return result;
 }
 
+TileMatrix<double> whole(Runtime& runtime, const HostMatrix<double>& a) {
+  return TileMatrix<double>::map(runtime, a.data(), a.rows(), a.cols(), a.ld(), {a.rows(), a.cols()}, "R");
+}
+
 TileMatrix<double> columns(Runtime& runtime, index_t rows, index_t count, index_t at_once, const char* name) {
   return {runtime, rows, count, {std::max<index_t>(rows, 1), at_once}, name};
 }
@@ -37,7 +44,7 @@ TileMatrix<double> columns(Runtime& runtime, index_t rows, index_t count, index_
 }  // namespace
 
 EquationBases::EquationBases(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
-                             const std::vector<const OwnBasis*>& own)
+                             const std::vector<const OwnBasis*>& own, const std::vector<double>& conditions)
     : W_(columns(g.runtime(),
                  std::all_of(own.begin(), own.end(), [](const OwnBasis* basis) { return basis == nullptr; })
                      ? model.rows
@@ -45,30 +52,17 @@ EquationBases::EquationBases(Graph& g, const Variables& model, const std::vector
                  static_cast<index_t>(equations.size()), equations_at_once(g.runtime(), equations.size()), "W")),
       V_(columns(g.runtime(), W_.m(), W_.n(), W_.tile_shape().nb, "V")) {
   Runtime& runtime = g.runtime();
-  std::map<const Variables*, TileMatrix<double>> inputs;
-  std::vector<TileMatrix<double>> triangles;
-  std::vector<TileMatrix<int>> picks;
-  for (const PickedEquation& e : equations) {
-    const HostMatrix<double>& a = e.variables->A;
-    const index_t r = e.size(), rows = e.variables->rows;
-    const TileShape all{a.rows(), a.cols()};
-    const auto input =
-        inputs
-            .try_emplace(e.variables, TileMatrix<double>::map(runtime, a.data(), a.rows(), a.cols(), a.ld(), all, "R"))
-            .first;
-    starts_.push_back(starts_.back() + r);
-    R_.emplace_back(r, r);
-    Q_.push_back(columns(runtime, rows, r, r, "Q"));
-    picks.push_back(TileMatrix<int>::map(runtime, e.picks.data(), 2, r + 2, 2, {2, r + 2}, "picks"));
-    triangles.push_back(TileMatrix<double>::map(runtime, R_.back().data(), r, r, r, {r, r}, "Ri"));
-    const int* const heights = e.picks.data() + 1;
-    const Shape work = equation_work(rows, r, runtime.gpus() > 0);
-    g.insert<EquationBasis>({equation_panels(heights, r, 2, rows), staircase_flops(heights, r, 2)}, input->second(0, 0),
-                            picks.back()(0, 0), Q_.back()(0, 0), triangles.back()(0, 0),
-                            g.scratch<double>(work.rows, work.cols));
+  std::vector<std::size_t> together, alone;
+  for (std::size_t i = 0; i < equations.size(); ++i) {
+    const PickedEquation& e = equations[i];
+    starts_.push_back(starts_.back() + e.size());
+    R_.emplace_back(e.size(), e.size());
+    Q_.push_back(columns(runtime, e.variables->rows, e.size(), e.size(), "Q"));
+    const bool moderate = runtime.gpus() > 0 && own[i] == nullptr && conditions[i] <= largest_condition;
+    (moderate ? together : alone).push_back(i);
   }
-  g.wait();
-  for (const auto& matrix : triangles) matrix.bring_home();
+  find_alone(g, equations, alone);
+  if (!together.empty()) find_together(g, model, equations, together);
   for (std::size_t i = 0; i < own.size(); ++i) {
     if (own[i] == nullptr) continue;
     const HostMatrix<double> turned = in_model_basis(g, *own[i], Q_[i]);
@@ -81,6 +75,64 @@ EquationBases::EquationBases(Graph& g, const Variables& model, const std::vector
     X_.push_back(columns(runtime, length, 1, 1, "x"));
     Y_.push_back(columns(runtime, length, 1, 1, "y"));
   }
+}
+
+void EquationBases::find_alone(Graph& g, const std::vector<PickedEquation>& equations,
+                               const std::vector<std::size_t>& which) {
+  Runtime& runtime = g.runtime();
+  std::map<const Variables*, TileMatrix<double>> inputs;
+  std::vector<TileMatrix<double>> triangles;
+  std::vector<TileMatrix<int>> picks;
+  for (const std::size_t i : which) {
+    const PickedEquation& e = equations[i];
+    const index_t r = e.size(), rows = e.variables->rows;
+    const auto input = inputs.try_emplace(e.variables, whole(runtime, e.variables->A)).first;
+    picks.push_back(TileMatrix<int>::map(runtime, e.picks.data(), 2, r + 2, 2, {2, r + 2}, "picks"));
+    triangles.push_back(TileMatrix<double>::map(runtime, R_[i].data(), r, r, r, {r, r}, "Ri"));
+    const int* const heights = e.picks.data() + 1;
+    const Shape work = equation_work(rows, r, runtime.gpus() > 0);
+    g.insert<EquationBasis>({equation_panels(heights, r, 2, rows), staircase_flops(heights, r, 2)}, input->second(0, 0),
+                            picks.back()(0, 0), Q_[i](0, 0), triangles.back()(0, 0),
+                            g.scratch<double>(work.rows, work.cols));
+  }
+  g.wait();
+  for (const auto& matrix : triangles) matrix.bring_home();
+}
+
+void EquationBases::find_together(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
+                                  const std::vector<std::size_t>& which) {
+  Runtime& runtime = g.runtime();
+  const auto A = whole(runtime, model.A);
+  const auto groups = equation_groups(runtime, equations, which);
+  std::vector<HostMatrix<int>> all_picks;
+  std::vector<HostMatrix<double>> found;
+  std::vector<TileMatrix<int>> picks;
+  std::vector<TileMatrix<double>> triangles;
+  for (const auto& group : groups) {
+    const index_t r = equations[group.front()].size(), count = static_cast<index_t>(group.size());
+    all_picks.push_back(group_picks(equations, group));
+    picks.push_back(
+        TileMatrix<int>::map(runtime, all_picks.back().data(), 2, count * (r + 2), 2, {2, count * (r + 2)}, "picks"));
+    found.emplace_back(r, r * count);
+    triangles.push_back(whole(runtime, found.back()));
+    double flops = 0;
+    std::vector<Tile<double>> bases;
+    for (const std::size_t i : group) {
+      flops += staircase_flops(equations[i].picks.data() + 1, equations[i].size(), 2);
+      bases.push_back(Q_[i](0, 0));
+    }
+    const Shape work = equation_bases_work(model.rows, r, count, runtime.gpus() > 0);
+    g.insert<kernels::EquationBases>({count, model.rows, flops}, A(0, 0), picks.back()(0, 0), triangles.back()(0, 0),
+                                     g.scratch<double>(work.rows, work.cols), bases);
+  }
+  g.wait();
+  for (const auto& matrix : triangles) matrix.bring_home();
+  for (std::size_t k = 0; k < groups.size(); ++k)
+    for (std::size_t e = 0; e < groups[k].size(); ++e) {
+      HostMatrix<double>& R = R_[groups[k][e]];
+      for (index_t j = 0; j < R.cols(); ++j)
+        std::copy_n(&found[k](0, static_cast<index_t>(e) * found[k].rows() + j), R.rows(), &R(0, j));
+    }
 }
 
 std::vector<Tile<double>> EquationBases::bases(std::size_t group) const {

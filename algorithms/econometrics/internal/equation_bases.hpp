@@ -10,9 +10,10 @@ namespace tesela::detail {
 /// have a part for each equation, one behind the other.
 class EquationBases {
  public:
-  /// One task an equation. `own` has a null for each equation with the model's instruments. Waits for the graph.
+  /// One task an equation, or where there are GPUs a group of those whose condition is moderate. `own` has a null for
+  /// each equation with the model's instruments. Waits for the graph.
   EquationBases(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
-                const std::vector<const OwnBasis*>& own);
+                const std::vector<const OwnBasis*>& own, const std::vector<double>& conditions);
 
   index_t count() const { return static_cast<index_t>(R_.size()); }
   index_t rows() const { return W_.m(); }
@@ -30,6 +31,9 @@ class EquationBases {
   HostMatrix<double> weighted_products(Graph& g, const HostMatrix<double>& P, const HostMatrix<double>& x) const;
 
  private:
+  void find_alone(Graph& g, const std::vector<PickedEquation>& equations, const std::vector<std::size_t>& which);
+  void find_together(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
+                     const std::vector<std::size_t>& which);
   std::vector<Tile<double>> bases(std::size_t group) const;
   void set_x(const HostMatrix<double>& x) const;
   HostMatrix<double> take_y(Graph& g) const;

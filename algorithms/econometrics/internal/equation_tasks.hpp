@@ -37,6 +37,15 @@ OwnBasis own_basis(Graph& g, const Variables& model, const Equation& equation);
 PickedEquation pick(const Variables& variables, const Equation& equation, const std::vector<index_t>& columns,
                     index_t constant);
 
+/// Equations that are one task: of like sizes, the largest first, small enough for all workers to have some and for a
+/// GPU's memory. On cores alone each is a task of its own.
+std::vector<std::vector<std::size_t>> equation_groups(const Runtime& runtime,
+                                                      const std::vector<PickedEquation>& equations,
+                                                      std::vector<std::size_t> which);
+
+/// Their picks side by side, as EquationGram has them.
+HostMatrix<int> group_picks(const std::vector<PickedEquation>& equations, const std::vector<std::size_t>& group);
+
 /// What the tasks find out.
 struct EquationFacts {
   HostMatrix<double> facts, residual;  ///< see EquationQr

@@ -36,16 +36,8 @@ struct Group {
 
   void place(const std::vector<PickedEquation>& equations, index_t coordinates) {
     const auto count = static_cast<index_t>(which.size());
-    picks = HostMatrix<int>(2, count * (r + 2));
+    picks = group_picks(equations, which);
     found = {HostMatrix<double>::zeros(r + 1, 4 * count), HostMatrix<double>::zeros(coordinates, count)};
-    for (index_t i = 0; i < count; ++i) {
-      const PickedEquation& e = equations[which[static_cast<std::size_t>(i)]];
-      for (index_t p = 0; p < r + 2; ++p) {
-        const index_t from = p < e.size() ? p : p < r ? -1 : p - r + e.size();
-        picks(0, i * (r + 2) + p) = from < 0 ? -1 : e.picks(0, from);
-        picks(1, i * (r + 2) + p) = from < 0 ? 0 : e.picks(1, from);
-      }
-    }
   }
 
   EquationFacts facts_of(const PickedEquation& e, index_t i) const {
@@ -56,21 +48,12 @@ struct Group {
   }
 };
 
-/// Groups of equations of like sizes, small enough for all workers to have some and for a GPU's memory.
 std::vector<Group> groups_of(const Runtime& runtime, const std::vector<PickedEquation>& equations,
-                             std::vector<std::size_t> which) {
-  std::stable_sort(which.begin(), which.end(),
-                   [&](std::size_t a, std::size_t b) { return equations[a].size() > equations[b].size(); });
+                             const std::vector<std::size_t>& which) {
   std::vector<Group> groups;
-  for (const std::size_t i : which) {
-    const index_t r = groups.empty() ? 0 : groups.back().r;
-    constexpr index_t most_elements = index_t{1} << 24;
-    const index_t share = static_cast<index_t>(which.size()) / std::max<index_t>(4 * runtime.gpus(), 1);
-    const index_t most = runtime.gpus() == 0 ? 1 : std::clamp<index_t>(share, 1, most_elements / (r * r + 1) + 1);
-    if (groups.empty() || static_cast<index_t>(groups.back().which.size()) >= most ||
-        4 * equations[i].size() < 3 * r)  // much of it would be padding
-      groups.push_back({{}, equations[i].size()});
-    groups.back().which.push_back(i);
+  for (std::vector<std::size_t>& some : equation_groups(runtime, equations, which)) {
+    const index_t r = equations[some.front()].size();
+    groups.push_back({std::move(some), r});
   }
   return groups;
 }

@@ -52,9 +52,10 @@ Weights weigh(Graph& g, const HostMatrix<double>& E, const std::vector<double>& 
 }
 
 ThirdStage::ThirdStage(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
-                       const std::vector<const OwnBasis*>& own, SystemSolver solver)
+                       const std::vector<const OwnBasis*>& own, const std::vector<double>& conditions,
+                       SystemSolver solver)
     : equations_(equations),
-      bases_(g, model, equations, own),
+      bases_(g, model, equations, own, conditions),
       by_gradients_(solver == SystemSolver::gradients || (solver == SystemSolver::automatic && !fits(unknowns()))),
       own_instruments_(std::any_of(own.begin(), own.end(), [](const OwnBasis* basis) { return basis != nullptr; })) {
   if (by_gradients_) return;

@@ -25,9 +25,9 @@ struct Correction {
 class ThirdStage {
  public:
   /// Finds the bases of all equations and, for Cholesky, the products of these. `own` has a null for each equation with
-  /// the model's instruments. Waits for the graph.
+  /// the model's instruments; `conditions` are theirs. Waits for the graph.
   ThirdStage(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
-             const std::vector<const OwnBasis*>& own, SystemSolver solver);
+             const std::vector<const OwnBasis*>& own, const std::vector<double>& conditions, SystemSolver solver);
 
   /// What the coefficients of all equations change by, each in its staircase's order, with these residuals E and
   /// weights. Waits.

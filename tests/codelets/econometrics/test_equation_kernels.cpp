@@ -2,6 +2,7 @@
 #include "tests/support/run_kernel.hpp"
 #include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/codelets/econometrics/basis_times.hpp>
+#include <tesela/codelets/econometrics/equation_bases.hpp>
 #include <tesela/codelets/econometrics/equation_givens.hpp>
 #include <tesela/codelets/econometrics/equation_gram.hpp>
 #include <tesela/codelets/econometrics/equation_qr.hpp>
@@ -166,16 +167,9 @@ void check_failure(Runtime* runtime) {
   CHECK_FALSE(f.facts(5, 4) <= 1e4);
 }
 
-void check_basis(Runtime* runtime, const Model& m, const Sizes& s) {
-  const HostMatrix<int> picks = m.picks(s.r, s.exogenous, s.r);
-  HostMatrix<double> Q(m.K, s.r), R(s.r, s.r);
-  const Shape size = equation_work(m.K, s.r, runtime != nullptr && runtime->gpus() > 0);
-  HostMatrix<double> work(size.rows, size.cols);
-  const int* const heights = picks.data() + 1;
-  run_kernel<EquationBasis>(runtime, {equation_panels(heights, s.r, 2, m.K), staircase_flops(heights, s.r, 2)},
-                            In<double>{block<const double>(m.a)}, In<int>{block<const int>(picks)},
-                            Out<double>{block<double>(Q)}, Out<double>{block<double>(R)},
-                            Scratch<double>{block<double>(work)});
+/// Z = Q R, Q orthogonal.
+void check_factors(const Model& m, const Sizes& s, const HostMatrix<int>& picks, const HostMatrix<double>& Q,
+                   const HostMatrix<double>& R) {
   double product = 0, orthogonality = 0, largest = 0, below = 0;
   for (index_t p = 0; p < s.r; ++p)
     for (index_t i = 0; i < m.K; ++i) {
@@ -196,6 +190,48 @@ void check_basis(Runtime* runtime, const Model& m, const Sizes& s) {
   CHECK(below == 0);
   CHECK(product <= 1e-13 * largest);
   CHECK(orthogonality <= 1e-13);
+}
+
+void check_basis(Runtime* runtime, const Model& m, const Sizes& s) {
+  const HostMatrix<int> picks = m.picks(s.r, s.exogenous, s.r);
+  HostMatrix<double> Q(m.K, s.r), R(s.r, s.r);
+  const Shape size = equation_work(m.K, s.r, runtime != nullptr && runtime->gpus() > 0);
+  HostMatrix<double> work(size.rows, size.cols);
+  const int* const heights = picks.data() + 1;
+  run_kernel<EquationBasis>(runtime, {equation_panels(heights, s.r, 2, m.K), staircase_flops(heights, s.r, 2)},
+                            In<double>{block<const double>(m.a)}, In<int>{block<const int>(picks)},
+                            Out<double>{block<double>(Q)}, Out<double>{block<double>(R)},
+                            Scratch<double>{block<double>(work)});
+  check_factors(m, s, picks, Q, R);
+}
+
+/// Several at once.
+void check_bases(Runtime* runtime, const Model& m, const std::vector<Sizes>& equations) {
+  index_t room = 0;
+  for (const Sizes& s : equations) room = std::max(room, s.r);
+  const auto count = static_cast<index_t>(equations.size());
+  HostMatrix<int> all(2, count * (room + 2));
+  HostMatrix<double> R(room, room * count);
+  std::vector<HostMatrix<double>> Q;
+  std::vector<Out<double>> blocks;
+  for (index_t i = 0; i < count; ++i) {
+    const Sizes& s = equations[static_cast<std::size_t>(i)];
+    const HostMatrix<int> padded = m.picks(s.r, s.exogenous, room);
+    std::copy_n(padded.data(), 2 * (room + 2), &all(0, i * (room + 2)));
+    Q.emplace_back(m.K, s.r);
+  }
+  for (const HostMatrix<double>& one : Q) blocks.push_back({block<double>(one)});
+  const Shape size = equation_bases_work(m.K, room, count, runtime != nullptr && runtime->gpus() > 0);
+  HostMatrix<double> work(size.rows, size.cols);
+  run_kernel<EquationBases>(runtime, {count, m.K, 1.0}, In<double>{block<const double>(m.a)},
+                            In<int>{block<const int>(all)}, Out<double>{block<double>(R)},
+                            Scratch<double>{block<double>(work)}, std::span<const Out<double>>(blocks));
+  for (index_t i = 0; i < count; ++i) {
+    const Sizes& s = equations[static_cast<std::size_t>(i)];
+    HostMatrix<double> own(s.r, s.r);
+    for (index_t j = 0; j < s.r; ++j) std::copy_n(&R(0, i * room + j), s.r, &own(0, j));
+    check_factors(m, s, m.picks(s.r, s.exogenous, s.r), Q[static_cast<std::size_t>(i)], own);
+  }
 }
 
 /// Products with bases of which some have fewer rows; more of them than a launch takes.
@@ -248,7 +284,11 @@ void check_all(Runtime* runtime, bool small) {
   check_failure(runtime);
   for (const Sizes& s : {Sizes{1, 0}, {7, 4}, {3, 3}}) check_basis(runtime, Model(7, 12, 1), s);
   check_basis(runtime, Model(70, 75, 1e-6), {66, 64});
+  check_bases(runtime, Model(1, 2, 1), {{1, 1}});
+  check_bases(runtime, Model(7, 12, 1), {{7, 4}, {3, 0}, {5, 5}, {6, 2}});
+  check_bases(runtime, Model(70, 75, 1e-2), {{66, 64}, {64, 62}});
   if (small) return;
+  check_bases(runtime, Model(301, 420, 1), {{201, 131}, {150, 150}, {190, 100}});
   check_facts(runtime, Model(301, 420, 1), {{201, 131}, {150, 150}, {190, 100}, {200, 198}}, 1e-10);
   check_basis(runtime, Model(301, 420, 1), {201, 131});
   check_basis(runtime, Model(560, 800, 1), {530, 330});  // panels of 64
