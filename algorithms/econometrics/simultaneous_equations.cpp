@@ -5,7 +5,6 @@
 #include <tesela/codelets/least_squares/minimum_norm.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <deque>
 
@@ -32,11 +31,13 @@ void require_valid(const ModelTriangle& triangle, const SimultaneousModel& model
     const Equation& e = model.equations[i];
     const std::string name = "equation " + std::to_string(i + 1);
     const auto each = [&](const std::vector<index_t>& columns, const char* what) {
-      for (std::size_t p = 0; p < columns.size(); ++p) {
-        require(columns[p] >= 0 && columns[p] < variables, name, std::to_string(columns[p]) + " is no variable");
-        require(std::find(columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(p), columns[p]) ==
-                    columns.begin() + static_cast<std::ptrdiff_t>(p),
-                name, std::string(what) + " " + std::to_string(columns[p]) + " stands there twice");
+      std::vector<index_t> sorted = columns;
+      std::sort(sorted.begin(), sorted.end());
+      for (std::size_t p = 0; p < sorted.size(); ++p) {
+        if (sorted[p] < 0 || sorted[p] >= variables)
+          require(false, name, std::to_string(sorted[p]) + " is no variable");
+        if (p > 0 && sorted[p] == sorted[p - 1])
+          require(false, name, std::string(what) + " " + std::to_string(sorted[p]) + " stands there twice");
       }
     };
     require(e.dependent >= 0 && e.dependent < variables, name, std::to_string(e.dependent) + " is no variable");
@@ -59,10 +60,31 @@ struct System {
   HostMatrix<double> E;                     ///< residuals, in the model's coordinates
 };
 
-/// y_i - Z_i b_i of all equations, in the model's coordinates. What tasks found of them need not be found again.
-HostMatrix<double> residuals(const detail::Variables& v, const System& system,
+/// y_i - Z_i b_i of all equations by one product, where they have a good part of all variables.
+HostMatrix<double> dense_residuals(Graph& g, const detail::Variables& v, const System& system) {
+  const auto N = static_cast<index_t>(system.which.size());
+  auto B = HostMatrix<double>::zeros(v.count(), N);
+  for (index_t i = 0; i < N; ++i) {
+    const auto k = static_cast<std::size_t>(i);
+    for (std::size_t p = 0; p < system.scaled[k].size(); ++p)
+      B(system.in_model[k].regressors[p], i) = system.scaled[k][p];
+  }
+  HostMatrix<double> E = detail::product(g, Op::none, Op::none, v.A, B);
+  for (index_t i = 0; i < N; ++i) {
+    const double* y = &v.A(0, system.in_model[static_cast<std::size_t>(i)].dependent);
+    for (index_t k = 0; k < E.rows(); ++k) E(k, i) = y[k] - E(k, i);
+  }
+  return E;
+}
+
+/// The same, where tasks did not find them yet one by one.
+HostMatrix<double> residuals(Graph& g, const detail::Variables& v, const System& system,
                              const std::vector<detail::EquationFacts>& facts = {}) {
   const index_t m = v.A.rows();
+  double some = 0;
+  for (const PickedEquation& e : system.in_model) some += static_cast<double>(e.size());
+  const auto all = static_cast<double>(v.count()) * static_cast<double>(system.which.size());
+  if (facts.empty() && all > 500 && all < 8 * some) return dense_residuals(g, v, system);
   HostMatrix<double> E(m, static_cast<index_t>(system.which.size()));
   for (std::size_t i = 0; i < system.which.size(); ++i) {
     const PickedEquation& e = system.in_model[i];
@@ -130,13 +152,12 @@ double move(System& system, const std::vector<std::vector<double>>& changes,
   double most = 0;
   for (std::size_t i = 0; i < changes.size(); ++i) {
     const PickedEquation& e = system.picked[i];
-    for (std::size_t p = 0; p < changes[i].size(); ++p) {
-      const auto at = std::find(e.regressors.begin(), e.regressors.end(), e.order[p]) - e.regressors.begin();
-      const auto own = static_cast<std::size_t>(at);
+    for (std::size_t own = 0; own < changes[i].size(); ++own) {
+      const double change = changes[i][static_cast<std::size_t>(e.places[own])];
       double& b = system.scaled[i][own];
-      b += changes[i][p];
+      b += change;
       const double size = std::abs(b) + errors[i][own];
-      if (changes[i][p] != 0) most = std::max(most, std::abs(changes[i][p]) / size);
+      if (change != 0) most = std::max(most, std::abs(change) / size);
     }
   }
   return most;
@@ -199,7 +220,7 @@ void third_stage(Graph& g, const detail::Variables& v, const SemOptions& options
     ++result.iterations;
     result.gradient_steps = stage.gradient_steps();
     result.last_change = move(system, correction.changes, errors);
-    HostMatrix<double> next = residuals(v, system);
+    HostMatrix<double> next = residuals(g, v, system);
     const bool lost = correction.status != SemStatus::ok;
     if (lost || result.iterations == most || result.last_change <= options.tolerance) {
       if (lost || (options.iterate && !(result.last_change <= options.tolerance)))
@@ -221,83 +242,13 @@ void third_stage(Graph& g, const detail::Variables& v, const SemOptions& options
   for (std::size_t i = 0; i < system.which.size(); ++i) {
     const PickedEquation& e = system.picked[i];
     std::vector<double> own(units[i].size());
-    for (std::size_t p = 0; p < own.size(); ++p) {
-      const auto at = std::find(e.regressors.begin(), e.regressors.end(), e.order[p]) - e.regressors.begin();
-      own[static_cast<std::size_t>(at)] = units[i][p];
-    }
+    for (std::size_t p = 0; p < own.size(); ++p) own[p] = units[i][static_cast<std::size_t>(e.places[p])];
     restate(v, system.in_model[i], system.scaled[i], own, norms[i], system.divisors[i],
             result.equations[system.which[i]]);
   }
 }
 
 }  // namespace
-
-std::span<const Named<SemMethod>> sem_methods() {
-  static constexpr std::array<Named<SemMethod>, 4> all{{
-      {SemMethod::two_stage, "2sls", "two-stage least squares, each equation by itself"},
-      {SemMethod::three_stage, "3sls", "three-stage least squares"},
-      {SemMethod::ols, "ols", "ordinary least squares, no instruments"},
-      {SemMethod::sur, "sur", "seemingly unrelated regressions, no instruments"},
-  }};
-  return all;
-}
-
-std::span<const Named<SemDivisor>> sem_divisors() {
-  static constexpr std::array<Named<SemDivisor>, 2> all{{
-      {SemDivisor::observations, "n", "divisor D, normal distribution"},
-      {SemDivisor::small, "small", "divisor D less coefficients, t distribution"},
-  }};
-  return all;
-}
-
-std::span<const Named<SemEngine>> sem_engines() {
-  static constexpr std::array<Named<SemEngine>, 4> all{{
-      {SemEngine::automatic, "auto", "by the largest equation"},
-      {SemEngine::staircase, "staircase", "QR of each equation"},
-      {SemEngine::batched, "batched", "Cholesky of products that they share, corrected"},
-      {SemEngine::givens, "givens", "rotations in the stages of each equation's staircase"},
-  }};
-  return all;
-}
-
-std::span<const Named<SystemSolver>> system_solvers() {
-  static constexpr std::array<Named<SystemSolver>, 3> all{{
-      {SystemSolver::automatic, "auto", "by the number of unknowns and the memory"},
-      {SystemSolver::cholesky, "cholesky", "with standard errors"},
-      {SystemSolver::gradients, "cg", "conjugate gradients, without"},
-  }};
-  return all;
-}
-
-const char* description(EquationStatus status) {
-  switch (status) {
-    case EquationStatus::ok:
-      return "ok";
-    case EquationStatus::not_identified_order:
-      return "not identified: order";
-    case EquationStatus::not_identified_rank:
-      return "not identified: rank";
-    case EquationStatus::collinear:
-      return "collinear";
-    case EquationStatus::too_few_observations:
-      return "too few observations";
-    case EquationStatus::not_finite:
-      return "not finite";
-  }
-  return "";
-}
-
-const char* description(SemStatus status) {
-  switch (status) {
-    case SemStatus::ok:
-      return "ok";
-    case SemStatus::singular_covariance:
-      return "singular residual covariance";
-    case SemStatus::not_converged:
-      return "not converged";
-  }
-  return "";
-}
 
 TileShape suitable_model_tile(const Runtime& runtime, index_t observations, index_t variables) {
   const auto workers = static_cast<index_t>(std::max<std::size_t>(runtime.workers().size(), 1));
@@ -370,9 +321,7 @@ SimultaneousEquations estimate(Graph& g, const ModelTriangle& triangle, const Si
       system.which.push_back(i);
       system.own.push_back(own[i]);
       std::vector<double> b;
-      for (const index_t c : picked[i].regressors)
-        b.push_back(
-            facts[i].facts(std::find(picked[i].order.begin(), picked[i].order.end(), c) - picked[i].order.begin(), 0));
+      for (const index_t p : picked[i].places) b.push_back(facts[i].facts(p, 0));
       system.scaled.push_back(std::move(b));
       const index_t divisor = options.divisor == SemDivisor::small ? e.degrees_of_freedom : D;
       system.divisors.push_back(std::sqrt(static_cast<double>(divisor)));
@@ -387,7 +336,7 @@ SimultaneousEquations estimate(Graph& g, const ModelTriangle& triangle, const Si
     result.residual_covariance = covariance_of(g, v, system, HostMatrix<double>(M, 0), result.equations.size());
     return result;
   }
-  system.E = residuals(v, system, facts);
+  system.E = residuals(g, v, system, facts);
   if (options.method == SemMethod::three_stage || options.method == SemMethod::sur)
     third_stage(g, v, options, system, result);
   if (result.status == SemStatus::singular_covariance) return result;

@@ -1,6 +1,7 @@
 #include "bench/econometrics/sem_data.hpp"
 #include "bench/errors/qr_error.hpp"
 #include "bench/harness/report.hpp"
+#include "cli/app/choices.hpp"
 #include "cli/app/numbers.hpp"
 #include <tesela/algorithms/econometrics/simultaneous_equations.hpp>
 #include <tesela/codelets/libraries/blas.hpp>
@@ -17,7 +18,7 @@ namespace {
 struct SemBenchOptions : Options {
   ModelSizes sizes{3000, 400, 400, -1, 0.1};
   std::vector<std::string> peers{"tesela", "lapack"};
-  std::string table;
+  std::string table, method = "2sls", solver = "auto";
 };
 
 struct Published {
@@ -47,9 +48,9 @@ double published_seconds(const ModelSizes& s, const std::string& peer) {
   return 0;
 }
 
-Peer tesela_sem(Runtime& runtime, const std::string& name, SemEngine engine, const SemData& data) {
+Peer tesela_sem(Runtime& runtime, const std::string& name, const SemOptions& options, const SemData& data) {
   const auto answer = std::make_shared<std::vector<std::vector<double>>>();
-  const auto run = [&runtime, &data, engine, answer] {
+  const auto run = [&runtime, &data, options, answer] {
     HostMatrix<double> copy = data.model().data.clone();
     const index_t D = copy.rows(), n = copy.cols();
     settle();
@@ -57,7 +58,7 @@ Peer tesela_sem(Runtime& runtime, const std::string& name, SemEngine engine, con
       Graph g(runtime);
       const auto tiles =
           TileMatrix<double>::map(runtime, copy.data(), D, n, copy.ld(), suitable_model_tile(runtime, D, n), "data");
-      const auto s = estimate(g, model_triangle(g, tiles), data.model().model, {.engine = engine});
+      const auto s = estimate(g, model_triangle(g, tiles), data.model().model, options);
       answer->clear();
       for (const EquationEstimate& e : s.equations) answer->push_back(e.coefficients);
     });
@@ -76,17 +77,19 @@ Peer lapack_sem(const SemData& data) {
   return checked("lapack", run, [&data, answer] { return data.check("lapack", *answer); });
 }
 
+SemOptions sem_options(const SemBenchOptions& o, const std::string& peer) {
+  SemOptions options;
+  options.method = *find_named(sem_methods(), o.method);
+  options.system_solver = *find_named(system_solvers(), o.solver);
+  if (peer != "tesela") options.engine = *find_named(sem_engines(), peer);
+  return options;
+}
+
 void measure(const SemBenchOptions& o, const ModelSizes& sizes, Runtime& runtime, Report& report) {
   const SemData data(sizes, o.common.seed);
   std::vector<Peer> peers;
   for (const std::string& name : o.peers)
-    peers.push_back(name == "lapack" ? lapack_sem(data)
-                                     : tesela_sem(runtime, name,
-                                                  name == "staircase" ? SemEngine::staircase
-                                                  : name == "batched" ? SemEngine::batched
-                                                  : name == "givens"  ? SemEngine::givens
-                                                                      : SemEngine::automatic,
-                                                  data));
+    peers.push_back(name == "lapack" ? lapack_sem(data) : tesela_sem(runtime, name, sem_options(o, name), data));
   const index_t n = sizes.exogenous + sizes.equations;
   const Case row{fmt::format("N = {}, K = {}, D = {}", sizes.equations, sizes.exogenous, sizes.observations),
                  sizes.observations,
@@ -104,6 +107,7 @@ void measure(const SemBenchOptions& o, const ModelSizes& sizes, Runtime& runtime
 }
 
 void run(SemBenchOptions o) {
+  if (o.method == "3sls") std::erase(o.peers, "lapack");
   std::vector<ModelSizes> cases;
   if (o.table == "published")
     for (const Published& p : published)
@@ -115,7 +119,10 @@ void run(SemBenchOptions o) {
   Runtime runtime(o.runtime());
   Report report("sem", o, &runtime);
   for (const ModelSizes& sizes : cases) measure(o, sizes, runtime, report);
-  report.note("2SLS of all equations from the data; ours with standard errors, tests and residual covariances as well");
+  report.note(
+      (o.method == "3sls" ? "3SLS" : "2SLS") +
+      std::string(
+          " of all equations from the data; ours with standard errors, tests and residual covariances as well"));
   report.note("rates by dense factorizations of the data and of every equation, whatever a peer does");
   if (o.table == "published")
     report.note(
@@ -137,6 +144,10 @@ const cli::Command sem_command(
           ->delimiter(',')
           ->check(CLI::IsMember({"tesela", "staircase", "batched", "givens", "lapack"}))
           ->capture_default_str();
+      app.add_option("--method", o->method, "2sls, or 3sls as well, which LAPACK's peer does not do")
+          ->check(CLI::IsMember({"2sls", "3sls"}))
+          ->capture_default_str();
+      cli::Choices().add(system_solvers()).add_option(app, "--system-solver", o->solver, "of 3sls");
       for (const auto& [name, value, about] :
            {std::tuple{"--samples", &o->sizes.observations, "observations"},
             {"--endogenous", &o->sizes.equations, "equations"},

@@ -88,6 +88,14 @@ PickedEquation pick(const Variables& variables, const Equation& equation, const 
   std::stable_sort(e.order.begin(), e.order.end(), [&](index_t a, index_t b) {
     return std::pair(endogenous(a), height(a)) < std::pair(endogenous(b), height(b));
   });
+  std::vector<std::size_t> by_column(e.order.size()), by_regressor(e.order.size());
+  std::iota(by_column.begin(), by_column.end(), 0);
+  by_regressor = by_column;
+  std::sort(by_column.begin(), by_column.end(), [&](std::size_t a, std::size_t b) { return e.order[a] < e.order[b]; });
+  std::sort(by_regressor.begin(), by_regressor.end(),
+            [&](std::size_t a, std::size_t b) { return e.regressors[a] < e.regressors[b]; });
+  e.places.resize(e.order.size());
+  for (std::size_t k = 0; k < by_column.size(); ++k) e.places[by_regressor[k]] = static_cast<index_t>(by_column[k]);
   e.exogenous = std::count_if(e.order.begin(), e.order.end(), [&](index_t c) { return !endogenous(c); });
   const auto at = std::find(equation.regressors.begin(), equation.regressors.end(), constant);
   if (constant >= 0 && at != equation.regressors.end()) e.constant = at - equation.regressors.begin();
@@ -98,8 +106,7 @@ PickedEquation pick(const Variables& variables, const Equation& equation, const 
     e.picks(1, p) = static_cast<int>(height(c));
   }
   e.picks(0, e.size() + 1) = static_cast<int>(e.exogenous);
-  e.picks(1, e.size() + 1) =
-      e.constant < 0 ? -1 : static_cast<int>(position(e.order, e.regressors[static_cast<std::size_t>(e.constant)]));
+  e.picks(1, e.size() + 1) = e.constant < 0 ? -1 : static_cast<int>(e.places[static_cast<std::size_t>(e.constant)]);
   return e;
 }
 
@@ -165,8 +172,7 @@ EquationEstimate judge_equation(Graph& g, const PickedEquation& equation, const 
 
   // In the equation's own order.
   std::vector<double> b, inverse, beside;
-  for (const index_t c : equation.regressors) {
-    const index_t p = position(equation.order, c);
+  for (const index_t p : equation.places) {
     b.push_back(facts.facts(p, 0)), inverse.push_back(facts.facts(p, 1)), beside.push_back(facts.facts(p, 3));
   }
   double norm = euclidean_norm(facts.residual.rows(), facts.residual.data());

@@ -14,9 +14,11 @@ struct PickedEquation {
   index_t dependent = 0;
   std::vector<index_t> regressors;  ///< columns of `variables`, as the equation names them
   std::vector<index_t> order;       ///< of them as a staircase, the exogenous ones first
-  index_t exogenous = 0;            ///< so many of them are instruments
-  index_t constant = -1;            ///< which regressor is constant
-  HostMatrix<int> picks;            ///< as kernels::EquationQr has them
+  /// Where each of `regressors` stands in `order`.
+  std::vector<index_t> places = {};
+  index_t exogenous = 0;  ///< so many of them are instruments
+  index_t constant = -1;  ///< which regressor is constant
+  HostMatrix<int> picks;  ///< as kernels::EquationQr has them
 
   index_t size() const { return static_cast<index_t>(regressors.size()); }
 };

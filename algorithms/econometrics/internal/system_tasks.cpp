@@ -3,6 +3,7 @@
 #include <tesela/algorithms/econometrics/internal/system_gradients.hpp>
 #include <tesela/algorithms/econometrics/internal/system_tasks.hpp>
 #include <tesela/codelets/least_squares/minimum_norm.hpp>
+#include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/runtime/memory.hpp>
 
 #include <algorithm>
@@ -69,10 +70,9 @@ HostMatrix<double> ThirdStage::of_fitted(Graph& g, const Variables& model, const
   for (std::size_t i = 0; i < in_model.size(); ++i) {
     const PickedEquation& e = equations_[i];
     const HostMatrix<double>& R = bases_.R(i);
-    std::vector<double> ordered;
-    for (const index_t c : e.order)
-      ordered.push_back(coefficients[i][static_cast<std::size_t>(
-          std::find(e.regressors.begin(), e.regressors.end(), c) - e.regressors.begin())]);
+    std::vector<double> ordered(coefficients[i].size());
+    for (std::size_t p = 0; p < ordered.size(); ++p)
+      ordered[static_cast<std::size_t>(e.places[p])] = coefficients[i][p];
     for (index_t p = 0; p < e.size(); ++p) {
       double along = 0;
       for (index_t l = p; l < e.size(); ++l) along += R(p, l) * ordered[static_cast<std::size_t>(l)];
@@ -105,10 +105,10 @@ Correction ThirdStage::correction(Graph& g, const HostMatrix<double>& E, const W
   }
   for (std::size_t i = 0; i < equations_.size(); ++i) {
     const index_t r = equations_[i].size();
-    HostMatrix<double> b(r, 1);
-    for (index_t p = 0; p < r; ++p) b(p, 0) = x(bases_.start(i) + p, 0) * weights.sigmas[i];
-    triangular_solve(g, Op::none, bases_.R(i), b);
-    result.changes.emplace_back(b.data(), b.data() + r);
+    std::vector<double> b(static_cast<std::size_t>(r));
+    for (index_t p = 0; p < r; ++p) b[static_cast<std::size_t>(p)] = x(bases_.start(i) + p, 0) * weights.sigmas[i];
+    blas::trsm(Op::none, r, 1, bases_.R(i).data(), bases_.R(i).ld(), b.data(), r);
+    result.changes.push_back(std::move(b));
   }
   return result;
 }

@@ -1,0 +1,74 @@
+#include <tesela/algorithms/econometrics/simultaneous_equations.hpp>
+
+#include <array>
+
+namespace tesela {
+
+std::span<const Named<SemMethod>> sem_methods() {
+  static constexpr std::array<Named<SemMethod>, 4> all{{
+      {SemMethod::two_stage, "2sls", "two-stage least squares, each equation by itself"},
+      {SemMethod::three_stage, "3sls", "three-stage least squares"},
+      {SemMethod::ols, "ols", "ordinary least squares, no instruments"},
+      {SemMethod::sur, "sur", "seemingly unrelated regressions, no instruments"},
+  }};
+  return all;
+}
+
+std::span<const Named<SemDivisor>> sem_divisors() {
+  static constexpr std::array<Named<SemDivisor>, 2> all{{
+      {SemDivisor::observations, "n", "divisor D, normal distribution"},
+      {SemDivisor::small, "small", "divisor D less coefficients, t distribution"},
+  }};
+  return all;
+}
+
+std::span<const Named<SemEngine>> sem_engines() {
+  static constexpr std::array<Named<SemEngine>, 4> all{{
+      {SemEngine::automatic, "auto", "by the largest equation"},
+      {SemEngine::staircase, "staircase", "QR of each equation"},
+      {SemEngine::batched, "batched", "Cholesky of products that they share, corrected"},
+      {SemEngine::givens, "givens", "rotations in the stages of each equation's staircase"},
+  }};
+  return all;
+}
+
+std::span<const Named<SystemSolver>> system_solvers() {
+  static constexpr std::array<Named<SystemSolver>, 3> all{{
+      {SystemSolver::automatic, "auto", "by the number of unknowns and the memory"},
+      {SystemSolver::cholesky, "cholesky", "with standard errors"},
+      {SystemSolver::gradients, "cg", "conjugate gradients, without"},
+  }};
+  return all;
+}
+
+const char* description(EquationStatus status) {
+  switch (status) {
+    case EquationStatus::ok:
+      return "ok";
+    case EquationStatus::not_identified_order:
+      return "not identified: order";
+    case EquationStatus::not_identified_rank:
+      return "not identified: rank";
+    case EquationStatus::collinear:
+      return "collinear";
+    case EquationStatus::too_few_observations:
+      return "too few observations";
+    case EquationStatus::not_finite:
+      return "not finite";
+  }
+  return "";
+}
+
+const char* description(SemStatus status) {
+  switch (status) {
+    case SemStatus::ok:
+      return "ok";
+    case SemStatus::singular_covariance:
+      return "singular residual covariance";
+    case SemStatus::not_converged:
+      return "not converged";
+  }
+  return "";
+}
+
+}  // namespace tesela
