@@ -8,8 +8,7 @@ namespace tesela::kernels {
 void BasisTimes::cpu(const Args&, In<double> x, Out<double> w, std::span<const In<double>> q) {
   index_t first = 0, column = 0;
   for (const In<double>& one : q) {
-    blas::gemm(Op::none, Op::none, one.rows, index_t{1}, one.cols, 1.0, one.data, one.ld, &x(first, 0), x.ld, 0.0,
-               &w(0, column), w.ld);
+    blas::gemv(Op::none, one.rows, one.cols, 1.0, one.data, one.ld, &x(first, 0), 0.0, &w(0, column));
     std::fill(w.data + one.rows + column * w.ld, w.data + w.rows + column * w.ld, 0.0);
     first += one.cols;
     ++column;
@@ -19,8 +18,7 @@ void BasisTimes::cpu(const Args&, In<double> x, Out<double> w, std::span<const I
 void BasisTransposedTimes::cpu(const Args&, In<double> v, Out<double> y, std::span<const In<double>> q) {
   index_t first = 0, column = 0;
   for (const In<double>& one : q) {
-    blas::gemm(Op::transpose, Op::none, one.cols, index_t{1}, one.rows, 1.0, one.data, one.ld, &v(0, column), v.ld, 0.0,
-               &y(first, 0), y.ld);
+    blas::gemv(Op::transpose, one.rows, one.cols, 1.0, one.data, one.ld, &v(0, column), 0.0, &y(first, 0));
     first += one.cols;
     ++column;
   }
