@@ -128,7 +128,8 @@ __global__ void __launch_bounds__(32) search_hard(Lanes<F> all, SearchLimits lim
   using T = RealOf<F>;
   __shared__ unsigned long long radius;
   __shared__ int signal, path;
-  __shared__ Found founds[32];
+  __shared__ bool found[32], tied[32];
+  __shared__ double distances[32];
   __shared__ int best[32][most_streams];
   __shared__ long long nodes[32];
   const int lane = static_cast<int>(threadIdx.x);
@@ -171,13 +172,15 @@ __global__ void __launch_bounds__(32) search_hard(Lanes<F> all, SearchLimits lim
       busy = one.step(view, all.y + k * all.ld_y, all.facts[k].reception, limits);
       if (one.found.any && (!any || one.found.distance < before)) lower(&radius, static_cast<double>(one.radius));
     }
-    founds[lane] = one.found, nodes[lane] = one.nodes;
+    found[lane] = one.found.any, tied[lane] = one.found.tie, distances[lane] = one.found.distance;
+    nodes[lane] = one.nodes;
     for (index_t j = 0; one.found.any && j < view.streams; ++j) best[lane][j] = one.best[j];
     __syncthreads();
     if (lane == 0) {
       one.nodes += all.reports[k * all.ld_reports].nodes;
       for (int other = 1; other < 32; ++other) {
-        take_found(one.found, founds[other], one.tie, view.streams, best[other], one.best);
+        take_found(one.found, {found[other], tied[other], distances[other]}, one.tie, view.streams, best[other],
+                   one.best);
         one.nodes += nodes[other];
       }
       all.reports[k * all.ld_reports] = one.end(view, all.facts[k].reception, all.labels + k * all.ld_labels);
