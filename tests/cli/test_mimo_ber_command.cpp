@@ -49,3 +49,20 @@ TEST_CASE("mimo ber: a point ends at its bound, and what is refused") {
   ber.refuses({"--detectors", "zf,none"}, "--method");
   ber.refuses({"--nt", "3", "--nr", "2", "--detectors", "zf"}, "need as many antennas");
 }
+
+TEST_CASE("mimo ber --soft: mutual information per bit goes from 0 to 1") {
+  const auto report = ber({"--nt", "2", "--constellation", "qpsk", "--detectors", "sd", "--ebn0", "-20:20:40", "--soft",
+                           "app,sts,mmse", "--signals", "2000", "--most-signals", "2000"});
+  std::map<std::pair<std::string, double>, double> information;
+  for (const auto& r : report["error_rates"])
+    if (r.contains("information")) information[{r["detector"], r["ebn0_db"]}] = r["information"];
+  CHECK(information.size() == 12);
+  for (const char* const kind : {"soft app", "soft sts", "soft mmse"}) {
+    CHECK(information.at({kind, -20.0}) < 0.1);
+    CHECK(information.at({kind, 20.0}) > 0.97);
+    CHECK(information.at({kind, 20.0}) <= 1);
+  }
+  CHECK(information.at({"soft app", 20.0}) >= information.at({"soft mmse", 20.0}));
+  CHECK(information.at({"soft app", -20.0}) > -0.01);
+  ber.refuses({"--soft", "none"}, "--soft");
+}

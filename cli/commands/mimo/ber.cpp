@@ -5,6 +5,7 @@
 #include "cli/commands/mimo/mimo_problem.hpp"
 #include "cli/commands/mimo/rate_picture.hpp"
 #include <tesela/algorithms/mimo/error_rates.hpp>
+#include <tesela/algorithms/mimo/mimo_soft.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/io/atomic_file.hpp>
 
@@ -20,7 +21,7 @@ namespace {
 struct Options {
   CommonOptions common;
   MimoInput input;
-  std::string detectors = "zf,mmse-sic,kbest:16,sd", ebn0 = "0:2:20", order = "mmse-vblast", csv, svg;
+  std::string detectors = "zf,mmse-sic,kbest:16,sd", ebn0 = "0:2:20", order = "mmse-vblast", soft, csv, svg;
   index_t errors = 200, most_signals = 1000000;
 };
 
@@ -28,6 +29,26 @@ struct Options {
 struct Point {
   MimoErrorRate rate;
   double nodes = 0;
+};
+
+/// Of one kind of soft bits at one Eb/N0: the sum over bits of 1 - log2(1 + exp(-L)), L towards what was sent.
+struct Information {
+  double sum = 0, bits = 0;
+  double mean() const { return bits > 0 ? sum / bits : 0; }
+
+  template <class T>
+  void add(const MimoData<T>& data, const HostMatrix<T>& llrs) {
+    for (index_t k = 0; k < llrs.cols(); ++k) {
+      index_t place = 0;
+      for (index_t j = 0; j < data.shape.streams; ++j)
+        for (int bit = data.alphabets[static_cast<std::size_t>(j)].bits(); bit-- > 0; ++place) {
+          const double l = static_cast<double>(llrs(place, k)) * ((data.sent(j, k) >> bit & 1) != 0 ? -1 : 1);
+          // ln(1 + e^-l) without overflow
+          sum += 1 - (std::fmax(-l, 0.0) + std::log1p(std::exp(-std::abs(l)))) / std::log(2.0);
+          ++bits;
+        }
+    }
+  }
 };
 
 /// "0:2:20" or "7".
@@ -57,10 +78,12 @@ std::vector<std::string> split(const std::string& text) {
 /// All detectors see the same signals; one that has its errors goes on while another has not.
 template <class T>
 std::vector<Point> measure(const Options& o, Graph& g, const std::vector<MimoOptions>& detectors, double db,
-                           std::uint64_t seed, index_t& signals) {
+                           std::uint64_t seed, const std::vector<SoftKind>& kinds,
+                           std::vector<Information>& information, index_t& signals) {
   MimoInput input = o.input;
   input.ebn0 = db;
   std::vector<Point> points(detectors.size());
+  information.assign(kinds.size(), {});
   for (index_t done = 0; done < o.most_signals; done += input.signals) {
     input.signals = std::min(o.input.signals, o.most_signals - done);
     const MimoData<T> data = load_mimo<T>(input, Generator<double>::mix(seed) + static_cast<std::uint64_t>(done));
@@ -78,6 +101,10 @@ std::vector<Point> measure(const Options& o, Graph& g, const std::vector<MimoOpt
       for (const SearchReport& r : found.reports) points[d].nodes += static_cast<double>(r.nodes);
       more = more || points[d].rate.bits() < static_cast<double>(o.errors);
     }
+    for (std::size_t d = 0; d < kinds.size(); ++d)
+      information[d].add(
+          data,
+          mimo_soft(g, data.shape, data.channels, data.y, data.alphabets, {.kind = kinds[d], .n0 = data.n0}).llrs);
     signals += input.signals;
     if (!more) break;
   }
@@ -119,6 +146,12 @@ int run(const Options& o) {
     parse_mimo_method("mimo ber", name, options);
     detectors.push_back(options);
   }
+  std::vector<SoftKind> kinds;
+  for (const std::string& name : split(o.soft)) {
+    const auto kind = find_named(soft_kinds(), name);
+    if (!kind) throw ArgumentError("mimo ber", "--soft", fmt::format("'{}' is no detector of soft bits", name));
+    kinds.push_back(*kind);
+  }
   if (names.empty()) throw ArgumentError("mimo ber", "--detectors", "names none");
   MimoInput probe = o.input;
   probe.signals = 0;
@@ -135,6 +168,7 @@ int run(const Options& o) {
   for (const char* const key : {"signals", "channels", "n0"}) report.problem().erase(key);
 
   std::vector<std::vector<Point>> points(db.size());
+  std::vector<std::vector<Information>> information(db.size());
   index_t signals = 0;
   {
     Runtime runtime(o.common.runtime());
@@ -142,7 +176,7 @@ int run(const Options& o) {
               {[&] { signals = 0; },
                [&](Graph& g, bool) {
                  for (std::size_t k = 0; k < db.size(); ++k)
-                   points[k] = measure<T>(o, g, detectors, db[k], o.common.seed + k, signals);
+                   points[k] = measure<T>(o, g, detectors, db[k], o.common.seed + k, kinds, information[k], signals);
                  return 0.0;
                }});
   }
@@ -150,7 +184,8 @@ int run(const Options& o) {
 
   const std::vector<RateCurve> known = theory(o, shape.alphabets, shape.shape.antennas, db);
   nlohmann::json rows = nlohmann::json::array();
-  std::string csv = "ebn0_db,detector,signals,vector_errors,symbol_errors,bit_errors,ser,ber,ber_low,ber_high,nodes\n";
+  std::string csv =
+      "ebn0_db,detector,signals,vector_errors,symbol_errors,bit_errors,ser,ber,ber_low,ber_high,nodes,information\n";
   std::vector<RateCurve> curves;
   double sigmas = 0;
   for (std::size_t d = 0; d < names.size(); ++d) {
@@ -170,7 +205,7 @@ int run(const Options& o) {
                       {"ber_low", rate.low()},
                       {"ber_high", rate.high()},
                       {"nodes", mean}});
-      csv += fmt::format("{:g},{},{:.0f},{:.0f},{:.0f},{:.0f},{:.6g},{:.6g},{:.6g},{:.6g},{:.4g}\n", db[k], names[d],
+      csv += fmt::format("{:g},{},{:.0f},{:.0f},{:.0f},{:.0f},{:.6g},{:.6g},{:.6g},{:.6g},{:.4g},\n", db[k], names[d],
                          rate.signals(), rate.vectors(), rate.symbols(), rate.bits(), rate.symbol_rate(),
                          rate.bit_rate(), rate.low(), rate.high(), mean);
       if (detectors[d].method == MimoMethod::zf && !known.empty() && known.front().name == "zf, theory" &&
@@ -179,6 +214,12 @@ int run(const Options& o) {
     }
     curves.push_back(std::move(curve));
   }
+  for (std::size_t d = 0; d < kinds.size(); ++d)
+    for (std::size_t k = 0; k < db.size(); ++k) {
+      const std::string name = fmt::format("soft {}", name_of(soft_kinds(), kinds[d]));
+      rows.push_back({{"ebn0_db", db[k]}, {"detector", name}, {"information", information[k][d].mean()}});
+      csv += fmt::format("{:g},{},,,,,,,,,,{:.6g}\n", db[k], name, information[k][d].mean());
+    }
   if (sigmas > 0) report.check("zf_sigmas", Measured{sigmas, 4});
   for (const RateCurve& c : known)
     for (std::size_t k = 0; k < db.size(); ++k)
@@ -210,6 +251,8 @@ const Command ber_command(
       app.add_option("--coherence", o->input.coherence, "signals that share a channel (default: 1)")
           ->transform(positive());
       app.add_option("--order", o->order, "of columns: " + order_names())->capture_default_str();
+      app.add_option("--soft", o->soft,
+                     "also mutual information per bit of these: sts, rts, max-log, app, mmse, by commas");
       app.add_option("--errors", o->errors, "wrong bits, after which a point is done")
           ->transform(positive())
           ->capture_default_str();
