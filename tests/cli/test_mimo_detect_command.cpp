@@ -190,3 +190,18 @@ TEST_CASE("mimo detect --all-within and integers") {
   detect.refuses({"--nt", "2", "--constellation", "integers", "--method", "zf"}, "sd's alone");
   detect.refuses({"--nt", "2", "--out-within", out}, "--all-within");
 }
+
+TEST_CASE("mimo detect --noise-cov: white noise of any size decides as none was told") {
+  const Files files;
+  const std::string c = files.folder / "c.npy", out = files.folder / "out.npy";
+  const Number white[] = {3, 0, 0, 3}, wrong[] = {1, 2, 2, 1};
+  write_array(c, {2, 2}, white);
+  const auto report = detect(files.words({"--noise-cov", c, "--out-s", out}));
+  CHECK(report["problem"]["n0"] == 1);
+  CHECK(read_whole_array(out).values == files.labels);
+  write_array(c, {2, 2}, wrong);
+  detect.refuses(files.words({"--noise-cov", c}), "not positive definite: row 1");
+  write_array(c, {1, 4}, white);
+  detect.refuses(files.words({"--noise-cov", c}), "is 1 x 4, not 2 x 2");
+  detect.refuses(files.words({"--noise-cov", c, "--n0", "1"}), "--n0");
+}

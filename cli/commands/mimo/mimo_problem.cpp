@@ -3,6 +3,7 @@
 #include "cli/app/numbers.hpp"
 #include "cli/app/options.hpp"
 #include "cli/app/sizes.hpp"
+#include <tesela/algorithms/mimo/whiten.hpp>
 #include <tesela/tiles/io/arrays.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
@@ -111,7 +112,11 @@ void MimoInput::add_to(CLI::App& app) {
       ->capture_default_str();
   auto* const of_ebn0 = app.add_option("--ebn0", ebn0, "Eb/N0 = 1 / (N0 log2 |A|) in dB")->capture_default_str();
   of_ebn0->excludes(of_h);
-  app.add_option("--n0", n0, "noise variance at a complex antenna (default: of --ebn0; of --h 0)")->excludes(of_ebn0);
+  auto* const of_n0 = app.add_option("--n0", n0, "noise variance at a complex antenna (default: of --ebn0; of --h 0)")
+                          ->excludes(of_ebn0);
+  add_input(app, "--noise-cov", noise_cov, "the noise's covariance, .npy, Nr x Nr: H and y are whitened, N0 is 1")
+      ->needs(of_h)
+      ->excludes(of_n0);
 }
 
 template <class T>
@@ -145,6 +150,18 @@ MimoData<T> load_mimo(const MimoInput& input, std::uint64_t seed) {
     data.y = received(shape, data.channels, data.alphabets, data.sent, data.n0, seed);
   } else if (!input.sent.empty()) {
     read_sent(input, data);
+  }
+  if (!input.noise_cov.empty()) {
+    const Array<std::complex<double>> c = read_complex_array<double>(input.noise_cov);
+    const index_t m = shape.antennas;
+    if (c.dims != std::vector<index_t>{m, m})
+      throw ArgumentError(command, "--noise-cov",
+                          fmt::format("{} is {}, not {} x {}", input.noise_cov, dims_of(c.dims), m, m));
+    HostMatrix<std::complex<double>> covariance(m, m);
+    for (index_t i = 0; i < m; ++i)
+      for (index_t j = 0; j < m; ++j) covariance(i, j) = c.values[static_cast<std::size_t>(i * m + j)];
+    whiten(covariance, data.channels, data.y);
+    data.n0 = 1;
   }
   data.problem = {{"nt", shape.streams},
                   {"nr", shape.antennas},

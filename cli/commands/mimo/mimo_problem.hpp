@@ -12,7 +12,7 @@ namespace tesela::cli {
 
 /// H and y of --h and --y, or generated ones.
 struct MimoInput {
-  std::string h, y, sent;
+  std::string h, y, sent, noise_cov;
   index_t streams = 4, antennas = 0, signals = 10000;
   index_t coherence = -1;  ///< -1: as the files have it, else a channel each
   std::string constellation = "16qam", channel = "rayleigh";
