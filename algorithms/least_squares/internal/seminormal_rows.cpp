@@ -123,6 +123,8 @@ std::optional<LeastNorm<T>> SeminormalRows<T>::solve(Graph& g, const HostMatrix<
                                                      double norm_b) const {
   constexpr double eps = static_cast<double>(std::numeric_limits<T>::epsilon());
   const double largest_condition = std::min(3e3, 0.1 / std::sqrt(eps));
+  // What products of so many terms leave, well below what judge() takes.
+  const double rounding = std::max(4.0, std::sqrt(static_cast<double>(b_.n())) / 4) * eps;
   const index_t r = C2.cols();
   if (factor_->minor() != 0) return std::nullopt;
   LeastNorm<T> s;
@@ -151,7 +153,7 @@ std::optional<LeastNorm<T>> SeminormalRows<T>::solve(Graph& g, const HostMatrix<
     bool done = clearly_regular(4 * s.condition, relative_rcond(s, rcond, norm_b));
     for (std::size_t j = 0; j < left.size(); ++j)
       done = done && static_cast<double>(left[j]) <=
-                         4 * eps * (s.norm * static_cast<double>(of_u[j]) + static_cast<double>(of_c[j]));
+                         rounding * (s.norm * static_cast<double>(of_u[j]) + static_cast<double>(of_c[j]));
     if (done) return s;
   }
   return std::nullopt;
