@@ -72,12 +72,7 @@ void KeptTriangle<T>::solve_normal(Graph& g, HostMatrix<T>& X) const {
 
 template <class T>
 HostMatrix<T> KeptTriangle<T>::product(Graph& g, Op op, const HostMatrix<T>& X) const {
-  HostMatrix<T> result(X.rows(), X.cols());
-  if (X.size() == 0) return result;
-  const TileMatrix<T> x = one_tile(g, X, "X"), y(g.runtime(), X.rows(), X.cols(), {X.rows(), X.cols()}, "RX");
-  g.insert<Gemm<T, Out>>(beside_the_triangle(), {.op_a = op}, r_(0, 0), x(0, 0), y(0, 0));
-  y.copy_to(result.data(), result.ld());
-  return result;
+  return tile_product(g, op, r_, X);
 }
 
 template <class T>
@@ -129,6 +124,17 @@ TileMatrix<T> one_tile(Graph& g, const HostMatrix<T>& X, const char* name) {
 }
 
 template <class T>
+HostMatrix<T> tile_product(Graph& g, Op op, const TileMatrix<T>& A, const HostMatrix<T>& X) {
+  const index_t rows = apply(op, {A.m(), A.n()}).rows;
+  HostMatrix<T> result(rows, X.cols());
+  if (X.size() == 0) return result;
+  const TileMatrix<T> x = one_tile(g, X, "X"), y(g.runtime(), rows, X.cols(), {rows, X.cols()}, "Y");
+  g.insert<Gemm<T, Out>>(beside_the_triangle(), {.op_a = op}, A(0, 0), x(0, 0), y(0, 0));
+  y.copy_to(result.data(), result.ld());
+  return result;
+}
+
+template <class T>
 HostMatrix<T> probes(index_t n, index_t count) {
   HostMatrix<T> X(n, count);
   std::uint32_t state = 1;
@@ -152,10 +158,11 @@ double take_growth(HostMatrix<T>& X) {
   return most;
 }
 
-#define TESELA_INSTANTIATE(T)                                                 \
-  template class KeptTriangle<T>;                                             \
-  template TileMatrix<T> one_tile(Graph&, const HostMatrix<T>&, const char*); \
-  template HostMatrix<T> probes<T>(index_t, index_t);                         \
+#define TESELA_INSTANTIATE(T)                                                                  \
+  template class KeptTriangle<T>;                                                              \
+  template TileMatrix<T> one_tile(Graph&, const HostMatrix<T>&, const char*);                  \
+  template HostMatrix<T> tile_product(Graph&, Op, const TileMatrix<T>&, const HostMatrix<T>&); \
+  template HostMatrix<T> probes<T>(index_t, index_t);                                          \
   template double take_growth(HostMatrix<T>&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)

@@ -40,6 +40,10 @@ class KeptTriangle {
 template <class T>
 TileMatrix<T> one_tile(Graph& g, const HostMatrix<T>& X, const char* name);
 
+/// op(A) X for an A of one tile. Waits for it alone.
+template <class T>
+HostMatrix<T> tile_product(Graph& g, Op op, const TileMatrix<T>& A, const HostMatrix<T>& X);
+
 /// A vector of no pattern that a triangle could have, of norm 1, in each column.
 template <class T>
 HostMatrix<T> probes(index_t n, index_t count);

@@ -3,7 +3,6 @@
 #include <tesela/algorithms/least_squares/internal/regular_constraints.hpp>
 #include <tesela/algorithms/least_squares/internal/seminormal_rows.hpp>
 #include <tesela/algorithms/support/rearrange.hpp>
-#include <tesela/codelets/dense/gemm.hpp>
 #include <tesela/codelets/least_squares/minimum_norm.hpp>
 #include <tesela/codelets/least_squares/r_factor.hpp>
 #include <tesela/codelets/least_squares/scale_rows.hpp>
@@ -22,17 +21,6 @@ namespace {
 constexpr double largest_condition = 3e3, largest_condition_of_k = 300;
 
 std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
-/// op(A) X for one tile A.
-template <class T>
-HostMatrix<T> product(Graph& g, Op op, const TileMatrix<T>& A, const HostMatrix<T>& X) {
-  const index_t rows = apply(op, {A.m(), A.n()}).rows;
-  HostMatrix<T> result(rows, X.cols());
-  const TileMatrix<T> x = one_tile(g, X, "X"), y(g.runtime(), rows, X.cols(), {rows, X.cols()}, "Y");
-  g.insert<Gemm<T, Out>>(on_gpu, {.op_a = op}, A(0, 0), x(0, 0), y(0, 0));
-  y.copy_to(result.data(), result.ld());
-  return result;
-}
 
 template <class T>
 void add(HostMatrix<T>& x, const HostMatrix<T>& change, T factor = 1) {
@@ -124,7 +112,7 @@ std::optional<ConstrainedLeastSquares<T>> regular_constraints(Graph& g, const Qr
     for (index_t j = 0; j < n; ++j) c(j, k) = std::ldexp(b.rows(j, k), -of_x[at(k)]);
     for (index_t i = 0; i < p; ++i) d(i, k) = std::ldexp(D(i, k), -of_x[at(k)] - of_rows[at(i)]);
   }
-  HostMatrix<T> left = product(g, Op::none, rows, c);
+  HostMatrix<T> left = tile_product(g, Op::none, rows, c);
   for (index_t k = 0; k < left.size(); ++k) left.data()[k] = d.data()[k] - left.data()[k];
   std::optional<LeastNorm<T>> w = system.solve(g, left, rcond, 0);
   if (!w || !(w->condition <= largest_condition_of_k)) return std::nullopt;
@@ -133,7 +121,7 @@ std::optional<ConstrainedLeastSquares<T>> regular_constraints(Graph& g, const Qr
   R->triangle.solve(g, Op::none, x);
   // What rounding of a large R^-1 c left of constraints on a small x: corrections are of their own size.
   const auto what_is_left = [&] {
-    left = product(g, Op::transpose, Ct, x);
+    left = tile_product(g, Op::transpose, Ct, x);
     for (index_t k = 0; k < left.size(); ++k) left.data()[k] = d.data()[k] - left.data()[k];
   };
   what_is_left();
@@ -149,7 +137,7 @@ std::optional<ConstrainedLeastSquares<T>> regular_constraints(Graph& g, const Qr
   HostMatrix<T> rest = R->triangle.product(g, Op::none, x);
   for (index_t k = 0; k < rest.size(); ++k) rest.data()[k] = c.data()[k] - rest.data()[k];
   HostMatrix<T> gradient = R->triangle.product(g, Op::transpose, rest);
-  add(gradient, product(g, Op::none, Ct, w->L));
+  add(gradient, tile_product(g, Op::none, Ct, w->L));
   ConstrainedLeastSquares<T> answer;
   const double most = static_cast<double>(std::max(n, p)), rounding = 10 * most * eps;
   answer.constraint_error.bound = rounding;

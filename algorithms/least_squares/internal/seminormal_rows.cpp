@@ -52,7 +52,7 @@ void insert_gram(Graph& g, const TileMatrix<T>& B, index_t first, const TileMatr
 }
 
 template <class T>
-HostMatrix<T> side_by_side(const HostMatrix<T>& left, const HostMatrix<T>& right) {
+HostMatrix<T> joined_columns(const HostMatrix<T>& left, const HostMatrix<T>& right) {
   HostMatrix<T> both(left.rows(), left.cols() + right.cols());
   for (index_t j = 0; j < both.cols(); ++j)
     std::copy_n(j < left.cols() ? &left(0, j) : &right(0, j - left.cols()), left.rows(), &both(0, j));
@@ -136,10 +136,10 @@ std::optional<LeastNorm<T>> SeminormalRows<T>::solve(Graph& g, const HostMatrix<
   const std::vector<T> of_c = column_norms(C2);
   HostMatrix<T> rest = C2.clone(), wide = probes<T>(q_, vectors), narrow = wide.clone();
   for (int step = 0; step < most_steps; ++step) {
-    HostMatrix<T> solved = side_by_side(rest, narrow);
+    HostMatrix<T> solved = joined_columns(rest, narrow);
     solve_normal(g, solved);
     for (index_t k = 0; k < s.L.size(); ++k) s.L.data()[k] += solved.data()[k];
-    const HostMatrix<T> u = transposed_product(g, side_by_side(s.L, wide)), bu = product(g, u);
+    const HostMatrix<T> u = transposed_product(g, joined_columns(s.L, wide)), bu = product(g, u);
     s.U = part(u, 0, 0, r);
     s.BU = part(bu, 0, 0, r);
     for (index_t j = 0; j < r; ++j)

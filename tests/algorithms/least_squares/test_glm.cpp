@@ -229,6 +229,23 @@ TEST_CASE("products alone where B is well conditioned, QR where it is not") {
   }
 }
 
+TEST_CASE("products in several strips on a GPU, and QR where B is too ill-conditioned for them", "[gpu]") {
+  require_gpu();
+  const index_t m = 1500, n = 90, p = 1700;
+  const Matrix turn = random(m, m, 5), base = random(m, p, 2);
+  for (const auto& [ratio, expected] : {std::pair{1.0, GlmMethod::seminormal}, {1e-6, GlmMethod::tiles}}) {
+    CAPTURE(ratio);
+    const Matrix rows = made(m, p, [&](index_t i, index_t j) {
+      return base(i, j) * std::pow(ratio, static_cast<double>(i) / static_cast<double>(m - 1));
+    });
+    const Model model = consistent(random(m, n, 1), ratio < 1 ? product(Op::none, turn, rows) : rows.clone(), 2);
+    const auto s = solve(runtime(), model, {}, {m, 128});
+    CHECK(s.status == GlmStatus::ok);
+    CHECK(s.used == expected);
+    require_solution(model, s);
+  }
+}
+
 TEST_CASE("general linear models on a GPU", "[gpu][sanitize]") {
   require_gpu();
   for (const auto& [m, n, p] : {std::array<index_t, 3>{60, 20, 90}, {60, 20, 25}}) {
