@@ -14,9 +14,9 @@ void CholeskyLink<T>::cuda(CudaContext& context, const Args& args, In<T> r, In<T
                            Scratch<T> s, Scratch<T> work) {
   const HighPriorityStream urgently(context);
   const index_t n = r.rows, w = next.rows;
-  const InOut<T> part{{s.data, n, w, n}};
+  const InOut<T> part{{s.data, n, w, n}}, square{{next.data, w, w, next.ld}};  // the last may be wider than high
   context.check(lacpy<T>(context.stream(), Part::all, 0, {&a(0, args.column), n, w, a.ld}, part), "lacpy");
-  context.check(lacpy<T>(context.stream(), Part::all, 0, {&below(0, args.column), w, w, below.ld}, next), "lacpy");
+  context.check(lacpy<T>(context.stream(), Part::all, 0, {&below(0, args.column), w, w, below.ld}, square), "lacpy");
   BlockTrsm<T>::cuda(context, {Op::transpose}, r, v, part, work);
   context.check(cublas::gemm<T>(context.cublas(), Op::transpose, Op::none, w, w, n, -1, s.data, n, s.data, n, 1,
                                 next.data, next.ld),

@@ -132,6 +132,7 @@ TEMPLATE_TEST_CASE("Cholesky by tiles on a GPU", "[gpu]", float, double) {
   check_minors<TestType>(runtime);
   check<TestType>(runtime, 1500, {512, 1500});
   check<TestType>(runtime, 2100, {700, 2100});
+  check<TestType>(runtime, 1250, {480, 1250});  // a last block much wider than high would read far beyond the matrix
 }
 
 TEMPLATE_TEST_CASE("Cholesky by tiles in a sanitizer", "[gpu][sanitize]", float, double) {
