@@ -66,11 +66,18 @@ Block<T> block(const HostMatrix<std::remove_const_t<T>>& a) {
 
 struct Found {
   HostMatrix<double> facts, residual;
+  double length;  ///< of y's part in the instruments' rows
 };
+
+double norm_of_y(const Model& m) {
+  double squares = 0;
+  for (index_t i = 0; i < m.K; ++i) squares += m.a(i, m.M - 1) * m.a(i, m.M - 1);
+  return std::sqrt(squares);
+}
 
 Found by_qr(Runtime* runtime, const Model& m, const HostMatrix<int>& picks) {
   const index_t r = picks.cols() - 2;
-  Found f{HostMatrix<double>(r + 1, 4), HostMatrix<double>(m.M, 1)};
+  Found f{HostMatrix<double>(r + 1, 4), HostMatrix<double>(m.M, 1), norm_of_y(m)};
   const Shape size = equation_work(m.K, r, runtime != nullptr && runtime->gpus() > 0);
   HostMatrix<double> work(size.rows, size.cols);
   const int* const heights = picks.data() + 1;
@@ -83,7 +90,7 @@ Found by_qr(Runtime* runtime, const Model& m, const HostMatrix<int>& picks) {
 
 Found by_gram(Runtime* runtime, const Model& m, const HostMatrix<int>& picks, index_t count) {
   const index_t r = picks.cols() / count - 2;
-  Found f{HostMatrix<double>(r + 1, 4 * count), HostMatrix<double>(m.M, count)};
+  Found f{HostMatrix<double>(r + 1, 4 * count), HostMatrix<double>(m.M, count), norm_of_y(m)};
   const Shape size = equation_gram_work(r, count, runtime != nullptr && runtime->gpus() > 0);
   HostMatrix<double> work(size.rows, size.cols);
   run_kernel<EquationGram>(runtime, {count}, In<double>{block<const double>(m.a)},
@@ -95,7 +102,7 @@ Found by_gram(Runtime* runtime, const Model& m, const HostMatrix<int>& picks, in
 
 Found by_rotations(Runtime* runtime, const Model& m, const HostMatrix<int>& picks, index_t count) {
   const index_t r = picks.cols() / count - 2;
-  Found f{HostMatrix<double>(r + 1, 4 * count), HostMatrix<double>(m.M, count)};
+  Found f{HostMatrix<double>(r + 1, 4 * count), HostMatrix<double>(m.M, count), norm_of_y(m)};
   const Shape size = equation_givens_work(m.K, r, count, runtime != nullptr && runtime->gpus() > 0);
   HostMatrix<double> work(size.rows, size.cols);
   run_kernel<EquationGivens>(runtime, {count, m.K, 1.0}, In<double>{block<const double>(m.a)},
@@ -116,8 +123,8 @@ double apart(const Found& group, index_t i, index_t room, const Found& alone) {
     }
     if (size > 0) most = std::max(most, distance / size);
   }
-  for (index_t k = 0; k < 2; ++k)
-    most = std::max(most, std::abs(group.facts(room, 4 * i + k) - alone.facts(r, k)) / std::abs(alone.facts(r, k)));
+  for (const auto& [k, unit] : {std::pair{0, alone.facts(r, 0)}, {1, alone.length}})  // all of y may be the constant's
+    most = std::max(most, std::abs(group.facts(room, 4 * i + k) - alone.facts(r, k)) / unit);
   for (index_t k = 2; k < 4; ++k) CHECK(group.facts(room, 4 * i + k) == 0);
   double size = 0, distance = 0;
   for (index_t k = 0; k < alone.residual.rows(); ++k) {
