@@ -1,4 +1,5 @@
 #include "bench/harness/device.hpp"
+#include "bench/harness/noted_ceiling.hpp"
 #include "bench/mimo/mimo_rows.hpp"
 #include <tesela/algorithms/mimo/qr_batch.hpp>
 #include <tesela/runtime/config.hpp>
@@ -122,7 +123,7 @@ struct CublasQr {
 template <class T>
 void add_qr_rows(Report& report, Runtime& runtime, const MimoBench& o) {
   using F = std::complex<T>;
-  const double ceiling = runtime.gpus() > 0 ? copy_ceiling() : 0;
+  const double ceiling = noted_copy_ceiling(report, runtime, runtime.gpus() > 0);
   for (const index_t n : {4, 8, 16}) {
     const auto data = std::make_shared<QrData<T>>(runtime, n, n == 16 ? o.matrices / 4 : o.matrices, o.common.seed);
     std::vector<Peer> peers;
