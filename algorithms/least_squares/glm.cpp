@@ -1,5 +1,6 @@
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/least_squares/glm.hpp>
+#include <tesela/algorithms/least_squares/internal/equation_units.hpp>
 #include <tesela/algorithms/least_squares/internal/glm_parts.hpp>
 #include <tesela/algorithms/least_squares/internal/graded_least_norm.hpp>
 #include <tesela/algorithms/least_squares/internal/row_system.hpp>
@@ -210,17 +211,22 @@ Glm<T> glm(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TileM
   require_conforming(A, b, "b");
   if (b.shares_tiles(B)) throw ArgumentError("glm", "b", "shares tiles with B");
   const double rcond = settled_rcond(options, std::max({A.m(), A.n(), B.n()}), std::numeric_limits<T>::epsilon());
+  const std::vector<int> of_rows = detail::bring_equations_to_one_size(g, A, B, b);
+  Glm<T> answer;
   if (options.method == GlmMethod::givens)
-    return solve(g, A, B, b, options, rcond, [&](const TileMatrix<T>& matrix) {
+    answer = solve(g, A, B, b, options, rcond, [&](const TileMatrix<T>& matrix) {
       GivensOptions own = options.givens;
       if (&matrix == &A) own.ends = options.column_ends;
       return givens_qr(g, matrix, own);
     });
-  return solve(g, A, B, b, options, rcond, [&](const TileMatrix<T>& matrix) {
-    QrOptions own = options.qr;
-    if (&matrix == &A) own.ends = options.column_ends;
-    return qr(g, matrix, own);
-  });
+  else
+    answer = solve(g, A, B, b, options, rcond, [&](const TileMatrix<T>& matrix) {
+      QrOptions own = options.qr;
+      if (&matrix == &A) own.ends = options.column_ends;
+      return qr(g, matrix, own);
+    });
+  detail::in_units_of_equations(of_rows, answer.multipliers, answer.multiplier_exponents);
+  return answer;
 }
 
 template Glm<float> glm(Graph&, const TileMatrix<float>&, const TileMatrix<float>&, const TileMatrix<float>&,

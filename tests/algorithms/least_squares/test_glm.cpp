@@ -201,6 +201,49 @@ TEST_CASE("columns of A and of b may be of any size") {
   }
 }
 
+namespace {
+
+Matrix rows_times(const Matrix& a, int (*exponent)(index_t)) {
+  return made(a.rows(), a.cols(), [&](index_t i, index_t j) { return std::ldexp(a(i, j), exponent(i)); });
+}
+
+void check_sizes_of_equations(GlmMethod method) {
+  const Model plain = consistent(random(60, 20, 1), random(60, 70, 2), 2);
+  const GlmOptions options{.method = method, .multipliers = true};
+  const auto expected = solve(runtime(), plain, options);
+  for (int (*exponent)(index_t) :
+       {+[](index_t i) { return i == 4 ? -100 : 0; }, +[](index_t i) { return i == 4 ? 300 : 0; },
+        +[](index_t i) { return static_cast<int>(30 * (i % 7)) - 60; },
+        +[](index_t i) { return i % 2 == 0 ? -980 : 900; }}) {
+    const Model model{rows_times(plain.a, exponent), rows_times(plain.b, exponent), rows_times(plain.y, exponent)};
+    const auto s = solve(runtime(), model, options);
+    CAPTURE(name_of(glm_methods(), method), exponent(4), exponent(5));
+    CHECK(s.status == GlmStatus::ok);
+    CHECK(s.rank_b == 40);
+    CHECK(distance(s.X, expected.X) <= 1e-12 * norm(expected.X));
+    CHECK(distance(s.U, expected.U) <= 1e-12 * norm(expected.U));
+    if (exponent(5) == 900) continue;  // multipliers 2^1880 apart have no column of doubles
+    Matrix multipliers = s.multipliers.clone();
+    for (index_t j = 0; j < 2; ++j)
+      for (index_t i = 0; i < 60; ++i)
+        multipliers(i, j) =
+            std::ldexp(multipliers(i, j), s.multiplier_exponents[static_cast<std::size_t>(j)] + exponent(i));
+    CHECK(distance(product(Op::transpose, plain.b, multipliers), expected.U) <= 1e-12 * norm(expected.U));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("equations may be of any size") {
+  for (const GlmMethod method : methods) check_sizes_of_equations(method);
+}
+
+TEST_CASE("equations may be of any size on a GPU", "[gpu]") {
+  require_gpu();
+  check_sizes_of_equations(GlmMethod::seminormal);
+  check_sizes_of_equations(GlmMethod::tiles);
+}
+
 TEST_CASE("products alone where B is well conditioned, QR where it is not") {
   for (const auto& [ratio, expected] : {std::pair{1.0, GlmMethod::seminormal},
                                         {1e-2, GlmMethod::seminormal},

@@ -1,0 +1,45 @@
+#include <tesela/codelets/least_squares/row_sizes.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+
+namespace tesela::kernels {
+namespace {
+
+constexpr int threads = 256, columns_of_one = 64;
+
+/// As integers the bits of numbers that are not negative order as the numbers do, and a NaN is above all.
+using Bits = unsigned long long;
+
+template <class T>
+__global__ void largest_of_rows(Block<const T> a, Bits* sizes) {
+  for (index_t i = blockIdx.x * index_t{threads} + threadIdx.x; i < a.rows; i += gridDim.x * index_t{threads}) {
+    Bits largest = 0;
+    for (index_t first = blockIdx.y * index_t{columns_of_one}; first < a.cols;
+         first += gridDim.y * index_t{columns_of_one})
+      for (index_t j = first; j < min(a.cols, first + columns_of_one); ++j)
+        largest =
+            max(largest, static_cast<Bits>(__double_as_longlong(fabs(static_cast<double>(a.data[i + j * a.ld])))));
+    if (largest > 0) atomicMax(&sizes[i], largest);
+  }
+}
+
+}  // namespace
+
+template <class T>
+void RowSizes<T>::cuda(CudaContext& context, const Args&, In<T> a, Out<double> sizes) {
+  if (a.rows == 0) return;
+  context.check(cudaMemsetAsync(sizes.data, 0, static_cast<std::size_t>(a.rows) * sizeof(double), context.stream()),
+                "cudaMemset");
+  if (a.cols == 0) return;
+  const dim3 grid(static_cast<unsigned>(std::min<index_t>(ceil_div(a.rows, threads), 1024)),
+                  static_cast<unsigned>(std::min<index_t>(ceil_div(a.cols, columns_of_one), 1024)));
+  largest_of_rows<T><<<grid, threads, 0, context.stream()>>>(a, reinterpret_cast<Bits*>(sizes.data));
+  context.check(cudaGetLastError(), "row_sizes");
+}
+
+template decltype(RowSizes<float>::cuda) RowSizes<float>::cuda;
+template decltype(RowSizes<double>::cuda) RowSizes<double>::cuda;
+
+}  // namespace tesela::kernels
