@@ -189,6 +189,11 @@ TEST_CASE("wrong use of wls") {
   for (const std::string method : {"auto", "tiles", "lapack"})
     wls.refuses(problem + Words{"--weights", file(folder, "w.npy", w), "--method", method}, "row 7");
   std::ofstream(folder / "nan.mtx") << "%%MatrixMarket matrix array real general\n2 1\n1\nnan\n";
+  for (const auto& [weight, why] : {std::pair{1e-60, "row 7 is 1e-60; single precision knows it as 0"},
+                                    {1e60, "row 7 is 1e+60; single precision does not reach"}}) {
+    w(6, 0) = weight;
+    wls.refuses(problem + Words{"--weights", file(folder, "w.npy", w), "-p", "s"}, why);
+  }
   wls.refuses(problem + Words{"--weights", folder / "nan.mtx"}, "2 rows");
   std::ofstream(folder / "nan.mtx")
       << "%%MatrixMarket matrix array real general\n12 1\n1\n2\n3\nnan\n5\n6\n7\n8\n9\n1\n1\n1\n";

@@ -8,6 +8,8 @@
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -106,14 +108,19 @@ WlsProblem<T> load_wls(const WlsOptions& o) {
     p.a = read_matrix<T>(o.a);
   p.b = read_matrix<T>(o.b);
   if (o.by_weights()) {
-    const HostMatrix<T> weights = read_matrix<T>(o.weights);
-    p.weights.assign(weights.data(), weights.data() + o.m);
+    const HostMatrix<double> weights = read_matrix<double>(o.weights);
     // A library's method has no wls() that would say so.
-    for (index_t i = 0; i < o.m; ++i)
-      if (const T weight = p.weights[static_cast<std::size_t>(i)]; weight < T(0))
+    for (index_t i = 0; i < o.m; ++i) {
+      const double weight = weights(i, 0);
+      p.weights.push_back(static_cast<T>(weight));
+      const char* const wrong = weight < 0                               ? "; weights are not negative"
+                                : weight > 0 && p.weights.back() == T(0) ? "; single precision knows it as 0 only"
+                                : std::isfinite(p.weights.back())        ? nullptr
+                                                                         : "; single precision does not reach so far";
+      if (wrong != nullptr)
         throw ArgumentError("wls", "--weights",
-                            o.weights + ": that of row " + std::to_string(i + 1) + " is " + std::to_string(weight) +
-                                "; weights are not negative");
+                            fmt::format("{}: that of row {} is {}{}", o.weights, i + 1, weight, wrong));
+    }
   } else {
     p.covariance = read_matrix<T>(o.by_sigma() ? o.sigma : o.factor);
   }
