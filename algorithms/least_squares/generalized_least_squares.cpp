@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
 namespace tesela {
@@ -84,11 +85,28 @@ GeneralizedLeastSquares<T> by_model(Graph& g, const TileMatrix<T>& A, const Tile
   return result;
 }
 
+/// From F^-1 [A b], if `divide`, which makes it of [A b] and answers F's condition, finds F well conditioned.
+template <class T, class Divide>
+std::optional<GeneralizedLeastSquares<T>> by_division(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
+                                                      const OlsOptions& options, const Divide& divide) {
+  const index_t m = A.m(), n = A.n(), r = B.n();
+  HostMatrix<T> X(m, n + r);
+  if (n > 0) A.copy_to(X.data(), X.ld());
+  if (r > 0) B.copy_to(X.data() + n * X.ld(), X.ld());
+  if (!all_finite(X)) return with(detail::not_finite<T>(r), CovariancePath::whitened, 1, m);
+  const double condition = divide(X);
+  if (!detail::well_conditioned<T>(condition)) return std::nullopt;
+  A.copy_from(X.data(), X.ld());
+  if (r > 0) B.copy_from(X.data() + n * X.ld(), X.ld());
+  X = HostMatrix<T>();
+  return with(ols(g, A, B, options), CovariancePath::whitened, condition, m);
+}
+
 /// By F near 1.
 template <class T>
 GeneralizedLeastSquares<T> by_factor(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, HostMatrix<T> F,
                                      const OlsOptions& options) {
-  const index_t m = A.m(), n = A.n(), r = B.n();
+  const index_t m = A.m();
   if (F.cols() != m) return by_model(g, A, B, F, options);
   const detail::Structure structure = detail::structure_of(F);
   if (structure == detail::Structure::diagonal) {
@@ -96,16 +114,33 @@ GeneralizedLeastSquares<T> by_factor(Graph& g, const TileMatrix<T>& A, const Til
       if (!std::isfinite(1 / F(i, i))) return by_model(g, A, B, F, options);
     return by_rows(g, A, B, F, options);
   }
-  HostMatrix<T> X(m, n + r);
-  if (n > 0) A.copy_to(X.data(), X.ld());
-  if (r > 0) B.copy_to(X.data() + n * X.ld(), X.ld());
-  if (!all_finite(X)) return with(detail::not_finite<T>(r), CovariancePath::whitened, 1, m);
-  const double condition = detail::divide_if_well_conditioned(g, structure, F, X);
-  if (!detail::well_conditioned<T>(condition)) return by_model(g, A, B, F, options);
-  A.copy_from(X.data(), X.ld());
-  if (r > 0) B.copy_from(X.data() + n * X.ld(), X.ld());
-  X = HostMatrix<T>();
-  return with(ols(g, A, B, options), CovariancePath::whitened, condition, m);
+  auto answer = by_division(g, A, B, options,
+                            [&](HostMatrix<T>& X) { return detail::divide_if_well_conditioned(g, structure, F, X); });
+  return answer ? std::move(*answer) : by_model(g, A, B, F, options);
+}
+
+/// By S near 1.
+template <class T>
+GeneralizedLeastSquares<T> by_covariance(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, HostMatrix<T> S,
+                                         int exponent, const OlsOptions& options) {
+  const index_t m = A.m();
+  if (detail::structure_of(S) == detail::Structure::diagonal) {
+    for (index_t i = 0; i < m; ++i) {
+      if (S(i, i) < T(0))
+        throw detail::indefinite("gls_covariance", "pivot " + std::to_string(i + 1), S(i, i), exponent);
+      S(i, i) = std::sqrt(S(i, i));
+    }
+    return by_factor(g, A, B, std::move(S), options);
+  }
+  auto factor = detail::factor_covariance(g, "gls_covariance", std::move(S), exponent);
+  if (!factor.triangular()) return by_factor(g, A, B, std::move(factor.F), options);
+  auto answer = by_division(g, A, B, options, [&](HostMatrix<T>& X) {
+    if (detail::well_conditioned<T>(factor.condition)) detail::divide(g, factor, X);
+    return factor.condition;
+  });
+  if (answer) return std::move(*answer);
+  HostMatrix<T> F = detail::written_out(std::move(factor));
+  return by_model(g, A, B, F, options);
 }
 
 /// From the answer for 2^-exponent F.
@@ -164,19 +199,7 @@ GeneralizedLeastSquares<T> gls_covariance(Graph& g, const TileMatrix<T>& A, cons
   exponent -= exponent % 2 != 0 ? 1 : 0;  // its root is a power of two
   scale_all(S, -exponent);
   detail::require_symmetric("gls_covariance", S);
-  HostMatrix<T> F;
-  if (detail::structure_of(S) == detail::Structure::diagonal) {
-    for (index_t i = 0; i < m; ++i) {
-      if (S(i, i) < T(0))
-        throw detail::indefinite("gls_covariance", "pivot " + std::to_string(i + 1), S(i, i), exponent);
-      S(i, i) = std::sqrt(S(i, i));
-    }
-    F = std::move(S);
-  } else {
-    F = detail::factor_covariance(g, "gls_covariance", S, exponent);
-    S = HostMatrix<T>();
-  }
-  return unscaled(by_factor(g, A, B, std::move(F), of_ols), exponent / 2);
+  return unscaled(by_covariance(g, A, B, std::move(S), exponent, of_ols), exponent / 2);
 }
 
 template GeneralizedLeastSquares<float> gls_factor(Graph&, const TileMatrix<float>&, const TileMatrix<float>&,

@@ -138,50 +138,74 @@ ArgumentError indefinite(const char* routine, const std::string& what, T value, 
 }
 
 template <class T>
-HostMatrix<T> factor_covariance(Graph& g, const char* routine, const HostMatrix<T>& given, int exponent) {
-  const index_t m = given.rows();
+CovarianceFactor<T> factor_covariance(Graph& g, const char* routine, HostMatrix<T> S, int exponent) {
+  const index_t m = S.rows();
   const T epsilon = std::numeric_limits<T>::epsilon();
   // Decided with variances near 1: errors of one size say nothing about those of another.
   std::vector<int> of_rows(static_cast<std::size_t>(m), 0);
   for (index_t i = 0; i < m; ++i)
-    if (given(i, i) > T(0)) of_rows[static_cast<std::size_t>(i)] = std::ilogb(given(i, i)) / 2;
-  HostMatrix<T> S(m, m);
+    if (S(i, i) > T(0)) of_rows[static_cast<std::size_t>(i)] = std::ilogb(S(i, i)) / 2;
+  std::vector<T> kept;
+  kept.reserve(static_cast<std::size_t>(m * (m + 1) / 2));
   for (index_t j = 0; j < m; ++j)
-    for (index_t i = 0; i < m; ++i)
-      S(i, j) = std::ldexp(given(i, j), -of_rows[static_cast<std::size_t>(i)] - of_rows[static_cast<std::size_t>(j)]);
-  const auto in_units = [&](HostMatrix<T> F) {
-    for (index_t j = 0; j < F.cols(); ++j)
-      for (index_t i = 0; i < m; ++i) F(i, j) = std::ldexp(F(i, j), of_rows[static_cast<std::size_t>(i)]);
-    return F;
-  };
-  HostMatrix<T> R = S.clone();
+    for (index_t i = 0; i <= j; ++i) {
+      S(i, j) = std::ldexp(S(i, j), -of_rows[static_cast<std::size_t>(i)] - of_rows[static_cast<std::size_t>(j)]);
+      kept.push_back(S(i, j));
+    }
   index_t minor = 0;
   {
     const auto tiles =
-        TileMatrix<T>::map(g.runtime(), R.data(), m, m, R.ld(), suitable_cholesky_tile(g.runtime(), m), "S");
+        TileMatrix<T>::map(g.runtime(), S.data(), m, m, S.ld(), suitable_cholesky_tile(g.runtime(), m), "S");
     const auto factors = cholesky(g, tiles);
     minor = factors.minor();
     g.wait();
     tiles.bring_home();
   }
-  if (minor == 0 &&
-      10 * static_cast<double>(m) * static_cast<double>(epsilon) * std::pow(triangle_condition(R, false), 2) < 1) {
-    HostMatrix<T> F = HostMatrix<T>::zeros(m, m);
-    for (index_t j = 0; j < m; ++j)
-      for (index_t i = 0; i <= j; ++i) F(j, i) = R(i, j);
-    return in_units(std::move(F));
+  if (minor == 0) {
+    const double reciprocal = lapack::trcon(m, S.data(), S.ld());
+    if (10 * static_cast<double>(m) * static_cast<double>(epsilon) < reciprocal * reciprocal)
+      return {std::move(S), std::move(of_rows), 1 / reciprocal};
   }
+  auto next = kept.begin();
+  for (index_t j = 0; j < m; ++j)
+    for (index_t i = 0; i <= j; ++i) S(i, j) = *next++;
+  kept = {};
   T largest = 0;
   for (index_t i = 0; i < m; ++i) largest = std::max(largest, S(i, i));
   const T tolerance = static_cast<T>(m) * epsilon * largest;
-  R = S.clone();
+  HostMatrix<T> R = S.clone();
   std::vector<index_t> pivots;
   const index_t rank = lapack::pstrf(m, R.data(), R.ld(), pivots, tolerance);
   require_semidefinite(routine, S, of_rows, exponent, R, pivots, rank, 10 * tolerance);
   HostMatrix<T> F = HostMatrix<T>::zeros(m, rank);
   for (index_t j = 0; j < m; ++j)
-    for (index_t i = 0; i < std::min(rank, j + 1); ++i) F(pivots[static_cast<std::size_t>(j)], i) = R(i, j);
-  return in_units(std::move(F));
+    for (index_t i = 0; i < std::min(rank, j + 1); ++i) {
+      const auto row = pivots[static_cast<std::size_t>(j)];
+      F(row, i) = std::ldexp(R(i, j), of_rows[static_cast<std::size_t>(row)]);
+    }
+  return {std::move(F)};
+}
+
+template <class T>
+HostMatrix<T> written_out(CovarianceFactor<T> factor) {
+  if (!factor.triangular()) return std::move(factor.F);
+  HostMatrix<T>& F = factor.F;
+  for (index_t j = 0; j < F.cols(); ++j) {
+    const int e = factor.units[static_cast<std::size_t>(j)];
+    for (index_t i = 0; i < j; ++i) {
+      F(j, i) = std::ldexp(F(i, j), e);
+      F(i, j) = 0;
+    }
+    F(j, j) = std::ldexp(F(j, j), e);
+  }
+  return std::move(F);
+}
+
+template <class T>
+void divide(Graph& g, const CovarianceFactor<T>& factor, HostMatrix<T>& X) {
+  for (index_t j = 0; j < X.cols(); ++j)
+    for (index_t i = 0; i < X.rows(); ++i) X(i, j) = std::ldexp(X(i, j), -factor.units[static_cast<std::size_t>(i)]);
+  triangular_solve(g, Op::transpose, factor.F, X);
 }
 
 template bool well_conditioned<float>(double);
@@ -194,7 +218,11 @@ template void require_symmetric(const char*, const HostMatrix<float>&);
 template void require_symmetric(const char*, const HostMatrix<double>&);
 template ArgumentError indefinite(const char*, const std::string&, float, int);
 template ArgumentError indefinite(const char*, const std::string&, double, int);
-template HostMatrix<float> factor_covariance(Graph&, const char*, const HostMatrix<float>&, int);
-template HostMatrix<double> factor_covariance(Graph&, const char*, const HostMatrix<double>&, int);
+template CovarianceFactor<float> factor_covariance(Graph&, const char*, HostMatrix<float>, int);
+template HostMatrix<float> written_out(CovarianceFactor<float>);
+template void divide(Graph&, const CovarianceFactor<float>&, HostMatrix<float>&);
+template CovarianceFactor<double> factor_covariance(Graph&, const char*, HostMatrix<double>, int);
+template HostMatrix<double> written_out(CovarianceFactor<double>);
+template void divide(Graph&, const CovarianceFactor<double>&, HostMatrix<double>&);
 
 }  // namespace tesela::detail

@@ -5,6 +5,7 @@
 #include <tesela/tiles/host_matrix.hpp>
 
 #include <string>
+#include <vector>
 
 namespace tesela::detail {
 
@@ -32,9 +33,27 @@ void require_symmetric(const char* routine, const HostMatrix<T>& S);
 template <class T>
 ArgumentError indefinite(const char* routine, const std::string& what, T value, int exponent);
 
-/// F, m x rank, with F F^T = S. By Cholesky, with pivoting where a minor is not clearly positive. Throws ArgumentError
-/// where 2^exponent S, of which the upper triangle is read, is indefinite.
+/// F with F F^T = S, m x rank: as it stands, or where S is clearly definite F = diag(2^units) R^T.
 template <class T>
-HostMatrix<T> factor_covariance(Graph& g, const char* routine, const HostMatrix<T>& S, int exponent);
+struct CovarianceFactor {
+  HostMatrix<T> F;              ///< or R, upper triangular with anything below its diagonal
+  std::vector<int> units = {};  ///< of R's columns; empty for F as it stands
+  double condition = 1;         ///< of R
+
+  bool triangular() const { return !units.empty(); }
+};
+
+/// By Cholesky, with pivoting where a minor is not clearly positive. Throws ArgumentError where 2^exponent S, of which
+/// the upper triangle is read, is indefinite.
+template <class T>
+CovarianceFactor<T> factor_covariance(Graph& g, const char* routine, HostMatrix<T> S, int exponent);
+
+/// F as it stands.
+template <class T>
+HostMatrix<T> written_out(CovarianceFactor<T> factor);
+
+/// X = F^-1 X of a triangular one.
+template <class T>
+void divide(Graph& g, const CovarianceFactor<T>& factor, HostMatrix<T>& X);
 
 }  // namespace tesela::detail
