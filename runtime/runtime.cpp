@@ -141,6 +141,7 @@ Runtime::Runtime(const RuntimeOptions& options) : state_(std::make_shared<detail
                              detail::describe_variable("STARPU_NCUDA") + ", " + std::to_string(count_cuda_devices()) +
                              " CUDA devices): set STARPU_NCPU to 1 or more, or run where a GPU is visible");
     state_->scheduler = std::getenv("STARPU_SCHED");
+    if (const char* calibrate = std::getenv("STARPU_CALIBRATE")) state_->calibrates = std::atoi(calibrate) > 0;
   } catch (...) {
     running = false;
     throw;

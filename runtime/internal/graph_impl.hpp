@@ -74,6 +74,8 @@ struct Graph::Impl {
   void check(const Insertion& task);
   /// Which kinds of worker may run this task, or NoWorkerError / EnvironmentError saying why none can.
   std::int32_t placement(const Insertion& task) const;
+  /// Whether it would keep a core busy for long, and no model says how long: StarPU would try it there ten times first.
+  bool too_large_to_try(const Insertion& task, std::size_t bytes) const;
   /// For StarPU, but for the kernel's arguments.
   detail::OwnedTask make_task(const Insertion& task, std::int32_t where) const;
   /// Follows the dependences that this task implies: the longest path always, the edges when the graph is recorded.

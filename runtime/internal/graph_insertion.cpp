@@ -1,3 +1,4 @@
+#include <tesela/runtime/internal/expected_times.hpp>
 #include <tesela/runtime/internal/graph_impl.hpp>
 
 #include <algorithm>
@@ -47,6 +48,13 @@ void Graph::Impl::check(const Insertion& task) {
   }
 }
 
+bool Graph::Impl::too_large_to_try(const Insertion& task, std::size_t bytes) const {
+  constexpr double flops = 2e8;
+  constexpr std::size_t memory = 64u << 20;
+  if ((task.flops < flops && bytes < memory) || state->calibrates) return false;
+  return detail::expected_seconds(*task.codelet, task.call->footprint, *state).cpu == detail::ExpectedSeconds::unknown;
+}
+
 std::int32_t Graph::Impl::placement(const Insertion& task) const {
   detail::CodeletImpl& codelet = *task.codelet;
   std::uint32_t where = detail::workers_for(codelet, *state);
@@ -64,8 +72,10 @@ std::int32_t Graph::Impl::placement(const Insertion& task) const {
   if (!cuda || (cpu && task.priority.core)) return STARPU_CPU;
   std::size_t bytes = 0;
   for (const detail::Data* data : task.data) bytes += data->bytes();
-  if (bytes <= state->smallest_device)
-    return cpu && !task.priority.gpu && task.priority.device < 0 ? STARPU_CPU | STARPU_CUDA : STARPU_CUDA;
+  if (bytes <= state->smallest_device) {
+    const bool anywhere = cpu && !task.priority.gpu && task.priority.device < 0;
+    return anywhere && !too_large_to_try(task, bytes) ? STARPU_CPU | STARPU_CUDA : STARPU_CUDA;
+  }
   if (cpu) return STARPU_CPU;
   throw EnvironmentError(std::string("kernel '") + codelet.name() + "' needs " + std::to_string(bytes >> 20) +
                          " MiB for the tiles of one task, and the smallest GPU may use " +

@@ -1,3 +1,4 @@
+#include <tesela/runtime/internal/expected_times.hpp>
 #include <tesela/runtime/internal/graph_record.hpp>
 
 #include <algorithm>
@@ -10,36 +11,7 @@
 namespace tesela::detail {
 namespace {
 
-constexpr double infinite = std::numeric_limits<double>::infinity();
-
-struct Seconds {
-  double cpu = infinite, gpu = infinite;
-  double best() const { return std::min(cpu, gpu); }
-};
-
-/// What the kernel's history says of one task of this footprint; infinite where it says nothing.
-Seconds expected(CodeletImpl& codelet, std::uint32_t footprint, const RuntimeState& state) {
-  Seconds seconds;
-  // StarPU loads a model's history when it is asked about a task: a task of a codelet without tiles will do.
-  starpu_codelet model_only;
-  starpu_codelet_init(&model_only);
-  model_only.model = codelet.model();
-  CallHeader call{&codelet, nullptr, footprint, 0};
-  starpu_task task;
-  starpu_task_init(&task);
-  task.cl = &model_only;
-  task.cl_arg = &call;
-  for (std::size_t w = 0; w < state.workers.size(); ++w) {
-    const bool gpu = state.workers[w].is_gpu;
-    double& slot = gpu ? seconds.gpu : seconds.cpu;
-    if (slot != infinite || !(gpu ? codelet.has_cuda() : codelet.has_cpu())) continue;
-    auto* arch = starpu_worker_get_perf_archtype(static_cast<int>(w), STARPU_NMAX_SCHED_CTXS);
-    const double us = starpu_task_expected_length(&task, arch, 0);
-    if (std::isfinite(us) && us > 0) slot = us * 1e-6;
-  }
-  starpu_task_clean(&task);
-  return seconds;
-}
+constexpr double unknown = ExpectedSeconds::unknown;  // infinite
 
 }  // namespace
 
@@ -85,23 +57,23 @@ std::vector<double> GraphRecord::path_to_end(std::size_t first) const {
 }
 
 void GraphRecord::time(Bounds& bounds, const RuntimeState& state) const {
-  std::map<std::pair<CodeletImpl*, std::uint32_t>, std::pair<Seconds, index_t>> classes;
+  std::map<std::pair<CodeletImpl*, std::uint32_t>, std::pair<ExpectedSeconds, index_t>> classes;
   std::vector<double> end(tasks_.size(), 0);
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     const Task& task = tasks_[t];
     auto [it, is_new] = classes.try_emplace({task.codelet, task.footprint});
-    if (is_new) it->second.first = expected(*task.codelet, task.footprint, state);
+    if (is_new) it->second.first = expected_seconds(*task.codelet, task.footprint, state);
     ++it->second.second;
     double begin = 0;
     for (const TaskId p : predecessors(t)) begin = std::max(begin, end[p]);
     const double seconds = it->second.first.best();
-    if (seconds == infinite) ++bounds.untimed;
-    end[t] = begin + (seconds == infinite ? 0 : seconds);
+    if (seconds == unknown) ++bounds.untimed;
+    end[t] = begin + (seconds == unknown ? 0 : seconds);
     bounds.path_seconds = std::max(bounds.path_seconds, end[t]);
   }
   std::vector<std::pair<double, double>> work;
   for (const auto& [key, value] : classes)
-    if (value.first.best() != infinite) {
+    if (value.first.best() != unknown) {
       const auto count = static_cast<double>(value.second);
       work.emplace_back(value.first.cpu * count, value.first.gpu * count);
     }
@@ -111,22 +83,22 @@ void GraphRecord::time(Bounds& bounds, const RuntimeState& state) const {
 }
 
 double area_bound(std::vector<std::pair<double, double>> work, int cpus, int gpus) {
-  const auto on_cpu = [&](double s) { return cpus > 0 ? s / cpus : infinite; };
-  const auto on_gpu = [&](double s) { return gpus > 0 ? s / gpus : infinite; };
+  const auto on_cpu = [&](double s) { return cpus > 0 ? s / cpus : unknown; };
+  const auto on_gpu = [&](double s) { return gpus > 0 ? s / gpus : unknown; };
   // Move classes from the CPUs to the GPUs in order of acceleration: the optimum of this linear program splits at most
   // one class, where both sides finish together.
   std::sort(work.begin(), work.end(), [](const auto& a, const auto& b) {
-    return a.first * b.second > b.first * a.second || (a.first == infinite && b.first != infinite);
+    return a.first * b.second > b.first * a.second || (a.first == unknown && b.first != unknown);
   });
   double cpu = 0, gpu = 0;
-  for (const auto& [c, g] : work) cpu += c > 0 && on_cpu(c) != infinite ? c : 0;
+  for (const auto& [c, g] : work) cpu += c > 0 && on_cpu(c) != unknown ? c : 0;
   double forced = 0;  // what only a GPU can do
   for (const auto& [c, g] : work)
-    if (on_cpu(c) == infinite) forced += g;
+    if (on_cpu(c) == unknown) forced += g;
   gpu = forced;
   double best = std::max(cpu > 0 ? on_cpu(cpu) : 0, gpu > 0 ? on_gpu(gpu) : 0);
   for (const auto& [c, g] : work) {
-    if (on_cpu(c) == infinite || on_gpu(g) == infinite) continue;
+    if (on_cpu(c) == unknown || on_gpu(g) == unknown) continue;
     // Fraction f of this class on the GPUs: (cpu - f c) / cpus = (gpu + f g) / gpus.
     const double f = std::clamp((on_cpu(cpu) - on_gpu(gpu)) / (on_cpu(c) + on_gpu(g)), 0.0, 1.0);
     cpu -= f * c;

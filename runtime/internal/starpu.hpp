@@ -35,6 +35,7 @@ struct RuntimeState {
   /// Whose tile (i, j) of a matrix is, where nobody said: the ranks are a grid, dealt cyclically.
   int rank_of(index_t i, index_t j) const;
   std::string scheduler;
+  bool calibrates = false;  // STARPU_CALIBRATE asks for histories of all workers
   std::vector<Worker> workers;
   std::vector<unsigned> gpu_nodes;                      // StarPU memory node of each CUDA device
   std::vector<std::vector<std::uint32_t>> gpu_workers;  // of each, the set of its workers: a bit each

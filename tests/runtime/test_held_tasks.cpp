@@ -1,6 +1,7 @@
 #include "tests/support/machine.hpp"
 #include "tests/support/seconds.hpp"
 #include "tests/support/toy_kernels.hpp"
+#include <tesela/codelets/dense/gemm.hpp>
 #include <tesela/codelets/support/fill.hpp>
 #include <tesela/runtime/graph.hpp>
 
@@ -8,6 +9,7 @@
 #include <catch2/generators/catch_generators.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <vector>
 
 using namespace tesela;
@@ -163,4 +165,21 @@ TEST_CASE("tasks stay on the cores that they are given, where there are some", "
     for (const WorkerUse& use : runtime.statistics().workers) on_gpu += use.worker.is_gpu ? use.tasks : 0;
     CHECK(on_gpu == (cpus > 0 ? 0 : 64));
   }
+}
+
+TEST_CASE("large tasks of a size that no model knows are not tried on cores", "[gpu]") {
+  test::require_gpu();
+  if (std::getenv("STARPU_CALIBRATE") != nullptr) SKIP("STARPU_CALIBRATE asks for it");
+  Runtime runtime({.cpus = 2, .gpus = 1, .scheduler = "dmdas", .profile = true});
+  const index_t n = 619;  // of no other test
+  const TileMatrix<double> A(runtime, n, 12 * n, {n, n});
+  Graph g(runtime);
+  A.for_each_tile([&](const Tile<double>& tile, index_t, index_t) {
+    g.insert<Fill<double>>(on_gpu, {{Pattern::constant, 1}, 0, 0}, tile);
+  });
+  g.wait();
+  runtime.reset_statistics();
+  for (index_t j = 2; j < 12; ++j) g.insert<Gemm<double>>({}, A(0, 0), A(0, 1), A(0, j));
+  g.wait();
+  for (const WorkerUse& use : runtime.statistics().workers) CHECK((use.worker.is_gpu || use.tasks == 0));
 }
