@@ -11,11 +11,11 @@ void InvertBlocks<T>::cpu(const Args& args, In<T> r, Out<T> v) {
   for (index_t at = 0; at < r.rows; at += inverted_block) {
     const index_t n = std::min(inverted_block, r.rows - at);
     for (index_t j = at; j < at + n; ++j)
-      for (index_t i = at; i < at + n; ++i) v(i, j) = T(i == j ? 1 : 0);
+      for (index_t i = 0; i < n; ++i) v(i, j) = T(at + i == j ? 1 : 0);
     if (upper) {
-      blas::trsm(Op::none, n, n, &r(at, at), r.ld, &v(at, at), v.ld);
+      blas::trsm(Op::none, n, n, &r(at, at), r.ld, &v(0, at), v.ld);
     } else {
-      blas::solve_unit_lower(Op::transpose, n, n, &r(at, at), r.ld, &v(at, at), v.ld);
+      blas::solve_unit_lower(Op::transpose, n, n, &r(at, at), r.ld, &v(0, at), v.ld);
     }
   }
 }

@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(edge) invert_kernel(index_t n, const T* r, ind
     for (int i = 0; i < k; ++i) x[i] -= x[k] * columns[k][i];
   }
   if (j >= w) return;
-  v += at + (at + j) * ldv;
+  v += at % inverted_block + (at + j) * ldv;
 #pragma unroll
   for (int i = 0; i < edge; ++i)
     if (i < w) v[i] = x[i];
@@ -81,17 +81,17 @@ struct Blas {
     }
     const index_t h = blocks / 2 * inverted_block, rest = n - h;
     const InOut<T> top{{x.data, h, x.cols, x.ld}}, bottom{{x.data + h, rest, x.cols, x.ld}};
-    const auto first = [&](In<T> m) { return In<T>{{m.data, h, h, m.ld}}; };
-    const auto last = [&](In<T> m) { return In<T>{{m.data + h * (m.ld + 1), rest, rest, m.ld}}; };
+    const In<T> first{{r.data, h, h, r.ld}}, last{{r.data + h * (r.ld + 1), rest, rest, r.ld}};
+    const In<T> of_first{{v.data, v.rows, h, v.ld}}, of_last{{v.data + h * v.ld, v.rows, rest, v.ld}};
     const T* const right = r.data + h * r.ld;
     if (op == Op::transpose) {
-      solve(op, first(r), first(v), top, work);
+      solve(op, first, of_first, top, work);
       gemm(op, Op::none, rest, x.cols, h, -1, right, r.ld, top.data, x.ld, 1, bottom.data, x.ld);
-      solve(op, last(r), last(v), bottom, work);
+      solve(op, last, of_last, bottom, work);
     } else {
-      solve(op, last(r), last(v), bottom, work);
+      solve(op, last, of_last, bottom, work);
       gemm(op, Op::none, h, x.cols, rest, -1, right, r.ld, bottom.data, x.ld, 1, top.data, x.ld);
-      solve(op, first(r), first(v), top, work);
+      solve(op, first, of_first, top, work);
     }
   }
 };
@@ -108,7 +108,7 @@ void InvertBlocks<T>::cuda(CudaContext& context, const Args& args, In<T> r, Out<
                                                                                        v.ld);
   context.check(cudaGetLastError(), "invert_blocks");
   for (index_t at = 0; at < r.rows; at += inverted_block)
-    Blas<T>{context, lower}.invert(std::min(inverted_block, r.rows - at), &r(at, at), r.ld, &v(at, at), v.ld);
+    Blas<T>{context, lower}.invert(std::min(inverted_block, r.rows - at), &r(at, at), r.ld, &v(0, at), v.ld);
 }
 
 template <class T>

@@ -13,8 +13,10 @@ namespace tesela::kernels {
 /// The rows of such a block, and of the work space.
 inline constexpr index_t inverted_block = 512;
 
-/// The blocks on the diagonal of V become the inverses of those of R, which is upper triangular and of the same shape;
-/// what stands beside them is not to be read. Of a unit lower triangle those of its transpose: V is upper triangular.
+/// V becomes the inverses of the blocks on R's diagonal, R upper triangular, side by side: that of the block from
+/// column j on is V(:, j ... j + inverted_block - 1), of which rows beyond the block are not to be read. V has R's
+/// columns and as many rows, or inverted_block. Of a unit lower triangle those of its transpose: they are upper
+/// triangular.
 template <class T>
 struct InvertBlocks {
   static constexpr auto name = "invert_blocks";

@@ -288,7 +288,7 @@ void LuUpdate<T>::cuda(CudaContext& context, const Args& args, In<T> a, In<T> v,
     const index_t k = std::min(inverted_block, w - at), row = args.row + at, rest = w - at - k;
     T* const u = &c(row, 0);
     context.check(lacpy<T>(context.stream(), Part::all, 0, {u, k, c.cols, c.ld}, {work.data, k, c.cols, k}), "lacpy");
-    gemm(Op::transpose, k, k, 1, &v(at, at), v.ld, work.data, k, 0, u);
+    gemm(Op::transpose, k, k, 1, &v(0, at), v.ld, work.data, k, 0, u);
     if (rest > 0) gemm(Op::none, rest, k, -1, &a(row + k, at), a.ld, u, c.ld, 1, u + k);
   }
   if (below < c.rows) gemm(Op::none, c.rows - below, w, -1, &a(below, 0), a.ld, &c(args.row, 0), c.ld, 1, &c(below, 0));

@@ -22,7 +22,8 @@ void check(Runtime* runtime, Op op, index_t n, index_t columns, int span) {
   constexpr T nan = std::numeric_limits<T>::quiet_NaN();
   const Generator<T> random{Pattern::uniform, 3, -1, 1};
   const auto power = [&](index_t i) { return static_cast<int>(i * span / n); };
-  HostMatrix<T> r(n, n), v(n, n), x(n, columns), work(inverted_block, columns);
+  const index_t height = std::min(n, inverted_block);
+  HostMatrix<T> r(n, n), v(height, n), x(n, columns), work(inverted_block, columns);
   for (index_t j = 0; j < n; ++j)
     for (index_t i = 0; i < n; ++i) {
       const T element = i == j ? 2 * std::sqrt(static_cast<T>(n)) + random(i, j) : random(i, j);
@@ -32,8 +33,9 @@ void check(Runtime* runtime, Op op, index_t n, index_t columns, int span) {
     for (index_t i = 0; i < n; ++i) x(i, j) = random(i, n + j);
   const HostMatrix<T> b = x.clone();
   const In<T> factor{{r.data(), n, n, n}};
-  run_kernel<InvertBlocks<T>>(runtime, {}, factor, Out<T>{{v.data(), n, n, n}});
-  run_kernel<BlockTrsm<T>>(runtime, {op}, factor, In<T>{{v.data(), n, n, n}}, InOut<T>{{x.data(), n, columns, n}},
+  run_kernel<InvertBlocks<T>>(runtime, {}, factor, Out<T>{{v.data(), height, n, height}});
+  run_kernel<BlockTrsm<T>>(runtime, {op}, factor, In<T>{{v.data(), height, n, height}},
+                           InOut<T>{{x.data(), n, columns, n}},
                            Scratch<T>{{work.data(), inverted_block, columns, inverted_block}});
   double worst = 0;
   for (index_t j = 0; j < columns; ++j)

@@ -113,7 +113,7 @@ void check(Runtime* runtime, index_t m, index_t w, index_t row, Pivoting pivotin
     for (index_t i = j / inverted_block * inverted_block; i <= j; ++i) {
       double sum = i == j ? -1 : 0;
       for (index_t k = i; k <= j; ++k)
-        sum += (k == i ? 1 : static_cast<double>(x.a(row + k, i))) * static_cast<double>(x.v(k, j));
+        sum += (k == i ? 1 : static_cast<double>(x.a(row + k, i))) * static_cast<double>(x.v(k % inverted_block, j));
       inverse = !(std::abs(sum) <= inverse) ? std::abs(sum) : inverse;
     }
   CHECK(inverse <= 1e3 * bound);
