@@ -8,7 +8,9 @@ namespace tesela::kernels {
 
 /// C(:, column:) = sum_k S_k Z_k^T for tiles A_k that stand side by side: S_k are A_k's rows from `row` on, as many as
 /// C has, Z_k those from `other_row` on, as many as C's columns from `column` on. What stands before them in C becomes
-/// zero.
+/// zero, and so does, by strips of gram_strip rows, what is below the diagonal of sum_k A_k A_k^T.
+inline constexpr index_t gram_strip = 2048;
+
 template <class T>
 struct RowGram {
   static constexpr auto name = "row_gram";
@@ -20,7 +22,19 @@ struct RowGram {
   static double flops(const Args& args, std::span<const Shape> all) {
     double inner = 0;
     for (const Shape& a : all.subspan(1)) inner += static_cast<double>(a.cols);
-    return 2 * static_cast<double>(all[0].rows) * static_cast<double>(all[0].cols - args.column) * inner;
+    double elements = 0;
+    for_each_strip(args, all[0], [&](index_t, index_t rows, index_t, index_t columns) {
+      elements += static_cast<double>(rows) * static_cast<double>(columns);
+    });
+    return 2 * elements * inner;
+  }
+  /// Calls f(row, rows, column, columns) for each part of C that is computed.
+  template <class F>
+  static void for_each_strip(const Args& args, Shape c, const F& f) {
+    for (index_t i = 0; i < c.rows; i += gram_strip) {
+      const index_t below = args.row + i - args.other_row, column = args.column + (below > 0 ? below : 0);
+      if (column < c.cols) f(i, c.rows - i < gram_strip ? c.rows - i : gram_strip, column, c.cols - column);
+    }
   }
   static void cpu(const Args& args, Out<T> c, std::span<const In<T>> a);
   static void cuda(CudaContext& context, const Args& args, Out<T> c, std::span<const In<T>> a);

@@ -15,10 +15,12 @@ void RowGram<T>::cuda(CudaContext& context, const Args& args, Out<T> c, std::spa
                                   context.stream()),
                 "cudaMemset2D");
   for (const In<T>& tile : a)
-    context.check(
-        cublas::gemm<T>(context.cublas(), Op::none, Op::transpose, c.rows, c.cols - args.column, tile.cols, 1,
-                        &tile(args.row, 0), tile.ld, &tile(args.other_row, 0), tile.ld, 1, &c(0, args.column), c.ld),
-        "cublas gemm");
+    for_each_strip(args, c.shape(), [&](index_t row, index_t rows, index_t column, index_t columns) {
+      context.check(cublas::gemm<T>(context.cublas(), Op::none, Op::transpose, rows, columns, tile.cols, 1,
+                                    &tile(args.row + row, 0), tile.ld, &tile(args.other_row + column - args.column, 0),
+                                    tile.ld, 1, &c(row, column), c.ld),
+                    "cublas gemm");
+    });
 }
 
 template void RowGram<float>::cuda(CudaContext&, const Args&, Out<float>, std::span<const In<float>>);

@@ -26,7 +26,9 @@ Priority beside_the_triangle() { return on_column(0, highest_priority); }
 
 template <class T>
 KeptTriangle<T>::KeptTriangle(Graph& g, TileMatrix<T> R)
-    : r_(std::move(R)), inverses_(g.runtime(), r_.n(), r_.n(), {r_.n(), r_.n()}, "V") {
+    : r_(std::move(R)),
+      inverses_(g.runtime(), std::min(inverted_block, r_.n()), r_.n(), {std::min(inverted_block, r_.n()), r_.n()},
+                "V") {
   g.insert<InvertBlocks<T>>(beside_the_triangle(), {}, r_(0, 0), inverses_(0, 0));
 }
 
@@ -41,8 +43,7 @@ KeptTriangle<T> KeptTriangle<T>::of_qr(Graph& g, const TileMatrix<T>& factors) {
 }
 
 template <class T>
-KeptTriangle<T> KeptTriangle<T>::of_tiles(Graph& g, const TileMatrix<T>& R) {
-  TileMatrix<T> whole(g.runtime(), R.n(), R.n(), {R.n(), R.n()}, "R");
+KeptTriangle<T> KeptTriangle<T>::of_tiles(Graph& g, const TileMatrix<T>& R, TileMatrix<T> whole) {
   rearrange(g, R, {}, whole);
   return {g, std::move(whole)};
 }

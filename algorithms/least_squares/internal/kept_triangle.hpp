@@ -15,8 +15,8 @@ class KeptTriangle {
  public:
   /// Of a QR factorization whose R lies in one row of tiles, as factors.factors() has it. Inserts tasks.
   static KeptTriangle of_qr(Graph& g, const TileMatrix<T>& factors);
-  /// Of any tiles with zeros below the diagonal. Inserts tasks.
-  static KeptTriangle of_tiles(Graph& g, const TileMatrix<T>& R);
+  /// Of any tiles with zeros below the diagonal, in the one tile of `whole`. Inserts tasks.
+  static KeptTriangle of_tiles(Graph& g, const TileMatrix<T>& R, TileMatrix<T> whole);
 
   /// X = op(R)^-1 X, and X = (R^T R)^-1 X.
   void solve(Graph& g, Op op, HostMatrix<T>& X) const;

@@ -27,10 +27,11 @@ TileShape factored_tile(const Runtime& runtime, index_t q) {
   return {nb, std::max(q, nb)};
 }
 
-/// A GPU makes products of rows that are higher than those it factors.
+/// Products of rows that are higher than those that are factored: one GPU makes all of them in a tile that R takes
+/// over.
 TileShape gram_tile(const Runtime& runtime, index_t q) {
-  if (runtime.gpus() == 0) return suitable_cholesky_tile(runtime, q);
-  return {std::min(q, std::clamp<index_t>(q / 4 / 256 * 256, 512, 2048)), q};
+  if (runtime.gpus() == 1) return {q, q};
+  return {std::min(q, std::clamp<index_t>(q / 4 / 256 * 256, 512, gram_strip)), q};
 }
 
 /// B2 B2^T, its upper triangle in tiles of the same height that are as wide, or as wide as the matrix.
@@ -82,7 +83,8 @@ SeminormalRows<T>::SeminormalRows(Graph& g, const TileMatrix<T>& B, index_t firs
   rearrange(g, *gram_, {}, factored_);
   gram_->for_each_tile(forget);
   factor_.emplace(cholesky(g, factored_));
-  triangle_.emplace(KeptTriangle<T>::of_tiles(g, factored_));
+  const TileMatrix<T> R = gram_->mt() == 1 ? *gram_ : TileMatrix<T>(g.runtime(), q_, q_, {q_, q_}, "R");
+  triangle_.emplace(KeptTriangle<T>::of_tiles(g, factored_, R));
   factored_.for_each_tile(forget);
 }
 
