@@ -6,14 +6,15 @@
 namespace tesela::kernels {
 
 template <class T>
-void RowSizes<T>::cpu(const Args&, In<T> a, Out<double> sizes) {
-  std::fill_n(sizes.data, a.rows, 0.0);
-  for (index_t j = 0; j < a.cols; ++j)
-    for (index_t i = 0; i < a.rows; ++i) {
-      const double x = std::abs(static_cast<double>(a(i, j)));
-      double& size = sizes.data[i];
-      size = size >= x || std::isnan(size) ? size : x;
-    }
+void RowSizes<T>::cpu(const Args&, Out<double> sizes, std::span<const In<T>> a) {
+  std::fill_n(sizes.data, sizes.rows, 0.0);
+  for (const In<T>& tile : a)
+    for (index_t j = 0; j < tile.cols; ++j)
+      for (index_t i = 0; i < tile.rows; ++i) {
+        const double x = std::abs(static_cast<double>(tile(i, j)));
+        double& size = sizes.data[i];
+        size = size >= x || std::isnan(size) ? size : x;
+      }
 }
 
 template struct RowSizes<float>;

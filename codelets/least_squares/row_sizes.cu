@@ -28,14 +28,16 @@ __global__ void largest_of_rows(Block<const T> a, Bits* sizes) {
 }  // namespace
 
 template <class T>
-void RowSizes<T>::cuda(CudaContext& context, const Args&, In<T> a, Out<double> sizes) {
-  if (a.rows == 0) return;
-  context.check(cudaMemsetAsync(sizes.data, 0, static_cast<std::size_t>(a.rows) * sizeof(double), context.stream()),
+void RowSizes<T>::cuda(CudaContext& context, const Args&, Out<double> sizes, std::span<const In<T>> a) {
+  if (sizes.rows == 0) return;
+  context.check(cudaMemsetAsync(sizes.data, 0, static_cast<std::size_t>(sizes.rows) * sizeof(double), context.stream()),
                 "cudaMemset");
-  if (a.cols == 0) return;
-  const dim3 grid(static_cast<unsigned>(std::min<index_t>(ceil_div(a.rows, threads), 1024)),
-                  static_cast<unsigned>(std::min<index_t>(ceil_div(a.cols, columns_of_one), 1024)));
-  largest_of_rows<T><<<grid, threads, 0, context.stream()>>>(a, reinterpret_cast<Bits*>(sizes.data));
+  for (const In<T>& tile : a) {
+    if (tile.cols == 0) continue;
+    const dim3 grid(static_cast<unsigned>(std::min<index_t>(ceil_div(tile.rows, threads), 1024)),
+                    static_cast<unsigned>(std::min<index_t>(ceil_div(tile.cols, columns_of_one), 1024)));
+    largest_of_rows<T><<<grid, threads, 0, context.stream()>>>(tile, reinterpret_cast<Bits*>(sizes.data));
+  }
   context.check(cudaGetLastError(), "row_sizes");
 }
 

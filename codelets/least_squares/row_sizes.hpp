@@ -2,17 +2,23 @@
 
 #include <tesela/runtime/codelet.hpp>
 
+#include <span>
+
 namespace tesela::kernels {
 
-/// sizes(i, 0) = the largest magnitude in row i of A, 0 without columns; NaN where there is one.
+/// sizes(i, 0) = the largest magnitude in row i of tiles A_k of the same height; NaN where there is one.
 template <class T>
 struct RowSizes {
   static constexpr auto name = "row_sizes";
   static constexpr std::uint32_t color = 0x937860;
   struct Args {};
-  static double flops(const Args&, Shape a, Shape) { return static_cast<double>(a.rows) * static_cast<double>(a.cols); }
-  static void cpu(const Args& args, In<T> a, Out<double> sizes);
-  static void cuda(CudaContext& context, const Args& args, In<T> a, Out<double> sizes);
+  static double flops(const Args&, std::span<const Shape> all) {
+    double elements = 0;
+    for (const Shape& a : all.subspan(1)) elements += static_cast<double>(a.rows) * static_cast<double>(a.cols);
+    return elements;
+  }
+  static void cpu(const Args& args, Out<double> sizes, std::span<const In<T>> a);
+  static void cuda(CudaContext& context, const Args& args, Out<double> sizes, std::span<const In<T>> a);
 };
 
 }  // namespace tesela::kernels

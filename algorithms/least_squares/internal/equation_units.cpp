@@ -1,4 +1,5 @@
 #include <tesela/algorithms/least_squares/internal/equation_units.hpp>
+#include <tesela/algorithms/support/internal/on_column.hpp>
 #include <tesela/codelets/least_squares/row_sizes.hpp>
 #include <tesela/codelets/least_squares/scale_rows.hpp>
 
@@ -13,12 +14,18 @@ namespace {
 
 constexpr int none = std::numeric_limits<int>::min();  // the exponent of a row of zeros
 
+/// A column for each worker, of the tiles that it takes: results come home one by one.
 template <class T>
 TileMatrix<double> insert_row_sizes(Graph& g, const TileMatrix<T>& A) {
-  TileMatrix<double> sizes(g.runtime(), A.m(), A.nt(), {A.tile_shape().mb, 1}, "row sizes");
-  A.for_each_tile([&](const Tile<T>& tile, index_t row, index_t column) {
-    g.insert<RowSizes<T>>({}, tile, sizes(row / A.tile_shape().mb, column / A.tile_shape().nb));
-  });
+  const int workers = g.runtime().gpus() > 0 ? g.runtime().gpus() : g.runtime().cpus();
+  const index_t groups = std::min<index_t>(A.nt(), workers);
+  TileMatrix<double> sizes(g.runtime(), A.m(), groups, {A.tile_shape().mb, 1}, "row sizes");
+  for (index_t i = 0; i < A.mt(); ++i)
+    for (index_t k = 0; k < groups; ++k) {
+      std::vector<Tile<T>> tiles;
+      for (index_t j = k; j < A.nt(); j += groups) tiles.push_back(A(i, j));
+      g.insert<RowSizes<T>>(on_column(k), {}, sizes(i, k), tiles);
+    }
   return sizes;
 }
 
