@@ -118,7 +118,9 @@ class Lists {
       RealOf<F> sum = 0;
       for (index_t i = 0; i <= k; ++i) sum += norm(a_[at(i, k)]);
       const double part =
-          known ? 4 * (1 + std::abs(nearest[static_cast<std::size_t>(places_[static_cast<std::size_t>(k)])])) : 0;
+          known ? 4.0 * (1.0 + std::abs(static_cast<double>(
+                                   nearest[static_cast<std::size_t>(places_[static_cast<std::size_t>(k)])])))
+                : 0;
       facts_.reach += std::sqrt(static_cast<double>(sum)) * part;
     }
   }
