@@ -87,10 +87,11 @@ void gemm(Graph& g, Op op_a, Op op_b, T alpha, const TileMatrix<T>& a, const Til
         for (index_t j = J; j < std::min(J + edge, C.nt()); ++j)
           for (index_t i = I; i < std::min(I + edge, C.mt()); ++i) {
             if (k == 0 && beta == T(0))
-              g.insert<Gemm<T, Out>>({op_a, op_b, alpha, T(0), options.kernel, options.block}, A(i, k), B(k, j),
-                                     C(i, j));
+              g.insert<Gemm<T, Out>>(options.priority, {op_a, op_b, alpha, T(0), options.kernel, options.block},
+                                     A(i, k), B(k, j), C(i, j));
             else
-              g.insert<Gemm<T>>({op_a, op_b, alpha, k == 0 ? beta : T(1), options.kernel, options.block}, A(i, k),
+              g.insert<Gemm<T>>(options.priority,
+                                {op_a, op_b, alpha, k == 0 ? beta : T(1), options.kernel, options.block}, A(i, k),
                                 B(k, j), C(i, j));
             if (k == kt - 1 && options.bring_home) g.bring_home(C(i, j));
           }

@@ -15,6 +15,7 @@ struct GemmOptions {
   GemmKernel kernel = GemmKernel::cublas;  ///< what GPUs run
   int block = 32;                          ///< thread-block edge of naive, shared and coarse: 16 or 32
   bool bring_home = false;                 ///< send each tile of C to the host as soon as it is final
+  Priority priority = {};                  ///< of the tasks
 };
 
 /// BLAS gemm: C = alpha op(A) op(B) + beta C over tiles, with op(A) m x k, op(B) k x n and C m x n, any of them 0.

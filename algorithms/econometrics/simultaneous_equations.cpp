@@ -32,7 +32,7 @@ void require_valid(const ModelTriangle& triangle, const SimultaneousModel& model
     const std::string name = "equation " + std::to_string(i + 1);
     const auto each = [&](const std::vector<index_t>& columns, const char* what) {
       std::vector<index_t> sorted = columns;
-      std::sort(sorted.begin(), sorted.end());
+      if (!std::is_sorted(sorted.begin(), sorted.end())) std::sort(sorted.begin(), sorted.end());
       for (std::size_t p = 0; p < sorted.size(); ++p) {
         if (sorted[p] < 0 || sorted[p] >= variables)
           require(false, name, std::to_string(sorted[p]) + " is no variable");
@@ -54,7 +54,7 @@ struct System {
   std::vector<std::size_t> which;  ///< of the model's equations
   std::vector<PickedEquation> picked;
   std::vector<const detail::OwnBasis*> own;
-  std::vector<PickedEquation> in_model;     ///< the same by the model's variables
+  std::vector<const Equation*> in_model;    ///< the model's
   std::vector<std::vector<double>> scaled;  ///< coefficients in the variables' units, in each equation's own order
   std::vector<double> divisors;             ///< square roots
   HostMatrix<double> E;                     ///< residuals, in the model's coordinates
@@ -67,11 +67,11 @@ HostMatrix<double> dense_residuals(Graph& g, const detail::Variables& v, const S
   for (index_t i = 0; i < N; ++i) {
     const auto k = static_cast<std::size_t>(i);
     for (std::size_t p = 0; p < system.scaled[k].size(); ++p)
-      B(system.in_model[k].regressors[p], i) = system.scaled[k][p];
+      B(system.in_model[k]->regressors[p], i) = system.scaled[k][p];
   }
   HostMatrix<double> E = detail::product(g, Op::none, Op::none, v.A, B);
   for (index_t i = 0; i < N; ++i) {
-    const double* y = &v.A(0, system.in_model[static_cast<std::size_t>(i)].dependent);
+    const double* y = &v.A(0, system.in_model[static_cast<std::size_t>(i)]->dependent);
     for (index_t k = 0; k < E.rows(); ++k) E(k, i) = y[k] - E(k, i);
   }
   return E;
@@ -82,15 +82,15 @@ HostMatrix<double> residuals(Graph& g, const detail::Variables& v, const System&
                              const std::vector<detail::EquationFacts>& facts = {}) {
   const index_t m = v.A.rows();
   double some = 0;
-  for (const PickedEquation& e : system.in_model) some += static_cast<double>(e.size());
+  for (const Equation* e : system.in_model) some += static_cast<double>(e->regressors.size());
   const auto all = static_cast<double>(v.count()) * static_cast<double>(system.which.size());
   if (facts.empty() && all > 500 && all < 8 * some) return dense_residuals(g, v, system);
   HostMatrix<double> E(m, static_cast<index_t>(system.which.size()));
   for (std::size_t i = 0; i < system.which.size(); ++i) {
-    const PickedEquation& e = system.in_model[i];
+    const Equation& e = *system.in_model[i];
     double* out = &E(0, static_cast<index_t>(i));
     if (!facts.empty() && system.own[i] == nullptr) {
-      std::copy_n(facts[system.which[i]].residual.data(), m, out);
+      std::copy_n(facts[system.which[i]].residual.data, m, out);
       continue;
     }
     std::copy_n(&v.A(0, e.dependent), m, out);
@@ -102,16 +102,15 @@ HostMatrix<double> residuals(Graph& g, const detail::Variables& v, const System&
   return E;
 }
 
-/// In the data's units, of E = the residuals; NaN for equations without numbers.
-HostMatrix<double> covariance_of(Graph& g, const detail::Variables& v, const System& system,
-                                 const HostMatrix<double>& E, std::size_t equations) {
-  const HostMatrix<double> products = detail::product(g, Op::transpose, Op::none, E, E);
+/// In the data's units, of products = E^T E, E the residuals; NaN for equations without numbers.
+HostMatrix<double> covariance_of(const detail::Variables& v, const System& system, const HostMatrix<double>& products,
+                                 std::size_t equations) {
   HostMatrix<double> S(static_cast<index_t>(equations), static_cast<index_t>(equations));
   std::fill_n(S.data(), S.size(), nan);
   for (std::size_t i = 0; i < system.which.size(); ++i)
     for (std::size_t j = 0; j <= i; ++j) {
       const auto unit = [&](std::size_t k) {
-        return v.exponents[static_cast<std::size_t>(system.in_model[k].dependent)];
+        return v.exponents[static_cast<std::size_t>(system.in_model[k]->dependent)];
       };
       const double sum = products(static_cast<index_t>(j), static_cast<index_t>(i));
       const auto a = static_cast<index_t>(system.which[i]), b = static_cast<index_t>(system.which[j]);
@@ -120,30 +119,35 @@ HostMatrix<double> covariance_of(Graph& g, const detail::Variables& v, const Sys
   return S;
 }
 
-/// sum_ij P^ij a_i^T a_j / (s_i s_j) over the first `rows` rows.
-double weighted_sum(Graph& g, const Weights& w, const HostMatrix<double>& A, index_t rows) {
-  HostMatrix<double> scaled(rows, A.cols());
-  for (index_t j = 0; j < A.cols(); ++j)
-    for (index_t i = 0; i < rows; ++i) scaled(i, j) = A(i, j) / w.sigmas[static_cast<std::size_t>(j)];
-  const HostMatrix<double> products = detail::product(g, Op::transpose, Op::none, scaled, scaled);
+HostMatrix<double> products_of(Graph& g, const HostMatrix<double>& A) {
+  return detail::product(g, Op::transpose, Op::none, A, A);
+}
+
+/// sum_ij P^ij products_ij / (s_i s_j).
+double weighted_sum(const Weights& w, const HostMatrix<double>& products) {
   double sum = 0;
-  for (index_t k = 0; k < products.size(); ++k) sum += w.inverse.data()[k] * products.data()[k];
+  for (index_t j = 0; j < products.cols(); ++j) {
+    double column = 0;
+    for (index_t i = 0; i < products.rows(); ++i)
+      column += w.inverse(i, j) * (products(i, j) / w.sigmas[static_cast<std::size_t>(i)]);
+    sum += column / w.sigmas[static_cast<std::size_t>(j)];
+  }
   return sum;
 }
 
 double mcelroy(Graph& g, const detail::Variables& v, const SimultaneousModel& model, const System& system,
-               const HostMatrix<double>& E) {
+               const HostMatrix<double>& E, const HostMatrix<double>& products) {
   const Weights w = detail::weigh(g, E, system.divisors);
   if (w.inverse.cols() == 0) return nan;
   HostMatrix<double> Y(v.A.rows(), E.cols());
   for (index_t i = 0; i < E.cols(); ++i) {
-    const PickedEquation& e = system.in_model[static_cast<std::size_t>(i)];
+    const Equation& e = *system.in_model[static_cast<std::size_t>(i)];
     const index_t c = model.constant;
     const double along =
         c < 0 ? 0 : detail::dot(v.A, c, v.A, e.dependent, Y.rows()) / detail::dot(v.A, c, v.A, c, Y.rows());
     for (index_t k = 0; k < Y.rows(); ++k) Y(k, i) = v.A(k, e.dependent) - (c < 0 ? 0 : along * v.A(k, c));
   }
-  return 1 - weighted_sum(g, w, E, E.rows()) / weighted_sum(g, w, Y, Y.rows());
+  return 1 - weighted_sum(w, products) / weighted_sum(w, products_of(g, Y));
 }
 
 /// Moves system.scaled by the corrections, and answers the largest of them relative to a coefficient and its error.
@@ -164,7 +168,7 @@ double move(System& system, const std::vector<std::vector<double>>& changes,
 }
 
 /// The statistics of an equation that residuals change.
-void restate(const detail::Variables& v, const PickedEquation& e, const std::vector<double>& b,
+void restate(const detail::Variables& v, const Equation& e, const std::vector<double>& b,
              const std::vector<double>& errors, double norm, double divisor, EquationEstimate& estimate) {
   const int unit = v.exponents[static_cast<std::size_t>(e.dependent)];
   const double before = estimate.sigma;
@@ -190,8 +194,8 @@ void third_stage(Graph& g, const detail::Variables& v, const SemOptions& options
     errors.emplace_back();
     for (std::size_t p = 0; p < e.standard_errors.size(); ++p)
       errors.back().push_back(
-          std::ldexp(e.standard_errors[p], v.exponents[static_cast<std::size_t>(system.in_model[i].regressors[p])] -
-                                               v.exponents[static_cast<std::size_t>(system.in_model[i].dependent)]));
+          std::ldexp(e.standard_errors[p], v.exponents[static_cast<std::size_t>(system.in_model[i]->regressors[p])] -
+                                               v.exponents[static_cast<std::size_t>(system.in_model[i]->dependent)]));
   }
   const auto refuse = [&](const std::vector<index_t>& singular) {
     result.status = SemStatus::singular_covariance;
@@ -225,11 +229,11 @@ void third_stage(Graph& g, const detail::Variables& v, const SemOptions& options
     if (lost || result.iterations == most || result.last_change <= options.tolerance) {
       if (lost || (options.iterate && !(result.last_change <= options.tolerance)))
         result.status = SemStatus::not_converged;
-      result.weighting_covariance = covariance_of(g, v, system, E, result.equations.size());
+      result.weighting_covariance = covariance_of(v, system, products_of(g, E), result.equations.size());
       if (std::all_of(system.own.begin(), system.own.end(), [](const auto* own) { return own == nullptr; }) &&
           static_cast<index_t>(system.which.size()) * v.rows > stage.unknowns() &&
           (options.method == SemMethod::three_stage))
-        result.hansen_sargan = {weighted_sum(g, weights, next, v.rows),
+        result.hansen_sargan = {weighted_sum(weights, products_of(g, detail::first_rows(next, v.rows))),
                                 static_cast<index_t>(system.which.size()) * v.rows - stage.unknowns(), 0};
       E = std::move(next);
       break;
@@ -243,7 +247,7 @@ void third_stage(Graph& g, const detail::Variables& v, const SemOptions& options
     const PickedEquation& e = system.picked[i];
     std::vector<double> own(units[i].size());
     for (std::size_t p = 0; p < own.size(); ++p) own[p] = units[i][static_cast<std::size_t>(e.places[p])];
-    restate(v, system.in_model[i], system.scaled[i], own, norms[i], system.divisors[i],
+    restate(v, *system.in_model[i], system.scaled[i], own, norms[i], system.divisors[i],
             result.equations[system.which[i]]);
   }
 }
@@ -286,7 +290,7 @@ SimultaneousEquations estimate(Graph& g, const ModelTriangle& triangle, const Si
                                const SemOptions& options) {
   require_valid(triangle, model);
   SimultaneousEquations result;
-  const index_t M = triangle.R.cols(), D = triangle.observations;
+  const index_t D = triangle.observations;
   const bool instrumental = options.method == SemMethod::two_stage || options.method == SemMethod::three_stage;
   if (!all_finite(triangle.R)) {
     result.equations.resize(model.equations.size());
@@ -299,9 +303,8 @@ SimultaneousEquations estimate(Graph& g, const ModelTriangle& triangle, const Si
 
   std::deque<detail::OwnBasis> bases;
   std::vector<const detail::OwnBasis*> own;
-  std::vector<PickedEquation> picked, in_model;
+  std::vector<PickedEquation> picked;
   for (const Equation& e : model.equations) {
-    in_model.push_back(detail::pick(v, e, {}, model.constant));
     if (!instrumental || e.instruments.empty()) {
       picked.push_back(detail::pick(v, e, {}, model.constant));
       own.push_back(nullptr);
@@ -311,17 +314,17 @@ SimultaneousEquations estimate(Graph& g, const ModelTriangle& triangle, const Si
       picked.push_back(detail::pick(bases.back().variables, e, bases.back().columns, model.constant));
     }
   }
-  const auto facts = detail::run_equations(g, v, picked, options.engine);
+  const detail::FoundFacts found = detail::run_equations(g, v, picked, options.engine);
   System system;
   for (std::size_t i = 0; i < picked.size(); ++i) {
-    EquationEstimate e = detail::judge_equation(g, picked[i], facts[i], options.divisor, instrumental);
+    EquationEstimate e = detail::judge_equation(g, picked[i], found.of[i], options.divisor, instrumental);
     if (own[i] != nullptr)
       for (index_t& c : e.dependent_regressors) c = own[i]->columns[static_cast<std::size_t>(c)];
     if (e.status == EquationStatus::ok) {
       system.which.push_back(i);
       system.own.push_back(own[i]);
       std::vector<double> b;
-      for (const index_t p : picked[i].places) b.push_back(facts[i].facts(p, 0));
+      for (const index_t p : picked[i].places) b.push_back(found.of[i].facts(p, 0));
       system.scaled.push_back(std::move(b));
       const index_t divisor = options.divisor == SemDivisor::small ? e.degrees_of_freedom : D;
       system.divisors.push_back(std::sqrt(static_cast<double>(divisor)));
@@ -330,18 +333,19 @@ SimultaneousEquations estimate(Graph& g, const ModelTriangle& triangle, const Si
   }
   for (const std::size_t i : system.which) {
     system.picked.push_back(std::move(picked[i]));
-    system.in_model.push_back(std::move(in_model[i]));
+    system.in_model.push_back(&model.equations[i]);
   }
   if (system.which.empty()) {
-    result.residual_covariance = covariance_of(g, v, system, HostMatrix<double>(M, 0), result.equations.size());
+    result.residual_covariance = covariance_of(v, system, {}, result.equations.size());
     return result;
   }
-  system.E = residuals(g, v, system, facts);
+  system.E = residuals(g, v, system, found.of);
   if (options.method == SemMethod::three_stage || options.method == SemMethod::sur)
     third_stage(g, v, options, system, result);
   if (result.status == SemStatus::singular_covariance) return result;
-  result.residual_covariance = covariance_of(g, v, system, system.E, result.equations.size());
-  result.mcelroy_r2 = mcelroy(g, v, model, system, system.E);
+  const HostMatrix<double> products = products_of(g, system.E);
+  result.residual_covariance = covariance_of(v, system, products, result.equations.size());
+  result.mcelroy_r2 = mcelroy(g, v, model, system, system.E, products);
   return result;
 }
 

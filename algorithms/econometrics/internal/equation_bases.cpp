@@ -122,8 +122,8 @@ void EquationBases::find_together(Graph& g, const Variables& model, const std::v
       bases.push_back(Q_[i](0, 0));
     }
     const Shape work = equation_bases_work(model.rows, r, count, runtime.gpus() > 0);
-    g.insert<kernels::EquationBases>({count, model.rows, flops}, A(0, 0), picks.back()(0, 0), triangles.back()(0, 0),
-                                     g.scratch<double>(work.rows, work.cols), bases);
+    g.insert<kernels::EquationBases>(on_gpu, {count, model.rows, flops}, A(0, 0), picks.back()(0, 0),
+                                     triangles.back()(0, 0), g.scratch<double>(work.rows, work.cols), bases);
   }
   g.wait();
   for (const auto& matrix : triangles) matrix.bring_home();
@@ -170,7 +170,7 @@ HostMatrix<double> EquationBases::side_by_side() const {
 HostMatrix<double> EquationBases::times(Graph& g, const HostMatrix<double>& x) const {
   set_x(x);
   for (std::size_t k = 0; k < X_.size(); ++k)
-    g.insert<BasisTimes>({}, X_[k](0, 0), W_(0, static_cast<index_t>(k)), bases(k));
+    g.insert<BasisTimes>(on_gpu, {}, X_[k](0, 0), W_(0, static_cast<index_t>(k)), bases(k));
   g.wait();
   HostMatrix<double> w(W_.m(), W_.n());
   W_.copy_to(w.data(), w.ld());
@@ -180,7 +180,7 @@ HostMatrix<double> EquationBases::times(Graph& g, const HostMatrix<double>& x) c
 HostMatrix<double> EquationBases::transposed_times(Graph& g, const HostMatrix<double>& v) const {
   V_.copy_from(v.data(), v.ld());
   for (std::size_t k = 0; k < X_.size(); ++k)
-    g.insert<BasisTransposedTimes>({}, V_(0, static_cast<index_t>(k)), Y_[k](0, 0), bases(k));
+    g.insert<BasisTransposedTimes>(on_gpu, {}, V_(0, static_cast<index_t>(k)), Y_[k](0, 0), bases(k));
   return take_y(g);
 }
 
@@ -191,10 +191,10 @@ HostMatrix<double> EquationBases::weighted_products(Graph& g, const HostMatrix<d
   const auto weights =
       TileMatrix<double>::map(g.runtime(), P.data(), P.rows(), P.cols(), P.ld(), {at_once, at_once}, "P");
   for (std::size_t k = 0; k < X_.size(); ++k)
-    g.insert<BasisTimes>({}, X_[k](0, 0), W_(0, static_cast<index_t>(k)), bases(k));
-  gemm(g, Op::none, Op::none, 1.0, W_, weights, 0.0, V_);
+    g.insert<BasisTimes>(on_gpu, {}, X_[k](0, 0), W_(0, static_cast<index_t>(k)), bases(k));
+  gemm(g, Op::none, Op::none, 1.0, W_, weights, 0.0, V_, {.priority = on_gpu});
   for (std::size_t k = 0; k < X_.size(); ++k)
-    g.insert<BasisTransposedTimes>({}, V_(0, static_cast<index_t>(k)), Y_[k](0, 0), bases(k));
+    g.insert<BasisTransposedTimes>(on_gpu, {}, V_(0, static_cast<index_t>(k)), Y_[k](0, 0), bases(k));
   return take_y(g);
 }
 

@@ -80,22 +80,23 @@ PickedEquation pick(const Variables& variables, const Equation& equation, const 
   e.variables = &variables;
   e.dependent = own(equation.dependent);
   for (const index_t c : equation.regressors) e.regressors.push_back(own(c));
-  e.order = e.regressors;
   const auto height = [&](index_t c) {
     return std::min<index_t>(variables.heights[static_cast<std::size_t>(c)], variables.rows);
   };
   const auto endogenous = [&](index_t c) { return c >= variables.instruments; };
-  std::stable_sort(e.order.begin(), e.order.end(), [&](index_t a, index_t b) {
+  const auto before = [&](index_t a, index_t b) {
     return std::pair(endogenous(a), height(a)) < std::pair(endogenous(b), height(b));
-  });
-  std::vector<std::size_t> by_column(e.order.size()), by_regressor(e.order.size());
-  std::iota(by_column.begin(), by_column.end(), 0);
-  by_regressor = by_column;
-  std::sort(by_column.begin(), by_column.end(), [&](std::size_t a, std::size_t b) { return e.order[a] < e.order[b]; });
-  std::sort(by_regressor.begin(), by_regressor.end(),
-            [&](std::size_t a, std::size_t b) { return e.regressors[a] < e.regressors[b]; });
-  e.places.resize(e.order.size());
-  for (std::size_t k = 0; k < by_column.size(); ++k) e.places[by_regressor[k]] = static_cast<index_t>(by_column[k]);
+  };
+  std::vector<std::size_t> sorted(e.regressors.size());
+  std::iota(sorted.begin(), sorted.end(), 0);
+  if (!std::is_sorted(e.regressors.begin(), e.regressors.end(), before))
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [&](std::size_t a, std::size_t b) { return before(e.regressors[a], e.regressors[b]); });
+  e.places.resize(sorted.size());
+  for (std::size_t k = 0; k < sorted.size(); ++k) {
+    e.order.push_back(e.regressors[sorted[k]]);
+    e.places[sorted[k]] = static_cast<index_t>(k);
+  }
   e.exogenous = std::count_if(e.order.begin(), e.order.end(), [&](index_t c) { return !endogenous(c); });
   const auto at = std::find(equation.regressors.begin(), equation.regressors.end(), constant);
   if (constant >= 0 && at != equation.regressors.end()) e.constant = at - equation.regressors.begin();
@@ -150,6 +151,7 @@ OwnBasis own_basis(Graph& g, const Variables& model, const Equation& equation) {
     }
   }
   own.variables.dropped = dropped;
+  own.variables.tails = tails_of(own.variables);
   return own;
 }
 
@@ -175,7 +177,7 @@ EquationEstimate judge_equation(Graph& g, const PickedEquation& equation, const 
   for (const index_t p : equation.places) {
     b.push_back(facts.facts(p, 0)), inverse.push_back(facts.facts(p, 1)), beside.push_back(facts.facts(p, 3));
   }
-  double norm = euclidean_norm(facts.residual.rows(), facts.residual.data());
+  double norm = euclidean_norm(facts.residual.rows, facts.residual.data);
   e.perfect_fit = !(norm > rounding_of(equation, b.data()));
   if (e.perfect_fit) norm = 0;
   const double scale = std::sqrt(static_cast<double>(divisor == SemDivisor::small ? D - r : D)), s = norm / scale;
@@ -202,16 +204,14 @@ EquationEstimate judge_equation(Graph& g, const PickedEquation& equation, const 
   e.first_stage.resize(b.size());
   if (!instrumental) return e;
   if (!e.perfect_fit && v.rows > r) {
-    const double part = euclidean_norm(v.rows, facts.residual.data()) / norm;
+    const double part = euclidean_norm(v.rows, facts.residual.data) / norm;
     e.sargan = {static_cast<double>(D) * part * part, v.rows - r, 0};
   }
   const index_t excluded = v.rows - equation.exogenous, left = D - v.rows;
   for (std::size_t p = 0; p < b.size(); ++p) {
     const index_t c = equation.regressors[p];
     if (c < v.instruments || left <= 0) continue;
-    const index_t below = v.A.rows() - v.rows;
-    const double tail = below > 0 ? euclidean_norm(below, &v.A(v.rows, c)) : 0;
-    const double ratio = beside[p] / tail;
+    const double ratio = beside[p] / v.tails[static_cast<std::size_t>(c - v.instruments)];
     e.first_stage[p] = {ratio * ratio * static_cast<double>(left) / static_cast<double>(excluded), excluded, left};
   }
   return e;

@@ -3,6 +3,7 @@
 #include <tesela/algorithms/econometrics/internal/model_variables.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
 
+#include <deque>
 #include <optional>
 #include <vector>
 
@@ -48,15 +49,19 @@ std::vector<std::vector<std::size_t>> equation_groups(const Runtime& runtime,
 /// Their picks side by side, as EquationGram has them.
 HostMatrix<int> group_picks(const std::vector<PickedEquation>& equations, const std::vector<std::size_t>& group);
 
-/// What the tasks find out.
+/// What the tasks find out: see EquationQr.
 struct EquationFacts {
-  HostMatrix<double> facts, residual;  ///< see EquationQr
+  Block<const double> facts = {}, residual = {};
+};
+struct FoundFacts {
+  std::vector<EquationFacts> of;  ///< each equation
+  std::deque<HostMatrix<double>> memory;
 };
 
 /// Tasks for the equations that have no more regressors than their variables have rows; the others' facts are empty.
 /// Those of other variables than the model's, and those whose products are too ill conditioned, take QR. Waits.
-std::vector<EquationFacts> run_equations(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
-                                         SemEngine engine);
+FoundFacts run_equations(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
+                         SemEngine engine);
 
 /// The estimate by the equation itself, from its facts. Waits for the graph where it asks more of a deficient rank.
 EquationEstimate judge_equation(Graph& g, const PickedEquation& equation, const EquationFacts& facts,

@@ -11,6 +11,8 @@ namespace tesela::detail {
 using namespace kernels;
 namespace {
 
+constexpr double few_flops = 1e8;  // a core has them done before a GPU has the data
+
 /// Rows first ... last of columns j ... become what a Householder transformation makes of them that leaves of column j
 /// its first of these rows.
 void eliminate(HostMatrix<double>& A, index_t j, index_t first, index_t last) {
@@ -64,7 +66,8 @@ HostMatrix<double> product(Graph& g, Op op, Op op_b, const HostMatrix<double>& A
   const auto a_tiles = map(A, op, {cut.mb, cut.kb}, "A");
   const auto b_tiles = same ? a_tiles : map(B, op_b, {cut.kb, cut.nb}, "B");
   const auto c_tiles = map(C, Op::none, {cut.mb, cut.nb}, "C");
-  gemm(g, op, op_b, 1.0, a_tiles, b_tiles, 0.0, c_tiles);
+  const double work = 2.0 * static_cast<double>(C.size()) * static_cast<double>(a.cols);
+  gemm(g, op, op_b, 1.0, a_tiles, b_tiles, 0.0, c_tiles, {.priority = work > few_flops ? on_gpu : Priority{}});
   g.wait();
   c_tiles.bring_home();
   return C;
@@ -108,13 +111,28 @@ Variables model_variables(const ModelTriangle& triangle, index_t instruments, bo
   v.instruments = instruments;
   v.dropped = drop_dependent(v.A, instruments, v.norms, tolerance, v.heights);
   v.rows = instruments - static_cast<index_t>(v.dropped.size());
+  v.tails = tails_of(v);
   return v;
+}
+
+std::vector<double> tails_of(const Variables& v) {
+  std::vector<double> tails;
+  const index_t below = v.A.rows() - v.rows;
+  for (index_t c = v.instruments; c < v.count(); ++c)
+    tails.push_back(below > 0 ? euclidean_norm(below, &v.A(v.rows, c)) : 0);
+  return tails;
 }
 
 HostMatrix<double> columns_of(const HostMatrix<double>& A, const std::vector<index_t>& columns) {
   HostMatrix<double> result(A.rows(), static_cast<index_t>(columns.size()));
   for (std::size_t j = 0; j < columns.size() && A.rows() > 0; ++j)
     std::copy_n(&A(0, columns[j]), A.rows(), &result(0, static_cast<index_t>(j)));
+  return result;
+}
+
+HostMatrix<double> first_rows(const HostMatrix<double>& A, index_t rows) {
+  HostMatrix<double> result(rows, A.cols());
+  for (index_t j = 0; j < A.cols() && rows > 0; ++j) std::copy_n(&A(0, j), rows, &result(0, j));
   return result;
 }
 

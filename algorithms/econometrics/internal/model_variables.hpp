@@ -24,7 +24,8 @@ struct Variables {
   HostMatrix<double> A;
   std::vector<int> exponents, heights;
   std::vector<double> norms;
-  index_t rows = 0;  ///< that the instruments span
+  std::vector<double> tails = {};  ///< see tails_of
+  index_t rows = 0;                ///< that the instruments span
   index_t instruments = 0;
   index_t observations = 0;
   double tolerance = 0;
@@ -39,8 +40,14 @@ double settled_tolerance(const ModelTriangle& triangle, const SemOptions& option
 /// From the triangle of a model. `all`: every variable is an instrument.
 Variables model_variables(const ModelTriangle& triangle, index_t instruments, bool all, double tolerance);
 
+/// Of each variable that is no instrument: the norm of what the instruments leave.
+std::vector<double> tails_of(const Variables& v);
+
 /// Columns `columns` of A side by side.
 HostMatrix<double> columns_of(const HostMatrix<double>& A, const std::vector<index_t>& columns);
+
+/// Its first `rows` rows.
+HostMatrix<double> first_rows(const HostMatrix<double>& A, index_t rows);
 
 /// Sum of products of the first n elements of two columns.
 double dot(const HostMatrix<double>& A, index_t i, const HostMatrix<double>& B, index_t j, index_t n);

@@ -1,4 +1,5 @@
 #include <tesela/algorithms/econometrics/internal/equation_tasks.hpp>
+#include <tesela/codelets/dense/gemm.hpp>
 #include <tesela/codelets/econometrics/equation_givens.hpp>
 #include <tesela/codelets/econometrics/equation_gram.hpp>
 #include <tesela/codelets/econometrics/equation_qr.hpp>
@@ -21,114 +22,162 @@ TileMatrix<int> whole(Runtime& runtime, const HostMatrix<int>& a) {
   return TileMatrix<int>::map(runtime, a.data(), 2, a.cols(), 2, {2, a.cols()}, "picks");
 }
 
-HostMatrix<double> columns(const HostMatrix<double>& a, index_t first, index_t count, index_t rows) {
-  HostMatrix<double> part(rows, count);
-  for (index_t j = 0; j < count; ++j) std::copy_n(&a(0, first + j), rows, &part(0, j));
-  return part;
-}
+/// Facts and residuals of equations in two pieces of host memory, each page-locked at once.
+class Room {
+ public:
+  Room(Runtime& runtime, FoundFacts& all, index_t regressors, index_t coordinates, index_t equations)
+      : runtime_(runtime),
+        facts_(all.memory.emplace_back(regressors + 1, 4 * equations)),
+        residuals_(all.memory.emplace_back(coordinates, equations)),
+        locked_facts_(runtime, facts_.data(), static_cast<std::size_t>(facts_.size()) * sizeof(double)),
+        locked_residuals_(runtime, residuals_.data(), static_cast<std::size_t>(residuals_.size()) * sizeof(double)) {}
 
-/// Equations that are one task.
-struct Group {
-  std::vector<std::size_t> which;
-  index_t r = 0;  ///< of the largest
-  HostMatrix<int> picks = {};
-  EquationFacts found = {};
-
-  void place(const std::vector<PickedEquation>& equations, index_t coordinates) {
-    const auto count = static_cast<index_t>(which.size());
-    picks = group_picks(equations, which);
-    found = {HostMatrix<double>::zeros(r + 1, 4 * count), HostMatrix<double>::zeros(coordinates, count)};
+  /// For the next `count` equations.
+  std::pair<Tile<double>, Tile<double>> add(index_t regressors, index_t coordinates, index_t count) {
+    const auto map = [&](HostMatrix<double>& all, index_t rows, index_t first, index_t columns, const char* name) {
+      tiles_.push_back(
+          TileMatrix<double>::map(runtime_, &all(0, first), rows, columns, all.ld(), {rows, columns}, name));
+      return tiles_.back()(0, 0);
+    };
+    const std::pair both{map(facts_, regressors + 1, 4 * equations_, 4 * count, "facts"),
+                         map(residuals_, coordinates, equations_, count, "residual")};
+    equations_ += count;
+    return both;
+  }
+  void bring_home() { tiles_.clear(); }
+  /// Of equation `at`, which had room for `room` regressors.
+  EquationFacts found(index_t at, index_t room, const PickedEquation& e) {
+    double* const own = &facts_(0, 4 * at);
+    for (index_t k = 0; k < 4; ++k) own[e.size() + k * facts_.ld()] = own[room + k * facts_.ld()];
+    return {{own, e.size() + 1, 4, facts_.ld()}, {&residuals_(0, at), e.variables->A.rows(), 1, residuals_.ld()}};
   }
 
-  EquationFacts facts_of(const PickedEquation& e, index_t i) const {
-    EquationFacts own{columns(found.facts, 4 * i, 4, e.size() + 1),
-                      columns(found.residual, i, 1, found.residual.rows())};
-    for (index_t k = 0; k < 4; ++k) own.facts(e.size(), k) = found.facts(r, 4 * i + k);
-    return own;
-  }
+ private:
+  Runtime& runtime_;
+  HostMatrix<double>&facts_, &residuals_;
+  PinnedMemory locked_facts_, locked_residuals_;
+  std::vector<TileMatrix<double>> tiles_;
+  index_t equations_ = 0;
 };
-
-std::vector<Group> groups_of(const Runtime& runtime, const std::vector<PickedEquation>& equations,
-                             const std::vector<std::size_t>& which) {
-  std::vector<Group> groups;
-  for (std::vector<std::size_t>& some : equation_groups(runtime, equations, which)) {
-    const index_t r = equations[some.front()].size();
-    groups.push_back({std::move(some), r});
-  }
-  return groups;
-}
 
 /// Inserts a task for each group, takes what they find where it is of use, and answers the equations where it is not.
 template <class Insert, class Good>
 std::vector<std::size_t> run_groups(Graph& g, const std::vector<PickedEquation>& equations,
-                                    const std::vector<std::size_t>& which, std::vector<EquationFacts>& all,
-                                    const Insert& insert, const Good& good) {
-  std::vector<Group> groups = groups_of(g.runtime(), equations, which);
-  std::vector<TileMatrix<int>> picks;
-  std::vector<TileMatrix<double>> results;
-  for (Group& group : groups) {
-    group.place(equations, equations[group.which.front()].variables->A.rows());
-    picks.push_back(whole(g.runtime(), group.picks));
-    results.push_back(whole(g.runtime(), group.found.facts, "facts"));
-    results.push_back(whole(g.runtime(), group.found.residual, "residual"));
-    insert(group, picks.back()(0, 0), results[results.size() - 2](0, 0), results.back()(0, 0));
+                                    const std::vector<std::size_t>& which, FoundFacts& all, const Insert& insert,
+                                    const Good& good) {
+  const auto groups = equation_groups(g.runtime(), equations, which);
+  const index_t coordinates = equations[which.front()].variables->A.rows();
+  Room room(g.runtime(), all, equations[groups.front().front()].size(), coordinates, std::ssize(which));
+  std::vector<HostMatrix<int>> picks;
+  std::vector<TileMatrix<int>> picked;
+  for (const auto& group : groups) {
+    const index_t r = equations[group.front()].size();
+    picks.push_back(group_picks(equations, group));
+    picked.push_back(whole(g.runtime(), picks.back()));
+    const auto [facts, residual] = room.add(r, coordinates, std::ssize(group));
+    insert(group, r, picked.back()(0, 0), facts, residual);
   }
   g.wait();
-  for (const auto& matrix : results) matrix.bring_home();
+  room.bring_home();
   std::vector<std::size_t> left;
-  for (const Group& group : groups)
-    for (std::size_t k = 0; k < group.which.size(); ++k) {
-      const std::size_t i = group.which[k];
-      if (good(group.found.facts(group.r, static_cast<index_t>(4 * k))))
-        all[i] = group.facts_of(equations[i], static_cast<index_t>(k));
+  index_t at = 0;
+  for (const auto& group : groups)
+    for (const std::size_t i : group) {
+      const EquationFacts own = room.found(at++, equations[group.front()].size(), equations[i]);
+      if (good(own.facts(own.facts.rows - 1, 0)))
+        all.of[i] = own;
       else
         left.push_back(i);
     }
   return left;
 }
 
-/// The facts of these equations from products. Answers those that need more.
-std::vector<std::size_t> run_grams(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
-                                   const std::vector<std::size_t>& which, std::vector<EquationFacts>& all) {
+/// The products of all variables' first rows, in one tile.
+TileMatrix<double> products_of(Graph& g, const Variables& model, HostMatrix<double>& home) {
   Runtime& runtime = g.runtime();
   const index_t M = model.count();
-  HostMatrix<double> first(model.rows, M);
-  for (index_t c = 0; c < M; ++c) std::copy_n(&model.A(0, c), model.rows, &first(0, c));
-  const HostMatrix<double> products = product(g, Op::transpose, Op::none, first, first);
-  const auto gram = whole(runtime, products, "products"), A = whole(runtime, model.A, "R");
-  const auto insert = [&](const Group& group, const Tile<int>& picks, const Tile<double>& facts,
-                          const Tile<double>& residual) {
-    const auto count = static_cast<index_t>(group.which.size());
-    const Shape work = equation_gram_work(group.r, count, runtime.gpus() > 0);
-    g.insert<EquationGram>({count}, A(0, 0), gram(0, 0), picks, facts, residual,
+  if (runtime.gpus() > 0) {  // they need not leave it
+    const auto first =
+        TileMatrix<double>::map(runtime, model.A.data(), model.rows, M, model.A.ld(), {model.rows, M}, "R1");
+    TileMatrix<double> products(runtime, M, M, {M, M}, "products");
+    g.insert<Gemm<double, Out>>(on_gpu, {.op_a = Op::transpose}, first(0, 0), first(0, 0), products(0, 0));
+    return products;
+  }
+  const HostMatrix<double> first = first_rows(model.A, model.rows);
+  home = product(g, Op::transpose, Op::none, first, first);
+  return whole(runtime, home, "products");
+}
+
+/// The facts of these equations from products. Answers those that need more.
+std::vector<std::size_t> run_grams(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
+                                   const std::vector<std::size_t>& which, FoundFacts& all) {
+  Runtime& runtime = g.runtime();
+  HostMatrix<double> home;
+  const auto A = whole(runtime, model.A, "R"), products = products_of(g, model, home);
+  const auto insert = [&](const std::vector<std::size_t>& group, index_t r, const Tile<int>& picks,
+                          const Tile<double>& facts, const Tile<double>& residual) {
+    const index_t count = std::ssize(group);
+    const Shape work = equation_gram_work(r, count, runtime.gpus() > 0);
+    g.insert<EquationGram>(on_gpu, {count}, A(0, 0), products(0, 0), picks, facts, residual,
                            g.scratch<double>(work.rows, work.cols));
   };
   return run_groups(g, equations, which, all, insert, [](double condition) { return condition <= largest_condition; });
 }
 
 void run_rotations(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
-                   const std::vector<std::size_t>& which, std::vector<EquationFacts>& all) {
+                   const std::vector<std::size_t>& which, FoundFacts& all) {
   const auto A = whole(g.runtime(), model.A, "R");
-  const auto insert = [&](const Group& group, const Tile<int>& picks, const Tile<double>& facts,
-                          const Tile<double>& residual) {
-    const auto count = static_cast<index_t>(group.which.size());
+  const auto insert = [&](const std::vector<std::size_t>& group, index_t r, const Tile<int>& picks,
+                          const Tile<double>& facts, const Tile<double>& residual) {
+    const index_t count = std::ssize(group);
     double work = 0;
-    for (const std::size_t i : group.which)
+    for (const std::size_t i : group)
       work += staircase_rotation_flops(equations[i].picks.data() + 1, equations[i].size(), 2);
-    const Shape space = equation_givens_work(model.rows, group.r, count, g.runtime().gpus() > 0);
-    g.insert<EquationGivens>({count, model.rows, work}, A(0, 0), picks, facts, residual,
+    const Shape space = equation_givens_work(model.rows, r, count, g.runtime().gpus() > 0);
+    g.insert<EquationGivens>(on_gpu, {count, model.rows, work}, A(0, 0), picks, facts, residual,
                              g.scratch<double>(space.rows, space.cols));
   };
   run_groups(g, equations, which, all, insert, [](double) { return true; });
 }
 
+/// By Householder's, an equation a task.
+void run_alone(Graph& g, const std::vector<PickedEquation>& equations, const std::vector<std::size_t>& which,
+               FoundFacts& all) {
+  Runtime& runtime = g.runtime();
+  index_t most = 0, coordinates = 0;
+  for (const std::size_t i : which) {
+    most = std::max(most, equations[i].size());
+    coordinates = std::max(coordinates, equations[i].variables->A.rows());
+  }
+  Room room(runtime, all, most, coordinates, std::ssize(which));
+  std::map<const Variables*, TileMatrix<double>> inputs;
+  std::vector<TileMatrix<int>> picks;
+  for (const std::size_t i : which) {
+    const PickedEquation& e = equations[i];
+    const HostMatrix<double>& A = e.variables->A;
+    const index_t r = e.size(), rows = e.variables->rows;
+    const auto input = inputs.try_emplace(e.variables, whole(runtime, A, "R")).first;
+    const auto [facts, residual] = room.add(r, A.rows(), 1);
+    picks.push_back(whole(runtime, e.picks));
+    const int* const heights = e.picks.data() + 1;
+    const Shape work = equation_work(rows, r, runtime.gpus() > 0);
+    g.insert<EquationQr>({rows, equation_panels(heights, r, 2, rows), staircase_flops(heights, r + 1, 2)},
+                         input->second(0, 0), picks.back()(0, 0), facts, residual,
+                         g.scratch<double>(work.rows, work.cols));
+  }
+  g.wait();
+  room.bring_home();
+  index_t at = 0;
+  for (const std::size_t i : which) all.of[i] = room.found(at++, equations[i].size(), equations[i]);
+}
+
 }  // namespace
 
-std::vector<EquationFacts> run_equations(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
-                                         SemEngine engine) {
-  Runtime& runtime = g.runtime();
-  std::vector<EquationFacts> all(equations.size());
-  std::vector<std::size_t> by_qr, together;
+FoundFacts run_equations(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
+                         SemEngine engine) {
+  FoundFacts all;
+  all.of.resize(equations.size());
+  std::vector<std::size_t> alone, together;
   index_t largest = 0;
   for (const PickedEquation& e : equations) largest = std::max(largest, e.variables == &model ? e.size() : 0);
   const bool batched = engine == SemEngine::batched || (engine == SemEngine::automatic && largest >= 48);
@@ -136,33 +185,14 @@ std::vector<EquationFacts> run_equations(Graph& g, const Variables& model, const
   for (std::size_t i = 0; i < equations.size(); ++i) {
     const PickedEquation& e = equations[i];
     if (e.size() <= e.variables->rows)
-      ((batched || rotations) && e.variables == &model ? together : by_qr).push_back(i);
+      ((batched || rotations) && e.variables == &model ? together : alone).push_back(i);
   }
   if (rotations && !together.empty()) run_rotations(g, model, equations, together, all);
   if (batched && !together.empty()) {
     const auto left = run_grams(g, model, equations, together, all);
-    by_qr.insert(by_qr.end(), left.begin(), left.end());
+    alone.insert(alone.end(), left.begin(), left.end());
   }
-  std::map<const Variables*, TileMatrix<double>> inputs;
-  std::vector<TileMatrix<double>> results;
-  std::vector<TileMatrix<int>> picks;
-  for (const std::size_t i : by_qr) {
-    const PickedEquation& e = equations[i];
-    const HostMatrix<double>& A = e.variables->A;
-    const index_t r = e.size(), rows = e.variables->rows;
-    const auto input = inputs.try_emplace(e.variables, whole(runtime, A, "R")).first;
-    all[i] = {HostMatrix<double>::zeros(r + 1, 4), HostMatrix<double>::zeros(A.rows(), 1)};
-    picks.push_back(whole(runtime, e.picks));
-    results.push_back(whole(runtime, all[i].facts, "facts"));
-    results.push_back(whole(runtime, all[i].residual, "residual"));
-    const int* const heights = e.picks.data() + 1;
-    const Shape work = equation_work(rows, r, runtime.gpus() > 0);
-    g.insert<EquationQr>({rows, equation_panels(heights, r, 2, rows), staircase_flops(heights, r + 1, 2)},
-                         input->second(0, 0), picks.back()(0, 0), results[results.size() - 2](0, 0),
-                         results.back()(0, 0), g.scratch<double>(work.rows, work.cols));
-  }
-  g.wait();
-  for (const auto& matrix : results) matrix.bring_home();
+  if (!alone.empty()) run_alone(g, equations, alone, all);
   return all;
 }
 

@@ -64,7 +64,7 @@ ThirdStage::ThirdStage(Graph& g, const Variables& model, const std::vector<Picke
   H_ = product(g, Op::transpose, Op::none, Q, Q);
 }
 
-HostMatrix<double> ThirdStage::of_fitted(Graph& g, const Variables& model, const std::vector<PickedEquation>& in_model,
+HostMatrix<double> ThirdStage::of_fitted(Graph& g, const Variables& model, const std::vector<const Equation*>& in_model,
                                          const std::vector<std::vector<double>>& coefficients) const {
   HostMatrix<double> x(unknowns(), 1);
   for (std::size_t i = 0; i < in_model.size(); ++i) {
@@ -81,7 +81,7 @@ HostMatrix<double> ThirdStage::of_fitted(Graph& g, const Variables& model, const
   }
   HostMatrix<double> E = bases_.times(g, x);
   for (index_t i = 0; i < E.cols(); ++i) {
-    const double* y = &model.A(0, in_model[static_cast<std::size_t>(i)].dependent);
+    const double* y = &model.A(0, in_model[static_cast<std::size_t>(i)]->dependent);
     for (index_t k = 0; k < E.rows(); ++k) E(k, i) = y[k] - E(k, i);
   }
   return E;

@@ -35,7 +35,7 @@ class ThirdStage {
 
   /// The residuals that correction() takes, columns y_i - Q_i R_i b_i; those of the data, y_i - Z_i b_i, are as good
   /// where all equations have the model's instruments. Waits.
-  HostMatrix<double> of_fitted(Graph& g, const Variables& model, const std::vector<PickedEquation>& in_model,
+  HostMatrix<double> of_fitted(Graph& g, const Variables& model, const std::vector<const Equation*>& in_model,
                                const std::vector<std::vector<double>>& coefficients) const;
   bool own_instruments() const { return own_instruments_; }
 
