@@ -11,7 +11,7 @@ std::uint64_t EquationBases::Args::cost_key() const {
 Shape equation_bases_work(index_t rows, index_t regressors, index_t count, bool with_gpu) {
   const index_t n = regressors;
   if (!with_gpu) return equation_work(rows, n, false);
-  return {32, ceil_div(count * (2 * rows * n + 4 * n * n + ceil_div(n, index_t{2}) * n + 2), index_t{32})};
+  return {32, ceil_div(count * (2 * rows * n + 4 * n * n + 2), index_t{32})};
 }
 
 void EquationBases::cpu(const Args& args, In<double> a, In<int> picks, Out<double> r, Scratch<double> work,

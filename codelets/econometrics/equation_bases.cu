@@ -44,8 +44,7 @@ void EquationBases::cuda(CudaContext& context, const Args& args, In<double> a, I
   if (n * count == 0) return;
   double *const z = work.data, *const first = z + tall * count, *const products = first + tall * count,
                 *const inverses = products + each * count, *const second = inverses + each * count,
-                *const product = second + each * count, *const half = product + each * count,
-                *const failed = half + n * ceil_div(n, index_t{2}) * count;
+                *const product = second + each * count, *const failed = product + each * count;
   const DevicePicks p{picks.data, n};
   CUstream_st* const stream = context.stream();
   const dim3 columns(static_cast<unsigned>(n), static_cast<unsigned>(count));
@@ -55,23 +54,23 @@ void EquationBases::cuda(CudaContext& context, const Args& args, In<double> a, I
                                      0.0, to, m, next, count),
                   "cublas gemm of bases");
   };
-  /// L of x^T x, and its inverse.
+  /// L of x^T x, and L^-T.
   const auto factor_products = [&](const double* x, double* l) {
     gemm(Op::transpose, Op::none, n, rows, x, rows, tall, x, rows, tall, l, each);
     make_lower<<<columns, threads, 0, stream>>>(p, l);
     factor::tiles(context, n, count, l, n, each, failed);
     make_lower<<<columns, threads, 0, stream>>>(p, l);  // products stand above the diagonal
-    invert(context, Lowers{n, count, l, inverses}, half);
+    invert(context, Lowers{n, count, l, inverses});
   };
   context.check(cudaMemsetAsync(failed, 0, static_cast<std::size_t>(count) * sizeof(double), stream), "cudaMemset");
   gather_regressors<<<columns, threads, 0, stream>>>(p, a.data, a.ld, rows, z);
   factor_products(z, products);
-  gemm(Op::none, Op::transpose, rows, n, z, rows, tall, inverses, n, each, first, tall);
+  gemm(Op::none, Op::none, rows, n, z, rows, tall, inverses, n, each, first, tall);
   factor_products(first, second);
   for (index_t i = 0; i < count; ++i) {
     const Out<double>& own = q[static_cast<std::size_t>(i)];
-    context.check(cublas::gemm(context.cublas(), Op::none, Op::transpose, rows, own.cols, own.cols, 1.0,
-                               first + i * tall, rows, inverses + i * each, n, 0.0, own.data, own.ld),
+    context.check(cublas::gemm(context.cublas(), Op::none, Op::none, rows, own.cols, own.cols, 1.0, first + i * tall,
+                               rows, inverses + i * each, n, 0.0, own.data, own.ld),
                   "cublas gemm of a basis");
   }
   gemm(Op::none, Op::none, n, n, products, n, each, second, n, each, product, each);

@@ -58,7 +58,7 @@ std::uint64_t EquationGivens::Args::cost_key() const {
 }
 
 Shape equation_givens_work(index_t rows, index_t regressors, index_t count, bool with_gpu) {
-  const index_t r = regressors, each = rows * (r + 1) + 2 * r * r + ceil_div(r, index_t{2}) * r + 5 * r;
+  const index_t r = regressors, each = rows * (r + 1) + 2 * r * r + 5 * r;
   return with_gpu ? Shape{32, ceil_div(count * each, index_t{32})} : Shape{rows, r + 1};
 }
 

@@ -3,7 +3,6 @@
 #include <tesela/codelets/econometrics/internal/equation_lower.hpp>
 #include <tesela/codelets/givens/rotation.hpp>
 
-#include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 
 namespace tesela::kernels {
@@ -54,16 +53,15 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-/// L = R^T with ones where there is no regressor, and Q^T y to b and to `product`.
-__global__ void take_triangles(DevicePicks picks, const double* z, index_t rows, double* l, double* product,
-                               double* facts, index_t ldf) {
+/// L = R^T with ones where there is no regressor, and Q^T y to `product`.
+__global__ void take_triangles(DevicePicks picks, const double* z, index_t rows, double* l, double* product) {
   const index_t n = picks.r, i = blockIdx.x;  // column i of R
   z += blockIdx.y * rows * (n + 1);
   l += blockIdx.y * n * n;
   const bool there = picks.at(blockIdx.y, i)[0] >= 0;
   for (index_t j = threadIdx.x; j < n; j += blockDim.x)
     l[i + j * n] = j > i ? 0.0 : there ? z[j + i * rows] : j == i ? 1.0 : 0.0;
-  if (threadIdx.x == 0) product[i + blockIdx.y * n] = facts[i + blockIdx.y * 4 * ldf] = there ? z[i + n * rows] : 0.0;
+  if (threadIdx.x == 0) product[i + blockIdx.y * n] = there ? z[i + n * rows] : 0.0;
 }
 
 }  // namespace
@@ -76,8 +74,7 @@ void EquationGivens::cuda(CudaContext& context, const Args& args, In<double> a, 
   if (all == 0) return;
   double* const z = work.data;
   const Lowers m{n, count, z + args.rows * (n + 1) * count, z + args.rows * (n + 1) * count + n * all};
-  double *const half = m.x + n * all, *const rotations = half + ceil_div(n, index_t{2}) * all,
-                *const vectors = rotations + 2 * all;
+  double *const rotations = m.y + n * all, *const vectors = rotations + 2 * all;
   const DevicePicks p{picks.data, n};
   const DeviceFacts f{facts.data, facts.ld};
   CUstream_st* const stream = context.stream();
@@ -85,13 +82,9 @@ void EquationGivens::cuda(CudaContext& context, const Args& args, In<double> a, 
   gather_columns<<<dim3(columns + 1, equations), 256, 0, stream>>>(p, a.data, a.ld, args.rows, z);
   rotate_staircases<<<equations, threads, 0, stream>>>(p, args.rows, z, rotations);
   // The rotations are done with: Q^T y takes their place.
-  take_triangles<<<dim3(columns, equations), 256, 0, stream>>>(p, z, args.rows, m.l, rotations, facts.data, facts.ld);
-  for (index_t i = 0; i < count; ++i)
-    context.check(cublasDtrsv_v2_64(context.cublas(), CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_T, CUBLAS_DIAG_NON_UNIT, n,
-                                    m.l + i * m.size(), n, facts.data + 4 * i * facts.ld, 1),
-                  "cublas trsv");
-  invert(context, m, half);
-  times_columns(context, m, nullptr, false, f);
+  take_triangles<<<dim3(columns, equations), 256, 0, stream>>>(p, z, args.rows, m.l, rotations);
+  invert(context, m);
+  times(context, m, rotations, false, f);
   residuals(context, m, a, picks.data, f, residual);
   state(context, m, picks.data, rotations, nullptr, vectors, f);
   context.check(cudaGetLastError(), "the launch of equation_givens");

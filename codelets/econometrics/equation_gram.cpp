@@ -59,7 +59,7 @@ void one_equation(const In<double>& a, const In<double>& gram, const Picks& pick
 
 Shape equation_gram_work(index_t regressors, index_t count, bool with_gpu) {
   const index_t r = regressors;
-  return {r, with_gpu ? count * (2 * r + ceil_div(r, 2) + 8) : r};
+  return {r, with_gpu ? count * (2 * r + 8) : r};
 }
 
 void EquationGram::cpu(const Args& args, In<double> a, In<double> gram, In<int> picks, Out<double> facts,

@@ -51,8 +51,8 @@ void EquationGram::cuda(CudaContext& context, const Args& args, In<double> a, In
   const index_t n = facts.rows - 1, count = args.count, all = n * count;
   if (all == 0) return;
   const Lowers m{n, count, work.data, work.data + n * all};
-  double *const half = m.x + n * all, *const right = half + ceil_div(n, 2) * all, *const product = right + all,
-                *const change = product + all, *const vectors = change + all, *const failed = vectors + 3 * all;
+  double *const right = m.y + n * all, *const product = right + all, *const change = product + all,
+                *const vectors = change + all, *const failed = vectors + 3 * all;
   const DevicePicks p{picks.data, n};
   const DeviceFacts f{facts.data, facts.ld};
   CUstream_st* const stream = context.stream();
@@ -60,14 +60,14 @@ void EquationGram::cuda(CudaContext& context, const Args& args, In<double> a, In
   context.check(cudaMemsetAsync(failed, 0, static_cast<std::size_t>(count) * sizeof(double), stream), "cudaMemset");
   gather_products<<<columns, each_threads, 0, stream>>>(p, gram.data, gram.ld, m.l, right);
   factor::tiles(context, n, count, m.l, n, n * n, failed);
-  invert(context, m, half);
+  invert(context, m);
   // b = R^-1 R^-T Z^T y, and the same of the residual.
-  times_rows(context, m, right, product);
-  times_columns(context, m, product, false, f);
+  transposed_times(context, m, right, product);
+  times(context, m, product, false, f);
   residuals(context, m, a, picks.data, f, residual);
   normal_residuals<<<columns, each_threads, 0, stream>>>(p, a.data, a.ld, residual.data, residual.ld, right);
-  times_rows(context, m, right, change);
-  times_columns(context, m, change, true, f);
+  transposed_times(context, m, right, change);
+  times(context, m, change, true, f);
   residuals(context, m, a, picks.data, f, residual);
   kernels::internal::each(context, all, 1, Add{change, product});
   state(context, m, picks.data, product, failed, vectors, f);

@@ -1,7 +1,6 @@
 #include <tesela/codelets/econometrics/internal/equation_device.cuh>
 #include <tesela/codelets/econometrics/internal/equation_lower.hpp>
 #include <tesela/codelets/econometrics/internal/equation_space.hpp>
-#include <tesela/codelets/libraries/internal/cublas.hpp>
 #include <tesela/codelets/support/internal/each.cuh>
 #include <tesela/codelets/support/lacpy.hpp>
 
@@ -35,12 +34,6 @@ struct Identity {
   double* q;
   index_t ld;
   __device__ void operator()(index_t i, index_t j) const { q[i + j * ld] = i == j ? 1.0 : 0.0; }
-};
-
-struct Copy {
-  const double* from;
-  double* to;
-  __device__ void operator()(index_t i, index_t) const { to[i] = from[i]; }
 };
 
 /// Calls f(first column, columns, rows from the first column's on, what it needs) for each panel.
@@ -77,11 +70,9 @@ void EquationQr::cuda(CudaContext& context, const Args& args, In<double> a, In<i
   kernels::internal::each(context, z.rows, z.cols, Gather{{picks.data, r}, a.data, a.ld, z.data, z.ld});
   factor_panels(context, space, args.panels, r, z);
   kernels::internal::each(context, r, r, TransposeUpper{z.data, z.ld, space.l, r});
-  kernels::internal::each(context, r, 1, Copy{&z(0, r), facts.data});
-  context.check(cublas::trsm(context.cublas(), Op::none, r, 1, z.data, z.ld, facts.data, facts.ld), "cublas trsm");
-  const Lowers m{r, 1, space.l, space.x};
-  invert(context, m, space.half);
-  times_columns(context, m, nullptr, false, f);
+  const Lowers m{r, 1, space.l, space.y};
+  invert(context, m);
+  times(context, m, &z(0, r), false, f);
   residuals(context, m, a, picks.data, f, residual);
   state(context, m, picks.data, &z(0, r), nullptr, space.vectors, f);
   context.check(cudaGetLastError(), "the launch of equation_qr");

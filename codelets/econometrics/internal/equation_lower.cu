@@ -2,7 +2,9 @@
 #include <tesela/codelets/econometrics/internal/equation_lower.hpp>
 #include <tesela/codelets/libraries/internal/cublas.hpp>
 #include <tesela/codelets/support/internal/each.cuh>
+#include <tesela/codelets/support/internal/factor_tile.cuh>
 
+#include <algorithm>
 #include <cmath>
 
 namespace tesela::kernels::equation {
@@ -11,58 +13,21 @@ namespace {
 using kernels::internal::block_sum;
 using kernels::internal::each_threads;
 
-constexpr int edge = 64;  // of what is inverted in one piece
-
-/// X's squares on the diagonal. In place of row i of L stands row i of X as soon as no other row needs it.
-__global__ void __launch_bounds__(edge) invert_squares(index_t n, const double* l, double* x) {
-  __shared__ double s[edge][edge + 1];
-  const index_t first = index_t{edge} * blockIdx.x, from = first + first * n + n * n * blockIdx.y;
-  const int w = static_cast<int>(n - first < edge ? n - first : edge), j = threadIdx.x;
-  for (int k = 0; k < w; ++k)
-    if (j < w) s[j][k] = j >= k ? l[from + j + k * n] : 0.0;
-  __syncthreads();
-  for (int i = 0; i < w; ++i) {
-    double sum = i == j ? 1.0 : 0.0;
-    if (j <= i)
-      for (int k = j; k < i; ++k) sum -= s[i][k] * s[k][j];
-    const double pivot = s[i][i];
-    __syncthreads();
-    if (j <= i) s[i][j] = sum / pivot;
-    __syncthreads();
-  }
-  for (int k = 0; k < w; ++k)
-    if (j < w && j >= k) x[from + j + k * n] = s[j][k];
+__global__ void __launch_bounds__(each_threads) make_identity(index_t n, double* y) {
+  y += (blockIdx.x + blockIdx.y * n) * n;
+  for (index_t i = threadIdx.x; i < n; i += each_threads) y[i] = i == blockIdx.x ? 1.0 : 0.0;
 }
 
-/// The rest of X by halves: [A 0; B C]^-1 = [A^-1 0; -C^-1 B A^-1 C^-1]. `work` is ceil(n / 2)^2 for each.
-void join_inverses(const CudaContext& context, const Lowers& m, index_t begin, index_t n, double* work) {
-  if (n <= edge) return;
-  const index_t left = ceil_div(ceil_div(n, edge), 2) * edge, right = n - left, middle = begin + left;
-  join_inverses(context, m, begin, left, work);
-  join_inverses(context, m, middle, right, work);
-  const auto times = [&](index_t rows, index_t inner, double alpha, const double* a, index_t lda, index_t next_a,
-                         const double* b, index_t ldb, index_t next_b, double* c, index_t ldc, index_t next_c) {
-    context.check(cublas::gemm_batch(context.cublas(), Op::none, Op::none, rows, left, inner, alpha, a, lda, next_a, b,
-                                     ldb, next_b, 0.0, c, ldc, next_c, m.count),
-                  "cublas gemm of inverses");
-  };
-  const index_t corner = middle + begin * m.n;
-  times(right, left, 1, m.l + corner, m.n, m.size(), m.x + begin + begin * m.n, m.n, m.size(), work, right,
-        left * right);
-  times(right, right, -1, m.x + middle + middle * m.n, m.n, m.size(), work, right, left * right, m.x + corner, m.n,
-        m.size());
-}
-
-/// to = X v.
-__global__ void times_rows_kernel(index_t n, const double* x, const double* v, double* to) {
-  const index_t i = lanes * index_t{blockIdx.x} + threadIdx.x;
-  x += blockIdx.y * n * n;
+/// to = Y^T v.
+__global__ void __launch_bounds__(each_threads)
+    transposed_times_kernel(index_t n, const double* y, const double* v, double* to) {
+  const index_t i = blockIdx.x;
+  y += blockIdx.y * n * n + i * n;
   v += blockIdx.y * n;
   double sum = 0;
-  if (i < n)
-    for (index_t j = threadIdx.y; j <= i; j += teams) sum += x[i + j * n] * v[j];
-  sum = over_teams(sum);
-  if (i < n && threadIdx.y == 0) to[i + blockIdx.y * n] = sum;
+  for (index_t j = threadIdx.x; j <= i; j += each_threads) sum += y[j] * v[j];
+  sum = block_sum(sum);
+  if (threadIdx.x == 0) to[i + blockIdx.y * n] = sum;
 }
 
 /// Of each row of L, a column of R: its norm, its sum of magnitudes in units of it, and what facts say of it.
@@ -90,34 +55,36 @@ __global__ void row_facts(index_t n, const double* l, DevicePicks picks, double*
   facts[i + 3 * ldf] = i < exogenous ? 0.0 : sqrt(tail);
 }
 
-/// Of each row of X, a column of R^-1: its sum of magnitudes with the rows in units of R's columns.
-__global__ void inverse_sums(index_t n, const double* x, const double* norms, double* sums) {
-  const index_t i = lanes * index_t{blockIdx.x} + threadIdx.x;
-  x += blockIdx.y * n * n;
+/// Of each column of Y: its sum of magnitudes with the rows in units of R's columns.
+__global__ void __launch_bounds__(each_threads)
+    inverse_sums(index_t n, const double* y, const double* norms, double* sums) {
+  const index_t i = blockIdx.x;
+  y += blockIdx.y * n * n + i * n;
   norms += blockIdx.y * n;
   double sum = 0;
-  if (i < n)
-    for (index_t j = threadIdx.y; j <= i; j += teams) sum += norms[j] * fabs(x[i + j * n]);
-  sum = over_teams(sum);
-  if (i < n && threadIdx.y == 0) sums[i + blockIdx.y * n] = sum;
+  for (index_t j = threadIdx.x; j <= i; j += each_threads) sum += norms[j] * fabs(y[j]);
+  sum = block_sum(sum);
+  if (threadIdx.x == 0) sums[i + blockIdx.y * n] = sum;
 }
 
-/// Of each column of X, a row of R^-1: its norm, and where there is a v, facts(j, 0) (+)= column j of X times v.
-__global__ void __launch_bounds__(each_threads)
-    column_facts(index_t n, const double* x, const double* v, bool more, double* facts, index_t ldf) {
-  const index_t j = blockIdx.x;
-  x += blockIdx.y * n * n + j * n;
+/// Of each row of Y: its norm, and facts(j, 0) (+)= its product with v.
+__global__ void inverse_facts(index_t n, const double* y, const double* v, bool more, double* facts, index_t ldf) {
+  const index_t j = lanes * index_t{blockIdx.x} + threadIdx.x;
+  y += blockIdx.y * n * n;
+  v += blockIdx.y * n;
   facts += blockIdx.y * 4 * ldf;
   double squares = 0, sum = 0;
-  for (index_t i = j + threadIdx.x; i < n; i += each_threads) {
-    squares += x[i] * x[i];
-    if (v != nullptr) sum += x[i] * v[i + blockIdx.y * n];
-  }
-  squares = block_sum(squares);
-  sum = block_sum(sum);
-  if (threadIdx.x > 0) return;
+  if (j < n)
+    for (index_t i = lanes * index_t{blockIdx.x} + threadIdx.y; i < n; i += teams) {  // zeros before the diagonal
+      const double element = y[j + i * n];
+      squares += element * element;
+      sum += element * v[i];
+    }
+  squares = over_teams(squares);
+  sum = over_teams(sum);
+  if (j >= n || threadIdx.y > 0) return;
   facts[j + ldf] = sqrt(squares);
-  if (v != nullptr) facts[j] = more ? facts[j] + sum : sum;
+  facts[j] = more ? facts[j] + sum : sum;
 }
 
 __device__ double larger(double a, double b) { return b > a || isnan(b) ? b : a; }
@@ -195,23 +162,32 @@ void check(const CudaContext& context) { context.check(cudaGetLastError(), "the 
 
 }  // namespace
 
-void invert(const CudaContext& context, const Lowers& m, double* work) {
-  context.check(
-      cudaMemsetAsync(m.x, 0, static_cast<std::size_t>(m.count * m.size()) * sizeof(double), context.stream()),
-      "cudaMemset");
-  invert_squares<<<dim3(static_cast<unsigned>(ceil_div(m.n, edge)), static_cast<unsigned>(m.count)), edge, 0,
-                   context.stream()>>>(m.n, m.l, m.x);
+// By substitution, a panel of columns after the other: products with inverses of diagonal blocks would lose as many
+// digits more as these are ill-conditioned.
+void invert(const CudaContext& context, const Lowers& m) {
+  make_identity<<<columns_of(m), each_threads, 0, context.stream()>>>(m.n, m.y);
+  for (index_t c = 0; c < m.n; c += factor::width) {
+    const index_t w = std::min<index_t>(factor::width, m.n - c);
+    double* const panel = m.y + c * m.n;
+    if (c > 0)
+      context.check(cublas::gemm_batch(context.cublas(), Op::none, Op::transpose, c, w, c, -1.0, m.y, m.n, m.size(),
+                                       m.l + c, m.n, m.size(), 0.0, panel, m.n, m.size(), m.count),
+                    "cublas gemm of inverses");
+    factor::rows_kernel<double, true>
+        <<<dim3(static_cast<unsigned>(ceil_div(c + w, index_t{factor::rows_at_once})), static_cast<unsigned>(m.count)),
+           factor::rows_at_once, 0, context.stream()>>>(c + w, static_cast<int>(w), m.l + c + c * m.n, panel, m.n,
+                                                        nullptr, nullptr, m.size());
+  }
   check(context);
-  join_inverses(context, m, 0, m.n, work);
 }
 
-void times_rows(const CudaContext& context, const Lowers& m, const double* v, double* to) {
-  times_rows_kernel<<<rows_of(m), team(), 0, context.stream()>>>(m.n, m.x, v, to);
+void transposed_times(const CudaContext& context, const Lowers& m, const double* v, double* to) {
+  transposed_times_kernel<<<columns_of(m), each_threads, 0, context.stream()>>>(m.n, m.y, v, to);
   check(context);
 }
 
-void times_columns(const CudaContext& context, const Lowers& m, const double* v, bool more, const DeviceFacts& facts) {
-  column_facts<<<columns_of(m), each_threads, 0, context.stream()>>>(m.n, m.x, v, more, facts.data, facts.ld);
+void times(const CudaContext& context, const Lowers& m, const double* v, bool more, const DeviceFacts& facts) {
+  inverse_facts<<<rows_of(m), team(), 0, context.stream()>>>(m.n, m.y, v, more, facts.data, facts.ld);
   check(context);
 }
 
@@ -221,7 +197,7 @@ void state(const CudaContext& context, const Lowers& m, const int* picks, double
   const DevicePicks p{picks, m.n};
   CUstream_st* const stream = context.stream();
   row_facts<<<rows_of(m), team(), 0, stream>>>(m.n, m.l, p, norms, sums, facts.data, facts.ld);
-  inverse_sums<<<rows_of(m), team(), 0, stream>>>(m.n, m.x, norms, inverses);
+  inverse_sums<<<columns_of(m), each_threads, 0, stream>>>(m.n, m.y, norms, inverses);
   last_facts<<<dim3(1, static_cast<unsigned>(m.count)), each_threads, 0, stream>>>(m.n, m.l, p, sums, inverses, product,
                                                                                    failed, facts.data, facts.ld);
   check(context);

@@ -5,14 +5,14 @@
 
 namespace tesela::kernels::equation {
 
-// Facts of equations on a GPU, from L = R^T and X = L^-1: several equations of one order side by side. For CUDA
+// Facts of equations on a GPU, from L = R^T and Y = R^-1: several equations of one order side by side. For CUDA
 // variants only.
 
-/// `count` lower triangles L and their inverses, each n x n, one behind the other. What a vector is made of has n
-/// elements for each.
+/// `count` lower triangles L and upper ones Y, each n x n, one behind the other. What a vector is made of has n
+/// elements for each. Above L's diagonal there may be anything.
 struct Lowers {
   index_t n, count;
-  double *l, *x;
+  double *l, *y;
   index_t size() const { return n * n; }
 };
 
@@ -22,14 +22,14 @@ struct DeviceFacts {
   index_t ld;
 };
 
-/// X. `work` has n ceil(n / 2) elements for each.
-void invert(const CudaContext& context, const Lowers& m, double* work);
+/// Y, with zeros below its diagonal.
+void invert(const CudaContext& context, const Lowers& m);
 
-/// to = X v.
-void times_rows(const CudaContext& context, const Lowers& m, const double* v, double* to);
+/// to = Y^T v.
+void transposed_times(const CudaContext& context, const Lowers& m, const double* v, double* to);
 
-/// facts(:, 1) and, where there is a v, facts(:, 0) (+)= X^T v.
-void times_columns(const CudaContext& context, const Lowers& m, const double* v, bool more, const DeviceFacts& facts);
+/// facts(:, 0) (+)= Y v, and facts(:, 1).
+void times(const CudaContext& context, const Lowers& m, const double* v, bool more, const DeviceFacts& facts);
 
 /// The other facts. `product` is R b and will be changed, `failed`, if there is one, is not zero for equations whose
 /// Cholesky factorization failed, and `work` has 3 n elements for each.

@@ -9,7 +9,7 @@ namespace tesela::kernels::equation {
 struct Space {
   index_t width;  ///< of a panel
   Shape panel;    ///< its work space
-  double *z, *t, *panels, *l, *x, *half, *vectors;
+  double *z, *t, *panels, *l, *y, *vectors;
   index_t elements = 0;
 
   Space(double* work, index_t rows, index_t r)
@@ -22,8 +22,7 @@ struct Space {
     take(t, width * r);
     take(panels, panel.rows * panel.cols);
     take(l, r * r);
-    take(x, r * r);
-    take(half, ceil_div(r, index_t{2}) * r);
+    take(y, r * r);
     take(vectors, 3 * r);
   }
 };
