@@ -1,3 +1,4 @@
+#include "bench/econometrics/cusolver_sem.hpp"
 #include "bench/econometrics/sem_data.hpp"
 #include "bench/errors/qr_error.hpp"
 #include "bench/harness/report.hpp"
@@ -77,6 +78,17 @@ Peer lapack_sem(const SemData& data) {
   return checked("lapack", run, [&data, answer] { return data.check("lapack", *answer); });
 }
 
+Peer cusolver_sem(const SemData& data) {
+  const auto solver = std::make_shared<CusolverSem>(data.model());
+  const auto answer = std::make_shared<std::vector<std::vector<double>>>();
+  const auto run = [solver, answer] {
+    const PausedWorkers paused;
+    settle();
+    return seconds_of([&] { *answer = solver->solve(); });
+  };
+  return checked("cusolver", run, [&data, answer] { return data.check("cusolver", *answer); });
+}
+
 SemOptions sem_options(const SemBenchOptions& o, const std::string& peer) {
   SemOptions options;
   options.method = *find_named(sem_methods(), o.method);
@@ -89,7 +101,9 @@ void measure(const SemBenchOptions& o, const ModelSizes& sizes, Runtime& runtime
   const SemData data(sizes, o.common.seed);
   std::vector<Peer> peers;
   for (const std::string& name : o.peers)
-    peers.push_back(name == "lapack" ? lapack_sem(data) : tesela_sem(runtime, name, sem_options(o, name), data));
+    peers.push_back(name == "lapack"     ? lapack_sem(data)
+                    : name == "cusolver" ? cusolver_sem(data)
+                                         : tesela_sem(runtime, name, sem_options(o, name), data));
   const index_t n = sizes.exogenous + sizes.equations;
   const Case row{fmt::format("N = {}, K = {}, D = {}", sizes.equations, sizes.exogenous, sizes.observations),
                  sizes.observations,
@@ -107,7 +121,8 @@ void measure(const SemBenchOptions& o, const ModelSizes& sizes, Runtime& runtime
 }
 
 void run(SemBenchOptions o) {
-  if (o.method == "3sls") std::erase(o.peers, "lapack");
+  if (o.method == "3sls")
+    std::erase_if(o.peers, [](const std::string& peer) { return peer == "lapack" || peer == "cusolver"; });
   std::vector<ModelSizes> cases;
   if (o.table == "published")
     for (const Published& p : published)
@@ -132,8 +147,8 @@ void run(SemBenchOptions o) {
 }
 
 const cli::Command sem_command(
-    cli::Command::Group::bench, "sem", "2SLS of simultaneous equations against LAPACK, equation by equation",
-    [](CLI::App& app) {
+    cli::Command::Group::bench, "sem",
+    "2SLS of simultaneous equations against LAPACK and cuSOLVER, equation by equation", [](CLI::App& app) {
       auto o = std::make_shared<SemBenchOptions>();
       o->common.repeat = 3;
       o->add_to(app, "sem", {.precision = false, .streams = 2});
@@ -142,9 +157,9 @@ const cli::Command sem_command(
               ->check(CLI::IsMember({"published"}));
       app.add_option("--peers", o->peers, "who competes; the first is whom the others are compared with")
           ->delimiter(',')
-          ->check(CLI::IsMember({"tesela", "staircase", "batched", "givens", "lapack"}))
+          ->check(CLI::IsMember({"tesela", "staircase", "batched", "givens", "lapack", "cusolver"}))
           ->capture_default_str();
-      app.add_option("--method", o->method, "2sls, or 3sls as well, which LAPACK's peer does not do")
+      app.add_option("--method", o->method, "2sls, or 3sls as well, which no library's peer does")
           ->check(CLI::IsMember({"2sls", "3sls"}))
           ->capture_default_str();
       cli::Choices().add(system_solvers()).add_option(app, "--system-solver", o->solver, "of 3sls");
