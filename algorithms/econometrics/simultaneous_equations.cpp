@@ -102,20 +102,35 @@ HostMatrix<double> residuals(Graph& g, const detail::Variables& v, const System&
   return E;
 }
 
+/// The lower triangle <- the upper one, a few columns at a time.
+void mirror_upper(HostMatrix<double>& S) {
+  constexpr index_t some = 32;
+  for (index_t first = 0; first < S.cols(); first += some)
+    for (index_t j = 0; j < S.cols(); ++j)
+      for (index_t i = first; i < std::min({first + some, j, S.cols()}); ++i) S(j, i) = S(i, j);
+}
+
 /// In the data's units, of products = E^T E, E the residuals; NaN for equations without numbers.
 HostMatrix<double> covariance_of(const detail::Variables& v, const System& system, const HostMatrix<double>& products,
                                  std::size_t equations) {
   HostMatrix<double> S(static_cast<index_t>(equations), static_cast<index_t>(equations));
   std::fill_n(S.data(), S.size(), nan);
-  for (std::size_t i = 0; i < system.which.size(); ++i)
-    for (std::size_t j = 0; j <= i; ++j) {
-      const auto unit = [&](std::size_t k) {
-        return v.exponents[static_cast<std::size_t>(system.in_model[k]->dependent)];
-      };
-      const double sum = products(static_cast<index_t>(j), static_cast<index_t>(i));
-      const auto a = static_cast<index_t>(system.which[i]), b = static_cast<index_t>(system.which[j]);
-      S(a, b) = S(b, a) = std::ldexp(sum / system.divisors[i] / system.divisors[j], unit(i) + unit(j));
-    }
+  std::vector<int> units;
+  std::vector<double> factors;
+  bool tame = true;
+  for (std::size_t i = 0; i < system.which.size(); ++i) {
+    units.push_back(v.exponents[static_cast<std::size_t>(system.in_model[i]->dependent)]);
+    factors.push_back(std::ldexp(1 / system.divisors[i], units[i]));
+    tame = tame && std::abs(units[i]) < 200;
+  }
+  for (std::size_t j = 0; j < system.which.size(); ++j) {
+    const double* const column = &products(0, static_cast<index_t>(j));
+    double* const to = &S(0, static_cast<index_t>(system.which[j]));
+    for (std::size_t i = 0; i <= j; ++i)
+      to[system.which[i]] = tame ? column[i] * factors[i] * factors[j]
+                                 : std::ldexp(column[i] / system.divisors[i] / system.divisors[j], units[i] + units[j]);
+  }
+  mirror_upper(S);
   return S;
 }
 
@@ -137,14 +152,14 @@ double weighted_sum(const Weights& w, const HostMatrix<double>& products) {
 
 double mcelroy(Graph& g, const detail::Variables& v, const SimultaneousModel& model, const System& system,
                const HostMatrix<double>& E, const HostMatrix<double>& products) {
-  const Weights w = detail::weigh(g, E, system.divisors);
+  const Weights w = detail::weigh(g, E, products, system.divisors);
   if (w.inverse.cols() == 0) return nan;
   HostMatrix<double> Y(v.A.rows(), E.cols());
+  const index_t c = model.constant;
+  const double square = c < 0 ? 1 : detail::dot(v.A, c, v.A, c, Y.rows());
   for (index_t i = 0; i < E.cols(); ++i) {
     const Equation& e = *system.in_model[static_cast<std::size_t>(i)];
-    const index_t c = model.constant;
-    const double along =
-        c < 0 ? 0 : detail::dot(v.A, c, v.A, e.dependent, Y.rows()) / detail::dot(v.A, c, v.A, c, Y.rows());
+    const double along = c < 0 ? 0 : detail::dot(v.A, c, v.A, e.dependent, Y.rows()) / square;
     for (index_t k = 0; k < Y.rows(); ++k) Y(k, i) = v.A(k, e.dependent) - (c < 0 ? 0 : along * v.A(k, c));
   }
   return 1 - weighted_sum(w, products) / weighted_sum(w, products_of(g, Y));
@@ -215,7 +230,8 @@ void third_stage(Graph& g, const detail::Variables& v, const SemOptions& options
   Weights weights;
   const index_t most = options.iterate ? std::max<index_t>(options.iterations, 1) : 1;
   for (result.iterations = 0; result.iterations < most;) {
-    weights = detail::weigh(g, E, system.divisors);
+    const HostMatrix<double> products = products_of(g, E);
+    weights = detail::weigh(g, E, products, system.divisors);
     if (!weights.singular.empty()) return refuse(weights.singular);
     const auto correction = stage.own_instruments()
                                 ? stage.correction(g, stage.of_fitted(g, v, system.in_model, system.scaled), weights)
@@ -229,7 +245,7 @@ void third_stage(Graph& g, const detail::Variables& v, const SemOptions& options
     if (lost || result.iterations == most || result.last_change <= options.tolerance) {
       if (lost || (options.iterate && !(result.last_change <= options.tolerance)))
         result.status = SemStatus::not_converged;
-      result.weighting_covariance = covariance_of(v, system, products_of(g, E), result.equations.size());
+      result.weighting_covariance = covariance_of(v, system, products, result.equations.size());
       if (std::all_of(system.own.begin(), system.own.end(), [](const auto* own) { return own == nullptr; }) &&
           static_cast<index_t>(system.which.size()) * v.rows > stage.unknowns() &&
           (options.method == SemMethod::three_stage))
@@ -277,7 +293,7 @@ ModelTriangle model_triangle(Graph& g, const TileMatrix<double>& data) {
   HostMatrix<double>& home = k == n ? result.R : r;
   {
     const auto R = TileMatrix<double>::map(g.runtime(), home.data(), k, n, home.ld(), data.tile_shape(), "R");
-    const auto factors = qr(g, data);
+    const auto factors = qr(g, data, detail::qr_options(D, n));
     factors.extract_r(g, R);
     g.wait();
     R.bring_home();
@@ -292,13 +308,13 @@ SimultaneousEquations estimate(Graph& g, const ModelTriangle& triangle, const Si
   SimultaneousEquations result;
   const index_t D = triangle.observations;
   const bool instrumental = options.method == SemMethod::two_stage || options.method == SemMethod::three_stage;
-  if (!all_finite(triangle.R)) {
+  const detail::Variables v =
+      detail::model_variables(triangle, model.instruments, !instrumental, detail::settled_tolerance(triangle, options));
+  if (!std::all_of(v.norms.begin(), v.norms.end(), [](double norm) { return std::isfinite(norm); })) {
     result.equations.resize(model.equations.size());
     for (EquationEstimate& e : result.equations) e.status = EquationStatus::not_finite;
     return result;
   }
-  const detail::Variables v =
-      detail::model_variables(triangle, model.instruments, !instrumental, detail::settled_tolerance(triangle, options));
   result.dropped_instruments = v.dropped;
 
   std::deque<detail::OwnBasis> bases;

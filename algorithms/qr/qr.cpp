@@ -123,9 +123,16 @@ QrFactorization<T>::QrFactorization(Graph& g, const TileMatrix<T>& A, const QrOp
       transformations_(plan(steps_, A.mt(), options, tile_ends(steps_, {A.m(), A.n()}, A.tile_shape().mb, options))),
       width_(widest_step(A.tile_shape(), {A.m(), A.n()})),
       ib_(inner_block(g.runtime(), options, width_)),
+      on_gpu_(options.on_gpu),
       t_(g.runtime(), A.mt() * ib_, static_cast<index_t>(steps_.size()) * width_, {ib_, width_}, "T"),
       tp_(g.runtime(), A.mt() * ib_, static_cast<index_t>(steps_.size()) * width_, {ib_, width_}, "Tp") {
   factor(g, options);
+}
+
+template <class T>
+Priority QrFactorization<T>::placed(Priority priority) const {
+  priority.gpu = on_gpu_;
+  return priority;
 }
 
 template <class T>
@@ -156,11 +163,12 @@ void QrFactorization<T>::update(Graph& g, const QrTransformation& h, const Updat
   const auto first_row = [&s](index_t i) { return i == s.head ? s.row : 0; };
   if (h.pivot < 0) {
     const index_t row = first_row(h.row);
-    g.insert<Unmqr<T>>(u.priority, {u.side, u.op, row, s.col, s.width, ib_, u.vectors.rows() - row, u.unit_lower},
-                       u.vectors, t_(h.row, h.step), u.c(h.row), u.work);
+    g.insert<Unmqr<T>>(placed(u.priority),
+                       {u.side, u.op, row, s.col, s.width, ib_, u.vectors.rows() - row, u.unit_lower}, u.vectors,
+                       t_(h.row, h.step), u.c(h.row), u.work);
   } else {
-    g.insert<Tpmqrt<T>>(u.priority, {u.side, u.op, first_row(h.pivot), s.col, s.width, ib_, h.triangle}, u.vectors,
-                        tp_(h.row, h.step), u.c(h.pivot), u.c(h.row), u.work);
+    g.insert<Tpmqrt<T>>(placed(u.priority), {u.side, u.op, first_row(h.pivot), s.col, s.width, ib_, h.triangle},
+                        u.vectors, tp_(h.row, h.step), u.c(h.pivot), u.c(h.row), u.work);
   }
 }
 
@@ -171,7 +179,7 @@ void QrFactorization<T>::factor(Graph& g, const QrOptions& options) {
   for (const QrTransformation& h : transformations_) {
     const QrStep& s = steps_[static_cast<std::size_t>(h.step)];
     const index_t k = s.column, row = h.row == s.head ? s.row : 0;
-    const Priority panel = towards(k, A.nt(), true);
+    const Priority panel = placed(towards(k, A.nt(), true));
     if (h.pivot < 0)
       g.insert<Geqrt<T>>(panel, {row, s.col, s.width, ib_, A(h.row, k).rows() - row}, A(h.row, k), t_(h.row, h.step),
                          work);
@@ -251,7 +259,8 @@ void QrFactorization<T>::extract_r(Graph& g, const TileMatrix<T>& R) const {
                             "; it must have from min(m, n) to m rows, " + std::to_string(n()) +
                             " columns and tiles of " + to_string(Shape{mb, nb}));
   for (index_t j = 0; j < R.nt() && R.mt() > 0; ++j)
-    for (index_t i = 0; i < R.mt(); ++i) g.insert<Lacpy<T>>({Part::upper, i * mb - j * nb}, a_(i, j), R(i, j));
+    for (index_t i = 0; i < R.mt(); ++i)
+      g.insert<Lacpy<T>>(placed({}), {Part::upper, i * mb - j * nb}, a_(i, j), R(i, j));
 }
 
 MemoryPlan plan_qr(const WorkerCounts& workers, Shape a, std::size_t element, TileShape tile, index_t q_columns,

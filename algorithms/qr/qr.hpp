@@ -19,6 +19,9 @@ struct QrOptions {
   /// A's staircase, empty or of n elements: column j is zero from row ends[j] on (column_ends reads it). Tiles of zeros
   /// take no part.
   std::vector<index_t> ends = {};
+  /// Where a GPU can run them, no tasks on cores, whatever the scheduler's models say: for one factorization of a size
+  /// that they do not know yet, which they would learn from on cores.
+  bool on_gpu = false;
 };
 
 /// One step of a factorization: `width` columns that have their pivots in one tile row.
@@ -69,12 +72,14 @@ class QrFactorization {
   void update(Graph& g, const QrTransformation& h, const Update& u) const;
   void factor(Graph& g, const QrOptions& options);
   Tile<T> scratch(Graph& g, index_t size, index_t tile) const;
+  Priority placed(Priority priority) const;
 
   TileMatrix<T> a_;
   std::vector<QrStep> steps_;
   std::vector<QrTransformation> transformations_;
   index_t width_;  // of the widest step
   index_t ib_;
+  bool on_gpu_;
   TileMatrix<T> t_, tp_;               // block factors of each Geqrt and of each Tpqrt: tile (row, step)
   std::vector<TileMatrix<T>> copies_;  // of vectors: they live until the graph has run
 };

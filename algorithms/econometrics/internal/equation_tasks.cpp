@@ -68,7 +68,7 @@ double total(const PickedEquation& equation) {
     const double along = dot(A, c, A, y, m) / dot(A, c, A, c, m);
     for (index_t i = 0; i < m; ++i) centred[static_cast<std::size_t>(i)] -= along * A(i, c);
   }
-  return euclidean_norm(m, centred.data());
+  return norm(m, centred.data());
 }
 
 }  // namespace
@@ -177,10 +177,11 @@ EquationEstimate judge_equation(Graph& g, const PickedEquation& equation, const 
   for (const index_t p : equation.places) {
     b.push_back(facts.facts(p, 0)), inverse.push_back(facts.facts(p, 1)), beside.push_back(facts.facts(p, 3));
   }
-  double norm = euclidean_norm(facts.residual.rows, facts.residual.data);
-  e.perfect_fit = !(norm > rounding_of(equation, b.data()));
-  if (e.perfect_fit) norm = 0;
-  const double scale = std::sqrt(static_cast<double>(divisor == SemDivisor::small ? D - r : D)), s = norm / scale;
+  const double rounding = rounding_of(equation, b.data());
+  double length = norm(facts.residual.rows, facts.residual.data);
+  e.perfect_fit = !(length > rounding);
+  if (e.perfect_fit) length = 0;
+  const double scale = std::sqrt(static_cast<double>(divisor == SemDivisor::small ? D - r : D)), s = length / scale;
   const int unit = v.exponents[static_cast<std::size_t>(equation.dependent)];
   for (std::size_t p = 0; p < b.size(); ++p) {
     const int exponent = unit - v.exponents[static_cast<std::size_t>(equation.regressors[p])];
@@ -193,8 +194,7 @@ EquationEstimate judge_equation(Graph& g, const PickedEquation& equation, const 
   e.condition = facts.facts(r, 0);
   const index_t constants = equation.constant >= 0 ? 1 : 0;
   const double all = total(equation);
-  const double unexplained =
-      all > rounding_of(equation, b.data()) ? norm / all * (norm / all) : std::numeric_limits<double>::quiet_NaN();
+  const double unexplained = all > rounding ? length / all * (length / all) : std::numeric_limits<double>::quiet_NaN();
   e.r2 = 1 - unexplained;
   e.adjusted_r2 = 1 - unexplained * static_cast<double>(D - constants) / static_cast<double>(D - r);
   if (!e.perfect_fit && r > constants) {
@@ -204,7 +204,7 @@ EquationEstimate judge_equation(Graph& g, const PickedEquation& equation, const 
   e.first_stage.resize(b.size());
   if (!instrumental) return e;
   if (!e.perfect_fit && v.rows > r) {
-    const double part = euclidean_norm(v.rows, facts.residual.data) / norm;
+    const double part = norm(v.rows, facts.residual.data) / length;
     e.sargan = {static_cast<double>(D) * part * part, v.rows - r, 0};
   }
   const index_t excluded = v.rows - equation.exogenous, left = D - v.rows;

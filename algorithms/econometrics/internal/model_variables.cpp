@@ -2,16 +2,24 @@
 #include <tesela/algorithms/econometrics/internal/model_variables.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/codelets/least_squares/minimum_norm.hpp>
+#include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <span>
 
 namespace tesela::detail {
 
 using namespace kernels;
 namespace {
 
-constexpr double few_flops = 1e8;  // a core has them done before a GPU has the data
+/// Whether a GPU takes it at once: less than this a core has done before the data are there.
+bool worth_a_gpu(index_t m, index_t n, index_t k) {
+  return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) > 1e8;
+}
+
+constexpr int sums_at_once = 8;  // of a product, for a core's vectors
 
 /// Rows first ... last of columns j ... become what a Householder transformation makes of them that leaves of column j
 /// its first of these rows.
@@ -44,12 +52,18 @@ HostMatrix<double> triangle_of(Graph& g, const HostMatrix<double>& A) {
   {
     const auto a = TileMatrix<double>::map(g.runtime(), copy.data(), m, n, copy.ld(), tile, "A");
     const auto r = TileMatrix<double>::map(g.runtime(), R.data(), k, n, R.ld(), tile, "R");
-    const auto factors = qr(g, a);
+    const auto factors = qr(g, a, qr_options(m, n));
     factors.extract_r(g, r);
     g.wait();
     r.bring_home();
   }
   return R;
+}
+
+QrOptions qr_options(index_t m, index_t n) {
+  QrOptions options;
+  options.on_gpu = worth_a_gpu(m, n, std::min(m, n));
+  return options;
 }
 
 HostMatrix<double> product(Graph& g, Op op, Op op_b, const HostMatrix<double>& A, const HostMatrix<double>& B) {
@@ -66,8 +80,8 @@ HostMatrix<double> product(Graph& g, Op op, Op op_b, const HostMatrix<double>& A
   const auto a_tiles = map(A, op, {cut.mb, cut.kb}, "A");
   const auto b_tiles = same ? a_tiles : map(B, op_b, {cut.kb, cut.nb}, "B");
   const auto c_tiles = map(C, Op::none, {cut.mb, cut.nb}, "C");
-  const double work = 2.0 * static_cast<double>(C.size()) * static_cast<double>(a.cols);
-  gemm(g, op, op_b, 1.0, a_tiles, b_tiles, 0.0, c_tiles, {.priority = work > few_flops ? on_gpu : Priority{}});
+  gemm(g, op, op_b, 1.0, a_tiles, b_tiles, 0.0, c_tiles,
+       {.priority = worth_a_gpu(a.rows, b.cols, a.cols) ? on_gpu : Priority{}});
   g.wait();
   c_tiles.bring_home();
   return C;
@@ -99,10 +113,15 @@ double settled_tolerance(const ModelTriangle& triangle, const SemOptions& option
 }
 
 Variables model_variables(const ModelTriangle& triangle, index_t instruments, bool all, double tolerance) {
+  const index_t M = triangle.R.cols();
   Variables v;
-  v.A = triangle.R.clone();
-  v.exponents = scale_columns(v.A);
-  v.norms = column_norms(v.A);
+  v.A = HostMatrix<double>::zeros(M, M);
+  for (index_t c = 0; c < M; ++c) {
+    double* const column = std::copy_n(&triangle.R(0, c), c + 1, &v.A(0, c)) - (c + 1);
+    v.exponents.push_back(largest_exponent(c + 1, column));
+    scale_by_power_of_two(std::span(column, static_cast<std::size_t>(c + 1)), -v.exponents.back());
+    v.norms.push_back(norm(c + 1, column));
+  }
   v.observations = triangle.observations;
   v.tolerance = tolerance;
   for (index_t c = 0; c < v.count(); ++c) v.heights.push_back(static_cast<int>(std::min(c + 1, v.A.rows())));
@@ -119,7 +138,7 @@ std::vector<double> tails_of(const Variables& v) {
   std::vector<double> tails;
   const index_t below = v.A.rows() - v.rows;
   for (index_t c = v.instruments; c < v.count(); ++c)
-    tails.push_back(below > 0 ? euclidean_norm(below, &v.A(v.rows, c)) : 0);
+    tails.push_back(norm(below, below > 0 ? &v.A(v.rows, c) : nullptr));
   return tails;
 }
 
@@ -137,9 +156,21 @@ HostMatrix<double> first_rows(const HostMatrix<double>& A, index_t rows) {
 }
 
 double dot(const HostMatrix<double>& A, index_t i, const HostMatrix<double>& B, index_t j, index_t n) {
-  double sum = 0;
-  for (index_t k = 0; k < n; ++k) sum += A(k, i) * B(k, j);
-  return sum;
+  return n > 0 ? dot(n, &A(0, i), &B(0, j)) : 0;
+}
+
+double dot(index_t n, const double* a, const double* b) {
+  double sums[sums_at_once] = {};
+  index_t k = 0;
+  for (; k + sums_at_once <= n; k += sums_at_once)
+    for (index_t l = 0; l < sums_at_once; ++l) sums[l] += a[k + l] * b[k + l];
+  for (; k < n; ++k) sums[0] += a[k] * b[k];
+  return std::accumulate(sums, sums + sums_at_once, 0.0);
+}
+
+double norm(index_t n, const double* x) {
+  const double square = dot(n, x, x);
+  return square > 1e-200 && square < 1e200 ? std::sqrt(square) : euclidean_norm(n, x);
 }
 
 }  // namespace tesela::detail

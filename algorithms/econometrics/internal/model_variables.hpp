@@ -1,10 +1,14 @@
 #pragma once
 
 #include <tesela/algorithms/econometrics/simultaneous_equations.hpp>
+#include <tesela/algorithms/qr/qr.hpp>
 
 #include <vector>
 
 namespace tesela::detail {
+
+/// How the triangle of an m x n matrix comes about: on a GPU, where there is one and it pays.
+QrOptions qr_options(index_t m, index_t n);
 
 /// The R of A = Q R, min(m, n) x n with zeros below its diagonal, of a small or large A. A is copied.
 HostMatrix<double> triangle_of(Graph& g, const HostMatrix<double>& A);
@@ -49,7 +53,11 @@ HostMatrix<double> columns_of(const HostMatrix<double>& A, const std::vector<ind
 /// Its first `rows` rows.
 HostMatrix<double> first_rows(const HostMatrix<double>& A, index_t rows);
 
+/// ||x||_2, in vectors of a core.
+double norm(index_t n, const double* x);
+
 /// Sum of products of the first n elements of two columns.
+double dot(index_t n, const double* a, const double* b);
 double dot(const HostMatrix<double>& A, index_t i, const HostMatrix<double>& B, index_t j, index_t n);
 
 }  // namespace tesela::detail

@@ -150,6 +150,8 @@ void run_alone(Graph& g, const std::vector<PickedEquation>& equations, const std
     coordinates = std::max(coordinates, equations[i].variables->A.rows());
   }
   Room room(runtime, all, most, coordinates, std::ssize(which));
+  // Of few tasks the scheduler would learn on cores, and have nothing from it.
+  const bool few = which.size() < 4 * runtime.workers().size();
   std::map<const Variables*, TileMatrix<double>> inputs;
   std::vector<TileMatrix<int>> picks;
   for (const std::size_t i : which) {
@@ -161,7 +163,8 @@ void run_alone(Graph& g, const std::vector<PickedEquation>& equations, const std
     picks.push_back(whole(runtime, e.picks));
     const int* const heights = e.picks.data() + 1;
     const Shape work = equation_work(rows, r, runtime.gpus() > 0);
-    g.insert<EquationQr>({rows, equation_panels(heights, r, 2, rows), staircase_flops(heights, r + 1, 2)},
+    const double flops = staircase_flops(heights, r + 1, 2);
+    g.insert<EquationQr>(few && flops > 1e8 ? on_gpu : Priority{}, {rows, equation_panels(heights, r, 2, rows), flops},
                          input->second(0, 0), picks.back()(0, 0), facts, residual,
                          g.scratch<double>(work.rows, work.cols));
   }

@@ -26,21 +26,57 @@ HostMatrix<double> identity(index_t n) {
   return I;
 }
 
+/// The largest sum of a column's magnitudes.
+double column_sum(const HostMatrix<double>& A) {
+  double most = 0;
+  for (index_t j = 0; j < A.cols(); ++j) {
+    double sum = 0;
+    for (index_t i = 0; i < A.rows(); ++i) sum += std::abs(A(i, j));
+    if (!(sum <= most)) most = sum;
+    if (std::isnan(sum)) break;
+  }
+  return most;
+}
+
+/// P^-1 of P_ij = products_ij / (norms_i norms_j); 0 x 0 where P is not as well conditioned as this takes.
+HostMatrix<double> inverse_by_cholesky(Graph& g, const HostMatrix<double>& products, const std::vector<double>& norms) {
+  constexpr double largest_condition = 1e4;
+  const index_t n = products.cols();
+  HostMatrix<double> P(n, n), X = identity(n);
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < n; ++i)
+      P(i, j) = products(i, j) / norms[static_cast<std::size_t>(i)] / norms[static_cast<std::size_t>(j)];
+  const double size = column_sum(P);
+  const TileShape tile = suitable_cholesky_tile(g.runtime(), n);
+  const auto A = TileMatrix<double>::map(g.runtime(), P.data(), n, n, P.ld(), tile, "P");
+  const auto B = TileMatrix<double>::map(g.runtime(), X.data(), n, n, X.ld(), tile, "X");
+  const auto factors = cholesky(g, A);
+  factors.solve(g, B);
+  g.wait();
+  if (factors.minor() != 0) return {};
+  B.bring_home();
+  return size * column_sum(X) <= largest_condition ? std::move(X) : HostMatrix<double>();
+}
+
 }  // namespace
 
-Weights weigh(Graph& g, const HostMatrix<double>& E, const std::vector<double>& divisors) {
+Weights weigh(Graph& g, const HostMatrix<double>& E, const HostMatrix<double>& products,
+              const std::vector<double>& divisors) {
   const index_t n = E.cols();
   Weights w;
-  w.sigmas = column_norms(E);
-  HostMatrix<double> unit = E.clone();
+  std::vector<double> norms;
   for (index_t j = 0; j < n; ++j) {
-    double& sigma = w.sigmas[static_cast<std::size_t>(j)];
-    const double norm = sigma;
-    if (!(norm > 0)) w.singular.push_back(j);
-    for (index_t i = 0; i < E.rows() && norm > 0; ++i) unit(i, j) /= norm;
-    sigma /= divisors[static_cast<std::size_t>(j)];
+    norms.push_back(E.rows() > 0 ? norm(E.rows(), &E(0, j)) : 0);
+    w.sigmas.push_back(norms.back() / divisors[static_cast<std::size_t>(j)]);
+    if (!(norms.back() > 0)) w.singular.push_back(j);
   }
   if (!w.singular.empty() || n == 0) return w;
+  constexpr index_t many = 128;
+  if (n >= many) w.inverse = inverse_by_cholesky(g, products, norms);
+  if (w.inverse.size() > 0) return w;
+  HostMatrix<double> unit = E.clone();
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < E.rows(); ++i) unit(i, j) /= norms[static_cast<std::size_t>(j)];
   HostMatrix<double> T = triangle_of(g, unit);
   std::vector<int> heights(static_cast<std::size_t>(n));
   const double tolerance = std::sqrt(10 * static_cast<double>(n) * std::numeric_limits<double>::epsilon());

@@ -13,8 +13,11 @@ struct Weights {
   std::vector<index_t> singular;  ///< columns that the ones before them imply: no inverse then
 };
 
-/// Of S_ij = E_i^T E_j / (divisors_i divisors_j), E the residuals in one basis. Waits for the graph.
-Weights weigh(Graph& g, const HostMatrix<double>& E, const std::vector<double>& divisors);
+/// Of S_ij = E_i^T E_j / (divisors_i divisors_j), E the residuals in one basis and products = E^T E. By Cholesky's
+/// factor of many equations' products where these are well conditioned, otherwise by the triangle of E. Waits for the
+/// graph.
+Weights weigh(Graph& g, const HostMatrix<double>& E, const HostMatrix<double>& products,
+              const std::vector<double>& divisors);
 
 struct Correction {
   SemStatus status = SemStatus::ok;  ///< singular: no changes. Not converged: the best there are
