@@ -1,5 +1,6 @@
 #include <tesela/codelets/econometrics/equation_bases.hpp>
 
+#include <algorithm>
 #include <bit>
 
 namespace tesela::kernels {
@@ -19,6 +20,10 @@ void EquationBases::cpu(const Args& args, In<double> a, In<int> picks, Out<doubl
   const index_t n = r.rows;
   for (index_t i = 0; i < args.count; ++i) {
     const Out<double>& own = q[static_cast<std::size_t>(i)];
+    for (index_t j = own.cols; j < n; ++j) {
+      std::fill_n(&r(0, n * i + j), n, 0.0);
+      r(j, n * i + j) = 1;
+    }
     EquationBasis::cpu({}, a, In<int>{{picks.data + 2 * i * (n + 2), 2, own.cols + 2, 2}}, own,
                        Out<double>{{&r(0, n * i), own.cols, own.cols, r.ld}}, work);
   }

@@ -9,7 +9,7 @@ namespace tesela::kernels {
 /// EquationBasis of `count` equations at once, whose condition is moderate (1e6 at most): on a GPU by Cholesky's
 /// factorization of Z^T Z, twice (CholeskyQR2: Fukaya, Nakatsukasa, Yanagisawa and Yamamoto 2014), all equations side
 /// by side. picks is as EquationGram has them, with room for n regressors each; r is n x (n count), of which equation i
-/// has the leading part of its columns n i ...; q has a tile for each.
+/// has the leading part of its columns n i ..., ones on the diagonal behind it; q has a tile for each.
 struct EquationBases {
   static constexpr auto name = "equation_bases";
   static constexpr std::uint32_t color = 0xc5b0d5;

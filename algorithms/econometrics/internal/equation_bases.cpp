@@ -1,5 +1,6 @@
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/econometrics/internal/equation_bases.hpp>
+#include <tesela/codelets/econometrics/basis_solve.hpp>
 #include <tesela/codelets/econometrics/basis_times.hpp>
 #include <tesela/codelets/econometrics/equation_bases.hpp>
 #include <tesela/codelets/econometrics/equation_qr.hpp>
@@ -56,7 +57,6 @@ EquationBases::EquationBases(Graph& g, const Variables& model, const std::vector
   for (std::size_t i = 0; i < equations.size(); ++i) {
     const PickedEquation& e = equations[i];
     starts_.push_back(starts_.back() + e.size());
-    R_.emplace_back(e.size(), e.size());
     Q_.push_back(columns(runtime, e.variables->rows, e.size(), e.size(), "Q"));
     const bool moderate = runtime.gpus() > 0 && own[i] == nullptr && conditions[i] <= largest_condition;
     (moderate ? together : alone).push_back(i);
@@ -81,22 +81,20 @@ void EquationBases::find_alone(Graph& g, const std::vector<PickedEquation>& equa
                                const std::vector<std::size_t>& which) {
   Runtime& runtime = g.runtime();
   std::map<const Variables*, TileMatrix<double>> inputs;
-  std::vector<TileMatrix<double>> triangles;
   std::vector<TileMatrix<int>> picks;
   for (const std::size_t i : which) {
     const PickedEquation& e = equations[i];
     const index_t r = e.size(), rows = e.variables->rows;
     const auto input = inputs.try_emplace(e.variables, whole(runtime, e.variables->A)).first;
     picks.push_back(TileMatrix<int>::map(runtime, e.picks.data(), 2, r + 2, 2, {2, r + 2}, "picks"));
-    triangles.push_back(TileMatrix<double>::map(runtime, R_[i].data(), r, r, r, {r, r}, "Ri"));
+    triangles_.push_back({{i}, columns(runtime, r, r, r, "Ri")});
     const int* const heights = e.picks.data() + 1;
     const Shape work = equation_work(rows, r, runtime.gpus() > 0);
     g.insert<EquationBasis>({equation_panels(heights, r, 2, rows), staircase_flops(heights, r, 2)}, input->second(0, 0),
-                            picks.back()(0, 0), Q_[i](0, 0), triangles.back()(0, 0),
+                            picks.back()(0, 0), Q_[i](0, 0), triangles_.back().R(0, 0),
                             g.scratch<double>(work.rows, work.cols));
   }
   g.wait();
-  for (const auto& matrix : triangles) matrix.bring_home();
 }
 
 void EquationBases::find_together(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
@@ -105,16 +103,13 @@ void EquationBases::find_together(Graph& g, const Variables& model, const std::v
   const auto A = whole(runtime, model.A);
   const auto groups = equation_groups(runtime, equations, which);
   std::vector<HostMatrix<int>> all_picks;
-  std::vector<HostMatrix<double>> found;
   std::vector<TileMatrix<int>> picks;
-  std::vector<TileMatrix<double>> triangles;
   for (const auto& group : groups) {
     const index_t r = equations[group.front()].size(), count = static_cast<index_t>(group.size());
     all_picks.push_back(group_picks(equations, group));
     picks.push_back(
         TileMatrix<int>::map(runtime, all_picks.back().data(), 2, count * (r + 2), 2, {2, count * (r + 2)}, "picks"));
-    found.emplace_back(r, r * count);
-    triangles.push_back(whole(runtime, found.back()));
+    triangles_.push_back({group, columns(runtime, r, r * count, r * count, "Ri")});
     double flops = 0;
     std::vector<Tile<double>> bases;
     for (const std::size_t i : group) {
@@ -123,16 +118,46 @@ void EquationBases::find_together(Graph& g, const Variables& model, const std::v
     }
     const Shape work = equation_bases_work(model.rows, r, count, runtime.gpus() > 0);
     g.insert<kernels::EquationBases>(on_gpu, {count, model.rows, flops}, A(0, 0), picks.back()(0, 0),
-                                     triangles.back()(0, 0), g.scratch<double>(work.rows, work.cols), bases);
+                                     triangles_.back().R(0, 0), g.scratch<double>(work.rows, work.cols), bases);
   }
   g.wait();
-  for (const auto& matrix : triangles) matrix.bring_home();
-  for (std::size_t k = 0; k < groups.size(); ++k)
-    for (std::size_t e = 0; e < groups[k].size(); ++e) {
-      HostMatrix<double>& R = R_[groups[k][e]];
-      for (index_t j = 0; j < R.cols(); ++j)
-        std::copy_n(&found[k](0, static_cast<index_t>(e) * found[k].rows() + j), R.rows(), &R(0, j));
-    }
+}
+
+HostMatrix<double> EquationBases::R(std::size_t i) const {
+  for (const Triangles& some : triangles_) {
+    const auto at = std::find(some.which.begin(), some.which.end(), i);
+    if (at == some.which.end()) continue;
+    const index_t r = starts_[i + 1] - starts_[i];
+    HostMatrix<double> own(r, r);
+    const auto all = some.R(0, 0).read();
+    for (index_t j = 0; j < r; ++j) std::copy_n(&all(0, (at - some.which.begin()) * some.R.m() + j), r, &own(0, j));
+    return own;
+  }
+  return {};
+}
+
+HostMatrix<double> EquationBases::solve(Graph& g, const HostMatrix<double>& x) const {
+  std::vector<HostMatrix<double>> parts;
+  std::vector<TileMatrix<double>> tiles;
+  const auto each = [&](const auto& f) {  // part of x, its elements, where they are among all
+    for (std::size_t k = 0; k < triangles_.size(); ++k)
+      for (std::size_t e = 0; e < triangles_[k].which.size(); ++e) {
+        const std::size_t i = triangles_[k].which[e];
+        f(&parts[k](0, static_cast<index_t>(e)), starts_[i + 1] - starts_[i], starts_[i]);
+      }
+  };
+  for (const Triangles& some : triangles_)
+    parts.push_back(HostMatrix<double>::zeros(some.R.m(), std::ssize(some.which)));
+  each([&](double* part, index_t r, index_t first) { std::copy_n(&x(first, 0), r, part); });
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    tiles.push_back(whole(g.runtime(), parts[k]));
+    g.insert<BasisSolve>(on_gpu, {}, triangles_[k].R(0, 0), tiles[k](0, 0));
+  }
+  g.wait();
+  tiles.clear();  // brings them home
+  HostMatrix<double> solved(unknowns(), 1);
+  each([&](const double* part, index_t r, index_t first) { std::copy_n(part, r, &solved(first, 0)); });
+  return solved;
 }
 
 std::vector<Tile<double>> EquationBases::bases(std::size_t group) const {

@@ -15,15 +15,19 @@ class EquationBases {
   EquationBases(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
                 const std::vector<const OwnBasis*>& own, const std::vector<double>& conditions);
 
-  index_t count() const { return static_cast<index_t>(R_.size()); }
+  index_t count() const { return static_cast<index_t>(Q_.size()); }
   index_t rows() const { return W_.m(); }
   index_t unknowns() const { return starts_.back(); }
   /// Equation i's part of x.
   index_t start(std::size_t i) const { return starts_[i]; }
-  const HostMatrix<double>& R(std::size_t i) const { return R_[i]; }
+  /// In host memory.
+  HostMatrix<double> R(std::size_t i) const;
 
   /// [Q_1 Q_2 ...].
   HostMatrix<double> side_by_side() const;
+
+  /// R_i^-1 x_i below one another. Waits for the graph.
+  HostMatrix<double> solve(Graph& g, const HostMatrix<double>& x) const;
 
   /// Columns Q_i x_i, columns Q_i^T v_i below one another, and sum_j P_ij Q_i^T Q_j x_j. Wait for the graph.
   HostMatrix<double> times(Graph& g, const HostMatrix<double>& x) const;
@@ -31,6 +35,12 @@ class EquationBases {
   HostMatrix<double> weighted_products(Graph& g, const HostMatrix<double>& P, const HostMatrix<double>& x) const;
 
  private:
+  /// R_i of equations whose bases a task found, side by side, with room for the largest.
+  struct Triangles {
+    std::vector<std::size_t> which;
+    TileMatrix<double> R;
+  };
+
   void find_alone(Graph& g, const std::vector<PickedEquation>& equations, const std::vector<std::size_t>& which);
   void find_together(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
                      const std::vector<std::size_t>& which);
@@ -39,7 +49,7 @@ class EquationBases {
   HostMatrix<double> take_y(Graph& g) const;
 
   std::vector<index_t> starts_{0};
-  std::vector<HostMatrix<double>> R_;
+  std::vector<Triangles> triangles_;
   std::vector<TileMatrix<double>> Q_, X_, Y_;  // X, Y: of each group of equations
   TileMatrix<double> W_, V_;                   // a column for each equation, a tile for each group
 };

@@ -3,7 +3,6 @@
 #include <tesela/algorithms/econometrics/internal/system_gradients.hpp>
 #include <tesela/algorithms/econometrics/internal/system_tasks.hpp>
 #include <tesela/codelets/least_squares/minimum_norm.hpp>
-#include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/runtime/memory.hpp>
 
 #include <algorithm>
@@ -105,7 +104,7 @@ HostMatrix<double> ThirdStage::of_fitted(Graph& g, const Variables& model, const
   HostMatrix<double> x(unknowns(), 1);
   for (std::size_t i = 0; i < in_model.size(); ++i) {
     const PickedEquation& e = equations_[i];
-    const HostMatrix<double>& R = bases_.R(i);
+    const HostMatrix<double> R = bases_.R(i);
     std::vector<double> ordered(coefficients[i].size());
     for (std::size_t p = 0; p < ordered.size(); ++p)
       ordered[static_cast<std::size_t>(e.places[p])] = coefficients[i][p];
@@ -139,12 +138,10 @@ Correction ThirdStage::correction(Graph& g, const HostMatrix<double>& E, const W
     result.status = SemStatus::singular_covariance;
     return result;
   }
+  x = bases_.solve(g, x);
   for (std::size_t i = 0; i < equations_.size(); ++i) {
-    const index_t r = equations_[i].size();
-    std::vector<double> b(static_cast<std::size_t>(r));
-    for (index_t p = 0; p < r; ++p) b[static_cast<std::size_t>(p)] = x(bases_.start(i) + p, 0) * weights.sigmas[i];
-    blas::trsm(Op::none, r, 1, bases_.R(i).data(), bases_.R(i).ld(), b.data(), r);
-    result.changes.push_back(std::move(b));
+    result.changes.emplace_back(&x(bases_.start(i), 0), &x(bases_.start(i), 0) + equations_[i].size());
+    for (double& change : result.changes.back()) change *= weights.sigmas[i];
   }
   return result;
 }

@@ -1,6 +1,7 @@
 #include "tests/support/machine.hpp"
 #include "tests/support/run_kernel.hpp"
 #include <tesela/algorithms/support/schedule.hpp>
+#include <tesela/codelets/econometrics/basis_solve.hpp>
 #include <tesela/codelets/econometrics/basis_times.hpp>
 #include <tesela/codelets/econometrics/equation_bases.hpp>
 #include <tesela/codelets/econometrics/equation_givens.hpp>
@@ -299,7 +300,33 @@ void check_products(Runtime* runtime, index_t rows, index_t count) {
   CHECK(most <= 1e-12);
 }
 
+void check_solution(Runtime* runtime, index_t n, index_t count) {
+  std::mt19937 random(7);
+  std::normal_distribution<double> normal;
+  HostMatrix<double> R(n, n * count), x(n, count), b(n, count);
+  std::generate_n(R.data(), R.size(), [&] { return normal(random) / static_cast<double>(n); });
+  std::generate_n(b.data(), b.size(), [&] { return normal(random); });
+  for (index_t i = 0; i < count; ++i)
+    for (index_t j = 0; j < n; ++j) {
+      R(j, i * n + j) += 2;
+      for (index_t k = j + 1; k < n; ++k) R(k, i * n + j) = std::numeric_limits<double>::quiet_NaN();  // not to be read
+    }
+  std::copy_n(b.data(), b.size(), x.data());
+  run_kernel<BasisSolve>(runtime, {}, In<double>{block<const double>(R)}, InOut<double>{block<double>(x)});
+  double most = 0;
+  for (index_t i = 0; i < count; ++i)
+    for (index_t j = 0; j < n; ++j) {
+      double sum = -b(j, i);
+      for (index_t k = j; k < n; ++k) sum += R(j, i * n + k) * x(k, i);
+      most = std::isfinite(sum) ? std::max(most, std::abs(sum)) : INFINITY;
+    }
+  CAPTURE(n, count);
+  CHECK(most <= 1e-13);
+}
+
 void check_all(Runtime* runtime, bool small) {
+  for (const auto& [n, count] : {std::pair<index_t, index_t>{1, 1}, {32, 3}, {33, 2}, {70, 4}})
+    check_solution(runtime, n, count);
   for (const auto& [rows, count] : {std::pair<index_t, index_t>{1, 1}, {32, 3}, {61, 70}, {40, 128}})
     check_products(runtime, rows, count);
   check_facts(runtime, Model(1, 2, 1), {{1, 1}, {1, 0}}, 1e-12);
@@ -313,6 +340,7 @@ void check_all(Runtime* runtime, bool small) {
   check_bases(runtime, Model(7, 12, 1), {{7, 4}, {3, 0}, {5, 5}, {6, 2}});
   check_bases(runtime, Model(70, 75, 1e-2), {{66, 64}, {64, 62}});
   if (small) return;
+  check_solution(runtime, 300, 3);
   check_bases(runtime, Model(301, 420, 1), {{201, 131}, {150, 150}, {190, 100}});
   check_facts(runtime, Model(301, 420, 1), {{201, 131}, {150, 150}, {190, 100}, {200, 198}}, 1e-10);
   check_basis(runtime, Model(301, 420, 1), {201, 131});
