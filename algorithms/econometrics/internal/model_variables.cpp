@@ -14,11 +14,6 @@ namespace tesela::detail {
 using namespace kernels;
 namespace {
 
-/// Whether a GPU takes it at once: less than this a core has done before the data are there.
-bool worth_a_gpu(index_t m, index_t n, index_t k) {
-  return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) > 1e8;
-}
-
 constexpr int sums_at_once = 8;  // of a product, for a core's vectors
 
 /// Rows first ... last of columns j ... become what a Householder transformation makes of them that leaves of column j
@@ -58,6 +53,10 @@ HostMatrix<double> triangle_of(Graph& g, const HostMatrix<double>& A) {
     r.bring_home();
   }
   return R;
+}
+
+bool worth_a_gpu(index_t m, index_t n, index_t k) {
+  return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) > 1e8;
 }
 
 QrOptions qr_options(index_t m, index_t n) {

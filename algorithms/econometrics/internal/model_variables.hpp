@@ -7,6 +7,9 @@
 
 namespace tesela::detail {
 
+/// Whether a GPU takes m x n x k products at once: less than this a core has done before the data are there.
+bool worth_a_gpu(index_t m, index_t n, index_t k);
+
 /// How the triangle of an m x n matrix comes about: on a GPU, where there is one and it pays.
 QrOptions qr_options(index_t m, index_t n);
 

@@ -2,7 +2,9 @@
 #include <tesela/algorithms/dense/triangular_solve.hpp>
 #include <tesela/algorithms/econometrics/internal/system_gradients.hpp>
 #include <tesela/algorithms/econometrics/internal/system_tasks.hpp>
-#include <tesela/codelets/least_squares/minimum_norm.hpp>
+#include <tesela/codelets/dense/gemm.hpp>
+#include <tesela/codelets/dense/trsm.hpp>
+#include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/runtime/memory.hpp>
 
 #include <algorithm>
@@ -35,6 +37,21 @@ double column_sum(const HostMatrix<double>& A) {
     if (std::isnan(sum)) break;
   }
   return most;
+}
+
+/// X = U^-1 of upper triangles in square tiles: n^3 / 3 flops. Other tiles of X are not touched.
+void invert_upper(Graph& g, const TileMatrix<double>& U, const TileMatrix<double>& X) {
+  const Priority where = worth_a_gpu(U.n(), U.n(), U.n()) ? on_gpu : Priority{};
+  for (index_t j = 0; j < U.nt(); ++j) {
+    g.insert<Laset<double>>(where, {1.0, 0}, X(j, j));
+    g.insert<Trsm<double>>(where, {}, U(j, j), X(j, j));
+    for (index_t i = j - 1; i >= 0; --i) {
+      g.insert<Gemm<double, Out>>(where, {.alpha = -1}, U(i, i + 1), X(i + 1, j), X(i, j));
+      for (index_t k = i + 2; k <= j; ++k)
+        g.insert<Gemm<double>>(where, {.alpha = -1, .beta = 1}, U(i, k), X(k, j), X(i, j));
+      g.insert<Trsm<double>>(where, {}, U(i, i), X(i, j));
+    }
+  }
 }
 
 /// P^-1 of P_ij = products_ij / (norms_i norms_j); 0 x 0 where P is not as well conditioned as this takes.
@@ -174,24 +191,42 @@ std::vector<std::vector<double>> ThirdStage::errors(Graph& g, const Weights& wei
       all.emplace_back(static_cast<std::size_t>(e.size()), std::numeric_limits<double>::quiet_NaN());
     return all;
   }
-  HostMatrix<double> inverse = identity(n);
-  HostMatrix<double> upper = HostMatrix<double>::zeros(n, n);
-  for (index_t j = 0; j < n; ++j) std::copy_n(&factor_(0, j), j + 1, &upper(0, j));
-  triangular_solve(g, Op::none, upper, inverse);
-  for (std::size_t i = 0; i < equations_.size(); ++i) {
-    const index_t r = equations_[i].size();
-    HostMatrix<double> block(r, n);
-    for (index_t j = 0; j < n; ++j)
-      for (index_t p = 0; p < r; ++p) block(p, j) = inverse(bases_.start(i) + p, j) * weights.sigmas[i];
-    triangular_solve(g, Op::none, bases_.R(i), block);
-    std::vector<double> errors(static_cast<std::size_t>(r));
-    for (index_t j = 0; j < n; ++j)
-      for (index_t p = 0; p < r; ++p) {
-        double& e = errors[static_cast<std::size_t>(p)];
-        e = std::hypot(e, block(p, j));
-      }
-    all.push_back(std::move(errors));
+  auto X = HostMatrix<double>::zeros(n, n);
+  const PinnedMemory locked(g.runtime(), X.data(), static_cast<std::size_t>(X.size()) * sizeof(double));
+  {
+    const index_t nb = g.runtime().gpus() > 0 ? 1024 : 256;
+    const auto map = [&](const HostMatrix<double>& a, const char* name) {
+      return TileMatrix<double>::map(g.runtime(), a.data(), n, n, a.ld(), {nb, nb}, name);
+    };
+    const auto U = map(factor_, "G"), inverse = map(X, "X");
+    invert_upper(g, U, inverse);
+    g.wait();
+    inverse.bring_home();
   }
+  {
+    std::vector<HostMatrix<double>> triangles;
+    std::vector<TileMatrix<double>> tiles;
+    for (std::size_t i = 0; i < equations_.size(); ++i) {
+      const index_t r = equations_[i].size(), first = bases_.start(i);
+      triangles.push_back(bases_.R(i));
+      const auto map = [&](const double* a, index_t columns, index_t ld, const char* name) {
+        tiles.push_back(TileMatrix<double>::map(g.runtime(), a, r, columns, ld, {r, columns}, name));
+        return tiles.back()(0, 0);
+      };
+      const Tile<double> R = map(triangles.back().data(), r, r, "Ri"), rows = map(&X(first, first), n - first, n, "X");
+      g.insert<Trsm<double>>(on_core, {}, R, rows);  // their rows are short, and n apart
+    }
+    g.wait();
+  }
+  for (std::size_t i = 0; i < equations_.size(); ++i) all.emplace_back(equations_[i].size(), 0.0);
+  for (index_t j = 0; j < n; ++j)
+    for (std::size_t i = 0; i < equations_.size() && bases_.start(i) <= j; ++i)
+      for (std::size_t p = 0; p < all[i].size(); ++p) {
+        const double x = X(bases_.start(i) + static_cast<index_t>(p), j) * weights.sigmas[i];
+        all[i][p] += x * x;
+      }
+  for (std::vector<double>& squares : all)
+    for (double& square : squares) square = std::sqrt(square);
   return all;
 }
 
