@@ -26,13 +26,18 @@ GeneratedModel generate_model(const ModelSizes& sizes, std::uint64_t seed) {
   const index_t endogenous = std::min(sizes.included / 2, N - 1), exogenous = sizes.included - endogenous;
   require(exogenous >= 1, "included", sizes.included, "is less than 1");
   require(exogenous <= K, "included", sizes.included, "asks for more exogenous variables than there are");
-  GeneratedModel m{HostMatrix<double>(D, K + N), {K, 0, {}}, {"(Intercept)"}, {}};
+  const Generator<double> exogenous_numbers{Pattern::normal, 0, K, seed, D};
+  GeneratedModel m{filled<double>({D, K + N},
+                                  [&](index_t t, index_t k) {
+                                    return k == 0 ? 1 : k < K ? exogenous_numbers(t, k) : 0;
+                                  }),
+                   {K, 0, {}},
+                   {"(Intercept)"},
+                   {}};
   for (index_t k = 1; k < K; ++k) m.names.push_back(std::string("x").append(std::to_string(k)));
   for (index_t i = 1; i <= N; ++i) m.names.push_back(std::string("y").append(std::to_string(i)));
 
-  const HostMatrix<double> X = normal(D, K, seed), U = normal(D, N + 1, seed + 1);
-  for (index_t k = 0; k < K; ++k)
-    for (index_t t = 0; t < D; ++t) m.data(t, k) = k == 0 ? 1 : X(t, k);
+  const HostMatrix<double> U = normal(D, N + 1, seed + 1);
   const Generator<double> coefficients{Pattern::uniform, 0, 0, seed + 2};
   HostMatrix<double> Bt = HostMatrix<double>::zeros(N, N), right(N, D);  // B^T Y^T = (X C + U)^T
   for (index_t i = 0; i < N; ++i) {

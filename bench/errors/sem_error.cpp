@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <span>
 
 namespace tesela {
 
@@ -31,11 +33,57 @@ std::vector<std::size_t> with_numbers(const SimultaneousEquations& answer) {
   return which;
 }
 
-HostMatrix<double> scaled(const HostMatrix<double>& a, const std::vector<int>& units) {
-  HostMatrix<double> s = a.clone();
-  for (index_t c = 0; c < a.cols() && a.rows() > 0; ++c)
-    scale_by_power_of_two(std::span(&s(0, c), static_cast<std::size_t>(a.rows())), -units[static_cast<std::size_t>(c)]);
+/// Columns in their units.
+HostMatrix<double> scaled(const HostMatrix<double>& a, const std::vector<int>& units,
+                          std::span<const index_t> columns) {
+  HostMatrix<double> s(a.rows(), std::ssize(columns));
+  for (index_t j = 0; j < s.cols() && a.rows() > 0; ++j) {
+    const index_t c = columns[static_cast<std::size_t>(j)];
+    std::copy_n(&a(0, c), a.rows(), &s(0, j));
+    scale_by_power_of_two(std::span(&s(0, j), static_cast<std::size_t>(a.rows())), -units[static_cast<std::size_t>(c)]);
+  }
   return s;
+}
+
+/// Calls f(first, some) for parts of `all`: a large model's data are there once, and no second time.
+template <class F>
+void for_some(const std::vector<index_t>& all, const F& f) {
+  constexpr std::size_t some = 256;
+  for (std::size_t first = 0; first < all.size(); first += some)
+    f(static_cast<index_t>(first), std::span(all).subspan(first, std::min(some, all.size() - first)));
+}
+
+std::vector<index_t> numbers_to(index_t n) {
+  std::vector<index_t> all(static_cast<std::size_t>(n));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+/// y_i - Z_i b_i of the data, and the variables' norms.
+HostMatrix<double> residuals(const HostMatrix<double>& data, const SimultaneousModel& model,
+                             const SimultaneousEquations& answer, const std::vector<std::size_t>& which, Projected& p) {
+  const index_t D = data.rows();
+  std::vector<index_t> dependent;
+  for (const std::size_t k : which) dependent.push_back(model.equations[k].dependent);
+  HostMatrix<double> E = scaled(data, p.units, dependent);
+  for_some(numbers_to(data.cols()), [&](index_t first, std::span<const index_t> columns) {
+    const HostMatrix<double> A = scaled(data, p.units, columns);
+    const std::vector<double> norms = column_norms(A);
+    p.norms.insert(p.norms.end(), norms.begin(), norms.end());
+    for (index_t i = 0; i < E.cols(); ++i) {
+      const std::size_t k = which[static_cast<std::size_t>(i)];
+      const Equation& e = model.equations[k];
+      for (std::size_t q = 0; q < e.regressors.size(); ++q) {
+        const index_t c = e.regressors[q], j = c - first;
+        if (j < 0 || j >= A.cols()) continue;
+        const double b =
+            std::ldexp(answer.equations[k].coefficients[q],
+                       p.units[static_cast<std::size_t>(c)] - p.units[static_cast<std::size_t>(e.dependent)]);
+        for (index_t t = 0; t < D; ++t) E(t, i) -= b * A(t, j);
+      }
+    }
+  });
+  return E;
 }
 
 Projected project(const HostMatrix<double>& data, const ModelTriangle& triangle, const SimultaneousModel& model,
@@ -43,22 +91,9 @@ Projected project(const HostMatrix<double>& data, const ModelTriangle& triangle,
   const index_t D = data.rows(), n = data.cols(), N = static_cast<index_t>(which.size());
   Projected p;
   for (index_t c = 0; c < n; ++c) p.units.push_back(largest_exponent(D, &data(0, c)));
-  HostMatrix<double> A = scaled(data, p.units), E(D, N);
-  p.norms = column_norms(A);
-  for (index_t i = 0; i < N; ++i) {
-    const std::size_t k = which[static_cast<std::size_t>(i)];
-    const Equation& e = model.equations[k];
-    std::copy_n(&A(0, e.dependent), D, &E(0, i));
-    for (std::size_t q = 0; q < e.regressors.size(); ++q) {
-      const index_t c = e.regressors[q];
-      const double b =
-          std::ldexp(answer.equations[k].coefficients[q],
-                     p.units[static_cast<std::size_t>(c)] - p.units[static_cast<std::size_t>(e.dependent)]);
-      for (index_t t = 0; t < D; ++t) E(t, i) -= b * A(t, c);
-    }
-  }
+  HostMatrix<double> E = residuals(data, model, answer, which, p);
   if (!instrumental) {
-    p.W = std::move(A);
+    p.W = scaled(data, p.units, numbers_to(n));
     p.T = std::move(E);
     return p;
   }
@@ -68,11 +103,7 @@ Projected project(const HostMatrix<double>& data, const ModelTriangle& triangle,
         answer.dropped_instruments.end())
       kept.push_back(c);
   const index_t k = static_cast<index_t>(kept.size());
-  HostMatrix<double> R = scaled(triangle.R, p.units), X(D, k), R1(n, k);
-  for (index_t j = 0; j < k; ++j) {
-    std::copy_n(&A(0, kept[static_cast<std::size_t>(j)]), D, &X(0, j));
-    std::copy_n(&R(0, kept[static_cast<std::size_t>(j)]), n, &R1(0, j));
-  }
+  HostMatrix<double> R = scaled(triangle.R, p.units, numbers_to(n)), R1 = scaled(triangle.R, p.units, kept);
   if (k < model.instruments && k > 0) {
     std::vector<double> tau(static_cast<std::size_t>(k));
     lapack::geqrf(n, k, R1.data(), n, tau.data());
@@ -83,7 +114,11 @@ Projected project(const HostMatrix<double>& data, const ModelTriangle& triangle,
   p.W = HostMatrix<double>(k, n);
   for (index_t c = 0; c < n && k > 0; ++c) std::copy_n(&R(0, c), k, &p.W(0, c));
   if (k > 0 && N > 0) {
-    blas::gemm(Op::transpose, Op::none, k, N, D, 1.0, X.data(), X.ld(), E.data(), E.ld(), 0.0, T.data(), k);
+    for_some(kept, [&](index_t first, std::span<const index_t> columns) {
+      const HostMatrix<double> X = scaled(data, p.units, columns);
+      blas::gemm(Op::transpose, Op::none, X.cols(), N, D, 1.0, X.data(), X.ld(), E.data(), E.ld(), 0.0, &T(first, 0),
+                 k);
+    });
     blas::trsm(Op::transpose, k, N, top.data(), k, T.data(), k);
     p.condition = triangle_condition(top, true);
   }

@@ -71,7 +71,8 @@ int run_sem(Options o) {
   if (o.input.generated()) {
     const ModelSizes& s = o.input.sizes;
     const auto columns = static_cast<double>(s.exogenous) + static_cast<double>(s.equations);
-    require_memory("sem", "the data and their copy", 16.0 * static_cast<double>(s.observations) * columns);
+    require_memory("sem", "the data, their copy and five triangles of all variables",
+                   (16.0 * static_cast<double>(s.observations) + 40.0 * columns) * columns);
   }
   const SemProblem p = load_sem(o.input, options.method, o.common.seed);
   write_generated(o, p);
