@@ -28,7 +28,7 @@ namespace {
 template <class T>
 struct QrData {
   using F = std::complex<T>;
-  static constexpr index_t together = 65536;
+  static constexpr index_t together = 1 << 18;
   index_t n, count;
   HostMatrix<F> given;
   TileMatrix<F> a, tau;

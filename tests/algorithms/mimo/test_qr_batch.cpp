@@ -221,10 +221,24 @@ TEST_CASE("qr_batch refuses other shapes") {
   refused({3, 6}, {3, 2}, {3, 2}, {ColumnOrder::mmse_sqrd, 1});
 }
 
-TEMPLATE_TEST_CASE("qr_batch on a GPU [gpu]", "[gpu][sanitize]", float, std::complex<double>) {
+TEMPLATE_TEST_CASE("qr_batch on a GPU", "[gpu][sanitize]", float, std::complex<float>, std::complex<double>) {
+  using F = TestType;
   require_gpu();
   shared_runtime.reset();
   Runtime gpu({.cpus = 0, .gpus = 1});
-  for (const QrBatchOptions& options : every_order())
-    check(factor<TestType>(6, 4, 70, 2, options, "rayleigh", 1, 32, gpu));
+  for (const QrBatchOptions& options : every_order()) {
+    check(factor<F>(6, 4, 70, 2, options, "rayleigh", 1, 32, gpu));
+    for (const auto& [m, n] : {std::pair<index_t, index_t>{4, 4}, {3, 4}, {8, 8}, {10, 16}, {20, 3}})
+      check(factor<F>(m, n, 37, n, options, "rayleigh", 1, 19, gpu));
+    for (const char* const kind : {"zero", "rank:1", "kappa:1e8"})
+      check(factor<F>(4, 4, 9, 1, options, kind, 1, 9, gpu));
+  }
+  const double high = std::numeric_limits<typename RealPart<F>::type>::max_exponent == 128 ? 1e36 : 1e300;
+  for (const double scale : {high, 1 / high})
+    check(factor<F>(4, 4, 9, 1, {ColumnOrder::sqrd, 0}, "rayleigh", scale, 9, gpu));
+  const auto p = factor<F>(4, 3, 20, 1, {ColumnOrder::sqrd, 0}, "rayleigh", 1, 7, gpu, 9);
+  REQUIRE(p.failures.size() == 1);
+  CHECK((p.failures[0].matrix == 9 && p.failures[0].row == 1 && p.failures[0].column == 1));
+  for (index_t k = 0; k < 20; ++k)
+    if (k != 9) check(p, k);
 }

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+// The lanes of a warp, as bodies that are shared with the host's tests ask for them. Internal to codelets/mimo.
+
+namespace tesela::kernels::mimo {
+
+struct DeviceWarp {
+  static constexpr unsigned all = 0xffffffffu;
+  __device__ __forceinline__ int lane() const { return static_cast<int>(threadIdx.x % 32); }
+  /// The same, which no earlier use keeps alive: what is computed from it again needs no register in between.
+  __device__ __forceinline__ int lane_anew() const {
+    int lane;
+    asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
+    return lane;
+  }
+  template <class T>
+  __device__ __forceinline__ T from(T x, int source) const {
+    return __shfl_sync(all, x, source);
+  }
+  __device__ __forceinline__ bool any(bool x) const { return __any_sync(all, x) != 0; }
+  __device__ __forceinline__ unsigned ballot(bool x) const { return __ballot_sync(all, x); }
+  __device__ __forceinline__ void sync() const { __syncwarp(); }
+};
+
+}  // namespace tesela::kernels::mimo

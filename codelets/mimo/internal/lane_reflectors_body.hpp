@@ -1,0 +1,163 @@
+#pragma once
+
+#include <tesela/codelets/mimo/internal/channel_body.hpp>
+
+// QR factorizations of small matrices by groups of S lanes of a warp: a lane holds one column in registers. Warp is the
+// device's, or in tests one of the host's. Internal to codelets/mimo.
+
+/// Before a loop of a known length: on a GPU what it indexes stays in registers.
+#if defined(__CUDA_ARCH__)
+#define TESELA_FLAT _Pragma("unroll")
+#else
+#define TESELA_FLAT
+#endif
+
+namespace tesela::kernels::mimo {
+
+inline constexpr int warp_lanes = 32;
+
+template <class Warp, class T>
+TESELA_INLINE T from_lane(Warp& warp, T x, int source) {
+  return warp.from(x, source);
+}
+template <class Warp, class T>
+TESELA_INLINE Complex<T> from_lane(Warp& warp, Complex<T> x, int source) {
+  return {warp.from(x.re, source), warp.from(x.im, source)};
+}
+
+/// Of the lane's group: the first lane, and which of its columns this one has.
+template <int S, class Warp>
+struct Group {
+  Warp& warp;
+  int base, j;
+  TESELA_INLINE explicit Group(Warp& w) : warp(w), base(w.lane() / S * S), j(w.lane() % S) {}
+  template <class F>
+  TESELA_INLINE F from(F x, int column) const {
+    return from_lane(warp, x, base + column);
+  }
+  template <class T>
+  TESELA_INLINE T largest(T x) const {
+    TESELA_FLAT
+    for (int d = 1; d < S; d *= 2) {
+      const T other = from(x, j ^ d);
+      x = other > x ? other : x;
+    }
+    return x;
+  }
+};
+
+/// The columns of a group's matrix, S rows, of which those beyond m are zero. Rows k are known when a body is compiled.
+template <class F, int S, class Warp>
+struct LaneColumns {
+  using T = RealOf<F>;
+  Group<S, Warp> group;
+  F x[S];
+  F tau = number<F>(0);
+  int from;  ///< which column of the matrix this is
+
+  TESELA_INLINE explicit LaneColumns(Warp& warp) : group(warp), from(group.j) {}
+
+  /// The column of which least is left, of columns k … n - 1, comes to place k.
+  TESELA_INLINE void sort(int k, int n) {
+    T least = 0;
+    TESELA_FLAT
+    for (int i = 0; i < S; ++i) least += i >= k ? norm(x[i]) : T(0);
+    int next = group.j;
+    bool there = group.j >= k && group.j < n;
+    TESELA_FLAT
+    for (int d = 1; d < S; d *= 2) {
+      const T other = group.from(least, group.j ^ d);
+      const int place = group.from(next, group.j ^ d);
+      const bool theirs = group.from(there ? 1 : 0, group.j ^ d) != 0;
+      if (theirs && (!there || other < least || (other == least && place < next))) least = other, next = place;
+      there = there || theirs;
+    }
+    if (!there) next = k;  // numbers that are none
+    if (!group.warp.any(next != k)) return;
+    const int source = group.j == k ? next : group.j == next ? k : group.j;
+    TESELA_FLAT
+    for (int i = 0; i < S; ++i) x[i] = group.from(x[i], source);
+    from = group.from(from, source);
+  }
+
+  /// Column k becomes beta e1 and its reflector, which all columns behind it feel (LAPACK larfg, larf). Sums of squares
+  /// that are in danger are taken of scaled numbers.
+  TESELA_INLINE void reflect(int k) {
+    constexpr T danger = sizeof(T) == 4 ? T(1e-18) : T(1e-150);
+    const bool mine = group.j == k;
+    T below = 0;
+    TESELA_FLAT
+    for (int i = 0; i < S; ++i) below += i > k ? norm(x[i]) : T(0);
+    T sum = below + norm(at(k));
+    int exponent = 0;
+    bool none = k == S - 1 && imag(at(k)) == 0;
+    if (group.warp.any(mine && !none && !((k == S - 1 ? sum : below) > danger))) {
+      T largest = 0;
+      TESELA_FLAT
+      for (int i = 0; i < S; ++i) largest = i > k && size_of(x[i]) > largest ? size_of(x[i]) : largest;
+      none = largest == 0 && imag(at(k)) == 0;
+      const T first = size_of(at(k));
+      exponent = mine ? exponent_of(first > largest ? first : largest) : 0;
+      const Scale<T> down(exponent);
+      sum = 0;
+      TESELA_FLAT
+      for (int i = 0; i < S; ++i)
+        if (i >= k) x[i] = down(x[i]), sum += norm(x[i]);
+    }
+    const F alpha = at(k);
+    const T root = std::sqrt(sum), beta = real(alpha) > 0 ? -root : root;
+    const F apart = alpha - number<F>(beta);
+    const F inverse = none ? number<F>(0) : conj(apart) / norm(apart);
+    const F own = none ? number<F>(0) : (number<F>(beta) - alpha) / beta;
+    const F factor = group.from(own, k);
+    const F t = group.j > k ? conj(factor) : number<F>(0);
+    if (mine) tau = own;
+    F v[S];
+    F dot = at(k);
+    TESELA_FLAT
+    for (int i = 0; i < S; ++i)
+      if (i > k) v[i] = group.from(x[i] * inverse, k), dot += conj(v[i]) * x[i];
+    dot = t * dot;
+    const F head = exponent != 0 ? Scale<T>(-exponent)(number<F>(beta)) : number<F>(beta);
+    TESELA_FLAT
+    for (int i = 0; i < S; ++i) {
+      if (i == k) x[i] = mine && !none ? head : x[i] - dot;
+      if (i > k) x[i] = mine ? v[i] : x[i] - v[i] * dot;
+    }
+    if (none && exponent != 0) put(k, Scale<T>(-exponent)(alpha));
+  }
+
+  /// y becomes Q^H y, for a column y a lane.
+  TESELA_INLINE void adjoint(int steps, F* y) const {
+    TESELA_FLAT
+    for (int k = 0; k < S; ++k) {
+      if (k >= steps) break;
+      const F t = conj(group.from(tau, k));
+      F v[S];
+      F dot = y[k];
+      TESELA_FLAT
+      for (int i = k + 1; i < S; ++i) v[i] = group.from(x[i], k), dot += conj(v[i]) * y[i];
+      dot = t * dot;
+      y[k] -= dot;
+      TESELA_FLAT
+      for (int i = k + 1; i < S; ++i) y[i] -= v[i] * dot;
+    }
+  }
+
+ private:
+  /// x[k], without an address that depends on k: registers have none.
+  TESELA_INLINE F at(int k) const {
+    F found = x[0];
+    TESELA_FLAT
+    for (int i = 1; i < S; ++i)
+      if (i == k) found = x[i];
+    return found;
+  }
+  TESELA_INLINE void put(int k, F value) {
+    TESELA_FLAT
+    for (int i = 0; i < S; ++i)
+      if (i == k) x[i] = value;
+  }
+};
+
+}  // namespace tesela::kernels::mimo

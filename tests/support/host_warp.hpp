@@ -1,0 +1,102 @@
+#pragma once
+
+#include <cstring>
+#include <functional>
+#include <stdexcept>
+#include <ucontext.h>
+#include <vector>
+
+namespace tesela::test {
+
+/// The lanes of a warp in turn on one thread, for bodies that a GPU's warps run: a lane goes on until it asks for what
+/// others have, then the next one does. All lanes must ask for the same things in the same order.
+class HostWarp {
+ public:
+  static constexpr int lanes = 32;
+
+  /// body() for each lane.
+  static void run(const std::function<void(HostWarp&)>& body) {
+    HostWarp warp(body);
+    warp.all_lanes();
+  }
+
+  int lane() const { return now_; }
+  int lane_anew() const { return now_; }
+  template <class T>
+  T from(T x, int source) {
+    exchange(&x, sizeof(T));
+    T found;
+    std::memcpy(&found, slot(source), sizeof(T));
+    return found;
+  }
+  unsigned ballot(bool x) {
+    exchange(&x, sizeof(bool));
+    unsigned bits = 0;
+    for (int l = 0; l < lanes; ++l) bits |= *reinterpret_cast<const bool*>(slot(l)) ? 1U << l : 0U;
+    return bits;
+  }
+  bool any(bool x) { return ballot(x) != 0; }
+  void sync() { ballot(false); }
+
+ private:
+  static constexpr std::size_t stack_bytes = 256 * 1024;
+  struct Lane {
+    ucontext_t context{};
+    std::vector<char> stack;
+    int asked = 0;
+    bool done = false;
+    alignas(16) unsigned char slots[2][16];
+  };
+
+  explicit HostWarp(const std::function<void(HostWarp&)>& body) : body_(body), all_(lanes) {}
+  HostWarp(const HostWarp&) = delete;
+  HostWarp& operator=(const HostWarp&) = delete;
+
+  static void begin(unsigned high, unsigned low) {
+    auto* const warp =
+        reinterpret_cast<HostWarp*>((static_cast<std::uintptr_t>(high) << 32) | static_cast<std::uintptr_t>(low));
+    warp->body_(*warp);
+    warp->all_[static_cast<std::size_t>(warp->now_)].done = true;
+  }
+  void all_lanes() {
+    const auto self = reinterpret_cast<std::uintptr_t>(this);
+    for (Lane& lane : all_) {
+      lane.stack.resize(stack_bytes);
+      getcontext(&lane.context);
+      lane.context.uc_stack.ss_sp = lane.stack.data();
+      lane.context.uc_stack.ss_size = lane.stack.size();
+      lane.context.uc_link = &caller_;
+      makecontext(&lane.context, reinterpret_cast<void (*)()>(&HostWarp::begin), 2, static_cast<unsigned>(self >> 32),
+                  static_cast<unsigned>(self));
+    }
+    for (bool more = true; more;) {
+      more = false;
+      for (now_ = 0; now_ < lanes; ++now_) {
+        Lane& lane = all_[static_cast<std::size_t>(now_)];
+        if (lane.done) continue;
+        swapcontext(&caller_, &lane.context);
+        more = more || !lane.done;
+      }
+      for (const Lane& lane : all_)
+        if (lane.done != all_[0].done || lane.asked != all_[0].asked)
+          throw std::logic_error("HostWarp: lanes parted company");
+    }
+  }
+  void exchange(const void* mine, std::size_t bytes) {
+    Lane& lane = all_[static_cast<std::size_t>(now_)];
+    if (bytes > 16) throw std::logic_error("HostWarp: too large");
+    ++lane.asked;
+    std::memcpy(lane.slots[lane.asked % 2], mine, bytes);
+    swapcontext(&lane.context, &caller_);
+  }
+  const unsigned char* slot(int lane) const {
+    return all_[static_cast<std::size_t>(lane)].slots[all_[static_cast<std::size_t>(now_)].asked % 2];
+  }
+
+  const std::function<void(HostWarp&)>& body_;
+  std::vector<Lane> all_;
+  ucontext_t caller_{};
+  int now_ = 0;
+};
+
+}  // namespace tesela::test
