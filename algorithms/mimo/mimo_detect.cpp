@@ -159,9 +159,10 @@ double candidates(const std::vector<Constellation>& alphabets) {
 
 index_t suitable_mimo_batch(const Runtime& runtime, const MimoShape& shape) {
   if (runtime.gpus() == 0) return fit_batch(512, shape);
-  constexpr index_t most_bytes = index_t{1} << 28, most = 16384;  // of work space
+  constexpr index_t most_bytes = index_t{1} << 29, most = 65536;  // of work space
   const index_t bytes = kernels::SphereSearch<double>::work_size(shape.antennas, shape.streams, true) * 8;
-  return fit_batch(std::clamp<index_t>(most_bytes / bytes, 64, most), shape);
+  const index_t share = std::max<index_t>(ceil_div(shape.signals, static_cast<index_t>(runtime.gpus())), 64);
+  return fit_batch(std::clamp<index_t>(most_bytes / bytes, 64, std::min(most, share)), shape);
 }
 
 template <class T>

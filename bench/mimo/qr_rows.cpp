@@ -2,7 +2,9 @@
 #include "bench/harness/noted_ceiling.hpp"
 #include "bench/mimo/mimo_rows.hpp"
 #include <tesela/algorithms/mimo/qr_batch.hpp>
+#include <tesela/codelets/mimo/small_qr.hpp>
 #include <tesela/runtime/config.hpp>
+#include <tesela/runtime/cuda_context.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
 #include <fmt/format.h>
@@ -24,23 +26,15 @@
 namespace tesela::bench {
 namespace {
 
-/// K matrices n x n side by side, and what qr_batch makes of them.
+/// K matrices n x n side by side.
 template <class T>
 struct QrData {
   using F = std::complex<T>;
-  static constexpr index_t together = 1 << 18;
   index_t n, count;
-  HostMatrix<F> given;
-  TileMatrix<F> a, tau;
-  TileMatrix<int> order;
+  HostMatrix<F> given, found;
 
-  QrData(Runtime& runtime, index_t size, index_t matrices, std::uint64_t seed)
-      : n(size),
-        count(matrices),
-        given(n, n * count),
-        a(runtime, n, n * count, {n, n * together}),
-        tau(runtime, n, count, {n, together}),
-        order(runtime, n, count, {n, together}) {
+  QrData(index_t size, index_t matrices, std::uint64_t seed)
+      : n(size), count(matrices), given(n, n * count), found(n, n * count) {
     std::minstd_rand bits(static_cast<unsigned>(seed + 1));
     const auto next = [&] { return static_cast<T>(bits()) / static_cast<T>(1U << 30) - T(1); };
     for (index_t e = 0; e < given.size(); ++e) given.data()[e] = {next(), next()};
@@ -48,8 +42,6 @@ struct QrData {
 
   /// R^H R against A^H A of some of them.
   double error() const {
-    HostMatrix<F> r(n, n * count);
-    a.copy_to(r.data(), n);
     double largest = 0;
     for (index_t k = 0; k < count; k += std::max<index_t>(1, count / 100))
       for (index_t j = 0; j < n; ++j)
@@ -58,12 +50,30 @@ struct QrData {
           for (index_t l = 0; l < n; ++l)
             before += std::complex<double>(std::conj(given(l, k * n + i)) * given(l, k * n + j));
           for (index_t l = 0; l <= i; ++l)
-            after += std::conj(std::complex<double>(r(l, k * n + i))) * std::complex<double>(r(l, k * n + j));
+            after += std::conj(std::complex<double>(found(l, k * n + i))) * std::complex<double>(found(l, k * n + j));
           largest = std::fmax(largest, std::abs(before - after));
         }
     return largest / (static_cast<double>(n) * 100 * static_cast<double>(std::numeric_limits<T>::epsilon()));
   }
 };
+
+/// By qr_batch, on cores: the seconds of the kernel.
+template <class T>
+double on_cores(Runtime& runtime, QrData<T>& data, ColumnOrder order) {
+  using F = std::complex<T>;
+  constexpr index_t together = 65536;
+  const index_t n = data.n;
+  const TileMatrix<F> a(runtime, n, n * data.count, {n, n * together}), tau(runtime, n, data.count, {n, together});
+  const TileMatrix<int> places(runtime, n, data.count, {n, together});
+  a.copy_from(data.given.data(), n);
+  runtime.reset_statistics();
+  Graph g(runtime);
+  const auto failures = qr_batch<F>(g, a, tau, places, nullptr, {.order = order});
+  if (!failures.empty()) throw WrongResult("bench mimo: qr_batch found a number that is not finite");
+  const double seconds = kernel_seconds(runtime, "small_qr");
+  a.copy_to(data.found.data(), n);
+  return seconds;
+}
 
 #if TESELA_HAVE_CUDA
 int geqrf_batched(cublasHandle_t handle, index_t n, std::complex<float>** a, std::complex<float>** tau, index_t count) {
@@ -79,42 +89,63 @@ int geqrf_batched(cublasHandle_t handle, index_t n, std::complex<double>** a, st
                              static_cast<int>(count));
 }
 
-/// cuBLAS on the same numbers, which are there anew before each run.
+/// The kernel of qr_batch, and cuBLAS, on the same numbers, which are there anew before each run: between two events.
 template <class T>
-struct CublasQr {
+class DeviceQr {
+ public:
   using F = std::complex<T>;
-  index_t n, count;
-  const HostMatrix<F>& given;
-  DeviceMemory a, tau, pointers;
-  Handle<cublasHandle_t, cublasDestroy> handle;
-
-  explicit CublasQr(const QrData<T>& data)
-      : n(data.n),
-        count(data.count),
-        given(data.given),
-        a(static_cast<std::size_t>(n * n * count) * sizeof(F)),
-        tau(static_cast<std::size_t>(n * count) * sizeof(F)),
-        pointers(static_cast<std::size_t>(2 * count) * sizeof(F*)) {
-    check_device(static_cast<int>(cublasCreate(handle.out())), "cublasCreate");
+  explicit DeviceQr(QrData<T>& data)
+      : data_(data),
+        bytes_(static_cast<std::size_t>(data.given.size()) * sizeof(F)),
+        given_(bytes_),
+        a_(bytes_),
+        tau_(static_cast<std::size_t>(data.n * data.count) * sizeof(F)),
+        order_(static_cast<std::size_t>(data.n * data.count) * sizeof(int)),
+        info_(static_cast<std::size_t>(data.count) * sizeof(int)),
+        pointers_(static_cast<std::size_t>(2 * data.count) * sizeof(F*)) {
+    check_device(static_cast<int>(cublasCreate(handle_.out())), "cublasCreate");
     std::vector<F*> each;
-    for (index_t k = 0; k < count; ++k) each.push_back(a.template as<F>() + k * n * n);
-    for (index_t k = 0; k < count; ++k) each.push_back(tau.template as<F>() + k * n);
-    check_device(
-        static_cast<int>(cudaMemcpy(pointers.as<F*>(), each.data(), each.size() * sizeof(F*), cudaMemcpyHostToDevice)),
-        "cudaMemcpy");
+    for (index_t k = 0; k < data.count; ++k) each.push_back(a_.template as<F>() + k * data.n * data.n);
+    for (index_t k = 0; k < data.count; ++k) each.push_back(tau_.template as<F>() + k * data.n);
+    copy(pointers_.as<F*>(), each.data(), each.size() * sizeof(F*), cudaMemcpyHostToDevice);
+    copy(given_.as<F>(), data.given.data(), bytes_, cudaMemcpyHostToDevice);
   }
-  double run() {
-    select_first_device();
-    check_device(
-        static_cast<int>(cudaMemcpy(a.template as<F>(), given.data(),
-                                    static_cast<std::size_t>(given.size()) * sizeof(F), cudaMemcpyHostToDevice)),
-        "cudaMemcpy");
-    check_device(static_cast<int>(cudaDeviceSynchronize()), "cudaDeviceSynchronize");
-    return seconds_of([&] {
-      check_device(geqrf_batched(handle, n, pointers.as<F*>(), pointers.as<F*>() + count, count), "geqrfBatched");
-      check_device(static_cast<int>(cudaDeviceSynchronize()), "cudaDeviceSynchronize");
+  double ours(ColumnOrder order) {
+    begin();
+    const index_t n = data_.n, count = data_.count;
+    const double seconds = event_seconds([&](CUstream_st*) {
+      CudaContext context("bench mimo");
+      context.redirect(cudaStreamLegacy);
+      F* const nothing = nullptr;
+      kernels::SmallQr<F>::cuda(context, {n, 0, order, 0}, {{a_.template as<F>(), n, n * count, n}},
+                                {{nothing, 1, 0, 1}}, {{tau_.template as<F>(), n, count, n}},
+                                {{order_.as<int>(), n, count, n}}, {{info_.as<int>(), 1, count, 1}},
+                                {{nothing, 0, 0, 0}});
+    });
+    copy(data_.found.data(), a_.template as<F>(), bytes_, cudaMemcpyDeviceToHost);
+    return seconds;
+  }
+  double cublas() {
+    begin();
+    return event_seconds([&](CUstream_st*) {
+      check_device(geqrf_batched(handle_, data_.n, pointers_.as<F*>(), pointers_.as<F*>() + data_.count, data_.count),
+                   "geqrfBatched");
     });
   }
+
+ private:
+  static void copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+    check_device(static_cast<int>(cudaMemcpy(to, from, bytes, kind)), "cudaMemcpy");
+  }
+  void begin() {
+    select_first_device();
+    copy(a_.template as<F>(), given_.template as<F>(), bytes_, cudaMemcpyDeviceToDevice);
+    flush_device_cache();
+  }
+  QrData<T>& data_;
+  std::size_t bytes_;
+  DeviceMemory given_, a_, tau_, order_, info_, pointers_;
+  Handle<cublasHandle_t, cublasDestroy> handle_;
 };
 #endif
 
@@ -125,22 +156,17 @@ void add_qr_rows(Report& report, Runtime& runtime, const MimoBench& o) {
   using F = std::complex<T>;
   const double ceiling = noted_copy_ceiling(report, runtime, runtime.gpus() > 0);
   for (const index_t n : {4, 8, 16}) {
-    const auto data = std::make_shared<QrData<T>>(runtime, n, n == 16 ? o.matrices / 4 : o.matrices, o.common.seed);
+    const auto data = std::make_shared<QrData<T>>(n, n == 16 ? o.matrices / 4 : o.matrices, o.common.seed);
+#if TESELA_HAVE_CUDA
+    const auto device = runtime.gpus() > 0 ? std::make_shared<DeviceQr<T>>(*data) : nullptr;
+#endif
     std::vector<Peer> peers;
     for (const ColumnOrder order : {ColumnOrder::natural, ColumnOrder::sqrd}) {
-      const auto kernel = std::make_shared<double>(0);
-      const auto run = [&runtime, data, kernel, order] {
-        data->a.copy_from(data->given.data(), data->n);
-        for (index_t t = 0; t < data->a.nt() && runtime.gpus() > 0; ++t) {
-          Graph g(runtime);
-          g.prefetch_to_gpu(data->a(0, t), static_cast<int>(t) % runtime.gpus());
-          g.wait();
-        }
-        runtime.reset_statistics();
-        Graph g(runtime);
-        const auto failures = qr_batch<F>(g, data->a, data->tau, data->order, nullptr, {.order = order});
-        if (!failures.empty()) throw WrongResult("bench mimo: qr_batch found a number that is not finite");
-        return kernel_seconds(runtime, "small_qr");
+      const auto run = [=, &runtime] {
+#if TESELA_HAVE_CUDA
+        if (device) return device->ours(order);
+#endif
+        return on_cores(runtime, *data, order);
       };
       peers.push_back(checked(order == ColumnOrder::natural ? "qr_batch" : "qr_batch, sqrd", run, [data, order] {
         const double error = order == ColumnOrder::natural ? data->error() : 0;
@@ -149,10 +175,7 @@ void add_qr_rows(Report& report, Runtime& runtime, const MimoBench& o) {
       }));
     }
 #if TESELA_HAVE_CUDA
-    if (runtime.gpus() > 0) {
-      const auto peer = std::make_shared<CublasQr<T>>(*data);
-      peers.push_back({"cublas geqrfBatched", [data, peer] { return peer->run(); }});
-    }
+    if (device) peers.push_back({"cublas geqrfBatched", [device] { return device->cublas(); }});
 #endif
     const double bytes = 2.0 * static_cast<double>(data->given.size()) * sizeof(F);
     report.add({fmt::format("{} complex QRs {}x{}", data->count, n, n), n, n, data->count, "",

@@ -1,4 +1,4 @@
-#include <tesela/codelets/mimo/internal/shared_search.cuh>
+#include <tesela/codelets/mimo/internal/quick_search.cuh>
 #include <tesela/codelets/mimo/sphere_search.hpp>
 
 #include <cuda_runtime_api.h>
@@ -27,6 +27,47 @@ int multiprocessors() {
   return count > 0 ? count : 1;
 }
 
+/// How many steps a lane spends on a signal, and once its columns are in a better order.
+int quick_steps(index_t n) { return 8 * static_cast<int>(n); }
+constexpr int steps_again = 2048;
+
+template <class T>
+void prepare_quickly(const Lanes<T>& all, const OrderChoice& choice, index_t count, bool again, unsigned present,
+                     CUstream_st* stream) {
+  const index_t m = all.rows(), n = all.cols(), size = m > n ? m : n;
+  const int group = size <= 4 ? 4 : size <= 8 ? 8 : 16;
+  const index_t wanted = ceil_div(count * group, prepare_threads), most = 16 * present;
+  const auto blocks = static_cast<unsigned>(again && wanted > most ? most : wanted);
+  const auto kernel = group == 4   ? prepare_by_groups<4, T>
+                      : group == 8 ? prepare_by_groups<8, T>
+                                   : prepare_by_groups<16, T>;
+  kernel<<<blocks, prepare_threads, 0, stream>>>(all, choice, count, again);
+}
+
+template <class T>
+void search_without_limits(Lanes<T> all, const OrderChoice& choice, index_t channels, CUstream_st* stream) {
+  const unsigned present = static_cast<unsigned>(multiprocessors());
+  const index_t m = all.rows(), n = all.cols(), count = all.of_signals ? all.signals : channels;
+  if (lanes_prepare(choice.kind, m, n))
+    prepare_quickly(all, choice, count, false, present, stream);
+  else
+    prepare<T>
+        <<<static_cast<unsigned>(ceil_div(count, search_threads)), search_threads, 0, stream>>>(all, choice, count, 0);
+  const int columns = static_cast<int>(n), each = quick_numbers(columns) * static_cast<int>(sizeof(T)) + 4 * columns;
+  const int bytes = warp_lanes * each;
+  cudaFuncSetAttribute(search_quickly<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  const index_t warps = ceil_div(all.signals, warp_lanes), most = 24 * present;
+  search_quickly<T><<<static_cast<unsigned>(warps), warp_lanes, bytes, stream>>>(all, {}, quick_steps(n), false);
+  all.of_signals = true;
+  OrderChoice better = choice;
+  better.kind = ColumnOrder::su_wassell;
+  prepare_quickly(all, better, all.signals, true, present, stream);
+  search_quickly<T>
+      <<<static_cast<unsigned>(warps < most ? warps : most), warp_lanes, bytes, stream>>>(all, {}, steps_again, true);
+  const index_t hard = all.signals < 8 * present ? all.signals : 8 * present;
+  search_hard<T><<<static_cast<unsigned>(hard), 32, 0, stream>>>(all, {});
+}
+
 template <class F>
 void launch(const Lanes<F>& all, const OrderChoice& choice, const SearchLimits& limits, index_t channels,
             CUstream_st* stream) {
@@ -35,6 +76,9 @@ void launch(const Lanes<F>& all, const OrderChoice& choice, const SearchLimits& 
     search_orders<F><<<blocks(all.signals), search_threads, 0, stream>>>(all, limits);
     return;
   }
+  const bool limited = limits.max_nodes > 0 || limits.plain || limits.radius > 0;
+  if constexpr (!NumberOf<F>::complex)
+    if (!limited && quick_shape(all.rows(), all.cols())) return search_without_limits(all, choice, channels, stream);
   const unsigned present = static_cast<unsigned>(multiprocessors()), most = 16 * present;
   const unsigned grid = blocks(all.signals) < most ? blocks(all.signals) : most;
   const index_t count = all.of_signals ? all.signals : channels;

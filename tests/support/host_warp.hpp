@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <stdexcept>
 #include <ucontext.h>
 #include <vector>
@@ -39,10 +41,10 @@ class HostWarp {
   void sync() { ballot(false); }
 
  private:
-  static constexpr std::size_t stack_bytes = 256 * 1024;
+  static constexpr std::size_t stack_bytes = 64 * 1024;
   struct Lane {
     ucontext_t context{};
-    std::vector<char> stack;
+    std::unique_ptr<char[]> stack;
     int asked = 0;
     bool done = false;
     alignas(16) unsigned char slots[2][16];
@@ -61,10 +63,10 @@ class HostWarp {
   void all_lanes() {
     const auto self = reinterpret_cast<std::uintptr_t>(this);
     for (Lane& lane : all_) {
-      lane.stack.resize(stack_bytes);
+      lane.stack = std::make_unique_for_overwrite<char[]>(stack_bytes);
       getcontext(&lane.context);
-      lane.context.uc_stack.ss_sp = lane.stack.data();
-      lane.context.uc_stack.ss_size = lane.stack.size();
+      lane.context.uc_stack.ss_sp = lane.stack.get();
+      lane.context.uc_stack.ss_size = stack_bytes;
       lane.context.uc_link = &caller_;
       makecontext(&lane.context, reinterpret_cast<void (*)()>(&HostWarp::begin), 2, static_cast<unsigned>(self >> 32),
                   static_cast<unsigned>(self));

@@ -44,6 +44,12 @@ struct Group {
     }
     return x;
   }
+  template <class T>
+  TESELA_INLINE T sum(T x) const {
+    TESELA_FLAT
+    for (int d = 1; d < S; d *= 2) x += from(x, j ^ d);
+    return x;
+  }
 };
 
 /// The columns of a group's matrix, S rows, of which those beyond m are zero. Rows k are known when a body is compiled.
@@ -72,7 +78,7 @@ struct LaneColumns {
       if (theirs && (!there || other < least || (other == least && place < next))) least = other, next = place;
       there = there || theirs;
     }
-    if (!there) next = k;  // numbers that are none
+    next = group.from(there ? next : k, 0);  // numbers that are none must not make lanes differ
     if (!group.warp.any(next != k)) return;
     const int source = group.j == k ? next : group.j == next ? k : group.j;
     TESELA_FLAT

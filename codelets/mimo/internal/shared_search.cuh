@@ -12,13 +12,18 @@ inline constexpr int search_threads = 64;
 
 /// What stands beside the numbers of a lane. The first lane's counters are those of all.
 struct LaneFacts {
-  ChannelFacts channel;    // of lanes that are channels
-  Reception reception;     // of lanes that are signals
-  double radius;           // of a hard signal's sphere, squared
-  int hard;                // the k-th hard signal
-  int next, hards, taken;  // signals that were taken, hard ones, and hard ones that were taken
+  ChannelFacts channel;  // of lanes that are channels
+  Reception reception;   // of lanes that are signals
+  double radius;         // of a hard signal's sphere, squared
+  int hard, harder;      // the k-th signal that a lane left, and the k-th that is left to a warp
+  int hards, harders;    // how many of them there are
+  int next, taken;       // signals that lanes took, and hard ones that warps took
 };
-static_assert(sizeof(LaneFacts) == 64);  // SphereSearch::work_size counts on it
+static_assert(sizeof(LaneFacts) == 72);  // SphereSearch::work_size counts on it
+
+__device__ inline void clear_counters(LaneFacts& first, int next) {
+  first.next = next, first.taken = 0, first.hards = 0, first.harders = 0;
+}
 
 /// What all kernels work on. A lane is a channel, or where the order depends on the signal a signal; the numbers of
 /// all lanes stand interleaved in the scratch.
@@ -38,8 +43,8 @@ struct Lanes {
   index_t lanes;
   bool of_signals;
 
-  __device__ index_t rows() const { return view.template rows<F>(); }
-  __device__ index_t cols() const { return view.template cols<F>(); }
+  TESELA_BOTH index_t rows() const { return view.template rows<F>(); }
+  TESELA_BOTH index_t cols() const { return view.template cols<F>(); }
   __device__ Interleaved<F> at(index_t lane, index_t number) const { return {numbers + number * lanes + lane, lanes}; }
   __device__ Interleaved<F> z(index_t k) const { return at(k, rows() * cols() + cols()); }
   __device__ OrderOf order(index_t lane) const { return {places + lane, lanes}; }
@@ -66,7 +71,7 @@ __device__ void begin_search(const Lanes<F>& all, index_t k, const ChannelView<R
 template <class F>
 __global__ void __launch_bounds__(search_threads) prepare(Lanes<F> all, OrderChoice choice, index_t count, int lanes) {
   const index_t lane = static_cast<index_t>(blockIdx.x) * search_threads + threadIdx.x;
-  if (lane == 0) all.facts[0].next = lanes, all.facts[0].hards = 0, all.facts[0].taken = 0;
+  if (lane == 0) clear_counters(all.facts[0], lanes);
   if (lane >= count) return;
   const index_t m = all.rows(), n = all.cols();
   const auto a = all.at(lane, 0), tau = all.at(lane, m * n), work = all.at(lane, m * n + n + m);
@@ -85,6 +90,14 @@ __global__ void __launch_bounds__(search_threads) receive_each(Lanes<F> all) {
   all.facts[k].reception =
       receive<F>(all.channel(k / all.coherence), all.facts[lane].channel, all.y + k * all.ld_y, all.z(k),
                  [&](const Interleaved<F>& x) { apply_adjoint(m, n, all.at(lane, 0), all.at(lane, m * n), x); });
+}
+
+/// Signal k, of whose sphere something is known to be inside, becomes a hard one.
+template <class F>
+__device__ void leave_to_warps(const Lanes<F>& all, index_t k, double radius, long long nodes) {
+  all.facts[k].radius = radius;
+  all.reports[k * all.ld_reports].nodes = nodes;
+  all.facts[atomicAdd(&all.facts[0].harders, 1)].harder = static_cast<int>(k);
 }
 
 /// One loop for all of a lane's signals, so that the lanes of a warp go through it together. A signal that is not done
@@ -106,9 +119,7 @@ __global__ void __launch_bounds__(search_threads) search_lanes(Lanes<F> all, Sea
     if (!busy) {
       all.reports[k * all.ld_reports] = one.end(view, all.facts[k].reception, all.labels + k * all.ld_labels);
     } else if (budget > 0 && steps >= budget && one.found.any) {
-      all.facts[k].radius = static_cast<double>(one.radius);
-      all.reports[k * all.ld_reports].nodes = one.nodes;
-      all.facts[atomicAdd(&all.facts[0].hards, 1)].hard = static_cast<int>(k);
+      leave_to_warps(all, k, static_cast<double>(one.radius), one.nodes);
       busy = false;
     }
     if (!busy) k = atomicAdd(&all.facts[0].next, 1);
@@ -137,7 +148,7 @@ __global__ void __launch_bounds__(32) search_hard(Lanes<F> all, SearchLimits lim
     __syncthreads();
     if (lane == 0) {
       const int h = atomicAdd(&all.facts[0].taken, 1);
-      signal = h < all.facts[0].hards ? all.facts[h].hard : -1;
+      signal = h < all.facts[0].harders ? all.facts[h].harder : -1;
       path = 0;
       if (signal >= 0) radius = static_cast<unsigned long long>(__double_as_longlong(all.facts[signal].radius));
     }

@@ -1,0 +1,131 @@
+#pragma once
+
+#include <tesela/codelets/mimo/internal/lane_reflectors_body.hpp>
+
+// Orders of the columns of a real matrix that a group of lanes holds; order_body.hpp and signal_orders_body.hpp say
+// what they are. A lane has its column x of the matrix, and its column c of the inverse of the Gram matrix. Internal to
+// codelets/mimo.
+
+namespace tesela::kernels::mimo {
+
+template <class T, int S, class Warp>
+struct LaneOrder {
+  Group<S, Warp> group;
+  int n;
+  bool left;     ///< this lane's column is not placed yet
+  int place;     ///< where it goes
+  T c[S], diag;  ///< diag: c's own element
+
+  TESELA_INLINE LaneOrder(Warp& warp, int columns) : group(warp), n(columns), left(group.j < n), place(group.j) {}
+
+  /// c of A^H A + alpha2 I, by Gauss and Jordan's elimination; a pivot that rounding has lost is replaced.
+  TESELA_INLINE void invert(int m, const T* x, T alpha2) {
+    TESELA_FLAT
+    for (int i = 0; i < S; ++i) {
+      c[i] = i == group.j ? alpha2 : T(0);
+      if (i >= n) continue;
+      TESELA_FLAT
+      for (int q = 0; q < S; ++q)
+        if (q < m) c[i] += group.from(x[q], i) * x[q];
+    }
+    const T trace = group.sum(left ? own(c) : T(0));
+    const T floor = (trace > 0 ? trace : T(1)) * (sizeof(T) == 4 ? T(1e-7) : T(1e-15));
+    TESELA_FLAT
+    for (int k = 0; k < S; ++k) {
+      if (k >= n) break;
+      T column[S];
+      TESELA_FLAT
+      for (int i = 0; i < S; ++i) column[i] = i < n ? group.from(c[i], k) : T(0);
+      const T pivot = column[k] > floor ? column[k] : floor;
+      const bool mine = group.j == k;
+      const T row = (mine ? T(1) : c[k]) / pivot;
+      TESELA_FLAT
+      for (int i = 0; i < S; ++i) c[i] = i == k ? row : (mine ? T(0) : c[i]) - column[i] * row;
+    }
+    diag = own(c);
+  }
+
+  /// The column whose key is the least comes to place `last`; which one that is.
+  TESELA_INLINE int choose(T key, int last) {
+    int taken = group.j;
+    bool there = left;
+    TESELA_FLAT
+    for (int d = 1; d < S; d *= 2) {
+      const T other = group.from(key, group.j ^ d);
+      const int theirs = group.from(taken, group.j ^ d);
+      const bool any = group.from(there ? 1 : 0, group.j ^ d) != 0;
+      if (any && (!there || other < key || (other == key && theirs < taken))) key = other, taken = theirs;
+      there = there || any;
+    }
+    taken = group.from(there ? taken : 0, 0);  // keys that are no numbers must not make lanes differ
+    if (group.j == taken) place = last, left = false;
+    return taken;
+  }
+
+  /// c without that column.
+  TESELA_INLINE void remove(int gone) {
+    T mine = c[0];
+    TESELA_FLAT
+    for (int i = 1; i < S; ++i) mine = i == gone ? c[i] : mine;
+    const T factor = mine / group.from(diag, gone);
+    TESELA_FLAT
+    for (int i = 0; i < S; ++i)
+      if (i < n) c[i] -= group.from(c[i], gone) * factor;
+    diag -= mine * factor;
+  }
+
+  TESELA_INLINE void vblast(int m, const T* x, T alpha2) {
+    invert(m, x, alpha2);
+    TESELA_FLAT
+    for (int last = S - 1; last >= 0; --last)
+      if (last < n) remove(choose(diag, last));
+  }
+
+  /// b: of the lane's column x, x^H y.
+  TESELA_INLINE void su_wassell(int m, const T* x, T b, const SearchColumn& column) {
+    invert(m, x, T(0));
+    const T low = static_cast<T>(column.low), step = static_cast<T>(column.step);
+    const T final = static_cast<T>(column.count - 1);
+    TESELA_FLAT
+    for (int last = S - 1; last >= 0; --last) {
+      if (last >= n) continue;
+      const T weight = left ? b : T(0);
+      T s = 0;
+      TESELA_FLAT
+      for (int i = 0; i < S; ++i)
+        if (i < n) s += c[i] * group.from(weight, i);
+      const T t = (s - low) / step, inside = t > 0 ? (t < final ? t : final) : T(0);
+      const T nearest = std::floor(inside + T(0.5)), off = std::fabs(t - nearest);
+      // The second one is on the other side of t, but at an end.
+      const bool end = (nearest == 0 && t < 0) || (nearest == final && t > final);
+      const T second = (end ? off + 1 : 1 - off) * step;
+      const int gone = choose(-second * second / diag, last);
+      const T taken = group.from(low + nearest * step, gone);
+      T dot = 0;
+      TESELA_FLAT
+      for (int q = 0; q < S; ++q)
+        if (q < m) dot += x[q] * group.from(x[q], gone);
+      b -= dot * taken;
+      remove(gone);
+    }
+  }
+
+  /// Which column comes to this lane's place.
+  TESELA_INLINE int source() const {
+    int found = group.j;
+    TESELA_FLAT
+    for (int i = 0; i < S; ++i)
+      if (i < n && group.from(place, i) == group.j) found = i;
+    return found;
+  }
+
+ private:
+  TESELA_INLINE T own(const T* x) const {
+    T mine = x[0];
+    TESELA_FLAT
+    for (int i = 1; i < S; ++i) mine = i == group.j ? x[i] : mine;
+    return mine;
+  }
+};
+
+}  // namespace tesela::kernels::mimo

@@ -1,0 +1,191 @@
+#pragma once
+
+#include <tesela/codelets/mimo/internal/sphere_body.hpp>
+
+#include <cstdint>
+
+// Search without limits for a lane of a GPU: real form, no more than 16 columns and amplitudes, at least as many rows,
+// no pivot that is nearly zero. Everything is in the lane's part of shared memory. Internal to codelets/mimo.
+
+namespace tesela::kernels::mimo {
+
+/// Every Step-th number: the lanes of a block side by side.
+template <class T, int Step>
+struct Strided {
+  T* first;
+  TESELA_INLINE T& operator[](int i) const { return first[i * Step]; }
+};
+
+inline constexpr int most_quick_columns = 16, most_quick_amplitudes = 16;
+
+/// Groups of lanes have to be able to prepare them.
+TESELA_BOTH inline bool quick_shape(index_t m, index_t n) { return m >= n && m <= most_quick_columns; }
+/// Numbers and integers of shared memory that a lane needs.
+TESELA_BOTH inline int quick_numbers(int n) { return n * (n - 1) / 2 + 5 * n + 1; }
+
+/// Symbols and labels of a path whose amplitudes stand in four bits a level.
+template <class T, class Order>
+TESELA_BOTH __attribute__((noinline)) double distance_of_path(const ChannelView<T>& view, const Order& order, int n,
+                                                              const Complex<T>* y, int exponent, std::uint64_t path,
+                                                              int* labels) {
+  const int streams = static_cast<int>(view.streams);
+  Complex<double> s[most_quick_columns / 2];
+  for (int j = 0; j < streams; ++j) labels[j] = 0;
+  for (int i = 0; i < n; ++i) {
+    const int j = order[i], k = static_cast<int>(path >> (4 * i) & 15);
+    const SearchColumn& c = view.columns[j];
+    const double value = c.low + k * c.step;
+    if (j < streams)
+      s[j].re = value;
+    else
+      s[j - streams].im = value;
+    labels[j < streams ? j : j - streams] |= view.points[c.first + k].label;
+  }
+  return distance_of(view, y, Scale<double>(exponent), s);
+}
+
+/// As Search, with amplitudes counted from 0 and each row of R divided by its pivot: level i adds weight_i (c_i - k)^2
+/// with c_i = z_i - sum r_ij k_j. Leaves are told apart by these distances where rounding allows, else by ||y - H s||.
+template <class T, int Step>
+struct QuickSearch {
+  using Numbers = Strided<T, Step>;
+
+  int n, level;
+  Numbers r, weight, z, c, k, distance;
+  Strided<int, Step> next;  ///< of a level: one more than the next amplitude below, that above, and how many there are
+  T radius, clear;          ///< squared: of the sphere, and below which a leaf is nearer without doubt
+  T wide;                   ///< what rounding may add to a root, with all that it may add to the other one
+  double tie;
+  int nodes;
+  bool exact;  ///< found.distance is known
+  Found found;
+  std::uint64_t best;
+
+  TESELA_INLINE QuickSearch(int columns, T* numbers, int* integers) : n(columns), level(columns - 1) {
+    T* at = numbers;
+    const auto take = [&at](int count) {
+      T* const first = at;
+      at += count * Step;
+      return Numbers{first};
+    };
+    r = take(n * (n - 1) / 2), weight = take(n), z = take(n), c = take(n), k = take(n), distance = take(n + 1);
+    next = {integers};
+  }
+
+  TESELA_INLINE int row(int i) const { return i * (2 * n - i - 1) / 2 - i - 1; }
+
+  /// False where a pivot is too small. a: R of leading dimension m, received: receive()'s z. `within`: of a sphere that
+  /// is known to have a point, squared, or nothing.
+  template <class P, class Order>
+  TESELA_BOTH bool begin(const ChannelView<T>& view, const ChannelFacts& facts, int m, const P& a, const Order& order,
+                         const P& received, const Reception& y, double within) {
+    constexpr T least = sizeof(T) == 4 ? T(1e-14) : T(1e-120);
+    if (facts.zero != 0) return false;
+    const T unit = static_cast<T>(std::ldexp(1.0, facts.exponent - y.exponent));
+    for (int i = 0; i < n; ++i) {
+      const SearchColumn& own = view.columns[order[i]];
+      const T pivot = unit * T(a[i + i * m]) * static_cast<T>(own.step);
+      if (!(std::fabs(pivot) > least) || own.count > most_quick_amplitudes) return false;
+      const T inverse = 1 / pivot;
+      T left = received[i] - unit * T(a[i + i * m]) * static_cast<T>(own.low);
+      for (int j = i + 1; j < n; ++j) {
+        const SearchColumn& column = view.columns[order[j]];
+        const T element = unit * T(a[i + j * m]);
+        r[row(i) + j] = element * static_cast<T>(column.step) * inverse;
+        left -= element * static_cast<T>(column.low);
+      }
+      z[i] = left * inverse;
+      weight[i] = pivot * pivot;
+      next[i] = own.count << 16;
+    }
+    const double reach = y.size + static_cast<double>(unit) * facts.reach, steps = 2.0 * (n + 4);
+    tie = steps * 2.3e-16 * reach;
+    // Counted from 0 and divided, numbers have three times the rounding that Search has to reckon with.
+    wide = static_cast<T>(2 * 3 * steps * (sizeof(T) == 4 ? 1.2e-7 : 2.3e-16) * reach + tie);
+    constexpr T endless = sizeof(T) == 4 ? T(1e38) : T(1e300);
+    radius = within > 0 && within < static_cast<double>(endless) ? static_cast<T>(within) : endless;
+    clear = 0, nodes = 0, exact = false, found = {}, best = 0;
+    distance[n] = 0;
+    open();
+    return true;
+  }
+
+  TESELA_INLINE void open() {
+    T left = z[level];
+    const int from = row(level);
+    for (int j = level + 1; j < n; ++j) left -= r[from + j] * k[j];
+    const int count = next[level] >> 16;
+    const T last = static_cast<T>(count - 1);
+    const int low = left > 0 ? static_cast<int>(left < last ? left : last) : 0;
+    c[level] = left;
+    next[level] = count << 16 | (low + 1) << 8 | (low + 1);
+  }
+
+  /// Looks at one child; false once all is known. exactly(path, labels) is ||y - H s||.
+  template <class Exactly>
+  TESELA_INLINE bool step(const Exactly& exactly) {
+    const int there = next[level], low = (there & 255) - 1, high = there >> 8 & 255, count = there >> 16;
+    const T at = c[level];
+    const bool below = low >= 0, above = high < count;
+    const bool down = below && (!above || at - static_cast<T>(low) <= static_cast<T>(high) - at);
+    const T amplitude = static_cast<T>(down ? low : high), off = at - amplitude;
+    const T reached = distance[level + 1] + weight[level] * off * off;
+    if (!(below || above) || !(reached <= radius)) return ++level < n;
+    ++nodes;
+    next[level] = down ? there - 1 : there + 256;
+    k[level] = amplitude;
+    if (level > 0) {
+      distance[level] = reached;
+      --level;
+      open();
+    } else {
+      std::uint64_t path = 0;
+      for (int i = 0; i < n; ++i) path |= static_cast<std::uint64_t>(k[i]) << (4 * i);
+      if (!found.any || reached < clear)
+        found = {true, false, 0}, best = path, exact = false, shrink(reached);
+      else
+        compare(reached, path, exactly);
+    }
+    return true;
+  }
+
+  template <class Exactly>
+  TESELA_BOTH void compare(T reached, std::uint64_t path, const Exactly& exactly) {
+    int labels[most_quick_columns / 2], old[most_quick_columns / 2];
+    if (path == best) return;
+    const double known = exactly(best, old);
+    if (!exact) found.distance = known, exact = true;
+    const double other = exactly(path, labels);
+    Found now = found;
+    const bool nearer = take_leaf(now, other, tie, streams(), labels, old);
+    const bool taken = nearer || same(labels, old);
+    found = now;
+    if (taken) best = path;
+    if (nearer) shrink(reached);
+  }
+
+  TESELA_INLINE index_t streams() const { return n / 2; }
+  TESELA_INLINE bool same(const int* x, const int* y) const {
+    for (int j = 0; j < n / 2; ++j)
+      if (x[j] != y[j]) return false;
+    return true;
+  }
+  TESELA_INLINE void shrink(T reached) {
+    const T root = std::sqrt(reached), inside = root > wide ? root - wide : T(0), outside = root + wide;
+    radius = outside * outside < radius ? outside * outside : radius;
+    clear = inside * inside;
+  }
+
+  /// Once all is known: what was found.
+  template <class Exactly>
+  TESELA_BOTH SearchReport end(int exponent, const Exactly& exactly, int* labels) const {
+    const double known = exactly(best, labels);
+    SearchReport report;
+    report.nodes = nodes;
+    report.flags = found.tie ? SearchReport::tie : 0;
+    report.distance = std::ldexp(exact ? found.distance : known, exponent);
+    return report;
+  }
+};
+
+}  // namespace tesela::kernels::mimo
