@@ -35,12 +35,10 @@ template <class T>
 void prepare_quickly(const Lanes<T>& all, const OrderChoice& choice, index_t count, bool again, unsigned present,
                      CUstream_st* stream) {
   const index_t m = all.rows(), n = all.cols(), size = m > n ? m : n;
-  const int group = size <= 4 ? 4 : size <= 8 ? 8 : 16;
+  const int group = size <= 8 ? 8 : 16;
   const index_t wanted = ceil_div(count * group, prepare_threads), most = 16 * present;
   const auto blocks = static_cast<unsigned>(again && wanted > most ? most : wanted);
-  const auto kernel = group == 4   ? prepare_by_groups<4, T>
-                      : group == 8 ? prepare_by_groups<8, T>
-                                   : prepare_by_groups<16, T>;
+  const auto kernel = group == 8 ? prepare_by_groups<8, T> : prepare_by_groups<16, T>;
   kernel<<<blocks, prepare_threads, 0, stream>>>(all, choice, count, again);
 }
 

@@ -30,17 +30,16 @@ struct LaneOrder {
     }
     const T trace = group.sum(left ? own(c) : T(0));
     const T floor = (trace > 0 ? trace : T(1)) * (sizeof(T) == 4 ? T(1e-7) : T(1e-15));
-    TESELA_FLAT
-    for (int k = 0; k < S; ++k) {
-      if (k >= n) break;
-      T column[S];
-      TESELA_FLAT
-      for (int i = 0; i < S; ++i) column[i] = i < n ? group.from(c[i], k) : T(0);
-      const T pivot = column[k] > floor ? column[k] : floor;
+    TESELA_ROLLED
+    for (int k = 0; k < n; ++k) {
+      const T present = element(c, k), found = group.from(present, k), pivot = found > floor ? found : floor;
       const bool mine = group.j == k;
-      const T row = (mine ? T(1) : c[k]) / pivot;
+      const T row = (mine ? T(1) : present) / pivot;
       TESELA_FLAT
-      for (int i = 0; i < S; ++i) c[i] = i == k ? row : (mine ? T(0) : c[i]) - column[i] * row;
+      for (int i = 0; i < S; ++i) {
+        const T factor = group.from(c[i], k);
+        c[i] = i == k ? row : (mine ? T(0) : c[i]) - factor * row;
+      }
     }
     diag = own(c);
   }
@@ -64,9 +63,7 @@ struct LaneOrder {
 
   /// c without that column.
   TESELA_INLINE void remove(int gone) {
-    T mine = c[0];
-    TESELA_FLAT
-    for (int i = 1; i < S; ++i) mine = i == gone ? c[i] : mine;
+    const T mine = element(c, gone);
     const T factor = mine / group.from(diag, gone);
     TESELA_FLAT
     for (int i = 0; i < S; ++i)
@@ -76,9 +73,8 @@ struct LaneOrder {
 
   TESELA_INLINE void vblast(int m, const T* x, T alpha2) {
     invert(m, x, alpha2);
-    TESELA_FLAT
-    for (int last = S - 1; last >= 0; --last)
-      if (last < n) remove(choose(diag, last));
+    TESELA_ROLLED
+    for (int last = n - 1; last >= 0; --last) remove(choose(diag, last));
   }
 
   /// b: of the lane's column x, x^H y.
@@ -86,9 +82,8 @@ struct LaneOrder {
     invert(m, x, T(0));
     const T low = static_cast<T>(column.low), step = static_cast<T>(column.step);
     const T final = static_cast<T>(column.count - 1);
-    TESELA_FLAT
-    for (int last = S - 1; last >= 0; --last) {
-      if (last >= n) continue;
+    TESELA_ROLLED
+    for (int last = n - 1; last >= 0; --last) {
       const T weight = left ? b : T(0);
       T s = 0;
       TESELA_FLAT
@@ -120,12 +115,14 @@ struct LaneOrder {
   }
 
  private:
-  TESELA_INLINE T own(const T* x) const {
-    T mine = x[0];
+  /// x[k], without an address that depends on k.
+  TESELA_INLINE static T element(const T* x, int k) {
+    T found = x[0];
     TESELA_FLAT
-    for (int i = 1; i < S; ++i) mine = i == group.j ? x[i] : mine;
-    return mine;
+    for (int i = 1; i < S; ++i) found = i == k ? x[i] : found;
+    return found;
   }
+  TESELA_INLINE T own(const T* x) const { return element(x, group.j); }
 };
 
 }  // namespace tesela::kernels::mimo

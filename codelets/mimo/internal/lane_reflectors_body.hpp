@@ -5,11 +5,13 @@
 // QR factorizations of small matrices by groups of S lanes of a warp: a lane holds one column in registers. Warp is the
 // device's, or in tests one of the host's. Internal to codelets/mimo.
 
-/// Before a loop of a known length: on a GPU what it indexes stays in registers.
+/// Before a loop of a known length: on a GPU what it indexes stays in registers. Or it is long, and indexes nothing.
 #if defined(__CUDA_ARCH__)
 #define TESELA_FLAT _Pragma("unroll")
+#define TESELA_ROLLED _Pragma("unroll 1")
 #else
 #define TESELA_FLAT
+#define TESELA_ROLLED
 #endif
 
 namespace tesela::kernels::mimo {
