@@ -304,6 +304,9 @@ TEMPLATE_TEST_CASE("sd on a GPU: thousands of signals, easy and hard ones, and b
   add(problem<TestType>({4, 4, 3000, 12}, "64qam", "rayleigh", 14), {.order = ColumnOrder::natural});
   add(problem<TestType>({4, 4, 1000, 1}, "16qam", "correlated:0.95", 2), {.order = ColumnOrder::natural});
   add(problem<TestType>({8, 8, 300, 1}, "16qam", "rayleigh", 6), {});
+  add(problem<TestType>({4, 4, 3000, 0}, "16qam", "rayleigh", 4), {});
+  add(problem<TestType>({4, 4, 2000, 1}, "64qam", "rayleigh", 14), {.order = ColumnOrder::su_wassell});
+  add(problem<TestType>({2, 2, 100, 1}, "1024qam", "rayleigh", 20), {});
   add(problem<TestType>({4, 4, 2000, 1}, "16qam", "rayleigh", 0), {.order = ColumnOrder::natural, .max_nodes = 40});
   add(problem<TestType>({3, 3, 200, 1}, "16qam", "rayleigh", 4), {.method = MimoMethod::sd_plain});
   add(problem<TestType>({3, 3, 1000, 1}, "qpsk,8psk,bpsk", "rayleigh", 0), {.radius = 0.01});
