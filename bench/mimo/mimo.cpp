@@ -21,7 +21,8 @@ void run(const MimoBench& o) {
       add_search_rows<T>(report, runtime, o, rows);
   }
   report.note(
-      "times are from host to host, those of QRs on the device where there is one; kernel_s: of the kernels alone");
+      "times are from host to host (H and y page-locked), of QRs between events of the device where there is one; "
+      "kernel_s: of the kernels alone");
   report.note("an answer is checked by a second order of columns; nodes and steps differ from run to run on GPUs");
   report.finish();
 }

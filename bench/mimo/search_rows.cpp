@@ -56,12 +56,15 @@ struct Searched {
   std::vector<Constellation> alphabets;
   HostMatrix<std::complex<T>> h, y;
   double n0 = 0;
+  std::vector<PinnedMemory> pinned;
 
-  explicit Searched(const SearchCase& what, std::uint64_t seed)
+  Searched(Runtime& runtime, const SearchCase& what, std::uint64_t seed)
       : shape(what.shape), alphabets(parse_constellations("bench mimo", what.constellation, what.shape.streams)) {
     n0 = noise_variance(what.ebn0, alphabets);
     h = random_channels<T>(shape, {}, seed);
     y = received(shape, h, alphabets, random_labels(shape, alphabets, seed), n0, seed);
+    for (auto* const a : {&h, &y})
+      pinned.emplace_back(runtime, a->data(), static_cast<std::size_t>(a->size()) * sizeof(std::complex<T>));
   }
   Detection operator()(Graph& g, const std::string& method, ColumnOrder order, long long max_nodes) const {
     MimoOptions options{.order = order, .n0 = n0, .max_nodes = max_nodes};
@@ -93,7 +96,7 @@ double kernel_seconds(Runtime& runtime, const std::string& kernel) {
 template <class T>
 void add_search_rows(Report& report, Runtime& runtime, const MimoBench& o, const std::string& rows) {
   for (const SearchCase& what : cases_of(o, rows)) {
-    const auto data = std::make_shared<Searched<T>>(what, o.common.seed);
+    const auto data = std::make_shared<Searched<T>>(runtime, what, o.common.seed);
     const auto kernel = std::make_shared<double>(0);
     const auto found = std::make_shared<Detection>();
     const auto run = [&runtime, data, kernel, found, what] {
