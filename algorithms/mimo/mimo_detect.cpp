@@ -205,7 +205,9 @@ Detection mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::co
           {n, coherence, *detector, options.order, options.up, options.keep, options.n0, lists.labels}, h, received,
           columns, points, L(0, t), R(0, t));
     else
+      // While models are new a core would take whole batches.
       g.insert<kernels::SphereSearch<T>>(
+          on_gpu,
           {n, coherence, options.n0, radius, babai ? 1 : options.max_nodes, options.order, options.gradient_at,
            options.up, lists.real_form, plain, lists.labels},
           h, received, columns, points, L(0, t), R(0, t),
