@@ -83,8 +83,9 @@ void EquationGivens::cuda(CudaContext& context, const Args& args, In<double> a, 
   rotate_staircases<<<equations, threads, 0, stream>>>(p, args.rows, z, rotations);
   // The rotations are done with: Q^T y takes their place.
   take_triangles<<<dim3(columns, equations), 256, 0, stream>>>(p, z, args.rows, m.l, rotations);
+  solve(context, m, rotations, n, f);
   invert(context, m);
-  times(context, m, rotations, false, f);
+  times(context, m, nullptr, false, f);
   residuals(context, m, a, picks.data, f, residual);
   state(context, m, picks.data, rotations, nullptr, vectors, f);
   context.check(cudaGetLastError(), "the launch of equation_givens");

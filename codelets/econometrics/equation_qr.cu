@@ -71,8 +71,9 @@ void EquationQr::cuda(CudaContext& context, const Args& args, In<double> a, In<i
   factor_panels(context, space, args.panels, r, z);
   kernels::internal::each(context, r, r, TransposeUpper{z.data, z.ld, space.l, r});
   const Lowers m{r, 1, space.l, space.y};
+  solve(context, m, &z(0, r), r, f);
   invert(context, m);
-  times(context, m, &z(0, r), false, f);
+  times(context, m, nullptr, false, f);
   residuals(context, m, a, picks.data, f, residual);
   state(context, m, picks.data, &z(0, r), nullptr, space.vectors, f);
   context.check(cudaGetLastError(), "the launch of equation_qr");

@@ -30,6 +30,41 @@ __global__ void __launch_bounds__(each_threads)
   if (threadIdx.x == 0) to[i + blockIdx.y * n] = sum;
 }
 
+constexpr int solved_at_once = 32;
+
+/// A block a triangle, from the last rows up: a warp solves a square, and all take it from the rows above.
+__global__ void __launch_bounds__(each_threads)
+    solve_kernel(index_t n, const double* r, index_t down, index_t right, index_t next, double* x, index_t next_x) {
+  __shared__ double solved[solved_at_once];
+  r += blockIdx.x * next;
+  x += blockIdx.x * next_x;
+  for (index_t begin = (n - 1) / solved_at_once * solved_at_once; begin >= 0; begin -= solved_at_once) {
+    const int w = static_cast<int>(n - begin < solved_at_once ? n - begin : solved_at_once), lane = threadIdx.x;
+    const double* const square = r + begin * (down + right);
+    if (lane < solved_at_once) {
+      double own = lane < w ? x[begin + lane] : 0.0;
+      for (int k = w - 1; k >= 0; --k) {
+        const double value = __shfl_sync(0xffffffffu, own, k) / square[k * (down + right)];
+        if (lane == k) own = value;
+        if (lane < k) own -= square[lane * down + k * right] * value;
+      }
+      if (lane < w) x[begin + lane] = solved[lane] = own;
+    }
+    __syncthreads();
+    for (index_t i = threadIdx.x; i < begin; i += each_threads) {
+      double sum = 0;
+      for (int k = 0; k < w; ++k) sum += r[i * down + (begin + k) * right] * solved[k];
+      x[i] -= sum;
+    }
+    __syncthreads();
+  }
+}
+
+__global__ void __launch_bounds__(each_threads)
+    take_vectors(index_t n, const double* v, index_t next_v, double* facts, index_t ldf) {
+  for (index_t i = threadIdx.x; i < n; i += each_threads) facts[i + blockIdx.x * 4 * ldf] = v[i + blockIdx.x * next_v];
+}
+
 /// Of each row of L, a column of R: its norm, its sum of magnitudes in units of it, and what facts say of it.
 __global__ void row_facts(index_t n, const double* l, DevicePicks picks, double* norms, double* sums, double* facts,
                           index_t ldf) {
@@ -67,24 +102,23 @@ __global__ void __launch_bounds__(each_threads)
   if (threadIdx.x == 0) sums[i + blockIdx.y * n] = sum;
 }
 
-/// Of each row of Y: its norm, and facts(j, 0) (+)= its product with v.
+/// Of each row of Y: its norm, and where there is a v, facts(j, 0) (+)= its product with that.
 __global__ void inverse_facts(index_t n, const double* y, const double* v, bool more, double* facts, index_t ldf) {
   const index_t j = lanes * index_t{blockIdx.x} + threadIdx.x;
   y += blockIdx.y * n * n;
-  v += blockIdx.y * n;
   facts += blockIdx.y * 4 * ldf;
   double squares = 0, sum = 0;
   if (j < n)
     for (index_t i = lanes * index_t{blockIdx.x} + threadIdx.y; i < n; i += teams) {  // zeros before the diagonal
       const double element = y[j + i * n];
       squares += element * element;
-      sum += element * v[i];
+      if (v != nullptr) sum += element * v[i + blockIdx.y * n];
     }
   squares = over_teams(squares);
   sum = over_teams(sum);
   if (j >= n || threadIdx.y > 0) return;
   facts[j + ldf] = sqrt(squares);
-  facts[j] = more ? facts[j] + sum : sum;
+  if (v != nullptr) facts[j] = more ? facts[j] + sum : sum;
 }
 
 __device__ double larger(double a, double b) { return b > a || isnan(b) ? b : a; }
@@ -189,6 +223,18 @@ void transposed_times(const CudaContext& context, const Lowers& m, const double*
 void times(const CudaContext& context, const Lowers& m, const double* v, bool more, const DeviceFacts& facts) {
   inverse_facts<<<rows_of(m), team(), 0, context.stream()>>>(m.n, m.y, v, more, facts.data, facts.ld);
   check(context);
+}
+
+void solve_upper(const CudaContext& context, index_t n, index_t count, const double* r, index_t down, index_t right,
+                 index_t next, double* x, index_t next_x) {
+  solve_kernel<<<static_cast<unsigned>(count), each_threads, 0, context.stream()>>>(n, r, down, right, next, x, next_x);
+  check(context);
+}
+
+void solve(const CudaContext& context, const Lowers& m, const double* v, index_t next_v, const DeviceFacts& facts) {
+  take_vectors<<<static_cast<unsigned>(m.count), each_threads, 0, context.stream()>>>(m.n, v, next_v, facts.data,
+                                                                                      facts.ld);
+  solve_upper(context, m.n, m.count, m.l, m.n, 1, m.size(), facts.data, 4 * facts.ld);  // R is L's transpose
 }
 
 void state(const CudaContext& context, const Lowers& m, const int* picks, double* product, const double* failed,

@@ -28,7 +28,16 @@ void invert(const CudaContext& context, const Lowers& m);
 /// to = Y^T v.
 void transposed_times(const CudaContext& context, const Lowers& m, const double* v, double* to);
 
-/// facts(:, 0) (+)= Y v, and facts(:, 1).
+/// x_i <- R_i^-1 x_i by substitution for `count` upper triangles of order n: element (i, j) of the k-th is
+/// r[i down + j right + k next]; its x begins at x + k next_x.
+void solve_upper(const CudaContext& context, index_t n, index_t count, const double* r, index_t down, index_t right,
+                 index_t next, double* x, index_t next_x);
+
+/// facts(:, 0) <- R^-1 v, v n for each, `next_v` elements apart.
+void solve(const CudaContext& context, const Lowers& m, const double* v, index_t next_v, const DeviceFacts& facts);
+
+/// facts(:, 1) and, where there is a v, facts(:, 0) (+)= Y v. Of an ill-conditioned R its residual is larger than
+/// that of a solution.
 void times(const CudaContext& context, const Lowers& m, const double* v, bool more, const DeviceFacts& facts);
 
 /// The other facts. `product` is R b and will be changed, `failed`, if there is one, is not zero for equations whose
