@@ -209,15 +209,17 @@ HostMatrix<double> EquationBases::transposed_times(Graph& g, const HostMatrix<do
   return take_y(g);
 }
 
-HostMatrix<double> EquationBases::weighted_products(Graph& g, const HostMatrix<double>& P,
+TileMatrix<double> EquationBases::weights(Runtime& runtime, const HostMatrix<double>& P) const {
+  const index_t at_once = W_.tile_shape().nb;
+  return TileMatrix<double>::map(runtime, P.data(), P.rows(), P.cols(), P.ld(), {at_once, at_once}, "P");
+}
+
+HostMatrix<double> EquationBases::weighted_products(Graph& g, const TileMatrix<double>& P,
                                                     const HostMatrix<double>& x) const {
   set_x(x);
-  const index_t at_once = W_.tile_shape().nb;
-  const auto weights =
-      TileMatrix<double>::map(g.runtime(), P.data(), P.rows(), P.cols(), P.ld(), {at_once, at_once}, "P");
   for (std::size_t k = 0; k < X_.size(); ++k)
     g.insert<BasisTimes>(on_gpu, {}, X_[k](0, 0), W_(0, static_cast<index_t>(k)), bases(k));
-  gemm(g, Op::none, Op::none, 1.0, W_, weights, 0.0, V_, {.priority = on_gpu});
+  gemm(g, Op::none, Op::none, 1.0, W_, P, 0.0, V_, {.priority = on_gpu});
   for (std::size_t k = 0; k < X_.size(); ++k)
     g.insert<BasisTransposedTimes>(on_gpu, {}, V_(0, static_cast<index_t>(k)), Y_[k](0, 0), bases(k));
   return take_y(g);

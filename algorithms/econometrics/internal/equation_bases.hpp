@@ -32,7 +32,9 @@ class EquationBases {
   /// Columns Q_i x_i, columns Q_i^T v_i below one another, and sum_j P_ij Q_i^T Q_j x_j. Wait for the graph.
   HostMatrix<double> times(Graph& g, const HostMatrix<double>& x) const;
   HostMatrix<double> transposed_times(Graph& g, const HostMatrix<double>& v) const;
-  HostMatrix<double> weighted_products(Graph& g, const HostMatrix<double>& P, const HostMatrix<double>& x) const;
+  HostMatrix<double> weighted_products(Graph& g, const TileMatrix<double>& P, const HostMatrix<double>& x) const;
+  /// P, in the tiles that this takes.
+  TileMatrix<double> weights(Runtime& runtime, const HostMatrix<double>& P) const;
 
  private:
   /// R_i of equations whose bases a task found, side by side, with room for the largest.

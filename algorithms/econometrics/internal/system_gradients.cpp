@@ -27,6 +27,7 @@ SystemGradients solve_by_gradients(Graph& g, const EquationBases& bases, const H
       units(k, 0) = 1 / std::sqrt(P(i, i));
   }
   for (index_t k = 0; k < n; ++k) right(k, 0) *= units(k, 0);
+  const TileMatrix<double> weights = bases.weights(g.runtime(), scaled);
   SystemGradients s{HostMatrix<double>::zeros(n, 1)};
   HostMatrix<double> r = right.clone();
   const double size = std::sqrt(product(right, right));
@@ -37,17 +38,18 @@ SystemGradients solve_by_gradients(Graph& g, const EquationBases& bases, const H
     double square = product(r, r);
     while (std::sqrt(square) > tolerance * size && s.steps < most_steps) {
       ++s.steps;
-      const HostMatrix<double> q = bases.weighted_products(g, scaled, p);
+      const HostMatrix<double> q = bases.weighted_products(g, weights, p);
       const double curvature = product(p, q);
       if (!(curvature > 0)) return s;
       const double step = square / curvature, before = square;
       add(s.x, step, p);
       add(r, -step, q);
       square = product(r, r);
-      for (index_t k = 0; k < n; ++k) p(k, 0) = r(k, 0) + square / before * p(k, 0);
+      const double turn = square / before;
+      for (index_t k = 0; k < n; ++k) p(k, 0) = r(k, 0) + turn * p(k, 0);
     }
     r = right.clone();
-    add(r, -1, bases.weighted_products(g, scaled, s.x));
+    add(r, -1, bases.weighted_products(g, weights, s.x));
     left = std::sqrt(product(r, r));
   }
   s.converged = left <= good_enough * size;
