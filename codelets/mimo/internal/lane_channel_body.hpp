@@ -57,11 +57,12 @@ TESELA_INLINE void lane_channel(Warp& warp, bool there, const ChannelView<T>& vi
     own.from = own.group.from(own.from, source);
   }
   TESELA_FLAT
-  for (int k = 0; k < S; ++k) {
-    if (k >= steps) break;
-    if (kind == ColumnOrder::sqrd) own.sort(k, n);
-    own.reflect(k);
-  }
+  for (int k = 0; k < S; ++k)
+    if (k < steps) {
+      if (kind == ColumnOrder::sqrd) own.sort(k, n);
+      own.reflect(k);
+    }
+  own.finish();
   if (there && j == 0) *facts = {exponent, largest > 0 ? 0 : 1, reach};
   if (!mine) return;
   TESELA_FLAT

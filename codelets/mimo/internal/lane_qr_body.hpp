@@ -36,6 +36,9 @@ struct WarpColumns {
     return lane % S < rows && i * step % S + lane / S % S < cols && i * step / S + lane / (S * S) < matrices;
   }
 
+  TESELA_INLINE bool dense() const {
+    return rows == S && cols == S && ld == S && each == S && matrices == warp_lanes / S;
+  }
   TESELA_INLINE static int in_room(int i, int lane) {
     return i * (warp_lanes / S) * (S + 1) + lane / S * (S + 1) + lane % S;
   }
@@ -44,8 +47,13 @@ struct WarpColumns {
   template <class Warp>
   TESELA_INLINE void read(Warp& warp, F* room, F* x) const {
     const int lane = warp.lane_anew();
-    TESELA_FLAT
-    for (int i = 0; i < S; ++i) x[i] = there(i, lane) ? first[place(i, lane)] : F{};
+    if (dense()) {
+      TESELA_FLAT
+      for (int i = 0; i < S; ++i) x[i] = first[i * warp_lanes + lane];
+    } else {
+      TESELA_FLAT
+      for (int i = 0; i < S; ++i) x[i] = there(i, lane) ? first[place(i, lane)] : F{};
+    }
     TESELA_FLAT
     for (int i = 0; i < S; ++i) room[in_room(i, lane)] = x[i];
     warp.sync();
@@ -59,9 +67,14 @@ struct WarpColumns {
     TESELA_FLAT
     for (int i = 0; i < S; ++i) room[lane * (S + 1) + i] = x[i];
     warp.sync();
-    TESELA_FLAT
-    for (int i = 0; i < S; ++i)
-      if (there(i, lane)) first[place(i, lane)] = room[in_room(i, lane)];
+    if (dense()) {
+      TESELA_FLAT
+      for (int i = 0; i < S; ++i) first[i * warp_lanes + lane] = room[in_room(i, lane)];
+    } else {
+      TESELA_FLAT
+      for (int i = 0; i < S; ++i)
+        if (there(i, lane)) first[place(i, lane)] = room[in_room(i, lane)];
+    }
     warp.sync();
   }
 };
@@ -74,7 +87,6 @@ TESELA_INLINE void lane_qr(Warp& warp, const typename SmallQr<F>::Args& args, co
   using N = typename NumberFor<F>::type;
   using T = RealOf<N>;
   constexpr int together = warp_lanes / S;
-  constexpr int usual = sizeof(T) == 4 ? 20 : 200;  // exponents that squares bear
   const int m = static_cast<int>(a.rows), n = static_cast<int>(args.cols), steps = m < n ? m : n;
   const bool mmse = args.order == ColumnOrder::mmse_sqrd;
   const int given = mmse ? m - n : m;
@@ -101,25 +113,30 @@ TESELA_INLINE void lane_qr(Warp& warp, const typename SmallQr<F>::Args& args, co
       if (!(real(own.x[i]) * 0 + imag(own.x[i]) * 0 == 0)) bad = S * S - (i + j * S);
     bad = own.group.largest(bad);
   }
-  const T alpha = static_cast<T>(std::sqrt(args.n0));
-  largest = own.group.largest(mmse && alpha > largest ? alpha : largest);
-  int exponent = bad == 0 ? exponent_of(largest) : 0;
-  const bool scaled = warp.any(exponent > usual || exponent < -usual);
-  if (!scaled) exponent = 0;
-  const T below = mmse ? Scale<T>(exponent)(alpha) : T(0);
-  const Scale<T> down(exponent), up(-exponent);
-  TESELA_FLAT
-  for (int i = 0; i < S; ++i) {
-    if (scaled) own.x[i] = down(own.x[i]);
-    if (mmse && i >= given) own.x[i] = number<N>(i - given == j ? below : T(0));
+  const T alpha = mmse ? static_cast<T>(std::sqrt(args.n0)) : T(0);
+  largest = own.group.largest(alpha > largest ? alpha : largest);
+  constexpr T high = sizeof(T) == 4 ? T(1e6) : T(1e60);
+  const bool scaled = warp.any(!(largest < high && largest > 1 / high));
+  const int exponent = scaled && bad == 0 ? exponent_of(largest) : 0;
+  if (scaled) {
+    const Scale<T> down(exponent);
+    TESELA_FLAT
+    for (int i = 0; i < S; ++i) own.x[i] = down(own.x[i]);
+  }
+  if (mmse) {
+    const T below = Scale<T>(exponent)(alpha);
+    TESELA_FLAT
+    for (int i = 0; i < S; ++i)
+      if (i >= given) own.x[i] = number<N>(i - given == j ? below : T(0));
   }
 
   TESELA_FLAT
-  for (int s = 0; s < S; ++s) {
-    if (s >= steps) break;
-    if (args.order != ColumnOrder::natural) own.sort(s, n);
-    own.reflect(s);
-  }
+  for (int s = 0; s < S; ++s)
+    if (s < steps) {
+      if (args.order != ColumnOrder::natural) own.sort(s, n);
+      own.reflect(s);
+    }
+  own.finish();
 
   for (index_t next = 0; next < args.right; next += S) {
     const index_t left = args.right - next;
@@ -136,6 +153,7 @@ TESELA_INLINE void lane_qr(Warp& warp, const typename SmallQr<F>::Args& args, co
     sides.write(warp, room, y);
   }
   if (scaled) {
+    const Scale<T> up(-exponent);
     TESELA_FLAT
     for (int i = 0; i < S; ++i)
       if (i <= j) own.x[i] = up(own.x[i]);

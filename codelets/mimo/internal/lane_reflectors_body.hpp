@@ -27,6 +27,47 @@ TESELA_INLINE Complex<T> from_lane(Warp& warp, Complex<T> x, int source) {
   return {warp.from(x.re, source), warp.from(x.im, source)};
 }
 
+/// sum + conj(x) y and sum - x y, in as few operations as there are.
+template <class T>
+TESELA_INLINE T plus_dot(T sum, T x, T y) {
+  return sum + x * y;
+}
+template <class T>
+TESELA_INLINE Complex<T> plus_dot(Complex<T> sum, Complex<T> x, Complex<T> y) {
+  return {sum.re + x.re * y.re + x.im * y.im, sum.im + x.re * y.im - x.im * y.re};
+}
+template <class T>
+TESELA_INLINE T minus_product(T sum, T x, T y) {
+  return sum - x * y;
+}
+template <class T>
+TESELA_INLINE Complex<T> minus_product(Complex<T> sum, Complex<T> x, Complex<T> y) {
+  return {sum.re - x.re * y.re + x.im * y.im, sum.im - x.re * y.im - x.im * y.re};
+}
+
+/// 1 / x and the root of x, neither tiny nor huge: on a GPU in single precision by one step of Newton's from its
+/// approximations.
+template <class T>
+TESELA_INLINE T inverse_of(T x) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (sizeof(T) == 4) {
+    const T near = __fdividef(T(1), x);
+    return near + near * (1 - x * near);
+  }
+#endif
+  return 1 / x;
+}
+template <class T>
+TESELA_INLINE T root_of(T x) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (sizeof(T) == 4) {
+    const T inverse = rsqrtf(x), near = x * inverse;
+    return near + T(0.5) * inverse * (x - near * near);
+  }
+#endif
+  return std::sqrt(x);
+}
+
 /// Of the lane's group: the first lane, and which of its columns this one has.
 template <int S, class Warp>
 struct Group {
@@ -60,8 +101,8 @@ struct LaneColumns {
   using T = RealOf<F>;
   Group<S, Warp> group;
   F x[S];
-  F tau = number<F>(0);
-  int from;  ///< which column of the matrix this is
+  F tau = number<F>(0), inverse = number<F>(0);  ///< inverse: what the reflector is to be multiplied with yet
+  int from;                                      ///< which column of the matrix this is
 
   TESELA_INLINE explicit LaneColumns(Warp& warp) : group(warp), from(group.j) {}
 
@@ -96,43 +137,50 @@ struct LaneColumns {
     T below = 0;
     TESELA_FLAT
     for (int i = 0; i < S; ++i) below += i > k ? norm(x[i]) : T(0);
-    T sum = below + norm(at(k));
-    int exponent = 0;
-    bool none = k == S - 1 && imag(at(k)) == 0;
+    T sum = below + norm(x[k]);
+    T up = 1;
+    bool none = k == S - 1 && imag(x[k]) == 0;
     if (group.warp.any(mine && !none && !((k == S - 1 ? sum : below) > danger))) {
       T largest = 0;
       TESELA_FLAT
       for (int i = 0; i < S; ++i) largest = i > k && size_of(x[i]) > largest ? size_of(x[i]) : largest;
-      none = largest == 0 && imag(at(k)) == 0;
-      const T first = size_of(at(k));
-      exponent = mine ? exponent_of(first > largest ? first : largest) : 0;
-      const Scale<T> down(exponent);
+      none = largest == 0 && imag(x[k]) == 0;
+      const T first = size_of(x[k]);
+      constexpr int least = sizeof(T) == 4 ? -120 : -1000;  // the inverse of that power is a number, too
+      const int found = mine ? exponent_of(first > largest ? first : largest) : 0;
+      const int exponent = found > least ? found : least;
+      const T down = std::ldexp(T(1), -exponent);
+      up = std::ldexp(T(1), exponent);
       sum = 0;
       TESELA_FLAT
       for (int i = 0; i < S; ++i)
-        if (i >= k) x[i] = down(x[i]), sum += norm(x[i]);
+        if (i >= k) x[i] = down * x[i], sum += norm(x[i]);
     }
-    const F alpha = at(k);
-    const T root = std::sqrt(sum), beta = real(alpha) > 0 ? -root : root;
+    const F alpha = x[k];
+    const T root = root_of(sum), beta = real(alpha) > 0 ? -root : root;
     const F apart = alpha - number<F>(beta);
-    const F inverse = none ? number<F>(0) : conj(apart) / norm(apart);
-    const F own = none ? number<F>(0) : (number<F>(beta) - alpha) / beta;
-    const F factor = group.from(own, k);
-    const F t = group.j > k ? conj(factor) : number<F>(0);
-    if (mine) tau = own;
-    F v[S];
-    F dot = at(k);
+    const T size = norm(apart), both = inverse_of(size * beta);
+    const F factor = none ? number<F>(0) : (beta * both) * conj(apart);
+    const F own = none ? number<F>(0) : (size * both) * (number<F>(beta) - alpha);
+    if (mine) tau = own, inverse = factor;
+    const F f = group.from(factor, k), t = group.from(own, k);
+    F u[S];
+    F dot = number<F>(0);
     TESELA_FLAT
     for (int i = 0; i < S; ++i)
-      if (i > k) v[i] = group.from(x[i] * inverse, k), dot += conj(v[i]) * x[i];
-    dot = t * dot;
-    const F head = exponent != 0 ? Scale<T>(-exponent)(number<F>(beta)) : number<F>(beta);
+      if (i > k) u[i] = group.from(x[i], k), dot = plus_dot(dot, u[i], x[i]);
+    dot = group.j > k ? conj(t) * plus_dot(x[k], f, dot) : number<F>(0);
+    const F step = f * dot;
+    x[k] = mine ? number<F>(up * (none ? real(alpha) : beta)) : x[k] - dot;
     TESELA_FLAT
-    for (int i = 0; i < S; ++i) {
-      if (i == k) x[i] = mine && !none ? head : x[i] - dot;
-      if (i > k) x[i] = mine ? v[i] : x[i] - v[i] * dot;
-    }
-    if (none && exponent != 0) put(k, Scale<T>(-exponent)(alpha));
+    for (int i = 0; i < S; ++i)
+      if (i > k) x[i] = minus_product(x[i], u[i], step);
+  }
+
+  /// After the last step: reflectors as LAPACK has them.
+  TESELA_INLINE void finish() {
+    TESELA_FLAT
+    for (int i = 1; i < S; ++i) x[i] = i > group.j ? inverse * x[i] : x[i];
   }
 
   /// y becomes Q^H y, for a column y a lane.
@@ -150,21 +198,6 @@ struct LaneColumns {
       TESELA_FLAT
       for (int i = k + 1; i < S; ++i) y[i] -= v[i] * dot;
     }
-  }
-
- private:
-  /// x[k], without an address that depends on k: registers have none.
-  TESELA_INLINE F at(int k) const {
-    F found = x[0];
-    TESELA_FLAT
-    for (int i = 1; i < S; ++i)
-      if (i == k) found = x[i];
-    return found;
-  }
-  TESELA_INLINE void put(int k, F value) {
-    TESELA_FLAT
-    for (int i = 0; i < S; ++i)
-      if (i == k) x[i] = value;
   }
 };
 
