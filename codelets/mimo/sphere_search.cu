@@ -29,7 +29,7 @@ int multiprocessors() {
 
 /// How many steps a lane spends on a signal, and once its columns are in a better order.
 int quick_steps(index_t n) { return 8 * static_cast<int>(n); }
-constexpr int steps_again = 2048;
+constexpr int steps_again = 16384;
 
 template <class T>
 void prepare_quickly(const Lanes<T>& all, const OrderChoice& choice, index_t count, bool again, unsigned present,

@@ -35,7 +35,8 @@ __global__ void __launch_bounds__(prepare_threads)
 
 /// Where pivots are nearly zero.
 template <class T>
-__device__ __noinline__ void search_alone(const Lanes<T>& all, index_t k, const SearchLimits& limits, int budget) {
+__device__ __noinline__ void search_alone(const Lanes<T>& all, index_t k, const SearchLimits& limits) {
+  constexpr int budget = 2048;  // steps that are ten times as long as quick ones
   LaneSearch<T> one;
   const ChannelView<T> view = all.channel(k / all.coherence);
   const Reception reception = all.facts[k].reception;
@@ -99,7 +100,7 @@ __global__ void __launch_bounds__(warp_lanes)
     } else if (usable && busy && one.found.any) {
       leave_to_warps(all, k, static_cast<double>(one.radius), before + one.nodes);
     } else {
-      search_alone(all, k, limits, budget);
+      search_alone(all, k, limits);
     }
   }
 }
