@@ -247,14 +247,17 @@ PinnedMemory::PinnedMemory(Runtime& runtime, void* data, std::size_t bytes) : st
   // CUDA refuses to copy from or to a block that is page-locked in part, and StarPU then ends the process.
   const auto* const begin = static_cast<const std::byte*>(data);
   const std::scoped_lock lock(state_->mutex);
-  bool covered = false;
-  for (const auto& [other, size, locked] : state_->mapped) {
-    const auto* const first = static_cast<const std::byte*>(other);
-    if (begin >= first + size || first >= begin + bytes) continue;
-    const bool inside = begin >= first && begin + bytes <= first + size,
-               around = first >= begin && first + size <= begin + bytes;
-    if (inside) covered = covered || locked;
-    if (inside || (around && !locked)) continue;
+  const auto inside = [&](const detail::RuntimeState::Mapped& other) {
+    const auto* const first = static_cast<const std::byte*>(other.data);
+    return begin >= first && begin + bytes <= first + other.bytes;
+  };
+  const bool covered =
+      std::any_of(state_->mapped.begin(), state_->mapped.end(), [&](const auto& m) { return m.pinned && inside(m); });
+  for (const auto& other : state_->mapped) {
+    const auto* const first = static_cast<const std::byte*>(other.data);
+    if (covered || inside(other) || begin >= first + other.bytes || first >= begin + bytes) continue;
+    const bool around = first >= begin && first + other.bytes <= begin + bytes;
+    if (around && !other.pinned) continue;
     throw ArgumentError("TileMatrix::map", "a",
                         "overlaps memory that another matrix maps and GPUs read: map the whole once and take views");
   }

@@ -214,6 +214,22 @@ TEST_CASE("an access on the host that outlives the runtime neither blocks its en
   CHECK(memory[3] == 1.0);
 }
 
+TEST_CASE("what is mapped for a GPU may overlap in part only within memory that is locked as a whole", "[gpu]") {
+  test::require_gpu();
+  Runtime runtime({.cpus = 1, .gpus = 1});
+  std::vector<double> memory(30);
+  const auto map = [&](std::size_t first, index_t rows) {
+    return TileMatrix<double>::map(runtime, memory.data() + first, rows, 1, rows, {rows, 1}, "part");
+  };
+  {
+    const TileMatrix<double> one = map(0, 20);
+    CHECK_THROWS_AS(map(10, 20), ArgumentError);
+  }
+  const PinnedMemory whole(runtime, memory.data(), memory.size() * sizeof(double));
+  const TileMatrix<double> one = map(0, 20), other = map(10, 20);
+  CHECK(other.m() == 20);
+}
+
 TEST_CASE("page-locked memory belongs to one runtime and leaves the next one alone") {
   require_gpu();
   std::vector<double> memory(1 << 20, 1.0);
