@@ -54,6 +54,23 @@ void invert_upper(Graph& g, const TileMatrix<double>& U, const TileMatrix<double
   }
 }
 
+/// rows[k] <- R_i^-1 rows[k] for the equations from `first` on. Waits.
+void solve_rows(Graph& g, const EquationBases& bases, std::size_t first, const std::vector<HostMatrix<double>>& rows) {
+  std::vector<HostMatrix<double>> triangles;
+  std::vector<TileMatrix<double>> tiles;
+  const auto map = [&](const HostMatrix<double>& a, const char* name) {
+    tiles.push_back(
+        TileMatrix<double>::map(g.runtime(), a.data(), a.rows(), a.cols(), a.ld(), {a.rows(), a.cols()}, name));
+    return tiles.back()(0, 0);
+  };
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    triangles.push_back(bases.R(first + k));
+    const Tile<double> R = map(triangles.back(), "Ri"), X = map(rows[k], "X");
+    g.insert<Trsm<double>>(on_core, {}, R, X);  // which has them at hand
+  }
+  g.wait();
+}
+
 /// P^-1 of P_ij = products_ij / (norms_i norms_j); 0 x 0 where P is not as well conditioned as this takes.
 HostMatrix<double> inverse_by_cholesky(Graph& g, const HostMatrix<double>& products, const std::vector<double>& norms) {
   constexpr double largest_condition = 1e6;  // in the 1-norm: 1e-10 of the inverse at the worst
@@ -165,12 +182,15 @@ Correction ThirdStage::correction(Graph& g, const HostMatrix<double>& E, const W
 
 bool ThirdStage::solve(Graph& g, const Weights& weights, HostMatrix<double>& x) {
   const index_t n = unknowns();
-  factor_ = H_.clone();
+  factor_ = HostMatrix<double>(n, n);  // of which the upper triangle counts
   for (std::size_t i = 0; i < equations_.size(); ++i)
     for (index_t k = bases_.start(i); k < bases_.start(i + 1); ++k)
-      for (std::size_t j = 0; j < equations_.size(); ++j)
-        for (index_t l = bases_.start(j); l < bases_.start(j + 1); ++l)
-          factor_(l, k) *= weights.inverse(static_cast<index_t>(j), static_cast<index_t>(i));
+      for (std::size_t j = 0; j <= i; ++j) {
+        const double weight = weights.inverse(static_cast<index_t>(j), static_cast<index_t>(i));
+        const double* const from = &H_(0, k);
+        double* const to = &factor_(0, k);
+        for (index_t l = bases_.start(j); l < bases_.start(j + 1); ++l) to[l] = from[l] * weight;
+      }
   const TileShape tile = suitable_cholesky_tile(g.runtime(), n);
   const auto A = TileMatrix<double>::map(g.runtime(), factor_.data(), n, n, factor_.ld(), tile, "G");
   const auto X = TileMatrix<double>::map(g.runtime(), x.data(), n, 1, x.ld(), {tile.mb, 1}, "x");
@@ -192,7 +212,6 @@ std::vector<std::vector<double>> ThirdStage::errors(Graph& g, const Weights& wei
     return all;
   }
   auto X = HostMatrix<double>::zeros(n, n);
-  const PinnedMemory locked(g.runtime(), X.data(), static_cast<std::size_t>(X.size()) * sizeof(double));
   {
     const index_t nb = g.runtime().gpus() > 0 ? 1024 : 256;
     const auto map = [&](const HostMatrix<double>& a, const char* name) {
@@ -203,30 +222,27 @@ std::vector<std::vector<double>> ThirdStage::errors(Graph& g, const Weights& wei
     g.wait();
     inverse.bring_home();
   }
-  {
-    std::vector<HostMatrix<double>> triangles;
-    std::vector<TileMatrix<double>> tiles;
-    for (std::size_t i = 0; i < equations_.size(); ++i) {
-      const index_t r = equations_[i].size(), first = bases_.start(i);
-      triangles.push_back(bases_.R(i));
-      const auto map = [&](const double* a, index_t columns, index_t ld, const char* name) {
-        tiles.push_back(TileMatrix<double>::map(g.runtime(), a, r, columns, ld, {r, columns}, name));
-        return tiles.back()(0, 0);
-      };
-      const Tile<double> R = map(triangles.back().data(), r, r, "Ri"), rows = map(&X(first, first), n - first, n, "X");
-      g.insert<Trsm<double>>(on_core, {}, R, rows);  // their rows are short, and n apart
+  constexpr index_t some = index_t{1} << 24;  // elements of rows that are copied at a time
+  for (std::size_t from = 0, end = 0; from < equations_.size(); from = end) {
+    std::vector<HostMatrix<double>> rows;
+    for (index_t elements = 0; end < equations_.size() && elements < some; ++end) {
+      const index_t r = equations_[end].size(), first = bases_.start(end);
+      rows.emplace_back(r, n - first);
+      for (index_t j = first; j < n; ++j) std::copy_n(&X(first, j), r, &rows.back()(0, j - first));
+      elements += rows.back().size();
     }
-    g.wait();
+    solve_rows(g, bases_, from, rows);
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      std::vector<double> squares(static_cast<std::size_t>(rows[k].rows()));
+      for (index_t j = 0; j < rows[k].cols(); ++j)
+        for (index_t p = 0; p < rows[k].rows(); ++p) {
+          const double x = rows[k](p, j) * weights.sigmas[from + k];
+          squares[static_cast<std::size_t>(p)] += x * x;
+        }
+      for (double& square : squares) square = std::sqrt(square);
+      all.push_back(std::move(squares));
+    }
   }
-  for (std::size_t i = 0; i < equations_.size(); ++i) all.emplace_back(equations_[i].size(), 0.0);
-  for (index_t j = 0; j < n; ++j)
-    for (std::size_t i = 0; i < equations_.size() && bases_.start(i) <= j; ++i)
-      for (std::size_t p = 0; p < all[i].size(); ++p) {
-        const double x = X(bases_.start(i) + static_cast<index_t>(p), j) * weights.sigmas[i];
-        all[i][p] += x * x;
-      }
-  for (std::vector<double>& squares : all)
-    for (double& square : squares) square = std::sqrt(square);
   return all;
 }
 
