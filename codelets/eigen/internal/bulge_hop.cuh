@@ -80,6 +80,7 @@ struct BulgeHop {
   /// The reflector of c, of which each thread has its row's element. All threads call it and get the same; what they
   /// wrote before is visible to all after.
   __device__ DeviceReflector<T> reflector(T c, int pivot) const {
+    __syncwarp();  // the row's other threads may be about to read what stood there
     if (q == 0) s.c[i] = c;
     const T squares = squares_of(i == pivot ? T(0) : c), alpha = s.c[pivot];
     if (squares_are_safe(alpha, squares)) return reflector_of(alpha, squares);
