@@ -45,6 +45,7 @@
 #include <tesela/algorithms/mimo/mimo_detect.hpp>
 #include <tesela/algorithms/mimo/mimo_list.hpp>
 #include <tesela/algorithms/mimo/mimo_soft.hpp>
+#include <tesela/algorithms/mimo/mimo_tree.hpp>
 #include <tesela/algorithms/mimo/orderings.hpp>
 #include <tesela/algorithms/mimo/permutations.hpp>
 #include <tesela/algorithms/mimo/qr_batch.hpp>
@@ -54,6 +55,7 @@
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/qr/qr_plan.hpp>
 #include <tesela/algorithms/qr/rq.hpp>
+#include <tesela/algorithms/qr/streamed_r.hpp>
 #include <tesela/algorithms/qr/tall_skinny.hpp>
 #include <tesela/algorithms/support/column_ends.hpp>
 #include <tesela/algorithms/support/condition_estimate.hpp>

@@ -64,12 +64,14 @@ Data::~Data() {
   } catch (const std::exception&) {
     // A task that cannot be submitted is dropped, with nobody here to tell.
   }
+  if (self_ != nullptr) *self_ = nullptr;
   state_->remove(*this);
   state_->host_leaving += reserved_;
   leave();
 }
 
 void Data::leave() noexcept {
+  if (home_rank_ >= 0 && home_rank_ != state_->rank) return release();
   if (handle_ != nullptr && on_release_ == OnRelease::drop && held_on_host_ == 0 && combine_calls_.empty())
     // Tasks that were inserted keep the contents until they have run: an algorithm's temporaries make nobody wait.
     starpu_data_unregister_submit(static_cast<starpu_data_handle_t>(std::exchange(handle_, nullptr)));
@@ -79,9 +81,9 @@ void Data::leave() noexcept {
 
 void Data::release() noexcept {
   // Where this rank ends by an exception, others may never send.
-  if (state_->messages != nullptr && on_release_ == OnRelease::bring_home && has_value() &&
+  if (state_->messages != nullptr && (on_release_ == OnRelease::bring_home || home_rank_ >= 0) && has_value() &&
       std::uncaught_exceptions() == 0)
-    bring_to_all();
+    bring_to_homes();
   if (handle_ == nullptr) return;
   auto* handle = static_cast<starpu_data_handle_t>(handle_);
   handle_ = nullptr;
@@ -138,7 +140,8 @@ void Data::set_label(std::shared_ptr<const std::string> name, index_t i, index_t
   if (handle_ != nullptr)
     starpu_data_set_coordinates(static_cast<starpu_data_handle_t>(handle_), 2, static_cast<int>(i),
                                 static_cast<int>(j));
-  if (state_->messages != nullptr && has_home_) where_.place = state_->rank_of(i, j);
+  // All have what is at home: so does the one where it is written, and tasks that read it go there.
+  if (state_->messages != nullptr && has_home_) where_.holder = where_.place = state_->rank_of(i, j);
 }
 
 std::string Data::label() const {

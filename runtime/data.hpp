@@ -17,9 +17,10 @@ namespace detail {
 
 /// Which of several processes have what is in a tile. All keep the same book, since all insert the same tasks.
 struct Whereabouts {
-  int place = -1;            ///< whose tasks write it; -1: of the rank that writes it first
-  int holder = -1;           ///< which wrote it last; -1: none
-  std::uint64_t copies = 0;  ///< a bit for each rank that has it as it is now
+  int place = -1;             ///< whose tasks write it; -1: of the rank that writes it first
+  int holder = -1;            ///< which wrote it last; -1: none
+  std::uint64_t copies = 0;   ///< a bit for each rank that has it as it is now
+  std::uint64_t version = 0;  ///< counts what was written
   bool at(int rank) const { return (copies >> rank & 1) != 0; }
 };
 
@@ -49,10 +50,16 @@ class Data {
   void set_label(std::shared_ptr<const std::string> name, index_t i, index_t j);
   std::string label() const;
 
+  /// Among several ranks: the home is in the memory of that one alone, and so is what it held.
+  void live_at(int rank);
   /// Among several ranks, once the tasks inserted so far have run: `rank` gets the contents (done: as Messages::send),
-  /// and all do.
+  /// or all do, or those that have a home for them.
   void bring_to(int rank, int priority, const std::shared_ptr<GraphTasks>& graph);
   void bring_to_all();
+  void bring_to_homes();
+  /// What that rank received goes, once the tasks that read it have run: it waits for them there. False where the
+  /// program holds it, or where it has the contents from no other rank.
+  bool drop_copy(int rank);
   /// A task there writes it, or all ranks did alike, or it was forgotten.
   void written_at(int rank);
   void written_by_all();
@@ -61,7 +68,7 @@ class Data {
   int usual_place() const;  // by its label, where nobody said
 
   /// Waits for the tasks before it and makes the contents up to date at home (Mode::in), or says that what is there is
-  /// what counts now (Mode::inout).
+  /// what counts now (Mode::inout). Does nothing more on a rank that is not its home.
   void acquire_home(Mode mode);
 
   /// Of a status tile: its number among its graph's.
@@ -101,6 +108,8 @@ class Data {
   friend struct RuntimeState;
   void enlist() const;  // with StarPU
   void leave() noexcept;
+  void note_copy(int rank);
+  void let_go() noexcept;
 
   std::shared_ptr<RuntimeState> state_;
   mutable void* handle_ = nullptr;
@@ -111,6 +120,7 @@ class Data {
   std::size_t element_size_;
   OnRelease on_release_;
   bool has_home_;
+  int home_rank_ = -1;        // whose memory alone it is at home in; -1: each rank's that has one
   int home_node_;             // StarPU's memory node; -1 without a home
   std::size_t reserved_ = 0;  // bytes, of RuntimeState::host_limit
   std::shared_ptr<const std::string> name_;
@@ -123,6 +133,7 @@ class Data {
   std::atomic<bool> has_value_;
   std::atomic<int> held_on_host_{0};
   Data *next_ = nullptr, *previous_ = nullptr;  // the runtime's list of what is registered
+  std::shared_ptr<Data*> self_;                 // of what a rank received; null at the end
 };
 
 TileMemory acquire_on_host(Data&, Mode);

@@ -128,11 +128,12 @@ void Graph::prefetch(detail::Data& data, int gpu) {
 
 void Graph::invalidate(detail::Data& data) {
   impl_->require_alive();
-  if (impl_->state->messages == nullptr || data.whereabouts().at(impl_->state->rank)) {
+  if (impl_->state->messages == nullptr) {
     auto* handle = static_cast<starpu_data_handle_t>(data.handle());
     impl_->in_order(data, true, [=] { starpu_data_invalidate_submit(handle); });
+  } else {
+    data.forgotten();
   }
-  if (impl_->state->messages != nullptr) data.forgotten();
   data.set_value(false);
 }
 

@@ -25,7 +25,10 @@ TileMemory acquire_on_host(Data& data, Mode mode) {
                         "nothing was written to it");
   data.reserve(mode);
   data.submit_held(mode != Mode::in);
-  if (data.state_->messages != nullptr && mode != Mode::out) data.bring_to_all();
+  if (data.state_->messages != nullptr) {
+    for (int rank = 0; rank < data.state_->ranks; ++rank) data.state_->limit_received(rank);
+    if (mode != Mode::out) data.bring_to_all();
+  }
   auto* handle = static_cast<starpu_data_handle_t>(data.handle());
   if (starpu_data_acquire_on_node(handle, STARPU_MAIN_RAM, to_starpu(mode)) != 0)
     throw EnvironmentError("a tile could not be brought to host memory");
@@ -42,9 +45,15 @@ TileMemory acquire_on_host(Data& data, Mode mode) {
 }
 
 void Data::acquire_home(Mode mode) {
-  if (!has_home_) return;
+  if (!has_home_ && home_rank_ < 0) return;
   submit_held(mode != Mode::in);
-  if (state_->messages != nullptr) mode == Mode::in ? bring_to_all() : written_by_all();
+  if (state_->messages != nullptr) {
+    if (mode == Mode::in)
+      bring_to_homes();
+    else
+      home_rank_ >= 0 ? written_at(home_rank_) : written_by_all();
+  }
+  if (!has_home_) return set_value(true);
   auto* registered = static_cast<starpu_data_handle_t>(handle());
   if (starpu_data_acquire_on_node(registered, home_node_, to_starpu(mode)) != 0)
     throw EnvironmentError("a tile could not be brought to where it is at home");

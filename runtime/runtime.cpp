@@ -3,6 +3,7 @@
 #include <tesela/runtime/internal/ranks.hpp>
 #include <tesela/runtime/internal/starpu.hpp>
 #include <tesela/runtime/internal/topology_parts.hpp>
+#include <tesela/runtime/ranks.hpp>
 #include <tesela/runtime/runtime.hpp>
 #include <tesela/runtime/topology.hpp>
 
@@ -25,6 +26,8 @@ namespace tesela {
 namespace {
 
 std::atomic<bool> running{false};
+
+std::string recorded_in;  // the running one's trace_dir
 
 std::mutex current_mutex;
 detail::RuntimeState* current = nullptr;  // while it runs
@@ -52,7 +55,7 @@ void reserve_core(detail::ScopedEnvironment& env) {
   if (gpus > 0 && detail::usable_cores() > gpus + 1) env.set("STARPU_RESERVE_NCPU", "1");
 }
 
-void apply(const RuntimeOptions& options, detail::ScopedEnvironment& env) {
+void apply(const RuntimeOptions& options, detail::ScopedEnvironment& env, bool several) {
   if (options.scheduler) {
     if (!known_scheduler(*options.scheduler))
       throw ArgumentError("Runtime", "scheduler",
@@ -72,6 +75,11 @@ void apply(const RuntimeOptions& options, detail::ScopedEnvironment& env) {
       if (*value < 0) throw ArgumentError("Runtime", argument, std::to_string(*value) + " is negative");
       env.set(variable, std::to_string(*value));
     }
+  if (options.gpu_megabytes) {
+    if (*options.gpu_megabytes < 1)
+      throw ArgumentError("Runtime", "gpu_megabytes", std::to_string(*options.gpu_megabytes) + " is less than 1");
+    env.set("STARPU_LIMIT_CUDA_MEM", std::to_string(*options.gpu_megabytes));
+  }
   if (options.streams_per_gpu) {
     if (*options.streams_per_gpu < 1)
       throw ArgumentError("Runtime", "streams_per_gpu", std::to_string(*options.streams_per_gpu) + " is less than 1");
@@ -83,12 +91,15 @@ void apply(const RuntimeOptions& options, detail::ScopedEnvironment& env) {
   detail::provide_home(env);
   reserve_core(env);
   if (!options.trace_dir.empty()) {
-    detail::claim_trace_folder(options.trace_dir);
-    starpu_fxt_autostart_profiling(options.trace_from_start ? 1 : 0);
+    if (launched_rank() == 0) detail::claim_trace_folder(options.trace_dir);  // ranks share it
+    recorded_in = options.trace_dir;
+    // Who is which rank stands in the first events.
+    starpu_fxt_autostart_profiling(options.trace_from_start || several ? 1 : 0);
     env.set("STARPU_FXT_TRACE", "1");
     env.set("STARPU_FXT_PREFIX", options.trace_dir);
     env.unset("STARPU_FXT_SUFFIX");  // the file's name is what convert_trace looks for
   } else {
+    recorded_in.clear();
     detail::check_trace_prefix();
   }
 }
@@ -127,9 +138,7 @@ Runtime::Runtime(const RuntimeOptions& options) : state_(std::make_shared<detail
     detail::join_ranks(*state_);
     detail::arrange_ranks(*state_, options.grid);
     detail::share_host(*state_, env);
-    if (state_->messages != nullptr && !options.trace_dir.empty())
-      throw ArgumentError("Runtime", "trace_dir", "several ranks record no trace yet");
-    apply(options, env);
+    apply(options, env, state_->messages != nullptr);
     starpu_conf conf;
     starpu_conf_init(&conf);
     conf.catch_signals = 0;  // Ctrl-C belongs to the application
@@ -140,6 +149,7 @@ Runtime::Runtime(const RuntimeOptions& options) : state_(std::make_shared<detail
       throw EnvironmentError("StarPU found no worker to start (" + detail::describe_variable("STARPU_NCPU") + ", " +
                              detail::describe_variable("STARPU_NCUDA") + ", " + std::to_string(count_cuda_devices()) +
                              " CUDA devices): set STARPU_NCPU to 1 or more, or run where a GPU is visible");
+    if (state_->messages != nullptr) state_->messages->start();  // it reads the environment too
     state_->scheduler = std::getenv("STARPU_SCHED");
     if (const char* calibrate = std::getenv("STARPU_CALIBRATE")) state_->calibrates = std::atoi(calibrate) > 0;
   } catch (...) {
@@ -155,6 +165,7 @@ Runtime::Runtime(const RuntimeOptions& options) : state_(std::make_shared<detail
   }
   describe_workers(*state_);
   detail::agree_on_workers(*state_);
+  if (state_->messages != nullptr && !options.trace_dir.empty() && !options.trace_from_start) stop_trace();
 #if TESELA_HAVE_CUDA
   if (state_->gpus > 0) {
     starpu_cublas_init();
@@ -192,6 +203,10 @@ Runtime::~Runtime() {
 #endif
   state_->alive = false;
   starpu_shutdown();
+  if (!recorded_in.empty() && std::uncaught_exceptions() == 0) {
+    if (state_->messages != nullptr) state_->messages->gather("");  // rank 0 converts what all have written
+    if (state_->rank == 0) detail::remove_events_beyond(recorded_in, state_->ranks);
+  }
   running = false;
 }
 
@@ -200,6 +215,7 @@ int Runtime::cpus() const { return state_->agreed.cpus; }
 int Runtime::gpus() const { return state_->agreed.gpus; }
 int Runtime::rank() const { return state_->rank; }
 int Runtime::ranks() const { return state_->ranks; }
+std::array<int, 2> Runtime::grid() const { return {state_->grid_rows, state_->grid_columns}; }
 std::string Runtime::scheduler() const { return state_->scheduler; }
 
 std::size_t Runtime::device_bytes() const {
@@ -281,7 +297,7 @@ PinnedMemory::~PinnedMemory() {
   if (pinned_ && state_->alive) starpu_memory_unpin(data_, bytes_);
 }
 
-void require_device_memory(const Runtime& runtime, const void* a, int gpu) {
+int require_device_memory(const Runtime& runtime, const void* a, int gpu) {
   if (gpu >= runtime.gpus())
     throw EnvironmentError("memory of GPU " + std::to_string(gpu) + ": this runtime has " +
                            std::to_string(runtime.gpus()) + " GPUs");
@@ -292,8 +308,21 @@ void require_device_memory(const Runtime& runtime, const void* a, int gpu) {
   if (!known) static_cast<void>(cudaGetLastError());
   if (!known || memory.type != cudaMemoryTypeDevice || memory.device != device)
     throw ArgumentError("TileMatrix::map_device", "a", "is not memory of CUDA device " + std::to_string(device));
+  return device;
 #else
   static_cast<void>(a);
+  return -1;
+#endif
+}
+
+void wait_for_default_stream([[maybe_unused]] int device) {
+#if TESELA_HAVE_CUDA
+  int current = 0;
+  const bool switched = cudaGetDevice(&current) == cudaSuccess && cudaSetDevice(device) == cudaSuccess;
+  const cudaError_t status = cudaStreamSynchronize(cudaStreamLegacy);
+  if (switched) cudaSetDevice(current);
+  if (status != cudaSuccess)
+    throw EnvironmentError(std::string("what was under way on the user's stream: ") + cudaGetErrorString(status));
 #endif
 }
 

@@ -27,13 +27,15 @@ struct RuntimeOptions {
   /// A thread of its own for each of these streams (STARPU_CUDA_THREAD_PER_WORKER): for tasks that wait for the GPU
   /// themselves, as some of cuSOLVER's do.
   bool thread_per_stream = false;
+  std::optional<int> gpu_megabytes = {};      ///< of each GPU's memory that tiles may take, MiB (STARPU_LIMIT_CUDA_MEM)
   std::optional<std::string> scheduler = {};  ///< StarPU policy (STARPU_SCHED); default dmdas with a GPU, lws without
   /// Record FxT events here; see convert_trace. EnvironmentError when another process records there.
   std::string trace_dir = {};
   bool trace_from_start = true;  ///< false: record nothing before Runtime::start_trace
   bool profile = false;          ///< time every task and transfer, for Runtime::statistics
   /// How several ranks stand in a grid, rows and columns of it: tile (i, j) of a matrix has its place at row i mod rows
-  /// and column j mod columns. By default as square as their number allows, no fewer columns than rows.
+  /// and column j mod columns. By default as square as their number allows, no fewer columns than rows. 0 rows: as many
+  /// as there are for these columns.
   std::optional<std::array<int, 2>> grid = {};
 };
 
@@ -100,6 +102,7 @@ class Runtime {
   int gpus() const;  ///< CUDA devices in use, likewise
   int rank() const;  ///< this process's number among those that run this program together (mpirun): 0 … ranks() - 1
   int ranks() const;
+  std::array<int, 2> grid() const;  ///< rows and columns of ranks: rank p columns + q stands at (p, q)
   std::string scheduler() const;
   /// Bytes that tiles may take on all GPUs together (STARPU_LIMIT_CUDA_MEM counts); 0 without a GPU.
   std::size_t device_bytes() const;
@@ -162,8 +165,12 @@ class PinnedMemory {
 };
 
 /// Throws EnvironmentError where the runtime has no GPU of this number, and ArgumentError where `a` is not memory of
-/// it.
-void require_device_memory(const Runtime& runtime, const void* a, int gpu);
+/// it. Returns its CUDA device.
+int require_device_memory(const Runtime& runtime, const void* a, int gpu);
+
+/// Waits for what is under way on the device's default stream, which no task's stream waits for: cudaMemcpy from
+/// memory that is not page-locked returns before its last bytes have arrived.
+void wait_for_default_stream(int device);
 
 /// Host memory that GPUs transfer at full speed: page-locked when the runtime has one. Throws EnvironmentError when
 /// there is not enough. Page-locked memory that outlives its runtime is kept until the process ends.

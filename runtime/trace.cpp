@@ -9,6 +9,7 @@
 
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/internal/environment.hpp>
+#include <tesela/runtime/ranks.hpp>
 
 #include <algorithm>
 #include <array>
@@ -50,6 +51,11 @@ void run_converter(starpu_fxt_options& options, const std::string& events) {
 }
 #endif
 
+std::string events_of(const std::string& directory, int rank) {
+  const char* user = std::getenv("USER");
+  return directory + "/prof_file_" + (user != nullptr ? user : "") + "_" + std::to_string(rank);
+}
+
 }  // namespace
 
 void detail::claim_trace_folder(const std::string& directory) {
@@ -79,6 +85,11 @@ void detail::release_trace_folder(const std::string& directory) {
   claims.erase(claim);
 }
 
+void detail::remove_events_beyond(const std::string& directory, int ranks) {
+  std::error_code error;
+  while (std::filesystem::remove(events_of(directory, ranks), error)) ++ranks;
+}
+
 bool can_trace() noexcept {
 #ifdef STARPU_USE_FXT
   return true;
@@ -89,8 +100,11 @@ bool can_trace() noexcept {
 
 void convert_trace(const std::string& directory) {
 #ifdef STARPU_USE_FXT
-  const char* user = std::getenv("USER");
-  std::string events = directory + "/prof_file_" + (user != nullptr ? user : "") + "_0";
+  if (launched_rank() > 0) return;
+  std::vector<std::string> all{events_of(directory, 0)};
+  while (std::filesystem::exists(events_of(directory, static_cast<int>(all.size()))))
+    all.push_back(events_of(directory, static_cast<int>(all.size())));
+  const std::string& events = all.front();
   struct stat status {};
   if (stat(events.c_str(), &status) != 0)
     throw EnvironmentError(events + ": StarPU left no trace here (is the directory writable, the disk full?)");
@@ -98,8 +112,9 @@ void convert_trace(const std::string& directory) {
   std::string folder = directory;
   starpu_fxt_options options;
   starpu_fxt_options_init(&options);
-  options.ninputfiles = 1;
-  options.filenames[0] = events.data();  // StarPU reads both and frees neither
+  options.ninputfiles = static_cast<unsigned>(all.size());
+  for (std::size_t rank = 0; rank < all.size(); ++rank)
+    options.filenames[rank] = all[rank].data();  // StarPU reads both and frees neither
   options.dir = folder.data();
   options.use_task_color = 1;
   try {
@@ -129,6 +144,16 @@ std::string without_type(std::string parameters) {
   return parameters;
 }
 
+/// A worker's number is that of its rank times this, and its own.
+constexpr int workers_of_a_rank = 4096;
+
+/// Of "12", and of rank 3's "3_12".
+std::uint64_t number_of_job(const std::string& job) {
+  char* end = nullptr;
+  const std::uint64_t first = std::strtoull(job.c_str(), &end, 10);
+  return *end == '_' ? first << 40 | std::strtoull(end + 1, nullptr, 10) : first;
+}
+
 /// Records of "Key: value" lines, one record a task, an empty line between two; times in milliseconds.
 std::vector<TracedTask> read_tasks(const std::string& path) {
   std::ifstream file(path);
@@ -151,11 +176,12 @@ std::vector<TracedTask> read_tasks(const std::string& path) {
     if (colon == std::string::npos) continue;
     const std::string key = line.substr(0, colon), value = line.substr(colon + 2);
     if (key == "Name") task.kernel = value;
-    if (key == "WorkerId") task.worker = std::atoi(value.c_str());
+    if (key == "WorkerId") task.worker += std::atoi(value.c_str());
+    if (key == "MPIRank") task.worker += std::max(0, std::atoi(value.c_str())) * workers_of_a_rank;
     if (key == "StartTime") task.start = std::atof(value.c_str()) * 1e-3;
     if (key == "EndTime") task.end = std::atof(value.c_str()) * 1e-3;
     if (key == "SubmitTime") task.submitted = std::atof(value.c_str()) * 1e-3;
-    if (key == "JobId") task.id = std::strtoull(value.c_str(), nullptr, 10);
+    if (key == "JobId") task.id = number_of_job(value);
     if (key == "Priority") task.priority = std::atoi(value.c_str());
     if (key == "GFlop") task.gflop = std::atof(value.c_str());
     if (key == "Parameters") task.tiles = without_type(value);
@@ -165,17 +191,22 @@ std::vector<TracedTask> read_tasks(const std::string& path) {
 }
 
 /// Takes the workers' names and the kernels' colours from a Paje trace; there a worker is
-/// "7 TIME w3 W THREAD CUDA0_1" and a kernel's state "6 NAME WS NAME "R G B"", with tabs between. (StarPU's own states
-/// have blanks there.)
-void read_names(const std::string& path, Trace& trace) {
+/// "7 TIME w3 W THREAD CUDA0_1", of rank 2 "7 TIME 2_w3 W THREAD 2_CUDA0_1", and a kernel's state "6 NAME WS NAME "R G
+/// B"", with tabs between. (StarPU's own states have blanks there.)
+void read_names(const std::string& path, Trace& trace, std::map<int, std::string>& ranks) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
     if (line.size() < 2 || line[1] != '\t' || (line[0] != '6' && line[0] != '7')) continue;
     std::array<std::string, 6> field;
     std::istringstream fields(line);
     for (std::string& f : field) std::getline(fields, f, '\t');
-    if (line[0] == '7' && field[3] == "W" && field[2].size() > 1 && field[2][0] == 'w')
-      trace.workers[std::atoi(field[2].c_str() + 1)] = field[5];
+    const std::size_t w = field[2].find('w');
+    if (line[0] == '7' && field[3] == "W" && w != std::string::npos) {
+      const int rank = w > 0 ? std::atoi(field[2].c_str()) : 0;
+      const int worker = rank * workers_of_a_rank + std::atoi(field[2].c_str() + w + 1);
+      if (w > 0) ranks[worker] = "rank " + std::to_string(rank) + ' ';
+      trace.workers[worker] = field[5].starts_with(field[2].substr(0, w)) ? field[5].substr(w) : field[5];
+    }
     double red = 0, green = 0, blue = 0;
     if (line[0] == '6' && field[2] == "WS" && std::sscanf(field[4].c_str(), "\"%lf %lf %lf", &red, &green, &blue) == 3)
       trace.colors[field[3]] = static_cast<std::uint32_t>(red) << 16 | static_cast<std::uint32_t>(green) << 8 |
@@ -183,16 +214,19 @@ void read_names(const std::string& path, Trace& trace) {
   }
 }
 
-/// "CPU3" as "CPU 3", and "CUDA1_0" as "CUDA 1" or, where that GPU has more workers, "CUDA 1.0".
-void make_readable(std::map<int, std::string>& workers) {
+/// "CPU3" as "CPU 3", and "CUDA1_0" as "CUDA 1" or, where that GPU has more workers, "CUDA 1.0"; behind "rank 2 ".
+void make_readable(std::map<int, std::string>& workers, std::map<int, std::string>& ranks) {
   std::map<std::string, int> streams;
-  for (const auto& [id, name] : workers) ++streams[name.substr(0, name.find('_'))];
+  const auto device_of = [&](int id, const std::string& name) { return ranks[id] + name.substr(0, name.find('_')); };
+  for (const auto& [id, name] : workers) ++streams[device_of(id, name)];
   for (auto& [id, name] : workers) {
     const std::size_t stream = name.find('_');
     const std::string device = name.substr(0, stream);
-    if (stream != std::string::npos) name = streams[device] > 1 ? device + "." + name.substr(stream + 1) : device;
+    if (stream != std::string::npos)
+      name = streams[device_of(id, name)] > 1 ? device + "." + name.substr(stream + 1) : device;
     if (const std::size_t number = name.find_first_of("0123456789"); number != std::string::npos && number > 0)
       name.insert(number, 1, ' ');
+    name.insert(0, ranks[id]);
   }
 }
 
@@ -201,8 +235,9 @@ void make_readable(std::map<int, std::string>& workers) {
 Trace read_trace(const std::string& directory) {
   Trace trace;
   trace.tasks = read_tasks(directory + "/tasks.rec");
-  read_names(directory + "/paje.trace", trace);
-  make_readable(trace.workers);
+  std::map<int, std::string> ranks;  // of several, by worker
+  read_names(directory + "/paje.trace", trace, ranks);
+  make_readable(trace.workers, ranks);
   for (const TracedTask& task : trace.tasks) {
     trace.workers.try_emplace(task.worker, "worker " + std::to_string(task.worker));
     trace.colors.try_emplace(task.kernel, 0x8c8c8c);

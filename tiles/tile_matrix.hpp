@@ -2,6 +2,7 @@
 
 #include <tesela/runtime/graph.hpp>
 #include <tesela/runtime/runtime.hpp>
+#include <tesela/tiles/block_cyclic.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -9,12 +10,6 @@
 #include <vector>
 
 namespace tesela {
-
-/// Rows and columns of a matrix's tiles; those of the last tile row and column may be smaller.
-struct TileShape {
-  index_t mb = 0;
-  index_t nb = 0;
-};
 
 /// An m x n matrix cut into tiles of mb x nb, each a piece of data that StarPU moves between memories. Copies and views
 /// share the tiles. T is float or double (any trivially copyable element works; kernels decide what they take).
@@ -35,19 +30,35 @@ class TileMatrix {
     return TileMatrix(runtime, a, m, n, ld, tile, std::move(name));
   }
   /// The same in the memory of the runtime's gpu-th GPU (cudaMalloc's, an array of CuPy or PyTorch): tasks there work
-  /// on it in place. What is still under way on the user's streams must have finished before; the tasks have when
-  /// bring_home() or the destruction returns, and the result is in the user's memory then. Throws EnvironmentError
-  /// where the runtime has no such GPU, and ArgumentError for memory that is not that GPU's.
+  /// on it in place. What is under way on the device's default stream is waited for, here and in home_changed(); what
+  /// is on other streams of the user's must have finished before. The tasks have when bring_home() or the destruction
+  /// returns, and the result is in the user's memory then. Throws EnvironmentError where the runtime has no such GPU,
+  /// and ArgumentError for memory that is not that GPU's.
   static TileMatrix map_device(Runtime& runtime, T* a, index_t m, index_t n, index_t ld, TileShape tile, int gpu = 0,
                                std::string name = "A") {
     check_memory("TileMatrix::map_device", a, m, n, ld);
     if (gpu < 0) throw ArgumentError("TileMatrix::map_device", "gpu", std::to_string(gpu) + " is negative");
-    if (m > 0 && n > 0) require_device_memory(runtime, a, gpu);
-    return TileMatrix(runtime, a, m, n, ld, tile, std::move(name), gpu);
+    const int device = m > 0 && n > 0 ? require_device_memory(runtime, a, gpu) : -1;
+    if (device >= 0) wait_for_default_stream(device);
+    const TileMatrix matrix(runtime, a, m, n, ld, tile, std::move(name), gpu);
+    matrix.storage_->device = device;
+    return matrix;
   }
   static TileMatrix map(Runtime& runtime, const T* a, index_t m, index_t n, index_t ld, TileShape tile,
                         std::string name = "A") {
     return map(runtime, const_cast<T*>(a), m, n, ld, tile, std::move(name));
+  }
+  /// ScaLAPACK's layout: each of several ranks has its tiles of the m x n matrix in a column-major array of its own, of
+  /// BlockCyclic::local() rows and columns and leading dimension ld, in place; rank p Q + q of a P x Q grid
+  /// (Runtime::grid) those with i mod P = p and j mod Q = q. No rank holds more of it, but for what its tasks read, and
+  /// bring_home() or the end leaves the result in these arrays. All ranks call it alike. One process alone: map().
+  static TileMatrix map_block_cyclic(Runtime& runtime, T* local, index_t m, index_t n, index_t ld, TileShape tile,
+                                     std::string name = "A") {
+    if (runtime.ranks() == 1) return map(runtime, local, m, n, ld, tile, std::move(name));
+    require_sizes(m, n, tile);
+    const BlockCyclic part(runtime, {m, n}, tile);
+    check_memory("TileMatrix::map_block_cyclic", local, part.local().rows, part.local().cols, ld);
+    return TileMatrix(runtime, local, m, n, ld, tile, std::move(name), -1, &part);
   }
 
   index_t m() const { return m_; }
@@ -123,6 +134,7 @@ class TileMatrix {
   /// For a mapped matrix whose memory the user has written to: waits for the tasks that use the tiles, and makes copies
   /// elsewhere out of date.
   void home_changed() const {
+    if (storage_->device >= 0) wait_for_default_stream(storage_->device);
     for_each_tile([&](Tile<T> tile, index_t, index_t) {
       // One that was forgotten before has what the user wrote as its value now.
       tile.data().acquire_home(tile.data().has_value() ? Mode::inout : Mode::out);
@@ -142,6 +154,7 @@ class TileMatrix {
     index_t mt = 0;
     index_t ld = 1;
     bool mapped = false;
+    int device = -1;  // the CUDA device whose memory it is
     std::vector<PinnedMemory> pinned;
     std::vector<std::unique_ptr<detail::Data>> tiles;  // destroyed (brought home) before the memory is unpinned
   };
@@ -152,31 +165,44 @@ class TileMatrix {
     if (a == nullptr && m > 0 && n > 0) throw ArgumentError(routine, "a", "null");
   }
 
-  TileMatrix(Runtime& runtime, T* a, index_t m, index_t n, index_t ld, TileShape tile, std::string name, int gpu = -1)
-      : m_(m), n_(n) {
+  static void require_sizes(index_t m, index_t n, TileShape tile) {
     for (const auto& [value, argument] : {std::pair{m, "m"}, std::pair{n, "n"}})
       if (value < 0) throw ArgumentError("TileMatrix", argument, std::to_string(value) + " is negative");
     if (tile.mb < 1 || tile.nb < 1)
       throw ArgumentError("TileMatrix", "tile",
                           std::to_string(tile.mb) + " x " + std::to_string(tile.nb) + " (both must be at least 1)");
+  }
+
+  /// `part`: a is what this rank has of the matrix.
+  TileMatrix(Runtime& runtime, T* a, index_t m, index_t n, index_t ld, TileShape tile, std::string name, int gpu = -1,
+             const BlockCyclic* part = nullptr)
+      : m_(m), n_(n) {
+    require_sizes(m, n, tile);
     mt_ = ceil_div(m, tile.mb);
     nt_ = ceil_div(n, tile.nb);
     storage_ = std::make_shared<Storage>();
     storage_->tile = tile;
     storage_->mt = mt_;
     storage_->ld = a != nullptr ? ld : std::clamp<index_t>(m, 1, tile.mb);
-    storage_->mapped = a != nullptr;
-    if (a != nullptr && m > 0 && n > 0 && gpu < 0)
-      storage_->pinned.emplace_back(runtime, a, static_cast<std::size_t>(ld * (n - 1) + m) * sizeof(T));
+    storage_->mapped = a != nullptr || part != nullptr;
+    const Shape here = part != nullptr ? part->local() : Shape{m, n};
+    if (a != nullptr && here.rows > 0 && here.cols > 0 && gpu < 0)
+      storage_->pinned.emplace_back(runtime, a, static_cast<std::size_t>(ld * (here.cols - 1) + here.rows) * sizeof(T));
     const auto label = std::make_shared<const std::string>(std::move(name));
     for (index_t j = 0; mt_ > 0 && j < nt_; ++j)
       for (index_t i = 0; i < mt_; ++i) {
         const Shape shape{std::min(tile.mb, m - i * tile.mb), std::min(tile.nb, n - j * tile.nb)};
-        T* home = a != nullptr ? a + i * tile.mb + j * tile.nb * ld : nullptr;
+        T* home = a;
+        if (part != nullptr)
+          home =
+              part->here(i, j) ? a + part->rows.before(i * tile.mb) + part->columns.before(j * tile.nb) * ld : nullptr;
+        else if (a != nullptr)
+          home = a + i * tile.mb + j * tile.nb * ld;
         storage_->tiles.push_back(std::make_unique<detail::Data>(
             runtime, home, shape, ld, sizeof(T),
-            a != nullptr ? detail::Data::OnRelease::bring_home : detail::Data::OnRelease::drop, gpu));
+            home != nullptr ? detail::Data::OnRelease::bring_home : detail::Data::OnRelease::drop, gpu));
         storage_->tiles.back()->set_label(label, i, j);
+        if (part != nullptr) storage_->tiles.back()->live_at(part->rank_of(i, j));
       }
   }
 

@@ -52,11 +52,13 @@ void require_conforming(const Operand<T>& A, const Operand<T>& B, const TileMatr
 
 /// The tiles of C that are worked on together, step k after step k, as a block of edge x edge tiles. One tile on cores:
 /// it stays in a cache through all its updates. On GPUs as much of C as fits in half their memory, because a step of a
-/// larger block does more work per tile of A and B that it brings in; C itself then moves once.
+/// larger block does more work per tile of A and B that it brings in; C itself then moves once. Of several ranks each
+/// works on its tiles of the block; on cores that is all of C, so that tiles of A and B travel once.
 template <class T>
 index_t block_edge(const Runtime& runtime, const TileMatrix<T>& C) {
   const double tile_bytes = static_cast<double>(C.tile_shape().mb) * static_cast<double>(C.tile_shape().nb) * sizeof(T);
-  const double tiles = static_cast<double>(runtime.device_bytes()) / 2 / tile_bytes;
+  if (runtime.ranks() > 1 && runtime.gpus() == 0) return std::max({index_t{1}, C.mt(), C.nt()});
+  const double tiles = static_cast<double>(runtime.device_bytes()) * runtime.ranks() / 2 / tile_bytes;
   return std::clamp(static_cast<index_t>(std::sqrt(tiles)), index_t{1}, std::max({index_t{1}, C.mt(), C.nt()}));
 }
 

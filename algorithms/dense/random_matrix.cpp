@@ -41,15 +41,41 @@ RandomMatrix parse_random_kind(const std::string& text) {
   throw ArgumentError("tesela", "--random", "'" + text + "' is none of " + random_kinds());
 }
 
+namespace {
+
+template <class T>
+ProductForm<T> product_form(Shape shape, const RandomMatrix& matrix, std::uint64_t seed) {
+  const index_t count = std::min(shape.rows, shape.cols);
+  const auto s = matrix.condition != 0 ? spectrum(count, matrix.condition) : spectrum(std::min(matrix.rank, count), 1);
+  return {shape.rows, shape.cols, s, seed};
+}
+
+}  // namespace
+
 template <class T>
 HostMatrix<T> generate(Shape shape, const RandomMatrix& matrix, std::uint64_t seed) {
   if (matrix.elementwise() || shape.rows == 0 || shape.cols == 0) return generate<T>(shape, matrix.generator<T>(seed));
-  const index_t count = std::min(shape.rows, shape.cols);
-  const auto s = matrix.condition != 0 ? spectrum(count, matrix.condition) : spectrum(std::min(matrix.rank, count), 1);
-  return filled<T>(shape, ProductForm<T>(shape.rows, shape.cols, s, seed));
+  return filled<T>(shape, product_form<T>(shape, matrix, seed));
+}
+
+template <class T>
+HostMatrix<T> generate(const BlockCyclic& part, const RandomMatrix& matrix, std::uint64_t seed) {
+  const Shape whole = part.whole();
+  if (part.all_here()) return generate<T>(whole, matrix, seed);
+  const auto here = [&](const auto& element) {
+    return filled<T>(part.local(),
+                     [&](index_t i, index_t j) { return element(part.rows.global(i), part.columns.global(j)); });
+  };
+  if (!matrix.elementwise() && whole.rows > 0 && whole.cols > 0) return here(product_form<T>(whole, matrix, seed));
+  Generator<T> element = matrix.generator<T>(seed);
+  element.rows = whole.rows;
+  element.columns = whole.cols;
+  return here(element);
 }
 
 template HostMatrix<float> generate(Shape, const RandomMatrix&, std::uint64_t);
 template HostMatrix<double> generate(Shape, const RandomMatrix&, std::uint64_t);
+template HostMatrix<float> generate(const BlockCyclic&, const RandomMatrix&, std::uint64_t);
+template HostMatrix<double> generate(const BlockCyclic&, const RandomMatrix&, std::uint64_t);
 
 }  // namespace tesela

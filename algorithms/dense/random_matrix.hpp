@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/tiles/block_cyclic.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
@@ -32,5 +33,9 @@ const char* random_kinds();
 /// rank.
 template <class T>
 HostMatrix<T> generate(Shape shape, const RandomMatrix& matrix, std::uint64_t seed);
+
+/// What of it this rank has.
+template <class T>
+HostMatrix<T> generate(const BlockCyclic& part, const RandomMatrix& matrix, std::uint64_t seed);
 
 }  // namespace tesela

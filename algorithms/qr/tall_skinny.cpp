@@ -1,5 +1,6 @@
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/qr/tall_skinny.hpp>
+#include <tesela/runtime/ranks.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
@@ -13,13 +14,13 @@ using namespace kernels;
 namespace {
 
 /// The triangles of the chains. The first is R itself; the graph keeps the others, as scratch tiles far from the
-/// numbers that kernels ask for.
+/// numbers that kernels ask for. Among ranks, which have a matrix's rows in turn, chain c is that of rank c mod P.
 template <class T>
 class Chains {
  public:
   Chains(Graph& g, Tile<T> R, bool has_value, index_t blocks, const TallSkinnyOptions& options)
       : g_(g), work_(work(g, R.cols())) {
-    const auto workers = static_cast<index_t>(g.runtime().workers().size());
+    const index_t workers = least_workers(g.runtime()) * g.runtime().ranks();
     const index_t count =
         std::clamp<index_t>(options.chains > 0 ? options.chains : workers, 1, std::max<index_t>(blocks, 1));
     for (index_t c = 0; c < count; ++c)
@@ -32,14 +33,21 @@ class Chains {
     next_ = (next_ + 1) % chains_.size();
   }
 
-  /// Joins the triangles into R by a binary tree.
+  /// Joins the triangles into R by a binary tree, those of a rank first.
   void join() {
-    for (std::size_t step = 1; step < chains_.size(); step *= 2)
-      for (std::size_t c = 0; c + step < chains_.size(); c += 2 * step)
-        if (chains_[c + step].has_value) insert(chains_[c], {chains_[c + step].triangle}, {.triangle = true});
+    const std::size_t ranks = std::min(chains_.size(), static_cast<std::size_t>(g_.runtime().ranks()));
+    for (std::size_t rank = 0; rank < ranks; ++rank) join(rank, chains_.size(), ranks);
+    join(0, ranks, 1);
   }
 
  private:
+  /// Those of first, first + stride, first + 2 stride … below `end`, into the first.
+  void join(std::size_t first, std::size_t end, std::size_t stride) {
+    for (std::size_t step = stride; first + step < end; step *= 2)
+      for (std::size_t c = first; c + step < end; c += 2 * step)
+        if (chains_[c + step].has_value) insert(chains_[c], {chains_[c + step].triangle}, {.triangle = true});
+  }
+
   static constexpr index_t first_scratch = 1 << 20;
 
   struct Chain {
@@ -74,6 +82,38 @@ void require_triangle(const TileMatrix<T>& R, index_t n) {
                             " tiles; it must be one tile, " + to_string(Shape{n, n}));
 }
 
+/// Rows in groups of a block for each row of the grid of ranks, whose first rank reads it.
+template <class T>
+void read_by_ranks(Graph& g, const RowSource<T>& A, index_t rows, Chains<T>& chains) {
+  const auto [m, n, read] = A;
+  Runtime& runtime = g.runtime();
+  struct Group {
+    HostMatrix<T> memory;
+    TileMatrix<T> tiles;
+  };
+  std::deque<Group> groups;
+  const index_t together = rows * runtime.grid()[0];
+  for (index_t first = 0; first < m; first += together) {
+    const Shape shape{std::min(together, m - first), n};
+    const BlockCyclic part(runtime, shape, {rows, n});
+    const auto [here, columns] = part.local();
+    // One block more than workers, so that one can be read while all are busy.
+    if (std::ssize(groups) <= least_workers(runtime) || shape.rows < together) {
+      HostMatrix<T> memory(here, columns);
+      auto tiles =
+          TileMatrix<T>::map_block_cyclic(runtime, memory.data(), shape.rows, n, memory.ld(), {rows, n}, "rows");
+      groups.push_back({std::move(memory), std::move(tiles)});
+    } else {
+      std::rotate(groups.begin(), groups.begin() + 1, groups.end());  // the oldest
+    }
+    Group& group = groups.back();
+    group.tiles.home_changed();  // waits for the tasks that read it
+    if (here > 0 && columns > 0) read(first + part.rows.global(0), {group.memory.data(), here, n, here});
+    for (index_t i = 0; i < group.tiles.mt(); ++i) chains.append({group.tiles(i, 0)});
+  }
+  chains.join();
+}
+
 template <class T>
 void add_tiles(const TileMatrix<T>& A, index_t i, std::vector<Tile<T>>& row) {
   for (index_t j = 0; j < A.nt(); ++j) row.push_back(A(i, j));
@@ -99,7 +139,13 @@ void tall_skinny_r(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& R, con
 template <class T>
 void tall_skinny_r(Graph& g, const MatrixRows<T>& A, const TileMatrix<T>& R, index_t rows,
                    const TallSkinnyOptions& options) {
-  const index_t m = A.m(), n = A.n();
+  tall_skinny_r(g, {A.m(), A.n(), [&A](index_t first, const Block<T>& out) { A.read(first, out); }}, R, rows, options);
+}
+
+template <class T>
+void tall_skinny_r(Graph& g, const RowSource<T>& A, const TileMatrix<T>& R, index_t rows,
+                   const TallSkinnyOptions& options) {
+  const auto [m, n, read] = A;
   require_triangle(R, n);
   if (rows < 0) throw ArgumentError("tall_skinny_r", "rows", std::to_string(rows) + " is negative");
   if (n == 0) return;
@@ -108,8 +154,9 @@ void tall_skinny_r(Graph& g, const MatrixRows<T>& A, const TileMatrix<T>& R, ind
   const index_t blocks = ceil_div(m, rows);
   Chains<T> chains(g, R(0, 0), false, blocks, options);
   // One block more than workers, so that one can be read while all are busy. Writing to a block waits for the task that
-  // reads it.
-  const auto most = static_cast<index_t>(g.runtime().workers().size()) + 1;
+  // reads it. Each of several ranks reads its own.
+  if (g.runtime().ranks() > 1) return read_by_ranks(g, A, rows, chains);
+  const index_t most = least_workers(g.runtime()) + 1;
   std::deque<TileMatrix<T>> buffers;
   for (index_t b = 0; b < blocks; ++b) {
     const index_t count = std::min(rows, m - b * rows);
@@ -118,7 +165,7 @@ void tall_skinny_r(Graph& g, const MatrixRows<T>& A, const TileMatrix<T>& R, ind
     else
       std::rotate(buffers.begin(), buffers.begin() + 1, buffers.end());  // the oldest
     const Tile<T> tile = buffers.back()(0, 0);
-    A.read(b * rows, tile.write());
+    read(b * rows, tile.write());
     chains.append({tile});
   }
   chains.join();
@@ -214,6 +261,10 @@ std::vector<T> QrUpdater<T>::residual_norms() const {
 
 template void tall_skinny_r(Graph&, const TileMatrix<float>&, const TileMatrix<float>&, const TallSkinnyOptions&);
 template void tall_skinny_r(Graph&, const TileMatrix<double>&, const TileMatrix<double>&, const TallSkinnyOptions&);
+template void tall_skinny_r(Graph&, const RowSource<float>&, const TileMatrix<float>&, index_t,
+                            const TallSkinnyOptions&);
+template void tall_skinny_r(Graph&, const RowSource<double>&, const TileMatrix<double>&, index_t,
+                            const TallSkinnyOptions&);
 template void tall_skinny_r(Graph&, const MatrixRows<float>&, const TileMatrix<float>&, index_t,
                             const TallSkinnyOptions&);
 template void tall_skinny_r(Graph&, const MatrixRows<double>&, const TileMatrix<double>&, index_t,

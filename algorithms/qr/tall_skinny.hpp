@@ -4,6 +4,7 @@
 #include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 #include <tesela/tiles/io/matrix_rows.hpp>
+#include <tesela/tiles/row_source.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
 #include <vector>
@@ -24,9 +25,14 @@ struct TallSkinnyOptions {
 template <class T>
 void tall_skinny_r(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& R, const TallSkinnyOptions& options = {});
 
-/// The same for a matrix in a file, which may be larger than memory: `rows` rows at a time (0: about 16 MB) are read
-/// while the workers are busy with others. Returns when all of A is read and its rows are in triangles; the tasks that
-/// join these may still run. Throws as above, and FileError as MatrixRows::read does; R is worthless then.
+/// The same for a matrix that may be larger than memory: `rows` rows at a time (0: about 16 MB) are read while the
+/// workers are busy with others. Returns when all of A is read and its rows are in triangles; the tasks that join these
+/// may still run. Throws as above, and what reading throws; R is worthless then.
+template <class T>
+void tall_skinny_r(Graph& g, const RowSource<T>& A, const TileMatrix<T>& R, index_t rows = 0,
+                   const TallSkinnyOptions& options = {});
+
+/// The same for a matrix in a file.
 template <class T>
 void tall_skinny_r(Graph& g, const MatrixRows<T>& A, const TileMatrix<T>& R, index_t rows = 0,
                    const TallSkinnyOptions& options = {});

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
 
 namespace tesela::cli {
@@ -36,6 +37,17 @@ CLI::Validator number(const char* name, const char* what, bool zero_too, std::ui
       name);
 }
 
+CLI::Validator in_range(const std::string& range, const std::function<bool(double)>& inside) {
+  return CLI::Validator(
+      [range, inside](const std::string& text) -> std::string {
+        double value = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        const bool good = error == std::errc() && end == text.data() + text.size() && inside(value);
+        return good ? std::string() : fmt::format("must be in {}, not {}", range, text);
+      },
+      range);
+}
+
 }  // namespace
 
 CLI::Validator positive() { return number("POSITIVE", "a positive number", false); }
@@ -45,15 +57,12 @@ CLI::Validator seed_number() {
 }
 
 CLI::Validator positive_up_to(double largest) {
-  const std::string range = fmt::format("(0, {}]", largest);
-  return CLI::Validator(
-      [largest, range](const std::string& text) -> std::string {
-        double value = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        const bool good = error == std::errc() && end == text.data() + text.size() && value > 0 && value <= largest;
-        return good ? std::string() : fmt::format("must be in {}, not {}", range, text);
-      },
-      range);
+  return in_range(fmt::format("(0, {}]", largest), [largest](double value) { return value > 0 && value <= largest; });
+}
+
+CLI::Validator between(double least, double largest) {
+  return in_range(fmt::format("[{}, {}]", least, largest),
+                  [least, largest](double value) { return value >= least && value <= largest; });
 }
 
 }  // namespace tesela::cli

@@ -11,5 +11,6 @@ CLI::Validator non_negative();
 /// A seed has one bit more.
 CLI::Validator seed_number();
 CLI::Validator positive_up_to(double largest);  ///< above 0, and at most that
+CLI::Validator between(double least, double largest);
 
 }  // namespace tesela::cli

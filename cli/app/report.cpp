@@ -210,8 +210,9 @@ void Report::print() const {
                  job["seconds"].get<double>(), job["status"].get<std::string>());
   if (json_.contains("error_rates"))
     for (const auto& rate : json_["error_rates"])
-      fmt::print("{:>6g} dB {:<18} ber {:.3g}\n", rate["ebn0_db"].get<double>(), rate["detector"].get<std::string>(),
-                 rate["ber"].get<double>());
+      fmt::print("{:>6g} dB {:<18} {} {:.3g}\n", rate["ebn0_db"].get<double>(), rate["detector"].get<std::string>(),
+                 rate.contains("ber") ? "ber" : "information",
+                 rate[rate.contains("ber") ? "ber" : "information"].get<double>());
   fmt::print("status  {}\n", json_["status"].get<std::string>());
 }
 

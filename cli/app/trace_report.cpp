@@ -4,6 +4,7 @@
 #include "cli/app/trace_events.hpp"
 #include "cli/app/trace_picture.hpp"
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/ranks.hpp>
 #include <tesela/runtime/trace.hpp>
 #include <tesela/tiles/io/atomic_file.hpp>
 
@@ -56,6 +57,7 @@ bool draw_trace(const std::string& directory, double from, double to) {
 }
 
 void finish_trace(const std::string& directory) {
+  if (launched_rank() > 0) return;  // rank 0 does
   convert_trace(directory);
   const bool drawn = draw_trace(directory);
   tell(fmt::format("trace: {0}/{1}paje.trace (`vite {0}/paje.trace`), dag.dot, tasks.rec", directory,

@@ -25,6 +25,13 @@ void count_out(void* argument) {
 
 }  // namespace
 
+void Data::live_at(int rank) {
+  if (state_->messages == nullptr) return;
+  home_rank_ = where_.place = rank;
+  written_at(rank);
+  set_value(true);
+}
+
 void Data::bring_to(int rank, int priority, const Graph& graph) {
   if (where_.at(rank) || where_.holder < 0) return;
   Messages& messages = *state_->messages;
@@ -37,24 +44,66 @@ void Data::bring_to(int rank, int priority, const Graph& graph) {
     messages.receive(handle(), where_.holder, tag, priority, &count_out, counted(graph));
   }
   where_.copies |= std::uint64_t{1} << rank;
+  note_copy(rank);
 }
 
 void Data::bring_to_all() {
   for (int rank = 0; rank < state_->ranks; ++rank) bring_to(rank, 0, {});
 }
 
+void Data::bring_to_homes() { home_rank_ >= 0 ? bring_to(home_rank_, 0, {}) : bring_to_all(); }
+
+void Data::note_copy(int rank) {
+  if (home_rank_ >= 0 ? home_rank_ == rank : has_home_) return;
+  if (self_ == nullptr) self_ = std::make_shared<Data*>(this);
+  auto& received = state_->received[static_cast<std::size_t>(rank)];
+  // To be registered takes memory too.
+  received.copies.push_back({self_, where_.version, bytes() + 8192});
+  received.bytes += received.copies.back().bytes;
+}
+
+bool Data::drop_copy(int rank) {
+  if (rank == where_.holder || held_on_host_ != 0 || !combine_calls_.empty()) return false;
+  where_.copies &= ~(std::uint64_t{1} << rank);
+  if (rank == state_->rank && handle_ != nullptr)
+    starpu_data_unregister_no_coherency(static_cast<starpu_data_handle_t>(std::exchange(handle_, nullptr)));
+  return true;
+}
+
+void RuntimeState::limit_received(int receiver) {
+  auto& [copies, bytes] = received[static_cast<std::size_t>(receiver)];
+  for (std::size_t looked = copies.size(); bytes > received_limit && looked > 0; --looked) {
+    const Received::Copy oldest = std::move(copies.front());
+    copies.pop_front();
+    Data* const data = *oldest.data;
+    const bool there = data != nullptr && data->whereabouts().version == oldest.version;
+    if (!there || data->drop_copy(receiver))
+      bytes -= oldest.bytes;
+    else
+      copies.push_back(oldest);
+  }
+}
+
+void Data::let_go() noexcept {
+  if (has_home_ || handle_ == nullptr || held_on_host_ != 0 || !combine_calls_.empty()) return;
+  starpu_data_unregister_submit(static_cast<starpu_data_handle_t>(std::exchange(handle_, nullptr)));
+}
+
 void Data::written_at(int rank) {
   if (where_.place < 0) where_.place = rank;
   where_.holder = rank;
   where_.copies = std::uint64_t{1} << rank;
+  ++where_.version;
   // What was received is of no use any more; its memory goes once the tasks that read it have run.
-  if (rank != state_->rank && !has_home_ && handle_ != nullptr && held_on_host_ == 0 && combine_calls_.empty())
-    starpu_data_unregister_submit(static_cast<starpu_data_handle_t>(std::exchange(handle_, nullptr)));
+  if (rank != state_->rank) let_go();
 }
 
 void Data::written_by_all() {
+  ++where_.version;
   where_.holder = where_.place < 0 ? 0 : where_.place;
   where_.copies = ~std::uint64_t{0} >> (64 - state_->ranks);
+  for (int rank = 0; rank < state_->ranks; ++rank)
+    if (rank != where_.holder) note_copy(rank);
 }
 
 int Data::usual_place() const { return state_->rank_of(i_, j_); }
@@ -62,6 +111,9 @@ int Data::usual_place() const { return state_->rank_of(i_, j_); }
 void Data::forgotten() {
   where_.holder = -1;
   where_.copies = 0;
+  ++where_.version;
+  let_go();
+  if (handle_ != nullptr) starpu_data_invalidate_submit(static_cast<starpu_data_handle_t>(handle_));
 }
 
 }  // namespace tesela::detail

@@ -45,6 +45,8 @@ const char* host_memory_limit();
 /// files have fixed names. Throws FileError when nothing can be written there, EnvironmentError when another process
 /// records or converts there.
 void claim_trace_folder(const std::string& directory);
+/// Of runs of more ranks than these, which were recorded here before.
+void remove_events_beyond(const std::string& directory, int ranks);
 void release_trace_folder(const std::string& directory);
 
 }  // namespace tesela::detail

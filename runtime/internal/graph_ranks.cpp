@@ -45,6 +45,7 @@ bool Graph::Impl::meet(const Insertion& task) {
   inserted.push_back({task.codelet->name(), hash});
 
   const int where = rank_of(task);
+  state->limit_received(where);  // before the first comes, which this task needs
   for (std::size_t b = 0; b < task.data.size(); ++b)
     if (reads(mode_of(task, b))) task.data[b]->bring_to(where, task.priority.value, tasks);
   for (std::size_t b = 0; b < task.data.size(); ++b)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,9 @@ class Messages {
   /// What each rank says, in order. All call it alike; one that waits for longer than `patience` seconds (0: for ever)
   /// gets nothing.
   virtual std::vector<std::string> gather(std::string_view mine, double patience = 0) = 0;
+
+  /// Each number becomes the sum of all ranks'. All call it alike.
+  virtual void add(std::span<double> numbers) = 0;
 
   /// Ends all ranks.
   [[noreturn]] virtual void abort(int code) noexcept = 0;

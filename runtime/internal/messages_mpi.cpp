@@ -74,6 +74,16 @@ class MpiMessages final : public Messages {
     return answers;
   }
 
+  void add(std::span<double> numbers) override {
+    constexpr std::size_t most = std::size_t{1} << 24;  // MPI counts in int
+    for (; !numbers.empty(); numbers = numbers.subspan(std::min(most, numbers.size()))) {
+      MPI_Request request = MPI_REQUEST_NULL;
+      const int count = static_cast<int>(std::min(most, numbers.size()));
+      MPI_Iallreduce(MPI_IN_PLACE, numbers.data(), count, MPI_DOUBLE, MPI_SUM, agreement_, &request);
+      wait(request, 0);
+    }
+  }
+
   void abort(int code) noexcept override {
     MPI_Abort(MPI_COMM_WORLD, code);
     std::_Exit(code);

@@ -75,6 +75,9 @@ void join_ranks(RuntimeState& state) {
   state.messages = messages;
   state.rank = messages->rank();
   state.ranks = messages->size();
+  state.received.resize(static_cast<std::size_t>(state.ranks));
+  if (const char* const mebibytes = std::getenv("TESELA_RECEIVED_MIB"); mebibytes != nullptr)
+    state.received_limit = std::strtoull(mebibytes, nullptr, 10) << 20;
 }
 
 void share_host(const RuntimeState& state, ScopedEnvironment& env) {
@@ -115,7 +118,8 @@ void share_host(const RuntimeState& state, ScopedEnvironment& env) {
 
 void arrange_ranks(RuntimeState& state, const std::optional<std::array<int, 2>>& grid) {
   if (grid) {
-    const auto [rows, columns] = *grid;
+    auto [rows, columns] = *grid;
+    if (rows == 0 && columns > 0) rows = state.ranks / columns;
     if (rows < 1 || columns < 1 || rows > state.ranks || columns > state.ranks || rows * columns != state.ranks)
       throw ArgumentError("Runtime", "grid",
                           std::to_string(rows) + "x" + std::to_string(columns) + " does not fit " +
@@ -135,15 +139,19 @@ int RuntimeState::rank_of(index_t i, index_t j) const {
 
 void agree_on_workers(RuntimeState& state) {
   state.agreed = {state.cpus, state.gpus};
+  state.least_workers = std::ssize(state.workers);
   if (state.messages == nullptr) return;
-  state.messages->start();
   std::ostringstream mine;
-  mine << state.cpus << ' ' << state.gpus << ' ' << state.smallest_device;
+  mine << state.cpus << ' ' << state.gpus << ' ' << state.smallest_device << ' ' << state.received_limit << ' '
+       << state.workers.size();
   for (const std::string& words : state.messages->gather(mine.str())) {
     std::istringstream in(words);
     int cpus = 0, gpus = 0;
-    std::size_t bytes = 0;
-    in >> cpus >> gpus >> bytes;
+    std::size_t bytes = 0, received = 0;
+    index_t workers = 0;
+    in >> cpus >> gpus >> bytes >> received >> workers;
+    state.least_workers = std::min(state.least_workers, workers);
+    state.received_limit = std::min(state.received_limit, received);
     state.agreed.cpus = std::min(state.agreed.cpus, cpus);
     state.agreed.gpus = std::min(state.agreed.gpus, gpus);
     state.smallest_device = std::min(state.smallest_device, bytes);
@@ -210,6 +218,19 @@ std::string tesela::mpi_description() {
   const auto name = reinterpret_cast<detail::DescribeMessages>(dlsym(library, detail::describe_messages_name));
   return name != nullptr ? name() : "";
 }
+
+tesela::index_t tesela::least_workers(const Runtime& runtime) { return runtime.state()->least_workers; }
+
+std::vector<std::string> tesela::gather_over_ranks(const Runtime& runtime, std::string_view mine) {
+  detail::Messages* const messages = runtime.state()->messages;
+  return messages != nullptr ? messages->gather(mine) : std::vector{std::string(mine)};
+}
+
+void tesela::sum_over_ranks(const Runtime& runtime, std::span<double> numbers) {
+  if (detail::Messages* const messages = runtime.state()->messages; messages != nullptr) messages->add(numbers);
+}
+
+bool tesela::launched_with_others() noexcept { return detail::launched(); }
 
 int tesela::launched_rank() noexcept {
   if (!detail::launched()) return 0;

@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -32,6 +33,22 @@ struct RuntimeState {
   int grid_rows = 1, grid_columns = 1;                          // of ranks
   std::atomic<std::uint64_t> bytes_sent{0}, bytes_received{0};  // to and from other ranks, since the last reset
   WorkerCounts agreed{0, 0};                                    // the least of all ranks
+  index_t least_workers = 0;                                    // likewise
+  /// What a rank has from others in memory of its own, oldest first. All ranks know it of all.
+  struct Received {
+    struct Copy {
+      std::shared_ptr<Data*> data;
+      std::uint64_t version;
+      std::size_t bytes;
+    };
+    std::deque<Copy> copies;
+    std::size_t bytes = 0;
+  };
+  std::vector<Received> received;  // of each rank
+  std::size_t received_limit = std::size_t{64} << 20;
+  /// Drops the oldest copies that the rank holds beyond the limit; there it waits for the tasks that read them, so that
+  /// neither tasks nor messages run far ahead. Ranks that wait so wait for older tasks only, and so not for each other.
+  void limit_received(int rank);
   /// Whose tile (i, j) of a matrix is, where nobody said: the ranks are a grid, dealt cyclically.
   int rank_of(index_t i, index_t j) const;
   std::string scheduler;

@@ -3,6 +3,8 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <nlohmann/json.hpp>
 
+#include <cmath>
+
 // Commands under mpirun: the numbers and files of one process, told and written once.
 
 using namespace tesela::test;
@@ -105,7 +107,64 @@ TEST_CASE("what is wrong on all ranks is told, and nothing is left behind") {
   CHECK_THAT(all.err, ContainsSubstring("nothing.npy: cannot read"));
   CHECK(all.seconds < 10 * patience);
   CHECK(folder.files() == 0);
-  const Outcome traced = on_ranks(2, {"qr", "--n", "50", "--trace", folder / "trace"});
-  CHECK(traced.code == 2);
-  CHECK_THAT(traced.err, ContainsSubstring("no trace yet"));
+}
+
+TEST_CASE("one trace shows the tasks of all ranks") {
+  require_ranks();
+  const TemporaryFolder folder;
+  const Words problem{"qr", "--n", "300", "--tile", "60", "--trace", folder / "trace"};
+  const Outcome traced = on_ranks(2, problem + Words{"--json", folder / "report.json"});
+  INFO(traced.err);
+  if (traced.err.find("without FxT") != std::string::npos) SKIP("built without FxT");
+  REQUIRE(traced.code == 0);
+  const std::string events = contents(folder / "trace/trace.json"), paje = contents(folder / "trace/paje.trace");
+  for (const char* worker : {"rank 0 CPU", "rank 1 CPU"}) CHECK_THAT(events, ContainsSubstring(worker));
+  CHECK_THAT(paje, ContainsSubstring("0_CPU") && ContainsSubstring("1_CPU") && ContainsSubstring("MPI"));
+  const Words product{"gemm", "--n", "128", "--tile", "64", "--trace", folder / "product"};
+  REQUIRE(on_ranks(2, product).code == 0);
+  CHECK_THAT(contents(folder / "product/trace.json"), ContainsSubstring("rank 1 CPU"));
+  // Neither does a later run of one process show the other rank's.
+  REQUIRE(run_tesela(problem).code == 0);
+  CHECK_THAT(contents(folder / "trace/trace.json"), !ContainsSubstring("rank 1"));
+}
+
+TEST_CASE("solutions of tridiagonal systems are the same, byte for byte, and all ranks work on one") {
+  require_ranks();
+  const TemporaryFolder folder;
+  for (const Words& kind : {Words{}, {"--periodic"}, {"--batch", "5"}}) {
+    const Words problem = Words{"tridiag", "--n", "20001", "--tile", "3000", "--random", "uniform"} + kind;
+    REQUIRE(run_tesela(problem + Words{"--out", folder / "alone.npy"}).code == 0);
+    const Outcome all = on_ranks(3, problem + Words{"--out", folder / "together.npy", "--json", "-"});
+    INFO(all.err);
+    REQUIRE(all.code == 0);
+    CHECK(contents(folder / "together.npy") == contents(folder / "alone.npy"));
+    for (const auto& rank : nlohmann::json::parse(all.out)["ranks"]) CHECK(rank["tasks"] > 2);
+  }
+}
+
+TEST_CASE("each rank reads its rows of a tall and skinny matrix in a file") {
+  require_ranks();
+  const TemporaryFolder folder;
+  for (const auto& [n, name] : {std::pair{"30", "a.npy"}, {"1", "b.npy"}})
+    REQUIRE(run_tesela({"generate", "--m", "150000", "--n", n, "--seed", n, "--out", folder / name}).code == 0);
+  const Words problem{"ols", "--a", folder / "a.npy", "--b", folder / "b.npy", "--json", "-"};
+  const auto alone = nlohmann::json::parse(run_tesela(problem).out);
+  const Outcome all = on_ranks(3, problem);
+  INFO(all.err);
+  REQUIRE(all.code == 0);
+  const auto together = nlohmann::json::parse(all.out);
+  for (const auto& rank : together["ranks"]) CHECK(rank["tasks"] >= 1);
+  CHECK(together["problem"]["streamed"] == true);
+  for (const char* check : {"residual_norm", "condition", "solution_norm"})
+    CHECK(std::abs(together["checks"][check].get<double>() / alone["checks"][check].get<double>() - 1) < 1e-9);
+}
+
+TEST_CASE("what ranks cannot share says so") {
+  require_ranks();
+  const TemporaryFolder folder;
+  REQUIRE(run_tesela({"generate", "--m", "9", "--n", "9", "--random", "zero", "--out", folder / "a.npy"}).code == 0);
+  std::ofstream(folder / "jobs") << "a.npy\n";
+  const Outcome jobs = on_ranks(2, {"eig", "--jobs", folder / "jobs"});
+  CHECK(jobs.code == 2);
+  CHECK_THAT(jobs.err, ContainsSubstring("several ranks"));
 }

@@ -141,6 +141,8 @@ TEST_CASE("negative worker counts are refused") {
   const Variable sched("STARPU_SCHED", nullptr);
   CHECK_THROWS_MATCHES(Runtime({.cpus = -1}), ArgumentError, MessageMatches(ContainsSubstring("cpus")));
   CHECK_THROWS_MATCHES(Runtime({.gpus = -2}), ArgumentError, MessageMatches(ContainsSubstring("gpus")));
+  CHECK_THROWS_MATCHES(Runtime({.gpu_megabytes = 0}), ArgumentError,
+                       MessageMatches(ContainsSubstring("gpu_megabytes")));
   CHECK(std::getenv("STARPU_SCHED") == nullptr);
 }
 

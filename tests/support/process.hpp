@@ -67,6 +67,7 @@ struct Outcome {
   int code = -1;  ///< exit code, or 1000 + signal
   std::string out, err;
   double seconds = 0;
+  double peak_bytes = 0;  ///< of memory, its own
 };
 
 struct ProcessOptions {
@@ -101,8 +102,9 @@ inline Outcome run(const std::vector<std::string>& command, const ProcessOptions
   }
   const auto elapsed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
   int status = 0;
+  rusage usage{};
   double interrupted_at = 0;
-  while (waitpid(child, &status, WNOHANG) == 0) {
+  while (wait4(child, &status, WNOHANG, &usage) == 0) {
     if (interrupted_at == 0 && ((options.interrupt_after > 0 && elapsed() > options.interrupt_after) ||
                                 (options.interrupt_when && options.interrupt_when()))) {
       kill(child, options.signal);
@@ -114,6 +116,7 @@ inline Outcome run(const std::vector<std::string>& command, const ProcessOptions
   Outcome outcome;
   outcome.seconds = elapsed() - interrupted_at;
   outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+  outcome.peak_bytes = 1024.0 * static_cast<double>(usage.ru_maxrss);
   outcome.out = contents(out);
   outcome.err = contents(err);
   return outcome;

@@ -7,6 +7,7 @@
 #include <tesela/tiles/io/npy.hpp>
 
 #include <cmath>
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -66,6 +67,20 @@ void read(std::span<const char> bytes) {
   }
 }
 
+/// Matrix Market alone has complex matrices; real ones are the same in both.
+void read_complex(std::span<const char> bytes) {
+  using Number = std::complex<double>;
+  try {
+    const auto matrix = tesela::matrix_market::read<Number>(bytes, "fuzz", max_bytes);
+    require(static_cast<std::uint64_t>(matrix.size()) * sizeof(Number) <= max_bytes);
+    for (index_t k = 0; k < matrix.size(); ++k)
+      require(std::isfinite(matrix.data()[k].real()) && std::isfinite(matrix.data()[k].imag()));
+  } catch (const tesela::FileError& error) {
+    const std::string problem = error.what();
+    require(problem.starts_with("fuzz: "));
+  }
+}
+
 }  // namespace
 
 // NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name
@@ -74,5 +89,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!reader::recognise(bytes)) return 0;  // the other reader's, or none's
   read<double>(bytes);
   read<float>(bytes);
+  if (tesela::matrix_market::recognise(bytes)) read_complex(bytes);
   return 0;
 }

@@ -8,8 +8,10 @@
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include <chrono>
 #include <cmath>
 #include <limits>
+#include <thread>
 #include <vector>
 
 #if TESELA_HAVE_CUDA
@@ -110,6 +112,34 @@ TEMPLATE_TEST_CASE("tasks work on a device's own array in place", "[gpu]", float
   for (index_t j = 0; j < n; ++j)
     for (index_t i = 0; i < m; ++i)
       REQUIRE(std::abs(static_cast<double>(c(i, j))) <= 1e3 * static_cast<double>(std::numeric_limits<T>::epsilon()));
+}
+
+TEST_CASE("what is under way on the default stream comes before the tasks", "[gpu]") {
+  require_gpu();
+  Runtime runtime({.cpus = 0, .gpus = 1});
+  constexpr index_t n = 64;
+  DeviceArray<double> a(n, n, 1), c(n, n, 1);
+  // Not to be told from a copy that takes long.
+  const auto clear_late = [&] {
+    const auto sleep = [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(100)); };
+    REQUIRE(cudaLaunchHostFunc(cudaStreamLegacy, sleep, nullptr) == cudaSuccess);
+    REQUIRE(cudaMemsetAsync(a.data(), 0, static_cast<std::size_t>(a.ld() * n) * sizeof(double), cudaStreamLegacy) ==
+            cudaSuccess);
+  };
+  clear_late();
+  const auto A = TileMatrix<double>::map_device(runtime, a.data(), n, n, a.ld(), {n, n});
+  const auto C = TileMatrix<double>::map_device(runtime, c.data(), n, n, c.ld(), {n, n});
+  for (const bool again : {false, true}) {
+    if (again) {
+      a.upload();
+      clear_late();
+      A.home_changed();
+    }
+    Graph g(runtime);
+    gemm(g, Op::none, Op::none, 1.0, A, A, 0.0, C);
+    g.wait();
+    CHECK(C(0, 0).read()(5, 6) == 0);
+  }
 }
 
 TEST_CASE("host memory is no GPU's", "[gpu]") {

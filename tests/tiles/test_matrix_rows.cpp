@@ -5,6 +5,8 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include <cmath>
+#include <memory>
 #include <vector>
 
 using namespace tesela;
@@ -32,6 +34,42 @@ TEST_CASE("blocks of rows of every .npy file are those of the whole") {
     CHECK_THROWS_AS(rows.read(-1, {&one, 1, rows.n(), 1}), ArgumentError);
     CHECK_THROWS_AS(rows.read(0, {&one, 0, rows.n() + 1, 1}), ArgumentError);
   }
+}
+
+TEST_CASE("rows without NaN, alone, and columns of ones") {
+  const std::string path = test::data_directory() + "/numpy/bad_nan.npy";
+  const auto file = std::make_shared<const MatrixRows<double>>(path, Nans::kept);
+  HostMatrix<double> all(file->m(), file->n());
+  file->read(0, {all.data(), all.rows(), all.cols(), all.ld()});
+  std::vector<index_t> expected, clean;
+  for (index_t i = 0; i < all.rows(); ++i) {
+    bool good = true;
+    for (index_t j = 0; j < all.cols(); ++j) good = good && !std::isnan(all(i, j));
+    if (good) expected.push_back(i);
+  }
+  REQUIRE(std::ssize(expected) < all.rows());
+  CHECK(rows_without_nan(*file, {}) == expected);
+  CHECK(!rows_without_nan(*file, {-1}));
+  // Every third row of a file and those beside each other, in blocks of any size.
+  const auto big = std::make_shared<const MatrixRows<double>>(test::data_directory() + "/numpy/C_little_f8.npy");
+  const auto whole = read_matrix<double>(big->path());
+  for (index_t i = 0; i < whole.rows(); ++i)
+    if (i % 3 != 1) clean.push_back(i);
+  const RowSource<double> some = rows_of(big, {whole.cols() - 1, -1, 0}, clean);
+  REQUIRE(some.m == std::ssize(clean));
+  for (index_t first = 0; first < some.m; ++first) {
+    HostMatrix<double> block(some.m - first, 3);
+    some.read(first, {block.data(), block.rows(), 3, block.ld()});
+    for (index_t i = 0; i < block.rows(); ++i) {
+      const index_t row = clean[static_cast<std::size_t>(first + i)];
+      CHECK(block(i, 0) == whole(row, whole.cols() - 1));
+      CHECK(block(i, 1) == 1);
+      CHECK(block(i, 2) == whole(row, 0));
+    }
+  }
+  CHECK_THROWS_WITH(MatrixRows<double>(path).read(0, {all.data(), all.rows(), all.cols(), all.ld()}),
+                    ContainsSubstring("is NaN"));
+  CHECK_THROWS_AS(rows_of(big, {big->n()}), ArgumentError);
 }
 
 TEST_CASE("files that cannot be read by rows say why") {

@@ -2,13 +2,18 @@
 #include <tesela/tiles/io/arrays.hpp>
 #include <tesela/tiles/io/atomic_file.hpp>
 #include <tesela/tiles/io/mapped_file.hpp>
+#include <tesela/tiles/io/matrix_market.hpp>
 #include <tesela/tiles/io/npy.hpp>
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <limits>
+#include <optional>
+#include <span>
+#include <type_traits>
 
 namespace tesela {
 namespace {
@@ -56,91 +61,179 @@ index_t count_of(const std::vector<index_t>& dims) {
   return count;
 }
 
-template <class T>
+template <class Value>
 constexpr const char* kind() {
-  if constexpr (std::is_same_v<T, int>) return "i4";
-  if constexpr (std::is_same_v<T, float>) return "f4";
-  if constexpr (std::is_same_v<T, double>) return "f8";
-  if constexpr (std::is_same_v<T, std::complex<float>>) return "c8";
+  if constexpr (std::is_same_v<Value, std::int8_t>) return "i1";
+  if constexpr (std::is_same_v<Value, int>) return "i4";
+  if constexpr (std::is_same_v<Value, float>) return "f4";
+  if constexpr (std::is_same_v<Value, double>) return "f8";
+  if constexpr (std::is_same_v<Value, std::complex<float>>) return "c8";
   return "c16";
+}
+
+template <class Value>
+constexpr bool whole = std::is_same_v<Value, int>;
+
+template <class Value>
+npy::ArrayHeader header_of(std::span<const char> bytes, const std::string& path) {
+  if (!npy::recognise(bytes))
+    throw FileError(path,
+                    whole<Value> ? "is no NumPy (.npy) file" : "is neither a NumPy (.npy) nor a Matrix Market file");
+  return whole<Value> ? npy::parse_whole_header(bytes, path) : npy::parse_array_header(bytes, path);
+}
+
+/// A value in the file, or nothing where Value cannot hold it.
+template <class Value>
+std::optional<Value> value_at(const char* p, const npy::ArrayHeader& header) {
+  if constexpr (whole<Value>) {
+    const std::int64_t value = header.real_bytes == 4 ? static_cast<std::int64_t>(load<std::int32_t>(p, header.swapped))
+                                                      : load<std::int64_t>(p, header.swapped);
+    if (value < std::numeric_limits<int>::min() || value > std::numeric_limits<int>::max()) return std::nullopt;
+    return static_cast<int>(value);
+  } else {
+    using T = typename Value::value_type;
+    const T re = static_cast<T>(load_real(p, header.real_bytes, header.swapped));
+    const T im =
+        header.complex ? static_cast<T>(load_real(p + header.real_bytes, header.real_bytes, header.swapped)) : T(0);
+    if (!std::isfinite(re) || !std::isfinite(im)) return std::nullopt;
+    return Value(re, im);
+  }
+}
+
+}  // namespace
+
+template <class Value>
+struct ArrayRows<Value>::State {
+  explicit State(const std::string& name) : path(name), file(name) {
+    if constexpr (!whole<Value>)
+      if (matrix_market::recognise(file.bytes())) {
+        const auto a = matrix_market::read<Value>(file.bytes(), path, physical_memory());
+        header.dims = {a.rows(), a.cols()};
+        for (index_t i = 0; i < a.rows(); ++i)
+          for (index_t j = 0; j < a.cols(); ++j) text.push_back(a(i, j));
+        return;
+      }
+    header = header_of<Value>(file.bytes(), path);
+  }
+  std::string path;
+  MappedFile file;
+  npy::ArrayHeader header;  ///< of Matrix Market only its dims
+  std::vector<Value> text;  ///< what a Matrix Market file holds, in C order
+};
+
+template <class Value>
+ArrayRows<Value>::ArrayRows(const std::string& path) : state_(std::make_unique<State>(path)) {}
+template <class Value>
+ArrayRows<Value>::~ArrayRows() = default;
+template <class Value>
+ArrayRows<Value>::ArrayRows(ArrayRows&&) noexcept = default;
+
+template <class Value>
+const std::vector<index_t>& ArrayRows<Value>::dims() const {
+  return state_->header.dims;
+}
+template <class Value>
+const std::string& ArrayRows<Value>::path() const {
+  return state_->path;
+}
+template <class Value>
+index_t ArrayRows<Value>::row_size() const {
+  return dims().empty() ? 1 : count_of({dims().begin() + 1, dims().end()});
+}
+
+template <class Value>
+void ArrayRows<Value>::read(index_t first, index_t count, Value* out) const {
+  const index_t begin = first * row_size(), size = count * row_size();
+  if (!state_->text.empty()) {
+    std::copy_n(state_->text.begin() + begin, size, out);
+    return;
+  }
+  const npy::ArrayHeader& header = state_->header;
+  const auto bytes = static_cast<index_t>(whole<Value> ? header.real_bytes : header.item_bytes());
+  const char* const values = state_->file.bytes().data() + header.data_offset;
+  for (index_t k = begin; k < begin + size; ++k) {
+    const auto value = value_at<Value>(values + in_file(k, header.dims, header.fortran_order) * bytes, header);
+    if (!value)
+      throw FileError(path(),
+                      "the value at " + place(k, header.dims) +
+                          (whole<Value> ? " is beyond 32 bits" : " is NaN, infinite or too large for the precision"));
+    out[k - begin] = *value;
+  }
+}
+
+namespace {
+
+template <class Value>
+Array<Value> read_all(const std::string& path) {
+  const ArrayRows<Value> rows(path);
+  Array<Value> array{rows.dims(), std::vector<Value>(static_cast<std::size_t>(count_of(rows.dims())))};
+  if (!array.values.empty()) rows.read(0, array.dims.empty() ? 1 : array.dims[0], array.values.data());
+  return array;
+}
+
+std::string header_text(const char* kind, const std::vector<index_t>& dims) {
+  const bool byte = kind[1] == '1' && kind[2] == '\0';
+  std::string header = std::string("{'descr': '") +
+                       (byte                                         ? '|'
+                        : std::endian::native == std::endian::little ? '<'
+                                                                     : '>') +
+                       kind + "', 'fortran_order': False, 'shape': (";
+  for (const index_t d : dims) header += std::to_string(d) + ", ";
+  header += "), }";
+  while ((10 + header.size() + 1) % 64 != 0) header += ' ';  // the format wants the values aligned so
+  header += '\n';
+  const auto size = header.size();
+  return std::string("\x93NUMPY\x01", 7) + '\0' + static_cast<char>(size & 0xff) + static_cast<char>(size >> 8) +
+         header;
+}
+
+const std::string& require_npy(const std::string& path) {
+  if (!path.ends_with(".npy")) throw FileError(path, "arrays are written as .npy");
+  return path;
 }
 
 }  // namespace
 
 template <class T>
 Array<std::complex<T>> read_complex_array(const std::string& path) {
-  const MappedFile file(path);
-  if (!npy::recognise(file.bytes())) throw FileError(path, "is no NumPy (.npy) file");
-  const npy::ArrayHeader header = npy::parse_array_header(file.bytes(), path);
-  const char* const values = file.bytes().data() + header.data_offset;
-  Array<std::complex<T>> array{header.dims, {}};
-  const index_t count = count_of(header.dims);
-  array.values.resize(static_cast<std::size_t>(count));
-  for (index_t k = 0; k < count; ++k) {
-    const char* const p =
-        values + in_file(k, header.dims, header.fortran_order) * static_cast<index_t>(header.item_bytes());
-    const T re = static_cast<T>(load_real(p, header.real_bytes, header.swapped));
-    const T im =
-        header.complex ? static_cast<T>(load_real(p + header.real_bytes, header.real_bytes, header.swapped)) : T(0);
-    if (!std::isfinite(re) || !std::isfinite(im))
-      throw FileError(path,
-                      "the value at " + place(k, header.dims) + " is NaN, infinite or too large for the precision");
-    array.values[static_cast<std::size_t>(k)] = {re, im};
-  }
-  return array;
+  return read_all<std::complex<T>>(path);
+}
+Array<int> read_whole_array(const std::string& path) { return read_all<int>(path); }
+
+template <class Value>
+ArrayWriter<Value>::ArrayWriter(const std::string& path, const std::vector<index_t>& dims) : file_(require_npy(path)) {
+  file_.write(header_text(kind<Value>(), dims));
+}
+template <class Value>
+void ArrayWriter<Value>::write(const Value* values, index_t count) {
+  if (count > 0) file_.write(values, static_cast<std::size_t>(count) * sizeof(Value));
+}
+template <class Value>
+void ArrayWriter<Value>::commit() {
+  file_.commit();
 }
 
-Array<int> read_whole_array(const std::string& path) {
-  const MappedFile file(path);
-  if (!npy::recognise(file.bytes())) throw FileError(path, "is no NumPy (.npy) file");
-  const npy::ArrayHeader header = npy::parse_whole_header(file.bytes(), path);
-  const char* const values = file.bytes().data() + header.data_offset;
-  Array<int> array{header.dims, {}};
-  const index_t count = count_of(header.dims);
-  for (index_t k = 0; k < count; ++k) {
-    const char* const p =
-        values + in_file(k, header.dims, header.fortran_order) * static_cast<index_t>(header.real_bytes);
-    const std::int64_t value = header.real_bytes == 4 ? static_cast<std::int64_t>(load<std::int32_t>(p, header.swapped))
-                                                      : load<std::int64_t>(p, header.swapped);
-    if (value < std::numeric_limits<int>::min() || value > std::numeric_limits<int>::max())
-      throw FileError(path, "the value at " + place(k, header.dims) + " is beyond 32 bits");
-    array.values.push_back(static_cast<int>(value));
-  }
-  return array;
-}
-
-template <class T>
-void write_array(const std::string& path, const std::vector<index_t>& dims, const T* values) {
-  if (!path.ends_with(".npy")) throw FileError(path, "arrays are written as .npy");
-  std::string header = std::string("{'descr': '") + (std::endian::native == std::endian::little ? '<' : '>') +
-                       kind<T>() + "', 'fortran_order': False, 'shape': (";
-  for (const index_t d : dims) header += std::to_string(d) + ", ";
-  header += "), }";
-  while ((10 + header.size() + 1) % 64 != 0) header += ' ';  // the format wants the values aligned so
-  header += '\n';
-  AtomicFile file(path);
-  const char prefix[] = {'\x93',
-                         'N',
-                         'U',
-                         'M',
-                         'P',
-                         'Y',
-                         1,
-                         0,
-                         static_cast<char>(header.size() & 0xff),
-                         static_cast<char>(header.size() >> 8)};
-  file.write(prefix, sizeof prefix);
-  file.write(header);
-  file.write(values, static_cast<std::size_t>(count_of(dims)) * sizeof(T));
+template <class Value>
+void write_array(const std::string& path, const std::vector<index_t>& dims, const Value* values) {
+  ArrayWriter<Value> file(path, dims);
+  file.write(values, count_of(dims));
   file.commit();
 }
 
 template Array<std::complex<float>> read_complex_array<float>(const std::string&);
 template Array<std::complex<double>> read_complex_array<double>(const std::string&);
-template void write_array(const std::string&, const std::vector<index_t>&, const int*);
-template void write_array(const std::string&, const std::vector<index_t>&, const float*);
-template void write_array(const std::string&, const std::vector<index_t>&, const double*);
-template void write_array(const std::string&, const std::vector<index_t>&, const std::complex<float>*);
-template void write_array(const std::string&, const std::vector<index_t>&, const std::complex<double>*);
+template class ArrayRows<int>;
+template class ArrayRows<std::complex<float>>;
+template class ArrayRows<std::complex<double>>;
+
+#define TESELA_WRITE(Value)          \
+  template class ArrayWriter<Value>; \
+  template void write_array(const std::string&, const std::vector<index_t>&, const Value*);
+TESELA_WRITE(std::int8_t)
+TESELA_WRITE(int)
+TESELA_WRITE(float)
+TESELA_WRITE(double)
+TESELA_WRITE(std::complex<float>)
+TESELA_WRITE(std::complex<double>)
 
 }  // namespace tesela

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
+#include <utility>
 
 namespace tesela {
 namespace {
@@ -189,6 +190,32 @@ void AtomicFile::commit() {
 void AtomicFile::close_descriptor() noexcept {
   if (descriptor_ >= 0) close(descriptor_);
   descriptor_ = -1;
+}
+
+TemporaryPart::TemporaryPart(const std::string& path, const std::string& temporary)
+    : path_(path), descriptor_(open(temporary.c_str(), O_WRONLY | O_CLOEXEC)) {
+  if (descriptor_ < 0) fail(path_, "cannot write (ranks share no file system there?)", errno);
+}
+
+TemporaryPart::~TemporaryPart() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void TemporaryPart::write(std::size_t offset, const void* data, std::size_t size) {
+  const WithoutSizeSignal quiet;
+  const char* bytes = static_cast<const char*>(data);
+  while (size != 0) {
+    const ssize_t written = pwrite(descriptor_, bytes, size, static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail(path_, "cannot write", errno);
+    bytes += written;
+    offset += static_cast<std::size_t>(written);
+    size -= static_cast<std::size_t>(written);
+  }
+}
+
+void TemporaryPart::close() {
+  if (::close(std::exchange(descriptor_, -1)) != 0 && errno != EINTR) fail(path_, "cannot write", errno);
 }
 
 std::optional<std::string> replaced_file(const std::string& path) {

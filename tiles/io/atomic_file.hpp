@@ -24,6 +24,9 @@ class AtomicFile {
   void write(const void* data, std::size_t size);
   void write(std::string_view text) { write(text.data(), text.size()); }
 
+  /// What others may write into until commit(): empty where there is no temporary.
+  const std::string& temporary() const { return temporary_; }
+
   /// Writes what is buffered and puts the file in its place; the object is of no use afterwards. Throws as write()
   /// does.
   void commit();
@@ -40,6 +43,23 @@ class AtomicFile {
   int descriptor_ = -1;
   int slot_ = -1;  // in the registry of unfinished files
   std::vector<char> buffer_;
+};
+
+/// Writes into another process's temporary, at places of its own. `path` stands for it in messages.
+class TemporaryPart {
+ public:
+  /// Throws FileError where it cannot be opened.
+  TemporaryPart(const std::string& path, const std::string& temporary);
+  ~TemporaryPart();
+  TemporaryPart(const TemporaryPart&) = delete;
+  TemporaryPart& operator=(const TemporaryPart&) = delete;
+  /// Throws as AtomicFile::write() does.
+  void write(std::size_t offset, const void* data, std::size_t size);
+  void close();
+
+ private:
+  std::string path_;
+  int descriptor_;
 };
 
 /// From here on no AtomicFile of this process writes anything: for those of several ranks that all have the same to

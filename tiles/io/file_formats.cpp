@@ -17,15 +17,6 @@ namespace {
   throw FileError(name, "is neither a Matrix Market (%%MatrixMarket) nor a NumPy (.npy) file");
 }
 
-bool is_npy_name(const std::string& path) {
-  auto extension = std::filesystem::path(path).extension().string();
-  for (char& c : extension)
-    if ('A' <= c && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  if (extension == ".npy") return true;
-  if (extension.empty() || extension == ".mtx" || extension == ".mm" || extension == ".txt") return false;
-  throw FileError(path, "cannot write: '" + extension + "' is no format to write, .mtx and .npy are");
-}
-
 template <class T>
 void require_finite(const T* data, Shape shape, index_t ld) {
   if (shape.rows == 0) return;  // and there may be a great many empty columns
@@ -40,6 +31,15 @@ void require_finite(const T* data, Shape shape, index_t ld) {
 }
 
 }  // namespace
+
+bool is_npy_name(const std::string& path) {
+  auto extension = std::filesystem::path(path).extension().string();
+  for (char& c : extension)
+    if ('A' <= c && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  if (extension == ".npy") return true;
+  if (extension.empty() || extension == ".mtx" || extension == ".mm" || extension == ".txt") return false;
+  throw FileError(path, "cannot write: '" + extension + "' is no format to write, .mtx and .npy are");
+}
 
 std::uint64_t physical_memory() {
   const long pages = sysconf(_SC_PHYS_PAGES);

@@ -68,6 +68,9 @@ void write_matrix(const std::string& path, const HostMatrix<T>& matrix) {
   write_matrix(path, matrix.data(), matrix.shape(), matrix.ld());
 }
 
+/// Whether write_matrix() writes it as NumPy's. Throws FileError for an extension of neither format.
+bool is_npy_name(const std::string& path);
+
 /// Throws the FileError or EnvironmentError that write_matrix(path, ...) would meet before its first byte: call it
 /// ahead of a long computation. An existing file is left as it is.
 void require_writable(const std::string& path);

@@ -7,15 +7,18 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <complex>
+#include <functional>
 #include <string_view>
+#include <type_traits>
 
 namespace tesela::matrix_market {
 namespace {
 
 constexpr std::string_view banner = "%%MatrixMarket";
 
-enum class Field { real, integer, pattern };
-enum class Symmetry { general, symmetric, skew_symmetric };
+enum class Field { real, integer, pattern, complex };
+enum class Symmetry { general, symmetric, skew_symmetric, hermitian };
 
 struct Header {
   bool coordinate = false;
@@ -33,7 +36,7 @@ std::string lower_case(std::string_view text) {
 }
 
 // The first line: %%MatrixMarket matrix <format> <field> <symmetry>
-Header parse_banner(TextCursor& text) {
+Header parse_banner(TextCursor& text, bool complex_too) {
   if (const auto first = text.word(); first.size() != banner.size())
     text.fail("expected " + std::string(banner) + ", found " + quoted(first));
   Header header;
@@ -46,8 +49,10 @@ Header parse_banner(TextCursor& text) {
     text.fail("expected the format 'array' or 'coordinate', found " + quoted(format));
 
   const auto field = lower_case(text.word());
-  if (field == "complex") text.fail("complex matrices are not supported, only real ones");
-  if (field == "integer" || field == "unsigned-integer") {
+  if (field == "complex" && !complex_too) text.fail("complex matrices are not supported, only real ones");
+  if (field == "complex") {
+    header.field = Field::complex;
+  } else if (field == "integer" || field == "unsigned-integer") {
     header.field = Field::integer;
   } else if (field == "pattern") {
     header.field = Field::pattern;
@@ -56,8 +61,11 @@ Header parse_banner(TextCursor& text) {
   }
 
   const auto symmetry = lower_case(text.word());
-  if (symmetry == "hermitian") text.fail("hermitian matrices are not supported, only real ones");
-  if (symmetry == "symmetric") {
+  if (symmetry == "hermitian" && !complex_too) text.fail("hermitian matrices are not supported, only real ones");
+  if (symmetry == "hermitian" && header.field != Field::complex) text.fail("only a complex matrix can be hermitian");
+  if (symmetry == "hermitian") {
+    header.symmetry = Symmetry::hermitian;
+  } else if (symmetry == "symmetric") {
     header.symmetry = Symmetry::symmetric;
   } else if (symmetry == "skew-symmetric") {
     header.symmetry = Symmetry::skew_symmetric;
@@ -76,6 +84,7 @@ std::uint64_t entries_of_array(const Header& header) {
   const auto rows = static_cast<std::uint64_t>(header.shape.rows);
   switch (header.symmetry) {
     case Symmetry::symmetric:
+    case Symmetry::hermitian:
       return saturating_mul(rows, rows + 1) / 2;
     case Symmetry::skew_symmetric:
       return rows == 0 ? 0 : saturating_mul(rows, rows - 1) / 2;
@@ -86,8 +95,8 @@ std::uint64_t entries_of_array(const Header& header) {
 }
 
 // Everything before the entries. What comes out can be believed: the file is long enough to hold that many.
-Header parse_header(TextCursor& text) {
-  Header header = parse_banner(text);
+Header parse_header(TextCursor& text, bool complex_too) {
+  Header header = parse_banner(text, complex_too);
   if (!text.next_line()) text.fail("the file ends before the line with the sizes");
   header.shape.rows = text.whole_number("the number of rows");
   header.shape.cols = text.whole_number("the number of columns");
@@ -99,8 +108,10 @@ Header parse_header(TextCursor& text) {
     text.fail("a symmetric matrix must be square, not " + to_string(header.shape));
   header.entries = header.coordinate ? static_cast<std::uint64_t>(listed) : entries_of_array(header);
 
-  // The shortest entries are "1", "1 1" and "1 1 1", each on a line of its own; the last line may lack its end.
-  const std::uint64_t shortest = !header.coordinate ? 2 : header.field == Field::pattern ? 4 : 6;
+  // The shortest entries are "1", "1 1", "1 1 1" and "1 1 1 1", each on a line of its own; the last line may lack its
+  // end.
+  const std::uint64_t values = header.field == Field::pattern ? 0 : header.field == Field::complex ? 2 : 1;
+  const std::uint64_t shortest = 2 * (values + (header.coordinate ? 2 : 0));
   if (saturating_mul(header.entries, shortest) > text.remaining())
     text.fail("the sizes ask for " + std::to_string(header.entries) + " entries, but only " +
               std::to_string(text.remaining()) + " bytes follow");
@@ -113,24 +124,73 @@ void next_entry(TextCursor& text, std::uint64_t done, std::uint64_t entries) {
 }
 
 template <class T>
+struct RealOf {
+  using type = T;
+  static constexpr bool complex = false;
+};
+template <class T>
+struct RealOf<std::complex<T>> {
+  using type = T;
+  static constexpr bool complex = true;
+};
+
+template <class T>
 T value_of_entry(TextCursor& text, Field field) {
-  const T value = field == Field::pattern ? T{1} : text.real_number<T>(field == Field::integer);
+  using Real = typename RealOf<T>::type;
+  T value = field == Field::pattern ? Real{1} : text.real_number<Real>(field == Field::integer);
+  if constexpr (RealOf<T>::complex)
+    if (field == Field::complex) value.imag(text.real_number<Real>(false));
   text.expect_line_end("the entry");
   return value;
 }
 
+/// What stands on the other side of the diagonal. On it, `i` == `j`, it must be the same.
 template <class T>
-void read_array(TextCursor& text, const Header& header, HostMatrix<T>& matrix) {
+T mirrored(TextCursor& text, Symmetry symmetry, T value, bool diagonal) {
+  if (symmetry == Symmetry::skew_symmetric) {
+    if (diagonal && value != T{0}) text.fail("a skew-symmetric matrix has a zero diagonal");
+    return -value;
+  }
+  if constexpr (RealOf<T>::complex)
+    if (symmetry == Symmetry::hermitian) {
+      if (diagonal && value.imag() != 0) text.fail("a hermitian matrix has a real diagonal");
+      return std::conj(value);
+    }
+  return value;
+}
+
+template <class T>
+bool finite(T value) {
+  if constexpr (RealOf<T>::complex)
+    return std::isfinite(value.real()) && std::isfinite(value.imag());
+  else
+    return std::isfinite(value);
+}
+
+/// An element of a matrix, or where a sink takes it.
+template <class T>
+void put(HostMatrix<T>& matrix, index_t i, index_t j, T value) {
+  matrix(i, j) = value;
+}
+template <class T>
+void put(const std::function<void(index_t, index_t, T)>& sink, index_t i, index_t j, T value) {
+  sink(i, j, value);
+}
+
+template <class T, class Matrix>
+void read_array(TextCursor& text, const Header& header, Matrix& matrix) {
   if (header.entries == 0) return;  // and there may be a great many empty columns
   const bool skew = header.symmetry == Symmetry::skew_symmetric;
   std::uint64_t done = 0;
-  for (index_t j = 0; j < matrix.cols(); ++j) {
+  for (index_t j = 0; j < header.shape.cols; ++j) {
     const index_t first = header.symmetry == Symmetry::general ? 0 : skew ? j + 1 : j;
-    for (index_t i = first; i < matrix.rows(); ++i) {
+    for (index_t i = first; i < header.shape.rows; ++i) {
       next_entry(text, done++, header.entries);
       const T value = value_of_entry<T>(text, header.field);
-      matrix(i, j) = value;
-      if (header.symmetry != Symmetry::general) matrix(j, i) = skew ? -value : value;
+      put(matrix, i, j, value);
+      if (header.symmetry == Symmetry::general) continue;
+      const T other = mirrored(text, header.symmetry, value, i == j);
+      if (i != j) put(matrix, j, i, other);
     }
   }
 }
@@ -142,22 +202,28 @@ index_t index_of_entry(TextCursor& text, const char* what, index_t size) {
   return index - 1;
 }
 
-template <class T>
-void read_coordinate(TextCursor& text, const Header& header, HostMatrix<T>& matrix) {
+template <class T, class Matrix>
+void read_coordinate(TextCursor& text, const Header& header, Matrix& matrix) {
   const bool general = header.symmetry == Symmetry::general;
-  const bool skew = header.symmetry == Symmetry::skew_symmetric;
   for (std::uint64_t done = 0; done < header.entries; ++done) {
     next_entry(text, done, header.entries);
-    const index_t i = index_of_entry(text, "the row", matrix.rows());
-    const index_t j = index_of_entry(text, "the column", matrix.cols());
+    const index_t i = index_of_entry(text, "the row", header.shape.rows);
+    const index_t j = index_of_entry(text, "the column", header.shape.cols);
     const T value = value_of_entry<T>(text, header.field);
     if (!general && i < j) text.fail("an entry above the diagonal: symmetric files hold the lower triangle only");
-    if (skew && i == j && value != T{0}) text.fail("a skew-symmetric matrix has a zero diagonal");
-    const T sum = matrix(i, j) + value;
-    if (!std::isfinite(sum)) text.fail("the sum of the values given for this place is not finite");
-    matrix(i, j) = sum;
-    if (!general && i != j) matrix(j, i) = skew ? -sum : sum;
+    if (!general) mirrored(text, header.symmetry, value, i == j);
+    T sum = value;
+    if constexpr (std::is_same_v<Matrix, HostMatrix<T>>) sum += matrix(i, j);
+    if (!finite(sum)) text.fail("the sum of the values given for this place is not finite");
+    put(matrix, i, j, sum);
+    if (!general && i != j) put(matrix, j, i, mirrored(text, header.symmetry, sum, false));
   }
+}
+
+template <class T, class Matrix>
+void read_entries(TextCursor& text, const Header& header, Matrix& matrix) {
+  header.coordinate ? read_coordinate<T>(text, header, matrix) : read_array<T>(text, header, matrix);
+  if (text.next_line()) text.fail("the file goes on after all " + std::to_string(header.entries) + " entries");
 }
 
 }  // namespace
@@ -169,7 +235,7 @@ bool recognise(std::span<const char> bytes) {
 
 MatrixFileInfo probe(std::span<const char> bytes, const std::string& name) {
   TextCursor text(bytes, name);
-  const Header header = parse_header(text);
+  const Header header = parse_header(text, false);
   return {header.coordinate ? MatrixFileFormat::matrix_market_coordinate : MatrixFileFormat::matrix_market_array,
           header.shape, FilePrecision::text};
 }
@@ -177,21 +243,37 @@ MatrixFileInfo probe(std::span<const char> bytes, const std::string& name) {
 template <class T>
 HostMatrix<T> read(std::span<const char> bytes, const std::string& name, std::uint64_t max_bytes) {
   TextCursor text(bytes, name);
-  const Header header = parse_header(text);
+  const Header header = parse_header(text, RealOf<T>::complex);
   require_fits(header.shape, sizeof(T), name, max_bytes);
   // An array fills every element but the diagonal of a skew-symmetric one.
   const bool filled = !header.coordinate && header.symmetry != Symmetry::skew_symmetric;
   auto matrix = filled ? HostMatrix<T>(header.shape.rows, header.shape.cols)
                        : HostMatrix<T>::zeros(header.shape.rows, header.shape.cols);
-  header.coordinate ? read_coordinate(text, header, matrix) : read_array(text, header, matrix);
-  if (text.next_line()) text.fail("the file goes on after all " + std::to_string(header.entries) + " entries");
+  read_entries<T>(text, header, matrix);
   return matrix;
 }
 
 template <class T>
+void for_each_entry(std::span<const char> bytes, const std::string& name,
+                    const std::function<void(index_t, index_t, T)>& sink) {
+  TextCursor text(bytes, name);
+  const Header header = parse_header(text, false);
+  read_entries<T>(text, header, sink);
+}
+
+void write_header(AtomicFile& file, Shape whole) {
+  file.write(std::string(banner) + " matrix array real general\n" + std::to_string(whole.rows) + ' ' +
+             std::to_string(whole.cols) + '\n');
+}
+
+template <class T>
 void write(AtomicFile& file, const T* data, Shape shape, index_t ld) {
-  file.write(std::string(banner) + " matrix array real general\n" + std::to_string(shape.rows) + ' ' +
-             std::to_string(shape.cols) + '\n');
+  write_header(file, shape);
+  write_columns(file, data, shape, ld);
+}
+
+template <class T>
+void write_columns(AtomicFile& file, const T* data, Shape shape, index_t ld) {
   if (shape.rows == 0) return;  // and there may be a great many empty columns
   std::array<char, 32> line;    // the longest shortest double has 24 characters
   for (index_t j = 0; j < shape.cols; ++j) {
@@ -205,6 +287,14 @@ void write(AtomicFile& file, const T* data, Shape shape, index_t ld) {
 
 template HostMatrix<float> read<float>(std::span<const char>, const std::string&, std::uint64_t);
 template HostMatrix<double> read<double>(std::span<const char>, const std::string&, std::uint64_t);
+template HostMatrix<std::complex<float>> read(std::span<const char>, const std::string&, std::uint64_t);
+template HostMatrix<std::complex<double>> read(std::span<const char>, const std::string&, std::uint64_t);
+template void for_each_entry(std::span<const char>, const std::string&,
+                             const std::function<void(index_t, index_t, float)>&);
+template void for_each_entry(std::span<const char>, const std::string&,
+                             const std::function<void(index_t, index_t, double)>&);
+template void write_columns<float>(AtomicFile&, const float*, Shape, index_t);
+template void write_columns<double>(AtomicFile&, const double*, Shape, index_t);
 template void write<float>(AtomicFile&, const float*, Shape, index_t);
 template void write<double>(AtomicFile&, const double*, Shape, index_t);
 

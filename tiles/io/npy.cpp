@@ -31,13 +31,16 @@ std::string describe(double value) {
   return "does not fit single precision";
 }
 
-// Rows first … of the values behind the header, in the type and order they have there.
+// Rows first … of the values behind the header, in the type and order they have there; all columns where none are
+// named.
 template <class Item, bool swapped, class T>
-void convert(const char* values, const Header& header, const std::string& name, index_t first, const Block<T>& out) {
+void convert(const char* values, const Header& header, const std::string& name, index_t first, const Block<T>& out,
+             std::span<const index_t> columns, bool nans) {
   const auto [rows, cols] = out.shape();
   if (rows == 0 || cols == 0) return;  // and there may be a great many empty columns
-  const index_t row_step = header.fortran_order ? 1 : cols;
+  const index_t row_step = header.fortran_order ? 1 : header.shape.cols;
   const index_t col_step = header.fortran_order ? header.shape.rows : 1;
+  const auto column = [=](index_t j) { return columns.empty() ? j : columns[static_cast<std::size_t>(j)]; };
   const auto item = [=](index_t i, index_t j) {
     return load<Item, swapped>(values + static_cast<std::size_t>((first + i) * row_step + j * col_step) * sizeof(Item));
   };
@@ -51,8 +54,9 @@ void convert(const char* values, const Header& header, const std::string& name, 
       const index_t i1 = std::min(rows, i0 + block_rows);
       bool finite = true;
       for (index_t j = j0; j < j1; ++j) {
+        const index_t from = column(j);
         for (index_t i = i0; i < i1; ++i) {
-          const T value = static_cast<T>(item(i, j));
+          const T value = static_cast<T>(item(i, from));
           out(i, j) = value;
           finite &= std::isfinite(value);
         }
@@ -60,9 +64,9 @@ void convert(const char* values, const Header& header, const std::string& name, 
       if (finite) continue;
       for (index_t j = j0; j < j1; ++j)
         for (index_t i = i0; i < i1; ++i)
-          if (!std::isfinite(out(i, j)))
-            throw FileError(name, "the value at [" + std::to_string(first + i) + ", " + std::to_string(j) +
-                                      "] (from zero) " + describe(static_cast<double>(item(i, j))));
+          if (!std::isfinite(out(i, j)) && !(nans && std::isnan(out(i, j))))
+            throw FileError(name, "the value at [" + std::to_string(first + i) + ", " + std::to_string(column(j)) +
+                                      "] (from zero) " + describe(static_cast<double>(item(i, column(j)))));
     }
   }
 }
@@ -79,14 +83,14 @@ MatrixFileInfo probe(std::span<const char> bytes, const std::string& name) {
 
 template <class T>
 void read_rows(std::span<const char> bytes, const Header& header, const std::string& name, index_t first,
-               const Block<T>& out) {
+               const Block<T>& out, std::span<const index_t> columns, bool nans) {
   const char* const values = bytes.data() + header.data_offset;
   if (header.item_bytes == 4) {
-    header.swapped ? convert<float, true>(values, header, name, first, out)
-                   : convert<float, false>(values, header, name, first, out);
+    header.swapped ? convert<float, true>(values, header, name, first, out, columns, nans)
+                   : convert<float, false>(values, header, name, first, out, columns, nans);
   } else {
-    header.swapped ? convert<double, true>(values, header, name, first, out)
-                   : convert<double, false>(values, header, name, first, out);
+    header.swapped ? convert<double, true>(values, header, name, first, out, columns, nans)
+                   : convert<double, false>(values, header, name, first, out, columns, nans);
   }
 }
 
@@ -100,7 +104,7 @@ HostMatrix<T> read(std::span<const char> bytes, const std::string& name, std::ui
 }
 
 template <class T>
-void write(AtomicFile& file, const T* data, Shape shape, index_t ld) {
+std::string header_text(Shape shape) {
   std::string header = "{'descr': '";
   header += std::endian::native == std::endian::little ? '<' : '>';
   header += 'f' + std::to_string(sizeof(T)) + "', 'fortran_order': True, 'shape': (" + std::to_string(shape.rows) +
@@ -109,18 +113,25 @@ void write(AtomicFile& file, const T* data, Shape shape, index_t ld) {
   while ((prefix_bytes + header.size() + 1) % 64 != 0) header += ' ';  // the format wants the values aligned so
   header += '\n';
 
-  file.write(magic);
   const char prefix[] = {1, 0, static_cast<char>(header.size() & 0xff), static_cast<char>(header.size() >> 8)};
-  file.write(prefix, sizeof prefix);
-  file.write(header);
+  return std::string(magic) + std::string(prefix, sizeof prefix) + header;
+}
+
+template <class T>
+void write(AtomicFile& file, const T* data, Shape shape, index_t ld) {
+  file.write(header_text<T>(shape));
   if (shape.rows == 0) return;  // and there may be a great many empty columns
   const auto column_bytes = static_cast<std::size_t>(shape.rows) * sizeof(T);
   if (ld == shape.rows) return file.write(data, column_bytes * static_cast<std::size_t>(shape.cols));
   for (index_t j = 0; j < shape.cols; ++j) file.write(data + j * ld, column_bytes);
 }
 
-template void read_rows(std::span<const char>, const Header&, const std::string&, index_t, const Block<float>&);
-template void read_rows(std::span<const char>, const Header&, const std::string&, index_t, const Block<double>&);
+template void read_rows(std::span<const char>, const Header&, const std::string&, index_t, const Block<float>&,
+                        std::span<const index_t>, bool);
+template void read_rows(std::span<const char>, const Header&, const std::string&, index_t, const Block<double>&,
+                        std::span<const index_t>, bool);
+template std::string header_text<float>(Shape);
+template std::string header_text<double>(Shape);
 template HostMatrix<float> read<float>(std::span<const char>, const std::string&, std::uint64_t);
 template HostMatrix<double> read<double>(std::span<const char>, const std::string&, std::uint64_t);
 template void write<float>(AtomicFile&, const float*, Shape, index_t);

@@ -20,10 +20,15 @@ MatrixFileInfo probe(std::span<const char> bytes, const std::string& name);
 template <class T>
 HostMatrix<T> read(std::span<const char> bytes, const std::string& name, std::uint64_t max_bytes);
 
-/// Rows first … first + out.rows - 1, all columns, of a file whose header has been parsed; the rows must exist.
+/// Rows first … first + out.rows - 1 of a file whose header has been parsed: all columns, or these, in this order. They
+/// must exist. NaN is refused, or with `nans` is a value as others.
 template <class T>
 void read_rows(std::span<const char> bytes, const Header& header, const std::string& name, index_t first,
-               const Block<T>& out);
+               const Block<T>& out, std::span<const index_t> columns = {}, bool nans = false);
+
+/// What stands before the values, which follow in Fortran order.
+template <class T>
+std::string header_text(Shape shape);
 
 /// Appends the whole file, in Fortran order.
 template <class T>

@@ -9,12 +9,15 @@
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/runtime/config.hpp>
+#include <tesela/runtime/paused_workers.hpp>
+#include <tesela/tiles/io/block_cyclic_files.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <fmt/format.h>
 
 #include <chrono>
 #include <cmath>
+#include <optional>
 #include <tuple>
 
 namespace tesela::cli {
@@ -36,12 +39,28 @@ struct Options {
 
 Op to_op(const std::string& name) { return name == "n" ? Op::none : Op::transpose; }
 
-/// An operand from its file, or generated in the shape that the options and the other operand imply.
+/// An operand from its file, or generated in the shape that the options and the other operand imply: what this rank
+/// has of it.
 template <class T>
-HostMatrix<T> operand(const Options& o, const std::string& path, Shape shape, std::uint64_t stream) {
-  return path.empty() ? generate<T>(shape, parse_random_kind(o.random), o.common.seed * 3 + stream)
-                      : read_matrix<T>(path);
-}
+struct Operand {
+  BlockCyclic part;
+  HostMatrix<T> local;
+
+  Operand(const Options& o, const Runtime& runtime, const std::string& path, Shape shape, Shape tile,
+          std::uint64_t stream)
+      : part(runtime, path.empty() ? shape : probe_matrix(path).shape, {tile.rows, tile.cols}),
+        local(path.empty() ? generate<T>(part, parse_random_kind(o.random), o.common.seed * 3 + stream)
+                           : read_part<T>(runtime, path, part)) {}
+  /// Without elements yet.
+  Operand(const Runtime& runtime, Shape shape, Shape tile)
+      : part(runtime, shape, {tile.rows, tile.cols}), local(part.local().rows, part.local().cols) {}
+
+  TileMatrix<T> map(Runtime& runtime, const char* name) {
+    const auto [m, n] = part.whole();
+    return TileMatrix<T>::map_block_cyclic(runtime, local.data(), m, n, local.ld(),
+                                           {part.rows.block, part.columns.block}, name);
+  }
+};
 
 /// m, n and k as far as options and files say; a contradiction is found when the shapes are compared.
 void settle_sizes(Options& o) {
@@ -81,25 +100,26 @@ int run_gemm(Options o) {
   settle_sizes(o);
   const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n), k = static_cast<double>(o.k);
   const double copies_of_c = o.beta != 0 || !o.c.empty() ? 2 : 1;
-  require_memory("gemm", "A, B and C", (m * k + k * n + copies_of_c * m * n) * sizeof(T));
-  const HostMatrix<T> a = operand<T>(o, o.a, apply(op_a, {o.m, o.k}), 0);
-  const HostMatrix<T> b = operand<T>(o, o.b, apply(op_b, {o.k, o.n}), 1);
-  const HostMatrix<T> c_before = beta != T(0) || !o.c.empty() ? operand<T>(o, o.c, {o.m, o.n}, 2) : HostMatrix<T>();
-  if (!o.c.empty() && c_before.shape() != Shape{o.m, o.n})
-    throw ArgumentError("gemm", "--c",
-                        fmt::format("{} is {} x {}, C is {} x {}", o.c, c_before.rows(), c_before.cols(), o.m, o.n));
-  HostMatrix<T> c = beta != T(0) ? HostMatrix<T>(o.m, o.n) : HostMatrix<T>::zeros(o.m, o.n);
+  std::optional<Runtime> machine(std::in_place, o.common.runtime());
+  Runtime& runtime = *machine;
+  if (o.kernel != "cublas" && runtime.gpus() == 0)
+    throw EnvironmentError(fmt::format("gemm: --kernel {} is what GPUs run, and this run has none", o.kernel));
+  const auto [mb, nb, kb] = parse_gemm_tile(o.tile, suitable_gemm_tile(runtime, o.m, o.n, o.k));
+  require_memory("gemm", "A, B and C", (m * k + k * n + copies_of_c * m * n) * sizeof(T) / runtime.ranks());
+  std::optional<PausedWorkers> paused(std::in_place);
+  if (const Shape c = o.c.empty() ? Shape{o.m, o.n} : probe_matrix(o.c).shape; c != Shape{o.m, o.n})
+    throw ArgumentError("gemm", "--c", fmt::format("{} is {} x {}, C is {} x {}", o.c, c.rows, c.cols, o.m, o.n));
+  Operand<T> a(o, runtime, o.a, apply(op_a, {o.m, o.k}), apply(op_a, {mb, kb}), 0);
+  Operand<T> b(o, runtime, o.b, apply(op_b, {o.k, o.n}), apply(op_b, {kb, nb}), 1);
+  Operand<T> c(runtime, {o.m, o.n}, {mb, nb});
+  const HostMatrix<T> c_before =
+      beta != T(0) || !o.c.empty() ? Operand<T>(o, runtime, o.c, {o.m, o.n}, {mb, nb}, 2).local : HostMatrix<T>();
+  if (beta == T(0)) std::fill_n(c.local.data(), c.local.size(), T(0));
+  paused.reset();
 
   Status status;
   {
-    Runtime runtime(o.common.runtime());
-    if (o.kernel != "cublas" && runtime.gpus() == 0)
-      throw EnvironmentError(fmt::format("gemm: --kernel {} is what GPUs run, and this run has none", o.kernel));
-    const auto [mb, nb, kb] = parse_gemm_tile(o.tile, suitable_gemm_tile(runtime, o.m, o.n, o.k));
-    const Shape ta = apply(op_a, {mb, kb}), tb = apply(op_b, {kb, nb});
-    const auto A = TileMatrix<T>::map(runtime, a.data(), a.rows(), a.cols(), a.ld(), {ta.rows, ta.cols}, "A");
-    const auto B = TileMatrix<T>::map(runtime, b.data(), b.rows(), b.cols(), b.ld(), {tb.rows, tb.cols}, "B");
-    const auto C = TileMatrix<T>::map(runtime, c.data(), o.m, o.n, c.ld(), {mb, nb}, "C");
+    const auto A = a.map(runtime, "A"), B = b.map(runtime, "B"), C = c.map(runtime, "C");
     report.problem() = {{"m", o.m},
                         {"n", o.n},
                         {"k", o.k},
@@ -118,7 +138,10 @@ int run_gemm(Options o) {
                         {"precision", o.common.precision},
                         {"seed", o.common.seed}};
     const auto prepare = [&] {
-      if (beta != T(0)) C.copy_from(c_before.data(), c_before.ld());
+      if (beta != T(0)) {
+        std::copy_n(c_before.data(), c_before.size(), c.local.data());
+        C.home_changed();
+      }
       A.home_changed();  // so that every run sends its operands to the GPUs again
       B.home_changed();
     };
@@ -132,16 +155,24 @@ int run_gemm(Options o) {
   }
 
   constexpr index_t checked_whole = 4096, sampled = 64;
-  const bool sample = std::max({o.m, o.n, o.k}) > checked_whole && o.m > sampled;
+  const bool alone = runtime.ranks() == 1;
+  const bool sample = o.m > sampled && (!alone || std::max({o.m, o.n, o.k}) > checked_whole);
   const std::vector<index_t> rows = sample_rows(o.m, sample ? sampled : o.m, o.common.seed);
-  const ProductProblem<T> product{op_a,    op_b, o.m, o.n, o.k, alpha, beta, a.data(), b.data(), c_before.data(),
-                                  c.data()};
-  const ProductError error = product_error(product, rows);
+  if (alone) machine.reset();  // its workers would take the check's cores
+  const ProductError error =
+      alone
+          ? product_error<T>({op_a, op_b, o.m, o.n, o.k, alpha, beta, a.local.data(), b.local.data(), c_before.data(),
+                              c.local.data()},
+                             rows)
+          : product_error<T>(
+                runtime, {op_a, op_b, alpha, beta, a.local, b.local, c_before, c.local, a.part, b.part, c.part}, rows);
   if (sample) report.check("sampled_rows", static_cast<double>(rows.size()));
   if (!status.ok() || !error.finite) report.fail("not finite");
   report.check("error", error.relative);
   report.check("scaled_error", {error.scaled, product_bound<T>(o.k)});
-  if (!o.out.empty() && error.finite) write_matrix(o.out, c);
+  if (!o.out.empty() && error.finite)
+    alone ? write_matrix(o.out, c.local) : write_parts(runtime, o.out, c.local, c.part);
+  machine.reset();  // the trace is complete then
   return report.finish();
 }
 

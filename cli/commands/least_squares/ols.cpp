@@ -51,8 +51,10 @@ struct Problem {
 
 template <class T>
 LeastSquares<T> solve_by_graph(const Options& o, const Problem<T>& p, Report& report, Uncertainty<T>& uncertainty) {
-  Runtime runtime(o.common.runtime());
   OlsOptions options = ols_options(o.method, o.rcond, {o.m, o.n}, o.rhs);
+  RuntimeOptions machine = o.common.runtime();
+  if (!machine.grid && options.method == OlsMethod::tall_skinny) machine.grid = {0, 1};  // all ranks share its rows
+  Runtime runtime(machine);
   options.keep_triangle = o.uncertainty.wanted();
   if (!o.streamed && o.m >= o.n && options.method != OlsMethod::tall_skinny) options.column_ends = column_ends(p.a);
   report.problem()["method"] = method_name(o.method, options);

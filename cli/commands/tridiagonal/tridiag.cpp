@@ -74,11 +74,20 @@ TridiagCut cut_of(const Options& o, const Runtime& runtime, index_t n, index_t b
   return {tile.along, tile.across, batch > 1 && (!o.automatic() || o.input.rhs != 1)};
 }
 
+/// Of one system all ranks share the rows, of many they share those as well.
+template <class T>
+RuntimeOptions machine_of(const CommonOptions& common, const std::vector<TridiagBlock<T>>& blocks) {
+  RuntimeOptions machine = common.runtime();
+  const bool many = std::any_of(blocks.begin(), blocks.end(), [](const auto& block) { return block.batch > 1; });
+  if (!machine.grid && !many) machine.grid = {0, 1};
+  return machine;
+}
+
 template <class T>
 class Solver {
  public:
   Solver(const Options& o, std::vector<TridiagBlock<T>>& blocks)
-      : o_(o), blocks_(blocks), runtime_(o.common.runtime()) {
+      : o_(o), blocks_(blocks), runtime_(machine_of(o.common, blocks)) {
     for (TridiagBlock<T>& block : blocks_) {
       const TridiagCut how = cut_of(o, runtime_, block.n, block.batch);
       tiles_.push_back(cut(runtime_, block, o.input.options().systems, how));

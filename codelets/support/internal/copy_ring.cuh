@@ -20,7 +20,7 @@ class CopyRing {
     if (threadIdx.x != 0) return;
     for (unsigned i = 0; i < places; ++i) {
       asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(full_ + 8 * i) : "memory");
-      asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(empty_ + 8 * i), "r"(readers) : "memory");
+      asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(empty_ + 8 * i), "r"(32 * readers) : "memory");
     }
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 #endif
@@ -60,9 +60,8 @@ class CopyRing {
   }
   __device__ void end_reading() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    __syncwarp();
-    if (threadIdx.x % 32 == 0)
-      asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(empty_ + 8 * reads_.place) : "memory");
+    // Every lane for its own reads: a sanitizer does not see that one, after __syncwarp, speaks for all.
+    asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(empty_ + 8 * reads_.place) : "memory");
 #endif
     reads_.advance();
   }

@@ -1,0 +1,133 @@
+#include "tests/support/machine.hpp"
+#include "tests/support/tall_skinny.hpp"
+#include <tesela/algorithms/qr/streamed_r.hpp>
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include <fstream>
+#include <stdexcept>
+#include <string>
+
+using namespace tesela;
+using namespace tesela::test;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+template <class T>
+RowSource<T> source(const Dense<T>& a) {
+  return {a.m, a.n, [&a](index_t first, const Block<T>& out) {
+            for (index_t j = 0; j < out.cols; ++j)
+              for (index_t i = 0; i < out.rows; ++i) out(i, j) = a(first + i, j);
+          }};
+}
+
+template <class T>
+Dense<T> streamed(Runtime& runtime, const Dense<T>& a, index_t rows) {
+  Graph g(runtime);
+  const HostMatrix<T> R = streamed_r(g, source(a), {.rows = rows});
+  Dense<T> r(a.n, a.n);
+  for (index_t j = 0; j < a.n; ++j)
+    for (index_t i = 0; i < a.n; ++i) r(i, j) = R(i, j);
+  return r;
+}
+
+template <class T>
+void check_shapes(Runtime& runtime) {
+  for (const index_t n : {1, 5, 64, 100, 193})
+    for (const index_t m : std::vector<index_t>{0, 1, n - 1, n, n + 1, 300})
+      for (const index_t rows : {0, 1, 37}) {
+        if (rows == 1 && n > 5) continue;
+        const auto a = random<T>(m, n);
+        const auto r = streamed(runtime, a, rows);
+        CAPTURE(m, n, rows);
+        CHECK(gram_error(a, r) <= 60);
+        if (m > 2 * n) CHECK(lapack_error(a, r) <= 200);
+      }
+}
+
+/// Bytes of memory that no file stands behind.
+double own_memory() {
+  std::ifstream status("/proc/self/status");
+  double bytes = 0;
+  for (std::string key; status >> key;) {
+    double kibibytes = 0;
+    if ((key == "RssAnon:" || key == "RssShmem:") && status >> kibibytes) bytes += kibibytes * 1024;
+    std::string rest;
+    std::getline(status, rest);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("R of rows that arrive in blocks, at all sizes", "", float, double) {
+  Runtime runtime({.gpus = 0});
+  check_shapes<TestType>(runtime);
+}
+
+TEST_CASE("columns of any scale, zeros, and several tiles of columns") {
+  Runtime runtime({.gpus = 0});
+  auto a = random<double>(500, 200);
+  for (index_t i = 0; i < a.m; ++i) a(i, 3) *= 1e300, a(i, 80) *= 1e-300, a(i, 150) = 0;
+  const auto r = streamed(runtime, a, 90);
+  CHECK(gram_error(a, r) <= 60);
+  for (index_t i = 0; i < a.n; ++i) CHECK(r(i, 150) == 0);
+}
+
+TEST_CASE("what reading throws comes back, and the runtime goes on") {
+  Runtime runtime({.gpus = 0});
+  const auto a = random<double>(400, 210);
+  RowSource<double> bad = source(a);
+  bad.read = [read = bad.read](index_t first, const Block<double>& out) {
+    if (first >= 200) throw std::runtime_error("row 200");
+    read(first, out);
+  };
+  {
+    Graph g(runtime);
+    CHECK_THROWS_WITH((void)streamed_r(g, bad, {.rows = 50}), "row 200");
+    CHECK_THROWS_WITH((void)streamed_r(g, bad, {.rows = -1}), ContainsSubstring("-1 is negative"));
+  }
+  CHECK(gram_error(a, streamed(runtime, a, 50)) <= 60);
+}
+
+TEST_CASE("no more than some blocks are in memory") {
+  Runtime runtime({.gpus = 0});
+  const Generator<double> element{Pattern::uniform, 0, 0, 7};
+  for (const index_t n : {40, 220}) {
+    const index_t m = (index_t{1} << 23) / n;  // 64 MB
+    double most = 0, before = 0;
+    const RowSource<double> A{m, n, [&](index_t first, const Block<double>& out) {
+                                for (index_t j = 0; j < out.cols; ++j)
+                                  for (index_t i = 0; i < out.rows; ++i) out(i, j) = element(first + i, j);
+                                most = std::max(most, own_memory());
+                              }};
+    Graph g(runtime);
+    (void)streamed_r<double>(g, {1000, n, A.read}, {.rows = 500});  // what threads and libraries take once
+    before = most;
+    REQUIRE(before > 0);
+    (void)streamed_r(g, A, {.rows = (1 << 17) / n});  // 1 MB
+    CAPTURE(n, before, most);
+    CHECK(most - before <= 20e6);
+  }
+}
+
+TEST_CASE("rows that arrive in blocks on a GPU", "[gpu]") {
+  require_gpu();
+  Runtime runtime({.cpus = 0});
+  for (const index_t n : {20, 300})
+    for (const index_t rows : {0, 170}) {
+      const auto a = random<double>(1000, n);
+      CAPTURE(n, rows);
+      CHECK(gram_error(a, streamed(runtime, a, rows)) <= 60);
+    }
+}
+
+TEST_CASE("few rows that arrive in blocks on a GPU", "[gpu][sanitize]") {
+  require_gpu();
+  Runtime runtime({.cpus = 0});
+  const auto a = random<double>(60, 50);
+  CHECK(gram_error(a, streamed(runtime, a, 25)) <= 60);
+}
