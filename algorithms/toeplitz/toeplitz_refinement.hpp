@@ -1,7 +1,7 @@
 #pragma once
 
 #include <tesela/algorithms/toeplitz/toeplitz.hpp>
-#include <tesela/codelets/toeplitz/refined_solve.hpp>
+#include <tesela/codelets/toeplitz/toeplitz.hpp>
 
 #include <limits>
 

@@ -3,6 +3,7 @@
 #include <tesela/algorithms/toeplitz/gohberg_semencul.hpp>
 #include <tesela/algorithms/toeplitz/levinson.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_condition.hpp>
+#include <tesela/algorithms/toeplitz/toeplitz_gradients.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_solve.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/codelets/toeplitz/toeplitz_error.hpp>
@@ -13,13 +14,14 @@
 #include <cmath>
 #include <cstdio>
 #include <functional>
+#include <limits>
 
 namespace tesela {
 
 using namespace kernels;
 namespace {
 
-constexpr std::array<Named<ToeplitzMethod>, 5> all{{
+constexpr std::array<Named<ToeplitzMethod>, 6> all{{
     {ToeplitzMethod::automatic, "auto",
      "the fastest that refines, and the next one while the residual is above a few roundings; the best is kept"},
     {ToeplitzMethod::levinson, "levinson", "Levinson's recursion, 4 n^2 flops"},
@@ -31,6 +33,9 @@ constexpr std::array<Named<ToeplitzMethod>, 5> all{{
     {ToeplitzMethod::cauchy, "cauchy",
      "L D L' of two half-size blocks in the sine basis, 5.5 n^2 flops and n^2 / 2 numbers, triangular solves and "
      "refinement"},
+    {ToeplitzMethod::gradients, "gradients",
+     "conjugate gradients with a circulant preconditioner, O(n log n) a step, and refinement; T - sigma I must be "
+     "positive definite"},
 }};
 
 /// An attempt, and what can be asked later of the inverse that it made.
@@ -66,7 +71,8 @@ class Solver {
     if (options_.method != ToeplitzMethod::automatic) {
       next(options_.method);
     } else {
-      if (recursion) next(ToeplitzMethod::gohberg_semencul);
+      if (A_.n() >= least_for_gradients()) next(ToeplitzMethod::gradients);
+      if (!enough() && recursion) next(ToeplitzMethod::gohberg_semencul);
       if (!enough()) next(ToeplitzMethod::lookahead);
       if (!enough() && last_.attempt.order > 0)
         next(ToeplitzMethod::lookahead, perturbation);
@@ -81,6 +87,11 @@ class Solver {
   }
 
  private:
+  /// Measured on two cores; on GPUs, which do not take gradients, n^2 operations are quick for longer.
+  index_t least_for_gradients() const {
+    if (g_.runtime().cpus() == 0) return std::numeric_limits<index_t>::max();
+    return index_t{1} << (g_.runtime().gpus() > 0 ? 17 : 15);
+  }
   static constexpr double most_factors = 1e9;  ///< bytes that the last resort may take
   /// With a residual of so many roundings no other method is tried. Refinement mostly leaves less than one.
   static constexpr double good_residual = 4 * static_cast<double>(std::numeric_limits<T>::epsilon());
@@ -103,7 +114,9 @@ class Solver {
 
   static constexpr double doubtful = 1e-4 / static_cast<double>(std::numeric_limits<T>::epsilon());
 
-  bool enough() const { return best_.attempt.usable() && best_.attempt.residual.error <= good_residual; }
+  bool enough() const {
+    return !solution_.attempts.empty() && best_.attempt.usable() && best_.attempt.residual.error <= good_residual;
+  }
 
   /// Levinson's residual, and another method, need B.
   void keep_right() {
@@ -149,6 +162,8 @@ class Solver {
     switch (method) {
       case ToeplitzMethod::gohberg_semencul:
         return by_gohberg_semencul();
+      case ToeplitzMethod::gradients:
+        return by_gradients();
       case ToeplitzMethod::lookahead:
         return by_elimination(CauchyInverse<T>(g_, A_, sigma_, perturbed));
       case ToeplitzMethod::cauchy:
@@ -202,6 +217,14 @@ class Solver {
     return a;
   }
 
+  Attempted by_gradients() {
+    const ToeplitzGradients<T> inverse(g_, A_, sigma_);
+    Attempted a{{}, condition_of(inverse)};
+    // Where two refinements of half the digits each do not do, gradients are not for this matrix.
+    read_outcome(solve_by(inverse, &a.attempt.order, 2), a.attempt);
+    return a;
+  }
+
   template <class Inverse>
   Attempted by_elimination(const Inverse& inverse) {
     Attempted a{{}, condition_of(inverse)};
@@ -215,10 +238,11 @@ class Solver {
   }
 
   template <class Inverse>
-  TileMatrix<double> solve_by(const Inverse& inverse, index_t* order = nullptr) {
+  TileMatrix<double> solve_by(const Inverse& inverse, index_t* order = nullptr, int most_steps = 8) {
     TileMatrix<double> outcome(g_.runtime(), X_.n(), 4, {X_.n(), 4}, "outcome");
     // Steps are cheaper than another method.
-    inverse.solve(g_, X_, outcome, {options_.method == ToeplitzMethod::automatic ? 8 : ToeplitzRefinement().steps});
+    inverse.solve(g_, X_, outcome,
+                  {options_.method == ToeplitzMethod::automatic ? most_steps : ToeplitzRefinement().steps});
     const Status status = g_.wait();
     if (order != nullptr && status.info <= A_.n()) *order = status.info;
     return outcome;
@@ -242,6 +266,8 @@ class Solver {
     if (solution_.condition >= toeplitz_singular_condition<T>())
       return "singular to working precision: sigma is an eigenvalue to rounding, the condition is " +
              short_form(solution_.condition) + " or more";
+    if (a.order > 0 && a.method == ToeplitzMethod::gradients)
+      return "not positive definite: gradients want every eigenvalue above sigma";
     if (a.order > 0 && elimination)
       return "breakdown: sigma is an eigenvalue to rounding, or pivot " + std::to_string(a.order) +
              " (of the symmetric vectors, then of the skew ones) vanishes";

@@ -19,6 +19,7 @@ enum class ToeplitzMethod : std::uint8_t {
   gohberg_semencul,  ///< GohbergSemencul
   lookahead,         ///< CauchyInverse
   cauchy,            ///< CauchyFactorization
+  gradients,         ///< ToeplitzGradients
 };
 
 /// All of them, `auto` first.
@@ -75,11 +76,12 @@ constexpr double toeplitz_singular_condition() {
 
 /// B <- (T - sigma I)^-1 B, n x k, in one tile; waits.
 ///
-/// `automatic` begins with gohberg_semencul, the fastest of those that refine, and goes on to lookahead, to cauchy (or,
-/// after a breakdown, to a perturbed lookahead), and in the end to levinson, while the residual is above a few
-/// roundings; what is left in B is the best of them. Each method brings T - sigma I and each column of B to size 1 by
-/// powers of two, so that X has the same digits at every size. Throws ArgumentError where tiles do not fit, or n
-/// exceeds levinson_most for a recursion that was asked for.
+/// `automatic` begins with gradients from n = 2^15 on (beside GPUs 2^17), where n^2 operations take longer; then with
+/// gohberg_semencul, the fastest of the others that refine, and goes on to lookahead, to cauchy (or, after a breakdown,
+/// to a perturbed lookahead), and in the end to levinson, while the residual is above a few roundings; what is left in
+/// B is the best of them. Each method brings T - sigma I and each column of B to size 1 by powers of two, so that X has
+/// the same digits at every size. Throws ArgumentError where tiles do not fit, or n exceeds levinson_most for a
+/// recursion that was asked for.
 template <class T>
 ToeplitzSolution toeplitz_solve(Graph& g, const Toeplitz<T>& A, T sigma, const TileMatrix<T>& B,
                                 const ToeplitzSolveOptions& options = {});

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <tesela/codelets/toeplitz/cauchy_product.hpp>
-#include <tesela/codelets/toeplitz/refined_solve.hpp>
+#include <tesela/codelets/toeplitz/toeplitz.hpp>
 
 namespace tesela::kernels {
 
@@ -13,7 +13,7 @@ struct CauchySolveArgs : RefinedSolveArgs<T> {
   double least = 0;  ///< a pivot that is not larger in magnitude says that sigma is an eigenvalue
 };
 
-/// B = (T - sigma I)^-1 B by CauchyInvert's `inverse` and iterative refinement: see refined_solve.hpp for args, b,
+/// B = (T - sigma I)^-1 B by CauchyInvert's `inverse` and iterative refinement: see RefinedSolveArgs for args, b,
 /// outcome and info. An inverse breaks down at order i <= ceil(n / 2) of the first block or at i - ceil(n / 2) of the
 /// second, or, where a pivot was too small, at that block's last. work is cauchy_solve_work(n, k).
 template <class T>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tesela/codelets/toeplitz/refined_solve.hpp>
+#include <tesela/codelets/toeplitz/toeplitz.hpp>
 
 namespace tesela::kernels {
 
@@ -19,7 +19,7 @@ struct GohbergSemenculGenerator {
   static void cuda(CudaContext& context, const Args& args, In<T> x, Out<T> generator);
 };
 
-/// B = (T - sigma I)^-1 B by the formula and iterative refinement: see refined_solve.hpp for args, b, outcome and info.
+/// B = (T - sigma I)^-1 B by the formula and iterative refinement: see RefinedSolveArgs for args, b, outcome and info.
 /// `report` is Durbin's, work toeplitz_rows(N) x 6 k.
 template <class T>
 struct GohbergSemenculSolve {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <tesela/codelets/toeplitz/internal/toeplitz_body.hpp>
-#include <tesela/codelets/toeplitz/refined_solve.hpp>
+#include <tesela/codelets/toeplitz/toeplitz.hpp>
 
 #include <cmath>
 #include <limits>
@@ -95,7 +95,7 @@ struct AddColumns {
   TESELA_BOTH void operator()(index_t i, index_t j) const { to[i + j * rows] = x[i + j * ld_x] + d[i + j * rows]; }
 };
 
-/// B = T^-1 B, see refined_solve.hpp. broken() is the order at which `apply` broke down, or 0, and
+/// B = T^-1 B, see RefinedSolveArgs. broken() is the order at which `apply` broke down, or 0, and
 /// apply(from, to) sets `to` to the approximate inverse times `from`; their columns are 2 spectrum.rows apart, as are
 /// those of the four blocks of k columns in `work`. p is one more such block, which `apply` may use.
 template <class Machine, class T, class Broken, class Apply>

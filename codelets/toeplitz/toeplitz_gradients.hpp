@@ -1,0 +1,41 @@
+#pragma once
+
+#include <tesela/codelets/toeplitz/toeplitz.hpp>
+
+namespace tesela::kernels {
+
+// (T - sigma I) X = B by conjugate gradients, T - sigma I positive definite, with T. Chan's circulant matrix C as
+// preconditioner: c(k) = ((n - k) t(k) + k t(n - k)) / n, the one nearest to T in the Frobenius norm ("An optimal
+// circulant preconditioner for Toeplitz systems", 1988). Its eigenvalues lie between T's, so it is definite where T is.
+// A step is two real transforms of length 2 n and two of length n. On cores only.
+
+/// eigenvalues = those of C, n/2 + 1 of them (the rest repeat); broken = n where one of them is not above 0, else 0. t
+/// is n x 1, work toeplitz_rows(n) x 1.
+template <class T>
+struct ToeplitzChan {
+  static constexpr auto name = "toeplitz_chan";
+  static constexpr std::uint32_t color = 0x8c8c8c;
+  struct Args {};
+  static void cpu(const Args& args, In<T> t, Out<T> eigenvalues, Out<double> broken, Scratch<T> work);
+};
+
+/// What steps end at.
+template <class T>
+struct ToeplitzGradientsArgs : RefinedSolveArgs<T> {
+  double inner = 0;    ///< ||residual|| / ||b||; refinement begins anew from what is left
+  int iterations = 0;  ///< at most
+};
+
+/// B = (T - sigma I)^-1 B by gradients and iterative refinement: see RefinedSolveArgs for b, outcome and info. The
+/// breakdown has the order n: where ToeplitzChan's `broken` says so, or a direction d has d^T T d <= 0. work is
+/// 2 spectrum.rows x 8 k.
+template <class T>
+struct ToeplitzGradientsSolve {
+  static constexpr auto name = "toeplitz_gradients";
+  static constexpr std::uint32_t color = 0x55a868;
+  using Args = ToeplitzGradientsArgs<T>;
+  static void cpu(const Args& args, In<T> spectrum, In<T> eigenvalues, In<double> broken, InOut<T> b,
+                  Out<double> outcome, InOut<int> info, Scratch<T> work);
+};
+
+}  // namespace tesela::kernels

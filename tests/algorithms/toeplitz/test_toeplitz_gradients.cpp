@@ -1,0 +1,87 @@
+#include "tests/support/toeplitz_inverse.hpp"
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+using namespace tesela;
+using namespace tesela::test;
+
+namespace {
+
+template <class T>
+Solved<T> solve_by_gradients(Runtime& runtime, const HostMatrix<T>& t, T sigma, const HostMatrix<T>& b,
+                             const ToeplitzRefinement& refinement = {}) {
+  return test::solve<T, ToeplitzGradients>(runtime, t, sigma, b, refinement);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("gradients solve definite Toeplitz systems to rounding", "[toeplitz]", float, double) {
+  using T = TestType;
+  Runtime runtime({.gpus = 0});
+  for (const ToeplitzGenerator& kind : {ToeplitzGenerator{ToeplitzKind::spd},
+                                        {ToeplitzKind::kms, 0.9},
+                                        {ToeplitzKind::kms, -0.5},
+                                        {ToeplitzKind::second_difference}})
+    for (const index_t n : {0, 1, 2, 3, 64, 501, 1009})  // the last one prime
+      for (const index_t k : {1, 5}) {
+        CAPTURE(static_cast<int>(kind.kind), kind.parameter, n, k);
+        const auto t = toeplitz_column<T>(kind, n);
+        const auto b = random_columns<T>(n, k, 5);
+        const auto s = solve_by_gradients(runtime, t, T(-0.25), b);
+        CHECK(s.status.ok());
+        CHECK(residual(t, -0.25, s.x, b, 0, k) <= 32 * eps<T>);
+        for (index_t j = 0; n > 0 && j < k; ++j) CHECK(s.outcome(j, 0) <= 32 * eps<T>);
+        CHECK(difference(s.x, dense_solve(t, -0.25, b)) <= 2000 * eps<T>);
+      }
+}
+
+TEMPLATE_TEST_CASE("gradients are the same for powers of two, and keep a matrix of any size", "[toeplitz]", float,
+                   double) {
+  using T = TestType;
+  Runtime runtime({.gpus = 0});
+  const index_t n = 100;
+  const auto t = toeplitz_column<T>({ToeplitzKind::kms, 0.5}, n);
+  const auto b = random_columns<T>(n, 2, 5);
+  const auto one = solve_by_gradients(runtime, t, T(0), b);
+  const int much = std::numeric_limits<T>::max_exponent / 2 - 20;
+  for (const int of_t : {-much, much})
+    for (const int of_b : {-much, 0, much}) {
+      if (of_b - of_t > much || of_b - of_t < -much) continue;
+      auto scaled = t.clone(), right = b.clone();
+      for (index_t i = 0; i < n; ++i) scaled(i, 0) = std::ldexp(t(i, 0), of_t);
+      for (index_t i = 0; i < b.size(); ++i) right.data()[i] = std::ldexp(b.data()[i], of_b);
+      const auto s = solve_by_gradients(runtime, scaled, T(0), right);
+      CAPTURE(of_t, of_b);
+      for (index_t i = 0; i < b.size(); ++i) CHECK(s.x.data()[i] == std::ldexp(one.x.data()[i], of_b - of_t));
+    }
+}
+
+TEST_CASE("gradients say which matrices are not definite, and which columns not finite", "[toeplitz]") {
+  Runtime runtime({.gpus = 0});
+  for (const index_t n : {1, 2, 40}) {
+    const auto second = toeplitz_column<double>({ToeplitzKind::second_difference}, n);
+    const auto b = random_columns<double>(n, 3, 5);
+    const auto broken = solve_by_gradients(runtime, second, 4.0, b);  // negative definite
+    CHECK(broken.status.info == n);
+    for (index_t e = 0; e < b.size(); ++e) CHECK(broken.x.data()[e] == 0);
+    check_refinement_fails<double, ToeplitzGradients>(runtime, second, -1);
+  }
+  // Its circulant matrix is definite where it is not itself: a direction tells.
+  const auto t = toeplitz_column<double>({ToeplitzKind::second_difference}, 400);
+  const auto b = random_columns<double>(400, 1, 5);
+  CHECK(solve_by_gradients(runtime, t, 4e-3, b).status.info == 400);
+  CHECK(solve_by_gradients(runtime, t, 4e-5, b, {8, 0}).status.ok());
+}
+
+TEST_CASE("the condition by gradients", "[toeplitz]") {
+  Runtime runtime({.gpus = 0});
+  Graph g(runtime);
+  const auto t = toeplitz_column<double>({ToeplitzKind::kms, 0.9}, 200);
+  const ToeplitzGradients<double> inverse(g, Toeplitz<double>(g, t), 0.0);
+  const double exact = (1.9 / 0.1) * (1.9 / 0.1);  // of the infinite matrix, and almost so at its order
+  CHECK(inverse.condition(runtime) <= 1.1 * exact);
+  CHECK(inverse.condition(runtime) >= exact / 2);
+  check_tiles_refused(g, ToeplitzGradients<double>(g, Toeplitz<double>(g, toeplitz_column<double>({}, 6)), -30.0));
+  CHECK(g.wait().ok());
+}
