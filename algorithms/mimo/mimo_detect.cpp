@@ -30,6 +30,8 @@ constexpr Named<MimoMethod> methods[] = {
     {MimoMethod::nway, "nway", "each stream enumerated in turn, the others sliced"},
     {MimoMethod::lr, "lr", "back-substitution in a reduced lattice, sliced"},
     {MimoMethod::ep, "ep", "expectation propagation, sliced"},
+    {MimoMethod::bfs_gemm, "bfs-gemm",
+     "kbest for all signals of a channel together, by products of matrices (bfs-gemm:K)"},
 };
 
 constexpr Named<ColumnOrder> orders[] = {
@@ -81,23 +83,27 @@ std::optional<kernels::DetectorKind> detector_of(MimoMethod method) {
       return DetectorKind::lr;
     case MimoMethod::ep:
       return DetectorKind::ep;
+    case MimoMethod::bfs_gemm:
+      return DetectorKind::bfs_gemm;
   }
   return std::nullopt;
 }
 
-constexpr double most_fsd_paths = 1 << 20;
-
-double fsd_paths(const std::vector<Constellation>& alphabets, index_t levels) {
-  double paths = 1, largest = 2;
-  for (const Constellation& c : alphabets) largest = std::fmax(largest, static_cast<double>(c.size()));
-  for (index_t l = 0; l < std::min(levels, static_cast<index_t>(alphabets.size())); ++l) paths *= largest;
-  return paths;
+bool keeps(MimoMethod method) {
+  return method == MimoMethod::kbest || method == MimoMethod::fsd || method == MimoMethod::bfs_gemm;
 }
 
+}  // namespace
+
+std::span<const Named<MimoMethod>> mimo_methods() { return methods; }
+std::span<const Named<ColumnOrder>> column_orders() { return orders; }
+std::span<const Named<GradientAt>> gradient_guesses() { return guesses; }
+
 template <class T>
-void check(const MimoShape& shape, const HostMatrix<std::complex<T>>& channels, const HostMatrix<std::complex<T>>& y,
-           const std::vector<Constellation>& alphabets, const MimoOptions& options) {
-  check_model(shape, channels, y, alphabets);
+void mimo::check_search(const MimoShape& shape, const HostMatrix<std::complex<T>>& channels,
+                        const HostMatrix<std::complex<T>>& y, const std::vector<Constellation>& alphabets,
+                        const MimoOptions& options) {
+  check_shapes(shape, channels, y, alphabets);
   if (!(options.n0 >= 0) || !std::isfinite(options.n0)) refuse("n0", std::to_string(options.n0) + " is no variance");
   if (!(options.radius >= 0) || !std::isfinite(options.radius)) refuse("radius", "must be finite and not negative");
   if (options.max_nodes < 0) refuse("max_nodes", std::to_string(options.max_nodes) + " is negative");
@@ -107,22 +113,28 @@ void check(const MimoShape& shape, const HostMatrix<std::complex<T>>& channels, 
   if (solves && shape.streams > shape.antennas)
     refuse("method", std::to_string(shape.streams) + " streams, " + std::to_string(shape.antennas) +
                          " antennas: zf, zf-sic and lr need as many antennas; sd and mmse do not");
-  if ((options.method == MimoMethod::kbest || options.method == MimoMethod::fsd) && options.keep < 1)
-    refuse("keep", std::to_string(options.keep) + "; 1 or more");
+  if (keeps(options.method) && options.keep < 1) refuse("keep", std::to_string(options.keep) + "; 1 or more");
   if (options.method == MimoMethod::fsd && fsd_paths(alphabets, options.keep) > most_fsd_paths)
     refuse("keep", "fsd of " + std::to_string(options.keep) + " levels has more than 2^20 paths");
-  const bool of_signal = options.order == ColumnOrder::gradient || options.order == ColumnOrder::su_wassell ||
-                         options.order == ColumnOrder::best;
-  if (detector_of(options.method) && of_signal) refuse("order", "gradient, su-wassell and best are sd's alone");
+  if (detector_of(options.method)) refuse_orders_of_signals(options.order, "other methods take");
   if (options.method == MimoMethod::brute && candidates(alphabets) > most_brute_candidates)
     refuse("method", "brute force over " + std::to_string(candidates(alphabets)) + " candidates; at most 2^26");
 }
 
-}  // namespace
+template void mimo::check_search(const MimoShape&, const HostMatrix<std::complex<float>>&,
+                                 const HostMatrix<std::complex<float>>&, const std::vector<Constellation>&,
+                                 const MimoOptions&);
+template void mimo::check_search(const MimoShape&, const HostMatrix<std::complex<double>>&,
+                                 const HostMatrix<std::complex<double>>&, const std::vector<Constellation>&,
+                                 const MimoOptions&);
 
-std::span<const Named<MimoMethod>> mimo_methods() { return methods; }
-std::span<const Named<ColumnOrder>> column_orders() { return orders; }
-std::span<const Named<GradientAt>> gradient_guesses() { return guesses; }
+double mimo::search_radius(const MimoShape& shape, const MimoOptions& options) {
+  if (options.method == MimoMethod::babai) return 0;
+  if (options.radius > 0 || options.method != MimoMethod::sd_plain) return options.radius;
+  // The published sphere is as large as the noise is expected to be, three deviations more.
+  const auto m = static_cast<double>(shape.antennas);
+  return std::sqrt(options.n0 * (m + 3 * std::sqrt(m)));
+}
 
 index_t Detection::uncertified() const {
   return std::count_if(reports.begin(), reports.end(),
@@ -139,16 +151,13 @@ index_t Detection::failed() const {
 }
 
 void parse_mimo_method(const std::string& routine, const std::string& text, MimoOptions& options) {
-  const auto colon = text.find(':');
-  const std::string name = text.substr(0, colon), number = colon == std::string::npos ? "" : text.substr(colon + 1);
-  const auto method = find_named(mimo_methods(), name);
-  const bool counts = method == MimoMethod::kbest || method == MimoMethod::fsd;
-  const bool whole =
-      !number.empty() && number.size() < 10 && number.find_first_not_of("0123456789") == std::string::npos;
-  if (!method || (colon != std::string::npos && !(counts && whole)))
+  const NumberedName one = split_number(text);
+  const auto method = find_named(mimo_methods(), one.name);
+  if (!method || (one.colon && !(keeps(*method) && one.number)))
     throw ArgumentError(routine, "--method", "'" + text + "' is no method; see --help");
+  if (one.number == 0) throw ArgumentError(routine, "--method", "'" + text + "' keeps nothing; 1 or more");
   options.method = *method;
-  options.keep = whole ? std::stol(number) : method == MimoMethod::kbest ? 16 : 1;
+  options.keep = one.number.value_or(method == MimoMethod::fsd ? 1 : 16);
 }
 
 double candidates(const std::vector<Constellation>& alphabets) {
@@ -166,20 +175,18 @@ index_t suitable_mimo_batch(const Runtime& runtime, const MimoShape& shape) {
 }
 
 template <class T>
-Detection mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::complex<T>>& channels,
-                      const HostMatrix<std::complex<T>>& y, const std::vector<Constellation>& alphabets,
-                      const MimoOptions& options) {
-  check(shape, channels, y, alphabets, options);
-  Detection found{HostMatrix<int>(shape.streams, shape.signals),
-                  std::vector<SearchReport>(static_cast<std::size_t>(shape.signals))};
-  if (shape.signals == 0) return found;
+void mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::complex<T>>& channels,
+                 const HostMatrix<std::complex<T>>& y, const std::vector<Constellation>& alphabets,
+                 const MimoOptions& options, Detection& found) {
+  check_search(shape, channels, y, alphabets, options);
+  if (const Shape wanted{shape.streams, shape.signals}; found.labels.shape() != wanted)
+    found.labels = HostMatrix<int>(wanted.rows, wanted.cols);
+  found.reports.resize(static_cast<std::size_t>(shape.signals));
+  if (shape.signals == 0) return require_finite("channels", channels, 0, channels.cols());
   Runtime& runtime = g.runtime();
   const bool brute = options.method == MimoMethod::brute, babai = options.method == MimoMethod::babai;
   const bool plain = options.method == MimoMethod::sd_plain;
-  // The published sphere is as large as the noise is expected to be, three deviations more.
-  const auto m = static_cast<double>(shape.antennas);
-  const double noise = std::sqrt(options.n0 * (m + 3 * std::sqrt(m)));
-  const double radius = babai ? 0 : options.radius > 0 || !plain ? options.radius : noise;
+  const double radius = search_radius(shape, options);
   const auto detector = detector_of(options.method);
   const bool reduced = options.method == MimoMethod::lr;
   const SearchLists lists = lists_of(alphabets, reduced             ? SearchForm::real
@@ -193,7 +200,14 @@ Detection mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::co
   const auto R =
       TileMatrix<SearchReport>::map(runtime, found.reports.data(), 1, shape.signals, 1, {1, batch}, "reports");
   const index_t work = kernels::SphereSearch<T>::work_size(shape.antennas, n, lists.real_form);
+  index_t checked = -1;  // the last block of channels
   for (index_t t = 0; t < tiles.y.nt(); ++t) {
+    // Tasks run while the next ones' numbers are looked at.
+    for (; checked < tiles.block_of(t); ++checked) {
+      const index_t width = n * tiles.together, first = (checked + 1) * width;
+      require_finite("channels", channels, first, std::min(width, channels.cols() - first));
+    }
+    require_finite("y", y, t * batch, std::min(batch, shape.signals - t * batch));
     const auto h = tiles.channels(t), received = tiles.y(0, t);
     const auto columns = tiles.columns(0, 0);
     const auto points = tiles.points(0, 0);
@@ -212,11 +226,20 @@ Detection mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::co
            options.up, lists.real_form, plain, lists.labels},
           h, received, columns, points, L(0, t), R(0, t),
           g.scratch<T>(work, runtime.gpus() > 0 ? std::min(batch, shape.signals) : 1));
+    if (runtime.gpus() > 0) g.bring_home(L(0, t)), g.bring_home(R(0, t));
   }
   g.wait();
   R.bring_home(), L.bring_home();
   for (SearchReport& r : found.reports)
     if (babai) r.flags = 0;  // it promises nothing
+}
+
+template <class T>
+Detection mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::complex<T>>& channels,
+                      const HostMatrix<std::complex<T>>& y, const std::vector<Constellation>& alphabets,
+                      const MimoOptions& options) {
+  Detection found;
+  mimo_detect(g, shape, channels, y, alphabets, options, found);
   return found;
 }
 
@@ -226,5 +249,12 @@ template Detection mimo_detect(Graph&, const MimoShape&, const HostMatrix<std::c
 template Detection mimo_detect(Graph&, const MimoShape&, const HostMatrix<std::complex<double>>&,
                                const HostMatrix<std::complex<double>>&, const std::vector<Constellation>&,
                                const MimoOptions&);
+
+template void mimo_detect(Graph&, const MimoShape&, const HostMatrix<std::complex<float>>&,
+                          const HostMatrix<std::complex<float>>&, const std::vector<Constellation>&, const MimoOptions&,
+                          Detection&);
+template void mimo_detect(Graph&, const MimoShape&, const HostMatrix<std::complex<double>>&,
+                          const HostMatrix<std::complex<double>>&, const std::vector<Constellation>&,
+                          const MimoOptions&, Detection&);
 
 }  // namespace tesela

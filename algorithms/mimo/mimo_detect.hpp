@@ -29,7 +29,8 @@ enum class MimoMethod : std::uint8_t {
   fsd,
   nway,
   lr,
-  ep
+  ep,
+  bfs_gemm
 };
 std::span<const Named<MimoMethod>> mimo_methods();
 std::span<const Named<ColumnOrder>> column_orders();
@@ -47,7 +48,7 @@ struct MimoOptions {
   double n0 = 0;            ///< of the orders mmse_… and gradient at mmse; it decides nothing else
   double radius = 0;        ///< of the first sphere, 0: without end. An empty one grows
   long long max_nodes = 0;  ///< after which a signal ends uncertified, 0: never
-  index_t keep = 0;         ///< of kbest: paths of a level; of fsd: levels of which all paths are kept
+  index_t keep = 0;         ///< of kbest and bfs_gemm: paths of a level; of fsd: levels of which all paths are kept
   index_t batch = 0;        ///< signals of a task, 0: what suits the workers
 };
 
@@ -66,13 +67,21 @@ struct Detection {
 /// something else: see mimo_methods(). Where zf, mmse, zf_sic, mmse_sic or lr meets dependent columns, that signal has
 /// `failed`. Tasks are batches of signals. Waits. Throws ArgumentError for shapes that disagree, more than 32 streams
 /// or 128 antennas, numbers that are not finite (with their place), a negative n0, a list of alphabets of another
-/// length, real form or lr without square QAM, zf, zf_sic and lr of more streams than antennas, keep below 1 for kbest
-/// and fsd, and for brute more than 2^26 candidates. (Schnorr and Euchner, 1994; Agrell, Eriksson, Vardy and Zeger,
-/// 2002.)
+/// length, real form or lr without square QAM, zf, zf_sic and lr of more streams than antennas, keep below 1 for kbest,
+/// bfs_gemm and fsd, and for brute more than 2^26 candidates. (Schnorr and Euchner, 1994; Agrell, Eriksson, Vardy and
+/// Zeger, 2002.)
 template <class T>
 Detection mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::complex<T>>& channels,
                       const HostMatrix<std::complex<T>>& y, const std::vector<Constellation>& alphabets,
                       const MimoOptions& options = {});
+
+/// The same into what is there already, whose memory is used again: of the same size it may be page-locked beforehand
+/// (PinnedMemory, of `labels` and `reports`) as H and y may, which call for call takes longer than a short search.
+/// After an exception its contents are undefined.
+template <class T>
+void mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::complex<T>>& channels,
+                 const HostMatrix<std::complex<T>>& y, const std::vector<Constellation>& alphabets,
+                 const MimoOptions& options, Detection& found);
 
 /// "sd", "kbest:16", "fsd:2" and their like, as options. Throws ArgumentError of `routine`.
 void parse_mimo_method(const std::string& routine, const std::string& text, MimoOptions& options);

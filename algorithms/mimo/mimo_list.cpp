@@ -13,14 +13,13 @@ namespace {
 
 /// Columns of whole numbers, of which no list could be made.
 SearchLists whole_numbers(index_t streams, bool single) {
-  const int low = single ? -(1 << 22) : -(1 << 30);
+  const int most = (single ? 1 << 22 : 1 << 30) - 1;
   SearchLists made;
   made.real_form = true;
   made.columns = HostMatrix<kernels::SearchColumn>(1, 2 * streams);
   made.points = HostMatrix<kernels::SearchPoint>(1, 1);
   made.points(0, 0) = {};
-  for (index_t j = 0; j < 2 * streams; ++j)
-    made.columns(0, j) = {0, 2 * -(low + 1) + 1, static_cast<double>(low), 1, 0};
+  for (index_t j = 0; j < 2 * streams; ++j) made.columns(0, j) = {0, 2 * most + 1, static_cast<double>(-most), 1, 0};
   return made;
 }
 
@@ -39,9 +38,7 @@ MimoList mimo_list(Graph& g, const MimoShape& shape, const HostMatrix<std::compl
   if (!(options.n0 >= 0) || !std::isfinite(options.n0)) refuse("n0", std::to_string(options.n0) + " is no variance");
   if (options.most < 1) refuse("most", std::to_string(options.most) + "; 1 or more");
   if (options.max_nodes < 0) refuse("max_nodes", std::to_string(options.max_nodes) + " is negative");
-  if (options.order == ColumnOrder::gradient || options.order == ColumnOrder::su_wassell ||
-      options.order == ColumnOrder::best)
-    refuse("order", "gradient, su-wassell and best are sd's alone");
+  refuse_orders_of_signals(options.order, "lists take");
   const index_t n = shape.streams, most = options.radius > 0 ? options.most : 1, rows = (integers ? 2 * n : n) * most;
   MimoList found{HostMatrix<int>(rows / most, most * shape.signals), HostMatrix<double>(most, shape.signals),
                  std::vector<int>(static_cast<std::size_t>(shape.signals)),

@@ -1,7 +1,10 @@
 #include <tesela/algorithms/mimo/internal/search_lists.hpp>
 #include <tesela/algorithms/mimo/mimo_soft.hpp>
+#include <tesela/tiles/size_checks.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace tesela {
 
@@ -11,37 +14,106 @@ namespace {
 constexpr Named<SoftKind> kinds[] = {
     {SoftKind::sts, "sts", "one tree search, exact max-log"},
     {SoftKind::rts, "rts", "a search for each value of each bit: the same"},
-    {SoftKind::max_log, "max-log", "by a look at all candidates: the same"},
+    {SoftKind::max_log, "max-log", "a look at all candidates: the same"},
     {SoftKind::app, "app", "sums over all candidates"},
-    {SoftKind::mmse, "mmse", "of each stream's linear estimate"},
+    {SoftKind::mmse, "mmse", "each stream's linear estimate alone"},
+    {SoftKind::list, "list", "max-log of the L nearest vectors (list:L)"},
+    {SoftKind::kbest, "kbest", "max-log of the K paths that are left (kbest:K)"},
+    {SoftKind::fsd, "fsd", "max-log of all paths of P levels, single ones from there (fsd:P)"},
+    {SoftKind::nway, "nway", "max-log of each stream enumerated in turn, the others sliced"},
 };
 
+/// Kinds of which "NAME:NUMBER" says how much they keep.
+constexpr std::pair<SoftKind, index_t> keepers[] = {{SoftKind::list, 64}, {SoftKind::kbest, 16}, {SoftKind::fsd, 1}};
+
 constexpr double most_looks = 1 << 20;
+
+template <class T>
+void check_priors(const HostMatrix<T>& priors, Shape wanted, SoftKind kind) {
+  if (priors.size() == 0) return;
+  if (kind == SoftKind::mmse) refuse("priors", "mmse takes none; sts, list, kbest and the others do");
+  if (priors.shape() != wanted) refuse("priors", to_string(priors.shape()) + ", not " + to_string(wanted));
+  for (index_t k = 0; k < priors.cols(); ++k)
+    for (index_t b = 0; b < priors.rows(); ++b)
+      if (!std::isfinite(priors(b, k)))
+        refuse("priors",
+               "the value at [" + std::to_string(b) + ", " + std::to_string(k) + "] (from zero) is not finite");
+}
 
 }  // namespace
 
 std::span<const Named<SoftKind>> soft_kinds() { return kinds; }
 
-template <class T>
-SoftDetection<T> mimo_soft(Graph& g, const MimoShape& shape, const HostMatrix<std::complex<T>>& channels,
-                           const HostMatrix<std::complex<T>>& y, const std::vector<Constellation>& alphabets,
-                           const SoftOptions& options) {
-  check_model(shape, channels, y, alphabets);
+void parse_soft_kind(const std::string& routine, const std::string& text, SoftOptions& options) {
+  const NumberedName one = split_number(text);
+  const auto kind = find_named(soft_kinds(), one.name);
+  const auto keeper = std::find_if(std::begin(keepers), std::end(keepers),
+                                   [&](const auto& each) { return kind && each.first == *kind; });
+  if (!kind || (one.colon && !(keeper != std::end(keepers) && one.number)))
+    throw ArgumentError(routine, "--soft", "'" + text + "' is no detector of soft bits; see --help");
+  if (one.number == 0) throw ArgumentError(routine, "--soft", "'" + text + "' keeps nothing; 1 or more");
+  options.kind = *kind;
+  options.keep = one.number.value_or(keeper != std::end(keepers) ? keeper->second : 0);
+}
+
+void check_soft_options(const std::vector<Constellation>& alphabets, const SoftOptions& options) {
   if (!(options.n0 > 0) || !std::isfinite(options.n0))
     refuse("n0", std::to_string(options.n0) + "; bits' likelihoods need a variance above 0");
   if (!(options.clip >= 0)) refuse("clip", std::to_string(options.clip) + " is negative");
   const bool looks = options.kind == SoftKind::max_log || options.kind == SoftKind::app;
   if (looks && candidates(alphabets) > most_looks)
     refuse("kind", std::to_string(candidates(alphabets)) + " candidates; at most 2^20");
-  if (options.order == ColumnOrder::gradient || options.order == ColumnOrder::su_wassell ||
-      options.order == ColumnOrder::best)
-    refuse("order", "gradient, su-wassell and best are sd's alone");
+  refuse_orders_of_signals(options.order, "likelihoods (--soft) take");
+  const bool keeps = options.kind == SoftKind::list || options.kind == SoftKind::kbest || options.kind == SoftKind::fsd;
+  if (keeps && options.keep < 1) refuse("keep", std::to_string(options.keep) + "; 1 or more");
+  if (options.kind == SoftKind::fsd && fsd_paths(alphabets, options.keep) > most_fsd_paths)
+    refuse("keep", "fsd of " + std::to_string(options.keep) + " levels has more than 2^20 paths");
+  if (keeps && options.clip == 0 && !exact_max_log(alphabets, options))
+    refuse("clip", "list, kbest and fsd need one (--llr-clip): a bit's other value may be in no vector that is kept");
+}
+
+bool exact_max_log(const std::vector<Constellation>& alphabets, const SoftOptions& options) {
+  switch (options.kind) {
+    case SoftKind::sts:
+    case SoftKind::rts:
+    case SoftKind::max_log:
+      return true;
+    case SoftKind::list:
+    case SoftKind::kbest:
+      return static_cast<double>(options.keep) >= candidates(alphabets);
+    case SoftKind::fsd:
+      return options.keep >= static_cast<index_t>(alphabets.size());
+    case SoftKind::nway:
+      return alphabets.size() <= 2;
+    case SoftKind::app:
+    case SoftKind::mmse:
+      break;
+  }
+  return false;
+}
+
+template <class T>
+index_t SoftDetection<T>::failed() const {
+  return std::count_if(nodes.begin(), nodes.end(), [](double n) { return n < 0; });
+}
+
+template struct SoftDetection<float>;
+template struct SoftDetection<double>;
+
+template <class T>
+SoftDetection<T> mimo_soft(Graph& g, const MimoShape& shape, const HostMatrix<std::complex<T>>& channels,
+                           const HostMatrix<std::complex<T>>& y, const std::vector<Constellation>& alphabets,
+                           const SoftOptions& options, const HostMatrix<T>& priors) {
+  check_model(shape, channels, y, alphabets);
   index_t bits = 0;
   for (const Constellation& c : alphabets) bits += c.bits();
-  SoftDetection<T> found{HostMatrix<T>(bits, shape.signals),
+  check_soft_options(alphabets, options);
+  check_priors(priors, {bits, shape.signals}, options.kind);
+  SoftDetection<T> found{priors.size() > 0 ? priors.clone() : HostMatrix<T>::zeros(bits, shape.signals),
                          std::vector<double>(static_cast<std::size_t>(shape.signals))};
   if (shape.signals == 0) return found;
-  const bool searches = options.kind == SoftKind::sts || options.kind == SoftKind::rts;
+  const bool searches =
+      options.kind == SoftKind::sts || options.kind == SoftKind::rts || options.kind == SoftKind::list;
   const SearchLists lists = lists_of(alphabets, searches ? options.form : SearchForm::complex);
   const SearchTiles<T> tiles(g.runtime(), shape, channels, y, lists, options.batch);
   const auto L =
@@ -50,18 +122,32 @@ SoftDetection<T> mimo_soft(Graph& g, const MimoShape& shape, const HostMatrix<st
       TileMatrix<double>::map(g.runtime(), found.nodes.data(), 1, shape.signals, 1, {1, tiles.batch}, "nodes");
   for (index_t t = 0; t < tiles.y.nt(); ++t)
     g.insert<kernels::SoftDetector<T>>({shape.streams, tiles.coherence, options.kind, options.order, lists.real_form,
-                                        options.n0, options.clip, lists.labels},
+                                        options.n0, options.clip, options.keep, lists.labels},
                                        tiles.channels(t), tiles.y(0, t), tiles.columns(0, 0), tiles.points(0, 0),
                                        L(0, t), nodes(0, t));
   g.wait();
   return found;
 }
 
+template <class T>
+QuantizedLlrs quantize_llrs(const HostMatrix<T>& llrs, double scale) {
+  if (!(scale > 0) || !std::isfinite(scale)) refuse("scale", std::to_string(scale) + "; finite and above 0");
+  QuantizedLlrs made{HostMatrix<std::int8_t>(llrs.rows(), llrs.cols())};
+  for (index_t e = 0; e < llrs.size(); ++e) {
+    const double wanted = std::nearbyint(scale * static_cast<double>(llrs.data()[e]));
+    made.llrs.data()[e] = static_cast<std::int8_t>(std::clamp(wanted, -127.0, 127.0));
+    made.saturated += std::abs(wanted) > 127 ? 1 : 0;
+  }
+  return made;
+}
+
+template QuantizedLlrs quantize_llrs(const HostMatrix<float>&, double);
+template QuantizedLlrs quantize_llrs(const HostMatrix<double>&, double);
 template SoftDetection<float> mimo_soft(Graph&, const MimoShape&, const HostMatrix<std::complex<float>>&,
                                         const HostMatrix<std::complex<float>>&, const std::vector<Constellation>&,
-                                        const SoftOptions&);
+                                        const SoftOptions&, const HostMatrix<float>&);
 template SoftDetection<double> mimo_soft(Graph&, const MimoShape&, const HostMatrix<std::complex<double>>&,
                                          const HostMatrix<std::complex<double>>&, const std::vector<Constellation>&,
-                                         const SoftOptions&);
+                                         const SoftOptions&, const HostMatrix<double>&);
 
 }  // namespace tesela

@@ -3,6 +3,7 @@
 #include <tesela/tiles/size_checks.hpp>
 
 #include <cmath>
+#include <vector>
 
 namespace tesela {
 namespace {
@@ -19,45 +20,58 @@ std::string place(index_t i, index_t j) {
   return text + "] (from zero)";
 }
 
-/// L of C = L L^H, scaled by 2^-exponent on the way, since squares of C's elements need not exist.
-HostMatrix<Number> factor(const HostMatrix<Number>& c) {
+/// C = D L L^H D, D of powers of two such that C's diagonal is about 1 between them: antennas' units do not matter.
+struct Factor {
+  HostMatrix<Number> l;
+  std::vector<int> exponents;
+};
+
+Factor factor(const HostMatrix<Number>& c) {
   const index_t n = c.rows();
-  double largest = 0;
   for (index_t j = 0; j < n; ++j)
-    for (index_t i = 0; i < n; ++i) {
+    for (index_t i = 0; i < n; ++i)
       if (!std::isfinite(c(i, j).real()) || !std::isfinite(c(i, j).imag()))
         refuse("the value at " + place(i, j) + " is not finite");
-      largest = std::fmax(largest, std::fmax(std::abs(c(i, j).real()), std::abs(c(i, j).imag())));
+  const auto indefinite = [](index_t k) {
+    refuse("is not positive definite: row " + std::to_string(k) + " (from zero)");
+  };
+  Factor f{c.clone(), {}};
+  for (index_t k = 0; k < n; ++k) {
+    if (!(c(k, k).real() > 0)) indefinite(k);
+    f.exponents.push_back(std::ilogb(c(k, k).real()) / 2);
+  }
+  HostMatrix<Number>& l = f.l;
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < n; ++i) {
+      const int unit = -f.exponents[static_cast<std::size_t>(i)] - f.exponents[static_cast<std::size_t>(j)];
+      l(i, j) = {std::ldexp(c(i, j).real(), unit), std::ldexp(c(i, j).imag(), unit)};
     }
-  if (largest == 0) refuse("is not positive definite: row 0 (from zero)");
   for (index_t j = 0; j < n; ++j)
     for (index_t i = 0; i <= j; ++i)
-      if (!(std::abs(c(i, j) / largest - std::conj(c(j, i)) / largest) <= 1e-6))
-        refuse("is not Hermitian at " + place(i, j));
-  HostMatrix<Number> l = c.clone();
+      if (!(std::abs(l(i, j) - std::conj(l(j, i))) <= 1e-6)) refuse("is not Hermitian at " + place(i, j));
   for (index_t k = 0; k < n; ++k) {
-    double left = c(k, k).real() / largest;
+    double left = l(k, k).real();
     for (index_t j = 0; j < k; ++j) left -= std::norm(l(k, j));
-    if (!(left > 1e-14)) refuse("is not positive definite: row " + std::to_string(k) + " (from zero)");
+    if (!(left > 1e-14)) indefinite(k);
     l(k, k) = std::sqrt(left);
     for (index_t i = k + 1; i < n; ++i) {
-      Number sum = c(i, k) / largest;
-      for (index_t j = 0; j < k; ++j) sum -= l(i, j) * std::conj(l(k, j));
-      l(i, k) = sum / l(k, k).real();
+      for (index_t j = 0; j < k; ++j) l(i, k) -= l(i, j) * std::conj(l(k, j));
+      l(i, k) /= l(k, k).real();
     }
   }
-  for (index_t j = 0; j < n; ++j)
-    for (index_t i = j; i < n; ++i) l(i, j) *= std::sqrt(largest);
-  return l;
+  return f;
 }
 
+/// b <- (D L)^-1 b.
 template <class T>
-void solve(const HostMatrix<Number>& l, HostMatrix<std::complex<T>>& b) {
+void solve(const Factor& f, HostMatrix<std::complex<T>>& b) {
   for (index_t k = 0; k < b.cols(); ++k)
     for (index_t i = 0; i < b.rows(); ++i) {
-      Number left(b(i, k));
-      for (index_t j = 0; j < i; ++j) left -= l(i, j) * Number(b(j, k));
-      b(i, k) = std::complex<T>(left / l(i, i).real());
+      const int unit = -f.exponents[static_cast<std::size_t>(i)];
+      Number left(std::ldexp(static_cast<double>(b(i, k).real()), unit),
+                  std::ldexp(static_cast<double>(b(i, k).imag()), unit));
+      for (index_t j = 0; j < i; ++j) left -= f.l(i, j) * Number(b(j, k));
+      b(i, k) = std::complex<T>(left / f.l(i, i).real());
     }
 }
 
@@ -69,9 +83,9 @@ void whiten(const HostMatrix<Number>& covariance, HostMatrix<std::complex<T>>& c
   const index_t n = y.rows();
   if (covariance.rows() != n || covariance.cols() != n || channels.rows() != n)
     refuse(to_string(covariance.shape()) + "; Nr x Nr, of " + std::to_string(n) + " antennas");
-  const HostMatrix<Number> l = factor(covariance);
-  solve(l, channels);
-  solve(l, y);
+  const Factor f = factor(covariance);
+  solve(f, channels);
+  solve(f, y);
 }
 
 template void whiten(const HostMatrix<Number>&, HostMatrix<std::complex<float>>&, HostMatrix<std::complex<float>>&);

@@ -9,10 +9,11 @@ namespace {
 const std::vector<std::string> all_rows{"qr", "one-channel", "channel-each", "many", "slot4", "slot8"};
 
 template <class T>
-void run(const MimoBench& o) {
+void run(MimoBench o) {
   RuntimeOptions options = o.runtime();
   options.profile = true;  // for the kernels' own seconds
   Runtime runtime(options);
+  if (o.many == 0) o.many = runtime.gpus() > 0 ? 10000000 : 1000000;
   Report report("mimo", o, &runtime);
   for (const std::string& rows : o.rows.empty() ? all_rows : o.rows) {
     if (rows == "qr")
@@ -21,7 +22,8 @@ void run(const MimoBench& o) {
       add_search_rows<T>(report, runtime, o, rows);
   }
   report.note(
-      "times are from host to host (H and y page-locked), of QRs between events of the device where there is one; "
+      "times are from host to host (H, y and what is found page-locked beforehand), of QRs between events of the "
+      "device where there is one; "
       "kernel_s: of the kernels alone");
   report.note("an answer is checked by a second order of columns; nodes and steps differ from run to run on GPUs");
   report.finish();
@@ -41,9 +43,11 @@ const cli::Command command(
       app.add_option("--signals", o->signals, "of one-channel and channel-each")
           ->transform(cli::positive())
           ->capture_default_str();
-      app.add_option("--many", o->many, "signals of many")->transform(cli::positive())->capture_default_str();
+      app.add_option("--many", o->many, "signals of many (default: 10000000, on cores alone 1000000)")
+          ->transform(cli::positive());
       app.add_option("--max-nodes", o->max_nodes, "of slots: a second row with such a bound")
           ->transform(cli::positive());
+      app.add_option("--slots", o->slots, "also p99 / median over so many different slots")->transform(cli::positive());
       return std::function<int()>(
           [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
     });

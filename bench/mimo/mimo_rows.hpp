@@ -8,9 +8,9 @@
 namespace tesela::bench {
 
 struct MimoBench : Options {
-  std::vector<std::string> rows;  ///< of mimo_rows, all where empty
-  index_t matrices = 1000000, signals = 100000, many = 10000000, slots = 1;
-  long long max_nodes = 0;  ///< of the slots, besides a search without an end
+  std::vector<std::string> rows;                                      ///< of mimo_rows, all where empty
+  index_t matrices = 1000000, signals = 100000, many = 0, slots = 0;  ///< many: 0 for what suits the machine
+  long long max_nodes = 0;                                            ///< of the slots, besides a search without an end
 };
 
 /// Seconds that kernels of this name took since the last reset, on GPUs where they ran there, else on cores.

@@ -15,6 +15,7 @@ struct SearchCase {
   const char* constellation;
   double ebn0;
   long long max_nodes = 0;
+  bool slot = false;
 };
 
 constexpr index_t slot = 273 * 12 * 14;
@@ -23,8 +24,12 @@ std::vector<SearchCase> cases_of(const MimoBench& o, const std::string& rows) {
   std::vector<SearchCase> all;
   const auto slots = [&](index_t n, const char* constellation, const std::vector<double>& decibels) {
     for (const double db : decibels) {
-      all.push_back(
-          {fmt::format("a slot of {0}x{0}, {1}, {2:g} dB", n, constellation, db), {n, n, slot, 1}, constellation, db});
+      all.push_back({fmt::format("a slot of {0}x{0}, {1}, {2:g} dB", n, constellation, db),
+                     {n, n, slot, 1},
+                     constellation,
+                     db,
+                     0,
+                     true});
       if (o.max_nodes == 0) continue;
       all.push_back(all.back());
       all.back().max_nodes = o.max_nodes;
@@ -61,16 +66,34 @@ struct Searched {
   Searched(Runtime& runtime, const SearchCase& what, std::uint64_t seed)
       : shape(what.shape), alphabets(parse_constellations("bench mimo", what.constellation, what.shape.streams)) {
     n0 = noise_variance(what.ebn0, alphabets);
-    h = random_channels<T>(shape, {}, seed);
-    y = received(shape, h, alphabets, random_labels(shape, alphabets, seed), n0, seed);
+    generate(seed);
     for (auto* const a : {&h, &y})
       pinned.emplace_back(runtime, a->data(), static_cast<std::size_t>(a->size()) * sizeof(std::complex<T>));
   }
-  Detection operator()(Graph& g, const std::string& method, ColumnOrder order, long long max_nodes) const {
-    MimoOptions options{.order = order, .n0 = n0, .max_nodes = max_nodes};
-    parse_mimo_method("bench mimo", method, options);
-    return mimo_detect(g, shape, h, y, alphabets, options);
+  /// Other channels and signals, in the same memory.
+  void generate(std::uint64_t seed) {
+    const auto fill = [](HostMatrix<std::complex<T>>& to, HostMatrix<std::complex<T>> from) {
+      if (to.size() == 0)
+        to = std::move(from);
+      else
+        std::copy_n(from.data(), from.size(), to.data());
+    };
+    fill(h, random_channels<T>(shape, {}, seed));
+    fill(y, received(shape, h, alphabets, random_labels(shape, alphabets, seed), n0, seed));
   }
+  void operator()(Graph& g, ColumnOrder order, long long max_nodes, Detection& found) const {
+    mimo_detect(g, shape, h, y, alphabets, {.order = order, .n0 = n0, .max_nodes = max_nodes}, found);
+  }
+};
+
+/// Of so many different slots: the time of which one in a hundred takes more, over the median.
+struct Spread {
+  std::vector<double> seconds;
+  double at(double part) {
+    std::sort(seconds.begin(), seconds.end());
+    return seconds[static_cast<std::size_t>(part * static_cast<double>(seconds.size() - 1) + 0.5)];
+  }
+  double ratio() { return at(0.99) / at(0.5); }
 };
 
 index_t differences(const Detection& a, const Detection& b) {
@@ -99,18 +122,24 @@ void add_search_rows(Report& report, Runtime& runtime, const MimoBench& o, const
     const auto data = std::make_shared<Searched<T>>(runtime, what, o.common.seed);
     const auto kernel = std::make_shared<double>(0);
     const auto found = std::make_shared<Detection>();
+    found->labels = HostMatrix<int>(what.shape.streams, what.shape.signals);
+    found->reports.resize(static_cast<std::size_t>(what.shape.signals));
+    const PinnedMemory labels(runtime, found->labels.data(),
+                              static_cast<std::size_t>(found->labels.size()) * sizeof(int));
+    const PinnedMemory reports(runtime, found->reports.data(), found->reports.size() * sizeof(SearchReport));
     const auto run = [&runtime, data, kernel, found, what] {
       runtime.reset_statistics();
       const double seconds = seconds_of([&] {
         Graph g(runtime);
-        *found = (*data)(g, "sd", ColumnOrder::mmse_vblast, what.max_nodes);
+        (*data)(g, ColumnOrder::mmse_vblast, what.max_nodes, *found);
       });
       *kernel = kernel_seconds(runtime, "sphere_search");
       return seconds;
     };
     const auto check = [&runtime, data, found, what] {
       Graph g(runtime);
-      const Detection other = (*data)(g, "sd", ColumnOrder::sqrd, what.max_nodes);
+      Detection other;
+      (*data)(g, ColumnOrder::sqrd, what.max_nodes, other);
       const index_t wrong = differences(*found, other);
       if (wrong > 0)
         throw WrongResult(fmt::format("bench mimo: {}: {} signals differ by a second order", what.title, wrong));
@@ -129,6 +158,18 @@ void add_search_rows(Report& report, Runtime& runtime, const MimoBench& o, const
                                  {"uncertified", static_cast<double>(found->uncertified())}};
     report.note(fmt::format("{}: the kernel {:.4g} s, {:.1f} nodes in the mean, {:.0f} at most, {} uncertified",
                             what.title, *kernel, nodes / signals, most, found->uncertified()));
+    if (!what.slot || o.slots == 0) continue;
+    Spread kernels, calls;
+    for (index_t k = 1; k <= o.slots; ++k) {
+      data->generate(o.common.seed + static_cast<std::uint64_t>(k));
+      calls.seconds.push_back(run());
+      kernels.seconds.push_back(*kernel);
+    }
+    report.rows().back().more.emplace_back("slots_p99_over_median", kernels.ratio());
+    report.note(
+        fmt::format("{}: of {} slots the kernel has a median of {:.4g} s and p99 / median {:.3f}, the call {:.4g} s "
+                    "and {:.3f}",
+                    what.title, o.slots, kernels.at(0.5), kernels.ratio(), calls.at(0.5), calls.ratio()));
   }
 }
 

@@ -19,6 +19,7 @@ enum class DetectorKind : std::uint8_t {
   nway,      ///< each stream in turn: all of its points, the others sliced
   lr,        ///< back-substitution in a reduced lattice, sliced level by level; in real form
   ep,        ///< expectation propagation, sliced
+  bfs_gemm,  ///< kbest for all signals of a channel together, by products of matrices
 };
 
 /// Labels of signals as SphereSearch's, in complex form but for lr, by a detector of that kind; on cores alone. The
@@ -32,7 +33,7 @@ struct Detector {
     index_t streams = 0;
     index_t coherence = 1;
     DetectorKind kind = DetectorKind::mmse;
-    ColumnOrder order = ColumnOrder::natural;  ///< of zf_sic, mmse_sic, kbest and fsd
+    ColumnOrder order = ColumnOrder::natural;  ///< of zf_sic, mmse_sic, kbest, bfs_gemm and fsd
     bool up = true;
     index_t keep = 0;
     double n0 = 0;

@@ -1,319 +1,199 @@
-#include <tesela/codelets/mimo/internal/sphere_body.hpp>
+#include <tesela/codelets/mimo/internal/paths.hpp>
+#include <tesela/codelets/mimo/internal/soft_tree.hpp>
 #include <tesela/codelets/mimo/soft_detector.hpp>
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 namespace tesela::kernels {
 namespace mimo {
 namespace {
 
-constexpr double far = std::numeric_limits<double>::infinity();
-
-/// The least square distance for each value of each bit of each stream.
-struct BitDistances {
-  std::vector<std::vector<double>> of[2];  ///< [value][stream][bit], bit 0 the least significant
-  explicit BitDistances(const std::vector<int>& widths) {
-    for (auto& value : of)
-      for (const int width : widths) value.emplace_back(static_cast<std::size_t>(width), far);
-  }
-};
-
-/// A channel's tree, and searches in it. Square distances are in the channel's scaled units.
-template <class F>
-class SoftTree {
- public:
-  using T = RealOf<F>;
-  SoftTree(ChannelView<T> view, const OrderChoice& choice, std::vector<int> widths)
-      : view_(view),
-        choice_(choice),
-        widths_(std::move(widths)),
-        m_(view.template rows<F>()),
-        n_(view.template cols<F>()) {
-    const auto m = static_cast<std::size_t>(m_), n = static_cast<std::size_t>(n_);
-    a_.resize(m * n), tau_.resize(n), z_.resize(std::max(m, n)), at_.resize(n), order_.resize(n), children_.resize(n);
-    work_.resize(static_cast<std::size_t>(order_work(m_, n_)));
-    labels_.resize(static_cast<std::size_t>(view.streams));
-    for (index_t j = 0; j < n_; ++j) {
-      int mask = 0;
-      for (int k = 0; k < view.columns[j].count; ++k) mask |= view.points[view.columns[j].first + k].label;
-      masks_.push_back(mask);
-    }
-  }
-
-  void channel(const Complex<T>* h) {
-    view_.h = h;
-    facts_ = prepare_channel<F>(view_, choice_, a_.data(), tau_.data(), work_.data(), OrderOf{order_.data(), 1});
-  }
-  int exponent() const { return facts_.exponent; }
-
-  void receive(const Complex<T>* y) {
-    const Scale<T> scale(facts_.exponent);
-    std::fill(z_.begin(), z_.end(), number<F>(0));
-    for (index_t i = 0; i < view_.antennas; ++i) {
-      const Complex<T> x = scale(y[i]);
-      if constexpr (NumberOf<F>::complex)
-        z_[static_cast<std::size_t>(i)] = x;
-      else
-        z_[static_cast<std::size_t>(i)] = x.re, z_[static_cast<std::size_t>(i + view_.antennas)] = x.im;
-    }
-    apply_adjoint(m_, n_, a_.data(), tau_.data(), z_.data());
-    nodes_ = 0;
-  }
-  double nodes() const { return nodes_; }
-
-  /// One search for all bits: a path is left when it can improve nothing any more.
-  BitDistances all_bits() {
-    best_ = far;
-    nearest_.assign(labels_.size(), 0);
-    counter_.clear();
-    for (const int width : widths_) counter_.emplace_back(static_cast<std::size_t>(width), far);
-    together(n_ - 1, 0);
-    BitDistances found(widths_);
-    for (std::size_t j = 0; j < widths_.size(); ++j)
-      for (int bit = 0; bit < widths_[j]; ++bit) {
-        const int value = (nearest_[j] >> bit) & 1;
-        found.of[value][j][static_cast<std::size_t>(bit)] = best_;
-        found.of[1 - value][j][static_cast<std::size_t>(bit)] = counter_[j][static_cast<std::size_t>(bit)];
-      }
-    return found;
-  }
-
-  /// A search for each value of each bit.
-  BitDistances each_bit() {
-    BitDistances found(widths_);
-    for (std::size_t j = 0; j < widths_.size(); ++j)
-      for (int bit = 0; bit < widths_[j]; ++bit)
-        for (int value = 0; value < 2; ++value) {
-          best_ = far;
-          wanted_ = {static_cast<index_t>(j), 1 << bit, value << bit};
-          alone(n_ - 1, 0);
-          found.of[value][j][static_cast<std::size_t>(bit)] = best_;
-        }
-    return found;
-  }
-
- private:
-  struct Child {
-    double distance;
-    int k;
-  };
-  struct Wanted {
-    index_t stream;
-    int mask, value;
-  };
-
-  index_t stream_of(index_t column) const { return column < view_.streams ? column : column - view_.streams; }
-  F amplitude(index_t column, int k) const {
-    const SearchColumn& c = view_.columns[column];
-    if constexpr (NumberOf<F>::complex) {
-      const SearchPoint& p = view_.points[c.first + k];
-      return {static_cast<T>(p.re), static_cast<T>(p.im)};
-    } else {
-      return static_cast<T>(c.low + k * c.step);
-    }
-  }
-  int label(index_t column, int k) const { return view_.points[view_.columns[column].first + k].label; }
-
-  /// The children of level i in order of distance.
-  std::vector<Child>& open(index_t i) {
-    const auto row = [&](index_t j) { return i < m_ ? a_[static_cast<std::size_t>(i + j * m_)] : number<F>(0); };
-    F left = z_[static_cast<std::size_t>(i)];
-    for (index_t j = i + 1; j < n_; ++j)
-      left -= row(j) * amplitude(order_[static_cast<std::size_t>(j)], at_[static_cast<std::size_t>(j)]);
-    auto& children = children_[static_cast<std::size_t>(i)];
-    children.clear();
-    const index_t column = order_[static_cast<std::size_t>(i)];
-    for (int k = 0; k < view_.columns[column].count; ++k)
-      children.push_back({static_cast<double>(norm(left - row(i) * amplitude(column, k))), k});
-    std::sort(children.begin(), children.end(), [](const Child& p, const Child& q) { return p.distance < q.distance; });
-    return children;
-  }
-
-  /// The largest distance that a leaf below this path, decided from level i up, could still make smaller.
-  double most(index_t i) const {
-    double limit = best_;
-    for (index_t level = 0; level < n_; ++level) {
-      const index_t column = order_[static_cast<std::size_t>(level)], stream = stream_of(column);
-      const auto j = static_cast<std::size_t>(stream);
-      int bits = masks_[static_cast<std::size_t>(column)];
-      if (level >= i) bits &= label(column, at_[static_cast<std::size_t>(level)]) ^ nearest_[j];
-      for (int bit = 0; bits != 0; ++bit, bits >>= 1)
-        if ((bits & 1) != 0) limit = std::max(limit, counter_[j][static_cast<std::size_t>(bit)]);
-    }
-    return limit;
-  }
-
-  void together(index_t i, double before) {
-    if (i < 0) return take_leaf_of_all(before);
-    for (const Child& child : open(i)) {
-      const double distance = before + child.distance;
-      if (distance >= most(n_)) return;  // of any path
-      at_[static_cast<std::size_t>(i)] = child.k;
-      if (distance >= most(i)) continue;
-      ++nodes_;
-      together(i - 1, distance);
-    }
-  }
-
-  void take_leaf_of_all(double distance) {
-    std::fill(labels_.begin(), labels_.end(), 0);
-    for (index_t level = 0; level < n_; ++level) {
-      const index_t column = order_[static_cast<std::size_t>(level)];
-      labels_[static_cast<std::size_t>(stream_of(column))] |= label(column, at_[static_cast<std::size_t>(level)]);
-    }
-    const bool nearer = distance < best_;
-    for (std::size_t j = 0; j < labels_.size(); ++j)
-      for (int bit = 0; bit < widths_[j]; ++bit) {
-        if (((labels_[j] ^ nearest_[j]) >> bit & 1) == 0) continue;
-        double& counter = counter_[j][static_cast<std::size_t>(bit)];
-        counter = nearer ? best_ : std::min(counter, distance);
-      }
-    if (nearer) best_ = distance, nearest_ = labels_;
-  }
-
-  void alone(index_t i, double before) {
-    if (i < 0) {
-      best_ = std::min(best_, before);
-      return;
-    }
-    const index_t column = order_[static_cast<std::size_t>(i)];
-    const int mask = stream_of(column) == wanted_.stream ? masks_[static_cast<std::size_t>(column)] & wanted_.mask : 0;
-    for (const Child& child : open(i)) {
-      if (before + child.distance >= best_) return;
-      if (mask != 0 && (label(column, child.k) & mask) != wanted_.value) continue;
-      ++nodes_;
-      at_[static_cast<std::size_t>(i)] = child.k;
-      alone(i - 1, before + child.distance);
-    }
-  }
-
-  ChannelView<T> view_;
-  OrderChoice choice_;
-  std::vector<int> widths_;
-  index_t m_, n_;
-  ChannelFacts facts_{};
-  std::vector<F> a_, tau_, z_, work_;
-  std::vector<int> at_, order_, masks_, labels_, nearest_;
-  std::vector<std::vector<Child>> children_;
-  std::vector<std::vector<double>> counter_;
-  double best_ = far, nodes_ = 0;
-  Wanted wanted_{};
-};
-
-/// Every candidate of complex form: f(labels, square distance in the units of `scale`).
+/// Every candidate of complex form: f(labels, metric), in units of 2^exponent.
 template <class T, class F>
-void for_each_candidate(const ChannelView<T>& view, const Complex<T>* y, const Scale<double>& scale, F f) {
+void for_each_candidate(const ChannelView<T>& view, const Complex<T>* y, const Penalties<T>& penalties, int exponent,
+                        F f) {
+  const Scale<double> scale(exponent);
   Complex<double> s[most_streams];
   int at[most_streams] = {}, labels[most_streams];
   for (index_t j = 0; j >= 0;) {
+    double penalty = 0;
     for (j = 0; j < view.streams; ++j) {
       const SearchPoint& p = view.points[view.columns[j].first + at[j]];
       s[j] = {p.re, p.im}, labels[j] = p.label;
+      penalty += penalties(j, at[j]);
     }
     const double d = distance_of(view, y, scale, s);
-    f(labels, d * d);
+    f(labels, d * d + penalty);
     for (j = view.streams - 1; j >= 0 && ++at[j] == view.columns[j].count; --j) at[j] = 0;
   }
 }
 
-/// ln(sum of e^x) as terms come.
+/// x / n0, where n0 may be too small to be anything but 0.
+double over(double x, double n0) { return x == 0 ? 0 : x / n0; }
+
+/// The sum of e^(-metric / n0) as terms come, over that of the least metric.
 struct LogSum {
-  double largest = -far, sum = 0;
-  void add(double x) {
-    if (x > largest)
-      sum = sum * std::exp(largest - x) + 1, largest = x;
+  double least = unreached, sum = 0;
+  void add(double metric, double n0) {
+    if (metric < least)
+      sum = sum * std::exp(over(metric - least, n0)) + 1, least = metric;
     else
-      sum += std::exp(x - largest);
+      sum += std::exp(over(least - metric, n0));
   }
-  double value() const { return largest + std::log(sum); }
 };
+
+constexpr double no_answer = SoftDetector<double>::no_answer;
 
 template <class T>
 class Soft {
  public:
   Soft(const typename SoftDetector<T>::Args& args, const ChannelView<T>& view, std::vector<int> widths)
-      : args_(args), view_(view), widths_(std::move(widths)) {}
+      : args_(args),
+        view_(view),
+        widths_(std::move(widths)),
+        tree_(view),
+        linear_({view.antennas, view.streams, nullptr, view.antennas, view.columns, view.points}) {}
 
-  /// L of the bits, from distances in units of 2^exponent.
-  void give(const BitDistances& d, int exponent, T* llrs) const {
-    const Scale<double> scale(exponent);
-    const double n0 = scale(scale(args_.n0));
-    for_each_bit([&](std::size_t j, std::size_t bit, index_t place) {
-      llrs[place] = cut((d.of[1][j][bit] - d.of[0][j][bit]) / n0);
-    });
+  void channel(const Complex<T>* h) {
+    view_.h = h;
+    if (args_.kind == SoftKind::mmse) return linear_channel();
+    if (!lists()) return;
+    tree_.channel(h);
+    factors_ = tree_.trees(detector(), args_.order, true, args_.n0);
   }
 
-  double all_candidates(const Complex<T>* y, T* llrs) const {
-    const Scale<double> one(0);
+  /// L of the bits, from metrics in units of 2^exponent. False where they are beyond all numbers.
+  bool give(const BitDistances& d, int exponent, T* llrs) const {
+    const double n0 = scaled_n0(exponent);
+    bool known = true;
+    for_each_bit([&](std::size_t j, std::size_t bit, index_t place) {
+      const double l = over(d.of[1][j][bit] - d.of[0][j][bit], n0);
+      llrs[place] = cut(l);
+      known = known && !std::isnan(l);
+    });
+    return known;
+  }
+
+  /// In complex form, by every means but tree searches; answers how many nodes were looked at.
+  double operator()(const Complex<T>* y, Penalties<T>& penalties, T* llrs) {
+    if (args_.kind == SoftKind::mmse) return linear(y, llrs);
+    return lists() ? listed(y, penalties, llrs) : all_candidates(y, penalties, llrs);
+  }
+
+ private:
+  double all_candidates(const Complex<T>* y, Penalties<T>& penalties, T* llrs) const {
+    T largest = 0;
+    for (index_t i = 0; i < view_.antennas; ++i) {
+      largest = std::max(largest, size_of(y[i]));
+      for (index_t j = 0; j < view_.streams; ++j) largest = std::max(largest, size_of(view_.h[i + j * view_.ld]));
+    }
+    const int exponent = exponent_of(largest);
+    const double n0 = scaled_n0(exponent);
+    penalties.receive(llrs, n0);
     double count = 0;
     std::vector<LogSum> sums[2];
     BitDistances least(widths_);
     for (auto& s : sums) s.resize(static_cast<std::size_t>(bits()));
-    for_each_candidate(view_, y, one, [&](const int* labels, double square) {
+    for_each_candidate(view_, y, penalties, exponent, [&](const int* labels, double metric) {
       ++count;
+      if (args_.kind != SoftKind::app) return least.take(labels, metric);
       for_each_bit([&](std::size_t j, std::size_t bit, index_t place) {
-        const int value = (labels[j] >> bit) & 1;
-        double& d = least.of[value][j][bit];
-        d = std::min(d, square);
-        if (args_.kind == SoftKind::app) sums[value][static_cast<std::size_t>(place)].add(-square / args_.n0);
+        sums[labels[j] >> bit & 1][static_cast<std::size_t>(place)].add(metric, n0);
       });
     });
-    if (args_.kind != SoftKind::app)
-      give(least, 0, llrs);
-    else
-      for (index_t k = 0; k < bits(); ++k)
-        llrs[k] = cut(sums[0][static_cast<std::size_t>(k)].value() - sums[1][static_cast<std::size_t>(k)].value());
-    return count;
+    if (args_.kind != SoftKind::app) return give(least, exponent, llrs) ? count : no_answer;
+    bool known = true;
+    for (index_t k = 0; k < bits(); ++k) {
+      const LogSum &zero = sums[0][static_cast<std::size_t>(k)], &one = sums[1][static_cast<std::size_t>(k)];
+      const double l = over(one.least - zero.least, n0) + std::log(zero.sum) - std::log(one.sum);
+      llrs[k] = cut(l);
+      known = known && !std::isnan(l);
+    }
+    return known ? count : no_answer;
   }
 
-  double linear(const Complex<T>* y, T* llrs) const {
-    const index_t m = view_.antennas, n = view_.streams;
-    using Number = Complex<double>;
-    T largest = 0;
-    for (index_t j = 0; j < n; ++j)
-      for (index_t i = 0; i < m; ++i) largest = std::max(largest, size_of(view_.h[i + j * view_.ld]));
-    const int exponent = exponent_of(largest);
-    const Scale<double> scale(exponent);
-    const double n0 = scale(scale(args_.n0));
-    std::vector<Number> h, c(static_cast<std::size_t>(n * n)), matched(static_cast<std::size_t>(n));
-    for (index_t j = 0; j < n; ++j)
-      for (index_t i = 0; i < m; ++i) {
-        const Complex<T> x = view_.h[i + j * view_.ld];
-        h.push_back(scale(Number{x.re, x.im}));
-        matched[static_cast<std::size_t>(j)] += conj(h.back()) * scale(Number{y[i].re, y[i].im});
+  bool lists() const {
+    return args_.kind == SoftKind::kbest || args_.kind == SoftKind::fsd || args_.kind == SoftKind::nway;
+  }
+  DetectorKind detector() const {
+    return args_.kind == SoftKind::kbest ? DetectorKind::kbest
+           : args_.kind == SoftKind::fsd ? DetectorKind::fsd
+                                         : DetectorKind::nway;
+  }
+
+  /// Of the paths that the detector of that name keeps.
+  double listed(const Complex<T>* y, Penalties<T>& penalties, T* llrs) {
+    penalties.receive(llrs, scaled_n0(tree_.exponent()));
+    tree_.receive(y);
+    BitDistances least(widths_);
+    long long nodes = 0;
+    int labels[most_streams] = {};
+    const bool best = args_.kind == SoftKind::kbest;
+    const index_t full = best ? 0 : args_.kind == SoftKind::fsd ? args_.keep : 1;
+    const auto keep = static_cast<std::size_t>(best ? args_.keep : 1);
+    for (const Factors<T>& f : factors_) {
+      const PathSet<T> found = tree_.paths(f, full, keep, nodes, &penalties);
+      const std::size_t n = f.order.size();
+      for (std::size_t p = 0; p < found.count(); ++p) {
+        for (std::size_t i = 0; i < n; ++i) labels[f.order[i]] = tree_.point(f.order[i], found.at[i + n * p]).label;
+        least.take(labels, static_cast<double>(found.distance[p]));
       }
-    inverse_gram(m, n, h.data(), n0, c.data());
+    }
+    return give(least, tree_.exponent(), llrs) ? static_cast<double>(nodes) : no_answer;
+  }
+
+  /// In double, whatever T is.
+  void linear_channel() {
+    exact_h_.clear();
+    for (index_t j = 0; j < view_.streams; ++j)
+      for (index_t i = 0; i < view_.antennas; ++i) exact_h_.push_back(exact(view_.h[i + j * view_.ld]));
+    linear_.channel(exact_h_.data());
+    std::vector<int> order(static_cast<std::size_t>(view_.streams));
+    std::iota(order.begin(), order.end(), 0);
+    factors_of_linear_ = linear_.factor(order, linear_.scaled_n0(args_.n0), true);
+  }
+
+  double linear(const Complex<T>* y, T* llrs) {
+    const Factors<double>& f = factors_of_linear_;
+    if (f.singular) return no_answer;
+    std::vector<Complex<double>> received;
+    for (index_t i = 0; i < view_.antennas; ++i) received.push_back(exact(y[i]));
+    linear_.receive(received.data());
+    const std::vector<Complex<double>> x = linear_.estimate(f);
     BitDistances d(widths_);
-    for (index_t j = 0; j < n; ++j) {
-      Number x{};
-      for (index_t k = 0; k < n; ++k)
-        x += c[static_cast<std::size_t>(j + k * n)] * matched[static_cast<std::size_t>(k)];
-      const double bias = 1 - n0 * c[static_cast<std::size_t>(j + j * n)].re;
-      for (int k = 0; k < view_.columns[j].count; ++k) {
-        const SearchPoint& p = view_.points[view_.columns[j].first + k];
-        // |x / bias - s|^2 in noise of (1 - bias) / bias, in units of n0.
-        const double square = bias > 0 ? norm(x - Number{bias * p.re, bias * p.im}) / bias / (1 - bias) * args_.n0 : 0;
-        for (int bit = 0; bit < widths_[static_cast<std::size_t>(j)]; ++bit) {
-          double& least = d.of[p.label >> bit & 1][static_cast<std::size_t>(j)][static_cast<std::size_t>(bit)];
+    for (std::size_t j = 0; j < x.size(); ++j) {
+      const SearchColumn& column = view_.columns[j];
+      const double bias = f.bias(j);
+      for (int k = column.first; k < column.first + column.count; ++k) {
+        const SearchPoint& p = view_.points[k];
+        // |x / bias - s|^2 in noise of (1 - bias) / bias = n0 spread / bias.
+        const double square =
+            bias > 0 ? norm(x[j] - Complex<double>{bias * p.re, bias * p.im}) / bias / f.spread[j] : 0;
+        for (int bit = 0; bit < widths_[j]; ++bit) {
+          double& least = d.of[p.label >> bit & 1][j][static_cast<std::size_t>(bit)];
           least = std::min(least, square);
         }
       }
     }
-    give(d, 0, llrs);
-    return static_cast<double>(n);
+    return give(d, linear_.exponent(), llrs) ? static_cast<double>(view_.streams) : no_answer;
   }
 
-  void channel(const Complex<T>* h) { view_.h = h; }
-
- private:
+  static Complex<double> exact(Complex<T> x) { return {x.re, x.im}; }
+  double scaled_n0(int exponent) const { return scaled_noise<double>(args_.n0, exponent); }
   index_t bits() const {
     index_t sum = 0;
     for (const int width : widths_) sum += width;
     return sum;
   }
-  T cut(double l) const { return static_cast<T>(args_.clip > 0 ? std::clamp(l, -args_.clip, args_.clip) : l); }
+  /// What T cannot hold is its largest number, as sure as one can say.
+  T cut(double l) const {
+    const auto largest = static_cast<double>(std::numeric_limits<T>::max());
+    const double most = args_.clip > 0 ? std::min(args_.clip, largest) : largest;
+    return static_cast<T>(std::clamp(l, -most, most));
+  }
   template <class G>
   void for_each_bit(G g) const {
     index_t place = 0;
@@ -324,6 +204,11 @@ class Soft {
   typename SoftDetector<T>::Args args_;
   ChannelView<T> view_;
   std::vector<int> widths_;
+  Paths<T> tree_;
+  std::vector<Factors<T>> factors_;
+  Paths<double> linear_;
+  Factors<double> factors_of_linear_;
+  std::vector<Complex<double>> exact_h_;
 };
 
 template <class F, class T>
@@ -336,7 +221,8 @@ void detect(const typename SoftDetector<T>::Args& args, const Block<const std::c
   for (const int size : sizes) widths.push_back(static_cast<int>(std::lround(std::log2(size))));
   Soft<T> soft(args, view, widths);
   SoftTree<F> tree(view, {args.order, GradientAt::zero, true, args.n0}, widths);
-  const bool searches = args.kind == SoftKind::sts || args.kind == SoftKind::rts;
+  Penalties<T> penalties(view, widths, columns);
+  const bool searches = args.kind == SoftKind::sts || args.kind == SoftKind::rts || args.kind == SoftKind::list;
   for (index_t k = 0; k < y.cols; ++k) {
     const auto* const signal = reinterpret_cast<const Complex<T>*>(&y(0, k));
     if (k % args.coherence == 0) {
@@ -344,14 +230,18 @@ void detect(const typename SoftDetector<T>::Args& args, const Block<const std::c
       soft.channel(one);
       if (searches) tree.channel(one);
     }
+    double& looked = nodes(0, k);
     if (searches) {
-      tree.receive(signal);
-      soft.give(args.kind == SoftKind::sts ? tree.all_bits() : tree.each_bit(), tree.exponent(), &llrs(0, k));
-      nodes(0, k) = tree.nodes();
+      tree.receive(signal, &llrs(0, k));
+      const bool known = soft.give(args.kind == SoftKind::sts   ? tree.all_bits()
+                                   : args.kind == SoftKind::rts ? tree.each_bit()
+                                                                : tree.listed(static_cast<std::size_t>(args.keep)),
+                                   tree.exponent(), &llrs(0, k));
+      looked = known ? tree.nodes() : no_answer;
     } else {
-      nodes(0, k) =
-          args.kind == SoftKind::mmse ? soft.linear(signal, &llrs(0, k)) : soft.all_candidates(signal, &llrs(0, k));
+      looked = soft(signal, penalties, &llrs(0, k));
     }
+    if (looked == no_answer) std::fill_n(&llrs(0, k), llrs.rows, T(0));
   }
 }
 
@@ -360,7 +250,7 @@ void detect(const typename SoftDetector<T>::Args& args, const Block<const std::c
 
 template <class T>
 void SoftDetector<T>::cpu(const Args& args, In<std::complex<T>> h, In<std::complex<T>> y, In<SearchColumn> columns,
-                          In<SearchPoint> points, Out<T> llrs, Out<double> nodes) {
+                          In<SearchPoint> points, InOut<T> llrs, Out<double> nodes) {
   const mimo::ChannelView<T> view{h.rows, args.streams, nullptr, h.ld, columns.data, points.data};
   if (args.real_form)
     mimo::detect<T>(args, h, y, view, Block<T>(llrs), Block<double>(nodes));

@@ -76,6 +76,10 @@ class Lists {
       for (SearchColumn& c : columns_) c.largest = 0;
       reach(nearest, false);
       search(y, {0, 1}, nearest, NoListener{});
+      if (beyond(nearest)) {  // more points than can be visited have the same distance there, but for rounding
+        report.flags = SearchReport::failed;
+        return report;
+      }
       reach(nearest, true);
     }
     std::vector<Point> all;
@@ -99,16 +103,17 @@ class Lists {
     for (std::size_t k = 0; k < all.size(); ++k) {
       std::copy(all[k].labels.begin(), all[k].labels.end(), labels + static_cast<index_t>(k) * rows);
       distances[k] = all[k].distance;
-      for (const int part : all[k].labels)
-        if (args_.integers && std::abs(part) >= edge()) report.flags |= SearchReport::failed;
+      if (args_.integers && beyond(all[k].labels)) report.flags |= SearchReport::failed;
     }
     return report;
   }
 
-  /// Whole numbers beyond it have no place in int, or no exact value in T.
-  static int edge() { return (sizeof(T) == 4 ? 1 << 22 : 1 << 30) - 2; }
-
  private:
+  /// The last of the whole numbers that have a place in int, and an exact value in T, may stand for more.
+  static bool beyond(const std::vector<int>& parts) {
+    constexpr int last = (sizeof(T) == 4 ? 1 << 22 : 1 << 30) - 1;
+    return std::any_of(parts.begin(), parts.end(), [](int part) { return std::abs(part) >= last; });
+  }
   std::size_t at(index_t i, index_t j) const { return static_cast<std::size_t>(i + j * m_); }
 
   /// Of four times the parts of the first leaf.

@@ -10,8 +10,8 @@ namespace tesela::kernels {
 /// For each of some signals all s with ||y - H s|| <= radius, nearest first (of equally near ones the lowest labels):
 /// the first `most` of them, labels ((rows most) x K), distances (most x K), and how many there are (counts, 1 x K). A
 /// radius of 0 asks for the nearest alone. `integers`: s has any whole real and imaginary parts, rows are those of 2
-/// streams (real parts first); the report says `failed` where columns are dependent, or a part is beyond 2^30 (2^22 in
-/// single precision). Otherwise rows are labels of streams. Other tiles as SphereSearch's; on cores alone.
+/// streams (real parts first); the report says `failed` where columns are dependent, or a part is 2^30 - 1 or more
+/// (2^22 - 1 in single precision). Otherwise rows are labels of streams. Other tiles as SphereSearch's; on cores alone.
 template <class T>
 struct SphereList {
   static constexpr auto name = "sphere_list";

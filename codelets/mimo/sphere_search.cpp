@@ -15,6 +15,8 @@ void search_all(const typename SphereSearch<T>::Args& args, const Block<const st
   ChannelView<T> view{h.rows, args.streams, nullptr, h.ld, columns, points};
   const index_t m = view.template rows<F>(), n = view.template cols<F>();
   std::vector<F> numbers(static_cast<std::size_t>(channel_numbers(m, n) + m + order_work(m, n)));
+  // Who asks for Su and Wassell's order has channels of whose Gram matrix single precision leaves nothing.
+  std::vector<typename DoubleOf<F>::type> exact(static_cast<std::size_t>(n * n + n));
   std::vector<int> places(static_cast<std::size_t>(n));
   F *const a = numbers.data(), *const tau = a + m * n, *const z = tau + n, *const work = z + m;
   const OrderOf order{places.data(), 1};
@@ -30,7 +32,7 @@ void search_all(const typename SphereSearch<T>::Args& args, const Block<const st
       continue;
     }
     if (args.order == ColumnOrder::gradient || args.order == ColumnOrder::su_wassell)
-      facts = prepare_for_signal<F>(view, choice, signal, a, tau, work, order);
+      facts = prepare_for_signal<F>(view, choice, signal, a, tau, work, exact.data(), order);
     else if (fresh)
       facts = prepare_channel<F>(view, choice, a, tau, work, order);
     reports(0, k) = search<F>(view, facts, a, tau, order, signal, z, limits, &labels(0, k));

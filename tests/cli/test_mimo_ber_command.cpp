@@ -65,4 +65,8 @@ TEST_CASE("mimo ber --soft: mutual information per bit goes from 0 to 1") {
   CHECK(information.at({"soft app", 20.0}) >= information.at({"soft mmse", 20.0}));
   CHECK(information.at({"soft app", -20.0}) > -0.01);
   ber.refuses({"--soft", "none"}, "--soft");
+  const Outcome told = run_tesela({"mimo", "ber", "--nt", "1", "--constellation", "qpsk", "--ebn0", "5", "--soft",
+                                   "sts", "--signals", "500", "--most-signals", "500"});
+  CHECK(told.code == 0);
+  CHECK_THAT(told.out, Catch::Matchers::ContainsSubstring("soft sts           information"));
 }

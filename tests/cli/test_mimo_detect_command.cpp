@@ -1,5 +1,4 @@
-#include "tests/support/command.hpp"
-#include <tesela/tiles/io/arrays.hpp>
+#include "tests/support/mimo_command.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
@@ -25,32 +24,6 @@ void exact(const Words& options) {
   CHECK(check(report, "metric_gap") <= report["limits"]["metric_gap"].get<double>());
 }
 
-/// 2 x 2 channels and signals of bpsk, one a channel: signal k is H s exactly.
-struct Files {
-  TemporaryFolder folder;
-  std::string h = folder / "h.npy", y = folder / "y.npy", s = folder / "s.npy";
-  std::vector<Number> channels, signals;
-  std::vector<int> labels;
-  explicit Files(int count = 5) {
-    for (int k = 0; k < count; ++k) {
-      const Number a{1.0 + k, 0.5}, b{0.25, -1.0}, c{-0.5, k * 0.5}, d{2.0, 1.0};
-      for (const Number& x : {a, b, c, d}) channels.push_back(x);
-      const int s0 = k % 2, s1 = k / 2 % 2;
-      const Number p{std::sqrt(0.5) * (1 - 2 * s0), std::sqrt(0.5) * (1 - 2 * s0)},
-          q{std::sqrt(0.5) * (1 - 2 * s1), std::sqrt(0.5) * (1 - 2 * s1)};
-      labels.push_back(s0), labels.push_back(s1);
-      signals.push_back(a * p + b * q), signals.push_back(c * p + d * q);
-    }
-    write(count);
-  }
-  void write(index_t count) {
-    write_array(h, {count, 2, 2}, channels.data());
-    write_array(y, {count, 2}, signals.data());
-    write_array(s, {count, 2}, labels.data());
-  }
-  Words words(const Words& more = {}) const { return Words{"--h", h, "--y", y, "--constellation", "bpsk"} + more; }
-};
-
 }  // namespace
 
 TEST_CASE("mimo detect is exact: shapes, noise, channels, precisions") {  // the library's tests have more of them
@@ -65,8 +38,22 @@ TEST_CASE("mimo detect is exact: shapes, noise, channels, precisions") {  // the
   exact({"--nt", "3", "--signals", "100", "--order", "gradient:babai", "--direction", "down", "--coherence", "0"});
 }
 
+TEST_CASE("mimo detect: how many signals had how many nodes") {
+  const auto report = detect({"--nt", "3", "--signals", "200", "--ebn0", "5"});
+  index_t signals = 0;
+  double least = 0, most = 0;
+  for (const auto& bin : report["nodes_histogram"]) {
+    const double from = bin["least"].get<double>(), count = bin["signals"].get<double>();
+    signals += bin["signals"].get<index_t>(), least += count * from, most += count * (2 * from - 1);
+    CHECK(std::log2(from) == std::round(std::log2(from)));
+  }
+  CHECK(signals == 200);
+  const double sum = 200 * check(report, "nodes_mean");
+  CHECK((least <= sum && sum <= most));
+}
+
 TEST_CASE("mimo detect: files in and out") {
-  const Files files;
+  const MimoTestFiles files;
   const std::string out = files.folder / "out.npy", points = files.folder / "points.npy";
   const auto report = detect(files.words({"--sent", files.s, "--out-s", out, "--out-points", points}));
   CHECK(check(report, "symbol_errors") == 0);
@@ -87,7 +74,7 @@ TEST_CASE("mimo detect: files in and out") {
   write_array(blocks, {3, 2, 2}, files.channels.data());
   CHECK(detect({"--h", blocks, "--y", files.y, "--constellation", "bpsk", "--coherence", "2"})["problem"]["channels"] ==
         3);
-  const Files none(0);
+  const MimoTestFiles none(0);
   detect(none.words({"--out-s", out}));
   CHECK(read_whole_array(out).dims == std::vector<index_t>{0, 2});
 }
@@ -128,8 +115,58 @@ TEST_CASE("mimo detect --soft: exact bits, and files of them") {
   detect.refuses({"--out-llr", out}, "--soft");
 }
 
+TEST_CASE("mimo detect --soft: priors, lists and bytes") {
+  const TemporaryFolder folder;
+  const std::string out = folder / "llr.npy", prior = folder / "prior.npy", bytes = folder / "bytes.npy";
+  const Words problem{"--nt", "2", "--signals", "40", "--ebn0", "6", "--constellation", "qpsk"};
+  std::vector<double> known(40 * 4);
+  for (std::size_t k = 0; k < known.size(); ++k) known[k] = static_cast<double>(k % 7) - 3;
+  write_array(prior, {40, 4}, known.data());
+  const auto llrs = [&](const Words& more) {
+    detect(problem + Words{"--out-llr", out} + more);
+    return read_complex_array<double>(out).values;
+  };
+  const auto without = llrs({"--soft", "sts"}), with = llrs({"--soft", "sts", "--prior", prior});
+  CHECK(without != with);
+  for (const char* const kind : {"sts", "list:16", "kbest:16", "fsd:2", "nway"}) {
+    const auto report = detect(problem + Words{"--soft", kind, "--prior", prior});
+    CHECK(check(report, "llr_gap") <= 1e-9);
+    CHECK(report["limits"].contains("llr_gap"));
+    CHECK(report["problem"]["prior"] == prior);
+  }
+  const auto lossy = detect({"--nt", "4", "--signals", "20", "--soft", "kbest:8", "--llr-clip", "30", "--ebn0", "0"});
+  CHECK((check(lossy, "llr_gap") > 1e-3 && !lossy["limits"].contains("llr_gap")));
+  const auto report = detect(problem + Words{"--soft", "sts", "--out-llr", bytes, "--llr-type", "int8:4"});
+  const std::string text = contents(bytes);
+  const char* const values = text.data() + text.size() - 160;
+  int saturated = 0;
+  for (std::size_t k = 0; k < 160; ++k) {
+    const double wanted = std::nearbyint(4 * without[k].real());
+    CHECK(values[k] == std::fmin(127, std::fmax(-127, wanted)));
+    saturated += std::abs(wanted) > 127 ? 1 : 0;
+  }
+  CHECK(check(report, "llr_saturated") == saturated);
+  CHECK(saturated > 0);
+  detect.refuses(problem + Words{"--soft", "mmse", "--prior", prior}, "mmse takes none");
+  detect.refuses(problem + Words{"--prior", prior}, "are of --soft");
+  detect.refuses({"--nt", "2", "--signals", "40", "--soft", "sts", "--prior", prior}, "is 40 x 4, not 40 x 8");
+  detect.refuses(problem + Words{"--soft", "kbest:4"}, "need one");
+  for (const char* const type : {"int8", "int8:0", "int8:x", "int16:1"})
+    detect.refuses(problem + Words{"--soft", "sts", "--llr-type", type}, "neither float nor int8:SCALE");
+}
+
+TEST_CASE("mimo detect: a signal without likelihoods is told, and nothing is written") {
+  const TemporaryFolder folder;
+  const std::string out = folder / "llr.npy";
+  const auto report = detect(
+      {"--nt", "2", "--signals", "9", "--channel", "rank:1", "--n0", "1e-40", "--soft", "mmse", "--out-llr", out}, 1);
+  CHECK(check(report, "soft_failed") == 9);
+  CHECK(report["status"].get<std::string>().find("9 signals have no likelihoods") == 0);
+  CHECK(!std::ifstream(out));
+}
+
 TEST_CASE("mimo detect: what is wrong use, with its place") {
-  Files files;
+  MimoTestFiles files;
   const auto refused = [&](const std::string& why, const Words& more = {}) { detect.refuses(files.words(more), why); };
   detect.refuses({"--constellation", "32qam"}, "32qam");
   detect.refuses({"--nt", "3", "--constellation", "qpsk,qpsk"}, "names 2, there are 3 streams");
@@ -138,6 +175,14 @@ TEST_CASE("mimo detect: what is wrong use, with its place") {
   detect.refuses({"--channel", "rank:0"}, "--channel");
   detect.refuses({"--order", "sorted"}, "--order");
   detect.refuses({"--order", "sqrd:babai"}, "--order");
+  detect.refuses({"--order", "best:zero"}, "gradient[:zero, :babai, :mmse], su-wassell, best");
+  for (const char* const order : {"gradient", "su-wassell", "best"}) {
+    detect.refuses({"--order", order, "--soft", "sts"}, "likelihoods (--soft) take natural, norm");
+    detect.refuses({"--order", order, "--method", "kbest:4"}, "other methods take natural, norm");
+    detect.refuses({"--order", order, "--all-within", "1"}, "lists take natural, norm");
+  }
+  detect.refuses({"--soft", "list:0"}, "'list:0' keeps nothing");
+  detect.refuses({"--method", "kbest:0"}, "'kbest:0' keeps nothing");
   detect.refuses({"--nt", "33"}, "1 to 32");
   detect.refuses({"--nr", "129"}, "1 to 128");
   detect.refuses({"--h", files.h}, "--y");
@@ -161,7 +206,7 @@ TEST_CASE("mimo detect: what is wrong use, with its place") {
   refused("the value at [1, 1, 0] (from zero)");
   write_array(files.y, {5, 1}, std::vector<Number>(5).data());
   detect.refuses({"--h", files.folder / "none.npy", "--y", files.y}, "none.npy");
-  Files other;
+  MimoTestFiles other;
   write_array(other.y, {5, 1}, std::vector<Number>(5).data());
   detect.refuses(other.words(), "5 x 1");
   write_array(other.y, {4, 2}, std::vector<Number>(8).data());
@@ -192,7 +237,7 @@ TEST_CASE("mimo detect --all-within and integers") {
 }
 
 TEST_CASE("mimo detect --noise-cov: white noise of any size decides as none was told") {
-  const Files files;
+  const MimoTestFiles files;
   const std::string c = files.folder / "c.npy", out = files.folder / "out.npy";
   const Number white[] = {3, 0, 0, 3}, wrong[] = {1, 2, 2, 1};
   write_array(c, {2, 2}, white);
@@ -204,4 +249,18 @@ TEST_CASE("mimo detect --noise-cov: white noise of any size decides as none was 
   write_array(c, {1, 4}, white);
   detect.refuses(files.words({"--noise-cov", c}), "is 1 x 4, not 2 x 2");
   detect.refuses(files.words({"--noise-cov", c, "--n0", "1"}), "--n0");
+}
+
+TEST_CASE("mimo detect: what rounding may hide among ties is no proof") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "far.txt") << "1e15 0 0\n0 0.5 1\n1 0 2\n-1 0 3\n";
+  std::ofstream(folder / "near.txt") << "1e3 0 0\n0 0.5 1\n1 0 2\n-1 0 3\n";
+  std::ofstream(folder / "h.mtx") << "%%MatrixMarket matrix array complex general\n2 2\n1 0\n0 0\n0 0\n1 0\n";
+  std::ofstream(folder / "y.mtx") << "%%MatrixMarket matrix array complex general\n1 2\n1 0\n-1 0\n";
+  const Words files{"--h", folder / "h.mtx", "--y", folder / "y.mtx", "--constellation"};
+  for (const char* const method : {"sd", "brute"}) {
+    const auto far = detect(files + Words{folder / "far.txt", "--method", method}, 1);
+    CHECK(far["status"].get<std::string>().find("inaccurate: metric_gap") == 0);
+    CHECK(detect(files + Words{folder / "near.txt", "--method", method})["checks"]["metric_gap"] == 0);
+  }
 }

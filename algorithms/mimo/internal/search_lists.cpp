@@ -72,23 +72,46 @@ bool all_finite(const T* x, index_t count) {
   return any >> sign == 0;
 }
 
+}  // namespace
+
+void refuse(const std::string& argument, const std::string& why) { throw ArgumentError("mimo", argument, why); }
+
+void refuse_orders_of_signals(ColumnOrder order, const std::string& who) {
+  if (order != ColumnOrder::gradient && order != ColumnOrder::su_wassell && order != ColumnOrder::best) return;
+  refuse("order", std::string(name_of(column_orders(), order)) +
+                      " differs from signal to signal, and is for the hard decisions of sd, sd-plain and babai; " +
+                      who + " natural, norm, sqrd, vblast, mmse-sqrd or mmse-vblast");
+}
+
+NumberedName split_number(const std::string& text) {
+  const auto colon = text.find(':');
+  NumberedName made{text.substr(0, colon), colon != std::string::npos, {}};
+  const std::string number = made.colon ? text.substr(colon + 1) : "";
+  if (!number.empty() && number.size() < 10 && number.find_first_not_of("0123456789") == std::string::npos)
+    made.number = std::stol(number);
+  return made;
+}
+
+double fsd_paths(const std::vector<Constellation>& alphabets, index_t levels) {
+  double paths = 1, largest = 2;
+  for (const Constellation& c : alphabets) largest = std::fmax(largest, static_cast<double>(c.size()));
+  for (index_t l = 0; l < std::min(levels, static_cast<index_t>(alphabets.size())); ++l) paths *= largest;
+  return paths;
+}
+
 template <class T>
-void require_finite(const char* argument, const HostMatrix<std::complex<T>>& a) {
-  if (a.ld() == a.rows() && all_finite(reinterpret_cast<const T*>(a.data()), 2 * a.size())) return;
-  for (index_t j = 0; j < a.cols(); ++j)
+void require_finite(const char* argument, const HostMatrix<std::complex<T>>& a, index_t first, index_t count) {
+  if (all_finite(reinterpret_cast<const T*>(a.data() + first * a.rows()), 2 * count * a.rows())) return;
+  for (index_t j = first; j < first + count; ++j)
     for (index_t i = 0; i < a.rows(); ++i)
       if (!std::isfinite(a(i, j).real()) || !std::isfinite(a(i, j).imag()))
         refuse(argument,
                "the value at [" + std::to_string(i) + ", " + std::to_string(j) + "] (from zero) is not finite");
 }
 
-}  // namespace
-
-void refuse(const std::string& argument, const std::string& why) { throw ArgumentError("mimo", argument, why); }
-
 template <class T>
-void check_model(const MimoShape& shape, const HostMatrix<std::complex<T>>& channels,
-                 const HostMatrix<std::complex<T>>& y, const std::vector<Constellation>& alphabets) {
+void check_shapes(const MimoShape& shape, const HostMatrix<std::complex<T>>& channels,
+                  const HostMatrix<std::complex<T>>& y, const std::vector<Constellation>& alphabets) {
   if (shape.streams < 1 || shape.streams > 32) refuse("streams", std::to_string(shape.streams) + "; 1 to 32");
   if (shape.antennas < 1 || shape.antennas > 128) refuse("antennas", std::to_string(shape.antennas) + "; 1 to 128");
   if (shape.coherence < 0) refuse("coherence", std::to_string(shape.coherence) + " is negative");
@@ -97,8 +120,14 @@ void check_model(const MimoShape& shape, const HostMatrix<std::complex<T>>& chan
   if (y.shape() != received) refuse("y", to_string(y.shape()) + ", not " + to_string(received));
   if (static_cast<index_t>(alphabets.size()) != shape.streams)
     refuse("alphabets", std::to_string(alphabets.size()) + " for " + std::to_string(shape.streams) + " streams");
-  require_finite("channels", channels);
-  require_finite("y", y);
+}
+
+template <class T>
+void check_model(const MimoShape& shape, const HostMatrix<std::complex<T>>& channels,
+                 const HostMatrix<std::complex<T>>& y, const std::vector<Constellation>& alphabets) {
+  check_shapes(shape, channels, y, alphabets);
+  require_finite("channels", channels, 0, channels.cols());
+  require_finite("y", y, 0, y.cols());
 }
 
 index_t fit_batch(index_t wanted, const MimoShape& shape) {
@@ -121,14 +150,19 @@ SearchTiles<T>::SearchTiles(Runtime& runtime, const MimoShape& of, const HostMat
                                          {of.antennas, of.streams * together}, "H")),
       y(TileMatrix<std::complex<T>>::map(runtime, received.data(), of.antennas, of.signals, of.antennas,
                                          {of.antennas, batch}, "Y")),
-      columns(TileMatrix<kernels::SearchColumn>::map(runtime, lists.columns.data(), 1, lists.columns.cols(), 1,
-                                                     {1, lists.columns.cols()}, "columns")),
-      points(TileMatrix<kernels::SearchPoint>::map(runtime, lists.points.data(), 1, lists.points.cols(), 1,
-                                                   {1, lists.points.cols()}, "points")) {}
+      columns(runtime, 1, lists.columns.cols(), {1, lists.columns.cols()}, "columns"),
+      points(runtime, 1, lists.points.cols(), {1, lists.points.cols()}, "points") {
+  // Copied: page-locking takes longer than a short search.
+  columns.copy_from(lists.columns.data(), 1);
+  points.copy_from(lists.points.data(), 1);
+}
 
-#define TESELA_SEARCH(T)                                                                                              \
-  template void check_model(const MimoShape&, const HostMatrix<std::complex<T>>&, const HostMatrix<std::complex<T>>&, \
-                            const std::vector<Constellation>&);                                                       \
+#define TESELA_SEARCH(T)                                                                                               \
+  template void check_shapes(const MimoShape&, const HostMatrix<std::complex<T>>&, const HostMatrix<std::complex<T>>&, \
+                             const std::vector<Constellation>&);                                                       \
+  template void require_finite(const char*, const HostMatrix<std::complex<T>>&, index_t, index_t);                     \
+  template void check_model(const MimoShape&, const HostMatrix<std::complex<T>>&, const HostMatrix<std::complex<T>>&,  \
+                            const std::vector<Constellation>&);                                                        \
   template struct SearchTiles<T>;
 TESELA_SEARCH(float)
 TESELA_SEARCH(double)

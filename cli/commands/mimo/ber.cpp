@@ -22,6 +22,7 @@ struct Options {
   CommonOptions common;
   MimoInput input;
   std::string detectors = "zf,mmse-sic,kbest:16,sd", ebn0 = "0:2:20", order = "mmse-vblast", soft, csv, svg;
+  double llr_clip = 0;
   index_t errors = 200, most_signals = 1000000;
 };
 
@@ -78,7 +79,7 @@ std::vector<std::string> split(const std::string& text) {
 /// All detectors see the same signals; one that has its errors goes on while another has not.
 template <class T>
 std::vector<Point> measure(const Options& o, Graph& g, const std::vector<MimoOptions>& detectors, double db,
-                           std::uint64_t seed, const std::vector<SoftKind>& kinds,
+                           std::uint64_t seed, const std::vector<SoftOptions>& kinds,
                            std::vector<Information>& information, index_t& signals) {
   MimoInput input = o.input;
   input.ebn0 = db;
@@ -86,7 +87,8 @@ std::vector<Point> measure(const Options& o, Graph& g, const std::vector<MimoOpt
   information.assign(kinds.size(), {});
   for (index_t done = 0; done < o.most_signals; done += input.signals) {
     input.signals = std::min(o.input.signals, o.most_signals - done);
-    const MimoData<T> data = load_mimo<T>(input, Generator<double>::mix(seed) + static_cast<std::uint64_t>(done));
+    const MimoData<T> data =
+        MimoSource<T>(input, Generator<double>::mix(seed) + static_cast<std::uint64_t>(done)).all();
     index_t bits = 0;
     for (const Constellation& c : data.alphabets) bits += c.bits();
     bool more = false;
@@ -101,10 +103,14 @@ std::vector<Point> measure(const Options& o, Graph& g, const std::vector<MimoOpt
       for (const SearchReport& r : found.reports) points[d].nodes += static_cast<double>(r.nodes);
       more = more || points[d].rate.bits() < static_cast<double>(o.errors);
     }
-    for (std::size_t d = 0; d < kinds.size(); ++d)
-      information[d].add(
-          data,
-          mimo_soft(g, data.shape, data.channels, data.y, data.alphabets, {.kind = kinds[d], .n0 = data.n0}).llrs);
+    for (std::size_t d = 0; d < kinds.size(); ++d) {
+      SoftOptions options = kinds[d];
+      options.n0 = data.n0;
+      const SoftDetection<T> found = mimo_soft(g, data.shape, data.channels, data.y, data.alphabets, options);
+      if (found.failed() > 0)
+        throw ArgumentError("mimo ber", "--soft", "one of them has no answer for such channels: columns are dependent");
+      information[d].add(data, found.llrs);
+    }
     signals += input.signals;
     if (!more) break;
   }
@@ -146,18 +152,18 @@ int run(const Options& o) {
     parse_mimo_method("mimo ber", name, options);
     detectors.push_back(options);
   }
-  std::vector<SoftKind> kinds;
-  for (const std::string& name : split(o.soft)) {
-    const auto kind = find_named(soft_kinds(), name);
-    if (!kind) throw ArgumentError("mimo ber", "--soft", fmt::format("'{}' is no detector of soft bits", name));
-    kinds.push_back(*kind);
+  std::vector<SoftOptions> kinds;
+  const std::vector<std::string> soft = split(o.soft);
+  for (const std::string& name : soft) {
+    kinds.push_back({.clip = o.llr_clip});
+    parse_soft_kind("mimo ber", name, kinds.back());
   }
   if (names.empty()) throw ArgumentError("mimo ber", "--detectors", "names none");
   MimoInput probe = o.input;
   probe.signals = 0;
-  const MimoData<T> shape = load_mimo<T>(probe, 1);
-  if (shape.integers) throw ArgumentError("mimo ber", "--constellation", "integers have no bits");
-  report.problem() = shape.problem;
+  const MimoSource<T> source(probe, 1);
+  if (source.integers()) throw ArgumentError("mimo ber", "--constellation", "integers have no bits");
+  report.problem() = source.problem();
   report.problem().update({{"detectors", names},
                            {"ebn0_db", db},
                            {"errors", o.errors},
@@ -182,7 +188,7 @@ int run(const Options& o) {
   }
   report.count("signals", signals);
 
-  const std::vector<RateCurve> known = theory(o, shape.alphabets, shape.shape.antennas, db);
+  const std::vector<RateCurve> known = theory(o, source.alphabets(), source.shape().antennas, db);
   nlohmann::json rows = nlohmann::json::array();
   std::string csv =
       "ebn0_db,detector,signals,vector_errors,symbol_errors,bit_errors,ser,ber,ber_low,ber_high,nodes,information\n";
@@ -216,7 +222,7 @@ int run(const Options& o) {
   }
   for (std::size_t d = 0; d < kinds.size(); ++d)
     for (std::size_t k = 0; k < db.size(); ++k) {
-      const std::string name = fmt::format("soft {}", name_of(soft_kinds(), kinds[d]));
+      const std::string name = fmt::format("soft {}", soft[d]);
       rows.push_back({{"ebn0_db", db[k]}, {"detector", name}, {"information", information[k][d].mean()}});
       csv += fmt::format("{:g},{},,,,,,,,,,{:.6g}\n", db[k], name, information[k][d].mean());
     }
@@ -233,7 +239,7 @@ int run(const Options& o) {
     file.commit();
   };
   write(o.csv, csv);
-  write(o.svg, rate_picture(fmt::format("{} streams, {} antennas, {}", shape.shape.streams, shape.shape.antennas,
+  write(o.svg, rate_picture(fmt::format("{} streams, {} antennas, {}", source.shape().streams, source.shape().antennas,
                                         o.input.constellation),
                             db, curves));
   return report.finish();
@@ -251,8 +257,9 @@ const Command ber_command(
       app.add_option("--coherence", o->input.coherence, "signals that share a channel (default: 1)")
           ->transform(positive());
       app.add_option("--order", o->order, "of columns: " + order_names())->capture_default_str();
-      app.add_option("--soft", o->soft,
-                     "also mutual information per bit of these: sts, rts, max-log, app, mmse, by commas");
+      app.add_option("--soft", o->soft, "also mutual information per bit of these, as of mimo detect, by commas");
+      app.add_option("--llr-clip", o->llr_clip, "of --soft: |L| at most, which kbest, fsd and list need")
+          ->transform(positive_up_to(1e300));
       app.add_option("--errors", o->errors, "wrong bits, after which a point is done")
           ->transform(positive())
           ->capture_default_str();

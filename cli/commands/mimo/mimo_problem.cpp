@@ -3,78 +3,20 @@
 #include "cli/app/numbers.hpp"
 #include "cli/app/options.hpp"
 #include "cli/app/sizes.hpp"
+#include "cli/commands/mimo/mimo_files.hpp"
 #include <tesela/algorithms/mimo/whiten.hpp>
 #include <tesela/tiles/io/arrays.hpp>
-#include <tesela/tiles/size_checks.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace tesela::cli {
 namespace {
 
 constexpr const char* command = "mimo";
-
-std::string dims_of(const std::vector<index_t>& dims) { return fmt::format("{}", fmt::join(dims, " x ")); }
-
-/// Nr x Nt, or blocks x Nr x Nt, to channels side by side.
-template <class T>
-void take_channels(const MimoInput& input, MimoData<T>& data) {
-  const Array<std::complex<T>> h = read_complex_array<T>(input.h);
-  const auto& dims = h.dims;
-  if (dims.size() < 2 || dims.size() > 3)
-    throw ArgumentError(command, "--h", fmt::format("{} is {}; Nr x Nt, or blocks x Nr x Nt", input.h, dims_of(dims)));
-  const index_t count = dims.size() == 3 ? dims[0] : 1, m = dims[dims.size() - 2], n = dims[dims.size() - 1];
-  data.shape.antennas = m, data.shape.streams = n;
-  data.channels = HostMatrix<std::complex<T>>(m, n * count);
-  for (index_t c = 0; c < count; ++c)
-    for (index_t i = 0; i < m; ++i)
-      for (index_t j = 0; j < n; ++j)
-        data.channels(i, c * n + j) = h.values[static_cast<std::size_t>((c * m + i) * n + j)];
-  if (dims.size() == 2) {
-    if (input.coherence > 0) throw ArgumentError(command, "--coherence", fmt::format("{} holds one channel", input.h));
-    return;
-  }
-  index_t& coherence = data.shape.coherence;
-  coherence = input.coherence >= 0 ? input.coherence : 1;
-  if (data.shape.channels() != count)
-    throw ArgumentError(command, "--h",
-                        fmt::format("{} is {}: {} channels for {} signals of coherence {}", input.h, dims_of(dims),
-                                    count, data.shape.signals, coherence));
-}
-
-template <class T>
-void read_files(const MimoInput& input, MimoData<T>& data) {
-  Array<std::complex<T>> y = read_complex_array<T>(input.y);
-  if (y.dims.size() != 2)
-    throw ArgumentError(command, "--y", fmt::format("{} is {}; signals x Nr", input.y, dims_of(y.dims)));
-  data.shape.signals = y.dims[0];
-  take_channels(input, data);
-  if (y.dims[1] != data.shape.antennas)
-    throw ArgumentError(
-        command, "--y",
-        fmt::format("{} is {}, and the channels have {} antennas", input.y, dims_of(y.dims), data.shape.antennas));
-  data.y = HostMatrix<std::complex<T>>(y.dims[1], y.dims[0]);
-  std::copy(y.values.begin(), y.values.end(), data.y.data());
-}
-
-template <class T>
-void read_sent(const MimoInput& input, MimoData<T>& data) {
-  const Array<int> sent = read_whole_array(input.sent);
-  const std::vector<index_t> wanted{data.shape.signals, data.shape.streams};
-  if (sent.dims != wanted)
-    throw ArgumentError(command, "--sent",
-                        fmt::format("{} is {}, not {}", input.sent, dims_of(sent.dims), dims_of(wanted)));
-  data.sent = HostMatrix<int>(data.shape.streams, data.shape.signals);
-  std::copy(sent.values.begin(), sent.values.end(), data.sent.data());
-  for (index_t k = 0; k < data.shape.signals; ++k)
-    for (index_t j = 0; j < data.shape.streams; ++j)
-      if (data.sent(j, k) < 0 || data.sent(j, k) >= data.alphabets[static_cast<std::size_t>(j)].size())
-        throw ArgumentError(command, "--sent",
-                            fmt::format("label {} at [{}, {}] (from zero) is out of range", data.sent(j, k), k, j));
-}
 
 /// What is sent where the alphabet has no end: parts -8 … 7.
 Constellation small_integers() {
@@ -93,18 +35,21 @@ void check_limits(const MimoShape& shape) {
 }  // namespace
 
 void MimoInput::add_to(CLI::App& app) {
-  auto* const of_h = add_input(app, "--h", h, "channels: .npy, Nr x Nt for all signals, or blocks x Nr x Nt");
+  auto* const of_h = add_input(app, "--h", h,
+                               "channels: .npy, Nr x Nt for all signals, or blocks x Nr x Nt; or Matrix Market, Nr x "
+                               "Nt");
   auto* const of_y = add_input(app, "--y", y, "signals: .npy, signals x Nr")->needs(of_h);
   of_h->needs(of_y);
   add_input(app, "--sent", sent, "labels that were sent, .npy, signals x Nt")->needs(of_h);
-  const auto generated = [&](CLI::Option* option) { option->excludes(of_h)->capture_default_str(); };
-  generated(app.add_option("--nt", streams, "streams")->transform(positive()));
+  const auto generated = [&](CLI::Option* option) { return option->excludes(of_h); };
+  generated(app.add_option("--nt", streams, "streams")->transform(positive()))->capture_default_str();
   generated(app.add_option("--nr", antennas, "antennas (default: as many as streams)")->transform(positive()));
-  generated(app.add_option("--signals", signals, "how many")->transform(non_negative()));
+  generated(app.add_option("--signals", signals, "how many")->transform(non_negative()))->capture_default_str();
   app.add_option("--coherence", coherence,
                  "signals that share a channel, 0 all of them (default: as --h has it, else 1)")
       ->transform(non_negative());
-  generated(app.add_option("--channel", channel, "rayleigh, correlated:R, kappa:K, rank:R or zero"));
+  generated(app.add_option("--channel", channel, "rayleigh, correlated:R, kappa:K, rank:R or zero"))
+      ->capture_default_str();
   app.add_option(
          "--constellation", constellation,
          "bpsk, qpsk, 8psk, 16qam, 64qam, 256qam, 1024qam, or FILE of lines 're im label'; or a list by commas; "
@@ -114,66 +59,97 @@ void MimoInput::add_to(CLI::App& app) {
   of_ebn0->excludes(of_h);
   auto* const of_n0 = app.add_option("--n0", n0, "noise variance at a complex antenna (default: of --ebn0; of --h 0)")
                           ->excludes(of_ebn0);
-  add_input(app, "--noise-cov", noise_cov, "the noise's covariance, .npy, Nr x Nr: H and y are whitened, N0 is 1")
+  add_input(app, "--noise-cov", noise_cov,
+            "the noise's covariance, .npy or Matrix Market, Nr x Nr: H and y are whitened, N0 is 1")
       ->needs(of_h)
       ->excludes(of_n0);
 }
 
 template <class T>
-MimoData<T> load_mimo(const MimoInput& input, std::uint64_t seed) {
-  MimoData<T> data;
+MimoSource<T>::MimoSource(const MimoInput& input, std::uint64_t seed) : input_(input), seed_(seed) {
   if (input.n0 && (!(*input.n0 >= 0) || !std::isfinite(*input.n0)))
     throw ArgumentError(command, "--n0", fmt::format("{} is no variance", *input.n0));
   if (!std::isfinite(input.ebn0)) throw ArgumentError(command, "--ebn0", fmt::format("{} is not finite", input.ebn0));
-  if (!input.h.empty()) {
-    read_files(input, data);
-  } else {
-    data.shape = {input.streams, input.antennas > 0 ? input.antennas : input.streams, input.signals,
-                  input.coherence >= 0 ? input.coherence : 1};
-  }
-  const MimoShape& shape = data.shape;
-  check_limits(shape);
-  data.integers = input.constellation == "integers";
-  if (data.integers)
-    data.alphabets.assign(static_cast<std::size_t>(shape.streams), small_integers());
+  if (!input.h.empty()) files_ = std::make_unique<MimoFiles<T>>(input_);
+  shape_ = files_ ? files_->shape()
+                  : MimoShape{input.streams, input.antennas > 0 ? input.antennas : input.streams, input.signals,
+                              input.coherence >= 0 ? input.coherence : 1};
+  check_limits(shape_);
+  integers_ = input.constellation == "integers";
+  if (integers_)
+    alphabets_.assign(static_cast<std::size_t>(shape_.streams), small_integers());
   else
-    data.alphabets = parse_constellations(command, input.constellation, shape.streams);
-  data.n0 = input.n0 ? *input.n0 : input.h.empty() ? noise_variance(input.ebn0, data.alphabets) : 0;
-  if (input.h.empty()) {
-    const ChannelChoice choice = parse_channel(command, input.channel);
-    const double numbers = static_cast<double>(shape.antennas) *
-                           (static_cast<double>(shape.streams) * static_cast<double>(shape.channels()) +
-                            static_cast<double>(shape.signals));
-    require_memory(command, "channels and signals", numbers * sizeof(std::complex<T>));
-    data.channels = random_channels<T>(shape, choice, seed);
-    data.sent = random_labels(shape, data.alphabets, seed);
-    data.y = received(shape, data.channels, data.alphabets, data.sent, data.n0, seed);
-  } else if (!input.sent.empty()) {
-    read_sent(input, data);
-  }
+    alphabets_ = parse_constellations(command, input.constellation, shape_.streams);
+  n0_ = input.n0 ? *input.n0 : files_ ? 0 : noise_variance(input.ebn0, alphabets_);
   if (!input.noise_cov.empty()) {
     const Array<std::complex<double>> c = read_complex_array<double>(input.noise_cov);
-    const index_t m = shape.antennas;
+    const index_t m = shape_.antennas;
     if (c.dims != std::vector<index_t>{m, m})
       throw ArgumentError(command, "--noise-cov",
-                          fmt::format("{} is {}, not {} x {}", input.noise_cov, dims_of(c.dims), m, m));
-    HostMatrix<std::complex<double>> covariance(m, m);
+                          fmt::format("{} is {}, not {} x {}", input.noise_cov, fmt::join(c.dims, " x "), m, m));
+    covariance_ = HostMatrix<std::complex<double>>(m, m);
     for (index_t i = 0; i < m; ++i)
-      for (index_t j = 0; j < m; ++j) covariance(i, j) = c.values[static_cast<std::size_t>(i * m + j)];
-    whiten(covariance, data.channels, data.y);
-    data.n0 = 1;
+      for (index_t j = 0; j < m; ++j) covariance_(i, j) = c.values[static_cast<std::size_t>(i * m + j)];
+    n0_ = 1;
   }
-  data.problem = {{"nt", shape.streams},
-                  {"nr", shape.antennas},
-                  {"signals", shape.signals},
-                  {"coherence", shape.coherence},
-                  {"channels", shape.channels()},
-                  {"constellation", input.constellation},
-                  {"n0", data.n0},
-                  {"input", input.h.empty() ? input.channel : input.h}};
-  if (input.h.empty()) data.problem["seed"] = seed;
-  if (input.h.empty() && !input.n0) data.problem["ebn0_db"] = input.ebn0;
+  if (!input.prior.empty()) {
+    index_t bits = 0;
+    for (const Constellation& c : alphabets_) bits += c.bits();
+    priors_ = std::make_unique<MimoPriors<T>>(input.prior, shape_.signals, bits);
+  }
+}
+
+template <class T>
+MimoSource<T>::~MimoSource() = default;
+
+template <class T>
+nlohmann::json MimoSource<T>::problem() const {
+  nlohmann::json problem = {{"nt", shape_.streams},
+                            {"nr", shape_.antennas},
+                            {"signals", shape_.signals},
+                            {"coherence", shape_.coherence},
+                            {"channels", shape_.channels()},
+                            {"constellation", input_.constellation},
+                            {"n0", n0_},
+                            {"input", files_ ? input_.h : input_.channel}};
+  if (!files_) problem["seed"] = seed_;
+  if (!files_ && !input_.n0) problem["ebn0_db"] = input_.ebn0;
+  if (priors_) problem["prior"] = input_.prior;
+  return problem;
+}
+
+template <class T>
+index_t MimoSource<T>::together(index_t first, index_t most) const {
+  return files_ ? files_->together(first, most) : shape_.signals - first;
+}
+
+template <class T>
+MimoData<T> MimoSource<T>::signals(index_t first, index_t count) const {
+  MimoData<T> data;
+  data.alphabets = alphabets_;
+  data.n0 = n0_;
+  data.integers = integers_;
+  if (files_) {
+    files_->read(first, count, data);
+  } else {
+    generate(data);
+  }
+  if (covariance_.size() > 0) whiten(covariance_, data.channels, data.y);
+  if (priors_) data.priors = priors_->read(first, count);
   return data;
+}
+
+template <class T>
+void MimoSource<T>::generate(MimoData<T>& data) const {
+  const ChannelChoice choice = parse_channel(command, input_.channel);
+  const double numbers = static_cast<double>(shape_.antennas) *
+                         (static_cast<double>(shape_.streams) * static_cast<double>(shape_.channels()) +
+                          static_cast<double>(shape_.signals));
+  require_memory(command, "channels and signals", numbers * sizeof(std::complex<T>));
+  data.shape = shape_;
+  data.channels = random_channels<T>(shape_, choice, seed_);
+  data.sent = random_labels(shape_, alphabets_, seed_);
+  data.y = received(shape_, data.channels, alphabets_, data.sent, n0_, seed_);
 }
 
 void take_order(const std::string& order, const std::string& direction, MimoOptions& options) {
@@ -191,28 +167,50 @@ void take_order(const std::string& order, const std::string& direction, MimoOpti
   options.up = direction == "up";
 }
 
-void report_nodes(const std::vector<SearchReport>& reports, Report& report) {
-  std::vector<long long> nodes;
-  double sum = 0;
-  for (const SearchReport& r : reports) nodes.push_back(r.nodes), sum += static_cast<double>(r.nodes);
-  if (nodes.empty()) return;
-  std::sort(nodes.begin(), nodes.end());
+void NodeCounts::add(const std::vector<SearchReport>& reports) {
+  for (const SearchReport& r : reports) {
+    ++counts_[r.nodes], ++signals_;
+    sum_ += static_cast<double>(r.nodes);
+  }
+}
+
+void NodeCounts::tell(Report& report) const {
+  if (signals_ == 0) return;
   const auto at = [&](double part) {
-    return static_cast<double>(nodes[static_cast<std::size_t>(part * static_cast<double>(nodes.size() - 1) + 0.5)]);
+    auto left = static_cast<index_t>(part * static_cast<double>(signals_ - 1) + 0.5);
+    for (const auto& [nodes, count] : counts_)
+      if ((left -= count) < 0) return static_cast<double>(nodes);
+    return 0.0;
   };
-  report.check("nodes_mean", sum / static_cast<double>(nodes.size()));
+  report.check("nodes_mean", sum_ / static_cast<double>(signals_));
   report.check("nodes_median", at(0.5));
   report.check("nodes_p99", at(0.99));
   report.check("nodes_max", at(1));
+  // 1, 2 to 3, 4 to 7, …
+  std::map<int, index_t> powers;
+  for (const auto& [nodes, count] : counts_)
+    powers[static_cast<int>(std::bit_width(static_cast<unsigned long long>(nodes)))] += count;
+  nlohmann::json histogram = nlohmann::json::array();
+  for (const auto& [width, count] : powers)
+    histogram.push_back({{"least", width == 0 ? 0 : 1LL << (width - 1)}, {"signals", count}});
+  report.section("nodes_histogram", histogram);
+}
+
+void report_nodes(const std::vector<SearchReport>& reports, Report& report) {
+  NodeCounts counts;
+  counts.add(reports);
+  counts.tell(report);
 }
 
 std::string order_names() {
   std::string names;
-  for (const auto& one : column_orders()) names += (names.empty() ? "" : ", ") + std::string(one.name);
-  return names + "[:zero, :babai, :mmse]";
+  for (const auto& one : column_orders())
+    names += fmt::format("{}{}{}", names.empty() ? "" : ", ", one.name,
+                         one.value == ColumnOrder::gradient ? "[:zero, :babai, :mmse]" : "");
+  return names;
 }
 
-template MimoData<float> load_mimo(const MimoInput&, std::uint64_t);
-template MimoData<double> load_mimo(const MimoInput&, std::uint64_t);
+template class MimoSource<float>;
+template class MimoSource<double>;
 
 }  // namespace tesela::cli

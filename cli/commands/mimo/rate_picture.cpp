@@ -57,8 +57,9 @@ std::string rate_picture(const std::string& title, const std::vector<double>& db
       left + wide + key, top + tall + 50, left, escaped(title));
   for (int d = 0; d <= static_cast<int>(axes.decades); ++d)
     svg += fmt::format(
-        "<path d='M{0} {1:.1f}h{2}' stroke='#ddd'/><text x='{3}' y='{4:.1f}' text-anchor='end'>1e-{5}</text>\n", left,
-        axes.y(std::pow(10.0, -d)), wide, left - 6, axes.y(std::pow(10.0, -d)) + 4, d);
+        "<path d='M{0} {1:.1f}h{2}' stroke='#ddd'/><text x='{3}' y='{4:.1f}' text-anchor='end'>{5}</text>\n", left,
+        axes.y(std::pow(10.0, -d)), wide, left - 6, axes.y(std::pow(10.0, -d)) + 4,
+        d == 0 ? std::string("1") : fmt::format("1e-{}", d));
   for (const double x : db)
     svg += fmt::format(
         "<path d='M{0:.1f} {1}v{2}' stroke='#eee'/><text x='{0:.1f}' y='{3}' text-anchor='middle'>{4:g}</text>\n",

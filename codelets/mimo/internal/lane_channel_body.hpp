@@ -12,6 +12,32 @@ TESELA_BOTH inline bool lanes_prepare(ColumnOrder order, index_t m, index_t n) {
           order == ColumnOrder::mmse_vblast || order == ColumnOrder::su_wassell);
 }
 
+/// Which column x of the scaled matrix comes to this lane's place. Su and Wassell's order is found in double: those who
+/// ask for it have ill conditioned channels, of whose Gram matrix single precision leaves nothing.
+template <int S, class T, class Warp>
+TESELA_INLINE int lane_order(Warp& warp, bool there, const ChannelView<T>& view, ColumnOrder kind, double n0,
+                             const Complex<T>* y, int exponent, const T* x, const SearchColumn& column) {
+  const int m = static_cast<int>(view.template rows<T>()), n = static_cast<int>(view.template cols<T>());
+  if (kind != ColumnOrder::su_wassell) {
+    LaneOrder<T, S, Warp> sorted(warp, n);
+    sorted.vblast(m, x, kind == ColumnOrder::vblast ? T(0) : scaled_noise<T>(n0, exponent));
+    return sorted.source();
+  }
+  const Scale<T> scale(exponent);
+  double exact[S], b = 0;
+  TESELA_FLAT
+  for (int i = 0; i < S; ++i) {
+    exact[i] = static_cast<double>(x[i]);
+    if (!there || i >= m) continue;
+    const int antennas = static_cast<int>(view.antennas);
+    const Complex<T> heard = scale(y[i < antennas ? i : i - antennas]);
+    b += exact[i] * static_cast<double>(i < antennas ? heard.re : heard.im);
+  }
+  LaneOrder<double, S, Warp> sorted(warp, n);
+  sorted.su_wassell(m, exact, b, column);
+  return sorted.source();
+}
+
 /// All lanes of a warp come here; a group whose `there` is false writes nothing. y: for su_wassell.
 template <int S, class T, class Warp, class P>
 TESELA_INLINE void lane_channel(Warp& warp, bool there, const ChannelView<T>& view, ColumnOrder kind, double n0,
@@ -37,21 +63,7 @@ TESELA_INLINE void lane_channel(Warp& warp, bool there, const ChannelView<T>& vi
   const SearchColumn column = view.columns[j < n ? j : 0];
   const double reach = own.group.sum(mine ? std::sqrt(static_cast<double>(sum)) * column.largest : 0.0);
   if (kind != ColumnOrder::natural && kind != ColumnOrder::sqrd) {
-    LaneOrder<T, S, Warp> sorted(warp, n);
-    if (kind == ColumnOrder::su_wassell) {
-      T b = 0;
-      TESELA_FLAT
-      for (int i = 0; i < S; ++i) {
-        if (!there || i >= m) continue;
-        const int antennas = static_cast<int>(view.antennas);
-        const Complex<T> heard = scale(y[i < antennas ? i : i - antennas]);
-        b += own.x[i] * (i < antennas ? heard.re : heard.im);
-      }
-      sorted.su_wassell(m, own.x, b, column);
-    } else {
-      sorted.vblast(m, own.x, kind == ColumnOrder::vblast ? T(0) : scaled_noise<T>(n0, exponent));
-    }
-    const int source = sorted.source();
+    const int source = lane_order<S>(warp, there, view, kind, n0, y, exponent, own.x, column);
     TESELA_FLAT
     for (int i = 0; i < S; ++i) own.x[i] = own.group.from(own.x[i], source);
     own.from = own.group.from(own.from, source);

@@ -90,6 +90,23 @@ TESELA_INLINE F number(RealOf<F> x) {
   else
     return x;
 }
+/// In another precision.
+template <class F, class X>
+TESELA_INLINE F rounded(X x) {
+  if constexpr (NumberOf<F>::complex)
+    return {static_cast<RealOf<F>>(x.re), static_cast<RealOf<F>>(x.im)};
+  else
+    return static_cast<F>(x);
+}
+/// Of which sums of squares keep digits that single precision would lose.
+template <class F>
+struct DoubleOf {
+  using type = double;
+};
+template <class T>
+struct DoubleOf<Complex<T>> {
+  using type = Complex<double>;
+};
 /// The larger of both parts.
 template <class F>
 TESELA_INLINE RealOf<F> size_of(F x) {

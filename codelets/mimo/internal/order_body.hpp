@@ -33,16 +33,17 @@ TESELA_BOTH void sort_by(index_t n, P keys, const OrderOf& order, bool up) {
   }
 }
 
-/// (A^H A + alpha2 I)^-1 in c, n x n, by Gauss and Jordan's elimination; a pivot that rounding has lost is replaced.
+/// (A^H A + alpha2 I)^-1 in c, n x n, by Gauss and Jordan's elimination in c's precision; a pivot that rounding has
+/// lost is replaced.
 template <class P, class Q>
-TESELA_BOTH void inverse_gram(index_t m, index_t n, P a, RealOf<Element<P>> alpha2, Q c) {
-  using F = Element<P>;
+TESELA_BOTH void inverse_gram(index_t m, index_t n, P a, RealOf<Element<Q>> alpha2, Q c) {
+  using F = Element<Q>;
   using T = RealOf<F>;
   T trace = 0;
   for (index_t j = 0; j < n; ++j)
     for (index_t i = 0; i < n; ++i) {
       F sum = number<F>(i == j ? alpha2 : T(0));
-      for (index_t k = 0; k < m; ++k) sum += conj(F(a[k + i * m])) * F(a[k + j * m]);
+      for (index_t k = 0; k < m; ++k) sum += conj(rounded<F>(a[k + i * m])) * rounded<F>(a[k + j * m]);
       c[i + j * n] = sum;
       if (i == j) trace += real(sum);
     }

@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(search_threads) prepare(Lanes<F> all, OrderCho
   const auto a = all.at(lane, 0), tau = all.at(lane, m * n), work = all.at(lane, m * n + n + m);
   all.facts[lane].channel = all.of_signals
                                 ? prepare_for_signal<F>(all.channel(lane / all.coherence), choice,
-                                                        all.y + lane * all.ld_y, a, tau, work, all.order(lane))
+                                                        all.y + lane * all.ld_y, a, tau, work, work, all.order(lane))
                                 : prepare_channel<F>(all.channel(lane), choice, a, tau, work, all.order(lane));
 }
 

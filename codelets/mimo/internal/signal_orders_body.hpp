@@ -9,19 +9,19 @@ namespace tesela::kernels::mimo {
 template <class F, class T>
 TESELA_BOTH F amplitude_of(const ChannelView<T>& view, const SearchColumn& c, int k) {
   if constexpr (NumberOf<F>::complex)
-    return {static_cast<T>(view.points[c.first + k].re), static_cast<T>(view.points[c.first + k].im)};
+    return rounded<F>(Complex<double>{view.points[c.first + k].re, view.points[c.first + k].im});
   else
-    return static_cast<T>(c.low + k * c.step);
+    return static_cast<F>(c.low + k * c.step);
 }
 
 /// The amplitude a of a column for which |left - r a| is least.
 template <class F, class T>
 TESELA_BOTH F nearest_amplitude(const ChannelView<T>& view, const SearchColumn& c, F left, F r) {
   F best = number<F>(0);
-  T least = 0;
+  RealOf<F> least = 0;
   for (int k = 0; k < c.count; ++k) {
     const F a = amplitude_of<F>(view, c, k);
-    const T d = norm(left - r * a);
+    const RealOf<F> d = norm(left - r * a);
     if (k == 0 || d < least) best = a, least = d;
   }
   return best;
@@ -56,20 +56,24 @@ TESELA_BOTH void guess(const ChannelView<T>& view, GradientAt at, index_t m, ind
 }
 
 /// Su and Wassell's order (2005): the column whose second nearest hyperplane is farthest from y comes last; with its
-/// nearest amplitude it is taken out of y, and the others are looked at again. y: scaled as a, H; c: n n numbers; b: n.
-template <class F, class P, class T>
-TESELA_BOTH void su_wassell_order(const ChannelView<T>& view, index_t m, index_t n, P a, P y, P c, P b,
+/// nearest amplitude it is taken out of y, and the others are looked at again. y: scaled as a, H. exact: n n + n
+/// numbers, in whose precision this is done.
+template <class P, class Q, class T>
+TESELA_BOTH void su_wassell_order(const ChannelView<T>& view, index_t m, index_t n, P a, P y, Q exact,
                                   const OrderOf& order) {
-  inverse_gram(m, n, a, T(0), c);
-  const auto product = [&](index_t i, auto x) {
+  using F = Element<Q>;
+  using E = RealOf<F>;
+  const Q c = exact, b = exact + n * n;
+  inverse_gram(m, n, a, E(0), c);
+  const auto product = [&](index_t i, P x) {
     F sum = number<F>(0);
-    for (index_t k = 0; k < m; ++k) sum += conj(F(a[k + i * m])) * F(x[k]);
+    for (index_t k = 0; k < m; ++k) sum += conj(rounded<F>(a[k + i * m])) * rounded<F>(x[k]);
     return sum;
   };
   for (index_t j = 0; j < n; ++j) b[j] = product(j, y), order[j] = static_cast<int>(j);
   for (index_t left = n; left > 0; --left) {
     index_t best = 0;
-    T farthest = -1;
+    E farthest = -1;
     F taken = number<F>(0);
     for (index_t q = 0; q < left; ++q) {
       const int j = order[q];
@@ -77,13 +81,13 @@ TESELA_BOTH void su_wassell_order(const ChannelView<T>& view, index_t m, index_t
       for (index_t p = 0; p < left; ++p) x += F(c[j + order[p] * n]) * F(b[order[p]]);
       const SearchColumn& column = view.columns[j];
       const F nearest = nearest_amplitude(view, column, x, number<F>(1));
-      const T least = norm(x - nearest);
-      T second = -1;
+      const E least = norm(x - nearest);
+      E second = -1;
       for (int k = 0; k < column.count; ++k) {
-        const T d = norm(x - amplitude_of<F>(view, column, k));
+        const E d = norm(x - amplitude_of<F>(view, column, k));
         if (d > least && (second < 0 || d < second)) second = d;
       }
-      const T distance = second / real(F(c[j * (n + 1)]));
+      const E distance = second / real(F(c[j * (n + 1)]));
       if (distance > farthest) best = q, farthest = distance, taken = nearest;
     }
     const int t = order[best];
@@ -94,10 +98,11 @@ TESELA_BOTH void su_wassell_order(const ChannelView<T>& view, index_t m, index_t
   }
 }
 
-/// As prepare_channel(), for an order that the signal has a part in. work: order_work() numbers.
-template <class F, class P, class T>
+/// As prepare_channel(), for an order that the signal has a part in. work: order_work() numbers. exact: as
+/// su_wassell_order() has it; may be `work` where its precision will do.
+template <class F, class P, class Q, class T>
 TESELA_BOTH ChannelFacts prepare_for_signal(const ChannelView<T>& view, const OrderChoice& choice, const Complex<T>* y,
-                                            P a, P tau, P work, const OrderOf& order) {
+                                            P a, P tau, P work, Q exact, const OrderOf& order) {
   const index_t m = view.template rows<F>(), n = view.template cols<F>();
   ChannelFacts facts = load_channel<F>(view, a);
   const Scale<T> scale(facts.exponent);
@@ -107,7 +112,7 @@ TESELA_BOTH ChannelFacts prepare_for_signal(const ChannelView<T>& view, const Or
   };
   receive();
   if (choice.kind == ColumnOrder::su_wassell) {
-    su_wassell_order<F>(view, m, n, a, left, q, s, order);
+    su_wassell_order(view, m, n, a, left, exact, order);
     factor_channel<F>(view, facts, a, tau, order);
     return facts;
   }

@@ -52,4 +52,11 @@ std::unique_ptr<SpecialDetector<T>> lattice_reduction();
 template <class T>
 std::unique_ptr<SpecialDetector<T>> expectation_propagation(double n0);
 
+/// Complex form, all signals of a channel together: level by level the `keep` nearest paths of each signal; what four
+/// levels of all of them take out of the rows above is one product of matrices.
+template <class T>
+void detect_breadth_first(const typename Detector<T>::Args& args, const Block<const std::complex<T>>& h,
+                          const Block<const std::complex<T>>& y, const ChannelView<T>& view, const Block<int>& labels,
+                          const Block<SearchReport>& reports);
+
 }  // namespace tesela::kernels::mimo

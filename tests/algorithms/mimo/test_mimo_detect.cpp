@@ -204,6 +204,54 @@ TEST_CASE("sd: the mean number of nodes is near what was published for each orde
   for (const double good : {up, sqrd, best}) CHECK((good > 17 && good < 24));
 }
 
+TEMPLATE_TEST_CASE("sd into what is there: its memory is used again, and what stood there is forgotten", "[sanitize]",
+                   float, double) {
+  const auto p = problem<TestType>({2, 2, 30, 4}, "16qam", "rayleigh", 12);
+  const Detection wanted = detect(p, {});
+  Detection found;
+  Graph g(runtime());
+  for (int time = 0; time < 3; ++time) {
+    mimo_detect(g, p.shape, p.h, p.y, p.alphabets, {.n0 = p.n0, .batch = 8}, found);
+    CHECK(differences(found, wanted) == 0);
+    const int* const labels = found.labels.data();
+    const SearchReport* const reports = found.reports.data();
+    const std::vector<PinnedMemory> pinned = [&] {
+      std::vector<PinnedMemory> both;
+      both.emplace_back(runtime(), found.labels.data(), sizeof(int) * 60);
+      both.emplace_back(runtime(), found.reports.data(), sizeof(SearchReport) * 30);
+      return both;
+    }();
+    std::fill_n(found.labels.data(), 60, 99);
+    for (SearchReport& r : found.reports) r = {-1, -1, SearchReport::failed};
+    mimo_detect(g, p.shape, p.h, p.y, p.alphabets, {.n0 = p.n0, .batch = 8}, found);
+    CHECK((found.labels.data() == labels && found.reports.data() == reports));
+    CHECK(differences(found, wanted) == 0);
+    for (std::size_t k = 0; k < 30; ++k) CHECK(found.reports[k].distance == wanted.reports[k].distance);
+    CHECK((found.failed() == 0 && found.uncertified() == 0));
+  }
+  const auto other = problem<TestType>({3, 3, 7, 0}, "qpsk", "rayleigh", 12);
+  mimo_detect(g, other.shape, other.h, other.y, other.alphabets, {.n0 = other.n0}, found);
+  CHECK(differences(found, detect(other, {})) == 0);
+  CHECK((found.labels.shape() == Shape{3, 7} && found.reports.size() == 7));
+}
+
+TEST_CASE("sd: what is not finite is found in every batch, and the graph goes on") {
+  const auto good = problem<double>({2, 3, 40, 3}, "16qam", "rayleigh", 12);
+  Graph g(runtime());
+  for (const index_t signal : {0, 3, 20, 39}) {
+    const auto p = problem<double>({2, 3, 40, 3}, "16qam", "rayleigh", 12);
+    HostMatrix<std::complex<double>> y = p.y.clone(), h = p.h.clone();
+    y(2, signal) = {0, std::nan("")};
+    const std::string column = std::to_string(signal), of_h = std::to_string(signal / 3 * 2 + 1);
+    check_throws<ArgumentError>("y: the value at [2, " + column + "]",
+                                [&] { mimo_detect(g, p.shape, p.h, y, p.alphabets, {.batch = 6}); });
+    h(0, signal / 3 * 2 + 1) = {HUGE_VAL, 0};
+    check_throws<ArgumentError>("channels: the value at [0, " + of_h + "]",
+                                [&] { mimo_detect(g, p.shape, h, p.y, p.alphabets, {.batch = 6}); });
+    CHECK(differences(mimo_detect(g, p.shape, p.h, p.y, p.alphabets, {.batch = 6}), detect(good, {})) == 0);
+  }
+}
+
 TEST_CASE("sd and brute: no signals, and what is refused") {
   const auto none = problem<double>({2, 2, 0, 0}, "qpsk", "rayleigh", 5);
   CHECK(detect(none, {}).labels.shape() == Shape{2, 0});

@@ -121,9 +121,18 @@ TEST_CASE("integers: dependent columns, few antennas and numbers too large fail,
   CHECK((found.reports[0].flags & SearchReport::failed) == 0);
   CHECK((found.reports[1].flags & SearchReport::failed) != 0);
   CHECK((found.reports[2].flags & SearchReport::failed) == 0);
+  // Beyond the edge the neighbours of a part are as near as rounding can tell, and too many to be looked at.
+  auto far = problem<double>({2, 2, 1, 0}, "16qam", "rayleigh", 10);
+  far.h(0, 0) = far.h(1, 1) = 1, far.h(0, 1) = far.h(1, 0) = 0;
+  far.y(1, 0) = 1;
+  for (const double part : {0x1p30 - 2, 0x1p30 - 1, 0x1p30 + 1, 0x1p31, 1e12, 1e17, 1e300}) {
+    far.y(0, 0) = {-3, part};
+    const MimoList one = list(far, {}, true);
+    CHECK((one.reports[0].flags & SearchReport::failed) == (part < 0x1p30 - 1 ? 0 : SearchReport::failed));
+  }
   CHECK(list(problem<double>({2, 2, 0, 1}, "qpsk", "rayleigh", 5), {.radius = 1}).counts.empty());
   const auto q = problem<double>({2, 2, 2, 1}, "qpsk", "rayleigh", 5);
   check_throws<ArgumentError>("most", [&] { (void)list(q, {.radius = 1, .most = 0}); });
   check_throws<ArgumentError>("radius", [&] { (void)list(q, {.radius = -1}); });
-  check_throws<ArgumentError>("sd's alone", [&] { (void)list(q, {.order = ColumnOrder::gradient}); });
+  check_throws<ArgumentError>("lists take natural", [&] { (void)list(q, {.order = ColumnOrder::gradient}); });
 }

@@ -124,6 +124,29 @@ TEMPLATE_TEST_CASE("kbest and fsd that keep all, and nway of two streams, are br
   }
 }
 
+TEMPLATE_TEST_CASE("bfs-gemm is kbest: one block of levels and several, some channels and signals", "", float, double) {
+  for (const auto& [streams, antennas] : {std::pair<index_t, index_t>{1, 1}, {4, 4}, {5, 5}, {9, 12}})
+    for (const index_t coherence : {0, 1, 7})
+      for (const index_t keep : {1, 6, 40}) {
+        const auto p = problem<TestType>({streams, antennas, 30, coherence}, "16qam", "rayleigh", 9);
+        const Detection breadth = detect(p, {.method = MimoMethod::bfs_gemm, .keep = keep}),
+                        kbest = detect(p, {.method = MimoMethod::kbest, .keep = keep});
+        CAPTURE(streams, antennas, coherence, keep);
+        index_t apart = 0;
+        for (std::size_t k = 0; k < 30; ++k) {
+          apart += std::abs(breadth.reports[k].distance - kbest.reports[k].distance) > 1e-12 ? 1 : 0;
+          if (keep > 1) CHECK(breadth.reports[k].nodes == kbest.reports[k].nodes);
+        }
+        CHECK(apart <= (sizeof(TestType) == 4 ? 1 : 0));  // where rounding drops another path
+      }
+  const auto p = problem<TestType>({3, 3, 30, 4}, "qpsk,8psk,bpsk", "rank:1", 3);
+  CHECK(differences(detect(p, {.method = MimoMethod::brute}),
+                    detect(p, {.method = MimoMethod::bfs_gemm, .keep = 64})) == 0);
+  const auto many = problem<TestType>({2, 2, 5000, 0}, "qpsk", "rayleigh", 3);  // more than a product has columns
+  CHECK(differences(detect(many, {.method = MimoMethod::brute}),
+                    detect(many, {.method = MimoMethod::bfs_gemm, .keep = 16, .batch = 5000})) == 0);
+}
+
 TEST_CASE("better detectors make fewer mistakes, and one path is zf-sic or babai") {
   for (const auto& [streams, antennas] : {std::pair<index_t, index_t>{2, 2}, {4, 4}, {4, 8}}) {
     const auto p = problem<double>({streams, antennas, 3000, 1}, "16qam", "rayleigh", antennas > streams ? 2 : 11);
@@ -156,11 +179,12 @@ TEST_CASE("detectors: dependent columns have no answer where one is needed, and 
   check_throws<ArgumentError>("need as many antennas", [&] { by(wide, "zf"); });
   check_throws<ArgumentError>("need as many antennas", [&] { by(wide, "zf-sic"); });
   for (const char* const method : {"mmse", "mmse-sic", "kbest:8", "nway"}) CHECK(by(wide, method).failed() == 0);
-  for (const char* const text : {"kbest:0", "fsd:0"}) check_throws<ArgumentError>("keep", [&] { by(p, text); });
+  for (const char* const text : {"kbest:0", "fsd:0", "bfs-gemm:0"})
+    check_throws<ArgumentError>("keep", [&] { by(p, text); });
   for (const char* const text : {"kbest:", "kbest:x", "zf:2", "best", "kbest:-1"})
     check_throws<ArgumentError>("--method", [&] { by(p, text); });
   MimoOptions options{.method = MimoMethod::kbest, .order = ColumnOrder::gradient, .keep = 4};
-  check_throws<ArgumentError>("are sd's alone", [&] { detect(p, options); });
+  check_throws<ArgumentError>("take natural", [&] { detect(p, options); });
 }
 
 TEST_CASE("lr: a reduced lattice loses less than zf-sic, and nothing where H's columns are orthogonal") {

@@ -1,35 +1,14 @@
 #include "tests/support/files.hpp"
-#include "tests/support/mimo.hpp"
-#include <tesela/algorithms/mimo/mimo_soft.hpp>
+#include "tests/support/mimo_soft.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 using namespace tesela;
 using namespace tesela::test;
-
-namespace {
-
-template <class T>
-SoftDetection<T> soft(const Problem<T>& p, SoftOptions options) {
-  options.n0 = options.n0 > 0 ? options.n0 : p.n0;
-  Graph g(runtime());
-  return mimo_soft(g, p.shape, p.h, p.y, p.alphabets, options);
-}
-
-/// The largest |L - L'| / max(1, |L'|).
-template <class T>
-double apart(const SoftDetection<T>& a, const SoftDetection<T>& b) {
-  double most = 0;
-  for (index_t e = 0; e < a.llrs.size(); ++e) {
-    const double x = double(a.llrs.data()[e]), y = double(b.llrs.data()[e]);
-    most = std::fmax(most, std::isfinite(x) ? std::abs(x - y) / std::fmax(1, std::abs(y)) : HUGE_VAL);
-  }
-  return most;
-}
-
-}  // namespace
 
 TEMPLATE_TEST_CASE("sts, rts and a look at all candidates are the same", "", float, double) {
   const double limit = sizeof(TestType) == 4 ? 2e-3 : 1e-9;
@@ -67,7 +46,7 @@ TEST_CASE("soft bits have the hard decision's signs, and one search has fewer no
 TEST_CASE("one stream: closed forms of QPSK, where all kinds agree") {
   const auto p = problem<double>({1, 2, 100, 1}, "qpsk", "rayleigh", 3);
   for (const auto& kind : soft_kinds()) {
-    const auto found = soft(p, {.kind = kind.value});
+    const auto found = soft(p, {.kind = kind.value, .keep = 4});
     for (index_t k = 0; k < 100; ++k) {
       std::complex<double> matched = 0;
       for (index_t i = 0; i < 2; ++i) matched += std::conj(p.h(i, k)) * p.y(i, k);
@@ -92,6 +71,63 @@ TEST_CASE("app is max-log where noise is small, and never far from it") {
     CHECK(cut.llrs.data()[e] == std::clamp(whole.llrs.data()[e], -1.5, 1.5));
 }
 
+TEMPLATE_TEST_CASE("soft bits without noise to speak of: |L| is as large as numbers can be, and never NaN", "", float,
+                   double) {
+  for (const double n0 : {1e-307, 1e-40, 1e-20}) {
+    const auto p = problem<TestType>({2, 3, 40, 1}, "qpsk", "rayleigh", 6);
+    const auto exact = soft(p, {.kind = SoftKind::max_log, .n0 = n0});
+    const double most = double(std::numeric_limits<TestType>::max());
+    const Detection linear = detect(p, {.method = MimoMethod::zf});
+    for (const auto& kind : soft_kinds()) {
+      CAPTURE(n0, kind.name);
+      const auto found = soft(p, {.kind = kind.value, .n0 = n0, .keep = 16});
+      CHECK(found.failed() == 0);
+      if (kind.value != SoftKind::mmse) {
+        CHECK(apart(found, exact) < (sizeof(TestType) == 4 ? 1e-3 : 1e-9));
+        continue;
+      }
+      // The estimate is zf's then, its noise that of the inverse: n0 ((H^H H)^-1)(j, j).
+      for (index_t k = 0; k < 40; ++k)
+        for (index_t j = 0; j < 2; ++j) {
+          const std::complex<double> a(p.h(0, 2 * k + j)), b(p.h(1, 2 * k + j)), c(p.h(2, 2 * k + j));
+          const std::complex<double> u(p.h(0, 2 * k + 1 - j)), v(p.h(1, 2 * k + 1 - j)), w(p.h(2, 2 * k + 1 - j));
+          const std::complex<double> y0(p.y(0, k)), y1(p.y(1, k)), y2(p.y(2, k));
+          const auto dot = [](auto x0, auto x1, auto x2, auto z0, auto z1, auto z2) {
+            return std::conj(x0) * z0 + std::conj(x1) * z1 + std::conj(x2) * z2;
+          };
+          const double other = dot(u, v, w, u, v, w).real();
+          const auto shared = dot(a, b, c, u, v, w);
+          const double left = dot(a, b, c, a, b, c).real() - std::norm(shared) / other;
+          const auto x = dot(a, b, c, y0, y1, y2) - shared * dot(u, v, w, y0, y1, y2) / other;
+          for (index_t b2 = 0; b2 < 2; ++b2) {
+            const double part = b2 == 0 ? x.real() : x.imag(), l = 4 * std::sqrt(0.5) * part / n0;
+            const double wanted = std::clamp(l, -most, most);
+            CAPTURE(k, left);
+            CHECK(std::abs(double(found.llrs(2 * j + b2, k)) - wanted) <= 1e-6 * std::abs(wanted));
+            CHECK((l < 0) == ((linear.labels(j, k) >> (1 - b2) & 1) == 1));
+          }
+        }
+    }
+  }
+}
+
+TEST_CASE("soft bits that nothing is known of: mmse and dependent columns, and distances beyond all numbers") {
+  auto p = problem<double>({2, 2, 20, 1}, "qpsk", "rank:1", 6);
+  CHECK(soft(p, {.kind = SoftKind::mmse, .n0 = 1e-6}).failed() == 0);
+  const auto lost = soft(p, {.kind = SoftKind::mmse, .n0 = 1e-40});
+  CHECK(lost.failed() == 20);
+  for (index_t e = 0; e < lost.llrs.size(); ++e) CHECK(lost.llrs.data()[e] == 0);
+  p = problem<double>({2, 2, 20, 1}, "qpsk", "rayleigh", 6);
+  for (index_t e = 0; e < p.h.size(); ++e) p.h.data()[e] *= 1e-200;
+  for (const auto& kind : soft_kinds()) {
+    CAPTURE(kind.name);
+    const auto far = soft(p, {.kind = kind.value, .keep = 16});
+    for (index_t k = 0; k < 20; ++k)
+      for (index_t b = 0; b < 4; ++b) CHECK((far.nodes[std::size_t(k)] >= 0 || far.llrs(b, k) == 0));
+    for (index_t e = 0; e < far.llrs.size(); ++e) CHECK(std::isfinite(far.llrs.data()[e]));
+  }
+}
+
 TEST_CASE("soft bits: scales, no signals, and what is refused") {
   auto p = problem<double>({2, 2, 30, 1}, "16qam", "rayleigh", 6);
   const auto before = soft(p, {}), linear = soft(p, {.kind = SoftKind::mmse});
@@ -108,7 +144,7 @@ TEST_CASE("soft bits: scales, no signals, and what is refused") {
   refused("above 0", {});
   refused("above 0", {.n0 = -1});
   refused("clip", {.n0 = 1, .clip = -1});
-  refused("are sd's alone", {.order = ColumnOrder::gradient, .n0 = 1});
+  refused("take natural", {.order = ColumnOrder::gradient, .n0 = 1});
   const auto large = problem<double>({6, 6, 1, 1}, "16qam", "rayleigh", 6);
   check_throws<ArgumentError>("2^20", [&] { soft(large, {.kind = SoftKind::app}); });
 }

@@ -41,6 +41,25 @@ TEST_CASE("coloured noise: what is nearest once it is white is likeliest by C it
   }
 }
 
+TEST_CASE("antennas of any units are whitened alike") {
+  auto p = problem<double>({2, 3, 20, 1}, "qpsk", "rayleigh", 0),
+       q = problem<double>({2, 3, 20, 1}, "qpsk", "rayleigh", 0);
+  HostMatrix<Number> c(3, 3), far(3, 3);
+  const int exponents[] = {480, 0, -480};
+  for (index_t i = 0; i < 3; ++i) {
+    for (index_t j = 0; j < 3; ++j) {
+      c(i, j) = i == j ? Number(2) : Number(0.5, i < j ? 0.25 : -0.25);
+      far(i, j) = c(i, j) * std::ldexp(1.0, exponents[i] + exponents[j]);
+    }
+    for (index_t k = 0; k < q.h.cols(); ++k) q.h(i, k) *= std::ldexp(1.0, exponents[i]);
+    for (index_t k = 0; k < q.y.cols(); ++k) q.y(i, k) *= std::ldexp(1.0, exponents[i]);
+  }
+  whiten(c, p.h, p.y);
+  whiten(far, q.h, q.y);
+  CHECK(std::equal(p.h.data(), p.h.data() + p.h.size(), q.h.data()));
+  CHECK(std::equal(p.y.data(), p.y.data() + p.y.size(), q.y.data()));
+}
+
 TEST_CASE("whiten refuses what is no covariance") {
   auto p = problem<float>({2, 2, 5, 1}, "qpsk", "rayleigh", 0);
   const auto refused = [&](const char* why, Number a, Number b, Number c, Number d) {

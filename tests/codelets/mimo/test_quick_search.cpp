@@ -89,6 +89,7 @@ void agrees(const MimoShape& shape, const char* names, int amplitudes, const cha
   const double n0 = p.n0 * scale * scale;
   const Lists lists(shape.streams, amplitudes);
   std::vector<T> work(std::size_t(order_work(m, n))), z(static_cast<std::size_t>(m));
+  std::vector<double> exact(static_cast<std::size_t>(n * n + n));
   index_t rejected = 0, moved = 0, orders = 0;
   for (index_t k = 0; k < shape.signals; ++k) {
     const ChannelView<T> view{
@@ -102,7 +103,8 @@ void agrees(const MimoShape& shape, const char* names, int amplitudes, const cha
       const OrderChoice choice{kind, GradientAt::zero, true, n0};
       alone.facts =
           kind == ColumnOrder::su_wassell
-              ? prepare_for_signal<T>(view, choice, y, alone.a.data(), alone.tau.data(), work.data(), alone.order())
+              ? prepare_for_signal<T>(view, choice, y, alone.a.data(), alone.tau.data(), work.data(), exact.data(),
+                                      alone.order())
               : prepare_channel<T>(view, choice, alone.a.data(), alone.tau.data(), work.data(), alone.order());
       if (std::max(m, n) <= 4)
         by_lanes<4>(view, kind, n0, y, ours);

@@ -1,0 +1,298 @@
+#pragma once
+
+#include <tesela/codelets/mimo/detector.hpp>
+#include <tesela/codelets/mimo/internal/soft_bits.hpp>
+#include <tesela/codelets/mimo/internal/tree_body.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <vector>
+
+// Paths that a detector keeps of a channel's tree, in complex form. Internal to codelets/mimo.
+
+namespace tesela::kernels::mimo {
+
+/// Q R = [H; alpha I] P, scaled, alpha = 0 without the lower part; and what slicing needs.
+template <class T>
+struct Factors {
+  index_t m = 0, n = 0;
+  T alpha2 = 0;
+  std::vector<Complex<T>> a, tau;
+  std::vector<int> order;
+  std::vector<T> spread;  ///< of mmse: ((H^H H + alpha^2 I)^-1)(j, j), by streams
+  bool singular = false;
+
+  /// What mmse's estimate of stream j has of it.
+  T bias(std::size_t j) const { return 1 - alpha2 * spread[j]; }
+
+  Complex<T> r(index_t i, index_t j) const { return i < m ? a[static_cast<std::size_t>(i + j * m)] : Complex<T>{}; }
+};
+
+/// One more level of path `from`: point k. The nearest first; then as they come.
+template <class T>
+struct Child {
+  T distance;
+  index_t from;
+  int k;
+  bool operator<(const Child& other) const {
+    if (distance != other.distance) return distance < other.distance;
+    return from != other.from ? from < other.from : k < other.k;
+  }
+};
+
+/// Paths down to some level, side by side.
+template <class T>
+struct PathSet {
+  std::vector<T> distance;
+  std::vector<int> at;           ///< places of points, levels x paths
+  std::vector<Complex<T>> left;  ///< what they leave of z, the same
+  std::size_t count() const { return distance.size(); }
+};
+
+template <class T>
+class Paths {
+ public:
+  using Number = Complex<T>;
+  explicit Paths(ChannelView<T> view) : view_(view) {}
+
+  const ChannelView<T>& view() const { return view_; }
+  int exponent() const { return facts_.exponent; }
+  T scaled_n0(double n0) const { return scaled_noise<T>(n0, facts_.exponent); }
+  /// ||y|| and the most that H s can be, scaled.
+  double reach() const { return static_cast<double>(size_) + facts_.reach; }
+  const std::vector<Number>& h() const { return h_; }
+  const std::vector<Number>& y() const { return y_; }
+
+  void channel(const Number* h) {
+    view_.h = h;
+    const index_t m = view_.antennas, n = view_.streams;
+    h_.resize(static_cast<std::size_t>(m * n));
+    facts_ = load_channel<Number>(view_, h_.data());
+    facts_.reach = 0;
+    for (index_t j = 0; j < n; ++j) {
+      double sum = 0;
+      for (index_t i = 0; i < m; ++i) sum += static_cast<double>(norm(h_[static_cast<std::size_t>(i + j * m)]));
+      facts_.reach += std::sqrt(sum) * view_.columns[j].largest;
+    }
+  }
+
+  std::vector<int> ordered(ColumnOrder kind, bool up, double n0) {
+    const index_t m = view_.antennas, n = view_.streams;
+    std::vector<int> order(static_cast<std::size_t>(n));
+    std::vector<Number> work(static_cast<std::size_t>(order_work(m, n)));
+    order_columns(kind, up, m, n, h_.data(), scaled_n0(n0), work.data(), OrderOf{order.data(), 1});
+    return order;
+  }
+
+  /// What kbest, fsd and nway go through: one tree, or of nway one for each stream, which comes last.
+  std::vector<Factors<T>> trees(DetectorKind kind, ColumnOrder order, bool up, double n0) {
+    std::vector<Factors<T>> all;
+    if (kind != DetectorKind::nway) {
+      all.push_back(factor(ordered(order, up, n0), 0, false));
+      return all;
+    }
+    const std::vector<int> sorted = ordered(ColumnOrder::sqrd, true, n0);
+    for (index_t j = 0; j < view_.streams; ++j) {
+      std::vector<int> last = sorted;
+      std::stable_partition(last.begin(), last.end(), [&](int k) { return k != j; });
+      all.push_back(factor(last, 0, false));
+    }
+    return all;
+  }
+
+  Factors<T> factor(const std::vector<int>& order, T alpha2, bool with_spread) const {
+    const index_t rows = view_.antennas, n = view_.streams, m = alpha2 > 0 ? rows + n : rows;
+    Factors<T> f{m,
+                 n,
+                 alpha2,
+                 std::vector<Number>(static_cast<std::size_t>(m * n)),
+                 std::vector<Number>(static_cast<std::size_t>(n)),
+                 order,
+                 {},
+                 m < n};
+    T largest = 0;
+    for (index_t k = 0; k < n; ++k)
+      for (index_t i = 0; i < m; ++i) {
+        Number& x = f.a[static_cast<std::size_t>(i + k * m)];
+        x = i < rows ? h_[static_cast<std::size_t>(i + order[static_cast<std::size_t>(k)] * rows)]
+                     : Number{i - rows == k ? std::sqrt(alpha2) : T(0), 0};
+      }
+    reflect(m, n, f.a.data(), f.tau.data(), nullptr, 0, false);
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = 0; i <= j; ++i) largest = std::max(largest, size_of(f.r(i, j)));
+    for (index_t k = 0; k < n && !f.singular; ++k)
+      f.singular = !(size_of(f.r(k, k)) > 8 * static_cast<T>(n) * std::numeric_limits<T>::epsilon() * largest);
+    if (with_spread && !f.singular) spread(f);
+    return f;
+  }
+
+  void receive(const Number* y) {
+    const Scale<T> scale(facts_.exponent);
+    size_ = 0;
+    y_.clear();
+    for (index_t i = 0; i < view_.antennas; ++i) y_.push_back(scale(y[i])), size_ += norm(y_.back());
+    size_ = std::sqrt(size_);
+  }
+
+  /// Q^H y.
+  std::vector<Number> rotated(const Factors<T>& f) const {
+    std::vector<Number> z = y_;
+    z.resize(static_cast<std::size_t>(f.m));
+    apply_adjoint(f.m, f.n, f.a.data(), f.tau.data(), z.data());
+    z.resize(static_cast<std::size_t>(std::max(f.m, f.n)));
+    return z;
+  }
+
+  /// The linear estimate of the signal, by streams.
+  std::vector<Number> estimate(const Factors<T>& f) const {
+    const std::vector<Number> z = rotated(f);
+    const auto n = static_cast<std::size_t>(f.n);
+    std::vector<Number> x(n), of_streams(n);
+    for (std::size_t i = n; i-- > 0;) {
+      Number left = z[i];
+      for (std::size_t j = i + 1; j < n; ++j) left -= f.r(index_t(i), index_t(j)) * x[j];
+      const Number r = f.r(index_t(i), index_t(i));
+      x[i] = left * conj(r) / norm(r);
+      of_streams[static_cast<std::size_t>(f.order[i])] = x[i];
+    }
+    return of_streams;
+  }
+
+  const SearchPoint& point(index_t stream, int k) const { return view_.points[view_.columns[stream].first + k]; }
+  Number value(index_t stream, int k) const {
+    const SearchPoint& p = point(stream, k);
+    return {static_cast<T>(p.re), static_cast<T>(p.im)};
+  }
+  /// The point a of which |left - r a| is least.
+  int slice(index_t stream, Number left, Number r) const {
+    int best = 0;
+    T least = 0;
+    for (int k = 0; k < view_.columns[stream].count; ++k) {
+      const T d = norm(left - r * value(stream, k));
+      if (k == 0 || d < least) best = k, least = d;
+    }
+    return best;
+  }
+
+  /// Level by level the nearest `keep` paths, but all of them in the first `full` levels and of each path of those one
+  /// child at every level from there.
+  PathSet<T> paths(const Factors<T>& f, index_t full, std::size_t keep, long long& nodes,
+                   const Penalties<T>* penalties = nullptr) const {
+    const auto n = static_cast<std::size_t>(f.n);
+    PathSet<T> now{{0}, std::vector<int>(n), rotated(f)}, next;
+    now.left.resize(n);
+    std::vector<Child<T>> children;
+    std::vector<Number> gone;  // what points take out of a level
+    for (std::size_t i = n; i-- > 0;) {
+      const auto level = static_cast<index_t>(i);
+      const index_t stream = f.order[i];
+      // Without its bias, level i of mmse_sic multiplies less than r: r (1 - (alpha / r)^2).
+      Number r = f.r(level, level);
+      if (f.alpha2 > 0) r = (1 - f.alpha2 / norm(r)) * r;
+      const bool all = f.n - 1 - level < full || (full == 0 && keep > 1);
+      const int points = view_.columns[stream].count;
+      children.clear(), gone.clear();
+      for (int k = 0; k < points; ++k) gone.push_back(r * value(stream, k));
+      for (std::size_t p = 0; p < now.count(); ++p) {
+        const Number left = now.left[i + n * p];
+        Child<T> nearest{0, static_cast<index_t>(p), -1};
+        T least = 0;
+        for (int k = 0; k < points; ++k) {
+          T d = norm(left - gone[static_cast<std::size_t>(k)]);
+          if (penalties != nullptr) d += static_cast<T>((*penalties)(stream, k));
+          const Child<T> child{now.distance[p] + d, nearest.from, k};
+          if (all)
+            children.push_back(child);
+          else if (k == 0 || d < least)
+            nearest = child, least = d;
+        }
+        if (!all) children.push_back(nearest);
+      }
+      nodes += static_cast<long long>(children.size());
+      if (full == 0 && children.size() > keep) {
+        std::nth_element(children.begin(), children.begin() + static_cast<std::ptrdiff_t>(keep - 1), children.end());
+        children.resize(keep);
+        std::sort(children.begin(), children.end());
+      }
+      next.distance.resize(children.size()), next.at.resize(n * children.size()), next.left.resize(n * children.size());
+      for (std::size_t c = 0; c < children.size(); ++c) {
+        const auto& [distance, path, k] = children[c];
+        const auto from = static_cast<std::size_t>(path);
+        const Number a = value(stream, k);
+        next.distance[c] = distance;
+        std::copy_n(&now.at[n * from], n, &next.at[n * c]);
+        next.at[i + n * c] = k;
+        for (std::size_t above = 0; above < i; ++above)
+          next.left[above + n * c] = now.left[above + n * from] - f.r(static_cast<index_t>(above), level) * a;
+      }
+      std::swap(now, next);
+    }
+    return now;
+  }
+
+ private:
+  /// From the rows of R^-1, which is found column by column.
+  void spread(Factors<T>& f) const {
+    const auto n = static_cast<std::size_t>(f.n);
+    f.spread.assign(n, 0);
+    for (std::size_t c = 0; c < n; ++c) {
+      std::vector<Number> x(n);
+      for (std::size_t i = c + 1; i-- > 0;) {
+        Number left{i == c ? T(1) : T(0), 0};
+        for (std::size_t j = i + 1; j <= c; ++j) left -= f.r(index_t(i), index_t(j)) * x[j];
+        const Number r = f.r(index_t(i), index_t(i));
+        x[i] = left * conj(r) / norm(r);
+        f.spread[static_cast<std::size_t>(f.order[i])] += norm(x[i]);
+      }
+    }
+  }
+
+  ChannelView<T> view_;
+  ChannelFacts facts_{};
+  std::vector<Number> h_, y_;
+  T size_ = 0;
+};
+
+/// The nearest of some vectors, compared in double; among equals the lowest labels.
+template <class T>
+class PathChoice {
+ public:
+  /// `tree` has received the signal.
+  PathChoice(const Paths<T>& tree, const Complex<T>* signal) : tree_(tree), signal_(signal) {
+    const double steps = static_cast<double>(tree.view().streams + 4);
+    tie_ = 2 * steps * 2.3e-16 * tree.reach();
+    slack_ = 4 * steps * static_cast<double>(std::numeric_limits<T>::epsilon()) * tree.reach();
+  }
+  /// Whether rounding could hide that a path of this square distance is as near as the one of the least.
+  bool near(T least, T distance) const {
+    return std::sqrt(static_cast<double>(distance)) <= std::sqrt(static_cast<double>(least)) + 2 * slack_;
+  }
+  /// at: places of points, by streams.
+  void take(const std::vector<int>& at) {
+    const index_t n = tree_.view().streams;
+    Complex<double> s[most_streams];
+    int labels[most_streams];
+    for (index_t j = 0; j < n; ++j) {
+      const SearchPoint& p = tree_.point(j, at[static_cast<std::size_t>(j)]);
+      s[j] = {p.re, p.im}, labels[j] = p.label;
+    }
+    take_leaf(found_, distance_of(tree_.view(), signal_, Scale<double>(tree_.exponent()), s), tie_, n, labels, best_);
+  }
+  SearchReport give(long long nodes, int* labels) const {
+    std::copy(best_, best_ + tree_.view().streams, labels);
+    SearchReport report;
+    report.distance = std::ldexp(found_.distance, tree_.exponent());
+    report.nodes = nodes;
+    return report;
+  }
+
+ private:
+  const Paths<T>& tree_;
+  const Complex<T>* signal_;
+  double tie_, slack_;
+  Found found_;
+  int best_[most_streams] = {};
+};
+
+}  // namespace tesela::kernels::mimo

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <tesela/codelets/mimo/internal/channel_body.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+// What is known of bits before and after a search. Internal to codelets/mimo.
+
+namespace tesela::kernels::mimo {
+
+inline constexpr double unreached = std::numeric_limits<double>::infinity();
+
+/// The least metric for each value of each bit of each stream.
+struct BitDistances {
+  std::vector<std::vector<double>> of[2];  ///< [value][stream][bit], bit 0 the least significant
+  explicit BitDistances(const std::vector<int>& widths) {
+    for (auto& value : of)
+      for (const int width : widths) value.emplace_back(static_cast<std::size_t>(width), unreached);
+  }
+  /// A candidate with these labels of streams.
+  void take(const int* labels, double metric) {
+    for (std::size_t j = 0; j < of[0].size(); ++j)
+      for (std::size_t bit = 0; bit < of[0][j].size(); ++bit) {
+        double& least = of[labels[j] >> bit & 1][j][bit];
+        least = std::min(least, metric);
+      }
+  }
+};
+
+/// What a child costs by what is known beforehand of its bits: -ln P(b), less what both values of b cost at least,
+/// which is |L| where b is not what its L says, else nothing. So no path becomes shorter by going on.
+template <class T>
+class Penalties {
+ public:
+  Penalties(const ChannelView<T>& view, const std::vector<int>& widths, index_t columns) : view_(view) {
+    index_t points = 0, bits = 0;
+    std::vector<index_t> first;
+    for (const int width : widths) first.push_back(bits), bits += width;
+    for (index_t c = 0; c < columns; ++c) {
+      const SearchColumn& column = view.columns[c];
+      const auto stream = static_cast<std::size_t>(c % view.streams);
+      int mask = 0;
+      for (int k = 0; k < column.count; ++k) mask |= view.points[column.first + k].label;
+      for (int bit = 0; bit < widths[stream]; ++bit)
+        if ((mask >> bit & 1) != 0) bits_.push_back({c, bit, first[stream] + widths[stream] - 1 - bit});
+      points = std::max<index_t>(points, column.first + column.count);
+    }
+    of_.assign(static_cast<std::size_t>(points), 0);
+  }
+
+  /// L of all bits, by streams, the first bit first; `unit` is what a penalty of 1 is in the search's metric.
+  void receive(const T* priors, double unit) {
+    std::fill(of_.begin(), of_.end(), 0);
+    for (const Bit& b : bits_) {
+      const auto l = static_cast<double>(priors[b.place]);
+      if (l == 0) continue;
+      const SearchColumn& column = view_.columns[b.column];
+      for (int k = column.first; k < column.first + column.count; ++k)
+        if ((view_.points[k].label >> b.bit & 1) == (l > 0 ? 1 : 0))
+          of_[static_cast<std::size_t>(k)] += std::fabs(l) * unit;
+    }
+  }
+  double operator()(index_t column, int k) const {
+    return of_[static_cast<std::size_t>(view_.columns[column].first + k)];
+  }
+
+ private:
+  struct Bit {
+    index_t column;
+    int bit;
+    index_t place;
+  };
+  ChannelView<T> view_;
+  std::vector<Bit> bits_;
+  std::vector<double> of_;  ///< by points
+};
+
+}  // namespace tesela::kernels::mimo

@@ -1,0 +1,240 @@
+#pragma once
+
+#include <tesela/codelets/mimo/internal/soft_bits.hpp>
+#include <tesela/codelets/mimo/internal/sphere_body.hpp>
+
+#include <algorithm>
+#include <vector>
+
+// Tree searches for the bits of signals. Internal to codelets/mimo.
+
+namespace tesela::kernels::mimo {
+
+/// A channel's tree, and searches in it. Metrics are square distances, in the channel's scaled units, and what is known
+/// beforehand of bits, in the same.
+template <class F>
+class SoftTree {
+ public:
+  using T = RealOf<F>;
+  SoftTree(ChannelView<T> view, const OrderChoice& choice, std::vector<int> widths)
+      : view_(view),
+        choice_(choice),
+        widths_(std::move(widths)),
+        m_(view.template rows<F>()),
+        n_(view.template cols<F>()),
+        penalties_(view, widths_, n_) {
+    const auto m = static_cast<std::size_t>(m_), n = static_cast<std::size_t>(n_);
+    a_.resize(m * n), tau_.resize(n), z_.resize(std::max(m, n)), at_.resize(n), order_.resize(n), children_.resize(n);
+    work_.resize(static_cast<std::size_t>(order_work(m_, n_)));
+    labels_.resize(static_cast<std::size_t>(view.streams));
+    for (index_t j = 0; j < n_; ++j) {
+      int mask = 0;
+      for (int k = 0; k < view.columns[j].count; ++k) mask |= view.points[view.columns[j].first + k].label;
+      masks_.push_back(mask);
+    }
+  }
+
+  void channel(const Complex<T>* h) {
+    view_.h = h;
+    facts_ = prepare_channel<F>(view_, choice_, a_.data(), tau_.data(), work_.data(), OrderOf{order_.data(), 1});
+  }
+  int exponent() const { return facts_.exponent; }
+
+  /// priors: as Penalties has them.
+  void receive(const Complex<T>* y, const T* priors) {
+    const Scale<double> exact(facts_.exponent);
+    penalties_.receive(priors, exact(exact(choice_.n0)));
+    const Scale<T> scale(facts_.exponent);
+    std::fill(z_.begin(), z_.end(), number<F>(0));
+    for (index_t i = 0; i < view_.antennas; ++i) {
+      const Complex<T> x = scale(y[i]);
+      if constexpr (NumberOf<F>::complex)
+        z_[static_cast<std::size_t>(i)] = x;
+      else
+        z_[static_cast<std::size_t>(i)] = x.re, z_[static_cast<std::size_t>(i + view_.antennas)] = x.im;
+    }
+    apply_adjoint(m_, n_, a_.data(), tau_.data(), z_.data());
+    nodes_ = 0;
+  }
+  double nodes() const { return nodes_; }
+
+  /// One search for all bits: a path is left when it can improve nothing any more.
+  BitDistances all_bits() {
+    best_ = unreached;
+    nearest_.assign(labels_.size(), 0);
+    counter_.clear();
+    for (const int width : widths_) counter_.emplace_back(static_cast<std::size_t>(width), unreached);
+    together(n_ - 1, 0);
+    BitDistances found(widths_);
+    for (std::size_t j = 0; j < widths_.size(); ++j)
+      for (int bit = 0; bit < widths_[j]; ++bit) {
+        const int value = (nearest_[j] >> bit) & 1;
+        found.of[value][j][static_cast<std::size_t>(bit)] = best_;
+        found.of[1 - value][j][static_cast<std::size_t>(bit)] = counter_[j][static_cast<std::size_t>(bit)];
+      }
+    return found;
+  }
+
+  /// A search for each value of each bit.
+  BitDistances each_bit() {
+    BitDistances found(widths_);
+    for (std::size_t j = 0; j < widths_.size(); ++j)
+      for (int bit = 0; bit < widths_[j]; ++bit)
+        for (int value = 0; value < 2; ++value) {
+          best_ = unreached;
+          wanted_ = {static_cast<index_t>(j), 1 << bit, value << bit};
+          alone(n_ - 1, 0);
+          found.of[value][j][static_cast<std::size_t>(bit)] = best_;
+        }
+    return found;
+  }
+
+  /// Of the `most` nearest leaves alone.
+  BitDistances listed(std::size_t most) {
+    leaves_.clear();
+    collect(n_ - 1, 0, most);
+    BitDistances found(widths_);
+    for (const Leaf& leaf : leaves_) found.take(leaf.labels.data(), leaf.distance);
+    return found;
+  }
+
+ private:
+  struct Leaf {
+    double distance;
+    std::vector<int> labels;
+    bool operator<(const Leaf& other) const { return distance < other.distance; }
+  };
+  struct Child {
+    double distance;
+    int k;
+  };
+  struct Wanted {
+    index_t stream;
+    int mask, value;
+  };
+
+  index_t stream_of(index_t column) const { return column < view_.streams ? column : column - view_.streams; }
+  F amplitude(index_t column, int k) const {
+    const SearchColumn& c = view_.columns[column];
+    if constexpr (NumberOf<F>::complex) {
+      const SearchPoint& p = view_.points[c.first + k];
+      return {static_cast<T>(p.re), static_cast<T>(p.im)};
+    } else {
+      return static_cast<T>(c.low + k * c.step);
+    }
+  }
+  int label(index_t column, int k) const { return view_.points[view_.columns[column].first + k].label; }
+
+  /// The children of level i, the least metric first.
+  std::vector<Child>& open(index_t i) {
+    const auto row = [&](index_t j) { return i < m_ ? a_[static_cast<std::size_t>(i + j * m_)] : number<F>(0); };
+    F left = z_[static_cast<std::size_t>(i)];
+    for (index_t j = i + 1; j < n_; ++j)
+      left -= row(j) * amplitude(order_[static_cast<std::size_t>(j)], at_[static_cast<std::size_t>(j)]);
+    auto& children = children_[static_cast<std::size_t>(i)];
+    children.clear();
+    const index_t column = order_[static_cast<std::size_t>(i)];
+    for (int k = 0; k < view_.columns[column].count; ++k)
+      children.push_back({static_cast<double>(norm(left - row(i) * amplitude(column, k))) + penalties_(column, k), k});
+    std::sort(children.begin(), children.end(), [](const Child& p, const Child& q) { return p.distance < q.distance; });
+    return children;
+  }
+
+  /// The largest distance that a leaf below this path, decided from level i up, could still make smaller.
+  double most(index_t i) const {
+    double limit = best_;
+    for (index_t level = 0; level < n_; ++level) {
+      const index_t column = order_[static_cast<std::size_t>(level)], stream = stream_of(column);
+      const auto j = static_cast<std::size_t>(stream);
+      int bits = masks_[static_cast<std::size_t>(column)];
+      if (level >= i) bits &= label(column, at_[static_cast<std::size_t>(level)]) ^ nearest_[j];
+      for (int bit = 0; bits != 0; ++bit, bits >>= 1)
+        if ((bits & 1) != 0) limit = std::max(limit, counter_[j][static_cast<std::size_t>(bit)]);
+    }
+    return limit;
+  }
+
+  void together(index_t i, double before) {
+    if (i < 0) return take_leaf_of_all(before);
+    for (const Child& child : open(i)) {
+      const double distance = before + child.distance;
+      if (distance >= most(n_)) return;  // of any path
+      at_[static_cast<std::size_t>(i)] = child.k;
+      if (distance >= most(i)) continue;
+      ++nodes_;
+      together(i - 1, distance);
+    }
+  }
+
+  void read_labels() {
+    std::fill(labels_.begin(), labels_.end(), 0);
+    for (index_t level = 0; level < n_; ++level) {
+      const index_t column = order_[static_cast<std::size_t>(level)];
+      labels_[static_cast<std::size_t>(stream_of(column))] |= label(column, at_[static_cast<std::size_t>(level)]);
+    }
+  }
+
+  void take_leaf_of_all(double distance) {
+    read_labels();
+    const bool nearer = distance < best_;
+    for (std::size_t j = 0; j < labels_.size(); ++j)
+      for (int bit = 0; bit < widths_[j]; ++bit) {
+        if (((labels_[j] ^ nearest_[j]) >> bit & 1) == 0) continue;
+        double& counter = counter_[j][static_cast<std::size_t>(bit)];
+        counter = nearer ? best_ : std::min(counter, distance);
+      }
+    if (nearer) best_ = distance, nearest_ = labels_;
+  }
+
+  void alone(index_t i, double before) {
+    if (i < 0) {
+      best_ = std::min(best_, before);
+      return;
+    }
+    const index_t column = order_[static_cast<std::size_t>(i)];
+    const int mask = stream_of(column) == wanted_.stream ? masks_[static_cast<std::size_t>(column)] & wanted_.mask : 0;
+    for (const Child& child : open(i)) {
+      if (before + child.distance >= best_) return;
+      if (mask != 0 && (label(column, child.k) & mask) != wanted_.value) continue;
+      ++nodes_;
+      at_[static_cast<std::size_t>(i)] = child.k;
+      alone(i - 1, before + child.distance);
+    }
+  }
+
+  /// The farthest of those that are kept stands first.
+  void collect(index_t i, double before, std::size_t most) {
+    if (i < 0) {
+      read_labels();
+      leaves_.push_back({before, labels_});
+      std::push_heap(leaves_.begin(), leaves_.end());
+      if (leaves_.size() <= most) return;
+      std::pop_heap(leaves_.begin(), leaves_.end());
+      leaves_.pop_back();
+      return;
+    }
+    for (const Child& child : open(i)) {
+      const double distance = before + child.distance;
+      if (leaves_.size() == most && distance >= leaves_.front().distance) return;
+      ++nodes_;
+      at_[static_cast<std::size_t>(i)] = child.k;
+      collect(i - 1, distance, most);
+    }
+  }
+
+  ChannelView<T> view_;
+  OrderChoice choice_;
+  std::vector<int> widths_;
+  index_t m_, n_;
+  Penalties<T> penalties_;
+  ChannelFacts facts_{};
+  std::vector<F> a_, tau_, z_, work_;
+  std::vector<int> at_, order_, masks_, labels_, nearest_;
+  std::vector<std::vector<Child>> children_;
+  std::vector<std::vector<double>> counter_;
+  std::vector<Leaf> leaves_;
+  double best_ = unreached, nodes_ = 0;
+  Wanted wanted_{};
+};
+
+}  // namespace tesela::kernels::mimo
