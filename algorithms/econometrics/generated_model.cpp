@@ -1,9 +1,11 @@
 #include <tesela/algorithms/econometrics/generated_model.hpp>
 #include <tesela/codelets/libraries/lapack.hpp>
-#include <tesela/tiles/filled.hpp>
+#include <tesela/tiles/generator.hpp>
+#include <tesela/tiles/in_parts.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 namespace tesela {
 namespace {
@@ -12,13 +14,79 @@ void require(bool good, const char* argument, index_t value, const char* problem
   if (!good) throw ArgumentError("generate_model", argument, std::to_string(value) + " " + problem);
 }
 
-HostMatrix<double> normal(index_t m, index_t n, std::uint64_t seed) {
-  return generate<double>({m, n}, Generator<double>{Pattern::normal, 0, 0, seed});
-}
+/// Generator's normal numbers of some rows, a column at a time: in loops that leave nothing to a core's scalar units
+/// but log and cos.
+class NormalColumns {
+ public:
+  NormalColumns(std::uint64_t seed, index_t first, index_t rows)
+      : rows_(static_cast<std::size_t>(rows)), radii_(rows_.size()), angles_(rows_.size()) {
+    for (index_t t = 0; t < rows; ++t)
+      rows_[static_cast<std::size_t>(t)] = mix(mix(seed) ^ static_cast<std::uint64_t>(first + t));
+  }
+  void write(index_t column, double* out) {
+    const std::size_t n = rows_.size();
+    for (std::size_t t = 0; t < n; ++t) {
+      const std::uint64_t bits = mix(rows_[t] ^ static_cast<std::uint64_t>(column));
+      radii_[t] = (number(bits) + 0.5) * unit;
+      angles_[t] = 6.283185307179586 * (number(mix(bits)) * unit);
+    }
+    for (double& x : radii_) x = std::log(x);
+    for (double& x : angles_) x = std::cos(x);
+    for (std::size_t t = 0; t < n; ++t) out[t] = std::sqrt(-2 * radii_[t]) * angles_[t];
+  }
+
+ private:
+  static constexpr double unit = 1.0 / static_cast<double>(std::uint64_t{1} << 53);
+  static std::uint64_t mix(std::uint64_t z) { return Generator<double>::mix(z); }
+  static double number(std::uint64_t bits) { return static_cast<double>(static_cast<std::int64_t>(bits >> 11)); }
+
+  std::vector<std::uint64_t> rows_;
+  std::vector<double> radii_, angles_;
+};
+
+/// What data are made of: Y B = X C + noise U, a row at a time.
+struct Rows {
+  ModelSizes sizes;
+  std::uint64_t seed;
+  std::vector<Equation> equations;
+  std::vector<std::vector<double>> truth;
+  HostMatrix<double> factor;  ///< of B^T, by rows that swaps exchange
+  std::vector<int> swaps;
+
+  void read(index_t first, const Block<double>& out) const {
+    constexpr index_t rows_at_once = 512;
+    in_parts(out.rows, rows_at_once, [&](index_t at, index_t some) {
+      some_rows(first + at, {&out(at, 0), some, out.cols, out.ld});
+    });
+  }
+
+  void some_rows(index_t first, const Block<double>& out) const {
+    const index_t N = sizes.equations, K = sizes.exogenous;
+    NormalColumns X(seed, first, out.rows), U(seed + 1, first, out.rows);
+    std::fill_n(&out(0, 0), out.rows, 1.0);
+    for (index_t k = 1; k < K; ++k) X.write(k, &out(0, k));
+    std::vector<double> common(static_cast<std::size_t>(out.rows)), own(common.size());
+    U.write(N, common.data());
+    HostMatrix<double> right(N, out.rows);  // B^T Y^T = (X C + U)^T
+    for (index_t i = 0; i < N; ++i) {
+      const Equation& e = equations[static_cast<std::size_t>(i)];
+      U.write(i, own.data());
+      for (std::size_t t = 0; t < own.size(); ++t)
+        right(i, static_cast<index_t>(t)) = sizes.noise * (0.8 * own[t] + 0.6 * common[t]);
+      for (std::size_t p = 0; p < e.regressors.size() && e.regressors[p] < K; ++p) {
+        const double b = truth[static_cast<std::size_t>(i)][p];
+        for (index_t t = 0; t < out.rows; ++t) right(i, t) += b * out(t, e.regressors[p]);
+      }
+    }
+    lapack::getrs(N, out.rows, factor.data(), N, swaps.data(), right.data(), N);
+    for (index_t i = 0; i < N; ++i)
+      for (index_t t = 0; t < out.rows; ++t) out(t, K + i) = right(i, t);
+  }
+};
 
 }  // namespace
 
-GeneratedModel generate_model(const ModelSizes& sizes, std::uint64_t seed) {
+StreamedModel stream_model(const ModelSizes& sizes, std::uint64_t seed) {
   const index_t D = sizes.observations, N = sizes.equations, K = sizes.exogenous;
   require(D >= 0, "observations", D, "is negative");
   require(N >= 1, "equations", N, "is less than 1");
@@ -26,31 +94,21 @@ GeneratedModel generate_model(const ModelSizes& sizes, std::uint64_t seed) {
   const index_t endogenous = std::min(sizes.included / 2, N - 1), exogenous = sizes.included - endogenous;
   require(exogenous >= 1, "included", sizes.included, "is less than 1");
   require(exogenous <= K, "included", sizes.included, "asks for more exogenous variables than there are");
-  const Generator<double> exogenous_numbers{Pattern::normal, 0, K, seed, D};
-  GeneratedModel m{filled<double>({D, K + N},
-                                  [&](index_t t, index_t k) {
-                                    return k == 0 ? 1 : k < K ? exogenous_numbers(t, k) : 0;
-                                  }),
-                   {K, 0, {}},
-                   {"(Intercept)"},
-                   {}};
+  GeneratedModel m{{}, {K, 0, {}}, {"(Intercept)"}, {}};
   for (index_t k = 1; k < K; ++k) m.names.push_back(std::string("x").append(std::to_string(k)));
   for (index_t i = 1; i <= N; ++i) m.names.push_back(std::string("y").append(std::to_string(i)));
 
-  const HostMatrix<double> U = normal(D, N + 1, seed + 1);
   const Generator<double> coefficients{Pattern::uniform, 0, 0, seed + 2};
-  HostMatrix<double> Bt = HostMatrix<double>::zeros(N, N), right(N, D);  // B^T Y^T = (X C + U)^T
+  HostMatrix<double> Bt = HostMatrix<double>::zeros(N, N);
   for (index_t i = 0; i < N; ++i) {
     Equation e{K + i};
     std::vector<double> truth;
-    for (index_t t = 0; t < D; ++t) right(i, t) = sizes.noise * (0.8 * U(t, i) + 0.6 * U(t, N));
     Bt(i, i) = 1;
     for (index_t k = 0; k < exogenous; ++k) {
       const index_t c = k == 0 ? 0 : 1 + (i * (exogenous - 1) + k - 1) % (K - 1);
-      const double u = coefficients.uniform(i, c), b = u + std::copysign(0.5, u);
+      const double u = coefficients.uniform(i, c);
       e.regressors.push_back(c);
-      truth.push_back(b);
-      for (index_t t = 0; t < D; ++t) right(i, t) += b * m.data(t, c);
+      truth.push_back(u + std::copysign(0.5, u));
     }
     for (index_t k = 1; k <= endogenous; ++k) {
       const index_t c = (i + k) % N;
@@ -62,11 +120,20 @@ GeneratedModel generate_model(const ModelSizes& sizes, std::uint64_t seed) {
     m.model.equations.push_back(std::move(e));
     m.truth.push_back(std::move(truth));
   }
-  if (D > 0 && lapack::gesv(N, D, Bt.data(), N, right.data(), N) != 0)
+  std::vector<int> swaps(static_cast<std::size_t>(N));
+  if (lapack::getrf(N, N, Bt.data(), N, swaps.data()) != 0)
     throw ArgumentError("generate_model", "seed", "makes a singular model: take another");
-  for (index_t i = 0; i < N; ++i)
-    for (index_t t = 0; t < D; ++t) m.data(t, K + i) = right(i, t);
-  return m;
+  const auto rows =
+      std::make_shared<const Rows>(Rows{sizes, seed, m.model.equations, m.truth, std::move(Bt), std::move(swaps)});
+  return {std::move(m), {D, K + N, [rows](index_t first, const Block<double>& out) { rows->read(first, out); }}};
+}
+
+GeneratedModel generate_model(const ModelSizes& sizes, std::uint64_t seed) {
+  StreamedModel s = stream_model(sizes, seed);
+  HostMatrix<double>& data = s.model.data;
+  data = HostMatrix<double>(s.rows.m, s.rows.n);
+  if (data.size() > 0) s.rows.read(0, {data.data(), data.rows(), data.cols(), data.ld()});
+  return std::move(s.model);
 }
 
 std::string formulas_of(const GeneratedModel& model) {

@@ -14,7 +14,7 @@ struct ModelSizes {
   double noise = 0.1;    ///< the errors' standard deviation
 };
 
-/// Data of a model whose coefficients are known.
+/// A model whose coefficients are known.
 struct GeneratedModel {
   HostMatrix<double> data;  ///< 1, K - 1 standard normal columns, and N that Y B = X C + U makes of them
   SimultaneousModel model;
@@ -25,6 +25,13 @@ struct GeneratedModel {
 /// Errors are normal, and those of one observation correlated. The same for the same seed. Throws ArgumentError for
 /// sizes that make no model.
 GeneratedModel generate_model(const ModelSizes& sizes, std::uint64_t seed);
+
+/// The same without data, and these by rows, on all cores: other blocks of rows change a last digit of Y at most.
+struct StreamedModel {
+  GeneratedModel model;
+  RowSource<double> rows;
+};
+StreamedModel stream_model(const ModelSizes& sizes, std::uint64_t seed);
 
 /// The model in the notation of model_formulas.hpp.
 std::string formulas_of(const GeneratedModel& model);

@@ -138,6 +138,7 @@ ModelData evaluate(const CompiledModel& model, const ModelFormulas& formulas, co
         variables.back().push_back(&table.columns[static_cast<std::size_t>(table.find(step.variable))]);
   }
   ModelData result;
+  std::map<double, index_t> groups;  // counted from 0, in the order of their first rows
   const std::size_t n = model.columns.size();
   for (index_t t = 0; t < table.rows; ++t) {
     const ModelTerm* lacking = nullptr;
@@ -155,7 +156,9 @@ ModelData evaluate(const CompiledModel& model, const ModelFormulas& formulas, co
       ++result.without_weight;
     } else {
       result.rows.push_back(t);
-      if (group != nullptr) result.groups.push_back(static_cast<index_t>((*group)[static_cast<std::size_t>(t)]));
+      if (group != nullptr)
+        result.groups.push_back(
+            groups.try_emplace((*group)[static_cast<std::size_t>(t)], std::ssize(groups)).first->second);
     }
   }
   result.data = HostMatrix<double>(static_cast<index_t>(result.rows.size()), static_cast<index_t>(n));

@@ -1,4 +1,4 @@
-#include <tesela/algorithms/econometrics/reuse_tree.hpp>
+#include <tesela/algorithms/econometrics/internal/reuse_plan.hpp>
 #include <tesela/runtime/errors.hpp>
 
 #include <algorithm>
@@ -63,77 +63,54 @@ std::vector<index_t> tree_of(const HostMatrix<double>& costs) {
   return parents;
 }
 
-/// An equation's columns in the order of their ends, and these.
-struct Stairs {
-  std::vector<index_t> columns, ends;
-  index_t rotations = 0;
+using detail::ReuseStep;
 
-  void add(index_t column, index_t end) { columns.push_back(column), ends.push_back(end); }
-
-  /// The operations of its rotations on it and `more` columns. Ends ascend.
-  double work(double more) {
-    rotations = 0;
-    double sum = 0;
-    const auto r = static_cast<index_t>(columns.size());
-    for (index_t p = 0; p < r; ++p) {
-      const index_t own = std::max<index_t>(ends[at(p)] - p - 1, 0);
-      rotations += own;
-      sum += 6 * static_cast<double>(own) * static_cast<double>(r - p);
-    }
-    return sum + 6 * static_cast<double>(rotations) * more;
+/// The operations of its rotations on it and `more` columns.
+double work(ReuseStep& s, double more) {
+  s.rotations = 0;
+  double sum = 0;
+  const auto r = static_cast<index_t>(s.columns.size());
+  for (index_t p = 0; p < r; ++p) {
+    const index_t own = std::max<index_t>(s.ends[at(p)] - p - 1, 0);
+    s.rotations += own;
+    sum += 6 * static_cast<double>(own) * static_cast<double>(r - p);
   }
-};
+  return sum + 6 * static_cast<double>(s.rotations) * more;
+}
 
-Stairs from_data(const Equation& e, index_t rows) {
-  Stairs s;
+void add(ReuseStep& s, index_t column, index_t end) { s.columns.push_back(column), s.ends.push_back(end); }
+
+ReuseStep from_data(const Equation& e, const std::vector<index_t>& ends) {
+  ReuseStep s;
   std::vector<index_t> columns = e.regressors;
   std::sort(columns.begin(), columns.end());
-  for (const index_t c : columns) s.add(c, std::min(c + 1, rows));
+  for (const index_t c : columns) add(s, c, ends[at(c)]);
   return s;
 }
 
-/// Those of the parent first, in its order, then the others, which its rotations filled.
-Stairs from_parent(const Equation& e, const Stairs& parent, index_t rows) {
+/// Columns of the parent first, in its order, then the others, which its rotations filled.
+ReuseStep from_parent(const Equation& e, const ReuseStep& parent, index_t rows) {
   const std::set<index_t> wanted(e.regressors.begin(), e.regressors.end());
   std::set<index_t> common;
-  Stairs s;
+  ReuseStep s;
   for (std::size_t p = 0; p < parent.columns.size(); ++p)
     if (wanted.contains(parent.columns[p])) {
-      s.add(parent.columns[p], static_cast<index_t>(p) + 1);
+      add(s, parent.columns[p], static_cast<index_t>(p) + 1);
       common.insert(parent.columns[p]);
     }
   for (const index_t c : wanted)
-    if (!common.contains(c)) s.add(c, rows);
+    if (!common.contains(c)) add(s, c, rows);
   return s;
 }
 
-/// Flops along the tree, children after their parents.
-double flops_along(const SimultaneousModel& model, const std::vector<index_t>& parents) {
-  const auto N = static_cast<index_t>(model.equations.size());
-  std::vector<index_t> order;
-  std::vector<std::vector<index_t>> children(at(N));
-  for (index_t i = 0; i < N; ++i) parents[at(i)] < 0 ? order.push_back(i) : children[at(parents[at(i)])].push_back(i);
-  for (std::size_t k = 0; k < order.size(); ++k)
-    order.insert(order.end(), children[at(order[k])].begin(), children[at(order[k])].end());
-  std::vector<std::set<index_t>> carried(at(N));
-  std::vector<double> right(at(N), 1);  // dependent variables, its own and those below it
-  for (auto i = order.rbegin(); i != order.rend(); ++i)
-    for (const index_t child : children[at(*i)]) {
-      carried[at(*i)].insert(carried[at(child)].begin(), carried[at(child)].end());
-      const auto& columns = model.equations[at(child)].regressors;
-      carried[at(*i)].insert(columns.begin(), columns.end());
-      for (const index_t c : model.equations[at(*i)].regressors) carried[at(*i)].erase(c);
-      right[at(*i)] += right[at(child)];
-    }
-  double sum = 0;
-  std::vector<Stairs> stairs(at(N));
-  for (const index_t i : order) {
-    const Equation& e = model.equations[at(i)];
-    stairs[at(i)] = parents[at(i)] < 0 ? from_data(e, model.instruments)
-                                       : from_parent(e, stairs[at(parents[at(i)])], model.instruments);
-    sum += stairs[at(i)].work(static_cast<double>(carried[at(i)].size()) + right[at(i)]);
-  }
-  return sum;
+/// Where each column of the model ends.
+std::vector<index_t> ends_of(const SimultaneousModel& model) {
+  index_t most = 0;
+  for (const Equation& e : model.equations)
+    for (const index_t c : e.regressors) most = std::max(most, c + 1);
+  std::vector<index_t> ends;
+  for (index_t c = 0; c < most; ++c) ends.push_back(std::min(c + 1, model.instruments));
+  return ends;
 }
 
 }  // namespace
@@ -145,28 +122,80 @@ std::vector<index_t> minimum_cost_tree(const HostMatrix<double>& costs) {
 }
 
 ReuseTree reuse_tree(const SimultaneousModel& model) {
+  return detail::reuse_tree(model, ends_of(model), model.instruments);
+}
+
+namespace detail {
+
+std::vector<ReuseStep> reuse_steps(const SimultaneousModel& model, const std::vector<index_t>& ends, index_t rows,
+                                   const std::vector<index_t>& parents) {
   const auto N = static_cast<index_t>(model.equations.size());
-  std::vector<Stairs> alone;
+  std::vector<std::vector<index_t>> children(at(N));
+  std::vector<index_t> order, next;
+  for (index_t i = N - 1; i >= 0; --i)
+    parents[at(i)] < 0 ? next.push_back(i) : children[at(parents[at(i)])].push_back(i);
+  while (!next.empty()) {  // what stands below one comes right behind it: its triangle is needed no longer then
+    order.push_back(next.back());
+    next.pop_back();
+    next.insert(next.end(), children[at(order.back())].begin(), children[at(order.back())].end());
+  }
+  std::vector<std::set<index_t>> carried(at(N));
+  std::vector<ReuseStep> of(at(N));
+  for (auto i = order.rbegin(); i != order.rend(); ++i) {
+    of[at(*i)].right.push_back(*i);
+    for (const index_t child : children[at(*i)]) {
+      carried[at(*i)].insert(carried[at(child)].begin(), carried[at(child)].end());
+      const auto& columns = model.equations[at(child)].regressors;
+      carried[at(*i)].insert(columns.begin(), columns.end());
+      of[at(*i)].right.insert(of[at(*i)].right.end(), of[at(child)].right.begin(), of[at(child)].right.end());
+    }
+    for (const index_t c : model.equations[at(*i)].regressors) carried[at(*i)].erase(c);
+  }
+  std::vector<ReuseStep> steps;
+  for (const index_t i : order) {
+    const Equation& e = model.equations[at(i)];
+    const index_t parent = parents[at(i)];
+    ReuseStep s = parent < 0 ? from_data(e, ends) : from_parent(e, of[at(parent)], rows);
+    s.equation = i;
+    s.parent = parent;
+    s.carried.assign(carried[at(i)].begin(), carried[at(i)].end());
+    s.right = of[at(i)].right;
+    s.flops = work(s, static_cast<double>(s.carried.size() + s.right.size()));
+    of[at(i)] = s;
+    steps.push_back(std::move(s));
+  }
+  return steps;
+}
+
+ReuseTree reuse_tree(const SimultaneousModel& model, const std::vector<index_t>& ends, index_t rows) {
+  const auto N = static_cast<index_t>(model.equations.size());
+  const auto flops = [&](const std::vector<index_t>& parents) {
+    double sum = 0;
+    for (const ReuseStep& s : reuse_steps(model, ends, rows, parents)) sum += s.flops;
+    return sum;
+  };
+  std::vector<ReuseStep> alone;
   HostMatrix<double> costs(N + 1, N + 1);
   std::fill_n(costs.data(), costs.size(), infinity);
   for (index_t i = 0; i < N; ++i) {
-    alone.push_back(from_data(model.equations[at(i)], model.instruments));
-    costs(0, i + 1) = alone.back().work(1);
+    alone.push_back(from_data(model.equations[at(i)], ends));
+    costs(0, i + 1) = work(alone.back(), 1);
   }
   for (index_t i = 0; i < N; ++i)
     for (index_t j = 0; j < N; ++j) {
       if (i == j) continue;
-      Stairs s = from_parent(model.equations[at(j)], alone[at(i)], model.instruments);
+      ReuseStep s = from_parent(model.equations[at(j)], alone[at(i)], rows);
       const auto fresh = static_cast<double>(std::count_if(s.columns.begin(), s.columns.end(), [&](index_t c) {
         return !std::binary_search(alone[at(i)].columns.begin(), alone[at(i)].columns.end(), c);
       }));
-      costs(i + 1, j + 1) = s.work(1) + 6 * static_cast<double>(alone[at(i)].rotations) * (fresh + 1);
+      costs(i + 1, j + 1) = work(s, 1) + 6 * static_cast<double>(alone[at(i)].rotations) * (fresh + 1);
     }
-  ReuseTree tree{std::vector<index_t>(at(N), -1), flops_along(model, std::vector<index_t>(at(N), -1)), 0};
+  const std::vector<index_t> none(at(N), -1);
+  ReuseTree tree{none, flops(none), 0};
   std::vector<index_t> parents = minimum_cost_tree(costs);
   parents.erase(parents.begin());
   for (index_t& parent : parents) --parent;
-  tree.flops_reused = flops_along(model, parents);
+  tree.flops_reused = flops(parents);
   if (tree.flops_reused < tree.flops_alone)
     tree.parents = std::move(parents);
   else
@@ -174,4 +203,5 @@ ReuseTree reuse_tree(const SimultaneousModel& model) {
   return tree;
 }
 
+}  // namespace detail
 }  // namespace tesela

@@ -116,40 +116,49 @@ TestStatistic restate(Graph& g, const HostMatrix<double>& data, const PickedEqua
     Z = detail::product(g, Op::none, Op::none, X, first_rows_of(v, e.regressors));
     j = hansen(g, e, std::move(X), u, clusters);
   }
-  const HostMatrix<double> R = detail::triangle_of(g, first_rows_of(v, e.regressors));
-  auto inverse = HostMatrix<double>::zeros(r, r);  // of R^T R
+  // Z^ = Q R with the constant first: what R has of the slopes alone is then its last rows and columns.
+  const index_t constants = e.constant >= 0 ? 1 : 0, slopes = r - constants;
+  std::vector<index_t> order, places;  // column k of Z^ is regressor places[k]
+  if (constants > 0) places.push_back(e.constant);
+  for (index_t p = 0; p < r; ++p)
+    if (p != e.constant) places.push_back(p);
+  for (const index_t p : places) order.push_back(e.regressors[static_cast<std::size_t>(p)]);
+  const HostMatrix<double> R = detail::triangle_of(g, first_rows_of(v, order));
+  auto inverse = HostMatrix<double>::zeros(r, r);
   for (index_t p = 0; p < r; ++p) inverse(p, p) = 1;
-  triangular_solve(g, Op::transpose, R, inverse);
   triangular_solve(g, Op::none, R, inverse);
-  HostMatrix<double> F = detail::product(g, Op::none, Op::none, Z, inverse);
-  times_rows(F, u);
-  F = clusters.sums(std::move(F));
+  HostMatrix<double> G = detail::product(g, Op::none, Op::none, detail::columns_of(Z, places), inverse);
+  times_rows(G, u);
+  G = clusters.sums(std::move(G));
   double correction = 1;
   if (divisor == SemDivisor::small) {
-    const auto rows = static_cast<double>(D), G = static_cast<double>(clusters.count());
-    correction = (clusters.none() ? rows : G / (G - 1) * (rows - 1)) / (rows - static_cast<double>(r));
+    const auto rows = static_cast<double>(D), count = static_cast<double>(clusters.count());
+    correction = (clusters.none() ? rows : count / (count - 1) * (rows - 1)) / (rows - static_cast<double>(r));
   }
-  for (double* x = F.data(); x != F.data() + F.size(); ++x) *x *= std::sqrt(correction);
-  const std::vector<double> norms = column_norms(F);
-  for (std::size_t p = 0; p < norms.size(); ++p) estimate.standard_errors[p] = std::ldexp(norms[p], units[p]);
+  for (double* x = G.data(); x != G.data() + G.size(); ++x) *x *= std::sqrt(correction);
+  const std::vector<double> norms = column_norms(detail::product(g, Op::none, Op::transpose, G, inverse));
+  for (std::size_t k = 0; k < norms.size(); ++k) {
+    const auto p = static_cast<std::size_t>(places[k]);
+    estimate.standard_errors[p] = std::ldexp(norms[k], units[p]);
+  }
 
-  std::vector<index_t> slopes;
-  HostMatrix<double> b(r - (e.constant >= 0 ? 1 : 0), 1);
-  for (index_t p = 0; p < r; ++p) {
-    if (p == e.constant) continue;
-    b(static_cast<index_t>(slopes.size()), 0) =
-        std::ldexp(estimate.coefficients[static_cast<std::size_t>(p)], -units[static_cast<std::size_t>(p)]);
-    slopes.push_back(p);
-  }
   estimate.sargan = {};
   estimate.f = {};
-  const auto q = static_cast<index_t>(slopes.size());
-  if (q == 0 || F.rows() < q) return j;
-  const HostMatrix<double> L = detail::triangle_of(g, detail::columns_of(F, slopes));
-  if (!(triangle_condition(L, true) * v.tolerance <= 1)) return j;
-  triangular_solve(g, Op::transpose, L, b);
-  const double norm = euclidean_norm(q, b.data());
-  estimate.f = {norm * norm / static_cast<double>(q), q, D - r};
+  // Scores sum to zero, so that of n of them at most n - 1 are independent.
+  if (slopes == 0 || G.rows() - 1 < slopes) return j;
+  std::vector<index_t> last;
+  for (index_t k = constants; k < r; ++k) last.push_back(k);
+  const HostMatrix<double> T = detail::triangle_of(g, detail::columns_of(G, last));
+  if (!(triangle_condition(T, true) * v.tolerance <= 1)) return j;
+  auto b = HostMatrix<double>::zeros(slopes, 1);  // of the slopes, by R's last rows: Z^'s condition does not matter
+  for (index_t k = 0; k < slopes; ++k)
+    for (index_t l = k; l < slopes; ++l) {
+      const auto p = static_cast<std::size_t>(places[static_cast<std::size_t>(constants + l)]);
+      b(k, 0) += R(constants + k, constants + l) * std::ldexp(estimate.coefficients[p], -units[p]);
+    }
+  triangular_solve(g, Op::transpose, T, b);
+  const double norm = euclidean_norm(slopes, b.data());
+  estimate.f = {norm * norm / static_cast<double>(slopes), slopes, D - r};
   return j;
 }
 
@@ -168,9 +177,10 @@ std::vector<TestStatistic> robust_errors(Graph& g, const HostMatrix<double>& dat
   if (!clusters.empty() && static_cast<index_t>(clusters.size()) != data.rows())
     refuse("clusters", std::to_string(clusters.size()) + " for " + std::to_string(data.rows()) + " rows");
   std::vector<TestStatistic> tests(answer.equations.size());
-  const Variables v =
-      detail::model_variables(triangle, model.instruments, !instrumental, detail::settled_tolerance(triangle, options));
+  const Variables v = detail::model_variables(g, triangle, model.instruments, !instrumental,
+                                              detail::settled_tolerance(triangle, options));
   const Clusters groups(clusters);
+  if (!groups.none() && groups.count() == 1) refuse("clusters", "are one, and between clusters nothing varies");
   for (std::size_t i = 0; i < answer.equations.size(); ++i) {
     EquationEstimate& estimate = answer.equations[i];
     if (estimate.coefficients.empty() || estimate.perfect_fit) continue;

@@ -23,11 +23,12 @@ std::span<const Named<SemDivisor>> sem_divisors() {
 }
 
 std::span<const Named<SemEngine>> sem_engines() {
-  static constexpr std::array<Named<SemEngine>, 4> all{{
+  static constexpr std::array<Named<SemEngine>, 5> all{{
       {SemEngine::automatic, "auto", "by the largest equation"},
       {SemEngine::staircase, "staircase", "QR of each equation"},
       {SemEngine::batched, "batched", "Cholesky of products that they share, corrected"},
       {SemEngine::givens, "givens", "rotations in the stages of each equation's staircase"},
+      {SemEngine::reuse, "reuse", "the same from each other's triangles, along a tree"},
   }};
   return all;
 }

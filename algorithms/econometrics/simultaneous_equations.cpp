@@ -1,8 +1,11 @@
 #include <tesela/algorithms/econometrics/internal/equation_tasks.hpp>
 #include <tesela/algorithms/econometrics/internal/system_tasks.hpp>
 #include <tesela/algorithms/econometrics/simultaneous_equations.hpp>
+#include <tesela/algorithms/qr/streamed_r.hpp>
 #include <tesela/algorithms/qr/tall_skinny.hpp>
 #include <tesela/codelets/least_squares/minimum_norm.hpp>
+#include <tesela/runtime/ranks.hpp>
+#include <tesela/tiles/in_parts.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -85,20 +88,24 @@ HostMatrix<double> residuals(Graph& g, const detail::Variables& v, const System&
   for (const Equation* e : system.in_model) some += static_cast<double>(e->regressors.size());
   const auto all = static_cast<double>(v.count()) * static_cast<double>(system.which.size());
   if (facts.empty() && all > 500 && all < 8 * some) return dense_residuals(g, v, system);
-  HostMatrix<double> E(m, static_cast<index_t>(system.which.size()));
-  for (std::size_t i = 0; i < system.which.size(); ++i) {
+  HostMatrix<double> E(m, std::ssize(system.which));
+  const auto residual = [&](std::size_t i) {
     const Equation& e = *system.in_model[i];
     double* out = &E(0, static_cast<index_t>(i));
     if (!facts.empty() && system.own[i] == nullptr) {
       std::copy_n(facts[system.which[i]].residual.data, m, out);
-      continue;
+      return;
     }
     std::copy_n(&v.A(0, e.dependent), m, out);
     for (std::size_t p = 0; p < e.regressors.size(); ++p) {
       const double b = system.scaled[i][p], *column = &v.A(0, e.regressors[p]);
       for (index_t k = 0; k < m; ++k) out[k] -= b * column[k];
     }
-  }
+  };
+  constexpr double worth_a_thread = 1e7;  // multiplications
+  in_parts(E.cols(), static_cast<double>(m) * some < worth_a_thread ? E.cols() : 1, [&](index_t first, index_t count) {
+    for (index_t i = first; i < first + count; ++i) residual(static_cast<std::size_t>(i));
+  });
   return E;
 }
 
@@ -134,6 +141,21 @@ HostMatrix<double> covariance_of(const detail::Variables& v, const System& syste
   return S;
 }
 
+/// Of products = E^T E; NaN for equations without numbers, and without residuals.
+HostMatrix<double> correlation_of(const System& system, const HostMatrix<double>& products, std::size_t equations) {
+  HostMatrix<double> C(static_cast<index_t>(equations), static_cast<index_t>(equations));
+  std::fill_n(C.data(), C.size(), nan);
+  std::vector<double> norms;
+  for (index_t i = 0; i < products.cols(); ++i) norms.push_back(std::sqrt(products(i, i)));
+  for (std::size_t j = 0; j < norms.size(); ++j) {
+    double* const to = &C(0, static_cast<index_t>(system.which[j]));
+    for (std::size_t i = 0; i <= j; ++i)
+      to[system.which[i]] = products(static_cast<index_t>(i), static_cast<index_t>(j)) / norms[i] / norms[j];
+  }
+  mirror_upper(C);
+  return C;
+}
+
 HostMatrix<double> products_of(Graph& g, const HostMatrix<double>& A) {
   return detail::product(g, Op::transpose, Op::none, A, A);
 }
@@ -154,15 +176,20 @@ double mcelroy(Graph& g, const detail::Variables& v, const SimultaneousModel& mo
                const HostMatrix<double>& E, const HostMatrix<double>& products) {
   const Weights w = detail::weigh(g, E, products, system.divisors);
   if (w.inverse.cols() == 0) return nan;
-  HostMatrix<double> Y(v.A.rows(), E.cols());
-  const index_t c = model.constant;
-  const double square = c < 0 ? 1 : detail::dot(v.A, c, v.A, c, Y.rows());
+  auto Y = HostMatrix<double>::zeros(v.A.rows(), E.cols());
+  const index_t m = Y.rows(), c = model.constant;
+  const double square = c < 0 ? 1 : detail::dot(v.A, c, v.A, c, m);
   for (index_t i = 0; i < E.cols(); ++i) {
-    const Equation& e = *system.in_model[static_cast<std::size_t>(i)];
-    const double along = c < 0 ? 0 : detail::dot(v.A, c, v.A, e.dependent, Y.rows()) / square;
-    for (index_t k = 0; k < Y.rows(); ++k) Y(k, i) = v.A(k, e.dependent) - (c < 0 ? 0 : along * v.A(k, c));
+    const auto k = static_cast<std::size_t>(i);
+    const index_t y = system.in_model[k]->dependent;
+    const bool centred = system.picked[k].constant >= 0;
+    const double along = centred ? detail::dot(v.A, c, v.A, y, m) / square : 0;
+    for (index_t t = 0; t < m; ++t) Y(t, i) = v.A(t, y) - (centred ? along * v.A(t, c) : 0);
+    if (!(detail::norm(m, &Y(0, i)) > detail::rounding_of(system.picked[k], system.scaled[k].data())))
+      std::fill_n(&Y(0, i), m, 0.0);  // a constant
   }
-  return 1 - weighted_sum(w, products) / weighted_sum(w, products_of(g, Y));
+  const double all = weighted_sum(w, products_of(g, Y));
+  return all > 0 ? 1 - weighted_sum(w, products) / all : nan;
 }
 
 /// Moves system.scaled by the corrections, and answers the largest of them relative to a coefficient and its error.
@@ -233,9 +260,11 @@ void third_stage(Graph& g, const detail::Variables& v, const SemOptions& options
     const HostMatrix<double> products = products_of(g, E);
     weights = detail::weigh(g, E, products, system.divisors);
     if (!weights.singular.empty()) return refuse(weights.singular);
-    const auto correction = stage.own_instruments()
-                                ? stage.correction(g, stage.of_fitted(g, v, system.in_model, system.scaled), weights)
-                                : stage.correction(g, E, weights);
+    const bool last = most == 1;  // of a stage that is not repeated
+    const auto correction =
+        stage.own_instruments()
+            ? stage.correction(g, stage.of_fitted(g, v, system.in_model, system.scaled), weights, last)
+            : stage.correction(g, E, weights, last);
     if (correction.status == SemStatus::singular_covariance) return refuse({});
     ++result.iterations;
     result.gradient_steps = stage.gradient_steps();
@@ -246,6 +275,10 @@ void third_stage(Graph& g, const detail::Variables& v, const SemOptions& options
       if (lost || (options.iterate && !(result.last_change <= options.tolerance)))
         result.status = SemStatus::not_converged;
       result.weighting_covariance = covariance_of(v, system, products, result.equations.size());
+      result.weighting_correlation = correlation_of(system, products, result.equations.size());
+      for (std::size_t i = 0; i < weights.sigmas.size(); ++i)
+        result.weighting_sigmas.push_back(
+            std::ldexp(weights.sigmas[i], v.exponents[static_cast<std::size_t>(system.in_model[i]->dependent)]));
       if (std::all_of(system.own.begin(), system.own.end(), [](const auto* own) { return own == nullptr; }) &&
           static_cast<index_t>(system.which.size()) * v.rows > stage.unknowns() &&
           (options.method == SemMethod::three_stage))
@@ -271,7 +304,7 @@ void third_stage(Graph& g, const detail::Variables& v, const SemOptions& options
 }  // namespace
 
 TileShape suitable_model_tile(const Runtime& runtime, index_t observations, index_t variables) {
-  const auto workers = static_cast<index_t>(std::max<std::size_t>(runtime.workers().size(), 1));
+  const auto workers = std::max<index_t>(least_workers(runtime), 1);
   if (variables <= 192 && observations / 16 >= variables)
     return {std::clamp<index_t>(observations / (4 * workers), 1024, index_t{1} << 20), std::max<index_t>(variables, 1)};
   return suitable_qr_tile(runtime, observations, variables);
@@ -302,14 +335,28 @@ ModelTriangle model_triangle(Graph& g, const TileMatrix<double>& data) {
   return result;
 }
 
+ModelTriangle model_triangle(Graph& g, const RowSource<double>& data, index_t rows) {
+  constexpr index_t few = index_t{1} << 23;  // elements, to be held
+  if (rows == 0 && data.m <= few / std::max<index_t>(data.n, 1)) {
+    HostMatrix<double> all(data.m, data.n);
+    if (all.size() > 0) data.read(0, {all.data(), all.rows(), all.cols(), all.ld()});
+    return model_triangle(g, TileMatrix<double>::map(g.runtime(), all.data(), all.rows(), all.cols(), all.ld(),
+                                                     suitable_model_tile(g.runtime(), data.m, data.n), "data"));
+  }
+  return {streamed_r(g, data, {.rows = rows, .on_gpu = detail::qr_options(data.m, data.n).on_gpu}), data.m};
+}
+
 SimultaneousEquations estimate(Graph& g, const ModelTriangle& triangle, const SimultaneousModel& model,
                                const SemOptions& options) {
   require_valid(triangle, model);
   SimultaneousEquations result;
   const index_t D = triangle.observations;
   const bool instrumental = options.method == SemMethod::two_stage || options.method == SemMethod::three_stage;
-  const detail::Variables v =
-      detail::model_variables(triangle, model.instruments, !instrumental, detail::settled_tolerance(triangle, options));
+  const detail::Variables v = detail::model_variables(g, triangle, model.instruments, !instrumental,
+                                                      detail::settled_tolerance(triangle, options));
+  // Page-locked once for all that map it.
+  const PinnedMemory locked(g.runtime(), const_cast<double*>(v.A.data()),
+                            static_cast<std::size_t>(v.A.size()) * sizeof(double));
   if (!std::all_of(v.norms.begin(), v.norms.end(), [](double norm) { return std::isfinite(norm); })) {
     result.equations.resize(model.equations.size());
     for (EquationEstimate& e : result.equations) e.status = EquationStatus::not_finite;
@@ -353,13 +400,18 @@ SimultaneousEquations estimate(Graph& g, const ModelTriangle& triangle, const Si
   }
   if (system.which.empty()) {
     result.residual_covariance = covariance_of(v, system, {}, result.equations.size());
+    result.residual_correlation = correlation_of(system, {}, result.equations.size());
     return result;
   }
   system.E = residuals(g, v, system, found.of);
   if (options.method == SemMethod::three_stage || options.method == SemMethod::sur)
     third_stage(g, v, options, system, result);
   if (result.status == SemStatus::singular_covariance) return result;
+  for (std::size_t i = 0; i < system.which.size(); ++i)  // of a perfect fit nothing is left but rounding
+    if (result.equations[system.which[i]].perfect_fit)
+      std::fill_n(&system.E(0, static_cast<index_t>(i)), system.E.rows(), 0.0);
   const HostMatrix<double> products = products_of(g, system.E);
+  result.residual_correlation = correlation_of(system, products, result.equations.size());
   result.residual_covariance = covariance_of(v, system, products, result.equations.size());
   result.mcelroy_r2 = mcelroy(g, v, model, system, system.E, products);
   return result;

@@ -3,6 +3,7 @@
 #include <tesela/algorithms/support/named.hpp>
 #include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/host_matrix.hpp>
+#include <tesela/tiles/row_source.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
 #include <limits>
@@ -56,14 +57,18 @@ enum class SemEngine : std::uint8_t {
   batched,
   givens,  ///< plane rotations of each equation's columns, stage by stage; equations with instruments of their own take
            ///< QR
+  /// The same along the tree of reuse_tree: equations that share columns start from each other's triangles. On cores;
+  /// without any as givens. Planning takes O(N^3) of N equations.
+  reuse,
 };
 
-/// "auto", "staircase", "batched", "givens".
+/// "auto", "staircase", "batched", "givens", "reuse".
 std::span<const Named<SemEngine>> sem_engines();
 
 /// How the third stage's unknowns are solved for, all at once.
 enum class SystemSolver : std::uint8_t {
-  automatic,  ///< cholesky up to 25000 unknowns, where three square matrices of them take up to half of the memory
+  automatic,  ///< cholesky up to 25000 unknowns, where two square matrices of them and the bases take up to half of the
+              ///< memory
   cholesky,   ///< a square matrix of all unknowns
   gradients,  ///< conjugate gradients with the equations' bases alone: no standard errors, which are NaN then
 };
@@ -93,6 +98,10 @@ struct ModelTriangle {
 /// The triangle of the data, D x (K + N), by tall_skinny_r where it suits and by qr otherwise, which overwrites them.
 /// Inserts into the graph and waits for it. Throws as they do and as Graph::wait.
 [[nodiscard]] ModelTriangle model_triangle(Graph& g, const TileMatrix<double>& data);
+
+/// The same of data that are read or computed `rows` rows at a time (0: chosen), and may be larger than memory: by
+/// streamed_r. Throws as that does.
+[[nodiscard]] ModelTriangle model_triangle(Graph& g, const RowSource<double>& data, index_t rows = 0);
 
 /// The tiles that suit model_triangle.
 TileShape suitable_model_tile(const Runtime& runtime, index_t observations, index_t variables);
@@ -152,6 +161,11 @@ struct SimultaneousEquations {
   /// N x N, NaN in the rows and columns of equations without numbers: of the residuals of the reported estimates, and
   /// the one that weighted the third stage (0 x 0 without one).
   HostMatrix<double> residual_covariance = {}, weighting_covariance = {};
+  /// The same without units, which no size of data overflows; NaN for a perfect fit, too.
+  HostMatrix<double> residual_correlation = {}, weighting_correlation = {};
+  std::vector<double> weighting_sigmas = {};  ///< of the equations that the third stage has
+  /// 1 - the weighted residuals over the weighted dependent variables, about their means where the equation has an
+  /// intercept, about the origin where it has none, as r2. NaN with a perfect fit.
   double mcelroy_r2 = std::numeric_limits<double>::quiet_NaN();
   TestStatistic hansen_sargan = {};  ///< of the third stage, with the weighting covariance
 };

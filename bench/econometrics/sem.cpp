@@ -19,6 +19,7 @@ namespace {
 struct SemBenchOptions : Options {
   ModelSizes sizes{3000, 400, 400, -1, 0.1};
   std::vector<std::string> peers{"tesela", "lapack"};
+  index_t largest = 1200;  // equations of the table
   std::string table, method = "2sls", solver = "auto";
 };
 
@@ -125,8 +126,10 @@ void run(SemBenchOptions o) {
     std::erase_if(o.peers, [](const std::string& peer) { return peer == "lapack" || peer == "cusolver"; });
   std::vector<ModelSizes> cases;
   if (o.table == "published")
-    for (const Published& p : published)
-      cases.push_back({p.observations, p.equations, p.exogenous, p.exogenous / 2, o.sizes.noise});
+    for (const Published& p : published) {
+      if (p.equations <= o.largest)
+        cases.push_back({p.observations, p.equations, p.exogenous, p.exogenous / 2, o.sizes.noise});
+    }
   else
     cases.push_back(o.sizes);
   for (ModelSizes& sizes : cases)
@@ -155,9 +158,13 @@ const cli::Command sem_command(
       auto* table =
           app.add_option("--table", o->table, "published: the sizes of a published table, its times beside ours")
               ->check(CLI::IsMember({"published"}));
+      app.add_option("--largest", o->largest, "of the table, the models with up to this many equations")
+          ->transform(cli::positive())
+          ->needs(table)
+          ->capture_default_str();
       app.add_option("--peers", o->peers, "who competes; the first is whom the others are compared with")
           ->delimiter(',')
-          ->check(CLI::IsMember({"tesela", "staircase", "batched", "givens", "lapack", "cusolver"}))
+          ->check(CLI::IsMember({"tesela", "staircase", "batched", "givens", "reuse", "lapack", "cusolver"}))
           ->capture_default_str();
       app.add_option("--method", o->method, "2sls, or 3sls as well, which no library's peer does")
           ->check(CLI::IsMember({"2sls", "3sls"}))

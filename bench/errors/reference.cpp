@@ -81,19 +81,24 @@ ProductError product_error(const ProductProblem<T>& p, const std::vector<index_t
         error += square(static_cast<long double>(p.c[at]) - reference);
       }
   }
-  const long double distance = std::sqrt(error), product = std::sqrt(norm_a) * std::sqrt(norm_b);
-  const long double scale = std::abs(alpha) * product + std::abs(beta) * std::sqrt(norm_c);
+  return product_error_of({error, norm_a, norm_b, norm_c, alpha, beta,
+                           static_cast<long double>(std::numeric_limits<T>::min()), r, p.n, p.k,
+                           all_finite(p.c, p.m * p.n)});
+}
+
+ProductError product_error_of(const ProductSums& p) {
+  const long double distance = std::sqrt(p.error), product = std::sqrt(p.norm_a) * std::sqrt(p.norm_b);
+  const long double scale = std::abs(p.alpha) * product + std::abs(p.beta) * std::sqrt(p.norm_c);
   // Each of the k terms of an entry may have lost up to the smallest normal number.
-  const long double lost = (1 + std::abs(alpha)) * static_cast<long double>(p.k + 1) *
-                           std::sqrt(static_cast<long double>(r) * static_cast<long double>(p.n)) *
-                           static_cast<long double>(std::numeric_limits<T>::min());
+  const long double lost = (1 + std::abs(p.alpha)) * static_cast<long double>(p.k + 1) *
+                           std::sqrt(static_cast<long double>(p.rows) * static_cast<long double>(p.n)) * p.smallest;
   ProductError result;
   result.relative = static_cast<double>(product > 0 ? distance / product : distance);
   if (!std::isfinite(scale) || std::isnan(distance))
     result.scaled = std::numeric_limits<double>::quiet_NaN();
   else if (distance > lost)  // then scale 0 rightly gives infinity: R is 0, and C is not
     result.scaled = static_cast<double>((distance - lost) / scale);
-  result.finite = all_finite(p.c, p.m * p.n);
+  result.finite = p.finite;
   return result;
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <tesela/runtime/types.hpp>
+#include <tesela/tiles/block_cyclic.hpp>
+#include <tesela/tiles/host_matrix.hpp>
 
 #include <vector>
 
@@ -35,6 +37,26 @@ struct ProductError {
 /// nor underflow.
 template <class T>
 ProductError product_error(const ProductProblem<T>& problem, const std::vector<index_t>& rows);
+
+/// Squares of Frobenius norms, of the rows compared and of B, and what they make of the error.
+struct ProductSums {
+  long double error = 0, norm_a = 0, norm_b = 0, norm_c = 0, alpha = 1, beta = 0;
+  long double smallest = 0;  ///< normal number of the precision
+  index_t rows = 0, n = 0, k = 0;
+  bool finite = true;
+};
+ProductError product_error_of(const ProductSums& sums);
+
+/// The same of what lies over several ranks, on all of them: what this one has of each matrix.
+template <class T>
+struct ProductParts {
+  Op op_a = Op::none, op_b = Op::none;
+  T alpha = 1, beta = 0;
+  const HostMatrix<T>&a, &b, &c_before, &c;
+  BlockCyclic a_part, b_part, c_part;
+};
+template <class T>
+ProductError product_error(const Runtime& runtime, const ProductParts<T>& parts, const std::vector<index_t>& rows);
 
 /// The most that `scaled` can be for a product that T's arithmetic computed in whatever order, with k terms an entry:
 /// (k + 8) eps. Half of that is Wilkinson's bound for C, the other half is the reference's own.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tesela/algorithms/econometrics/simultaneous_equations.hpp>
+#include <tesela/runtime/graph.hpp>
 
 #include <vector>
 
@@ -15,9 +16,10 @@ struct SemError {
   double bound = 0;            ///< of all: 10 sqrt(max(D, K + N)) eps times X's condition
 };
 
-/// In double precision with BLAS on all cores, columns in units of powers of two. Equations with instruments of their
-/// own, and systems with one, are not measured (NaN).
-SemError sem_error(const HostMatrix<double>& data, const ModelTriangle& triangle, const SimultaneousModel& model,
-                   SemMethod method, const SimultaneousEquations& answer);
+/// One pass over the data, in double precision, columns in units of powers of two. Takes all cores, on which the
+/// graph's runtime rests meanwhile, and a GPU for the data's products with residuals. Equations with instruments of
+/// their own are measured by these, in their systems with y_j - Q_j Q_j^T Z_j b_j in place of e_j.
+SemError sem_error(Graph& g, const RowSource<double>& data, const ModelTriangle& triangle,
+                   const SimultaneousModel& model, SemMethod method, const SimultaneousEquations& answer);
 
 }  // namespace tesela

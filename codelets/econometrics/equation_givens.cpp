@@ -8,11 +8,10 @@
 #include <vector>
 
 namespace tesela::kernels {
-namespace {
 
-using equation::Picks;
+namespace equation {
 
-/// Column j takes the rotations of the columns up to its own, stage by stage: of stage i + k for row k and row i.
+// Column j takes the rotations of the columns up to its own, stage by stage: of stage i + k for row k and row i.
 void rotate_staircase(const Picks& picks, const Block<double>& z) {
   const index_t r = picks.r;
   std::vector<Rotation<double>> rotations(static_cast<std::size_t>(r));
@@ -29,7 +28,7 @@ void rotate_staircase(const Picks& picks, const Block<double>& z) {
       z(stage - k, k) = 0;
       any = true;
     }
-    for (index_t j = first + 1; any && j <= r; ++j) {
+    for (index_t j = first + 1; any && j < z.cols; ++j) {
       double* const column = &z(0, j);
       for (index_t k = first; k <= std::min(last, j - 1); ++k)
         rotate(rotations[static_cast<std::size_t>(k)], column[k], column[stage - k]);
@@ -37,7 +36,9 @@ void rotate_staircase(const Picks& picks, const Block<double>& z) {
   }
 }
 
-}  // namespace
+}  // namespace equation
+
+using equation::Picks;
 
 index_t staircase_rotations(const int* heights, index_t count, index_t stride) {
   index_t rotations = 0;
@@ -75,7 +76,7 @@ void EquationGivens::cpu(const Args& args, In<double> a, In<int> picks, Out<doub
     const Block<double> z{work.data, args.rows, r + 1, args.rows};
     HostMatrix<double> found(r + 1, 4);
     equation::gather(a, own, z);
-    rotate_staircase(own, z);
+    equation::rotate_staircase(own, z);
     equation::finish(a, own, z, {found.data(), r + 1, 4, r + 1}, residual.data + i * residual.ld);
     for (index_t k = 0; k < 4; ++k) {
       std::copy_n(&found(0, k), r, &facts(0, 4 * i + k));

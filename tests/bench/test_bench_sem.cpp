@@ -29,3 +29,11 @@ TEST_CASE("bench sem: all peers agree") {
   REQUIRE(run.code == 0);
   CHECK(nlohmann::json::parse(run.out)["peers"].size() == 4);
 }
+
+TEST_CASE("bench sem: the published table up to a number of equations") {
+  const Outcome none = run_tesela({"bench", "sem", "--table", "published", "--largest", "399", "--json", "-"});
+  CAPTURE(none.out, none.err);
+  CHECK(none.code == 0);
+  CHECK(nlohmann::json::parse(none.out)["peers"].empty());
+  CHECK(run_tesela({"bench", "sem", "--largest", "800"}).code == 2);
+}

@@ -4,6 +4,7 @@
 #include <tesela/codelets/econometrics/basis_times.hpp>
 #include <tesela/codelets/econometrics/equation_bases.hpp>
 #include <tesela/codelets/econometrics/equation_qr.hpp>
+#include <tesela/tiles/touched_zeros.hpp>
 
 #include <algorithm>
 #include <map>
@@ -45,7 +46,8 @@ TileMatrix<double> columns(Runtime& runtime, index_t rows, index_t count, index_
 }  // namespace
 
 EquationBases::EquationBases(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
-                             const std::vector<const OwnBasis*>& own, const std::vector<double>& conditions)
+                             const std::vector<const OwnBasis*>& own, const std::vector<double>& conditions,
+                             bool together)
     : W_(columns(g.runtime(),
                  std::all_of(own.begin(), own.end(), [](const OwnBasis* basis) { return basis == nullptr; })
                      ? model.rows
@@ -53,20 +55,30 @@ EquationBases::EquationBases(Graph& g, const Variables& model, const std::vector
                  static_cast<index_t>(equations.size()), equations_at_once(g.runtime(), equations.size()), "W")),
       V_(columns(g.runtime(), W_.m(), W_.n(), W_.tile_shape().nb, "V")) {
   Runtime& runtime = g.runtime();
-  std::vector<std::size_t> together, alone;
+  for (const PickedEquation& e : equations) starts_.push_back(starts_.back() + e.size());
+  if (together) {
+    all_ = touched_zeros<double>(rows(), unknowns());
+    locked_.emplace(runtime, all_.data(), static_cast<std::size_t>(all_.size()) * sizeof(double));
+  }
+  const auto place = [&](std::size_t i, index_t height) {
+    const index_t r = equations[i].size();
+    if (!together) return columns(runtime, height, r, r, "Q");
+    return TileMatrix<double>::map(runtime, &all_(0, starts_[i]), height, r, all_.ld(), {height, r}, "Q");
+  };
+  std::vector<std::size_t> groups, alone;
   for (std::size_t i = 0; i < equations.size(); ++i) {
-    const PickedEquation& e = equations[i];
-    starts_.push_back(starts_.back() + e.size());
-    Q_.push_back(columns(runtime, e.variables->rows, e.size(), e.size(), "Q"));
+    const index_t height = equations[i].variables->rows;
+    Q_.push_back(own[i] == nullptr ? place(i, height)
+                                   : columns(runtime, height, equations[i].size(), equations[i].size(), "Q"));
     const bool moderate = runtime.gpus() > 0 && own[i] == nullptr && conditions[i] <= largest_condition;
-    (moderate ? together : alone).push_back(i);
+    (moderate ? groups : alone).push_back(i);
   }
   find_alone(g, equations, alone);
-  if (!together.empty()) find_together(g, model, equations, together);
+  if (!groups.empty()) find_together(g, model, equations, groups);
   for (std::size_t i = 0; i < own.size(); ++i) {
     if (own[i] == nullptr) continue;
     const HostMatrix<double> turned = in_model_basis(g, *own[i], Q_[i]);
-    Q_[i] = columns(runtime, turned.rows(), turned.cols(), turned.cols(), "Q");
+    Q_[i] = place(i, turned.rows());
     Q_[i].copy_from(turned.data(), turned.ld());
   }
   const auto at_once = static_cast<std::size_t>(W_.tile_shape().nb);
@@ -167,33 +179,38 @@ std::vector<Tile<double>> EquationBases::bases(std::size_t group) const {
   return some;
 }
 
-void EquationBases::set_x(const HostMatrix<double>& x) const {
+auto EquationBases::new_parts(Runtime& runtime) const -> Parts {
+  Parts parts;
+  for (const TileMatrix<double>& part : X_) parts.push_back(columns(runtime, part.m(), 1, 1, "v"));
+  return parts;
+}
+
+void EquationBases::fill(const Parts& parts, const HostMatrix<double>& x) {
   index_t first = 0;
-  for (const TileMatrix<double>& part : X_) {
+  for (const TileMatrix<double>& part : parts) {
     part.copy_from(&x(first, 0), std::max<index_t>(part.m(), 1));
     first += part.m();
   }
 }
 
-HostMatrix<double> EquationBases::take_y(Graph& g) const {
+HostMatrix<double> EquationBases::take(Graph& g, const Parts& parts) const {
   g.wait();
   HostMatrix<double> y(unknowns(), 1);
   index_t first = 0;
-  for (const TileMatrix<double>& part : Y_) {
+  for (const TileMatrix<double>& part : parts) {
     part.copy_to(&y(first, 0), std::max<index_t>(part.m(), 1));
     first += part.m();
   }
   return y;
 }
 
-HostMatrix<double> EquationBases::side_by_side() const {
-  auto all = HostMatrix<double>::zeros(rows(), unknowns());
-  for (std::size_t i = 0; i < Q_.size(); ++i) Q_[i].copy_to(&all(0, starts_[i]), all.ld());
-  return all;
+const HostMatrix<double>& EquationBases::side_by_side() const {
+  for (const TileMatrix<double>& Q : Q_) Q.bring_home();
+  return all_;
 }
 
 HostMatrix<double> EquationBases::times(Graph& g, const HostMatrix<double>& x) const {
-  set_x(x);
+  fill(X_, x);
   for (std::size_t k = 0; k < X_.size(); ++k)
     g.insert<BasisTimes>(on_gpu, {}, X_[k](0, 0), W_(0, static_cast<index_t>(k)), bases(k));
   g.wait();
@@ -206,7 +223,7 @@ HostMatrix<double> EquationBases::transposed_times(Graph& g, const HostMatrix<do
   V_.copy_from(v.data(), v.ld());
   for (std::size_t k = 0; k < X_.size(); ++k)
     g.insert<BasisTransposedTimes>(on_gpu, {}, V_(0, static_cast<index_t>(k)), Y_[k](0, 0), bases(k));
-  return take_y(g);
+  return take(g, Y_);
 }
 
 TileMatrix<double> EquationBases::weights(Runtime& runtime, const HostMatrix<double>& P) const {
@@ -216,13 +233,17 @@ TileMatrix<double> EquationBases::weights(Runtime& runtime, const HostMatrix<dou
 
 HostMatrix<double> EquationBases::weighted_products(Graph& g, const TileMatrix<double>& P,
                                                     const HostMatrix<double>& x) const {
-  set_x(x);
+  fill(X_, x);
+  insert_products(g, P);
+  return take(g, Y_);
+}
+
+void EquationBases::insert_products(Graph& g, const TileMatrix<double>& P) const {
   for (std::size_t k = 0; k < X_.size(); ++k)
     g.insert<BasisTimes>(on_gpu, {}, X_[k](0, 0), W_(0, static_cast<index_t>(k)), bases(k));
   gemm(g, Op::none, Op::none, 1.0, W_, P, 0.0, V_, {.priority = on_gpu});
   for (std::size_t k = 0; k < X_.size(); ++k)
     g.insert<BasisTransposedTimes>(on_gpu, {}, V_(0, static_cast<index_t>(k)), Y_[k](0, 0), bases(k));
-  return take_y(g);
 }
 
 }  // namespace tesela::detail

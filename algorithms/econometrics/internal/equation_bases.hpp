@@ -2,6 +2,7 @@
 
 #include <tesela/algorithms/econometrics/internal/equation_tasks.hpp>
 
+#include <optional>
 #include <vector>
 
 namespace tesela::detail {
@@ -11,20 +12,28 @@ namespace tesela::detail {
 class EquationBases {
  public:
   /// One task an equation, or where there are GPUs a group of those whose condition is moderate. `own` has a null for
-  /// each equation with the model's instruments. Waits for the graph.
+  /// each equation with the model's instruments. `together`: for side_by_side(). Waits for the graph.
   EquationBases(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
-                const std::vector<const OwnBasis*>& own, const std::vector<double>& conditions);
+                const std::vector<const OwnBasis*>& own, const std::vector<double>& conditions, bool together);
 
   index_t count() const { return static_cast<index_t>(Q_.size()); }
   index_t rows() const { return W_.m(); }
   index_t unknowns() const { return starts_.back(); }
+  /// Vectors in the parts that products take, and such a part for each vector of an iteration.
+  using Parts = std::vector<TileMatrix<double>>;
+  const Parts& x() const { return X_; }
+  const Parts& y() const { return Y_; }
+  Parts new_parts(Runtime& runtime) const;
+  static void fill(const Parts& parts, const HostMatrix<double>& x);
+  HostMatrix<double> take(Graph& g, const Parts& parts) const;  ///< waits for the graph
+
   /// Equation i's part of x.
   index_t start(std::size_t i) const { return starts_[i]; }
   /// In host memory.
   HostMatrix<double> R(std::size_t i) const;
 
-  /// [Q_1 Q_2 ...].
-  HostMatrix<double> side_by_side() const;
+  /// [Q_1 Q_2 ...], where they stand.
+  const HostMatrix<double>& side_by_side() const;
 
   /// R_i^-1 x_i below one another. Waits for the graph.
   HostMatrix<double> solve(Graph& g, const HostMatrix<double>& x) const;
@@ -33,6 +42,8 @@ class EquationBases {
   HostMatrix<double> times(Graph& g, const HostMatrix<double>& x) const;
   HostMatrix<double> transposed_times(Graph& g, const HostMatrix<double>& v) const;
   HostMatrix<double> weighted_products(Graph& g, const TileMatrix<double>& P, const HostMatrix<double>& x) const;
+  /// The same without waiting, from x() to y(), where tasks leave them.
+  void insert_products(Graph& g, const TileMatrix<double>& P) const;
   /// P, in the tiles that this takes.
   TileMatrix<double> weights(Runtime& runtime, const HostMatrix<double>& P) const;
 
@@ -47,9 +58,9 @@ class EquationBases {
   void find_together(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
                      const std::vector<std::size_t>& which);
   std::vector<Tile<double>> bases(std::size_t group) const;
-  void set_x(const HostMatrix<double>& x) const;
-  HostMatrix<double> take_y(Graph& g) const;
 
+  HostMatrix<double> all_;  // the home of the Q_i where they are together
+  std::optional<PinnedMemory> locked_;
   std::vector<index_t> starts_{0};
   std::vector<Triangles> triangles_;
   std::vector<TileMatrix<double>> Q_, X_, Y_;  // X, Y: of each group of equations

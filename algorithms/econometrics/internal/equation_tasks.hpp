@@ -63,6 +63,10 @@ struct FoundFacts {
 FoundFacts run_equations(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
                          SemEngine engine);
 
+/// The same of these equations along the tree of reuse_tree. On cores alone. Waits.
+void run_reuse(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
+               const std::vector<std::size_t>& which, FoundFacts& all);
+
 /// The estimate by the equation itself, from its facts. Waits for the graph where it asks more of a deficient rank.
 EquationEstimate judge_equation(Graph& g, const PickedEquation& equation, const EquationFacts& facts,
                                 SemDivisor divisor, bool instrumental);

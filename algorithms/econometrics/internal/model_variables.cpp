@@ -2,7 +2,9 @@
 #include <tesela/algorithms/econometrics/internal/model_variables.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/codelets/least_squares/minimum_norm.hpp>
+#include <tesela/tiles/in_parts.hpp>
 #include <tesela/tiles/power_of_two.hpp>
+#include <tesela/tiles/touched_zeros.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -36,6 +38,29 @@ void eliminate(HostMatrix<double>& A, index_t j, index_t first, index_t last) {
   std::fill_n(&A(first, j) + 1, n - 1, 0.0);
 }
 
+/// What QR makes of A's columns in this order: first and then behind, which are 0 … count - 1 together, then the rest.
+/// The columns stand where they stood.
+HostMatrix<double> triangle_in_order(Graph& g, HostMatrix<double> A, const std::vector<index_t>& first,
+                                     const std::vector<index_t>& behind, index_t count) {
+  const index_t m = A.rows(), n = A.cols();
+  std::vector<index_t> order = first, places(static_cast<std::size_t>(n));
+  order.insert(order.end(), behind.begin(), behind.end());
+  for (index_t c = count; c < n; ++c) order.push_back(c);
+  for (index_t k = 0; k < n; ++k) places[static_cast<std::size_t>(order[static_cast<std::size_t>(k)])] = k;
+  HostMatrix<double> B = columns_of(A, order);
+  A = {};
+  {
+    const auto b =
+        TileMatrix<double>::map(g.runtime(), B.data(), m, n, B.ld(), suitable_qr_tile(g.runtime(), m, n), "R");
+    const auto factors = qr(g, b, qr_options(m, n));
+    g.wait();
+    b.bring_home();
+  }
+  for (index_t k = 0; k < n; ++k)
+    for (index_t i = k + 1; i < m; ++i) B(i, k) = 0;
+  return columns_of(B, places);
+}
+
 }  // namespace
 
 HostMatrix<double> triangle_of(Graph& g, const HostMatrix<double>& A) {
@@ -65,25 +90,33 @@ QrOptions qr_options(index_t m, index_t n) {
   return options;
 }
 
+Block<const double> block_of(const HostMatrix<double>& A) { return {A.data(), A.rows(), A.cols(), A.ld()}; }
+
 HostMatrix<double> product(Graph& g, Op op, Op op_b, const HostMatrix<double>& A, const HostMatrix<double>& B) {
+  auto C = touched_zeros<double>(tesela::apply(op, A.shape()).rows, tesela::apply(op_b, B.shape()).cols);
+  multiply(g, op, op_b, block_of(A), block_of(B), C);
+  return C;
+}
+
+void multiply(Graph& g, Op op, Op op_b, const Block<const double>& A, const Block<const double>& B,
+              HostMatrix<double>& C) {
   const Shape a = tesela::apply(op, A.shape()), b = tesela::apply(op_b, B.shape());
-  auto C = HostMatrix<double>::zeros(a.rows, b.cols);
-  if (C.size() == 0 || a.cols == 0) return C;
+  if (C.size() == 0 || a.cols == 0) return;
   GemmTile cut = suitable_gemm_tile(g.runtime(), a.rows, b.cols, a.cols);
-  const bool same = &A == &B;  // one set of tiles for both
+  const bool same = A.data == B.data;  // one set of tiles for both
   if (same) cut.mb = cut.nb = std::min(cut.mb, cut.nb);
-  const auto map = [&](const HostMatrix<double>& m, Op o, TileShape tile, const char* name) {
+  const auto map = [&](const Block<const double>& m, Op o, TileShape tile, const char* name) {
     if (o == Op::transpose) tile = {tile.nb, tile.mb};
-    return TileMatrix<double>::map(g.runtime(), m.data(), m.rows(), m.cols(), m.ld(), tile, name);
+    return TileMatrix<double>::map(g.runtime(), m.data, m.rows, m.cols, m.ld, tile, name);
   };
   const auto a_tiles = map(A, op, {cut.mb, cut.kb}, "A");
   const auto b_tiles = same ? a_tiles : map(B, op_b, {cut.kb, cut.nb}, "B");
-  const auto c_tiles = map(C, Op::none, {cut.mb, cut.nb}, "C");
+  const auto c_tiles =
+      TileMatrix<double>::map(g.runtime(), C.data(), C.rows(), C.cols(), C.ld(), {cut.mb, cut.nb}, "C");
   gemm(g, op, op_b, 1.0, a_tiles, b_tiles, 0.0, c_tiles,
        {.priority = worth_a_gpu(a.rows, b.cols, a.cols) ? on_gpu : Priority{}});
   g.wait();
   c_tiles.bring_home();
-  return C;
 }
 
 std::vector<index_t> drop_dependent(HostMatrix<double>& A, index_t count, const std::vector<double>& norms,
@@ -111,23 +144,72 @@ double settled_tolerance(const ModelTriangle& triangle, const SemOptions& option
          std::numeric_limits<double>::epsilon();
 }
 
-Variables model_variables(const ModelTriangle& triangle, index_t instruments, bool all, double tolerance) {
+std::vector<index_t> put_aside_dependent(Graph& g, HostMatrix<double>& A, index_t count,
+                                         const std::vector<double>& norms, double tolerance,
+                                         std::vector<int>& heights) {
+  // What leaves something of itself above is no part of the columns before it. Of the others some may stay as well: a
+  // column that goes took a row with it that they need.
+  std::vector<index_t> stay, doubtful;
+  for (index_t j = 0; j < count; ++j)
+    (std::abs(A(j, j)) > tolerance * norms[static_cast<std::size_t>(j)] ? stay : doubtful).push_back(j);
+  std::vector<index_t> dropped = doubtful;
+  if (!doubtful.empty()) {
+    A = triangle_in_order(g, std::move(A), stay, doubtful, count);
+    const index_t u = std::ssize(stay), d = std::ssize(doubtful);
+    HostMatrix<double> left(d, d);
+    std::vector<double> sizes;
+    for (index_t j = 0; j < d; ++j) {
+      const index_t c = doubtful[static_cast<std::size_t>(j)];
+      std::copy_n(&A(u, c), d, &left(0, j));
+      sizes.push_back(norms[static_cast<std::size_t>(c)]);
+    }
+    std::vector<int> unused(static_cast<std::size_t>(d));
+    const std::vector<index_t> places = drop_dependent(left, d, sizes, tolerance, unused);
+    if (std::ssize(places) < d) {
+      dropped.clear(), stay.clear();
+      for (const index_t j : places) dropped.push_back(doubtful[static_cast<std::size_t>(j)]);
+      for (index_t j = 0; j < count; ++j)
+        if (!std::binary_search(dropped.begin(), dropped.end(), j)) stay.push_back(j);
+      A = triangle_in_order(g, std::move(A), stay, dropped, count);
+    }
+  }
+  int rank = 0;
+  for (index_t j = 0; j < count; ++j) {
+    if (std::binary_search(dropped.begin(), dropped.end(), j))
+      std::fill(&A(0, j) + rank, &A(0, j) + A.rows(), 0.0);
+    else
+      ++rank;
+    heights[static_cast<std::size_t>(j)] = rank;
+  }
+  return dropped;
+}
+
+Variables model_variables(Graph& g, const ModelTriangle& triangle, index_t instruments, bool all, double tolerance) {
   const index_t M = triangle.R.cols();
   Variables v;
-  v.A = HostMatrix<double>::zeros(M, M);
-  for (index_t c = 0; c < M; ++c) {
-    double* const column = std::copy_n(&triangle.R(0, c), c + 1, &v.A(0, c)) - (c + 1);
-    v.exponents.push_back(largest_exponent(c + 1, column));
-    scale_by_power_of_two(std::span(column, static_cast<std::size_t>(c + 1)), -v.exponents.back());
-    v.norms.push_back(norm(c + 1, column));
-  }
+  v.A = HostMatrix<double>(M, M);
+  v.exponents.resize(static_cast<std::size_t>(M));
+  v.norms.resize(static_cast<std::size_t>(M));
+  constexpr index_t worth_a_thread = 128;  // columns
+  in_parts(M, worth_a_thread, [&](index_t first, index_t columns) {
+    for (index_t c = first; c < first + columns; ++c) {
+      double* const column = &v.A(0, c);
+      std::fill(std::copy_n(&triangle.R(0, c), c + 1, column), column + M, 0.0);
+      const int exponent = largest_exponent(c + 1, column);
+      scale_by_power_of_two(std::span(column, static_cast<std::size_t>(c + 1)), -exponent);
+      v.exponents[static_cast<std::size_t>(c)] = exponent;
+      v.norms[static_cast<std::size_t>(c)] = norm(c + 1, column);
+    }
+  });
   v.observations = triangle.observations;
   v.tolerance = tolerance;
   for (index_t c = 0; c < v.count(); ++c) v.heights.push_back(static_cast<int>(std::min(c + 1, v.A.rows())));
   v.instruments = v.rows = v.count();
   if (all) return v;
   v.instruments = instruments;
-  v.dropped = drop_dependent(v.A, instruments, v.norms, tolerance, v.heights);
+  constexpr index_t few = 256;  // whose elimination a core has done before tasks had begun
+  v.dropped = M <= few ? drop_dependent(v.A, instruments, v.norms, tolerance, v.heights)
+                       : put_aside_dependent(g, v.A, instruments, v.norms, tolerance, v.heights);
   v.rows = instruments - static_cast<index_t>(v.dropped.size());
   v.tails = tails_of(v);
   return v;
@@ -142,9 +224,12 @@ std::vector<double> tails_of(const Variables& v) {
 }
 
 HostMatrix<double> columns_of(const HostMatrix<double>& A, const std::vector<index_t>& columns) {
-  HostMatrix<double> result(A.rows(), static_cast<index_t>(columns.size()));
-  for (std::size_t j = 0; j < columns.size() && A.rows() > 0; ++j)
-    std::copy_n(&A(0, columns[j]), A.rows(), &result(0, static_cast<index_t>(j)));
+  HostMatrix<double> result(A.rows(), std::ssize(columns));
+  const index_t part = std::max<index_t>((index_t{1} << 20) / std::max<index_t>(A.rows(), 1), 1);
+  in_parts(A.rows() > 0 ? result.cols() : 0, part, [&](index_t first, index_t count) {
+    for (index_t j = first; j < first + count; ++j)
+      std::copy_n(&A(0, columns[static_cast<std::size_t>(j)]), A.rows(), &result(0, j));
+  });
   return result;
 }
 

@@ -18,6 +18,10 @@ HostMatrix<double> triangle_of(Graph& g, const HostMatrix<double>& A);
 
 /// op(A) op(B) in host memory, by tasks. Waits.
 HostMatrix<double> product(Graph& g, Op op, Op op_b, const HostMatrix<double>& A, const HostMatrix<double>& B);
+/// The same of parts of matrices, which if they are one are the same part, in a C that there is.
+void multiply(Graph& g, Op op, Op op_b, const Block<const double>& A, const Block<const double>& B,
+              HostMatrix<double>& C);
+Block<const double> block_of(const HostMatrix<double>& A);
 
 /// Which of the first `count` columns of the triangle A are, within `tolerance` of their norms, combinations of columns
 /// before them. A is turned so that the others are columns of a triangle with no gaps: heights[c] of column c's rows
@@ -44,8 +48,14 @@ struct Variables {
 /// What counts as dependent: the option, or its default.
 double settled_tolerance(const ModelTriangle& triangle, const SemOptions& options);
 
-/// From the triangle of a model. `all`: every variable is an instrument.
-Variables model_variables(const ModelTriangle& triangle, index_t instruments, bool all, double tolerance);
+/// As drop_dependent, of a large A by one or two QR factorizations with the dependent columns behind the others. A has
+/// as many rows as columns. Waits.
+std::vector<index_t> put_aside_dependent(Graph& g, HostMatrix<double>& A, index_t count,
+                                         const std::vector<double>& norms, double tolerance, std::vector<int>& heights);
+
+/// From the triangle of a model. `all`: every variable is an instrument. Waits for the graph where instruments depend
+/// on each other.
+Variables model_variables(Graph& g, const ModelTriangle& triangle, index_t instruments, bool all, double tolerance);
 
 /// Of each variable that is no instrument: the norm of what the instruments leave.
 std::vector<double> tails_of(const Variables& v);

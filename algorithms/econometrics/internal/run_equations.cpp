@@ -3,6 +3,8 @@
 #include <tesela/codelets/econometrics/equation_givens.hpp>
 #include <tesela/codelets/econometrics/equation_gram.hpp>
 #include <tesela/codelets/econometrics/equation_qr.hpp>
+#include <tesela/runtime/ranks.hpp>
+#include <tesela/tiles/touched_zeros.hpp>
 
 #include <algorithm>
 #include <map>
@@ -103,8 +105,9 @@ TileMatrix<double> products_of(Graph& g, const Variables& model, HostMatrix<doub
     g.insert<Gemm<double, Out>>(on_gpu, {.op_a = Op::transpose}, first(0, 0), first(0, 0), products(0, 0));
     return products;
   }
-  const HostMatrix<double> first = first_rows(model.A, model.rows);
-  home = product(g, Op::transpose, Op::none, first, first);
+  const Block<const double> first{model.A.data(), model.rows, M, model.A.ld()};
+  home = touched_zeros<double>(M, M);
+  multiply(g, Op::transpose, Op::none, first, first, home);
   return whole(runtime, home, "products");
 }
 
@@ -151,7 +154,7 @@ void run_alone(Graph& g, const std::vector<PickedEquation>& equations, const std
   }
   Room room(runtime, all, most, coordinates, std::ssize(which));
   // Of few tasks the scheduler would learn on cores, and have nothing from it.
-  const bool few = which.size() < 4 * runtime.workers().size();
+  const bool few = std::ssize(which) < 4 * least_workers(runtime);
   std::map<const Variables*, TileMatrix<double>> inputs;
   std::vector<TileMatrix<int>> picks;
   for (const std::size_t i : which) {
@@ -184,12 +187,14 @@ FoundFacts run_equations(Graph& g, const Variables& model, const std::vector<Pic
   index_t largest = 0;
   for (const PickedEquation& e : equations) largest = std::max(largest, e.variables == &model ? e.size() : 0);
   const bool batched = engine == SemEngine::batched || (engine == SemEngine::automatic && largest >= 48);
-  const bool rotations = engine == SemEngine::givens;
+  const bool reuse = engine == SemEngine::reuse && g.runtime().cpus() > 0,
+             rotations = engine == SemEngine::givens || (engine == SemEngine::reuse && !reuse);
   for (std::size_t i = 0; i < equations.size(); ++i) {
     const PickedEquation& e = equations[i];
     if (e.size() <= e.variables->rows)
-      ((batched || rotations) && e.variables == &model ? together : alone).push_back(i);
+      ((batched || rotations || reuse) && e.variables == &model ? together : alone).push_back(i);
   }
+  if (reuse && !together.empty()) run_reuse(g, model, equations, together, all);
   if (rotations && !together.empty()) run_rotations(g, model, equations, together, all);
   if (batched && !together.empty()) {
     const auto left = run_grams(g, model, equations, together, all);

@@ -1,19 +1,51 @@
 #include <tesela/algorithms/econometrics/internal/system_gradients.hpp>
+#include <tesela/codelets/econometrics/gradient_step.hpp>
 
 #include <cmath>
 
 namespace tesela::detail {
+
+using namespace kernels;
 namespace {
 
 constexpr index_t most_steps = 3000;
 constexpr double tolerance = 1e-14, good_enough = 1e-12;
 
-double product(const HostMatrix<double>& a, const HostMatrix<double>& b) { return dot(a, 0, b, 0, a.rows()); }
+/// The vectors of an iteration, which stay where tasks leave them: only sums come home.
+struct Steps {
+  const EquationBases& bases;
+  const TileMatrix<double>& weights;
+  EquationBases::Parts x, r, sums;  // p and q are the bases' x and y
 
-/// a += factor b.
-void add(HostMatrix<double>& a, double factor, const HostMatrix<double>& b) {
-  for (index_t k = 0; k < a.rows(); ++k) a(k, 0) += factor * b(k, 0);
-}
+  Steps(Graph& g, const EquationBases& of, const TileMatrix<double>& P)
+      : bases(of), weights(P), x(of.new_parts(g.runtime())), r(of.new_parts(g.runtime())) {
+    for (std::size_t k = 0; k < x.size(); ++k) sums.emplace_back(g.runtime(), 1, 1, TileShape{1, 1}, "sum");
+  }
+
+  double sum() const {
+    double all = 0;
+    for (const TileMatrix<double>& one : sums) all += one(0, 0).read()(0, 0);
+    return all;
+  }
+  /// q = A p; p^T q.
+  double curvature(Graph& g) const {
+    bases.insert_products(g, weights);
+    for (std::size_t k = 0; k < x.size(); ++k)
+      g.insert<GradientProduct>(on_gpu, {}, bases.x()[k](0, 0), bases.y()[k](0, 0), sums[k](0, 0));
+    return sum();
+  }
+  /// x += step p, r -= step q; r^T r.
+  double step(Graph& g, double step) const {
+    for (std::size_t k = 0; k < x.size(); ++k)
+      g.insert<GradientStep>(on_gpu, {step}, bases.x()[k](0, 0), bases.y()[k](0, 0), x[k](0, 0), r[k](0, 0),
+                             sums[k](0, 0));
+    return sum();
+  }
+  /// p = r + turn p.
+  void turn(Graph& g, double turn) const {
+    for (std::size_t k = 0; k < x.size(); ++k) g.insert<GradientTurn>(on_gpu, {turn}, r[k](0, 0), bases.x()[k](0, 0));
+  }
+};
 
 }  // namespace
 
@@ -29,30 +61,27 @@ SystemGradients solve_by_gradients(Graph& g, const EquationBases& bases, const H
   for (index_t k = 0; k < n; ++k) right(k, 0) *= units(k, 0);
   const TileMatrix<double> weights = bases.weights(g.runtime(), scaled);
   SystemGradients s{HostMatrix<double>::zeros(n, 1)};
-  HostMatrix<double> r = right.clone();
-  const double size = std::sqrt(product(right, right));
-  double left = size;
+  HostMatrix<double> left = right.clone();
+  const double size = norm(n, right.data());
+  const Steps steps(g, bases, weights);
+  bases.fill(steps.x, s.x);
   // What is left by the recurrence differs from what is left in truth: begin again from that.
-  for (int again = 0; again < 3 && left > tolerance * size; ++again) {
-    HostMatrix<double> p = r.clone();
-    double square = product(r, r);
+  for (int again = 0; again < 3 && norm(n, left.data()) > tolerance * size; ++again) {
+    bases.fill(steps.r, left);
+    bases.fill(bases.x(), left);
+    double square = dot(n, left.data(), left.data());
     while (std::sqrt(square) > tolerance * size && s.steps < most_steps) {
       ++s.steps;
-      const HostMatrix<double> q = bases.weighted_products(g, weights, p);
-      const double curvature = product(p, q);
-      if (!(curvature > 0)) return s;
-      const double step = square / curvature, before = square;
-      add(s.x, step, p);
-      add(r, -step, q);
-      square = product(r, r);
-      const double turn = square / before;
-      for (index_t k = 0; k < n; ++k) p(k, 0) = r(k, 0) + turn * p(k, 0);
+      const double before = square, curvature = steps.curvature(g);
+      if (!(curvature > 0)) break;
+      square = steps.step(g, before / curvature);
+      steps.turn(g, square / before);
     }
-    r = right.clone();
-    add(r, -1, bases.weighted_products(g, weights, s.x));
-    left = std::sqrt(product(r, r));
+    s.x = bases.take(g, steps.x);
+    left = bases.weighted_products(g, weights, s.x);
+    for (index_t k = 0; k < n; ++k) left(k, 0) = right(k, 0) - left(k, 0);
   }
-  s.converged = left <= good_enough * size;
+  s.converged = norm(n, left.data()) <= good_enough * size;
   for (index_t k = 0; k < n; ++k) s.x(k, 0) *= units(k, 0);
   return s;
 }

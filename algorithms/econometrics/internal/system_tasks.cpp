@@ -4,8 +4,12 @@
 #include <tesela/algorithms/econometrics/internal/system_tasks.hpp>
 #include <tesela/codelets/dense/gemm.hpp>
 #include <tesela/codelets/dense/trsm.hpp>
+#include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/runtime/memory.hpp>
+#include <tesela/runtime/paused_workers.hpp>
+#include <tesela/tiles/in_parts.hpp>
+#include <tesela/tiles/touched_zeros.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -15,10 +19,15 @@ namespace tesela::detail {
 using namespace kernels;
 namespace {
 
-/// The matrix of blocks, its factor and the factor's inverse.
-bool fits(index_t n) {
+/// So many elements take a core some time.
+constexpr index_t worth_a_thread = index_t{1} << 20;
+
+/// The matrix of blocks, where it is weighed more than once another for its factor, and the bases.
+bool fits(index_t n, index_t rows) {
   constexpr index_t most = 25000;
-  return n <= most && 24.0 * static_cast<double>(n) * static_cast<double>(n) <= usable_host_bytes() / 2;
+  const auto square = static_cast<double>(n) * static_cast<double>(n);
+  return n <= most &&
+         16.0 * square + 8.0 * static_cast<double>(n) * static_cast<double>(rows) <= usable_host_bytes() / 2;
 }
 
 HostMatrix<double> identity(index_t n) {
@@ -39,34 +48,33 @@ double column_sum(const HostMatrix<double>& A) {
   return most;
 }
 
-/// X = U^-1 of upper triangles in square tiles: n^3 / 3 flops. Other tiles of X are not touched.
-void invert_upper(Graph& g, const TileMatrix<double>& U, const TileMatrix<double>& X) {
-  const Priority where = worth_a_gpu(U.n(), U.n(), U.n()) ? on_gpu : Priority{};
-  for (index_t j = 0; j < U.nt(); ++j) {
-    g.insert<Laset<double>>(where, {1.0, 0}, X(j, j));
-    g.insert<Trsm<double>>(where, {}, U(j, j), X(j, j));
-    for (index_t i = j - 1; i >= 0; --i) {
-      g.insert<Gemm<double, Out>>(where, {.alpha = -1}, U(i, i + 1), X(i + 1, j), X(i, j));
-      for (index_t k = i + 2; k <= j; ++k)
-        g.insert<Gemm<double>>(where, {.alpha = -1, .beta = 1}, U(i, k), X(k, j), X(i, j));
-      g.insert<Trsm<double>>(where, {}, U(i, i), X(i, j));
-    }
-  }
+index_t all_of(const std::vector<PickedEquation>& equations) {
+  index_t n = 0;
+  for (const PickedEquation& e : equations) n += e.size();
+  return n;
 }
 
-/// rows[k] <- R_i^-1 rows[k] for the equations from `first` on. Waits.
-void solve_rows(Graph& g, const EquationBases& bases, std::size_t first, const std::vector<HostMatrix<double>>& rows) {
-  std::vector<HostMatrix<double>> triangles;
-  std::vector<TileMatrix<double>> tiles;
-  const auto map = [&](const HostMatrix<double>& a, const char* name) {
-    tiles.push_back(
-        TileMatrix<double>::map(g.runtime(), a.data(), a.rows(), a.cols(), a.ld(), {a.rows(), a.cols()}, name));
-    return tiles.back()(0, 0);
+/// U <- U^-1 of an upper triangle in square tiles, its columns from the last to the first: n^3 / 3 flops. Tiles below
+/// the diagonal are not touched.
+void invert_upper(Graph& g, const TileMatrix<double>& U) {
+  const Priority where = worth_a_gpu(U.n(), U.n(), U.n()) ? on_gpu : Priority{};
+  const index_t nb = U.tile_shape().nb, last = U.nt() - 1;
+  const auto column = [&](index_t width) {
+    return TileMatrix<double>(g.runtime(), U.m(), width, {nb, std::max<index_t>(width, 1)}, "copy");
   };
-  for (std::size_t k = 0; k < rows.size(); ++k) {
-    triangles.push_back(bases.R(first + k));
-    const Tile<double> R = map(triangles.back(), "Ri"), X = map(rows[k], "X");
-    g.insert<Trsm<double>>(on_core, {}, R, X);  // which has them at hand
+  // What a column was: of the last one, which may be narrow, and of the others by turns, so that they need not wait.
+  const TileMatrix<double> copies[] = {column(U.n() - std::max<index_t>(last, 0) * nb), column(nb), column(nb)};
+  for (index_t j = last; j >= 0; --j) {
+    const TileMatrix<double>& was = copies[j == last ? 0 : 1 + j % 2];
+    for (index_t i = 0; i <= j; ++i) g.insert<Lacpy<double>>(where, {}, U(i, j), was(i, 0));
+    g.insert<Laset<double>>(where, {1.0, 0}, U(j, j));
+    g.insert<Trsm<double>>(where, {}, was(j, 0), U(j, j));
+    for (index_t i = j - 1; i >= 0; --i) {
+      g.insert<Gemm<double, Out>>(where, {.alpha = -1}, was(i, 0), U(j, j), U(i, j));
+      for (index_t k = i + 1; k < j; ++k)
+        g.insert<Gemm<double>>(where, {.alpha = -1, .beta = 1}, U(i, k), U(k, j), U(i, j));
+      g.insert<Trsm<double>>(where, {}, U(i, i), U(i, j));
+    }
   }
   g.wait();
 }
@@ -125,12 +133,15 @@ ThirdStage::ThirdStage(Graph& g, const Variables& model, const std::vector<Picke
                        const std::vector<const OwnBasis*>& own, const std::vector<double>& conditions,
                        SystemSolver solver)
     : equations_(equations),
-      bases_(g, model, equations, own, conditions),
-      by_gradients_(solver == SystemSolver::gradients || (solver == SystemSolver::automatic && !fits(unknowns()))),
-      own_instruments_(std::any_of(own.begin(), own.end(), [](const OwnBasis* basis) { return basis != nullptr; })) {
+      by_gradients_(solver == SystemSolver::gradients ||
+                    (solver == SystemSolver::automatic && !fits(all_of(equations), model.rows))),
+      own_instruments_(std::any_of(own.begin(), own.end(), [](const OwnBasis* basis) { return basis != nullptr; })),
+      bases_(g, model, equations, own, conditions, !by_gradients_) {
   if (by_gradients_) return;
-  const HostMatrix<double> Q = bases_.side_by_side();
-  H_ = product(g, Op::transpose, Op::none, Q, Q);
+  const HostMatrix<double>& Q = bases_.side_by_side();
+  H_ = touched_zeros<double>(Q.cols(), Q.cols());
+  locked_.emplace(g.runtime(), H_.data(), static_cast<std::size_t>(H_.size()) * sizeof(double));
+  multiply(g, Op::transpose, Op::none, block_of(Q), block_of(Q), H_);
 }
 
 HostMatrix<double> ThirdStage::of_fitted(Graph& g, const Variables& model, const std::vector<const Equation*>& in_model,
@@ -156,7 +167,7 @@ HostMatrix<double> ThirdStage::of_fitted(Graph& g, const Variables& model, const
   return E;
 }
 
-Correction ThirdStage::correction(Graph& g, const HostMatrix<double>& E, const Weights& weights) {
+Correction ThirdStage::correction(Graph& g, const HostMatrix<double>& E, const Weights& weights, bool last) {
   const index_t N = bases_.count();
   HostMatrix<double> first(bases_.rows(), N);
   for (index_t j = 0; j < N; ++j)
@@ -168,7 +179,7 @@ Correction ThirdStage::correction(Graph& g, const HostMatrix<double>& E, const W
     gradient_steps_ += s.steps;
     if (!s.converged) result.status = SemStatus::not_converged;
     x = std::move(s.x);
-  } else if (!solve(g, weights, x)) {
+  } else if (!solve(g, weights, x, last)) {
     result.status = SemStatus::singular_covariance;
     return result;
   }
@@ -180,17 +191,27 @@ Correction ThirdStage::correction(Graph& g, const HostMatrix<double>& E, const W
   return result;
 }
 
-bool ThirdStage::solve(Graph& g, const Weights& weights, HostMatrix<double>& x) {
+bool ThirdStage::solve(Graph& g, const Weights& weights, HostMatrix<double>& x, bool last) {
   const index_t n = unknowns();
-  factor_ = HostMatrix<double>(n, n);  // of which the upper triangle counts
+  if (last)
+    factor_ = std::move(H_);
+  else if (factor_.cols() < n)
+    factor_ = HostMatrix<double>(n, n);  // of which the upper triangle counts
+  const HostMatrix<double>& H = last ? factor_ : H_;
+  std::vector<std::size_t> equation_of;
   for (std::size_t i = 0; i < equations_.size(); ++i)
-    for (index_t k = bases_.start(i); k < bases_.start(i + 1); ++k)
+    equation_of.insert(equation_of.end(), static_cast<std::size_t>(equations_[i].size()), i);
+  in_parts(n, std::max<index_t>(worth_a_thread / n, 1), [&](index_t column, index_t columns) {
+    for (index_t k = column; k < column + columns; ++k) {
+      const std::size_t i = equation_of[static_cast<std::size_t>(k)];
+      const double* const from = &H(0, k);
+      double* const to = &factor_(0, k);
       for (std::size_t j = 0; j <= i; ++j) {
         const double weight = weights.inverse(static_cast<index_t>(j), static_cast<index_t>(i));
-        const double* const from = &H_(0, k);
-        double* const to = &factor_(0, k);
         for (index_t l = bases_.start(j); l < bases_.start(j + 1); ++l) to[l] = from[l] * weight;
       }
+    }
+  });
   const TileShape tile = suitable_cholesky_tile(g.runtime(), n);
   const auto A = TileMatrix<double>::map(g.runtime(), factor_.data(), n, n, factor_.ld(), tile, "G");
   const auto X = TileMatrix<double>::map(g.runtime(), x.data(), n, 1, x.ld(), {tile.mb, 1}, "x");
@@ -203,7 +224,7 @@ bool ThirdStage::solve(Graph& g, const Weights& weights, HostMatrix<double>& x) 
   return true;
 }
 
-std::vector<std::vector<double>> ThirdStage::errors(Graph& g, const Weights& weights) const {
+std::vector<std::vector<double>> ThirdStage::errors(Graph& g, const Weights& weights) {
   const index_t n = unknowns();
   std::vector<std::vector<double>> all;
   if (by_gradients_) {
@@ -211,38 +232,44 @@ std::vector<std::vector<double>> ThirdStage::errors(Graph& g, const Weights& wei
       all.emplace_back(static_cast<std::size_t>(e.size()), std::numeric_limits<double>::quiet_NaN());
     return all;
   }
-  auto X = HostMatrix<double>::zeros(n, n);
   {
     const index_t nb = g.runtime().gpus() > 0 ? 1024 : 256;
-    const auto map = [&](const HostMatrix<double>& a, const char* name) {
-      return TileMatrix<double>::map(g.runtime(), a.data(), n, n, a.ld(), {nb, nb}, name);
-    };
-    const auto U = map(factor_, "G"), inverse = map(X, "X");
-    invert_upper(g, U, inverse);
-    g.wait();
-    inverse.bring_home();
+    const auto U = TileMatrix<double>::map(g.runtime(), factor_.data(), n, n, factor_.ld(), {nb, nb}, "G");
+    invert_upper(g, U);
+    U.bring_home();
   }
-  constexpr index_t some = index_t{1} << 24;  // elements of rows that are copied at a time
-  for (std::size_t from = 0, end = 0; from < equations_.size(); from = end) {
-    std::vector<HostMatrix<double>> rows;
-    for (index_t elements = 0; end < equations_.size() && elements < some; ++end) {
-      const index_t r = equations_[end].size(), first = bases_.start(end);
-      rows.emplace_back(r, n - first);
-      for (index_t j = first; j < n; ++j) std::copy_n(&X(first, j), r, &rows.back()(0, j - first));
-      elements += rows.back().size();
-    }
-    solve_rows(g, bases_, from, rows);
-    for (std::size_t k = 0; k < rows.size(); ++k) {
-      std::vector<double> squares(static_cast<std::size_t>(rows[k].rows()));
-      for (index_t j = 0; j < rows[k].cols(); ++j)
-        for (index_t p = 0; p < rows[k].rows(); ++p) {
-          const double x = rows[k](p, j) * weights.sigmas[from + k];
+  const HostMatrix<double>& X = factor_;  // whose upper triangle counts
+  std::vector<HostMatrix<double>> triangles;
+  for (std::size_t i = 0; i < equations_.size(); ++i) triangles.push_back(bases_.R(i));
+  all.resize(equations_.size());
+  const auto sum_squares = [&](std::size_t i) {  // of the rows of R_i^-1 X_i
+    constexpr index_t at_once = 4096;
+    const index_t r = equations_[i].size(), first = bases_.start(i);
+    std::vector<double>& squares = all[i];
+    squares.assign(static_cast<std::size_t>(r), 0.0);
+    HostMatrix<double> some(r, std::min(at_once, n - first));
+    for (index_t from = first; from < n; from += at_once) {
+      const index_t columns = std::min(at_once, n - from);
+      for (index_t j = 0; j < columns; ++j) {
+        const index_t above = std::min(r, from + j - first + 1);
+        std::fill_n(std::copy_n(&X(first, from + j), above, &some(0, j)), r - above, 0.0);
+      }
+      blas::trsm(Op::none, r, columns, triangles[i].data(), r, some.data(), r);
+      for (index_t j = 0; j < columns; ++j)
+        for (index_t p = 0; p < r; ++p) {
+          const double x = some(p, j) * weights.sigmas[i];
           squares[static_cast<std::size_t>(p)] += x * x;
         }
-      for (double& square : squares) square = std::sqrt(square);
-      all.push_back(std::move(squares));
     }
-  }
+    for (double& square : squares) square = std::sqrt(square);
+  };
+  const bool large = n * n > worth_a_thread;
+  std::optional<PausedWorkers> paused;
+  if (large) paused.emplace();
+  const auto count = std::ssize(equations_);
+  in_parts(count, large ? 1 : count, [&](index_t at, index_t some) {
+    for (index_t i = at; i < at + some; ++i) sum_squares(static_cast<std::size_t>(i));
+  });
   return all;
 }
 

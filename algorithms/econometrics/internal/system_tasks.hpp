@@ -2,6 +2,7 @@
 
 #include <tesela/algorithms/econometrics/internal/equation_bases.hpp>
 
+#include <optional>
 #include <vector>
 
 namespace tesela::detail {
@@ -33,8 +34,8 @@ class ThirdStage {
              const std::vector<const OwnBasis*>& own, const std::vector<double>& conditions, SystemSolver solver);
 
   /// What the coefficients of all equations change by, each in its staircase's order, with these residuals E and
-  /// weights. Waits.
-  Correction correction(Graph& g, const HostMatrix<double>& E, const Weights& weights);
+  /// weights. After the `last` there is no other. Waits.
+  Correction correction(Graph& g, const HostMatrix<double>& E, const Weights& weights, bool last);
 
   /// The residuals that correction() takes, columns y_i - Q_i R_i b_i; those of the data, y_i - Z_i b_i, are as good
   /// where all equations have the model's instruments. Waits.
@@ -43,21 +44,23 @@ class ThirdStage {
   bool own_instruments() const { return own_instruments_; }
 
   /// The standard errors, in each one's staircase's order, after a correction with these weights; NaN by conjugate
-  /// gradients. Waits.
-  std::vector<std::vector<double>> errors(Graph& g, const Weights& weights) const;
+  /// gradients. After the last correction, once. Waits.
+  std::vector<std::vector<double>> errors(Graph& g, const Weights& weights);
 
   index_t unknowns() const { return bases_.unknowns(); }
   bool by_gradients() const { return by_gradients_; }
   index_t gradient_steps() const { return gradient_steps_; }
 
  private:
-  bool solve(Graph& g, const Weights& weights, HostMatrix<double>& x);
+  bool solve(Graph& g, const Weights& weights, HostMatrix<double>& x, bool last);
 
   const std::vector<PickedEquation>& equations_;
-  EquationBases bases_;
   bool by_gradients_, own_instruments_;
+  EquationBases bases_;
   index_t gradient_steps_ = 0;
-  HostMatrix<double> H_, factor_;  ///< H = Q^T Q, and Cholesky's factor of its blocks times weights
+  /// H = Q^T Q, and Cholesky's factor of its blocks times weights, the last one in H's place.
+  HostMatrix<double> H_, factor_;
+  std::optional<PinnedMemory> locked_;  ///< H's
 };
 
 }  // namespace tesela::detail

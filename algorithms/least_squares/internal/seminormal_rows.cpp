@@ -124,7 +124,7 @@ template <class T>
 std::optional<LeastNorm<T>> SeminormalRows<T>::solve(Graph& g, const HostMatrix<T>& C2, double rcond,
                                                      double norm_b) const {
   constexpr double eps = static_cast<double>(std::numeric_limits<T>::epsilon());
-  const double largest_condition = std::min(3e3, 0.1 / std::sqrt(eps));
+  const double largest_condition = std::min(3e3, 0.25 / std::sqrt(eps));
   // What products of so many terms leave, well below what judge() takes.
   const double rounding = std::max(4.0, std::sqrt(static_cast<double>(b_.n())) / 4) * eps;
   const index_t r = C2.cols();
@@ -152,7 +152,7 @@ std::optional<LeastNorm<T>> SeminormalRows<T>::solve(Graph& g, const HostMatrix<
     if (!(s.condition <= largest_condition)) return std::nullopt;
     if (step + 1 < least_steps) continue;
     const std::vector<T> left = column_norms(rest), of_u = column_norms(s.U);
-    bool done = clearly_regular(4 * s.condition, relative_rcond(s, rcond, norm_b));
+    bool done = regular_by_spectrum(2 * s.condition, relative_rcond(s, rcond, norm_b));
     for (std::size_t j = 0; j < left.size(); ++j)
       done = done && static_cast<double>(left[j]) <=
                          rounding * (s.norm * static_cast<double>(of_u[j]) + static_cast<double>(of_c[j]));

@@ -68,17 +68,22 @@ int run_sem(Options o) {
     throw ArgumentError("sem", "--out-reduced", "belongs to --method 2sls or 3sls");
   if (!o.input.generated() && !(o.out_data.empty() && o.out_model.empty()))
     throw ArgumentError("sem", "--out-data", "and --out-model belong to a generated model");
+  o.input.hold = robust || !o.out_data.empty();
   if (o.input.generated()) {
     const ModelSizes& s = o.input.sizes;
     const auto columns = static_cast<double>(s.exogenous) + static_cast<double>(s.equations);
+    const double rows = o.input.rows_at_once > 0 && !o.input.hold ? static_cast<double>(o.input.rows_at_once)
+                                                                  : static_cast<double>(s.observations);
     require_memory("sem", "the data, their copy and five triangles of all variables",
-                   (16.0 * static_cast<double>(s.observations) + 40.0 * columns) * columns);
+                   (16.0 * rows + 40.0 * columns) * columns);
   }
   const SemProblem p = load_sem(o.input, options.method, o.common.seed);
   write_generated(o, p);
-  const index_t D = p.data.rows(), n = p.data.cols();
+  const RowSource<double> source = p.source();
+  const index_t D = source.m, n = source.n;
   report.problem() = {{"input", o.input.generated() ? "generated" : o.input.data},
                       {"observations", D},
+                      {"streamed", p.streamed()},
                       {"dropped_rows", p.dropped},
                       {"equations", p.model.equations.size()},
                       {"instruments", p.model.instruments},
@@ -90,7 +95,8 @@ int run_sem(Options o) {
                       {"level", o.level},
                       {"seed", o.common.seed}};
   constexpr std::size_t most_planned = 500;  // equations: their tree is planned in O(N^3)
-  if (options.engine == SemEngine::givens && p.model.equations.size() <= most_planned) {
+  if (options.engine == SemEngine::reuse ||
+      (options.engine == SemEngine::givens && p.model.equations.size() <= most_planned)) {
     SimultaneousModel model = p.model;
     if (options.method == SemMethod::ols || options.method == SemMethod::sur) model.instruments = n;
     const ReuseTree tree = reuse_tree(model);
@@ -104,27 +110,33 @@ int run_sem(Options o) {
   SimultaneousEquations answer;
   std::vector<TestStatistic> hansen;
   HostMatrix<double> reduced;
+  SemError error;
   {
     Runtime runtime(o.common.runtime());
-    HostMatrix<double> work(D, n);
-    const auto data =
-        TileMatrix<double>::map(runtime, work.data(), D, n, work.ld(), suitable_model_tile(runtime, D, n), "data");
-    const auto prepare = [&] { data.copy_from(p.data.data(), p.data.ld()); };
-    const auto run = [&](Graph& g, bool) {
-      triangle = model_triangle(g, data);
-      answer = estimate(g, triangle, p.model, options);
-      if (robust) hansen = robust_errors(g, p.data, triangle, p.model, options, p.clusters, answer);
-      return 0.0;
-    };
-    run_timed(o.common, runtime, report, {prepare, run});
+    {
+      HostMatrix<double> work(p.data.rows(), p.data.cols());
+      const auto data = TileMatrix<double>::map(runtime, work.data(), work.rows(), work.cols(), work.ld(),
+                                                suitable_model_tile(runtime, D, n), "data");
+      const auto prepare = [&] {
+        if (!p.streamed()) data.copy_from(p.data.data(), p.data.ld());
+      };
+      const auto run = [&](Graph& g, bool) {
+        triangle = p.streamed() ? model_triangle(g, source, o.input.rows_at_once) : model_triangle(g, data);
+        answer = estimate(g, triangle, p.model, options);
+        if (robust) hansen = robust_errors(g, p.data, triangle, p.model, options, p.clusters, answer);
+        return 0.0;
+      };
+      run_timed(o.common, runtime, report, {prepare, run});
+    }
     if (!o.out_reduced.empty()) {
       Graph g(runtime);
       reduced = reduced_form(g, triangle, p.model, options);
     }
+    Graph g(runtime);
+    error = sem_error(g, source, triangle, p.model, options.method, answer);
   }
   report.problem()["dropped_instruments"] = nlohmann::json::array();
   for (const index_t c : answer.dropped_instruments) report.problem()["dropped_instruments"].push_back(p.name(c));
-  const SemError error = sem_error(p.data, triangle, p.model, options.method, answer);
   const SemOutcome outcome{p, options, answer, error, o.level, hansen};
   tell(outcome, report);
   if (report.good()) write_outputs(o, outcome);
@@ -165,15 +177,19 @@ const Command sem_command(
           })
           ->capture_default_str();
       app.add_option("--level", o->level, "probability of the intervals")
-          ->check(CLI::Range(1e-6, 1 - 1e-6))
+          ->check(cli::between(1e-6, 1 - 1e-6))
           ->capture_default_str();
       app.add_option("--missing", in.missing, "rows that lack a used value: drop or error")
           ->check(CLI::IsMember({"drop", "error"}))
           ->capture_default_str();
+      app.add_option("--rows-at-once", in.rows_at_once,
+                     "read a .npy file, or generate data, so many rows at a time and keep none of them (default: of a "
+                     "file a good number, generated data only where they would take half of the memory)")
+          ->transform(cli::positive());
       app.add_option("--weights", in.weights, "weigh rows by this column of the data")->type_name("COLUMN");
       app.add_option("--rcond", o->rcond,
                      "columns depend on others where these leave up to this of them (default: 10 max(D, K + N) eps)")
-          ->check(CLI::Range(0.0, 0.1));
+          ->check(cli::between(0, 0.1));
       app.add_option("--samples", in.sizes.observations, "observations of a generated model")
           ->transform(cli::non_negative())
           ->excludes(data)

@@ -1,15 +1,22 @@
 #include "cli/commands/econometrics/sem_problem.hpp"
 
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/memory.hpp>
 #include <tesela/tiles/io/atomic_file.hpp>
 #include <tesela/tiles/io/csv_table.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 #include <tesela/tiles/io/mapped_file.hpp>
+#include <tesela/tiles/io/matrix_rows.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <unordered_map>
 #include <utility>
 
 namespace tesela::cli {
@@ -32,43 +39,136 @@ std::vector<std::string> read_names(const std::string& path) {
   return names;
 }
 
-Table read_table(const SemInput& input, const std::vector<std::string>& wanted) {
-  if (!npy(input.data)) return read_csv(input.data, wanted, {input.clusters});
-  const std::vector<std::string> names = read_names(input.names);
-  const HostMatrix<double> a = read_matrix<double>(input.data);
-  if (static_cast<index_t>(names.size()) != a.cols())
-    throw FileError(input.names, fmt::format("has {} names; {} has {} columns", names.size(), input.data, a.cols()));
-  Table table{wanted, {}, {}, a.rows()};
+/// A .npy file of so many columns.
+std::shared_ptr<const MatrixRows<double>> open_rows(const SemInput& input, std::size_t names, Nans nans) {
+  auto file = std::make_shared<const MatrixRows<double>>(input.data, nans);
+  if (file->n() != static_cast<index_t>(names))
+    throw FileError(input.names.empty() ? input.select : input.names,
+                    fmt::format("has {} names; {} has {} columns", names, input.data, file->n()));
+  return file;
+}
+
+/// The wanted columns of the data, whose names are `names`.
+Table read_table(const SemInput& input, const std::vector<std::string>& names, const std::vector<std::string>& wanted,
+                 const std::vector<std::string>& labels = {}) {
+  if (!npy(input.data)) return read_csv(input.data, wanted, labels);
+  const auto file = open_rows(input, names.size(), Nans::kept);
+  Table table{wanted, {}, {}, file->m()};
   for (const std::string& name : wanted) {
     const auto at = std::find(names.begin(), names.end(), name);
     if (at == names.end()) throw FileError(input.names, "has no name " + name);
-    const double* column = a.data() + (at - names.begin()) * a.ld();
-    table.columns.emplace_back(column, column + a.rows());
+    const index_t column = at - names.begin();
+    std::vector<double>& values = table.columns.emplace_back(static_cast<std::size_t>(file->m()));
+    file->read(0, {values.data(), file->m(), 1, std::max<index_t>(file->m(), 1)}, {&column, 1});
   }
   return table;
 }
 
+/// Whether each column is a variable as it stands in the file, or the intercept; their numbers there, -1 of that.
+std::optional<std::vector<index_t>> plain_columns(const std::vector<ModelTerm>& columns,
+                                                  const std::vector<std::string>& names) {
+  std::unordered_map<std::string, index_t> numbers;
+  for (std::size_t c = 0; c < names.size(); ++c) numbers.try_emplace(names[c], static_cast<index_t>(c));
+  std::vector<index_t> places;
+  for (const ModelTerm& term : columns) {
+    const ExpressionStep& step = term.steps.front();
+    const bool variable = step.kind == ExpressionStep::Kind::variable;
+    if (term.steps.size() > 1 || step.lag != 0 || (!variable && term.text != intercept_name)) return std::nullopt;
+    places.push_back(variable ? numbers.at(step.variable) : -1);
+  }
+  return places;
+}
+
+/// Rows of a .npy file that lack no value.
+struct FileRows {
+  std::shared_ptr<const MatrixRows<double>> file = nullptr;  ///< none: the data are to be held
+  std::vector<index_t> columns = {};
+  std::optional<std::vector<index_t>> complete = std::nullopt;  ///< nothing: all rows are
+
+  RowSource<double> source() const { return file ? rows_of(file, columns, complete) : RowSource<double>{}; }
+  index_t dropped() const { return complete ? file->m() - std::ssize(*complete) : 0; }
+};
+
+/// The rows of a .npy file, where nothing else is asked for than its columns. Looks for missing values before.
+FileRows streamed_rows(const SemInput& input, const std::vector<ModelTerm>& columns,
+                       const std::vector<std::string>& names) {
+  const auto refuse = [&](const char* why) {
+    if (input.rows_at_once > 0) throw ArgumentError("sem", "--rows-at-once", why);
+    return FileRows{};
+  };
+  if (!npy(input.data)) return refuse("belongs to a .npy file or a generated model");
+  if (input.hold || !input.weights.empty() || !input.clusters.empty())
+    return refuse("goes without --weights and --cov, which hold the data");
+  const auto places = plain_columns(columns, names);
+  if (!places) return refuse("goes without lag() and I()");
+  const bool drop = input.missing == "drop";
+  FileRows rows{open_rows(input, names.size(), drop ? Nans::kept : Nans::refused), *places};
+  if (drop) rows.complete = rows_without_nan(*rows.file, rows.columns);
+  return rows;
+}
+
 SemProblem from_files(const SemInput& input, SemMethod method) {
   if (input.model.empty()) throw ArgumentError("sem", "--model", "is missing (or --select): --data belongs to a model");
-  if (npy(input.data) == input.names.empty())
+  if (npy(input.data) && input.names.empty())
+    throw ArgumentError("sem", "--names", "is missing: a .npy file of data has no names of columns");
+  if (!npy(input.data) && !input.names.empty())
     throw ArgumentError("sem", "--names", "belongs to a .npy file of data, and no CSV takes it");
   const ModelFormulas formulas = read_model(input.model);
   const CompiledModel compiled = compile_model(formulas, method);
-  require_names(compiled, formulas, npy(input.data) ? read_names(input.names) : read_csv_names(input.data), input.data);
+  const std::vector<std::string> names = npy(input.data) ? read_names(input.names) : read_csv_names(input.data);
+  require_names(compiled, formulas, names, input.data);
+  if (const FileRows rows = streamed_rows(input, compiled.columns, names); rows.file) {
+    SemProblem p{{}, compiled.model, compiled.labels, {}, rows.dropped(), 0, {}, {}, {}, rows.source()};
+    for (const ModelTerm& column : compiled.columns) p.names.push_back(column.text);
+    return p;
+  }
   std::vector<std::string> wanted = compiled.variables;
   for (const std::string& name : {input.weights, input.clusters})
     if (!name.empty() && std::find(wanted.begin(), wanted.end(), name) == wanted.end()) wanted.push_back(name);
-  if (!input.clusters.empty() &&
-      (std::find(compiled.variables.begin(), compiled.variables.end(), input.clusters) != compiled.variables.end() ||
-       input.clusters == input.weights))
-    throw ArgumentError("sem", "--cov", "clusters' column " + input.clusters + " is one of the model's numbers");
-  const Table table = read_table(input, wanted);
+  // Clusters' column may hold text, unless it holds numbers of the model.
+  const auto& numbers = compiled.variables;
+  const bool label =
+      std::find(numbers.begin(), numbers.end(), input.clusters) == numbers.end() && input.clusters != input.weights;
+  const Table table =
+      read_table(input, names, wanted, label ? std::vector{input.clusters} : std::vector<std::string>{});
   ModelData data =
       evaluate(compiled, formulas, table, input.data, input.missing == "drop", {input.weights, input.clusters});
   SemProblem p{std::move(data.data), compiled.model,      compiled.labels,       {},
                data.dropped,         data.without_weight, std::move(data.groups)};
   for (const ModelTerm& column : compiled.columns) p.names.push_back(column.text);
   return p;
+}
+
+/// Which of these columns of the data are the same in rows first ... as numbers say.
+std::vector<index_t> constant_columns(const RowSource<double>& data, const std::vector<double>& numbers) {
+  constexpr index_t rows_at_once = 1024;
+  std::vector<index_t> left(numbers.size());
+  std::iota(left.begin(), left.end(), 0);
+  for (index_t first = 0; first < data.m && !left.empty(); first += rows_at_once) {
+    HostMatrix<double> rows(std::min(rows_at_once, data.m - first), data.n);
+    data.read(first, {rows.data(), rows.rows(), rows.cols(), rows.ld()});
+    std::erase_if(left, [&](index_t c) {
+      const double* const x = &rows(0, c);
+      return !std::all_of(x, x + rows.rows(), [&](double y) { return y == numbers[static_cast<std::size_t>(c)]; });
+    });
+  }
+  return left;
+}
+
+/// The first column that is the same in every row, but not 0; -1 without one. `columns` answers some of them.
+index_t constant_column(const RowSource<double>& data,
+                        const std::function<RowSource<double>(const std::vector<index_t>&)>& columns) {
+  if (data.m == 0 || data.n == 0) return -1;
+  HostMatrix<double> first(1, data.n);
+  data.read(0, {first.data(), 1, data.n, 1});
+  const RowSource<double> some{std::min<index_t>(data.m, 1024), data.n, data.read};
+  std::vector<index_t> left = constant_columns(some, {first.data(), first.data() + data.n});
+  std::erase_if(left, [&](index_t c) { return first(0, c) == 0; });
+  if (left.empty()) return -1;
+  std::vector<double> numbers;
+  for (const index_t c : left) numbers.push_back(first(0, c));
+  const std::vector<index_t> all = constant_columns(columns(left), numbers);
+  return all.empty() ? -1 : left[static_cast<std::size_t>(all.front())];
 }
 
 /// Equation i is of Y's column i, and has the variables that row i of S selects.
@@ -78,6 +178,7 @@ SemProblem from_selection(const SemInput& input, SemMethod method) {
   if (!npy(input.data) && !input.names.empty()) throw ArgumentError("sem", "--names", "belongs to a .npy file");
   const HostMatrix<double> S = read_matrix<double>(input.select);
   const index_t N = S.rows(), n = S.cols();
+  if (N == 0) throw FileError(input.select, "has no rows, and so selects no equation");
   std::vector<std::string> names;
   if (!npy(input.data)) {
     names = read_csv_names(input.data);
@@ -94,22 +195,20 @@ SemProblem from_selection(const SemInput& input, SemMethod method) {
   CompiledModel compiled{{n - N, -1, {}}, {}, {}, names};
   for (const std::string& name : names)
     compiled.columns.push_back({name, {{ExpressionStep::Kind::variable, 0, name, 0, {}}}, {}});
-  Table table;
-  if (npy(input.data)) {
-    const HostMatrix<double> a = read_matrix<double>(input.data);
-    if (a.cols() != n) throw FileError(input.select, fmt::format("has {} columns; {} has {}", n, input.data, a.cols()));
-    table = {names, {}, {}, a.rows()};
-    for (index_t c = 0; c < n; ++c) table.columns.emplace_back(a.data() + c * a.ld(), a.data() + c * a.ld() + a.rows());
-  } else {
-    table = read_csv(input.data, names);
+  const FileRows rows = streamed_rows(input, compiled.columns, names);
+  SemProblem p{{}, std::move(compiled.model), {}, names, rows.dropped(), 0, {}, {}, {}, rows.source()};
+  if (!p.streamed()) {
+    ModelData data = evaluate(compiled, all, read_table(input, names, names), input.data, input.missing == "drop");
+    p.data = std::move(data.data);
+    p.dropped = data.dropped;
   }
-  ModelData data = evaluate(compiled, all, table, input.data, input.missing == "drop");
-  SemProblem p{std::move(data.data), std::move(compiled.model), {}, names, data.dropped, 0};
-  const HostMatrix<double>& a = p.data;
-  for (index_t c = n - 1; c >= 0; --c)
-    if (a.rows() > 0 && a(0, c) != 0 &&
-        std::all_of(&a(0, c), &a(0, c) + a.rows(), [&](double x) { return x == a(0, c); }))
-      p.model.constant = c;
+  p.model.constant = constant_column(p.source(), [&](const std::vector<index_t>& columns) -> RowSource<double> {
+    if (p.streamed()) return rows_of(rows.file, columns, rows.complete);
+    return {p.data.rows(), std::ssize(columns), [&](index_t first, const Block<double>& out) {
+              for (index_t j = 0; j < out.cols; ++j)
+                std::copy_n(&p.data(first, columns[static_cast<std::size_t>(j)]), out.rows, &out(0, j));
+            }};
+  });
   for (index_t i = 0; i < N; ++i) {
     Equation e{n - N + i};
     for (index_t c = 0; c < n; ++c) {
@@ -125,6 +224,12 @@ SemProblem from_selection(const SemInput& input, SemMethod method) {
   return p;
 }
 
+/// Whether generated data and their copy take up to half of the memory.
+bool held(const ModelSizes& s) {
+  const double columns = static_cast<double>(s.exogenous) + static_cast<double>(s.equations);
+  return 2 * sizeof(double) * static_cast<double>(s.observations) * columns <= usable_host_bytes() / 2;
+}
+
 }  // namespace
 
 SemProblem load_sem(const SemInput& input, SemMethod method, std::uint64_t seed) {
@@ -138,8 +243,13 @@ SemProblem load_sem(const SemInput& input, SemMethod method, std::uint64_t seed)
   if (!input.names.empty()) throw ArgumentError("sem", "--names", "belongs to --data");
   if (!input.weights.empty()) throw ArgumentError("sem", "--weights", "belongs to --data");
   if (!input.clusters.empty()) throw ArgumentError("sem", "--cov", "cluster:COLUMN belongs to --data");
-  GeneratedModel m = generate_model(input.sizes, seed);
-  SemProblem p{std::move(m.data), std::move(m.model), {}, std::move(m.names), 0, 0, {}, std::move(m.truth), {}};
+  const bool streamed = !input.hold && (input.rows_at_once > 0 || !held(input.sizes));
+  if (input.hold && input.rows_at_once > 0)
+    throw ArgumentError("sem", "--rows-at-once", "goes without --cov and --out-data, which hold the data");
+  StreamedModel s = streamed ? stream_model(input.sizes, seed) : StreamedModel{generate_model(input.sizes, seed), {}};
+  GeneratedModel& m = s.model;
+  SemProblem p{std::move(m.data), std::move(m.model), {}, std::move(m.names), 0, 0, {}, std::move(m.truth), {},
+               std::move(s.rows)};
   for (std::size_t i = 0; i < p.model.equations.size(); ++i) p.labels.push_back(fmt::format("eq{}", i + 1));
   p.formulas = formulas_of({{}, p.model, p.names, {}});
   return p;

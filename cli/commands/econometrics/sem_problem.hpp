@@ -2,6 +2,7 @@
 
 #include <tesela/algorithms/econometrics/generated_model.hpp>
 #include <tesela/algorithms/econometrics/model_data.hpp>
+#include <tesela/tiles/row_source.hpp>
 
 #include <cstdint>
 #include <string>
@@ -14,18 +15,25 @@ struct SemInput {
   std::string data, names, model, select, weights, clusters;
   std::string missing = "drop";
   ModelSizes sizes;
+  index_t rows_at_once = 0;  ///< 0: chosen, and generated data are held where they fit
+  bool hold = false;         ///< the data, for what takes them again
   bool generated() const { return data.empty(); }
 };
 
 /// Data and a model of their columns.
 struct SemProblem {
-  HostMatrix<double> data;
+  HostMatrix<double> data;  ///< 0 x 0 where they are streamed
   SimultaneousModel model;
   std::vector<std::string> labels, names;  ///< of the equations, of the columns
   index_t dropped = 0, without_weight = 0;
   std::vector<index_t> clusters = {};           ///< of each row
   std::vector<std::vector<double>> truth = {};  ///< of a generated model
   std::string formulas = {};                    ///< the same
+  RowSource<double> rows = {};                  ///< of streamed data
+
+  bool streamed() const { return rows.read != nullptr; }
+  /// The data's rows, as long as this stays where it is.
+  RowSource<double> source() const { return streamed() ? rows : rows_of(data); }
 
   const std::string& name(index_t column) const { return names[static_cast<std::size_t>(column)]; }
 };

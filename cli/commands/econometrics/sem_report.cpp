@@ -1,6 +1,7 @@
 #include "cli/commands/econometrics/sem_report.hpp"
 
 #include <tesela/algorithms/econometrics/distributions.hpp>
+#include <tesela/tiles/in_parts.hpp>
 #include <tesela/tiles/io/atomic_file.hpp>
 
 #include <fmt/format.h>
@@ -32,16 +33,9 @@ json matrix(const HostMatrix<double>& a) {
   return rows;
 }
 
-HostMatrix<double> correlation(const HostMatrix<double>& S) {
-  HostMatrix<double> C(S.rows(), S.cols());
-  for (index_t i = 0; i < S.rows(); ++i)
-    for (index_t j = 0; j < S.cols(); ++j) C(i, j) = S(i, j) / std::sqrt(S(i, i)) / std::sqrt(S(j, j));
-  return C;
-}
-
+/// An equation's own, or what ended the system that it is in.
 const char* status_of(const SemOutcome& o, const EquationEstimate& e) {
-  if (e.status == EquationStatus::ok && e.coefficients.empty()) return description(o.answer.status);
-  return description(e.status);
+  return e.status == EquationStatus::ok ? description(o.answer.status) : description(e.status);
 }
 
 json equation_json(const SemOutcome& o, std::size_t i) {
@@ -111,6 +105,9 @@ void tell_status(const SemOutcome& o, Report& report) {
     std::string names;
     for (const index_t i : o.answer.singular)
       names += (names.empty() ? ": " : ", ") + o.problem.labels[static_cast<std::size_t>(i)];
+    const auto equations = std::ranges::count(o.answer.equations, EquationStatus::ok, &EquationEstimate::status);
+    if (const index_t D = o.problem.source().m; D < equations)
+      names += fmt::format(" ({} observations of {} equations)", D, equations);
     report.fail(description(o.answer.status) + names);
   }
   for (std::size_t i = 0; i < o.answer.equations.size(); ++i) {
@@ -126,7 +123,7 @@ void tell_status(const SemOutcome& o, Report& report) {
 
 CoefficientTest test_coefficient(double estimate, double std_error, SemDivisor divisor, index_t degrees_of_freedom,
                                  double level) {
-  if (!(std_error > 0)) return {nan, nan, nan, nan};
+  if (!(std_error > 0 && std::isfinite(std_error))) return {nan, nan, nan, nan};
   const double df =
       divisor == SemDivisor::small ? static_cast<double>(degrees_of_freedom) : std::numeric_limits<double>::infinity();
   const double t = estimate / std_error, half = std_error * quantile_of_t(0.5 + level / 2, df);
@@ -140,7 +137,7 @@ void tell(const SemOutcome& o, Report& report) {
   json system = json::object();
   if (o.answer.residual_covariance.rows() > 0) {
     system["residual_covariance"] = matrix(o.answer.residual_covariance);
-    system["correlation"] = matrix(correlation(o.answer.residual_covariance));
+    system["correlation"] = matrix(o.answer.residual_correlation);
   }
   if (o.answer.weighting_covariance.rows() > 0) system["weighting_covariance"] = matrix(o.answer.weighting_covariance);
   system["mcelroy_r2"] = o.answer.mcelroy_r2;
@@ -180,6 +177,7 @@ void print_equations(const SemOutcome& o) {
       fmt::print("\n");
       continue;
     }
+    if (o.answer.status != SemStatus::ok) fmt::print("  {},", status_of(o, e));
     fmt::print("  sigma {:.6g}, R2 {:.4f}\n{:<24} {:>14} {:>14} {:>10} {:>10}\n", e.sigma, e.r2, "", "estimate",
                "std error", o.options.divisor == SemDivisor::small ? "t" : "z", "p");
     for (std::size_t p = 0; p < e.coefficients.size(); ++p) {
@@ -210,16 +208,21 @@ void write_coefficients(const std::string& path, const SemOutcome& o) {
 }
 
 HostMatrix<double> residuals(const SemOutcome& o, bool fitted) {
-  const HostMatrix<double>& data = o.problem.data;
-  HostMatrix<double> E(data.rows(), static_cast<index_t>(o.answer.equations.size()));
-  for (index_t i = 0; i < E.cols(); ++i) {
-    const std::vector<double>& b = o.answer.equations[static_cast<std::size_t>(i)].coefficients;
-    const Equation& equation = o.problem.model.equations[static_cast<std::size_t>(i)];
-    for (index_t t = 0; t < E.rows(); ++t) {
-      double sum = 0;
-      for (std::size_t p = 0; p < b.size(); ++p) sum += b[p] * data(t, equation.regressors[p]);
-      E(t, i) = b.empty() ? nan : fitted ? sum : data(t, equation.dependent) - sum;
-    }
+  constexpr index_t rows_at_once = 8192;
+  const RowSource<double> source = o.problem.source();
+  HostMatrix<double> E(source.m, static_cast<index_t>(o.answer.equations.size()));
+  for (index_t first = 0; first < source.m; first += rows_at_once) {
+    HostMatrix<double> data(std::min(rows_at_once, source.m - first), source.n);
+    source.read(first, {data.data(), data.rows(), data.cols(), data.ld()});
+    in_parts(E.cols(), 1, [&](index_t i, index_t) {
+      const std::vector<double>& b = o.answer.equations[static_cast<std::size_t>(i)].coefficients;
+      const Equation& equation = o.problem.model.equations[static_cast<std::size_t>(i)];
+      double* const sums = &E(first, i);
+      std::fill_n(sums, data.rows(), b.empty() ? nan : 0.0);
+      for (std::size_t p = 0; p < b.size(); ++p)
+        for (index_t t = 0; t < data.rows(); ++t) sums[t] += b[p] * data(t, equation.regressors[p]);
+      for (index_t t = 0; t < data.rows() && !fitted; ++t) sums[t] = data(t, equation.dependent) - sums[t];
+    });
   }
   return E;
 }

@@ -19,6 +19,9 @@ struct Picks {
 /// z = the columns of Z and y, as many as it has.
 void gather(const In<double>& a, const Picks& picks, const Block<double>& z);
 
+/// The first columns, whose heights ascend, become a triangle by rotations in stages, which the others take too.
+void rotate_staircase(const Picks& picks, const Block<double>& z);
+
 /// All facts and the residual, from R in the upper triangle of z and Q^T y in its last column.
 void finish(const In<double>& a, const Picks& picks, const Block<double>& z, const Block<double>& facts,
             double* residual);

@@ -104,3 +104,38 @@ TEST_CASE("robust errors: a cluster a row is none, own instruments, collinear on
   CHECK_THROWS_AS(robust(p, {.method = SemMethod::three_stage}), ArgumentError);
   CHECK_THROWS_AS(robust(p, {}, {1, 2}), ArgumentError);
 }
+
+// The slopes of x and x + 2^-k z say together what those of x and z say.
+TEST_CASE("Wald's statistic of nearly dependent regressors, of few clusters, of one") {
+  constexpr index_t D = 40;
+  const auto problem = [](double part, double noise) {
+    SemProblem p{HostMatrix<double>(D, 4), {}};
+    std::vector<index_t> numbers{3, -7, 5, 1, -2, 8, -4, 6, 0, -5};
+    for (index_t t = 0; t < D; ++t) {
+      const auto x = static_cast<double>(numbers[static_cast<std::size_t>(t % 10)] + t / 10);
+      const auto z = static_cast<double>(numbers[static_cast<std::size_t>(7 * t % 10)] - t % 7);
+      const auto u = static_cast<double>(numbers[static_cast<std::size_t>(3 * t % 10)] + t * t % 13 - 6);
+      p.data(t, 0) = 1;
+      p.data(t, 1) = x;
+      p.data(t, 2) = part * x + (part == 0 ? 1 : 0x1p-30) * z;
+      p.data(t, 3) = 1 + 0.5 * x + 0.25 * z + noise * u;
+    }
+    p.model.instruments = 3;
+    p.model.constant = 0;
+    p.model.equations = {{.dependent = 3, .regressors = {1, 0, 2}}};
+    return p;
+  };
+  std::vector<index_t> eight, two, one;
+  for (index_t t = 0; t < D; ++t) eight.push_back(t % 8), two.push_back(t % 2), one.push_back(5);
+  const SemOptions ols{.method = SemMethod::ols};
+  for (const auto& clusters : {std::vector<index_t>{}, eight}) {
+    const auto apart = robust(problem(0, 0.25), ols, clusters), near = robust(problem(1, 0.25), ols, clusters);
+    const double f = apart.answer.equations[0].f.statistic;
+    CHECK(f > 1);
+    CHECK(near.answer.equations[0].condition > 1e8);
+    CHECK(std::abs(near.answer.equations[0].f.statistic / f - 1) <= 1e-5);
+  }
+  for (const double noise : {1.0, 0x1p-10, 0x1p-20, 0x1p-30})
+    CHECK(std::isnan(robust(problem(0, noise), ols, two).answer.equations[0].f.statistic));
+  CHECK_THROWS_AS(robust(problem(0, 1), ols, one), ArgumentError);
+}

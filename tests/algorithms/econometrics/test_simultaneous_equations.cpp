@@ -1,4 +1,5 @@
 #include "tests/support/simultaneous_equations.hpp"
+#include <tesela/algorithms/econometrics/reuse_tree.hpp>
 
 #include <catch2/catch_test_macros.hpp>
 
@@ -111,11 +112,12 @@ TEST_CASE("all engines, on many columns, ill conditioned ones and staircases of 
       const auto qr = solve(p, {.method = method, .engine = SemEngine::staircase}),
                  gram = solve(p, {.method = method, .engine = SemEngine::batched}),
                  rotated = solve(p, {.method = method, .engine = SemEngine::givens}),
+                 reused = solve(p, {.method = method, .engine = SemEngine::reuse}),
                  automatic = solve(p, {.method = method});
       for (std::size_t i = 0; i < 4; ++i) CHECK(gram.equations[i].coefficients == automatic.equations[i].coefficients);
-      for (const auto* other : {&gram, &rotated}) {
+      for (const auto* other : {&gram, &rotated, &reused}) {
         // Where products are too ill conditioned, `gram` is QR itself; rotations round otherwise, as the condition.
-        const double bound = closeness < 1 && other == &rotated ? 1e-8 : 1e-10;
+        const double bound = closeness < 1 && other != &gram ? 1e-8 : 1e-10;
         for (std::size_t i = 0; i < 4; ++i) {
           const EquationEstimate &a = qr.equations[i], &b = other->equations[i];
           REQUIRE(a.status == EquationStatus::ok);
@@ -136,6 +138,67 @@ TEST_CASE("all engines, on many columns, ill conditioned ones and staircases of 
       if (closeness == 1.0 && method == SemMethod::two_stage)
         CHECK(distance(gram, sem_reference(p, {.method = method})) <= 1e-11);
     }
+  }
+}
+
+TEST_CASE("equations from each other's triangles are those from the data") {
+  const SemProblem p = generated(200, 40, 5, 4, 1, 0.3, 11);
+  const auto columns = [](index_t first, index_t last, index_t step = 1) {
+    std::vector<index_t> all;
+    for (index_t c = first; c < last; c += step) all.push_back(c);
+    return all;
+  };
+  SemProblem q{p.data.clone(), {40, 0, {}}};
+  for (index_t t = 0; t < 200; ++t) q.data(t, 9) = q.data(t, 3) - q.data(t, 5);  // no instrument
+  auto add = [&](index_t y, std::vector<index_t> regressors, std::vector<index_t> instruments = {}) {
+    q.model.equations.push_back({y, std::move(regressors), std::move(instruments)});
+  };
+  std::vector<index_t> most = columns(10, 34);
+  most.insert(most.begin(), {44, 0, 42});  // out of order
+  add(40, most);
+  add(41, columns(12, 34));
+  add(42, columns(11, 36, 2));
+  add(43, columns(20, 34));
+  most.push_back(35);
+  add(41, most);
+  add(43, {44, 33, 0, 12});
+  add(40, {0, 20, 3, 9, 5});              // collinear
+  add(44, {0, 42, 30}, {0, 30, 31, 32});  // instruments of its own
+  most = columns(0, 39);
+  most.insert(most.end(), {40, 41, 42});
+  add(43, most);                             // not identified
+  for (const index_t last : {36, 38, 37}) {  // none within another
+    most = columns(4, 33, 4);
+    most.push_back(last);
+    add(last == 37 ? 41 : 40, most);
+  }
+  const ReuseTree tree = reuse_tree(q.model);
+  CAPTURE(tree.parents);
+  CHECK(std::any_of(tree.parents.begin(), tree.parents.end(), [&](index_t parent) {
+    return parent >= 0 && tree.parents[static_cast<std::size_t>(parent)] >= 0;
+  }));
+  CHECK(tree.flops_reused < 0.8 * tree.flops_alone);
+  for (const SemMethod method : methods) {
+    const auto a = solve(q, {.method = method, .engine = SemEngine::staircase}),
+               b = solve(q, {.method = method, .engine = SemEngine::reuse});
+    for (std::size_t i = 0; i < a.equations.size(); ++i) {
+      const EquationEstimate &x = a.equations[i], &y = b.equations[i];
+      CAPTURE(name_of(sem_methods(), method), i);
+      REQUIRE(x.status == y.status);
+      REQUIRE(x.coefficients.size() == y.coefficients.size());
+      CHECK(x.dependent_regressors == y.dependent_regressors);
+      for (std::size_t k = 0; k < x.coefficients.size(); ++k) {
+        CHECK(std::abs(x.coefficients[k] - y.coefficients[k]) <=
+              1e-10 * (std::abs(x.coefficients[k]) + x.standard_errors[k]));
+        CHECK(near(x.standard_errors[k], y.standard_errors[k], 1e-10));
+        if (x.first_stage[k].df2 > 0) CHECK(near(x.first_stage[k].statistic, y.first_stage[k].statistic, 1e-10));
+      }
+      if (x.coefficients.empty()) continue;
+      CHECK(near(x.condition, y.condition, 1e-10));
+      CHECK(near(x.r2, y.r2, 1e-10));
+      if (method == SemMethod::two_stage || method == SemMethod::ols) CHECK(near(x.f.statistic, y.f.statistic, 1e-10));
+    }
+    CHECK(b.equations[6].status == EquationStatus::collinear);
   }
 }
 
@@ -189,4 +252,43 @@ TEST_CASE("statistics of a regression, as R's lm and ivreg have them") {
   CHECK(near(three.hansen_sargan.statistic, 2.983119190399, 1e-9));
   CHECK(three.hansen_sargan.df == 1);
   CHECK(near(three.mcelroy_r2, 0.7479113545416, 1e-9));
+}
+
+TEST_CASE("correlations and McElroy's R2: any units, perfect fits, equations without an intercept") {
+  const SemProblem p = generated(90, 9, 3, 3, 2, 0.5, 3);
+  SemProblem large{p.data.clone(), p.model};
+  for (index_t t = 0; t < 90; ++t) large.data(t, 9) = std::ldexp(p.data(t, 9), 540);
+  const auto plain = solve(p), scaled = solve(large);
+  CHECK(std::isinf(scaled.residual_covariance(0, 0)));
+  for (index_t i = 0; i < 3; ++i)
+    for (index_t j = 0; j < 3; ++j) {
+      const double c = plain.residual_covariance(i, j) / std::sqrt(plain.residual_covariance(i, i)) /
+                       std::sqrt(plain.residual_covariance(j, j));
+      CHECK(std::abs(plain.residual_correlation(i, j) - c) <= 1e-14);
+      CHECK(scaled.residual_correlation(i, j) == plain.residual_correlation(i, j));
+    }
+  CHECK(scaled.mcelroy_r2 == plain.mcelroy_r2);
+
+  // y2 is x1 + 2 x2, and nothing else.
+  SemProblem perfect{p.data.clone(), p.model};
+  for (index_t t = 0; t < 90; ++t) perfect.data(t, 10) = p.data(t, 1) + 2 * p.data(t, 2);
+  perfect.model.equations = {{.dependent = 9, .regressors = {0, 3, 4}}, {.dependent = 10, .regressors = {1, 2, 0}}};
+  const auto fits = solve(perfect, {.method = SemMethod::ols});
+  REQUIRE(fits.equations[1].perfect_fit);
+  CHECK(fits.residual_covariance(1, 1) == 0);
+  CHECK(fits.residual_covariance(0, 1) == 0);
+  CHECK(fits.residual_covariance(0, 0) > 0);
+  CHECK(std::isnan(fits.residual_correlation(0, 1)));
+  CHECK(std::isnan(fits.mcelroy_r2));
+
+  // One equation's is its own R2, whatever else the instruments say; nothing is to be explained of a constant.
+  for (const bool intercept : {false, true}) {
+    SemProblem one{p.data.clone(), p.model};
+    one.model.equations = {{.dependent = 9, .regressors = {1, 3}}};
+    if (intercept) one.model.equations[0].regressors.push_back(0);
+    const auto e = solve(one, {.method = SemMethod::ols});
+    CHECK(std::abs(e.mcelroy_r2 - e.equations[0].r2) <= 1e-13);
+    for (index_t t = 0; t < 90; ++t) one.data(t, 9) = 3.7;
+    if (intercept) CHECK(std::isnan(solve(one, {.method = SemMethod::ols}).mcelroy_r2));
+  }
 }

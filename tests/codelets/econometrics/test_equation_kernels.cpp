@@ -7,6 +7,7 @@
 #include <tesela/codelets/econometrics/equation_givens.hpp>
 #include <tesela/codelets/econometrics/equation_gram.hpp>
 #include <tesela/codelets/econometrics/equation_qr.hpp>
+#include <tesela/codelets/econometrics/gradient_step.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
 #include <catch2/catch_test_macros.hpp>
@@ -324,7 +325,35 @@ void check_solution(Runtime* runtime, index_t n, index_t count) {
   CHECK(most <= 1e-13);
 }
 
+void check_gradients(Runtime* runtime, index_t n) {
+  std::mt19937 random(9);
+  std::normal_distribution<double> normal;
+  HostMatrix<double> p(n, 1), q(n, 1), x(n, 1), r(n, 1), sum(1, 1);
+  for (HostMatrix<double>* v : {&p, &q, &x, &r}) std::generate_n(v->data(), n, [&] { return normal(random); });
+  const HostMatrix<double> x0 = x.clone(), r0 = r.clone(), p0 = p.clone();
+  const double step = 0.7, turn = -0.3, bound = 1e-13 * static_cast<double>(n);
+  run_kernel<GradientProduct>(runtime, {}, In<double>{block<const double>(p)}, In<double>{block<const double>(q)},
+                              Out<double>{block<double>(sum)});
+  double product = 0, square = 0, distance = 0;
+  for (index_t k = 0; k < n; ++k) product += p(k, 0) * q(k, 0);
+  CAPTURE(n);
+  CHECK(std::abs(sum(0, 0) - product) <= bound);
+  run_kernel<GradientStep>(runtime, {step}, In<double>{block<const double>(p)}, In<double>{block<const double>(q)},
+                           InOut<double>{block<double>(x)}, InOut<double>{block<double>(r)},
+                           Out<double>{block<double>(sum)});
+  run_kernel<GradientTurn>(runtime, {turn}, In<double>{block<const double>(r)}, InOut<double>{block<double>(p)});
+  for (index_t k = 0; k < n; ++k) {
+    const double left = r0(k, 0) - step * q(k, 0);
+    square += left * left;
+    distance = std::max({distance, std::abs(x(k, 0) - x0(k, 0) - step * p0(k, 0)), std::abs(r(k, 0) - left),
+                         std::abs(p(k, 0) - left - turn * p0(k, 0))});
+  }
+  CHECK(std::abs(sum(0, 0) - square) <= bound);
+  CHECK(distance <= 1e-14);
+}
+
 void check_all(Runtime* runtime, bool small) {
+  for (const index_t n : {1, 255, 1030, 5000}) check_gradients(runtime, n);
   for (const auto& [n, count] : {std::pair<index_t, index_t>{1, 1}, {32, 3}, {33, 2}, {70, 4}})
     check_solution(runtime, n, count);
   for (const auto& [rows, count] : {std::pair<index_t, index_t>{1, 1}, {32, 3}, {61, 70}, {40, 128}})

@@ -1,0 +1,83 @@
+#include "tests/support/shared_runtime.hpp"
+#include <tesela/algorithms/econometrics/generated_model.hpp>
+#include <tesela/tiles/generator.hpp>
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <cmath>
+
+using namespace tesela;
+using namespace tesela::test;
+
+namespace {
+
+double apart(const EquationEstimate& a, const EquationEstimate& b) {
+  REQUIRE(a.status == b.status);
+  REQUIRE(a.coefficients.size() == b.coefficients.size());
+  double most = std::abs(a.sigma / b.sigma - 1) + std::abs(a.sargan.statistic / b.sargan.statistic - 1);
+  for (std::size_t p = 0; p < a.coefficients.size(); ++p) {
+    const double error = a.standard_errors[p];
+    most = std::max(most, std::abs(a.coefficients[p] - b.coefficients[p]) / (std::abs(a.coefficients[p]) + error));
+    most = std::max(most, std::abs(b.standard_errors[p] / error - 1));
+  }
+  return most;
+}
+
+}  // namespace
+
+TEST_CASE("generated rows are the same in blocks of any size") {
+  const ModelSizes sizes{1300, 5, 9, 4, 0.1};
+  const GeneratedModel whole = generate_model(sizes, 3);
+  const StreamedModel streamed = stream_model(sizes, 3);
+  CHECK(streamed.model.names == whole.names);
+  CHECK(streamed.model.truth == whole.truth);
+  REQUIRE(Shape{streamed.rows.m, streamed.rows.n} == whole.data.shape());
+  const Generator<double> X{Pattern::normal, 0, 0, 3};
+  for (index_t t = 0; t < 1300; ++t)
+    for (index_t k = 1; k < 9; ++k) REQUIRE(whole.data(t, k) == X(t, k));
+  for (const index_t first : {0, 1, 700, 1299})
+    for (const index_t rows : {0, 1, 600}) {
+      const index_t count = std::min(rows, 1300 - first), ld = count + 2;
+      std::vector<double> block(static_cast<std::size_t>(ld * 14), -77);
+      streamed.rows.read(first, {block.data(), count, 14, ld});
+      for (index_t j = 0; j < 14; ++j)
+        for (index_t i = 0; i < ld; ++i) {
+          const double x = block[static_cast<std::size_t>(i + j * ld)];
+          CAPTURE(first, rows, i, j);
+          if (i >= count)
+            REQUIRE(x == -77);
+          else
+            REQUIRE(std::abs(x - whole.data(first + i, j)) <= 1e-14 * (1 + std::abs(x)));
+        }
+    }
+}
+
+TEST_CASE("estimates from data by rows are those from memory") {
+  for (const ModelSizes& sizes : {ModelSizes{2500, 6, 230, 9, 0.1}, {3000, 5, 12, 5, 0.1}, {0, 2, 3, 2, 0.1}}) {
+    const GeneratedModel m = generate_model(sizes, 5);
+    const index_t D = m.data.rows(), n = m.data.cols();
+    HostMatrix<double> copy = m.data.clone();
+    Graph g(runtime());
+    const ModelTriangle held = model_triangle(
+        g, TileMatrix<double>::map(runtime(), copy.data(), D, n, copy.ld(), suitable_model_tile(runtime(), D, n)));
+    for (const index_t rows : {0, 170}) {
+      const ModelTriangle streamed = model_triangle(g, rows_of(m.data), rows);
+      CHECK(streamed.observations == D);
+      for (const SemMethod method : {SemMethod::two_stage, SemMethod::three_stage, SemMethod::ols}) {
+        const auto a = estimate(g, held, m.model, {.method = method}),
+                   b = estimate(g, streamed, m.model, {.method = method});
+        CAPTURE(D, rows, name_of(sem_methods(), method));
+        CHECK(a.status == b.status);
+        for (std::size_t i = 0; i < a.equations.size(); ++i) {
+          if (D == 0) CHECK(b.equations[i].status == EquationStatus::too_few_observations);
+          if (D > 0 && method == SemMethod::two_stage) CHECK(apart(a.equations[i], b.equations[i]) <= 1e-12);
+          if (D > 0 && method != SemMethod::two_stage) {
+            REQUIRE(a.equations[i].coefficients.size() == b.equations[i].coefficients.size());
+            for (std::size_t p = 0; p < a.equations[i].coefficients.size(); ++p)
+              CHECK(std::abs(a.equations[i].coefficients[p] - b.equations[i].coefficients[p]) <= 1e-12);
+          }
+        }
+      }
+    }
+  }
+}
