@@ -3,6 +3,7 @@
 #include <tesela/algorithms/least_squares/internal/ols_solve.hpp>
 #include <tesela/algorithms/least_squares/internal/scaled_rows.hpp>
 #include <tesela/algorithms/least_squares/internal/whiten.hpp>
+#include <tesela/algorithms/support/rearrange.hpp>
 #include <tesela/codelets/least_squares/minimum_norm.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
@@ -53,9 +54,17 @@ template <class T>
 GeneralizedLeastSquares<T> by_model(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, HostMatrix<T>& F,
                                     const OlsOptions& options) {
   const index_t m = A.m(), p = F.cols();
+  GlmOptions of_model;
+  const TileShape wanted = suitable_glm_tiles(g.runtime(), of_model.method, m, A.n(), p).a;
+  if (g.runtime().gpus() == 0 &&
+      wanted.mb > A.tile_shape().mb) {  // beside F a copy in the tiles that glm wants is small
+    const TileMatrix<T> a(g.runtime(), m, A.n(), wanted, "A"), b(g.runtime(), m, B.n(), {wanted.mb, B.tile_shape().nb});
+    rearrange(g, A, {}, a);
+    rearrange(g, B, {}, b);
+    return by_model(g, a, b, F, options);
+  }
   const TileShape tile{A.tile_shape().mb, std::clamp<index_t>(p, 1, A.tile_shape().nb)};
   const auto factor = TileMatrix<T>::map(g.runtime(), F.data(), m, p, F.ld(), tile, "F");
-  GlmOptions of_model;
   of_model.rcond = options.rcond;
   of_model.qr = options.qr;
   of_model.multipliers = options.multipliers;

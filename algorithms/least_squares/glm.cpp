@@ -195,8 +195,10 @@ std::span<const Named<GlmMethod>> glm_methods() {
 
 GlmTiles suitable_glm_tiles(const Runtime& runtime, GlmMethod method, index_t m, index_t n, index_t p) {
   TileShape a = suitable_qr_tile(runtime, m, n);
-  if (method == GlmMethod::givens) a.mb = std::max<index_t>(m, 1);
   const auto gpus = static_cast<index_t>(runtime.gpus());
+  // Products take rows of B that stand in one tile a column.
+  const bool by_products = method == GlmMethod::seminormal && gpus == 0 && p >= m - n;
+  if (method == GlmMethod::givens || by_products) a.mb = std::max<index_t>(m, 1);
   if (gpus == 0) return {a, {a.mb, suitable_qr_tile(runtime, m, p).nb}};
   // On a GPU B is only multiplied: a few wide tiles for each.
   index_t nb = 256;

@@ -3,6 +3,7 @@
 #include <tesela/algorithms/least_squares/least_squares.hpp>
 #include <tesela/codelets/dense/transpose.hpp>
 #include <tesela/codelets/least_squares/minimum_norm.hpp>
+#include <tesela/runtime/ranks.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>
@@ -142,9 +143,10 @@ OlsMethod suitable_ols_method(index_t m, index_t n, index_t r) {
 }
 
 TileShape suitable_ols_tile(const Runtime& runtime, OlsMethod method, index_t m, index_t n) {
-  const auto workers = static_cast<index_t>(std::max<std::size_t>(runtime.workers().size(), 1));
+  const auto workers = std::max<index_t>(least_workers(runtime), 1);
   if (method == OlsMethod::tall_skinny)
-    return {std::clamp<index_t>(ceil_div(m, 4 * workers), 1024, index_t{1} << 20), std::max<index_t>(n, 1)};
+    return {std::clamp<index_t>(ceil_div(m, 4 * workers * runtime.ranks()), 1024, index_t{1} << 20),
+            std::max<index_t>(n, 1)};
   TileShape tile = suitable_qr_tile(runtime, std::max(m, n), std::min(m, n));
   if (method == OlsMethod::givens) return possible_ols_tile(method, {tile.nb, tile.nb}, m, n);
   // Few and tall ones, where there are rows enough: fewer rows of tiles are joined.
@@ -191,6 +193,39 @@ ExtendedQr<T> reduce(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, c
   });
 }
 
+namespace {
+
+/// Some rows of A, cut into tiles. Several ranks have some of these each, and read those.
+template <class T>
+class RowGroup {
+ public:
+  RowGroup(Runtime& runtime, Shape shape, TileShape cut)
+      : part_(runtime, shape, cut),
+        memory_(runtime.ranks() > 1 ? HostMatrix<T>(part_.local().rows, part_.local().cols) : HostMatrix<T>()),
+        tiles_(runtime.ranks() > 1 ? TileMatrix<T>::map_block_cyclic(runtime, memory_.data(), shape.rows, shape.cols,
+                                                                     memory_.ld(), cut, "rows")
+                                   : TileMatrix<T>(runtime, shape.rows, shape.cols, cut, "rows")) {}
+  const TileMatrix<T>& tiles() const { return tiles_; }
+
+  /// Writing to a tile waits for the task that reads it.
+  void read(const MatrixRows<T>& A, index_t first) {
+    if (!tiles_.mapped())
+      return tiles_.for_each_tile([&](const Tile<T>& t, index_t row, index_t) { A.read(first + row, t.write()); });
+    tiles_.home_changed();
+    const auto [rows, columns] = part_.local();
+    for (index_t l = 0; columns > 0 && l < rows; l += part_.rows.block)
+      A.read(first + part_.rows.global(l),
+             {memory_.data() + l, std::min(part_.rows.block, rows - l), columns, memory_.ld()});
+  }
+
+ private:
+  BlockCyclic part_;
+  HostMatrix<T> memory_;  // which the tiles must not outlive
+  TileMatrix<T> tiles_;
+};
+
+}  // namespace
+
 template <class T>
 std::vector<ExtendedQr<T>> reduce(Graph& g, const MatrixRows<T>& A, const HostMatrix<T>& B, const HostMatrix<T>& D,
                                   index_t wanted_rows) {
@@ -201,18 +236,17 @@ std::vector<ExtendedQr<T>> reduce(Graph& g, const MatrixRows<T>& A, const HostMa
   const auto d = TileMatrix<T>::map(g.runtime(), D.data(), D.rows(), D.cols(), D.ld(), {rows, 1}, "D");
   std::vector<QrUpdater<T>> updaters;
   for (index_t k = 0; k < std::max<index_t>(D.cols(), 1); ++k) updaters.emplace_back(g.runtime(), n, r);
-  // A group of tiles for all workers is read while they are busy with the other one; writing to a tile waits for the
-  // task that reads it.
-  const auto together = static_cast<index_t>(g.runtime().workers().size());
-  std::vector<TileMatrix<T>> groups;
+  // A group of tiles for all workers is read while they are busy with the other one.
+  const index_t together = least_workers(g.runtime()) * g.runtime().grid()[0];
+  std::vector<RowGroup<T>> groups;
   for (index_t group = 0; group * together * rows < m; ++group) {
     const index_t first = group * together * rows, count = std::min(rows * together, m - first);
     if (group < 2 || count < rows * together)
-      groups.emplace_back(g.runtime(), count, n, TileShape{rows, n}, "rows");
+      groups.emplace_back(g.runtime(), Shape{count, n}, TileShape{rows, n});
     else
       std::swap(groups.front(), groups.back());
-    const TileMatrix<T>& block = groups.back();
-    block.for_each_tile([&](const Tile<T>& tile, index_t row, index_t) { A.read(first + row, tile.write()); });
+    groups.back().read(A, first);
+    const TileMatrix<T>& block = groups.back().tiles();
     const auto of_b = b.view(group * together, 0, block.mt(), b.nt());
     if (D.cols() == 0) updaters.front().append(g, block, of_b);
     for (index_t k = 0; k < D.cols(); ++k)

@@ -39,7 +39,7 @@ void add_glm_rows(Report& report, Runtime& runtime, const FactorOptions& o, cons
                        n,
                        rows.p,
                        rows.rhs,
-                       suitable_glm_tiles(runtime, GlmMethod::tiles, rows.m, n, rows.p),
+                       suitable_glm_tiles(runtime, GlmMethod::seminormal, rows.m, n, rows.p),
                        o.common.seed,
                        o.on_device()};
     const GlmData<T> data(runtime, what);

@@ -55,9 +55,7 @@ template <class T>
 bool regular(const HostMatrix<T>& R, double condition, double rcond) {
   if (clearly_regular(condition, rcond)) return true;
   if (R.rows() != R.cols() || !std::isfinite(condition)) return false;
-  HostMatrix<T> scaled = R.clone();
-  scale_columns(scaled);
-  return clearly_regular(8 * spectral_condition(scaled), rcond);
+  return regular_by_spectrum(spectral_condition_of_unit_columns(R.clone()), rcond);
 }
 
 template <class T>

@@ -63,6 +63,9 @@ LeastSquares<T> not_finite(index_t r);
 /// it is in another norm than the pivoted factorization's.
 inline bool clearly_regular(double condition, double rcond) { return 10 * rcond * condition < 1; }
 
+/// The same of spectral_condition's estimate, which is in the norm that counts and hardly too small.
+inline bool regular_by_spectrum(double condition, double rcond) { return 2 * rcond * condition < 1; }
+
 /// The same of a triangle R in host memory, zeros below, whose 1-norm condition number with columns of unit norm this
 /// is: that may be n times the one that counts, too much in single precision.
 template <class T>

@@ -71,7 +71,7 @@ class RowSystem {
     if (!regular && std::isfinite(s.condition)) {
       // The 1-norm's condition number may be n times that which counts: too much in single precision.
       const double condition = kernels::spectral_condition(R);
-      regular = clearly_regular(4 * condition, rcond);
+      regular = regular_by_spectrum(condition, rcond);
       if (regular) s.condition = condition;
     }
     s.rank = R.cols();
