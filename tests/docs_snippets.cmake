@@ -1,7 +1,7 @@
 # cmake -D SOURCE=… -P docs_snippets.cmake
 #
-# Every ```cpp and ```cmake block of README.md and docs/ must stand, line by line, in one file below examples/; only the
-# indentation of its lines may differ.
+# Every ```cpp, ```c, ```fortran and ```cmake block of README.md and docs/ must stand, line by line, in one file below
+# examples/, or interfaces' own; only the indentation of its lines may differ.
 cmake_minimum_required(VERSION 3.25)
 
 # Puts the text into `variable` without indentation, and between line breaks, so that whole lines are compared.
@@ -10,7 +10,7 @@ function(flatten variable text)
   set(${variable} "${text}" PARENT_SCOPE)
 endfunction()
 
-file(GLOB_RECURSE examples ${SOURCE}/examples/*.cpp ${SOURCE}/examples/CMakeLists.txt)
+file(GLOB_RECURSE examples ${SOURCE}/examples/*.cpp ${SOURCE}/examples/CMakeLists.txt ${SOURCE}/interfaces/*/examples/*)
 set(count 0)
 foreach(example IN LISTS examples)
   file(READ ${example} text)
@@ -25,7 +25,7 @@ set(failures 0)
 foreach(page IN LISTS pages)
   file(READ ${page} rest)
   set(rest "\n${rest}")
-  while(rest MATCHES "\n```(cpp|cmake)\n")
+  while(rest MATCHES "\n```(cpp|cmake|c|fortran)\n")
     string(FIND "${rest}" "${CMAKE_MATCH_0}" begin)
     string(LENGTH "${CMAKE_MATCH_0}" length)
     math(EXPR begin "${begin} + ${length}")

@@ -1,7 +1,7 @@
 # cmake -D SOURCE=… -D BINARY=… -D CONFIG=… -D GENERATOR=… -D CXX=… -D FLAGS=… -P install_and_build_outside.cmake
 #
 # Installs the build tree BINARY into a prefix inside it, and then is a user who knows nothing but that prefix: builds and
-# runs examples/outside with CMake, and examples/gemm.cpp and every installed header with pkg-config.
+# runs examples/outside with CMake, and examples/gemm.cpp and every installed header with pkg-config. C and Fortran: interfaces_outside.cmake.
 set(work ${BINARY}/outside)
 set(prefix ${work}/prefix)
 file(REMOVE_RECURSE ${work})
@@ -35,7 +35,7 @@ endfunction()
 # Install, and look for paths of this tree in what says how to use it: they would work here and nowhere else.
 run(0 "" ${CMAKE_COMMAND} --install ${BINARY} --config ${CONFIG} --prefix ${prefix})
 stop_if_failed()
-file(GLOB_RECURSE texts ${prefix}/*.cmake ${prefix}/*.pc ${prefix}/*.hpp)
+file(GLOB_RECURSE texts ${prefix}/*.cmake ${prefix}/*.pc ${prefix}/*.hpp ${prefix}/*.h ${prefix}/*.f90)
 foreach(text IN LISTS texts)
   file(READ ${text} content)
   foreach(folder IN ITEMS runtime tiles codelets algorithms cmake build include)
@@ -123,7 +123,7 @@ endif()
 unset(ENV{STARPU_NCPU})
 
 # The same without CMake: a program, and every installed header, by the flags that pkg-config gives.
-file(GLOB_RECURSE pc ${prefix}/*.pc)
+file(GLOB_RECURSE pc ${prefix}/*/tesela.pc)
 get_filename_component(pc_folder ${pc} DIRECTORY)
 set(ENV{PKG_CONFIG_PATH} ${pc_folder}:$ENV{PKG_CONFIG_PATH})
 run(0 "-ltesela_runtime" pkg-config --cflags --libs tesela)
@@ -138,6 +138,10 @@ foreach(header IN LISTS headers)
 endforeach()
 file(WRITE ${work}/headers.cpp "${all}")
 run(0 "" ${CXX} ${flags} ${work}/headers.cpp -o ${work}/headers ${pc_flags})
+
+if(EXISTS ${prefix}/include/tesela.h)
+  include(${SOURCE}/tests/interfaces_outside.cmake)
+endif()
 
 # Each by itself: it includes what it needs.
 list(LENGTH headers count)

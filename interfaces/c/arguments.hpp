@@ -1,0 +1,130 @@
+#pragma once
+
+#include "interfaces/c/process.hpp"
+#include <tesela/tiles/host_matrix.hpp>
+#include <tesela/tiles/size_checks.hpp>
+#include <tesela/tiles/tile_matrix.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <initializer_list>
+#include <limits>
+#include <string>
+#include <type_traits>
+
+namespace tesela::c {
+
+/// Throws WrongArgument for the first that is negative.
+inline void require_sizes(std::initializer_list<std::pair<const char*, index_t>> sizes) {
+  for (const auto& [name, value] : sizes)
+    if (value < 0) throw WrongArgument(name, std::to_string(value) + " is negative");
+}
+
+inline std::string in_quotes(char c) { return std::string("'") + c + "'"; }
+
+/// 'N', 'T' or 'C', as BLAS has them, in either case.
+inline Op operation(const char* name, char c) {
+  if (c == 'N' || c == 'n') return Op::none;
+  if (c == 'T' || c == 't' || c == 'C' || c == 'c') return Op::transpose;
+  throw WrongArgument(name, in_quotes(c) + " is none of 'N', 'T' and 'C'");
+}
+
+/// Whether it is the first of two letters, in either case.
+inline bool choice(const char* name, char c, char yes, char no) {
+  const char upper = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  if (upper != yes && upper != no)
+    throw WrongArgument(name, in_quotes(c) + " is neither " + in_quotes(yes) + " nor " + in_quotes(no));
+  return upper == yes;
+}
+
+/// Where one triangle alone can be read.
+inline void require_triangle(const char* name, char c, char only) {
+  if (choice(name, c, 'U', 'L') != (only == 'U'))
+    throw WrongArgument(name, in_quotes(c) + ": this routine reads the triangle " + in_quotes(only) +
+                                  "; of a whole symmetric matrix that will do");
+}
+
+/// A parameter that takes one number. Throws WrongArgument for null.
+template <class P>
+void require_pointer(const char* name, P* pointer) {
+  if (pointer == nullptr) throw WrongArgument(name, "null");
+}
+
+/// A matrix that the caller has in column-major memory: element (i, j) at data[i + j ld].
+template <class T>
+struct Array {
+  using value_type = std::remove_const_t<T>;
+  T* data;
+  index_t rows, cols, ld;
+
+  /// Throws WrongArgument for an ld below max(1, rows), a matrix that no memory can hold, and null where there is one.
+  Array(const char* name, T* a, Shape shape, const char* ld_name, index_t lda)
+      : data(a), rows(shape.rows), cols(shape.cols), ld(lda) {
+    const index_t least = std::max<index_t>(rows, 1);
+    if (ld < least)
+      throw WrongArgument(ld_name, std::to_string(ld) + " is less than the " + std::to_string(least) + " of " + name);
+    check(name);
+  }
+  /// A vector of n elements.
+  Array(const char* name, T* a, index_t n) : data(a), rows(n), cols(1), ld(std::max<index_t>(n, 1)) { check(name); }
+  /// One that is an argument only where it is wanted: else nothing about it is looked at.
+  static Array if_wanted(bool wanted, const char* name, T* a, Shape shape, const char* ld_name, index_t lda) {
+    return {name, a, wanted ? shape : Shape{0, 0}, ld_name, wanted ? lda : 1};
+  }
+
+  /// The first so many rows.
+  Array top(index_t count) const {
+    Array part = *this;
+    part.rows = std::min(count, rows);
+    return part;
+  }
+
+  /// The caller's memory in tiles, nothing copied.
+  TileMatrix<value_type> in_tiles(Runtime& runtime, TileShape tile, const char* label = "A") const {
+    return TileMatrix<value_type>::map(runtime, data, rows, cols, ld, tile, label);
+  }
+  TileMatrix<value_type> in_one_tile(Runtime& runtime, const char* label = "A") const {
+    return in_tiles(runtime, {std::max<index_t>(rows, 1), std::max<index_t>(cols, 1)}, label);
+  }
+
+  HostMatrix<value_type> copy() const {
+    HostMatrix<value_type> h(rows, cols);
+    for (index_t j = 0; j < cols; ++j) std::copy_n(data + j * ld, rows, h.data() + j * h.ld());
+    return h;
+  }
+  /// Copies what has at most this shape to the upper left corner.
+  void take(const HostMatrix<value_type>& h) const {
+    for (index_t j = 0; j < h.cols(); ++j) std::copy_n(h.data() + j * h.ld(), h.rows(), data + j * ld);
+  }
+
+ private:
+  void check(const char* name) const {
+    const auto bytes = saturating_mul(elements_of({ld, cols}), sizeof(T));
+    if (bytes > static_cast<std::uint64_t>(std::numeric_limits<std::ptrdiff_t>::max()))
+      throw WrongArgument(name, to_string(Shape{ld, cols}) + " does not fit the address space");
+    if (data == nullptr && rows > 0 && cols > 0) throw WrongArgument(name, "null");
+  }
+};
+
+/// A struct of the caller, who may have been compiled with an older version: it says its size, and members beyond that
+/// are 0. Null is all zeros. Throws WrongArgument for a size that no version had.
+template <class S>
+S read_struct(const char* name, const S* given) {
+  S whole{};
+  if (given == nullptr) return whole;
+  if (given->size < sizeof(given->size) || given->size % 8 != 0 || given->size > sizeof(S))
+    throw WrongArgument(name, "its size is " + std::to_string(given->size) + ", not the " + std::to_string(sizeof(S)) +
+                                  " of this version, nor less: begin it with sizeof");
+  std::memcpy(&whole, given, given->size);
+  return whole;
+}
+
+/// The other way: as many members as the caller's version has. Null is nothing.
+template <class S>
+void write_struct(S whole, S* given) {
+  if (given == nullptr) return;
+  whole.size = given->size;
+  std::memcpy(static_cast<void*>(given), &whole, given->size);
+}
+
+}  // namespace tesela::c

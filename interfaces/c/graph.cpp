@@ -1,0 +1,70 @@
+#include "interfaces/c/arguments.hpp"
+#include "interfaces/c/objects.hpp"
+
+#include <utility>
+
+namespace tesela::c {
+
+GraphObject::~GraphObject() { settle(); }
+
+void GraphObject::insert(const std::function<void(Graph&)>& tasks) {
+  const std::scoped_lock lock(mutex_);
+  settle();
+  tasks(graph_);
+}
+
+void GraphObject::run_behind(std::function<Code(Graph&)> work) {
+  const std::scoped_lock lock(mutex_);
+  settle();
+  behind_ = std::async(std::launch::async, [this, work = std::move(work)] {
+    try {
+      message().clear();
+      const Code info = work(graph_);
+      if (info != 0 && info_ == 0 && !thrown_) {
+        info_ = info;
+        said_ = message();
+      }
+    } catch (...) {
+      if (!thrown_) thrown_ = std::current_exception();
+    }
+  });
+}
+
+Code GraphObject::wait() {
+  const std::scoped_lock lock(mutex_);
+  settle();
+  const Code info = std::exchange(info_, 0);
+  const std::string said = std::exchange(said_, {});
+  const std::exception_ptr thrown = std::exchange(thrown_, nullptr);
+  const Status status = graph_.wait();
+  if (thrown) std::rethrow_exception(thrown);
+  if (info != 0) return failed(info, said);
+  if (!status.ok()) return failed(status.info, "a task's status is " + std::to_string(status.info));
+  return 0;
+}
+
+void GraphObject::settle() {
+  if (behind_.valid()) behind_.get();
+}
+
+/// A graph that tasks are inserted into by the tesela_…_async functions, which return before they have run. Tasks on
+/// the same tiles run in the order of insertion. Any number of graphs may be under way; threads may share them.
+Code graph_create(tesela_graph** graph) {
+  require_place("graph", graph);
+  const Session session;
+  hand_out(graph, std::make_shared<GraphObject>(session.runtime()));
+  return 0;
+}
+
+/// Waits until all tasks of the graph have run. Returns the first failure since the last wait, once: with nothing
+/// inserted since, 0. Result structs of asynchronous calls are filled when it returns.
+Code graph_wait(tesela_graph* graph) {
+  const auto g = object<GraphObject>("graph", graph);
+  const Session session;
+  return g->wait();
+}
+
+/// Waits for its tasks and ends it, without a word about failures. NULL is nothing.
+Code graph_free(tesela_graph* graph) { return free_handle<GraphObject>("graph", graph); }
+
+}  // namespace tesela::c

@@ -1,0 +1,162 @@
+# cmake -D SOURCE=… -D OUT=… -D "FILES=interfaces/c/runtime.cpp;…" -P make_header.cmake
+#
+# Makes OUT/tesela.h and, for each file, OUT/NAME.cpp with its extern "C" functions. What goes into the header stands in
+# the files as it is: all of interfaces/c/types.h; what is between `extern "C" {` and `}  // extern "C"`; and for each
+# function that returns Code, outside unnamed namespaces, its comment and its parameters. `Code f(…)` is tesela_f, and after `template <class T>` it is
+# tesela_sf and tesela_df, with float and double for T. Files that do not change keep their time.
+cmake_minimum_required(VERSION 3.25)
+
+# A list cannot hold these as they are.
+function(read_lines variable file)
+  file(READ ${SOURCE}/${file} text)
+  string(REPLACE ";" "@semicolon@" text "${text}")
+  string(REPLACE "[" "@open@" text "${text}")
+  string(REPLACE "]" "@close@" text "${text}")
+  string(REPLACE "\\" "@backslash@" text "${text}")
+  string(REPLACE "\n" ";" text "${text}")
+  set(${variable} "${text}" PARENT_SCOPE)
+endfunction()
+
+function(write file text)
+  string(REPLACE "@semicolon@" ";" text "${text}")
+  string(REPLACE "@open@" "[" text "${text}")
+  string(REPLACE "@close@" "]" text "${text}")
+  string(REPLACE "@backslash@" "\\" text "${text}")
+  if(EXISTS ${OUT}/${file})
+    file(READ ${OUT}/${file} old)
+    if(old STREQUAL text)
+      return()
+    endif()
+  endif()
+  file(WRITE ${OUT}/${file} "${text}")
+endfunction()
+
+# The parameters with C's types, T being `real`.
+function(in_c variable real parameters)
+  string(REGEX REPLACE "(^|[^A-Za-z_0-9])T([^A-Za-z_0-9])" "\\1${real}\\2" text "${parameters}")
+  string(REGEX REPLACE "(^|[^A-Za-z_0-9])index_t([^A-Za-z_0-9])" "\\1int64_t\\2" text "${text}")
+  set(${variable} "${text}" PARENT_SCOPE)
+endfunction()
+
+# `head` and the parameters in lines of 120 characters at most.
+function(in_lines variable head parameters)
+  string(REGEX REPLACE "." " " indent "${head}")
+  set(text "")
+  set(line "${head}")
+  string(REPLACE ", " ",;" parts "${parameters}")
+  foreach(part IN LISTS parts)
+    string(LENGTH "${line} ${part}" length)
+    if(length GREATER 120)
+      string(APPEND text "${line}\n")
+      set(line "${indent}${part}")
+    elseif(line STREQUAL head)
+      string(APPEND line "${part}")
+    else()
+      string(APPEND line " ${part}")
+    endif()
+  endforeach()
+  set(${variable} "${text}${line}\n" PARENT_SCOPE)
+endfunction()
+
+# Adds a function to `header` and `wrappers`.
+macro(add_function name real parameters)
+  in_c(typed "${real}" "${parameters}")
+  string(REGEX REPLACE "(^|,)[^,]*[ *]([A-Za-z_0-9]+)" "\\1\\2" names "${typed}")
+  if(names STREQUAL "void")
+    set(names "")
+  endif()
+  in_lines(prototype "int64_t tesela_${name}(" "${typed})@semicolon@")
+  string(APPEND header "${prototype}")
+  set(template "")
+  if(NOT "${real}" STREQUAL "")
+    set(template "<${real}>")
+  endif()
+  string(REPLACE "," ", " arguments "${names}")
+  string(APPEND wrappers "int64_t tesela_${name}(${typed}) {\n"
+    "  return tesela::c::guarded(\"tesela_${name}\", \"${names}\",\n"
+    "                            [&] { return tesela::c::${function}${template}(${arguments})@semicolon@ })@semicolon@\n}\n")
+endmacro()
+
+set(header "/* Tesela's algorithms for C and C++: docs/c.md. Made from interfaces/, which is the place to change it. */
+#ifndef TESELA_H
+#define TESELA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern \"C\" {
+#endif
+
+")
+read_lines(lines interfaces/c/types.h)
+list(JOIN lines "\n" types)
+string(APPEND header "${types}")
+
+foreach(file IN LISTS FILES)
+  read_lines(lines ${file})
+  set(wrappers "// Made from ${file} by make_header.cmake.\n#include \"${file}\"\n\n#pragma GCC visibility push(default)\nextern \"C\" {\n")
+  set(comment "")
+  set(templated FALSE)
+  set(copying FALSE)
+  set(hidden FALSE)
+  set(signature "")
+  foreach(line IN LISTS lines)
+    if(line STREQUAL "namespace {")
+      set(hidden TRUE)
+    elseif(line STREQUAL "}  // namespace")
+      set(hidden FALSE)
+    elseif(hidden)
+      continue()
+    elseif(NOT signature STREQUAL "" OR line MATCHES "^Code [a-z_0-9]+\\(")
+      string(STRIP "${line}" stripped)
+      string(APPEND signature " ${stripped}")
+      if(line MATCHES "\\) {")
+        if(NOT signature MATCHES "Code ([a-z_0-9]+)\\(([^)]*)\\) {")
+          message(FATAL_ERROR "${file}: not understood: ${signature}")
+        endif()
+        set(function ${CMAKE_MATCH_1})
+        set(parameters "${CMAKE_MATCH_2}")
+        if(comment STREQUAL "")
+          message(FATAL_ERROR "${file}: ${function} has no comment")
+        endif()
+        string(APPEND header "\n${comment}")
+        if(templated)
+          add_function(s${function} float "${parameters}")
+          add_function(d${function} double "${parameters}")
+        else()
+          add_function(${function} "" "${parameters}")
+        endif()
+        set(signature "")
+        set(comment "")
+        set(templated FALSE)
+      endif()
+    elseif(copying)
+      if(line STREQUAL "}  // extern \"C\"")
+        set(copying FALSE)
+      else()
+        string(APPEND header "${line}\n")
+      endif()
+    elseif(line STREQUAL "extern \"C\" {" AND NOT file MATCHES "^interfaces/c/")
+      set(copying TRUE)
+      string(APPEND header "\n")
+    elseif(line MATCHES "^///")
+      string(APPEND comment "${line}\n")
+    elseif(line STREQUAL "template <class T>")
+      set(templated TRUE)
+    else()
+      set(comment "")
+      set(templated FALSE)
+    endif()
+  endforeach()
+  cmake_path(GET file STEM name)
+  write(${name}.cpp "${wrappers}}\n#pragma GCC visibility pop\n")
+endforeach()
+string(APPEND header "
+#ifdef __cplusplus
+}
+#endif
+
+#endif  /* TESELA_H */
+")
+write(tesela.h "${header}")

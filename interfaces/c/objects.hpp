@@ -1,0 +1,75 @@
+#pragma once
+
+#include "interfaces/c/handles.hpp"
+#include "interfaces/c/process.hpp"
+#include <tesela/runtime/graph.hpp>
+#include <tesela/tiles/tile_matrix.hpp>
+
+#include <functional>
+#include <future>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace tesela::c {
+
+template <class T>
+const char* precision() {
+  return sizeof(T) == 4 ? "single precision" : "double precision";
+}
+
+/// Of the tesela_…_free functions: null is nothing, and anything else must be an `O`. It may wait for tasks.
+template <class O>
+Code free_handle(const char* parameter, const void* handle) {
+  if (handle == nullptr) return 0;
+  object<O>(parameter, handle);
+  const Session session;
+  forget(handle);
+  return 0;
+}
+
+/// tesela_matrix
+struct AnyMatrix : Object {
+  static std::string kind() { return "a matrix"; }
+};
+template <class T>
+struct MatrixObject : AnyMatrix {
+  explicit MatrixObject(TileMatrix<T> A) : matrix(std::move(A)) {}
+  static std::string kind() { return std::string("a matrix in ") + precision<T>(); }
+  std::string what() const override { return kind(); }
+  const TileMatrix<T> matrix;
+};
+
+/// The tiles behind a parameter.
+template <class T>
+TileMatrix<T> tiles(const char* parameter, const tesela_matrix* handle) {
+  return object<MatrixObject<T>>(parameter, handle)->matrix;
+}
+
+/// tesela_graph: used by any thread, one at a time.
+class GraphObject : public Object {
+ public:
+  explicit GraphObject(Runtime& runtime) : graph_(runtime) {}
+  ~GraphObject() override;
+  static std::string kind() { return "a graph"; }
+  std::string what() const override { return kind(); }
+
+  /// Inserts tasks.
+  void insert(const std::function<void(Graph&)>& tasks);
+  /// What waits for its own tasks goes on behind the caller, until what is inserted next, or wait().
+  void run_behind(std::function<Code(Graph&)> work);
+  /// Waits for everything, and says what went wrong first, once.
+  Code wait();
+
+ private:
+  void settle();
+
+  std::mutex mutex_;
+  Graph graph_;
+  std::future<void> behind_;
+  Code info_ = 0;
+  std::string said_;
+  std::exception_ptr thrown_;
+};
+
+}  // namespace tesela::c

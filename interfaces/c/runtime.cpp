@@ -1,0 +1,51 @@
+#include "interfaces/c/arguments.hpp"
+#include "interfaces/c/process.hpp"
+
+#include <limits>
+
+namespace tesela::c {
+namespace {
+
+/// 0 is the default, TESELA_NONE none.
+std::optional<int> number(const char* member, std::int64_t value) {
+  if (value == 0) return std::nullopt;
+  if (value == TESELA_NONE) return 0;
+  if (value < 0 || value > std::numeric_limits<int>::max())
+    throw WrongArgument("options", std::string(member) + " is " + std::to_string(value));
+  return static_cast<int>(value);
+}
+
+}  // namespace
+
+/// Starts the workers; without it the first call that needs them does. NULL: with what StarPU's variables and the
+/// machine say. TESELA_LIFETIME where they run already.
+Code start(const tesela_options* options) {
+  const tesela_options given = read_struct("options", options);
+  RuntimeOptions wanted;
+  wanted.cpus = number("cpus", given.cpus);
+  wanted.gpus = number("gpus", given.gpus);
+  wanted.streams_per_gpu = number("streams_per_gpu", given.streams_per_gpu);
+  wanted.gpu_megabytes = number("gpu_megabytes", given.gpu_megabytes);
+  if (given.scheduler != nullptr) wanted.scheduler = given.scheduler;
+  start_workers(wanted);
+  return 0;
+}
+
+/// Waits for all tasks, frees every handle and stops the workers; the next call starts them again. The end of the
+/// process does the same.
+Code stop(void) {
+  stop_workers();
+  return 0;
+}
+
+/// How many workers there are. Starts them.
+Code workers(int64_t* cpus, int64_t* gpus) {
+  require_pointer("cpus", cpus);
+  require_pointer("gpus", gpus);
+  const Session session;
+  *cpus = session.runtime().cpus();
+  *gpus = session.runtime().gpus();
+  return 0;
+}
+
+}  // namespace tesela::c

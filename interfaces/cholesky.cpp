@@ -1,0 +1,45 @@
+#include "interfaces/c/arguments.hpp"
+#include <tesela/algorithms/dense/cholesky.hpp>
+
+namespace tesela::c {
+namespace {
+
+template <class T>
+Code factor_and_solve(char uplo, index_t n, T* a, index_t lda, const Array<T>* right) {
+  require_triangle("uplo", uplo, 'U');
+  const Array<T> array("a", a, {n, n}, "lda", lda);
+  const Session session;
+  const TileShape tile = suitable_cholesky_tile(session.runtime(), n);
+  const auto A = array.in_tiles(session, tile, "A");
+  std::optional<TileMatrix<T>> B;
+  if (right != nullptr) B = right->in_tiles(session, {tile.mb, 128}, "B");
+  Graph g(session);
+  const CholeskyFactorization<T> factor = cholesky(g, A);
+  const Code minor = factor.minor();
+  if (minor == 0 && B) factor.solve(g, *B);
+  g.wait();
+  A.bring_home();
+  if (B) B->bring_home();
+  if (minor == 0) return 0;
+  return failed(minor, "the leading minor of order " + std::to_string(minor) + " is not positive, or not finite");
+}
+
+}  // namespace
+
+/// LAPACK potrf: A = R^T R for a symmetric positive definite matrix, of which the upper triangle is read (uplo 'U') and
+/// takes R; what is below may be overwritten. info = i > 0: the leading minor of order i is not positive.
+template <class T>
+Code potrf(char uplo, index_t n, T* a, index_t lda) {
+  require_sizes({{"n", n}});
+  return factor_and_solve<T>(uplo, n, a, lda, nullptr);
+}
+
+/// LAPACK posv: the same, and B (n x nrhs) takes X = A^-1 B.
+template <class T>
+Code posv(char uplo, index_t n, index_t nrhs, T* a, index_t lda, T* b, index_t ldb) {
+  require_sizes({{"n", n}, {"nrhs", nrhs}});
+  const Array<T> right("b", b, {n, nrhs}, "ldb", ldb);
+  return factor_and_solve(uplo, n, a, lda, &right);
+}
+
+}  // namespace tesela::c

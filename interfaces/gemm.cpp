@@ -1,0 +1,53 @@
+#include "interfaces/c/arguments.hpp"
+#include "interfaces/c/objects.hpp"
+#include <tesela/algorithms/dense/gemm.hpp>
+
+namespace tesela::c {
+
+/// BLAS gemm: C = alpha op(A) op(B) + beta C, op(A) m x k, op(B) k x n, C m x n; op is 'N' or 'T'. beta = 0 ignores
+/// what C held. C shares no memory with A or B.
+template <class T>
+Code gemm(char transa, char transb, index_t m, index_t n, index_t k, T alpha, const T* a, index_t lda, const T* b,
+          index_t ldb, T beta, T* c, index_t ldc) {
+  const Op op_a = operation("transa", transa), op_b = operation("transb", transb);
+  require_sizes({{"m", m}, {"n", n}, {"k", k}});
+  const Array<const T> array_a("a", a, apply(op_a, {m, k}), "lda", lda),
+      array_b("b", b, apply(op_b, {k, n}), "ldb", ldb);
+  const Array<T> array_c("c", c, {m, n}, "ldc", ldc);
+  const Session session;
+  const GemmTile tile = suitable_gemm_tile(session.runtime(), m, n, k);
+  const Shape tile_a = apply(op_a, {tile.mb, tile.kb}), tile_b = apply(op_b, {tile.kb, tile.nb});
+  const auto A = array_a.in_tiles(session, {tile_a.rows, tile_a.cols}, "A");
+  const auto B = array_b.in_tiles(session, {tile_b.rows, tile_b.cols}, "B");
+  const auto C = array_c.in_tiles(session, {tile.mb, tile.nb}, "C");
+  Graph g(session);
+  tesela::gemm(g, op_a, op_b, alpha, A, B, beta, C, {.bring_home = true});
+  const Status status = g.wait();
+  C.bring_home();
+  return status.info;
+}
+
+/// The same of matrices in tiles, which cut m, n and k at the same places; waits.
+template <class T>
+Code gemm_tile(char transa, char transb, T alpha, tesela_matrix* a, tesela_matrix* b, T beta, tesela_matrix* c) {
+  const Op op_a = operation("transa", transa), op_b = operation("transb", transb);
+  const TileMatrix<T> A = tiles<T>("a", a), B = tiles<T>("b", b), C = tiles<T>("c", c);
+  const Session session;
+  Graph g(session);
+  tesela::gemm(g, op_a, op_b, alpha, A, B, beta, C);
+  return g.wait().info;
+}
+
+/// The same inserted into a graph.
+template <class T>
+Code gemm_async(tesela_graph* graph, char transa, char transb, T alpha, tesela_matrix* a, tesela_matrix* b, T beta,
+                tesela_matrix* c) {
+  const auto into = object<GraphObject>("graph", graph);
+  const Op op_a = operation("transa", transa), op_b = operation("transb", transb);
+  const TileMatrix<T> A = tiles<T>("a", a), B = tiles<T>("b", b), C = tiles<T>("c", c);
+  const Session session;
+  into->insert([&](Graph& g) { tesela::gemm(g, op_a, op_b, alpha, A, B, beta, C); });
+  return 0;
+}
+
+}  // namespace tesela::c

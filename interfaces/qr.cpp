@@ -1,0 +1,169 @@
+#include "interfaces/c/arguments.hpp"
+#include "interfaces/c/objects.hpp"
+#include <tesela/algorithms/qr/qr.hpp>
+
+namespace tesela::c {
+namespace {
+
+/// tesela_qr
+struct AnyQr : Object {
+  static std::string kind() { return "a QR factorization"; }
+};
+template <class T>
+struct QrObject : AnyQr {
+  explicit QrObject(QrFactorization<T> f) : factorization(std::move(f)) {}
+  static std::string kind() { return std::string("a QR factorization in ") + precision<T>(); }
+  std::string what() const override { return kind(); }
+  const QrFactorization<T> factorization;
+};
+
+template <class T>
+std::shared_ptr<QrObject<T>> q_of(const tesela_qr* qr) {
+  return object<QrObject<T>>("qr", qr);
+}
+
+}  // namespace
+
+/// LAPACK geqrf: A = Q R, m x n. R takes A's upper triangle, and Q what is below, with block factors in the handle:
+/// both are tesela_?ormqr's and tesela_?orgqr's, not LAPACK's. A must stay, unchanged, until the handle is freed.
+template <class T>
+Code geqrf(index_t m, index_t n, T* a, index_t lda, tesela_qr** qr) {
+  require_sizes({{"m", m}, {"n", n}});
+  const Array<T> array("a", a, {m, n}, "lda", lda);
+  require_place("qr", qr);
+  const Session session;
+  const auto A = array.in_tiles(session, suitable_qr_tile(session.runtime(), m, n));
+  Graph g(session);
+  auto made = std::make_shared<QrObject<T>>(tesela::qr(g, A));
+  const Status status = g.wait();
+  A.bring_home();
+  hand_out(qr, std::move(made));
+  return status.info;
+}
+
+/// LAPACK ormqr: C = op(Q) C for side 'L', C op(Q) for 'R'; C is m x n, Q as large as A has rows, op 'N' or 'T'.
+template <class T>
+Code ormqr(char side, char trans, index_t m, index_t n, tesela_qr* qr, T* c, index_t ldc) {
+  const Side where = choice("side", side, 'L', 'R') ? Side::left : Side::right;
+  const Op op = operation("trans", trans);
+  require_sizes({{"m", m}, {"n", n}});
+  const auto q = q_of<T>(qr);
+  const QrFactorization<T>& f = q->factorization;
+  if ((where == Side::left ? m : n) != f.m())
+    throw WrongArgument(where == Side::left ? "m" : "n", "Q is of order " + std::to_string(f.m()));
+  const Array<T> array("c", c, {m, n}, "ldc", ldc);
+  const Session session;
+  const TileShape tile = f.factors().tile_shape();
+  const auto C = array.in_tiles(session, where == Side::left ? tile : TileShape{tile.nb, tile.mb}, "C");
+  Graph g(session);
+  f.apply(g, where, op, C);
+  const Status status = g.wait();
+  C.bring_home();
+  return status.info;
+}
+
+/// LAPACK orgqr: the first n columns of Q, which has m rows, into `q`.
+template <class T>
+Code orgqr(index_t m, index_t n, tesela_qr* qr, T* q, index_t ldq) {
+  require_sizes({{"m", m}, {"n", n}});
+  const auto held = q_of<T>(qr);
+  const QrFactorization<T>& f = held->factorization;
+  if (m != f.m()) throw WrongArgument("m", "Q is of order " + std::to_string(f.m()));
+  if (n > m) throw WrongArgument("n", "Q has " + std::to_string(m) + " columns");
+  const Array<T> array("q", q, {m, n}, "ldq", ldq);
+  const Session session;
+  const auto Q = array.in_tiles(session, f.factors().tile_shape(), "Q");
+  Graph g(session);
+  f.form_q(g, Q);
+  const Status status = g.wait();
+  Q.bring_home();
+  return status.info;
+}
+
+/// geqrf of a matrix in tiles; waits.
+template <class T>
+Code geqrf_tile(tesela_matrix* a, tesela_qr** qr) {
+  const TileMatrix<T> A = tiles<T>("a", a);
+  require_place("qr", qr);
+  const Session session;
+  Graph g(session);
+  auto made = std::make_shared<QrObject<T>>(tesela::qr(g, A));
+  const Status status = g.wait();
+  hand_out(qr, std::move(made));
+  return status.info;
+}
+
+/// ormqr of a C in tiles; waits. Of side 'L' C's rows are cut as A's, of 'R' its columns.
+template <class T>
+Code ormqr_tile(char side, char trans, tesela_qr* qr, tesela_matrix* c) {
+  const Side where = choice("side", side, 'L', 'R') ? Side::left : Side::right;
+  const Op op = operation("trans", trans);
+  const auto q = q_of<T>(qr);
+  const TileMatrix<T> C = tiles<T>("c", c);
+  const Session session;
+  Graph g(session);
+  q->factorization.apply(g, where, op, C);
+  return g.wait().info;
+}
+
+/// orgqr into a matrix in tiles, which has as many rows as A, cut as A's; waits.
+template <class T>
+Code orgqr_tile(tesela_qr* qr, tesela_matrix* q) {
+  const auto held = q_of<T>(qr);
+  const TileMatrix<T> Q = tiles<T>("q", q);
+  const Session session;
+  Graph g(session);
+  held->factorization.form_q(g, Q);
+  return g.wait().info;
+}
+
+/// geqrf_tile inserted into a graph. The handle may be used for more insertions at once.
+template <class T>
+Code geqrf_async(tesela_graph* graph, tesela_matrix* a, tesela_qr** qr) {
+  const auto into = object<GraphObject>("graph", graph);
+  const TileMatrix<T> A = tiles<T>("a", a);
+  require_place("qr", qr);
+  const Session session;
+  into->insert([&](Graph& g) { hand_out(qr, std::make_shared<QrObject<T>>(tesela::qr(g, A))); });
+  return 0;
+}
+
+/// ormqr_tile inserted into a graph.
+template <class T>
+Code ormqr_async(tesela_graph* graph, char side, char trans, tesela_qr* qr, tesela_matrix* c) {
+  const auto into = object<GraphObject>("graph", graph);
+  const Side where = choice("side", side, 'L', 'R') ? Side::left : Side::right;
+  const Op op = operation("trans", trans);
+  const auto q = q_of<T>(qr);
+  const TileMatrix<T> C = tiles<T>("c", c);
+  const Session session;
+  into->insert([&](Graph& g) { q->factorization.apply(g, where, op, C); });
+  return 0;
+}
+
+/// orgqr_tile inserted into a graph.
+template <class T>
+Code orgqr_async(tesela_graph* graph, tesela_qr* qr, tesela_matrix* q) {
+  const auto into = object<GraphObject>("graph", graph);
+  const auto held = q_of<T>(qr);
+  const TileMatrix<T> Q = tiles<T>("q", q);
+  const Session session;
+  into->insert([&](Graph& g) { held->factorization.form_q(g, Q); });
+  return 0;
+}
+
+/// R, min(m, n) … m rows by n, with zeros below its diagonal, inserted into a graph; cut as A.
+template <class T>
+Code extract_r_async(tesela_graph* graph, tesela_qr* qr, tesela_matrix* r) {
+  const auto into = object<GraphObject>("graph", graph);
+  const auto held = q_of<T>(qr);
+  const TileMatrix<T> R = tiles<T>("r", r);
+  const Session session;
+  into->insert([&](Graph& g) { held->factorization.extract_r(g, R); });
+  return 0;
+}
+
+/// Ends it: A may change again. NULL is nothing.
+Code qr_free(tesela_qr* qr) { return free_handle<AnyQr>("qr", qr); }
+
+}  // namespace tesela::c

@@ -1,0 +1,68 @@
+#include "interfaces/c/arguments.hpp"
+#include <tesela/algorithms/tridiagonal/tridiagonal.hpp>
+#include <tesela/algorithms/tridiagonal/tridiagonal_methods.hpp>
+
+namespace tesela::c {
+namespace {
+
+template <class T>
+Code solve(const Session& session, const Array<const T>& dl, const Array<const T>& d, const Array<const T>& du,
+           const Array<T>& b, bool periodic) {
+  if (b.rows == 0 || b.cols == 0) return 0;
+  const TridiagonalTile tile =
+      suitable_tridiagonal_tile(session.runtime(), TridiagonalMethod::automatic, b.rows, b.cols);
+  const auto band = [&](const Array<const T>& of, const char* label) {
+    return of.in_tiles(session, {tile.along, of.cols == 1 ? 1 : tile.across}, label);
+  };
+  const Tridiagonal<T> A{band(dl, "dl"), band(d, "d"), band(du, "du")};
+  const auto B = b.in_tiles(session, {tile.along, tile.across}, "B");
+  Graph g(session);
+  tesela::tridiagonal_solve(g, A, B, {.periodic = periodic});
+  const Status status = g.wait();
+  B.bring_home();
+  if (status.ok()) return 0;
+  const index_t place = status.info - 1;
+  return failed(status.info, "equation " + std::to_string(place % b.rows + 1) + " of system " +
+                                 std::to_string(place / b.rows + 1) + " is singular or not finite");
+}
+
+}  // namespace
+
+/// LAPACK gtsv: X = A^-1 B for the tridiagonal matrix with diagonal d (n) and dl and du (n - 1) below and above it,
+/// with pivoting. B (n x nrhs) takes X; A is not changed. info = i > 0: equation i showed that A is singular or not
+/// finite.
+template <class T>
+Code gtsv(index_t n, index_t nrhs, const T* dl, const T* d, const T* du, T* b, index_t ldb) {
+  require_sizes({{"n", n}, {"nrhs", nrhs}});
+  const index_t off = std::max<index_t>(n - 1, 0);
+  const Array<const T> lower("dl", dl, off), diagonal("d", d, n), upper("du", du, off);
+  const Array<T> right("b", b, {n, nrhs}, "ldb", ldb);
+  const Session session;
+  // Bands as long as the matrix: dl(0) and du(n - 1) stand there unread.
+  HostMatrix<T> whole_dl(n, 1), whole_du(n, 1);
+  if (n > 0) {
+    whole_dl(0, 0) = whole_du(n - 1, 0) = 0;
+    std::copy_n(dl, off, whole_dl.data() + 1);
+    std::copy_n(du, off, whole_du.data());
+  }
+  return solve<T>(session, {"dl", whole_dl.data(), n}, diagonal, {"du", whole_du.data(), n}, right, false);
+}
+
+/// Tridiagonal systems with bands as long as the matrix, in place: nrhs right-hand sides of one matrix (matrices = 1),
+/// or a matrix for each of them, a column of dl, d and du each, with leading dimension ld. periodic, if not 0: dl(0)
+/// couples to the last unknown and du(n - 1) to the first; otherwise they are not read. info as gtsv's, i + n s for
+/// equation i of system s, counted from 0.
+template <class T>
+Code tridiagonal_solve(index_t n, index_t nrhs, index_t matrices, int64_t periodic, const T* dl, const T* d,
+                       const T* du, index_t ld, T* b, index_t ldb) {
+  require_sizes({{"n", n}, {"nrhs", nrhs}});
+  if (matrices != 1 && matrices != nrhs) throw WrongArgument("matrices", "must be 1 or nrhs");
+  const Shape shape{n, matrices};
+  const Array<const T> lower("dl", dl, shape, "ld", ld), diagonal("d", d, shape, "ld", ld),
+      upper("du", du, shape, "ld", ld);
+  const Array<T> right("b", b, {n, nrhs}, "ldb", ldb);
+  const Session session;
+  return solve<T>(session, lower, diagonal, upper, right, periodic != 0);
+}
+
+}  // namespace tesela::c

@@ -1,0 +1,130 @@
+#include "tests/support/c_interface.hpp"
+#include <tesela/algorithms/dense/gemm.hpp>
+#include <tesela/algorithms/qr/qr.hpp>
+
+#include <catch2/catch_template_test_macros.hpp>
+
+using namespace tesela;
+using namespace tesela::test;
+
+TEMPLATE_TEST_CASE("C: gemm takes what BLAS takes", "[c][gemm]", float, double) {
+  const auto gemm = of<TestType>(tesela_sgemm, tesela_dgemm);
+  for (const auto [m, n, k] : {std::array<index_t, 3>{0, 0, 0}, {1, 1, 1}, {3, 0, 4}, {5, 4, 0}, {70, 33, 129}}) {
+    for (const char* ops : {"NN", "tN", "nT", "CT"}) {
+      const bool turn_a = ops[0] == 't' || ops[0] == 'C', turn_b = ops[1] == 'T';
+      const auto a = turn_a ? Padded<TestType>::random(k, m, 1) : Padded<TestType>::random(m, k, 1);
+      const auto b = Padded<TestType>::random(k, n, 2);
+      Padded<TestType> given = b;
+      if (turn_b) {
+        given = Padded<TestType>(n, k);
+        for (index_t j = 0; j < n; ++j)
+          for (index_t l = 0; l < k; ++l) given(j, l) = b(l, j);
+      }
+      auto c = Padded<TestType>::random(m, n, 3);
+      CHECK_OK(gemm(ops[0], ops[1], m, n, k, TestType(1), a.data(), a.ld, given.data(), given.ld, TestType(0), c.data(),
+                    c.ld));
+      CHECK(c.intact());
+      CHECK(product_error(a, turn_a, b, c, m, k) <= 20 * eps<TestType>() * static_cast<double>(m * n + 1));
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("C: a product is that of C++ to the bit", "[c][gemm]", float, double) {
+  const index_t m = 300, n = 200, k = 250;
+  const auto a = Padded<TestType>::random(m, k, 1), b = Padded<TestType>::random(k, n, 2);
+  auto from_c = Padded<TestType>::random(m, n, 3), from_cpp = from_c;
+  CHECK_OK(of<TestType>(tesela_sgemm, tesela_dgemm)('N', 'N', m, n, k, TestType(2), a.data(), a.ld, b.data(), b.ld,
+                                                    TestType(-1), from_c.data(), from_c.ld));
+  CHECK_OK(tesela_stop());
+  Runtime runtime;
+  const GemmTile tile = suitable_gemm_tile(runtime, m, n, k);
+  {
+    const auto A = TileMatrix<TestType>::map(runtime, a.data(), m, k, a.ld, {tile.mb, tile.kb});
+    const auto B = TileMatrix<TestType>::map(runtime, b.data(), k, n, b.ld, {tile.kb, tile.nb});
+    const auto C = TileMatrix<TestType>::map(runtime, from_cpp.data(), m, n, from_cpp.ld, {tile.mb, tile.nb});
+    Graph g(runtime);
+    gemm(g, Op::none, Op::none, TestType(2), A, B, TestType(-1), C);
+    g.wait();
+  }
+  CHECK(same_bits(from_c, from_cpp));
+}
+
+TEMPLATE_TEST_CASE("C: Q and R of any shape", "[c][qr]", float, double) {
+  const auto geqrf = of<TestType>(tesela_sgeqrf, tesela_dgeqrf);
+  const auto ormqr = of<TestType>(tesela_sormqr, tesela_dormqr);
+  const auto orgqr = of<TestType>(tesela_sorgqr, tesela_dorgqr);
+  for (const auto [m, n] : {std::array<index_t, 2>{0, 0}, {1, 1}, {0, 3}, {40, 40}, {150, 70}, {60, 140}}) {
+    const auto a = Padded<TestType>::random(m, n, 7);
+    auto factors = a;
+    tesela_qr* qr = nullptr;
+    CHECK_OK(geqrf(m, n, factors.data(), factors.ld, &qr));
+    REQUIRE(qr != nullptr);
+    CHECK(factors.intact());
+    const index_t k = std::min(m, n);
+    const double bound = 30 * eps<TestType>() * static_cast<double>(m + n + 1);
+    Padded<TestType> q(m, k), r(k, n), qr_product(m, n);
+    CHECK_OK(orgqr(m, k, qr, q.data(), q.ld));
+    CHECK(q.intact());
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = 0; i < k; ++i) r(i, j) = i <= j ? factors(i, j) : TestType(0);
+    CHECK(product_error(q, false, r, a, m, k) <= bound);
+    Padded<TestType> identity(k, k);
+    for (index_t j = 0; j < k; ++j)
+      for (index_t i = 0; i < k; ++i) identity(i, j) = i == j ? TestType(1) : TestType(0);
+    CHECK(product_error(q, true, q, identity, k, m) <= bound);
+    // Q^T A = R, from the left, and A^T Q = R^T, from the right.
+    auto left = a;
+    CHECK_OK(ormqr('L', 'T', m, n, qr, left.data(), left.ld));
+    CHECK(left.intact());
+    Padded<TestType> right(n, m);
+    for (index_t j = 0; j < m; ++j)
+      for (index_t i = 0; i < n; ++i) right(i, j) = a(j, i);
+    CHECK_OK(ormqr('R', 'N', n, m, qr, right.data(), right.ld));
+    double difference = 0;
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = 0; i < m; ++i) {
+        const TestType expected = i < k ? r(i, j) : TestType(0);
+        difference = std::max<double>(difference, std::abs(left(i, j) - expected));
+        difference = std::max<double>(difference, std::abs(right(j, i) - expected));
+      }
+    CHECK(difference <= bound);
+    CHECK_OK(tesela_qr_free(qr));
+  }
+}
+
+TEMPLATE_TEST_CASE("C: systems by LU and by Cholesky", "[c][solve]", float, double) {
+  const auto gesv = of<TestType>(tesela_sgesv, tesela_dgesv);
+  const auto posv = of<TestType>(tesela_sposv, tesela_dposv);
+  for (const index_t n : {0, 1, 5, 64, 130}) {
+    const index_t r = 3;
+    const double bound = 100 * eps<TestType>() * static_cast<double>((n + 1) * (n + 1));
+    const auto a = Padded<TestType>::symmetric(n, 1, static_cast<double>(n)), b = Padded<TestType>::random(n, r, 2);
+    auto factors = a, x = b;
+    std::vector<std::int64_t> rows(static_cast<std::size_t>(n), -1);
+    CHECK_OK(gesv(n, r, factors.data(), factors.ld, rows.data(), x.data(), x.ld));
+    CHECK((factors.intact() && x.intact()));
+    CHECK(product_error(a, false, x, b, n, n) <= bound);
+    std::sort(rows.begin(), rows.end());
+    for (index_t i = 0; i < n; ++i) CHECK(rows[static_cast<std::size_t>(i)] == i);
+    factors = a, x = b;
+    CHECK_OK(posv('U', n, r, factors.data(), factors.ld, x.data(), x.ld));
+    CHECK((factors.intact() && x.intact()));
+    CHECK(product_error(a, false, x, b, n, n) <= bound);
+    factors = a;
+    CHECK_OK(of<TestType>(tesela_spotrf, tesela_dpotrf)('U', n, factors.data(), factors.ld));
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = j + 1; i < n; ++i) factors(i, j) = 0;
+    CHECK(product_error(factors, true, factors, a, n, n) <= bound);
+  }
+}
+
+TEST_CASE("C: info is LAPACK's", "[c][solve]") {
+  Padded<double> a = Padded<double>::symmetric(6, 1, 6), b = Padded<double>::random(6, 1, 2);
+  a(3, 3) = -1;
+  auto copy = a;
+  CHECK(tesela_dposv('U', 6, 1, copy.data(), copy.ld, b.data(), b.ld) == 4);
+  CHECK(std::string(tesela_error()).find("tesela_dposv: the leading minor of order 4") == 0);
+  for (index_t i = 0; i < 6; ++i) a(i, 2) = 0;
+  CHECK(tesela_dgesv(6, 1, a.data(), a.ld, nullptr, b.data(), b.ld) == 3);
+  CHECK(std::string(tesela_error()).find("pivot 3") != std::string::npos);
+}

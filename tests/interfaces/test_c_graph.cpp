@@ -1,0 +1,175 @@
+#include "tests/support/c_interface.hpp"
+#include <tesela/algorithms/least_squares/least_squares.hpp>
+
+#include <catch2/catch_template_test_macros.hpp>
+
+#include <thread>
+
+using namespace tesela;
+using namespace tesela::test;
+
+namespace {
+
+/// A matrix in tiles that holds `a`.
+template <class T>
+tesela_matrix* in_tiles(const Padded<T>& a, index_t mb, index_t nb) {
+  tesela_matrix* made = nullptr;
+  REQUIRE(of<T>(tesela_smatrix_create, tesela_dmatrix_create)(a.m, a.n, mb, nb, &made) == 0);
+  REQUIRE(of<T>(tesela_smatrix_set, tesela_dmatrix_set)(made, a.data(), a.ld) == 0);
+  return made;
+}
+
+template <class T>
+Padded<T> out_of(tesela_matrix* a, index_t m, index_t n) {
+  Padded<T> out(m, n);
+  CHECK_OK(of<T>(tesela_smatrix_get, tesela_dmatrix_get)(a, out.data(), out.ld));
+  CHECK(out.intact());
+  return out;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("C: a graph of products, QR and what is applied", "[c][graph]", float, double) {
+  const index_t m = 50, n = 20;
+  const auto a = Padded<TestType>::random(m, n, 1), i = [&] {
+    Padded<TestType> one(n, n);
+    for (index_t j = 0; j < n; ++j)
+      for (index_t k = 0; k < n; ++k) one(k, j) = k == j ? TestType(1) : TestType(0);
+    return one;
+  }();
+  tesela_graph* g = nullptr;
+  CHECK_OK(tesela_graph_create(&g));
+  tesela_matrix *A = in_tiles(a, 16, 8), *I = in_tiles(i, 8, 8), *B = nullptr, *Q = nullptr, *R = nullptr,
+                *C = in_tiles(a, 16, 8);
+  const auto create = of<TestType>(tesela_smatrix_create, tesela_dmatrix_create);
+  CHECK_OK(create(m, n, 16, 8, &B));
+  CHECK_OK(create(m, n, 16, 8, &Q));
+  CHECK_OK(create(n, n, 16, 8, &R));
+  tesela_qr* qr = nullptr;
+  // B = 2 A I, B = Q R, C = Q^T A: all in the order of insertion, nothing waited for between.
+  CHECK_OK(of<TestType>(tesela_sgemm_async, tesela_dgemm_async)(g, 'N', 'N', TestType(2), A, I, TestType(0), B));
+  CHECK_OK(of<TestType>(tesela_sgeqrf_async, tesela_dgeqrf_async)(g, B, &qr));
+  CHECK_OK(of<TestType>(tesela_sorgqr_async, tesela_dorgqr_async)(g, qr, Q));
+  CHECK_OK(of<TestType>(tesela_sextract_r_async, tesela_dextract_r_async)(g, qr, R));
+  CHECK_OK(of<TestType>(tesela_sormqr_async, tesela_dormqr_async)(g, 'L', 'T', qr, C));
+  CHECK_OK(tesela_graph_wait(g));
+  CHECK_OK(tesela_graph_wait(g));  // a second time: nothing to do
+  const auto q = out_of<TestType>(Q, m, n), r = out_of<TestType>(R, n, n), c = out_of<TestType>(C, m, n);
+  auto twice = a, half_r = r;
+  for (index_t j = 0; j < n; ++j) {
+    for (index_t k = 0; k < m; ++k) twice(k, j) *= 2;
+    for (index_t k = 0; k < n; ++k) half_r(k, j) /= 2;
+  }
+  const double bound = 1e3 * eps<TestType>();
+  CHECK(product_error(q, false, r, twice, m, n) <= bound);
+  double rest = 0;
+  for (index_t j = 0; j < n; ++j)
+    for (index_t k = 0; k < m; ++k)
+      rest = std::max<double>(rest, std::abs(c(k, j) - (k < n ? half_r(k, j) : TestType(0))));
+  CHECK(rest <= bound);
+  // The same by functions that wait: to the bit.
+  tesela_matrix *B2 = in_tiles(twice, 16, 8), *C2 = in_tiles(a, 16, 8), *Q2 = nullptr;
+  tesela_qr* qr2 = nullptr;
+  CHECK_OK(create(m, n, 16, 8, &Q2));
+  CHECK_OK(of<TestType>(tesela_sgeqrf_tile, tesela_dgeqrf_tile)(B2, &qr2));
+  CHECK_OK(of<TestType>(tesela_sorgqr_tile, tesela_dorgqr_tile)(qr2, Q2));
+  CHECK_OK(of<TestType>(tesela_sormqr_tile, tesela_dormqr_tile)('L', 'T', qr2, C2));
+  CHECK(same_bits(out_of<TestType>(Q2, m, n), q));
+  CHECK(same_bits(out_of<TestType>(C2, m, n), c));
+  CHECK(of<TestType>(tesela_sormqr_tile, tesela_dormqr_tile)('L', 'T', qr2, I) == TESELA_ARGUMENT);
+  for (tesela_matrix* each : {A, I, B, Q, R, C, B2, C2, Q2}) CHECK_OK(tesela_matrix_free(each));
+  CHECK_OK(tesela_qr_free(qr2));
+  CHECK_OK(tesela_qr_free(qr));
+  CHECK_OK(tesela_graph_free(g));
+}
+
+TEMPLATE_TEST_CASE("C: least squares behind the caller", "[c][graph]", float, double) {
+  const index_t m = 60, n = 10;
+  const auto a = Padded<TestType>::random(m, n, 1), b = Padded<TestType>::random(m, 2, 2);
+  const auto gels = of<TestType>(tesela_sgels_async, tesela_dgels_async);
+  const auto create = of<TestType>(tesela_smatrix_create, tesela_dmatrix_create);
+  tesela_matrix *A = in_tiles(a, 16, 4), *B = in_tiles(b, 16, 4), *X = nullptr, *again = in_tiles(a, 16, 4),
+                *product = nullptr;
+  CHECK_OK(create(n, 2, 4, 4, &X));
+  CHECK_OK(create(m, 2, 16, 4, &product));
+  tesela_graph* g = nullptr;
+  CHECK_OK(tesela_graph_create(&g));
+  tesela_gels_result result = {};
+  result.size = sizeof result;
+  CHECK_OK(gels(g, A, B, X, &result));
+  // What is inserted next sees X.
+  CHECK_OK(
+      of<TestType>(tesela_sgemm_async, tesela_dgemm_async)(g, 'N', 'N', TestType(1), again, X, TestType(0), product));
+  CHECK_OK(tesela_graph_wait(g));
+  CHECK(result.rank == n);
+  const auto p = out_of<TestType>(product, m, 2);
+  double normal = 0;  // A^T (A X - B)
+  for (index_t j = 0; j < 2; ++j)
+    for (index_t k = 0; k < n; ++k) {
+      double sum = 0;
+      for (index_t i = 0; i < m; ++i) sum += static_cast<double>(a(i, k)) * static_cast<double>(p(i, j) - b(i, j));
+      normal = std::max(normal, std::abs(sum));
+    }
+  CHECK(normal <= 1e3 * eps<TestType>());
+
+  // The same, waited for by the call, on memory of the caller.
+  auto mapped = a;
+  tesela_matrix *home = nullptr, *right = in_tiles(b, 16, 4), *X2 = nullptr;
+  CHECK_OK(create(n, 2, 4, 4, &X2));
+  CHECK_OK(of<TestType>(tesela_smatrix_map, tesela_dmatrix_map)(m, n, mapped.data(), mapped.ld, 16, 4, &home));
+  CHECK_OK(of<TestType>(tesela_sgels_tile, tesela_dgels_tile)(home, right, X2, nullptr));
+  CHECK_OK(of<TestType>(tesela_smatrix_home, tesela_dmatrix_home)(home));
+  CHECK(mapped.intact());
+  CHECK(!same_bits(mapped, a));
+  const auto x = out_of<TestType>(X, n, 2), x2 = out_of<TestType>(X2, n, 2);
+  for (index_t j = 0; j < 2; ++j)
+    for (index_t i = 0; i < n; ++i) CHECK(std::abs(x(i, j) - x2(i, j)) <= 50 * eps<TestType>());
+
+  // A failure is told by the wait, once, and the graph goes on.
+  auto bad = a;
+  bad(3, 3) = std::numeric_limits<TestType>::quiet_NaN();
+  tesela_matrix *broken = in_tiles(bad, 16, 4), *B3 = in_tiles(b, 16, 4);
+  CHECK_OK(gels(g, broken, B3, X, &result));
+  CHECK(tesela_graph_wait(g) == TESELA_NOT_FINITE);
+  CHECK(std::string(tesela_error()) == "tesela_graph_wait: not finite");
+  CHECK(result.status == TESELA_NOT_FINITE);
+  CHECK_OK(tesela_graph_wait(g));
+  CHECK(gels(g, broken, B3, A, nullptr) == -4);
+  CHECK(gels(g, broken, again, X, nullptr) == -4);
+  for (tesela_matrix* each : {A, B, X, again, product, home, right, X2, broken, B3}) CHECK_OK(tesela_matrix_free(each));
+  CHECK_OK(tesela_graph_free(g));
+}
+
+TEST_CASE("C: a graph ends with work under way", "[c][graph]") {
+  const auto a = Padded<double>::random(200, 50, 1), b = Padded<double>::random(200, 1, 2);
+  tesela_matrix *A = in_tiles(a, 32, 16), *B = in_tiles(b, 32, 1), *X = nullptr;
+  CHECK_OK(tesela_dmatrix_create(50, 1, 50, 1, &X));
+  tesela_graph* g = nullptr;
+  CHECK_OK(tesela_graph_create(&g));
+  CHECK_OK(tesela_dgels_async(g, A, B, X, nullptr));
+  for (tesela_matrix* each : {A, B}) CHECK_OK(tesela_matrix_free(each));  // the graph still has them
+  CHECK_OK(tesela_graph_free(g));
+  CHECK(out_of<double>(X, 50, 1).intact());
+  CHECK_OK(tesela_matrix_free(X));
+}
+
+TEST_CASE("C: threads call at once", "[c][threads]") {
+  std::vector<std::thread> threads;
+  std::vector<int> right(8, 0);
+  for (std::size_t k = 0; k < right.size(); ++k)
+    threads.emplace_back([&, k] {
+      for (int repeat = 0; repeat < 5; ++repeat) {
+        std::vector<double> a(10, 1.0), b{0, 1, 2, 3, 4};
+        if (k % 2 == 1) {  // each has a message of its own
+          if (tesela_dgels(-1, 2, 1, a.data(), 5, b.data(), 5, nullptr) == -1 &&
+              std::string(tesela_error()) == "tesela_dgels: m: -1 is negative")
+            ++right[k];
+        } else if (tesela_dgels(5, 2, 1, a.data(), 5, b.data(), 5, nullptr) == 0 && std::abs(b[0] - 1) < 1e-14 &&
+                   std::string(tesela_error()).empty()) {
+          ++right[k];
+        }
+      }
+    });
+  for (std::thread& each : threads) each.join();
+  for (const int each : right) CHECK(each == 5);
+}
