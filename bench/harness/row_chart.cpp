@@ -62,7 +62,7 @@ constexpr std::array known{
     Known{"tesela", "#4c72b0"}, Known{"tesela-rows", "#9db3d8"}, Known{"tuned", "#4c72b0"}, Known{"chain", "#4c72b0"},
     Known{"diagonal", "#4c72b0"}, Known{"levinson", "#4c72b0"}, Known{"gohberg-semencul", "#64b5cd"},
     Known{"gohberg-semencul-again", "#b0dae8"}, Known{"lookahead", "#8172b3"}, Known{"cauchy", "#da8bc3"},
-    Known{"cauchy-again", "#eec9e3"},
+    Known{"cauchy-again", "#eec9e3"}, Known{"gradients", "#55a868"},
     // NVIDIA's
     Known{"cublas", "#c44e52"}, Known{"cublasxt", "#dd8452"}, Known{"cusolver", "#c44e52"},
     Known{"cusolver-halves", "#e3a7a9"}, Known{"cusolver-cholesky", "#c44e52"}, Known{"cusolver-lu", "#e3a7a9"},

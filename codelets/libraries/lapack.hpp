@@ -68,6 +68,9 @@ int syevd(index_t n, T* a, index_t lda, T* w, bool vectors = true);
 template <class T>
 int getrf(index_t m, index_t n, T* a, index_t lda, int* swaps);
 
+/// B = A^-1 B from what getrf left of A, n x n.
+void getrs(index_t n, index_t r, const double* factors, index_t lda, const int* swaps, double* b, index_t ldb);
+
 /// The reciprocal of A's 1-norm condition number, estimated from what getrf left of A, n x n, and ||A||_1.
 template <class T>
 double gecon(index_t n, const T* factors, index_t lda, T norm);

@@ -5,6 +5,8 @@
 
 extern "C" {
 void sgetrf_(const int*, const int*, float*, const int*, int*, int*);
+void dgetrs_(const char*, const int*, const int*, const double*, const int*, const int*, double*, const int*, int*,
+             std::size_t);
 void dgetrf_(const int*, const int*, double*, const int*, int*, int*);
 void sgecon_(const char*, const int*, const float*, const int*, const float*, float*, float*, int*, int*, std::size_t);
 void dgecon_(const char*, const int*, const double*, const int*, const double*, double*, double*, int*, int*,
@@ -42,6 +44,13 @@ double gecon(index_t n, const T* factors, index_t lda, T norm) {
 
 template double gecon(index_t, const float*, index_t, float);
 template double gecon(index_t, const double*, index_t, double);
+void getrs(index_t n, index_t r, const double* factors, index_t lda, const int* swaps, double* b, index_t ldb) {
+  const int order = narrow("getrs", n), columns = narrow("getrs", r), ld = narrow("getrs", lda),
+            ld_b = narrow("getrs", ldb);
+  int info = 0;
+  dgetrs_("N", &order, &columns, factors, &ld, swaps, b, &ld_b, &info, 1);
+}
+
 template int getrf(index_t, index_t, float*, index_t, int*);
 template int getrf(index_t, index_t, double*, index_t, int*);
 

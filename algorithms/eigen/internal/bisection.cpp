@@ -1,5 +1,6 @@
 #include <tesela/algorithms/eigen/internal/bisection.hpp>
 #include <tesela/codelets/eigen/sturm.hpp>
+#include <tesela/runtime/ranks.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -67,7 +68,7 @@ class Bisection {
   index_t batch_of(index_t count) const {
     if (batch_ > 0) return batch_;
     if (gpus_ > 0) return ceil_div(count, gpus_);
-    const auto workers = static_cast<index_t>(g_.runtime().workers().size());
+    const auto workers = least_workers(g_.runtime());
     return std::max<index_t>(64, ceil_div(ceil_div(range_.size(), 8 * workers), 64) * 64);
   }
   Priority place(index_t task) const { return gpus_ > 0 ? on_gpu_number(static_cast<std::size_t>(task)) : on_core; }

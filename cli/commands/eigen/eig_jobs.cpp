@@ -200,6 +200,9 @@ int run(const EigJobs& o) {
   index_t failed = 0;
   {
     Runtime runtime(options);
+    if (runtime.ranks() > 1)
+      throw ArgumentError("eig", "--jobs",
+                          "on several ranks, which all insert tasks in one order; run it on each alone");
     Jobs<T> jobs(o, runtime, options.streams_per_gpu.value_or(1));
     double flops = 0;  // as LAPACK counts
     for (const Job& job : jobs.jobs())
