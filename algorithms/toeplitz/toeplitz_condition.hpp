@@ -12,8 +12,9 @@ namespace tesela {
 /// An estimate of ||T||_1 ||T^-1||_1, from below, where solve(g, B, outcome) inserts B <- T^-1 B without refinement, T
 /// being `unit` at size 1 and B n x 1; waits for some solves. Infinite where one says that T has no inverse. An
 /// approximate inverse of a matrix that is almost singular may be far too small: see toeplitz_condition_by_counting.
+/// `residual`, if there, becomes the largest that the solves left.
 template <class T, class Solve>
-double toeplitz_condition(Runtime& runtime, const Toeplitz<T>& unit, const Solve& solve) {
+double toeplitz_condition(Runtime& runtime, const Toeplitz<T>& unit, const Solve& solve, double* residual = nullptr) {
   const index_t n = unit.n();
   if (n == 0) return 0;
   const TileMatrix<T> B(runtime, n, 1, {n, 1}, "B");
@@ -30,6 +31,7 @@ double toeplitz_condition(Runtime& runtime, const Toeplitz<T>& unit, const Solve
       std::fill(x.begin(), x.end(), std::numeric_limits<double>::infinity());
       return;
     }
+    if (residual != nullptr) *residual = std::max(*residual, outcome(0, 0).read()(0, 0));
     const auto home = B(0, 0).read();
     std::copy_n(home.data, n, x.begin());
   };

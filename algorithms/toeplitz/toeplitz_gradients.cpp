@@ -8,6 +8,10 @@ namespace {
 
 constexpr int most_iterations = 100;
 
+/// Half of the digits each time: refinement's residuals are better than those that gradients carry along.
+template <class T>
+const double half = std::sqrt(static_cast<double>(std::numeric_limits<T>::epsilon()));
+
 }  // namespace
 
 template <class T>
@@ -25,16 +29,24 @@ template <class T>
 void ToeplitzGradients<T>::solve(Graph& g, const TileMatrix<T>& B, const TileMatrix<double>& outcome,
                                  const ToeplitzRefinement& refinement) const {
   require_outcome("ToeplitzGradients::solve", B, n(), outcome);
-  // Half of the digits each time: refinement's residuals are better than those that gradients carry along.
-  const double half = std::sqrt(static_cast<double>(std::numeric_limits<T>::epsilon()));
-  if (n() > 0) insert(g, B, outcome, {refinement.args<T>(matrix_.exponent(), norm_), half, most_iterations});
+  if (n() > 0) insert(g, B, outcome, {refinement.args<T>(matrix_.exponent(), norm_), half<T>, most_iterations});
 }
 
 template <class T>
 double ToeplitzGradients<T>::condition(Runtime& runtime) const {
-  return toeplitz_condition(runtime, matrix_, [&](Graph& g, const auto& B, const auto& outcome) {
-    insert(g, B, outcome, {{norm_, 0}, 1e-3, most_iterations});  // an estimate needs no more digits
-  });
+  double found = 0;
+  // A solve's relative error is its residual times the condition. A modest one needs few digits.
+  for (const auto& [inner, steps] : {std::pair{1e-3, 0}, {half<T>, ToeplitzRefinement().steps}}) {
+    double residual = 0;
+    found = toeplitz_condition(
+        runtime, matrix_,
+        [&](Graph& g, const auto& B, const auto& outcome) {
+          insert(g, B, outcome, {{norm_, steps}, inner, most_iterations});
+        },
+        &residual);
+    if (found * residual <= 0.1) return found;
+  }
+  return std::isinf(found) ? found : std::numeric_limits<double>::quiet_NaN();
 }
 
 template <class T>

@@ -21,7 +21,7 @@ class ToeplitzGradients {
   void solve(Graph& g, const TileMatrix<T>& B, const TileMatrix<double>& outcome,
              const ToeplitzRefinement& refinement = {}) const;
 
-  /// As GohbergSemencul::condition.
+  /// As GohbergSemencul::condition; NaN where the solves that it takes have too large a residual to tell.
   double condition(Runtime& runtime) const;
 
  private:

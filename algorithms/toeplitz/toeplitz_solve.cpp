@@ -59,6 +59,7 @@ class Solver {
 
   ToeplitzSolution run() {
     solution_.taken.residual.bound = toeplitz_residual_bound<T>(A_.n());
+    solution_.rounding = static_cast<double>(std::numeric_limits<T>::epsilon()) / 2;
     if (A_.n() == 0 || X_.n() == 0) return std::move(solution_);
     solution_.failure = not_finite();
     if (!solution_.failure.empty()) {
@@ -282,12 +283,12 @@ class Solver {
   double condition() {
     const ToeplitzAttempt& a = solution_.taken;
     const bool trusted = best_.condition && a.order == 0 && a.residual.good();
-    const double found = trusted ? best_.condition() : 0;
-    if (trusted && found < doubtful) return found;
+    const double found = trusted ? best_.condition() : std::numeric_limits<double>::quiet_NaN();
+    if (found < doubtful) return found;
     if (options_.method == ToeplitzMethod::automatic) {
       const double counted = toeplitz_condition_by_counting(g_, A_, sigma_);
-      return trusted || counted > 0 ? std::max(found, counted)
-                                    : CauchyInverse<T>(g_, A_, sigma_).condition(g_.runtime());
+      return !std::isnan(found) || counted > 0 ? std::fmax(found, counted)
+                                               : CauchyInverse<T>(g_, A_, sigma_).condition(g_.runtime());
     }
     const TileMatrix<T> ones(g_.runtime(), A_.n(), 1, {A_.n(), 1}, "ones");
     {

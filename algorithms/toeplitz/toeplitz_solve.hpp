@@ -50,12 +50,13 @@ struct ToeplitzSolution {
   std::vector<ToeplitzAttempt> attempts;  ///< in their order; more than one with `automatic` only
   /// An estimate, from below, of ||T - sigma I||_1 ||(T - sigma I)^-1||_1; NaN where there is none.
   double condition = std::numeric_limits<double>::quiet_NaN();
+  double rounding = 0;         ///< of one number of X, relative: where the residual is less, it is this that counts
   double verdict_seconds = 0;  ///< for the condition and Levinson's residual
   std::string failure;         ///< why X solves nothing, but for a large residual; empty where there is no reason
 
   /// ||x - exact|| / ||exact|| is about this at most, in the 1-norm and to first order: the condition times twice the
-  /// residual. A bound of 1 says nothing about X.
-  Measured forward_bound() const { return {2 * condition * taken.residual.error, 1}; }
+  /// residual, or times a rounding. A bound of 1 says nothing about X.
+  Measured forward_bound() const { return {2 * condition * std::max(taken.residual.error, rounding), 1}; }
   bool ok() const {
     return failure.empty() && taken.residual.good() && (std::isnan(condition) || forward_bound().good());
   }

@@ -105,7 +105,8 @@ int run_solve(Options o) {
   report.check("residual", residual);
   if (!std::isnan(solved.condition)) {
     report.check("condition", solved.condition);
-    report.check("forward_bound", {2 * solved.condition * residual.error, solved.forward_bound().bound});
+    report.check("forward_bound",
+                 {2 * solved.condition * std::max(residual.error, solved.rounding), solved.forward_bound().bound});
   }
   if (o.known) {
     double error = 0, size = 0;

@@ -1,4 +1,5 @@
 #include "tests/support/toeplitz_inverse.hpp"
+#include <tesela/algorithms/toeplitz/toeplitz_solve.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
@@ -84,4 +85,32 @@ TEST_CASE("the condition by gradients", "[toeplitz]") {
   CHECK(inverse.condition(runtime) >= exact / 2);
   check_tiles_refused(g, ToeplitzGradients<double>(g, Toeplitz<double>(g, toeplitz_column<double>({}, 6)), -30.0));
   CHECK(g.wait().ok());
+}
+
+TEMPLATE_TEST_CASE("by gradients a sigma near the smallest eigenvalue has its condition, or no ok", "[toeplitz]", float,
+                   double) {
+  using T = TestType;
+  Runtime runtime({.gpus = 0});
+  for (const index_t n : {1, 2, 3, 40, 300}) {
+    const auto t = toeplitz_column<T>({ToeplitzKind::second_difference}, n);
+    const auto b = random_columns<T>(n, 1, 5);
+    const double step = M_PI / static_cast<double>(n + 1);
+    const double least = 4 * std::pow(std::sin(step / 2), 2), most = 4 * std::pow(std::cos(step / 2), 2);
+    int accepted = 0;
+    for (double distance = 4; distance > eps<T> / 100; distance /= 8) {
+      const T sigma = static_cast<T>(least - distance * least);
+      const double gap = std::abs(least - static_cast<double>(sigma));
+      Graph g(runtime);
+      auto x = b.clone();
+      const auto X = TileMatrix<T>::map(runtime, x.data(), n, 1, n, {n, 1});
+      const auto solution =
+          toeplitz_solve(g, Toeplitz<T>(g, t), sigma, X, {.method = ToeplitzMethod::gradients});
+      CAPTURE(n, distance, solution.status(), solution.condition);
+      if (!solution.ok()) continue;
+      ++accepted;
+      CHECK(solution.condition >= (most - static_cast<double>(sigma)) / gap / 3);
+      CHECK(solution.forward_bound().error >= eps<T>);
+    }
+    CHECK(accepted >= 3);
+  }
 }
