@@ -75,6 +75,7 @@
 #include <tesela/algorithms/toeplitz/shifted_toeplitz.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_condition.hpp>
+#include <tesela/algorithms/toeplitz/toeplitz_gradients.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_inertia.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_matrices.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_refinement.hpp>
