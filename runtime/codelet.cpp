@@ -11,8 +11,10 @@ namespace tesela::detail {
 namespace {
 
 std::mutex registry_mutex;
+/// Never destroyed, as the models: StarPU keeps pointers to both until it shuts down, which an exit handler or a static
+/// Runtime may do after what was made at a kernel's first use has gone.
 std::deque<CodeletImpl>& registry() {
-  static std::deque<CodeletImpl> codelets;
+  static auto& codelets = *new std::deque<CodeletImpl>;
   return codelets;
 }
 std::uint32_t footprint_of_task(starpu_task* task) {
@@ -87,7 +89,7 @@ CodeletImpl& make_codelet(const CodeletSpec& spec) {
   // Kernels of one name (float and double, say) share a model: StarPU keeps one file of history per name. What a user
   // calls `gemm` is not what we do.
   const bool ours = std::string_view(spec.type).starts_with("N6tesela");
-  static std::map<std::string, starpu_perfmodel> models;
+  static auto& models = *new std::map<std::string, starpu_perfmodel>;
   auto [it, is_new] = models.try_emplace(std::string(ours ? "tesela_" : "user_") + spec.name);
   if (is_new) {
     it->second.type = STARPU_HISTORY_BASED;

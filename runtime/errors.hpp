@@ -2,15 +2,26 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace tesela {
 namespace detail {
 
-/// What this thread threw last: what a rank has to say that ends without the others.
-inline std::string& last_error() {
-  thread_local std::string what;
-  return what;
+/// A string of this thread's, one for each Tag. The main thread's ends before the exit handlers, which may throw and
+/// catch like everybody: they get another one.
+template <class Tag>
+std::string& words_of_thread() {
+  thread_local std::string* words = nullptr;
+  struct End {
+    ~End() { delete std::exchange(words, nullptr); }
+  };
+  [[maybe_unused]] thread_local End end;
+  if (words == nullptr) words = new std::string;
+  return *words;
 }
+
+/// What this thread threw last: what a rank has to say that ends without the others.
+inline std::string& last_error() { return words_of_thread<struct LastError>(); }
 
 }  // namespace detail
 

@@ -27,7 +27,11 @@ namespace {
 
 std::atomic<bool> running{false};
 
-std::string recorded_in;  // the running one's trace_dir
+/// The running one's trace_dir. Never destroyed: a Runtime may end in an exit handler.
+std::string& recorded_in() {
+  static auto& directory = *new std::string;
+  return directory;
+}
 
 std::mutex current_mutex;
 detail::RuntimeState* current = nullptr;  // while it runs
@@ -92,14 +96,14 @@ void apply(const RuntimeOptions& options, detail::ScopedEnvironment& env, bool s
   reserve_core(env);
   if (!options.trace_dir.empty()) {
     if (launched_rank() == 0) detail::claim_trace_folder(options.trace_dir);  // ranks share it
-    recorded_in = options.trace_dir;
+    recorded_in() = options.trace_dir;
     // Who is which rank stands in the first events.
     starpu_fxt_autostart_profiling(options.trace_from_start || several ? 1 : 0);
     env.set("STARPU_FXT_TRACE", "1");
     env.set("STARPU_FXT_PREFIX", options.trace_dir);
     env.unset("STARPU_FXT_SUFFIX");  // the file's name is what convert_trace looks for
   } else {
-    recorded_in.clear();
+    recorded_in().clear();
     detail::check_trace_prefix();
   }
 }
@@ -203,9 +207,9 @@ Runtime::~Runtime() {
 #endif
   state_->alive = false;
   starpu_shutdown();
-  if (!recorded_in.empty() && std::uncaught_exceptions() == 0) {
+  if (!recorded_in().empty() && std::uncaught_exceptions() == 0) {
     if (state_->messages != nullptr) state_->messages->gather("");  // rank 0 converts what all have written
-    if (state_->rank == 0) detail::remove_events_beyond(recorded_in, state_->ranks);
+    if (state_->rank == 0) detail::remove_events_beyond(recorded_in(), state_->ranks);
   }
   running = false;
 }

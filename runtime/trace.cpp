@@ -32,7 +32,11 @@ namespace tesela {
 namespace {
 
 std::mutex claims_mutex;
-std::map<std::string, int> claims;  // descriptors of locked folders, by their absolute names
+/// Descriptors of locked folders, by their absolute names. Never destroyed, as a Runtime may end in an exit handler.
+std::map<std::string, int>& claims() {
+  static auto& folders = *new std::map<std::string, int>;
+  return folders;
+}
 
 #ifdef STARPU_USE_FXT
 /// In a process of its own: StarPU's converter ends its process when a file is not as it likes.
@@ -65,7 +69,7 @@ void detail::claim_trace_folder(const std::string& directory) {
   if (error || access(path.c_str(), W_OK) != 0)
     throw FileError(directory, "no trace can be written here" + (error ? ": " + error.message() : ""));
   const std::lock_guard lock(claims_mutex);
-  if (claims.contains(path)) return;
+  if (claims().contains(path)) return;
   const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) throw FileError(directory, std::strerror(errno));
   // Some network file systems have no locks: then all goes as without.
@@ -73,16 +77,16 @@ void detail::claim_trace_folder(const std::string& directory) {
     close(folder);
     throw EnvironmentError(directory + ": another process records a trace here: give each a directory of its own");
   }
-  claims.emplace(path, folder);
+  claims().emplace(path, folder);
 }
 
 void detail::release_trace_folder(const std::string& directory) {
   std::error_code error;
   const std::lock_guard lock(claims_mutex);
-  const auto claim = claims.find(std::filesystem::canonical(directory, error).string());
-  if (claim == claims.end()) return;
+  const auto claim = claims().find(std::filesystem::canonical(directory, error).string());
+  if (claim == claims().end()) return;
   close(claim->second);
-  claims.erase(claim);
+  claims().erase(claim);
 }
 
 void detail::remove_events_beyond(const std::string& directory, int ranks) {

@@ -56,10 +56,7 @@ Code translated(const char* routine, const char* parameters) {
 
 }  // namespace
 
-std::string& message() {
-  thread_local std::string text;
-  return text;
-}
+std::string& message() { return detail::words_of_thread<struct Message>(); }
 
 Code failed(Code info, const std::string& why) {
   message() = why;

@@ -16,6 +16,7 @@ struct Process {
   std::shared_mutex mutex;  // shared by calls; exclusive to start and to stop
   std::unique_ptr<Runtime> runtime;
   std::atomic<bool> running{false}, forked{false};
+  bool ended = false;  // the handler at exit has run: what workers need, CUDA above all, may have gone since
 };
 
 Process& process() {
@@ -24,14 +25,30 @@ Process& process() {
 }
 
 /// With the lock held.
+void stop_locked() {
+  if (process().runtime == nullptr) return;
+  free_all_handles();
+  process().runtime.reset();
+  process().running = false;
+}
+
+void end_workers() {
+  if (forked()) return;  // the end of a child
+  const std::unique_lock alone(process().mutex);
+  stop_locked();
+  process().ended = true;
+}
+
+/// With the lock held.
 void start_locked(const RuntimeOptions& options) {
+  if (process().ended) throw LifetimeError("the process ends, and its workers have ended: make no more calls");
   process().runtime = std::make_unique<Runtime>(options);
   process().running = true;
   [[maybe_unused]] static const int once =
       pthread_atfork(nullptr, nullptr, [] { process().forked = process().running.load(); });
   // At each start: CUDA's own handlers, and those of memory that tasks may work on, stand by now, so that this one runs
   // before them.
-  std::atexit(stop_workers);
+  std::atexit(end_workers);
 }
 
 }  // namespace
@@ -58,12 +75,8 @@ void start_workers(const RuntimeOptions& options) {
 }
 
 void stop_workers() {
-  if (forked()) return;  // the end of a child
   const std::unique_lock alone(process().mutex);
-  if (process().runtime == nullptr) return;
-  free_all_handles();
-  process().runtime.reset();
-  process().running = false;
+  stop_locked();
 }
 
 }  // namespace tesela::c

@@ -12,7 +12,11 @@ namespace tesela::detail {
 namespace {
 
 std::mutex drain_mutex;
-std::string failure;               // the first of those that no wait() has reported
+/// The first of those that no wait() has reported. Never destroyed: tasks may run until the last exit handler.
+std::string& failure() {
+  static auto& what = *new std::string;
+  return what;
+}
 std::uint64_t failure_number = 0;  // of drains_requested, at that failure
 std::atomic<std::uint64_t> cancellation_number{0};
 
@@ -26,9 +30,9 @@ void report_failure(const std::string& what) noexcept {
   const std::lock_guard lock(drain_mutex);
   if (failure_number <= drains_reported) {
     try {
-      failure = what;
+      failure() = what;
     } catch (...) {
-      failure.clear();
+      failure().clear();
     }
     failure_number = drains_requested + 1;
   }
@@ -56,7 +60,7 @@ bool cancellation_pending() noexcept { return cancellation_number > drains_repor
 
 std::string why_drained_since(std::uint64_t seen) {
   const std::lock_guard lock(drain_mutex);
-  if (failure_number > seen) return failure.empty() ? "a kernel failed: not enough host memory" : failure;
+  if (failure_number > seen) return failure().empty() ? "a kernel failed: not enough host memory" : failure();
   return drains_requested > seen ? cancelled : "";
 }
 

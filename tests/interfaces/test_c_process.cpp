@@ -2,6 +2,7 @@
 #include "tests/support/files.hpp"
 #include "tests/support/machine.hpp"
 #include "tests/support/variable.hpp"
+#include <tesela/algorithms/dense/gemm.hpp>
 
 #include <cstdlib>
 #include <dlfcn.h>
@@ -82,6 +83,77 @@ TEST_CASE("C: a process ends with handles alive and tasks under way", "[c][proce
           for (int k = 0; right && k < 20; ++k) right = tesela_dgemm_async(g, 'N', 'N', 1, a, a, 0, c) == 0;
           return right && tesela_dgeqrf_async(g, c, &qr) == 0;
         }) == 0);
+}
+
+namespace {
+
+/// Runs a hidden test case in a process of its own, from main to its last exit handler, in which what was freed is
+/// overwritten. Its exit code, or 1000 and a signal.
+int of_its_own(const char* name) {
+  std::cout.flush();
+  const pid_t pid = fork();
+  REQUIRE(pid >= 0);
+  if (pid == 0) {
+    setenv("MALLOC_PERTURB_", "165", 1);
+    alarm(60);
+    execl("/proc/self/exe", "test", name, static_cast<char*>(nullptr));
+    _exit(126);
+  }
+  int status = -1;
+  REQUIRE(waitpid(pid, &status, 0) == pid);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+
+/// 0 where calls do what they should at that point of the process's end.
+void call_at_exit(bool works) {
+  std::vector<double> a{2}, b{6};
+  const std::int64_t info = tesela_dgesv(1, 1, a.data(), 1, nullptr, b.data(), 1);
+  const std::string said = tesela_error();
+  if (works ? info != 0 || b[0] != 3 : info != TESELA_LIFETIME || said.find("the process ends") == std::string::npos)
+    _exit(77);
+  std::int64_t below = -1;  // needs no workers
+  if (tesela_dtridiagonal_count_below(1, a.data(), nullptr, 3, &below) != 0 || below != 1) _exit(78);
+  if (tesela_dgesv(-1, 1, a.data(), 1, nullptr, b.data(), 1) != -1) _exit(79);
+}
+
+}  // namespace
+
+TEST_CASE("C: ends by itself", "[.ends]") {
+  CHECK(solves());
+  std::vector<double> a{2}, b{6};
+  CHECK_OK(tesela_dgesv(1, 1, a.data(), 1, nullptr, b.data(), 1));
+}
+
+TEST_CASE("C: calls in an exit handler from before the first call", "[.early]") {
+  CHECK(std::atexit([] { call_at_exit(false); }) == 0);
+  CHECK(solves());
+  CHECK(tesela_dgesv(-1, 1, nullptr, 1, nullptr, nullptr, 1) == -1);  // with words that are longer than a short string
+}
+
+TEST_CASE("C: calls in an exit handler from after the first call", "[.late]") {
+  CHECK(solves());
+  CHECK(std::atexit([] { call_at_exit(true); }) == 0);
+}
+
+TEST_CASE("C: the first call of all in an exit handler", "[.only]") {
+  CHECK(std::atexit([] { call_at_exit(true); }) == 0);
+}
+
+TEST_CASE("C++: a Runtime that is static", "[.static]") {
+  static Runtime runtime({.cpus = 1, .gpus = 0});
+  static std::vector<double> a(16, 1.0), c(16);
+  const auto A = TileMatrix<double>::map(runtime, a.data(), 4, 4, 4, {2, 2});
+  static const auto C = TileMatrix<double>::map(runtime, c.data(), 4, 4, 4, {2, 2});
+  Graph g(runtime);
+  gemm(g, Op::none, Op::none, 1.0, A, A, 0.0, C);
+  CHECK(g.wait().ok());
+}
+
+TEST_CASE("C: a process ends well without tesela_stop, and exit handlers may call", "[c][process]") {
+  for (const char* name : {"[.ends]", "[.early]", "[.late]", "[.only]", "[.static]"}) {
+    CAPTURE(name);
+    CHECK(of_its_own(name) == 0);
+  }
 }
 
 TEST_CASE("C: the workers of C and a Runtime of C++ are one at a time", "[c][process]") {

@@ -20,8 +20,8 @@ struct HighPriorityStream::Lane {
 
 /// The lane beside a worker's stream, made at its first use and kept until the process ends.
 HighPriorityStream::Lane* HighPriorityStream::lane(CudaContext& context, CUstream_st* stream) noexcept {
-  static std::mutex mutex;
-  static std::map<std::pair<int, CUstream_st*>, std::unique_ptr<Lane>> lanes;
+  static auto& mutex = *new std::mutex;  // neither ends: tasks may run until the last exit handler
+  static auto& lanes = *new std::map<std::pair<int, CUstream_st*>, std::unique_ptr<Lane>>;
   try {
     int device = 0, least = 0, greatest = 0;
     if (!context.check(cudaGetDevice(&device), "cudaGetDevice")) return nullptr;
