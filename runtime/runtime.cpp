@@ -79,6 +79,11 @@ void apply(const RuntimeOptions& options, detail::ScopedEnvironment& env, bool s
       if (*value < 0) throw ArgumentError("Runtime", argument, std::to_string(*value) + " is negative");
       env.set(variable, std::to_string(*value));
     }
+  if (const int there = config::have_cuda ? count_cuda_devices() : 0; options.gpus.value_or(0) > there)
+    throw EnvironmentError("Runtime: " + std::to_string(*options.gpus) + " GPUs wanted, and " +
+                           (!config::have_cuda ? "this build has no CUDA variants"
+                            : there == 0       ? "none is visible"
+                                               : "only " + std::to_string(there) + " visible"));
   if (options.gpu_megabytes) {
     if (*options.gpu_megabytes < 1)
       throw ArgumentError("Runtime", "gpu_megabytes", std::to_string(*options.gpu_megabytes) + " is less than 1");

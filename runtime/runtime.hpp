@@ -20,7 +20,7 @@ struct RuntimeOptions {
   /// CPU workers (STARPU_NCPU); by default one on each core, but beside GPUs none on their drivers' and on one more,
   /// which is the inserting thread's (STARPU_RESERVE_NCPU).
   std::optional<int> cpus = {};
-  std::optional<int> gpus = {};  ///< CUDA devices (STARPU_NCUDA)
+  std::optional<int> gpus = {};  ///< CUDA devices (STARPU_NCUDA), no more than are visible
   /// Tasks that one GPU runs at a time, each on its own stream (STARPU_NWORKER_PER_CUDA): with 2, the panels of a
   /// factorization run beside its updates.
   std::optional<int> streams_per_gpu = {};
@@ -91,7 +91,7 @@ struct Statistics {
 class Runtime {
  public:
   /// Throws LifetimeError when another Runtime is alive, ArgumentError for an unknown options.scheduler, and
-  /// EnvironmentError when StarPU cannot start: an unknown STARPU_SCHED, no worker at all, …
+  /// EnvironmentError when StarPU cannot start: an unknown STARPU_SCHED, no worker at all, fewer GPUs than wanted, …
   explicit Runtime(const RuntimeOptions& options = {});
   ~Runtime();
   Runtime(const Runtime&) = delete;

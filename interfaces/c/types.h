@@ -29,7 +29,7 @@ typedef struct tesela_qr tesela_qr;          ///< the Q of a QR factorization
 typedef struct tesela_options {
   size_t size;              ///< sizeof(tesela_options)
   int64_t cpus;             ///< workers on cores
-  int64_t gpus;             ///< CUDA devices
+  int64_t gpus;             ///< CUDA devices; TESELA_ENVIRONMENT where there are fewer
   int64_t streams_per_gpu;  ///< tasks that a GPU runs at a time
   int64_t gpu_megabytes;    ///< of each GPU's memory that tiles may take (MiB)
   const char* scheduler;    ///< StarPU's policy

@@ -175,7 +175,7 @@ TEST_CASE("C: options", "[c][bad]") {
   options.gpus = TESELA_NONE;
   CHECK(tesela_start(&options) == TESELA_ENVIRONMENT);
   CHECK(said().find("STARPU_NCPU") != std::string::npos);
-  options.gpus = 0;
+  options.gpus = 4096;
   options.cpus = 1;
   options.gpu_megabytes = -5;
   CHECK(tesela_start(&options) == -1);
@@ -195,3 +195,6 @@ TEST_CASE("C: options", "[c][bad]") {
   CHECK_OK(tesela_start(&options));
   CHECK_OK(tesela_stop());
 }
+  CHECK(tesela_start(&options) == TESELA_ENVIRONMENT);
+  CHECK(said().find("4096 GPUs wanted") != std::string::npos);
+  options.gpus = 0;

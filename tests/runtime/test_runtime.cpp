@@ -137,6 +137,12 @@ TEST_CASE("numbers in the environment that StarPU aborts on are refused, by name
   CHECK(Runtime({.gpus = 0}).cpus() == 1);
 }
 
+TEST_CASE("more GPUs than there are are refused") {
+  CHECK_THROWS_MATCHES(Runtime({.gpus = 4096}), EnvironmentError,
+                       MessageMatches(ContainsSubstring("4096 GPUs wanted")));
+  CHECK(Runtime({.cpus = 1, .gpus = 0}).cpus() == 1);
+}
+
 TEST_CASE("negative worker counts are refused") {
   const Variable sched("STARPU_SCHED", nullptr);
   CHECK_THROWS_MATCHES(Runtime({.cpus = -1}), ArgumentError, MessageMatches(ContainsSubstring("cpus")));
