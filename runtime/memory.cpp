@@ -1,8 +1,11 @@
+#include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/memory.hpp>
 
 #include <algorithm>
 #include <fstream>
+#include <iomanip>
 #include <limits>
+#include <sstream>
 #include <string>
 #include <sys/sysinfo.h>
 
@@ -29,6 +32,26 @@ double usable_host_bytes() {
     if (std::ifstream(limit) >> allowed && allowed > 0) bytes = std::min(bytes, allowed);
   }
   return bytes;
+}
+
+void require_memory_for_tiles(double tiles) {
+  constexpr double few = 1e5, each = 7300;  // bytes, measured with StarPU 1.4
+  if (tiles <= few) return;
+  double free = usable_host_bytes() - host_memory().now;
+  std::ifstream memory("/proc/meminfo");
+  double available = 0, swap = 0, kibibytes = 0;
+  for (std::string key; memory >> key >> kibibytes;) {
+    if (key == "MemAvailable:") available = kibibytes * 1024;
+    if (key == "SwapFree:") swap = kibibytes * 1024;
+    memory.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+  }
+  if (available > 0) free = std::min(free, available + swap);
+  if (tiles * each <= free) return;
+  std::ostringstream said;
+  said << std::setprecision(3) << "not enough host memory for " << tiles << " tiles: what is kept of each takes "
+       << tiles * each / (1 << 20) << " MiB in all, and " << std::max(free, 0.0) / (1 << 20)
+       << " MiB are free: use larger tiles";
+  throw EnvironmentError(said.str());
 }
 
 }  // namespace tesela

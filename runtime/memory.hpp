@@ -12,4 +12,8 @@ HostMemory host_memory();
 /// that is less.
 double usable_host_bytes();
 
+/// Throws EnvironmentError where the books that StarPU and the runtime keep of so many tiles need more memory than
+/// there is, whatever the tiles hold. Few tiles are not looked at.
+void require_memory_for_tiles(double tiles);
+
 }  // namespace tesela

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tesela/runtime/graph.hpp>
+#include <tesela/runtime/memory.hpp>
 #include <tesela/runtime/runtime.hpp>
 #include <tesela/tiles/block_cyclic.hpp>
 
@@ -17,7 +18,8 @@ template <class T>
 class TileMatrix {
  public:
   /// A matrix without contents and without a fixed place: each tile is allocated where a task first writes it.
-  /// Throws ArgumentError for negative sizes and for tile sizes below 1.
+  /// Throws ArgumentError for negative sizes and for tile sizes below 1, and EnvironmentError for more tiles than
+  /// memory has room to keep books of.
   TileMatrix(Runtime& runtime, index_t m, index_t n, TileShape tile, std::string name = "A")
       : TileMatrix(runtime, nullptr, m, n, std::max<index_t>(m, 1), tile, std::move(name)) {}
 
@@ -180,6 +182,7 @@ class TileMatrix {
     require_sizes(m, n, tile);
     mt_ = ceil_div(m, tile.mb);
     nt_ = ceil_div(n, tile.nb);
+    require_memory_for_tiles(static_cast<double>(mt_) * static_cast<double>(nt_));
     storage_ = std::make_shared<Storage>();
     storage_->tile = tile;
     storage_->mt = mt_;

@@ -70,6 +70,18 @@ TEST_CASE("C: sizes, strides and null pointers are named by their argument", "[c
   for (double each : b) CHECK(each == 1);
 }
 
+TEST_CASE("C: more tiles than memory has room for are an error, at once", "[c][bad]") {
+  for (const index_t size : {index_t{1000000}, index_t{1} << 40, std::numeric_limits<index_t>::max()}) {
+    tesela_matrix* a = nullptr;
+    CHECK(tesela_dmatrix_create(size, size, 1, 1, &a) == TESELA_ENVIRONMENT);
+    CHECK(said().find("not enough host memory for") != std::string::npos);
+    CHECK(a == nullptr);
+  }
+  tesela_matrix* a = nullptr;
+  CHECK_OK(tesela_dmatrix_create(300, 400, 1, 1, &a));  // many, for which there is room
+  CHECK_OK(tesela_matrix_free(a));
+}
+
 TEST_CASE("C: sizes that do not match", "[c][bad]") {
   Handles h;
   std::vector<double> c(100, 1);
