@@ -242,7 +242,8 @@ TESELA_INLINE void between(const Joint<N>& joint, const Ends<N>& ends, N& c, N& 
 }
 
 /// The ends of a whole system: nothing before its first and after its last unknown, or, where it is periodic, each
-/// other. Returns the smaller pivot's size: 0 where the system is singular.
+/// other. Returns the smaller pivot's size: 0 where the system is singular, and where a pivot is infinite, of which
+/// nothing else would tell: what is divided by it is 0.
 template <class N>
 TESELA_INLINE N solve_ends(const Segment<N>& whole, bool periodic, Ends<N>& ends) {
   EndEquation<N> s = whole.upper, t = whole.lower;
@@ -255,12 +256,12 @@ TESELA_INLINE N solve_ends(const Segment<N>& whole, bool periodic, Ends<N>& ends
   swap_where(better, s.f, t.f);
   swap_where(better, s.p, t.p);
   swap_where(better, s.r, t.r);
-  const N inv = inverse(s.f), factor = t.f * inv, pivot = t.p - factor * s.p;
-  ends.e = (t.r - factor * s.r) * inverse(pivot);
+  const N inv = inverse(s.f), factor = t.f * inv, pivot = t.p - factor * s.p, last = inverse(pivot);
+  ends.e = (t.r - factor * s.r) * last;
   ends.b = (s.r - s.p * ends.e) * inv;
   ends.a = periodic ? ends.e : N{};
   ends.f = periodic ? ends.b : N{};
-  return choose(s.f == N{}, N{}, magnitude(pivot));
+  return choose(inv == N{}, N{}, choose(last == N{}, N{}, magnitude(pivot)));
 }
 
 }  // namespace tesela::kernels::tridiagonal
