@@ -2,6 +2,9 @@
 #include "interfaces/c/objects.hpp"
 #include <tesela/algorithms/least_squares/least_squares.hpp>
 #include <tesela/algorithms/least_squares/weighted_least_squares.hpp>
+#include <tesela/runtime/shortest.hpp>
+
+#include <cmath>
 
 extern "C" {
 /// What least squares found beside X. Begin it with sizeof: tesela_gels_result result = {sizeof result};
@@ -46,7 +49,7 @@ Code solve(index_t m, index_t n, index_t nrhs, T* a, index_t lda, T* b, index_t 
            tesela_gels_result* result, const Solve& with) {
   require_sizes({{"m", m}, {"n", n}, {"nrhs", nrhs}});
   const Array<T> array_a("a", a, {m, n}, "lda", lda), array_b("b", b, {std::max(m, n), nrhs}, "ldb", ldb);
-  if (!(rcond >= 0 && rcond < 1)) throw WrongArgument("rcond", std::to_string(rcond) + " is not in [0, 1)");
+  if (!(rcond >= 0 && rcond < 1)) throw WrongArgument("rcond", shortest(rcond) + " is not in [0, 1)");
   const tesela_gels_result whole = read_struct("result", result);
   const Session session;
   OlsOptions options;
@@ -85,17 +88,22 @@ Code gelsy(index_t m, index_t n, index_t nrhs, T* a, index_t lda, T* b, index_t 
                [](Graph& g, const auto& A, const auto& B, const OlsOptions& o) { return ols(g, A, B, o); });
 }
 
-/// Weighted least squares: X = argmin sum_i w(i) (A x - b)(i)^2, w of m numbers; a row of weight 0 does not count.
-/// Otherwise as gels.
+/// Weighted least squares: X = argmin sum_i w(i) (A x - b)(i)^2, w of m finite numbers from 0 on; a row of weight 0
+/// does not count. Otherwise as gels.
 template <class T>
 Code wls(index_t m, index_t n, index_t nrhs, const T* w, T* a, index_t lda, T* b, index_t ldb,
          tesela_gels_result* result) {
   require_sizes({{"m", m}});
   const Array<const T> weights("w", w, m);
+  for (index_t i = 0; i < m; ++i)
+    if (!(w[i] >= 0 && std::isfinite(w[i])))
+      throw WrongArgument("w", "element " + std::to_string(i) + " is " + shortest(w[i]) + ", not finite and from 0 on");
   const HostMatrix<T> copy = weights.copy();
-  return solve(m, n, nrhs, a, lda, b, ldb, 0, result, [&](Graph& g, const auto& A, const auto& B, const OlsOptions& o) {
-    return tesela::wls(g, A, B, std::vector<T>(copy.data(), copy.data() + copy.size()), o);
-  });
+  const auto with = [&](Graph& g, const auto& A, const auto& B, const OlsOptions& o) {
+    const std::vector<T> numbers(copy.data(), copy.data() + copy.size());
+    return tesela::wls(g, A, B, numbers, o);
+  };
+  return solve(m, n, nrhs, a, lda, b, ldb, 0, result, with);
 }
 
 /// gels of matrices in tiles: A m x n, B m x nrhs, both overwritten, cut alike along m; X n x nrhs, cut any way.

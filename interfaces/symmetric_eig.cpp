@@ -1,6 +1,7 @@
 #include "interfaces/c/arguments.hpp"
 #include <tesela/algorithms/eigen/generalized_eig.hpp>
 #include <tesela/algorithms/eigen/symmetric_eig.hpp>
+#include <tesela/runtime/shortest.hpp>
 
 #include <cmath>
 
@@ -64,7 +65,7 @@ Code syevr(char jobz, char range, char uplo, index_t n, T* a, index_t lda, T vl,
   index_t most = n;
   if (upper == 'V') {
     if (std::isnan(vl)) throw WrongArgument("vl", "is NaN");
-    if (!(vl <= vu)) throw WrongArgument("vu", std::to_string(vu) + " is not above vl");
+    if (!(vl <= vu)) throw WrongArgument("vu", shortest(vu) + " is less than vl, " + shortest(vl));
     options.low = static_cast<double>(vl);
     options.high = static_cast<double>(vu);
   }

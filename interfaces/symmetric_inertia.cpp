@@ -1,5 +1,8 @@
 #include "interfaces/c/arguments.hpp"
 #include <tesela/algorithms/eigen/symmetric_inertia.hpp>
+#include <tesela/runtime/shortest.hpp>
+
+#include <cmath>
 
 namespace tesela::c {
 
@@ -12,6 +15,7 @@ Code symmetric_inertia(char uplo, index_t n, const T* a, index_t lda, double sig
   require_triangle("uplo", uplo, 'L');
   require_sizes({{"n", n}});
   const Array<const T> array("a", a, {n, n}, "lda", lda);
+  if (!std::isfinite(sigma)) throw WrongArgument("sigma", shortest(sigma) + " is not finite");
   require_pointer("below", below);
   require_pointer("uncertainty", uncertainty);
   const Session session;

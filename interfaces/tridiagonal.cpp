@@ -23,14 +23,15 @@ Code solve(const Session& session, const Array<const T>& dl, const Array<const T
   if (status.ok()) return 0;
   const index_t place = status.info - 1;
   return failed(status.info, "equation " + std::to_string(place % b.rows + 1) + " of system " +
-                                 std::to_string(place / b.rows + 1) + " is singular or not finite");
+                                 std::to_string(place / b.rows) +
+                                 ", systems counted from 0, is singular or not finite");
 }
 
 }  // namespace
 
 /// LAPACK gtsv: X = A^-1 B for the tridiagonal matrix with diagonal d (n) and dl and du (n - 1) below and above it,
-/// with pivoting. B (n x nrhs) takes X; A is not changed. info = i > 0: equation i showed that A is singular or not
-/// finite.
+/// with pivoting. B (n x nrhs) takes X; A is not changed. info = i + n s > 0: equation i, counted from 1, of column s
+/// of B, counted from 0, showed that A is singular, or A or B not finite.
 template <class T>
 Code gtsv(index_t n, index_t nrhs, const T* dl, const T* d, const T* du, T* b, index_t ldb) {
   require_sizes({{"n", n}, {"nrhs", nrhs}});
@@ -51,7 +52,7 @@ Code gtsv(index_t n, index_t nrhs, const T* dl, const T* d, const T* du, T* b, i
 /// Tridiagonal systems with bands as long as the matrix, in place: nrhs right-hand sides of one matrix (matrices = 1),
 /// or a matrix for each of them, a column of dl, d and du each, with leading dimension ld. periodic, if not 0: dl(0)
 /// couples to the last unknown and du(n - 1) to the first; otherwise they are not read. info as gtsv's, i + n s for
-/// equation i of system s, counted from 0.
+/// equation i of system s, equations counted from 1 and systems from 0.
 template <class T>
 Code tridiagonal_solve(index_t n, index_t nrhs, index_t matrices, int64_t periodic, const T* dl, const T* d,
                        const T* du, index_t ld, T* b, index_t ldb) {

@@ -44,6 +44,8 @@ Code tridiagonal_count_below(index_t n, const T* d, const T* e, T x, index_t* co
   require_sizes({{"n", n}});
   const index_t off = std::max<index_t>(n - 1, 0);
   const Array<const T> diagonal("d", d, n), beside("e", e, off);
+  require_finite("d", d, n);
+  require_finite("e", e, off);
   if (std::isnan(x)) throw WrongArgument("x", "is NaN");
   require_pointer("count", count);
   *count = tesela::tridiagonal_count_below<T>(span_of(d, n), span_of(e, off), x);

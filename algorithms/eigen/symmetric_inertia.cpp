@@ -1,5 +1,6 @@
 #include <tesela/algorithms/eigen/internal/count_pivots.hpp>
 #include <tesela/algorithms/eigen/symmetric_inertia.hpp>
+#include <tesela/runtime/shortest.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
 #include <algorithm>
@@ -16,7 +17,7 @@ SymmetricInertia symmetric_inertia(Graph& g, const TileMatrix<T>& A, double sigm
   const index_t n = A.n(), nb = A.tile_shape().nb;
   if (A.m() != n || (A.nt() > 1 && A.tile_shape().mb != nb))
     throw ArgumentError("symmetric_inertia", "A", to_string(Shape{A.m(), n}) + "; it must be square, in square tiles");
-  if (!std::isfinite(sigma)) throw ArgumentError("symmetric_inertia", "sigma", std::to_string(sigma));
+  if (!std::isfinite(sigma)) throw ArgumentError("symmetric_inertia", "sigma", shortest(sigma));
   return detail::count_pivots<T>(g, n, nb, [&](const TileMatrix<T>& S, index_t i, index_t j, const Priority& priority) {
     g.insert<kernels::ShiftedCopy<T>>(priority, {i == j ? static_cast<T>(sigma) : T(0)}, A(i, j), S(i, j));
   });

@@ -6,6 +6,7 @@
 #include <tesela/algorithms/least_squares/internal/row_system.hpp>
 #include <tesela/algorithms/least_squares/internal/seminormal_rows.hpp>
 #include <tesela/algorithms/qr/generalized_qr.hpp>
+#include <tesela/runtime/shortest.hpp>
 
 #include <array>
 #include <cmath>
@@ -28,7 +29,7 @@ void require_conforming(const TileMatrix<T>& A, const TileMatrix<T>& other, cons
 
 double settled_rcond(const GlmOptions& options, index_t size, double epsilon) {
   if (!(options.rcond >= 0 && options.rcond < 1))
-    throw ArgumentError("glm", "rcond", std::to_string(options.rcond) + " is not in [0, 1)");
+    throw ArgumentError("glm", "rcond", shortest(options.rcond) + " is not in [0, 1)");
   return options.rcond > 0 ? options.rcond : static_cast<double>(size) * epsilon;
 }
 

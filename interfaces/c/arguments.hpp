@@ -6,6 +6,7 @@
 #include <tesela/tiles/tile_matrix.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <initializer_list>
 #include <limits>
@@ -20,7 +21,7 @@ inline void require_sizes(std::initializer_list<std::pair<const char*, index_t>>
     if (value < 0) throw WrongArgument(name, std::to_string(value) + " is negative");
 }
 
-inline std::string in_quotes(char c) { return std::string("'") + c + "'"; }
+inline std::string in_quotes(char c) { return "'" + printable({&c, 1}) + "'"; }
 
 /// 'N', 'T' or 'C', as BLAS has them, in either case.
 inline Op operation(const char* name, char c) {
@@ -48,6 +49,13 @@ inline void require_triangle(const char* name, char c, char only) {
 template <class P>
 void require_pointer(const char* name, P* pointer) {
   if (pointer == nullptr) throw WrongArgument(name, "null");
+}
+
+/// Throws WrongArgument for an element that is NaN or infinite.
+template <class T>
+void require_finite(const char* name, const T* a, index_t n) {
+  for (index_t i = 0; i < n; ++i)
+    if (!std::isfinite(a[i])) throw WrongArgument(name, "element " + std::to_string(i) + " is not finite");
 }
 
 /// A matrix that the caller has in column-major memory: element (i, j) at data[i + j ld].

@@ -56,6 +56,36 @@ Code translated(const char* routine, const char* parameters) {
 
 }  // namespace
 
+std::string printable(std::string_view text) {
+  const auto byte = [&](std::size_t k) { return k < text.size() ? static_cast<unsigned char>(text[k]) : 0U; };
+  std::string result;
+  for (std::size_t k = 0; k < text.size();) {
+    const unsigned first = byte(k), second = byte(k + 1);
+    std::size_t length = 0;  // of the character that begins here; 0: there is none
+    if (first >= 0x20 && first < 0x7f)
+      length = 1;
+    else if (first >= 0xc2 && first < 0xe0)
+      length = 2;
+    else if (first >= 0xe0 && first < 0xf0)  // no shorter one written long, no half of a pair
+      length = (first == 0xe0 && second < 0xa0) || (first == 0xed && second >= 0xa0) ? 0 : 3;
+    else if (first >= 0xf0 && first < 0xf5)
+      length = (first == 0xf0 && second < 0x90) || (first == 0xf4 && second >= 0x90) ? 0 : 4;
+    for (std::size_t i = 1; i < length; ++i)
+      if (byte(k + i) < 0x80 || byte(k + i) >= 0xc0) length = 0;
+    if (length == 0) {
+      constexpr std::string_view digits = "0123456789abcdef";
+      result += "\\x";
+      result += digits[first / 16];
+      result += digits[first % 16];
+      ++k;
+    } else {
+      result += text.substr(k, length);
+      k += length;
+    }
+  }
+  return result;
+}
+
 std::string& message() { return detail::words_of_thread<struct Message>(); }
 
 Code failed(Code info, const std::string& why) {
@@ -71,10 +101,13 @@ Code guarded(const char* routine, const char* parameters, const std::function<Co
           "the workers belong to the process that this one was forked from: start them after the fork, or exec");
     const Code info = function();
     if (info > 0 && !message().empty()) message().insert(0, std::string(routine) + ": ");
+    message() = printable(message());
     return info;
   } catch (...) {
     try {
-      return translated(routine, parameters);
+      const Code code = translated(routine, parameters);
+      message() = printable(message());
+      return code;
     } catch (...) {  // no memory for the message
       message().clear();
       return TESELA_INTERNAL;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 
 extern "C" {
 #include "interfaces/c/types.h"  // NOLINT
@@ -39,6 +40,10 @@ bool forked() noexcept;
 
 /// A positive info, with its words for tesela_error().
 Code failed(Code info, const std::string& why);
+
+/// Text that C, any terminal and any reader of UTF-8 takes as a whole: what is no character of it becomes \x00 …. A
+/// caller's letters and names may hold anything.
+std::string printable(std::string_view text);
 
 /// What tesela_error() says to this thread.
 std::string& message();

@@ -27,7 +27,11 @@ Code start(const tesela_options* options) {
   wanted.streams_per_gpu = number("streams_per_gpu", given.streams_per_gpu);
   wanted.gpu_megabytes = number("gpu_megabytes", given.gpu_megabytes);
   if (given.scheduler != nullptr) wanted.scheduler = given.scheduler;
-  start_workers(wanted);
+  try {
+    start_workers(wanted);
+  } catch (const ArgumentError& e) {
+    throw WrongArgument("options", e.what());
+  }
   return 0;
 }
 

@@ -70,6 +70,51 @@ TEST_CASE("C: sizes, strides and null pointers are named by their argument", "[c
   for (double each : b) CHECK(each == 1);
 }
 
+TEST_CASE("C: a number that is wrong by itself is named by its argument", "[c][bad]") {
+  const double nan = std::nan(""), infinity = std::numeric_limits<double>::infinity();
+  std::vector<double> a(100, 1), b(100, 1), w(10, 1), one{1};
+  index_t below = 0;
+  double uncertainty = 0;
+  for (const double sigma : {nan, infinity, -infinity})
+    CHECK(tesela_dsymmetric_inertia('L', 5, a.data(), 5, sigma, &below, &uncertainty) == -5);
+  for (const double weight : {nan, infinity, -1e-300}) {
+    w[3] = weight;
+    CHECK(tesela_dwls(5, 2, 1, w.data(), a.data(), 5, b.data(), 5, nullptr) == -4);
+  }
+  CHECK(said().find("-1e-300") != std::string::npos);
+  a[3] = nan;
+  CHECK(tesela_dtoeplitz_eig('N', 5, a.data(), w.data(), nullptr, 1) == -3);
+  CHECK(tesela_dtoeplitz_solve(5, 1, a.data(), b.data(), 5, nullptr) > 0);
+  CHECK(tesela_dtridiagonal_count_below(5, a.data(), b.data(), 0, &below) == -2);
+  CHECK(tesela_dtridiagonal_count_below(5, b.data(), a.data(), 0, &below) == -3);
+  CHECK(tesela_dtridiagonal_count_below(5, b.data(), b.data(), nan, &below) == -4);
+  CHECK(tesela_dtridiagonal_count_below(5, b.data(), b.data(), -infinity, &below) == 0);
+  CHECK(tesela_dsyevr('N', 'V', 'L', 5, b.data(), 5, nan, 1, 0, 0, &below, w.data(), nullptr, 1) == -7);
+  CHECK(tesela_dsyevr('N', 'V', 'L', 5, b.data(), 5, 0, nan, 0, 0, &below, w.data(), nullptr, 1) == -8);
+}
+
+TEST_CASE("C: messages are whole, and numbers in them not 0.000000", "[c][bad]") {
+  std::vector<double> a(100, 1), w(10, 1);
+  index_t m = 0;
+  CHECK(tesela_dgemm('\0', 'N', 1, 1, 1, 1, a.data(), 1, a.data(), 1, 0, w.data(), 1) == -1);
+  CHECK(said() == "tesela_dgemm: transa: '\\x00' is none of 'N', 'T' and 'C'");
+  CHECK(tesela_dgemm('N', '\xff', 1, 1, 1, 1, a.data(), 1, a.data(), 1, 0, w.data(), 1) == -2);
+  CHECK(said() == "tesela_dgemm: transb: '\\xff' is none of 'N', 'T' and 'C'");
+  CHECK(tesela_dsyev('\n', 'L', 1, a.data(), 1, w.data()) == -1);
+  CHECK(said() == "tesela_dsyev: jobz: '\\x0a' is neither 'V' nor 'N'");
+  CHECK(tesela_dgelsy(2, 1, 1, a.data(), 2, w.data(), 2, -1e-300, nullptr) == -8);
+  CHECK(said() == "tesela_dgelsy: rcond: -1e-300 is not in [0, 1)");
+  CHECK(tesela_dsyevr('N', 'V', 'L', 5, a.data(), 5, 2e-300, 1e-300, 0, 0, &m, w.data(), nullptr, 1) == -8);
+  CHECK(said() == "tesela_dsyevr: vu: 1e-300 is less than vl, 2e-300");
+  CHECK_OK(tesela_stop());
+  tesela_options options = {};
+  options.size = sizeof options;
+  options.scheduler =
+      "\xc3\xa9\xc3(\xe2\x82\xac\xed\xa0\x80\xf0\x9f\x98\x80\x80";  // é and € and a face, between what is none
+  CHECK(tesela_start(&options) == -1);
+  CHECK(said().find("'\xc3\xa9\\xc3(\xe2\x82\xac\\xed\\xa0\\x80\xf0\x9f\x98\x80\\x80'") != std::string::npos);
+}
+
 TEST_CASE("C: more tiles than memory has room for are an error, at once", "[c][bad]") {
   for (const index_t size : {index_t{1000000}, index_t{1} << 40, std::numeric_limits<index_t>::max()}) {
     tesela_matrix* a = nullptr;
@@ -178,7 +223,7 @@ TEST_CASE("C: options", "[c][bad]") {
   tesela_options options = {};
   options.size = sizeof options;
   options.scheduler = "no-such-scheduler";
-  CHECK(tesela_start(&options) == TESELA_ARGUMENT);
+  CHECK(tesela_start(&options) == -1);
   CHECK(said().find("no-such-scheduler") != std::string::npos);
   options.scheduler = nullptr;
   options.cpus = -2;
@@ -189,6 +234,9 @@ TEST_CASE("C: options", "[c][bad]") {
   CHECK(said().find("STARPU_NCPU") != std::string::npos);
   options.gpus = 4096;
   options.cpus = 1;
+  CHECK(tesela_start(&options) == TESELA_ENVIRONMENT);
+  CHECK(said().find("4096 GPUs wanted") != std::string::npos);
+  options.gpus = 0;
   options.gpu_megabytes = -5;
   CHECK(tesela_start(&options) == -1);
   options.gpu_megabytes = 200;
@@ -207,6 +255,3 @@ TEST_CASE("C: options", "[c][bad]") {
   CHECK_OK(tesela_start(&options));
   CHECK_OK(tesela_stop());
 }
-  CHECK(tesela_start(&options) == TESELA_ENVIRONMENT);
-  CHECK(said().find("4096 GPUs wanted") != std::string::npos);
-  options.gpus = 0;

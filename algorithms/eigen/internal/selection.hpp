@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tesela/algorithms/eigen/symmetric_eig.hpp>
+#include <tesela/runtime/shortest.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -16,8 +17,7 @@ void require_selection(const char* routine, index_t n, const Options& o) {
     throw ArgumentError(
         routine, "positions",
         std::to_string(o.positions->begin) + " to " + std::to_string(o.positions->end) + " of " + std::to_string(n));
-  if (!(o.low <= o.high))
-    throw ArgumentError(routine, "low, high", std::to_string(o.low) + ", " + std::to_string(o.high));
+  if (!(o.low <= o.high)) throw ArgumentError(routine, "low, high", shortest(o.low) + ", " + shortest(o.high));
 }
 
 /// A's spectrum from that of A 2^-exponent, ascending, and what was asked for of it: answers the positions.

@@ -2,6 +2,7 @@
 
 #include <tesela/algorithms/least_squares/extended_qr.hpp>
 #include <tesela/algorithms/least_squares/least_squares.hpp>
+#include <tesela/runtime/shortest.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -32,7 +33,7 @@ std::vector<ExtendedQr<T>> reduce(Graph& g, const MatrixRows<T>& A, const HostMa
 template <class T>
 double settled_rcond(const char* routine, const OlsOptions& options, index_t m, index_t n) {
   if (!(options.rcond >= 0 && options.rcond < 1))
-    throw ArgumentError(routine, "rcond", std::to_string(options.rcond) + " is not in [0, 1)");
+    throw ArgumentError(routine, "rcond", shortest(options.rcond) + " is not in [0, 1)");
   return options.rcond > 0
              ? options.rcond
              : static_cast<double>(std::max(m, n)) * static_cast<double>(std::numeric_limits<T>::epsilon());

@@ -1,4 +1,5 @@
 #include <tesela/algorithms/least_squares/internal/row_classes.hpp>
+#include <tesela/runtime/shortest.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -41,7 +42,7 @@ RowClasses<T> weight_classes(const char* routine, const std::vector<T>& weights)
   for (std::size_t i = 0; i < weights.size(); ++i) {
     if (!(weights[i] >= T(0)) || !std::isfinite(weights[i]))
       throw ArgumentError(routine, "weights",
-                          "that of row " + std::to_string(i + 1) + " is " + std::to_string(weights[i]) +
+                          "that of row " + std::to_string(i + 1) + " is " + shortest(weights[i]) +
                               "; weights are finite and not negative");
     roots[i] = std::sqrt(weights[i]);
   }

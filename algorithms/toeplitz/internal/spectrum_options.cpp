@@ -1,5 +1,6 @@
 #include <tesela/algorithms/toeplitz/internal/spectrum_options.hpp>
 #include <tesela/codelets/toeplitz/lanczos.hpp>
+#include <tesela/runtime/shortest.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -64,7 +65,7 @@ void check_options(index_t n, const SpectrumOptions& o) {
     refuse("range", "not with smallest or largest");
   if (o.method == SpectrumMethod::dense && !usual_search(o))
     refuse("method", "dense has no intervals, shifts or Lanczos steps to choose");
-  if (!(o.low < o.high)) refuse("range", "[" + std::to_string(o.low) + ", " + std::to_string(o.high) + ")");
+  if (!(o.low < o.high)) refuse("range", "[" + shortest(o.low) + ", " + shortest(o.high) + ")");
 }
 
 }  // namespace
