@@ -17,24 +17,26 @@ Code factor_and_solve(char uplo, index_t n, T* a, index_t lda, const Array<T>* r
   const CholeskyFactorization<T> factor = cholesky(g, A);
   const Code minor = factor.minor();
   if (minor == 0 && B) factor.solve(g, *B);
-  g.wait();
+  const Status status = g.wait();
   A.bring_home();
   if (B) B->bring_home();
-  if (minor == 0) return 0;
-  return failed(minor, "the leading minor of order " + std::to_string(minor) + " is not positive, or not finite");
+  if (minor > 0)
+    return failed(minor, "the leading minor of order " + std::to_string(minor) + " is not positive, or not finite");
+  return status.ok() ? 0 : failed(n + status.info, not_finite_column("X", status));
 }
 
 }  // namespace
 
 /// LAPACK potrf: A = R^T R for a symmetric positive definite matrix, of which the upper triangle is read (uplo 'U') and
-/// takes R; what is below may be overwritten. info = i > 0: the leading minor of order i is not positive.
+/// takes R; what is below may be overwritten. info = i > 0: the leading minor of order i is not positive,
+/// or not finite.
 template <class T>
 Code potrf(char uplo, index_t n, T* a, index_t lda) {
   require_sizes({{"n", n}});
   return factor_and_solve<T>(uplo, n, a, lda, nullptr);
 }
 
-/// LAPACK posv: the same, and B (n x nrhs) takes X = A^-1 B.
+/// LAPACK posv: the same, and B (n x nrhs) takes X = A^-1 B. info = n + j: column j of X is not finite.
 template <class T>
 Code posv(char uplo, index_t n, index_t nrhs, T* a, index_t lda, T* b, index_t ldb) {
   require_sizes({{"n", n}, {"nrhs", nrhs}});

@@ -5,7 +5,7 @@
 namespace tesela::c {
 
 /// BLAS gemm: C = alpha op(A) op(B) + beta C, op(A) m x k, op(B) k x n, C m x n; op is 'N' or 'T'. beta = 0 ignores
-/// what C held. C shares no memory with A or B.
+/// what C held. C shares no element with A or B. NaN and infinities are handed on, as BLAS does.
 template <class T>
 Code gemm(char transa, char transb, index_t m, index_t n, index_t k, T alpha, const T* a, index_t lda, const T* b,
           index_t ldb, T beta, T* c, index_t ldc) {

@@ -5,7 +5,7 @@ namespace tesela::c {
 
 /// LAPACK gesv: X = A^-1 B with P A = L U. A takes L and U, B (n x nrhs) X. rows, n numbers or NULL: row i of P A is
 /// row rows[i] of A, counted from 0 (not LAPACK's exchanges). info = i > 0: pivot i is zero or not finite, there is no
-/// X.
+/// X; n + j: column j of X is not finite.
 template <class T>
 Code gesv(index_t n, index_t nrhs, T* a, index_t lda, int64_t* rows, T* b, index_t ldb) {
   require_sizes({{"n", n}, {"nrhs", nrhs}});
@@ -18,14 +18,15 @@ Code gesv(index_t n, index_t nrhs, T* a, index_t lda, int64_t* rows, T* b, index
   const LuFactorization<T> factors = lu(g, A);
   const Code zero = factors.zero_pivot();
   if (zero == 0) factors.solve(g, B);
-  g.wait();
+  const Status status = g.wait();
   A.bring_home();
   B.bring_home();
   if (rows != nullptr) {
-    const std::vector<index_t> order = factors.rows();
-    std::copy(order.begin(), order.end(), rows);
+    const std::vector<index_t> found = factors.rows();
+    std::copy(found.begin(), found.end(), rows);
   }
-  return zero == 0 ? 0 : failed(zero, "pivot " + std::to_string(zero) + " is zero or not finite");
+  if (zero > 0) return failed(zero, "pivot " + std::to_string(zero) + " is zero or not finite");
+  return status.ok() ? 0 : failed(n + status.info, not_finite_column("X", status));
 }
 
 }  // namespace tesela::c

@@ -1,6 +1,7 @@
 #include "interfaces/c/arguments.hpp"
 #include "interfaces/c/objects.hpp"
 #include <tesela/algorithms/qr/qr.hpp>
+#include <tesela/algorithms/support/report_not_finite.hpp>
 
 namespace tesela::c {
 namespace {
@@ -22,10 +23,24 @@ std::shared_ptr<QrObject<T>> q_of(const tesela_qr* qr) {
   return object<QrObject<T>>("qr", qr);
 }
 
+template <class T>
+QrFactorization<T> checked_qr(Graph& g, const TileMatrix<T>& A) {
+  QrFactorization<T> made = tesela::qr(g, A);
+  report_not_finite(g, A, FinitePart::upper);
+  return made;
+}
+
+/// What g.wait() says of the checks.
+Code finish(Graph& g, const char* of) {
+  const Status status = g.wait();
+  return status.ok() ? 0 : failed(status.info, not_finite_column(of, status));
+}
+
 }  // namespace
 
 /// LAPACK geqrf: A = Q R, m x n. R takes A's upper triangle, and Q what is below, with block factors in the handle:
-/// both are tesela_?ormqr's and tesela_?orgqr's, not LAPACK's. A must stay, unchanged, until the handle is freed.
+/// both are tesela_?ormqr's and tesela_?orgqr's, not LAPACK's. A must stay, unchanged, until the handle is freed. info
+/// = j > 0: column j of R is not finite, and there is no handle.
 template <class T>
 Code geqrf(index_t m, index_t n, T* a, index_t lda, tesela_qr** qr) {
   require_sizes({{"m", m}, {"n", n}});
@@ -34,14 +49,16 @@ Code geqrf(index_t m, index_t n, T* a, index_t lda, tesela_qr** qr) {
   const Session session;
   const auto A = array.in_tiles(session, suitable_qr_tile(session.runtime(), m, n));
   Graph g(session);
-  auto made = std::make_shared<QrObject<T>>(tesela::qr(g, A));
+  auto made = std::make_shared<QrObject<T>>(checked_qr(g, A));
   const Status status = g.wait();
   A.bring_home();
+  if (!status.ok()) return failed(status.info, not_finite_column("R", status));
   hand_out(qr, std::move(made));
-  return status.info;
+  return 0;
 }
 
 /// LAPACK ormqr: C = op(Q) C for side 'L', C op(Q) for 'R'; C is m x n, Q as large as A has rows, op 'N' or 'T'.
+/// info = j > 0: column j of the product is not finite.
 template <class T>
 Code ormqr(char side, char trans, index_t m, index_t n, tesela_qr* qr, T* c, index_t ldc) {
   const Side where = choice("side", side, 'L', 'R') ? Side::left : Side::right;
@@ -57,12 +74,13 @@ Code ormqr(char side, char trans, index_t m, index_t n, tesela_qr* qr, T* c, ind
   const auto C = array.in_tiles(session, where == Side::left ? tile : TileShape{tile.nb, tile.mb}, "C");
   Graph g(session);
   f.apply(g, where, op, C);
-  const Status status = g.wait();
+  report_not_finite(g, C);
+  const Code info = finish(g, "op(Q) C or C op(Q)");
   C.bring_home();
-  return status.info;
+  return info;
 }
 
-/// LAPACK orgqr: the first n columns of Q, which has m rows, into `q`.
+/// LAPACK orgqr: the first n columns of Q, which has m rows, into `q`. info as ormqr's.
 template <class T>
 Code orgqr(index_t m, index_t n, tesela_qr* qr, T* q, index_t ldq) {
   require_sizes({{"m", m}, {"n", n}});
@@ -75,9 +93,10 @@ Code orgqr(index_t m, index_t n, tesela_qr* qr, T* q, index_t ldq) {
   const auto Q = array.in_tiles(session, f.factors().tile_shape(), "Q");
   Graph g(session);
   f.form_q(g, Q);
-  const Status status = g.wait();
+  report_not_finite(g, Q);
+  const Code info = finish(g, "Q");
   Q.bring_home();
-  return status.info;
+  return info;
 }
 
 /// geqrf of a matrix in tiles; waits.
@@ -87,10 +106,11 @@ Code geqrf_tile(tesela_matrix* a, tesela_qr** qr) {
   require_place("qr", qr);
   const Session session;
   Graph g(session);
-  auto made = std::make_shared<QrObject<T>>(tesela::qr(g, A));
+  auto made = std::make_shared<QrObject<T>>(checked_qr(g, A));
   const Status status = g.wait();
+  if (!status.ok()) return failed(status.info, not_finite_column("R", status));
   hand_out(qr, std::move(made));
-  return status.info;
+  return 0;
 }
 
 /// ormqr of a C in tiles; waits. Of side 'L' C's rows are cut as A's, of 'R' its columns.
@@ -103,7 +123,8 @@ Code ormqr_tile(char side, char trans, tesela_qr* qr, tesela_matrix* c) {
   const Session session;
   Graph g(session);
   q->factorization.apply(g, where, op, C);
-  return g.wait().info;
+  report_not_finite(g, C);
+  return finish(g, "op(Q) C or C op(Q)");
 }
 
 /// orgqr into a matrix in tiles, which has as many rows as A, cut as A's; waits.
@@ -114,7 +135,8 @@ Code orgqr_tile(tesela_qr* qr, tesela_matrix* q) {
   const Session session;
   Graph g(session);
   held->factorization.form_q(g, Q);
-  return g.wait().info;
+  report_not_finite(g, Q);
+  return finish(g, "Q");
 }
 
 /// geqrf_tile inserted into a graph. The handle may be used for more insertions at once.
@@ -124,7 +146,7 @@ Code geqrf_async(tesela_graph* graph, tesela_matrix* a, tesela_qr** qr) {
   const TileMatrix<T> A = tiles<T>("a", a);
   require_place("qr", qr);
   const Session session;
-  into->insert([&](Graph& g) { hand_out(qr, std::make_shared<QrObject<T>>(tesela::qr(g, A))); });
+  into->insert([&](Graph& g) { hand_out(qr, std::make_shared<QrObject<T>>(checked_qr(g, A))); });
   return 0;
 }
 
@@ -137,7 +159,10 @@ Code ormqr_async(tesela_graph* graph, char side, char trans, tesela_qr* qr, tese
   const auto q = q_of<T>(qr);
   const TileMatrix<T> C = tiles<T>("c", c);
   const Session session;
-  into->insert([&](Graph& g) { q->factorization.apply(g, where, op, C); });
+  into->insert([&](Graph& g) {
+    q->factorization.apply(g, where, op, C);
+    report_not_finite(g, C);
+  });
   return 0;
 }
 
@@ -148,7 +173,10 @@ Code orgqr_async(tesela_graph* graph, tesela_qr* qr, tesela_matrix* q) {
   const auto held = q_of<T>(qr);
   const TileMatrix<T> Q = tiles<T>("q", q);
   const Session session;
-  into->insert([&](Graph& g) { held->factorization.form_q(g, Q); });
+  into->insert([&](Graph& g) {
+    held->factorization.form_q(g, Q);
+    report_not_finite(g, Q);
+  });
   return 0;
 }
 

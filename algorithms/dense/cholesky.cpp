@@ -1,6 +1,7 @@
 #include <tesela/algorithms/dense/cholesky.hpp>
 #include <tesela/algorithms/support/internal/blas_sizes.hpp>
 #include <tesela/algorithms/support/internal/on_column.hpp>
+#include <tesela/algorithms/support/report_not_finite.hpp>
 #include <tesela/codelets/dense/block_trsm.hpp>
 #include <tesela/codelets/dense/cholesky_link.hpp>
 #include <tesela/codelets/dense/potrf.hpp>
@@ -149,6 +150,7 @@ void CholeskyFactorization<T>::solve(Graph& g, const TileMatrix<T>& X) const {
       solve_diagonal(g, on_column(j), Op::none, k, X(k, j));
     }
   }
+  report_not_finite(g, X);
 }
 
 template <class T>

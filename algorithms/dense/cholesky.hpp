@@ -26,7 +26,8 @@ class CholeskyFactorization {
   index_t minor() const;
   const TileMatrix<T>& r() const { return r_; }
 
-  /// Inserts X = A^-1 X (LAPACK potrs), X in tiles as high as A's.
+  /// Inserts X = A^-1 X (LAPACK potrs), X in tiles as high as A's. Graph::wait() says 1 + j where column j of X is the
+  /// first that is not finite: it was not before, or it overflowed.
   void solve(Graph& g, const TileMatrix<T>& X) const;
   /// Inserts x = op(R(k, k))^-1 x for one tile, of which the columns from `column` on take part.
   void solve_diagonal(Graph& g, const Priority& where, Op op, index_t k, const Tile<T>& x, index_t column = 0) const;

@@ -1,6 +1,7 @@
 #include <tesela/algorithms/dense/lu.hpp>
 #include <tesela/algorithms/support/internal/blas_sizes.hpp>
 #include <tesela/algorithms/support/internal/on_column.hpp>
+#include <tesela/algorithms/support/report_not_finite.hpp>
 #include <tesela/codelets/dense/block_trsm.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/tiles/size_checks.hpp>
@@ -99,6 +100,7 @@ void LuFactorization<T>::solve(Graph& g, const TileMatrix<T>& X) const {
     for (index_t k = 0; k < nt; ++k) g.insert<LuSubstitute<T>>(on_column(j), {k * nb, false}, a_(0, k), X(0, j));
     for (index_t k = nt; k-- > 0;) g.insert<LuSubstitute<T>>(on_column(j), {k * nb, true}, a_(0, k), X(0, j));
   }
+  report_not_finite(g, X);
 }
 
 template <class T>

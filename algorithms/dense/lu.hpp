@@ -35,7 +35,8 @@ class LuFactorization {
   /// Which row of A became row i of P A, counted from 0. Waits for the panels.
   std::vector<index_t> rows() const;
 
-  /// Inserts X = A^-1 X (LAPACK getrs), X in tiles of whole columns.
+  /// Inserts X = A^-1 X (LAPACK getrs), X in tiles of whole columns. Graph::wait() says 1 + j where column j of X is
+  /// the first that is not finite: it was not before, or it overflowed.
   void solve(Graph& g, const TileMatrix<T>& X) const;
 
  private:

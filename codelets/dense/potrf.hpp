@@ -5,8 +5,8 @@
 namespace tesela::kernels {
 
 /// A = R^T R for the symmetric tile whose upper triangle is A's (LAPACK potrf): R in the upper triangle, zeros below.
-/// `minor` (1 x 1) becomes the order of the leading minor that is not positive (or NaN), this tile's first row being
-/// row `first` of the matrix. Then, and where it is more than zero before, A's contents are of no use.
+/// `minor` (1 x 1) becomes the order of the leading minor that is not positive (or not finite), this tile's first row
+/// being row `first` of the matrix. Then, and where it is more than zero before, A's contents are of no use.
 template <class T>
 struct Potrf {
   static constexpr auto name = "potrf";

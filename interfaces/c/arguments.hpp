@@ -114,6 +114,11 @@ struct Array {
   }
 };
 
+/// The words for report_not_finite's status.
+inline std::string not_finite_column(const char* of, const Status& status) {
+  return "column " + std::to_string(status.info) + " of " + of + " is not finite: NaN, an infinity or an overflow";
+}
+
 /// A struct of the caller, who may have been compiled with an older version: it says its size, and members beyond that
 /// are 0. Null is all zeros. Throws WrongArgument for a size that no version had.
 template <class S>

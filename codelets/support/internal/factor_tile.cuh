@@ -42,9 +42,9 @@ __device__ void add_mass(int w, const T (&s)[per_thread][per_thread], double* ma
 }
 
 /// The w x w square A, w <= width, in place. Cholesky (`root`): `said` becomes the order of the leading minor that is
-/// not positive, A's first row being row `first` of the matrix, and nothing happens where it is above zero already.
-/// Otherwise `said` is the mass of A's rows. A block of 256 threads, of which each keeps every sixteenth row and
-/// column. Of several matrices, `stride` elements apart, said[y] is the y-th's.
+/// not positive or not finite, A's first row being row `first` of the matrix, and nothing happens where it is above
+/// zero already. Otherwise `said` is the mass of A's rows. A block of 256 threads, of which each keeps every sixteenth
+/// row and column. Of several matrices, `stride` elements apart, said[y] is the y-th's.
 template <class T, bool root>
 __global__ void __launch_bounds__(edge* edge)
     square_kernel(int w, T* a, index_t lda, index_t first, double* said, index_t stride) {
@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(edge* edge)
         for (int p = 0; p < per_thread; ++p) column[x + edge * p] = s[p][q];
       __syncthreads();
       const T pivot = column[k];
-      if (root && !(pivot > 0)) {
+      if (root && !(pivot > 0 && isfinite(pivot))) {
         if (threadIdx.x == 0) *said = static_cast<double>(first + k + 1);
         return;
       }

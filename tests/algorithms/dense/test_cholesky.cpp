@@ -101,11 +101,27 @@ void check_minors(Runtime& runtime) {
   constexpr index_t n = 100;
   for (const TileShape tile : {TileShape{33, 33}, TileShape{33, n}})
     for (const index_t order : {index_t{1}, index_t{33}, index_t{34}, index_t{70}, n})
-      for (const T bad : {T(-1), T(0), std::numeric_limits<T>::quiet_NaN()}) {
+      for (const T bad : {T(-1), T(0), std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::infinity()}) {
         HostMatrix<T> a = matrix<T>(n);
         a(order - 1, order - 1) = bad;
         CAPTURE(tile.nb, order, bad);
         CHECK(solve(runtime, a, HostMatrix<T>(n, 0), tile).minor == order);
+      }
+}
+
+template <class T>
+void check_strange_b(Runtime& runtime) {
+  constexpr index_t n = 100;
+  const HostMatrix<T> a = matrix<T>(n);
+  for (const TileShape tile : {TileShape{33, 33}, TileShape{33, n}})
+    for (const index_t row : {index_t{0}, index_t{40}, n - 1})
+      for (const T bad : {std::numeric_limits<T>::quiet_NaN(), -std::numeric_limits<T>::infinity()}) {
+        HostMatrix<T> r = a.clone(), x = HostMatrix<T>::zeros(n, 7);
+        x(row, 4) = bad;
+        Graph g(runtime);
+        const auto X = TileMatrix<T>::map(runtime, x.data(), n, 7, x.ld(), {tile.mb, 3});
+        cholesky(g, TileMatrix<T>::map(runtime, r.data(), n, n, r.ld(), tile)).solve(g, X);
+        CHECK(g.wait().info == 5);
       }
 }
 
@@ -115,6 +131,7 @@ TEMPLATE_TEST_CASE("Cholesky by tiles: R, residuals, solutions", "", float, doub
   Runtime runtime({.cpus = 2, .gpus = 0});
   check_all<TestType>(runtime, {0, 1, 2, 33, 64, 130, 301});
   check_minors<TestType>(runtime);
+  check_strange_b<TestType>(runtime);
 }
 
 TEST_CASE("Cholesky refuses what it cannot factor") {
@@ -130,6 +147,7 @@ TEMPLATE_TEST_CASE("Cholesky by tiles on a GPU", "[gpu]", float, double) {
   Runtime runtime({.cpus = 0, .gpus = 1});
   check_all<TestType>(runtime, {1, 2, 33, 130, 301});
   check_minors<TestType>(runtime);
+  check_strange_b<TestType>(runtime);
   check<TestType>(runtime, 1500, {512, 1500});
   check<TestType>(runtime, 2100, {700, 2100});
   check<TestType>(runtime, 1250, {480, 1250});  // a last block much wider than high would read far beyond the matrix

@@ -131,6 +131,32 @@ void check_zeros(Runtime& runtime) {
   CHECK(zero_of(runtime, a_nan, Pivoting::tournament) > 0);
 }
 
+/// NaN and infinities in B and, where they are no pivot themselves, in A.
+template <class T>
+void check_strange(Runtime& runtime) {
+  constexpr index_t n = 100;
+  for (const T bad : {std::numeric_limits<T>::quiet_NaN(), -std::numeric_limits<T>::infinity()})
+    for (const index_t row : {index_t{0}, index_t{40}, n - 1}) {
+      CAPTURE(bad, row);
+      HostMatrix<T> a = matrix<T>(n, 0), x = HostMatrix<T>::zeros(n, 7);
+      x(row, 4) = bad;
+      {
+        Graph g(runtime);
+        const auto X = TileMatrix<T>::map(runtime, x.data(), n, 7, x.ld(), {n, 3});
+        lu(g, TileMatrix<T>::map(runtime, a.data(), n, n, a.ld(), {n, 33})).solve(g, X);
+        CHECK(g.wait().info == 5);
+      }
+      for (const index_t column : {index_t{0}, index_t{40}, n - 1}) {
+        HostMatrix<T> one = HostMatrix<T>::zeros(n, n);
+        for (index_t i = 0; i < n; ++i) one(i, i) = 1;
+        one(row, column) = bad;
+        CAPTURE(column);
+        CHECK(zero_of(runtime, one, Pivoting::tournament) > 0);
+        CHECK(zero_of(runtime, one, Pivoting::none) > 0);
+      }
+    }
+}
+
 /// Of I with one subnormal pivot, for which X has ones in every place.
 template <class T>
 void check_subnormal(Runtime& runtime, bool solves) {
@@ -154,6 +180,7 @@ TEMPLATE_TEST_CASE("LU by tiles: residuals, growth, solutions", "", float, doubl
   Runtime runtime({.cpus = 2, .gpus = 0});
   check_all<TestType>(runtime, {0, 1, 2, 17, 33, 64, 130, 301});
   check_zeros<TestType>(runtime);
+  check_strange<TestType>(runtime);
 }
 
 TEST_CASE("LU by tiles: a tournament of several rounds is nearly as good as partial pivoting") {
@@ -195,6 +222,7 @@ TEMPLATE_TEST_CASE("LU by tiles on a GPU", "[gpu]", float, double) {
   Runtime runtime({.cpus = 0, .gpus = 1});
   check_all<TestType>(runtime, {1, 2, 33, 130, 301});
   check_zeros<TestType>(runtime);
+  check_strange<TestType>(runtime);
   check<TestType>(runtime, 1500, 512, Pivoting::tournament);
   check<TestType>(runtime, 2100, 1024, Pivoting::tournament);
   check<TestType>(runtime, 1500, 700, Pivoting::none);

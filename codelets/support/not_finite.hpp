@@ -1,0 +1,22 @@
+#pragma once
+
+#include <tesela/runtime/codelet.hpp>
+
+namespace tesela::kernels {
+
+/// Looks for NaN and infinities: `status` becomes 1 + the first column of the tile that has one, where it is 0 or more
+/// than that. In memory's time.
+template <class T>
+struct NotFinite {
+  static constexpr auto name = "not_finite";
+  static constexpr std::uint32_t color = 0x937860;
+  struct Args {
+    bool upper = false;                       ///< what is below the matrix's diagonal does not count
+    index_t first_row = 0, first_column = 0;  ///< of the tile, in the matrix
+    std::uint64_t cost_key() const { return upper ? 1 : 0; }
+  };
+  static void cpu(const Args& args, In<T> a, InOut<int> status);
+  static void cuda(CudaContext& context, const Args& args, In<T> a, InOut<int> status);
+};
+
+}  // namespace tesela::kernels
