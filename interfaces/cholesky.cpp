@@ -8,6 +8,7 @@ template <class T>
 Code factor_and_solve(char uplo, index_t n, T* a, index_t lda, const Array<T>* right) {
   require_triangle("uplo", uplo, 'U');
   const Array<T> array("a", a, {n, n}, "lda", lda);
+  if (right != nullptr) require_apart({array, *right});
   const Session session;
   const TileShape tile = suitable_cholesky_tile(session.runtime(), n);
   const auto A = array.in_tiles(session, tile, "A");

@@ -46,6 +46,7 @@ Code gglse(index_t m, index_t n, index_t p, T* a, index_t lda, const T* b, index
   require_sizes({{"m", m}, {"n", n}, {"p", p}});
   const Array<T> array_a("a", a, {m, n}, "lda", lda), array_c("c", c, m), array_x("x", x, n);
   const Array<const T> array_b("b", b, {p, n}, "ldb", ldb), array_d("d", d, p);
+  require_apart({array_a, array_c, array_x}, {array_b, array_d});
   tesela_gglse_result whole = read_struct("result", result);
   const Session session;
   OlsOptions options;

@@ -46,6 +46,7 @@ Code ggglm(index_t n, index_t m, index_t p, T* a, index_t lda, T* b, index_t ldb
   require_sizes({{"n", n}, {"m", m}, {"p", p}});
   const Array<T> array_a("a", a, {n, m}, "lda", lda), array_b("b", b, {n, p}, "ldb", ldb), array_d("d", d, n),
       array_x("x", x, m), array_y("y", y, p);
+  require_apart({array_a, array_b, array_d, array_x, array_y});
   tesela_ggglm_result whole = read_struct("result", result);
   const Session session;
   const GlmOptions options;

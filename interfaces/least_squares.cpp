@@ -46,11 +46,13 @@ Code finish(const LeastSquares<T>& answer, tesela_gels_result whole, tesela_gels
 /// X takes B's first n rows.
 template <class T, class Solve>
 Code solve(index_t m, index_t n, index_t nrhs, T* a, index_t lda, T* b, index_t ldb, double rcond,
-           tesela_gels_result* result, const Solve& with) {
+           tesela_gels_result* result, const Solve& with, const Array<const T>& weights = {"w", nullptr, 0}) {
   require_sizes({{"m", m}, {"n", n}, {"nrhs", nrhs}});
   const Array<T> array_a("a", a, {m, n}, "lda", lda), array_b("b", b, {std::max(m, n), nrhs}, "ldb", ldb);
   if (!(rcond >= 0 && rcond < 1)) throw WrongArgument("rcond", shortest(rcond) + " is not in [0, 1)");
   const tesela_gels_result whole = read_struct("result", result);
+  const Array<double> norms("result", whole.residual_norms, whole.residual_norms != nullptr ? nrhs : 0);
+  require_apart({array_a, array_b, norms}, {weights});
   const Session session;
   OlsOptions options;
   options.method = suitable_ols_method(m, n, nrhs);
@@ -103,7 +105,7 @@ Code wls(index_t m, index_t n, index_t nrhs, const T* w, T* a, index_t lda, T* b
     const std::vector<T> numbers(copy.data(), copy.data() + copy.size());
     return tesela::wls(g, A, B, numbers, o);
   };
-  return solve(m, n, nrhs, a, lda, b, ldb, 0, result, with);
+  return solve(m, n, nrhs, a, lda, b, ldb, 0, result, with, weights);
 }
 
 /// gels of matrices in tiles: A m x n, B m x nrhs, both overwritten, cut alike along m; X n x nrhs, cut any way.

@@ -12,10 +12,14 @@ struct AnyQr : Object {
 };
 template <class T>
 struct QrObject : AnyQr {
-  explicit QrObject(QrFactorization<T> f) : factorization(std::move(f)) {}
+  explicit QrObject(QrFactorization<T> f, const Array<T>& of = {"", nullptr, 0})
+      : factorization(std::move(f)), memory(of) {
+    memory.name = "the array of qr";
+  }
   static std::string kind() { return std::string("a QR factorization in ") + precision<T>(); }
   std::string what() const override { return kind(); }
   const QrFactorization<T> factorization;
+  Array<T> memory;  ///< the caller's that it stands in; none where it is in a matrix's tiles
 };
 
 template <class T>
@@ -49,7 +53,7 @@ Code geqrf(index_t m, index_t n, T* a, index_t lda, tesela_qr** qr) {
   const Session session;
   const auto A = array.in_tiles(session, suitable_qr_tile(session.runtime(), m, n));
   Graph g(session);
-  auto made = std::make_shared<QrObject<T>>(checked_qr(g, A));
+  auto made = std::make_shared<QrObject<T>>(checked_qr(g, A), array);
   const Status status = g.wait();
   A.bring_home();
   if (!status.ok()) return failed(status.info, not_finite_column("R", status));
@@ -69,6 +73,7 @@ Code ormqr(char side, char trans, index_t m, index_t n, tesela_qr* qr, T* c, ind
   if ((where == Side::left ? m : n) != f.m())
     throw WrongArgument(where == Side::left ? "m" : "n", "Q is of order " + std::to_string(f.m()));
   const Array<T> array("c", c, {m, n}, "ldc", ldc);
+  require_apart({array}, {q->memory});
   const Session session;
   const TileShape tile = f.factors().tile_shape();
   const auto C = array.in_tiles(session, where == Side::left ? tile : TileShape{tile.nb, tile.mb}, "C");
@@ -89,6 +94,7 @@ Code orgqr(index_t m, index_t n, tesela_qr* qr, T* q, index_t ldq) {
   if (m != f.m()) throw WrongArgument("m", "Q is of order " + std::to_string(f.m()));
   if (n > m) throw WrongArgument("n", "Q has " + std::to_string(m) + " columns");
   const Array<T> array("q", q, {m, n}, "ldq", ldq);
+  require_apart({array}, {held->memory});
   const Session session;
   const auto Q = array.in_tiles(session, f.factors().tile_shape(), "Q");
   Graph g(session);

@@ -22,6 +22,7 @@ Code toeplitz_solve(index_t n, index_t nrhs, const T* t, T* b, index_t ldb, tese
   require_sizes({{"n", n}, {"nrhs", nrhs}});
   const Array<const T> column("t", t, n);
   const Array<T> right("b", b, {n, nrhs}, "ldb", ldb);
+  require_apart({right}, {column});
   tesela_toeplitz_result whole = read_struct("result", result);
   const Session session;
   ToeplitzSolution solved;

@@ -62,19 +62,23 @@ void require_finite(const char* name, const T* a, index_t n) {
 template <class T>
 struct Array {
   using value_type = std::remove_const_t<T>;
+  const char* name;
   T* data;
   index_t rows, cols, ld;
 
   /// Throws WrongArgument for an ld below max(1, rows), a matrix that no memory can hold, and null where there is one.
-  Array(const char* name, T* a, Shape shape, const char* ld_name, index_t lda)
-      : data(a), rows(shape.rows), cols(shape.cols), ld(lda) {
+  Array(const char* parameter, T* a, Shape shape, const char* ld_name, index_t lda)
+      : name(parameter), data(a), rows(shape.rows), cols(shape.cols), ld(lda) {
     const index_t least = std::max<index_t>(rows, 1);
     if (ld < least)
       throw WrongArgument(ld_name, std::to_string(ld) + " is less than the " + std::to_string(least) + " of " + name);
-    check(name);
+    check();
   }
   /// A vector of n elements.
-  Array(const char* name, T* a, index_t n) : data(a), rows(n), cols(1), ld(std::max<index_t>(n, 1)) { check(name); }
+  Array(const char* parameter, T* a, index_t n)
+      : name(parameter), data(a), rows(n), cols(1), ld(std::max<index_t>(n, 1)) {
+    check();
+  }
   /// One that is an argument only where it is wanted: else nothing about it is looked at.
   static Array if_wanted(bool wanted, const char* name, T* a, Shape shape, const char* ld_name, index_t lda) {
     return {name, a, wanted ? shape : Shape{0, 0}, ld_name, wanted ? lda : 1};
@@ -106,13 +110,59 @@ struct Array {
   }
 
  private:
-  void check(const char* name) const {
+  void check() const {
     const auto bytes = saturating_mul(elements_of({ld, cols}), sizeof(T));
-    if (bytes > static_cast<std::uint64_t>(std::numeric_limits<std::ptrdiff_t>::max()))
+    if (bytes > static_cast<std::uint64_t>(std::numeric_limits<std::ptrdiff_t>::max() / 2))
       throw WrongArgument(name, to_string(Shape{ld, cols}) + " does not fit the address space");
     if (data == nullptr && rows > 0 && cols > 0) throw WrongArgument(name, "null");
   }
 };
+
+/// Where an array is: `columns` runs of so many bytes each, `step` bytes apart.
+struct Memory {
+  const char* name;
+  std::uintptr_t begin;
+  index_t bytes, columns, step;
+
+  template <class T>
+  Memory(const Array<T>& a)
+      : name(a.name),
+        begin(reinterpret_cast<std::uintptr_t>(a.data)),
+        bytes(a.rows * index_t{sizeof(T)}),
+        columns(bytes > 0 ? a.cols : 0),
+        step(a.ld * index_t{sizeof(T)}) {}
+
+  /// Whether there is a byte that belongs to both. What lies between the columns of one may be the other's.
+  bool meets(const Memory& other) const {
+    if (columns == 0 || other.columns == 0) return false;
+    if (columns > other.columns) return other.meets(*this);
+    const auto before = static_cast<index_t>(begin - other.begin);
+    // Column j of this and k of the other meet where k other.step is above before + j step - other.bytes and below
+    // before + j step + bytes. With equal steps k - j alone counts.
+    const auto floor_div = [](index_t x, index_t by) { return x >= 0 ? x / by : -((by - 1 - x) / by); };
+    const auto multiple = [&](index_t distance, index_t low, index_t high, index_t by) {
+      return std::max(floor_div(distance - other.bytes, by) + 1, low) <=
+             std::min(floor_div(distance + bytes - 1, by), high);
+    };
+    if (before + (columns - 1) * step + bytes <= 0 || before >= (other.columns - 1) * other.step + other.bytes)
+      return false;
+    if (step == other.step) return multiple(before, 1 - columns, other.columns - 1, step);
+    for (index_t j = 0; j < columns; ++j)
+      if (multiple(before + j * step, 0, other.columns - 1, other.step)) return true;
+    return false;
+  }
+};
+
+/// Throws WrongArgument for memory that is written and also another's, read or written.
+inline void require_apart(std::initializer_list<Memory> written, std::initializer_list<Memory> read = {}) {
+  const auto require = [](const Memory& a, const Memory& b) {
+    if (a.meets(b)) throw WrongArgument(a.name, std::string("overlaps ") + b.name);
+  };
+  for (const Memory* w = written.begin(); w != written.end(); ++w) {
+    for (const Memory* other = written.begin(); other != w; ++other) require(*w, *other);
+    for (const Memory& r : read) require(*w, r);
+  }
+}
 
 /// The words for report_not_finite's status.
 inline std::string not_finite_column(const char* of, const Status& status) {
