@@ -65,6 +65,7 @@
 #include <tesela/algorithms/support/memory_plan.hpp>
 #include <tesela/algorithms/support/named.hpp>
 #include <tesela/algorithms/support/rearrange.hpp>
+#include <tesela/algorithms/support/report_not_finite.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/algorithms/support/side_by_side.hpp>
 #include <tesela/algorithms/support/wavefront.hpp>
