@@ -139,3 +139,165 @@ Code gels_async(tesela_graph* graph, tesela_matrix* a, tesela_matrix* b, tesela_
 }
 
 }  // namespace tesela::c
+
+#ifdef TESELA_PYTHON
+#include "interfaces/python/results.hpp"
+#include <tesela/algorithms/least_squares/generalized_least_squares.hpp>
+
+namespace tesela::python {
+namespace {
+
+struct LeastSquaresResult {
+  nb::object x, residual_norms;
+  index_t rank = 0, degrees_of_freedom = 0;
+  double condition = 1, backward_error = 0, backward_bound = 0;
+  std::string status;
+};
+
+/// with(graph, A, B, options) on a and b in tiles.
+template <class T, class Solve>
+LeastSquaresResult least_squares(const Argument& a, const Argument& b, double rcond, bool overwrite_a, bool overwrite_b,
+                                 const Solve& with) {
+  b.require_rows(a.rows());
+  if (!(rcond >= 0 && rcond < 1)) throw nb::value_error("rcond must be in [0, 1)");
+  auto found = with_workers([&](const c::Session& session) {
+    const index_t m = a.rows(), n = a.cols();
+    OlsOptions options;
+    options.method = suitable_ols_method(m, n, b.cols());
+    options.rcond = rcond;
+    const TileShape tile =
+        possible_ols_tile(options.method, suitable_ols_tile(session.runtime(), options.method, m, n), m, n);
+    const auto columns_a = Columns<T>::overwriting(a, overwrite_a), columns_b = Columns<T>::overwriting(b, overwrite_b);
+    const auto A = columns_a.in_tiles(session, tile, "A"), B = columns_b.in_tiles(session, tile, "B");
+    Graph g(session);
+    return with(g, A, B, options);
+  });
+  const bool solved = found.status == OlsStatus::ok || found.status == OlsStatus::rank_deficient;
+  LeastSquaresResult result;
+  result.x = solved || found.X.size() > 0 ? to_python_like(b, std::move(found.X)) : nb::none();
+  result.residual_norms = number_or_numbers(b, found.residual_norms);
+  result.rank = found.rank;
+  result.degrees_of_freedom = found.degrees_of_freedom;
+  result.condition = found.condition;
+  result.backward_error = found.backward_error.error;
+  result.backward_bound = found.backward_error.bound;
+  result.status = description(found.status);
+  if (!solved) raise_lin_alg_error("least squares: " + result.status, result.status, nb::cast(result));
+  return result;
+}
+
+LeastSquaresResult lstsq(nb::handle a_given, nb::handle b_given, std::optional<double> rcond, bool overwrite_a,
+                         bool overwrite_b) {
+  const Argument a("a", a_given), b("b", b_given);
+  return in_precision({&a, &b}, [&]<class T>(T) {
+    return least_squares<T>(
+        a, b, rcond.value_or(0), overwrite_a, overwrite_b,
+        [](Graph& g, const auto& A, const auto& B, const OlsOptions& o) { return ols(g, A, B, o); });
+  });
+}
+
+LeastSquaresResult wls(nb::handle a_given, nb::handle b_given, nb::handle w_given, std::optional<double> rcond,
+                       bool overwrite_a, bool overwrite_b) {
+  const Argument a("a", a_given), b("b", b_given), w("w", w_given);
+  w.require_vector();
+  return in_precision({&a, &b, &w}, [&]<class T>(T) {
+    const Columns<T> weights(w);
+    return least_squares<T>(a, b, rcond.value_or(0), overwrite_a, overwrite_b,
+                            [&](Graph& g, const auto& A, const auto& B, const OlsOptions& o) {
+                              return tesela::wls(g, A, B, std::vector<T>(weights.data, weights.data + weights.rows), o);
+                            });
+  });
+}
+
+LeastSquaresResult gls(nb::handle a_given, nb::handle b_given, nb::handle covariance_given, std::optional<double> rcond,
+                       bool overwrite_a, bool overwrite_b) {
+  const Argument a("a", a_given), b("b", b_given), s("covariance", covariance_given);
+  s.require_square();
+  s.require_rows(a.rows());
+  return in_precision({&a, &b, &s}, [&]<class T>(T) {
+    return least_squares<T>(a, b, rcond.value_or(0), overwrite_a, overwrite_b,
+                            [&](Graph& g, const auto& A, const auto& B, const OlsOptions& o) {
+                              return gls_covariance(g, A, B, Columns<T>(s).take(), o);
+                            });
+  });
+}
+
+const Part part([](nb::module_& m) {
+  nb::class_<LeastSquaresResult>(m, "LeastSquaresResult", "What `lstsq`, `wls` and `gls` found.")
+      .def_ro("x", &LeastSquaresResult::x, "The solution, n or n x k numbers.")
+      .def_ro("residual_norms", &LeastSquaresResult::residual_norms, "The 2-norm of a x - b, for each column of b.")
+      .def_ro("rank", &LeastSquaresResult::rank, "Numerical rank of a.")
+      .def_ro("condition", &LeastSquaresResult::condition,
+              "By which the rank was decided, of a with columns of unit norm.")
+      .def_ro("degrees_of_freedom", &LeastSquaresResult::degrees_of_freedom, "Rows that count, less the rank.")
+      .def_ro("backward_error", &LeastSquaresResult::backward_error, "Measured.")
+      .def_ro("backward_bound", &LeastSquaresResult::backward_bound, "The most that it may be.")
+      .def_ro("status", &LeastSquaresResult::status, "'ok' or 'rank deficient'.")
+      .def("__repr__", [](nb::handle self) {
+        return describe(self, {"x", "rank", "condition", "status"});
+      });
+  m.def("lstsq", lstsq, "a"_a, "b"_a, nb::kw_only(), "rcond"_a = nb::none(), "overwrite_a"_a = false,
+        "overwrite_b"_a = false, R"(Least squares: x = argmin ||a x - b|| for a of any shape and rank.
+
+Of several solutions that of least norm. A deficient rank is no error: the result says it.
+
+Parameters
+----------
+a : (m, n) array
+b : (m,) or (m, k) array
+rcond : float, optional
+    Singular values of a, its columns scaled to unit norm, count as zero up to rcond times the largest one; by
+    default max(m, n) eps.
+overwrite_a, overwrite_b : bool
+    Whether the array may be lost, which spares a copy where it is in Fortran order.
+
+Returns
+-------
+LeastSquaresResult
+
+Raises
+------
+numpy.linalg.LinAlgError
+    If a or b is not finite; its attribute `status` says so.
+
+Examples
+--------
+>>> import numpy as np, tesela
+>>> r = tesela.lstsq(np.ones((5, 2)), np.arange(5.))
+>>> r.rank, np.round(r.x, 6)
+(1, array([1., 1.]))
+)");
+  m.def("wls", wls, "a"_a, "b"_a, "w"_a, nb::kw_only(), "rcond"_a = nb::none(), "overwrite_a"_a = false,
+        "overwrite_b"_a = false, R"(Weighted least squares: x = argmin sum w_i (a x - b)_i^2; otherwise as `lstsq`.
+
+Parameters
+----------
+w : (m,) array
+    Not negative, 1 / variance; a row of weight 0 does not count.
+
+Examples
+--------
+>>> import numpy as np, tesela
+>>> float(tesela.wls(np.ones((3, 1)), np.array([1., 2., 9.]), np.array([1., 1., 0.])).x[0])
+1.5
+)");
+  m.def("gls", gls, "a"_a, "b"_a, "covariance"_a, nb::kw_only(), "rcond"_a = nb::none(), "overwrite_a"_a = false,
+        "overwrite_b"_a = false,
+        R"(Generalized least squares: x = argmin (a x - b)' S^-1 (a x - b); otherwise as `lstsq`.
+
+Parameters
+----------
+covariance : (m, m) array
+    S, the errors' covariance: symmetric, positive definite or semidefinite.
+
+Examples
+--------
+>>> import numpy as np, tesela
+>>> float(np.round(tesela.gls(np.ones((2, 1)), np.array([0., 3.]), np.diag([1., 2.])).x[0], 12))
+1.0
+)");
+});
+
+}  // namespace
+}  // namespace tesela::python
+#endif

@@ -1,0 +1,134 @@
+#include "interfaces/c/process.hpp"
+#include "interfaces/python/call.hpp"
+#include "interfaces/python/process.hpp"
+#include <tesela/runtime/config.hpp>
+
+#include <atomic>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+#include <pthread.h>
+#include <vector>
+
+namespace tesela::python {
+namespace {
+
+std::vector<void (*)(nb::module_&)>& parts() {
+  static std::vector<void (*)(nb::module_&)> all;
+  return all;
+}
+
+/// Python's objects that every call needs; never freed.
+struct Interpreter {
+  unsigned long main_thread = 0;
+  PyObject *getsignal = nullptr, *default_handler = nullptr, *sigint = nullptr;
+};
+Interpreter interpreter;
+std::atomic<bool> ending{false};
+
+void read_interpreter() {
+  const auto signal = nb::module_::import_("signal"), threading = nb::module_::import_("threading");
+  interpreter.main_thread = nb::cast<unsigned long>(threading.attr("main_thread")().attr("ident"));
+  interpreter.getsignal = nb::object(nb::module_::import_("_signal").attr("getsignal")).release().ptr();
+  interpreter.default_handler = nb::object(signal.attr("default_int_handler")).release().ptr();
+  interpreter.sigint = nb::int_(2).release().ptr();
+}
+
+void translate(const std::exception_ptr& thrown, void*) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const ArgumentError& e) {
+    PyErr_SetString(PyExc_ValueError, e.what());
+  } catch (const FileError& e) {
+    PyErr_SetString(PyExc_OSError, e.what());
+  } catch (const EnvironmentError& e) {
+    PyErr_SetString(PyExc_OSError, e.what());
+  } catch (const Error& e) {  // Cancelled, LifetimeError
+    PyErr_SetString(PyExc_RuntimeError, e.what());
+  }
+}
+
+void start(std::optional<int> cpus, std::optional<int> gpus, std::optional<std::string> scheduler,
+           std::optional<int> gpu_megabytes, std::optional<int> streams_per_gpu) {
+  require_process();
+  RuntimeOptions options;
+  options.cpus = cpus;
+  options.gpus = gpus;
+  options.scheduler = scheduler;
+  options.gpu_megabytes = gpu_megabytes;
+  options.streams_per_gpu = streams_per_gpu;
+  const nb::gil_scoped_release free;
+  c::start_workers(options);
+}
+
+void stop() {
+  const nb::gil_scoped_release free;
+  c::stop_workers();
+}
+
+void end() {
+  ending = true;
+  if (c::forked()) return;
+  Runtime::cancel();  // what other threads still run
+  stop();
+}
+
+std::vector<std::string> workers() {
+  return with_workers([](Runtime& runtime) {
+    std::vector<std::string> names;
+    for (const Worker& worker : runtime.workers()) names.push_back(worker.name);
+    return names;
+  });
+}
+
+}  // namespace
+
+Part::Part(void (*add)(nb::module_&)) { parts().push_back(add); }
+
+bool in_main_thread() { return static_cast<unsigned long>(pthread_self()) == interpreter.main_thread; }
+
+bool ctrl_c_raises() {
+  const nb::object now = nb::handle(interpreter.getsignal)(nb::handle(interpreter.sigint));
+  return now.ptr() == interpreter.default_handler;
+}
+
+bool interpreter_ends() { return ending; }
+
+void add_parts(nb::module_& module) {
+  for (const auto add : parts()) add(module);
+}
+
+}  // namespace tesela::python
+
+NB_MODULE(_tesela, m) {
+  using namespace tesela::python;
+  read_interpreter();
+  nb::register_exception_translator(translate);
+  m.attr("__version__") = tesela::config::version;
+  m.def("start", start, nb::kw_only(), "cpus"_a = nb::none(), "gpus"_a = nb::none(), "scheduler"_a = nb::none(),
+        "gpu_megabytes"_a = nb::none(), "streams_per_gpu"_a = nb::none(),
+        R"(Start the workers; without it the first call that needs them does.
+
+Parameters
+----------
+cpus, gpus : int, optional
+    How many cores and GPUs; by default all that StarPU's variables and the machine say.
+scheduler : str, optional
+    StarPU's policy, such as 'lws' or 'dmdas'.
+gpu_megabytes : int, optional
+    How much of each GPU's memory it may take.
+streams_per_gpu : int, optional
+    Tasks that one GPU runs at a time.
+
+Raises
+------
+RuntimeError
+    If they run already.
+)");
+  m.def(
+      "stop", stop,
+      "Wait for all tasks and stop the workers; the next call starts them again. The interpreter's end does the same.");
+  m.def("workers", workers, "Names of the workers. Starts them.");
+  add_parts(m);
+  nb::module_::import_("atexit").attr("register")(nb::cpp_function(end));
+}

@@ -1,0 +1,37 @@
+"""What the tests share: matrices of every layout, and how hypothesis draws them."""
+
+import numpy as np
+from hypothesis import HealthCheck, settings, strategies as st
+
+settings.register_profile(
+    "tesela", deadline=None, derandomize=True, max_examples=40, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("tesela")
+
+dtypes = st.sampled_from([np.float64, np.float32])
+layouts = st.sampled_from(["F", "C", "padded", "reversed", "every second", "read-only"])
+seeds = st.integers(0, 2**32 - 1)
+
+
+def eps(dtype):
+    return np.finfo(dtype).eps
+
+
+def laid_out(a, layout):
+    """The same numbers elsewhere in memory; what lies between them is NaN."""
+    if layout in ("F", "C"):
+        return np.array(a, order=layout)
+    if layout == "read-only":
+        b = np.array(a, order="F")
+        b.flags.writeable = False
+        return b
+    if layout == "reversed":
+        return np.array(a[::-1], order="C")[::-1]
+    big = np.full([2 * n + 3 for n in a.shape], np.nan, a.dtype, order="F")
+    view = big[tuple(slice(0, n) if layout == "padded" else slice(0, 2 * n, 2) for n in a.shape)]
+    view[...] = a
+    return view
+
+
+def random(seed, *shape, dtype=np.float64):
+    return np.random.default_rng(seed).standard_normal(shape).astype(dtype)

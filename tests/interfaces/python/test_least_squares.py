@@ -1,0 +1,106 @@
+import numpy as np
+import pytest
+import scipy.linalg
+from conftest import dtypes, eps, laid_out, layouts, random, seeds
+from hypothesis import given, strategies as st
+
+import tesela
+
+sizes = st.integers(0, 40)
+
+
+def norm(x):
+    return np.linalg.norm(np.asarray(x, float))
+
+
+@given(sizes, sizes, st.sampled_from([None, 1, 3]), dtypes, layouts, layouts, seeds)
+def test_lstsq_is_scipys(m, n, nrhs, dtype, layout_a, layout_b, seed):
+    a0 = random(seed, m, n, dtype=dtype)
+    b0 = random(seed + 1, *((m,) if nrhs is None else (m, nrhs)), dtype=dtype)
+    a, b = laid_out(a0, layout_a), laid_out(b0, layout_b)
+    r = tesela.lstsq(a, b)
+    assert r.status == "ok" and r.rank == min(m, n) and r.x.dtype == dtype and r.x.shape == (n,) + b.shape[1:]
+    assert np.array_equal(a, a0) and np.array_equal(b, b0)  # as they were
+    if m > 0 and n > 0:
+        expected, _, _, s = scipy.linalg.lstsq(a0, b0)
+        condition = s[0] / s[-1]
+        bound = 50 * eps(dtype) * condition**2 * (norm(expected) + norm(b0) / s[0])
+        assert norm(r.x - expected) <= bound
+    residual = norm(a0.astype(float) @ r.x - b0)
+    assert abs(norm(r.residual_norms) - residual) <= 100 * eps(dtype) * (1 + residual) * max(1, norm(r.x))
+
+
+@given(st.integers(1, 30), st.integers(1, 30), st.integers(0, 5), dtypes, seeds)
+def test_lstsq_of_a_deficient_rank_has_the_least_norm(m, n, rank, dtype, seed):
+    rank = min(rank, m, n)
+    a = (random(seed, m, rank) @ random(seed + 1, rank, n)).astype(dtype)
+    b = random(seed + 2, m, dtype=dtype)
+    r = tesela.lstsq(a, b, rcond=1e-3)
+    expected, _, s_rank, s = np.linalg.lstsq(a.astype(float), b.astype(float), rcond=1e-3)
+    if s_rank != rank or (rank > 0 and s[rank - 1] < 1e-2 * s[0]) or r.rank != rank:
+        return  # too near to the cut
+    assert r.status == ("ok" if rank == min(m, n) else "rank deficient")
+    assert norm(r.x - expected) <= 1e5 * eps(dtype) * (1 + norm(expected))
+
+
+def test_lstsq_of_two_equal_columns():
+    r = tesela.lstsq(np.ones((5, 2)), np.arange(5.0))
+    assert r.rank == 1 and r.status == "rank deficient" and r.degrees_of_freedom == 4
+    assert np.allclose(r.x, [1, 1], atol=1e-14) and np.isclose(r.residual_norms, np.sqrt(10))
+    assert "rank=1" in repr(r)
+
+
+@pytest.mark.parametrize("m, n", [(700, 300), (5000, 20), (300, 700)])
+def test_lstsq_of_many_tiles(m, n):
+    a, b = random(1, m, n), random(2, m, 2)
+    r = tesela.lstsq(a, b)
+    assert norm(r.x - scipy.linalg.lstsq(a, b)[0]) <= 1e-11 * norm(r.x)
+
+
+def test_arrays_that_may_be_lost_are_used_in_place():
+    a, b = np.asfortranarray(random(1, 300, 100)), random(2, 300)
+    kept = a.copy()
+    x = tesela.lstsq(a, b).x
+    assert np.array_equal(a, kept)
+    assert np.array_equal(tesela.lstsq(a, b, overwrite_a=True, overwrite_b=True).x, x)
+    assert not np.array_equal(a, kept)
+    kept.flags.writeable = False
+    assert np.array_equal(tesela.lstsq(kept, random(2, 300), overwrite_a=True).x, x)
+
+
+@given(st.integers(1, 30), st.integers(1, 8), dtypes, layouts, seeds)
+def test_wls_is_lstsq_of_scaled_rows(m, n, dtype, layout, seed):
+    a, b = random(seed, m, n, dtype=dtype), random(seed + 1, m, dtype=dtype)
+    w = np.abs(random(seed + 2, m, dtype=dtype)) + dtype(0.25)
+    root = np.sqrt(w.astype(float))
+    expected, _, rank, s = scipy.linalg.lstsq(root[:, None] * a, root * b)
+    r = tesela.wls(laid_out(a, layout), b, w)
+    assert r.rank == rank and norm(r.x - expected) <= 200 * eps(dtype) * (s[0] / s[-1]) ** 2 * (norm(expected) + norm(b))
+
+
+@given(st.integers(1, 20), st.integers(1, 6), dtypes, layouts, seeds)
+def test_gls_is_lstsq_of_whitened_rows(m, n, dtype, layout, seed):
+    a, b = random(seed, m, n, dtype=dtype), random(seed + 1, m, dtype=dtype)
+    f = random(seed + 2, m, m)
+    covariance = (f @ f.T + m * np.eye(m)).astype(dtype)
+    factor = np.linalg.cholesky(covariance.astype(float))
+    expected, _, rank, s = scipy.linalg.lstsq(*(np.linalg.solve(factor, x.astype(float)) for x in (a, b)))
+    r = tesela.gls(a, b, laid_out(covariance, layout))
+    assert norm(r.x - expected) <= 1000 * m * eps(dtype) * (s[0] / s[-1]) ** 2 * (norm(expected) + norm(b))
+
+
+def test_what_is_not_finite_is_an_error_with_its_status():
+    for bad in (np.nan, np.inf):
+        with pytest.raises(np.linalg.LinAlgError) as caught:
+            tesela.lstsq(np.array([[1.0], [bad]]), np.ones(2))
+        assert caught.value.status == "not finite" and caught.value.result.x is None
+
+
+@pytest.mark.parametrize("wrong", [np.ones(3), np.ones((4, 1)), [[1.0]]])
+def test_sizes_that_do_not_match_are_errors(wrong):
+    with pytest.raises(ValueError, match="rows, not 2"):
+        tesela.lstsq(np.eye(2), wrong)
+    with pytest.raises(ValueError):
+        tesela.wls(np.eye(2), np.ones(2), wrong)
+    with pytest.raises(ValueError):
+        tesela.gls(np.eye(2), np.ones(2), wrong)
