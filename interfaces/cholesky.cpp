@@ -46,3 +46,60 @@ Code posv(char uplo, index_t n, index_t nrhs, T* a, index_t lda, T* b, index_t l
 }
 
 }  // namespace tesela::c
+
+#ifdef TESELA_PYTHON
+#include "interfaces/python/results.hpp"
+
+namespace tesela::python {
+namespace {
+
+nb::object factor(nb::handle a_given, bool lower, bool overwrite_a) {
+  const Argument given("a", a_given);
+  given.require_square();
+  const Argument a = lower ? given.transposed() : given;  // the lower triangle is the upper one of A^T
+  return in_precision({&a}, [&]<class T>(T) {
+    auto [r, minor] = with_workers([&](const c::Session& session) {
+      auto columns = Columns<T>::overwriting(a, overwrite_a);
+      index_t order = 0;
+      {
+        const auto A = columns.in_tiles(session, suitable_cholesky_tile(session.runtime(), a.rows()), "A");
+        Graph g(session);
+        order = cholesky(g, A).minor();
+        g.wait();
+      }
+      for (index_t j = 0; j < columns.cols; ++j)
+        std::fill_n(columns.data + j * columns.ld + j + 1, columns.rows - j - 1, T(0));
+      return std::pair(std::move(columns), order);
+    });
+    if (minor != 0)
+      raise_lin_alg_error("the leading minor of order " + std::to_string(minor) + " is not positive, or not finite",
+                          "not positive definite", nb::none());
+    const bool copied = r.copied();
+    const nb::object result = to_python(a, std::move(r));
+    return lower && copied ? nb::object(result.attr("T")) : result;
+  });
+}
+
+const Part part([](nb::module_& m) {
+  m.def("cholesky", factor, "a"_a, "lower"_a = false, nb::kw_only(), "overwrite_a"_a = false,
+        R"(The Cholesky factor of a symmetric positive definite matrix: a = r' r, or with `lower` a = l l'.
+
+Of `a` the triangle is read that the factor takes.
+
+Raises
+------
+numpy.linalg.LinAlgError
+    If a leading minor is not positive.
+
+Examples
+--------
+>>> import numpy as np, tesela
+>>> tesela.cholesky(np.array([[4., 2.], [2., 5.]]))
+array([[2., 1.],
+       [0., 2.]])
+)");
+});
+
+}  // namespace
+}  // namespace tesela::python
+#endif

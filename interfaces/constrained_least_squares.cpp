@@ -73,3 +73,96 @@ Code gglse(index_t m, index_t n, index_t p, T* a, index_t lda, const T* b, index
 }
 
 }  // namespace tesela::c
+
+#ifdef TESELA_PYTHON
+#include "interfaces/python/results.hpp"
+
+namespace tesela::python {
+namespace {
+
+struct ConstrainedResult {
+  nb::object x, residual_norms;
+  index_t rank = 0, constraint_rank = 0;
+  double condition = 1, constraint_condition = 1, constraint_error = 0, constraint_bound = 0;
+  std::string status;
+};
+
+ConstrainedResult solve_lse(nb::handle a_given, nb::handle b_given, nb::handle c_given, nb::handle d_given,
+                            bool overwrite_a, bool overwrite_b) {
+  const Argument a("a", a_given), b("b", b_given), c("c", c_given), d("d", d_given);
+  const index_t m = a.rows(), n = a.cols();
+  b.require_rows(m);
+  c.require_cols(n);
+  d.require_rows(c.rows());
+  d.require_cols(b.cols());
+  return in_precision({&a, &b, &c, &d}, [&]<class T>(T) {
+    auto found = with_workers([&](const c::Session& session) {
+      OlsOptions options;
+      options.method = suitable_ols_method(m, n, b.cols());
+      const TileShape tile =
+          possible_ols_tile(options.method, suitable_ols_tile(session.runtime(), options.method, m, n), m, n);
+      const auto columns_a = Columns<T>::overwriting(a, overwrite_a),
+                 columns_b = Columns<T>::overwriting(b, overwrite_b);
+      const auto A = columns_a.in_tiles(session, tile, "A"), B = columns_b.in_tiles(session, tile, "B");
+      Graph g(session);
+      return lse(g, A, B, Columns<T>(c).take(), Columns<T>(d).take(), options);
+    });
+    const bool solved = found.status == LseStatus::ok || found.status == LseStatus::rank_deficient;
+    ConstrainedResult result;
+    result.x = solved ? to_python_like(b, std::move(found.X)) : nb::none();
+    result.residual_norms = number_or_numbers(b, found.residual_norms);
+    result.rank = found.rank;
+    result.constraint_rank = found.constraint_rank;
+    result.condition = found.condition;
+    result.constraint_condition = found.constraint_condition;
+    result.constraint_error = found.constraint_error.error;
+    result.constraint_bound = found.constraint_error.bound;
+    result.status = description(found.status);
+    if (!solved) raise_lin_alg_error("lse: " + result.status, result.status, nb::cast(result));
+    return result;
+  });
+}
+
+const Part part([](nb::module_& m) {
+  nb::class_<ConstrainedResult>(m, "ConstrainedLeastSquaresResult", "What `lse` found.")
+      .def_ro("x", &ConstrainedResult::x, "The solution.")
+      .def_ro("residual_norms", &ConstrainedResult::residual_norms, "||a x - b||, for each column of b.")
+      .def_ro("rank", &ConstrainedResult::rank, "Of a where c x = 0.")
+      .def_ro("constraint_rank", &ConstrainedResult::constraint_rank, "Of c.")
+      .def_ro("condition", &ConstrainedResult::condition, "Of a where c x = 0.")
+      .def_ro("constraint_condition", &ConstrainedResult::constraint_condition, "Of the constraints that were kept.")
+      .def_ro("constraint_error", &ConstrainedResult::constraint_error,
+              "Measured: ||c x - d|| / (||c|| ||x|| + ||d||).")
+      .def_ro("constraint_bound", &ConstrainedResult::constraint_bound, "The most that it may be.")
+      .def_ro("status", &ConstrainedResult::status, "'ok' or 'rank deficient'.")
+      .def("__repr__", [](nb::handle self) {
+        return describe(self, {"x", "rank", "constraint_rank", "status"});
+      });
+  m.def("lse", solve_lse, "a"_a, "b"_a, "c"_a, "d"_a, nb::kw_only(), "overwrite_a"_a = false, "overwrite_b"_a = false,
+        R"(Least squares with equality constraints: min ||a x - b|| where c x = d (LAPACK gglse).
+
+Any shapes and ranks; of several solutions that of least norm. Constraints that others imply are no error.
+
+Parameters
+----------
+a : (m, n) array
+b : (m,) or (m, k) array
+c : (p, n) array
+d : (p,) or (p, k) array
+
+Raises
+------
+numpy.linalg.LinAlgError
+    If the constraints contradict each other (status 'inconsistent') or something is not finite.
+
+Examples
+--------
+>>> import numpy as np, tesela
+>>> np.round(tesela.lse(np.eye(2), np.array([1., 2.]), np.ones((1, 2)), np.array([1.])).x, 12) + 0.
+array([0., 1.])
+)");
+});
+
+}  // namespace
+}  // namespace tesela::python
+#endif

@@ -73,3 +73,87 @@ Code ggglm(index_t n, index_t m, index_t p, T* a, index_t lda, T* b, index_t ldb
 }
 
 }  // namespace tesela::c
+
+#ifdef TESELA_PYTHON
+#include "interfaces/python/results.hpp"
+
+namespace tesela::python {
+namespace {
+
+struct GlmResult {
+  nb::object x, y;
+  index_t rank = 0, rank_b = 0;
+  double condition = 1, condition_b = 1, backward_error = 0, backward_bound = 0;
+  std::string status;
+};
+
+GlmResult solve_glm(nb::handle a_given, nb::handle b_given, nb::handle d_given, bool overwrite_a, bool overwrite_b) {
+  const Argument a("a", a_given), b("b", b_given), d("d", d_given);
+  b.require_rows(a.rows());
+  d.require_rows(a.rows());
+  return in_precision({&a, &b, &d}, [&]<class T>(T) {
+    auto found = with_workers([&](const c::Session& session) {
+      const GlmOptions options;
+      const GlmTiles tile = suitable_glm_tiles(session.runtime(), options.method, a.rows(), a.cols(), b.cols());
+      const auto columns_a = Columns<T>::overwriting(a, overwrite_a),
+                 columns_b = Columns<T>::overwriting(b, overwrite_b), right = Columns<T>::overwriting(d, false);
+      const auto A = columns_a.in_tiles(session, tile.a, "A"), B = columns_b.in_tiles(session, tile.b, "B"),
+                 D = right.in_tiles(session, {tile.a.mb, std::max<index_t>(d.cols(), 1)}, "d");
+      Graph g(session);
+      return glm(g, A, B, D, options);
+    });
+    const bool solved = found.status == GlmStatus::ok || found.status == GlmStatus::rank_deficient;
+    GlmResult result;
+    result.x = solved ? to_python_like(d, std::move(found.X)) : nb::none();
+    result.y = solved ? to_python_like(d, std::move(found.U)) : nb::none();
+    result.rank = found.rank;
+    result.rank_b = found.rank_b;
+    result.condition = found.condition;
+    result.condition_b = found.condition_b;
+    result.backward_error = found.backward_error.error;
+    result.backward_bound = found.backward_error.bound;
+    result.status = description(found.status);
+    if (!solved) raise_lin_alg_error("glm: " + result.status, result.status, nb::cast(result));
+    return result;
+  });
+}
+
+const Part part([](nb::module_& m) {
+  nb::class_<GlmResult>(m, "GlmResult", "What `glm` found.")
+      .def_ro("x", &GlmResult::x, "The solution.")
+      .def_ro("y", &GlmResult::y, "Of least norm with d = a x + b y.")
+      .def_ro("rank", &GlmResult::rank, "Of a.")
+      .def_ro("rank_b", &GlmResult::rank_b, "Of the rows of q' b that a leaves.")
+      .def_ro("condition", &GlmResult::condition, "Of a with columns of unit norm.")
+      .def_ro("condition_b", &GlmResult::condition_b, "Of those rows.")
+      .def_ro("backward_error", &GlmResult::backward_error, "Measured.")
+      .def_ro("backward_bound", &GlmResult::backward_bound, "The most that it may be.")
+      .def_ro("status", &GlmResult::status, "'ok' or 'rank deficient'.")
+      .def("__repr__", [](nb::handle self) {
+        return describe(self, {"x", "rank", "rank_b", "status"});
+      });
+  m.def("glm", solve_glm, "a"_a, "b"_a, "d"_a, nb::kw_only(), "overwrite_a"_a = false, "overwrite_b"_a = false,
+        R"(The general Gauss-Markov linear model: min ||y|| where d = a x + b y (LAPACK ggglm).
+
+Parameters
+----------
+a : (n, m) array
+b : (n, p) array
+d : (n,) or (n, k) array
+
+Raises
+------
+numpy.linalg.LinAlgError
+    If no x and y fulfil it (status 'inconsistent') or something is not finite.
+
+Examples
+--------
+>>> import numpy as np, tesela
+>>> np.round(tesela.glm(np.ones((3, 1)), np.eye(3), np.array([1., 2., 3.])).x, 12)
+array([2.])
+)");
+});
+
+}  // namespace
+}  // namespace tesela::python
+#endif

@@ -278,7 +278,7 @@ w : (m,) array
 Examples
 --------
 >>> import numpy as np, tesela
->>> float(tesela.wls(np.ones((3, 1)), np.array([1., 2., 9.]), np.array([1., 1., 0.])).x[0])
+>>> float(np.round(tesela.wls(np.ones((3, 1)), np.array([1., 2., 9.]), np.array([1., 1., 0.])).x[0], 12))
 1.5
 )");
   m.def("gls", gls, "a"_a, "b"_a, "covariance"_a, nb::kw_only(), "rcond"_a = nb::none(), "overwrite_a"_a = false,

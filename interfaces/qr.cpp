@@ -201,3 +201,87 @@ Code extract_r_async(tesela_graph* graph, tesela_qr* qr, tesela_matrix* r) {
 Code qr_free(tesela_qr* qr) { return free_handle<AnyQr>("qr", qr); }
 
 }  // namespace tesela::c
+
+#ifdef TESELA_PYTHON
+#include "interfaces/python/results.hpp"
+
+namespace tesela::python {
+namespace {
+
+struct QrResult {
+  nb::object q = nb::none(), r;
+};
+
+template <class T>
+struct Factors {
+  std::optional<HostMatrix<T>> q;
+  HostMatrix<T> r;
+};
+
+/// R, and the first `columns` columns of Q.
+template <class T>
+Factors<T> factors(const c::Session& session, const Argument& a, index_t columns, bool with_q, bool overwrite_a) {
+  const index_t m = a.rows(), n = a.cols();
+  const TileShape tile = suitable_qr_tile(session.runtime(), m, n);
+  const auto array = Columns<T>::overwriting(a, overwrite_a);
+  Factors<T> found{std::nullopt, HostMatrix<T>(columns, n)};
+  if (with_q) found.q.emplace(m, columns);
+  const auto A = array.in_tiles(session, tile, "A");
+  Graph g(session);
+  const QrFactorization<T> f = tesela::qr(g, A);
+  {
+    const auto R = TileMatrix<T>::map(session, found.r.data(), columns, n, found.r.ld(), tile, "R");
+    f.extract_r(g, R);
+    std::optional<TileMatrix<T>> Q;
+    if (with_q) {
+      Q = TileMatrix<T>::map(session, found.q->data(), m, columns, found.q->ld(), tile, "Q");
+      f.form_q(g, *Q);
+    }
+    g.wait();
+  }
+  return found;
+}
+
+QrResult qr(nb::handle a_given, const std::string& mode, bool overwrite_a) {
+  const Argument a("a", a_given);
+  if (a.is_vector()) throw nb::value_error("a must be a matrix");
+  if (mode != "full" && mode != "economic" && mode != "r")
+    throw nb::value_error("mode must be 'full', 'economic' or 'r'");
+  const index_t columns = mode == "economic" ? std::min(a.rows(), a.cols()) : a.rows();
+  return in_precision({&a}, [&]<class T>(T) {
+    Factors<T> found = with_workers(
+        [&](const c::Session& session) { return factors<T>(session, a, columns, mode != "r", overwrite_a); });
+    QrResult result;
+    if (found.q) result.q = to_python(std::move(*found.q), a.library());
+    result.r = to_python(std::move(found.r), a.library());
+    return result;
+  });
+}
+
+const Part part([](nb::module_& m) {
+  nb::class_<QrResult> result(m, "QrResult", "What `qr` found: q and r, or r alone. It can be unpacked.");
+  result.def_ro("q", &QrResult::q, "Orthonormal columns, or None.").def_ro("r", &QrResult::r, "Upper trapezoid.");
+  unpacks<QrResult>(result,
+                    [](const QrResult& r) { return r.q.is_none() ? nb::make_tuple(r.r) : nb::make_tuple(r.q, r.r); });
+  m.def("qr", qr, "a"_a, nb::kw_only(), "mode"_a = "full", "overwrite_a"_a = false, R"(a = q r by tiles.
+
+Parameters
+----------
+a : (m, n) array
+mode : {'full', 'economic', 'r'}
+    q with m columns, or with min(m, n), or none: r alone, as scipy.linalg.qr has them.
+overwrite_a : bool
+    Whether the array may be lost, which spares a copy where it is in Fortran order.
+
+Examples
+--------
+>>> import numpy as np, tesela
+>>> q, r = tesela.qr(np.array([[3., 1.], [4., 2.]]))
+>>> bool(np.allclose(q @ r, [[3, 1], [4, 2]]))
+True
+)");
+});
+
+}  // namespace
+}  // namespace tesela::python
+#endif

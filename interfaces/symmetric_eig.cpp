@@ -110,3 +110,118 @@ Code sygv(int64_t itype, char jobz, char uplo, index_t n, T* a, index_t lda, T* 
 }
 
 }  // namespace tesela::c
+
+#ifdef TESELA_PYTHON
+#include "interfaces/python/results.hpp"
+#include "interfaces/python/subsets.hpp"
+
+namespace tesela::python {
+namespace {
+
+template <class T>
+struct Pairs {
+  SymmetricEigStatus status;
+  std::vector<T> values;
+  std::optional<HostMatrix<T>> vectors;
+};
+
+/// Vectors leave their tiles when A has: these may be A's memory.
+template <class T>
+Pairs<T> pairs_of(const SymmetricEig<T>& found) {
+  Pairs<T> pairs{found.status, {}, std::nullopt};
+  for (const double value : found.values) pairs.values.push_back(static_cast<T>(value));
+  if (found.status.ok() && found.vectors) {
+    pairs.vectors.emplace(found.vectors->m(), found.vectors->n());
+    found.vectors->copy_to(pairs.vectors->data(), pairs.vectors->ld());
+  }
+  return pairs;
+}
+
+nb::object eigh(nb::handle a_given, nb::handle b_given, bool lower, bool eigvals_only, int type,
+                const ByIndex& by_index, const ByValue& by_value, bool overwrite_a, bool overwrite_b) {
+  const auto read = [&](const char* name, nb::handle given) {
+    const Argument argument(name, given);
+    argument.require_square();
+    return lower ? argument : argument.transposed();  // the lower triangle is read
+  };
+  const Argument a = read("a", a_given);
+  std::optional<Argument> b;
+  if (!b_given.is_none()) {
+    b.emplace(read("b", b_given));
+    b->require_rows(a.rows());
+  }
+  if (type < 1 || type > 3) throw nb::value_error("type must be 1, 2 or 3");
+  require_one_subset(by_index, by_value);
+  const Values values = values_of(by_value);
+  GeneralizedEigOptions options;
+  options.kind = static_cast<GeneralizedKind>(type - 1);
+  options.eig.vectors = !eigvals_only;
+  options.eig.positions = positions_of(by_index, a.rows());
+  options.eig.low = values.low;
+  options.eig.high = values.high;
+  return in_precision({&a, b ? &*b : &a}, [&]<class T>(T) -> nb::object {
+    Pairs<T> pairs = with_workers([&](const c::Session& session) {
+      const index_t n = a.rows();
+      const auto columns_a = Columns<T>::overwriting(a, overwrite_a);
+      Graph g(session);
+      if (!b) {
+        const auto A = columns_a.in_tiles(session, {std::max<index_t>(n, 1), suitable_eig_tile(session.runtime(), n)});
+        return pairs_of(symmetric_eig(g, A, options.eig));
+      }
+      const index_t edge = suitable_generalized_tile(session.runtime(), n);
+      const auto columns_b = Columns<T>::overwriting(*b, overwrite_b);
+      const auto A = columns_a.in_tiles(session, {edge, edge}, "A"), B = columns_b.in_tiles(session, {edge, edge}, "B");
+      return pairs_of(generalized_eig(g, A, B, options));
+    });
+    if (!pairs.status.ok())
+      raise_lin_alg_error("eigh: " + to_string(pairs.status), to_string(pairs.status), nb::none());
+    const nb::object w = to_python(std::move(pairs.values), a.library());
+    if (eigvals_only) return w;
+    return nb::cast(EighResult{w, to_python(std::move(*pairs.vectors), a.library())});
+  });
+}
+
+const Part part([](nb::module_& m) {
+  m.def("eigh", eigh, "a"_a, "b"_a = nb::none(), nb::kw_only(), "lower"_a = true, "eigvals_only"_a = false,
+        "type"_a = 1, "subset_by_index"_a = nb::none(), "subset_by_value"_a = nb::none(), "overwrite_a"_a = false,
+        "overwrite_b"_a = false, R"(Eigenvalues of a symmetric matrix, or pair, ascending, and eigenvectors.
+
+Parameters
+----------
+a : (n, n) array
+    Symmetric; one triangle is read.
+b : (n, n) array, optional
+    Symmetric positive definite: a x = w b x (type 1), a b x = w x (2) or b a x = w x (3).
+lower : bool
+    Which triangle is read.
+eigvals_only : bool
+    Return w alone.
+subset_by_index : (int, int), optional
+    The first and the last that are wanted, counted from 0.
+subset_by_value : (float, float), optional
+    Those in (low, high].
+overwrite_a, overwrite_b : bool
+    Whether the array may be lost, which spares a copy where it is in Fortran order.
+
+Returns
+-------
+EighResult
+    eigenvalues w and eigenvectors v, which can be unpacked; or w alone.
+
+Raises
+------
+numpy.linalg.LinAlgError
+    If a or b is not finite, b not positive definite, or the iteration did not converge.
+
+Examples
+--------
+>>> import numpy as np, tesela
+>>> w, v = tesela.eigh(np.array([[2., 1.], [1., 2.]]))
+>>> np.round(w, 12)
+array([1., 3.])
+)");
+});
+
+}  // namespace
+}  // namespace tesela::python
+#endif

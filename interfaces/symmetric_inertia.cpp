@@ -29,3 +29,47 @@ Code symmetric_inertia(char uplo, index_t n, const T* a, index_t lda, double sig
 }
 
 }  // namespace tesela::c
+
+#ifdef TESELA_PYTHON
+#include "interfaces/python/results.hpp"
+
+namespace tesela::python {
+namespace {
+
+nb::tuple inertia(nb::handle a_given, double sigma, bool lower) {
+  const Argument given("a", a_given);
+  given.require_square();
+  const Argument a = lower ? given : given.transposed();
+  return in_precision({&a}, [&]<class T>(T) {
+    const SymmetricInertia found = with_workers([&](const c::Session& session) {
+      const index_t edge = suitable_inertia_tile(session.runtime());
+      const Columns<T> columns(a);
+      const auto A = columns.in_tiles(session, {edge, edge});
+      Graph g(session);
+      return symmetric_inertia(g, A, sigma);
+    });
+    return nb::make_tuple(found.below, found.uncertainty);
+  });
+}
+
+const Part part([](nb::module_& m) {
+  m.def("symmetric_inertia", inertia, "a"_a, "sigma"_a = 0.0, nb::kw_only(), "lower"_a = true,
+        R"(How many eigenvalues of a symmetric matrix are below sigma, without computing any.
+
+Returns
+-------
+(int, float)
+    The count, and how sure it is: that of a matrix at most so far away (2-norm); infinite where the factorization
+    broke down: move sigma a little.
+
+Examples
+--------
+>>> import numpy as np, tesela
+>>> tesela.symmetric_inertia(np.diag([1., 2., 3.]), 2.5)[0]
+2
+)");
+});
+
+}  // namespace
+}  // namespace tesela::python
+#endif

@@ -42,3 +42,81 @@ Code toeplitz_solve(index_t n, index_t nrhs, const T* t, T* b, index_t ldb, tese
 }
 
 }  // namespace tesela::c
+
+#ifdef TESELA_PYTHON
+#include "interfaces/python/results.hpp"
+
+namespace tesela::python {
+namespace {
+
+struct ToeplitzResult {
+  nb::object x;
+  double residual = 0, residual_bound = 0, condition = 0, forward_bound = 0;
+  std::string status;
+};
+
+ToeplitzResult solve_toeplitz(nb::handle c_given, nb::handle b_given) {
+  const Argument c("c", c_given), b("b", b_given);
+  c.require_vector();
+  b.require_rows(c.rows());
+  return in_precision({&c, &b}, [&]<class T>(T) {
+    auto [x, solved] = with_workers([&](const c::Session& session) {
+      auto right = Columns<T>::overwriting(b, false);
+      ToeplitzSolution solution;
+      if (right.rows > 0 && right.cols > 0) {
+        const auto X = right.in_one_tile(session, "X");
+        Graph g(session);
+        solution = toeplitz_solve(g, Toeplitz<T>(g, Columns<T>(c).copy()), T(0), X);
+      }
+      return std::pair(std::move(right), std::move(solution));
+    });
+    const ToeplitzResult result{to_python(b, std::move(x)), solved.taken.residual.error,  solved.taken.residual.bound,
+                                solved.condition,           solved.forward_bound().error, solved.status()};
+    if (!solved.ok()) raise_lin_alg_error("solve_toeplitz: " + result.status, result.status, nb::cast(result));
+    return result;
+  });
+}
+
+const Part part([](nb::module_& m) {
+  nb::class_<ToeplitzResult>(m, "ToeplitzResult", "What `solve_toeplitz` found.")
+      .def_ro("x", &ToeplitzResult::x, "The solution, as b.")
+      .def_ro("residual", &ToeplitzResult::residual, "Measured: the largest ||T x - b|| / (||T|| ||x|| + ||b||).")
+      .def_ro("residual_bound", &ToeplitzResult::residual_bound, "The most that it may be.")
+      .def_ro("condition", &ToeplitzResult::condition,
+              "An estimate, from below, in the 1-norm; NaN where there is none.")
+      .def_ro("forward_bound", &ToeplitzResult::forward_bound, "||x - exact|| / ||exact|| is about this at most.")
+      .def_ro("status", &ToeplitzResult::status, "'ok'.")
+      .def("__repr__", [](nb::handle self) {
+        return describe(self, {"x", "residual", "condition", "status"});
+      });
+  m.def("solve_toeplitz", solve_toeplitz, "c"_a, "b"_a,
+        R"(Solve T x = b for a symmetric Toeplitz matrix, any number of b.
+
+Fast methods first, and others while the measured residual is above rounding.
+
+Parameters
+----------
+c : (n,) array
+    First column: T[i, j] = c[|i - j|].
+b : (n,) or (n, k) array
+
+Returns
+-------
+ToeplitzResult
+
+Raises
+------
+numpy.linalg.LinAlgError
+    If T is singular to working precision, not finite, or x inaccurate; its attribute `result` holds what was found.
+
+Examples
+--------
+>>> import numpy as np, tesela
+>>> np.round(tesela.solve_toeplitz(np.array([2., 1.]), np.array([3., 3.])).x, 12)
+array([1., 1.])
+)");
+});
+
+}  // namespace
+}  // namespace tesela::python
+#endif

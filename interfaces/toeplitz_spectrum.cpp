@@ -32,3 +32,149 @@ Code toeplitz_eig(char jobz, index_t n, const T* t, T* w, T* z, index_t ldz) {
 }
 
 }  // namespace tesela::c
+
+#ifdef TESELA_PYTHON
+#include "interfaces/python/results.hpp"
+#include "interfaces/python/subsets.hpp"
+
+#include <nanobind/stl/vector.h>
+
+namespace tesela::python {
+namespace {
+
+template <class T>
+std::span<const T> span_of(const Columns<T>& columns) {
+  return {columns.data, static_cast<std::size_t>(columns.rows)};
+}
+
+template <class T>
+struct Found {
+  std::vector<T> values;
+  std::optional<HostMatrix<T>> vectors;
+  std::string problem;
+};
+
+/// Columns and values from `first` on, `count` of them.
+template <class T>
+Found<T> part_of(const Spectrum<T>& found, std::size_t first, std::size_t count) {
+  Found<T> part;
+  for (std::size_t i = first; i < first + count; ++i) part.values.push_back(static_cast<T>(found.values[i]));
+  if (!found.vectors) return part;
+  HostMatrix<T> all(found.vectors->m(), found.vectors->n());
+  found.vectors->copy_to(all.data(), all.ld());
+  if (count == found.values.size()) {
+    part.vectors = std::move(all);
+  } else {
+    part.vectors.emplace(all.rows(), static_cast<index_t>(count));
+    std::copy_n(all.data() + static_cast<index_t>(first) * all.rows(), part.vectors->size(), part.vectors->data());
+  }
+  return part;
+}
+
+nb::object eigh_toeplitz(nb::handle c_given, bool eigvals_only, const ByIndex& by_index, const ByValue& by_value) {
+  const Argument c("c", c_given);
+  c.require_vector();
+  require_one_subset(by_index, by_value);
+  const index_t n = c.rows();
+  const auto positions = positions_of(by_index, n);
+  const Values range = values_of(by_value);
+  SpectrumOptions options;
+  options.vectors = !eigvals_only;
+  options.low = range.low;
+  options.high = range.high;
+  std::size_t first = 0;
+  if (positions && positions->end <= n - positions->begin) {
+    options.smallest = positions->end;
+    first = static_cast<std::size_t>(positions->begin);
+  } else if (positions) {
+    options.largest = n - positions->begin;
+  }
+  return in_precision({&c}, [&]<class T>(T) -> nb::object {
+    Found<T> found = with_workers([&](const c::Session& session) {
+      if (n == 0) return Found<T>{{}, HostMatrix<T>(0, 0), {}};
+      const Columns<T> column(c);
+      Graph g(session);
+      const Spectrum<T> spectrum = toeplitz_spectrum<T>(g, span_of(column), options);
+      if (!spectrum.good()) {
+        Found<T> none;
+        none.problem = std::to_string(spectrum.values.size()) + " of " + std::to_string(spectrum.expected) +
+                       " eigenvalues found, " + std::to_string(spectrum.uncertain) + " of them uncertain";
+        return none;
+      }
+      return part_of(spectrum, first, positions ? static_cast<std::size_t>(positions->size()) : spectrum.values.size());
+    });
+    if (!found.problem.empty()) raise_lin_alg_error("eigh_toeplitz: " + found.problem, "inaccurate", nb::none());
+    const nb::object w = to_python(std::move(found.values), c.library());
+    if (eigvals_only) return w;
+    return nb::cast(EighResult{w, found.vectors ? to_python(std::move(*found.vectors), c.library()) : nb::none()});
+  });
+}
+
+nb::object count(nb::handle c_given, const std::vector<double>& shifts) {
+  const Argument c("c", c_given);
+  c.require_vector();
+  for (const double shift : shifts)
+    if (std::isnan(shift)) throw nb::value_error("a shift is NaN");
+  bool doubtful = false;
+  std::vector<index_t> below(shifts.size(), 0);
+  if (c.rows() > 0 && !shifts.empty())
+    in_precision({&c}, [&]<class T>(T) {
+      const std::vector<Inertia> found = with_workers([&](const c::Session& session) {
+        const Columns<T> column(c);
+        Graph g(session);
+        return toeplitz_count(g, SineToeplitz<T>(g, span_of(column)), shifts);
+      });
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        below[i] = found[i].total();
+        doubtful = doubtful || found[i].doubtful;
+      }
+    });
+  const nb::object counts = counts_to_python(below);
+  if (doubtful) raise_lin_alg_error("toeplitz_count: a count may be off", "doubtful", counts);
+  return counts;
+}
+
+const Part part([](nb::module_& m) {
+  m.def("eigh_toeplitz", eigh_toeplitz, "c"_a, nb::kw_only(), "eigvals_only"_a = false,
+        "subset_by_index"_a = nb::none(), "subset_by_value"_a = nb::none(),
+        R"(Eigenvalues of a symmetric Toeplitz matrix, ascending, and eigenvectors, in O(n) memory for each.
+
+Parameters
+----------
+c : (n,) array
+    First column: T[i, j] = c[|i - j|].
+eigvals_only, subset_by_index, subset_by_value
+    As `eigh`. What is as near to an end of the range as rounding counts as equal to it.
+
+Returns
+-------
+EighResult
+    eigenvalues w and eigenvectors v, which can be unpacked; or w alone.
+
+Raises
+------
+numpy.linalg.LinAlgError
+    If fewer were found than counted, or they are not as accurate as they should be.
+
+Examples
+--------
+>>> import numpy as np, tesela
+>>> np.round(tesela.eigh_toeplitz(np.array([2., 1.]), eigvals_only=True), 12)
+array([1., 3.])
+)");
+  m.def("toeplitz_count", count, "c"_a, "shifts"_a,
+        R"(How many eigenvalues of a symmetric Toeplitz matrix are below each shift.
+
+An eigenvalue within rounding of a shift counts as equal to it, so it is not below.
+
+Examples
+--------
+>>> import numpy as np, tesela
+>>> tesela.toeplitz_count(np.array([2., 1.]), [0., 2., 4.])
+array([0, 1, 2])
+)");
+});
+
+}  // namespace
+}  // namespace tesela::python
+#endif

@@ -69,3 +69,96 @@ Code tridiagonal_solve(index_t n, index_t nrhs, index_t matrices, int64_t period
 }
 
 }  // namespace tesela::c
+
+#ifdef TESELA_PYTHON
+#include "interfaces/python/results.hpp"
+
+namespace tesela::python {
+namespace {
+
+/// A band as long as the matrix: dl begins, and du ends, with what is not read. Of n - 1 numbers that is added.
+template <class T>
+struct Band {
+  std::shared_ptr<HostMatrix<T>> longer;
+  Columns<T> columns;
+
+  Band(const Argument& given, index_t n, index_t before) : columns(given) {
+    if (given.rows() == n) return;
+    longer = std::make_shared<HostMatrix<T>>(HostMatrix<T>::zeros(n, given.cols()));
+    for (index_t j = 0; j < given.cols(); ++j)
+      std::copy_n(columns.data + j * columns.ld, n - 1, longer->data() + j * n + before);
+    columns.data = longer->data();
+    columns.rows = columns.ld = n;
+  }
+};
+
+nb::object solve_tridiagonal(nb::handle dl_given, nb::handle d_given, nb::handle du_given, nb::handle b_given,
+                             bool periodic, bool overwrite_b) {
+  const Argument dl("dl", dl_given), d("d", d_given), du("du", du_given), b("b", b_given);
+  const index_t n = b.rows(), k = b.cols();
+  d.require_rows(n);
+  if (d.cols() != 1) d.require_cols(k);
+  for (const Argument* band : {&dl, &du}) {
+    band->require_cols(d.cols());
+    if (periodic || n == 0 || band->rows() != n - 1) band->require_rows(n);
+  }
+  return in_precision({&dl, &d, &du, &b}, [&]<class T>(T) {
+    auto [x, place] = with_workers([&](const c::Session& session) {
+      auto right = Columns<T>::overwriting(b, overwrite_b);
+      index_t info = 0;
+      if (n > 0 && k > 0) {
+        const TridiagonalTile tile = suitable_tridiagonal_tile(session.runtime(), TridiagonalMethod::automatic, n, k);
+        const Band<T> lower(dl, n, 1), middle(d, n, 0), upper(du, n, 0);
+        const auto tiles = [&](const Band<T>& band, const char* label) {
+          return band.columns.in_tiles(session, {tile.along, d.cols() == 1 ? 1 : tile.across}, label);
+        };
+        const Tridiagonal<T> A{tiles(lower, "dl"), tiles(middle, "d"), tiles(upper, "du")};
+        const auto B = right.in_tiles(session, {tile.along, tile.across}, "B");
+        Graph g(session);
+        tridiagonal_solve(g, A, B, {.periodic = periodic});
+        info = g.wait().info;
+      }
+      return std::pair(std::move(right), info);
+    });
+    if (place != 0)
+      raise_lin_alg_error("equation " + std::to_string((place - 1) % n) + " of system " +
+                              std::to_string((place - 1) / n) + " is singular or not finite",
+                          "singular", nb::none());
+    return to_python(b, std::move(x));
+  });
+}
+
+const Part part([](nb::module_& m) {
+  m.def("solve_tridiagonal", solve_tridiagonal, "dl"_a, "d"_a, "du"_a, "b"_a, nb::kw_only(), "periodic"_a = false,
+        "overwrite_b"_a = false, R"(Solve tridiagonal systems, with pivoting.
+
+Parameters
+----------
+dl, d, du : (n,) or (n, k) arrays
+    Below, on and above the diagonal: row i is dl[i] x[i-1] + d[i] x[i] + du[i] x[i+1]. dl[0] and du[-1] are not
+    read, and may be left out. With k columns each right-hand side has a matrix of its own.
+b : (n,) or (n, k) array
+periodic : bool
+    dl[0] couples to the last unknown and du[-1] to the first.
+
+Returns
+-------
+array
+    x, as b.
+
+Raises
+------
+numpy.linalg.LinAlgError
+    If a system is singular or not finite; the message says where, counted from 0.
+
+Examples
+--------
+>>> import numpy as np, tesela
+>>> tesela.solve_tridiagonal(np.ones(2), np.full(3, 4.), np.ones(2), np.array([5., 6., 5.]))
+array([1., 1., 1.])
+)");
+});
+
+}  // namespace
+}  // namespace tesela::python
+#endif

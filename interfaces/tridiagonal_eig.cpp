@@ -54,3 +54,100 @@ Code tridiagonal_count_below(index_t n, const T* d, const T* e, T x, index_t* co
 }
 
 }  // namespace tesela::c
+
+#ifdef TESELA_PYTHON
+#include "interfaces/python/results.hpp"
+#include "interfaces/python/subsets.hpp"
+
+namespace tesela::python {
+namespace {
+
+template <class T>
+struct Found {
+  TridiagonalEigResult<T> eig;
+  HostMatrix<T> vectors;
+};
+
+template <class T>
+std::span<const T> span_of(const Columns<T>& columns) {
+  return {columns.data, static_cast<std::size_t>(columns.rows)};
+}
+
+/// How many are at most x.
+template <class T>
+index_t count_up_to(std::span<const T> d, std::span<const T> e, double x) {
+  const T end = std::nextafter(static_cast<T>(x), std::numeric_limits<T>::infinity());
+  return tridiagonal_count_below<T>(d, e, end);
+}
+
+nb::object eigh_tridiagonal(nb::handle d_given, nb::handle e_given, bool eigvals_only, const std::string& select,
+                            const std::optional<std::array<double, 2>>& select_range) {
+  const Argument d("d", d_given), e("e", e_given);
+  d.require_vector();
+  const index_t n = d.rows();
+  e.require_vector_of(std::max<index_t>(n - 1, 0));
+  if (select != "a" && select != "v" && select != "i") throw nb::value_error("select must be 'a', 'v' or 'i'");
+  if (select != "a" && !select_range) throw nb::value_error("select_range is missing");
+  if (select == "v") values_of(select_range);
+  std::optional<IndexRange> range;
+  if (select == "i") {
+    const auto [low, high] = *select_range;
+    range = positions_of(std::array{static_cast<index_t>(low), static_cast<index_t>(high)}, n);
+  }
+  return in_precision({&d, &e}, [&]<class T>(T) -> nb::object {
+    Found<T> found = with_workers([&](const c::Session& session) {
+      const Columns<T> columns_d(d), columns_e(e);
+      const auto diagonal = span_of(columns_d), beside = span_of(columns_e);
+      TridiagonalEigOptions options;
+      options.range = range;
+      if (select == "v")
+        options.range = IndexRange{count_up_to(diagonal, beside, (*select_range)[0]),
+                                   count_up_to(diagonal, beside, (*select_range)[1])};
+      if (eigvals_only) return Found<T>{tridiagonal_eigenvalues<T>(session, diagonal, beside, options), {}};
+      Found<T> pairs{{}, HostMatrix<T>(n, options.range ? options.range->size() : n)};
+      const auto X = TileMatrix<T>::map(session, pairs.vectors.data(), n, pairs.vectors.cols(), pairs.vectors.ld(),
+                                        {std::max<index_t>(n, 1), 256}, "X");
+      pairs.eig = tridiagonal_eig<T>(session, diagonal, beside, X, options);
+      X.bring_home();
+      return pairs;
+    });
+    const std::string status = to_string(found.eig.status);
+    if (!found.eig.status.ok()) raise_lin_alg_error("eigh_tridiagonal: " + status, status, nb::none());
+    const nb::object w = to_python(std::move(found.eig.values), d.library());
+    if (eigvals_only) return w;
+    return nb::cast(EighResult{w, to_python(std::move(found.vectors), d.library())});
+  });
+}
+
+const Part part([](nb::module_& m) {
+  m.def("eigh_tridiagonal", eigh_tridiagonal, "d"_a, "e"_a, "eigvals_only"_a = false, "select"_a = "a",
+        "select_range"_a = nb::none(), R"(Eigenvalues of a symmetric tridiagonal matrix, ascending, and eigenvectors.
+
+Parameters
+----------
+d : (n,) array
+    The diagonal.
+e : (n - 1,) array
+    What is beside it.
+eigvals_only : bool
+    Return w alone.
+select : {'a', 'v', 'i'}
+    All, those in (low, high] of `select_range`, or those from the first to the second position.
+select_range : (low, high), optional
+
+Returns
+-------
+EighResult
+    eigenvalues w and eigenvectors v, which can be unpacked; or w alone.
+
+Examples
+--------
+>>> import numpy as np, tesela
+>>> np.round(tesela.eigh_tridiagonal(np.array([2., 2.]), np.array([1.]), eigvals_only=True), 12)
+array([1., 3.])
+)");
+});
+
+}  // namespace
+}  // namespace tesela::python
+#endif

@@ -1,6 +1,7 @@
 #include "interfaces/python/arrays.hpp"
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 namespace tesela::python {
 namespace {
@@ -19,7 +20,7 @@ Library library_of(nb::handle given) {
 }
 
 /// A copy in NumPy, of native float32 or float64.
-nb::object converted(const char* name, nb::handle given) {
+nb::object in_our_type(const char* name, nb::handle given) {
   const auto numpy = nb::module_::import_("numpy");
   const nb::object array = numpy.attr("asarray")(given);
   const nb::object type = array.attr("dtype");
@@ -81,13 +82,14 @@ nb::object array_of(HostMatrix<T> matrix, bool vector, Library library) {
 
 }  // namespace
 
-Argument::Argument(const char* name, nb::handle given) : name_(name), library_(library_of(given)) {
+Argument::Argument(const char* name, nb::handle given)
+    : name_(name), object_(nb::borrow(given)), library_(library_of(given)) {
   const auto read = [&](nb::handle from) { return nb::try_cast(from, view_, false); };
-  nb::object copy;
   if (!read(given) || (view_.device_type() == nb::device::cpu::value && !has_our_type(view_.dtype())) ||
       reinterpret_cast<std::uintptr_t>(view_.data()) % (view_.itemsize() > 0 ? view_.itemsize() : 1) != 0) {
-    copy = converted(name, given);
-    if (!read(copy)) throw nb::type_error((std::string(name) + " is no array").c_str());
+    object_ = in_our_type(name, given);
+    converted_ = true;
+    if (!read(object_)) throw nb::type_error((std::string(name) + " is no array").c_str());
   }
   if (view_.device_type() != nb::device::cpu::value)
     throw nb::type_error((std::string(name) + " is not in the host's memory").c_str());
@@ -98,7 +100,14 @@ Argument::Argument(const char* name, nb::handle given) : name_(name), library_(l
   col_stride_ = is_vector() ? std::max<index_t>(shape_.rows, 1) : view_.stride(1);
   // JAX's arrays do not change. What else is written to must be given as such.
   nb::ndarray<> own;
-  writable_ = library_ != Library::jax && (copy.is_valid() || nb::try_cast(given, own, false));
+  writable_ = !converted_ && library_ != Library::jax && nb::try_cast(given, own, false);
+}
+
+Argument Argument::transposed() const {
+  Argument turned = *this;
+  std::swap(turned.shape_.rows, turned.shape_.cols);
+  std::swap(turned.row_stride_, turned.col_stride_);
+  return turned;
 }
 
 void Argument::require_square() const {
@@ -112,6 +121,10 @@ void Argument::require_cols(index_t wanted) const {
 }
 void Argument::require_vector() const {
   if (!is_vector()) refuse(name_, "must be a vector, not " + to_string(shape_));
+}
+void Argument::require_vector_of(index_t size) const {
+  if (!is_vector() || rows() != size)
+    refuse(name_, "must be a vector of " + std::to_string(size) + ", not " + to_string(shape_));
 }
 
 template <class T>
@@ -144,6 +157,10 @@ nb::object to_python(std::vector<T> numbers, Library library) {
   HostMatrix<T> column(static_cast<index_t>(numbers.size()), 1);
   std::copy(numbers.begin(), numbers.end(), column.data());
   return array_of(std::move(column), true, library);
+}
+
+nb::object counts_to_python(const std::vector<index_t>& counts) {
+  return nb::module_::import_("numpy").attr("array")(counts, "dtype"_a = "int64");
 }
 
 template class Columns<float>;

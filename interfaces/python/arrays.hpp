@@ -27,8 +27,16 @@ class Argument {
   bool is_vector() const { return view_.ndim() == 1; }
   bool single() const { return view_.dtype().bits == 32; }
   Library library() const { return library_; }
-  /// Whether the caller's own memory may be written to.
+  /// Whether the caller's own memory may be written to, if he allows it; it may always where it is a copy already.
   bool writable() const { return writable_; }
+  bool converted() const { return converted_; }
+  /// The array, or the copy.
+  const nb::object& object() const { return object_; }
+
+  /// The same memory as A^T.
+  Argument transposed() const;
+  /// Whether it lies by rows.
+  bool by_rows() const { return !is_vector() && col_stride_ == 1 && row_stride_ >= std::max<index_t>(cols(), 1); }
 
   const void* data() const { return view_.data(); }
   index_t row_stride() const { return row_stride_; }
@@ -39,14 +47,16 @@ class Argument {
   void require_rows(index_t rows) const;
   void require_cols(index_t cols) const;
   void require_vector() const;
+  void require_vector_of(index_t size) const;
 
  private:
   const char* name_;
+  nb::object object_;
   nb::ndarray<nb::ro> view_;
   Library library_ = Library::numpy;
   Shape shape_;
   index_t row_stride_ = 0, col_stride_ = 0;
-  bool writable_ = false;
+  bool writable_ = false, converted_ = false;
 };
 
 /// An argument's numbers by columns, in the caller's memory or in a copy.
@@ -56,7 +66,9 @@ class Columns : public c::Array<T> {
   /// To be read.
   explicit Columns(const Argument& a) : Columns(a, true) {}
   /// To be written to: a copy, unless what was given may be lost.
-  static Columns overwriting(const Argument& a, bool may_be_lost) { return Columns(a, may_be_lost && a.writable()); }
+  static Columns overwriting(const Argument& a, bool may_be_lost) {
+    return Columns(a, (may_be_lost && a.writable()) || a.converted());
+  }
 
   bool copied() const { return copy_ != nullptr; }
   /// The copy, which somebody may keep; made where there is none.
@@ -83,6 +95,14 @@ template <class T>
 nb::object to_python(std::vector<T> numbers, Library library = Library::numpy);
 template <class T>
 nb::object column_to_python(HostMatrix<T> matrix, Library library = Library::numpy);
+/// Of another type of numbers, as NumPy's.
+nb::object counts_to_python(const std::vector<index_t>& counts);
+/// What was overwritten: the argument itself where no copy was made.
+template <class T>
+nb::object to_python(const Argument& a, Columns<T> columns) {
+  if (!columns.copied()) return a.object();
+  return a.is_vector() ? column_to_python(columns.take(), a.library()) : to_python(columns.take(), a.library());
+}
 /// As the right-hand side was given: a vector or a matrix.
 template <class T>
 nb::object to_python_like(const Argument& b, HostMatrix<T> matrix) {

@@ -1,6 +1,7 @@
 #include "interfaces/c/process.hpp"
 #include "interfaces/python/call.hpp"
 #include "interfaces/python/process.hpp"
+#include "interfaces/python/results.hpp"
 #include <tesela/runtime/config.hpp>
 
 #include <atomic>
@@ -129,6 +130,10 @@ RuntimeError
       "stop", stop,
       "Wait for all tasks and stop the workers; the next call starts them again. The interpreter's end does the same.");
   m.def("workers", workers, "Names of the workers. Starts them.");
+  nb::class_<EighResult> pairs(m, "EighResult", "Eigenvalues and eigenvectors; it can be unpacked.");
+  pairs.def_ro("eigenvalues", &EighResult::eigenvalues, "Ascending.");
+  pairs.def_ro("eigenvectors", &EighResult::eigenvectors, "A column each.");
+  unpacks<EighResult>(pairs, [](const EighResult& r) { return nb::make_tuple(r.eigenvalues, r.eigenvectors); });
   add_parts(m);
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(end));
 }

@@ -21,6 +21,19 @@ inline std::string describe(nb::handle result, std::initializer_list<const char*
   return text + ")";
 }
 
+/// Lets a result be unpacked, as SciPy's tuples: the members that are not None.
+template <class R, class... Options>
+void unpacks(nb::class_<R, Options...>& result, nb::tuple (*members)(const R&)) {
+  result.def("__iter__", [members](const R& r) { return nb::iter(members(r)); });
+  result.def("__len__", [members](const R& r) { return nb::len(members(r)); });
+  result.def("__getitem__", [members](const R& r, nb::object i) { return members(r).attr("__getitem__")(i); });
+}
+
+/// Of every function that finds eigenvectors; module.cpp binds it.
+struct EighResult {
+  nb::object eigenvalues, eigenvectors;
+};
+
 /// A number of each right-hand side: one for a vector, else an array.
 template <class T>
 nb::object number_or_numbers(const Argument& b, const std::vector<T>& numbers) {

@@ -35,3 +35,20 @@ def laid_out(a, layout):
 
 def random(seed, *shape, dtype=np.float64):
     return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
+
+
+def norm(x):
+    return np.linalg.norm(np.asarray(x, float))
+
+
+def symmetric(seed, n, dtype=np.float64):
+    a = random(seed, n, n)
+    return (a + a.T).astype(dtype)
+
+
+def one_triangle(a, lower):
+    """What must not be read is NaN."""
+    other = np.triu_indices(len(a), 1) if lower else np.tril_indices(len(a), -1)
+    b = a.copy()
+    b[other] = np.nan
+    return b

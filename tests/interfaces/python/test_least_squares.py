@@ -1,16 +1,12 @@
 import numpy as np
 import pytest
 import scipy.linalg
-from conftest import dtypes, eps, laid_out, layouts, random, seeds
+from conftest import dtypes, eps, laid_out, layouts, norm, random, seeds
 from hypothesis import given, strategies as st
 
 import tesela
 
 sizes = st.integers(0, 40)
-
-
-def norm(x):
-    return np.linalg.norm(np.asarray(x, float))
 
 
 @given(sizes, sizes, st.sampled_from([None, 1, 3]), dtypes, layouts, layouts, seeds)
@@ -104,3 +100,38 @@ def test_sizes_that_do_not_match_are_errors(wrong):
         tesela.wls(np.eye(2), np.ones(2), wrong)
     with pytest.raises(ValueError):
         tesela.gls(np.eye(2), np.ones(2), wrong)
+
+
+@given(st.integers(0, 12), st.integers(1, 8), st.integers(0, 4), dtypes, layouts, seeds)
+def test_lse_is_lapacks_gglse(more, n, p, dtype, layout, seed):
+    p = min(p, n)
+    a, c = random(seed, n + more, n, dtype=dtype), random(seed + 1, p, n, dtype=dtype)
+    b, d = random(seed + 2, n + more, dtype=dtype), random(seed + 3, p, dtype=dtype)
+    r = tesela.lse(laid_out(a, layout), b, laid_out(c, layout), d)
+    # min ||a x - b|| where c x = d by the null space of c
+    ca, aa = c.astype(float), a.astype(float)
+    x0, null = np.linalg.pinv(ca) @ d, scipy.linalg.null_space(ca) if p else np.eye(n)
+    expected = x0 + null @ (np.linalg.pinv(aa @ null) @ (b - aa @ x0))
+    condition = np.linalg.cond(aa) * (np.linalg.cond(ca) if p else 1)
+    assert r.status == "ok" and r.constraint_rank == p and r.x.dtype == dtype
+    assert norm(r.x - expected) <= 500 * eps(dtype) * condition**2 * (1 + norm(expected))
+    assert norm(ca @ r.x - d) <= 200 * eps(dtype) * (norm(ca) * norm(r.x) + norm(d))
+
+
+def test_lse_of_contradicting_constraints():
+    with pytest.raises(np.linalg.LinAlgError, match="inconsistent") as caught:
+        tesela.lse(np.eye(2), np.ones(2), np.ones((2, 2)), np.array([1.0, 2.0]))
+    assert caught.value.status == "inconsistent" and caught.value.result.x is None
+
+
+@given(st.integers(1, 8), st.integers(0, 4), dtypes, layouts, seeds)
+def test_glm_is_gls(m, more, dtype, layout, seed):
+    n = m + more
+    a, b, d = random(seed, n, m, dtype=dtype), random(seed + 1, n, n + 2, dtype=dtype), random(seed + 2, n, dtype=dtype)
+    r = tesela.glm(laid_out(a, layout), laid_out(b, layout), d)
+    aa, bb = a.astype(float), b.astype(float)
+    root = np.linalg.inv(np.linalg.cholesky(bb @ bb.T))
+    expected = np.linalg.lstsq(root @ aa, root @ d, rcond=None)[0]
+    condition = np.linalg.cond(aa) ** 2 * np.linalg.cond(bb) ** 2
+    assert norm(r.x - expected) <= 200 * eps(dtype) * condition * (1 + norm(expected))
+    assert norm(aa @ r.x + bb @ r.y - d) <= 200 * eps(dtype) * (norm(aa) * norm(r.x) + norm(bb) * norm(r.y) + norm(d))

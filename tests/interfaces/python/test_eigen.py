@@ -1,0 +1,113 @@
+import numpy as np
+import pytest
+import scipy.linalg
+from conftest import dtypes, eps, laid_out, layouts, norm, one_triangle, random, seeds, symmetric
+from hypothesis import given, strategies as st
+
+import tesela
+
+
+@given(st.integers(0, 40), st.booleans(), dtypes, layouts, st.booleans(), seeds)
+def test_eigh_is_scipys(n, lower, dtype, layout, overwrite, seed):
+    a = symmetric(seed, n, dtype)
+    w, v = tesela.eigh(laid_out(one_triangle(a, lower), layout), lower=lower, overwrite_a=overwrite)
+    bound = 20 * (n + 1) * eps(dtype)
+    assert w.dtype == v.dtype == dtype and w.shape == (n,) and v.shape == (n, n)
+    assert norm(a.astype(float) @ v - v * w) <= bound * norm(a) and norm(v.T.astype(float) @ v - np.eye(n)) <= bound
+    values = tesela.eigh(laid_out(a, layout), eigvals_only=True)
+    if n > 0:
+        expected = scipy.linalg.eigh(a.astype(float), eigvals_only=True)
+        assert norm(w - expected) <= bound * norm(a) and norm(values - expected) <= bound * norm(a)
+
+
+@given(st.integers(1, 40), dtypes, st.data(), seeds)
+def test_parts_of_a_spectrum_are_scipys(n, dtype, data, seed):
+    a = symmetric(seed, n, dtype)
+    expected = scipy.linalg.eigh(a.astype(float), eigvals_only=True)
+    bound = 20 * (n + 1) * eps(dtype) * norm(a)
+    low = data.draw(st.integers(0, n - 1))
+    high = data.draw(st.integers(low, n - 1))
+    w, v = tesela.eigh(a, subset_by_index=(low, high))
+    assert norm(w - expected[low : high + 1]) <= bound and v.shape == (n, high - low + 1)
+    # SciPy's range is (low, high]: ends on eigenvalues say which of them belongs to it.
+    values = tesela.eigh(a, eigvals_only=True).astype(float)
+    if low < high and np.diff(values[low : high + 1]).min() > bound:
+        part = tesela.eigh(a, eigvals_only=True, subset_by_value=(values[low], values[high]))
+        middle = tesela.eigh(a, eigvals_only=True, subset_by_value=(values[low] + bound / 2, values[high] + bound / 2))
+        assert len(middle) == high - low and abs(len(part) - (high - low)) <= 1
+
+
+def test_a_range_of_values_holds_its_upper_end():
+    a = np.diag([1.0, 2.0, 3.0, 4.0])
+    assert list(tesela.eigh(a, eigvals_only=True, subset_by_value=(1, 3))) == [2, 3]
+    assert list(scipy.linalg.eigh(a, eigvals_only=True, subset_by_value=(1, 3))) == [2, 3]
+    assert list(tesela.eigh_tridiagonal(np.diag(a).copy(), np.zeros(3), True, "v", (1, 3))) == [2, 3]
+
+
+@given(st.integers(1, 30), st.sampled_from([1, 2, 3]), st.booleans(), dtypes, layouts, seeds)
+def test_eigh_of_two_matrices_is_scipys(n, type, lower, dtype, layout, seed):
+    a, f = symmetric(seed, n, dtype), random(seed + 1, n, n)
+    b = (f @ f.T + n * np.eye(n)).astype(dtype)
+    w, v = tesela.eigh(
+        laid_out(one_triangle(a, lower), layout), laid_out(one_triangle(b, lower), layout), lower=lower, type=type
+    )
+    expected = scipy.linalg.eigh(a.astype(float), b.astype(float), eigvals_only=True, type=type)
+    assert norm(w - expected) <= 100 * n * eps(dtype) * np.linalg.cond(b.astype(float)) * norm(expected)
+    assert v.shape == (n, n) and np.isfinite(v).all()
+
+
+@given(st.integers(1, 60), dtypes, layouts, st.data(), seeds)
+def test_eigh_tridiagonal_is_scipys(n, dtype, layout, data, seed):
+    d, e = random(seed, n, dtype=dtype), random(seed + 1, n - 1, dtype=dtype)
+    expected = scipy.linalg.eigh_tridiagonal(d.astype(float), e.astype(float), eigvals_only=True)
+    t = np.diag(d).astype(float) + np.diag(e, 1) + np.diag(e, -1)
+    bound = 20 * (n + 1) * eps(dtype) * max(norm(t), 1e-30)
+    w, v = tesela.eigh_tridiagonal(laid_out(d, layout), laid_out(e, layout))
+    assert w.dtype == v.dtype == dtype and norm(w - expected) <= bound and norm(t @ v - v * w) <= bound
+    low = data.draw(st.integers(0, n - 1))
+    high = data.draw(st.integers(low, n - 1))
+    w, v = tesela.eigh_tridiagonal(d, e, select="i", select_range=(low, high))
+    assert norm(w - expected[low : high + 1]) <= bound and v.shape == (n, high - low + 1)
+    ends = (expected[low] - 10 * bound, expected[high] + 10 * bound)
+    if np.diff(expected).min(initial=np.inf) > 30 * bound:
+        w = tesela.eigh_tridiagonal(d, e, True, "v", ends)
+        assert norm(w - expected[low : high + 1]) <= bound
+
+
+@given(st.integers(1, 40), st.booleans(), dtypes, layouts, seeds)
+def test_symmetric_inertia_counts(n, lower, dtype, layout, seed):
+    a = symmetric(seed, n, dtype)
+    values = np.linalg.eigvalsh(a.astype(float))
+    below, uncertainty = tesela.symmetric_inertia(laid_out(one_triangle(a, lower), layout), 0.3, lower=lower)
+    assert np.sum(values < 0.3 - uncertainty) <= below <= np.sum(values < 0.3 + uncertainty)
+
+
+def test_what_is_not_finite_is_an_error_with_its_status():
+    a = np.eye(3)
+    a[2, 1] = np.nan
+    with pytest.raises(np.linalg.LinAlgError, match="finite") as caught:
+        tesela.eigh(a)
+    assert caught.value.status in str(caught.value)
+    with pytest.raises(np.linalg.LinAlgError, match="positive"):
+        tesela.eigh(np.eye(2), -np.eye(2))
+    with pytest.raises(np.linalg.LinAlgError):
+        tesela.eigh_tridiagonal(np.array([1.0, np.inf]), np.ones(1))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: tesela.eigh(np.ones((2, 3))),
+        lambda: tesela.eigh(np.eye(2), np.eye(3)),
+        lambda: tesela.eigh(np.eye(2), np.eye(2), type=4),
+        lambda: tesela.eigh(np.eye(2), subset_by_index=(1, 0)),
+        lambda: tesela.eigh(np.eye(2), subset_by_value=(1, 1)),
+        lambda: tesela.eigh_tridiagonal(np.ones(3), np.ones(3)),
+        lambda: tesela.eigh_tridiagonal(np.ones(3), np.ones(2), select="x"),
+        lambda: tesela.eigh_tridiagonal(np.ones(3), np.ones(2), select="v"),
+        lambda: tesela.symmetric_inertia(np.ones(3), 1.0),
+    ],
+)
+def test_wrong_arguments_are_value_errors(call):
+    with pytest.raises(ValueError):
+        call()
