@@ -3,6 +3,7 @@
 #include "interfaces/python/process.hpp"
 #include "interfaces/python/results.hpp"
 #include <tesela/runtime/config.hpp>
+#include <tesela/runtime/trace.hpp>
 
 #include <atomic>
 #include <nanobind/stl/optional.h>
@@ -50,7 +51,7 @@ void translate(const std::exception_ptr& thrown, void*) {
 }
 
 void start(std::optional<int> cpus, std::optional<int> gpus, std::optional<std::string> scheduler,
-           std::optional<int> gpu_megabytes, std::optional<int> streams_per_gpu) {
+           std::optional<int> gpu_megabytes, std::optional<int> streams_per_gpu, const std::string& trace_dir) {
   require_process();
   RuntimeOptions options;
   options.cpus = cpus;
@@ -58,6 +59,7 @@ void start(std::optional<int> cpus, std::optional<int> gpus, std::optional<std::
   options.scheduler = scheduler;
   options.gpu_megabytes = gpu_megabytes;
   options.streams_per_gpu = streams_per_gpu;
+  options.trace_dir = trace_dir;
   const nb::gil_scoped_release free;
   c::start_workers(options);
 }
@@ -107,7 +109,7 @@ NB_MODULE(_tesela, m) {
   nb::register_exception_translator(translate);
   m.attr("__version__") = tesela::config::version;
   m.def("start", start, nb::kw_only(), "cpus"_a = nb::none(), "gpus"_a = nb::none(), "scheduler"_a = nb::none(),
-        "gpu_megabytes"_a = nb::none(), "streams_per_gpu"_a = nb::none(),
+        "gpu_megabytes"_a = nb::none(), "streams_per_gpu"_a = nb::none(), "trace_dir"_a = "",
         R"(Start the workers; without it the first call that needs them does.
 
 Parameters
@@ -120,6 +122,8 @@ gpu_megabytes : int, optional
     How much of each GPU's memory it may take.
 streams_per_gpu : int, optional
     Tasks that one GPU runs at a time.
+trace_dir : str, optional
+    A folder that takes a trace: `stop`, and then `convert_trace`, make it one for ViTE.
 
 Raises
 ------
@@ -130,6 +134,15 @@ RuntimeError
       "stop", stop,
       "Wait for all tasks and stop the workers; the next call starts them again. The interpreter's end does the same.");
   m.def("workers", workers, "Names of the workers. Starts them.");
+  m.def(
+      "convert_trace",
+      [](const std::string& directory) {
+        const nb::gil_scoped_release free;
+        tesela::convert_trace(directory);
+      },
+      "directory"_a,
+      "Make paje.trace, dag.dot and the other files of what `start(trace_dir=...)` recorded, once the workers "
+      "stopped.");
   nb::class_<EighResult> pairs(m, "EighResult", "Eigenvalues and eigenvectors; it can be unpacked.");
   pairs.def_ro("eigenvalues", &EighResult::eigenvalues, "Ascending.");
   pairs.def_ro("eigenvectors", &EighResult::eigenvectors, "A column each.");

@@ -1,5 +1,10 @@
 """What the tests share: matrices of every layout, and how hypothesis draws them."""
 
+import os
+import subprocess
+import sys
+import textwrap
+
 import numpy as np
 from hypothesis import HealthCheck, settings, strategies as st
 
@@ -52,3 +57,17 @@ def one_triangle(a, lower):
     b = a.copy()
     b[other] = np.nan
     return b
+
+
+def run(code, **more):
+    """A process of its own: its exit status and what it wrote."""
+    environment = {**os.environ, **more.pop("environment", {})}
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=120, env=environment, **more
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def check(code, expected, **more):
+    status, out, errors = run(code, **more)
+    assert (status, out) == (0, expected), errors

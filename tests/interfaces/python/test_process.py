@@ -7,27 +7,12 @@ import textwrap
 import time
 
 import pytest
-
-import tesela
+from conftest import check, run
 
 LARGE = """
 import numpy as np, os, signal, sys, threading, time, tesela
 a = np.asfortranarray(np.random.default_rng(0).standard_normal((3000, 3000)))
 """
-
-
-def run(code, **more):
-    """Its exit status and what it wrote."""
-    environment = {**os.environ, **more.pop("environment", {})}
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=120, env=environment, **more
-    )
-    return done.returncode, done.stdout, done.stderr
-
-
-def check(code, expected, **more):
-    status, out, errors = run(code, **more)
-    assert (status, out) == (0, expected), errors
 
 
 def test_import_starts_no_worker():

@@ -1,0 +1,257 @@
+#include "interfaces/python/tiles.hpp"
+
+#include "interfaces/python/results.hpp"
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
+
+namespace tesela::python {
+
+namespace {
+
+/// nb, or (mb, nb).
+using GivenTile = std::variant<index_t, std::pair<index_t, index_t>>;
+TileShape tile_shape(const GivenTile& given) {
+  if (const index_t* edge = std::get_if<index_t>(&given)) return {*edge, *edge};
+  const auto [mb, nb] = std::get<std::pair<index_t, index_t>>(given);
+  return {mb, nb};
+}
+
+/// What f does while Python goes on; destructors wait for tasks.
+template <class F>
+void without_python(F f) {
+  const nb::gil_scoped_release free;
+  f();
+}
+
+}  // namespace
+
+TileMatrixObject::TileMatrixObject(nb::handle array, TileShape tile) {
+  const Argument a("a", array);
+  if (!a.writable())
+    throw nb::value_error("a must be a writable array of float32 or float64, which tasks then work on in place");
+  in_precision({&a}, [&]<class T>(T) {
+    const auto columns = Columns<T>::overwriting(a, true);
+    if (columns.copied()) throw nb::value_error("a must lie by columns, as numpy.asfortranarray(a) does");
+    matrix_ = with_workers(
+        [&](const c::Session& session) { return std::optional<TileMatrix<T>>(columns.in_tiles(session, tile)); });
+  });
+  array_ = a.object();
+}
+
+TileMatrixObject::TileMatrixObject(Shape shape, TileShape tile, bool single) {
+  with_workers([&](const c::Session& session) {
+    if (single)
+      matrix_ = std::optional<TileMatrix<float>>(std::in_place, session, shape.rows, shape.cols, tile);
+    else
+      matrix_ = std::optional<TileMatrix<double>>(std::in_place, session, shape.rows, shape.cols, tile);
+    return 0;
+  });
+}
+
+TileMatrixObject::~TileMatrixObject() {
+  if (c::forked()) return;
+  without_python([&] { std::visit([](auto& held) { held.reset(); }, matrix_); });
+}
+
+GraphObject::GraphObject(bool record, bool longest_path_priorities, const std::string& name) {
+  with_workers([&](const c::Session& session) {
+    graph_.emplace(session,
+                   GraphOptions{.name = name, .record = record, .longest_path_priorities = longest_path_priorities});
+    return 0;
+  });
+}
+
+GraphObject::~GraphObject() {
+  if (c::forked()) return;
+  without_python([&] {
+    graph_.reset();
+    minor_.reset();
+  });
+}
+
+std::unique_lock<std::mutex> GraphObject::locked() {
+  std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock) without_python([&] { lock.lock(); });
+  return lock;
+}
+
+Tile<double> GraphObject::minor() {
+  if (!minor_) {
+    minor_.emplace(graph_->runtime(), 1, 1, TileShape{1, 1}, "minor");
+    (*minor_)(0, 0).write()(0, 0) = 0;
+  }
+  return (*minor_)(0, 0);
+}
+
+void GraphObject::wait() {
+  const index_t minor = with([&](Graph& graph) -> index_t {
+    graph.wait();
+    if (!minor_) return 0;
+    const double found = (*minor_)(0, 0).read()(0, 0);
+    minor_.reset();
+    return static_cast<index_t>(found);
+  });
+  if (minor != 0)
+    raise_lin_alg_error("the leading minor of order " + std::to_string(minor) + " is not positive, or not finite",
+                        "not positive definite", nb::none());
+}
+
+namespace {
+
+bool is_single(nb::handle dtype) {
+  const nb::object type = nb::module_::import_("numpy").attr("dtype")(dtype);
+  const auto name = nb::cast<std::string>(type.attr("name"));
+  if (name != "float32" && name != "float64") throw nb::type_error("dtype must be float32 or float64");
+  return name == "float32";
+}
+
+nb::object to_numpy(const TileMatrixObject& a) {
+  return a.with([]<class T>(const TileMatrix<T>& m) {
+    return to_python(with_workers([&](const c::Session&) {
+      HostMatrix<T> h(m.m(), m.n());
+      m.copy_to(h.data(), h.ld());
+      return h;
+    }));
+  });
+}
+
+index_t place(index_t i, index_t count) {
+  if (i < -count || i >= count) throw nb::index_error("no such tile");
+  return i < 0 ? i + count : i;
+}
+
+const Part part([](nb::module_& m) {
+  nb::class_<TileMatrixObject>(m, "TileMatrix", R"(A matrix in tiles, which tasks of a `Graph` work on.
+
+Parameters
+----------
+a : (m, n) array
+    Of float32 or float64, writable and in Fortran order: its memory is used in place until the matrix is gone.
+tile : int or (int, int)
+    Rows and columns of a tile.
+
+Examples
+--------
+>>> import numpy as np, tesela
+>>> a = tesela.TileMatrix(np.zeros((5, 4), order="F"), 2)
+>>> a.tiles, a[2, 0].shape
+((3, 2), (1, 2))
+)")
+      .def(
+          "__init__",
+          [](TileMatrixObject* self, nb::handle a, const GivenTile& tile) {
+            new (self) TileMatrixObject(a, tile_shape(tile));
+          },
+          "a"_a, "tile"_a)
+      .def_static(
+          "empty",
+          [](std::pair<index_t, index_t> shape, const GivenTile& tile, nb::handle dtype) {
+            return new TileMatrixObject(Shape{shape.first, shape.second}, tile_shape(tile), is_single(dtype));
+          },
+          "shape"_a, "tile"_a, "dtype"_a = "float64",
+          "Without contents: each tile is allocated where a task first writes it.")
+      .def("__getitem__",
+           [](nb::handle self, std::pair<index_t, index_t> at) {
+             const auto* matrix = nb::cast<const TileMatrixObject*>(self);
+             return matrix->with([&](const auto& a) {
+               return TileObject{nb::borrow(self), matrix, place(at.first, a.mt()), place(at.second, a.nt())};
+             });
+           })
+      .def_prop_ro(
+          "shape",
+          [](const TileMatrixObject& a) { return a.with([](const auto& x) { return std::pair(x.m(), x.n()); }); },
+          "Rows and columns.")
+      .def_prop_ro(
+          "tiles",
+          [](const TileMatrixObject& a) { return a.with([](const auto& x) { return std::pair(x.mt(), x.nt()); }); },
+          "How many rows and columns of tiles.")
+      .def_prop_ro(
+          "dtype",
+          [](const TileMatrixObject& a) {
+            return nb::module_::import_("numpy").attr("dtype")(a.single() ? "float32" : "float64");
+          },
+          "NumPy's.")
+      .def("to_numpy", to_numpy, "A copy. Waits for the tasks that write it.")
+      .def(
+          "bring_home",
+          [](const TileMatrixObject& a) {
+            with_workers([&](const c::Session&) {
+              a.with([](const auto& x) { x.bring_home(); });
+              return 0;
+            });
+          },
+          "Wait until the array that it was made of holds what tasks wrote.");
+  nb::class_<TileObject>(m, "Tile", "A tile of a `TileMatrix`: what tasks read and write.")
+      .def_prop_ro(
+          "shape", [](const TileObject& t) { return std::pair(t.shape().rows, t.shape().cols); }, "Rows and columns.");
+  nb::class_<Bounds>(m, "Bounds", "How large a graph is, and how fast it could run.")
+      .def_ro("tasks", &Bounds::tasks, "How many.")
+      .def_ro("work_flops", &Bounds::work_flops, "Of all tasks.")
+      .def_ro("path_flops", &Bounds::path_flops, "Of the longest path.")
+      .def_ro("untimed", &Bounds::untimed, "Tasks that the performance models do not know yet.")
+      .def_ro("path_seconds", &Bounds::path_seconds, "Longest path, each task where it is fastest; needs `record`.")
+      .def_ro("area_seconds", &Bounds::area_seconds, "All the work, divided over the workers; needs `record`.");
+  nb::class_<GraphObject> graph(m, "Graph",
+                                R"(A task graph: each method named after a kernel inserts one task and returns.
+
+Tasks run in any order that respects what they read and write in the order of insertion. As a context manager it
+waits at the end.
+
+Parameters
+----------
+record : bool
+    Keep the graph, for `draw` and for bounds in seconds.
+longest_path_priorities : bool
+    Hold tasks back until `wait`, and give each the length of the longest path from it as its priority.
+name : str
+    Of its picture.
+
+Examples
+--------
+>>> import numpy as np, tesela
+>>> a = tesela.TileMatrix(np.asfortranarray(np.diag([4., 9.])), 2)
+>>> with tesela.Graph() as g:
+...     g.potrf(a[0, 0])
+>>> a.to_numpy()
+array([[2., 0.],
+       [0., 3.]])
+)");
+  graph
+      .def(nb::init<bool, bool, const std::string&>(), nb::kw_only(), "record"_a = false,
+           "longest_path_priorities"_a = false, "name"_a = "tesela")
+      .def("__enter__", [](nb::handle self) { return nb::borrow(self); })
+      .def(
+          "__exit__",
+          [](GraphObject& g, nb::handle type, nb::handle, nb::handle) {
+            try {
+              g.wait();
+            } catch (...) {
+              if (type.is_none()) throw;  // else what was raised in the block says more
+            }
+            return false;
+          },
+          nb::arg().none(), nb::arg().none(), nb::arg().none())
+      .def("wait", &GraphObject::wait,
+           "Wait for all its tasks. Raises numpy.linalg.LinAlgError where one found that there is no result; the graph "
+           "takes new tasks after that.")
+      .def_prop_ro(
+          "tasks", [](GraphObject& g) { return g.with([](Graph& x) { return x.tasks(); }); }, "How many were inserted.")
+      .def(
+          "bounds", [](GraphObject& g) { return g.with([](Graph& x) { return x.bounds(); }); },
+          "How fast it could run.")
+      .def(
+          "draw",
+          [](GraphObject& g, const std::string& path) {
+            g.with([&](Graph& x) {
+              x.write_dot(path);
+              return 0;
+            });
+          },
+          "path"_a, "Write it for Graphviz: a node for each task, an edge for each dependence. Needs `record`.");
+  add_kernels(graph);
+});
+
+}  // namespace
+}  // namespace tesela::python
