@@ -66,13 +66,16 @@ struct Array {
   T* data;
   index_t rows, cols, ld;
 
-  /// Throws WrongArgument for an ld below max(1, rows), a matrix that no memory can hold, and null where there is one.
+  /// Throws WrongArgument for an ld below max(1, rows) or of more than 32 bits, a matrix that no memory can hold, and
+  /// null where there is one.
   Array(const char* parameter, T* a, Shape shape, const char* ld_name, index_t lda)
       : name(parameter), data(a), rows(shape.rows), cols(shape.cols), ld(lda) {
-    const index_t least = std::max<index_t>(rows, 1);
+    const index_t least = std::max<index_t>(rows, 1), most = std::numeric_limits<std::uint32_t>::max();
     if (ld < least)
       throw WrongArgument(ld_name, std::to_string(ld) + " is less than the " + std::to_string(least) + " of " + name);
+    if (cols <= 1) ld = least;  // no column follows
     check();
+    if (ld > most) throw WrongArgument(ld_name, std::to_string(ld) + " is more than " + std::to_string(most));
   }
   /// A vector of n elements.
   Array(const char* parameter, T* a, index_t n)

@@ -51,6 +51,10 @@ TEST_CASE("C: sizes, strides and null pointers are named by their argument", "[c
   const index_t huge = std::numeric_limits<index_t>::max();
   CHECK(tesela_dgemm('N', 'N', huge, huge, 2, 1, a.data(), huge, a.data(), 2, 0, b.data(), huge) == -7);
   CHECK(said().find("address space") != std::string::npos);
+  CHECK(tesela_dgemm('N', 'N', 2, 2, 2, 1, a.data(), index_t{1} << 33, a.data(), 2, 0, b.data(), 2) == -8);
+  std::vector<double> column(2, 1);  // of which the leading dimension is never used
+  CHECK_OK(tesela_dgemm('N', 'N', 2, 1, 2, 1, a.data(), 2, a.data(), huge, 0, column.data(), huge));
+  CHECK((column[0] == 2 && column[1] == 2));
   CHECK(tesela_dgels(5, 2, 1, a.data(), 5, b.data(), 4, nullptr) == -7);
   CHECK(tesela_dgels(2, 5, 1, a.data(), 2, b.data(), 4, nullptr) == -7);
   CHECK(tesela_dgelsy(5, 2, 1, a.data(), 5, b.data(), 5, -1, nullptr) == -8);
