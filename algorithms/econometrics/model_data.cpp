@@ -156,6 +156,7 @@ ModelData evaluate(const CompiledModel& model, const ModelFormulas& formulas, co
       ++result.without_weight;
     } else {
       result.rows.push_back(t);
+      if (weight != nullptr) result.root_weights.push_back(std::sqrt(w));
       if (group != nullptr)
         result.groups.push_back(
             groups.try_emplace((*group)[static_cast<std::size_t>(t)], std::ssize(groups)).first->second);
@@ -167,7 +168,7 @@ ModelData evaluate(const CompiledModel& model, const ModelFormulas& formulas, co
     for (std::size_t k = 0; k < result.rows.size(); ++k) {
       const index_t t = result.rows[k];
       double x = value(model.columns[c], variables[c], t, stack);
-      if (weight != nullptr) x *= std::sqrt((*weight)[static_cast<std::size_t>(t)]);
+      if (weight != nullptr) x *= result.root_weights[k];
       if (!std::isfinite(x)) throw FileError(source, line(t) + model.columns[c].text + " is not finite");
       result.data(static_cast<index_t>(k), static_cast<index_t>(c)) = x;
     }

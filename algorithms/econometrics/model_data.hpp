@@ -29,6 +29,8 @@ struct ModelData {
   index_t dropped = 0;               ///< for a missing value
   index_t without_weight = 0;        ///< for a weight of zero
   std::vector<index_t> groups = {};  ///< of each row that stayed, where a column of them was named
+  /// What each row that stayed was multiplied by, where a column of weights was named.
+  std::vector<double> root_weights = {};
 };
 
 /// Columns of the data that no formula names: of weights and of what rows belong to; none where empty.

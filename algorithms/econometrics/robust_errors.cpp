@@ -180,7 +180,8 @@ std::vector<TestStatistic> robust_errors(Graph& g, const HostMatrix<double>& dat
   const Variables v = detail::model_variables(g, triangle, model.instruments, !instrumental,
                                               detail::settled_tolerance(triangle, options));
   const Clusters groups(clusters);
-  if (!groups.none() && groups.count() == 1) refuse("clusters", "are one, and between clusters nothing varies");
+  if (!groups.none() && groups.count() == 1)
+    refuse("clusters", "all rows are of one, and between clusters nothing varies");
   for (std::size_t i = 0; i < answer.equations.size(); ++i) {
     EquationEstimate& estimate = answer.equations[i];
     if (estimate.coefficients.empty() || estimate.perfect_fit) continue;

@@ -278,7 +278,7 @@ void third_stage(Graph& g, const detail::Variables& v, const SemOptions& options
             std::ldexp(weights.sigmas[i], v.exponents[static_cast<std::size_t>(system.in_model[i]->dependent)]));
       if (std::all_of(system.own.begin(), system.own.end(), [](const auto* own) { return own == nullptr; }) &&
           static_cast<index_t>(system.which.size()) * v.rows > stage.unknowns() &&
-          (options.method == SemMethod::three_stage))
+          options.method == SemMethod::three_stage && v.rows < v.observations)
         result.hansen_sargan = {weighted_sum(weights, products_of(g, detail::first_rows(next, v.rows))),
                                 static_cast<index_t>(system.which.size()) * v.rows - stage.unknowns(), 0};
       E = std::move(next);

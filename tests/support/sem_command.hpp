@@ -3,6 +3,8 @@
 #include "tests/support/command.hpp"
 #include "tests/support/machine.hpp"
 
+#include <fstream>
+
 namespace tesela::test {
 
 inline const Command sem{{"sem"}};
@@ -17,4 +19,12 @@ inline Words example_files(const std::string& name) {
   return {"--data", example(name + ".csv"), "--model", example(name + ".txt")};
 }
 
-}  // namespace tesela::test
+/// Writes data and a model, and answers the options that name them.
+struct Files {
+  TemporaryFolder folder;
+  Words operator()(const std::string& data, const std::string& model) const {
+    std::ofstream(folder / "d.csv") << data;
+    std::ofstream(folder / "m.txt") << model;
+    return {"--data", folder / "d.csv", "--model", folder / "m.txt"};
+
+  }  // namespace tesela::test

@@ -16,19 +16,40 @@ index_t position(const std::vector<index_t>& columns, index_t c) {
   return std::find(columns.begin(), columns.end(), c) - columns.begin();
 }
 
+/// Of the upper triangle R's columns, at size 1, the last that is as near to a combination of the others as any, within
+/// a factor of two: of some that depend on each other, the one that came last.
+index_t nearest_to_others(Graph& g, const HostMatrix<double>& R, const std::vector<double>& norms) {
+  const index_t n = R.cols();
+  auto inverse = HostMatrix<double>::zeros(n, n);
+  for (index_t p = 0; p < n; ++p) inverse(p, p) = 1;
+  triangular_solve(g, Op::none, R, inverse);
+  std::vector<double> lengths(norms.size());  // of the inverse's rows: one over the distances
+  for (index_t k = 0; k < n; ++k)
+    for (index_t p = 0; p <= k; ++p) {
+      const auto row = static_cast<std::size_t>(p);
+      lengths[row] = std::hypot(lengths[row], inverse(p, k) * norms[row]);
+    }
+  const double most = *std::max_element(lengths.begin(), lengths.end());
+  const auto last = std::find_if(lengths.rbegin(), lengths.rend(), [&](double x) { return !(x < most / 2); });
+  return lengths.rend() - last - 1;
+}
+
 /// The regressors that make the equation's columns dependent, in all coordinates or among what instruments explain.
 void blame_rank(Graph& g, const PickedEquation& equation, const EquationFacts& facts, EquationEstimate& e) {
   const Variables& v = *equation.variables;
   HostMatrix<double> R = triangle_of(g, columns_of(v.A, equation.regressors));
   std::vector<double> norms;
   for (const index_t c : equation.regressors) norms.push_back(v.norms[static_cast<std::size_t>(c)]);
+  const HostMatrix<double> whole = R.clone();
   const bool ill = R.rows() < R.cols() || !(triangle_condition(R, true) * v.tolerance <= 1);
   std::vector<int> heights(norms.size());
   for (const index_t j : drop_dependent(R, R.cols(), norms, v.tolerance, heights))
     e.dependent_regressors.push_back(equation.regressors[static_cast<std::size_t>(j)]);
   if (ill || !e.dependent_regressors.empty()) {
     e.status = EquationStatus::collinear;
-    if (e.dependent_regressors.empty()) e.dependent_regressors.push_back(equation.regressors.back());
+    if (e.dependent_regressors.empty())
+      e.dependent_regressors.push_back(
+          equation.regressors[static_cast<std::size_t>(nearest_to_others(g, whole, norms))]);
     return;
   }
   if (equation.size() > v.rows) {
@@ -203,7 +224,7 @@ EquationEstimate judge_equation(Graph& g, const PickedEquation& equation, const 
   }
   e.first_stage.resize(b.size());
   if (!instrumental) return e;
-  if (!e.perfect_fit && v.rows > r) {
+  if (!e.perfect_fit && v.rows > r && v.rows < D) {  // instruments that fit every row leave nothing to test
     const double part = norm(v.rows, facts.residual.data) / length;
     e.sargan = {static_cast<double>(D) * part * part, v.rows - r, 0};
   }

@@ -87,6 +87,10 @@ struct FileRows {
 
   RowSource<double> source() const { return file ? rows_of(file, columns, complete) : RowSource<double>{}; }
   index_t dropped() const { return complete ? file->m() - std::ssize(*complete) : 0; }
+  void tell(SemProblem& p) const {
+    p.all_rows = file ? file->m() : 0;
+    p.kept = complete;
+  }
 };
 
 /// The rows of a .npy file, where nothing else is asked for than its columns. Looks for missing values before.
@@ -107,6 +111,12 @@ FileRows streamed_rows(const SemInput& input, const std::vector<ModelTerm>& colu
   return rows;
 }
 
+/// Tells which rows of the table stayed, where some did not.
+void keep_rows(ModelData& data, const Table& table, SemProblem& p) {
+  p.all_rows = table.rows;
+  if (std::ssize(data.rows) < table.rows) p.kept = std::move(data.rows);
+}
+
 SemProblem from_files(const SemInput& input, SemMethod method) {
   if (input.model.empty()) throw ArgumentError("sem", "--model", "is missing (or --select): --data belongs to a model");
   if (npy(input.data) && input.names.empty())
@@ -119,6 +129,7 @@ SemProblem from_files(const SemInput& input, SemMethod method) {
   require_names(compiled, formulas, names, input.data);
   if (const FileRows rows = streamed_rows(input, compiled.columns, names); rows.file) {
     SemProblem p{{}, compiled.model, compiled.labels, {}, rows.dropped(), 0, {}, {}, {}, rows.source()};
+    rows.tell(p);
     for (const ModelTerm& column : compiled.columns) p.names.push_back(column.text);
     return p;
   }
@@ -133,8 +144,12 @@ SemProblem from_files(const SemInput& input, SemMethod method) {
       read_table(input, names, wanted, label ? std::vector{input.clusters} : std::vector<std::string>{});
   ModelData data =
       evaluate(compiled, formulas, table, input.data, input.missing == "drop", {input.weights, input.clusters});
+  if (!data.groups.empty() && std::all_of(data.groups.begin(), data.groups.end(), [](index_t i) { return i == 0; }))
+    throw FileError(input.data, "column " + input.clusters + " has one cluster, and between clusters nothing varies");
   SemProblem p{std::move(data.data), compiled.model,      compiled.labels,       {},
                data.dropped,         data.without_weight, std::move(data.groups)};
+  keep_rows(data, table, p);
+  p.root_weights = std::move(data.root_weights);
   for (const ModelTerm& column : compiled.columns) p.names.push_back(column.text);
   return p;
 }
@@ -197,8 +212,11 @@ SemProblem from_selection(const SemInput& input, SemMethod method) {
     compiled.columns.push_back({name, {{ExpressionStep::Kind::variable, 0, name, 0, {}}}, {}});
   const FileRows rows = streamed_rows(input, compiled.columns, names);
   SemProblem p{{}, std::move(compiled.model), {}, names, rows.dropped(), 0, {}, {}, {}, rows.source()};
+  rows.tell(p);
   if (!p.streamed()) {
-    ModelData data = evaluate(compiled, all, read_table(input, names, names), input.data, input.missing == "drop");
+    const Table table = read_table(input, names, names);
+    ModelData data = evaluate(compiled, all, table, input.data, input.missing == "drop");
+    keep_rows(data, table, p);
     p.data = std::move(data.data);
     p.dropped = data.dropped;
   }

@@ -5,6 +5,7 @@
 #include <tesela/tiles/row_source.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,10 +27,13 @@ struct SemProblem {
   SimultaneousModel model;
   std::vector<std::string> labels, names;  ///< of the equations, of the columns
   index_t dropped = 0, without_weight = 0;
-  std::vector<index_t> clusters = {};           ///< of each row
-  std::vector<std::vector<double>> truth = {};  ///< of a generated model
-  std::string formulas = {};                    ///< the same
-  RowSource<double> rows = {};                  ///< of streamed data
+  std::vector<index_t> clusters = {};             ///< of each row
+  std::vector<std::vector<double>> truth = {};    ///< of a generated model
+  std::string formulas = {};                      ///< the same
+  RowSource<double> rows = {};                    ///< of streamed data
+  index_t all_rows = 0;                           ///< with those that were left out, where there are any of these
+  std::optional<std::vector<index_t>> kept = {};  ///< then, which stayed
+  std::vector<double> root_weights = {};          ///< what these were multiplied by, with weights
 
   bool streamed() const { return rows.read != nullptr; }
   /// The data's rows, as long as this stays where it is.

@@ -222,9 +222,17 @@ HostMatrix<double> residuals(const SemOutcome& o, bool fitted) {
       for (std::size_t p = 0; p < b.size(); ++p)
         for (index_t t = 0; t < data.rows(); ++t) sums[t] += b[p] * data(t, equation.regressors[p]);
       for (index_t t = 0; t < data.rows() && !fitted; ++t) sums[t] = data(t, equation.dependent) - sums[t];
+      const std::vector<double>& weights = o.problem.root_weights;
+      for (index_t t = 0; t < data.rows() && !weights.empty(); ++t)
+        sums[t] /= weights[static_cast<std::size_t>(first + t)];
     });
   }
-  return E;
+  if (!o.problem.kept) return E;
+  HostMatrix<double> all(o.problem.all_rows, E.cols());
+  std::fill_n(all.data(), all.size(), nan);
+  for (index_t i = 0; i < E.cols(); ++i)
+    for (index_t t = 0; t < E.rows(); ++t) all((*o.problem.kept)[static_cast<std::size_t>(t)], i) = E(t, i);
+  return all;
 }
 
 }  // namespace tesela::cli

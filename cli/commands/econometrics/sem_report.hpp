@@ -34,7 +34,8 @@ void print_equations(const SemOutcome& outcome);
 /// The same as a CSV: equation, name, estimate, std_error, statistic, p, low, high.
 void write_coefficients(const std::string& path, const SemOutcome& outcome);
 
-/// y - Z b or Z b of each equation that has numbers, NaN of the others.
+/// y - Z b or Z b of each equation that has numbers, in the data's units whatever the weights, and for each row of the
+/// data; NaN of other equations, and of rows that were left out.
 HostMatrix<double> residuals(const SemOutcome& outcome, bool fitted);
 
 }  // namespace tesela::cli

@@ -1,0 +1,74 @@
+#include "tests/support/sem_command.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <cmath>
+#include <cstdio>
+#include <random>
+#include <sstream>
+
+using namespace tesela;
+using namespace tesela::test;
+
+// `tesela sem` where rows are left out, columns nearly dependent, and instruments as many as rows.
+
+TEST_CASE("with weights fitted values and residuals are the data's, a line for each row") {
+  const Files with;
+  const TemporaryFolder folder;
+  sem(with("a,y,w\n1,2,4\n2,3,4\n2,NA,4\n3,5,4\n4,4,0\n", "y ~ a") + Words{"--method", "ols", "--weights", "w",
+                                                                           "--out-fitted", folder / "f.csv",
+                                                                           "--out-residuals", folder / "r.csv"});
+  const auto numbers = [](const std::string& path) {
+    std::istringstream lines(contents(path));
+    std::string line;
+    std::getline(lines, line);
+    CHECK(line == "eq1");
+    std::vector<double> all;
+    while (std::getline(lines, line)) all.push_back(line == "NA" ? NAN : std::stod(line));
+    return all;
+  };
+  const std::vector<double> fitted = numbers(folder / "f.csv"), residuals = numbers(folder / "r.csv");
+  REQUIRE((fitted.size() == 5 && residuals.size() == 5));
+  const double y[] = {2, 3, 0, 5, 4};
+  for (const std::size_t t : {0, 1, 3}) {
+    const double expected = 1.0 / 3 + 1.5 * (t < 2 ? static_cast<double>(t) + 1 : 3);
+    CHECK(std::abs(fitted[t] - expected) <= 1e-14);
+    CHECK(std::abs(residuals[t] - (y[t] - expected)) <= 1e-14);
+  }
+  for (const std::size_t t : {2, 4}) CHECK((std::isnan(fitted[t]) && std::isnan(residuals[t])));
+}
+
+TEST_CASE("nearly dependent regressors: the later one is named, whatever comes behind it") {
+  const Files with;
+  std::mt19937 random(3);
+  std::normal_distribution<double> normal;
+  for (const double distance : {1e-6, 1e-12, 2e-13, 1e-13, 7e-14, 3e-14, 1e-15}) {
+    std::string data = "y,a,b,c,d\n";
+    for (int t = 0; t < 60; ++t) {
+      const double a = normal(random),
+                   x[] = {normal(random), a, a + distance * normal(random), normal(random), normal(random)};
+      char line[200];
+      std::snprintf(line, sizeof line, "%.17g,%.17g,%.17g,%.17g,%.17g\n", x[0], x[1], x[2], x[3], x[4]);
+      data += line;
+    }
+    CAPTURE(distance);
+    const auto equation = sem(with(data, "y ~ a + b + c + d") + Words{"--method", "ols"}, -1)["equations"][0];
+    if (distance <= 1e-13) CHECK(equation["status"] == "collinear");
+    if (equation["status"] == "collinear") CHECK(equation["because_of"] == nlohmann::json{"b"});
+  }
+}
+
+TEST_CASE("instruments that fit every row leave nothing to test") {
+  const Files with;
+  const Words words =
+      with("y,z,a,b,c,d\n1,2,1,5,1,3\n2,1,4,2,7,1\n4,3,3,7,2,2\n3,5,2,2,9,4\n", "y ~ z\ninstruments: ~ a + b + c + d");
+  const auto least_squares = sem(words + Words{"--method", "ols"})["equations"][0];
+  const auto two_stages = sem(words + Words{"--method", "2sls"})["equations"][0];
+  CHECK(two_stages["status"] == "ok");
+  CHECK(!two_stages.contains("sargan"));
+  for (std::size_t p = 0; p < 2; ++p)
+    CHECK(std::abs(two_stages["coefficients"][p]["estimate"].get<double>() -
+                   least_squares["coefficients"][p]["estimate"].get<double>()) <= 1e-13);
+  const auto fewer = sem(with("y,z,a\n1,2,1\n2,1,4\n4,3,3\n3,5,2\n2,2,5\n", "y ~ z\ninstruments: ~ a + I(a*a)"));
+  CHECK(fewer["equations"][0].contains("sargan"));
+}
