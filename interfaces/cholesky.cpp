@@ -59,7 +59,7 @@ nb::object factor(nb::handle a_given, bool lower, bool overwrite_a) {
   const Argument a = lower ? given.transposed() : given;  // the lower triangle is the upper one of A^T
   return in_precision({&a}, [&]<class T>(T) {
     auto [r, minor] = with_workers([&](const c::Session& session) {
-      auto columns = Columns<T>::overwriting(a, overwrite_a);
+      auto columns = Columns<T>::overwriting(session, a, overwrite_a);
       index_t order = 0;
       {
         const auto A = columns.in_tiles(session, suitable_cholesky_tile(session.runtime(), a.rows()), "A");

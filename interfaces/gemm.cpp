@@ -76,6 +76,7 @@ HostMatrix<T> product(const Argument& a, const Argument& b) {
       Graph g(session);
       gemm(g, op_a, op_b, T(1), A, B, T(0), C, {.bring_home = true});
       g.wait();
+      C.bring_home();
     }
     return result;
   });

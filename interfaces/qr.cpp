@@ -223,7 +223,7 @@ template <class T>
 Factors<T> factors(const c::Session& session, const Argument& a, index_t columns, bool with_q, bool overwrite_a) {
   const index_t m = a.rows(), n = a.cols();
   const TileShape tile = suitable_qr_tile(session.runtime(), m, n);
-  const auto array = Columns<T>::overwriting(a, overwrite_a);
+  const auto array = Columns<T>::overwriting(session, a, overwrite_a);
   Factors<T> found{std::nullopt, HostMatrix<T>(columns, n)};
   if (with_q) found.q.emplace(m, columns);
   const auto A = array.in_tiles(session, tile, "A");

@@ -162,14 +162,14 @@ nb::object eigh(nb::handle a_given, nb::handle b_given, bool lower, bool eigvals
   return in_precision({&a, b ? &*b : &a}, [&]<class T>(T) -> nb::object {
     Pairs<T> pairs = with_workers([&](const c::Session& session) {
       const index_t n = a.rows();
-      const auto columns_a = Columns<T>::overwriting(a, overwrite_a);
+      const auto columns_a = Columns<T>::overwriting(session, a, overwrite_a);
       Graph g(session);
       if (!b) {
         const auto A = columns_a.in_tiles(session, {std::max<index_t>(n, 1), suitable_eig_tile(session.runtime(), n)});
         return pairs_of(symmetric_eig(g, A, options.eig));
       }
       const index_t edge = suitable_generalized_tile(session.runtime(), n);
-      const auto columns_b = Columns<T>::overwriting(*b, overwrite_b);
+      const auto columns_b = Columns<T>::overwriting(session, *b, overwrite_b);
       const auto A = columns_a.in_tiles(session, {edge, edge}, "A"), B = columns_b.in_tiles(session, {edge, edge}, "B");
       return pairs_of(generalized_eig(g, A, B, options));
     });

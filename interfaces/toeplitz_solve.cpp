@@ -61,7 +61,7 @@ ToeplitzResult solve_toeplitz(nb::handle c_given, nb::handle b_given) {
   b.require_rows(c.rows());
   return in_precision({&c, &b}, [&]<class T>(T) {
     auto [x, solved] = with_workers([&](const c::Session& session) {
-      auto right = Columns<T>::overwriting(b, false);
+      auto right = Columns<T>::overwriting(session, b, false);
       ToeplitzSolution solution;
       if (right.rows > 0 && right.cols > 0) {
         const auto X = right.in_one_tile(session, "X");

@@ -1,5 +1,8 @@
 #include "interfaces/python/arrays.hpp"
 
+#include <tesela/algorithms/support/rearrange.hpp>
+#include <tesela/runtime/graph.hpp>
+
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -53,6 +56,18 @@ void copy_columns(const Argument& a, HostMatrix<T>& h) {
         const index_t end = rs == 1 ? h.rows() : std::min(i0 + edge, h.rows());
         for (index_t i = i0; i < end; ++i) h(i, j) = static_cast<T>(from[i * rs + j * cs]);
       }
+}
+
+/// By tasks, from as many numbers on.
+constexpr index_t worth_tasks = 1 << 18;
+template <class T>
+void turn(const c::Session& session, const Argument& a, HostMatrix<T>& h) {
+  const TileShape tile{512, 512};
+  const auto A = TileMatrix<T>::map(session, static_cast<const T*>(a.data()), a.cols(), a.rows(), a.row_stride(), tile);
+  const auto B = TileMatrix<T>::map(session, h.data(), h.rows(), h.cols(), h.ld(), tile, "B");
+  Graph g(session);
+  rearrange(g, A, {.op = Op::transpose}, B);
+  g.wait();
 }
 
 nb::object as_of(nb::object numpy_array, Library library) {
@@ -128,7 +143,8 @@ void Argument::require_vector_of(index_t size) const {
 }
 
 template <class T>
-Columns<T>::Columns(const Argument& a, bool in_place) : c::Array<T>(a.name(), nullptr, {0, 0}, "ld", 1) {
+Columns<T>::Columns(const Argument& a, bool in_place, const c::Session* session)
+    : c::Array<T>(a.name(), nullptr, {0, 0}, "ld", 1) {
   this->rows = a.rows();
   this->cols = a.cols();
   const bool by_columns =
@@ -139,7 +155,10 @@ Columns<T>::Columns(const Argument& a, bool in_place) : c::Array<T>(a.name(), nu
     return;
   }
   copy_ = std::make_shared<HostMatrix<T>>(a.rows(), a.cols());
-  a.single() ? copy_columns<T, float>(a, *copy_) : copy_columns<T, double>(a, *copy_);
+  if (session != nullptr && a.by_rows() && a.single() == (sizeof(T) == 4) && copy_->size() >= worth_tasks)
+    turn<T>(*session, a, *copy_);
+  else
+    a.single() ? copy_columns<T, float>(a, *copy_) : copy_columns<T, double>(a, *copy_);
   this->data = copy_->data();
   this->ld = copy_->ld();
 }

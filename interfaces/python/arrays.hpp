@@ -64,10 +64,10 @@ template <class T>
 class Columns : public c::Array<T> {
  public:
   /// To be read.
-  explicit Columns(const Argument& a) : Columns(a, true) {}
-  /// To be written to: a copy, unless what was given may be lost.
-  static Columns overwriting(const Argument& a, bool may_be_lost) {
-    return Columns(a, (may_be_lost && a.writable()) || a.converted());
+  explicit Columns(const Argument& a) : Columns(a, true, nullptr) {}
+  /// To be written to: a copy, unless what was given may be lost. What lies by rows is turned by tasks.
+  static Columns overwriting(const c::Session& session, const Argument& a, bool may_be_lost) {
+    return Columns(a, may_be_written_to(a, may_be_lost), &session);
   }
 
   bool copied() const { return copy_ != nullptr; }
@@ -75,7 +75,10 @@ class Columns : public c::Array<T> {
   HostMatrix<T> take() { return copy_ != nullptr ? std::move(*copy_) : this->copy(); }
 
  private:
-  Columns(const Argument& a, bool in_place);
+  Columns(const Argument& a, bool in_place, const c::Session* session);
+  static bool may_be_written_to(const Argument& a, bool may_be_lost) {
+    return (may_be_lost && a.writable()) || a.converted();
+  }
   std::shared_ptr<HostMatrix<T>> copy_;
 };
 
