@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import HealthCheck, settings, strategies as st
 
 settings.register_profile(
-    "tesela", deadline=None, derandomize=True, max_examples=40, suppress_health_check=[HealthCheck.too_slow]
+    "tesela", deadline=None, derandomize=True, max_examples=25, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("tesela")
 
@@ -62,9 +62,8 @@ def one_triangle(a, lower):
 def run(code, **more):
     """A process of its own: its exit status and what it wrote."""
     environment = {**os.environ, **more.pop("environment", {})}
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=120, env=environment, **more
-    )
+    command = [sys.executable, "-c", textwrap.dedent(code)]
+    done = subprocess.run(command, **{"capture_output": True, "text": True, "timeout": 120, "env": environment, **more})
     return done.returncode, done.stdout, done.stderr
 
 

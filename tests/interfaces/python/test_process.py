@@ -248,4 +248,5 @@ def test_calls_leave_memory_where_it_was():
         print("grown" if rss() > before + 4 else "as before", rss() - before if rss() > before + 4 else "")
         """,
         "as before \n",
+        timeout=400,
     )
