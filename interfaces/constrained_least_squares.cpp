@@ -101,8 +101,8 @@ ConstrainedResult solve_lse(nb::handle a_given, nb::handle b_given, nb::handle c
       options.method = suitable_ols_method(m, n, b.cols());
       const TileShape tile =
           possible_ols_tile(options.method, suitable_ols_tile(session.runtime(), options.method, m, n), m, n);
-      const auto columns_a = Columns<T>::overwriting(session, a, overwrite_a),
-                 columns_b = Columns<T>::overwriting(session, b, overwrite_b);
+      const auto columns_a = Columns<T>::overwriting(session, a, overwrite_a && a.apart({&b, &c, &d})),
+                 columns_b = Columns<T>::overwriting(session, b, overwrite_b && b.apart({&c, &d}));
       const auto A = columns_a.in_tiles(session, tile, "A"), B = columns_b.in_tiles(session, tile, "B");
       Graph g(session);
       return lse(g, A, B, Columns<T>(c).take(), Columns<T>(d).take(), options);

@@ -95,7 +95,7 @@ GlmResult solve_glm(nb::handle a_given, nb::handle b_given, nb::handle d_given, 
     auto found = with_workers([&](const c::Session& session) {
       const GlmOptions options;
       const GlmTiles tile = suitable_glm_tiles(session.runtime(), options.method, a.rows(), a.cols(), b.cols());
-      const auto columns_a = Columns<T>::overwriting(session, a, overwrite_a),
+      const auto columns_a = Columns<T>::overwriting(session, a, overwrite_a && a.apart({&b})),
                  columns_b = Columns<T>::overwriting(session, b, overwrite_b),
                  right = Columns<T>::overwriting(session, d, false);
       const auto A = columns_a.in_tiles(session, tile.a, "A"), B = columns_b.in_tiles(session, tile.b, "B"),

@@ -167,7 +167,7 @@ LeastSquaresResult least_squares(const Argument& a, const Argument& b, double rc
     options.rcond = rcond;
     const TileShape tile =
         possible_ols_tile(options.method, suitable_ols_tile(session.runtime(), options.method, m, n), m, n);
-    const auto columns_a = Columns<T>::overwriting(session, a, overwrite_a),
+    const auto columns_a = Columns<T>::overwriting(session, a, overwrite_a && a.apart({&b})),
                columns_b = Columns<T>::overwriting(session, b, overwrite_b);
     const auto A = columns_a.in_tiles(session, tile, "A"), B = columns_b.in_tiles(session, tile, "B");
     Graph g(session);

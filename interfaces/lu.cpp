@@ -74,7 +74,7 @@ nb::object solve(nb::handle a_given, nb::handle b_given, const std::string& assu
   b.require_rows(a.rows());
   return in_precision({&a, &b}, [&]<class T>(T) {
     auto [x, zero] = with_workers([&](const c::Session& session) {
-      const auto columns_a = Columns<T>::overwriting(session, a, overwrite_a);
+      const auto columns_a = Columns<T>::overwriting(session, a, overwrite_a && a.apart({&b}));
       auto columns_b = Columns<T>::overwriting(session, b, overwrite_b);
       const index_t found =
           positive ? by_cholesky(session, columns_a, columns_b) : by_lu(session, columns_a, columns_b);

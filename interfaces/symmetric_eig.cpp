@@ -162,7 +162,7 @@ nb::object eigh(nb::handle a_given, nb::handle b_given, bool lower, bool eigvals
   return in_precision({&a, b ? &*b : &a}, [&]<class T>(T) -> nb::object {
     Pairs<T> pairs = with_workers([&](const c::Session& session) {
       const index_t n = a.rows();
-      const auto columns_a = Columns<T>::overwriting(session, a, overwrite_a);
+      const auto columns_a = Columns<T>::overwriting(session, a, overwrite_a && (!b || a.apart({&*b})));
       Graph g(session);
       if (!b) {
         const auto A = columns_a.in_tiles(session, {std::max<index_t>(n, 1), suitable_eig_tile(session.runtime(), n)});

@@ -104,7 +104,7 @@ nb::object solve_tridiagonal(nb::handle dl_given, nb::handle d_given, nb::handle
   }
   return in_precision({&dl, &d, &du, &b}, [&]<class T>(T) {
     auto [x, place] = with_workers([&](const c::Session& session) {
-      auto right = Columns<T>::overwriting(session, b, overwrite_b);
+      auto right = Columns<T>::overwriting(session, b, overwrite_b && b.apart({&dl, &d, &du}));
       index_t info = 0;
       if (n > 0 && k > 0) {
         const TridiagonalTile tile = suitable_tridiagonal_tile(session.runtime(), TridiagonalMethod::automatic, n, k);

@@ -118,6 +118,23 @@ Argument::Argument(const char* name, nb::handle given)
   writable_ = !converted_ && library_ != Library::jax && nb::try_cast(given, own, false);
 }
 
+bool Argument::apart(std::initializer_list<const Argument*> others) const {
+  const auto ends = [](const Argument& a) {  // of its bytes
+    const auto* first = static_cast<const std::byte*>(a.data());
+    const auto size = static_cast<index_t>(a.view_.itemsize());
+    const index_t down = (a.rows() - 1) * a.row_stride() * size, right = (a.cols() - 1) * a.col_stride() * size;
+    return std::pair(first + std::min<index_t>(down, 0) + std::min<index_t>(right, 0),
+                     first + std::max<index_t>(down, 0) + std::max<index_t>(right, 0) + size);
+  };
+  if (rows() == 0 || cols() == 0) return true;
+  const auto mine = ends(*this);
+  return std::all_of(others.begin(), others.end(), [&](const Argument* other) {
+    if (other->rows() == 0 || other->cols() == 0) return true;
+    const auto theirs = ends(*other);
+    return mine.second <= theirs.first || theirs.second <= mine.first;
+  });
+}
+
 Argument Argument::transposed() const {
   Argument turned = *this;
   std::swap(turned.shape_.rows, turned.shape_.cols);

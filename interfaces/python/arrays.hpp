@@ -30,6 +30,8 @@ class Argument {
   /// Whether the caller's own memory may be written to, if he allows it; it may always where it is a copy already.
   bool writable() const { return writable_; }
   bool converted() const { return converted_; }
+  /// Whether it shares no memory with these: what is overwritten must not.
+  bool apart(std::initializer_list<const Argument*> others) const;
   /// The array, or the copy.
   const nb::object& object() const { return object_; }
 

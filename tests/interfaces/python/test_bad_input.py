@@ -100,6 +100,26 @@ def test_empty(shape):
         assert tesela.solve_tridiagonal(np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0)).shape == (0,)
 
 
+def test_arrays_that_share_memory_are_not_overwritten_under_each_other():
+    both = {"overwrite_a": True, "overwrite_b": True}
+
+    def new():
+        return np.asfortranarray(random(1, 40, 40) + 20 * np.eye(40))
+
+    a = new()
+    assert np.allclose(tesela.solve(a, a, **both), np.eye(40))
+    a = new()
+    assert np.allclose(tesela.lstsq(a, a, **both).x, np.eye(40))
+    a = new()
+    expected = np.linalg.solve(a, a[:, 3])
+    assert np.allclose(tesela.solve(a, a[:, 3], **both), expected)
+    a = new() + new().T
+    assert np.allclose(tesela.eigh(a, a, **both)[0], 1)
+    d = np.full(50, 4.0)
+    expected = tesela.solve_tridiagonal(np.ones(50), np.full(50, 4.0), np.ones(50), np.full(50, 4.0))
+    assert np.allclose(tesela.solve_tridiagonal(np.ones(50), d, np.ones(50), d, overwrite_b=True), expected)
+
+
 @pytest.mark.parametrize(
     "call",
     [
