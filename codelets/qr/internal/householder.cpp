@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -51,7 +52,7 @@ TESELA_INLINE void columns(const Pass<T>& pass, index_t first, index_t rows, con
   using V = typename VectorOf<T>::type;
   constexpr index_t step = VectorOf<T>::lanes;
   V sums[count] = {};
-  T weights[count] = {}, tails[count] = {};
+  T weights[count] = {};
   for (int c = 0; c < count; ++c)
     if (update) weights[c] = pass.weights[first + c];
   index_t i = 0;
@@ -69,14 +70,23 @@ TESELA_INLINE void columns(const Pass<T>& pass, index_t first, index_t rows, con
       if constexpr (dot) sums[c] += xi * ai;
     }
   }
-  for (; i < rows; ++i)
+  // As a vector with zeros: a loop over the last rows would be compiled to roundings that depend on ld.
+  if (const auto rest = static_cast<std::size_t>(rows - i) * sizeof(T); rest > 0) {
+    V vi{}, xi{};
+    if constexpr (update) std::memcpy(&vi, v + i, rest);
+    if constexpr (dot) std::memcpy(&xi, x + i, rest);
     for (int c = 0; c < count; ++c) {
-      T& ai = a[i + c * ld];
-      if constexpr (update) ai -= v[i] * weights[c];
-      if constexpr (dot) tails[c] += x[i] * ai;
+      V ai{};
+      std::memcpy(&ai, a + i + c * ld, rest);
+      if constexpr (update) {
+        ai -= vi * weights[c];
+        std::memcpy(a + i + c * ld, &ai, rest);
+      }
+      if constexpr (dot) sums[c] += xi * ai;
     }
+  }
   if constexpr (dot)
-    for (int c = 0; c < count; ++c) pass.sums[first + c] += tails[c] + sum(sums[c]);
+    for (int c = 0; c < count; ++c) pass.sums[first + c] += sum(sums[c]);
 }
 
 template <class T, bool update, bool dot>
