@@ -34,8 +34,8 @@ struct RuntimeOptions {
   bool trace_from_start = true;  ///< false: record nothing before Runtime::start_trace
   bool profile = false;          ///< time every task and transfer, for Runtime::statistics
   /// How several ranks stand in a grid, rows and columns of it: tile (i, j) of a matrix has its place at row i mod rows
-  /// and column j mod columns. By default as square as their number allows, no fewer columns than rows. 0 rows: as many
-  /// as there are for these columns.
+  /// and column j mod columns. By default as square as their number allows, no fewer columns than rows. 0 rows,
+  /// or 0 columns: as many as there are for the other number.
   std::optional<std::array<int, 2>> grid = {};
 };
 

@@ -119,6 +119,7 @@ Priority towards(index_t column, index_t columns, bool panel = false) {
 template <class T>
 QrFactorization<T>::QrFactorization(Graph& g, const TileMatrix<T>& A, const QrOptions& options)
     : a_(A),
+      tree_(options.tree),
       steps_(cut_into_steps({A.m(), A.n()}, A.tile_shape())),
       transformations_(plan(steps_, A.mt(), options, tile_ends(steps_, {A.m(), A.n()}, A.tile_shape().mb, options))),
       width_(widest_step(A.tile_shape(), {A.m(), A.n()})),
@@ -306,7 +307,10 @@ template <class T>
 QrFactorization<T> qr(Graph& g, const TileMatrix<T>& A, const QrOptions& options) {
   require_blas_sizes("qr", "A", A);
   if (options.ib < 0) throw ArgumentError("qr", "options.ib", std::to_string(options.ib) + " is negative");
-  return QrFactorization<T>(g, A, options);
+  if (options.rank_tree.empty()) return QrFactorization<T>(g, A, options);
+  QrOptions over_ranks = options;
+  over_ranks.tree = "ranks:" + std::to_string(g.runtime().grid()[0]) + ":" + options.rank_tree + ":" + options.tree;
+  return QrFactorization<T>(g, A, over_ranks);
 }
 
 template class QrFactorization<float>;

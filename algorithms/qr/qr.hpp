@@ -11,8 +11,12 @@ namespace tesela {
 
 struct QrOptions {
   std::string tree = "diagonal";  ///< an order of schedule.hpp: which tile eliminates which
-  index_t ib = 0;                 ///< inner block size; 0 chooses: wide with a GPU, narrow without
-  bool triangles = false;         ///< make every tile triangular first, so that only TT kernels join tiles
+  /// Among several ranks, where not empty: `tree` joins what a rank has of a column, and this the ranks: "greedy",
+  /// "binary" or "flat", as the order ranks:P:rank_tree:tree, of P rows of ranks (Runtime::grid). So a column travels
+  /// between two ranks but once.
+  std::string rank_tree = {};
+  index_t ib = 0;          ///< inner block size; 0 chooses: wide with a GPU, narrow without
+  bool triangles = false;  ///< make every tile triangular first, so that only TT kernels join tiles
   /// Copy the vectors of each tile that a Tpqrt changes afterwards, so that the updates from it need not wait (and on
   /// GPUs all of them, zeros written out, so that updates are nothing but products): a task and a tile more for each.
   bool copy_vectors = true;
@@ -58,6 +62,8 @@ class QrFactorization {
   index_t m() const { return a_.m(); }
   index_t n() const { return a_.n(); }
   index_t ib() const { return ib_; }
+  /// The order of eliminations, with what ranks made of it.
+  const std::string& tree() const { return tree_; }
 
   const std::vector<QrStep>& steps() const { return steps_; }
   /// In the order of insertion: Q is the product of their orthogonal matrices in this order.
@@ -75,6 +81,7 @@ class QrFactorization {
   Priority placed(Priority priority) const;
 
   TileMatrix<T> a_;
+  std::string tree_;
   std::vector<QrStep> steps_;
   std::vector<QrTransformation> transformations_;
   index_t width_;  // of the widest step
@@ -86,8 +93,8 @@ class QrFactorization {
 
 /// LAPACK geqrf over tiles: A = Q R in place, for any m x n and any tile shape (Bouwmeester, Jacquelin, Langou and
 /// Robert, "Tiled QR factorization algorithms"; compact WY: Schreiber and Van Loan). Inserts into the graph and
-/// returns. Throws ArgumentError, with nothing inserted, for an unknown tree, a negative ib, and a tile or leading
-/// dimension beyond BLAS's 31 bits, and for ends of another number or out of range.
+/// returns. Throws ArgumentError, with nothing inserted, for an unknown tree or rank_tree, a negative ib, and a tile or
+/// leading dimension beyond BLAS's 31 bits, and for ends of another number or out of range.
 template <class T>
 [[nodiscard]] QrFactorization<T> qr(Graph& g, const TileMatrix<T>& A, const QrOptions& options = {});
 

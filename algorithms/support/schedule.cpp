@@ -5,6 +5,7 @@
 #include <charconv>
 #include <limits>
 #include <tuple>
+#include <utility>
 
 namespace tesela {
 namespace {
@@ -16,6 +17,8 @@ struct Order {
   index_t stretch = 1;  // adjacent: only every stretch-th stage is used
   index_t domain = 1;   // tree: rows joined by a flat tree
   bool binary = false;  // tree: across domains; else greedy
+  index_t parts = 1;    // tree: ranks that rows are dealt to
+  enum class Across : std::uint8_t { greedy, binary, flat } across = Across::greedy;  // tree: these parts' first rows
 };
 
 constexpr index_t whole_column = std::numeric_limits<index_t>::max();
@@ -28,6 +31,36 @@ Order domain_order(std::string_view text) {
   order.binary = tree == ":binary";
   if (error != std::errc() || !(tree.empty() || tree == ":greedy" || order.binary)) order.domain = 0;
   return order;
+}
+
+Order parse(const std::string& routine, const std::string& argument, std::string_view name);
+
+/// What stands behind "ranks:": "P:ACROSS:INSIDE".
+Order order_over_ranks(const std::string& routine, const std::string& argument, std::string_view text) {
+  const auto refuse = [&]() -> Order {
+    throw ArgumentError(
+        routine, argument,
+        "'ranks:" + std::string(text) +
+            "' is not ranks:P:greedy|binary|flat:INSIDE with P >= 1 and INSIDE one of diagonal, binary, "
+            "greedy, domain:D[:greedy|:binary]");
+  };
+  index_t parts = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parts);
+  std::string_view rest = text.substr(static_cast<std::size_t>(end - text.data()));
+  if (error != std::errc() || parts < 1) return refuse();
+  for (const auto& [name, across] : {std::pair{":greedy:", Order::Across::greedy},
+                                     {":binary:", Order::Across::binary},
+                                     {":flat:", Order::Across::flat}}) {
+    if (!rest.starts_with(name)) continue;
+    rest.remove_prefix(std::string_view(name).size());
+    if (rest.starts_with("ranks:")) return refuse();
+    Order order = parse(routine, argument, rest);
+    if (order.rule != Order::Rule::tree) return refuse();
+    order.parts = parts;
+    order.across = across;
+    return order;
+  }
+  return refuse();
 }
 
 Order parse(const std::string& routine, const std::string& argument, std::string_view name) {
@@ -47,6 +80,8 @@ Order parse(const std::string& routine, const std::string& argument, std::string
     if (order.domain >= 1) return order;
     throw ArgumentError(routine, argument, "'" + std::string(name) + "' is not domain:D[:greedy|:binary] with D >= 1");
   }
+  constexpr std::string_view over_ranks = "ranks:";
+  if (name.starts_with(over_ranks)) return order_over_ranks(routine, argument, name.substr(over_ranks.size()));
   throw ArgumentError(routine, argument, "'" + std::string(name) + "' is none of " + schedule_order_list());
 }
 
@@ -147,12 +182,29 @@ class Builder {
     }
   }
 
+  /// Each rank's rows first, and then what is left of them.
   void tree(index_t j) {
+    std::vector<index_t> left;
+    for (index_t first = head(j); first < end(j) && first - head(j) < order_.parts; ++first) {
+      inside(j, first);
+      left.push_back(first);
+    }
+    if (order_.across == Order::Across::flat)
+      for (std::size_t q = 1; q < left.size(); ++q) eliminate_early(left[q], j, left.front());
+    else if (order_.across == Order::Across::binary)
+      binary(j, left);
+    else
+      greedy(j, std::move(left));
+  }
+
+  /// The rows of one part, every parts-th from `head` on.
+  void inside(index_t j, index_t head) {
+    const index_t step = std::min(order_.parts, schedule_.m);
     std::vector<index_t> leaders;
-    for (index_t first = head(j); first < end(j);) {
-      const index_t next = first + std::min(order_.domain, end(j) - first);
-      for (index_t i = first + 1; i < next; ++i) {
-        if (order_.domain == whole_column && !schedule_.ends.empty())
+    for (index_t first = head; first < end(j);) {
+      const index_t next = first + step * std::min(order_.domain, ceil_div(end(j) - first, step));
+      for (index_t i = first + step; i < next; i += step) {
+        if (order_.domain == whole_column && order_.parts == 1 && !schedule_.ends.empty())
           eliminate(i, j, first, std::max(i + j, 1 + std::max(last(i), last(first))));
         else
           eliminate_early(i, j, first);
@@ -336,7 +388,7 @@ const std::string& schedule_order_list() {
     std::string all;
     for (const std::string& name : schedule_orders())
       all += (all.empty() ? "" : ", ") + (name == "domain" ? "domain:D[:greedy|:binary]" : name);
-    return all;
+    return all + ", ranks:P:greedy|binary|flat:INSIDE";
   }();
   return list;
 }
@@ -372,7 +424,8 @@ std::optional<ClosedForm> closed_form(std::string_view order, index_t m) {
     const index_t stretch = parsed.stretch;
     return ClosedForm{stretch * (m - 1 - parsed.gap) + 1, -stretch, stretch * (1 + parsed.gap), true};
   }
-  if (parsed.rule == Order::Rule::tree && parsed.domain == whole_column) return ClosedForm{-2, 1, 1, false};
+  if (parsed.rule == Order::Rule::tree && parsed.domain == whole_column && parsed.parts == 1)
+    return ClosedForm{-2, 1, 1, false};
   return std::nullopt;
 }
 

@@ -36,10 +36,11 @@ struct Schedule {
   index_t stages() const { return eliminations.empty() ? 0 : eliminations.back().stage; }
 };
 
-/// The names that make_schedule takes; `domain` stands for `domain:D` with any D >= 1.
+/// The names that make_schedule takes, but for `ranks:…`, which is made of them; `domain` stands for `domain:D` with
+/// any D >= 1.
 const std::vector<std::string>& schedule_orders();
 
-/// The same as a help text or an error lists them: "sameh-kuck, …, domain:D[:greedy|:binary]".
+/// All of them as a help text or an error lists them: "sameh-kuck, …, domain:D[:greedy|:binary], ranks:…".
 const std::string& schedule_order_list();
 
 /// Throws ArgumentError, which names the routine and the argument, unless make_schedule takes this order.
@@ -61,6 +62,11 @@ void require_schedule_order(const std::string& routine, const std::string& argum
 ///                           stages there can be (Cosnard, Muller and Robert 1986)
 ///     domain:D[:greedy|:binary]   every D rows from the head are a domain: flat inside it, its first rows by that tree
 ///                           (binary is PLASMA's; domain:1 is greedy or binary, domain:m is diagonal)
+///     ranks:P:ACROSS:INSIDE       rows are dealt to P ranks, i to i mod P: each joins its own by INSIDE (diagonal,
+///     binary,
+///                           greedy or domain), their first rows are joined by ACROSS (greedy, binary, or flat: all
+///                           against the column's head). Dongarra, Faverge, Herault, Jacquelin, Langou and Robert,
+///                           "Hierarchical QR factorization algorithms for multi-core clusters" (2013)
 ///
 /// The trees are those of Bouwmeester, Jacquelin, Langou and Robert, "Tiled QR factorization algorithms" (2011), with
 /// stages of one unit. With other heads each column keeps its rule of pivots, counted from its head, and stages come as

@@ -1,5 +1,6 @@
 #include "bench/errors/qr_error.hpp"
 
+#include "bench/errors/qr_error_sums.hpp"
 #include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/tiles/generator.hpp>
 
@@ -10,6 +11,8 @@
 #include <vector>
 
 namespace tesela {
+
+using namespace qr_errors;
 namespace {
 
 /// f(column) for each of `count` columns of `rows` entries, by all cores where that is worth their start.
@@ -23,14 +26,6 @@ void for_each_column(index_t rows, index_t count, const F& f) {
     });
   for (index_t j = 0; j < count; j += team_size) f(j);
 }
-
-/// Multiplies by 2^-exponent in two steps, of which neither factor overflows.
-struct Scaling {
-  explicit Scaling(int exponent)
-      : first(std::ldexp(1.0, -exponent / 2)), rest(std::ldexp(1.0, exponent / 2 - exponent)) {}
-  double first, rest;
-  double operator()(double x) const { return x * first * rest; }
-};
 
 /// What scaling needs to know of a column or of a matrix.
 struct Extent {
@@ -82,33 +77,6 @@ std::vector<double> columns(const HostMatrix<T>& a, index_t first, index_t count
   std::vector<double> out;
   copy_columns(out, a, first, count, rows, triangle, scaled);
   return out;
-}
-
-long double sum_of_squares(const double* x, std::size_t count) {
-  long double sum = 0;
-  for (std::size_t e = 0; e < count; ++e) sum += static_cast<long double>(x[e]) * x[e];
-  return sum;
-}
-long double sum_of_squares(const std::vector<double>& x) { return sum_of_squares(x.data(), x.size()); }
-
-/// What the entries of an m x n matrix in T lose where they are too small for it, a few roundings each column's
-/// reflector, in units of 2^exponent.
-template <class T>
-long double lost(index_t m, index_t n, int exponent) {
-  const long double entries = static_cast<long double>(m) * static_cast<long double>(n);
-  return std::ldexp(4 * static_cast<long double>(std::min(m, n) + 1) * std::sqrt(entries) *
-                        static_cast<long double>(std::numeric_limits<T>::denorm_min()),
-                    -exponent);
-}
-
-/// ||A - QR|| / ||A|| from sums of squares, where A was divided by 2^exponent.
-double backward_error(long double distance, long double norm, int exponent, long double forgiven) {
-  const long double error = std::sqrt(distance), excess = error > forgiven ? error - forgiven : error - error;
-  return static_cast<double>(norm > 0 ? excess / std::sqrt(norm) : std::ldexp(excess, exponent));
-}
-
-double sign(std::uint64_t seed, index_t row, index_t column) {
-  return Generator<double>{Pattern::uniform, 0, 0, seed}.bits(row, column) >> 63 != 0 ? 1.0 : -1.0;
 }
 
 /// A matrix of random signs.

@@ -13,10 +13,25 @@
 namespace tesela::test {
 
 inline const std::vector<std::string>& all_orders() {
-  static const std::vector<std::string> orders{
-      "sameh-kuck",      "modified-sameh-kuck", "pgs1",      "pgs2",     "column",   "diagonal",
-      "binary",          "fibonacci",           "greedy",    "domain:1", "domain:2", "domain:3",
-      "domain:4:binary", "domain:7:greedy",     "domain:100"};
+  static const std::vector<std::string> orders{"sameh-kuck",
+                                               "modified-sameh-kuck",
+                                               "pgs1",
+                                               "pgs2",
+                                               "column",
+                                               "diagonal",
+                                               "binary",
+                                               "fibonacci",
+                                               "greedy",
+                                               "domain:1",
+                                               "domain:2",
+                                               "domain:3",
+                                               "domain:4:binary",
+                                               "domain:7:greedy",
+                                               "domain:100",
+                                               "ranks:2:greedy:domain:3",
+                                               "ranks:3:binary:diagonal",
+                                               "ranks:4:flat:binary",
+                                               "ranks:100:greedy:greedy"};
   return orders;
 }
 

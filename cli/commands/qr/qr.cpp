@@ -1,4 +1,4 @@
-#include "bench/errors/qr_error.hpp"
+#include "bench/errors/qr_parts_error.hpp"
 #include "cli/app/choices.hpp"
 #include "cli/app/command.hpp"
 #include "cli/app/numbers.hpp"
@@ -13,6 +13,7 @@
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/support/column_ends.hpp>
 #include <tesela/runtime/paused_workers.hpp>
+#include <tesela/tiles/io/block_cyclic_files.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <fmt/format.h>
@@ -44,11 +45,13 @@ std::optional<index_t> wanted_columns(const Options& o) {
   return std::nullopt;
 }
 
-/// A factorization and what its checks need: columns of Q, or the sample and Q's product with its block.
+/// A factorization and what its checks need: columns of Q, or the sample and Q's product with its block. Of graphs
+/// among several ranks, what this rank has of them.
 template <class T>
 struct Result {
   HostMatrix<T> factors, q;
   std::optional<QrSample<T>> sample;
+  std::optional<QrError> of_parts;  // of several ranks
   Status status = {};
 
   HostMatrix<T> sample_block(std::uint64_t seed) {
@@ -56,6 +59,18 @@ struct Result {
     return sample->block().clone();
   }
 };
+
+TileShape tile_of(const Options& o, const WorkerCounts& workers) {
+  return parse_tile(o.tile, suitable_qr_tile(workers, o.m, o.n));
+}
+
+/// Where the tiles of a column are few, all ranks share the columns.
+RuntimeOptions machine_of(const Options& o) {
+  RuntimeOptions machine = o.common.runtime();
+  constexpr index_t few = 4;
+  if (!machine.grid && ceil_div(o.m, tile_of(o, WorkerCounts{1, 0}).mb) < few) machine.grid = {1, 0};
+  return machine;
+}
 
 /// What `tesela qr` holds: besides the algorithm's plan A itself, for the checks.
 template <class T>
@@ -103,9 +118,16 @@ int run_plan(const Options& o) {
 template <class T>
 void factor_by_graph(const Options& o, Runtime& runtime, const HostMatrix<T>& a, Result<T>& result, Report& report) {
   const auto method = make_qr_graph<T>(o.method);
-  const TileShape tile = method->cut(parse_tile(o.tile, suitable_qr_tile(runtime, o.m, o.n)), o.m);
-  method->take_staircase(column_ends(a));
-  const auto A = TileMatrix<T>::map(runtime, result.factors.data(), o.m, o.n, result.factors.ld(), tile, "A");
+  const TileShape tile = method->cut(tile_of(o, runtime), o.m);
+  const BlockCyclic part(runtime, {o.m, o.n}, tile);
+  method->take_staircase(part.all_here() ? column_ends(a) : column_ends(runtime, a, part));
+  const auto A =
+      TileMatrix<T>::map_block_cyclic(runtime, result.factors.data(), o.m, o.n, result.factors.ld(), tile, "A");
+  const auto prepare = [&] {
+    if (part.all_here()) return A.copy_from(a.data(), a.ld());
+    std::copy_n(a.data(), a.size(), result.factors.data());
+    A.home_changed();
+  };
   const auto factor = [&](Graph& g, bool) {
     method->factor(g, A);
     A.for_each_tile([&](const Tile<T>& t, index_t, index_t) { g.bring_home(t); });  // as soon as each is final
@@ -113,7 +135,7 @@ void factor_by_graph(const Options& o, Runtime& runtime, const HostMatrix<T>& a,
     A.bring_home();
     return 0.0;
   };
-  run_timed(o.common, runtime, report, {[&] { A.copy_from(a.data(), a.ld()); }, factor, qr_flops(o.m, o.n)});
+  run_timed(o.common, runtime, report, {prepare, factor, qr_flops(o.m, o.n)});
   report.problem()["mb"] = tile.mb;
   report.problem()["nb"] = tile.nb;
   method->describe(report.problem());
@@ -123,8 +145,15 @@ void factor_by_graph(const Options& o, Runtime& runtime, const HostMatrix<T>& a,
   }
 
   const std::optional<index_t> columns = wanted_columns(o);
-  result.q = columns ? HostMatrix<T>(o.m, *columns) : result.sample_block(o.common.seed);
-  const auto Q = TileMatrix<T>::map(runtime, result.q.data(), o.m, result.q.cols(), result.q.ld(), tile, "Q");
+  std::optional<QrPartsSample<T>> sample;
+  if (!part.all_here()) sample.emplace(runtime, part, result.factors, sampled_vectors, o.common.seed);
+  const BlockCyclic of_q(runtime, {o.m, columns.value_or(3 * sampled_vectors)}, tile);
+  if (columns)
+    result.q = HostMatrix<T>(of_q.local().rows, of_q.local().cols);
+  else
+    result.q = sample ? sample->block(of_q) : result.sample_block(o.common.seed);
+  const auto Q =
+      TileMatrix<T>::map_block_cyclic(runtime, result.q.data(), o.m, of_q.columns.size, result.q.ld(), tile, "Q");
   Graph g(runtime);
   if (columns)
     method->form_q(g, Q);
@@ -132,6 +161,25 @@ void factor_by_graph(const Options& o, Runtime& runtime, const HostMatrix<T>& a,
     method->multiply_q(g, Q);
   g.wait();
   Q.bring_home();
+  if (!sample) return;
+  report.check("sampled_vectors", sampled_vectors);
+  result.of_parts = columns ? sample->error_of_columns(a, result.q, of_q) : sample->error_of_product(a, result.q, of_q);
+  if (!result.of_parts->finite) return;
+  // The factors are still mapped, and read only.
+  if (o.positive) make_diagonal_positive(runtime, result.factors, part, result.q, of_q);
+  const index_t rows = o.full_q ? o.m : std::min(o.m, o.n);
+  if (!o.out_r.empty())
+    write_parts(runtime, o.out_r, upper_trapezoid(result.factors, part, rows), BlockCyclic(runtime, {rows, o.n}, tile));
+  if (!o.out_q.empty()) write_parts(runtime, o.out_q, result.q, of_q);
+}
+
+/// A from its file, or generated: of a graph among several ranks, what this one has of it.
+template <class T>
+HostMatrix<T> operand(const Options& o, const Runtime* graph) {
+  const RandomMatrix random = parse_random_kind(o.random);
+  if (graph == nullptr) return o.a.empty() ? generate<T>({o.m, o.n}, random, o.common.seed) : read_matrix<T>(o.a);
+  const BlockCyclic part(*graph, {o.m, o.n}, make_qr_graph<T>(o.method)->cut(tile_of(o, *graph), o.m));
+  return o.a.empty() ? generate<T>(part, random, o.common.seed) : read_part<T>(*graph, o.a, part);
 }
 
 /// Q itself is what these make; R goes where other methods leave it.
@@ -192,7 +240,7 @@ void settle(Options& o) {
 template <class T>
 int run_qr(Options o) {
   Report report("qr", o.common);
-  const RandomMatrix random = parse_random_kind(o.random);
+  parse_random_kind(o.random);
   settle(o);
   const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n);
   if (o.plan.only) return run_plan<T>(o);
@@ -200,17 +248,19 @@ int run_qr(Options o) {
   const auto orthogonalization = find_named(orthogonalizations(), o.method.name);
   std::optional<Runtime> runtime;
   std::optional<MemoryPlan> plan;
-  if (!o.method.library()) runtime.emplace(o.common.runtime());
-  if (runtime && !orthogonalization) plan = plan_of<T>(o, *runtime, {o.m, o.n});
+  if (!o.method.library()) runtime.emplace(machine_of(o));
+  const bool parts = runtime && !orthogonalization && runtime->ranks() > 1;
+  if (runtime && !orthogonalization && !parts) plan = plan_of<T>(o, *runtime, {o.m, o.n});
   if (plan) require_fit("qr", *plan, o.plan.room(*runtime));
-  require_memory("qr", "A, its factors and Q", (2 * m * n + m * q_columns) * sizeof(T));
+  require_memory("qr", "A, its factors and Q",
+                 (2 * m * n + m * q_columns) * sizeof(T) / (parts ? runtime->ranks() : 1));
 
   const MemoryMeter meter;
   std::optional<PausedWorkers> paused(std::in_place);
-  const HostMatrix<T> a = o.a.empty() ? generate<T>({o.m, o.n}, random, o.common.seed) : read_matrix<T>(o.a);
+  const HostMatrix<T> a = operand<T>(o, parts ? &*runtime : nullptr);
   Result<T> result;
   HostMatrix<T> no_columns;
-  result.factors = HostMatrix<T>(o.m, o.n);
+  result.factors = HostMatrix<T>(a.rows(), a.cols());
   paused.reset();
   report.problem() = {{"m", o.m},
                       {"n", o.n},
@@ -227,15 +277,17 @@ int run_qr(Options o) {
   if (plan) meter.measure(*plan, *runtime, report);
   runtime.reset();  // its workers would take the checks' cores
   if (!report.good()) return report.finish();
-  if (o.positive) make_diagonal_positive(result.factors, result.sample ? no_columns : result.q);
+  if (o.positive && !parts) make_diagonal_positive(result.factors, result.sample ? no_columns : result.q);
 
-  const QrError error = result.sample ? result.sample->error(a, result.q) : qr_error(a, result.factors, result.q);
+  const QrError error = result.of_parts ? *result.of_parts
+                        : result.sample ? result.sample->error(a, result.q)
+                                        : qr_error(a, result.factors, result.q);
   if (result.sample) report.check("sampled_vectors", sampled_vectors);
   if (!result.status.ok() || !error.finite) report.fail("not finite");
   const QrBounds most = qr_bounds<T>(o.m, o.n);
   report.check("backward_error", {error.backward, most.backward});
   report.check("orthogonality", {error.orthogonality, most.orthogonality});
-  if (error.finite) {
+  if (error.finite && !parts) {
     if (!o.out_r.empty()) write_matrix(o.out_r, upper_trapezoid(result.factors, o.full_q ? o.m : std::min(o.m, o.n)));
     if (!o.out_q.empty()) write_matrix(o.out_q, result.q);
   }

@@ -33,7 +33,7 @@ class TileQr : public QrGraph<T> {
     return plan_qr(workers, a, sizeof(T), tile, q_columns, options_);
   }
   void describe(nlohmann::json& problem) const override {
-    problem["tree"] = options_.tree;
+    problem["tree"] = factors_->tree();
     problem["kernels"] = options_.triangles ? "tt" : "auto";
     problem["ib"] = factors_->ib();
     problem["copy_vectors"] = options_.copy_vectors;
@@ -116,11 +116,14 @@ void require_valid(const char* command, const QrMethod& method, const std::strin
   };
   const bool tiles = method.name == "tiles" || method.name == "seminormal";
   only_for(!method.tree.empty(), "--tree", "tiles", tiles);
+  only_for(!method.rank_tree.empty(), "--rank-tree", "tiles", tiles);
   only_for(method.kernels != "auto", "--kernels", "tiles", tiles);
   only_for(method.ib != 0, "--ib", "tiles", tiles);
   only_for(!method.copy_vectors, "--no-copy-vectors", "tiles", tiles);
   only_for(!method.order.empty(), "--order", "givens-stages", method.name == "givens-stages");
   if (!method.tree.empty()) require_schedule_order(command, "--tree", method.tree);
+  if (!method.rank_tree.empty())
+    require_schedule_order(command, "--rank-tree", "ranks:1:" + method.rank_tree + ":" + qr_options(method).tree);
   if (!method.order.empty()) require_schedule_order(command, "--order", method.order);
   parse_tile(tile, {});
   if (method.library() && !common.trace_dir.empty())
@@ -130,6 +133,7 @@ void require_valid(const char* command, const QrMethod& method, const std::strin
 QrOptions qr_options(const QrMethod& method) {
   QrOptions options;
   if (!method.tree.empty()) options.tree = method.tree;
+  options.rank_tree = method.rank_tree;
   options.ib = method.ib;
   options.triangles = method.kernels == "tt";
   options.copy_vectors = method.copy_vectors;
@@ -147,6 +151,9 @@ void add_to(CLI::App& app, QrMethod& method) {
   app.add_option("--tree", method.tree,
                  "tiles: which tile eliminates which (default: " + QrOptions{}.tree + "): " + schedule_order_list())
       ->type_name("ORDER");
+  app.add_option("--rank-tree", method.rank_tree,
+                 "tiles: among several ranks --tree joins what a rank has of a column, and this tree the ranks")
+      ->check(CLI::IsMember({"greedy", "binary", "flat"}));
   app.add_option("--order", method.order, "givens-stages: in which order rotations come (default: diagonal), as --tree")
       ->type_name("ORDER");
   app.add_option("--kernels", method.kernels, "tiles: tt makes every tile triangular before tiles are joined")

@@ -21,8 +21,9 @@ namespace tesela::cli {
 /// What the options of `tesela qr` and `tesela ols` say about how to factor.
 struct QrMethod {
   std::string name = "tiles";
-  std::string order;  ///< of rotations; empty: the method's own
-  std::string tree;   ///< of tiles; empty: the algorithm's own
+  std::string order;      ///< of rotations; empty: the method's own
+  std::string tree;       ///< of tiles; empty: the algorithm's own
+  std::string rank_tree;  ///< of tiles, among several ranks
   std::string kernels = "auto";
   index_t ib = 0;
   bool copy_vectors = true;
@@ -34,7 +35,7 @@ struct QrMethod {
 QrOptions qr_options(const QrMethod& method);          ///< of "tiles"
 GivensOptions givens_options(const QrMethod& method);  ///< of a name that givens_method() knows
 
-/// Adds --tree, --order, --kernels, --ib and --copy-vectors.
+/// Adds --tree, --rank-tree, --order, --kernels, --ib and --copy-vectors.
 void add_to(CLI::App& app, QrMethod& method);
 
 /// A method that is a task graph, for one matrix.

@@ -8,6 +8,7 @@
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include <map>
 #include <random>
 
 using namespace tesela;
@@ -179,10 +180,47 @@ TEST_CASE("domains lie between greedy or binary and diagonal") {
     if (const index_t place = (e.row - e.column) % 3; place != 0) CHECK(e.pivot == e.row - place);
 }
 
+TEST_CASE("rows dealt to ranks are joined inside each first, and each rank's last one goes to another but once") {
+  for (index_t m = 1; m <= 24; ++m)
+    for (index_t n = 1; n <= m; ++n) {
+      const auto list = [&](const char* order) { return make_schedule(order, m, n).eliminations; };
+      for (const char* inside : {"greedy", "binary", "diagonal", "domain:3", "domain:2:binary"})
+        REQUIRE(list((std::string("ranks:1:flat:") + inside).c_str()) == list(inside));
+      REQUIRE(list("ranks:9223372036854775807:binary:diagonal") == list("binary"));
+      for (const char* order : {"ranks:3:greedy:domain:2", "ranks:3:binary:greedy", "ranks:3:flat:diagonal"}) {
+        CAPTURE(order, m, n);
+        std::map<index_t, index_t> across;
+        for (const Elimination& e : list(order)) across[e.column] += (e.row - e.pivot) % 3 != 0 ? 1 : 0;
+        for (const auto& [column, count] : across) REQUIRE(count == std::min<index_t>(m - 1 - column, 2));
+      }
+    }
+  // Ranks have rows 1 4 7, 2 5 8 and 3 6.
+  CHECK(table(make_schedule("ranks:3:flat:diagonal", 8, 1)) == "3 / 4 / 1 / 1 / 1 / 2 / 2 ");
+  CHECK(table(make_schedule("ranks:3:binary:binary", 8, 1)) == "3 / 4 / 1 / 1 / 1 / 2 / 2 ");
+}
+
 TEST_CASE("wrong arguments are refused by name") {
   const auto message = [](const std::string& text) { return Catch::Matchers::MessageMatches(ContainsSubstring(text)); };
-  for (const char* order : {"", "Greedy", "domain", "domain:", "domain:0", "domain:-2", "domain:x", "domain:3x",
-                            "domain:3:flat", "domain:3:", "domain:99999999999999999999", "greedy "}) {
+  for (const char* order : {"",
+                            "Greedy",
+                            "domain",
+                            "domain:",
+                            "domain:0",
+                            "domain:-2",
+                            "domain:x",
+                            "domain:3x",
+                            "domain:3:flat",
+                            "domain:3:",
+                            "ranks",
+                            "ranks:2",
+                            "ranks:0:flat:greedy",
+                            "ranks:2:flat",
+                            "ranks:2:diagonal:greedy",
+                            "ranks:2:flat:fibonacci",
+                            "ranks:2:flat:ranks:2:flat:greedy",
+                            "ranks:x:flat:greedy",
+                            "domain:99999999999999999999",
+                            "greedy "}) {
     CAPTURE(order);
     CHECK_THROWS_MATCHES(make_schedule(order, 4, 3), ArgumentError, message("make_schedule: order: '"));
     CHECK_THROWS_MATCHES(closed_form(order, 4), ArgumentError, message("closed_form: order: '"));

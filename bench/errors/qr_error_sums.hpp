@@ -1,0 +1,52 @@
+#pragma once
+
+#include <tesela/runtime/types.hpp>
+#include <tesela/tiles/generator.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+// What errors of QR factorizations are made of, whether one process or several have them.
+
+namespace tesela::qr_errors {
+
+/// Multiplies by 2^-exponent in two steps, of which neither factor overflows.
+struct Scaling {
+  explicit Scaling(int exponent)
+      : first(std::ldexp(1.0, -exponent / 2)), rest(std::ldexp(1.0, exponent / 2 - exponent)) {}
+  double first, rest;
+  double operator()(double x) const { return x * first * rest; }
+};
+
+inline long double sum_of_squares(const double* x, std::size_t count) {
+  long double sum = 0;
+  for (std::size_t e = 0; e < count; ++e) sum += static_cast<long double>(x[e]) * x[e];
+  return sum;
+}
+inline long double sum_of_squares(const std::vector<double>& x) { return sum_of_squares(x.data(), x.size()); }
+
+/// What the entries of an m x n matrix in T lose where they are too small for it, a few roundings each column's
+/// reflector, in units of 2^exponent.
+template <class T>
+long double lost(index_t m, index_t n, int exponent) {
+  const long double entries = static_cast<long double>(m) * static_cast<long double>(n);
+  return std::ldexp(4 * static_cast<long double>(std::min(m, n) + 1) * std::sqrt(entries) *
+                        static_cast<long double>(std::numeric_limits<T>::denorm_min()),
+                    -exponent);
+}
+
+/// ||A - QR|| / ||A|| from sums of squares, where A was divided by 2^exponent.
+inline double backward_error(long double distance, long double norm, int exponent, long double forgiven) {
+  const long double error = std::sqrt(distance), excess = error > forgiven ? error - forgiven : error - error;
+  return static_cast<double>(norm > 0 ? excess / std::sqrt(norm) : std::ldexp(excess, exponent));
+}
+
+/// An element of a matrix of random signs.
+inline double sign(std::uint64_t seed, index_t row, index_t column) {
+  return Generator<double>{Pattern::uniform, 0, 0, seed}.bits(row, column) >> 63 != 0 ? 1.0 : -1.0;
+}
+
+}  // namespace tesela::qr_errors

@@ -1,0 +1,111 @@
+#include "tests/support/ranks.hpp"
+
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <tuple>
+
+// `tesela qr` of matrices that no rank has as a whole: trees across ranks, files, and what of memory each rank takes.
+
+using namespace tesela::test;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+Outcome on_ranks(int ranks, const Words& words) { return run_on_ranks(ranks, Words{tesela::test::tesela()} + words); }
+
+nlohmann::json report_of(const Outcome& all) {
+  INFO(all.err);
+  REQUIRE(all.code == 0);
+  nlohmann::json report = nlohmann::json::parse(all.out);
+  CHECK(report["status"] == "ok");
+  return report;
+}
+
+}  // namespace
+
+TEST_CASE("a tree inside ranks and one across them give R of one process that is told the order, byte for byte") {
+  require_ranks();
+  const TemporaryFolder folder;
+  const Words problem{"qr", "--m", "500", "--n", "217", "--tile", "32x64", "--json", "-", "--out-r"};
+  struct Case {
+    int ranks;
+    const char *grid, *tree, *across, *order;
+  };
+  for (const auto& [ranks, grid, tree, across, order] :
+       {Case{4, "2x2", "domain:2", "greedy", "ranks:2:greedy:domain:2"},
+        Case{3, "3x1", "diagonal", "binary", "ranks:3:binary:diagonal"},
+        Case{7, "7x1", "greedy", "flat", "ranks:7:flat:greedy"},
+        Case{2, "1x2", "binary", "greedy", "ranks:1:greedy:binary"}}) {
+    const std::string alone = folder / "alone.npy", together = folder / "together.npy";
+    const nlohmann::json one = report_of(run_tesela(problem + Words{alone, "--tree", order}));
+    const nlohmann::json all =
+        report_of(on_ranks(ranks, problem + Words{together, "--tree", tree, "--rank-tree", across, "--grid", grid}));
+    CHECK(all["problem"]["tree"] == order);
+    CHECK(one["problem"]["tree"] == order);
+    CHECK(contents(together) == contents(alone));
+  }
+  const Outcome refused = on_ranks(2, {"qr", "--n", "60", "--tree", "fibonacci", "--rank-tree", "flat"});
+  CHECK(refused.code == 2);
+  CHECK_THAT(refused.err, ContainsSubstring("--rank-tree"));
+}
+
+TEST_CASE("R and Q that four ranks write are those of one, whatever they have of the matrix") {
+  require_ranks();
+  const TemporaryFolder folder;
+  for (const auto& [m, n, more] : {std::tuple{"130", "70", Words{"--full-q"}},
+                                   {"70", "130", Words{"--positive-diagonal"}},
+                                   {"9", "7", Words{}},
+                                   {"50", "30", Words{"--method", "givens-chain"}}})
+    for (const char* extension : {".npy", ".mtx"}) {
+      const auto file = [&](const char* name) { return folder / (std::string(name) + extension); };
+      REQUIRE(run_tesela({"generate", "--m", m, "--n", n, "--seed", m, "--out", file("a")}).code == 0);
+      const Words problem = Words{"qr", "--a", file("a"), "--tile", "16", "--json", "-"} + more;
+      report_of(run_tesela(problem + Words{"--out-r", file("r1"), "--out-q", file("q1")}));
+      report_of(on_ranks(4, problem + Words{"--out-r", file("r4"), "--out-q", file("q4")}));
+      CHECK(contents(file("r4")) == contents(file("r1")));
+      CHECK(contents(file("q4")) == contents(file("q1")));
+    }
+  for (const auto& [m, n] : {std::pair{"0", "0"}, {"5", "0"}, {"0", "5"}, {"1", "1"}, {"64", "64"}})
+    report_of(on_ranks(3, {"qr", "--m", m, "--n", n, "--json", "-"}));
+}
+
+TEST_CASE("ranks agree on the staircase of a matrix of which each has a part") {
+  require_ranks();
+  const TemporaryFolder folder;
+  const auto path = folder / "a.mtx";
+  {
+    std::ofstream out(path);
+    out << "%%MatrixMarket matrix coordinate real general\n90 40 129\n";
+    for (int j = 1; j <= 40; ++j)
+      for (int i = 0; i < 3; ++i) out << 2 * j + i << ' ' << j << ' ' << i + j << "\n";
+    for (int i = 0; i < 9; ++i) out << 82 + i << " 40 1\n";
+  }
+  for (const char* tree : {"greedy", "diagonal"}) {
+    const Words problem{"qr", "--a", path, "--tile", "8", "--tree", tree, "--json", "-", "--out-r"};
+    report_of(run_tesela(problem + Words{folder / "one.npy"}));
+    report_of(on_ranks(4, problem + Words{folder / "four.npy"}));
+    CHECK(contents(folder / "one.npy") == contents(folder / "four.npy"));
+  }
+}
+
+TEST_CASE("a rank takes its share of A and of its factors, a quarter more and a window") {
+  require_ranks();
+  ProcessOptions options;
+  options.environment["TESELA_RECEIVED_MIB"] = "16";
+  const auto peak_bytes = [&](const Words& words) {
+    const nlohmann::json report =
+        report_of(run_on_ranks(4, Words{tesela::test::tesela(), "qr", "-p", "s", "--json", "-"} + words, options));
+    double most = 0;
+    for (const auto& rank : report["ranks"]) most = std::max(most, rank["peak_bytes"].get<double>());
+    return most;
+  };
+  const double before = peak_bytes({"--n", "64"});
+  const double size = 3072, share = 2 * size * size * sizeof(float) / 4, window = 32 << 20;
+  const double taken = peak_bytes({"--n", "3072", "--tile", "192"}) - before;
+  INFO(taken / 1e6 << " MB, a share is " << share / 1e6);
+  CHECK(taken <= 1.25 * share + window);
+}
