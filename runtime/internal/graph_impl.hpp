@@ -7,6 +7,7 @@
 #include <tesela/runtime/internal/starpu.hpp>
 
 #include <algorithm>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -61,6 +62,10 @@ struct Graph::Impl {
 
   /// By address, which a later tile may have again: AccessHistory::data tells.
   std::unordered_map<const detail::Data*, detail::AccessHistory> histories;
+  /// Among several ranks also by Data::id, from that of the first on: a graph has millions of tasks there.
+  std::vector<detail::AccessHistory*> by_id;
+  std::uint64_t first_id = 0;
+  detail::AccessHistory& history_of(detail::Data& data);
   std::vector<detail::AccessHistory*> touched;  // of the task being inserted, one for each of its tiles
   std::uint64_t insertion = 0;
 
@@ -84,10 +89,17 @@ struct Graph::Impl {
 
   // Among several ranks (graph_ranks.cpp):
   struct Inserted {
-    const char* kernel;
-    std::uint64_t hash;  // of all tasks up to it
+    std::uint32_t hash;    // half of that of all tasks up to it
+    std::uint32_t kernel;  // its place in `kernels`
   };
-  std::vector<Inserted> inserted;  // since the last wait()
+  std::deque<Inserted> inserted;  // since the last wait(): millions, so that each is small
+  std::uint64_t inserted_hash = 0;
+  struct Named {
+    const char* name;
+    std::uint64_t hash;
+  };
+  std::vector<Named> kernels;
+  std::uint32_t kernel_of(const char* name);
   /// The one where this task runs: all ranks find the same.
   int rank_of(const Insertion& task) const;
   /// Brings what the task reads to where it runs, and notes what it writes there. Answers whether that is here.

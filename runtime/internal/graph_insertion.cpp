@@ -38,7 +38,7 @@ void Graph::Impl::check(const Insertion& task) {
     if ((mode == Mode::in || mode == Mode::inout || mode == Mode::commute) && !data.has_value() &&
         !data.has_reduction())
       refuse(b, "is read, and nothing was written to it before");
-    detail::AccessHistory& history = histories[&data];
+    detail::AccessHistory& history = history_of(data);
     if (history.data != data.id) history = {.data = data.id, .kind = mode};
     if (history.insertion == insertion && !(mode == Mode::in && history.insertion_mode == Mode::in))
       refuse(b, "is used twice by this task, and not only read");
@@ -46,6 +46,18 @@ void Graph::Impl::check(const Insertion& task) {
     history.insertion_mode = mode;
     touched.push_back(&history);
   }
+}
+
+detail::AccessHistory& Graph::Impl::history_of(detail::Data& data) {
+  constexpr std::uint64_t most = 1 << 24;
+  if (state->messages == nullptr) return histories[&data];
+  if (first_id == 0) first_id = data.id;
+  const std::uint64_t place = data.id - first_id;  // huge for those that were made before the first
+  if (place >= most) return histories[&data];
+  if (place >= by_id.size()) by_id.resize(std::max<std::size_t>(place + 1, 2 * by_id.size()));
+  detail::AccessHistory*& known = by_id[place];
+  if (known == nullptr) known = &histories[&data];
+  return *known;
 }
 
 bool Graph::Impl::too_large_to_try(const Insertion& task, std::size_t bytes) const {
@@ -162,7 +174,7 @@ void Graph::insert(const Insertion& task) {
   const std::int32_t where = impl_->placement(task);
   const std::size_t buffers = task.data.size();
   for (std::size_t b = 0; b < buffers; ++b) task.data[b]->reserve(Impl::mode_of(task, b));
-  detail::OwnedTask t = impl_->make_task(task, where);
+  detail::OwnedTask t = impl_->make_task(task, impl_->state->pretends ? std::int32_t{STARPU_NOWHERE} : where);
   t->cl_arg = call.release();
   for (std::size_t b = 0; b < buffers; ++b) task.data[b]->submit_held(Impl::mode_of(task, b) != Mode::in, impl_->id);
   if (impl_->options.longest_path_priorities && impl_->state->messages == nullptr) {

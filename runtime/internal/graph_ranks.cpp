@@ -38,11 +38,21 @@ int Graph::Impl::rank_of(const Insertion& task) const {
   return 0;
 }
 
+std::uint32_t Graph::Impl::kernel_of(const char* name) {
+  const auto known = std::find_if(kernels.begin(), kernels.end(), [=](const Named& k) { return k.name == name; });
+  if (known == kernels.end()) {
+    kernels.push_back({name, mix(0, name)});
+    return static_cast<std::uint32_t>(kernels.size() - 1);
+  }
+  return static_cast<std::uint32_t>(known - kernels.begin());
+}
+
 bool Graph::Impl::meet(const Insertion& task) {
-  std::uint64_t hash = inserted.empty() ? 0 : inserted.back().hash;
-  hash = mix(mix(hash, task.codelet->name()), task.call->footprint);
+  const std::uint32_t kernel = kernel_of(task.codelet->name());
+  std::uint64_t& hash = inserted_hash;
+  hash = mix(mix(hash, kernels[kernel].hash), task.call->footprint);
   for (const detail::Data* data : task.data) hash = mix(hash, data->id);
-  inserted.push_back({task.codelet->name(), hash});
+  inserted.push_back({static_cast<std::uint32_t>(hash >> 32), kernel});
 
   const int where = rank_of(task);
   state->limit_received(where);  // before the first comes, which this task needs
@@ -55,15 +65,18 @@ bool Graph::Impl::meet(const Insertion& task) {
 
 void Graph::Impl::require_same_graph() {
   const std::vector<detail::RankReport> reports =
-      detail::exchange_reports(*state, {.tasks = inserted.size(), .hash = inserted.empty() ? 0 : inserted.back().hash});
+      detail::exchange_reports(*state, {.tasks = inserted.size(), .hash = inserted_hash});
   const auto same = [&](const detail::RankReport& r) {
     return r.tasks == reports.front().tasks && r.hash == reports.front().hash;
   };
-  if (std::all_of(reports.begin(), reports.end(), same)) return inserted.clear();
+  if (std::all_of(reports.begin(), reports.end(), same)) {
+    inserted_hash = 0;
+    return inserted.clear();
+  }
   // Which task is the first that differs: each says its hashes, and then that task's kernel.
-  std::string hashes(inserted.size() * sizeof(std::uint64_t), '\0');
+  std::string hashes(inserted.size() * sizeof(std::uint32_t), '\0');
   for (std::size_t t = 0; t < inserted.size(); ++t)
-    std::memcpy(hashes.data() + t * sizeof(std::uint64_t), &inserted[t].hash, sizeof(std::uint64_t));
+    std::memcpy(hashes.data() + t * sizeof(std::uint32_t), &inserted[t].hash, sizeof(std::uint32_t));
   const std::vector<std::string> all = state->messages->gather(hashes);
   std::size_t equal = all.front().size();
   for (const std::string& other : all) {
@@ -72,12 +85,12 @@ void Graph::Impl::require_same_graph() {
         std::mismatch(other.begin(), other.begin() + static_cast<std::ptrdiff_t>(length), all.front().begin()).first -
         other.begin());
   }
-  const std::size_t task = equal / sizeof(std::uint64_t);
-  const std::vector<std::string> kernels =
-      state->messages->gather(task < inserted.size() ? inserted[task].kernel : "none");
+  const std::size_t task = equal / sizeof(std::uint32_t);
+  const std::vector<std::string> tasks_there =
+      state->messages->gather(task < inserted.size() ? kernels[inserted[task].kernel].name : "none");
   std::string list;
-  for (std::size_t r = 0; r < kernels.size(); ++r)
-    list += (r == 0 ? "" : ", ") + kernels[r] + " on rank " + std::to_string(r);
+  for (std::size_t r = 0; r < tasks_there.size(); ++r)
+    list += (r == 0 ? "" : ", ") + tasks_there[r] + " on rank " + std::to_string(r);
   throw LifetimeError("ranks inserted different graphs: task " + std::to_string(task + 1) + " is " + list);
 }
 

@@ -5,6 +5,7 @@
 #include <tesela/runtime/topology.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -13,6 +14,7 @@
 #include <sched.h>
 #include <sstream>
 #include <sys/resource.h>
+#include <thread>
 #include <unistd.h>
 
 namespace tesela::detail {
@@ -51,6 +53,8 @@ Messages* process_messages() {
   return only.get();
 }
 
+constexpr const char* leaves = "leaves";
+
 std::string host_name() {
   char name[256] = {};
   gethostname(name, sizeof name - 1);
@@ -67,8 +71,10 @@ std::pair<int, int> share(int count, int k, int parts) {
 }  // namespace
 
 void join_ranks(RuntimeState& state) {
-  if (!launched()) return;
-  Messages* const messages = process_messages();
+  Messages* const pretended = pretended_messages();
+  if (pretended == nullptr && !launched()) return;
+  Messages* const messages = pretended != nullptr ? pretended : process_messages();
+  state.pretends = pretended != nullptr;
   if (messages->size() == 1) return;
   if (messages->size() > 64)
     throw EnvironmentError(std::to_string(messages->size()) + " ranks: at most 64 share a graph");
@@ -120,6 +126,7 @@ void arrange_ranks(RuntimeState& state, const std::optional<std::array<int, 2>>&
   if (grid) {
     auto [rows, columns] = *grid;
     if (rows == 0 && columns > 0) rows = state.ranks / columns;
+    if (columns == 0 && rows > 0) columns = state.ranks / rows;
     if (rows < 1 || columns < 1 || rows > state.ranks || columns > state.ranks || rows * columns != state.ranks)
       throw ArgumentError("Runtime", "grid",
                           std::to_string(rows) + "x" + std::to_string(columns) + " does not fit " +
@@ -145,6 +152,10 @@ void agree_on_workers(RuntimeState& state) {
   mine << state.cpus << ' ' << state.gpus << ' ' << state.smallest_device << ' ' << state.received_limit << ' '
        << state.workers.size();
   for (const std::string& words : state.messages->gather(mine.str())) {
+    if (words == leaves) {
+      std::this_thread::sleep_for(std::chrono::seconds(5));  // it says why, and ends all
+      throw EnvironmentError("another rank cannot start, and the others wait for it");
+    }
     std::istringstream in(words);
     int cpus = 0, gpus = 0;
     std::size_t bytes = 0, received = 0;
@@ -199,8 +210,8 @@ void leave_ranks(const RuntimeState& state) noexcept {
   if (state.messages == nullptr) return;
   try {
     constexpr double patience = 2;  // seconds
-    const std::vector<std::string> all = state.messages->gather("leaves", patience);
-    if (!all.empty() && std::all_of(all.begin(), all.end(), [](const std::string& said) { return said == "leaves"; }))
+    const std::vector<std::string> all = state.messages->gather(leaves, patience);
+    if (!all.empty() && std::all_of(all.begin(), all.end(), [](const std::string& said) { return said == leaves; }))
       return;
   } catch (const std::exception&) {
     // As where nobody answers.

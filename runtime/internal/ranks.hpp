@@ -10,6 +10,9 @@ namespace tesela::detail {
 /// Finds out whether this process is one of several (mpirun or srun started it, or TESELA_MPI=1 says so; TESELA_MPI=0:
 /// it is not), and joins them. Throws EnvironmentError where it cannot.
 void join_ranks(RuntimeState&);
+/// Where STARPU_MPI_FAKE_RANK and STARPU_MPI_FAKE_SIZE say so, messages that nobody sends; else null. Tasks are
+/// inserted then and do nothing.
+Messages* pretended_messages();
 /// How the ranks stand. Throws ArgumentError for a grid of another number of them.
 void arrange_ranks(RuntimeState&, const std::optional<std::array<int, 2>>& grid);
 /// Leaves this rank its share of its host's cores and GPUs.

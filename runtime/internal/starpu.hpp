@@ -29,6 +29,7 @@ struct RuntimeState {
   bool profile = false;
   int cpus = 0, gpus = 0;
   Messages* messages = nullptr;  // null for a process of its own
+  bool pretends = false;         // others are not there, and tasks do nothing (pretended_messages)
   int rank = 0, ranks = 1;
   int grid_rows = 1, grid_columns = 1;                          // of ranks
   std::atomic<std::uint64_t> bytes_sent{0}, bytes_received{0};  // to and from other ranks, since the last reset
