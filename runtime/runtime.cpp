@@ -162,6 +162,7 @@ Runtime::Runtime(const RuntimeOptions& options) : state_(std::make_shared<detail
     state_->scheduler = std::getenv("STARPU_SCHED");
     if (const char* calibrate = std::getenv("STARPU_CALIBRATE")) state_->calibrates = std::atoi(calibrate) > 0;
   } catch (...) {
+    detail::leave_ranks(*state_);
     running = false;
     throw;
   }

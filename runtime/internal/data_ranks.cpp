@@ -40,6 +40,7 @@ void Data::bring_to(int rank, int priority, const Graph& graph) {
     state_->bytes_sent += bytes();
     messages.send(handle(), rank, tag, priority, &count_out, counted(graph));
   } else if (rank == state_->rank) {
+    reserve(Mode::out);
     state_->bytes_received += bytes();
     messages.receive(handle(), where_.holder, tag, priority, &count_out, counted(graph));
   }
@@ -65,8 +66,9 @@ void Data::note_copy(int rank) {
 bool Data::drop_copy(int rank) {
   if (rank == where_.holder || held_on_host_ != 0 || !combine_calls_.empty()) return false;
   where_.copies &= ~(std::uint64_t{1} << rank);
-  if (rank == state_->rank && handle_ != nullptr)
-    starpu_data_unregister_no_coherency(static_cast<starpu_data_handle_t>(std::exchange(handle_, nullptr)));
+  if (rank != state_->rank || handle_ == nullptr) return true;
+  starpu_data_unregister_no_coherency(static_cast<starpu_data_handle_t>(std::exchange(handle_, nullptr)));
+  state_->host_used -= std::exchange(reserved_, 0);
   return true;
 }
 
@@ -87,6 +89,7 @@ void RuntimeState::limit_received(int receiver) {
 void Data::let_go() noexcept {
   if (has_home_ || handle_ == nullptr || held_on_host_ != 0 || !combine_calls_.empty()) return;
   starpu_data_unregister_submit(static_cast<starpu_data_handle_t>(std::exchange(handle_, nullptr)));
+  state_->host_leaving += std::exchange(reserved_, 0);
 }
 
 void Data::written_at(int rank) {

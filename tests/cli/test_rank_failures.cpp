@@ -1,0 +1,51 @@
+#include "tests/support/ranks.hpp"
+
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include <fstream>
+
+// What one rank alone lacks ends all of them, soon, with a message that names it, and leaves nothing.
+
+using namespace tesela::test;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+/// Four ranks, of which the last one begins with these words of a shell.
+Outcome with_one_in_trouble(const TemporaryFolder& folder, const std::string& trouble, const Words& words) {
+  const std::string script = folder / "rank.sh";
+  std::ofstream(script) << "#!/bin/sh\n[ ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} = 3 ] && {\n"
+                        << trouble << "\n}\nexec \"$@\"\n";
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  return run_on_ranks(4, Words{script, tesela::test::tesela()} + words);
+}
+
+}  // namespace
+
+TEST_CASE("one rank's disk is full: one message names the rank, and no file is left") {
+  require_ranks();
+  const TemporaryFolder folder, files;
+  // A limit of file sizes on that rank alone, which its last columns exceed, and the memory that ranks share does not.
+  const Outcome all = with_one_in_trouble(
+      folder, "trap '' XFSZ; ulimit -f 32768",
+      {"gemm", "--m", "2000", "--n", "2000", "--k", "8", "--tile", "128", "--out", files / "x.npy"});
+  INFO(all.err);
+  CHECK(all.code == 3);
+  CHECK_THAT(all.err, ContainsSubstring("rank 3") && ContainsSubstring("x.npy"));
+  CHECK(all.seconds < 10 * patience);
+  CHECK(files.files() == 0);
+}
+
+TEST_CASE("one rank has no memory, or no worker: all end, and hear from which") {
+  require_ranks();
+  const TemporaryFolder folder, files;
+  const Words problem{"qr", "--n", "1500", "--tile", "128", "--grid", "2x2", "--out-r", files / "r.npy"};
+  for (const char* trouble : {"export STARPU_NCPU=0", "export STARPU_LIMIT_CPU_MEM=1"}) {
+    const Outcome all = with_one_in_trouble(folder, trouble, problem);
+    INFO(trouble << all.err);
+    CHECK(all.code == 3);
+    CHECK_THAT(all.err, ContainsSubstring("rank 3"));
+    CHECK(all.seconds < 10 * patience);
+    CHECK(files.files() == 0);
+  }
+}
