@@ -6,15 +6,12 @@
 #include <limits>
 
 namespace tesela::detail {
-namespace {
 
-std::atomic<std::uint64_t> last_id{0};
-
-}  // namespace
+std::atomic<std::uint64_t> last_data_id{0};
 
 Data::Data(Runtime& runtime, void* home, Shape shape, index_t ld, std::size_t element_size, OnRelease on_release,
            int gpu)
-    : id(++last_id),
+    : id(++last_data_id),
       state_(runtime.state()),
       home_(home),
       ld_(ld),

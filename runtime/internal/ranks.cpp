@@ -150,7 +150,7 @@ void agree_on_workers(RuntimeState& state) {
   if (state.messages == nullptr) return;
   std::ostringstream mine;
   mine << state.cpus << ' ' << state.gpus << ' ' << state.smallest_device << ' ' << state.received_limit << ' '
-       << state.workers.size();
+       << state.workers.size() << ' ' << last_data_id;
   for (const std::string& words : state.messages->gather(mine.str())) {
     if (words == leaves) {
       std::this_thread::sleep_for(std::chrono::seconds(5));  // it says why, and ends all
@@ -160,7 +160,9 @@ void agree_on_workers(RuntimeState& state) {
     int cpus = 0, gpus = 0;
     std::size_t bytes = 0, received = 0;
     index_t workers = 0;
-    in >> cpus >> gpus >> bytes >> received >> workers;
+    std::uint64_t last_id = 0;
+    in >> cpus >> gpus >> bytes >> received >> workers >> last_id;
+    last_data_id = std::max(last_data_id.load(), last_id);
     state.least_workers = std::min(state.least_workers, workers);
     state.received_limit = std::min(state.received_limit, received);
     state.agreed.cpus = std::min(state.agreed.cpus, cpus);

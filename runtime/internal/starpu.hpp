@@ -23,6 +23,9 @@
 
 namespace tesela::detail {
 
+/// Data::id of the last that was made. Ranks begin alike, whatever each did before: messages go by it.
+extern std::atomic<std::uint64_t> last_data_id;
+
 struct RuntimeState {
   std::mutex mutex;
   bool alive = true;
