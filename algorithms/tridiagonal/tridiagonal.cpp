@@ -75,7 +75,11 @@ void tridiagonal_solve(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& m
     for (index_t i = 0; i < tiles; ++i) {
       place.before = i > 0 || options.periodic;
       place.behind = i + 1 < tiles || options.periodic;
-      g.insert<TridiagonalReduce<T>>(place, band(dl, i), band(d, i), band(du, i), B(i, s), kept(i, 0), left(i, 0));
+      if (runtime.gpus() > 0)
+        g.insert<TridiagonalReduce<T>>(place, band(dl, i), band(d, i), band(du, i), B(i, s), kept(i, 0), left(i, 0));
+      else
+        g.insert<TridiagonalReduceAndFill<T>>(place, band(dl, i), band(d, i), band(du, i), B(i, s), kept(i, 0),
+                                              left(i, 0), statuses[static_cast<std::size_t>(i)]);
       ends.push_back(left(i, 0));
     }
     g.insert<TridiagonalJoin<T>>(urgent, {place, options.periodic}, values(0, 0), g.scratch<Joint<T>>(tiles, systems),

@@ -1,33 +1,14 @@
-#include <tesela/codelets/support/internal/multiversion.hpp>
 #include <tesela/codelets/tridiagonal/internal/row_status.hpp>
-#include <tesela/codelets/tridiagonal/internal/tridiagonal_lanes.hpp>
+#include <tesela/codelets/tridiagonal/internal/tridiagonal_one_pass.hpp>
 #include <tesela/codelets/tridiagonal/tridiagonal.hpp>
 
+#include <cmath>
 #include <memory>
 #include <vector>
 
 namespace tesela::kernels {
 namespace tridiagonal {
 namespace {
-
-template <class T>
-using Vectors = Lanes<T, typename VectorOf<T>::type, 2>;
-template <class T>
-using Numbers = Lanes<T, T, 1>;
-
-/// One function of each kind: target_clones takes no template.
-#define TESELA_TRIDIAGONAL_PASSES(T, L)                                                                            \
-  TESELA_MULTIVERSION void forward(L<T>& lanes, const Rows<T>& rows, Segment<T>* kept, Segment<T>* segments) {     \
-    lanes.forward(rows, kept, segments);                                                                           \
-  }                                                                                                                \
-  TESELA_MULTIVERSION void backward(L<T>& lanes, const Rows<T>& rows, const Segment<T>* kept, const Ends<T>* ends, \
-                                    Breakdown* broken) {                                                           \
-    lanes.backward(rows, kept, ends, broken);                                                                      \
-  }
-TESELA_TRIDIAGONAL_PASSES(float, Vectors)
-TESELA_TRIDIAGONAL_PASSES(double, Vectors)
-TESELA_TRIDIAGONAL_PASSES(float, Numbers)
-TESELA_TRIDIAGONAL_PASSES(double, Numbers)
 
 template <class T>
 Rows<T> rows_of(const SystemsTile& place, const Block<const T>& dl, const Block<const T>& d, const Block<const T>& du,
@@ -56,102 +37,6 @@ index_t systems_of(const SystemsTile& place, const Block<T>& b) {
   return place.systems == SystemsIn::columns ? b.cols : b.rows;
 }
 
-/// System s of a tile, and its rows from i on.
-template <class T>
-Rows<T> part(const Rows<T>& all, index_t s, index_t i, index_t rows) {
-  Rows<T> r = all;
-  r.dl = all.dl.from(i, s), r.d = all.d.from(i, s), r.du = all.du.from(i, s), r.b = all.b.from(i, s);
-  r.rows = rows;
-  return r;
-}
-
-/// Rows that depend on each other leave an equation without unknowns.
-template <class T>
-bool degenerate(const Segment<T>& segment) {
-  return size_of(segment.upper) == T(0) || size_of(segment.lower) == T(0);
-}
-
-/// One system of a tile: a run of consecutive rows in each lane, and one more of what remains, as numbers. `kept` has
-/// the runs' segments, then what the passes keep.
-template <class T>
-class OneSystem {
- public:
-  static constexpr index_t lanes = Vectors<T>::lanes, runs = lanes + 1;
-  OneSystem(const Rows<T>& all, index_t s) : all_(part(all, s, 0, all.rows)) {
-    constexpr index_t line = 64 / index_t{sizeof(T)};
-    index_t lines = all.rows / (lanes * line);
-    if (lines > 16 && lines % 2 == 0) --lines;  // lanes 2^k lines apart would meet in few sets of the cache
-    each_ = lines * line;
-  }
-
-  Segment<T> reduce(Segment<T>* kept) {
-    on_runs(kept + runs, [&](auto& work, const Rows<T>& rows, index_t run, Segment<T>* blocks) {
-      forward(work, rows, blocks, kept + run);
-    });
-    Segment<T> whole = kept[first()];
-    Joint<T> joint;
-    for (index_t l = first() + 1; l < last(); ++l) whole = join(whole, kept[l], joint);
-    return whole;
-  }
-
-  /// Returns the first row that broke down, counted from 1, or 0.
-  Breakdown substitute(const Segment<T>* kept, const Ends<T>& whole) {
-    Breakdown broken = 0, rows_broken[runs]{};
-    const auto breaks = [&](Breakdown row) { broken = broken > 0 ? std::min(broken, row) : row; };
-    Joint<T> joints[runs];
-    Segment<T> sofar = kept[first()];
-    for (index_t l = first(); l < last(); ++l) {
-      if (l > first()) sofar = join(sofar, kept[l], joints[l]);
-      if (degenerate(kept[l]) || degenerate(sofar)) breaks(begin(l + 1));
-    }
-    Ends<T> ends[runs];
-    T e = whole.e, f = whole.f;
-    for (index_t l = last() - 1; l >= first(); --l) {
-      ends[l] = {whole.a, whole.b, e, f};
-      if (l == first()) break;
-      if (!degenerate(kept[l]) && joints[l].inverse_c == T(0)) breaks(begin(l));
-      if (!degenerate(kept[l]) && joints[l].inverse_d == T(0)) breaks(begin(l) + 1);
-      between(joints[l], {whole.a, whole.b, e, f}, ends[l].a, ends[l].b);
-      e = ends[l].a, f = ends[l].b;
-    }
-    on_runs(kept + runs, [&](auto& work, const Rows<T>& rows, index_t run, const Segment<T>* blocks) {
-      backward(work, rows, blocks, ends + run, rows_broken + run);
-    });
-    for (index_t l = first(); l < last(); ++l)
-      if (rows_broken[l] > 0) breaks(begin(l) + rows_broken[l]);
-    return broken;
-  }
-
- private:
-  index_t first() const { return each_ > 0 ? 0 : lanes; }
-  index_t last() const { return begin(lanes) < all_.rows ? runs : lanes; }
-  index_t begin(index_t run) const { return run < runs ? run * each_ : all_.rows; }
-
-  /// Calls f for the lanes' runs and for what remains, with a place to keep things.
-  template <class S, class F>
-  void on_runs(S* kept, F f) {
-    const auto from = [&](index_t run, index_t rows) {
-      Rows<T> r = part(all_, 0, begin(run), rows);
-      r.systems = false;
-      for (Strided<const T>* band : {&r.dl, &r.d, &r.du}) band->lane = rows * band->row;
-      r.b.lane = rows * r.b.row;
-      r.before = all_.before || run > first();
-      r.behind = all_.behind || (run == 0 && last() == runs);
-      return r;
-    };
-    if (each_ > 0) f(vectors_, from(0, each_), index_t{0}, kept);
-    if (last() == runs) f(numbers_, from(lanes, all_.rows - begin(lanes)), lanes, kept + Vectors<T>::kept(each_));
-  }
-
-  Rows<T> all_;
-  index_t each_;
-  Vectors<T> vectors_;
-  Numbers<T> numbers_;
-};
-
-/// Segments that a core keeps of a system: of each run, and before each block.
-index_t kept_segments(index_t equations) { return ceil_div(equations, block_rows) + OneSystem<float>::runs; }
-
 /// The systems of a tile: as many at a time as there are lanes, if that reads memory in long runs, and others one by
 /// one.
 template <class T, class Several, class One>
@@ -167,11 +52,17 @@ void add(index_t row, const SystemsTile& place, index_t system, InOut<int> info)
   if (row > 0 && info(0, 0) == 0) info(0, 0) = row_status(row + place.n * system);
 }
 
+/// What solve_ends answers of a system whose last unknown has a pivot; one that is infinite would leave it zero.
+template <class T>
+bool regular_pivot(T pivot) {
+  return pivot != T(0) && std::isfinite(pivot);
+}
+
 template <class T>
 void solve(const SystemsTile& place, bool periodic, const Rows<T>& all, index_t systems, InOut<int> info) {
   constexpr index_t lanes = Vectors<T>::lanes;
   const auto across = std::make_unique<Vectors<T>>();
-  std::vector<Segment<T>> kept(static_cast<std::size_t>(kept_segments(all.rows) * (systems >= lanes ? lanes : 1)));
+  std::vector<Segment<T>> kept(static_cast<std::size_t>(1 + kept_segments(all.rows) * (systems >= lanes ? lanes : 1)));
   for_each_part<T>(
       all, systems,
       [&](index_t s) {
@@ -181,7 +72,7 @@ void solve(const SystemsTile& place, bool periodic, const Rows<T>& all, index_t 
         Breakdown broken[lanes];
         forward(*across, rows, kept.data(), whole);
         bool regular[lanes];
-        for (index_t l = 0; l < lanes; ++l) regular[l] = solve_ends(whole[l], periodic, ends[l]) != T(0);
+        for (index_t l = 0; l < lanes; ++l) regular[l] = regular_pivot(solve_ends(whole[l], periodic, ends[l]));
         backward(*across, rows, kept.data(), ends, broken);
         for (index_t l = 0; l < lanes; ++l) {
           if (broken[l] == 0 && !regular[l]) broken[l] = degenerate(whole[l]) ? all.rows : 1;
@@ -189,16 +80,19 @@ void solve(const SystemsTile& place, bool periodic, const Rows<T>& all, index_t 
         }
       },
       [&](index_t s) {
-        OneSystem<T> system(all, s);
+        const Rows<T> system = part(all, s, 0, all.rows);
         Ends<T> ends;
-        const bool regular = solve_ends(system.reduce(kept.data()), periodic, ends) != T(0);
-        const Breakdown broken = system.substitute(kept.data(), ends);
+        Breakdown broken = 0;
+        const bool regular = regular_pivot(solve_ends(reduce_and_fill(system, kept.data(), broken), periodic, ends));
+        broken = earlier(broken, substitute_rest(system, kept.data(), ends));
         add(broken > 0 || regular ? broken : 1, place, s, info);
       });
 }
 
-template <class T>
-void reduce(const Rows<T>& all, index_t systems, const Block<Segment<T>>& work, Segment<T>* ends, index_t next) {
+/// `reduce_one` is called with a system and what to keep of it.
+template <class T, class ReduceOne>
+void reduce(const Rows<T>& all, index_t systems, const Block<Segment<T>>& work, Segment<T>* ends, index_t next,
+            ReduceOne reduce_one) {
   constexpr index_t lanes = Vectors<T>::lanes;
   const auto across = std::make_unique<Vectors<T>>();
   for_each_part<T>(
@@ -208,7 +102,16 @@ void reduce(const Rows<T>& all, index_t systems, const Block<Segment<T>>& work, 
         forward(*across, part(all, s, 0, all.rows), &work(1, s), whole);
         for (index_t l = 0; l < lanes; ++l) ends[(s + l) * next] = whole[l];
       },
-      [&](index_t s) { ends[s * next] = OneSystem<T>(all, s).reduce(&work(1, s)); });
+      [&](index_t s) { ends[s * next] = reduce_one(s, part(all, s, 0, all.rows), &work(1, s)); });
+}
+
+/// Without filling anything in.
+template <class T>
+void reduce(const Rows<T>& all, index_t systems, const Block<Segment<T>>& work, Segment<T>* ends, index_t next) {
+  reduce(all, systems, work, ends, next, [](index_t, const Rows<T>& system, Segment<T>* kept) {
+    kept[0] = Filled<T>{}.packed();
+    return OneSystem<T>(system, 0).reduce(kept + 1);
+  });
 }
 
 template <class T>
@@ -229,7 +132,7 @@ void substitute(const SystemsTile& place, const Rows<T>& all, index_t systems, c
         backward(*across, part(all, s, 0, all.rows), &work(1, s), ends, broken);
         for (index_t l = 0; l < lanes; ++l) add(broken[l], place, s + l, info);
       },
-      [&](index_t s) { add(OneSystem<T>(all, s).substitute(&work(1, s), ends_of(s)), place, s, info); });
+      [&](index_t s) { add(substitute_rest(part(all, s, 0, all.rows), &work(1, s), ends_of(s)), place, s, info); });
 }
 
 }  // namespace
@@ -257,6 +160,19 @@ void TridiagonalReduce<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, In
 }
 
 template <class T>
+void TridiagonalReduceAndFill<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b, Out<Segment<T>> work,
+                                      Out<Segment<T>> ends, InOut<int> info) {
+  work(0, 0).upper.e = 0;
+  reduce(rows_of<T>(args, dl, d, du, b), systems_of(args, b), work, ends.data, ends.ld,
+         [&](index_t s, const Rows<T>& system, Segment<T>* kept) {
+           Breakdown broken = 0;
+           const Segment<T> whole = reduce_and_fill(system, kept, broken);
+           add(broken, args, s, info);
+           return whole;
+         });
+}
+
+template <class T>
 void TridiagonalJoin<T>::cpu(const Args& args, Out<T> values, Scratch<Joint<T>> joints, InOut<int> info,
                              std::span<const In<Segment<T>>> ends) {
   const auto tiles = static_cast<index_t>(ends.size());
@@ -264,7 +180,7 @@ void TridiagonalJoin<T>::cpu(const Args& args, Out<T> values, Scratch<Joint<T>> 
     Segment<T> whole = ends[0](0, s);
     for (index_t i = 1; i < tiles; ++i) whole = join(whole, ends[static_cast<std::size_t>(i)](0, s), joints(i, s));
     Ends<T> outer;
-    bool regular = solve_ends(whole, args.periodic, outer) != T(0);
+    bool regular = regular_pivot(solve_ends(whole, args.periodic, outer));
     values(0, s) = outer.a, values(1, s) = outer.b;
     values(2 * tiles, s) = outer.e, values(2 * tiles + 1, s) = outer.f;
     for (index_t i = tiles - 1; i > 0; --i) {
@@ -296,6 +212,8 @@ template struct TridiagonalSolve<float>;
 template struct TridiagonalSolve<double>;
 template struct TridiagonalReduce<float>;
 template struct TridiagonalReduce<double>;
+template struct TridiagonalReduceAndFill<float>;
+template struct TridiagonalReduceAndFill<double>;
 template struct TridiagonalJoin<float>;
 template struct TridiagonalJoin<double>;
 template struct TridiagonalSubstitute<float>;

@@ -71,6 +71,21 @@ struct TridiagonalReduce {
                    Out<tridiagonal::Segment<T>> work, Out<tridiagonal::Segment<T>> ends);
 };
 
+/// Reduce on cores, which also fills in what needs nothing from outside the tile: in a long column, the stretches of
+/// rows between unknowns that two neighbouring stretches determine by themselves, to less than the smallest normal
+/// number. Each row is then brought from memory once. `work` says what is left for Substitute. `info` as there.
+template <class T>
+struct TridiagonalReduceAndFill {
+  static constexpr auto name = "tridiagonal_reduce_and_fill";
+  static constexpr std::uint32_t color = 0x8172b2;
+  using Args = tridiagonal::SystemsTile;
+  static double flops(const Args& args, Shape, Shape, Shape, Shape b, Shape, Shape, Shape) {
+    return tridiagonal::flops(args, b);
+  }
+  static void cpu(const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b, Out<tridiagonal::Segment<T>> work,
+                  Out<tridiagonal::Segment<T>> ends, InOut<int> info);
+};
+
 /// Solves what Reduce left of the tiles of a system: values(2 i, s) and (2 i + 1, s) become the unknowns before and at
 /// the first row of tile i, (2 i + 2, s) and (2 i + 3, s) those at and behind its last. `info` becomes 1 + n s where
 /// system s is singular. `joints` is tiles x systems.

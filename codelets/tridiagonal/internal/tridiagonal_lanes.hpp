@@ -67,8 +67,8 @@ using Breakdown = index_t;
 inline constexpr index_t block_rows = 128;
 
 /// N is a number or a vector of them, Groups how many of these are eliminated side by side, so that one's divisions
-/// hide behind another's.
-template <class T, class N, int Groups>
+/// hide behind another's. There is room for the pivot rows of Most rows of each lane.
+template <class T, class N, int Groups, index_t Most = block_rows>
 class Lanes {
  public:
   static constexpr int width = static_cast<int>(sizeof(N) / sizeof(T)), lanes = Groups * width;
@@ -106,10 +106,28 @@ class Lanes {
       for (index_t i = 0; i < count; i += few) {
         const index_t some = std::min(few, count - i);
         load(rows, first + i, some, i);
-        eliminate(rows, first + i, state, i, some);
+        eliminate(rows, first + i - block_rows, state, i, some);
       }
       fill(rows, first, count, broken);
     }
+  }
+
+  /// forward() of at most Most rows, whose pivot rows stay here. Rows that follow the last lane's are brought near.
+  TESELA_INLINE void forward_here(const Rows<T>& rows, Segment<T>* segments) {
+    Segment<N> state[Groups];
+    for (auto& s : state) s = no_rows<N>();
+    for (index_t first = 0; first < rows.rows; first += few) {
+      const index_t count = std::min(few, rows.rows - first), ahead = first + 4 * few;
+      load(rows, first, count, first);
+      eliminate(rows, ahead < rows.rows ? ahead : ahead + (lanes - 1) * rows.rows, state, first, count);
+    }
+    store(state, segments);
+  }
+
+  /// backward() after forward_here().
+  TESELA_INLINE void backward_here(const Rows<T>& rows, const Ends<T>* ends, Breakdown* broken) {
+    begin_filling(ends, broken);
+    fill(rows, 0, rows.rows, broken);
   }
 
  private:
@@ -140,10 +158,10 @@ class Lanes {
     return append(state, dl, d, du, b);
   }
 
-  /// Row i's pivot row, whose unknown is the one before it, takes row i's place.
-  TESELA_INLINE void eliminate(const Rows<T>& rows, index_t row, Segment<N>* state, index_t first, index_t count) {
+  /// Row i's pivot row, whose unknown is the one before it, takes row i's place. Rows from `foreseen` on come next.
+  TESELA_INLINE void eliminate(const Rows<T>& rows, index_t foreseen, Segment<N>* state, index_t first, index_t count) {
     for (index_t i = first; i < first + count; ++i) {
-      foresee(rows, row - block_rows, i - first);
+      foresee(rows, foreseen, i - first);
       for (int g = 0; g < Groups; ++g) {
         const PivotRow<N> pivot = append_row(state[g], i, g);
         dl_[i][g] = pivot.inverse;
@@ -255,8 +273,8 @@ class Lanes {
     }
   }
 
-  N dl_[block_rows][Groups], d_[block_rows][Groups], du_[block_rows][Groups], b_[block_rows][Groups];
-  N e_[block_rows][Groups], f_[block_rows][Groups];
+  N dl_[Most][Groups], d_[Most][Groups], du_[Most][Groups], b_[Most][Groups];
+  N e_[Most][Groups], f_[Most][Groups];
   Ends<N> end_[Groups];
   N next_[Groups], after_[Groups];
 };
