@@ -1,29 +1,17 @@
 #include <tesela/algorithms/tridiagonal/internal/require_one_system.hpp>
+#include <tesela/algorithms/tridiagonal/internal/whole_columns.hpp>
 #include <tesela/algorithms/tridiagonal/thomas.hpp>
-#include <tesela/codelets/tridiagonal/gather_rows.hpp>
 #include <tesela/codelets/tridiagonal/gtsv.hpp>
 #include <tesela/codelets/tridiagonal/thomas.hpp>
 
 #include <limits>
-#include <vector>
 
 namespace tesela {
 
 using namespace kernels;
 namespace {
 
-constexpr index_t first_scratch = 1 << 21;  // far from the numbers that kernels ask for
-
-/// The tiles of column j as one.
-template <class T>
-Tile<T> whole_column(Graph& g, const TileMatrix<T>& A, index_t j, index_t which) {
-  if (A.mt() == 1) return A(0, j);
-  std::vector<Tile<T>> tiles;
-  for (index_t i = 0; i < A.mt(); ++i) tiles.push_back(A(i, j));
-  const Tile<T> whole = g.scratch<T>(A.m(), tiles.front().cols(), first_scratch + which);
-  g.insert<GatherRows<T>>({}, whole, tiles);
-  return whole;
-}
+using detail::whole_column;
 
 /// Solves with kernel K, which takes whole columns.
 template <template <class> class K, class T>
@@ -34,7 +22,7 @@ void solve_whole(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B, inde
   for (index_t j = 0; j < B.nt(); ++j) {
     const Tile<T> b = whole_column(g, B, j, 3);
     g.insert<K<T>>({}, dl, d, du, b, work, g.status());
-    for (index_t i = 0; B.mt() > 1 && i < B.mt(); ++i) g.insert<TakeRows<T>>({i * B.tile_shape().mb}, b, B(i, j));
+    detail::take_rows(g, b, B, j);
   }
 }
 

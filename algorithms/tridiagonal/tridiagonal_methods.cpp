@@ -1,4 +1,5 @@
 #include <tesela/algorithms/tridiagonal/cyclic_reduction.hpp>
+#include <tesela/algorithms/tridiagonal/parallel_reduction.hpp>
 #include <tesela/algorithms/tridiagonal/thomas.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_methods.hpp>
 #include <tesela/codelets/tridiagonal/cyclic_reduction.hpp>
@@ -6,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <optional>
 #include <string>
 
 namespace tesela {
@@ -15,7 +17,7 @@ namespace {
 
 using Method = TridiagonalMethod;
 
-constexpr std::array<Named<Method>, 7> all{{
+constexpr std::array<Named<Method>, 11> all{{
     {Method::automatic, "auto", "row blocks, scaled partial pivoting"},
     {Method::lapack, "lapack", "one matrix at a time: gtsv, partial pivoting"},
     {Method::thomas, "thomas", "one matrix at a time, without pivoting"},
@@ -23,6 +25,10 @@ constexpr std::array<Named<Method>, 7> all{{
     {Method::cr_hybrid, "cr-hybrid", "cr whose last unknowns are left to Thomas on a core"},
     {Method::cr_shared, "cr-shared", "cr staged in shared memory"},
     {Method::cr_coalesced, "cr-coalesced", "cr in twice the storage"},
+    {Method::pcr, "pcr", "parallel cyclic reduction, a GPU's block for each system, without pivoting"},
+    {Method::rd, "rd", "recursive doubling in the same way; overflows on long dominant systems"},
+    {Method::cr_pcr, "cr-pcr", "cr whose last unknowns are left to pcr"},
+    {Method::cr_rd, "cr-rd", "cr whose last unknowns are left to rd"},
 }};
 
 CyclicReduction variant(Method method) {
@@ -40,6 +46,21 @@ CyclicReduction variant(Method method) {
 
 bool in_sequence(Method method) { return method == Method::thomas || method == Method::lapack; }
 
+std::optional<ParallelReduction> parallel(Method method) {
+  switch (method) {
+    case Method::pcr:
+      return ParallelReduction::pcr;
+    case Method::rd:
+      return ParallelReduction::rd;
+    case Method::cr_pcr:
+      return ParallelReduction::cr_pcr;
+    case Method::cr_rd:
+      return ParallelReduction::cr_rd;
+    default:
+      return std::nullopt;
+  }
+}
+
 }  // namespace
 
 std::span<const Named<TridiagonalMethod>> tridiagonal_methods() { return all; }
@@ -56,6 +77,7 @@ void tridiagonal_solve_by(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>
   if (options.method == Method::automatic) return tridiagonal_solve(g, A, B, options.systems);
   if (options.method == Method::thomas) return thomas(g, A, B);
   if (options.method == Method::lapack) return gtsv(g, A, B);
+  if (const auto how = parallel(options.method)) return parallel_reduction(g, A, B, {*how, options.cut});
   cyclic_reduction(g, A, B, {variant(options.method), options.cut});
 }
 
@@ -63,13 +85,18 @@ TridiagonalTile suitable_tridiagonal_tile(const Runtime& runtime, TridiagonalMet
                                           index_t systems) {
   const index_t most = runtime.gpus() > 0 ? index_t{1} << 24 : index_t{1} << 16;
   const index_t workers = std::max<index_t>(runtime.cpus() + runtime.gpus(), 1), whole = std::max<index_t>(n, 1);
-  const index_t along = in_sequence(method) ? whole : std::min(whole, most);
+  const index_t along = in_sequence(method) || parallel(method) ? whole : std::min(whole, most);
   return {along, std::clamp<index_t>(ceil_div(systems, 2 * workers), 1, std::max<index_t>(most / along, 1))};
 }
 
 index_t tridiagonal_levels(const TridiagonalMethodOptions& options, index_t n, index_t along) {
   if (options.method == Method::automatic) return n > along ? 2 : 1;
   if (in_sequence(options.method)) return 0;
+  if (parallel(options.method)) {
+    const bool hybrid = options.method == Method::cr_pcr || options.method == Method::cr_rd;
+    const int levels = hybrid ? cr_levels(n, options.cut) : 0;
+    return levels + (n > 0 ? std::bit_width(static_cast<std::uint64_t>((n >> levels) - 1)) : 0);
+  }
   const index_t cut = options.method == Method::cr_hybrid ? options.cut : 0;
   if (n <= along) return cr_levels(n, cut);
   // Tiles halve their rows as often as all of them can; what is left is one tile.

@@ -8,7 +8,8 @@
 
 namespace tesela {
 
-/// Every way to solve A X = B that the library has. All but `automatic` solve one plain matrix, n x 1, in columns.
+/// Every way to solve A X = B that the library has. All but `automatic` and those of parallel_reduction solve one plain
+/// matrix, n x 1, in columns.
 enum class TridiagonalMethod : std::uint8_t {
   automatic,         ///< tridiagonal_solve: any number of systems, periodic ones, in columns or in rows
   lapack,            ///< gtsv
@@ -17,6 +18,10 @@ enum class TridiagonalMethod : std::uint8_t {
   cr_hybrid,
   cr_shared,
   cr_coalesced,
+  pcr,  ///< parallel_reduction, as are those below
+  rd,
+  cr_pcr,
+  cr_rd,
 };
 
 /// All of them, `auto` first.
@@ -25,7 +30,7 @@ std::span<const Named<TridiagonalMethod>> tridiagonal_methods();
 struct TridiagonalMethodOptions {
   TridiagonalMethod method = TridiagonalMethod::automatic;
   TridiagonalOptions systems = {};  ///< of automatic alone
-  index_t cut = 256;                ///< of cr_hybrid: unknowns that it leaves to Thomas's method
+  index_t cut = 256;                ///< of cr_hybrid, cr_pcr, cr_rd: unknowns that cyclic reduction leaves
 };
 
 /// B <- X where A X = B, by the method of this name. A matrix without equations or right-hand sides is no task. Throws

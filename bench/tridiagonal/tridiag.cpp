@@ -20,6 +20,7 @@ namespace {
 
 const std::vector<std::string> cusparse_single{"gtsv2", "gtsv2-nopivot"};
 const std::vector<std::string> cusparse_batch{"strided", "interleaved-0", "interleaved-1", "interleaved-2"};
+const std::vector<std::string> reductions{"cr", "pcr", "rd", "cr-pcr", "cr-rd"};
 
 bool contains(const std::vector<std::string>& list, const std::string& name) {
   return std::find(list.begin(), list.end(), name) != list.end();
@@ -58,6 +59,7 @@ void settle_options(TridiagOptions& o) {
     if (of_host(peer) && o.on_device()) refuse(peer, "solves in host memory: use --data host");
     if (contains(cusparse_single, peer) && o.batch > 1) refuse(peer, "solves one system: use --batch 1");
     if (contains(cusparse_batch, peer) && o.batch == 1) refuse(peer, "solves batches: use --batch");
+    if (contains(reductions, peer) && o.batch == 1) refuse(peer, "solves small systems here: use --batch");
   }
   for (const index_t n : o.n) {
     if (n < 1) throw ArgumentError("bench tridiag", "--n", std::to_string(n) + " is less than 1");
@@ -114,6 +116,8 @@ TridiagSolvers<T> make_solvers(const TridiagOptions& o, const TridiagData<T>& da
       solvers.push_back(tesela_tridiag(data, SystemsIn::columns, solves, host(SystemsIn::columns)));
     else if (name == "tesela-rows")
       solvers.push_back(tesela_tridiag(data, SystemsIn::rows, solves, host(SystemsIn::rows)));
+    else if (contains(reductions, name))
+      solvers.push_back(reduction_tridiag(data, name, solves, host(SystemsIn::columns)));
 #if TESELA_HAVE_CUDA
     else if (next != cusparse.end() && (*next)->name() == name)  // not one that was left out
       solvers.push_back(std::move(*next++));
@@ -193,7 +197,7 @@ std::vector<double> keep_the_right(const TridiagData<T>& data, TridiagSolvers<T>
       errors.push_back(verify(data, *solver));
       kept.push_back(std::move(solver));
     } catch (const WrongResult& wrong) {
-      if (solver->uses_workers()) throw;
+      if (solver->uses_workers() && !contains(reductions, solver->name())) throw;
       report.note(fmt::format("{}: not timed: {}", title, wrong.what()));
     }
   }
@@ -265,8 +269,9 @@ const cli::Command tridiag_command(
       cli::Choices().add(tridiagonal_kinds()).add_option(app, "--random", o->random)->type_name("KIND");
       app.add_option("--peers", o->peers, "who competes; the first is whom the others are compared with")
           ->delimiter(',')
-          ->check(CLI::IsMember({"tesela", "tesela-rows", "lapack", "thomas", "gtsv2", "gtsv2-nopivot", "strided",
-                                 "interleaved-0", "interleaved-1", "interleaved-2"}));
+          ->check(
+              CLI::IsMember({"tesela", "tesela-rows", "lapack", "thomas", "gtsv2", "gtsv2-nopivot", "strided",
+                             "interleaved-0", "interleaved-1", "interleaved-2", "cr", "pcr", "rd", "cr-pcr", "cr-rd"}));
       app.add_option("--data", o->data,
                      "host: transfers are timed; device: everything stays on the GPUs (default with one)")
           ->check(CLI::IsMember({"host", "device"}));

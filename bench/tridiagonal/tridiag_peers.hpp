@@ -28,6 +28,12 @@ template <class T>
 std::unique_ptr<TridiagSolver<T>> tesela_tridiag(const TridiagData<T>& data, kernels::SystemsIn systems, index_t solves,
                                                  std::shared_ptr<const HostSystems<T>> host);
 
+/// parallel_reduction by name: pcr, rd, cr-pcr (which leaves half of the rows to pcr), cr-rd (a quarter), and cr, which
+/// goes on until one is left.
+template <class T>
+std::unique_ptr<TridiagSolver<T>> reduction_tridiag(const TridiagData<T>& data, const std::string& name, index_t solves,
+                                                    std::shared_ptr<const HostSystems<T>> host);
+
 /// gtsv of LAPACK and the textbook's elimination without pivoting, on one core; the systems of a batch on all.
 template <class T>
 std::unique_ptr<TridiagSolver<T>> lapack_tridiag(const TridiagData<T>& data,

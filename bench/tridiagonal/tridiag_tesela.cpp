@@ -1,10 +1,12 @@
 #include "bench/harness/harness.hpp"
 #include "bench/tridiagonal/tridiag_peers.hpp"
 #include <tesela/algorithms/dense/matrices.hpp>
+#include <tesela/algorithms/tridiagonal/parallel_reduction.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_matrices.hpp>
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 namespace tesela::bench {
@@ -16,10 +18,12 @@ template <class T>
 class TeselaTridiag : public TridiagSolver<T> {
  public:
   TeselaTridiag(const TridiagData<T>& data, SystemsIn systems, index_t solves,
-                std::shared_ptr<const HostSystems<T>> host)
-      : TridiagSolver<T>(systems == SystemsIn::columns ? "tesela" : "tesela-rows", systems, solves),
+                std::shared_ptr<const HostSystems<T>> host, std::string name,
+                std::optional<ParallelReductionOptions> reduction)
+      : TridiagSolver<T>(std::move(name), systems, solves),
         data_(&data),
-        host_(std::move(host)) {}
+        host_(std::move(host)),
+        reduction_(reduction) {}
 
   bool uses_workers() const override { return true; }
 
@@ -42,7 +46,10 @@ class TeselaTridiag : public TridiagSolver<T> {
   void start(index_t copy) override {
     const TileMatrix<T>& B = rhs_[static_cast<std::size_t>(copy)];
     if (!graph_) graph_.emplace(data_->runtime());
-    tridiagonal_solve(*graph_, *bands_, B, {.systems = this->systems()});
+    if (reduction_)
+      parallel_reduction(*graph_, *bands_, B, *reduction_);
+    else
+      tridiagonal_solve(*graph_, *bands_, B, {.systems = this->systems()});
     if (!host_ || data_->runtime().gpus() == 0) return;
     B.for_each_tile([&](Tile<T> tile, index_t, index_t) { graph_->bring_home(tile); });
     at_home_.push_back(B);
@@ -91,6 +98,7 @@ class TeselaTridiag : public TridiagSolver<T> {
 
   const TridiagData<T>* data_;
   std::shared_ptr<const HostSystems<T>> host_;
+  std::optional<ParallelReductionOptions> reduction_;
   std::optional<Tridiagonal<T>> bands_;
   std::vector<TileMatrix<T>> rhs_, at_home_;
   std::optional<Graph> graph_;  // ends before the matrices
@@ -101,12 +109,30 @@ class TeselaTridiag : public TridiagSolver<T> {
 template <class T>
 std::unique_ptr<TridiagSolver<T>> tesela_tridiag(const TridiagData<T>& data, SystemsIn systems, index_t solves,
                                                  std::shared_ptr<const HostSystems<T>> host) {
-  return std::make_unique<TeselaTridiag<T>>(data, systems, solves, std::move(host));
+  return std::make_unique<TeselaTridiag<T>>(data, systems, solves, std::move(host),
+                                            systems == SystemsIn::columns ? "tesela" : "tesela-rows", std::nullopt);
+}
+
+template <class T>
+std::unique_ptr<TridiagSolver<T>> reduction_tridiag(const TridiagData<T>& data, const std::string& name, index_t solves,
+                                                    std::shared_ptr<const HostSystems<T>> host) {
+  const index_t n = data.what().n, half = std::max<index_t>(n / 2, 1), quarter = std::max<index_t>(n / 4, 1);
+  const ParallelReductionOptions options =
+      name == "pcr"      ? ParallelReductionOptions{ParallelReduction::pcr, n}
+      : name == "rd"     ? ParallelReductionOptions{ParallelReduction::rd, n}
+      : name == "cr-pcr" ? ParallelReductionOptions{ParallelReduction::cr_pcr, half}
+      : name == "cr-rd"  ? ParallelReductionOptions{ParallelReduction::cr_rd, quarter}
+                         : ParallelReductionOptions{ParallelReduction::cr_pcr, 1};
+  return std::make_unique<TeselaTridiag<T>>(data, SystemsIn::columns, solves, std::move(host), name, options);
 }
 
 template std::unique_ptr<TridiagSolver<float>> tesela_tridiag(const TridiagData<float>&, SystemsIn, index_t,
                                                               std::shared_ptr<const HostSystems<float>>);
 template std::unique_ptr<TridiagSolver<double>> tesela_tridiag(const TridiagData<double>&, SystemsIn, index_t,
                                                                std::shared_ptr<const HostSystems<double>>);
+template std::unique_ptr<TridiagSolver<float>> reduction_tridiag(const TridiagData<float>&, const std::string&, index_t,
+                                                                 std::shared_ptr<const HostSystems<float>>);
+template std::unique_ptr<TridiagSolver<double>> reduction_tridiag(const TridiagData<double>&, const std::string&,
+                                                                  index_t, std::shared_ptr<const HostSystems<double>>);
 
 }  // namespace tesela::bench

@@ -256,8 +256,10 @@ void settle(Options& o) {
     throw ArgumentError("tridiag", "--equilibrate", "only --method auto scales rows and columns");
   if (o.refines() && input.equilibrate)
     throw ArgumentError("tridiag", "--equilibrate", "what is refined is not scaled");
-  if (o.cut >= 0 && o.method != "cr-hybrid")
-    throw ArgumentError("tridiag", "--cut", "is where --method cr-hybrid ends, and the method is " + o.method);
+  if (o.cut >= 0 && o.method != "cr-hybrid" && o.method != "cr-pcr" && o.method != "cr-rd")
+    throw ArgumentError(
+        "tridiag", "--cut",
+        "is where cyclic reduction ends in --method cr-hybrid, cr-pcr and cr-rd, and the method is " + o.method);
   if (!input.d.empty()) input.take_sizes_from_files();
   if (input.n < 0) input.n = 1 << 20;
 }
@@ -351,7 +353,8 @@ const Command tridiag_command(
                       ->transform(cli::non_negative())
                       ->capture_default_str();
       Choices().add(tridiagonal_methods()).add_option(app, "--method", o->method);
-      app.add_option("--cut", o->cut, "unknowns that cr-hybrid leaves to a core (default: 256)")
+      app.add_option("--cut", o->cut,
+                     "unknowns that cr-hybrid, cr-pcr and cr-rd leave to another method (default: 256)")
           ->transform(cli::positive());
       auto* random = Choices().add(tridiagonal_kinds()).add_option(app, "--random", input.random)->type_name("KIND");
       app.add_flag("--periodic", input.periodic,

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <tesela/codelets/tridiagonal/gather_rows.hpp>
+#include <tesela/runtime/graph.hpp>
+#include <tesela/tiles/tile_matrix.hpp>
+
+#include <vector>
+
+// For methods that take whole columns, of matrices in any tiles.
+
+namespace tesela::detail {
+
+/// The tiles of column j as one; `which` of several matrices' copies.
+template <class T>
+Tile<T> whole_column(Graph& g, const TileMatrix<T>& A, index_t j, index_t which) {
+  constexpr index_t first_scratch = 1 << 21;  // far from the numbers that kernels ask for
+  if (A.mt() == 1) return A(0, j);
+  std::vector<Tile<T>> tiles;
+  for (index_t i = 0; i < A.mt(); ++i) tiles.push_back(A(i, j));
+  const Tile<T> whole = g.scratch<T>(A.m(), tiles.front().cols(), first_scratch + which);
+  g.insert<kernels::GatherRows<T>>({}, whole, tiles);
+  return whole;
+}
+
+/// Back to B's tiles, where `whole` is not one of them.
+template <class T>
+void take_rows(Graph& g, const Tile<T>& whole, const TileMatrix<T>& B, index_t j) {
+  for (index_t i = 0; B.mt() > 1 && i < B.mt(); ++i)
+    g.insert<kernels::TakeRows<T>>({i * B.tile_shape().mb}, whole, B(i, j));
+}
+
+}  // namespace tesela::detail

@@ -1,0 +1,64 @@
+#include <tesela/algorithms/tridiagonal/internal/whole_columns.hpp>
+#include <tesela/algorithms/tridiagonal/parallel_reduction.hpp>
+#include <tesela/tiles/size_checks.hpp>
+
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace tesela {
+
+using namespace kernels;
+namespace {
+
+template <class T>
+void require_band(const TileMatrix<T>& band, const TileMatrix<T>& B, const char* name) {
+  const bool single = band.n() == 1;
+  if (band.m() != B.m() || (!single && band.n() != B.n()))
+    throw ArgumentError("parallel_reduction", name,
+                        to_string(Shape{band.m(), band.n()}) + "; B is " + to_string(Shape{B.m(), B.n()}));
+  if (!single && (band.nt() != B.nt() || (B.nt() > 1 && band.tile_shape().nb != B.tile_shape().nb)))
+    throw ArgumentError("parallel_reduction", name,
+                        "its tiles have " + std::to_string(band.tile_shape().nb) + " columns, B's have " +
+                            std::to_string(B.tile_shape().nb));
+  if (band.shares_tiles(B)) throw ArgumentError("parallel_reduction", name, "B is a part of it");
+}
+
+}  // namespace
+
+template <class T>
+void parallel_reduction(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B,
+                        const ParallelReductionOptions& options) {
+  require_band(A.dl, B, "A.dl");
+  require_band(A.d, B, "A.d");
+  require_band(A.du, B, "A.du");
+  if (A.dl.n() != A.d.n() || A.du.n() != A.d.n())
+    throw ArgumentError("parallel_reduction", "A", "its diagonals differ in their number of columns");
+  if (options.cut < 1)
+    throw ArgumentError("parallel_reduction", "options.cut", std::to_string(options.cut) + " is less than 1");
+  if (B.m() == 0 || B.n() == 0) return;
+  const index_t n = B.m(), rows = parallel_work(n);
+  const bool measured = options.variant == ParallelReduction::rd || options.variant == ParallelReduction::cr_rd;
+  const double bound = measured ? 64 * static_cast<double>(std::numeric_limits<T>::epsilon()) : 0;
+  std::vector<Tile<T>> bands;
+  for (index_t j = 0; j < B.nt(); ++j) {
+    index_t which = 0;
+    if (A.d.n() > 1) bands.clear();
+    for (const TileMatrix<T>* band : {&A.dl, &A.d, &A.du}) {
+      if (j == 0 || A.d.n() > 1) bands.push_back(detail::whole_column(g, *band, j, which));
+      ++which;
+    }
+    const Tile<T> b = detail::whole_column(g, B, j, which);
+    g.insert<ReduceSystems<T>>({options.variant, options.cut, bound}, bands[0], bands[1], bands[2], b,
+                               g.scratch<T>(rows, rows > parallel_in_shared<T> ? b.cols() : 1),
+                               g.scratch<index_t>(1, 1), g.status(j * B.tile_shape().nb * n));
+    detail::take_rows(g, b, B, j);
+  }
+}
+
+template void parallel_reduction(Graph&, const Tridiagonal<float>&, const TileMatrix<float>&,
+                                 const ParallelReductionOptions&);
+template void parallel_reduction(Graph&, const Tridiagonal<double>&, const TileMatrix<double>&,
+                                 const ParallelReductionOptions&);
+
+}  // namespace tesela

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <tesela/runtime/codelet.hpp>
+
+namespace tesela::kernels {
+
+/// Who solves a system that all threads of a GPU's block share.
+enum class ParallelReduction : std::uint8_t {
+  pcr,     ///< parallel cyclic reduction: every row is reduced in every step, until it stands alone
+  rd,      ///< recursive doubling: a scan of the 2 x 2 steps from x(i-1), x(i) to x(i+1)
+  cr_pcr,  ///< cyclic reduction until `cut` rows are left, which pcr solves
+  cr_rd,   ///< the same with rd
+};
+
+/// B <- A^-1 B without pivoting, each column of B a system whose matrix is the same column of dl, d and du, or their
+/// only one. dl of the first row and du of the last are not read. info = 0, or i + 1 + n s where row i of system s
+/// could not be eliminated by or is not finite; rd and cr-rd, which lose digits as products grow, also say n + n s
+/// where the residual of system s is above `bound`. X of that system is worthless then. `work` has parallel_work rows
+/// and, where that is more than parallel_in_shared, as many columns as B.
+/// (Y. Zhang, J. Cohen, J. D. Owens, Fast Tridiagonal Solvers on the GPU, PPoPP 2010.)
+template <class T>
+struct ReduceSystems {
+  static constexpr auto name = "reduce_systems";
+  static constexpr std::uint32_t color = 0x937860;
+  struct Args {
+    ParallelReduction how = ParallelReduction::pcr;
+    index_t cut = 256;
+    double bound = 0;
+    std::uint64_t cost_key() const { return static_cast<std::uint64_t>(how) + 4 * static_cast<std::uint64_t>(cut); }
+  };
+  static double flops(const Args& args, Shape, Shape, Shape, Shape b, Shape, Shape, Shape) {
+    double rows = static_cast<double>(b.rows), sum = 0;
+    if (args.how == ParallelReduction::cr_pcr || args.how == ParallelReduction::cr_rd)
+      for (; rows > static_cast<double>(args.cut); rows /= 2) sum += 17 * rows / 2;
+    const bool doubling = args.how == ParallelReduction::rd || args.how == ParallelReduction::cr_rd;
+    double steps = 0;
+    for (double s = 1; s < rows; s *= 2) ++steps;
+    return (sum + rows * steps * (doubling ? 20 : 12)) * static_cast<double>(b.cols);
+  }
+  static void cpu(const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b, Scratch<T> work, Scratch<index_t> failure,
+                  Out<int> info);
+  static void cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b, Scratch<T> work,
+                   Scratch<index_t> failure, Out<int> info);
+};
+
+/// Numbers of work space that a system of n rows takes, and how many of them a GPU keeps in shared memory at most.
+constexpr index_t parallel_work(index_t n) { return 12 * n; }
+template <class T>
+constexpr index_t parallel_in_shared = 49152 / index_t{sizeof(T)};
+
+}  // namespace tesela::kernels

@@ -1,0 +1,216 @@
+#include "tests/support/machine.hpp"
+#include "tests/support/one_tridiagonal.hpp"
+#include <tesela/algorithms/tridiagonal/parallel_reduction.hpp>
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+#include <limits>
+#include <random>
+
+using namespace tesela;
+
+namespace {
+
+constexpr ParallelReduction variants[] = {ParallelReduction::pcr, ParallelReduction::rd, ParallelReduction::cr_pcr,
+                                          ParallelReduction::cr_rd};
+
+bool doubles(ParallelReduction variant) {
+  return variant == ParallelReduction::rd || variant == ParallelReduction::cr_rd;
+}
+
+auto by(ParallelReductionOptions options) {
+  return [options](Graph& g, const auto& A, const auto& B) { parallel_reduction(g, A, B, options); };
+}
+
+template <class T>
+constexpr double epsilon = static_cast<double>(std::numeric_limits<T>::epsilon());
+
+template <class T>
+void check_solutions(Runtime& runtime, std::initializer_list<index_t> sizes) {
+  for (const index_t n : sizes) {
+    const test::OneTridiagonal<T> problem(n, 3, 11);
+    const auto expected = problem.reference();
+    for (const index_t mb : {std::max<index_t>(n, 1), index_t{48}})
+      for (const ParallelReduction variant : {ParallelReduction::pcr, ParallelReduction::cr_pcr})
+        for (const index_t cut : {1, 2, 7, 64, 256}) {
+          CAPTURE(n, mb, static_cast<int>(variant), cut);
+          CHECK(test::difference(problem, test::solution(runtime, problem, mb, 2, by({variant, cut})), expected) <=
+                20 * epsilon<T>);
+        }
+  }
+}
+
+/// Systems side by side, each with a matrix of its own.
+template <class T>
+struct Batch {
+  index_t n, k;
+  std::vector<T> dl, d, du, b;
+  Batch(index_t rows, index_t systems, double diagonal, unsigned seed = 5) : n(rows), k(systems) {
+    std::mt19937_64 random(seed);
+    std::uniform_real_distribution<double> uniform(-1, 1);
+    for (auto* v : {&dl, &d, &du, &b}) v->resize(static_cast<std::size_t>(n * k));
+    for (std::size_t i = 0; i < b.size(); ++i) {
+      dl[i] = static_cast<T>(uniform(random)), du[i] = static_cast<T>(uniform(random));
+      d[i] = static_cast<T>(std::copysign(diagonal, uniform(random)) + uniform(random) / 8);
+      b[i] = static_cast<T>(uniform(random));
+    }
+  }
+  /// A x = b to rounding, of system s.
+  double residual(const std::vector<T>& x, index_t s) const {
+    double worst = 0, a = 0, size = 0, right = 0;
+    const auto at = [&](const std::vector<T>& v, index_t i) {
+      return static_cast<double>(v[static_cast<std::size_t>(i + s * n)]);
+    };
+    for (index_t i = 0; i < n; ++i) {
+      double sum = at(d, i) * at(x, i) - at(b, i), row = std::abs(at(d, i));
+      if (i > 0) sum += at(dl, i) * at(x, i - 1), row += std::abs(at(dl, i));
+      if (i + 1 < n) sum += at(du, i) * at(x, i + 1), row += std::abs(at(du, i));
+      if (!(std::abs(sum) <= worst)) worst = std::abs(sum);
+      a = std::max(a, row), size = std::max(size, std::abs(at(x, i))), right = std::max(right, std::abs(at(b, i)));
+    }
+    return worst == 0 ? 0 : worst / (a * size + right);
+  }
+  Status solve(Runtime& runtime, std::vector<T>& x, index_t nb, const ParallelReductionOptions& options) const {
+    x = b;
+    Status status;
+    const auto map = [&](const std::vector<T>& v) {
+      return TileMatrix<T>::map(runtime, const_cast<T*>(v.data()), n, k, n, {n, nb});
+    };
+    const TileMatrix<T> X = TileMatrix<T>::map(runtime, x.data(), n, k, n, {n, nb});
+    Graph g(runtime);
+    parallel_reduction(g, {map(dl), map(d), map(du)}, X, options);
+    status = g.wait();
+    X.bring_home();
+    return status;
+  }
+};
+
+template <class T>
+void check_batches(Runtime& runtime) {
+  for (const index_t n : {1, 2, 3, 17, 512})
+    for (const index_t k : {1, 5, 40})
+      for (const index_t nb : {k, ceil_div(k, 3)})
+        for (const ParallelReduction variant : {ParallelReduction::pcr, ParallelReduction::cr_pcr}) {
+          const Batch<T> batch(n, k, 2.25);
+          std::vector<T> x;
+          CAPTURE(n, k, nb, static_cast<int>(variant));
+          CHECK(batch.solve(runtime, x, nb, {variant, 16}).ok());
+          for (index_t s = 0; s < k; ++s) CHECK(batch.residual(x, s) <= 8 * epsilon<T>);
+        }
+}
+
+/// Whatever the diagonal and n: ok, and right, or not ok. Some are, and some are not.
+template <class T>
+void check_doubling(Runtime& runtime) {
+  int right = 0, refused = 0;
+  for (const ParallelReduction variant : {ParallelReduction::rd, ParallelReduction::cr_rd})
+    for (const double diagonal : {0.0, 0.5, 1.0, 2.25, 100.0})
+      for (const index_t n : {1, 2, 3, 4, 8, 30, 100, 512, 2000})
+        for (unsigned seed = 1; seed < 6; ++seed) {
+          const Batch<T> batch(n, 1, diagonal, seed);
+          std::vector<T> x;
+          CAPTURE(static_cast<int>(variant), diagonal, n, seed);
+          const bool ok = batch.solve(runtime, x, 1, {variant, 128}).ok();
+          ok ? ++right : ++refused;
+          if (ok) CHECK(batch.residual(x, 0) <= 70 * epsilon<T>);
+        }
+  CHECK(right > 60);
+  CHECK(refused > 60);
+}
+
+template <class T>
+void check_breakdowns(Runtime& runtime) {
+  const T nan = std::numeric_limits<T>::quiet_NaN(), infinity = std::numeric_limits<T>::infinity();
+  constexpr index_t n = 12;
+  for (const ParallelReduction variant : variants)
+    for (const index_t cut : {1, 4, 64}) {
+      CAPTURE(static_cast<int>(variant), cut);
+      const auto status = [&](const test::OneTridiagonal<T>& problem) {
+        return test::status_of(runtime, problem, n, by({variant, cut}));
+      };
+      test::OneTridiagonal<T> problem(n, 2, 3);
+      if (!doubles(variant)) REQUIRE(status(problem) == 0);
+      for (const T bad : {nan, infinity})
+        for (const std::size_t row : {0, 1, 6, 7, 11}) {
+          problem = {n, 2, 3};
+          problem.b[static_cast<std::size_t>(problem.ldb) + row] = bad;
+          CHECK(status(problem) > 0);
+          problem = {n, 2, 3};
+          problem.d[row] = bad;
+          CHECK(status(problem) > 0);
+          problem = {n, 2, 3};
+          problem.dl[std::max<std::size_t>(row, 1)] = bad;
+          CHECK(status(problem) > 0);
+          problem = {n, 2, 3};
+          problem.du[std::min<std::size_t>(row, n - 2)] = bad;
+          CHECK(status(problem) > 0);
+        }
+      // A row of zeros, that nothing couples to.
+      for (const std::size_t row : {0, 1, 4, 7, 11}) {
+        problem = {n, 2, 3};
+        problem.d[row] = 0;
+        if (row > 0) problem.dl[row] = problem.du[row - 1] = 0;
+        if (row + 1 < n) problem.du[row] = problem.dl[row + 1] = 0;
+        CAPTURE(row);
+        const index_t found = status(problem);
+        CHECK(found > 0);
+        if (!doubles(variant)) CHECK(found == static_cast<index_t>(row) + 1);
+      }
+      problem = {1, 1, 3};
+      problem.d[0] = 0;
+      CHECK(status(problem) == 1);
+    }
+  // The first system that fails is named, and the others are solved.
+  Batch<T> batch(20, 9, 2.25);
+  batch.d[4 * 20 + 6] = batch.d[7 * 20] = 0;
+  std::vector<T> x;
+  for (const index_t nb : {9, 2}) {
+    CHECK(batch.solve(runtime, x, nb, {ParallelReduction::pcr}).info == 4 * 20 + 7);
+    for (index_t s = 0; s < 9; ++s)
+      if (s != 4 && s != 7) CHECK(batch.residual(x, s) <= 8 * epsilon<T>);
+  }
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("parallel cyclic reduction agrees with LAPACK in any tiles", "", float, double) {
+  Runtime runtime({.gpus = 0});
+  check_solutions<TestType>(runtime, {0, 1, 2, 3, 4, 5, 8, 31, 255, 256, 257, 1000});
+}
+
+TEMPLATE_TEST_CASE("parallel reductions solve systems side by side", "", float, double) {
+  Runtime runtime({.gpus = 0});
+  check_batches<TestType>(runtime);
+}
+
+TEMPLATE_TEST_CASE("recursive doubling is right, or says that it is not", "", float, double) {
+  Runtime runtime({.gpus = 0});
+  check_doubling<TestType>(runtime);
+}
+
+TEMPLATE_TEST_CASE("parallel reductions say where they break down", "", float, double) {
+  Runtime runtime({.gpus = 0});
+  check_breakdowns<TestType>(runtime);
+}
+
+TEST_CASE("parallel_reduction refuses what does not fit") {
+  Runtime runtime({.cpus = 1, .gpus = 0});
+  const TileMatrix<double> a(runtime, 5, 1, {5, 1}), wide(runtime, 5, 3, {5, 3}), cut(runtime, 5, 3, {5, 1}),
+      b(runtime, 5, 3, {5, 3}), other(runtime, 4, 1, {4, 1});
+  Graph g(runtime);
+  CHECK_THROWS_AS(parallel_reduction(g, {a, other, a}, b), ArgumentError);
+  CHECK_THROWS_AS(parallel_reduction(g, {a, wide, a}, b), ArgumentError);
+  CHECK_THROWS_AS(parallel_reduction(g, {cut, cut, cut}, b), ArgumentError);
+  CHECK_THROWS_AS(parallel_reduction(g, {b, b, b}, b), ArgumentError);
+  CHECK_THROWS_AS(parallel_reduction(g, {a, a, a}, b, {ParallelReduction::pcr, 0}), ArgumentError);
+}
+
+TEMPLATE_TEST_CASE("parallel reductions on a GPU", "[gpu][sanitize]", float, double) {
+  test::require_gpu();
+  Runtime runtime({.cpus = 0, .gpus = 1});
+  check_solutions<TestType>(runtime, {1, 2, 3, 5, 31, 257, 1000});
+  check_batches<TestType>(runtime);
+  check_doubling<TestType>(runtime);
+  check_breakdowns<TestType>(runtime);
+}
