@@ -65,7 +65,8 @@ class Solver {
       work.push_back(own(shape.rows, shape.cols));
       if (coarse_rows > 0) edges.push_back(own(levels + (b.rows() >> levels), 3 + columns));
       const auto edge = edges.empty() ? edges : std::vector{edges.back()};
-      insert<CrReduce<T>, CrReduceOnGpu<T>>(args.back(), dl, d, du, b, work.back(), failure, status(t), edge);
+      insert<CrReduce<T>, CrReduceOnGpu<T>, CrReduceOnCores<T>>(args.back(), dl, d, du, b, work.back(), failure,
+                                                                status(t), edge);
     }
     if (coarse_rows > 0) {
       const Rows<T> c{own(coarse_rows, 1), own(coarse_rows, 1), own(coarse_rows, 1), own(coarse_rows, columns)};
@@ -75,15 +76,18 @@ class Solver {
     }
     for (std::size_t t = 0; t < tiles.size(); ++t) {
       const auto& [dl, d, du, b] = tiles[t];
-      insert<CrSubstitute<T>, CrSubstituteOnGpu<T>>(args[t], dl, d, du, work[t], b, failure, status(t), coarse);
+      insert<CrSubstitute<T>, CrSubstituteOnGpu<T>, CrSubstituteOnCores<T>>(args[t], dl, d, du, work[t], b, failure,
+                                                                            status(t), coarse);
     }
   }
 
  private:
-  template <class Anywhere, class OnGpu, class... Tiles>
+  template <class Anywhere, class OnGpu, class OnCores, class... Tiles>
   void insert(const CrArgs& args, const Tiles&... tiles) {
     if (on_gpu_)
       g_.insert<OnGpu>(args, tiles...);
+    else if (options_.cores_only)
+      g_.insert<OnCores>(args, tiles...);
     else
       g_.insert<Anywhere>(args, tiles...);
   }
@@ -111,9 +115,13 @@ void cyclic_reduction(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B,
           "its tiles have " + std::to_string(diagonal->tile_shape().mb) + " rows, B's have " + std::to_string(mb));
   if (options.cut < 1)
     throw ArgumentError("cyclic_reduction", "options.cut", std::to_string(options.cut) + " is less than 1");
-  if (options.variant == CyclicReduction::hybrid && g.runtime().cpus() == 0)
+  if (options.gpu_only && options.cores_only)
+    throw ArgumentError("cyclic_reduction", "options.cores_only", "set beside gpu_only");
+  if ((options.variant == CyclicReduction::hybrid || options.cores_only) && g.runtime().cpus() == 0)
     throw NoWorkerError(
-        "cyclic_reduction: the hybrid variant ends on a core, and this runtime has none: set STARPU_NCPU to 1 or more");
+        "cyclic_reduction: the hybrid variant ends on a core, cores_only wants nothing else, and this runtime has "
+        "none: "
+        "set STARPU_NCPU to 1 or more");
   for (index_t j = 0; B.mt() > 0 && j < B.nt(); ++j) {
     std::vector<Rows<T>> tiles;
     for (index_t i = 0; i < B.mt(); ++i) tiles.push_back({A.dl(i, 0), A.d(i, 0), A.du(i, 0), B(i, j)});

@@ -15,8 +15,9 @@ enum class CyclicReduction : std::uint8_t {
 
 struct CyclicReductionOptions {
   CyclicReduction variant = CyclicReduction::plain;
-  index_t cut = 256;      ///< of hybrid
-  bool gpu_only = false;  ///< where there is a GPU, no core reduces or substitutes
+  index_t cut = 256;        ///< of hybrid
+  bool gpu_only = false;    ///< where there is a GPU, no core reduces or substitutes
+  bool cores_only = false;  ///< no GPU does
 };
 
 /// B <- X where A X = B, by cyclic reduction (Hockney): each step adds to every second equation multiples of its two
@@ -27,7 +28,8 @@ struct CyclicReductionOptions {
 /// changed, and its dl(0) and du(n - 1) are not read. Inserts into the graph and returns, and its work space, 1.5 n or
 /// (3 + r) n elements, lives as long as the graph. Graph::wait() says i + 1 when equation i has a zero diagonal where
 /// it is eliminated, or when something there is not finite (B is worthless then). Throws, with nothing inserted,
-/// ArgumentError when shapes do not fit, and NoWorkerError for hybrid without a core.
+/// ArgumentError when shapes do not fit or gpu_only and cores_only are both set, and NoWorkerError for hybrid or
+/// cores_only without a core.
 template <class T>
 void cyclic_reduction(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B,
                       const CyclicReductionOptions& options = {});

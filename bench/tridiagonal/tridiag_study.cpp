@@ -19,10 +19,14 @@ namespace {
 
 struct StudyOptions : Options {
   std::vector<index_t> n{524288, 1048576, 2097152, 4194304, 8388608};
-  index_t mb = 0, cut = 256;
+  index_t mb = 0;
+  std::vector<index_t> cut{256};
   std::vector<std::string> peers{"cr", "shared", "coalesced", "hybrid"};
   bool both_precisions = true;
+  bool on_cores() const { return std::find(peers.begin(), peers.end(), "cores") != peers.end(); }
 };
+
+constexpr index_t tile_on_cores = 16384;
 
 CyclicReduction variant_of(const std::string& peer) {
   if (peer == "shared") return CyclicReduction::shared;
@@ -125,25 +129,42 @@ void run_precision(const StudyOptions& o, Runtime& runtime, Report& report) {
   const bool gpu = runtime.gpus() > 0, single = sizeof(T) == 4;
   for (const index_t n : o.n) {
     const StudyData<T> data(runtime, n, o.common.seed);
-    const index_t mb = o.mb > 0 ? o.mb : gpu ? n : 16384;
+    const index_t mb = o.mb > 0 ? o.mb : gpu ? n : tile_on_cores;
     std::vector<Peer> peers{thomas_on_host(data)};
+    std::vector<std::size_t> hybrids;
     for (const std::string& name : o.peers) {
-      const CyclicReductionOptions options{variant_of(name), o.cut, true};
-      peers.push_back(with_transfers(data, name, mb, options));
-      if (gpu) peers.push_back(on_device(data, name + ", on device", mb, options));
+      if (name == "cores") {
+        const CyclicReductionOptions cores{CyclicReduction::plain, 1, false, true};
+        peers.push_back(with_transfers(data, "cr, all cores", o.mb > 0 ? o.mb : tile_on_cores, cores));
+        continue;
+      }
+      const bool several = name == "hybrid" && o.cut.size() > 1;
+      for (const index_t cut : name == "hybrid" ? o.cut : std::vector<index_t>{1}) {
+        const CyclicReductionOptions options{variant_of(name), cut, true};
+        const std::string who = several ? fmt::format("{} {}", name, cut) : name;
+        if (several) hybrids.push_back(peers.size());
+        peers.push_back(with_transfers(data, who, mb, options));
+        if (gpu) peers.push_back(on_device(data, who + ", on device", mb, options));
+      }
     }
     const std::vector<Timing> timings = alternate(peers, o.common.repeat);
     const std::string size = n % 1024 == 0 ? fmt::format("{} Ki", n / 1024) : std::to_string(n);
     report.add({fmt::format("{}, {}", size, single ? "single" : "double"), 0, n, 0, fmt::format("{}x1", mb),
                 gpu ? "host, device" : "host", "x", single ? "s" : "d"},
                timings, 0, [&](double seconds) { return timings.front().median() / seconds; });
+    if (hybrids.empty()) continue;
+    const std::size_t best = *std::min_element(hybrids.begin(), hybrids.end(), [&](std::size_t a, std::size_t b) {
+      return timings[a].median() < timings[b].median();
+    });
+    report.note(fmt::format("{}, {}: the best cut of hybrid is that of \"{}\"", size, single ? "single" : "double",
+                            timings[best].peer));
   }
 }
 
 void run(StudyOptions o) {
   const bool gpu = config::have_cuda && count_cuda_devices() > 0 && o.common.ncuda != 0;
   // The published times are one GPU's, with a core for what hybrid does there.
-  if (gpu && o.common.ncpu < 0) o.common.ncpu = 1;
+  if (gpu && o.common.ncpu < 0 && !o.on_cores()) o.common.ncpu = 1;
   if (gpu && o.common.ncuda < 0) o.common.ncuda = 1;
   Runtime runtime(o.runtime());
   Report report("tridiag-study", o, &runtime);
@@ -172,12 +193,13 @@ const cli::Command tridiag_study_command(
       auto* tile = app.add_option("-t,--tile", o->mb, "rows of a tile (default: all with a GPU, else 16384)")
                        ->transform(cli::positive());
       cli::add_earlier_name(app, "--mb", o->mb, tile)->transform(cli::positive());
-      app.add_option("--cut", o->cut, "unknowns that hybrid leaves to a core")
+      app.add_option("--cut", o->cut, "unknowns that hybrid leaves to a core; several: a peer each, and the best named")
+          ->delimiter(',')
           ->transform(cli::positive())
           ->capture_default_str();
-      app.add_option("--peers", o->peers, "who competes with thomas")
+      app.add_option("--peers", o->peers, "who competes with thomas; cores: cr on all cores of the host")
           ->delimiter(',')
-          ->check(CLI::IsMember({"cr", "shared", "coalesced", "hybrid"}));
+          ->check(CLI::IsMember({"cr", "shared", "coalesced", "hybrid", "cores"}));
       app.footer("Both precisions in one run, unless --precision chooses.");
       return std::function<int()>([o, &app] {
         o->both_precisions = app.count("--precision") == 0;

@@ -108,4 +108,28 @@ struct CrSubstituteOnGpu {
   }
 };
 
+/// The same for cores alone.
+template <class T>
+struct CrReduceOnCores {
+  static constexpr auto name = CrReduce<T>::name;
+  static constexpr std::uint32_t color = CrReduce<T>::color;
+  using Args = CrArgs;
+  static double flops(const Args& args, std::span<const Shape> tiles) { return CrReduce<T>::flops(args, tiles); }
+  static void cpu(const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b, Out<T> work, Scratch<index_t> failure,
+                  Out<int> info, std::span<const Out<T>> edge) {
+    CrReduce<T>::cpu(args, dl, d, du, b, work, failure, info, edge);
+  }
+};
+template <class T>
+struct CrSubstituteOnCores {
+  static constexpr auto name = CrSubstitute<T>::name;
+  static constexpr std::uint32_t color = CrSubstitute<T>::color;
+  using Args = CrArgs;
+  static double flops(const Args& args, std::span<const Shape> tiles) { return CrSubstitute<T>::flops(args, tiles); }
+  static void cpu(const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> work, InOut<T> b, Scratch<index_t> failure,
+                  Out<int> info, std::span<const In<T>> coarse) {
+    CrSubstitute<T>::cpu(args, dl, d, du, work, b, failure, info, coarse);
+  }
+};
+
 }  // namespace tesela::kernels

@@ -58,5 +58,9 @@ TEST_CASE("bench tridiag-study prints what was published for a GPU beside a GPU 
   const auto chosen = lines_of({"--n", "1", "--precision", "d", "--peers", "hybrid,coalesced", "--mb", "8"});
   CHECK(chosen.size() == 4);
   CHECK(count(chosen, ",s,host") == 0);
+  const auto cuts = lines_of({"--n", "1000", "--precision", "d", "--peers", "hybrid,cores", "--cut", "1,64,1000"});
+  CHECK(cuts.size() == 1 + 1 + 3 + 1);
+  for (const char* who : {"hybrid 1,", "hybrid 64,", "hybrid 1000,", "\"cr, all cores\","})
+    CHECK(count(cuts, who) == 1);
   CHECK(run_tesela({"bench", "tridiag-study", "--peers", "nobody"}).code == 2);
 }

@@ -36,6 +36,9 @@ void check_solutions(Runtime& runtime, std::initializer_list<index_t> sizes, ind
         CAPTURE(n, mb, static_cast<int>(variant));
         CHECK(test::difference(problem, test::solution(runtime, problem, mb, 2, by({variant, 256})), expected) <=
               bound);
+        if (runtime.cpus() > 0)
+          CHECK(test::difference(problem, test::solution(runtime, problem, mb, 2, by({variant, 256, false, true})),
+                                 expected) <= bound);
         if (variant == CyclicReduction::hybrid && n <= 1000)
           for (const index_t cut : {1, 2, 7})
             CHECK(test::difference(problem, test::solution(runtime, problem, mb, 3, by({variant, cut})), expected) <=
