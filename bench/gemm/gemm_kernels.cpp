@@ -24,7 +24,7 @@ namespace {
 
 struct KernelOptions : Options {
   std::vector<index_t> n{8000, 10000, 12000};
-  std::vector<int> tiles{16, 32};
+  std::vector<int> tiles{16, 32}, coarsen{2};
   std::vector<std::string> peers{"naive", "shared", "coarse", "tuned", "cublas"};
 };
 
@@ -45,14 +45,14 @@ struct Operands {
 };
 
 template <class T>
-int multiply(const std::string& kernel, int tile, CUstream_st* stream, const Operands<T>& o) {
+int multiply(const std::string& kernel, int tile, int coarsening, CUstream_st* stream, const Operands<T>& o) {
   const index_t n = o.n;
   T *a = o.a.template as<T>(), *b = o.b.template as<T>(), *c = o.c.template as<T>();
   if (kernel == "cublas") return cublas_multiply<T>(stream, n, n, n, a, b, c);
   const kernels::GemmProblem<T> p{Op::none, Op::none, n, n, n, T(1), a, n, b, n, T(0), c, n};
   if (kernel == "naive") return kernels::gemm_naive(stream, p, tile);
   if (kernel == "shared") return kernels::gemm_shared(stream, p, tile);
-  if (kernel == "coarse") return kernels::gemm_coarse(stream, p, tile);
+  if (kernel == "coarse") return kernels::gemm_coarse(stream, p, tile, coarsening);
   return kernels::gemm_tuned(stream, p);
 }
 
@@ -85,11 +85,14 @@ double check(const std::string& peer, const Operands<T>& o) {
 }
 
 template <class T>
-Peer make_peer(const std::string& kernel, int tile, const Operands<T>& o) {
-  const std::string name = tile > 0 ? fmt::format("{} {}", kernel, tile) : kernel;
-  const auto run = [kernel, tile, name, &o] {
+Peer make_peer(const std::string& kernel, int tile, const Operands<T>& o, int coarsening = 2) {
+  const std::string name = coarsening != 2 ? fmt::format("{} {} x{}", kernel, tile, coarsening)
+                           : tile > 0      ? fmt::format("{} {}", kernel, tile)
+                                           : kernel;
+  const auto run = [kernel, tile, coarsening, name, &o] {
     int status = 0;
-    const double seconds = event_seconds([&](CUstream_st* stream) { status = multiply(kernel, tile, stream, o); });
+    const double seconds =
+        event_seconds([&](CUstream_st* stream) { status = multiply(kernel, tile, coarsening, stream, o); });
     check_device(status, name.c_str());
     return seconds;
   };
@@ -109,10 +112,14 @@ void run(const KernelOptions& o) {
     const Operands<T> operands(n, o.common.seed);
     std::vector<Peer> peers;
     for (const std::string& kernel : o.peers) {
-      if (kernel == "tuned" || kernel == "cublas")
+      if (kernel == "tuned" || kernel == "cublas") {
         peers.push_back(make_peer(kernel, 0, operands));
-      else
-        for (const int tile : o.tiles) peers.push_back(make_peer(kernel, tile, operands));
+        continue;
+      }
+      for (const int tile : o.tiles)
+        for (const int coarsening : kernel == "coarse" ? o.coarsen : std::vector<int>{2})
+          if (kernel != "coarse" || kernels::gemm_coarse_fits(sizeof(T), tile, coarsening))
+            peers.push_back(make_peer(kernel, tile, operands, coarsening));
     }
     const double flops = 2 * std::pow(static_cast<double>(n), 3);
     report.add({fmt::format("n = {}", n), n, n, n, "", "device", "GFLOP/s"}, alternate(peers, o.common.repeat), ceiling,
@@ -156,6 +163,11 @@ const cli::Command gemm_kernels_command(
                         ->check(CLI::IsMember({16, 32}))
                         ->capture_default_str();
       cli::add_earlier_name(app, "--tile", o->tiles, block)->delimiter(',')->check(CLI::IsMember({16, 32}));
+      app.add_option("--coarsen", o->coarsen,
+                     "elements of C a thread of coarse; left out where their squares exceed 48 KiB of shared memory")
+          ->delimiter(',')
+          ->check(CLI::IsMember({1, 2, 4, 8}))
+          ->capture_default_str();
       app.add_option("--peers", o->peers, "who competes; the first is whom the others are compared with")
           ->delimiter(',')
           ->check(CLI::IsMember({"naive", "shared", "coarse", "tuned", "cublas"}))

@@ -110,7 +110,9 @@ template <class T, int Coarsening>
 int launch_shared(CUstream_st* stream, const GemmProblem<T>& p, int tile) {
   if (tile != 16 && tile != 32) return static_cast<int>(cudaErrorInvalidValue);
   if (p.m == 0 || p.n == 0) return 0;
-  return tile == 16 ? launch_shared<T, 16, Coarsening>(stream, p) : launch_shared<T, 32, Coarsening>(stream, p);
+  if (tile == 16) return launch_shared<T, 16, Coarsening>(stream, p);
+  if constexpr (gemm_coarse_fits(sizeof(T), 32, Coarsening)) return launch_shared<T, 32, Coarsening>(stream, p);
+  return static_cast<int>(cudaErrorInvalidValue);
 }
 
 }  // namespace
@@ -133,15 +135,26 @@ int gemm_shared(CUstream_st* stream, const GemmProblem<T>& p, int tile) {
 }
 
 template <class T>
-int gemm_coarse(CUstream_st* stream, const GemmProblem<T>& p, int tile) {
-  return launch_shared<T, 2>(stream, p, tile);
+int gemm_coarse(CUstream_st* stream, const GemmProblem<T>& p, int tile, int coarsening) {
+  switch (coarsening) {
+    case 1:
+      return launch_shared<T, 1>(stream, p, tile);
+    case 2:
+      return launch_shared<T, 2>(stream, p, tile);
+    case 4:
+      return launch_shared<T, 4>(stream, p, tile);
+    case 8:
+      return launch_shared<T, 8>(stream, p, tile);
+    default:
+      return static_cast<int>(cudaErrorInvalidValue);
+  }
 }
 
 template int gemm_naive<float>(CUstream_st*, const GemmProblem<float>&, int);
 template int gemm_naive<double>(CUstream_st*, const GemmProblem<double>&, int);
 template int gemm_shared<float>(CUstream_st*, const GemmProblem<float>&, int);
 template int gemm_shared<double>(CUstream_st*, const GemmProblem<double>&, int);
-template int gemm_coarse<float>(CUstream_st*, const GemmProblem<float>&, int);
-template int gemm_coarse<double>(CUstream_st*, const GemmProblem<double>&, int);
+template int gemm_coarse<float>(CUstream_st*, const GemmProblem<float>&, int, int);
+template int gemm_coarse<double>(CUstream_st*, const GemmProblem<double>&, int, int);
 
 }  // namespace tesela::kernels

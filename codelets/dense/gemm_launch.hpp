@@ -37,10 +37,16 @@ int gemm_naive(CUstream_st* stream, const GemmProblem<T>& problem, int tile);
 template <class T>
 int gemm_shared(CUstream_st* stream, const GemmProblem<T>& problem, int tile);
 
-/// xGEMM as gemm_shared, with two elements of C per thread, `tile` apart along the contiguous dimension, so that each
-/// staged element of the other operand is used twice per read; tile 16 or 32.
+/// xGEMM as gemm_shared, with `coarsening` elements of C per thread, `tile` apart along the contiguous dimension, so
+/// that each staged element of the other operand is used so often per read; tile 16 or 32, coarsening 1, 2, 4 or 8,
+/// gemm_coarse_fits(sizeof(T), tile, coarsening).
 template <class T>
-int gemm_coarse(CUstream_st* stream, const GemmProblem<T>& problem, int tile);
+int gemm_coarse(CUstream_st* stream, const GemmProblem<T>& problem, int tile, int coarsening = 2);
+
+/// Whether its squares are at most the 48 KiB of shared memory that every block has.
+constexpr bool gemm_coarse_fits(int bytes, int tile, int coarsening) {
+  return (coarsening + 1) * tile * (tile + 1) * bytes <= 49152;
+}
 
 /// xGEMM, the fastest we have: tensor cores, register tiles, asynchronous multi-stage copies. Needs compute capability
 /// 8.0; an older device, or one with too little shared memory, runs gemm_coarse with tile 32. Accuracy is that of a
