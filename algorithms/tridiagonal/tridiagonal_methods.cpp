@@ -85,7 +85,10 @@ TridiagonalTile suitable_tridiagonal_tile(const Runtime& runtime, TridiagonalMet
                                           index_t systems) {
   const index_t most = runtime.gpus() > 0 ? index_t{1} << 24 : index_t{1} << 16;
   const index_t workers = std::max<index_t>(runtime.cpus() + runtime.gpus(), 1), whole = std::max<index_t>(n, 1);
-  const index_t along = in_sequence(method) || parallel(method) ? whole : std::min(whole, most);
+  // On cores long tiles have few rows at their ends that are read twice.
+  const bool is_long = runtime.gpus() == 0 && method == Method::automatic && n >= (2 * workers) << 18;
+  const index_t along =
+      in_sequence(method) || parallel(method) ? whole : std::min(whole, is_long ? index_t{1} << 18 : most);
   return {along, std::clamp<index_t>(ceil_div(systems, 2 * workers), 1, std::max<index_t>(most / along, 1))};
 }
 

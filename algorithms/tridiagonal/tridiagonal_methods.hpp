@@ -45,8 +45,8 @@ struct TridiagonalTile {
 };
 
 /// The tiles that suit the runtime's workers for `systems` systems of n equations: as many elements as make a task
-/// worth its overhead, 2^24 with a GPU and 2^16 on cores, whose caches hold them; whole systems where the method takes
-/// one row after the other; and at least two tasks a worker across the systems.
+/// worth its overhead, 2^24 with a GPU and 2^16 on cores, whose caches hold them, of systems long enough 2^18; whole
+/// systems where the method takes one row after the other; and at least two tasks a worker across the systems.
 TridiagonalTile suitable_tridiagonal_tile(const Runtime& runtime, TridiagonalMethod method, index_t n, index_t systems);
 
 /// How often the equations of n unknowns, in tiles of so many, are reduced to fewer.

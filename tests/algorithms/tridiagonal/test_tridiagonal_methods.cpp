@@ -70,7 +70,9 @@ TEST_CASE("tridiagonal tiles suit the cores") {
     const TridiagonalTile t = suitable_tridiagonal_tile(runtime, method, rows, systems);
     return std::pair{t.along, t.across};
   };
-  CHECK(tile(TridiagonalMethod::automatic, 1 << 20, 1) == std::pair<index_t, index_t>{1 << 16, 1});
+  CHECK(tile(TridiagonalMethod::automatic, 1 << 20, 1) == std::pair<index_t, index_t>{1 << 18, 1});
+  CHECK(tile(TridiagonalMethod::automatic, (1 << 20) - 1, 1) == std::pair<index_t, index_t>{1 << 16, 1});
+  CHECK(tile(TridiagonalMethod::cyclic_reduction, 1 << 20, 1) == std::pair<index_t, index_t>{1 << 16, 1});
   CHECK(tile(TridiagonalMethod::thomas, 1 << 20, 1) == std::pair<index_t, index_t>{1 << 20, 1});
   CHECK(tile(TridiagonalMethod::automatic, 512, 1000) == std::pair<index_t, index_t>{512, 128});
   CHECK(tile(TridiagonalMethod::automatic, 512, 16) == std::pair<index_t, index_t>{512, 4});
