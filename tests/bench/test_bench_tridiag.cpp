@@ -133,6 +133,19 @@ TEST_CASE("a peer that does not solve the systems is named and not timed") {
              ContainsSubstring("20000 x 64: not timed") && ContainsSubstring("thomas: the residual is"));
 }
 
+TEST_CASE("bench tridiag times the parallel reductions of small systems, and names those that are wrong") {
+  const TemporaryFolder folder;
+  const std::string precision = GENERATE("s", "d");
+  const Outcome run = run_bench(folder, {"--n", "512", "--batch", "20", "--data", "host", "--ncuda", "0", "--precision",
+                                         precision, "--peers", "tesela,cr,pcr,rd,cr-pcr,cr-rd"});
+  CAPTURE(run.err);
+  REQUIRE(run.code == 0);
+  CHECK(peers_in(folder / "tridiag.csv") ==
+        std::map<std::string, int>{{"tesela", 2}, {"cr", 2}, {"pcr", 2}, {"cr-pcr", 2}});
+  CHECK_THAT(run.out + run.err, ContainsSubstring("not timed: bench tridiag: rd: status") &&
+                                    ContainsSubstring("not timed: bench tridiag: cr-rd: status"));
+}
+
 TEST_CASE("bench tridiag refuses what it cannot measure, and leaves no file") {
   const TemporaryFolder folder;
   struct Refusal {
@@ -145,7 +158,7 @@ TEST_CASE("bench tridiag refuses what it cannot measure, and leaves no file") {
       Refusal{{"--peers", "mkl"}, 2, "mkl"}, Refusal{{"--data", "device", "--peers", "lapack"}, 2, "--data host"},
       Refusal{{"--data", "host", "--peers", "gtsv2"}, 2, "--data device"},
       Refusal{{"--batch", "3", "--peers", "gtsv2"}, 2, "one system"}, Refusal{{"--peers", "strided"}, 2, "batches"},
-      Refusal{{"--n", "2", "--peers", "gtsv2"}, 2, "cuSPARSE's 3"},
+      Refusal{{"--peers", "pcr"}, 2, "small systems"}, Refusal{{"--n", "2", "--peers", "gtsv2"}, 2, "cuSPARSE's 3"},
       Refusal{{"--n", "3000000000", "--peers", "lapack"}, 2, "integers"},
       Refusal{{"--data", "device"}, 3, "CUDA device"}, Refusal{{"--peers", "gtsv2"}, 3, "CUDA device"});
   const Outcome run = run_bench(folder, refusal.arguments, {.environment = {{"CUDA_VISIBLE_DEVICES", ""}}});

@@ -2,10 +2,12 @@
 #include "tests/support/toeplitz_spectrum.hpp"
 #include <tesela/tiles/generator.hpp>
 
+#include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 using namespace tesela;
 using namespace tesela::test;
@@ -28,6 +30,44 @@ TEST_CASE("every choice of the search gives the same spectrum") {
         // Too few steps: intervals must be divided until they have one or two eigenvalues each.
         with([](auto& s) { s.per_interval = 10, s.krylov_factor = 1, s.krylov_more = 4, s.max_attempts = 2; })})
     check_spectrum(runtime, t, o, 1e-13);
+}
+
+TEMPLATE_TEST_CASE("degenerate and graded matrices, at any scale: whichever method is chosen", "", float, double) {
+  using T = TestType;
+  Runtime runtime({.cpus = 2, .gpus = 0});
+  const auto make = [](index_t n, auto entry) {
+    HostMatrix<T> t(n, 1);
+    for (index_t k = 0; k < n; ++k) t(k, 0) = static_cast<T>(entry(k));
+    return t;
+  };
+  const double epsilon = static_cast<double>(std::numeric_limits<T>::epsilon());
+  for (const index_t n : {1, 2, 3, 40, 101})
+    for (const int scale : {0, 60, -60})
+      for (const auto& t :
+           {make(n, [](index_t) { return 1; }), make(n, [](index_t) { return 0; }),
+            make(n, [](index_t k) { return k == 0 ? 1 : 0; }), make(n, [n](index_t k) { return k == n - 1 ? 1 : 0; }),
+            make(n, [](index_t k) { return std::pow(10.0, -0.3 * static_cast<double>(k)); }),
+            make(n, [](index_t k) { return k == 0 ? 1e6 : std::cos(static_cast<double>(k)); })})
+        for (const SpectrumMethod method : {SpectrumMethod::automatic, SpectrumMethod::dense, SpectrumMethod::lanczos})
+          for (const bool vectors : {false, true}) {
+            CAPTURE(n, scale, static_cast<int>(method), vectors, t(0, 0), t(n - 1, 0));
+            HostMatrix<T> scaled(n, 1);
+            for (index_t k = 0; k < n; ++k) scaled(k, 0) = std::ldexp(t(k, 0), scale);
+            SpectrumOptions options;
+            options.method = method;
+            options.vectors = vectors;
+            Graph g(runtime);
+            const Spectrum<T> s = toeplitz_spectrum<T>(g, column(scaled), options);
+            if (method != SpectrumMethod::lanczos) CHECK(s.good());
+            if (!s.good()) continue;
+            const std::vector<double> right = dense_values(t);  // in double precision's range whatever the scale
+            double largest = 0, error = 0;
+            for (const double value : right) largest = std::max(largest, std::abs(value));
+            for (std::size_t i = 0; i < right.size(); ++i)
+              error = std::max(error, std::abs(std::ldexp(s.values[i], -scale) - right[i]));
+            CHECK(error <= 200 * epsilon * largest);
+            if (vectors && n > 1) check_vectors(scaled, s, 1e4 * epsilon, 1e6 * epsilon);
+          }
 }
 
 TEST_CASE("the published choices find nearly all eigenvalues in double precision, by either solver") {
