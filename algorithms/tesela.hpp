@@ -83,6 +83,7 @@
 #include <tesela/algorithms/toeplitz/toeplitz_solve.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_spectrum.hpp>
 #include <tesela/algorithms/tridiagonal/cyclic_reduction.hpp>
+#include <tesela/algorithms/tridiagonal/parallel_reduction.hpp>
 #include <tesela/algorithms/tridiagonal/thomas.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_checked.hpp>
