@@ -32,10 +32,6 @@ void require_printed(const nlohmann::json& report, const std::vector<std::vector
   }
 }
 
-}
-}
-;
-
 }  // namespace
 
 TEST_CASE("Kmenta's food market, from files, to every printed digit") {

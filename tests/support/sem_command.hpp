@@ -26,5 +26,7 @@ struct Files {
     std::ofstream(folder / "d.csv") << data;
     std::ofstream(folder / "m.txt") << model;
     return {"--data", folder / "d.csv", "--model", folder / "m.txt"};
+  }
+};
 
-  }  // namespace tesela::test
+}  // namespace tesela::test
