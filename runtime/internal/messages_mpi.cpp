@@ -33,7 +33,9 @@ class MpiMessages final : public Messages {
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
   }
   ~MpiMessages() override {
-    if (left_) return;  // others do not answer any more
+    int ended = 0;  // by the program, whose MPI it may be
+    MPI_Finalized(&ended);
+    if (left_ || ended != 0) return;  // others do not answer any more
     MPI_Comm_free(&agreement_);
     if (ends_mpi_) MPI_Finalize();
   }
