@@ -53,7 +53,7 @@ Code posv(char uplo, index_t n, index_t nrhs, T* a, index_t lda, T* b, index_t l
 namespace tesela::python {
 namespace {
 
-nb::object factor(nb::handle a_given, bool lower, bool overwrite_a) {
+AnyArray factor(nb::handle a_given, bool lower, bool overwrite_a) {
   const Argument given("a", a_given);
   given.require_square();
   const Argument a = lower ? given.transposed() : given;  // the lower triangle is the upper one of A^T

@@ -81,7 +81,7 @@ namespace tesela::python {
 namespace {
 
 struct ConstrainedResult {
-  nb::object x, residual_norms;
+  AnyArray x, residual_norms;
   index_t rank = 0, constraint_rank = 0;
   double condition = 1, constraint_condition = 1, constraint_error = 0, constraint_bound = 0;
   std::string status;

@@ -82,12 +82,12 @@ HostMatrix<T> product(const Argument& a, const Argument& b) {
   });
 }
 
-nb::object matmul(nb::handle a_given, nb::handle b_given) {
+AnyArray matmul(nb::handle a_given, nb::handle b_given) {
   Argument a("a", a_given), b("b", b_given);
   if (a.is_vector()) a = a.transposed();
   b.require_rows(a.cols());
   const bool row = a.is_vector(), column = b.is_vector();
-  return in_precision({&a, &b}, [&]<class T>(T) -> nb::object {
+  return in_precision({&a, &b}, [&]<class T>(T) -> AnyArray {
     HostMatrix<T> result = product<T>(a, b);
     if (row && column) return nb::float_(static_cast<double>(result(0, 0)));
     if (!row && !column) return to_python(std::move(result), a.library());

@@ -81,7 +81,7 @@ namespace tesela::python {
 namespace {
 
 struct GlmResult {
-  nb::object x, y;
+  AnyArray x, y;
   index_t rank = 0, rank_b = 0;
   double condition = 1, condition_b = 1, backward_error = 0, backward_bound = 0;
   std::string status;

@@ -148,7 +148,7 @@ namespace tesela::python {
 namespace {
 
 struct LeastSquaresResult {
-  nb::object x, residual_norms;
+  AnyArray x, residual_norms;
   index_t rank = 0, degrees_of_freedom = 0;
   double condition = 1, backward_error = 0, backward_bound = 0;
   std::string status;

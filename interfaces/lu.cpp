@@ -65,8 +65,8 @@ index_t by_cholesky(const c::Session& session, const Columns<T>& a, const Column
   return minor;
 }
 
-nb::object solve(nb::handle a_given, nb::handle b_given, const std::string& assume_a, bool overwrite_a,
-                 bool overwrite_b) {
+AnyArray solve(nb::handle a_given, nb::handle b_given, const std::string& assume_a, bool overwrite_a,
+               bool overwrite_b) {
   const Argument a("a", a_given), b("b", b_given);
   const bool positive = assume_a == "pos" || assume_a == "positive definite";
   if (!positive && assume_a != "gen" && assume_a != "general") throw nb::value_error("assume_a must be 'gen' or 'pos'");

@@ -209,7 +209,7 @@ namespace tesela::python {
 namespace {
 
 struct QrResult {
-  nb::object q = nb::none(), r;
+  AnyArray q = nb::none(), r;
 };
 
 template <class T>

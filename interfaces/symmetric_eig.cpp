@@ -137,8 +137,8 @@ Pairs<T> pairs_of(const SymmetricEig<T>& found) {
   return pairs;
 }
 
-nb::object eigh(nb::handle a_given, nb::handle b_given, bool lower, bool eigvals_only, int type,
-                const ByIndex& by_index, const ByValue& by_value, bool overwrite_a, bool overwrite_b) {
+AnyArray eigh(nb::handle a_given, nb::handle b_given, bool lower, bool eigvals_only, int type, const ByIndex& by_index,
+              const ByValue& by_value, bool overwrite_a, bool overwrite_b) {
   const auto read = [&](const char* name, nb::handle given) {
     const Argument argument(name, given);
     argument.require_square();
@@ -159,7 +159,7 @@ nb::object eigh(nb::handle a_given, nb::handle b_given, bool lower, bool eigvals
   options.eig.positions = positions_of(by_index, a.rows());
   options.eig.low = values.low;
   options.eig.high = values.high;
-  return in_precision({&a, b ? &*b : &a}, [&]<class T>(T) -> nb::object {
+  return in_precision({&a, b ? &*b : &a}, [&]<class T>(T) -> AnyArray {
     Pairs<T> pairs = with_workers([&](const c::Session& session) {
       const index_t n = a.rows();
       const auto columns_a = Columns<T>::overwriting(session, a, overwrite_a && (!b || a.apart({&*b})));

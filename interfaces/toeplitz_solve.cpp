@@ -50,7 +50,7 @@ namespace tesela::python {
 namespace {
 
 struct ToeplitzResult {
-  nb::object x;
+  AnyArray x;
   double residual = 0, residual_bound = 0, condition = 0, forward_bound = 0;
   std::string status;
 };

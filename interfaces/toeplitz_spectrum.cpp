@@ -71,7 +71,7 @@ Found<T> part_of(const Spectrum<T>& found, std::size_t first, std::size_t count)
   return part;
 }
 
-nb::object eigh_toeplitz(nb::handle c_given, bool eigvals_only, const ByIndex& by_index, const ByValue& by_value) {
+AnyArray eigh_toeplitz(nb::handle c_given, bool eigvals_only, const ByIndex& by_index, const ByValue& by_value) {
   const Argument c("c", c_given);
   c.require_vector();
   require_one_subset(by_index, by_value);
@@ -89,7 +89,7 @@ nb::object eigh_toeplitz(nb::handle c_given, bool eigvals_only, const ByIndex& b
   } else if (positions) {
     options.largest = n - positions->begin;
   }
-  return in_precision({&c}, [&]<class T>(T) -> nb::object {
+  return in_precision({&c}, [&]<class T>(T) -> AnyArray {
     Found<T> found = with_workers([&](const c::Session& session) {
       if (n == 0) return Found<T>{{}, HostMatrix<T>(0, 0), {}};
       const Columns<T> column(c);
@@ -110,7 +110,7 @@ nb::object eigh_toeplitz(nb::handle c_given, bool eigvals_only, const ByIndex& b
   });
 }
 
-nb::object count(nb::handle c_given, const std::vector<double>& shifts) {
+AnyArray count(nb::handle c_given, const std::vector<double>& shifts) {
   const Argument c("c", c_given);
   c.require_vector();
   for (const double shift : shifts)

@@ -92,8 +92,8 @@ struct Band {
   }
 };
 
-nb::object solve_tridiagonal(nb::handle dl_given, nb::handle d_given, nb::handle du_given, nb::handle b_given,
-                             bool periodic, bool overwrite_b) {
+AnyArray solve_tridiagonal(nb::handle dl_given, nb::handle d_given, nb::handle du_given, nb::handle b_given,
+                           bool periodic, bool overwrite_b) {
   const Argument dl("dl", dl_given), d("d", d_given), du("du", du_given), b("b", b_given);
   const index_t n = b.rows(), k = b.cols();
   d.require_rows(n);

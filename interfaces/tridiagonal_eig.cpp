@@ -80,8 +80,8 @@ index_t count_up_to(std::span<const T> d, std::span<const T> e, double x) {
   return tridiagonal_count_below<T>(d, e, end);
 }
 
-nb::object eigh_tridiagonal(nb::handle d_given, nb::handle e_given, bool eigvals_only, const std::string& select,
-                            const std::optional<std::array<double, 2>>& select_range) {
+AnyArray eigh_tridiagonal(nb::handle d_given, nb::handle e_given, bool eigvals_only, const std::string& select,
+                          const std::optional<std::array<double, 2>>& select_range) {
   const Argument d("d", d_given), e("e", e_given);
   d.require_vector();
   const index_t n = d.rows();
@@ -94,7 +94,7 @@ nb::object eigh_tridiagonal(nb::handle d_given, nb::handle e_given, bool eigvals
     const auto [low, high] = *select_range;
     range = positions_of(std::array{static_cast<index_t>(low), static_cast<index_t>(high)}, n);
   }
-  return in_precision({&d, &e}, [&]<class T>(T) -> nb::object {
+  return in_precision({&d, &e}, [&]<class T>(T) -> AnyArray {
     Found<T> found = with_workers([&](const c::Session& session) {
       const Columns<T> columns_d(d), columns_e(e);
       const auto diagonal = span_of(columns_d), beside = span_of(columns_e);

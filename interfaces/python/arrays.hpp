@@ -10,6 +10,13 @@
 
 namespace tesela::python {
 
+/// What a function gives that is an array of some library, which no stub can name.
+class AnyArray : public nb::object {
+  static bool any(PyObject*) { return true; }
+  NB_OBJECT_DEFAULT(AnyArray, nb::object, "typing.Any", any)
+  AnyArray(nb::object array) : nb::object(std::move(array)) {}
+};
+
 /// Whose arrays go in, and come out.
 enum class Library : std::uint8_t { numpy, pytorch, jax };
 

@@ -31,7 +31,7 @@ void unpacks(nb::class_<R, Options...>& result, nb::tuple (*members)(const R&)) 
 
 /// Of every function that finds eigenvectors; module.cpp binds it.
 struct EighResult {
-  nb::object eigenvalues, eigenvectors;
+  AnyArray eigenvalues, eigenvectors;
 };
 
 /// A number of each right-hand side: one for a vector, else an array.

@@ -107,7 +107,7 @@ bool is_single(nb::handle dtype) {
   return name == "float32";
 }
 
-nb::object to_numpy(const TileMatrixObject& a) {
+AnyArray to_numpy(const TileMatrixObject& a) {
   return a.with([]<class T>(const TileMatrix<T>& m) {
     return to_python(with_workers([&](const c::Session&) {
       HostMatrix<T> h(m.m(), m.n());
@@ -221,7 +221,8 @@ array([[2., 0.],
   graph
       .def(nb::init<bool, bool, const std::string&>(), nb::kw_only(), "record"_a = false,
            "longest_path_priorities"_a = false, "name"_a = "tesela")
-      .def("__enter__", [](nb::handle self) { return nb::borrow(self); })
+      .def(
+          "__enter__", [](nb::handle self) { return nb::borrow(self); }, nb::sig("def __enter__(self) -> Graph"))
       .def(
           "__exit__",
           [](GraphObject& g, nb::handle type, nb::handle, nb::handle) {
