@@ -40,7 +40,7 @@ Code gesv(index_t n, index_t nrhs, T* a, index_t lda, int64_t* rows, T* b, index
 namespace tesela::python {
 namespace {
 
-/// b takes x. The pivot that is zero, or 0.
+/// b takes x. The pivot that is zero; -j where column j of x is not finite; or 0.
 template <class T>
 index_t by_lu(const c::Session& session, const Columns<T>& a, const Columns<T>& b) {
   const auto A = a.in_tiles(session, suitable_lu_tile(session.runtime(), a.rows), "A"),
@@ -49,8 +49,8 @@ index_t by_lu(const c::Session& session, const Columns<T>& a, const Columns<T>& 
   const LuFactorization<T> factors = lu(g, A);
   const index_t zero = factors.zero_pivot();
   if (zero == 0) factors.solve(g, B);
-  g.wait();
-  return zero;
+  const Status status = g.wait();
+  return zero != 0 ? zero : -status.info;
 }
 
 template <class T>
@@ -61,8 +61,8 @@ index_t by_cholesky(const c::Session& session, const Columns<T>& a, const Column
   const CholeskyFactorization<T> factor = cholesky(g, A);
   const index_t minor = factor.minor();
   if (minor == 0) factor.solve(g, B);
-  g.wait();
-  return minor;
+  const Status status = g.wait();
+  return minor != 0 ? minor : -status.info;
 }
 
 AnyArray solve(nb::handle a_given, nb::handle b_given, const std::string& assume_a, bool overwrite_a,
@@ -81,6 +81,7 @@ AnyArray solve(nb::handle a_given, nb::handle b_given, const std::string& assume
       return std::pair(std::move(columns_b), found);
     });
     const std::string place = std::to_string(zero);
+    if (zero < 0) raise_lin_alg_error("column " + std::to_string(-zero) + " of x is not finite", "not finite", nb::none());
     if (zero != 0 && positive)
       raise_lin_alg_error("the leading minor of order " + place + " is not positive, or not finite",
                           "not positive definite", nb::none());

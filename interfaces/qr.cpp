@@ -216,6 +216,7 @@ template <class T>
 struct Factors {
   std::optional<HostMatrix<T>> q;
   HostMatrix<T> r;
+  Status status = {};
 };
 
 /// R, and the first `columns` columns of Q.
@@ -224,7 +225,7 @@ Factors<T> factors(const c::Session& session, const Argument& a, index_t columns
   const index_t m = a.rows(), n = a.cols();
   const TileShape tile = suitable_qr_tile(session.runtime(), m, n);
   const auto array = Columns<T>::overwriting(session, a, overwrite_a);
-  Factors<T> found{std::nullopt, HostMatrix<T>(columns, n)};
+  Factors<T> found{std::nullopt, HostMatrix<T>(columns, n), {}};
   if (with_q) found.q.emplace(m, columns);
   const auto A = array.in_tiles(session, tile, "A");
   Graph g(session);
@@ -232,12 +233,13 @@ Factors<T> factors(const c::Session& session, const Argument& a, index_t columns
   {
     const auto R = TileMatrix<T>::map(session, found.r.data(), columns, n, found.r.ld(), tile, "R");
     f.extract_r(g, R);
+    report_not_finite(g, A, FinitePart::upper);
     std::optional<TileMatrix<T>> Q;
     if (with_q) {
       Q = TileMatrix<T>::map(session, found.q->data(), m, columns, found.q->ld(), tile, "Q");
       f.form_q(g, *Q);
     }
-    g.wait();
+    found.status = g.wait();
   }
   return found;
 }
@@ -251,6 +253,8 @@ QrResult qr(nb::handle a_given, const std::string& mode, bool overwrite_a) {
   return in_precision({&a}, [&]<class T>(T) {
     Factors<T> found = with_workers(
         [&](const c::Session& session) { return factors<T>(session, a, columns, mode != "r", overwrite_a); });
+    if (!found.status.ok())
+      raise_lin_alg_error("column " + std::to_string(found.status.info) + " of r is not finite", "not finite", nb::none());
     QrResult result;
     if (found.q) result.q = to_python(std::move(*found.q), a.library());
     result.r = to_python(std::move(found.r), a.library());

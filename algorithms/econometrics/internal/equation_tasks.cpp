@@ -1,3 +1,4 @@
+#include <tesela/algorithms/dense/triangular_solve.hpp>
 #include <tesela/algorithms/econometrics/internal/equation_tasks.hpp>
 #include <tesela/codelets/least_squares/minimum_norm.hpp>
 

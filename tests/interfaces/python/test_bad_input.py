@@ -125,6 +125,9 @@ def test_arrays_that_share_memory_are_not_overwritten_under_each_other():
     [
         lambda a: tesela.lstsq(a, np.ones(3)),
         lambda a: tesela.solve(a, np.ones(3)),
+        lambda a: tesela.solve(np.eye(3), a),
+        lambda a: tesela.solve(np.eye(3), a, assume_a="pos"),
+        lambda a: tesela.qr(a),
         lambda a: tesela.cholesky(a),
         lambda a: tesela.eigh(a),
         lambda a: tesela.eigh_toeplitz(a[1]),
