@@ -81,7 +81,8 @@ AnyArray solve(nb::handle a_given, nb::handle b_given, const std::string& assume
       return std::pair(std::move(columns_b), found);
     });
     const std::string place = std::to_string(zero);
-    if (zero < 0) raise_lin_alg_error("column " + std::to_string(-zero) + " of x is not finite", "not finite", nb::none());
+    if (zero < 0)
+      raise_lin_alg_error("column " + std::to_string(-zero) + " of x is not finite", "not finite", nb::none());
     if (zero != 0 && positive)
       raise_lin_alg_error("the leading minor of order " + place + " is not positive, or not finite",
                           "not positive definite", nb::none());

@@ -254,7 +254,8 @@ QrResult qr(nb::handle a_given, const std::string& mode, bool overwrite_a) {
     Factors<T> found = with_workers(
         [&](const c::Session& session) { return factors<T>(session, a, columns, mode != "r", overwrite_a); });
     if (!found.status.ok())
-      raise_lin_alg_error("column " + std::to_string(found.status.info) + " of r is not finite", "not finite", nb::none());
+      raise_lin_alg_error("column " + std::to_string(found.status.info) + " of r is not finite", "not finite",
+                          nb::none());
     QrResult result;
     if (found.q) result.q = to_python(std::move(*found.q), a.library());
     result.r = to_python(std::move(found.r), a.library());
