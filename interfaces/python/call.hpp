@@ -2,8 +2,10 @@
 
 #include "interfaces/c/process.hpp"
 #include "interfaces/python/part.hpp"
+#include "interfaces/python/process.hpp"
 
 #include <string>
+#include <unistd.h>
 
 namespace tesela::python {
 
@@ -25,6 +27,23 @@ class CtrlC {
 /// Throws LifetimeError after a fork from a process with workers, and at the interpreter's end.
 void require_process();
 
+/// Python is free to run other threads. At the interpreter's end a thread that wants it back waits for ever, as from
+/// Python 3.14 on: until then it is ended inside C++'s frames, which takes the process with it.
+class Released {
+ public:
+  Released() : state_(PyEval_SaveThread()) {}
+  ~Released() {
+    if (interpreter_ends() && !in_main_thread())
+      for (;;) pause();
+    PyEval_RestoreThread(state_);
+  }
+  Released(const Released&) = delete;
+  Released& operator=(const Released&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
+
 /// f(session), the workers running and Python free to run other threads.
 template <class F>
 auto with_workers(F f) {
@@ -32,7 +51,7 @@ auto with_workers(F f) {
   const CtrlC watch;
   auto result = [&] {
     try {
-      const nb::gil_scoped_release free;
+      const Released free;
       const c::Session session;
       return f(session);
     } catch (const Cancelled&) {
