@@ -11,10 +11,6 @@ namespace tesela {
 
 struct QrOptions {
   std::string tree = "diagonal";  ///< an order of schedule.hpp: which tile eliminates which
-  /// Among several ranks, where not empty: `tree` joins what a rank has of a column, and this the ranks: "greedy",
-  /// "binary" or "flat", as the order ranks:P:rank_tree:tree, of P rows of ranks (Runtime::grid). So a column travels
-  /// between two ranks but once.
-  std::string rank_tree = {};
   index_t ib = 0;          ///< inner block size; 0 chooses: wide with a GPU, narrow without
   bool triangles = false;  ///< make every tile triangular first, so that only TT kernels join tiles
   /// Copy the vectors of each tile that a Tpqrt changes afterwards, so that the updates from it need not wait (and on
@@ -26,6 +22,10 @@ struct QrOptions {
   /// Where a GPU can run them, no tasks on cores, whatever the scheduler's models say: for one factorization of a size
   /// that they do not know yet, which they would learn from on cores.
   bool on_gpu = false;
+  /// Among several ranks, where not empty: `tree` joins what a rank has of a column, and this the ranks: "greedy",
+  /// "binary" or "flat", as the order ranks:P:rank_tree:tree, of P rows of ranks (Runtime::grid). So a column travels
+  /// between two ranks but once.
+  std::string rank_tree = {};
 };
 
 /// One step of a factorization: `width` columns that have their pivots in one tile row.
