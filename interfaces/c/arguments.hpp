@@ -21,7 +21,7 @@ inline void require_sizes(std::initializer_list<std::pair<const char*, index_t>>
     if (value < 0) throw WrongArgument(name, std::to_string(value) + " is negative");
 }
 
-inline std::string in_quotes(char c) { return "'" + printable({&c, 1}) + "'"; }
+inline std::string in_quotes(char c) { return std::string(1, '\'').append(printable({&c, 1})).append(1, '\''); }
 
 /// 'N', 'T' or 'C', as BLAS has them, in either case.
 inline Op operation(const char* name, char c) {
