@@ -213,7 +213,8 @@ void measure_distances(Graph& g, const HostMatrix<T>& C, const HostMatrix<T>& D,
   options.method = OlsMethod::tiles;
   const LeastSquares<T> nearest = ols(g, A, B, options);
   for (std::size_t k = 0; k < distances.size(); ++k)
-    if (distances[k] > 0) distances[k] = static_cast<double>(nearest.residual_norms[k]);
+    if (distances[k] > 0 && nearest.residual_norms[k] > 0)  // 0: lost to rounding
+      distances[k] = static_cast<double>(nearest.residual_norms[k]);
 }
 
 template <class T>

@@ -11,8 +11,8 @@ namespace tesela {
 
 struct QrOptions {
   std::string tree = "diagonal";  ///< an order of schedule.hpp: which tile eliminates which
-  index_t ib = 0;          ///< inner block size; 0 chooses: wide with a GPU, narrow without
-  bool triangles = false;  ///< make every tile triangular first, so that only TT kernels join tiles
+  index_t ib = 0;                 ///< inner block size; 0 chooses: wide with a GPU, narrow without
+  bool triangles = false;         ///< make every tile triangular first, so that only TT kernels join tiles
   /// Copy the vectors of each tile that a Tpqrt changes afterwards, so that the updates from it need not wait (and on
   /// GPUs all of them, zeros written out, so that updates are nothing but products): a task and a tile more for each.
   bool copy_vectors = true;

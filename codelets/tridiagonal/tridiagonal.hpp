@@ -77,7 +77,7 @@ struct TridiagonalReduce {
 template <class T>
 struct TridiagonalReduceAndFill {
   static constexpr auto name = "tridiagonal_reduce_and_fill";
-  static constexpr std::uint32_t color = 0x8172b2;
+  static constexpr std::uint32_t color = 0x4c72b0;
   using Args = tridiagonal::SystemsTile;
   static double flops(const Args& args, Shape, Shape, Shape, Shape b, Shape, Shape, Shape) {
     return tridiagonal::flops(args, b);

@@ -72,7 +72,7 @@ TEST_CASE("estimates are measured by the data, and a wrong coefficient is seen")
       if (method == SemMethod::three_stage || method == SemMethod::sur) {
         for (index_t i = 0; i < 3; ++i)
           for (index_t j = 0; j < 3; ++j) s.weighting_correlation(i, j) = 1;
-        CHECK(measured().system_residual == std::numeric_limits<double>::infinity());
+        CHECK(measured().system_residual > 1e8 * good.bound);  // infinite, or what rounding leaves of a zero pivot
       }
     }
   }

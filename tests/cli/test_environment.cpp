@@ -48,7 +48,7 @@ TEST_CASE("a home directory that cannot be written: a temporary place, and a war
     REQUIRE(chmod(place.c_str(), 0777) == 0);
     const Outcome outcome = run_at_home(with_place);
     CHECK(outcome.code == 0);
-    CHECK_THAT(outcome.err, !ContainsSubstring(place));
+    CHECK_THAT(outcome.err, !ContainsSubstring(place + ";"));  // another's name may begin alike
     CHECK(folder.files() == 2);
   }
   SECTION("nor is a link") {

@@ -65,10 +65,10 @@ TEST_CASE("instruments that fit every row leave nothing to test") {
   const auto least_squares = sem(words + Words{"--method", "ols"})["equations"][0];
   const auto two_stages = sem(words + Words{"--method", "2sls"})["equations"][0];
   CHECK(two_stages["status"] == "ok");
-  CHECK(!two_stages.contains("sargan"));
+  CHECK(two_stages["sargan"].is_null());
   for (std::size_t p = 0; p < 2; ++p)
     CHECK(std::abs(two_stages["coefficients"][p]["estimate"].get<double>() -
                    least_squares["coefficients"][p]["estimate"].get<double>()) <= 1e-13);
   const auto fewer = sem(with("y,z,a\n1,2,1\n2,1,4\n4,3,3\n3,5,2\n2,2,5\n", "y ~ z\ninstruments: ~ a + I(a*a)"));
-  CHECK(fewer["equations"][0].contains("sargan"));
+  CHECK(!fewer["equations"][0]["sargan"].is_null());
 }
