@@ -21,7 +21,7 @@ ToeplitzGradients<T>::ToeplitzGradients(Graph& g, const Toeplitz<T>& A, T sigma)
       eigenvalues_(g.runtime(), A.n() / 2 + 1, 1, {A.n() / 2 + 1, 1}, "C"),
       broken_(g.runtime(), 1, 1, {1, 1}, "broken") {
   if (n() > 0)
-    g.insert<ToeplitzChan<T>>({}, matrix_.tile(), eigenvalues_(0, 0), broken_(0, 0),
+    g.insert<ToeplitzChan<T>>(on_gpu, {}, matrix_.tile(), eigenvalues_(0, 0), broken_(0, 0),
                               g.scratch<T>(toeplitz_rows(n()), 1));
 }
 
@@ -53,9 +53,9 @@ template <class T>
 void ToeplitzGradients<T>::insert(Graph& g, const TileMatrix<T>& B, const TileMatrix<double>& outcome,
                                   const ToeplitzGradientsArgs<T>& args) const {
   for (index_t j = 0; j < B.nt(); ++j)
-    g.insert<ToeplitzGradientsSolve<T>>(args, matrix_.spectrum(), eigenvalues_(0, 0), broken_(0, 0), B(0, j),
-                                        outcome(j, 0), g.status(),
-                                        g.scratch<T>(matrix_.work_rows(), 8 * B(0, j).cols()));
+    g.insert<ToeplitzGradientsSolve<T>>(
+        on_gpu, args, matrix_.spectrum(), eigenvalues_(0, 0), broken_(0, 0), B(0, j), outcome(j, 0), g.status(),
+        g.scratch<T>(matrix_.work_rows(), 8 * B(0, j).cols()), g.scratch<double>(toeplitz_gradient_numbers, 1));
 }
 
 template class ToeplitzGradients<float>;

@@ -88,11 +88,8 @@ class Solver {
   }
 
  private:
-  /// Measured on two cores; on GPUs, which do not take gradients, n^2 operations are quick for longer.
-  index_t least_for_gradients() const {
-    if (g_.runtime().cpus() == 0) return std::numeric_limits<index_t>::max();
-    return index_t{1} << (g_.runtime().gpus() > 0 ? 17 : 15);
-  }
+  /// Measured on two cores; on GPUs n^2 operations are quick for longer.
+  index_t least_for_gradients() const { return index_t{1} << (g_.runtime().gpus() > 0 ? 17 : 15); }
   static constexpr double most_factors = 1e9;  ///< bytes that the last resort may take
   /// With a residual of so many roundings no other method is tried. Refinement mostly leaves less than one.
   static constexpr double good_residual = 4 * static_cast<double>(std::numeric_limits<T>::epsilon());

@@ -7,7 +7,8 @@ namespace tesela::kernels {
 // (T - sigma I) X = B by conjugate gradients, T - sigma I positive definite, with T. Chan's circulant matrix C as
 // preconditioner: c(k) = ((n - k) t(k) + k t(n - k)) / n, the one nearest to T in the Frobenius norm ("An optimal
 // circulant preconditioner for Toeplitz systems", 1988). Its eigenvalues lie between T's, so it is definite where T is.
-// A step is two real transforms of length 2 n and two of length n. On cores only.
+// A step is two real transforms of length 2 n and two of length n. A core
+// ends with the step that is good enough, a GPU takes all of them, the later ones without effect.
 
 /// eigenvalues = those of C, n/2 + 1 of them (the rest repeat); broken = n where one of them is not above 0, else 0. t
 /// is n x 1, work toeplitz_rows(n) x 1.
@@ -17,6 +18,8 @@ struct ToeplitzChan {
   static constexpr std::uint32_t color = 0x8c8c8c;
   struct Args {};
   static void cpu(const Args& args, In<T> t, Out<T> eigenvalues, Out<double> broken, Scratch<T> work);
+  static void cuda(CudaContext& context, const Args& args, In<T> t, Out<T> eigenvalues, Out<double> broken,
+                   Scratch<T> work);
 };
 
 /// What steps end at.
@@ -26,16 +29,20 @@ struct ToeplitzGradientsArgs : RefinedSolveArgs<T> {
   int iterations = 0;  ///< at most
 };
 
+constexpr index_t toeplitz_gradient_numbers = 1024;
+
 /// B = (T - sigma I)^-1 B by gradients and iterative refinement: see RefinedSolveArgs for b, outcome and info. The
 /// breakdown has the order n: where ToeplitzChan's `broken` says so, or a direction d has d^T T d <= 0. work is
-/// 2 spectrum.rows x 8 k.
+/// 2 spectrum.rows x 8 k, numbers toeplitz_gradient_numbers x 1.
 template <class T>
 struct ToeplitzGradientsSolve {
   static constexpr auto name = "toeplitz_gradients";
   static constexpr std::uint32_t color = 0x55a868;
   using Args = ToeplitzGradientsArgs<T>;
   static void cpu(const Args& args, In<T> spectrum, In<T> eigenvalues, In<double> broken, InOut<T> b,
-                  Out<double> outcome, InOut<int> info, Scratch<T> work);
+                  Out<double> outcome, InOut<int> info, Scratch<T> work, Scratch<double> numbers);
+  static void cuda(CudaContext& context, const Args& args, In<T> spectrum, In<T> eigenvalues, In<double> broken,
+                   InOut<T> b, Out<double> outcome, InOut<int> info, Scratch<T> work, Scratch<double> numbers);
 };
 
 }  // namespace tesela::kernels

@@ -34,6 +34,25 @@ __global__ void to_unit_kernel(index_t n, T* data, index_t ld, T* exponents, ind
   if (threadIdx.x == 0) exponents[blockIdx.x * ld_exponents] = static_cast<T>(e);
 }
 
+constexpr index_t dot_parts = 512;
+
+/// A part of x^T y for each block; always in the same order.
+template <class T>
+__global__ void dot_kernel(index_t n, const T* x, const T* y, double* partial) {
+  double sum = 0;
+  for (index_t i = threadIdx.x + index_t{each_threads} * blockIdx.x; i < n; i += index_t{each_threads} * gridDim.x)
+    sum += static_cast<double>(x[i]) * static_cast<double>(y[i]);
+  sum = block_sum(sum);
+  if (threadIdx.x == 0) partial[blockIdx.x] = sum;
+}
+template <class T>
+__global__ void add_parts_kernel(index_t parts, const T* partial, T* to) {
+  T sum = 0;
+  for (index_t i = threadIdx.x; i < parts; i += each_threads) sum += partial[i];
+  sum = block_sum(sum);
+  if (threadIdx.x == 0) *to = sum;
+}
+
 template <class T>
 struct TimesPowers {
   T* data;
@@ -89,6 +108,14 @@ struct Device {
                     int more) const {
     each(n, count, TimesPowers<T>{data, ld, exponents, ld_exponents, more});
   }
+  template <class T>
+  void dot(index_t n, const T* x, const T* y, double* to, double* partial) const {
+    const auto blocks =
+        static_cast<unsigned>(std::clamp<index_t>(ceil_div(n, index_t{4} * each_threads), 1, dot_parts));
+    dot_kernel<<<blocks, each_threads, 0, context.stream()>>>(n, x, y, partial);
+    add_parts_kernel<double><<<1, each_threads, 0, context.stream()>>>(blocks, partial, to);
+  }
+  bool knows(const double*) const { return false; }
   /// That would mean to wait.
   bool none_better(index_t, const double*, const double*) const { return false; }
 };

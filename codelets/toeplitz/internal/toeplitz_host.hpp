@@ -4,6 +4,8 @@
 #include <tesela/codelets/libraries/fft.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
+#include <numeric>
+
 // The core as toeplitz_body.hpp wants it. Internal to codelets/.
 
 namespace tesela::kernels::toeplitz {
@@ -30,6 +32,11 @@ struct Host {
   void norms(index_t n, index_t count, const T* data, index_t ld, double* to) const {
     for (index_t j = 0; j < count; ++j) to[j] = static_cast<double>(blas::nrm2(n, data + j * ld));
   }
+  template <class T>
+  void dot(index_t n, const T* x, const T* y, double* to, double*) const {
+    *to = std::inner_product(x, x + n, y, 0.0);
+  }
+  bool knows(const double* flag) const { return *flag != 0; }
   template <class T>
   void to_unit(index_t n, index_t count, T* data, index_t ld, T* exponents, index_t ld_exponents) const {
     for (index_t j = 0; j < count; ++j) {

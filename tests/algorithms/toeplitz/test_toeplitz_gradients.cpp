@@ -1,5 +1,7 @@
+#include "tests/support/machine.hpp"
 #include "tests/support/toeplitz_inverse.hpp"
 #include <tesela/algorithms/toeplitz/toeplitz_solve.hpp>
+#include <tesela/codelets/toeplitz/toeplitz_error.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
@@ -15,16 +17,13 @@ Solved<T> solve_by_gradients(Runtime& runtime, const HostMatrix<T>& t, T sigma, 
   return test::solve<T, ToeplitzGradients>(runtime, t, sigma, b, refinement);
 }
 
-}  // namespace
-
-TEMPLATE_TEST_CASE("gradients solve definite Toeplitz systems to rounding", "[toeplitz]", float, double) {
-  using T = TestType;
-  Runtime runtime({.gpus = 0});
+template <class T>
+void check_definite(Runtime& runtime, std::initializer_list<index_t> sizes) {
   for (const ToeplitzGenerator& kind : {ToeplitzGenerator{ToeplitzKind::spd},
                                         {ToeplitzKind::kms, 0.9},
                                         {ToeplitzKind::kms, -0.5},
                                         {ToeplitzKind::second_difference}})
-    for (const index_t n : {0, 1, 2, 3, 64, 501, 1009})  // the last one prime
+    for (const index_t n : sizes)
       for (const index_t k : {1, 5}) {
         CAPTURE(static_cast<int>(kind.kind), kind.parameter, n, k);
         const auto t = toeplitz_column<T>(kind, n);
@@ -35,6 +34,29 @@ TEMPLATE_TEST_CASE("gradients solve definite Toeplitz systems to rounding", "[to
         for (index_t j = 0; n > 0 && j < k; ++j) CHECK(s.outcome(j, 0) <= 32 * eps<T>);
         CHECK(difference(s.x, dense_solve(t, -0.25, b)) <= 2000 * eps<T>);
       }
+}
+
+void check_refused(Runtime& runtime) {
+  for (const index_t n : {1, 2, 40}) {
+    const auto second = toeplitz_column<double>({ToeplitzKind::second_difference}, n);
+    const auto b = random_columns<double>(n, 3, 5);
+    const auto broken = solve_by_gradients(runtime, second, 4.0, b);  // negative definite
+    CHECK(broken.status.info == n);
+    for (index_t e = 0; e < b.size(); ++e) CHECK(broken.x.data()[e] == 0);
+    check_refinement_fails<double, ToeplitzGradients>(runtime, second, -1);
+  }
+  // Its circulant matrix is definite where it is not itself: a direction tells.
+  const auto t = toeplitz_column<double>({ToeplitzKind::second_difference}, 400);
+  const auto b = random_columns<double>(400, 1, 5);
+  CHECK(solve_by_gradients(runtime, t, 4e-3, b).status.info == 400);
+  CHECK(solve_by_gradients(runtime, t, 4e-5, b, {8, 0}).status.ok());
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("gradients solve definite Toeplitz systems to rounding", "[toeplitz]", float, double) {
+  Runtime runtime({.gpus = 0});
+  check_definite<TestType>(runtime, {0, 1, 2, 3, 64, 501, 1009});  // the last one prime
 }
 
 TEMPLATE_TEST_CASE("gradients are the same for powers of two, and keep a matrix of any size", "[toeplitz]", float,
@@ -60,19 +82,36 @@ TEMPLATE_TEST_CASE("gradients are the same for powers of two, and keep a matrix 
 
 TEST_CASE("gradients say which matrices are not definite, and which columns not finite", "[toeplitz]") {
   Runtime runtime({.gpus = 0});
-  for (const index_t n : {1, 2, 40}) {
-    const auto second = toeplitz_column<double>({ToeplitzKind::second_difference}, n);
-    const auto b = random_columns<double>(n, 3, 5);
-    const auto broken = solve_by_gradients(runtime, second, 4.0, b);  // negative definite
-    CHECK(broken.status.info == n);
-    for (index_t e = 0; e < b.size(); ++e) CHECK(broken.x.data()[e] == 0);
-    check_refinement_fails<double, ToeplitzGradients>(runtime, second, -1);
-  }
-  // Its circulant matrix is definite where it is not itself: a direction tells.
-  const auto t = toeplitz_column<double>({ToeplitzKind::second_difference}, 400);
-  const auto b = random_columns<double>(400, 1, 5);
-  CHECK(solve_by_gradients(runtime, t, 4e-3, b).status.info == 400);
-  CHECK(solve_by_gradients(runtime, t, 4e-5, b, {8, 0}).status.ok());
+  check_refused(runtime);
+}
+
+TEMPLATE_TEST_CASE("gradients on a GPU", "[toeplitz][gpu]", float, double) {
+  require_gpu();
+  Runtime runtime({.cpus = 0, .gpus = 1});
+  check_definite<TestType>(runtime, {0, 1, 2, 3, 64, 501, 1009});
+  check_refused(runtime);
+}
+
+TEMPLATE_TEST_CASE("gradients in a sanitizer", "[toeplitz][gpu][sanitize]", float, double) {
+  require_gpu();
+  Runtime runtime({.cpus = 0, .gpus = 1});
+  check_definite<TestType>(runtime, {1, 65});
+}
+
+TEST_CASE("gradients of a long system on a GPU", "[toeplitz][gpu]") {
+  require_gpu();
+  Runtime runtime({.cpus = 0, .gpus = 1});
+  const index_t n = index_t{1} << 18;
+  const auto t = toeplitz_column<double>({ToeplitzKind::spd}, n);
+  const auto b = random_columns<double>(n, 1, 5);
+  Graph g(runtime);
+  auto x = b.clone();
+  const auto X = TileMatrix<double>::map(runtime, x.data(), n, 1, n, {n, 1});
+  const auto solution = toeplitz_solve(g, Toeplitz<double>(g, t), 0.0, X);
+  CHECK(solution.ok());
+  CHECK(solution.taken.method == ToeplitzMethod::gradients);
+  X.bring_home();
+  CHECK(kernels::toeplitz_residual(n, t.data(), 0.0, 1, x.data(), b.data()) <= 32 * eps<double>);
 }
 
 TEST_CASE("the condition by gradients", "[toeplitz]") {
