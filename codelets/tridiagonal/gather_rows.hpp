@@ -13,6 +13,7 @@ struct GatherRows {
   static constexpr std::uint32_t color = 0x8c8c8c;
   struct Args {};
   static void cpu(const Args& args, Out<T> a, std::span<const In<T>> tiles);
+  static void cuda(CudaContext& context, const Args& args, Out<T> a, std::span<const In<T>> tiles);
 };
 
 /// tile = rows first, first + 1, … of A.
@@ -24,6 +25,7 @@ struct TakeRows {
     index_t first = 0;
   };
   static void cpu(const Args& args, In<T> a, Out<T> tile);
+  static void cuda(CudaContext& context, const Args& args, In<T> a, Out<T> tile);
 };
 
 }  // namespace tesela::kernels
