@@ -41,28 +41,31 @@ int run_script(std::vector<std::string> words) {
                          std::generic_category().message(errno));
 }
 
-const Command interfaces_command(
-    Command::Group::bench, "interfaces", "Python's module beside SciPy, or on a GPU beside CuPy and PyTorch",
-    [](CLI::App& app) {
-      struct Options {
-        bool quick = false;
-        int repeat = 3;
-        std::string csv, device;
-      };
-      auto o = std::make_shared<Options>();
-      app.add_flag("--quick", o->quick, "a quarter of the sizes");
-      app.add_option("--repeat", o->repeat, "runs, of which the median counts")->check(CLI::Range(1, 1000))->capture_default_str();
-      app.add_option("--device", o->device, "arrays of this library on a GPU, instead of NumPy's")
-          ->check(CLI::IsMember({"cupy", "torch"}));
-      app.add_option("--csv", o->csv, "write the table to FILE")->type_name("FILE");
-      return std::function<int()>([o] {
-        std::vector<std::string> words{"--repeat", std::to_string(o->repeat)};
-        if (o->quick) words.emplace_back("--quick");
-        if (!o->device.empty()) words.insert(words.end(), {"--device", o->device});
-        if (!o->csv.empty()) words.insert(words.end(), {"--csv", o->csv});
-        return run_script(std::move(words));
-      });
-    });
+const Command interfaces_command(Command::Group::bench, "interfaces",
+                                 "Python's module beside SciPy, or on a GPU beside CuPy and PyTorch",
+                                 [](CLI::App& app) {
+                                   struct Options {
+                                     bool quick = false;
+                                     int repeat = 3;
+                                     std::string csv, device;
+                                   };
+                                   auto o = std::make_shared<Options>();
+                                   app.add_flag("--quick", o->quick, "a quarter of the sizes");
+                                   app.add_option("--repeat", o->repeat, "runs, of which the median counts")
+                                       ->check(CLI::Range(1, 1000))
+                                       ->capture_default_str();
+                                   app.add_option("--device", o->device,
+                                                  "arrays of this library on a GPU, instead of NumPy's")
+                                       ->check(CLI::IsMember({"cupy", "torch"}));
+                                   app.add_option("--csv", o->csv, "write the table to FILE")->type_name("FILE");
+                                   return std::function<int()>([o] {
+                                     std::vector<std::string> words{"--repeat", std::to_string(o->repeat)};
+                                     if (o->quick) words.emplace_back("--quick");
+                                     if (!o->device.empty()) words.insert(words.end(), {"--device", o->device});
+                                     if (!o->csv.empty()) words.insert(words.end(), {"--csv", o->csv});
+                                     return run_script(std::move(words));
+                                   });
+                                 });
 
 }  // namespace
 }  // namespace tesela::bench
