@@ -13,6 +13,11 @@ def read(array, name):
     What is under way on the library's current stream is waited for by CUDA's default stream, as the module waits for that.
     """
     library = type(array).__module__.partition(".")[0].replace("jaxlib", "jax")
+    if library == "torch":
+        if array.requires_grad:
+            raise TypeError(f"{name} requires grad: give {name}.detach()")
+        if array.is_neg():  # its numbers are not what its memory holds
+            raise TypeError(f"{name} is a negated view: give {name}.resolve_neg()")
     if not hasattr(array, "__dlpack_device__"):
         if not hasattr(array, "__cuda_array_interface__"):
             return None
@@ -22,11 +27,6 @@ def read(array, name):
         return None
     if library not in LIBRARIES:
         array, library = as_cupy(array, name), "cupy"
-    if library == "torch":
-        if array.requires_grad:
-            raise TypeError(f"{name} requires grad: give {name}.detach()")
-        if array.is_neg():  # its numbers are not what the memory holds
-            array = array.resolve_neg()
     with current(library, device):
         return LIBRARIES[library], device, array, array.__dlpack__(stream=1)
 

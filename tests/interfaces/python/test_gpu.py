@@ -316,6 +316,11 @@ def test_tensors_with_a_history_are_refused(torch):
     with pytest.raises(TypeError, match="detach"):
         tesela.qr(a)
     assert tesela.qr(a.detach()).r.is_cuda
+    with pytest.raises(TypeError, match="detach"):
+        tesela.qr(torch.ones(3, 3, requires_grad=True))
+    negated = torch.ones(3, 3, dtype=torch.complex128).conj().imag
+    with pytest.raises(TypeError, match="negated"):
+        tesela.qr(negated)
 
 
 def test_the_interface_of_cuda_arrays(cupy):
