@@ -102,7 +102,7 @@ def test_products(gpu, dtype, layouts, shape):
 
 @dtypes
 @orders
-@pytest.mark.parametrize("shape", [(1, 1), (700, 300), (300, 700), (1000, 1000)])
+@pytest.mark.parametrize("shape", [(1, 1), (700, 300), (300, 700)])
 def test_qr(gpu, dtype, order, shape):
     a = random(3, *shape, dtype=dtype)
     given = gpu.put(a, order)
@@ -161,7 +161,7 @@ def test_other_least_squares(gpu, order):
 
 @dtypes
 @orders
-@pytest.mark.parametrize("n", [1, 130, 1000])
+@pytest.mark.parametrize("n", [1, 300])
 def test_linear_systems(gpu, dtype, order, n):
     a = random(11, n, n, dtype=dtype) + 2 * np.sqrt(n).astype(dtype) * np.eye(n, dtype=dtype)
     b = random(12, n, 3, dtype=dtype)
@@ -182,7 +182,7 @@ def test_linear_systems(gpu, dtype, order, n):
 
 @dtypes
 @orders
-@pytest.mark.parametrize("n", [1, 130, 1000])
+@pytest.mark.parametrize("n", [1, 300])
 @pytest.mark.parametrize("lower", [False, True])
 def test_cholesky(gpu, dtype, order, n, lower):
     f = random(13, n, n, dtype=dtype)
@@ -199,7 +199,7 @@ def test_cholesky(gpu, dtype, order, n, lower):
 
 @dtypes
 @orders
-@pytest.mark.parametrize("n", [1, 200, 700])
+@pytest.mark.parametrize("n", [1, 300])
 def test_symmetric_eigenproblems(gpu, dtype, order, n):
     a = symmetric(14, n, dtype)
     scale = 10 * np.sqrt(n)
