@@ -61,14 +61,14 @@ AnyArray factor(nb::handle a_given, bool lower, bool overwrite_a) {
     auto [r, minor] = with_workers([&](const c::Session& session) {
       auto columns = Columns<T>::overwriting(session, a, overwrite_a);
       index_t order = 0;
+      const TileShape tile = suitable_cholesky_tile(session.runtime(), a.rows());
       {
-        const auto A = columns.in_tiles(session, suitable_cholesky_tile(session.runtime(), a.rows()), "A");
+        const auto A = columns.in_tiles(session, tile, "A");
         Graph g(session);
         order = cholesky(g, A).minor();
         g.wait();
       }
-      for (index_t j = 0; j < columns.cols; ++j)
-        std::fill_n(columns.data + j * columns.ld + j + 1, columns.rows - j - 1, T(0));
+      columns.zero_below_blocks(std::min(tile.mb, tile.nb));
       return std::pair(std::move(columns), order);
     });
     if (minor != 0)

@@ -105,7 +105,7 @@ ConstrainedResult solve_lse(nb::handle a_given, nb::handle b_given, nb::handle c
                  columns_b = Columns<T>::overwriting(session, b, overwrite_b && b.apart({&c, &d}));
       const auto A = columns_a.in_tiles(session, tile, "A"), B = columns_b.in_tiles(session, tile, "B");
       Graph g(session);
-      return lse(g, A, B, Columns<T>(c).take(), Columns<T>(d).take(), options);
+      return lse(g, A, B, Columns<T>::on_host(c).copy(), Columns<T>::on_host(d).copy(), options);
     });
     const bool solved = found.status == LseStatus::ok || found.status == LseStatus::rank_deficient;
     ConstrainedResult result;

@@ -61,18 +61,19 @@ namespace {
 
 /// C = a b on columns; a and b as they lie, turned where that is by rows.
 template <class T>
-HostMatrix<T> product(const Argument& a, const Argument& b) {
+NewMatrix<T> product(const Argument& a, const Argument& b) {
   return with_workers([&](const c::Session& session) {
     const index_t m = a.rows(), n = b.cols(), k = a.cols();
     const Op op_a = a.by_rows() ? Op::transpose : Op::none, op_b = b.by_rows() ? Op::transpose : Op::none;
-    const Columns<T> columns_a(a.by_rows() ? a.transposed() : a), columns_b(b.by_rows() ? b.transposed() : b);
-    HostMatrix<T> result(m, n);
+    const Columns<T> columns_a(session, a.by_rows() ? a.transposed() : a),
+        columns_b(session, b.by_rows() ? b.transposed() : b);
+    NewMatrix<T> result(Shape{m, n}, a.place());
     const GemmTile tile = suitable_gemm_tile(session.runtime(), m, n, k);
     const Shape tile_a = apply(op_a, {tile.mb, tile.kb}), tile_b = apply(op_b, {tile.kb, tile.nb});
     const auto A = columns_a.in_tiles(session, {tile_a.rows, tile_a.cols}, "A");
     const auto B = columns_b.in_tiles(session, {tile_b.rows, tile_b.cols}, "B");
     {
-      const auto C = TileMatrix<T>::map(session, result.data(), m, n, result.ld(), {tile.mb, tile.nb}, "C");
+      const auto C = result.in_tiles(session, {tile.mb, tile.nb}, "C");
       Graph g(session);
       gemm(g, op_a, op_b, T(1), A, B, T(0), C, {.bring_home = true});
       g.wait();
@@ -88,10 +89,9 @@ AnyArray matmul(nb::handle a_given, nb::handle b_given) {
   b.require_rows(a.cols());
   const bool row = a.is_vector(), column = b.is_vector();
   return in_precision({&a, &b}, [&]<class T>(T) -> AnyArray {
-    HostMatrix<T> result = product<T>(a, b);
-    if (row && column) return nb::float_(static_cast<double>(result(0, 0)));
-    if (!row && !column) return to_python(std::move(result), a.library());
-    return to_python(std::vector<T>(result.data(), result.data() + result.size()), a.library());
+    NewMatrix<T> result = product<T>(a, b);
+    if (row && column) return nb::float_(static_cast<double>(std::move(result).on_host()(0, 0)));
+    return std::move(result).to_python(row || column);
   });
 }
 

@@ -202,7 +202,7 @@ LeastSquaresResult wls(nb::handle a_given, nb::handle b_given, nb::handle w_give
   const Argument a("a", a_given), b("b", b_given), w("w", w_given);
   w.require_vector();
   return in_precision({&a, &b, &w}, [&]<class T>(T) {
-    const Columns<T> weights(w);
+    const auto weights = Columns<T>::on_host(w);
     return least_squares<T>(a, b, rcond.value_or(0), overwrite_a, overwrite_b,
                             [&](Graph& g, const auto& A, const auto& B, const OlsOptions& o) {
                               return tesela::wls(g, A, B, std::vector<T>(weights.data, weights.data + weights.rows), o);
@@ -218,7 +218,7 @@ LeastSquaresResult gls(nb::handle a_given, nb::handle b_given, nb::handle covari
   return in_precision({&a, &b, &s}, [&]<class T>(T) {
     return least_squares<T>(a, b, rcond.value_or(0), overwrite_a, overwrite_b,
                             [&](Graph& g, const auto& A, const auto& B, const OlsOptions& o) {
-                              return gls_covariance(g, A, B, Columns<T>(s).take(), o);
+                              return gls_covariance(g, A, B, Columns<T>::on_host(s).copy(), o);
                             });
   });
 }

@@ -214,8 +214,8 @@ struct QrResult {
 
 template <class T>
 struct Factors {
-  std::optional<HostMatrix<T>> q;
-  HostMatrix<T> r;
+  std::optional<NewMatrix<T>> q;
+  NewMatrix<T> r;
   Status status = {};
 };
 
@@ -225,18 +225,18 @@ Factors<T> factors(const c::Session& session, const Argument& a, index_t columns
   const index_t m = a.rows(), n = a.cols();
   const TileShape tile = suitable_qr_tile(session.runtime(), m, n);
   const auto array = Columns<T>::overwriting(session, a, overwrite_a);
-  Factors<T> found{std::nullopt, HostMatrix<T>(columns, n), {}};
-  if (with_q) found.q.emplace(m, columns);
+  Factors<T> found{std::nullopt, NewMatrix<T>(Shape{columns, n}, a.place()), {}};
+  if (with_q) found.q.emplace(Shape{m, columns}, a.place());
   const auto A = array.in_tiles(session, tile, "A");
   Graph g(session);
   const QrFactorization<T> f = tesela::qr(g, A);
   {
-    const auto R = TileMatrix<T>::map(session, found.r.data(), columns, n, found.r.ld(), tile, "R");
+    const auto R = found.r.in_tiles(session, tile, "R");
     f.extract_r(g, R);
     report_not_finite(g, A, FinitePart::upper);
     std::optional<TileMatrix<T>> Q;
     if (with_q) {
-      Q = TileMatrix<T>::map(session, found.q->data(), m, columns, found.q->ld(), tile, "Q");
+      Q = found.q->in_tiles(session, tile, "Q");
       f.form_q(g, *Q);
     }
     found.status = g.wait();
@@ -257,8 +257,8 @@ QrResult qr(nb::handle a_given, const std::string& mode, bool overwrite_a) {
       raise_lin_alg_error("column " + std::to_string(found.status.info) + " of r is not finite", "not finite",
                           nb::none());
     QrResult result;
-    if (found.q) result.q = to_python(std::move(*found.q), a.library());
-    result.r = to_python(std::move(found.r), a.library());
+    if (found.q) result.q = std::move(*found.q).to_python();
+    result.r = std::move(found.r).to_python();
     return result;
   });
 }

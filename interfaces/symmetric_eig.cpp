@@ -114,6 +114,7 @@ Code sygv(int64_t itype, char jobz, char uplo, index_t n, T* a, index_t lda, T* 
 #ifdef TESELA_PYTHON
 #include "interfaces/python/results.hpp"
 #include "interfaces/python/subsets.hpp"
+#include <tesela/algorithms/support/rearrange.hpp>
 
 namespace tesela::python {
 namespace {
@@ -122,17 +123,23 @@ template <class T>
 struct Pairs {
   SymmetricEigStatus status;
   std::vector<T> values;
-  std::optional<HostMatrix<T>> vectors;
+  std::optional<NewMatrix<T>> vectors;
 };
 
 /// Vectors leave their tiles when A has: these may be A's memory.
 template <class T>
-Pairs<T> pairs_of(const SymmetricEig<T>& found) {
+Pairs<T> pairs_of(const c::Session& session, Graph& g, const SymmetricEig<T>& found, const Place& place) {
   Pairs<T> pairs{found.status, {}, std::nullopt};
   for (const double value : found.values) pairs.values.push_back(static_cast<T>(value));
   if (found.status.ok() && found.vectors) {
-    pairs.vectors.emplace(found.vectors->m(), found.vectors->n());
-    found.vectors->copy_to(pairs.vectors->data(), pairs.vectors->ld());
+    const TileMatrix<T>& X = *found.vectors;
+    pairs.vectors.emplace(Shape{X.m(), X.n()}, place);
+    if (place.on_device()) {
+      rearrange(g, X, {}, pairs.vectors->in_tiles(session, X.tile_shape(), "V"));
+      g.wait();
+    } else {
+      X.copy_to(pairs.vectors->data(), pairs.vectors->ld());
+    }
   }
   return pairs;
 }
@@ -166,18 +173,18 @@ AnyArray eigh(nb::handle a_given, nb::handle b_given, bool lower, bool eigvals_o
       Graph g(session);
       if (!b) {
         const auto A = columns_a.in_tiles(session, {std::max<index_t>(n, 1), suitable_eig_tile(session.runtime(), n)});
-        return pairs_of(symmetric_eig(g, A, options.eig));
+        return pairs_of(session, g, symmetric_eig(g, A, options.eig), a.place());
       }
       const index_t edge = suitable_generalized_tile(session.runtime(), n);
       const auto columns_b = Columns<T>::overwriting(session, *b, overwrite_b);
       const auto A = columns_a.in_tiles(session, {edge, edge}, "A"), B = columns_b.in_tiles(session, {edge, edge}, "B");
-      return pairs_of(generalized_eig(g, A, B, options));
+      return pairs_of(session, g, generalized_eig(g, A, B, options), a.place());
     });
     if (!pairs.status.ok())
       raise_lin_alg_error("eigh: " + to_string(pairs.status), to_string(pairs.status), nb::none());
-    const nb::object w = to_python(std::move(pairs.values), a.library());
+    const nb::object w = to_python(pairs.values, a.place());
     if (eigvals_only) return w;
-    return nb::cast(EighResult{w, to_python(std::move(*pairs.vectors), a.library())});
+    return nb::cast(EighResult{w, std::move(*pairs.vectors).to_python()});
   });
 }
 

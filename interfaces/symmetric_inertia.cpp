@@ -43,7 +43,7 @@ nb::tuple inertia(nb::handle a_given, double sigma, bool lower) {
   return in_precision({&a}, [&]<class T>(T) {
     const SymmetricInertia found = with_workers([&](const c::Session& session) {
       const index_t edge = suitable_inertia_tile(session.runtime());
-      const Columns<T> columns(a);
+      const Columns<T> columns(session, a);
       const auto A = columns.in_tiles(session, {edge, edge});
       Graph g(session);
       return symmetric_inertia(g, A, sigma);

@@ -66,7 +66,7 @@ ToeplitzResult solve_toeplitz(nb::handle c_given, nb::handle b_given) {
       if (right.rows > 0 && right.cols > 0) {
         const auto X = right.in_one_tile(session, "X");
         Graph g(session);
-        solution = toeplitz_solve(g, Toeplitz<T>(g, Columns<T>(c).copy()), T(0), X);
+        solution = toeplitz_solve(g, Toeplitz<T>(g, Columns<T>::on_host(c).copy()), T(0), X);
       }
       return std::pair(std::move(right), std::move(solution));
     });

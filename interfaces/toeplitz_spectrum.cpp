@@ -92,7 +92,7 @@ AnyArray eigh_toeplitz(nb::handle c_given, bool eigvals_only, const ByIndex& by_
   return in_precision({&c}, [&]<class T>(T) -> AnyArray {
     Found<T> found = with_workers([&](const c::Session& session) {
       if (n == 0) return Found<T>{{}, HostMatrix<T>(0, 0), {}};
-      const Columns<T> column(c);
+      const auto column = Columns<T>::on_host(c);
       Graph g(session);
       const Spectrum<T> spectrum = toeplitz_spectrum<T>(g, span_of(column), options);
       if (!spectrum.good()) {
@@ -104,9 +104,9 @@ AnyArray eigh_toeplitz(nb::handle c_given, bool eigvals_only, const ByIndex& by_
       return part_of(spectrum, first, positions ? static_cast<std::size_t>(positions->size()) : spectrum.values.size());
     });
     if (!found.problem.empty()) raise_lin_alg_error("eigh_toeplitz: " + found.problem, "inaccurate", nb::none());
-    const nb::object w = to_python(std::move(found.values), c.library());
+    const nb::object w = to_python(std::move(found.values), c.place());
     if (eigvals_only) return w;
-    return nb::cast(EighResult{w, found.vectors ? to_python(std::move(*found.vectors), c.library()) : nb::none()});
+    return nb::cast(EighResult{w, found.vectors ? to_python(std::move(*found.vectors), c.place()) : nb::none()});
   });
 }
 
@@ -120,7 +120,7 @@ AnyArray count(nb::handle c_given, const std::vector<double>& shifts) {
   if (c.rows() > 0 && !shifts.empty())
     in_precision({&c}, [&]<class T>(T) {
       const std::vector<Inertia> found = with_workers([&](const c::Session& session) {
-        const Columns<T> column(c);
+        const auto column = Columns<T>::on_host(c);
         Graph g(session);
         return toeplitz_count(g, SineToeplitz<T>(g, span_of(column)), shifts);
       });
@@ -129,7 +129,7 @@ AnyArray count(nb::handle c_given, const std::vector<double>& shifts) {
         doubtful = doubtful || found[i].doubtful;
       }
     });
-  const nb::object counts = counts_to_python(below);
+  const nb::object counts = to_python(below, c.place());
   if (doubtful) raise_lin_alg_error("toeplitz_count: a count may be off", "doubtful", counts);
   return counts;
 }

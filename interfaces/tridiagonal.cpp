@@ -79,14 +79,21 @@ namespace {
 /// A band as long as the matrix: dl begins, and du ends, with what is not read. Of n - 1 numbers that is added.
 template <class T>
 struct Band {
-  std::shared_ptr<HostMatrix<T>> longer;
+  std::shared_ptr<NewMatrix<T>> longer;
   Columns<T> columns;
 
-  Band(const Argument& given, index_t n, index_t before) : columns(given) {
+  Band(const c::Session& session, const Argument& given, index_t n, index_t before) : columns(session, given) {
     if (given.rows() == n) return;
-    longer = std::make_shared<HostMatrix<T>>(HostMatrix<T>::zeros(n, given.cols()));
-    for (index_t j = 0; j < given.cols(); ++j)
-      std::copy_n(columns.data + j * columns.ld, n - 1, longer->data() + j * n + before);
+    const index_t k = given.cols();
+    if (const auto& place = given.place(); place.on_device()) {
+      longer = std::make_shared<NewMatrix<T>>(Shape{n, k}, place);
+      zero_columns(place.device, {longer->data(), n}, {n, k}, sizeof(T));
+      copy_columns(place.device, {longer->data() + before, n}, {columns.data, columns.ld}, {n - 1, k}, sizeof(T));
+    } else {
+      longer = std::make_shared<NewMatrix<T>>(HostMatrix<T>::zeros(n, k), place);
+      for (index_t j = 0; j < k; ++j)
+        std::copy_n(columns.data + j * columns.ld, n - 1, longer->data() + j * n + before);
+    }
     columns.data = longer->data();
     columns.rows = columns.ld = n;
   }
@@ -108,7 +115,7 @@ AnyArray solve_tridiagonal(nb::handle dl_given, nb::handle d_given, nb::handle d
       index_t info = 0;
       if (n > 0 && k > 0) {
         const TridiagonalTile tile = suitable_tridiagonal_tile(session.runtime(), TridiagonalMethod::automatic, n, k);
-        const Band<T> lower(dl, n, 1), middle(d, n, 0), upper(du, n, 0);
+        const Band<T> lower(session, dl, n, 1), middle(session, d, n, 0), upper(session, du, n, 0);
         const auto tiles = [&](const Band<T>& band, const char* label) {
           return band.columns.in_tiles(session, {tile.along, d.cols() == 1 ? 1 : tile.across}, label);
         };

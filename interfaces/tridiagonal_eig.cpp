@@ -96,7 +96,7 @@ AnyArray eigh_tridiagonal(nb::handle d_given, nb::handle e_given, bool eigvals_o
   }
   return in_precision({&d, &e}, [&]<class T>(T) -> AnyArray {
     Found<T> found = with_workers([&](const c::Session& session) {
-      const Columns<T> columns_d(d), columns_e(e);
+      const auto columns_d = Columns<T>::on_host(d), columns_e = Columns<T>::on_host(e);
       const auto diagonal = span_of(columns_d), beside = span_of(columns_e);
       TridiagonalEigOptions options;
       options.range = range;
@@ -113,9 +113,9 @@ AnyArray eigh_tridiagonal(nb::handle d_given, nb::handle e_given, bool eigvals_o
     });
     const std::string status = to_string(found.eig.status);
     if (!found.eig.status.ok()) raise_lin_alg_error("eigh_tridiagonal: " + status, status, nb::none());
-    const nb::object w = to_python(std::move(found.eig.values), d.library());
+    const nb::object w = to_python(std::move(found.eig.values), d.place());
     if (eigvals_only) return w;
-    return nb::cast(EighResult{w, to_python(std::move(found.vectors), d.library())});
+    return nb::cast(EighResult{w, to_python(std::move(found.vectors), d.place())});
   });
 }
 

@@ -1,5 +1,6 @@
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/memory.hpp>
+#include <tesela/runtime/out_of_memory.hpp>
 
 #include <algorithm>
 #include <fstream>
@@ -51,7 +52,7 @@ void require_memory_for_tiles(double tiles) {
   said << std::setprecision(3) << "not enough host memory for " << tiles << " tiles: what is kept of each takes "
        << tiles * each / (1 << 20) << " MiB in all, and " << std::max(free, 0.0) / (1 << 20)
        << " MiB are free: use larger tiles";
-  throw EnvironmentError(said.str());
+  throw OutOfMemory(said.str());
 }
 
 }  // namespace tesela

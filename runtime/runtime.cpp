@@ -3,6 +3,7 @@
 #include <tesela/runtime/internal/ranks.hpp>
 #include <tesela/runtime/internal/starpu.hpp>
 #include <tesela/runtime/internal/topology_parts.hpp>
+#include <tesela/runtime/out_of_memory.hpp>
 #include <tesela/runtime/ranks.hpp>
 #include <tesela/runtime/runtime.hpp>
 #include <tesela/runtime/topology.hpp>
@@ -342,7 +343,7 @@ HostBuffer::HostBuffer(Runtime& runtime, std::size_t bytes)
   constexpr std::size_t page = 4096;
   if (pinned_) pinned_ = starpu_malloc_flags(&data_, bytes, STARPU_MALLOC_PINNED) == 0;
   if (!pinned_) data_ = std::aligned_alloc(page, (bytes + page - 1) / page * page);
-  if (data_ == nullptr) throw EnvironmentError("not enough host memory for " + std::to_string(bytes) + " bytes");
+  if (data_ == nullptr) throw OutOfMemory("not enough host memory for " + std::to_string(bytes) + " bytes");
 }
 
 HostBuffer::~HostBuffer() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/out_of_memory.hpp>
 #include <tesela/runtime/types.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
@@ -82,8 +83,7 @@ class HostMatrix {
     if (bytes == 0) return;
     data_.reset(static_cast<T*>(detail::allocate(static_cast<std::size_t>(bytes), zeroed)));
     if (!data_)
-      throw EnvironmentError("HostMatrix: no memory for " + to_string(shape_) + " (" + std::to_string(bytes) +
-                             " bytes)");
+      throw OutOfMemory("HostMatrix: no memory for " + to_string(shape_) + " (" + std::to_string(bytes) + " bytes)");
   }
 
   std::size_t offset(index_t i, index_t j) const {

@@ -1,16 +1,16 @@
-"""The module beside SciPy: in one process, in turn, medians; every result is checked.
+"""The module beside SciPy, or on a GPU beside CuPy and PyTorch: in one process, in turn, medians; every result is checked.
 
-    PYTHONPATH=build/python .deps/python/bin/python bench/interfaces/interfaces.py [--quick] [--repeat R] [--csv FILE]
+    build/bin/tesela bench interfaces [--quick] [--repeat R] [--device cupy|torch] [--csv FILE]
 """
 
 import argparse
 import csv
+import re
 import statistics
 import sys
 import time
 
 import numpy as np
-import scipy.linalg
 
 import tesela
 
@@ -19,12 +19,26 @@ def fortran(*shape):
     return np.asfortranarray(np.random.default_rng(sum(shape)).standard_normal(shape))
 
 
+def on_host(x):
+    if isinstance(x, np.ndarray):
+        return x
+    return x.get() if hasattr(x, "get") else x.cpu().numpy()
+
+
 def close(x, y):
+    x, y = on_host(x), on_host(y)
     return float(np.linalg.norm(x - y) / np.linalg.norm(y))
+
+
+def diagonals(x, y):
+    """Of triangles whose rows have any sign."""
+    return close(abs(x.diagonal()), abs(y.diagonal()))
 
 
 def cases(quick):
     """Name, how many times faster it should be, ours, the peers, and the distance of their results."""
+    import scipy.linalg
+
     k = 4 if quick else 1
     n = 4096 // k
     a = fortran(n, n)
@@ -59,9 +73,69 @@ def cases(quick):
     yield f"eigh n={n}", 1, lambda: tesela.eigh(s)[0], {"scipy.linalg.eigh": lambda: scipy.linalg.eigh(s)[0]}, close
 
 
+def device_cases(quick, library):
+    """The same on a GPU, where the arrays lie; those of ours are CuPy's or PyTorch's."""
+    import cupy
+    import torch
+
+    k = 4 if quick else 1
+
+    def random(*shape):  # by columns
+        return cupy.random.default_rng(sum(shape)).standard_normal(shape[::-1]).T
+
+    def ours(x):
+        return torch.from_dlpack(x) if library == "torch" else x
+
+    n = 16384 // k
+    a = random(n, n)
+    x, t, rows = ours(a), torch.from_dlpack(a), ours(cupy.ascontiguousarray(a))
+    peers = {
+        "cupy.linalg.qr": lambda: cupy.linalg.qr(a, mode="r"),
+        "torch.linalg.qr": lambda: torch.linalg.qr(t, mode="r")[1],
+    }
+    yield f"qr R n={n}", 1.8, lambda: tesela.qr(x, mode="r").r, peers, diagonals
+    yield f"qr R n={n}, C order", 0.97, lambda: tesela.qr(rows, mode="r").r, {
+        "Fortran order": lambda: tesela.qr(x, mode="r").r
+    }, diagonals
+    b = random(n, 16)
+    y, u = ours(b), torch.from_dlpack(b)
+    yield f"solve n={n}", 1, lambda: tesela.solve(x, y), {
+        "cupy.linalg.solve": lambda: cupy.linalg.solve(a, b),
+        "torch.linalg.solve": lambda: torch.linalg.solve(t, u),
+    }, close
+    s = a @ a.T
+    s += n * cupy.eye(n)
+    del rows
+    v, w = ours(s), torch.from_dlpack(s)
+    yield f"cholesky n={n}", 1, lambda: tesela.cholesky(v), {
+        "cupy.linalg.cholesky": lambda: cupy.linalg.cholesky(s).T,
+        "torch.linalg.cholesky": lambda: torch.linalg.cholesky(w).T,
+    }, close
+    yield f"matmul n={n}", 1, lambda: tesela.matmul(x, x), {"cupy.matmul": lambda: a @ a}, close
+    del s, v, w
+    m, n = 131072 // k, 2048 // k
+    p, q = random(m, n), random(m, 1)
+    pp, qq = ours(p), ours(q[:, 0])
+    tp, tq = torch.from_dlpack(p), torch.from_dlpack(q)
+    yield f"lstsq {m}x{n}", 1.8, lambda: tesela.lstsq(pp, qq).x, {
+        "torch.linalg.lstsq": lambda: torch.linalg.lstsq(tp, tq)[0][:, 0]
+    }, close
+    del p, q, pp, qq, tp, tq
+    n = 16384 // k
+    s = a + a.T
+    v, w = ours(s), torch.from_dlpack(s)
+    yield f"eigh n={n}", 2, lambda: tesela.eigh(v)[0], {
+        "cupy.linalg.eigh": lambda: cupy.linalg.eigh(s)[0],
+    }, close
+
+
 def seconds(f):
     begun = time.perf_counter()
     result = f()
+    if "torch" in sys.modules:
+        sys.modules["torch"].cuda.synchronize()
+    if "cupy" in sys.modules:
+        sys.modules["cupy"].cuda.Device().synchronize()
     return time.perf_counter() - begun, result
 
 
@@ -69,31 +143,41 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a quarter of the sizes")
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--device", choices=["cupy", "torch"], help="arrays of this library on a GPU")
+    parser.add_argument("--only", default="", help="the cases whose names this regular expression is found in")
     parser.add_argument("--csv", help="write the table there")
     options = parser.parse_args()
-    print(f"# tesela {tesela.__version__} on {len(tesela.workers())} workers, SciPy {scipy.__version__}, NumPy {np.__version__}")
+    print(f"# tesela {tesela.__version__} on {len(tesela.workers())} workers, NumPy {np.__version__}")
     rows = [("what", "peer", "ours_s", "peer_s", "ratio", "target", "difference")]
     print("{:28} {:28} {:>9} {:>9} {:>7} {:>7} {:>11}".format(*rows[0]))
-    for name, target, ours, peers, distance in cases(options.quick):
+    table = device_cases(options.quick, options.device) if options.device else cases(options.quick)
+    for name, target, ours, peers, distance in table:
+        if not re.search(options.only, name):
+            continue
         seconds(ours)
         times = {which: [] for which in ("ours", *peers)}
-        for _ in range(options.repeat):
+        differences = {}
+        for run in range(options.repeat):
             elapsed, x = seconds(ours)
             times["ours"].append(elapsed)
             for peer, f in peers.items():
                 elapsed, y = seconds(f)
                 times[peer].append(elapsed)
-                difference = distance(x, y)
-                if not difference < 1e-6:
-                    sys.exit(f"{name}: {peer} differs by {difference}")
+                if run == 0:
+                    differences[peer] = difference = distance(x, y)
+                    if not difference < 1e-6:
+                        sys.exit(f"{name}: {peer} differs by {difference}")
+                del y
+            del x
         medians = {which: statistics.median(t) for which, t in times.items()}
         for peer in peers:
             ratio = medians[peer] / medians["ours"]
-            rows.append((name, peer, f"{medians['ours']:.4f}", f"{medians[peer]:.4f}", f"{ratio:.2f}", target, f"{difference:.1e}"))
+            rows.append((name, peer, f"{medians['ours']:.4f}", f"{medians[peer]:.4f}", f"{ratio:.2f}", target, f"{differences[peer]:.1e}"))
             print("{:28} {:28} {:>9} {:>9} {:>7} {:>7} {:>11}".format(*rows[-1]), flush=True)
     if options.csv:
         with open(options.csv, "w", newline="") as file:
             csv.writer(file).writerows(rows)
 
 
-main()
+if __name__ == "__main__":
+    main()

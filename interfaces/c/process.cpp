@@ -16,6 +16,7 @@ struct Process {
   std::shared_mutex mutex;  // shared by calls; exclusive to start and to stop
   std::unique_ptr<Runtime> runtime;
   std::atomic<bool> running{false}, forked{false};
+  RuntimeOptions (*usual_options)() = [] { return RuntimeOptions{}; };
   bool ended = false;  // the handler at exit has run: what workers need, CUDA above all, may have gone since
 };
 
@@ -61,12 +62,14 @@ Session::Session() {
     lock_.unlock();
     {
       const std::unique_lock alone(process().mutex);
-      if (process().runtime == nullptr) start_locked({});
+      if (process().runtime == nullptr) start_locked(process().usual_options());
     }
     lock_.lock();
   }
   runtime_ = process().runtime.get();
 }
+
+void set_usual_options(RuntimeOptions (*options)()) { process().usual_options = options; }
 
 void start_workers(const RuntimeOptions& options) {
   const std::unique_lock alone(process().mutex);

@@ -20,6 +20,9 @@ class Session {
   Runtime* runtime_;
 };
 
+/// What the first call starts the workers with: by default what the environment says.
+void set_usual_options(RuntimeOptions (*options)());
+
 /// Starts the workers. Throws LifetimeError where they run already.
 void start_workers(const RuntimeOptions& options);
 

@@ -15,12 +15,8 @@ bool has_our_type(nb::dlpack::dtype type) {
   return type.code == float_code && (type.bits == 32 || type.bits == 64) && type.lanes == 1;
 }
 
-Library library_of(nb::handle given) {
-  const std::string module = nb::cast<std::string>(given.type().attr("__module__"));
-  if (module.starts_with("torch")) return Library::pytorch;
-  if (module.starts_with("jax")) return Library::jax;
-  return Library::numpy;
-}
+/// The module that knows arrays on a GPU.
+nb::object devices(const char* function) { return nb::module_::import_("tesela._devices").attr(function); }
 
 /// A copy in NumPy, of native float32 or float64.
 nb::object in_our_type(const char* name, nb::handle given) {
@@ -46,7 +42,7 @@ nb::object in_our_type(const char* name, nb::handle given) {
 }
 
 template <class T, class S>
-void copy_columns(const Argument& a, HostMatrix<T>& h) {
+void copy_strided(const Argument& a, HostMatrix<T>& h) {
   const S* const from = static_cast<const S*>(a.data());
   const index_t rs = a.row_stride(), cs = a.col_stride();
   constexpr index_t edge = 32;  // of a block that is read and written in cache
@@ -61,61 +57,112 @@ void copy_columns(const Argument& a, HostMatrix<T>& h) {
 /// By tasks, from as many numbers on.
 constexpr index_t worth_tasks = 1 << 18;
 template <class T>
-void turn(const c::Session& session, const Argument& a, HostMatrix<T>& h) {
-  const TileShape tile{512, 512};
-  const auto A = TileMatrix<T>::map(session, static_cast<const T*>(a.data()), a.cols(), a.rows(), a.row_stride(), tile);
-  const auto B = TileMatrix<T>::map(session, h.data(), h.rows(), h.cols(), h.ld(), tile, "B");
+void turn(const c::Session& session, const Argument& a, NewMatrix<T>& turned) {
+  const index_t edge = a.place().on_device() ? 16384 : 512;  // a tile has less than 2^32 numbers
+  const auto A = map(session, const_cast<T*>(static_cast<const T*>(a.data())), {a.cols(), a.rows()}, a.row_stride(),
+                     {edge, edge}, "A", a.place());
+  const auto B = turned.in_tiles(session, {edge, edge}, "B");
   Graph g(session);
   rearrange(g, A, {.op = Op::transpose}, B);
   g.wait();
 }
 
-nb::object as_of(nb::object numpy_array, Library library) {
-  switch (library) {
-    case Library::numpy:
-      break;
-    case Library::pytorch:
-      return nb::module_::import_("torch").attr("from_numpy")(numpy_array);
-    case Library::jax:
-      return nb::module_::import_("jax.numpy").attr("asarray")(numpy_array);
-  }
-  return numpy_array;
-}
-
 template <class T>
-nb::object array_of(HostMatrix<T> matrix, bool vector, Library library) {
-  const std::size_t rows = static_cast<std::size_t>(matrix.rows()), cols = static_cast<std::size_t>(matrix.cols());
+nb::object host_array(HostMatrix<T> matrix, bool vector, Library library) {
+  const std::size_t shape[] = {static_cast<std::size_t>(vector ? matrix.size() : matrix.rows()),
+                               static_cast<std::size_t>(matrix.cols())};
   auto kept = std::make_unique<HostMatrix<T>>(std::move(matrix));
   T* const data = kept->data();
   const nb::capsule owner(kept.get(), [](void* p) noexcept { delete static_cast<HostMatrix<T>*>(p); });
   kept.release();
   static T nothing;  // an array without elements has an address, too
-  const std::size_t shape[] = {rows, cols};
   const nb::ndarray<nb::numpy, T, nb::f_contig> array(data != nullptr ? data : &nothing, vector ? 1 : 2, shape, owner);
-  return as_of(nb::cast(array), library);
+  nb::object numpy_array = nb::cast(array);
+  if constexpr (std::is_same_v<T, index_t>)
+    numpy_array = numpy_array.attr("astype")("int64");  // which C has two types for
+  if (library == Library::pytorch) return nb::module_::import_("torch").attr("from_numpy")(numpy_array);
+  if (library == Library::jax) return nb::module_::import_("jax.numpy").attr("asarray")(numpy_array);
+  return numpy_array;
+}
+
+template <class T>
+nb::object device_array(DeviceBuffer buffer, Shape shape, bool vector, Library library) {
+  const auto rows = static_cast<std::size_t>(shape.rows), cols = static_cast<std::size_t>(shape.cols);
+  const std::size_t extents[] = {vector ? rows * cols : rows, cols};
+  const std::int64_t strides[] = {1, std::max<std::int64_t>(shape.rows, 1)};
+  auto kept = std::make_unique<DeviceBuffer>(std::move(buffer));
+  void* const data = kept->data();
+  const int device = kept->device();
+  const nb::capsule owner(kept.get(), [](void* p) noexcept { delete static_cast<DeviceBuffer*>(p); });
+  kept.release();
+  const nb::ndarray<nb::array_api, T> array(data, vector ? 1 : 2, extents, owner, strides, nb::dtype<T>(),
+                                            nb::device::cuda::value, device);
+  return devices("adopt")(nb::cast(array), static_cast<int>(library));
 }
 
 }  // namespace
 
-Argument::Argument(const char* name, nb::handle given)
-    : name_(name), object_(nb::borrow(given)), library_(library_of(given)) {
-  const auto read = [&](nb::handle from) { return nb::try_cast(from, view_, false); };
-  if (!read(given) || (view_.device_type() == nb::device::cpu::value && !has_our_type(view_.dtype())) ||
-      reinterpret_cast<std::uintptr_t>(view_.data()) % (view_.itemsize() > 0 ? view_.itemsize() : 1) != 0) {
-    object_ = in_our_type(name, given);
-    converted_ = true;
-    if (!read(object_)) throw nb::type_error((std::string(name) + " is no array").c_str());
-  }
-  if (view_.device_type() != nb::device::cpu::value)
-    throw nb::type_error((std::string(name) + " is not in the host's memory").c_str());
+Argument::Argument(const char* name, nb::handle given) : name_(name), object_(nb::borrow(given)) {
+  const std::string module = nb::cast<std::string>(given.type().attr("__module__"));
+  if (module.starts_with("torch")) place_.library = Library::pytorch;
+  if (module.starts_with("jax")) place_.library = Library::jax;
+  const bool plain = module == "numpy" || module == "builtins";
+  const nb::object found = plain ? nb::none() : devices("read")(given, name);
+  if (found.is_none())
+    read_host(given);
+  else
+    read_device(nb::cast<nb::tuple>(found));
+}
+
+void Argument::read_shape() {
   if (view_.ndim() != 1 && view_.ndim() != 2)
-    refuse(name, "has " + std::to_string(view_.ndim()) + " dimensions, not 1 or 2");
+    refuse(name_, "has " + std::to_string(view_.ndim()) + " dimensions, not 1 or 2");
   shape_ = {static_cast<index_t>(view_.shape(0)), is_vector() ? 1 : static_cast<index_t>(view_.shape(1))};
   row_stride_ = view_.stride(0);
   col_stride_ = is_vector() ? std::max<index_t>(shape_.rows, 1) : view_.stride(1);
+}
+
+void Argument::read_host(nb::handle given) {
+  const auto read = [&](nb::handle from) { return nb::try_cast(from, view_, false); };
+  if (!read(given) || (view_.device_type() == nb::device::cpu::value && !has_our_type(view_.dtype())) ||
+      reinterpret_cast<std::uintptr_t>(view_.data()) % (view_.itemsize() > 0 ? view_.itemsize() : 1) != 0) {
+    object_ = in_our_type(name_, given);
+    converted_ = true;
+    if (!read(object_)) throw nb::type_error((std::string(name_) + " is no array").c_str());
+  }
+  if (view_.device_type() != nb::device::cpu::value)
+    throw nb::type_error((std::string(name_) + " is neither in the host's memory nor on a CUDA device").c_str());
+  read_shape();
   // JAX's arrays do not change. What else is written to must be given as such.
   nb::ndarray<> own;
-  writable_ = !converted_ && library_ != Library::jax && nb::try_cast(given, own, false);
+  writable_ = !converted_ && place_.library != Library::jax && nb::try_cast(given, own, false);
+}
+
+/// What _devices.read found.
+void Argument::read_device(const nb::tuple& found) {
+  const auto read = [&](const nb::tuple& what) {
+    place_ = {static_cast<Library>(nb::cast<int>(what[0])), nb::cast<int>(what[1])};
+    object_ = what[2];
+    if (!nb::try_cast(nb::object(what[3]), view_, false))
+      throw nb::type_error((std::string(name_) + " is no array").c_str());
+    read_shape();
+  };
+  const auto take_copy = [&](const nb::object& copy) {
+    converted_ = true;
+    read(nb::cast<nb::tuple>(devices("read")(copy, name_)));
+  };
+  read(found);
+  if (!has_our_type(view_.dtype())) {
+    using Code = nb::dlpack::dtype_code;
+    const auto code = static_cast<Code>(view_.dtype().code);
+    const bool whole = code == Code::Int || code == Code::UInt || code == Code::Bool;
+    if (whole || (view_.dtype().bits == 16 && code != Code::Complex))
+      take_copy(devices("converted")(object_, whole ? "float64" : "float32"));
+    if (!has_our_type(view_.dtype()))
+      throw nb::type_error((std::string(name_) + " has numbers of another type than float32 and float64").c_str());
+  }
+  if (!by_columns() && !by_rows()) take_copy(devices("without_gaps")(object_));
+  writable_ = !converted_ && place_.library != Library::jax;
 }
 
 bool Argument::apart(std::initializer_list<const Argument*> others) const {
@@ -159,53 +206,128 @@ void Argument::require_vector_of(index_t size) const {
     refuse(name_, "must be a vector of " + std::to_string(size) + ", not " + to_string(shape_));
 }
 
+void require_together(std::initializer_list<const Argument*> arguments) {
+  const Argument& first = **arguments.begin();
+  for (const Argument* a : arguments) {
+    const auto problem = [&](const std::string& text) {
+      return nb::type_error((std::string(first.name()) + " and " + a->name() + text).c_str());
+    };
+    if (a->place().device != first.place().device) throw problem(" lie in different memories, of the host or of a GPU");
+    if (a->place().on_device() && a->single() != first.single())
+      throw problem(" are of float32 and float64, on a GPU: convert one");
+  }
+}
+
+template <class T>
+NewMatrix<T>::NewMatrix(Shape shape, const Place& place)
+    : place_(place), shape_(shape), memory_(HostMatrix<T>(place.on_device() ? 0 : shape.rows, shape.cols)) {
+  if (place.on_device())
+    memory_ = DeviceBuffer(place.device, static_cast<std::size_t>(shape.rows * shape.cols) * sizeof(T));
+}
+
+template <class T>
+NewMatrix<T>::NewMatrix(HostMatrix<T> numbers, const Place& place)
+    : place_(place), shape_(numbers.shape()), memory_(std::move(numbers)) {
+  if (!place.on_device()) return;
+  auto& host = std::get<HostMatrix<T>>(memory_);
+  DeviceBuffer there(place.device, static_cast<std::size_t>(host.size()) * sizeof(T));
+  copy_columns(place.device, {there.data(), ld()}, {host.data(), host.ld()}, shape_, sizeof(T));
+  memory_ = std::move(there);
+}
+
+template <class T>
+T* NewMatrix<T>::data() {
+  if (auto* host = std::get_if<HostMatrix<T>>(&memory_)) return host->data();
+  return static_cast<T*>(std::get<DeviceBuffer>(memory_).data());
+}
+
+template <class T>
+HostMatrix<T> NewMatrix<T>::on_host() && {
+  if (auto* host = std::get_if<HostMatrix<T>>(&memory_)) return std::move(*host);
+  HostMatrix<T> numbers(shape_.rows, shape_.cols);
+  copy_columns(place_.device, {numbers.data(), numbers.ld()}, {data(), ld()}, shape_, sizeof(T));
+  return numbers;
+}
+
+template <class T>
+nb::object NewMatrix<T>::to_python(bool vector) && {
+  if (auto* host = std::get_if<HostMatrix<T>>(&memory_)) return host_array(std::move(*host), vector, place_.library);
+  return device_array<T>(std::move(std::get<DeviceBuffer>(memory_)), shape_, vector, place_.library);
+}
+
 template <class T>
 Columns<T>::Columns(const Argument& a, bool in_place, const c::Session* session)
-    : c::Array<T>(a.name(), nullptr, {0, 0}, "ld", 1) {
+    : c::Array<T>(a.name(), nullptr, {0, 0}, "ld", 1), place_(a.place()) {
   this->rows = a.rows();
   this->cols = a.cols();
-  const bool by_columns =
-      (a.row_stride() == 1 || a.rows() <= 1) && (a.col_stride() >= std::max<index_t>(a.rows(), 1) || a.cols() <= 1);
-  if (in_place && by_columns && a.single() == (sizeof(T) == 4)) {
+  if (in_place && a.by_columns() && a.single() == (sizeof(T) == 4)) {
     this->data = const_cast<T*>(static_cast<const T*>(a.data()));
     this->ld = a.cols() <= 1 ? std::max<index_t>(a.rows(), 1) : a.col_stride();
     return;
   }
-  copy_ = std::make_shared<HostMatrix<T>>(a.rows(), a.cols());
-  if (session != nullptr && a.by_rows() && a.single() == (sizeof(T) == 4) && copy_->size() >= worth_tasks)
+  const bool by_tasks = a.by_rows() && !a.by_columns() && session != nullptr && a.single() == (sizeof(T) == 4);
+  if (place_.on_device() && a.by_columns()) {
+    copy_ = std::make_shared<NewMatrix<T>>(Shape{a.rows(), a.cols()}, place_);
+    copy_columns(place_.device, {copy_->data(), copy_->ld()}, {const_cast<void*>(a.data()), a.col_stride()},
+                 {a.rows(), a.cols()}, sizeof(T));
+  } else if (by_tasks && (place_.on_device() || a.rows() * a.cols() >= worth_tasks)) {
+    copy_ = std::make_shared<NewMatrix<T>>(Shape{a.rows(), a.cols()}, place_);
     turn<T>(*session, a, *copy_);
-  else
-    a.single() ? copy_columns<T, float>(a, *copy_) : copy_columns<T, double>(a, *copy_);
+  } else {
+    HostMatrix<T> numbers(a.rows(), a.cols());
+    a.single() ? copy_strided<T, float>(a, numbers) : copy_strided<T, double>(a, numbers);
+    copy_ = std::make_shared<NewMatrix<T>>(std::move(numbers), place_);
+  }
   this->data = copy_->data();
   this->ld = copy_->ld();
 }
 
 template <class T>
-nb::object to_python(HostMatrix<T> matrix, Library library) {
-  return array_of(std::move(matrix), false, library);
-}
-template <class T>
-nb::object column_to_python(HostMatrix<T> matrix, Library library) {
-  return array_of(std::move(matrix), true, library);
-}
-template <class T>
-nb::object to_python(std::vector<T> numbers, Library library) {
-  HostMatrix<T> column(static_cast<index_t>(numbers.size()), 1);
-  std::copy(numbers.begin(), numbers.end(), column.data());
-  return array_of(std::move(column), true, library);
-}
-
-nb::object counts_to_python(const std::vector<index_t>& counts) {
-  return nb::module_::import_("numpy").attr("array")(counts, "dtype"_a = "int64");
+Columns<T> Columns<T>::on_host(const Argument& a) {
+  if (!a.place().on_device()) return Columns(a, true, nullptr);
+  const bool turned = !a.by_columns();
+  const Argument lies = turned ? a.transposed() : a;
+  HostMatrix<T> numbers(lies.rows(), lies.cols());
+  copy_columns(a.place().device, {numbers.data(), numbers.ld()}, {const_cast<void*>(lies.data()), lies.col_stride()},
+               lies.shape(), sizeof(T));
+  if (turned) {
+    HostMatrix<T> by_columns(a.rows(), a.cols());
+    for (index_t j = 0; j < a.cols(); ++j)
+      for (index_t i = 0; i < a.rows(); ++i) by_columns(i, j) = numbers(j, i);
+    numbers = std::move(by_columns);
+  }
+  return Columns(a, std::make_shared<NewMatrix<T>>(std::move(numbers), Place{}));
 }
 
+template <class T>
+Columns<T>::Columns(const Argument& a, std::shared_ptr<NewMatrix<T>> copy)
+    : c::Array<T>(a.name(), copy->data(), {a.rows(), a.cols()}, "ld", copy->ld()), copy_(std::move(copy)) {}
+
+template <class T>
+void Columns<T>::zero_below_blocks(index_t order) const {
+  for (index_t j = 0; j + order < this->rows; j += order) {
+    const index_t width = std::min(order, this->cols - j), height = this->rows - j - order;
+    T* const below = this->data + j + order + j * this->ld;
+    if (place_.on_device())
+      zero_columns(place_.device, {below, this->ld}, {height, width}, sizeof(T));
+    else
+      for (index_t k = 0; k < width; ++k) std::fill_n(below + k * this->ld, height, T(0));
+  }
+}
+
+template <class T>
+HostMatrix<T> Columns<T>::copy() const {
+  if (!place_.on_device()) return c::Array<T>::copy();
+  HostMatrix<T> numbers(this->rows, this->cols);
+  copy_columns(place_.device, {numbers.data(), numbers.ld()}, {this->data, this->ld}, numbers.shape(), sizeof(T));
+  return numbers;
+}
+
+template class NewMatrix<float>;
+template class NewMatrix<double>;
+template class NewMatrix<int>;
+template class NewMatrix<index_t>;
 template class Columns<float>;
 template class Columns<double>;
-template nb::object to_python(HostMatrix<float>, Library);
-template nb::object to_python(HostMatrix<double>, Library);
-template nb::object column_to_python(HostMatrix<float>, Library);
-template nb::object column_to_python(HostMatrix<double>, Library);
-template nb::object to_python(std::vector<float>, Library);
-template nb::object to_python(std::vector<double>, Library);
 
 }  // namespace tesela::python

@@ -3,13 +3,17 @@
 #include "interfaces/python/process.hpp"
 #include "interfaces/python/results.hpp"
 #include <tesela/runtime/config.hpp>
+#include <tesela/runtime/device_memory.hpp>
+#include <tesela/runtime/out_of_memory.hpp>
 #include <tesela/runtime/trace.hpp>
 
 #include <atomic>
+#include <cstdlib>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 #include <pthread.h>
+#include <string>
 #include <vector>
 
 namespace tesela::python {
@@ -43,6 +47,8 @@ void translate(const std::exception_ptr& thrown, void*) {
     PyErr_SetString(PyExc_ValueError, e.what());
   } catch (const FileError& e) {
     PyErr_SetString(PyExc_OSError, e.what());
+  } catch (const OutOfMemory& e) {
+    PyErr_SetString(PyExc_MemoryError, e.what());
   } catch (const EnvironmentError& e) {
     PyErr_SetString(PyExc_OSError, e.what());
   } catch (const Error& e) {  // Cancelled, LifetimeError
@@ -50,14 +56,32 @@ void translate(const std::exception_ptr& thrown, void*) {
   }
 }
 
+bool gpu_memory_was_limited() {
+  constexpr int most_gpus = 64;
+  bool limited = std::getenv("STARPU_LIMIT_CUDA_MEM") != nullptr;
+  for (int gpu = 0; gpu < most_gpus && !limited; ++gpu)
+    limited = std::getenv(("STARPU_LIMIT_CUDA_" + std::to_string(gpu) + "_MEM").c_str()) != nullptr;
+  return limited;
+}
+
+/// The array libraries beside it need the GPUs' memory as well: tiles may take half of what is free now.
+RuntimeOptions usual_options() {
+  RuntimeOptions options;
+  const char* gpus = std::getenv("STARPU_NCUDA");
+  if (gpu_memory_was_limited() || (gpus != nullptr && std::string(gpus) == "0")) return options;
+  const std::size_t megabytes = free_device_bytes() / 2 >> 20;
+  if (megabytes > 0) options.gpu_megabytes = static_cast<int>(megabytes);
+  return options;
+}
+
 void start(std::optional<int> cpus, std::optional<int> gpus, std::optional<std::string> scheduler,
            std::optional<int> gpu_megabytes, std::optional<int> streams_per_gpu, const std::string& trace_dir) {
   require_process();
-  RuntimeOptions options;
+  RuntimeOptions options = gpus == 0 || gpu_megabytes ? RuntimeOptions() : usual_options();
   options.cpus = cpus;
   options.gpus = gpus;
   options.scheduler = scheduler;
-  options.gpu_megabytes = gpu_megabytes;
+  if (gpu_megabytes) options.gpu_megabytes = gpu_megabytes;
   options.streams_per_gpu = streams_per_gpu;
   options.trace_dir = trace_dir;
   const nb::gil_scoped_release free;
@@ -106,6 +130,7 @@ void add_parts(nb::module_& module) {
 NB_MODULE(_tesela, m) {
   using namespace tesela::python;
   read_interpreter();
+  tesela::c::set_usual_options(usual_options);
   nb::register_exception_translator(translate);
   m.attr("__version__") = tesela::config::version;
   m.def("start", start, nb::kw_only(), "cpus"_a = nb::none(), "gpus"_a = nb::none(), "scheduler"_a = nb::none(),
@@ -119,7 +144,7 @@ cpus, gpus : int, optional
 scheduler : str, optional
     StarPU's policy, such as 'lws' or 'dmdas'.
 gpu_megabytes : int, optional
-    How much of each GPU's memory it may take.
+    How much of each GPU's memory tiles may take; by default half of what is free, or STARPU_LIMIT_CUDA_MEM.
 streams_per_gpu : int, optional
     Tasks that one GPU runs at a time.
 trace_dir : str, optional

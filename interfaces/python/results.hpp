@@ -38,7 +38,7 @@ struct EighResult {
 template <class T>
 nb::object number_or_numbers(const Argument& b, const std::vector<T>& numbers) {
   if (b.is_vector() && numbers.size() == 1) return nb::float_(static_cast<double>(numbers[0]));
-  return to_python(numbers, b.library());
+  return to_python(numbers, b.place());
 }
 
 }  // namespace tesela::python

@@ -32,10 +32,10 @@ TileMatrixObject::TileMatrixObject(nb::handle array, TileShape tile) {
   if (!a.writable())
     throw nb::value_error("a must be a writable array of float32 or float64, which tasks then work on in place");
   in_precision({&a}, [&]<class T>(T) {
-    const Columns<T> columns(a);
-    if (columns.copied()) throw nb::value_error("a must lie by columns, as numpy.asfortranarray(a) does");
-    matrix_ = with_workers(
-        [&](const c::Session& session) { return std::optional<TileMatrix<T>>(columns.in_tiles(session, tile)); });
+    if (!a.by_columns()) throw nb::value_error("a must lie by columns, as numpy.asfortranarray(a) does");
+    matrix_ = with_workers([&](const c::Session& session) {
+      return std::optional<TileMatrix<T>>(Columns<T>(session, a).in_tiles(session, tile));
+    });
   });
   array_ = a.object();
 }

@@ -1,4 +1,5 @@
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/out_of_memory.hpp>
 #include <tesela/tiles/io/csv_table.hpp>
 #include <tesela/tiles/io/mapped_file.hpp>
 
@@ -80,8 +81,7 @@ class Reader {
   }
   [[noreturn]] void fail_to_parse() const {
     rethrow();
-    if (csv_error(const_cast<csv_parser*>(&parser_)) == CSV_ENOMEM)
-      throw EnvironmentError(name_ + ": no memory for it");
+    if (csv_error(const_cast<csv_parser*>(&parser_)) == CSV_ENOMEM) throw OutOfMemory(name_ + ": no memory for it");
     fail("a quote stands where none may");
   }
   void rethrow() const {

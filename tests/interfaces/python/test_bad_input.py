@@ -47,6 +47,25 @@ def test_other_dimensions_are_value_errors(call, wrong):
 
 
 @EVERY
+def test_arrays_on_a_gpu_of_unknown_libraries_need_cupy(call):
+    class Foreign:
+        __cuda_array_interface__ = {"shape": (2, 2), "typestr": "<f8", "data": (0, False), "version": 3}
+
+    class Other:
+        def __dlpack_device__(self):
+            return 2, 0
+
+    try:
+        import cupy  # noqa: F401
+    except ImportError:
+        for wrong in (Foreign(), Other()):
+            with pytest.raises(TypeError, match="CuPy"):
+                call(wrong)
+    else:
+        pytest.skip("CuPy is here")
+
+
+@EVERY
 def test_none_is_a_type_error(call):
     with pytest.raises(TypeError):
         call(None)

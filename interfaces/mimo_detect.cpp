@@ -1,0 +1,110 @@
+// From C not yet: batches of complex numbers have no form there.
+#ifdef TESELA_PYTHON
+#include "interfaces/python/signals.hpp"
+#include <tesela/algorithms/mimo/mimo_detect.hpp>
+
+namespace tesela::python {
+namespace {
+
+struct DetectionResult {
+  AnyArray labels, distances, nodes;
+  index_t uncertified = 0, ties = 0, failed = 0;
+};
+
+DetectionResult result_of(const Signals& signals, Detection found) {
+  DetectionResult result;
+  result.uncertified = found.uncertified();
+  result.ties = found.ties();
+  result.failed = found.failed();
+  std::vector<double> distances;
+  std::vector<index_t> nodes;
+  for (const SearchReport& report : found.reports) {
+    distances.push_back(report.distance);
+    nodes.push_back(static_cast<index_t>(report.nodes));
+  }
+  result.labels = of_signals(signals, std::move(found.labels));
+  result.distances = to_python(distances);
+  result.nodes = to_python(nodes);
+  return result;
+}
+
+DetectionResult detect(nb::handle h, nb::handle y, nb::handle constellation, const std::string& method, double n0,
+                       const std::string& order, index_t max_nodes) {
+  const Signals signals(h, y);
+  const auto alphabets = constellations_of(constellation, signals.shape().streams);
+  MimoOptions options;
+  choice("method", mimo_methods(), method);
+  parse_mimo_method("mimo_detect", method, options);
+  options.order = choice("order", column_orders(), order);
+  options.n0 = n0;
+  options.max_nodes = max_nodes;
+  const auto with = [&]<class T>(T) {
+    const auto H = signals.h<T>(), Y = signals.y<T>();
+    return with_workers([&](const c::Session& session) {
+      Graph g(session);
+      return mimo_detect(g, signals.shape(), H, Y, alphabets, options);
+    });
+  };
+  DetectionResult result = result_of(signals, signals.single() ? with(float()) : with(double()));
+  if (result.failed > 0)
+    raise_lin_alg_error("mimo_detect: " + std::to_string(result.failed) +
+                            " signals have no answer, since columns of their channels are dependent",
+                        "dependent columns", nb::cast(result));
+  return result;
+}
+
+const Part part([](nb::module_& m) {
+  nb::class_<DetectionResult>(m, "DetectionResult", "What `mimo_detect` found.")
+      .def_ro("labels", &DetectionResult::labels,
+              "(streams, signals), of one signal (streams,): the place of each point in its constellation.")
+      .def_ro("distances", &DetectionResult::distances, "||y - H s|| of each signal.")
+      .def_ro("nodes", &DetectionResult::nodes, "Of the tree that the search of each signal looked at.")
+      .def_ro("uncertified", &DetectionResult::uncertified, "Signals whose search `max_nodes` ended: best found.")
+      .def_ro("ties", &DetectionResult::ties, "Signals that another vector is as near to, as far as rounding can tell.")
+      .def_ro("failed", &DetectionResult::failed, "Signals without an answer, whose labels are -1.")
+      .def("__repr__", [](nb::handle self) {
+        return describe(self, {"uncertified", "ties", "failed"});
+      });
+  m.def("mimo_detect", detect, "h"_a, "y"_a, "constellation"_a, nb::kw_only(), "method"_a = "sd", "n0"_a = 0.0,
+        "order"_a = "mmse-vblast", "max_nodes"_a = 0,
+        R"(What several streams sent, as several antennas heard it: y = h s + noise, exactly.
+
+Parameters
+----------
+h : (antennas, streams) or (channels, antennas, streams) array
+    Complex. Of several channels each passes the same number of signals, one after the other.
+y : (antennas,) or (antennas, signals) array
+constellation : str, array, or list of one for each stream
+    'bpsk', 'qpsk', '8psk', '16qam', '64qam', '256qam' or '1024qam'; or complex points in the order of their labels.
+method : str
+    'sd' finds s of least ||y - h s|| (maximum likelihood) by a sphere search. Others answer something else: 'zf',
+    'mmse', 'zf-sic', 'mmse-sic', 'babai', 'kbest:16', 'fsd:1', 'lr', 'ep' and more, which an error message lists.
+n0 : float
+    The noise's variance, which the linear methods and the orders of 'mmse' use.
+order : str
+    In which the search decides on streams.
+max_nodes : int
+    After which the search of a signal ends uncertified; 0: never.
+
+Returns
+-------
+DetectionResult
+
+Raises
+------
+numpy.linalg.LinAlgError
+    If a method that needs independent columns meets others; its attribute `result` has the other signals' labels.
+
+Examples
+--------
+>>> import numpy as np, tesela
+>>> h = np.array([[1, 0.5j], [0.2, 1]])
+>>> sent = np.array([1 - 1j, -1 - 1j]) / np.sqrt(2)
+>>> tesela.mimo_detect(h, h @ sent, "qpsk").labels
+array([1, 3], dtype=int32)
+)");
+});
+
+}  // namespace
+}  // namespace tesela::python
+#endif

@@ -1,0 +1,95 @@
+// From C not yet: batches of complex numbers have no form there.
+#ifdef TESELA_PYTHON
+#include "interfaces/python/signals.hpp"
+#include <tesela/algorithms/mimo/mimo_soft.hpp>
+
+namespace tesela::python {
+namespace {
+
+struct SoftResult {
+  AnyArray llrs, nodes;
+  index_t failed = 0;
+};
+
+SoftResult soft(nb::handle h, nb::handle y, nb::handle constellation, double n0, const std::string& kind, double clip,
+                const std::string& order, nb::handle priors_given) {
+  const Signals signals(h, y);
+  const auto alphabets = constellations_of(constellation, signals.shape().streams);
+  SoftOptions options;
+  choice("kind", soft_kinds(), kind);
+  parse_soft_kind("mimo_soft", kind, options);
+  options.order = choice("order", column_orders(), order);
+  options.n0 = n0;
+  options.clip = clip;
+  std::optional<Argument> priors;
+  if (!priors_given.is_none()) priors.emplace("priors", priors_given);
+  if (priors && priors->place().on_device())
+    throw nb::type_error("priors lie on a GPU; mimo_soft takes NumPy's arrays");
+  const auto with = [&]<class T>(T) {
+    const auto H = signals.h<T>(), Y = signals.y<T>();
+    auto found = with_workers([&](const c::Session& session) {
+      Graph g(session);
+      return mimo_soft(g, signals.shape(), H, Y, alphabets, options,
+                       priors ? Columns<T>::on_host(*priors).copy() : HostMatrix<T>());
+    });
+    SoftResult result;
+    result.failed = found.failed();
+    result.nodes = to_python(found.nodes);
+    result.llrs = of_signals(signals, std::move(found.llrs));
+    return result;
+  };
+  SoftResult result = signals.single() ? with(float()) : with(double());
+  if (result.failed > 0)
+    raise_lin_alg_error("mimo_soft: " + std::to_string(result.failed) + " signals have no answer", "no answer",
+                        nb::cast(result));
+  return result;
+}
+
+const Part part([](nb::module_& m) {
+  nb::class_<SoftResult>(m, "SoftResult", "What `mimo_soft` found.")
+      .def_ro("llrs", &SoftResult::llrs,
+              "(bits, signals), of one signal (bits,): ln P(bit is 0) / P(bit is 1), by streams, a label's most "
+              "significant bit first.")
+      .def_ro("nodes", &SoftResult::nodes, "What each signal's search looked at; negative without an answer.")
+      .def_ro("failed", &SoftResult::failed, "Signals without an answer, whose bits are 0.")
+      .def("__repr__", [](nb::handle self) { return describe(self, {"failed"}); });
+  m.def("mimo_soft", soft, "h"_a, "y"_a, "constellation"_a, "n0"_a, nb::kw_only(), "kind"_a = "sts", "clip"_a = 0.0,
+        "order"_a = "mmse-vblast", "priors"_a = nb::none(),
+        R"(How sure each bit is of what several streams sent: its log-likelihood ratio.
+
+Parameters
+----------
+h, y, constellation
+    As of `mimo_detect`.
+n0 : float
+    The noise's variance, above 0.
+kind : str
+    'sts' is exact max-log by a tree search; 'max-log' and 'app' enumerate all vectors; 'list:64', 'kbest:16', 'fsd:1',
+    'nway' and 'mmse' look at fewer.
+clip : float
+    The largest |L|; 0: any. Lists need one where they may lack a bit's other value.
+order : str
+    In which the search decides on streams.
+priors : (bits, signals) array, optional
+    As ratios, what is known of the bits beforehand.
+
+Returns
+-------
+SoftResult
+
+Raises
+------
+numpy.linalg.LinAlgError
+    If a signal has no answer; its attribute `result` has the others.
+
+Examples
+--------
+>>> import numpy as np, tesela
+>>> tesela.mimo_soft(np.eye(1), np.array([0.5 - 0.25j]), "qpsk", 0.5).llrs.round(6)
+array([ 2.828427, -1.414214])
+)");
+});
+
+}  // namespace
+}  // namespace tesela::python
+#endif

@@ -1,0 +1,60 @@
+#pragma once
+
+#include "interfaces/python/results.hpp"
+#include <tesela/algorithms/mimo/mimo_channel.hpp>
+
+#include <complex>
+#include <string>
+#include <vector>
+
+namespace tesela::python {
+
+/// y = H s + v as Python gives it: H of (antennas, streams), or (channels, antennas, streams) where equally many
+/// signals pass each channel, one after the other; y of (antennas,) or (antennas, signals). NumPy's, or what
+/// numpy.asarray takes. Throws TypeError for what are no numbers, and ValueError for shapes that do not fit.
+class Signals {
+ public:
+  Signals(nb::handle h, nb::handle y);
+
+  const MimoShape& shape() const { return shape_; }
+  /// Both of complex64, or of real numbers as small.
+  bool single() const { return single_; }
+  bool one_signal() const { return one_signal_; }
+  template <class T>
+  HostMatrix<std::complex<T>> h() const;
+  template <class T>
+  HostMatrix<std::complex<T>> y() const;
+
+ private:
+  MimoShape shape_;
+  nb::object h_, y_;
+  bool single_ = false, one_signal_ = false;
+};
+
+/// A name ("16qam"), a sequence of complex points in the order of their labels, or a list of one of these for each
+/// stream. Throws ValueError.
+std::vector<Constellation> constellations_of(nb::handle given, index_t streams);
+
+/// The names of choices, for a message.
+template <class E>
+std::string names_of(std::span<const Named<E>> all) {
+  std::string names;
+  for (const Named<E>& one : all) names += (names.empty() ? "" : ", ") + std::string(one.name);
+  return names;
+}
+
+/// The choice of this name, or where it keeps something of NAME:K. Throws ValueError.
+template <class E>
+E choice(const char* argument, std::span<const Named<E>> all, const std::string& given) {
+  const auto found = find_named(all, given.substr(0, given.find(':')));
+  if (!found) throw nb::value_error((std::string(argument) + " must be one of: " + names_of(all)).c_str());
+  return *found;
+}
+
+/// Of one signal a vector.
+template <class T>
+nb::object of_signals(const Signals& signals, HostMatrix<T> columns) {
+  return NewMatrix<T>(std::move(columns), {}).to_python(signals.one_signal());
+}
+
+}  // namespace tesela::python

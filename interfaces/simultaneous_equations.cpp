@@ -1,0 +1,258 @@
+// From C not yet: models are formulas and tables with names.
+#ifdef TESELA_PYTHON
+#include "interfaces/python/results.hpp"
+#include <tesela/algorithms/econometrics/distributions.hpp>
+#include <tesela/algorithms/econometrics/model_data.hpp>
+#include <tesela/algorithms/econometrics/robust_errors.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/vector.h>
+
+namespace tesela::python {
+namespace {
+
+struct EquationResult {
+  std::string label, status;
+  std::vector<std::string> names, dependent_regressors;
+  AnyArray coefficients, standard_errors, p_values;
+  index_t degrees_of_freedom = 0;
+  double sigma = 0, r2 = 0, adjusted_r2 = 0, condition = 1, sargan = 0, sargan_p = 0;
+};
+
+struct SemResult {
+  std::string status;
+  std::map<std::string, EquationResult> equations;
+  std::vector<std::string> labels, dropped_instruments;
+  index_t observations = 0, dropped_rows = 0;
+  AnyArray residual_covariance;
+  double mcelroy_r2 = 0, hansen_sargan = 0, hansen_sargan_p = 0;
+};
+
+nb::object numpy(const char* name) { return nb::module_::import_("numpy").attr(name); }
+
+template <class E>
+E named(const char* argument, std::span<const Named<E>> all, const std::string& given) {
+  const auto found = find_named(all, given);
+  std::string names;
+  for (const Named<E>& one : all) names += (names.empty() ? "'" : ", '") + std::string(one.name) + "'";
+  if (!found) throw nb::value_error((std::string(argument) + " must be one of " + names).c_str());
+  return *found;
+}
+
+/// The columns that the model and the rows take of a table: a dict of columns, a data frame, or a structured array.
+Table table_of(nb::handle data, std::vector<std::string> wanted, const RowColumns& rows) {
+  const auto has = [&](const std::string& name) {
+    return std::find(wanted.begin(), wanted.end(), name) != wanted.end();
+  };
+  const bool labels = !rows.groups.empty() && !has(rows.groups) && rows.groups != rows.weights;
+  for (const std::string& name : {rows.weights, rows.groups})
+    if (!name.empty() && !has(name)) wanted.push_back(name);
+  Table table;
+  for (const std::string& name : wanted) {
+    nb::object column = data[nb::str(name.c_str())];
+    if (labels && name == rows.groups) {  // of anything: numbers stand for its values
+      const nb::tuple unique = nb::cast<nb::tuple>(numpy("unique")(column, "return_inverse"_a = true));
+      column = unique[1];
+    }
+    const Argument values(name.c_str(), numpy("array")(column, "dtype"_a = "float64"));
+    values.require_vector();
+    const auto numbers = Columns<double>::on_host(values);
+    if (!table.names.empty() && table.rows != numbers.rows)
+      throw nb::value_error(("data: " + name + " has " + std::to_string(numbers.rows) + " rows, and " +
+                             table.names.front() + " " + std::to_string(table.rows))
+                                .c_str());
+    table.rows = numbers.rows;
+    table.names.push_back(name);
+    table.columns.emplace_back(numbers.data, numbers.data + numbers.rows);
+  }
+  return table;
+}
+
+std::vector<std::string> names_of_table(nb::handle data) {
+  const nb::object structured = nb::getattr(nb::getattr(data, "dtype", nb::none()), "names", nb::none());
+  std::vector<std::string> names;
+  for (const nb::handle name : nb::list(structured.is_none() ? nb::borrow(data) : structured))
+    names.push_back(nb::cast<std::string>(nb::str(name)));
+  return names;
+}
+
+EquationResult equation_result(const EquationEstimate& found, const CompiledModel& model, std::size_t i,
+                               SemDivisor divisor) {
+  const auto name = [&](index_t column) { return model.columns[static_cast<std::size_t>(column)].text; };
+  EquationResult result;
+  result.label = model.labels[i];
+  result.status = description(found.status);
+  for (const index_t column : model.model.equations[i].regressors) result.names.push_back(name(column));
+  for (const index_t column : found.dependent_regressors) result.dependent_regressors.push_back(name(column));
+  const double df = divisor == SemDivisor::small ? static_cast<double>(found.degrees_of_freedom)
+                                                 : std::numeric_limits<double>::infinity();
+  std::vector<double> p_values;
+  for (std::size_t k = 0; k < found.coefficients.size(); ++k) {
+    const double error = found.standard_errors[k];
+    p_values.push_back(error > 0 ? p_of_t(found.coefficients[k] / error, df) : std::nan(""));
+  }
+  result.coefficients = to_python(found.coefficients);
+  result.standard_errors = to_python(found.standard_errors);
+  result.p_values = to_python(p_values);
+  result.degrees_of_freedom = found.degrees_of_freedom;
+  result.sigma = found.sigma;
+  result.r2 = found.r2;
+  result.adjusted_r2 = found.adjusted_r2;
+  result.condition = found.condition;
+  result.sargan = found.sargan.statistic;
+  result.sargan_p =
+      p_of_chi_squared(found.sargan.statistic, static_cast<double>(std::max<index_t>(found.sargan.df, 1)));
+  return result;
+}
+
+SemResult sem(const std::string& model, nb::handle data, const std::string& method, const std::string& divisor,
+              const std::string& covariance, const std::string& missing, const std::string& weights,
+              const std::string& clusters, bool iterate) {
+  SemOptions options;
+  options.method = named("method", sem_methods(), method);
+  options.divisor = named("divisor", sem_divisors(), divisor);
+  options.iterate = iterate;
+  const bool system = options.method == SemMethod::three_stage || options.method == SemMethod::sur;
+  if (covariance != "classical" && covariance != "robust")
+    throw nb::value_error("covariance must be 'classical' or 'robust'");
+  const bool robust = covariance == "robust" || !clusters.empty();
+  if (robust && system) throw nb::value_error("robust errors and clusters belong to the methods '2sls' and 'ols'");
+  if (iterate && !system) throw nb::value_error("iterate belongs to the methods '3sls' and 'sur'");
+  if (missing != "drop" && missing != "raise") throw nb::value_error("missing must be 'drop' or 'raise'");
+  CompiledModel compiled;
+  ModelData numbers;
+  try {
+    const ModelFormulas formulas = parse_model(model, "model");
+    compiled = compile_model(formulas, options.method);
+    require_names(compiled, formulas, names_of_table(data), "data");
+    const RowColumns rows{weights, clusters};
+    numbers = evaluate(compiled, formulas, table_of(data, compiled.variables, rows), "data", missing == "drop", rows);
+  } catch (const FileError& e) {  // of a text and a table
+    throw nb::value_error(e.what());
+  }
+  const auto found = with_workers([&](const c::Session& session) {
+    const HostMatrix<double>& all = numbers.data;
+    HostMatrix<double> work(all.rows(), all.cols());
+    std::copy_n(all.data(), all.size(), work.data());
+    const auto A = TileMatrix<double>::map(session, work.data(), work.rows(), work.cols(), work.ld(),
+                                           suitable_model_tile(session.runtime(), work.rows(), work.cols()), "data");
+    Graph g(session);
+    const ModelTriangle triangle = model_triangle(g, A);
+    SimultaneousEquations answer = estimate(g, triangle, compiled.model, options);
+    if (robust) robust_errors(g, all, triangle, compiled.model, options, numbers.groups, answer);
+    return answer;
+  });
+  SemResult result;
+  result.status = description(found.status);
+  result.labels = compiled.labels;
+  for (std::size_t i = 0; i < found.equations.size(); ++i) {
+    const EquationEstimate& equation = found.equations[i];
+    if (equation.status != EquationStatus::ok && result.status == "ok")
+      result.status = "equation " + compiled.labels[i] + ": " + description(equation.status);
+    result.equations.emplace(compiled.labels[i], equation_result(equation, compiled, i, options.divisor));
+  }
+  for (const index_t column : found.dropped_instruments)
+    result.dropped_instruments.push_back(compiled.columns[static_cast<std::size_t>(column)].text);
+  result.observations = numbers.data.rows();
+  result.dropped_rows = numbers.dropped;
+  HostMatrix<double> residuals(found.residual_covariance.rows(), found.residual_covariance.cols());
+  std::copy_n(found.residual_covariance.data(), residuals.size(), residuals.data());
+  result.residual_covariance = to_python(std::move(residuals));
+  result.mcelroy_r2 = found.mcelroy_r2;
+  result.hansen_sargan = found.hansen_sargan.statistic;
+  result.hansen_sargan_p = p_of_chi_squared(found.hansen_sargan.statistic,
+                                            static_cast<double>(std::max<index_t>(found.hansen_sargan.df, 1)));
+  if (result.status != "ok") raise_lin_alg_error("sem: " + result.status, result.status, nb::cast(result));
+  return result;
+}
+
+const Part part([](nb::module_& m) {
+  nb::class_<EquationResult>(m, "EquationResult", "What `sem` found of one equation.")
+      .def_ro("label", &EquationResult::label, "Its name in the model.")
+      .def_ro("names", &EquationResult::names, "Of its regressors.")
+      .def_ro("coefficients", &EquationResult::coefficients, "Of the regressors, in the order of `names`.")
+      .def_ro("standard_errors", &EquationResult::standard_errors, "Of the coefficients.")
+      .def_ro("p_values", &EquationResult::p_values,
+              "By Student's t for divisor 'small', else the normal distribution.")
+      .def_ro("degrees_of_freedom", &EquationResult::degrees_of_freedom, "Observations less regressors.")
+      .def_ro("sigma", &EquationResult::sigma, "The errors' standard deviation.")
+      .def_ro("r2", &EquationResult::r2, "Explained part of the variance.")
+      .def_ro("adjusted_r2", &EquationResult::adjusted_r2, "The same, adjusted for the regressors' number.")
+      .def_ro("condition", &EquationResult::condition, "Of the regressors, as the instruments explain them.")
+      .def_ro("sargan", &EquationResult::sargan, "Statistic of the overidentifying restrictions; NaN without any.")
+      .def_ro("sargan_p", &EquationResult::sargan_p, "Its p-value.")
+      .def_ro("dependent_regressors", &EquationResult::dependent_regressors, "Where they depend on each other: which.")
+      .def_ro("status", &EquationResult::status, "'ok', or why it has no coefficients.")
+      .def("__repr__", [](nb::handle self) {
+        return describe(self, {"label", "names", "coefficients", "standard_errors", "status"});
+      });
+  nb::class_<SemResult>(m, "SemResult", "What `sem` found; result[label] is an equation.")
+      .def_ro("equations", &SemResult::equations, "By their labels.")
+      .def_ro("labels", &SemResult::labels, "Of the equations, in the model's order.")
+      .def_ro("observations", &SemResult::observations, "Rows that were used.")
+      .def_ro("dropped_rows", &SemResult::dropped_rows, "Rows that lacked a value.")
+      .def_ro("dropped_instruments", &SemResult::dropped_instruments, "Those that others imply.")
+      .def_ro("residual_covariance", &SemResult::residual_covariance, "Of the equations' residuals.")
+      .def_ro("mcelroy_r2", &SemResult::mcelroy_r2, "Of the whole system ('3sls', 'sur'); else NaN.")
+      .def_ro("hansen_sargan", &SemResult::hansen_sargan, "Statistic of all restrictions; NaN without any.")
+      .def_ro("hansen_sargan_p", &SemResult::hansen_sargan_p, "Its p-value.")
+      .def_ro("status", &SemResult::status, "'ok'.")
+      .def("__getitem__",
+           [](const SemResult& r, const std::string& label) {
+             const auto found = r.equations.find(label);
+             if (found == r.equations.end()) throw nb::key_error(label.c_str());
+             return found->second;
+           })
+      .def("__repr__", [](nb::handle self) {
+        return describe(self, {"labels", "observations", "status"});
+      });
+  m.def("sem", sem, "model"_a, "data"_a, nb::kw_only(), "method"_a = "2sls", "divisor"_a = "n",
+        "covariance"_a = "classical", "missing"_a = "drop", "weights"_a = "", "clusters"_a = "", "iterate"_a = false,
+        R"(Systems of simultaneous equations, by two- or three-stage least squares, OLS or SUR.
+
+Parameters
+----------
+model : str
+    An equation a line in the notation of R's formulas, and a line of instruments: see the example, and the guide.
+data : dict of columns, data frame or structured array
+    data[name] is the column of a variable. NaN is a missing value.
+method : {'2sls', '3sls', 'ols', 'sur'}
+divisor : {'n', 'small'}
+    By which residual sums of squares are divided: observations, or those less regressors.
+covariance : {'classical', 'robust'}
+    Standard errors of '2sls' and 'ols': of errors with one variance, or with any (White).
+missing : {'drop', 'raise'}
+    What becomes of rows that lack a used value.
+weights, clusters : str
+    Columns by which rows are weighted, and of whose values each is a cluster of errors that depend on each other.
+iterate : bool
+    '3sls' and 'sur': repeat until no coefficient moves.
+
+Returns
+-------
+SemResult
+
+Raises
+------
+numpy.linalg.LinAlgError
+    If an equation is not identified, or another has no coefficients; its attribute `result` has the others.
+
+Examples
+--------
+>>> import numpy as np, tesela
+>>> income, rain = np.array([1., 2., 3., 4., 6.]), np.array([3., 1., 2., 5., 4.])
+>>> price = (7 + income - 2 * rain) / 3
+>>> market = {"income": income, "rain": rain, "price": price, "quantity": 10 - 2 * price + income}
+>>> r = tesela.sem('''demand: quantity ~ price + income
+...                   supply: quantity ~ price + rain
+...                   instruments: ~ income + rain''', market)
+>>> r["demand"].names, np.round(r["demand"].coefficients, 6)
+(['(Intercept)', 'price', 'income'], array([10., -2.,  1.]))
+)");
+});
+
+}  // namespace
+}  // namespace tesela::python
+#endif

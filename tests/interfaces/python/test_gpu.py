@@ -1,0 +1,433 @@
+"""Arrays of CuPy, PyTorch and JAX that lie on a GPU: the same kind comes out, and nothing else is touched."""
+
+import os
+
+import numpy as np
+import pytest
+from conftest import norm, one_triangle, random, run, symmetric
+
+import tesela
+
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+LIBRARIES = ["cupy", "torch", "jax"]
+
+
+def require_gpu(name):
+    library = pytest.importorskip(name)
+    if name == "cupy":
+        try:
+            there = library.cuda.runtime.getDeviceCount() > 0
+        except library.cuda.runtime.CUDARuntimeError:
+            there = False
+    elif name == "torch":
+        there = library.cuda.is_available()
+    else:
+        library.config.update("jax_enable_x64", True)
+        there = any(device.platform == "gpu" for device in library.devices())
+    if not there:
+        pytest.skip("no GPU")
+    if not any("CUDA" in worker for worker in tesela.workers()):
+        pytest.skip("the workers use no GPU")
+    return library
+
+
+class Gpu:
+    """One library: how numbers go to the GPU, and come back."""
+
+    def __init__(self, name):
+        self.name, self.library = name, require_gpu(name)
+
+    def put(self, a, order="F"):
+        a = np.array(a, order=order)
+        if self.name == "cupy":
+            return self.library.asarray(a, order=order)
+        if self.name == "torch":
+            return self.library.from_numpy(a).cuda()
+        return self.library.device_put(a)
+
+    def get(self, x):
+        """Of what must be this library's, on its GPU."""
+        assert self.owns(x), type(x)
+        if self.name == "cupy":
+            return self.library.asnumpy(x)
+        return np.asarray(x.cpu() if self.name == "torch" else x)
+
+    def owns(self, x):
+        if self.name == "cupy":
+            return isinstance(x, self.library.ndarray)
+        if self.name == "torch":
+            return isinstance(x, self.library.Tensor) and x.is_cuda
+        return isinstance(x, self.library.Array) and x.devices().pop().platform == "gpu"
+
+
+@pytest.fixture(params=LIBRARIES, scope="module")
+def gpu(request):
+    return Gpu(request.param)
+
+
+@pytest.fixture(scope="module")
+def torch():
+    return require_gpu("torch")
+
+
+@pytest.fixture(scope="module")
+def cupy():
+    return require_gpu("cupy")
+
+
+orders = pytest.mark.parametrize("order", ["F", "C"])
+dtypes = pytest.mark.parametrize("dtype", [np.float64, np.float32])
+
+
+def close(x, y, scale=1.0):
+    bound = 2000 * np.finfo(np.asarray(x).dtype).eps * scale
+    assert x.shape == np.shape(y) and norm(x - y) <= bound * max(norm(y), 1.0), (norm(x - y), bound * norm(y))
+
+
+@dtypes
+@pytest.mark.parametrize("layouts", ["FF", "FC", "CF", "CC"])
+@pytest.mark.parametrize("shape", [(1, 1, 1), (300, 200, 257), (5, 1, 700)])
+def test_products(gpu, dtype, layouts, shape):
+    m, n, k = shape
+    a, b = random(1, m, k, dtype=dtype), random(2, k, n, dtype=dtype)
+    on_gpu = gpu.put(a, layouts[0]), gpu.put(b, layouts[1])
+    product = gpu.get(tesela.matmul(*on_gpu))
+    assert product.dtype == dtype
+    close(product, a @ b)
+    assert (gpu.get(on_gpu[0]) == a).all() and (gpu.get(on_gpu[1]) == b).all()
+    close(gpu.get(tesela.matmul(on_gpu[0], gpu.put(b[:, 0]))), a @ b[:, 0])
+    close(gpu.get(tesela.matmul(gpu.put(a[0]), on_gpu[1])), a[0] @ b)
+    assert abs(tesela.matmul(gpu.put(a[0]), gpu.put(b[:, 0])) - a[0] @ b[:, 0]) < 1e-2
+
+
+@dtypes
+@orders
+@pytest.mark.parametrize("shape", [(1, 1), (700, 300), (300, 700)])
+def test_qr(gpu, dtype, order, shape):
+    a = random(3, *shape, dtype=dtype)
+    given = gpu.put(a, order)
+    q, r = (gpu.get(x) for x in tesela.qr(given, mode="economic"))
+    close(q @ r, a)
+    close(q.T @ q, np.eye(q.shape[1], dtype=dtype))
+    assert (np.tril(r, -1) == 0).all() and (gpu.get(given) == a).all()
+    close(abs(gpu.get(tesela.qr(given, mode="r").r)[: min(shape)]), abs(r))
+    if gpu.name != "jax":
+        close(abs(gpu.get(tesela.qr(given, mode="r", overwrite_a=True).r)[: min(shape)]), abs(r))
+    assert gpu.get(tesela.qr(gpu.put(a, order)).q).shape == (shape[0], shape[0])
+
+
+@dtypes
+@orders
+def test_least_squares(gpu, dtype, order):
+    a, b = random(4, 900, 120, dtype=dtype), random(5, 900, 3, dtype=dtype)
+    expected = np.linalg.lstsq(a.astype(float), b.astype(float))[0]
+    for overwrite in (False, True):
+        found = tesela.lstsq(gpu.put(a, order), gpu.put(b, order), overwrite_a=overwrite, overwrite_b=overwrite)
+        close(gpu.get(found.x), expected, 10)
+        close(gpu.get(found.residual_norms), np.linalg.norm(a @ expected - b, axis=0), 10)
+        assert found.rank == 120 and found.status == "ok"
+    w = np.ones(900, dtype)
+    w[-1] = 0
+    close(
+        gpu.get(tesela.wls(gpu.put(a, order), gpu.put(b[:, 0]), gpu.put(w)).x),
+        np.linalg.lstsq(a[:-1].astype(float), b[:-1, 0].astype(float))[0],
+        10,
+    )
+    a[:, 1] = a[:, 0]
+    assert tesela.lstsq(gpu.put(a, order), gpu.put(b, order)).rank == 119
+    a[3, 1] = np.nan
+    with pytest.raises(np.linalg.LinAlgError):
+        tesela.lstsq(gpu.put(a, order), gpu.put(b, order))
+
+
+@orders
+def test_other_least_squares(gpu, order):
+    a, b = random(6, 60, 20), random(7, 60, 2)
+    s = random(8, 60, 60)
+    s = s @ s.T + np.eye(60)
+    w = np.linalg.inv(s)
+    close(
+        gpu.get(tesela.gls(gpu.put(a, order), gpu.put(b, order), gpu.put(s, order)).x),
+        np.linalg.solve(a.T @ w @ a, a.T @ w @ b),
+        1e3,
+    )
+    c, d = random(9, 5, 20), random(10, 5, 2)
+    found = tesela.lse(gpu.put(a, order), gpu.put(b, order), gpu.put(c, order), gpu.put(d, order))
+    close(c @ gpu.get(found.x), d, 1e3)
+    found = tesela.glm(gpu.put(a, order), gpu.put(np.eye(60), order), gpu.put(b[:, 0]))
+    close(gpu.get(found.x), np.linalg.lstsq(a, b[:, 0])[0], 1e3)
+    close(gpu.get(found.y), b[:, 0] - a @ np.linalg.lstsq(a, b[:, 0])[0], 1e3)
+
+
+@dtypes
+@orders
+@pytest.mark.parametrize("n", [1, 300])
+def test_linear_systems(gpu, dtype, order, n):
+    a = random(11, n, n, dtype=dtype) + 2 * np.sqrt(n).astype(dtype) * np.eye(n, dtype=dtype)
+    b = random(12, n, 3, dtype=dtype)
+    x = np.linalg.solve(a.astype(float), b.astype(float))
+    given = gpu.put(a, order), gpu.put(b, order)
+    close(gpu.get(tesela.solve(*given)), x, 30)
+    close(gpu.get(tesela.solve(given[0], gpu.put(b[:, 0]))), x[:, 0], 30)
+    assert (gpu.get(given[0]) == a).all() and (gpu.get(given[1]) == b).all()
+    p = a @ a.T + np.eye(n, dtype=dtype)
+    close(gpu.get(tesela.solve(gpu.put(p, order), given[1], assume_a="pos")), np.linalg.solve(p.astype(float), b), 3000)
+    if gpu.name != "jax":
+        answer = tesela.solve(*given, overwrite_a=True, overwrite_b=True)
+        close(gpu.get(answer), x, 30)
+        assert order == "C" or answer is given[1]
+    with pytest.raises(np.linalg.LinAlgError):
+        tesela.solve(gpu.put(np.zeros((n, n), dtype), order), given[1])
+
+
+@dtypes
+@orders
+@pytest.mark.parametrize("n", [1, 300])
+@pytest.mark.parametrize("lower", [False, True])
+def test_cholesky(gpu, dtype, order, n, lower):
+    f = random(13, n, n, dtype=dtype)
+    a = (f @ f.T + n * np.eye(n, dtype=dtype)).astype(dtype)
+    factor = np.linalg.cholesky(a.astype(float))
+    expected = factor if lower else factor.T
+    for overwrite in (False, True):
+        found = gpu.get(tesela.cholesky(gpu.put(one_triangle(a, lower), order), lower=lower, overwrite_a=overwrite))
+        close(found, expected, 10)
+        assert not np.triu(found, 1).any() if lower else not np.tril(found, -1).any()
+    with pytest.raises(np.linalg.LinAlgError):
+        tesela.cholesky(gpu.put(-a, order), lower=lower)
+
+
+@dtypes
+@orders
+@pytest.mark.parametrize("n", [1, 300])
+def test_symmetric_eigenproblems(gpu, dtype, order, n):
+    a = symmetric(14, n, dtype)
+    scale = 10 * np.sqrt(n)
+    w, v = (gpu.get(x) for x in tesela.eigh(gpu.put(one_triangle(a, True), order)))
+    close(w, np.linalg.eigvalsh(a.astype(float)), scale)
+    close(a @ v, v * w, scale)
+    close(v.T @ v, np.eye(n), scale)
+    w2, v2 = (gpu.get(x) for x in tesela.eigh(gpu.put(a, order), lower=False, subset_by_index=(0, n // 2)))
+    close(w2, w[: n // 2 + 1], scale)
+    close(a @ v2, v2 * w2, scale)
+    close(gpu.get(tesela.eigh(gpu.put(a, order), eigvals_only=True, overwrite_a=True)), w, scale)
+    f = random(15, n, n, dtype=dtype)
+    b = (f @ f.T + n * np.eye(n, dtype=dtype)).astype(dtype)
+    w3, v3 = (gpu.get(x) for x in tesela.eigh(gpu.put(a, order), gpu.put(b, order)))
+    close(a @ v3, b @ v3 * w3, 10 * scale)
+    count, _ = tesela.symmetric_inertia(gpu.put(a, order), 0.5)
+    assert count == (np.linalg.eigvalsh(a.astype(float)) < 0.5).sum()
+
+
+@dtypes
+@pytest.mark.parametrize("n", [1, 2, 1000])
+def test_tridiagonal(gpu, dtype, n):
+    dl, d, du = random(16, n, dtype=dtype), random(17, n, dtype=dtype) + 5, random(18, n, dtype=dtype)
+    b = random(19, n, 4, dtype=dtype)
+    full = (np.diag(dl[1:], -1) + np.diag(d) + np.diag(du[:-1], 1)).astype(float)
+    x = np.linalg.solve(full, b)
+    bands = gpu.put(dl), gpu.put(d), gpu.put(du)
+    for order in "FC":
+        close(gpu.get(tesela.solve_tridiagonal(*bands, gpu.put(b, order))), x)
+    right = gpu.put(b[:, 0])
+    answer = tesela.solve_tridiagonal(gpu.put(dl[1:]), bands[1], gpu.put(du[:-1]), right, overwrite_b=True)
+    close(gpu.get(answer), x[:, 0])
+    assert gpu.name == "jax" or answer is right
+    if n > 2:
+        full[0, -1], full[-1, 0] = dl[0], du[-1]
+        close(gpu.get(tesela.solve_tridiagonal(*bands, gpu.put(b), periodic=True)), np.linalg.solve(full, b))
+    each = [gpu.put(np.repeat(band[:, None], 4, 1)) for band in (dl, d, du)]
+    close(gpu.get(tesela.solve_tridiagonal(*each, gpu.put(b))), x)
+    shorter = [gpu.put(np.repeat(band[:, None], 4, 1)) for band in (dl[1:], d, du[:-1])]
+    close(gpu.get(tesela.solve_tridiagonal(*shorter, gpu.put(b, "C"))), x)
+    s, t = random(20, n, dtype=dtype), random(21, max(n - 1, 0), dtype=dtype)
+    w, v = (gpu.get(y) for y in tesela.eigh_tridiagonal(gpu.put(s), gpu.put(t)))
+    full = (np.diag(s) + np.diag(t, 1) + np.diag(t, -1)).astype(float)
+    close(w, np.linalg.eigvalsh(full), 30)
+    close(full @ v, v * w, 30)
+
+
+@dtypes
+@pytest.mark.parametrize("n", [1, 50, 600])
+def test_toeplitz(gpu, dtype, n):
+    c = (0.7 ** np.arange(n)).astype(dtype)
+    t = c[abs(np.subtract.outer(np.arange(n), np.arange(n)))].astype(float)
+    b = random(22, n, 3, dtype=dtype)
+    for order in "FC":
+        close(gpu.get(tesela.solve_toeplitz(gpu.put(c), gpu.put(b, order)).x), np.linalg.solve(t, b), 30)
+    values = np.linalg.eigvalsh(t)
+    w, v = (gpu.get(x) for x in tesela.eigh_toeplitz(gpu.put(c)))
+    close(w, values, 30)
+    close(t @ v, v * w, 30)
+    shifts = np.array([0.0, (values[n // 2] + values[n // 2 - 1]) / 2 if n > 1 else 2.0, 1e3], dtype)
+    assert (gpu.get(tesela.toeplitz_count(gpu.put(c), gpu.put(shifts))) == [(values < x).sum() for x in shifts]).all()
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0)])
+def test_empty(gpu, shape):
+    a = gpu.put(np.zeros(shape))
+    assert gpu.get(tesela.qr(a, mode="economic").r).shape == (0, shape[1])
+    assert gpu.get(tesela.lstsq(a, gpu.put(np.zeros(shape[0]))).x).shape == (shape[1],)
+    assert gpu.get(tesela.matmul(a, gpu.put(np.zeros((shape[1], 2))))).shape == (shape[0], 2)
+    if shape == (0, 0):
+        assert gpu.get(tesela.solve(a, gpu.put(np.zeros(0)))).shape == (0,)
+        assert gpu.get(tesela.cholesky(a)).shape == (0, 0)
+        assert gpu.get(tesela.eigh(a, eigvals_only=True)).shape == (0,)
+
+
+def test_other_strides_and_numbers(gpu):
+    a = random(23, 40, 30)
+    if gpu.name != "jax":
+        big = gpu.put(np.full((83, 63), np.nan))
+        view = big[1:81:2, 2:62:2]
+        view[...] = gpu.put(a)
+        close(gpu.get(tesela.matmul(view, gpu.put(np.eye(30)))), a)
+        padded = gpu.put(np.full((50, 30), np.nan), "F")[:40]
+        padded[...] = gpu.put(a)
+        for overwrite in (False, True):
+            close(abs(gpu.get(tesela.qr(padded, mode="economic", overwrite_a=overwrite).r)), abs(np.linalg.qr(a)[1]))
+    if gpu.name == "cupy":
+        close(gpu.get(tesela.matmul(gpu.put(a)[::-1], gpu.put(np.eye(30)))), a[::-1])
+    close(gpu.get(tesela.matmul(gpu.put(np.array([[4, 2], [2, 5]])), gpu.put(np.eye(2)))), np.array([[4.0, 2], [2, 5]]))
+    half = gpu.put(np.eye(2, dtype=np.float16))
+    assert gpu.get(tesela.qr(half).r).dtype == np.float32
+
+
+def test_bad_input(gpu):
+    square = gpu.put(np.eye(4))
+    for other in (np.eye(4), gpu.put(np.eye(4, dtype=np.float32))):
+        with pytest.raises(TypeError, match="a and b"):
+            tesela.solve(square, other)
+    with pytest.raises(TypeError, match="float32 and float64"):
+        tesela.qr(gpu.put(np.eye(2, dtype=complex)))
+    with pytest.raises(ValueError, match="dimensions"):
+        tesela.qr(gpu.put(np.ones((2, 2, 2))))
+    with pytest.raises(ValueError, match="rows"):
+        tesela.solve(square, gpu.put(np.ones(3)))
+    bad = np.eye(4)
+    bad[1, 1] = np.nan
+    for call in (tesela.qr, tesela.cholesky, tesela.eigh):
+        with pytest.raises(np.linalg.LinAlgError):
+            call(gpu.put(bad))
+
+
+def test_tensors_with_a_history_are_refused(torch):
+    a = torch.ones(3, 3, device="cuda", dtype=torch.float64, requires_grad=True)
+    with pytest.raises(TypeError, match="detach"):
+        tesela.qr(a)
+    assert tesela.qr(a.detach()).r.is_cuda
+    with pytest.raises(TypeError, match="detach"):
+        tesela.qr(torch.ones(3, 3, requires_grad=True))
+    negated = torch.ones(3, 3, dtype=torch.complex128).conj().imag
+    with pytest.raises(TypeError, match="negated"):
+        tesela.qr(negated)
+
+
+def test_the_interface_of_cuda_arrays(cupy):
+    class Foreign:
+        def __init__(self, array, read_only=False):
+            self.array = array
+            self.__cuda_array_interface__ = {**array.__cuda_array_interface__, "data": (array.data.ptr, read_only)}
+
+    a = cupy.asfortranarray(cupy.asarray(random(24, 20, 20) + 9 * np.eye(20)))
+    kept = a.copy()
+    for read_only in (True, False):
+        x = tesela.solve(Foreign(a, read_only), cupy.ones(20), overwrite_a=True)
+        assert isinstance(x, cupy.ndarray) and cupy.allclose(kept @ x, 1)
+        assert bool((a == kept).all()) == read_only
+
+
+def test_the_producers_stream_is_waited_for(torch, cupy):
+    n = 2048
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        a = torch.zeros(n, n, device="cuda", dtype=torch.float64)
+        b = torch.rand(n, n, device="cuda", dtype=torch.float64)
+        for _ in range(30):
+            b = b @ b / n
+        a += 3
+        product = tesela.matmul(a, torch.eye(n, device="cuda", dtype=torch.float64))
+        assert bool((product == 3).all())
+    stream = cupy.cuda.Stream(non_blocking=True)
+    with stream:
+        a = cupy.zeros((n, n))
+        b = cupy.random.rand(n, n)
+        for _ in range(30):
+            b = b @ b / n
+        a += 3
+        product = tesela.matmul(a, cupy.eye(n))
+        assert bool((product == 3).all())
+
+
+def test_loops_of_ones_own(torch):
+    n, nb = 600, 128
+    f = random(25, n, n)
+    a = f @ f.T + n * np.eye(n)
+    t = torch.from_numpy(np.asfortranarray(a)).cuda()
+    A = tesela.TileMatrix(t, nb)
+    with tesela.Graph() as g:
+        for k in range(A.tiles[0]):
+            g.potrf(A[k, k])
+            for j in range(k + 1, A.tiles[1]):
+                g.trsm(A[k, k], A[k, j], trans=True)
+            for i in range(k + 1, A.tiles[0]):
+                for j in range(i, A.tiles[1]):
+                    g.gemm(A[k, i], A[k, j], A[i, j], trans_a=True, alpha=-1)
+    A.bring_home()
+    close(np.triu(t.cpu().numpy()), np.linalg.cholesky(a).T)
+    del A, g
+    with pytest.raises(ValueError, match="columns"):
+        tesela.TileMatrix(t.contiguous(), nb)
+
+
+def test_many_calls_leave_memory_as_it_was(cupy):
+    a, b = cupy.asarray(random(26, 64, 64) + 30 * np.eye(64)), cupy.ones(64)
+    for _ in range(20):
+        tesela.solve(a, b)
+    before = cupy.cuda.runtime.memGetInfo()[0]
+    for _ in range(500):
+        tesela.solve(a, b)
+    assert before - cupy.cuda.runtime.memGetInfo()[0] < 2**23
+
+
+def test_no_array_of_its_size_beside_one_that_may_be_lost(cupy):
+    n = 8192
+    a = cupy.random.rand(n, n).T
+    tesela.qr(cupy.asfortranarray(a[:512, :512]), mode="r", overwrite_a=True)
+    cupy.get_default_memory_pool().free_all_blocks()
+    before = cupy.cuda.runtime.memGetInfo()[0]
+    answer = tesela.solve(a, cupy.ones(n), overwrite_a=True)
+    scratch = before - cupy.cuda.runtime.memGetInfo()[0]
+    assert scratch < n * n * 8, scratch / (n * n * 8)
+    assert answer.shape == (n,)
+
+
+LOADED = """
+def loaded(word):
+    return sorted({line.split()[-1] for line in open("/proc/self/maps") if word in line})
+"""
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_either_may_be_imported_first(name):
+    require_gpu(name)
+    use = {
+        "cupy": "x = cupy.ones((9, 9)); y = x @ x",
+        "torch": "x = torch.ones((9, 9), device='cuda'); y = x @ x",
+        "jax": "import jax.numpy; x = jax.numpy.ones((9, 9)); y = (x @ x).block_until_ready()",
+    }[name]
+    found = []
+    for first, second in ((f"import {name}; {use}", "import tesela"), ("import tesela; tesela.workers()", f"import {name}; {use}")):
+        code = f"""
+{LOADED}
+{first}
+{second}
+import {name}, tesela
+r = tesela.qr(x).r
+{use}
+print([loaded(library) for library in ("libcublas.so", "libcusolver.so", "libcudart.so")])
+"""
+        status, out, errors = run(code, environment={"XLA_PYTHON_CLIENT_PREALLOCATE": "false"})
+        assert status == 0, errors
+        found.append(out)
+    assert found[0] == found[1]

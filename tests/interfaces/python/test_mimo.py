@@ -1,0 +1,130 @@
+"""MIMO detection against all candidates, counted here."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import tesela
+
+KNOWN = {"bpsk": 1, "qpsk": 2, "8psk": 3, "16qam": 4, "64qam": 6, "256qam": 8, "1024qam": 10}
+QPSK = np.array([1 + 1j, 1 - 1j, -1 + 1j, -1 - 1j]) / np.sqrt(2)
+
+
+def problem(seed, antennas=3, streams=2, signals=20, channels=None, noise=0.3, dtype=complex):
+    g = np.random.default_rng(seed)
+
+    def normal(*shape):
+        return (g.standard_normal(shape) + 1j * g.standard_normal(shape)) / np.sqrt(2)
+
+    h = normal(*([channels] if channels else []), antennas, streams).astype(dtype)
+    sent = g.integers(0, 4, (streams, signals))
+    each = h[np.arange(signals) // -(-signals // channels)] if channels else np.broadcast_to(h, (signals, antennas, streams))
+    y = np.einsum("kij,jk->ik", each, QPSK[sent]) + noise * normal(antennas, signals)
+    return h, y.astype(dtype), sent, each
+
+
+def nearest(each, y):
+    """The labels of all nearest vectors, and how far they are."""
+    labels = np.array(list(itertools.product(range(4), repeat=each.shape[2]))).T
+    distances = np.linalg.norm(y.T[:, :, None] - each @ QPSK[labels], axis=1)
+    best = distances.argmin(axis=1)
+    return labels[:, best], distances.min(axis=1)
+
+
+@pytest.mark.parametrize("channels", [None, 1, 5, 20])
+@pytest.mark.parametrize("dtype", [np.complex128, np.complex64])
+def test_the_nearest_vector_is_found(channels, dtype):
+    h, y, _, each = problem(1, channels=channels, dtype=dtype)
+    found = tesela.mimo_detect(h, y, "qpsk", n0=0.09)
+    labels, distances = nearest(each, y)
+    assert (found.labels == labels).all()
+    assert np.allclose(found.distances, distances, atol=1e-5)
+    assert found.uncertified == found.failed == 0 and (found.nodes > 0).all()
+    own_points = tesela.mimo_detect(h, y, QPSK)
+    assert (own_points.labels == labels).all()
+    mixed = tesela.mimo_detect(h, y, ["qpsk", QPSK])
+    assert (mixed.labels == labels).all()
+
+
+@pytest.mark.parametrize("method", ["zf", "mmse", "zf-sic", "mmse-sic", "babai", "kbest:4", "fsd:1", "nway", "lr", "ep", "brute"])
+def test_methods_are_right_without_noise(method):
+    h, y, sent, _ = problem(2, noise=0)
+    assert (tesela.mimo_detect(h, y, "qpsk", method=method, n0=1e-6).labels == sent).all()
+
+
+def test_one_signal_is_a_vector():
+    h, y, sent, _ = problem(3, noise=0)
+    assert (tesela.mimo_detect(h, y[:, 0], "qpsk").labels == sent[:, 0]).all()
+    assert tesela.mimo_soft(h, y[:, 0], "qpsk", 0.1).llrs.shape == (4,)
+    assert tesela.mimo_detect(h, y[:, :0], "qpsk").labels.shape == (2, 0)
+
+
+@pytest.mark.parametrize("kind", ["sts", "max-log", "list:16", "nway"])
+@pytest.mark.parametrize("priors", [False, True])
+def test_log_likelihood_ratios(kind, priors):
+    h, y, _, each = problem(4, channels=4)
+    n0 = 0.2
+    known = np.random.default_rng(5).standard_normal((4, 20)) if priors else None
+    found = tesela.mimo_soft(h, y, "qpsk", n0, kind=kind, clip=50, priors=known).llrs
+    labels = np.array(list(itertools.product(range(4), repeat=2))).T
+    bits = np.array([labels[0] >> 1, labels[0] & 1, labels[1] >> 1, labels[1] & 1])
+    cost = np.linalg.norm(y.T[:, :, None] - each @ QPSK[labels], axis=1) ** 2 / n0
+    if priors:
+        cost = cost + known.T @ bits
+    for b, of_bit in enumerate(bits):
+        expected = cost[:, of_bit == 1].min(axis=1) - cost[:, of_bit == 0].min(axis=1)
+        assert np.allclose(found[b], np.clip(expected, -50, 50), atol=1e-8)
+
+
+def test_all_terms_of_app():
+    h, y, _, each = problem(6)
+    labels = np.array(list(itertools.product(range(4), repeat=2))).T
+    weight = np.exp(-np.linalg.norm(y.T[:, :, None] - each @ QPSK[labels], axis=1) ** 2 / 0.5)
+    zero = labels[0] < 2
+    expected = np.log(weight[:, zero].sum(axis=1) / weight[:, ~zero].sum(axis=1))
+    assert np.allclose(tesela.mimo_soft(h, y, "qpsk", 0.5, kind="app").llrs[0], expected)
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_constellations(name):
+    bits = KNOWN[name]
+    found = tesela.mimo_soft(np.eye(1), np.zeros((1, 1)), name, 1.0).llrs
+    assert found.shape == (bits, 1)
+
+
+def test_what_cannot_be_answered():
+    h, y = np.ones((2, 2)), np.ones((2, 3))
+    with pytest.raises(np.linalg.LinAlgError, match="dependent") as caught:
+        tesela.mimo_detect(h, y, "qpsk", method="zf")
+    assert (caught.value.result.labels == -1).all() and caught.value.status == "dependent columns"
+    assert tesela.mimo_detect(h, y, "qpsk").labels.shape == (2, 3)  # the sphere search needs no such columns
+    h, y, _, _ = problem(7, antennas=8, streams=8, noise=2)
+    assert tesela.mimo_detect(h, y, "16qam", max_nodes=8).uncertified > 0
+
+
+@pytest.mark.parametrize(
+    "error, call",
+    [
+        (ValueError, lambda h, y: tesela.mimo_detect(h[0], y, "qpsk")),
+        (ValueError, lambda h, y: tesela.mimo_detect(h, y[:1], "qpsk")),
+        (ValueError, lambda h, y: tesela.mimo_detect(np.stack([h] * 3), y[:, :4], "qpsk")),
+        (ValueError, lambda h, y: tesela.mimo_detect(h, y, "qpsk", method="best of all")),
+        (ValueError, lambda h, y: tesela.mimo_detect(h, y, "qpsk", order="none")),
+        (ValueError, lambda h, y: tesela.mimo_detect(h, y, "32qam")),
+        (ValueError, lambda h, y: tesela.mimo_detect(h, y, [1, -1, 1j])),
+        (ValueError, lambda h, y: tesela.mimo_detect(h, y, ["qpsk"] * 3)),
+        (ValueError, lambda h, y: tesela.mimo_detect(h, y, [1, np.nan])),
+        (ValueError, lambda h, y: tesela.mimo_detect(h * np.nan, y, "qpsk")),
+        (ValueError, lambda h, y: tesela.mimo_detect(h, y, "qpsk", n0=-1)),
+        (ValueError, lambda h, y: tesela.mimo_soft(h, y, "qpsk", 0)),
+        (ValueError, lambda h, y: tesela.mimo_soft(h, y, "qpsk", 1, kind="none")),
+        (ValueError, lambda h, y: tesela.mimo_soft(h, y, "qpsk", 1, priors=np.zeros((3, 20)))),
+        (TypeError, lambda h, y: tesela.mimo_detect(h.astype(object), y, "qpsk")),
+        (TypeError, lambda h, y: tesela.mimo_detect("text", y, "qpsk")),
+    ],
+)
+def test_bad_input(error, call):
+    h, y, _, _ = problem(8)
+    with pytest.raises(error):
+        call(h, y)

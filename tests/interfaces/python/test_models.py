@@ -1,0 +1,145 @@
+"""Systems of equations against two-stage and three-stage least squares written out in NumPy."""
+
+import numpy as np
+import pytest
+
+import tesela
+
+MODEL = """
+demand: quantity ~ price + income
+supply: quantity ~ price + rain + trend
+instruments: ~ income + rain + trend
+"""
+
+
+def market(seed=1, rows=400):
+    g = np.random.default_rng(seed)
+    income, rain, trend = g.standard_normal((3, rows))
+    shared = g.standard_normal(rows)
+    u, v = 0.3 * (shared + g.standard_normal(rows)), 0.3 * (shared - g.standard_normal(rows))
+    price = (10 + 1.5 * income + u - (3 + 2 * rain + 0.5 * trend + v)) / 3
+    quantity = 10 - 2 * price + 1.5 * income + u
+    return {"income": income, "rain": rain, "trend": trend, "price": price, "quantity": quantity}
+
+
+def columns(data, names):
+    return np.column_stack([np.ones_like(data["price"])] + [data[name] for name in names])
+
+
+def two_stage(data, names, divisor="n"):
+    z, x, y = columns(data, names), columns(data, ["income", "rain", "trend"]), data["quantity"]
+    explained = x @ np.linalg.lstsq(x, z)[0]
+    b = np.linalg.lstsq(explained, y)[0]
+    u = y - z @ b
+    count = len(y) - (z.shape[1] if divisor == "small" else 0)
+    return b, np.sqrt(u @ u / count * np.diag(np.linalg.inv(explained.T @ explained))), u
+
+
+@pytest.mark.parametrize("divisor", ["n", "small"])
+def test_two_stages(divisor):
+    data = market()
+    found = tesela.sem(MODEL, data, divisor=divisor)
+    assert found.labels == ["demand", "supply"] and found.status == "ok" and found.observations == 400
+    for label, names in (("demand", ["price", "income"]), ("supply", ["price", "rain", "trend"])):
+        b, errors, _ = two_stage(data, names, divisor)
+        equation = found[label]
+        assert equation.names == ["(Intercept)"] + names
+        assert np.allclose(equation.coefficients, b, rtol=1e-9)
+        assert np.allclose(equation.standard_errors, errors, rtol=1e-9)
+        assert (equation.p_values < 1e-6).all() and equation.degrees_of_freedom == 400 - len(b)
+    assert np.isfinite(found["demand"].sargan) and np.isnan(found["supply"].sargan)  # that one is just identified
+
+
+def test_three_stages():
+    data = market()
+    found = tesela.sem(MODEL, data, method="3sls")
+    x = columns(data, ["income", "rain", "trend"])
+    parts = [(["price", "income"]), (["price", "rain", "trend"])]
+    residuals = np.column_stack([two_stage(data, names)[2] for names in parts])
+    weights = np.linalg.inv(residuals.T @ residuals / len(x))
+    q = np.linalg.qr(x)[0]
+    z = [q.T @ columns(data, names) for names in parts]
+    normal = np.block([[weights[i, j] * z[i].T @ z[j] for j in range(2)] for i in range(2)])
+    right = np.concatenate([z[i].T @ (q.T @ data["quantity"]) * weights[i].sum() for i in range(2)])
+    b = np.linalg.solve(normal, right)
+    errors = np.sqrt(np.diag(np.linalg.inv(normal)))
+    assert np.allclose(np.concatenate([found[label].coefficients for label in found.labels]), b, rtol=1e-8)
+    assert np.allclose(np.concatenate([found[label].standard_errors for label in found.labels]), errors, rtol=1e-8)
+    assert found.mcelroy_r2 > 0.5 and 0 <= found.hansen_sargan_p <= 1
+    assert tesela.sem(MODEL, data, method="3sls", iterate=True)["demand"].coefficients.shape == (3,)
+
+
+def test_ordinary_least_squares_with_expressions_and_lags():
+    data = market()
+    found = tesela.sem("eq: quantity ~ lag(price) + I(rain * 2) - 1", data, method="ols")
+    z = np.column_stack([data["price"][:-1], 2 * data["rain"][1:]])
+    b = np.linalg.lstsq(z, data["quantity"][1:])[0]
+    assert np.allclose(found["eq"].coefficients, b) and found.observations == 399
+    robust = tesela.sem("eq: quantity ~ price", data, method="ols", covariance="robust")["eq"]
+    z = columns(data, ["price"])
+    b = np.linalg.lstsq(z, data["quantity"])[0]
+    inverse = np.linalg.inv(z.T @ z)
+    scores = z * (data["quantity"] - z @ b)[:, None]
+    assert np.allclose(robust.standard_errors, np.sqrt(np.diag(inverse @ scores.T @ scores @ inverse)))
+    towns = np.repeat(["x", "y", "z", "t"], 100)
+    by_town = tesela.sem("eq: quantity ~ price", {**data, "town": towns}, method="ols", clusters="town")["eq"]
+    sums = np.array([scores[towns == town].sum(axis=0) for town in "xyzt"])
+    assert np.allclose(by_town.standard_errors, np.sqrt(np.diag(inverse @ sums.T @ sums @ inverse)))
+
+
+def test_weights_and_missing_values():
+    data = market()
+    weight = np.ones(400)
+    weight[:50] = 0
+    rest = {name: column[50:] for name, column in data.items()}
+    expected = tesela.sem(MODEL, rest)["demand"].coefficients
+    assert np.allclose(tesela.sem(MODEL, {**data, "w": weight}, weights="w")["demand"].coefficients, expected)
+    data["rain"] = data["rain"].copy()
+    data["rain"][:50] = np.nan
+    found = tesela.sem(MODEL, data)
+    assert found.dropped_rows == 50 and np.allclose(found["demand"].coefficients, expected)
+    with pytest.raises(ValueError, match="rain"):
+        tesela.sem(MODEL, data, missing="raise")
+
+
+def test_tables():
+    data = market()
+    expected = tesela.sem(MODEL, data)["supply"].coefficients
+    structured = np.zeros(400, [(name, "f8") for name in data])
+    for name in data:
+        structured[name] = data[name]
+    assert (tesela.sem(MODEL, structured)["supply"].coefficients == expected).all()
+    lists = {name: list(column) for name, column in data.items()}
+    assert (tesela.sem(MODEL, lists)["supply"].coefficients == expected).all()
+
+
+def test_an_equation_that_is_not_identified():
+    with pytest.raises(np.linalg.LinAlgError, match="not identified") as caught:
+        tesela.sem("good: quantity ~ price + income\nbad: quantity ~ price + income + rain + trend\ninstruments: ~ income + rain + trend", market())
+    result = caught.value.result
+    assert result["good"].status == "ok" and result["bad"].status.startswith("not identified")
+    with pytest.raises(KeyError):
+        result["other"]
+
+
+@pytest.mark.parametrize(
+    "model, more",
+    [
+        ("demand: quantity ~", {}),
+        ("demand: quantity ~ cost", {"method": "ols"}),
+        ("demand: quantity ~ price", {}),  # no instruments
+        ("demand: quantity ~ price", {"method": "none"}),
+        ("demand: quantity ~ price", {"method": "ols", "divisor": "none"}),
+        ("demand: quantity ~ price", {"method": "sur", "covariance": "robust"}),
+        ("demand: quantity ~ price", {"method": "ols", "iterate": True}),
+        ("demand: quantity ~ price", {"method": "ols", "missing": "none"}),
+    ],
+)
+def test_bad_input(model, more):
+    with pytest.raises(ValueError):
+        tesela.sem(model, market(), **more)
+
+
+def test_columns_of_different_length():
+    with pytest.raises(ValueError, match="rows"):
+        tesela.sem(MODEL, {**market(), "rain": np.zeros(3)})
