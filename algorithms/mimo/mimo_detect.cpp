@@ -167,7 +167,7 @@ double candidates(const std::vector<Constellation>& alphabets) {
 }
 
 index_t suitable_mimo_batch(const Runtime& runtime, const MimoShape& shape) {
-  if (runtime.gpus() == 0) return fit_batch(512, shape);
+  if (runtime.gpus() == 0) return batch_on_cores(shape);
   constexpr index_t most_bytes = index_t{1} << 29, most = 65536;  // of work space
   const index_t bytes = kernels::SphereSearch<double>::work_size(shape.antennas, shape.streams, true) * 8;
   const index_t share = std::max<index_t>(ceil_div(shape.signals, static_cast<index_t>(runtime.gpus())), 64);
@@ -194,7 +194,8 @@ void mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::complex
                                                                     : options.form);
   if (options.order == ColumnOrder::best && lists.columns.cols() > 8)
     refuse("order", "best of " + std::to_string(lists.columns.cols()) + " columns; at most 8");
-  const SearchTiles<T> tiles(runtime, shape, channels, y, lists, options.batch);
+  const SearchTiles<T> tiles(runtime, shape, channels, y, lists,
+                             options.batch > 0 || !(brute || detector) ? options.batch : batch_on_cores(shape));
   const index_t n = shape.streams, batch = tiles.batch, coherence = tiles.coherence;
   const auto L = TileMatrix<int>::map(runtime, found.labels.data(), n, shape.signals, n, {n, batch}, "s");
   const auto R =

@@ -1,5 +1,6 @@
 #include <tesela/algorithms/mimo/internal/search_lists.hpp>
 #include <tesela/algorithms/mimo/mimo_soft.hpp>
+#include <tesela/codelets/mimo/quick_soft.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
 #include <algorithm>
@@ -112,19 +113,31 @@ SoftDetection<T> mimo_soft(Graph& g, const MimoShape& shape, const HostMatrix<st
   SoftDetection<T> found{priors.size() > 0 ? priors.clone() : HostMatrix<T>::zeros(bits, shape.signals),
                          std::vector<double>(static_cast<std::size_t>(shape.signals))};
   if (shape.signals == 0) return found;
-  const bool searches =
-      options.kind == SoftKind::sts || options.kind == SoftKind::rts || options.kind == SoftKind::list;
-  const SearchLists lists = lists_of(alphabets, searches ? options.form : SearchForm::complex);
-  const SearchTiles<T> tiles(g.runtime(), shape, channels, y, lists, options.batch);
+  using Quick = kernels::QuickSoft<T>;
+  const bool gpus = g.runtime().gpus() > 0, searches = options.kind == SoftKind::sts || options.kind == SoftKind::rts ||
+                                                       options.kind == SoftKind::list;
+  const SearchLists lists = searches ? lists_of(alphabets, options.form) : lists_with_parts(alphabets);
+  const bool quick =
+      gpus && priors.size() == 0 && Quick::takes(options.kind, shape.antennas, shape.streams, lists.amplitudes);
+  const SearchTiles<T> tiles(g.runtime(), shape, channels, y, lists,
+                             options.batch > 0 || quick ? options.batch : batch_on_cores(shape));
   const auto L =
       TileMatrix<T>::map(g.runtime(), found.llrs.data(), bits, shape.signals, bits, {bits, tiles.batch}, "L");
   const auto nodes =
       TileMatrix<double>::map(g.runtime(), found.nodes.data(), 1, shape.signals, 1, {1, tiles.batch}, "nodes");
-  for (index_t t = 0; t < tiles.y.nt(); ++t)
-    g.insert<kernels::SoftDetector<T>>({shape.streams, tiles.coherence, options.kind, options.order, lists.real_form,
-                                        options.n0, options.clip, options.keep, lists.labels},
-                                       tiles.channels(t), tiles.y(0, t), tiles.columns(0, 0), tiles.points(0, 0),
-                                       L(0, t), nodes(0, t));
+  for (index_t t = 0; t < tiles.y.nt(); ++t) {
+    const auto h = tiles.channels(t), received = tiles.y(0, t);
+    const auto columns = tiles.columns(0, 0);
+    const auto points = tiles.points(0, 0);
+    if (quick)
+      g.insert<Quick>(on_gpu, {shape.streams, tiles.coherence, options.kind, options.n0, options.clip, lists.labels}, h,
+                      received, columns, points, L(0, t), nodes(0, t));
+    else
+      g.insert<kernels::SoftDetector<T>>({shape.streams, tiles.coherence, options.kind, options.order, lists.real_form,
+                                          options.n0, options.clip, options.keep, lists.labels},
+                                         h, received, columns, points, L(0, t), nodes(0, t));
+    if (gpus) g.bring_home(L(0, t)), g.bring_home(nodes(0, t));
+  }
   g.wait();
   return found;
 }

@@ -29,6 +29,13 @@ kernels::SearchColumn add_points(const Constellation& c, std::vector<kernels::Se
   return column;
 }
 
+template <class X>
+HostMatrix<X> as_row(const std::vector<X>& list) {
+  HostMatrix<X> made(1, static_cast<index_t>(list.size()));
+  std::copy(list.begin(), list.end(), made.data());
+  return made;
+}
+
 }  // namespace
 
 SearchLists lists_of(const std::vector<Constellation>& alphabets, SearchForm form) {
@@ -52,10 +59,24 @@ SearchLists lists_of(const std::vector<Constellation>& alphabets, SearchForm for
     for (const Constellation& c : alphabets) columns.push_back(add_points(c, points));
   }
   for (const Constellation& c : alphabets) made.labels += static_cast<int>(c.size());
-  made.columns = HostMatrix<kernels::SearchColumn>(1, static_cast<index_t>(columns.size()));
-  made.points = HostMatrix<kernels::SearchPoint>(1, static_cast<index_t>(points.size()));
-  std::copy(columns.begin(), columns.end(), made.columns.data());
-  std::copy(points.begin(), points.end(), made.points.data());
+  made.columns = as_row(columns), made.points = as_row(points);
+  return made;
+}
+
+SearchLists lists_with_parts(const std::vector<Constellation>& alphabets) {
+  SearchLists made = lists_of(alphabets, SearchForm::complex);
+  std::vector<kernels::SearchColumn> columns(made.columns.data(), made.columns.data() + made.columns.size()), imaginary;
+  std::vector<kernels::SearchPoint> points(made.points.data(), made.points.data() + made.points.size());
+  for (const Constellation& c : alphabets)
+    for (const auto& [re, im] : c.product()) {
+      if (re.low != im.low || re.step != im.step || re.labels.size() != im.labels.size()) continue;
+      columns.push_back(add_axis(re, points));
+      imaginary.push_back(add_axis(im, points));
+    }
+  if (imaginary.size() != alphabets.size()) return made;
+  columns.insert(columns.end(), imaginary.begin(), imaginary.end());
+  made.amplitudes = static_cast<index_t>(points.size()) - made.points.size();
+  made.columns = as_row(columns), made.points = as_row(points);
   return made;
 }
 
@@ -138,6 +159,8 @@ index_t fit_batch(index_t wanted, const MimoShape& shape) {
     if (c % parts == 0) return c / parts;
   return c;
 }
+
+index_t batch_on_cores(const MimoShape& shape) { return fit_batch(512, shape); }
 
 template <class T>
 SearchTiles<T>::SearchTiles(Runtime& runtime, const MimoShape& of, const HostMatrix<std::complex<T>>& channels,

@@ -34,8 +34,12 @@ struct SearchLists {
   int labels = 0;
   HostMatrix<kernels::SearchColumn> columns;
   HostMatrix<kernels::SearchPoint> points;
+  index_t amplitudes = 0;  ///< of lists_with_parts: how many points are amplitudes
 };
 SearchLists lists_of(const std::vector<Constellation>& alphabets, SearchForm form);
+/// Complex form; and of square QAM, when all streams are such, the amplitudes of real and imaginary parts behind it,
+/// as QuickSoft reads them.
+SearchLists lists_with_parts(const std::vector<Constellation>& alphabets);
 
 /// Throws ArgumentError for shapes that disagree.
 template <class T>
@@ -61,6 +65,9 @@ double search_radius(const MimoShape& shape, const MimoOptions& options);
 
 /// Whole channels, or a whole part of one, where that is possible: about as many signals as are wanted.
 index_t fit_batch(index_t wanted, const MimoShape& shape);
+
+/// Signals of a task that only cores can run.
+index_t batch_on_cores(const MimoShape& shape);
 
 /// The inputs in tiles, one a task, while the host's memory lives.
 template <class T>

@@ -92,13 +92,20 @@ class Paths {
       all.push_back(factor(ordered(order, up, n0), 0, false));
       return all;
     }
-    const std::vector<int> sorted = ordered(ColumnOrder::sqrd, true, n0);
-    for (index_t j = 0; j < view_.streams; ++j) {
-      std::vector<int> last = sorted;
-      std::stable_partition(last.begin(), last.end(), [&](int k) { return k != j; });
-      all.push_back(factor(last, 0, false));
-    }
+    for (index_t j = 0; j < view_.streams; ++j) all.push_back(factor(sorted_before(static_cast<int>(j)), 0, false));
     return all;
+  }
+
+  /// Stream `last` comes last, the others in the order of sqrd.
+  std::vector<int> sorted_before(int last) const {
+    const index_t m = view_.antennas, others = view_.streams - 1;
+    std::vector<Number> h = h_, work(static_cast<std::size_t>(order_work(m, others)));
+    h.erase(h.begin() + last * m, h.begin() + (last + 1) * m);
+    std::vector<int> order(static_cast<std::size_t>(others));
+    order_columns(ColumnOrder::sqrd, true, m, others, h.data(), T(0), work.data(), OrderOf{order.data(), 1});
+    for (int& k : order) k += k >= last ? 1 : 0;
+    order.push_back(last);
+    return order;
   }
 
   Factors<T> factor(const std::vector<int>& order, T alpha2, bool with_spread) const {

@@ -1,0 +1,119 @@
+#pragma once
+
+#include <tesela/codelets/mimo/internal/row_rotations_body.hpp>
+
+#include <cstdint>
+
+// What linear estimates say of bits. Internal to codelets/mimo.
+
+namespace tesela::kernels::mimo {
+
+/// The points of all streams: column j of the view has those of stream j. Where all streams are square QAM, columns
+/// n + j and 2 n + j, for n streams, have the amplitudes of its points' real and imaginary parts, which are the same
+/// ones; the points of both stand one after the other. A label's first, third … bits are then the real part's.
+struct BitLists {
+  int n = 0;
+  const SearchColumn* columns = nullptr;
+  const SearchPoint* points = nullptr;
+  bool square = false;
+
+  TESELA_INLINE const SearchColumn& axis(int j, bool imaginary) const { return columns[(imaginary ? 2 * n : n) + j]; }
+  TESELA_INLINE int width(int j) const {
+    int bits = 0;
+    while (columns[j].count >> (bits + 1) != 0) ++bits;
+    return bits;
+  }
+};
+
+inline constexpr int most_bits = 10, most_amplitudes = 32;
+
+/// Which amplitudes have a 1 at this place of the label.
+TESELA_BOTH inline std::uint32_t amplitudes_with(const BitLists& lists, const SearchColumn& axis, int bit) {
+  std::uint32_t found = 0;
+  for (int k = 0; k < axis.count; ++k)
+    found |= static_cast<std::uint32_t>(lists.points[axis.first + k].label >> bit & 1) << k;
+  return found;
+}
+
+/// x / n0, where n0 may be too small to be anything but 0.
+TESELA_INLINE double over_noise(double x, double n0) { return x == 0 ? 0 : x / n0; }
+
+/// L as T has it: what T cannot hold is its largest number, as sure as one can say. clip: 0 for none.
+template <class T>
+TESELA_INLINE T cut_likelihood(double l, double clip) {
+  constexpr auto largest = static_cast<double>(largest_number<T>);
+  const double most = clip > 0 && clip < largest ? clip : largest;
+  return static_cast<T>(l > most ? most : l < -most ? -most : l);
+}
+
+/// The highest and the lowest place of a bit that is 1.
+TESELA_INLINE int highest_of(std::uint32_t x) {
+#if defined(__CUDA_ARCH__)
+  return 31 - __clz(static_cast<int>(x));
+#else
+  return 31 - __builtin_clz(x);
+#endif
+}
+TESELA_INLINE int lowest_of(std::uint32_t x) {
+#if defined(__CUDA_ARCH__)
+  return __ffs(static_cast<int>(x)) - 1;
+#else
+  return __builtin_ctz(x);
+#endif
+}
+
+/// An estimate of one stream: x = bias s + noise of variance n0 bias spread.
+struct LinearEstimate {
+  Complex<double> x;
+  double bias, spread, n0;
+
+  /// Of the distances to the nearest points where the bit is 1 and where it is 0.
+  TESELA_INLINE double likelihood(double one, double zero) const {
+    return bias > 0 ? over_noise((one - zero) / bias / spread, n0) : 0;
+  }
+
+  /// give(bit, L) for all bits, place 0 being the label's last. ones(bit): amplitudes_with().
+  template <class Ones, class Give>
+  TESELA_INLINE void square_bits(const BitLists& lists, int j, int width, const Ones& ones, const Give& give) const {
+    for (int part = 0; part < 2; ++part) {
+      const SearchColumn& axis = lists.axis(j, part == 1);
+      const double at = part == 0 ? x.re : x.im, last = axis.count - 1;
+      const double place = bias > 0 ? (at / bias - axis.low) / axis.step : 0;
+      const double inside = place > 0 ? (place < last ? place : last) : 0;  // of a NaN the first one
+      const int nearest = static_cast<int>(inside + 0.5);
+      const std::uint32_t all = axis.count < 32 ? (std::uint32_t{1} << axis.count) - 1 : ~std::uint32_t{0};
+      const std::uint32_t before = (std::uint32_t{1} << nearest) - 1;
+      const auto square = [&](int k) {
+        const double off = at - bias * (axis.low + k * axis.step);
+        return off * off;
+      };
+      const double least = square(nearest);
+      for (int bit = width - 1 - part; bit >= 0; bit -= 2) {
+        const std::uint32_t with = ones(bit);
+        const bool one = (with >> nearest & 1) != 0;
+        const std::uint32_t others = one ? all & ~with : with, below = others & before, above = others & ~before;
+        const int down = below != 0 ? highest_of(below) : lowest_of(above), up = above != 0 ? lowest_of(above) : down;
+        const double other = square(inside - down <= up - inside ? down : up);
+        give(bit, one ? likelihood(least, other) : likelihood(other, least));
+      }
+    }
+  }
+
+  /// The same of any points.
+  template <class Give>
+  TESELA_INLINE void bits(const BitLists& lists, int j, int width, const Give& give) const {
+    const SearchColumn& own = lists.columns[j];
+    for (int bit = width - 1; bit >= 0; --bit) {
+      double one = endless<double>, zero = one;
+      for (int k = own.first; k < own.first + own.count; ++k) {
+        const SearchPoint& p = lists.points[k];
+        const double square = norm(x - Complex<double>{bias * p.re, bias * p.im});
+        double& least = (p.label >> bit & 1) != 0 ? one : zero;
+        least = square < least ? square : least;
+      }
+      give(bit, likelihood(one, zero));
+    }
+  }
+};
+
+}  // namespace tesela::kernels::mimo

@@ -1,0 +1,131 @@
+#include <tesela/codelets/mimo/internal/quick_soft_body.hpp>
+#include <tesela/codelets/mimo/quick_soft.hpp>
+
+#include <cuda_runtime_api.h>
+
+namespace tesela::kernels {
+namespace mimo {
+namespace {
+
+constexpr int linear_threads = 64;
+
+template <int S, class T>
+__global__ void __launch_bounds__(linear_threads) linear_signals(SoftBatch<T> all) {
+  __shared__ std::uint32_t ones[S * most_bits];
+  for (int e = static_cast<int>(threadIdx.x); all.lists.square && e < all.lists.n * most_bits; e += linear_threads) {
+    const int j = e / most_bits, bit = e % most_bits;
+    ones[e] = amplitudes_with(all.lists, all.lists.axis(j, (all.lists.width(j) - 1 - bit) % 2 != 0), bit);
+  }
+  __syncthreads();
+  const index_t k = static_cast<index_t>(blockIdx.x) * linear_threads + threadIdx.x;
+  if (k < all.signals) linear_signal<S>(all, k, ones);
+}
+
+/// A thread a tree; `together` signals a block.
+template <int S, class T>
+__global__ void __launch_bounds__(nway_threads) nway_signals_of(SoftBatch<T> all, int together, int cells) {
+  extern __shared__ __align__(16) unsigned char room[];
+  const int n = all.lists.n, threads = static_cast<int>(blockDim.x), own = static_cast<int>(threadIdx.x), j = own % n;
+  T* const least = reinterpret_cast<T*>(room);
+  const index_t k = static_cast<index_t>(blockIdx.x) * together + own / n;
+  const bool there = k < all.signals;
+  double n0 = 1;
+  if (there) {
+    T* const mine = least + own;
+    for (int c = 0; c < cells; ++c) mine[c * threads] = endless<T>;
+    const ChannelView<T> view = all.channel(k);
+    const int exponent = channel_exponent(view);
+    n0 = scaled_noise<double>(all.n0, exponent);
+    NwayTree<T, S> tree;
+    tree.prepare(view, exponent, all.y + k * all.ld_y, all.lists, j);
+    tree.run([&](T distance, const int* met) {
+      TESELA_SMALL_LOOP
+      for (int i = 0; i < S; ++i) {
+        if (i < tree.first) continue;
+        for (int part = 0; part < 2; ++part) {
+          T& known = mine[met[2 * i + part] * threads];
+          known = distance < known ? distance : known;
+        }
+      }
+    });
+  }
+  __syncthreads();
+  bool known = true;
+  if (there) {
+    const T* const trees = least + own / n * n;
+    known = bits_of_cells(all, k, j, n0, [&](int c) {
+      T distance = trees[c * threads];
+      for (int t = 1; t < n; ++t) {
+        const T other = trees[c * threads + t];
+        distance = other < distance ? other : distance;
+      }
+      return distance;
+    });
+  }
+  // One stream's failure is the signal's.
+  __syncthreads();
+  int* const failed = reinterpret_cast<int*>(room);
+  if (own < together) failed[own] = 0;
+  __syncthreads();
+  if (!known) failed[own / n] = 1;
+  __syncthreads();
+  if (!there) return;
+  if (j == 0) {
+    double looked = 0;
+    for (int i = 0; i < n; ++i) looked += static_cast<double>(n) * all.lists.columns[i].count;
+    all.nodes[k * all.ld_nodes] = failed[own / n] != 0 ? SoftDetector<T>::no_answer : looked;
+    if (failed[own / n] != 0)
+      for (int b = 0; b < all.bits(); ++b) all.of(k)[b] = 0;
+  }
+}
+
+template <int S, class T>
+void launch(const SoftBatch<T>& all, SoftKind kind, index_t amplitudes, CUstream_st* stream) {
+  if (kind == SoftKind::mmse) {
+    const auto blocks = static_cast<unsigned>(ceil_div(all.signals, static_cast<index_t>(linear_threads)));
+    linear_signals<S><<<blocks, linear_threads, 0, stream>>>(all);
+    return;
+  }
+  const index_t n = all.lists.n, together = nway_signals(n, amplitudes, sizeof(T)), threads = together * n;
+  const auto blocks = static_cast<unsigned>(ceil_div(all.signals, together));
+  const auto bytes = static_cast<unsigned>(amplitudes * threads * static_cast<index_t>(sizeof(T)));
+  nway_signals_of<S><<<blocks, static_cast<unsigned>(threads), bytes, stream>>>(all, static_cast<int>(together),
+                                                                                static_cast<int>(amplitudes));
+}
+
+}  // namespace
+}  // namespace mimo
+
+template <class T>
+void QuickSoft<T>::cuda(CudaContext& context, const Args& args, In<std::complex<T>> h, In<std::complex<T>> y,
+                        In<SearchColumn> columns, In<SearchPoint> points, Out<T> llrs, Out<double> nodes) {
+  const auto n = static_cast<int>(args.streams);
+  const bool square = columns.cols > args.streams;
+  const mimo::SoftBatch<T> all{
+      {h.rows, args.streams, reinterpret_cast<const mimo::Complex<T>*>(h.data), h.ld, columns.data, points.data},
+      reinterpret_cast<const mimo::Complex<T>*>(y.data),
+      y.ld,
+      y.cols,
+      args.coherence,
+      llrs.data,
+      llrs.ld,
+      nodes.data,
+      nodes.ld,
+      {n, columns.data, points.data, square},
+      args.n0,
+      args.clip};
+  const index_t amplitudes = points.cols - args.labels;
+  if (y.cols == 0) return;
+  if (n <= 4)
+    mimo::launch<4>(all, args.kind, amplitudes, context.stream());
+  else if (n <= 8)
+    mimo::launch<8>(all, args.kind, amplitudes, context.stream());
+  else
+    mimo::launch<16>(all, args.kind, amplitudes, context.stream());
+  context.check(static_cast<int>(cudaGetLastError()), "the launch of quick_soft");
+}
+
+template decltype(QuickSoft<float>::cuda) QuickSoft<float>::cuda;
+template decltype(QuickSoft<double>::cuda) QuickSoft<double>::cuda;
+
+}  // namespace tesela::kernels
