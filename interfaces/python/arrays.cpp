@@ -206,6 +206,13 @@ void Argument::require_vector_of(index_t size) const {
     refuse(name_, "must be a vector of " + std::to_string(size) + ", not " + to_string(shape_));
 }
 
+bool is_single(nb::handle dtype) {
+  const nb::object type = nb::module_::import_("numpy").attr("dtype")(dtype);
+  const auto name = nb::cast<std::string>(type.attr("name"));
+  if (name != "float32" && name != "float64") throw nb::type_error("dtype must be float32 or float64");
+  return name == "float32";
+}
+
 void require_together(std::initializer_list<const Argument*> arguments) {
   const Argument& first = **arguments.begin();
   for (const Argument* a : arguments) {

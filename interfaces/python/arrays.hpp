@@ -158,6 +158,9 @@ class Columns : public c::Array<T> {
   Place place_;
 };
 
+/// Whether that is float32, as numpy.dtype takes it; throws TypeError for others than that and float64.
+bool is_single(nb::handle dtype);
+
 /// Throws TypeError where some are on a device and others are not there, or have another precision there.
 void require_together(std::initializer_list<const Argument*> arguments);
 

@@ -13,11 +13,9 @@ auto without_python(F f) {
   return f();
 }
 
-AnyArray read(const std::filesystem::path& path, const std::optional<std::string>& dtype) {
-  if (dtype && *dtype != "float32" && *dtype != "float64")
-    throw nb::type_error("dtype must be 'float32' or 'float64', or left out");
+AnyArray read(const std::filesystem::path& path, nb::handle dtype) {
   const bool single =
-      dtype ? *dtype == "float32" : probe_matrix(path.string()).precision == FilePrecision::single_precision;
+      dtype.is_none() ? probe_matrix(path.string()).precision == FilePrecision::single_precision : is_single(dtype);
   if (single) return to_python(without_python([&] { return read_matrix<float>(path.string()); }));
   return to_python(without_python([&] { return read_matrix<double>(path.string()); }));
 }
@@ -41,7 +39,7 @@ Parameters
 ----------
 path : str or path
     Of either format, which the contents tell.
-dtype : {'float32', 'float64'}, optional
+dtype : float32 or float64, optional
     By default what the file holds; text is float64.
 
 Raises

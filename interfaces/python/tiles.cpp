@@ -100,13 +100,6 @@ void GraphObject::wait() {
 
 namespace {
 
-bool is_single(nb::handle dtype) {
-  const nb::object type = nb::module_::import_("numpy").attr("dtype")(dtype);
-  const auto name = nb::cast<std::string>(type.attr("name"));
-  if (name != "float32" && name != "float64") throw nb::type_error("dtype must be float32 or float64");
-  return name == "float32";
-}
-
 AnyArray to_numpy(const TileMatrixObject& a) {
   return a.with([]<class T>(const TileMatrix<T>& m) {
     return to_python(with_workers([&](const c::Session&) {

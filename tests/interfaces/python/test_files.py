@@ -16,7 +16,7 @@ def test_what_is_written_is_read(tmp_path, dtype, layout, suffix):
     a = random(1, 7, 5, dtype=dtype)
     path = tmp_path / ("a" + suffix)
     tesela.write_matrix(path, laid_out(a, layout))
-    b = tesela.read_matrix(str(path), dtype=np.dtype(dtype).name)
+    b = tesela.read_matrix(str(path), dtype=dtype)
     assert b.dtype == dtype and (b == a).all() and b.flags.f_contiguous
     if suffix == ".npy":
         assert tesela.read_matrix(path).dtype == dtype and (np.load(path) == a).all()
