@@ -110,9 +110,12 @@ AnyArray eigh_toeplitz(nb::handle c_given, bool eigvals_only, const ByIndex& by_
   });
 }
 
-AnyArray count(nb::handle c_given, const std::vector<double>& shifts) {
-  const Argument c("c", c_given);
+AnyArray count(nb::handle c_given, nb::handle shifts_given) {
+  const Argument c("c", c_given), given("shifts", shifts_given);
   c.require_vector();
+  given.require_vector();
+  const auto numbers = Columns<double>::on_host(given);
+  const std::vector<double> shifts(numbers.data, numbers.data + numbers.rows);
   for (const double shift : shifts)
     if (std::isnan(shift)) throw nb::value_error("a shift is NaN");
   bool doubtful = false;

@@ -54,6 +54,18 @@ void copy_strided(const Argument& a, HostMatrix<T>& h) {
       }
 }
 
+/// From a device, where it lies by columns or by rows.
+template <class T, class S>
+void download(const Argument& a, HostMatrix<T>& h) {
+  const bool turned = !a.by_columns();
+  const Argument lies = turned ? a.transposed() : a;
+  HostMatrix<S> numbers(lies.rows(), lies.cols());
+  copy_columns(a.place().device, {numbers.data(), numbers.ld()}, {const_cast<void*>(lies.data()), lies.col_stride()},
+               lies.shape(), sizeof(S));
+  for (index_t j = 0; j < h.cols(); ++j)
+    for (index_t i = 0; i < h.rows(); ++i) h(i, j) = static_cast<T>(turned ? numbers(j, i) : numbers(i, j));
+}
+
 /// By tasks, from as many numbers on.
 constexpr index_t worth_tasks = 1 << 18;
 template <class T>
@@ -120,6 +132,10 @@ void Argument::read_shape() {
   shape_ = {static_cast<index_t>(view_.shape(0)), is_vector() ? 1 : static_cast<index_t>(view_.shape(1))};
   row_stride_ = view_.stride(0);
   col_stride_ = is_vector() ? std::max<index_t>(shape_.rows, 1) : view_.stride(1);
+  if (shape_.rows == 0 || shape_.cols == 0) {  // of nothing, which libraries give any strides
+    row_stride_ = 1;
+    col_stride_ = std::max<index_t>(shape_.rows, 1);
+  }
 }
 
 void Argument::read_host(nb::handle given) {
@@ -292,17 +308,8 @@ Columns<T>::Columns(const Argument& a, bool in_place, const c::Session* session)
 template <class T>
 Columns<T> Columns<T>::on_host(const Argument& a) {
   if (!a.place().on_device()) return Columns(a, true, nullptr);
-  const bool turned = !a.by_columns();
-  const Argument lies = turned ? a.transposed() : a;
-  HostMatrix<T> numbers(lies.rows(), lies.cols());
-  copy_columns(a.place().device, {numbers.data(), numbers.ld()}, {const_cast<void*>(lies.data()), lies.col_stride()},
-               lies.shape(), sizeof(T));
-  if (turned) {
-    HostMatrix<T> by_columns(a.rows(), a.cols());
-    for (index_t j = 0; j < a.cols(); ++j)
-      for (index_t i = 0; i < a.rows(); ++i) by_columns(i, j) = numbers(j, i);
-    numbers = std::move(by_columns);
-  }
+  HostMatrix<T> numbers(a.rows(), a.cols());
+  a.single() ? download<T, float>(a, numbers) : download<T, double>(a, numbers);
   return Columns(a, std::make_shared<NewMatrix<T>>(std::move(numbers), Place{}));
 }
 

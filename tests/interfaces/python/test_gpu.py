@@ -80,7 +80,7 @@ dtypes = pytest.mark.parametrize("dtype", [np.float64, np.float32])
 
 
 def close(x, y, scale=1.0):
-    bound = 2000 * np.finfo(np.asarray(x).dtype).eps * scale
+    bound = 2000 * max(np.finfo(z.dtype).eps for z in (x, np.asarray(y))) * scale
     assert x.shape == np.shape(y) and norm(x - y) <= bound * max(norm(y), 1.0), (norm(x - y), bound * norm(y))
 
 
