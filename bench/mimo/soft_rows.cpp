@@ -2,6 +2,7 @@
 #include "bench/harness/device.hpp"
 #include "bench/mimo/mimo_rows.hpp"
 #include <tesela/algorithms/mimo/internal/search_lists.hpp>
+#include <tesela/algorithms/mimo/mimo_detect.hpp>
 #include <tesela/algorithms/mimo/mimo_soft.hpp>
 #include <tesela/codelets/mimo/quick_soft.hpp>
 #include <tesela/runtime/config.hpp>
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <map>
 #include <memory>
 
 #if TESELA_HAVE_CUDA
@@ -108,13 +110,13 @@ class DeviceSoft {
     const double seconds = event_seconds([&](CUstream_st*) {
       CudaContext context("bench mimo");
       context.redirect(cudaStreamLegacy);
-      kernels::QuickSoft<T>::cuda(
-          context, {shape.streams, 1, kind, slot_.n0, clip, lists_.labels},
-          {{h_.template as<std::complex<T>>(), m, shape.streams * shape.signals, m}},
-          {{y_.template as<std::complex<T>>(), m, shape.signals, m}},
-          {{columns_.template as<kernels::SearchColumn>(), 1, lists_.columns.cols(), 1}},
-          {{points_.template as<kernels::SearchPoint>(), 1, lists_.points.cols(), 1}},
-          {{llrs_.template as<T>(), bits, shape.signals, bits}}, {{nodes_.template as<double>(), 1, shape.signals, 1}});
+      kernels::QuickSoft<T>::cuda(context, {shape.streams, 1, kind, slot_.n0, clip, lists_.labels},
+                                  {{h_.template as<std::complex<T>>(), m, shape.streams * shape.signals, m}},
+                                  {{y_.template as<std::complex<T>>(), m, shape.signals, m}},
+                                  {{columns_.template as<kernels::SearchColumn>(), 1, lists_.columns.cols(), 1}},
+                                  {{points_.template as<kernels::SearchPoint>(), 1, lists_.points.cols(), 1}},
+                                  {{llrs_.template as<T>(), bits, shape.signals, bits}},
+                                  {{nodes_.template as<double>(), 1, shape.signals, 1}});
     });
     check_device(static_cast<int>(cudaMemcpy(slot_.found.llrs.data(), llrs_.template as<T>(), bytes(slot_.found.llrs),
                                              cudaMemcpyDeviceToHost)),
@@ -138,6 +140,45 @@ class DeviceSoft {
 };
 #endif
 
+/// Part of the symbols that are wrong.
+double symbol_errors(const HostMatrix<int>& sent, const Detection& found) {
+  index_t wrong = 0;
+  for (index_t e = 0; e < sent.size(); ++e) wrong += sent.data()[e] != found.labels.data()[e] ? 1 : 0;
+  return static_cast<double>(wrong) / static_cast<double>(sent.size());
+}
+
+/// nway:1 beside kbest:16, hard, from host to host as sd's rows; the time is the kernel's.
+template <class T>
+void add_near_row(Report& report, Runtime& runtime, const MimoBench& o, const std::shared_ptr<SoftSlot<T>>& slot,
+                  const std::string& title) {
+  const auto found = std::make_shared<Detection>();
+  const auto detect = [&runtime, slot](MimoMethod method, index_t keep, Detection& into) {
+    runtime.reset_statistics();
+    Graph g(runtime);
+    mimo_detect(g, slot->shape, slot->h, slot->y, slot->alphabets, {.method = method, .n0 = slot->n0, .keep = keep},
+                into);
+  };
+  const auto run = [&runtime, detect, found] {
+    detect(MimoMethod::nway, 1, *found);
+    return kernel_seconds(runtime, runtime.gpus() > 0 ? "mimo_quick_detector" : "mimo_detector");
+  };
+  Detection kbest;
+  detect(MimoMethod::kbest, 16, kbest);
+  const double theirs = symbol_errors(slot->sent, kbest);
+  const auto check = [slot, found, theirs] {
+    const double ours = symbol_errors(slot->sent, *found);
+    if (!(ours <= theirs)) throw WrongResult(fmt::format("bench mimo: nway:1 has an SER of {:.2e}", ours));
+    return 0.0;
+  };
+  const auto signals = static_cast<double>(slot->shape.signals);
+  report.add({"hard decisions of " + title, slot->shape.antennas, slot->shape.streams, slot->shape.signals, "",
+              "kernel", "signals/s"},
+             alternate({checked("nway:1", run, check)}, o.common.repeat), 0,
+             [signals](double seconds) { return signals / seconds; });
+  report.note(
+      fmt::format("{}: SER of nway:1 {:.2e}, of kbest:16 {:.2e}", title, symbol_errors(slot->sent, *found), theirs));
+}
+
 }  // namespace
 
 template <class T>
@@ -156,7 +197,7 @@ void add_soft_rows(Report& report, Runtime& runtime, const MimoBench& o, const s
   std::vector<SoftKind> kinds{SoftKind::mmse};
   if (four || gpu) kinds.push_back(SoftKind::nway);
   std::vector<Peer> peers;
-  std::vector<std::pair<std::string, double>> information;
+  std::map<std::string, double> information;
   for (const SoftKind kind : kinds) {
     const std::string name = name_of(soft_kinds(), kind);
     const auto run = [=, &runtime] {
@@ -165,26 +206,29 @@ void add_soft_rows(Report& report, Runtime& runtime, const MimoBench& o, const s
 #endif
       runtime.reset_statistics();
       Graph g(runtime);
-      slot->found = mimo_soft(g, slot->shape, slot->h, slot->y, slot->alphabets, {.kind = kind, .n0 = slot->n0, .clip = clip});
+      slot->found =
+          mimo_soft(g, slot->shape, slot->h, slot->y, slot->alphabets, {.kind = kind, .n0 = slot->n0, .clip = clip});
       return kernel_seconds(runtime, "mimo_soft_detector");
     };
     peers.push_back(checked(name, run, [slot, kind, name, &information] {
       const double error = slot->error(kind);
       if (!(error <= 1)) throw WrongResult(fmt::format("bench mimo: {} is {:.2e} bounds off", name, error));
-      information.emplace_back(name, slot->information(slot->found.llrs));
+      information[name] = slot->information(slot->found.llrs);
       return error;
     }));
   }
-  report.add({fmt::format("likelihoods of a slot of {0}x{0}, {1}, {2:g} dB", n, four ? "64qam" : "256qam", db), n, n,
-              signals, "", gpu ? "device" : "host", "signals/s"},
-             alternate(peers, o.common.repeat), 0, [=](double seconds) { return static_cast<double>(signals) / seconds; });
+  const std::string title = fmt::format("a slot of {0}x{0}, {1}, {2:g} dB", n, four ? "64qam" : "256qam", db);
+  report.add({"likelihoods of " + title, n, n, signals, "", gpu ? "device" : "host", "signals/s"},
+             alternate(peers, o.common.repeat), 0,
+             [=](double seconds) { return static_cast<double>(signals) / seconds; });
   for (std::size_t k = 0; k < kinds.size(); ++k)
-    report.rows()[report.rows().size() - kinds.size() + k].more = {{"information", information[k].second}};
+    report.rows()[report.rows().size() - kinds.size() + k].more = {
+        {"information", information[name_of(soft_kinds(), kinds[k])]}};
   for (const auto& [name, mean] : information)
     report.note(fmt::format("{0}x{0}, {1}: {2:.4f} of a bit's information", n, name, mean));
   // Exact max-log beside it.
   constexpr index_t part = 2000;
-  if (!four) return;
+  if (!four) return add_near_row<T>(report, runtime, o, slot, title);
   report.note(fmt::format("4x4, sts: {:.4f} of the first {} signals, where nway on cores has {:.4f}",
                           slot->information(slot->on_core(SoftKind::sts, part)), part,
                           slot->information(slot->on_core(SoftKind::nway, part))));

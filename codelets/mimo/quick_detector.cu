@@ -105,8 +105,9 @@ __global__ void __launch_bounds__(detect_threads) nway_detect(NwayBatch<T> all, 
 template <int S, class T>
 void launch(const NwayBatch<T>& all, CUstream_st* stream) {
   const index_t n = all.lists.n, together = detect_threads / n;
-  nway_detect<S><<<static_cast<unsigned>(ceil_div(all.signals, together)), static_cast<unsigned>(together * n), 0,
-                   stream>>>(all, static_cast<int>(together));
+  nway_detect<S>
+      <<<static_cast<unsigned>(ceil_div(all.signals, together)), static_cast<unsigned>(together * n), 0, stream>>>(
+          all, static_cast<int>(together));
 }
 
 }  // namespace
