@@ -2,6 +2,7 @@
 #include <tesela/algorithms/mimo/mimo_detect.hpp>
 #include <tesela/codelets/mimo/brute_search.hpp>
 #include <tesela/codelets/mimo/detector.hpp>
+#include <tesela/codelets/mimo/quick_detector.hpp>
 #include <tesela/codelets/mimo/sphere_search.hpp>
 #include <tesela/tiles/size_checks.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
@@ -27,7 +28,7 @@ constexpr Named<MimoMethod> methods[] = {
     {MimoMethod::mmse_sic, "mmse-sic", "the same of [H; sqrt(N0) I]"},
     {MimoMethod::kbest, "kbest", "the K nearest paths of each level (kbest:K)"},
     {MimoMethod::fsd, "fsd", "all paths of the first P levels, single ones from there (fsd:P)"},
-    {MimoMethod::nway, "nway", "each stream enumerated in turn, the others sliced"},
+    {MimoMethod::nway, "nway", "each stream enumerated in turn, the others sliced (nway:N: the N weakest)"},
     {MimoMethod::lr, "lr", "back-substitution in a reduced lattice, sliced"},
     {MimoMethod::ep, "ep", "expectation propagation, sliced"},
     {MimoMethod::bfs_gemm, "bfs-gemm",
@@ -113,7 +114,8 @@ void mimo::check_search(const MimoShape& shape, const HostMatrix<std::complex<T>
   if (solves && shape.streams > shape.antennas)
     refuse("method", std::to_string(shape.streams) + " streams, " + std::to_string(shape.antennas) +
                          " antennas: zf, zf-sic and lr need as many antennas; sd and mmse do not");
-  if (keeps(options.method) && options.keep < 1) refuse("keep", std::to_string(options.keep) + "; 1 or more");
+  if (options.keep < 0 || (keeps(options.method) && options.keep < 1))
+    refuse("keep", std::to_string(options.keep) + "; 1 or more");
   if (options.method == MimoMethod::fsd && fsd_paths(alphabets, options.keep) > most_fsd_paths)
     refuse("keep", "fsd of " + std::to_string(options.keep) + " levels has more than 2^20 paths");
   if (detector_of(options.method)) refuse_orders_of_signals(options.order, "other methods take");
@@ -153,11 +155,12 @@ index_t Detection::failed() const {
 void parse_mimo_method(const std::string& routine, const std::string& text, MimoOptions& options) {
   const NumberedName one = split_number(text);
   const auto method = find_named(mimo_methods(), one.name);
-  if (!method || (one.colon && !(keeps(*method) && one.number)))
+  const bool numbered = method && (keeps(*method) || *method == MimoMethod::nway);
+  if (!method || (one.colon && !(numbered && one.number)))
     throw ArgumentError(routine, "--method", "'" + text + "' is no method; see --help");
   if (one.number == 0) throw ArgumentError(routine, "--method", "'" + text + "' keeps nothing; 1 or more");
   options.method = *method;
-  options.keep = one.number.value_or(method == MimoMethod::fsd ? 1 : 16);
+  options.keep = one.number.value_or(method == MimoMethod::fsd ? 1 : method == MimoMethod::nway ? 0 : 16);
 }
 
 double candidates(const std::vector<Constellation>& alphabets) {
@@ -189,13 +192,17 @@ void mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::complex
   const double radius = search_radius(shape, options);
   const auto detector = detector_of(options.method);
   const bool reduced = options.method == MimoMethod::lr;
-  const SearchLists lists = lists_of(alphabets, reduced             ? SearchForm::real
-                                                : brute || detector ? SearchForm::complex
-                                                                    : options.form);
+  const bool nway = options.method == MimoMethod::nway && runtime.gpus() > 0;
+  const SearchLists lists = nway ? lists_with_parts(alphabets)
+                                 : lists_of(alphabets, reduced             ? SearchForm::real
+                                                       : brute || detector ? SearchForm::complex
+                                                                           : options.form);
+  const bool quick = nway && kernels::QuickDetector<T>::takes(shape.antennas, shape.streams, lists.amplitudes);
   if (options.order == ColumnOrder::best && lists.columns.cols() > 8)
     refuse("order", "best of " + std::to_string(lists.columns.cols()) + " columns; at most 8");
-  const SearchTiles<T> tiles(runtime, shape, channels, y, lists,
-                             options.batch > 0 || !(brute || detector) ? options.batch : batch_on_cores(shape));
+  const SearchTiles<T> tiles(
+      runtime, shape, channels, y, lists,
+      options.batch > 0 || quick || !(brute || detector) ? options.batch : batch_on_cores(shape));
   const index_t n = shape.streams, batch = tiles.batch, coherence = tiles.coherence;
   const auto L = TileMatrix<int>::map(runtime, found.labels.data(), n, shape.signals, n, {n, batch}, "s");
   const auto R =
@@ -215,6 +222,9 @@ void mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::complex
     if (brute)
       g.insert<kernels::BruteSearch<T>>({n, coherence, candidates(alphabets)}, h, received, columns, points, L(0, t),
                                         R(0, t));
+    else if (quick)
+      g.insert<kernels::QuickDetector<T>>(on_gpu, {n, coherence, options.keep, lists.labels}, h, received, columns,
+                                          points, L(0, t), R(0, t));
     else if (detector)
       g.insert<kernels::Detector<T>>(
           {n, coherence, *detector, options.order, options.up, options.keep, options.n0, lists.labels}, h, received,

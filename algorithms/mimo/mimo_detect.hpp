@@ -48,8 +48,10 @@ struct MimoOptions {
   double n0 = 0;            ///< of the orders mmse_… and gradient at mmse; it decides nothing else
   double radius = 0;        ///< of the first sphere, 0: without end. An empty one grows
   long long max_nodes = 0;  ///< after which a signal ends uncertified, 0: never
-  index_t keep = 0;         ///< of kbest and bfs_gemm: paths of a level; of fsd: levels of which all paths are kept
-  index_t batch = 0;        ///< signals of a task, 0: what suits the workers
+  /// Of kbest and bfs_gemm: paths of a level; of fsd: levels of which all paths are kept; of nway: streams that are
+  /// enumerated, those that noise hurts most, 0 for all.
+  index_t keep = 0;
+  index_t batch = 0;  ///< signals of a task, 0: what suits the workers
 };
 
 struct Detection {
@@ -63,13 +65,13 @@ struct Detection {
 /// With `sd`, `sd_plain` and `brute`: s of least ||y - H s|| for each signal y, exactly (maximum likelihood), whatever
 /// H is: wide, of dependent columns, or zero. channels is Nr x (Nt K), y Nr x signals. Where rounding in double cannot
 /// tell two vectors apart, the lowest label of stream 0 wins, then of stream 1, and so on; single precision searches in
-/// single and compares what it finds in double. H and y may be of any scale. The other methods, on cores, answer
-/// something else: see mimo_methods(). Where zf, mmse, zf_sic, mmse_sic or lr meets dependent columns, that signal has
-/// `failed`. Tasks are batches of signals. Waits. Throws ArgumentError for shapes that disagree, more than 32 streams
-/// or 128 antennas, numbers that are not finite (with their place), a negative n0, a list of alphabets of another
-/// length, real form or lr without square QAM, zf, zf_sic and lr of more streams than antennas, keep below 1 for kbest,
-/// bfs_gemm and fsd, and for brute more than 2^26 candidates. (Schnorr and Euchner, 1994; Agrell, Eriksson, Vardy and
-/// Zeger, 2002.)
+/// single and compares what it finds in double. H and y may be of any scale. The other methods answer something
+/// else, on cores, but nway of square QAM on a GPU up to 16 streams and antennas: see mimo_methods(). Where zf, mmse,
+/// zf_sic, mmse_sic or lr meets dependent columns, that signal has `failed`. Tasks are batches of signals. Waits.
+/// Throws ArgumentError for shapes that disagree, more than 32 streams or 128 antennas, numbers that are not finite
+/// (with their place), a negative n0, a list of alphabets of another length, real form or lr without square QAM, zf,
+/// zf_sic and lr of more streams than antennas, keep below 1 for kbest, bfs_gemm and fsd, and for brute more than 2^26
+/// candidates. (Schnorr and Euchner, 1994; Agrell, Eriksson, Vardy and Zeger, 2002.)
 template <class T>
 Detection mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::complex<T>>& channels,
                       const HostMatrix<std::complex<T>>& y, const std::vector<Constellation>& alphabets,

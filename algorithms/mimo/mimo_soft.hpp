@@ -56,7 +56,8 @@ QuantizedLlrs quantize_llrs(const HostMatrix<T>& llrs, double scale);
 /// with mimo_detect; n0 must be above 0, max_log and app take at most 2^20 candidates, mmse no priors, and list, kbest
 /// and fsd a clip where a bit's other value may be missing. |L| that T cannot hold is its largest number. A signal has
 /// no answer where mmse meets columns that are dependent and [H; sqrt(N0) I] still is, to rounding, and where distances
-/// are beyond all numbers. On cores. Waits.
+/// are beyond all numbers. mmse, and nway of square QAM, without priors and up to 16 streams and antennas, are a GPU's
+/// where there is one; all else is on cores. Waits.
 template <class T>
 SoftDetection<T> mimo_soft(Graph& g, const MimoShape& shape, const HostMatrix<std::complex<T>>& channels,
                            const HostMatrix<std::complex<T>>& y, const std::vector<Constellation>& alphabets,

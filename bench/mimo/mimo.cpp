@@ -6,7 +6,8 @@
 namespace tesela::bench {
 namespace {
 
-const std::vector<std::string> all_rows{"qr", "one-channel", "channel-each", "many", "slot4", "slot8"};
+const std::vector<std::string> all_rows{"qr",    "one-channel", "channel-each", "many",
+                                        "slot4", "slot8",       "soft4",        "soft8"};
 
 template <class T>
 void run(MimoBench o) {
@@ -18,25 +19,28 @@ void run(MimoBench o) {
   for (const std::string& rows : o.rows.empty() ? all_rows : o.rows) {
     if (rows == "qr")
       add_qr_rows<T>(report, runtime, o);
+    else if (rows == "soft4" || rows == "soft8")
+      add_soft_rows<T>(report, runtime, o, rows);
     else
       add_search_rows<T>(report, runtime, o, rows);
   }
   report.note(
-      "times are from host to host (H, y and what is found page-locked beforehand), of QRs between events of the "
-      "device where there is one; "
+      "times are from host to host (H, y and what is found page-locked beforehand), of QRs and likelihoods between "
+      "events of the device where there is one; "
       "kernel_s: of the kernels alone");
   report.note("an answer is checked by a second order of columns; nodes and steps differ from run to run on GPUs");
   report.finish();
 }
 
 const cli::Command command(
-    cli::Command::Group::bench, "mimo", "exact MIMO detection, slots and single channels, and many small QRs",
+    cli::Command::Group::bench, "mimo", "MIMO detection, slots and single channels, likelihoods, and many small QRs",
     [](CLI::App& app) {
       auto o = std::make_shared<MimoBench>();
       o->common.repeat = 5;
       o->common.precision = "s";
       o->add_to(app, "mimo");
-      app.add_option("--rows", o->rows, "qr, one-channel, channel-each, many, slot4, slot8 (default: all)")
+      app.add_option("--rows", o->rows,
+                     "qr, one-channel, channel-each, many, slot4, slot8, soft4, soft8 (default: all)")
           ->delimiter(',')
           ->check(CLI::IsMember(all_rows));
       app.add_option("--matrices", o->matrices, "of qr")->transform(cli::positive())->capture_default_str();

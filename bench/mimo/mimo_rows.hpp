@@ -24,4 +24,9 @@ void add_qr_rows(Report& report, Runtime& runtime, const MimoBench& o);
 template <class T>
 void add_search_rows(Report& report, Runtime& runtime, const MimoBench& o, const std::string& rows);
 
+/// Likelihoods of a slot, by mmse and nway: of a GPU between events of the device, data there, else the kernel's
+/// seconds on cores. Checked against SoftDetector on cores; the information per bit of each stands beside.
+template <class T>
+void add_soft_rows(Report& report, Runtime& runtime, const MimoBench& o, const std::string& rows);
+
 }  // namespace tesela::bench

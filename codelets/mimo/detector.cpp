@@ -23,6 +23,7 @@ class Detecting {
       case DetectorKind::fsd:
       case DetectorKind::nway:
         factors_ = tree_.trees(args_.kind, args_.order, args_.up, args_.n0);
+        if (args_.kind == DetectorKind::nway && args_.keep > 0) keep_weakest(static_cast<std::size_t>(args_.keep));
         return;
       case DetectorKind::zf_sic:
       case DetectorKind::mmse_sic:
@@ -83,6 +84,14 @@ class Detecting {
 
  private:
   index_t streams() const { return tree_.view().streams; }
+
+  /// Of nway the trees of the streams that noise hurts most: the last pivot says how little.
+  void keep_weakest(std::size_t count) {
+    std::stable_sort(factors_.begin(), factors_.end(), [](const Factors<T>& a, const Factors<T>& b) {
+      return norm(a.r(a.n - 1, a.n - 1)) < norm(b.r(b.n - 1, b.n - 1));
+    });
+    if (factors_.size() > count) factors_.resize(count);
+  }
 
   SearchReport fail(int* labels) const {
     std::fill_n(labels, streams(), -1);

@@ -16,13 +16,14 @@ enum class DetectorKind : std::uint8_t {
   mmse_sic,  ///< the same of [H; sqrt(N0) I], without each level's bias
   kbest,     ///< the `keep` nearest paths of each level
   fsd,       ///< all paths of the first `keep` levels, single ones from there
-  nway,      ///< each stream in turn: all of its points, the others sliced
-  lr,        ///< back-substitution in a reduced lattice, sliced level by level; in real form
-  ep,        ///< expectation propagation, sliced
+  nway,  ///< streams in turn: all points of one, the others sliced. `keep` streams, those that noise hurts most; 0: all
+  lr,    ///< back-substitution in a reduced lattice, sliced level by level; in real form
+  ep,    ///< expectation propagation, sliced
   bfs_gemm,  ///< kbest for all signals of a channel together, by products of matrices
 };
 
-/// Labels of signals as SphereSearch's, in complex form but for lr, by a detector of that kind; on cores alone. The
+/// Labels of signals as SphereSearch's, in complex form but for lr, by a detector of that kind; on cores alone, but
+/// QuickDetector is for GPUs. The
 /// report's distance is that of the answer, its nodes the paths that were looked at. Where the detector has no answer,
 /// as zf of dependent columns, the labels are -1 and the report says `failed`.
 template <class T>

@@ -7,18 +7,30 @@ namespace tesela::kernels {
 namespace mimo {
 namespace {
 
-constexpr int linear_threads = 64;
+/// A warp a block: then its lanes have registers for 8 streams, and all signals of a slot are present together.
+constexpr int linear_threads = warp_lanes;
+template <int S>
+inline constexpr int linear_blocks = S <= 4   ? 16
+                                     : S <= 8 ? 12
+                                              : 8;
 
+/// room: for the likelihoods of a warp's signals, which are then written together.
 template <int S, class T>
-__global__ void __launch_bounds__(linear_threads) linear_signals(SoftBatch<T> all) {
+__global__ void __launch_bounds__(linear_threads, linear_blocks<S>) linear_signals(SoftBatch<T> all, int bits) {
+  extern __shared__ __align__(16) unsigned char room[];
   __shared__ std::uint32_t ones[S * most_bits];
-  for (int e = static_cast<int>(threadIdx.x); all.lists.square && e < all.lists.n * most_bits; e += linear_threads) {
+  T* const likelihoods = reinterpret_cast<T*>(room);
+  const int own = static_cast<int>(threadIdx.x);
+  for (int e = own; all.lists.square && e < all.lists.n * most_bits; e += linear_threads) {
     const int j = e / most_bits, bit = e % most_bits;
     ones[e] = amplitudes_with(all.lists, all.lists.axis(j, (all.lists.width(j) - 1 - bit) % 2 != 0), bit);
   }
-  __syncthreads();
-  const index_t k = static_cast<index_t>(blockIdx.x) * linear_threads + threadIdx.x;
-  if (k < all.signals) linear_signal<S>(all, k, ones);
+  __syncwarp();
+  const index_t first = static_cast<index_t>(blockIdx.x) * linear_threads, left = all.signals - first;
+  if (own < left) linear_signal<S>(all, first + own, ones, likelihoods + own * (bits + 1));
+  __syncwarp();
+  for (int s = 0; s < linear_threads && s < left; ++s)
+    for (int bit = own; bit < bits; bit += linear_threads) all.of(first + s)[bit] = likelihoods[s * (bits + 1) + bit];
 }
 
 /// A thread a tree; `together` signals a block.
@@ -33,14 +45,11 @@ __global__ void __launch_bounds__(nway_threads) nway_signals_of(SoftBatch<T> all
   if (there) {
     T* const mine = least + own;
     for (int c = 0; c < cells; ++c) mine[c * threads] = endless<T>;
-    const ChannelView<T> view = all.channel(k);
-    const int exponent = channel_exponent(view);
-    n0 = scaled_noise<double>(all.n0, exponent);
     NwayTree<T, S> tree;
-    tree.prepare(view, exponent, all.y + k * all.ld_y, all.lists, j);
+    n0 = scaled_noise<double>(all.n0, tree.prepare(all.channel(k), all.y + k * all.ld_y, all.lists, j));
     tree.run([&](T distance, const int* met) {
-      TESELA_SMALL_LOOP
-      for (int i = 0; i < S; ++i) {
+      TESELA_FLAT
+      for (int i = tree.begin(); i < S; ++i) {
         if (i < tree.first) continue;
         for (int part = 0; part < 2; ++part) {
           T& known = mine[met[2 * i + part] * threads];
@@ -80,10 +89,11 @@ __global__ void __launch_bounds__(nway_threads) nway_signals_of(SoftBatch<T> all
 }
 
 template <int S, class T>
-void launch(const SoftBatch<T>& all, SoftKind kind, index_t amplitudes, CUstream_st* stream) {
+void launch(const SoftBatch<T>& all, SoftKind kind, index_t bits, index_t amplitudes, CUstream_st* stream) {
   if (kind == SoftKind::mmse) {
     const auto blocks = static_cast<unsigned>(ceil_div(all.signals, static_cast<index_t>(linear_threads)));
-    linear_signals<S><<<blocks, linear_threads, 0, stream>>>(all);
+    const auto bytes = static_cast<unsigned>(linear_threads * (bits + 1) * static_cast<index_t>(sizeof(T)));
+    linear_signals<S><<<blocks, linear_threads, bytes, stream>>>(all, static_cast<int>(bits));
     return;
   }
   const index_t n = all.lists.n, together = nway_signals(n, amplitudes, sizeof(T)), threads = together * n;
@@ -117,11 +127,11 @@ void QuickSoft<T>::cuda(CudaContext& context, const Args& args, In<std::complex<
   const index_t amplitudes = points.cols - args.labels;
   if (y.cols == 0) return;
   if (n <= 4)
-    mimo::launch<4>(all, args.kind, amplitudes, context.stream());
+    mimo::launch<4>(all, args.kind, llrs.rows, amplitudes, context.stream());
   else if (n <= 8)
-    mimo::launch<8>(all, args.kind, amplitudes, context.stream());
+    mimo::launch<8>(all, args.kind, llrs.rows, amplitudes, context.stream());
   else
-    mimo::launch<16>(all, args.kind, amplitudes, context.stream());
+    mimo::launch<16>(all, args.kind, llrs.rows, amplitudes, context.stream());
   context.check(static_cast<int>(cudaGetLastError()), "the launch of quick_soft");
 }
 

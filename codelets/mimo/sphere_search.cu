@@ -27,9 +27,12 @@ int multiprocessors() {
   return count > 0 ? count : 1;
 }
 
-/// How many steps a lane spends on a signal, and once its columns are in a better order.
+/// How many steps a lane spends on a signal, and once its columns are in a better order. With a bound on nodes a signal
+/// goes to a warp soon; without one the sphere is better small before a warp shares what is inside.
 int quick_steps(index_t n) { return 8 * static_cast<int>(n); }
-constexpr int steps_again = 16384;
+int steps_again(index_t n, const SearchLimits& limits) {
+  return limits.max_nodes > 0 ? 4 * static_cast<int>(n) : 16384;
+}
 
 template <class T>
 void prepare_quickly(const Lanes<T>& all, const OrderChoice& choice, index_t count, bool again, unsigned present,
@@ -43,7 +46,8 @@ void prepare_quickly(const Lanes<T>& all, const OrderChoice& choice, index_t cou
 }
 
 template <class T>
-void search_without_limits(Lanes<T> all, const OrderChoice& choice, index_t channels, CUstream_st* stream) {
+void search_all_quickly(Lanes<T> all, const OrderChoice& choice, const SearchLimits& limits, index_t channels,
+                        CUstream_st* stream) {
   const unsigned present = static_cast<unsigned>(multiprocessors());
   const index_t m = all.rows(), n = all.cols(), count = all.of_signals ? all.signals : channels;
   if (lanes_prepare(choice.kind, m, n))
@@ -54,16 +58,18 @@ void search_without_limits(Lanes<T> all, const OrderChoice& choice, index_t chan
   const int columns = static_cast<int>(n), each = quick_numbers(columns) * static_cast<int>(sizeof(T)) + 4 * columns;
   const int bytes = warp_lanes * each;
   cudaFuncSetAttribute(search_quickly<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  cudaFuncSetAttribute(search_jointly<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
   const index_t warps = ceil_div(all.signals, warp_lanes), most = 24 * present;
-  search_quickly<T><<<static_cast<unsigned>(warps), warp_lanes, bytes, stream>>>(all, {}, quick_steps(n), false);
+  search_quickly<T><<<static_cast<unsigned>(warps), warp_lanes, bytes, stream>>>(all, limits, quick_steps(n), false);
   all.of_signals = true;
   OrderChoice better = choice;
   better.kind = ColumnOrder::su_wassell;
   prepare_quickly(all, better, all.signals, true, present, stream);
-  search_quickly<T>
-      <<<static_cast<unsigned>(warps < most ? warps : most), warp_lanes, bytes, stream>>>(all, {}, steps_again, true);
-  const index_t hard = all.signals < 8 * present ? all.signals : 8 * present;
-  search_hard<T><<<static_cast<unsigned>(hard), 32, 0, stream>>>(all, {});
+  search_quickly<T><<<static_cast<unsigned>(warps < most ? warps : most), warp_lanes, bytes, stream>>>(
+      all, limits, steps_again(n, limits), true);
+  const auto hard = static_cast<unsigned>(all.signals < 8 * present ? all.signals : 8 * present);
+  search_jointly<T><<<hard, warp_lanes, bytes, stream>>>(all, limits);
+  search_hard<T><<<hard, warp_lanes, 0, stream>>>(all, {});
 }
 
 template <class F>
@@ -74,9 +80,9 @@ void launch(const Lanes<F>& all, const OrderChoice& choice, const SearchLimits& 
     search_orders<F><<<blocks(all.signals), search_threads, 0, stream>>>(all, limits);
     return;
   }
-  const bool limited = limits.max_nodes > 0 || limits.plain || limits.radius > 0;
   if constexpr (!NumberOf<F>::complex)
-    if (!limited && quick_shape(all.rows(), all.cols())) return search_without_limits(all, choice, channels, stream);
+    if (!limits.plain && !(limits.radius > 0) && quick_shape(all.rows(), all.cols()))
+      return search_all_quickly(all, choice, limits, channels, stream);
   const unsigned present = static_cast<unsigned>(multiprocessors()), most = 16 * present;
   const unsigned grid = blocks(all.signals) < most ? blocks(all.signals) : most;
   const index_t count = all.of_signals ? all.signals : channels;

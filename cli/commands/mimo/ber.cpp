@@ -1,3 +1,4 @@
+#include "bench/errors/bit_information.hpp"
 #include "bench/errors/mimo_error_rate.hpp"
 #include "cli/app/numbers.hpp"
 #include "cli/app/outputs.hpp"
@@ -32,26 +33,6 @@ struct Point {
   double nodes = 0;
 };
 
-/// Of one kind of soft bits at one Eb/N0: the sum over bits of 1 - log2(1 + exp(-L)), L towards what was sent.
-struct Information {
-  double sum = 0, bits = 0;
-  double mean() const { return bits > 0 ? sum / bits : 0; }
-
-  template <class T>
-  void add(const MimoData<T>& data, const HostMatrix<T>& llrs) {
-    for (index_t k = 0; k < llrs.cols(); ++k) {
-      index_t place = 0;
-      for (index_t j = 0; j < data.shape.streams; ++j)
-        for (int bit = data.alphabets[static_cast<std::size_t>(j)].bits(); bit-- > 0; ++place) {
-          const double l = static_cast<double>(llrs(place, k)) * ((data.sent(j, k) >> bit & 1) != 0 ? -1 : 1);
-          // ln(1 + e^-l) without overflow
-          sum += 1 - (std::fmax(-l, 0.0) + std::log1p(std::exp(-std::abs(l)))) / std::log(2.0);
-          ++bits;
-        }
-    }
-  }
-};
-
 /// "0:2:20" or "7".
 std::vector<double> parse_decibels(const std::string& text) {
   std::vector<double> parts;
@@ -80,7 +61,7 @@ std::vector<std::string> split(const std::string& text) {
 template <class T>
 std::vector<Point> measure(const Options& o, Graph& g, const std::vector<MimoOptions>& detectors, double db,
                            std::uint64_t seed, const std::vector<SoftOptions>& kinds,
-                           std::vector<Information>& information, index_t& signals) {
+                           std::vector<bench::BitInformation>& information, index_t& signals) {
   MimoInput input = o.input;
   input.ebn0 = db;
   std::vector<Point> points(detectors.size());
@@ -109,7 +90,7 @@ std::vector<Point> measure(const Options& o, Graph& g, const std::vector<MimoOpt
       const SoftDetection<T> found = mimo_soft(g, data.shape, data.channels, data.y, data.alphabets, options);
       if (found.failed() > 0)
         throw ArgumentError("mimo ber", "--soft", "one of them has no answer for such channels: columns are dependent");
-      information[d].add(data, found.llrs);
+      information[d].add(data.alphabets, data.sent, found.llrs);
     }
     signals += input.signals;
     if (!more) break;
@@ -174,7 +155,7 @@ int run(const Options& o) {
   for (const char* const key : {"signals", "channels", "n0"}) report.problem().erase(key);
 
   std::vector<std::vector<Point>> points(db.size());
-  std::vector<std::vector<Information>> information(db.size());
+  std::vector<std::vector<bench::BitInformation>> information(db.size());
   index_t signals = 0;
   {
     Runtime runtime(o.common.runtime());

@@ -65,11 +65,21 @@ TESELA_INLINE int lowest_of(std::uint32_t x) {
 /// An estimate of one stream: x = bias s + noise of variance n0 bias spread.
 struct LinearEstimate {
   Complex<double> x;
-  double bias, spread, n0;
+  double bias, inverse_bias, inverse_spread;  ///< inverse_spread: of bias and spread; both inverses 0 for no bias
+  double n0, inverse_n0;
+
+  TESELA_INLINE LinearEstimate(Complex<double> estimate, double of, double spread, double noise, double inverse_noise)
+      : x(estimate),
+        bias(of),
+        inverse_bias(of > 0 ? 1 / of : 0),
+        inverse_spread(of > 0 ? inverse_bias / spread : 0),
+        n0(noise),
+        inverse_n0(inverse_noise) {}
 
   /// Of the distances to the nearest points where the bit is 1 and where it is 0.
   TESELA_INLINE double likelihood(double one, double zero) const {
-    return bias > 0 ? over_noise((one - zero) / bias / spread, n0) : 0;
+    const double apart = (one - zero) * inverse_spread;
+    return inverse_n0 < endless<double> ? apart * inverse_n0 : over_noise(apart, n0);
   }
 
   /// give(bit, L) for all bits, place 0 being the label's last. ones(bit): amplitudes_with().
@@ -78,7 +88,7 @@ struct LinearEstimate {
     for (int part = 0; part < 2; ++part) {
       const SearchColumn& axis = lists.axis(j, part == 1);
       const double at = part == 0 ? x.re : x.im, last = axis.count - 1;
-      const double place = bias > 0 ? (at / bias - axis.low) / axis.step : 0;
+      const double place = (at * inverse_bias - axis.low) / axis.step;
       const double inside = place > 0 ? (place < last ? place : last) : 0;  // of a NaN the first one
       const int nearest = static_cast<int>(inside + 0.5);
       const std::uint32_t all = axis.count < 32 ? (std::uint32_t{1} << axis.count) - 1 : ~std::uint32_t{0};

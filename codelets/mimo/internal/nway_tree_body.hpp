@@ -1,6 +1,5 @@
 #pragma once
 
-#include <tesela/codelets/mimo/internal/lane_reflectors_body.hpp>
 #include <tesela/codelets/mimo/internal/linear_bits_body.hpp>
 
 // One tree of nway by one thread: all points of a stream, the other ones sliced. Square QAM. Internal to codelets/mimo.
@@ -29,6 +28,17 @@ TESELA_INLINE double nearest_whole(double x, int& whole) {
   return shifted - shift;
 }
 
+/// Without a branch, behind which a compiler would no longer see registers.
+template <class X>
+TESELA_INLINE void swap_if(bool swapped, X& v, X& w) {
+  const X one = swapped ? w : v, other = swapped ? v : w;
+  v = one, w = other;
+}
+template <class X>
+TESELA_INLINE void swap_if(bool swapped, Complex<X>& v, Complex<X>& w) {
+  swap_if(swapped, v.re, w.re), swap_if(swapped, v.im, w.im);
+}
+
 /// Places S - n … S - 1 of a tree of n streams; the last one's stream is enumerated. As in QuickSearch amplitudes are
 /// counted from 0 and rows of R divided by their pivots: place i adds weight (c - k)^2 with c = z - sum r k.
 template <class T, int S>
@@ -38,123 +48,141 @@ struct NwayTree {
   Complex<T> z[S], r[S * (S - 1) / 2 + 1];
   int cell[S];  ///< of the stream's first amplitude among all cells
 
+  /// Where loops over places begin, known beforehand as RowRotations' end is.
+  TESELA_INLINE int begin() const { return S <= 8 ? 0 : first; }
   TESELA_INLINE static constexpr int place(int i, int j) { return i * (2 * S - i - 1) / 2 + j - i - 1; }
 
-  /// R by Cholesky's factorization in double, the residual column of least length next, but stream j last. A pivot that
-  /// is lost to rounding takes its row along: it tells candidates apart by no more than rounding.
+  /// R by Cholesky's factorization in double, the residual column of least length next, but stream `enumerated` last.
+  /// A pivot that is lost to rounding takes its row along: it tells candidates apart by no more than rounding. Answers
+  /// the exponent: distances are in units of its power of 4.
   template <class U>
-  TESELA_BOTH void prepare(const ChannelView<U>& view, int exponent, const Complex<U>* y, const BitLists& lists,
-                           int enumerated) {
-    const int n = lists.n, m = static_cast<int>(view.antennas);
+  TESELA_INLINE int prepare(const ChannelView<U>& view, const Complex<U>* y, const BitLists& lists, int enumerated) {
+    const int n = lists.n;
     first = S - n;
-    Complex<double> g[S * S], b[S];
+    const Exact<U> exact(view);
+    double diagonal[S], largest = 0;
+    Complex<double> g[S * (S - 1) / 2 + 1], b[S];
     int order[S];
-    const Scale<double> scale(exponent);
-    const auto element = [&](int i, int j) {
-      const Complex<U> x = view.h[i + j * view.ld];
-      return scale(Complex<double>{static_cast<double>(x.re), static_cast<double>(x.im)});
-    };
-    double largest = 0;
-    for (int p = 0; p < n; ++p) {
-      order[p] = p;
-      for (int q = 0; q <= p; ++q) {
-        Complex<double> sum{0, 0};
-        for (int i = 0; i < m; ++i) sum += conj(element(i, q)) * element(i, p);
-        g[q * S + p] = sum, g[p * S + q] = conj(sum);
-      }
-      b[p] = {0, 0};
-      for (int i = 0; i < m; ++i)
-        b[p] +=
-            conj(element(i, p)) * scale(Complex<double>{static_cast<double>(y[i].re), static_cast<double>(y[i].im)});
-      largest = g[p * S + p].re > largest ? g[p * S + p].re : largest;
+    TESELA_FLAT
+    for (int i = begin(); i < S; ++i) {
+      order[i] = i == S - 1 ? enumerated : i - first == enumerated ? n - 1 : i - first;
+      diagonal[i] = 0, b[i] = {0, 0};
+      TESELA_FLAT
+      for (int j = i + 1; j < S; ++j) g[place(i, j)] = {0, 0};
     }
-    order[enumerated] = n - 1, order[n - 1] = enumerated;
-    double pivots[S];
-    for (int k = 0; k < n; ++k) {
+    TESELA_ROLLED
+    for (index_t row = 0; row < view.antennas; ++row) {
+      const Complex<double> heard = exact(y[row]);
+      Complex<double> x[S];
+      TESELA_FLAT
+      for (int i = S - 1; i >= begin(); --i) {
+        if (i < first) continue;
+        x[i] = exact(view.h[row + order[i] * view.ld]);
+        diagonal[i] += norm(x[i]);
+        b[i] = plus_dot(b[i], x[i], heard);
+        TESELA_FLAT
+        for (int j = i + 1; j < S; ++j) g[place(i, j)] = plus_dot(g[place(i, j)], x[i], x[j]);
+      }
+    }
+    TESELA_FLAT
+    for (int i = begin(); i < S; ++i) largest = diagonal[i] > largest ? diagonal[i] : largest;
+    const int exponent = exponent_of(largest) / 2;
+    TESELA_FLAT
+    for (int k = begin(); k < S; ++k) {
+      if (k < first) continue;
       int next = k;
-      for (int c = k + 1; c < n - 1; ++c) {
-        const double here = g[order[c] * S + order[c]].re, least = g[order[next] * S + order[next]].re;
-        if (here < least || (here == least && order[c] < order[next])) next = c;
+      double least = diagonal[k];
+      int lowest = order[k];
+      TESELA_FLAT
+      for (int c = k + 1; c < S - 1; ++c)
+        if (diagonal[c] < least || (diagonal[c] == least && order[c] < lowest))
+          next = c, least = diagonal[c], lowest = order[c];
+      TESELA_FLAT
+      for (int c = k + 1; c < S - 1; ++c) {
+        const bool here = next == c;
+        swap_if(here, diagonal[k], diagonal[c]), swap_if(here, b[k], b[c]), swap_if(here, order[k], order[c]);
+        g[place(k, c)].im = here ? -g[place(k, c)].im : g[place(k, c)].im;
+        TESELA_FLAT
+        for (int i = begin(); i < S; ++i) {
+          if (i < k) swap_if(here, g[place(i, k)], g[place(i, c)]);
+          if (i > c) swap_if(here, g[place(k, i)], g[place(c, i)]);
+          if (i <= k || i >= c) continue;
+          swap_if(here, g[place(k, i)], g[place(i, c)]);
+          g[place(k, i)].im = here ? -g[place(k, i)].im : g[place(k, i)].im;
+          g[place(i, c)].im = here ? -g[place(i, c)].im : g[place(i, c)].im;
+        }
       }
-      const int p = order[next];
-      order[next] = order[k], order[k] = p;
-      const double square = g[p * S + p].re;
-      const bool lost = !(square > 1e-15 * n * largest);
-      const double inverse = lost ? 0 : inverse_root(square);
-      pivots[k] = lost ? 0 : square * inverse;
-      b[p] = inverse * b[p];
-      for (int c = k + 1; c < n; ++c) {
-        Complex<double>& x = g[p * S + order[c]];
-        x = inverse * x;
-      }
-      for (int c = k + 1; c < n && !lost; ++c) {
-        const int q = order[c];
-        const Complex<double> factor = conj(g[p * S + q]);
-        b[q] -= factor * b[p];
-        for (int d = k + 1; d < n; ++d) g[q * S + order[d]] -= factor * g[p * S + order[d]];
+      const bool lost = !(diagonal[k] > 1e-15 * n * largest);
+      const double inverse = lost ? 0 : inverse_root(diagonal[k]);
+      diagonal[k] = lost ? 0 : diagonal[k] * inverse;
+      b[k] = inverse * b[k];
+      TESELA_FLAT
+      for (int c = k + 1; c < S; ++c) g[place(k, c)] = inverse * g[place(k, c)];
+      TESELA_FLAT
+      for (int c = k + 1; c < S; ++c) {
+        const Complex<double> x = g[place(k, c)];
+        diagonal[c] -= norm(x);
+        b[c] -= conj(x) * b[k];
+        TESELA_FLAT
+        for (int d = c + 1; d < S; ++d) g[place(c, d)] -= conj(x) * g[place(k, d)];
       }
     }
-    TESELA_SMALL_LOOP
-    for (int i = 0; i < S; ++i) {
+    TESELA_FLAT
+    for (int i = S - 1; i >= begin(); --i) {
       weight[i] = 0, last[i] = 0, z[i] = {0, 0}, cell[i] = 0;
       if (i < first) continue;
-      const int k = i - first, p = order[k];
-      const SearchColumn& own = lists.axis(p, false);
-      const double pivot = pivots[k] * own.step, inverse = pivot > 0 ? 1 / pivot : 0;
-      weight[i] = static_cast<T>(pivot * pivot);
+      const SearchColumn& own = lists.axis(order[i], false);
+      const double pivot = diagonal[i] * own.step, inverse = pivot > 0 ? 1 / pivot : 0;
+      weight[i] = static_cast<T>(std::ldexp(pivot * pivot, -2 * exponent));
       last[i] = static_cast<T>(own.count - 1);
       cell[i] = own.first - lists.columns[n].first;
       const double offset = pivot > 0 ? own.low / own.step : 0;
-      Complex<double> c = inverse * b[p] - Complex<double>{offset, offset};
-      TESELA_SMALL_LOOP
+      Complex<double> c = inverse * b[i] - Complex<double>{offset, offset};
+      TESELA_FLAT
       for (int j = i + 1; j < S; ++j) {
-        const int q = order[j - first];
-        const SearchColumn& other = lists.axis(q, false);
-        const Complex<double> x = inverse * g[p * S + q];
+        const SearchColumn& other = lists.axis(order[j], false);
+        const Complex<double> x = inverse * g[place(i, j)];
         c -= x * Complex<double>{other.low, other.low};
         r[place(i, j)] = rounded<Complex<T>>(other.step * x);
       }
       z[i] = rounded<Complex<T>>(c);
     }
+    return exact.exponent + exponent;
   }
 
-  /// All candidates: meet(distance, cells), cells[2 i] and cells[2 i + 1] being those of place i's parts.
+  TESELA_INLINE int amplitudes() const { return static_cast<int>(last[S - 1]) + 1; }
+
+  /// With amplitudes a and b of the last place's parts: meet(distance, cells), cells[2 i] and cells[2 i + 1] being
+  /// those of place i's parts.
   template <class Meet>
-  TESELA_INLINE void run(const Meet& meet) const {
-    const int count = static_cast<int>(last[S - 1]) + 1;
+  TESELA_INLINE void candidate(int a, int b, const Meet& meet) const {
+    Complex<T> k[S];
+    int cells[2 * S];
+    k[S - 1] = {static_cast<T>(a), static_cast<T>(b)};
+    cells[2 * S - 2] = cell[S - 1] + a, cells[2 * S - 1] = cell[S - 1] + amplitudes() + b;
+    T distance = weight[S - 1] * norm(z[S - 1] - k[S - 1]);
+    TESELA_FLAT
+    for (int i = S - 2; i >= begin(); --i) {
+      if (i < first) continue;
+      Complex<T> left = z[i];
+      TESELA_FLAT
+      for (int j = S - 1; j > i; --j) left = minus_product(left, r[place(i, j)], k[j]);
+      const auto inside = [&](T v) { return v > 0 ? (v < last[i] ? v : last[i]) : T(0); };
+      int re, im;
+      k[i] = {nearest_whole(inside(left.re), re), nearest_whole(inside(left.im), im)};
+      distance += weight[i] * norm(left - k[i]);
+      cells[2 * i] = cell[i] + re, cells[2 * i + 1] = cell[i] + static_cast<int>(last[i]) + 1 + im;
+    }
+    meet(distance, cells);
+  }
+
+  /// All candidates, or one in `step` of the first part's amplitudes from `from` on.
+  template <class Meet>
+  TESELA_INLINE void run(const Meet& meet, int from = 0, int step = 1) const {
     TESELA_ROLLED
-    for (int a = 0; a < count; ++a) {
-      Complex<T> c[S];
-      const T ka = static_cast<T>(a);
-      TESELA_SMALL_LOOP
-      for (int i = 0; i < S - 1; ++i) {
-        const Complex<T> x = r[place(i, S - 1)];
-        c[i] = {z[i].re - x.re * ka, z[i].im - x.im * ka};
-      }
-      const T off = z[S - 1].re - ka, part = weight[S - 1] * off * off;
+    for (int a = from; a < amplitudes(); a += step) {
       TESELA_ROLLED
-      for (int b = 0; b < count; ++b) {
-        const T kb = static_cast<T>(b), other = z[S - 1].im - kb;
-        T distance = part + weight[S - 1] * other * other;
-        int cells[2 * S];
-        cells[2 * S - 2] = cell[S - 1] + a, cells[2 * S - 1] = cell[S - 1] + count + b;
-        Complex<T> k[S];
-        TESELA_SMALL_LOOP
-        for (int i = S - 2; i >= 0; --i) {
-          if (i < first) continue;
-          const Complex<T> x = r[place(i, S - 1)];
-          Complex<T> left{c[i].re + x.im * kb, c[i].im - x.re * kb};
-          TESELA_SMALL_LOOP
-          for (int j = i + 1; j < S - 1; ++j) left = minus_product(left, r[place(i, j)], k[j]);
-          const auto inside = [&](T v) { return v > 0 ? (v < last[i] ? v : last[i]) : T(0); };
-          int re, im;
-          k[i] = {nearest_whole(inside(left.re), re), nearest_whole(inside(left.im), im)};
-          const Complex<T> far = left - k[i];
-          distance += weight[i] * norm(far);
-          cells[2 * i] = cell[i] + re, cells[2 * i + 1] = cell[i] + static_cast<int>(last[i]) + 1 + im;
-        }
-        meet(distance, cells);
-      }
+      for (int b = 0; b < amplitudes(); ++b) candidate(a, b, meet);
     }
   }
 };

@@ -43,7 +43,7 @@ __device__ __noinline__ void search_alone(const Lanes<T>& all, index_t k, const 
   begin_search(all, k, view, limits, one);
   one.nodes = all.reports[k * all.ld_reports].nodes;
   bool busy = true;
-  for (int steps = 0; busy && !(steps >= budget && one.found.any); ++steps)
+  for (int steps = 0; busy && !(steps >= budget && one.found.any && limits.max_nodes == 0); ++steps)
     busy = one.step(view, all.y + k * all.ld_y, reception, limits);
   if (busy)
     leave_to_warps(all, k, static_cast<double>(one.radius), one.nodes);
@@ -51,14 +51,58 @@ __device__ __noinline__ void search_alone(const Lanes<T>& all, index_t k, const 
     all.reports[k * all.ld_reports] = one.end(view, reception, all.labels + k * all.ld_labels);
 }
 
+/// A signal of a quick search, which is apart so that it stays in registers.
+template <class T>
+struct QuickSignal {
+  using Search = QuickSearch<T, warp_lanes>;
+  const Lanes<T>& all;
+  index_t k, lane;
+  ChannelView<T> view;
+  Reception reception;
+
+  __device__ __forceinline__ QuickSignal(const Lanes<T>& lanes, index_t signal)
+      : all(lanes), k(signal), lane(lanes.lane_of(signal)), view(lanes.channel(signal / lanes.coherence)) {}
+  __device__ __forceinline__ const Complex<T>* y() const { return all.y + k * all.ld_y; }
+  __device__ __forceinline__ SearchReport& report() const { return all.reports[k * all.ld_reports]; }
+  __device__ __forceinline__ double operator()(std::uint64_t path, int* labels) const {
+    return distance_of_path(view, all.order(lane), static_cast<int>(all.cols()), y(), reception.exponent, path, labels);
+  }
+  __device__ __forceinline__ void receive_it() {
+    reception = receive<T>(view, all.facts[lane].channel, y(), all.z(k), [&](const Interleaved<T>& x) {
+      apply_adjoint(all.rows(), all.cols(), all.at(lane, 0), all.at(lane, all.rows() * all.cols()), x);
+    });
+    all.facts[k].reception = reception;
+  }
+  /// within: squared, of a sphere that is known to have a point, or nothing.
+  /// False where pivots are too small.
+  __device__ __forceinline__ bool begin(Search& one, double within) const {
+    return one.begin(view, all.facts[lane].channel, static_cast<int>(all.rows()), all.at(lane, 0), all.order(lane),
+                     all.z(k), reception, within);
+  }
+  /// The nearest that is known becomes the report's, what was found before (`known`) or now.
+  __device__ __forceinline__ void keep(const Search& one, bool known, long long nodes, int flags) const {
+    SearchReport& kept = report();
+    if (one.found.any) {
+      int labels[most_quick_columns / 2];
+      const SearchReport found = one.end(reception.exponent, *this, labels);
+      if (!known || found.distance < kept.distance) {
+        kept = found;
+        for (index_t j = 0; j < view.streams; ++j) all.labels[k * all.ld_labels + j] = labels[j];
+      }
+    }
+    kept.nodes = nodes;
+    kept.flags |= flags;
+  }
+};
+
 /// A signal a lane, for `budget` steps: all signals, or `again` those that were left. The lanes of a warp begin and end
-/// together.
+/// together. What is not done has its nearest point so far in its report.
 template <class T>
 __global__ void __launch_bounds__(warp_lanes)
     search_quickly(Lanes<T> all, SearchLimits limits, int budget, bool again) {
   extern __shared__ __align__(16) unsigned char room[];
   DeviceWarp warp;
-  const int m = static_cast<int>(all.rows()), n = static_cast<int>(all.cols()), own = static_cast<int>(threadIdx.x);
+  const int n = static_cast<int>(all.cols()), own = static_cast<int>(threadIdx.x);
   T* const numbers = reinterpret_cast<T*>(room);
   int* const integers = reinterpret_cast<int*>(numbers + quick_numbers(n) * warp_lanes);
   const index_t count = again ? all.facts[0].hards : all.signals;
@@ -66,42 +110,113 @@ __global__ void __launch_bounds__(warp_lanes)
        first += static_cast<index_t>(gridDim.x) * warp_lanes) {
     const bool there = first + own < count;
     const index_t k = !there ? 0 : again ? all.facts[first + own].hard : first + own;
-    const index_t lane = all.lane_of(k);
-    const ChannelView<T> view = all.channel(k / all.coherence);
-    const Complex<T>* const y = all.y + k * all.ld_y;
-    const OrderOf order = all.order(lane);
-    Reception reception;
-    const auto exactly = [&](std::uint64_t path, int* labels) {
-      return distance_of_path(view, order, n, y, reception.exponent, path, labels);
-    };
+    QuickSignal<T> signal(all, k);
     QuickSearch<T, warp_lanes> one(n, numbers + own, integers + own);
+    const double within = there && again ? all.facts[k].radius : 0;
+    const long long before = there && again ? signal.report().nodes : 0, left = limits.max_nodes - before;
     bool usable = false;
     if (there) {
-      reception = receive<T>(view, all.facts[lane].channel, y, all.z(k), [&](const Interleaved<T>& x) {
-        apply_adjoint(all.rows(), all.cols(), all.at(lane, 0), all.at(lane, all.rows() * all.cols()), x);
-      });
-      all.facts[k].reception = reception;
-      usable = one.begin(view, all.facts[lane].channel, m, all.at(lane, 0), order, all.z(k), reception,
-                         again ? all.facts[k].radius : 0);
+      signal.receive_it();
+      usable = signal.begin(one, within);
     }
-    bool busy = usable;
+    // What an earlier search has found is enough to end with.
+    const auto bounded = [&] { return limits.max_nodes > 0 && one.nodes >= left && (one.found.any || within > 0); };
+    bool busy = usable && !bounded(), known = false;
     for (int steps = 0; steps < budget && warp.any(busy); ++steps)
-      if (busy) busy = one.step(exactly);
+      if (busy) {
+        known = !one.step(signal);
+        busy = !known && !bounded();
+      }
     if (!there) continue;
-    SearchReport& report = all.reports[k * all.ld_reports];
-    const long long before = again ? report.nodes : 0;
-    if (usable && !busy && one.found.any) {
-      report = one.end(reception.exponent, exactly, all.labels + k * all.ld_labels);
-      report.nodes += before;
+    const bool done = known && one.found.any, end = usable && !known && bounded();
+    if (done || end) {
+      signal.keep(one, within > 0 && end, before + one.nodes, end ? SearchReport::uncertified : 0);
     } else if (!again) {
-      report.nodes = usable ? one.nodes : 0;
+      signal.report().nodes = 0;
+      if (usable) signal.keep(one, false, one.nodes, 0);
       all.facts[k].radius = usable && one.found.any ? static_cast<double>(one.radius) : 0;
       all.facts[atomicAdd(&all.facts[0].hards, 1)].hard = static_cast<int>(k);
-    } else if (usable && busy && one.found.any) {
-      leave_to_warps(all, k, static_cast<double>(one.radius), before + one.nodes);
+    } else if (usable && !known && (one.found.any || within > 0)) {
+      signal.keep(one, within > 0, before + one.nodes, 0);
+      all.facts[k].radius = static_cast<double>(one.radius);
+      all.facts[atomicAdd(&all.facts[0].joints, 1)].joint = static_cast<int>(k);
     } else {
       search_alone(all, k, limits);
     }
+  }
+}
+
+/// A warp, which is a block, takes signals that lanes left: the paths of the last levels are counted, and a lane that
+/// is done takes the next one; all have the smallest sphere that any of them knows.
+template <class T>
+__global__ void __launch_bounds__(warp_lanes) search_jointly(Lanes<T> all, SearchLimits limits) {
+  extern __shared__ __align__(16) unsigned char room[];
+  constexpr int most_labels = most_quick_columns / 2, enough = 8 * warp_lanes;
+  __shared__ unsigned long long radius;
+  __shared__ int path, best[warp_lanes][most_labels];
+  __shared__ bool found[warp_lanes], tied[warp_lanes];
+  __shared__ double distances[warp_lanes];
+  DeviceWarp warp;
+  const int n = static_cast<int>(all.cols()), own = static_cast<int>(threadIdx.x);
+  T* const numbers = reinterpret_cast<T*>(room);
+  int* const integers = reinterpret_cast<int*>(numbers + quick_numbers(n) * warp_lanes);
+  for (;;) {
+    const int h = warp.from(own == 0 ? atomicAdd(&all.facts[0].joints_taken, 1) : 0, 0);
+    if (h >= all.facts[0].joints) return;
+    const index_t k = all.facts[h].joint;
+    QuickSignal<T> signal(all, k);
+    QuickSearch<T, warp_lanes> one(n, numbers + own, integers + own);
+    signal.reception = all.facts[k].reception;
+    signal.begin(one, all.facts[k].radius);
+    const long long before = signal.report().nodes, left = (limits.max_nodes - before) / warp_lanes;
+    int until = n, paths = 1;
+    for (; until > 1 && paths < enough; paths *= one.next[until] >> 16) --until;
+    if (own == 0) path = 0, radius = static_cast<unsigned long long>(__double_as_longlong(all.facts[k].radius));
+    warp.sync();
+    bool busy = false, more = true, stopped = false;
+    for (int steps = 0; warp.any(busy || more); ++steps) {
+      if (steps % 8 == 0 || !busy) {
+        const T known = static_cast<T>(lower(&radius, 1.7e308));
+        one.radius = known < one.radius ? known : one.radius;
+      }
+      if (limits.max_nodes > 0 && one.nodes >= left) stopped = stopped || busy || more, busy = more = false;
+      if (busy) {
+        const T present = one.radius;
+        busy = one.step(signal);
+        if (one.radius < present) lower(&radius, static_cast<double>(one.radius));
+      } else if (more) {
+        const int number = atomicAdd(&path, 1);
+        more = number < paths;
+        busy = more && one.descend(until, number);
+      }
+    }
+    found[own] = one.found.any, tied[own] = one.found.tie;
+    if (one.found.any) {
+      const double known = signal(one.best, best[own]);
+      distances[own] = one.exact ? one.found.distance : known;
+    }
+    const bool uncertified = warp.any(stopped);
+    long long nodes = one.nodes;
+    for (int d = 1; d < warp_lanes; d *= 2) nodes += warp.from(nodes, own ^ d);
+    warp.sync();
+    if (own == 0) {
+      SearchReport& kept = signal.report();
+      Found all_found;
+      int nearest[most_labels];
+      for (int other = 0; other < warp_lanes; ++other)
+        take_found(all_found, {found[other], tied[other], distances[other]}, one.tie, signal.view.streams, best[other],
+                   nearest);
+      const double distance = std::ldexp(all_found.distance, signal.reception.exponent);
+      if (all_found.any && !(uncertified && kept.distance <= distance)) {
+        kept.distance = distance;
+        kept.flags = all_found.tie ? SearchReport::tie : 0;
+        for (index_t j = 0; j < signal.view.streams; ++j) all.labels[k * all.ld_labels + j] = nearest[j];
+      }
+      kept.nodes = before + nodes;
+      if (uncertified) kept.flags |= SearchReport::uncertified;
+      if (!all_found.any && !uncertified) leave_to_warps(all, k, sizeof(T) == 4 ? 1e38 : 1e300, before + nodes);
+    }
+    warp.sync();
   }
 }
 

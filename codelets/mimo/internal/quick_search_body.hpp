@@ -51,6 +51,7 @@ struct QuickSearch {
   using Numbers = Strided<T, Step>;
 
   int n, level;
+  int top;  ///< levels from there on are decided beforehand
   Numbers r, weight, z, c, k, distance;
   Strided<int, Step> next;  ///< of a level: one more than the next amplitude below, that above, and how many there are
   T radius, clear;          ///< squared: of the sphere, and below which a leaf is nearer without doubt
@@ -61,7 +62,7 @@ struct QuickSearch {
   Found found;
   std::uint64_t best;
 
-  TESELA_INLINE QuickSearch(int columns, T* numbers, int* integers) : n(columns), level(columns - 1) {
+  TESELA_INLINE QuickSearch(int columns, T* numbers, int* integers) : n(columns), level(columns - 1), top(columns) {
     T* at = numbers;
     const auto take = [&at](int count) {
       T* const first = at;
@@ -130,7 +131,7 @@ struct QuickSearch {
     const bool down = below && (!above || at - static_cast<T>(low) <= static_cast<T>(high) - at);
     const T amplitude = static_cast<T>(down ? low : high), off = at - amplitude;
     const T reached = distance[level + 1] + weight[level] * off * off;
-    if (!(below || above) || !(reached <= radius)) return ++level < n;
+    if (!(below || above) || !(reached <= radius)) return ++level < top;
     ++nodes;
     next[level] = down ? there - 1 : there + 256;
     k[level] = amplitude;
@@ -146,6 +147,24 @@ struct QuickSearch {
       else
         compare(reached, path, exactly);
     }
+    return true;
+  }
+
+  /// Of all paths of the levels from `until` on, the one of this number: what is below it is to be looked at. False
+  /// where it leaves the sphere.
+  TESELA_INLINE bool descend(int until, int number) {
+    for (level = n - 1; level >= until; --level) {
+      open();
+      const int count = next[level] >> 16;
+      const T amplitude = static_cast<T>(number % count), off = c[level] - amplitude;
+      number /= count;
+      const T reached = distance[level + 1] + weight[level] * off * off;
+      if (!(reached <= radius)) return false;
+      k[level] = amplitude, distance[level] = reached;
+      ++nodes;
+    }
+    top = until;
+    open();
     return true;
   }
 

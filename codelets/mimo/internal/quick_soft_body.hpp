@@ -43,32 +43,30 @@ struct SoftBatch {
   }
 };
 
-/// mmse of signal k. ones: amplitudes_with() by streams and places of the label.
+/// mmse of signal k into llr, zeros where there is no answer. ones: amplitudes_with() by streams and places of the
+/// label.
 template <int S, class T>
-TESELA_INLINE void linear_signal(const SoftBatch<T>& all, index_t k, const std::uint32_t* ones) {
+TESELA_INLINE void linear_signal(const SoftBatch<T>& all, index_t k, const std::uint32_t* ones, T* llr) {
   const ChannelView<T> view = all.channel(k);
   const Complex<T>* const y = all.y + k * all.ld_y;
-  const int n = all.lists.n, exponent = channel_exponent(view);
-  const double n0 = scaled_noise<double>(all.n0, exponent);
-  const Scale<double> scale(exponent);
-  const auto exact = [&](Complex<T> x) {
-    return scale(Complex<double>{static_cast<double>(x.re), static_cast<double>(x.im)});
-  };
+  const int n = all.lists.n;
+  const Exact<T> exact(view);
+  const double n0 = scaled_noise<double>(all.n0, exact.exponent), inverse_n0 = 1 / n0;
   RowRotations<S> estimate(n, std::sqrt(n0));
   TESELA_ROLLED
   for (index_t i = 0; i < view.antennas; ++i) {
     Complex<double> row[S];
-    TESELA_SMALL_LOOP
-    for (int j = 0; j < S; ++j) row[j] = j < n ? exact(view.h[i + j * view.ld]) : Complex<double>{0, 0};
+    TESELA_FLAT
+    for (int j = 0; j < estimate.end(); ++j) row[j] = j < n ? exact(view.h[i + j * view.ld]) : Complex<double>{0, 0};
     estimate.take(row, exact(y[i]));
   }
   bool known = estimate.solve();
-  T* llr = all.of(k);
-  TESELA_SMALL_LOOP
-  for (int j = 0; j < S; ++j) {
+  T* const first = llr;
+  TESELA_FLAT
+  for (int j = 0; j < estimate.end(); ++j) {
     if (j >= n) continue;
     const int width = all.lists.width(j);
-    const LinearEstimate one{estimate.z[j], 1 - n0 * estimate.spread[j], estimate.spread[j], n0};
+    const LinearEstimate one(estimate.z[j], 1 - n0 * estimate.spread[j], estimate.spread[j], n0, inverse_n0);
     T* const own = llr;
     const auto give = [&](int bit, double l) {
       own[width - 1 - bit] = cut_likelihood<T>(l, all.clip);
@@ -83,7 +81,7 @@ TESELA_INLINE void linear_signal(const SoftBatch<T>& all, index_t k, const std::
   }
   all.nodes[k * all.ld_nodes] = known ? static_cast<double>(n) : SoftDetector<T>::no_answer;
   if (known) return;
-  for (T* l = all.of(k); l < llr; ++l) *l = 0;
+  for (T* l = first; l < llr; ++l) *l = 0;
 }
 
 /// Stream j's bits of signal k, from the least distances: cell(c) of all trees. False where they are no numbers.

@@ -15,14 +15,15 @@ struct LaneFacts {
   ChannelFacts channel;  // of lanes that are channels
   Reception reception;   // of lanes that are signals
   double radius;         // of a hard signal's sphere, squared
-  int hard, harder;      // the k-th signal that a lane left, and the k-th that is left to a warp
-  int hards, harders;    // how many of them there are
-  int next, taken;       // signals that lanes took, and hard ones that warps took
+  // The k-th signal that a lane left; those that are left to a warp: to its lanes' quick searches, or to general ones.
+  int hard, joint, harder;
+  int hards, joints, harders;     // how many of them there are
+  int next, joints_taken, taken;  // signals that lanes took, and hard ones that warps took
 };
-static_assert(sizeof(LaneFacts) == 72);  // SphereSearch::work_size counts on it
+static_assert(sizeof(LaneFacts) == 88);  // SphereSearch::work_size counts on it
 
 __device__ inline void clear_counters(LaneFacts& first, int next) {
-  first.next = next, first.taken = 0, first.hards = 0, first.harders = 0;
+  first.next = next, first.taken = 0, first.joints_taken = 0, first.hards = 0, first.joints = 0, first.harders = 0;
 }
 
 /// What all kernels work on. A lane is a channel, or where the order depends on the signal a signal; the numbers of

@@ -1,9 +1,13 @@
 #include "tests/support/files.hpp"
+#include "tests/support/machine.hpp"
 #include "tests/support/mimo.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
 
 #include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
 
 using namespace tesela;
 using namespace tesela::test;
@@ -52,13 +56,13 @@ int nearest(const Constellation& c, Number x) {
   return best;
 }
 
-Detection by(const Problem<double>& p, const char* method, ColumnOrder order = ColumnOrder::mmse_vblast) {
+Detection by(const Problem<double>& p, const std::string& method, ColumnOrder order = ColumnOrder::mmse_vblast) {
   MimoOptions options{.order = order};
   parse_mimo_method("test", method, options);
   return detect(p, options);
 }
 
-index_t vector_errors(const Problem<double>& p, const char* method) {
+index_t vector_errors(const Problem<double>& p, const std::string& method) {
   const Detection found = by(p, method);
   index_t wrong = 0;
   for (index_t k = 0; k < p.shape.signals; ++k)
@@ -153,6 +157,14 @@ TEST_CASE("better detectors make fewer mistakes, and one path is zf-sic or babai
     const index_t sd = vector_errors(p, "sd"), kbest = vector_errors(p, "kbest:16"), sic = vector_errors(p, "mmse-sic"),
                   zf = vector_errors(p, "zf"), nway = vector_errors(p, "nway"), fsd = vector_errors(p, "fsd:1");
     CAPTURE(streams, antennas, sd, kbest, nway, fsd, sic, zf);
+    // Fewer streams that are enumerated leave some of the same candidates.
+    const Detection all = by(p, "nway"), most = by(p, "nway:" + std::to_string(streams - 1)), one = by(p, "nway:1");
+    for (std::size_t k = 0; k < all.reports.size(); ++k) {
+      CHECK(all.reports[k].distance <= most.reports[k].distance);
+      CHECK(most.reports[k].distance <= one.reports[k].distance);
+    }
+    CHECK(vector_errors(p, "nway:1") < sic);
+    CHECK(differences(all, by(p, "nway:9")) == 0);
     CHECK((sd <= kbest && kbest <= sic && sic <= zf));
     CHECK((sd <= fsd && sd <= nway && nway <= zf));
     CHECK(zf < vector_errors(p, "mf"));
@@ -179,7 +191,7 @@ TEST_CASE("detectors: dependent columns have no answer where one is needed, and 
   check_throws<ArgumentError>("need as many antennas", [&] { by(wide, "zf"); });
   check_throws<ArgumentError>("need as many antennas", [&] { by(wide, "zf-sic"); });
   for (const char* const method : {"mmse", "mmse-sic", "kbest:8", "nway"}) CHECK(by(wide, method).failed() == 0);
-  for (const char* const text : {"kbest:0", "fsd:0", "bfs-gemm:0"})
+  for (const char* const text : {"kbest:0", "fsd:0", "bfs-gemm:0", "nway:0"})
     check_throws<ArgumentError>("keep", [&] { by(p, text); });
   for (const char* const text : {"kbest:", "kbest:x", "zf:2", "best", "kbest:-1"})
     check_throws<ArgumentError>("--method", [&] { by(p, text); });
@@ -232,4 +244,48 @@ TEST_CASE("ep is between mmse and sd where there are many streams, and answers w
       for (std::size_t k = 0; k < 20; ++k) CHECK(found.reports[k].distance >= best.reports[k].distance * (1 - 1e-9));
       CHECK(found.failed() == 0);
     }
+}
+
+TEMPLATE_TEST_CASE("nway on a GPU is that of cores", "[gpu][sanitize]", float, double) {
+  require_gpu();
+  struct Case {
+    Problem<TestType> p;
+    MimoOptions options;
+    Detection alone;
+  };
+  std::vector<Case> all;
+  shared_runtime.reset();
+  {
+    const auto cores = std::make_unique<Runtime>(RuntimeOptions{.cpus = 1, .gpus = 0});
+    const auto add = [&](Problem<TestType> p, index_t keep) {
+      const MimoOptions options{.method = MimoMethod::nway, .keep = keep};
+      Graph g(*cores);
+      Detection alone = mimo_detect(g, p.shape, p.h, p.y, p.alphabets, options);
+      all.push_back({std::move(p), options, std::move(alone)});
+    };
+    for (const index_t keep : {0, 1, 3}) {
+      for (const MimoShape& shape : {MimoShape{1, 1, 5, 1},
+                                     {2, 3, 100, 7},
+                                     {2, 2, 33, 0},
+                                     {4, 4, 70, 1},
+                                     {5, 6, 20, 1},
+                                     {8, 8, 9, 1},
+                                     {16, 16, 2, 1}})
+        add(problem<TestType>(shape, "16qam", "rayleigh", 9), keep);
+      add(problem<TestType>({3, 3, 50, 1}, "64qam,qpsk,16qam", "rayleigh", 14), keep);
+      add(problem<TestType>({3, 3, 50, 1}, "8psk,bpsk,16qam", "rayleigh", 9), keep);  // on cores
+    }
+  }
+  Runtime gpu({.cpus = 1, .gpus = 1});
+  for (auto& [p, options, alone] : all) {
+    CAPTURE(options.keep, p.shape.streams, p.shape.antennas, p.alphabets[0].name);
+    Graph g(gpu);
+    const Detection found = mimo_detect(g, p.shape, p.h, p.y, p.alphabets, options);
+    CHECK(differences(found, alone) == 0);
+    for (std::size_t k = 0; k < found.reports.size(); ++k) {
+      CHECK(found.reports[k].nodes == alone.reports[k].nodes);
+      CHECK(found.reports[k].flags == alone.reports[k].flags);
+      CHECK(std::abs(found.reports[k].distance - alone.reports[k].distance) <= 1e-12 * alone.reports[k].distance);
+    }
+  }
 }

@@ -73,7 +73,22 @@ SearchReport quick(const ChannelView<T>& view, Prepared<T>& p, const Complex<T>*
     while (again.step(exactly)) {
     }
     CHECK(again.found.any);
-    return again.end(reception.exponent, exactly, labels);
+    // The same by all paths of the last levels, in turn from the last one: as warps share a tree.
+    QuickSearch<T, step> shared(int(n), numbers.data() + 1, integers.data() + 1);
+    shared.begin(view, p.facts, int(m), p.a.data(), p.order(), z.data(), reception, double(one.radius));
+    int until = int(n), paths = 1;
+    for (; until > 1 && paths < 20; paths *= shared.next[until] >> 16) --until;
+    for (int number = paths; number-- > 0;)
+      if (shared.descend(until, number))
+        while (shared.step(exactly)) {
+        }
+    int other[most_quick_columns / 2];
+    const SearchReport report = again.end(reception.exponent, exactly, labels),
+                       same = shared.end(reception.exponent, exactly, other);
+    CHECK(shared.found.any);
+    CHECK(std::equal(labels, labels + n / 2, other));
+    CHECK(same.flags == report.flags);
+    return report;
   }
   while (busy) busy = one.step(exactly);
   return one.end(reception.exponent, exactly, labels);

@@ -27,15 +27,15 @@ void by_threads(const kernels::mimo::SoftBatch<T>& all, SoftKind kind, index_t a
     }
   for (index_t k = 0; k < all.signals; ++k) {
     if (kind == SoftKind::mmse) {
-      kernels::mimo::linear_signal<S>(all, k, ones.data());
+      kernels::mimo::linear_signal<S>(all, k, ones.data(), all.of(k));
       continue;
     }
-    const auto view = all.channel(k);
-    const int exponent = kernels::mimo::channel_exponent(view);
+    double n0 = 0;
     std::vector<T> least(std::size_t(amplitudes), kernels::mimo::endless<T>);
     for (int j = 0; j < n; ++j) {
       kernels::mimo::NwayTree<T, S> tree;
-      tree.prepare(view, exponent, all.y + k * all.ld_y, all.lists, j);
+      n0 =
+          kernels::mimo::scaled_noise<double>(all.n0, tree.prepare(all.channel(k), all.y + k * all.ld_y, all.lists, j));
       tree.run([&](T distance, const int* met) {
         for (int c = 2 * tree.first; c < 2 * S; ++c) {
           T& known = least[std::size_t(met[c])];
@@ -43,7 +43,6 @@ void by_threads(const kernels::mimo::SoftBatch<T>& all, SoftKind kind, index_t a
         }
       });
     }
-    const double n0 = kernels::mimo::scaled_noise<double>(all.n0, exponent);
     for (int j = 0; j < n; ++j)
       REQUIRE(kernels::mimo::bits_of_cells(all, k, j, n0, [&](int c) { return least[std::size_t(c)]; }));
   }
