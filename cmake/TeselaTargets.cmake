@@ -37,14 +37,27 @@ if(TESELA_SANITIZE)
 endif()
 
 # tesela_library(FOLDER DEPENDENCIES…): the library of one folder, from all the sources in it. It can include the
-# folders it names and nothing above them.
+# folders it names and nothing above them. What a file x_sm90a.cu holds runs on compute capability 9.0 alone.
 function(tesela_library folder)
   tesela_include_root(${folder})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
   list(FILTER sources EXCLUDE REGEX "_mpi.cpp$")  # a library of its own
   file(GLOB_RECURSE cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cu)
+  set(sm90a_sources ${cuda_sources})
+  list(FILTER sm90a_sources INCLUDE REGEX "_sm90a.cu$")
+  list(FILTER cuda_sources EXCLUDE REGEX "_sm90a.cu$")
   if(TESELA_HAVE_CUDA)
     list(APPEND sources ${cuda_sources})
+  endif()
+  if(TESELA_HAVE_CUDA AND sm90a_sources)
+    add_library(tesela_${folder}_sm90a OBJECT ${sm90a_sources})
+    set_target_properties(tesela_${folder}_sm90a PROPERTIES POSITION_INDEPENDENT_CODE ON CUDA_ARCHITECTURES 90a-real)
+    target_include_directories(tesela_${folder}_sm90a PRIVATE ${PROJECT_BINARY_DIR}/include/${folder})
+    foreach(dependency ${ARGN})
+      target_link_libraries(tesela_${folder}_sm90a PRIVATE tesela_${dependency})
+    endforeach()
+    target_link_libraries(tesela_${folder}_sm90a PRIVATE $<BUILD_INTERFACE:tesela_warnings>)
+    list(APPEND sources $<TARGET_OBJECTS:tesela_${folder}_sm90a>)
   endif()
   if(sources)
     add_library(tesela_${folder} ${sources})

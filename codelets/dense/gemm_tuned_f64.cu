@@ -1,3 +1,4 @@
+#include <tesela/codelets/dense/internal/gemm_bulk.hpp>
 #include <tesela/codelets/dense/internal/gemm_tuned.cuh>
 
 namespace tesela::kernels {
@@ -53,7 +54,8 @@ struct DoubleMath {
 
 template <>
 int gemm_tuned<double>(CUstream_st* stream, const GemmProblem<double>& problem) {
-  return tuned::gemm<tuned::DoubleMath>(stream, problem);
+  const int status = gemm_bulk(stream, problem);
+  return status != gemm_bulk_declines ? status : tuned::gemm<tuned::DoubleMath>(stream, problem);
 }
 
 }  // namespace tesela::kernels

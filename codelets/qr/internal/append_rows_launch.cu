@@ -1,3 +1,4 @@
+#include <tesela/codelets/qr/internal/append_rows_gram.cuh>
 #include <tesela/codelets/qr/internal/append_rows_launch.cuh>
 #include <tesela/codelets/qr/internal/append_rows_launch.hpp>
 
@@ -10,6 +11,9 @@ namespace {
 
 /// Warps that stream A at once, at most, on any device: what the stack of their triangles is sized by.
 constexpr index_t most_warps = 2048;
+
+/// From so many rows on A^T A is tried first.
+constexpr index_t gram_rows = index_t{1} << 20;
 
 /// The shapes by number of columns. A block's registers are Rows x N doubles a lane.
 template <class F>
@@ -64,17 +68,34 @@ void aim(AppendProblem<T, N>& p, float* r, index_t ldr) {
   p.r_single = r, p.ldr = ldr;
 }
 
-/// Joins `rows` rows of triangles until one is left. A warp takes four triangles at least, or a whole block.
+/// Where things are in the work space: two stacks of triangles in turn, or the sums of A^T A and R above an older one;
+/// and what the kernel that makes A^T A found out.
 template <class S, class T>
-int join(CUstream_st* stream, const AppendRowsProblem<T>& problem, index_t rows) {
+struct WorkSpace {
+  static constexpr index_t square = S::N * S::N, size = (most_warps + 1) * square * 3 / 2 + square;
+  double *first, *second;
+  GramState* gram;
+
+  explicit WorkSpace(const AppendRowsProblem<T>& problem)
+      : first(problem.work),
+        second(first + (most_warps + 1) * square),
+        gram(reinterpret_cast<GramState*>(first + size)) {}
+};
+
+/// Joins `rows` rows of triangles until one is left. A warp takes four triangles at least, or a whole block. With
+/// `gram`: only if what it found is `when`.
+template <class S, class T>
+int join(CUstream_st* stream, const AppendRowsProblem<T>& problem, double* from, double* to, index_t rows,
+         GramState* gram, int when) {
   constexpr index_t each = ceil_div(4 * S::N, S::block) * S::block;
-  double *from = problem.work, *to = from + (most_warps + 1) * S::N * S::N;
   for (;;) {
     AppendProblem<double, S::N> p{};
     for (index_t c = 0; c < problem.n; ++c) p.column[c] = from + c * rows;
     p.m = rows;
     p.n = static_cast<int>(problem.n);
     p.aligned = rows % 2 == 0;
+    p.gram = gram;
+    p.when = when;
     Spread s;
     if (const int status = spread<double, S, false>(rows, each, s)) return status;
     const bool last = s.warps() == 1;
@@ -89,8 +110,30 @@ int join(CUstream_st* stream, const AppendRowsProblem<T>& problem, index_t rows)
   }
 }
 
+/// Enqueues R from A^T A, where that is as good; the launches that p is for next then do nothing.
+template <class S, class T>
+int try_gram(CUstream_st* stream, const AppendRowsProblem<T>& problem, const WorkSpace<S, T>& work,
+             AppendProblem<T, S::N>& p) {
+  using G = GramShape<S::N>;
+  int device = 0, processors = 0;
+  if (const int status = cudaGetDevice(&device)) return status;
+  if (const int status = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device)) return status;
+  if (const int status = cudaMemsetAsync(work.gram, 0, sizeof(GramState), stream)) return status;
+  p.gram = work.gram;
+  AppendProblem<T, S::N> q = p;
+  q.sums = work.first;
+  if (q.old != nullptr)
+    q.stack = work.second, q.ld = 2 * S::N;
+  else
+    aim(q, problem.r, problem.ldr);
+  const index_t grid = std::min<index_t>({processors, most_warps / G::warps, ceil_div(p.m, G::warps * G::rows)});
+  gram_kernel<T, S::N><<<static_cast<unsigned>(grid), 32 * G::warps, 0, stream>>>(q);
+  return cudaGetLastError();
+}
+
 template <class T, class S, bool weighted>
 int run(CUstream_st* stream, const AppendRowsProblem<T>& problem) {
+  const WorkSpace<S, T> work(problem);
   AppendProblem<T, S::N> p{};
   p.aligned = true;
   for (index_t c = 0; c < problem.n; ++c) {
@@ -102,23 +145,27 @@ int run(CUstream_st* stream, const AppendRowsProblem<T>& problem) {
   p.weights = problem.weights;
   p.old = problem.before;
   p.ld_old = problem.ldr;
+  if (!weighted && p.n > 0 && p.m >= gram_rows)
+    if (const int status = try_gram<S, T>(stream, problem, work, p)) return status;
   Spread s;
   if (const int status = spread<T, S, weighted>(p.m, S::block, s)) return status;
   const bool last = s.warps() == 1 && p.old == nullptr;
   if (last)
     aim(p, problem.r, problem.ldr);
   else
-    p.stack = problem.work, p.ld = (s.warps() + (p.old != nullptr ? 1 : 0)) * S::N;
-  const int status = launch<T, S, weighted>(stream, p, s);
+    p.stack = work.first, p.ld = (s.warps() + (p.old != nullptr ? 1 : 0)) * S::N;
+  int status = launch<T, S, weighted>(stream, p, s);
   if (status != cudaSuccess || last) return status;
-  return join<S, T>(stream, problem, p.ld);
+  status = join<S, T>(stream, problem, work.first, work.second, p.ld, p.gram, 0);
+  if (status != cudaSuccess || p.gram == nullptr || p.old == nullptr) return status;
+  return join<S, T>(stream, problem, work.second, work.first, 2 * S::N, p.gram, 1);
 }
 
 }  // namespace
 
 index_t append_rows_work(index_t n) {
   const index_t N = rounded_columns(n);
-  return (most_warps + 1) * N * N * 3 / 2 + N * N;
+  return (most_warps + 1) * N * N * 3 / 2 + N * N + static_cast<index_t>(sizeof(GramState) / sizeof(double));
 }
 
 template <class T>

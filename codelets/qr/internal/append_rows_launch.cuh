@@ -20,6 +20,14 @@ struct AppendShape {
   static constexpr int block = 32 * Rows;
 };
 
+/// What the kernel of append_rows_gram.cuh finds out, zeros at first.
+struct GramState {
+  unsigned finished;  // blocks
+  int hopeless;       // some rows say that it is not worth going on
+  int certified;      // its R is good
+  int unused;
+};
+
 template <class T, int N>
 struct AppendProblem {
   const T* column[N];  // of A, each with m rows
@@ -34,6 +42,9 @@ struct AppendProblem {
   double* r_double;  // last launch: where R goes, one of the two
   float* r_single;
   index_t ldr;
+  double* sums;     // of a launch that makes A^T A: N x N of each block
+  GramState* gram;  // null: there was no such launch
+  int when;         // state->certified that this launch is for
 };
 
 /// What one warp keeps in shared memory.
@@ -277,6 +288,7 @@ template <class T, class S, bool weighted>
 __global__ void __launch_bounds__(32 * S::Warps, 1)
     append_rows_kernel(const __grid_constant__ AppendProblem<T, S::N> p) {
   extern __shared__ __align__(16) unsigned char shared[];
+  if (p.gram != nullptr && p.gram->certified != p.when) return;
   const int lane = static_cast<int>(threadIdx.x) % 32, per_block = static_cast<int>(blockDim.x) / 32;
   // From one lane, so that the compiler sees that the whole warp agrees on it, and on the turns of the loop below.
   const int place = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 32, 0);

@@ -20,10 +20,10 @@ struct BoxMap {
 };
 
 /// Describes the columns x rows array at `data`, whose rows are `ld` apart. False where the driver does not know boxes,
-/// or not these: addresses and the box's rows are multiples of 16 bytes.
+/// or not these: addresses and the box's rows are multiples of 16 bytes. `order`: of these in a box.
 template <class T>
 bool describe_boxes(BoxMap& boxes, T* data, std::int64_t columns, std::int64_t rows, std::int64_t ld, int box_columns,
-                    int box_rows) {
+                    int box_rows, CUtensorMapSwizzle order = CU_TENSOR_MAP_SWIZZLE_NONE) {
   static const auto encode = [] {
     void* function = nullptr;
     cudaDriverEntryPointQueryResult found{};
@@ -44,8 +44,8 @@ bool describe_boxes(BoxMap& boxes, T* data, std::int64_t columns, std::int64_t r
   const auto fetch =
       box_columns * sizeof(T) < 32 ? CU_TENSOR_MAP_L2_PROMOTION_L2_128B : CU_TENSOR_MAP_L2_PROMOTION_NONE;
   return encode(&boxes.map, sizeof(T) == 8 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT64 : CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2,
-                const_cast<std::remove_const_t<T>*>(data), size, step, box, each, CU_TENSOR_MAP_INTERLEAVE_NONE,
-                CU_TENSOR_MAP_SWIZZLE_NONE, fetch, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
+                const_cast<std::remove_const_t<T>*>(data), size, step, box, each, CU_TENSOR_MAP_INTERLEAVE_NONE, order,
+                fetch, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
 }
 
 class BulkCopy {

@@ -123,6 +123,20 @@ TEMPLATE_TEST_CASE("every CUDA gemm agrees with a long double product", "[gpu]",
         }
 }
 
+TEST_CASE("the tuned product of large tiles, whose copies are the hardware's where it can", "[gpu][sanitize]") {
+  test::require_gpu();
+  Runtime runtime({.cpus = 0});
+  for (const index_t k : {2, 16, 70})
+    for (const Op op_a : {Op::none, Op::transpose})
+      for (const Op op_b : {Op::none, Op::transpose})
+        for (const auto& [alpha, beta] : {std::pair{1.0, 0.0}, {2.0, -3.0}}) {
+          const index_t m = 2050, n = 1090;
+          CAPTURE(k, op_a, op_b, alpha, beta);
+          CHECK(check_gemm<double>(runtime, {m, n}, k, {m, n}, k, op_a, op_b, alpha, beta,
+                                   {GemmKernel::tuned, 32, true}) <= 1.0);
+        }
+}
+
 TEST_CASE("gemm refuses shapes and tilings that do not conform") {
   Runtime runtime({.gpus = 0});
   Graph g(runtime);

@@ -116,6 +116,73 @@ void check_special(Runtime& runtime) {
   }
 }
 
+/// Kinds of columns on both sides of where GPUs may work on A^T A: it is as good there, or it would lose what is below
+/// the square root of rounding.
+enum class Columns { apart, close, closer, alike, alike_later, huge, zero };
+
+template <class T>
+Dense<T> columns(Columns kind, index_t m, index_t n) {
+  auto a = random<T>(m, n, 7);
+  for (index_t j = 1; j < n; ++j)
+    for (index_t i = 0; i < m; ++i) {
+      const T first = a(i, 0), own = a(i, j);
+      switch (kind) {
+        case Columns::apart:
+          break;
+        case Columns::close:
+          a(i, j) = first + own * T(0.6);
+          break;
+        case Columns::closer:
+          a(i, j) = first + own * T(0.2);
+          break;
+        case Columns::alike:
+          a(i, j) = first + own * T(1e-5);
+          break;
+        case Columns::alike_later:
+          a(i, j) = i < m / 2 ? own * T(1e-20) : first + own * T(1e-5);
+          break;
+        case Columns::huge:
+          a(i, j) = own * (j % 2 == 1 ? std::numeric_limits<T>::max() / 16384 : T(1));
+          break;
+        case Columns::zero:
+          a(i, j) = j == n / 2 ? T(0) : own;
+          break;
+      }
+    }
+  return a;
+}
+
+/// Columns divided by their norms, which are those of `norms`.
+template <class T>
+Dense<double> unit_columns(const Dense<T>& r, const Dense<T>& norms) {
+  Dense<double> unit(r.m, r.n);
+  for (index_t j = 0; j < r.n; ++j) {
+    double norm = 0;
+    for (index_t i = 0; i < r.m; ++i) norm = std::hypot(norm, static_cast<double>(norms(i, j)));
+    for (index_t i = 0; i < r.m; ++i) unit(i, j) = norm > 0 ? static_cast<double>(r(i, j)) / norm : 0.0;
+  }
+  return unit;
+}
+
+/// R of so many rows that a GPU tries A^T A first.
+template <class T>
+std::vector<Dense<T>> many_rows_r(Runtime& runtime, bool one_tile) {
+  std::vector<Dense<T>> all;
+  for (const auto& [kind, n] : {std::pair{Columns::apart, index_t{12}},
+                                {Columns::close, 12},
+                                {Columns::closer, 12},
+                                {Columns::alike, 12},
+                                {Columns::alike_later, 12},
+                                {Columns::huge, 12},
+                                {Columns::zero, 12},
+                                {Columns::alike, 20},
+                                {Columns::apart, 1}}) {
+    const index_t m = (index_t{1} << 20) + 2 * n + (kind == Columns::close ? 1 : 0);
+    all.push_back(r_of(runtime, columns<T>(kind, m, n), {one_tile ? m : 65536, n}));
+  }
+  return all;
+}
+
 /// R's strict lower triangle is not read: NaN there stays without effect.
 template <class T>
 void check_lower_unread(Runtime& runtime) {
@@ -216,6 +283,55 @@ TEST_CASE("many rows on a GPU, long columns at odd places", "[gpu]") {
       CHECK(gram_error(a, r) <= 40);
       CHECK(lapack_error(a, r) <= 400);
     }
+  }
+}
+
+TEMPLATE_TEST_CASE("A^T A is used on a GPU only where it is as good", "[gpu]", float, double) {
+  test::require_gpu();
+  std::vector<Dense<TestType>> expected, found;
+  {
+    Runtime cores({.gpus = 0});
+    expected = many_rows_r<TestType>(cores, false);
+  }
+  {
+    Runtime gpu({.cpus = 0});
+    found = many_rows_r<TestType>(gpu, true);
+  }
+  // The singular values of scaled columns: reflectors leave them right to rounding whatever the condition, A^T A of
+  // columns that are alike would be wrong in half of the digits. So many rows cost cores some 70 eps.
+  for (std::size_t c = 0; c < expected.size(); ++c) {
+    const auto &E = expected[c], &F = found[c];
+    CAPTURE(E.n, c);
+    for (index_t j = 0; j < E.n; ++j)
+      for (index_t i = j + 1; i < E.n; ++i) REQUIRE(F(i, j) == TestType(0));
+    const auto s = singular_values(unit_columns(E, E)), t = singular_values(unit_columns(F, E));
+    for (std::size_t k = 0; k < s.size(); ++k) {
+      CAPTURE(k, s[k], t[k]);
+      CHECK(std::abs(s[k] - t[k]) <= 400 * static_cast<double>(std::numeric_limits<TestType>::epsilon()) * s[0]);
+    }
+  }
+}
+
+TEST_CASE("NaN in the last of many rows on a GPU", "[gpu]") {
+  test::require_gpu();
+  auto a = columns<double>(Columns::apart, (index_t{1} << 20) + 5, 12);
+  a(a.m - 1, 5) = nan_of<double>;
+  Runtime runtime({.cpus = 0});
+  const auto r = r_of(runtime, a, {a.m, a.n});
+  CHECK(std::isnan(r(0, 5)));
+  CHECK(std::isnan(r(5, 5)));
+  for (index_t j = 0; j < 5; ++j)
+    for (index_t i = 0; i <= j; ++i) CHECK(std::isfinite(r(i, j)));
+}
+
+TEMPLATE_TEST_CASE("many rows join those that came before on a GPU", "[gpu][sanitize]", float, double) {
+  test::require_gpu();
+  Runtime runtime({.cpus = 0});
+  const index_t m = (index_t{1} << 20) + 2, n = 10;
+  for (const Columns kind : {Columns::apart, Columns::alike}) {
+    const auto a = columns<TestType>(kind, 2 * m, n);
+    const auto r = r_of(runtime, a, {m, n}, {.chains = 1});
+    CHECK(gram_error(a, r) <= 400);
   }
 }
 
