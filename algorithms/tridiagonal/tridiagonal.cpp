@@ -60,8 +60,9 @@ void tridiagonal_solve(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& m
     const index_t systems = columns ? B(0, s).cols() : B(0, s).rows(), first = s * B.tile_across() * n;
     tridiagonal::SystemsTile place{options.systems, options.periodic, options.periodic, n};
     if (tiles == 1) {
-      g.insert<TridiagonalSolve<T>>({place, options.periodic}, band(dl, 0), band(d, 0), band(du, 0), B(0, s),
-                                    g.scratch<Segment<T>>(tridiagonal::work_segments(n), systems), g.status(first));
+      g.insert<TridiagonalSolve<T>>({place, options.periodic, options.one_pass}, band(dl, 0), band(d, 0), band(du, 0),
+                                    B(0, s), g.scratch<Segment<T>>(tridiagonal::work_segments(n), systems),
+                                    g.status(first));
       continue;
     }
     std::vector<Tile<Segment<T>>> work, ends;

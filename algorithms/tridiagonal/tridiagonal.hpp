@@ -15,6 +15,9 @@ struct TridiagonalOptions {
   /// columns of units that differ by far, as 1e+-150 does. Takes copies of A's bands, and is done by cores, of which
   /// the runtime must have one.
   bool equilibrate = false;
+  /// On a GPU, a long system in one tile and in columns: rows are read once if unknowns depend on near ones only, as
+  /// where A is diagonally dominant. This is found out; where it is not so, two passes follow, and the attempt is lost.
+  bool one_pass = false;
 };
 
 /// B <- X where A X = B (LAPACK's gtsv): k systems of n equations, by reduction and substitution of row blocks with

@@ -68,11 +68,11 @@ std::span<const Named<TridiagonalMethod>> tridiagonal_methods() { return all; }
 template <class T>
 void tridiagonal_solve_by(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B,
                           const TridiagonalMethodOptions& options) {
-  const auto& [systems, periodic, equilibrate] = options.systems;
-  if (options.method != Method::automatic && (systems != SystemsIn::columns || periodic || equilibrate))
+  const auto& [systems, periodic, equilibrate, one_pass] = options.systems;
+  if (options.method != Method::automatic && (systems != SystemsIn::columns || periodic || equilibrate || one_pass))
     throw ArgumentError("tridiagonal_solve_by", "options",
                         std::string(name_of(tridiagonal_methods(), options.method)) +
-                            " solves plain systems in columns only, and does not equilibrate");
+                            " solves plain systems in columns only, and does neither equilibrate nor try one pass");
   if (B.m() == 0 || B.n() == 0) return;
   if (options.method == Method::automatic) return tridiagonal_solve(g, A, B, options.systems);
   if (options.method == Method::thomas) return thomas(g, A, B);

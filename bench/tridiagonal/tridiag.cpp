@@ -33,6 +33,7 @@ struct TridiagOptions : Options {
   index_t batch = 1, tiles = 0, solves = 20;
   std::string data, random = "dominant";
   std::vector<std::string> peers;
+  bool one_pass = false;
   bool on_device() const { return data == "device"; }
 };
 
@@ -208,8 +209,8 @@ std::vector<double> keep_the_right(const TridiagData<T>& data, TridiagSolvers<T>
 template <class T>
 void run_case(const TridiagOptions& o, Runtime& runtime, Report& report, index_t n, double ceiling) {
   const index_t tiles = suitable_tiles(runtime, o, n);
-  const TridiagData<T> data(
-      runtime, {n, o.batch, tiles, *find_named(tridiagonal_kinds(), o.random), o.common.seed, o.on_device()});
+  const TridiagData<T> data(runtime, {n, o.batch, tiles, *find_named(tridiagonal_kinds(), o.random), o.common.seed,
+                                      o.on_device(), o.one_pass});
   const index_t solves = suitable_solves(o, data.bytes() / 5);
   auto solvers = make_solvers(o, data, solves);
   const std::string title = o.batch > 1 ? fmt::format("{} x {}", o.batch, n) : fmt::format("n = {}", n);
@@ -267,6 +268,7 @@ const cli::Command tridiag_command(
           ->transform(cli::positive())
           ->capture_default_str();
       cli::Choices().add(tridiagonal_kinds()).add_option(app, "--random", o->random)->type_name("KIND");
+      app.add_flag("--one-pass", o->one_pass, "tesela tries to read a GPU's rows once");
       app.add_option("--peers", o->peers, "who competes; the first is whom the others are compared with")
           ->delimiter(',')
           ->check(

@@ -20,6 +20,7 @@ struct TridiagCase {
   kernels::TridiagonalKind kind = kernels::TridiagonalKind::dominant;
   std::uint64_t seed = 1;
   bool on_device = false;
+  bool one_pass = false;  ///< as in TridiagonalOptions
 
   Shape shape(kernels::SystemsIn systems) const {
     return systems == kernels::SystemsIn::columns ? Shape{n, batch} : Shape{batch, n};

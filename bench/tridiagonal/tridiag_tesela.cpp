@@ -49,7 +49,7 @@ class TeselaTridiag : public TridiagSolver<T> {
     if (reduction_)
       parallel_reduction(*graph_, *bands_, B, *reduction_);
     else
-      tridiagonal_solve(*graph_, *bands_, B, {.systems = this->systems()});
+      tridiagonal_solve(*graph_, *bands_, B, {.systems = this->systems(), .one_pass = data_->what().one_pass});
     if (!host_ || data_->runtime().gpus() == 0) return;
     B.for_each_tile([&](Tile<T> tile, index_t, index_t) { graph_->bring_home(tile); });
     at_home_.push_back(B);

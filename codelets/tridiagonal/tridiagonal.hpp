@@ -45,6 +45,8 @@ struct TridiagonalSolve {
   static constexpr std::uint32_t color = 0x55a868;
   struct Args : tridiagonal::SystemsTile {
     bool periodic = false;
+    bool one_pass = false;  ///< worth a try on a GPU: TridiagonalOptions
+    auto cost_key() const { return SystemsTile::cost_key() + (one_pass ? 2 : 0); }
   };
   static double flops(const Args& args, Shape, Shape, Shape, Shape b, Shape, Shape) {
     return 2 * tridiagonal::flops(args, b);

@@ -46,7 +46,8 @@ void TridiagonalSolve<T>::cuda(CudaContext& context, const Args& args, In<T> dl,
   SystemsTile place = args;
   place.before = place.behind = args.periodic;
   const auto rows = device_rows<T>(place, dl, d, du, readable(b));
-  context.check(solve(context.stream(), rows, args.periodic, work.data, work.ld, info.data), "tridiagonal solve");
+  const auto with = args.one_pass ? solve_once<T> : solve<T>;
+  context.check(with(context.stream(), rows, args.periodic, work.data, work.ld, info.data), "tridiagonal solve");
 }
 
 template <class T>

@@ -119,7 +119,7 @@ class BulkCopy {
 #endif
   }
 
-  /// Waits for all that was loaded.
+  /// Waits for all that was loaded since the last time.
   __device__ void wait_loads() {
     __pipeline_commit();
     __pipeline_wait_prior(0);
@@ -127,10 +127,11 @@ class BulkCopy {
     if (threadIdx.x == 0) asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(barrier_) : "memory");
     unsigned done = 0;
     while (done == 0)
-      asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
+      asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
                    : "=r"(done)
-                   : "r"(barrier_)
+                   : "r"(barrier_), "r"(phase_)
                    : "memory");
+    phase_ ^= 1;
 #endif
     __syncthreads();
   }
@@ -178,7 +179,7 @@ class BulkCopy {
   __device__ static void wait_stores() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
-    asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+    asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
 #endif
   }
 
@@ -189,7 +190,7 @@ class BulkCopy {
     return fits(a) && fits(b) ? count / pack<T>() * pack<T>() : 0;
   }
 
-  unsigned barrier_;
+  unsigned barrier_, phase_ = 0;
 };
 
 }  // namespace tesela::kernels

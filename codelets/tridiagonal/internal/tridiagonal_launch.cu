@@ -1,4 +1,4 @@
-#include <tesela/codelets/tridiagonal/internal/tridiagonal_rows.cuh>
+#include <tesela/codelets/tridiagonal/internal/tridiagonal_once.cuh>
 #include <tesela/codelets/tridiagonal/internal/tridiagonal_segments.cuh>
 
 // A block of threads takes some consecutive rows of one system, or whole systems: loads them into shared memory, has
@@ -59,14 +59,13 @@ struct Levels {
 };
 
 template <class T>
-int reduce_levels(cudaStream_t stream, const DeviceRows<T>& in, const Levels<T>& levels, Level<T> ends,
-                  const T* unless) {
+int reduce_levels(cudaStream_t stream, const DeviceRows<T>& in, const Levels<T>& levels, Level<T> ends, When<T> when) {
   for (int k = 0; k < levels.size; ++k) {
     const bool last = k + 1 == levels.size;
     if (last && ends.data == nullptr) break;
-    const int status = launch_segments<T, Top::reduce>(
-        stream, levels.level[k], levels.count[k], in.systems, last ? levels.count[k] : segments_of_block,
-        last ? ends : levels.level[k + 1], {}, false, nullptr, 0, unless);
+    const int status = launch_segments<T, Top::reduce>(stream, levels.level[k], levels.count[k], in.systems,
+                                                       last ? levels.count[k] : segments_of_block,
+                                                       last ? ends : levels.level[k + 1], {}, false, nullptr, 0, when);
     if (status != cudaSuccess) return status;
   }
   return cudaSuccess;
@@ -74,27 +73,87 @@ int reduce_levels(cudaStream_t stream, const DeviceRows<T>& in, const Levels<T>&
 
 template <class T>
 int substitute_levels(cudaStream_t stream, const DeviceRows<T>& in, const Levels<T>& levels, int from,
-                      DeviceEnds<T> outer, int* info) {
+                      DeviceEnds<T> outer, int* info, When<T> when) {
   for (int k = from; k >= 0; --k) {
     const bool last = k + 1 == levels.size;
     const int status = launch_segments<T, Top::substitute>(
         stream, levels.level[k], levels.count[k], in.systems, last ? levels.count[k] : segments_of_block,
-        last ? Level<T>{} : levels.level[k + 1], outer, false, info, in.n, nullptr);
+        last ? Level<T>{} : levels.level[k + 1], outer, false, info, in.n, when);
     if (status != cudaSuccess) return status;
   }
   return cudaSuccess;
 }
 
 template <class T>
-int reduce_unless(cudaStream_t stream, const DeviceRows<T>& in, Segment<T>* work, index_t ld, Level<T> ends,
-                  const T* unless) {
+int reduce_when(cudaStream_t stream, const DeviceRows<T>& in, Segment<T>* work, index_t ld, Level<T> ends,
+                When<T> when) {
   const RowPartition partition = partition_rows(in);
   const Levels<T> levels(partition.parts, work, ld);
   const int status = launch_rows<T, Pass::reduce>(
       stream, in, partition, partition.chunks == 1 && ends.data != nullptr ? ends : levels.level[0], {}, false, nullptr,
-      unless);
+      when);
   if (status != cudaSuccess || partition.chunks == 1) return status;
-  return reduce_levels(stream, in, levels, ends, unless);
+  return reduce_levels(stream, in, levels, ends, when);
+}
+
+/// From what the levels below left: what is between all of it.
+template <class T>
+int solve_levels(cudaStream_t s, const DeviceRows<T>& in, const Levels<T>& levels, bool periodic, Level<T> ends,
+                 DeviceEnds<T> outer, int* info, When<T> when) {
+  const int top = levels.size - 1;
+  const int status = launch_segments<T, Top::solve>(s, levels.level[top], levels.count[top], in.systems,
+                                                    levels.count[top], ends, {}, periodic, info, in.n, when);
+  return status == cudaSuccess ? substitute_levels(s, in, levels, top - 1, outer, info, when) : status;
+}
+
+/// Where a level without another above it leaves the unknowns around a system.
+template <class T>
+DeviceEnds<T> outer_ends(const Segment<T>* work, index_t ld) {
+  return {reinterpret_cast<const T*>(work), ld * static_cast<index_t>(sizeof(Segment<T>) / sizeof(T))};
+}
+
+template <class T>
+int solve_twice(cudaStream_t s, const DeviceRows<T>& in, const RowPartition& partition, bool periodic, Segment<T>* work,
+                index_t ld, int* info, When<T> when) {
+  const Levels<T> levels(partition.parts, work, ld);
+  const DeviceEnds<T> outer = outer_ends(work, ld);
+  int status = reduce_when<T>(s, in, work, ld, {}, when);
+  if (status == cudaSuccess) status = solve_levels<T>(s, in, levels, periodic, {work, ld}, outer, info, when);
+  if (status != cudaSuccess) return status;
+  return launch_rows<T, Pass::substitute>(s, in, partition, levels.level[0], outer, false, info, when);
+}
+
+/// Whether systems are long enough for windows, and lie as these want it.
+template <class T>
+bool fits_windows(const DeviceRows<T>& in, const RowPartition& partition) {
+  return partition.columns && ceil_div(in.rows, index_t{own_rows_of_window}) * in.systems < INT32_MAX;
+}
+
+/// Reads the rows a second time only where they depend on what is far.
+template <class T>
+int solve_in_windows(cudaStream_t s, const DeviceRows<T>& in, const RowPartition& partition, Segment<T>* work,
+                     index_t ld, int* info) {
+  const auto of_system = static_cast<unsigned>(ceil_div(in.rows, index_t{own_rows_of_window})),
+             count = of_system * static_cast<unsigned>(in.systems);
+  // The first element's second half, which ends leave free, counts.
+  auto* const counts = reinterpret_cast<WindowCounts*>(&work->lower);
+  auto* const outer = reinterpret_cast<T*>(work + 1);
+  auto* const states = reinterpret_cast<Window*>(outer + 2 * index_t{count});
+  const Windows<T> windows{counts, states, outer, of_system, count, std::min(count, most_samples), partition.packed};
+  const When<T> when{nullptr, &counts->left};
+  constexpr std::size_t shared = 4 * sizeof(T) * rows_of_window;
+  index_t at_once = 0;
+  int status = count_at_once(at_once, once_kernel<T>, threads_of_window, shared);
+  if (status == cudaSuccess)
+    status = cudaMemsetAsync(
+        work, 0, static_cast<std::size_t>(reinterpret_cast<char*>(states + count) - reinterpret_cast<char*>(work)), s);
+  if (status == cudaSuccess)
+    status =
+        launch(once_kernel<T>, std::min(index_t{count}, at_once), threads_of_window, shared, s, false, in, windows);
+  if (status == cudaSuccess)
+    status = launch(restore_kernel<T>, std::min(index_t{count}, at_once), threads_of_window, 0, s, true, in, windows);
+  if (status != cudaSuccess) return status;
+  return solve_twice(s, in, partition, false, work, ld, info, when);
 }
 
 }  // namespace
@@ -104,7 +163,7 @@ int reduce(void* stream, const DeviceRows<T>& in, Segment<T>* work, index_t ld, 
   auto* const s = static_cast<cudaStream_t>(stream);
   const int status = cudaMemsetAsync(work, 1, sizeof(T), s);  // not zero: a GPU wrote this
   if (status != cudaSuccess) return status;
-  return reduce_unless<T>(s, in, work, ld, {ends, next}, nullptr);
+  return reduce_when<T>(s, in, work, ld, {ends, next}, {});
 }
 
 template <class T>
@@ -114,30 +173,27 @@ int substitute(void* stream, const DeviceRows<T>& in, Segment<T>* work, index_t 
   const Levels<T> levels(partition.parts, work, ld);
   if (partition.chunks > 1) {
     // A core may have reduced the tile; what it kept is of no use here.
-    int status = reduce_unless<T>(s, in, work, ld, {}, reinterpret_cast<const T*>(work));
-    if (status == cudaSuccess) status = substitute_levels(s, in, levels, levels.size - 1, ends, info);
+    int status = reduce_when<T>(s, in, work, ld, {}, {reinterpret_cast<const T*>(work)});
+    if (status == cudaSuccess) status = substitute_levels<T>(s, in, levels, levels.size - 1, ends, info, {});
     if (status != cudaSuccess) return status;
   }
-  return launch_rows<T, Pass::substitute>(s, in, partition, levels.level[0], ends, false, info, nullptr);
+  return launch_rows<T, Pass::substitute>(s, in, partition, levels.level[0], ends, false, info, {});
 }
 
 template <class T>
 int solve(void* stream, const DeviceRows<T>& in, bool periodic, Segment<T>* work, index_t ld, int* info) {
   auto* const s = static_cast<cudaStream_t>(stream);
   const RowPartition partition = partition_rows(in);
-  if (partition.chunks == 1) return launch_rows<T, Pass::solve>(s, in, partition, {}, {}, periodic, info, nullptr);
-  const Levels<T> levels(partition.parts, work, ld);
-  const int top = levels.size - 1;
-  int status = reduce_unless<T>(s, in, work, ld, {}, nullptr);
-  if (status != cudaSuccess) return status;
-  status = launch_segments<T, Top::solve>(s, levels.level[top], levels.count[top], in.systems, levels.count[top],
-                                          {work, ld}, {}, periodic, info, in.n, nullptr);
-  if (status != cudaSuccess) return status;
-  const DeviceEnds<T> outer{reinterpret_cast<const T*>(work),
-                            ld * static_cast<index_t>(sizeof(Segment<T>) / sizeof(T))};
-  status = substitute_levels(s, in, levels, top - 1, outer, info);
-  if (status != cudaSuccess) return status;
-  return launch_rows<T, Pass::substitute>(s, in, partition, levels.level[0], outer, false, info, nullptr);
+  if (partition.chunks == 1) return launch_rows<T, Pass::solve>(s, in, partition, {}, {}, periodic, info, {});
+  return solve_twice<T>(s, in, partition, periodic, work, ld, info, {});
+}
+
+template <class T>
+int solve_once(void* stream, const DeviceRows<T>& in, bool periodic, Segment<T>* work, index_t ld, int* info) {
+  const RowPartition partition = partition_rows(in);
+  if (periodic || partition.chunks == 1 || !fits_windows(in, partition))
+    return solve(stream, in, periodic, work, ld, info);
+  return solve_in_windows(static_cast<cudaStream_t>(stream), in, partition, work, ld, info);
 }
 
 template <class T>
@@ -159,6 +215,7 @@ int fill_tiles(void* stream, const Joint<T>* joints, index_t ld, index_t tiles, 
 
 #define TESELA_INSTANTIATE(T)                                                                       \
   template int solve(void*, const DeviceRows<T>&, bool, Segment<T>*, index_t, int*);                \
+  template int solve_once(void*, const DeviceRows<T>&, bool, Segment<T>*, index_t, int*);           \
   template int reduce(void*, const DeviceRows<T>&, Segment<T>*, index_t, Segment<T>*, index_t);     \
   template int substitute(void*, const DeviceRows<T>&, Segment<T>*, index_t, DeviceEnds<T>, int*);  \
   template int join_tiles(void*, const DeviceTiles<T>&, int, index_t, Joint<T>*, index_t, index_t); \

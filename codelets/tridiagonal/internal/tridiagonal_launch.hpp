@@ -32,10 +32,21 @@ struct DeviceEnds {
 /// Enqueue on a stream. `work` is work_segments(rows) x systems, leading dimension ld; each returns a cudaError_t.
 template <class T>
 int solve(void* stream, const DeviceRows<T>& rows, bool periodic, Segment<T>* work, index_t ld, int* info);
+/// The same, with one pass over the rows where they allow it.
+template <class T>
+int solve_once(void* stream, const DeviceRows<T>& rows, bool periodic, Segment<T>* work, index_t ld, int* info);
 template <class T>
 int reduce(void* stream, const DeviceRows<T>& rows, Segment<T>* work, index_t ld, Segment<T>* ends, index_t next);
 template <class T>
 int substitute(void* stream, const DeviceRows<T>& rows, Segment<T>* work, index_t ld, DeviceEnds<T> ends, int* info);
+
+/// How solve_once() went where it tried: in the second half of work's first element.
+struct WindowCounts {
+  unsigned begun;    ///< windows of rows
+  unsigned sampled;  ///< samples, and 2^16 for each of them that depends on what is far
+  unsigned left;     ///< windows that were begun and could not be written: then there were two passes
+  unsigned written;  ///< the others
+};
 
 /// As many tiles of a system as a kernel takes at once: tile i's segment of system s is segments[i][s next[i]].
 inline constexpr int most_tiles = 200;

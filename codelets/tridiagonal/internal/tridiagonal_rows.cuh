@@ -10,6 +10,8 @@ namespace tesela::kernels::tridiagonal {
 // Measured on an H200, with systems of 2^25 equations and batches of 512 (docs/tridiagonal.md). Odd, so that threads
 // which read their rows from shared memory meet different banks.
 constexpr int each_row = 17, threads_of_rows = 64, joins_of_many = 3;
+/// What a block takes one after the other where most often there is nothing to do: then the kernel is over soon.
+constexpr index_t rows_of_few = 4;
 
 enum class Pass : std::uint8_t { reduce, substitute, solve };
 
@@ -158,14 +160,10 @@ template <>
 struct BoxMapsOf<1> {};
 
 template <class T, int Each, int Width, Pass Kind>
-__global__ void __launch_bounds__(256)
-    rows_kernel(DeviceRows<T> in, RowPartition partition, Level<T> level, DeviceEnds<T> outer, bool periodic, int* info,
-                const T* unless, const __grid_constant__ BoxMapsOf<Width> boxes) {
-  let_next_start();
-  if (unless != nullptr && *unless != T(0)) return;
+__device__ void rows_block(unsigned block, BulkCopy& copy, const DeviceRows<T>& in, const RowPartition& partition,
+                           Level<T> level, DeviceEnds<T> outer, bool periodic, int* info,
+                           const BoxMapsOf<Width>& boxes) {
   extern __shared__ __align__(128) unsigned char of_block[];  // as boxes ask for
-  __shared__ std::uint64_t barrier;
-  const unsigned block = partition.reversed ? gridDim.x - 1 - blockIdx.x : blockIdx.x;
   const auto chunks = static_cast<unsigned>(partition.chunks), chunk = block % chunks;
   const index_t first_row = chunk * partition.chunk, system = index_t{block / chunks} << partition.groups;
   const int group = static_cast<int>(min(index_t{1} << partition.groups, in.systems - system));
@@ -179,7 +177,6 @@ __global__ void __launch_bounds__(256)
   const auto start = [&](Strides at) { return first_row * at.row + system * at.system; };
   T* const out = in.b + start(in.b_at);
   const bool packed = partition.packed && (Width > 1 ? group == Width : rows % P::pack == 0);
-  BulkCopy copy(&barrier);
   const T* const from[4] = {in.dl + start(in.dl_at), in.d + start(in.d_at), in.du + start(in.du_at), out};
   const Strides strides[4] = {in.dl_at, in.d_at, in.du_at, in.b_at};
   [[maybe_unused]] const int x = static_cast<int>(system), y = static_cast<int>(first_row);
@@ -263,6 +260,34 @@ __global__ void __launch_bounds__(256)
   }
 }
 
+template <class T, int Each, int Width, Pass Kind>
+__global__ void __launch_bounds__(256)
+    rows_kernel(DeviceRows<T> in, RowPartition partition, Level<T> level, DeviceEnds<T> outer, bool periodic, int* info,
+                When<T> when, const __grid_constant__ BoxMapsOf<Width> boxes) {
+  let_next_start();
+  if (when.nothing()) return;
+  __shared__ std::uint64_t barrier;
+  BulkCopy copy(&barrier);
+  rows_block<T, Each, Width, Kind>(partition.reversed ? gridDim.x - 1 - blockIdx.x : blockIdx.x, copy, in, partition,
+                                   level, outer, periodic, info, boxes);
+}
+
+/// The same in few blocks, for where there is most often nothing to do.
+template <class T, int Each, Pass Kind>
+__global__ void __launch_bounds__(256) few_rows_kernel(DeviceRows<T> in, RowPartition partition, Level<T> level,
+                                                       DeviceEnds<T> outer, int* info, When<T> when, unsigned blocks) {
+  let_next_start();
+  wait_for_previous();
+  if (when.nothing()) return;
+  __shared__ std::uint64_t barrier;
+  BulkCopy copy(&barrier);
+  for (unsigned block = blockIdx.x; block < blocks; block += gridDim.x) {
+    rows_block<T, Each, 1, Kind>(partition.reversed ? blocks - 1 - block : block, copy, in, partition, level, outer,
+                                 false, info, {});
+    BulkCopy::before_stores();  // and before the next rows come
+  }
+}
+
 /// Systems that lie beside each other are taken together, or most of what comes from memory would be others': as many
 /// as fill the 32 bytes that come at once, or half of them, so that a multiprocessor holds three blocks.
 template <class T>
@@ -307,24 +332,30 @@ BoxMapsOf<Width> box_maps_of([[maybe_unused]] const DeviceRows<T>& in, [[maybe_u
 
 template <class T, Pass Kind, int Width>
 int launch_rows_of(cudaStream_t stream, const DeviceRows<T>& in, RowPartition partition, Level<T> level,
-                   DeviceEnds<T> outer, bool periodic, int* info, const T* unless) {
+                   DeviceEnds<T> outer, bool periodic, int* info, When<T> when) {
   const std::size_t shared =
       4 * sizeof(T) *
       static_cast<std::size_t>(SharedRows<T, each_row, Width>::numbers(partition.levels, partition.groups));
   partition.reversed = Kind == Pass::substitute;
+  if constexpr (Width == 1 && Kind != Pass::solve)
+    if (when.left != nullptr) {
+      const index_t blocks = partition.chunks * in.systems;
+      return launch(few_rows_kernel<T, each_row, Kind>, ceil_div(blocks, rows_of_few), partition.threads, shared,
+                    stream, true, in, partition, level, outer, info, when, static_cast<unsigned>(blocks));
+    }
   return launch(rows_kernel<T, each_row, Width, Kind>,
                 partition.chunks * ceil_div(in.systems, index_t{1} << partition.groups), partition.threads, shared,
                 stream, Kind == Pass::substitute && partition.chunks > 1, in, partition, level, outer, periodic, info,
-                unless, box_maps_of<T, Width>(in, partition));
+                when, box_maps_of<T, Width>(in, partition));
 }
 
 template <class T, Pass Kind>
 int launch_rows(cudaStream_t stream, const DeviceRows<T>& in, const RowPartition& partition, Level<T> level,
-                DeviceEnds<T> outer, bool periodic, int* info, const T* unless) {
+                DeviceEnds<T> outer, bool periodic, int* info, When<T> when) {
   const auto launch = partition.columns                    ? launch_rows_of<T, Kind, 1>
                       : 1 << partition.groups == beside<T> ? launch_rows_of<T, Kind, beside<T>>
                                                            : launch_rows_of<T, Kind, beside<T> / 2>;
-  return launch(stream, in, partition, level, outer, periodic, info, unless);
+  return launch(stream, in, partition, level, outer, periodic, info, when);
 }
 
 }  // namespace tesela::kernels::tridiagonal

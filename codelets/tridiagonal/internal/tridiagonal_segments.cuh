@@ -20,10 +20,10 @@ enum class Top : std::uint8_t { reduce, substitute, solve };
 template <class T, Top Kind>
 __global__ void __launch_bounds__(most_threads_of_segments)
     segments_kernel(Level<T> below, index_t count, int joins, index_t chunks, Level<T> level, DeviceEnds<T> outer,
-                    bool periodic, int* info, index_t n, const T* unless) {
+                    bool periodic, int* info, index_t n, When<T> when) {
   let_next_start();
   wait_for_previous();
-  if (unless != nullptr && *unless != T(0)) return;
+  if (when.nothing()) return;
   extern __shared__ __align__(16) unsigned char memory[];
   __shared__ std::uint64_t barrier;
   __shared__ Segment<T> of_warps[most_threads_of_segments / 32];
@@ -75,12 +75,12 @@ __global__ void __launch_bounds__(most_threads_of_segments)
 
 template <class T, Top Kind>
 int launch_segments(cudaStream_t stream, Level<T> below, index_t count, index_t systems, index_t chunk, Level<T> level,
-                    DeviceEnds<T> outer, bool periodic, int* info, index_t n, const T* unless) {
+                    DeviceEnds<T> outer, bool periodic, int* info, index_t n, When<T> when) {
   const int joins = std::max(5, log_of(ceil_div(std::min(chunk, count), index_t{each_segment})));
   const index_t whole = index_t{each_segment} << joins, chunks = ceil_div(count, whole);
   return launch(segments_kernel<T, Kind>, chunks * systems, 1 << joins,
                 static_cast<std::size_t>(whole) * sizeof(Segment<T>), stream, true, below, count, joins, chunks, level,
-                outer, periodic, info, n, unless);
+                outer, periodic, info, n, when);
 }
 
 }  // namespace tesela::kernels::tridiagonal

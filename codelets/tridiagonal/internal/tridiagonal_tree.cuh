@@ -52,6 +52,26 @@ int launch(void (*kernel)(Parameters...), index_t blocks, int threads, std::size
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(args)...);
 }
 
+/// As many blocks of a kernel as a device has room for at once.
+template <class... Parameters>
+int count_at_once(index_t& blocks, void (*kernel)(Parameters...), int threads, std::size_t shared) {
+  int device = 0, processors = 0, each = 0;
+  int status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared));
+  if (status == cudaSuccess) status = cudaGetDevice(&device);
+  if (status == cudaSuccess) status = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+  if (status == cudaSuccess) status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, threads, shared);
+  blocks = index_t{std::max(each, 1)} * processors;
+  return status;
+}
+
+/// A kernel has nothing to do where `unless` is not zero, or `left` is.
+template <class T>
+struct When {
+  const T* unless = nullptr;
+  const unsigned* left = nullptr;
+  __device__ bool nothing() const { return (unless != nullptr && *unless != T(0)) || (left != nullptr && *left == 0); }
+};
+
 /// What the levels above leave of, or know about, each chunk of each system: element c of system s at data + c + s ld.
 template <class T>
 struct Level {

@@ -1,3 +1,4 @@
+#include "tests/support/long_tridiagonal.hpp"
 #include <tesela/algorithms/tridiagonal/tridiagonal.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
@@ -5,10 +6,10 @@
 
 #include <cmath>
 #include <limits>
-#include <random>
 #include <vector>
 
 using namespace tesela;
+using test::LongTridiagonal;
 
 namespace {
 
@@ -19,54 +20,8 @@ template <class T>
 constexpr double decay_bound = sizeof(T) == 8 ? 0.8365 : 0.9887;
 
 template <class T>
-struct System {
-  std::vector<T> dl, d, du, b;
-  explicit System(index_t n) : dl(static_cast<std::size_t>(n)), d(dl), du(dl), b(dl) {}
-  index_t n() const { return static_cast<index_t>(b.size()); }
-
-  enum class Kind { dominant, uniform };
-  static System random(index_t n, Kind kind, unsigned seed = 1) {
-    std::mt19937_64 generator(seed);
-    std::uniform_real_distribution<double> uniform(-1, 1);
-    System s(n);
-    for (std::size_t i = 0; i < s.b.size(); ++i) {
-      s.dl[i] = static_cast<T>(uniform(generator)), s.du[i] = static_cast<T>(uniform(generator));
-      const double c = uniform(generator);
-      s.d[i] = static_cast<T>(kind == Kind::dominant ? std::copysign(2.2, c) : c);
-      s.b[i] = static_cast<T>(uniform(generator));
-    }
-    return s;
-  }
-  /// (-1, c, -1) with solutions that decay by `decay` from row to row on both sides of the one entry of b.
-  static System decaying(index_t n, double decay, index_t place, double size) {
-    System s(n);
-    for (std::size_t i = 0; i < s.b.size(); ++i) {
-      s.dl[i] = s.du[i] = -1;
-      s.d[i] = static_cast<T>(decay + 1 / decay);
-    }
-    s.b[static_cast<std::size_t>(place)] = static_cast<T>(size);
-    return s;
-  }
-
-  /// The largest componentwise backward error of x over all rows whose terms are not below `least`.
-  double error(const std::vector<T>& x, bool periodic, long double least = 0) const {
-    long double worst = 0;
-    const auto at = [](const std::vector<T>& v, index_t i) -> long double { return v[static_cast<std::size_t>(i)]; };
-    for (index_t i = 0; i < n(); ++i) {
-      const long double terms[] = {i > 0 || periodic ? at(dl, i) * at(x, (i + n() - 1) % n()) : 0, at(d, i) * at(x, i),
-                                   i + 1 < n() || periodic ? at(du, i) * at(x, (i + 1) % n()) : 0, -at(b, i)};
-      long double sum = 0, size = 0;
-      for (const long double term : terms) sum += term, size += std::abs(term);
-      const long double error = size > least ? std::abs(sum) / size : size <= least ? 0 : size;
-      if (!(error <= worst)) worst = error;
-    }
-    return static_cast<double>(worst);
-  }
-};
-
-template <class T>
-std::vector<T> solve(Runtime& runtime, const System<T>& s, index_t mb, bool periodic, Status& status) {
-  System<T> copy = s;
+std::vector<T> solve(Runtime& runtime, const LongTridiagonal<T>& s, index_t mb, bool periodic, Status& status) {
+  LongTridiagonal<T> copy = s;
   if (!periodic) copy.dl.front() = copy.du.back() = std::numeric_limits<T>::quiet_NaN();
   const auto map = [&](std::vector<T>& v) { return TileMatrix<T>::map(runtime, v.data(), s.n(), 1, s.n(), {mb, 1}); };
   const TileMatrix<T> B = map(copy.b);
@@ -81,10 +36,10 @@ std::vector<T> solve(Runtime& runtime, const System<T>& s, index_t mb, bool peri
 
 /// Rows that the reduction by itself fills in.
 template <class T>
-index_t filled_in(const System<T>& s) {
+index_t filled_in(const LongTridiagonal<T>& s) {
   using Kernel = kernels::TridiagonalReduceAndFill<T>;
   using Segment = kernels::tridiagonal::Segment<T>;
-  System<T> copy = s;
+  LongTridiagonal<T> copy = s;
   const index_t n = s.n(), segments = kernels::tridiagonal::work_segments(n);
   std::vector<Segment> work(static_cast<std::size_t>(segments)), ends(1);
   int info = 0;
@@ -108,7 +63,7 @@ constexpr double epsilon = static_cast<double>(std::numeric_limits<T>::epsilon()
 }  // namespace
 
 TEMPLATE_TEST_CASE("rows are read once where stretches of them determine what is between", "", float, double) {
-  using S = System<TestType>;
+  using S = LongTridiagonal<TestType>;
   constexpr index_t rows = stretch<TestType>, n = 11 * rows + 123;
   // All but the first stretch, the last whole one and what remains.
   CHECK(filled_in(S::random(n, S::Kind::dominant)) == 9 * rows);
@@ -133,7 +88,7 @@ TEMPLATE_TEST_CASE("rows are read once where stretches of them determine what is
 }
 
 TEMPLATE_TEST_CASE("long systems are solved, whatever they couple", "", float, double) {
-  using S = System<TestType>;
+  using S = LongTridiagonal<TestType>;
   Runtime runtime({.gpus = 0});
   constexpr index_t rows = stretch<TestType>;
   for (const index_t n : {8 * rows, 8 * rows + 1, 20 * rows + 77})
@@ -150,7 +105,7 @@ TEMPLATE_TEST_CASE("long systems are solved, whatever they couple", "", float, d
 }
 
 TEMPLATE_TEST_CASE("what decays slowly is not cut off", "", float, double) {
-  using S = System<TestType>;
+  using S = LongTridiagonal<TestType>;
   Runtime runtime({.gpus = 0});
   constexpr index_t rows = stretch<TestType>, n = 12 * rows;
   const double size = std::ldexp(1.0, sizeof(TestType) == 8 ? 900 : 100);
@@ -169,7 +124,7 @@ TEMPLATE_TEST_CASE("what decays slowly is not cut off", "", float, double) {
 }
 
 TEMPLATE_TEST_CASE("what breaks down in a stretch is told", "", float, double) {
-  using S = System<TestType>;
+  using S = LongTridiagonal<TestType>;
   using Limits = std::numeric_limits<TestType>;
   Runtime runtime({.gpus = 0});
   constexpr index_t rows = stretch<TestType>, n = 10 * rows + 11;
