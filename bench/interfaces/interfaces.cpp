@@ -51,7 +51,7 @@ const Command interfaces_command(Command::Group::bench, "interfaces",
                                    };
                                    auto o = std::make_shared<Options>();
                                    app.add_flag("--quick", o->quick, "a quarter of the sizes");
-                                   app.add_option("--repeat", o->repeat, "runs, of which the median counts")
+                                   app.add_option("-r,--repeat", o->repeat, "runs, of which the median counts")
                                        ->check(CLI::Range(1, 1000))
                                        ->capture_default_str();
                                    app.add_option("--device", o->device,
