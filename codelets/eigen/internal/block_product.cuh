@@ -1,5 +1,7 @@
 #pragma once
 
+#include <tesela/codelets/support/internal/mma_f64.cuh>
+
 // Products of small blocks by a warp: double on the tensor cores, float by multiply-adds. A warp's part of C is M x N
 // fragments of 16 x 8 elements, four a lane. Internal to codelets/eigen.
 
@@ -14,22 +16,6 @@ __device__ inline void for_fragment(int lane, const F& f) {
     for (int n = 0; n < N; ++n)
 #pragma unroll
       for (int e = 0; e < 4; ++e) f(m, n, e, 16 * m + lane / 4 + 8 * (e / 2), 8 * n + 2 * (lane % 4) + e % 2);
-}
-
-__device__ inline void multiply_fragment(double (&c)[4], const double (&a)[4], const double (&b)[2]) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-      : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
-      : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
-#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-#pragma unroll
-  for (int k = 0; k < 2; ++k)
-#pragma unroll
-    for (int half = 0; half < 2; ++half)
-      asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
-          : "+d"(c[2 * half]), "+d"(c[2 * half + 1])
-          : "d"(a[half + 2 * k]), "d"(b[k]));
-#endif
 }
 
 /// C += A B, K inner indices, a multiple of 8: A's element (i, l) is a[i + l lda], B's b(l, j).
@@ -49,7 +35,7 @@ __device__ inline void block_product(double (&c)[M][N][4], int lane, const doubl
       const double* const from = a + 16 * m + i + (k + l) * lda;
       const double left[4] = {from[0], from[8], from[4 * lda], from[8 + 4 * lda]};
 #pragma unroll
-      for (int n = 0; n < N; ++n) multiply_fragment(c[m][n], left, right[n]);
+      for (int n = 0; n < N; ++n) multiply_add(c[m][n], left, right[n]);
     }
   }
 }

@@ -276,7 +276,7 @@ class BulgeColumns {
       if (number >= ahead && number < end) other.load(f + First::by_columns(r, s) * 32);
       const Right& right = number < ahead ? first[number] : number < end ? other : last[number - end];
       if (s == 0 || !First::there(r, s - 1)) left = x_[r / 4][r % 4];
-      multiply_fragment(w_[s], left.a, right.b);
+      multiply_add(w_[s], left.a, right.b);
     });
   }
   __device__ __forceinline__ void correct(int turn, int place) {
@@ -301,7 +301,7 @@ class BulgeColumns {
       const Right& right = number < ahead ? first[number] : number < end ? other : last[number - end];
       if (r == (transpose ? s : 8)) left = w_[s];
       const double minus[4] = {-left.a[0], -left.a[1], -left.a[2], -left.a[3]};
-      multiply_fragment(x_[r / 4][r % 4], minus, right.b);
+      multiply_add(x_[r / 4][r % 4], minus, right.b);
     });
   }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tesela/codelets/qr/internal/append_rows_launch.cuh>
+#include <tesela/codelets/support/internal/mma_f64.cuh>
 
 // The quick way for well-conditioned rows: A^T A on the FP64 tensor cores, which take A as it comes from memory, and
 // its Cholesky factor, where a bound on the inverse of that factor says that nothing is lost. Otherwise the reflectors
@@ -20,28 +21,6 @@ struct GramShape {
   static constexpr int H = N / 8, sets = N == 8 ? 8 : N == 16 ? 4 : N == 24 ? 2 : 1, rows = 16 * sets, warps = 8;
   static constexpr int products = H == 1 ? 1 : H == 2 ? 2 : H == 3 ? 4 : 6;
 };
-
-/// c += a b for 16 x 16 times 16 x 8: lane 4 g + t holds rows g (even places) and g + 8 of a and column g of b, each at
-/// four k, which are the same ones for both; and of c rows g and g + 8, columns 2 t and 2 t + 1.
-__device__ inline void multiply_add(double (&c)[4], const double (&a)[8], const double (&b)[4]) {
-#if __CUDA_ARCH__ >= 900
-  asm("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%5,%6,%7,%8,%9,%10,%11}, "
-      "{%12,%13,%14,%15}, {%0,%1,%2,%3};"
-      : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
-      : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]), "d"(a[5]), "d"(a[6]), "d"(a[7]), "d"(b[0]), "d"(b[1]),
-        "d"(b[2]), "d"(b[3]));
-#elif __CUDA_ARCH__ >= 800
-#pragma unroll
-  for (int k = 0; k < 4; ++k) {
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
-          : "+d"(c[2 * half]), "+d"(c[2 * half + 1])
-          : "d"(a[half + 2 * k]), "d"(b[k]));
-    }
-  }
-#endif
-}
 
 /// sum += x, and what that loses is added to lost (Knuth).
 __device__ inline void add_exactly(double& sum, double& lost, double x) {
