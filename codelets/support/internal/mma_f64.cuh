@@ -2,8 +2,8 @@
 
 // Products of small blocks by a warp on the FP64 tensor cores, where every product and sum is an IEEE fused
 // multiply-add. Of lane 4 g + t: c holds rows g (even places: first two) and g + 8 and columns 2 t and 2 t + 1; a rows
-// g (even places) and g + 8, b column g, each at k = t, t + 4, ... sm_80 has only the step of 8 x 8 x 4, which takes the
-// same fragments a quarter at a time; sm_90 runs that one at half the rate.
+// g (even places) and g + 8, b column g, each at k = t, t + 4, ... sm_80 has only the step of 8 x 8 x 4, which takes
+// the same fragments a quarter at a time; sm_90 runs that one at half the rate.
 
 namespace tesela::kernels {
 
