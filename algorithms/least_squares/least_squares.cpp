@@ -1,3 +1,4 @@
+#include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/dense/triangular_solve.hpp>
 #include <tesela/algorithms/least_squares/internal/ols_solve.hpp>
 #include <tesela/algorithms/least_squares/least_squares.hpp>
@@ -10,6 +11,8 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace tesela {
@@ -37,12 +40,66 @@ LeastSquares<T> solve_tall(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>
   });
 }
 
-/// The solution of least norm X = Q [R^-T B; 0] from the factors of A^T, which is cut into `tile`; nothing where R is
-/// not clearly regular. B is not changed.
+/// The solution of least norm of A x = c from A^T = Q R, R of size 1 by a power of two: A = 2^exponent (Q R)^T.
+template <class T, class Factors>
+struct LeastNorm {
+  Graph& g;
+  const Factors& factors;  // of A^T
+  const TileMatrix<T>& A;
+  const HostMatrix<T>& R;
+  int exponent;
+  index_t nb;  // of right-hand sides
+
+  TileMatrix<T> on_tiles(const HostMatrix<T>& x, index_t mb, const char* name) const {
+    return TileMatrix<T>::map(g.runtime(), x.data(), x.rows(), x.cols(), x.rows(), {mb, nb}, name);
+  }
+  static HostMatrix<T> scaled(HostMatrix<T> x, int e) {
+    scale_by_power_of_two(std::span(x.data(), static_cast<std::size_t>(x.size())), e);
+    return x;
+  }
+
+  /// Q [R^-T C; 0].
+  HostMatrix<T> solution(HostMatrix<T> C) const {
+    triangular_solve(g, Op::transpose, R, C);
+    HostMatrix<T> X = HostMatrix<T>::zeros(A.n(), C.cols());
+    for (index_t j = 0; j < C.cols(); ++j)
+      for (index_t i = 0; i < C.rows(); ++i) X(i, j) = C(i, j);
+    const auto tiles = on_tiles(X, A.tile_shape().nb, "X");
+    factors.apply(g, Side::left, Op::none, tiles);
+    g.wait();
+    tiles.bring_home();
+    return X;
+  }
+
+  /// C - (Q R)^T X = C - 2^-exponent A X. X takes half of the exponent and C the other: so all stay in range.
+  HostMatrix<T> rest(const HostMatrix<T>& C, const HostMatrix<T>& X) const {
+    const int half = exponent / 2;
+    HostMatrix<T> left = scaled(C.clone(), exponent - half);
+    const HostMatrix<T> right = scaled(X.clone(), -half);
+    const auto tiles = on_tiles(left, A.tile_shape().mb, "rest");
+    gemm(g, Op::none, Op::none, T(-1), A, on_tiles(right, A.tile_shape().nb, "X"), T(1), tiles);
+    g.wait();
+    tiles.bring_home();
+    return scaled(std::move(left), half - exponent);
+  }
+};
+
+/// The largest of ||a_k|| / ||b_k||, over columns; zero columns of a count as 0.
 template <class T>
-std::optional<LeastSquares<T>> solve_transposed(Graph& g, const auto& factors, TileShape tile, const TileMatrix<T>& B,
-                                                double rcond) {
-  const index_t m = factors.n(), n = factors.m(), r = B.n();
+double largest_ratio(const HostMatrix<T>& a, const std::vector<double>& sizes) {
+  const std::vector<T> norms = column_norms(a);
+  double most = 0;
+  for (std::size_t k = 0; k < norms.size(); ++k)
+    if (norms[k] != 0) most = std::fmax(most, static_cast<double>(norms[k]) / sizes[k]);
+  return most;
+}
+
+/// The solution of least norm X = Q [R^-T B; 0] from the factors of A^T, which is cut into `tile`; nothing where R is
+/// not clearly regular. A and B are not changed.
+template <class T>
+std::optional<LeastSquares<T>> solve_transposed(Graph& g, const auto& factors, TileShape tile, const TileMatrix<T>& A,
+                                                const TileMatrix<T>& B, double rcond) {
+  const index_t m = A.m(), n = A.n(), r = B.n();
   ExtendedQr<T> e = extended_qr(g, factors, tile, B);
   if (!all_finite(e)) return detail::not_finite<T>(r);
   LeastSquares<T> result;
@@ -54,22 +111,36 @@ std::optional<LeastSquares<T>> solve_transposed(Graph& g, const auto& factors, T
   const int of_r = largest_exponent(e.R.size(), e.R.data());
   scale_by_power_of_two(std::span(e.R.data(), static_cast<std::size_t>(e.R.size())), -of_r);
   const std::vector<int> of_c = scale_columns(e.C);
-  HostMatrix<T> y = e.C.clone(), lower = HostMatrix<T>::zeros(m, m);
-  triangular_solve(g, Op::transpose, e.R, y);
-  for (index_t j = 0; j < m; ++j)
-    for (index_t i = 0; i <= j; ++i) lower(j, i) = e.R(i, j);
-  detail::judge(result, lower, y, e.C, {m, n});
+  const LeastNorm<T, std::remove_cvref_t<decltype(factors)>> least{g, factors, A, e.R, of_r, B.tile_shape().nb};
   result.X = HostMatrix<T>::zeros(n, r);
-  for (index_t j = 0; j < r; ++j)
-    for (index_t i = 0; i < m; ++i) result.X(i, j) = y(i, j);
-  if (r > 0) {
-    const auto X = TileMatrix<T>::map(g.runtime(), result.X.data(), n, r, n, {tile.mb, B.tile_shape().nb}, "X");
-    factors.apply(g, Side::left, Op::none, X);
-    g.wait();
-    X.bring_home();
+  if (r == 0) return result;
+
+  result.X = least.solution(e.C.clone());
+  HostMatrix<T> rest = least.rest(e.C, result.X);
+  // X solves a problem within rounding of the given one. Where A is badly conditioned, because its columns are of very
+  // different size perhaps, ||A X - B|| may yet be far above rounding: then the rest is solved for, too.
+  const std::vector<T> norms = column_norms(e.C);
+  const std::vector<double> sizes(norms.begin(), norms.end());
+  const double rounding = std::sqrt(static_cast<double>(n)) * static_cast<double>(std::numeric_limits<T>::epsilon());
+  for (int step = 0; step < 2 && largest_ratio(rest, sizes) > rounding; ++step) {
+    HostMatrix<T> better = least.solution(rest.clone());
+    for (index_t k = 0; k < better.size(); ++k) better.data()[k] += result.X.data()[k];
+    HostMatrix<T> less = least.rest(e.C, better);
+    if (!(largest_ratio(less, sizes) < largest_ratio(rest, sizes))) break;
+    result.X = std::move(better);
+    rest = std::move(less);
   }
+  const double size = euclidean_norm(e.R.size(), e.R.data());
+  std::vector<double> largest = sizes;
+  for (index_t k = 0; k < r; ++k)
+    largest[static_cast<std::size_t>(k)] += size * euclidean_norm(n, result.X.data() + k * n);
+  result.backward_error =
+      ols_error<T>({.equation_error = all_finite(rest) ? largest_ratio(rest, largest) : NAN}, {m, n}, m, 0);
+  if (!result.backward_error.good()) result.status = OlsStatus::inaccurate;
+  result.residual_norms = column_norms(rest);
+  for (std::size_t k = 0; k < of_c.size(); ++k)
+    result.residual_norms[k] = std::ldexp(result.residual_norms[k], of_c[k]);
   detail::unscale(result.X, of_c, [&](index_t) { return of_r; });
-  result.residual_norms = std::move(e.residual_norms);
   if (!all_finite(result.X)) return detail::not_finite<T>(r);
   return result;
 }
@@ -86,7 +157,7 @@ LeastSquares<T> solve_wide(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>
   OlsOptions of_transposed_matrix = options;
   of_transposed_matrix.column_ends.clear();
   return with_factors(g, transposed, of_transposed_matrix, [&](const auto& of_transposed) {
-    if (auto solved = solve_transposed(g, of_transposed, cut, B, rcond)) return std::move(*solved);
+    if (auto solved = solve_transposed(g, of_transposed, cut, A, B, rcond)) return std::move(*solved);
     const auto factors = qr(g, A, options.qr);
     factors.apply(g, Side::left, Op::transpose, B);
     ExtendedQr<T> e = extended_qr(g, factors, A.tile_shape(), B);

@@ -61,11 +61,12 @@ struct LeastSquares {
   /// deficient. Infinite for an exactly singular R; NaN when not finite.
   double condition = 1;
   /// What was measured of X without A, which is gone: how well it solves the problem that the factorization left, min
-  /// ||R x - Q^T b||_2 (judged by ols_error). The factorization itself is backward stable; `tesela ols` measures the
-  /// whole, on A. NaN when not finite.
+  /// ||R x - Q^T b||_2 (judged by ols_error); on A itself for m < n and full rank. The factorization itself is backward
+  /// stable; `tesela ols` measures the whole, on A. NaN when not finite.
   Measured backward_error = {};
-  double cut = 0;                 ///< for a deficient rank: by how much of its norm a column of A was changed at most
-  std::vector<T> residual_norms;  ///< ||A x_k - b_k||_2, from Q^T B; 0 for m < n and full rank; NaN when not finite
+  double cut = 0;  ///< for a deficient rank: by how much of its norm a column of A was changed at most
+  std::vector<T>
+      residual_norms;  ///< ||A x_k - b_k||_2, from Q^T B, or measured (m < n, full rank); NaN when not finite
   /// Of solutions that are not unique (rank < n) X has the least ||x||_2; if false, the least ||D x||_2, where D holds
   /// A's column norms, which differ so much that the other cannot be computed (see minimum_norm).
   bool original_units = true;
@@ -78,9 +79,10 @@ struct LeastSquares {
 
 /// Ordinary least squares, LAPACK gels and, when A is rank deficient, gelsy: X = argmin ||A X - B||_2 column by column,
 /// for any m x n A and m x r B. m >= n: extended QR, X = R^-1 (Q^T B). m < n: the solution of least norm, X = Q R^-T B
-/// with A^T = Q R. The rank is decided on columns scaled to unit norm, so that a change of units never changes it; when
-/// the condition estimate comes near 1 / rcond, the singular values of R decide, and R is factored again with column
-/// pivoting (minimum_norm). Powers of two as factors of A or B are those of X and of nothing else.
+/// with A^T = Q R, corrected once or twice where the equations do not yet hold to rounding. The rank is decided on
+/// columns scaled to unit norm, so that a change of units never changes it; when the condition estimate comes near 1 /
+/// rcond, the singular values of R decide, and R is factored again with column pivoting (minimum_norm). Powers of two
+/// as factors of A or B are those of X and of nothing else.
 ///
 /// Inserts into the graph and waits for it. A and B are overwritten (but for tall_skinny). B's tile rows are A's; A is
 /// cut as suits the method: any way for tiles, rows whole or not for tall_skinny, one tile row (m >= n) or one tile
