@@ -56,8 +56,12 @@ std::vector<int> unknown_units(const HostMatrix<T>& R, const HostMatrix<T>& C) {
     most = std::max(most, units[at(j)]);
   }
   const std::vector<int> of_rows = row_sizes(C, std::vector<int>(units.size(), 0));
+  most = most == none ? 0 : most;
   for (index_t j = 0; j < R.cols(); ++j)
-    if (units[at(j)] == none) units[at(j)] = std::max(column_size(C, j, of_rows), -1000) + (most == none ? 0 : most);
+    if (units[at(j)] == none) {
+      const int size = column_size(C, j, of_rows);
+      units[at(j)] = most + (size == none ? 0 : std::max(size, -1000));
+    }
   return units;
 }
 

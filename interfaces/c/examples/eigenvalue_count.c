@@ -9,7 +9,7 @@ int main(void) {
   const double sigma = 0.25;
   double *a = calloc(n * n, sizeof *a), w[n], uncertainty = 0;
   int64_t j, below = 0, found = 0;
-  tesela_options options = {sizeof options};
+  tesela_options options = {.size = sizeof options};
   if (a == NULL) return 1;
   for (j = 0; j < n; ++j) { /* 2 on the diagonal and -1 beside it; the lower triangle is enough */
     a[j + j * n] = 2;

@@ -26,7 +26,7 @@ static int64_t fit(int64_t m, int64_t n, int twice, double* b, tesela_gels_resul
 int main(void) {
   static double full_x[2000], deficient_x[2000], wide_x[6];
   double norm = 0;
-  tesela_gels_result full = {sizeof full}, deficient = {sizeof deficient}, wide = {sizeof wide};
+  tesela_gels_result full = {.size = sizeof full}, deficient = {.size = sizeof deficient}, wide = {.size = sizeof wide};
   int shared, right;
   full.residual_norms = deficient.residual_norms = wide.residual_norms = &norm;
 

@@ -218,6 +218,23 @@ TEST_CASE("what A and C leave open has least norm, and that is said") {
   CHECK(distance(no_rows.X, reference_of(c, d).X) <= 1e-12 * norm(no_rows.X));
 }
 
+TEST_CASE("unknowns that neither A nor C has are zero, and the others of least norm") {
+  Matrix a = random(7, 6, 1), c = random(2, 6, 2);
+  const index_t absent = GENERATE(0, 3, 5);
+  for (index_t j : {absent, index_t{2}}) {
+    for (index_t i = 0; i < a.rows(); ++i) a(i, j) = 0;
+    for (index_t i = 0; i < c.rows() && j == absent; ++i) c(i, j) = 0;
+  }
+  for (index_t i = 0; i < a.rows(); ++i) a(i, 4) = a(i, 1);
+  const Matrix b = random(7, 2, 3), d = random(2, 2, 4);
+  const Answer answer = constrained(a, b, c, d);
+  CHECK(answer.status == LseStatus::rank_deficient);
+  CHECK(answer.original_units);
+  require_optimal(answer, a, b, c, d);
+  for (index_t k = 0; k < 2; ++k) CHECK(std::abs(answer.X(absent, k)) <= 1e-15);
+  CHECK(norm(answer.X) <= 10);
+}
+
 TEST_CASE("powers of two change powers of two, and columns in other units change no digit") {
   const index_t m = 70, n = 11, p = 4;
   const Matrix a = random(m, n, 1), b = random(m, 1, 2), c = random(p, n, 3), d = random(p, 1, 4);

@@ -97,6 +97,30 @@ TEMPLATE_TEST_CASE("both precisions recover a known solution", "", float, double
   for (index_t j = 0; j < n; ++j) CHECK(std::abs(static_cast<double>(answer.X(j, 0)) - 1) <= bound);
 }
 
+TEST_CASE("the equations of a wide A hold whatever the sizes of its columns, and what they miss is measured") {
+  const index_t m = 2, n = 8;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    const Matrix sizes = random(1, n, 100 + seed), b = random(m, 2, 200 + seed);
+    Matrix a = random(m, n, seed);
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = 0; i < m; ++i) a(i, j) = std::ldexp(a(i, j), static_cast<int>(60 * sizes(0, j)) - 30);
+    const auto answer = solve(runtime(), a, b, {8, 8});
+    CAPTURE(seed, answer.condition);
+    REQUIRE(answer.status == OlsStatus::ok);
+    for (index_t k = 0; k < 2; ++k) {
+      long double sum = 0;
+      for (index_t i = 0; i < m; ++i) {
+        long double rest = b(i, k);
+        for (index_t j = 0; j < n; ++j) rest -= static_cast<long double>(a(i, j)) * answer.X(j, k);
+        sum = std::hypot(sum, rest);
+      }
+      const double missed = static_cast<double>(sum), size = std::hypot(b(0, k), b(1, k));
+      CHECK(missed <= 1e-10 * size);
+      CHECK(std::abs(missed - answer.residual_norms[static_cast<std::size_t>(k)]) <= 1e-13 * size + 0.1 * missed);
+    }
+  }
+}
+
 TEST_CASE("a file is read once, some rows at a time, and solved as from memory") {
   const index_t m = 1003, n = 6;
   const index_t rows = GENERATE(1, 10, 100, 5000, 0);
