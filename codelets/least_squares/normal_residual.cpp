@@ -139,6 +139,13 @@ typename NormalResidual<T>::Result NormalResidual<T>::result() const {
   return result;
 }
 
+template <class T>
+std::vector<double> NormalResidual<T>::residual_norms() const {
+  std::vector<double> norms(r_norms_);
+  for (std::size_t k = 0; k < norms.size(); ++k) norms[k] = std::ldexp(norms[k], unit(b_units_[k]));
+  return norms;
+}
+
 template class NormalResidual<float>;
 template class NormalResidual<double>;
 

@@ -33,6 +33,7 @@ class NormalResidual {
     double equation_error = 0;
   };
   Result result() const;
+  std::vector<double> residual_norms() const;  ///< ||r||_2 of each column
 
  private:
   void include(index_t rows, const T* a, index_t lda, const T* b, index_t ldb);

@@ -11,6 +11,21 @@
 namespace tesela::detail {
 
 using namespace kernels;
+namespace {
+
+/// Measures R X - C, that is A X - B in the rows of R: the backward error, the status where it is not good, and the
+/// norms of the columns.
+template <class T>
+std::vector<double> judge(LeastSquares<T>& answer, const HostMatrix<T>& op_r, const HostMatrix<T>& X,
+                          const HostMatrix<T>& C, Shape a) {
+  NormalResidual<T> sums(X);
+  sums.add(op_r.rows(), op_r.data(), op_r.ld(), C.data(), C.ld());
+  answer.backward_error = ols_error<T>(sums.result(), a, answer.rank, answer.cut);
+  if (!answer.backward_error.good()) answer.status = OlsStatus::inaccurate;
+  return sums.residual_norms();
+}
+
+}  // namespace
 
 template <class T>
 LeastSquares<T> not_finite(index_t r) {
@@ -20,15 +35,6 @@ LeastSquares<T> not_finite(index_t r) {
   answer.condition = answer.backward_error.error = nan;
   answer.residual_norms.assign(static_cast<std::size_t>(r), nan);
   return answer;
-}
-
-template <class T>
-void judge(LeastSquares<T>& answer, const HostMatrix<T>& op_r, const HostMatrix<T>& X, const HostMatrix<T>& C,
-           Shape a) {
-  NormalResidual<T> sums(X);
-  sums.add(op_r.rows(), op_r.data(), op_r.ld(), C.data(), C.ld());
-  answer.backward_error = ols_error<T>(sums.result(), a, answer.rank, answer.cut);
-  if (!answer.backward_error.good()) answer.status = OlsStatus::inaccurate;
 }
 
 template <class T>
@@ -42,11 +48,12 @@ LeastSquares<T> ols_any_rank(ExtendedQr<T> e, Shape a, double rcond) {
   const double smallest = s.singular_values[static_cast<std::size_t>(full_rank) - 1];
   answer.condition = smallest > 0 ? s.singular_values[0] / smallest : std::numeric_limits<double>::infinity();
   answer.cut = s.rank < full_rank ? s.cut : 0;
-  for (std::size_t k = 0; k < e.residual_norms.size(); ++k)
-    e.residual_norms[k] = std::hypot(e.residual_norms[k], s.residual_norms[k]);
-  answer.residual_norms = std::move(e.residual_norms);
   answer.original_units = s.original_units;
-  judge(answer, e.R, s.X, e.C, a);
+  // Measured, as an X of a badly conditioned R may leave more than the rows below its rank do.
+  const std::vector<double> left = judge(answer, e.R, s.X, e.C, a);
+  for (std::size_t k = 0; k < left.size(); ++k)
+    e.residual_norms[k] = std::hypot(e.residual_norms[k], static_cast<T>(left[k]));
+  answer.residual_norms = std::move(e.residual_norms);
   answer.X = std::move(s.X);
   return answer;
 }
@@ -77,7 +84,7 @@ LeastSquares<T> ols_from_r(Graph& g, ExtendedQr<T> e, Shape a, const OlsOptions&
   const std::vector<int> of_r = scale_columns(e.R), of_c = scale_columns(e.C);
   HostMatrix<T> X = e.C.clone();
   triangular_solve(g, Op::none, e.R, X);
-  judge(answer, e.R, X, e.C, a);
+  static_cast<void>(judge(answer, e.R, X, e.C, a));
   unscale(X, of_c, [&](index_t j) { return of_r[static_cast<std::size_t>(j)]; });
   if (!all_finite(X)) return not_finite<T>(e.C.cols());
   answer.X = std::move(X);
@@ -87,10 +94,6 @@ LeastSquares<T> ols_from_r(Graph& g, ExtendedQr<T> e, Shape a, const OlsOptions&
 
 template LeastSquares<float> not_finite(index_t);
 template LeastSquares<double> not_finite(index_t);
-template void judge(LeastSquares<float>&, const HostMatrix<float>&, const HostMatrix<float>&, const HostMatrix<float>&,
-                    Shape);
-template void judge(LeastSquares<double>&, const HostMatrix<double>&, const HostMatrix<double>&,
-                    const HostMatrix<double>&, Shape);
 template LeastSquares<float> ols_any_rank(ExtendedQr<float>, Shape, double);
 template LeastSquares<double> ols_any_rank(ExtendedQr<double>, Shape, double);
 template bool regular(const HostMatrix<float>&, double, double);

@@ -72,10 +72,6 @@ inline bool regular_by_spectrum(double condition, double rcond) { return 2 * rco
 template <class T>
 bool regular(const HostMatrix<T>& R, double condition, double rcond);
 
-/// Measures X against op(R) X = C and lets the status follow.
-template <class T>
-void judge(LeastSquares<T>& answer, const HostMatrix<T>& op_r, const HostMatrix<T>& X, const HostMatrix<T>& C, Shape a);
-
 /// X = 2^e X, column by column, where e is what the right-hand sides were scaled by and R was.
 template <class T>
 void unscale(HostMatrix<T>& X, const std::vector<int>& of_c, const auto& of_row) {
