@@ -33,7 +33,7 @@ set(family_io "")
 
 set(library_starpu "starpu[a-z0-9_]*|hwloc")
 set(owners_starpu runtime bench)
-set(library_blas "cblas|lapacke?|cublas[A-Za-z0-9_]*|cusolver[A-Za-z]*|cufft|cusparse|fftw3")
+set(library_blas "cblas|lapacke?|cublas[A-Za-z0-9_]*|cusolver[A-Za-z]*|cufft|cusparse|fftw3|ducc0/[a-z0-9_/]+(\\.cc)?")
 set(owners_blas codelets bench)
 set(library_cuda "cuda[a-z_]*|mma|cooperative_groups")
 set(owners_cuda runtime codelets bench)

@@ -1,6 +1,6 @@
-# cmake -D SOURCE=… -D "FILES=…" -P licenses.cmake
+# cmake -D SOURCE=… -D "FILES=…" -D FFTW=ON|OFF -P licenses.cmake
 #
-# Every library that these programs and libraries load stands in docs/licenses.md.
+# Every library that these programs and libraries load stands in docs/licenses.md. FFTW is loaded where it was asked for.
 cmake_minimum_required(VERSION 3.25)
 
 file(READ ${SOURCE}/docs/licenses.md page)
@@ -25,6 +25,10 @@ foreach(file IN LISTS FILES)
       continue()
     endif()
     list(APPEND all ${name})
+    if(name MATCHES "^libfftw" AND NOT FFTW)
+      message("${file} loads ${library} in a build without TESELA_FFTW")
+      math(EXPR mistakes "${mistakes} + 1")
+    endif()
     if(NOT "`${name}`" IN_LIST listed)
       message("${file} loads ${library}, and docs/licenses.md does not say under which terms")
       math(EXPR mistakes "${mistakes} + 1")

@@ -8,8 +8,9 @@
 namespace tesela::fft {
 
 // Discrete Fourier transforms of several sequences in one call, unnormalised: Y(k) = sum_j X(j) w^(jk) with
-// w = exp(-2 pi i / n) forward and its conjugate backward, so that both in a row multiply by n. The host's are FFTW's
-// on one thread, a GPU's are cuFFT's, enqueued on the context's stream; T is float or double.
+// w = exp(-2 pi i / n) forward and its conjugate backward, so that both in a row multiply by n. The host's are DUCC's
+// (or FFTW's, of a build with TESELA_FFTW) on one thread, a GPU's are cuFFT's, enqueued on the context's stream; T is
+// float or double.
 //
 // Plans are made at the first use of a length and kept until the process ends. FFTW's are chosen without measuring:
 // that would take up to seconds, gains a few percent, and the same input would not always give the same last bits.

@@ -1,0 +1,86 @@
+#include <tesela/codelets/libraries/fft.hpp>
+#include <tesela/codelets/libraries/internal/fft_ducc.hpp>
+
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace tesela::fft {
+namespace {
+
+template <class T>
+std::unique_ptr<DuccPlan<T>> make_plan(bool real, index_t n) {
+#if TESELA_FFT_AVX2
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return avx2::make_plan<T>(real, n);
+#endif
+  return portable::make_plan<T>(real, n);
+}
+
+/// The plan of a length with memory to run it in.
+template <class T>
+class Runner {
+ public:
+  Runner(bool real, index_t n) : plan_(plan(real, n)), scratch_(new T[plan_.scratch()]) {}
+  void operator()(T* data, bool forward) const { plan_.run(data, scratch_.get(), forward); }
+
+ private:
+  static const DuccPlan<T>& plan(bool real, index_t n) {
+    // Never destroyed: another static object's destructor may still transform.
+    static auto& mutex = *new std::mutex;
+    static auto& plans = *new std::map<std::pair<bool, index_t>, std::unique_ptr<DuccPlan<T>>>;
+    const std::scoped_lock lock(mutex);
+    auto& made = plans[{real, n}];
+    if (made == nullptr) made = make_plan<T>(real, n);
+    return *made;
+  }
+
+  const DuccPlan<T>& plan_;
+  std::unique_ptr<T[]> scratch_;
+};
+
+}  // namespace
+
+template <class T>
+void transform(Direction direction, index_t n, index_t count, std::complex<T>* data, index_t ld) {
+  if (n <= 0 || count <= 0) return;
+  const Runner<T> run(false, n);
+  for (index_t s = 0; s < count; ++s) run(reinterpret_cast<T*>(data + s * ld), direction == Direction::forward);
+}
+
+template <class T>
+void real_to_complex(index_t n, index_t count, const T* in, index_t ld_in, std::complex<T>* out, index_t ld_out) {
+  if (n <= 0 || count <= 0) return;
+  const Runner<T> run(true, n);
+  for (index_t s = 0; s < count; ++s) {
+    T* const y = reinterpret_cast<T*>(out + s * ld_out);
+    std::memmove(y + 1, in + s * ld_in, static_cast<std::size_t>(n) * sizeof(T));
+    run(y + 1, true);
+    y[0] = y[1];
+    y[1] = 0;
+    if (n % 2 == 0) y[n + 1] = 0;
+  }
+}
+
+template <class T>
+void complex_to_real(index_t n, index_t count, std::complex<T>* in, index_t ld_in, T* out, index_t ld_out) {
+  if (n <= 0 || count <= 0) return;
+  const Runner<T> run(true, n);
+  for (index_t s = 0; s < count; ++s) {
+    const T* const x = reinterpret_cast<const T*>(in + s * ld_in);
+    T* const y = out + s * ld_out;
+    y[0] = x[0];
+    std::memmove(y + 1, x + 2, static_cast<std::size_t>(n - 1) * sizeof(T));
+    run(y, false);
+  }
+}
+
+template void transform(Direction, index_t, index_t, std::complex<float>*, index_t);
+template void real_to_complex(index_t, index_t, const float*, index_t, std::complex<float>*, index_t);
+template void complex_to_real(index_t, index_t, std::complex<float>*, index_t, float*, index_t);
+template void transform(Direction, index_t, index_t, std::complex<double>*, index_t);
+template void real_to_complex(index_t, index_t, const double*, index_t, std::complex<double>*, index_t);
+template void complex_to_real(index_t, index_t, std::complex<double>*, index_t, double*, index_t);
+
+}  // namespace tesela::fft
