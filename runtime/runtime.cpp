@@ -52,12 +52,14 @@ std::string list_of_schedulers() {
 /// Keeps a core for the thread that inserts tasks. With a GPU's driver, which never sleeps, and workers on all others,
 /// that thread had to share the driver's, each of the two waiting for the other's time slice (4 ms) to end: a loop that
 /// reads results took up to four times as long on 16 cores. Call it when what the options say is in the environment.
-void reserve_core(detail::ScopedEnvironment& env) {
+/// StarPU-MPI's communication thread, which polls, gets one more.
+void reserve_cores(detail::ScopedEnvironment& env, bool several) {
   for (const char* decided : {"STARPU_NCPU", "STARPU_NCPUS", "STARPU_RESERVE_NCPU", "STARPU_MAIN_THREAD_BIND"})
     if (std::getenv(decided) != nullptr) return;
   const char* ncuda = std::getenv("STARPU_NCUDA");
   const int found = count_cuda_devices(), gpus = ncuda != nullptr ? std::min(found, std::atoi(ncuda)) : found;
-  if (gpus > 0 && detail::usable_cores() > gpus + 1) env.set("STARPU_RESERVE_NCPU", "1");
+  const int wanted = several ? 2 : 1;
+  if (gpus > 0 && detail::usable_cores() > gpus + wanted) env.set("STARPU_RESERVE_NCPU", std::to_string(wanted));
 }
 
 void apply(const RuntimeOptions& options, detail::ScopedEnvironment& env, bool several) {
@@ -99,7 +101,7 @@ void apply(const RuntimeOptions& options, detail::ScopedEnvironment& env, bool s
     env.set("STARPU_CUDA_THREAD_PER_WORKER", "1");
   detail::check_numbers();
   detail::provide_home(env);
-  reserve_core(env);
+  reserve_cores(env, several);
   if (!options.trace_dir.empty()) {
     if (launched_rank() == 0) detail::claim_trace_folder(options.trace_dir);  // ranks share it
     recorded_in() = options.trace_dir;
@@ -147,7 +149,7 @@ Runtime::Runtime(const RuntimeOptions& options) : state_(std::make_shared<detail
     detail::ScopedEnvironment env;
     detail::join_ranks(*state_);
     detail::arrange_ranks(*state_, options.grid);
-    detail::share_host(*state_, env);
+    detail::share_host(*state_, env, options.gpus);
     apply(options, env, state_->messages != nullptr);
     starpu_conf conf;
     starpu_conf_init(&conf);

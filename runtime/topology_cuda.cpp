@@ -82,6 +82,18 @@ void detail::describe_gpus(Machine& machine) {
   }
 }
 
+std::string detail::visible_gpus() {
+  std::string uuids;
+  for (int device = 0; device < count_cuda_devices(); ++device) {
+    cudaDeviceProp properties{};
+    if (cudaGetDeviceProperties(&properties, device) != cudaSuccess) continue;
+    uuids += ' ';
+    for (const char byte : properties.uuid.bytes)
+      for (const int half : {byte >> 4 & 15, byte & 15}) uuids += "0123456789abcdef"[half];
+  }
+  return uuids;
+}
+
 }  // namespace tesela
 
 #else
@@ -89,6 +101,7 @@ void detail::describe_gpus(Machine& machine) {
 namespace tesela {
 int count_cuda_devices() noexcept { return 0; }
 void detail::describe_gpus(Machine&) {}
+std::string detail::visible_gpus() { return {}; }
 }  // namespace tesela
 
 #endif

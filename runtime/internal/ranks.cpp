@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <dlfcn.h>
 #include <filesystem>
+#include <optional>
 #include <sched.h>
 #include <sstream>
 #include <sys/resource.h>
@@ -68,6 +69,56 @@ std::pair<int, int> share(int count, int k, int parts) {
   return {count * k / parts, count * (k + 1) / parts};
 }
 
+/// A rank among those it shares something with.
+struct Among {
+  int before = 0, count = 0;
+};
+
+template <class Belongs>
+Among among(const std::vector<std::string>& all, int rank, const Belongs& belongs) {
+  Among result;
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    if (!belongs(all[r])) continue;
+    result.before += static_cast<int>(r) < rank ? 1 : 0;
+    ++result.count;
+  }
+  return result;
+}
+
+/// A launcher's own binding to one core each would leave the others idle. StarPU takes the cores that this thread may
+/// run on, whether it binds its workers to them or not.
+void share_cores(Among mine, ScopedEnvironment& env) {
+  for (const char* decided : {"STARPU_WORKERS_CPUID", "STARPU_WORKERS_COREID"})
+    if (std::getenv(decided) != nullptr) return;
+  const std::vector<std::vector<int>> cores = cores_of_host();
+  const auto [first, end] = share(static_cast<int>(cores.size()), mine.before, mine.count);
+  cpu_set_t units;
+  CPU_ZERO(&units);
+  for (int c = first; c < end && c < std::ssize(cores); ++c)
+    for (const int unit : cores[static_cast<std::size_t>(c)]) CPU_SET(static_cast<std::size_t>(unit), &units);
+  if (CPU_COUNT(&units) == 0) return;
+  if (sched_setaffinity(0, sizeof units, &units) == 0 || std::getenv("STARPU_NCPU") != nullptr) return;
+  env.set("STARPU_NCPU", std::to_string(end - first));  // a container that lets nobody bind
+}
+
+/// One or more GPUs for each rank, or none where there are fewer than ranks; each in one rank, unless somebody insists.
+void share_gpus(Among mine, const std::string& host, std::optional<int> wanted, ScopedEnvironment& env) {
+  const char* const said = std::getenv("STARPU_NCUDA");
+  if (!wanted && said != nullptr) wanted = std::atoi(said);
+  const int gpus = std::getenv("STARPU_WORKERS_CUDAID") != nullptr || wanted == 0 ? 0 : count_cuda_devices();
+  if (gpus == 0 || mine.count == 1) return;
+  const auto [first, end] = share(gpus, mine.before, mine.count);
+  if (wanted.value_or(0) > end - first) return;
+  std::ostringstream devices;
+  for (int d = first; d < end; ++d) devices << (d == first ? "" : ",") << d;
+  env.set("STARPU_WORKERS_CUDAID", devices.str());
+  if (!wanted) env.set("STARPU_NCUDA", mine.before < gpus ? std::to_string(end - first) : "0");
+  if (!wanted && gpus < mine.count && mine.before == 0)
+    std::fprintf(stderr,
+                 "tesela: %d ranks on %s have %d %s: as many take one each, the others compute on cores alone\n",
+                 mine.count, host.c_str(), gpus, gpus == 1 ? "GPU" : "GPUs");
+}
+
 }  // namespace
 
 void join_ranks(RuntimeState& state) {
@@ -86,40 +137,18 @@ void join_ranks(RuntimeState& state) {
     state.received_limit = std::strtoull(mebibytes, nullptr, 10) << 20;
 }
 
-void share_host(const RuntimeState& state, ScopedEnvironment& env) {
+void share_host(const RuntimeState& state, ScopedEnvironment& env, std::optional<int> gpus_wanted) {
   if (state.messages == nullptr) return;
-  const std::vector<std::string> hosts = state.messages->gather(host_name());
-  int before = 0, here = 0;
-  for (int r = 0; r < state.ranks; ++r) {
-    if (hosts[static_cast<std::size_t>(r)] != host_name()) continue;
-    before += r < state.rank ? 1 : 0;
-    ++here;
-  }
-  if (here == 1) return;
+  const std::string host = host_name();
+  const std::vector<std::string> all = state.messages->gather(host + ' ' + visible_gpus());
+  const Among mine = among(all, state.rank, [&](const std::string& said) { return said.starts_with(host + ' '); });
+  if (mine.count == 1) return;
   // StarPU's files of what kernels take have no reader's lock against a writer.
-  if (before > 0) setenv("STARPU_HOSTNAME", (host_name() + "-" + std::to_string(before)).c_str(), 0);
-  for (const char* decided : {"STARPU_WORKERS_CPUID", "STARPU_WORKERS_COREID", "STARPU_WORKERS_NOBIND"})
-    if (std::getenv(decided) != nullptr) return;
-  // A launcher's own binding to one core each would leave the others idle.
-  const std::vector<std::vector<int>> cores = cores_of_host();
-  const auto [first, end] = share(static_cast<int>(cores.size()), before, here);
-  cpu_set_t mine;
-  CPU_ZERO(&mine);
-  for (int c = first; c < end; ++c)
-    for (const int unit : cores[static_cast<std::size_t>(c)]) CPU_SET(static_cast<std::size_t>(unit), &mine);
-  if (CPU_COUNT(&mine) > 0) sched_setaffinity(0, sizeof mine, &mine);
-  if (std::getenv("STARPU_WORKERS_CUDAID") != nullptr) return;
-  const int gpus = count_cuda_devices();
-  if (gpus == 0) return;
-  std::ostringstream devices;
-  if (gpus >= here || before < gpus) {
-    const auto [first_gpu, end_gpu] = gpus >= here ? share(gpus, before, here) : std::pair{before, before + 1};
-    for (int d = first_gpu; d < end_gpu; ++d) devices << (d == first_gpu ? "" : ",") << d;
-    env.set("STARPU_WORKERS_CUDAID", devices.str());
-    if (std::getenv("STARPU_NCUDA") == nullptr) env.set("STARPU_NCUDA", std::to_string(end_gpu - first_gpu));
-  } else {
-    env.set("STARPU_NCUDA", "0");
-  }
+  if (mine.before > 0) setenv("STARPU_HOSTNAME", (host + "-" + std::to_string(mine.before)).c_str(), 0);
+  share_cores(mine, env);
+  // Launchers may have shared the GPUs already, so that each rank sees its own.
+  const std::string& seen = all[static_cast<std::size_t>(state.rank)];
+  share_gpus(among(all, state.rank, [&](const std::string& said) { return said == seen; }), host, gpus_wanted, env);
 }
 
 void arrange_ranks(RuntimeState& state, const std::optional<std::array<int, 2>>& grid) {
@@ -148,6 +177,8 @@ void agree_on_workers(RuntimeState& state) {
   state.agreed = {state.cpus, state.gpus};
   state.least_workers = std::ssize(state.workers);
   if (state.messages == nullptr) return;
+  // A GPU's tiles are large, and it needs many on their way.
+  if (state.gpus > 0 && std::getenv("TESELA_RECEIVED_MIB") == nullptr) state.received_limit = std::size_t{2} << 30;
   std::ostringstream mine;
   mine << state.cpus << ' ' << state.gpus << ' ' << state.smallest_device << ' ' << state.received_limit << ' '
        << state.workers.size() << ' ' << last_data_id;

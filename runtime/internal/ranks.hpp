@@ -15,8 +15,8 @@ void join_ranks(RuntimeState&);
 Messages* pretended_messages();
 /// How the ranks stand. Throws ArgumentError for a grid of another number of them.
 void arrange_ranks(RuntimeState&, const std::optional<std::array<int, 2>>& grid);
-/// Leaves this rank its share of its host's cores and GPUs.
-void share_host(const RuntimeState&, ScopedEnvironment&);
+/// Leaves this rank its share of its host's cores and GPUs: of these so many, if somebody says how many a rank takes.
+void share_host(const RuntimeState&, ScopedEnvironment&, std::optional<int> gpus_wanted);
 /// Once StarPU stands: what sizes follow from is the same on all ranks.
 void agree_on_workers(RuntimeState&);
 

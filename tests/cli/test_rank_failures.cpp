@@ -34,6 +34,7 @@ TEST_CASE("one rank's disk is full: one message names the rank, and no file is l
   CHECK_THAT(all.err, ContainsSubstring("rank 3") && ContainsSubstring("x.npy"));
   CHECK(all.seconds < 10 * patience);
   CHECK(files.files() == 0);
+  CHECK(processes_with(files.path()) == 0);
 }
 
 TEST_CASE("one rank has no memory, or no worker: all end, and hear from which") {
@@ -47,5 +48,29 @@ TEST_CASE("one rank has no memory, or no worker: all end, and hear from which") 
     CHECK_THAT(all.err, ContainsSubstring("rank 3"));
     CHECK(all.seconds < 10 * patience);
     CHECK(files.files() == 0);
+    CHECK(processes_with(files.path()) == 0);
   }
+}
+
+TEST_CASE("a rank that is killed, an interrupt and a full disk end all ranks, and leave nothing") {
+  require_ranks();
+  const TemporaryFolder folder, files;
+  const std::string script = folder / "rank.sh";
+  std::ofstream(script)
+      << "#!/bin/sh\n[ ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} = 1 ] && (sleep 1; kill -9 $$) &\nexec \"$@\"\n";
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  const Words endless{tesela::test::tesela(), "qr", "--n", "600", "--tile", "64", "--repeat", "100000", "--out-r",
+                      files / "r.npy"};
+  const Outcome killed = run_on_ranks(3, Words{script} + endless);
+  CHECK(killed.code != 0);
+  CHECK(killed.seconds < 10 * patience);
+  const Outcome interrupted = run_on_ranks(3, endless, {.interrupt_after = 2 * patience});
+  CHECK(interrupted.code != 0);
+  CHECK(interrupted.seconds < 12 * patience);
+  CHECK(files.files() == 0);
+  CHECK(processes_with(files.path()) == 0);
+  const Outcome full = run_on_ranks(3, {tesela::test::tesela(), "qr", "--n", "60", "--out-r", "/dev/full"});
+  CHECK(full.code == 3);
+  CHECK_THAT(full.err, ContainsSubstring("/dev/full"));
+  CHECK(full.seconds < 10 * patience);
 }

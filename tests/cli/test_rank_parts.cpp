@@ -21,7 +21,7 @@ Outcome on_ranks(int ranks, const Words& words) { return run_on_ranks(ranks, Wor
 double peak_bytes(const Words& words) {
   ProcessOptions options;
   options.environment["TESELA_RECEIVED_MIB"] = "16";
-  const Outcome all = run_on_ranks(4, Words{tesela::test::tesela()} + words + Words{"--json", "-"}, options);
+  const Outcome all = run_on_ranks(4, Words{tesela::test::tesela()} + words + Words{"--json", "-"}, options, 150);
   INFO(all.err);
   REQUIRE(all.code == 0);
   const nlohmann::json report = nlohmann::json::parse(all.out);
@@ -35,8 +35,9 @@ double peak_bytes(const Words& words) {
 
 TEST_CASE("a rank takes its share of a product, a quarter more and a window") {
   require_ranks();
+  const CoresAlone cores_alone;
   const double before = peak_bytes({"gemm", "--n", "64", "-p", "s"});
-  for (const char* n : {"2560", "3840"}) {
+  for (const char* n : {"2560", "8192"}) {
     const double size = std::stod(n), share = 3 * size * size * sizeof(float) / 4, window = 28 << 20;
     const double taken = peak_bytes({"gemm", "--n", n, "-p", "s", "--tile", "256"}) - before;
     INFO(n << ": " << taken / 1e6 << " MB, a share is " << share / 1e6);
@@ -46,6 +47,7 @@ TEST_CASE("a rank takes its share of a product, a quarter more and a window") {
 
 TEST_CASE("files that four ranks write are those of one, and what four read as well") {
   require_ranks();
+  const CoresAlone cores_alone;
   const TemporaryFolder folder;
   const Words shape{"--m", "117", "--n", "89", "--k", "61", "--tile", "32x24x16"};
   const Words random{"gemm", "--random", "graded", "--beta", "1", "--alpha", "-1"};

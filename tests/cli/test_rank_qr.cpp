@@ -29,6 +29,7 @@ nlohmann::json report_of(const Outcome& all) {
 
 TEST_CASE("a tree inside ranks and one across them give R of one process that is told the order, byte for byte") {
   require_ranks();
+  const CoresAlone cores_alone;
   const TemporaryFolder folder;
   const Words problem{"qr", "--m", "500", "--n", "217", "--tile", "32x64", "--json", "-", "--out-r"};
   struct Case {
@@ -55,6 +56,7 @@ TEST_CASE("a tree inside ranks and one across them give R of one process that is
 
 TEST_CASE("R and Q that four ranks write are those of one, whatever they have of the matrix") {
   require_ranks();
+  const CoresAlone cores_alone;
   const TemporaryFolder folder;
   for (const auto& [m, n, more] : {std::tuple{"130", "70", Words{"--full-q"}},
                                    {"70", "130", Words{"--positive-diagonal"}},
@@ -75,6 +77,7 @@ TEST_CASE("R and Q that four ranks write are those of one, whatever they have of
 
 TEST_CASE("ranks agree on the staircase of a matrix of which each has a part") {
   require_ranks();
+  const CoresAlone cores_alone;
   const TemporaryFolder folder;
   const auto path = folder / "a.mtx";
   {
@@ -94,6 +97,7 @@ TEST_CASE("ranks agree on the staircase of a matrix of which each has a part") {
 
 TEST_CASE("a rank takes its share of A and of its factors, a quarter more and a window") {
   require_ranks();
+  const CoresAlone cores_alone;
   ProcessOptions options;
   options.environment["TESELA_RECEIVED_MIB"] = "16";
   const auto peak_bytes = [&](const Words& words) {
