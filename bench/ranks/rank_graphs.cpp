@@ -6,6 +6,8 @@
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/qr/tall_skinny.hpp>
+#include <tesela/algorithms/toeplitz/toeplitz_matrices.hpp>
+#include <tesela/algorithms/toeplitz/toeplitz_spectrum.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal.hpp>
 #include <tesela/runtime/ranks.hpp>
 #include <tesela/tiles/block_cyclic.hpp>
@@ -14,6 +16,9 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <map>
+#include <thread>
+#include <tuple>
 #include <vector>
 
 namespace tesela::bench {
@@ -28,14 +33,49 @@ double together(Runtime& runtime, const F& f) {
   return seconds_of(f);
 }
 
-TileMatrix<double> map(Runtime& runtime, HostMatrix<double>& local, const BlockCyclic& part, const char* name) {
+/// Memory that is const is what tasks only read.
+TileMatrix<double> map(Runtime& runtime, const HostMatrix<double>& local, const BlockCyclic& part, const char* name) {
   const auto [m, n] = part.whole();
-  return TileMatrix<double>::map_block_cyclic(runtime, local.data(), m, n, local.ld(),
+  return TileMatrix<double>::map_block_cyclic(runtime, const_cast<double*>(local.data()), m, n, local.ld(),
                                               {part.rows.block, part.columns.block}, name);
 }
 
-HostMatrix<double> generated(const BlockCyclic& part, std::uint64_t seed) {
-  return generate<double>(part, RandomMatrix{}, seed);
+/// f(first, end) of the columns, by all cores: a matrix of a GPU row takes one core half a minute.
+template <class F>
+void for_columns(index_t columns, const F& f) {
+  const auto parts = std::max<index_t>(std::thread::hardware_concurrency(), 1);
+  std::vector<std::jthread> threads;
+  for (index_t k = 0; k < parts; ++k)
+    threads.emplace_back([=, &f] { f(columns * k / parts, columns * (k + 1) / parts); });
+}
+
+HostMatrix<double> copy_of(const HostMatrix<double>& a) {
+  HostMatrix<double> copy(a.rows(), a.cols());
+  for_columns(a.cols(), [&](index_t first, index_t end) {
+    std::copy_n(&a(0, first), (end - first) * a.rows(), &copy(0, first));
+  });
+  return copy;
+}
+
+/// Made once: a row's runs have the same numbers.
+const HostMatrix<double>& generated(const BlockCyclic& part, std::uint64_t seed) {
+  using Key = std::tuple<std::uint64_t, index_t, index_t, index_t, index_t, int, int>;
+  static std::map<Key, HostMatrix<double>> made;
+  const Key key{seed,
+                part.rows.size,
+                part.columns.size,
+                part.rows.block,
+                part.columns.block,
+                part.rows.parts,
+                part.columns.parts};
+  if (const auto known = made.find(key); known != made.end()) return known->second;
+  HostMatrix<double> a(part.local().rows, part.local().cols);
+  const Generator<double> element = RandomMatrix{}.generator<double>(seed);
+  for_columns(a.cols(), [&](index_t first, index_t end) {
+    for (index_t j = first; j < end; ++j)
+      for (index_t i = 0; i < a.rows(); ++i) a(i, j) = element(part.rows.global(i), part.columns.global(j));
+  });
+  return made.emplace(key, std::move(a)).first->second;
 }
 
 }  // namespace
@@ -44,9 +84,9 @@ RankRun rank_gemm(Runtime& runtime, RankProblem p) {
   const auto [mb, nb, kb] = suitable_gemm_tile(runtime, p.m, p.n, p.n);
   const BlockCyclic a_part(runtime, {p.m, p.n}, {mb, kb}), b_part(runtime, {p.n, p.n}, {kb, nb}),
       c_part(runtime, {p.m, p.n}, {mb, nb});
-  HostMatrix<double> a = generated(a_part, 1), b = generated(b_part, 2),
-                     c = HostMatrix<double>(c_part.local().rows, c_part.local().cols);
-  std::fill_n(c.data(), c.size(), 0.0);
+  const HostMatrix<double>&a = generated(a_part, 1), &b = generated(b_part, 2);
+  HostMatrix<double> c(c_part.local().rows, c_part.local().cols);
+  for_columns(c.cols(), [&](index_t first, index_t end) { std::fill_n(&c(0, first), (end - first) * c.rows(), 0.0); });
   RankRun result;
   {
     const auto A = map(runtime, a, a_part, "A"), B = map(runtime, b, b_part, "B"), C = map(runtime, c, c_part, "C");
@@ -57,6 +97,7 @@ RankRun rank_gemm(Runtime& runtime, RankProblem p) {
       C.bring_home();
     });
   }
+  if (!p.check) return result;
   const ProductError error = product_error<double>(
       runtime, {Op::none, Op::none, 1.0, 0.0, a, b, HostMatrix<double>(), c, a_part, b_part, c_part},
       sample_rows(p.m, 8, 3));
@@ -68,8 +109,8 @@ RankRun rank_qr(Runtime& runtime, RankProblem p) {
   constexpr index_t vectors = 8;
   const TileShape tile = suitable_qr_tile(runtime, p.m, p.n);
   const BlockCyclic part(runtime, {p.m, p.n}, tile), of_block(runtime, {p.m, 3 * vectors}, tile);
-  const HostMatrix<double> a = generated(part, 1);
-  HostMatrix<double> factors = a.clone();
+  const HostMatrix<double>& a = generated(part, 1);
+  HostMatrix<double> factors = copy_of(a);
   const auto A = map(runtime, factors, part, "A");
   RankRun result;
   std::vector<QrFactorization<double>> found;
@@ -79,6 +120,7 @@ RankRun rank_qr(Runtime& runtime, RankProblem p) {
     static_cast<void>(g.wait());
     A.bring_home();
   });
+  if (!p.check) return result;
   const QrPartsSample<double> sample(runtime, part, factors, vectors, 7);
   HostMatrix<double> block = sample.block(of_block);
   {
@@ -97,7 +139,7 @@ RankRun rank_qr(Runtime& runtime, RankProblem p) {
 RankRun rank_tall_skinny(Runtime& runtime, RankProblem p) {
   const TileShape tile{std::min<index_t>(p.m, 1 << 16), p.n};
   const BlockCyclic part(runtime, {p.m, p.n}, tile);
-  HostMatrix<double> a = generated(part, 1);
+  const HostMatrix<double>& a = generated(part, 1);
   const TileMatrix<double> R(runtime, p.n, p.n, {p.n, p.n}, "R");
   RankRun result;
   {
@@ -131,10 +173,10 @@ RankRun rank_tall_skinny(Runtime& runtime, RankProblem p) {
 RankRun rank_tridiagonal(Runtime& runtime, RankProblem p) {
   const TileShape tile{std::min<index_t>(p.m, 1 << 16), 1};
   const BlockCyclic part(runtime, {p.m, 1}, tile);
-  HostMatrix<double> dl = generated(part, 1), d = generated(part, 2), du = generated(part, 3), x = generated(part, 4);
+  const HostMatrix<double>&dl = generated(part, 1), &du = generated(part, 3), &b = generated(part, 4);
+  HostMatrix<double> d = copy_of(generated(part, 2)), x = copy_of(b);
   for (index_t i = 0; i < d.size(); ++i) d(i, 0) += d(i, 0) < 0 ? -3 : 3;
   RankRun result;
-  const HostMatrix<double> b = x.clone();
   {
     const Tridiagonal<double> A{map(runtime, dl, part, "dl"), map(runtime, d, part, "d"), map(runtime, du, part, "du")};
     const auto B = map(runtime, x, part, "B");
@@ -153,6 +195,18 @@ RankRun rank_tridiagonal(Runtime& runtime, RankProblem p) {
     worst = std::max(worst, std::isfinite(residual) ? std::abs(residual) : 1.0);
   }
   result.error = worst / (100 * eps);
+  return result;
+}
+
+RankRun rank_toeplitz(Runtime& runtime, RankProblem p) {
+  const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 1}, p.m);
+  RankRun result;
+  Spectrum<double> found;
+  result.seconds = together(runtime, [&] {
+    Graph g(runtime);
+    found = toeplitz_spectrum<double>(g, std::span<const double>(t.data(), static_cast<std::size_t>(p.m)));
+  });
+  result.error = found.good() ? 0 : 2;  // by residuals and counts, of all ranks alike
   return result;
 }
 

@@ -1,10 +1,11 @@
 // What several ranks take beside one rank, one process of as many workers, and ScaLAPACK, in one run:
 //
-//   mpirun -np 2 tesela-rank-rows gemm|qr|tall-skinny|tridiag [N [REPEAT [NB]]]
+//   mpirun -np 2 tesela-rank-rows gemm|qr|tall-skinny|tridiag|toeplitz [N [REPEAT [NB]]] [--gpus]
 //   tesela-rank-rows insertion [TILES [TREE [RANK-TREE]]]
 //
-// Prints CSV: row,m,n,ranks,peer,median_s,min_s,max_s,speedup,error. The speed-up is over one rank. N is the order, or
-// the number of rows; NB ScaLAPACK's blocks. The second form inserts a factorization as one of 64 ranks, tasks off.
+// Prints CSV: row,m,n,ranks,peer,median_s,min_s,max_s,speedup. The speed-up is over one rank. N is the order, or the
+// number of rows; NB ScaLAPACK's blocks. A rank has one core, with --gpus one GPU and its share of the cores; data
+// begin and end in host memory. The second form inserts a factorization as one of 64 ranks, tasks off.
 #include "bench/ranks/rank_rows.hpp"
 
 #include "bench/harness/harness.hpp"
@@ -20,6 +21,7 @@
 #include <mpi.h>
 #include <optional>
 #include <sched.h>
+#include <set>
 #include <string>
 #include <thread>
 #include <unistd.h>
@@ -31,6 +33,7 @@ using namespace tesela;
 using namespace tesela::bench;
 
 int rank = 0, ranks = 1;
+bool gpus = false;
 
 /// Sleeps between its looks: another rank may be measured meanwhile.
 void wait_for_all() {
@@ -56,6 +59,7 @@ struct Row {
   RankProblem problem;
   RankRun (*graph)(Runtime&, RankProblem);
   std::array<int, 2> grid;
+  int streams = 1;  ///< of a GPU
   RankRun (*scalapack)(RankProblem, int, int, index_t) = nullptr;
 };
 
@@ -64,20 +68,31 @@ double checked(const std::string& peer, RankRun run) {
   return run.seconds;
 }
 
-/// A small problem first: libraries and kernels have begun then.
-double measured(const Row& row, const RuntimeOptions& options, const char* peer) {
-  use_all_cores();
-  Runtime runtime(options);
-  row.graph(runtime, {std::min<index_t>(row.problem.m, 1024), std::min<index_t>(row.problem.n, 512)});
-  return checked(peer, row.graph(runtime, row.problem));
+/// So many cores or GPUs.
+RuntimeOptions workers(int count, const Row& row) {
+  if (gpus) return {.gpus = count, .streams_per_gpu = row.streams};
+  return {.cpus = count, .gpus = 0};
 }
 
-Peer alone(const Row& row, const std::string& name, int cpus) {
+/// A smaller problem first: libraries and kernels have begun then. What takes long to check is checked once.
+double measured(const Row& row, const RuntimeOptions& options, const std::string& peer) {
+  static std::set<std::string> right;
+  use_all_cores();
+  Runtime runtime(options);
+  const auto [m, n, check] = row.problem;
+  row.graph(runtime, gpus ? RankProblem{m / 4, n == m ? n / 4 : n, false}
+                          : RankProblem{std::min<index_t>(m, 1024), std::min<index_t>(n, 512)});
+  const double seconds = checked(peer, row.graph(runtime, {m, n, !gpus || right.count(peer) == 0}));
+  right.insert(peer);
+  return seconds;
+}
+
+Peer alone(const Row& row, const std::string& name, int count) {
   return {name, [=] {
             wait_for_all();
             if (rank != 0) return 1.0;
             setenv("TESELA_MPI", "0", 1);
-            const double seconds = measured(row, {.cpus = cpus, .gpus = 0}, name.c_str());
+            const double seconds = measured(row, workers(count, row), name);
             unsetenv("TESELA_MPI");
             return seconds;
           }};
@@ -89,10 +104,12 @@ std::vector<Peer> peers_of(const Row& row, index_t nb) {
   peers.push_back(alone(row, "one process", ranks));
   peers.push_back({"ranks", [=] {
                      wait_for_all();
-                     return measured(row, {.cpus = 1, .gpus = 0, .grid = row.grid}, "ranks");
+                     RuntimeOptions options = workers(1, row);
+                     options.grid = row.grid;
+                     return measured(row, options, "ranks");
                    }});
 #if TESELA_HAVE_SCALAPACK
-  if (row.scalapack != nullptr)
+  if (row.scalapack != nullptr && !gpus)
     peers.push_back({"scalapack", [=] {
                        wait_for_all();
                        cpu_set_t mine;  // a core for each, as ours
@@ -124,7 +141,7 @@ void run(const Row& row, int repeat, index_t nb) {
 
 int usage() {
   std::fprintf(stderr,
-               "tesela-rank-rows gemm|qr|tall-skinny|tridiag [N [REPEAT [NB]]], under mpirun\n"
+               "tesela-rank-rows gemm|qr|tall-skinny|tridiag|toeplitz [N [REPEAT [NB]]] [--gpus], under mpirun\n"
                "tesela-rank-rows insertion [TILES [TREE [RANK-TREE]]]\n");
   return 2;
 }
@@ -132,7 +149,8 @@ int usage() {
 }  // namespace
 
 int main(int count, char** words) {
-  const std::vector<std::string> arguments(words + 1, words + count);
+  std::vector<std::string> arguments(words + 1, words + count);
+  gpus = std::erase(arguments, "--gpus") > 0;
   const auto number = [&](std::size_t k, index_t otherwise) {
     return k < arguments.size() ? static_cast<index_t>(std::atoll(arguments[k].c_str())) : otherwise;
   };
@@ -152,10 +170,11 @@ int main(int count, char** words) {
     std::optional<Row> row;
     const index_t n = number(1, 0);
     if (arguments[0] == "gemm") row = Row{"gemm", {n > 0 ? n : 4096, n > 0 ? n : 4096}, &rank_gemm, {1, 0}};
-    if (arguments[0] == "qr") row = Row{"qr", {n > 0 ? n : 4096, n > 0 ? n : 4096}, &rank_qr, {1, 0}};
+    if (arguments[0] == "qr") row = Row{"qr", {n > 0 ? n : 4096, n > 0 ? n : 4096}, &rank_qr, {1, 0}, 2};
     if (arguments[0] == "tall-skinny")
       row = Row{"tall-skinny", {n > 0 ? n : index_t{1} << 22, 16}, &rank_tall_skinny, {0, 1}};
     if (arguments[0] == "tridiag") row = Row{"tridiag", {n > 0 ? n : index_t{1} << 24, 1}, &rank_tridiagonal, {0, 1}};
+    if (arguments[0] == "toeplitz") row = Row{"toeplitz", {n > 0 ? n : 4096, 1}, &rank_toeplitz, {1, 0}};
 #if TESELA_HAVE_SCALAPACK
     if (arguments[0] == "gemm") row->scalapack = &scalapack_gemm;
     if (arguments[0] == "qr") row->scalapack = &scalapack_qr;

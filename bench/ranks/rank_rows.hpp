@@ -17,6 +17,7 @@ struct RankRun {
 /// Sizes of a row.
 struct RankProblem {
   index_t m = 0, n = 0;
+  bool check = true;  ///< else the result is taken for right: it was, the time before
 };
 
 /// Our graph's, with this Runtime, whatever the ranks: data are made, the graph is timed, the result is checked.
@@ -25,6 +26,7 @@ RankRun rank_gemm(Runtime& runtime, RankProblem problem);
 RankRun rank_qr(Runtime& runtime, RankProblem problem);
 RankRun rank_tall_skinny(Runtime& runtime, RankProblem problem);
 RankRun rank_tridiagonal(Runtime& runtime, RankProblem problem);
+RankRun rank_toeplitz(Runtime& runtime, RankProblem problem);
 
 /// Inserts the QR factorization of tiles x tiles tiles as one of 64 ranks, tasks off, and prints what it takes.
 void print_insertion(index_t tiles, const std::string& tree, const std::string& rank_tree);
