@@ -141,6 +141,7 @@ Code gels_async(tesela_graph* graph, tesela_matrix* a, tesela_matrix* b, tesela_
 }  // namespace tesela::c
 
 #ifdef TESELA_PYTHON
+#include "interfaces/python/copied.hpp"
 #include "interfaces/python/results.hpp"
 #include <tesela/algorithms/least_squares/generalized_least_squares.hpp>
 
@@ -149,6 +150,7 @@ namespace {
 
 struct LeastSquaresResult {
   AnyArray x, residual_norms;
+  nb::tuple copied;
   index_t rank = 0, degrees_of_freedom = 0;
   double condition = 1, backward_error = 0, backward_bound = 0;
   std::string status;
@@ -160,18 +162,21 @@ LeastSquaresResult least_squares(const Argument& a, const Argument& b, double rc
                                  const Solve& with) {
   b.require_rows(a.rows());
   if (!(rcond >= 0 && rcond < 1)) throw nb::value_error("rcond must be in [0, 1)");
-  auto found = with_workers([&](const c::Session& session) {
+  auto [found, of_a, of_b] = with_workers([&](const c::Session& session) {
     const index_t m = a.rows(), n = a.cols();
     OlsOptions options;
     options.method = suitable_ols_method(m, n, b.cols());
     options.rcond = rcond;
     const TileShape tile =
         possible_ols_tile(options.method, suitable_ols_tile(session.runtime(), options.method, m, n), m, n);
-    const auto columns_a = Columns<T>::overwriting(session, a, overwrite_a && a.apart({&b})),
-               columns_b = Columns<T>::overwriting(session, b, overwrite_b);
-    const auto A = columns_a.in_tiles(session, tile, "A"), B = columns_b.in_tiles(session, tile, "B");
-    Graph g(session);
-    return with(g, A, B, options);
+    auto columns_a = Columns<T>::overwriting(session, a, overwrite_a && a.apart({&b})),
+         columns_b = Columns<T>::overwriting(session, b, overwrite_b);
+    auto solved = [&] {
+      const auto A = columns_a.in_tiles(session, tile, "A"), B = columns_b.in_tiles(session, tile, "B");
+      Graph g(session);
+      return with(g, A, B, options);
+    }();
+    return std::tuple(std::move(solved), std::move(columns_a), std::move(columns_b));
   });
   const bool solved = found.status == OlsStatus::ok || found.status == OlsStatus::rank_deficient;
   LeastSquaresResult result;
@@ -183,6 +188,7 @@ LeastSquaresResult least_squares(const Argument& a, const Argument& b, double rc
   result.backward_error = found.backward_error.error;
   result.backward_bound = found.backward_error.bound;
   result.status = description(found.status);
+  result.copied = copied<T>({{&a, &of_a}, {&b, &of_b}});
   if (!solved) raise_lin_alg_error("least squares: " + result.status, result.status, nb::cast(result));
   return result;
 }
@@ -234,6 +240,7 @@ const Part part([](nb::module_& m) {
       .def_ro("backward_error", &LeastSquaresResult::backward_error, "Measured.")
       .def_ro("backward_bound", &LeastSquaresResult::backward_bound, "The most that it may be.")
       .def_ro("status", &LeastSquaresResult::status, "'ok' or 'rank deficient'.")
+      .def_ro("copied", &LeastSquaresResult::copied, copied_doc)
       .def("__repr__", [](nb::handle self) {
         return describe(self, {"x", "rank", "condition", "status"});
       });

@@ -1,5 +1,6 @@
 #include "interfaces/c/arguments.hpp"
 #include "interfaces/c/objects.hpp"
+#include <tesela/algorithms/qr/keep_r.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/support/report_not_finite.hpp>
 
@@ -203,6 +204,7 @@ Code qr_free(tesela_qr* qr) { return free_handle<AnyQr>("qr", qr); }
 }  // namespace tesela::c
 
 #ifdef TESELA_PYTHON
+#include "interfaces/python/copied.hpp"
 #include "interfaces/python/results.hpp"
 
 namespace tesela::python {
@@ -210,37 +212,39 @@ namespace {
 
 struct QrResult {
   AnyArray q = nb::none(), r;
+  nb::tuple copied;
 };
 
 template <class T>
 struct Factors {
-  std::optional<NewMatrix<T>> q;
-  NewMatrix<T> r;
+  std::optional<NewMatrix<T>> q, r;
+  Columns<T> a;
   Status status = {};
 };
 
-/// R, and the first `columns` columns of Q.
+/// R, and the first `columns` columns of Q. Without Q, R takes the place of a, or of its copy.
 template <class T>
 Factors<T> factors(const c::Session& session, const Argument& a, index_t columns, bool with_q, bool overwrite_a) {
   const index_t m = a.rows(), n = a.cols();
   const TileShape tile = suitable_qr_tile(session.runtime(), m, n);
-  const auto array = Columns<T>::overwriting(session, a, overwrite_a);
-  Factors<T> found{std::nullopt, NewMatrix<T>(Shape{columns, n}, a.place()), {}};
-  if (with_q) found.q.emplace(Shape{m, columns}, a.place());
-  const auto A = array.in_tiles(session, tile, "A");
+  Factors<T> found{std::nullopt, std::nullopt, Columns<T>::overwriting(session, a, overwrite_a)};
+  if (with_q) {
+    found.q.emplace(Shape{m, columns}, a.place());
+    found.r.emplace(Shape{columns, n}, a.place());
+  }
+  const auto A = found.a.in_tiles(session, tile, "A");
   Graph g(session);
   const QrFactorization<T> f = tesela::qr(g, A);
-  {
-    const auto R = found.r.in_tiles(session, tile, "R");
-    f.extract_r(g, R);
-    report_not_finite(g, A, FinitePart::upper);
-    std::optional<TileMatrix<T>> Q;
-    if (with_q) {
-      Q = found.q->in_tiles(session, tile, "Q");
-      f.form_q(g, *Q);
-    }
+  report_not_finite(g, A, FinitePart::upper);
+  if (!with_q) {
+    keep_r(g, f);
     found.status = g.wait();
+    return found;
   }
+  const auto R = found.r->in_tiles(session, tile, "R"), Q = found.q->in_tiles(session, tile, "Q");
+  f.extract_r(g, R);
+  f.form_q(g, Q);
+  found.status = g.wait();
   return found;
 }
 
@@ -257,15 +261,18 @@ QrResult qr(nb::handle a_given, const std::string& mode, bool overwrite_a) {
       raise_lin_alg_error("column " + std::to_string(found.status.info) + " of r is not finite", "not finite",
                           nb::none());
     QrResult result;
+    result.copied = copied<T>({{&a, &found.a}});
     if (found.q) result.q = std::move(*found.q).to_python();
-    result.r = std::move(found.r).to_python();
+    result.r = found.r ? std::move(*found.r).to_python() : to_python(a, std::move(found.a));
     return result;
   });
 }
 
 const Part part([](nb::module_& m) {
   nb::class_<QrResult> result(m, "QrResult", "What `qr` found: q and r, or r alone. It can be unpacked.");
-  result.def_ro("q", &QrResult::q, "Orthonormal columns, or None.").def_ro("r", &QrResult::r, "Upper trapezoid.");
+  result.def_ro("q", &QrResult::q, "Orthonormal columns, or None.")
+      .def_ro("r", &QrResult::r, "Upper trapezoid.")
+      .def_ro("copied", &QrResult::copied, copied_doc);
   unpacks<QrResult>(result,
                     [](const QrResult& r) { return r.q.is_none() ? nb::make_tuple(r.r) : nb::make_tuple(r.q, r.r); });
   m.def("qr", qr, "a"_a, nb::kw_only(), "mode"_a = "full", "overwrite_a"_a = false, R"(a = q r by tiles.
@@ -276,7 +283,7 @@ a : (m, n) array
 mode : {'full', 'economic', 'r'}
     q with m columns, or with min(m, n), or none: r alone, as scipy.linalg.qr has them.
 overwrite_a : bool
-    Whether the array may be lost, which spares a copy where it is in Fortran order.
+    Whether the array may be lost, which spares a copy where it is in Fortran order; with mode 'r' r is then a itself.
 
 Examples
 --------

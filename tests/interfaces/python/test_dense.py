@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 import scipy.linalg
-from conftest import dtypes, eps, laid_out, layouts, norm, one_triangle, random, seeds
+from conftest import check, dtypes, eps, laid_out, layouts, norm, one_triangle, random, seeds
 from hypothesis import given, strategies as st
 
 import tesela
@@ -92,6 +92,48 @@ def test_qr_is_scipys(m, n, mode, dtype, layout, seed):
         s = np.linalg.svd(a.astype(float), compute_uv=False)
         difference = norm(np.abs(result.r[: min(m, n)]) - np.abs(expected[: min(m, n)]))
         assert difference <= bound * (s[0] / s[-1]) * norm(a)
+
+
+def test_r_takes_the_place_of_what_may_be_lost():
+    a = np.asfortranarray(random(4, 500, 300))
+    expected = tesela.qr(a, mode="r").r
+    big = np.full((600, 300), np.nan, order="F")
+    big[:500] = a
+    padded = big[:500]
+    for given_a in (a, padded):
+        result = tesela.qr(given_a, mode="r", overwrite_a=True)
+        assert result.r is given_a and np.array_equal(result.r, expected) and result.copied == ()
+    assert np.isnan(big[500:]).all()
+
+
+def test_copies_are_told():
+    a, b = random(5, 60, 40), random(6, 60)
+    f = np.asfortranarray(a)
+    for given_a, may_be_lost, expected in ((f, True, ()), (f, False, ("a",)), (a, True, ("a",)), (a.astype(int), True, ("a",))):
+        assert tesela.qr(given_a.copy("K"), overwrite_a=may_be_lost).copied == expected
+        found = tesela.lstsq(given_a.copy("K"), b.copy(), overwrite_a=may_be_lost, overwrite_b=True)
+        assert found.copied == expected
+    assert tesela.wls(f, b, np.ones(60)).copied == ("a", "b")
+
+
+@pytest.mark.parametrize("call", ["qr(a, mode='r', overwrite_a=True).r is a", "lstsq(a, b, overwrite_a=True).rank == 1500"])
+def test_no_array_of_its_size_beside_one_that_may_be_lost(call):
+    check(
+        f"""
+        import numpy as np, resource, tesela
+        def peak(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        tesela.start(gpus=0)
+        a, b = np.ones((600, 400), order="F"), np.ones(600)
+        tesela.qr(a, mode="r"), tesela.lstsq(a, b)
+        a, b = np.empty((12000, 1500), order="F"), np.ones(12000)
+        np.random.default_rng(0).standard_normal(out=a.T)
+        before = peak()
+        print({call.replace("qr(", "tesela.qr(").replace("lstsq(", "tesela.lstsq(")})
+        scratch = (peak() - before) / a.nbytes
+        print(scratch if scratch >= 1 else "scratch")  # block factors, tasks
+        """,
+        "True\nscratch\n",
+    )
 
 
 @pytest.mark.parametrize("order", ["F", "C"])  # which turns by tasks

@@ -311,6 +311,16 @@ def test_bad_input(gpu):
             call(gpu.put(bad))
 
 
+def test_arrays_on_two_gpus(torch):
+    if torch.cuda.device_count() < 2:
+        pytest.skip("one GPU")
+    a, b = torch.eye(4, device="cuda:0", dtype=torch.float64), torch.ones(4, device="cuda:1", dtype=torch.float64)
+    with pytest.raises(TypeError, match="a and b lie in different memories"):
+        tesela.solve(a, b)
+    x = tesela.solve(a.to("cuda:1"), b)
+    assert x.device == b.device and bool((x == 1).all())
+
+
 def test_tensors_with_a_history_are_refused(torch):
     a = torch.ones(3, 3, device="cuda", dtype=torch.float64, requires_grad=True)
     with pytest.raises(TypeError, match="detach"):
@@ -400,6 +410,12 @@ def test_no_array_of_its_size_beside_one_that_may_be_lost(cupy):
     scratch = before - cupy.cuda.runtime.memGetInfo()[0]
     assert scratch < n * n * 8, scratch / (n * n * 8)
     assert answer.shape == (n,)
+    a = cupy.random.rand(n, n).T
+    cupy.get_default_memory_pool().free_all_blocks()
+    before = cupy.cuda.runtime.memGetInfo()[0]
+    assert tesela.qr(a, mode="r", overwrite_a=True).r is a
+    scratch = before - cupy.cuda.runtime.memGetInfo()[0]
+    assert scratch < n * n * 8, scratch / (n * n * 8)
 
 
 LOADED = """

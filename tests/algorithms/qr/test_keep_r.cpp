@@ -1,0 +1,60 @@
+#include "tests/support/machine.hpp"
+#include <tesela/algorithms/qr/keep_r.hpp>
+#include <tesela/tiles/host_matrix.hpp>
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+using namespace tesela;
+
+namespace {
+
+/// R in the place of A, in padded memory, is what extract_r gives, above zeros.
+template <class T>
+void check(Runtime& runtime, Shape size, TileShape tile) {
+  const auto [m, n] = size;
+  const index_t ld = m + 3, k = std::min(m, n);
+  CAPTURE(m, n, tile.mb, tile.nb);
+  std::mt19937 random(5);
+  std::uniform_real_distribution<T> uniform(-1, 1);
+  std::vector<T> a(static_cast<std::size_t>(ld * std::max<index_t>(n, 1)), T(-77));
+  for (index_t j = 0; j < n; ++j) std::generate_n(a.data() + j * ld, m, [&] { return uniform(random); });
+  HostMatrix<T> r(k, n);
+  {
+    const auto A = TileMatrix<T>::map(runtime, a.data(), m, n, ld, tile);
+    const TileMatrix<T> R(runtime, k, n, tile);
+    Graph g(runtime);
+    const auto factorization = qr(g, A);
+    factorization.extract_r(g, R);
+    keep_r(g, factorization);
+    REQUIRE(g.wait().ok());
+    R.copy_to(r.data(), r.ld());
+  }
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < ld; ++i)
+      REQUIRE(a[static_cast<std::size_t>(i + j * ld)] == (i >= m ? T(-77) : i < k ? r(i, j) : T(0)));
+}
+
+template <class T>
+void check_all(Runtime& runtime) {
+  for (const Shape size : {Shape{0, 0}, {0, 3}, {3, 0}, {1, 1}, {1, 7}, {7, 1}, {20, 20}, {33, 20}, {20, 33}, {40, 7}})
+    for (const TileShape tile : {TileShape{8, 8}, {7, 5}, {5, 7}, {40, 4}, {4, 40}, {64, 64}, {1, 1}})
+      check<T>(runtime, size, tile);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("R in the place of A", "[qr]", float, double) {
+  Runtime runtime({.cpus = 2, .gpus = 0});
+  check_all<TestType>(runtime);
+}
+
+TEMPLATE_TEST_CASE("R in the place of A on a GPU", "[gpu][sanitize]", float, double) {
+  test::require_gpu();
+  Runtime runtime({.cpus = 0, .gpus = 1});
+  check_all<TestType>(runtime);
+}
