@@ -41,6 +41,18 @@ E named(const char* argument, std::span<const Named<E>> all, const std::string& 
   return *found;
 }
 
+/// A column of real numbers as float64. Throws TypeError for another, which NumPy would convert and lose a part of.
+nb::object numbers_of(const std::string& name, nb::handle column) {
+  const nb::object own = nb::getattr(column, "dtype", nb::none());  // pandas has types of its own, with missing values
+  const nb::object type = nb::hasattr(own, "kind") ? own : nb::object(numpy("asarray")(column).attr("dtype"));
+  const auto kind = nb::cast<std::string>(type.attr("kind"));
+  if (kind.find_first_not_of("biuf") != std::string::npos)
+    throw nb::type_error(
+        ("data: " + name + " has values of type " + nb::cast<std::string>(nb::str(type)) + ", not real numbers")
+            .c_str());
+  return numpy("array")(column, "dtype"_a = "float64");
+}
+
 /// The columns that the model and the rows take of a table: a dict of columns, a data frame, or a structured array.
 Table table_of(nb::handle data, std::vector<std::string> wanted, const RowColumns& rows) {
   const auto has = [&](const std::string& name) {
@@ -56,7 +68,7 @@ Table table_of(nb::handle data, std::vector<std::string> wanted, const RowColumn
       const nb::tuple unique = nb::cast<nb::tuple>(numpy("unique")(column, "return_inverse"_a = true));
       column = unique[1];
     }
-    const Argument values(name.c_str(), numpy("array")(column, "dtype"_a = "float64"));
+    const Argument values(name.c_str(), numbers_of(name, column));
     values.require_vector();
     const auto numbers = Columns<double>::on_host(values);
     if (!table.names.empty() && table.rows != numbers.rows)

@@ -1,14 +1,23 @@
 #include "interfaces/c/arguments.hpp"
 #include <tesela/algorithms/eigen/symmetric_inertia.hpp>
+#include <tesela/algorithms/support/report_not_finite.hpp>
 #include <tesela/runtime/shortest.hpp>
 
 #include <cmath>
 
 namespace tesela::c {
 
+/// Waits. 1 + the first column with NaN or an infinity on or below the diagonal.
+template <class T>
+Status finite_triangle(Graph& g, const TileMatrix<T>& A) {
+  report_not_finite(g, A, FinitePart::lower);
+  return g.wait();
+}
+
 /// How many eigenvalues of a symmetric matrix are below sigma, from the pivots of A - sigma I without any reduction,
 /// and how sure that is: the count is that of a matrix at most `uncertainty` (2-norm) away. Infinite where the
-/// factorization broke down: move sigma a little. The lower triangle is read (uplo 'L'), and A not changed.
+/// factorization broke down: move sigma a little. The lower triangle is read (uplo 'L'), and A not changed. info = j >
+/// 0: its column j is not finite.
 template <class T>
 Code symmetric_inertia(char uplo, index_t n, const T* a, index_t lda, double sigma, index_t* below,
                        double* uncertainty) {
@@ -22,6 +31,8 @@ Code symmetric_inertia(char uplo, index_t n, const T* a, index_t lda, double sig
   const index_t edge = suitable_inertia_tile(session.runtime());
   const auto A = array.in_tiles(session, {edge, edge});
   Graph g(session);
+  if (const Status status = finite_triangle(g, A); !status.ok())
+    return failed(status.info, "column " + std::to_string(status.info) + " of A is not finite");
   const SymmetricInertia found = tesela::symmetric_inertia(g, A, sigma);
   *below = found.below;
   *uncertainty = found.uncertainty;
@@ -41,13 +52,17 @@ nb::tuple inertia(nb::handle a_given, double sigma, bool lower) {
   given.require_square();
   const Argument a = lower ? given : given.transposed();
   return in_precision({&a}, [&]<class T>(T) {
-    const SymmetricInertia found = with_workers([&](const c::Session& session) {
+    const auto [status, found] = with_workers([&](const c::Session& session) {
       const index_t edge = suitable_inertia_tile(session.runtime());
       const Columns<T> columns(session, a);
       const auto A = columns.in_tiles(session, {edge, edge});
       Graph g(session);
-      return symmetric_inertia(g, A, sigma);
+      if (const Status finite = c::finite_triangle(g, A); !finite.ok()) return std::pair(finite, SymmetricInertia());
+      return std::pair(Status(), symmetric_inertia(g, A, sigma));
     });
+    if (!status.ok())
+      raise_lin_alg_error("symmetric_inertia: column " + std::to_string(status.info) + " of a is not finite",
+                          "not finite", nb::none());
     return nb::make_tuple(found.below, found.uncertainty);
   });
 }
@@ -61,6 +76,11 @@ Returns
 (int, float)
     The count, and how sure it is: that of a matrix at most so far away (2-norm); infinite where the factorization
     broke down: move sigma a little.
+
+Raises
+------
+numpy.linalg.LinAlgError
+    If the triangle that is read is not finite.
 
 Examples
 --------

@@ -71,6 +71,17 @@ Found<T> part_of(const Spectrum<T>& found, std::size_t first, std::size_t count)
   return part;
 }
 
+/// (low, high] of what counts [low, high), with all that is nearer to an end than rounding as equal to it.
+template <class T>
+SpectrumOptions above_ends(Graph& g, std::span<const T> t, SpectrumOptions options) {
+  if (!std::isfinite(options.low) && !std::isfinite(options.high)) return options;
+  const SineToeplitz<T> A(g, t);
+  const double above = 8 * std::ldexp(toeplitz_resolution(A), A.exponent());  // what is counted at is 4 below
+  options.low += above;
+  options.high += above;
+  return options;
+}
+
 AnyArray eigh_toeplitz(nb::handle c_given, bool eigvals_only, const ByIndex& by_index, const ByValue& by_value) {
   const Argument c("c", c_given);
   c.require_vector();
@@ -94,7 +105,7 @@ AnyArray eigh_toeplitz(nb::handle c_given, bool eigvals_only, const ByIndex& by_
       if (n == 0) return Found<T>{{}, HostMatrix<T>(0, 0), {}};
       const auto column = Columns<T>::on_host(c);
       Graph g(session);
-      const Spectrum<T> spectrum = toeplitz_spectrum<T>(g, span_of(column), options);
+      const Spectrum<T> spectrum = toeplitz_spectrum<T>(g, span_of(column), above_ends<T>(g, span_of(column), options));
       if (!spectrum.good()) {
         Found<T> none;
         none.problem = std::to_string(spectrum.values.size()) + " of " + std::to_string(spectrum.expected) +

@@ -62,6 +62,16 @@ void reserve_cores(detail::ScopedEnvironment& env, bool several) {
   if (gpus > 0 && detail::usable_cores() > gpus + wanted) env.set("STARPU_RESERVE_NCPU", std::to_string(wanted));
 }
 
+/// Workers look for work without a pause: of many on a core none gets far, and StarPU's start alone takes minutes.
+void require_cores_for(int workers) {
+  constexpr int anywhere = 8, on_each = 4;
+  const int cores = workers > anywhere ? detail::usable_cores() : 0;
+  if (cores > 0 && workers > std::max(anywhere, on_each * cores))
+    throw ArgumentError("Runtime", "cpus",
+                        std::to_string(workers) + " workers on " + std::to_string(cores) +
+                            " cores are too many; at most " + std::to_string(std::max(anywhere, on_each * cores)));
+}
+
 void apply(const RuntimeOptions& options, detail::ScopedEnvironment& env, bool several) {
   if (options.scheduler) {
     if (!known_scheduler(*options.scheduler))
@@ -82,6 +92,7 @@ void apply(const RuntimeOptions& options, detail::ScopedEnvironment& env, bool s
       if (*value < 0) throw ArgumentError("Runtime", argument, std::to_string(*value) + " is negative");
       env.set(variable, std::to_string(*value));
     }
+  require_cores_for(options.cpus.value_or(0));
   if (const int there = config::have_cuda ? count_cuda_devices() : 0; options.gpus.value_or(0) > there)
     throw EnvironmentError("Runtime: " + std::to_string(*options.gpus) + " GPUs wanted, and " +
                            (!config::have_cuda ? "this build has no CUDA variants"

@@ -175,8 +175,12 @@ def main():
             rows.append((name, peer, f"{medians['ours']:.4f}", f"{medians[peer]:.4f}", f"{ratio:.2f}", target, f"{differences[peer]:.1e}"))
             print("{:28} {:28} {:>9} {:>9} {:>7} {:>7} {:>11}".format(*rows[-1]), flush=True)
     if options.csv:
-        with open(options.csv, "w", newline="") as file:
-            csv.writer(file).writerows(rows)
+        try:
+            with open(options.csv, "w", newline="") as file:
+                csv.writer(file).writerows(rows)
+        except OSError as problem:
+            print(f"tesela: bench interfaces: cannot write {options.csv}: {problem.strerror}", file=sys.stderr)
+            sys.exit(3)
 
 
 if __name__ == "__main__":

@@ -14,8 +14,9 @@ __global__ void search(typename NotFinite<T>::Args args, index_t rows, index_t c
   for (index_t j = blockIdx.x; j < columns; j += gridDim.x) {
     index_t end = rows;
     if (args.upper) end = min(rows, args.first_column + j - args.first_row + 1);
+    const index_t first = args.lower ? max(index_t{0}, args.first_column + j - args.first_row) : 0;
     bool strange = false;
-    for (index_t i = threadIdx.x; i < end; i += blockDim.x) strange |= !isfinite(a[i + j * ld]);
+    for (index_t i = first + threadIdx.x; i < end; i += blockDim.x) strange |= !isfinite(a[i + j * ld]);
     if (__syncthreads_or(strange) != 0 && threadIdx.x == 0) {
       const int column = static_cast<int>(j + 1);
       for (int seen = atomicCAS(status, 0, column); seen > column;) {

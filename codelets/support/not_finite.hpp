@@ -12,8 +12,9 @@ struct NotFinite {
   static constexpr std::uint32_t color = 0x937860;
   struct Args {
     bool upper = false;                       ///< what is below the matrix's diagonal does not count
+    bool lower = false;                       ///< what is above
     index_t first_row = 0, first_column = 0;  ///< of the tile, in the matrix
-    std::uint64_t cost_key() const { return upper ? 1 : 0; }
+    std::uint64_t cost_key() const { return upper || lower ? 1 : 0; }
   };
   static void cpu(const Args& args, In<T> a, InOut<int> status);
   static void cuda(CudaContext& context, const Args& args, In<T> a, InOut<int> status);

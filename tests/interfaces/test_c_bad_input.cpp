@@ -87,6 +87,8 @@ TEST_CASE("C: a number that is wrong by itself is named by its argument", "[c][b
   }
   CHECK(said().find("-1e-300") != std::string::npos);
   a[3] = nan;
+  CHECK(tesela_dsymmetric_inertia('L', 5, a.data(), 5, 0, &below, &uncertainty) == 1);
+  CHECK(said().find("column 1 of A is not finite") != std::string::npos);
   CHECK(tesela_dtoeplitz_eig('N', 5, a.data(), w.data(), nullptr, 1) == -3);
   CHECK(tesela_dtoeplitz_solve(5, 1, a.data(), b.data(), 5, nullptr) > 0);
   CHECK(tesela_dtridiagonal_count_below(5, a.data(), b.data(), 0, &below) == -2);

@@ -24,11 +24,12 @@ void every_place(Runtime& runtime) {
             std::vector<T> a(static_cast<std::size_t>(ld * shape.cols), Limits::quiet_NaN());
             for (index_t c = 0; c < shape.cols; ++c) std::fill_n(a.data() + c * ld, shape.rows, T(-1));
             a[static_cast<std::size_t>(i + j * ld)] = value;
-            for (const FinitePart part : {FinitePart::all, FinitePart::upper}) {
+            for (const FinitePart part : {FinitePart::all, FinitePart::upper, FinitePart::lower}) {
               const auto A = TileMatrix<T>::map(runtime, a.data(), shape.rows, shape.cols, ld, tile);
               Graph g(runtime);
               report_not_finite(g, A, part);
-              const bool seen = value != Limits::max() && (part == FinitePart::all || i <= j);
+              const bool seen =
+                  value != Limits::max() && (part == FinitePart::all || (part == FinitePart::upper ? i <= j : i >= j));
               CAPTURE(shape.rows, shape.cols, tile.mb, tile.nb, value, i, j);
               REQUIRE(g.wait().info == (seen ? j + 1 : 0));
             }

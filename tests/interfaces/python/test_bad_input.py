@@ -149,6 +149,7 @@ def test_arrays_that_share_memory_are_not_overwritten_under_each_other():
         lambda a: tesela.qr(a),
         lambda a: tesela.cholesky(a),
         lambda a: tesela.eigh(a),
+        lambda a: tesela.symmetric_inertia(a),
         lambda a: tesela.eigh_toeplitz(a[1]),
         lambda a: tesela.solve_toeplitz(a[1], np.ones(3)),
         lambda a: tesela.solve_tridiagonal(a[0], a[1], a[2], np.ones(3)),
@@ -161,6 +162,20 @@ def test_nan_is_never_an_answer(call):
     a[1, 1] = np.nan
     with pytest.raises((np.linalg.LinAlgError, ValueError)):
         call(a)
+
+
+def test_what_must_not_be_written_to_is_not():
+    both = {"overwrite_a": True, "overwrite_b": True}
+    a, b = np.asfortranarray(random(1, 40, 40) + 20 * np.eye(40)), np.ones(40)
+    expected = np.linalg.solve(a, b)
+    for array in (a, b):
+        array.flags.writeable = False
+    kept = a.copy()
+    x = tesela.solve(a, b, **both)
+    assert x is not b and np.allclose(x, expected)
+    assert tesela.qr(a, mode="r", overwrite_a=True).r is not a
+    assert np.allclose(tesela.lstsq(a, b, **both).x, expected)
+    assert np.array_equal(a, kept) and (b == 1).all()
 
 
 def test_an_array_that_another_thread_lets_go_stays_until_the_call_is_over():

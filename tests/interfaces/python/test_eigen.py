@@ -82,6 +82,20 @@ def test_symmetric_inertia_counts(n, lower, dtype, layout, seed):
     assert np.sum(values < 0.3 - uncertainty) <= below <= np.sum(values < 0.3 + uncertainty)
 
 
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("lower", [True, False])
+def test_symmetric_inertia_of_what_is_not_finite(bad, lower):
+    for i, j in ((0, 0), (299, 0), (150, 150), (299, 299), (280, 270)):
+        a = symmetric(1, 300) + 60 * np.eye(300)
+        a[j, i] = bad  # above the diagonal
+        if i == j or not lower:
+            with pytest.raises(np.linalg.LinAlgError, match="not finite") as caught:
+                tesela.symmetric_inertia(a, lower=lower)
+            assert caught.value.status == "not finite"
+        else:
+            assert tesela.symmetric_inertia(a, lower=lower)[0] == 0
+
+
 def test_what_is_not_finite_is_an_error_with_its_status():
     a = np.eye(3)
     a[2, 1] = np.nan

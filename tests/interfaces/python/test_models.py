@@ -143,3 +143,12 @@ def test_bad_input(model, more):
 def test_columns_of_different_length():
     with pytest.raises(ValueError, match="rows"):
         tesela.sem(MODEL, {**market(), "rain": np.zeros(3)})
+
+
+@pytest.mark.parametrize("kind", [complex, object, "U8", "datetime64[s]"])
+def test_columns_of_other_kinds_are_type_errors(kind):
+    data = market(rows=50)
+    data["rain"] = data["rain"].astype("i8").astype(kind)
+    with pytest.raises(TypeError, match="rain has values of type"):
+        tesela.sem(MODEL, data)
+    assert np.isfinite(tesela.sem(MODEL, {**data, "rain": np.arange(50)})["demand"].coefficients).all()

@@ -50,11 +50,13 @@ def test_what_cannot_start_says_why():
         import tesela
         try: tesela.start(scheduler="none of them")
         except ValueError as e: print("none of them" in str(e))
+        try: tesela.start(cpus=10**6)
+        except ValueError as e: print("1000000 workers on" in str(e))
         try: tesela.start(cpus=0, gpus=0)
         except OSError as e: print("STARPU_NCPU" in str(e))
         print(len(tesela.workers()) > 0)
         """,
-        "True\nTrue\nTrue\n",
+        "True\nTrue\nTrue\nTrue\n",
     )
 
 

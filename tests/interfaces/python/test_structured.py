@@ -106,6 +106,17 @@ def test_eigh_toeplitz_and_counts(n, dtype, layout, data, seed):
         assert norm(tesela.eigh_toeplitz(c, eigvals_only=True, subset_by_value=(middle[i], np.inf)) - expected[i + 1 :]) <= bound
 
 
+@given(st.integers(2, 60), st.sampled_from([np.float64, np.float32]), st.data())
+def test_the_upper_end_of_a_range_belongs_to_it(n, dtype, data):
+    c = np.zeros(n, dtype)
+    c[:2] = 2, -1
+    values = 2 - 2 * np.cos(np.arange(1, n + 1) * np.pi / (n + 1))
+    i = data.draw(st.integers(0, n - 2))
+    j = data.draw(st.integers(i + 1, n - 1))
+    found = tesela.eigh_toeplitz(c, eigvals_only=True, subset_by_value=(values[i], values[j]))  # as scipy.linalg.eigh
+    assert len(found) == j - i and np.allclose(found, values[i + 1 : j + 1], atol=1e-5)
+
+
 @pytest.mark.parametrize(
     "call",
     [
