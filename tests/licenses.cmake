@@ -1,6 +1,7 @@
-# cmake -D SOURCE=… -D "FILES=…" -D FFTW=ON|OFF -P licenses.cmake
+# cmake -D SOURCE=… -D "FILES=…" -D FFTW=ON|OFF [-D PASSED_ON=ON] -P licenses.cmake
 #
 # Every library that these programs and libraries load stands in docs/licenses.md. FFTW is loaded where it was asked for.
+# With -D PASSED_ON=ON they are a wheel's, and none of the GPL is among them.
 cmake_minimum_required(VERSION 3.25)
 
 file(READ ${SOURCE}/docs/licenses.md page)
@@ -20,11 +21,19 @@ foreach(file IN LISTS FILES)
   string(REGEX MATCHALL "[^ \t\n/]+[.]so[^ \t\n/]*" loaded "${output}")
   foreach(library IN LISTS loaded)
     string(REGEX REPLACE "[.]so.*" "" name "${library}")
+    set(digit "[0-9a-f]")
+    set(four ${digit}${digit}${digit}${digit})
+    string(REGEX REPLACE "-${four}${four}([.]|$)" "\\1" name "${name}")  # by which auditwheel makes names its own
+    string(REGEX REPLACE "(libopenblas)p-r[0-9.]+" "\\1" name "${name}")
     string(REGEX REPLACE "(libevent_[a-z]+)-.*" "\\1" name "${name}")
     if(name STREQUAL "linux-vdso" OR name MATCHES "^lib(asan|ubsan|tsan)$" OR name IN_LIST all)
       continue()
     endif()
     list(APPEND all ${name})
+    if(name STREQUAL "libfxt" AND PASSED_ON)
+      message("${file} loads ${library}, which is GPL")
+      math(EXPR mistakes "${mistakes} + 1")
+    endif()
     if(name MATCHES "^libfftw" AND NOT FFTW)
       message("${file} loads ${library} in a build without TESELA_FFTW")
       math(EXPR mistakes "${mistakes} + 1")
