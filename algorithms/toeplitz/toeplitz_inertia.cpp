@@ -50,6 +50,7 @@ SineToeplitz<T>::SineToeplitz(Graph& g, std::span<const T> t)
   rms_ = std::sqrt(squares / static_cast<double>(n_));
   insert_or_run<ToeplitzToCauchy<T>>(g, {}, {}, column(), blocks());
   insert_or_run<CauchyTables<T>>(g, {}, {n_}, tables());
+  if (g.runtime().ranks() > 1) static_cast<void>(tables().read());  // all ranks have them, as blocks() from here on
   const auto c = blocks().read();
   for (index_t a = 0; a < n_; ++a) largest_ = std::max(largest_, std::abs(static_cast<double>(c(a, 2))));
 }
@@ -73,19 +74,22 @@ std::vector<double> reports(Graph& g, const SineToeplitz<T>& A, const std::vecto
   const auto count = static_cast<index_t>(shifts.size());
   if (batch <= 0) {
     // A GPU runs hundreds of blocks side by side in the time of one; cores take few at a time.
-    const index_t workers = g.runtime().gpus() > 0 ? g.runtime().gpus() : 2 * std::max(1, g.runtime().cpus());
+    const index_t workers =
+        g.runtime().ranks() * (g.runtime().gpus() > 0 ? g.runtime().gpus() : 2 * std::max(1, g.runtime().cpus()));
     batch = std::max<index_t>(1, (count + workers - 1) / workers);
     if (g.runtime().gpus() > 0) batch = std::min(batch, cauchy_batch(A.n()));
   }
   TileMatrix<double> sigma(g.runtime(), count, 1, {batch, 1}, "sigma");
   TileMatrix<double> report(g.runtime(), CauchyReport::rows, 2 * count, {CauchyReport::rows, 2 * batch}, "report");
   sigma.copy_from(shifts.data(), count);
-  for (index_t i = 0; i < sigma.mt(); ++i)
+  for (index_t i = 0; i < sigma.mt(); ++i) {
+    const Priority where = g.runtime().ranks() > 1 ? on_gpu_number(static_cast<std::size_t>(i)) : on_gpu;
     if (options.solver == ToeplitzSolver::levinson)
-      g.insert<LevinsonCount<T>>(on_gpu, {}, A.column(), sigma(i, 0), report(0, i),
+      g.insert<LevinsonCount<T>>(where, {}, A.column(), sigma(i, 0), report(0, i),
                                  g.scratch<T>(levinson_count_rows(A.n()), batch));
     else
-      g.insert<CauchyCount<T>>(on_gpu, {}, A.blocks(), sigma(i, 0), report(0, i), g.scratch<T>(cauchy_table(A.n()), 1));
+      g.insert<CauchyCount<T>>(where, {}, A.blocks(), sigma(i, 0), report(0, i), g.scratch<T>(cauchy_table(A.n()), 1));
+  }
   std::vector<double> all(static_cast<std::size_t>(CauchyReport::rows * 2 * count));
   report.copy_to(all.data(), CauchyReport::rows);
   return all;

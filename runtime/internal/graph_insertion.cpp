@@ -140,7 +140,7 @@ detail::OwnedTask Graph::Impl::make_task(const Insertion& task, std::int32_t whe
   t->priority = task.priority.value;
   if (const int device = options.gpu >= 0 ? options.gpu : task.priority.device; where == STARPU_CUDA && device >= 0) {
     auto& workers = state->gpu_workers;
-    auto& some = workers[static_cast<std::size_t>(device) % workers.size()];
+    auto& some = workers[static_cast<std::size_t>(device / state->ranks) % workers.size()];  // dealt to ranks first
     t->workerids = some.data();
     t->workerids_len = static_cast<unsigned>(some.size());
   }

@@ -31,8 +31,16 @@ bool reads(Mode mode) { return mode != Mode::out && mode != Mode::scratch; }
 int Graph::Impl::rank_of(const Insertion& task) const {
   for (std::size_t b = 0; b < task.data.size(); ++b)
     if (const int place = task.data[b]->whereabouts().place; writes(mode_of(task, b)) && place >= 0) return place;
-  for (std::size_t b = 0; b < task.data.size(); ++b)
-    if (const int holder = task.data[b]->whereabouts().holder; reads(mode_of(task, b)) && holder >= 0) return holder;
+  int reader = -1;
+  for (std::size_t b = 0; b < task.data.size(); ++b) {
+    const detail::Whereabouts& where = task.data[b]->whereabouts();
+    if (!reads(mode_of(task, b)) || where.holder < 0) continue;
+    if (where.copies != ~std::uint64_t{0} >> (64 - state->ranks)) return where.holder;
+    if (reader < 0) reader = where.holder;
+  }
+  // All have what it reads.
+  if (task.priority.device >= 0) return task.priority.device % state->ranks;
+  if (reader >= 0) return reader;
   for (std::size_t b = 0; b < task.data.size(); ++b)
     if (writes(mode_of(task, b))) return task.data[b]->usual_place();
   return 0;

@@ -126,6 +126,24 @@ TEST_CASE("solutions of tridiagonal systems are the same, byte for byte, and all
   }
 }
 
+TEST_CASE("all ranks look for eigenvalues of a Toeplitz matrix, and find those of one process") {
+  require_ranks();
+  const CoresAlone cores_alone;
+  for (const Words& more : {Words{}, {"--vectors"}}) {
+    const Words problem = Words{"toeplitz", "eig", "--n", "700", "--method", "lanczos", "--json", "-"} + more;
+    const TemporaryFolder folder;
+    REQUIRE(run_tesela(problem + Words{"--out", folder / "alone.npy"}).code == 0);
+    const Outcome all = on_ranks(3, problem + Words{"--out", folder / "together.npy"});
+    INFO(all.err);
+    REQUIRE(all.code == 0);
+    const auto report = nlohmann::json::parse(all.out);
+    CHECK(report["status"] == "ok");
+    CHECK(report["checks"]["found"] == report["checks"]["expected"]);
+    for (const auto& rank : report["ranks"]) CHECK(rank["tasks"] > 20);
+    CHECK(contents(folder / "together.npy") == contents(folder / "alone.npy"));
+  }
+}
+
 TEST_CASE("each rank reads its rows of a tall and skinny matrix in a file") {
   require_ranks();
   const TemporaryFolder folder;
@@ -165,27 +183,26 @@ TEST_CASE("ranks share the GPUs of their host, and fewer GPUs than ranks are tol
   const int gpus = tesela::count_cuda_devices();
   if (gpus == 0) SKIP("no GPU");
   require_ranks();
-  for (const char* nobind : {"0", "1"})
-    for (const int ranks : {1, 2, 3, 4}) {
-      ProcessOptions options;
-      options.environment["STARPU_WORKERS_NOBIND"] = nobind;
-      for (const Words& words :
-           {Words{"gemm", "--n", "1500"}, {"qr", "--m", "1100", "--n", "900", "--tile", "200x100"}}) {
-        const Outcome all = run_on_ranks(ranks, Words{tesela::test::tesela()} + words + Words{"--json", "-"}, options);
-        INFO(ranks << " ranks: " << all.err);
-        REQUIRE(all.code == 0);
-        const auto report = nlohmann::json::parse(all.out);
-        CHECK(report["status"] == "ok");
-        CHECK((all.err.find("compute on cores alone") != std::string::npos) == (ranks > gpus));
-        std::size_t workers_on_gpus = 0;
-        for (const auto& worker : report["workers"])
-          workers_on_gpus += worker["name"].get<std::string>().starts_with("CUDA") ? 1U : 0U;
-        CHECK(workers_on_gpus >= 1);  // rank 0's
-      }
-      const Outcome none = run_on_ranks(ranks, {tesela::test::tesela(), "gemm", "--n", "300", "--ncuda", "0"}, options);
-      CHECK(none.code == 0);
-      CHECK(none.err.find("compute on cores alone") == std::string::npos);
+  for (const auto& [ranks, nobind] : {std::pair{1, "0"}, {2, "0"}, {2, "1"}, {3, "0"}, {4, "0"}}) {
+    ProcessOptions options;
+    options.environment["STARPU_WORKERS_NOBIND"] = nobind;
+    for (const Words& words :
+         {Words{"gemm", "--n", "1500"}, {"qr", "--m", "1100", "--n", "900", "--tile", "200x100"}}) {
+      const Outcome all = run_on_ranks(ranks, Words{tesela::test::tesela()} + words + Words{"--json", "-"}, options);
+      INFO(ranks << " ranks: " << all.err);
+      REQUIRE(all.code == 0);
+      const auto report = nlohmann::json::parse(all.out);
+      CHECK(report["status"] == "ok");
+      CHECK((all.err.find("compute on cores alone") != std::string::npos) == (ranks > gpus));
+      int on_gpus = 0;  // of rank 0's workers
+      for (const auto& worker : report["workers"])
+        on_gpus += worker["name"].get<std::string>().starts_with("CUDA") ? 1 : 0;
+      CHECK(on_gpus >= 1);
     }
+  }
+  const Outcome none = run_on_ranks(gpus + 1, {tesela::test::tesela(), "gemm", "--n", "300", "--ncuda", "0"});
+  CHECK(none.code == 0);
+  CHECK(none.err.find("compute on cores alone") == std::string::npos);
 }
 
 TEST_CASE("what ranks cannot share says so") {

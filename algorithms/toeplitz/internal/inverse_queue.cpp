@@ -51,7 +51,8 @@ InverseQueue<T>::InverseQueue(Graph& g, const SineToeplitz<T>& A, const Spectrum
     : graph_(g),
       matrix_(A),
       options_(options),
-      ahead_(g.runtime().gpus() > 0 ? groups : static_cast<std::size_t>(std::max(1, g.runtime().cpus()))),
+      ahead_(g.runtime().gpus() > 0 ? groups
+                                    : static_cast<std::size_t>(std::max(1, g.runtime().cpus() * g.runtime().ranks()))),
       starts_(start_vectors<T>(g.runtime(), A.n(), options)) {}
 
 template <class T>

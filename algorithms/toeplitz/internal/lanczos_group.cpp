@@ -9,6 +9,15 @@ using namespace kernels;
 
 constexpr std::size_t at_a_time = LanczosTest::at_a_time;
 
+/// Writes nothing: among several ranks a tile stays where it is first written.
+template <class T>
+struct Claim {
+  static constexpr auto name = "claim";
+  struct Args {};
+  static void cpu(const Args&, Out<T>) {}
+  static void cuda(CudaContext&, const Args&, Out<T>) {}
+};
+
 template <class T>
 LanczosGroup<T>::LanczosGroup(Graph& g, const SineToeplitz<T>& A, const SpectrumOptions& options, std::size_t number,
                               index_t slots)
@@ -16,6 +25,7 @@ LanczosGroup<T>::LanczosGroup(Graph& g, const SineToeplitz<T>& A, const Spectrum
   Runtime& runtime = g.runtime();
   for (index_t s = 0; s < slots; ++s) {
     slots_.push_back({{}, 0, 0, OneTile<T>(runtime, lanczos_slot(A.n(), capacity()), "slot")});
+    if (runtime.ranks() > 1) g.insert<Claim<T>>(where(), {}, *slots_.back().basis);
     if (s % LanczosTest::at_a_time != 0) continue;
     bundles_.push_back({OneTile<double>(runtime, lanczos_histories(capacity()), "histories"), {}, {}});
     const auto all = (*bundles_.back().histories).write();

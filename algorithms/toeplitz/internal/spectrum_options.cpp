@@ -12,6 +12,10 @@ namespace tesela::detail {
 using namespace kernels;
 namespace {
 
+/// Of all ranks.
+index_t all_gpus(const Runtime& runtime) { return static_cast<index_t>(runtime.gpus()) * runtime.ranks(); }
+index_t all_cpus(const Runtime& runtime) { return static_cast<index_t>(runtime.cpus()) * runtime.ranks(); }
+
 /// The residual of a Ritz value, relative to it, that suits the precision.
 template <class T>
 double usual_tolerance(bool vectors) {
@@ -28,7 +32,9 @@ index_t group_for(const Runtime& runtime, index_t n, const SpectrumOptions& o) {
   const double bytes = (3 * static_cast<double>(slot.rows * slot.cols) + static_cast<double>(work.rows)) * sizeof(T),
                room = 0.8 * static_cast<double>(runtime.device_bytes()) / runtime.gpus();
   const double intervals = 1.4 * static_cast<double>(n) / static_cast<double>(o.per_interval),
-               share = runtime.gpus() > 1 ? std::max(16.0, intervals / (4.0 * runtime.gpus())) : 64;
+               share = all_gpus(runtime) > 1
+                           ? std::max(16.0, intervals / (4.0 * static_cast<double>(all_gpus(runtime))))
+                           : 64;
   const auto fit = static_cast<index_t>(std::clamp(room / bytes, 1.0, std::min(share, 64.0)));
   return fit > batch ? fit - fit % batch : fit;
 }
@@ -48,7 +54,7 @@ bool usual_search(const SpectrumOptions& o) {
 bool dense_is_faster(const Runtime& runtime, index_t n, const SpectrumOptions& o) {
   if (runtime.gpus() > 0 || !usual_search(o)) return false;
   if (std::isfinite(o.low) || std::isfinite(o.high) || o.smallest > 0 || o.largest > 0) return false;
-  return n <= 4096 && runtime.cpus() <= 2;
+  return n <= 4096 && all_cpus(runtime) <= 2;
 }
 
 void check_options(index_t n, const SpectrumOptions& o) {
@@ -83,7 +89,7 @@ SpectrumOptions settled_options(const Runtime& runtime, index_t n, SpectrumOptio
   if (o.tolerance == 0) o.tolerance = usual_tolerance<T>(refined(o));
   if (o.group == 0) o.group = gpu ? group_for<T>(runtime, n, o) : 1;
   o.group = std::min<index_t>(o.group, most_side_by_side);
-  if (o.window == 0) o.window = gpu ? 3 * o.group * runtime.gpus() : 2 * std::max(1, runtime.cpus()) + 2;
+  if (o.window == 0) o.window = gpu ? 3 * o.group * all_gpus(runtime) : 2 * std::max<index_t>(1, all_cpus(runtime)) + 2;
   o.window = std::min(o.window, n);  // no more intervals than eigenvalues
   return o;
 }
