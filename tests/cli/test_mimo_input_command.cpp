@@ -1,0 +1,130 @@
+#include "tests/support/mimo_command.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <complex>
+#include <fstream>
+#include <limits>
+
+// Inputs that no detector takes, the ones that test_mimo_detect_command.cpp does not have.
+
+using namespace tesela;
+using namespace tesela::test;
+using Number = std::complex<double>;
+
+namespace {
+
+const Command detect{{"mimo", "detect"}};
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
+
+bool exists(const std::string& path) { return static_cast<bool>(std::ifstream(path)); }
+
+}  // namespace
+
+TEST_CASE("mimo detect: NaN and Inf in every file, with the file and the place") {
+  MimoTestFiles files;
+  const std::string prior = files.folder / "prior.npy", cov = files.folder / "cov.npy", points = files.folder / "p.txt";
+  for (const double bad : {not_a_number, infinity, -infinity}) {
+    std::vector<double> known(10, 0.5);
+    known[7] = bad;
+    write_array(prior, {5, 2}, known.data());
+    detect.refuses(files.words({"--n0", "0.1", "--soft", "sts", "--prior", prior}), "prior.npy");
+    detect.refuses(files.words({"--n0", "0.1", "--soft", "sts", "--prior", prior}), "[3, 1]");
+    const Number white[] = {2, 0, 0, {0, bad}};
+    write_array(cov, {2, 2}, white);
+    detect.refuses(files.words({"--noise-cov", cov}), "[1, 1]");
+    for (const char* const p : {"s", "d"}) {
+      MimoTestFiles other;
+      other.channels[13] = {0, bad};
+      other.write(5);
+      detect.refuses(other.words({"-p", p}), "[3, 0, 1]");
+      MimoTestFiles third;
+      third.signals[9] = bad;
+      third.write(5);
+      detect.refuses(third.words({"-p", p, "--buffer", "2"}), "[4, 1]");
+    }
+  }
+  for (const char* const text : {"nan 0 0\n0 1 1\n", "1 inf 0\n0 1 1\n"}) {
+    std::ofstream(points) << text;
+    detect.refuses({"--constellation", points}, points);
+  }
+  // A number that single precision cannot hold.
+  MimoTestFiles large;
+  large.channels[2] = 1e300;
+  large.write(5);
+  detect(large.words({"--no-check"}));  // ||y - H s|| is beyond all numbers there
+  detect.refuses(large.words({"-p", "s"}), "[0, 1, 0]");
+}
+
+TEST_CASE("mimo detect: shapes that disagree, with both") {
+  MimoTestFiles files;
+  std::vector<int> labels(12);
+  write_array(files.s, {5, 1}, labels.data());
+  detect.refuses(files.words({"--sent", files.s}), "5 x 1");
+  write_array(files.s, {4, 2}, labels.data());
+  detect.refuses(files.words({"--sent", files.s}), "4 x 2");
+  std::vector<Number> numbers(40);
+  write_array(files.h, {5, 3, 2}, numbers.data());
+  detect.refuses(files.words(), "5 x 2");
+  write_array(files.h, {5, 2, 2, 2}, numbers.data());
+  detect.refuses(files.words(), "5 x 2 x 2 x 2");
+  write_array(files.h, {20}, numbers.data());
+  detect.refuses(files.words(), "h.npy");
+  write_array(files.h, {5, 2, 3}, numbers.data());
+  detect.refuses({"--h", files.h, "--y", files.y, "--constellation", "bpsk,qpsk"}, "names 2, there are 3 streams");
+  std::ofstream(files.h) << "no numbers";
+  detect.refuses(files.words(), "h.npy");
+}
+
+TEST_CASE("mimo detect: more streams than antennas, and dependent columns, by detector") {
+  const TemporaryFolder folder;
+  const std::string out = folder / "s.npy";
+  const Words wide{"--nt", "3", "--nr", "2", "--signals", "20", "--constellation", "qpsk", "--ebn0", "12", "--method"};
+  const Words rank{"--nt", "2", "--signals", "9", "--channel", "rank:1", "--ebn0", "12", "--out-s", out, "--method"};
+  for (const char* const method : {"zf", "zf-sic", "lr"}) {
+    detect.refuses(wide + Words{method}, "3 streams, 2 antennas");
+    for (const char* const p : {"s", "d"}) {
+      const auto report = detect(rank + Words{method, "-p", p}, 1);
+      CHECK(check(report, "failed") == 9);
+      CHECK(report["status"] == "dependent columns: 9 signals have no answer, the first is 1");
+      CHECK(!exists(out));
+    }
+  }
+  for (const char* const method : {"sd", "mmse", "mmse-sic", "kbest:8", "fsd:1", "nway", "mf", "ep", "babai"}) {
+    detect(wide + Words{method});
+    detect(rank + Words{method});
+  }
+  CHECK(exists(out));
+}
+
+TEST_CASE("mimo detect: no noise, no signals") {
+  const TemporaryFolder folder;
+  const std::string s = folder / "s.npy", llr = folder / "llr.npy", points = folder / "points.npy";
+  for (const char* const method :
+       {"sd", "brute", "babai", "mf", "zf", "mmse", "zf-sic", "mmse-sic", "kbest", "fsd", "nway", "lr", "ep", "bfs-gemm"})
+    CHECK(check(detect({"--nt", "2", "--nr", "3", "--signals", "30", "--n0", "0", "--method", method}),
+                "uncertified") == 0);
+  for (const char* const kind : {"sts", "app", "mmse", "nway"})
+    detect.refuses({"--nt", "2", "--n0", "0", "--soft", kind}, "--soft needs a variance above 0");
+  detect.refuses({"--nt", "2", "--n0", "-0.5", "--soft", "sts"}, "--n0");
+  detect({"--nt", "3", "--signals", "0", "--soft", "sts", "--out-s", s, "--out-llr", llr, "--out-points", points});
+  CHECK(read_whole_array(s).dims == std::vector<index_t>{0, 3});
+  CHECK(read_complex_array<double>(llr).dims == std::vector<index_t>{0, 12});
+  CHECK(read_complex_array<double>(points).dims == std::vector<index_t>{0, 3});
+}
+
+TEST_CASE("mimo detect: H and y of any scale have the same answer") {
+  const MimoTestFiles files;
+  const std::string one = files.folder / "one.npy", other = files.folder / "other.npy";
+  detect(files.words({"--out-s", one}));
+  for (const double scale : {1e150, 1e-150}) {
+    MimoTestFiles scaled;
+    for (Number& x : scaled.channels) x *= scale;
+    for (Number& x : scaled.signals) x *= scale;
+    scaled.write(5);
+    for (const char* const method : {"sd", "brute", "zf", "mmse", "kbest:4", "nway"}) {
+      detect(scaled.words({"--out-s", other, "--method", method}));
+      CHECK(read_whole_array(other).values == read_whole_array(one).values);
+    }
+  }
+}
