@@ -192,18 +192,23 @@ void mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::complex
   const double radius = search_radius(shape, options);
   const auto detector = detector_of(options.method);
   const bool reduced = options.method == MimoMethod::lr;
-  const bool nway = options.method == MimoMethod::nway && runtime.gpus() > 0;
-  const SearchLists lists = nway ? lists_with_parts(alphabets)
-                                 : lists_of(alphabets, reduced             ? SearchForm::real
-                                                       : brute || detector ? SearchForm::complex
-                                                                           : options.form);
-  const bool quick = nway && kernels::QuickDetector<T>::takes(shape.antennas, shape.streams, lists.amplitudes);
+  const bool gpu = detector && !reduced && runtime.gpus() > 0;
+  const SearchLists lists = gpu ? lists_with_parts(alphabets)
+                                : lists_of(alphabets, reduced             ? SearchForm::real
+                                                      : brute || detector ? SearchForm::complex
+                                                                          : options.form);
+  typename kernels::Detector<T>::Args detecting;
+  if (detector)
+    detecting = {shape.streams, 1, *detector, options.order, options.up, options.keep, options.n0, lists.labels};
+  const bool quick =
+      gpu && kernels::QuickDetector<T>::takes(detecting, shape.antennas, lists.amplitudes, lists.most_amplitudes());
   if (options.order == ColumnOrder::best && lists.columns.cols() > 8)
     refuse("order", "best of " + std::to_string(lists.columns.cols()) + " columns; at most 8");
   const SearchTiles<T> tiles(
       runtime, shape, channels, y, lists,
       options.batch > 0 || quick || !(brute || detector) ? options.batch : batch_on_cores(shape));
   const index_t n = shape.streams, batch = tiles.batch, coherence = tiles.coherence;
+  detecting.coherence = coherence;
   const auto L = TileMatrix<int>::map(runtime, found.labels.data(), n, shape.signals, n, {n, batch}, "s");
   const auto R =
       TileMatrix<SearchReport>::map(runtime, found.reports.data(), 1, shape.signals, 1, {1, batch}, "reports");
@@ -223,12 +228,9 @@ void mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::complex
       g.insert<kernels::BruteSearch<T>>({n, coherence, candidates(alphabets)}, h, received, columns, points, L(0, t),
                                         R(0, t));
     else if (quick)
-      g.insert<kernels::QuickDetector<T>>(on_gpu, {n, coherence, options.keep, lists.labels}, h, received, columns,
-                                          points, L(0, t), R(0, t));
+      g.insert<kernels::QuickDetector<T>>(on_gpu, detecting, h, received, columns, points, L(0, t), R(0, t));
     else if (detector)
-      g.insert<kernels::Detector<T>>(
-          {n, coherence, *detector, options.order, options.up, options.keep, options.n0, lists.labels}, h, received,
-          columns, points, L(0, t), R(0, t));
+      g.insert<kernels::Detector<T>>(detecting, h, received, columns, points, L(0, t), R(0, t));
     else
       // While models are new a core would take whole batches.
       g.insert<kernels::SphereSearch<T>>(

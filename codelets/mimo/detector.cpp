@@ -1,8 +1,11 @@
 #include <tesela/codelets/mimo/detector.hpp>
+#include <tesela/codelets/mimo/internal/linear_decisions_body.hpp>
 #include <tesela/codelets/mimo/internal/paths.hpp>
 #include <tesela/codelets/mimo/internal/special_detectors.hpp>
 
 #include <algorithm>
+#include <numeric>
+#include <optional>
 #include <vector>
 
 namespace tesela::kernels {
@@ -13,7 +16,10 @@ template <class T>
 class Detecting {
  public:
   using Number = Complex<T>;
-  Detecting(const typename Detector<T>::Args& args, const ChannelView<T>& view) : args_(args), tree_(view) {}
+  Detecting(const typename Detector<T>::Args& args, const ChannelView<T>& view)
+      : args_(args),
+        tree_(view),
+        linear_({view.antennas, view.streams, nullptr, view.antennas, view.columns, view.points}) {}
 
   void channel(const std::complex<T>* h) {
     tree_.channel(reinterpret_cast<const Number*>(h));
@@ -26,17 +32,15 @@ class Detecting {
         if (args_.kind == DetectorKind::nway && args_.keep > 0) keep_weakest(static_cast<std::size_t>(args_.keep));
         return;
       case DetectorKind::zf_sic:
-      case DetectorKind::mmse_sic:
-      case DetectorKind::zf:
-      case DetectorKind::mmse: {
-        const bool sic = args_.kind == DetectorKind::zf_sic || args_.kind == DetectorKind::mmse_sic;
-        const bool noise = args_.kind == DetectorKind::mmse || args_.kind == DetectorKind::mmse_sic;
-        const auto order = tree_.ordered(sic ? args_.order : ColumnOrder::natural, args_.up, args_.n0);
-        factors_.push_back(
-            tree_.factor(order, noise ? tree_.scaled_n0(args_.n0) : T(0), args_.kind == DetectorKind::mmse));
+      case DetectorKind::mmse_sic: {
+        const T alpha2 = args_.kind == DetectorKind::mmse_sic ? tree_.scaled_n0(args_.n0) : T(0);
+        factors_.push_back(tree_.factor(tree_.ordered(args_.order, args_.up, args_.n0), alpha2, false));
         return;
       }
       case DetectorKind::mf:
+      case DetectorKind::zf:
+      case DetectorKind::mmse:
+        return linear_channel(reinterpret_cast<const Number*>(h));
       case DetectorKind::lr:
       case DetectorKind::ep:
       case DetectorKind::bfs_gemm:
@@ -49,17 +53,13 @@ class Detecting {
     tree_.receive(signal);
     PathChoice<T> choice(tree_, signal);
     nodes_ = 0;
-    for (const Factors<T>& f : factors_)
-      if (f.singular && args_.kind != DetectorKind::kbest && args_.kind != DetectorKind::fsd &&
-          args_.kind != DetectorKind::nway)
-        return fail(labels);
+    const bool sic = args_.kind == DetectorKind::zf_sic || args_.kind == DetectorKind::mmse_sic;
+    if ((sic && factors_.front().singular) || (linear_factors_ && linear_factors_->singular)) return fail(labels);
     switch (args_.kind) {
       case DetectorKind::mf:
-        matched_filter(choice);
-        break;
       case DetectorKind::zf:
       case DetectorKind::mmse:
-        linear(factors_.front(), choice);
+        linear(signal, choice);
         break;
       case DetectorKind::zf_sic:
       case DetectorKind::mmse_sic:
@@ -100,28 +100,48 @@ class Detecting {
     return report;
   }
 
-  void matched_filter(PathChoice<T>& choice) {
+  /// In double, whatever T is: so it is what a GPU finds.
+  void linear_channel(const Number* h) {
     const index_t m = tree_.view().antennas;
-    std::vector<int> at;
+    exact_h_.clear(), squares_.clear(), linear_factors_.reset();
+    double all = 0;
+    for (index_t j = 0; j < streams(); ++j)
+      for (index_t i = 0; i < m; ++i) exact_h_.push_back(exact(h[i + j * tree_.view().ld]));
+    linear_.channel(exact_h_.data());
     for (index_t j = 0; j < streams(); ++j) {
-      Number sum{};
-      T square = 0;
-      for (index_t i = 0; i < m; ++i) {
-        const Number& x = tree_.h()[static_cast<std::size_t>(i + j * m)];
-        sum += conj(x) * tree_.y()[static_cast<std::size_t>(i)], square += norm(x);
+      double square = 0;
+      for (index_t i = 0; i < m; ++i) square += norm(linear_.h()[static_cast<std::size_t>(i + j * m)]);
+      squares_.push_back(square), all += square;
+    }
+    const double n0 = args_.kind == DetectorKind::mmse ? linear_.scaled_n0(args_.n0) : 0;
+    if (args_.kind == DetectorKind::mf || n0 > drowning_noise * all) return;
+    std::vector<int> order(static_cast<std::size_t>(streams()));
+    std::iota(order.begin(), order.end(), 0);
+    linear_factors_ =
+        linear_.factor(order, n0, args_.kind == DetectorKind::mmse, n0 > 0 ? rounding_of<double> : rounding_of<T>);
+  }
+  static Complex<double> exact(Number x) { return {x.re, x.im}; }
+
+  void linear(const Number* received, PathChoice<T>& choice) {
+    const index_t m = tree_.view().antennas;
+    std::vector<Complex<double>> y;
+    for (index_t i = 0; i < m; ++i) y.push_back(exact(received[i]));
+    linear_.receive(y.data());
+    std::vector<int> at;
+    if (linear_factors_) {
+      const std::vector<Complex<double>> x = linear_.estimate(*linear_factors_);
+      for (std::size_t j = 0; j < x.size(); ++j)
+        at.push_back(
+            linear_.slice(index_t(j), x[j], {args_.kind == DetectorKind::mmse ? linear_factors_->bias(j) : 1.0, 0}));
+    } else {
+      for (index_t j = 0; j < streams(); ++j) {
+        Complex<double> sum{};
+        for (index_t i = 0; i < m; ++i)
+          sum += conj(linear_.h()[static_cast<std::size_t>(i + j * m)]) * linear_.y()[static_cast<std::size_t>(i)];
+        at.push_back(linear_.slice(j, sum, {squares_[static_cast<std::size_t>(j)], 0}));
       }
-      at.push_back(tree_.slice(j, sum, {square, 0}));
     }
     nodes_ = streams();
-    choice.take(at);
-  }
-
-  void linear(const Factors<T>& f, PathChoice<T>& choice) {
-    const std::vector<Number> x = tree_.estimate(f);
-    std::vector<int> at;
-    for (std::size_t j = 0; j < x.size(); ++j)
-      at.push_back(tree_.slice(index_t(j), x[j], {args_.kind == DetectorKind::mmse ? f.bias(j) : T(1), 0}));
-    nodes_ = f.n;
     choice.take(at);
   }
 
@@ -140,6 +160,10 @@ class Detecting {
   typename Detector<T>::Args args_;
   Paths<T> tree_;
   std::vector<Factors<T>> factors_;
+  Paths<double> linear_;  ///< of mf, zf and mmse
+  std::optional<Factors<double>> linear_factors_;
+  std::vector<Complex<double>> exact_h_;
+  std::vector<double> squares_;  ///< of H's columns
   long long nodes_ = 0;
 };
 

@@ -1,5 +1,5 @@
 #include <tesela/codelets/mimo/internal/nway_tree_body.hpp>
-#include <tesela/codelets/mimo/internal/tree_body.hpp>
+#include <tesela/codelets/mimo/internal/quick_launches.hpp>
 #include <tesela/codelets/mimo/quick_detector.hpp>
 
 #include <cuda_runtime_api.h>
@@ -13,23 +13,10 @@ constexpr int detect_threads = 128;
 template <int S>
 inline constexpr int most_signals = S == 4 ? detect_threads : detect_threads / (S / 2 + 1);
 
-template <class T>
-struct NwayBatch {
-  ChannelView<T> view;  // of the first channel
-  const Complex<T>* y;
-  index_t ld_y, signals, coherence;
-  int* labels;
-  index_t ld_labels;
-  SearchReport* reports;
-  index_t ld_reports;
-  BitLists lists;
-  int keep;
-};
-
 /// As many threads as it has streams go through a signal: each makes a tree, and the trees of the streams that noise
 /// hurts most are gone through by all of them, one after the other.
 template <int S, class T>
-__global__ void __launch_bounds__(detect_threads) nway_detect(NwayBatch<T> all, int together) {
+__global__ void __launch_bounds__(detect_threads) nway_detect(HardBatch<T> all, int together) {
   __shared__ __align__(16) unsigned char room[most_signals<S> * sizeof(NwayTree<T, S>)];
   __shared__ T pivots[detect_threads], distances[detect_threads];
   const int n = all.lists.n, own = static_cast<int>(threadIdx.x), j = own % n, signal = own / n;
@@ -103,7 +90,7 @@ __global__ void __launch_bounds__(detect_threads) nway_detect(NwayBatch<T> all, 
 }
 
 template <int S, class T>
-void launch(const NwayBatch<T>& all, CUstream_st* stream) {
+void launch(const HardBatch<T>& all, CUstream_st* stream) {
   const index_t n = all.lists.n, together = detect_threads / n;
   nway_detect<S>
       <<<static_cast<unsigned>(ceil_div(all.signals, together)), static_cast<unsigned>(together * n), 0, stream>>>(
@@ -119,7 +106,8 @@ void QuickDetector<T>::cuda(CudaContext& context, const Args& args, In<std::comp
                             Out<SearchReport> reports) {
   if (y.cols == 0) return;
   const auto n = static_cast<int>(args.streams);
-  const mimo::NwayBatch<T> all{
+  const bool nway = args.kind == DetectorKind::nway;
+  const mimo::HardBatch<T> all{
       {h.rows, args.streams, reinterpret_cast<const mimo::Complex<T>*>(h.data), h.ld, columns.data, points.data},
       reinterpret_cast<const mimo::Complex<T>*>(y.data),
       y.ld,
@@ -129,9 +117,17 @@ void QuickDetector<T>::cuda(CudaContext& context, const Args& args, In<std::comp
       labels.ld,
       reports.data,
       reports.ld,
-      {n, columns.data, points.data, true},
-      args.keep > 0 && args.keep < n ? static_cast<int>(args.keep) : n};
-  if (n <= 4)
+      {n, columns.data, points.data, columns.cols > args.streams},
+      args.kind,
+      args.order,
+      args.up,
+      nway && (args.keep == 0 || args.keep > n) ? n : static_cast<int>(args.keep),
+      args.n0};
+  if (args.kind == DetectorKind::kbest)
+    mimo::launch_kbest(all, context.stream());
+  else if (!nway)
+    mimo::launch_linear(all, context.stream());
+  else if (n <= 4)
     mimo::launch<4>(all, context.stream());
   else if (n <= 8)
     mimo::launch<8>(all, context.stream());

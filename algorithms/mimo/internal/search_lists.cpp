@@ -80,6 +80,13 @@ SearchLists lists_with_parts(const std::vector<Constellation>& alphabets) {
   return made;
 }
 
+index_t SearchLists::most_amplitudes() const {
+  int most = 0;
+  const index_t parts = amplitudes > 0 ? columns.cols() / 3 : columns.cols();  // points stand before them
+  for (index_t c = parts; c < columns.cols(); ++c) most = std::max(most, columns(0, c).count);
+  return most;
+}
+
 namespace {
 
 /// Of an exponent whose bits are all set, one more at its end gives the sign's bit: one sum and one mask an element.

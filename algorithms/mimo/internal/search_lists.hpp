@@ -34,7 +34,8 @@ struct SearchLists {
   int labels = 0;
   HostMatrix<kernels::SearchColumn> columns;
   HostMatrix<kernels::SearchPoint> points;
-  index_t amplitudes = 0;  ///< of lists_with_parts: how many points are amplitudes
+  index_t amplitudes = 0;           ///< of lists_with_parts: how many points are amplitudes
+  index_t most_amplitudes() const;  ///< of one of its columns that are parts
 };
 SearchLists lists_of(const std::vector<Constellation>& alphabets, SearchForm form);
 /// Complex form; and of square QAM, when all streams are such, the amplitudes of real and imaginary parts behind it,

@@ -2,46 +2,49 @@
 
 #include <tesela/codelets/mimo/internal/lane_reflectors_body.hpp>
 
-// Orders of the columns of a real matrix that a group of lanes holds; order_body.hpp and signal_orders_body.hpp say
-// what they are. A lane has its column x of the matrix, and its column c of the inverse of the Gram matrix. Internal to
+// Orders of the columns of a matrix that a group of lanes holds; order_body.hpp and signal_orders_body.hpp say what
+// they are. A lane has its column x of the matrix, and its column c of the inverse of the Gram matrix. Internal to
 // codelets/mimo.
 
 namespace tesela::kernels::mimo {
 
-template <class T, int S, class Warp>
+template <class F, int S, class Warp>
 struct LaneOrder {
+  using T = RealOf<F>;
   Group<S, Warp> group;
   int n;
-  bool left;     ///< this lane's column is not placed yet
-  int place;     ///< where it goes
-  T c[S], diag;  ///< diag: c's own element
+  bool left;  ///< this lane's column is not placed yet
+  int place;  ///< where it goes
+  F c[S];
+  T diag;  ///< c's own element
 
   TESELA_INLINE LaneOrder(Warp& warp, int columns) : group(warp), n(columns), left(group.j < n), place(group.j) {}
 
   /// c of A^H A + alpha2 I, by Gauss and Jordan's elimination; a pivot that rounding has lost is replaced.
-  TESELA_INLINE void invert(int m, const T* x, T alpha2) {
+  TESELA_INLINE void invert(int m, const F* x, T alpha2) {
     TESELA_FLAT
     for (int i = 0; i < S; ++i) {
-      c[i] = i == group.j ? alpha2 : T(0);
+      c[i] = number<F>(i == group.j ? alpha2 : T(0));
       if (i >= n) continue;
       TESELA_FLAT
       for (int q = 0; q < S; ++q)
-        if (q < m) c[i] += group.from(x[q], i) * x[q];
+        if (q < m) c[i] = plus_dot(c[i], group.from(x[q], i), x[q]);
     }
-    const T trace = group.sum(left ? own(c) : T(0));
+    const T trace = group.sum(left ? real(own(c)) : T(0));
     const T floor = (trace > 0 ? trace : T(1)) * (sizeof(T) == 4 ? T(1e-7) : T(1e-15));
     TESELA_ROLLED
     for (int k = 0; k < n; ++k) {
-      const T present = element(c, k), found = group.from(present, k), pivot = found > floor ? found : floor;
+      const F present = element(c, k);
+      const T found = group.from(real(present), k), pivot = found > floor ? found : floor;
       const bool mine = group.j == k;
-      const T row = (mine ? T(1) : present) / pivot;
+      const F row = (mine ? number<F>(1) : present) / pivot;
       TESELA_FLAT
       for (int i = 0; i < S; ++i) {
-        const T factor = group.from(c[i], k);
-        c[i] = i == k ? row : (mine ? T(0) : c[i]) - factor * row;
+        const F factor = group.from(c[i], k);
+        c[i] = i == k ? row : (mine ? number<F>(0) : c[i]) - factor * row;
       }
     }
-    diag = own(c);
+    diag = real(own(c));
   }
 
   /// The column whose key is the least comes to place `last`; which one that is.
@@ -63,15 +66,15 @@ struct LaneOrder {
 
   /// c without that column.
   TESELA_INLINE void remove(int gone) {
-    const T mine = element(c, gone);
-    const T factor = mine / group.from(diag, gone);
+    const F mine = element(c, gone);
+    const F factor = mine / group.from(diag, gone);
     TESELA_FLAT
     for (int i = 0; i < S; ++i)
       if (i < n) c[i] -= group.from(c[i], gone) * factor;
-    diag -= mine * factor;
+    diag -= real(conj(mine) * factor);
   }
 
-  TESELA_INLINE void vblast(int m, const T* x, T alpha2) {
+  TESELA_INLINE void vblast(int m, const F* x, T alpha2) {
     invert(m, x, alpha2);
     TESELA_ROLLED
     for (int last = n - 1; last >= 0; --last) remove(choose(diag, last));
@@ -116,13 +119,13 @@ struct LaneOrder {
 
  private:
   /// x[k], without an address that depends on k.
-  TESELA_INLINE static T element(const T* x, int k) {
-    T found = x[0];
+  TESELA_INLINE static F element(const F* x, int k) {
+    F found = x[0];
     TESELA_FLAT
     for (int i = 1; i < S; ++i) found = i == k ? x[i] : found;
     return found;
   }
-  TESELA_INLINE T own(const T* x) const { return element(x, group.j); }
+  TESELA_INLINE F own(const F* x) const { return element(x, group.j); }
 };
 
 }  // namespace tesela::kernels::mimo

@@ -64,11 +64,18 @@ class Paths {
   const std::vector<Number>& h() const { return h_; }
   const std::vector<Number>& y() const { return y_; }
 
-  void channel(const Number* h) {
+  /// unit: what else distances are added to, or 0; all is so small that T has room for many of them.
+  void channel(const Number* h, double unit = 0) {
     view_.h = h;
     const index_t m = view_.antennas, n = view_.streams;
     h_.resize(static_cast<std::size_t>(m * n));
     facts_ = load_channel<Number>(view_, h_.data());
+    constexpr int room = std::numeric_limits<T>::max_exponent / 2;
+    if (const int beyond = exponent_of(unit) - 2 * facts_.exponent - room; unit > 0 && beyond > 0) {
+      const Scale<T> down((beyond + 1) / 2);
+      for (Number& x : h_) x = down(x);
+      facts_.exponent += (beyond + 1) / 2;
+    }
     facts_.reach = 0;
     for (index_t j = 0; j < n; ++j) {
       double sum = 0;
@@ -108,7 +115,9 @@ class Paths {
     return order;
   }
 
-  Factors<T> factor(const std::vector<int>& order, T alpha2, bool with_spread) const {
+  /// rounding: of the numbers that H had before; columns are dependent where it hides that they are not.
+  Factors<T> factor(const std::vector<int>& order, T alpha2, bool with_spread,
+                    double rounding = std::numeric_limits<T>::epsilon()) const {
     const index_t rows = view_.antennas, n = view_.streams, m = alpha2 > 0 ? rows + n : rows;
     Factors<T> f{m,
                  n,
@@ -129,7 +138,7 @@ class Paths {
     for (index_t j = 0; j < n; ++j)
       for (index_t i = 0; i <= j; ++i) largest = std::max(largest, size_of(f.r(i, j)));
     for (index_t k = 0; k < n && !f.singular; ++k)
-      f.singular = !(size_of(f.r(k, k)) > 8 * static_cast<T>(n) * std::numeric_limits<T>::epsilon() * largest);
+      f.singular = !(size_of(f.r(k, k)) > 8 * static_cast<T>(n) * static_cast<T>(rounding) * largest);
     if (with_spread && !f.singular) spread(f);
     return f;
   }

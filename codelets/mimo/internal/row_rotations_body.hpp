@@ -13,6 +13,8 @@ template <class T>
 inline constexpr T endless = std::numeric_limits<T>::infinity();
 template <class T>
 inline constexpr T largest_number = std::numeric_limits<T>::max();
+template <class T>
+inline constexpr double rounding_of = static_cast<double>(std::numeric_limits<T>::epsilon());
 
 /// 1 / root of x > 0.
 TESELA_INLINE double inverse_root(double x) {
@@ -91,8 +93,9 @@ struct RowRotations {
     }
   }
 
-  /// z becomes the estimate. False where columns are dependent, as far as rounding can tell.
-  TESELA_INLINE bool solve() {
+  /// z becomes the estimate. False where columns are dependent, as far as rounding can tell. Without `spreads` there
+  /// are none.
+  TESELA_INLINE bool solve(double rounding = rounding_of<double>, bool spreads = true) {
     double largest = 0, least = endless<double>;
     TESELA_FLAT
     for (int i = 0; i < end(); ++i) {
@@ -103,10 +106,11 @@ struct RowRotations {
       for (int j = i + 1; j < end(); ++j)
         if (j < n && size_of(r[place(i, j)]) > largest) largest = size_of(r[place(i, j)]);
     }
-    if (!(least > 8 * n * 2.3e-16 * largest)) return false;
+    if (!(least > 8 * n * rounding * largest)) return false;
     TESELA_FLAT
     for (int i = 0; i < end(); ++i) diagonal[i] = i < n ? 1 / diagonal[i] : 0, spread[i] = 0;
     substitute(end() - 1, z);
+    if (!spreads) return true;
     // R^-1 column by column.
     TESELA_FLAT
     for (int c = 0; c < end(); ++c) {

@@ -246,7 +246,7 @@ TEST_CASE("ep is between mmse and sd where there are many streams, and answers w
     }
 }
 
-TEMPLATE_TEST_CASE("nway on a GPU is that of cores", "[gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("hard detectors on a GPU are those of cores", "[gpu][sanitize]", float, double) {
   require_gpu();
   struct Case {
     Problem<TestType> p;
@@ -257,13 +257,15 @@ TEMPLATE_TEST_CASE("nway on a GPU is that of cores", "[gpu][sanitize]", float, d
   shared_runtime.reset();
   {
     const auto cores = std::make_unique<Runtime>(RuntimeOptions{.cpus = 1, .gpus = 0});
-    const auto add = [&](Problem<TestType> p, index_t keep) {
-      const MimoOptions options{.method = MimoMethod::nway, .keep = keep};
+    const auto add = [&](Problem<TestType> p, const std::string& method, ColumnOrder order = ColumnOrder::mmse_vblast) {
+      MimoOptions options{.order = order, .n0 = p.n0};
+      parse_mimo_method("test", method, options);
       Graph g(*cores);
       Detection alone = mimo_detect(g, p.shape, p.h, p.y, p.alphabets, options);
       all.push_back({std::move(p), options, std::move(alone)});
     };
-    for (const index_t keep : {0, 1, 3}) {
+    for (const char* const method :
+         {"nway", "nway:1", "nway:3", "mf", "zf", "mmse", "kbest:8", "kbest:16", "kbest:31"}) {
       for (const MimoShape& shape : {MimoShape{1, 1, 5, 1},
                                      {2, 3, 100, 7},
                                      {2, 2, 33, 0},
@@ -271,21 +273,64 @@ TEMPLATE_TEST_CASE("nway on a GPU is that of cores", "[gpu][sanitize]", float, d
                                      {5, 6, 20, 1},
                                      {8, 8, 9, 1},
                                      {16, 16, 2, 1}})
-        add(problem<TestType>(shape, "16qam", "rayleigh", 9), keep);
-      add(problem<TestType>({3, 3, 50, 1}, "64qam,qpsk,16qam", "rayleigh", 14), keep);
-      add(problem<TestType>({3, 3, 50, 1}, "8psk,bpsk,16qam", "rayleigh", 9), keep);  // on cores
+        add(problem<TestType>(shape, "16qam", "rayleigh", 9), method);
+      add(problem<TestType>({3, 3, 50, 1}, "64qam,qpsk,16qam", "rayleigh", 14), method);
+      add(problem<TestType>({3, 3, 50, 1}, "8psk,bpsk,16qam", "rayleigh", 9), method);  // nway and kbest: on cores
     }
+    for (const char* const method : {"mf", "zf", "mmse"}) {
+      add(problem<TestType>({4, 40, 30, 1}, "1024qam", "rayleigh", 20), method);
+      for (const char* const channel : {"rank:1", "zero"})
+        add(problem<TestType>({3, 3, 30, 1}, "16qam", channel, 9), method);
+      auto loud = problem<TestType>({3, 3, 30, 1}, "16qam", "rayleigh", 9);
+      loud.n0 = 1e60;
+      add(std::move(loud), method);
+    }
+    for (const ColumnOrder order :
+         {ColumnOrder::natural, ColumnOrder::norm, ColumnOrder::sqrd, ColumnOrder::vblast, ColumnOrder::mmse_sqrd})
+      add(problem<TestType>({4, 5, 40, 1}, "64qam,qpsk,256qam,16qam", "rayleigh", 16), "kbest:12", order);
+    for (const char* const method : {"kbest:33", "bfs-gemm:8", "lr", "fsd", "ep"})  // on cores
+      add(problem<TestType>({2, 2, 20, 1}, "16qam", "rayleigh", 9), method);
+    add(problem<TestType>({3, 2, 30, 1}, "16qam", "rayleigh", 9), "kbest:16");
+    add(problem<TestType>({3, 3, 30, 1}, "16qam", "zero", 9), "kbest:16");
   }
   Runtime gpu({.cpus = 1, .gpus = 1});
   for (auto& [p, options, alone] : all) {
-    CAPTURE(options.keep, p.shape.streams, p.shape.antennas, p.alphabets[0].name);
+    CAPTURE(int(options.method), int(options.order), options.keep, p.shape.streams, p.shape.antennas,
+            p.alphabets[0].name);
     Graph g(gpu);
     const Detection found = mimo_detect(g, p.shape, p.h, p.y, p.alphabets, options);
-    CHECK(differences(found, alone) == 0);
-    for (std::size_t k = 0; k < found.reports.size(); ++k) {
+    // In single precision kbest may drop another one of two paths that are as near as rounding can tell.
+    const index_t apart = differences(found, alone);
+    CHECK(apart <= (sizeof(TestType) == 4 && options.method == MimoMethod::kbest ? 1 : 0));
+    for (std::size_t k = 0; k < found.reports.size() && apart == 0; ++k) {
       CHECK(found.reports[k].nodes == alone.reports[k].nodes);
       CHECK(found.reports[k].flags == alone.reports[k].flags);
       CHECK(std::abs(found.reports[k].distance - alone.reports[k].distance) <= 1e-12 * alone.reports[k].distance);
     }
   }
+}
+
+TEMPLATE_TEST_CASE("hard detectors on a GPU: what is not finite is named, and the graph goes on", "[gpu][sanitize]",
+                   float, double) {
+  require_gpu();
+  shared_runtime.reset();
+  Runtime gpu({.cpus = 1, .gpus = 1});
+  const auto whole = problem<TestType>({4, 4, 200, 1}, "16qam", "rayleigh", 9);
+  for (const char* const method : {"mf", "zf", "mmse", "kbest:8", "kbest:16", "kbest:32", "nway", "nway:1", "sd"})
+    for (const double bad : {std::nan(""), HUGE_VAL}) {
+      MimoOptions options{.n0 = whole.n0, .batch = 50};
+      parse_mimo_method("test", method, options);
+      Graph g(gpu);
+      const Detection first = mimo_detect(g, whole.shape, whole.h, whole.y, whole.alphabets, options);
+      auto p = problem<TestType>({4, 4, 200, 1}, "16qam", "rayleigh", 9);
+      p.y(2, 130) = {0, static_cast<TestType>(bad)};
+      CAPTURE(method, bad);
+      check_throws<ArgumentError>("y: the value at [2, 130]",
+                                  [&] { mimo_detect(g, p.shape, p.h, p.y, p.alphabets, options); });
+      p.h(1, 4 * 60 + 3) = {static_cast<TestType>(bad), 0};
+      check_throws<ArgumentError>("channels: the value at [1, 243]",
+                                  [&] { mimo_detect(g, p.shape, p.h, p.y, p.alphabets, options); });
+      Graph again(gpu);
+      CHECK(differences(first, mimo_detect(again, whole.shape, whole.h, whole.y, whole.alphabets, options)) == 0);
+    }
 }

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <tesela/codelets/mimo/internal/hard_batch.hpp>
+
+// mf, zf and mmse of one signal by one thread, in double. Internal to codelets/mimo.
+
+namespace tesela::kernels::mimo {
+
+/// Beyond this many times ||H||^2 noise leaves nothing of mmse but the matched filter: what that neglects is as small
+/// as what rounding leaves of mmse's bias, 1 - N0 spread.
+inline constexpr double drowning_noise = 1e8;
+
+/// The label of the point p, which is its place in the list, of which |x - bias p| is least; of equal ones the lowest.
+/// It is the one next to x / bias where no other is about as near.
+TESELA_BOTH inline int sliced(const BitLists& lists, int j, Complex<double> x, double bias) {
+  const SearchColumn& own = lists.columns[j];
+  if (lists.square && bias > 0) {
+    const SearchColumn &re = lists.axis(j, false), &im = lists.axis(j, true);
+    bool clear = true;
+    const auto place = [&](double part, const SearchColumn& axis) {
+      const double last = axis.count - 1, at = (part / bias - axis.low) / axis.step;
+      const double inside = at > 0 ? (at < last ? at : last) : 0;
+      const int nearest = static_cast<int>(inside + 0.5);
+      clear = clear && std::fabs(at) < 1e9 && std::fabs(std::fabs(inside - nearest) - 0.5) > 1e-5;
+      return axis.first + nearest;
+    };
+    const int of_re = place(x.re, re), of_im = place(x.im, im);
+    if (clear) return lists.points[of_re].label | lists.points[of_im].label;
+  }
+  int best = 0;
+  double least = 0;
+  for (int k = 0; k < own.count; ++k) {
+    const SearchPoint& p = lists.points[own.first + k];
+    const double d = norm(x - bias * Complex<double>{p.re, p.im});
+    if (k == 0 || d < least) best = k, least = d;
+  }
+  return best;
+}
+
+/// Signal k of a call with up to S streams.
+template <int S, class T>
+TESELA_INLINE void decide_linearly(const HardBatch<T>& all, index_t k) {
+  const ChannelView<T> view = all.channel(k);
+  const Complex<T>* const y = all.y + k * all.ld_y;
+  const int n = all.lists.n;
+  const Exact<T> exact(view);
+  const bool mmse = all.kind == DetectorKind::mmse;
+  const double n0 = mmse ? scaled_noise<double>(all.n0, exact.exponent) : 0;
+  double size = 0;
+  for (index_t j = 0; mmse && j < n; ++j)
+    for (index_t i = 0; i < view.antennas; ++i) size += norm(exact(view.h[i + j * view.ld]));
+  int at[S];
+  if (all.kind == DetectorKind::mf || n0 > drowning_noise * size) {
+    TESELA_FLAT
+    for (int j = 0; j < (S <= 8 ? S : n); ++j) {
+      if (j >= n) continue;
+      Complex<double> sum{};
+      double square = 0;
+      for (index_t i = 0; i < view.antennas; ++i) {
+        const Complex<double> h = exact(view.h[i + j * view.ld]);
+        sum = plus_dot(sum, h, exact(y[i])), square += norm(h);
+      }
+      at[j] = sliced(all.lists, j, sum, square);
+    }
+  } else {
+    RowRotations<S> estimate(n, std::sqrt(n0));
+    TESELA_ROLLED
+    for (index_t i = 0; i < view.antennas; ++i) {
+      Complex<double> row[S];
+      TESELA_FLAT
+      for (int j = 0; j < estimate.end(); ++j) row[j] = j < n ? exact(view.h[i + j * view.ld]) : Complex<double>{0, 0};
+      estimate.take(row, exact(y[i]));
+    }
+    // Without noise columns are as dependent as the data's own rounding lets one see.
+    if (!estimate.solve(n0 > 0 ? rounding_of<double> : rounding_of<T>, mmse)) return all.fail(k);
+    TESELA_FLAT
+    for (int j = 0; j < estimate.end(); ++j)
+      if (j < n) at[j] = sliced(all.lists, j, estimate.z[j], mmse ? 1 - n0 * estimate.spread[j] : 1.0);
+  }
+  Complex<double> s[S];
+  TESELA_FLAT
+  for (int j = 0; j < (S <= 8 ? S : n); ++j) {
+    if (j >= n) continue;
+    const SearchPoint& p = all.lists.points[all.lists.columns[j].first + at[j]];
+    s[j] = {p.re, p.im}, all.labels[k * all.ld_labels + j] = p.label;
+  }
+  SearchReport report;
+  report.distance = std::ldexp(distance_of(view, y, Scale<double>(exact.exponent), s), exact.exponent);
+  report.nodes = n;
+  all.reports[k * all.ld_reports] = report;
+}
+
+}  // namespace tesela::kernels::mimo

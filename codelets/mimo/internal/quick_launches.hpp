@@ -1,0 +1,17 @@
+#pragma once
+
+#include <tesela/codelets/mimo/internal/hard_batch.hpp>
+
+struct CUstream_st;
+
+// The kernels of QuickDetector, which are compiled side by side. Internal to codelets/mimo.
+
+namespace tesela::kernels::mimo {
+
+template <class T>
+void launch_kbest(const HardBatch<T>& all, CUstream_st* stream);
+/// mf, zf and mmse.
+template <class T>
+void launch_linear(const HardBatch<T>& all, CUstream_st* stream);
+
+}  // namespace tesela::kernels::mimo

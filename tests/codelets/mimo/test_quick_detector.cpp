@@ -1,0 +1,217 @@
+#include "tests/support/host_warp.hpp"
+#include "tests/support/mimo.hpp"
+#include <tesela/algorithms/mimo/internal/search_lists.hpp>
+#include <tesela/codelets/mimo/internal/lane_paths_body.hpp>
+#include <tesela/codelets/mimo/internal/linear_decisions_body.hpp>
+
+#include <catch2/catch_template_test_macros.hpp>
+
+#include <limits>
+#include <vector>
+
+// What a GPU's lanes and threads do for hard decisions (quick_detector_kbest.cu, quick_detector_linear.cu), on a core: as
+// Detector.
+
+using namespace tesela;
+using namespace tesela::test;
+using namespace tesela::kernels;
+
+namespace {
+
+template <int S, class T>
+void by_lanes(const kernels::mimo::HardBatch<T>& all) {
+  if (all.kind != DetectorKind::kbest) {
+    for (index_t k = 0; k < all.signals; ++k) kernels::mimo::decide_linearly<S>(all, k);
+    return;
+  }
+  const auto by_groups = [&]<int G>() {
+    using Room = kernels::mimo::PathRoom<S, G, T>;
+    Room room;
+    for (index_t first = 0; first < all.signals; first += Room::signals)
+      HostWarp::run([&](HostWarp& warp) { kernels::mimo::LanePaths<S, G, T, HostWarp>(warp, all, room).run(first); });
+  };
+  if (all.keep <= 8)
+    by_groups.template operator()<8>();
+  else if (all.keep <= 16)
+    by_groups.template operator()<16>();
+  else
+    by_groups.template operator()<32>();
+}
+
+struct Way {
+  DetectorKind kind;
+  ColumnOrder order = ColumnOrder::mmse_vblast;
+  index_t keep = 0;
+  bool up = true;
+};
+
+template <class T>
+struct Both {
+  Detection ours, cores;
+};
+template <class T>
+Both<T> both(const Problem<T>& p, const Way& way) {
+  const auto lists = tesela::mimo::lists_with_parts(p.alphabets);
+  const index_t n = p.shape.streams, m = p.shape.antennas, signals = p.shape.signals;
+  const index_t coherence = p.shape.coherence == 0 ? signals : p.shape.coherence;
+  Both<T> found;
+  for (Detection* const d : {&found.ours, &found.cores}) {
+    d->labels = HostMatrix<int>(n, signals);
+    d->reports.resize(std::size_t(signals));
+  }
+  const kernels::mimo::HardBatch<T> all{
+      {m, n, reinterpret_cast<const kernels::mimo::Complex<T>*>(p.h.data()), m, lists.columns.data(),
+       lists.points.data()},
+      reinterpret_cast<const kernels::mimo::Complex<T>*>(p.y.data()),
+      m,
+      signals,
+      coherence,
+      found.ours.labels.data(),
+      n,
+      found.ours.reports.data(),
+      1,
+      {int(n), lists.columns.data(), lists.points.data(), lists.amplitudes > 0},
+      way.kind,
+      way.order,
+      way.up,
+      int(way.keep),
+      p.n0};
+  const index_t size = way.kind == DetectorKind::kbest ? std::max(m, n) : n;
+  if (size <= 4)
+    by_lanes<4>(all);
+  else if (size <= 8)
+    by_lanes<8>(all);
+  else
+    by_lanes<16>(all);
+  Detector<T>::cpu({n, coherence, way.kind, way.order, way.up, way.keep, p.n0}, {{p.h.data(), m, p.h.cols(), m}},
+                   {{p.y.data(), m, signals, m}}, {{lists.columns.data(), 1, lists.columns.cols(), 1}},
+                   {{lists.points.data(), 1, lists.points.cols(), 1}},
+                   {{found.cores.labels.data(), n, signals, n}}, {{found.cores.reports.data(), 1, signals, 1}});
+  return found;
+}
+
+/// Signals that differ; distances and nodes must not where labels do not.
+template <class T>
+index_t apart(const Problem<T>& p, const Way& way) {
+  const Both<T> found = both(p, way);
+  for (index_t k = 0; k < p.shape.signals; ++k) {
+    if (!std::equal(&found.ours.labels(0, k), &found.ours.labels(0, k) + p.shape.streams, &found.cores.labels(0, k)))
+      continue;
+    const SearchReport &x = found.ours.reports[std::size_t(k)], &y = found.cores.reports[std::size_t(k)];
+    CHECK(x.nodes == y.nodes);
+    CHECK(x.flags == y.flags);
+    CHECK(std::abs(x.distance - y.distance) <= 1e-12 * y.distance);
+  }
+  return differences(found.ours, found.cores);
+}
+
+template <class T>
+void scale(Problem<T>& p, double by) {
+  for (auto* const a : {&p.h, &p.y})
+    for (index_t e = 0; e < a->size(); ++e) a->data()[e] *= T(by);
+  p.n0 *= by * by;
+}
+
+constexpr Way linear_ways[] = {{DetectorKind::mf}, {DetectorKind::zf}, {DetectorKind::mmse}};
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("a warp's paths are those of a core's kbest", "", float, double) {
+  using T = TestType;
+  // In single precision a path that is dropped may be another one where two are as near as rounding can tell.
+  const index_t rare = sizeof(T) == 4 ? 1 : 0;
+  for (const MimoShape& shape : {MimoShape{1, 1, 9, 1},
+                                 {2, 3, 30, 7},
+                                 {2, 2, 30, 0},
+                                 {3, 2, 30, 1},
+                                 {4, 4, 40, 1},
+                                 {5, 6, 20, 1},
+                                 {8, 8, 10, 1},
+                                 {16, 16, 3, 1},
+                                 {9, 12, 3, 1}})
+    for (const index_t keep : {1, 2, 7, 16, 32}) {
+      CAPTURE(shape.streams, shape.antennas, keep);
+      CHECK(apart(problem<T>(shape, "16qam", "rayleigh", 9), {DetectorKind::kbest, ColumnOrder::mmse_vblast, keep}) <=
+            rare);
+    }
+  for (const ColumnOrder order : {ColumnOrder::natural, ColumnOrder::norm, ColumnOrder::sqrd, ColumnOrder::vblast})
+    for (const bool up : {true, false}) {
+      CAPTURE(int(order), up);
+      CHECK(apart(problem<T>({4, 5, 40, 1}, "64qam,qpsk,256qam,16qam", "rayleigh", 16),
+                  {DetectorKind::kbest, order, 12, up}) <= rare);
+    }
+  CHECK(apart(problem<T>({4, 4, 60, 1}, "64qam", "rayleigh", 0), {DetectorKind::kbest, ColumnOrder::sqrd, 32}) <= rare);
+  for (const char* const channel : {"correlated:0.9", "zero"})
+    CHECK(apart(problem<T>({3, 3, 20, 1}, "16qam", channel, 9), {DetectorKind::kbest, ColumnOrder::natural, 9}) <=
+          rare);
+  for (const double by : {1e-3, sizeof(T) == 4 ? 1e-30 : 1e-150, sizeof(T) == 4 ? 1e30 : 1e150}) {
+    auto p = problem<T>({3, 4, 30, 1}, "64qam", "rayleigh", 14);
+    scale(p, by);
+    CHECK(apart(p, {DetectorKind::kbest, ColumnOrder::sqrd, 8}) <= rare);
+  }
+}
+
+TEMPLATE_TEST_CASE("a warp's paths: all that there are are brute force, numbers that are none have no answer", "", float,
+                   double) {
+  using T = TestType;
+  for (const char* const channel : {"rayleigh", "rank:1", "zero"}) {
+    const auto p = problem<T>({2, 2, 20, 1}, "qpsk", channel, 3);
+    CHECK(differences(both(p, {DetectorKind::kbest, ColumnOrder::sqrd, 16}).ours,
+                      detect(p, {.method = MimoMethod::brute})) == 0);
+  }
+  for (const T bad : {std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::infinity()})
+    for (const bool of_y : {true, false}) {
+      auto p = problem<T>({4, 4, 20, 1}, "16qam", "rayleigh", 9);
+      if (of_y)
+        p.y(1, 5) = {bad, 0};
+      else
+        p.h(1, 5 * 4 + 2) = {0, bad};
+      const auto found = both(p, {DetectorKind::kbest, ColumnOrder::mmse_vblast, 16});
+      for (index_t k = 0; k < 20; ++k) {
+        const bool same = found.ours.labels(3, k) == found.cores.labels(3, k);
+        CHECK((k == 5 ? found.ours.reports[5].flags == SearchReport::failed && found.ours.labels(0, 5) == -1 : same));
+      }
+    }
+}
+
+TEMPLATE_TEST_CASE("a thread's linear decisions are those of a core", "", float, double) {
+  using T = TestType;
+  for (const Way& way : linear_ways) {
+    for (const index_t streams : {1, 2, 3, 4, 5, 8, 11, 16})
+      for (const index_t more : {0, 3}) {
+        CAPTURE(int(way.kind), streams, more);
+        CHECK(apart(problem<T>({streams, streams + more, 60, more == 0 ? 1 : 7}, "16qam", "rayleigh", 9), way) == 0);
+      }
+    CHECK(apart(problem<T>({2, 40, 30, 0}, "256qam", "rayleigh", 3), way) == 0);
+    for (const char* const names : {"64qam,qpsk,1024qam", "8psk,bpsk,256qam"})
+      for (const char* const channel : {"rayleigh", "rank:1", "correlated:0.99", "zero"})
+        for (const double db : {20.0, -110.0, -400.0}) {
+          CAPTURE(int(way.kind), names, channel, db);
+          CHECK(apart(problem<T>({3, 3, 40, 0}, names, channel, db), way) == 0);
+        }
+    for (const double by : {sizeof(T) == 4 ? 1e-30 : 1e-150, sizeof(T) == 4 ? 1e30 : 1e150}) {
+      auto p = problem<T>({3, 4, 30, 1}, "64qam", "rayleigh", 14);
+      scale(p, by);
+      CHECK(apart(p, way) == 0);
+    }
+    auto silent = problem<T>({3, 4, 30, 1}, "64qam", "rayleigh", 14);  // all points of a quarter are as near
+    for (index_t e = 0; e < silent.y.size(); ++e) silent.y.data()[e] = 0;
+    CHECK(apart(silent, way) == 0);
+  }
+}
+
+TEMPLATE_TEST_CASE("mmse in any noise: the matched filter where noise is all there is, and never without an answer", "",
+                   float, double) {
+  using T = TestType;
+  auto p = problem<T>({3, 4, 200, 1}, "16qam", "rayleigh", 60);
+  for (const double n0 : {1e10, 1e30, 1e60, 1e300}) {
+    p.n0 = n0;
+    CHECK(differences(both(p, {DetectorKind::mmse}).cores, both(p, {DetectorKind::mf}).cores) == 0);
+  }
+  p.n0 = 1e7;  // not yet, but as good as it
+  CHECK(differences(both(p, {DetectorKind::mmse}).cores, both(p, {DetectorKind::mf}).cores) <= 1);
+  auto dependent = problem<T>({3, 3, 20, 1}, "16qam", "rank:1", 20);
+  dependent.n0 = 0;
+  CHECK(both(dependent, {DetectorKind::mmse}).cores.failed() == 20);
+  CHECK(both(dependent, {DetectorKind::zf}).cores.failed() == 20);
+}
