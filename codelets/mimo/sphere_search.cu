@@ -1,3 +1,5 @@
+#include <tesela/codelets/mimo/internal/pair_launch.cuh>
+#include <tesela/codelets/mimo/internal/pair_search_body.hpp>
 #include <tesela/codelets/mimo/internal/quick_search.cuh>
 #include <tesela/codelets/mimo/sphere_search.hpp>
 
@@ -30,8 +32,14 @@ int multiprocessors() {
 /// How many steps a lane spends on a signal, and once its columns are in a better order. With a bound on nodes a signal
 /// goes to a warp soon; without one the sphere is better small before a warp shares what is inside.
 int quick_steps(index_t n) { return 8 * static_cast<int>(n); }
-int steps_again(index_t n, const SearchLimits& limits) {
-  return limits.max_nodes > 0 ? 4 * static_cast<int>(n) : 16384;
+/// `few` signals end when the last of them does.
+int steps_again(index_t n, const SearchLimits& limits, bool few) {
+  return limits.max_nodes > 0 ? 4 * static_cast<int>(n) : few ? 8 * static_cast<int>(n) : 16384;
+}
+
+template <class T>
+bool in_pairs(const Lanes<T>& all, const OrderChoice& choice, const SearchLimits& limits) {
+  return sizeof(T) == 4 && limits.max_nodes == 0 && pairs_search(choice.kind, all.view.streams);
 }
 
 template <class T>
@@ -45,28 +53,40 @@ void prepare_quickly(const Lanes<T>& all, const OrderChoice& choice, index_t cou
   kernel<<<blocks, prepare_threads, 0, stream>>>(all, choice, count, again);
 }
 
+/// Every signal's first search, by lanes.
 template <class T>
-void search_all_quickly(Lanes<T> all, const OrderChoice& choice, const SearchLimits& limits, index_t channels,
-                        CUstream_st* stream) {
-  const unsigned present = static_cast<unsigned>(multiprocessors());
+void search_first(const Lanes<T>& all, const OrderChoice& choice, const SearchLimits& limits, index_t channels,
+                  int bytes, unsigned present, CUstream_st* stream) {
   const index_t m = all.rows(), n = all.cols(), count = all.of_signals ? all.signals : channels;
+  if constexpr (sizeof(T) == 4)
+    if (in_pairs(all, choice, limits)) return search_in_pairs(all, present, stream);
   if (lanes_prepare(choice.kind, m, n))
     prepare_quickly(all, choice, count, false, present, stream);
   else
     prepare<T>
         <<<static_cast<unsigned>(ceil_div(count, search_threads)), search_threads, 0, stream>>>(all, choice, count, 0);
+  search_quickly<T><<<static_cast<unsigned>(ceil_div(all.signals, warp_lanes)), warp_lanes, bytes, stream>>>(
+      all, limits, quick_steps(n), false);
+}
+
+template <class T>
+void search_all_quickly(Lanes<T> all, const OrderChoice& choice, const SearchLimits& limits, index_t channels,
+                        CUstream_st* stream) {
+  const unsigned present = static_cast<unsigned>(multiprocessors());
+  const index_t n = all.cols();
   const int columns = static_cast<int>(n), each = quick_numbers(columns) * static_cast<int>(sizeof(T)) + 4 * columns;
   const int bytes = warp_lanes * each;
   cudaFuncSetAttribute(search_quickly<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
   cudaFuncSetAttribute(search_jointly<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
   const index_t warps = ceil_div(all.signals, warp_lanes), most = 24 * present;
-  search_quickly<T><<<static_cast<unsigned>(warps), warp_lanes, bytes, stream>>>(all, limits, quick_steps(n), false);
+  const bool few = in_pairs(all, choice, limits) && all.signals < few_pairs(present);
+  search_first(all, choice, limits, channels, bytes, present, stream);
   all.of_signals = true;
   OrderChoice better = choice;
   better.kind = ColumnOrder::su_wassell;
   prepare_quickly(all, better, all.signals, true, present, stream);
   search_quickly<T><<<static_cast<unsigned>(warps < most ? warps : most), warp_lanes, bytes, stream>>>(
-      all, limits, steps_again(n, limits), true);
+      all, limits, steps_again(n, limits, few), true);
   const auto hard = static_cast<unsigned>(all.signals < 8 * present ? all.signals : 8 * present);
   search_jointly<T><<<hard, warp_lanes, bytes, stream>>>(all, limits);
   search_hard<T><<<hard, warp_lanes, 0, stream>>>(all, {});

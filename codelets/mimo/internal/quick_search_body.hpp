@@ -44,23 +44,72 @@ TESELA_BOTH __attribute__((noinline)) double distance_of_path(const ChannelView<
   return distance_of(view, y, Scale<double>(exponent), s);
 }
 
+/// The leaves that a search has met. They are told apart by the tree's distances where rounding allows, else by
+/// ||y - H s||, which exactly(path, labels) is.
+template <class T>
+struct QuickLeaves {
+  T radius, clear;  ///< squared: of the sphere, and below which a leaf is nearer without doubt
+  T wide;           ///< what rounding may add to a root, with all that it may add to the other one
+  double tie;
+  bool exact;  ///< found.distance is known
+  Found found;
+  std::uint64_t best;
+
+  static constexpr T no_radius = sizeof(T) == 4 ? T(1e38) : T(1e300);
+
+  /// reach: ||y|| and the most that H s can be, in the tree's units; within: a sphere's, or nothing.
+  TESELA_INLINE void begin_leaves(int n, double reach, double within) {
+    const double steps = 2.0 * (n + 4);
+    tie = steps * 2.3e-16 * reach;
+    // Counted from 0 and divided, numbers have three times the rounding that Search has to reckon with.
+    wide = static_cast<T>(2 * 3 * steps * (sizeof(T) == 4 ? 1.2e-7 : 2.3e-16) * reach + tie);
+    radius = within > 0 && within < static_cast<double>(no_radius) ? static_cast<T>(within) : no_radius;
+    clear = 0, exact = false, found = {}, best = 0;
+  }
+
+  template <class Exactly>
+  TESELA_INLINE void meet(T reached, std::uint64_t path, int streams, const Exactly& exactly) {
+    if (!found.any || reached < clear)
+      found = {true, false, 0}, best = path, exact = false, shrink(reached);
+    else
+      compare(reached, path, streams, exactly);
+  }
+
+  template <class Exactly>
+  TESELA_BOTH void compare(T reached, std::uint64_t path, int streams, const Exactly& exactly) {
+    int labels[most_quick_columns / 2], old[most_quick_columns / 2];
+    if (path == best) return;
+    const double known = exactly(best, old);
+    if (!exact) found.distance = known, exact = true;
+    const double other = exactly(path, labels);
+    Found now = found;
+    const bool nearer = take_leaf(now, other, tie, streams, labels, old);
+    bool taken = true;
+    for (int j = 0; j < streams; ++j) taken = taken && labels[j] == old[j];
+    found = now;
+    if (taken) best = path;
+    if (nearer) shrink(reached);
+  }
+
+  TESELA_INLINE void shrink(T reached) {
+    const T root = std::sqrt(reached), inside = root > wide ? root - wide : T(0), outside = root + wide;
+    radius = outside * outside < radius ? outside * outside : radius;
+    clear = inside * inside;
+  }
+};
+
 /// As Search, with amplitudes counted from 0 and each row of R divided by its pivot: level i adds weight_i (c_i - k)^2
-/// with c_i = z_i - sum r_ij k_j. Leaves are told apart by these distances where rounding allows, else by ||y - H s||.
+/// with c_i = z_i - sum r_ij k_j.
 template <class T, int Step>
-struct QuickSearch {
+struct QuickSearch : QuickLeaves<T> {
   using Numbers = Strided<T, Step>;
+  using QuickLeaves<T>::radius, QuickLeaves<T>::exact, QuickLeaves<T>::found, QuickLeaves<T>::best;
 
   int n, level;
   int top;  ///< levels from there on are decided beforehand
   Numbers r, weight, z, c, k, distance;
   Strided<int, Step> next;  ///< of a level: one more than the next amplitude below, that above, and how many there are
-  T radius, clear;          ///< squared: of the sphere, and below which a leaf is nearer without doubt
-  T wide;                   ///< what rounding may add to a root, with all that it may add to the other one
-  double tie;
   int nodes;
-  bool exact;  ///< found.distance is known
-  Found found;
-  std::uint64_t best;
 
   TESELA_INLINE QuickSearch(int columns, T* numbers, int* integers) : n(columns), level(columns - 1), top(columns) {
     T* at = numbers;
@@ -99,13 +148,8 @@ struct QuickSearch {
       weight[i] = pivot * pivot;
       next[i] = own.count << 16;
     }
-    const double reach = y.size + static_cast<double>(unit) * facts.reach, steps = 2.0 * (n + 4);
-    tie = steps * 2.3e-16 * reach;
-    // Counted from 0 and divided, numbers have three times the rounding that Search has to reckon with.
-    wide = static_cast<T>(2 * 3 * steps * (sizeof(T) == 4 ? 1.2e-7 : 2.3e-16) * reach + tie);
-    constexpr T endless = sizeof(T) == 4 ? T(1e38) : T(1e300);
-    radius = within > 0 && within < static_cast<double>(endless) ? static_cast<T>(within) : endless;
-    clear = 0, nodes = 0, exact = false, found = {}, best = 0;
+    this->begin_leaves(n, y.size + static_cast<double>(unit) * facts.reach, within);
+    nodes = 0;
     distance[n] = 0;
     open();
     return true;
@@ -142,10 +186,7 @@ struct QuickSearch {
     } else {
       std::uint64_t path = 0;
       for (int i = 0; i < n; ++i) path |= static_cast<std::uint64_t>(k[i]) << (4 * i);
-      if (!found.any || reached < clear)
-        found = {true, false, 0}, best = path, exact = false, shrink(reached);
-      else
-        compare(reached, path, exactly);
+      this->meet(reached, path, n / 2, exactly);
     }
     return true;
   }
@@ -166,33 +207,6 @@ struct QuickSearch {
     top = until;
     open();
     return true;
-  }
-
-  template <class Exactly>
-  TESELA_BOTH void compare(T reached, std::uint64_t path, const Exactly& exactly) {
-    int labels[most_quick_columns / 2], old[most_quick_columns / 2];
-    if (path == best) return;
-    const double known = exactly(best, old);
-    if (!exact) found.distance = known, exact = true;
-    const double other = exactly(path, labels);
-    Found now = found;
-    const bool nearer = take_leaf(now, other, tie, streams(), labels, old);
-    const bool taken = nearer || same(labels, old);
-    found = now;
-    if (taken) best = path;
-    if (nearer) shrink(reached);
-  }
-
-  TESELA_INLINE index_t streams() const { return n / 2; }
-  TESELA_INLINE bool same(const int* x, const int* y) const {
-    for (int j = 0; j < n / 2; ++j)
-      if (x[j] != y[j]) return false;
-    return true;
-  }
-  TESELA_INLINE void shrink(T reached) {
-    const T root = std::sqrt(reached), inside = root > wide ? root - wide : T(0), outside = root + wide;
-    radius = outside * outside < radius ? outside * outside : radius;
-    clear = inside * inside;
   }
 
   /// Once all is known: what was found.

@@ -1,0 +1,35 @@
+#include <tesela/codelets/mimo/internal/pair_search.cuh>
+#include <tesela/codelets/mimo/internal/pair_launch.cuh>
+
+namespace tesela::kernels::mimo {
+namespace {
+
+template <int N>
+void launch(const Lanes<float>& all, unsigned present, CUstream_st* stream) {
+  // Steps: five times the mean, where noise is usual, or twenty.
+  const int budget = all.signals < few_pairs(present) ? 40 * N : 160 * N;
+  const auto blocks = static_cast<unsigned>(ceil_div(all.signals, static_cast<index_t>(pair_threads)));
+  prepare_pairs<N><<<blocks, pair_threads, 0, stream>>>(all);
+  const auto warps = static_cast<unsigned>(ceil_div(all.signals, static_cast<index_t>(warp_lanes)));
+  const unsigned most = 24 * present;
+  search_pairs<N><<<warps < most ? warps : most, warp_lanes, 0, stream>>>(all, budget);
+}
+
+}  // namespace
+
+void search_in_pairs(const Lanes<float>& all, unsigned present, CUstream_st* stream) {
+  switch (all.view.streams) {
+    case 2:
+      return launch<2>(all, present, stream);
+    case 3:
+      return launch<3>(all, present, stream);
+    case 4:
+      return launch<4>(all, present, stream);
+    case 5:
+      return launch<5>(all, present, stream);
+    default:
+      return launch<6>(all, present, stream);
+  }
+}
+
+}  // namespace tesela::kernels::mimo
