@@ -61,7 +61,7 @@ class Soft {
     view_.h = h;
     if (args_.kind == SoftKind::mmse) return linear_channel();
     if (!lists()) return;
-    tree_.channel(h);
+    tree_.channel(h, args_.n0);
     factors_ = tree_.trees(detector(), args_.order, true, args_.n0);
   }
 
