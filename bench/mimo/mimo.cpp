@@ -6,8 +6,8 @@
 namespace tesela::bench {
 namespace {
 
-const std::vector<std::string> all_rows{"qr",    "one-channel", "channel-each", "many",
-                                        "slot4", "slot8",       "soft4",        "soft8"};
+const std::vector<std::string> all_rows{"qr",    "tables", "one-channel", "channel-each", "many", "slot4",
+                                        "slot8", "soft4",  "soft8",       "hard4",        "hard8"};
 
 template <class T>
 void run(MimoBench o) {
@@ -19,8 +19,12 @@ void run(MimoBench o) {
   for (const std::string& rows : o.rows.empty() ? all_rows : o.rows) {
     if (rows == "qr")
       add_qr_rows<T>(report, runtime, o);
+    else if (rows == "tables")
+      add_table_rows(report, runtime, o);
     else if (rows == "soft4" || rows == "soft8")
       add_soft_rows<T>(report, runtime, o, rows);
+    else if (rows == "hard4" || rows == "hard8")
+      add_hard_rows<T>(report, runtime, o, rows);
     else
       add_search_rows<T>(report, runtime, o, rows);
   }
@@ -39,8 +43,9 @@ const cli::Command command(
       o->common.repeat = 5;
       o->common.precision = "s";
       o->add_to(app, "mimo");
-      app.add_option("--rows", o->rows,
-                     "qr, one-channel, channel-each, many, slot4, slot8, soft4, soft8 (default: all)")
+      app.add_option(
+             "--rows", o->rows,
+             "qr, tables, one-channel, channel-each, many, slot4, slot8, soft4, soft8, hard4, hard8 (default: all)")
           ->delimiter(',')
           ->check(CLI::IsMember(all_rows));
       app.add_option("--matrices", o->matrices, "of qr")->transform(cli::positive())->capture_default_str();

@@ -29,4 +29,11 @@ void add_search_rows(Report& report, Runtime& runtime, const MimoBench& o, const
 template <class T>
 void add_soft_rows(Report& report, Runtime& runtime, const MimoBench& o, const std::string& rows);
 
+/// Hard decisions of a slot by mmse and kbest, likewise, with their part of wrong symbols.
+template <class T>
+void add_hard_rows(Report& report, Runtime& runtime, const MimoBench& o, const std::string& rows);
+
+/// The QR factorizations of R P for all orders of 8 and 10 columns, in double, between events of a GPU.
+void add_table_rows(Report& report, Runtime& runtime, const MimoBench& o);
+
 }  // namespace tesela::bench

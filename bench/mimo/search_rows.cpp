@@ -4,7 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <future>
 #include <memory>
+#include <thread>
+#include <tuple>
 
 namespace tesela::bench {
 namespace {
@@ -66,20 +70,34 @@ struct Searched {
   Searched(Runtime& runtime, const SearchCase& what, std::uint64_t seed)
       : shape(what.shape), alphabets(parse_constellations("bench mimo", what.constellation, what.shape.streams)) {
     n0 = noise_variance(what.ebn0, alphabets);
-    generate(seed);
+    std::tie(h, y) = generate(seed);
     for (auto* const a : {&h, &y})
       pinned.emplace_back(runtime, a->data(), static_cast<std::size_t>(a->size()) * sizeof(std::complex<T>));
   }
-  /// Other channels and signals, in the same memory.
-  void generate(std::uint64_t seed) {
-    const auto fill = [](HostMatrix<std::complex<T>>& to, HostMatrix<std::complex<T>> from) {
-      if (to.size() == 0)
-        to = std::move(from);
-      else
-        std::copy_n(from.data(), from.size(), to.data());
-    };
-    fill(h, random_channels<T>(shape, {}, seed));
-    fill(y, received(shape, h, alphabets, random_labels(shape, alphabets, seed), n0, seed));
+  using Signals = std::pair<HostMatrix<std::complex<T>>, HostMatrix<std::complex<T>>>;
+  Signals generate(std::uint64_t seed) const {
+    Signals made;
+    made.first = random_channels<T>(shape, {}, seed);
+    made.second = received(shape, made.first, alphabets, random_labels(shape, alphabets, seed), n0, seed);
+    return made;
+  }
+  /// f() with the channels and signals of `count` other seeds, one after the other. All cores make some at a time,
+  /// which takes longer than what is measured.
+  void with_others(std::uint64_t seed, index_t count, const std::function<void()>& f) {
+    const index_t cores = std::max<index_t>(1, std::thread::hardware_concurrency());
+    for (index_t first = 0; first < count; first += cores) {
+      std::vector<std::future<Signals>> some;
+      for (index_t k = first; k < std::min(count, first + cores); ++k)
+        some.push_back(
+            std::async(std::launch::async, [this, k, seed] { return generate(seed + static_cast<std::uint64_t>(k)); }));
+      for (auto& one : some) one.wait();  // or they would disturb what is measured
+      for (auto& one : some) {
+        const Signals made = one.get();
+        std::copy_n(made.first.data(), h.size(), h.data());
+        std::copy_n(made.second.data(), y.size(), y.data());
+        f();
+      }
+    }
   }
   void operator()(Graph& g, ColumnOrder order, long long max_nodes, Detection& found) const {
     mimo_detect(g, shape, h, y, alphabets, {.order = order, .n0 = n0, .max_nodes = max_nodes}, found);
@@ -160,11 +178,10 @@ void add_search_rows(Report& report, Runtime& runtime, const MimoBench& o, const
                             what.title, *kernel, nodes / signals, most, found->uncertified()));
     if (!what.slot || o.slots == 0) continue;
     Spread kernels, calls;
-    for (index_t k = 1; k <= o.slots; ++k) {
-      data->generate(o.common.seed + static_cast<std::uint64_t>(k));
+    data->with_others(o.common.seed + 1, o.slots, [&] {
       calls.seconds.push_back(run());
       kernels.seconds.push_back(*kernel);
-    }
+    });
     report.rows().back().more.emplace_back("slots_p99_over_median", kernels.ratio());
     report.note(
         fmt::format("{}: of {} slots the kernel has a median of {:.4g} s and p99 / median {:.3f}, the call {:.4g} s "

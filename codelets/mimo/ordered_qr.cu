@@ -8,15 +8,15 @@ namespace {
 
 constexpr int threads = 64;
 
+/// One a thread: neighbours write side by side, which is worth more than what equal first columns could share.
 template <int N>
 __global__ void __launch_bounds__(threads)
-    factor_runs(const double* r, Block<double> packed, index_t first, index_t count, index_t each, bool share) {
+    factor_each(const double* r, Block<double> packed, index_t first, index_t count) {
   __shared__ double shared[N * N];
   for (int e = threadIdx.x; e < N * N; e += threads) shared[e] = r[e];
   __syncthreads();
-  const index_t place = (static_cast<index_t>(blockIdx.x) * threads + threadIdx.x) * each;
-  if (place >= count) return;
-  factor_run<N>(shared, packed, first + place, place, count - place < each ? count - place : each, share);
+  const index_t place = static_cast<index_t>(blockIdx.x) * threads + threadIdx.x;
+  if (place < count) factor_run<N>(shared, packed, first + place, place, 1, false);
 }
 
 template <int N>
@@ -49,10 +49,8 @@ void OrderedQr::cuda(CudaContext& context, const Args& args, In<double> r, Out<d
           <<<mimo::blocks_of(lanes), mimo::threads, 0, context.stream()>>>(r.data, packed, args.first, args.count);
       return;
     }
-    const bool share = args.build == OrderingBuild::prefix;
-    const index_t each = share ? 6 : 1;  // of a run the last three places change
-    mimo::factor_runs<N><<<mimo::blocks_of(ceil_div(args.count, each)), mimo::threads, 0, context.stream()>>>(
-        r.data, packed, args.first, args.count, each, share);
+    mimo::factor_each<N>
+        <<<mimo::blocks_of(args.count), mimo::threads, 0, context.stream()>>>(r.data, packed, args.first, args.count);
   });
   context.check(static_cast<int>(cudaGetLastError()), "the launch of ordered_qr");
 }
