@@ -83,6 +83,7 @@ class ThomasAdi : public AdiProgram<T> {
 
 template <class T>
 std::unique_ptr<AdiProgram<T>> thomas_adi(const AdiData<T>& data) {
+  if (data.varying()) return varying_thomas_adi(data);
   return std::make_unique<ThomasAdi<T>>(data);
 }
 
