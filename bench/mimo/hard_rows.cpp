@@ -38,8 +38,7 @@ struct HardSlot {
         h(random_channels<T>(shape, {}, seed)),
         sent(random_labels(shape, alphabets, seed)),
         y(received(shape, h, alphabets, sent, n0, seed)),
-        found{HostMatrix<int>(n, shape.signals),
-              std::vector<SearchReport>(static_cast<std::size_t>(shape.signals))} {}
+        found{HostMatrix<int>(n, shape.signals), std::vector<SearchReport>(static_cast<std::size_t>(shape.signals))} {}
 
   typename kernels::Detector<T>::Args args(const MimoOptions& o, int labels) const {
     const auto kind = o.method == MimoMethod::kbest ? DetectorKind::kbest : DetectorKind::mmse;
@@ -91,13 +90,12 @@ class DeviceHard {
     const double seconds = event_seconds([&](CUstream_st*) {
       CudaContext context("bench mimo");
       context.redirect(cudaStreamLegacy);
-      kernels::QuickDetector<T>::cuda(context, slot_.args(options, lists_.labels),
-                                      {{h_.template as<std::complex<T>>(), m, n * signals, m}},
-                                      {{y_.template as<std::complex<T>>(), m, signals, m}},
-                                      {{columns_.template as<kernels::SearchColumn>(), 1, lists_.columns.cols(), 1}},
-                                      {{points_.template as<kernels::SearchPoint>(), 1, lists_.points.cols(), 1}},
-                                      {{labels_.template as<int>(), n, signals, n}},
-                                      {{reports_.template as<SearchReport>(), 1, signals, 1}});
+      kernels::QuickDetector<T>::cuda(
+          context, slot_.args(options, lists_.labels), {{h_.template as<std::complex<T>>(), m, n * signals, m}},
+          {{y_.template as<std::complex<T>>(), m, signals, m}},
+          {{columns_.template as<kernels::SearchColumn>(), 1, lists_.columns.cols(), 1}},
+          {{points_.template as<kernels::SearchPoint>(), 1, lists_.points.cols(), 1}},
+          {{labels_.template as<int>(), n, signals, n}}, {{reports_.template as<SearchReport>(), 1, signals, 1}});
     });
     check_device(static_cast<int>(cudaMemcpy(slot_.found.labels.data(), labels_.template as<int>(),
                                              bytes(slot_.found.labels), cudaMemcpyDeviceToHost)),
@@ -135,8 +133,7 @@ void add_hard_rows(Report& report, Runtime& runtime, const MimoBench& o, const s
   std::vector<std::pair<std::string, MimoOptions>> kinds{{"mmse", {.method = MimoMethod::mmse, .n0 = slot->n0}}};
   for (const index_t keep : {8, 16, 32})
     if (gpu || (four && keep == 8))  // on cores more take minutes
-      kinds.push_back(
-          {fmt::format("kbest:{}", keep), {.method = MimoMethod::kbest, .n0 = slot->n0, .keep = keep}});
+      kinds.push_back({fmt::format("kbest:{}", keep), {.method = MimoMethod::kbest, .n0 = slot->n0, .keep = keep}});
   std::vector<Peer> peers;
   std::vector<double> errors(kinds.size());
   for (std::size_t k = 0; k < kinds.size(); ++k) {

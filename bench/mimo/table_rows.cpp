@@ -38,10 +38,10 @@ struct DeviceTable {
     const Generator<double> normal{.pattern = Pattern::normal, .seed = seed};
     for (index_t j = 0; j < n; ++j)
       for (index_t i = 0; i <= j; ++i) r(i, j) = normal.normal(i, j) + (i == j ? 1 : 0);
-    check_device(static_cast<int>(cudaMemcpy(on_device.as<double>(), r.data(),
-                                             static_cast<std::size_t>(r.size()) * sizeof(double),
-                                             cudaMemcpyHostToDevice)),
-                 "cudaMemcpy");
+    check_device(
+        static_cast<int>(cudaMemcpy(on_device.as<double>(), r.data(),
+                                    static_cast<std::size_t>(r.size()) * sizeof(double), cudaMemcpyHostToDevice)),
+        "cudaMemcpy");
   }
   index_t numbers(OrderingBuild build) const { return OrderedQrs::numbers(n, build) * OrderedQrs::together; }
   index_t columns() const { return ceil_div(count, OrderedQrs::together); }
@@ -64,10 +64,10 @@ struct DeviceTable {
   double error(OrderingBuild build, const DeviceMemory& packed) const {
     const index_t ld = numbers(build), some = std::min(count, compared), all = ceil_div(some, OrderedQrs::together);
     HostMatrix<double> ours(ld, all);
-    check_device(static_cast<int>(cudaMemcpy(ours.data(), packed.as<double>(),
-                                             static_cast<std::size_t>(ours.size()) * sizeof(double),
-                                             cudaMemcpyDeviceToHost)),
-                 "cudaMemcpy");
+    check_device(
+        static_cast<int>(cudaMemcpy(ours.data(), packed.as<double>(),
+                                    static_cast<std::size_t>(ours.size()) * sizeof(double), cudaMemcpyDeviceToHost)),
+        "cudaMemcpy");
     index_t whole = 1;  // of the last n - 2 places
     for (index_t k = 2; k <= n - 2; ++k) whole *= k;
     HostMatrix<double> theirs(ld, ceil_div(ceil_div(some, whole) * whole, OrderedQrs::together));
@@ -86,13 +86,15 @@ struct DeviceTable {
 #endif
 
 void add_table_rows(Report& report, Runtime& runtime, const MimoBench& o) {
-  if (runtime.gpus() == 0) return report.note("tables of all orders: rows of a GPU alone; see tesela bench mimo-orderings");
+  if (runtime.gpus() == 0)
+    return report.note("tables of all orders: rows of a GPU alone; see tesela bench mimo-orderings");
 #if TESELA_HAVE_CUDA
   for (const index_t n : {8, 10}) {
     const auto table = std::make_shared<DeviceTable>(n, o.common.seed);
     const auto packed = std::make_shared<DeviceMemory>(table->bytes(OrderingBuild::neighbour));  // the longest
     std::vector<Peer> peers;
-    for (const auto& [build, name] : {std::pair{OrderingBuild::full, "full"}, {OrderingBuild::prefix, "prefix"},
+    for (const auto& [build, name] : {std::pair{OrderingBuild::full, "full"},
+                                      {OrderingBuild::prefix, "prefix"},
                                       {OrderingBuild::neighbour, "neighbour"}})
       peers.push_back(checked(
           name, [table, packed, build] { return (*table)(build, *packed); },

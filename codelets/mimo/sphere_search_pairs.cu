@@ -1,5 +1,5 @@
-#include <tesela/codelets/mimo/internal/pair_search.cuh>
 #include <tesela/codelets/mimo/internal/pair_launch.cuh>
+#include <tesela/codelets/mimo/internal/pair_search.cuh>
 
 namespace tesela::kernels::mimo {
 namespace {
@@ -12,7 +12,7 @@ void launch(const Lanes<float>& all, unsigned present, CUstream_st* stream) {
   prepare_pairs<N><<<blocks, pair_threads, 0, stream>>>(all);
   const auto warps = static_cast<unsigned>(ceil_div(all.signals, static_cast<index_t>(warp_lanes)));
   const unsigned most = 24 * present;
-  search_pairs<N><<<warps < most ? warps : most, warp_lanes, 0, stream>>>(all, budget);
+  search_pairs<N> < <<warps<most ? warps : most, warp_lanes, 0, stream>>>(all, budget);
 }
 
 }  // namespace

@@ -15,7 +15,8 @@ using Number = std::complex<double>;
 namespace {
 
 const Command detect{{"mimo", "detect"}};
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN(),
+                 infinity = std::numeric_limits<double>::infinity();
 
 bool exists(const std::string& path) { return static_cast<bool>(std::ifstream(path)); }
 
@@ -100,8 +101,8 @@ TEST_CASE("mimo detect: more streams than antennas, and dependent columns, by de
 TEST_CASE("mimo detect: no noise, no signals") {
   const TemporaryFolder folder;
   const std::string s = folder / "s.npy", llr = folder / "llr.npy", points = folder / "points.npy";
-  for (const char* const method :
-       {"sd", "brute", "babai", "mf", "zf", "mmse", "zf-sic", "mmse-sic", "kbest", "fsd", "nway", "lr", "ep", "bfs-gemm"})
+  for (const char* const method : {"sd", "brute", "babai", "mf", "zf", "mmse", "zf-sic", "mmse-sic", "kbest", "fsd",
+                                   "nway", "lr", "ep", "bfs-gemm"})
     CHECK(check(detect({"--nt", "2", "--nr", "3", "--signals", "30", "--n0", "0", "--method", method}),
                 "uncertified") == 0);
   for (const char* const kind : {"sts", "app", "mmse", "nway"})

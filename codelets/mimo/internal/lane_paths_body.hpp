@@ -60,7 +60,9 @@ struct PathAxis {
   TESELA_INLINE int amplitude(int number) const {
     const int ahead = toward > 0 ? last - first : first, behind = last - ahead;
     const int both = ahead < behind ? ahead : behind, turn = (number + 1) / 2;
-    const int off = number <= 2 * both ? (number % 2 != 0 ? turn : -turn) : ahead > behind ? number - both : both - number;
+    const int off = number <= 2 * both ? (number % 2 != 0 ? turn : -turn)
+                    : ahead > behind   ? number - both
+                                       : both - number;
     return first + toward * off;
   }
   TESELA_INLINE T square(int number) const {
@@ -145,12 +147,7 @@ struct LanePaths {
   int m, n;
 
   TESELA_INLINE LanePaths(Warp& w, const HardBatch<T>& batch, Room& memory)
-      : warp(w),
-        all(batch),
-        room(memory),
-        group(w),
-        m(static_cast<int>(batch.view.antennas)),
-        n(batch.lists.n) {}
+      : warp(w), all(batch), room(memory), group(w), m(static_cast<int>(batch.view.antennas)), n(batch.lists.n) {}
 
   /// Room::signals of them, from `first` on.
   TESELA_INLINE void run(index_t first) {
@@ -327,8 +324,8 @@ struct LanePaths {
     const double reach = present ? room.reach[signal] : 0, steps = static_cast<double>(n + 4);
     const double tie = 2 * steps * 2.3e-16 * reach, slack = 4 * steps * rounding_of<T> * reach;
     const T least = group.from(distance, 0);
-    const bool near = group.j < count && std::sqrt(static_cast<double>(distance)) <=
-                                             std::sqrt(static_cast<double>(least)) + 2 * slack;
+    const bool near = group.j < count &&
+                      std::sqrt(static_cast<double>(distance)) <= std::sqrt(static_cast<double>(least)) + 2 * slack;
     Found found;
     unsigned those = of_group(warp.ballot(near));
     for (; warp.any(those != 0); those &= those - 1) {

@@ -3,8 +3,8 @@
 #include <tesela/codelets/mimo/internal/pair_search_body.hpp>
 #include <tesela/codelets/mimo/internal/quick_search.cuh>
 
-// The first part of search_all_quickly() for a few streams in single precision: a thread factors a signal's channel, and
-// a lane that is done with a signal takes the next one. Internal to codelets/mimo.
+// The first part of search_all_quickly() for a few streams in single precision: a thread factors a signal's channel,
+// and a lane that is done with a signal takes the next one. Internal to codelets/mimo.
 
 namespace tesela::kernels::mimo {
 

@@ -4,7 +4,8 @@
 #include <tesela/codelets/mimo/internal/quick_search_body.hpp>
 
 // Search in single precision for a few streams of square QAM: as QuickSearch, but a stream's two parts are neighbours,
-// so that one complex row serves two levels, and a thread orders and factors a channel alone. Internal to codelets/mimo.
+// so that one complex row serves two levels, and a thread orders and factors a channel alone. Internal to
+// codelets/mimo.
 
 namespace tesela::kernels::mimo {
 
@@ -170,9 +171,7 @@ struct PairSearch : QuickLeaves<T> {
     factors = {first}, c = {first + Factors::numbers * Step}, k = {c.first + levels * Step};
     distance = {k.first + levels * Step}, next = {ints};
   }
-  TESELA_INLINE T& row(int i, int j, int part) const {
-    return factors[2 * Factors::place(i, j) + part];
-  }
+  TESELA_INLINE T& row(int i, int j, int part) const { return factors[2 * Factors::place(i, j) + part]; }
   TESELA_INLINE T& z(int i, int part) const { return factors[N * (N - 1) + 3 * i + part]; }
   TESELA_INLINE T weight(int i) const { return factors[N * (N - 1) + 3 * i + 2]; }
 

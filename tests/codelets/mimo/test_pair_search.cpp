@@ -91,7 +91,8 @@ index_t left(Problem<float> p, double scale = 1) {
     nodes += double(found.report.nodes), theirs += double(reference.nodes);
   }
   CAPTURE(nodes, theirs);
-  CHECK((unusable > 0 || nodes < 3 * theirs));  // a stream's parts are neighbours, where sd may have other columns between
+  CHECK((unusable > 0 ||
+         nodes < 3 * theirs));  // a stream's parts are neighbours, where sd may have other columns between
   return unusable;
 }
 
@@ -105,7 +106,8 @@ TEST_CASE("a lane's search of streams in pairs is sd") {
     CHECK(left(problem<float>({4, 4, 60, 1}, "64qam", "rayleigh", db + 5)) == 0);
     CHECK(left(problem<float>({3, 4, 60, 0}, "256qam,qpsk,16qam", "rayleigh", db + 9)) == 0);
   }
-  for (const double scale : {1e-15, 1e15}) CHECK(left(problem<float>({3, 3, 60, 1}, "16qam", "rayleigh", 9), scale) == 0);
+  for (const double scale : {1e-15, 1e15})
+    CHECK(left(problem<float>({3, 3, 60, 1}, "16qam", "rayleigh", 9), scale) == 0);
   CHECK(left(problem<float>({4, 4, 100, 1}, "16qam", "correlated:0.95", 12)) == 0);
   CHECK(left(problem<float>({3, 3, 100, 1}, "16qam", "kappa:1e4", 30)) == 0);
 }

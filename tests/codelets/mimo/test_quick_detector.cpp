@@ -9,8 +9,8 @@
 #include <limits>
 #include <vector>
 
-// What a GPU's lanes and threads do for hard decisions (quick_detector_kbest.cu, quick_detector_linear.cu), on a core: as
-// Detector.
+// What a GPU's lanes and threads do for hard decisions (quick_detector_kbest.cu, quick_detector_linear.cu), on a core:
+// as Detector.
 
 using namespace tesela;
 using namespace tesela::test;
@@ -59,23 +59,22 @@ Both<T> both(const Problem<T>& p, const Way& way) {
     d->labels = HostMatrix<int>(n, signals);
     d->reports.resize(std::size_t(signals));
   }
-  const kernels::mimo::HardBatch<T> all{
-      {m, n, reinterpret_cast<const kernels::mimo::Complex<T>*>(p.h.data()), m, lists.columns.data(),
-       lists.points.data()},
-      reinterpret_cast<const kernels::mimo::Complex<T>*>(p.y.data()),
-      m,
-      signals,
-      coherence,
-      found.ours.labels.data(),
-      n,
-      found.ours.reports.data(),
-      1,
-      {int(n), lists.columns.data(), lists.points.data(), lists.amplitudes > 0},
-      way.kind,
-      way.order,
-      way.up,
-      int(way.keep),
-      p.n0};
+  const kernels::mimo::HardBatch<T> all{{m, n, reinterpret_cast<const kernels::mimo::Complex<T>*>(p.h.data()), m,
+                                         lists.columns.data(), lists.points.data()},
+                                        reinterpret_cast<const kernels::mimo::Complex<T>*>(p.y.data()),
+                                        m,
+                                        signals,
+                                        coherence,
+                                        found.ours.labels.data(),
+                                        n,
+                                        found.ours.reports.data(),
+                                        1,
+                                        {int(n), lists.columns.data(), lists.points.data(), lists.amplitudes > 0},
+                                        way.kind,
+                                        way.order,
+                                        way.up,
+                                        int(way.keep),
+                                        p.n0};
   const index_t size = way.kind == DetectorKind::kbest ? std::max(m, n) : n;
   if (size <= 4)
     by_lanes<4>(all);
@@ -85,8 +84,8 @@ Both<T> both(const Problem<T>& p, const Way& way) {
     by_lanes<16>(all);
   Detector<T>::cpu({n, coherence, way.kind, way.order, way.up, way.keep, p.n0}, {{p.h.data(), m, p.h.cols(), m}},
                    {{p.y.data(), m, signals, m}}, {{lists.columns.data(), 1, lists.columns.cols(), 1}},
-                   {{lists.points.data(), 1, lists.points.cols(), 1}},
-                   {{found.cores.labels.data(), n, signals, n}}, {{found.cores.reports.data(), 1, signals, 1}});
+                   {{lists.points.data(), 1, lists.points.cols(), 1}}, {{found.cores.labels.data(), n, signals, n}},
+                   {{found.cores.reports.data(), 1, signals, 1}});
   return found;
 }
 
@@ -151,8 +150,8 @@ TEMPLATE_TEST_CASE("a warp's paths are those of a core's kbest", "", float, doub
   }
 }
 
-TEMPLATE_TEST_CASE("a warp's paths: all that there are are brute force, numbers that are none have no answer", "", float,
-                   double) {
+TEMPLATE_TEST_CASE("a warp's paths: all that there are are brute force, numbers that are none have no answer", "",
+                   float, double) {
   using T = TestType;
   for (const char* const channel : {"rayleigh", "rank:1", "zero"}) {
     const auto p = problem<T>({2, 2, 20, 1}, "qpsk", channel, 3);
