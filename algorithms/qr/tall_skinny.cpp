@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <string>
 
 namespace tesela {
 
@@ -56,7 +57,10 @@ class Chains {
   };
 
   static Tile<double> work(Graph& g, index_t n) {
-    const Shape shape = append_rows_work<T>(n);
+    Shape shape = append_rows_work<T>(n);
+    // A rank with a GPU may need more than one without: all take the most.
+    for (const std::string& rows : gather_over_ranks(g.runtime(), std::to_string(shape.rows)))
+      shape.rows = std::max<index_t>(shape.rows, std::stoll(rows));
     return g.scratch<double>(shape.rows, shape.cols);
   }
 
