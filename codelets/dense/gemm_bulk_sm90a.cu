@@ -1,14 +1,15 @@
 #include <tesela/codelets/dense/internal/gemm_bulk.hpp>
 #include <tesela/codelets/support/internal/bulk_copy.cuh>
+#include <tesela/codelets/support/internal/mma_f64.cuh>
 
 #include <cuda_runtime.h>
 
 // The tuned product in double for sm_90a, where registers can move from warp to warp.
 //
-// Two blocks share a multiprocessor. In a block four warps multiply, 64 x 32 of C each, on the FP64 tensor cores; of
-// four more, which give their registers to these, one thread asks for slices of A and B ahead of time, box by box.
-// Barriers in shared memory say when a slice is there and when all have read it, so the warps that multiply neither
-// address copies nor wait for each other.
+// Two blocks share a multiprocessor. In a block four warps multiply, 64 x 32 or 32 x 64 of C each, on the FP64 tensor
+// cores; of four more, which give their registers to these, one thread asks for slices of A and B ahead of time, box by
+// box. Barriers in shared memory say when a slice is there and when all have read it, so the warps that multiply
+// neither address copies nor wait for each other.
 //
 // Lane 4 g + t of m16n8k8 holds rows g, g + 8 and k slots t, t + 4 of A; the same slots and column g of B; rows g, g +
 // 8 and columns 2t, 2t + 1 of C. As in gemm_tuned.cuh, which row is called g and which slot t is ours to choose: so
@@ -17,8 +18,8 @@
 namespace tesela::kernels {
 namespace {
 
-constexpr int block_m = 128, block_n = 64, warp_m = 64, warp_n = 32, depth = 16, stages = 4, blocks = 2;
-constexpr int frags_m = warp_m / 16, frags_n = warp_n / 8, multiplying = 4, threads = 32 * 2 * multiplying;
+constexpr int block_m = 128, block_n = 64, depth = 16, stages = 4, blocks = 2;
+constexpr int multiplying = 4, threads = 32 * 2 * multiplying;
 constexpr int line = 128;  // bytes: what the hardware stirs, 16 bytes of line l in place of those l % 8 from them
 constexpr int a_bytes = block_m * line, stage_bytes = (block_m + block_n) * line;
 constexpr int shared_bytes = stages * (stage_bytes + 16) + 1024;  // and what the first slice is moved by
@@ -26,6 +27,14 @@ static_assert(depth * sizeof(double) == line);
 
 struct Operands {
   BoxMap a, b;
+};
+
+/// What was fastest at 8192 x 8192 x 8192: a warp's part of C, and how many tiles of C high the bands are by which
+/// blocks go through it.
+template <bool OpA, bool OpB>
+struct Way {
+  static constexpr int warp_m = OpA && !OpB ? 32 : 64, warp_n = block_m * block_n / multiplying / warp_m;
+  static constexpr int band = OpA == OpB ? 8 : OpA ? 16 : 4;
 };
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
@@ -83,12 +92,6 @@ struct Places {
     return wide[half] + static_cast<unsigned>(x * line + 8 * step * line);
   }
 };
-
-__device__ void multiply_add(double (&c)[4], const double (&a)[4], const double (&b)[2]) {
-  asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-      : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
-      : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
-}
 #endif
 
 template <bool OpA, bool OpB>
@@ -111,7 +114,8 @@ __global__ void __launch_bounds__(threads, blocks)
 
   // Blocks that run at the same time cover a near-square patch of C: the slices that they read meet in the second
   // cache.
-  constexpr int band = 8;
+  using W = Way<OpA, OpB>;
+  constexpr int warp_m = W::warp_m, warp_n = W::warp_n, band = W::band, frags_m = warp_m / 16, frags_n = warp_n / 8;
   const int tiles_m = static_cast<int>((p.m + block_m - 1) / block_m), id = static_cast<int>(blockIdx.x);
   const int tiles_n = static_cast<int>((p.n + block_n - 1) / block_n), first = id / (band * tiles_n) * band;
   const int width = tiles_m - first < band ? tiles_m - first : band, within = id % (band * tiles_n);
