@@ -1,6 +1,8 @@
 #include <tesela/codelets/mimo/internal/pair_launch.cuh>
 #include <tesela/codelets/mimo/internal/pair_search.cuh>
 
+#include <algorithm>
+
 namespace tesela::kernels::mimo {
 namespace {
 
@@ -10,9 +12,9 @@ void launch(const Lanes<float>& all, unsigned present, CUstream_st* stream) {
   const int budget = all.signals < few_pairs(present) ? 40 * N : 160 * N;
   const auto blocks = static_cast<unsigned>(ceil_div(all.signals, static_cast<index_t>(pair_threads)));
   prepare_pairs<N><<<blocks, pair_threads, 0, stream>>>(all);
-  const auto warps = static_cast<unsigned>(ceil_div(all.signals, static_cast<index_t>(warp_lanes)));
-  const unsigned most = 24 * present;
-  search_pairs<N> < <<warps<most ? warps : most, warp_lanes, 0, stream>>>(all, budget);
+  const auto needed = static_cast<unsigned>(ceil_div(all.signals, static_cast<index_t>(warp_lanes)));
+  const unsigned warps = std::min(needed, 24 * present);
+  search_pairs<N><<<warps, warp_lanes, 0, stream>>>(all, budget);
 }
 
 }  // namespace
