@@ -117,7 +117,7 @@ TEST_CASE("all engines, on many columns, ill conditioned ones and staircases of 
       for (std::size_t i = 0; i < 4; ++i) CHECK(gram.equations[i].coefficients == automatic.equations[i].coefficients);
       for (const auto* other : {&gram, &rotated, &reused}) {
         // Where products are too ill conditioned, `gram` is QR itself; rotations round otherwise, as the condition.
-        const double bound = closeness < 1 && other != &gram ? 1e-8 : 1e-10;
+        const double bound = closeness < 1 && other != &gram ? 3e-8 : 1e-10;
         for (std::size_t i = 0; i < 4; ++i) {
           const EquationEstimate &a = qr.equations[i], &b = other->equations[i];
           REQUIRE(a.status == EquationStatus::ok);
