@@ -1,20 +1,15 @@
-#include "bench/adi/adi_peers.hpp"
-
-#include <barrier>
+#include "bench/adi/adi_on_cores.hpp"
 
 namespace tesela::bench {
 namespace {
 
 template <class T>
-class ThomasAdi : public AdiProgram<T> {
+class ThomasAdi : public AdiOnCores<T> {
+  using AdiOnCores<T>::data_, AdiOnCores<T>::u_, AdiOnCores<T>::v_;
+
  public:
   explicit ThomasAdi(const AdiData<T>& data)
-      : AdiProgram<T>("thomas"),
-        data_(&data),
-        u_(data.start()),
-        v_(u_.size()),
-        inverse_(static_cast<std::size_t>(data.n())),
-        factor_(inverse_.size()) {
+      : AdiOnCores<T>(data), inverse_(static_cast<std::size_t>(data.n())), factor_(inverse_.size()) {
     const T c = data.c();
     for (std::size_t i = 0; i < inverse_.size(); ++i) {
       inverse_[i] = 1 / (1 + 2 * c + (i > 0 ? c * factor_[i - 1] : 0));
@@ -22,25 +17,8 @@ class ThomasAdi : public AdiProgram<T> {
     }
   }
 
-  void restart() override { u_ = data_->start(); }
-  void advance(index_t steps) override {
-    const index_t n = data_->n(), team = std::max(1u, std::thread::hardware_concurrency());
-    std::barrier all(team);
-    on_all_cores(team, [&](index_t mine, index_t) {
-      const index_t first = mine * n / team, last = (mine + 1) * n / team;
-      for (index_t step = 0; step < steps; ++step) {
-        along_x(first, last);
-        all.arrive_and_wait();
-        along_y(first, last);
-        all.arrive_and_wait();
-      }
-    });
-  }
-  std::vector<T> u() const override { return u_; }
-
  private:
-  /// Columns first … last - 1 of v = (I - c dx²)^-1 (I + c dy²) u.
-  void along_x(index_t first, index_t last) {
+  void along_x(index_t first, index_t last) override {
     const index_t n = data_->n();
     const T c = data_->c();
     for (index_t j = first; j < last; ++j) {
@@ -54,8 +32,7 @@ class ThomasAdi : public AdiProgram<T> {
     }
   }
 
-  /// Rows first … last - 1 of u = (I - c dy²)^-1 (I + c dx²) v, side by side down each column.
-  void along_y(index_t first, index_t last) {
+  void along_y(index_t first, index_t last) override {
     const index_t n = data_->n();
     const T c = data_->c();
     for (index_t j = 0; j < n; ++j) {
@@ -75,8 +52,7 @@ class ThomasAdi : public AdiProgram<T> {
   T inverse(index_t i) const { return inverse_[static_cast<std::size_t>(i)]; }
   T factor(index_t i) const { return factor_[static_cast<std::size_t>(i)]; }
 
-  const AdiData<T>* data_;
-  std::vector<T> u_, v_, inverse_, factor_;
+  std::vector<T> inverse_, factor_;
 };
 
 }  // namespace

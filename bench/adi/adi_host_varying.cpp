@@ -1,6 +1,4 @@
-#include "bench/adi/adi_peers.hpp"
-
-#include <barrier>
+#include "bench/adi/adi_on_cores.hpp"
 
 namespace tesela::bench {
 
@@ -29,35 +27,15 @@ struct Lines {
 };
 
 template <class T>
-class VaryingThomasAdi : public AdiProgram<T> {
+class VaryingThomasAdi : public AdiOnCores<T> {
+  using AdiOnCores<T>::data_, AdiOnCores<T>::u_, AdiOnCores<T>::v_;
+
  public:
   explicit VaryingThomasAdi(const AdiData<T>& data)
-      : AdiProgram<T>("thomas"),
-        data_(&data),
-        u_(data.start()),
-        v_(u_.size()),
-        x_(data, SystemsIn::columns),
-        y_(data, SystemsIn::rows) {}
-
-  void restart() override { u_ = data_->start(); }
-  void advance(index_t steps) override {
-    const index_t n = data_->n(), team = std::max(1u, std::thread::hardware_concurrency());
-    std::barrier all(team);
-    on_all_cores(team, [&](index_t mine, index_t) {
-      const index_t first = mine * n / team, last = (mine + 1) * n / team;
-      for (index_t step = 0; step < steps; ++step) {
-        along_x(first, last);
-        all.arrive_and_wait();
-        along_y(first, last);
-        all.arrive_and_wait();
-      }
-    });
-  }
-  std::vector<T> u() const override { return u_; }
+      : AdiOnCores<T>(data), x_(data, SystemsIn::columns), y_(data, SystemsIn::rows) {}
 
  private:
-  /// Columns first … last - 1 of v = (I - c dx²)^-1 (I + c dy²) u.
-  void along_x(index_t first, index_t last) {
+  void along_x(index_t first, index_t last) override {
     const index_t n = data_->n();
     const auto& [dl, d, du] = y_.product;
     const T *u = u_.data(), *below = x_.dl.data(), *inverse = x_.inverse.data(), *factor = x_.factor.data();
@@ -73,8 +51,7 @@ class VaryingThomasAdi : public AdiProgram<T> {
     }
   }
 
-  /// Rows first … last - 1 of u = (I - c dy²)^-1 (I + c dx²) v, side by side down each column.
-  void along_y(index_t first, index_t last) {
+  void along_y(index_t first, index_t last) override {
     const index_t n = data_->n();
     const auto& [dl, d, du] = x_.product;
     const T *v = v_.data(), *below = y_.dl.data(), *inverse = y_.inverse.data(), *factor = y_.factor.data();
@@ -90,8 +67,6 @@ class VaryingThomasAdi : public AdiProgram<T> {
       for (index_t k = first + j * n; k < last + j * n; ++k) u[k] -= factor[k] * u[k + n];
   }
 
-  const AdiData<T>* data_;
-  std::vector<T> u_, v_;
   Lines<T> x_, y_;
 };
 
