@@ -52,14 +52,16 @@ typename AdiData<T>::Bands AdiData<T>::bands(SystemsIn systems, int sign) const 
   const auto size = static_cast<std::size_t>(count * n_);
   const double c = sign * static_cast<double>(c_);
   Bands b{std::vector<T>(size), std::vector<T>(size), std::vector<T>(size)};
-  for (index_t s = 0; s < count; ++s)
-    for (index_t i = 0; i < n_; ++i) {
-      const auto at = static_cast<std::size_t>(count == 1 ? i : place(systems, n_, i, s));
-      const double before = conductivity(systems, i, s), behind = conductivity(systems, i + 1, s);
-      b.dl[at] = static_cast<T>(c * before);
-      b.d[at] = static_cast<T>(1 - c * (before + behind));
-      b.du[at] = static_cast<T>(c * behind);
-    }
+  for (index_t k = 0; k < count * n_; ++k) {  // as they lie in memory
+    const index_t row = k % n_, column = k / n_;
+    const bool inner = systems == SystemsIn::columns || count == 1;
+    const index_t i = inner ? row : column, system = inner ? column : row;
+    const auto at = static_cast<std::size_t>(k);
+    const double before = conductivity(systems, i, system), behind = conductivity(systems, i + 1, system);
+    b.dl[at] = static_cast<T>(c * before);
+    b.d[at] = static_cast<T>(1 - c * (before + behind));
+    b.du[at] = static_cast<T>(c * behind);
+  }
   return b;
 }
 
