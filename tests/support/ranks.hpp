@@ -10,7 +10,7 @@ namespace tesela::test {
 
 /// Arguments reach the program as they are, but for quotes. What hangs is killed after so many seconds.
 inline Outcome run_on_ranks(int ranks, const Words& program, ProcessOptions options = {}, double seconds = 30) {
-  std::string line = "exec mpirun --oversubscribe -np " + std::to_string(ranks);
+  std::string line = "exec env --ignore-signal=PIPE mpirun --oversubscribe -np " + std::to_string(ranks);
   for (const std::string& word : program) line += " '" + word + "'";
   options.environment.insert({{"OMPI_ALLOW_RUN_AS_ROOT", "1"}, {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"}});
 #if defined(__SANITIZE_ADDRESS__)  // MPI's modules leak and are unloaded: leaks without a name
