@@ -283,7 +283,7 @@ std::string Runtime::starpu_version() {
 }
 
 PinnedMemory::PinnedMemory(Runtime& runtime, void* data, std::size_t bytes) : state_(runtime.state()) {
-  if (runtime.gpus() == 0 || bytes == 0) return;
+  if (state_->gpus == 0 || bytes == 0) return;
   // CUDA refuses to copy from or to a block that is page-locked in part, and StarPU then ends the process.
   const auto* const begin = static_cast<const std::byte*>(data);
   const std::scoped_lock lock(state_->mutex);
@@ -322,9 +322,9 @@ PinnedMemory::~PinnedMemory() {
 }
 
 int require_device_memory(const Runtime& runtime, const void* a, int gpu) {
-  if (gpu >= runtime.gpus())
-    throw EnvironmentError("memory of GPU " + std::to_string(gpu) + ": this runtime has " +
-                           std::to_string(runtime.gpus()) + " GPUs");
+  if (const int gpus = runtime.state()->gpus; gpu >= gpus)
+    throw EnvironmentError("memory of GPU " + std::to_string(gpu) + ": this runtime has " + std::to_string(gpus) +
+                           " GPUs");
 #if TESELA_HAVE_CUDA
   const int device = starpu_memory_node_get_devid(runtime.state()->gpu_nodes[static_cast<std::size_t>(gpu)]);
   cudaPointerAttributes memory{};
@@ -351,7 +351,7 @@ void wait_for_default_stream([[maybe_unused]] int device) {
 }
 
 HostBuffer::HostBuffer(Runtime& runtime, std::size_t bytes)
-    : state_(runtime.state()), bytes_(bytes), pinned_(runtime.gpus() > 0) {
+    : state_(runtime.state()), bytes_(bytes), pinned_(state_->gpus > 0) {
   if (bytes == 0) return;
   constexpr std::size_t page = 4096;
   if (pinned_) pinned_ = starpu_malloc_flags(&data_, bytes, STARPU_MALLOC_PINNED) == 0;

@@ -99,7 +99,7 @@ class Runtime {
 
   const std::vector<Worker>& workers() const;
   int cpus() const;  ///< CPU workers; among several ranks the least that one has, since sizes follow from it
-  int gpus() const;  ///< CUDA devices in use, likewise
+  int gpus() const;  ///< CUDA devices in use, likewise, but one where some ranks have GPUs and others none
   int rank() const;  ///< this process's number among those that run this program together (mpirun): 0 … ranks() - 1
   int ranks() const;
   std::array<int, 2> grid() const;  ///< rows and columns of ranks: rank p columns + q stands at (p, q)

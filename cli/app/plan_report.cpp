@@ -122,9 +122,9 @@ void MemoryMeter::measure(const MemoryPlan& plan, const Runtime& runtime, Report
       {"host", {{"planned_bytes", plan.peak(MemoryPlan::host)}, {"measured_bytes", host_memory().most - host_before_}}},
       {"gpus", nlohmann::json::array()}};
   const std::vector<double> held = runtime.device_bytes_held();
-  for (int gpu = 0; gpu < plan.gpus(); ++gpu)
-    memory["gpus"].push_back(
-        {{"planned_bytes", plan.held(gpu)}, {"measured_bytes", held[static_cast<std::size_t>(gpu)]}});
+  // One of several ranks may have other GPUs than are planned for.
+  for (std::size_t gpu = 0; gpu < std::min(held.size(), static_cast<std::size_t>(plan.gpus())); ++gpu)
+    memory["gpus"].push_back({{"planned_bytes", plan.held(static_cast<int>(gpu))}, {"measured_bytes", held[gpu]}});
   report.memory(memory);
 }
 

@@ -197,7 +197,9 @@ void agree_on_workers(RuntimeState& state) {
     state.least_workers = std::min(state.least_workers, workers);
     state.received_limit = std::min(state.received_limit, received);
     state.agreed.cpus = std::min(state.agreed.cpus, cpus);
-    state.agreed.gpus = std::min(state.agreed.gpus, gpus);
+    // A rank without a GPU is then as a machine whose GPU is busy: sizes and work space fit those of a GPU.
+    const bool some = state.agreed.gpus > 0 || gpus > 0;
+    state.agreed.gpus = std::max(std::min(state.agreed.gpus, gpus), some ? 1 : 0);
     state.smallest_device = std::min(state.smallest_device, bytes);
   }
 }
