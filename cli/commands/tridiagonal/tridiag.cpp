@@ -65,20 +65,27 @@ struct Refined {
   double backward_error = 0;
 };
 
+/// What --tile says, or nothing.
+std::optional<TridiagonalTile> wanted_tile(const Options& o, index_t batch) {
+  if (o.tile.empty()) return std::nullopt;
+  const auto sizes = parse_sizes("--tile", o.tile, "MB or MBxNB", 2);
+  return TridiagonalTile{sizes.front(), sizes.size() > 1 ? sizes.back() : std::max<index_t>(batch * o.input.rhs, 1)};
+}
+
 TridiagCut cut_of(const Options& o, const Runtime& runtime, index_t n, index_t batch) {
-  TridiagonalTile tile = suitable_tridiagonal_tile(runtime, o.solver().method, n, batch * o.input.rhs);
-  if (!o.tile.empty()) {
-    const auto sizes = parse_sizes("--tile", o.tile, "MB or MBxNB", 2);
-    tile = {sizes.front(), sizes.size() > 1 ? sizes.back() : std::max<index_t>(batch * o.input.rhs, 1)};
-  }
+  const TridiagonalTile tile = wanted_tile(o, batch).value_or(
+      suitable_tridiagonal_tile(runtime, o.solver().method, n, batch * o.input.rhs));
   return {tile.along, tile.across, batch > 1 && (!o.automatic() || o.input.rhs != 1)};
 }
 
-/// Of one system all ranks share the rows, of many they share those as well.
+/// Of one system all ranks share the rows; of many they share those as well, unless --tile puts all into one column.
 template <class T>
-RuntimeOptions machine_of(const CommonOptions& common, const std::vector<TridiagBlock<T>>& blocks) {
-  RuntimeOptions machine = common.runtime();
-  const bool many = std::any_of(blocks.begin(), blocks.end(), [](const auto& block) { return block.batch > 1; });
+RuntimeOptions machine_of(const Options& o, const std::vector<TridiagBlock<T>>& blocks) {
+  RuntimeOptions machine = o.common.runtime();
+  const bool many = std::any_of(blocks.begin(), blocks.end(), [&](const auto& block) {
+    const auto tile = wanted_tile(o, block.batch);
+    return block.batch > 1 && (!tile || tile->across < block.batch * o.input.rhs);
+  });
   if (!machine.grid && !many) machine.grid = {0, 1};
   return machine;
 }
@@ -87,7 +94,7 @@ template <class T>
 class Solver {
  public:
   Solver(const Options& o, std::vector<TridiagBlock<T>>& blocks)
-      : o_(o), blocks_(blocks), runtime_(machine_of(o.common, blocks)) {
+      : o_(o), blocks_(blocks), runtime_(machine_of(o, blocks)) {
     for (TridiagBlock<T>& block : blocks_) {
       const TridiagCut how = cut_of(o, runtime_, block.n, block.batch);
       tiles_.push_back(cut(runtime_, block, o.input.options().systems, how));
