@@ -53,6 +53,25 @@ void run_converter(starpu_fxt_options& options, const std::string& events) {
   if (status != 0)
     throw EnvironmentError(events + ": StarPU could not convert this trace (is it complete, the disk full?)");
 }
+
+/// Nobody looks at what StarPU's writes return. Where they ran out of room a file ends in mid-line, or there is no room
+/// for another.
+void require_whole(const std::string& directory) {
+  bool whole = true;
+  for (const char* name : {"/paje.trace", "/tasks.rec"}) {
+    std::ifstream file(directory + name, std::ios::binary | std::ios::ate);
+    if (!file || file.tellg() == 0) continue;
+    file.seekg(-1, std::ios::end);
+    whole = whole && file.get() == '\n';
+  }
+  const std::string probe = directory + "/room";
+  std::ofstream file(probe, std::ios::binary);
+  file << std::string(8192, '.');
+  file.close();
+  whole = whole && file.good();
+  std::remove(probe.c_str());
+  if (!whole) throw EnvironmentError(directory + ": the trace is not whole: no space left for it");
+}
 #endif
 
 std::string events_of(const std::string& directory, int rank) {
@@ -123,6 +142,7 @@ void convert_trace(const std::string& directory) {
   options.use_task_color = 1;
   try {
     run_converter(options, events);
+    require_whole(directory);
   } catch (...) {
     starpu_fxt_options_shutdown(&options);
     // What it left unfinished would pass for a converted trace.

@@ -199,6 +199,19 @@ TEST_CASE("a full disk is exit code 3 and leaves nothing behind") {
     CHECK(run.code == 3);
     CHECK_THAT(run.err, ContainsSubstring("/dev/full"));
   }
+  SECTION("a trace that finds no room") {
+    if (!tesela::can_trace()) SKIP("built without FxT");
+    const auto in_small_folder = [&](const std::string& command) {
+      return run({"/usr/bin/env", "unshare", "-mr", "/bin/sh", "-c",
+                  "mount -t tmpfs -o size=300k none " + folder.path() + " && " + command});
+    };
+    if (in_small_folder("true").code != 0) SKIP("nothing can be mounted here");
+    const Outcome traced =
+        in_small_folder("exec " + tesela::test::tesela() + " qr --n 300 --tile 60 --trace " + (folder / "t"));
+    CAPTURE(traced.err);
+    CHECK(traced.code == 3);
+    CHECK_THAT(traced.err, ContainsSubstring("not whole"));
+  }
 }
 
 TEST_CASE("a result that is not finite is exit code 1 and is not written") {
