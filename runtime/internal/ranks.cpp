@@ -124,7 +124,7 @@ void share_gpus(Among mine, const std::string& host, std::optional<int> wanted, 
 void join_ranks(RuntimeState& state) {
   Messages* const pretended = pretended_messages();
   if (pretended == nullptr && !launched()) return;
-  Messages* const messages = pretended != nullptr ? pretended : process_messages();
+  Messages* const messages = pretended != nullptr ? pretended : with_local_copies(*process_messages());
   state.pretends = pretended != nullptr;
   if (messages->size() == 1) return;
   if (messages->size() > 64)

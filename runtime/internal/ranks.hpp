@@ -13,6 +13,8 @@ void join_ranks(RuntimeState&);
 /// Where STARPU_MPI_FAKE_RANK and STARPU_MPI_FAKE_SIZE say so, messages that nobody sends; else null. Tasks are
 /// inserted then and do nothing.
 Messages* pretended_messages();
+/// The same messages, but tiles of ranks of this host, which go from memory to memory (unless TESELA_LOCAL_COPIES=0).
+Messages* with_local_copies(Messages&);
 /// How the ranks stand. Throws ArgumentError for a grid of another number of them.
 void arrange_ranks(RuntimeState&, const std::optional<std::array<int, 2>>& grid);
 /// Leaves this rank its share of its host's cores and GPUs: of these so many, if somebody says how many a rank takes.

@@ -22,8 +22,10 @@ using Catch::Matchers::MessageMatches;
 namespace {
 
 /// A case of this program, on each rank.
-Outcome case_on_ranks(int ranks, const std::string& name) {
-  return run_on_ranks(ranks, {std::filesystem::read_symlink("/proc/self/exe").string(), name});
+Outcome case_on_ranks(int ranks, const std::string& name, const std::pair<std::string, std::string>& variable = {}) {
+  ProcessOptions options;
+  if (!variable.first.empty()) options.environment.insert(variable);
+  return run_on_ranks(ranks, {std::filesystem::read_symlink("/proc/self/exe").string(), name}, options);
 }
 
 /// y += x
@@ -49,11 +51,13 @@ struct Report {
 
 TEST_CASE("what ranks compute together is what one computes", "[ranks]") {
   require_ranks();
-  for (const int ranks : {2, 3, 5}) {
-    const Outcome all = case_on_ranks(ranks, "random tasks on the tiles of all ranks");
-    INFO(all.out << all.err);
-    CHECK(all.code == 0);
-  }
+  for (const char* copies : {"1", "0"})  // by the ranks themselves, and by MPI
+    for (const int ranks : {2, 3, 5}) {
+      const Outcome all =
+          case_on_ranks(ranks, "random tasks on the tiles of all ranks", {"TESELA_LOCAL_COPIES", copies});
+      INFO(all.out << all.err);
+      CHECK(all.code == 0);
+    }
 }
 
 TEST_CASE("random tasks on the tiles of all ranks", "[.rank]") {

@@ -73,8 +73,8 @@ std::optional<TridiagonalTile> wanted_tile(const Options& o, index_t batch) {
 }
 
 TridiagCut cut_of(const Options& o, const Runtime& runtime, index_t n, index_t batch) {
-  const TridiagonalTile tile = wanted_tile(o, batch).value_or(
-      suitable_tridiagonal_tile(runtime, o.solver().method, n, batch * o.input.rhs));
+  const TridiagonalTile tile =
+      wanted_tile(o, batch).value_or(suitable_tridiagonal_tile(runtime, o.solver().method, n, batch * o.input.rhs));
   return {tile.along, tile.across, batch > 1 && (!o.automatic() || o.input.rhs != 1)};
 }
 
