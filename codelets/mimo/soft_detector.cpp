@@ -90,7 +90,8 @@ class Soft {
       largest = std::max(largest, size_of(y[i]));
       for (index_t j = 0; j < view_.streams; ++j) largest = std::max(largest, size_of(view_.h[i + j * view_.ld]));
     }
-    const int exponent = exponent_of(largest);
+    int exponent = exponent_of(largest);
+    exponent += missing_exponent<double>(args_.n0, exponent);
     const double n0 = scaled_n0(exponent);
     penalties.receive(llrs, n0);
     double count = 0;

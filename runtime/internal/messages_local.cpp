@@ -22,8 +22,8 @@
 #include <utility>
 #include <vector>
 
-// Tiles between ranks of one host. MPI has one thread, which copies into memory of its own and out of it. Here who needs a
-// tile copies it out of the other process, by several threads. What they tell each other are notes in a pipe.
+// Tiles between ranks of one host. MPI has one thread, which copies into memory of its own and out of it. Here who
+// needs a tile copies it out of the other process, by several threads. What they tell each other are notes in a pipe.
 
 namespace tesela::detail {
 namespace {
@@ -57,7 +57,7 @@ struct Sending {
 struct Note {
   enum Kind : std::int64_t { offer, taken, refused, end } kind = end;
   std::int64_t from = 0, tag = 0;
-  Sending* sending = nullptr;      ///< of the rank that sends the tile
+  Sending* sending = nullptr;             ///< of the rank that sends the tile
   struct Receiving* receiving = nullptr;  ///< of the one that was refused, and is offered a copy
   std::byte* begin = nullptr;
   std::size_t stride = 0;
@@ -123,8 +123,7 @@ class LocalMessages final : public Messages {
   }
 
   void send(void* handle, int to, std::int64_t tag, int priority, Done done, void* argument) override {
-    if (peers_[static_cast<std::size_t>(to)].pipe < 0)
-      return others_.send(handle, to, tag, priority, done, argument);
+    if (peers_[static_cast<std::size_t>(to)].pipe < 0) return others_.send(handle, to, tag, priority, done, argument);
     auto* const sending = new Sending{static_cast<starpu_data_handle_t>(handle), to, tag, done, argument};
     begin(sending->handle, STARPU_R, [this, sending] {
       const Runs runs(sending->handle);
@@ -164,8 +163,9 @@ class LocalMessages final : public Messages {
   /// Ranks whose memory this one can read, and that can read this one's.
   void find_peers() {
     static std::atomic<std::uint64_t> token;
-    token = static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()) * 0x9e3779b97f4a7c15u ^
-            static_cast<std::uint64_t>(getpid());
+    token =
+        static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()) * 0x9e3779b97f4a7c15u ^
+        static_cast<std::uint64_t>(getpid());
     const char* const wanted = std::getenv("TESELA_LOCAL_COPIES");
     const bool willing = (wanted == nullptr || *wanted != '0') && pipe2(own_pipe_, O_CLOEXEC) == 0;
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);  // else some kernels let only parents read
@@ -282,7 +282,8 @@ class LocalMessages final : public Messages {
     // Columns that lie one behind the other are one.
     const bool dense = runs.columns == 1 || (runs.stride == runs.bytes && receiving.offer.stride == runs.bytes);
     const std::size_t units = dense ? runs.size() : runs.columns, width = dense ? 1 : runs.bytes;
-    const std::size_t parts = std::clamp<std::size_t>(units * width / part, 1, std::min(most, std::max<std::size_t>(units, 1)));
+    const std::size_t parts =
+        std::clamp<std::size_t>(units * width / part, 1, std::min(most, std::max<std::size_t>(units, 1)));
     receiving.parts = parts;
     for (std::size_t p = 0; p < parts; ++p)
       later([this, &receiving, runs, dense, first = units * p / parts, last = units * (p + 1) / parts] {

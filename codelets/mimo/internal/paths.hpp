@@ -70,11 +70,10 @@ class Paths {
     const index_t m = view_.antennas, n = view_.streams;
     h_.resize(static_cast<std::size_t>(m * n));
     facts_ = load_channel<Number>(view_, h_.data());
-    constexpr int room = std::numeric_limits<T>::max_exponent / 2;
-    if (const int beyond = exponent_of(unit) - 2 * facts_.exponent - room; unit > 0 && beyond > 0) {
-      const Scale<T> down((beyond + 1) / 2);
+    if (const int missing = missing_exponent<T>(unit, facts_.exponent); missing > 0) {
+      const Scale<T> down(missing);
       for (Number& x : h_) x = down(x);
-      facts_.exponent += (beyond + 1) / 2;
+      facts_.exponent += missing;
     }
     facts_.reach = 0;
     for (index_t j = 0; j < n; ++j) {

@@ -10,6 +10,14 @@
 
 namespace tesela::kernels::mimo {
 
+/// What `exponent` is too small by for distances that are added to penalties of this size: in units of 2^(2 exponent)
+/// these leave T room for many of them.
+template <class T>
+int missing_exponent(double penalty, int exponent) {
+  const int beyond = exponent_of(penalty) - 2 * exponent - std::numeric_limits<T>::max_exponent / 2;
+  return penalty > 0 && beyond > 0 ? (beyond + 1) / 2 : 0;
+}
+
 inline constexpr double unreached = std::numeric_limits<double>::infinity();
 
 /// The least metric for each value of each bit of each stream.

@@ -37,6 +37,15 @@ class SoftTree {
   void channel(const Complex<T>* h) {
     view_.h = h;
     facts_ = prepare_channel<F>(view_, choice_, a_.data(), tau_.data(), work_.data(), OrderOf{order_.data(), 1});
+    if (const int missing = missing_exponent<double>(choice_.n0, facts_.exponent); missing > 0) {
+      const Scale<T> down(missing);
+      for (index_t j = 0; j < n_; ++j)
+        for (index_t i = 0; i <= std::min(j, m_ - 1); ++i) {
+          F& x = a_[static_cast<std::size_t>(i + j * m_)];
+          x = down(x);
+        }
+      facts_.exponent += missing;
+    }
   }
   int exponent() const { return facts_.exponent; }
 
