@@ -21,7 +21,10 @@ double norm1_estimate(index_t n, const std::function<void(std::vector<double>&)>
   if (n == 0) return 0;
   const auto size = static_cast<std::size_t>(n);
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  std::vector<double> x(size, 1 / static_cast<double>(n)), signs(size);
+  std::vector<double> x(size), signs(size);
+  // Not all alike, as they do: a matrix whose two diagonals are axes of it never leaves such vectors.
+  for (std::size_t i = 0; i < size; ++i)
+    x[i] = 2 * static_cast<double>(i + 1) / (static_cast<double>(n) * static_cast<double>(n + 1));
   multiply(x);
   double estimate = norm1(x);
   if (n == 1 || !std::isfinite(estimate)) return std::isfinite(estimate) ? estimate : infinity;

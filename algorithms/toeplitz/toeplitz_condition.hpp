@@ -39,10 +39,10 @@ double toeplitz_condition(Runtime& runtime, const Toeplitz<T>& unit, const Solve
   return std::isfinite(inverse) ? inverse * unit.unit_one_norm() : inverse;
 }
 
-/// A lower bound of ||A||_2 ||A^-1||_2, A = T - sigma I, that needs no inverse: eigenvalues of A within 4, 16, ... 4096
-/// roundings of its norm are counted by inertia, twelve eliminations in all. 1 / (4096 roundings) or less (it answers
-/// 0) is for others to tell.
+/// A lower bound of ||A||_2 ||A^-1||_2, A = T - sigma I, that needs no inverse: eigenvalues of A within 4, 16, 64, ...
+/// roundings of its norm, and at most `farthest` of it, are counted by inertia, two eliminations for each distance that
+/// halving looks at. Where there is none so near it answers 0: that is for others to tell.
 template <class T>
-double toeplitz_condition_by_counting(Graph& g, const Toeplitz<T>& A, T sigma);
+double toeplitz_condition_by_counting(Graph& g, const Toeplitz<T>& A, T sigma, double farthest);
 
 }  // namespace tesela

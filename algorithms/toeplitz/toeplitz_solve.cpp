@@ -42,6 +42,7 @@ constexpr std::array<Named<ToeplitzMethod>, 6> all{{
 struct Attempted {
   ToeplitzAttempt attempt;
   std::function<double()> condition;
+  double perturbed = 0;  ///< relative to A, in the matrix that was inverted
 };
 
 std::string short_form(double value) {
@@ -110,8 +111,6 @@ class Solver {
   /// The elimination's error grows with its inverse, refinement's rate with itself.
   static inline const double perturbation = std::sqrt(static_cast<double>(std::numeric_limits<T>::epsilon()));
 
-  static constexpr double doubtful = 1e-4 / static_cast<double>(std::numeric_limits<T>::epsilon());
-
   bool enough() const {
     return !solution_.attempts.empty() && best_.attempt.usable() && best_.attempt.residual.error <= good_residual;
   }
@@ -138,6 +137,7 @@ class Solver {
     }
     last_ = attempt(method, perturbed);
     last_.attempt.method = method;
+    last_.perturbed = perturbed;
     last_.attempt.residual.bound = toeplitz_residual_bound<T>(A_.n());
     solution_.attempts.push_back(last_.attempt);
     const ToeplitzAttempt &now = last_.attempt, &before = best_.attempt;
@@ -276,14 +276,15 @@ class Solver {
   }
 
   /// By an inverse that has solved this system well; otherwise by one that can solve it with another right-hand side.
-  /// Where there is none, or its own errors may hide an eigenvalue, eigenvalues are counted.
+  /// Where there is none, or its own errors, or how it was perturbed, may hide an eigenvalue, eigenvalues are counted.
   double condition() {
     const ToeplitzAttempt& a = solution_.taken;
     const bool trusted = best_.condition && a.order == 0 && a.residual.good();
     const double found = trusted ? best_.condition() : std::numeric_limits<double>::quiet_NaN();
-    if (found < doubtful) return found;
+    const double error = std::max(best_.perturbed, static_cast<double>(std::numeric_limits<T>::epsilon()));
+    if (found * error < 1e-4) return found;
     if (options_.method == ToeplitzMethod::automatic) {
-      const double counted = toeplitz_condition_by_counting(g_, A_, sigma_);
+      const double counted = toeplitz_condition_by_counting(g_, A_, sigma_, 1e4 * error);
       return !std::isnan(found) || counted > 0 ? std::fmax(found, counted)
                                                : CauchyInverse<T>(g_, A_, sigma_).condition(g_.runtime());
     }

@@ -219,6 +219,41 @@ TEST_CASE("toeplitz_solve calls a matrix singular at its eigenvalues, as LAPACK 
     }
 }
 
+TEMPLATE_TEST_CASE("toeplitz_solve refuses singular matrices whatever B is", "[toeplitz]", float, double) {
+  // B = T 1, which a perturbed inverse and refinement solve.
+  using T = TestType;
+  Runtime runtime({.gpus = 0});
+  for (const std::vector<T>& values : {std::vector<T>{1, 1, 1}, {2, 1, -1}, {1, 0, -1}, {1, 0, 0, 1}, {1, 0, 1}}) {
+    const auto n = static_cast<index_t>(values.size());
+    HostMatrix<T> t(n, 1), b = HostMatrix<T>::zeros(n, 1);
+    std::copy(values.begin(), values.end(), t.data());
+    for (index_t i = 0; i < n; ++i)
+      for (index_t j = 0; j < n; ++j) b(i, 0) += values[static_cast<std::size_t>(std::abs(i - j))];
+    const auto a = answer(runtime, t, T(0), b);
+    INFO("n " << n << ": " << a.solution.status() << ", condition " << a.solution.condition);
+    CHECK_FALSE(a.solution.ok());
+    CHECK_THAT(a.solution.status(), ContainsSubstring("singular to working precision"));
+  }
+}
+
+TEST_CASE("toeplitz_solve knows the condition near an eigenvalue of either symmetry", "[toeplitz]") {
+  Runtime runtime({.gpus = 0});
+  for (index_t n = 3; n < 25; ++n) {
+    const auto t = toeplitz_column<double>({ToeplitzKind::random, 0, static_cast<unsigned>(n)}, n);
+    const auto values = dense_eigenvalues(t);
+    for (const index_t i : {index_t{0}, n / 2, n / 2 + 1, n - 1}) {
+      auto near = t.clone();
+      near(0, 0) -= values[static_cast<std::size_t>(i)] * (1 + 1e-9);
+      const auto a = answer(runtime, near, 0.0, random_columns<double>(n, 1, 5));
+      const double condition = dense_condition(near, 0);
+      INFO("n " << n << " i " << i << ": " << a.solution.status() << ", " << a.solution.condition << " of "
+                << condition);
+      CHECK(a.solution.condition >= condition / 5);
+      CHECK(a.solution.condition <= 1.5 * condition);
+    }
+  }
+}
+
 TEMPLATE_TEST_CASE("toeplitz_solve says what is not finite, and what is not representable", "[toeplitz]", float,
                    double) {
   using T = TestType;
