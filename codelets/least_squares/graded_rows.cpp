@@ -89,6 +89,65 @@ std::vector<Place> sorted_rows(const std::vector<RowClass<T>>& classes, int most
   return all;
 }
 
+/// What errors in the rows, `sizes` at most, may leave in the pivots from step k on: with the first k columns R11, and
+/// rows E of errors, Q2' (E2 - E1 R11^-1 R12) in place of R22. Q2 is small where rows are heavy, and how small is known
+/// to the last digit, since reflectors of sorted rows begin at unit vectors of light ones.
+template <class T>
+std::vector<double> errors_from(index_t k, const HostMatrix<T>& S, const std::vector<T>& tau,
+                                const std::vector<double>& sizes) {
+  const index_t count = S.rows(), n = S.cols(), left = count - k;
+  HostMatrix<T> Q = HostMatrix<T>::zeros(count, left);
+  for (index_t l = 0; l < left; ++l) Q(k + l, l) = T(1);
+  lapack::ormqr(Op::none, count, left, static_cast<index_t>(tau.size()), S.data(), S.ld(), tau.data(), Q.data(),
+                Q.ld());
+  double factor = 1;
+  std::vector<double> x(static_cast<std::size_t>(k));
+  for (index_t j = k; j < n; ++j) {
+    double sum = 1;
+    for (index_t i = k - 1; i >= 0; --i) {
+      double value = static_cast<double>(S(i, j));
+      for (index_t p = i + 1; p < k; ++p) value -= static_cast<double>(S(i, p)) * x[static_cast<std::size_t>(p)];
+      x[static_cast<std::size_t>(i)] = value / static_cast<double>(S(i, i));
+      sum += std::abs(x[static_cast<std::size_t>(i)]);
+    }
+    factor = std::max(factor, sum);
+  }
+  std::vector<double> errors(static_cast<std::size_t>(left));
+  double together = 0;
+  for (index_t l = left - 1; l >= 0; --l) {
+    double one = 0;
+    for (index_t i = 0; i < count; ++i)
+      one += std::abs(static_cast<double>(Q(i, l))) * sizes[static_cast<std::size_t>(i)];
+    together = std::hypot(together, one);
+    errors[static_cast<std::size_t>(l)] = factor * together;
+  }
+  return errors;
+}
+
+/// The rank of S, factored with pivoting: a pivot that errors of rcond in the rows may have left ends it. sizes: of the
+/// rows' classes.
+template <class T>
+index_t rank_of(const HostMatrix<T>& S, const std::vector<T>& tau, const std::vector<double>& sizes, double rcond) {
+  const auto steps = static_cast<index_t>(tau.size());
+  std::vector<double> largest(sizes.size() + 1, 0.0);  // of the rows from here on
+  for (std::size_t i = sizes.size(); i-- > 0;) largest[i] = std::max(largest[i + 1], sizes[i]);
+  const double doubt = 1 / std::sqrt(static_cast<double>(std::numeric_limits<T>::epsilon()));
+  std::vector<double> errors;
+  index_t rank = 0, known_from = 0;
+  for (; rank < steps; ++rank) {
+    const double pivot = std::abs(static_cast<double>(S(rank, rank))),
+                 least = rcond * largest[static_cast<std::size_t>(rank)];
+    if (!(pivot > least)) break;
+    if (pivot > doubt * least) continue;
+    if (errors.empty()) {
+      errors = errors_from(rank, S, tau, sizes);
+      known_from = rank;
+    }
+    if (!(pivot > rcond * errors[static_cast<std::size_t>(rank - known_from)])) break;
+  }
+  return rank;
+}
+
 }  // namespace
 
 template <class T>
@@ -109,14 +168,14 @@ GradedTriangle<T> join_graded_rows(std::vector<RowClass<T>> classes, double rcon
   const std::vector<Place> order = sorted_rows(classes, most);
   const auto count = static_cast<index_t>(order.size()), steps = std::min(count, n);
   HostMatrix<T> S(count, n), Y(count, r);
-  std::vector<double> noise(order.size() + 1, 0.0);  // of the rows from here on
-  for (index_t i = count - 1; i >= 0; --i) {
+  std::vector<double> sizes(order.size());
+  for (index_t i = 0; i < count; ++i) {
     const Place& place = order[static_cast<std::size_t>(i)];
     const RowClass<T>& rows = classes[place.in];
     const int e = rows.exponent - most;
     for (index_t j = 0; j < n; ++j) S(i, j) = std::ldexp(rows.R(place.row, j), e);
     for (index_t j = 0; j < r; ++j) Y(i, j) = std::ldexp(rows.C(place.row, j), e);
-    noise[static_cast<std::size_t>(i)] = std::max(noise[static_cast<std::size_t>(i) + 1], std::ldexp(rcond, e));
+    sizes[static_cast<std::size_t>(i)] = std::ldexp(1.0, e);
   }
   std::vector<T> tau(static_cast<std::size_t>(steps));
   GradedTriangle<T> result{HostMatrix<T>::zeros(n, n), HostMatrix<T>::zeros(n, r), {}, {}, {}};
@@ -127,7 +186,7 @@ GradedTriangle<T> join_graded_rows(std::vector<RowClass<T>> classes, double rcon
   if (steps > 0) {
     lapack::geqp3(count, n, S.data(), S.ld(), result.pivots, tau.data());
     lapack::ormqr(Op::transpose, count, r, steps, S.data(), S.ld(), tau.data(), Y.data(), Y.ld());
-    while (rank < steps && std::abs(static_cast<double>(S(rank, rank))) > noise[static_cast<std::size_t>(rank)]) ++rank;
+    rank = rank_of(S, tau, sizes, rcond);
   }
   for (index_t i = 0; i < rank; ++i) {
     const int e = std::ilogb(S(i, i));

@@ -29,8 +29,8 @@ struct GradedTriangle {
 /// by size, columns pivoted (M. Powell and J. Reid 1969; A. Cox and N. Higham, "Stability of Householder QR
 /// factorization for weighted least squares problems", 1998). A class of a lower rank (singular values up to rcond
 /// times the largest, columns scaled to unit norm) is cut to its rank first: what rounding left of heavy rows must not
-/// pass for light ones. A pivot up to rcond times the size of the classes that are left ends the triangle. All is
-/// finite.
+/// pass for light ones. A pivot that errors of rcond in each row, times its class's size, may have left ends the
+/// triangle. All is finite.
 template <class T>
 GradedTriangle<T> join_graded_rows(std::vector<RowClass<T>> classes, double rcond);
 

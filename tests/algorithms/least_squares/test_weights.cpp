@@ -150,6 +150,30 @@ TEST_CASE("a deficient rank is found whatever the weights, and the answer has le
   }
 }
 
+TEST_CASE("what heavy rows leave in light ones is not taken for rank, however few rows there are") {
+  for (const double spread : {1.0, 3.0, 5.0, 10.0})
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+      const Matrix left = random(12, 8, 3 * seed), right = random(8, 10, 3 * seed + 1), b = random(12, 1, seed);
+      const Matrix a = made(12, 10, [&](index_t i, index_t j) {
+        double sum = 0;
+        for (index_t k = 0; k < 8; ++k) sum += left(i, k) * right(k, j);
+        return sum;
+      });
+      const Weights w = spread_weights(12, spread, 3 * seed + 2);
+      const LeastSquares<double> answer = weighted(a, b, w, {64, 64});
+      CAPTURE(spread, seed);
+      CHECK(answer.rank == 8);
+      CHECK(answer.status == OlsStatus::rank_deficient);
+      double squares = 0;
+      for (index_t i = 0; i < 12; ++i) {
+        double left_over = b(i, 0);
+        for (index_t j = 0; j < 10; ++j) left_over -= a(i, j) * answer.X(j, 0);
+        squares += w[static_cast<std::size_t>(i)] * left_over * left_over;
+      }
+      CHECK(std::abs(std::sqrt(squares) - answer.residual_norms[0]) <= 1e-9 * answer.residual_norms[0]);
+    }
+}
+
 TEST_CASE("rows of weight zero do not count, and other weights are refused") {
   const index_t m = 80, n = 5;
   Matrix a = random(m, n, 1), b = random(m, 1, 2);
