@@ -22,11 +22,12 @@ Code toeplitz_eig(char jobz, index_t n, const T* t, T* w, T* z, index_t ldz) {
   SpectrumOptions options;
   options.vectors = vectors;
   const Spectrum<T> found = tesela::toeplitz_spectrum<T>(g, {t, static_cast<std::size_t>(n)}, options);
+  std::transform(found.values.begin(), found.values.end(), w, [](double value) { return static_cast<T>(value); });
+  if (overflows(w, std::ssize(found.values))) return failed(TESELA_INACCURATE, overflow);
   if (static_cast<index_t>(found.values.size()) != n || !found.good())
     return failed(TESELA_INACCURATE, std::to_string(found.values.size()) + " of " + std::to_string(n) +
                                          " eigenvalues found, " + std::to_string(found.uncertain) +
                                          " of them uncertain");
-  std::transform(found.values.begin(), found.values.end(), w, [](double value) { return static_cast<T>(value); });
   if (vectors && found.vectors) found.vectors->copy_to(z, array.ld);
   return 0;
 }
@@ -106,15 +107,22 @@ AnyArray eigh_toeplitz(nb::handle c_given, bool eigvals_only, const ByIndex& by_
       const auto column = Columns<T>::on_host(c);
       Graph g(session);
       const Spectrum<T> spectrum = toeplitz_spectrum<T>(g, span_of(column), above_ends<T>(g, span_of(column), options));
+      Found<T> none;
+      if (std::any_of(spectrum.values.begin(), spectrum.values.end(),
+                      [](double value) { return !std::isfinite(static_cast<T>(value)); })) {
+        none.problem = c::overflow;
+        return none;
+      }
       if (!spectrum.good()) {
-        Found<T> none;
         none.problem = std::to_string(spectrum.values.size()) + " of " + std::to_string(spectrum.expected) +
                        " eigenvalues found, " + std::to_string(spectrum.uncertain) + " of them uncertain";
         return none;
       }
       return part_of(spectrum, first, positions ? static_cast<std::size_t>(positions->size()) : spectrum.values.size());
     });
-    if (!found.problem.empty()) raise_lin_alg_error("eigh_toeplitz: " + found.problem, "inaccurate", nb::none());
+    if (!found.problem.empty())
+      raise_lin_alg_error("eigh_toeplitz: " + found.problem, found.problem == c::overflow ? c::overflow : "inaccurate",
+                          nb::none());
     const nb::object w = to_python(std::move(found.values), c.place());
     if (eigvals_only) return w;
     return nb::cast(EighResult{w, found.vectors ? to_python(std::move(*found.vectors), c.place()) : nb::none()});

@@ -58,6 +58,13 @@ void require_finite(const char* name, const T* a, index_t n) {
     if (!std::isfinite(a[i])) throw WrongArgument(name, "element " + std::to_string(i) + " is not finite");
 }
 
+/// Eigenvalues of finite matrices may be beyond T's numbers.
+inline constexpr const char* overflow = "overflow: an eigenvalue is larger than the largest number";
+template <class T>
+bool overflows(const T* values, index_t n) {
+  return std::any_of(values, values + n, [](T value) { return !std::isfinite(value); });
+}
+
 /// A matrix that the caller has in column-major memory: element (i, j) at data[i + j ld].
 template <class T>
 struct Array {

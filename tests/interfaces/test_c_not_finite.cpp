@@ -148,3 +148,29 @@ TEMPLATE_TEST_CASE("C: tridiagonal systems report what is not finite", "[c][fini
   CHECK((info - 1) / 4 == 3);
   CHECK(said().find("of system 3, systems counted from 0,") != std::string::npos);
 }
+
+TEMPLATE_TEST_CASE("C: eigenvalues beyond the largest number are a failure", "[c][finite]", float, double) {
+  using T = TestType;
+  const T most = std::numeric_limits<T>::max(), small = 1 / std::sqrt(most);
+  const auto syev = of<T>(tesela_ssyev, tesela_dsyev);
+  const auto sygv = of<T>(tesela_ssygv, tesela_dsygv);
+  const auto stev = of<T>(tesela_sstev, tesela_dstev);
+  const auto toeplitz = of<T>(tesela_stoeplitz_eig, tesela_dtoeplitz_eig);
+  for (const char vectors : {'N', 'V'}) {
+    CAPTURE(vectors);
+    std::vector<T> a(9, most / 2), w(3), z(9), t(3, most / 2);
+    CHECK(syev(vectors, 'L', 3, a.data(), 3, w.data()) > 0);
+    CHECK(said().find("overflow") != std::string::npos);
+    std::vector<T> one{std::sqrt(most)}, other{small};
+    CHECK(sygv(1, vectors, 'L', 1, one.data(), 1, other.data(), 1, w.data()) == 0);
+    one = {most / 2}, other = {small};
+    CHECK(sygv(1, vectors, 'L', 1, one.data(), 1, other.data(), 1, w.data()) > 0);
+    CHECK(said().find("overflow") != std::string::npos);
+    std::vector<T> d(2, most);
+    const std::vector<T> e(1, most);
+    CHECK(stev(vectors, 2, d.data(), e.data(), z.data(), 2) > 0);
+    CHECK(said().find("overflow") != std::string::npos);
+    CHECK(toeplitz(vectors, 3, t.data(), w.data(), z.data(), 3) > 0);
+    CHECK(said().find("overflow") != std::string::npos);
+  }
+}

@@ -125,3 +125,23 @@ def test_what_is_not_finite_is_an_error_with_its_status():
 def test_wrong_arguments_are_value_errors(call):
     with pytest.raises(ValueError):
         call()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("only", [True, False])
+def test_eigenvalues_beyond_the_largest_number(dtype, only):
+    most = np.finfo(dtype).max
+    for call in (
+        lambda: tesela.eigh(np.full((3, 3), most / 2, dtype), eigvals_only=only),
+        lambda: tesela.eigh(np.full((1, 1), most / 2, dtype), np.full((1, 1), 1e-3, dtype), eigvals_only=only),
+        lambda: tesela.eigh_tridiagonal(np.full(2, most, dtype), np.full(1, most, dtype), eigvals_only=only),
+        lambda: tesela.eigh_toeplitz(np.full(3, most / 2, dtype), eigvals_only=only),
+    ):
+        with pytest.raises(np.linalg.LinAlgError, match="overflow") as caught:
+            call()
+        assert caught.value.status.startswith("overflow")
+
+
+def test_positions_are_integers():
+    with pytest.raises(TypeError):
+        tesela.eigh_tridiagonal(np.array([1.0, 2, 3]), np.zeros(2), True, "i", (0.5, 1))
