@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <filesystem>
 #include <sstream>
 #include <sys/stat.h>
@@ -102,7 +103,16 @@ std::string unwritable(const fs::path& models) {
       return why(entry->path(), errno);
   }
   if (error == std::errc::permission_denied) return why(models, EACCES);
-  return {};
+  // StarPU does not look whether what it writes arrives, and ends where it then reads half of it.
+  const std::string probe = models / ("room-" + std::to_string(getpid()));
+  const int file = open(probe.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  if (file < 0) return why(models, errno);
+  const std::string needed(std::size_t{1} << 14, '.');
+  const ssize_t written = write(file, needed.data(), needed.size());
+  const int full = written == static_cast<ssize_t>(needed.size()) ? 0 : written < 0 ? errno : ENOSPC;
+  close(file);
+  unlink(probe.c_str());
+  return full != 0 ? why(models, full) : std::string();
 }
 
 fs::path models_below(const fs::path& home) { return home / ".starpu" / "sampling"; }

@@ -61,6 +61,20 @@ TEST_CASE("a home directory that cannot be written: a temporary place, and a war
   }
 }
 
+TEST_CASE("a home directory on a full disk is none") {
+  const TemporaryFolder folder, small;
+  const std::string mounted = "mount -t tmpfs -o size=8k none " + small.path();
+  const auto below_mount = [&](const std::string& command) {
+    return run({"/usr/bin/env", "unshare", "-mr", "/bin/sh", "-c", mounted + " && " + command});
+  };
+  if (below_mount("true").code != 0) SKIP("nothing can be mounted here");
+  const Outcome outcome = below_mount("exec env -u STARPU_HOME HOME=" + small.path() + " TMPDIR=" + folder.path() +
+                                      " " + test::tesela() + " gemm --n 40 --ncuda 0");
+  CAPTURE(outcome.err);
+  CHECK(outcome.code == 0);
+  CHECK_THAT(outcome.err, ContainsSubstring("No space left") && ContainsSubstring(folder.path()));
+}
+
 TEST_CASE("no place at all, or one that was chosen and cannot be written, is named") {
   const Outcome none = run_at_home({{"HOME", nowhere}, {"TMPDIR", nowhere}});
   CHECK(none.code == 3);

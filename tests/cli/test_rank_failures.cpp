@@ -11,10 +11,11 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-/// Four ranks, of which the last one begins with these words of a shell.
-Outcome with_one_in_trouble(const TemporaryFolder& folder, const std::string& trouble, const Words& words) {
+/// Four ranks in this place, of which the last one begins with these words of a shell.
+Outcome with_one_in_trouble(const TemporaryFolder& folder, const std::string& trouble, const Words& words,
+                            const std::string& place = ".") {
   const std::string script = folder / "rank.sh";
-  std::ofstream(script) << "#!/bin/sh\n[ ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} = 3 ] && {\n"
+  std::ofstream(script) << "#!/bin/sh\ncd " << place << "\n[ ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} = 3 ] && {\n"
                         << trouble << "\n}\nexec \"$@\"\n";
   std::filesystem::permissions(script, std::filesystem::perms::owner_all);
   return run_on_ranks(4, Words{script, tesela::test::tesela()} + words);
@@ -35,6 +36,17 @@ TEST_CASE("one rank's disk is full: one message names the rank, and no file is l
   CHECK(all.seconds < 10 * patience);
   CHECK(files.files() == 0);
   CHECK(processes_with(files.path()) == 0);
+}
+
+TEST_CASE("a file that one rank alone does not see is told of with the rank") {
+  require_ranks();
+  const TemporaryFolder folder;
+  REQUIRE(run_tesela({"generate", "--m", "60", "--n", "20", "--random", "uniform", "--out", folder / "a.npy"}).code ==
+          0);
+  const Outcome all = with_one_in_trouble(folder, "cd /tmp", {"qr", "--a", "a.npy", "--tile", "5"}, folder.path());
+  INFO(all.err);
+  CHECK(all.code == 2);
+  CHECK_THAT(all.err, ContainsSubstring("a.npy: cannot read") && ContainsSubstring("(rank 3)"));
 }
 
 TEST_CASE("one rank has no memory, or no worker: all end, and hear from which") {
