@@ -252,10 +252,11 @@ Of several solutions that of least norm. A deficient rank is no error: the resul
 Parameters
 ----------
 a : (m, n) array
+    Or (m,): one column.
 b : (m,) or (m, k) array
 rcond : float, optional
     Singular values of a, its columns scaled to unit norm, count as zero up to rcond times the largest one; by
-    default max(m, n) eps.
+    default, and where it is 0, max(m, n) eps.
 overwrite_a, overwrite_b : bool
     Whether the array may be lost, which spares a copy where it is in Fortran order.
 

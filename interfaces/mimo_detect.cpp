@@ -75,7 +75,8 @@ h : (antennas, streams) or (channels, antennas, streams) array
     Complex. Of several channels each passes the same number of signals, one after the other.
 y : (antennas,) or (antennas, signals) array
 constellation : str, array, or list of one for each stream
-    'bpsk', 'qpsk', '8psk', '16qam', '64qam', '256qam' or '1024qam'; or complex points in the order of their labels.
+    'bpsk', 'qpsk', '8psk', '16qam', '64qam', '256qam' or '1024qam', of unit energy as 3GPP has them (bpsk is +-(1 + 1j)
+    / sqrt(2)); or complex points in the order of their labels.
 method : str
     'sd' finds s of least ||y - h s|| (maximum likelihood) by a sphere search. Others answer something else: 'zf',
     'mmse', 'zf-sic', 'mmse-sic', 'babai', 'kbest:16', 'fsd:1', 'lr', 'ep' and more, which an error message lists.

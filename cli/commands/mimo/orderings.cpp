@@ -109,7 +109,7 @@ const Command orderings_command(
       app.add_option("--buffer", o->buffer, "signals at a time, or inf")->capture_default_str();
       app.add_option("--signals", o->signals, "how many")->transform(non_negative())->capture_default_str();
       app.add_option("--constellation", o->constellation, "square QAM")->capture_default_str();
-      app.add_option("--ebn0", o->ebn0, "Eb/N0 in dB")->capture_default_str();
+      app.add_option("--ebn0", o->ebn0, "Eb/N0 in dB")->check(CLI::Range(-1000.0, 1000.0))->capture_default_str();
       app.add_option("--errors", o->errors, "measure qr_error on all factorizations, or about so many")
           ->transform(positive())
           ->capture_default_str();
