@@ -62,11 +62,11 @@ namespace {
 /// C = a b on columns; a and b as they lie, turned where that is by rows.
 template <class T>
 NewMatrix<T> product(const Argument& a, const Argument& b) {
-  return with_workers([&](const c::Session& session) {
+  const Op op_a = a.by_rows() ? Op::transpose : Op::none, op_b = b.by_rows() ? Op::transpose : Op::none;
+  const Argument stored_a = a.by_rows() ? a.transposed() : a, stored_b = b.by_rows() ? b.transposed() : b;
+  return with_workers([&](const c::Session& session) {  // which may not copy an Argument: the GIL is free
     const index_t m = a.rows(), n = b.cols(), k = a.cols();
-    const Op op_a = a.by_rows() ? Op::transpose : Op::none, op_b = b.by_rows() ? Op::transpose : Op::none;
-    const Columns<T> columns_a(session, a.by_rows() ? a.transposed() : a),
-        columns_b(session, b.by_rows() ? b.transposed() : b);
+    const Columns<T> columns_a(session, stored_a), columns_b(session, stored_b);
     NewMatrix<T> result(Shape{m, n}, a.place());
     const GemmTile tile = suitable_gemm_tile(session.runtime(), m, n, k);
     const Shape tile_a = apply(op_a, {tile.mb, tile.kb}), tile_b = apply(op_b, {tile.kb, tile.nb});

@@ -58,10 +58,10 @@ void copy_strided(const Argument& a, HostMatrix<T>& h) {
 template <class T, class S>
 void download(const Argument& a, HostMatrix<T>& h) {
   const bool turned = !a.by_columns();
-  const Argument lies = turned ? a.transposed() : a;
-  HostMatrix<S> numbers(lies.rows(), lies.cols());
-  copy_columns(a.place().device, {numbers.data(), numbers.ld()}, {const_cast<void*>(lies.data()), lies.col_stride()},
-               lies.shape(), sizeof(S));
+  const Shape lies = turned ? Shape{a.cols(), a.rows()} : a.shape();
+  HostMatrix<S> numbers(lies.rows, lies.cols);
+  copy_columns(a.place().device, {numbers.data(), numbers.ld()},
+               {const_cast<void*>(a.data()), turned ? a.row_stride() : a.col_stride()}, lies, sizeof(S));
   for (index_t j = 0; j < h.cols(); ++j)
     for (index_t i = 0; i < h.rows(); ++i) h(i, j) = static_cast<T>(turned ? numbers(j, i) : numbers(i, j));
 }
