@@ -44,7 +44,9 @@ std::vector<double> parse_decibels(const std::string& text) {
   }
   if (parts.size() == 1) return parts;
   if (parts.size() != 3 || !(parts[1] > 0) || parts[2] < parts[0] || (parts[2] - parts[0]) / parts[1] > 1000)
-    throw ArgumentError("mimo ber", "--ebn0", fmt::format("'{}' is neither a number nor FIRST:STEP:LAST, upwards in at most 1000 steps", text));
+    throw ArgumentError(
+        "mimo ber", "--ebn0",
+        fmt::format("'{}' is neither a number nor FIRST:STEP:LAST, upwards in at most 1000 steps", text));
   std::vector<double> all;
   for (int k = 0; parts[0] + k * parts[1] <= parts[2] + 1e-9 * parts[1]; ++k) all.push_back(parts[0] + k * parts[1]);
   return all;
