@@ -262,8 +262,8 @@ class Solver {
     const ToeplitzAttempt& a = solution_.taken;
     const bool elimination = a.method == ToeplitzMethod::lookahead || a.method == ToeplitzMethod::cauchy;
     if (solution_.condition >= toeplitz_singular_condition<T>())
-      return "singular to working precision: the condition of T - sigma I is " + short_form(solution_.condition) +
-             " or more";
+      return "singular to working precision: an eigenvalue of T - sigma I is 0 to rounding, the condition is " +
+             short_form(solution_.condition) + " or more";
     if (a.order > 0 && a.method == ToeplitzMethod::gradients)
       return "not positive definite: gradients want every eigenvalue above sigma";
     if (a.order > 0 && elimination)
