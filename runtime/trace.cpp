@@ -86,9 +86,9 @@ void detail::claim_trace_folder(const std::string& directory) {
   std::filesystem::create_directories(directory, error);
   std::error_code absent;
   const std::string path = std::filesystem::canonical(directory, absent).string();
-  if (absent && !error) error = absent;
-  if (!absent && access(path.c_str(), W_OK) != 0) error.assign(errno, std::generic_category());
-  if (absent || error) throw FileError(directory, "no trace can be written here: " + error.message());
+  if (!absent) error.assign(access(path.c_str(), W_OK) != 0 ? errno : 0, std::generic_category());
+  if (absent || error)
+    throw FileError(directory, "no trace can be written here: " + (error ? error : absent).message());
   const std::lock_guard lock(claims_mutex);
   if (claims().contains(path)) return;
   const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
