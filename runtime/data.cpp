@@ -13,14 +13,15 @@ Data::Data(Runtime& runtime, void* home, Shape shape, index_t ld, std::size_t el
            int gpu)
     : id(++last_data_id),
       state_(runtime.state()),
+      rows_(static_cast<std::uint32_t>(shape.rows)),
+      cols_(static_cast<std::uint32_t>(shape.cols)),
+      has_home_(home != nullptr),
+      has_value_(home != nullptr),
+      on_release_(on_release),
+      element_size_(element_size),
       home_(home),
       ld_(ld),
-      shape_(shape),
-      element_size_(element_size),
-      on_release_(on_release),
-      has_home_(home != nullptr),
-      home_node_(home == nullptr ? -1 : STARPU_MAIN_RAM),
-      has_value_(home != nullptr) {
+      home_node_(home == nullptr ? -1 : STARPU_MAIN_RAM) {
   if (!state_->alive) throw LifetimeError("Data: the Runtime it is registered with is gone");
   if (gpu >= 0) {
     const auto& nodes = state_->gpu_nodes;
@@ -49,8 +50,7 @@ Data::Data(Runtime& runtime, void* home, Shape shape, index_t ld, std::size_t el
 void Data::enlist() const {
   starpu_data_handle_t handle = nullptr;
   starpu_matrix_data_register(&handle, home_node_, reinterpret_cast<uintptr_t>(home_), static_cast<std::uint32_t>(ld_),
-                              static_cast<std::uint32_t>(shape_.rows), static_cast<std::uint32_t>(shape_.cols),
-                              element_size_);
+                              rows_, cols_, element_size_);
   handle_ = handle;
   if (name_ != nullptr) starpu_data_set_coordinates(handle, 2, static_cast<int>(i_), static_cast<int>(j_));
 }
@@ -61,7 +61,7 @@ Data::~Data() {
   } catch (const std::exception&) {
     // A task that cannot be submitted is dropped, with nobody here to tell.
   }
-  if (self_ != nullptr) *self_ = nullptr;
+  if (slot_ != 0) state_->give_slot_back(slot_);
   state_->remove(*this);
   state_->host_leaving += reserved_;
   leave();

@@ -17,16 +17,16 @@ namespace detail {
 
 /// Which of several processes have what is in a tile. All keep the same book, since all insert the same tasks.
 struct Whereabouts {
-  int place = -1;             ///< whose tasks write it; -1: of the rank that writes it first
-  int holder = -1;            ///< which wrote it last; -1: none
-  std::uint64_t copies = 0;   ///< a bit for each rank that has it as it is now
-  std::uint64_t version = 0;  ///< counts what was written
+  int place = -1;            ///< whose tasks write it; -1: of the rank that writes it first
+  int holder = -1;           ///< which wrote it last; -1: none
+  std::uint64_t copies = 0;  ///< a bit for each rank that has it as it is now
   bool at(int rank) const { return (copies >> rank & 1) != 0; }
 };
 
 /// One StarPU data handle: a block of memory that StarPU copies between the nodes of the machine. Graphs of several
-/// threads may read it together, so an insertion that only reads changes nothing here that is not atomic.
-class Data {
+/// threads may read it together, so an insertion that only reads changes nothing here that is not atomic. A rank keeps
+/// the book of millions of tasks that it does not run: what that takes is one cache line.
+class alignas(64) Data {
  public:
   enum class OnRelease : std::uint8_t { bring_home, drop };
 
@@ -38,9 +38,9 @@ class Data {
   Data(const Data&) = delete;
   Data& operator=(const Data&) = delete;
 
-  Shape shape() const { return shape_; }
+  Shape shape() const { return {rows_, cols_}; }
   std::size_t element_size() const { return element_size_; }
-  std::size_t bytes() const { return static_cast<std::size_t>(shape_.rows * shape_.cols) * element_size_; }
+  std::size_t bytes() const { return std::size_t{rows_} * cols_ * element_size_; }
   /// Throws LifetimeError once the runtime is gone. Among several ranks it is registered where it is first needed.
   void* handle() const;
   void require_alive() const;
@@ -70,9 +70,6 @@ class Data {
   /// Waits for the tasks before it and makes the contents up to date at home (Mode::in), or says that what is there is
   /// what counts now (Mode::inout). Does nothing more on a rank that is not its home.
   void acquire_home(Mode mode);
-
-  /// Of a status tile: its number among its graph's.
-  index_t status_number = -1;
 
   void set_reduction(CodeletImpl& zero, CodeletImpl& combine, std::vector<std::byte> combine_call);
   bool has_reduction() const { return combine_ != nullptr; }
@@ -110,17 +107,21 @@ class Data {
   void leave() noexcept;
   void note_copy(int rank);
   void let_go() noexcept;
+  void changes() noexcept;  // what others received is not what it holds any more
 
   std::shared_ptr<RuntimeState> state_;
+  Whereabouts where_;
   mutable void* handle_ = nullptr;
+  std::uint32_t rows_, cols_;
+  std::uint32_t slot_ = 0;      // among RuntimeState::versions; 0 while nobody received it
+  std::int8_t home_rank_ = -1;  // whose memory alone it is at home in; -1: each rank's that has one
+  bool has_home_;
+  std::atomic<bool> has_value_;
+  OnRelease on_release_;
+
+  std::size_t element_size_;
   void* home_;
   index_t ld_;
-  Whereabouts where_;
-  Shape shape_;
-  std::size_t element_size_;
-  OnRelease on_release_;
-  bool has_home_;
-  int home_rank_ = -1;        // whose memory alone it is at home in; -1: each rank's that has one
   int home_node_;             // StarPU's memory node; -1 without a home
   std::size_t reserved_ = 0;  // bytes, of RuntimeState::host_limit
   std::shared_ptr<const std::string> name_;
@@ -130,10 +131,12 @@ class Data {
   std::shared_ptr<GraphTasks> writer_;
   std::atomic<std::uint64_t> held_by_{0};  // the graph that holds accesses back, or every_graph for several
   std::atomic<bool> held_writing_{false};
-  std::atomic<bool> has_value_;
   std::atomic<int> held_on_host_{0};
   Data *next_ = nullptr, *previous_ = nullptr;  // the runtime's list of what is registered
-  std::shared_ptr<Data*> self_;                 // of what a rank received; null at the end
+
+ public:
+  /// Of a status tile: its number among its graph's.
+  index_t status_number = -1;
 };
 
 TileMemory acquire_on_host(Data&, Mode);

@@ -27,7 +27,8 @@ void count_out(void* argument) {
 
 void Data::live_at(int rank) {
   if (state_->messages == nullptr) return;
-  home_rank_ = where_.place = rank;
+  where_.place = rank;
+  home_rank_ = static_cast<std::int8_t>(rank);
   written_at(rank);
   set_value(true);
 }
@@ -56,11 +57,34 @@ void Data::bring_to_homes() { home_rank_ >= 0 ? bring_to(home_rank_, 0, {}) : br
 
 void Data::note_copy(int rank) {
   if (home_rank_ >= 0 ? home_rank_ == rank : has_home_) return;
-  if (self_ == nullptr) self_ = std::make_shared<Data*>(this);
+  if (slot_ == 0) slot_ = state_->take_slot(*this);
   auto& received = state_->received[static_cast<std::size_t>(rank)];
   // To be registered takes memory too.
-  received.copies.push_back({self_, where_.version, bytes() + 8192});
-  received.bytes += received.copies.back().bytes;
+  const std::size_t kib = bytes() / 1024 + 8;
+  received.copies.push({slot_, state_->versions[slot_].number, static_cast<std::uint32_t>(kib)});
+  received.kib += kib;
+}
+
+std::uint32_t RuntimeState::take_slot(Data& data) {
+  const std::lock_guard lock(mutex);
+  if (free_slots.empty()) {
+    free_slots.push_back(static_cast<std::uint32_t>(versions.size()));
+    versions.emplace_back();
+  }
+  const std::uint32_t slot = free_slots.back();
+  free_slots.pop_back();
+  versions[slot].data = &data;
+  return slot;
+}
+
+void RuntimeState::give_slot_back(std::uint32_t slot) {
+  const std::lock_guard lock(mutex);
+  ++versions[slot].number;
+  free_slots.push_back(slot);
+}
+
+void Data::changes() noexcept {
+  if (slot_ != 0) ++state_->versions[slot_].number;
 }
 
 bool Data::drop_copy(int rank) {
@@ -73,16 +97,14 @@ bool Data::drop_copy(int rank) {
 }
 
 void RuntimeState::limit_received(int receiver) {
-  auto& [copies, bytes] = received[static_cast<std::size_t>(receiver)];
-  for (std::size_t looked = copies.size(); bytes > received_limit && looked > 0; --looked) {
-    const Received::Copy oldest = std::move(copies.front());
-    copies.pop_front();
-    Data* const data = *oldest.data;
-    const bool there = data != nullptr && data->whereabouts().version == oldest.version;
-    if (!there || data->drop_copy(receiver))
-      bytes -= oldest.bytes;
+  auto& [copies, kib] = received[static_cast<std::size_t>(receiver)];
+  for (std::size_t looked = copies.size(); kib * 1024 > received_limit && looked > 0; --looked) {
+    const Received::Copy oldest = copies.pop();
+    const Version& now = versions[oldest.slot];
+    if (now.number != oldest.version || now.data->drop_copy(receiver))
+      kib -= oldest.kib;
     else
-      copies.push_back(oldest);
+      copies.push(oldest);
   }
 }
 
@@ -96,13 +118,13 @@ void Data::written_at(int rank) {
   if (where_.place < 0) where_.place = rank;
   where_.holder = rank;
   where_.copies = std::uint64_t{1} << rank;
-  ++where_.version;
+  changes();
   // What was received is of no use any more; its memory goes once the tasks that read it have run.
   if (rank != state_->rank) let_go();
 }
 
 void Data::written_by_all() {
-  ++where_.version;
+  changes();
   where_.holder = where_.place < 0 ? 0 : where_.place;
   where_.copies = ~std::uint64_t{0} >> (64 - state_->ranks);
   for (int rank = 0; rank < state_->ranks; ++rank)
@@ -114,7 +136,7 @@ int Data::usual_place() const { return state_->rank_of(i_, j_); }
 void Data::forgotten() {
   where_.holder = -1;
   where_.copies = 0;
-  ++where_.version;
+  changes();
   let_go();
   if (handle_ != nullptr) starpu_data_invalidate_submit(static_cast<starpu_data_handle_t>(handle_));
 }

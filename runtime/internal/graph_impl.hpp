@@ -62,8 +62,9 @@ struct Graph::Impl {
 
   /// By address, which a later tile may have again: AccessHistory::data tells.
   std::unordered_map<const detail::Data*, detail::AccessHistory> histories;
-  /// Among several ranks also by Data::id, from that of the first on: a graph has millions of tasks there.
-  std::vector<detail::AccessHistory*> by_id;
+  /// Among several ranks by Data::id, from that of the first on: a graph has millions of tasks there.
+  static constexpr std::uint64_t page = 256;
+  std::vector<std::unique_ptr<detail::AccessHistory[]>> by_id;
   std::uint64_t first_id = 0;
   detail::AccessHistory& history_of(detail::Data& data);
   std::vector<detail::AccessHistory*> touched;  // of the task being inserted, one for each of its tiles

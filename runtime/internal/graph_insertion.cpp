@@ -30,6 +30,11 @@ void Graph::Impl::check(const Insertion& task) {
     throw ArgumentError("Graph::insert<" + std::string(task.codelet->name()) + ">", "tile " + std::to_string(b),
                         (label.empty() ? "it " : label + " ") + why);
   };
+  // All of them at once: each is out of the cache where a graph has many tiles.
+  for (detail::Data* const data : task.data) {
+    touched.push_back(&history_of(*data));
+    __builtin_prefetch(touched.back(), 1);
+  }
   for (std::size_t b = 0; b < task.data.size(); ++b) {
     detail::Data& data = *task.data[b];
     const Mode mode = mode_of(task, b);
@@ -38,26 +43,25 @@ void Graph::Impl::check(const Insertion& task) {
     if ((mode == Mode::in || mode == Mode::inout || mode == Mode::commute) && !data.has_value() &&
         !data.has_reduction())
       refuse(b, "is read, and nothing was written to it before");
-    detail::AccessHistory& history = history_of(data);
+    detail::AccessHistory& history = *touched[b];
     if (history.data != data.id) history = {.data = data.id, .kind = mode};
     if (history.insertion == insertion && !(mode == Mode::in && history.insertion_mode == Mode::in))
       refuse(b, "is used twice by this task, and not only read");
     history.insertion = insertion;
     history.insertion_mode = mode;
-    touched.push_back(&history);
   }
 }
 
 detail::AccessHistory& Graph::Impl::history_of(detail::Data& data) {
-  constexpr std::uint64_t most = 1 << 24;
+  constexpr std::uint64_t most = 1 << 22;
   if (state->messages == nullptr) return histories[&data];
   if (first_id == 0) first_id = data.id;
   const std::uint64_t place = data.id - first_id;  // huge for those that were made before the first
   if (place >= most) return histories[&data];
-  if (place >= by_id.size()) by_id.resize(std::max<std::size_t>(place + 1, 2 * by_id.size()));
-  detail::AccessHistory*& known = by_id[place];
-  if (known == nullptr) known = &histories[&data];
-  return *known;
+  if (place / page >= by_id.size()) by_id.resize(place / page + 1);
+  auto& histories_there = by_id[place / page];
+  if (histories_there == nullptr) histories_there = std::make_unique<detail::AccessHistory[]>(page);
+  return histories_there[place % page];
 }
 
 bool Graph::Impl::too_large_to_try(const Insertion& task, std::size_t bytes) const {

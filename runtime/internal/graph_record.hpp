@@ -11,8 +11,9 @@
 namespace tesela::detail {
 
 /// Who used a piece of data last in a graph: the current group of accesses that may run together (readers, commuting
-/// or reducing tasks, or one writer) and the group before it. Enough to derive every dependence of the next access.
-struct AccessHistory {
+/// or reducing tasks, or one writer) and the group before it. Enough to derive every dependence of the next access. All
+/// but the lists is in one cache line.
+struct alignas(64) AccessHistory {
   std::uint64_t data = 0;       // Data::id
   std::uint64_t insertion = 0;  // the graph's last one that took it, and how: to see a tile that one task takes twice
   Mode insertion_mode = Mode::in;

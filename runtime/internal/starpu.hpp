@@ -12,7 +12,6 @@
 
 #include <atomic>
 #include <condition_variable>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -26,6 +25,26 @@ namespace tesela::detail {
 /// Data::id of the last that was made. Ranks begin alike, whatever each did before: messages go by it.
 extern std::atomic<std::uint64_t> last_data_id;
 
+/// First in, first out, in one block of memory.
+template <class T>
+class Queue {
+ public:
+  std::size_t size() const { return elements_.size() - first_; }
+  void push(const T& element) { elements_.push_back(element); }
+  T pop() {
+    const T element = elements_[first_++];
+    if (2 * first_ > elements_.size() && first_ > 256) {
+      elements_.erase(elements_.begin(), elements_.begin() + static_cast<std::ptrdiff_t>(first_));
+      first_ = 0;
+    }
+    return element;
+  }
+
+ private:
+  std::vector<T> elements_;
+  std::size_t first_ = 0;
+};
+
 struct RuntimeState {
   std::mutex mutex;
   bool alive = true;
@@ -38,15 +57,22 @@ struct RuntimeState {
   std::atomic<std::uint64_t> bytes_sent{0}, bytes_received{0};  // to and from other ranks, since the last reset
   WorkerCounts agreed{0, 0};                                    // the least of all ranks
   index_t least_workers = 0;                                    // likewise
+  /// Of what ranks received: the tile, and how often it has changed. Its place is another tile's after its end.
+  struct Version {
+    Data* data = nullptr;
+    std::uint32_t number = 0;
+  };
+  std::vector<Version> versions = std::vector<Version>(1);  // the first is nobody's
+  std::vector<std::uint32_t> free_slots;
+  std::uint32_t take_slot(Data&);
+  void give_slot_back(std::uint32_t);
   /// What a rank has from others in memory of its own, oldest first. All ranks know it of all.
   struct Received {
     struct Copy {
-      std::shared_ptr<Data*> data;
-      std::uint64_t version;
-      std::size_t bytes;
+      std::uint32_t slot, version, kib;
     };
-    std::deque<Copy> copies;
-    std::size_t bytes = 0;
+    Queue<Copy> copies;
+    std::size_t kib = 0;
   };
   std::vector<Received> received;  // of each rank
   std::size_t received_limit = std::size_t{64} << 20;
