@@ -1,55 +1,49 @@
+#include <tesela/runtime/internal/device_copies.hpp>
+#include <tesela/runtime/internal/local_peers.hpp>
 #include <tesela/runtime/internal/ranks.hpp>
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
-#include <chrono>
 #include <condition_variable>
-#include <cstdlib>
+#include <cstdio>
 #include <cstring>
 #include <deque>
-#include <fcntl.h>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <sched.h>
-#include <sstream>
-#include <sys/prctl.h>
-#include <sys/uio.h>
 #include <thread>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
 // Tiles between ranks of one host. MPI has one thread, which copies into memory of its own and out of it. Here who
-// needs a tile copies it out of the other process, by several threads. What they tell each other are notes in a pipe.
+// needs a tile copies it out of the other process, by several threads, or out of the other's GPU into its own. What
+// they tell each other are notes in a pipe.
 
 namespace tesela::detail {
 namespace {
 
-/// How a tile lies in a process: `columns` runs of `bytes`, `stride` bytes from one to the next.
-struct Runs {
-  std::byte* begin = nullptr;
-  std::size_t bytes = 0, columns = 0, stride = 0;
+/// Where a handle's contents lie on a memory node.
+Runs runs_of(starpu_data_handle_t handle, unsigned node) {
+  const auto* m = static_cast<const starpu_matrix_interface*>(starpu_data_get_interface_on_node(handle, node));
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): StarPU keeps addresses as integers.
+  return {reinterpret_cast<std::byte*>(m->ptr), m->nx * m->elemsize, m->ny, m->ld * m->elemsize};
+}
 
-  explicit Runs(starpu_data_handle_t handle) {
-    const auto* m =
-        static_cast<const starpu_matrix_interface*>(starpu_data_get_interface_on_node(handle, STARPU_MAIN_RAM));
-    begin = reinterpret_cast<std::byte*>(m->ptr);  // NOLINT(performance-no-int-to-ptr)
-    bytes = m->nx * m->elemsize;
-    columns = m->ny;
-    stride = m->ld * m->elemsize;
-  }
-  std::size_t size() const { return bytes * columns; }
-};
-
-struct Sending {
+/// What both ends know of a message.
+struct Message {
   starpu_data_handle_t handle;
-  int to;
+  int other;  ///< the rank it goes to or comes from
   std::int64_t tag;
   Messages::Done done;
   void* argument;
+  unsigned node;  ///< where it lies here: StarPU's
+  bool on_device() const { return node != STARPU_MAIN_RAM; }
+  Runs runs() const { return runs_of(handle, node); }
+};
+
+struct Sending : Message {
   std::vector<std::byte> copy = {};  ///< of what others cannot read where it lies
 };
 
@@ -59,25 +53,16 @@ struct Note {
   std::int64_t from = 0, tag = 0;
   Sending* sending = nullptr;             ///< of the rank that sends the tile
   struct Receiving* receiving = nullptr;  ///< of the one that was refused, and is offered a copy
-  std::byte* begin = nullptr;
+  const std::byte* begin = nullptr;       ///< in host memory; null: at `place`
   std::size_t stride = 0;
+  DevicePlace place = {};
 };
 
-struct Receiving {
-  starpu_data_handle_t handle;
-  int from;
-  std::int64_t tag;
-  Messages::Done done;
-  void* argument;
+struct Receiving : Message {
   bool acquired = false, offered = false;
   Note offer = {};
   std::atomic<std::size_t> parts = 0;  ///< that are still copied
   std::atomic<bool> failed = false;
-};
-
-struct Peer {
-  pid_t pid = 0;
-  int pipe = -1;  ///< where it reads; -1: out of reach
 };
 
 class LocalMessages final : public Messages {
@@ -94,8 +79,8 @@ class LocalMessages final : public Messages {
 
   void start() override {
     others_.start();
-    find_peers();
-    if (std::none_of(peers_.begin(), peers_.end(), [](const Peer& peer) { return peer.pipe >= 0; })) return;
+    peers_.find(others_, devices_);
+    if (!peers_.any()) return;
     cpu_set_t cores;
     const int count = sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores) : 1;
     ends_ = false;
@@ -110,31 +95,29 @@ class LocalMessages final : public Messages {
       ends_ = true;
       lock.unlock();
       jobs_there_.notify_all();
-      tell(own_pipe_[1], {});
+      const Note last{};
+      peers_.tell_itself(&last, sizeof last);
       for (std::thread& thread : threads_) thread.join();
       threads_.clear();
     }
-    for (Peer& peer : peers_)
-      if (peer.pipe >= 0) close(peer.pipe);
-    peers_.clear();
-    for (int& end : own_pipe_)
-      if (end >= 0) close(std::exchange(end, -1));
+    peers_.close();
+    devices_.close();
     others_.stop();
   }
 
   void send(void* handle, int to, std::int64_t tag, int priority, Done done, void* argument) override {
-    if (peers_[static_cast<std::size_t>(to)].pipe < 0) return others_.send(handle, to, tag, priority, done, argument);
-    auto* const sending = new Sending{static_cast<starpu_data_handle_t>(handle), to, tag, done, argument};
-    begin(sending->handle, STARPU_R, [this, sending] {
-      const Runs runs(sending->handle);
-      answer(to_offer(*sending, runs.begin, runs.stride), sending->to);
+    if (!peers_.has(to)) return others_.send(handle, to, tag, priority, done, argument);
+    auto* const sending = new Sending{message(handle, to, tag, done, argument)};
+    begin(*sending, STARPU_R, [this, sending] {
+      if (!sending->on_device()) return offer(*sending);
+      const std::lock_guard lock(mutex_);  // not here, on a thread of StarPU's that has a device of its own
+      later([this, sending] { offer(*sending); });
     });
   }
 
   void receive(void* handle, int from, std::int64_t tag, int priority, Done done, void* argument) override {
-    if (peers_[static_cast<std::size_t>(from)].pipe < 0)
-      return others_.receive(handle, from, tag, priority, done, argument);
-    auto* const receiving = new Receiving{static_cast<starpu_data_handle_t>(handle), from, tag, done, argument};
+    if (!peers_.has(from)) return others_.receive(handle, from, tag, priority, done, argument);
+    auto* const receiving = new Receiving{message(handle, from, tag, done, argument)};
     {
       const std::lock_guard lock(mutex_);
       Tray& tray = trays_[{from, tag}];
@@ -146,7 +129,7 @@ class LocalMessages final : public Messages {
         tray.offers.pop_front();
       }
     }
-    begin(receiving->handle, STARPU_W, [this, receiving] {
+    begin(*receiving, STARPU_W, [this, receiving] {
       const std::lock_guard lock(mutex_);
       receiving->acquired = true;
       if (receiving->offered) copy(*receiving);
@@ -160,46 +143,16 @@ class LocalMessages final : public Messages {
     std::deque<Note> offers;
   };
 
-  /// Ranks whose memory this one can read, and that can read this one's.
-  void find_peers() {
-    static std::atomic<std::uint64_t> token;
-    token =
-        static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()) * 0x9e3779b97f4a7c15u ^
-        static_cast<std::uint64_t>(getpid());
-    const char* const wanted = std::getenv("TESELA_LOCAL_COPIES");
-    const bool willing = (wanted == nullptr || *wanted != '0') && pipe2(own_pipe_, O_CLOEXEC) == 0;
-    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);  // else some kernels let only parents read
-    char host[256] = {};
-    gethostname(host, sizeof host - 1);
-    std::ostringstream mine;
-    mine << host << ' ' << getpid() << ' ' << own_pipe_[1] << ' ' << reinterpret_cast<std::uintptr_t>(&token) << ' '
-         << token;
-    peers_.assign(static_cast<std::size_t>(size()), {});
-    std::string reached(peers_.size(), '0');
-    const std::vector<std::string> all = gather(mine.str(), 0);
-    for (std::size_t r = 0; r < all.size(); ++r) {
-      std::istringstream in(all[r]);
-      std::string there;
-      int pipe = -1;
-      std::uintptr_t address = 0;
-      std::uint64_t said = 0, found = 0;
-      in >> there >> peers_[r].pid >> pipe >> address >> said;
-      if (!willing || there != host || pipe < 0 || static_cast<int>(r) == rank()) continue;
-      const iovec to{&found, sizeof found}, from{reinterpret_cast<void*>(address), sizeof found};  // NOLINT
-      if (process_vm_readv(peers_[r].pid, &to, 1, &from, 1, 0) != sizeof found || found != said) continue;
-      // To read and write: then it has a reader even when the other process has none any more.
-      const std::string path = "/proc/" + std::to_string(peers_[r].pid) + "/fd/" + std::to_string(pipe);
-      peers_[r].pipe = open(path.c_str(), O_RDWR | O_CLOEXEC);
-      reached[r] = peers_[r].pipe >= 0 ? '1' : '0';
-    }
-    const std::vector<std::string> of_all = gather(reached, 0);
-    for (std::size_t r = 0; r < peers_.size(); ++r)
-      if (of_all[r][static_cast<std::size_t>(rank())] != '1' && peers_[r].pipe >= 0)
-        close(std::exchange(peers_[r].pipe, -1));
+  /// Between GPUs what is large, from memory to memory; small things have been brought to the host as fast.
+  Message message(void* data, int other, std::int64_t tag, Done done, void* argument) const {
+    constexpr std::size_t large = 1 << 15;
+    auto* const handle = static_cast<starpu_data_handle_t>(data);
+    const bool device = peers_.has_devices(other) && starpu_data_get_size(handle) >= large;
+    return {handle, other, tag, done, argument, device ? devices_.node(tag) : unsigned{STARPU_MAIN_RAM}};
   }
 
-  /// What follows once the handle's contents may be read or written in host memory.
-  void begin(starpu_data_handle_t handle, starpu_data_access_mode mode, std::function<void()> then) {
+  /// What follows once the handle's contents may be read or written where the message has them.
+  void begin(const Message& message, starpu_data_access_mode mode, std::function<void()> then) {
     {
       const std::lock_guard lock(mutex_);
       ++unfinished_;
@@ -209,40 +162,40 @@ class LocalMessages final : public Messages {
       const std::unique_ptr<std::function<void()>> it(static_cast<std::function<void()>*>(argument));
       (*it)();
     };
-    starpu_data_acquire_on_node_cb(handle, STARPU_MAIN_RAM, mode, run, next);
+    starpu_data_acquire_on_node_cb(message.handle, static_cast<int>(message.node), mode, run, next);
   }
 
-  void finish(starpu_data_handle_t handle, Done done, void* argument) {
-    starpu_data_release_on_node(handle, STARPU_MAIN_RAM);
-    if (done != nullptr) done(argument);
+  void finish(const Message& message) {
+    starpu_data_release_on_node(message.handle, static_cast<int>(message.node));
+    if (message.done != nullptr) message.done(message.argument);
     const std::lock_guard lock(mutex_);
     --unfinished_;
     changed_.notify_all();
   }
 
-  Note to_offer(Sending& sending, std::byte* begin, std::size_t stride) const {
-    return {Note::offer, rank(), sending.tag, &sending, nullptr, begin, stride};
+  void offer(Sending& sending) {
+    const Runs runs = sending.runs();
+    Note note{Note::offer, rank(), sending.tag, &sending, nullptr, runs.begin, runs.stride};
+    if (sending.on_device()) {
+      note.begin = nullptr;
+      if (!devices_.describe(runs.begin, sending.node, note.place)) return offer_copy(sending, nullptr);
+    }
+    answer(note, sending.other);
   }
 
-  static void tell(int pipe, const Note& note) {
-    while (write(pipe, &note, sizeof note) < 0 && errno == EINTR) continue;
-  }
-  void answer(const Note& note, std::int64_t to) { tell(peers_[static_cast<std::size_t>(to)].pipe, note); }
+  void answer(const Note& note, std::int64_t to) { peers_.tell(static_cast<int>(to), &note, sizeof note); }
 
   /// Takes notes, and leaves to others what they bring with them: a full pipe waits for this thread alone.
   void listen() {
-    for (Note note;;) {
-      const ssize_t got = read(own_pipe_[0], &note, sizeof note);
-      if (got < 0 && errno == EINTR) continue;
-      if (got != sizeof note || note.kind == Note::end) return;
+    for (Note note; peers_.hear(&note, sizeof note) && note.kind != Note::end;) {
       const std::lock_guard lock(mutex_);
       if (note.kind == Note::taken)
         later([this, sending = note.sending] {
           const std::unique_ptr<Sending> it(sending);
-          finish(it->handle, it->done, it->argument);
+          finish(*it);
         });
       else if (note.kind == Note::refused)
-        later([this, note] { offer_copy(note); });
+        later([this, note] { offer_copy(*note.sending, note.receiving); });
       else
         take_offer(note);
     }
@@ -263,71 +216,71 @@ class LocalMessages final : public Messages {
   }
 
   /// CUDA's own page-locked memory, say, is no other process' to read.
-  void offer_copy(const Note& refused) {
-    Sending& sending = *refused.sending;
-    const Runs runs(sending.handle);
+  void offer_copy(Sending& sending, Receiving* refused) {
+    const Runs runs = sending.runs();
     sending.copy.resize(runs.size());
-    for (std::size_t j = 0; j < runs.columns; ++j)
-      std::memcpy(sending.copy.data() + j * runs.bytes, runs.begin + j * runs.stride, runs.bytes);
-    Note note = to_offer(sending, sending.copy.data(), runs.bytes);
-    note.receiving = refused.receiving;
-    answer(note, sending.to);
+    std::byte* const copy = sending.copy.data();
+    if (sending.on_device()) {
+      const Runs host{copy, runs.bytes, runs.columns, runs.bytes};
+      if (!devices_.copy(host, sending.node, runs.begin, runs.stride)) fail("cannot read the memory of its GPU");
+    } else {
+      for (std::size_t j = 0; j < runs.columns; ++j)
+        std::memcpy(copy + j * runs.bytes, runs.begin + j * runs.stride, runs.bytes);
+    }
+    answer({Note::offer, rank(), sending.tag, &sending, refused, copy, runs.bytes}, sending.other);
+  }
+
+  void fail(const char* why) {
+    std::fprintf(stderr, "tesela: rank %d: %s\n", rank(), why);
+    abort(3);
   }
 
   /// With mutex_ held.
   void copy(Receiving& receiving) {
     constexpr std::size_t part = 1 << 20;
-    const Runs runs(receiving.handle);
+    const Runs runs = receiving.runs();
+    const Note& offer = receiving.offer;
+    if (receiving.on_device()) {
+      receiving.parts = 1;
+      return later([this, &receiving, runs] {
+        if (!(receiving.offer.begin != nullptr
+                  ? bring_up(receiving, runs)
+                  : devices_.read(runs, receiving.node, receiving.offer.place, receiving.offer.stride)))
+          receiving.failed = true;
+        end(receiving);
+      });
+    }
     const std::size_t most = std::max<std::size_t>(1, 2 * (threads_.size() - 1));
     // Columns that lie one behind the other are one.
-    const bool dense = runs.columns == 1 || (runs.stride == runs.bytes && receiving.offer.stride == runs.bytes);
-    const std::size_t units = dense ? runs.size() : runs.columns, width = dense ? 1 : runs.bytes;
+    const bool dense = runs.columns == 1 || (runs.stride == runs.bytes && offer.stride == runs.bytes);
+    const std::size_t units = dense ? runs.size() : runs.columns;
     const std::size_t parts =
-        std::clamp<std::size_t>(units * width / part, 1, std::min(most, std::max<std::size_t>(units, 1)));
+        std::clamp<std::size_t>(runs.size() / part, 1, std::min(most, std::max<std::size_t>(units, 1)));
     receiving.parts = parts;
-    for (std::size_t p = 0; p < parts; ++p)
-      later([this, &receiving, runs, dense, first = units * p / parts, last = units * (p + 1) / parts] {
-        const Note& offer = receiving.offer;
-        const bool right = dense ? read_bytes(receiving.from, runs.begin + first, offer.begin + first, last - first)
-                                 : read_columns(receiving.from, runs, offer, first, last);
-        if (!right) receiving.failed = true;
+    for (std::size_t p = 0; p < parts; ++p) {
+      const std::size_t first = units * p / parts, count = units * (p + 1) / parts - first;
+      const Runs some = dense ? Runs{runs.begin + first, count, 1, count}
+                              : Runs{runs.begin + first * runs.stride, runs.bytes, count, runs.stride};
+      later([this, &receiving, some, from = offer.begin + first * (dense ? 1 : offer.stride)] {
+        if (!peers_.read(receiving.other, some, from, receiving.offer.stride)) receiving.failed = true;
         if (--receiving.parts == 0) end(receiving);
       });
+    }
   }
 
-  bool read_bytes(int from, std::byte* to, std::byte* there, std::size_t bytes) const {
-    while (bytes > 0) {
-      const iovec here{to, bytes}, other{there, bytes};
-      const ssize_t got = process_vm_readv(pid_of(from), &here, 1, &other, 1, 0);
-      if (got <= 0) return false;
-      to += got;
-      there += got;
-      bytes -= static_cast<std::size_t>(got);
-    }
+  /// What lies in the other's host memory, into that of a GPU.
+  bool bring_up(const Receiving& receiving, const Runs& to) {
+    std::vector<std::byte> host(to.size());
+    if (!peers_.read(receiving.other, {host.data(), to.bytes, to.columns, to.bytes}, receiving.offer.begin,
+                     receiving.offer.stride) ||
+        !devices_.copy(to, receiving.node, host.data(), to.bytes))
+      fail("cannot copy a tile to its GPU");
     return true;
   }
-
-  bool read_columns(int from, const Runs& runs, const Note& offer, std::size_t first, std::size_t last) const {
-    constexpr std::size_t most = 512;  // the system takes 1024
-    std::vector<iovec> here, other;
-    for (std::size_t j = first; j < last; first = j) {
-      here.clear(), other.clear();
-      for (; j < last && j - first < most; ++j) {
-        here.push_back({runs.begin + j * runs.stride, runs.bytes});
-        other.push_back({offer.begin + j * offer.stride, runs.bytes});
-      }
-      const auto expected = static_cast<ssize_t>(here.size() * runs.bytes);
-      if (process_vm_readv(pid_of(from), here.data(), here.size(), other.data(), other.size(), 0) != expected)
-        return false;
-    }
-    return true;
-  }
-
-  pid_t pid_of(int rank) const { return peers_[static_cast<std::size_t>(rank)].pid; }
 
   void end(Receiving& receiving) {
     Note note = receiving.offer;
-    const int from = receiving.from;
+    const int from = receiving.other;
     note.kind = receiving.failed ? Note::refused : Note::taken;
     if (receiving.failed) {
       note.receiving = &receiving;
@@ -335,7 +288,7 @@ class LocalMessages final : public Messages {
       receiving.failed = receiving.offered = false;
     } else {
       const std::unique_ptr<Receiving> it(&receiving);
-      finish(it->handle, it->done, it->argument);
+      finish(*it);
     }
     answer(note, from);
   }
@@ -359,8 +312,8 @@ class LocalMessages final : public Messages {
   }
 
   Messages& others_;
-  std::vector<Peer> peers_;
-  int own_pipe_[2] = {-1, -1};
+  LocalPeers peers_;
+  DeviceCopies devices_;
   std::vector<std::thread> threads_;
   std::mutex mutex_;
   std::condition_variable changed_, jobs_there_;
