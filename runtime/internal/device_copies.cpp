@@ -1,10 +1,10 @@
+#include <tesela/runtime/config.hpp>
 #include <tesela/runtime/internal/device_copies.hpp>
 
-#include <tesela/runtime/config.hpp>
+#include <starpu.h>
 
 #include <algorithm>
 #include <cstring>
-#include <starpu.h>
 
 #if TESELA_HAVE_CUDA
 #include <cuda.h>
@@ -70,8 +70,9 @@ bool transfer(const Runs& to, int device, const std::byte* from, std::size_t str
   // As one run where it is one: a copy of many rows has limits.
   const bool dense = to.columns == 1 || (to.stride == to.bytes && stride == to.bytes);
   const bool begun =
-      dense ? done(cudaMemcpyAsync(to.begin, from, to.size(), cudaMemcpyDefault, stream))
-            : done(cudaMemcpy2DAsync(to.begin, to.stride, from, stride, to.bytes, to.columns, cudaMemcpyDefault, stream));
+      dense
+          ? done(cudaMemcpyAsync(to.begin, from, to.size(), cudaMemcpyDefault, stream))
+          : done(cudaMemcpy2DAsync(to.begin, to.stride, from, stride, to.bytes, to.columns, cudaMemcpyDefault, stream));
   return begun && done(cudaStreamSynchronize(stream));
 }
 
@@ -144,9 +145,9 @@ bool DeviceCopies::reaches(const std::string& said) {
   if (!done(cudaSetDevice(device)) || !done(cudaMalloc(&here, sample_bytes))) return false;
   const Runs there{static_cast<std::byte*>(here), sample_bytes, 1, sample_bytes};
   std::array<std::byte, sample_bytes> found{};
-  const bool right =
-      read(there, nodes_.front(), place, sample_bytes) &&
-      transfer({found.data(), sample_bytes, 1, sample_bytes}, device, there.begin, sample_bytes) && found == expected;
+  const bool right = read(there, nodes_.front(), place, sample_bytes) &&
+                     transfer({found.data(), sample_bytes, 1, sample_bytes}, device, there.begin, sample_bytes) &&
+                     found == expected;
   static_cast<void>(done(cudaFree(here)));
   return right;
 }
@@ -205,10 +206,6 @@ bool DeviceCopies::read(const Runs& to, unsigned node, const DevicePlace& from, 
   return right;
 }
 
-bool DeviceCopies::copy(const Runs& to, unsigned node, const std::byte* from, std::size_t stride) {
-  return transfer(to, device_of(node), from, stride);
-}
-
 #else
 
 std::string DeviceCopies::open() { return {}; }
@@ -216,7 +213,6 @@ void DeviceCopies::close() noexcept {}
 bool DeviceCopies::reaches(const std::string&) { return false; }
 bool DeviceCopies::describe(const std::byte*, unsigned, DevicePlace&) { return false; }
 bool DeviceCopies::read(const Runs&, unsigned, const DevicePlace&, std::size_t) { return false; }
-bool DeviceCopies::copy(const Runs&, unsigned, const std::byte*, std::size_t) { return false; }
 
 #endif
 

@@ -45,8 +45,6 @@ class DeviceCopies {
   static bool describe(const std::byte* memory, unsigned node, DevicePlace& place);
   /// Reads another process's memory into that of the GPU that is this node. False: it cannot.
   bool read(const Runs& to, unsigned node, const DevicePlace& from, std::size_t stride);
-  /// Between memory of that GPU and the host's.
-  bool copy(const Runs& to, unsigned node, const std::byte* from, std::size_t stride);
 
  private:
   /// Allocations of others that are open here. The oldest are closed: what their owner frees meanwhile stays taken.

@@ -178,7 +178,7 @@ class LocalMessages final : public Messages {
     Note note{Note::offer, rank(), sending.tag, &sending, nullptr, runs.begin, runs.stride};
     if (sending.on_device()) {
       note.begin = nullptr;
-      if (!devices_.describe(runs.begin, sending.node, note.place)) return offer_copy(sending, nullptr);
+      if (!devices_.describe(runs.begin, sending.node, note.place)) fail("offer", sending.other);
     }
     answer(note, sending.other);
   }
@@ -195,7 +195,7 @@ class LocalMessages final : public Messages {
           finish(*it);
         });
       else if (note.kind == Note::refused)
-        later([this, note] { offer_copy(*note.sending, note.receiving); });
+        later([this, note] { offer_copy(*note.sending, *note.receiving); });
       else
         take_offer(note);
     }
@@ -216,22 +216,20 @@ class LocalMessages final : public Messages {
   }
 
   /// CUDA's own page-locked memory, say, is no other process' to read.
-  void offer_copy(Sending& sending, Receiving* refused) {
+  void offer_copy(Sending& sending, Receiving& refused) {
     const Runs runs = sending.runs();
     sending.copy.resize(runs.size());
     std::byte* const copy = sending.copy.data();
-    if (sending.on_device()) {
-      const Runs host{copy, runs.bytes, runs.columns, runs.bytes};
-      if (!devices_.copy(host, sending.node, runs.begin, runs.stride)) fail("cannot read the memory of its GPU");
-    } else {
-      for (std::size_t j = 0; j < runs.columns; ++j)
-        std::memcpy(copy + j * runs.bytes, runs.begin + j * runs.stride, runs.bytes);
-    }
-    answer({Note::offer, rank(), sending.tag, &sending, refused, copy, runs.bytes}, sending.other);
+    for (std::size_t j = 0; j < runs.columns; ++j)
+      std::memcpy(copy + j * runs.bytes, runs.begin + j * runs.stride, runs.bytes);
+    answer({Note::offer, rank(), sending.tag, &sending, &refused, copy, runs.bytes}, sending.other);
   }
 
-  void fail(const char* why) {
-    std::fprintf(stderr, "tesela: rank %d: %s\n", rank(), why);
+  /// What went well with a sample when the runtime started.
+  void fail(const char* what, int other) {
+    std::fprintf(stderr,
+                 "tesela: rank %d cannot %s a tile in a GPU's memory to or from rank %d; TESELA_LOCAL_COPIES=host\n",
+                 rank(), what, other);
     abort(3);
   }
 
@@ -243,10 +241,8 @@ class LocalMessages final : public Messages {
     if (receiving.on_device()) {
       receiving.parts = 1;
       return later([this, &receiving, runs] {
-        if (!(receiving.offer.begin != nullptr
-                  ? bring_up(receiving, runs)
-                  : devices_.read(runs, receiving.node, receiving.offer.place, receiving.offer.stride)))
-          receiving.failed = true;
+        const Note& from = receiving.offer;
+        if (!devices_.read(runs, receiving.node, from.place, from.stride)) fail("copy", receiving.other);
         end(receiving);
       });
     }
@@ -266,16 +262,6 @@ class LocalMessages final : public Messages {
         if (--receiving.parts == 0) end(receiving);
       });
     }
-  }
-
-  /// What lies in the other's host memory, into that of a GPU.
-  bool bring_up(const Receiving& receiving, const Runs& to) {
-    std::vector<std::byte> host(to.size());
-    if (!peers_.read(receiving.other, {host.data(), to.bytes, to.columns, to.bytes}, receiving.offer.begin,
-                     receiving.offer.stride) ||
-        !devices_.copy(to, receiving.node, host.data(), to.bytes))
-      fail("cannot copy a tile to its GPU");
-    return true;
   }
 
   void end(Receiving& receiving) {
