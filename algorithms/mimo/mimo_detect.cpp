@@ -171,10 +171,14 @@ double candidates(const std::vector<Constellation>& alphabets) {
 
 index_t suitable_mimo_batch(const Runtime& runtime, const MimoShape& shape) {
   if (runtime.gpus() == 0) return batch_on_cores(shape);
-  constexpr index_t most_bytes = index_t{1} << 29, most = 65536;  // of work space
+  // Each batch ends with the few signals that take long: many signals in few batches, some of them for transfers to
+  // hide behind. Work space is a small part of the GPU's memory.
+  constexpr index_t least = 65536, most = 1 << 20, parts = 8;
+  const auto gpus = static_cast<index_t>(runtime.gpus()), memory = static_cast<index_t>(runtime.device_bytes()) / gpus;
   const index_t bytes = kernels::SphereSearch<double>::work_size(shape.antennas, shape.streams, true) * 8;
-  const index_t share = std::max<index_t>(ceil_div(shape.signals, static_cast<index_t>(runtime.gpus())), 64);
-  return fit_batch(std::clamp<index_t>(most_bytes / bytes, 64, std::min(most, share)), shape);
+  const index_t share = std::max<index_t>(ceil_div(shape.signals, gpus), 64);
+  const index_t wanted = std::clamp(share / parts, least, most), fits = std::max<index_t>(memory / 32 / bytes, 64);
+  return fit_batch(std::min({wanted, fits, share}), shape);
 }
 
 template <class T>

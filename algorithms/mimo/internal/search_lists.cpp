@@ -1,7 +1,9 @@
 #include <tesela/algorithms/mimo/internal/search_lists.hpp>
+#include <tesela/tiles/in_parts.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -129,7 +131,13 @@ double fsd_paths(const std::vector<Constellation>& alphabets, index_t levels) {
 
 template <class T>
 void require_finite(const char* argument, const HostMatrix<std::complex<T>>& a, index_t first, index_t count) {
-  if (all_finite(reinterpret_cast<const T*>(a.data() + first * a.rows()), 2 * count * a.rows())) return;
+  const T* const numbers = reinterpret_cast<const T*>(a.data() + first * a.rows());
+  constexpr index_t part = 1 << 21;
+  std::atomic<bool> finite = true;
+  in_parts(2 * count * a.rows(), part, [&](index_t begin, index_t some) {
+    if (!all_finite(numbers + begin, some)) finite = false;
+  });
+  if (finite) return;
   for (index_t j = first; j < first + count; ++j)
     for (index_t i = 0; i < a.rows(); ++i)
       if (!std::isfinite(a(i, j).real()) || !std::isfinite(a(i, j).imag()))
