@@ -23,6 +23,12 @@ int launched_rank() noexcept;
 /// Whether there are others of it.
 bool launched_with_others() noexcept;
 
+/// Ends all processes of a launched program with this code, because of what this one alone may have met and has told.
+/// prepare_to_end_ranks() comes before a rank waits whether another one does so: launchers but Open MPI's mpirun end
+/// nobody because one process ended, so that all have to have joined MPI for one of them to end the others.
+void prepare_to_end_ranks() noexcept;
+[[noreturn]] void end_ranks(int code) noexcept;
+
 /// The MPI by which several processes would share a graph, and whether it takes tiles from a GPU's memory: "Open MPI
 /// v4.1.4, not GPU-aware"; empty where this was built without one. Loads it, and starts nothing.
 std::string mpi_description();

@@ -168,10 +168,7 @@ int run_program(std::vector<std::string> words) {
   stop_on_interrupt();
   const int code = outcome(std::move(words));
   // Among ranks rank 0 has told it. MPI's farewell, in which all wait for each other, would give the others time to.
-  if ((code == wrong_use || code == environment) && launched_with_others()) {
-    std::fflush(nullptr);
-    std::_Exit(code);
-  }
+  if ((code == wrong_use || code == environment) && launched_with_others()) end_ranks(code);
   // A numerical failure is told in the report, so a report that was lost is the worse news.
   if (const auto problem = standard_output_problem(); problem && (code == done || code == numerical_failure)) {
     tell(fmt::format("tesela: {}", *problem));

@@ -45,7 +45,10 @@ void be_quiet_beside_rank_0() {
 
 void tell(const std::string& line) noexcept {
   const int rank = launched_rank();
-  if (rank > 0) std::this_thread::sleep_for(std::chrono::seconds(3));
+  if (rank > 0) {
+    prepare_to_end_ranks();
+    std::this_thread::sleep_for(std::chrono::seconds(3));
+  }
   std::fputs(line.c_str(), stderr);
   if (rank > 0 && line.find("(rank ") == std::string::npos) std::fprintf(stderr, " (rank %d)", rank);
   std::fputs("\n", stderr);

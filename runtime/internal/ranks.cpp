@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <dlfcn.h>
 #include <filesystem>
+#include <future>
 #include <optional>
 #include <sched.h>
 #include <sstream>
@@ -274,6 +275,39 @@ std::vector<std::string> tesela::gather_over_ranks(const Runtime& runtime, std::
 
 void tesela::sum_over_ranks(const Runtime& runtime, std::span<double> numbers) {
   if (detail::Messages* const messages = runtime.state()->messages; messages != nullptr) messages->add(numbers);
+}
+
+namespace {
+
+/// Open MPI's mpirun ends all when one ends in failure.
+bool launcher_ends_all() { return std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr; }
+
+/// Waits for the other ranks, on a thread of its own.
+std::shared_future<tesela::detail::Messages*>& joining() {
+  static auto& joined = *new std::shared_future<tesela::detail::Messages*>(
+      std::async(std::launch::async, tesela::detail::process_messages));
+  return joined;
+}
+
+}  // namespace
+
+void tesela::prepare_to_end_ranks() noexcept {
+  try {
+    if (!launcher_ends_all()) joining();
+  } catch (const std::exception&) {
+    // Without a thread each rank ends by itself.
+  }
+}
+
+void tesela::end_ranks(int code) noexcept {
+  std::fflush(nullptr);
+  try {
+    constexpr auto patience = std::chrono::seconds(10);  // others may have ended without MPI
+    if (!launcher_ends_all() && joining().wait_for(patience) == std::future_status::ready) joining().get()->abort(code);
+  } catch (const std::exception&) {
+    // No MPI: it is told, or was the very problem.
+  }
+  std::_Exit(code);
 }
 
 bool tesela::launched_with_others() noexcept { return detail::launched(); }
