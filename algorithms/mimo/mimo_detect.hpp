@@ -70,8 +70,9 @@ struct Detection {
 /// streams and antennas. Where zf, mmse, zf_sic, mmse_sic or lr meets dependent columns, that signal has `failed`.
 /// Tasks are batches of signals. Waits. Throws ArgumentError for shapes that disagree, more than 32 streams or 128
 /// antennas, numbers that are not finite (with their place), a negative n0, a list of alphabets of another length, real
-/// form or lr without square QAM, zf, zf_sic and lr of more streams than antennas, keep below 1 for kbest, bfs_gemm and
-/// fsd, and for brute more than 2^26 candidates. (Schnorr and Euchner, 1994; Agrell, Eriksson, Vardy and Zeger, 2002.)
+/// form or lr without square QAM, a form that the method does not have, zf, zf_sic and lr of more streams than
+/// antennas, keep below 1 for kbest, bfs_gemm and fsd, and for brute more than 2^26 candidates. (Schnorr and Euchner,
+/// 1994; Agrell, Eriksson, Vardy and Zeger, 2002.)
 template <class T>
 Detection mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::complex<T>>& channels,
                       const HostMatrix<std::complex<T>>& y, const std::vector<Constellation>& alphabets,

@@ -116,6 +116,7 @@ SoftDetection<T> mimo_soft(Graph& g, const MimoShape& shape, const HostMatrix<st
   using Quick = kernels::QuickSoft<T>;
   const bool gpus = g.runtime().gpus() > 0, searches = options.kind == SoftKind::sts || options.kind == SoftKind::rts ||
                                                        options.kind == SoftKind::list;
+  if (options.form == SearchForm::real && !searches) refuse("form", "real; this has complex form alone");
   const SearchLists lists = searches ? lists_of(alphabets, options.form) : lists_with_parts(alphabets);
   const bool quick =
       gpus && priors.size() == 0 && Quick::takes(options.kind, shape.antennas, shape.streams, lists.amplitudes);
