@@ -86,6 +86,23 @@ int make_directory(const fs::path& path) {
   return mkdir(path.c_str(), S_IRWXU) == 0 || (errno == EEXIST && fs::is_directory(path, none)) ? 0 : errno;
 }
 
+/// A process that is killed while it writes a model leaves a part of it, on which StarPU aborts ever after. Without it
+/// the model is learned anew.
+void remove_if_cut_off(const fs::path& model) {
+  const int file = open(model.c_str(), O_RDWR | O_CLOEXEC);
+  if (file < 0) return;
+  const auto cut_off = [file] {
+    char last = 0;
+    const off_t size = lseek(file, 0, SEEK_END);
+    return size > 0 && pread(file, &last, 1, size - 1) == 1 && last != '\n';
+  };
+  struct flock whole {};  // as StarPU locks what it writes
+  whole.l_type = F_WRLCK;
+  whole.l_whence = SEEK_SET;
+  if (cut_off() && fcntl(file, F_SETLK, &whole) == 0 && cut_off()) unlink(model.c_str());
+  close(file);
+}
+
 /// Why StarPU could not keep its models in this directory, with what is there already; empty: it can.
 std::string unwritable(const fs::path& models) {
   const auto why = [](const fs::path& path, int error) { return path.string() + ": " + std::strerror(error); };
@@ -101,6 +118,8 @@ std::string unwritable(const fs::path& models) {
     std::error_code none;
     if (refused(entry->path(), entry->is_directory(none) ? R_OK | W_OK | X_OK : R_OK | W_OK))
       return why(entry->path(), errno);
+    if (entry->is_regular_file(none) && entry->path().parent_path().parent_path() == models / "codelets")
+      remove_if_cut_off(entry->path());
   }
   if (error == std::errc::permission_denied) return why(models, EACCES);
   // StarPU does not look whether what it writes arrives, and ends where it then reads half of it.

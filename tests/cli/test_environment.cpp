@@ -61,6 +61,28 @@ TEST_CASE("a home directory that cannot be written: a temporary place, and a war
   }
 }
 
+TEST_CASE("a performance model that was cut off is made anew") {
+  const TemporaryFolder folder;
+  const std::map<std::string, std::string> home{{"HOME", folder.path()}};
+  REQUIRE(run_at_home(home).code == 0);
+  int models = 0;
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(folder.path() + "/.starpu/sampling/codelets")) {
+    if (!entry.is_regular_file()) continue;
+    const std::string whole = contents(entry.path().string());
+    for (const std::size_t left : {std::size_t{1}, std::size_t{40}, whole.size() / 2, whole.size() - 3}) {
+      CAPTURE(entry.path(), left);
+      std::ofstream(entry.path()) << whole.substr(0, left);
+      const Outcome outcome = run_at_home(home);
+      CHECK(outcome.code == 0);
+      CHECK(outcome.err.empty());
+      CHECK(contents(entry.path().string()).ends_with('\n'));
+    }
+    ++models;
+  }
+  CHECK(models > 0);
+}
+
 TEST_CASE("a home directory on a full disk is none") {
   const TemporaryFolder folder, small;
   const std::string mounted = "mount -t tmpfs -o size=8k none " + small.path();
