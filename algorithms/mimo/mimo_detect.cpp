@@ -197,7 +197,7 @@ void mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::complex
   const auto detector = detector_of(options.method);
   const bool reduced = options.method == MimoMethod::lr;
   const bool gpu = detector && !reduced && runtime.gpus() > 0;
-  if (options.form == SearchForm::real && (brute || (detector && !reduced)))
+  if (options.form == SearchForm::real && detector && !reduced)
     refuse("form", "real; this method has complex form alone");
   if (options.form == SearchForm::complex && reduced) refuse("form", "complex; lr has real form alone");
   const SearchLists lists = gpu ? lists_with_parts(alphabets)

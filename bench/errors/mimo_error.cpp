@@ -58,7 +58,7 @@ MimoError mimo_error(const MimoShape& shape, const HostMatrix<std::complex<T>>& 
     if (sent.cols() > 0) best = std::min(best, of(&sent(0, k)));
     const bool certified = (reference.reports[static_cast<std::size_t>(k)].flags & SearchReport::uncertified) == 0;
     if (certified && !std::equal(ours, ours + shape.streams, theirs)) ++error.mismatches;
-    const double unit = size > 0 ? size : best;  // of y = 0: of what is left
+    const double unit = std::fmax(size, best);  // a small y beside H s: of what is left
     if (unit > 0 && (found.reports[static_cast<std::size_t>(k)].flags & SearchReport::tie) != 0) {
       const double width = tie_width(shape, channels, size, alphabets, k);
       error.metric_gap = std::fmax(error.metric_gap, width / unit * ((2 * here + width) / unit));

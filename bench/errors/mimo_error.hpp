@@ -7,8 +7,8 @@ namespace tesela {
 /// How far a detection is from another one that should be as good, and from what was sent.
 struct MimoError {
   index_t mismatches = 0;  ///< signals whose labels differ from the reference's, where that is certified
-  /// The largest (||y - H s||^2 - best) / ||y||^2, best being the least that is known; of a signal with ties, what
-  /// rounding may hide among them too: it grows with ||H|| ||s|| / ||y||.
+  /// The largest (||y - H s||^2 - best) / max(||y||^2, best), best being the least that is known; of a signal with
+  /// ties, what rounding may hide among them too: it grows with ||H|| ||s|| / ||y||.
   double metric_gap = 0;
 };
 

@@ -35,6 +35,14 @@ TEST_CASE("mimo detect is exact: shapes, noise, channels, precisions") {  // the
   }
   exact({"--nt", "8", "--signals", "30", "--ebn0", "16", "--constellation", "64qam"});  // by a second order
   exact({"--nt", "2", "--signals", "0"});
+  for (const char* const method : {"sd", "sd-plain"})  // brute force, which they are checked by, has no real form
+    exact({"--nt", "2", "--signals", "20", "--constellation", "16qam", "--form", "real", "--method", method});
+  for (const int exponent : {-30, -40, -60, -300}) {  // all candidates are about as far
+    MimoTestFiles small;
+    for (auto& x : small.signals) x = {std::ldexp(x.real(), exponent), std::ldexp(x.imag(), exponent)};
+    small.write(5);
+    exact({"--h", small.h, "--y", small.y, "--constellation", "16qam"});
+  }
   exact({"--nt", "3", "--signals", "100", "--order", "gradient:babai", "--direction", "down", "--coherence", "0"});
 }
 
