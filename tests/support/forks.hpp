@@ -59,42 +59,46 @@ struct ForkHeader {
   std::uint64_t bytes = 0, environment = 0, largest_file = 0;
 };
 
+/// A header's message, with room for two descriptors.
+struct ForkMessage {
+  ForkHeader header = {};
+  iovec part{&header, sizeof header};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(2 * sizeof(int))> control{};
+  msghdr message{};
+  ForkMessage() {
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+  }
+  ForkMessage(const ForkMessage&) = delete;
+  ForkMessage& operator=(const ForkMessage&) = delete;
+};
+
 inline bool send_request(int descriptor, const ForkRequest& request) {
   std::string strings = request.folder + '\0';
   for (const auto& list : {request.environment, request.words})
     for (const std::string& one : list) strings += one + '\0';
-  ForkHeader header{strings.size(), request.environment.size(), request.largest_file};
-  iovec part{&header, sizeof header};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(2 * sizeof(int))> control{};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control.data();
-  message.msg_controllen = control.size();
-  cmsghdr* const descriptors = CMSG_FIRSTHDR(&message);
+  ForkMessage begin;
+  begin.header = {strings.size(), request.environment.size(), request.largest_file};
+  cmsghdr* const descriptors = CMSG_FIRSTHDR(&begin.message);
   descriptors->cmsg_level = SOL_SOCKET;
   descriptors->cmsg_type = SCM_RIGHTS;
   descriptors->cmsg_len = CMSG_LEN(2 * sizeof(int));
   const std::array<int, 2> both{request.out, request.err};
   std::memcpy(CMSG_DATA(descriptors), both.data(), sizeof both);
-  return sendmsg(descriptor, &message, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof header) &&
+  return sendmsg(descriptor, &begin.message, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof begin.header) &&
          write_all(descriptor, strings.data(), strings.size());
 }
 
 inline bool receive(int descriptor, ForkRequest& request) {
-  ForkHeader header;
-  iovec part{&header, sizeof header};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(2 * sizeof(int))> control{};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control.data();
-  message.msg_controllen = control.size();
-  if (recvmsg(descriptor, &message, MSG_WAITALL) != static_cast<ssize_t>(sizeof header)) return false;
-  const cmsghdr* const descriptors = CMSG_FIRSTHDR(&message);
+  ForkMessage begin;
+  if (recvmsg(descriptor, &begin.message, MSG_WAITALL) != static_cast<ssize_t>(sizeof begin.header)) return false;
+  const cmsghdr* const descriptors = CMSG_FIRSTHDR(&begin.message);
   if (descriptors == nullptr || descriptors->cmsg_type != SCM_RIGHTS) return false;
   std::array<int, 2> both{};
   std::memcpy(both.data(), CMSG_DATA(descriptors), sizeof both);
+  const ForkHeader& header = begin.header;
   request = {both[0], both[1], header.largest_file, {}, {}, {}};
   std::string strings(header.bytes, '\0');
   if (!read_all(descriptor, strings.data(), strings.size())) return false;
