@@ -287,6 +287,19 @@ TEST_CASE("sd and brute: no signals, and what is refused") {
   refused("best of 10 columns", wide.shape, wide, {.order = ColumnOrder::best});
 }
 
+TEST_CASE("what is not finite is found at its place in large inputs") {  // several threads look
+  const MimoShape shape{4, 4, 70000, 1};
+  auto p = problem<double>(shape, "qpsk", "rayleigh", 20);
+  Graph g(runtime());
+  for (const index_t column : {index_t{0}, index_t{140000}, p.h.cols() - 1}) {
+    const auto before = std::exchange(p.h(3, column), {0, std::nan("")});
+    check_throws<ArgumentError>("channels: the value at [3, " + std::to_string(column) + "]", [&] {
+      mimo_detect(g, shape, p.h, p.y, p.alphabets, {.method = MimoMethod::mmse, .n0 = 0.1, .batch = 70000});
+    });
+    p.h(3, column) = before;
+  }
+}
+
 TEMPLATE_TEST_CASE("sd on a GPU finds what brute force finds on cores", "[gpu][sanitize]", float, double) {
   require_gpu();
   std::vector<std::pair<Problem<TestType>, Detection>> all;
