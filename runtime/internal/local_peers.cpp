@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <fcntl.h>
+#include <future>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -16,6 +17,12 @@
 
 namespace tesela::detail {
 namespace {
+
+/// On a thread of its own: the caller's, which may be a user's, keeps its current device.
+template <class F>
+auto elsewhere(const F& f) {
+  return std::async(std::launch::async, f).get();
+}
 
 /// How far a rank can read another.
 enum Reach : char { nothing = '0', host_memory = '1', devices_too = '2' };
@@ -62,7 +69,7 @@ void LocalPeers::find(Messages& messages, DeviceCopies& devices) {
   gethostname(host, sizeof host - 1);
   std::ostringstream mine;
   mine << host << ' ' << getpid() << ' ' << own_pipe_[1] << ' ' << reinterpret_cast<std::uintptr_t>(&token) << ' '
-       << token << ' ' << (willing && wanted != "host" ? devices.open() : "");
+       << token << ' ' << (willing && wanted != "host" ? elsewhere([&] { return devices.open(); }) : "");
   peers_.assign(static_cast<std::size_t>(messages.size()), {});
   std::string reached(peers_.size(), nothing);
   const std::vector<std::string> all = messages.gather(mine.str());
@@ -79,7 +86,8 @@ void LocalPeers::find(Messages& messages, DeviceCopies& devices) {
     // To read and write: then it has a reader even when the other process has none any more.
     const std::string path = "/proc/" + std::to_string(peers_[r].pid) + "/fd/" + std::to_string(pipe);
     peers_[r].pipe = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
-    if (peers_[r].pipe >= 0) reached[r] = devices.reaches(memory) ? devices_too : host_memory;
+    if (peers_[r].pipe >= 0)
+      reached[r] = elsewhere([&] { return devices.reaches(memory); }) ? devices_too : host_memory;
   }
   const std::vector<std::string> of_all = messages.gather(reached);
   for (std::size_t r = 0; r < peers_.size(); ++r) {

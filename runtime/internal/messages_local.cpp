@@ -101,7 +101,7 @@ class LocalMessages final : public Messages {
       threads_.clear();
     }
     peers_.close();
-    devices_.close();
+    std::thread([this] { devices_.close(); }).join();  // this thread keeps its current device
     others_.stop();
   }
 
