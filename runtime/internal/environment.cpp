@@ -184,6 +184,7 @@ void check_numbers() {
   for_each_name(whole_numbers, &check_whole_number);
   for_each_name(numbers, &check_number);
   for_each_name(lists, &check_list);
+  for (const char* ours : {"TESELA_IDLE_NAP", "TESELA_RECEIVED_MIB"}) check_whole_number(ours);
   for (char** variable = environ; *variable != nullptr; ++variable) {
     // One for each device or NUMA node: STARPU_LIMIT_CUDA_0_MEM, …
     const std::string name(*variable, std::strcspn(*variable, "="));

@@ -9,11 +9,14 @@
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sched.h>
 #include <string>
+#include <thread>
+#include <time.h>
 
 using namespace tesela;
 using namespace tesela::test;
@@ -121,7 +124,7 @@ TEST_CASE("beside a GPU one core is the inserting thread's, unless somebody deci
   CHECK(Runtime({.cpus = left_alone, .gpus = 1}).cpus() == left_alone);
 }
 
-TEST_CASE("numbers in the environment that StarPU aborts on are refused, by name and value") {
+TEST_CASE("numbers in the environment that are none are refused, by name and value") {
   for (const char* name : {"STARPU_NCPU", "STARPU_NCUDA", "STARPU_LIMIT_CUDA_MEM"})
     for (const char* value : {"two", "-3", "-1", "1x", "99999999999999999999"}) {
       const Variable variable(name, value);
@@ -129,12 +132,36 @@ TEST_CASE("numbers in the environment that StarPU aborts on are refused, by name
           Runtime(), EnvironmentError,
           MessageMatches(ContainsSubstring(std::string(name) + "=" + value) && ContainsSubstring("set it to")));
     }
+  for (const char* name : {"TESELA_IDLE_NAP", "TESELA_RECEIVED_MIB"}) {
+    const Variable variable(name, "much");
+    CHECK_THROWS_MATCHES(Runtime(), EnvironmentError, MessageMatches(ContainsSubstring(std::string(name) + "=much")));
+  }
   {
     const Variable ncpu("STARPU_NCPU", "two");  // an option makes it irrelevant
     CHECK(Runtime({.cpus = 1, .gpus = 0}).cpus() == 1);
   }
   const Variable ncpu("STARPU_NCPU", "1"), limit("STARPU_LIMIT_CUDA_MEM", "500");
   CHECK(Runtime({.gpus = 0}).cpus() == 1);
+}
+
+TEST_CASE("workers of cores that have nothing to do leave the cores to others") {
+#ifndef TESELA_OWN_STARPU
+  SKIP("this StarPU is not the one of scripts/setup");
+#endif
+  if (const char* longest = std::getenv("TESELA_IDLE_NAP"); longest != nullptr && std::string(longest) == "0")
+    SKIP("TESELA_IDLE_NAP=0");
+  Runtime runtime({.cpus = 2, .gpus = 0});
+  CHECK(run_one_task(runtime, 3) == 3);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const auto used = [] {
+    timespec t{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+  };
+  const double before = used();
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  CHECK(used() - before < 0.15);  // of the 0.6 s that two pollers take
+  CHECK(run_one_task(runtime, 4) == 4);
 }
 
 TEST_CASE("more GPUs than there are are refused") {
