@@ -4,6 +4,8 @@
 
 #include <catch2/catch_test_macros.hpp>
 
+#include <algorithm>
+
 using namespace tesela;
 
 namespace {
@@ -44,7 +46,7 @@ TEST_CASE("wait returns the first nonzero status in the order of creation, with 
 TEST_CASE("a wait costs nothing for the statuses that no task took since the last one") {
   Runtime runtime({.cpus = 1, .gpus = 0});
   Graph g(runtime);
-  const auto seconds = [&](int rounds) {
+  const auto run = [&](int rounds) {
     const auto start = std::chrono::steady_clock::now();
     for (int i = 0; i < rounds; ++i) {
       g.insert<Report>({i % 7 == 0 ? i : 0}, g.status());
@@ -52,11 +54,17 @@ TEST_CASE("a wait costs nothing for the statuses that no task took since the las
     }
     return test::seconds_since(start);
   };
-  seconds(100);
-  const double first = seconds(1000);
-  seconds(15000);
-  INFO("1000 rounds took " << first << " s at first");
-  CHECK(seconds(1000) <= 4 * first + 0.05);
+  // The quickest of ten: other work on this machine slows some of them down, not all.
+  const auto quickest = [&] {
+    double best = run(100);
+    for (int k = 1; k < 10; ++k) best = std::min(best, run(100));
+    return best;
+  };
+  run(100);
+  const double first = quickest();
+  run(15000);
+  INFO("100 rounds took " << first << " s at first");
+  CHECK(quickest() <= 4 * first + 0.005);
 }
 
 TEST_CASE("a Reduce access to a tile without a reduction is refused") {
