@@ -247,9 +247,10 @@ void make_readable(std::map<int, std::string>& workers, std::map<int, std::strin
   for (const auto& [id, name] : workers) ++streams[device_of(id, name)];
   for (auto& [id, name] : workers) {
     const std::size_t stream = name.find('_');
-    const std::string device = name.substr(0, stream);
-    if (stream != std::string::npos)
-      name = streams[device_of(id, name)] > 1 ? device + "." + name.substr(stream + 1) : device;
+    if (stream != std::string::npos && streams[device_of(id, name)] > 1)
+      name[stream] = '.';
+    else
+      name.resize(std::min(stream, name.size()));
     if (const std::size_t number = name.find_first_of("0123456789"); number != std::string::npos && number > 0)
       name.insert(number, 1, ' ');
     name.insert(0, ranks[id]);
