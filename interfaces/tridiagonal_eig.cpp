@@ -34,7 +34,6 @@ Code stev(char jobz, index_t n, T* d, const T* e, T* z, index_t ldz) {
     found = tridiagonal_eigenvalues<T>(session, span_of<T>(d, n), span_of(e, off));
   }
   if (!found.status.ok()) return failed(1, to_string(found.status));
-  if (overflows(found.values.data(), std::ssize(found.values))) return failed(1, overflow);
   std::copy(found.values.begin(), found.values.end(), d);
   return 0;
 }
@@ -113,9 +112,8 @@ AnyArray eigh_tridiagonal(nb::handle d_given, nb::handle e_given, bool eigvals_o
       X.bring_home();
       return pairs;
     });
-    const bool overflows = c::overflows(found.eig.values.data(), std::ssize(found.eig.values));
-    const std::string status = overflows ? c::overflow : to_string(found.eig.status);
-    if (overflows || !found.eig.status.ok()) raise_lin_alg_error("eigh_tridiagonal: " + status, status, nb::none());
+    const std::string status = to_string(found.eig.status);
+    if (!found.eig.status.ok()) raise_lin_alg_error("eigh_tridiagonal: " + status, status, nb::none());
     const nb::object w = to_python(std::move(found.eig.values), d.place());
     if (eigvals_only) return w;
     return nb::cast(EighResult{w, to_python(std::move(found.vectors), d.place())});

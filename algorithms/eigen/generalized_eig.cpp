@@ -1,6 +1,7 @@
 #include <tesela/algorithms/dense/cholesky.hpp>
 #include <tesela/algorithms/eigen/generalized_eig.hpp>
 #include <tesela/algorithms/eigen/internal/scan.hpp>
+#include <tesela/algorithms/eigen/internal/selection.hpp>
 #include <tesela/algorithms/eigen/internal/square_pair.hpp>
 #include <tesela/algorithms/support/internal/on_column.hpp>
 #include <tesela/codelets/dense/gemm.hpp>
@@ -198,10 +199,11 @@ SymmetricEig<T> generalized_eig(Graph& g, const TileMatrix<T>& A, const TileMatr
     result = symmetric_eig(g, C, rest);
   }
   if (result.status.verdict == Verdict::not_finite) result.status.verdict = Verdict::reduced_overflow;
-  if (!result.status.ok()) return result;
+  if (!result.status.ok() && result.status.verdict != Verdict::overflow) return result;
   for (auto* const numbers : {&result.values, &result.spectrum})
     for (double& value : *numbers) value = std::ldexp(value, exponent);
   result.norm = std::ldexp(result.norm, exponent);
+  detail::judge_size(result);
   if (!result.vectors) return result;
   back_substitute(g, options.kind, factor, *result.vectors);
   const int half = (options.kind == GeneralizedKind::bax_lambda_x ? b_exponent : -b_exponent) / 2;

@@ -197,6 +197,8 @@ std::string to_string(const SymmetricEigStatus& status) {
       return "not finite: " + place("A");
     case SymmetricEigStatus::Verdict::not_converged:
       return "not converged: " + std::to_string(status.row);
+    case SymmetricEigStatus::Verdict::overflow:
+      return detail::overflow;
     case SymmetricEigStatus::Verdict::b_not_finite:
       return "not finite: " + place("B");
     case SymmetricEigStatus::Verdict::b_not_positive_definite:

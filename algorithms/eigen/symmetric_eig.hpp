@@ -42,6 +42,7 @@ struct SymmetricEigStatus {
     ok,
     not_finite,     ///< A(row, column) is NaN or infinite
     not_converged,  ///< so many off-diagonal elements did not (LAPACK's info), or the tridiagonal solver's place
+    overflow,       ///< an eigenvalue of finite elements is larger than T's largest number
     // Of generalized_eig:
     b_not_finite,             ///< B(row, column) is NaN or infinite
     b_not_positive_definite,  ///< the leading minor of order `row` is not positive

@@ -1,14 +1,27 @@
 #include <tesela/algorithms/eigen/internal/bisection.hpp>
 #include <tesela/algorithms/eigen/internal/divide_and_conquer.hpp>
 #include <tesela/algorithms/eigen/internal/ql.hpp>
+#include <tesela/algorithms/eigen/internal/selection.hpp>
 #include <tesela/algorithms/eigen/tridiagonal_eig.hpp>
 #include <tesela/codelets/eigen/sturm.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 namespace tesela {
 
 using detail::ScaledTridiagonal;
+
+namespace {
+
+template <class T>
+void scale_back(const ScaledTridiagonal<T>& t, TridiagonalEigResult<T>& result) {
+  t.scale_back(result.values);
+  if (result.status.ok() && std::any_of(result.values.begin(), result.values.end(), [](T x) { return std::isinf(x); }))
+    result.status.verdict = TridiagonalEigStatus::Verdict::overflow;
+}
+
+}  // namespace
 
 std::span<const Named<TridiagonalEigMethod>> tridiagonal_eig_methods() {
   using enum TridiagonalEigMethod;
@@ -25,6 +38,7 @@ std::string to_string(const TridiagonalEigStatus& status) {
   if (status.verdict == not_finite)
     return std::string(status.off_diagonal ? "e(" : "d(") + std::to_string(status.where) + ") is not finite";
   if (status.verdict == not_converged) return "no convergence at eigenvalue " + std::to_string(status.where);
+  if (status.verdict == overflow) return detail::overflow;
   return "ok";
 }
 
@@ -54,7 +68,7 @@ TridiagonalEigResult<T> tridiagonal_eigenvalues(Runtime& runtime, std::span<cons
     default:
       detail::divide_and_conquer<T>(runtime, t, range, nullptr, options, result);
   }
-  t.scale_back(result.values);
+  scale_back(t, result);
   return result;
 }
 
@@ -80,7 +94,7 @@ TridiagonalEigResult<T> tridiagonal_eig(Runtime& runtime, std::span<const T> d, 
     result.method = TridiagonalEigMethod::divide_and_conquer;
     detail::divide_and_conquer(runtime, t, range, &X, options, result);
   }
-  t.scale_back(result.values);
+  scale_back(t, result);
   return result;
 }
 

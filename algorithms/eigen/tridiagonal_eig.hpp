@@ -39,8 +39,9 @@ struct TridiagonalEigOptions {
 struct TridiagonalEigStatus {
   enum class Verdict : std::uint8_t {
     ok,
-    not_finite,    ///< d(where), or e(where) where off_diagonal says so, is NaN or infinite
-    not_converged  ///< QL steps, at row `where` of T, after twenty times as many as are usual
+    not_finite,     ///< d(where), or e(where) where off_diagonal says so, is NaN or infinite
+    not_converged,  ///< QL steps, at row `where` of T, after twenty times as many as are usual
+    overflow        ///< an eigenvalue of finite elements is larger than T's largest number, and infinite
   };
   Verdict verdict = Verdict::ok;
   index_t where = -1;  ///< counted from 0
@@ -53,7 +54,7 @@ std::string to_string(const TridiagonalEigStatus& status);
 /// What tridiagonal_eig found, and what it took.
 template <class T>
 struct TridiagonalEigResult {
-  std::vector<T> values;  ///< ascending, of the range; empty unless the status is ok
+  std::vector<T> values;  ///< ascending, of the range; empty unless the status is ok or overflow
   TridiagonalEigStatus status;
   TridiagonalEigMethod method = TridiagonalEigMethod::automatic;  ///< the one that was taken
   index_t blocks = 0;      ///< that T falls into where off-diagonal entries are negligible

@@ -10,6 +10,8 @@
 
 namespace tesela::detail {
 
+inline constexpr const char* overflow = "overflow: an eigenvalue is larger than the largest number";
+
 /// Refuses what names no part of a spectrum of n values. Options have `positions`, `low` and `high`.
 template <class Options>
 void require_selection(const char* routine, index_t n, const Options& o) {
@@ -18,6 +20,17 @@ void require_selection(const char* routine, index_t n, const Options& o) {
         routine, "positions",
         std::to_string(o.positions->begin) + " to " + std::to_string(o.positions->end) + " of " + std::to_string(n));
   if (!(o.low <= o.high)) throw ArgumentError(routine, "low, high", shortest(o.low) + ", " + shortest(o.high));
+}
+
+/// A sum of finite elements may be beyond T's numbers: the status says so.
+template <class T>
+void judge_size(SymmetricEig<T>& result) {
+  using Verdict = SymmetricEigStatus::Verdict;
+  const bool over = std::any_of(result.values.begin(), result.values.end(), [](double value) {
+    return !(std::abs(value) <= static_cast<double>(std::numeric_limits<T>::max()));
+  });
+  if (over && result.status.ok()) result.status.verdict = Verdict::overflow;
+  if (!over && result.status.verdict == Verdict::overflow) result.status.verdict = Verdict::ok;
 }
 
 /// A's spectrum from that of A 2^-exponent, ascending, and what was asked for of it: answers the positions.
@@ -36,6 +49,7 @@ IndexRange select(SymmetricEig<T>& result, const std::vector<T>& values, int exp
   range.end = std::max(range.begin, range.end);
   result.first = range.begin;
   result.values.assign(all.begin() + range.begin, all.begin() + range.end);
+  judge_size(result);
   return range;
 }
 

@@ -146,9 +146,6 @@ class Jobs {
     }
     job.found = std::ssize(eig.values);
     job.status = to_string(eig.status);
-    if (const std::string overflow = overflow_of(eig.values, std::numeric_limits<T>::max());
-        eig.status.ok() && !overflow.empty())
-      job.status = overflow;
     if (job.status == "ok" && o_.check) check(job, a, eig, x);
     if (job.status != "ok" || !last) return;
     if (!values_.empty()) {
