@@ -17,26 +17,6 @@ typedef struct tesela_gglse_result {
 }  // extern "C"
 
 namespace tesela::c {
-namespace {
-
-Code code_of(LseStatus status) {
-  switch (status) {
-    case LseStatus::ok:
-      return TESELA_OK;
-    case LseStatus::rank_deficient:
-      return TESELA_RANK_DEFICIENT;
-    case LseStatus::inconsistent:
-      return TESELA_INCONSISTENT;
-    case LseStatus::not_finite:
-      return TESELA_NOT_FINITE;
-    case LseStatus::inaccurate:
-      return TESELA_INACCURATE;
-  }
-  return TESELA_INTERNAL;
-}
-
-}  // namespace
-
 /// Equality-constrained least squares, LAPACK gglse: min ||A x - c||_2 subject to B x = d, A m x n, B p x n, of any
 /// shapes and ranks; of several solutions that of least norm. A and c are overwritten. A deficient rank is no failure,
 /// nor is a constraint that others imply. info > 0: the status, there is no x.

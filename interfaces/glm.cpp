@@ -17,26 +17,6 @@ typedef struct tesela_ggglm_result {
 }  // extern "C"
 
 namespace tesela::c {
-namespace {
-
-Code code_of(GlmStatus status) {
-  switch (status) {
-    case GlmStatus::ok:
-      return TESELA_OK;
-    case GlmStatus::rank_deficient:
-      return TESELA_RANK_DEFICIENT;
-    case GlmStatus::inconsistent:
-      return TESELA_INCONSISTENT;
-    case GlmStatus::not_finite:
-      return TESELA_NOT_FINITE;
-    case GlmStatus::inaccurate:
-      return TESELA_INACCURATE;
-  }
-  return TESELA_INTERNAL;
-}
-
-}  // namespace
-
 /// The general Gauss-Markov linear model, LAPACK ggglm: min ||y||_2 subject to d = A x + B y, A n x m, B n x p, any n,
 /// m and p. x takes m numbers, y takes p; A, B and d are overwritten. A deficient rank of A is no failure: x is of
 /// least norm. info > 0: the status, there is no x.

@@ -28,7 +28,7 @@ namespace {
 /// What the result says, and the info for it.
 template <class T>
 Code finish(const LeastSquares<T>& answer, tesela_gels_result whole, tesela_gels_result* result) {
-  whole.status = static_cast<std::int64_t>(answer.status);
+  whole.status = code_of(answer.status);
   whole.rank = answer.rank;
   whole.condition = answer.condition;
   whole.backward_error = answer.backward_error.error;

@@ -179,6 +179,24 @@ inline std::string not_finite_column(const char* of, const Status& status) {
   return "column " + std::to_string(status.info) + " of " + of + " is not finite: NaN, an infinity or an overflow";
 }
 
+/// The code of a least-squares status; the problems' statuses have the same names.
+template <class Status>
+Code code_of(Status status) {
+  switch (status) {
+    case Status::ok:
+      return TESELA_OK;
+    case Status::rank_deficient:
+      return TESELA_RANK_DEFICIENT;
+    case Status::inconsistent:
+      return TESELA_INCONSISTENT;
+    case Status::not_finite:
+      return TESELA_NOT_FINITE;
+    case Status::inaccurate:
+      return TESELA_INACCURATE;
+  }
+  return TESELA_INTERNAL;
+}
+
 /// A struct of the caller, who may have been compiled with an older version: it says its size, and members beyond that
 /// are 0. Null is all zeros. Throws WrongArgument for a size that no version had.
 template <class S>
