@@ -104,20 +104,18 @@ ConstrainedResult solve_lse(nb::handle a_given, nb::handle b_given, nb::handle c
 }
 
 const Part part([](nb::module_& m) {
-  nb::class_<ConstrainedResult>(m, "ConstrainedLeastSquaresResult", "What `lse` found.")
-      .def_ro("x", &ConstrainedResult::x, "The solution.")
-      .def_ro("residual_norms", &ConstrainedResult::residual_norms, "||a x - b||, for each column of b.")
-      .def_ro("rank", &ConstrainedResult::rank, "Of a where c x = 0.")
-      .def_ro("constraint_rank", &ConstrainedResult::constraint_rank, "Of c.")
-      .def_ro("condition", &ConstrainedResult::condition, "Of a where c x = 0.")
-      .def_ro("constraint_condition", &ConstrainedResult::constraint_condition, "Of the constraints that were kept.")
-      .def_ro("constraint_error", &ConstrainedResult::constraint_error,
+  ResultClass<ConstrainedResult>(m, "ConstrainedLeastSquaresResult", "What `lse` found.")
+      .member("x", &ConstrainedResult::x, "The solution.")
+      .member("residual_norms", &ConstrainedResult::residual_norms, "||a x - b||, for each column of b.")
+      .member("rank", &ConstrainedResult::rank, "Of a where c x = 0.")
+      .member("constraint_rank", &ConstrainedResult::constraint_rank, "Of c.")
+      .member("condition", &ConstrainedResult::condition, "Of a where c x = 0.")
+      .member("constraint_condition", &ConstrainedResult::constraint_condition, "Of the constraints that were kept.")
+      .member("constraint_error", &ConstrainedResult::constraint_error,
               "Measured: ||c x - d|| / (||c|| ||x|| + ||d||).")
-      .def_ro("constraint_bound", &ConstrainedResult::constraint_bound, "The most that it may be.")
-      .def_ro("status", &ConstrainedResult::status, "'ok' or 'rank deficient'.")
-      .def("__repr__", [](nb::handle self) {
-        return describe(self, {"x", "rank", "constraint_rank", "status"});
-      });
+      .member("constraint_bound", &ConstrainedResult::constraint_bound, "The most that it may be.")
+      .member("status", &ConstrainedResult::status, "'ok' or 'rank deficient'.")
+      .prints({"x", "rank", "constraint_rank", "status"});
   m.def("lse", solve_lse, "a"_a, "b"_a, "c"_a, "d"_a, nb::kw_only(), "overwrite_a"_a = false, "overwrite_b"_a = false,
         R"(Least squares with equality constraints: min ||a x - b|| where c x = d (LAPACK gglse).
 

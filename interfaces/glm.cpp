@@ -100,19 +100,17 @@ GlmResult solve_glm(nb::handle a_given, nb::handle b_given, nb::handle d_given, 
 }
 
 const Part part([](nb::module_& m) {
-  nb::class_<GlmResult>(m, "GlmResult", "What `glm` found.")
-      .def_ro("x", &GlmResult::x, "The solution.")
-      .def_ro("y", &GlmResult::y, "Of least norm with d = a x + b y.")
-      .def_ro("rank", &GlmResult::rank, "Of a.")
-      .def_ro("rank_b", &GlmResult::rank_b, "Of the rows of q' b that a leaves.")
-      .def_ro("condition", &GlmResult::condition, "Of a with columns of unit norm.")
-      .def_ro("condition_b", &GlmResult::condition_b, "Of those rows.")
-      .def_ro("backward_error", &GlmResult::backward_error, "Measured.")
-      .def_ro("backward_bound", &GlmResult::backward_bound, "The most that it may be.")
-      .def_ro("status", &GlmResult::status, "'ok' or 'rank deficient'.")
-      .def("__repr__", [](nb::handle self) {
-        return describe(self, {"x", "rank", "rank_b", "status"});
-      });
+  ResultClass<GlmResult>(m, "GlmResult", "What `glm` found.")
+      .member("x", &GlmResult::x, "The solution.")
+      .member("y", &GlmResult::y, "Of least norm with d = a x + b y.")
+      .member("rank", &GlmResult::rank, "Of a.")
+      .member("rank_b", &GlmResult::rank_b, "Of the rows of q' b that a leaves.")
+      .member("condition", &GlmResult::condition, "Of a with columns of unit norm.")
+      .member("condition_b", &GlmResult::condition_b, "Of those rows.")
+      .member("backward_error", &GlmResult::backward_error, "Measured.")
+      .member("backward_bound", &GlmResult::backward_bound, "The most that it may be.")
+      .member("status", &GlmResult::status, "'ok' or 'rank deficient'.")
+      .prints({"x", "rank", "rank_b", "status"});
   m.def("glm", solve_glm, "a"_a, "b"_a, "d"_a, nb::kw_only(), "overwrite_a"_a = false, "overwrite_b"_a = false,
         R"(The general Gauss-Markov linear model: min ||y|| where d = a x + b y (LAPACK ggglm).
 

@@ -230,20 +230,18 @@ LeastSquaresResult gls(nb::handle a_given, nb::handle b_given, nb::handle covari
 }
 
 const Part part([](nb::module_& m) {
-  nb::class_<LeastSquaresResult>(m, "LeastSquaresResult", "What `lstsq`, `wls` and `gls` found.")
-      .def_ro("x", &LeastSquaresResult::x, "The solution, n or n x k numbers.")
-      .def_ro("residual_norms", &LeastSquaresResult::residual_norms, "The 2-norm of a x - b, for each column of b.")
-      .def_ro("rank", &LeastSquaresResult::rank, "Numerical rank of a.")
-      .def_ro("condition", &LeastSquaresResult::condition,
+  ResultClass<LeastSquaresResult>(m, "LeastSquaresResult", "What `lstsq`, `wls` and `gls` found.")
+      .member("x", &LeastSquaresResult::x, "The solution, n or n x k numbers.")
+      .member("residual_norms", &LeastSquaresResult::residual_norms, "The 2-norm of a x - b, for each column of b.")
+      .member("rank", &LeastSquaresResult::rank, "Numerical rank of a.")
+      .member("condition", &LeastSquaresResult::condition,
               "By which the rank was decided, of a with columns of unit norm.")
-      .def_ro("degrees_of_freedom", &LeastSquaresResult::degrees_of_freedom, "Rows that count, less the rank.")
-      .def_ro("backward_error", &LeastSquaresResult::backward_error, "Measured.")
-      .def_ro("backward_bound", &LeastSquaresResult::backward_bound, "The most that it may be.")
-      .def_ro("status", &LeastSquaresResult::status, "'ok' or 'rank deficient'.")
-      .def_ro("copied", &LeastSquaresResult::copied, copied_doc)
-      .def("__repr__", [](nb::handle self) {
-        return describe(self, {"x", "rank", "condition", "status"});
-      });
+      .member("degrees_of_freedom", &LeastSquaresResult::degrees_of_freedom, "Rows that count, less the rank.")
+      .member("backward_error", &LeastSquaresResult::backward_error, "Measured.")
+      .member("backward_bound", &LeastSquaresResult::backward_bound, "The most that it may be.")
+      .member("status", &LeastSquaresResult::status, "'ok' or 'rank deficient'.")
+      .member("copied", &LeastSquaresResult::copied, copied_doc)
+      .prints({"x", "rank", "condition", "status"});
   m.def("lstsq", lstsq, "a"_a, "b"_a, nb::kw_only(), "rcond"_a = nb::none(), "overwrite_a"_a = false,
         "overwrite_b"_a = false, R"(Least squares: x = argmin ||a x - b|| for a of any shape and rank.
 

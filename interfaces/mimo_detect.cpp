@@ -54,17 +54,15 @@ DetectionResult detect(nb::handle h, nb::handle y, nb::handle constellation, con
 }
 
 const Part part([](nb::module_& m) {
-  nb::class_<DetectionResult>(m, "DetectionResult", "What `mimo_detect` found.")
-      .def_ro("labels", &DetectionResult::labels,
+  ResultClass<DetectionResult>(m, "DetectionResult", "What `mimo_detect` found.")
+      .member("labels", &DetectionResult::labels,
               "(streams, signals), of one signal (streams,): the place of each point in its constellation.")
-      .def_ro("distances", &DetectionResult::distances, "||y - H s|| of each signal.")
-      .def_ro("nodes", &DetectionResult::nodes, "Of the tree that the search of each signal looked at.")
-      .def_ro("uncertified", &DetectionResult::uncertified, "Signals whose search `max_nodes` ended: best found.")
-      .def_ro("ties", &DetectionResult::ties, "Signals that another vector is as near to, as far as rounding can tell.")
-      .def_ro("failed", &DetectionResult::failed, "Signals without an answer, whose labels are -1.")
-      .def("__repr__", [](nb::handle self) {
-        return describe(self, {"uncertified", "ties", "failed"});
-      });
+      .member("distances", &DetectionResult::distances, "||y - H s|| of each signal.")
+      .member("nodes", &DetectionResult::nodes, "Of the tree that the search of each signal looked at.")
+      .member("uncertified", &DetectionResult::uncertified, "Signals whose search `max_nodes` ended: best found.")
+      .member("ties", &DetectionResult::ties, "Signals that another vector is as near to, as far as rounding can tell.")
+      .member("failed", &DetectionResult::failed, "Signals without an answer, whose labels are -1.")
+      .prints({"uncertified", "ties", "failed"});
   m.def("mimo_detect", detect, "h"_a, "y"_a, "constellation"_a, nb::kw_only(), "method"_a = "sd", "n0"_a = 0.0,
         "order"_a = "mmse-vblast", "max_nodes"_a = 0,
         R"(What several streams sent, as several antennas heard it: y = h s + noise, exactly.

@@ -46,13 +46,13 @@ SoftResult soft(nb::handle h, nb::handle y, nb::handle constellation, double n0,
 }
 
 const Part part([](nb::module_& m) {
-  nb::class_<SoftResult>(m, "SoftResult", "What `mimo_soft` found.")
-      .def_ro("llrs", &SoftResult::llrs,
+  ResultClass<SoftResult>(m, "SoftResult", "What `mimo_soft` found.")
+      .member("llrs", &SoftResult::llrs,
               "(bits, signals), of one signal (bits,): ln P(bit is 0) / P(bit is 1), by streams, a label's most "
               "significant bit first.")
-      .def_ro("nodes", &SoftResult::nodes, "What each signal's search looked at; negative without an answer.")
-      .def_ro("failed", &SoftResult::failed, "Signals without an answer, whose bits are 0.")
-      .def("__repr__", [](nb::handle self) { return describe(self, {"failed"}); });
+      .member("nodes", &SoftResult::nodes, "What each signal's search looked at; negative without an answer.")
+      .member("failed", &SoftResult::failed, "Signals without an answer, whose bits are 0.")
+      .prints({"failed"});
   m.def("mimo_soft", soft, "h"_a, "y"_a, "constellation"_a, "n0"_a, nb::kw_only(), "kind"_a = "sts", "clip"_a = 0.0,
         "order"_a = "mmse-vblast", "priors"_a = nb::none(),
         R"(How sure each bit is of what several streams sent: its log-likelihood ratio.

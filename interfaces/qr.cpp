@@ -269,10 +269,10 @@ QrResult qr(nb::handle a_given, const std::string& mode, bool overwrite_a) {
 }
 
 const Part part([](nb::module_& m) {
-  nb::class_<QrResult> result(m, "QrResult", "What `qr` found: q and r, or r alone. It can be unpacked.");
-  result.def_ro("q", &QrResult::q, "Orthonormal columns, or None.")
-      .def_ro("r", &QrResult::r, "Upper trapezoid.")
-      .def_ro("copied", &QrResult::copied, copied_doc);
+  ResultClass<QrResult> result(m, "QrResult", "What `qr` found: q and r, or r alone. It can be unpacked.");
+  result.member("q", &QrResult::q, "Orthonormal columns, or None.")
+      .member("r", &QrResult::r, "Upper trapezoid.")
+      .member("copied", &QrResult::copied, copied_doc);
   unpacks<QrResult>(result,
                     [](const QrResult& r) { return r.q.is_none() ? nb::make_tuple(r.r) : nb::make_tuple(r.q, r.r); });
   m.def("qr", qr, "a"_a, nb::kw_only(), "mode"_a = "full", "overwrite_a"_a = false, R"(a = q r by tiles.

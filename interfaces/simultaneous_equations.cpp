@@ -181,44 +181,39 @@ SemResult sem(const std::string& model, nb::handle data, const std::string& meth
 }
 
 const Part part([](nb::module_& m) {
-  nb::class_<EquationResult>(m, "EquationResult", "What `sem` found of one equation.")
-      .def_ro("label", &EquationResult::label, "Its name in the model.")
-      .def_ro("names", &EquationResult::names, "Of its regressors.")
-      .def_ro("coefficients", &EquationResult::coefficients, "Of the regressors, in the order of `names`.")
-      .def_ro("standard_errors", &EquationResult::standard_errors, "Of the coefficients.")
-      .def_ro("p_values", &EquationResult::p_values,
+  ResultClass<EquationResult>(m, "EquationResult", "What `sem` found of one equation.")
+      .member("label", &EquationResult::label, "Its name in the model.")
+      .member("names", &EquationResult::names, "Of its regressors.")
+      .member("coefficients", &EquationResult::coefficients, "Of the regressors, in the order of `names`.")
+      .member("standard_errors", &EquationResult::standard_errors, "Of the coefficients.")
+      .member("p_values", &EquationResult::p_values,
               "By Student's t for divisor 'small', else the normal distribution.")
-      .def_ro("degrees_of_freedom", &EquationResult::degrees_of_freedom, "Observations less regressors.")
-      .def_ro("sigma", &EquationResult::sigma, "The errors' standard deviation.")
-      .def_ro("r2", &EquationResult::r2, "Explained part of the variance.")
-      .def_ro("adjusted_r2", &EquationResult::adjusted_r2, "The same, adjusted for the regressors' number.")
-      .def_ro("condition", &EquationResult::condition, "Of the regressors, as the instruments explain them.")
-      .def_ro("sargan", &EquationResult::sargan, "Statistic of the overidentifying restrictions; NaN without any.")
-      .def_ro("sargan_p", &EquationResult::sargan_p, "Its p-value.")
-      .def_ro("dependent_regressors", &EquationResult::dependent_regressors, "Where they depend on each other: which.")
-      .def_ro("status", &EquationResult::status, "'ok', or why it has no coefficients.")
-      .def("__repr__", [](nb::handle self) {
-        return describe(self, {"label", "names", "coefficients", "standard_errors", "status"});
-      });
-  nb::class_<SemResult>(m, "SemResult", "What `sem` found; result[label] is an equation.")
-      .def_ro("equations", &SemResult::equations, "By their labels.")
-      .def_ro("labels", &SemResult::labels, "Of the equations, in the model's order.")
-      .def_ro("observations", &SemResult::observations, "Rows that were used.")
-      .def_ro("dropped_rows", &SemResult::dropped_rows, "Rows that lacked a value.")
-      .def_ro("dropped_instruments", &SemResult::dropped_instruments, "Those that others imply.")
-      .def_ro("residual_covariance", &SemResult::residual_covariance, "Of the equations' residuals.")
-      .def_ro("mcelroy_r2", &SemResult::mcelroy_r2, "Of the whole system ('3sls', 'sur'); else NaN.")
-      .def_ro("hansen_sargan", &SemResult::hansen_sargan, "Statistic of all restrictions; NaN without any.")
-      .def_ro("hansen_sargan_p", &SemResult::hansen_sargan_p, "Its p-value.")
-      .def_ro("status", &SemResult::status, "'ok'.")
-      .def("__getitem__",
-           [](const SemResult& r, const std::string& label) {
-             const auto found = r.equations.find(label);
-             if (found == r.equations.end()) throw nb::key_error(label.c_str());
-             return found->second;
-           })
-      .def("__repr__", [](nb::handle self) {
-        return describe(self, {"labels", "observations", "status"});
+      .member("degrees_of_freedom", &EquationResult::degrees_of_freedom, "Observations less regressors.")
+      .member("sigma", &EquationResult::sigma, "The errors' standard deviation.")
+      .member("r2", &EquationResult::r2, "Explained part of the variance.")
+      .member("adjusted_r2", &EquationResult::adjusted_r2, "The same, adjusted for the regressors' number.")
+      .member("condition", &EquationResult::condition, "Of the regressors, as the instruments explain them.")
+      .member("sargan", &EquationResult::sargan, "Statistic of the overidentifying restrictions; NaN without any.")
+      .member("sargan_p", &EquationResult::sargan_p, "Its p-value.")
+      .member("dependent_regressors", &EquationResult::dependent_regressors, "Where they depend on each other: which.")
+      .member("status", &EquationResult::status, "'ok', or why it has no coefficients.")
+      .prints({"label", "names", "coefficients", "standard_errors", "status"});
+  ResultClass<SemResult>(m, "SemResult", "What `sem` found; result[label] is an equation.")
+      .member("equations", &SemResult::equations, "By their labels.")
+      .member("labels", &SemResult::labels, "Of the equations, in the model's order.")
+      .member("observations", &SemResult::observations, "Rows that were used.")
+      .member("dropped_rows", &SemResult::dropped_rows, "Rows that lacked a value.")
+      .member("dropped_instruments", &SemResult::dropped_instruments, "Those that others imply.")
+      .member("residual_covariance", &SemResult::residual_covariance, "Of the equations' residuals.")
+      .member("mcelroy_r2", &SemResult::mcelroy_r2, "Of the whole system ('3sls', 'sur'); else NaN.")
+      .member("hansen_sargan", &SemResult::hansen_sargan, "Statistic of all restrictions; NaN without any.")
+      .member("hansen_sargan_p", &SemResult::hansen_sargan_p, "Its p-value.")
+      .member("status", &SemResult::status, "'ok'.")
+      .prints({"labels", "observations", "status"})
+      .def("__getitem__", [](const SemResult& r, const std::string& label) {
+        const auto found = r.equations.find(label);
+        if (found == r.equations.end()) throw nb::key_error(label.c_str());
+        return found->second;
       });
   m.def("sem", sem, "model"_a, "data"_a, nb::kw_only(), "method"_a = "2sls", "divisor"_a = "n",
         "covariance"_a = "classical", "missing"_a = "drop", "weights"_a = "", "clusters"_a = "", "iterate"_a = false,

@@ -78,17 +78,15 @@ ToeplitzResult solve_toeplitz(nb::handle c_given, nb::handle b_given) {
 }
 
 const Part part([](nb::module_& m) {
-  nb::class_<ToeplitzResult>(m, "ToeplitzResult", "What `solve_toeplitz` found.")
-      .def_ro("x", &ToeplitzResult::x, "The solution, as b.")
-      .def_ro("residual", &ToeplitzResult::residual, "Measured: the largest ||T x - b|| / (||T|| ||x|| + ||b||).")
-      .def_ro("residual_bound", &ToeplitzResult::residual_bound, "The most that it may be.")
-      .def_ro("condition", &ToeplitzResult::condition,
+  ResultClass<ToeplitzResult>(m, "ToeplitzResult", "What `solve_toeplitz` found.")
+      .member("x", &ToeplitzResult::x, "The solution, as b.")
+      .member("residual", &ToeplitzResult::residual, "Measured: the largest ||T x - b|| / (||T|| ||x|| + ||b||).")
+      .member("residual_bound", &ToeplitzResult::residual_bound, "The most that it may be.")
+      .member("condition", &ToeplitzResult::condition,
               "An estimate, from below, in the 1-norm; NaN where there is none.")
-      .def_ro("forward_bound", &ToeplitzResult::forward_bound, "||x - exact|| / ||exact|| is about this at most.")
-      .def_ro("status", &ToeplitzResult::status, "'ok'.")
-      .def("__repr__", [](nb::handle self) {
-        return describe(self, {"x", "residual", "condition", "status"});
-      });
+      .member("forward_bound", &ToeplitzResult::forward_bound, "||x - exact|| / ||exact|| is about this at most.")
+      .member("status", &ToeplitzResult::status, "'ok'.")
+      .prints({"x", "residual", "condition", "status"});
   m.def("solve_toeplitz", solve_toeplitz, "c"_a, "b"_a,
         R"(Solve T x = b for a symmetric Toeplitz matrix, any number of b.
 

@@ -170,9 +170,9 @@ RuntimeError
       "directory"_a,
       "Make paje.trace, dag.dot and the other files of what `start(trace_dir=...)` recorded, once the workers "
       "stopped.");
-  nb::class_<EighResult> pairs(m, "EighResult", "Eigenvalues and eigenvectors; it can be unpacked.");
-  pairs.def_ro("eigenvalues", &EighResult::eigenvalues, "Ascending.");
-  pairs.def_ro("eigenvectors", &EighResult::eigenvectors, "A column each.");
+  ResultClass<EighResult> pairs(m, "EighResult", "Eigenvalues and eigenvectors; it can be unpacked.");
+  pairs.member("eigenvalues", &EighResult::eigenvalues, "Ascending.");
+  pairs.member("eigenvectors", &EighResult::eigenvectors, "A column each.");
   unpacks<EighResult>(pairs, [](const EighResult& r) { return nb::make_tuple(r.eigenvalues, r.eigenvectors); });
   add_parts(m);
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(end));

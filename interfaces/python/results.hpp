@@ -3,15 +3,17 @@
 #include "interfaces/python/arrays.hpp"
 #include "interfaces/python/call.hpp"
 
+#include <functional>
 #include <initializer_list>
+#include <memory>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <string>
+#include <vector>
 
 namespace tesela::python {
 
-/// NAME(rank=2, status='ok'): the members that fit a line.
-inline std::string describe(nb::handle result, std::initializer_list<const char*> members) {
+inline std::string describe(nb::handle result, const std::vector<const char*>& members) {
   std::string text = nb::cast<std::string>(result.type().attr("__name__")) + "(";
   const char* separator = "";
   for (const char* member : members) {
@@ -21,9 +23,48 @@ inline std::string describe(nb::handle result, std::initializer_list<const char*
   return text + ")";
 }
 
+/// Binds a result, whose members can be read, and which can be copied and pickled.
+template <class R>
+class ResultClass : public nb::class_<R> {
+ public:
+  ResultClass(nb::handle scope, const char* name, const char* about) : nb::class_<R>(scope, name, about) {
+    this->def("__getstate__", [members = members_](const R& r) {
+      nb::dict state;
+      for (const Member& member : *members) state[member.name] = member.read(r);
+      return state;
+    });
+    this->def("__setstate__", [members = members_](R& r, const nb::dict& state) {
+      new (&r) R{};
+      for (const Member& member : *members) member.write(r, state[member.name]);
+    });
+  }
+
+  template <class M>
+  ResultClass& member(const char* name, M R::*place, const char* about) {
+    this->def_ro(name, place, about);
+    members_->push_back({name, [place](const R& r) { return nb::cast(r.*place); },
+                         [place](R& r, nb::handle value) { r.*place = nb::cast<M>(value); }});
+    return *this;
+  }
+
+  /// NAME(rank=2, status='ok'): these members, which fit a line.
+  ResultClass& prints(std::initializer_list<const char*> members) {
+    this->def("__repr__", [list = std::vector<const char*>(members)](nb::handle self) { return describe(self, list); });
+    return *this;
+  }
+
+ private:
+  struct Member {
+    const char* name;
+    std::function<nb::object(const R&)> read;
+    std::function<void(R&, nb::handle)> write;
+  };
+  std::shared_ptr<std::vector<Member>> members_ = std::make_shared<std::vector<Member>>();
+};
+
 /// Lets a result be unpacked, as SciPy's tuples: the members that are not None.
-template <class R, class... Options>
-void unpacks(nb::class_<R, Options...>& result, nb::tuple (*members)(const R&)) {
+template <class R>
+void unpacks(nb::class_<R>& result, nb::tuple (*members)(const R&)) {
   result.def("__iter__", [members](const R& r) { return nb::iter(members(r)); });
   result.def("__len__", [members](const R& r) { return nb::len(members(r)); });
   result.def("__getitem__", [members](const R& r, nb::object i) { return members(r).attr("__getitem__")(i); });

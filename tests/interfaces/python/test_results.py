@@ -1,0 +1,57 @@
+"""What holds of every result object."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import tesela
+
+a = np.array([[4.0, 1.0], [1.0, 3.0], [0.0, 1.0]])
+b = np.array([1.0, 2.0, 3.0])
+h = np.eye(2, dtype=complex)
+data = {"y": np.arange(8.0), "x": np.array([1.0, 0, 2, 5, 3, 3, 6, 4]), "z": np.arange(8.0) ** 2}
+results = {
+    "lstsq": lambda: tesela.lstsq(a, b),
+    "wls": lambda: tesela.wls(a, b, np.array([1.0, 2.0, 3.0])),
+    "glm": lambda: tesela.glm(a, np.eye(3), b),
+    "lse": lambda: tesela.lse(a, b, np.array([[1.0, 1.0]]), np.array([1.0])),
+    "qr": lambda: tesela.qr(a),
+    "r": lambda: tesela.qr(a, mode="r"),
+    "eigh": lambda: tesela.eigh(a[:2]),
+    "solve_toeplitz": lambda: tesela.solve_toeplitz(np.array([4.0, 1.0]), np.array([1.0, 2.0])),
+    "sem": lambda: tesela.sem("y ~ x | z", data),
+    "mimo_detect": lambda: tesela.mimo_detect(h, h[:, 0], "qpsk"),
+    "mimo_soft": lambda: tesela.mimo_soft(h, h[:, 0], "qpsk", 0.1),
+}
+
+
+def members(result):
+    return [name for name in dir(result) if not name.startswith("_")]
+
+
+def same(one, other):
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if type(one).__module__.startswith("tesela"):
+        return all(same(getattr(one, name), getattr(other, name)) for name in members(one))
+    if isinstance(one, np.ndarray):
+        return one.dtype == other.dtype and np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+    return one == other or (one != one and other != other)
+
+
+@pytest.mark.parametrize("name", results)
+def test_results_are_pickled_and_copied(name):
+    result = results[name]()
+    assert members(result)
+    for again in (pickle.loads(pickle.dumps(result)), copy.copy(result), copy.deepcopy(result)):
+        assert same(result, again) and repr(again) == repr(result) or type(again).__repr__ is object.__repr__
+
+
+def test_what_is_no_state_is_refused():
+    result = results["lstsq"]()
+    with pytest.raises((KeyError, TypeError)):
+        type(result).__new__(type(result)).__setstate__({"x": 1})
