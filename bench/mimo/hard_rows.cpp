@@ -1,19 +1,11 @@
-#include "bench/harness/device.hpp"
 #include "bench/mimo/mimo_rows.hpp"
-#include <tesela/algorithms/mimo/internal/search_lists.hpp>
-#include <tesela/algorithms/mimo/mimo_detect.hpp>
+#include "bench/mimo/slot.hpp"
 #include <tesela/codelets/mimo/quick_detector.hpp>
-#include <tesela/runtime/config.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <complex>
 #include <memory>
-
-#if TESELA_HAVE_CUDA
-#include <cuda_runtime_api.h>
-#endif
 
 namespace tesela::bench {
 namespace {
@@ -22,43 +14,28 @@ using kernels::DetectorKind;
 
 /// A slot, and what is found of it.
 template <class T>
-struct HardSlot {
-  MimoShape shape;
-  std::vector<Constellation> alphabets;
-  double n0;
-  HostMatrix<std::complex<T>> h;
-  HostMatrix<int> sent;
-  HostMatrix<std::complex<T>> y;
+struct HardSlot : Slot<T> {
+  using Slot<T>::shape;
   Detection found;
 
   HardSlot(index_t n, const char* constellation, double db, std::uint64_t seed)
-      : shape{n, n, 273 * 12 * 14, 1},
-        alphabets(parse_constellations("bench mimo", constellation, n)),
-        n0(noise_variance(db, alphabets)),
-        h(random_channels<T>(shape, {}, seed)),
-        sent(random_labels(shape, alphabets, seed)),
-        y(received(shape, h, alphabets, sent, n0, seed)),
+      : Slot<T>(n, constellation, db, seed),
         found{HostMatrix<int>(n, shape.signals), std::vector<SearchReport>(static_cast<std::size_t>(shape.signals))} {}
 
   typename kernels::Detector<T>::Args args(const MimoOptions& o, int labels) const {
     const auto kind = o.method == MimoMethod::kbest ? DetectorKind::kbest : DetectorKind::mmse;
-    return {shape.streams, 1, kind, ColumnOrder::mmse_vblast, true, o.keep, n0, labels};
-  }
-  double symbol_errors(const Detection& of) const {
-    index_t wrong = 0;
-    for (index_t e = 0; e < sent.size(); ++e) wrong += sent.data()[e] != of.labels.data()[e] ? 1 : 0;
-    return static_cast<double>(wrong) / static_cast<double>(sent.size());
+    return {shape.streams, 1, kind, ColumnOrder::mmse_vblast, true, o.keep, this->n0, labels};
   }
   /// Of the first signals, how many are otherwise than on a core.
   index_t differences(const MimoOptions& options, index_t count) const {
-    const auto lists = mimo::lists_of(alphabets, SearchForm::complex);
+    const auto lists = mimo::lists_of(this->alphabets, SearchForm::complex);
     HostMatrix<int> labels(shape.streams, count);
     std::vector<SearchReport> reports(static_cast<std::size_t>(count));
     const index_t m = shape.antennas, n = shape.streams;
-    kernels::Detector<T>::cpu(args(options, lists.labels), {{h.data(), m, n * count, m}}, {{y.data(), m, count, m}},
-                              {{lists.columns.data(), 1, lists.columns.cols(), 1}},
-                              {{lists.points.data(), 1, lists.points.cols(), 1}}, {{labels.data(), n, count, n}},
-                              {{reports.data(), 1, count, 1}});
+    kernels::Detector<T>::cpu(args(options, lists.labels), in(this->h.data(), m, n * count),
+                              in(this->y.data(), m, count), in(lists.columns.data(), 1, lists.columns.cols()),
+                              in(lists.points.data(), 1, lists.points.cols()), out(labels.data(), n, count),
+                              out(reports.data(), 1, count));
     index_t apart = 0;
     for (index_t k = 0; k < count; ++k)
       apart += std::equal(&labels(0, k), &labels(0, k) + n, &found.labels(0, k)) ? 0 : 1;
@@ -73,49 +50,24 @@ class DeviceHard {
  public:
   explicit DeviceHard(HardSlot<T>& slot)
       : slot_(slot),
-        lists_(mimo::lists_with_parts(slot.alphabets)),
-        h_(bytes(slot.h)),
-        y_(bytes(slot.y)),
-        columns_(bytes(lists_.columns)),
-        points_(bytes(lists_.points)),
-        labels_(bytes(slot.found.labels)),
-        reports_(slot.found.reports.size() * sizeof(SearchReport)) {
-    to_device(h_, slot.h), to_device(y_, slot.y), to_device(columns_, lists_.columns);
-    to_device(points_, lists_.points);
-  }
+        device_(slot),
+        labels_(device_.bytes(slot.found.labels)),
+        reports_(slot.found.reports.size() * sizeof(SearchReport)) {}
   double operator()(const MimoOptions& options) {
-    select_first_device();
-    flush_device_cache();
-    const index_t m = slot_.shape.antennas, n = slot_.shape.streams, signals = slot_.shape.signals;
-    const double seconds = event_seconds([&](CUstream_st*) {
-      CudaContext context("bench mimo");
-      context.redirect(cudaStreamLegacy);
-      kernels::QuickDetector<T>::cuda(
-          context, slot_.args(options, lists_.labels), {{h_.template as<std::complex<T>>(), m, n * signals, m}},
-          {{y_.template as<std::complex<T>>(), m, signals, m}},
-          {{columns_.template as<kernels::SearchColumn>(), 1, lists_.columns.cols(), 1}},
-          {{points_.template as<kernels::SearchPoint>(), 1, lists_.points.cols(), 1}},
-          {{labels_.template as<int>(), n, signals, n}}, {{reports_.template as<SearchReport>(), 1, signals, 1}});
+    const index_t n = slot_.shape.streams, signals = slot_.shape.signals;
+    const double seconds = device_.seconds([&](CudaContext& context) {
+      kernels::QuickDetector<T>::cuda(context, slot_.args(options, device_.lists.labels), device_.h(), device_.y(),
+                                      device_.columns(), device_.points(), out(labels_.template as<int>(), n, signals),
+                                      out(reports_.template as<SearchReport>(), 1, signals));
     });
-    check_device(static_cast<int>(cudaMemcpy(slot_.found.labels.data(), labels_.template as<int>(),
-                                             bytes(slot_.found.labels), cudaMemcpyDeviceToHost)),
-                 "cudaMemcpy");
+    device_.to_host(slot_.found.labels, labels_);
     return seconds;
   }
 
  private:
-  template <class X>
-  static std::size_t bytes(const HostMatrix<X>& a) {
-    return static_cast<std::size_t>(a.size()) * sizeof(X);
-  }
-  template <class X>
-  static void to_device(const DeviceMemory& to, const HostMatrix<X>& from) {
-    check_device(static_cast<int>(cudaMemcpy(to.as<X>(), from.data(), bytes(from), cudaMemcpyHostToDevice)),
-                 "cudaMemcpy");
-  }
   HardSlot<T>& slot_;
-  mimo::SearchLists lists_;
-  DeviceMemory h_, y_, columns_, points_, labels_, reports_;
+  DeviceSlot<T> device_;
+  DeviceMemory labels_, reports_;
 };
 #endif
 

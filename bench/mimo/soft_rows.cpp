@@ -1,23 +1,15 @@
 #include "bench/errors/bit_information.hpp"
-#include "bench/harness/device.hpp"
 #include "bench/mimo/mimo_rows.hpp"
-#include <tesela/algorithms/mimo/internal/search_lists.hpp>
-#include <tesela/algorithms/mimo/mimo_detect.hpp>
+#include "bench/mimo/slot.hpp"
 #include <tesela/algorithms/mimo/mimo_soft.hpp>
 #include <tesela/codelets/mimo/quick_soft.hpp>
-#include <tesela/runtime/config.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <complex>
 #include <map>
 #include <memory>
-
-#if TESELA_HAVE_CUDA
-#include <cuda_runtime_api.h>
-#endif
 
 namespace tesela::bench {
 namespace {
@@ -26,22 +18,15 @@ constexpr double clip = 8;
 
 /// A slot, and what is found of it.
 template <class T>
-struct SoftSlot {
-  MimoShape shape;
-  std::vector<Constellation> alphabets;
-  double n0;
-  HostMatrix<std::complex<T>> h;
-  HostMatrix<int> sent;
-  HostMatrix<std::complex<T>> y;
+struct SoftSlot : Slot<T> {
+  using Slot<T>::shape, Slot<T>::alphabets, Slot<T>::n0, Slot<T>::sent;
   SoftDetection<T> found;
 
-  SoftSlot(index_t n, const char* constellation, double db, index_t signals, std::uint64_t seed)
-      : shape{n, n, signals, 1},
-        alphabets(parse_constellations("bench mimo", constellation, n)),
-        n0(noise_variance(db, alphabets)),
-        h(random_channels<T>(shape, {}, seed)),
-        sent(random_labels(shape, alphabets, seed)),
-        y(received(shape, h, alphabets, sent, n0, seed)) {}
+  SoftSlot(index_t n, const char* constellation, double db, std::uint64_t seed) : Slot<T>(n, constellation, db, seed) {
+    index_t bits = 0;
+    for (const Constellation& c : alphabets) bits += c.bits();
+    found = {HostMatrix<T>(bits, shape.signals), std::vector<double>(static_cast<std::size_t>(shape.signals))};
+  }
 
   double information(const HostMatrix<T>& llrs) const {
     BitInformation sum;
@@ -56,10 +41,9 @@ struct SoftSlot {
     std::vector<double> nodes(static_cast<std::size_t>(count));
     kernels::SoftDetector<T>::cpu(
         {.streams = shape.streams, .kind = kind, .real_form = lists.real_form, .n0 = n0, .clip = clip},
-        {{h.data(), shape.antennas, shape.streams * count, shape.antennas}},
-        {{y.data(), shape.antennas, count, shape.antennas}}, {{lists.columns.data(), 1, lists.columns.cols(), 1}},
-        {{lists.points.data(), 1, lists.points.cols(), 1}}, {{llrs.data(), llrs.rows(), count, llrs.rows()}},
-        {{nodes.data(), 1, count, 1}});
+        in(this->h.data(), shape.antennas, shape.streams * count), in(this->y.data(), shape.antennas, count),
+        in(lists.columns.data(), 1, lists.columns.cols()), in(lists.points.data(), 1, lists.points.cols()),
+        {{llrs.data(), llrs.rows(), count, llrs.rows()}}, out(nodes.data(), 1, count));
     return llrs;
   }
 
@@ -92,60 +76,27 @@ class DeviceSoft {
  public:
   explicit DeviceSoft(SoftSlot<T>& slot)
       : slot_(slot),
-        lists_(mimo::lists_with_parts(slot.alphabets)),
-        h_(bytes(slot.h)),
-        y_(bytes(slot.y)),
-        columns_(bytes(lists_.columns)),
-        points_(bytes(lists_.points)),
-        llrs_(bytes(slot.found.llrs)),
-        nodes_(slot.found.nodes.size() * sizeof(double)) {
-    to_device(h_, slot.h), to_device(y_, slot.y), to_device(columns_, lists_.columns);
-    to_device(points_, lists_.points);
-  }
+        device_(slot),
+        llrs_(device_.bytes(slot.found.llrs)),
+        nodes_(slot.found.nodes.size() * sizeof(double)) {}
   double operator()(SoftKind kind) {
-    select_first_device();
-    flush_device_cache();
     const MimoShape& shape = slot_.shape;
-    const index_t m = shape.antennas, bits = slot_.found.llrs.rows();
-    const double seconds = event_seconds([&](CUstream_st*) {
-      CudaContext context("bench mimo");
-      context.redirect(cudaStreamLegacy);
-      kernels::QuickSoft<T>::cuda(context, {shape.streams, 1, kind, slot_.n0, clip, lists_.labels},
-                                  {{h_.template as<std::complex<T>>(), m, shape.streams * shape.signals, m}},
-                                  {{y_.template as<std::complex<T>>(), m, shape.signals, m}},
-                                  {{columns_.template as<kernels::SearchColumn>(), 1, lists_.columns.cols(), 1}},
-                                  {{points_.template as<kernels::SearchPoint>(), 1, lists_.points.cols(), 1}},
-                                  {{llrs_.template as<T>(), bits, shape.signals, bits}},
-                                  {{nodes_.template as<double>(), 1, shape.signals, 1}});
+    const double seconds = device_.seconds([&](CudaContext& context) {
+      kernels::QuickSoft<T>::cuda(context, {shape.streams, 1, kind, slot_.n0, clip, device_.lists.labels}, device_.h(),
+                                  device_.y(), device_.columns(), device_.points(),
+                                  out(llrs_.template as<T>(), slot_.found.llrs.rows(), shape.signals),
+                                  out(nodes_.template as<double>(), 1, shape.signals));
     });
-    check_device(static_cast<int>(cudaMemcpy(slot_.found.llrs.data(), llrs_.template as<T>(), bytes(slot_.found.llrs),
-                                             cudaMemcpyDeviceToHost)),
-                 "cudaMemcpy");
+    device_.to_host(slot_.found.llrs, llrs_);
     return seconds;
   }
 
  private:
-  template <class X>
-  static std::size_t bytes(const HostMatrix<X>& a) {
-    return static_cast<std::size_t>(a.size()) * sizeof(X);
-  }
-  template <class X>
-  static void to_device(const DeviceMemory& to, const HostMatrix<X>& from) {
-    check_device(static_cast<int>(cudaMemcpy(to.as<X>(), from.data(), bytes(from), cudaMemcpyHostToDevice)),
-                 "cudaMemcpy");
-  }
   SoftSlot<T>& slot_;
-  mimo::SearchLists lists_;
-  DeviceMemory h_, y_, columns_, points_, llrs_, nodes_;
+  DeviceSlot<T> device_;
+  DeviceMemory llrs_, nodes_;
 };
 #endif
-
-/// Part of the symbols that are wrong.
-double symbol_errors(const HostMatrix<int>& sent, const Detection& found) {
-  index_t wrong = 0;
-  for (index_t e = 0; e < sent.size(); ++e) wrong += sent.data()[e] != found.labels.data()[e] ? 1 : 0;
-  return static_cast<double>(wrong) / static_cast<double>(sent.size());
-}
 
 /// nway:1 beside kbest:16, hard, from host to host as sd's rows; the time is the kernel's.
 template <class T>
@@ -164,9 +115,9 @@ void add_near_row(Report& report, Runtime& runtime, const MimoBench& o, const st
   };
   Detection kbest;
   detect(MimoMethod::kbest, 16, kbest);
-  const double theirs = symbol_errors(slot->sent, kbest);
+  const double theirs = slot->symbol_errors(kbest);
   const auto check = [slot, found, theirs] {
-    const double ours = symbol_errors(slot->sent, *found);
+    const double ours = slot->symbol_errors(*found);
     if (!(ours <= theirs)) throw WrongResult(fmt::format("bench mimo: nway:1 has an SER of {:.2e}", ours));
     return 0.0;
   };
@@ -175,8 +126,7 @@ void add_near_row(Report& report, Runtime& runtime, const MimoBench& o, const st
               "kernel", "signals/s"},
              alternate({checked("nway:1", run, check)}, o.common.repeat), 0,
              [signals](double seconds) { return signals / seconds; });
-  report.note(
-      fmt::format("{}: SER of nway:1 {:.2e}, of kbest:16 {:.2e}", title, symbol_errors(slot->sent, *found), theirs));
+  report.note(fmt::format("{}: SER of nway:1 {:.2e}, of kbest:16 {:.2e}", title, slot->symbol_errors(*found), theirs));
 }
 
 }  // namespace
@@ -184,12 +134,10 @@ void add_near_row(Report& report, Runtime& runtime, const MimoBench& o, const st
 template <class T>
 void add_soft_rows(Report& report, Runtime& runtime, const MimoBench& o, const std::string& rows) {
   const bool four = rows == "soft4", gpu = runtime.gpus() > 0;
-  const index_t n = four ? 4 : 8, signals = 273 * 12 * 14;
+  const index_t n = four ? 4 : 8;
   const double db = four ? 14 : 22;
-  const auto slot = std::make_shared<SoftSlot<T>>(n, four ? "64qam" : "256qam", db, signals, o.common.seed);
-  index_t bits = 0;
-  for (const Constellation& c : slot->alphabets) bits += c.bits();
-  slot->found = {HostMatrix<T>(bits, signals), std::vector<double>(static_cast<std::size_t>(signals))};
+  const auto slot = std::make_shared<SoftSlot<T>>(n, four ? "64qam" : "256qam", db, o.common.seed);
+  const index_t signals = slot->shape.signals;
 #if TESELA_HAVE_CUDA
   const auto device = gpu ? std::make_shared<DeviceSoft<T>>(*slot) : nullptr;
 #endif
