@@ -7,6 +7,7 @@
 #include "cli/app/outputs.hpp"
 #include "cli/app/runs.hpp"
 #include "cli/app/sizes.hpp"
+#include "cli/commands/least_squares/distances.hpp"
 #include "cli/commands/least_squares/glm_library.hpp"
 #include "cli/commands/least_squares/ols_method.hpp"
 #include "cli/commands/least_squares/uncertainty.hpp"
@@ -159,14 +160,9 @@ Problem<T> load(const Options& o) {
 
 template <class T>
 void tell_columns(const Glm<T>& answer, Report& report) {
-  double worst = 0;
-  for (const double distance : answer.distances) worst = std::isnan(distance) ? distance : std::max(worst, distance);
-  if (!answer.distances.empty()) report.check("distance", worst);
-  if (answer.status != GlmStatus::inconsistent || answer.consistent.size() < 2) return;
-  nlohmann::json columns = nlohmann::json::array();
-  for (std::size_t j = 0; j < answer.consistent.size(); ++j)
-    columns.push_back({{"status", answer.consistent[j] ? "ok" : "inconsistent"}, {"distance", answer.distances[j]}});
-  report.columns(columns);
+  if (answer.distances.empty()) return;
+  report_distances(answer.distances, answer.status == GlmStatus::inconsistent, report,
+                   [&](std::size_t j) { return answer.consistent[j]; });
 }
 
 template <class T>

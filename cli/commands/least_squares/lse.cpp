@@ -7,6 +7,7 @@
 #include "cli/app/outputs.hpp"
 #include "cli/app/runs.hpp"
 #include "cli/app/sizes.hpp"
+#include "cli/commands/least_squares/distances.hpp"
 #include "cli/commands/least_squares/ols_method.hpp"
 #include "cli/commands/qr/qr_methods.hpp"
 #include "cli/commands/support/input_files.hpp"
@@ -183,14 +184,8 @@ void tell(const ConstrainedLeastSquares<T>& answer, Report& report) {
   report.check("constraint_condition", answer.constraint_condition);
   report.check("condition", answer.condition);
   report.dropped_rows(answer.dropped_rows);
-  double worst = 0;
-  for (const double distance : answer.distances) worst = std::isnan(distance) ? distance : std::max(worst, distance);
-  report.check("distance", worst);
-  if (answer.status != LseStatus::inconsistent || answer.distances.size() < 2) return;
-  nlohmann::json columns = nlohmann::json::array();
-  for (const double distance : answer.distances)
-    columns.push_back({{"status", distance > 0 ? "inconsistent" : "ok"}, {"distance", distance}});
-  report.columns(columns);
+  report_distances(answer.distances, answer.status == LseStatus::inconsistent, report,
+                   [&](std::size_t j) { return !(answer.distances[j] > 0); });
 }
 
 template <class T>

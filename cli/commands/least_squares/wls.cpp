@@ -4,6 +4,7 @@
 #include "cli/app/outputs.hpp"
 #include "cli/app/runs.hpp"
 #include "cli/app/sizes.hpp"
+#include "cli/commands/least_squares/distances.hpp"
 #include "cli/commands/least_squares/glm_library.hpp"
 #include "cli/commands/least_squares/ols_library.hpp"
 #include "cli/commands/least_squares/ols_method.hpp"
@@ -119,14 +120,8 @@ void tell(const WlsOptions& o, const GeneralizedLeastSquares<T>& answer, Report&
   report.problem()["path"] = description(answer.path);
   report.check("covariance_rank", static_cast<double>(answer.covariance_rank));
   report.check("factor_condition", answer.factor_condition);
-  double worst = 0;
-  for (const double distance : answer.distances) worst = std::isnan(distance) ? distance : std::max(worst, distance);
-  report.check("distance", worst);
-  if (answer.status != OlsStatus::inconsistent || answer.distances.size() < 2) return;
-  nlohmann::json columns = nlohmann::json::array();
-  for (const double distance : answer.distances)
-    columns.push_back({{"status", distance > 0 ? "inconsistent" : "ok"}, {"distance", distance}});
-  report.columns(columns);
+  report_distances(answer.distances, answer.status == OlsStatus::inconsistent, report,
+                   [&](std::size_t j) { return !(answer.distances[j] > 0); });
 }
 
 template <class T>
