@@ -6,6 +6,8 @@ import sys
 import textwrap
 
 import numpy as np
+import pytest
+from gpu_arrays import LIBRARIES, Gpu, require_gpu
 from hypothesis import HealthCheck, settings, strategies as st
 
 settings.register_profile(
@@ -70,3 +72,23 @@ def run(code, **more):
 def check(code, expected, **more):
     status, out, errors = run(code, **more)
     assert (status, out) == (0, expected), errors
+
+
+def close(x, y, scale=1.0):
+    bound = 2000 * max(np.finfo(z.dtype).eps for z in (x, np.asarray(y))) * scale
+    assert x.shape == np.shape(y) and norm(x - y) <= bound * max(norm(y), 1.0), (norm(x - y), bound * norm(y))
+
+
+@pytest.fixture(params=LIBRARIES, scope="module")
+def gpu(request):
+    return Gpu(request.param)
+
+
+@pytest.fixture(scope="module")
+def torch():
+    return require_gpu("torch")
+
+
+@pytest.fixture(scope="module")
+def cupy():
+    return require_gpu("cupy")
