@@ -17,18 +17,26 @@ std::string& words_of_thread() {
   };
   [[maybe_unused]] thread_local End end;
   if (words == nullptr) words = new std::string;
-  return *words;
+  return *words;  // NOLINT(clang-analyzer-cplusplus.NewDelete): End is the thread's, not this function's
 }
 
 /// What this thread threw last: what a rank has to say that ends without the others.
 inline std::string& last_error() { return words_of_thread<struct LastError>(); }
+/// The exit code that goes with it.
+inline thread_local int last_error_code = 3;
 
 }  // namespace detail
 
 /// Base of everything Tesela throws. Numerical failures are not thrown: they are a Status in the result.
 class Error : public std::runtime_error {
  public:
-  explicit Error(const std::string& what) : std::runtime_error(what) { detail::last_error() = what; }
+  explicit Error(const std::string& what) : Error(what, 2) {}
+
+ protected:
+  Error(const std::string& what, int exit_code) : std::runtime_error(what) {
+    detail::last_error() = what;
+    detail::last_error_code = exit_code;
+  }
 };
 
 /// A wrong argument: names the routine, the argument and the value it had.
@@ -54,7 +62,7 @@ class FileError : public Error {
 /// failed. The message names what is missing and what to set.
 class EnvironmentError : public Error {
  public:
-  using Error::Error;
+  explicit EnvironmentError(const std::string& what) : Error(what, 3) {}
 };
 
 /// No worker of the runtime has a variant of the kernel it can run. The message names the kernel, its variants and the
@@ -67,7 +75,7 @@ class NoWorkerError : public EnvironmentError {
 /// The run was cancelled (Runtime::cancel, or Ctrl-C in the command): results are incomplete.
 class Cancelled : public Error {
  public:
-  Cancelled() : Error("cancelled") {}
+  Cancelled() : Error("cancelled", 130) {}
 };
 
 }  // namespace tesela

@@ -254,7 +254,7 @@ void leave_ranks(const RuntimeState& state) noexcept {
   }
   std::fprintf(stderr, "tesela: rank %d of %d on %s ended because of an error of its own%s%s\n", state.rank,
                state.ranks, host_name().c_str(), last_error().empty() ? "" : ": ", last_error().c_str());
-  state.messages->abort(3);
+  state.messages->abort(last_error_code);
 }
 
 }  // namespace tesela::detail

@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include <cmath>
+#include <fstream>
+#include <limits>
 
 // Commands under mpirun: the numbers and files of one process, told and written once.
 
@@ -158,6 +160,15 @@ TEST_CASE("each rank reads its rows of a tall and skinny matrix in a file") {
   CHECK(together["problem"]["streamed"] == true);
   for (const char* check : {"residual_norm", "condition", "solution_norm"})
     CHECK(std::abs(together["checks"][check].get<double>() / alone["checks"][check].get<double>() - 1) < 1e-9);
+
+  std::fstream file(folder / "a.npy", std::ios::in | std::ios::out | std::ios::binary);
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  file.seekp(-8, std::ios::end).write(reinterpret_cast<const char*>(&nan), sizeof nan);
+  file.close();
+  const Outcome one = run_tesela(problem), wrong = on_ranks(3, problem);  // which one of them alone reads
+  INFO(one.out << one.err << wrong.out << wrong.err);
+  CHECK(wrong.code == one.code);
+  CHECK_THAT(wrong.out + wrong.err, ContainsSubstring("not finite"));
 }
 
 TEST_CASE("ranks of one host have each core in one of them, whether workers are bound or not") {
