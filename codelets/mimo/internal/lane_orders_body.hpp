@@ -30,6 +30,11 @@ struct LaneOrder {
       for (int q = 0; q < S; ++q)
         if (q < m) c[i] = plus_dot(c[i], group.from(x[q], i), x[q]);
     }
+    eliminate();
+  }
+
+  /// c becomes its inverse.
+  TESELA_INLINE void eliminate() {
     const T trace = group.sum(left ? real(own(c)) : T(0));
     const T floor = (trace > 0 ? trace : T(1)) * (sizeof(T) == 4 ? T(1e-7) : T(1e-15));
     TESELA_ROLLED

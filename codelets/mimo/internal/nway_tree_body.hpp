@@ -176,13 +176,15 @@ struct NwayTree {
     meet(distance, cells);
   }
 
-  /// All candidates, or one in `step` of the first part's amplitudes from `from` on.
+  /// All candidates, or one in `step` from `from` on.
   template <class Meet>
   TESELA_INLINE void run(const Meet& meet, int from = 0, int step = 1) const {
+    int a = 0;
     TESELA_ROLLED
-    for (int a = from; a < amplitudes(); a += step) {
-      TESELA_ROLLED
-      for (int b = 0; b < amplitudes(); ++b) candidate(a, b, meet);
+    for (int b = from;; b += step) {
+      for (; b >= amplitudes(); b -= amplitudes()) ++a;
+      if (a >= amplitudes()) return;
+      candidate(a, b, meet);
     }
   }
 };

@@ -10,6 +10,8 @@ namespace tesela::kernels::mimo {
 
 template <class T>
 void launch_kbest(const HardBatch<T>& all, CUstream_st* stream);
+template <class T>
+void launch_nway(const HardBatch<T>& all, CUstream_st* stream);
 /// mf, zf and mmse.
 template <class T>
 void launch_linear(const HardBatch<T>& all, CUstream_st* stream);

@@ -31,18 +31,24 @@ template <class T>
 struct Exact {
   int exponent = 0;
   double first = 1, second = 1;
-  TESELA_INLINE explicit Exact(const ChannelView<T>& view) {
+  /// of: that of H's largest part, or 0 in single precision.
+  TESELA_INLINE explicit Exact(int of) : exponent(of) {
     if constexpr (sizeof(T) == 8) {
-      T largest = 0;
-      for (index_t j = 0; j < view.streams; ++j)
-        for (index_t i = 0; i < view.antennas; ++i) {
-          const T size = size_of(view.h[i + j * view.ld]);
-          largest = size > largest ? size : largest;
-        }
-      exponent = exponent_of(largest);
       const Scale<double> scale(exponent);
       first = scale.first, second = scale.second;
     }
+  }
+  TESELA_INLINE explicit Exact(const ChannelView<T>& view) : Exact(largest_exponent(view)) {}
+
+  TESELA_INLINE static int largest_exponent(const ChannelView<T>& view) {
+    if constexpr (sizeof(T) == 4) return 0;
+    T largest = 0;
+    for (index_t j = 0; j < view.streams; ++j)
+      for (index_t i = 0; i < view.antennas; ++i) {
+        const T size = size_of(view.h[i + j * view.ld]);
+        largest = size > largest ? size : largest;
+      }
+    return exponent_of(largest);
   }
   TESELA_INLINE Complex<double> operator()(Complex<T> x) const {
     if constexpr (sizeof(T) == 8)

@@ -1,6 +1,7 @@
 #include "tests/support/host_warp.hpp"
 #include "tests/support/mimo.hpp"
 #include <tesela/algorithms/mimo/internal/search_lists.hpp>
+#include <tesela/codelets/mimo/internal/lane_nway_body.hpp>
 #include <tesela/codelets/mimo/internal/lane_paths_body.hpp>
 #include <tesela/codelets/mimo/internal/linear_decisions_body.hpp>
 
@@ -9,8 +10,8 @@
 #include <limits>
 #include <vector>
 
-// What a GPU's lanes and threads do for hard decisions (quick_detector_kbest.cu, quick_detector_linear.cu), on a core:
-// as Detector.
+// What a GPU's lanes and threads do for hard decisions (quick_detector_kbest.cu, _linear.cu, _nway.cu), on a core: as
+// Detector.
 
 using namespace tesela;
 using namespace tesela::test;
@@ -20,6 +21,13 @@ namespace {
 
 template <int S, class T>
 void by_lanes(const kernels::mimo::HardBatch<T>& all) {
+  if (all.kind == DetectorKind::nway) {
+    using Lanes = kernels::mimo::LaneNway<S, T, HostWarp>;
+    kernels::mimo::NwayRoom<S, T> rooms[Lanes::signals];
+    for (index_t first = 0; first < all.signals; first += Lanes::signals)
+      HostWarp::run([&](HostWarp& warp) { Lanes(warp, all, rooms, first).run(); });
+    return;
+  }
   if (all.kind != DetectorKind::kbest) {
     for (index_t k = 0; k < all.signals; ++k) kernels::mimo::decide_linearly<S>(all, k);
     return;
@@ -170,6 +178,54 @@ TEMPLATE_TEST_CASE("a warp's paths: all that there are are brute force, numbers 
         const bool same = found.ours.labels(3, k) == found.cores.labels(3, k);
         CHECK((k == 5 ? found.ours.reports[5].flags == SearchReport::failed && found.ours.labels(0, 5) == -1 : same));
       }
+    }
+}
+
+TEMPLATE_TEST_CASE("trees of nway by lanes are those of a core", "", float, double) {
+  using T = TestType;
+  // A core factors in the data's own precision, and goes another way where two points are about as near.
+  const auto rare = [](index_t signals) { return sizeof(T) == 4 ? 1 + signals / 100 : 0; };
+  const auto check = [&](const Problem<T>& p, index_t keep) {
+    CAPTURE(p.shape.streams, p.shape.antennas, keep);
+    CHECK(apart(p, {.kind = DetectorKind::nway, .keep = keep}) <= rare(p.shape.signals));
+  };
+  for (const index_t streams : {1, 2, 3, 4, 5, 8, 11, 16})
+    for (const index_t more : {0, 3})
+      for (const index_t keep : {index_t{1}, (streams + 1) / 2, streams})
+        check(problem<T>({streams, streams + more, 40, more == 0 ? 1 : 7}, "16qam", "rayleigh", 9), keep);
+  for (const index_t keep : {1, 2, 3}) {
+    check(problem<T>({3, 3, 100, 1}, "64qam,qpsk,1024qam", "rayleigh", 20), keep);
+    check(problem<T>({3, 40, 50, 0}, "256qam", "rayleigh", 3), keep);
+    check(problem<T>({3, 3, 50, 1}, "64qam", "correlated:0.9", 20), keep);
+    for (const double by : {1e-3, sizeof(T) == 4 ? 1e-12 : 1e-150, sizeof(T) == 4 ? 1e12 : 1e150}) {
+      auto p = problem<T>({3, 4, 40, 1}, "64qam", "rayleigh", 14);
+      scale(p, by);
+      check(p, keep);
+    }
+  }
+  check(problem<T>({8, 8, 60, 1}, "256qam", "rayleigh", 22), 1);
+  check(problem<T>({3, 2, 60, 1}, "16qam", "rayleigh", 9), 3);  // all: which stream noise hurts most is rounding
+  for (const char* const channel : {"rank:1", "zero"}) {
+    const auto p = problem<T>({2, 2, 40, 1}, "qpsk", channel, 9);
+    const auto found = both(p, {.kind = DetectorKind::nway, .keep = 2});
+    for (std::size_t k = 0; k < 40; ++k)
+      CHECK(std::abs(found.ours.reports[k].distance - found.cores.reports[k].distance) <=
+            (sizeof(T) == 4 ? 1e-5 : 1e-13) * found.cores.reports[k].distance);
+  }
+  for (const T bad : {std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::infinity()})
+    for (const bool of_y : {true, false}) {
+      auto p = problem<T>({4, 4, 20, 1}, "16qam", "rayleigh", 9);
+      const auto right = both(p, {.kind = DetectorKind::nway, .keep = 1});
+      if (of_y)
+        p.y(1, 5) = {bad, 0};
+      else
+        p.h(1, 5 * 4 + 2) = {0, bad};
+      const auto found = both(p, {.kind = DetectorKind::nway, .keep = 1});
+      for (index_t k = 0; k < 20; ++k)
+        if (k == 5)
+          CHECK((found.ours.reports[5].flags == SearchReport::failed && found.ours.labels(0, 5) == -1));
+        else
+          CHECK(std::equal(&found.ours.labels(0, k), &found.ours.labels(0, k) + 4, &right.ours.labels(0, k)));
     }
 }
 

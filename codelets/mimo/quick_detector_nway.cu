@@ -1,0 +1,39 @@
+#include <tesela/codelets/mimo/internal/device_warp.cuh>
+#include <tesela/codelets/mimo/internal/lane_nway_body.hpp>
+#include <tesela/codelets/mimo/internal/quick_launches.hpp>
+
+namespace tesela::kernels::mimo {
+namespace {
+
+/// A warp a block.
+template <int S, class T>
+__global__ void __launch_bounds__(warp_lanes) nway_detect(HardBatch<T> all) {
+  using Lanes = LaneNway<S, T, DeviceWarp>;
+  __shared__ __align__(16) unsigned char rooms[Lanes::signals * sizeof(NwayRoom<S, T>)];
+  DeviceWarp warp;
+  Lanes lanes(warp, all, reinterpret_cast<NwayRoom<S, T>*>(rooms), static_cast<index_t>(blockIdx.x) * Lanes::signals);
+  lanes.run();
+}
+
+template <int S, class T>
+void launch(const HardBatch<T>& all, CUstream_st* stream) {
+  constexpr index_t together = LaneNway<S, T, DeviceWarp>::signals;
+  nway_detect<S><<<static_cast<unsigned>(ceil_div(all.signals, together)), warp_lanes, 0, stream>>>(all);
+}
+
+}  // namespace
+
+template <class T>
+void launch_nway(const HardBatch<T>& all, CUstream_st* stream) {
+  if (all.lists.n <= 4)
+    launch<4>(all, stream);
+  else if (all.lists.n <= 8)
+    launch<8>(all, stream);
+  else
+    launch<16>(all, stream);
+}
+
+template void launch_nway(const HardBatch<float>&, CUstream_st*);
+template void launch_nway(const HardBatch<double>&, CUstream_st*);
+
+}  // namespace tesela::kernels::mimo
