@@ -1,5 +1,5 @@
+#include "bench/mimo/internal/slot.hpp"
 #include "bench/mimo/mimo_rows.hpp"
-#include "bench/mimo/slot.hpp"
 #include <tesela/codelets/mimo/quick_detector.hpp>
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #include "bench/errors/bit_information.hpp"
+#include "bench/mimo/internal/slot.hpp"
 #include "bench/mimo/mimo_rows.hpp"
-#include "bench/mimo/slot.hpp"
 #include <tesela/algorithms/mimo/mimo_soft.hpp>
 #include <tesela/codelets/mimo/quick_soft.hpp>
 
