@@ -155,6 +155,21 @@ TEMPLATE_TEST_CASE("symmetric_eig: parts are parts of the whole", "", float, dou
   }
 }
 
+TEMPLATE_TEST_CASE("symmetric_eig: an eigenvalue beyond the largest number is a verdict", "", float, double) {
+  using T = TestType;
+  const EigMethod method = GENERATE(EigMethod::two_stage, EigMethod::one_stage, EigMethod::lapack, EigMethod::one_task);
+  HostMatrix<T> a(40, 40);
+  for (index_t j = 0; j < 40; ++j)
+    for (index_t i = 0; i < 40; ++i) a(i, j) = std::numeric_limits<T>::max() / 2;  // one eigenvalue 40 times as large
+  for (const bool vectors : {false, true}) {
+    CAPTURE(method, vectors);
+    const Solved<T> all = solve(a, {.method = method, .vectors = vectors});
+    CHECK(all.eig.status.verdict == SymmetricEigStatus::Verdict::overflow);
+    CHECK(all.eig.values.size() == 40);
+    CHECK(solve(a, {.method = method, .vectors = vectors, .positions = IndexRange{0, 39}}).eig.status.ok());
+  }
+}
+
 TEST_CASE("symmetric_eig says where a matrix is not finite, and refuses what it cannot take") {
   for (const double bad : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()})
     for (const auto& [row, column] : {std::pair<index_t, index_t>{0, 0}, {299, 3}, {299, 299}, {200, 150}}) {

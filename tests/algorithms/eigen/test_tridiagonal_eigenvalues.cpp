@@ -157,6 +157,11 @@ TEMPLATE_TEST_CASE("tridiagonal eigenvalues: the ends of the type's range", "", 
     const auto values = tridiagonal_eigenvalues<TestType>(test::runtime(), large, off, {.method = method}).values;
     CHECK(std::abs(values[0] / big) <= 8 * Limits::epsilon());
     CHECK(std::abs(values[1] / big - 2) <= 8 * Limits::epsilon());
+    const std::vector<TestType> most(2, Limits::max()), beside(1, Limits::max());
+    const auto beyond = tridiagonal_eigenvalues<TestType>(test::runtime(), most, beside, {.method = method});
+    CHECK(beyond.status.verdict == TridiagonalEigStatus::Verdict::overflow);
+    CHECK(beyond.values.size() == 2);
+    CHECK(to_string(beyond.status).find("overflow") == 0);
   }
 }
 
