@@ -178,8 +178,7 @@ struct LaneNway {
     TESELA_FLAT
     for (int i = 0; i < S; ++i) {
       const double of_row = group.from(inverse, i);
-      if (mine && i < group.j)
-        tree.r[tree.place(first + i, place)] = rounded<Complex<T>>((own.step * of_row) * c[i]);
+      if (mine && i < group.j) tree.r[tree.place(first + i, place)] = rounded<Complex<T>>((own.step * of_row) * c[i]);
     }
     if (group.j == 0) tree.first = first;
     if (!mine) return;
