@@ -75,18 +75,36 @@ double InverseQueue<T>::shift_of(const SpectrumInterval& i, index_t attempt) {
 
 template <class T>
 void InverseQueue<T>::prepare() {
-  while (prepared_.size() < ahead_ && !waiting_.empty()) invert();
+  while (prepared_.size() < ahead_ && !waiting_.empty()) invert(emptiest_place());
+}
+
+template <class T>
+std::size_t InverseQueue<T>::places() const {
+  const Runtime& runtime = graph_.runtime();
+  return static_cast<std::size_t>(std::max({1, runtime.gpus(), runtime.ranks()}));
+}
+
+/// The place for which the fewest batches lie ready; of several the next in turn.
+template <class T>
+std::size_t InverseQueue<T>::emptiest_place() {
+  std::vector<std::size_t> ready(places());
+  for (const Batch& batch : prepared_) ++ready[batch.place];
+  std::size_t found = batches_++ % ready.size();
+  for (std::size_t d = 1; d < ready.size(); ++d)
+    if (const std::size_t other = (found + d) % ready.size(); ready[other] < ready[found]) found = other;
+  return found;
 }
 
 /// Inverts at the shifts of the jobs that wait, as many as a group has room for.
 template <class T>
-void InverseQueue<T>::invert() {
+void InverseQueue<T>::invert(std::size_t place) {
   Runtime& runtime = graph_.runtime();
   const index_t n = matrix_.n(),
                 batch_size = runtime.gpus() > 0 ? std::max(options_.group, cauchy_batch(n)) : options_.group;
   const auto count = std::min(waiting_.size(), static_cast<std::size_t>(batch_size));
   const auto shifts = static_cast<index_t>(count);
-  Batch batch{{},
+  Batch batch{place,
+              {},
               OneTile<T>(runtime, {n, 3 * shifts}, "inverse"),
               OneTile<double>(runtime, {CauchyReport::rows, 2 * shifts}, "report"),
               OneTile<double>(runtime, {2, shifts}, "quality")};
@@ -100,7 +118,7 @@ void InverseQueue<T>::invert() {
     }
   }
   if (!levinson()) {
-    const Priority gpu = on_gpu_number(batches_++);
+    const Priority gpu = on_gpu_number(place);
     graph_.insert<CauchyInvert<T>>(gpu, {}, matrix_.blocks(), *sigma, *batch.inverse, *batch.report,
                                    graph_.scratch<T>(cauchy_table(n), 1));
     graph_.insert<CauchyQuality<T>>(gpu, {}, matrix_.blocks(), matrix_.tables(), *sigma, *batch.inverse, *starts_,
@@ -136,16 +154,21 @@ template <class T>
 std::optional<typename InverseQueue<T>::Start> InverseQueue<T>::start(const Tile<T>& slot, Priority where) {
   if (prepared_.empty()) {
     if (waiting_.empty()) return std::nullopt;
+    invert(static_cast<std::size_t>(where.device) % places());
     prepare();
   }
-  Batch& batch = prepared_.front();
+  const auto here = std::find_if(prepared_.begin(), prepared_.end(), [&](const Batch& b) {
+    return b.place == static_cast<std::size_t>(where.device) % places();
+  });
+  const auto chosen = here != prepared_.end() ? here : prepared_.begin();
+  Batch& batch = *chosen;
   const std::size_t i = batch.next++;
   const SearchJob job = batch.jobs[i];
   const bool good = usable(batch, static_cast<index_t>(i), job);
   if (good)
     graph_.insert<LanczosStart<T>>(where, {levinson() ? 0 : static_cast<index_t>(i), job.attempt % (*starts_).cols()},
                                    levinson() ? matrix_.blocks() : *batch.inverse, *starts_, slot);
-  if (batch.next == batch.jobs.size()) prepared_.pop_front();
+  if (batch.next == batch.jobs.size()) prepared_.erase(chosen);
   return Start{job, good};
 }
 

@@ -29,7 +29,8 @@ class InverseQueue {
     SearchJob job;
     bool good = false;  ///< the slot holds what a run begins with; else the inverse at this shift is no use
   };
-  /// Hands out the next job, its inverse and start vectors in `slot`; nothing when there is none.
+  /// Hands out a job, its inverse and start vectors in `slot`; nothing when there is none. Inverses of the place
+  /// `where` come first: those of another one may stand behind its steps.
   std::optional<Start> start(const Tile<T>& slot, Priority where);
 
   index_t inversions() const { return inversions_; }
@@ -37,6 +38,7 @@ class InverseQueue {
  private:
   /// Inverses at the shifts of several jobs, computed by one task.
   struct Batch {
+    std::size_t place;  // whose task it was
     std::vector<SearchJob> jobs;
     OneTile<T> inverse;
     OneTile<double> report, quality;
@@ -45,7 +47,10 @@ class InverseQueue {
   };
 
   double shift_of(const SpectrumInterval& i, index_t attempt);
-  void invert();
+  /// GPUs, or ranks, that share the work.
+  std::size_t places() const;
+  std::size_t emptiest_place();
+  void invert(std::size_t place);
   bool usable(Batch& batch, index_t i, const SearchJob& job) const;
   bool levinson() const { return options_.solver == ToeplitzSolver::levinson; }
 
