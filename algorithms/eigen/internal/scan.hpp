@@ -19,7 +19,7 @@ struct Scan {
 
 template <class T>
 Scan scan(Graph& g, const TileMatrix<T>& A) {
-  const auto [mb, nb] = A.tile_shape();
+  const index_t mb = A.tile_shape().mb, nb = A.tile_shape().nb;
   const TileMatrix<double> found(g.runtime(), 4 * A.mt(), A.nt(), {4, 1}, "found");
   const auto above = [&](index_t i, index_t j) { return (i + 1) * mb <= j * nb; };
   for (index_t j = 0; j < A.nt(); ++j)
