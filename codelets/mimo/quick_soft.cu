@@ -1,4 +1,5 @@
-#include <tesela/codelets/mimo/internal/quick_soft_body.hpp>
+#include <tesela/codelets/mimo/internal/device_warp.cuh>
+#include <tesela/codelets/mimo/internal/lane_linear_body.hpp>
 #include <tesela/codelets/mimo/quick_soft.hpp>
 
 #include <cuda_runtime_api.h>
@@ -7,29 +8,42 @@ namespace tesela::kernels {
 namespace mimo {
 namespace {
 
-/// A warp a block: then its lanes have registers for 8 streams, and all signals of a slot are present together.
+/// A warp a block, and a signal a thread where that has registers for it, else several lanes.
 constexpr int linear_threads = warp_lanes;
+template <int S>
+inline constexpr int linear_lanes = S <= 4   ? 1
+                                    : S <= 8 ? S / 2
+                                             : S;
 template <int S>
 inline constexpr int linear_blocks = S <= 4   ? 16
                                      : S <= 8 ? 12
                                               : 8;
+template <int S>
+inline constexpr int linear_signals = linear_threads / linear_lanes<S>;
 
 /// room: for the likelihoods of a warp's signals, which are then written together.
 template <int S, class T>
-__global__ void __launch_bounds__(linear_threads, linear_blocks<S>) linear_signals(SoftBatch<T> all, int bits) {
+__global__ void __launch_bounds__(linear_threads, linear_blocks<S>) find_linearly(SoftBatch<T> all, int bits) {
   extern __shared__ __align__(16) unsigned char room[];
   __shared__ std::uint32_t ones[S * most_bits];
   T* const likelihoods = reinterpret_cast<T*>(room);
-  const int own = static_cast<int>(threadIdx.x);
+  DeviceWarp warp;
+  const int own = warp.lane();
   for (int e = own; all.lists.square && e < all.lists.n * most_bits; e += linear_threads) {
     const int j = e / most_bits, bit = e % most_bits;
     ones[e] = amplitudes_with(all.lists, all.lists.axis(j, (all.lists.width(j) - 1 - bit) % 2 != 0), bit);
   }
-  __syncwarp();
-  const index_t first = static_cast<index_t>(blockIdx.x) * linear_threads, left = all.signals - first;
-  if (own < left) linear_signal<S>(all, first + own, ones, likelihoods + own * (bits + 1));
-  __syncwarp();
-  for (int s = 0; s < linear_threads && s < left; ++s)
+  warp.sync();
+  constexpr int lanes = linear_lanes<S>;
+  const index_t first = static_cast<index_t>(blockIdx.x) * linear_signals<S>, left = all.signals - first;
+  T* const mine = likelihoods + own / lanes * (bits + 1);
+  if constexpr (lanes == 1) {
+    if (own < left) linear_signal<S>(all, first + own, ones, mine);
+  } else {
+    linear_signal_by_lanes<S, lanes>(warp, all, first, ones, mine);
+  }
+  warp.sync();
+  for (int s = 0; s < linear_signals<S> && s < left; ++s)
     for (int bit = own; bit < bits; bit += linear_threads) all.of(first + s)[bit] = likelihoods[s * (bits + 1) + bit];
 }
 
@@ -91,9 +105,10 @@ __global__ void __launch_bounds__(nway_threads) nway_signals_of(SoftBatch<T> all
 template <int S, class T>
 void launch(const SoftBatch<T>& all, SoftKind kind, index_t bits, index_t amplitudes, CUstream_st* stream) {
   if (kind == SoftKind::mmse) {
-    const auto blocks = static_cast<unsigned>(ceil_div(all.signals, static_cast<index_t>(linear_threads)));
-    const auto bytes = static_cast<unsigned>(linear_threads * (bits + 1) * static_cast<index_t>(sizeof(T)));
-    linear_signals<S><<<blocks, linear_threads, bytes, stream>>>(all, static_cast<int>(bits));
+    constexpr index_t together = linear_signals<S>;
+    const auto blocks = static_cast<unsigned>(ceil_div(all.signals, together));
+    const auto bytes = static_cast<unsigned>(together * (bits + 1) * static_cast<index_t>(sizeof(T)));
+    find_linearly<S><<<blocks, linear_threads, bytes, stream>>>(all, static_cast<int>(bits));
     return;
   }
   const index_t n = all.lists.n, together = nway_signals(n, amplitudes, sizeof(T)), threads = together * n;

@@ -1,6 +1,7 @@
+#include "tests/support/host_warp.hpp"
 #include "tests/support/mimo_soft.hpp"
 #include <tesela/algorithms/mimo/internal/search_lists.hpp>
-#include <tesela/codelets/mimo/internal/quick_soft_body.hpp>
+#include <tesela/codelets/mimo/internal/lane_linear_body.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>
 
@@ -24,6 +25,18 @@ void by_threads(const kernels::mimo::SoftBatch<T>& all, SoftKind kind, index_t a
       const bool imaginary = (all.lists.width(j) - 1 - bit) % 2 != 0;
       ones[std::size_t(j * kernels::mimo::most_bits + bit)] =
           kernels::mimo::amplitudes_with(all.lists, all.lists.axis(j, imaginary), bit);
+    }
+  if constexpr (S > 4)
+    if (kind == SoftKind::mmse) {
+      constexpr int lanes = S <= 8 ? S / 2 : S;
+      for (index_t first = 0; first < all.signals; first += HostWarp::lanes / lanes)
+        HostWarp::run([&](HostWarp& warp) {
+          const index_t k = first + warp.lane() / lanes;
+          std::vector<T> beyond_last(std::size_t(all.bits()));
+          kernels::mimo::linear_signal_by_lanes<S, lanes>(warp, all, first, ones.data(),
+                                                          k < all.signals ? all.of(k) : beyond_last.data());
+        });
+      return;
     }
   for (index_t k = 0; k < all.signals; ++k) {
     if (kind == SoftKind::mmse) {
@@ -106,7 +119,7 @@ index_t beyond(const MimoShape& shape, const char* names, const char* channel, d
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a thread's likelihoods by mmse are those of a core", "", float, double) {
+TEMPLATE_TEST_CASE("likelihoods by mmse of a thread, or of lanes, are those of a core", "", float, double) {
   using T = TestType;
   for (const index_t streams : {1, 2, 3, 4, 5, 8, 11, 16})
     for (const index_t more : {0, 2}) {
@@ -118,7 +131,12 @@ TEMPLATE_TEST_CASE("a thread's likelihoods by mmse are those of a core", "", flo
       CAPTURE(names, channel);
       CHECK(beyond<T>({3, 2, 60, 0}, names, channel, 20, SoftKind::mmse) == 0);
     }
-  CHECK(beyond<T>({3, 4, 60, 1}, "64qam", "rayleigh", 14, SoftKind::mmse, sizeof(T) == 4 ? 1e-12 : 1e-100) == 0);
+  for (const index_t streams : {3, 7})
+    CHECK(beyond<T>({streams, 8, 60, 1}, "64qam", "rayleigh", 14, SoftKind::mmse, sizeof(T) == 4 ? 1e-12 : 1e-100) ==
+          0);
+  for (const char* const channel : {"rank:1", "correlated:0.99", "zero"})
+    CHECK(beyond<T>({6, 5, 60, 0}, "64qam,qpsk,1024qam,16qam,256qam,qpsk", channel, 20, SoftKind::mmse) == 0);
+  CHECK(beyond<T>({5, 6, 60, 0}, "8psk,bpsk,256qam,qpsk,8psk", "rayleigh", 20, SoftKind::mmse) == 0);
 }
 
 TEMPLATE_TEST_CASE("a thread's trees of nway are those of a core", "", float, double) {
