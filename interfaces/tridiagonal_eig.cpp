@@ -73,9 +73,10 @@ std::span<const T> span_of(const Columns<T>& columns) {
   return {columns.data, static_cast<std::size_t>(columns.rows)};
 }
 
-/// How many are at most x.
+/// How many are at most x; below all numbers nothing is, also of values that overflow.
 template <class T>
 index_t count_up_to(std::span<const T> d, std::span<const T> e, double x) {
+  if (x == -std::numeric_limits<double>::infinity()) return 0;
   const T end = std::nextafter(static_cast<T>(x), std::numeric_limits<T>::infinity());
   return tridiagonal_count_below<T>(d, e, end);
 }

@@ -29,7 +29,8 @@ inline Values values_of(const ByValue& subset) {
   Values values;
   if (!subset) return values;
   if (!((*subset)[0] < (*subset)[1])) throw nb::value_error("subset_by_value must be low < high");
-  values.low = std::nextafter((*subset)[0], values.high);
+  // What is below all numbers stays in: values that overflow are to be told of.
+  if ((*subset)[0] > values.low) values.low = std::nextafter((*subset)[0], values.high);
   if ((*subset)[1] < values.high) values.high = std::nextafter((*subset)[1], values.high);
   return values;
 }

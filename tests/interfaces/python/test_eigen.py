@@ -145,3 +145,22 @@ def test_eigenvalues_beyond_the_largest_number(dtype, only):
 def test_positions_are_integers():
     with pytest.raises(TypeError):
         tesela.eigh_tridiagonal(np.array([1.0, 2, 3]), np.zeros(2), True, "i", (0.5, 1))
+
+
+def test_ranges_without_an_end_have_what_overflows():
+    most = np.finfo(float).max
+    a = np.full((2, 2), -most)  # -2 most and 0
+    for high in (np.inf, 0.0, -most):
+        with pytest.raises(np.linalg.LinAlgError, match="overflow"):
+            tesela.eigh(a, subset_by_value=(-np.inf, high))
+    assert len(tesela.eigh(a, eigvals_only=True, subset_by_value=(-1e300, np.inf))) == 1
+    with pytest.raises(np.linalg.LinAlgError, match="overflow"):
+        tesela.eigh(a, np.eye(2), subset_by_value=(-np.inf, np.inf))
+    with pytest.raises(np.linalg.LinAlgError, match="overflow"):
+        tesela.eigh_toeplitz(a[0], subset_by_value=(-np.inf, np.inf))
+    for dtype in (np.float64, np.float32):
+        m = np.finfo(dtype).max
+        d, e = np.array([-m, -m, 0], dtype), np.array([m, 0], dtype)
+        with pytest.raises(np.linalg.LinAlgError, match="overflow"):
+            tesela.eigh_tridiagonal(d, e, select="v", select_range=(-np.inf, np.inf))
+        assert len(tesela.eigh_tridiagonal(d, e, eigvals_only=True, select="v", select_range=(-1.0, np.inf))) == 2
