@@ -292,7 +292,17 @@ SymmetricEig<T> symmetric_eig(Graph& g, std::span<const T> d, std::span<const T>
       return result;
     }
   result.method = EigMethod::two_stage;
-  by_two_stages(g, TwoStage<T>(g, d, e), 0, options, result);
+  T largest = 0;
+  for (const std::span<const T> numbers : {d, e})
+    for (const T x : numbers) largest = std::max(largest, std::abs(x));
+  const int exponent = largest > 0 ? std::ilogb(largest) : 0;
+  const auto scaled = [&](std::span<const T> numbers) {
+    std::vector<T> less(numbers.begin(), numbers.end());
+    for (T& x : less) x = std::ldexp(x, -exponent);
+    return less;
+  };
+  const std::vector<T> diagonal = scaled(d), beside = scaled(e);
+  by_two_stages(g, TwoStage<T>(g, std::span<const T>(diagonal), std::span<const T>(beside)), exponent, options, result);
   return turned(g, std::move(result));
 }
 

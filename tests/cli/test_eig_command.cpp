@@ -66,6 +66,16 @@ TEST_CASE("eig: scales at the ends of the range") {
   const std::string ones = written(folder / "ones.npy", 40, 40, [](index_t, index_t) { return 1e308; });
   for (const char* const method : {"two-stage", "lapack"})
     CHECK_THAT(eig({"--a", ones, "--method", method}, 1)["status"].get<std::string>(), ContainsSubstring("overflow"));
+  const auto part = eig({"--a", ones, "--range=-inf,1e307"});  // the row sums are no numbers either
+  CHECK(part["checks"]["found"] == 39);
+  CHECK(part["checks"]["expected"] == 39);
+  // The same of a tridiagonal matrix: all of it, and what does not overflow.
+  const std::string d = written(folder / "d.npy", 5, 1, [](index_t i, index_t) { return i < 2 ? 1.5e308 : double(i); });
+  const std::string e = written(folder / "e.npy", 4, 1, [](index_t i, index_t) { return i == 0 ? 1.5e308 : 0; });
+  const Words problem{"--diagonal", d, "--off-diagonal", e};
+  CHECK_THAT(eig(problem, 1)["status"].get<std::string>(), ContainsSubstring("overflow"));
+  CHECK_THAT(eig(problem + Words{"--vectors"}, 1)["status"].get<std::string>(), ContainsSubstring("overflow"));
+  CHECK(eig(problem + Words{"--smallest", "4", "--no-check"})["checks"]["found"] == 4);
 }
 
 TEST_CASE("eig: parts, counted by the inertia of A itself") {

@@ -5,7 +5,9 @@
 #include <tesela/algorithms/eigen/symmetric_pencil.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
+#include <limits>
 
 namespace tesela::cli {
 namespace {
@@ -66,9 +68,9 @@ EigProof prove(Runtime& runtime, const EigInput& input, const EigProblem<T>& pro
                                          tiles_in_double(runtime, problem.b, wide_b));
     return proved(bound * pencil.error_scale(eig.norm), pencil, [&](double end) { return pencil.inertia(g, end); });
   }
-  return proved(bound * eig.norm, A, [&](double end) -> SymmetricInertia {
+  return proved(bound * std::min(eig.norm, std::numeric_limits<double>::max()), A, [&](double end) -> SymmetricInertia {
     // Beyond the largest absolute row sum there is nothing to count, and T may not hold it.
-    if (!(std::abs(end) <= problem.largest_row_sum())) return {end < 0 ? 0 : input.n, 0};
+    if (std::isinf(end) || !(std::abs(end) <= problem.largest_row_sum())) return {end < 0 ? 0 : input.n, 0};
     return symmetric_inertia(g, A, end);
   });
 }
