@@ -151,8 +151,11 @@ int run(EigBatch o) {
     report.fail(to_string(solved.result.failures.front()));
     return report.finish();
   }
-  if (std::any_of(solved.values.data(), solved.values.data() + solved.values.size(), [](T w) { return std::isinf(w); }))
-    report.fail("overflow: an eigenvalue is larger than the largest number");
+  const T *const values = solved.values.data(), *const end = values + solved.values.size(),
+                 *const over = std::find_if(values, end, [](T w) { return std::isinf(w); });
+  if (over != end)
+    report.fail(fmt::format("overflow: an eigenvalue of matrix {} is larger than the largest number",
+                            (over - values) / solved.values.ld() + 1));
   report_errors(o, a, solved, report);
   if (!o.out.empty() && report.good()) write_matrix(o.out, solved.values);
   if (!o.vectors_out.empty() && report.good()) write_matrix(o.vectors_out, solved.vectors);
