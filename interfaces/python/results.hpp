@@ -43,7 +43,9 @@ class ResultClass : public nb::class_<R> {
   ResultClass& member(const char* name, M R::*place, const char* about) {
     this->def_ro(name, place, about);
     members_->push_back({name, [place](const R& r) { return nb::cast(r.*place); },
-                         [place](R& r, nb::handle value) { r.*place = nb::cast<M>(value); }});
+                         [place, name](R& r, nb::handle value) {
+                           if (!nb::try_cast(value, r.*place)) throw nb::type_error(name);
+                         }});
     return *this;
   }
 

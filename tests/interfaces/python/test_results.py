@@ -55,3 +55,6 @@ def test_what_is_no_state_is_refused():
     result = results["lstsq"]()
     with pytest.raises((KeyError, TypeError)):
         type(result).__new__(type(result)).__setstate__({"x": 1})
+    wrong = result.__getstate__() | {"rank": "two"}
+    with pytest.raises(TypeError, match="rank"):
+        type(result).__new__(type(result)).__setstate__(wrong)
