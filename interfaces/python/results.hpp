@@ -9,10 +9,12 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tesela::python {
 
+/// NAME(rank=2, status='ok').
 inline std::string describe(nb::handle result, const std::vector<const char*>& members) {
   std::string text = nb::cast<std::string>(result.type().attr("__name__")) + "(";
   const char* separator = "";
@@ -34,8 +36,9 @@ class ResultClass : public nb::class_<R> {
       return state;
     });
     this->def("__setstate__", [members = members_](R& r, const nb::dict& state) {
-      new (&r) R{};
-      for (const Member& member : *members) member.write(r, state[member.name]);
+      R whole{};  // a wrong state throws, and leaves nothing behind
+      for (const Member& member : *members) member.write(whole, state[member.name]);
+      new (&r) R(std::move(whole));
     });
   }
 
@@ -49,7 +52,7 @@ class ResultClass : public nb::class_<R> {
     return *this;
   }
 
-  /// NAME(rank=2, status='ok'): these members, which fit a line.
+  /// What repr() says: these members, which fit a line.
   ResultClass& prints(std::initializer_list<const char*> members) {
     this->def("__repr__", [list = std::vector<const char*>(members)](nb::handle self) { return describe(self, list); });
     return *this;
