@@ -152,14 +152,14 @@ bool InverseQueue<T>::usable(Batch& batch, index_t i, const SearchJob& job) cons
 
 template <class T>
 std::optional<typename InverseQueue<T>::Start> InverseQueue<T>::start(const Tile<T>& slot, Priority where) {
+  const std::size_t place = static_cast<std::size_t>(where.device) % places();
   if (prepared_.empty()) {
     if (waiting_.empty()) return std::nullopt;
-    invert(static_cast<std::size_t>(where.device) % places());
+    invert(place);
     prepare();
   }
-  const auto here = std::find_if(prepared_.begin(), prepared_.end(), [&](const Batch& b) {
-    return b.place == static_cast<std::size_t>(where.device) % places();
-  });
+  const auto here =
+      std::find_if(prepared_.begin(), prepared_.end(), [&](const Batch& batch) { return batch.place == place; });
   const auto chosen = here != prepared_.end() ? here : prepared_.begin();
   Batch& batch = *chosen;
   const std::size_t i = batch.next++;
