@@ -1,6 +1,7 @@
 #include <tesela/algorithms/mimo/mimo_channel.hpp>
 #include <tesela/runtime/errors.hpp>
 #include <tesela/tiles/generator.hpp>
+#include <tesela/tiles/in_parts.hpp>
 
 #include <cmath>
 #include <cstdlib>
@@ -20,6 +21,14 @@ constexpr Named<ChannelKind> kinds[] = {
 
 /// Streams of random numbers that do not meet.
 enum Stream : std::uint64_t { entries = 0x11, more_entries = 0x12, sent = 0x13, noise = 0x14 };
+
+/// Calls f(k) for 0 … count - 1, on all cores where there are many.
+template <class F>
+void for_each(index_t count, const F& f) {
+  in_parts(count, 4096, [&](index_t first, index_t some) {
+    for (index_t k = first; k < first + some; ++k) f(k);
+  });
+}
 
 Generator<double> normals(std::uint64_t seed, Stream stream) {
   return {.pattern = Pattern::normal, .seed = Generator<double>::mix(seed) + stream};
@@ -148,20 +157,21 @@ template <class T>
 HostMatrix<std::complex<T>> random_channels(const MimoShape& shape, const ChannelChoice& choice, std::uint64_t seed) {
   const index_t m = shape.antennas, n = shape.streams, count = shape.channels();
   HostMatrix<std::complex<T>> h(m, n * count);
-  for (index_t k = 0; k < count; ++k) {
+  for_each(count, [&](index_t k) {
     const std::vector<Number> one = channel(m, n, choice, seed, k);
     for (index_t e = 0; e < m * n; ++e) h.data()[k * m * n + e] = std::complex<T>(one[static_cast<std::size_t>(e)]);
-  }
+  });
   return h;
 }
 
 HostMatrix<int> random_labels(const MimoShape& shape, const std::vector<Constellation>& alphabets, std::uint64_t seed) {
   const Generator<double> bits{.seed = Generator<double>::mix(seed) + sent};
   HostMatrix<int> labels(shape.streams, shape.signals);
-  for (index_t k = 0; k < shape.signals; ++k)
+  for_each(shape.signals, [&](index_t k) {
     for (index_t j = 0; j < shape.streams; ++j)
       labels(j, k) =
           static_cast<int>(bits.bits(k, j) >> 20) & static_cast<int>(alphabets[static_cast<std::size_t>(j)].size() - 1);
+  });
   return labels;
 }
 
@@ -172,7 +182,7 @@ HostMatrix<std::complex<T>> received(const MimoShape& shape, const HostMatrix<st
   const Generator<double> normal = normals(seed, noise);
   const double scale = std::sqrt(n0 / 2);
   HostMatrix<std::complex<T>> y(shape.antennas, shape.signals);
-  for (index_t k = 0; k < shape.signals; ++k)
+  for_each(shape.signals, [&](index_t k) {
     for (index_t i = 0; i < shape.antennas; ++i) {
       Number sum = scale * Number(normal.normal(k, 2 * i), normal.normal(k, 2 * i + 1));
       for (index_t j = 0; j < shape.streams; ++j)
@@ -180,6 +190,7 @@ HostMatrix<std::complex<T>> received(const MimoShape& shape, const HostMatrix<st
                alphabets[static_cast<std::size_t>(j)].points[static_cast<std::size_t>(labels(j, k))];
       y(i, k) = std::complex<T>(sum);
     }
+  });
   return y;
 }
 
