@@ -14,6 +14,14 @@ namespace tesela::bench {
 using namespace kernels;
 namespace {
 
+/// Does nothing, where it is told to run: the tile has no other valid copy afterwards.
+template <class T>
+struct Settle {
+  static constexpr auto name = "settle";
+  struct Args {};
+  static void cuda(CudaContext&, const Args&, InOut<T>) {}
+};
+
 template <class T>
 class TeselaTridiag : public TridiagSolver<T> {
  public:
@@ -37,10 +45,10 @@ class TeselaTridiag : public TridiagSolver<T> {
       for (index_t c = 0; c < this->solves(); ++c) rhs_.push_back(matrix("B"));
     }
     for (const TileMatrix<T>& B : rhs_) fill(g, B, data_->b());
-    g.wait();
     if (first)
       for (const TileMatrix<T>* band : {&bands_->dl, &bands_->d, &bands_->du}) place(g, *band);
     for (const TileMatrix<T>& B : rhs_) place(g, B);
+    g.wait();
   }
 
   void start(index_t copy) override {
@@ -73,12 +81,14 @@ class TeselaTridiag : public TridiagSolver<T> {
     return TileMatrix<T>(data_->runtime(), shape.rows, shape.cols, data_->what().tile(this->systems()), name);
   }
 
-  /// The arrays of one tile belong together, and device g holds the g-th share of the tiles.
+  /// The arrays of one tile belong together, and device g holds the g-th share of the tiles, alone: of a copy elsewhere
+  /// the scheduler might make use.
   void place(Graph& g, const TileMatrix<T>& A) const {
     const index_t gpus = data_->runtime().gpus(), tiles = A.mt() * A.nt();
     index_t t = 0;
-    A.for_each_tile(
-        [&](Tile<T> tile, index_t, index_t) { g.prefetch_to_gpu(tile, static_cast<int>(t++ * gpus / tiles)); });
+    A.for_each_tile([&](Tile<T> tile, index_t, index_t) {
+      g.insert<Settle<T>>(on_gpu_number(static_cast<std::size_t>(t++ * gpus / tiles)), {}, tile);
+    });
   }
 
   /// Registered anew, so that no device holds any of it.
