@@ -144,11 +144,15 @@ std::vector<Piece> halved(Graph& g, const SineToeplitz<T>& A, std::vector<Piece>
 }  // namespace
 
 template <class T>
-void pin(Graph& g, const SineToeplitz<T>& A, std::vector<Claim>& claims, double enough, index_t* counts,
+void pin(Graph& g, const SineToeplitz<T>& A, std::vector<Claim>& claims, double enough, double widest, index_t* counts,
          const CountOptions& options) {
   std::vector<Claim*> vague;
-  for (Claim& c : claims)
-    if (c.error > enough) vague.push_back(&c);
+  for (Claim& c : claims) {
+    if (c.error > enough)
+      vague.push_back(&c);
+    else if (c.radius > widest)
+      c.radius = c.error;
+  }
   if (vague.empty() || vague.size() > 64) return;
   std::sort(vague.begin(), vague.end(), [](const Claim* a, const Claim* b) {
     return std::tuple(a->part, a->low, a->value) < std::tuple(b->part, b->low, b->value);
@@ -161,6 +165,12 @@ void pin(Graph& g, const SineToeplitz<T>& A, std::vector<Claim>& claims, double 
     else
       pieces.push_back({c.part, c.low, c.high, 0, 1});
   }
+  auto of_piece = vague.begin();
+  for (Piece& p : pieces) {
+    const Claim& c = **of_piece;
+    if (p.below_high == 1) p.low = std::max(p.low, c.value - c.error), p.high = std::min(p.high, c.value + c.error);
+    of_piece += p.below_high;
+  }
   std::vector<double> lows;
   for (const Piece& p : pieces) lows.push_back(p.low);
   const std::vector<Inertia> counted = count_at<T>(g, A, lows, Nudge::none, options);
@@ -171,7 +181,8 @@ void pin(Graph& g, const SineToeplitz<T>& A, std::vector<Claim>& claims, double 
   }
   const double resolution = toeplitz_resolution(A);
   auto claim = vague.begin();
-  for (const Piece& p : halved(g, A, std::move(pieces), 4 * resolution, counts, options))
+  const double narrow = std::max(4 * resolution, enough / 2);
+  for (const Piece& p : halved(g, A, std::move(pieces), narrow, counts, options))
     for (index_t k = p.below_low; k < p.below_high; ++k) {
       Claim& c = **claim++;
       c.value = p.low + (p.high - p.low) / 2;
@@ -180,8 +191,10 @@ void pin(Graph& g, const SineToeplitz<T>& A, std::vector<Claim>& claims, double 
     }
 }
 
-template void pin(Graph&, const SineToeplitz<float>&, std::vector<Claim>&, double, index_t*, const CountOptions&);
-template void pin(Graph&, const SineToeplitz<double>&, std::vector<Claim>&, double, index_t*, const CountOptions&);
+template void pin(Graph&, const SineToeplitz<float>&, std::vector<Claim>&, double, double, index_t*,
+                  const CountOptions&);
+template void pin(Graph&, const SineToeplitz<double>&, std::vector<Claim>&, double, double, index_t*,
+                  const CountOptions&);
 template index_t certify(Graph&, const SineToeplitz<float>&, const CountedRange&, std::vector<Claim>&, index_t*,
                          const CountOptions&);
 template index_t certify(Graph&, const SineToeplitz<double>&, const CountedRange&, std::vector<Claim>&, index_t*,

@@ -29,11 +29,12 @@ template <class T>
 index_t certify(Graph& g, const SineToeplitz<T>& A, const CountedRange& range, std::vector<Claim>& claims,
                 index_t* counts, const CountOptions& options = {});
 
-/// Certified claims whose error is above `enough` are pinned down by counting: what they cover is halved again and
-/// again to four resolutions, and value, radius and error become those of the piece that is left. Not more than 64 of
-/// them: there are cheaper ways then.
+/// Certified claims whose error is above `enough` are pinned down by counting: where they are for certain is halved
+/// again and again to half of `enough`, or four resolutions, and value, radius and error become those of the piece that
+/// is left. Not more than 64 of them: there are cheaper ways then. Of others a radius above `widest` becomes their
+/// error, which is a radius too.
 template <class T>
-void pin(Graph& g, const SineToeplitz<T>& A, std::vector<Claim>& claims, double enough, index_t* counts,
+void pin(Graph& g, const SineToeplitz<T>& A, std::vector<Claim>& claims, double enough, double widest, index_t* counts,
          const CountOptions& options = {});
 
 }  // namespace tesela::detail

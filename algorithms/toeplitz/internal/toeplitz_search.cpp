@@ -11,17 +11,12 @@
 namespace tesela::detail {
 namespace {
 
-/// The largest residual of a run's pairs; NaN where there are fewer pairs than the tests had promised. Waits for them.
+/// A lower bound of the largest eigenvalue that will be found: an interval holds one at least.
 template <class T>
-double worst_residual(const RunPairs<T>& run) {
-  const auto pairs = (*run.pairs).read();
-  double most = 0;
-  for (index_t part = 0; part < 2; ++part)
-    for (index_t j = 0; j < run.job.interval.count[static_cast<std::size_t>(part)]; ++j) {
-      if (std::isnan(pairs(2 * part + 1, j))) return std::numeric_limits<double>::quiet_NaN();
-      most = std::max(most, pairs(2 * part + 1, j));
-    }
-  return most;
+double least_norm(const SineToeplitz<T>& A, const std::vector<SpectrumInterval>& intervals) {
+  double norm = A.rms();
+  for (const SpectrumInterval& i : intervals) norm = std::max({norm, i.low, -i.high});
+  return norm;
 }
 
 template <class T>
@@ -32,9 +27,11 @@ class Search {
       : graph_(g),
         matrix_(A),
         options_(options),
-        // Residuals above this are tried again with another shift: an eigenvalue very near to a shift spoils the
-        // others.
-        accurate_(spectrum_bounds<T>(A.n(), options).residual / 4 * estimated_norm(A)),
+        bounds_(spectrum_bounds<T>(A.n(), options)),
+        pins_(!options.vectors && options.divide),
+        norm_(least_norm(A, intervals)),
+        accurate_(std::is_same_v<T, double> && pins_ ? 0.8 * bounds_.residual * norm_
+                                                     : bounds_.residual / 4 * estimated_norm(A)),
         groups_(groups_for(intervals.size())),
         queue_(g, A, options, groups_.size()) {
     for (const SpectrumInterval& i : intervals) queue_.add(i);
@@ -141,15 +138,43 @@ class Search {
   void keep_finished(std::size_t rest) {
     for (; finished_.size() > rest; finished_.pop_front()) {
       RunPairs<T>& run = finished_.front();
-      const double residual = worst_residual(run);
+      const index_t vague = vague_pairs(run);
       // What the last attempt leaves is taken where LAPACK can do better afterwards, else the interval is divided.
       const bool last =
           run.job.attempt + 1 >= options_.max_attempts && (!options_.divide || matrix_.n() <= largest_dense);
-      if (std::isnan(residual) || (!last && residual > accurate_))
+      if (vague == lost || (!last && vague > (pins_ ? std::min(most_of_a_run, most_left - left_) : 0))) {
         retry(run.job);
-      else
+      } else {
+        left_ += vague;
         keep(std::move(run));
+      }
     }
+  }
+
+  /// How many of a run's pairs do not bound their errors well enough: residuals above `accurate_` are tried again with
+  /// another shift, for an eigenvalue very near to a shift spoils the others. But the inverses at all shifts of an
+  /// interval may lack one and the same pair, so that a few are left for counts to pin down (judge_search): those, and
+  /// some that are too near to others. `lost` where there are fewer pairs than the tests had promised. Waits for them.
+  index_t vague_pairs(const RunPairs<T>& run) const {
+    const auto pairs = (*run.pairs).read();
+    const double enough = bounds_.error * norm_ / 2;
+    index_t vague = 0;
+    for (index_t part = 0; part < 2; ++part) {
+      const index_t row = 2 * part, count = run.job.interval.count[static_cast<std::size_t>(part)];
+      for (index_t j = 0; j < count; ++j) {
+        const double residual = pairs(row + 1, j);
+        if (std::isnan(residual)) return lost;
+        double gap = std::numeric_limits<double>::infinity();
+        if (j > 0) gap = pairs(row, j) - pairs(row, j - 1);
+        if (j + 1 < count) gap = std::min(gap, pairs(row, j + 1) - pairs(row, j));
+        const bool near = pins_ && residual > accurate_ / 4 && residual * residual > enough * gap;
+        if (residual > 64 * accurate_)
+          vague += most_of_a_run + 1;  // about too many eigenvalues at a time
+        else if (residual > accurate_ || near)
+          ++vague;
+      }
+    }
+    return vague;
   }
 
   /// Keeps an interval's values, and its vectors if they are wanted.
@@ -172,7 +197,13 @@ class Search {
   Graph& graph_;
   const SineToeplitz<T>& matrix_;
   const SpectrumOptions& options_;
-  double accurate_;
+  // Pairs left for counts: of one run, and of all (judge_search pins 64).
+  static constexpr index_t most_of_a_run = 3, most_left = 40, lost = std::numeric_limits<index_t>::max();
+
+  SpectrumBounds bounds_;
+  bool pins_;  // judge_search will
+  double norm_, accurate_;
+  index_t left_ = 0;
   std::vector<LanczosGroup<T>> groups_;
   InverseQueue<T> queue_;
   std::deque<RunPairs<T>> finished_;

@@ -56,8 +56,9 @@ JudgedValues judge_search(Graph& g, const SineToeplitz<T>& A, const SpectrumOpti
     claims.push_back({values[i].value, values[i].residual, values[i].part, i >= pairs});
   const index_t uncertain = certify(g, A, range, claims, &judged.counts);
   if (!options.vectors && options.divide && uncertain == 0) {
-    const double enough = spectrum_bounds<T>(A.n(), options).error * norm_found(A, values);
-    pin(g, A, claims, enough, &judged.counts);
+    const SpectrumBounds bounds = spectrum_bounds<T>(A.n(), options);
+    const double norm = norm_found(A, values);
+    pin(g, A, claims, bounds.error * norm, bounds.residual * norm, &judged.counts);
     for (std::size_t i = 0; i < claims.size(); ++i) {
       values[i].value = claims[i].value;
       values[i].residual = claims[i].radius;

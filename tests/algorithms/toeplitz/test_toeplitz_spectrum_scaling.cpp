@@ -315,9 +315,21 @@ TEST_CASE("claims too vague are pinned down by counts") {
   const Spectrum<double> s = toeplitz_spectrum<double>(g, column(t), {});
   std::vector<detail::Claim> claims;
   for (std::size_t i = 0; i < s.values.size(); ++i)
-    claims.push_back({std::ldexp(s.values[i], -A.exponent()) + 1e-3, 2e-3, s.symmetry[i] > 0 ? 0U : 1U});
+    claims.push_back({std::ldexp(s.values[i], -A.exponent()) + 1e-8, 2e-3, s.symmetry[i] > 0 ? 0U : 1U});
   REQUIRE(detail::certify(g, A, {}, claims, nullptr) == 0);
-  detail::pin(g, A, claims, 0, nullptr);
+  std::vector<detail::Claim> known = claims;
+  index_t counts = 0;
+  detail::pin(g, A, known, infinity, 1e-3, &counts);
+  CHECK(counts == 0);
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    CHECK(known[i].value == claims[i].value);
+    CHECK(known[i].radius == claims[i].error);
+    CHECK(known[i].radius <= 2e-3);
+  }
+  detail::pin(g, A, claims, 1e-9, infinity, &counts);
+  CHECK(counts > 0);
+  for (const detail::Claim& c : claims) CHECK(c.error < 1e-9);
+  detail::pin(g, A, claims, 0, infinity, nullptr);
   std::vector<double> values;
   for (const detail::Claim& c : claims) {
     CHECK(c.error < 1e-12);
