@@ -5,9 +5,14 @@
 namespace tesela::kernels::mimo {
 namespace {
 
+/// Blocks of a multiprocessor: of eight streams, 168 registers a thread are as fast as more of them, and more warps
+/// hide each other's waits.
+template <int S>
+inline constexpr int nway_blocks = S <= 8 ? 12 : 1;
+
 /// A warp a block.
 template <int S, class T>
-__global__ void __launch_bounds__(warp_lanes) nway_detect(HardBatch<T> all) {
+__global__ void __launch_bounds__(warp_lanes, nway_blocks<S>) nway_detect(HardBatch<T> all) {
   using Lanes = LaneNway<S, T, DeviceWarp>;
   __shared__ __align__(16) unsigned char rooms[Lanes::signals * sizeof(NwayRoom<S, T>)];
   DeviceWarp warp;
