@@ -196,19 +196,19 @@ void mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::complex
   const double radius = search_radius(shape, options);
   const auto detector = detector_of(options.method);
   const bool reduced = options.method == MimoMethod::lr;
-  const bool gpu = detector && !reduced && runtime.gpus() > 0;
+  const bool on_gpus = detector && !reduced && runtime.gpus() > 0;
   if (options.form == SearchForm::real && detector && !reduced)
     refuse("form", "real; this method has complex form alone");
   if (options.form == SearchForm::complex && reduced) refuse("form", "complex; lr has real form alone");
-  const SearchLists lists = gpu ? lists_with_parts(alphabets)
-                                : lists_of(alphabets, reduced             ? SearchForm::real
-                                                      : brute || detector ? SearchForm::complex
-                                                                          : options.form);
+  const SearchLists lists = on_gpus ? lists_with_parts(alphabets)
+                                    : lists_of(alphabets, reduced             ? SearchForm::real
+                                                          : brute || detector ? SearchForm::complex
+                                                                              : options.form);
   typename kernels::Detector<T>::Args detecting;
   if (detector)
     detecting = {shape.streams, 1, *detector, options.order, options.up, options.keep, options.n0, lists.labels};
   const bool quick =
-      gpu && kernels::QuickDetector<T>::takes(detecting, shape.antennas, lists.amplitudes, lists.most_amplitudes());
+      on_gpus && kernels::QuickDetector<T>::takes(detecting, shape.antennas, lists.amplitudes, lists.most_amplitudes());
   if (options.order == ColumnOrder::best && lists.columns.cols() > 8)
     refuse("order", "best of " + std::to_string(lists.columns.cols()) + " columns; at most 8");
   const SearchTiles<T> tiles(
@@ -231,17 +231,19 @@ void mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::complex
     const auto h = tiles.channels(t), received = tiles.y(0, t);
     const auto columns = tiles.columns(0, 0);
     const auto points = tiles.points(0, 0);
+    // Dealt: what a batch takes is its way to the GPU, of which the scheduler's models know no queue.
+    const Priority gpu = on_gpu_number(static_cast<std::size_t>(t));
     if (brute)
       g.insert<kernels::BruteSearch<T>>({n, coherence, candidates(alphabets)}, h, received, columns, points, L(0, t),
                                         R(0, t));
     else if (quick)
-      g.insert<kernels::QuickDetector<T>>(on_gpu, detecting, h, received, columns, points, L(0, t), R(0, t));
+      g.insert<kernels::QuickDetector<T>>(gpu, detecting, h, received, columns, points, L(0, t), R(0, t));
     else if (detector)
       g.insert<kernels::Detector<T>>(detecting, h, received, columns, points, L(0, t), R(0, t));
     else
       // While models are new a core would take whole batches.
       g.insert<kernels::SphereSearch<T>>(
-          on_gpu,
+          gpu,
           {n, coherence, options.n0, radius, babai ? 1 : options.max_nodes, options.order, options.gradient_at,
            options.up, lists.real_form, plain, lists.labels},
           h, received, columns, points, L(0, t), R(0, t),

@@ -131,7 +131,8 @@ SoftDetection<T> mimo_soft(Graph& g, const MimoShape& shape, const HostMatrix<st
     const auto columns = tiles.columns(0, 0);
     const auto points = tiles.points(0, 0);
     if (quick)
-      g.insert<Quick>(on_gpu, {shape.streams, tiles.coherence, options.kind, options.n0, options.clip, lists.labels}, h,
+      g.insert<Quick>(on_gpu_number(static_cast<std::size_t>(t)),
+                      {shape.streams, tiles.coherence, options.kind, options.n0, options.clip, lists.labels}, h,
                       received, columns, points, L(0, t), nodes(0, t));
     else
       g.insert<kernels::SoftDetector<T>>({shape.streams, tiles.coherence, options.kind, options.order, lists.real_form,

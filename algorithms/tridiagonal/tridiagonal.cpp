@@ -32,6 +32,13 @@ void require_band(const SystemTiles<T>& band, const SystemTiles<T>& B, const cha
   if (band.matrix.shares_tiles(B.matrix)) throw ArgumentError("tridiagonal_solve", name, "shares tiles with B");
 }
 
+/// With several GPUs, tile k of `count` goes to the (k gpus / count)-th, whose neighbours have the tiles beside it: a
+/// solve is as fast as a copy, and the scheduler would rather move tiles than wait for one.
+Priority place_of(const Runtime& runtime, index_t k, index_t count) {
+  const index_t gpus = runtime.gpus();
+  return gpus > 1 && runtime.ranks() == 1 ? on_gpu_number(static_cast<std::size_t>(k * gpus / count)) : Priority{};
+}
+
 template <class T>
 void solve_equilibrated(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B, TridiagonalOptions options) {
   const TridiagonalEquilibration<T> equilibration(g, A, B, options.systems, options.periodic);
@@ -60,9 +67,9 @@ void tridiagonal_solve(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& m
     const index_t systems = columns ? B(0, s).cols() : B(0, s).rows(), first = s * B.tile_across() * n;
     tridiagonal::SystemsTile place{options.systems, options.periodic, options.periodic, n};
     if (tiles == 1) {
-      g.insert<TridiagonalSolve<T>>({place, options.periodic, options.one_pass}, band(dl, 0), band(d, 0), band(du, 0),
-                                    B(0, s), g.scratch<Segment<T>>(tridiagonal::work_segments(n), systems),
-                                    g.status(first));
+      g.insert<TridiagonalSolve<T>>(place_of(runtime, s, B.tiles_across()), {place, options.periodic, options.one_pass},
+                                    band(dl, 0), band(d, 0), band(du, 0), B(0, s),
+                                    g.scratch<Segment<T>>(tridiagonal::work_segments(n), systems), g.status(first));
       continue;
     }
     std::vector<Tile<Segment<T>>> work, ends;
@@ -77,7 +84,8 @@ void tridiagonal_solve(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& m
       place.before = i > 0 || options.periodic;
       place.behind = i + 1 < tiles || options.periodic;
       if (runtime.gpus() > 0)
-        g.insert<TridiagonalReduce<T>>(place, band(dl, i), band(d, i), band(du, i), B(i, s), kept(i, 0), left(i, 0));
+        g.insert<TridiagonalReduce<T>>(place_of(runtime, i, tiles), place, band(dl, i), band(d, i), band(du, i),
+                                       B(i, s), kept(i, 0), left(i, 0));
       else
         g.insert<TridiagonalReduceAndFill<T>>(place, band(dl, i), band(d, i), band(du, i), B(i, s), kept(i, 0),
                                               left(i, 0), statuses[static_cast<std::size_t>(i)]);
@@ -88,8 +96,8 @@ void tridiagonal_solve(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& m
     for (index_t i = 0; i < tiles; ++i) {
       place.before = i > 0 || options.periodic;
       place.behind = i + 1 < tiles || options.periodic;
-      g.insert<TridiagonalSubstitute<T>>({place, i}, band(dl, i), band(d, i), band(du, i), B(i, s), kept(i, 0),
-                                         values(0, 0), statuses[static_cast<std::size_t>(i)]);
+      g.insert<TridiagonalSubstitute<T>>(place_of(runtime, i, tiles), {place, i}, band(dl, i), band(d, i), band(du, i),
+                                         B(i, s), kept(i, 0), values(0, 0), statuses[static_cast<std::size_t>(i)]);
     }
   }
 }
