@@ -17,6 +17,12 @@ struct QrBatchOptions {
   /// comes last); mmse_sqrd and mmse_vblast are those of [H; sqrt(N0) I], which is what is factored then.
   ColumnOrder order = ColumnOrder::natural;
   double n0 = 0;
+  /// By plane rotations, row k of column k with the rows below it in turn, instead of reflectors: for element (i, k)
+  /// there stands the rotation that made it zero. Real ones are stored as by qr --method givens (Stewart, 1976: s / 2
+  /// where it is smaller than c, else 2 / c, or 1 where c = 0); of complex ones c is real and not negative, and that
+  /// number is multiplied by the phase of s, where upper' = c upper + s lower, lower' = c lower - conj(s) upper. tau is
+  /// zero.
+  bool rotations = false;
 };
 
 /// A matrix of a batch, counted from 0, with an element that is NaN or infinite.

@@ -59,7 +59,7 @@ struct QrData {
 
 /// By qr_batch, on cores: the seconds of the kernel.
 template <class T>
-double on_cores(Runtime& runtime, QrData<T>& data, ColumnOrder order) {
+double on_cores(Runtime& runtime, QrData<T>& data, const QrBatchOptions& options) {
   using F = std::complex<T>;
   constexpr index_t together = 65536;
   const index_t n = data.n;
@@ -68,7 +68,7 @@ double on_cores(Runtime& runtime, QrData<T>& data, ColumnOrder order) {
   a.copy_from(data.given.data(), n);
   runtime.reset_statistics();
   Graph g(runtime);
-  const auto failures = qr_batch<F>(g, a, tau, places, nullptr, {.order = order});
+  const auto failures = qr_batch<F>(g, a, tau, places, nullptr, options);
   if (!failures.empty()) throw WrongResult("bench mimo: qr_batch found a number that is not finite");
   const double seconds = kernel_seconds(runtime, "small_qr");
   a.copy_to(data.found.data(), n);
@@ -110,17 +110,19 @@ class DeviceQr {
     copy(pointers_.as<F*>(), each.data(), each.size() * sizeof(F*), cudaMemcpyHostToDevice);
     copy(given_.as<F>(), data.given.data(), bytes_, cudaMemcpyHostToDevice);
   }
-  double ours(ColumnOrder order) {
+  double ours(const QrBatchOptions& options) {
     begin();
-    const index_t n = data_.n, count = data_.count;
+    const index_t n = data_.n, count = data_.count,
+                  each = kernels::SmallQr<F>::work_size(options.order, options.rotations, n, n);
+    const DeviceMemory work(static_cast<std::size_t>(std::max<index_t>(each * count, 1)) * sizeof(F));
     const double seconds = event_seconds([&](CUstream_st*) {
       CudaContext context("bench mimo");
       context.redirect(cudaStreamLegacy);
       F* const nothing = nullptr;
-      kernels::SmallQr<F>::cuda(context, {n, 0, order, 0}, {{a_.template as<F>(), n, n * count, n}},
-                                {{nothing, 1, 0, 1}}, {{tau_.template as<F>(), n, count, n}},
-                                {{order_.as<int>(), n, count, n}}, {{info_.as<int>(), 1, count, 1}},
-                                {{nothing, 0, 0, 0}});
+      kernels::SmallQr<F>::cuda(context, {n, 0, options.order, 0, options.rotations},
+                                {{a_.template as<F>(), n, n * count, n}}, {{nothing, 1, 0, 1}},
+                                {{tau_.template as<F>(), n, count, n}}, {{order_.as<int>(), n, count, n}},
+                                {{info_.as<int>(), 1, count, 1}}, {{work.template as<F>(), each, count, each}});
     });
     copy(data_.found.data(), a_.template as<F>(), bytes_, cudaMemcpyDeviceToHost);
     return seconds;
@@ -161,15 +163,18 @@ void add_qr_rows(Report& report, Runtime& runtime, const MimoBench& o) {
     const auto device = runtime.gpus() > 0 ? std::make_shared<DeviceQr<T>>(*data) : nullptr;
 #endif
     std::vector<Peer> peers;
-    for (const ColumnOrder order : {ColumnOrder::natural, ColumnOrder::sqrd}) {
-      const auto run = [=, &runtime] {
+    const std::pair<const char*, QrBatchOptions> ways[] = {{"qr_batch", {}},
+                                                           {"qr_batch, sqrd", {.order = ColumnOrder::sqrd}},
+                                                           {"qr_batch, rotations", {.rotations = true}}};
+    for (const auto& [name, options] : ways) {
+      const auto run = [=, &runtime, &options = options] {
 #if TESELA_HAVE_CUDA
-        if (device) return device->ours(order);
+        if (device) return device->ours(options);
 #endif
-        return on_cores(runtime, *data, order);
+        return on_cores(runtime, *data, options);
       };
-      peers.push_back(checked(order == ColumnOrder::natural ? "qr_batch" : "qr_batch, sqrd", run, [data, order] {
-        const double error = order == ColumnOrder::natural ? data->error() : 0;
+      peers.push_back(checked(name, run, [data, natural = options.order == ColumnOrder::natural] {
+        const double error = natural ? data->error() : 0;
         if (!(error <= 1)) throw WrongResult(fmt::format("bench mimo: R^H R is not A^H A, by {:.2e} bounds", error));
         return error;
       }));

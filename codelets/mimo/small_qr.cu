@@ -51,7 +51,7 @@ void SmallQr<F>::cuda(CudaContext& context, const Args& args, InOut<F> a, InOut<
                       Out<int> info, Scratch<F> work) {
   if (info.cols == 0) return;
   const index_t size = a.rows > args.cols ? a.rows : args.cols;
-  if (!mimo::lanes_factor(args.order, a.rows, args.cols))
+  if (!mimo::lanes_factor(args.order, args.rotations, a.rows, args.cols))
     mimo::factor<F><<<static_cast<unsigned>(ceil_div(info.cols, mimo::threads)), mimo::threads, 0, context.stream()>>>(
         args, a, b, tau, order, info, work,
         mimo::OneQr<typename mimo::NumberFor<F>::type>::work_size(a.rows, args.cols));

@@ -9,8 +9,8 @@ namespace tesela::kernels::mimo {
 
 inline constexpr index_t most_lane_size = 16;
 
-TESELA_BOTH inline bool lanes_factor(ColumnOrder order, index_t m, index_t n) {
-  return m <= most_lane_size && n <= most_lane_size &&
+TESELA_BOTH inline bool lanes_factor(ColumnOrder order, bool rotations, index_t m, index_t n) {
+  return !rotations && m <= most_lane_size && n <= most_lane_size &&
          (order == ColumnOrder::natural || order == ColumnOrder::sqrd || order == ColumnOrder::mmse_sqrd);
 }
 

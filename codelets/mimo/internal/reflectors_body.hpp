@@ -43,34 +43,38 @@ TESELA_BOTH void apply_reflector(index_t m, P v, Element<P> tau, Q y) {
   for (index_t i = 1; i < m; ++i) y[i] -= F(v[i]) * sum;
 }
 
+/// Of the columns k … that are left, rows k …, the one of which least is left becomes the k-th (Wubben et al., 2001:
+/// SQRD).
+template <class P>
+TESELA_BOTH void bring_least(index_t m, index_t n, index_t k, P a, int* order, index_t order_step) {
+  using F = Element<P>;
+  index_t next = k;
+  RealOf<F> least = 0;
+  for (index_t j = k; j < n; ++j) {
+    RealOf<F> left = 0;
+    for (index_t i = k; i < m; ++i) left += norm(F(a[i + j * m]));
+    if (j == k || left < least) next = j, least = left;
+  }
+  if (next == k) return;
+  for (index_t i = 0; i < m; ++i) {
+    const F kept = a[i + k * m];
+    a[i + k * m] = a[i + next * m];
+    a[i + next * m] = kept;
+  }
+  const int kept = order[k * order_step];
+  order[k * order_step] = order[next * order_step];
+  order[next * order_step] = kept;
+}
+
 /// A P = Q R of a, m x n: R above and on the diagonal, reflectors below, min(m, n) of tau. order[k] is the column of A
-/// that is now the k-th; it is given where there is one already. `sorted`: of the columns that are left, the one of
-/// which least is left comes next (Wubben et al., 2001: SQRD).
+/// that is now the k-th; it is given where there is one already. `sorted`: bring_least() before each step.
 template <class P>
 TESELA_BOTH __attribute__((noinline)) void reflect(index_t m, index_t n, P a, P tau, int* order, index_t order_step,
                                                    bool sorted) {
   using F = Element<P>;
   const index_t steps = m < n ? m : n;
   for (index_t k = 0; k < steps; ++k) {
-    if (sorted) {
-      index_t next = k;
-      RealOf<F> least = 0;
-      for (index_t j = k; j < n; ++j) {
-        RealOf<F> left = 0;
-        for (index_t i = k; i < m; ++i) left += norm(F(a[i + j * m]));
-        if (j == k || left < least) next = j, least = left;
-      }
-      if (next != k) {
-        for (index_t i = 0; i < m; ++i) {
-          const F kept = a[i + k * m];
-          a[i + k * m] = a[i + next * m];
-          a[i + next * m] = kept;
-        }
-        const int kept = order[k * order_step];
-        order[k * order_step] = order[next * order_step];
-        order[next * order_step] = kept;
-      }
-    }
+    if (sorted) bring_least(m, n, k, a, order, order_step);
     tau[k] = make_reflector(m - k, a + (k + k * m));
     for (index_t j = k + 1; j < n; ++j) apply_reflector(m - k, a + (k + k * m), conj(F(tau[k])), a + (k + j * m));
   }

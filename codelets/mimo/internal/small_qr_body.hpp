@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tesela/codelets/mimo/internal/channel_body.hpp>
+#include <tesela/codelets/mimo/internal/rotations_body.hpp>
 #include <tesela/codelets/mimo/small_qr.hpp>
 
 // One of SmallQr's matrices. Internal to codelets/mimo.
@@ -22,6 +23,7 @@ template <class F>
 struct OneQr {
   index_t m, n, right;
   ColumnOrder order;
+  bool rotations;
   double n0;
   F* a;
   index_t lda;
@@ -63,12 +65,20 @@ struct OneQr {
                   true, m, n, copy, T(0), more, columns);
     for (index_t k = 0; k < n; ++k)
       for (index_t i = 0; i < m; ++i) q[i + k * m] = copy[i + places[k] * m];
-    reflect(m, n, q, tau, places, 1, sorted);
+    if (rotations) {
+      rotate_columns(m, n, q, places, sorted);
+      for (index_t k = 0; k < m && k < n; ++k) tau[k] = number<F>(0);
+    } else {
+      reflect(m, n, q, tau, places, 1, sorted);
+    }
     for (index_t j = 0; j < n; ++j)
       for (index_t i = 0; i < m; ++i) a[i + j * lda] = i <= j ? up(q[i + j * m]) : q[i + j * m];
     for (index_t j = 0; j < right; ++j) {
       for (index_t i = 0; i < m; ++i) y[i] = i < given ? b[i + j * ldb] : number<F>(0);
-      apply_adjoint(m, n, q, tau, y);
+      if (rotations)
+        apply_rotations(m, n, q, y);
+      else
+        apply_adjoint(m, n, q, tau, y);
       for (index_t i = 0; i < m; ++i) b[i + j * ldb] = y[i];
     }
   }
@@ -88,6 +98,7 @@ TESELA_BOTH OneQr<typename NumberFor<F>::type> one_qr(const typename SmallQr<F>:
           args.cols,
           args.right,
           args.order,
+          args.rotations,
           args.n0,
           reinterpret_cast<N*>(a.data + k * args.cols * a.ld),
           a.ld,

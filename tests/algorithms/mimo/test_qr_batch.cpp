@@ -3,6 +3,7 @@
 #include "tests/support/shared_runtime.hpp"
 #include <tesela/algorithms/mimo/mimo_channel.hpp>
 #include <tesela/algorithms/mimo/qr_batch.hpp>
+#include <tesela/codelets/givens/rotation.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>
 
@@ -40,6 +41,7 @@ struct Batch {
   HostMatrix<F> a, b, packed, transformed, tau;
   HostMatrix<int> order;
   std::vector<QrBatchFailure> failures;
+  bool rotations;
 };
 
 /// Factors `count` matrices of h rows, of that kind, with right-hand sides.
@@ -60,7 +62,8 @@ Batch<F> factor(index_t h, index_t n, index_t count, index_t right, const QrBatc
              {},
              HostMatrix<F>(k, count),
              HostMatrix<int>(n, count),
-             {}};
+             {},
+             options.rotations};
   const auto from = random_channels<double>({n, h, count, 1}, parse_channel("test", kind), 4);
   for (index_t j = 0; j < p.a.cols(); ++j)
     for (index_t i = 0; i < m; ++i)
@@ -84,11 +87,31 @@ Batch<F> factor(index_t h, index_t n, index_t count, index_t right, const QrBatc
   return p;
 }
 
-/// ||A P - Q R|| and ||b - Q (Q^H b)||, relative, of matrix k: Q from the reflectors, in double.
+/// What QrBatchOptions::rotations says of a stored number, in double: c and s.
+template <class F>
+std::pair<double, Number> unpacked(F stored) {
+  const Number rho(stored);
+  const double size = std::abs(rho);
+  if (size > 0.9 && size < 1.1) return {0, rho / size};
+  if (size < 1) return {std::sqrt(1 - 4 * size * size), 2.0 * rho};
+  if (std::is_floating_point_v<F>) return {2 / rho.real(), std::sqrt(1 - 4 / (size * size))};
+  return {2 / size, rho / size * std::sqrt(1 - 4 / (size * size))};
+}
+
+/// ||A P - Q R|| and ||b - Q (Q^H b)||, relative, of matrix k: Q from the reflectors or rotations, in double.
 template <class F>
 void check(const Batch<F>& p, index_t k) {
   const index_t m = p.m, n = p.n, steps = std::min(m, n);
   const auto back = [&](std::vector<Number> y) {
+    for (index_t s = steps - 1; p.rotations && s >= 0; --s)
+      for (index_t i = m - 1; i > s; --i) {
+        const auto [c, sine] = unpacked(p.packed(i, k * n + s));
+        Number &upper = y[std::size_t(s)], &lower = y[std::size_t(i)];
+        const Number above = c * upper - sine * lower;
+        lower = std::conj(sine) * upper + c * lower;
+        upper = above;
+      }
+    if (p.rotations) return y;
     for (index_t s = steps - 1; s >= 0; --s) {
       Number sum = y[std::size_t(s)];
       for (index_t i = s + 1; i < m; ++i) sum += std::conj(Number(p.packed(i, k * n + s))) * y[std::size_t(i)];
@@ -130,8 +153,14 @@ void check(const Batch<F>& p) {
 }
 
 std::vector<QrBatchOptions> every_order() {
-  return {{ColumnOrder::natural, 0}, {ColumnOrder::norm, 0},        {ColumnOrder::sqrd, 0},
-          {ColumnOrder::vblast, 0},  {ColumnOrder::mmse_sqrd, 0.1}, {ColumnOrder::mmse_vblast, 0.1}};
+  std::vector<QrBatchOptions> all;
+  for (const bool rotations : {false, true})
+    for (const ColumnOrder order : {ColumnOrder::natural, ColumnOrder::norm, ColumnOrder::sqrd, ColumnOrder::vblast})
+      all.push_back({order, 0, rotations});
+  for (const bool rotations : {false, true})
+    for (const ColumnOrder order : {ColumnOrder::mmse_sqrd, ColumnOrder::mmse_vblast})
+      all.push_back({order, 0.1, rotations});
+  return all;
 }
 
 }  // namespace
@@ -142,17 +171,18 @@ TEMPLATE_TEST_CASE("qr_batch: every shape and order, right-hand sides inside", "
   for (const auto& [m, n] : {std::pair<index_t, index_t>{1, 1}, {4, 4}, {5, 2}, {2, 5}, {3, 1}, {1, 3}, {16, 8}})
     for (const QrBatchOptions& options : every_order())
       for (const index_t right : {0, 2}) {
-        CAPTURE(m, n, right, int(options.order));
+        CAPTURE(m, n, right, int(options.order), options.rotations);
         check(factor<F>(m, n, 15, right, options));
       }
-  check(factor<F>(128, 32, 2, 1, {ColumnOrder::mmse_vblast, 0.01}));
+  for (const bool rotations : {false, true})
+    check(factor<F>(128, 32, 2, 1, {ColumnOrder::mmse_vblast, 0.01, rotations}));
   for (const char* const kind : {"zero", "rank:1", "kappa:1e8"})
     for (const QrBatchOptions& options : every_order()) check(factor<F>(6, 4, 3, 1, options, kind));
   const double high = sizeof(F) % 16 != 0 && eps<F> > 1e-10 ? 1e36 : 1e300;
   const double fits = eps<F> > 1e-10 ? 1e36 : high;
   for (const double scale : {fits, 1 / fits})
     for (const ColumnOrder order : {ColumnOrder::natural, ColumnOrder::sqrd, ColumnOrder::vblast})
-      check(factor<F>(5, 3, 4, 1, {order, 0}, "rayleigh", scale));
+      for (const bool rotations : {false, true}) check(factor<F>(5, 3, 4, 1, {order, 0, rotations}, "rayleigh", scale));
 }
 
 TEST_CASE("qr_batch: sqrd takes the column of which least is left, vblast leaves the best one to the end") {
@@ -199,11 +229,27 @@ TEST_CASE("qr_batch: sqrd takes the column of which least is left, vblast leaves
 }
 
 TEST_CASE("qr_batch names a matrix that is not finite, and the others do not notice") {
-  const auto p = factor<double>(4, 3, 20, 1, {ColumnOrder::sqrd, 0}, "rayleigh", 1, 7, runtime(), 9);
-  REQUIRE(p.failures.size() == 1);
-  CHECK((p.failures[0].matrix == 9 && p.failures[0].row == 1 && p.failures[0].column == 1));
-  for (index_t k = 0; k < 20; ++k)
-    if (k != 9) check(p, k);
+  for (const bool rotations : {false, true}) {
+    const auto p = factor<double>(4, 3, 20, 1, {ColumnOrder::sqrd, 0, rotations}, "rayleigh", 1, 7, runtime(), 9);
+    REQUIRE(p.failures.size() == 1);
+    CHECK((p.failures[0].matrix == 9 && p.failures[0].row == 1 && p.failures[0].column == 1));
+    for (index_t k = 0; k < 20; ++k)
+      if (k != 9) check(p, k);
+  }
+}
+
+TEST_CASE("qr_batch: real rotations are those of the Givens kernels, and R is that of reflectors but for signs") {
+  const auto turned = factor<double>(5, 3, 4, 0, {ColumnOrder::natural, 0, true}),
+             reflected = factor<double>(5, 3, 4, 0, {ColumnOrder::natural, 0});
+  for (index_t k = 0; k < 4; ++k) {
+    const auto first = kernels::givens(turned.a(0, 3 * k), turned.a(1, 3 * k));
+    CHECK(turned.packed(1, 3 * k) == first.rho);
+    for (index_t j = 0; j < 3; ++j) {
+      CHECK(turned.tau(j, k) == 0);
+      for (index_t i = 0; i <= j; ++i)
+        CHECK(std::abs(std::abs(turned.packed(i, 3 * k + j)) - std::abs(reflected.packed(i, 3 * k + j))) < 1e-13);
+    }
+  }
 }
 
 TEST_CASE("qr_batch refuses other shapes") {

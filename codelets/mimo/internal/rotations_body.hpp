@@ -1,0 +1,90 @@
+#pragma once
+
+#include <tesela/codelets/givens/rotation.hpp>
+#include <tesela/codelets/mimo/internal/reflectors_body.hpp>
+
+// QR factorizations of small matrices by plane rotations, one matrix a thread, without gaps between columns: what
+// reflectors_body.hpp does by reflectors. Internal to codelets/mimo.
+
+namespace tesela::kernels::mimo {
+
+/// upper' = c upper + s lower, lower' = c lower - conj(s) upper, c real and not negative where s is complex. One number
+/// rho stands for it, in place of what it made zero: of real numbers pack()'s; of complex ones that of (c, |s|) times
+/// the phase of s.
+template <class F>
+struct PlaneRotation {
+  using T = RealOf<F>;
+  T c = 1;
+  F s{};
+
+  TESELA_BOTH void operator()(F& upper, F& lower) const {
+    const F above = c * upper + s * lower;
+    lower = c * lower - conj(s) * upper;
+    upper = above;
+  }
+
+  /// Makes `lower` zero, but for rho, which it then is.
+  TESELA_BOTH static PlaneRotation annihilate(F& upper, F& lower) {
+    if constexpr (NumberOf<F>::complex) {
+      const Polar a(upper), b(lower);
+      const Annihilation<T> of_sizes = givens(a.size, b.size);
+      const F phase = a.phase * conj(b.phase);
+      upper = of_sizes.r * a.phase;
+      lower = of_sizes.rho * phase;
+      return {of_sizes.rotation.c, of_sizes.rotation.s * phase};
+    } else {
+      const Annihilation<F> x = givens(upper, lower);
+      upper = x.r, lower = x.rho;
+      return {x.rotation.c, x.rotation.s};
+    }
+  }
+
+  TESELA_BOTH static PlaneRotation of(F rho) {
+    if constexpr (NumberOf<F>::complex) {
+      const Polar x(rho);
+      // Nothing between lies but 1, for (0, 1), which rounding of the phase may have moved.
+      const Rotation<T> sizes = unpack(x.size > T(0.5) && x.size < T(2) ? T(1) : x.size);
+      return {sizes.c, sizes.s * x.phase};
+    } else {
+      const Rotation<F> x = unpack(rho);
+      return {x.c, x.s};
+    }
+  }
+
+ private:
+  /// Of any size: nothing is squared that could vanish. Zero has the phase 1.
+  struct Polar {
+    T size = 0;
+    F phase{1, 0};
+    TESELA_BOTH explicit Polar(F x) {
+      const T largest = size_of(x);
+      if (largest == 0) return;
+      const F part = x / largest;
+      const T length = std::sqrt(norm(part));
+      size = largest * length;
+      phase = part / length;
+    }
+  };
+};
+
+/// A P = Q R of a, m x n: R above and on the diagonal, below it the rotations that make Q^H, column by column, row k
+/// with the rows below it in turn. `order` and `sorted` as for reflect().
+template <class F>
+TESELA_BOTH __attribute__((noinline)) void rotate_columns(index_t m, index_t n, F* a, int* order, bool sorted) {
+  for (index_t k = 0; k < (m < n ? m : n); ++k) {
+    if (sorted) bring_least(m, n, k, a, order, 1);
+    for (index_t i = k + 1; i < m; ++i) {
+      const PlaneRotation<F> turn = PlaneRotation<F>::annihilate(a[k + k * m], a[i + k * m]);
+      for (index_t j = k + 1; j < n; ++j) turn(a[k + j * m], a[i + j * m]);
+    }
+  }
+}
+
+/// y becomes Q^H y.
+template <class F>
+TESELA_BOTH void apply_rotations(index_t m, index_t n, const F* a, F* y) {
+  for (index_t k = 0; k < (m < n ? m : n); ++k)
+    for (index_t i = k + 1; i < m; ++i) PlaneRotation<F>::of(a[i + k * m])(y[k], y[i]);
+}
+
+}  // namespace tesela::kernels::mimo
