@@ -26,12 +26,14 @@ struct PlaneRotation {
   /// Makes `lower` zero, but for rho, which it then is.
   TESELA_BOTH static PlaneRotation annihilate(F& upper, F& lower) {
     if constexpr (NumberOf<F>::complex) {
+      if (size_of(lower) == 0) return {};
       const Polar a(upper), b(lower);
       const Annihilation<T> of_sizes = givens(a.size, b.size);
       const F phase = a.phase * conj(b.phase);
-      upper = of_sizes.r * a.phase;
+      const PlaneRotation turn{of_sizes.rotation.c, of_sizes.rotation.s * phase};
+      upper = turn.c * upper + turn.s * lower;  // of sizes and phases it would drift, a rounding each time
       lower = of_sizes.rho * phase;
-      return {of_sizes.rotation.c, of_sizes.rotation.s * phase};
+      return turn;
     } else {
       const Annihilation<F> x = givens(upper, lower);
       upper = x.r, lower = x.rho;

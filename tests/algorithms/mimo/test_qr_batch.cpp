@@ -252,6 +252,23 @@ TEST_CASE("qr_batch: real rotations are those of the Givens kernels, and R is th
   }
 }
 
+TEST_CASE("qr_batch: a rotation that has nothing to do leaves all as it is") {
+  constexpr index_t m = 40, count = 50;
+  HostMatrix<Number> a = HostMatrix<Number>::zeros(m, count), tau(1, count);
+  HostMatrix<int> order(1, count);
+  for (index_t k = 0; k < count; ++k) a(0, k) = Number(std::sin(double(k + 1)), std::cos(double(3 * k)));
+  const HostMatrix<Number> given = a.clone();
+  {
+    const auto A = TileMatrix<Number>::map(runtime(), a.data(), m, count, m, {m, count}),
+               Tau = TileMatrix<Number>::map(runtime(), tau.data(), 1, count, 1, {1, count});
+    const auto Order = TileMatrix<int>::map(runtime(), order.data(), 1, count, 1, {1, count});
+    Graph g(runtime());
+    CHECK(qr_batch(g, A, Tau, Order, nullptr, {.rotations = true}).empty());
+  }
+  for (index_t k = 0; k < count; ++k)
+    for (index_t i = 0; i < m; ++i) CHECK(a(i, k) == given(i, k));
+}
+
 TEST_CASE("qr_batch refuses other shapes") {
   Graph g(runtime());
   const auto refused = [&](Shape a, Shape tau, Shape order, QrBatchOptions options = {}) {
