@@ -29,9 +29,13 @@ template <class T>
 index_t certify(Graph& g, const SineToeplitz<T>& A, const CountedRange& range, std::vector<Claim>& claims,
                 index_t* counts, const CountOptions& options = {});
 
+/// How many claims pin() takes: where LAPACK finds everything again sooner, few; at large orders nothing else is left,
+/// and a hundred counts take a part of the time that the search takes.
+constexpr std::size_t most_pinned(index_t n) { return n > 16384 ? static_cast<std::size_t>(n / 256) : 64; }
+
 /// Certified claims whose error is above `enough` are pinned down by counting: where they are for certain is halved
 /// again and again to half of `enough`, or four resolutions, and value, radius and error become those of the piece that
-/// is left. Not more than 64 of them: there are cheaper ways then. Of others a radius above `widest` becomes their
+/// is left. Not where there are more than most_pinned(). Of others a radius above `widest` becomes their
 /// error, which is a radius too.
 template <class T>
 void pin(Graph& g, const SineToeplitz<T>& A, std::vector<Claim>& claims, double enough, double widest, index_t* counts,

@@ -1,5 +1,6 @@
 #include <tesela/algorithms/toeplitz/internal/inverse_queue.hpp>
 #include <tesela/algorithms/toeplitz/internal/lanczos_group.hpp>
+#include <tesela/algorithms/toeplitz/internal/toeplitz_certificate.hpp>
 #include <tesela/algorithms/toeplitz/internal/toeplitz_points.hpp>
 #include <tesela/algorithms/toeplitz/internal/toeplitz_search.hpp>
 
@@ -142,7 +143,7 @@ class Search {
       // What the last attempt leaves is taken where LAPACK can do better afterwards, else the interval is divided.
       const bool last =
           run.job.attempt + 1 >= options_.max_attempts && (!options_.divide || matrix_.n() <= largest_dense);
-      if (vague == lost || (!last && vague > (pins_ ? std::min(most_of_a_run, most_left - left_) : 0))) {
+      if (vague == lost || (!last && vague > (pins_ ? std::min(most_of_a_run, most_left() - left_) : 0))) {
         retry(run.job);
       } else {
         left_ += vague;
@@ -197,8 +198,11 @@ class Search {
   Graph& graph_;
   const SineToeplitz<T>& matrix_;
   const SpectrumOptions& options_;
-  // Pairs left for counts: of one run, and of all (judge_search pins 64).
-  static constexpr index_t most_of_a_run = 3, most_left = 40, lost = std::numeric_limits<index_t>::max();
+  /// Pairs left for counts, of all runs: more may turn out to be vague.
+  index_t most_left() const { return static_cast<index_t>(most_pinned(matrix_.n())) * 5 / 8; }
+
+  static constexpr index_t most_of_a_run = 3;  // of those
+  static constexpr index_t lost = std::numeric_limits<index_t>::max();
 
   SpectrumBounds bounds_;
   bool pins_;  // judge_search will
