@@ -115,7 +115,8 @@ AnyArray eigh_toeplitz(nb::handle c_given, bool eigvals_only, const ByIndex& by_
       }
       if (!spectrum.good()) {
         none.problem = std::to_string(spectrum.values.size()) + " of " + std::to_string(spectrum.expected) +
-                       " eigenvalues found, " + std::to_string(spectrum.uncertain) + " of them uncertain";
+                       " eigenvalues found, " + std::to_string(spectrum.uncertain) + " of them uncertain" +
+                       (spectrum.moved.good() ? "" : "; an end of the range is too near to many eigenvalues");
         return none;
       }
       return part_of(spectrum, first, positions ? static_cast<std::size_t>(positions->size()) : spectrum.values.size());

@@ -168,6 +168,9 @@ CountedRange count_ends(Graph& g, const SineToeplitz<T>& A, double low, double h
   if (from > -bound) range.low = counted.front();
   if (to < bound) range.high = counted.back();
   range.empty = range.low && range.high && !(range.low->shift < range.high->shift);
+  const double width = std::min(to, bound) - std::max(from, -bound);
+  for (std::size_t i = 0; i < points.size(); ++i)
+    if (counted[i].nudged) range.moved = std::max(range.moved, (points[i] - counted[i].shift) / width);
   return range;
 }
 

@@ -80,9 +80,13 @@ struct Spectrum {
   Measured residual;      ///< the largest residual
   Measured error;         ///< how far a value may be from its eigenvalue, given all residuals and gaps
   index_t uncertain = 0;  ///< values that residuals and counts do not show to be eigenvalues of their own
-  /// As many as there are, each certain, residuals and errors within their bounds.
+  /// Of a range: how far down one of its ends was moved, to where it could be counted, relative to the range. Of the
+  /// eigenvalues there nobody knows on which side they are.
+  Measured moved;
+  /// As many as there are, each certain, residuals and errors within their bounds, in the range that was asked for.
   bool good() const {
-    return static_cast<index_t>(values.size()) == expected && uncertain == 0 && residual.good() && error.good();
+    return static_cast<index_t>(values.size()) == expected && uncertain == 0 && residual.good() && error.good() &&
+           moved.good();
   }
 };
 

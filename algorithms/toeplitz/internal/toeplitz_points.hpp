@@ -19,6 +19,7 @@ std::vector<Inertia> count_at(Graph& g, const SineToeplitz<T>& A, std::span<cons
 struct CountedRange {
   std::optional<Inertia> low, high;
   bool empty = false;  ///< beyond the spectrum
+  double moved = 0;    ///< how far down an end was moved, relative to what the user's ends are apart
 };
 template <class T>
 CountedRange count_ends(Graph& g, const SineToeplitz<T>& A, double low, double high, index_t* counts,

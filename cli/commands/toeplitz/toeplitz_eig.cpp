@@ -43,6 +43,7 @@ void report_errors(const Options& o, const SpectrumOptions& asked, const Spectru
   report.check("max_ritz_residual", s.residual);
   report.check("error_bound", s.error);
   report.check("uncertain", Measured{static_cast<double>(s.uncertain), 0});
+  if (std::isfinite(asked.low) || std::isfinite(asked.high)) report.check("range_moved", s.moved);
   if (o.check && n <= largest_dense) {
     const bool missing = static_cast<index_t>(s.values.size()) != s.expected;
     const bool some = asked.smallest > 0 || asked.largest > 0;

@@ -380,6 +380,26 @@ TEST_CASE("a range that is narrow beside the matrix holds its own eigenvalues, n
     }
 }
 
+TEST_CASE("a range whose end was moved past eigenvalues is no good spectrum") {
+  Runtime runtime({.gpus = 0});
+  Graph g(runtime);
+  constexpr index_t n = 600;
+  // Tridiagonal; the whole spectrum is 735 resolutions wide, and at 1e4 far more.
+  for (const double diagonal : {1e12, 1e4}) {
+    std::vector<double> t(n, 0.0);
+    t[0] = diagonal, t[1] = -1;
+    const auto exact = [&](int k) { return diagonal - 2 * std::cos(std::numbers::pi * (k + 1) / (n + 1)); };
+    for (const auto& [first, last] : {std::pair{100, 200}, {10, 300}, {0, 599}}) {
+      SpectrumOptions options{.low = exact(first) - 1e-6, .high = exact(last) - 1e-6};
+      options.method = SpectrumMethod::lanczos;
+      const Spectrum<double> s = toeplitz_spectrum<double>(g, t, options);
+      CAPTURE(diagonal, first, last, s.values.size(), s.moved.error);
+      CHECK((static_cast<int>(s.values.size()) == last - first || !s.good()));
+      if (diagonal < 1e5) CHECK(s.good());
+    }
+  }
+}
+
 TEST_CASE("a wrong count of Levinson's recursion makes no certain eigenvalue") {
   Runtime runtime({.gpus = 0});
   constexpr index_t n = 100;
