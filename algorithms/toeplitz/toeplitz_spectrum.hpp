@@ -61,7 +61,8 @@ struct SpectrumShortage {
 template <class T>
 struct Spectrum {
   std::vector<double> values;     ///< ascending
-  std::vector<double> residuals;  ///< ||T x - lambda x||_2 of each, measured in the sine basis; of a cluster its width
+  std::vector<double> residuals;  ///< ||T x - lambda x||_2 of each, measured in the sine basis; of a cluster its width,
+                                  ///< and of a value that counts had to make sure of how far off it may be
   std::vector<signed char> symmetry;     ///< 1: J x = x, -1: J x = -x
   std::optional<TileMatrix<T>> vectors;  ///< n x values.size(), a column each in tiles of whole ones, if wanted
   index_t expected = 0;                  ///< by inertia
