@@ -114,6 +114,7 @@ class alignas(64) Data {
   mutable void* handle_ = nullptr;
   std::uint32_t rows_, cols_;
   std::uint32_t slot_ = 0;      // among RuntimeState::versions; 0 while nobody received it
+  std::uint16_t messages_ = 0;  // that all ranks sent each other of it, modulo 2^16
   std::int8_t home_rank_ = -1;  // whose memory alone it is at home in; -1: each rank's that has one
   bool has_home_;
   std::atomic<bool> has_value_;

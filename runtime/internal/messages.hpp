@@ -27,7 +27,8 @@ class Messages {
 
   using Done = void (*)(void*);
   /// Sends a handle's contents once the tasks before have written them; receive() is one more task that writes it. Both
-  /// return at once and call done(argument) in the end, where it is not null. Those of one tag arrive in order.
+  /// return at once and call done(argument) in the end, where it is not null. No two on their way have the same tag:
+  /// StarPU orders what one handle waits for alone, and each receive() may have a handle of its own.
   virtual void send(void* handle, int to, std::int64_t tag, int priority, Done done, void* argument) = 0;
   virtual void receive(void* handle, int from, std::int64_t tag, int priority, Done done, void* argument) = 0;
 

@@ -120,13 +120,11 @@ class LocalMessages final : public Messages {
     auto* const receiving = new Receiving{message(handle, from, tag, done, argument)};
     {
       const std::lock_guard lock(mutex_);
-      Tray& tray = trays_[{from, tag}];
-      if (tray.offers.empty()) {
-        tray.wanted.push_back(receiving);
-      } else {
-        receiving->offer = tray.offers.front();
+      if (const auto early = offers_.extract({from, tag})) {
+        receiving->offer = early.mapped();
         receiving->offered = true;
-        tray.offers.pop_front();
+      } else {
+        wanted_.emplace(std::pair(from, tag), receiving);
       }
     }
     begin(*receiving, STARPU_W, [this, receiving] {
@@ -137,12 +135,6 @@ class LocalMessages final : public Messages {
   }
 
  private:
-  /// What is offered and wanted under one tag, each in its order.
-  struct Tray {
-    std::deque<Receiving*> wanted;
-    std::deque<Note> offers;
-  };
-
   /// Between GPUs what is large, from memory to memory; small things have been brought to the host as fast.
   Message message(void* data, int other, std::int64_t tag, Done done, void* argument) const {
     constexpr std::size_t large = 1 << 15;
@@ -204,11 +196,10 @@ class LocalMessages final : public Messages {
   void take_offer(const Note& note) {
     Receiving* receiving = note.receiving;
     if (receiving == nullptr) {
-      const auto place = trays_.try_emplace({static_cast<int>(note.from), note.tag}).first;
-      if (place->second.wanted.empty()) return place->second.offers.push_back(note);
-      receiving = place->second.wanted.front();
-      place->second.wanted.pop_front();
-      if (place->second.wanted.empty()) trays_.erase(place);
+      const std::pair key(static_cast<int>(note.from), note.tag);
+      const auto wanted = wanted_.extract(key);
+      if (!wanted) return void(offers_.emplace(key, note));
+      receiving = wanted.mapped();
     }
     receiving->offer = note;
     receiving->offered = true;
@@ -304,7 +295,8 @@ class LocalMessages final : public Messages {
   std::mutex mutex_;
   std::condition_variable changed_, jobs_there_;
   std::deque<std::function<void()>> jobs_;
-  std::map<std::pair<int, std::int64_t>, Tray> trays_;
+  std::map<std::pair<int, std::int64_t>, Receiving*> wanted_;
+  std::map<std::pair<int, std::int64_t>, Note> offers_;
   std::size_t unfinished_ = 0;
   bool ends_ = false;
 };

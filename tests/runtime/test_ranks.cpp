@@ -81,21 +81,22 @@ TEST_CASE("random tasks on the tiles of all ranks", "[.rank]") {
           for (index_t p = 0; p < edge; ++p) change(alone(row * edge + p, col * edge + q));
       };
       double& b_ij = b[static_cast<std::size_t>(i + j * tiles)];
+      const Priority any{static_cast<int>(random() % 4)};
       switch (random() % 5) {
         case 0:
-          g.insert<Affine<double>>({0.5, 1}, A(i, j));
+          g.insert<Affine<double>>(any, {0.5, 1}, A(i, j));
           each(i, j, [](double& a) { a = 0.5 * a + 1; });
           break;
         case 1:
-          g.insert<Add>({}, B(i, j), A(k, l));
+          g.insert<Add>(any, {}, B(i, j), A(k, l));
           each(k, l, [&](double& a) { a += b_ij; });
           break;
         case 2:
-          g.insert<Affine<double>>({-0.25, 2}, B(i, j));
+          g.insert<Affine<double>>(any, {-0.25, 2}, B(i, j));
           b_ij = -0.25 * b_ij + 2;
           break;
         case 3:
-          g.insert<AddAnyOrder<double>>({3}, A(i, j));
+          g.insert<AddAnyOrder<double>>(any, {3}, A(i, j));
           each(i, j, [](double& a) { a += 3; });
           break;
         default:
@@ -110,6 +111,35 @@ TEST_CASE("random tasks on the tiles of all ranks", "[.rank]") {
   // The matrix's end brought it home, on each rank.
   for (index_t j = 0; j < size; ++j)
     for (index_t i = 0; i < size; ++i) CHECK(mapped(i, j) == alone(i, j));
+}
+
+TEST_CASE("a task reads its version of a tile though others arrive earlier", "[ranks]") {
+  require_ranks();
+  for (const char* copies : {"1", "0"}) {
+    const Outcome all =
+        case_on_ranks(2, "versions of a tile that urgent tasks and others read", {"TESELA_LOCAL_COPIES", copies});
+    INFO(all.out << all.err);
+    CHECK(all.code == 0);
+  }
+}
+
+TEST_CASE("versions of a tile that urgent tasks and others read", "[.rank]") {
+  Runtime runtime;
+  Graph g(runtime);
+  constexpr index_t versions = 2000;
+  HostMatrix<double> read = HostMatrix<double>::zeros(1, 2 * versions);
+  const TileMatrix<double> B(runtime, 1, 1, {1, 1});
+  g.insert<Set<double>>({0}, B(0, 0));
+  {
+    const auto A = TileMatrix<double>::map(runtime, read.data(), 1, 2 * versions, 1, {1, 1});
+    for (index_t k = 0; k < versions; ++k) {
+      g.insert<Affine<double>>({1, 1}, B(0, 0));
+      g.insert<Add>(k % 2 == 0 ? Priority{} : urgent, {}, B(0, 0), A(0, 2 * k + 1));  // on rank 1
+    }
+    CHECK(g.wait().ok());
+  }
+  if (runtime.rank() == 1)
+    for (index_t k = 0; k < versions; ++k) CHECK(read(0, 2 * k + 1) == static_cast<double>(k + 1));
 }
 
 TEST_CASE("a status is the first in the order of their making, on all ranks", "[ranks]") {
