@@ -41,7 +41,7 @@ std::vector<QrBatchFailure> qr_batch(Graph& g, const TileMatrix<F>& A, const Til
   const TileMatrix<F> nothing(g.runtime(), 1, 1, {1, 1}, "no B");
   const F zero{};
   nothing.copy_from(&zero, 1);
-  const index_t each = kernels::SmallQr<F>::work_size(options.order, options.rotations, m, n);
+  const index_t each = kernels::SmallQr<F>::work_size(options.order, m, n);
   const bool needed = each > 0 && g.runtime().gpus() > 0;
   const auto work = g.scratch<F>(std::max<index_t>(each, 1), needed ? std::min(together, count) : 1);
   for (index_t t = 0; t < order.nt(); ++t)

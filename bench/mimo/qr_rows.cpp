@@ -112,8 +112,7 @@ class DeviceQr {
   }
   double ours(const QrBatchOptions& options) {
     begin();
-    const index_t n = data_.n, count = data_.count,
-                  each = kernels::SmallQr<F>::work_size(options.order, options.rotations, n, n);
+    const index_t n = data_.n, count = data_.count, each = kernels::SmallQr<F>::work_size(options.order, n, n);
     const DeviceMemory work(static_cast<std::size_t>(std::max<index_t>(each * count, 1)) * sizeof(F));
     const double seconds = event_seconds([&](CUstream_st*) {
       CudaContext context("bench mimo");

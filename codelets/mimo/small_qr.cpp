@@ -5,9 +5,8 @@
 namespace tesela::kernels {
 
 template <class F>
-index_t SmallQr<F>::work_size(ColumnOrder order, bool rotations, index_t m, index_t n) {
-  return mimo::lanes_factor(order, rotations, m, n) ? 0
-                                                    : mimo::OneQr<typename mimo::NumberFor<F>::type>::work_size(m, n);
+index_t SmallQr<F>::work_size(ColumnOrder order, index_t m, index_t n) {
+  return mimo::lanes_factor(order, m, n) ? 0 : mimo::OneQr<typename mimo::NumberFor<F>::type>::work_size(m, n);
 }
 
 template <class F>

@@ -23,7 +23,7 @@ inline constexpr int present = S * sizeof(F) <= 32    ? 8
                                : S * sizeof(F) <= 128 ? 4
                                                       : 2;
 
-template <int S, class F>
+template <int S, class F, bool rotations>
 __global__ void __launch_bounds__(warps* warp_lanes, present<S, F>)
     factor_by_lanes(typename SmallQr<F>::Args args, Block<F> a, Block<F> b, Block<F> tau, Block<int> order,
                     Block<int> info) {
@@ -33,14 +33,15 @@ __global__ void __launch_bounds__(warps* warp_lanes, present<S, F>)
   const index_t first = (static_cast<index_t>(blockIdx.x) * warps + w) * (warp_lanes / S);
   if (first >= info.cols) return;
   DeviceWarp warp;
-  lane_qr<S, F>(warp, args, a, b, tau, order, info, first, reinterpret_cast<N*>(room) + w * lane_room<S>);
+  lane_qr<S, F, rotations>(warp, args, a, b, tau, order, info, first, reinterpret_cast<N*>(room) + w * lane_room<S>);
 }
 
 template <int S, class F>
 void launch_lanes(CUstream_st* stream, const typename SmallQr<F>::Args& args, const Block<F>& a, const Block<F>& b,
                   const Block<F>& tau, const Block<int>& order, const Block<int>& info) {
   const index_t blocks = ceil_div(info.cols, static_cast<index_t>(warps * warp_lanes / S));
-  factor_by_lanes<S, F><<<static_cast<unsigned>(blocks), warps * warp_lanes, 0, stream>>>(args, a, b, tau, order, info);
+  auto* const kernel = args.rotations ? &factor_by_lanes<S, F, true> : &factor_by_lanes<S, F, false>;
+  kernel<<<static_cast<unsigned>(blocks), warps * warp_lanes, 0, stream>>>(args, a, b, tau, order, info);
 }
 
 }  // namespace
@@ -51,7 +52,7 @@ void SmallQr<F>::cuda(CudaContext& context, const Args& args, InOut<F> a, InOut<
                       Out<int> info, Scratch<F> work) {
   if (info.cols == 0) return;
   const index_t size = a.rows > args.cols ? a.rows : args.cols;
-  if (!mimo::lanes_factor(args.order, args.rotations, a.rows, args.cols))
+  if (!mimo::lanes_factor(args.order, a.rows, args.cols))
     mimo::factor<F><<<static_cast<unsigned>(ceil_div(info.cols, mimo::threads)), mimo::threads, 0, context.stream()>>>(
         args, a, b, tau, order, info, work,
         mimo::OneQr<typename mimo::NumberFor<F>::type>::work_size(a.rows, args.cols));

@@ -34,8 +34,7 @@ struct SmallQr {
     return unit * matrices *
            (2 * k * (m * n - k * (m + n) / 2 + k * k / 3) + 4 * m * k * static_cast<double>(args.right));
   }
-  static index_t work_size(ColumnOrder order, bool rotations, index_t m,
-                           index_t n);  ///< numbers that a matrix needs on a GPU
+  static index_t work_size(ColumnOrder order, index_t m, index_t n);  ///< numbers that a matrix needs on a GPU
   static void cpu(const Args& args, InOut<F> a, InOut<F> b, Out<F> tau, Out<int> order, Out<int> info, Scratch<F> work);
   static void cuda(CudaContext& context, const Args& args, InOut<F> a, InOut<F> b, Out<F> tau, Out<int> order,
                    Out<int> info, Scratch<F> work);

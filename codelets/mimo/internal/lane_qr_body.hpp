@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tesela/codelets/mimo/internal/lane_reflectors_body.hpp>
+#include <tesela/codelets/mimo/internal/lane_rotations_body.hpp>
 #include <tesela/codelets/mimo/internal/small_qr_body.hpp>
 
 // SmallQr's matrices of up to 16 x 16, by groups of lanes. Internal to codelets/mimo.
@@ -9,8 +9,8 @@ namespace tesela::kernels::mimo {
 
 inline constexpr index_t most_lane_size = 16;
 
-TESELA_BOTH inline bool lanes_factor(ColumnOrder order, bool rotations, index_t m, index_t n) {
-  return !rotations && m <= most_lane_size && n <= most_lane_size &&
+TESELA_BOTH inline bool lanes_factor(ColumnOrder order, index_t m, index_t n) {
+  return m <= most_lane_size && n <= most_lane_size &&
          (order == ColumnOrder::natural || order == ColumnOrder::sqrd || order == ColumnOrder::mmse_sqrd);
 }
 
@@ -80,7 +80,7 @@ struct WarpColumns {
 };
 
 /// What OneQr does, for matrices first … of a warp; `room` is its own, of lane_room<S> numbers.
-template <int S, class F, class Warp>
+template <int S, class F, bool rotations, class Warp>
 TESELA_INLINE void lane_qr(Warp& warp, const typename SmallQr<F>::Args& args, const Block<F>& a, const Block<F>& b,
                            const Block<F>& tau, const Block<int>& order, const Block<int>& info, index_t first,
                            typename NumberFor<F>::type* room) {
@@ -134,9 +134,12 @@ TESELA_INLINE void lane_qr(Warp& warp, const typename SmallQr<F>::Args& args, co
   for (int s = 0; s < S; ++s)
     if (s < steps) {
       if (args.order != ColumnOrder::natural) own.sort(s, n);
-      own.reflect(s);
+      if constexpr (rotations)
+        rotate_column(own, s, m);
+      else
+        own.reflect(s);
     }
-  own.finish();
+  if constexpr (!rotations) own.finish();
 
   for (index_t next = 0; next < args.right; next += S) {
     const index_t left = args.right - next;
@@ -148,7 +151,10 @@ TESELA_INLINE void lane_qr(Warp& warp, const typename SmallQr<F>::Args& args, co
                             args.right};
     N y[S];
     sides.read(warp, room, y);
-    own.adjoint(steps, y);
+    if constexpr (rotations)
+      apply_lane_rotations(own, steps, m, y);
+    else
+      own.adjoint(steps, y);
     sides.rows = m;
     sides.write(warp, room, y);
   }

@@ -23,25 +23,24 @@ struct PlaneRotation {
     upper = above;
   }
 
-  /// Makes `lower` zero, but for rho, which it then is.
-  TESELA_BOTH static PlaneRotation annihilate(F& upper, F& lower) {
+  /// The one that makes `lower` zero and `upper` r. Not inlined, nor is of(): a GPU's registers are for columns.
+  struct Annihilation;
+  TESELA_BOTH __attribute__((noinline)) static Annihilation annihilate(F upper, F lower) {
     if constexpr (NumberOf<F>::complex) {
-      if (size_of(lower) == 0) return {};
+      if (size_of(lower) == 0) return {{}, upper, F{}};
       const Polar a(upper), b(lower);
-      const Annihilation<T> of_sizes = givens(a.size, b.size);
+      const kernels::Annihilation<T> of_sizes = givens(a.size, b.size);
       const F phase = a.phase * conj(b.phase);
       const PlaneRotation turn{of_sizes.rotation.c, of_sizes.rotation.s * phase};
-      upper = turn.c * upper + turn.s * lower;  // of sizes and phases it would drift, a rounding each time
-      lower = of_sizes.rho * phase;
-      return turn;
+      // Of sizes and phases r would drift, a rounding each time.
+      return {turn, turn.c * upper + turn.s * lower, of_sizes.rho * phase};
     } else {
-      const Annihilation<F> x = givens(upper, lower);
-      upper = x.r, lower = x.rho;
-      return {x.rotation.c, x.rotation.s};
+      const kernels::Annihilation<F> x = givens(upper, lower);
+      return {{x.rotation.c, x.rotation.s}, x.r, x.rho};
     }
   }
 
-  TESELA_BOTH static PlaneRotation of(F rho) {
+  TESELA_BOTH __attribute__((noinline)) static PlaneRotation of(F rho) {
     if constexpr (NumberOf<F>::complex) {
       const Polar x(rho);
       // Nothing between lies but 1, for (0, 1), which rounding of the phase may have moved.
@@ -69,6 +68,12 @@ struct PlaneRotation {
   };
 };
 
+template <class F>
+struct PlaneRotation<F>::Annihilation {
+  PlaneRotation turn;
+  F r, rho;
+};
+
 /// A P = Q R of a, m x n: R above and on the diagonal, below it the rotations that make Q^H, column by column, row k
 /// with the rows below it in turn. `order` and `sorted` as for reflect().
 template <class F>
@@ -76,8 +81,9 @@ TESELA_BOTH __attribute__((noinline)) void rotate_columns(index_t m, index_t n, 
   for (index_t k = 0; k < (m < n ? m : n); ++k) {
     if (sorted) bring_least(m, n, k, a, order, 1);
     for (index_t i = k + 1; i < m; ++i) {
-      const PlaneRotation<F> turn = PlaneRotation<F>::annihilate(a[k + k * m], a[i + k * m]);
-      for (index_t j = k + 1; j < n; ++j) turn(a[k + j * m], a[i + j * m]);
+      const auto x = PlaneRotation<F>::annihilate(a[k + k * m], a[i + k * m]);
+      a[k + k * m] = x.r, a[i + k * m] = x.rho;
+      for (index_t j = k + 1; j < n; ++j) x.turn(a[k + j * m], a[i + j * m]);
     }
   }
 }

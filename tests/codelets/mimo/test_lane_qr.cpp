@@ -52,14 +52,18 @@ void by_lanes(const typename SmallQr<F>::Args& args, Batch<F>& p) {
   std::vector<typename mimo::NumberFor<F>::type> room(std::size_t(mimo::lane_room<S>));
   for (index_t first = 0; first < p.count; first += 32 / S)
     HostWarp::run([&](HostWarp& warp) {
-      mimo::lane_qr<S, F>(warp, args, p.A(), p.B(), p.Tau(), p.Order(), p.Info(), first, room.data());
+      if (args.rotations)
+        mimo::lane_qr<S, F, true>(warp, args, p.A(), p.B(), p.Tau(), p.Order(), p.Info(), first, room.data());
+      else
+        mimo::lane_qr<S, F, false>(warp, args, p.A(), p.B(), p.Tau(), p.Order(), p.Info(), first, room.data());
     });
 }
 
 template <class F>
-void same(index_t m, index_t n, ColumnOrder order, index_t right, const char* kind, double scale, index_t count = 5) {
+void same(bool rotations, index_t m, index_t n, ColumnOrder order, index_t right, const char* kind, double scale,
+          index_t count = 5) {
   const bool mmse = order == ColumnOrder::mmse_sqrd;
-  const typename SmallQr<F>::Args args{n, right, order, mmse ? 0.1 * scale * scale : 0};
+  const typename SmallQr<F>::Args args{n, right, order, mmse ? 0.1 * scale * scale : 0, rotations};
   Batch<F> p(m, n, count, right);
   const auto from = random_channels<double>({n, m, count, 1}, parse_channel("test", kind), 5);
   for (index_t j = 0; j < n * count; ++j)
@@ -75,7 +79,7 @@ void same(index_t m, index_t n, ColumnOrder order, index_t right, const char* ki
     by_lanes<8, F>(args, p);
   else
     by_lanes<16, F>(args, p);
-  CAPTURE(m, n, int(order), right, kind, scale);
+  CAPTURE(rotations, m, n, int(order), right, kind, scale);
   CHECK(p.order == expected.order);
   CHECK(p.info == expected.info);
   const double eps = std::numeric_limits<decltype(std::abs(F()))>::epsilon();
@@ -102,16 +106,18 @@ TEMPLATE_TEST_CASE("lanes that hold a column each factor as a core does", "", fl
     for (const ColumnOrder order : {ColumnOrder::natural, ColumnOrder::sqrd, ColumnOrder::mmse_sqrd})
       for (const index_t right : {0, 3}) {
         if (order == ColumnOrder::mmse_sqrd && m <= n) continue;
-        same<F>(m, n, order, right, "rayleigh", 1);
+        for (const bool rotations : {false, true}) same<F>(rotations, m, n, order, right, "rayleigh", 1);
       }
-  same<F>(4, 4, ColumnOrder::natural, 5, "rayleigh", 1, 9);
+  same<F>(false, 4, 4, ColumnOrder::natural, 5, "rayleigh", 1, 9);
 }
 
 TEMPLATE_TEST_CASE("lanes and matrices of any size, none, or not finite", "", float, std::complex<double>) {
   using F = TestType;
   const double high = sizeof(F) == 4 ? 1e36 : 1e300;
-  for (const double scale : {high, 1 / high}) same<F>(4, 3, ColumnOrder::sqrd, 1, "rayleigh", scale);
-  same<F>(4, 4, ColumnOrder::natural, 1, "zero", 1);
+  for (const bool rotations : {false, true}) {
+    for (const double scale : {high, 1 / high}) same<F>(rotations, 4, 3, ColumnOrder::sqrd, 1, "rayleigh", scale);
+    same<F>(rotations, 4, 4, ColumnOrder::natural, 1, "zero", 1);
+  }
   Batch<F> p(4, 3, 9, 0);
   for (std::size_t e = 0; e < p.a.size(); ++e) p.a[e] = F(std::sin(double(e)));
   p.A()(2, 4) = F(NAN), p.A()(1, 5) = F(INFINITY), p.A()(3, 26) = F(-INFINITY);

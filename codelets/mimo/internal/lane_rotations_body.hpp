@@ -1,0 +1,39 @@
+#pragma once
+
+#include <tesela/codelets/mimo/internal/lane_reflectors_body.hpp>
+#include <tesela/codelets/mimo/internal/rotations_body.hpp>
+
+// QR factorizations of small matrices by plane rotations, by groups of lanes as in lane_reflectors_body.hpp. Internal to
+// codelets/mimo.
+
+namespace tesela::kernels::mimo {
+
+/// Row k with the m - 1 - k below it in turn: column k becomes r and the rotations, which all columns behind it feel.
+/// All lanes find the same rotation, so that none waits for another's.
+template <class F, int S, class Warp>
+TESELA_INLINE void rotate_column(LaneColumns<F, S, Warp>& own, int k, int m) {
+  const bool mine = own.group.j == k, behind = own.group.j > k;
+  TESELA_FLAT
+  for (int i = 1; i < S; ++i) {
+    if (i <= k || i >= m) continue;
+    const auto found = PlaneRotation<F>::annihilate(own.group.from(own.x[k], k), own.group.from(own.x[i], k));
+    F upper = own.x[k], lower = own.x[i];
+    found.turn(upper, lower);
+    own.x[k] = mine ? found.r : behind ? upper : own.x[k];
+    own.x[i] = mine ? found.rho : behind ? lower : own.x[i];
+  }
+}
+
+/// y becomes Q^H y, for a column y a lane.
+template <class F, int S, class Warp>
+TESELA_INLINE void apply_lane_rotations(const LaneColumns<F, S, Warp>& own, int steps, int m, F* y) {
+  TESELA_FLAT
+  for (int k = 0; k < S; ++k) {
+    if (k >= steps) break;
+    TESELA_FLAT
+    for (int i = k + 1; i < S; ++i)
+      if (i < m) PlaneRotation<F>::of(own.group.from(own.x[i], k))(y[k], y[i]);
+  }
+}
+
+}  // namespace tesela::kernels::mimo
