@@ -220,14 +220,7 @@ void mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::complex
   const auto R =
       TileMatrix<SearchReport>::map(runtime, found.reports.data(), 1, shape.signals, 1, {1, batch}, "reports");
   const index_t work = kernels::SphereSearch<T>::work_size(shape.antennas, n, lists.real_form);
-  index_t checked = -1;  // the last block of channels
   for (index_t t = 0; t < tiles.y.nt(); ++t) {
-    // Tasks run while the next ones' numbers are looked at.
-    for (; checked < tiles.block_of(t); ++checked) {
-      const index_t width = n * tiles.together, first = (checked + 1) * width;
-      require_finite("channels", channels, first, std::min(width, channels.cols() - first));
-    }
-    require_finite("y", y, t * batch, std::min(batch, shape.signals - t * batch));
     const auto h = tiles.channels(t), received = tiles.y(0, t);
     const auto columns = tiles.columns(0, 0);
     const auto points = tiles.points(0, 0);
@@ -252,8 +245,15 @@ void mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::complex
   }
   g.wait();
   R.bring_home(), L.bring_home();
-  for (SearchReport& r : found.reports)
-    if (babai) r.flags = 0;  // it promises nothing
+  // Each task has looked at its numbers, where it was; which of them is wrong is found here.
+  for (index_t t = 0; t < tiles.y.nt(); ++t) {
+    if ((found.reports[static_cast<std::size_t>(t * batch)].flags & SearchReport::not_finite) == 0) continue;
+    const index_t width = n * tiles.together, first = tiles.block_of(t) * width;
+    require_finite("channels", channels, first, std::min(width, channels.cols() - first));
+    require_finite("y", y, t * batch, std::min(batch, shape.signals - t * batch));
+  }
+  if (babai)
+    for (SearchReport& r : found.reports) r.flags = 0;  // it promises nothing
 }
 
 template <class T>

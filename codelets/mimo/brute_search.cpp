@@ -1,4 +1,5 @@
 #include <tesela/codelets/mimo/brute_search.hpp>
+#include <tesela/codelets/mimo/internal/finite_batch.hpp>
 #include <tesela/codelets/mimo/internal/sphere_body.hpp>
 #include <tesela/codelets/support/internal/multiversion.hpp>
 
@@ -150,6 +151,7 @@ class Brute {
 template <class T>
 void BruteSearch<T>::cpu(const Args& args, In<std::complex<T>> h, In<std::complex<T>> y, In<SearchColumn> columns,
                          In<SearchPoint> points, Out<int> labels, Out<SearchReport> reports) {
+  if (!mimo::finite_batch<T>(h, y, reports)) return;
   index_t split = args.streams - 1;
   for (index_t together = columns.data[split].count;
        split > 0 && together * columns.data[split - 1].count <= mimo::most_together; --split)

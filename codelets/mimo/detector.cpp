@@ -1,4 +1,5 @@
 #include <tesela/codelets/mimo/detector.hpp>
+#include <tesela/codelets/mimo/internal/finite_batch.hpp>
 #include <tesela/codelets/mimo/internal/linear_decisions_body.hpp>
 #include <tesela/codelets/mimo/internal/paths.hpp>
 #include <tesela/codelets/mimo/internal/special_detectors.hpp>
@@ -215,6 +216,7 @@ void detect_specially(const typename Detector<T>::Args& args, const Block<const 
 template <class T>
 void Detector<T>::cpu(const Args& args, In<std::complex<T>> h, In<std::complex<T>> y, In<SearchColumn> columns,
                       In<SearchPoint> points, Out<int> labels, Out<SearchReport> reports) {
+  if (!mimo::finite_batch<T>(h, y, reports)) return;
   const mimo::ChannelView<T> view{h.rows, args.streams, nullptr, h.ld, columns.data, points.data};
   if (args.kind == DetectorKind::lr || args.kind == DetectorKind::ep)
     return mimo::detect_specially<T>(args, h, y, view, labels, reports);

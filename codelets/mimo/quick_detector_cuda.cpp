@@ -28,6 +28,7 @@ void QuickDetector<T>::cuda(CudaContext& context, const Args& args, In<std::comp
       args.up,
       nway && (args.keep == 0 || args.keep > n) ? n : static_cast<int>(args.keep),
       args.n0};
+  mimo::look_for_not_finite<T>(context.stream(), h, y, reports);
   if (args.kind == DetectorKind::kbest)
     mimo::launch_kbest(all, context.stream());
   else if (nway)

@@ -8,6 +8,7 @@ namespace {
 /// A warp a block.
 template <int S, int G, class T>
 __global__ void __launch_bounds__(warp_lanes) kbest_signals(HardBatch<T> all) {
+  if (all.refused()) return;
   using Room = PathRoom<S, G, T>;
   __shared__ __align__(16) unsigned char memory[sizeof(Room)];
   DeviceWarp warp;

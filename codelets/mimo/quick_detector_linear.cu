@@ -14,7 +14,7 @@ inline constexpr int linear_blocks = S <= 4   ? 16
 template <int S, class T>
 __global__ void __launch_bounds__(linear_threads, linear_blocks<S>) linear_decisions(HardBatch<T> all) {
   const index_t k = static_cast<index_t>(blockIdx.x) * linear_threads + threadIdx.x;
-  if (k < all.signals) decide_linearly<S>(all, k);
+  if (k < all.signals && !all.refused()) decide_linearly<S>(all, k);
 }
 
 }  // namespace

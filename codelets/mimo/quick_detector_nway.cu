@@ -13,6 +13,7 @@ inline constexpr int nway_blocks = S <= 8 ? 12 : 1;
 /// A warp a block.
 template <int S, class T>
 __global__ void __launch_bounds__(warp_lanes, nway_blocks<S>) nway_detect(HardBatch<T> all) {
+  if (all.refused()) return;
   using Lanes = LaneNway<S, T, DeviceWarp>;
   __shared__ __align__(16) unsigned char rooms[Lanes::signals * sizeof(NwayRoom<S, T>)];
   DeviceWarp warp;

@@ -39,6 +39,7 @@ struct SearchReport {
   static constexpr int uncertified = 1;  ///< stopped by max_nodes: s is the best found
   static constexpr int tie = 2;          ///< another vector is as near, as far as rounding can tell
   static constexpr int failed = 4;       ///< there is no answer; labels are -1
+  static constexpr int not_finite = 8;   ///< of a tile's first: H or y has NaN or infinity there, and nobody looked on
   double distance = 0;
   long long nodes = 0;
   int flags = 0;

@@ -1,3 +1,4 @@
+#include <tesela/codelets/mimo/internal/finite_batch.hpp>
 #include <tesela/codelets/mimo/internal/signal_orders_body.hpp>
 #include <tesela/codelets/mimo/internal/sphere_body.hpp>
 #include <tesela/codelets/mimo/sphere_search.hpp>
@@ -53,6 +54,7 @@ index_t SphereSearch<T>::work_size(index_t antennas, index_t streams, bool real_
 template <class T>
 void SphereSearch<T>::cpu(const Args& args, In<std::complex<T>> h, In<std::complex<T>> y, In<SearchColumn> columns,
                           In<SearchPoint> points, Out<int> labels, Out<SearchReport> reports, Scratch<T>) {
+  if (!mimo::finite_batch<T>(h, y, reports)) return;
   if (args.real_form)
     mimo::search_all<T, T>(args, h, y, columns.data, points.data, labels, reports);
   else

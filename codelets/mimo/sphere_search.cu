@@ -1,3 +1,4 @@
+#include <tesela/codelets/mimo/internal/finite_batch.hpp>
 #include <tesela/codelets/mimo/internal/pair_launch.cuh>
 #include <tesela/codelets/mimo/internal/pair_search_body.hpp>
 #include <tesela/codelets/mimo/internal/quick_search.cuh>
@@ -15,7 +16,7 @@ constexpr int steps_alone = 400;
 template <class F>
 __global__ void __launch_bounds__(search_threads) search_orders(Lanes<F> all, SearchLimits limits) {
   const index_t k = static_cast<index_t>(blockIdx.x) * search_threads + threadIdx.x;
-  if (k >= all.signals) return;
+  if (k >= all.signals || all.refused()) return;
   const index_t m = all.rows(), n = all.cols();
   all.reports[k * all.ld_reports] =
       search_every_order<F>(all.channel(k / all.coherence), all.at(k, 0), all.at(k, m * n), all.order(k),
@@ -146,6 +147,8 @@ void SphereSearch<T>::cuda(CudaContext& context, const Args& args, In<std::compl
                            Scratch<T> work) {
   const mimo::ChannelView<T> view{h.rows, args.streams, reinterpret_cast<const mimo::Complex<T>*>(h.data),
                                   h.ld,   columns.data, points.data};
+  if (y.cols == 0) return;
+  mimo::look_for_not_finite<T>(context.stream(), h, y, reports);
   if (args.real_form)
     mimo::run<T>(args, view, h, y, labels, reports, work.data, context.stream());
   else

@@ -1,14 +1,11 @@
 #include <tesela/algorithms/mimo/internal/search_lists.hpp>
+#include <tesela/codelets/support/all_finite.hpp>
 #include <tesela/tiles/in_parts.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cmath>
-#include <cstdint>
-#include <limits>
-#include <type_traits>
 
 namespace tesela::mimo {
 namespace {
@@ -89,21 +86,6 @@ index_t SearchLists::most_amplitudes() const {
   return most;
 }
 
-namespace {
-
-/// Of an exponent whose bits are all set, one more at its end gives the sign's bit: one sum and one mask an element.
-template <class T>
-bool all_finite(const T* x, index_t count) {
-  using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-  constexpr int fraction = std::numeric_limits<T>::digits - 1, sign = static_cast<int>(8 * sizeof(T)) - 1;
-  constexpr Bits one = Bits{1} << fraction, exponent = (Bits{1} << sign) - one;
-  Bits any = 0;
-  for (index_t e = 0; e < count; ++e) any |= (std::bit_cast<Bits>(x[e]) & exponent) + one;
-  return any >> sign == 0;
-}
-
-}  // namespace
-
 void refuse(const std::string& argument, const std::string& why) { throw ArgumentError("mimo", argument, why); }
 
 void refuse_orders_of_signals(ColumnOrder order, const std::string& who) {
@@ -135,7 +117,7 @@ void require_finite(const char* argument, const HostMatrix<std::complex<T>>& a, 
   constexpr index_t part = 1 << 21;
   std::atomic<bool> finite = true;
   in_parts(2 * count * a.rows(), part, [&](index_t begin, index_t some) {
-    if (!all_finite(numbers + begin, some)) finite = false;
+    if (!kernels::all_finite(numbers + begin, some)) finite = false;
   });
   if (finite) return;
   for (index_t j = first; j < first + count; ++j)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tesela/codelets/mimo/detector.hpp>
+#include <tesela/codelets/mimo/internal/finite_batch.hpp>
 #include <tesela/codelets/mimo/internal/linear_bits_body.hpp>
 #include <tesela/codelets/mimo/internal/tree_body.hpp>
 
@@ -25,6 +26,7 @@ struct HardBatch {
   int keep;
   double n0;
 
+  TESELA_INLINE bool refused() const { return refused_batch(reports); }
   TESELA_INLINE ChannelView<T> channel(index_t k) const {
     ChannelView<T> one = view;
     one.h += k / coherence * view.streams * view.ld;

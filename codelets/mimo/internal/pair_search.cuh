@@ -14,7 +14,7 @@ template <int N, class T>
 __global__ void __launch_bounds__(pair_threads) prepare_pairs(Lanes<T> all) {
   const index_t k = static_cast<index_t>(blockIdx.x) * pair_threads + threadIdx.x;
   if (k == 0) clear_counters(all.facts[0], 0);
-  if (k >= all.signals) return;
+  if (k >= all.signals || all.refused()) return;
   PairFactors<N, T> factors;
   factors.prepare(all.channel(k / all.coherence), all.y + k * all.ld_y);
   factors.each([&](int e, T x) { all.numbers[e * all.lanes + k] = x; });
@@ -74,6 +74,7 @@ struct PairWarp {
 /// Lanes go on alone until some are done, which then take signals together.
 template <int N, class T>
 __global__ void __launch_bounds__(warp_lanes) search_pairs(Lanes<T> all, int budget) {
+  if (all.refused()) return;
   constexpr int together = 6, enough = 8;  // steps; lanes that wait
   using Search = typename PairWarp<N, T>::Search;
   __shared__ T numbers[Search::numbers * warp_lanes];

@@ -18,6 +18,7 @@ template <int S, class T>
 __global__ void __launch_bounds__(prepare_threads)
     prepare_by_groups(Lanes<T> all, OrderChoice choice, index_t count, bool again) {
   DeviceWarp warp;
+  if (all.refused()) return;
   const index_t thread = static_cast<index_t>(blockIdx.x) * prepare_threads + threadIdx.x;
   if (again)
     count = all.facts[0].hards;
@@ -100,6 +101,7 @@ struct QuickSignal {
 template <class T>
 __global__ void __launch_bounds__(warp_lanes)
     search_quickly(Lanes<T> all, SearchLimits limits, int budget, bool again) {
+  if (all.refused()) return;
   extern __shared__ __align__(16) unsigned char room[];
   DeviceWarp warp;
   const int n = static_cast<int>(all.cols()), own = static_cast<int>(threadIdx.x);
@@ -150,6 +152,7 @@ __global__ void __launch_bounds__(warp_lanes)
 /// is done takes the next one; all have the smallest sphere that any of them knows.
 template <class T>
 __global__ void __launch_bounds__(warp_lanes) search_jointly(Lanes<T> all, SearchLimits limits) {
+  if (all.refused()) return;
   extern __shared__ __align__(16) unsigned char room[];
   constexpr int most_labels = most_quick_columns / 2, enough = 8 * warp_lanes;
   __shared__ unsigned long long radius;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/codelets/mimo/internal/finite_batch.hpp>
 #include <tesela/codelets/mimo/internal/signal_orders_body.hpp>
 #include <tesela/codelets/mimo/internal/sphere_body.hpp>
 
@@ -44,6 +45,8 @@ struct Lanes {
   index_t lanes;
   bool of_signals;
 
+  /// Each kernel's first question: a search among numbers that are not finite may have no end.
+  __device__ bool refused() const { return refused_batch(reports); }
   TESELA_BOTH index_t rows() const { return view.template rows<F>(); }
   TESELA_BOTH index_t cols() const { return view.template cols<F>(); }
   __device__ Interleaved<F> at(index_t lane, index_t number) const { return {numbers + number * lanes + lane, lanes}; }
@@ -73,7 +76,7 @@ template <class F>
 __global__ void __launch_bounds__(search_threads) prepare(Lanes<F> all, OrderChoice choice, index_t count, int lanes) {
   const index_t lane = static_cast<index_t>(blockIdx.x) * search_threads + threadIdx.x;
   if (lane == 0) clear_counters(all.facts[0], lanes);
-  if (lane >= count) return;
+  if (lane >= count || all.refused()) return;
   const index_t m = all.rows(), n = all.cols();
   const auto a = all.at(lane, 0), tau = all.at(lane, m * n), work = all.at(lane, m * n + n + m);
   all.facts[lane].channel = all.of_signals
@@ -86,7 +89,7 @@ __global__ void __launch_bounds__(search_threads) prepare(Lanes<F> all, OrderCho
 template <class F>
 __global__ void __launch_bounds__(search_threads) receive_each(Lanes<F> all) {
   const index_t k = static_cast<index_t>(blockIdx.x) * search_threads + threadIdx.x;
-  if (k >= all.signals) return;
+  if (k >= all.signals || all.refused()) return;
   const index_t m = all.rows(), n = all.cols(), lane = all.lane_of(k);
   all.facts[k].reception =
       receive<F>(all.channel(k / all.coherence), all.facts[lane].channel, all.y + k * all.ld_y, all.z(k),
@@ -105,6 +108,7 @@ __device__ void leave_to_warps(const Lanes<F>& all, index_t k, double radius, lo
 /// after `budget` steps, 0: without end, is left to search_hard.
 template <class F>
 __global__ void __launch_bounds__(search_threads) search_lanes(Lanes<F> all, SearchLimits limits, int budget) {
+  if (all.refused()) return;
   index_t k = static_cast<index_t>(blockIdx.x) * search_threads + threadIdx.x;
   LaneSearch<F> one;
   ChannelView<RealOf<F>> view = all.view;
@@ -144,6 +148,7 @@ __global__ void __launch_bounds__(32) search_hard(Lanes<F> all, SearchLimits lim
   __shared__ double distances[32];
   __shared__ int best[32][most_streams];
   __shared__ long long nodes[32];
+  if (all.refused()) return;
   const int lane = static_cast<int>(threadIdx.x);
   for (;;) {
     __syncthreads();

@@ -324,6 +324,21 @@ TEMPLATE_TEST_CASE("sd on a GPU finds what brute force finds on cores", "[gpu][s
   }
 }
 
+TEMPLATE_TEST_CASE("sd on a GPU: what is not finite is named in every order and form", "[gpu]", float, double) {
+  require_gpu();
+  shared_runtime.reset();
+  Runtime gpu({.cpus = 0, .gpus = 1});
+  for (const char* const names : {"16qam", "8psk"})
+    for (MimoOptions options : every_order()) {
+      auto p = problem<TestType>({2, 3, 100, 1}, names, "rayleigh", 8);
+      options.n0 = p.n0, options.batch = 25;
+      p.y(1, 60) = {0, static_cast<TestType>(std::nan(""))};
+      Graph g(gpu);
+      check_throws<ArgumentError>("y: the value at [1, 60]",
+                                  [&] { mimo_detect(g, p.shape, p.h, p.y, p.alphabets, options); });
+    }
+}
+
 TEMPLATE_TEST_CASE("sd on a GPU: warps share the trees of hard signals", "[gpu][sanitize]", float, double) {
   require_gpu();
   std::vector<std::pair<Problem<TestType>, Detection>> all;
