@@ -26,6 +26,25 @@
 namespace tesela {
 namespace {
 
+/// The thread's current CUDA device is what it was, when this ends: StarPU's first start on a machine measures
+/// transfers between all devices on the caller's thread, and leaves it at the last.
+class KeptDevice {
+ public:
+#if TESELA_HAVE_CUDA
+  KeptDevice() { known_ = cudaGetDevice(&before_) == cudaSuccess; }
+  ~KeptDevice() {
+    int now = 0;
+    if (known_ && cudaGetDevice(&now) == cudaSuccess && now != before_) cudaSetDevice(before_);
+  }
+  KeptDevice(const KeptDevice&) = delete;
+  KeptDevice& operator=(const KeptDevice&) = delete;
+
+ private:
+  int before_ = 0;
+  bool known_ = false;
+#endif
+};
+
 std::atomic<bool> running{false};
 
 /// The running one's trace_dir. Never destroyed: a Runtime may end in an exit handler.
@@ -167,7 +186,10 @@ Runtime::Runtime(const RuntimeOptions& options) : state_(std::make_shared<detail
     conf.catch_signals = 0;  // Ctrl-C belongs to the application
     // Under any scheduler a profiled run keeps histories, which Bounds reads.
     if (options.profile && std::getenv("STARPU_CALIBRATE") == nullptr) conf.calibrate = 1;
-    const int status = starpu_init(&conf);
+    const int status = [&] {
+      [[maybe_unused]] const KeptDevice same;
+      return starpu_init(&conf);
+    }();
     if (status != 0)
       throw EnvironmentError("StarPU found no worker to start (" + detail::describe_variable("STARPU_NCPU") + ", " +
                              detail::describe_variable("STARPU_NCUDA") + ", " + std::to_string(count_cuda_devices()) +

@@ -1,6 +1,7 @@
 #include "tests/support/machine.hpp"
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/codelets/support/fill.hpp>
+#include <tesela/runtime/topology.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
@@ -10,6 +11,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <thread>
 #include <vector>
@@ -140,6 +142,18 @@ TEST_CASE("what is under way on the default stream comes before the tasks", "[gp
     g.wait();
     CHECK(C(0, 0).read()(5, 6) == 0);
   }
+}
+
+TEST_CASE("a runtime that measures transfers between GPUs leaves the caller's device alone", "[gpu]") {
+  require_gpu();
+  if (count_cuda_devices() < 2) SKIP("one GPU alone");
+  REQUIRE(setenv("STARPU_BUS_CALIBRATE", "1", 1) == 0);
+  REQUIRE(cudaSetDevice(0) == cudaSuccess);
+  { Runtime runtime({.cpus = 0, .gpus = 1}); }
+  unsetenv("STARPU_BUS_CALIBRATE");
+  int device = -1;
+  REQUIRE(cudaGetDevice(&device) == cudaSuccess);
+  CHECK(device == 0);
 }
 
 TEST_CASE("host memory is no GPU's", "[gpu]") {
