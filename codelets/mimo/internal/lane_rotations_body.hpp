@@ -3,8 +3,8 @@
 #include <tesela/codelets/mimo/internal/lane_reflectors_body.hpp>
 #include <tesela/codelets/mimo/internal/rotations_body.hpp>
 
-// QR factorizations of small matrices by plane rotations, by groups of lanes as in lane_reflectors_body.hpp. Internal to
-// codelets/mimo.
+// QR factorizations of small matrices by plane rotations, by groups of lanes as in lane_reflectors_body.hpp. Internal
+// to codelets/mimo.
 
 namespace tesela::kernels::mimo {
 

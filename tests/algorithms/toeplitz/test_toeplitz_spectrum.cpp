@@ -196,6 +196,22 @@ TEST_CASE("vectors are orthogonal across the ends of intervals, those of the sea
   }
 }
 
+TEST_CASE("a pair that its interval's inverse lacks is left for counts, not tried again") {
+  Runtime runtime({.gpus = 0});
+  // Nearly of rank 2, and what is left has eigenvalues very near to each other.
+  HostMatrix<double> t = HostMatrix<double>::zeros(250, 1);
+  for (index_t k = 0; k < t.rows(); ++k) {
+    const auto x = static_cast<double>(k);
+    t(k, 0) = std::cos(0.3 * x) + 1e-4 * std::sin(1 + x * x);
+  }
+  SpectrumOptions options;
+  options.method = SpectrumMethod::lanczos;
+  const Spectrum<double> s = check_spectrum(runtime, t, options, 1e-12);
+  CHECK(s.good());
+  CHECK(s.relaunches == 0);
+  CHECK(s.divisions == 0);
+}
+
 TEST_CASE("spectra of nothing and of what is no number are refused") {
   Runtime runtime({.gpus = 0});
   Graph g(runtime);
