@@ -177,14 +177,17 @@ SearchTiles<T>::SearchTiles(Runtime& runtime, const MimoShape& of, const HostMat
   points.copy_from(lists.points.data(), 1);
 }
 
-#define TESELA_SEARCH(T)                                                                                               \
-  template void check_shapes(const MimoShape&, const HostMatrix<std::complex<T>>&, const HostMatrix<std::complex<T>>&, \
-                             const std::vector<Constellation>&);                                                       \
-  template void require_finite(const char*, const HostMatrix<std::complex<T>>&, index_t, index_t);                     \
-  template void check_model(const MimoShape&, const HostMatrix<std::complex<T>>&, const HostMatrix<std::complex<T>>&,  \
-                            const std::vector<Constellation>&);                                                        \
-  template struct SearchTiles<T>;
-TESELA_SEARCH(float)
-TESELA_SEARCH(double)
+template void check_shapes(const MimoShape&, const HostMatrix<std::complex<float>>&,
+                           const HostMatrix<std::complex<float>>&, const std::vector<Constellation>&);
+template void require_finite(const char*, const HostMatrix<std::complex<float>>&, index_t, index_t);
+template void check_model(const MimoShape&, const HostMatrix<std::complex<float>>&,
+                          const HostMatrix<std::complex<float>>&, const std::vector<Constellation>&);
+template struct SearchTiles<float>;
+template void check_shapes(const MimoShape&, const HostMatrix<std::complex<double>>&,
+                           const HostMatrix<std::complex<double>>&, const std::vector<Constellation>&);
+template void require_finite(const char*, const HostMatrix<std::complex<double>>&, index_t, index_t);
+template void check_model(const MimoShape&, const HostMatrix<std::complex<double>>&,
+                          const HostMatrix<std::complex<double>>&, const std::vector<Constellation>&);
+template struct SearchTiles<double>;
 
 }  // namespace tesela::mimo
