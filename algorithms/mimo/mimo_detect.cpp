@@ -220,7 +220,14 @@ void mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::complex
   const auto R =
       TileMatrix<SearchReport>::map(runtime, found.reports.data(), 1, shape.signals, 1, {1, batch}, "reports");
   const index_t work = kernels::SphereSearch<T>::work_size(shape.antennas, n, lists.real_form);
+  const auto require_finite_batch = [&](index_t t) {
+    const index_t width = n * tiles.together, first = tiles.block_of(t) * width;
+    require_finite("channels", channels, first, std::min(width, channels.cols() - first));
+    require_finite("y", y, t * batch, std::min(batch, shape.signals - t * batch));
+  };
   for (index_t t = 0; t < tiles.y.nt(); ++t) {
+    // Cores search for much longer than they look: what is wrong is told before. A GPU does not wait for them.
+    if (runtime.gpus() == 0) require_finite_batch(t);
     const auto h = tiles.channels(t), received = tiles.y(0, t);
     const auto columns = tiles.columns(0, 0);
     const auto points = tiles.points(0, 0);
@@ -246,12 +253,9 @@ void mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::complex
   g.wait();
   R.bring_home(), L.bring_home();
   // Each task has looked at its numbers, where it was; which of them is wrong is found here.
-  for (index_t t = 0; t < tiles.y.nt(); ++t) {
-    if ((found.reports[static_cast<std::size_t>(t * batch)].flags & SearchReport::not_finite) == 0) continue;
-    const index_t width = n * tiles.together, first = tiles.block_of(t) * width;
-    require_finite("channels", channels, first, std::min(width, channels.cols() - first));
-    require_finite("y", y, t * batch, std::min(batch, shape.signals - t * batch));
-  }
+  for (index_t t = 0; t < tiles.y.nt(); ++t)
+    if ((found.reports[static_cast<std::size_t>(t * batch)].flags & SearchReport::not_finite) != 0)
+      require_finite_batch(t);
   if (babai)
     for (SearchReport& r : found.reports) r.flags = 0;  // it promises nothing
 }
