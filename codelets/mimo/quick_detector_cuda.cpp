@@ -1,6 +1,8 @@
 #include <tesela/codelets/mimo/internal/quick_launches.hpp>
 #include <tesela/codelets/mimo/quick_detector.hpp>
 
+#if TESELA_HAVE_CUDA
+
 #include <cuda_runtime_api.h>
 
 namespace tesela::kernels {
@@ -42,3 +44,5 @@ template decltype(QuickDetector<float>::cuda) QuickDetector<float>::cuda;
 template decltype(QuickDetector<double>::cuda) QuickDetector<double>::cuda;
 
 }  // namespace tesela::kernels
+
+#endif
