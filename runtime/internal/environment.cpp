@@ -1,5 +1,6 @@
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/internal/environment.hpp>
+#include <tesela/runtime/internal/model_files.hpp>
 
 #include <climits>
 
@@ -84,23 +85,6 @@ int make_directory(const fs::path& path) {
   if (!above.empty() && above != path)
     if (const int error = make_directory(above); error != 0) return error;
   return mkdir(path.c_str(), S_IRWXU) == 0 || (errno == EEXIST && fs::is_directory(path, none)) ? 0 : errno;
-}
-
-/// A process that is killed while it writes a model leaves a part of it, on which StarPU aborts ever after. Without it
-/// the model is learned anew.
-void remove_if_cut_off(const fs::path& model) {
-  const int file = open(model.c_str(), O_RDWR | O_CLOEXEC);
-  if (file < 0) return;
-  const auto cut_off = [file] {
-    char last = 0;
-    const off_t size = lseek(file, 0, SEEK_END);
-    return size > 0 && pread(file, &last, 1, size - 1) == 1 && last != '\n';
-  };
-  struct flock whole {};  // as StarPU locks what it writes
-  whole.l_type = F_WRLCK;
-  whole.l_whence = SEEK_SET;
-  if (cut_off() && fcntl(file, F_SETLK, &whole) == 0 && cut_off()) unlink(model.c_str());
-  close(file);
 }
 
 /// Why StarPU could not keep its models in this directory, with what is there already; empty: it can.

@@ -70,7 +70,10 @@ TEST_CASE("a performance model that was cut off is made anew") {
        std::filesystem::recursive_directory_iterator(folder.path() + "/.starpu/sampling/codelets")) {
     if (!entry.is_regular_file()) continue;
     const std::string whole = contents(entry.path().string());
-    for (const std::size_t left : {std::size_t{1}, std::size_t{40}, whole.size() / 2, whole.size() - 3}) {
+    const std::size_t last_line = whole.rfind('\n', whole.size() - 2) + 1,
+                      middle = whole.find('\n', whole.size() / 2) + 1;
+    for (const std::size_t left :
+         {std::size_t{1}, std::size_t{40}, whole.size() / 2, whole.size() - 3, middle, last_line}) {
       CAPTURE(entry.path(), left);
       std::ofstream(entry.path()) << whole.substr(0, left);
       const Outcome outcome = run_at_home(home);

@@ -1,0 +1,66 @@
+#include "tests/support/files.hpp"
+#include <tesela/runtime/internal/model_files.hpp>
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+using namespace tesela;
+using namespace tesela::test;
+using detail::is_cut_off;
+
+namespace {
+
+std::string regressions() {
+  return "# "
+         "sumlnx\tsumlnx2\n0.000000e+00\t0.000000e+00\t0.000000e+00\t0.000000e+"
+         "00\tnan\tnan\t0\t18446744073709551615\t0\n"
+         "# a\tb\tc\nnan\tnan\tnan\n# not multiple-regression-base\n0\n";
+}
+
+std::string entry(const std::string& footprint) {
+  return "# hash\tsize\tflops\tmean\n" + footprint + "\t4096\t1.0e+03\t2.0e+00\t1.0e-01\t2.0e+01\t4.0e+01\t10\n";
+}
+
+/// As StarPU 1.4 writes one: two kinds of workers, the second with two variants.
+std::string model(const std::string& version = "45") {
+  return "##\n# Performance Model Version\n" + version +
+         "\n\n##\n# COMBs\n# number of combinations\n2\n##\n# COMB_0\n" +
+         "# number of types devices\n1\n# DEV_0\n# device type\n0\n# device id\n-1\n# number of cores\n1\n##\n" +
+         "# number of implementations\n1\n#####\n# Model for cpu\n# number of entries\n2\n" + regressions() +
+         entry("0a1b2c3d") + entry("deadbeef") +
+         "\n##\n# COMB_1\n# number of types devices\n1\n# DEV_0\n1\n0\n1\n##\n" +
+         "# number of implementations\n2\n#####\n# number of entries\n0\n" + regressions() + "#####\n1\n" +
+         regressions() + entry("00000001");
+}
+
+}  // namespace
+
+TEST_CASE("a model's file that ends too early is told from a whole one") {
+  const std::string whole = model();
+  CHECK_FALSE(is_cut_off(whole));
+  CHECK_FALSE(is_cut_off(whole + "\n"));
+  CHECK_FALSE(is_cut_off(""));  // which StarPU takes for none
+  for (std::size_t left = 1; left < whole.size(); ++left) {
+    CAPTURE(whole.substr(0, left));
+    CHECK(is_cut_off(whole.substr(0, left)));
+  }
+}
+
+TEST_CASE("a model's file of another format is left alone where its lines are whole") {
+  CHECK_FALSE(is_cut_off(model("46").substr(0, model("46").find("# COMB_1"))));
+  CHECK(is_cut_off(model("46").substr(0, 200)));
+  CHECK_FALSE(is_cut_off("# Performance Model Version\n45\nno number at all\n"));
+}
+
+TEST_CASE("only what was cut off is removed") {
+  const TemporaryFolder folder;
+  const std::string whole = folder / "whole", cut = folder / "cut";
+  std::ofstream(whole) << model();
+  std::ofstream(cut) << model().substr(0, model().rfind("# hash"));
+  for (const std::string& path : {whole, cut, folder / "none"}) detail::remove_if_cut_off(path);
+  CHECK(std::filesystem::exists(whole));
+  CHECK_FALSE(std::filesystem::exists(cut));
+}
