@@ -8,6 +8,7 @@
 #include <atomic>
 #include <concepts>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <tuple>
 #include <typeinfo>
@@ -30,6 +31,13 @@ struct GraphTasks {
 
   /// Of one task or hint. The graph may be gone when it returns.
   void finish() noexcept;
+};
+
+/// What a graph inserted from one wait() to the next, as the data that these tasks write remember it.
+struct GraphPart {
+  explicit GraphPart(std::shared_ptr<GraphTasks> of) : tasks(std::move(of)) {}
+  const std::shared_ptr<GraphTasks> tasks;
+  std::atomic<bool> lost{false};  ///< some of them were dropped, as wait() has said
 };
 
 /// Every task's argument block starts with this, so that StarPU's callbacks can read it without knowing the kernel.

@@ -81,11 +81,13 @@ class alignas(64) Data {
     if (value != has_value()) has_value_.store(value, std::memory_order_relaxed);
   }
 
-  /// The tasks of the graph that inserted the last task that writes it; null when none did.
-  const std::shared_ptr<GraphTasks>& writer() const { return writer_; }
-  void set_writer(const std::shared_ptr<GraphTasks>& graph) {
-    if (graph != writer_) writer_ = graph;
+  /// Where the last task that writes it was inserted; null when none was.
+  const std::shared_ptr<GraphPart>& writer() const { return writer_; }
+  void set_writer(const std::shared_ptr<GraphPart>& part) {
+    if (part != writer_) writer_ = part;
   }
+  /// Tasks were dropped where it was last written: it holds what it held before, or a part of what it should.
+  bool is_lost() const { return drains_reported != 0 && writer_ != nullptr && writer_->lost; }
 
   /// Before an access that may make StarPU allocate it in host memory: EnvironmentError where that is limited and full.
   void reserve(Mode mode);
@@ -129,7 +131,7 @@ class alignas(64) Data {
   index_t i_ = 0, j_ = 0;
   CodeletImpl *zero_ = nullptr, *combine_ = nullptr;
   std::vector<std::vector<std::byte>> combine_calls_;  // every one that a submitted task may still point to
-  std::shared_ptr<GraphTasks> writer_;
+  std::shared_ptr<GraphPart> writer_;
   std::atomic<std::uint64_t> held_by_{0};  // the graph that holds accesses back, or every_graph for several
   std::atomic<bool> held_writing_{false};
   std::atomic<int> held_on_host_{0};

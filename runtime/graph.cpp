@@ -43,11 +43,11 @@ Graph::~Graph() {
       // Told by wait(), which nobody called.
     }
     state.wait_for(*impl_->tasks);
-    if (impl_->tasks->drains_seen.exchange(detail::GraphTasks::nothing_to_drop) != detail::GraphTasks::nothing_to_drop)
-      detail::report_drains();
+    const std::uint64_t seen = impl_->tasks->drains_seen.exchange(detail::GraphTasks::nothing_to_drop);
+    if (seen != detail::GraphTasks::nothing_to_drop && detail::report_drains() > seen) impl_->part->lost = true;
     for (Impl::StatusSlot& slot : impl_->statuses) {
       const auto& writer = slot.data->writer();
-      const bool ours = slot.data->has_value() && (writer == nullptr || writer == impl_->tasks);
+      const bool ours = slot.data->has_value() && (writer == nullptr || writer->tasks == impl_->tasks);
       state.statuses.give_back(std::move(slot.data), impl_->statuses_at_home && ours, state.messages != nullptr);
     }
   }
@@ -77,6 +77,7 @@ Status Graph::wait() {
   const std::uint64_t seen =
       std::min(detail::drains_reported.load(), impl_->tasks->drains_seen.exchange(detail::GraphTasks::nothing_to_drop));
   detail::report_drains();
+  const std::shared_ptr<detail::GraphPart> part = std::move(impl_->part);
   Status status;
   index_t first = -1;
   for (const index_t k : written) {
@@ -89,11 +90,14 @@ Status Graph::wait() {
   }
   written.clear();
   impl_->statuses_at_home = true;
-  if (alone) {
+  try {
+    if (!alone) return impl_->agree(status, first, detail::why_drained_since(seen));
     detail::throw_if_drained_since(seen);
     return status;
+  } catch (...) {
+    if (part != nullptr) part->lost = true;
+    throw;
   }
-  return impl_->agree(status, first, detail::why_drained_since(seen));
 }
 
 Tile<int> Graph::status(index_t offset) {

@@ -94,7 +94,8 @@ class Graph {
   /// Waits until all tasks of this graph have run, whatever other graphs do. Returns the first nonzero status in the
   /// order of the status() calls, and sets all of them to 0. Throws EnvironmentError when a kernel reported a failed
   /// device call, and Cancelled after Runtime::cancel: tasks were dropped then, in every graph that had some, and each
-  /// of these graphs' wait() says so once. The graph takes new tasks afterwards, whatever wait() said.
+  /// of these graphs' wait() says so once. What its tasks since the wait() before were to write is lost: reading it is
+  /// an ArgumentError until it is written anew. The graph takes new tasks afterwards, whatever wait() said.
   Status wait();
 
   /// A new one-element tile, 0 at first, that kernels write a numerical status to; wait() collects it. What a kernel

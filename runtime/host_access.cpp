@@ -13,7 +13,14 @@ namespace {
 /// Throws why, if tasks that wrote this data were dropped.
 void throw_if_dropped(const Data& data) {
   const std::uint64_t reported = drains_reported;
-  throw_if_drained_since(data.writer() == nullptr ? reported : std::min(reported, data.writer()->drains_seen.load()));
+  throw_if_drained_since(data.writer() == nullptr ? reported
+                                                  : std::min(reported, data.writer()->tasks->drains_seen.load()));
+}
+
+void refuse_lost(const Data& data, const char* routine) {
+  if (data.is_lost())
+    throw ArgumentError(routine, "tile " + data.label(),
+                        "tasks that were to write it were dropped: their graph was cancelled, or failed");
 }
 
 }  // namespace
@@ -23,6 +30,7 @@ TileMemory acquire_on_host(Data& data, Mode mode) {
   if (mode != Mode::out && !data.has_value() && !data.has_reduction())
     throw ArgumentError(mode == Mode::in ? "Tile::read" : "Tile::update", "tile " + data.label(),
                         "nothing was written to it");
+  if (mode != Mode::out) refuse_lost(data, mode == Mode::in ? "Tile::read" : "Tile::update");
   data.reserve(mode);
   data.submit_held(mode != Mode::in);
   if (data.state_->messages != nullptr) {
@@ -39,6 +47,7 @@ TileMemory acquire_on_host(Data& data, Mode mode) {
     throw;
   }
   data.set_value(true);
+  if (mode == Mode::out) data.set_writer(nullptr);
   if (data.state_->messages != nullptr && mode != Mode::in) data.written_by_all();
   ++data.held_on_host_;
   return tile_memory(starpu_data_get_interface_on_node(handle, STARPU_MAIN_RAM));
@@ -46,6 +55,10 @@ TileMemory acquire_on_host(Data& data, Mode mode) {
 
 void Data::acquire_home(Mode mode) {
   if (!has_home_ && home_rank_ < 0) return;
+  if (mode == Mode::in)
+    refuse_lost(*this, "TileMatrix::bring_home");
+  else
+    set_writer(nullptr);
   submit_held(mode != Mode::in);
   if (state_->messages != nullptr) {
     if (mode == Mode::in)
@@ -83,6 +96,7 @@ int take_status(Data& data) {
   const int taken = here ? access(STARPU_R) : 0;
   // Only where it changes: copies on GPUs stay good.
   if (taken != 0 || !here) access(STARPU_W);
+  data.set_writer(nullptr);
   if (!alone) data.written_by_all();
   return taken;
 }

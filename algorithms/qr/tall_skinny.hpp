@@ -42,7 +42,8 @@ void tall_skinny_r(Graph& g, const MatrixRows<T>& A, const TileMatrix<T>& R, ind
 ///     [R  Q^T B]   n rows
 ///     [0    S  ]   r rows,   ||S e_k|| = the residual norm of right-hand side k,
 ///
-/// and nothing else, so that memory does not grow with the rows (Golub and Van Loan, "Matrix Computations", 6.5).
+/// and nothing else, so that memory does not grow with the rows (Golub and Van Loan, "Matrix Computations", 6.5). Rows
+/// whose graph was cancelled or failed are lost, and those before them too: what is asked for then is an ArgumentError.
 template <class T>
 class QrUpdater {
  public:

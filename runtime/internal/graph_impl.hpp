@@ -59,6 +59,7 @@ struct Graph::Impl {
   std::mutex held_mutex;  // of `held` and `record` then: another thread may submit them
 
   std::shared_ptr<detail::GraphTasks> tasks = std::make_shared<detail::GraphTasks>();
+  std::shared_ptr<detail::GraphPart> part;  // since the last wait()
 
   /// By address, which a later tile may have again: AccessHistory::data tells.
   std::unordered_map<const detail::Data*, detail::AccessHistory> histories;

@@ -43,6 +43,8 @@ void Graph::Impl::check(const Insertion& task) {
     if ((mode == Mode::in || mode == Mode::inout || mode == Mode::commute) && !data.has_value() &&
         !data.has_reduction())
       refuse(b, "is read, and nothing was written to it before");
+    if ((mode == Mode::in || mode == Mode::inout || mode == Mode::commute) && data.is_lost())
+      refuse(b, "is read, and tasks that were to write it were dropped: their graph was cancelled, or failed");
     detail::AccessHistory& history = *touched[b];
     if (history.data != data.id) history = {.data = data.id, .kind = mode};
     if (history.insertion == insertion && !(mode == Mode::in && history.insertion_mode == Mode::in))
@@ -100,6 +102,10 @@ std::int32_t Graph::Impl::placement(const Insertion& task) const {
 }
 
 void Graph::Impl::track(const Insertion& task) {
+  if (tasks->drains_seen == detail::GraphTasks::nothing_to_drop) {  // the first since the last wait()
+    part = std::make_shared<detail::GraphPart>(tasks);
+    tasks->drains_seen = detail::drains_reported.load();
+  }
   if (record) {
     std::string label;
     for (std::size_t b = 0; b < task.data.size() && label.empty(); ++b)
@@ -114,7 +120,7 @@ void Graph::Impl::track(const Insertion& task) {
     if (record) record->depends_on(touched[b]->previous);
     if (mode == Mode::in) continue;
     task.data[b]->set_value(true);
-    task.data[b]->set_writer(tasks);
+    task.data[b]->set_writer(part);
     if (const index_t k = task.data[b]->status_number; k >= 0 && k < std::ssize(statuses)) {
       StatusSlot& slot = statuses[static_cast<std::size_t>(k)];
       if (slot.data.get() == task.data[b] && !std::exchange(slot.written, true)) written_statuses.push_back(k);
@@ -128,8 +134,6 @@ void Graph::Impl::track(const Insertion& task) {
     if (record) history.current.push_back(static_cast<std::uint32_t>(record->size() - 1));
   }
   statuses_at_home = false;
-  if (tasks->drains_seen == detail::GraphTasks::nothing_to_drop)
-    tasks->drains_seen = detail::drains_reported.load();  // the first since the last wait()
   ++bounds.tasks;
   bounds.work_flops += task.flops;
   bounds.path_flops = std::max(bounds.path_flops, end);

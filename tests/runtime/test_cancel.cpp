@@ -3,12 +3,16 @@
 #include <tesela/runtime/graph.hpp>
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
 
 #include <csignal>
 #include <vector>
 
 using namespace tesela;
 using namespace tesela::test;
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
 
 TEST_CASE("cancel drops what has not started, and the runtime works afterwards") {
   Runtime runtime({.gpus = 0});
@@ -56,6 +60,65 @@ TEST_CASE("cancel reaches every graph that lost tasks, and each says so once") {
   CHECK(g.wait().ok());
   CHECK(h.wait().ok());
   CHECK(idle.wait().ok());
+}
+
+TEST_CASE("what dropped tasks were to write is refused until it is written anew") {
+  Runtime runtime({.cpus = 1, .gpus = 0});
+  const TileMatrix<int> A(runtime, 7, 1, {1, 1});
+  int home = 0;
+  const auto H = TileMatrix<int>::map(runtime, &home, 1, 1, 1, {1, 1});
+  Graph g(runtime);
+  Tile<int> status = g.status();
+  for (index_t i = 0; i < 7; ++i) g.insert<Set<int>>({static_cast<int>(i)}, A(i, 0));
+  REQUIRE(g.wait().ok());
+  const auto cancel_after_gate = [&](Graph& graph, const auto& insert) {
+    std::atomic<bool> open{false};
+    graph.insert<Gate>({&open}, A(0, 0));
+    insert();
+    Runtime::cancel();
+    open = true;
+  };
+  cancel_after_gate(g, [&] {
+    for (index_t i = 1; i < 6; ++i) g.insert<Affine<int>>({10, 0}, A(i, 0));
+    g.insert<Set<int>>({1}, H(0, 0));
+    g.insert<Affine<int>>({1, 0}, status);
+  });
+  CHECK_THROWS_AS(g.wait(), Cancelled);
+  CHECK(value_of(A(6, 0)) == 6);  // of the part before
+  const auto refused = [](const auto& call) {
+    CHECK_THROWS_MATCHES(call(), ArgumentError, MessageMatches(ContainsSubstring("were dropped")));
+  };
+  refused([&] { value_of(A(1, 0)); });
+  refused([&] { A(1, 0).update(); });
+  refused([&] { g.insert<Affine<int>>({10, 0}, A(1, 0)); });
+  refused([&] { g.insert<AddAnyOrder<int>>({10}, A(1, 0)); });
+  refused([&] { g.insert<Copy<int>>({}, A(1, 0), A(2, 0)); });
+  refused([&] { H.bring_home(); });
+
+  g.insert<Set<int>>({8}, A(1, 0));
+  A(2, 0).write().data[0] = 9;
+  g.insert<Affine<int>>({10, 0}, A(1, 0));
+  g.insert<Affine<int>>({10, 0}, A(2, 0));
+  g.forget(A(3, 0));
+  g.insert<Set<int>>({7}, A(3, 0));
+  home = 3;
+  H.home_changed();
+  g.insert<Affine<int>>({10, 0}, H(0, 0));
+  g.insert<Affine<int>>({1, 0}, status);
+  CHECK(g.wait().ok());
+  CHECK(value_of(A(1, 0)) == 80);
+  CHECK(value_of(A(2, 0)) == 90);
+  CHECK(value_of(A(3, 0)) == 7);
+  H.bring_home();
+  CHECK(home == 30);
+
+  A(0, 0).write().data[0] = 0;
+  {
+    Graph unheard(runtime);
+    cancel_after_gate(unheard, [&] { unheard.insert<Affine<int>>({10, 0}, A(1, 0)); });
+  }
+  refused([&] { value_of(A(1, 0)); });
+  CHECK(value_of(A(2, 0)) == 90);
 }
 
 TEST_CASE("cancel from a signal handler") {

@@ -1,5 +1,6 @@
 #include "tests/support/machine.hpp"
 #include "tests/support/tall_skinny.hpp"
+#include "tests/support/toy_kernels.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
@@ -98,6 +99,28 @@ TEMPLATE_TEST_CASE("rows that arrive later give what all at once would on a GPU"
   test::require_gpu();
   Runtime runtime({.cpus = 0});
   check_updates<TestType>(runtime);
+}
+
+TEST_CASE("rows of a graph that was cancelled are not missing without a word") {
+  Runtime runtime({.cpus = 1, .gpus = 0});
+  const auto a = random<double>(50, 4), b = random<double>(50, 1, 2);
+  const auto A = TileMatrix<double>::map(runtime, a.a.data(), 50, 4, a.ld, {50, 4});
+  const auto B = TileMatrix<double>::map(runtime, b.a.data(), 50, 1, b.ld, {50, 1});
+  QrUpdater<double> updater(runtime, 4, 1);
+  Graph g(runtime);
+  updater.append(g, A, B);
+  REQUIRE(g.wait().ok());
+  CHECK(updater.solve().status.ok());
+  const TileMatrix<int> gate(runtime, 1, 1, {1, 1});
+  gate(0, 0).write().data[0] = 0;
+  std::atomic<bool> open{false};
+  g.insert<Gate>({&open}, gate(0, 0));
+  updater.append(g, A, B);
+  Runtime::cancel();
+  open = true;
+  CHECK_THROWS_AS(g.wait(), Cancelled);
+  CHECK_THROWS_AS(updater.solve(), ArgumentError);
+  CHECK_THROWS_AS(updater.append(g, A, B), ArgumentError);
 }
 
 TEST_CASE("a rank-deficient system has a status") {
