@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <list>
+#include <unordered_set>
 
 namespace tesela {
 
@@ -27,9 +28,9 @@ void OrderedDetector::search(Graph& g, const Tile<double>& packed, bool in_order
 /// Factors the orders that have not occurred before.
 void OrderedDetector::learn(Graph& g, const Block<const int>& picks) {
   std::vector<index_t> fresh;
-  const index_t before = static_cast<index_t>(places_.size());
+  std::unordered_set<int> ranks;
   for (index_t k = 0; k < picks.cols; ++k)
-    if (places_.emplace(picks(0, k), before + static_cast<index_t>(fresh.size())).second) fresh.push_back(k);
+    if (!places_.contains(picks(0, k)) && ranks.insert(picks(0, k)).second) fresh.push_back(k);
   const auto count = static_cast<index_t>(fresh.size());
   if (count == 0) return;
   HostMatrix<int> orders(n() + 1, count);
@@ -46,8 +47,12 @@ void OrderedDetector::learn(Graph& g, const Block<const int>& picks) {
   }
   factorizations_ += static_cast<double>(count);
   const Block<double> all{made.data(), made.rows(), made.cols(), made.rows()};
-  for (index_t k = 0; k < count; ++k)
-    for (index_t e = 0; e < numbers; ++e) known_.push_back(element(all, k, e));
+  for (index_t k = 0; k < count; ++k) {
+    const auto place = static_cast<index_t>(places_.size());
+    known_.resize(static_cast<std::size_t>((place + 1) * numbers));
+    for (index_t e = 0; e < numbers; ++e) known_[static_cast<std::size_t>(place * numbers + e)] = element(all, k, e);
+    places_.emplace(orders(0, k), place);
+  }
 }
 
 /// From host memory, one after another.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace tesela {
 
@@ -151,16 +152,20 @@ void OrderedDetector::prepare(Graph& g) {
   if (!has_table()) return;
   const index_t rows = OrderedQrs::numbers(n(), options_.build) * OrderedQrs::together,
                 cols = ceil_div(each_, OrderedQrs::together);
-  if (!table_ && options_.strategy == OrderingStrategy::copy_all) {
-    home_ = HostMatrix<double>(rows, cols * blocks_);
-    table_ = TileMatrix<double>::map(runtime_, home_.data(), rows, cols * blocks_, rows, {rows, cols}, "QRs");
-  } else if (!table_) {
-    table_.emplace(runtime_, rows, cols * blocks_, TileShape{rows, cols}, "QRs");
+  // Kept once it is whole: a graph that was cancelled, or failed, may be used again.
+  HostMatrix<double> home = std::move(home_);
+  std::optional<TileMatrix<double>> table = std::exchange(table_, std::nullopt);
+  if (!table && options_.strategy == OrderingStrategy::copy_all) {
+    home = HostMatrix<double>(rows, cols * blocks_);
+    table = TileMatrix<double>::map(runtime_, home.data(), rows, cols * blocks_, rows, {rows, cols}, "QRs");
+  } else if (!table) {
+    table.emplace(runtime_, rows, cols * blocks_, TileShape{rows, cols}, "QRs");
   }
   for (index_t b = 0; b < blocks_; ++b)
-    g.insert<kernels::OrderedQr>(at(b), {n(), options_.build, b * each_, each_}, r_tiles_(0, 0), (*table_)(0, b));
+    g.insert<kernels::OrderedQr>(at(b), {n(), options_.build, b * each_, each_}, r_tiles_(0, 0), (*table)(0, b));
   g.wait();
-  if (options_.strategy == OrderingStrategy::copy_all) table_->bring_home();
+  if (options_.strategy == OrderingStrategy::copy_all) table->bring_home();
+  home_ = std::move(home), table_ = std::move(table);
   factorizations_ += static_cast<double>(each_ * blocks_);
 }
 

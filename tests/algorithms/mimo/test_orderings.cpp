@@ -5,8 +5,10 @@
 #include <tesela/algorithms/mimo/orderings.hpp>
 #include <tesela/tiles/generator.hpp>
 
+#include <chrono>
 #include <cmath>
 #include <limits>
+#include <thread>
 
 using namespace tesela;
 using namespace tesela::test;
@@ -174,6 +176,41 @@ TEST_CASE("orderings: cache factors what occurs, once; what is refused") {
   bad.x(1, 2) = std::nan("");
   check_throws<ArgumentError>("[1, 2]", [&] { (void)detector.detect(g, bad.x); });
   check_throws<ArgumentError>("2 x 5; 3 x signals", [&] { (void)detector.detect(g, HostMatrix<double>(2, 5)); });
+}
+
+TEST_CASE("orderings: a cancelled graph, however far it had come, leaves nothing half made") {
+  const RealProblem p = real_problem(5, 300);
+  const HostMatrix<int> best = by_brute_force(p);
+  int cancelled = 0;
+  for (const auto& strategy : ordering_strategies())
+    for (int delay = 0; delay < 12000; delay += 400) {
+      CAPTURE(static_cast<int>(strategy.value), delay);
+      OrderedDetector detector(runtime(), p.h.clone(), constellation(ConstellationKind::qam16),
+                               {OrderingBuild::full, strategy.value, 40});
+      Graph g(runtime());
+      std::thread canceller([=] {
+        std::this_thread::sleep_for(std::chrono::microseconds(delay));
+        Runtime::cancel();
+      });
+      Detection found;
+      const auto is_cancelled = [&](const auto& call) {
+        try {
+          call();
+          return false;
+        } catch (const Cancelled&) {
+          return true;
+        }
+      };
+      const auto detect = [&] { found = detector.detect(g, p.x); };
+      cancelled += is_cancelled(detect) ? 1 : 0;
+      canceller.join();
+      for (int again = 0; again < 3; ++again) {  // what came too late for the first concerns the next
+        (void)is_cancelled([&] { g.wait(); });
+        if (!is_cancelled(detect)) break;
+      }
+      CHECK(std::equal(best.data(), best.data() + best.size(), found.labels.data()));
+    }
+  CHECK(cancelled > 0);
 }
 
 TEST_CASE("orderings on a GPU give the same symbols", "[gpu][sanitize]") {
