@@ -36,7 +36,7 @@ void Data::live_at(int rank) {
 void Data::bring_to(int rank, int priority, const Graph& graph) {
   if (where_.at(rank) || where_.holder < 0) return;
   Messages& messages = *state_->messages;
-  const auto tag = static_cast<std::int64_t>(id << 16 | messages_++);
+  const auto tag = static_cast<std::int64_t>(id << Messages::count_bits | messages_++);
   if (where_.holder == state_->rank) {
     state_->bytes_sent += bytes();
     messages.send(handle(), rank, tag, priority, &count_out, counted(graph));

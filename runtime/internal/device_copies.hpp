@@ -38,8 +38,8 @@ class DeviceCopies {
   void close() noexcept;
   /// Whether this process can read memory of the GPUs of the process that said so.
   bool reaches(const std::string& said);
-  /// StarPU's memory node where tiles of this tag come and go.
-  unsigned node(std::int64_t tag) const { return nodes_[static_cast<std::size_t>(tag) % nodes_.size()]; }
+  /// StarPU's memory node where the tile of this number comes and goes.
+  unsigned node(std::int64_t tile) const { return nodes_[static_cast<std::size_t>(tile) % nodes_.size()]; }
 
   /// False: not for others to read.
   static bool describe(const std::byte* memory, unsigned node, DevicePlace& place);

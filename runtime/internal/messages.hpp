@@ -26,6 +26,8 @@ class Messages {
   virtual void stop() noexcept = 0;
 
   using Done = void (*)(void*);
+  /// A tag is a tile's number, and a count of that tile's messages in the lowest bits.
+  static constexpr int count_bits = 16;
   /// Sends a handle's contents once the tasks before have written them; receive() is one more task that writes it. Both
   /// return at once and call done(argument) in the end, where it is not null. No two on their way have the same tag:
   /// StarPU orders what one handle waits for alone, and each receive() may have a handle of its own.

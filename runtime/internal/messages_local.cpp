@@ -140,7 +140,7 @@ class LocalMessages final : public Messages {
     constexpr std::size_t large = 1 << 15;
     auto* const handle = static_cast<starpu_data_handle_t>(data);
     const bool device = peers_.has_devices(other) && starpu_data_get_size(handle) >= large;
-    return {handle, other, tag, done, argument, device ? devices_.node(tag) : unsigned{STARPU_MAIN_RAM}};
+    return {handle, other, tag, done, argument, device ? devices_.node(tag >> count_bits) : unsigned{STARPU_MAIN_RAM}};
   }
 
   /// What follows once the handle's contents may be read or written where the message has them.
@@ -295,8 +295,9 @@ class LocalMessages final : public Messages {
   std::mutex mutex_;
   std::condition_variable changed_, jobs_there_;
   std::deque<std::function<void()>> jobs_;
-  std::map<std::pair<int, std::int64_t>, Receiving*> wanted_;
-  std::map<std::pair<int, std::int64_t>, Note> offers_;
+  // Tags come round after 2^16 messages of a tile.
+  std::multimap<std::pair<int, std::int64_t>, Receiving*> wanted_;
+  std::multimap<std::pair<int, std::int64_t>, Note> offers_;
   std::size_t unfinished_ = 0;
   bool ends_ = false;
 };
