@@ -144,16 +144,29 @@ TEST_CASE("what is under way on the default stream comes before the tasks", "[gp
   }
 }
 
-TEST_CASE("a runtime that measures transfers between GPUs leaves the caller's device alone", "[gpu]") {
+TEST_CASE("a runtime that measures transfers leaves the caller's device alone, and what is on all of them", "[gpu]") {
   require_gpu();
-  if (count_cuda_devices() < 2) SKIP("one GPU alone");
+  const int devices = count_cuda_devices();
+  std::vector<void*> kept(static_cast<std::size_t>(devices));
+  const double number = 17;
+  for (int d = devices - 1; d >= 0; --d) {
+    void*& memory = kept[static_cast<std::size_t>(d)];
+    REQUIRE(cudaSetDevice(d) == cudaSuccess);
+    REQUIRE(cudaMalloc(&memory, sizeof number) == cudaSuccess);
+    REQUIRE(cudaMemcpy(memory, &number, sizeof number, cudaMemcpyDefault) == cudaSuccess);
+  }
   REQUIRE(setenv("STARPU_BUS_CALIBRATE", "1", 1) == 0);
-  REQUIRE(cudaSetDevice(0) == cudaSuccess);
-  { Runtime runtime({.cpus = 0, .gpus = 1}); }
+  { Runtime runtime({.cpus = 0, .gpus = devices}); }
   unsetenv("STARPU_BUS_CALIBRATE");
   int device = -1;
   REQUIRE(cudaGetDevice(&device) == cudaSuccess);
   CHECK(device == 0);
+  for (void* const memory : kept) {
+    double found = 0;
+    CHECK(cudaMemcpy(&found, memory, sizeof found, cudaMemcpyDefault) == cudaSuccess);
+    CHECK(found == number);
+    CHECK(cudaFree(memory) == cudaSuccess);
+  }
 }
 
 TEST_CASE("host memory is no GPU's", "[gpu]") {
