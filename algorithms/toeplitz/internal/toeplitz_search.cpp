@@ -143,7 +143,8 @@ class Search {
       // What the last attempt leaves is taken where LAPACK can do better afterwards, else the interval is divided.
       const bool last =
           run.job.attempt + 1 >= options_.max_attempts && (!options_.divide || matrix_.n() <= largest_dense);
-      if (vague == lost || (!last && vague > (pins_ ? std::min(most_of_a_run, most_left() - left_) : 0))) {
+      if (vague == lost ||
+          (!last && vague > (pins_ ? std::clamp<index_t>(most_left() - left_, 0, most_of_a_run) : 0))) {
         retry(run.job);
       } else {
         left_ += vague;
