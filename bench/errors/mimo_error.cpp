@@ -10,38 +10,65 @@ namespace {
 
 using Number = std::complex<double>;
 
-/// ||y - H s|| and ||y|| by hypot, which no scale disturbs.
-template <class T>
-double distance(const MimoShape& shape, const HostMatrix<std::complex<T>>& h, const std::complex<T>* y,
-                const std::vector<Constellation>& alphabets, index_t signal, const int* labels) {
-  double sum = 0;
-  for (index_t i = 0; i < shape.antennas; ++i) {
-    Number left(y[i]);
-    for (index_t j = 0; labels != nullptr && j < shape.streams; ++j)
-      left -= Number(h(i, shape.channel_of(signal) * shape.streams + j)) *
-              alphabets[static_cast<std::size_t>(j)].points[static_cast<std::size_t>(labels[j])];
-    sum = std::hypot(sum, left.real(), left.imag());
-  }
-  return sum;
-}
+double magnitude(Number x) { return std::fmax(std::abs(x.real()), std::abs(x.imag())); }
 
-/// Distances that differ by less are ties: what rounding adds to one of them.
+/// How far one signal is from what was sent. By hypot, and times a power of two where something is huge: no scale
+/// disturbs them.
 template <class T>
-double tie_width(const MimoShape& shape, const HostMatrix<std::complex<T>>& h, double size,
-                 const std::vector<Constellation>& alphabets, index_t signal) {
-  double reach = size;
-  for (index_t j = 0; j < shape.streams; ++j) {
-    double norm = 0, largest = 0;
-    for (index_t i = 0; i < shape.antennas; ++i) {
-      const Number x(h(i, shape.channel_of(signal) * shape.streams + j));
-      norm = std::hypot(norm, x.real(), x.imag());
-    }
-    for (const Number& point : alphabets[static_cast<std::size_t>(j)].points)
-      largest = std::fmax(largest, std::abs(point));
-    reach += norm * largest;
+class Distances {
+ public:
+  Distances(const MimoShape& shape, const HostMatrix<std::complex<T>>& channels, const HostMatrix<std::complex<T>>& y,
+            const std::vector<Constellation>& alphabets, index_t signal)
+      : m_(shape.antennas),
+        n_(shape.streams),
+        h_(&channels(0, shape.channel_of(signal) * shape.streams)),
+        y_(&y(0, signal)),
+        alphabets_(alphabets) {
+    double element = 0, point = 0, received = 0;
+    for (index_t e = 0; e < m_ * n_; ++e) element = std::fmax(element, magnitude(Number(h_[e])));
+    for (const Constellation& c : alphabets)
+      for (const Number& p : c.points) point = std::fmax(point, magnitude(p));
+    for (index_t i = 0; i < m_; ++i) received = std::fmax(received, magnitude(Number(y_[i])));
+    if (!(std::fmax(received, element * point) < huge)) scale_ = downwards;
   }
-  return 4 * static_cast<double>(shape.streams + 2) * std::numeric_limits<double>::epsilon() * reach;
-}
+
+  /// ||y - H s||; of no labels ||y||.
+  double of(const int* labels) const {
+    double sum = 0;
+    for (index_t i = 0; i < m_; ++i) {
+      Number left = scale_ * Number(y_[i]);
+      for (index_t j = 0; labels != nullptr && j < n_; ++j)
+        left -= scale_ * Number(h_[i + j * m_]) *
+                alphabets_[static_cast<std::size_t>(j)].points[static_cast<std::size_t>(labels[j])];
+      sum = std::hypot(sum, left.real(), left.imag());
+    }
+    return sum;
+  }
+
+  /// Distances that differ by less are ties: what rounding adds to one of them.
+  double tie_width() const {
+    double reach = of(nullptr);
+    for (index_t j = 0; j < n_; ++j) {
+      double norm = 0, largest = 0;
+      for (index_t i = 0; i < m_; ++i) {
+        const Number x = scale_ * Number(h_[i + j * m_]);
+        norm = std::hypot(norm, x.real(), x.imag());
+      }
+      for (const Number& point : alphabets_[static_cast<std::size_t>(j)].points)
+        largest = std::fmax(largest, std::abs(point));
+      reach += norm * largest;
+    }
+    return 4 * static_cast<double>(n_ + 2) * std::numeric_limits<double>::epsilon() * reach;
+  }
+
+ private:
+  static constexpr double huge = 1e280, downwards = 0x1p-100;
+
+  index_t m_, n_;
+  const std::complex<T>*h_, *y_;
+  const std::vector<Constellation>& alphabets_;
+  double scale_ = 1;
+};
 
 }  // namespace
 
@@ -51,16 +78,16 @@ MimoError mimo_error(const MimoShape& shape, const HostMatrix<std::complex<T>>& 
                      const Detection& found, const Detection& reference, const HostMatrix<int>& sent) {
   MimoError error;
   for (index_t k = 0; k < shape.signals; ++k) {
-    const auto of = [&](const int* labels) { return distance(shape, channels, &y(0, k), alphabets, k, labels); };
+    const Distances<T> distance(shape, channels, y, alphabets, k);
     const int *const ours = &found.labels(0, k), *const theirs = &reference.labels(0, k);
-    const double size = of(nullptr), here = of(ours);
-    double best = std::min(here, of(theirs));
-    if (sent.cols() > 0) best = std::min(best, of(&sent(0, k)));
+    const double size = distance.of(nullptr), here = distance.of(ours);
+    double best = std::min(here, distance.of(theirs));
+    if (sent.cols() > 0) best = std::min(best, distance.of(&sent(0, k)));
     const bool certified = (reference.reports[static_cast<std::size_t>(k)].flags & SearchReport::uncertified) == 0;
     if (certified && !std::equal(ours, ours + shape.streams, theirs)) ++error.mismatches;
     const double unit = std::fmax(size, best);  // a small y beside H s: of what is left
     if (unit > 0 && (found.reports[static_cast<std::size_t>(k)].flags & SearchReport::tie) != 0) {
-      const double width = tie_width(shape, channels, size, alphabets, k);
+      const double width = distance.tie_width();
       error.metric_gap = std::fmax(error.metric_gap, width / unit * ((2 * here + width) / unit));
     }
     if (here > best) error.metric_gap = std::fmax(error.metric_gap, (here - best) / unit * ((here + best) / unit));
