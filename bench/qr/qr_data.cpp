@@ -64,7 +64,7 @@ double QrData<T>::judge(const std::string& peer, const QrSample<T>& sample, cons
   const double root = std::sqrt(static_cast<double>(what_.n));
   const bool single = std::is_same_v<T, float>;
   const double backward = error.backward / (single ? 5e-6 : 5e-15 * root),
-               orthogonality = error.orthogonality / (single ? 1e-4 : 1e-13 * root);
+               orthogonality = error.orthogonality / (single ? std::fmax(1e-4, 2e-6 * root) : 1e-13 * root);
   if (!error.finite || !(backward <= 1) || !(orthogonality <= 1))
     throw WrongResult(
         fmt::format("bench qr: {}: ||A - QR|| / ||A|| is {:.3g}, {:.3g} times its bound, and "
