@@ -1,5 +1,6 @@
 #pragma once
 
+#include <csetjmp>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -11,7 +12,8 @@
 namespace tesela::test {
 
 /// The lanes of a warp in turn on one thread, for bodies that a GPU's warps run: a lane goes on until it asks for what
-/// others have, then the next one does. All lanes must ask for the same things in the same order.
+/// others have, then the next one does. All lanes must ask for the same things in the same order. A lane begins by
+/// ucontext, and gives way by longjmp, which asks nothing of the kernel.
 class HostWarp {
  public:
   static constexpr int lanes = 32;
@@ -44,9 +46,10 @@ class HostWarp {
   static constexpr std::size_t stack_bytes = 64 * 1024;
   struct Lane {
     ucontext_t context{};
+    std::jmp_buf place{};
     std::unique_ptr<char[]> stack;
     int asked = 0;
-    bool done = false;
+    bool begun = false, done = false;
     alignas(16) unsigned char slots[2][16];
   };
 
@@ -59,6 +62,16 @@ class HostWarp {
         reinterpret_cast<HostWarp*>((static_cast<std::uintptr_t>(high) << 32) | static_cast<std::uintptr_t>(low));
     warp->body_(*warp);
     warp->all_[static_cast<std::size_t>(warp->now_)].done = true;
+    _longjmp(warp->caller_, 1);
+  }
+  [[gnu::noinline]] void enter(Lane& lane) {
+    if (_setjmp(caller_) != 0) return;
+    if (lane.begun) _longjmp(lane.place, 1);
+    lane.begun = true;
+    setcontext(&lane.context);
+  }
+  [[gnu::noinline]] void leave(Lane& lane) {
+    if (_setjmp(lane.place) == 0) _longjmp(caller_, 1);
   }
   void all_lanes() {
     const auto self = reinterpret_cast<std::uintptr_t>(this);
@@ -67,7 +80,6 @@ class HostWarp {
       getcontext(&lane.context);
       lane.context.uc_stack.ss_sp = lane.stack.get();
       lane.context.uc_stack.ss_size = stack_bytes;
-      lane.context.uc_link = &caller_;
       makecontext(&lane.context, reinterpret_cast<void (*)()>(&HostWarp::begin), 2, static_cast<unsigned>(self >> 32),
                   static_cast<unsigned>(self));
     }
@@ -76,7 +88,7 @@ class HostWarp {
       for (now_ = 0; now_ < lanes; ++now_) {
         Lane& lane = all_[static_cast<std::size_t>(now_)];
         if (lane.done) continue;
-        swapcontext(&caller_, &lane.context);
+        enter(lane);
         more = more || !lane.done;
       }
       for (const Lane& lane : all_)
@@ -89,7 +101,7 @@ class HostWarp {
     if (bytes > 16) throw std::logic_error("HostWarp: too large");
     ++lane.asked;
     std::memcpy(lane.slots[lane.asked % 2], mine, bytes);
-    swapcontext(&lane.context, &caller_);
+    leave(lane);
   }
   const unsigned char* slot(int lane) const {
     return all_[static_cast<std::size_t>(lane)].slots[all_[static_cast<std::size_t>(now_)].asked % 2];
@@ -97,7 +109,7 @@ class HostWarp {
 
   const std::function<void(HostWarp&)>& body_;
   std::vector<Lane> all_;
-  ucontext_t caller_{};
+  std::jmp_buf caller_{};
   int now_ = 0;
 };
 
