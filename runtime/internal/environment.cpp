@@ -102,8 +102,12 @@ std::string unwritable(const fs::path& models) {
     std::error_code none;
     if (refused(entry->path(), entry->is_directory(none) ? R_OK | W_OK | X_OK : R_OK | W_OK))
       return why(entry->path(), errno);
-    if (entry->is_regular_file(none) && entry->path().parent_path().parent_path() == models / "codelets")
-      remove_if_cut_off(entry->path());
+    // StarPU aborts on a folder or a dangling link where a model is to be, and waits at a pipe for ever.
+    const fs::path above = entry->path().parent_path();
+    if (above == models / "codelets" && !entry->is_directory(none)) return entry->path().string() + ": not a directory";
+    if (above.parent_path() != models / "codelets") continue;
+    if (!entry->is_regular_file(none)) return entry->path().string() + ": not a file";
+    remove_if_unreadable(entry->path());
   }
   if (error == std::errc::permission_denied) return why(models, EACCES);
   // StarPU does not look whether what it writes arrives, and ends where it then reads half of it.

@@ -1,42 +1,75 @@
 #include <tesela/runtime/internal/model_files.hpp>
 
+#include <algorithm>
+#include <cctype>
+#include <cmath>
 #include <cstdlib>
 #include <fcntl.h>
+#include <filesystem>
 #include <limits>
 #include <sstream>
 #include <unistd.h>
+#include <vector>
 
 namespace tesela::detail {
 namespace {
 
 constexpr unsigned long known_version = 45;
-constexpr unsigned long numbers_of_device = 3, numbers_of_regressions = 12;
 
-/// The numbers of a model's text, one after another; lines that begin with # say what they are.
+bool parses(const std::string& word, double& value) {
+  char* end = nullptr;
+  value = std::strtod(word.c_str(), &end);
+  return !word.empty() && end == word.c_str() + word.size();
+}
+
+/// A model's text number by number; lines that begin with # say what they are.
 class ModelNumbers {
  public:
   explicit ModelNumbers(const std::string& text) : in_(text) {}
 
-  bool ended() const { return !in_; }
-  /// Words that are no number count as 0, so that nothing is expected after what we do not know.
-  unsigned long next() {
-    std::string word;
-    while (in_ >> word && word.front() == '#') skip_line();
-    return std::strtoul(word.c_str(), nullptr, 10);
+  bool wrong() const { return wrong_ || !in_; }
+
+  unsigned long count() {
+    const std::string word = next();
+    constexpr std::size_t most_digits = 6;
+    if (!word.empty() && word.size() <= most_digits &&
+        std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isdigit(c) != 0; }))
+      return std::strtoul(word.c_str(), nullptr, 10);
+    wrong_ = true;
+    return 0;
   }
-  void skip(unsigned long numbers) {
-    for (; numbers > 0 && !ended(); --numbers) next();
+  void numbers(unsigned long many) {
+    for (double value = 0; many > 0 && !wrong(); --many) wrong_ = !parses(next(), value);
   }
-  /// Entries are lines: how many numbers they have depends on the release.
-  void skip_entry() {
+  /// A line: a footprint (hexadecimal), a size, flops (older releases: none), and five numbers that StarPU takes no NaN
+  /// for.
+  void entry() {
+    constexpr std::size_t numbers = 7, flops = 2;
     while ((in_ >> std::ws).peek() == '#') skip_line();
-    skip_line();
+    std::string line, word;
+    std::getline(in_, line);
+    std::istringstream words(line);
+    words >> word;
+    bool right =
+        !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isxdigit(c) != 0; });
+    std::vector<double> values;
+    for (double value = 0; words >> word; values.push_back(value)) right = right && parses(word, value);
+    if (values.size() == numbers) values.erase(values.begin() + (flops - 1));
+    right = right && values.size() == numbers - 1 &&
+            std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v) && v >= 0; });
+    wrong_ = wrong_ || !right;
   }
 
  private:
+  std::string next() {
+    std::string word;
+    while (in_ >> word && word.front() == '#') skip_line();
+    return word;
+  }
   void skip_line() { in_.ignore(std::numeric_limits<std::streamsize>::max(), '\n'); }
 
   std::istringstream in_;
+  bool wrong_ = false;
 };
 
 std::string contents(int file) {
@@ -49,31 +82,37 @@ std::string contents(int file) {
 
 }  // namespace
 
-bool is_cut_off(const std::string& model) {
+bool is_unreadable(const std::string& model, const std::string& version) {
   if (model.empty() || model.back() != '\n') return !model.empty();
-  ModelNumbers numbers(model);
-  if (numbers.next() != known_version) return numbers.ended();
-  for (unsigned long kinds = numbers.next(); kinds > 0 && !numbers.ended(); --kinds) {
-    for (unsigned long devices = numbers.next(); devices > 0 && !numbers.ended(); --devices)
-      numbers.skip(numbers_of_device);
-    for (unsigned long variants = numbers.next(); variants > 0 && !numbers.ended(); --variants) {
-      unsigned long entries = numbers.next();
-      numbers.skip(numbers_of_regressions);
-      numbers.skip(numbers.next());  // coefficients
-      for (; entries > 0 && !numbers.ended(); --entries) numbers.skip_entry();
+  if (version != std::to_string(known_version)) return false;
+  constexpr unsigned long of_regressions = 12;
+  ModelNumbers text(model);
+  if (text.count() != known_version) return true;
+  for (unsigned long kinds = text.count(); kinds > 0 && !text.wrong(); --kinds) {
+    for (unsigned long devices = text.count(); devices > 0 && !text.wrong(); --devices) {
+      text.count();     // kind
+      text.numbers(1);  // which
+      text.count();     // cores
+    }
+    for (unsigned long variants = text.count(); variants > 0 && !text.wrong(); --variants) {
+      unsigned long entries = text.count();
+      text.numbers(of_regressions);
+      text.numbers(text.count());  // coefficients
+      for (; entries > 0 && !text.wrong(); --entries) text.entry();
     }
   }
-  return numbers.ended();
+  return text.wrong();
 }
 
-void remove_if_cut_off(const std::string& path) {
+void remove_if_unreadable(const std::string& path) {
   const int file = open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (file < 0) return;
+  const std::string version = std::filesystem::path(path).parent_path().filename();
+  const auto unreadable = [&] { return is_unreadable(contents(file), version); };
   struct flock whole {};  // as StarPU locks what it writes
   whole.l_type = F_WRLCK;
   whole.l_whence = SEEK_SET;
-  if (is_cut_off(contents(file)) && fcntl(file, F_SETLK, &whole) == 0 && is_cut_off(contents(file)))
-    unlink(path.c_str());
+  if (unreadable() && fcntl(file, F_SETLK, &whole) == 0 && unreadable()) unlink(path.c_str());
   close(file);
 }
 

@@ -6,12 +6,11 @@
 
 namespace tesela::detail {
 
-/// Whether the text of a model ends before all that its own counts announce. Formats other than StarPU's version 45 are
-/// left alone, but for a last line without an end.
-bool is_cut_off(const std::string& model);
+/// Whether StarPU would abort on this text of a model, as each later run: a process that is killed while it writes one,
+/// or a full disk, leaves a part of it. `version` is the format's, 45 for StarPU 1.4; of others we know that lines end.
+bool is_unreadable(const std::string& model, const std::string& version);
 
-/// A process that is killed while it writes a model, or a full disk, leaves a part of it, on which StarPU aborts ever
-/// after. Without it the model is learned anew.
-void remove_if_cut_off(const std::string& path);
+/// The model is learned anew then. The file's folder names the version.
+void remove_if_unreadable(const std::string& path);
 
 }  // namespace tesela::detail

@@ -86,6 +86,30 @@ TEST_CASE("a performance model that was cut off is made anew") {
   CHECK(models > 0);
 }
 
+TEST_CASE("what is no file where a model is to be is named, and another home is found") {
+  const TemporaryFolder folder, other;
+  const std::map<std::string, std::string> home{{"HOME", folder.path()}, {"TMPDIR", other.path()}};
+  REQUIRE(run_at_home(home).code == 0);
+  const std::string models = folder.path() + "/.starpu/sampling/codelets/45";
+  const auto told = [&](const std::string& path) {
+    CAPTURE(path);
+    const Outcome outcome = run_at_home(home);
+    CHECK(outcome.code == 0);
+    CHECK_THAT(outcome.err, ContainsSubstring(path));
+    std::filesystem::remove_all(path);
+  };
+  const std::string pipe = models + "/tesela_pipe.here", link = models + "/tesela_link.here";
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  told(pipe);
+  std::filesystem::create_directory(models + "/tesela_folder.here");
+  told(models + "/tesela_folder.here");
+  std::filesystem::create_symlink(folder / "nowhere", link);
+  told(link);
+  std::filesystem::remove_all(models);
+  std::ofstream(models) << "45";
+  told(models);
+}
+
 TEST_CASE("a home directory on a full disk is none") {
   const TemporaryFolder folder, small;
   const std::string mounted = "mount -t tmpfs -o size=8k none " + small.path();

@@ -9,7 +9,7 @@
 
 using namespace tesela;
 using namespace tesela::test;
-using detail::is_cut_off;
+using detail::is_unreadable;
 
 namespace {
 
@@ -40,27 +40,49 @@ std::string model(const std::string& version = "45") {
 
 TEST_CASE("a model's file that ends too early is told from a whole one") {
   const std::string whole = model();
-  CHECK_FALSE(is_cut_off(whole));
-  CHECK_FALSE(is_cut_off(whole + "\n"));
-  CHECK_FALSE(is_cut_off(""));  // which StarPU takes for none
+  CHECK_FALSE(is_unreadable(whole, "45"));
+  CHECK_FALSE(is_unreadable(whole + "\n", "45"));
+  CHECK_FALSE(is_unreadable("", "45"));  // which StarPU takes for none
   for (std::size_t left = 1; left < whole.size(); ++left) {
     CAPTURE(whole.substr(0, left));
-    CHECK(is_cut_off(whole.substr(0, left)));
+    CHECK(is_unreadable(whole.substr(0, left), "45"));
   }
 }
 
+TEST_CASE("a model's file with what StarPU aborts on is told") {
+  const auto with = [](const std::string& right, const std::string& wrong) {
+    std::string text = model();
+    const std::size_t at = text.rfind(right);
+    REQUIRE(at != std::string::npos);
+    return text.replace(at, right.size(), wrong);
+  };
+  CHECK(is_unreadable(model("44"), "45"));
+  CHECK(is_unreadable(model("4.5"), "45"));
+  CHECK(is_unreadable("hello\n", "45"));
+  CHECK(is_unreadable(with("# number of entries\n0\n", "# number of entries\n1e308\n"), "45"));
+  CHECK(is_unreadable(with("# number of cores\n1\n", "# number of cores\n-5\n"), "45"));
+  CHECK(is_unreadable(with("nan\tnan\tnan\n", "abc\tnan\tnan\n"), "45"));
+  CHECK(is_unreadable(with("nan\tnan\tnan\n", "nan\tnan\tnan\nnan\tnan\tnan\n"), "45"));
+  CHECK(is_unreadable(with("not multiple-regression-base\n0\n", "not multiple-regression-base\n3\n"), "45"));
+  for (const char* const mean : {"inf", "nan", "-1", "x"})
+    CHECK(is_unreadable(with("\t2.0e+00\t", std::string("\t") + mean + "\t"), "45"));
+  CHECK_FALSE(is_unreadable(with("\t1.0e+03\t", "\tnan\t"), "45"));  // flops
+  CHECK_FALSE(is_unreadable(with("\t1.0e+03\t", "\t"), "45"));       // older releases wrote none
+  CHECK(is_unreadable(with("\t10\n", "\t10\t1\n"), "45"));
+}
+
 TEST_CASE("a model's file of another format is left alone where its lines are whole") {
-  CHECK_FALSE(is_cut_off(model("46").substr(0, model("46").find("# COMB_1"))));
-  CHECK(is_cut_off(model("46").substr(0, 200)));
-  CHECK_FALSE(is_cut_off("# Performance Model Version\n45\nno number at all\n"));
+  CHECK_FALSE(is_unreadable(model("46").substr(0, model("46").find("# COMB_1")), "46"));
+  CHECK(is_unreadable(model("46").substr(0, 200), "46"));
 }
 
 TEST_CASE("only what was cut off is removed") {
   const TemporaryFolder folder;
-  const std::string whole = folder / "whole", cut = folder / "cut";
+  std::filesystem::create_directory(folder / "45");
+  const std::string whole = folder / "45/whole", cut = folder / "45/cut";
   std::ofstream(whole) << model();
   std::ofstream(cut) << model().substr(0, model().rfind("# hash"));
-  for (const std::string& path : {whole, cut, folder / "none"}) detail::remove_if_cut_off(path);
+  for (const std::string& path : {whole, cut, folder / "none"}) detail::remove_if_unreadable(path);
   CHECK(std::filesystem::exists(whole));
   CHECK_FALSE(std::filesystem::exists(cut));
 }
