@@ -35,8 +35,12 @@ struct GraphTasks {
 
 /// What a graph inserted from one wait() to the next, as the data that these tasks write remember it.
 struct GraphPart {
-  explicit GraphPart(std::shared_ptr<GraphTasks> of) : tasks(std::move(of)) {}
+  GraphPart(std::shared_ptr<GraphTasks> of, std::uint64_t drains) : tasks(std::move(of)), seen(drains) {}
+  void lose();
+
   const std::shared_ptr<GraphTasks> tasks;
+  const std::uint64_t seen;       ///< its tasks did nothing once more drains than these were requested
+  std::atomic<bool> over{false};  ///< all of them have run, or were dropped
   std::atomic<bool> lost{false};  ///< some of them were dropped, as wait() has said
 };
 
@@ -62,14 +66,18 @@ struct TileMemory {
 TileMemory tile_memory(void* interface) noexcept;
 
 /// Reasons to drop the tasks still queued (a cancellation, a failed codelet): how many there were, and how many of them
-/// a wait() has reported. Two counters, so that neither a signal handler nor a second graph's wait() can lose one.
-inline std::atomic<std::uint64_t> drains_requested{0}, drains_reported{0};
+/// a wait() has reported. Not inline: a library with hidden symbols would have its own. Two counters, so that neither a
+/// signal handler nor a second graph's wait() can lose one.
+extern std::atomic<std::uint64_t> drains_requested, drains_reported;
+/// Whether any GraphPart was lost, ever: most programs need not look.
+extern std::atomic<bool> any_part_lost;
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "Runtime::cancel must be async-signal-safe");
 
 /// True once there is a reason that the task's graph has not reported: it then does nothing, so that the graph drains.
+/// StarPU's own tasks, which combine reductions of graphs that may be over, always run.
 inline bool dropped(const CallHeader& task) noexcept {
-  const auto& seen = task.graph != nullptr ? task.graph->drains_seen : drains_reported;
-  return drains_requested.load(std::memory_order_relaxed) > seen.load(std::memory_order_relaxed);
+  return task.graph != nullptr &&
+         drains_requested.load(std::memory_order_relaxed) > task.graph->drains_seen.load(std::memory_order_relaxed);
 }
 
 /// Keeps the running task's time, which says nothing, out of its performance model.

@@ -87,7 +87,7 @@ class alignas(64) Data {
     if (part != writer_) writer_ = part;
   }
   /// Tasks were dropped where it was last written: it holds what it held before, or a part of what it should.
-  bool is_lost() const { return drains_reported != 0 && writer_ != nullptr && writer_->lost; }
+  bool is_lost() const { return any_part_lost && writer_ != nullptr && writer_->lost; }
 
   /// Before an access that may make StarPU allocate it in host memory: EnvironmentError where that is limited and full.
   void reserve(Mode mode);

@@ -44,7 +44,10 @@ Graph::~Graph() {
     }
     state.wait_for(*impl_->tasks);
     const std::uint64_t seen = impl_->tasks->drains_seen.exchange(detail::GraphTasks::nothing_to_drop);
-    if (seen != detail::GraphTasks::nothing_to_drop && detail::report_drains() > seen) impl_->part->lost = true;
+    if (seen != detail::GraphTasks::nothing_to_drop) {
+      const bool drained = detail::report_drains() > seen && state.messages == nullptr;  // ranks do not agree here
+      drained ? impl_->part->lose() : void(impl_->part->over = true);
+    }
     for (Impl::StatusSlot& slot : impl_->statuses) {
       const auto& writer = slot.data->writer();
       const bool ours = slot.data->has_value() && (writer == nullptr || writer->tasks == impl_->tasks);
@@ -67,8 +70,7 @@ void Graph::submit() {
 
 Status Graph::wait() {
   submit();
-  const bool alone = impl_->state->messages == nullptr;
-  if (!alone) impl_->require_same_graph();
+  if (impl_->state->messages != nullptr) impl_->require_same_graph();
   // All on their way while the last tasks run; one after the other they would take longer than a short task.
   std::vector<index_t>& written = impl_->written_statuses;
   std::sort(written.begin(), written.end());
@@ -78,26 +80,32 @@ Status Graph::wait() {
       std::min(detail::drains_reported.load(), impl_->tasks->drains_seen.exchange(detail::GraphTasks::nothing_to_drop));
   detail::report_drains();
   const std::shared_ptr<detail::GraphPart> part = std::move(impl_->part);
+  try {
+    const Status status = impl_->outcome(seen);
+    if (part != nullptr) part->over = true;
+    return status;
+  } catch (...) {
+    if (part != nullptr) part->lose();
+    throw;
+  }
+}
+
+Status Graph::Impl::outcome(std::uint64_t seen) {
   Status status;
   index_t first = -1;
-  for (const index_t k : written) {
-    Impl::StatusSlot& slot = impl_->statuses[static_cast<std::size_t>(k)];
+  for (const index_t k : written_statuses) {
+    StatusSlot& slot = statuses[static_cast<std::size_t>(k)];
     slot.written = false;
     const int value = detail::take_status(*slot.data);
     if (value == 0 || first >= 0) continue;
     status.info = value > 0 ? value + slot.offset : value;
     first = k;
   }
-  written.clear();
-  impl_->statuses_at_home = true;
-  try {
-    if (!alone) return impl_->agree(status, first, detail::why_drained_since(seen));
-    detail::throw_if_drained_since(seen);
-    return status;
-  } catch (...) {
-    if (part != nullptr) part->lost = true;
-    throw;
-  }
+  written_statuses.clear();
+  statuses_at_home = true;
+  if (state->messages != nullptr) return agree(status, first, detail::why_drained_since(seen));
+  detail::throw_if_drained_since(seen);
+  return status;
 }
 
 Tile<int> Graph::status(index_t offset) {
@@ -139,6 +147,7 @@ void Graph::invalidate(detail::Data& data) {
     data.forgotten();
   }
   data.set_value(false);
+  data.set_writer(nullptr);
 }
 
 Runtime& Graph::runtime() const {

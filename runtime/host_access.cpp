@@ -10,11 +10,14 @@
 namespace tesela::detail {
 namespace {
 
-/// Throws why, if tasks that wrote this data were dropped.
-void throw_if_dropped(const Data& data) {
+/// Throws why, if tasks that wrote this data were dropped. Who writes also hears of any that nobody was told of: loops
+/// that fill a tile again and again end so.
+void throw_if_dropped(const Data& data, Mode mode) {
   const std::uint64_t reported = drains_reported;
-  throw_if_drained_since(data.writer() == nullptr ? reported
-                                                  : std::min(reported, data.writer()->tasks->drains_seen.load()));
+  if (const GraphPart* const part = data.writer().get(); part != nullptr && !part->over)
+    throw_if_drained_since(std::min(reported, part->seen));
+  else if (mode != Mode::in)
+    throw_if_drained_since(reported);
 }
 
 void refuse_lost(const Data& data, const char* routine) {
@@ -41,13 +44,13 @@ TileMemory acquire_on_host(Data& data, Mode mode) {
   if (starpu_data_acquire_on_node(handle, STARPU_MAIN_RAM, to_starpu(mode)) != 0)
     throw EnvironmentError("a tile could not be brought to host memory");
   try {
-    throw_if_dropped(data);
+    throw_if_dropped(data, mode);
   } catch (const Error&) {
     starpu_data_release_on_node(handle, STARPU_MAIN_RAM);
     throw;
   }
   data.set_value(true);
-  if (mode == Mode::out) data.set_writer(nullptr);
+  if (mode != Mode::in) data.set_writer(nullptr);
   if (data.state_->messages != nullptr && mode != Mode::in) data.written_by_all();
   ++data.held_on_host_;
   return tile_memory(starpu_data_get_interface_on_node(handle, STARPU_MAIN_RAM));
@@ -55,10 +58,7 @@ TileMemory acquire_on_host(Data& data, Mode mode) {
 
 void Data::acquire_home(Mode mode) {
   if (!has_home_ && home_rank_ < 0) return;
-  if (mode == Mode::in)
-    refuse_lost(*this, "TileMatrix::bring_home");
-  else
-    set_writer(nullptr);
+  if (mode == Mode::in) refuse_lost(*this, "TileMatrix::bring_home");
   submit_held(mode != Mode::in);
   if (state_->messages != nullptr) {
     if (mode == Mode::in)
@@ -66,13 +66,15 @@ void Data::acquire_home(Mode mode) {
     else
       home_rank_ >= 0 ? written_at(home_rank_) : written_by_all();
   }
-  if (!has_home_) return set_value(true);
-  auto* registered = static_cast<starpu_data_handle_t>(handle());
-  if (starpu_data_acquire_on_node(registered, home_node_, to_starpu(mode)) != 0)
-    throw EnvironmentError("a tile could not be brought to where it is at home");
-  starpu_data_release_on_node(registered, home_node_);
-  throw_if_dropped(*this);
+  if (has_home_) {
+    auto* registered = static_cast<starpu_data_handle_t>(handle());
+    if (starpu_data_acquire_on_node(registered, home_node_, to_starpu(mode)) != 0)
+      throw EnvironmentError("a tile could not be brought to where it is at home");
+    starpu_data_release_on_node(registered, home_node_);
+    throw_if_dropped(*this, mode);
+  }
   set_value(true);
+  if (mode != Mode::in) set_writer(nullptr);
 }
 
 void release_on_host(Data& data) noexcept {

@@ -139,7 +139,7 @@ class TileMatrix {
     if (storage_->device >= 0) wait_for_default_stream(storage_->device);
     for_each_tile([&](Tile<T> tile, index_t, index_t) {
       // One that was forgotten before has what the user wrote as its value now.
-      tile.data().acquire_home(tile.data().has_value() ? Mode::inout : Mode::out);
+      tile.data().acquire_home(tile.data().has_value() && !tile.data().is_lost() ? Mode::inout : Mode::out);
     });
   }
 

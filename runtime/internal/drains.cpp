@@ -9,6 +9,10 @@
 #include <new>
 
 namespace tesela::detail {
+
+std::atomic<std::uint64_t> drains_requested{0}, drains_reported{0};
+std::atomic<bool> any_part_lost{false};
+
 namespace {
 
 std::mutex drain_mutex;
@@ -21,6 +25,12 @@ std::uint64_t failure_number = 0;  // of drains_requested, at that failure
 std::atomic<std::uint64_t> cancellation_number{0};
 
 }  // namespace
+
+void GraphPart::lose() {
+  lost = true;
+  any_part_lost = true;
+  over = true;
+}
 
 void forget_timing() noexcept {
   if (starpu_task* task = starpu_task_get_current(); task != nullptr) task->failed = 1;

@@ -106,6 +106,8 @@ struct Graph::Impl {
   int rank_of(const Insertion& task) const;
   /// Brings what the task reads to where it runs, and notes what it writes there. Answers whether that is here.
   bool meet(const Insertion& task);
+  /// What wait() says once all tasks have run, where `seen` drains had been requested when the first was inserted.
+  Status outcome(std::uint64_t seen);
   /// Throws where ranks inserted different tasks.
   void require_same_graph();
   /// The graph's status, and whether tasks were dropped, from all ranks: EnvironmentError names the rank that failed.

@@ -1,3 +1,4 @@
+#include <tesela/runtime/internal/drains.hpp>
 #include <tesela/runtime/internal/expected_times.hpp>
 #include <tesela/runtime/internal/graph_impl.hpp>
 
@@ -43,8 +44,15 @@ void Graph::Impl::check(const Insertion& task) {
     if ((mode == Mode::in || mode == Mode::inout || mode == Mode::commute) && !data.has_value() &&
         !data.has_reduction())
       refuse(b, "is read, and nothing was written to it before");
-    if ((mode == Mode::in || mode == Mode::inout || mode == Mode::commute) && data.is_lost())
-      refuse(b, "is read, and tasks that were to write it were dropped: their graph was cancelled, or failed");
+    if (mode != Mode::out && mode != Mode::scratch) {
+      if (data.is_lost())
+        refuse(b, "is read, and tasks that were to write it were dropped: their graph was cancelled, or failed");
+      // Another graph's tasks may have been dropped, and a third graph may have told why: this one would not know.
+      const detail::GraphPart* const writer = data.writer().get();
+      if (detail::drains_reported != 0 && state->messages == nullptr && writer != nullptr && writer->tasks != tasks &&
+          !writer->over && detail::drains_reported > writer->seen)
+        detail::throw_if_drained_since(writer->seen);
+    }
     detail::AccessHistory& history = *touched[b];
     if (history.data != data.id) history = {.data = data.id, .kind = mode};
     if (history.insertion == insertion && !(mode == Mode::in && history.insertion_mode == Mode::in))
@@ -103,8 +111,8 @@ std::int32_t Graph::Impl::placement(const Insertion& task) const {
 
 void Graph::Impl::track(const Insertion& task) {
   if (tasks->drains_seen == detail::GraphTasks::nothing_to_drop) {  // the first since the last wait()
-    part = std::make_shared<detail::GraphPart>(tasks);
-    tasks->drains_seen = detail::drains_reported.load();
+    part = std::make_shared<detail::GraphPart>(tasks, detail::drains_reported.load());
+    tasks->drains_seen = part->seen;
   }
   if (record) {
     std::string label;

@@ -121,6 +121,72 @@ TEST_CASE("what dropped tasks were to write is refused until it is written anew"
   CHECK(value_of(A(2, 0)) == 90);
 }
 
+TEST_CASE("reductions of a cancelled graph are lost, those that a wait() found done are not") {
+  Runtime runtime({.cpus = 1, .gpus = 0});
+  const TileMatrix<double> S(runtime, 2, 1, {1, 1});
+  Graph g(runtime);
+  for (index_t i = 0; i < 2; ++i) {
+    g.reduction<Set<double>, Combine<double>>(S(i, 0));
+    g.insert<Set<double>>({1000}, S(i, 0));
+    for (int k = 0; k < 100; ++k) g.insert<Contribute<double>>({1}, S(i, 0));
+  }
+  REQUIRE(g.wait().ok());
+  Runtime::cancel();  // S was not combined yet
+  CHECK_THROWS_AS(g.wait(), Cancelled);
+  CHECK(value_of(S(0, 0)) == 1100);
+
+  const TileMatrix<int> gate(runtime, 1, 1, {1, 1});
+  gate(0, 0).write().data[0] = 0;
+  std::atomic<bool> open{false};
+  g.insert<Gate>({&open}, gate(0, 0));
+  g.insert<Contribute<double>>({1}, S(0, 0));
+  Runtime::cancel();
+  open = true;
+  CHECK_THROWS_AS(g.wait(), Cancelled);
+  CHECK_THROWS_AS(g.insert<Contribute<double>>({1}, S(0, 0)), ArgumentError);
+  CHECK_THROWS_AS(value_of(S(0, 0)), ArgumentError);
+  g.forget(S(0, 0));
+  g.insert<Contribute<double>>({5}, S(0, 0));
+  CHECK(g.wait().ok());
+  CHECK(value_of(S(0, 0)) == 5);
+  CHECK(value_of(S(1, 0)) == 1100);
+}
+
+TEST_CASE("what another graph was to write is not read after a third one said why it was dropped") {
+  Runtime runtime({.cpus = 1, .gpus = 0});
+  const TileMatrix<int> A(runtime, 3, 1, {1, 1});
+  Graph first(runtime), second(runtime), third(runtime);
+  for (index_t i = 0; i < 3; ++i) first.insert<Set<int>>({1}, A(i, 0));
+  REQUIRE(first.wait().ok());
+  std::atomic<bool> open{false};
+  first.insert<Gate>({&open}, A(0, 0));
+  first.insert<Affine<int>>({10, 0}, A(0, 0));
+  third.insert<Set<int>>({2}, A(2, 0));
+  Runtime::cancel();
+  open = true;
+  CHECK_THROWS_AS(third.wait(), Cancelled);
+  CHECK_THROWS_AS(second.insert<Copy<int>>({}, A(0, 0), A(1, 0)), Cancelled);
+  CHECK_THROWS_AS(second.insert<Affine<int>>({2, 0}, A(0, 0)), Cancelled);
+  CHECK(value_of(A(1, 0)) == 1);  // of a part that is over
+  CHECK_THROWS_AS(first.wait(), Cancelled);
+  CHECK_THROWS_AS(second.insert<Affine<int>>({2, 0}, A(0, 0)), ArgumentError);
+  CHECK(second.wait().ok());
+}
+
+TEST_CASE("what the program wrote itself is no graph's to lose") {
+  Runtime runtime({.cpus = 1, .gpus = 0});
+  const TileMatrix<int> A(runtime, 2, 1, {1, 1});
+  Graph g(runtime);
+  for (index_t i = 0; i < 2; ++i) g.insert<Set<int>>({1}, A(i, 0));
+  A(1, 0).update().data[0] = 7;
+  std::atomic<bool> open{false};
+  g.insert<Gate>({&open}, A(0, 0));
+  Runtime::cancel();
+  open = true;
+  CHECK_THROWS_AS(g.wait(), Cancelled);
+  CHECK(value_of(A(1, 0)) == 7);
+}
+
 TEST_CASE("cancel from a signal handler") {
   Runtime runtime({.cpus = 1, .gpus = 0});
   const TileMatrix<int> A(runtime, 1, 1, {1, 1});

@@ -179,6 +179,7 @@ TEST_CASE("a kernel that throws on rank 1", "[.rank]") {
     for (index_t k = 0; k < 9; ++k) g.insert<Throw>({k == 1 ? 2 : 0}, A(k % 3, k / 3));
     CHECK_THROWS_MATCHES(g.wait(), EnvironmentError,
                          MessageMatches(ContainsSubstring("rank ") && ContainsSubstring("no such luck")));
+    for (index_t k = 0; k < 9; ++k) CHECK_THROWS_AS(value_of(A(k % 3, k / 3)), ArgumentError);  // on all ranks
     for (index_t k = 0; k < 9; ++k) g.insert<Set<int>>({static_cast<int>(k)}, A(k % 3, k / 3));
     CHECK(g.wait().ok());
   }
