@@ -5,6 +5,8 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/variant.h>
+#include <optional>
+#include <utility>
 
 namespace tesela::python {
 
@@ -87,11 +89,9 @@ Tile<double> GraphObject::minor() {
 
 void GraphObject::wait() {
   const index_t minor = with([&](Graph& graph) -> index_t {
+    const std::optional<TileMatrix<double>> kept = std::exchange(minor_, std::nullopt);  // whatever wait() says
     graph.wait();
-    if (!minor_) return 0;
-    const double found = (*minor_)(0, 0).read()(0, 0);
-    minor_.reset();
-    return static_cast<index_t>(found);
+    return kept ? static_cast<index_t>((*kept)(0, 0).read()(0, 0)) : 0;
   });
   if (minor != 0)
     raise_lin_alg_error("the leading minor of order " + std::to_string(minor) + " is not positive, or not finite",
