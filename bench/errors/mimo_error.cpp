@@ -77,9 +77,6 @@ MimoError mimo_error(const MimoShape& shape, const HostMatrix<std::complex<T>>& 
                      const HostMatrix<std::complex<T>>& y, const std::vector<Constellation>& alphabets,
                      const Detection& found, const Detection& reference, const HostMatrix<int>& sent) {
   MimoError error;
-  const auto raise = [&](double gap) {
-    error.metric_gap = gap <= error.metric_gap ? error.metric_gap : gap;
-  };  // or NaN
   for (index_t k = 0; k < shape.signals; ++k) {
     const Distances<T> distance(shape, channels, y, alphabets, k);
     const int *const ours = &found.labels(0, k), *const theirs = &reference.labels(0, k);
@@ -91,11 +88,15 @@ MimoError mimo_error(const MimoShape& shape, const HostMatrix<std::complex<T>>& 
     const double unit = std::fmax(size, best);  // a small y beside H s: of what is left
     if (unit > 0 && (found.reports[static_cast<std::size_t>(k)].flags & SearchReport::tie) != 0) {
       const double width = distance.tie_width();
-      raise(width / unit * ((2 * here + width) / unit));
+      raise_gap(error.metric_gap, width / unit * ((2 * here + width) / unit));
     }
-    if (!(here <= best)) raise((here - best) / unit * ((here + best) / unit));
+    if (!(here <= best)) raise_gap(error.metric_gap, (here - best) / unit * ((here + best) / unit));
   }
   return error;
+}
+
+void raise_gap(double& largest, double gap) {
+  if (!std::isnan(largest) && !(gap <= largest)) largest = gap;
 }
 
 MimoMistakes mimo_mistakes(const HostMatrix<int>& found, const HostMatrix<int>& sent) {

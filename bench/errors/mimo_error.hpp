@@ -18,6 +18,9 @@ MimoError mimo_error(const MimoShape& shape, const HostMatrix<std::complex<T>>& 
                      const HostMatrix<std::complex<T>>& y, const std::vector<Constellation>& alphabets,
                      const Detection& found, const Detection& reference, const HostMatrix<int>& sent);
 
+/// largest = max(largest, gap); what is no number stays.
+void raise_gap(double& largest, double gap);
+
 /// Symbols, bits and whole vectors that differ.
 struct MimoMistakes {
   index_t vectors = 0, symbols = 0, bits = 0;

@@ -92,7 +92,7 @@ void DetectResults<T>::compare(const MimoData<T>& data, const Detection& found) 
   const MimoError here = mimo_error(data.shape, data.channels, data.y, data.alphabets, found, reference, data.sent);
   if (!error_) error_.emplace();
   error_->mismatches += here.mismatches;
-  error_->metric_gap = here.metric_gap <= error_->metric_gap ? error_->metric_gap : here.metric_gap;
+  raise_gap(error_->metric_gap, here.metric_gap);
 }
 
 /// L of every bit beside the hard decisions, compared with a look at all candidates while that is affordable.
