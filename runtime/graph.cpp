@@ -46,7 +46,8 @@ Graph::~Graph() {
     const std::uint64_t seen = impl_->tasks->drains_seen.exchange(detail::GraphTasks::nothing_to_drop);
     if (seen != detail::GraphTasks::nothing_to_drop) {
       const bool drained = detail::report_drains() > seen && state.messages == nullptr;  // ranks do not agree here
-      drained ? impl_->part->lose() : void(impl_->part->over = true);
+      if (drained) impl_->part->lose();
+      impl_->part->over = true;
     }
     for (Impl::StatusSlot& slot : impl_->statuses) {
       const auto& writer = slot.data->writer();

@@ -21,9 +21,7 @@ void throw_if_dropped(const Data& data, Mode mode) {
 }
 
 void refuse_lost(const Data& data, const char* routine) {
-  if (data.is_lost())
-    throw ArgumentError(routine, "tile " + data.label(),
-                        "tasks that were to write it were dropped: their graph was cancelled, or failed");
+  if (data.is_lost()) throw ArgumentError(routine, "tile " + data.label(), lost);
 }
 
 }  // namespace

@@ -20,6 +20,9 @@ void throw_if_drained_since(std::uint64_t seen);
 inline constexpr const char* cancelled = "cancelled";
 std::string why_drained_since(std::uint64_t seen);
 
+/// What is said of data that dropped tasks were to write.
+inline constexpr const char* lost = "tasks that were to write it were dropped: their graph was cancelled, or failed";
+
 /// Marks all drains requested so far as reported, once no task is left to drop; returns their number.
 std::uint64_t report_drains() noexcept;
 

@@ -45,8 +45,7 @@ void Graph::Impl::check(const Insertion& task) {
         !data.has_reduction())
       refuse(b, "is read, and nothing was written to it before");
     if (mode != Mode::out && mode != Mode::scratch) {
-      if (data.is_lost())
-        refuse(b, "is read, and tasks that were to write it were dropped: their graph was cancelled, or failed");
+      if (data.is_lost()) refuse(b, (std::string("is read, and ") + detail::lost).c_str());
       // Another graph's tasks may have been dropped, and a third graph may have told why: this one would not know.
       const detail::GraphPart* const writer = data.writer().get();
       if (detail::drains_reported != 0 && state->messages == nullptr && writer != nullptr && writer->tasks != tasks &&
