@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <sstream>
 
 #if TESELA_HAVE_CUDA
 #include <cuda.h>
@@ -116,14 +117,21 @@ std::string DeviceCopies::open() {
   if (std::any_of(nodes_.begin(), nodes_.end(), small)) nodes_.clear();
   if (nodes_.empty()) return {};
   const auto bytes = pattern();
-  DevicePlace place;
-  const int device = device_of(nodes_.front());
-  if (done(cudaSetDevice(device)) && done(cudaMalloc(&sample_, sample_bytes)) &&
-      transfer({static_cast<std::byte*>(sample_), sample_bytes, 1, sample_bytes}, device, bytes.data(), sample_bytes) &&
-      describe(static_cast<std::byte*>(sample_), nodes_.front(), place))
-    return words_of(place);
-  nodes_.clear();
-  return {};
+  std::string words;
+  for (const unsigned node : nodes_) {
+    const int device = device_of(node);
+    DevicePlace place;
+    void*& sample = samples_.emplace_back(nullptr);
+    if (!done(cudaSetDevice(device)) || !done(cudaMalloc(&sample, sample_bytes)) ||
+        !transfer({static_cast<std::byte*>(sample), sample_bytes, 1, sample_bytes}, device, bytes.data(),
+                  sample_bytes) ||
+        !describe(static_cast<std::byte*>(sample), node, place)) {
+      close();
+      return {};
+    }
+    words += words_of(place) + ';';
+  }
+  return words;
 }
 
 void DeviceCopies::close() noexcept {
@@ -131,23 +139,34 @@ void DeviceCopies::close() noexcept {
   for (const auto& [key, open] : open_)
     if (done(cudaSetDevice(key.first))) static_cast<void>(done(cudaIpcCloseMemHandle(open.begin)));
   open_.clear();
-  if (sample_ != nullptr && done(cudaSetDevice(device_of(nodes_.front())))) static_cast<void>(done(cudaFree(sample_)));
-  sample_ = nullptr;
+  for (std::size_t k = 0; k < samples_.size(); ++k)
+    if (samples_[k] != nullptr && done(cudaSetDevice(device_of(nodes_[k]))))
+      static_cast<void>(done(cudaFree(samples_[k])));
+  samples_.clear();
   nodes_.clear();
 }
 
 bool DeviceCopies::reaches(const std::string& said) {
-  DevicePlace place;
-  if (nodes_.empty() || !read_words(said, place)) return false;
-  const auto expected = pattern();
-  const int device = device_of(nodes_.front());
+  if (nodes_.empty() || said.empty()) return false;
+  std::istringstream places(said);
+  for (std::string words; std::getline(places, words, ';');) {
+    DevicePlace place;
+    if (!read_words(words, place)) return false;
+    for (const unsigned node : nodes_)
+      if (!reaches(place, node)) return false;
+  }
+  return true;
+}
+
+bool DeviceCopies::reaches(const DevicePlace& place, unsigned node) {
+  const int device = device_of(node);
   void* here = nullptr;
   if (!done(cudaSetDevice(device)) || !done(cudaMalloc(&here, sample_bytes))) return false;
   const Runs there{static_cast<std::byte*>(here), sample_bytes, 1, sample_bytes};
   std::array<std::byte, sample_bytes> found{};
-  const bool right = read(there, nodes_.front(), place, sample_bytes) &&
+  const bool right = read(there, node, place, sample_bytes) &&
                      transfer({found.data(), sample_bytes, 1, sample_bytes}, device, there.begin, sample_bytes) &&
-                     found == expected;
+                     found == pattern();
   static_cast<void>(done(cudaFree(here)));
   return right;
 }

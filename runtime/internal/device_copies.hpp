@@ -32,11 +32,11 @@ class DeviceCopies {
   DeviceCopies(const DeviceCopies&) = delete;
   DeviceCopies& operator=(const DeviceCopies&) = delete;
 
-  /// Once StarPU stands: words about some memory of this process's GPUs, for reaches() of others to try. Empty where it
-  /// has no GPU, or one with little memory: what comes and goes lies in it, and StarPU cannot move that away.
+  /// Once StarPU stands: words about some memory of each of this process's GPUs, for reaches() of others to try. Empty
+  /// where it has no GPU, or one with little memory: what comes and goes lies in it, and StarPU cannot move that away.
   std::string open();
   void close() noexcept;
-  /// Whether this process can read memory of the GPUs of the process that said so.
+  /// Whether each GPU of this process can read memory of all of those of the process that said so.
   bool reaches(const std::string& said);
   /// StarPU's memory node where the tile of this number comes and goes.
   unsigned node(std::int64_t tile) const { return nodes_[static_cast<std::size_t>(tile) % nodes_.size()]; }
@@ -57,8 +57,10 @@ class DeviceCopies {
   std::byte* acquire(const Key&);
   void release(const Key&);
 
+  bool reaches(const DevicePlace&, unsigned node);
+
   std::vector<unsigned> nodes_;
-  void* sample_ = nullptr;
+  std::vector<void*> samples_;  // of each node
   std::mutex mutex_;
   std::map<Key, Open> open_;
   std::uint64_t uses_ = 0;

@@ -41,7 +41,7 @@ constexpr const char* whole_numbers =
     "TASK_PROGRESS TRACE_BUFFER_SIZE USE_NUMA WATCHDOG_CRASH WATCHDOG_DELAY WORKERS_GETBIND WORKERS_NOBIND "
     "WORKER_TREE";
 constexpr const char* numbers = "EXP_LEN_THRESHOLD IDLE_POWER SCHED_ALPHA SCHED_BETA SCHED_GAMMA WINDOW_TIME_SIZE";
-constexpr const char* lists = "WORKERS_COREID WORKERS_CPUID WORKERS_CUDAID";
+constexpr const char* lists = "WORKERS_COREID WORKERS_CPUID";
 
 void for_each_name(const char* names, void (*check)(const char*)) {
   std::istringstream words(names);
@@ -67,14 +67,16 @@ void check_number(const char* name) {
     throw EnvironmentError(describe_variable(name) + " is no number: set it to one, or unset it");
 }
 
-void check_list(const char* name) {
+/// Where cores stand in a list, StarPU knows commas and ranges, but of GPUs it leaves out all that follows them.
+void check_list(const char* name, const char* between, const char* example) {
   const char* value = std::getenv(name);
   if (value == nullptr) return;
   const std::string list = value;
   const std::size_t first = list.find_first_not_of(" \t");
   if (first == std::string::npos || std::isdigit(static_cast<unsigned char>(list[first])) == 0 ||
-      list.find_first_not_of("0123456789,- \t") != std::string::npos)
-    throw EnvironmentError(describe_variable(name) + " is no list of numbers: set it to one, as 0 1 4-7, or unset it");
+      list.find_first_not_of(std::string("0123456789 \t") + between) != std::string::npos)
+    throw EnvironmentError(describe_variable(name) + " is no list of numbers: set it to one, as " + example +
+                           ", or unset it");
 }
 
 /// Makes a directory that nobody else can read, as StarPU does, and those above it; the errno of a failure, or 0.
@@ -171,7 +173,8 @@ std::string describe_variable(const char* name) {
 void check_numbers() {
   for_each_name(whole_numbers, &check_whole_number);
   for_each_name(numbers, &check_number);
-  for_each_name(lists, &check_list);
+  for_each_name(lists, [](const char* name) { check_list(name, ",-", "0 1 4-7"); });
+  check_list("STARPU_WORKERS_CUDAID", "", "0 1 2");
   for (const char* ours : {"TESELA_IDLE_NAP", "TESELA_RECEIVED_MIB"}) check_whole_number(ours);
   for (char** variable = environ; *variable != nullptr; ++variable) {
     // One for each device or NUMA node: STARPU_LIMIT_CUDA_0_MEM, …

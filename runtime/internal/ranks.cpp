@@ -111,7 +111,7 @@ void share_gpus(Among mine, const std::string& host, std::optional<int> wanted, 
   const auto [first, end] = share(gpus, mine.before, mine.count);
   if (wanted.value_or(0) > end - first) return;
   std::ostringstream devices;
-  for (int d = first; d < end; ++d) devices << (d == first ? "" : ",") << d;
+  for (int d = first; d < end; ++d) devices << (d == first ? "" : " ") << d;  // StarPU stops reading at a comma
   env.set("STARPU_WORKERS_CUDAID", devices.str());
   if (!wanted) env.set("STARPU_NCUDA", mine.before < gpus ? std::to_string(end - first) : "0");
   if (!wanted && gpus < mine.count && mine.before == 0)

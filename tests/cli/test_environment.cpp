@@ -172,6 +172,11 @@ TEST_CASE("lists of workers are taken as StarPU takes them") {
     const Variable variable("STARPU_WORKERS_CPUID", list);
     CHECK(Runtime({.cpus = 1, .gpus = 0}).cpus() == 1);
   }
+  for (const char* list : {"0,1", "0-1"}) {  // of which StarPU would take GPU 0 alone
+    const Variable variable("STARPU_WORKERS_CUDAID", list);
+    CHECK_THROWS_MATCHES(Runtime({.cpus = 1, .gpus = 0}), EnvironmentError,
+                         MessageMatches(ContainsSubstring(list) && ContainsSubstring("as 0 1 2")));
+  }
 }
 
 TEST_CASE("tiles that a limit of host memory leaves no place for are refused") {

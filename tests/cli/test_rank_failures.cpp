@@ -55,7 +55,7 @@ TEST_CASE("one rank has no memory, or no worker: all end, and hear from which") 
   require_ranks();
   const TemporaryFolder folder, files;
   const Words problem{"qr", "--n", "1500", "--tile", "128", "--grid", "2x2", "--out-r", files / "r.npy"};
-  for (const char* trouble : {"export STARPU_NCPU=0", "export STARPU_LIMIT_CPU_MEM=1"}) {
+  for (const char* trouble : {"export STARPU_NCPU=0 STARPU_NCUDA=0", "export STARPU_LIMIT_CPU_MEM=1"}) {
     const Outcome all = with_one_in_trouble(folder, trouble, problem);
     INFO(trouble << all.err);
     CHECK(all.code == 3);

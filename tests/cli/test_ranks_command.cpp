@@ -7,6 +7,8 @@
 #include <cmath>
 #include <fstream>
 #include <limits>
+#include <set>
+#include <tuple>
 
 // Commands under mpirun: the numbers and files of one process, told and written once.
 
@@ -193,21 +195,25 @@ TEST_CASE("ranks share the GPUs of their host, and fewer GPUs than ranks are tol
   const int gpus = tesela::count_cuda_devices();
   if (gpus == 0) SKIP("no GPU");
   require_ranks();
-  for (const auto& [ranks, nobind] : {std::pair{1, "0"}, {2, "0"}, {2, "1"}, {3, "0"}, {4, "0"}}) {
+  for (const auto& [ranks, nobind, copies] :
+       {std::tuple{1, "0", "1"}, {2, "0", "1"}, {2, "1", "host"}, {2, "0", "0"}, {3, "0", "1"}, {4, "0", "1"}}) {
     ProcessOptions options;
     options.environment["STARPU_WORKERS_NOBIND"] = nobind;
+    options.environment["TESELA_LOCAL_COPIES"] = copies;
     for (const Words& words :
-         {Words{"gemm", "--n", "1500"}, {"qr", "--m", "1100", "--n", "900", "--tile", "200x100"}}) {
+         {Words{"gemm", "--n", "1500", "--tile", "200"}, {"qr", "--m", "1100", "--n", "900", "--tile", "200x100"}}) {
       const Outcome all = run_on_ranks(ranks, Words{tesela::test::tesela()} + words + Words{"--json", "-"}, options);
-      INFO(ranks << " ranks: " << all.err);
+      INFO(ranks << " ranks, copies " << copies << ": " << all.err);
       REQUIRE(all.code == 0);
       const auto report = nlohmann::json::parse(all.out);
       CHECK(report["status"] == "ok");
       CHECK((all.err.find("compute on cores alone") != std::string::npos) == (ranks > gpus));
-      int on_gpus = 0;  // of rank 0's workers
-      for (const auto& worker : report["workers"])
-        on_gpus += worker["name"].get<std::string>().starts_with("CUDA") ? 1 : 0;
-      CHECK(on_gpus >= 1);
+      std::set<std::string> devices;  // of rank 0
+      for (const auto& worker : report["workers"]) {
+        const auto name = worker["name"].get<std::string>();
+        if (name.starts_with("CUDA")) devices.insert(name.substr(0, name.find('.')));
+      }
+      CHECK(std::ssize(devices) == std::max(gpus / ranks, 1));
     }
   }
   const Outcome none = run_on_ranks(gpus + 1, {tesela::test::tesela(), "gemm", "--n", "300", "--ncuda", "0"});
