@@ -219,6 +219,7 @@ array([[2., 0.],
       .def(
           "__exit__",
           [](GraphObject& g, nb::handle type, nb::handle, nb::handle) {
+            if (PyErr_GivenExceptionMatches(type.ptr(), PyExc_KeyboardInterrupt) != 0) Runtime::cancel();
             try {
               g.wait();
             } catch (...) {

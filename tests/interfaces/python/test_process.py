@@ -159,6 +159,29 @@ print(B.to_numpy()[3, 3])
     assert float(seconds) < 2 and refused == "True" and float(root) == 2
 
 
+def test_ctrl_c_in_the_block_of_a_graph_ends_its_tasks():
+    status, out, errors = run(
+        LARGE
+        + """
+A, C = (tesela.TileMatrix(np.asfortranarray(np.eye(800) * 4), tile=400) for _ in range(2))
+"""
+        + PRESS
+        + """
+try:
+    with tesela.Graph() as g:
+        for _ in range(5000): g.gemm(A[0, 1], A[1, 0], C[0, 0])
+        time.sleep(30)
+except KeyboardInterrupt: print(time.monotonic() - pressed[0])
+with tesela.Graph() as g: g.potrf(A[0, 0])
+A.bring_home()
+print(A.to_numpy()[3, 3])
+"""
+    )
+    assert status == 0, errors
+    seconds, root = out.split()
+    assert float(seconds) < 2 and float(root) == 2
+
+
 def test_ctrl_c_of_ones_own_handler_cancels_nothing():
     check(
         LARGE
