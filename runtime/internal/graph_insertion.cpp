@@ -21,6 +21,13 @@ T* allocated(std::size_t count) {
   return memory;
 }
 
+/// The tasks of another graph that were to write this may have been dropped, and a third graph may have told why.
+void throw_if_dropped_elsewhere(const detail::Data& data, const detail::GraphTasks* mine) {
+  const detail::GraphPart* const part = data.writer().get();
+  if (part != nullptr && !part->over && part->tasks.get() != mine && detail::drains_reported > part->seen)
+    detail::throw_if_drained_since(part->seen);
+}
+
 }  // namespace
 
 void Graph::Impl::check(const Insertion& task) {
@@ -46,11 +53,7 @@ void Graph::Impl::check(const Insertion& task) {
       refuse(b, "is read, and nothing was written to it before");
     if (mode != Mode::out && mode != Mode::scratch) {
       if (data.is_lost()) refuse(b, (std::string("is read, and ") + detail::lost).c_str());
-      // Another graph's tasks may have been dropped, and a third graph may have told why: this one would not know.
-      const detail::GraphPart* const writer = data.writer().get();
-      if (detail::drains_reported != 0 && state->messages == nullptr && writer != nullptr && writer->tasks != tasks &&
-          !writer->over && detail::drains_reported > writer->seen)
-        detail::throw_if_drained_since(writer->seen);
+      if (detail::drains_reported != 0 && state->messages == nullptr) throw_if_dropped_elsewhere(data, tasks.get());
     }
     detail::AccessHistory& history = *touched[b];
     if (history.data != data.id) history = {.data = data.id, .kind = mode};
@@ -153,9 +156,10 @@ detail::OwnedTask Graph::Impl::make_task(const Insertion& task, std::int32_t whe
   t->name = task.codelet->name();  // else traces show the performance model's
   t->flops = task.flops;
   t->priority = task.priority.value;
-  if (const int device = options.gpu >= 0 ? options.gpu : task.priority.device; where == STARPU_CUDA && device >= 0) {
+  if (where == STARPU_CUDA && (options.gpu >= 0 || task.priority.device >= 0)) {
+    const int device = options.gpu >= 0 ? options.gpu : task.priority.device / state->ranks;  // dealt to ranks first
     auto& workers = state->gpu_workers;
-    auto& some = workers[static_cast<std::size_t>(device / state->ranks) % workers.size()];  // dealt to ranks first
+    auto& some = workers[static_cast<std::size_t>(device) % workers.size()];
     t->workerids = some.data();
     t->workerids_len = static_cast<unsigned>(some.size());
   }

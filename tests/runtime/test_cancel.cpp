@@ -14,6 +14,21 @@ using namespace tesela::test;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 
+namespace {
+
+/// Cancels while a task on `tile` still runs, so that what `insert` inserts behind it on one worker is dropped.
+template <class F>
+void cancel_behind(Graph& graph, const Tile<int>& tile, const F& insert) {
+  static std::atomic<bool> open;  // the task may look at it after this returns
+  open = false;
+  graph.insert<Gate>({&open}, tile);
+  insert();
+  Runtime::cancel();
+  open = true;
+}
+
+}  // namespace
+
 TEST_CASE("cancel drops what has not started, and the runtime works afterwards") {
   Runtime runtime({.gpus = 0});
   const TileMatrix<int> A(runtime, 4, 1, {1, 1});
@@ -46,13 +61,11 @@ TEST_CASE("cancel reaches every graph that lost tasks, and each says so once") {
   Runtime runtime({.cpus = 1, .gpus = 0});
   const TileMatrix<int> A(runtime, 2, 1, {1, 1});
   Graph g(runtime), h(runtime), idle(runtime);
-  std::atomic<bool> open{false};
   for (index_t i = 0; i < 2; ++i) A(i, 0).write().data[0] = 0;
-  g.insert<Gate>({&open}, A(0, 0));
-  g.insert<Set<int>>({1}, A(0, 0));
-  h.insert<Set<int>>({1}, A(1, 0));
-  Runtime::cancel();
-  open = true;
+  cancel_behind(g, A(0, 0), [&] {
+    g.insert<Set<int>>({1}, A(0, 0));
+    h.insert<Set<int>>({1}, A(1, 0));
+  });
   CHECK_THROWS_AS(value_of(A(0, 0)), Cancelled);
   CHECK_THROWS_AS(A(1, 0).write(), Cancelled);
   CHECK_THROWS_AS(g.wait(), Cancelled);
@@ -71,14 +84,7 @@ TEST_CASE("what dropped tasks were to write is refused until it is written anew"
   Tile<int> status = g.status();
   for (index_t i = 0; i < 7; ++i) g.insert<Set<int>>({static_cast<int>(i)}, A(i, 0));
   REQUIRE(g.wait().ok());
-  const auto cancel_after_gate = [&](Graph& graph, const auto& insert) {
-    std::atomic<bool> open{false};
-    graph.insert<Gate>({&open}, A(0, 0));
-    insert();
-    Runtime::cancel();
-    open = true;
-  };
-  cancel_after_gate(g, [&] {
+  cancel_behind(g, A(0, 0), [&] {
     for (index_t i = 1; i < 6; ++i) g.insert<Affine<int>>({10, 0}, A(i, 0));
     g.insert<Set<int>>({1}, H(0, 0));
     g.insert<Affine<int>>({1, 0}, status);
@@ -115,7 +121,7 @@ TEST_CASE("what dropped tasks were to write is refused until it is written anew"
   A(0, 0).write().data[0] = 0;
   {
     Graph unheard(runtime);
-    cancel_after_gate(unheard, [&] { unheard.insert<Affine<int>>({10, 0}, A(1, 0)); });
+    cancel_behind(unheard, A(0, 0), [&] { unheard.insert<Affine<int>>({10, 0}, A(1, 0)); });
   }
   refused([&] { value_of(A(1, 0)); });
   CHECK(value_of(A(2, 0)) == 90);
@@ -137,11 +143,7 @@ TEST_CASE("reductions of a cancelled graph are lost, those that a wait() found d
 
   const TileMatrix<int> gate(runtime, 1, 1, {1, 1});
   gate(0, 0).write().data[0] = 0;
-  std::atomic<bool> open{false};
-  g.insert<Gate>({&open}, gate(0, 0));
-  g.insert<Contribute<double>>({1}, S(0, 0));
-  Runtime::cancel();
-  open = true;
+  cancel_behind(g, gate(0, 0), [&] { g.insert<Contribute<double>>({1}, S(0, 0)); });
   CHECK_THROWS_AS(g.wait(), Cancelled);
   CHECK_THROWS_AS(g.insert<Contribute<double>>({1}, S(0, 0)), ArgumentError);
   CHECK_THROWS_AS(value_of(S(0, 0)), ArgumentError);
@@ -158,12 +160,10 @@ TEST_CASE("what another graph was to write is not read after a third one said wh
   Graph first(runtime), second(runtime), third(runtime);
   for (index_t i = 0; i < 3; ++i) first.insert<Set<int>>({1}, A(i, 0));
   REQUIRE(first.wait().ok());
-  std::atomic<bool> open{false};
-  first.insert<Gate>({&open}, A(0, 0));
-  first.insert<Affine<int>>({10, 0}, A(0, 0));
-  third.insert<Set<int>>({2}, A(2, 0));
-  Runtime::cancel();
-  open = true;
+  cancel_behind(first, A(0, 0), [&] {
+    first.insert<Affine<int>>({10, 0}, A(0, 0));
+    third.insert<Set<int>>({2}, A(2, 0));
+  });
   CHECK_THROWS_AS(third.wait(), Cancelled);
   CHECK_THROWS_AS(second.insert<Copy<int>>({}, A(0, 0), A(1, 0)), Cancelled);
   CHECK_THROWS_AS(second.insert<Affine<int>>({2, 0}, A(0, 0)), Cancelled);
@@ -179,10 +179,7 @@ TEST_CASE("what the program wrote itself is no graph's to lose") {
   Graph g(runtime);
   for (index_t i = 0; i < 2; ++i) g.insert<Set<int>>({1}, A(i, 0));
   A(1, 0).update().data[0] = 7;
-  std::atomic<bool> open{false};
-  g.insert<Gate>({&open}, A(0, 0));
-  Runtime::cancel();
-  open = true;
+  cancel_behind(g, A(0, 0), [] {});
   CHECK_THROWS_AS(g.wait(), Cancelled);
   CHECK(value_of(A(1, 0)) == 7);
 }
