@@ -186,6 +186,17 @@ bool DeviceCopies::describe(const std::byte* memory, unsigned node, DevicePlace&
   return true;
 }
 
+void DeviceCopies::close_idle(std::size_t most) {
+  while (open_.size() > most) {
+    auto oldest = open_.end();
+    for (auto it = open_.begin(); it != open_.end(); ++it)
+      if (it->second.readers == 0 && (oldest == open_.end() || it->second.used < oldest->second.used)) oldest = it;
+    if (oldest == open_.end()) return;
+    if (done(cudaSetDevice(oldest->first.first))) static_cast<void>(done(cudaIpcCloseMemHandle(oldest->second.begin)));
+    open_.erase(oldest);
+  }
+}
+
 std::byte* DeviceCopies::acquire(const Key& key) {
   const std::lock_guard lock(mutex_);
   if (const auto known = open_.find(key); known != open_.end()) {
@@ -193,18 +204,15 @@ std::byte* DeviceCopies::acquire(const Key& key) {
     ++known->second.readers;
     return known->second.begin;
   }
-  while (open_.size() >= most_open) {
-    auto oldest = open_.end();
-    for (auto it = open_.begin(); it != open_.end(); ++it)
-      if (it->second.readers == 0 && (oldest == open_.end() || it->second.used < oldest->second.used)) oldest = it;
-    if (oldest == open_.end()) break;
-    static_cast<void>(done(cudaIpcCloseMemHandle(oldest->second.begin)));
-    open_.erase(oldest);
-  }
-  cudaIpcMemHandle_t handle{};
-  std::memcpy(&handle, key.second.data(), sizeof handle);
   void* begin = nullptr;
-  if (!done(cudaIpcOpenMemHandle(&begin, handle, cudaIpcMemLazyEnablePeerAccess))) return nullptr;
+  const auto open_after_closing = [&](std::size_t most) {
+    close_idle(most);
+    cudaIpcMemHandle_t handle{};
+    std::memcpy(&handle, key.second.data(), sizeof handle);
+    return done(cudaSetDevice(key.first)) && done(cudaIpcOpenMemHandle(&begin, handle, cudaIpcMemLazyEnablePeerAccess));
+  };
+  // Memory that its owner freed, and that is still open here, can stand where it has new memory since.
+  if (!open_after_closing(most_open - 1) && !open_after_closing(0)) return nullptr;
   open_[key] = {static_cast<std::byte*>(begin), ++uses_, 1};
   return static_cast<std::byte*>(begin);
 }

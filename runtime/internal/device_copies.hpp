@@ -38,8 +38,11 @@ class DeviceCopies {
   void close() noexcept;
   /// Whether each GPU of this process can read memory of all of those of the process that said so.
   bool reaches(const std::string& said);
-  /// StarPU's memory node where the tile of this number comes and goes.
-  unsigned node(std::int64_t tile) const { return nodes_[static_cast<std::size_t>(tile) % nodes_.size()]; }
+  /// StarPU's memory node where the tile of this number comes and goes: neighbours of a row, whose numbers differ by
+  /// the rows of tiles, go to different ones.
+  unsigned node(std::int64_t tile) const {
+    return nodes_[(static_cast<std::uint64_t>(tile) * 0x9e3779b97f4a7c15u >> 32) % nodes_.size()];
+  }
 
   /// False: not for others to read.
   static bool describe(const std::byte* memory, unsigned node, DevicePlace& place);
@@ -55,6 +58,8 @@ class DeviceCopies {
   };
   using Key = std::pair<int, std::array<std::byte, 64>>;  // this process's device, and the allocation
   std::byte* acquire(const Key&);
+  /// Closes those that nobody reads, the oldest first, until no more than `most` are open.
+  void close_idle(std::size_t most);
   void release(const Key&);
 
   bool reaches(const DevicePlace&, unsigned node);

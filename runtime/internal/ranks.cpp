@@ -12,6 +12,7 @@
 #include <dlfcn.h>
 #include <filesystem>
 #include <future>
+#include <limits>
 #include <optional>
 #include <sched.h>
 #include <sstream>
@@ -108,8 +109,12 @@ void share_gpus(Among mine, const std::string& host, std::optional<int> wanted, 
   if (!wanted && said != nullptr) wanted = std::atoi(said);
   const int gpus = std::getenv("STARPU_WORKERS_CUDAID") != nullptr || wanted == 0 ? 0 : count_cuda_devices();
   if (gpus == 0 || mine.count == 1) return;
-  const auto [first, end] = share(gpus, mine.before, mine.count);
-  if (wanted.value_or(0) > end - first) return;
+  auto [first, end] = share(gpus, mine.before, mine.count);
+  if (const int more = wanted.value_or(0); more > end - first) {  // shared then, by as few as can be
+    if (more > gpus) return;
+    first = std::min(first, gpus - more);
+    end = first + more;
+  }
   std::ostringstream devices;
   for (int d = first; d < end; ++d) devices << (d == first ? "" : " ") << d;  // StarPU stops reading at a comma
   env.set("STARPU_WORKERS_CUDAID", devices.str());
@@ -178,8 +183,8 @@ void agree_on_workers(RuntimeState& state) {
   state.agreed = {state.cpus, state.gpus};
   state.least_workers = std::ssize(state.workers);
   if (state.messages == nullptr) return;
-  // A GPU's tiles are large, and it needs many on their way.
-  if (state.gpus > 0 && std::getenv("TESELA_RECEIVED_MIB") == nullptr) state.received_limit = std::size_t{2} << 30;
+  constexpr std::size_t unsaid = std::numeric_limits<std::size_t>::max();
+  if (std::getenv("TESELA_RECEIVED_MIB") == nullptr) state.received_limit = unsaid;
   std::ostringstream mine;
   mine << state.cpus << ' ' << state.gpus << ' ' << state.smallest_device << ' ' << state.received_limit << ' '
        << state.workers.size() << ' ' << last_data_id;
@@ -203,6 +208,10 @@ void agree_on_workers(RuntimeState& state) {
     state.agreed.gpus = std::max(std::min(state.agreed.gpus, gpus), some ? 1 : 0);
     state.smallest_device = std::min(state.smallest_device, bytes);
   }
+  // A GPU's tiles are large, and it needs many on their way. So are those of a rank without one beside it.
+  if (state.received_limit == unsaid)
+    state.received_limit =
+        state.agreed.gpus > 0 ? static_cast<std::size_t>(state.agreed.gpus) << 31 : std::size_t{64} << 20;
 }
 
 std::vector<RankUse> exchange_uses(const RuntimeState& state, index_t tasks) {

@@ -75,7 +75,7 @@ struct RuntimeState {
     std::size_t kib = 0;
   };
   std::vector<Received> received;  // of each rank
-  std::size_t received_limit = std::size_t{64} << 20;
+  std::size_t received_limit = 0;
   /// Drops the oldest copies that the rank holds beyond the limit; there it waits for the tasks that read them, so that
   /// neither tasks nor messages run far ahead. Ranks that wait so wait for older tasks only, and so not for each other.
   void limit_received(int rank);

@@ -81,7 +81,7 @@ void InverseQueue<T>::prepare() {
 template <class T>
 std::size_t InverseQueue<T>::places() const {
   const Runtime& runtime = graph_.runtime();
-  return static_cast<std::size_t>(std::max({1, runtime.gpus(), runtime.ranks()}));
+  return static_cast<std::size_t>(std::max(1, runtime.gpus()) * runtime.ranks());
 }
 
 /// The place for which the fewest batches lie ready; of several the next in turn.
