@@ -6,8 +6,8 @@ CLI::Option* add_input(CLI::App& app, const std::string& option, std::string& pa
   return app.add_option(option, path, about)->type_name("FILE")->check(not_empty());
 }
 
-CLI::Validator not_empty() {
-  return {[](const std::string& text) { return std::string(text.empty() ? "an empty name" : ""); }, ""};
+CLI::Validator not_empty(const std::string& what) {
+  return {[what](const std::string& text) { return text.empty() ? "an empty " + what : std::string(); }, ""};
 }
 
 CLI::Option* add_random(CLI::App& app, std::string& kind, const std::string& kinds) {

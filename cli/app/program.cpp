@@ -2,6 +2,7 @@
 
 #include "cli/app/command.hpp"
 #include "cli/app/interrupt.hpp"
+#include "cli/app/options.hpp"
 #include "cli/app/outputs.hpp"
 #include "cli/app/standard_streams.hpp"
 #include <tesela/runtime/config.hpp>
@@ -107,7 +108,13 @@ int run(std::vector<std::string> words) {
                                                                    : &app;
     CLI::App* sub = parent->add_subcommand(command.name, command.summary);
     sub->footer("");  // not the parent's
-    sub->callback([&code, sub, action = command.setup(*sub)] {
+    auto action = command.setup(*sub);
+    for (CLI::Option* option : sub->get_options()) {
+      const std::string type = option->get_type_name();
+      if (type.starts_with("INT") || type.starts_with("UINT") || type.starts_with("FLOAT"))
+        option->check(not_empty("number"));  // CLI11 takes it for 0
+    }
+    sub->callback([&code, sub, action = std::move(action)] {
       require_outputs(*sub);
       code = action();
     });
