@@ -1,8 +1,11 @@
 #include "bench/errors/mimo_error_rate.hpp"
 
-#include <algorithm>
+#include <tesela/algorithms/econometrics/distributions.hpp>
+
 #include <bit>
+#include <boost/math/distributions/chi_squared.hpp>
 #include <cmath>
+#include <limits>
 
 namespace tesela {
 
@@ -24,15 +27,25 @@ void MimoErrorRate::add(const HostMatrix<int>& found, const HostMatrix<int>& sen
   sent_symbols_ += count * static_cast<double>(found.rows());
 }
 
-double MimoErrorRate::deviation() const {
-  if (groups_ < 2) return bit_rate();
-  const double mean = bits_ / groups_;
-  return std::sqrt(std::fmax(squares_ / groups_ - mean * mean, 0) / (groups_ - 1)) * groups_ / sent_bits_;
+double MimoErrorRate::events() const {
+  if (groups_ < 2 || bits_ == 0) return 0;
+  const double mean = bits_ / groups_, variance = std::fmax(squares_ / groups_ - mean * mean, 0) / (groups_ - 1);
+  const double few = quantile_of_t(0.975, std::numeric_limits<double>::infinity()) / quantile_of_t(0.975, groups_ - 1);
+  return std::fmin(bits_, few * few * mean * mean / variance);
 }
 
-double MimoErrorRate::low() const { return std::max(0.0, bit_rate() - 1.96 * deviation()); }
+double MimoErrorRate::low() const {
+  const double k = events();
+  return k > 0 ? bit_rate() * quantile(boost::math::chi_squared(2 * k), 0.025) / (2 * k) : 0;
+}
 double MimoErrorRate::high() const {
-  return std::min(1.0, bits_ > 0 ? bit_rate() + 1.96 * deviation() : groups_ > 0 ? 3 / groups_ : 1.0);
+  const double k = events();
+  if (k > 0) return std::fmin(1, bit_rate() * quantile(boost::math::chi_squared(2 * k + 2), 0.975) / (2 * k));
+  return bits_ == 0 && groups_ > 1 ? std::fmin(1, 3 / groups_) : 1;
+}
+
+double MimoErrorRate::sigmas(double rate) const {
+  return bits_ > 0 ? 2 * std::sqrt(events()) * std::abs(std::sqrt(rate / bit_rate()) - 1) : 0;
 }
 
 }  // namespace tesela

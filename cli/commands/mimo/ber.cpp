@@ -199,7 +199,7 @@ int run(const Options& o) {
                          rate.bit_rate(), rate.low(), rate.high(), mean);
       if (detectors[d].method == MimoMethod::zf && !known.empty() && known.front().name == "zf, theory" &&
           rate.bits() > 20)
-        sigmas = std::fmax(sigmas, std::abs(rate.bit_rate() - known.front().rate[k]) / rate.deviation());
+        sigmas = std::fmax(sigmas, rate.sigmas(known.front().rate[k]));
     }
     curves.push_back(std::move(curve));
   }
