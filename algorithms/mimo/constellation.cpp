@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <numbers>
 #include <sstream>
@@ -124,7 +125,8 @@ Constellation constellation(ConstellationKind kind) {
 
 Constellation read_constellation(const std::string& path) {
   std::ifstream file(path);
-  if (!file) throw FileError(path, std::strerror(errno));
+  std::error_code none;
+  if (!file || std::filesystem::is_directory(path, none)) throw FileError(path, std::strerror(file ? EISDIR : errno));
   Constellation made{path, {}};
   std::vector<std::pair<index_t, std::complex<double>>> given;
   std::string line;
@@ -167,6 +169,11 @@ std::vector<Constellation> parse_constellations(const std::string& routine, cons
   std::istringstream names(text);
   for (std::string name; std::getline(names, name, ',');) {
     const auto kind = find_named(constellation_kinds(), name);
+    if (std::error_code none; !kind && !std::filesystem::exists(name, none)) {
+      std::string known;
+      for (const auto& each : constellation_kinds()) known += std::string(known.empty() ? "" : ", ") + each.name;
+      throw ArgumentError(routine, "--constellation", "'" + name + "' is none of " + known + ", and no file");
+    }
     list.push_back(kind ? constellation(*kind) : read_constellation(name));
   }
   if (list.size() == 1) list.resize(static_cast<std::size_t>(std::max<index_t>(streams, 1)), list.front());

@@ -33,12 +33,14 @@ template <class T>
 void check_priors(const HostMatrix<T>& priors, Shape wanted, SoftKind kind) {
   if (priors.size() == 0) return;
   if (kind == SoftKind::mmse) refuse("priors", "mmse takes none; sts, list, kbest and the others do");
+  constexpr double most = 1e100;  // times N0 it is a number
   if (priors.shape() != wanted) refuse("priors", to_string(priors.shape()) + ", not " + to_string(wanted));
   for (index_t k = 0; k < priors.cols(); ++k)
     for (index_t b = 0; b < priors.rows(); ++b)
-      if (!std::isfinite(priors(b, k)))
-        refuse("priors",
-               "the value at [" + std::to_string(b) + ", " + std::to_string(k) + "] (from zero) is not finite");
+      if (!(std::abs(static_cast<double>(priors(b, k))) <= most)) {
+        const std::string what = std::isfinite(priors(b, k)) ? "above 1e100" : "not finite";
+        refuse("priors", "the value at [" + std::to_string(b) + ", " + std::to_string(k) + "] (from zero) is " + what);
+      }
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <sstream>
 
 namespace tesela::mimo {
 namespace {
@@ -138,6 +139,18 @@ void check_shapes(const MimoShape& shape, const HostMatrix<std::complex<T>>& cha
   if (y.shape() != received) refuse("y", to_string(y.shape()) + ", not " + to_string(received));
   if (static_cast<index_t>(alphabets.size()) != shape.streams)
     refuse("alphabets", std::to_string(alphabets.size()) + " for " + std::to_string(shape.streams) + " streams");
+  // H and y are scaled by powers of two, points are not, and their squares must be numbers.
+  constexpr double most = sizeof(T) == 4 ? 1e15 : 1e100;
+  for (std::size_t j = 0; j < alphabets.size(); ++j) {
+    double largest = 0;
+    for (const std::complex<double> p : alphabets[j].points)
+      largest = std::max({largest, std::abs(p.real()), std::abs(p.imag())});
+    if (largest > most || (largest > 0 && largest < 1 / most)) {
+      std::ostringstream why;
+      why << "stream " << j << "'s largest point is " << largest << "; " << 1 / most << " to " << most;
+      refuse("alphabets", why.str());
+    }
+  }
 }
 
 template <class T>

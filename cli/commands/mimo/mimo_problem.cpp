@@ -69,7 +69,8 @@ template <class T>
 MimoSource<T>::MimoSource(const MimoInput& input, std::uint64_t seed) : input_(input), seed_(seed) {
   if (input.n0 && (!(*input.n0 >= 0) || !std::isfinite(*input.n0)))
     throw ArgumentError(command, "--n0", fmt::format("{} is no variance", *input.n0));
-  if (!std::isfinite(input.ebn0)) throw ArgumentError(command, "--ebn0", fmt::format("{} is not finite", input.ebn0));
+  if (!(std::abs(input.ebn0) <= 1000))
+    throw ArgumentError(command, "--ebn0", fmt::format("{}; -1000 to 1000", input.ebn0));
   if (!input.h.empty()) files_ = std::make_unique<MimoFiles<T>>(input_);
   shape_ = files_ ? files_->shape()
                   : MimoShape{input.streams, input.antennas > 0 ? input.antennas : input.streams, input.signals,

@@ -44,6 +44,8 @@ int run(const Options& o) {
   const bool table = options.strategy != OrderingStrategy::per_signal && options.strategy != OrderingStrategy::cache;
   const double bytes = table ? ordering_bytes(o.n, options.build) : 0;
   const std::vector<Constellation> one = parse_constellations("mimo orderings", o.constellation, 1);
+  if (!(std::abs(o.ebn0) <= 1000))
+    throw ArgumentError("mimo orderings", "--ebn0", fmt::format("{}; -1000 to 1000", o.ebn0));
   const double n0 = noise_variance(o.ebn0, one);
   report.problem() = {{"n", o.n},
                       {"signals", o.signals},
@@ -109,7 +111,7 @@ const Command orderings_command(
       app.add_option("--buffer", o->buffer, "signals at a time, or inf")->capture_default_str();
       app.add_option("--signals", o->signals, "how many")->transform(non_negative())->capture_default_str();
       app.add_option("--constellation", o->constellation, "square QAM")->capture_default_str();
-      app.add_option("--ebn0", o->ebn0, "Eb/N0 in dB")->check(CLI::Range(-1000.0, 1000.0))->capture_default_str();
+      app.add_option("--ebn0", o->ebn0, "Eb/N0 in dB")->capture_default_str();
       app.add_option("--errors", o->errors, "measure qr_error on all factorizations, or about so many")
           ->transform(positive())
           ->capture_default_str();
