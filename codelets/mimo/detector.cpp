@@ -32,15 +32,11 @@ class Detecting {
         factors_ = tree_.trees(args_.kind, args_.order, args_.up, args_.n0);
         if (args_.kind == DetectorKind::nway && args_.keep > 0) keep_weakest(static_cast<std::size_t>(args_.keep));
         return;
-      case DetectorKind::zf_sic:
-      case DetectorKind::mmse_sic: {
-        const T alpha2 = args_.kind == DetectorKind::mmse_sic ? tree_.scaled_n0(args_.n0) : T(0);
-        factors_.push_back(tree_.factor(tree_.ordered(args_.order, args_.up, args_.n0), alpha2, false));
-        return;
-      }
       case DetectorKind::mf:
       case DetectorKind::zf:
       case DetectorKind::mmse:
+      case DetectorKind::zf_sic:
+      case DetectorKind::mmse_sic:
         return linear_channel(reinterpret_cast<const Number*>(h));
       case DetectorKind::lr:
       case DetectorKind::ep:
@@ -54,17 +50,14 @@ class Detecting {
     tree_.receive(signal);
     PathChoice<T> choice(tree_, signal);
     nodes_ = 0;
-    const bool sic = args_.kind == DetectorKind::zf_sic || args_.kind == DetectorKind::mmse_sic;
-    if ((sic && factors_.front().singular) || (linear_factors_ && linear_factors_->singular)) return fail(labels);
+    if (linear_factors_ && linear_factors_->singular) return fail(labels);
     switch (args_.kind) {
       case DetectorKind::mf:
       case DetectorKind::zf:
       case DetectorKind::mmse:
-        linear(signal, choice);
-        break;
       case DetectorKind::zf_sic:
       case DetectorKind::mmse_sic:
-        paths(factors_.front(), 0, 1, choice);
+        if (!linear(signal, choice)) return fail(labels);
         break;
       case DetectorKind::kbest:
         paths(factors_.front(), 0, static_cast<std::size_t>(args_.keep), choice);
@@ -114,36 +107,80 @@ class Detecting {
       for (index_t i = 0; i < m; ++i) square += norm(linear_.h()[static_cast<std::size_t>(i + j * m)]);
       squares_.push_back(square), all += square;
     }
-    const double n0 = args_.kind == DetectorKind::mmse ? linear_.scaled_n0(args_.n0) : 0;
+    const double n0 = filtered() ? linear_.scaled_n0(args_.n0) : 0;
+    if (level_by_level()) {
+      order_ = tree_.ordered(args_.order, args_.up, args_.n0);
+    } else {
+      order_.resize(static_cast<std::size_t>(streams()));
+      std::iota(order_.begin(), order_.end(), 0);
+    }
     if (args_.kind == DetectorKind::mf || n0 > drowning_noise * all) return;
-    std::vector<int> order(static_cast<std::size_t>(streams()));
-    std::iota(order.begin(), order.end(), 0);
     linear_factors_ =
-        linear_.factor(order, n0, args_.kind == DetectorKind::mmse, n0 > 0 ? rounding_of<double> : rounding_of<T>);
+        linear_.factor(order_, n0, args_.kind == DetectorKind::mmse, n0 > 0 ? rounding_of<double> : rounding_of<T>);
   }
+  bool filtered() const { return args_.kind == DetectorKind::mmse || args_.kind == DetectorKind::mmse_sic; }
+  bool level_by_level() const { return args_.kind == DetectorKind::zf_sic || args_.kind == DetectorKind::mmse_sic; }
   static Complex<double> exact(Number x) { return {x.re, x.im}; }
 
-  void linear(const Number* received, PathChoice<T>& choice) {
-    const index_t m = tree_.view().antennas;
+  /// False where rounding hides the answer.
+  bool linear(const Number* received, PathChoice<T>& choice) {
     std::vector<Complex<double>> y;
-    for (index_t i = 0; i < m; ++i) y.push_back(exact(received[i]));
+    for (index_t i = 0; i < tree_.view().antennas; ++i) y.push_back(exact(received[i]));
     linear_.receive(y.data());
-    std::vector<int> at;
-    if (linear_factors_) {
-      const std::vector<Complex<double>> x = linear_.estimate(*linear_factors_);
-      for (std::size_t j = 0; j < x.size(); ++j)
-        at.push_back(
-            linear_.slice(index_t(j), x[j], {args_.kind == DetectorKind::mmse ? linear_factors_->bias(j) : 1.0, 0}));
-    } else {
-      for (index_t j = 0; j < streams(); ++j) {
-        Complex<double> sum{};
-        for (index_t i = 0; i < m; ++i)
-          sum += conj(linear_.h()[static_cast<std::size_t>(i + j * m)]) * linear_.y()[static_cast<std::size_t>(i)];
-        at.push_back(linear_.slice(j, sum, {squares_[static_cast<std::size_t>(j)], 0}));
-      }
-    }
+    std::vector<int> at(static_cast<std::size_t>(streams()));
+    const bool known = !linear_factors_   ? filter_matched(at)
+                       : level_by_level() ? cancel_levels(*linear_factors_, at)
+                                          : estimate(*linear_factors_, at);
     nodes_ = streams();
-    choice.take(at);
+    if (known) choice.take(at);
+    return known;
+  }
+
+  bool estimate(const Factors<double>& f, std::vector<int>& at) const {
+    const Estimate<double> found = linear_.estimate(f);
+    for (std::size_t j = 0; j < at.size(); ++j) {
+      const auto stream = static_cast<index_t>(j);
+      const double bias = filtered() ? f.bias(j) : 1;
+      if (filtered() && found.lost(f, j, bias * tree_.view().columns[stream].largest)) return false;
+      at[j] = linear_.slice(stream, found.x[j], {bias, 0});
+    }
+    return true;
+  }
+
+  /// Back-substitution, sliced level by level. Without its bias, level i of mmse_sic multiplies r (1 - N0 / |r|^2).
+  bool cancel_levels(const Factors<double>& f, std::vector<int>& at) const {
+    std::vector<Complex<double>> z = linear_.rotated(f);
+    double rest = linear_.left_over(f, z), most_spread = 0;
+    for (index_t i = 0; i < f.n; ++i) most_spread = std::max(most_spread, 1 / norm(f.r(i, i)));
+    for (auto i = static_cast<std::size_t>(f.n); i-- > 0;) {
+      const auto level = static_cast<index_t>(i);
+      const index_t stream = f.order[i];
+      const Complex<double> r = f.r(level, level);
+      const double square = norm(r), bias = 1 - f.alpha2 / square;
+      if (f.alpha2 > 0 && lost_to_rounding(f.largest, 1 / square, most_spread, std::sqrt(rest),
+                                           std::sqrt(norm(z[i]) / square), bias * tree_.view().columns[stream].largest))
+        return false;
+      const int k = at[static_cast<std::size_t>(stream)] = linear_.slice(stream, z[i], bias * r);
+      for (std::size_t above = 0; above <= i; ++above)
+        z[above] -= f.r(static_cast<index_t>(above), level) * linear_.value(stream, k);
+      rest += norm(z[i]);
+    }
+    return true;
+  }
+
+  /// h^H y by streams; of mmse_sic, drowned in noise, h^H (y - what was decided).
+  bool filter_matched(std::vector<int>& at) const {
+    std::vector<Complex<double>> left = linear_.y();
+    for (auto i = order_.size(); i-- > 0;) {
+      const auto stream = static_cast<std::size_t>(order_[i]);
+      const Complex<double>* const h = &linear_.h()[stream * left.size()];
+      Complex<double> sum{};
+      for (std::size_t row = 0; row < left.size(); ++row) sum += conj(h[row]) * left[row];
+      at[stream] = linear_.slice(order_[i], sum, {squares_[stream], 0});
+      for (std::size_t row = 0; row < left.size() && level_by_level(); ++row)
+        left[row] -= h[row] * linear_.value(order_[i], at[stream]);
+    }
+    return true;
   }
 
   void paths(const Factors<T>& f, index_t full, std::size_t keep, PathChoice<T>& choice) {
@@ -161,7 +198,8 @@ class Detecting {
   typename Detector<T>::Args args_;
   Paths<T> tree_;
   std::vector<Factors<T>> factors_;
-  Paths<double> linear_;  ///< of mf, zf and mmse
+  Paths<double> linear_;  ///< of mf, zf, mmse and the two that cancel
+  std::vector<int> order_;
   std::optional<Factors<double>> linear_factors_;
   std::vector<Complex<double>> exact_h_;
   std::vector<double> squares_;  ///< of H's columns

@@ -136,7 +136,7 @@ class Soft {
     const index_t full = best ? 0 : args_.kind == SoftKind::fsd ? args_.keep : 1;
     const auto keep = static_cast<std::size_t>(best ? args_.keep : 1);
     for (const Factors<T>& f : factors_) {
-      const PathSet<T> found = tree_.paths(f, full, keep, nodes, &penalties);
+      const PathSet<T> found = tree_.paths(f, full, keep, nodes, &penalties, args_.kind == SoftKind::nway);
       const std::size_t n = f.order.size();
       for (std::size_t p = 0; p < found.count(); ++p) {
         for (std::size_t i = 0; i < n; ++i) labels[f.order[i]] = tree_.point(f.order[i], found.at[i + n * p]).label;
@@ -163,11 +163,13 @@ class Soft {
     std::vector<Complex<double>> received;
     for (index_t i = 0; i < view_.antennas; ++i) received.push_back(exact(y[i]));
     linear_.receive(received.data());
-    const std::vector<Complex<double>> x = linear_.estimate(f);
+    const Estimate<double> estimate = linear_.estimate(f);
+    const std::vector<Complex<double>>& x = estimate.x;
     BitDistances d(widths_);
     for (std::size_t j = 0; j < x.size(); ++j) {
       const SearchColumn& column = view_.columns[j];
       const double bias = f.bias(j);
+      if (estimate.lost(f, j, bias * column.largest)) return no_answer;
       for (int k = column.first; k < column.first + column.count; ++k) {
         const SearchPoint& p = view_.points[k];
         // |x / bias - s|^2 in noise of (1 - bias) / bias = n0 spread / bias.

@@ -16,7 +16,8 @@ struct LaneRotations {
   Group<G, Warp> group;
   const int n;
   double diagonal[owned], spread[owned];
-  Number r[owned * S], z[owned];  ///< r[c S + i] = R(i, column(c))
+  Number r[owned * S], z[owned];                               ///< r[c S + i] = R(i, column(c))
+  double residual = 0, size = 0, most_spread = 0, length = 0;  ///< RowRotations'
 
   TESELA_INLINE LaneRotations(Warp& warp, int streams, double alpha) : group(warp), n(streams) {
     TESELA_FLAT
@@ -52,6 +53,7 @@ struct LaneRotations {
       turn(above, heard);
       if (group.j == at.lane) z[at.slot] = above, diagonal[at.slot] = square * inverse;
     }
+    residual += norm(heard);
   }
 
   /// z becomes the estimates of the lane's streams. False where columns are dependent, as far as rounding can tell.
@@ -67,6 +69,7 @@ struct LaneRotations {
     }
     largest = group.largest(largest), least = -group.largest(-least);
     const bool known = least > 8 * n * rounding_of<double> * largest;
+    size = largest;
     Number all[S], inverse[owned * S];  // z, and columns of R^-1
     TESELA_FLAT
     for (int i = 0; i < S; ++i) {
@@ -99,8 +102,15 @@ struct LaneRotations {
       sum = group.sum(sum);
       const Owner at(i);
       if (group.j == at.lane) spread[at.slot] = sum, z[at.slot] = all[i];
+      most_spread = sum > most_spread ? sum : most_spread;
+      length += i < n ? norm(all[i]) : 0;
     }
     return known;
+  }
+
+  /// Of the lane's stream in this place: RowRotations'.
+  TESELA_INLINE bool lost(int c, double point) const {
+    return lost_to_rounding(size, spread[c], most_spread, std::sqrt(residual), std::sqrt(length), point);
   }
 
  private:
@@ -144,6 +154,7 @@ TESELA_INLINE void linear_signal_by_lanes(Warp& warp, const SoftBatch<T>& all, i
     T* own = llr;
     for (int before = 0; before < j; ++before) own += lists.width(before);
     const LinearEstimate one(estimate.z[c], 1 - n0 * estimate.spread[c], estimate.spread[c], n0, inverse_n0);
+    known = known && !estimate.lost(c, one.bias * lists.columns[j].largest);
     const auto give = [&](int bit, double l) {
       own[width - 1 - bit] = cut_likelihood<T>(l, all.clip);
       known = known && l == l;

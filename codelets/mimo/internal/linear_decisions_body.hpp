@@ -73,9 +73,15 @@ TESELA_INLINE void decide_linearly(const HardBatch<T>& all, index_t k) {
     }
     // Without noise columns are as dependent as the data's own rounding lets one see.
     if (!estimate.solve(n0 > 0 ? rounding_of<double> : rounding_of<T>, mmse)) return all.fail(k);
+    bool lost = false;
     TESELA_FLAT
-    for (int j = 0; j < estimate.end(); ++j)
-      if (j < n) at[j] = sliced(all.lists, j, estimate.z[j], mmse ? 1 - n0 * estimate.spread[j] : 1.0);
+    for (int j = 0; j < estimate.end(); ++j) {
+      if (j >= n) continue;
+      const double bias = mmse ? 1 - n0 * estimate.spread[j] : 1;
+      at[j] = sliced(all.lists, j, estimate.z[j], bias);
+      lost = lost || (mmse && estimate.lost(j, bias * all.lists.columns[j].largest));
+    }
+    if (lost) return all.fail(k);
   }
   Complex<double> s[S];
   TESELA_FLAT

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tesela/codelets/mimo/detector.hpp>
+#include <tesela/codelets/mimo/internal/row_rotations_body.hpp>
 #include <tesela/codelets/mimo/internal/soft_bits.hpp>
 #include <tesela/codelets/mimo/internal/tree_body.hpp>
 
@@ -22,11 +23,33 @@ struct Factors {
   std::vector<int> order;
   std::vector<T> spread;  ///< of mmse: ((H^H H + alpha^2 I)^-1)(j, j), by streams
   bool singular = false;
+  T largest = 0, lost = 0;  ///< of R; pivots that are no larger are
 
   /// What mmse's estimate of stream j has of it.
   T bias(std::size_t j) const { return 1 - alpha2 * spread[j]; }
 
+  /// The first level whose column depends on those before it, or n.
+  index_t first_lost() const {
+    index_t k = 0;
+    while (k < n && size_of(r(k, k)) > lost) ++k;
+    return k;
+  }
   Complex<T> r(index_t i, index_t j) const { return i < m ? a[static_cast<std::size_t>(i + j * m)] : Complex<T>{}; }
+};
+
+/// The linear estimate of a signal, by streams, and the length of what it leaves of [y; 0].
+template <class T>
+struct Estimate {
+  std::vector<Complex<T>> x;
+  T residual = 0;
+
+  /// Of an estimate with spreads, whose stream's largest point is this times its bias.
+  bool lost(const Factors<T>& f, std::size_t stream, double point) const {
+    T square = 0;
+    for (const Complex<T>& one : x) square += norm(one);
+    return lost_to_rounding(f.largest, f.spread[stream], *std::max_element(f.spread.begin(), f.spread.end()), residual,
+                            std::sqrt(square), point);
+  }
 };
 
 /// One more level of path `from`: point k. The nearest first; then as they come.
@@ -98,11 +121,22 @@ class Paths {
       all.push_back(factor(ordered(order, up, n0), 0, false));
       return all;
     }
-    for (index_t j = 0; j < view_.streams; ++j) all.push_back(factor(sorted_before(static_cast<int>(j)), 0, false));
+    for (index_t j = 0; j < view_.streams; ++j) all.push_back(tree_before(static_cast<int>(j)));
     return all;
   }
 
-  /// Stream `last` comes last, the others in the order of sqrd.
+  /// Stream `last` comes last, the others in the order of sqrd; but just before it what depends on columns before: its
+  /// row of R, whose pivot is lost, would else hide from others what they are sliced by.
+  Factors<T> tree_before(int last) const {
+    std::vector<int> order = sorted_before(last);
+    Factors<T> f = factor(order, 0, false);
+    for (index_t end = f.n - 1, k = 0; f.singular && (k = f.first_lost()) < std::min(end, view_.antennas); --end) {
+      std::rotate(order.begin() + k, order.begin() + k + 1, order.begin() + end);
+      f = factor(order, 0, false);
+    }
+    return f;
+  }
+  /// The same order as sqrd leaves it.
   std::vector<int> sorted_before(int last) const {
     const index_t m = view_.antennas, others = view_.streams - 1;
     std::vector<Number> h = h_, work(static_cast<std::size_t>(order_work(m, others)));
@@ -126,7 +160,6 @@ class Paths {
                  order,
                  {},
                  m < n};
-    T largest = 0;
     for (index_t k = 0; k < n; ++k)
       for (index_t i = 0; i < m; ++i) {
         Number& x = f.a[static_cast<std::size_t>(i + k * m)];
@@ -135,9 +168,9 @@ class Paths {
       }
     reflect(m, n, f.a.data(), f.tau.data(), nullptr, 0, false);
     for (index_t j = 0; j < n; ++j)
-      for (index_t i = 0; i <= j; ++i) largest = std::max(largest, size_of(f.r(i, j)));
-    for (index_t k = 0; k < n && !f.singular; ++k)
-      f.singular = !(size_of(f.r(k, k)) > 8 * static_cast<T>(n) * static_cast<T>(rounding) * largest);
+      for (index_t i = 0; i <= j; ++i) f.largest = std::max(f.largest, size_of(f.r(i, j)));
+    f.lost = 8 * static_cast<T>(n) * static_cast<T>(rounding) * f.largest;
+    f.singular = f.singular || f.first_lost() < n;
     if (with_spread && !f.singular) spread(f);
     return f;
   }
@@ -159,8 +192,14 @@ class Paths {
     return z;
   }
 
-  /// The linear estimate of the signal, by streams.
-  std::vector<Number> estimate(const Factors<T>& f) const {
+  /// The square of what no s can change of z = Q^H y.
+  static T left_over(const Factors<T>& f, const std::vector<Number>& z) {
+    T sum = 0;
+    for (auto i = static_cast<std::size_t>(f.n); i < z.size(); ++i) sum += norm(z[i]);
+    return sum;
+  }
+
+  Estimate<T> estimate(const Factors<T>& f) const {
     const std::vector<Number> z = rotated(f);
     const auto n = static_cast<std::size_t>(f.n);
     std::vector<Number> x(n), of_streams(n);
@@ -171,7 +210,7 @@ class Paths {
       x[i] = left * conj(r) / norm(r);
       of_streams[static_cast<std::size_t>(f.order[i])] = x[i];
     }
-    return of_streams;
+    return {std::move(of_streams), std::sqrt(left_over(f, z))};
   }
 
   const SearchPoint& point(index_t stream, int k) const { return view_.points[view_.columns[stream].first + k]; }
@@ -191,20 +230,20 @@ class Paths {
   }
 
   /// Level by level the nearest `keep` paths, but all of them in the first `full` levels and of each path of those one
-  /// child at every level from there.
+  /// child at every level from there. whole: distances have what no s can change, which is not the same in all orders
+  /// where columns are dependent.
   PathSet<T> paths(const Factors<T>& f, index_t full, std::size_t keep, long long& nodes,
-                   const Penalties<T>* penalties = nullptr) const {
+                   const Penalties<T>* penalties = nullptr, bool whole = false) const {
     const auto n = static_cast<std::size_t>(f.n);
     PathSet<T> now{{0}, std::vector<int>(n), rotated(f)}, next;
+    if (whole) now.distance[0] = left_over(f, now.left);
     now.left.resize(n);
     std::vector<Child<T>> children;
     std::vector<Number> gone;  // what points take out of a level
     for (std::size_t i = n; i-- > 0;) {
       const auto level = static_cast<index_t>(i);
       const index_t stream = f.order[i];
-      // Without its bias, level i of mmse_sic multiplies less than r: r (1 - (alpha / r)^2).
-      Number r = f.r(level, level);
-      if (f.alpha2 > 0) r = (1 - f.alpha2 / norm(r)) * r;
+      const Number r = f.r(level, level);
       const bool all = f.n - 1 - level < full || (full == 0 && keep > 1);
       const int points = view_.columns[stream].count;
       children.clear(), gone.clear();

@@ -67,6 +67,7 @@ TESELA_INLINE void linear_signal(const SoftBatch<T>& all, index_t k, const std::
     if (j >= n) continue;
     const int width = all.lists.width(j);
     const LinearEstimate one(estimate.z[j], 1 - n0 * estimate.spread[j], estimate.spread[j], n0, inverse_n0);
+    known = known && !estimate.lost(j, one.bias * all.lists.columns[j].largest);
     T* const own = llr;
     const auto give = [&](int bit, double l) {
       own[width - 1 - bit] = cut_likelihood<T>(l, all.clip);

@@ -56,7 +56,8 @@ int nearest(const Constellation& c, Number x) {
   return best;
 }
 
-Detection by(const Problem<double>& p, const std::string& method, ColumnOrder order = ColumnOrder::mmse_vblast) {
+template <class T>
+Detection by(const Problem<T>& p, const std::string& method, ColumnOrder order = ColumnOrder::mmse_vblast) {
   MimoOptions options{.order = order};
   parse_mimo_method("test", method, options);
   return detect(p, options);
@@ -112,6 +113,57 @@ TEST_CASE("mmse-sic slices the linear estimate of what is left, stream after str
       }
       if (k > 60) break;
     }
+}
+
+TEMPLATE_TEST_CASE("mmse and mmse-sic, columns being equal: right at any noise, or without an answer", "", float,
+                   double) {
+  Problem<TestType> p = problem<TestType>({2, 4, 100, 1}, "16qam", "rayleigh", 0);
+  std::vector<int> right;  // of either stream: h^H y / ||h||^2
+  for (index_t k = 0; k < 100; ++k) {
+    std::complex<double> sum = 0;
+    double square = 0;
+    for (index_t i = 0; i < 4; ++i) {
+      const std::complex<TestType> h = p.h(i, 2 * k + 1) = p.h(i, 2 * k);
+      sum += std::conj(std::complex<double>(h)) * std::complex<double>(p.y(i, k)),
+          square += std::norm(std::complex<double>(h));
+    }
+    right.push_back(nearest(p.alphabets[0], sum / square));
+  }
+  for (const double n0 : {1e-4, 1e-8, 1e-11, 1e-12, 1e-14, 1e-16, 1e-20, 1e-25, 1e-30})
+    for (const char* const method : {"mmse", "mmse-sic"}) {
+      p.n0 = n0;
+      const Detection found = by(p, method, ColumnOrder::natural);
+      CAPTURE(n0, method);
+      index_t answers = 0;
+      for (index_t k = 0; k < 100; ++k) {
+        if (found.labels(1, k) < 0) continue;
+        ++answers;
+        CHECK(found.labels(1, k) == right[std::size_t(k)]);
+        if (std::string_view(method) == "mmse") CHECK(found.labels(0, k) == right[std::size_t(k)]);
+      }
+      CHECK((n0 < 1e-10 || answers == 100));
+      CHECK((n0 > 1e-14 || answers == 0));
+    }
+}
+
+TEMPLATE_TEST_CASE("one stream drowned in noise: mmse and mmse-sic are the matched filter", "", float, double) {
+  Problem<TestType> p = problem<TestType>({1, 2, 300, 1}, "16qam", "rayleigh", 30);
+  const Detection matched = by(p, "mf", ColumnOrder::natural);
+  for (const double n0 : {1e0, 1e6, 1e8, 1e12, 1e18, 1e25})
+    for (const char* const method : {"mmse", "mmse-sic"}) {
+      p.n0 = n0;
+      CAPTURE(n0, method);
+      CHECK(differences(by(p, method, ColumnOrder::natural), matched) == 0);
+    }
+}
+
+TEST_CASE("points whose squares are no numbers are refused") {
+  auto p = problem<double>({2, 2, 3, 1}, "qpsk", "rayleigh", 30);
+  auto q = problem<float>({2, 2, 3, 1}, "qpsk", "rayleigh", 30);
+  for (std::complex<double>& point : p.alphabets[1].points) point *= 1e155;
+  for (std::complex<double>& point : q.alphabets[0].points) point *= 1e-25;
+  check_throws<ArgumentError>("stream 1's largest point", [&] { detect(p, {}); });
+  check_throws<ArgumentError>("stream 0's largest point", [&] { detect(q, {}); });
 }
 
 TEMPLATE_TEST_CASE("kbest and fsd that keep all, and nway of two streams, are brute force", "", float, double) {

@@ -150,6 +150,66 @@ TEST_CASE("soft bits: scales, no signals, and what is refused") {
   check_throws<ArgumentError>("2^20", [&] { soft(large, {.kind = SoftKind::app}); });
 }
 
+TEST_CASE("nway of two streams is exact where columns are zero, equal or nearly so") {
+  for (const double apart_by : {-1.0, 0.0, 1e-16, 1e-13, 1e-10, 1e-5})
+    for (const char* const name : {"qpsk", "8psk", "16qam"}) {
+      auto p = problem<double>({2, 4, 40, 1}, name, "rayleigh", 0);
+      for (index_t k = 0; k < 40; ++k)
+        for (index_t i = 0; i < 4; ++i) {
+          std::complex<double>&h = p.h(i, 2 * k), &other = p.h(i, 2 * k + 1);
+          if (apart_by >= 0)
+            other = h + apart_by * other;
+          else
+            (k % 2 == 0 ? h : other) = 0;
+        }
+      CAPTURE(apart_by, name);
+      CHECK(apart(soft(p, {.kind = SoftKind::nway}), soft(p, {.kind = SoftKind::max_log})) <= 1e-9);
+    }
+}
+
+TEST_CASE("nway, a column of three being zero: the others' bits are exact") {
+  auto p = problem<double>({3, 4, 40, 1}, "qpsk", "rayleigh", 0);
+  for (index_t k = 0; k < 40; ++k)
+    for (index_t i = 0; i < 4; ++i) p.h(i, 3 * k + 1) = 0;
+  auto found = soft(p, {.kind = SoftKind::nway}), exact = soft(p, {.kind = SoftKind::max_log});
+  for (auto* const one : {&found, &exact})
+    for (index_t k = 0; k < 40; ++k) one->llrs(2, k) = one->llrs(3, k) = 0;
+  CHECK(apart(found, exact) <= 1e-9);
+}
+
+TEST_CASE("mmse's bits, columns being equal: right at any noise, or without an answer") {
+  for (const double n0 : {1e-4, 1e-8, 1e-11, 1e-12, 1e-14, 1e-16, 1e-20, 1e-25, 1e-30}) {
+    auto p = problem<double>({2, 4, 60, 1}, "16qam", "rayleigh", 0);
+    p.n0 = n0;
+    const index_t most = 60;
+    for (index_t k = 0; k < most; ++k)
+      for (index_t i = 0; i < 4; ++i) p.h(i, 2 * k + 1) = p.h(i, 2 * k);
+    const auto found = soft(p, {.kind = SoftKind::mmse});
+    index_t answers = 0;
+    for (index_t k = 0; k < most; ++k) {
+      if (found.nodes[std::size_t(k)] == kernels::SoftDetector<double>::no_answer) continue;
+      ++answers;
+      // Either stream: h^H y / ||h||^2 = s + noise of variance 1 + N0 / ||h||^2.
+      std::complex<double> sum = 0;
+      double square = 0;
+      for (index_t i = 0; i < 4; ++i) sum += std::conj(p.h(i, 2 * k)) * p.y(i, k), square += std::norm(p.h(i, 2 * k));
+      for (index_t bit = 0; bit < 4; ++bit) {
+        double least[2] = {1e300, 1e300};
+        for (std::size_t label = 0; label < 16; ++label) {
+          double& d = least[label >> (3 - bit) & 1];
+          d = std::min(d, std::norm(sum / square - p.alphabets[0].points[label]));
+        }
+        const double l = (least[1] - least[0]) / (1 + n0 / square);
+        for (const index_t stream : {0, 1})
+          CHECK(std::abs(found.llrs(4 * stream + bit, k) - l) <= 0.02 * std::fmax(1, std::abs(l)));
+      }
+    }
+    CAPTURE(n0);
+    CHECK((n0 < 1e-10 || answers == most));
+    CHECK((n0 > 1e-14 || answers == 0));
+  }
+}
+
 TEMPLATE_TEST_CASE("mmse and nway on a GPU are those of cores", "[gpu][sanitize]", float, double) {
   require_gpu();
   struct Case {
