@@ -267,6 +267,15 @@ TEMPLATE_TEST_CASE("mmse in any noise: the matched filter where noise is all the
   }
   p.n0 = 1e7;  // not yet, but as good as it
   CHECK(differences(both(p, {DetectorKind::mmse}).cores, both(p, {DetectorKind::mf}).cores) <= 1);
+  for (const index_t streams : {2, 4, 7, 8, 11}) {  // y has noise of 0 dB, which N0 denies
+    auto denied = problem<T>({streams, streams, 20, 1}, "16qam", "rank:1", 0);
+    for (const auto& [n0, failed] : {std::pair{1e-7, 0}, {1e-16, 20}}) {
+      denied.n0 = n0;
+      CAPTURE(streams, n0);
+      CHECK(apart(denied, {DetectorKind::mmse}) == 0);
+      CHECK(both(denied, {DetectorKind::mmse}).ours.failed() == failed);
+    }
+  }
   auto dependent = problem<T>({3, 3, 20, 1}, "16qam", "rank:1", 20);
   dependent.n0 = 0;
   CHECK(both(dependent, {DetectorKind::mmse}).cores.failed() == 20);

@@ -6,6 +6,7 @@
 #include <catch2/catch_template_test_macros.hpp>
 
 #include <cmath>
+#include <optional>
 #include <vector>
 
 // What a GPU's threads do for likelihoods (quick_soft.cu), on a core: as SoftDetector, to rounding.
@@ -64,8 +65,9 @@ void by_threads(const kernels::mimo::SoftBatch<T>& all, SoftKind kind, index_t a
 /// Signals whose likelihoods differ by more than rounding from those of cores.
 template <class T>
 index_t beyond(const MimoShape& shape, const char* names, const char* channel, double db, SoftKind kind,
-               double scale = 1) {
+               double scale = 1, std::optional<double> n0 = {}) {
   auto p = problem<T>(shape, names, channel, db);
+  p.n0 = n0.value_or(p.n0);
   for (index_t e = 0; e < p.h.size(); ++e) p.h.data()[e] *= T(scale);
   for (index_t e = 0; e < p.y.size(); ++e) p.y.data()[e] *= T(scale);
   p.n0 *= scale * scale;
@@ -107,7 +109,7 @@ index_t beyond(const MimoShape& shape, const char* names, const char* channel, d
   const double bound = (sizeof(T) == 4 ? 1e-5 : 1e-9) / std::fmin(1, p.n0 / (scale * scale));
   index_t found = 0;
   for (index_t k = 0; k < shape.signals; ++k) {
-    bool same = true;
+    bool same = kind != SoftKind::mmse || nodes[std::size_t(k)] == looked[std::size_t(k)];
     for (index_t b = 0; b < bits; ++b) {
       const double x = double(llrs(b, k)), y = double(wanted(b, k));
       same = same && std::abs(x - y) <= bound * std::fmax(1, std::abs(y));
@@ -137,6 +139,11 @@ TEMPLATE_TEST_CASE("likelihoods by mmse of a thread, or of lanes, are those of a
   for (const char* const channel : {"rank:1", "correlated:0.99", "zero"})
     CHECK(beyond<T>({6, 5, 60, 0}, "64qam,qpsk,1024qam,16qam,256qam,qpsk", channel, 20, SoftKind::mmse) == 0);
   CHECK(beyond<T>({5, 6, 60, 0}, "8psk,bpsk,256qam,qpsk,8psk", "rayleigh", 20, SoftKind::mmse) == 0);
+  for (const index_t streams : {2, 4, 7, 8, 11})  // y has noise of 0 dB, which N0 denies
+    for (const double n0 : {1e-7, 1e-16}) {
+      CAPTURE(streams, n0);
+      CHECK(beyond<T>({streams, streams, 60, 1}, "16qam", "rank:1", 0, SoftKind::mmse, 1, n0) == 0);
+    }
 }
 
 TEMPLATE_TEST_CASE("a thread's trees of nway are those of a core", "", float, double) {
