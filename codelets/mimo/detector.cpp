@@ -115,8 +115,7 @@ class Detecting {
       std::iota(order_.begin(), order_.end(), 0);
     }
     if (args_.kind == DetectorKind::mf || n0 > drowning_noise * all) return;
-    linear_factors_ =
-        linear_.factor(order_, n0, args_.kind == DetectorKind::mmse, n0 > 0 ? rounding_of<double> : rounding_of<T>);
+    linear_factors_ = linear_.factor(order_, n0, !level_by_level(), n0 > 0 ? rounding_of<double> : rounding_of<T>);
   }
   bool filtered() const { return args_.kind == DetectorKind::mmse || args_.kind == DetectorKind::mmse_sic; }
   bool level_by_level() const { return args_.kind == DetectorKind::zf_sic || args_.kind == DetectorKind::mmse_sic; }
@@ -141,7 +140,7 @@ class Detecting {
     for (std::size_t j = 0; j < at.size(); ++j) {
       const auto stream = static_cast<index_t>(j);
       const double bias = filtered() ? f.bias(j) : 1;
-      if (filtered() && found.lost(f, j, bias * tree_.view().columns[stream].largest)) return false;
+      if (found.lost(f, j, bias * tree_.view().columns[stream].largest)) return false;
       at[j] = linear_.slice(stream, found.x[j], {bias, 0});
     }
     return true;
@@ -150,15 +149,21 @@ class Detecting {
   /// Back-substitution, sliced level by level. Without its bias, level i of mmse_sic multiplies r (1 - N0 / |r|^2).
   bool cancel_levels(const Factors<double>& f, std::vector<int>& at) const {
     std::vector<Complex<double>> z = linear_.rotated(f);
-    double rest = linear_.left_over(f, z), most_spread = 0;
-    for (index_t i = 0; i < f.n; ++i) most_spread = std::max(most_spread, 1 / norm(f.r(i, i)));
+    double rest = linear_.left_over(f, z), most = 0;
+    for (index_t j = 0; j < f.n; ++j) {
+      double column = 0;
+      for (index_t i = 0; i <= j; ++i) column += norm(f.r(i, j));
+      most = std::max(most, column / norm(f.r(j, j)));
+    }
     for (auto i = static_cast<std::size_t>(f.n); i-- > 0;) {
       const auto level = static_cast<index_t>(i);
       const index_t stream = f.order[i];
       const Complex<double> r = f.r(level, level);
       const double square = norm(r), bias = 1 - f.alpha2 / square;
-      if (f.alpha2 > 0 && lost_to_rounding(f.largest, 1 / square, most_spread, std::sqrt(rest),
-                                           std::sqrt(norm(z[i]) / square), bias * tree_.view().columns[stream].largest))
+      double reach = 0;
+      for (std::size_t k = 0; k <= i; ++k) reach += norm(z[k]);
+      if (lost_to_rounding(1 / square, most, std::sqrt(rest), std::sqrt(reach),
+                           bias * tree_.view().columns[stream].largest))
         return false;
       const int k = at[static_cast<std::size_t>(stream)] = linear_.slice(stream, z[i], bias * r);
       for (std::size_t above = 0; above <= i; ++above)

@@ -17,7 +17,7 @@ void for_each_candidate(const ChannelView<T>& view, const Complex<T>* y, const P
                         F f) {
   const Scale<double> scale(exponent);
   Complex<double> s[most_streams];
-  int at[most_streams] = {}, labels[most_streams];
+  int at[most_streams] = {}, labels[most_streams] = {};
   for (index_t j = 0; j >= 0;) {
     double penalty = 0;
     for (j = 0; j < view.streams; ++j) {

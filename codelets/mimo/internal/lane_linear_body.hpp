@@ -16,8 +16,8 @@ struct LaneRotations {
   Group<G, Warp> group;
   const int n;
   double diagonal[owned], spread[owned];
-  Number r[owned * S], z[owned];                               ///< r[c S + i] = R(i, column(c))
-  double residual = 0, size = 0, most_spread = 0, length = 0;  ///< RowRotations'
+  Number r[owned * S], z[owned];             ///< r[c S + i] = R(i, column(c))
+  double residual = 0, most = 0, reach = 0;  ///< RowRotations'
 
   TESELA_INLINE LaneRotations(Warp& warp, int streams, double alpha) : group(warp), n(streams) {
     TESELA_FLAT
@@ -69,7 +69,6 @@ struct LaneRotations {
     }
     largest = group.largest(largest), least = -group.largest(-least);
     const bool known = least > 8 * n * rounding_of<double> * largest;
-    size = largest;
     Number all[S], inverse[owned * S];  // z, and columns of R^-1
     TESELA_FLAT
     for (int i = 0; i < S; ++i) {
@@ -102,15 +101,23 @@ struct LaneRotations {
       sum = group.sum(sum);
       const Owner at(i);
       if (group.j == at.lane) spread[at.slot] = sum, z[at.slot] = all[i];
-      most_spread = sum > most_spread ? sum : most_spread;
-      length += i < n ? norm(all[i]) : 0;
     }
+    TESELA_FLAT
+    for (int c = 0; c < owned; ++c) {
+      if (column(c) >= n) continue;
+      double square = diagonal[c] * diagonal[c];
+      TESELA_FLAT
+      for (int i = 0; i < S; ++i) square += norm(r[c * S + i]);
+      most = square * spread[c] > most ? square * spread[c] : most;
+      reach += square * norm(z[c]);
+    }
+    most = group.largest(most), reach = group.sum(reach);
     return known;
   }
 
   /// Of the lane's stream in this place: RowRotations'.
   TESELA_INLINE bool lost(int c, double point) const {
-    return lost_to_rounding(size, spread[c], most_spread, std::sqrt(residual), std::sqrt(length), point);
+    return lost_to_rounding(spread[c], most, std::sqrt(residual), std::sqrt(reach), point);
   }
 
  private:

@@ -35,6 +35,11 @@ TESELA_BOTH inline std::uint32_t amplitudes_with(const BitLists& lists, const Se
   return found;
 }
 
+/// The place next to x >= 0.
+TESELA_INLINE int nearest_place(double x) {
+  return static_cast<int>(x + 0.5);  // NOLINT(bugprone-incorrect-roundings): never below 0, and lround takes a GPU long
+}
+
 /// x / n0, where n0 may be too small to be anything but 0.
 TESELA_INLINE double over_noise(double x, double n0) { return x == 0 ? 0 : x / n0; }
 
@@ -90,7 +95,7 @@ struct LinearEstimate {
       const double at = part == 0 ? x.re : x.im, last = axis.count - 1;
       const double place = (at * inverse_bias - axis.low) / axis.step;
       const double inside = place > 0 ? (place < last ? place : last) : 0;  // of a NaN the first one
-      const int nearest = static_cast<int>(inside + 0.5);
+      const int nearest = nearest_place(inside);
       const std::uint32_t all = axis.count < 32 ? (std::uint32_t{1} << axis.count) - 1 : ~std::uint32_t{0};
       const std::uint32_t before = (std::uint32_t{1} << nearest) - 1;
       const auto square = [&](int k) {

@@ -20,7 +20,7 @@ TESELA_BOTH inline int sliced(const BitLists& lists, int j, Complex<double> x, d
     const auto place = [&](double part, const SearchColumn& axis) {
       const double last = axis.count - 1, at = (part / bias - axis.low) / axis.step;
       const double inside = at > 0 ? (at < last ? at : last) : 0;
-      const int nearest = static_cast<int>(inside + 0.5);
+      const int nearest = nearest_place(inside);
       clear = clear && std::fabs(at) < 1e9 && std::fabs(std::fabs(inside - nearest) - 0.5) > 1e-5;
       return axis.first + nearest;
     };
@@ -72,14 +72,14 @@ TESELA_INLINE void decide_linearly(const HardBatch<T>& all, index_t k) {
       estimate.take(row, exact(y[i]));
     }
     // Without noise columns are as dependent as the data's own rounding lets one see.
-    if (!estimate.solve(n0 > 0 ? rounding_of<double> : rounding_of<T>, mmse)) return all.fail(k);
+    if (!estimate.solve(n0 > 0 ? rounding_of<double> : rounding_of<T>)) return all.fail(k);
     bool lost = false;
     TESELA_FLAT
     for (int j = 0; j < estimate.end(); ++j) {
       if (j >= n) continue;
       const double bias = mmse ? 1 - n0 * estimate.spread[j] : 1;
       at[j] = sliced(all.lists, j, estimate.z[j], bias);
-      lost = lost || (mmse && estimate.lost(j, bias * all.lists.columns[j].largest));
+      lost = lost || estimate.lost(j, bias * all.lists.columns[j].largest);
     }
     if (lost) return all.fail(k);
   }

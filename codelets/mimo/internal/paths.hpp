@@ -21,7 +21,7 @@ struct Factors {
   T alpha2 = 0;
   std::vector<Complex<T>> a, tau;
   std::vector<int> order;
-  std::vector<T> spread;  ///< of mmse: ((H^H H + alpha^2 I)^-1)(j, j), by streams
+  std::vector<T> spread, square;  ///< of estimates: ((H^H H + alpha^2 I)^-1)(j, j), and columns' squares, by streams
   bool singular = false;
   T largest = 0, lost = 0;  ///< of R; pivots that are no larger are
 
@@ -45,10 +45,12 @@ struct Estimate {
 
   /// Of an estimate with spreads, whose stream's largest point is this times its bias.
   bool lost(const Factors<T>& f, std::size_t stream, double point) const {
-    T square = 0;
-    for (const Complex<T>& one : x) square += norm(one);
-    return lost_to_rounding(f.largest, f.spread[stream], *std::max_element(f.spread.begin(), f.spread.end()), residual,
-                            std::sqrt(square), point);
+    double most = 0, reach = 0;
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      most = std::max(most, f.square[k] * f.spread[k]);
+      reach += f.square[k] * norm(x[k]);
+    }
+    return lost_to_rounding(f.spread[stream], most, residual, std::sqrt(reach), point);
   }
 };
 
@@ -158,6 +160,7 @@ class Paths {
                  std::vector<Number>(static_cast<std::size_t>(m * n)),
                  std::vector<Number>(static_cast<std::size_t>(n)),
                  order,
+                 {},
                  {},
                  m < n};
     for (index_t k = 0; k < n; ++k)
@@ -289,10 +292,11 @@ class Paths {
   /// From the rows of R^-1, which is found column by column.
   void spread(Factors<T>& f) const {
     const auto n = static_cast<std::size_t>(f.n);
-    f.spread.assign(n, 0);
+    f.spread.assign(n, 0), f.square.assign(n, 0);
     for (std::size_t c = 0; c < n; ++c) {
       std::vector<Number> x(n);
       for (std::size_t i = c + 1; i-- > 0;) {
+        f.square[static_cast<std::size_t>(f.order[c])] += norm(f.r(index_t(i), index_t(c)));
         Number left{i == c ? T(1) : T(0), 0};
         for (std::size_t j = i + 1; j <= c; ++j) left -= f.r(index_t(i), index_t(j)) * x[j];
         const Number r = f.r(index_t(i), index_t(i));

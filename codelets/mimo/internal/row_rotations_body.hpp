@@ -25,15 +25,14 @@ TESELA_INLINE double inverse_root(double x) {
 #endif
 }
 
-/// Whether rounding can hide which points are next to one part of a least-squares solution x of A. It moves that part
-/// by eps ||A|| sqrt(spread) (|r| sqrt(most_spread) + |x|), spread being what (A^H A)^-1 has there on its diagonal,
-/// most_spread the largest on it, r the residual (Björck, Numerical Methods for Least Squares Problems, 1996, 1.4).
-/// point: the largest that there is.
-TESELA_BOTH inline bool lost_to_rounding(double size, double spread, double most_spread, double residual, double x,
-                                         double point) {
+/// Whether rounding can hide which points are next to part j of a least-squares solution x of A. It moves that part by
+/// eps sqrt(spread) (|r| sqrt(most) + reach): spread is what (A^H A)^-1 has at (j, j), r the residual, most the largest
+/// ||a_k||^2 spread_k, reach^2 the sum of ||a_k||^2 |x_k|^2, so that columns' units do not matter (Björck, Numerical
+/// Methods for Least Squares Problems, 1996, 1.4). point: the largest that there is.
+TESELA_BOTH inline bool lost_to_rounding(double spread, double most, double residual, double reach, double point) {
   constexpr double harmless = 1e-8, visible = 1e-3;
-  if (rounding_of<double> * size * size * most_spread < harmless) return false;
-  return !(rounding_of<double> * size * std::sqrt(spread) * (residual * std::sqrt(most_spread) + x) <= visible * point);
+  if (rounding_of<double> * most < harmless) return false;
+  return !(rounding_of<double> * std::sqrt(spread) * (residual * std::sqrt(most) + reach) <= visible * point);
 }
 
 /// Numbers of a channel and its signals in double, by a power of two: double has room for the squares of single
@@ -76,8 +75,7 @@ struct RowRotations {
   int n;
   double diagonal[S], spread[S];  ///< spread: ((H^H H + N0 I)^-1)(j, j)
   Complex<double> r[S * (S - 1) / 2 + 1], z[S];
-  double residual = 0, size = 0, most_spread = 0,
-         length = 0;  ///< of [y; 0] its square; R's; of spread; of the estimate
+  double residual = 0, most = 0, reach = 0;  ///< what lost_to_rounding() asks for; residual and reach squared
 
   /// Where loops over streams end: known when a body is compiled where a thread has registers for all of it, so that
   /// they are unrolled.
@@ -113,9 +111,8 @@ struct RowRotations {
     residual += norm(heard);
   }
 
-  /// z becomes the estimate. False where columns are dependent, as far as rounding can tell. Without `spreads` there
-  /// are none.
-  TESELA_INLINE bool solve(double rounding = rounding_of<double>, bool spreads = true) {
+  /// z becomes the estimate. False where columns are dependent, as far as rounding can tell.
+  TESELA_INLINE bool solve(double rounding = rounding_of<double>) {
     double largest = 0, least = endless<double>;
     TESELA_FLAT
     for (int i = 0; i < end(); ++i) {
@@ -127,14 +124,9 @@ struct RowRotations {
         if (j < n && size_of(r[place(i, j)]) > largest) largest = size_of(r[place(i, j)]);
     }
     if (!(least > 8 * n * rounding * largest)) return false;
-    size = largest;
     TESELA_FLAT
     for (int i = 0; i < end(); ++i) diagonal[i] = i < n ? 1 / diagonal[i] : 0, spread[i] = 0;
     substitute(end() - 1, z);
-    if (!spreads) return true;
-    TESELA_FLAT
-    for (int i = 0; i < end(); ++i)
-      if (i < n) length += norm(z[i]);
     // R^-1 column by column.
     TESELA_FLAT
     for (int c = 0; c < end(); ++c) {
@@ -148,13 +140,20 @@ struct RowRotations {
         if (i <= c) spread[i] += norm(x[i]);
     }
     TESELA_FLAT
-    for (int i = 0; i < end(); ++i) most_spread = spread[i] > most_spread ? spread[i] : most_spread;
+    for (int j = 0; j < end(); ++j) {
+      if (j >= n) continue;
+      double square = 1 / (diagonal[j] * diagonal[j]);
+      TESELA_FLAT
+      for (int i = 0; i < j; ++i) square += norm(r[place(i, j)]);
+      most = square * spread[j] > most ? square * spread[j] : most;
+      reach += square * norm(z[j]);
+    }
     return true;
   }
 
-  /// Of an estimate with spreads, whose stream's largest point is this times its bias.
+  /// Of an estimate whose stream's largest point is this times its bias.
   TESELA_INLINE bool lost(int stream, double point) const {
-    return lost_to_rounding(size, spread[stream], most_spread, std::sqrt(residual), std::sqrt(length), point);
+    return lost_to_rounding(spread[stream], most, std::sqrt(residual), std::sqrt(reach), point);
   }
 
  private:

@@ -71,7 +71,7 @@ class Penalties {
     }
   }
   double operator()(index_t column, int k) const {
-    return of_[static_cast<std::size_t>(view_.columns[column].first + k)];
+    return of_[static_cast<std::size_t>(view_.columns[column].first) + static_cast<std::size_t>(k)];
   }
 
  private:

@@ -146,6 +146,54 @@ TEMPLATE_TEST_CASE("mmse and mmse-sic, columns being equal: right at any noise, 
     }
 }
 
+TEST_CASE("zf, mmse and their cancelling forms, columns nearly equal and N0 = 0: right or without an answer") {
+  // y has a part outside of H's range, which rounding of H by epsilon turns into one of x of epsilon / apart^2.
+  for (const double apart_by : {1e-2, 1e-5, 1e-8, 1e-10, 1e-12}) {
+    Problem<double> p = problem<double>({2, 3, 100, 1}, "qpsk", "rayleigh", 300);
+    for (index_t k = 0; k < 100; ++k) {
+      const auto h = [&](index_t i, index_t j) -> Number& { return p.h(i, 2 * k + j); };
+      for (index_t i = 0; i < 3; ++i) h(i, 1) = h(i, 0) + apart_by * h(i, 1);
+      Number across[3];  // orthogonal to both columns
+      for (index_t i = 0; i < 3; ++i) {
+        const index_t a = (i + 1) % 3, b = (i + 2) % 3;
+        across[i] = std::conj(h(a, 0) * (h(b, 1) - h(b, 0)) - h(b, 0) * (h(a, 1) - h(a, 0))) / apart_by;
+      }
+      for (index_t i = 0; i < 3; ++i)
+        p.y(i, k) = h(i, 0) * p.alphabets[0].points[std::size_t(p.sent(0, k))] +
+                    h(i, 1) * p.alphabets[1].points[std::size_t(p.sent(1, k))] + 10.0 * across[i];
+    }
+    p.n0 = 0;
+    for (const char* const method : {"zf", "mmse", "zf-sic", "mmse-sic"}) {
+      const Detection found = by(p, method, ColumnOrder::natural);
+      index_t answers = 0;
+      for (index_t k = 0; k < 100; ++k) {
+        if (found.labels(0, k) < 0) continue;
+        ++answers;
+        CHECK(found.labels(0, k) == p.sent(0, k));
+        CHECK(found.labels(1, k) == p.sent(1, k));
+      }
+      CAPTURE(apart_by, method);
+      CHECK((apart_by < 1e-5 || answers == 100));
+    }
+  }
+}
+
+TEST_CASE("columns of very different size are no dependent ones") {
+  Problem<double> p = problem<double>({2, 2, 16, 1}, "16qam", "zero", 300);
+  for (index_t k = 0; k < 16; ++k) {
+    p.h(0, 2 * k) = 1, p.h(1, 2 * k + 1) = 1e-12;
+    for (index_t j = 0; j < 2; ++j) p.y(j, k) = p.h(j, 2 * k + j) * p.alphabets[0].points[std::size_t(p.sent(j, k))];
+  }
+  for (const double n0 : {1e-30, 1e-20, 1e-14})
+    for (const char* const method : {"mmse", "mmse-sic"}) {
+      p.n0 = n0;
+      const Detection found = by(p, method, ColumnOrder::natural);
+      CAPTURE(n0, method);
+      for (index_t k = 0; k < 16; ++k)
+        CHECK((found.labels(0, k) == p.sent(0, k) && found.labels(1, k) == p.sent(1, k)));
+    }
+}
+
 TEMPLATE_TEST_CASE("one stream drowned in noise: mmse and mmse-sic are the matched filter", "", float, double) {
   Problem<TestType> p = problem<TestType>({1, 2, 300, 1}, "16qam", "rayleigh", 30);
   const Detection matched = by(p, "mf", ColumnOrder::natural);
