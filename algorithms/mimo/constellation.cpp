@@ -166,13 +166,13 @@ Constellation read_constellation(const std::string& path) {
 
 std::vector<Constellation> parse_constellations(const std::string& routine, const std::string& text, index_t streams) {
   std::vector<Constellation> list;
-  std::istringstream names(text);
+  std::istringstream names(text.empty() ? text : text + ',');  // so that nothing behind the last comma is a name too
   for (std::string name; std::getline(names, name, ',');) {
     const auto kind = find_named(constellation_kinds(), name);
     if (std::error_code none; !kind && !std::filesystem::exists(name, none)) {
-      std::string known;
-      for (const auto& each : constellation_kinds()) known += std::string(known.empty() ? "" : ", ") + each.name;
-      throw ArgumentError(routine, "--constellation", "'" + name + "' is none of " + known + ", and no file");
+      std::string why = "'" + name + "' is none of ";
+      for (const auto& each : constellation_kinds()) why.append(each.name).append(", ");
+      throw ArgumentError(routine, "--constellation", why.append("and no file"));
     }
     list.push_back(kind ? constellation(*kind) : read_constellation(name));
   }

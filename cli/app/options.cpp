@@ -15,7 +15,7 @@ CLI::Option* add_random(CLI::App& app, std::string& kind, const std::string& kin
 }
 
 CLI::Option* add_tile(CLI::App& app, std::string& tile, const std::string& form, const std::string& about) {
-  return app.add_option("-t,--tile", tile, form + " (" + about + ")")->type_name("TILE");
+  return app.add_option("-t,--tile", tile, form + " (" + about + ")")->type_name("TILE")->check(not_empty("tile"));
 }
 
 }  // namespace tesela::cli

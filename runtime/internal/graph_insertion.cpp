@@ -16,7 +16,8 @@ namespace {
 /// For StarPU to free.
 template <class T>
 T* allocated(std::size_t count) {
-  auto* memory = static_cast<T*>(std::malloc(count * sizeof(T)));
+  auto* memory =
+      static_cast<T*>(std::malloc(count * sizeof(T)));  // NOLINT(bugprone-sizeof-expression): T may be a handle
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }

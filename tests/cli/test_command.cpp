@@ -133,6 +133,8 @@ TEST_CASE("wrong use is exit code 2 with a message") {
     std::string message;
   };
   const Case cases[] = {
+      {{"gemm", "--n", ""}, "--n: '' is not a number"},
+      {{"gemm", "--tile", ""}, "--tile: an empty tile"},
       {{"gemm", "--n", "-3"}, "--n"},
       {{"gemm", "--m", "4", "--a", folder / "a.mtx"}, "shapes"},
       {{"gemm", "--a", folder / "a.mtx", "--b", folder / "a.mtx"}, "shapes"},

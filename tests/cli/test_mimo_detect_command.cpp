@@ -184,6 +184,7 @@ TEST_CASE("mimo detect: what is wrong use, with its place") {
   detect.refuses({"--ebn0", ""}, "--ebn0: an empty number");
   detect.refuses({"--ebn0", "5000", "--soft", "sts"}, "--ebn0: 5000; -1000 to 1000");
   detect.refuses({"--constellation", "qpsk,,qpsk"}, "'' is none of bpsk, qpsk");
+  detect.refuses({"--constellation", "qpsk,"}, "'' is none of bpsk, qpsk");
   detect.refuses({"--constellation", "/"}, "Is a directory");
   detect.refuses({"--channel", "rank:0"}, "--channel");
   detect.refuses({"--order", "sorted"}, "--order");
