@@ -38,7 +38,7 @@ void check_priors(const HostMatrix<T>& priors, Shape wanted, SoftKind kind) {
   for (index_t k = 0; k < priors.cols(); ++k)
     for (index_t b = 0; b < priors.rows(); ++b)
       if (!(std::abs(static_cast<double>(priors(b, k))) <= most)) {
-        const std::string what = std::isfinite(priors(b, k)) ? "above 1e100" : "not finite";
+        const std::string what = std::isfinite(priors(b, k)) ? "beyond 1e100" : "not finite";
         refuse("priors", "the value at [" + std::to_string(b) + ", " + std::to_string(k) + "] (from zero) is " + what);
       }
 }

@@ -201,6 +201,8 @@ TEST_CASE("priors and lists: what is refused, by name") {
   }
   priors(3, 2) = HUGE_VAL;
   refused("[3, 2] (from zero) is not finite", {});
+  priors(3, 2) = -1e101;
+  refused("[3, 2] (from zero) is beyond 1e100", {});
   priors = HostMatrix<double>::zeros(8, 4);
   refused("8 x 4, not 8 x 5", {});
   SoftOptions options;
