@@ -106,7 +106,7 @@ Worst measured(const HostMatrix<T>& a, TileShape tile, const Factor& factor) {
 
 CATCH_REGISTER_LISTENER(StopsRuntime)
 
-TEMPLATE_TEST_CASE("every QR stays below its bounds", "", float, double) {
+TEMPLATE_TEST_CASE("every QR stays below its bounds", "[gpu]", float, double) {  // on cores and on GPUs
   using T = TestType;
   Worst worst;
   std::string where;

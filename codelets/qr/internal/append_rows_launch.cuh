@@ -229,8 +229,11 @@ __device__ inline void reflect(AppendWarp<T, S, weighted>& warp, double (&x)[S::
   const double dot = Butterfly<live>::sum(partial, lane);
 
   const double s = __shfl_sync(~0u, dot, 0), pivot = __shfl_sync(~0u, above, 0);
-  const bool nothing = s < 2.2250738585072014e-308;  // false for NaN, which goes on
-  const double a = fma(pivot, pivot, s), y = fast_rsqrt(a), rough = a * y;
+  // False for NaN, which goes on. Squares below 2^-900 would miss what is too small for a square of its own: columns
+  // that depend on others, as they are divided by all reflectors before, would not meet an orthogonal one.
+  const double a = fma(pivot, pivot, s);
+  const bool nothing = s < 2.2250738585072014e-308 || a < 0x1p-900;
+  const double y = fast_rsqrt(a), rough = a * y;
   const double norm = fma(0.5 * y, fma(-rough, rough, a), rough);
   const double head = nothing ? 0.0 : pivot + copysign(norm, pivot);
   const double factor = nothing ? 0.0 : -fast_reciprocal(norm * (norm + fabs(pivot)));

@@ -166,6 +166,10 @@ __device__ void write_block_factor(const Panel<T>& p, int steps, const double (&
   }
 }
 
+/// Below it a column's square counts as too inexact: numbers below the normal ones were left out of it.
+template <class T>
+constexpr double vanishing = sizeof(T) == 4 ? 0x1p-80 : 0x1p-960;
+
 /// W columns, R rows a thread.
 template <class T, int W, int R>
 __global__ void __launch_bounds__(threads, 1) panel_kernel(Panel<T> p, Packet* packets, unsigned epoch) {
@@ -224,27 +228,49 @@ __global__ void __launch_bounds__(threads, 1) panel_kernel(Panel<T> p, Packet* p
 
   const int steps = stacked || rows > cols ? cols : rows;
   for (int j = 0; j < steps; ++j) {
-    ++epoch;
     const int pivot = stacked ? -1 : j;
-    T s[W], tail[R];
+    T tail[R];
+    double dot, p_l, alpha, squares;
+    for (bool again = false;; again = true) {
+      ++epoch;
+      T s[W];
 #pragma unroll
-    for (int r = 0; r < R; ++r) tail[r] = row(r) > pivot ? a[r][0] : T(0);
+      for (int r = 0; r < R; ++r) tail[r] = row(r) > pivot ? a[r][0] : T(0);
 #pragma unroll
-    for (int l = 0; l < W; ++l) {
-      s[l] = tail[0] * a[0][l];
+      for (int l = 0; l < W; ++l) {
+        s[l] = tail[0] * a[0][l];
 #pragma unroll
-      for (int r = 1; r < R; ++r) s[l] += tail[r] * a[r][l];
-    }
-    if (stacked) {
-      if (warp == 0) x.pivot[epoch % 2][lane] = lane < W - j && j + lane < cols ? top[j][j + lane] : 0.0;
-    } else if (first == pivot) {  // pivot < 32 <= threads: always a thread's first row, in block 0
+        for (int r = 1; r < R; ++r) s[l] += tail[r] * a[r][l];
+      }
+      if (stacked) {
+        if (warp == 0) x.pivot[epoch % 2][lane] = lane < W - j && j + lane < cols ? top[j][j + lane] : 0.0;
+      } else if (first == pivot) {  // pivot < 32 <= threads: always a thread's first row, in block 0
 #pragma unroll
-      for (int l = 0; l < W; ++l) x.pivot[epoch % 2][l] = static_cast<double>(a[0][l]);
-    }
-    const double dot = reduce<W, Sum>(s, x, packets, epoch, stacked ? -1 : 0);
-    const double p_l = lane < W ? x.pivot[epoch % 2][lane] : 0.0;
+        for (int l = 0; l < W; ++l) x.pivot[epoch % 2][l] = static_cast<double>(a[0][l]);
+      }
+      dot = reduce<W, Sum>(s, x, packets, epoch, stacked ? -1 : 0);
+      p_l = lane < W ? x.pivot[epoch % 2][lane] : 0.0;
+      alpha = __shfl_sync(whole_warp, p_l, 0), squares = __shfl_sync(whole_warp, dot, 0);
+      if (again || !(alpha * alpha + squares < vanishing<T>)) break;
 
-    const double alpha = __shfl_sync(whole_warp, p_l, 0), squares = __shfl_sync(whole_warp, dot, 0);
+        // Little but rounding is left of a column that depends on others: once more, in a unit of its own, or its
+        // reflector would not be orthogonal.
+#pragma unroll
+      for (int l = 0; l < W; ++l) s[l] = T(0);
+#pragma unroll
+      for (int r = 0; r < R; ++r) s[0] = Max::combine(s[0], static_cast<T>(fabs(tail[r])));
+      double largest = __shfl_sync(whole_warp, reduce<W, Max>(s, x, packets, ++epoch, -1), 0);
+      largest = Max::combine(largest, fabs(alpha));
+      if (largest == 0) break;
+      int e = 0;
+      frexp(largest, &e);
+      e = e < -1000 ? -1000 : e;
+      const double inverse = ldexp(1.0, -e);
+#pragma unroll
+      for (int r = 0; r < R; ++r) a[r][0] = static_cast<T>(static_cast<double>(a[r][0]) * inverse);
+      if (stacked && thread == 0) top[j][j] *= inverse;  // which the same thread reads next
+      if (warp == 1 && lane == 0) unit[j] = ldexp(unit[j], e);
+    }
     double beta = alpha, tau = 0, scale = 0;
     if (squares != 0) {
       const double norm2 = alpha * alpha + squares, inverse = rsqrt(norm2), norm = norm2 * inverse;
@@ -334,7 +360,7 @@ std::size_t panel_exchange_bytes() { return (2 * max_blocks + 2) * panel_columns
 template <class T>
 int factor_panel(CUstream_st* stream, const Panel<T>& panel, void* exchange, unsigned& epoch) {
   const unsigned before = epoch;
-  epoch += static_cast<unsigned>(panel.cols) + 1;
+  epoch += 3 * static_cast<unsigned>(panel.cols) + 1;  // at most
   auto* packets = static_cast<Packet*>(exchange);
   constexpr int more = sizeof(double) / sizeof(T);  // a thread holds twice as many floats
   switch (panel_width<T>(panel.rows)) {

@@ -85,6 +85,20 @@ void check_scales(Runtime& runtime) {
   }
 }
 
+/// Of columns that equal others each reflector leaves but rounding, and of that the next one, and so on.
+template <class T>
+void check_dependent(Runtime& runtime) {
+  for (const index_t n : {8, 16, 24, 32, 40, 90})
+    for (const index_t others : {0, 1, 3}) {
+      auto a = random<T>(900, n);
+      for (index_t j = 1; j < n - others; ++j)
+        for (index_t i = 0; i < a.m; ++i) a(i, j) = a(i, 0);
+      const auto r = r_of(runtime, a, {300, n});
+      CAPTURE(n, others);
+      CHECK(gram_error(a, r) <= 40);
+    }
+}
+
 template <class T>
 void check_special(Runtime& runtime) {
   for (const index_t n : {2, 16, 33, 200}) {
@@ -248,6 +262,17 @@ TEMPLATE_TEST_CASE("numbers near both ends of the range neither overflow nor van
   test::require_gpu();
   Runtime runtime({.cpus = 0});
   check_scales<TestType>(runtime);
+}
+
+TEMPLATE_TEST_CASE("R of columns that are equal", "", float, double) {
+  Runtime runtime({.gpus = 0});
+  check_dependent<TestType>(runtime);
+}
+
+TEMPLATE_TEST_CASE("R of columns that are equal on a GPU", "[gpu]", float, double) {
+  test::require_gpu();
+  Runtime runtime({.cpus = 0});
+  check_dependent<TestType>(runtime);
 }
 
 TEMPLATE_TEST_CASE("zeros stay zeros, NaN and infinities appear in R", "", float, double) {
