@@ -1,6 +1,7 @@
 #include <tesela/algorithms/qr/orthogonalize.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/codelets/dense/gemm.hpp>
+#include <tesela/codelets/dense/trsm.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/codelets/support/largest_element.hpp>
 #include <tesela/codelets/support/scale_power_of_two.hpp>
@@ -51,8 +52,7 @@ class GramSchmidt {
     for (index_t k = 0; k < a_.nt(); ++k) {
       if (method_ != Orthogonalization::mgs) project(k, r_);
       panel(k, r_(k, k));
-      if (method_ == Orthogonalization::mgs)
-        for (index_t j = k + 1; j < a_.nt(); ++j) subtract(k, j, r_(k, j));
+      if (method_ == Orthogonalization::mgs && k + 1 < a_.nt()) leave(k);
       if (method_ == Orthogonalization::cgs2 && k > 0) again(k);
     }
     g_.wait();
@@ -64,10 +64,18 @@ class GramSchmidt {
     g_.insert<OrthogonalizePanel<T>>(urgent_on_gpu, {method_, k * nb_}, a_(0, k), r, broken_(0, 0),
                                      g_.scratch<T>(OrthogonalizePanel<T>::work_size(nb_), 1));
   }
-  /// A_j loses S = A_k^T A_j.
-  void subtract(index_t k, index_t j, const Tile<T>& sums) {
-    g_.insert<Gemm<T, Out>>(on_gpu, {.op_a = Op::transpose}, a_(0, k), a_(0, j), sums);
-    g_.insert<Gemm<T>>(on_gpu, {.alpha = -1, .beta = 1}, a_(0, k), sums, a_(0, j));
+  /// The tiles after Q_k lose what they have of its columns, of one after the other as the modified method says: with U
+  /// the upper triangle of Q_k^T Q_k these are Q_k S, U^T S = Q_k^T A_j (Björck, Linear Algebra Appl. 197, 1994). With
+  /// U = I the loss of orthogonality would grow with the square of A's condition, for Q_k^T Q_k is not quite I.
+  void leave(index_t k) {
+    const index_t wide = a_(0, k).cols();
+    const TileMatrix<T>& gram = copies_.emplace_back(g_.runtime(), wide, wide, TileShape{wide, wide}, "gram");
+    g_.insert<Gemm<T, Out>>(on_gpu, {.op_a = Op::transpose}, a_(0, k), a_(0, k), gram(0, 0));
+    for (index_t j = k + 1; j < a_.nt(); ++j) {
+      g_.insert<Gemm<T, Out>>(on_gpu, {.op_a = Op::transpose}, a_(0, k), a_(0, j), r_(k, j));
+      g_.insert<Trsm<T>>(on_gpu, {.op = Op::transpose}, gram(0, 0), r_(k, j));
+      g_.insert<Gemm<T>>(on_gpu, {.alpha = -1, .beta = 1}, a_(0, k), r_(k, j), a_(0, j));
+    }
   }
   /// A_k loses what it has of the tiles before it: all products are of what it was, as the classical method says.
   void project(index_t k, const TileMatrix<T>& sums) {

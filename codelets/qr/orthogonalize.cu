@@ -69,6 +69,20 @@ __global__ void small_cholesky(int n, T* a, int* broken, int number) {
     a[e] = e % n <= e / n ? r[e % n + e / n * ld] : T(0);
 }
 
+/// cuSOLVER does not find NaN: the first pivot that is no positive number becomes info, if that is 0. One block.
+template <class T>
+__global__ void find_bad_pivot(int n, const T* r, int ld, int* info) {
+  __shared__ int bad;
+  if (threadIdx.x == 0) bad = n;
+  __syncthreads();
+  for (int k = static_cast<int>(threadIdx.x); k < n; k += threads) {
+    const T pivot = r[k + index_t{k} * ld];
+    if (!(pivot > 0) || isinf(pivot)) atomicMin(&bad, k);
+  }
+  __syncthreads();
+  if (threadIdx.x == 0 && *info == 0 && bad < n) *info = bad + 1;
+}
+
 constexpr int most_blocks = 256;      // that wait for each other
 constexpr index_t strips_wide = 128;  // columns that leave those after them by one product
 
@@ -240,6 +254,8 @@ void GramCholesky<T>::cuda(CudaContext& context, const Args&, InOut<T> a, Out<in
     context.check(
         cusolverDnDpotrf(context.cusolver(), CUBLAS_FILL_MODE_UPPER, n, a.data, ld, work.data, size, info.data),
         "cusolver potrf");
+  find_bad_pivot<<<1, threads, 0, context.stream()>>>(n, a.data, ld, info.data);
+  context.check(static_cast<int>(cudaGetLastError()), "the search for bad pivots");
 }
 
 template <class T>

@@ -20,6 +20,22 @@ inline Runtime& runtime(RuntimeOptions options = {}) {
   return *shared_runtime;
 }
 
+/// While it lives, runtime() has cores alone, as CoresAlone says.
+class RuntimeOfCores {
+ public:
+  RuntimeOfCores() {
+    if (!alike_) shared_runtime.reset(), runtime({.gpus = 0});
+  }
+  ~RuntimeOfCores() {
+    if (!alike_) shared_runtime.reset();
+  }
+  RuntimeOfCores(const RuntimeOfCores&) = delete;
+  RuntimeOfCores& operator=(const RuntimeOfCores&) = delete;
+
+ private:
+  bool alike_ = runtime().gpus() == 0;
+};
+
 /// StarPU must stop while CUDA and our codelets still stand, not among the static objects' destructors.
 class StopsRuntime : public Catch::EventListenerBase {
  public:

@@ -14,6 +14,7 @@
 
 using namespace tesela;
 using tesela::test::runtime;
+using tesela::test::RuntimeOfCores;
 
 namespace {
 
@@ -89,6 +90,8 @@ TEST_CASE("orthogonalize: what theory says of Q for conditions 1 … 1e16") {
                  mgs = q(Orthogonalization::mgs).error.orthogonality;
     CHECK(cgs <= std::min(40.0, 200 * u * kappa * kappa + 1e-14));
     CHECK(mgs <= std::min(40.0, 200 * u * kappa + 1e-14));
+    for (const index_t wide : {7, 16, 32, 39})
+      CHECK(run(a, Orthogonalization::mgs, {200, wide}).error.orthogonality <= std::min(40.0, 200 * u * kappa + 1e-14));
     if (e >= 6 && e <= 14) CHECK(mgs >= u * kappa / 100);
     if (e >= 6) CHECK(cgs >= 10 * mgs);
     CHECK(q(Orthogonalization::householder).error.orthogonality <= 1e-13);
@@ -127,6 +130,7 @@ TEST_CASE("orthogonalize names a column that depends on the others, and makes R'
 }
 
 TEMPLATE_TEST_CASE("orthogonalize: a power of two goes into R, and changes no bit of Q", "", float, double) {
+  const RuntimeOfCores cores;
   using T = TestType;
   const HostMatrix<T> a = generate<T>({40, 12}, RandomMatrix{}, 3);
   for (const Named<Orthogonalization>& method : orthogonalizations()) {
