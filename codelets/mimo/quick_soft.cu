@@ -56,11 +56,20 @@ __global__ void __launch_bounds__(nway_threads) nway_signals_of(SoftBatch<T> all
   const index_t k = static_cast<index_t>(blockIdx.x) * together + own / n;
   const bool there = k < all.signals;
   double n0 = 1;
+  NwayTree<T, S> tree;
+  double* const explained = reinterpret_cast<double*>(room);  // of trees, before the room has distances
   if (there) {
+    n0 = scaled_noise<double>(all.n0, tree.prepare(all.channel(k), all.y + k * all.ld_y, all.lists, j));
+    explained[own] = tree.explained;
+  }
+  __syncthreads();
+  double most = 0;
+  for (int t = 0; there && t < n; ++t) most = fmax(most, explained[own / n * n + t]);
+  __syncthreads();
+  if (there) {
+    tree.begin_at(most);
     T* const mine = least + own;
     for (int c = 0; c < cells; ++c) mine[c * threads] = endless<T>;
-    NwayTree<T, S> tree;
-    n0 = scaled_noise<double>(all.n0, tree.prepare(all.channel(k), all.y + k * all.ld_y, all.lists, j));
     tree.run([&](T distance, const int* met) {
       TESELA_FLAT
       for (int i = tree.begin(); i < S; ++i) {

@@ -31,7 +31,8 @@ struct LaneNway {
   const bool mine;   ///< the lane has a stream
   const ChannelView<T> view;
   const Complex<T>* const y;
-  Number right{};  ///< of the lane's stream: its part of H^H (y - H p), p being the points' corner
+  double first_explained = 0;  ///< by the first tree
+  Number right{};              ///< of the lane's stream: its part of H^H (y - H p), p being the points' corner
   T least = endless<T>;
   int path[2 * S] = {};  ///< cells by places, of the least distance
 
@@ -54,9 +55,12 @@ struct LaneNway {
     for (int t = 0; t < all.keep; ++t) {
       int enumerated = 0;
       for (int i = 0; i < n; ++i) enumerated = group.from(rank, i) == t ? i : enumerated;
-      plant(enumerated);
+      const double explained = plant(enumerated);
+      if (t == 0) first_explained = explained;
       group.warp.sync();
-      const NwayTree<T, S> tree = room.tree;
+      NwayTree<T, S> tree = room.tree;
+      tree.explained = explained;
+      tree.begin_at(first_explained);
       nodes += static_cast<long long>(n) * tree.amplitudes() * tree.amplitudes();
       tree.run(
           [&](T distance, const int* cells) {
@@ -114,8 +118,8 @@ struct LaneNway {
   }
   TESELA_INLINE Number& gram(int i, int j) const { return room.gram[i + j * (S + 1)]; }
 
-  /// The tree whose last stream is `enumerated`, as NwayTree::prepare() makes it.
-  TESELA_INLINE void plant(int enumerated) {
+  /// The tree whose last stream is `enumerated`, as NwayTree::prepare() makes it; answers what it has `explained`.
+  TESELA_INLINE double plant(int enumerated) {
     const int j = group.j;
     const auto stream = [&](int i) { return i == n - 1 ? enumerated : i == enumerated ? n - 1 : i; };
     int from = mine ? stream(j) : 0;
@@ -125,6 +129,8 @@ struct LaneNway {
     double diagonal = mine ? gram(from, from).re : 0, pivot = 0;
     Number b = group.from(right, from);
     const double largest = group.largest(diagonal);
+    const int exponent = exponent_of(largest) / 2;
+    double explained = 0;
     TESELA_FLAT
     for (int s = 0; s < S; ++s) {
       if (s >= n) continue;
@@ -137,11 +143,12 @@ struct LaneNway {
         TESELA_FLAT
         for (int i = s + 1; i < S; ++i) swap_if(i == next, c[s], c[i]);
       }
-      const double present = group.from(diagonal, s);
-      const bool lost = !(present > 1e-15 * n * largest);
-      const double inverse = lost ? 0 : inverse_root(present);
+      const int column = group.from(from, s);
+      const double square = pivot_square(group.from(diagonal, s), gram(column, column).re, n);
+      const double inverse = square > 0 ? inverse_root(square) : 0;
       const Number known = inverse * group.from(b, s);
-      if (j == s) pivot = lost ? 0 : present * inverse, b = known;
+      explained += norm(known);
+      if (j == s) pivot = square * inverse, b = known;
       if (j > s) c[s] = inverse * c[s], diagonal -= norm(c[s]), b -= conj(c[s]) * known;
       TESELA_FLAT
       for (int i = s + 1; i < S; ++i) {
@@ -150,7 +157,8 @@ struct LaneNway {
         if (j > s) c[i] -= conj(other) * c[s];
       }
     }
-    write(c, b, pivot, from, exponent_of(largest) / 2);
+    write(c, b, pivot, from, exponent);
+    return std::ldexp(explained, -2 * exponent);
   }
 
   /// The place that comes to place s: of places s … n - 2 that of the least length, of equal ones the first stream's.

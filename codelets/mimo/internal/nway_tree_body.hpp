@@ -39,11 +39,22 @@ TESELA_INLINE void swap_if(bool swapped, Complex<X>& v, Complex<X>& w) {
   swap_if(swapped, v.re, w.re), swap_if(swapped, v.im, w.im);
 }
 
+/// The square of a pivot of Cholesky's factorization from what it finds and the column's own square: where rounding
+/// hides the first, what it may be. That moves no distance by more than rounding does, whatever the columns' sizes, and
+/// what the row has of y stays. 0 of a column of zeros.
+TESELA_INLINE double pivot_square(double found, double own, int n) {
+  const double least = 1e-15 * n * own;
+  return found > least ? found : least > 1e-290 ? least : 0;
+}
+
 /// Places S - n … S - 1 of a tree of n streams; the last one's stream is enumerated. As in QuickSearch amplitudes are
-/// counted from 0 and rows of R divided by their pivots: place i adds weight (c - k)^2 with c = z - sum r k.
+/// counted from 0 and rows of R divided by their pivots: place i adds weight (c - k)^2 with c = z - sum r k to the
+/// tree's start.
 template <class T, int S>
 struct NwayTree {
-  int first;  ///< place
+  int first;         ///< place
+  double explained;  ///< the square of what R explains of y, which is the same for all trees but for rounding
+  T start;           ///< that of some tree, less this one's
   T weight[S], last[S];
   Complex<T> z[S], r[S * (S - 1) / 2 + 1];
   int cell[S];  ///< of the stream's first amplitude among all cells
@@ -53,14 +64,13 @@ struct NwayTree {
   TESELA_INLINE static constexpr int place(int i, int j) { return i * (2 * S - i - 1) / 2 + j - i - 1; }
 
   /// R by Cholesky's factorization in double, the residual column of least length next, but stream `enumerated` last.
-  /// A pivot that is lost to rounding takes its row along: it tells candidates apart by no more than rounding. Answers
-  /// the exponent: distances are in units of its power of 4.
+  /// Answers the exponent: distances are in units of its power of 4.
   template <class U>
   TESELA_INLINE int prepare(const ChannelView<U>& view, const Complex<U>* y, const BitLists& lists, int enumerated) {
     const int n = lists.n;
     first = S - n;
     const Exact<U> exact(view);
-    double diagonal[S], largest = 0;
+    double diagonal[S], own_square[S], largest = 0;
     Complex<double> g[S * (S - 1) / 2 + 1], b[S];
     int order[S];
     TESELA_FLAT
@@ -85,8 +95,10 @@ struct NwayTree {
       }
     }
     TESELA_FLAT
-    for (int i = begin(); i < S; ++i) largest = diagonal[i] > largest ? diagonal[i] : largest;
+    for (int i = begin(); i < S; ++i)
+      own_square[i] = diagonal[i], largest = diagonal[i] > largest ? diagonal[i] : largest;
     const int exponent = exponent_of(largest) / 2;
+    explained = 0;
     TESELA_FLAT
     for (int k = begin(); k < S; ++k) {
       if (k < first) continue;
@@ -100,7 +112,8 @@ struct NwayTree {
       TESELA_FLAT
       for (int c = k + 1; c < S - 1; ++c) {
         const bool here = next == c;
-        swap_if(here, diagonal[k], diagonal[c]), swap_if(here, b[k], b[c]), swap_if(here, order[k], order[c]);
+        swap_if(here, diagonal[k], diagonal[c]), swap_if(here, own_square[k], own_square[c]);
+        swap_if(here, b[k], b[c]), swap_if(here, order[k], order[c]);
         g[place(k, c)].im = here ? -g[place(k, c)].im : g[place(k, c)].im;
         TESELA_FLAT
         for (int i = begin(); i < S; ++i) {
@@ -112,10 +125,11 @@ struct NwayTree {
           g[place(i, c)].im = here ? -g[place(i, c)].im : g[place(i, c)].im;
         }
       }
-      const bool lost = !(diagonal[k] > 1e-15 * n * largest);
-      const double inverse = lost ? 0 : inverse_root(diagonal[k]);
-      diagonal[k] = lost ? 0 : diagonal[k] * inverse;
+      const double square = pivot_square(diagonal[k], own_square[k], n);
+      const double inverse = square > 0 ? inverse_root(square) : 0;
+      diagonal[k] = square * inverse;
       b[k] = inverse * b[k];
+      explained += norm(b[k]);
       TESELA_FLAT
       for (int c = k + 1; c < S; ++c) g[place(k, c)] = inverse * g[place(k, c)];
       TESELA_FLAT
@@ -147,8 +161,13 @@ struct NwayTree {
       }
       z[i] = rounded<Complex<T>>(c);
     }
+    explained = std::ldexp(explained, -2 * exponent);
     return exact.exponent + exponent;
   }
+
+  /// Distances of trees of one signal are compared: `most` is `explained` of one of them. Rounding makes them differ
+  /// where columns are nearly dependent.
+  TESELA_INLINE void begin_at(double most) { start = static_cast<T>(most - explained); }
 
   TESELA_INLINE int amplitudes() const { return static_cast<int>(last[S - 1]) + 1; }
 
@@ -160,7 +179,7 @@ struct NwayTree {
     int cells[2 * S];
     k[S - 1] = {static_cast<T>(a), static_cast<T>(b)};
     cells[2 * S - 2] = cell[S - 1] + a, cells[2 * S - 1] = cell[S - 1] + amplitudes() + b;
-    T distance = weight[S - 1] * norm(z[S - 1] - k[S - 1]);
+    T distance = start + weight[S - 1] * norm(z[S - 1] - k[S - 1]);
     TESELA_FLAT
     for (int i = S - 2; i >= begin(); --i) {
       if (i < first) continue;

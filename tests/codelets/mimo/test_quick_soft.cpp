@@ -46,10 +46,16 @@ void by_threads(const kernels::mimo::SoftBatch<T>& all, SoftKind kind, index_t a
     }
     double n0 = 0;
     std::vector<T> least(std::size_t(amplitudes), kernels::mimo::endless<T>);
+    std::vector<kernels::mimo::NwayTree<T, S>> trees{std::size_t(n)};
+    double most = 0;
     for (int j = 0; j < n; ++j) {
-      kernels::mimo::NwayTree<T, S> tree;
+      auto& tree = trees[std::size_t(j)];
       n0 =
           kernels::mimo::scaled_noise<double>(all.n0, tree.prepare(all.channel(k), all.y + k * all.ld_y, all.lists, j));
+      most = std::max(most, tree.explained);
+    }
+    for (auto& tree : trees) {
+      tree.begin_at(most);
       tree.run([&](T distance, const int* met) {
         for (int c = 2 * tree.first; c < 2 * S; ++c) {
           T& known = least[std::size_t(met[c])];
@@ -65,8 +71,12 @@ void by_threads(const kernels::mimo::SoftBatch<T>& all, SoftKind kind, index_t a
 /// Signals whose likelihoods differ by more than rounding from those of cores.
 template <class T>
 index_t beyond(const MimoShape& shape, const char* names, const char* channel, double db, SoftKind kind,
-               double scale = 1, std::optional<double> n0 = {}) {
+               double scale = 1, std::optional<double> n0 = {}, double last = 1, double far = 1) {
   auto p = problem<T>(shape, names, channel, db);
+  for (index_t e = 0; e < p.y.size(); ++e) p.y.data()[e] *= T(far);
+  for (index_t k = 0; k < p.h.cols() && last != 1; ++k)
+    for (index_t i = 0; i < shape.antennas; ++i)
+      if (k % shape.streams == shape.streams - 1) p.h(i, k) *= T(last);
   p.n0 = n0.value_or(p.n0);
   for (index_t e = 0; e < p.h.size(); ++e) p.h.data()[e] *= T(scale);
   for (index_t e = 0; e < p.y.size(); ++e) p.y.data()[e] *= T(scale);
@@ -139,6 +149,9 @@ TEMPLATE_TEST_CASE("likelihoods by mmse of a thread, or of lanes, are those of a
   for (const char* const channel : {"rank:1", "correlated:0.99", "zero"})
     CHECK(beyond<T>({6, 5, 60, 0}, "64qam,qpsk,1024qam,16qam,256qam,qpsk", channel, 20, SoftKind::mmse) == 0);
   CHECK(beyond<T>({5, 6, 60, 0}, "8psk,bpsk,256qam,qpsk,8psk", "rayleigh", 20, SoftKind::mmse) == 0);
+  for (const char* const name : {"16qam", "8psk"})
+    for (const index_t streams : {1, 2, 5})
+      CHECK(beyond<T>({streams, streams, 60, 1}, name, "rayleigh", 5, SoftKind::mmse, 1, {}, 1, 1e9) == 0);
   for (const index_t streams : {2, 4, 7, 8, 11})  // y has noise of 0 dB, which N0 denies
     for (const double n0 : {1e-7, 1e-16}) {
       CAPTURE(streams, n0);
@@ -162,4 +175,15 @@ TEMPLATE_TEST_CASE("a thread's trees of nway are those of a core", "", float, do
   CHECK(beyond<T>({3, 2, 100, 1}, "16qam", "rayleigh", 9, SoftKind::nway) <= rare(100));
   CHECK(beyond<T>({2, 2, 100, 0}, "16qam", "correlated:0.999", 20, SoftKind::nway) == 0);
   CHECK(beyond<T>({3, 4, 60, 1}, "64qam", "rayleigh", 14, SoftKind::nway, sizeof(T) == 4 ? 1e-12 : 1e-100) <= rare(60));
+}
+
+TEST_CASE("a thread's trees of nway are those of a core where columns are nearly dependent, or of all sizes") {
+  for (const char* const channel :
+       {"rank:1", "zero", "correlated:0.9999", "correlated:0.9999999999", "correlated:0.99999999999999"})
+    for (const char* const names : {"qpsk", "16qam,64qam"}) {
+      CAPTURE(channel, names);
+      CHECK(beyond<double>({2, 4, 100, 1}, names, channel, 0, SoftKind::nway) == 0);
+    }
+  for (const double scale : {1e-3, 1e-9, 1e-30, 1e-100})  // of the second stream
+    CHECK(beyond<double>({2, 4, 100, 1}, "16qam", "rayleigh", 0, SoftKind::nway, 1, {}, scale) == 0);
 }
