@@ -172,9 +172,9 @@ class Soft {
       if (estimate.lost(f, j, bias * column.largest)) return no_answer;
       for (int k = column.first; k < column.first + column.count; ++k) {
         const SearchPoint& p = view_.points[k];
-        // |x / bias - s|^2 in noise of (1 - bias) / bias = n0 spread / bias.
+        // |x / bias - s|^2 in noise of (1 - bias) / bias = n0 spread / bias, less that of s = 0.
         const double square =
-            bias > 0 ? norm(x[j] - Complex<double>{bias * p.re, bias * p.im}) / bias / f.spread[j] : 0;
+            bias > 0 ? (p.re * (bias * p.re - 2 * x[j].re) + p.im * (bias * p.im - 2 * x[j].im)) / f.spread[j] : 0;
         for (int bit = 0; bit < widths_[j]; ++bit) {
           double& least = d.of[p.label >> bit & 1][j][static_cast<std::size_t>(bit)];
           least = std::min(least, square);

@@ -114,6 +114,9 @@ void DetectResults<T>::find_bits(const MimoData<T>& data) {
     options.kind = SoftKind::max_log;
     const double gap = gap_between(found.llrs, find(options).llrs), before = llr_gap_.value_or(0);
     llr_gap_ = gap <= before ? before : gap;
+    for (index_t e = 0; e < data.channels.size(); ++e)
+      channel_size_ = std::hypot(channel_size_, static_cast<double>(std::abs(data.channels.data()[e])));
+    channel_entries_ += data.channels.size();
   }
   if (llrs_) llrs_->write(found.llrs.data(), found.llrs.size());
   if (!choice_.scale) return;
@@ -188,8 +191,10 @@ void DetectResults<T>::tell_bits() {
     return;
   }
   if (!llr_gap_) return;
-  // Relative; single precision has about 1e-6 of a distance, which N0 divides.
-  const double bound = (choice_.single ? 1e-5 : 1e-9) / std::fmin(source_.n0(), 1);
+  // Relative; single precision has about 1e-6 of a distance, which N0 divides. N0 is that of channels of variance 1.
+  const double size = channel_size_ / std::sqrt(static_cast<double>(channel_entries_)),
+               n0 = size > 0 ? source_.n0() / size / size : 1;
+  const double bound = (choice_.single ? 1e-5 : 1e-9) / std::fmin(n0, 1);
   if (exact_max_log(source_.alphabets(), choice_.soft_options))
     report_.check("llr_gap", Measured{*llr_gap_, bound});
   else

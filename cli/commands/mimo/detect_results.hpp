@@ -49,6 +49,8 @@ class DetectResults {
   std::optional<MimoMistakes> mistakes_;
   double soft_seconds_ = 0, soft_nodes_ = 0;
   std::optional<double> llr_gap_;
+  double channel_size_ = 0;  ///< the root of the sum of |h|^2, of channel_entries_ numbers
+  index_t channel_entries_ = 0;
   index_t saturated_ = 0, soft_failed_ = 0;
   std::optional<ArrayWriter<int>> labels_;
   std::optional<ArrayWriter<std::complex<T>>> points_;

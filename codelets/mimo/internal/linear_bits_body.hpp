@@ -43,6 +43,12 @@ TESELA_INLINE int nearest_place(double x) {
 /// x / n0, where n0 may be too small to be anything but 0.
 TESELA_INLINE double over_noise(double x, double n0) { return x == 0 ? 0 : x / n0; }
 
+/// Whether x is nearer to q than to p. Their distances would both be |x|, rounded, where x is far.
+template <class T>
+TESELA_INLINE bool nearer(Complex<T> x, Complex<T> p, Complex<T> q) {
+  return (x.re - T(0.5) * (p.re + q.re)) * (q.re - p.re) + (x.im - T(0.5) * (p.im + q.im)) * (q.im - p.im) > 0;
+}
+
 /// L as T has it: what T cannot hold is its largest number, as sure as one can say. clip: 0 for none.
 template <class T>
 TESELA_INLINE T cut_likelihood(double l, double clip) {
@@ -81,7 +87,8 @@ struct LinearEstimate {
         n0(noise),
         inverse_n0(inverse_noise) {}
 
-  /// Of the distances to the nearest points where the bit is 1 and where it is 0.
+  /// Of the square distances to the nearest points where the bit is 1 and where it is 0, both less |x|^2, in which they
+  /// would be lost where x is far.
   TESELA_INLINE double likelihood(double one, double zero) const {
     const double apart = (one - zero) * inverse_spread;
     return inverse_n0 < endless<double> ? apart * inverse_n0 : over_noise(apart, n0);
@@ -99,8 +106,8 @@ struct LinearEstimate {
       const std::uint32_t all = axis.count < 32 ? (std::uint32_t{1} << axis.count) - 1 : ~std::uint32_t{0};
       const std::uint32_t before = (std::uint32_t{1} << nearest) - 1;
       const auto square = [&](int k) {
-        const double off = at - bias * (axis.low + k * axis.step);
-        return off * off;
+        const double of = bias * (axis.low + k * axis.step);
+        return of * (of - 2 * at);
       };
       const double least = square(nearest);
       for (int bit = width - 1 - part; bit >= 0; bit -= 2) {
@@ -122,7 +129,8 @@ struct LinearEstimate {
       double one = endless<double>, zero = one;
       for (int k = own.first; k < own.first + own.count; ++k) {
         const SearchPoint& p = lists.points[k];
-        const double square = norm(x - Complex<double>{bias * p.re, bias * p.im});
+        const Complex<double> of{bias * p.re, bias * p.im};
+        const double square = of.re * (of.re - 2 * x.re) + of.im * (of.im - 2 * x.im);
         double& least = (p.label >> bit & 1) != 0 ? one : zero;
         least = square < least ? square : least;
       }

@@ -21,19 +21,19 @@ TESELA_BOTH inline int sliced(const BitLists& lists, int j, Complex<double> x, d
       const double last = axis.count - 1, at = (part / bias - axis.low) / axis.step;
       const double inside = at > 0 ? (at < last ? at : last) : 0;
       const int nearest = nearest_place(inside);
-      clear = clear && std::fabs(at) < 1e9 && std::fabs(std::fabs(inside - nearest) - 0.5) > 1e-5;
+      clear = clear && std::fabs(std::fabs(inside - nearest) - 0.5) > 1e-5;
       return axis.first + nearest;
     };
     const int of_re = place(x.re, re), of_im = place(x.im, im);
     if (clear) return lists.points[of_re].label | lists.points[of_im].label;
   }
   int best = 0;
-  double least = 0;
-  for (int k = 0; k < own.count; ++k) {
+  const auto point = [&](int k) {
     const SearchPoint& p = lists.points[own.first + k];
-    const double d = norm(x - bias * Complex<double>{p.re, p.im});
-    if (k == 0 || d < least) best = k, least = d;
-  }
+    return bias * Complex<double>{p.re, p.im};
+  };
+  for (int k = 1; k < own.count; ++k)
+    if (nearer(x, point(best), point(k))) best = k;
   return best;
 }
 

@@ -194,6 +194,47 @@ TEST_CASE("columns of very different size are no dependent ones") {
     }
 }
 
+TEMPLATE_TEST_CASE("columns of very different size are no dependent ones to data of little precision", "", float,
+                   double) {
+  auto p = problem<TestType>({2, 2, 1, 1}, "qpsk", "zero", 9);
+  p.n0 = 0;
+  for (const double small : {1e-3, 1e-6, 1e-12}) {
+    p.h(0, 0) = 1, p.h(1, 1) = TestType(small);
+    for (index_t i = 0; i < 2; ++i)
+      p.y(i, 0) = p.h(i, i) * std::complex<TestType>(p.alphabets[0].points[std::size_t(1 + i)]);
+    for (const char* const method : {"zf", "zf-sic", "mmse", "mmse-sic"}) {
+      CAPTURE(small, method);
+      const Detection found = by(p, method);
+      CHECK((found.labels(0, 0) == 1 && found.labels(1, 0) == 2));
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("a signal from far away is sliced by its direction", "", float, double) {
+  for (const char* const name : {"bpsk", "qpsk", "8psk", "16qam", "256qam"})
+    for (const double far : {1e8, 1e12, 1e17, 1e30}) {
+      auto p = problem<TestType>({1, 2, 60, 1}, name, "rayleigh", 9);
+      for (index_t e = 0; e < p.y.size(); ++e) p.y.data()[e] *= TestType(far);
+      for (const char* const method : {"mf", "zf", "mmse", "zf-sic", "mmse-sic"}) {
+        const Detection found = by(p, method);
+        for (index_t k = 0; k < 60; ++k) {
+          std::complex<long double> x = 0;
+          for (index_t i = 0; i < 2; ++i)
+            x += std::conj(std::complex<long double>(p.h(i, k))) * std::complex<long double>(p.y(i, k));
+          x /= std::abs(x);
+          // What the last digits of x decide is left out.
+          const auto along = [&](int label) {
+            return (std::conj(x) * std::complex<long double>(p.alphabets[0].points[std::size_t(label)])).real();
+          };
+          long double most = 0;
+          for (int label = 0; label < p.alphabets[0].size(); ++label) most = std::max(most, along(label));
+          CAPTURE(name, far, method, k);
+          CHECK(along(found.labels(0, k)) >= most - 1e-7L);
+        }
+      }
+    }
+}
+
 TEMPLATE_TEST_CASE("one stream drowned in noise: mmse and mmse-sic are the matched filter", "", float, double) {
   Problem<TestType> p = problem<TestType>({1, 2, 300, 1}, "16qam", "rayleigh", 30);
   const Detection matched = by(p, "mf", ColumnOrder::natural);

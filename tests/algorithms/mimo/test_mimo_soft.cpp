@@ -150,6 +150,18 @@ TEST_CASE("soft bits: scales, no signals, and what is refused") {
   check_throws<ArgumentError>("2^20", [&] { soft(large, {.kind = SoftKind::app}); });
 }
 
+TEMPLATE_TEST_CASE("mmse: likelihoods of a signal from far away keep their digits", "", float, double) {
+  auto p = problem<TestType>({1, 1, 1, 1}, "qpsk", "zero", 0);
+  p.h(0, 0) = 1, p.n0 = 1;
+  for (const double far : {1.0, 1e9, 1e17}) {
+    p.y(0, 0) = {TestType(far), TestType(far / -2)};
+    const auto found = soft(p, {.kind = SoftKind::mmse}).llrs;
+    const double wanted = std::sqrt(8.0) * far;
+    CHECK(std::abs(double(found(0, 0)) / wanted - 1) <= (sizeof(TestType) == 4 ? 1e-6 : 1e-14));
+    CHECK(std::abs(double(found(1, 0)) / wanted + 0.5) <= (sizeof(TestType) == 4 ? 1e-6 : 1e-14));
+  }
+}
+
 TEST_CASE("nway of two streams is exact where columns are zero, equal or nearly so") {
   for (const double apart_by : {-1.0, 0.0, 1e-16, 1e-13, 1e-10, 1e-5})
     for (const char* const name : {"qpsk", "8psk", "16qam"}) {

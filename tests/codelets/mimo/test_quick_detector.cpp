@@ -257,6 +257,18 @@ TEMPLATE_TEST_CASE("a thread's linear decisions are those of a core", "", float,
   }
 }
 
+TEMPLATE_TEST_CASE("a thread's linear decisions on what is far away are those of a core", "", float, double) {
+  for (const char* const name : {"bpsk", "8psk", "16qam"})
+    for (const double far : {1e12, 1e17}) {
+      auto p = problem<TestType>({2, 2, 60, 1}, name, "rayleigh", 9);
+      for (index_t e = 0; e < p.y.size(); ++e) p.y.data()[e] *= TestType(far);
+      for (const Way& way : linear_ways) {
+        CAPTURE(name, far, int(way.kind));
+        CHECK(apart(p, way) == 0);
+      }
+    }
+}
+
 TEMPLATE_TEST_CASE("mmse in any noise: the matched filter where noise is all there is, and never without an answer", "",
                    float, double) {
   using T = TestType;
