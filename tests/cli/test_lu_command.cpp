@@ -131,7 +131,8 @@ TEST_CASE("lu and cholesky say what is singular to working precision, and write 
   for (const char* const precision : {"d", "s"}) singular(lu, {"--random", "rank:5", "--n", "300", "-p", precision});
   for (const char* const file : {"sums.npy", "twins.npy"}) singular(lu, {"--a", folder / file});
   CHECK(lu({"--a", folder / "sums.npy"}, 1)["status"] == "singular to working precision");
-  singular(cholesky, {"--n", "200", "--random", "geometric:1e9", "--precision", "s"});
+  // Whether its pivots stay positive is for rounding to say, which is another one on GPUs.
+  singular(cholesky, {"--n", "200", "--random", "geometric:1e9", "--precision", "s", "--ncuda", "0"});
   const auto known = lu({"--n", "200", "--random", "kappa:1e6"});
   CHECK(check(known, "condition") > 1e5);
   CHECK(check(known, "condition") < 1e9);

@@ -93,7 +93,7 @@ TEST_CASE("mimo detect --buffer: memory does not follow the number of signals") 
   write_array(y, {signals, 1}, sent.data());
   const auto run_with = [&](const Words& more) {
     const Outcome run = run_tesela(Words{"mimo", "detect", "--h", h, "--y", y, "--constellation", "bpsk", "--out-s",
-                                         out, "--no-check", "--ncpu", "1"} +
+                                         out, "--no-check", "--ncpu", "1", "--ncuda", "0"} +
                                    more);
     CAPTURE(run.err);
     REQUIRE(run.code == 0);

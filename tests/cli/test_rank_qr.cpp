@@ -100,6 +100,7 @@ TEST_CASE("a rank takes its share of A and of its factors, a quarter more and a 
   const CoresAlone cores_alone;
   ProcessOptions options;
   options.environment["TESELA_RECEIVED_MIB"] = "16";
+  options.environment["STARPU_NCPU"] = "1";  // workers' scratch is not what this is about
   const auto peak_bytes = [&](const Words& words) {
     const nlohmann::json report =
         report_of(run_on_ranks(4, Words{tesela::test::tesela(), "qr", "-p", "s", "--json", "-"} + words, options));

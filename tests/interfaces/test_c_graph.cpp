@@ -30,6 +30,7 @@ Padded<T> out_of(tesela_matrix* a, index_t m, index_t n) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("C: a graph of products, QR and what is applied", "[c][graph]", float, double) {
+  const COnCores cores;
   const index_t m = 50, n = 20;
   const auto a = Padded<TestType>::random(m, n, 1), i = [&] {
     Padded<TestType> one(n, n);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tests/support/variable.hpp"
 #include <tesela/runtime/runtime.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/host_matrix.hpp>
@@ -96,5 +97,17 @@ double eps() {
     INFO(#call << ": " << tesela_error()); \
     CHECK(info_ == 0);                     \
   } while (false)
+
+/// While it lives, C's functions compute as CoresAlone says.
+class COnCores {
+ public:
+  COnCores() { CHECK_OK(tesela_stop()); }
+  ~COnCores() { CHECK_OK(tesela_stop()); }
+  COnCores(const COnCores&) = delete;
+  COnCores& operator=(const COnCores&) = delete;
+
+ private:
+  CoresAlone cores_;
+};
 
 }  // namespace tesela::test

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tests/support/process.hpp"
+#include "tests/support/variable.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
@@ -34,21 +35,6 @@ inline int processes_with(const std::string& word) {
   }
   return count;
 }
-
-/// While it lives, programs compute on cores alone: where bytes are compared, since GPUs round differently.
-class CoresAlone {
- public:
-  CoresAlone() {
-    if (const char* const set = std::getenv("STARPU_NCUDA"); set != nullptr) before_ = set;
-    setenv("STARPU_NCUDA", "0", 1);
-  }
-  ~CoresAlone() { before_.empty() ? unsetenv("STARPU_NCUDA") : setenv("STARPU_NCUDA", before_.c_str(), 1); }
-  CoresAlone(const CoresAlone&) = delete;
-  CoresAlone& operator=(const CoresAlone&) = delete;
-
- private:
-  std::string before_;
-};
 
 /// Skips where there is no mpirun that can start processes, or no library to join them by.
 inline void require_ranks() {

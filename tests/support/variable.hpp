@@ -23,6 +23,13 @@ class Variable {
   std::optional<std::string> old_;
 };
 
+/// While it lives, what starts computes on cores alone: where bits are compared, since GPUs round differently, and
+/// which tasks they take is another one's choice.
+class CoresAlone {
+ private:
+  Variable devices_{"STARPU_NCUDA", "0"};
+};
+
 /// Runtimes that start while it lives learn run times anew and keep every sample, also those that a loaded machine
 /// made long: StarPU would begin again after a few of these.
 class Calibration {

@@ -114,7 +114,9 @@ TEST_CASE("all engines, on many columns, ill conditioned ones and staircases of 
                  rotated = solve(p, {.method = method, .engine = SemEngine::givens}),
                  reused = solve(p, {.method = method, .engine = SemEngine::reuse}),
                  automatic = solve(p, {.method = method});
-      for (std::size_t i = 0; i < 4; ++i) CHECK(gram.equations[i].coefficients == automatic.equations[i].coefficients);
+      // Bit by bit where all tasks have one kind of worker.
+      for (std::size_t i = 0; i < 4 && runtime().gpus() == 0; ++i)
+        CHECK(gram.equations[i].coefficients == automatic.equations[i].coefficients);
       for (const auto* other : {&gram, &rotated, &reused}) {
         // Where products are too ill conditioned, `gram` is QR itself; rotations round otherwise, as the condition.
         const double bound = closeness < 1 && other != &gram ? 3e-8 : 1e-10;

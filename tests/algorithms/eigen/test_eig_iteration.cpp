@@ -179,6 +179,7 @@ TEST_CASE("eig_iteration says what remains, what broke, and why it took so long"
   const EigIterationResult<double> geometric = iterate(lower<double>("geometric:100", 50), {}).eig;
   CHECK(std::abs(geometric.ratio - std::pow(100, -1.0 / 49)) <= 1e-9);
   CHECK(std::abs(geometric.predicted - std::log(1e-13) / std::log(geometric.ratio)) <= 1e-6);
+  CAPTURE(geometric.trace_drift, geometric.frobenius_drift);
   CHECK((geometric.trace_drift <= 1e-13 && geometric.frobenius_drift <= 1e-13));
 
   HostMatrix<double> bad = lower<double>("uniform", 5);

@@ -137,7 +137,7 @@ TEST_CASE("tridiagonal eigenpairs: n = 1000, with little and with much to deflat
     print(kind, errors);
     CHECK(errors.good());
     CHECK(pairs.result.method == TridiagonalEigMethod::divide_and_conquer);
-    CHECK(pairs.result.merges >= 15);
+    CHECK(pairs.result.merges >= (test::runtime().gpus() == 0 ? 15 : 3));  // GPUs begin with larger leaves
     CHECK(pairs.result.iterations > 0);
     CHECK(pairs.result.iterations < 40);  // and never by halving alone
     CHECK(pairs.result.deflated < pairs.result.merged);

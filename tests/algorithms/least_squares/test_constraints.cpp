@@ -236,6 +236,7 @@ TEST_CASE("unknowns that neither A nor C has are zero, and the others of least n
 }
 
 TEST_CASE("powers of two change powers of two, and columns in other units change no digit") {
+  const RuntimeOfCores cores;
   const index_t m = 70, n = 11, p = 4;
   const Matrix a = random(m, n, 1), b = random(m, 1, 2), c = random(p, n, 3), d = random(p, 1, 4);
   const Answer plain = constrained(a, b, c, d);

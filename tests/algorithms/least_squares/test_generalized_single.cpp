@@ -69,6 +69,7 @@ TEST_CASE("general linear models in single precision") {
 }
 
 TEST_CASE("single precision: ranks, what is inconsistent, powers of two, and standard errors") {
+  const RuntimeOfCores cores;
   const GlmMethod method = GENERATE(GlmMethod::tiles, GlmMethod::gqr);
   const index_t m = 70, n = 12;
   const Model model = consistent(random(m, n, 1), random(m, 80, 2), 2);

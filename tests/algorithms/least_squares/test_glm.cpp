@@ -106,6 +106,7 @@ TEST_CASE("an A of deficient rank hands its rows over, and x is of least norm") 
 }
 
 TEST_CASE("powers of two change x and u by powers of two, and nothing else") {
+  const RuntimeOfCores cores;
   const GlmMethod method = GENERATE(GlmMethod::seminormal, GlmMethod::tiles, GlmMethod::gqr);
   const std::array<Model, 3> models{consistent(random(60, 20, 1), random(60, 90, 2), 2),
                                     consistent(random(60, 20, 1), of_rank(60, 25, 20, 2), 2),

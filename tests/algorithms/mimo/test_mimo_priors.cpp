@@ -104,6 +104,7 @@ TEMPLATE_TEST_CASE("priors: all kinds are what the definition says", "", float, 
 }
 
 TEST_CASE("priors: one stream of QPSK adds them, zeros change nothing, and scales do not matter") {
+  const RuntimeOfCores cores;  // which have all detectors with priors, and without
   auto p = problem<double>({1, 2, 60, 1}, "qpsk", "rayleigh", 3);
   const auto priors = random_priors(p, 3);
   for (const auto& kind : soft_kinds()) {

@@ -99,6 +99,7 @@ index_t left(Problem<float> p, double scale = 1) {
 }  // namespace
 
 TEST_CASE("a lane's search of streams in pairs is sd") {
+  const RuntimeOfCores cores;
   for (const double db : {0.0, 9.0, 30.0}) {
     for (const index_t streams : {2, 3, 4, 5, 6})
       for (const index_t more : {0, 3})
@@ -113,6 +114,7 @@ TEST_CASE("a lane's search of streams in pairs is sd") {
 }
 
 TEST_CASE("a lane's search of streams in pairs leaves what it cannot tell, and ends whatever comes") {
+  const RuntimeOfCores cores;
   for (const char* const channel : {"zero", "rank:1", "kappa:1e9"})
     CHECK(left(problem<float>({3, 3, 40, 1}, "16qam", channel, 9)) == 40);
   CHECK(left(problem<float>({3, 2, 40, 1}, "16qam", "rayleigh", 9)) == 40);
