@@ -267,7 +267,8 @@ __global__ void __launch_bounds__(threads, 1) panel_kernel(Panel<T> p, Packet* p
       e = e < -1000 ? -1000 : e;
       const double inverse = ldexp(1.0, -e);
 #pragma unroll
-      for (int r = 0; r < R; ++r) a[r][0] = static_cast<T>(static_cast<double>(a[r][0]) * inverse);
+      for (int r = 0; r < R; ++r)  // above the pivot nothing counts any more, and it could overflow
+        a[r][0] = row(r) >= pivot ? static_cast<T>(static_cast<double>(a[r][0]) * inverse) : T(0);
       if (stacked && thread == 0) top[j][j] *= inverse;  // which the same thread reads next
       if (warp == 1 && lane == 0) unit[j] = ldexp(unit[j], e);
     }
