@@ -202,7 +202,7 @@ template <class T>
 Orthogonalized<T> by_reflectors(Graph& g, const TileMatrix<T>& A) {
   const auto [mb, nb] = A.tile_shape();
   const TileMatrix<T> Q(g.runtime(), A.m(), A.n(), A.tile_shape(), "Q");
-  const Orthogonalized<T> result{TileMatrix<T>(g.runtime(), A.n(), A.n(), {mb, nb}, "R")};
+  Orthogonalized<T> result{TileMatrix<T>(g.runtime(), A.n(), A.n(), {mb, nb}, "R")};
   const QrFactorization<T> factors = qr(g, A);
   factors.extract_r(g, result.R);
   factors.form_q(g, Q);
@@ -235,9 +235,9 @@ Orthogonalized<T> orthogonalize(Graph& g, const TileMatrix<T>& A, Orthogonalizat
   if (!gram && !reflectors && A.mt() > 1) refuse("must be one tile row");
   const int exponent = exponent_of(g, A);
   scale(g, A, -exponent);
-  const Orthogonalized<T> result = reflectors ? by_reflectors(g, A)
-                                   : gram     ? CholeskyQr<T>(g, A).run()
-                                              : GramSchmidt<T>(g, A, method).run();
+  Orthogonalized<T> result = reflectors ? by_reflectors(g, A)
+                             : gram     ? CholeskyQr<T>(g, A).run()
+                                        : GramSchmidt<T>(g, A, method).run();
   if (result.broken == 0) scale(g, result.R, exponent);
   g.wait();
   return result;

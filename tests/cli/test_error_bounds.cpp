@@ -95,7 +95,8 @@ template <class T>
 void check_every_qr(bool rotations) {
   Worst worst;
   std::string where;
-  for (const auto& [m, n] : {std::pair<index_t, index_t>{1, 1}, {2, 2}, {3, 2}, {17, 5}, {40, 40}, {30, 51}, {300, 20}})
+  for (const Shape shape : {Shape{1, 1}, {2, 2}, {3, 2}, {17, 5}, {40, 40}, {30, 51}, {300, 20}}) {
+    const index_t m = shape.rows, n = shape.cols;
     for (std::uint64_t seed = 1; seed <= (m < 20 ? 2 : 1); ++seed)
       for (const Input<T>& input : inputs<T>(m, n, seed)) {
         const auto include = [&](const Worst& x, const std::string& method) {
@@ -121,6 +122,7 @@ void check_every_qr(bool rotations) {
               "givens " + std::to_string(int(method)));
         }
       }
+  }
   WARN("largest errors over their bounds: " << worst.backward << ", " << worst.orthogonality << " (" << where << ")");
   CHECK(worst.backward > 0.01);  // or the bound is none
 }

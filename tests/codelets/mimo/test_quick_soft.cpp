@@ -24,7 +24,7 @@ void by_threads(const kernels::mimo::SoftBatch<T>& all, SoftKind kind, index_t a
   for (int j = 0; all.lists.square && j < n; ++j)
     for (int bit = 0; bit < kernels::mimo::most_bits; ++bit) {
       const bool imaginary = (all.lists.width(j) - 1 - bit) % 2 != 0;
-      ones[std::size_t(j * kernels::mimo::most_bits + bit)] =
+      ones[std::size_t(j) * kernels::mimo::most_bits + std::size_t(bit)] =
           kernels::mimo::amplitudes_with(all.lists, all.lists.axis(j, imaginary), bit);
     }
   if constexpr (S > 4)
