@@ -169,12 +169,15 @@ class Soft {
     for (std::size_t j = 0; j < x.size(); ++j) {
       const SearchColumn& column = view_.columns[j];
       const double bias = f.bias(j);
+      const SearchPoint& first = view_.points[column.first];
       if (estimate.lost(f, j, bias * column.largest)) return no_answer;
       for (int k = column.first; k < column.first + column.count; ++k) {
         const SearchPoint& p = view_.points[k];
-        // |x / bias - s|^2 in noise of (1 - bias) / bias = n0 spread / bias, less that of s = 0.
-        const double square =
-            bias > 0 ? (p.re * (bias * p.re - 2 * x[j].re) + p.im * (bias * p.im - 2 * x[j].im)) / f.spread[j] : 0;
+        // |x / bias - s|^2 in noise of (1 - bias) / bias = n0 spread / bias, less that of the first s.
+        const double square = bias > 0 ? ((p.re - first.re) * (bias * (p.re + first.re) - 2 * x[j].re) +
+                                          (p.im - first.im) * (bias * (p.im + first.im) - 2 * x[j].im)) /
+                                             f.spread[j]
+                                       : 0;
         for (int bit = 0; bit < widths_[j]; ++bit) {
           double& least = d.of[p.label >> bit & 1][j][static_cast<std::size_t>(bit)];
           least = std::min(least, square);

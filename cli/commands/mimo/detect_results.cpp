@@ -194,7 +194,7 @@ void DetectResults<T>::tell_bits() {
   // Relative; single precision has about 1e-6 of a distance, which N0 divides. N0 is that of channels of variance 1.
   const double size = channel_size_ / std::sqrt(static_cast<double>(channel_entries_)),
                n0 = size > 0 ? source_.n0() / size / size : 1;
-  const double bound = (choice_.single ? 1e-5 : 1e-9) / std::fmin(n0, 1);
+  const double bound = (choice_.single ? 1e-5 : 1e-9) / std::fmin(std::fmax(n0, 1e-100), 1);
   if (exact_max_log(source_.alphabets(), choice_.soft_options))
     report_.check("llr_gap", Measured{*llr_gap_, bound});
   else

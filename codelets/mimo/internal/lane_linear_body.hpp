@@ -58,16 +58,17 @@ struct LaneRotations {
 
   /// z becomes the estimates of the lane's streams. False where columns are dependent, as far as rounding can tell.
   TESELA_INLINE bool solve() {
-    double dependent = 0;
+    double largest = 0, least = endless<double>;
     TESELA_FLAT
     for (int c = 0; c < owned; ++c) {
       if (column(c) >= n) continue;
-      double largest = diagonal[c];
+      largest = diagonal[c] > largest ? diagonal[c] : largest;
+      least = diagonal[c] < least ? diagonal[c] : least;
       TESELA_FLAT
       for (int i = 0; i < S; ++i) largest = size_of(r[c * S + i]) > largest ? size_of(r[c * S + i]) : largest;
-      dependent = diagonal[c] > 8 * n * rounding_of<double> * largest ? dependent : 1;
     }
-    const bool known = group.largest(dependent) == 0;
+    largest = group.largest(largest), least = -group.largest(-least);
+    const bool known = least > 8 * n * rounding_of<double> * largest;
     Number all[S], inverse[owned * S];  // z, and columns of R^-1
     TESELA_FLAT
     for (int i = 0; i < S; ++i) {

@@ -144,7 +144,7 @@ struct LaneNway {
         for (int i = s + 1; i < S; ++i) swap_if(i == next, c[s], c[i]);
       }
       const int column = group.from(from, s);
-      const double square = pivot_square(group.from(diagonal, s), gram(column, column).re, n);
+      const double square = pivot_square<T>(group.from(diagonal, s), gram(column, column).re, largest, n);
       const double inverse = square > 0 ? inverse_root(square) : 0;
       const Number known = inverse * group.from(b, s);
       explained += norm(known);

@@ -87,8 +87,9 @@ struct LinearEstimate {
         n0(noise),
         inverse_n0(inverse_noise) {}
 
-  /// Of the square distances to the nearest points where the bit is 1 and where it is 0, both less |x|^2, in which they
-  /// would be lost where x is far.
+  /// Of the square distances to the nearest points where the bit is 1 and where it is 0, both less that of one point of
+  /// the stream: where x is far |x|^2 would hide what they differ by, where the points are far from 0 their own
+  /// squares.
   TESELA_INLINE double likelihood(double one, double zero) const {
     const double apart = (one - zero) * inverse_spread;
     return inverse_n0 < endless<double> ? apart * inverse_n0 : over_noise(apart, n0);
@@ -105,11 +106,10 @@ struct LinearEstimate {
       const int nearest = nearest_place(inside);
       const std::uint32_t all = axis.count < 32 ? (std::uint32_t{1} << axis.count) - 1 : ~std::uint32_t{0};
       const std::uint32_t before = (std::uint32_t{1} << nearest) - 1;
-      const auto square = [&](int k) {
-        const double of = bias * (axis.low + k * axis.step);
-        return of * (of - 2 * at);
+      const auto square = [&](int k) {  // less that of the nearest one
+        return bias * axis.step * (k - nearest) * (bias * (2 * axis.low + (k + nearest) * axis.step) - 2 * at);
       };
-      const double least = square(nearest);
+      constexpr double least = 0;
       for (int bit = width - 1 - part; bit >= 0; bit -= 2) {
         const std::uint32_t with = ones(bit);
         const bool one = (with >> nearest & 1) != 0;
@@ -127,10 +127,11 @@ struct LinearEstimate {
     const SearchColumn& own = lists.columns[j];
     for (int bit = width - 1; bit >= 0; --bit) {
       double one = endless<double>, zero = one;
+      const SearchPoint& first = lists.points[own.first];
       for (int k = own.first; k < own.first + own.count; ++k) {
         const SearchPoint& p = lists.points[k];
-        const Complex<double> of{bias * p.re, bias * p.im};
-        const double square = of.re * (of.re - 2 * x.re) + of.im * (of.im - 2 * x.im);
+        const double square = bias * (p.re - first.re) * (bias * (p.re + first.re) - 2 * x.re) +
+                              bias * (p.im - first.im) * (bias * (p.im + first.im) - 2 * x.im);
         double& least = (p.label >> bit & 1) != 0 ? one : zero;
         least = square < least ? square : least;
       }

@@ -39,12 +39,14 @@ TESELA_INLINE void swap_if(bool swapped, Complex<X>& v, Complex<X>& w) {
   swap_if(swapped, v.re, w.re), swap_if(swapped, v.im, w.im);
 }
 
-/// The square of a pivot of Cholesky's factorization from what it finds and the column's own square: where rounding
-/// hides the first, what it may be. That moves no distance by more than rounding does, whatever the columns' sizes, and
-/// what the row has of y stays. 0 of a column of zeros.
-TESELA_INLINE double pivot_square(double found, double own, int n) {
+/// The square of a pivot of Cholesky's factorization from what it finds, the column's own square and the largest: where
+/// rounding hides the first, what it may be. That moves no distance by more than rounding does, and what the row has of
+/// y stays. 0 of columns that data of type T cannot see beside others, and in whose units others are no numbers.
+template <class T>
+TESELA_INLINE double pivot_square(double found, double own, double largest, int n) {
   const double least = 1e-15 * n * own;
-  return found > least ? found : least > 1e-290 ? least : 0;
+  if (!(own > (sizeof(T) == 4 ? 1e-20 : 1e-60) * largest)) return 0;
+  return found > least ? found : least;
 }
 
 /// Places S - n … S - 1 of a tree of n streams; the last one's stream is enumerated. As in QuickSearch amplitudes are
@@ -125,7 +127,7 @@ struct NwayTree {
           g[place(i, c)].im = here ? -g[place(i, c)].im : g[place(i, c)].im;
         }
       }
-      const double square = pivot_square(diagonal[k], own_square[k], n);
+      const double square = pivot_square<T>(diagonal[k], own_square[k], largest, n);
       const double inverse = square > 0 ? inverse_root(square) : 0;
       diagonal[k] = square * inverse;
       b[k] = inverse * b[k];

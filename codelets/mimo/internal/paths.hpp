@@ -23,7 +23,7 @@ struct Factors {
   std::vector<int> order;
   std::vector<T> spread, square;  ///< of estimates: ((H^H H + alpha^2 I)^-1)(j, j), and columns' squares, by streams
   bool singular = false;
-  T lost = 0;  ///< pivots that are no larger than this times the largest of their column of R are
+  T largest = 0, lost = 0;  ///< of R; pivots that are no larger are
 
   /// What mmse's estimate of stream j has of it.
   T bias(std::size_t j) const { return 1 - alpha2 * spread[j]; }
@@ -31,13 +31,8 @@ struct Factors {
   /// The first level whose column depends on those before it, or n.
   index_t first_lost() const {
     index_t k = 0;
-    while (k < n && size_of(r(k, k)) > lost * largest(k)) ++k;
+    while (k < n && size_of(r(k, k)) > lost) ++k;
     return k;
-  }
-  T largest(index_t column) const {
-    T found = 0;
-    for (index_t i = 0; i <= column; ++i) found = std::max(found, size_of(r(i, column)));
-    return found;
   }
   Complex<T> r(index_t i, index_t j) const { return i < m ? a[static_cast<std::size_t>(i + j * m)] : Complex<T>{}; }
 };
@@ -175,7 +170,9 @@ class Paths {
                      : Number{i - rows == k ? std::sqrt(alpha2) : T(0), 0};
       }
     reflect(m, n, f.a.data(), f.tau.data(), nullptr, 0, false);
-    f.lost = 8 * static_cast<T>(n) * static_cast<T>(rounding);
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = 0; i <= j; ++i) f.largest = std::max(f.largest, size_of(f.r(i, j)));
+    f.lost = 8 * static_cast<T>(n) * static_cast<T>(rounding) * f.largest;
     f.singular = f.singular || f.first_lost() < n;
     if (with_spread && !f.singular) spread(f);
     return f;

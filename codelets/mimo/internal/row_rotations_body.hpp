@@ -113,16 +113,17 @@ struct RowRotations {
 
   /// z becomes the estimate. False where columns are dependent, as far as rounding can tell.
   TESELA_INLINE bool solve(double rounding = rounding_of<double>) {
-    bool known = true;
+    double largest = 0, least = endless<double>;
     TESELA_FLAT
-    for (int j = 0; j < end(); ++j) {
-      if (j >= n) continue;
-      double largest = diagonal[j];  // of the column: those of other streams say nothing of this one's rounding
+    for (int i = 0; i < end(); ++i) {
+      if (i >= n) continue;
+      largest = diagonal[i] > largest ? diagonal[i] : largest;
+      least = diagonal[i] < least ? diagonal[i] : least;
       TESELA_FLAT
-      for (int i = 0; i < j; ++i) largest = size_of(r[place(i, j)]) > largest ? size_of(r[place(i, j)]) : largest;
-      known = known && diagonal[j] > 8 * n * rounding * largest;
+      for (int j = i + 1; j < end(); ++j)
+        if (j < n && size_of(r[place(i, j)]) > largest) largest = size_of(r[place(i, j)]);
     }
-    if (!known) return false;
+    if (!(least > 8 * n * rounding * largest)) return false;
     TESELA_FLAT
     for (int i = 0; i < end(); ++i) diagonal[i] = i < n ? 1 / diagonal[i] : 0, spread[i] = 0;
     substitute(end() - 1, z);

@@ -162,6 +162,17 @@ TEMPLATE_TEST_CASE("mmse: likelihoods of a signal from far away keep their digit
   }
 }
 
+TEST_CASE("mmse: likelihoods of points far from 0 keep the digits that y has") {
+  auto p = problem<double>({1, 1, 1, 1}, "bpsk", "zero", 0);
+  for (const double offset : {0.0, 1e5, 1e8}) {
+    p.alphabets[0].points = {offset + 1, offset - 1};
+    p.h(0, 0) = 1, p.n0 = 0.5, p.y(0, 0) = {offset + 0.25, 0.1};
+    const double l = soft(p, {.kind = SoftKind::mmse}).llrs(0, 0);
+    CAPTURE(offset, l);
+    CHECK(std::abs(l - 2) <= 1e-14 * std::max(1.0, offset) * 8);
+  }
+}
+
 TEST_CASE("nway of two streams is exact where columns are zero, equal or nearly so") {
   for (const double apart_by : {-1.0, 0.0, 1e-16, 1e-13, 1e-10, 1e-5})
     for (const char* const name : {"qpsk", "8psk", "16qam"}) {

@@ -186,4 +186,8 @@ TEST_CASE("a thread's trees of nway are those of a core where columns are nearly
     }
   for (const double scale : {1e-3, 1e-9, 1e-30, 1e-100})  // of the second stream
     CHECK(beyond<double>({2, 4, 100, 1}, "16qam", "rayleigh", 0, SoftKind::nway, 1, {}, scale) == 0);
+  for (const double scale : {1e-160, 1e-250})
+    CHECK(beyond<double>({2, 4, 100, 1}, "16qam", "rayleigh", 20, SoftKind::nway, 1, {}, scale) == 0);
+  for (const double scale : {1e-5, 1e-8, 1e-10, 1e-12, 1e-19, 1e-25, 1e-35})
+    CHECK(beyond<float>({2, 4, 100, 1}, "16qam", "rayleigh", 20, SoftKind::nway, 1, {}, scale) == 0);
 }
