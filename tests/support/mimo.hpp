@@ -34,6 +34,14 @@ Detection detect(const Problem<T>& p, MimoOptions options) {
   return mimo_detect(g, p.shape, p.h, p.y, p.alphabets, options);
 }
 
+/// By the method of that name.
+template <class T>
+Detection by(const Problem<T>& p, const std::string& method, ColumnOrder order = ColumnOrder::mmse_vblast) {
+  MimoOptions options{.order = order};
+  parse_mimo_method("test", method, options);
+  return detect(p, options);
+}
+
 /// Signals in which two detections differ.
 inline index_t differences(const Detection& a, const Detection& b) {
   index_t count = 0;
