@@ -84,7 +84,8 @@ TEST_CASE("kernels that meet in one graph have colours that are told apart, with
                                  Words{"toeplitz", "eig", "--n", "60", "--vectors"},
                                  Words{"tridiag", "--n", "900", "--tile", "300", "--precision", "mixed"});
   CAPTURE(command);
-  REQUIRE(run_tesela(command + Words{"--ncuda", "0", "--trace", folder / "t"}).code == 0);  // GPUs have others in ols
+  REQUIRE(run_tesela(command + Words{"--ncuda", "0", "--trace", folder / "t"}).code ==
+          0);  // on a GPU ols has two of one colour
   const std::string picture = contents(folder / "t/trace.svg");
   CHECK_THAT(picture, ContainsSubstring("</svg>") && !ContainsSubstring("<pattern"));
   CHECK(read_trace(folder / "t").colors.size() > 2);

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <tesela/codelets/mimo/detector.hpp>
-#include <tesela/codelets/mimo/internal/row_rotations_body.hpp>
+#include <tesela/codelets/mimo/internal/linear_bits_body.hpp>
 #include <tesela/codelets/mimo/internal/soft_bits.hpp>
 #include <tesela/codelets/mimo/internal/tree_body.hpp>
 

@@ -119,7 +119,8 @@ TEST_CASE("the equations of a wide A hold whatever the sizes of its columns, and
       const double missed = static_cast<double>(sum), size = std::hypot(b(0, k), b(1, k));
       const double told = answer.residual_norms[static_cast<std::size_t>(k)];
       CHECK((of_rows > 0 || missed <= 1e-10 * size));
-      CHECK(missed <= 300 * told + 1e-13 * size);
+      const int off = runtime().gpus() == 0 ? 100 : 300;  // both are rounding, which a GPU does in another order
+      CHECK(missed <= off * told + 1e-13 * size);
       CHECK(told <= 100 * missed + 1e-13 * size);
     }
   }
