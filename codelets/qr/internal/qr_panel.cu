@@ -166,9 +166,10 @@ __device__ void write_block_factor(const Panel<T>& p, int steps, const double (&
   }
 }
 
-/// Below it a column's square counts as too inexact: numbers below the normal ones were left out of it.
+/// Columns shorter than this get a finer unit: numbers below the normal ones were left out of their squares. Three
+/// steps of it reach the smallest number.
 template <class T>
-constexpr double vanishing = sizeof(T) == 4 ? 0x1p-80 : 0x1p-960;
+constexpr double vanishing = sizeof(T) == 4 ? 0x1p-40 : 0x1p-480;
 
 /// W columns, R rows a thread.
 template <class T, int W, int R>
@@ -230,8 +231,8 @@ __global__ void __launch_bounds__(threads, 1) panel_kernel(Panel<T> p, Packet* p
   for (int j = 0; j < steps; ++j) {
     const int pivot = stacked ? -1 : j;
     T tail[R];
-    double dot, p_l, alpha, squares;
-    for (bool again = false;; again = true) {
+    double dot, p_l, alpha, squares, norm2;
+    for (int finer = 0;; ++finer) {
       ++epoch;
       T s[W];
 #pragma unroll
@@ -251,30 +252,20 @@ __global__ void __launch_bounds__(threads, 1) panel_kernel(Panel<T> p, Packet* p
       dot = reduce<W, Sum>(s, x, packets, epoch, stacked ? -1 : 0);
       p_l = lane < W ? x.pivot[epoch % 2][lane] : 0.0;
       alpha = __shfl_sync(whole_warp, p_l, 0), squares = __shfl_sync(whole_warp, dot, 0);
-      if (again || !(alpha * alpha + squares < vanishing<T>)) break;
+      norm2 = alpha * alpha + squares;
+      if (!(norm2 < vanishing<T> * vanishing<T>) || finer == 3) break;
 
-        // Little but rounding is left of a column that depends on others: once more, in a unit of its own, or its
-        // reflector would not be orthogonal.
-#pragma unroll
-      for (int l = 0; l < W; ++l) s[l] = T(0);
-#pragma unroll
-      for (int r = 0; r < R; ++r) s[0] = Max::combine(s[0], static_cast<T>(fabs(tail[r])));
-      double largest = __shfl_sync(whole_warp, reduce<W, Max>(s, x, packets, ++epoch, -1), 0);
-      largest = Max::combine(largest, fabs(alpha));
-      if (largest == 0) break;
-      int e = 0;
-      frexp(largest, &e);
-      e = e < -1000 ? -1000 : e;
-      const double inverse = ldexp(1.0, -e);
+        // Little but rounding is left of a column that depends on others: once more, in a finer unit, or its reflector
+        // would not be orthogonal.
 #pragma unroll
       for (int r = 0; r < R; ++r)  // above the pivot nothing counts any more, and it could overflow
-        a[r][0] = row(r) >= pivot ? static_cast<T>(static_cast<double>(a[r][0]) * inverse) : T(0);
-      if (stacked && thread == 0) top[j][j] *= inverse;  // which the same thread reads next
-      if (warp == 1 && lane == 0) unit[j] = ldexp(unit[j], e);
+        a[r][0] = row(r) >= pivot ? a[r][0] * static_cast<T>(1 / vanishing<T>) : T(0);
+      if (stacked && thread == 0) top[j][j] *= 1 / vanishing<T>;  // which the same thread reads next
+      if (warp == 1 && lane == 0) unit[j] *= vanishing<T>;
     }
     double beta = alpha, tau = 0, scale = 0;
     if (squares != 0) {
-      const double norm2 = alpha * alpha + squares, inverse = rsqrt(norm2), norm = norm2 * inverse;
+      const double inverse = rsqrt(norm2), norm = norm2 * inverse;
       beta = -copysign(norm, alpha);
       tau = 1 + fabs(alpha) * inverse;                    // (beta - alpha) / beta
       scale = copysign(1 / (fabs(alpha) + norm), alpha);  // 1 / (alpha - beta)
@@ -361,7 +352,7 @@ std::size_t panel_exchange_bytes() { return (2 * max_blocks + 2) * panel_columns
 template <class T>
 int factor_panel(CUstream_st* stream, const Panel<T>& panel, void* exchange, unsigned& epoch) {
   const unsigned before = epoch;
-  epoch += 3 * static_cast<unsigned>(panel.cols) + 1;  // at most
+  epoch += 4 * static_cast<unsigned>(panel.cols) + 1;  // at most
   auto* packets = static_cast<Packet*>(exchange);
   constexpr int more = sizeof(double) / sizeof(T);  // a thread holds twice as many floats
   switch (panel_width<T>(panel.rows)) {
