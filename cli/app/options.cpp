@@ -3,11 +3,7 @@
 namespace tesela::cli {
 
 CLI::Option* add_input(CLI::App& app, const std::string& option, std::string& path, const std::string& about) {
-  return app.add_option(option, path, about)->type_name("FILE")->check(not_empty());
-}
-
-CLI::Validator not_empty(const std::string& what) {
-  return {[what](const std::string& text) { return text.empty() ? "an empty " + what : std::string(); }, ""};
+  return app.add_option(option, path, about)->type_name("FILE");
 }
 
 CLI::Option* add_random(CLI::App& app, std::string& kind, const std::string& kinds) {
@@ -15,7 +11,7 @@ CLI::Option* add_random(CLI::App& app, std::string& kind, const std::string& kin
 }
 
 CLI::Option* add_tile(CLI::App& app, std::string& tile, const std::string& form, const std::string& about) {
-  return app.add_option("-t,--tile", tile, form + " (" + about + ")")->type_name("TILE")->check(not_empty("tile"));
+  return app.add_option("-t,--tile", tile, form + " (" + about + ")")->type_name("TILE");
 }
 
 }  // namespace tesela::cli

@@ -6,9 +6,6 @@
 
 namespace tesela::cli {
 
-/// For names of files and for numbers: an unset shell variable is neither.
-CLI::Validator not_empty(const std::string& what = "name");
-
 /// Adds an option that names a file that the command reads.
 CLI::Option* add_input(CLI::App& app, const std::string& option, std::string& path, const std::string& about);
 

@@ -122,7 +122,7 @@ void require_kept(const CLI::App& app, const std::map<fs::path, Place>& read, co
 CLI::Option* add_output(CLI::App& app, Output kind, const std::string& option, std::string& path,
                         const std::string& about) {
   declare_outputs(app, kind, option.substr(option.find("--")), [&path] { return std::vector{path}; });
-  return app.add_option(option, path, about)->type_name(kind == Output::trace ? "DIR" : "FILE")->check(not_empty());
+  return app.add_option(option, path, about)->type_name(kind == Output::trace ? "DIR" : "FILE");
 }
 
 void declare_outputs(CLI::App& app, Output kind, const std::string& name,

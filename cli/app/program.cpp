@@ -27,6 +27,16 @@ int complain(const std::exception& error, int code) {
   return code;
 }
 
+/// What an unset shell variable gives is no value of any option; CLI11 takes it for 0 where a number stands.
+CLI::Validator not_empty(const std::string& type) {
+  const bool number = type.starts_with("INT") || type.starts_with("UINT") || type.starts_with("FLOAT");
+  const std::string what = number                            ? "number"
+                           : type == "FILE" || type == "DIR" ? "name"
+                           : type == "TILE"                  ? "tile"
+                                                             : "word";
+  return {[what](const std::string& text) { return text.empty() ? "an empty " + what : std::string(); }, ""};
+}
+
 /// Single insertions, deletions, replacements and swaps of neighbours that make one word the other.
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
@@ -109,11 +119,8 @@ int run(std::vector<std::string> words) {
     CLI::App* sub = parent->add_subcommand(command.name, command.summary);
     sub->footer("");  // not the parent's
     auto action = command.setup(*sub);
-    for (CLI::Option* option : sub->get_options()) {
-      const std::string type = option->get_type_name();
-      if (type.starts_with("INT") || type.starts_with("UINT") || type.starts_with("FLOAT"))
-        option->check(not_empty("number"));  // CLI11 takes it for 0
-    }
+    for (CLI::Option* option : sub->get_options())
+      if (option->get_items_expected_max() > 0) option->check(not_empty(option->get_type_name()));
     sub->callback([&code, sub, action = std::move(action)] {
       require_outputs(*sub);
       code = action();

@@ -135,6 +135,9 @@ TEST_CASE("wrong use is exit code 2 with a message") {
   const Case cases[] = {
       {{"gemm", "--n", ""}, "--n: '' is not a number"},
       {{"gemm", "--tile", ""}, "--tile: an empty tile"},
+      {{"qr", "--tree", ""}, "--tree: an empty word"},
+      {{"qr", "--n", "5", "--sched", ""}, "--sched: an empty word"},
+      {{"qr", "--n", "5", "--out-q", ""}, "--out-q: an empty name"},
       {{"gemm", "--n", "-3"}, "--n"},
       {{"gemm", "--m", "4", "--a", folder / "a.mtx"}, "shapes"},
       {{"gemm", "--a", folder / "a.mtx", "--b", folder / "a.mtx"}, "shapes"},

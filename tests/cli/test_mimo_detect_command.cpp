@@ -182,6 +182,7 @@ TEST_CASE("mimo detect: what is wrong use, with its place") {
   detect.refuses({"--n0", "nan"}, "--n0");
   detect.refuses({"--n0", ""}, "--n0: an empty number");
   detect.refuses({"--ebn0", ""}, "--ebn0: an empty number");
+  detect.refuses({"--soft", ""}, "--soft: an empty word");
   detect.refuses({"--ebn0", "5000", "--soft", "sts"}, "--ebn0: 5000; -1000 to 1000");
   detect.refuses({"--constellation", "qpsk,,qpsk"}, "'' is none of bpsk, qpsk");
   detect.refuses({"--constellation", "qpsk,"}, "'' is none of bpsk, qpsk");

@@ -308,8 +308,7 @@ int run_eig(Options o) {
 void add_results(CLI::App& app, const Options& o, const char* option, std::string& path, const char* about) {
   const std::string name = std::string(option).substr(std::string(option).find("--"));
   app.add_option(option, path, about + std::string("; of --jobs a folder, or a name with {} for each job's"))
-      ->type_name("FILE")
-      ->check(not_empty());
+      ->type_name("FILE");
   declare_outputs(app, Output::matrix, name,
                   [&o, &path, name] { return o.jobs.empty() ? std::vector{path} : job_outputs(name, o.jobs, path); });
 }
