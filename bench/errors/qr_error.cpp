@@ -125,7 +125,7 @@ QrError qr_error(const HostMatrix<T>& a, const HostMatrix<T>& factors, const Hos
     blas::gemm<double>(Op::none, Op::none, m, count, k, -1.0, Q.data(), m, r.data(), k, 1.0, block.data(), m);
     distance += sum_of_squares(block);
   }
-  result.backward = backward_error(distance, norm, exponent, lost<T>(m, n, exponent));
+  result.backward = backward_error<T>(distance, norm, exponent, lost<T>(m, n, exponent));
   long double defect = 0;
   for (index_t first = 0; first < formed; first += width) {
     const index_t count = std::min(width, formed - first);
@@ -189,7 +189,7 @@ QrError QrSample<T>::error(const HostMatrix<T>& a, const HostMatrix<T>& product)
   for (std::size_t e = 0; e < ax.size(); ++e) ax[e] -= q[e];
   const long double parts =
       whole_ ? static_cast<long double>(vectors_) : static_cast<long double>(columns_) / static_cast<long double>(n_);
-  result.backward = backward_error(sum_of_squares(ax), norm, scale_, std::sqrt(parts) * lost<T>(m, n_, scale_));
+  result.backward = backward_error<T>(sum_of_squares(ax), norm, scale_, std::sqrt(parts) * lost<T>(m, n_, scale_));
   // Y^T (Q^T Q - I) Z, of which every entry is one sample.
   const auto y = signs(k_, vectors_, seed_ + 1), z = signs(k_, vectors_, seed_ + 2);
   std::vector<double> defect(static_cast<std::size_t>(vectors_ * vectors_), 0.0);

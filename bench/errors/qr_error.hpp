@@ -9,7 +9,7 @@ namespace tesela {
 /// How far Q and R are from a QR factorization of A.
 struct QrError {
   /// ||A - Q R||_F / ||A||_F; the numerator alone when A vanishes. What entries of T lose where they are below its
-  /// normal numbers is forgiven: min(m, n) + 1 roundings of each.
+  /// normal numbers is forgiven: min(m, n) + 1 roundings of each, but at most cbrt(eps) ||A||_F.
   double backward = 0;
   double orthogonality = 0;  ///< ||I - Q^T Q||_F
   /// Whether the factors are finite (of an estimate: R and what Q was multiplied with). The errors may be NaN

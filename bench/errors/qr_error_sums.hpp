@@ -38,9 +38,13 @@ long double lost(index_t m, index_t n, int exponent) {
                     -exponent);
 }
 
-/// ||A - QR|| / ||A|| from sums of squares, where A was divided by 2^exponent.
-inline double backward_error(long double distance, long double norm, int exponent, long double forgiven) {
-  const long double error = std::sqrt(distance), excess = error > forgiven ? error - forgiven : error - error;
+/// ||A - QR|| / ||A|| from sums of squares, where A was divided by 2^exponent. A third of T's digits must
+/// be right, however much is lost.
+template <class T>
+double backward_error(long double distance, long double norm, int exponent, long double lost) {
+  const long double most = std::sqrt(norm) * std::cbrt(static_cast<long double>(std::numeric_limits<T>::epsilon()));
+  const long double error = std::sqrt(distance), forgiven = std::min(lost, most),
+                    excess = error > forgiven ? error - forgiven : error - error;
   return static_cast<double>(norm > 0 ? excess / std::sqrt(norm) : std::ldexp(excess, exponent));
 }
 

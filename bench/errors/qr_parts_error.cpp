@@ -153,7 +153,7 @@ QrError QrPartsSample<T>::error(const HostMatrix<T>& a, const HostMatrix<T>& q, 
                        defect.data(), vectors_);
   });
   result.backward =
-      backward_error(distance, norm, scale_, std::sqrt(static_cast<long double>(vectors_)) * lost<T>(m, n, scale_));
+      backward_error<T>(distance, norm, scale_, std::sqrt(static_cast<long double>(vectors_)) * lost<T>(m, n, scale_));
   result.orthogonality = static_cast<double>(std::sqrt(sum_of_squares(defect))) / static_cast<double>(vectors_);
   return result;
 }

@@ -127,6 +127,25 @@ TEST_CASE("entries of any size neither overflow nor vanish") {
   CHECK(zero.estimated().backward == 0);
 }
 
+TEMPLATE_TEST_CASE("what the smallest numbers lose is forgiven, but not a whole matrix", "", float, double) {
+  constexpr auto least = std::numeric_limits<TestType>::denorm_min();
+  const Generator<TestType> random{Pattern::uniform, 0, 20, 3, 40};
+  HostMatrix<TestType> a(40, 20), q(40, 20), factors(40, 20);
+  const auto fill = [&](TestType size) {
+    for (index_t j = 0; j < 20; ++j)
+      for (index_t i = 0; i < 40; ++i) {
+        a(i, j) = size * (random(i, j) < 0 ? -least : least);
+        q(i, j) = TestType(i == j);
+        factors(i, j) = TestType(i <= j ? a(i, j) : 0);
+      }
+    return qr_error(a, factors, q).backward;  // all below R's diagonal is lost, some 85 % of A
+  };
+  CHECK(fill(100) > 0.5);
+  CHECK(fill(1) > 0.5);
+  for (index_t j = 0; j < 20; ++j) factors(j, j) = a(j, j) = TestType(1e9) * std::numeric_limits<TestType>::min();
+  CHECK(qr_error(a, factors, q).backward == 0);  // nothing beside these
+}
+
 TEST_CASE("what is not a number is not finite, and never a small error") {
   for (const double value : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
     Factored<double> f(20, 10);
