@@ -87,6 +87,11 @@ int complain_of_options(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 int run(std::vector<std::string> words) {
+  for (const std::string& word : words)  // of a flag CLI11 takes it for yes
+    if (word.starts_with("--") && word.find('=') + 1 == word.size()) {
+      tell(fmt::format("tesela: nothing follows {}; see tesela --help", word));
+      return wrong_use;
+    }
   CLI::App app("Linear algebra as task graphs of tiled codelets, over CPU cores and GPUs.");
   app.name("tesela");
   app.set_version_flag("--version", std::string("tesela ") + config::version);

@@ -136,6 +136,8 @@ TEST_CASE("wrong use is exit code 2 with a message") {
       {{"gemm", "--n", ""}, "--n: '' is not a number"},
       {{"gemm", "--tile", ""}, "--tile: an empty tile"},
       {{"qr", "--tree", ""}, "--tree: an empty word"},
+      {{"qr", "--n", "5", "--full-q="}, "nothing follows --full-q="},
+      {{"gemm", "--n", "5", "--random="}, "nothing follows --random="},
       {{"qr", "--n", "5", "--sched", ""}, "--sched: an empty word"},
       {{"qr", "--n", "5", "--out-q", ""}, "--out-q: an empty name"},
       {{"gemm", "--n", "-3"}, "--n"},
