@@ -38,12 +38,12 @@ long double lost(index_t m, index_t n, int exponent) {
                     -exponent);
 }
 
-/// ||A - QR|| / ||A|| from sums of squares, where A was divided by 2^exponent. A third of T's digits must
-/// be right, however much is lost.
+/// ||A - QR|| / ||A|| from sums of squares, where A was divided by 2^exponent. What is lost does not count, but a third
+/// of T's digits must be right.
 template <class T>
-double backward_error(long double distance, long double norm, int exponent, long double lost) {
+double backward_error(long double distance, long double norm, int exponent, long double loss) {
   const long double most = std::sqrt(norm) * std::cbrt(static_cast<long double>(std::numeric_limits<T>::epsilon()));
-  const long double error = std::sqrt(distance), forgiven = std::min(lost, most),
+  const long double error = std::sqrt(distance), forgiven = std::min(loss, most),
                     excess = error > forgiven ? error - forgiven : error - error;
   return static_cast<double>(norm > 0 ? excess / std::sqrt(norm) : std::ldexp(excess, exponent));
 }

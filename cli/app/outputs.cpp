@@ -1,6 +1,5 @@
 #include "cli/app/outputs.hpp"
 
-#include "cli/app/options.hpp"
 #include "cli/app/trace_report.hpp"
 #include <tesela/runtime/errors.hpp>
 #include <tesela/tiles/io/file_formats.hpp>

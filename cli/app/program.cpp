@@ -2,7 +2,6 @@
 
 #include "cli/app/command.hpp"
 #include "cli/app/interrupt.hpp"
-#include "cli/app/options.hpp"
 #include "cli/app/outputs.hpp"
 #include "cli/app/standard_streams.hpp"
 #include <tesela/runtime/config.hpp>
@@ -87,7 +86,7 @@ int complain_of_options(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 int run(std::vector<std::string> words) {
-  for (const std::string& word : words)  // of a flag CLI11 takes it for yes
+  for (const std::string& word : words)  // CLI11 takes `--flag=` for yes
     if (word.starts_with("--") && word.find('=') + 1 == word.size()) {
       tell(fmt::format("tesela: nothing follows {}; see tesela --help", word));
       return wrong_use;
