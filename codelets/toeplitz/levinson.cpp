@@ -1,6 +1,4 @@
-#include <tesela/codelets/support/inline.hpp>
-#include <tesela/codelets/support/internal/multiversion.hpp>
-#include <tesela/codelets/support/internal/vector_of.hpp>
+#include <tesela/codelets/toeplitz/internal/levinson_pass.hpp>
 #include <tesela/codelets/toeplitz/internal/toeplitz_host.hpp>
 #include <tesela/codelets/toeplitz/levinson.hpp>
 
@@ -10,99 +8,10 @@
 #include <limits>
 #include <vector>
 
-// One pass over memory a step: order k's x and y become order k + 1's, and the same pass takes the sums over both that
-// the next step begins with. y is updated by its own reverse, so that a pass goes inwards from both ends and keeps a
-// vector of each end in registers. t is read backwards, from a reversed copy.
-
-// Vectors are arguments of inlined functions only.
-#pragma GCC diagnostic ignored "-Wpsabi"
+// Each step is one pass over memory (levinson_pass.hpp). t is read backwards, from a reversed copy.
 
 namespace tesela::kernels {
 namespace {
-
-TESELA_INLINE VectorOf<double>::type reversed(const VectorOf<double>::type& v) {
-  return __builtin_shufflevector(v, v, 7, 6, 5, 4, 3, 2, 1, 0);
-}
-TESELA_INLINE VectorOf<float>::type reversed(const VectorOf<float>::type& v) {
-  return __builtin_shufflevector(v, v, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-}
-
-/// Numbers anywhere in memory.
-template <class T>
-struct Vector {
-  using N = typename VectorOf<T>::type;
-  using Loose [[gnu::aligned(alignof(T)), gnu::may_alias]] = N;
-  static constexpr index_t width = 64 / index_t{sizeof(T)};
-  TESELA_INLINE static N load(const T* p) { return *reinterpret_cast<const Loose*>(p); }
-  TESELA_INLINE static void store(T* p, const N& v) { *reinterpret_cast<Loose*>(p) = v; }
-  TESELA_INLINE static T sum(const N& v) {
-    T s = 0;
-    for (index_t l = 0; l < width; ++l) s += v[l];
-    return s;
-  }
-};
-
-/// x(j) += mu y(k - 1 - j), y(j) += alpha y(k - 1 - j), j < k. Answers the sums over j of back(j) times the new x and
-/// y; back(j) = t(k + 1 - j), whose k are contiguous. Where x is null there is none; where alpha is null y stays.
-template <class T>
-struct Pass {
-  index_t k;
-  const T* back;
-  T* y;
-  T alpha = 0;
-  T* x = nullptr;
-  T mu = 0;
-  T sum_x = 0, sum_y = 0;
-
-  template <bool has_x, bool has_y>
-  TESELA_INLINE void run() {
-    using V = Vector<T>;
-    using N = typename V::N;
-    constexpr index_t w = V::width;
-    N sx0{}, sx1{}, sy0{}, sy1{};
-    index_t j = 0;
-    for (; 2 * (j + w) <= k; j += w) {
-      const index_t m = k - w - j;
-      const N y0 = V::load(y + j), y1 = V::load(y + m), r0 = V::load(back + j), r1 = V::load(back + m);
-      const N turned0 = reversed(y0), turned1 = reversed(y1);
-      if constexpr (has_x) {
-        const N x0 = V::load(x + j) + mu * turned1, x1 = V::load(x + m) + mu * turned0;
-        V::store(x + j, x0), V::store(x + m, x1);
-        sx0 += r0 * x0, sx1 += r1 * x1;
-      }
-      if constexpr (has_y) {
-        const N a = y0 + alpha * turned1, b = y1 + alpha * turned0;
-        V::store(y + j, a), V::store(y + m, b);
-        sy0 += r0 * a, sy1 += r1 * b;
-      }
-    }
-    T sx = 0, sy = 0;
-    for (; 2 * j < k; ++j) {
-      const index_t m = k - 1 - j;
-      const T y0 = y[j], y1 = y[m];
-      if constexpr (has_x) {
-        x[j] += mu * y1;
-        sx += back[j] * x[j];
-        if (m != j) x[m] += mu * y0, sx += back[m] * x[m];
-      }
-      if constexpr (has_y) {
-        y[j] = y0 + alpha * y1;
-        sy += back[j] * y[j];
-        if (m != j) y[m] = y1 + alpha * y0, sy += back[m] * y[m];
-      }
-    }
-    if constexpr (has_x) sum_x = V::sum(sx0 + sx1) + sx;
-    if constexpr (has_y) sum_y = V::sum(sy0 + sy1) + sy;
-  }
-};
-
-#define TESELA_LEVINSON_PASS(T)                                         \
-  TESELA_MULTIVERSION void pass_x(Pass<T>& p) { p.run<true, false>(); } \
-  TESELA_MULTIVERSION void pass_y(Pass<T>& p) { p.run<false, true>(); } \
-  TESELA_MULTIVERSION void pass_both(Pass<T>& p) { p.run<true, true>(); }
-TESELA_LEVINSON_PASS(float)
-TESELA_LEVINSON_PASS(double)
-#undef TESELA_LEVINSON_PASS
 
 template <class T>
 bool finite(T x) {
@@ -143,12 +52,12 @@ class Recursion {
       for (index_t c = 0; c < k; ++c) {
         T* const column = x + c * ld;
         const T mu = quotient(column[order] - sums[c], beta);
-        Pass<T> p{order, back, y_, next, column, mu};
+        LevinsonPass<T> p{order, back, y_, next, column, mu};
         if (c == k - 1 && !last) {  // the old y is needed no more
-          pass_both(p);
+          update_both(p);
           sum_y = p.sum_y;
         } else {
-          pass_x(p);
+          update_x(p);
         }
         column[order] = mu;
         sums[c] = p.sum_x + t(1) * mu;
@@ -156,8 +65,8 @@ class Recursion {
       }
       if (last) break;
       if (k == 0) {
-        Pass<T> p{order, back, y_, next};
-        pass_y(p);
+        LevinsonPass<T> p{order, back, y_, next};
+        update_y(p);
         sum_y = p.sum_y;
       }
       y_[order] = alpha = next;
