@@ -1,11 +1,9 @@
-#include <tesela/codelets/support/internal/multiversion.hpp>
-#include <tesela/codelets/support/internal/vector_of.hpp>
 #include <tesela/codelets/toeplitz/cauchy.hpp>
+#include <tesela/codelets/toeplitz/internal/cauchy_rows.hpp>
 #include <tesela/codelets/toeplitz/internal/cauchy_sweep.hpp>
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <numbers>
 #include <vector>
@@ -14,96 +12,7 @@ namespace tesela::kernels {
 namespace cauchy {
 namespace {
 
-constexpr index_t chunk = 64;    // rows whose largest diagonal entry is remembered
-constexpr int at_a_time = 8;     // pivots that one pass over the rows takes
-constexpr int side_by_side = 4;  // vectors of rows that share a pivot's numbers in registers
-
-/// A row when it is the pivot, and where w(a + o) and w(a) begin, a = 0 the pivot's.
-template <class T>
-struct Pivot {
-  index_t row;
-  T g, h, d, inverse;
-  const T *sums, *differences;
-};
-
-/// One block of C being swept. All columns are padded to whole chunks with zeros, which no pivot changes.
-template <class T>
-struct Block {
-  index_t rows, chunks;
-  T *g, *h, *d, *left;  // left: 1 for rows that have not been pivots, 0 for the others and the padding
-  T* largest;           // of |d| left in each chunk
-  index_t* best;        // the row it stands in
-};
-
-/// The largest |d| left in chunk k, and where; rows that are not finite come last.
-template <class T>
-[[gnu::always_inline]] inline void find_best(const Block<T>& b, index_t k) {
-  using V = typename VectorOf<T>::type;
-  constexpr index_t step = VectorOf<T>::lanes;
-  V best{};
-  for (index_t i = k * chunk; i < (k + 1) * chunk; i += step) {
-    V d, left;
-    load(d, b.d + i);
-    load(left, b.left + i);
-    const V size = (d < 0 ? -d : d) * left;
-    best = size > best ? size : best;
-  }
-  T most = 0;
-  for (index_t e = 0; e < step; ++e) most = std::max(most, best[e]);
-  b.largest[k] = most;
-  index_t at = k * chunk;
-  for (const index_t end = at + chunk - 1; at < end && !(b.left[at] != T(0) && std::abs(b.d[at]) == most);) ++at;
-  b.best[k] = at;
-}
-
-/// For each of the pivots in turn, every row but the pivot's, in which w(0) = 0 makes c vanish, takes l = c / d_p times
-/// the pivot's row away. `kept`, if not null, gets l, a column of the block's chunks for each pivot.
-template <class T>
-[[gnu::always_inline]] inline void sweep(const Block<T>& b, const Pivot<T>* pivots, int count, T* kept) {
-  using V = typename VectorOf<T>::type;
-  constexpr index_t step = VectorOf<T>::lanes;
-  for (index_t k = 0; k < b.chunks; ++k) {
-    for (index_t i = k * chunk; i < (k + 1) * chunk; i += side_by_side * step) {
-      V g[side_by_side], h[side_by_side], d[side_by_side];
-      for (int u = 0; u < side_by_side; ++u) {
-        load(g[u], b.g + i + u * step);
-        load(h[u], b.h + i + u * step);
-        load(d[u], b.d + i + u * step);
-      }
-      for (int q = 0; q < count; ++q) {
-        const T gp = pivots[q].g, hp = pivots[q].h, inverse = pivots[q].inverse;
-        for (int u = 0; u < side_by_side; ++u) {
-          V sum, difference;
-          load(sum, pivots[q].sums + i + u * step);
-          load(difference, pivots[q].differences + i + u * step);
-          const V c = (g[u] * hp - h[u] * gp) * (sum * difference), l = c * inverse;
-          g[u] -= l * gp;
-          h[u] -= l * hp;
-          d[u] -= l * c;
-          if (kept != nullptr) std::memcpy(kept + q * b.chunks * chunk + i + u * step, &l, sizeof l);
-        }
-      }
-      for (int u = 0; u < side_by_side; ++u) {
-        std::memcpy(b.g + i + u * step, &g[u], sizeof g[u]);
-        std::memcpy(b.h + i + u * step, &h[u], sizeof h[u]);
-        std::memcpy(b.d + i + u * step, &d[u], sizeof d[u]);
-      }
-    }
-    find_best(b, k);
-  }
-}
-TESELA_MULTIVERSION void sweep_rows(const Block<double>& b, const Pivot<double>* p, int count) {
-  sweep<double>(b, p, count, nullptr);
-}
-TESELA_MULTIVERSION void sweep_rows(const Block<float>& b, const Pivot<float>* p, int count) {
-  sweep<float>(b, p, count, nullptr);
-}
-TESELA_MULTIVERSION void sweep_rows(const Block<double>& b, const Pivot<double>* p, int count, double* kept) {
-  sweep(b, p, count, kept);
-}
-TESELA_MULTIVERSION void sweep_rows(const Block<float>& b, const Pivot<float>* p, int count, float* kept) {
-  sweep(b, p, count, kept);
-}
+constexpr int at_a_time = 8;  // pivots that one pass over the rows takes
 
 template <class T>
 index_t padded(index_t rows) {
@@ -157,7 +66,7 @@ class Sweeper {
       const index_t first = part * cauchy_rows(n_, 0);
       Block<T> b = load_block(c, first, cauchy_rows(n_, part), static_cast<T>(sigma));
       eliminate(b, part + 1, &report(0, column + part), [&b](index_t, const std::vector<Pivot<T>>& pivots) {
-        sweep_rows(b, pivots.data(), static_cast<int>(pivots.size()));
+        sweep_rows<T>(b, pivots.data(), static_cast<int>(pivots.size()), nullptr);
       });
       if (out != nullptr)
         for (index_t a = 0; a < b.rows; ++a) {
@@ -200,7 +109,7 @@ class Sweeper {
   void eliminate(Block<T>& b, int o, double* report, const Step& step) {
     double negative = 0, smallest = std::numeric_limits<double>::infinity(), most = 0;
     report[CauchyReport::breakdown] = 0;
-    for (index_t k = 0; k < b.chunks; ++k) find_best(b, k);
+    find_largest(b);
     for (index_t done = 0; done < b.rows;) {
       const std::vector<Pivot<T>>& pivots = next_pivots(b, o);
       if (pivots.empty()) {

@@ -1,45 +1,32 @@
 #include <tesela/codelets/qr/internal/eliminate.hpp>
-#include <tesela/codelets/support/inline.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
-// The loops are written once, in vectors of 64 bytes, and compiled for the instruction sets that matter; the machine
-// decides which of them runs.
+#define HWY_TARGET_INCLUDE "tesela/codelets/qr/internal/eliminate.cpp"
+#include <tesela/codelets/support/internal/vectors_inl.hpp>
 
-namespace tesela::kernels {
+HWY_BEFORE_NAMESPACE();
+namespace tesela::kernels::HWY_NAMESPACE {
 namespace {
-
-template <class T>
-struct Wide {
-  using type [[gnu::vector_size(64), gnu::may_alias]] = T;
-  static constexpr index_t lanes = 64 / static_cast<index_t>(sizeof(T));
-};
-
-template <class T>
-TESELA_INLINE T sum(const typename Wide<T>::type& v) {
-  T total = 0;
-  for (index_t l = 0; l < Wide<T>::lanes; ++l) total += v[static_cast<int>(l)];
-  return total;
-}
 
 /// For `columns` neighbouring columns a: a += t x (unless x is null), then dots = a^T y. With y null it is a itself.
 template <class T, int columns>
-TESELA_INLINE void update_and_dot(T* a, index_t rows, const T* x, const T* t, const T* y, T* dots) {
-  using V = typename Wide<T>::type;
-  V total[columns] = {};
-  for (index_t i = 0; i < rows; i += Wide<T>::lanes) {
+HWY_INLINE void update_and_dot(T* a, index_t rows, const T* x, const T* t, const T* y, T* dots) {
+  constexpr Tag<T> tag;
+  Vec<T> total[columns], factors[columns];
+  for (int c = 0; c < columns; ++c) total[c] = zeros<T>(), factors[c] = x != nullptr ? all(t[c]) : zeros<T>();
+  for (index_t i = 0; i < rows; i += lanes<T>) {
     for (int c = 0; c < columns; ++c) {
-      V& at = *reinterpret_cast<V*>(a + c * rows + i);
-      V v = at;
+      T* const at = a + c * rows + i;
+      Vec<T> v = hn::Load(tag, at);
       if (x != nullptr) {
-        v += t[c] * *reinterpret_cast<const V*>(x + i);
-        at = v;
+        v = hn::MulAdd(factors[c], hn::Load(tag, x + i), v);
+        hn::Store(v, tag, at);
       }
-      total[c] += v * (y != nullptr ? *reinterpret_cast<const V*>(y + i) : v);
+      total[c] = hn::MulAdd(v, y != nullptr ? hn::Load(tag, y + i) : v, total[c]);
     }
   }
   for (int c = 0; c < columns; ++c) dots[c] = sum<T>(total[c]);
@@ -47,7 +34,7 @@ TESELA_INLINE void update_and_dot(T* a, index_t rows, const T* x, const T* t, co
 
 /// The same for any number of columns, the first of which is the next reflector's.
 template <class T>
-TESELA_INLINE void sweep(T* a, index_t rows, index_t columns, const T* x, const T* t, T* dots) {
+HWY_INLINE void sweep(T* a, index_t rows, index_t columns, const T* x, const T* t, T* dots) {
   update_and_dot<T, 1>(a, rows, x, t, nullptr, dots);
   index_t c = 1;
   for (; c + 4 <= columns; c += 4) update_and_dot<T, 4>(a + c * rows, rows, x, t + c, a, dots + c);
@@ -55,7 +42,7 @@ TESELA_INLINE void sweep(T* a, index_t rows, index_t columns, const T* x, const 
 }
 
 template <class T>
-TESELA_INLINE void eliminate_columns(T* r, T* a, index_t rows, index_t n) {
+void eliminate_columns(T* r, T* a, index_t rows, index_t n) {
   std::array<T, eliminate_cols> s, t;
   if (n > 0) sweep<T>(a, rows, n, nullptr, t.data(), s.data());
   for (index_t j = 0; j < n; ++j) {
@@ -80,19 +67,16 @@ TESELA_INLINE void eliminate_columns(T* r, T* a, index_t rows, index_t n) {
 }
 
 template <class T>
-TESELA_INLINE T copy_column(const T* x, index_t rows, index_t padded, T scale, T* to) {
-  using V = typename Wide<T>::type;
-  V largest{};
+T copy_column(const T* x, index_t rows, index_t padded, T scale, T* to) {
+  const Vec<T> factor = all(scale);
+  Vec<T> largest = zeros<T>();
   index_t i = 0;
-  for (; i + Wide<T>::lanes <= rows; i += Wide<T>::lanes) {
-    V v;
-    std::memcpy(&v, x + i, sizeof v);
-    *reinterpret_cast<V*>(to + i) = v * scale;
-    v = v < 0 ? -v : v;
-    largest = v > largest ? v : largest;
+  for (; i + lanes<T> <= rows; i += lanes<T>) {
+    const Vec<T> v = load(x + i), size = hn::Abs(v);
+    store(to + i, hn::Mul(v, factor));
+    largest = hn::IfThenElse(hn::Gt(size, largest), size, largest);  // NaN is not larger
   }
-  T most = 0;
-  for (index_t l = 0; l < Wide<T>::lanes; ++l) most = std::max(most, T(largest[static_cast<int>(l)]));
+  T most = hn::GetLane(hn::MaxOfLanes(Tag<T>(), largest));
   for (; i < rows; ++i) {
     to[i] = x[i] * scale;
     if (std::abs(x[i]) > most) most = std::abs(x[i]);
@@ -101,70 +85,25 @@ TESELA_INLINE T copy_column(const T* x, index_t rows, index_t padded, T scale, T
   return most;
 }
 
-#if defined(__x86_64__)
-
-enum class Isa { plain, avx2, avx512 };
-const Isa isa = [] {
-  __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) return Isa::avx512;
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return Isa::avx2;
-  return Isa::plain;
-}();
-
-template <class T>
-[[gnu::target("avx512f,avx512dq,fma,prefer-vector-width=512")]] void eliminate_avx512(T* r, T* a, index_t rows,
-                                                                                      index_t n) {
-  eliminate_columns(r, a, rows, n);
-}
-template <class T>
-[[gnu::target("avx2,fma")]] void eliminate_avx2(T* r, T* a, index_t rows, index_t n) {
-  eliminate_columns(r, a, rows, n);
-}
-template <class T>
-[[gnu::target("avx512f,avx512dq,prefer-vector-width=512")]] T copy_avx512(const T* x, index_t rows, index_t padded,
-                                                                          T scale, T* to) {
-  return copy_column(x, rows, padded, scale, to);
-}
-template <class T>
-[[gnu::target("avx2")]] T copy_avx2(const T* x, index_t rows, index_t padded, T scale, T* to) {
-  return copy_column(x, rows, padded, scale, to);
-}
-
-template <class T>
-void eliminate_here(T* r, T* a, index_t rows, index_t n) {
-  if (isa == Isa::avx512) return eliminate_avx512(r, a, rows, n);
-  if (isa == Isa::avx2) return eliminate_avx2(r, a, rows, n);
-  eliminate_columns(r, a, rows, n);
-}
-template <class T>
-T copy_here(const T* x, index_t rows, index_t padded, T scale, T* to) {
-  if (isa == Isa::avx512) return copy_avx512(x, rows, padded, scale, to);
-  if (isa == Isa::avx2) return copy_avx2(x, rows, padded, scale, to);
-  return copy_column(x, rows, padded, scale, to);
-}
-
-#else
-
-template <class T>
-void eliminate_here(T* r, T* a, index_t rows, index_t n) {
-  eliminate_columns(r, a, rows, n);
-}
-template <class T>
-T copy_here(const T* x, index_t rows, index_t padded, T scale, T* to) {
-  return copy_column(x, rows, padded, scale, to);
-}
-
-#endif
-
 }  // namespace
+}  // namespace tesela::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
 
-void eliminate(float* r, float* a, index_t rows, index_t n) { eliminate_here(r, a, rows, n); }
-void eliminate(double* r, double* a, index_t rows, index_t n) { eliminate_here(r, a, rows, n); }
+#if HWY_ONCE
+namespace tesela::kernels {
+
+void eliminate(float* r, float* a, index_t rows, index_t n) {
+  TESELA_BEST_TARGET(eliminate_columns<float>)(r, a, rows, n);
+}
+void eliminate(double* r, double* a, index_t rows, index_t n) {
+  TESELA_BEST_TARGET(eliminate_columns<double>)(r, a, rows, n);
+}
 float copy_and_max(const float* x, index_t rows, index_t padded, float scale, float* to) {
-  return copy_here(x, rows, padded, scale, to);
+  return TESELA_BEST_TARGET(copy_column<float>)(x, rows, padded, scale, to);
 }
 double copy_and_max(const double* x, index_t rows, index_t padded, double scale, double* to) {
-  return copy_here(x, rows, padded, scale, to);
+  return TESELA_BEST_TARGET(copy_column<double>)(x, rows, padded, scale, to);
 }
 
 }  // namespace tesela::kernels
+#endif

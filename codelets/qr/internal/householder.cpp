@@ -1,142 +1,21 @@
 #include <tesela/codelets/qr/internal/householder.hpp>
-#include <tesela/codelets/support/inline.hpp>
-#include <tesela/codelets/support/internal/multiversion.hpp>
-#include <tesela/codelets/support/internal/vector_of.hpp>
+#include <tesela/codelets/qr/internal/panel_sweep.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <utility>
 
 namespace tesela::kernels::internal {
 namespace {
 
-/// What one pass over a panel does. Column `v` is scaled to a Householder vector and applied to all columns right of
-/// it: a_i -= v weight_i. Then, column x being the next one, sum_i += x . a_i for every column i.
-template <class T>
-struct Pass {
-  index_t width, v;
-  T scale;
-  const T* weights;  // null: nothing to apply
-  T* sums;           // null: none wanted
-};
-
-/// A panel's rows in one piece of memory.
-template <class T>
-struct Rows {
-  T* data;
-  index_t rows, ld;
-};
-
-/// The sum of v's elements: halves are added until one is left.
-template <class V>
-TESELA_INLINE auto sum(const V& vector) {
-  V v = vector;
-  if constexpr (sizeof(v[0]) == 4) {
-    v += __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7);
-    v += __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11);
-    v += __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13);
-    return v[0] + v[1];
-  } else {
-    v += __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3);
-    v += __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5);
-    return v[0] + v[1];
-  }
-}
-
-/// Columns first … first + count - 1 of one chunk of rows: a_i -= v weight_i, sum_i += x . a_i.
-template <class T, int count, bool update, bool dot>
-TESELA_INLINE void columns(const Pass<T>& pass, index_t first, index_t rows, const T* v, const T* x, T* a, index_t ld) {
-  using V = typename VectorOf<T>::type;
-  constexpr index_t step = VectorOf<T>::lanes;
-  V sums[count] = {};
-  T weights[count] = {};
-  for (int c = 0; c < count; ++c)
-    if (update) weights[c] = pass.weights[first + c];
-  index_t i = 0;
-  for (; i + step <= rows; i += step) {
-    V vi, xi;
-    if constexpr (update) load(vi, v + i);
-    if constexpr (dot) load(xi, x + i);
-    for (int c = 0; c < count; ++c) {
-      V ai;
-      load(ai, a + i + c * ld);
-      if constexpr (update) {
-        ai -= vi * weights[c];
-        store(a + i + c * ld, ai);
-      }
-      if constexpr (dot) sums[c] += xi * ai;
-    }
-  }
-  // As a vector with zeros: a loop over the last rows would be compiled to roundings that depend on ld.
-  if (const auto rest = static_cast<std::size_t>(rows - i) * sizeof(T); rest > 0) {
-    V vi{}, xi{};
-    if constexpr (update) std::memcpy(&vi, v + i, rest);
-    if constexpr (dot) std::memcpy(&xi, x + i, rest);
-    for (int c = 0; c < count; ++c) {
-      V ai{};
-      std::memcpy(&ai, a + i + c * ld, rest);
-      if constexpr (update) {
-        ai -= vi * weights[c];
-        std::memcpy(a + i + c * ld, &ai, rest);
-      }
-      if constexpr (dot) sums[c] += xi * ai;
-    }
-  }
-  if constexpr (dot)
-    for (int c = 0; c < count; ++c) pass.sums[first + c] += sum(sums[c]);
-}
-
-template <class T, bool update, bool dot>
-TESELA_INLINE void column_range(const Pass<T>& pass, index_t begin, index_t end, index_t rows, const T* v, const T* x,
-                                T* a, index_t ld) {
-  index_t c = begin;
-  for (; c + 4 <= end; c += 4) columns<T, 4, update, dot>(pass, c, rows, v, x, a + c * ld, ld);
-  if (end - c == 3) columns<T, 3, update, dot>(pass, c, rows, v, x, a + c * ld, ld);
-  if (end - c == 2) columns<T, 2, update, dot>(pass, c, rows, v, x, a + c * ld, ld);
-  if (end - c == 1) columns<T, 1, update, dot>(pass, c, rows, v, x, a + c * ld, ld);
-}
-
-template <class T, bool update, bool dot>
-TESELA_INLINE void run(const Pass<T>& pass, const Rows<T>& panel) {
-  // A chunk of two columns stays in the first-level cache while the others stream by.
-  constexpr index_t chunk = 512;
-  const index_t x_column = pass.v + 1;
-  for (index_t at = 0; at < panel.rows; at += chunk) {
-    const index_t rows = std::min(chunk, panel.rows - at), ld = panel.ld;
-    T *const a = panel.data + at, *const v = a + pass.v * ld, *const x = a + x_column * ld;
-    if constexpr (update) {
-      for (index_t i = 0; i < rows; ++i) v[i] *= pass.scale;
-      if (x_column >= pass.width) continue;
-      columns<T, 1, true, false>(pass, x_column, rows, v, x, x, ld);
-    }
-    column_range<T, update, dot>(pass, x_column + 1, pass.width, rows, v, x, a, ld);
-    if constexpr (dot) column_range<T, false, true>(pass, 0, x_column + 1, rows, v, x, a, ld);
-  }
-}
-
-template <class T>
-TESELA_INLINE void run_any(const Pass<T>& pass, const Rows<T>& panel) {
-  if (pass.weights != nullptr && pass.sums != nullptr)
-    run<T, true, true>(pass, panel);
-  else if (pass.weights != nullptr)
-    run<T, true, false>(pass, panel);
-  else
-    run<T, false, true>(pass, panel);
-}
-
-// The loops over a panel's rows are what vector units matter for.
-TESELA_MULTIVERSION void sweep(const Pass<float>& pass, const Rows<float>& panel) { run_any(pass, panel); }
-TESELA_MULTIVERSION void sweep(const Pass<double>& pass, const Rows<double>& panel) { run_any(pass, panel); }
-
 /// A panel in work: column j's reflector keeps row j of `head` and acts on the rows of `corner` (a copy of the
 /// triangular part, zeros where a reflector does not reach) and of `tall`.
 template <class T>
 class Panel {
  public:
-  Panel(index_t width, T* r, index_t ldr, T* t, index_t ldt, Rows<T> tall)
+  Panel(index_t width, T* r, index_t ldr, T* t, index_t ldt, PanelRows<T> tall)
       : width_(width), r_(r), ldr_(ldr), t_(t), ldt_(ldt), tall_(tall) {}
 
   /// V's triangle is unit lower, with R above it: head and corner are one.
@@ -197,7 +76,7 @@ class Panel {
   /// sums_ = the products of column x with every column, below the heads.
   void dots(index_t x) {
     clear_sums();
-    const Pass<T> pass{width_, x - 1, T(1), nullptr, sums_};
+    const PanelPass<T> pass{width_, x - 1, T(1), nullptr, sums_};
     sweep(pass, corner_);
     sweep(pass, tall_);
   }
@@ -208,18 +87,18 @@ class Panel {
     if (j == 0) return dots(0);
     clear_sums();
     const T nothing[panel_width] = {};
-    sweep({width_, j - 1, T(1), nullptr, sums_}, corner_);
-    sweep({width_, j - 1, T(1), nothing, sums_}, tall_);
+    sweep<T>({width_, j - 1, T(1), nullptr, sums_}, corner_);
+    sweep<T>({width_, j - 1, T(1), nothing, sums_}, tall_);
   }
 
   /// Applies reflector j and takes the dots of column j + 1.
   void apply(index_t j, T scale) {
-    sweep({width_, j, scale, weights_, nullptr}, corner_);
-    if (j + 1 == width_) return sweep({width_, j, scale, weights_, nullptr}, tall_);
+    sweep<T>({width_, j, scale, weights_, nullptr}, corner_);
+    if (j + 1 == width_) return sweep<T>({width_, j, scale, weights_, nullptr}, tall_);
     start(j + 1);
     clear_sums();
-    sweep({width_, j, T(1), nullptr, sums_}, corner_);
-    sweep({width_, j, scale, weights_, sums_}, tall_);
+    sweep<T>({width_, j, T(1), nullptr, sums_}, corner_);
+    sweep<T>({width_, j, scale, weights_, sums_}, tall_);
   }
 
   /// H = I - tau [1; v] [1; v]^T takes [alpha; x] to [beta; 0], with v = scale x.
@@ -258,7 +137,7 @@ class Panel {
       exponents_[i] += exponent;
     }
     bool zero = true;
-    for (const Rows<T>& part : {corner_, tall_})
+    for (const PanelRows<T>& part : {corner_, tall_})
       for (index_t i = 0; i < part.rows; ++i) zero = zero && part.data[i + j * part.ld] == T(0);
     dots_again(j);
     return zero ? Reflector{r(j, j), 0, 1} : reflector_of(r(j, j), sums_[j]);
@@ -282,7 +161,7 @@ class Panel {
   index_t ldr_;
   T* t_;
   index_t ldt_;
-  Rows<T> tall_, corner_{};
+  PanelRows<T> tall_, corner_{};
   bool lower_ = false;
   int exponents_[panel_width] = {};  // column i stands for 2^exponents_[i] times what its rows hold, but for those of R
   T buffer_[panel_width * panel_width] = {}, sums_[panel_width] = {}, weights_[panel_width] = {};

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <tesela/runtime/types.hpp>
+
+// The rows of one block of a Cauchy-like matrix C while it is eliminated. Internal to codelets/toeplitz.
+
+namespace tesela::kernels::cauchy {
+
+/// Rows of which the largest diagonal entry is remembered. All vectors hold whole chunks.
+inline constexpr index_t chunk = 64;
+
+/// A row when it is the pivot, and where w(a + o) and w(a) begin, a = 0 the pivot's.
+template <class T>
+struct Pivot {
+  index_t row;
+  T g, h, d, inverse;
+  const T *sums, *differences;
+};
+
+/// One block of C. All columns are padded to whole chunks with zeros, which no pivot changes.
+template <class T>
+struct Block {
+  index_t rows, chunks;
+  T *g, *h, *d, *left;  // left: 1 for rows that have not been pivots, 0 for the others and the padding
+  T* largest;           // |d| among these rows of each chunk
+  index_t* best;        // the row of that entry
+};
+
+/// Finds `largest` and `best` of every chunk. Rows that are not finite come last.
+template <class T>
+void find_largest(const Block<T>& b);
+
+/// Takes, for each pivot in turn, l = c / d_p times the pivot's row away from every row but the pivot's, in which w(0)
+/// = 0 makes c vanish, and finds `largest` and `best`. `kept`, if not null, receives l: a column of the block's chunks
+/// for each pivot.
+template <class T>
+void sweep_rows(const Block<T>& b, const Pivot<T>* pivots, int count, T* kept);
+
+}  // namespace tesela::kernels::cauchy
