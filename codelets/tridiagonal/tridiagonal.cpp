@@ -1,41 +1,16 @@
 #include <tesela/codelets/tridiagonal/internal/row_status.hpp>
-#include <tesela/codelets/tridiagonal/internal/tridiagonal_one_pass.hpp>
 #include <tesela/codelets/tridiagonal/tridiagonal.hpp>
 
 #include <cmath>
 #include <memory>
 #include <vector>
 
-namespace tesela::kernels {
-namespace tridiagonal {
+#define HWY_TARGET_INCLUDE "tesela/codelets/tridiagonal/tridiagonal.cpp"
+#include <tesela/codelets/tridiagonal/internal/tridiagonal_one_pass_inl.hpp>
+
+HWY_BEFORE_NAMESPACE();
+namespace tesela::kernels::tridiagonal::HWY_NAMESPACE {
 namespace {
-
-template <class T>
-Rows<T> rows_of(const SystemsTile& place, const Block<const T>& dl, const Block<const T>& d, const Block<const T>& du,
-                const Block<T>& b) {
-  const bool columns = place.systems == SystemsIn::columns;
-  const auto strides = [&](auto* data, index_t ld, bool many) {
-    return Strided<std::remove_pointer_t<decltype(data)>>{data, columns ? 1 : ld,
-                                                          !many     ? 0
-                                                          : columns ? ld
-                                                                    : index_t{1}};
-  };
-  const auto band = [&](const Block<const T>& block) {
-    return strides(block.data, block.ld, (columns ? block.cols : block.rows) > 1);
-  };
-  return {band(dl), band(d),      band(du),    strides(b.data, b.ld, true), columns ? b.rows : b.cols,
-          true,     place.before, place.behind};
-}
-
-template <class T>
-Block<T> writable(const In<T>& tile) {
-  return {const_cast<T*>(tile.data), tile.rows, tile.cols, tile.ld};
-}
-
-template <class T>
-index_t systems_of(const SystemsTile& place, const Block<T>& b) {
-  return place.systems == SystemsIn::columns ? b.cols : b.rows;
-}
 
 /// The systems of a tile: as many at a time as there are lanes, if that reads memory in long runs, and others one by
 /// one.
@@ -46,16 +21,6 @@ void for_each_part(const Rows<T>& all, index_t systems, Several several, One one
   if (all.b.lane == 1 || all.rows <= many)
     for (; s + lanes <= systems; s += lanes) several(s);
   for (; s < systems; ++s) one(s);
-}
-
-void add(index_t row, const SystemsTile& place, index_t system, InOut<int> info) {
-  if (row > 0 && info(0, 0) == 0) info(0, 0) = row_status(row + place.n * system);
-}
-
-/// What solve_ends answers of a system whose last unknown has a pivot; one that is infinite would leave it zero.
-template <class T>
-bool regular_pivot(T pivot) {
-  return pivot != T(0) && std::isfinite(pivot);
 }
 
 template <class T>
@@ -70,10 +35,10 @@ void solve(const SystemsTile& place, bool periodic, const Rows<T>& all, index_t 
         Segment<T> whole[lanes];
         Ends<T> ends[lanes];
         Breakdown broken[lanes];
-        forward(*across, rows, kept.data(), whole);
+        across->forward(rows, kept.data(), whole);
         bool regular[lanes];
         for (index_t l = 0; l < lanes; ++l) regular[l] = regular_pivot(solve_ends(whole[l], periodic, ends[l]));
-        backward(*across, rows, kept.data(), ends, broken);
+        across->backward(rows, kept.data(), ends, broken);
         for (index_t l = 0; l < lanes; ++l) {
           if (broken[l] == 0 && !regular[l]) broken[l] = degenerate(whole[l]) ? all.rows : 1;
           add(broken[l], place, s + l, info);
@@ -91,15 +56,15 @@ void solve(const SystemsTile& place, bool periodic, const Rows<T>& all, index_t 
 
 /// `reduce_one` is called with a system and what to keep of it.
 template <class T, class ReduceOne>
-void reduce(const Rows<T>& all, index_t systems, const Block<Segment<T>>& work, Segment<T>* ends, index_t next,
-            ReduceOne reduce_one) {
+void reduce_each(const Rows<T>& all, index_t systems, const Block<Segment<T>>& work, Segment<T>* ends, index_t next,
+                 ReduceOne reduce_one) {
   constexpr index_t lanes = Vectors<T>::lanes;
   const auto across = std::make_unique<Vectors<T>>();
   for_each_part<T>(
       all, systems,
       [&](index_t s) {
         Segment<T> whole[lanes];
-        forward(*across, part(all, s, 0, all.rows), &work(1, s), whole);
+        across->forward(part(all, s, 0, all.rows), &work(1, s), whole);
         for (index_t l = 0; l < lanes; ++l) ends[(s + l) * next] = whole[l];
       },
       [&](index_t s) { ends[s * next] = reduce_one(s, part(all, s, 0, all.rows), &work(1, s)); });
@@ -108,9 +73,20 @@ void reduce(const Rows<T>& all, index_t systems, const Block<Segment<T>>& work, 
 /// Without filling anything in.
 template <class T>
 void reduce(const Rows<T>& all, index_t systems, const Block<Segment<T>>& work, Segment<T>* ends, index_t next) {
-  reduce(all, systems, work, ends, next, [](index_t, const Rows<T>& system, Segment<T>* kept) {
+  reduce_each(all, systems, work, ends, next, [](index_t, const Rows<T>& system, Segment<T>* kept) {
     kept[0] = Filled<T>{}.packed();
     return OneSystem<T>(system, 0).reduce(kept + 1);
+  });
+}
+
+template <class T>
+void reduce_filling(const SystemsTile& place, const Rows<T>& all, index_t systems, const Block<Segment<T>>& work,
+                    Segment<T>* ends, index_t next, InOut<int> info) {
+  reduce_each(all, systems, work, ends, next, [&](index_t s, const Rows<T>& system, Segment<T>* kept) {
+    Breakdown broken = 0;
+    const Segment<T> whole = reduce_and_fill(system, kept, broken);
+    add(broken, place, s, info);
+    return whole;
   });
 }
 
@@ -129,10 +105,38 @@ void substitute(const SystemsTile& place, const Rows<T>& all, index_t systems, c
         Ends<T> ends[lanes];
         Breakdown broken[lanes];
         for (index_t l = 0; l < lanes; ++l) ends[l] = ends_of(s + l);
-        backward(*across, part(all, s, 0, all.rows), &work(1, s), ends, broken);
+        across->backward(part(all, s, 0, all.rows), &work(1, s), ends, broken);
         for (index_t l = 0; l < lanes; ++l) add(broken[l], place, s + l, info);
       },
       [&](index_t s) { add(substitute_rest(part(all, s, 0, all.rows), &work(1, s), ends_of(s)), place, s, info); });
+}
+
+}  // namespace
+}  // namespace tesela::kernels::tridiagonal::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tesela::kernels {
+namespace tridiagonal {
+namespace {
+
+template <class T>
+void solve(const SystemsTile& place, bool periodic, const Rows<T>& all, index_t systems, InOut<int> info) {
+  TESELA_BEST_TARGET(solve<T>)(place, periodic, all, systems, info);
+}
+template <class T>
+void reduce(const Rows<T>& all, index_t systems, const Block<Segment<T>>& work, Segment<T>* ends, index_t next) {
+  TESELA_BEST_TARGET(reduce<T>)(all, systems, work, ends, next);
+}
+template <class T>
+void reduce_filling(const SystemsTile& place, const Rows<T>& all, index_t systems, const Block<Segment<T>>& work,
+                    Segment<T>* ends, index_t next, InOut<int> info) {
+  TESELA_BEST_TARGET(reduce_filling<T>)(place, all, systems, work, ends, next, info);
+}
+template <class T>
+void substitute(const SystemsTile& place, const Rows<T>& all, index_t systems, const Block<const Segment<T>>& work,
+                const Block<const T>& values, index_t tile, InOut<int> info) {
+  TESELA_BEST_TARGET(substitute<T>)(place, all, systems, work, values, tile, info);
 }
 
 }  // namespace
@@ -163,13 +167,7 @@ template <class T>
 void TridiagonalReduceAndFill<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b, Out<Segment<T>> work,
                                       Out<Segment<T>> ends, InOut<int> info) {
   work(0, 0).upper.e = 0;
-  reduce(rows_of<T>(args, dl, d, du, b), systems_of(args, b), work, ends.data, ends.ld,
-         [&](index_t s, const Rows<T>& system, Segment<T>* kept) {
-           Breakdown broken = 0;
-           const Segment<T> whole = reduce_and_fill(system, kept, broken);
-           add(broken, args, s, info);
-           return whole;
-         });
+  reduce_filling(args, rows_of<T>(args, dl, d, du, b), systems_of(args, b), work, ends.data, ends.ld, info);
 }
 
 template <class T>
@@ -202,10 +200,10 @@ void TridiagonalSubstitute<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du
   if (work(0, 0).upper.e != T(0)) {  // a GPU kept what it needs itself
     own.resize(static_cast<std::size_t>(work.rows * systems + systems));
     const Block<Segment<T>> all{own.data(), work.rows, systems, work.rows};
-    reduce(rows, systems, all, own.data() + work.rows * systems, 1);
+    reduce(rows, systems, all, own.data() + work.rows * systems, index_t{1});
     kept = {own.data(), work.rows, systems, work.rows};
   }
-  substitute<T>(args, rows, systems, kept, values, args.tile, info);
+  substitute(args, rows, systems, kept, values, args.tile, info);
 }
 
 template struct TridiagonalSolve<float>;
@@ -220,3 +218,4 @@ template struct TridiagonalSubstitute<float>;
 template struct TridiagonalSubstitute<double>;
 
 }  // namespace tesela::kernels
+#endif

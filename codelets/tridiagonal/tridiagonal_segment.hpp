@@ -21,75 +21,11 @@
 /// SIAM J. Sci. Stat. Comput. 13 (1992). The pivot is the largest of its column relative to the largest of its row:
 /// scaled partial pivoting, for tridiagonal systems in parallel Klein and Strzodka, ICPP 2021.)
 
-// Everything here is inlined, so it does not matter how vectors are passed.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wpsabi"
-#endif
-
 namespace tesela::kernels::tridiagonal {
 
-/// Where `which` holds, b, else a.
-template <class M, class N>
-TESELA_INLINE N choose(const M& which, const N& b, const N& a) {
-  return which ? b : a;
-}
-template <class N>
-TESELA_INLINE N magnitude(const N& x) {
-  if constexpr (std::is_floating_point_v<N>) {
-    return std::fabs(x);  // signs are hard to predict
-  } else {
-    using Bits = decltype(x < N{});
-    constexpr auto sign = std::numeric_limits<std::decay_t<decltype(Bits{}[0])>>::min();
-    return __builtin_bit_cast(N, __builtin_bit_cast(Bits, x) & ~(Bits{} + sign));
-  }
-}
-template <class N>
-TESELA_INLINE N larger(const N& a, const N& b) {
-  return choose(a < b, b, a);
-}
-template <class M, class N>
-TESELA_INLINE void swap_where(const M& which, N& a, N& b) {
-  const N old = a;
-  a = choose(which, b, a);
-  b = choose(which, old, b);
-}
-
-/// 1 / p, and 0 where p is zero: the unknown is then left out, and whoever looks for a breakdown finds the zero.
-template <class N>
-TESELA_INLINE N inverse(const N& p) {
-  return choose(p == N{}, N{}, N{} + 1 / p);
-}
-
-/// 2^(1 - e) for 2^e <= x < 2^(e+1), x >= 0, or the nearest normal power of two where that is none.
-template <class N>
-TESELA_INLINE N over_power(const N& x) {
-  using Bits = decltype(x < N{});  // of a vector: integers as wide as its numbers
-  if constexpr (std::is_same_v<Bits, bool>) {
-    using Integer = std::conditional_t<sizeof(N) == 8, std::int64_t, std::int32_t>;
-    constexpr int digits = std::numeric_limits<N>::digits - 1;
-    constexpr Integer largest = (Integer{1} << (8 * sizeof(N) - 1 - digits)) - 1;
-    const Integer exponent = __builtin_bit_cast(Integer, x) >> digits;
-    const Integer clamped = exponent < 1 ? 1 : exponent >= largest ? largest - 1 : exponent;
-    return __builtin_bit_cast(N, (largest - clamped) << digits);
-  } else {
-    constexpr int digits = sizeof(x[0]) == 8 ? 52 : 23;
-    constexpr int largest = sizeof(x[0]) == 8 ? 2047 : 255;
-    const Bits exponent = __builtin_bit_cast(Bits, x) >> digits, zero{};
-    const Bits raised = exponent < zero + 1 ? zero + 1 : exponent;
-    const Bits clamped = raised >= zero + largest ? zero + (largest - 1) : raised;
-    const Bits power = (largest - clamped) << digits;
-    return __builtin_bit_cast(N, power);
-  }
-}
-
-/// Multiplies an equation by a power of two such that its largest coefficient lies in [2, 4): what rows weigh does not
-/// depend on their units, and no multiplier overflows. Rows of zeros, and numbers that are none, stay.
-template <class N>
-TESELA_INLINE void normalize(N& dl, N& d, N& du, N& b) {
-  const N size = larger(magnitude(dl), larger(magnitude(d), magnitude(du)));
-  const N scale = choose(size == N{}, N{} + 1, over_power(size));
-  dl = dl * scale, d = d * scale, du = du * scale, b = b * scale;
-}
+/// Kept apart from the functions: these are found where they are called, for numbers or for one vector unit, and not by
+/// their arguments' namespace.
+namespace segments {
 
 /// e x(i-1) + f x(i) + p x(j) + q x(j+1) = r.
 template <class N>
@@ -109,55 +45,6 @@ struct PivotRow {
   N e, f, q, t, r, inverse;
 };
 
-/// No rows at all: both ends are one.
-template <class N>
-TESELA_INLINE Segment<N> no_rows() {
-  const N zero{}, one = zero + 1;
-  return {{one, zero, -one, zero, zero}, {zero, one, zero, -one, zero}};
-}
-
-/// Row i alone, dl x(i-1) + d x(i) + du x(i+1) = b.
-template <class N>
-TESELA_INLINE Segment<N> one_row(const N& dl, const N& d, const N& du, const N& b) {
-  const N zero{}, one = zero + 1;
-  return {{dl, d, zero, du, b}, {zero, one, -one, zero, zero}};
-}
-
-template <class N>
-TESELA_INLINE N size_of(const EndEquation<N>& row) {
-  return larger(larger(magnitude(row.e), magnitude(row.f)), larger(magnitude(row.p), magnitude(row.q)));
-}
-
-/// Appends row j + 1 and eliminates x(j). Returns the row that did it.
-template <class N>
-TESELA_INLINE PivotRow<N> append(Segment<N>& segment, const N& dl, const N& d, const N& du, const N& b) {
-  EndEquation<N> upper = segment.upper, lower = segment.lower;
-  const N zero{};
-  N size = size_of(lower);
-  {
-    const N other = size_of(upper);
-    const auto better = magnitude(upper.p) * size > magnitude(lower.p) * other;
-    swap_where(better, upper.e, lower.e);
-    swap_where(better, upper.f, lower.f);
-    swap_where(better, upper.p, lower.p);
-    swap_where(better, upper.q, lower.q);
-    swap_where(better, upper.r, lower.r);
-    size = choose(better, other, size);
-  }
-  const N next = larger(magnitude(dl), larger(magnitude(d), magnitude(du)));
-  const auto better = magnitude(dl) * size > magnitude(lower.p) * next;
-  const N p = choose(better, dl, lower.p), inv = inverse(p);
-  const PivotRow<N> pivot{choose(better, zero, lower.e), choose(better, zero, lower.f), choose(better, d, lower.q),
-                          choose(better, du, zero),      choose(better, b, lower.r),    inv};
-  const N up = upper.p * inv, low = choose(better, lower.p, dl) * inv;
-  segment.upper = {upper.e - up * pivot.e, upper.f - up * pivot.f, upper.q - up * pivot.q, -up * pivot.t,
-                   upper.r - up * pivot.r};
-  segment.lower = {choose(better, lower.e, zero) - low * pivot.e, choose(better, lower.f, zero) - low * pivot.f,
-                   choose(better, lower.q, d) - low * pivot.q, choose(better, zero, du) - low * pivot.t,
-                   choose(better, lower.r, b) - low * pivot.r};
-  return pivot;
-}
-
 /// What remains of a join once x(j) and x(j+1), between its halves, are eliminated:
 ///
 ///     x(j)   = inverse_c (r_c - a_c A - b_c B - d_c x(j+1) - e_c E - f_c F),
@@ -175,6 +62,42 @@ template <class N>
 struct Ends {
   N a, b, e, f;
 };
+
+}  // namespace segments
+using segments::EndEquation;
+using segments::Ends;
+using segments::Joint;
+using segments::PivotRow;
+using segments::Segment;
+
+/// The numbers that a number N begins with. (Vectors have functions of these names in tridiagonal_lanes_inl.hpp.)
+template <class N>
+requires std::is_floating_point_v<N> TESELA_INLINE N constant(int value) { return static_cast<N>(value); }
+/// b if `which` holds, else a.
+template <class N>
+requires std::is_floating_point_v<N> TESELA_INLINE N choose(bool which, const N& b, const N& a) {
+  return which ? b : a;
+}
+template <class N>
+requires std::is_floating_point_v<N> TESELA_INLINE N magnitude(N x) {
+  return std::fabs(x);  // signs are hard to predict
+}
+template <class N>
+requires std::is_floating_point_v<N> TESELA_INLINE N negative(N x) { return -x; }
+template <class N>
+requires std::is_floating_point_v<N> TESELA_INLINE N larger(N a, N b) { return a < b ? b : a; }
+/// 2^(1 - e) for 2^e <= x < 2^(e+1), x >= 0, or the nearest normal power of two where that is none.
+template <class N>
+requires std::is_floating_point_v<N> TESELA_INLINE N over_power(N x) {
+  using Integer = std::conditional_t<sizeof(N) == 8, std::int64_t, std::int32_t>;
+  constexpr int digits = std::numeric_limits<N>::digits - 1;
+  constexpr Integer largest = (Integer{1} << (8 * sizeof(N) - 1 - digits)) - 1;
+  const Integer exponent = __builtin_bit_cast(Integer, x) >> digits;
+  const Integer clamped = exponent < 1 ? 1 : exponent >= largest ? largest - 1 : exponent;
+  return __builtin_bit_cast(N, (largest - clamped) << digits);
+}
+
+#include <tesela/codelets/tridiagonal/segment_algebra_body.hpp>
 
 namespace joining {
 
@@ -205,7 +128,7 @@ TESELA_INLINE N eliminate(JoinRow<N>* rows) {
   for (int i = 0; i < Last; ++i) {
     const N factor = rows[i].c[Column] * inv;
     for (int k = 0; k < 6; ++k) rows[i].c[k] = rows[i].c[k] - factor * rows[Last].c[k];
-    rows[i].c[Column] = N{};
+    rows[i].c[Column] = constant<N>(0);
     rows[i].r = rows[i].r - factor * rows[Last].r;
   }
   return inv;
@@ -216,7 +139,7 @@ TESELA_INLINE N eliminate(JoinRow<N>* rows) {
 /// Joins two neighbours: the first half's x(j), x(j+1) are the second's x(i-1), x(i).
 template <class N>
 TESELA_INLINE Segment<N> join(const Segment<N>& first, const Segment<N>& second, Joint<N>& joint) {
-  const N zero{};
+  const N zero = constant<N>(0);
   const auto before = [&](const EndEquation<N>& s) {
     return joining::JoinRow<N>{{s.e, s.f, s.p, s.q, zero, zero}, s.r};
   };
@@ -259,9 +182,10 @@ TESELA_INLINE N solve_ends(const Segment<N>& whole, bool periodic, Ends<N>& ends
   const N inv = inverse(s.f), factor = t.f * inv, pivot = t.p - factor * s.p, last = inverse(pivot);
   ends.e = (t.r - factor * s.r) * last;
   ends.b = (s.r - s.p * ends.e) * inv;
-  ends.a = periodic ? ends.e : N{};
-  ends.f = periodic ? ends.b : N{};
-  return choose(inv == N{}, N{}, choose(last == N{}, N{}, magnitude(pivot)));
+  const N zero = constant<N>(0);
+  ends.a = periodic ? ends.e : zero;
+  ends.f = periodic ? ends.b : zero;
+  return choose(inv == zero, zero, choose(last == zero, zero, magnitude(pivot)));
 }
 
 }  // namespace tesela::kernels::tridiagonal

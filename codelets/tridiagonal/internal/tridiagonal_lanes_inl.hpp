@@ -1,70 +1,128 @@
-#pragma once
-
-#include <tesela/codelets/support/internal/vector_of.hpp>
-#include <tesela/codelets/tridiagonal/tridiagonal.hpp>
-
-#include <algorithm>
-#include <cstring>
-#include <limits>
-#include <utility>
-
 // The elimination of several runs of rows at once, a lane of a vector for each. A run goes forward in blocks that fit
 // the cache, the segment before each block is kept, and the way back recomputes the pivot rows of a block from it.
-// Internal to codelets/.
+// Included once for each vector unit. Internal to codelets/tridiagonal.
+#include <tesela/codelets/support/internal/vectors_inl.hpp>
+#include <tesela/codelets/tridiagonal/internal/tridiagonal_rows.hpp>
 
-namespace tesela::kernels::tridiagonal {
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
 
-/// A square of side^2 numbers, a row in a vector of 32 bytes: what AVX2 shuffles well.
+#if defined(TESELA_TRIDIAGONAL_LANES_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef TESELA_TRIDIAGONAL_LANES_INL
+#undef TESELA_TRIDIAGONAL_LANES_INL
+#else
+#define TESELA_TRIDIAGONAL_LANES_INL
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace tesela::kernels::tridiagonal::HWY_NAMESPACE {
+
+using namespace kernels::HWY_NAMESPACE;
+
+using tridiagonal::choose;
+using tridiagonal::constant;
+using tridiagonal::larger;
+using tridiagonal::magnitude;
+using tridiagonal::negative;
+using tridiagonal::over_power;
+
+/// What the algebra of segments needs of a vector.
+template <class N>
+concept VectorOfNumbers = !std::is_arithmetic_v<N>;
+template <VectorOfNumbers N>
+TESELA_INLINE N constant(int value) {
+  return hn::Set(hn::DFromV<N>(), static_cast<hn::TFromV<N>>(value));
+}
+template <class M, VectorOfNumbers N>
+TESELA_INLINE N choose(const M& which, const N& b, const N& a) {
+  return hn::IfThenElse(which, b, a);
+}
+template <VectorOfNumbers N>
+TESELA_INLINE N magnitude(const N& x) {
+  return hn::Abs(x);
+}
+template <VectorOfNumbers N>
+TESELA_INLINE N negative(const N& x) {
+  return hn::Neg(x);
+}
+/// a if one of them is NaN on x86, like the one for numbers.
+template <VectorOfNumbers N>
+TESELA_INLINE N larger(const N& a, const N& b) {
+  return hn::Max(b, a);
+}
+template <VectorOfNumbers N>
+TESELA_INLINE N over_power(const N& x) {
+  using T = hn::TFromV<N>;
+  using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+  constexpr hn::DFromV<N> numbers;
+  constexpr hn::Rebind<Bits, hn::DFromV<N>> bits;
+  constexpr int digits = std::numeric_limits<T>::digits - 1;
+  constexpr Bits largest = (Bits{1} << (8 * sizeof(T) - 1 - digits)) - 1;
+  const N in_range = hn::Min(hn::Max(x, hn::Set(numbers, std::numeric_limits<T>::min())),
+                             hn::Set(numbers, std::numeric_limits<T>::max()));
+  const auto exponent = hn::And(hn::BitCast(bits, in_range), hn::Set(bits, largest << digits));
+  return hn::BitCast(numbers, hn::Sub(hn::Set(bits, largest << digits), exponent));
+}
+
+#include <tesela/codelets/tridiagonal/segment_algebra_body.hpp>
+
+/// Number `k` of a vector, or the number itself.
+template <class T, class N>
+TESELA_INLINE T& lane(N& v, int k) {
+  return reinterpret_cast<T*>(&v)[k];
+}
+template <class T, class N>
+TESELA_INLINE T lane(const N& v, int k) {
+  return reinterpret_cast<const T*>(&v)[k];
+}
+
+/// A square of side^2 numbers, a row in a vector of 32 bytes at most.
 template <class T>
 struct Square {
-  using Row [[gnu::vector_size(32)]] = T;
-  static constexpr int side = 32 / int{sizeof(T)};
+  using RowTag = hn::CappedTag<T, 32 / sizeof(T)>;
+  using Row = hn::Vec<RowTag>;
+  static constexpr int side = static_cast<int>(hn::MaxLanes(RowTag()));
 
   /// out(k, l) = in(l, k), where rows lie `in_ld` and `out_ld` apart.
   TESELA_INLINE static void turn(const T* in, index_t in_ld, T* out, index_t out_ld) {
     Row rows[side];
-    for (int l = 0; l < side; ++l) std::memcpy(&rows[l], in + l * in_ld, sizeof(Row));
-    exchange<side / 2>(rows, std::make_integer_sequence<int, side>{});
-    for (int k = 0; k < side; ++k) std::memcpy(out + k * out_ld, &rows[k], sizeof(Row));
+    for (int l = 0; l < side; ++l) rows[l] = hn::LoadU(RowTag(), in + l * in_ld);
+    exchange<side / 2>(rows);
+    for (int k = 0; k < side; ++k) hn::StoreU(rows[k], RowTag(), out + k * out_ld);
   }
 
  private:
   /// Exchanges, in all squares of 2 h numbers along the diagonal, what lies off it; then in those half as large.
-  template <int h, int... j>
-  TESELA_INLINE static void exchange(Row* rows, std::integer_sequence<int, j...> columns) {
-    for (int i = 0; i < side; ++i) {
-      if ((i & h) != 0) continue;
-      const Row upper = rows[i], lower = rows[i + h];
-      rows[i] = __builtin_shufflevector(upper, lower, ((j & h) != 0 ? side + j - h : j)...);
-      rows[i + h] = __builtin_shufflevector(upper, lower, ((j & h) != 0 ? side + j : j + h)...);
+  template <int h>
+  TESELA_INLINE static void exchange(Row* rows) {
+    if constexpr (h > 0) {
+      for (int i = 0; i < side; ++i)
+        if ((i & h) == 0) exchange<h>(rows[i], rows[i + h]);
+      exchange<h / 2>(rows);
     }
-    if constexpr (h > 1) exchange<h / 2>(rows, columns);
+  }
+  template <int h>
+  TESELA_INLINE static void exchange(Row& upper, Row& lower) {
+#if HWY_TARGET != HWY_SCALAR
+    const Row u = upper, l = lower;
+    if constexpr (h * sizeof(T) == 16) {  // halves of 32 bytes
+      upper = hn::ConcatLowerLower(RowTag(), l, u);
+      lower = hn::ConcatUpperUpper(RowTag(), l, u);
+    } else if constexpr (h * sizeof(T) == 8) {  // halves of 16 bytes
+      using Wide = hn::Repartition<double, RowTag>;
+      const auto wide_u = hn::BitCast(Wide(), u), wide_l = hn::BitCast(Wide(), l);
+      upper = hn::BitCast(RowTag(), hn::InterleaveLower(Wide(), wide_u, wide_l));
+      lower = hn::BitCast(RowTag(), hn::InterleaveUpper(Wide(), wide_u, wide_l));
+    } else {
+      upper = hn::OddEven(hn::DupEven(l), u);
+      lower = hn::OddEven(l, hn::DupOdd(u));
+    }
+#endif
   }
 };
-
-/// A column of numbers in each lane: row i of lane l is data[i row + l lane].
-template <class T>
-struct Strided {
-  T* data;
-  index_t row, lane;
-  T& operator()(index_t i, index_t l) const { return data[i * row + l * lane]; }
-  Strided from(index_t i, index_t l) const { return {data + i * row + l * lane, row, lane}; }
-};
-
-/// `rows` rows of A and B in each lane. Lanes are either systems of their own or follow one another in one system.
-template <class T>
-struct Rows {
-  Strided<const T> dl, d, du;
-  Strided<T> b;
-  index_t rows;
-  bool systems;         ///< each lane is one
-  bool before, behind;  ///< as in SystemsTile: of every lane if they are systems, else of the first and the last
-};
-
-/// Where a run broke down: the row of each lane, counted from 1; 0 if it did not.
-using Breakdown = index_t;
-
-inline constexpr index_t block_rows = 128;
 
 /// N is a number or a vector of them, Groups how many of these are eliminated side by side, so that one's divisions
 /// hide behind another's. There is room for the pivot rows of Most rows of each lane.
@@ -78,7 +136,7 @@ class Lanes {
   static index_t kept(index_t rows) { return std::max<index_t>(blocks(rows) - 1, 0) * lanes; }
 
   /// What each lane's rows say: segments[l]. What they say before each block but the first goes to `kept`, if anywhere.
-  TESELA_INLINE void forward(const Rows<T>& rows, Segment<T>* kept, Segment<T>* segments) {
+  HWY_NOINLINE void forward(const Rows<T>& rows, Segment<T>* kept, Segment<T>* segments) {
     Segment<N> state[Groups];
     for (auto& s : state) s = no_rows<N>();
     for (index_t first = 0; first < rows.rows; first += few) {
@@ -94,7 +152,7 @@ class Lanes {
   }
 
   /// Fills in what lies between each lane's ends. `kept` is forward's.
-  TESELA_INLINE void backward(const Rows<T>& rows, const Segment<T>* kept, const Ends<T>* ends, Breakdown* broken) {
+  HWY_NOINLINE void backward(const Rows<T>& rows, const Segment<T>* kept, const Ends<T>* ends, Breakdown* broken) {
     begin_filling(ends, broken);
     for (index_t first = (blocks(rows.rows) - 1) * block_rows; first >= 0; first -= block_rows) {
       const index_t count = std::min(block_rows, rows.rows - first);
@@ -113,7 +171,7 @@ class Lanes {
   }
 
   /// forward() of at most Most rows, whose pivot rows stay here. Rows that follow the last lane's are brought near.
-  TESELA_INLINE void forward_here(const Rows<T>& rows, Segment<T>* segments) {
+  HWY_NOINLINE void forward_here(const Rows<T>& rows, Segment<T>* segments) {
     Segment<N> state[Groups];
     for (auto& s : state) s = no_rows<N>();
     for (index_t first = 0; first < rows.rows; first += few) {
@@ -125,7 +183,7 @@ class Lanes {
   }
 
   /// backward() after forward_here().
-  TESELA_INLINE void backward_here(const Rows<T>& rows, const Ends<T>* ends, Breakdown* broken) {
+  HWY_NOINLINE void backward_here(const Rows<T>& rows, const Ends<T>* ends, Breakdown* broken) {
     begin_filling(ends, broken);
     fill(rows, 0, rows.rows, broken);
   }
@@ -134,8 +192,8 @@ class Lanes {
   TESELA_INLINE void begin_filling(const Ends<T>* ends, Breakdown* broken) {
     for (int l = 0; l < lanes; ++l) {
       Ends<N>& end = end_[l / width];
-      lane(end.a, l % width) = ends[l].a, lane(end.b, l % width) = ends[l].b;
-      lane(next_[l / width], l % width) = ends[l].e, lane(after_[l / width], l % width) = ends[l].f;
+      lane<T>(end.a, l % width) = ends[l].a, lane<T>(end.b, l % width) = ends[l].b;
+      lane<T>(next_[l / width], l % width) = ends[l].e, lane<T>(after_[l / width], l % width) = ends[l].f;
       broken[l] = 0;
     }
   }
@@ -176,13 +234,13 @@ class Lanes {
 
   TESELA_INLINE void fill(const Rows<T>& rows, index_t first, index_t count, Breakdown* broken) {
     N zeros[Groups], strange[Groups];
-    for (int g = 0; g < Groups; ++g) zeros[g] = strange[g] = N{};
+    for (int g = 0; g < Groups; ++g) zeros[g] = strange[g] = constant<N>(0);
     for (index_t i = count - 1; i >= 0; --i)
       for (int g = 0; g < Groups; ++g) {
         const Ends<N>& end = end_[g];
         const N r = b_[i][g] - e_[i][g] * end.a - f_[i][g] * end.b;
         const N before = first + i > 0 ? (r - d_[i][g] * next_[g] - du_[i][g] * after_[g]) * dl_[i][g] : end.a;
-        zeros[g] = choose(dl_[i][g] == N{}, N{} + 1, zeros[g]);
+        zeros[g] = choose(dl_[i][g] == constant<N>(0), constant<N>(1), zeros[g]);
         b_[i][g] = next_[g];
         strange[g] = strange[g] + (next_[g] - next_[g]);
         after_[g] = next_[g];
@@ -190,15 +248,21 @@ class Lanes {
       }
     for (int g = 0; g < Groups; ++g) {
       note(zeros[g], first, count, g, broken, true);
-      note(choose(strange[g] == N{}, N{}, N{} + 1), first, count, g, broken, false);
+      note(choose(strange[g] == constant<N>(0), constant<N>(0), constant<N>(1)), first, count, g, broken, false);
     }
     unload(rows, first, count);
   }
 
   static constexpr index_t few = 64 / index_t{sizeof(T)};  // a line of the cache
 
-  static T& lane(N& v, int k) { return reinterpret_cast<T*>(&v)[k]; }
-  static T lane(const N& v, int k) { return reinterpret_cast<const T*>(&v)[k]; }
+  TESELA_INLINE static N same(T value) {
+    if constexpr (width > 1)
+      return all(value);
+    else if constexpr (std::is_arithmetic_v<N>)
+      return value;
+    else
+      return hn::Set(hn::DFromV<N>(), value);
+  }
 
   /// Rows `first` … of each lane become dl_[to] ….
   TESELA_INLINE void load(const Rows<T>& rows, index_t first, index_t count, index_t to) {
@@ -207,9 +271,10 @@ class Lanes {
     load(rows.du, first, count, du_ + to);
     load(Strided<const T>{rows.b.data, rows.b.row, rows.b.lane}, first, count, b_ + to);
     if (first == 0 && !rows.before)
-      for (int l = 0; l < (rows.systems ? lanes : 1); ++l) lane(dl_[to][l / width], l % width) = T(0);
+      for (int l = 0; l < (rows.systems ? lanes : 1); ++l) lane<T>(dl_[to][l / width], l % width) = T(0);
     if (first + count == rows.rows && !rows.behind)
-      for (int l = rows.systems ? 0 : lanes - 1; l < lanes; ++l) lane(du_[to + count - 1][l / width], l % width) = T(0);
+      for (int l = rows.systems ? 0 : lanes - 1; l < lanes; ++l)
+        lane<T>(du_[to + count - 1][l / width], l % width) = T(0);
   }
 
   TESELA_INLINE static void load(const Strided<const T>& from, index_t first, index_t count, N (*to)[Groups]) {
@@ -217,12 +282,12 @@ class Lanes {
       for (index_t i = 0; i < count; ++i) std::memcpy(to + i, &from(first + i, 0), sizeof(*to));
     } else if (from.lane == 0) {
       for (index_t i = 0; i < count; ++i)
-        for (int g = 0; g < Groups; ++g) to[i][g] = N{} + from(first + i, 0);
+        for (int g = 0; g < Groups; ++g) to[i][g] = same(from(first + i, 0));
     } else if (width > 1 && from.row == 1 && count == few) {
       turn(&from(first, 0), from.lane, 1, reinterpret_cast<T*>(to), 1, lanes);
     } else {
       for (index_t i = 0; i < count; ++i)
-        for (int l = 0; l < lanes; ++l) lane(to[i][l / width], l % width) = from(first + i, l);
+        for (int l = 0; l < lanes; ++l) lane<T>(to[i][l / width], l % width) = from(first + i, l);
     }
   }
 
@@ -234,7 +299,7 @@ class Lanes {
       for (; i + few <= count; i += few)
         turn(reinterpret_cast<const T*>(b_ + i), 1, lanes, &rows.b(first + i, 0), rows.b.lane, 1);
     for (; i < count; ++i)
-      for (int l = 0; l < lanes; ++l) rows.b(first + i, l) = lane(b_[i][l / width], l % width);
+      for (int l = 0; l < lanes; ++l) rows.b(first + i, l) = lane<T>(b_[i][l / width], l % width);
   }
 
   /// out(i, l) = in(i, l) for `few` rows, where one of the strides of a row and a lane is 1, in `in` the other than in
@@ -254,7 +319,7 @@ class Lanes {
     for (int l = 0; l < lanes; ++l) {
       const N* from = reinterpret_cast<const N*>(&state[l / width]);
       T* numbers = reinterpret_cast<T*>(&to[l]);
-      for (int k = 0; k < 10; ++k) numbers[k] = lane(from[k], l % width);
+      for (int k = 0; k < 10; ++k) numbers[k] = lane<T>(from[k], l % width);
     }
   }
 
@@ -262,10 +327,10 @@ class Lanes {
   /// is none. The pivot row in row i's place is that of the unknown before.
   void note(const N& marked, index_t first, index_t count, int g, Breakdown* broken, bool pivots) const {
     for (int k = 0; k < width; ++k) {
-      if (lane(marked, k) == T(0)) continue;
+      if (lane<T>(marked, k) == T(0)) continue;
       for (index_t i = 0; i < count; ++i) {
-        const bool here =
-            pivots ? first + i > 0 && lane(dl_[i][g], k) == T(0) : !(lane(b_[i][g], k) - lane(b_[i][g], k) == T(0));
+        const bool here = pivots ? first + i > 0 && lane<T>(dl_[i][g], k) == T(0)
+                                 : !(lane<T>(b_[i][g], k) - lane<T>(b_[i][g], k) == T(0));
         if (!here) continue;
         broken[g * width + k] = first + i + (pivots ? 0 : 1);
         break;
@@ -279,4 +344,7 @@ class Lanes {
   N next_[Groups], after_[Groups];
 };
 
-}  // namespace tesela::kernels::tridiagonal
+}  // namespace tesela::kernels::tridiagonal::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

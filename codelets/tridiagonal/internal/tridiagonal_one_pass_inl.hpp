@@ -1,26 +1,34 @@
-#pragma once
-
-#include <tesela/codelets/tridiagonal/internal/tridiagonal_system.hpp>
+// One long system on a core, in one pass over memory where its rows allow it. Neighbouring stretches of rows say what
+// the two unknowns between them are, up to multiples of the unknowns at their far ends. These multiples decay, in most
+// matrices, and once they are below the smallest normal number the two are known before any other unknown is: the
+// stretch before them is filled in while its pivot rows are still in the cache. Included once for each vector unit.
+// Internal to codelets/tridiagonal.
+#include <tesela/codelets/tridiagonal/internal/tridiagonal_system_inl.hpp>
 
 #include <cmath>
 #include <limits>
 #include <memory>
 #include <vector>
 
-// One long system on a core, in one pass over memory where its rows allow it. Neighbouring stretches of rows say what
-// the two unknowns between them are, up to multiples of the unknowns at their far ends. These multiples decay, in most
-// matrices, and once they are below the smallest normal number the two are known before any other unknown is: the
-// stretch before them is filled in while its pivot rows are still in the cache.
+#if defined(TESELA_TRIDIAGONAL_ONE_PASS_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef TESELA_TRIDIAGONAL_ONE_PASS_INL
+#undef TESELA_TRIDIAGONAL_ONE_PASS_INL
+#else
+#define TESELA_TRIDIAGONAL_ONE_PASS_INL
+#endif
 
-namespace tesela::kernels::tridiagonal {
+HWY_BEFORE_NAMESPACE();
+namespace tesela::kernels::tridiagonal::HWY_NAMESPACE {
 
 /// Rows whose pivot rows stay here until they are filled in.
 template <class T>
 class Stretch {
  public:
-  static constexpr index_t lanes = Kept<T>::lanes, line = 64 / index_t{sizeof(T)};
-  /// Of a lane: an odd number of lines, as in OneSystem.
-  static constexpr index_t each = (256 / line - 1) * line, rows = lanes * each;
+  /// Twice as many pivot rows stay in a core's second cache. In a lane of 64-byte vectors they are an odd number of
+  /// lines.
+  static constexpr index_t rows = sizeof(T) == 8 ? 16 * 248 : 32 * 240;
+  using Pivots = Lanes<T, Vec<T>, 2, rows / Vectors<T>::lanes>;
+  static constexpr index_t lanes = Pivots::lanes, each = rows / lanes;
 
   Segment<T> reduce(const Rows<T>& system, index_t first) {
     rows_ = part(system, 0, first, each);
@@ -29,7 +37,7 @@ class Stretch {
     rows_.b.lane = each * rows_.b.row;
     rows_.before = system.before || first > 0;
     rows_.behind = system.behind || first + rows < system.rows;
-    forward_here(pivots_, rows_, segments_);
+    pivots_.forward_here(rows_, segments_);
     return join_runs(segments_, 0, lanes);
   }
 
@@ -38,14 +46,14 @@ class Stretch {
     const auto begin = [](index_t run) { return run * each; };
     Ends<T> ends[lanes];
     Breakdown broken[lanes]{}, first = ends_of_runs(segments_, 0, lanes, whole, begin, ends);
-    backward_here(pivots_, rows_, ends, broken);
+    pivots_.backward_here(rows_, ends, broken);
     for (index_t l = 0; l < lanes; ++l)
       if (broken[l] > 0) first = earlier(first, begin(l) + broken[l]);
     return first;
   }
 
  private:
-  Kept<T> pivots_;
+  Pivots pivots_;
   Rows<T> rows_;
   Segment<T> segments_[lanes];
 };
@@ -145,4 +153,7 @@ Breakdown substitute_rest(const Rows<T>& system, const Segment<T>* kept, const E
                  row > 0 ? filled.end + row : 0);
 }
 
-}  // namespace tesela::kernels::tridiagonal
+}  // namespace tesela::kernels::tridiagonal::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,134 @@
+#pragma once
+
+#include <tesela/codelets/tridiagonal/internal/row_status.hpp>
+#include <tesela/codelets/tridiagonal/tridiagonal.hpp>
+
+#include <cmath>
+#include <type_traits>
+
+// The rows of a tridiagonal tile as the kernels of cores see them. Internal to codelets/tridiagonal.
+
+namespace tesela::kernels::tridiagonal {
+
+/// A column of numbers in each lane: row i of lane l is data[i row + l lane].
+template <class T>
+struct Strided {
+  T* data;
+  index_t row, lane;
+  T& operator()(index_t i, index_t l) const { return data[i * row + l * lane]; }
+  Strided from(index_t i, index_t l) const { return {data + i * row + l * lane, row, lane}; }
+};
+
+/// `rows` rows of A and B in each lane. Lanes are either systems of their own or follow one another in one system.
+template <class T>
+struct Rows {
+  Strided<const T> dl, d, du;
+  Strided<T> b;
+  index_t rows;
+  bool systems;         ///< each lane is one
+  bool before, behind;  ///< as in SystemsTile: of every lane if they are systems, else of the first and the last
+};
+
+/// Row where a run broke down, counted from 1; 0: nowhere.
+using Breakdown = index_t;
+
+/// Rows between two segments that a way forward keeps.
+inline constexpr index_t block_rows = 128;
+
+/// System s of a tile, and its rows from i on.
+template <class T>
+Rows<T> part(const Rows<T>& all, index_t s, index_t i, index_t rows) {
+  Rows<T> r = all;
+  r.dl = all.dl.from(i, s), r.d = all.d.from(i, s), r.du = all.du.from(i, s), r.b = all.b.from(i, s);
+  r.rows = rows;
+  return r;
+}
+
+/// Of two rows that broke down, 0 being none, the one that comes first.
+inline Breakdown earlier(Breakdown a, Breakdown b) { return a > 0 && (b == 0 || a < b) ? a : b; }
+
+/// Runs that one system is cut into at most, on any vector unit: two vectors of 64 bytes of the narrowest numbers, and
+/// the rows that remain.
+inline constexpr index_t most_runs = 2 * 64 / 4 + 1;
+
+/// Segments that a core keeps of a system: of each run, and before each block.
+inline index_t kept_segments(index_t equations) { return ceil_div(equations, block_rows) + most_runs; }
+
+/// Rows that depend on each other leave an equation without unknowns.
+template <class T>
+bool degenerate(const Segment<T>& segment) {
+  return size_of(segment.upper) == T(0) || size_of(segment.lower) == T(0);
+}
+
+/// What runs first … last - 1, which follow one another, say together.
+template <class T>
+Segment<T> join_runs(const Segment<T>* segments, index_t first, index_t last) {
+  Segment<T> whole = segments[first];
+  Joint<T> joint;
+  for (index_t l = first + 1; l < last; ++l) whole = join(whole, segments[l], joint);
+  return whole;
+}
+
+/// The ends of these runs, given those of all together. Run l has rows begin(l) …. Returns the first row, counted from
+/// 1, where that breaks down, or 0.
+template <class T, class Begin>
+Breakdown ends_of_runs(const Segment<T>* segments, index_t first, index_t last, const Ends<T>& whole, Begin begin,
+                       Ends<T>* ends) {
+  Breakdown broken = 0;
+  const auto breaks = [&](Breakdown row) { broken = earlier(broken, row); };
+  Joint<T> joints[most_runs]{};
+  Segment<T> sofar = segments[first];
+  for (index_t l = first; l < last; ++l) {
+    if (l > first) sofar = join(sofar, segments[l], joints[l]);
+    if (degenerate(segments[l]) || degenerate(sofar)) breaks(begin(l + 1));
+  }
+  T e = whole.e, f = whole.f;
+  for (index_t l = last - 1; l >= first; --l) {
+    ends[l] = {whole.a, whole.b, e, f};
+    if (l == first) break;
+    if (!degenerate(segments[l]) && joints[l].inverse_c == T(0)) breaks(begin(l));
+    if (!degenerate(segments[l]) && joints[l].inverse_d == T(0)) breaks(begin(l) + 1);
+    between(joints[l], {whole.a, whole.b, e, f}, ends[l].a, ends[l].b);
+    e = ends[l].a, f = ends[l].b;
+  }
+  return broken;
+}
+
+template <class T>
+Rows<T> rows_of(const SystemsTile& place, const Block<const T>& dl, const Block<const T>& d, const Block<const T>& du,
+                const Block<T>& b) {
+  const bool columns = place.systems == SystemsIn::columns;
+  const auto strides = [&](auto* data, index_t ld, bool many) {
+    return Strided<std::remove_pointer_t<decltype(data)>>{data, columns ? 1 : ld,
+                                                          !many     ? 0
+                                                          : columns ? ld
+                                                                    : index_t{1}};
+  };
+  const auto band = [&](const Block<const T>& block) {
+    return strides(block.data, block.ld, (columns ? block.cols : block.rows) > 1);
+  };
+  return {band(dl), band(d),      band(du),    strides(b.data, b.ld, true), columns ? b.rows : b.cols,
+          true,     place.before, place.behind};
+}
+
+template <class T>
+Block<T> writable(const In<T>& tile) {
+  return {const_cast<T*>(tile.data), tile.rows, tile.cols, tile.ld};
+}
+
+template <class T>
+index_t systems_of(const SystemsTile& place, const Block<T>& b) {
+  return place.systems == SystemsIn::columns ? b.cols : b.rows;
+}
+
+inline void add(index_t row, const SystemsTile& place, index_t system, InOut<int> info) {
+  if (row > 0 && info(0, 0) == 0) info(0, 0) = row_status(row + place.n * system);
+}
+
+/// Returns whether solve_ends found a pivot for the last unknown; an infinite one would leave it zero.
+template <class T>
+bool regular_pivot(T pivot) {
+  return pivot != T(0) && std::isfinite(pivot);
+}
+
+}  // namespace tesela::kernels::tridiagonal
