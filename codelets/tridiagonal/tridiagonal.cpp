@@ -7,6 +7,7 @@
 
 #define HWY_TARGET_INCLUDE "tesela/codelets/tridiagonal/tridiagonal.cpp"
 #include <tesela/codelets/tridiagonal/internal/tridiagonal_one_pass_inl.hpp>
+#include <tesela/codelets/tridiagonal/internal/whole_systems_inl.hpp>
 
 HWY_BEFORE_NAMESPACE();
 namespace tesela::kernels::tridiagonal::HWY_NAMESPACE {
@@ -26,15 +27,23 @@ void for_each_part(const Rows<T>& all, index_t systems, Several several, One one
 template <class T>
 void solve(const SystemsTile& place, bool periodic, const Rows<T>& all, index_t systems, InOut<int> info) {
   constexpr index_t lanes = Vectors<T>::lanes;
+  static_assert(lanes == WholeSystems<T>::lanes);
+  const bool by_rows = !periodic && all.rows <= WholeSystems<T>::most_rows;
+  WholeSystems<T> side_by_side(by_rows && systems >= lanes ? all.rows : 0);
   const auto across = std::make_unique<Vectors<T>>();
   std::vector<Segment<T>> kept(static_cast<std::size_t>(1 + kept_segments(all.rows) * (systems >= lanes ? lanes : 1)));
   for_each_part<T>(
       all, systems,
       [&](index_t s) {
         const Rows<T> rows = part(all, s, 0, all.rows);
+        Breakdown broken[lanes];
+        if (by_rows) {
+          side_by_side.solve(rows, broken);
+          for (index_t l = 0; l < lanes; ++l) add(broken[l], place, s + l, info);
+          return;
+        }
         Segment<T> whole[lanes];
         Ends<T> ends[lanes];
-        Breakdown broken[lanes];
         across->forward(rows, kept.data(), whole);
         bool regular[lanes];
         for (index_t l = 0; l < lanes; ++l) regular[l] = regular_pivot(solve_ends(whole[l], periodic, ends[l]));

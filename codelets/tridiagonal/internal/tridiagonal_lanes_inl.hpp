@@ -1,14 +1,11 @@
 // The elimination of several runs of rows at once, a lane of a vector for each. A run goes forward in blocks that fit
 // the cache, the segment before each block is kept, and the way back recomputes the pivot rows of a block from it.
 // Included once for each vector unit. Internal to codelets/tridiagonal.
-#include <tesela/codelets/support/internal/vectors_inl.hpp>
-#include <tesela/codelets/tridiagonal/internal/tridiagonal_rows.hpp>
+#include <tesela/codelets/tridiagonal/internal/lane_transfer_inl.hpp>
+#include <tesela/codelets/tridiagonal/internal/segment_vectors_inl.hpp>
 
 #include <algorithm>
-#include <cstdint>
 #include <cstring>
-#include <limits>
-#include <type_traits>
 
 #if defined(TESELA_TRIDIAGONAL_LANES_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef TESELA_TRIDIAGONAL_LANES_INL
@@ -20,116 +17,13 @@
 HWY_BEFORE_NAMESPACE();
 namespace tesela::kernels::tridiagonal::HWY_NAMESPACE {
 
-using namespace kernels::HWY_NAMESPACE;
-
-using tridiagonal::choose;
-using tridiagonal::constant;
-using tridiagonal::larger;
-using tridiagonal::magnitude;
-using tridiagonal::negative;
-using tridiagonal::over_power;
-
-/// What the algebra of segments needs of a vector.
-template <class N>
-concept VectorOfNumbers = !std::is_arithmetic_v<N>;
-template <VectorOfNumbers N>
-TESELA_INLINE N constant(int value) {
-  return hn::Set(hn::DFromV<N>(), static_cast<hn::TFromV<N>>(value));
-}
-template <class M, VectorOfNumbers N>
-TESELA_INLINE N choose(const M& which, const N& b, const N& a) {
-  return hn::IfThenElse(which, b, a);
-}
-template <VectorOfNumbers N>
-TESELA_INLINE N magnitude(const N& x) {
-  return hn::Abs(x);
-}
-template <VectorOfNumbers N>
-TESELA_INLINE N negative(const N& x) {
-  return hn::Neg(x);
-}
-/// a if one of them is NaN on x86, like the one for numbers.
-template <VectorOfNumbers N>
-TESELA_INLINE N larger(const N& a, const N& b) {
-  return hn::Max(b, a);
-}
-template <VectorOfNumbers N>
-TESELA_INLINE N over_power(const N& x) {
-  using T = hn::TFromV<N>;
-  using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
-  constexpr hn::DFromV<N> numbers;
-  constexpr hn::Rebind<Bits, hn::DFromV<N>> bits;
-  constexpr int digits = std::numeric_limits<T>::digits - 1;
-  constexpr Bits largest = (Bits{1} << (8 * sizeof(T) - 1 - digits)) - 1;
-  const N in_range = hn::Min(hn::Max(x, hn::Set(numbers, std::numeric_limits<T>::min())),
-                             hn::Set(numbers, std::numeric_limits<T>::max()));
-  const auto exponent = hn::And(hn::BitCast(bits, in_range), hn::Set(bits, largest << digits));
-  return hn::BitCast(numbers, hn::Sub(hn::Set(bits, largest << digits), exponent));
-}
-
-#include <tesela/codelets/tridiagonal/segment_algebra_body.hpp>
-
-/// Number `k` of a vector, or the number itself.
-template <class T, class N>
-TESELA_INLINE T& lane(N& v, int k) {
-  return reinterpret_cast<T*>(&v)[k];
-}
-template <class T, class N>
-TESELA_INLINE T lane(const N& v, int k) {
-  return reinterpret_cast<const T*>(&v)[k];
-}
-
-/// A square of side^2 numbers, a row in a vector of 32 bytes at most.
-template <class T>
-struct Square {
-  using RowTag = hn::CappedTag<T, 32 / sizeof(T)>;
-  using Row = hn::Vec<RowTag>;
-  static constexpr int side = static_cast<int>(hn::MaxLanes(RowTag()));
-
-  /// out(k, l) = in(l, k), where rows lie `in_ld` and `out_ld` apart.
-  TESELA_INLINE static void turn(const T* in, index_t in_ld, T* out, index_t out_ld) {
-    Row rows[side];
-    for (int l = 0; l < side; ++l) rows[l] = hn::LoadU(RowTag(), in + l * in_ld);
-    exchange<side / 2>(rows);
-    for (int k = 0; k < side; ++k) hn::StoreU(rows[k], RowTag(), out + k * out_ld);
-  }
-
- private:
-  /// Exchanges, in all squares of 2 h numbers along the diagonal, what lies off it; then in those half as large.
-  template <int h>
-  TESELA_INLINE static void exchange(Row* rows) {
-    if constexpr (h > 0) {
-      for (int i = 0; i < side; ++i)
-        if ((i & h) == 0) exchange<h>(rows[i], rows[i + h]);
-      exchange<h / 2>(rows);
-    }
-  }
-  template <int h>
-  TESELA_INLINE static void exchange(Row& upper, Row& lower) {
-#if HWY_TARGET != HWY_SCALAR
-    const Row u = upper, l = lower;
-    if constexpr (h * sizeof(T) == 16) {  // halves of 32 bytes
-      upper = hn::ConcatLowerLower(RowTag(), l, u);
-      lower = hn::ConcatUpperUpper(RowTag(), l, u);
-    } else if constexpr (h * sizeof(T) == 8) {  // halves of 16 bytes
-      using Wide = hn::Repartition<double, RowTag>;
-      const auto wide_u = hn::BitCast(Wide(), u), wide_l = hn::BitCast(Wide(), l);
-      upper = hn::BitCast(RowTag(), hn::InterleaveLower(Wide(), wide_u, wide_l));
-      lower = hn::BitCast(RowTag(), hn::InterleaveUpper(Wide(), wide_u, wide_l));
-    } else {
-      upper = hn::OddEven(hn::DupEven(l), u);
-      lower = hn::OddEven(l, hn::DupOdd(u));
-    }
-#endif
-  }
-};
-
 /// N is a number or a vector of them, Groups how many of these are eliminated side by side, so that one's divisions
 /// hide behind another's. There is room for the pivot rows of Most rows of each lane.
 template <class T, class N, int Groups, index_t Most = block_rows>
 class Lanes {
  public:
-  static constexpr int width = static_cast<int>(sizeof(N) / sizeof(T)), lanes = Groups * width;
+  using Moves = Transfer<T, N, Groups>;
+  static constexpr int width = Moves::width, lanes = Moves::lanes;
   static index_t blocks(index_t rows) { return ceil_div(rows, block_rows); }
 
   /// Segments that forward() keeps for backward().
@@ -144,7 +38,7 @@ class Lanes {
       const index_t count = std::min(few, rows.rows - first);
       load(rows, first, count, 0);
       for (index_t i = 0; i < count; ++i) {
-        foresee(rows, first + 4 * few, i);
+        Moves::foresee(rows, first + 4 * few, i);
         for (int g = 0; g < Groups; ++g) append_row(state[g], i, g);
       }
     }
@@ -189,24 +83,19 @@ class Lanes {
   }
 
  private:
+  static constexpr index_t few = Moves::few;
+
+  /// Rows `first` … of each lane become dl_[to] ….
+  TESELA_INLINE void load(const Rows<T>& rows, index_t first, index_t count, index_t to) {
+    Moves::load(rows, first, count, dl_ + to, d_ + to, du_ + to, b_ + to);
+  }
+
   TESELA_INLINE void begin_filling(const Ends<T>* ends, Breakdown* broken) {
     for (int l = 0; l < lanes; ++l) {
       Ends<N>& end = end_[l / width];
       lane<T>(end.a, l % width) = ends[l].a, lane<T>(end.b, l % width) = ends[l].b;
       lane<T>(next_[l / width], l % width) = ends[l].e, lane<T>(after_[l / width], l % width) = ends[l].f;
       broken[l] = 0;
-    }
-  }
-
-  /// Row i of `few` has its part of row `first` of all lanes brought near: so many streams are too many for the
-  /// hardware to foresee, and all their lines at once too many to wait for.
-  TESELA_INLINE static void foresee(const Rows<T>& rows, index_t first, index_t i) {
-    if (rows.b.row != 1) return;
-    for (index_t l = i * lanes / few; l < (i + 1) * lanes / few; ++l) {
-      __builtin_prefetch(&rows.dl(first, l));
-      __builtin_prefetch(&rows.d(first, l));
-      __builtin_prefetch(&rows.du(first, l));
-      __builtin_prefetch(&rows.b(first, l));
     }
   }
 
@@ -219,7 +108,7 @@ class Lanes {
   /// Row i's pivot row, whose unknown is the one before it, takes row i's place. Rows from `foreseen` on come next.
   TESELA_INLINE void eliminate(const Rows<T>& rows, index_t foreseen, Segment<N>* state, index_t first, index_t count) {
     for (index_t i = first; i < first + count; ++i) {
-      foresee(rows, foreseen, i - first);
+      Moves::foresee(rows, foreseen, i - first);
       for (int g = 0; g < Groups; ++g) {
         const PivotRow<N> pivot = append_row(state[g], i, g);
         dl_[i][g] = pivot.inverse;
@@ -250,67 +139,7 @@ class Lanes {
       note(zeros[g], first, count, g, broken, true);
       note(choose(strange[g] == constant<N>(0), constant<N>(0), constant<N>(1)), first, count, g, broken, false);
     }
-    unload(rows, first, count);
-  }
-
-  static constexpr index_t few = 64 / index_t{sizeof(T)};  // a line of the cache
-
-  TESELA_INLINE static N same(T value) {
-    if constexpr (width > 1)
-      return all(value);
-    else if constexpr (std::is_arithmetic_v<N>)
-      return value;
-    else
-      return hn::Set(hn::DFromV<N>(), value);
-  }
-
-  /// Rows `first` … of each lane become dl_[to] ….
-  TESELA_INLINE void load(const Rows<T>& rows, index_t first, index_t count, index_t to) {
-    load(rows.dl, first, count, dl_ + to);
-    load(rows.d, first, count, d_ + to);
-    load(rows.du, first, count, du_ + to);
-    load(Strided<const T>{rows.b.data, rows.b.row, rows.b.lane}, first, count, b_ + to);
-    if (first == 0 && !rows.before)
-      for (int l = 0; l < (rows.systems ? lanes : 1); ++l) lane<T>(dl_[to][l / width], l % width) = T(0);
-    if (first + count == rows.rows && !rows.behind)
-      for (int l = rows.systems ? 0 : lanes - 1; l < lanes; ++l)
-        lane<T>(du_[to + count - 1][l / width], l % width) = T(0);
-  }
-
-  TESELA_INLINE static void load(const Strided<const T>& from, index_t first, index_t count, N (*to)[Groups]) {
-    if (from.lane == 1) {
-      for (index_t i = 0; i < count; ++i) std::memcpy(to + i, &from(first + i, 0), sizeof(*to));
-    } else if (from.lane == 0) {
-      for (index_t i = 0; i < count; ++i)
-        for (int g = 0; g < Groups; ++g) to[i][g] = same(from(first + i, 0));
-    } else if (width > 1 && from.row == 1 && count == few) {
-      turn(&from(first, 0), from.lane, 1, reinterpret_cast<T*>(to), 1, lanes);
-    } else {
-      for (index_t i = 0; i < count; ++i)
-        for (int l = 0; l < lanes; ++l) lane<T>(to[i][l / width], l % width) = from(first + i, l);
-    }
-  }
-
-  TESELA_INLINE void unload(const Rows<T>& rows, index_t first, index_t count) const {
-    index_t i = 0;
-    if (rows.b.lane == 1)
-      for (; i < count; ++i) std::memcpy(&rows.b(first + i, 0), b_ + i, sizeof(*b_));
-    else if (width > 1 && rows.b.row == 1)
-      for (; i + few <= count; i += few)
-        turn(reinterpret_cast<const T*>(b_ + i), 1, lanes, &rows.b(first + i, 0), rows.b.lane, 1);
-    for (; i < count; ++i)
-      for (int l = 0; l < lanes; ++l) rows.b(first + i, l) = lane<T>(b_[i][l / width], l % width);
-  }
-
-  /// out(i, l) = in(i, l) for `few` rows, where one of the strides of a row and a lane is 1, in `in` the other than in
-  /// `out`.
-  TESELA_INLINE static void turn(const T* in, index_t in_lane, index_t in_row, T* out, index_t out_lane,
-                                 index_t out_row) {
-    constexpr int side = Square<T>::side;
-    for (index_t l = 0; l < lanes; l += side)
-      for (index_t i = 0; i < few; i += side)
-        Square<T>::turn(in + i * in_row + l * in_lane, in_row == 1 ? in_lane : in_row, out + i * out_row + l * out_lane,
-                        out_row == 1 ? out_lane : out_row);
+    Moves::store(b_, rows.b, first, count);
   }
 
   TESELA_INLINE static auto* kept_before(auto* kept, index_t row) { return kept + (row / block_rows - 1) * lanes; }
