@@ -1,20 +1,33 @@
-#include <tesela/codelets/support/internal/multiversion.hpp>
 #include <tesela/codelets/tridiagonal/internal/tridiagonal_factors_body.hpp>
-#include <tesela/codelets/tridiagonal/internal/tridiagonal_lanes.hpp>
+#include <tesela/codelets/tridiagonal/internal/tridiagonal_rows.hpp>
 #include <tesela/codelets/tridiagonal/tridiagonal_factors.hpp>
 
 #include <algorithm>
 #include <type_traits>
 
-namespace tesela::kernels {
-namespace tridiagonal {
+#define HWY_TARGET_INCLUDE "tesela/codelets/tridiagonal/tridiagonal_factors.cpp"
+#include <tesela/codelets/support/internal/vectors_inl.hpp>
+
+HWY_BEFORE_NAMESPACE();
+namespace tesela::kernels::tridiagonal::HWY_NAMESPACE {
 namespace {
+
+using namespace kernels::HWY_NAMESPACE;
+
+template <class N, class T>
+TESELA_INLINE N in_all(T number) {
+  if constexpr (std::is_arithmetic_v<N>)
+    return number;
+  else
+    return hn::Set(hn::DFromV<N>(), number);
+}
+#include <tesela/codelets/tridiagonal/internal/factored_substitution_body.hpp>
 
 /// As many systems as N holds, from one on; element i of system w is b[i row + w system]. strange[w] becomes a row,
 /// counted from 1, whose unknown is not finite, or 0.
 template <class T, class N>
 struct Several {
-  static constexpr index_t width = std::is_same_v<T, N> ? 1 : index_t{64} / index_t{sizeof(T)};
+  static constexpr index_t width = index_t{sizeof(N)} / index_t{sizeof(T)};
   const Factors<const T>& factors;
   T* b;
   index_t row, system;
@@ -40,7 +53,7 @@ struct Several {
         for (index_t w = 0; w < width; ++w) b[(first + i) * row + w * system] = data[i * width + w];
   }
 
-  TESELA_INLINE void solve(index_t* strange) {
+  HWY_NOINLINE void solve(index_t* strange) {
     const index_t n = factors.n;
     const auto at = [this](index_t i) -> N& { return buffer[i]; };
     Down<T, N> down;
@@ -68,13 +81,38 @@ struct Several {
   }
 };
 
-/// target_clones takes no template.
-#define TESELA_FACTORED_SOLVE(T, N) \
-  TESELA_MULTIVERSION void solve(Several<T, N>& several, index_t* strange) { several.solve(strange); }
-TESELA_FACTORED_SOLVE(float, float)
-TESELA_FACTORED_SOLVE(double, double)
-TESELA_FACTORED_SOLVE(float, VectorOf<float>::type)
-TESELA_FACTORED_SOLVE(double, VectorOf<double>::type)
+/// Solves for `systems` right-hand sides; element i of system s is b[i row + s system]. Returns the row of the first
+/// unknown that is not finite, counted from 1 through all systems, or 0.
+template <class T>
+index_t solve_all(const Factors<const T>& factors, T* b, index_t systems, index_t row, index_t system) {
+  constexpr index_t width = Several<T, Vec<T>>::width;
+  index_t first_strange = 0;
+  for (index_t s = 0; s < systems;) {
+    index_t strange[width];
+    const bool many = s + width <= systems;
+    if (many)
+      Several<T, Vec<T>>{factors, b + s * system, row, system, {}}.solve(strange);
+    else
+      Several<T, T>{factors, b + s * system, row, system, {}}.solve(strange);
+    for (index_t w = 0; w < (many ? width : 1); ++w, ++s)
+      if (strange[w] > 0 && first_strange == 0) first_strange = strange[w] + factors.n * s;
+  }
+  return first_strange;
+}
+
+}  // namespace
+}  // namespace tesela::kernels::tridiagonal::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tesela::kernels {
+namespace tridiagonal {
+namespace {
+
+template <class T>
+index_t solve_all(const Factors<const T>& factors, T* b, index_t systems, index_t row, index_t system) {
+  return TESELA_BEST_TARGET(solve_all<T>)(factors, b, systems, row, system);
+}
 
 }  // namespace
 }  // namespace tridiagonal
@@ -92,8 +130,6 @@ void TridiagonalFactor<T>::cpu(const Args&, In<T> dl, In<T> d, In<T> du, Out<T> 
 
 template <class T>
 void TridiagonalFactoredSolve<T>::cpu(const Args& args, In<T> factors, In<int> kept, InOut<T> b, InOut<int> info) {
-  using Vector = typename VectorOf<T>::type;
-  constexpr index_t width = Several<T, Vector>::width;
   if (*kept.data != 0) {
     *info.data = *kept.data;
     return;
@@ -102,20 +138,8 @@ void TridiagonalFactoredSolve<T>::cpu(const Args& args, In<T> factors, In<int> k
   const index_t systems = columns ? b.cols : b.rows, n = factors.rows, row = columns ? 1 : b.ld,
                 system = columns ? b.ld : 1;
   const Factors<const T> whole{factors.data, n, factors.ld};
-  for (index_t s = 0; s < systems;) {
-    index_t strange[width];
-    const bool many = s + width <= systems;
-    T* const first = b.data + s * system;
-    if (many) {
-      Several<T, Vector> several{whole, first, row, system, {}};
-      tridiagonal::solve(several, strange);
-    } else {
-      Several<T, T> one{whole, first, row, system, {}};
-      tridiagonal::solve(one, strange);
-    }
-    for (index_t w = 0; w < (many ? width : 1); ++w, ++s)
-      if (strange[w] > 0 && *info.data == 0) *info.data = row_status(strange[w] + n * s);
-  }
+  const index_t strange = solve_all(whole, b.data, systems, row, system);
+  if (strange > 0 && *info.data == 0) *info.data = row_status(strange);
 }
 
 template struct TridiagonalFactor<float>;
@@ -124,3 +148,4 @@ template struct TridiagonalFactoredSolve<float>;
 template struct TridiagonalFactoredSolve<double>;
 
 }  // namespace tesela::kernels
+#endif

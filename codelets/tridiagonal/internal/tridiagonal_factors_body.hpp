@@ -76,47 +76,11 @@ TESELA_BOTH inline index_t factor(const T* dl, index_t dl_stride, const T* d, in
   return broken;
 }
 
-/// The way down of one system, or of several in a vector N, some rows at a time.
-template <class T, class N>
-struct Down {
-  FactorRow<T> row{};  ///< the last row
-  N current{};         ///< its right-hand side as the rows before it left it
-
-  /// at(i) is that of row first + i, and becomes what U stands against in row first + i - 1; of row -1 it is nothing.
-  template <class At>
-  TESELA_INLINE void operator()(const Factors<const T>& factors, index_t first, index_t count, const At& at) {
-    for (index_t i = 0; i < count; ++i) {
-      const FactorRow<T> own = factors(first + i);
-      N& value = at(i);
-      const N next = value * own.scale;
-      value = row.swapped ? next : current;
-      current = row.swapped ? current - row.l * next : next - row.l * current;
-      row = own;
-    }
-  }
-};
-
-/// And the way up, from the last rows to the first.
-template <class T, class N>
-struct Up {
-  N next{}, after{};  ///< x(i+1), x(i+2)
-
-  /// at(i) is what U stands against in row first + i, and becomes x(first + i). Returns 0 in the systems where all of
-  /// them are finite.
-  template <class At>
-  TESELA_INLINE N operator()(const Factors<const T>& factors, index_t first, index_t count, const At& at) {
-    N strange{};
-    for (index_t i = count - 1; i >= 0; --i) {
-      const FactorRow<T> row = factors(first + i);
-      N& value = at(i);
-      const N x = (value - row.du * next - row.du2 * after) * row.inverse;
-      after = next;
-      next = x;
-      value = x;
-      strange = strange + x * T(0);  // what is not finite leaves no zero
-    }
-    return strange;
-  }
-};
+/// The factors' number as N: itself, for one system.
+template <class N, class T>
+TESELA_INLINE N in_all(T number) {
+  return number;
+}
+#include <tesela/codelets/tridiagonal/internal/factored_substitution_body.hpp>
 
 }  // namespace tesela::kernels::tridiagonal
