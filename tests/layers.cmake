@@ -37,6 +37,8 @@ set(library_blas "cblas|lapacke?|cublas[A-Za-z0-9_]*|cusolver[A-Za-z]*|cufft|cus
 set(owners_blas codelets bench)
 set(library_cuda "cuda[a-z_]*|mma|cooperative_groups")
 set(owners_cuda runtime codelets bench)
+set(library_hwy "hwy/[a-z_]+")
+set(owners_hwy codelets)
 
 set(mistakes 0)
 set(checked 0)
@@ -95,7 +97,7 @@ foreach(folder runtime tiles codelets algorithms interfaces cli bench)
       if(line MATCHES "<(starpu_)?mpi" AND NOT folder STREQUAL bench AND NOT file STREQUAL "runtime/internal/messages_mpi.cpp")
         mistake("only messages_mpi.cpp and bench may name MPI")
       endif()
-      foreach(library starpu blas cuda)
+      foreach(library starpu blas cuda hwy)
         if(line MATCHES "<(${library_${library}})(\\.h|_runtime\\.h|_runtime_api\\.h|_v2\\.h|Xt\\.h)?>"
            AND NOT folder IN_LIST owners_${library})
           mistake("only ${owners_${library}} may name that library")

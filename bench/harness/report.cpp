@@ -5,6 +5,7 @@
 #include "cli/app/report.hpp"
 #include "cli/app/standard_streams.hpp"
 #include <tesela/codelets/libraries/blas.hpp>
+#include <tesela/codelets/support/vector_target.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/topology.hpp>
 #include <tesela/tiles/io/atomic_file.hpp>
@@ -122,7 +123,8 @@ std::string Report::path(const char* extension) const {
 std::string Report::csv() const {
   std::string text =
       "benchmark,case,m,n,k,tile,precision,data,peer,median_s,min_s,max_s,ratio,rate,rate_unit,ceiling,fraction,"
-      "published_s,published_rate,scheduler,cpu_workers,gpus,machine,gpu,tesela,starpu,cuda,openblas,seed,repeats,"
+      "published_s,published_rate,scheduler,cpu_workers,gpus,machine,vector_unit,gpu,tesela,starpu,cuda,openblas,seed,"
+      "repeats,"
       "date";
   if (!rows_.empty())
     for (const auto& [name, value] : rows_.front().more) text += "," + field(name);
@@ -156,6 +158,7 @@ std::string Report::csv() const {
         scheduler_.empty() ? "" : std::to_string(cpus_),
         std::to_string(row.gpus),
         machine_,
+        std::string(vector_target()),
         gpu_,
         config::version,
         Runtime::starpu_version(),
@@ -202,6 +205,7 @@ void Report::print() const {
     fmt::print("{}{}\n", row.timing.remark.empty() ? "" : "  ", row.timing.remark);
   }
   fmt::print("ratio: median time over that of the case's first peer\n");
+  fmt::print("cores: {}, vector unit {}\n", machine_, vector_target());
   for (const std::string& note : notes_) fmt::print("{}\n", note);
 }
 
@@ -235,6 +239,7 @@ nlohmann::json Report::json() const {
        {{"precision", options_.common.precision}, {"seed", options_.common.seed}, {"repeat", options_.common.repeat}}},
       {"machine",
        {{"cpu", machine_},
+        {"vector_unit", vector_target()},
         {"gpu", gpu_},
         {"cpu_workers", cpus_},
         {"cuda_devices", gpus_},

@@ -3,6 +3,7 @@
 #include "cli/app/numbers.hpp"
 #include "cli/app/outputs.hpp"
 #include "cli/app/sizes.hpp"
+#include <tesela/codelets/support/vector_target.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/topology.hpp>
@@ -102,6 +103,7 @@ nlohmann::json machine_json(const Runtime& runtime) {
   for (const Gpu& gpu : machine.gpus) gpus.push_back(gpu.name);
   return {{"host", machine.host},
           {"cpu", machine.cpu_model},
+          {"vector_unit", vector_target()},
           {"cores", machine.cores},
           {"memory_bytes", machine.memory_bytes},
           {"gpus", gpus},

@@ -4,6 +4,7 @@
 #include "cli/app/interrupt.hpp"
 #include "cli/app/outputs.hpp"
 #include "cli/app/standard_streams.hpp"
+#include <tesela/codelets/support/vector_target.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/ranks.hpp>
@@ -145,6 +146,7 @@ int run(std::vector<std::string> words) {
 /// Runs the command and says what it threw.
 int outcome(std::vector<std::string> words) {
   try {
+    use_vector_target("");  // as TESELA_ISA says, or not at all
     return run(std::move(words));
   } catch (const Cancelled&) {
     return interrupted();

@@ -1,6 +1,7 @@
 #include "cli/app/command.hpp"
 #include "cli/app/outputs.hpp"
 #include <tesela/codelets/libraries/blas.hpp>
+#include <tesela/codelets/support/vector_target.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/ranks.hpp>
 #include <tesela/runtime/topology.hpp>
@@ -52,6 +53,8 @@ nlohmann::json report(const Machine& machine) {
           {"machine",
            {{"host", machine.host},
             {"cpu", machine.cpu_model},
+            {"vector_unit", vector_target()},
+            {"vector_units", vector_targets()},
             {"sockets", machine.sockets},
             {"numa_nodes", machine.numa_nodes},
             {"cores", machine.cores},
@@ -99,6 +102,7 @@ void print(const Machine& machine) {
   fmt::print("cores      {} ({} threads) on {} socket{}, {} NUMA node{}, {}\n", machine.cores, machine.threads,
              machine.sockets, machine.sockets == 1 ? "" : "s", machine.numa_nodes, machine.numa_nodes == 1 ? "" : "s",
              memory(machine.memory_bytes));
+  fmt::print("vectors    {} (TESELA_ISA selects one of: {})\n", vector_target(), fmt::join(vector_targets(), " "));
   for (const Cache& cache : machine.caches)
     fmt::print("L{} cache   {} x {}\n", cache.level, cache.count, memory(cache.bytes));
   for (const Gpu& gpu : machine.gpus) print(gpu);

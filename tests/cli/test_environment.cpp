@@ -1,11 +1,14 @@
 #include "tests/support/process.hpp"
 #include "tests/support/toy_kernels.hpp"
 #include "tests/support/variable.hpp"
+#include <tesela/codelets/support/vector_target.hpp>
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
+#include <catch2/generators/catch_generators_range.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <nlohmann/json.hpp>
 
 #include <sys/stat.h>
 
@@ -229,5 +232,31 @@ TEST_CASE("a command under a limit of host memory ends, one way or the other") {
     CAPTURE(mib, outcome.err);
     CHECK((outcome.code == 0 || outcome.code == 3));
     if (outcome.code == 3) CHECK_THAT(outcome.err, ContainsSubstring("STARPU_LIMIT_CPU_MEM"));
+  }
+}
+
+TEST_CASE("TESELA_ISA selects a vector unit that the machine has, and no other") {
+  for (const std::string& name : vector_targets()) {
+    const Outcome info = run({"/usr/bin/env", "TESELA_ISA=" + name, test::tesela(), "info", "--json", "-"});
+    REQUIRE(info.code == 0);
+    const auto machine = nlohmann::json::parse(info.out)["machine"];
+    CHECK(machine["vector_unit"] == name);
+    CHECK(machine["vector_units"] == vector_targets());
+  }
+  const Outcome wrong = run({"/usr/bin/env", "TESELA_ISA=mmx", test::tesela(), "gemm", "--n", "4"});
+  CHECK(wrong.code == 3);
+  CHECK_THAT(wrong.err, ContainsSubstring("TESELA_ISA=mmx") && ContainsSubstring("scalar"));
+}
+
+TEST_CASE("a solution is as good on every vector unit", "[vectors]") {
+  const std::string name = GENERATE(from_range(vector_targets()));
+  for (const Words& words : {Words{"qr", "--n", "150", "--tile", "40"}, Words{"tridiag", "--n", "3000"},
+                             Words{"tridiag", "--batch", "70", "-n", "65"}, Words{"toeplitz", "solve", "-n", "300"}}) {
+    const Outcome outcome =
+        run(Words{"/usr/bin/env", "TESELA_ISA=" + name, test::tesela()} + words + Words{"--json", "-"});
+    REQUIRE(outcome.code == 0);
+    const auto report = nlohmann::json::parse(outcome.out);
+    CHECK(report["status"] == "ok");
+    CHECK(report["machine"]["vector_unit"] == name);
   }
 }

@@ -1,5 +1,6 @@
 #include "tests/support/machine.hpp"
 #include "tests/support/tall_skinny.hpp"
+#include "tests/support/vector_targets.hpp"
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/qr/tall_skinny.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
@@ -230,6 +231,7 @@ struct TemporaryFile {
 }  // namespace
 
 TEMPLATE_TEST_CASE("R of any shape agrees with LAPACK's geqrf", "", float, double) {
+  TESELA_ON_EACH_VECTOR_TARGET();
   Runtime runtime({.gpus = 0});
   check_shapes<TestType>(runtime);
 }
@@ -241,6 +243,7 @@ TEMPLATE_TEST_CASE("R of any shape agrees with LAPACK's geqrf on a GPU", "[gpu]"
 }
 
 TEST_CASE("R keeps singular values down to rounding") {
+  TESELA_ON_EACH_VECTOR_TARGET();
   Runtime runtime({.gpus = 0});
   for (const double kappa : {1e3, 1e8, 1e12, 1e15})
     for (const index_t n : {8, 16, 30, 90, 200}) check_condition(runtime, kappa, 1500, n);
@@ -254,6 +257,7 @@ TEST_CASE("R keeps singular values down to rounding on a GPU", "[gpu]") {
 }
 
 TEMPLATE_TEST_CASE("numbers near both ends of the range neither overflow nor vanish", "", float, double) {
+  TESELA_ON_EACH_VECTOR_TARGET();
   Runtime runtime({.gpus = 0});
   check_scales<TestType>(runtime);
 }
@@ -265,6 +269,7 @@ TEMPLATE_TEST_CASE("numbers near both ends of the range neither overflow nor van
 }
 
 TEMPLATE_TEST_CASE("R of columns that are equal", "", float, double) {
+  TESELA_ON_EACH_VECTOR_TARGET();
   Runtime runtime({.gpus = 0});
   check_dependent<TestType>(runtime);
 }
@@ -276,6 +281,7 @@ TEMPLATE_TEST_CASE("R of columns that are equal on a GPU", "[gpu]", float, doubl
 }
 
 TEMPLATE_TEST_CASE("zeros stay zeros, NaN and infinities appear in R", "", float, double) {
+  TESELA_ON_EACH_VECTOR_TARGET();
   Runtime runtime({.gpus = 0});
   check_special<TestType>(runtime);
 }

@@ -1,5 +1,6 @@
 #include "tests/support/machine.hpp"
 #include "tests/support/toeplitz.hpp"
+#include "tests/support/vector_targets.hpp"
 #include <tesela/algorithms/toeplitz/levinson.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>
@@ -187,6 +188,7 @@ void check_all(Runtime& runtime) {
 
 TEMPLATE_TEST_CASE("Levinson's recursion solves what a dense solver does and counts what lies below", "[toeplitz]",
                    float, double) {
+  TESELA_ON_EACH_VECTOR_TARGET();
   Runtime runtime({.gpus = 0});
   check_all<TestType>(runtime);
 }

@@ -1,4 +1,5 @@
 #include "tests/support/machine.hpp"
+#include "tests/support/vector_targets.hpp"
 #include <tesela/algorithms/tridiagonal/tridiagonal.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
@@ -200,18 +201,21 @@ void check_breakdown(Runtime& runtime, index_t n, index_t mb) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("tridiagonal_solve solves what LAPACK solves", "[tridiagonal]", float, double) {
+  TESELA_ON_EACH_VECTOR_TARGET();
   Runtime runtime({.gpus = 0});
   check_one_system<TestType>(runtime, {1, 2, 3, 15, 16, 17, 100, 255, 256, 257, 1000, 2404, 4321, 9516}, 300);
   check_one_system<TestType>(runtime, {1, 2, 3, 17, 100, 257, 1000}, 20, {Kind::extreme_rows, Kind::pairs});
 }
 
 TEMPLATE_TEST_CASE("tridiagonal_solve solves many systems at once", "[tridiagonal]", float, double) {
+  TESELA_ON_EACH_VECTOR_TARGET();
   Runtime runtime({.gpus = 0});
   check_batches<TestType>(runtime, {1, 2, 5, 64, 130}, {1, 3, 16, 17, 40});
   check_batches<TestType>(runtime, {3, 64, 130, 300}, {3, 40}, Kind::uniform);
 }
 
 TEMPLATE_TEST_CASE("tridiagonal_solve says where a system is singular", "[tridiagonal]", float, double) {
+  TESELA_ON_EACH_VECTOR_TARGET();
   Runtime runtime({.gpus = 0});
   for (const index_t n : {1, 2, 9, 100, 1000}) {
     check_breakdown<TestType>(runtime, n, n);
@@ -220,6 +224,7 @@ TEMPLATE_TEST_CASE("tridiagonal_solve says where a system is singular", "[tridia
 }
 
 TEMPLATE_TEST_CASE("a row or column of zeros is named, wherever it stands", "[tridiagonal]", float, double) {
+  TESELA_ON_EACH_VECTOR_TARGET();
   Runtime runtime({.gpus = 0});
   for (const index_t k : {1, 40}) {
     const index_t n = k == 1 ? 2404 : 300;

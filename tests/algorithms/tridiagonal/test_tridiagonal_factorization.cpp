@@ -1,4 +1,5 @@
 #include "tests/support/machine.hpp"
+#include "tests/support/vector_targets.hpp"
 #include <tesela/algorithms/tridiagonal/tridiagonal_factorization.hpp>
 #include <tesela/codelets/libraries/lapack.hpp>
 #include <tesela/tiles/host_matrix.hpp>
@@ -212,16 +213,19 @@ void check_breakdown(Runtime& runtime, index_t n) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("a kept factorization solves what LAPACK solves", "[tridiagonal]", float, double) {
+  TESELA_ON_EACH_VECTOR_TARGET();
   Runtime runtime({.gpus = 0});
   check_all<TestType>(runtime, {0, 1, 2, 3, 5, 63, 64, 65, 129, 1000}, {0, 1, 2, 7, 8, 16, 17, 40});
 }
 
 TEMPLATE_TEST_CASE("a kept factorization says what failed", "[tridiagonal]", float, double) {
+  TESELA_ON_EACH_VECTOR_TARGET();
   Runtime runtime({.gpus = 0});
   for (const index_t n : {1, 2, 9, 64, 200}) check_breakdown<TestType>(runtime, n);
 }
 
 TEST_CASE("a factorization pivots by rows of one size", "[tridiagonal]") {
+  TESELA_ON_EACH_VECTOR_TARGET();
   // Unscaled, the second row's 1e150 would be the first pivot and leave nothing of row 1's 1.
   Runtime runtime({.gpus = 0});
   Problem<double> problem(2, 1, Kind::dominant);

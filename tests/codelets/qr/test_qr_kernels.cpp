@@ -1,6 +1,7 @@
 #include "tests/support/lapack_qr.hpp"
 #include "tests/support/machine.hpp"
 #include "tests/support/qr_tiles.hpp"
+#include "tests/support/vector_targets.hpp"
 #include <tesela/codelets/qr/tile_qr.hpp>
 #include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
@@ -46,6 +47,7 @@ typename Geqrt<T>::Args geqrt_args(const Case& c) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("geqrt agrees with LAPACK and leaves the rest alone", "", float, double) {
+  TESELA_ON_EACH_VECTOR_TARGET();
   using T = TestType;
   for (const Case& c : geqrt_cases) {
     CAPTURE(c.m, c.n, c.row, c.col, c.width, c.ib);
@@ -121,6 +123,7 @@ Where active_b(const Join& c, bool triangle) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("tpqrt agrees with LAPACK and leaves the rest alone", "", float, double) {
+  TESELA_ON_EACH_VECTOR_TARGET();
   using T = TestType;
   for (const Join& c : joins)
     for (const bool triangle : {false, true}) {

@@ -1,4 +1,5 @@
 #include "tests/support/machine.hpp"
+#include "tests/support/vector_targets.hpp"
 #include <tesela/codelets/toeplitz/cauchy.hpp>
 #include <tesela/codelets/toeplitz/cauchy_product.hpp>
 #include <tesela/runtime/graph.hpp>
@@ -339,6 +340,7 @@ void check_small(Runtime& runtime) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("Cauchy-like blocks are inverted and counted", "[cauchy]", float, double) {
+  TESELA_ON_EACH_VECTOR_TARGET();
   Runtime runtime({.cpus = 1, .gpus = 0});
   check_small<TestType>(runtime);
   check_residual<TestType>(runtime, 2000, {0.125}, false);

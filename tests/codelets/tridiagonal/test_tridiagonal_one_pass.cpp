@@ -1,4 +1,5 @@
 #include "tests/support/long_tridiagonal.hpp"
+#include "tests/support/vector_targets.hpp"
 #include <tesela/algorithms/tridiagonal/tridiagonal.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
@@ -63,6 +64,7 @@ constexpr double epsilon = static_cast<double>(std::numeric_limits<T>::epsilon()
 }  // namespace
 
 TEMPLATE_TEST_CASE("rows are read once where stretches of them determine what is between", "", float, double) {
+  TESELA_ON_EACH_VECTOR_TARGET();
   using S = LongTridiagonal<TestType>;
   constexpr index_t rows = stretch<TestType>, n = 11 * rows + 123;
   // All but the first stretch, the last whole one and what remains.
@@ -88,6 +90,7 @@ TEMPLATE_TEST_CASE("rows are read once where stretches of them determine what is
 }
 
 TEMPLATE_TEST_CASE("long systems are solved, whatever they couple", "", float, double) {
+  TESELA_ON_EACH_VECTOR_TARGET();
   using S = LongTridiagonal<TestType>;
   Runtime runtime({.gpus = 0});
   constexpr index_t rows = stretch<TestType>;
@@ -105,6 +108,7 @@ TEMPLATE_TEST_CASE("long systems are solved, whatever they couple", "", float, d
 }
 
 TEMPLATE_TEST_CASE("what decays slowly is not cut off", "", float, double) {
+  TESELA_ON_EACH_VECTOR_TARGET();
   using S = LongTridiagonal<TestType>;
   Runtime runtime({.gpus = 0});
   constexpr index_t rows = stretch<TestType>, n = 12 * rows;
@@ -124,6 +128,7 @@ TEMPLATE_TEST_CASE("what decays slowly is not cut off", "", float, double) {
 }
 
 TEMPLATE_TEST_CASE("what breaks down in a stretch is told", "", float, double) {
+  TESELA_ON_EACH_VECTOR_TARGET();
   using S = LongTridiagonal<TestType>;
   using Limits = std::numeric_limits<TestType>;
   Runtime runtime({.gpus = 0});
