@@ -12,7 +12,7 @@ endif()
 pkg_get_variable(STARPU_PREFIX starpu-1.4 prefix)
 pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)
 pkg_check_modules(OPENBLAS REQUIRED IMPORTED_TARGET openblas)
-pkg_check_modules(HWY REQUIRED IMPORTED_TARGET libhwy)
+pkg_check_modules(HWY REQUIRED libhwy)
 if(TESELA_FFTW)
   pkg_check_modules(FFTW REQUIRED IMPORTED_TARGET fftw3 fftw3f)
 else()  # of DUCC only headers are used

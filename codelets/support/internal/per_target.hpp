@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstddef>
-
 // Kernels of cores are written once, in Google Highway's vectors, and compiled for each vector unit that matters. Such
 // a file defines HWY_TARGET_INCLUDE as its own path, includes vectors_inl.hpp, and has its loops in a namespace
 // HWY_NAMESPACE between HWY_BEFORE_NAMESPACE() and HWY_AFTER_NAMESPACE(). The functions that call them follow in #if
@@ -10,6 +8,9 @@
 // SSSE3 and Ice Lake's extensions gain nothing over SSE4 and AVX-512; vectors of SVE and RVV cannot be members or
 // arrays.
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+
+/// Highway is a shared library.
+#define HWY_SHARED_DEFINE
 
 namespace tesela::kernels {
 
