@@ -1,56 +1,44 @@
-#include <tesela/codelets/eigen/bulge_blocks.hpp>
-#include <tesela/codelets/eigen/internal/columns.hpp>
-#include <tesela/codelets/support/internal/multiversion.hpp>
+#include <tesela/codelets/eigen/internal/bulge_window.hpp>
 
 #include <algorithm>
+#include <cstring>
+
+#define HWY_TARGET_INCLUDE "tesela/codelets/eigen/apply_bulge_blocks.cpp"
+#include <tesela/codelets/eigen/internal/lanes_inl.hpp>
 
 // A few columns of C go through a bundle in a window of rows that stays in the cache: the rows of a panel of columns
 // lie one behind the other there, each in a few vectors.
 
-namespace tesela::kernels {
+HWY_BEFORE_NAMESPACE();
+namespace tesela::kernels::eigen::HWY_NAMESPACE {
 namespace {
 
-using namespace eigen;
-
-constexpr index_t vectors = 3, hops_at_once = 4;
+/// Columns of a panel.
 template <class T>
-constexpr index_t panel = vectors* LanesOf<T>::count;
-
-/// Rows of C that are in the window at once.
-index_t window_rows(const BulgeBlocks& p) {
-  return (p.blocks - 1) * p.width + (hops_at_once - 1) * p.chase.b + p.length();
-}
-index_t panels_at_once(const BulgeBlocks& p, std::size_t bytes_of_a_row) {
-  constexpr index_t cache = 1 << 17;
-  return std::max<index_t>(cache / (window_rows(p) * static_cast<index_t>(bytes_of_a_row)), 1);
-}
+constexpr index_t panel = 3 * lanes<T>;
 
 /// A row of a panel, by name, so that the compiler keeps it in registers.
 template <class T>
 struct PanelRow {
-  using V = Lanes<T>;
-  V a, b, c;
-  TESELA_INLINE void load_from(const T* x) {
-    load(a, x);
-    load(b, x + LanesOf<T>::count);
-    load(c, x + 2 * LanesOf<T>::count);
-  }
-  TESELA_INLINE void store_to(T* x) const {
+  Vec<T> a = zeros<T>(), b = zeros<T>(), c = zeros<T>();
+  HWY_INLINE PanelRow() = default;
+  HWY_INLINE explicit PanelRow(const T* x) : a(load(x)), b(load(x + lanes<T>)), c(load(x + 2 * lanes<T>)) {}
+  HWY_INLINE void store_to(T* x) const {
     store(x, a);
-    store(x + LanesOf<T>::count, b);
-    store(x + 2 * LanesOf<T>::count, c);
+    store(x + lanes<T>, b);
+    store(x + 2 * lanes<T>, c);
   }
-  TESELA_INLINE void add(const PanelRow& x, T factor) {
-    a += x.a * factor;
-    b += x.b * factor;
-    c += x.c * factor;
+  HWY_INLINE void add(const PanelRow& x, T factor) {
+    const Vec<T> f = all(factor);
+    a = hn::MulAdd(x.a, f, a);
+    b = hn::MulAdd(x.b, f, b);
+    c = hn::MulAdd(x.c, f, c);
   }
-  TESELA_INLINE void subtract_from(T* x) const {
-    PanelRow y;
-    y.load_from(x);
-    y.a -= a;
-    y.b -= b;
-    y.c -= c;
+  HWY_INLINE void subtract_from(T* x) const {
+    PanelRow y(x);
+    y.a = hn::Sub(y.a, a);
+    y.b = hn::Sub(y.b, b);
+    y.c = hn::Sub(y.c, c);
     y.store_to(x);
   }
 };
@@ -58,11 +46,10 @@ struct PanelRow {
 /// Four rows of a product: sum over begin <= j < end of f(0 … 3, j) x(j), f being a panel.
 template <class T>
 struct FourRows {
-  PanelRow<T> s0{}, s1{}, s2{}, s3{};
-  TESELA_INLINE FourRows(index_t begin, index_t end, const T* f, const T* x) {
+  PanelRow<T> s0, s1, s2, s3;
+  HWY_INLINE FourRows(index_t begin, index_t end, const T* f, const T* x) {
     for (index_t j = begin; j < end; ++j) {
-      PanelRow<T> xj;
-      xj.load_from(x + j * panel<T>);
+      const PanelRow<T> xj(x + j * panel<T>);
       s0.add(xj, f[4 * j]);
       s1.add(xj, f[4 * j + 1]);
       s2.add(xj, f[4 * j + 2]);
@@ -73,7 +60,7 @@ struct FourRows {
 
 /// w(t .. t + 3) = sum over begin <= r < end of first(t …, r) x(r).
 template <class T>
-TESELA_INLINE void project(index_t begin, index_t end, const T* panel_of_first, const T* x, T* w) {
+HWY_INLINE void project(index_t begin, index_t end, const T* panel_of_first, const T* x, T* w) {
   const FourRows<T> sum(begin, end, panel_of_first, x);
   sum.s0.store_to(w);
   sum.s1.store_to(w + panel<T>);
@@ -83,7 +70,7 @@ TESELA_INLINE void project(index_t begin, index_t end, const T* panel_of_first, 
 
 /// x(0 .. 3) -= sum over begin <= t < end of second(0 …, t) w(t).
 template <class T>
-TESELA_INLINE void correct(index_t begin, index_t end, const T* panel_of_second, const T* w, T* x) {
+HWY_INLINE void correct(index_t begin, index_t end, const T* panel_of_second, const T* w, T* x) {
   const FourRows<T> sum(begin, end, panel_of_second, w);
   sum.s0.subtract_from(x);
   sum.s1.subtract_from(x + panel<T>);
@@ -91,9 +78,9 @@ TESELA_INLINE void correct(index_t begin, index_t end, const T* panel_of_second,
   sum.s3.subtract_from(x + 3 * panel<T>);
 }
 
-/// One block on one panel, x being the block's first row. What is zero in V, or in V T, is left out.
+/// One block on one panel, x being the block's first row. Zeros of V and of V T are left out.
 template <class T>
-TESELA_INLINE void apply_block(const BulgeBlocks& p, Op op, const T* factors, T* x, T* w) {
+HWY_INLINE void apply_block(const BulgeBlocks& p, Op op, const T* factors, T* x, T* w) {
   const index_t k = p.width, rows = p.length(), b = p.chase.b;
   const T* const second = factors + k * rows;
   for (index_t t = 0; t < k; t += 4)
@@ -112,7 +99,7 @@ struct Bundle {
   index_t capacity;  // rows of a panel in the window
 
   /// Columns column … column + count - 1 of C.
-  TESELA_INLINE void run(index_t column, index_t count) const {
+  HWY_INLINE void run(index_t column, index_t count) const {
     const BulgeBlocks& p = args.plan;
     const index_t hops = p.hops(args.bundle), chunks = ceil_div(hops, hops_at_once);
     index_t begin = 0, end = 0;  // the rows that are in the window
@@ -120,7 +107,7 @@ struct Bundle {
       const index_t first = (args.op == Op::none ? c : chunks - 1 - c) * hops_at_once,
                     last = std::min(first + hops_at_once, hops);
       const index_t from = p.chase.row(p.first_sweep(args.bundle), first), to = from + capacity;
-      // What stays moves within the window; the rest is written back, or read.
+      // Rows of both windows move within it; the others are written back, or read.
       const index_t stays = std::max(from, begin), goes = std::min(to, end);
       if (stays >= goes) {
         exchange<false>(begin, end, begin, column, count);
@@ -147,7 +134,7 @@ struct Bundle {
   }
 
  private:
-  TESELA_INLINE void block(index_t hop, index_t q, index_t begin, index_t count) const {
+  HWY_INLINE void block(index_t hop, index_t q, index_t begin, index_t count) const {
     const BulgeBlocks& p = args.plan;
     if (!p.exists(args.bundle, q, hop)) return;
     const index_t row = p.chase.row(p.first_sweep(args.bundle, q), hop) - begin;
@@ -155,27 +142,30 @@ struct Bundle {
       apply_block(p, args.op, &factors(0, p.column(q, hop)), window + j * capacity + row * panel<T>, w);
   }
 
-  /// Reads rows begin … end - 1 of C into the window, or writes them back; row `origin` is its first. Zeros stand for
-  /// what lies outside of C.
+  /// Columns that exchange() copies at once.
+  static constexpr index_t some = lanes<T> < 4 ? lanes<T> : 4;
+
+  /// Reads rows begin … end - 1 of C into the window, or writes them back; row `origin` is its first. Rows and columns
+  /// outside of C are read as zeros and as copies.
   template <bool reads>
-  TESELA_INLINE void exchange(index_t begin, index_t end, index_t origin, index_t column, index_t count) const {
+  HWY_INLINE void exchange(index_t begin, index_t end, index_t origin, index_t column, index_t count) const {
     const index_t n = args.plan.chase.n, columns = std::min(count, tiles.front().cols - column);
     for (index_t i = begin; i < std::min(end, n);) {
       const index_t tile = (i - args.row) / args.height, top = i - args.row - tile * args.height,
                     rows = std::min(std::min(end, n) - i, args.height - top);
       const InOut<T>& c = tiles[static_cast<std::size_t>(tile)];
-      for (index_t j = 0; j < count; j += 4) {
+      for (index_t j = 0; j < count; j += some) {
         T* const x = window + (j / panel<T> * capacity + i - origin) * panel<T> + j % panel<T>;
-        const T* from[4];
-        for (index_t l = 0; l < 4; ++l) from[l] = &c(top, column + std::min(j + l, columns - 1));
+        const T* from[some];
+        for (index_t l = 0; l < some; ++l) from[l] = &c(top, column + std::min(j + l, columns - 1));
         if constexpr (reads) {
           for (index_t r = 0; r < rows; ++r)
-            for (index_t l = 0; l < 4; ++l) x[r * panel<T> + l] = from[l][r];
-        } else if (j + 4 <= columns) {
-          T* to[4];
-          for (index_t l = 0; l < 4; ++l) to[l] = &c(top, column + j + l);
+            for (index_t l = 0; l < some; ++l) x[r * panel<T> + l] = from[l][r];
+        } else if (j + some <= columns) {
+          T* to[some];
+          for (index_t l = 0; l < some; ++l) to[l] = &c(top, column + j + l);
           for (index_t r = 0; r < rows; ++r)
-            for (index_t l = 0; l < 4; ++l) to[l][r] = x[r * panel<T> + l];
+            for (index_t l = 0; l < some; ++l) to[l][r] = x[r * panel<T> + l];
         } else {
           for (index_t l = 0; j + l < columns; ++l)
             for (index_t r = 0; r < rows; ++r) c(top + r, column + j + l) = x[r * panel<T> + l];
@@ -190,33 +180,47 @@ struct Bundle {
   }
 };
 
-/// In equal parts of at most `most` panels.
 template <class T>
-TESELA_INLINE void run_any(const Bundle<T>& bundle, index_t most) {
-  const index_t panels = ceil_div(bundle.tiles.front().cols, panel<T>), parts = ceil_div(panels, most);
+void apply(const typename ApplyBulgeBlocks<T>::Args& args, const In<T>& blocks, const Scratch<T>& work,
+           std::span<const InOut<T>> c) {
+  static_assert(widest_panel(sizeof(T)) % panel<T> == 0);
+  const index_t rows = window_rows(args.plan), columns = window_panels(args.plan) * widest_panel(sizeof(T));
+  const Bundle<T> bundle{args, blocks, c, work.data, work.data + rows * columns, rows};
+  const index_t panels = ceil_div(c.front().cols, panel<T>), parts = ceil_div(panels, columns / panel<T>);
   for (index_t part = 0; part < parts; ++part) {
     const index_t from = panels * part / parts, to = panels * (part + 1) / parts;
     bundle.run(from * panel<T>, (to - from) * panel<T>);
   }
 }
-TESELA_MULTIVERSION void run(const Bundle<float>& bundle, index_t most) { run_any(bundle, most); }
-TESELA_MULTIVERSION void run(const Bundle<double>& bundle, index_t most) { run_any(bundle, most); }
 
 }  // namespace
+}  // namespace tesela::kernels::eigen::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tesela::kernels {
+namespace eigen {
+namespace {
+
+template <class T>
+auto best_apply() {
+  return TESELA_BEST_TARGET(apply<T>);
+}
+
+}  // namespace
+}  // namespace eigen
 
 Shape apply_bulge_blocks_work(const BulgeBlocks& plan, std::size_t element_size) {
-  const index_t columns = vectors * 32 / static_cast<index_t>(element_size);
-  return {columns, window_rows(plan) * panels_at_once(plan, static_cast<std::size_t>(vectors) * 32) + plan.width};
+  return {eigen::widest_panel(element_size), eigen::window_rows(plan) * eigen::window_panels(plan) + plan.width};
 }
 
 template <class T>
 void ApplyBulgeBlocks<T>::cpu(const Args& args, In<T> blocks, Scratch<T> work, std::span<const InOut<T>> c) {
-  const index_t rows = window_rows(args.plan), panels = panels_at_once(args.plan, panel<T> * sizeof(T));
-  T* const window = work.data;
-  run(Bundle<T>{args, blocks, c, window, window + rows * panels * panel<T>, rows}, panels);
+  eigen::best_apply<T>()(args, blocks, work, c);
 }
 
 template struct ApplyBulgeBlocks<float>;
 template struct ApplyBulgeBlocks<double>;
 
 }  // namespace tesela::kernels
+#endif

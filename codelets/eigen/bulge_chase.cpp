@@ -1,13 +1,14 @@
 #include <tesela/codelets/eigen/bulge_chase.hpp>
 #include <tesela/codelets/eigen/internal/reflector.hpp>
-#include <tesela/codelets/support/internal/multiversion.hpp>
 
 #include <algorithm>
 
-namespace tesela::kernels {
-namespace {
+#define HWY_TARGET_INCLUDE "tesela/codelets/eigen/bulge_chase.cpp"
+#include <tesela/codelets/eigen/internal/columns_inl.hpp>
 
-using namespace eigen;
+HWY_BEFORE_NAMESPACE();
+namespace tesela::kernels::eigen::HWY_NAMESPACE {
+namespace {
 
 /// Columns of one tile of the band or two neighbouring ones: column(j)[i] is B(i, j).
 template <class T>
@@ -23,12 +24,12 @@ struct Band {
     first_ld = tiles.front().ld - 1;
     second_ld = tiles.back().ld - 1;
   }
-  TESELA_INLINE T* column(index_t j) const { return j < split ? first + j * first_ld : second + j * second_ld; }
+  HWY_INLINE T* column(index_t j) const { return j < split ? first + j * first_ld : second + j * second_ld; }
 };
 
 /// Calls f.template operator()<C>(j) for all columns begin <= j < end, C = 4 or 1 of them at a time.
 template <class F>
-TESELA_INLINE void by_fours(index_t begin, index_t end, const F& f) {
+HWY_INLINE void by_fours(index_t begin, index_t end, const F& f) {
   index_t j = begin;
   for (; j + 4 <= end; j += 4) f.template at<4>(j);
   for (; j < end; ++j) f.template at<1>(j);
@@ -38,7 +39,7 @@ TESELA_INLINE void by_fours(index_t begin, index_t end, const F& f) {
 template <int C, class T>
 struct Some {
   T* a[C];
-  TESELA_INLINE Some(const Band<T>& band, index_t row, index_t column) {
+  HWY_INLINE Some(const Band<T>& band, index_t row, index_t column) {
     for (int c = 0; c < C; ++c) a[c] = band.column(column + c) + row;
   }
 };
@@ -51,7 +52,7 @@ struct Multiply {
   const T* x;
   T* y;
   template <int C>
-  TESELA_INLINE void at(index_t j) const {
+  HWY_INLINE void at(index_t j) const {
     const Some<C, T> e(band, row, column + j);
     multiply<C, false, T>(0, rows, e.a, x + j, y, nullptr, nullptr);
   }
@@ -65,7 +66,7 @@ struct FromBothSides {
   const T *y, *x, *v;
   T tau;
   template <int C>
-  TESELA_INLINE void at(index_t j) const {
+  HWY_INLINE void at(index_t j) const {
     const Some<C, T> e(band, row, column + j);
     T dots[C] = {};
     update<C>(rows, e.a, y, x + j, v, dots);
@@ -82,7 +83,7 @@ struct SymmetricMultiply {
   const T* x;
   T* y;
   template <int C>
-  TESELA_INLINE void at(index_t j) const {
+  HWY_INLINE void at(index_t j) const {
     const Some<C, T> d(band, row, row + j);
     T dots[C] = {};
     for (index_t c = 0; c < C; ++c) {
@@ -104,7 +105,7 @@ struct RankTwo {
   index_t row, rows;
   const T *v, *w;
   template <int C>
-  TESELA_INLINE void at(index_t j) const {
+  HWY_INLINE void at(index_t j) const {
     const Some<C, T> d(band, row, row + j);
     for (index_t c = 0; c < C; ++c)
       for (index_t i = j + c; i < j + C; ++i) d.a[c][i] -= v[i] * w[j + c] + w[i] * v[j + c];
@@ -119,7 +120,7 @@ struct Chase {
   T *y, *w;
 
   /// One hop; `x` is the reflector of the sweep's hop before, and `v` becomes this one's.
-  TESELA_INLINE void hop(index_t sweep, index_t k, const T* x, T* v) const {
+  HWY_INLINE void hop(index_t sweep, index_t k, const T* x, T* v) const {
     const index_t b = plan.b, row = plan.row(sweep, k), rows = plan.length(sweep, k), left = k > 0 ? row - b : sweep;
     if (k > 0) {
       clear_room(sweep, row, left, rows);
@@ -130,7 +131,7 @@ struct Chase {
     T* const first = band.column(left) + row;
     for (index_t i = 0; i < rows; ++i) v[i] = k > 0 ? first[i] - y[i] : first[i];
     std::fill(v + rows, v + b, T(0));
-    const Reflector<T> h = Reflector<T>::make(rows, v);
+    const Reflector<T> h = Reflector<T>::make(rows, v, dot(rows - 1, v + 1, v + 1));
     first[0] = h.beta;
     v[b] = h.tau;
     if (k > 0 && (x[b] != T(0) || h.tau != T(0)))
@@ -140,14 +141,14 @@ struct Chase {
 
  private:
   /// The elements of the block left of row's diagonal block that no sweep has been at are zeros.
-  TESELA_INLINE void clear_room(index_t sweep, index_t row, index_t left, index_t rows) const {
+  HWY_INLINE void clear_room(index_t sweep, index_t row, index_t left, index_t rows) const {
     if (sweep == 0)
       for (index_t j = 0; j + 1 < rows; ++j) std::fill_n(band.column(left + j) + row + j + 1, rows - j - 1, T(0));
     else if (rows == plan.b)
       for (index_t j = 0; j + 1 < rows; ++j) band.column(left + j)[row + rows - 1] = T(0);
   }
 
-  TESELA_INLINE void reflect_diagonal_block(index_t row, index_t rows, const T* v, T tau) const {
+  HWY_INLINE void reflect_diagonal_block(index_t row, index_t rows, const T* v, T tau) const {
     std::fill_n(w, rows, T(0));
     by_fours(0, rows, SymmetricMultiply<T>{band, row, rows, v, w});
     const T shift = T(-0.5) * tau * tau * dot(rows, w, v);
@@ -157,10 +158,12 @@ struct Chase {
 };
 
 template <class T>
-TESELA_INLINE void run_any(const Chase<T>& chase, index_t group, index_t window, const In<T>& before,
-                           const Out<T>& reflectors) {
-  const BulgePlan& plan = chase.plan;
-  const index_t sweep = plan.first_sweep(group), first = plan.first_step(group, window);
+void chase(const typename ChaseBulges<T>::Args& args, const In<T>& before, const Out<T>& reflectors,
+           const Scratch<T>& work, std::span<const InOut<T>> band) {
+  const Chase<T> chase{args.plan, Band<T>(band, args.column), work.data, work.data + work.ld};
+  const BulgePlan& plan = args.plan;
+  const index_t group = args.group, window = args.window, sweep = plan.first_sweep(group),
+                first = plan.first_step(group, window);
   for (index_t h = first; h < plan.end_step(group, window); ++h)
     for (index_t t = 0; t < plan.size(group) && t <= h; ++t) {
       const index_t k = h - t;
@@ -173,25 +176,31 @@ TESELA_INLINE void run_any(const Chase<T>& chase, index_t group, index_t window,
     }
 }
 
-TESELA_MULTIVERSION void run(const Chase<float>& chase, index_t group, index_t window, const In<float>& before,
-                             const Out<float>& reflectors) {
-  run_any(chase, group, window, before, reflectors);
-}
-TESELA_MULTIVERSION void run(const Chase<double>& chase, index_t group, index_t window, const In<double>& before,
-                             const Out<double>& reflectors) {
-  run_any(chase, group, window, before, reflectors);
+}  // namespace
+}  // namespace tesela::kernels::eigen::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tesela::kernels {
+namespace eigen {
+namespace {
+
+template <class T>
+auto best_chase() {
+  return TESELA_BEST_TARGET(chase<T>);
 }
 
 }  // namespace
+}  // namespace eigen
 
 template <class T>
 void ChaseBulges<T>::cpu(const Args& args, In<T> before, Out<T> reflectors, Scratch<T> work,
                          std::span<const InOut<T>> band) {
-  const Chase<T> chase{args.plan, Band<T>(band, args.column), work.data, work.data + work.ld};
-  run(chase, args.group, args.window, before, reflectors);
+  eigen::best_chase<T>()(args, before, reflectors, work, band);
 }
 
 template struct ChaseBulges<float>;
 template struct ChaseBulges<double>;
 
 }  // namespace tesela::kernels
+#endif

@@ -1,27 +1,35 @@
 #include <tesela/codelets/eigen/internal/ql_steps.hpp>
 #include <tesela/codelets/eigen/internal/rotate_columns.hpp>
 #include <tesela/codelets/eigen/ql.hpp>
-#include <tesela/codelets/support/internal/multiversion.hpp>
 
+#define HWY_TARGET_INCLUDE "tesela/codelets/eigen/ql.cpp"
+#include <tesela/codelets/support/internal/vectors_inl.hpp>
+
+HWY_BEFORE_NAMESPACE();
+namespace tesela::kernels::ql::HWY_NAMESPACE {
+namespace {
+
+/// Applies the rotations that QlSweeps recorded.
+template <class T>
+void apply(const T* c, const T* s, const index_t* sweeps, const Block<T>& x) {
+  index_t r = 0;
+  for (index_t k = 1; k <= sweeps[0]; ++k)
+    for (index_t i = sweeps[2 * k + 1]; i-- > sweeps[2 * k]; ++r) rotate_columns(x, i, c[r], s[r]);
+}
+
+}  // namespace
+}  // namespace tesela::kernels::ql::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
 namespace tesela::kernels {
 namespace ql {
 namespace {
 
 template <class T>
-struct Batch {
-  const T *c, *s;
-  const index_t* sweeps;  // as QlSweeps leaves them
-  Block<T> x;
-};
-template <class T>
-TESELA_INLINE void apply(const Batch<T>& batch) {
-  index_t r = 0;
-  for (index_t k = 1; k <= batch.sweeps[0]; ++k)
-    for (index_t i = batch.sweeps[2 * k + 1]; i-- > batch.sweeps[2 * k]; ++r)
-      rotate_columns(batch.x, i, batch.c[r], batch.s[r]);
+auto best_apply() {
+  return TESELA_BEST_TARGET(apply<T>);
 }
-TESELA_MULTIVERSION void run(const Batch<float>& batch) { apply(batch); }
-TESELA_MULTIVERSION void run(const Batch<double>& batch) { apply(batch); }
 
 }  // namespace
 }  // namespace ql
@@ -63,7 +71,7 @@ void QlSweeps<T>::cpu(const Args&, InOut<T> t, InOut<index_t> progress, Out<T> r
 
 template <class T>
 void QlRotate<T>::cpu(const Args&, In<T> rotations, In<index_t> sweeps, InOut<T> x) {
-  ql::run(ql::Batch<T>{&rotations(0, 0), &rotations(0, 1), sweeps.data, x});
+  ql::best_apply<T>()(&rotations(0, 0), &rotations(0, 1), sweeps.data, x);
 }
 
 template struct QlSweeps<float>;
@@ -72,3 +80,4 @@ template struct QlRotate<float>;
 template struct QlRotate<double>;
 
 }  // namespace tesela::kernels
+#endif

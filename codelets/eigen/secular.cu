@@ -1,4 +1,4 @@
-#include <tesela/codelets/eigen/internal/secular_root.hpp>
+#include <tesela/codelets/eigen/internal/secular_root_inl.hpp>
 #include <tesela/codelets/eigen/internal/some_tiles.cuh>
 #include <tesela/codelets/eigen/secular.hpp>
 #include <tesela/codelets/support/internal/each.cuh>

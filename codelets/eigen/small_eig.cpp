@@ -1,7 +1,5 @@
-#include <tesela/codelets/eigen/internal/ql_lanes.hpp>
-#include <tesela/codelets/eigen/internal/small_tridiagonal.hpp>
+#include <tesela/codelets/eigen/internal/reflector.hpp>
 #include <tesela/codelets/eigen/small_eig.hpp>
-#include <tesela/codelets/support/internal/multiversion.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -9,29 +7,33 @@
 #include <numeric>
 #include <vector>
 
-namespace tesela::kernels {
-namespace small_eig {
+#define HWY_TARGET_INCLUDE "tesela/codelets/eigen/small_eig.cpp"
+#include <tesela/codelets/eigen/internal/ql_lanes_inl.hpp>
+#include <tesela/codelets/eigen/internal/small_tridiagonal_inl.hpp>
+
+HWY_BEFORE_NAMESPACE();
+namespace tesela::kernels::eigen::HWY_NAMESPACE {
 namespace {
 
-/// As many matrices as there are lanes, taken through all steps together.
+/// A few matrices that take all steps together.
 template <class T>
 struct Group {
-  static constexpr int lanes = ql::LaneSweeps<T>::lanes;
+  static constexpr int matrices = LaneSweeps<T>::matrices;
 
   index_t n;
   bool vectors;
-  eigen::SmallTridiagonal<T> tridiagonal;
-  ql::LaneSweeps<T> sweeps;
-  eigen::CacheLines<T> x;  // Q, then the vectors, of one matrix after another
+  SmallTridiagonal<T> tridiagonal;
+  LaneSweeps<T> sweeps;
+  CacheLines<T> x;  // Q, then the vectors, of one matrix after another
   std::vector<int> order;
-  int exponent[lanes] = {};
+  int exponent[matrices] = {};
 
   Group(index_t order_of_each, bool with_vectors)
       : n(order_of_each),
         vectors(with_vectors),
         tridiagonal(n),
         sweeps(n, vectors),
-        x(vectors ? lanes * n * tridiagonal.step() : 1),
+        x(vectors ? matrices * n * tridiagonal.step() : 1),
         order(static_cast<std::size_t>(n)) {}
 
   T* basis(int lane) { return vectors ? x.data() + lane * n * tridiagonal.step() : nullptr; }
@@ -48,7 +50,7 @@ int not_finite(index_t n, const T* a, index_t ld) {
 
 /// Takes a matrix, scaled and with both triangles, into the group's workspace. False where it is not finite.
 template <class T>
-TESELA_INLINE bool take(Group<T>& group, int lane, const T* a, index_t ld) {
+HWY_INLINE bool take(Group<T>& group, int lane, const T* a, index_t ld) {
   const index_t n = group.n;
   T largest = 0, poison = 0;  // a NaN in `largest` would be lost
   for (index_t j = 0; j < n; ++j)
@@ -72,42 +74,39 @@ TESELA_INLINE bool take(Group<T>& group, int lane, const T* a, index_t ld) {
 
 /// The recorded rotations applied to a few rows of the vectors, which stay in registers from column to column.
 template <int C, class T>
-TESELA_INLINE void rotate_rows(Group<T>& group, int lane, T* x) {
-  using V = Lanes<T>;
-  constexpr index_t width = LanesOf<T>::count;
+HWY_INLINE void rotate_rows(Group<T>& group, int lane, T* x) {
+  constexpr index_t w = lanes<T>;
   const index_t step = group.tridiagonal.step();
-  group.sweeps.for_each_recorded(
-      lane, [&](auto window, const auto* c, const auto* s) __attribute__((always_inline)) {
-        V y[C];
-        T* column = x + window.to * step;
-        for (int r = 0; r < C; ++r) load(y[r], column + r * width);
-        for (int i = window.to; i-- > window.from; column -= step) {
-          const T cosine = c[i].at[lane], sine = s[i].at[lane];
-          for (int r = 0; r < C; ++r) {
-            V old;
-            load(old, column - step + r * width);
-            store(column + r * width, V(sine * old + cosine * y[r]));
-            y[r] = cosine * old - sine * y[r];
-          }
-        }
-        for (int r = 0; r < C; ++r) store(column + r * width, y[r]);
-      });
+  group.sweeps.for_each_recorded(lane, [&](auto window, const auto* c, const auto* s) HWY_ATTR {
+    Vec<T> y[C];
+    T* column = x + window.to * step;
+    for (int r = 0; r < C; ++r) y[r] = load(column + r * w);
+    for (int i = window.to; i-- > window.from; column -= step) {
+      const Vec<T> cosine = all(c[i].at[lane]), sine = all(s[i].at[lane]);
+      for (int r = 0; r < C; ++r) {
+        const Vec<T> old = load(column - step + r * w);
+        store(column + r * w, hn::MulAdd(sine, old, hn::Mul(cosine, y[r])));
+        y[r] = hn::NegMulAdd(sine, y[r], hn::Mul(cosine, old));
+      }
+    }
+    for (int r = 0; r < C; ++r) store(column + r * w, y[r]);
+  });
 }
 
 template <class T>
-TESELA_INLINE void rotate(Group<T>& group, int lane) {
-  constexpr index_t width = LanesOf<T>::count;
+HWY_INLINE void rotate(Group<T>& group, int lane) {
+  constexpr index_t w = lanes<T>;
   const index_t rows = group.tridiagonal.padded();
   T* const x = group.basis(lane);
   index_t i = 0;
-  for (; i + 4 * width <= rows; i += 4 * width) rotate_rows<4>(group, lane, x + i);
-  for (; i + 2 * width <= rows; i += 2 * width) rotate_rows<2>(group, lane, x + i);
-  for (; i < rows; i += width) rotate_rows<1>(group, lane, x + i);
+  for (; i + 4 * w <= rows; i += 4 * w) rotate_rows<4>(group, lane, x + i);
+  for (; i + 2 * w <= rows; i += 2 * w) rotate_rows<2>(group, lane, x + i);
+  for (; i < rows; i += w) rotate_rows<1>(group, lane, x + i);
 }
 
 /// Values ascending, and the vectors to where the matrix stood.
 template <class T>
-TESELA_INLINE void give(Group<T>& group, int lane, T* a, index_t ld, T* values) {
+HWY_INLINE void give(Group<T>& group, int lane, T* a, index_t ld, T* values) {
   const index_t n = group.n;
   std::iota(group.order.begin(), group.order.end(), 0);
   std::sort(group.order.begin(), group.order.end(),
@@ -134,14 +133,14 @@ struct Batch {
 
 /// Matrices k … k + count - 1 of the batch.
 template <class T>
-TESELA_INLINE void solve(Group<T>& group, const Batch<T>& batch, index_t first, int count) {
+HWY_INLINE void solve(Group<T>& group, const Batch<T>& batch, index_t first, int count) {
   const index_t n = group.n;
   auto& sweeps = group.sweeps;
-  for (int lane = 0; lane < group.lanes; ++lane) {
+  for (int lane = 0; lane < group.matrices; ++lane) {
     const index_t k = first + lane;
     if (lane < count && take(group, lane, &batch.a(0, k * n), batch.a.ld)) {
       batch.info(0, k) = 0;
-      group.tridiagonal.reduce(&sweeps.d(0, lane), &sweeps.e(0, lane), group.lanes, group.basis(lane));
+      group.tridiagonal.reduce(&sweeps.d(0, lane), &sweeps.e(0, lane), group.matrices, group.basis(lane));
       continue;
     }
     if (lane < count) batch.info(0, k) = not_finite(n, &batch.a(0, k * n), batch.a.ld);
@@ -163,21 +162,38 @@ TESELA_INLINE void solve(Group<T>& group, const Batch<T>& batch, index_t first, 
   }
 }
 
-TESELA_MULTIVERSION void run(Group<float>& g, const Batch<float>& b, index_t k, int count) { solve(g, b, k, count); }
-TESELA_MULTIVERSION void run(Group<double>& g, const Batch<double>& b, index_t k, int count) { solve(g, b, k, count); }
+template <class T>
+void solve_all(bool vectors, const InOut<T>& a, const Out<T>& values, const Out<int>& info) {
+  Group<T> group(a.rows, vectors);
+  const Batch<T> batch{a, values, info};
+  for (index_t k = 0; k < values.cols; k += group.matrices)
+    solve(group, batch, k, static_cast<int>(std::min<index_t>(group.matrices, values.cols - k)));
+}
 
 }  // namespace
-}  // namespace small_eig
+}  // namespace tesela::kernels::eigen::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tesela::kernels {
+namespace eigen {
+namespace {
+
+template <class T>
+auto best_solver() {
+  return TESELA_BEST_TARGET(solve_all<T>);
+}
+
+}  // namespace
+}  // namespace eigen
 
 template <class T>
 void SmallEig<T>::cpu(const Args& args, InOut<T> a, Out<T> values, Out<int> info) {
-  small_eig::Group<T> group(a.rows, args.vectors);
-  const small_eig::Batch<T> batch{a, values, info};
-  for (index_t k = 0; k < values.cols; k += group.lanes)
-    small_eig::run(group, batch, k, static_cast<int>(std::min<index_t>(group.lanes, values.cols - k)));
+  eigen::best_solver<T>()(args.vectors, a, values, info);
 }
 
 template struct SmallEig<float>;
 template struct SmallEig<double>;
 
 }  // namespace tesela::kernels
+#endif

@@ -2,42 +2,46 @@
 #include <tesela/codelets/eigen/internal/rotate_columns.hpp>
 #include <tesela/codelets/eigen/steqr.hpp>
 #include <tesela/codelets/libraries/lapack.hpp>
-#include <tesela/codelets/support/internal/multiversion.hpp>
 #include <tesela/runtime/config.hpp>
 
 #include <algorithm>
 #include <vector>
 
+#define HWY_TARGET_INCLUDE "tesela/codelets/eigen/steqr.cpp"
+#include <tesela/codelets/support/internal/vectors_inl.hpp>
+
+HWY_BEFORE_NAMESPACE();
+namespace tesela::kernels::ql::HWY_NAMESPACE {
+namespace {
+
+/// Makes T diagonal and applies its rotations to the vectors. Returns the row where it did not converge, or -1.
+/// e is n long, as d.
+template <class T>
+index_t solve(index_t n, T* d, T* e, const Block<T>& vectors, index_t& all_sweeps) {
+  for (index_t l = 0; l < n; ++l)
+    for (int sweeps = 0;; ++sweeps) {
+      const index_t m = block_end(n, d, e, l);
+      if (m == l) break;
+      if (sweeps == most_sweeps) return l;
+      ++all_sweeps;
+      sweep(d, e, l, m, ColumnRotation<T>{vectors});
+    }
+  return -1;
+}
+
+}  // namespace
+}  // namespace tesela::kernels::ql::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
 namespace tesela::kernels {
 namespace ql {
 namespace {
 
 template <class T>
-struct Problem {
-  index_t n;
-  T *d, *e;  // e: n long
-  Block<T> vectors;
-  index_t sweeps = 0;
-};
-
-/// Answers the row where it did not converge, or -1.
-template <class T>
-TESELA_INLINE index_t solve(Problem<T>& p) {
-  for (index_t l = 0; l < p.n; ++l)
-    for (int sweeps = 0;; ++sweeps) {
-      const index_t m = block_end(p.n, p.d, p.e, l);
-      if (m == l) break;
-      if (sweeps == most_sweeps) return l;
-      ++p.sweeps;
-      sweep(
-          p.d, p.e, l,
-          m, [&](index_t i, T c, T s) __attribute__((always_inline)) { rotate_columns(p.vectors, i, c, s); });
-    }
-  return -1;
+auto best_solver() {
+  return TESELA_BEST_TARGET(solve<T>);
 }
-
-TESELA_MULTIVERSION index_t run(Problem<float>& p) { return solve(p); }
-TESELA_MULTIVERSION index_t run(Problem<double>& p) { return solve(p); }
 
 }  // namespace
 }  // namespace ql
@@ -51,10 +55,9 @@ void Steqr<T>::cpu(const Args&, In<T> t, Out<T> values, Out<T> vectors, Out<inde
     std::fill_n(&vectors(0, j), n, T(0));
     vectors(j, j) = 1;
   }
-  ql::Problem<T> problem{n, values.data, e.data(), vectors, 0};
-  const index_t broken = ql::run(problem);
+  *sweeps.data = 0;
+  const index_t broken = ql::best_solver<T>()(n, values.data, e.data(), vectors, *sweeps.data);
   if (broken >= 0 && *info.data == 0) *info.data = static_cast<int>(broken) + 1;
-  *sweeps.data = problem.sweeps;
 }
 
 template <class T>
@@ -63,7 +66,7 @@ void Stedc<T>::cpu(const Args&, In<T> t, Out<T> values, Out<T> vectors, InOut<in
   std::vector<T> e(&t(0, 1), &t(0, 1) + n);
   std::copy_n(&t(0, 0), n, values.data);
   const int failed = lapack::stedc(n, values.data, e.data(), vectors.data, vectors.ld);
-  // LAPACK tells the rows of a block, first (n + 1) + last.
+  // LAPACK returns the rows of a block as first (n + 1) + last.
   if (failed != 0 && *info.data == 0) *info.data = std::max(1, failed % (static_cast<int>(n) + 1));
 }
 
@@ -92,3 +95,4 @@ template struct Stedc<float>;
 template struct Stedc<double>;
 
 }  // namespace tesela::kernels
+#endif

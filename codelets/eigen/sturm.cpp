@@ -1,53 +1,71 @@
-#include <tesela/codelets/eigen/internal/lanes.hpp>
 #include <tesela/codelets/eigen/sturm.hpp>
-#include <tesela/codelets/support/internal/multiversion.hpp>
 
 #include <algorithm>
 #include <limits>
 
-namespace tesela::kernels {
-namespace sturm {
+#define HWY_TARGET_INCLUDE "tesela/codelets/eigen/sturm.cpp"
+#include <tesela/codelets/eigen/internal/lanes_inl.hpp>
+
+HWY_BEFORE_NAMESPACE();
+namespace tesela::kernels::sturm::HWY_NAMESPACE {
 namespace {
+
+using namespace eigen::HWY_NAMESPACE;
 
 /// Vectors of points that are counted side by side, so that one's division hides behind another's.
 constexpr int groups = 4;
 template <class T>
-constexpr index_t lanes = groups* LanesOf<T>::count;
+constexpr index_t together = groups* lanes<T>;
 
 /// Negative pivots at as many points as there are lanes. No pivot needs to be kept from zero: q = 0 makes the next one
 /// -infinity and the one behind it d - x, as the limit of small positive q does; -0 does not occur (prepare). Where T
-/// falls into blocks nothing is divided, so that 0 / 0 does not occur either, and a block's counts are its own.
+/// falls into blocks nothing is divided, so that 0 / 0 does not occur either, and each block is counted separately.
 template <class T>
-TESELA_INLINE void count_lanes(index_t n, const T* d, const T* squares, const T* x, index_t* counts) {
-  using Vector = Lanes<T>;
-  Vector at[groups], q[groups];
-  decltype(at[0] < at[0]) negative[groups];  // -1 in lanes where true
-  for (int g = 0; g < groups; ++g)
-    for (int l = 0; l < LanesOf<T>::count; ++l) {
-      at[g][l] = x[g * LanesOf<T>::count + l] + T(0);
-      q[g][l] = 1;  // of no block; read by none
-      negative[g][l] = 0;
-    }
-  for (index_t i = 0; i < n; ++i) {
-    const T square = squares[i];
-    if (square == T(0))
-      for (int g = 0; g < groups; ++g) q[g] = d[i] - at[g];
-    else
-      for (int g = 0; g < groups; ++g) q[g] = (d[i] - at[g]) - square / q[g];
-    for (int g = 0; g < groups; ++g) negative[g] += q[g] < T(0);
+HWY_INLINE void count_lanes(index_t n, const T* d, const T* squares, const T* x, index_t* counts) {
+  Vec<T> at[groups], q[groups];
+  hn::Vec<hn::RebindToSigned<Tag<T>>> negative[groups];
+  constexpr hn::RebindToSigned<Tag<T>> whole;
+  for (int g = 0; g < groups; ++g) {
+    at[g] = hn::Add(load(x + g * lanes<T>), zeros<T>());
+    q[g] = all(T(1));  // not read
+    negative[g] = hn::Zero(whole);
   }
-  for (int g = 0; g < groups; ++g)
-    for (int l = 0; l < LanesOf<T>::count; ++l) counts[g * LanesOf<T>::count + l] = -negative[g][l];
+  for (index_t i = 0; i < n; ++i) {
+    const Vec<T> di = all(d[i]), square = all(squares[i]);
+    if (squares[i] == T(0))
+      for (int g = 0; g < groups; ++g) q[g] = hn::Sub(di, at[g]);
+    else
+      for (int g = 0; g < groups; ++g) q[g] = hn::Sub(hn::Sub(di, at[g]), hn::Div(square, q[g]));
+    // The lanes of a mask are -1 where true.
+    for (int g = 0; g < groups; ++g)
+      negative[g] = hn::Add(negative[g], hn::BitCast(whole, hn::VecFromMask(Tag<T>(), hn::Lt(q[g], zeros<T>()))));
+  }
+  HWY_ALIGN hn::TFromD<decltype(whole)> found[lanes<T>];
+  for (int g = 0; g < groups; ++g) {
+    hn::Store(negative[g], whole, found);
+    for (index_t l = 0; l < lanes<T>; ++l) counts[g * lanes<T> + l] = -static_cast<index_t>(found[l]);
+  }
 }
 
-TESELA_MULTIVERSION void several(index_t n, const float* d, const float* squares, const float* x, index_t* counts) {
-  count_lanes(n, d, squares, x, counts);
-}
-TESELA_MULTIVERSION void several(index_t n, const double* d, const double* squares, const double* x, index_t* counts) {
-  count_lanes(n, d, squares, x, counts);
+template <class T>
+void count(index_t n, const T* diagonal, const T* squares, index_t points, const T* x, index_t* counts) {
+  for (index_t k = 0; k < points; k += together<T>) {
+    const index_t some = std::min(points - k, together<T>);
+    T at[together<T>];
+    index_t found[together<T>];
+    for (index_t l = 0; l < together<T>; ++l) at[l] = x[k + std::min(l, some - 1)];
+    count_lanes(n, diagonal, squares, at, found);
+    std::copy_n(found, some, counts + k);
+  }
 }
 
 }  // namespace
+}  // namespace tesela::kernels::sturm::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tesela::kernels {
+namespace sturm {
 
 template <class T>
 void prepare(index_t n, const T* d, const T* e, T* diagonal, T* squares) {
@@ -60,14 +78,7 @@ void prepare(index_t n, const T* d, const T* e, T* diagonal, T* squares) {
 
 template <class T>
 void count(index_t n, const T* diagonal, const T* squares, index_t points, const T* x, index_t* counts) {
-  for (index_t k = 0; k < points; k += lanes<T>) {
-    const index_t some = std::min(points - k, lanes<T>);
-    T at[lanes<T>];
-    index_t found[lanes<T>];
-    for (index_t l = 0; l < lanes<T>; ++l) at[l] = x[k + std::min(l, some - 1)];
-    several(n, diagonal, squares, at, found);
-    std::copy_n(found, some, counts + k);
-  }
+  TESELA_BEST_TARGET(count<T>)(n, diagonal, squares, points, x, counts);
 }
 
 template void prepare(index_t, const float*, const float*, float*, float*);
@@ -84,13 +95,13 @@ void SturmCount<T>::cpu(const Args&, In<T> t, In<T> points, Out<index_t> counts)
 
 template <class T>
 void SturmBisect<T>::cpu(const Args& args, In<T> t, In<index_t> wanted, InOut<T> intervals) {
-  constexpr index_t lanes = sturm::lanes<T>;
-  for (index_t first = 0; first < wanted.rows; first += lanes) {
-    const index_t some = std::min(lanes, wanted.rows - first);
+  constexpr index_t together = 128 / sizeof(T);  // whole vectors of any vector unit
+  for (index_t first = 0; first < wanted.rows; first += together) {
+    const index_t some = std::min(together, wanted.rows - first);
     T* const low = &intervals(first, 0);
     T* const high = &intervals(first, 1);
-    T middle[lanes];
-    index_t below[lanes];
+    T middle[together];
+    index_t below[together];
     for (int h = 0; h < args.halvings; ++h) {
       for (index_t l = 0; l < some; ++l) middle[l] = (low[l] + high[l]) / 2;
       sturm::count(t.rows, &t(0, 0), &t(0, 1), some, middle, below);
@@ -105,3 +116,4 @@ template struct SturmBisect<float>;
 template struct SturmBisect<double>;
 
 }  // namespace tesela::kernels
+#endif

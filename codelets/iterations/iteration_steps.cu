@@ -1,5 +1,5 @@
 #include <tesela/codelets/iterations/internal/block_team.cuh>
-#include <tesela/codelets/iterations/internal/steps.hpp>
+#include <tesela/codelets/iterations/internal/steps_inl.hpp>
 
 #include <cuda_runtime_api.h>
 

@@ -1,19 +1,27 @@
 #include <tesela/codelets/libraries/fft.hpp>
 #include <tesela/codelets/libraries/internal/fft_ducc.hpp>
+#include <tesela/codelets/support/vector_target.hpp>
 
 #include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <utility>
+#include <string_view>
+#include <tuple>
 
 namespace tesela::fft {
 namespace {
 
+/// Returns whether transforms use AVX2's DUCC, as the other kernels of cores (see vector_target()).
+bool with_avx2() {
+  const std::string_view target = vector_target();
+  return TESELA_FFT_AVX2 && (target == "avx2" || target == "avx512");
+}
+
 template <class T>
-std::unique_ptr<DuccPlan<T>> make_plan(bool real, index_t n) {
+std::unique_ptr<DuccPlan<T>> make_plan(bool real, index_t n, [[maybe_unused]] bool avx2) {
 #if TESELA_FFT_AVX2
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return avx2::make_plan<T>(real, n);
+  if (avx2) return avx2::make_plan<T>(real, n);
 #endif
   return portable::make_plan<T>(real, n);
 }
@@ -29,10 +37,11 @@ class Runner {
   static const DuccPlan<T>& plan(bool real, index_t n) {
     // Never destroyed: another static object's destructor may still transform.
     static auto& mutex = *new std::mutex;
-    static auto& plans = *new std::map<std::pair<bool, index_t>, std::unique_ptr<DuccPlan<T>>>;
+    static auto& plans = *new std::map<std::tuple<bool, bool, index_t>, std::unique_ptr<DuccPlan<T>>>;
+    const bool avx2 = with_avx2();
     const std::scoped_lock lock(mutex);
-    auto& made = plans[{real, n}];
-    if (made == nullptr) made = make_plan<T>(real, n);
+    auto& made = plans[{avx2, real, n}];
+    if (made == nullptr) made = make_plan<T>(real, n, avx2);
     return *made;
   }
 

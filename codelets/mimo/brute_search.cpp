@@ -1,21 +1,20 @@
 #include <tesela/codelets/mimo/brute_search.hpp>
 #include <tesela/codelets/mimo/internal/finite_batch.hpp>
 #include <tesela/codelets/mimo/internal/sphere_body.hpp>
-#include <tesela/codelets/support/internal/multiversion.hpp>
 
 #include <algorithm>
 #include <limits>
 #include <vector>
 
-namespace tesela::kernels {
-namespace mimo {
+#define HWY_TARGET_INCLUDE "tesela/codelets/mimo/brute_search.cpp"
+#include <tesela/codelets/support/internal/vectors_inl.hpp>
+
+HWY_BEFORE_NAMESPACE();
+namespace tesela::kernels::mimo::HWY_NAMESPACE {
 namespace {
 
-/// Of so many candidates at once.
-constexpr index_t most_together = 1024;
-
-/// sums[k] = sum over rows of (u[row] - v(row, k))^2; answers the least.
-TESELA_MULTIVERSION double compare(index_t rows, index_t count, const double* u, const double* v, double* sums) {
+/// sums[k] = sum over rows of (u[row] - v(row, k))^2. Returns the least.
+double compare(index_t rows, index_t count, const double* u, const double* v, double* sums) {
   for (index_t k = 0; k < count; ++k) sums[k] = (u[0] - v[k]) * (u[0] - v[k]);
   for (index_t row = 1; row < rows; ++row)
     for (index_t k = 0; k < count; ++k) {
@@ -26,6 +25,18 @@ TESELA_MULTIVERSION double compare(index_t rows, index_t count, const double* u,
   for (index_t k = 1; k < count; ++k) least = sums[k] < least ? sums[k] : least;
   return least;
 }
+
+}  // namespace
+}  // namespace tesela::kernels::mimo::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tesela::kernels {
+namespace mimo {
+namespace {
+
+/// Candidates that are compared at once, at most.
+constexpr index_t most_together = 1024;
 
 /// Candidates of streams first … last - 1, counted so that the first of them turns slowest.
 class Candidates {
@@ -100,7 +111,8 @@ class Brute {
         }
         u_[static_cast<std::size_t>(2 * i)] = left.re, u_[static_cast<std::size_t>(2 * i + 1)] = left.im;
       }
-      const double least = std::sqrt(compare(rows_, fast_.count(), u_.data(), v_.data(), sums_.data()));
+      const double least =
+          std::sqrt(TESELA_BEST_TARGET(compare)(rows_, fast_.count(), u_.data(), v_.data(), sums_.data()));
       if (found.any && least > found.distance + tie) continue;
       const double near = (least + tie) * (least + tie);
       for (std::size_t j = 0; j < slow_.streams(); ++j) now[j] = slow_.point(j).label;
@@ -167,3 +179,4 @@ template struct BruteSearch<float>;
 template struct BruteSearch<double>;
 
 }  // namespace tesela::kernels
+#endif

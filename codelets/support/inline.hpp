@@ -2,6 +2,6 @@
 
 #include <tesela/runtime/host_device.hpp>
 
-/// A function, on a core or on both kinds of worker, that is compiled into what calls it: for the vector unit that the
-/// caller is compiled for (see TESELA_MULTIVERSION), and with what it is given in registers.
+/// A function, on a core or on both kinds of worker, that is compiled into its caller: for the caller's vector unit
+/// (see per_target.hpp), and with its arguments in registers. It cannot call functions of one vector unit.
 #define TESELA_INLINE TESELA_BOTH inline __attribute__((always_inline))

@@ -17,4 +17,12 @@ TESELA_INLINE void rotate_columns(const Block<T>& vectors, index_t i, T c, T s) 
   }
 }
 
+/// rotate_columns() for ql::sweep(), which is compiled for no vector unit by itself: it could not inline a lambda that
+/// is.
+template <class T>
+struct ColumnRotation {
+  const Block<T>& vectors;
+  TESELA_INLINE void operator()(index_t i, T c, T s) const { rotate_columns(vectors, i, c, s); }
+};
+
 }  // namespace tesela::kernels::ql

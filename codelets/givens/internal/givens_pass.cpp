@@ -1,67 +1,87 @@
 #include <tesela/codelets/givens/internal/givens_pass.hpp>
-#include <tesela/codelets/support/inline.hpp>
 
 #include <cstring>
 
-// The loops that all the time of QR by rotations goes into, compiled for AVX2 as well where there is such a thing: all
-// of it must be inlined into the functions that say so.
+#define HWY_TARGET_INCLUDE "tesela/codelets/givens/internal/givens_pass.cpp"
+#include <tesela/codelets/support/internal/vectors_inl.hpp>
 
-namespace tesela::kernels::internal {
+// The loops that take nearly all the time of QR by rotations.
+
+HWY_BEFORE_NAMESPACE();
+namespace tesela::kernels::internal::HWY_NAMESPACE {
 namespace {
 
-/// Neighbouring columns' elements in one row: `count` registers of `bytes`, enough for their arithmetic to overlap.
-template <class T, int bytes>
-struct Lanes {
-  static constexpr int count = 4, in_register = bytes / static_cast<int>(sizeof(T)), columns = count * in_register;
-  typedef T Register __attribute__((vector_size(bytes)));
-  Register part[count];
+namespace hn = hwy::HWY_NAMESPACE;
 
-  TESELA_INLINE void load(const Strided<T>& c, index_t i) {
-#pragma GCC unroll 4
-    for (int k = 0; k < count; ++k)
-      for (int x = 0; x < in_register; ++x) part[k][x] = c(i, k * in_register + x);
+/// Returns the elements of neighbouring columns in row i of C, and the inverse.
+template <class D, class T>
+HWY_INLINE hn::Vec<D> load_row(D d, const Strided<T>& c, index_t i) {
+  if constexpr (hn::MaxLanes(D()) == 1) {
+    return hn::Set(d, c(i, 0));
+  } else {
+#if HWY_TARGET != HWY_SCALAR
+    constexpr hn::Half<D> half;
+    const Strided<T> upper{c.data + static_cast<index_t>(hn::MaxLanes(half)) * c.column_stride, c.row_stride,
+                           c.column_stride};
+    return hn::Combine(d, load_row(half, upper, i), load_row(half, c, i));
+#endif
   }
-  TESELA_INLINE void store(const Strided<T>& c, index_t i) const {
-#pragma GCC unroll 4
-    for (int k = 0; k < count; ++k)
-      for (int x = 0; x < in_register; ++x) c(i, k * in_register + x) = part[k][x];
+}
+template <class D, class T>
+HWY_INLINE void store_row(D d, hn::Vec<D> v, const Strided<T>& c, index_t i) {
+  if constexpr (hn::MaxLanes(D()) == 1) {
+    c(i, 0) = hn::GetLane(v);
+  } else {
+#if HWY_TARGET != HWY_SCALAR
+    constexpr hn::Half<D> half;
+    const Strided<T> upper{c.data + static_cast<index_t>(hn::MaxLanes(half)) * c.column_stride, c.row_stride,
+                           c.column_stride};
+    store_row(half, hn::LowerHalf(half, v), c, i);
+    store_row(half, hn::UpperHalf(half, v), upper, i);
+#endif
   }
-  /// The cell that this row meets and the row: rotated, with `adjacent` pivots the row is the upper one.
+}
+
+/// Neighbouring columns' elements in one row: `count` vectors, enough for their arithmetic to overlap. Products and sums
+/// are not fused, as in rotate(): all methods find the same bits.
+template <class D, int count>
+struct Cells {
+  using T = hn::TFromD<D>;
+  static constexpr index_t lanes = static_cast<index_t>(hn::MaxLanes(D())), columns = count * lanes;
+  hn::Vec<D> part[count];
+
+  HWY_INLINE void load(const Strided<T>& c, index_t i) {
+#pragma GCC unroll 4
+    for (int k = 0; k < count; ++k) part[k] = load_row(D(), from(c, k), i);
+  }
+  HWY_INLINE void store(const Strided<T>& c, index_t i) const {
+#pragma GCC unroll 4
+    for (int k = 0; k < count; ++k) store_row(D(), part[k], from(c, k), i);
+  }
+  /// Rotates the cell and the row that meets it; with `adjacent` pivots the row is the upper one.
   template <bool adjacent, bool back>
-  TESELA_INLINE void meet(const Rotation<T>& x, Lanes& cell) {
+  HWY_INLINE void meet(const Rotation<T>& x, Cells& cell) {
+    const auto c = hn::Set(D(), x.c), s = hn::Set(D(), x.s);
 #pragma GCC unroll 4
     for (int k = 0; k < count; ++k) {
       // The upper row ends in the cell, the lower one goes on; backwards they come from there.
-      const Register upper = adjacent && !back ? part[k] : cell.part[k],
-                     lower = adjacent && !back ? cell.part[k] : part[k];
-      const Register above = back ? x.c * upper - x.s * lower : x.c * upper + x.s * lower;
-      const Register below = back ? x.c * lower + x.s * upper : x.c * lower - x.s * upper;
+      const auto upper = adjacent && !back ? part[k] : cell.part[k], lower = adjacent && !back ? cell.part[k] : part[k];
+      const auto cu = hn::Mul(c, upper), sl = hn::Mul(s, lower), cl = hn::Mul(c, lower), su = hn::Mul(s, upper);
+      const auto above = back ? hn::Sub(cu, sl) : hn::Add(cu, sl), below = back ? hn::Add(cl, su) : hn::Sub(cl, su);
       cell.part[k] = adjacent && back ? below : above;
       part[k] = adjacent && back ? above : below;
     }
   }
-};
 
-/// One column.
-template <class T>
-struct OneColumn {
-  static constexpr int columns = 1;
-  T value;
-  TESELA_INLINE void load(const Strided<T>& c, index_t i) { value = c(i, 0); }
-  TESELA_INLINE void store(const Strided<T>& c, index_t i) const { c(i, 0) = value; }
-  template <bool adjacent, bool back>
-  TESELA_INLINE void meet(const Rotation<T>& x, OneColumn& cell) {
-    const T upper = adjacent && !back ? value : cell.value, lower = adjacent && !back ? cell.value : value;
-    const T above = back ? x.c * upper - x.s * lower : x.c * upper + x.s * lower;
-    const T below = back ? x.c * lower + x.s * upper : x.c * lower - x.s * upper;
-    cell.value = adjacent && back ? below : above;
-    value = adjacent && back ? above : below;
+ private:
+  static HWY_INLINE Strided<T> from(const Strided<T>& c, int k) {
+    return {c.data + k * lanes * c.column_stride, c.row_stride, c.column_stride};
   }
 };
 
 template <bool adjacent, class V, class T>
-TESELA_INLINE void forward_steps(const GivensWindow& w, index_t from, index_t to, const Rotation<T>* rotations,
-                                 const Strided<T>& c, V* cell) {
+HWY_INLINE void forward_steps(const GivensWindow& w, index_t from, index_t to, const Rotation<T>* rotations,
+                              const Strided<T>& c, V* cell) {
   for (index_t e = from; e < to; ++e, rotations += w.width) {
     const index_t cells = w.cells(e);
     V v;
@@ -75,8 +95,8 @@ TESELA_INLINE void forward_steps(const GivensWindow& w, index_t from, index_t to
 }
 
 template <bool adjacent, class V, class T>
-TESELA_INLINE void backward_steps(const GivensWindow& w, index_t from, index_t to, const Rotation<T>* rotations,
-                                  const Strided<T>& c, V* cell) {
+HWY_INLINE void backward_steps(const GivensWindow& w, index_t from, index_t to, const Rotation<T>* rotations,
+                               const Strided<T>& c, V* cell) {
   for (index_t e = to - 1; e >= from; --e) {
     const index_t cells = w.cells(e);
     const Rotation<T>* const x = rotations + (e - from) * w.width;
@@ -91,8 +111,8 @@ TESELA_INLINE void backward_steps(const GivensWindow& w, index_t from, index_t t
 }
 
 template <class V, class T>
-TESELA_INLINE void pass(const GivensWindow& w, bool forward, index_t from, index_t to, const Rotation<T>* rotations,
-                        const Strided<T>& c, T* saved) {
+HWY_INLINE void pass(const GivensWindow& w, bool forward, index_t from, index_t to, const Rotation<T>* rotations,
+                     const Strided<T>& c, T* saved) {
   V cell[max_givens_window];
   const auto bytes = static_cast<std::size_t>(w.width) * sizeof(V);
   const bool at_top = from == 0, at_end = to == w.steps(), adjacent = w.pivot == Pivot::adjacent;
@@ -116,46 +136,40 @@ TESELA_INLINE void pass(const GivensWindow& w, bool forward, index_t from, index
     for (index_t t = 0; t < w.first_cells(); ++t) cell[t].store(c, w.first_row(t));
 }
 
-template <int bytes, class T>
-TESELA_INLINE void pass_all(const GivensWindow& w, bool forward, index_t from, index_t to, const Rotation<T>* rotations,
-                            Strided<T> c, index_t columns, T* saved) {
-  using V = Lanes<T, bytes>;
+template <class V, class T>
+HWY_INLINE void pass_all(const GivensWindow& w, bool forward, index_t from, index_t to, const Rotation<T>* rotations,
+                         Strided<T>& c, index_t& columns, T*& saved) {
   for (; columns >= V::columns; columns -= V::columns) {
     pass<V>(w, forward, from, to, rotations, c, saved);
     c.data += V::columns * c.column_stride;
     saved += V::columns * w.width;
   }
-  for (; columns > 0; --columns) {
-    pass<OneColumn<T>>(w, forward, from, to, rotations, c, saved);
-    c.data += c.column_stride;
-    saved += w.width;
-  }
 }
-
-#ifdef __x86_64__
-template <class T>
-__attribute__((target("avx2"))) void pass_avx2(const GivensWindow& w, bool forward, index_t from, index_t to,
-                                               const Rotation<T>* rotations, const Strided<T>& c, index_t columns,
-                                               T* saved) {
-  pass_all<32>(w, forward, from, to, rotations, c, columns, saved);
-}
-const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
-#endif
-
-}  // namespace
 
 template <class T>
 void pass_columns(const GivensWindow& w, bool forward, index_t from, index_t to, const Rotation<T>* rotations,
-                  Strided<T> c, index_t columns, T* saved) noexcept {
-#ifdef __x86_64__
-  if (has_avx2) return pass_avx2(w, forward, from, to, rotations, c, columns, saved);
-#endif
-  pass_all<16>(w, forward, from, to, rotations, c, columns, saved);
+                  Strided<T> c, index_t columns, T* saved) {
+  pass_all<Cells<hn::CappedTag<T, 32 / sizeof(T)>, 4>>(w, forward, from, to, rotations, c, columns, saved);
+  pass_all<Cells<hn::CappedTag<T, 1>, 1>>(w, forward, from, to, rotations, c, columns, saved);
+}
+
+}  // namespace
+}  // namespace tesela::kernels::internal::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tesela::kernels::internal {
+
+template <class T>
+void pass_columns(const GivensWindow& w, bool forward, index_t from, index_t to, const Rotation<T>* rotations,
+                  Strided<T> c, index_t columns, T* saved) {
+  TESELA_BEST_TARGET(pass_columns<T>)(w, forward, from, to, rotations, c, columns, saved);
 }
 
 template void pass_columns(const GivensWindow&, bool, index_t, index_t, const Rotation<float>*, Strided<float>, index_t,
-                           float*) noexcept;
+                           float*);
 template void pass_columns(const GivensWindow&, bool, index_t, index_t, const Rotation<double>*, Strided<double>,
-                           index_t, double*) noexcept;
+                           index_t, double*);
 
 }  // namespace tesela::kernels::internal
+#endif

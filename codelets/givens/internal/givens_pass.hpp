@@ -10,6 +10,6 @@ namespace tesela::kernels::internal {
 /// first and last steps load them from C and store them there.
 template <class T>
 void pass_columns(const GivensWindow& w, bool forward, index_t from, index_t to, const Rotation<T>* rotations,
-                  Strided<T> c, index_t columns, T* saved) noexcept;
+                  Strided<T> c, index_t columns, T* saved);
 
 }  // namespace tesela::kernels::internal

@@ -1,5 +1,6 @@
 #include "tests/support/band_problem.hpp"
 #include "tests/support/shared_runtime.hpp"
+#include "tests/support/vector_targets.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
@@ -88,6 +89,7 @@ TEMPLATE_TEST_CASE("large bands", "[gpu]", float, double) {
 }
 
 TEMPLATE_TEST_CASE("bands that are hard", "[gpu]", float, double) {
+  TESELA_ON_EACH_VECTOR_TARGET();
   for (const char* kind : {"graded", "spiked", "diagonal", "zero", "tridiagonal"})
     for (const index_t b : {2, 8, 32}) check<TestType>(kind, 130, b, 4 * b);
 }
@@ -115,6 +117,7 @@ TEMPLATE_TEST_CASE("what is tridiagonal stays as it is, and Q is the identity", 
 }
 
 TEMPLATE_TEST_CASE("T has the same bits for all windows, sweeps and powers of two", "[gpu]", float, double) {
+  TESELA_ON_EACH_VECTOR_TARGET();
   for (const char* kind : {"uniform", "spiked"}) {
     for (const index_t b : {7, 40}) {
       const index_t n = 150;
@@ -143,6 +146,7 @@ TEMPLATE_TEST_CASE("T has the same bits for all windows, sweeps and powers of tw
 }
 
 TEMPLATE_TEST_CASE("apply multiplies by Q and Q^T in all tiles and blocks", "[gpu]", float, double) {
+  TESELA_ON_EACH_VECTOR_TARGET();
   const index_t n = 147;
   check_apply<TestType>(n, 9, {{n, 20}, {n, 1}, {1, n}, {7, 5}, {50, 147}, {200, 200}},
                         {{},

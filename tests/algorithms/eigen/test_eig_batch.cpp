@@ -1,6 +1,7 @@
 #include "bench/errors/eig_error.hpp"
 #include "tests/support/machine.hpp"
 #include "tests/support/shared_runtime.hpp"
+#include "tests/support/vector_targets.hpp"
 #include <tesela/algorithms/eigen/eig_batch.hpp>
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 
@@ -114,6 +115,7 @@ TEMPLATE_TEST_CASE("eig_batch: many matrices of larger orders", "", float, doubl
 }
 
 TEMPLATE_TEST_CASE("eig_batch: values alone, and A as it was", "", float, double) {
+  TESELA_ON_EACH_VECTOR_TARGET();
   using T = TestType;
   for (const index_t n : {1, 2, 5, 32, 65}) {
     const HostMatrix<T> a = batch_of<T>(n, 21, {std::begin(kinds), std::end(kinds)}, {T(1)});
@@ -125,6 +127,7 @@ TEMPLATE_TEST_CASE("eig_batch: values alone, and A as it was", "", float, double
 }
 
 TEMPLATE_TEST_CASE("eig_batch: scales at both ends of the range, mixed", "", float, double) {
+  TESELA_ON_EACH_VECTOR_TARGET();
   using T = TestType;
   const T high = sizeof(T) == 4 ? T(1e36) : T(1e300), low = sizeof(T) == 4 ? T(1e-36) : T(1e-300);
   for (const index_t n : {1, 2, 8, 40}) {

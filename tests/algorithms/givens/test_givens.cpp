@@ -1,5 +1,6 @@
 #include "tests/support/givens_problem.hpp"
 #include "tests/support/machine.hpp"
+#include "tests/support/vector_targets.hpp"
 #include <tesela/algorithms/givens/givens.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
 
@@ -294,6 +295,7 @@ TEMPLATE_TEST_CASE("bands in band storage", "", float, double) {
 }
 
 TEMPLATE_TEST_CASE("Q from packed rotations multiplies from both sides", "", float, double) {
+  TESELA_ON_EACH_VECTOR_TARGET();
   Runtime runtime({.gpus = 0});
   check_application<TestType>(runtime);
 }
@@ -329,6 +331,7 @@ TEMPLATE_TEST_CASE("QR by rotations on cores and GPUs together", "[gpu]", float,
 }
 
 TEST_CASE("all orders of adjacent pivots, and the other two methods, give the same R bit for bit") {
+  TESELA_ON_EACH_VECTOR_TARGET();
   Runtime runtime({.gpus = 0});
   const Padded<double> a = make_matrix<double>("uniform", 50, 33);
   const auto factors = [&](const GivensOptions& o, index_t nb) {

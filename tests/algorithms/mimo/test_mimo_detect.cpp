@@ -1,6 +1,7 @@
 #include "tests/support/files.hpp"
 #include "tests/support/machine.hpp"
 #include "tests/support/mimo.hpp"
+#include "tests/support/vector_targets.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
 
@@ -104,6 +105,7 @@ TEST_CASE("sd: two orders agree where brute force is too much, and a larger radi
 }
 
 TEST_CASE("sd: one channel, blocks of any length, and any batch give the same") {
+  TESELA_ON_EACH_VECTOR_TARGET();
   for (const index_t coherence : {0, 1, 3, 7, 50, 64}) {
     const auto p = problem<double>({2, 3, 150, coherence}, "16qam", "rayleigh", 6);
     const Detection all = detect(p, {.method = MimoMethod::brute});

@@ -1,5 +1,7 @@
 #include "tests/support/lapack_tridiagonal_eig.hpp"
+#include "tests/support/vector_targets.hpp"
 #include <tesela/codelets/eigen/merge.hpp>
+#include <tesela/codelets/eigen/ql.hpp>
 #include <tesela/codelets/eigen/steqr.hpp>
 #include <tesela/codelets/eigen/sturm.hpp>
 
@@ -23,7 +25,9 @@ Access<T> tile(std::vector<T>& x, index_t rows) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("Steqr: pairs of small matrices, as LAPACK has them", "", float, double) {
+TEMPLATE_TEST_CASE("Steqr, and QlSweeps with QlRotate: pairs of small matrices, as LAPACK has them", "", float,
+                   double) {
+  TESELA_ON_EACH_VECTOR_TARGET();
   using T = TestType;
   for (const char* kind : {"uniform", "wilkinson", "second-difference", "exchange", "legendre", "zero", "one-zero"})
     for (const index_t n : {1, 2, 3, 25, 64, 100}) {
@@ -33,37 +37,60 @@ TEMPLATE_TEST_CASE("Steqr: pairs of small matrices, as LAPACK has them", "", flo
         for (T& x : *band) x = std::ldexp(x, -exponent);
       std::vector<T> bands = t.d, values(static_cast<std::size_t>(n)), x(static_cast<std::size_t>(n * n), T(NAN));
       bands.insert(bands.end(), t.e.begin(), t.e.end());
-      bands.push_back(std::numeric_limits<T>::quiet_NaN());  // nobody's
+      bands.push_back(std::numeric_limits<T>::quiet_NaN());  // not read
       std::vector<index_t> sweeps(1);
       std::vector<int> info(1, 0);
+      INFO(kind << " n = " << n);
+      const double bound = (sizeof(T) == 8 ? 5e-15 : 2e-6) * std::sqrt(static_cast<double>(n)) * 2;
+      const auto check_pairs = [&] {
+        CHECK(info[0] == 0);
+        const auto at = [&](index_t i, index_t j) {
+          return static_cast<double>(x[static_cast<std::size_t>(i + j * n)]);
+        };
+        double residual = 0, orthogonality = 0, value = 0;
+        for (index_t j = 0; j < n; ++j)
+          for (index_t i = 0; i < n; ++i) {
+            const auto row = static_cast<std::size_t>(i);
+            double left = (static_cast<double>(t.d[row]) - static_cast<double>(values[static_cast<std::size_t>(j)])) *
+                          at(i, j),
+                   dot = 0;
+            if (i > 0) left += static_cast<double>(t.e[row - 1]) * at(i - 1, j);
+            if (i + 1 < n) left += static_cast<double>(t.e[row]) * at(i + 1, j);
+            for (index_t l = 0; l < n; ++l) dot += at(l, i) * at(l, j);
+            residual = std::fmax(residual, std::isnan(left) ? INFINITY : std::abs(left));
+            orthogonality = std::fmax(orthogonality, std::abs(dot - (i == j ? 1 : 0)));
+          }
+        CHECK(residual <= bound);
+        CHECK(orthogonality <= bound);
+        std::vector<T> sorted = values;
+        std::sort(sorted.begin(), sorted.end());
+        const auto right = test::reference_values(t);
+        const double unit = std::ldexp(1, test::size_exponent(t));
+        for (std::size_t j = 0; j < sorted.size(); ++j)
+          value = std::fmax(value, std::abs(static_cast<double>(sorted[j]) - right[j] * unit));
+        CHECK(value <= bound);
+      };
       Steqr<T>::cpu({}, tile<In>(bands, n), tile<Out>(values, n), tile<Out>(x, n), tile<Out>(sweeps, 1),
                     tile<InOut>(info, 1));
-      INFO(kind << " n = " << n);
-      CHECK(info[0] == 0);
       CHECK(sweeps[0] <= 3 * n);
-      const double bound = (sizeof(T) == 8 ? 5e-15 : 2e-6) * std::sqrt(static_cast<double>(n)) * 2;
-      const auto at = [&](index_t i, index_t j) { return static_cast<double>(x[static_cast<std::size_t>(i + j * n)]); };
-      for (index_t j = 0; j < n; ++j)
-        for (index_t i = 0; i < n; ++i) {
-          const auto row = static_cast<std::size_t>(i);
-          double residual = (static_cast<double>(t.d[row]) - static_cast<double>(values[static_cast<std::size_t>(j)])) *
-                            at(i, j),
-                 dot = 0;
-          if (i > 0) residual += static_cast<double>(t.e[row - 1]) * at(i - 1, j);
-          if (i + 1 < n) residual += static_cast<double>(t.e[row]) * at(i + 1, j);
-          CHECK(std::abs(residual) <= bound);
-          for (index_t l = 0; l < n; ++l) dot += at(l, i) * at(l, j);
-          CHECK(std::abs(dot - (i == j ? 1 : 0)) <= bound);
-        }
-      std::sort(values.begin(), values.end());
-      const auto right = test::reference_values(t);
-      const double unit = std::ldexp(1, test::size_exponent(t));
-      for (std::size_t j = 0; j < values.size(); ++j)
-        CHECK(std::abs(static_cast<double>(values[j]) - right[j] * unit) <= bound);
+      check_pairs();
+
+      std::vector<T> rotations(static_cast<std::size_t>(2 * 4 * n));
+      std::vector<index_t> progress(3), recorded(2 * 20);
+      std::fill(x.begin(), x.end(), T(0));
+      for (index_t j = 0; j < n; ++j) x[static_cast<std::size_t>(j * (n + 1))] = 1;
+      for (recorded[1] = 0; recorded[1] == 0;) {
+        QlSweeps<T>::cpu({}, tile<InOut>(bands, n), tile<InOut>(progress, 3), tile<Out>(rotations, 4 * n),
+                         tile<Out>(recorded, 2), tile<InOut>(info, 1));
+        QlRotate<T>::cpu({}, tile<In>(rotations, 4 * n), tile<In>(recorded, 2), tile<InOut>(x, n));
+      }
+      std::copy_n(bands.begin(), n, values.begin());
+      check_pairs();
     }
 }
 
 TEMPLATE_TEST_CASE("SturmCount and SturmBisect: any number of points", "", float, double) {
+  TESELA_ON_EACH_VECTOR_TARGET();
   using T = TestType;
   const index_t n = 77;
   const auto t = test::tridiagonal_of<T>("second-difference", n);

@@ -10,12 +10,19 @@ using tesela::kernels::eigen::Reflector;
 
 namespace {
 
+template <class T>
+Reflector<T> make_reflector(std::vector<T>& x) {
+  T squares = 0;
+  for (std::size_t i = 1; i < x.size(); ++i) squares += x[i] * x[i];
+  return Reflector<T>::make(static_cast<index_t>(x.size()), x.data(), squares);
+}
+
 /// H x = beta e_1 and H H = I, in long double, to a few units of T's last place; x is `size` times a vector of size 1.
 template <class T>
 void check(const std::vector<T>& x) {
   std::vector<T> v = x;
   const auto n = static_cast<index_t>(x.size());
-  const Reflector<T> h = Reflector<T>::make(n, v.data());
+  const Reflector<T> h = make_reflector(v);
   REQUIRE(v[0] == T(1));
   long double norm = 0, products = 0, squares = 0, largest = 0;
   for (const T value : x) largest = std::max(largest, std::abs(static_cast<long double>(value)));
@@ -56,14 +63,14 @@ TEMPLATE_TEST_CASE("a reflector of a vector that is zero behind its first elemen
   for (const TestType head : {TestType(0), TestType(-3), std::numeric_limits<TestType>::denorm_min()}) {
     std::vector<TestType> x(9, TestType(0));
     x[0] = head;
-    const auto h = Reflector<TestType>::make(9, x.data());
+    const auto h = make_reflector(x);
     CHECK(h.tau == TestType(0));
     CHECK(h.beta == head);
     CHECK(x[0] == TestType(1));
     for (std::size_t i = 1; i < 9; ++i) CHECK(x[i] == TestType(0));
   }
-  TestType one = 5;
-  CHECK(Reflector<TestType>::make(1, &one).beta == TestType(5));
+  std::vector<TestType> one{TestType(5)};
+  CHECK(make_reflector(one).beta == TestType(5));
 }
 
 TEMPLATE_TEST_CASE("a tail that is tiny beside the first element flips it and no more", "", float, double) {
@@ -77,7 +84,7 @@ TEMPLATE_TEST_CASE("a reflector of what is not finite is NaN", "", float, double
     for (const std::size_t at : {0, 3}) {
       std::vector<TestType> x(6, TestType(1));
       x[at] = bad;
-      const auto h = Reflector<TestType>::make(6, x.data());
+      const auto h = make_reflector(x);
       CHECK(std::isnan(h.beta));
       CHECK(std::isnan(h.tau));
     }

@@ -1,5 +1,6 @@
 #include "tests/support/machine.hpp"
 #include "tests/support/run_kernel.hpp"
+#include "tests/support/vector_targets.hpp"
 #include <tesela/codelets/eigen/secular.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>
@@ -202,6 +203,7 @@ void check_kinds(Runtime* runtime, std::initializer_list<index_t> sizes, index_t
 
 TEMPLATE_TEST_CASE("secular equation: roots between their poles, vectors orthonormal, and the matrix they make", "",
                    float, double) {
+  TESELA_ON_EACH_VECTOR_TARGET();
   check_kinds<TestType>(nullptr, {1, 2, 3, 4, 5, 8, 9, 33, 150});
 }
 

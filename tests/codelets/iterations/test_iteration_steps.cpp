@@ -1,8 +1,9 @@
 #include "tests/support/machine.hpp"
 #include "tests/support/run_kernel.hpp"
 #include "tests/support/shared_runtime.hpp"
+#include "tests/support/vector_targets.hpp"
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
-#include <tesela/codelets/iterations/internal/steps.hpp>
+#include <tesela/codelets/iterations/internal/steps_inl.hpp>
 #include <tesela/codelets/libraries/lapack.hpp>
 #include <tesela/tiles/filled.hpp>
 
@@ -145,6 +146,7 @@ void by_threads(index_t count, const Loop& loop) {
 }  // namespace
 
 TEST_CASE("A QR step is D = Q R, R Q, with every factor") {
+  TESELA_ON_EACH_VECTOR_TARGET();
   for (const index_t n : {1, 2, 3, 5, 8, 9, 17, 31, 64})
     for (const StepFactor factor : factors) {
       CAPTURE(n, static_cast<int>(factor));
@@ -180,6 +182,7 @@ TEST_CASE("Reflectors and rotations are orthogonal where squares of elements are
 }
 
 TEST_CASE("Two Cholesky LR steps are one QR step") {
+  TESELA_ON_EACH_VECTOR_TARGET();
   for (const index_t n : {2, 3, 10, 33}) {
     const HostMatrix<double> a = matrix<double>("geometric:100", n);
     const Run<double> qr = qr_steps<double>(a, {.positive = true, .steps = 1}),
@@ -211,6 +214,7 @@ TEST_CASE("An LR step is D = L U, U L with U's diagonal 1, and keeps the spectru
 }
 
 TEST_CASE("A band goes through the same steps as the whole matrix") {
+  TESELA_ON_EACH_VECTOR_TARGET();
   for (const index_t n : {2, 3, 8, 40})
     for (const index_t b : {1, 2, 3, 7}) {
       if (b >= n) continue;

@@ -1,4 +1,5 @@
 #include "tests/support/machine.hpp"
+#include "tests/support/vector_targets.hpp"
 #include <tesela/codelets/libraries/fft.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/graph.hpp>
@@ -156,6 +157,7 @@ TEST_CASE("good sizes are the least even ones without primes beyond 7", "[fft]")
 }
 
 TEMPLATE_TEST_CASE("transforms agree with the sums that define them", "[fft]", float, double) {
+  TESELA_ON_EACH_VECTOR_TARGET();
   Runtime runtime({.gpus = 0});
   check_all<TestType>(runtime);
 }

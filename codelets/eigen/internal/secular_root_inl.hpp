@@ -1,13 +1,20 @@
-#pragma once
-
 #include <tesela/codelets/support/inline.hpp>
+#include <tesela/codelets/support/internal/shared_inl.hpp>
 #include <tesela/runtime/types.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-namespace tesela::kernels::secular {
+#if defined(TESELA_EIGEN_SECULAR_ROOT_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef TESELA_EIGEN_SECULAR_ROOT_INL
+#undef TESELA_EIGEN_SECULAR_ROOT_INL
+#else
+#define TESELA_EIGEN_SECULAR_ROOT_INL
+#endif
+
+TESELA_BEFORE_UNIT
+namespace tesela::kernels::secular::TESELA_UNIT {
 
 /// sum z^2 / (d - x) over some poles, and its derivative.
 template <class T>
@@ -136,4 +143,7 @@ class RootSearch {
   T f_ = 0, slope_ = 0;
 };
 
-}  // namespace tesela::kernels::secular
+}  // namespace tesela::kernels::secular::TESELA_UNIT
+TESELA_AFTER_UNIT
+
+#endif

@@ -1,14 +1,20 @@
-#pragma once
-
-#include <tesela/codelets/iterations/internal/chains.hpp>
-#include <tesela/codelets/iterations/internal/orthogonal_factor.hpp>
+// The loops of QR and LR iterations, written once for a core and a block of threads. Internal to codelets/.
+#include <tesela/codelets/iterations/internal/chains_inl.hpp>
+#include <tesela/codelets/iterations/internal/orthogonal_factor_inl.hpp>
 #include <tesela/codelets/iterations/iteration_steps.hpp>
+#include <tesela/codelets/support/internal/shared_inl.hpp>
 
 #include <limits>
 
-// The loops of QR and LR iterations, written once for a core and a block of threads. Internal to codelets/.
+#if defined(TESELA_ITERATIONS_STEPS_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef TESELA_ITERATIONS_STEPS_INL
+#undef TESELA_ITERATIONS_STEPS_INL
+#else
+#define TESELA_ITERATIONS_STEPS_INL
+#endif
 
-namespace tesela::kernels::iterations {
+TESELA_BEFORE_UNIT
+namespace tesela::kernels::iterations::TESELA_UNIT {
 
 /// What all threads of a team see: numbers of the loop besides its arrays.
 struct Shared {
@@ -247,4 +253,7 @@ TESELA_STEP void lr_loop(const Team& team, const typename LrSteps<T>::Args& args
   }
 }
 
-}  // namespace tesela::kernels::iterations
+}  // namespace tesela::kernels::iterations::TESELA_UNIT
+TESELA_AFTER_UNIT
+
+#endif

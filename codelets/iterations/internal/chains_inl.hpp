@@ -1,15 +1,21 @@
-#pragma once
-
-#include <tesela/codelets/givens/rotation.hpp>
-#include <tesela/codelets/iterations/internal/team.hpp>
-
-#include <type_traits>
-
 // A QR step by chains of rotations on a symmetric matrix D, dense or a band, in rows: element (i, j) at d[i stride +
 // j]. Chain k annihilates column k below the diagonal, from the bottom upwards; its rotation number r is that of rows k
 // + r and k + r + 1. Internal to codelets/.
+#include <tesela/codelets/givens/rotation.hpp>
+#include <tesela/codelets/iterations/internal/team.hpp>
+#include <tesela/codelets/support/internal/shared_inl.hpp>
 
-namespace tesela::kernels::iterations {
+#include <type_traits>
+
+#if defined(TESELA_ITERATIONS_CHAINS_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef TESELA_ITERATIONS_CHAINS_INL
+#undef TESELA_ITERATIONS_CHAINS_INL
+#else
+#define TESELA_ITERATIONS_CHAINS_INL
+#endif
+
+TESELA_BEFORE_UNIT
+namespace tesela::kernels::iterations::TESELA_UNIT {
 
 template <class T>
 TESELA_STEP T smaller(T a, T b) {
@@ -144,14 +150,6 @@ TESELA_STEP void mirror(const Team& team, const Chains<T>& c) {
 /// Chains whose rotations one pass over a row applies: so much of it is in registers.
 inline constexpr index_t chains_together = 4;
 
-/// Two registers of rows of neighbours, on a core.
-template <class T>
-struct Strip {
-  static constexpr int rows = 64 / sizeof(T);
-  typedef T Register __attribute__((vector_size(32)));
-  Register part[2];
-};
-
 template <class T>
 TESELA_STEP void get(T& v, const T* from) {
   v = *from;
@@ -160,7 +158,7 @@ template <class T>
 TESELA_STEP void put(const T& v, T* to) {
   *to = v;
 }
-/// a b + c; on a GPU fused, so that what is known later waits for one operation alone.
+/// a b + c; on a GPU fused, so that the operand that comes last waits for one operation alone.
 template <class T>
 TESELA_STEP T multiply_add(T a, T b, T c) {
 #ifdef __CUDA_ARCH__
@@ -175,25 +173,6 @@ TESELA_STEP void meet(const Rotation<T>& x, T& value, T& carried) {
   carried = multiply_add(x.c, upper, x.s * lower);
   value = multiply_add(-x.s, upper, x.c * lower);
 }
-#ifndef __CUDACC__
-template <class T>
-TESELA_STEP void get(Strip<T>& v, const T* from) {
-  load(v, from);
-}
-template <class T>
-TESELA_STEP void put(const Strip<T>& v, T* to) {
-  store(to, v);
-}
-template <class T>
-TESELA_STEP void meet(const Rotation<T>& x, Strip<T>& value, Strip<T>& carried) {
-  for (int k = 0; k < 2; ++k) {
-    const auto upper = value.part[k], lower = carried.part[k];
-    carried.part[k] = x.c * upper + x.s * lower;
-    value.part[k] = x.c * lower - x.s * upper;
-  }
-}
-#endif
-
 #ifdef __CUDACC__
 /// All chains_together cells at once: cell t meets element j + t, so none waits for the one before it. Elements first …
 /// last, downwards, and loaded so far ahead that their memory may be far away.
@@ -299,15 +278,14 @@ TESELA_STEP void turn_row(const Chains<T>& c, index_t i) {
 template <class Team, class T>
 TESELA_STEP void multiply(const Team& team, const Chains<T>& c, T* p, index_t p_rows, index_t ldp) {
   if constexpr (Team::alone) {
-#ifndef __CUDACC__
-    constexpr index_t rows = Strip<T>::rows;
+    using Strip = typename Team::Strip;
+    constexpr index_t rows = Strip::rows;
     index_t i = 0;
     if (c.half == c.n - 1)
-      for (; i + rows <= c.n; i += rows) pass_all<Strip<T>>(c, 0, smaller(i + rows - 1, c.n - 2), c.d + i, c.stride);
+      for (; i + rows <= c.n; i += rows) pass_all<Strip>(c, 0, smaller(i + rows - 1, c.n - 2), c.d + i, c.stride);
     for (; i < c.n; ++i) turn_row(c, i);
-    for (i = 0; i + rows <= p_rows; i += rows) pass_all<Strip<T>>(c, 0, c.n - 2, p + i, ldp);
+    for (i = 0; i + rows <= p_rows; i += rows) pass_all<Strip>(c, 0, c.n - 2, p + i, ldp);
     for (; i < p_rows; ++i) pass_all<T>(c, 0, c.n - 2, p + i, ldp);
-#endif
   } else {
     for (index_t i = team.rank; i < c.n + p_rows; i += team.size)
       if (i < c.n)
@@ -317,4 +295,7 @@ TESELA_STEP void multiply(const Team& team, const Chains<T>& c, T* p, index_t p_
   }
 }
 
-}  // namespace tesela::kernels::iterations
+}  // namespace tesela::kernels::iterations::TESELA_UNIT
+TESELA_AFTER_UNIT
+
+#endif

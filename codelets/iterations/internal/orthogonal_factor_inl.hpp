@@ -1,12 +1,20 @@
-#pragma once
-
-#include <tesela/codelets/iterations/internal/team.hpp>
-
 // A = Q R of a small square matrix with Q formed. The columns of A, q + j ld, become those of Q; R(i, j) is
-// r[i + j ld], zeros below its diagonal. Each answers 0, or 1 + the column whose rest is zero or not a number (of
+// r[i + j ld], zeros below its diagonal. Each returns 0, or 1 + the column whose remainder is zero or NaN (with
 // Cholesky: whose pivot is not positive). Internal to codelets/.
+#include <tesela/codelets/iterations/internal/team.hpp>
+#include <tesela/codelets/support/internal/shared_inl.hpp>
 
-namespace tesela::kernels::iterations {
+#include <cmath>
+
+#if defined(TESELA_ITERATIONS_ORTHOGONAL_FACTOR_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef TESELA_ITERATIONS_ORTHOGONAL_FACTOR_INL
+#undef TESELA_ITERATIONS_ORTHOGONAL_FACTOR_INL
+#else
+#define TESELA_ITERATIONS_ORTHOGONAL_FACTOR_INL
+#endif
+
+TESELA_BEFORE_UNIT
+namespace tesela::kernels::iterations::TESELA_UNIT {
 
 /// Columns in memory, and numbers that all threads see: 2 n of them.
 template <class T>
@@ -200,4 +208,7 @@ TESELA_STEP index_t cholesky_qr2(const Team& team, const Columns<T>& a) {
   return 0;
 }
 
-}  // namespace tesela::kernels::iterations
+}  // namespace tesela::kernels::iterations::TESELA_UNIT
+TESELA_AFTER_UNIT
+
+#endif

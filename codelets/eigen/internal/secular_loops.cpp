@@ -1,0 +1,173 @@
+#include <tesela/codelets/eigen/internal/secular_loops.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+#define HWY_TARGET_INCLUDE "tesela/codelets/eigen/internal/secular_loops.cpp"
+#include <tesela/codelets/eigen/internal/lanes_inl.hpp>
+// After the vectors.
+#include <tesela/codelets/eigen/internal/secular_root_inl.hpp>
+
+HWY_BEFORE_NAMESPACE();
+namespace tesela::kernels::secular::HWY_NAMESPACE {
+namespace {
+
+using namespace eigen::HWY_NAMESPACE;
+
+/// Returns the sums over poles begin … end - 1 at a distance from `pole`.
+template <class T>
+HWY_INLINE Sum<T> sum_terms(index_t begin, index_t end, const T* poles, const T* squares, T pole, T distance) {
+  constexpr index_t w = lanes<T>;
+  const Vec<T> one = all(T(1)), at = all(pole), off = all(distance);
+  const auto inverse_of = [&](index_t i) HWY_ATTR { return hn::Div(one, hn::Sub(hn::Sub(load(poles + i), at), off)); };
+  Vec<T> value0 = zeros<T>(), value1 = zeros<T>(), slope0 = zeros<T>(), slope1 = zeros<T>();
+  index_t i = begin;
+  for (; i + 2 * w <= end; i += 2 * w) {
+    const Vec<T> inverse0 = inverse_of(i), inverse1 = inverse_of(i + w), term0 = hn::Mul(load(squares + i), inverse0),
+                 term1 = hn::Mul(load(squares + i + w), inverse1);
+    value0 = hn::Add(value0, term0), value1 = hn::Add(value1, term1);
+    slope0 = hn::MulAdd(term0, inverse0, slope0), slope1 = hn::MulAdd(term1, inverse1, slope1);
+  }
+  for (; i < end; i += w) {
+    const auto inside = hn::FirstN(Tag<T>(), static_cast<std::size_t>(end - i));
+    const Vec<T> inverse = hn::IfThenElseZero(inside, inverse_of(i)), term = hn::Mul(load(squares + i), inverse);
+    value0 = hn::Add(value0, term);
+    slope0 = hn::MulAdd(term, inverse, slope0);
+  }
+  return {sum<T>(hn::Add(value0, value1)), sum<T>(hn::Add(slope0, slope1))};
+}
+
+/// The poles of a RootSearch.
+template <class T>
+struct Poles {
+  const RootBatch<T>& batch;
+  HWY_INLINE T d(index_t i) const { return batch.poles[i]; }
+  HWY_INLINE T square(index_t i) const { return batch.squares[i]; }
+  HWY_INLINE T weight() const {
+    T weight = 0;
+    for (index_t i = 0; i < batch.k; ++i) weight += batch.squares[i];
+    return weight;
+  }
+  HWY_INLINE Sum<T> sum(index_t begin, index_t end, T pole, T distance) const {
+    return sum_terms(begin, end, batch.poles, batch.squares, pole, distance);
+  }
+};
+
+template <class T>
+void find_roots(const RootBatch<T>& batch) {
+  RootSearch<T, Poles<T>> search(batch.k, batch.rho, Poles<T>{batch});
+  for (index_t j = 0; j < batch.roots.rows; ++j) {
+    const Root<T> root = search(batch.first + j);
+    batch.roots(j, 0) = root.pole;
+    batch.roots(j, 1) = root.distance;
+    batch.roots(j, 2) = static_cast<T>(root.iterations);
+  }
+}
+
+/// A lane has one pole.
+template <class T>
+void find_weights(const WeightBatch<T>& b) {
+  constexpr index_t w = lanes<T>;
+  const auto over = [&](index_t j, Vec<T> d)
+                        HWY_ATTR { return hn::Add(hn::Sub(all(b.pole[j]), d), all(b.distance[j])); };
+  for (index_t begin = b.first; begin < b.first + b.count; begin += w) {
+    HWY_ALIGN T poles[w], squares[w];
+    for (index_t l = 0; l < w; ++l) poles[l] = b.d[std::min(begin + l, b.k - 1)];
+    const Vec<T> d = load(poles);
+    Vec<T> product = all(T(1));
+    const index_t end = std::min(begin + w, b.k);
+    for (index_t j = 0; j < begin; ++j) product = hn::Mul(product, hn::Div(over(j, d), hn::Sub(all(b.d[j]), d)));
+    store(squares, product);
+    for (index_t j = begin; j < end; ++j)
+      for (index_t l = 0; l < end - begin; ++l) {
+        const T above = (b.pole[j] - poles[l]) + b.distance[j];
+        const index_t next = j < begin + l ? j : j + 1;
+        squares[l] *= next < b.k ? above / (b.d[next] - poles[l]) : above;
+      }
+    product = load(squares);
+    for (index_t j = end; j + 1 < b.k; ++j)
+      product = hn::Mul(product, hn::Div(over(j, d), hn::Sub(all(b.d[j + 1]), d)));
+    if (end < b.k) product = hn::Mul(product, over(b.k - 1, d));
+    store(squares, product);
+    for (index_t i = begin; i < std::min(begin + w, b.first + b.count); ++i)
+      b.weights[i - b.first] = std::copysign(std::sqrt(squares[i - begin]), b.z[i]);
+  }
+}
+
+template <class T>
+void find_vectors(const VectorBatch<T>& b) {
+  constexpr index_t w = lanes<T>;
+  for (index_t j = 0; j < b.count; ++j) {
+    T* const column = &b.vectors(0, j);
+    const T pole = b.pole[j], distance = b.distance[j];
+    const Vec<T> at = all(pole), off = all(distance);
+    Vec<T> squares = zeros<T>();
+    index_t i = 0;
+    for (; i + w <= b.k; i += w) {
+      const Vec<T> x = hn::Div(load(b.weights + i), hn::Sub(hn::Sub(load(b.d + i), at), off));
+      store(column + i, x);
+      squares = hn::MulAdd(x, x, squares);
+    }
+    T square = sum<T>(squares);
+    for (; i < b.k; ++i) {
+      column[i] = b.weights[i] / ((b.d[i] - pole) - distance);
+      square += column[i] * column[i];
+    }
+    const T scale = 1 / std::sqrt(square);
+    for (i = 0; i < b.k; ++i) column[i] *= scale;
+  }
+}
+
+template <class T>
+void find_rows(const RowBatch<T>& b) {
+  static_assert(vector_numbers<T> % lanes<T> == 0);
+  for (index_t j = 0; j < b.new_upper.cols; ++j) {
+    const Vec<T> at = all(b.pole[j]), off = all(b.distance[j]);
+    Vec<T> squares = zeros<T>(), uppers = zeros<T>(), lowers = zeros<T>();
+    for (index_t i = 0; i < b.k; i += lanes<T>) {
+      const Vec<T> x = hn::Div(load(b.weights + i), hn::Sub(hn::Sub(load(b.d + i), at), off));
+      squares = hn::MulAdd(x, x, squares);
+      uppers = hn::MulAdd(x, load(b.upper + i), uppers);
+      lowers = hn::MulAdd(x, load(b.lower + i), lowers);
+    }
+    const T scale = 1 / std::sqrt(sum<T>(squares));
+    b.new_upper(0, j) = scale * sum<T>(uppers);
+    b.new_lower(0, j) = scale * sum<T>(lowers);
+  }
+}
+
+}  // namespace
+}  // namespace tesela::kernels::secular::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tesela::kernels::secular {
+
+template <class T>
+void find_roots(const RootBatch<T>& batch) {
+  TESELA_BEST_TARGET(find_roots<T>)(batch);
+}
+template <class T>
+void find_weights(const WeightBatch<T>& batch) {
+  TESELA_BEST_TARGET(find_weights<T>)(batch);
+}
+template <class T>
+void find_vectors(const VectorBatch<T>& batch) {
+  TESELA_BEST_TARGET(find_vectors<T>)(batch);
+}
+template <class T>
+void find_rows(const RowBatch<T>& batch) {
+  TESELA_BEST_TARGET(find_rows<T>)(batch);
+}
+
+template void find_roots(const RootBatch<float>&);
+template void find_roots(const RootBatch<double>&);
+template void find_weights(const WeightBatch<float>&);
+template void find_weights(const WeightBatch<double>&);
+template void find_vectors(const VectorBatch<float>&);
+template void find_vectors(const VectorBatch<double>&);
+template void find_rows(const RowBatch<float>&);
+template void find_rows(const RowBatch<double>&);
+
+}  // namespace tesela::kernels::secular
+#endif
