@@ -195,7 +195,8 @@ TEST_CASE("bench gemm writes its rows with ratio and provenance, and a picture")
           Catch::Approx(2e-9 * 70 * number(row["n"]) * 33 / number(row["median_s"])).epsilon(1e-4));
     CHECK(
         (row["seed"] == "7" && row["repeats"] == "3" && row["precision"] == precision && row["scheduler"] == "eager"));
-    for (const char* column : {"machine", "vector_unit", "tesela", "starpu", "openblas", "date"}) CHECK(!row[column].empty());
+    for (const char* column : {"machine", "vector_unit", "tesela", "starpu", "openblas", "date"})
+      CHECK(!row[column].empty());
   }
   if (installed("gnuplot"))
     CHECK_THAT(contents(folder / "g.svg"), ContainsSubstring("</svg>") && ContainsSubstring("openblas"));

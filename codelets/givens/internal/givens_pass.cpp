@@ -42,8 +42,8 @@ HWY_INLINE void store_row(D d, hn::Vec<D> v, const Strided<T>& c, index_t i) {
   }
 }
 
-/// Neighbouring columns' elements in one row: `count` vectors, enough for their arithmetic to overlap. Products and sums
-/// are not fused, as in rotate(): all methods find the same bits.
+/// Neighbouring columns' elements in one row: `count` vectors, enough for their arithmetic to overlap. Products and
+/// sums are not fused, as in rotate(): all methods find the same bits.
 template <class D, int count>
 struct Cells {
   using T = hn::TFromD<D>;

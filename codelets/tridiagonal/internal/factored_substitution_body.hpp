@@ -4,8 +4,8 @@
 /// The forward substitution of one system, or of several in a vector N, some rows at a time.
 template <class T, class N>
 struct Down {
-  FactorRow<T> row{};           ///< the last row
-  N current{};  ///< its right-hand side as the rows before it left it
+  FactorRow<T> row{};  ///< the last row
+  N current{};         ///< its right-hand side as the rows before it left it
 
   /// at(i) is that of row first + i, and becomes what U stands against in row first + i - 1; of row -1 it is nothing.
   template <class At>

@@ -231,7 +231,6 @@ struct TemporaryFile {
 }  // namespace
 
 TEMPLATE_TEST_CASE("R of any shape agrees with LAPACK's geqrf", "", float, double) {
-  TESELA_ON_EACH_VECTOR_TARGET();
   Runtime runtime({.gpus = 0});
   check_shapes<TestType>(runtime);
 }
@@ -243,7 +242,6 @@ TEMPLATE_TEST_CASE("R of any shape agrees with LAPACK's geqrf on a GPU", "[gpu]"
 }
 
 TEST_CASE("R keeps singular values down to rounding") {
-  TESELA_ON_EACH_VECTOR_TARGET();
   Runtime runtime({.gpus = 0});
   for (const double kappa : {1e3, 1e8, 1e12, 1e15})
     for (const index_t n : {8, 16, 30, 90, 200}) check_condition(runtime, kappa, 1500, n);

@@ -112,7 +112,9 @@ void check_inertia(Runtime& runtime, index_t n) {
     const auto sigma = static_cast<double>(sigmas[static_cast<std::size_t>(i)]);
     double below = 0, gap = size;
     for (const double value : values) below += value < sigma ? 1 : 0, gap = std::min(gap, std::abs(value - sigma));
-    if (gap < 1e3 * eps<T> * size || run.report(levinson_growth, i) > 1e3) continue;
+    // Pivots are wrong by about the square of the growth.
+    const double most = sizeof(T) == 8 ? 1e3 : 1e2;
+    if (gap < 1e3 * eps<T> * size || run.report(levinson_growth, i) > most) continue;
     INFO("n " << n << " sigma " << sigma << " growth " << run.report(levinson_growth, i));
     CHECK(run.report(levinson_negative, i) == below);
     CHECK(run.durbin_report(levinson_negative, i) == below);

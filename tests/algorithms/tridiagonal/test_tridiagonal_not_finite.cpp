@@ -1,4 +1,3 @@
-#include "tests/support/vector_targets.hpp"
 #include <tesela/algorithms/tridiagonal/tridiagonal_methods.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>
@@ -93,7 +92,6 @@ void every_place(Runtime& runtime, index_t n, index_t tile, const TridiagonalMet
 
 TEMPLATE_TEST_CASE("tridiagonal: what is not finite is reported, in any place and by any method", "[tridiagonal]",
                    float, double) {
-  TESELA_ON_EACH_VECTOR_TARGET();
   Runtime runtime({.cpus = 2, .gpus = 0});
   for (const index_t n : {1, 2, 3, 5, 1000})
     for (const auto& entry : tridiagonal_methods())
@@ -102,7 +100,6 @@ TEMPLATE_TEST_CASE("tridiagonal: what is not finite is reported, in any place an
 }
 
 TEMPLATE_TEST_CASE("tridiagonal: the same of periodic, scaled and several systems", "[tridiagonal]", float, double) {
-  TESELA_ON_EACH_VECTOR_TARGET();
   Runtime runtime({.cpus = 2, .gpus = 0});
   const auto automatic = [](SystemsIn systems, bool periodic, bool equilibrate = false) {
     return TridiagonalMethodOptions{TridiagonalMethod::automatic, {systems, periodic, equilibrate}, 16};

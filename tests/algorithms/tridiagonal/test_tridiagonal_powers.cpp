@@ -1,5 +1,4 @@
 #include "tests/support/machine.hpp"
-#include "tests/support/vector_targets.hpp"
 #include <tesela/algorithms/tridiagonal/cyclic_reduction.hpp>
 #include <tesela/algorithms/tridiagonal/thomas.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_checked.hpp>
@@ -202,7 +201,6 @@ int check_powers(Runtime& runtime, index_t n, index_t k, index_t mb, Kind kind) 
 }  // namespace
 
 TEMPLATE_TEST_CASE("powers of two in A and B are powers of two in X", "[tridiagonal]", float, double) {
-  TESELA_ON_EACH_VECTOR_TARGET();
   Runtime runtime({.gpus = 0});
   for (const Kind kind : {Kind::dominant, Kind::uniform, Kind::zero_diagonal, Kind::scaled_columns})
     for (const auto& [n, k, mb] : {std::tuple<index_t, index_t, index_t>{1, 1, 1},
