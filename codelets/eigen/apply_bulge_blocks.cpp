@@ -20,8 +20,8 @@ constexpr index_t panel = 3 * lanes<T>;
 /// A row of a panel, by name, so that the compiler keeps it in registers.
 template <class T>
 struct PanelRow {
-  Vec<T> a = zeros<T>(), b = zeros<T>(), c = zeros<T>();
-  HWY_INLINE PanelRow() = default;
+  Vec<T> a, b, c;
+  HWY_INLINE PanelRow() : a(zeros<T>()), b(zeros<T>()), c(zeros<T>()) {}
   HWY_INLINE explicit PanelRow(const T* x) : a(load(x)), b(load(x + lanes<T>)), c(load(x + 2 * lanes<T>)) {}
   HWY_INLINE void store_to(T* x) const {
     store(x, a);

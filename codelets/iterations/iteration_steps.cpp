@@ -21,7 +21,8 @@ using Tag = hn::CappedTag<T, 32 / sizeof(T)>;
 template <class T>
 struct TwoVectors {
   static constexpr index_t lanes = static_cast<index_t>(hn::MaxLanes(Tag<T>())), rows = 2 * lanes;
-  hn::Vec<Tag<T>> a = hn::Zero(Tag<T>()), b = hn::Zero(Tag<T>());
+  hn::Vec<Tag<T>> a, b;
+  HWY_INLINE TwoVectors() : a(hn::Zero(Tag<T>())), b(hn::Zero(Tag<T>())) {}
 };
 template <class T>
 TESELA_STEP void get(TwoVectors<T>& v, const T* from) {

@@ -13,31 +13,33 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Returns the elements of neighbouring columns in row i of C, and the inverse.
+/// C from column count * (a vector's columns) on.
 template <class D, class T>
-HWY_INLINE hn::Vec<D> load_row(D d, const Strided<T>& c, index_t i) {
+HWY_INLINE Strided<T> columns_from(const Strided<T>& c, index_t count = 1) {
+  return {c.data + count * static_cast<index_t>(hn::MaxLanes(D())) * c.column_stride, c.row_stride, c.column_stride};
+}
+
+/// Loads row i of a vector's neighbouring columns, and stores it. A vector is put together from its halves.
+template <class D, class T>
+HWY_INLINE hn::Vec<D> load_row(const Strided<T>& c, index_t i) {
   if constexpr (hn::MaxLanes(D()) == 1) {
-    return hn::Set(d, c(i, 0));
+    return hn::Set(D(), c(i, 0));
   } else {
 #if HWY_TARGET != HWY_SCALAR
-    constexpr hn::Half<D> half;
-    const Strided<T> upper{c.data + static_cast<index_t>(hn::MaxLanes(half)) * c.column_stride, c.row_stride,
-                           c.column_stride};
-    return hn::Combine(d, load_row(half, upper, i), load_row(half, c, i));
+    using Half = hn::Half<D>;
+    return hn::Combine(D(), load_row<Half>(columns_from<Half>(c), i), load_row<Half>(c, i));
 #endif
   }
 }
 template <class D, class T>
-HWY_INLINE void store_row(D d, hn::Vec<D> v, const Strided<T>& c, index_t i) {
+HWY_INLINE void store_row(hn::Vec<D> v, const Strided<T>& c, index_t i) {
   if constexpr (hn::MaxLanes(D()) == 1) {
     c(i, 0) = hn::GetLane(v);
   } else {
 #if HWY_TARGET != HWY_SCALAR
-    constexpr hn::Half<D> half;
-    const Strided<T> upper{c.data + static_cast<index_t>(hn::MaxLanes(half)) * c.column_stride, c.row_stride,
-                           c.column_stride};
-    store_row(half, hn::LowerHalf(half, v), c, i);
-    store_row(half, hn::UpperHalf(half, v), upper, i);
+    using Half = hn::Half<D>;
+    store_row<Half>(hn::LowerHalf(Half(), v), c, i);
+    store_row<Half>(hn::UpperHalf(Half(), v), columns_from<Half>(c), i);
 #endif
   }
 }
@@ -52,11 +54,11 @@ struct Cells {
 
   HWY_INLINE void load(const Strided<T>& c, index_t i) {
 #pragma GCC unroll 4
-    for (int k = 0; k < count; ++k) part[k] = load_row(D(), from(c, k), i);
+    for (int k = 0; k < count; ++k) part[k] = load_row<D>(columns_from<D>(c, k), i);
   }
   HWY_INLINE void store(const Strided<T>& c, index_t i) const {
 #pragma GCC unroll 4
-    for (int k = 0; k < count; ++k) store_row(D(), part[k], from(c, k), i);
+    for (int k = 0; k < count; ++k) store_row<D>(part[k], columns_from<D>(c, k), i);
   }
   /// Rotates the cell and the row that meets it; with `adjacent` pivots the row is the upper one.
   template <bool adjacent, bool back>
@@ -71,11 +73,6 @@ struct Cells {
       cell.part[k] = adjacent && back ? below : above;
       part[k] = adjacent && back ? above : below;
     }
-  }
-
- private:
-  static HWY_INLINE Strided<T> from(const Strided<T>& c, int k) {
-    return {c.data + k * lanes * c.column_stride, c.row_stride, c.column_stride};
   }
 };
 
