@@ -68,11 +68,11 @@ struct Detection {
 /// single and compares what it finds in double. H and y may be of any scale. The other methods answer something
 /// else, see mimo_methods(), on cores; on a GPU mf, zf and mmse up to 16 streams, kbest and nway of square QAM up to 16
 /// streams and antennas. Where zf, mmse, zf_sic, mmse_sic or lr meets dependent columns, that signal has `failed`.
-/// ep has either form. Tasks are batches of signals. Waits. Throws ArgumentError for shapes that disagree, more than 32 streams or 128
-/// antennas, numbers that are not finite (with their place), a negative n0, a list of alphabets of another length, real
-/// form or lr without square QAM, a form that the method does not have, zf, zf_sic and lr of more streams than
-/// antennas, keep below 1 for kbest, bfs_gemm and fsd, and for brute more than 2^26 candidates. (Schnorr and Euchner,
-/// 1994; Agrell, Eriksson, Vardy and Zeger, 2002.)
+/// ep has either form. Tasks are batches of signals. Waits. Throws ArgumentError for shapes that disagree, more than 32
+/// streams or 128 antennas, numbers that are not finite (with their place), a negative n0, a list of alphabets of
+/// another length, real form or lr without square QAM, a form that the method does not have, zf, zf_sic and lr of more
+/// streams than antennas, keep below 1 for kbest, bfs_gemm and fsd, and for brute more than 2^26 candidates. (Schnorr
+/// and Euchner, 1994; Agrell, Eriksson, Vardy and Zeger, 2002.)
 template <class T>
 Detection mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::complex<T>>& channels,
                       const HostMatrix<std::complex<T>>& y, const std::vector<Constellation>& alphabets,
