@@ -79,7 +79,7 @@ method : str
     'sd' finds s of least ||y - h s|| (maximum likelihood) by a sphere search. Others answer something else: 'zf',
     'mmse', 'zf-sic', 'mmse-sic', 'babai', 'kbest:16', 'fsd:1', 'lr', 'ep' and more, which an error message lists.
 n0 : float
-    The noise's variance, which the linear methods and the orders of 'mmse' use.
+    The noise's variance, which 'mmse', 'mmse-sic', 'ep' and the orders of 'mmse' use.
 order : str
     In which the search decides on streams.
 max_nodes : int

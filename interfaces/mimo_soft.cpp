@@ -65,7 +65,7 @@ n0 : float
     The noise's variance, above 0.
 kind : str
     'sts' is exact max-log by a tree search; 'max-log' and 'app' enumerate all vectors; 'list:64', 'kbest:16', 'fsd:1',
-    'nway' and 'mmse' look at fewer.
+    'nway', 'ep' (expectation propagation) and 'mmse' look at fewer.
 clip : float
     The largest |L|; 0: any. Lists need one where they may lack a bit's other value.
 order : str

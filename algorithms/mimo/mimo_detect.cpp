@@ -30,7 +30,7 @@ constexpr Named<MimoMethod> methods[] = {
     {MimoMethod::fsd, "fsd", "all paths of the first P levels, single ones from there (fsd:P)"},
     {MimoMethod::nway, "nway", "each stream enumerated in turn, the others sliced (nway:N: the N weakest)"},
     {MimoMethod::lr, "lr", "back-substitution in a reduced lattice, sliced"},
-    {MimoMethod::ep, "ep", "expectation propagation, sliced"},
+    {MimoMethod::ep, "ep", "expectation propagation: the likeliest point of each column"},
     {MimoMethod::bfs_gemm, "bfs-gemm",
      "kbest for all signals of a channel together, by products of matrices (bfs-gemm:K)"},
 };
@@ -195,15 +195,16 @@ void mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::complex
   const bool plain = options.method == MimoMethod::sd_plain;
   const double radius = search_radius(shape, options);
   const auto detector = detector_of(options.method);
-  const bool reduced = options.method == MimoMethod::lr;
-  const bool on_gpus = detector && !reduced && runtime.gpus() > 0;
-  if (options.form == SearchForm::real && detector && !reduced)
+  const bool reduced = options.method == MimoMethod::lr, either_form = options.method == MimoMethod::ep;
+  const bool on_gpus = detector && !reduced && !either_form && runtime.gpus() > 0;
+  if (options.form == SearchForm::real && detector && !reduced && !either_form)
     refuse("form", "real; this method has complex form alone");
   if (options.form == SearchForm::complex && reduced) refuse("form", "complex; lr has real form alone");
+  const bool complex = brute || (detector && !either_form);
   const SearchLists lists = on_gpus ? lists_with_parts(alphabets)
-                                    : lists_of(alphabets, reduced             ? SearchForm::real
-                                                          : brute || detector ? SearchForm::complex
-                                                                              : options.form);
+                                    : lists_of(alphabets, reduced   ? SearchForm::real
+                                                          : complex ? SearchForm::complex
+                                                                    : options.form);
   typename kernels::Detector<T>::Args detecting;
   if (detector)
     detecting = {shape.streams, 1, *detector, options.order, options.up, options.keep, options.n0, lists.labels};

@@ -45,7 +45,7 @@ struct MimoOptions {
   GradientAt gradient_at = GradientAt::zero;
   bool up = true;  ///< norm and gradient: the column with the largest key is decided first
   SearchForm form = SearchForm::automatic;
-  double n0 = 0;            ///< of the orders mmse_… and gradient at mmse; it decides nothing else
+  double n0 = 0;            ///< of mmse, mmse_sic, ep and the orders mmse_… and gradient at mmse
   double radius = 0;        ///< of the first sphere, 0: without end. An empty one grows
   long long max_nodes = 0;  ///< after which a signal ends uncertified, 0: never
   /// Of kbest and bfs_gemm: paths of a level; of fsd: levels of which all paths are kept; of nway: streams that are
@@ -68,11 +68,11 @@ struct Detection {
 /// single and compares what it finds in double. H and y may be of any scale. The other methods answer something
 /// else, see mimo_methods(), on cores; on a GPU mf, zf and mmse up to 16 streams, kbest and nway of square QAM up to 16
 /// streams and antennas. Where zf, mmse, zf_sic, mmse_sic or lr meets dependent columns, that signal has `failed`.
-/// Tasks are batches of signals. Waits. Throws ArgumentError for shapes that disagree, more than 32 streams or 128
-/// antennas, numbers that are not finite (with their place), a negative n0, a list of alphabets of another length, real
-/// form or lr without square QAM, a form that the method does not have, zf, zf_sic and lr of more streams than
-/// antennas, keep below 1 for kbest, bfs_gemm and fsd, and for brute more than 2^26 candidates. (Schnorr and Euchner,
-/// 1994; Agrell, Eriksson, Vardy and Zeger, 2002.)
+/// ep has either form. Tasks are batches of signals. Waits. Throws ArgumentError for shapes that disagree, more than 32
+/// streams or 128 antennas, numbers that are not finite (with their place), a negative n0, a list of alphabets of
+/// another length, real form or lr without square QAM, a form that the method does not have, zf, zf_sic and lr of more
+/// streams than antennas, keep below 1 for kbest, bfs_gemm and fsd, and for brute more than 2^26 candidates. (Schnorr
+/// and Euchner, 1994; Agrell, Eriksson, Vardy and Zeger, 2002.)
 template <class T>
 Detection mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::complex<T>>& channels,
                       const HostMatrix<std::complex<T>>& y, const std::vector<Constellation>& alphabets,

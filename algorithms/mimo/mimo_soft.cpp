@@ -22,6 +22,7 @@ constexpr Named<SoftKind> kinds[] = {
     {SoftKind::kbest, "kbest", "max-log of the K paths that are left (kbest:K)"},
     {SoftKind::fsd, "fsd", "max-log of all paths of P levels, single ones from there (fsd:P)"},
     {SoftKind::nway, "nway", "max-log of each stream enumerated in turn, the others sliced"},
+    {SoftKind::ep, "ep", "each column's points in the noise that expectation propagation leaves it"},
 };
 
 /// Kinds of which "NAME:NUMBER" says how much they keep.
@@ -90,6 +91,7 @@ bool exact_max_log(const std::vector<Constellation>& alphabets, const SoftOption
       return alphabets.size() <= 2;
     case SoftKind::app:
     case SoftKind::mmse:
+    case SoftKind::ep:
       break;
   }
   return false;
@@ -116,10 +118,11 @@ SoftDetection<T> mimo_soft(Graph& g, const MimoShape& shape, const HostMatrix<st
                          std::vector<double>(static_cast<std::size_t>(shape.signals))};
   if (shape.signals == 0) return found;
   using Quick = kernels::QuickSoft<T>;
-  const bool gpus = g.runtime().gpus() > 0, searches = options.kind == SoftKind::sts || options.kind == SoftKind::rts ||
-                                                       options.kind == SoftKind::list;
-  if (options.form == SearchForm::real && !searches) refuse("form", "real; this has complex form alone");
-  const SearchLists lists = searches ? lists_of(alphabets, options.form) : lists_with_parts(alphabets);
+  const bool gpus = g.runtime().gpus() > 0,
+             either_form = options.kind == SoftKind::sts || options.kind == SoftKind::rts ||
+                           options.kind == SoftKind::list || options.kind == SoftKind::ep;
+  if (options.form == SearchForm::real && !either_form) refuse("form", "real; this has complex form alone");
+  const SearchLists lists = either_form ? lists_of(alphabets, options.form) : lists_with_parts(alphabets);
   const bool quick =
       gpus && priors.size() == 0 && Quick::takes(options.kind, shape.antennas, shape.streams, lists.amplitudes);
   const SearchTiles<T> tiles(g.runtime(), shape, channels, y, lists,

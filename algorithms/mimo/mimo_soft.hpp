@@ -16,7 +16,7 @@ std::span<const Named<SoftKind>> soft_kinds();
 struct SoftOptions {
   SoftKind kind = SoftKind::sts;
   ColumnOrder order = ColumnOrder::mmse_vblast;  ///< of sts, rts, list, kbest and fsd
-  SearchForm form = SearchForm::automatic;       ///< of sts, rts and list
+  SearchForm form = SearchForm::automatic;       ///< of sts, rts, list and ep
   double n0 = 0;                                 ///< above 0
   double clip = 0;                               ///< |L| at most, 0: as it is
   index_t batch = 0;
@@ -51,7 +51,8 @@ QuantizedLlrs quantize_llrs(const HostMatrix<T>& llrs, double scale);
 /// L = ln P(bit is 0) / P(bit is 1) of every bit of every signal, by streams, a label's first bit first. sts, rts and
 /// max_log are (min where the bit is 1 - min where it is 0) of ||y - H s||^2 / N0 - sum ln P(b), exactly; app sums all
 /// terms; list, kbest, fsd and nway take the minima over the vectors that they keep, nway exactly for two streams; mmse
-/// looks at each stream's linear estimate alone. priors, as L, bits x signals, say P(b); without them all bits are
+/// looks at each stream's linear estimate alone; ep sums over the points of each column in the noise that expectation
+/// propagation leaves it, exactly for one stream and for orthogonal columns. priors, as L, bits x signals, say P(b); without them all bits are
 /// equally likely. L is a posteriori: less the prior it is extrinsic. Shapes, what is thrown and what rounding does as
 /// with mimo_detect; n0 must be above 0, max_log and app take at most 2^20 candidates, mmse no priors, and list, kbest
 /// and fsd a clip where a bit's other value may be missing. |L| that T cannot hold is its largest number. A signal has

@@ -2,26 +2,29 @@
 #include <tesela/runtime/errors.hpp>
 
 #include <algorithm>
-#include <cmath>
-#include <cstdint>
+#include <iomanip>
 #include <sstream>
+#include <utility>
 
 namespace tesela {
 namespace {
 
 double elements_of(Shape shape) { return static_cast<double>(shape.rows) * static_cast<double>(shape.cols); }
 
-std::string text_of(double value) {
+std::string text_of(double value, int digits) {
   std::ostringstream text;
-  text << value;
+  text << std::setprecision(digits) << value;
   return text.str();
 }
 
-std::string gibibytes(double bytes) {
-  const double all = std::ceil(bytes / (1 << 30) * 10);
-  if (all > 1e15) return text_of(all / 10) + " GiB";
-  const auto tenths = static_cast<std::int64_t>(all);
-  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " GiB";
+/// Both numbers of bytes in GiB, with as many digits as tell them apart.
+std::pair<std::string, std::string> gibibytes(double needed, double there) {
+  constexpr double gib = 1 << 30;
+  constexpr int all_digits = 17;
+  for (int digits = 3;; ++digits) {
+    const std::string a = text_of(needed / gib, digits), b = text_of(there / gib, digits);
+    if (a != b || digits == all_digits) return {a + " GiB", b + " GiB"};
+  }
 }
 
 }  // namespace
@@ -89,12 +92,16 @@ double MemoryPlan::held(int gpu) const {
 }
 
 std::string misfit(const MemoryPlan& plan, const MemoryRoom& room) {
-  if (plan.gpus() > 0 && plan.largest_task() > room.gpu)
-    return "one task needs at least " + gibibytes(plan.largest_task()) + " of a GPU's memory, of which " +
-           gibibytes(room.gpu) + " may be used (STARPU_LIMIT_CUDA_MEM); without GPUs it runs on cores";
-  if (const double host = plan.peak(MemoryPlan::host); host > room.host)
-    return (plan.is_least() ? "it takes at least " : "it takes ") + gibibytes(host) +
-           " of the host's memory, of which there are " + gibibytes(room.host);
+  if (plan.gpus() > 0 && plan.largest_task() > room.gpu) {
+    const auto [needed, there] = gibibytes(plan.largest_task(), room.gpu);
+    return "one task needs at least " + needed + " of a GPU's memory; " + there +
+           " may be used (STARPU_LIMIT_CUDA_MEM). Without GPUs it runs on cores";
+  }
+  if (const double host = plan.peak(MemoryPlan::host); host > room.host) {
+    const auto [needed, there] = gibibytes(host, room.host);
+    return (plan.is_least() ? "it takes at least " : "it takes ") + needed + " of the host's memory; " + there +
+           " may be used";
+  }
   return {};
 }
 

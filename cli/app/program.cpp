@@ -2,6 +2,7 @@
 
 #include "cli/app/command.hpp"
 #include "cli/app/interrupt.hpp"
+#include "cli/app/list_words.hpp"
 #include "cli/app/outputs.hpp"
 #include "cli/app/standard_streams.hpp"
 #include <tesela/codelets/support/vector_target.hpp>
@@ -130,6 +131,10 @@ int run(std::vector<std::string> words) {
       require_outputs(*sub);
       code = action();
     });
+  }
+  if (const auto problem = empty_list_element(app, words)) {
+    tell(fmt::format("tesela: {}", *problem));
+    return wrong_use;
   }
   try {
     std::reverse(words.begin(), words.end());  // as CLI11 wants them

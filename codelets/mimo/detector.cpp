@@ -214,10 +214,10 @@ class Detecting {
 /// lr and ep.
 template <class T>
 void detect_specially(const typename Detector<T>::Args& args, const Block<const std::complex<T>>& h,
-                      const Block<const std::complex<T>>& y, ChannelView<T> view, const Block<int>& labels,
-                      const Block<SearchReport>& reports) {
-  const bool real_form = args.kind == DetectorKind::lr;
-  const auto detector = real_form ? lattice_reduction<T>() : expectation_propagation<T>(args.n0);
+                      const Block<const std::complex<T>>& y, ChannelView<T> view, bool real_form,
+                      const Block<int>& labels, const Block<SearchReport>& reports) {
+  const auto detector =
+      args.kind == DetectorKind::lr ? lattice_reduction<T>() : expectation_propagation<T>(view, args.n0, real_form);
   std::vector<int> at(static_cast<std::size_t>(2 * args.streams));
   bool able = true;
   for (index_t k = 0; k < y.cols; ++k) {
@@ -226,17 +226,13 @@ void detect_specially(const typename Detector<T>::Args& args, const Block<const 
       able = detector->channel(view);
     }
     SearchReport& report = reports(0, k) = {};
-    if (!able) {
+    const auto* const signal = reinterpret_cast<const Complex<T>*>(&y(0, k));
+    if (!able || !detector->detect(scaled_signal(signal, view.antennas, detector->exponent()), at.data())) {
       std::fill_n(&labels(0, k), args.streams, -1);
       report.flags = SearchReport::failed;
       continue;
     }
-    const auto* const signal = reinterpret_cast<const Complex<T>*>(&y(0, k));
     const Scale<double> scale(detector->exponent());
-    std::vector<Complex<double>> left;
-    for (index_t i = 0; i < view.antennas; ++i)
-      left.push_back(scale(Complex<double>{static_cast<double>(signal[i].re), static_cast<double>(signal[i].im)}));
-    detector->detect(left, at.data());
     Complex<double> s[most_streams];
     for (index_t j = 0; j < args.streams; ++j) {
       const auto place = [&](index_t column) { return at[static_cast<std::size_t>(column)]; };
@@ -262,7 +258,7 @@ void Detector<T>::cpu(const Args& args, In<std::complex<T>> h, In<std::complex<T
   if (!mimo::finite_batch<T>(h, y, reports)) return;
   const mimo::ChannelView<T> view{h.rows, args.streams, nullptr, h.ld, columns.data, points.data};
   if (args.kind == DetectorKind::lr || args.kind == DetectorKind::ep)
-    return mimo::detect_specially<T>(args, h, y, view, labels, reports);
+    return mimo::detect_specially<T>(args, h, y, view, columns.cols == 2 * args.streams, labels, reports);
   if (args.kind == DetectorKind::bfs_gemm) return mimo::detect_breadth_first<T>(args, h, y, view, labels, reports);
   mimo::Detecting<T> detect(args, view);
   for (index_t k = 0; k < y.cols; ++k) {

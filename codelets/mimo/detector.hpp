@@ -18,11 +18,11 @@ enum class DetectorKind : std::uint8_t {
   fsd,       ///< all paths of the first `keep` levels, single ones from there
   nway,  ///< streams in turn: all points of one, the others sliced. `keep` streams, those that noise hurts most; 0: all
   lr,    ///< back-substitution in a reduced lattice, sliced level by level; in real form
-  ep,    ///< expectation propagation, sliced
+  ep,    ///< expectation propagation, each column's likeliest point; in the form that columns have
   bfs_gemm,  ///< kbest for all signals of a channel together, by products of matrices
 };
 
-/// Labels of signals as SphereSearch's, in complex form but for lr, by a detector of that kind; on cores alone, but
+/// Labels of signals as SphereSearch's, in complex form but for lr and ep, by a detector of that kind; on cores alone, but
 /// QuickDetector is for GPUs. The
 /// report's distance is that of the answer, its nodes the paths that were looked at. Where the detector has no answer,
 /// as zf of dependent columns, the labels are -1 and the report says `failed`.

@@ -39,7 +39,7 @@ class Reduced final : public SpecialDetector<T> {
     return true;
   }
 
-  void detect(const std::vector<Complex<double>>& y, int* chosen) override {
+  bool detect(const std::vector<Complex<double>>& y, int* chosen) override {
     const index_t antennas = m_ / 2;
     std::vector<double> x(size(m_)), z(size(n_)), u(size(n_));
     for (index_t i = 0; i < antennas; ++i) x[size(i)] = y[size(i)].re, x[size(i + antennas)] = y[size(i)].im;
@@ -58,6 +58,7 @@ class Reduced final : public SpecialDetector<T> {
       const double last = columns_[i].count - 1;
       chosen[i] = place > 0 ? static_cast<int>(place < last ? place : last) : 0;
     }
+    return true;
   }
 
  private:

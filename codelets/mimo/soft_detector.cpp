@@ -1,4 +1,5 @@
 #include <tesela/codelets/mimo/internal/paths.hpp>
+#include <tesela/codelets/mimo/internal/propagation.hpp>
 #include <tesela/codelets/mimo/internal/soft_tree.hpp>
 #include <tesela/codelets/mimo/soft_detector.hpp>
 
@@ -31,20 +32,6 @@ void for_each_candidate(const ChannelView<T>& view, const Complex<T>* y, const P
   }
 }
 
-/// x / n0, where n0 may be too small to be anything but 0.
-double over(double x, double n0) { return x == 0 ? 0 : x / n0; }
-
-/// The sum of e^(-metric / n0) as terms come, over that of the least metric.
-struct LogSum {
-  double least = unreached, sum = 0;
-  void add(double metric, double n0) {
-    if (metric < least)
-      sum = sum * std::exp(over(metric - least, n0)) + 1, least = metric;
-    else
-      sum += std::exp(over(least - metric, n0));
-  }
-};
-
 constexpr double no_answer = SoftDetector<double>::no_answer;
 
 template <class T>
@@ -70,8 +57,8 @@ class Soft {
     const double n0 = scaled_n0(exponent);
     bool known = true;
     for_each_bit([&](std::size_t j, std::size_t bit, index_t place) {
-      const double l = over(d.of[1][j][bit] - d.of[0][j][bit], n0);
-      llrs[place] = cut(l);
+      const double l = over_noise(d.of[1][j][bit] - d.of[0][j][bit], n0);
+      llrs[place] = cut_likelihood<T>(l, args_.clip);
       known = known && !std::isnan(l);
     });
     return known;
@@ -109,8 +96,8 @@ class Soft {
     bool known = true;
     for (index_t k = 0; k < bits(); ++k) {
       const LogSum &zero = sums[0][static_cast<std::size_t>(k)], &one = sums[1][static_cast<std::size_t>(k)];
-      const double l = over(one.least - zero.least, n0) + std::log(zero.sum) - std::log(one.sum);
-      llrs[k] = cut(l);
+      const double l = likelihood_of(zero, one, n0);
+      llrs[k] = cut_likelihood<T>(l, args_.clip);
       known = known && !std::isnan(l);
     }
     return known ? count : no_answer;
@@ -194,12 +181,6 @@ class Soft {
     for (const int width : widths_) sum += width;
     return sum;
   }
-  /// What T cannot hold is its largest number, as sure as one can say.
-  T cut(double l) const {
-    const auto largest = static_cast<double>(std::numeric_limits<T>::max());
-    const double most = args_.clip > 0 ? std::min(args_.clip, largest) : largest;
-    return static_cast<T>(std::clamp(l, -most, most));
-  }
   template <class G>
   void for_each_bit(G g) const {
     index_t place = 0;
@@ -225,6 +206,8 @@ void detect(const typename SoftDetector<T>::Args& args, const Block<const std::c
   const index_t columns = view.template cols<F>();
   for (index_t j = 0; j < columns; ++j) sizes[static_cast<std::size_t>(j % args.streams)] *= view.columns[j].count;
   for (const int size : sizes) widths.push_back(static_cast<int>(std::lround(std::log2(size))));
+  if (args.kind == SoftKind::ep)
+    return propagate_bits<typename DoubleOf<F>::type>(args, h, y, view, widths, llrs, nodes);
   Soft<T> soft(args, view, widths);
   SoftTree<F> tree(view, {args.order, GradientAt::zero, true, args.n0}, widths);
   Penalties<T> penalties(view, widths, columns);

@@ -19,13 +19,15 @@ enum class SoftKind : std::uint8_t {
   kbest,    ///< max-log of the paths that the detector of that name keeps
   fsd,      ///< the same
   nway,     ///< the same
+  ep,       ///< of each column's points, in the noise that expectation propagation leaves it; in either form
 };
 
 /// L = ln P(bit is 0) / P(bit is 1) for each bit of some signals (llrs, bits x K), a stream's bits one after another,
 /// the label's first bit (most significant) first; cut to |L| <= clip and to T's largest number. llrs comes with what
 /// is known beforehand, zeros where that is nothing: a candidate's metric is ||y - H s||^2 / N0 - sum ln P(b). Other
 /// tiles as SphereSearch's; n0 > 0. nodes (1 x K). On cores alone; QuickSoft is for GPUs. (sts: Studer, Burg and
-/// Bolcskei, 2008; rts: Wang and Giannakis, 2004; lists: Hochwald and ten Brink, 2003.)
+/// Bolcskei, 2008; rts: Wang and Giannakis, 2004; lists: Hochwald and ten Brink, 2003; ep: Céspedes, Olmos,
+/// Sánchez-Fernández and Perez-Cruz, 2014.)
 template <class T>
 struct SoftDetector {
   static constexpr double no_answer = -1;  ///< instead of nodes; L is 0 then

@@ -69,6 +69,19 @@ TEST_CASE("what cannot be meant is refused in one short line") {
       {{"gemm", "--n", "20", "--pattern", "index", "--random", "zero"}, 2, "--pattern: is an earlier name of --random"},
       {{"bench", "gemm-kernels", "--ncpu", "1"}, 2, "--ncpu"},
       {{"bench", "overhead", "--precision", "s"}, 2, "--precision"},
+      {{"schedule", "--m", "0", "--n", "3"}, 2, "schedule: --m"},
+      {{"schedule", "--staircase", "2,,4"},
+       2,
+       "schedule: --staircase: element 2 of '2,,4' is empty; see tesela schedule"},
+      {{"toeplitz", "count", "--n", "20", "--sigma=1,,2"}, 2, "toeplitz count: --sigma: element 2 of '1,,2' is empty"},
+      {{"toeplitz", "count", "--n", "20", "--sigma", ",1"}, 2, "--sigma: element 1 of ',1' is empty"},
+      {{"toeplitz", "count", "--n", "20", "--sigma", "-1,2,"}, 2, "--sigma: element 3 of '-1,2,' is empty"},
+      {{"bench", "gemm", "-n20,,30"}, 2, "bench gemm: --n: element 2 of '20,,30' is empty"},
+      {{"bench", "gemm", "--ncuda", "0", "-n", "20,"}, 2, "bench gemm: --n: element 2 of '20,' is empty"},
+      {{"mimo", "ber", "--detectors", "zf,,sd"}, 2, "mimo ber: --method: '' is no method"},
+      {{"mimo", "ber", "--detectors", "zf,"}, 2, "mimo ber: --method: '' is no method"},
+      {{"mimo", "ber", "--soft", "mmse,"}, 2, "mimo ber: --soft: '' is no detector of soft bits"},
+      {{"mimo", "ber", "--ebn0", "7:"}, 2, "mimo ber: --ebn0: '7:' is neither"},
       {{"quaternions"}, 2, "'quaternions' is not a command; see tesela --help"},
   }));
   CAPTURE(words);
@@ -77,7 +90,7 @@ TEST_CASE("what cannot be meant is refused in one short line") {
   CHECK(run.code == code);
   CHECK(run.out.empty());
   CHECK_THAT(run.err, ContainsSubstring(told));
-  CHECK_THAT(run.err, StartsWith("tesela: ") && !ContainsSubstring("tesela: tesela:"));
+  CHECK_THAT(run.err, StartsWith("tesela: ") && !ContainsSubstring("tesela: tesela"));
   CHECK(std::count(run.err.begin(), run.err.end(), '\n') == 1);
   CHECK(run.err.size() < 300);
 }

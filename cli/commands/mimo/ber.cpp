@@ -1,5 +1,6 @@
 #include "bench/errors/bit_information.hpp"
 #include "bench/errors/mimo_error_rate.hpp"
+#include "cli/app/list_words.hpp"
 #include "cli/app/numbers.hpp"
 #include "cli/app/outputs.hpp"
 #include "cli/app/runs.hpp"
@@ -36,8 +37,7 @@ struct Point {
 /// "0:2:20" or "7".
 std::vector<double> parse_decibels(const std::string& text) {
   std::vector<double> parts;
-  std::istringstream words(text);
-  for (std::string word; std::getline(words, word, ':');) {
+  for (const std::string& word : split_list(text, ':')) {
     char* end = nullptr;
     parts.push_back(std::strtod(word.c_str(), &end));
     if (word.empty() || *end != '\0' || !std::isfinite(parts.back())) parts.assign(9, 0);
@@ -49,13 +49,6 @@ std::vector<double> parse_decibels(const std::string& text) {
         fmt::format("'{}' is neither a number nor FIRST:STEP:LAST, upwards in at most 1000 steps", text));
   std::vector<double> all;
   for (int k = 0; parts[0] + k * parts[1] <= parts[2] + 1e-9 * parts[1]; ++k) all.push_back(parts[0] + k * parts[1]);
-  return all;
-}
-
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> all;
-  std::istringstream words(text);
-  for (std::string word; std::getline(words, word, ',');) all.push_back(word);
   return all;
 }
 
@@ -127,7 +120,7 @@ template <class T>
 int run(const Options& o) {
   Report report("mimo ber", o.common);
   const std::vector<double> db = parse_decibels(o.ebn0);
-  const std::vector<std::string> names = split(o.detectors);
+  const std::vector<std::string> names = split_list(o.detectors);
   std::vector<MimoOptions> detectors;
   for (const std::string& name : names) {
     MimoOptions options;
@@ -136,7 +129,7 @@ int run(const Options& o) {
     detectors.push_back(options);
   }
   std::vector<SoftOptions> kinds;
-  const std::vector<std::string> soft = split(o.soft);
+  const std::vector<std::string> soft = o.soft.empty() ? std::vector<std::string>() : split_list(o.soft);
   for (const std::string& name : soft) {
     kinds.push_back({.clip = o.llr_clip});
     parse_soft_kind("mimo ber", name, kinds.back());

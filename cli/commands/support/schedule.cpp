@@ -102,22 +102,20 @@ struct Result {
 void settle(Options& o) {
   const bool sums = is_wavefront_order(o.order);
   if (!o.staircase.empty()) {
-    if (sums) throw ArgumentError("tesela schedule", "--staircase", o.order + " has none");
+    if (sums) throw ArgumentError("schedule", "--staircase", o.order + " has none");
     o.n = static_cast<index_t>(o.staircase.size());
     const index_t longest = *std::max_element(o.staircase.begin(), o.staircase.end());
     if (o.m < 0) o.m = longest;
-    if (longest > o.m)
-      throw ArgumentError("tesela schedule", "--staircase", fmt::format("row {} of {} rows", longest, o.m));
+    if (longest > o.m) throw ArgumentError("schedule", "--staircase", fmt::format("row {} of {} rows", longest, o.m));
   }
   if (o.n < 0) o.n = sums && o.m >= 0 ? o.m : sums ? 8 : 4;
   if (o.m < 0) o.m = sums ? o.n : 8;
   if (sums && o.m != o.n)
-    throw ArgumentError("tesela schedule", "--m",
-                        fmt::format("{} is of square matrices, not {} x {}", o.order, o.m, o.n));
+    throw ArgumentError("schedule", "--m", fmt::format("{} is of square matrices, not {} x {}", o.order, o.m, o.n));
   const index_t columns = std::min(std::max<index_t>(o.m - 1, 0), o.n);
   if (std::max(o.m, o.n) > largest_list ||
       (sums ? o.n * o.n : o.m * columns - columns * (columns + 1) / 2) > largest_list)
-    throw ArgumentError("tesela schedule", "--m, --n",
+    throw ArgumentError("schedule", "--m, --n",
                         fmt::format("{} x {} is beyond {} {}, rows or columns", o.m, o.n, largest_list,
                                     sums ? "entries" : "rotations"));
 }
@@ -125,9 +123,9 @@ void settle(Options& o) {
 Schedule make(const Options& o) {
   if (is_wavefront_order(o.order)) return make_wavefront(o.order, o.n);
   try {
-    require_schedule_order("tesela schedule", "--order", o.order);
+    require_schedule_order("schedule", "--order", o.order);
   } catch (const ArgumentError&) {
-    throw ArgumentError("tesela schedule", "--order", "'" + o.order + "' is none of " + all_orders());
+    throw ArgumentError("schedule", "--order", "'" + o.order + "' is none of " + all_orders());
   }
   return make_schedule(o.order, o.m, o.n, {}, o.staircase);
 }

@@ -31,7 +31,7 @@ std::string schedule_dot(const Schedule& schedule) {
   constexpr std::size_t most = 10000;
   if (schedule.eliminations.size() > most)
     throw ArgumentError(
-        "tesela schedule", "--dot",
+        "schedule", "--dot",
         fmt::format("{} entries are more than the {} that a drawing shows", schedule.eliminations.size(), most));
   const auto name = [](const Entry& e) { return fmt::format("\"{},{}\"", e.first + 1, e.second + 1); };
   std::string dot = fmt::format("digraph \"{}\" {{\n  rankdir=LR;\n  node [shape=box];\n", schedule.order), edges;

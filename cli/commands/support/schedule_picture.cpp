@@ -149,7 +149,7 @@ class Picture {
 
 std::string draw_schedule(const Schedule& schedule) {
   if (std::max(schedule.m, schedule.n) > largest_picture)
-    throw ArgumentError("tesela schedule", "--svg",
+    throw ArgumentError("schedule", "--svg",
                         fmt::format("{} x {} is more than the {} rows and columns that a picture shows", schedule.m,
                                     schedule.n, largest_picture));
   return Picture(schedule).svg();

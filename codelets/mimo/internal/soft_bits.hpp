@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tesela/codelets/mimo/internal/channel_body.hpp>
+#include <tesela/codelets/mimo/internal/linear_bits_body.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -19,6 +20,22 @@ int missing_exponent(double penalty, int exponent) {
 }
 
 inline constexpr double unreached = std::numeric_limits<double>::infinity();
+
+/// The sum of e^(-metric / n0) as terms come, over that of the least metric.
+struct LogSum {
+  double least = unreached, sum = 0;
+  void add(double metric, double n0) {
+    if (metric < least)
+      sum = sum * std::exp(over_noise(metric - least, n0)) + 1, least = metric;
+    else
+      sum += std::exp(over_noise(least - metric, n0));
+  }
+};
+
+/// ln of the one sum over the other.
+inline double likelihood_of(const LogSum& zero, const LogSum& one, double n0) {
+  return over_noise(one.least - zero.least, n0) + std::log(zero.sum) - std::log(one.sum);
+}
 
 /// The least metric for each value of each bit of each stream.
 struct BitDistances {
@@ -70,6 +87,8 @@ class Penalties {
           of_[static_cast<std::size_t>(k)] += std::fabs(l) * unit;
     }
   }
+  /// By the points' places in the list of all.
+  const std::vector<double>& of_points() const { return of_; }
   double operator()(index_t column, int k) const {
     return of_[static_cast<std::size_t>(view_.columns[column].first) + static_cast<std::size_t>(k)];
   }

@@ -11,24 +11,28 @@
 
 namespace tesela::kernels::mimo {
 
-/// What they answer one channel's signals.
+/// A detector of one channel's signals.
 template <class T>
 class SpecialDetector {
  public:
   virtual ~SpecialDetector() = default;
-  /// False where no signal has an answer.
+  /// Returns false if no signal has an answer.
   virtual bool channel(const ChannelView<T>& view) = 0;
-  /// Places in the columns' lists, of all columns; y scaled by 2^-exponent() as H.
-  virtual void detect(const std::vector<Complex<double>>& y, int* at) = 0;
+  /// Finds the place in each column's list; y is scaled by 2^-exponent() as H. Returns false if there is no answer.
+  virtual bool detect(const std::vector<Complex<double>>& y, int* at) = 0;
   int exponent() const { return exponent_; }
 
  protected:
-  /// H 2^-exponent, column by column.
-  std::vector<Complex<double>> scaled(const ChannelView<T>& view) {
+  /// Sets the exponent to that of H's largest element.
+  void measure(const ChannelView<T>& view) {
     T largest = 0;
     for (index_t j = 0; j < view.streams; ++j)
       for (index_t i = 0; i < view.antennas; ++i) largest = std::max(largest, size_of(view.h[i + j * view.ld]));
     exponent_ = exponent_of(largest);
+  }
+  /// H 2^-exponent, column by column.
+  std::vector<Complex<double>> scaled(const ChannelView<T>& view) {
+    measure(view);
     const Scale<double> scale(exponent_);
     std::vector<Complex<double>> h;
     for (index_t j = 0; j < view.streams; ++j)
@@ -48,9 +52,19 @@ class SpecialDetector {
 template <class T>
 std::unique_ptr<SpecialDetector<T>> lattice_reduction();
 
-/// Complex form: ten rounds of expectation propagation (Céspedes, Olmos, Sánchez-Fernández and Perez-Cruz, 2014).
+/// The likeliest point of each column by Propagation, in the form that the view's columns have.
 template <class T>
-std::unique_ptr<SpecialDetector<T>> expectation_propagation(double n0);
+std::unique_ptr<SpecialDetector<T>> expectation_propagation(const ChannelView<T>& view, double n0, bool real_form);
+
+/// y 2^-exponent, of these antennas.
+template <class T>
+std::vector<Complex<double>> scaled_signal(const Complex<T>* y, index_t antennas, int exponent) {
+  const Scale<double> scale(exponent);
+  std::vector<Complex<double>> made;
+  for (index_t i = 0; i < antennas; ++i)
+    made.push_back(scale(Complex<double>{static_cast<double>(y[i].re), static_cast<double>(y[i].im)}));
+  return made;
+}
 
 /// Complex form, all signals of a channel together: level by level the `keep` nearest paths of each signal; what four
 /// levels of all of them take out of the rows above is one product of matrices.
