@@ -2,6 +2,7 @@
 
 // Every algorithm of Tesela, with all that writing another one needs.
 #include <tesela/algorithms/dense/cholesky.hpp>
+#include <tesela/algorithms/dense/direct_solve.hpp>
 #include <tesela/algorithms/dense/factor_stages.hpp>
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/dense/lu.hpp>

@@ -1,48 +1,45 @@
-#include "interfaces/c/arguments.hpp"
-#include <tesela/algorithms/dense/cholesky.hpp>
+#include "interfaces/c/direct.hpp"
 
 namespace tesela::c {
-namespace {
 
-template <class T>
-Code factor_and_solve(char uplo, index_t n, T* a, index_t lda, const Array<T>* right) {
-  require_triangle("uplo", uplo, 'U');
-  const Array<T> array("a", a, {n, n}, "lda", lda);
-  if (right != nullptr) require_apart({array, *right});
-  const Session session;
-  const TileShape tile = suitable_cholesky_tile(session.runtime(), n);
-  const auto A = array.in_tiles(session, tile, "A");
-  std::optional<TileMatrix<T>> B;
-  if (right != nullptr) B = right->in_tiles(session, {tile.mb, 128}, "B");
-  Graph g(session);
-  const CholeskyFactorization<T> factor = cholesky(g, A);
-  const Code minor = factor.minor();
-  if (minor == 0 && B) factor.solve(g, *B);
-  const Status status = g.wait();
-  A.bring_home();
-  if (B) B->bring_home();
-  if (minor > 0)
-    return failed(minor, "the leading minor of order " + std::to_string(minor) + " is not positive, or not finite");
-  return status.ok() ? 0 : failed(n + status.info, not_finite_column("X", status));
-}
-
-}  // namespace
-
-/// LAPACK potrf: A = R^T R for a symmetric positive definite matrix, of which the upper triangle is read (uplo 'U') and
-/// takes R; what is below may be overwritten. info = i > 0: the leading minor of order i is not positive,
+/// LAPACK potrf: A = R^T R for a symmetric positive definite matrix. The upper triangle is read (uplo 'U') and takes R;
+/// elements below it may be overwritten. info = i > 0: the leading minor of order i is not positive,
 /// or not finite.
 template <class T>
 Code potrf(char uplo, index_t n, T* a, index_t lda) {
   require_sizes({{"n", n}});
-  return factor_and_solve<T>(uplo, n, a, lda, nullptr);
+  require_triangle("uplo", uplo, 'U');
+  const Array<T> array("a", a, {n, n}, "lda", lda);
+  const Session session;
+  const auto A = array.in_tiles(session, suitable_cholesky_tile(session.runtime(), n), "A");
+  Graph g(session);
+  const CholeskyFactorization<T> factor = cholesky(g, A);
+  DirectSolve solved;
+  if (solved.place = factor.minor(); solved.place > 0) solved.status = DirectStatus::not_positive;
+  g.wait();
+  A.bring_home();
+  return info_of(solved, n, 0);
 }
 
-/// LAPACK posv: the same, and B (n x nrhs) takes X = A^-1 B. info = n + j: column j of X is not finite.
+/// LAPACK posv: the same, and B (n x nrhs) takes X = A^-1 B. info = n + j: column j of X is not finite; n + nrhs + 1: X
+/// is there, but A is singular to working precision; n + nrhs + 2: X is there, but may have fewer than two correct
+/// digits. tesela_error() has the reciprocal condition number.
 template <class T>
 Code posv(char uplo, index_t n, index_t nrhs, T* a, index_t lda, T* b, index_t ldb) {
   require_sizes({{"n", n}, {"nrhs", nrhs}});
-  const Array<T> right("b", b, {n, nrhs}, "ldb", ldb);
-  return factor_and_solve(uplo, n, a, lda, &right);
+  require_triangle("uplo", uplo, 'U');
+  const Array<T> array("a", a, {n, n}, "lda", lda), right("b", b, {n, nrhs}, "ldb", ldb);
+  require_apart({array, right});
+  std::vector<T> diagonal;
+  for (index_t i = 0; i < n; ++i) diagonal.push_back(a[i + i * lda]);
+  const Session session;
+  const TileShape tile = suitable_cholesky_tile(session.runtime(), n);
+  const auto A = array.in_tiles(session, tile, "A"), B = right.in_tiles(session, {tile.mb, 128}, "B");
+  Graph g(session);
+  const DirectSolve solved = cholesky_solve<T>(g, A, diagonal, B);
+  A.bring_home();
+  B.bring_home();
+  return info_of(solved, n, nrhs);
 }
 
 }  // namespace tesela::c
@@ -53,7 +50,7 @@ Code posv(char uplo, index_t n, index_t nrhs, T* a, index_t lda, T* b, index_t l
 namespace tesela::python {
 namespace {
 
-AnyArray factor(nb::handle a_given, bool lower, bool overwrite_a) {
+AnyArray factor(nb::handle a_given, Flag lower, Flag overwrite_a) {
   const Argument given("a", a_given);
   given.require_square();
   const Argument a = lower ? given.transposed() : given;  // the lower triangle is the upper one of A^T

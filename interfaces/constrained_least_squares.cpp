@@ -68,7 +68,7 @@ struct ConstrainedResult {
 };
 
 ConstrainedResult solve_lse(nb::handle a_given, nb::handle b_given, nb::handle c_given, nb::handle d_given,
-                            bool overwrite_a, bool overwrite_b) {
+                            Flag overwrite_a, Flag overwrite_b) {
   const Argument a("a", a_given), b("b", b_given), c("c", c_given), d("d", d_given);
   const index_t m = a.rows(), n = a.cols();
   b.require_rows(m);

@@ -193,8 +193,8 @@ LeastSquaresResult least_squares(const Argument& a, const Argument& b, double rc
   return result;
 }
 
-LeastSquaresResult lstsq(nb::handle a_given, nb::handle b_given, std::optional<double> rcond, bool overwrite_a,
-                         bool overwrite_b) {
+LeastSquaresResult lstsq(nb::handle a_given, nb::handle b_given, std::optional<double> rcond, Flag overwrite_a,
+                         Flag overwrite_b) {
   const Argument a("a", a_given), b("b", b_given);
   return in_precision({&a, &b}, [&]<class T>(T) {
     return least_squares<T>(
@@ -204,11 +204,15 @@ LeastSquaresResult lstsq(nb::handle a_given, nb::handle b_given, std::optional<d
 }
 
 LeastSquaresResult wls(nb::handle a_given, nb::handle b_given, nb::handle w_given, std::optional<double> rcond,
-                       bool overwrite_a, bool overwrite_b) {
+                       Flag overwrite_a, Flag overwrite_b) {
   const Argument a("a", a_given), b("b", b_given), w("w", w_given);
   w.require_vector();
   return in_precision({&a, &b, &w}, [&]<class T>(T) {
     const auto weights = Columns<T>::on_host(w);
+    for (index_t i = 0; i < weights.rows; ++i)
+      if (const T weight = weights.data[i]; !(weight >= 0 && std::isfinite(weight)))
+        throw nb::value_error(
+            (element("w", i) + " is " + shortest(weight) + "; weights must be finite and not negative").c_str());
     return least_squares<T>(a, b, rcond.value_or(0), overwrite_a, overwrite_b,
                             [&](Graph& g, const auto& A, const auto& B, const OlsOptions& o) {
                               return tesela::wls(g, A, B, std::vector<T>(weights.data, weights.data + weights.rows), o);
@@ -217,15 +221,19 @@ LeastSquaresResult wls(nb::handle a_given, nb::handle b_given, nb::handle w_give
 }
 
 LeastSquaresResult gls(nb::handle a_given, nb::handle b_given, nb::handle covariance_given, std::optional<double> rcond,
-                       bool overwrite_a, bool overwrite_b) {
+                       Flag overwrite_a, Flag overwrite_b) {
   const Argument a("a", a_given), b("b", b_given), s("covariance", covariance_given);
   s.require_square();
   s.require_rows(a.rows());
   return in_precision({&a, &b, &s}, [&]<class T>(T) {
-    return least_squares<T>(a, b, rcond.value_or(0), overwrite_a, overwrite_b,
-                            [&](Graph& g, const auto& A, const auto& B, const OlsOptions& o) {
-                              return gls_covariance(g, A, B, Columns<T>::on_host(s).copy(), o);
-                            });
+    try {
+      return least_squares<T>(a, b, rcond.value_or(0), overwrite_a, overwrite_b,
+                              [&](Graph& g, const auto& A, const auto& B, const OlsOptions& o) {
+                                return gls_covariance(g, A, B, Columns<T>::on_host(s).copy(), o);
+                              });
+    } catch (const CovarianceError& e) {
+      throw nb::value_error(("covariance " + e.problem(0)).c_str());
+    }
   });
 }
 

@@ -45,7 +45,7 @@ DetectionResult detect(nb::handle h, nb::handle y, nb::handle constellation, con
       return mimo_detect(g, signals.shape(), H, Y, alphabets, options);
     });
   };
-  DetectionResult result = result_of(signals, signals.single() ? with(float()) : with(double()));
+  DetectionResult result = result_of(signals, in_precision_of(signals, with));
   if (result.failed > 0)
     raise_lin_alg_error("mimo_detect: " + std::to_string(result.failed) +
                             " signals have no answer, since columns of their channels are dependent",

@@ -38,7 +38,7 @@ SoftResult soft(nb::handle h, nb::handle y, nb::handle constellation, double n0,
     result.llrs = of_signals(signals, std::move(found.llrs));
     return result;
   };
-  SoftResult result = signals.single() ? with(float()) : with(double());
+  SoftResult result = in_precision_of(signals, with);
   if (result.failed > 0)
     raise_lin_alg_error("mimo_soft: " + std::to_string(result.failed) + " signals have no answer", "no answer",
                         nb::cast(result));

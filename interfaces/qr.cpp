@@ -248,7 +248,7 @@ Factors<T> factors(const c::Session& session, const Argument& a, index_t columns
   return found;
 }
 
-QrResult qr(nb::handle a_given, const std::string& mode, bool overwrite_a) {
+QrResult qr(nb::handle a_given, const std::string& mode, Flag overwrite_a) {
   const Argument a("a", a_given);
   if (a.is_vector()) throw nb::value_error("a must be a matrix");
   if (mode != "full" && mode != "economic" && mode != "r")
@@ -258,8 +258,7 @@ QrResult qr(nb::handle a_given, const std::string& mode, bool overwrite_a) {
     Factors<T> found = with_workers(
         [&](const c::Session& session) { return factors<T>(session, a, columns, mode != "r", overwrite_a); });
     if (!found.status.ok())
-      raise_lin_alg_error("column " + std::to_string(found.status.info) + " of r is not finite", "not finite",
-                          nb::none());
+      raise_lin_alg_error(column("r", found.status.info - 1) + " is not finite", "not finite", nb::none());
     QrResult result;
     result.copied = copied<T>({{&a, &found.a}});
     if (found.q) result.q = std::move(*found.q).to_python();
@@ -272,7 +271,8 @@ const Part part([](nb::module_& m) {
   ResultClass<QrResult> result(m, "QrResult", "What `qr` found: q and r, or r alone. It can be unpacked.");
   result.member("q", &QrResult::q, "Orthonormal columns, or None.")
       .member("r", &QrResult::r, "Upper trapezoid.")
-      .member("copied", &QrResult::copied, copied_doc);
+      .member("copied", &QrResult::copied, copied_doc)
+      .prints({"q", "r"});
   unpacks<QrResult>(result,
                     [](const QrResult& r) { return r.q.is_none() ? nb::make_tuple(r.r) : nb::make_tuple(r.q, r.r); });
   m.def("qr", qr, "a"_a, nb::kw_only(), "mode"_a = "full", "overwrite_a"_a = false, R"(a = q r by tiles.

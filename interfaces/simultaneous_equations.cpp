@@ -18,7 +18,7 @@ struct EquationResult {
   std::vector<std::string> names, dependent_regressors;
   AnyArray coefficients, standard_errors, p_values;
   index_t degrees_of_freedom = 0;
-  double sigma = 0, r2 = 0, adjusted_r2 = 0, condition = 1, sargan = 0, sargan_p = 0;
+  double sigma = 0, r2 = 0, adjusted_r2 = 0, condition = 1, sargan = 0, sargan_p = 0, hansen = 0, hansen_p = 0;
 };
 
 struct SemResult {
@@ -41,7 +41,10 @@ E named(const char* argument, std::span<const Named<E>> all, const std::string& 
   return *found;
 }
 
-/// A column of real numbers as float64. Throws TypeError for another, which NumPy would convert and lose a part of.
+nb::object masked(const char* name) { return nb::module_::import_("numpy.ma").attr(name); }
+
+/// A column of real numbers as float64, NaN for masked elements. Throws TypeError for other numbers, which NumPy would
+/// convert and lose a part of.
 nb::object numbers_of(const std::string& name, nb::handle column) {
   const nb::object own = nb::getattr(column, "dtype", nb::none());  // pandas has types of its own, with missing values
   const nb::object type = nb::hasattr(own, "kind") ? own : nb::object(numpy("asarray")(column).attr("dtype"));
@@ -50,7 +53,21 @@ nb::object numbers_of(const std::string& name, nb::handle column) {
     throw nb::type_error(
         ("data: " + name + " has values of type " + nb::cast<std::string>(nb::str(type)) + ", not real numbers")
             .c_str());
+  if (nb::isinstance(column, masked("MaskedArray")))
+    return masked("filled")(column.attr("astype")("float64"), std::numeric_limits<double>::quiet_NaN());
   return numpy("array")(column, "dtype"_a = "float64");
+}
+
+/// A number for each value of a column of anything, and NaN for None, NaN and masked elements.
+nb::object numbers_of_groups(nb::handle column) {
+  const nb::object values = numpy("asarray")(column), either = numpy("logical_or");
+  const nb::object missing =
+      either(masked("getmaskarray")(column), either(values.attr("__ne__")(values), values.attr("__eq__")(nb::none())));
+  const nb::object present = numpy("logical_not")(missing);
+  const nb::tuple unique = nb::cast<nb::tuple>(numpy("unique")(values[present], "return_inverse"_a = true));
+  nb::object numbers = numpy("full")(values.attr("shape"), std::numeric_limits<double>::quiet_NaN());
+  numbers[present] = unique[1];
+  return numbers;
 }
 
 /// The columns that the model and the rows take of a table: a dict of columns, a data frame, or a structured array.
@@ -64,10 +81,7 @@ Table table_of(nb::handle data, std::vector<std::string> wanted, const RowColumn
   Table table;
   for (const std::string& name : wanted) {
     nb::object column = data[nb::str(name.c_str())];
-    if (labels && name == rows.groups) {  // of anything: numbers stand for its values
-      const nb::tuple unique = nb::cast<nb::tuple>(numpy("unique")(column, "return_inverse"_a = true));
-      column = unique[1];
-    }
+    if (labels && name == rows.groups) column = numbers_of_groups(column);
     const Argument values(name.c_str(), numbers_of(name, column));
     values.require_vector();
     const auto numbers = Columns<double>::on_host(values);
@@ -90,8 +104,12 @@ std::vector<std::string> names_of_table(nb::handle data) {
   return names;
 }
 
-EquationResult equation_result(const EquationEstimate& found, const CompiledModel& model, std::size_t i,
-                               SemDivisor divisor) {
+double p_of(const TestStatistic& test) {
+  return p_of_chi_squared(test.statistic, static_cast<double>(std::max<index_t>(test.df, 1)));
+}
+
+EquationResult equation_result(const EquationEstimate& found, const TestStatistic& hansen, const CompiledModel& model,
+                               std::size_t i, SemDivisor divisor) {
   const auto name = [&](index_t column) { return model.columns[static_cast<std::size_t>(column)].text; };
   EquationResult result;
   result.label = model.labels[i];
@@ -114,14 +132,15 @@ EquationResult equation_result(const EquationEstimate& found, const CompiledMode
   result.adjusted_r2 = found.adjusted_r2;
   result.condition = found.condition;
   result.sargan = found.sargan.statistic;
-  result.sargan_p =
-      p_of_chi_squared(found.sargan.statistic, static_cast<double>(std::max<index_t>(found.sargan.df, 1)));
+  result.sargan_p = p_of(found.sargan);
+  result.hansen = hansen.statistic;
+  result.hansen_p = p_of(hansen);
   return result;
 }
 
 SemResult sem(const std::string& model, nb::handle data, const std::string& method, const std::string& divisor,
               const std::string& covariance, const std::string& missing, const std::string& weights,
-              const std::string& clusters, bool iterate) {
+              const std::string& clusters, Flag iterate) {
   SemOptions options;
   options.method = named("method", sem_methods(), method);
   options.divisor = named("divisor", sem_divisors(), divisor);
@@ -140,11 +159,12 @@ SemResult sem(const std::string& model, nb::handle data, const std::string& meth
     compiled = compile_model(formulas, options.method);
     require_names(compiled, formulas, names_of_table(data), "data");
     const RowColumns rows{weights, clusters};
-    numbers = evaluate(compiled, formulas, table_of(data, compiled.variables, rows), "data", missing == "drop", rows);
+    const Table table = table_of(data, compiled.variables, rows);
+    numbers = evaluate(compiled, formulas, table, "data", missing == "drop", rows, 0);
   } catch (const FileError& e) {  // of a text and a table
     throw nb::value_error(e.what());
   }
-  const auto found = with_workers([&](const c::Session& session) {
+  const auto [found, hansen] = with_workers([&](const c::Session& session) {
     const HostMatrix<double>& all = numbers.data;
     HostMatrix<double> work(all.rows(), all.cols());
     std::copy_n(all.data(), all.size(), work.data());
@@ -153,8 +173,9 @@ SemResult sem(const std::string& model, nb::handle data, const std::string& meth
     Graph g(session);
     const ModelTriangle triangle = model_triangle(g, A);
     SimultaneousEquations answer = estimate(g, triangle, compiled.model, options);
-    if (robust) robust_errors(g, all, triangle, compiled.model, options, numbers.groups, answer);
-    return answer;
+    std::vector<TestStatistic> tests(answer.equations.size());
+    if (robust) tests = robust_errors(g, all, triangle, compiled.model, options, numbers.groups, answer);
+    return std::pair(std::move(answer), std::move(tests));
   });
   SemResult result;
   result.status = description(found.status);
@@ -163,7 +184,7 @@ SemResult sem(const std::string& model, nb::handle data, const std::string& meth
     const EquationEstimate& equation = found.equations[i];
     if (equation.status != EquationStatus::ok && result.status == "ok")
       result.status = "equation " + compiled.labels[i] + ": " + description(equation.status);
-    result.equations.emplace(compiled.labels[i], equation_result(equation, compiled, i, options.divisor));
+    result.equations.emplace(compiled.labels[i], equation_result(equation, hansen[i], compiled, i, options.divisor));
   }
   for (const index_t column : found.dropped_instruments)
     result.dropped_instruments.push_back(compiled.columns[static_cast<std::size_t>(column)].text);
@@ -174,8 +195,7 @@ SemResult sem(const std::string& model, nb::handle data, const std::string& meth
   result.residual_covariance = to_python(std::move(residuals));
   result.mcelroy_r2 = found.mcelroy_r2;
   result.hansen_sargan = found.hansen_sargan.statistic;
-  result.hansen_sargan_p = p_of_chi_squared(found.hansen_sargan.statistic,
-                                            static_cast<double>(std::max<index_t>(found.hansen_sargan.df, 1)));
+  result.hansen_sargan_p = p_of(found.hansen_sargan);
   if (result.status != "ok") raise_lin_alg_error("sem: " + result.status, result.status, nb::cast(result));
   return result;
 }
@@ -193,8 +213,14 @@ const Part part([](nb::module_& m) {
       .member("r2", &EquationResult::r2, "Explained part of the variance.")
       .member("adjusted_r2", &EquationResult::adjusted_r2, "The same, adjusted for the regressors' number.")
       .member("condition", &EquationResult::condition, "Of the regressors, as the instruments explain them.")
-      .member("sargan", &EquationResult::sargan, "Statistic of the overidentifying restrictions; NaN without any.")
+      .member("sargan", &EquationResult::sargan,
+              "Sargan's statistic of the overidentifying restrictions; NaN without any, and for robust errors and "
+              "clusters, which have `hansen`.")
       .member("sargan_p", &EquationResult::sargan_p, "Its p-value.")
+      .member("hansen", &EquationResult::hansen,
+              "Hansen's J of the overidentifying restrictions under robust errors or clusters; NaN without any, where "
+              "clusters are fewer than moments, and for classical errors.")
+      .member("hansen_p", &EquationResult::hansen_p, "Its p-value.")
       .member("dependent_regressors", &EquationResult::dependent_regressors, "Where they depend on each other: which.")
       .member("status", &EquationResult::status, "'ok', or why it has no coefficients.")
       .prints({"label", "names", "coefficients", "standard_errors", "status"});
@@ -224,7 +250,7 @@ Parameters
 model : str
     An equation a line in the notation of R's formulas, and a line of instruments: see the example, and the guide.
 data : dict of columns, data frame or structured array
-    data[name] is the column of a variable. NaN is a missing value.
+    data[name] is the column of a variable. NaN, and a masked element, is a missing value.
 method : {'2sls', '3sls', 'ols', 'sur'}
 divisor : {'n', 'small'}
     By which residual sums of squares are divided: observations, or those less regressors.

@@ -144,8 +144,22 @@ Pairs<T> pairs_of(const c::Session& session, Graph& g, const SymmetricEig<T>& fo
   return pairs;
 }
 
-AnyArray eigh(nb::handle a_given, nb::handle b_given, bool lower, bool eigvals_only, int type, const ByIndex& by_index,
-              const ByValue& by_value, bool overwrite_a, bool overwrite_b) {
+/// The words for a failure, with NumPy's indices. `lower`: the lower triangle was read, else A^T's.
+std::string words(const SymmetricEigStatus& status, bool lower) {
+  const auto at = [&](const char* name) {
+    return "not finite: " + element(name, lower ? status.row : status.column, lower ? status.column : status.row);
+  };
+  if (status.verdict == SymmetricEigStatus::Verdict::not_finite) return at("a");
+  if (status.verdict == SymmetricEigStatus::Verdict::b_not_finite) return at("b");
+  if (status.verdict == SymmetricEigStatus::Verdict::reduced_overflow)
+    return "overflow: an element of the problem reduced to one matrix is larger than the largest number";
+  if (status.verdict == SymmetricEigStatus::Verdict::b_not_positive_definite)
+    return "b is not positive definite: its leading minor of order " + std::to_string(status.row);
+  return to_string(status);
+}
+
+AnyArray eigh(nb::handle a_given, nb::handle b_given, Flag lower, Flag eigvals_only, int type, const ByIndex& by_index,
+              const ByValue& by_value, Flag overwrite_a, Flag overwrite_b) {
   const auto read = [&](const char* name, nb::handle given) {
     const Argument argument(name, given);
     argument.require_square();
@@ -181,7 +195,7 @@ AnyArray eigh(nb::handle a_given, nb::handle b_given, bool lower, bool eigvals_o
       return pairs_of(session, g, generalized_eig(g, A, B, options), a.place());
     });
     if (!pairs.status.ok())
-      raise_lin_alg_error("eigh: " + to_string(pairs.status), to_string(pairs.status), nb::none());
+      raise_lin_alg_error("eigh: " + words(pairs.status, lower), words(pairs.status, lower), nb::none());
     const nb::object w = to_python(pairs.values, a.place());
     if (eigvals_only) return w;
     return nb::cast(EighResult{w, std::move(*pairs.vectors).to_python()});

@@ -47,7 +47,7 @@ Code symmetric_inertia(char uplo, index_t n, const T* a, index_t lda, double sig
 namespace tesela::python {
 namespace {
 
-nb::tuple inertia(nb::handle a_given, double sigma, bool lower) {
+nb::tuple inertia(nb::handle a_given, double sigma, Flag lower) {
   const Argument given("a", a_given);
   given.require_square();
   const Argument a = lower ? given : given.transposed();
@@ -61,8 +61,8 @@ nb::tuple inertia(nb::handle a_given, double sigma, bool lower) {
       return std::pair(Status(), symmetric_inertia(g, A, sigma));
     });
     if (!status.ok())
-      raise_lin_alg_error("symmetric_inertia: column " + std::to_string(status.info) + " of a is not finite",
-                          "not finite", nb::none());
+      raise_lin_alg_error("symmetric_inertia: " + column("a", status.info - 1) + " is not finite", "not finite",
+                          nb::none());
     return nb::make_tuple(found.below, found.uncertainty);
   });
 }

@@ -57,16 +57,20 @@ struct ToeplitzResult {
 
 ToeplitzResult solve_toeplitz(nb::handle c_given, nb::handle b_given) {
   const Argument c("c", c_given), b("b", b_given);
-  c.require_vector();
+  if (!c.is_vector())
+    throw nb::value_error(
+        "c must be a vector, the first column of a symmetric matrix: other Toeplitz matrices are not "
+        "supported, so (c, r) is not either");
   b.require_rows(c.rows());
   return in_precision({&c, &b}, [&]<class T>(T) {
+    const auto column = finite_on_host<T>("solve_toeplitz", c);
     auto [x, solved] = with_workers([&](const c::Session& session) {
       auto right = Columns<T>::overwriting(session, b, false);
       ToeplitzSolution solution;
       if (right.rows > 0 && right.cols > 0) {
         const auto X = right.in_one_tile(session, "X");
         Graph g(session);
-        solution = toeplitz_solve(g, Toeplitz<T>(g, Columns<T>::on_host(c).copy()), T(0), X);
+        solution = toeplitz_solve(g, Toeplitz<T>(g, column.copy()), T(0), X);
       }
       return std::pair(std::move(right), std::move(solution));
     });

@@ -83,7 +83,7 @@ SpectrumOptions above_ends(Graph& g, std::span<const T> t, SpectrumOptions optio
   return options;
 }
 
-AnyArray eigh_toeplitz(nb::handle c_given, bool eigvals_only, const ByIndex& by_index, const ByValue& by_value) {
+AnyArray eigh_toeplitz(nb::handle c_given, Flag eigvals_only, const ByIndex& by_index, const ByValue& by_value) {
   const Argument c("c", c_given);
   c.require_vector();
   require_one_subset(by_index, by_value);
@@ -102,9 +102,9 @@ AnyArray eigh_toeplitz(nb::handle c_given, bool eigvals_only, const ByIndex& by_
     options.largest = n - positions->begin;
   }
   return in_precision({&c}, [&]<class T>(T) -> AnyArray {
+    const auto column = finite_on_host<T>("eigh_toeplitz", c);
     Found<T> found = with_workers([&](const c::Session& session) {
       if (n == 0) return Found<T>{{}, HostMatrix<T>(0, 0), {}};
-      const auto column = Columns<T>::on_host(c);
       Graph g(session);
       const Spectrum<T> spectrum = toeplitz_spectrum<T>(g, span_of(column), above_ends<T>(g, span_of(column), options));
       Found<T> none;
@@ -136,14 +136,14 @@ AnyArray count(nb::handle c_given, nb::handle shifts_given) {
   given.require_vector();
   const auto numbers = Columns<double>::on_host(given);
   const std::vector<double> shifts(numbers.data, numbers.data + numbers.rows);
-  for (const double shift : shifts)
-    if (std::isnan(shift)) throw nb::value_error("a shift is NaN");
+  for (index_t i = 0; i < numbers.rows; ++i)
+    if (std::isnan(numbers.data[i])) throw nb::value_error((element("shifts", i) + " is NaN").c_str());
   bool doubtful = false;
   std::vector<index_t> below(shifts.size(), 0);
   if (c.rows() > 0 && !shifts.empty())
     in_precision({&c}, [&]<class T>(T) {
+      const auto column = finite_on_host<T>("toeplitz_count", c);
       const std::vector<Inertia> found = with_workers([&](const c::Session& session) {
-        const auto column = Columns<T>::on_host(c);
         Graph g(session);
         return toeplitz_count(g, SineToeplitz<T>(g, span_of(column)), shifts);
       });

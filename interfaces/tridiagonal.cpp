@@ -1,5 +1,5 @@
 #include "interfaces/c/arguments.hpp"
-#include <tesela/algorithms/tridiagonal/tridiagonal.hpp>
+#include <tesela/algorithms/tridiagonal/tridiagonal_checked.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_methods.hpp>
 
 namespace tesela::c {
@@ -8,30 +8,37 @@ namespace {
 template <class T>
 Code solve(const Session& session, const Array<const T>& dl, const Array<const T>& d, const Array<const T>& du,
            const Array<T>& b, bool periodic) {
-  if (b.rows == 0 || b.cols == 0) return 0;
-  const TridiagonalTile tile =
-      suitable_tridiagonal_tile(session.runtime(), TridiagonalMethod::automatic, b.rows, b.cols);
+  const index_t n = b.rows, systems = b.cols;
+  if (n == 0 || systems == 0) return 0;
+  const TridiagonalTile tile = suitable_tridiagonal_tile(session.runtime(), TridiagonalMethod::automatic, n, systems);
   const auto band = [&](const Array<const T>& of, const char* label) {
     return of.in_tiles(session, {tile.along, of.cols == 1 ? 1 : tile.across}, label);
   };
   const Tridiagonal<T> A{band(dl, "dl"), band(d, "d"), band(du, "du")};
-  const auto B = b.in_tiles(session, {tile.along, tile.across}, "B");
+  const auto X = b.in_tiles(session, {tile.along, tile.across}, "X");
   Graph g(session);
-  tesela::tridiagonal_solve(g, A, B, {.periodic = periodic});
-  const Status status = g.wait();
-  B.bring_home();
-  if (status.ok()) return 0;
-  const index_t place = status.info - 1;
-  return failed(status.info, "equation " + std::to_string(place % b.rows + 1) + " of system " +
-                                 std::to_string(place / b.rows) +
-                                 ", systems counted from 0, is singular or not finite");
+  const CheckedSolve solved = tridiagonal_solve_in_place(g, A, X, {.periodic = periodic});
+  X.bring_home();
+  if (!solved.status.ok()) {
+    const index_t place = solved.status.info - 1;
+    return failed(solved.status.info, "equation " + std::to_string(place % n + 1) + " of system " +
+                                          std::to_string(place / n) +
+                                          ", systems counted from 0, is singular or not finite");
+  }
+  if (solved.condition.template singular<T>())
+    return failed(n * systems + 1,
+                  "system " + std::to_string(solved.condition.system) + ", counted from 0, is " + description(solved));
+  if (!tridiagonal_trustworthy<T>(solved)) return failed(n * systems + 2, "X may be wrong: " + description(solved));
+  return 0;
 }
 
 }  // namespace
 
 /// LAPACK gtsv: X = A^-1 B for the tridiagonal matrix with diagonal d (n) and dl and du (n - 1) below and above it,
 /// with pivoting. B (n x nrhs) takes X; A is not changed. info = i + n s > 0: equation i, counted from 1, of column s
-/// of B, counted from 0, showed that A is singular, or A or B not finite.
+/// of B, counted from 0, showed that A is singular, or A or B not finite; n nrhs + 1: X is there, but A is singular to
+/// working precision; n nrhs + 2: X is there, but may have fewer than two correct digits. tesela_error() has the
+/// condition. Checking costs a pass over A, B and X where the diagonal dominates, and two more solves elsewhere.
 template <class T>
 Code gtsv(index_t n, index_t nrhs, const T* dl, const T* d, const T* du, T* b, index_t ldb) {
   require_sizes({{"n", n}, {"nrhs", nrhs}});
@@ -53,7 +60,7 @@ Code gtsv(index_t n, index_t nrhs, const T* dl, const T* d, const T* du, T* b, i
 /// Tridiagonal systems with bands as long as the matrix, in place: nrhs right-hand sides of one matrix (matrices = 1),
 /// or a matrix for each of them, a column of dl, d and du each, with leading dimension ld. periodic, if not 0: dl(0)
 /// couples to the last unknown and du(n - 1) to the first; otherwise they are not read. info as gtsv's, i + n s for
-/// equation i of system s, equations counted from 1 and systems from 0.
+/// equation i of system s, equations counted from 1 and systems from 0; n nrhs + 1 and + 2 for some system.
 template <class T>
 Code tridiagonal_solve(index_t n, index_t nrhs, index_t matrices, int64_t periodic, const T* dl, const T* d,
                        const T* du, index_t ld, T* b, index_t ldb) {
@@ -100,7 +107,7 @@ struct Band {
 };
 
 AnyArray solve_tridiagonal(nb::handle dl_given, nb::handle d_given, nb::handle du_given, nb::handle b_given,
-                           bool periodic, bool overwrite_b) {
+                           Flag periodic, Flag overwrite_b) {
   const Argument dl("dl", dl_given), d("d", d_given), du("du", du_given), b("b", b_given);
   const index_t n = b.rows(), k = b.cols();
   d.require_rows(n);
@@ -110,9 +117,9 @@ AnyArray solve_tridiagonal(nb::handle dl_given, nb::handle d_given, nb::handle d
     if (periodic || n == 0 || band->rows() != n - 1) band->require_rows(n);
   }
   return in_precision({&dl, &d, &du, &b}, [&]<class T>(T) {
-    auto [x, place] = with_workers([&](const c::Session& session) {
+    auto [x, solved] = with_workers([&](const c::Session& session) {
       auto right = Columns<T>::overwriting(session, b, overwrite_b && b.apart({&dl, &d, &du}));
-      index_t info = 0;
+      CheckedSolve found;
       if (n > 0 && k > 0) {
         const TridiagonalTile tile = suitable_tridiagonal_tile(session.runtime(), TridiagonalMethod::automatic, n, k);
         const Band<T> lower(session, dl, n, 1), middle(session, d, n, 0), upper(session, du, n, 0);
@@ -120,18 +127,26 @@ AnyArray solve_tridiagonal(nb::handle dl_given, nb::handle d_given, nb::handle d
           return band.columns.in_tiles(session, {tile.along, d.cols() == 1 ? 1 : tile.across}, label);
         };
         const Tridiagonal<T> A{tiles(lower, "dl"), tiles(middle, "d"), tiles(upper, "du")};
-        const auto B = right.in_tiles(session, {tile.along, tile.across}, "B");
+        const auto X = right.in_tiles(session, {tile.along, tile.across}, "X");
         Graph g(session);
-        tridiagonal_solve(g, A, B, {.periodic = periodic});
-        info = g.wait().info;
+        found = tridiagonal_solve_in_place(g, A, X, {.periodic = periodic});
       }
-      return std::pair(std::move(right), info);
+      return std::pair(std::move(right), found);
     });
-    if (place != 0)
-      raise_lin_alg_error("equation " + std::to_string((place - 1) % n) + " of system " +
-                              std::to_string((place - 1) / n) + " is singular or not finite",
+    const auto of_system = [&](index_t s) { return k == 1 ? std::string() : "system " + std::to_string(s) + ": "; };
+    if (const index_t place = solved.status.info - 1; place >= 0)
+      raise_lin_alg_error("solve_tridiagonal: " + of_system(place / n) + "row " + std::to_string(place % n) +
+                              " showed that it is singular or not finite",
                           "singular", nb::none());
-    return to_python(b, std::move(x));
+    const nb::object result = to_python(b, std::move(x));
+    if (solved.condition.template singular<T>())
+      raise_lin_alg_error("solve_tridiagonal: " + of_system(solved.condition.system) + description(solved), "singular",
+                          result);
+    if (!solved.good()) raise_lin_alg_error("solve_tridiagonal: " + description(solved), "inaccurate", result);
+    if (!tridiagonal_trustworthy<T>(solved))
+      warn_lin_alg("solve_tridiagonal: " + of_system(solved.condition.system) + description(solved) +
+                   ": x may have fewer than two correct digits");
+    return result;
   });
 }
 
@@ -156,7 +171,13 @@ array
 Raises
 ------
 numpy.linalg.LinAlgError
-    If a system is singular or not finite; the message says where, counted from 0.
+    If a system is singular, exactly or to working precision, or not finite, or if a measured residual is too large;
+    the message says where, counted from 0. The attributes are `status`, and `result` with the x that was found.
+
+Warns
+-----
+LinAlgWarning
+    If x may have fewer than two correct digits; the message has the reciprocal condition number.
 
 Examples
 --------

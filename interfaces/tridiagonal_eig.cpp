@@ -81,7 +81,7 @@ index_t count_up_to(std::span<const T> d, std::span<const T> e, double x) {
   return tridiagonal_count_below<T>(d, e, end);
 }
 
-AnyArray eigh_tridiagonal(nb::handle d_given, nb::handle e_given, bool eigvals_only, const std::string& select,
+AnyArray eigh_tridiagonal(nb::handle d_given, nb::handle e_given, Flag eigvals_only, const std::string& select,
                           const std::optional<std::array<double, 2>>& select_range) {
   const Argument d("d", d_given), e("e", e_given);
   d.require_vector();
@@ -97,8 +97,9 @@ AnyArray eigh_tridiagonal(nb::handle d_given, nb::handle e_given, bool eigvals_o
     range = positions_of(std::array{static_cast<index_t>(low), static_cast<index_t>(high)}, n);
   }
   return in_precision({&d, &e}, [&]<class T>(T) -> AnyArray {
+    const auto columns_d = finite_on_host<T>("eigh_tridiagonal", d),
+               columns_e = finite_on_host<T>("eigh_tridiagonal", e);
     Found<T> found = with_workers([&](const c::Session& session) {
-      const auto columns_d = Columns<T>::on_host(d), columns_e = Columns<T>::on_host(e);
       const auto diagonal = span_of(columns_d), beside = span_of(columns_e);
       TridiagonalEigOptions options;
       options.range = range;

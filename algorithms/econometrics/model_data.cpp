@@ -117,10 +117,10 @@ void require_names(const CompiledModel& model, const ModelFormulas& formulas, co
 }
 
 ModelData evaluate(const CompiledModel& model, const ModelFormulas& formulas, const Table& table,
-                   const std::string& source, bool drop_missing, const RowColumns& rows) {
+                   const std::string& source, bool drop_missing, const RowColumns& rows, index_t first_row) {
   require_names(model, formulas, table.names, source);
   const auto line = [&](index_t t) {
-    const index_t number = table.lines.empty() ? t + 1 : table.lines[static_cast<std::size_t>(t)];
+    const index_t number = table.lines.empty() ? t + first_row : table.lines[static_cast<std::size_t>(t)];
     return (table.lines.empty() ? "row " : "line ") + std::to_string(number) + ": ";
   };
   const auto other = [&](const std::string& name, const char* what) -> const std::vector<double>* {

@@ -41,9 +41,11 @@ struct RowColumns {
 /// Evaluates the columns: lags first, then rows with a missing value go, or with drop_missing = false throw FileError.
 /// Rows are multiplied by the square root of their weight where there is such a column. Throws FileError
 /// with the line of `source` for a value that is not finite, as after a division by zero, and for negative weights; and
-/// with the formula's place for an unknown name.
+/// with the formula's place for an unknown name. `first_row` is the number of the first row in messages, if the table
+/// has no lines of a file.
 ModelData evaluate(const CompiledModel& model, const ModelFormulas& formulas, const Table& table,
-                   const std::string& source, bool drop_missing = true, const RowColumns& rows = {});
+                   const std::string& source, bool drop_missing = true, const RowColumns& rows = {},
+                   index_t first_row = 1);
 
 /// As evaluate() says of an unknown name, before the data are read: `names` are the data's.
 void require_names(const CompiledModel& model, const ModelFormulas& formulas, const std::vector<std::string>& names,

@@ -13,7 +13,6 @@
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/codelets/support/largest_element.hpp>
 #include <tesela/codelets/support/scale_power_of_two.hpp>
-#include <tesela/runtime/paused_workers.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
 #include <algorithm>
@@ -55,7 +54,6 @@ void by_lapack(Graph& g, const TileMatrix<T>& A, int exponent, const SymmetricEi
     for (index_t i = 0; i < j; ++i) a(i, j) = a(j, i);
   std::vector<T> values(static_cast<std::size_t>(n));
   {
-    const PausedWorkers paused;
     const blas::Threads threads(blas::threads_for(n, std::max(1, g.runtime().cpus())));
     const int info = lapack::syevd(n, a.data(), a.ld(), values.data(), o.vectors);
     if (info != 0) {

@@ -135,8 +135,7 @@ GeneralizedLeastSquares<T> by_covariance(Graph& g, const TileMatrix<T>& A, const
   const index_t m = A.m();
   if (detail::structure_of(S) == detail::Structure::diagonal) {
     for (index_t i = 0; i < m; ++i) {
-      if (S(i, i) < T(0))
-        throw detail::indefinite("gls_covariance", "pivot " + std::to_string(i + 1), S(i, i), exponent);
+      if (S(i, i) < T(0)) throw detail::indefinite("gls_covariance", "pivot", i, -1, S(i, i), exponent);
       S(i, i) = std::sqrt(S(i, i));
     }
     return by_factor(g, A, B, std::move(S), options);
@@ -175,6 +174,20 @@ OlsOptions settled(const char* routine, const TileMatrix<T>& A, const TileMatrix
 }
 
 }  // namespace
+
+CovarianceError::CovarianceError(const char* routine, std::string before, index_t row, index_t column,
+                                 std::string after)
+    : ArgumentError(routine, "sigma", words(before, row, column, after, 1)),
+      before_(std::move(before)),
+      after_(std::move(after)),
+      row_(row),
+      column_(column) {}
+
+std::string CovarianceError::words(const std::string& before, index_t row, index_t column, const std::string& after,
+                                   index_t first) {
+  const std::string number = std::to_string(row + first);
+  return before + " " + (column < 0 ? number : "(" + number + ", " + std::to_string(column + first) + ")") + after;
+}
 
 const char* description(CovariancePath path) {
   switch (path) {

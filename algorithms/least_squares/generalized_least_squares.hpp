@@ -2,9 +2,25 @@
 
 #include <tesela/algorithms/least_squares/least_squares.hpp>
 
+#include <string>
 #include <vector>
 
 namespace tesela {
+
+/// A covariance that is indefinite or not symmetric: names the pivot or the entry.
+class CovarianceError : public ArgumentError {
+ public:
+  /// "`before` 3 `after`", or "`before` (3, 4) `after`" if `column` is not negative; both count from 0.
+  CovarianceError(const char* routine, std::string before, index_t row, index_t column, std::string after);
+  /// The problem, with rows and columns counted from `first`; what() counts them from 1.
+  std::string problem(index_t first) const { return words(before_, row_, column_, after_, first); }
+
+ private:
+  static std::string words(const std::string& before, index_t row, index_t column, const std::string& after,
+                           index_t first);
+  std::string before_, after_;
+  index_t row_, column_;
+};
 
 /// What a covariance led to.
 enum class CovariancePath : std::uint8_t {
@@ -44,7 +60,7 @@ template <class T>
 
 /// The same by the covariance S = F F^T itself, m x m, of which F is Cholesky's factor, or, where a pivot is at most m
 /// eps times the largest variance, that of Cholesky's factorization with diagonal pivoting, m x rank. Throws
-/// ArgumentError, with the worst entry or pivot, for an S that is not symmetric to m eps sqrt(s_ii s_jj), or
+/// CovarianceError, with the worst entry or pivot, for an S that is not symmetric to m eps sqrt(s_ii s_jj), or
 /// indefinite.
 template <class T>
 [[nodiscard]] GeneralizedLeastSquares<T> gls_covariance(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,

@@ -5,7 +5,9 @@
 #include <tesela/codelets/support/lacpy.hpp>
 
 #include <cmath>
+#include <limits>
 #include <optional>
+#include <sstream>
 
 namespace tesela {
 
@@ -19,10 +21,52 @@ constexpr const char* routine = "tridiagonal_solve_checked";
 constexpr int corrections = 6;
 
 template <class T>
-void require_alike(const TileMatrix<T>& B, const TileMatrix<T>& X) {
+void require_alike(const char* name, const TileMatrix<T>& B, const TileMatrix<T>& X) {
   if (X.m() != B.m() || X.n() != B.n() || X.mt() != B.mt() || X.nt() != B.nt())
-    throw ArgumentError(routine, "X", "its shape or its tiles are not B's");
-  if (X.shares_tiles(B)) throw ArgumentError(routine, "X", "shares tiles with B");
+    throw ArgumentError(name, "X", "its shape or its tiles are not B's");
+  if (X.shares_tiles(B)) throw ArgumentError(name, "X", "shares tiles with B");
+}
+
+/// A bound of the condition where the diagonal dominates each row: ||A^-1|| is at most 1 / margin (Varah 1975). Nothing
+/// where it does not, or where the bound says little.
+template <class T>
+std::optional<TridiagonalCondition> dominant_condition(const std::vector<Misfit<T>>& all) {
+  constexpr double factor = 1.5;  // of a probe
+  TridiagonalCondition result;
+  for (std::size_t s = 0; s < all.size(); ++s) {
+    const auto margin = static_cast<double>(all[s].margin), x = static_cast<double>(all[s].solution),
+               b = static_cast<double>(all[s].right), a = static_cast<double>(all[s].matrix);
+    if (x == 0 && b == 0) continue;
+    const double bound = factor * (a + b / x) / margin;
+    if (!(margin > 0 && bound * static_cast<double>(std::numeric_limits<T>::epsilon()) <= 1e-4)) return std::nullopt;
+    if (bound > result.value) result = {bound, static_cast<index_t>(s)};
+  }
+  return result;
+}
+
+/// By two solves for probes.
+template <class T>
+TridiagonalCondition probed_condition(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B, const TileMatrix<T>& X,
+                                      const TridiagonalOptions& options, const TridiagonalMisfits<T>& probe) {
+  TridiagonalCondition result;
+  const auto r = alike<T>(g.runtime(), X, "r"), y = alike<T>(g.runtime(), X, "y");
+  const TridiagonalMisfits<T> found(g.runtime(), X, options.systems, options.periodic);
+  const Tridiagonal<T> rows = probe.template scaled<T>(g, A);
+  for (const std::uint64_t seed : {1, 2}) {
+    probe.measure(g, A, X, B, &r, {}, seed);
+    probe.solve(g, rows, r, y, options.equilibrate);
+    const bool solved = g.wait().ok();
+    found.measure(g, rows, y, y, nullptr, {});
+    const std::vector<Misfit<T>> of_x = probe.all(), of_y = found.all();
+    for (std::size_t s = 0; s < of_x.size(); ++s) {
+      const double factor = static_cast<double>(of_x[s].correction) * static_cast<double>(of_x[s].solution);
+      double condition = static_cast<double>(of_y[s].solution) / factor;
+      if (of_x[s].residual == T(0)) condition = 0;  // x and b are 0
+      if (!solved || std::isnan(condition)) condition = std::numeric_limits<double>::infinity();
+      if (condition > result.value) result = {condition, static_cast<index_t>(s)};
+    }
+  }
+  return result;
 }
 
 template <class T>
@@ -45,6 +89,11 @@ class Check {
       }
     }
     judge(result);
+    if (!result.status.ok()) return result;
+    TridiagonalOptions options = options_;
+    options.equilibrate = options_.equilibrate != (result.other_scaling > 0);
+    const auto bound = dominant_condition(misfits_.all());
+    result.condition = bound ? *bound : probed_condition(g_, a_, b_, x_, options, misfits_);
     return result;
   }
 
@@ -178,10 +227,22 @@ class Check {
 }  // namespace
 
 template <class T>
+TridiagonalCondition tridiagonal_condition(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B,
+                                           const TileMatrix<T>& X, const TridiagonalOptions& options) {
+  require_fit("tridiagonal_condition", A, B, options.systems == SystemsIn::columns);
+  require_alike("tridiagonal_condition", B, X);
+  if (B.m() == 0 || B.n() == 0) return {};
+  const TridiagonalMisfits<T> misfits(g.runtime(), X, options.systems, options.periodic);
+  misfits.measure(g, A, X, B, nullptr, {});
+  if (const auto bound = dominant_condition(misfits.all())) return *bound;
+  return probed_condition(g, A, B, X, options, misfits);
+}
+
+template <class T>
 CheckedSolve tridiagonal_check(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B, const TileMatrix<T>& X,
                                const TridiagonalOptions& options, Status status) {
   require_fit(routine, A, B, options.systems == SystemsIn::columns);
-  require_alike(B, X);
+  require_alike(routine, B, X);
   if (B.m() == 0 || B.n() == 0) return CheckedSolve{.status = status};
   return Check<T>(g, A, B, X, options).run(status);
 }
@@ -190,7 +251,7 @@ template <class T>
 CheckedSolve tridiagonal_solve_checked(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B,
                                        const TileMatrix<T>& X, const TridiagonalOptions& options) {
   require_fit(routine, A, B, options.systems == SystemsIn::columns);
-  require_alike(B, X);
+  require_alike(routine, B, X);
   const Status before = g.wait();
   if (!before.ok() || B.m() == 0 || B.n() == 0) return CheckedSolve{.status = before};
   for (index_t j = 0; j < B.nt(); ++j)
@@ -199,6 +260,36 @@ CheckedSolve tridiagonal_solve_checked(Graph& g, const Tridiagonal<T>& A, const 
   return tridiagonal_check(g, A, B, X, options, g.wait());
 }
 
+template <class T>
+CheckedSolve tridiagonal_solve_in_place(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& X,
+                                        const TridiagonalOptions& options) {
+  require_fit(routine, A, X, options.systems == SystemsIn::columns);
+  const auto B = alike<T>(g.runtime(), X, "B");
+  for (index_t j = 0; j < X.nt(); ++j)
+    for (index_t i = 0; i < X.mt(); ++i) g.insert<Lacpy<T>>({}, X(i, j), B(i, j));
+  const Status before = g.wait();
+  if (!before.ok() || X.m() == 0 || X.n() == 0) return CheckedSolve{.status = before};
+  tridiagonal_solve(g, A, X, options);
+  return tridiagonal_check(g, A, B, X, options, g.wait());
+}
+
+std::string description(const CheckedSolve& solve) {
+  std::ostringstream text;
+  text.precision(2);
+  if (!solve.residual.good())
+    text << "inaccurate: the residual is " << solve.residual.error << ", at most " << solve.residual.bound;
+  else if (!solve.residual_equilibrated.good())
+    text << "inaccurate: the residual of the equilibrated system is " << solve.residual_equilibrated.error
+         << ", at most " << solve.residual_equilibrated.bound;
+  else
+    text << "ill-conditioned: the reciprocal condition number is about " << 1 / solve.condition.value;
+  return text.str();
+}
+
+template TridiagonalCondition tridiagonal_condition(Graph&, const Tridiagonal<float>&, const TileMatrix<float>&,
+                                                    const TileMatrix<float>&, const TridiagonalOptions&);
+template TridiagonalCondition tridiagonal_condition(Graph&, const Tridiagonal<double>&, const TileMatrix<double>&,
+                                                    const TileMatrix<double>&, const TridiagonalOptions&);
 template CheckedSolve tridiagonal_check(Graph&, const Tridiagonal<float>&, const TileMatrix<float>&,
                                         const TileMatrix<float>&, const TridiagonalOptions&, Status);
 template CheckedSolve tridiagonal_check(Graph&, const Tridiagonal<double>&, const TileMatrix<double>&,
@@ -207,5 +298,10 @@ template CheckedSolve tridiagonal_solve_checked(Graph&, const Tridiagonal<float>
                                                 const TileMatrix<float>&, const TridiagonalOptions&);
 template CheckedSolve tridiagonal_solve_checked(Graph&, const Tridiagonal<double>&, const TileMatrix<double>&,
                                                 const TileMatrix<double>&, const TridiagonalOptions&);
+
+template CheckedSolve tridiagonal_solve_in_place(Graph&, const Tridiagonal<float>&, const TileMatrix<float>&,
+                                                 const TridiagonalOptions&);
+template CheckedSolve tridiagonal_solve_in_place(Graph&, const Tridiagonal<double>&, const TileMatrix<double>&,
+                                                 const TridiagonalOptions&);
 
 }  // namespace tesela

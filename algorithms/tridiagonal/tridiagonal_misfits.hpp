@@ -57,10 +57,11 @@ class TridiagonalMisfits {
         verdicts_(runtime, 1, groups_, {1, 1}, "verdict") {}
 
   /// Measures X, and waits for what there is to know. Every misfit() is X's then. `r` becomes B - A X, its rows scaled,
-  /// unless it is null.
+  /// unless it is null. `probe` is TridiagonalResidual's.
   kernels::tridiagonal::Verdict<T> measure(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& X,
                                            const TileMatrix<T>& B, const TileMatrix<T>* r,
-                                           const typename kernels::TridiagonalJudge<T>::Args& tolerances) const {
+                                           const typename kernels::TridiagonalJudge<T>::Args& tolerances,
+                                           std::uint64_t probe = 0) const {
     auto judge = tolerances;
     judge.n = n_;
     for (index_t s = 0; s < groups_; ++s) {
@@ -71,7 +72,7 @@ class TridiagonalMisfits {
         parts.push_back(parts_(t, s));
         std::vector<Tile<T>> out;
         if (r != nullptr) out.push_back(tile(*r, t, s));
-        g.insert<kernels::TridiagonalResidual<T>>({place, t * along_}, band(A.dl, t, s), band(A.d, t, s),
+        g.insert<kernels::TridiagonalResidual<T>>({place, t * along_, probe}, band(A.dl, t, s), band(A.d, t, s),
                                                   band(A.du, t, s), tile(X, place.before ? before : t, s),
                                                   tile(X, t, s), tile(X, place.behind ? after : t, s), tile(B, t, s),
                                                   parts_(t, s), out);
@@ -127,14 +128,21 @@ class TridiagonalMisfits {
     return to;
   }
 
-  /// X += Y, where Y solves (A's scaled rows) Y = R, R brought to the size of 1 system by system. `low` is scaled().
+  /// Y solves (A's scaled rows) Y = R, R multiplied by its system's correction. `low` is scaled().
   template <class L>
-  void correct(Graph& g, const Tridiagonal<L>& low, const TileMatrix<T>& r, const TileMatrix<L>& y,
-               const TileMatrix<T>& X, bool equilibrate) const {
+  void solve(Graph& g, const Tridiagonal<L>& low, const TileMatrix<T>& r, const TileMatrix<L>& y,
+             bool equilibrate) const {
     for_each_tile([&](index_t t, index_t s) {
       g.insert<kernels::TridiagonalDemote<T, L>>({systems_}, tile(r, t, s), misfit(s), tile(y, t, s));
     });
     tridiagonal_solve(g, low, y, {systems_, periodic_, equilibrate});
+  }
+
+  /// X += Y, where Y solves (A's scaled rows) Y = R, R brought to the size of 1 system by system. `low` is scaled().
+  template <class L>
+  void correct(Graph& g, const Tridiagonal<L>& low, const TileMatrix<T>& r, const TileMatrix<L>& y,
+               const TileMatrix<T>& X, bool equilibrate) const {
+    solve(g, low, r, y, equilibrate);
     for_each_tile([&](index_t t, index_t s) {
       g.insert<kernels::TridiagonalCorrect<T, L>>({systems_}, tile(y, t, s), misfit(s), tile(X, t, s));
     });

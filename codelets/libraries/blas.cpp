@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <mutex>
+#include <set>
 #include <thread>
 
 namespace tesela::blas {
@@ -15,6 +17,13 @@ const int initial = [] {
   openblas_set_num_threads(1);
   return 0;
 }();
+
+/// The counts of all Threads that live. Several threads of the program may hold one each, and end in any order.
+std::mutex wishes_mutex;
+std::multiset<int>& wishes() {
+  static auto* const all = new std::multiset<int>;  // never destroyed: a thread may end after main
+  return *all;
+}
 
 CBLAS_TRANSPOSE to_cblas(Op op) { return op == Op::none ? CblasNoTrans : CblasTrans; }
 CBLAS_SIDE to_cblas(Side side) { return side == Side::left ? CblasLeft : CblasRight; }
@@ -29,8 +38,16 @@ blasint narrow(index_t n) {
 
 }  // namespace
 
-Threads::Threads(int count) : before_(openblas_get_num_threads()) { openblas_set_num_threads(count); }
-Threads::~Threads() { openblas_set_num_threads(before_); }
+Threads::Threads(int count) : count_(count) {
+  const std::lock_guard lock(wishes_mutex);
+  wishes().insert(count);
+  openblas_set_num_threads(*wishes().rbegin());
+}
+Threads::~Threads() {
+  const std::lock_guard lock(wishes_mutex);
+  wishes().erase(wishes().find(count_));
+  openblas_set_num_threads(wishes().empty() ? 1 : *wishes().rbegin());
+}
 
 int all_cores() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
 int threads_for(index_t n, int cores) { return n < 400 ? 1 : cores; }

@@ -4,8 +4,9 @@
 
 namespace tesela::blas {
 
-/// Threads that one BLAS call uses while this lives. StarPU owns the cores, so graphs run with one; a peer or a
-/// reference outside a graph may take more. Process-wide, so never change it while a graph runs.
+/// Threads that one BLAS call uses while this lives. StarPU owns the cores, so graphs run with one; LAPACK for a whole
+/// problem, a peer or a reference outside a graph may take more. It holds for the whole process: of several the largest
+/// count, and tasks of other threads' graphs share BLAS's threads meanwhile.
 class Threads {
  public:
   explicit Threads(int count);
@@ -14,7 +15,7 @@ class Threads {
   Threads& operator=(const Threads&) = delete;
 
  private:
-  int before_;
+  int count_;
 };
 
 /// This machine's cores, one at least.

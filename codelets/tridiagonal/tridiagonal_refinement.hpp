@@ -22,7 +22,8 @@ struct Misfit {
   /// max_i |A x - b|_i / (|A| |x| + |b|)_i, NaN where something is not a number. Rows whose terms have left the range
   /// of normal numbers are taken for as large as the least of these.
   T componentwise = 0;
-  index_t row = 0;   ///< where the residual is largest
+  T margin = std::numeric_limits<T>::max();  ///< min_i of |d| - |dl| - |du|: above 0 where the diagonal dominates
+  index_t row = 0;                           ///< where the residual is largest
   T correction = 0;  ///< what the residual is multiplied by before the next solve; 0: leave x as it is
 
   /// ||A x - b|| / (||A|| ||x|| + ||b||) in the maximum norm: the normwise backward error of the scaled system.
@@ -82,12 +83,17 @@ struct TridiagonalConvert {
 /// How large B - A X is for one tile, its rows multiplied as TridiagonalConvert's: misfits(c, s) of rows 4096 c … of
 /// system s, misfits(n) x systems. Unless the list is empty, its one tile becomes B - A X, so multiplied. `before` and
 /// `after` are as TridiagonalProduct's.
+///
+/// With a probe, |A| |x| + |b| times independent random numbers of +-[1/2, 3/2) takes the place of B - A X: the change
+/// of the right-hand side that rounding of A and b makes, over eps.
 template <class T>
 struct TridiagonalResidual {
   static constexpr auto name = "tridiagonal_residual";
   static constexpr std::uint32_t color = 0x64b5cd;
   struct Args : tridiagonal::SystemsTile {
-    index_t first = 0;  ///< the tile's first row in its system
+    index_t first = 0;        ///< the tile's first row in its system
+    std::uint64_t probe = 0;  ///< 0, or the seed of a probe's random numbers
+    std::uint64_t cost_key() const { return probe != 0 ? 1 : 0; }
   };
   static double flops(const Args&, std::span<const Shape> tiles) {
     return 7 * static_cast<double>(tiles[4].rows) * static_cast<double>(tiles[4].cols);

@@ -114,11 +114,19 @@ nb::object device_array(DeviceBuffer buffer, Shape shape, bool vector, Library l
 
 }  // namespace
 
+void require_unmasked(const char* name, nb::handle given) {
+  if (!nb::hasattr(given, "mask")) return;
+  const auto masked = nb::module_::import_("numpy.ma");
+  if (nb::isinstance(given, masked.attr("MaskedArray")) && nb::cast<bool>(masked.attr("is_masked")(given)))
+    refuse(name, "has masked elements: masked arrays are not supported; give filled() or compressed() arrays");
+}
+
 Argument::Argument(const char* name, nb::handle given) : name_(name), object_(nb::borrow(given)) {
   const std::string module = nb::cast<std::string>(given.type().attr("__module__"));
   if (module.starts_with("torch")) place_.library = Library::pytorch;
   if (module.starts_with("jax")) place_.library = Library::jax;
   const bool plain = module == "numpy" || module == "builtins";
+  if (!plain) require_unmasked(name, given);
   const nb::object found = plain ? nb::none() : devices("read")(given, name);
   if (found.is_none())
     read_host(given);
@@ -316,6 +324,16 @@ Columns<T> Columns<T>::on_host(const Argument& a) {
 template <class T>
 Columns<T>::Columns(const Argument& a, std::shared_ptr<NewMatrix<T>> copy)
     : c::Array<T>(a.name(), copy->data(), {a.rows(), a.cols()}, "ld", copy->ld()), copy_(std::move(copy)) {}
+
+template <class T>
+std::vector<T> Columns<T>::diagonal() const {
+  std::vector<T> numbers(static_cast<std::size_t>(this->rows));
+  if (place_.on_device() && this->rows > 0)
+    copy_columns(place_.device, {numbers.data(), 1}, {this->data, this->ld + 1}, {1, this->rows}, sizeof(T));
+  for (index_t i = 0; !place_.on_device() && i < this->rows; ++i)
+    numbers[static_cast<std::size_t>(i)] = this->data[i + i * this->ld];
+  return numbers;
+}
 
 template <class T>
 void Columns<T>::zero_below_blocks(index_t order) const {

@@ -2,6 +2,7 @@
 
 #include "interfaces/c/arguments.hpp"
 #include "interfaces/c/process.hpp"
+#include "interfaces/python/flag.hpp"
 #include "interfaces/python/part.hpp"
 #include <tesela/runtime/device_memory.hpp>
 
@@ -39,9 +40,12 @@ TileMatrix<T> map(const c::Session& session, T* data, Shape shape, index_t ld, T
   return TileMatrix<T>::map_device(session, data, shape.rows, shape.cols, ld, tile, gpu, label);
 }
 
+/// Throws ValueError for a masked array with masked elements: their values are no data.
+void require_unmasked(const char* name, nb::handle given);
+
 /// A matrix that was given, or a vector, which is a matrix of one column: an array of any library, or what
 /// numpy.asarray takes. Integers count as float64 and float16 as float32. Throws TypeError for what has other numbers,
-/// and ValueError for other dimensions.
+/// and ValueError for other dimensions and for a masked array with masked elements.
 class Argument {
  public:
   Argument(const char* name, nb::handle given);
@@ -143,6 +147,8 @@ class Columns : public c::Array<T> {
   bool copied() const { return copy_ != nullptr; }
   /// A copy on the host.
   HostMatrix<T> copy() const;
+  /// The diagonal of a square matrix, on the host.
+  std::vector<T> diagonal() const;
   /// Makes zero what lies below the blocks of this order on the diagonal.
   void zero_below_blocks(index_t order) const;
   /// The copy that was made, as an array.

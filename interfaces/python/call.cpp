@@ -61,6 +61,11 @@ void require_process() {
   if (interpreter_ends()) throw LifetimeError("the interpreter ends, and the workers were stopped");
 }
 
+void warn_lin_alg(const std::string& message) {
+  const nb::object type = nb::module_::import_("tesela").attr("LinAlgWarning");
+  if (PyErr_WarnEx(type.ptr(), message.c_str(), 2) != 0) throw nb::python_error();  // 1 is tesela/_signatures.py's
+}
+
 void raise_lin_alg_error(const std::string& message, const std::string& status, nb::object result) {
   const nb::object type = nb::module_::import_("numpy.linalg").attr("LinAlgError");
   const nb::object error = type(message);

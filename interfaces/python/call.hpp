@@ -63,6 +63,16 @@ auto with_workers(F f) {
   return result;
 }
 
+/// The name of an array's element, a[i, j], or of a vector's, a[i], as NumPy counts.
+inline std::string element(const std::string& name, index_t i) { return name + "[" + std::to_string(i) + "]"; }
+inline std::string element(const std::string& name, index_t i, index_t j) {
+  return name + "[" + std::to_string(i) + ", " + std::to_string(j) + "]";
+}
+inline std::string column(const std::string& name, index_t j) { return name + "[:, " + std::to_string(j) + "]"; }
+
+/// Issues a tesela.LinAlgWarning at the caller's line; throws it if a warning filter makes it an error.
+void warn_lin_alg(const std::string& message);
+
 /// Throws numpy.linalg.LinAlgError with the attributes `status` and `result`.
 [[noreturn]] void raise_lin_alg_error(const std::string& message, const std::string& status, nb::object result);
 

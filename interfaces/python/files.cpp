@@ -2,28 +2,70 @@
 #include "interfaces/python/results.hpp"
 #include <tesela/tiles/io/file_formats.hpp>
 
+#include <cerrno>
+#include <fcntl.h>
+#include <filesystem>
 #include <nanobind/stl/filesystem.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <variant>
 
 namespace tesela::python {
 namespace {
 
-template <class F>
-auto without_python(F f) {
-  const nb::gil_scoped_release free;
-  return f();
+/// Throws OSError, or its subclass for errno such as FileNotFoundError, with errno and the name of the file.
+[[noreturn]] void raise_errno(int error, const std::filesystem::path& path) {
+  errno = error;
+  PyErr_SetFromErrnoWithFilenameObject(PyExc_OSError, nb::cast(path.string()).ptr());
+  throw nb::python_error();
+}
+
+/// Returns errno of opening a file for reading, EISDIR for a folder, or 0.
+int reading_error(const std::filesystem::path& path) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) return errno;
+  struct stat about {};
+  const bool folder = fstat(file, &about) == 0 && S_ISDIR(about.st_mode);
+  close(file);
+  return folder ? EISDIR : 0;
+}
+
+/// Returns why no file of this name can be made, as errno, or 0.
+int writing_error(const std::filesystem::path& path) {
+  if (std::error_code error; std::filesystem::is_directory(path, error)) return EISDIR;
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  return access(folder.c_str(), W_OK | X_OK) == 0 ? 0 : errno;
+}
+
+/// f() while Python goes on. A FileError becomes the OSError of why_not(), if the system says why.
+template <class F, class Why>
+auto on_file(const std::filesystem::path& path, const Why& why_not, const F& f) {
+  try {
+    const nb::gil_scoped_release free;
+    return f();
+  } catch (const FileError&) {
+    if (const int error = why_not(path); error != 0) raise_errno(error, path);
+    throw;
+  }
 }
 
 AnyArray read(const std::filesystem::path& path, nb::handle dtype) {
-  const bool single =
-      dtype.is_none() ? probe_matrix(path.string()).precision == FilePrecision::single_precision : is_single(dtype);
-  if (single) return to_python(without_python([&] { return read_matrix<float>(path.string()); }));
-  return to_python(without_python([&] { return read_matrix<double>(path.string()); }));
+  const bool given = !dtype.is_none(), given_single = given && is_single(dtype);
+  std::variant<HostMatrix<float>, HostMatrix<double>> matrix;
+  on_file(path, reading_error, [&] {
+    const std::string name = path.string();
+    if (given ? given_single : probe_matrix(name).precision == FilePrecision::single_precision)
+      matrix = read_matrix<float>(name);
+    else
+      matrix = read_matrix<double>(name);
+  });
+  return std::visit([](auto& found) { return to_python(std::move(found)); }, matrix);
 }
 
 void write(const std::filesystem::path& path, nb::handle a_given) {
   const Argument a("a", a_given);
   in_precision({&a}, [&]<class T>(T) {
-    without_python([&] {
+    on_file(path, writing_error, [&] {
       const auto columns = Columns<T>::on_host(a);
       write_matrix(path.string(), columns.data, {columns.rows, columns.cols}, columns.ld);
     });
@@ -45,7 +87,8 @@ dtype : float32 or float64, optional
 Raises
 ------
 OSError
-    If the file cannot be read, is malformed, or holds what is not finite; the message says where.
+    If the file cannot be read, is malformed, or holds what is not finite; the message says where. A file that is not
+    there is a FileNotFoundError, with `errno` and `filename`.
 
 Examples
 --------

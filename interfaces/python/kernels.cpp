@@ -31,7 +31,7 @@ Tile<T> qr_scratch(Graph& g, index_t width, index_t across, index_t rows) {
 }
 
 void gemm(GraphObject& graph, const TileObject& a, const TileObject& b, const TileObject& c, double alpha, double beta,
-          bool trans_a, bool trans_b, int priority) {
+          Flag trans_a, Flag trans_b, int priority) {
   const Op op_a = op_of(trans_a), op_b = op_of(trans_b);
   const Shape sa = apply(op_a, a.shape()), sb = apply(op_b, b.shape()), sc = c.shape();
   require(sa.rows == sc.rows && sb.cols == sc.cols && sa.cols == sb.rows, "gemm", "shapes do not fit");
@@ -41,7 +41,7 @@ void gemm(GraphObject& graph, const TileObject& a, const TileObject& b, const Ti
   });
 }
 
-void trsm(GraphObject& graph, const TileObject& r, const TileObject& x, bool trans, int priority) {
+void trsm(GraphObject& graph, const TileObject& r, const TileObject& x, Flag trans, int priority) {
   require(r.shape().rows == r.shape().cols && r.shape().cols == x.shape().rows, "trsm",
           "r must be square, and as high as x");
   graph.insert(r, [&]<class T>(Graph& g, T) {
@@ -65,7 +65,7 @@ void geqrt(GraphObject& graph, const TileObject& a, const TileObject& t, int pri
   });
 }
 
-void unmqr(GraphObject& graph, const TileObject& v, const TileObject& t, const TileObject& c, bool trans,
+void unmqr(GraphObject& graph, const TileObject& v, const TileObject& t, const TileObject& c, Flag trans,
            int priority) {
   const Shape s = v.shape();
   const index_t width = width_of(v), ib = block_of("unmqr", t, width);
@@ -87,7 +87,7 @@ void tpqrt(GraphObject& graph, const TileObject& r, const TileObject& b, const T
 }
 
 void tpmqrt(GraphObject& graph, const TileObject& v, const TileObject& t, const TileObject& c1, const TileObject& c2,
-            bool trans, int priority) {
+            Flag trans, int priority) {
   const Shape s = v.shape();
   const index_t width = std::min(s.cols, c1.shape().rows), ib = block_of("tpmqrt", t, width);
   require(c2.shape().rows == s.rows && c1.shape().cols == c2.shape().cols, "tpmqrt",

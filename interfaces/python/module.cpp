@@ -44,7 +44,10 @@ void translate(const std::exception_ptr& thrown, void*) {
   try {
     std::rethrow_exception(thrown);
   } catch (const ArgumentError& e) {
-    PyErr_SetString(PyExc_ValueError, e.what());
+    std::string words = e.what();  // the command's option --x is the parameter x
+    if (const auto option = words.find(": --"); option != std::string::npos) words.erase(option + 2, 2);
+    if (const auto help = words.find("; see --help"); help != std::string::npos) words.erase(help);
+    PyErr_SetString(PyExc_ValueError, words.c_str());
   } catch (const FileError& e) {
     PyErr_SetString(PyExc_OSError, e.what());
   } catch (const OutOfMemory& e) {
@@ -135,6 +138,9 @@ NB_MODULE(_tesela, m) {
   tesela::c::set_usual_options(usual_options);
   nb::register_exception_translator(translate);
   m.attr("__version__") = tesela::config::version;
+  m.attr("LinAlgWarning") = nb::steal(PyErr_NewExceptionWithDoc(
+      "tesela.LinAlgWarning", "A result may have fewer than two correct digits, for an ill-conditioned problem.",
+      PyExc_RuntimeWarning, nullptr));
   m.def("start", start, nb::kw_only(), "cpus"_a = nb::none(), "gpus"_a = nb::none(), "scheduler"_a = nb::none(),
         "gpu_megabytes"_a = nb::none(), "streams_per_gpu"_a = nb::none(), "trace_dir"_a = "",
         R"(Start the workers; without it the first call that needs them does.
@@ -171,8 +177,9 @@ RuntimeError
       "Make paje.trace, dag.dot and the other files of what `start(trace_dir=...)` recorded, once the workers "
       "stopped.");
   ResultClass<EighResult> pairs(m, "EighResult", "Eigenvalues and eigenvectors; it can be unpacked.");
-  pairs.member("eigenvalues", &EighResult::eigenvalues, "Ascending.");
-  pairs.member("eigenvectors", &EighResult::eigenvectors, "A column each.");
+  pairs.member("eigenvalues", &EighResult::eigenvalues, "Ascending.")
+      .member("eigenvectors", &EighResult::eigenvectors, "A column each.")
+      .prints({"eigenvalues", "eigenvectors"});
   unpacks<EighResult>(pairs, [](const EighResult& r) { return nb::make_tuple(r.eigenvalues, r.eigenvectors); });
   add_parts(m);
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(end));

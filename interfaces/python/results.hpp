@@ -3,6 +3,7 @@
 #include "interfaces/python/arrays.hpp"
 #include "interfaces/python/call.hpp"
 
+#include <cmath>
 #include <functional>
 #include <initializer_list>
 #include <memory>
@@ -23,6 +24,12 @@ inline std::string describe(nb::handle result, const std::vector<const char*>& m
     separator = ", ";
   }
   return text + ")";
+}
+
+/// Gives a class its repr(): these members.
+template <class R>
+void prints(nb::class_<R>& bound, std::initializer_list<const char*> members) {
+  bound.def("__repr__", [list = std::vector<const char*>(members)](nb::handle self) { return describe(self, list); });
 }
 
 /// Binds a result, whose members can be read, and which can be copied and pickled.
@@ -54,7 +61,7 @@ class ResultClass : public nb::class_<R> {
 
   /// What repr() says: these members, which fit a line.
   ResultClass& prints(std::initializer_list<const char*> members) {
-    this->def("__repr__", [list = std::vector<const char*>(members)](nb::handle self) { return describe(self, list); });
+    tesela::python::prints<R>(*this, members);
     return *this;
   }
 
@@ -79,6 +86,17 @@ void unpacks(nb::class_<R>& result, nb::tuple (*members)(const R&)) {
 struct EighResult {
   AnyArray eigenvalues, eigenvectors;
 };
+
+/// The vector's numbers on the host. Throws LinAlgError with the index of the first that is not finite.
+template <class T>
+Columns<T> finite_on_host(const char* routine, const Argument& vector) {
+  Columns<T> numbers = Columns<T>::on_host(vector);
+  for (index_t i = 0; i < numbers.rows; ++i)
+    if (!std::isfinite(numbers.data[i]))
+      raise_lin_alg_error(std::string(routine) + ": " + element(vector.name(), i) + " is not finite", "not finite",
+                          nb::none());
+  return numbers;
+}
 
 /// A number of each right-hand side: one for a vector, else an array.
 template <class T>

@@ -10,6 +10,7 @@ nb::object numpy(const char* name) { return nb::module_::import_("numpy").attr(n
 
 /// NumPy's array of numbers; `single` stays true where they fit complex64.
 nb::object numbers_of(const char* name, nb::handle given, bool& single) {
+  require_unmasked(name, given);
   const nb::object array = numpy("asarray")(given);
   const std::string kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
   if (kind.find_first_of("cfiub") == std::string::npos)
@@ -79,6 +80,17 @@ Signals::Signals(nb::handle h, nb::handle y) {
   }
   h_ = channels.attr("swapaxes")(-1, -2);
   y_ = received.attr("T");
+}
+
+void Signals::require_finite() const {
+  const auto require = [](const char* name, const nb::object& array) {
+    const nb::object places = numpy("argwhere")(numpy("logical_not")(numpy("isfinite")(array)));
+    if (nb::len(places) > 0)
+      throw nb::value_error(
+          (name + nb::cast<std::string>(nb::str(nb::object(places[0]).attr("tolist")())) + " is not finite").c_str());
+  };
+  require("h", h_.attr("swapaxes")(-1, -2));
+  require("y", y_.attr("T"));
 }
 
 template <class T>

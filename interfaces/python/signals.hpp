@@ -20,6 +20,8 @@ class Signals {
   /// Both of complex64, or of real numbers as small.
   bool single() const { return single_; }
   bool one_signal() const { return one_signal_; }
+  /// Throws ValueError with the index of the first element of h or y that is not finite.
+  void require_finite() const;
   template <class T>
   HostMatrix<std::complex<T>> h() const;
   template <class T>
@@ -30,6 +32,18 @@ class Signals {
   nb::object h_, y_;
   bool single_ = false, one_signal_ = false;
 };
+
+/// f(signals of float or of double). An ArgumentError for an element that is not finite becomes a ValueError with
+/// NumPy's index.
+template <class F>
+auto in_precision_of(const Signals& signals, F f) {
+  try {
+    return signals.single() ? f(float()) : f(double());
+  } catch (const ArgumentError&) {
+    signals.require_finite();
+    throw;
+  }
+}
 
 /// A name ("16qam"), a sequence of complex points in the order of their labels, or a list of one of these for each
 /// stream. Throws ValueError.

@@ -116,7 +116,7 @@ index_t place(index_t i, index_t count) {
 }
 
 const Part part([](nb::module_& m) {
-  nb::class_<TileMatrixObject>(m, "TileMatrix", R"(A matrix in tiles, which tasks of a `Graph` work on.
+  nb::class_<TileMatrixObject> matrix(m, "TileMatrix", R"(A matrix in tiles, which tasks of a `Graph` work on.
 
 Parameters
 ----------
@@ -131,7 +131,9 @@ Examples
 >>> a = tesela.TileMatrix(np.zeros((5, 4), order="F"), 2)
 >>> a.tiles, a[2, 0].shape
 ((3, 2), (1, 2))
-)")
+)");
+  prints(matrix, {"shape", "tiles", "dtype"});
+  matrix
       .def(
           "__init__",
           [](TileMatrixObject* self, nb::handle a, const GivenTile& tile) {
@@ -147,9 +149,9 @@ Examples
           "Without contents: each tile is allocated where a task first writes it.")
       .def("__getitem__",
            [](nb::handle self, std::pair<index_t, index_t> at) {
-             const auto* matrix = nb::cast<const TileMatrixObject*>(self);
-             return matrix->with([&](const auto& a) {
-               return TileObject{nb::borrow(self), matrix, place(at.first, a.mt()), place(at.second, a.nt())};
+             const auto* held = nb::cast<const TileMatrixObject*>(self);
+             return held->with([&](const auto& a) {
+               return TileObject{nb::borrow(self), held, place(at.first, a.mt()), place(at.second, a.nt())};
              });
            })
       .def_prop_ro(
@@ -176,11 +178,13 @@ Examples
             });
           },
           "Wait until the array that it was made of holds what tasks wrote.");
-  nb::class_<TileObject>(m, "Tile", "A tile of a `TileMatrix`: what tasks read and write.")
-      .def_prop_ro(
-          "shape", [](const TileObject& t) { return std::pair(t.shape().rows, t.shape().cols); }, "Rows and columns.");
-  nb::class_<Bounds>(m, "Bounds", "How large a graph is, and how fast it could run.")
-      .def_ro("tasks", &Bounds::tasks, "How many.")
+  nb::class_<TileObject> tile(m, "Tile", "A tile of a `TileMatrix`: what tasks read and write.");
+  tile.def_prop_ro(
+      "shape", [](const TileObject& t) { return std::pair(t.shape().rows, t.shape().cols); }, "Rows and columns.");
+  prints(tile, {"shape"});
+  nb::class_<Bounds> bounds(m, "Bounds", "How large a graph is, and how fast it could run.");
+  prints(bounds, {"tasks", "work_flops", "path_flops", "untimed", "path_seconds", "area_seconds"});
+  bounds.def_ro("tasks", &Bounds::tasks, "How many.")
       .def_ro("work_flops", &Bounds::work_flops, "Of all tasks.")
       .def_ro("path_flops", &Bounds::path_flops, "Of the longest path.")
       .def_ro("untimed", &Bounds::untimed, "Tasks that the performance models do not know yet.")
@@ -212,7 +216,7 @@ array([[2., 0.],
        [0., 3.]])
 )");
   graph
-      .def(nb::init<bool, bool, const std::string&>(), nb::kw_only(), "record"_a = false,
+      .def(nb::init<Flag, Flag, const std::string&>(), nb::kw_only(), "record"_a = false,
            "longest_path_priorities"_a = false, "name"_a = "tesela")
       .def(
           "__enter__", [](nb::handle self) { return nb::borrow(self); }, nb::sig("def __enter__(self) -> Graph"))
@@ -245,6 +249,7 @@ array([[2., 0.],
             });
           },
           "path"_a, "Write it for Graphviz: a node for each task, an edge for each dependence. Needs `record`.");
+  prints(graph, {"tasks"});
   add_kernels(graph);
 });
 

@@ -83,6 +83,24 @@ TEST_CASE("an X that is not accurate is never ok, and of several matrices the st
   }
 }
 
+TEST_CASE("a matrix that is singular but for rounding is no ok, whatever the method") {
+  const Files files;
+  Problem p = problem(60, 3, 1, false);
+  // The second difference less its 21st eigenvalue, of matrix 1.
+  for (index_t i = 0; i < 60; ++i) p.dl(i, 1) = p.du(i, 1) = -1, p.d(i, 1) = 2 * std::cos(std::acos(-1.0) * 21 / 61);
+  files.write(p);
+  for (const Words& method : methods) {
+    if (!pivots(method)) continue;
+    CAPTURE(method);
+    const auto report = tridiag(method + files.options(), 1);
+    CHECK(report["status"] == "singular to working precision: matrix 1");
+    CHECK(check(report, "condition") > 1 / std::ldexp(1.0, -52));
+    CHECK(check(report, "residual") <= 64 * std::ldexp(1.0, -52));
+    CHECK(files.folder.files() == 4);
+  }
+  CHECK(check(tridiag({"--n", "1000"}), "condition") < 100);
+}
+
 TEST_CASE("a singular matrix is singular with --refine as without, whatever B is") {
   const Files files;
   Problem p = problem(1, 1, 1, false);

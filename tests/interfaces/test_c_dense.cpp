@@ -128,3 +128,30 @@ TEST_CASE("C: info is LAPACK's", "[c][solve]") {
   CHECK(tesela_dgesv(6, 1, a.data(), a.ld, nullptr, b.data(), b.ld) == 3);
   CHECK(std::string(tesela_error()).find("pivot 3") != std::string::npos);
 }
+
+TEMPLATE_TEST_CASE("C: an X without a correct digit is an info above n + nrhs", "[c][solve]", float, double) {
+  const auto gesv = of<TestType>(tesela_sgesv, tesela_dgesv);
+  const auto posv = of<TestType>(tesela_sposv, tesela_dposv);
+  const index_t n = sizeof(TestType) == 8 ? 14 : 9, r = 2;
+  Padded<TestType> hilbert(n, n);
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < n; ++i) hilbert(i, j) = static_cast<TestType>(1.0 / static_cast<double>(i + j + 1));
+  auto a = hilbert, b = Padded<TestType>::random(n, r, 2);
+  CHECK(gesv(n, r, a.data(), a.ld, nullptr, b.data(), b.ld) == n + r + 1);
+  const std::string words = tesela_error();
+  CHECK(words.find("gesv: A is singular to working precision") != std::string::npos);
+  CHECK(words.find("reciprocal condition number") != std::string::npos);
+  a = hilbert;
+  const std::int64_t info = posv('U', n, r, a.data(), a.ld, b.data(), b.ld);
+  CHECK((info > 0 && info != n + r && (info <= n || info > n + r)));  // a minor, or the condition
+  // Elements grow by 2^(n - 1), although the condition is about n.
+  const index_t large = sizeof(TestType) == 8 ? 80 : 50;
+  Padded<TestType> growth(large, large), x(large, r);
+  for (index_t j = 0; j < large; ++j)
+    for (index_t i = 0; i < large; ++i)
+      growth(i, j) = i == j || j == large - 1 ? TestType(1) : i > j ? TestType(-1) : TestType(0);
+  for (index_t j = 0; j < r; ++j)
+    for (index_t i = 0; i < large; ++i) x(i, j) = TestType(1) + static_cast<TestType>(i);
+  CHECK(gesv(large, r, growth.data(), growth.ld, nullptr, x.data(), x.ld) == large + r + 2);
+  CHECK(std::string(tesela_error()).find("X may be wrong: inaccurate") != std::string::npos);
+}

@@ -188,3 +188,23 @@ TEMPLATE_TEST_CASE("C: Toeplitz systems and spectra", "[c][toeplitz]", float, do
   CHECK(of<TestType>(tesela_stoeplitz_solve, tesela_dtoeplitz_solve)(8, 1, singular.data(), b.data(), 8, nullptr) > 0);
   CHECK(std::string(tesela_error()).find("toeplitz_solve: ") != std::string::npos);
 }
+
+TEMPLATE_TEST_CASE("C: a nearly singular tridiagonal system is an info above n nrhs", "[c][gtsv]", float, double) {
+  const index_t n = 60, r = 4;
+  // The second difference less its 21st eigenvalue, in system 2.
+  const double eigenvalue = 2 - 2 * std::cos(std::acos(-1.0) * 21 / 61);
+  Padded<TestType> side(n, r, 0), d(n, r, 0);
+  for (index_t j = 0; j < r; ++j)
+    for (index_t i = 0; i < n; ++i)
+      side(i, j) = TestType(-1), d(i, j) = static_cast<TestType>(j == 2 ? 2 - eigenvalue : 4);
+  auto b = Padded<TestType>::random(n, r, 4);
+  const auto info = of<TestType>(tesela_stridiagonal_solve, tesela_dtridiagonal_solve)(
+      n, r, r, 0, side.data(), d.data(), side.data(), side.ld, b.data(), b.ld);
+  CHECK((info == n * r + 1 || info == n * r + 2));
+  const std::string words = tesela_error();
+  CHECK(words.find("reciprocal condition number") != std::string::npos);
+  auto x = Padded<TestType>::random(n, 1, 4);
+  const auto alone = of<TestType>(tesela_sgtsv, tesela_dgtsv)(n, 1, side.data(), &d(0, 2), side.data(), x.data(), x.ld);
+  CHECK((alone == n + 1 || alone == n + 2));
+  CHECK(x.intact());
+}

@@ -7,7 +7,6 @@
 #include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/runtime/memory.hpp>
-#include <tesela/runtime/paused_workers.hpp>
 #include <tesela/tiles/in_parts.hpp>
 #include <tesela/tiles/touched_zeros.hpp>
 
@@ -264,8 +263,6 @@ std::vector<std::vector<double>> ThirdStage::errors(Graph& g, const Weights& wei
     for (double& square : squares) square = std::sqrt(square);
   };
   const bool large = n * n > worth_a_thread;
-  std::optional<PausedWorkers> paused;
-  if (large) paused.emplace();
   const auto count = std::ssize(equations_);
   in_parts(count, large ? 1 : count, [&](index_t at, index_t some) {
     for (index_t i = at; i < at + some; ++i) sum_squares(static_cast<std::size_t>(i));

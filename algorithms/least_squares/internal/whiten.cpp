@@ -72,13 +72,13 @@ void require_semidefinite(const char* routine, const HostMatrix<T>& S, const std
   for (index_t i = 0; i < left; ++i)
     if (!(rest(i, i) >= -tolerance) && (worst < 0 || rest(i, i) < rest(worst, worst))) worst = i;
   if (worst >= 0)
-    throw indefinite(routine, after + "that of row " + std::to_string(at(worst) + 1), rest(worst, worst),
+    throw indefinite(routine, after + "that of row", at(worst), -1, rest(worst, worst),
                      exponent + 2 * of_rows[static_cast<std::size_t>(at(worst))]);
   for (index_t j = 0; j < left; ++j)
     for (index_t i = 0; i < left; ++i)
       if (!(std::abs(rest(i, j)) <= tolerance))  // beside variances of zero
         throw indefinite(
-            routine, after + "entry (" + std::to_string(at(i) + 1) + ", " + std::to_string(at(j) + 1) + ")", rest(i, j),
+            routine, after + "entry", at(i), at(j), rest(i, j),
             exponent + of_rows[static_cast<std::size_t>(at(i))] + of_rows[static_cast<std::size_t>(at(j))]);
 }
 
@@ -125,16 +125,16 @@ void require_symmetric(const char* routine, const HostMatrix<T>& S) {
       if (ratio > tolerance && ratio > worst) worst = ratio, row = i, column = j;
     }
   if (worst > T(0))
-    throw ArgumentError(routine, "sigma",
-                        "is not symmetric: worst at (" + std::to_string(row + 1) + ", " + std::to_string(column + 1) +
-                            "), by " + std::to_string(worst) + " of what its variances allow");
+    throw CovarianceError(routine, "is not symmetric: worst at", row, column,
+                          ", by " + std::to_string(worst) + " of what its variances allow");
 }
 
 template <class T>
-ArgumentError indefinite(const char* routine, const std::string& what, T value, int exponent) {
+CovarianceError indefinite(const char* routine, const std::string& what, index_t row, index_t column, T value,
+                           int exponent) {
   std::ostringstream text;
-  text << "is indefinite: " << what << " is " << std::ldexp(static_cast<double>(value), exponent);
-  return {routine, "sigma", text.str()};
+  text << " is " << std::ldexp(static_cast<double>(value), exponent);
+  return {routine, "is indefinite: " + what, row, column, text.str()};
 }
 
 template <class T>
@@ -216,8 +216,8 @@ template double divide_if_well_conditioned(Graph&, Structure, HostMatrix<float>&
 template double divide_if_well_conditioned(Graph&, Structure, HostMatrix<double>&, HostMatrix<double>&);
 template void require_symmetric(const char*, const HostMatrix<float>&);
 template void require_symmetric(const char*, const HostMatrix<double>&);
-template ArgumentError indefinite(const char*, const std::string&, float, int);
-template ArgumentError indefinite(const char*, const std::string&, double, int);
+template CovarianceError indefinite(const char*, const std::string&, index_t, index_t, float, int);
+template CovarianceError indefinite(const char*, const std::string&, index_t, index_t, double, int);
 template CovarianceFactor<float> factor_covariance(Graph&, const char*, HostMatrix<float>, int);
 template HostMatrix<float> written_out(CovarianceFactor<float>);
 template void divide(Graph&, const CovarianceFactor<float>&, HostMatrix<float>&);

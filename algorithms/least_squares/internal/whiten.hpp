@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/algorithms/least_squares/generalized_least_squares.hpp>
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/host_matrix.hpp>
@@ -25,13 +26,14 @@ double divide_if_well_conditioned(Graph& g, Structure structure, HostMatrix<T>& 
 template <class T>
 bool well_conditioned(double condition);
 
-/// Throws ArgumentError where S is not symmetric.
+/// Throws CovarianceError where S is not symmetric.
 template <class T>
 void require_symmetric(const char* routine, const HostMatrix<T>& S);
 
-/// The error for a pivot or an entry of 2^exponent S that no covariance has.
+/// The error for a pivot, or an entry if `column` is not negative, of 2^exponent S that no covariance has.
 template <class T>
-ArgumentError indefinite(const char* routine, const std::string& what, T value, int exponent);
+CovarianceError indefinite(const char* routine, const std::string& what, index_t row, index_t column, T value,
+                           int exponent);
 
 /// F with F F^T = S, m x rank: as it stands, or where S is clearly definite F = diag(2^units) R^T.
 template <class T>
@@ -43,8 +45,8 @@ struct CovarianceFactor {
   bool triangular() const { return !units.empty(); }
 };
 
-/// By Cholesky, with pivoting where a minor is not clearly positive. Throws ArgumentError where 2^exponent S, of which
-/// the upper triangle is read, is indefinite.
+/// By Cholesky, with pivoting where a minor is not clearly positive. Throws CovarianceError where 2^exponent S, of
+/// which the upper triangle is read, is indefinite.
 template <class T>
 CovarianceFactor<T> factor_covariance(Graph& g, const char* routine, HostMatrix<T> S, int exponent);
 

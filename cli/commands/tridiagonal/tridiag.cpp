@@ -59,6 +59,12 @@ struct Mended {
   int attempts = 0;
 };
 
+/// The largest condition, and the matrix that has it.
+struct Condition {
+  TridiagonalCondition worst;
+  index_t matrix = 0;
+};
+
 /// What refinement reached, over all parts.
 struct Refined {
   int iterations = 0;
@@ -112,6 +118,19 @@ class Solver {
   const TridiagCut& tile() const { return largest_; }
   const Refined& refined() const { return refined_; }
   const Mended& mended() const { return mended_; }
+
+  /// Returns the largest condition after a run() without a failure.
+  const Condition& condition() {
+    if (o_.is_checked()) return condition_;
+    Graph g(runtime_);
+    index_t first = 0;
+    for (std::size_t i = 0; i < blocks_.size(); first += blocks_[i++].batch)
+      for (std::size_t p = 0; p < tiles_[i].parts.size(); ++p) {
+        const auto& [A, B, X] = tiles_[i].parts[p];
+        note(tridiagonal_condition(g, A, B, X, o_.input.options()), i, p, first);
+      }
+    return condition_;
+  }
 
   /// Solves as often as --repeat says, and answers what failed. The time is that of solving: measuring counts where it
   /// led to further solves.
@@ -172,6 +191,7 @@ class Solver {
   /// does not say whose it is.
   std::optional<Failure> check(Graph& g, Status status) {
     mended_ = {};
+    condition_ = {};
     std::optional<Failure> failure;
     const bool several = blocks_.size() > 1 || tiles_.front().parts.size() > 1;
     index_t first = 0;
@@ -183,12 +203,19 @@ class Solver {
         mended_.equilibrated += solve.other_scaling;
         mended_.corrected += solve.corrected;
         mended_.attempts += solve.attempts;
+        note(solve.condition, i, p, first);
         if (solve.status.ok() || failure) continue;
         failure = locate(solve.status, i, p, first);
         if (!solve.input_finite) failure->what = "A or B is not finite";
       }
     for (const auto& block : tiles_) block.whole.X.bring_home();
     return failure;
+  }
+
+  /// Keeps the condition of part p of block i if it is the largest.
+  void note(const TridiagonalCondition& condition, std::size_t i, std::size_t p, index_t first) {
+    if (condition.value <= condition_.worst.value) return;
+    condition_ = {condition, locate({condition.system * blocks_[i].n + 1}, i, p, first).matrix};
   }
 
   /// Where a status of part p of block i lies; `first` matrices are in the blocks before it.
@@ -233,6 +260,7 @@ class Solver {
   TridiagCut largest_;
   Refined refined_;
   Mended mended_;
+  Condition condition_;
 };
 
 std::vector<index_t> parse_list(const std::string& text) {
@@ -297,6 +325,7 @@ int run_tridiag(Options o) {
   describe(report, o);
   std::optional<Failure> failure;
   Refined refined;
+  Condition condition;
   {
     Solver<T> solver(o, blocks);
     report.problem()["mb"] = solver.tile().along;
@@ -304,6 +333,7 @@ int run_tridiag(Options o) {
     report.check("levels", static_cast<double>(solver.levels()));
     failure = solver.run(report);
     refined = solver.refined();
+    if (!failure) condition = solver.condition();
     if (o.is_checked()) {
       const Mended& mended = solver.mended();
       if (!o.input.equilibrate) report.problem()["equilibrate"] = mended.equilibrated > 0 ? "auto: yes" : "auto: no";
@@ -337,6 +367,9 @@ int run_tridiag(Options o) {
     check("residual_equilibrated", {checks.residual_equilibrated, tridiagonal_equilibrated_bound<T>},
           checks.matrix_of_equilibrated);
     report.check("residual_componentwise", checks.residual_componentwise);
+    report.check("condition", condition.worst.value);
+    if (report.good() && condition.worst.singular<T>())
+      report.fail("singular to working precision" + (several ? fmt::format(": matrix {}", condition.matrix) : ""));
     if (o.input.known) report.check("forward_error", checks.forward_error);
     if (report.good() && !o.out.empty()) write_solution(o.out, blocks);
   }

@@ -2,6 +2,7 @@
 
 #include <tesela/codelets/tridiagonal/internal/system_view.hpp>
 #include <tesela/codelets/tridiagonal/tridiagonal_refinement.hpp>
+#include <tesela/tiles/generator.hpp>
 
 #include <cmath>
 
@@ -21,6 +22,7 @@ TESELA_BOTH inline void worsen(Misfit<T>& a, const Misfit<T>& b) {
   if (!(b.residual <= a.residual) && a.residual == a.residual) a.residual = b.residual, a.row = b.row;
   if (!(b.componentwise <= a.componentwise) && a.componentwise == a.componentwise) a.componentwise = b.componentwise;
   a.matrix = larger(a.matrix, b.matrix);
+  a.margin = a.margin < b.margin ? a.margin : b.margin;
   a.solution = larger(a.solution, b.solution);
   a.right = larger(a.right, b.right);
 }
@@ -47,7 +49,14 @@ struct ResidualRow {
   SystemView<T> r;  ///< or nowhere
   index_t last, last_before, first;
   bool has_before, has_after;
+  std::uint64_t probe;
   static constexpr T least = 16 * std::numeric_limits<T>::min();
+
+  /// Uniform in [1/2, 3/2), of either sign.
+  TESELA_BOTH T random_factor(index_t row, index_t s) const {
+    const T u = Generator<T>{.seed = probe}.uniform(row, s);
+    return u < T(0) ? u - T(0.5) : u + T(0.5);
+  }
 
   TESELA_BOTH Misfit<T> operator()(index_t e, index_t s) const {
     T below = 0, above = 0, left = 0, right = 0;
@@ -62,15 +71,16 @@ struct ResidualRow {
     const T mid = d(e, s), own = x(e, s), wanted = b(e, s), power = power_for_row(below, mid, above);
     // Scaled first: a product of large numbers must not overflow where the row's own size lets it be.
     const T p = below * power * left, q = mid * power * own, t = above * power * right, rhs = wanted * power;
-    const T misses = rhs - p - q - t;
+    const T terms = std::fabs(p) + std::fabs(q) + std::fabs(t) + std::fabs(rhs);
+    const T misses = probe != 0 ? terms * random_factor(first + e, s) : rhs - p - q - t;
     if (r.data != nullptr) r(e, s) = misses;
     Misfit<T> misfit;
     misfit.residual = std::fabs(misses);
     misfit.matrix = std::fabs(below * power) + std::fabs(mid * power) + std::fabs(above * power);
+    misfit.margin = 2 * std::fabs(mid * power) - misfit.matrix;
     misfit.solution = std::fabs(own);
     misfit.right = std::fabs(rhs);
     misfit.row = first + e;
-    const T terms = std::fabs(p) + std::fabs(q) + std::fabs(t) + std::fabs(rhs);
     if (terms < least && power < T(1)) {
       // Large coefficients took what they stand against out of range: by their own size, then.
       const T left_of = below * left, own_of = mid * own, right_of = above * right;
@@ -154,7 +164,8 @@ ResidualRow<T> residual_row(const typename TridiagonalResidual<T>::Args& args, c
           equations(in, before.shape()) - 1,
           args.first,
           args.before,
-          args.behind};
+          args.behind,
+          args.probe};
 }
 
 }  // namespace tesela::kernels::tridiagonal

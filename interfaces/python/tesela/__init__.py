@@ -1,6 +1,8 @@
 """Linear algebra as task graphs of tiled codelets, on every core and every GPU."""
 
+from . import _signatures
 from ._tesela import *
 from ._tesela import __version__
 
 __all__ = [name for name in dir() if not name.startswith("_")]
+_signatures.add_to(globals(), __name__)

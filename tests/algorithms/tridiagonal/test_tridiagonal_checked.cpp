@@ -303,3 +303,92 @@ TEMPLATE_TEST_CASE("checked solves on a GPU, with cores and without", "[tridiago
   CHECK_FALSE(result.good());  // no core to equilibrate
   CHECK(result.attempts == 0);
 }
+
+namespace {
+
+/// ||(|A^-1| (|A| |x| + |b|))|| / ||x|| of system s, in maximum norms, by dense elimination in long double.
+template <class T>
+double exact_condition(const Problem<T>& p, index_t s) {
+  using Wide = long double;
+  const index_t n = p.n;
+  const auto at = [&](const std::vector<T>& v, index_t i) { return Wide(v[static_cast<std::size_t>(i + s * n)]); };
+  std::vector<std::vector<Wide>> a(static_cast<std::size_t>(n), std::vector<Wide>(static_cast<std::size_t>(2 * n)));
+  std::vector<Wide> sizes(static_cast<std::size_t>(n));
+  Wide largest = 0, norm = 0;
+  const auto z = [](index_t i) { return static_cast<std::size_t>(i); };
+  for (index_t i = 0; i < n; ++i) {
+    const auto add = [&](index_t j, Wide value) {
+      a[z(i)][z(j)] += value;
+      sizes[z(i)] += std::fabs(value * at(p.x, j));
+    };
+    add(i, at(p.d, i));
+    if (i > 0 || p.periodic) add((i + n - 1) % n, at(p.dl, i));
+    if (i + 1 < n || p.periodic) add((i + 1) % n, at(p.du, i));
+    a[z(i)][z(n + i)] = 1;
+    sizes[z(i)] += std::fabs(at(p.b, i));
+    norm = std::max(norm, std::fabs(at(p.x, i)));
+  }
+  for (index_t k = 0; k < n; ++k) {
+    index_t best = k;
+    for (index_t i = k; i < n; ++i)
+      if (std::fabs(a[z(i)][z(k)]) > std::fabs(a[z(best)][z(k)])) best = i;
+    std::swap(a[z(k)], a[z(best)]);
+    for (index_t i = 0; i < n; ++i) {
+      if (i == k) continue;
+      const Wide factor = a[z(i)][z(k)] / a[z(k)][z(k)];
+      for (index_t j = k; j < 2 * n; ++j) a[z(i)][z(j)] -= factor * a[z(k)][z(j)];
+    }
+  }
+  for (index_t i = 0; i < n; ++i) {
+    Wide sum = 0;
+    for (index_t j = 0; j < n; ++j) sum += std::fabs(a[z(i)][z(n + j)] / a[z(i)][z(i)]) * sizes[z(j)];
+    largest = std::max(largest, sum);
+  }
+  return static_cast<double>(largest / norm);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("the condition of the worst system is found, for rows and columns of any size", "[tridiagonal]",
+                   float, double) {
+  Runtime runtime({.gpus = 0});
+  for (const bool periodic : {false, true})
+    for (const Kind kind : {Kind::uniform, Kind::dominant, Kind::zero_diagonal, Kind::rows, Kind::columns})
+      for (const index_t n : {1, 3, 20, 90})
+        for (unsigned seed = 1; seed <= 6; ++seed) {
+          if (periodic && n < 3) continue;
+          Problem<TestType> p(n, 3, kind, periodic, seed);
+          const CheckedSolve result = checked(runtime, p, false, seed % 2 == 0 ? ceil_div(n, 3) : n, 2);
+          if (!result.good()) continue;
+          double worst = 0;
+          for (index_t s = 0; s < 3; ++s) worst = std::max(worst, exact_condition(p, s));
+          const double exact = exact_condition(p, result.condition.system);
+          CAPTURE(static_cast<int>(kind), n, seed, periodic, exact, worst, result.condition.value);
+          if (kind != Kind::dominant) CHECK(result.condition.value <= 1.5 * exact + 1);  // else it is a bound
+          CHECK(result.condition.value >= worst / (30 * std::sqrt(static_cast<double>(n))));
+        }
+}
+
+TEMPLATE_TEST_CASE("a system that is singular but for rounding has no trustworthy solution", "[tridiagonal]", float,
+                   double) {
+  using T = TestType;
+  Runtime runtime({.gpus = 0});
+  for (const index_t n : {2, 5, 50, 3000}) {
+    Problem<T> p(n, 4, Kind::dominant);
+    for (index_t i = 0; i < n; ++i) {  // of system 2: the second difference less its middle eigenvalue
+      const auto e = static_cast<std::size_t>(i + 2 * n);
+      p.dl[e] = p.du[e] = -1;
+      p.d[e] = static_cast<T>(2 * std::cos(std::acos(-1.0) * static_cast<double>(n / 2) / static_cast<double>(n + 1)));
+    }
+    const CheckedSolve result = checked(runtime, p, false, ceil_div(n, 2), 3);
+    CAPTURE(n, result.condition.value, result.status.info);
+    if (!result.status.ok()) continue;  // rounding made it singular
+    CHECK(!tridiagonal_trustworthy<T>(result));
+    CHECK(result.condition.system == 2);
+    CHECK(description(result).find("reciprocal condition number") != std::string::npos);
+  }
+  Problem<T> good(3000, 4, Kind::dominant);
+  CHECK(tridiagonal_trustworthy<T>(checked(runtime, good)));
+  std::fill(good.b.begin(), good.b.end(), T(0));
+  CHECK(checked(runtime, good).condition.value == 0);
+}

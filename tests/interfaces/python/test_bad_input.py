@@ -219,3 +219,103 @@ def test_arrays_on_a_gpu_are_refused(library):
     a = module.eye(2) if library == "cupy" else module.eye(2, device="cuda")
     with pytest.raises(TypeError, match="host"):
         tesela.qr(a)
+
+
+def masked(a):
+    return np.ma.array(a, mask=np.arange(np.size(a)).reshape(np.shape(a)) == 0)
+
+
+VECTOR, MATRIX, COMPLEX = np.array([4.0, 1.0]), np.array([[4.0, 1], [1, 3]]), np.eye(2, dtype=complex)
+ALL_ARRAYS = {
+    "matmul": (tesela.matmul, MATRIX, MATRIX),
+    "solve": (tesela.solve, MATRIX, VECTOR),
+    "cholesky": (tesela.cholesky, MATRIX),
+    "qr": (tesela.qr, MATRIX),
+    "lstsq": (tesela.lstsq, MATRIX, VECTOR),
+    "wls": (tesela.wls, MATRIX, VECTOR, VECTOR),
+    "gls": (tesela.gls, MATRIX, VECTOR, MATRIX),
+    "lse": (tesela.lse, MATRIX, VECTOR, MATRIX[:1], VECTOR[:1]),
+    "glm": (tesela.glm, MATRIX, MATRIX, VECTOR),
+    "solve_tridiagonal": (tesela.solve_tridiagonal, VECTOR, 9 * VECTOR, VECTOR, VECTOR),
+    "solve_toeplitz": (tesela.solve_toeplitz, VECTOR, VECTOR),
+    "eigh_toeplitz": (tesela.eigh_toeplitz, VECTOR),
+    "toeplitz_count": (tesela.toeplitz_count, VECTOR, VECTOR),
+    "eigh": (tesela.eigh, MATRIX, MATRIX),
+    "eigh_tridiagonal": (tesela.eigh_tridiagonal, VECTOR, VECTOR[:1]),
+    "symmetric_inertia": (tesela.symmetric_inertia, MATRIX),
+    "mimo_detect": (lambda h, y, c: tesela.mimo_detect(h, y, c), COMPLEX, COMPLEX[0], np.array([1, -1, 1j, -1j])),
+    "mimo_soft": (lambda h, y, c: tesela.mimo_soft(h, y, c, 1.0), COMPLEX, COMPLEX[0], np.array([1, -1, 1j, -1j])),
+    "write_matrix": (lambda a: tesela.write_matrix("/nonexistent/a.npy", a), MATRIX),
+    "TileMatrix": (lambda a: tesela.TileMatrix(a, 2), np.asfortranarray(MATRIX)),
+}
+
+
+@pytest.mark.parametrize("name", ALL_ARRAYS)
+def test_masked_elements_are_refused_in_every_argument(name):
+    function, *arrays = ALL_ARRAYS[name]
+    for place, array in enumerate(arrays):
+        with pytest.raises(ValueError, match="masked arrays are not supported"):
+            function(*(masked(array) if i == place else a for i, a in enumerate(arrays)))
+
+
+def test_every_function_of_arrays_is_tried_with_masks():
+    takes_none = {"read_matrix", "start", "stop", "workers", "convert_trace", "sem"}
+    functions = {name for name in tesela.__all__ if not isinstance(getattr(tesela, name), type)}
+    assert functions - takes_none == ALL_ARRAYS.keys() - {"TileMatrix"}
+
+
+@pytest.mark.parametrize("yes, no", [(True, False), (np.True_, np.False_), (1, 0), (np.int64(1), np.uint8(0))])
+def test_flags(yes, no):
+    a = np.array([[4.0, 1.0], [2.0, 5.0]])
+    assert tesela.cholesky(a, yes)[0, 1] == 0 and tesela.cholesky(a, lower=no)[1, 0] == 0
+    assert isinstance(tesela.eigh(a, eigvals_only=yes), np.ndarray) and len(tesela.eigh(a, eigvals_only=no)) == 2
+    assert tesela.Graph(record=yes, longest_path_priorities=no).tasks == 0
+    b = np.ones(2)
+    assert tesela.solve(a, b.copy(), overwrite_b=no) is not b and tesela.solve(a, b, overwrite_b=yes) is b
+
+
+@pytest.mark.parametrize("wrong", [2, -1, 1.0, "yes", None, np.array([True, False]), [1]])
+def test_what_is_no_flag(wrong):
+    with pytest.raises(TypeError):
+        tesela.cholesky(np.eye(2), lower=wrong)
+
+
+NAN = np.array([[1.0, 0, 0], [0, 1, 0], [0, np.nan, 1]])
+MESSAGES = {
+    "w[1] is -1; weights must be finite and not negative": lambda: tesela.wls(np.ones((3, 1)), np.ones(3), np.array([1.0, -1, 1])),
+    "covariance is indefinite: pivot 1 is -2": lambda: tesela.gls(np.ones((2, 1)), np.ones(2), np.diag([1.0, -2])),
+    "covariance is not symmetric: worst at (0, 1)": lambda: tesela.gls(np.ones((2, 1)), np.ones(2), np.array([[1.0, 0.5], [0, 1]])),
+    "covariance is indefinite: after 1 pivots that of row 1": lambda: tesela.gls(
+        np.ones((2, 1)), np.ones(2), np.array([[1.0, 2], [2, 1]])
+    ),
+    "u[0, 0]": lambda: tesela.solve(np.zeros((2, 2)), np.ones(2)),
+    "x[:, 1] is not finite": lambda: tesela.solve(np.eye(3), np.array([[1, np.inf], [1, 1], [1, 1]])),
+    "r[:, 1] is not finite": lambda: tesela.qr(NAN),
+    "not finite: a[2, 1]": lambda: tesela.eigh(NAN),
+    "not finite: a[1, 2]": lambda: tesela.eigh(NAN.T, lower=False),
+    "not finite: b[2, 1]": lambda: tesela.eigh(np.eye(3), NAN),
+    "b is not positive definite": lambda: tesela.eigh(np.eye(2), -np.eye(2)),
+    "a[:, 1] is not finite": lambda: tesela.symmetric_inertia(NAN),
+    "d[0] is not finite": lambda: tesela.eigh_tridiagonal(np.array([np.nan, 1]), np.ones(1)),
+    "e[1] is not finite": lambda: tesela.eigh_tridiagonal(np.ones(3), np.array([1, np.inf]), select="v", select_range=(0, 1)),
+    "c[1] is not finite": lambda: tesela.eigh_toeplitz(np.array([1, np.nan])),
+    "toeplitz_count: c[0] is not finite": lambda: tesela.toeplitz_count(np.array([np.nan, 1]), [0.0]),
+    "solve_toeplitz: c[1] is not finite": lambda: tesela.solve_toeplitz(np.array([1, np.nan]), np.ones(2)),
+    "shifts[1] is NaN": lambda: tesela.toeplitz_count(np.ones(2), [0.0, np.nan]),
+    "system 1: row 0": lambda: tesela.solve_tridiagonal(np.zeros((1, 2)), np.array([[1.0, 0], [1, 1]]), np.zeros((1, 2)), np.ones((2, 2))),
+    "symmetric matrix": lambda: tesela.solve_toeplitz((np.ones(2), np.ones(2)), np.ones(2)),
+    "h[1, 1, 1] is not finite": lambda: tesela.mimo_detect(np.stack([COMPLEX, NAN[1:, :2]]), np.ones((2, 4)), "qpsk"),
+    "h[1, 0] is not finite": lambda: tesela.mimo_soft(NAN[1:, :2][::-1].T, np.ones(2), "qpsk", 1.0),
+    "y[0, 3] is not finite": lambda: tesela.mimo_detect(COMPLEX, np.array([[1, 1, 1, np.inf], [1, 1, 1, 1]]), "qpsk"),
+    "mimo_detect: method: 'kbest:0' keeps nothing": lambda: tesela.mimo_detect(COMPLEX, np.ones(2), "qpsk", method="kbest:0"),
+    "data: row 1: y is missing": lambda: tesela.sem(
+        "y ~ x", {"y": np.array([1, np.nan, 2, 3]), "x": np.arange(4.0)}, method="ols", missing="raise"
+    ),
+}
+
+
+@pytest.mark.parametrize("message", MESSAGES)
+def test_messages_name_arguments_and_count_from_zero(message):
+    with pytest.raises(ValueError) as caught:  # a LinAlgError is one
+        MESSAGES[message]()
+    assert message in str(caught.value)

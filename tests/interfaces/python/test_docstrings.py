@@ -1,10 +1,8 @@
 import doctest
-import pathlib
-import re
+import inspect
+import pickle
 
-import numpy as np
 import pytest
-from conftest import random
 
 import tesela
 
@@ -18,19 +16,20 @@ def test_every_name_is_documented_and_its_examples_run(name):
     assert runner.summarize().failed == 0
 
 
-GUIDE = pathlib.Path(__file__).parents[3] / "docs" / "python.md"
-BLOCKS = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)
 
 
-@pytest.mark.parametrize("block", BLOCKS)
-def test_the_guide_runs(block, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    f = random(1, 600, 600)
-    names = {"tesela": tesela, "np": np, "a": np.asfortranarray(f @ f.T + 600 * np.eye(600))}
-    if ">>>" in block:
-        runner = doctest.DocTestRunner()
-        runner.run(doctest.DocTestParser().get_doctest(block, names, "docs/python.md", None, 0))
-        assert runner.summarize().failed == 0
-    else:
-        exec(block, names)
-    assert len(BLOCKS) == 2
+FUNCTIONS = [f for f in (getattr(tesela, name) for name in tesela.__all__) if not isinstance(f, type)]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+def test_every_function_has_a_signature(function):
+    signature = inspect.signature(function)
+    assert function.__module__ == "tesela" and pickle.loads(pickle.dumps(function)) is function
+    with pytest.raises(TypeError, match="unexpected keyword argument"):
+        function(*(p.name for p in signature.parameters.values() if p.kind is not p.KEYWORD_ONLY), nonsense=1)
+
+
+def test_signatures_have_defaults():
+    assert str(inspect.signature(tesela.solve)).startswith("(a: 'object', b: 'object', *, assume_a: 'str' = 'gen', overwrite_a")
+    assert list(inspect.signature(tesela.Graph).parameters) == ["record", "longest_path_priorities", "name"]
+    assert list(inspect.signature(tesela.TileMatrix).parameters) == ["a", "tile"]

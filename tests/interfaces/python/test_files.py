@@ -73,3 +73,29 @@ def test_no_memory_is_a_memory_error():
         """,
         "True\n(60000, 1)\n",
     )
+
+
+@pytest.mark.parametrize(
+    "error, call",
+    [
+        (FileNotFoundError, lambda folder: tesela.read_matrix(folder / "none.mtx")),
+        (FileNotFoundError, lambda folder: tesela.read_matrix(str(folder / "none.npy"), dtype=np.float32)),
+        (IsADirectoryError, lambda folder: tesela.read_matrix(folder)),
+        (NotADirectoryError, lambda folder: tesela.read_matrix(folder / "file" / "a.mtx")),
+        (FileNotFoundError, lambda folder: tesela.write_matrix(folder / "none" / "a.npy", np.eye(2))),
+        (IsADirectoryError, lambda folder: tesela.write_matrix(folder / "a.npy", np.eye(2))),
+    ],
+)
+def test_what_the_system_refuses_has_errno_and_the_name(tmp_path, error, call):
+    (tmp_path / "file").write_text("")
+    (tmp_path / "a.npy").mkdir()
+    with pytest.raises(error) as caught:
+        call(tmp_path)
+    assert caught.value.errno > 0 and caught.value.filename.startswith(str(tmp_path))
+
+
+def test_a_malformed_file_is_an_oserror_that_names_it(tmp_path):
+    (tmp_path / "a.mtx").write_text("%%MatrixMarket matrix array real general\n2 1\n1\n")
+    with pytest.raises(OSError, match="a.mtx") as caught:
+        tesela.read_matrix(tmp_path / "a.mtx")
+    assert type(caught.value) is OSError

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.stats
 
 import tesela
 
@@ -152,3 +153,62 @@ def test_columns_of_other_kinds_are_type_errors(kind):
     with pytest.raises(TypeError, match="rain has values of type"):
         tesela.sem(MODEL, data)
     assert np.isfinite(tesela.sem(MODEL, {**data, "rain": np.arange(50)})["demand"].coefficients).all()
+
+
+def hansen(data, names, groups):
+    """J of two-step GMM, the moments weighted with the residuals of 2SLS."""
+    z, x, y = columns(data, names), columns(data, ["income", "rain", "trend"]), data["quantity"]
+    moments = x * two_stage(data, names)[2][:, None]
+    sums = np.array([moments[groups == group].sum(axis=0) for group in np.unique(groups)])
+    w = np.linalg.inv(sums.T @ sums)
+    b = np.linalg.solve(z.T @ x @ w @ x.T @ z, z.T @ x @ w @ x.T @ y)
+    g = x.T @ (y - z @ b)
+    return g @ w @ g
+
+
+@pytest.mark.parametrize("clusters", [False, True])
+def test_hansens_test_of_robust_errors(clusters):
+    data = market()
+    data["region"] = np.arange(400) // 8 if clusters else np.arange(400)
+    found = tesela.sem(MODEL, data, **({"clusters": "region"} if clusters else {"covariance": "robust"}))
+    j = hansen(data, ["price", "income"], data["region"])
+    demand, supply = found["demand"], found["supply"]
+    assert np.allclose(demand.hansen, j, rtol=1e-8) and np.allclose(demand.hansen_p, scipy.stats.chi2.sf(j, 1), rtol=1e-8)
+    assert np.isnan([demand.sargan, demand.sargan_p, supply.hansen, supply.hansen_p]).all()
+    classical = tesela.sem(MODEL, data)["demand"]
+    assert np.isfinite([classical.sargan, classical.sargan_p]).all() and np.isnan([classical.hansen, classical.hansen_p]).all()
+
+
+@pytest.mark.parametrize("structured", [False, True])
+def test_rows_of_masked_elements_are_dropped_and_counted(structured):
+    data, keep = market(), np.ones(400, bool)
+    keep[[0, 5, 17, 399]] = False
+    gaps = {name: np.ma.array(column) for name, column in data.items()}
+    for row, name in ((0, "quantity"), (5, "price"), (17, "rain"), (399, "rain")):
+        gaps[name][row] = np.ma.masked
+        gaps[name].data[row] = 3e9
+    table = gaps
+    if structured:
+        table = np.ma.zeros(400, dtype=[(name, float) for name in gaps])
+        for name, column in gaps.items():
+            table[name] = column
+    found = tesela.sem(MODEL, table)
+    expected = tesela.sem(MODEL, {name: column[keep] for name, column in data.items()})
+    assert found.dropped_rows == 4 and found.observations == 396
+    assert np.array_equal(found["demand"].coefficients, expected["demand"].coefficients)
+    with pytest.raises(ValueError, match="data: row 0: quantity is missing"):
+        tesela.sem(MODEL, table, missing="raise")
+
+
+def test_rows_without_a_cluster_are_dropped_and_counted():
+    data = market()
+    region = np.array(["abcdefghij"[i % 10] for i in range(400)], object)
+    region[[3, 7]] = None
+    masked = np.ma.array(region.astype(str), mask=[name is None for name in region])
+    numbers = np.where(np.arange(400) == 9, np.nan, np.arange(400) // 8)
+    keep = np.array([name is not None for name in region])
+    expected = tesela.sem(MODEL, {k: v[keep] for k, v in (data | {"region": region}).items()}, clusters="region")
+    for column in (region, masked):
+        found = tesela.sem(MODEL, data | {"region": column}, clusters="region")
+        assert found.dropped_rows == 2 and found["demand"].hansen == expected["demand"].hansen
+    assert tesela.sem(MODEL, data | {"region": numbers}, clusters="region").dropped_rows == 1

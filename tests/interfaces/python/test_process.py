@@ -110,6 +110,34 @@ print(ticks > 20)
     )
 
 
+def test_lapack_in_one_thread_stops_no_other():
+    check(
+        """
+        import numpy as np, tesela, threading, time
+        g = np.random.default_rng(0)
+        s = g.standard_normal((1100, 1100))
+        s = np.asfortranarray(s + s.T)
+        a, b = 2 * np.eye(50), np.ones(50)
+        tesela.solve(a, b), tesela.eigh(s[:500, :500])
+        took = []
+        def work():
+            begin = time.perf_counter()
+            for _ in range(2): tesela.eigh(s)
+            took.append(time.perf_counter() - begin)
+        t = threading.Thread(target=work)
+        t.start()
+        worst, calls = 0, 0
+        while not took:
+            begin = time.perf_counter()
+            assert (tesela.solve(a, b) == 0.5).all()
+            worst, calls = max(worst, time.perf_counter() - begin), calls + 1
+        t.join()
+        print(worst < took[0] / 4 or (worst, took), calls > 8)
+        """,
+        "True True\n",
+    )
+
+
 def test_ctrl_c_is_keyboard_interrupt_soon():
     status, out, errors = run(
         LARGE

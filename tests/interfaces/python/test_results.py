@@ -58,3 +58,19 @@ def test_what_is_no_state_is_refused():
     wrong = result.__getstate__() | {"rank": "two"}
     with pytest.raises(TypeError, match="rank"):
         type(result).__new__(type(result)).__setstate__(wrong)
+
+
+@pytest.mark.parametrize("name", results)
+def test_results_print_what_they_hold(name):
+    result = results[name]()
+    text = repr(result)
+    assert text.startswith(type(result).__name__ + "(") and " object at 0x" not in text
+    shown = [member for member in members(result) if member + "=" in text]
+    assert shown and all(repr(getattr(result, member)) in text for member in shown)
+
+
+def test_matrices_and_graphs_print_what_they_hold():
+    matrix = tesela.TileMatrix(np.zeros((5, 4), order="F"), 2)
+    assert repr(matrix) == "TileMatrix(shape=(5, 4), tiles=(3, 2), dtype=dtype('float64'))"
+    assert repr(matrix[0, 0]) == "Tile(shape=(2, 2))"
+    assert repr(tesela.Graph()) == "Graph(tasks=0)" and repr(tesela.Graph().bounds()).startswith("Bounds(tasks=0, ")

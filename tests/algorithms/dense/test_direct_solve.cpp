@@ -1,0 +1,172 @@
+#include "tests/support/machine.hpp"
+#include <tesela/algorithms/dense/direct_solve.hpp>
+#include <tesela/tiles/generator.hpp>
+#include <tesela/tiles/host_matrix.hpp>
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+using namespace tesela;
+
+namespace {
+
+/// 1 / (i + j + 1), whose condition in the 2-norm is known.
+template <class T>
+HostMatrix<T> hilbert(index_t n) {
+  HostMatrix<T> a(n, n);
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < n; ++i) a(i, j) = static_cast<T>(1.0 / static_cast<double>(i + j + 1));
+  return a;
+}
+
+/// Wilkinson's: the last column doubles in each step of elimination.
+template <class T>
+HostMatrix<T> growth(index_t n) {
+  HostMatrix<T> a(n, n);
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < n; ++i) a(i, j) = i == j || j == n - 1 ? T(1) : i > j ? T(-1) : T(0);
+  return a;
+}
+
+/// Uniform numbers, and `shift` on the diagonal; symmetric if asked for.
+template <class T>
+HostMatrix<T> uniform(index_t n, double shift, bool symmetric = false) {
+  HostMatrix<T> a(n, n);
+  const Generator<T> element{.pattern = Pattern::uniform, .seed = 3};
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < n; ++i)
+      a(i, j) =
+          (symmetric ? element(std::min(i, j), std::max(i, j)) : element(i, j)) + static_cast<T>(i == j ? shift : 0);
+  return a;
+}
+
+/// Row i times 2^rows(i), column j times 2^columns(j).
+template <class T, class R, class C>
+HostMatrix<T> scaled(HostMatrix<T> a, const R& rows, const C& columns) {
+  for (index_t j = 0; j < a.cols(); ++j)
+    for (index_t i = 0; i < a.rows(); ++i) a(i, j) = std::ldexp(a(i, j), rows(i) + columns(j));
+  return a;
+}
+
+template <class T>
+struct Solved {
+  DirectSolve how;
+  HostMatrix<T> x;
+};
+
+/// Solves A x = b in tiles of order nb.
+template <class T>
+Solved<T> solve(Runtime& runtime, const HostMatrix<T>& a, const HostMatrix<T>& b, bool positive, index_t nb) {
+  const index_t n = a.rows(), height = std::max<index_t>(n, 1);
+  HostMatrix<T> factors = a.clone();
+  Solved<T> result{{}, b.clone()};
+  std::vector<T> diagonal;
+  for (index_t i = 0; i < n; ++i) diagonal.push_back(a(i, i));
+  const auto A = TileMatrix<T>::map(runtime, factors.data(), n, n, factors.ld(), {positive ? nb : height, nb}, "A");
+  const auto X = TileMatrix<T>::map(runtime, result.x.data(), n, b.cols(), result.x.ld(), {positive ? nb : height, 2});
+  Graph g(runtime);
+  result.how = positive ? cholesky_solve<T>(g, A, diagonal, X) : lu_solve(g, A, X);
+  X.bring_home();
+  return result;
+}
+
+template <class T>
+HostMatrix<T> row_sums(const HostMatrix<T>& a) {
+  HostMatrix<T> b(a.rows(), 1);
+  for (index_t i = 0; i < a.rows(); ++i) {
+    b(i, 0) = 0;
+    for (index_t j = 0; j < a.cols(); ++j) b(i, 0) += a(i, j);
+  }
+  return b;
+}
+
+template <class T>
+void check_judgements(Runtime& runtime) {
+  const auto eps = static_cast<double>(std::numeric_limits<T>::epsilon());
+  const auto none = [](index_t) { return 0; };
+  for (const index_t n : {0, 1, 2, 31, 33, 150})
+    for (const bool positive : {false, true})
+      for (const int far : {0, sizeof(T) == 8 ? 400 : 40}) {
+        const auto rows = [&](index_t i) { return static_cast<int>(i * 7919 % (far + 1)) - far / 2; };
+        const auto columns = [&](index_t j) {
+          return positive ? rows(j) : static_cast<int>(j * 104729 % (far + 1)) - far / 2;
+        };
+        const HostMatrix<T> plain = uniform<T>(n, static_cast<double>(n) + 1, positive);
+        const HostMatrix<T> b = scaled(row_sums(plain), rows, none);
+        const Solved<T> solved = solve(runtime, scaled(plain.clone(), rows, columns), b, positive, 32);
+        CAPTURE(n, positive, far, solved.how.condition, solved.how.error);
+        REQUIRE(solved.how.status == DirectStatus::ok);
+        CHECK(solved.how.condition <= 20.0 * static_cast<double>(n + 1));
+        // Rows of any size mislead pivots, and the error shows it.
+        CHECK(solved.how.error <= (far > 0 ? std::sqrt(eps) : 200 * eps));
+        for (index_t j = 0; j < n; ++j)
+          CHECK(std::abs(std::ldexp(static_cast<double>(solved.x(j, 0)), columns(j)) - 1) <=
+                200 * eps + solved.how.error);
+      }
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("a good system is ok, whatever the units of rows and columns", "[direct]", float, double) {
+  Runtime runtime({.gpus = 0});
+  check_judgements<TestType>(runtime);
+}
+
+TEMPLATE_TEST_CASE("the same on a GPU", "[direct][gpu]", float, double) {
+  test::require_gpu();
+  Runtime runtime;
+  check_judgements<TestType>(runtime);
+}
+
+TEST_CASE("the condition of Hilbert's matrices is found", "[direct]") {
+  Runtime runtime({.gpus = 0});
+  // In the 2-norm, by mpmath. Scaling by powers of two takes a part of it; n and the estimate have the rest.
+  const std::vector<double> known{0, 1, 19.28, 524.1, 15513.7, 476607.3, 1.4951e7, 4.7537e8, 1.5258e10, 4.9315e11};
+  for (index_t n = 1; n < 10; ++n)
+    for (const bool positive : {false, true}) {
+      const HostMatrix<double> a = hilbert<double>(n);
+      const Solved<double> solved = solve(runtime, a, row_sums(a), positive, 4);
+      CAPTURE(n, positive, solved.how.condition, known[static_cast<std::size_t>(n)]);
+      CHECK(solved.how.status == DirectStatus::ok);
+      CHECK(solved.how.condition <= 10 * static_cast<double>(n) * known[static_cast<std::size_t>(n)]);
+      CHECK(solved.how.condition >= known[static_cast<std::size_t>(n)] / (20 * static_cast<double>(n)));
+    }
+}
+
+TEST_CASE("an x without a correct digit is never ok", "[direct]") {
+  Runtime runtime({.gpus = 0});
+  for (const index_t n : {14, 16, 20})
+    CHECK(solve(runtime, hilbert<double>(n), row_sums(hilbert<double>(n)), false, 4).how.status ==
+          DirectStatus::singular);
+  for (const index_t n : {8, 10, 14})
+    CHECK(solve(runtime, hilbert<float>(n), row_sums(hilbert<float>(n)), false, 4).how.status ==
+          DirectStatus::singular);
+  for (const index_t n : {60, 70, 100, 200}) {  // well conditioned
+    const Solved<double> solved = solve(runtime, growth<double>(n), row_sums(growth<double>(n)), false, 32);
+    CAPTURE(n, solved.how.condition, solved.how.error);
+    CHECK(solved.how.status == DirectStatus::inaccurate);
+    if (n < 80) CHECK(solved.how.condition < 1e6);  // beyond that the factors are not A's at all
+    CHECK(description(solved.how).find("elements grew") != std::string::npos);
+  }
+}
+
+TEST_CASE("where there is no solution a place says it", "[direct]") {
+  Runtime runtime({.gpus = 0});
+  HostMatrix<double> a = uniform<double>(6, 7, true);
+  const HostMatrix<double> b = row_sums(a);
+  HostMatrix<double> strange = b.clone();
+  strange(3, 0) = std::numeric_limits<double>::infinity();
+  CHECK(solve(runtime, a, strange, false, 4).how.status == DirectStatus::not_finite);
+  CHECK(solve(runtime, a, strange, true, 4).how.place == 1);
+  a(3, 3) = -1;
+  const DirectSolve minor = solve(runtime, a, b, true, 4).how;
+  CHECK((minor.status == DirectStatus::not_positive && minor.place == 4 && !minor.has_solution()));
+  for (index_t i = 0; i < 6; ++i) a(i, 2) = 0;
+  const DirectSolve zero = solve(runtime, a, b, false, 4).how;
+  CHECK((zero.status == DirectStatus::zero_pivot && zero.place == 3 && !zero.has_solution()));
+}

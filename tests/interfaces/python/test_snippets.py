@@ -1,0 +1,88 @@
+"""Every Python block of README.md and the guides runs, and its result is checked."""
+
+import doctest
+import json
+import pathlib
+import re
+
+import numpy as np
+import pytest
+from conftest import norm, random
+
+import tesela
+
+ROOT = pathlib.Path(__file__).parents[3]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCKS = {
+    f"{page.name} {number}": block
+    for page in PAGES
+    for number, block in enumerate(re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL))
+}
+
+
+def positive_definite(n):
+    f = random(1, n, n)
+    return np.asfortranarray(f @ f.T + n * np.eye(n))
+
+
+def readme():
+    """A Cholesky factorization, and least squares."""
+    c = positive_definite(600)
+    a, b, before = random(2, 50, 4), random(3, 50), c.copy()
+
+    def check(names, printed):
+        assert np.allclose(names["r"].x, np.linalg.lstsq(a, b, rcond=None)[0], atol=1e-12)
+        r = np.triu(c)
+        assert norm(r.T @ r - before) <= 1e-12 * norm(before)
+
+    return {"a": a, "b": b, "c": c}, check
+
+
+def guide():
+    """A Cholesky factorization."""
+    a = positive_definite(600)
+    before = a.copy()
+
+    def check(names, printed):
+        r = np.triu(a)
+        assert norm(r.T @ r - before) <= 1e-12 * norm(before)
+        assert pathlib.Path("cholesky.dot").read_text().startswith("digraph")
+        assert float(printed) == names["g"].bounds().path_flops > 0
+
+    return {"a": a}, check
+
+
+def trace():
+    """Sums of a trace's durations, which are in microseconds."""
+    tasks = [("gemm", 3e6, "X"), ("gemm", 1e6, "X"), ("trsm", 5e6, "X"), ("potrf", 2e6, "X"), ("lacpy", 1e6, "X"), ("trsm", 9e6, "M")]
+    pathlib.Path("trace").mkdir()
+    events = [{"name": name, "dur": dur, "ph": kind} for name, dur, kind in tasks]
+    pathlib.Path("trace/trace.json").write_text(json.dumps({"traceEvents": events}))
+
+    def check(names, printed):
+        assert printed == "[('trsm', 5.0), ('gemm', 4.0), ('potrf', 2.0)]\n"
+
+    return {}, check
+
+
+CASES = {"README.md 0": readme, "python.md 0": None, "python.md 1": guide, "debug-and-profile.md 0": trace}  # None: it is a doctest
+
+
+def test_every_block_has_a_check():
+    assert BLOCKS.keys() == CASES.keys()
+    assert all((">>>" in BLOCKS[name]) == (case is None) for name, case in CASES.items())
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+def test_the_block_runs_and_is_right(name, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    names = {"tesela": tesela, "np": np}
+    if CASES[name] is None:
+        runner = doctest.DocTestRunner()
+        found = runner.run(doctest.DocTestParser().get_doctest(BLOCKS[name], names, name, None, 0))
+        assert found.failed == 0 < found.attempted
+        return
+    given, check = CASES[name]()
+    names |= given
+    exec(BLOCKS[name], names)
+    check(names, capsys.readouterr().out)
