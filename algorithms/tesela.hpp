@@ -14,6 +14,7 @@
 #include <tesela/algorithms/econometrics/model_data.hpp>
 #include <tesela/algorithms/econometrics/model_formulas.hpp>
 #include <tesela/algorithms/econometrics/reduced_form.hpp>
+#include <tesela/algorithms/econometrics/regression.hpp>
 #include <tesela/algorithms/econometrics/reuse_tree.hpp>
 #include <tesela/algorithms/econometrics/robust_errors.hpp>
 #include <tesela/algorithms/econometrics/simultaneous_equations.hpp>

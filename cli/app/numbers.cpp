@@ -1,5 +1,8 @@
 #include "cli/app/numbers.hpp"
 
+#include <tesela/runtime/errors.hpp>
+#include <tesela/tiles/io/kept_value.hpp>
+
 #include <fmt/format.h>
 
 #include <charconv>
@@ -64,5 +67,18 @@ CLI::Validator between(double least, double largest) {
   return in_range(fmt::format("[{}, {}]", least, largest),
                   [least, largest](double value) { return value >= least && value <= largest; });
 }
+
+template <class T>
+T in_precision(const char* command, const char* option, double value) {
+  const T result = static_cast<T>(value);
+  if (!std::isfinite(value)) throw ArgumentError(command, option, fmt::format("{} is not finite", value));
+  if (!keeps(value, result))
+    throw ArgumentError(command, option,
+                        fmt::format("{} does not fit {} precision", value, sizeof(T) == 4 ? "single" : "double"));
+  return result;
+}
+
+template float in_precision(const char*, const char*, double);
+template double in_precision(const char*, const char*, double);
 
 }  // namespace tesela::cli

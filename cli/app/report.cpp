@@ -1,6 +1,7 @@
 #include "cli/app/report.hpp"
 
 #include "bench/harness/median.hpp"
+#include "cli/app/regression_table.hpp"
 #include "cli/app/trace_report.hpp"
 #include <tesela/runtime/config.hpp>
 
@@ -160,10 +161,7 @@ void Report::dropped_rows(const std::vector<index_t>& rows) {
   for (const index_t row : rows) json_["dropped_rows"].push_back(row + 1);
 }
 
-void Report::standard_errors(const std::vector<double>& errors, const std::vector<double>& residual_variances) {
-  json_["standard_errors"] = errors;
-  json_["residual_variances"] = residual_variances;
-}
+void Report::note(const std::string& text) { json_["notes"].push_back(text); }
 
 void Report::remark(const std::string& status) { json_["status"] = status; }
 
@@ -201,9 +199,7 @@ void Report::print() const {
     fmt::print("{:<15} {}\n", name, short_number(value.get<double>()));
   for (const auto& [name, value] : json_["counts"].items())
     if (!value.is_object()) fmt::print("{:<15} {}\n", name, value.get<index_t>());
-  if (json_.contains("standard_errors"))
-    for (std::size_t j = 0; j < std::min<std::size_t>(json_["standard_errors"].size(), 20); ++j)
-      fmt::print("std error {:<5} {}\n", j + 1, short_number(json_["standard_errors"][j].get<double>()));
+  if (json_.contains("regression")) fmt::print("{}", regression_table(json_["regression"]));
   if (json_.contains("jobs"))
     for (const auto& job : json_["jobs"])
       fmt::print("job     {} n={} {:.4f} s: {}\n", job["file"].get<std::string>(), job["n"].get<index_t>(),
@@ -213,6 +209,8 @@ void Report::print() const {
       fmt::print("{:>6g} dB {:<18} {} {:.3g}\n", rate["ebn0_db"].get<double>(), rate["detector"].get<std::string>(),
                  rate.contains("ber") ? "ber" : "information",
                  rate[rate.contains("ber") ? "ber" : "information"].get<double>());
+  if (json_.contains("notes"))
+    for (const auto& note : json_["notes"]) fmt::print("note    {}\n", note.get<std::string>());
   fmt::print("status  {}\n", json_["status"].get<std::string>());
 }
 

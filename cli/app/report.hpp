@@ -54,9 +54,8 @@ class Report {
   void rates(const nlohmann::json& all) { json_["error_rates"] = all; }
   /// Rows, counted from 0, that were left out: an array, as the first row has number 1.
   void dropped_rows(const std::vector<index_t>& rows);
-  /// Of each unknown, an array that is empty where there are none, and of each right-hand side the variance that its
-  /// residual speaks for.
-  void standard_errors(const std::vector<double>& errors, const std::vector<double>& residual_variances);
+  /// A sentence for whoever reads the answer: a line of the table, and an element of `notes` in the JSON.
+  void note(const std::string& text);
   /// What else a command has to say, below a key of its own.
   void section(const std::string& name, const nlohmann::json& value) { json_[name] = value; }
   /// Bytes planned and measured, as the JSON has them.

@@ -19,11 +19,15 @@ std::string diagonals(Shape shape) {
   return std::to_string(shape.cols) + (shape.cols == 1 ? " vector of " : " vectors of ") + std::to_string(shape.rows);
 }
 
-/// An off-diagonal's file; where it leaves out the entry outside the matrix, a zero stands for that.
+/// An off-diagonal's file, of which row `outside` lies outside of a matrix that is not periodic and may hold anything;
+/// a zero stands for it, also if the file leaves it out.
 template <class T>
-HostMatrix<T> read_band(const TridiagInput& input, const std::string& path, index_t left_out) {
-  HostMatrix<T> band = read_matrix<T>(path);
+HostMatrix<T> read_band(const TridiagInput& input, const std::string& path, index_t left_out, index_t outside) {
   const Shape whole = upright(input.interleaved, {input.n, input.batch});
+  Counted counts;
+  if (!input.periodic && probe_matrix(path).shape == whole)
+    counts = [&](index_t i, index_t j) { return (input.interleaved ? j : i) != outside; };
+  HostMatrix<T> band = read_matrix<T>(path, counts);
   if (band.shape() == whole) return band;
   auto padded = HostMatrix<T>::zeros(whole.rows, whole.cols);
   for (index_t j = 0; j < band.cols(); ++j)
@@ -83,9 +87,9 @@ std::vector<TridiagBlock<T>> load(const TridiagInput& input) {
     if (input.d.empty()) {
       for (HostMatrix<T>* band : {&block.dl, &block.d, &block.du}) *band = HostMatrix<T>(a.rows, a.cols);
     } else {
-      block.dl = read_band<T>(input, input.dl, 1);
+      block.dl = read_band<T>(input, input.dl, 1, 0);
       block.d = read_matrix<T>(input.d);
-      block.du = read_band<T>(input, input.du, 0);
+      block.du = read_band<T>(input, input.du, 0, input.n - 1);
     }
     block.b = input.b.empty() ? HostMatrix<T>(b.rows, b.cols) : read_matrix<T>(input.b);
     block.x = HostMatrix<T>(b.rows, b.cols);

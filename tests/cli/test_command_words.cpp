@@ -44,7 +44,7 @@ TEST_CASE("what cannot be meant is refused in one short line") {
       {{"gemm", "--n", "nan"}, 2, "--n: 'nan' is not"},
       {{"gemm", "--n", "1e999"}, 2, "--n: '1e999' is not"},
       {{"gemm", "--n", "20", "--alpha", "nan"}, 2, "--alpha: nan is not finite"},
-      {{"gemm", "--n", "20", "--precision", "s", "--beta", "1e50"}, 2, "--beta: 1e+50 is not finite in this precision"},
+      {{"gemm", "--n", "20", "--precision", "s", "--beta", "1e50"}, 2, "--beta: 1e+50 does not fit single precision"},
       {{"gemm", "--n", "20", "--tile", "x"}, 2, "tesela: --tile: 'x'"},
       {{"toeplitz", "eig", "--n", "100", "--smallest", "200"},
        2,

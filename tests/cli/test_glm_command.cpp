@@ -103,6 +103,19 @@ TEST_CASE("right-hand sides without a solution: exit code 1, the distance, and n
   CHECK(glm(sizes(80, 20, 100) + Words{"--inconsistent", "--random-b", "rank:10"}, 1)["status"] == "inconsistent");
 }
 
+TEST_CASE("the answer of LAPACK's ggglm gets the checks of ours") {
+  const Words library{"--method", "lapack"}, problem = sizes(40, 6, 40);
+  const auto report = glm(problem + library + Words{"--rhs", "2"});
+  CHECK((report["checks"]["rank"] == 6 && report["checks"]["rank_b"] == 34));
+  CHECK(check(report, "condition") > 1);
+  CHECK(check(report, "optimality") <= report["limits"]["optimality"].get<double>());
+  // ggglm's u of a B of rank 3 has a norm of 8.5 where 1.01 is least, or of 1e16 where nothing solves the equations.
+  CHECK(glm(problem + library + Words{"--random-b", "rank:3"}, 1)["status"] == "rank deficient");
+  CHECK(glm(problem + library + Words{"--random-b", "rank:3", "--inconsistent"}, 1)["status"] == "inconsistent");
+  CHECK(glm(problem + library + Words{"--random", "rank:3"}, 1)["status"] == "rank deficient");
+  CHECK(glm(sizes(40, 6, 36) + library)["status"] == "ok");
+}
+
 TEST_CASE("wrong use of glm and gqr") {
   const TemporaryFolder folder;
   const std::string a = folder / "a.mtx", b = folder / "b.mtx", bad = folder / "bad.mtx";

@@ -127,7 +127,7 @@ TEST_CASE("standard errors and covariances of ols, wls and glm belong together")
   const Words problem{"--a", file(folder, "a.npy", random(m, n, 1)), "--b", file(folder, "b.npy", random(m, 2, 2))};
   const std::string out = folder / "v.npy", one = file(folder, "one.npy", identity(m));
   const auto ask = [&](const Command& command, const Words& by) {
-    const auto report = command(problem + by + Words{"--std-errors", "--out-covariance", out});
+    const auto report = command(problem + by + Words{"--std-errors", "--known-variances", "--out-covariance", out});
     const Matrix v = read_matrix<double>(out);
     REQUIRE(v.shape() == Shape{n, n});
     for (index_t j = 0; j < n; ++j)
@@ -152,7 +152,7 @@ TEST_CASE("standard errors and covariances of ols, wls and glm belong together")
   // Nothing for a deficient rank, and nothing from a library.
   const std::string none = folder / "none.npy";
   const auto deficient =
-      plain_ols({"--m", "40", "--n", "9", "--random", "rank:4", "--std-errors", "--out-covariance", none});
+      plain_ols({"--m", "40", "--n", "9", "--random", "rank:4", "--std-errors", "--out-covariance", none}, 1);
   CHECK(deficient["standard_errors"].empty());
   CHECK(!std::filesystem::exists(none));
   for (const Command& command : {plain_ols, wls, model})
@@ -178,6 +178,21 @@ TEST_CASE("tesela wls: a singular covariance that contradicts, exit code 1, the 
   }
 }
 
+TEST_CASE("the answer of LAPACK's ggglm to a covariance gets the checks of ours") {
+  for (const std::string by : {"factor", "sigma"}) {
+    const Words problem = sizes(60, 8) + Words{"--by", by, "--method", "lapack"};
+    const auto report = wls(problem + Words{"--random-b", "kappa:1e3"});
+    CAPTURE(by, report.dump());
+    CHECK((report["checks"]["rank"] == 8 && report["checks"]["covariance_rank"] == 60));
+    CHECK(report["problem"]["path"] == "whitened");
+    CHECK(check(report, "condition") > 1);
+    CHECK(wls(problem + Words{"--random", "rank:3", "--random-b", "kappa:1e3"}, 1)["status"] == "rank deficient");
+  }
+  const Words singular = sizes(60, 8) + Words{"--method", "lapack", "--by", "factor", "--random-b", "rank:20"};
+  CHECK(wls(singular, 1)["status"] != "ok");
+  CHECK(wls(singular + Words{"--inconsistent"}, 1)["status"] == "inconsistent");
+}
+
 TEST_CASE("wrong use of wls") {
   const TemporaryFolder folder;
   const index_t m = 12;
@@ -189,8 +204,9 @@ TEST_CASE("wrong use of wls") {
   for (const std::string method : {"auto", "tiles", "lapack"})
     wls.refuses(problem + Words{"--weights", file(folder, "w.npy", w), "--method", method}, "row 7");
   std::ofstream(folder / "nan.mtx") << "%%MatrixMarket matrix array real general\n2 1\n1\nnan\n";
-  for (const auto& [weight, why] : {std::pair{1e-60, "row 7 is 1e-60; single precision knows it as 0"},
-                                    {1e60, "row 7 is 1e+60; single precision does not reach"}}) {
+  for (const auto& [weight, why] : {std::pair{1e-60, "row 7 is 1e-60; that does not fit single precision"},
+                                    {3e-42, "row 7 is 3e-42; that does not fit single precision"},
+                                    {1e60, "row 7 is 1e+60; that does not fit single precision"}}) {
     w(6, 0) = weight;
     wls.refuses(problem + Words{"--weights", file(folder, "w.npy", w), "-p", "s"}, why);
   }

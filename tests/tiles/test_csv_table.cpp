@@ -52,7 +52,7 @@ TEST_CASE("wanted columns of a CSV, in their order; the others hold anything") {
 }
 
 TEST_CASE("missing values are NaN") {
-  const Table t = read("a,b\n,1\nNA,2\nNaN,3\n.,4\n\"\",5\n1e-400,6\n", {"a", "b"});
+  const Table t = read("a,b\n,1\nNA,2\nNaN,3\n.,4\n\"\",5\n0e-400,6\n", {"a", "b"});
   for (std::size_t i = 0; i < 5; ++i) CHECK(std::isnan(t.columns[0][i]));
   CHECK(t.columns[0][5] == 0);
   CHECK(t.columns[1] == std::vector<double>{1, 2, 3, 4, 5, 6});
@@ -72,6 +72,10 @@ TEST_CASE("what is no number is refused with its place, where it counts") {
   refuses(text, {"b"}, "line 3, column b: 'four'");
   refuses(text, {"a"}, "line 4, column a: 'inf'");
   refuses("a\n1e999\n", {"a"}, "line 2, column a: 1e999 is beyond");
+  refuses("a\n-1e-400\n", {"a"}, "line 2, column a: -1e-400 is below");
+  refuses("a\n9007199254740993\n", {"a"}, "line 2, column a: 9007199254740993 is an integer");
+  CHECK(read("a\n-9007199254740992\n4.9e-324\n9007199254740993.\n36028797018963968\n", {"a"}).columns[0] ==
+        std::vector<double>{-0x1p53, 4.9e-324, 0x1p53, 0x1p55});
   for (const char* word : {"0x1", "1.2.3", "-", "nan", "1 2", "1e", "e", "infinity", "1,5"})
     refuses(std::string("a;b\n") + word + ";1\n", {"a"}, std::string("line 2, column a: '") + word);
 }

@@ -2,6 +2,7 @@
 #include <tesela/runtime/errors.hpp>
 
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -35,19 +36,20 @@ TEST_CASE("Matrix Market text as people write it", "[files]") {
        {1, 2, 3, 4}},
       {array + "2 1\n1\n2", {2, 1}, {1, 2}},
       {array + "+2 +1\n+1.5e+1\n-.5\n", {2, 1}, {15, -0.5}},
-      {array + "3 1\n1e-400\n-0.0000000001e-400\n4.9e-324\n", {3, 1}, {0, -0.0, 4.9e-324}},
+      {array + "4 1\n0e-400\n-0.0000000000e400\n4.9e-324\n-1e-310\n", {4, 1}, {0, -0.0, 4.9e-324, -1e-310}},
       {array + "2 1\n0.1000000000000000055511151231257827021181583404541015625\n1.7976931348623157e308\n",
        {2, 1},
        {0.1, std::numeric_limits<double>::max()}},
       {array + "1 1\n0." + std::string(400, '0') + "25e401\n", {1, 1}, {2.5}},
-      {array + "1 1\n0." + std::string(400, '0') + "1e50\n", {1, 1}, {0}},
+      {array + "1 1\n9007199254740993\n", {1, 1}, {9007199254740992}},  // a real number is rounded
       {array + "0 0\n", {0, 0}, {}},
       {array + "0 3", {0, 3}, {}},
       {array + "1000000000000000000 0\n", {1'000'000'000'000'000'000, 0}, {}},
       {array + "0 1000000000000000000\n", {0, 1'000'000'000'000'000'000}, {}},
-      {"%%MatrixMarket matrix array integer general\n2 1\n-7\n123456789012345678901234567890\n",
-       {2, 1},
-       {-7, 123456789012345678901234567890.0}},
+      {"%%MatrixMarket matrix array integer general\n5 1\n-7\n+9007199254740992\n-00000000000000000001\n"
+       "1267650600228229401496703205376\n-18446744073709551616\n",
+       {5, 1},
+       {-7, 0x1p53, -1, 0x1p100, -0x1p64}},
       {"%%MatrixMarket matrix array real symmetric\n2 2\n1\n2\n3\n", {2, 2}, {1, 2, 2, 3}},
       {"%%MatrixMarket matrix array real skew-symmetric\n3 3\n1\n2\n3\n", {3, 3}, {0, 1, 2, -1, 0, 3, -2, -3, 0}},
       {"%%MatrixMarket matrix array real skew-symmetric\n1 1\n", {1, 1}, {0}},
@@ -129,6 +131,14 @@ TEST_CASE("malformed Matrix Market text is refused with its line", "[files]") {
       {array + "2 1\n1\n1e309\n", "line 4: the value does not fit double precision: '1e309'"},
       {array + "2 1\n1\n-1e99999999999999999999\n", "line 4: the value does not fit double precision"},
       {array + "1 1\n1" + std::string(400, '0') + "e-50\n", "line 3: the value does not fit double precision"},
+      {array + "2 1\n1\n1e-400\n", "line 4: the value does not fit double precision: '1e-400'"},
+      {array + "1 1\n-0." + std::string(400, '0') + "1e50\n", "line 3: the value does not fit double precision"},
+      {array + "1 1\n1e-99999999999999999999\n", "line 3: the value does not fit double precision"},
+      {array + "1 1\n2.4e-324\n", "line 3: the value does not fit double precision"},
+      {"%%MatrixMarket matrix array integer general\n1 1\n9007199254740993\n",
+       "line 3: double precision does not hold the integer '9007199254740993'"},
+      {"%%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1 -123456789012345678901234567890\n",
+       "line 3: double precision does not hold the integer"},
       {array + "2 1\r\n1\r\nnan\r\n", "line 4: the value is not finite: 'nan'"},
       {"%%MatrixMarket matrix array integer general\n1 1\n1.0\n", "line 3: the value is not an integer: '1.0'"},
       {"%%MatrixMarket matrix array integer general\n1 1\n1e3\n", "line 3: the value is not an integer: '1e3'"},
@@ -174,7 +184,11 @@ TEST_CASE("malformed Matrix Market text is refused with its line", "[files]") {
     check_throws<FileError>(message, [&text = text] { parse(text); });
   }
   check_throws<FileError>("name: line 4: the value does not fit single precision: '1e39'",
-                          [&] { parse<float>(array + "2 1\n1e-50\n1e39\n"); });
+                          [&] { parse<float>(array + "2 1\n1e-30\n1e39\n"); });
+  check_throws<FileError>("name: line 3: the value does not fit single precision: '-1e-50'",
+                          [&] { parse<float>(array + "2 1\n-1e-50\n1\n"); });
+  check_throws<FileError>("line 3: the value does not fit single precision: '3e-42'",  // 2.9987e-42 is near
+                          [&] { parse<float>(array + "1 1\n3e-42\n"); });
   check_throws<FileError>("line 5: the sum", [&] { parse<float>(coordinate + "1 1 3\n1 1 3e38\n1 1 1\n1 1 3e38\n"); });
 }
 
@@ -256,8 +270,47 @@ TEST_CASE("malformed .npy files are refused", "[files]") {
     check_throws<FileError>(message, [&bytes = bytes] { parse(bytes); });
   }
   check_throws<FileError>("the value at [1, 0] (from zero) does not fit single precision", [&] {
-    parse<float>(npy(header_of("(2,)"), bytes_of<double>({1e-50, 1e39})));
+    parse<float>(npy(header_of("(2,)"), bytes_of<double>({1e-30, 1e39})));
   });
+  for (const double small : {1e-50, -1e-50, 3e-42, 0x1p-150, std::numeric_limits<double>::denorm_min()})
+    check_throws<FileError>("the value at [1, 0] (from zero) does not fit single precision", [&] {
+      parse<float>(npy(header_of("(2,)"), bytes_of<double>({1, small})));
+    });
+  const auto exact = parse<float>(npy(header_of("(3,)"), bytes_of<double>({0x1p-149, -0x3p-140, -0.0})));
+  CHECK((exact(0, 0) == 0x1p-149F && exact(1, 0) == -0x3p-140F && exact(2, 0) == 0));
+}
+
+TEST_CASE("elements that do not count may be any numbers", "[files]") {
+  const auto lower = [](index_t i, index_t j) { return i >= j; };
+  const auto read = [&]<class T>(T, const std::string& bytes) {
+    return read_matrix_bytes<T>(bytes, "name", physical_memory(), lower);
+  };
+  const std::string array = "%%MatrixMarket matrix array real general\n2 2\n";
+  for (const char* const any : {"nan", "-inf", "1e999", "1e-999", "7", "2.5"}) {
+    CAPTURE(any);
+    const auto a = read(0.0, array + "1\n2\n" + any + "\n4\n");
+    CHECK((a(0, 0) == 1 && a(1, 0) == 2 && a(1, 1) == 4));
+    CHECK(std::isfinite(a(0, 1)));
+    CHECK(read(0.0, "%%MatrixMarket matrix coordinate real general\n2 2 2\n2 1 5\n1 2 " + std::string(any) + "\n")(
+              1, 0) == 5);
+    check_throws<FileError>("line 4: the value", [&] { read(0.0F, array + "1\n1e-60\n" + any + "\n4\n"); });
+    check_throws<FileError>("line 5: the value is not a number", [&] { read(0.0, array + "1\n2\n" + any + "x\n4\n"); });
+  }
+  // The lower triangle stands for the upper one.
+  check_throws<FileError>("line 4: the value is not finite",
+                          [&] { read(0.0, "%%MatrixMarket matrix array real symmetric\n2 2\n1\nnan\n3\n"); });
+  for (const std::string order : {"True", "False"}) {
+    const auto file = [&](double upper, double under) {
+      const std::vector<double> values =
+          order == "True" ? std::vector{1.0, under, upper, 4.0} : std::vector{1.0, upper, under, 4.0};
+      return npy("{'descr': '<f8', 'fortran_order': " + order + ", 'shape': (2, 2)}", bytes_of<double>(values));
+    };
+    for (const double any : {nan_value, inf_value, 1e300, 1e-300}) {
+      const auto a = read(0.0F, file(any, 2));
+      CHECK((a(0, 0) == 1 && a(1, 0) == 2 && a(0, 1) == 0 && a(1, 1) == 4));
+      check_throws<FileError>("the value at [1, 0] (from zero)", [&] { read(0.0F, file(any, any)); });
+    }
+  }
 }
 
 TEST_CASE("a dense result larger than the limit is refused before it is allocated", "[files]") {

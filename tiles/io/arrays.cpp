@@ -1,6 +1,7 @@
 #include <tesela/runtime/errors.hpp>
 #include <tesela/tiles/io/arrays.hpp>
 #include <tesela/tiles/io/atomic_file.hpp>
+#include <tesela/tiles/io/kept_value.hpp>
 #include <tesela/tiles/io/mapped_file.hpp>
 #include <tesela/tiles/io/matrix_market.hpp>
 #include <tesela/tiles/io/npy.hpp>
@@ -92,11 +93,17 @@ std::optional<Value> value_at(const char* p, const npy::ArrayHeader& header) {
     return static_cast<int>(value);
   } else {
     using T = typename Value::value_type;
-    const T re = static_cast<T>(load_real(p, header.real_bytes, header.swapped));
-    const T im =
-        header.complex ? static_cast<T>(load_real(p + header.real_bytes, header.real_bytes, header.swapped)) : T(0);
-    if (!std::isfinite(re) || !std::isfinite(im)) return std::nullopt;
-    return Value(re, im);
+    const double re = load_real(p, header.real_bytes, header.swapped),
+                 im = header.complex ? load_real(p + header.real_bytes, header.real_bytes, header.swapped) : 0;
+    const Value value(static_cast<T>(re), static_cast<T>(im));
+    const auto small = [&](double lost) {  // beside the other part
+      return lost <= static_cast<double>(std::numeric_limits<T>::epsilon()) * std::hypot(re, im);
+    };
+    const auto kept = [&](double part, T rounded) {
+      return keeps(part, rounded) || small(std::abs(part - static_cast<double>(rounded)));
+    };
+    if (!kept(re, value.real()) || !kept(im, value.imag())) return std::nullopt;
+    return value;
   }
 }
 
@@ -154,9 +161,9 @@ void ArrayRows<Value>::read(index_t first, index_t count, Value* out) const {
   for (index_t k = begin; k < begin + size; ++k) {
     const auto value = value_at<Value>(values + in_file(k, header.dims, header.fortran_order) * bytes, header);
     if (!value)
-      throw FileError(path(),
-                      "the value at " + place(k, header.dims) +
-                          (whole<Value> ? " is beyond 32 bits" : " is NaN, infinite or too large for the precision"));
+      throw FileError(path(), "the value at " + place(k, header.dims) +
+                                  (whole<Value> ? " is beyond 32 bits"
+                                                : " is NaN, infinite, or too large or too small for the precision"));
     out[k - begin] = *value;
   }
 }

@@ -1,6 +1,7 @@
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/out_of_memory.hpp>
 #include <tesela/tiles/io/csv_table.hpp>
+#include <tesela/tiles/io/kept_value.hpp>
 #include <tesela/tiles/io/mapped_file.hpp>
 
 #include <algorithm>
@@ -168,8 +169,15 @@ class Reader {
       char* end = nullptr;
       const double value = std::strtod(text.data(), &end);
       if (end == text.data() + text.size()) {
-        if (std::isfinite(value)) return value;
-        problem_ = place(k) + std::string(text) + " is beyond double precision";
+        const bool integer = text.find_first_of(".eE") == std::string_view::npos;
+        const char* const changed = !std::isfinite(value)          ? " is beyond double precision"
+                                    : value == 0 && !is_zero(text) ? " is below double precision's smallest number"
+                                    : integer && !is_exactly(text, value)
+                                        ? " is an integer that double precision does not "
+                                          "hold; with a decimal point it is rounded"
+                                        : nullptr;
+        if (changed == nullptr) return value;
+        problem_ = place(k) + std::string(text) + changed;
         return missing;
       }
     }

@@ -49,9 +49,10 @@ std::uint64_t physical_memory() {
 }
 
 template <class T>
-HostMatrix<T> read_matrix_bytes(std::span<const char> bytes, const std::string& name, std::uint64_t max_bytes) {
-  if (matrix_market::recognise(bytes)) return matrix_market::read<T>(bytes, name, max_bytes);
-  if (npy::recognise(bytes)) return npy::read<T>(bytes, name, max_bytes);
+HostMatrix<T> read_matrix_bytes(std::span<const char> bytes, const std::string& name, std::uint64_t max_bytes,
+                                const Counted& counts) {
+  if (matrix_market::recognise(bytes)) return matrix_market::read<T>(bytes, name, max_bytes, counts);
+  if (npy::recognise(bytes)) return npy::read<T>(bytes, name, max_bytes, counts);
   fail_unrecognised(name);
 }
 
@@ -62,8 +63,8 @@ MatrixFileInfo probe_matrix_bytes(std::span<const char> bytes, const std::string
 }
 
 template <class T>
-HostMatrix<T> read_matrix(const std::string& path) {
-  return read_matrix_bytes<T>(MappedFile(path).bytes(), path);
+HostMatrix<T> read_matrix(const std::string& path, const Counted& counts) {
+  return read_matrix_bytes<T>(MappedFile(path).bytes(), path, physical_memory(), counts);
 }
 
 MatrixFileInfo probe_matrix(const std::string& path) { return probe_matrix_bytes(MappedFile(path).bytes(), path); }
@@ -87,10 +88,12 @@ void require_writable(const std::string& path) {
   require_creatable(path);
 }
 
-template HostMatrix<float> read_matrix<float>(const std::string&);
-template HostMatrix<double> read_matrix<double>(const std::string&);
-template HostMatrix<float> read_matrix_bytes<float>(std::span<const char>, const std::string&, std::uint64_t);
-template HostMatrix<double> read_matrix_bytes<double>(std::span<const char>, const std::string&, std::uint64_t);
+template HostMatrix<float> read_matrix<float>(const std::string&, const Counted&);
+template HostMatrix<double> read_matrix<double>(const std::string&, const Counted&);
+template HostMatrix<float> read_matrix_bytes<float>(std::span<const char>, const std::string&, std::uint64_t,
+                                                    const Counted&);
+template HostMatrix<double> read_matrix_bytes<double>(std::span<const char>, const std::string&, std::uint64_t,
+                                                      const Counted&);
 template void write_matrix<float>(const std::string&, const float*, Shape, index_t);
 template void write_matrix<double>(const std::string&, const double*, Shape, index_t);
 

@@ -5,6 +5,7 @@
 #include <tesela/tiles/io/atomic_file.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 
@@ -34,12 +35,18 @@ struct MatrixFileInfo {
 /// of a few bytes may rightly name a matrix of any size, so its own length bounds nothing.)
 std::uint64_t physical_memory();
 
+/// Returns whether an element belongs to the problem of which a file holds the matrix: gemm with beta = 0 has no C, and
+/// of a symmetric matrix one triangle may be read alone.
+using Counted = std::function<bool(index_t i, index_t j)>;
+
 /// Reads the matrix in the file at path. The contents decide the format, not the name.
-/// Throws FileError where the file is not regular, readable and well formed, where a value is not finite in T, or where
-/// the matrix is larger than physical_memory(); it allocates only after the sizes in the file have been believed.
+/// Throws FileError if the file is not regular, readable and well formed, if a value is not finite in T or, without
+/// being zero, is too small for T (see keeps in kept_value.hpp), or if the matrix is larger than physical_memory(); it
+/// allocates only after the sizes in the file have been believed. Elements that do not count may be any numbers, NaN
+/// and infinities too; those that would be refused are read as 0. Without `counts` all elements count.
 /// The file is mapped: nobody may shorten it meanwhile.
 template <class T>
-HostMatrix<T> read_matrix(const std::string& path);
+HostMatrix<T> read_matrix(const std::string& path, const Counted& counts = {});
 
 /// What read_matrix() would read, judged by the header and the length of the file, without its values. Throws
 /// FileError.
@@ -49,7 +56,7 @@ MatrixFileInfo probe_matrix(const std::string& path);
 /// than max_bytes is refused with FileError.
 template <class T>
 HostMatrix<T> read_matrix_bytes(std::span<const char> bytes, const std::string& name,
-                                std::uint64_t max_bytes = physical_memory());
+                                std::uint64_t max_bytes = physical_memory(), const Counted& counts = {});
 
 /// As probe_matrix(), from memory that holds the whole file.
 MatrixFileInfo probe_matrix_bytes(std::span<const char> bytes, const std::string& name);

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <complex>
 #include <functional>
+#include <limits>
 #include <string_view>
 #include <type_traits>
 
@@ -135,11 +136,11 @@ struct RealOf<std::complex<T>> {
 };
 
 template <class T>
-T value_of_entry(TextCursor& text, Field field) {
+T value_of_entry(TextCursor& text, Field field, bool counts) {
   using Real = typename RealOf<T>::type;
-  T value = field == Field::pattern ? Real{1} : text.real_number<Real>(field == Field::integer);
+  T value = field == Field::pattern ? Real{1} : text.real_number<Real>(field == Field::integer, counts);
   if constexpr (RealOf<T>::complex)
-    if (field == Field::complex) value.imag(text.real_number<Real>(false));
+    if (field == Field::complex) value.imag(text.real_number<Real>(false, counts));
   text.expect_line_end("the entry");
   return value;
 }
@@ -157,6 +158,11 @@ T mirrored(TextCursor& text, Symmetry symmetry, T value, bool diagonal) {
       return std::conj(value);
     }
   return value;
+}
+
+/// Whether the entry, or the one that mirrors it, counts.
+bool entry_counts(const Counted& counts, Symmetry symmetry, index_t i, index_t j) {
+  return !counts || counts(i, j) || (symmetry != Symmetry::general && counts(j, i));
 }
 
 template <class T>
@@ -178,7 +184,7 @@ void put(const std::function<void(index_t, index_t, T)>& sink, index_t i, index_
 }
 
 template <class T, class Matrix>
-void read_array(TextCursor& text, const Header& header, Matrix& matrix) {
+void read_array(TextCursor& text, const Header& header, Matrix& matrix, const Counted& counts) {
   if (header.entries == 0) return;  // and there may be a great many empty columns
   const bool skew = header.symmetry == Symmetry::skew_symmetric;
   std::uint64_t done = 0;
@@ -186,7 +192,7 @@ void read_array(TextCursor& text, const Header& header, Matrix& matrix) {
     const index_t first = header.symmetry == Symmetry::general ? 0 : skew ? j + 1 : j;
     for (index_t i = first; i < header.shape.rows; ++i) {
       next_entry(text, done++, header.entries);
-      const T value = value_of_entry<T>(text, header.field);
+      const T value = value_of_entry<T>(text, header.field, entry_counts(counts, header.symmetry, i, j));
       put(matrix, i, j, value);
       if (header.symmetry == Symmetry::general) continue;
       const T other = mirrored(text, header.symmetry, value, i == j);
@@ -203,13 +209,13 @@ index_t index_of_entry(TextCursor& text, const char* what, index_t size) {
 }
 
 template <class T, class Matrix>
-void read_coordinate(TextCursor& text, const Header& header, Matrix& matrix) {
+void read_coordinate(TextCursor& text, const Header& header, Matrix& matrix, const Counted& counts) {
   const bool general = header.symmetry == Symmetry::general;
   for (std::uint64_t done = 0; done < header.entries; ++done) {
     next_entry(text, done, header.entries);
     const index_t i = index_of_entry(text, "the row", header.shape.rows);
     const index_t j = index_of_entry(text, "the column", header.shape.cols);
-    const T value = value_of_entry<T>(text, header.field);
+    const T value = value_of_entry<T>(text, header.field, entry_counts(counts, header.symmetry, i, j));
     if (!general && i < j) text.fail("an entry above the diagonal: symmetric files hold the lower triangle only");
     if (!general) mirrored(text, header.symmetry, value, i == j);
     T sum = value;
@@ -221,8 +227,8 @@ void read_coordinate(TextCursor& text, const Header& header, Matrix& matrix) {
 }
 
 template <class T, class Matrix>
-void read_entries(TextCursor& text, const Header& header, Matrix& matrix) {
-  header.coordinate ? read_coordinate<T>(text, header, matrix) : read_array<T>(text, header, matrix);
+void read_entries(TextCursor& text, const Header& header, Matrix& matrix, const Counted& counts = {}) {
+  header.coordinate ? read_coordinate<T>(text, header, matrix, counts) : read_array<T>(text, header, matrix, counts);
   if (text.next_line()) text.fail("the file goes on after all " + std::to_string(header.entries) + " entries");
 }
 
@@ -241,7 +247,8 @@ MatrixFileInfo probe(std::span<const char> bytes, const std::string& name) {
 }
 
 template <class T>
-HostMatrix<T> read(std::span<const char> bytes, const std::string& name, std::uint64_t max_bytes) {
+HostMatrix<T> read(std::span<const char> bytes, const std::string& name, std::uint64_t max_bytes,
+                   const Counted& counts) {
   TextCursor text(bytes, name);
   const Header header = parse_header(text, RealOf<T>::complex);
   require_fits(header.shape, sizeof(T), name, max_bytes);
@@ -249,7 +256,7 @@ HostMatrix<T> read(std::span<const char> bytes, const std::string& name, std::ui
   const bool filled = !header.coordinate && header.symmetry != Symmetry::skew_symmetric;
   auto matrix = filled ? HostMatrix<T>(header.shape.rows, header.shape.cols)
                        : HostMatrix<T>::zeros(header.shape.rows, header.shape.cols);
-  read_entries<T>(text, header, matrix);
+  read_entries<T>(text, header, matrix, counts);
   return matrix;
 }
 
@@ -278,17 +285,24 @@ void write_columns(AtomicFile& file, const T* data, Shape shape, index_t ld) {
   std::array<char, 32> line;    // the longest shortest double has 24 characters
   for (index_t j = 0; j < shape.cols; ++j) {
     for (index_t i = 0; i < shape.rows; ++i) {
-      char* const end = std::to_chars(line.data(), line.data() + line.size() - 1, data[i + j * ld]).ptr;
+      const T value = data[i + j * ld];
+      // Below the normal numbers the fewest digits are not the value, as readers of a single number want it.
+      const bool normal = std::abs(value) >= std::numeric_limits<T>::min();
+      char* const last = line.data() + line.size() - 1;
+      char* const end = (normal ? std::to_chars(line.data(), last, value)
+                                : std::to_chars(line.data(), last, static_cast<double>(value)))
+                            .ptr;
       *end = '\n';
       file.write(line.data(), static_cast<std::size_t>(end + 1 - line.data()));
     }
   }
 }
 
-template HostMatrix<float> read<float>(std::span<const char>, const std::string&, std::uint64_t);
-template HostMatrix<double> read<double>(std::span<const char>, const std::string&, std::uint64_t);
-template HostMatrix<std::complex<float>> read(std::span<const char>, const std::string&, std::uint64_t);
-template HostMatrix<std::complex<double>> read(std::span<const char>, const std::string&, std::uint64_t);
+template HostMatrix<float> read<float>(std::span<const char>, const std::string&, std::uint64_t, const Counted&);
+template HostMatrix<double> read<double>(std::span<const char>, const std::string&, std::uint64_t, const Counted&);
+template HostMatrix<std::complex<float>> read(std::span<const char>, const std::string&, std::uint64_t, const Counted&);
+template HostMatrix<std::complex<double>> read(std::span<const char>, const std::string&, std::uint64_t,
+                                               const Counted&);
 template void for_each_entry(std::span<const char>, const std::string&,
                              const std::function<void(index_t, index_t, float)>&);
 template void for_each_entry(std::span<const char>, const std::string&,

@@ -19,7 +19,8 @@ MatrixFileInfo probe(std::span<const char> bytes, const std::string& name);
 
 /// T is float, double, or std::complex of them, which also reads complex and hermitian files, and the others as well.
 template <class T>
-HostMatrix<T> read(std::span<const char> bytes, const std::string& name, std::uint64_t max_bytes);
+HostMatrix<T> read(std::span<const char> bytes, const std::string& name, std::uint64_t max_bytes,
+                   const Counted& counts = {});
 
 /// read(), without a matrix: sink(i, j, value) for each entry, mirrored ones too. Those that occur more than once are
 /// the sink's to sum. T is float or double.

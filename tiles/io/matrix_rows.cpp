@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace tesela {
 
 template <class T>
-MatrixRows<T>::MatrixRows(const std::string& path, Nans nans) : path_(path), file_(path), nans_(nans) {
+MatrixRows<T>::MatrixRows(const std::string& path, Nans nans, Counted counts)
+    : path_(path), file_(path), nans_(nans), counts_(std::move(counts)) {
   if (!npy::recognise(file_.bytes()))
     throw FileError(path, "only .npy files can be read by rows; convert it first (numpy.save)");
   header_ = npy::parse_header(file_.bytes(), path);
@@ -27,7 +29,7 @@ void MatrixRows<T>::read(index_t first, const Block<T>& out, std::span<const ind
   for (const index_t c : columns)
     if (c < 0 || c >= n())
       throw ArgumentError("MatrixRows::read", "columns", std::to_string(c) + " of " + std::to_string(n()));
-  npy::read_rows(file_.bytes(), header_, path_, first, out, columns, nans_ == Nans::kept);
+  npy::read_rows(file_.bytes(), header_, path_, first, out, columns, nans_ == Nans::kept, counts_);
 }
 
 namespace {

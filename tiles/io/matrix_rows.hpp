@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tesela/runtime/access.hpp>
+#include <tesela/tiles/io/file_formats.hpp>
 #include <tesela/tiles/io/mapped_file.hpp>
 #include <tesela/tiles/io/npy_header.hpp>
 #include <tesela/tiles/row_source.hpp>
@@ -25,7 +26,8 @@ class MatrixRows {
  public:
   /// Throws FileError where the file is not regular, readable and well formed, and for other formats than .npy, whose
   /// rows are not at places that can be computed.
-  explicit MatrixRows(const std::string& path, Nans nans = Nans::refused);
+  /// Elements that do not count are read as in read_matrix().
+  explicit MatrixRows(const std::string& path, Nans nans = Nans::refused, Counted counts = {});
 
   index_t m() const { return header_.shape.rows; }
   index_t n() const { return header_.shape.cols; }
@@ -41,6 +43,7 @@ class MatrixRows {
   MappedFile file_;
   npy::Header header_;
   Nans nans_;
+  Counted counts_;
 };
 
 /// A file's rows, or of these columns alone, on all cores, a negative one standing for ones. With `rows` these alone,

@@ -1,9 +1,12 @@
 #include <tesela/runtime/errors.hpp>
+#include <tesela/tiles/io/kept_value.hpp>
 #include <tesela/tiles/io/npy.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <string_view>
@@ -28,14 +31,17 @@ Item load(const char* p) {  // which need not be aligned
 std::string describe(double value) {
   if (std::isnan(value)) return "is NaN";
   if (std::isinf(value)) return "is infinite";
-  return "does not fit single precision";
+  std::array<char, 32> digits;
+  char* const end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+  return "does not fit single precision: " + std::string(digits.data(), end) +
+         "; scale the data by a power of two, or use double precision";
 }
 
 // Rows first … of the values behind the header, in the type and order they have there; all columns where none are
 // named.
 template <class Item, bool swapped, class T>
 void convert(const char* values, const Header& header, const std::string& name, index_t first, const Block<T>& out,
-             std::span<const index_t> columns, bool nans) {
+             std::span<const index_t> columns, bool nans, const Counted& counts) {
   const auto [rows, cols] = out.shape();
   if (rows == 0 || cols == 0) return;  // and there may be a great many empty columns
   const index_t row_step = header.fortran_order ? 1 : header.shape.cols;
@@ -52,21 +58,25 @@ void convert(const char* values, const Header& header, const std::string& name, 
     const index_t j1 = std::min(cols, j0 + block_cols);
     for (index_t i0 = 0; i0 < rows; i0 += block_rows) {
       const index_t i1 = std::min(rows, i0 + block_rows);
-      bool finite = true;
+      bool kept = true;
       for (index_t j = j0; j < j1; ++j) {
         const index_t from = column(j);
         for (index_t i = i0; i < i1; ++i) {
-          const T value = static_cast<T>(item(i, from));
-          out(i, j) = value;
-          finite &= std::isfinite(value);
+          const Item value = item(i, from);
+          out(i, j) = static_cast<T>(value);
+          kept &= keeps(static_cast<double>(value), out(i, j));
         }
       }
-      if (finite) continue;
+      if (kept) continue;
       for (index_t j = j0; j < j1; ++j)
-        for (index_t i = i0; i < i1; ++i)
-          if (!std::isfinite(out(i, j)) && !(nans && std::isnan(out(i, j))))
+        for (index_t i = i0; i < i1; ++i) {
+          const auto value = static_cast<double>(item(i, column(j)));
+          if (keeps(value, out(i, j)) || (nans && std::isnan(value))) continue;
+          if (!counts || counts(first + i, column(j)))
             throw FileError(name, "the value at [" + std::to_string(first + i) + ", " + std::to_string(column(j)) +
-                                      "] (from zero) " + describe(static_cast<double>(item(i, column(j)))));
+                                      "] (from zero) " + describe(value));
+          out(i, j) = 0;
+        }
     }
   }
 }
@@ -83,23 +93,25 @@ MatrixFileInfo probe(std::span<const char> bytes, const std::string& name) {
 
 template <class T>
 void read_rows(std::span<const char> bytes, const Header& header, const std::string& name, index_t first,
-               const Block<T>& out, std::span<const index_t> columns, bool nans) {
+               const Block<T>& out, std::span<const index_t> columns, bool nans, const Counted& counts) {
   const char* const values = bytes.data() + header.data_offset;
   if (header.item_bytes == 4) {
-    header.swapped ? convert<float, true>(values, header, name, first, out, columns, nans)
-                   : convert<float, false>(values, header, name, first, out, columns, nans);
+    header.swapped ? convert<float, true>(values, header, name, first, out, columns, nans, counts)
+                   : convert<float, false>(values, header, name, first, out, columns, nans, counts);
   } else {
-    header.swapped ? convert<double, true>(values, header, name, first, out, columns, nans)
-                   : convert<double, false>(values, header, name, first, out, columns, nans);
+    header.swapped ? convert<double, true>(values, header, name, first, out, columns, nans, counts)
+                   : convert<double, false>(values, header, name, first, out, columns, nans, counts);
   }
 }
 
 template <class T>
-HostMatrix<T> read(std::span<const char> bytes, const std::string& name, std::uint64_t max_bytes) {
+HostMatrix<T> read(std::span<const char> bytes, const std::string& name, std::uint64_t max_bytes,
+                   const Counted& counts) {
   const Header header = parse_header(bytes, name);
   require_fits(header.shape, sizeof(T), name, max_bytes);
   HostMatrix<T> matrix(header.shape.rows, header.shape.cols);
-  read_rows(bytes, header, name, 0, Block<T>{matrix.data(), matrix.rows(), matrix.cols(), matrix.ld()});
+  read_rows(bytes, header, name, 0, Block<T>{matrix.data(), matrix.rows(), matrix.cols(), matrix.ld()}, {}, false,
+            counts);
   return matrix;
 }
 
@@ -127,13 +139,13 @@ void write(AtomicFile& file, const T* data, Shape shape, index_t ld) {
 }
 
 template void read_rows(std::span<const char>, const Header&, const std::string&, index_t, const Block<float>&,
-                        std::span<const index_t>, bool);
+                        std::span<const index_t>, bool, const Counted&);
 template void read_rows(std::span<const char>, const Header&, const std::string&, index_t, const Block<double>&,
-                        std::span<const index_t>, bool);
+                        std::span<const index_t>, bool, const Counted&);
 template std::string header_text<float>(Shape);
 template std::string header_text<double>(Shape);
-template HostMatrix<float> read<float>(std::span<const char>, const std::string&, std::uint64_t);
-template HostMatrix<double> read<double>(std::span<const char>, const std::string&, std::uint64_t);
+template HostMatrix<float> read<float>(std::span<const char>, const std::string&, std::uint64_t, const Counted&);
+template HostMatrix<double> read<double>(std::span<const char>, const std::string&, std::uint64_t, const Counted&);
 template void write<float>(AtomicFile&, const float*, Shape, index_t);
 template void write<double>(AtomicFile&, const double*, Shape, index_t);
 

@@ -1,4 +1,5 @@
 #include <tesela/runtime/errors.hpp>
+#include <tesela/tiles/io/kept_value.hpp>
 #include <tesela/tiles/io/text_cursor.hpp>
 
 #include <algorithm>
@@ -35,6 +36,21 @@ bool is_below_one(std::string_view number) {
     if (std::from_chars(begin, end, exponent).ec == std::errc::result_out_of_range) return *begin == '-';
   }
   return exponent < -place;
+}
+
+double as_double(std::string_view text) {
+  const char* const end = text.data() + text.size();
+  double value = 0;
+  std::from_chars(skip_plus(text.data(), end), end, value);
+  return value;
+}
+
+/// Whether a number that is not zero falls below T's normal numbers and loses digits, all of them perhaps. Decimals
+/// below double precision's normal numbers pass as long as one digit is left.
+template <class T>
+bool underflows(std::string_view text, T value) {
+  if (std::abs(value) >= std::numeric_limits<T>::min() || is_zero(text)) return false;
+  return value == T{0} || !keeps(as_double(text), value);
 }
 
 }  // namespace
@@ -96,26 +112,29 @@ index_t TextCursor::whole_number(const char* what) {
 }
 
 template <class T>
-T TextCursor::real_number(bool integer) {
+T TextCursor::real_number(bool integer, bool counts) {
   const auto text = word();
   if (text.empty()) fail("the value is missing");
   const char* const end = text.data() + text.size();
   T value{};
   const auto [stop, error] = std::from_chars(skip_plus(text.data(), end), end, value);
   if (error == std::errc::invalid_argument || stop != end) fail("the value is not a number: " + quoted(text));
-  if (error == std::errc::result_out_of_range) {
-    if (!is_below_one(text))
-      fail("the value does not fit " + std::string(sizeof(T) == 4 ? "single" : "double") +
-           " precision: " + quoted(text));
-    value = text.front() == '-' ? -T{0} : T{0};
-  }
-  if (!std::isfinite(value)) fail("the value is not finite: " + quoted(text));
-  if (integer && !std::all_of(text.begin(), text.end(), [](char c) { return is_digit(c) || c == '-' || c == '+'; }))
+  const bool too_large = error == std::errc::result_out_of_range && !is_below_one(text),
+             fits = !too_large && !underflows(text, value), finite = std::isfinite(value);
+  if (!counts) return fits && finite ? value : T{0};
+  if (!fits)
+    fail("the value does not fit " + std::string(sizeof(T) == 4 ? "single" : "double") + " precision: " + quoted(text));
+  if (!finite) fail("the value is not finite: " + quoted(text));
+  if (!integer) return value;
+  if (!std::all_of(text.begin(), text.end(), [](char c) { return is_digit(c) || c == '-' || c == '+'; }))
     fail("the value is not an integer: " + quoted(text));
+  if (!is_exactly(text, as_double(text)))
+    fail("double precision does not hold the integer " + quoted(text) +
+         "; in a file of the field 'real' it would be rounded");
   return value;
 }
 
-template float TextCursor::real_number<float>(bool);
-template double TextCursor::real_number<double>(bool);
+template float TextCursor::real_number<float>(bool, bool);
+template double TextCursor::real_number<double>(bool, bool);
 
 }  // namespace tesela

@@ -30,10 +30,11 @@ class TextCursor {
   /// The next word as a whole number. `what` names it in messages.
   index_t whole_number(const char* what);
 
-  /// The next word as a decimal number, rounded correctly to T: too small becomes zero, too large and NaN fail.
-  /// With `integer`, it must have no point and no exponent.
+  /// The next word as a decimal number, rounded correctly to T. Fails for NaN, for a number that is too large, and for
+  /// one that is not zero and too small (see keeps). With `integer`, it must have no point and no exponent, and be
+  /// exact in double precision. A number that does not count may be any, and is 0 if it would fail.
   template <class T>
-  T real_number(bool integer);
+  T real_number(bool integer, bool counts = true);
 
   /// The bytes that are left.
   std::size_t remaining() const { return static_cast<std::size_t>(end_ - here_); }

@@ -15,6 +15,8 @@
 
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace tesela::cli {
 namespace {
@@ -41,14 +43,12 @@ class TileCholesky : public DirectMethod<T> {
 };
 
 template <class T>
-HostMatrix<T> load_a(const Options& o) {
+HostMatrix<T> load_a(const Options& o, std::vector<std::string>& notes) {
   if (o.a.empty()) {
     const SymmetricMatrix matrix = generated("cholesky", "--random", o.random, o.n, o.common.seed);
     return filled<T>({o.n, o.n}, [&](index_t i, index_t j) { return matrix.element<T>(i, j); });
   }
-  HostMatrix<T> a = read_matrix<T>(o.a);
-  symmetrize("cholesky", "--a", "A", o.uplo, o.symmetrize, a);
-  return a;
+  return read_symmetric<T>({"cholesky", "--a", o.a, "A", o.uplo, o.symmetrize}, notes);
 }
 
 template <class T>
@@ -56,8 +56,10 @@ int run(Options o) {
   Report report("cholesky", o.common);
   parse_symmetric_kind(o.random);
   o.settle("cholesky");
-  const HostMatrix<T> a = load_a<T>(o), b = load_b<T>(o);
+  std::vector<std::string> notes;
+  const HostMatrix<T> a = load_a<T>(o, notes), b = load_b<T>(o);
   report.problem() = o.describe();
+  for (const std::string& note : notes) report.note(note);
   const auto n = static_cast<double>(o.n);
   const double flops = n * n * n / 3 + 2 * n * n * static_cast<double>(o.rhs);
   std::unique_ptr<DirectMethod<T>> method;

@@ -18,7 +18,6 @@
 #include <chrono>
 #include <cmath>
 #include <optional>
-#include <tuple>
 
 namespace tesela::cli {
 
@@ -40,17 +39,18 @@ struct Options {
 Op to_op(const std::string& name) { return name == "n" ? Op::none : Op::transpose; }
 
 /// An operand from its file, or generated in the shape that the options and the other operand imply: what this rank
-/// has of it.
+/// has of it. An operand that does not count, as A beside an alpha of 0, has zeros, whatever its file holds.
 template <class T>
 struct Operand {
   BlockCyclic part;
   HostMatrix<T> local;
 
   Operand(const Options& o, const Runtime& runtime, const std::string& path, Shape shape, Shape tile,
-          std::uint64_t stream)
+          std::uint64_t stream, bool counts)
       : part(runtime, path.empty() ? shape : probe_matrix(path).shape, {tile.rows, tile.cols}),
-        local(path.empty() ? generate<T>(part, parse_random_kind(o.random), o.common.seed * 3 + stream)
-                           : read_part<T>(runtime, path, part)) {}
+        local(!counts        ? HostMatrix<T>::zeros(part.local().rows, part.local().cols)
+              : path.empty() ? generate<T>(part, parse_random_kind(o.random), o.common.seed * 3 + stream)
+                             : read_part<T>(runtime, path, part)) {}
   /// Without elements yet.
   Operand(const Runtime& runtime, Shape shape, Shape tile)
       : part(runtime, shape, {tile.rows, tile.cols}), local(part.local().rows, part.local().cols) {}
@@ -90,16 +90,13 @@ void settle_sizes(Options& o) {
 template <class T>
 int run_gemm(Options o) {
   const Op op_a = to_op(o.op_a), op_b = to_op(o.op_b);
-  const auto alpha = static_cast<T>(o.alpha), beta = static_cast<T>(o.beta);
-  for (const auto& [name, given, value] : {std::tuple{"--alpha", o.alpha, alpha}, {"--beta", o.beta, beta}})
-    if (!std::isfinite(value))
-      throw ArgumentError("gemm", name, fmt::format("{} is not finite in this precision", given));
+  const T alpha = in_precision<T>("gemm", "--alpha", o.alpha), beta = in_precision<T>("gemm", "--beta", o.beta);
   Report report("gemm", o.common);
   if (!o.pattern.empty()) o.random = o.pattern == "random" ? "uniform" : o.pattern;
   parse_random_kind(o.random);
   settle_sizes(o);
   const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n), k = static_cast<double>(o.k);
-  const double copies_of_c = o.beta != 0 || !o.c.empty() ? 2 : 1;
+  const double copies_of_c = o.beta != 0 ? 2 : 1;
   std::optional<Runtime> machine(std::in_place, o.common.runtime());
   Runtime& runtime = *machine;
   if (o.kernel != "cublas" && runtime.gpus() == 0)
@@ -109,11 +106,11 @@ int run_gemm(Options o) {
   std::optional<PausedWorkers> paused(std::in_place);
   if (const Shape c = o.c.empty() ? Shape{o.m, o.n} : probe_matrix(o.c).shape; c != Shape{o.m, o.n})
     throw ArgumentError("gemm", "--c", fmt::format("{} is {} x {}, C is {} x {}", o.c, c.rows, c.cols, o.m, o.n));
-  Operand<T> a(o, runtime, o.a, apply(op_a, {o.m, o.k}), apply(op_a, {mb, kb}), 0);
-  Operand<T> b(o, runtime, o.b, apply(op_b, {o.k, o.n}), apply(op_b, {kb, nb}), 1);
+  Operand<T> a(o, runtime, o.a, apply(op_a, {o.m, o.k}), apply(op_a, {mb, kb}), 0, alpha != T(0));
+  Operand<T> b(o, runtime, o.b, apply(op_b, {o.k, o.n}), apply(op_b, {kb, nb}), 1, alpha != T(0));
   Operand<T> c(runtime, {o.m, o.n}, {mb, nb});
   const HostMatrix<T> c_before =
-      beta != T(0) || !o.c.empty() ? Operand<T>(o, runtime, o.c, {o.m, o.n}, {mb, nb}, 2).local : HostMatrix<T>();
+      beta != T(0) ? Operand<T>(o, runtime, o.c, {o.m, o.n}, {mb, nb}, 2, true).local : HostMatrix<T>();
   if (beta == T(0)) std::fill_n(c.local.data(), c.local.size(), T(0));
   paused.reset();
 
@@ -195,9 +192,9 @@ const Command gemm_command(Command::Group::top, "gemm", "C = alpha op(A) op(B) +
       ->capture_default_str();
   app.add_option("--alpha", o->alpha, "factor of op(A) op(B)")->capture_default_str();
   app.add_option("--beta", o->beta, "factor of C")->capture_default_str();
-  add_input(app, "--a", o->a, "read A from FILE (Matrix Market or .npy)");
+  add_input(app, "--a", o->a, "read A from FILE (Matrix Market or .npy; with alpha = 0 its shape alone)");
   add_input(app, "--b", o->b, "read B from FILE");
-  add_input(app, "--c", o->c, "read C from FILE (otherwise generated where beta is not 0)");
+  add_input(app, "--c", o->c, "read C from FILE (with beta = 0 its shape alone; otherwise generated)");
   add_output(app, Output::matrix, "-o,--out", o->out, "write C to FILE (.mtx or .npy)");
   Choices().add(gemm_kernels()).add_option(app, "--kernel", o->kernel, "what GPUs run: ");
   app.add_option("--block", o->block, "thread-block edge of naive, shared and coarse")

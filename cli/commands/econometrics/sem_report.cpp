@@ -1,6 +1,7 @@
 #include "cli/commands/econometrics/sem_report.hpp"
 
 #include <tesela/algorithms/econometrics/distributions.hpp>
+#include <tesela/algorithms/econometrics/regression.hpp>
 #include <tesela/tiles/in_parts.hpp>
 #include <tesela/tiles/io/atomic_file.hpp>
 
@@ -38,6 +39,12 @@ const char* status_of(const SemOutcome& o, const EquationEstimate& e) {
   return e.status == EquationStatus::ok ? description(o.answer.status) : description(e.status);
 }
 
+CoefficientTest test_of(const SemOutcome& o, const EquationEstimate& e, std::size_t p) {
+  const double df = o.options.divisor == SemDivisor::small ? static_cast<double>(e.degrees_of_freedom)
+                                                           : std::numeric_limits<double>::infinity();
+  return test_coefficient(e.coefficients[p], e.standard_errors[p], df, o.level);
+}
+
 json equation_json(const SemOutcome& o, std::size_t i) {
   const EquationEstimate& e = o.answer.equations[i];
   const Equation& equation = o.problem.model.equations[i];
@@ -50,8 +57,7 @@ json equation_json(const SemOutcome& o, std::size_t i) {
   if (e.coefficients.empty()) return result;
   result["coefficients"] = json::array();
   for (std::size_t p = 0; p < e.coefficients.size(); ++p) {
-    const CoefficientTest t =
-        test_coefficient(e.coefficients[p], e.standard_errors[p], o.options.divisor, e.degrees_of_freedom, o.level);
+    const CoefficientTest t = test_of(o, e, p);
     result["coefficients"].push_back({{"name", o.problem.name(equation.regressors[p])},
                                       {"estimate", e.coefficients[p]},
                                       {"std_error", e.standard_errors[p]},
@@ -121,15 +127,6 @@ void tell_status(const SemOutcome& o, Report& report) {
 
 }  // namespace
 
-CoefficientTest test_coefficient(double estimate, double std_error, SemDivisor divisor, index_t degrees_of_freedom,
-                                 double level) {
-  if (!(std_error > 0 && std::isfinite(std_error))) return {nan, nan, nan, nan};
-  const double df =
-      divisor == SemDivisor::small ? static_cast<double>(degrees_of_freedom) : std::numeric_limits<double>::infinity();
-  const double t = estimate / std_error, half = std_error * quantile_of_t(0.5 + level / 2, df);
-  return {t, p_of_t(t, df), estimate - half, estimate + half};
-}
-
 void tell(const SemOutcome& o, Report& report) {
   json equations = json::array();
   for (std::size_t i = 0; i < o.answer.equations.size(); ++i) equations.push_back(equation_json(o, i));
@@ -181,8 +178,7 @@ void print_equations(const SemOutcome& o) {
     fmt::print("  sigma {:.6g}, R2 {:.4f}\n{:<24} {:>14} {:>14} {:>10} {:>10}\n", e.sigma, e.r2, "", "estimate",
                "std error", o.options.divisor == SemDivisor::small ? "t" : "z", "p");
     for (std::size_t p = 0; p < e.coefficients.size(); ++p) {
-      const CoefficientTest t =
-          test_coefficient(e.coefficients[p], e.standard_errors[p], o.options.divisor, e.degrees_of_freedom, o.level);
+      const CoefficientTest t = test_of(o, e, p);
       fmt::print("{:<24} {:>14.7g} {:>14.7g} {:>10.3f} {:>10.3g}\n", o.problem.name(equation.regressors[p]),
                  e.coefficients[p], e.standard_errors[p], t.statistic, t.p);
     }
@@ -195,8 +191,7 @@ void write_coefficients(const std::string& path, const SemOutcome& o) {
   for (std::size_t i = 0; i < o.answer.equations.size(); ++i) {
     const EquationEstimate& e = o.answer.equations[i];
     for (std::size_t p = 0; p < e.coefficients.size(); ++p) {
-      const CoefficientTest t =
-          test_coefficient(e.coefficients[p], e.standard_errors[p], o.options.divisor, e.degrees_of_freedom, o.level);
+      const CoefficientTest t = test_of(o, e, p);
       std::string line =
           csv_field(o.problem.labels[i]) + ',' + csv_field(o.problem.name(o.problem.model.equations[i].regressors[p]));
       for (const double x : {e.coefficients[p], e.standard_errors[p], t.statistic, t.p, t.low, t.high})

@@ -8,13 +8,6 @@
 
 namespace tesela::cli {
 
-/// What a coefficient says: its statistic t or z, p, and the interval that holds it with probability `level`.
-struct CoefficientTest {
-  double statistic, p, low, high;
-};
-CoefficientTest test_coefficient(double estimate, double std_error, SemDivisor divisor, index_t degrees_of_freedom,
-                                 double level);
-
 /// What a SEM command was asked for and found out.
 struct SemOutcome {
   const SemProblem& problem;

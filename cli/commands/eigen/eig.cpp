@@ -260,6 +260,7 @@ int run_eig(Options o) {
 
   EigProblem<T> problem;
   const Result<T> result = solve(o, dense, problem, report);
+  for (const std::string& note : problem.notes) report.note(note);
   const SymmetricEig<T>& eig = result.eig;
   report.problem()["method"] = library || result.facts ? o.method : name_of(eig_methods(), eig.method);
   if (result.facts) o.iteration.describe(*result.facts, report.problem());

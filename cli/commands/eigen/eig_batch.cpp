@@ -2,9 +2,11 @@
 
 #include "bench/errors/eig_batch_error.hpp"
 #include "bench/errors/eig_error.hpp"
+#include "cli/app/numbers.hpp"
 #include "cli/app/report.hpp"
 #include "cli/app/runs.hpp"
 #include "cli/app/sizes.hpp"
+#include "cli/commands/support/symmetric_input.hpp"
 #include <tesela/algorithms/eigen/eig_batch.hpp>
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
@@ -40,34 +42,11 @@ index_t settle(EigBatch& o) {
   return o.input.n;
 }
 
-/// Makes the lower triangles what --uplo and --symmetrize say, or refuses triangles that differ.
 template <class T>
-void settle_triangles(const EigInput& input, HostMatrix<T>& a) {
-  const index_t n = a.rows();
-  double worst = 0;
-  Shape at{};
-  for (index_t column = 0; column < a.cols(); ++column)
-    for (index_t j = column % n, first = column - j, i = j + 1; i < n; ++i) {
-      const T lower = a(i, column), upper = a(j, first + i);
-      const double apart = std::abs(static_cast<double>(lower) - static_cast<double>(upper));
-      if (apart > worst) worst = apart, at = {i, column};
-      a(i, column) = input.uplo == "upper" ? upper : input.symmetrize ? lower / 2 + upper / 2 : lower;
-    }
-  if (worst > 0 && input.uplo.empty() && !input.symmetrize)
-    throw ArgumentError("eig", "--a",
-                        fmt::format("matrix {} is not symmetric at ({}, {}); --symmetrize takes the mean, --uplo one "
-                                    "triangle",
-                                    at.cols / n + 1, at.rows + 1, at.cols % n + 1));
-}
-
-template <class T>
-HostMatrix<T> load_batch(const EigBatch& o) {
+HostMatrix<T> load_batch(const EigBatch& o, std::vector<std::string>& notes) {
   const index_t n = o.input.n;
-  if (!o.input.a.empty()) {
-    HostMatrix<T> a = read_matrix<T>(o.input.a);
-    settle_triangles(o.input, a);
-    return a;
-  }
+  if (!o.input.a.empty())
+    return read_symmetric<T>({"eig", "--a", o.input.a, "A", o.input.uplo, o.input.symmetrize}, notes);
   const SymmetricChoice kind = parse_symmetric_kind(o.input.random);
   std::vector<double> given;
   if (!kind.file.empty()) {
@@ -78,7 +57,7 @@ HostMatrix<T> load_batch(const EigBatch& o) {
     return SymmetricMatrix(kind.kind, n, kind.parameter, o.common.seed + static_cast<std::uint64_t>(k), given);
   };
   matrix(0);  // throws here, and not in a thread
-  const T scale = static_cast<T>(o.input.scale);
+  const T scale = in_precision<T>("eig", "--scale", o.input.scale);
   HostMatrix<T> a(n, n * o.count);
   const index_t threads = std::max(1u, std::thread::hardware_concurrency());
   std::vector<std::jthread> team;
@@ -141,7 +120,9 @@ int run(EigBatch o) {
                  static_cast<double>(o.count) * (2 * order + 1) * order * sizeof(T));
   report.problem() = o.input.describe(o.common.seed);
   report.problem().update({{"batch", o.count}, {"vectors", o.vectors}, {"precision", o.common.precision}});
-  const HostMatrix<T> a = load_batch<T>(o);
+  std::vector<std::string> notes;
+  const HostMatrix<T> a = load_batch<T>(o, notes);
+  for (const std::string& note : notes) report.note(note);
   const Solved<T> solved = solve(o, a, report);
   const auto failures = static_cast<index_t>(solved.result.failures.size());
   report.check("found", static_cast<double>(n * (o.count - failures)));

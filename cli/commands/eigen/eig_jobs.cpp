@@ -56,11 +56,14 @@ struct Job {
   index_t n = 0, found = 0;
   double seconds = 0;
   nlohmann::json checks = nlohmann::json::object();
+  std::vector<std::string> notes = {};
 };
 
 nlohmann::json json_of(const Job& job) {
-  return {{"file", job.file},   {"status", job.status}, {"seconds", job.seconds}, {"n", job.n},
-          {"found", job.found}, {"method", job.method}, {"checks", job.checks}};
+  nlohmann::json json = {{"file", job.file},   {"status", job.status}, {"seconds", job.seconds}, {"n", job.n},
+                         {"found", job.found}, {"method", job.method}, {"checks", job.checks}};
+  if (!job.notes.empty()) json["notes"] = job.notes;
+  return json;
 }
 
 template <class T>
@@ -125,7 +128,9 @@ class Jobs {
     const SymmetricEigOptions options = options_of(n);
     job.method = name_of(eig_methods(), options.method);
     require_fit("eig", plan_of(n), room_);
-    const HostMatrix<T> a = load<T>(input, 0, true).a;
+    EigProblem<T> problem = load<T>(input, 0, true);
+    const HostMatrix<T>& a = problem.a;
+    job.notes = std::move(problem.notes);
     HostMatrix<T> lost(n, n), x;
     SymmetricEig<T> eig;
     {

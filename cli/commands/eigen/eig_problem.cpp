@@ -21,10 +21,10 @@ namespace tesela::cli {
 namespace {
 
 template <class T>
-void load_b(const EigInput& input, std::uint64_t seed, HostMatrix<T>& b) {
+void load_b(const EigInput& input, std::uint64_t seed, EigProblem<T>& problem) {
+  HostMatrix<T>& b = problem.b;
   if (!input.b.empty()) {
-    b = read_matrix<T>(input.b);
-    symmetrize("eig", "--b", "B", input.uplo, input.symmetrize, b);
+    b = read_symmetric<T>({"eig", "--b", input.b, "B", input.uplo, input.symmetrize}, problem.notes);
   } else if (!input.random_b.empty()) {
     // With A's seed both would have the same eigenvectors.
     const SymmetricMatrix matrix = generated("eig", "--random-b", input.random_b, input.n, seed + 1);
@@ -97,10 +97,9 @@ template <class T>
 EigProblem<T> load(const EigInput& input, std::uint64_t seed, bool dense) {
   EigProblem<T> problem;
   const index_t n = input.n;
-  load_b(input, seed, problem.b);
+  load_b(input, seed, problem);
   if (!input.a.empty()) {
-    problem.a = read_matrix<T>(input.a);
-    symmetrize("eig", input.a_name, "A", input.uplo, input.symmetrize, problem.a);
+    problem.a = read_symmetric<T>({"eig", input.a_name, input.a, "A", input.uplo, input.symmetrize}, problem.notes);
     return problem;
   }
   if (input.tridiagonal()) {
@@ -118,7 +117,7 @@ EigProblem<T> load(const EigInput& input, std::uint64_t seed, bool dense) {
     return problem;
   }
   const SymmetricMatrix matrix = generated("eig", "--random", input.random, n, seed);
-  const T scale = static_cast<T>(input.scale);
+  const T scale = in_precision<T>("eig", "--scale", input.scale);
   problem.a = filled<T>({n, n}, [&](index_t i, index_t j) { return scale * matrix.element<T>(i, j); });
   for (index_t j = 0; j < n; ++j)
     for (index_t i = j; i < n; ++i)

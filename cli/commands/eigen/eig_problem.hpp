@@ -38,13 +38,14 @@ struct EigProblem {
   HostMatrix<T> b;                                 ///< whole; 0 x 0 where the problem is not a generalized one
   std::vector<T> d, e;                             ///< of a tridiagonal input
   std::optional<std::vector<double>> eigenvalues;  ///< A's, ascending, where they are known
+  std::vector<std::string> notes;                  ///< on what the files hold
 
   /// max of sum |A(i, j)|, which no eigenvalue exceeds (Gershgorin).
   double largest_row_sum() const;
 };
 
-/// `dense`: a tridiagonal matrix as a whole too. Throws ArgumentError where the triangles differ and nothing says which
-/// counts.
+/// `dense`: a tridiagonal matrix as a whole too. Throws ArgumentError as read_symmetric(), and if T does not hold
+/// --scale.
 template <class T>
 EigProblem<T> load(const EigInput& input, std::uint64_t seed, bool dense);
 

@@ -113,7 +113,7 @@ void settle(Options& o) {
   settle_automatic(o.method);
   require_valid("ols", o.method, o.tile, o.common);
   require_rcond("ols", o.rcond);
-  o.uncertainty.require_graph("ols", o.method);
+  o.uncertainty.require_valid("ols", o.method);
   std::vector<InputFile> files{{"--a", o.a}, {"--b", o.b}};
   if (probe_all("ols", files)) {
     require_rows_of("ols", files[0], files[1]);
@@ -170,9 +170,11 @@ int run_ols(Options o) {
     report.check("normal_residual", error.normal_residual);
     report.check("solution_norm", static_cast<double>(euclidean_norm(answer.X.size(), answer.X.data())));
     report.check("backward_error", ols_error<T>(error, {o.m, o.n}, gelsd ? -1 : answer.rank, answer.cut));
-    if (report.good() && !answer.original_units) report.problem()["least_norm_of"] = "unknowns times column norms";
+    note_least_norm(answer.rank == o.n, answer.original_units, report);
+    report_uncertainty<T>(
+        o.uncertainty, uncertainty,
+        {answer.X, answer.residual_norms, answer.degrees_of_freedom, answer.rank, error.normal_residual == 0}, report);
     if (report.good() && !o.out.empty()) write_matrix(o.out, answer.X);
-    report_uncertainty(o.uncertainty, uncertainty, answer.residual_norms, answer.degrees_of_freedom, report);
   }
   return report.finish();
 }

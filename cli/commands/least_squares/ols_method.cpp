@@ -24,7 +24,7 @@ OlsOptions ols_options(const QrMethod& method, double rcond, Shape a, index_t r)
   if (givens_method(method.name)) {
     options.method = OlsMethod::givens;
     options.givens = givens_options(method);
-  } else {
+  } else if (!method.library()) {
     options.method = *find_named(ols_methods(), method.name);
   }
   if (options.method == OlsMethod::automatic) options.method = suitable_ols_method(a.rows, a.cols, r);
@@ -39,6 +39,16 @@ std::string method_name(const QrMethod& method, const OlsOptions& options) {
 double ols_flops(Shape a, index_t r) {
   return qr_flops(std::max(a.rows, a.cols), std::min(a.rows, a.cols)) +
          4 * static_cast<double>(a.rows) * static_cast<double>(a.cols) * static_cast<double>(r);
+}
+
+void note_least_norm(bool unique, bool original_units, Report& report) {
+  if (!report.good() || unique) return;
+  report.problem()["least_norm_of"] = original_units ? "unknowns" : "unknowns times column norms";
+  report.note(
+      original_units
+          ? "x is not unique: of all solutions it has the least ||x||"
+          : "x is not unique: of all solutions it has the least ||D x||, D the norms of A's columns, which differ "
+            "too much for ||x||");
 }
 
 bool can_stream(const QrMethod& method, const std::string& file, Shape a, index_t r) {

@@ -2,10 +2,10 @@
 
 #include "cli/app/report.hpp"
 #include "cli/commands/qr/qr_methods.hpp"
+#include <tesela/algorithms/econometrics/regression.hpp>
 #include <tesela/algorithms/least_squares/covariance.hpp>
 #include <tesela/runtime/runtime.hpp>
 #include <tesela/tiles/host_matrix.hpp>
-#include <tesela/tiles/io/file_formats.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -14,24 +14,27 @@
 
 namespace tesela::cli {
 
-/// --std-errors and --out-covariance.
+/// --std-errors and --out-covariance, and what these are of.
 struct UncertaintyOptions {
   bool errors = false;
   std::string covariance;  ///< its file
+  RegressionOptions regression;
 
   bool wanted() const { return errors || !covariance.empty(); }
   void add_to(CLI::App& app);
-  /// Throws ArgumentError where a library, which leaves no triangle, is to solve.
-  void require_graph(const char* command, const QrMethod& method) const;
+  /// Throws ArgumentError if a library, which leaves no triangle, is to solve, or if nothing is wanted of known
+  /// variances.
+  void require_valid(const char* command, const QrMethod& method) const;
 };
 
-/// What they ask of an answer that kept what covariance() needs.
+/// For errors of variance 1; empty without a full rank.
 template <class T>
 struct Uncertainty {
   std::vector<T> errors;
   HostMatrix<T> covariance;
 };
 
+/// Computes what is wanted of an answer that kept its triangle or spread.
 template <class T, class Answer>
 Uncertainty<T> uncertainty_of(const UncertaintyOptions& options, Runtime& runtime, const Answer& answer) {
   Uncertainty<T> result;
@@ -42,17 +45,19 @@ Uncertainty<T> uncertainty_of(const UncertaintyOptions& options, Runtime& runtim
   return result;
 }
 
-/// Tells the standard errors, and of each right-hand side ||r||^2 / degrees of freedom, the variance of errors that it
-/// speaks for; writes a good report's covariance to its file.
+/// What a regression needs of an answer.
 template <class T>
-void report_uncertainty(const UncertaintyOptions& options, const Uncertainty<T>& found,
-                        const std::vector<T>& residual_norms, index_t degrees_of_freedom, Report& report) {
-  if (report.good() && found.covariance.size() > 0) write_matrix(options.covariance, found.covariance);
-  if (!options.errors) return;
-  std::vector<double> variances;
-  for (const double norm : residual_norms)
-    if (degrees_of_freedom > 0) variances.push_back(norm * norm / static_cast<double>(degrees_of_freedom));
-  report.standard_errors({found.errors.begin(), found.errors.end()}, variances);
-}
+struct RegressionData {
+  const HostMatrix<T>& X;
+  const std::vector<T>& residual_norms;
+  index_t degrees_of_freedom, rank;
+  bool exact_fit = false;  ///< residuals are rounding errors
+};
+
+/// Reports the regression of each right-hand side, or notes why there are no standard errors, and writes a good
+/// report's covariances. Fails the report if they are wanted and there are none.
+template <class T>
+void report_uncertainty(const UncertaintyOptions& options, const Uncertainty<T>& found, const RegressionData<T>& data,
+                        Report& report);
 
 }  // namespace tesela::cli

@@ -40,26 +40,34 @@ GeneralizedLeastSquares<T> of_rows(LeastSquares<T> answer) {
   return result;
 }
 
+/// Without a report the problem is solved once.
 template <class T>
-GeneralizedLeastSquares<T> solve_by_graph(const WlsOptions& o, const WlsProblem<T>& p, Report& report,
+GeneralizedLeastSquares<T> solve_by_graph(const WlsOptions& o, const WlsProblem<T>& p, Report* report,
                                           Uncertainty<T>& uncertainty) {
   Runtime runtime(o.common.runtime());
   OlsOptions options = ols_options(o.method, o.rcond, {o.m, o.n}, o.rhs);
   options.keep_triangle = o.uncertainty.wanted();
   options.multipliers = true;
-  report.problem()["method"] = method_name(o.method, options);
+  if (report != nullptr) report->problem()["method"] = method_name(o.method, options);
   GeneralizedLeastSquares<T> answer;
   const auto timed = [&](const std::function<void()>& prepare, const auto& solve) {
     const auto run = [&](Graph& g, bool) { return answer = solve(g), 0.0; };
-    run_timed(o.common, runtime, report, {prepare, run, wls_flops(o)});
+    if (report == nullptr) {
+      prepare();
+      Graph g(runtime);
+      return solve(g);
+    }
+    run_timed(o.common, runtime, *report, {prepare, run, wls_flops(o)});
     uncertainty = uncertainty_of<T>(o.uncertainty, runtime, answer);
     return std::move(answer);
   };
   if (o.streamed) return timed({}, [&](Graph& g) { return of_rows(wls(g, *p.rows, p.b, p.weights, options)); });
   const TileShape wanted = parse_tile(o.tile, suitable_ols_tile(runtime, options.method, o.m, o.n)),
                   tile = possible_ols_tile(options.method, wanted, o.m, o.n);
-  report.problem()["mb"] = tile.mb;
-  report.problem()["nb"] = tile.nb;
+  if (report != nullptr) {
+    report->problem()["mb"] = tile.mb;
+    report->problem()["nb"] = tile.nb;
+  }
   HostMatrix<T> a(o.m, o.n), b(o.m, o.rhs);
   const auto A = TileMatrix<T>::map(runtime, a.data(), o.m, o.n, a.ld(), tile, "A");
   const auto B = TileMatrix<T>::map(runtime, b.data(), o.m, o.rhs, b.ld(), {tile.mb, tile.nb}, "B");
@@ -76,7 +84,8 @@ GeneralizedLeastSquares<T> solve_by_graph(const WlsOptions& o, const WlsProblem<
   });
 }
 
-/// Rows are scaled, or sigma factored, outside the time.
+/// Rows are scaled, or sigma factored, outside the time. By a covariance the library's X, and U, stand beside ranks,
+/// conditions, distances and multipliers of our own answer, by which they are checked: ggglm looks at none of them.
 template <class T>
 GeneralizedLeastSquares<T> solve_by_library(const WlsOptions& o, const WlsProblem<T>& p, Report& report) {
   report.problem()["method"] = o.method.name;
@@ -100,20 +109,18 @@ GeneralizedLeastSquares<T> solve_by_library(const WlsOptions& o, const WlsProble
   }
   LibraryModel<T> found = time_glm_library("wls", o.common, o.method, p.a, factor, p.b, runs);
   report_library(o.common, report, runs, wls_flops(o));
-  if (!found.regular) report.fail("singular");
-  if (!all_finite(found.X)) answer.status = OlsStatus::not_finite;
+  Uncertainty<T> none;
+  answer = solve_by_graph(o, p, nullptr, none);
+  if (answer.status == OlsStatus::ok && !found.regular) answer.status = OlsStatus::rank_deficient;
+  if (answer.status != OlsStatus::not_finite && (!all_finite(found.X) || !all_finite(found.U)))
+    answer.status = OlsStatus::not_finite;
   answer.X = std::move(found.X);
-  answer.rank = o.n;
-  answer.covariance_rank = o.m;
-  answer.path = CovariancePath::whitened;
-  // What the graph would whiten by, at most.
-  answer.factor_condition = 1 / std::cbrt(static_cast<double>(std::numeric_limits<T>::epsilon()));
+  answer.U = std::move(found.U);
   return answer;
 }
 
 template <class T>
 void tell(const WlsOptions& o, const GeneralizedLeastSquares<T>& answer, Report& report) {
-  if (o.method.library() && !o.by_weights()) return;  // it tells neither
   report.check("rank", static_cast<double>(answer.rank));
   report.check("condition", answer.condition);
   if (o.by_weights()) return;
@@ -142,18 +149,19 @@ int run_wls(WlsOptions o) {
   if (o.streamed) report.problem()["streamed"] = true;
   Uncertainty<T> uncertainty;
   const GeneralizedLeastSquares<T> answer =
-      o.method.library() ? solve_by_library(o, p, report) : solve_by_graph(o, p, report, uncertainty);
+      o.method.library() ? solve_by_library(o, p, report) : solve_by_graph(o, p, &report, uncertainty);
   tell(o, answer, report);
   if (answer.status == OlsStatus::rank_deficient && !o.method.library())
     report.remark(description(answer.status));
   else if (answer.status != OlsStatus::ok)
     report.fail(description(answer.status));
   if (answer.status != OlsStatus::not_finite && answer.status != OlsStatus::inconsistent) {
-    measure_wls(o, p, answer, report);
+    const bool exact_fit = measure_wls(o, p, answer, report);
     report.check("solution_norm", static_cast<double>(euclidean_norm(answer.X.size(), answer.X.data())));
-    if (report.good() && !answer.original_units) report.problem()["least_norm_of"] = "unknowns times column norms";
+    note_least_norm(answer.rank == o.n, answer.original_units, report);
+    report_uncertainty<T>(o.uncertainty, uncertainty,
+                          {answer.X, answer.residual_norms, answer.degrees_of_freedom, answer.rank, exact_fit}, report);
     if (report.good() && !o.out.empty()) write_matrix(o.out, answer.X);
-    report_uncertainty(o.uncertainty, uncertainty, answer.residual_norms, answer.degrees_of_freedom, report);
   }
   return report.finish();
 }

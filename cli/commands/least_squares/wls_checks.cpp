@@ -55,11 +55,11 @@ void measure_model(const WlsOptions& o, const WlsProblem<T>& p, const Generalize
 }  // namespace
 
 template <class T>
-void measure_wls(const WlsOptions& o, const WlsProblem<T>& p, const GeneralizedLeastSquares<T>& answer,
+bool measure_wls(const WlsOptions& o, const WlsProblem<T>& p, const GeneralizedLeastSquares<T>& answer,
                  Report& report) {
   if (!o.by_weights() && answer.path == CovariancePath::model) {
     measure_model(o, p, answer, report);
-    return;
+    return false;
   }
   typename NormalResidual<double>::Result error;
   double scale = 1;
@@ -80,10 +80,11 @@ void measure_wls(const WlsOptions& o, const WlsProblem<T>& p, const GeneralizedL
   report.check("residual_norm", error.residual_norm);
   report.check("normal_residual", error.normal_residual);
   report.check("backward_error", measured);
+  return error.normal_residual == 0;
 }
 
-template void measure_wls(const WlsOptions&, const WlsProblem<float>&, const GeneralizedLeastSquares<float>&, Report&);
-template void measure_wls(const WlsOptions&, const WlsProblem<double>&, const GeneralizedLeastSquares<double>&,
+template bool measure_wls(const WlsOptions&, const WlsProblem<float>&, const GeneralizedLeastSquares<float>&, Report&);
+template bool measure_wls(const WlsOptions&, const WlsProblem<double>&, const GeneralizedLeastSquares<double>&,
                           Report&);
 
 }  // namespace tesela::cli

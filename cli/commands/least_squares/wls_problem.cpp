@@ -7,6 +7,7 @@
 #include <tesela/tiles/filled.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
+#include <tesela/tiles/io/kept_value.hpp>
 
 #include <fmt/format.h>
 
@@ -84,13 +85,31 @@ WlsProblem<T> generated(const WlsOptions& o) {
   return p;
 }
 
+/// Throws ArgumentError for a weight that is negative, or that T does not hold: a library's method has no wls() that
+/// would.
+template <class T>
+std::vector<T> read_weights(const std::string& path) {
+  const HostMatrix<double> weights = read_matrix<double>(path);
+  std::vector<T> result;
+  for (index_t i = 0; i < weights.rows(); ++i) {
+    const double weight = weights(i, 0);
+    result.push_back(static_cast<T>(weight));
+    const char* const wrong = weight < 0                     ? "; weights are not negative"
+                              : keeps(weight, result.back()) ? nullptr
+                                                             : "; that does not fit single precision";
+    if (wrong != nullptr)
+      throw ArgumentError("wls", "--weights", fmt::format("{}: that of row {} is {}{}", path, i + 1, weight, wrong));
+  }
+  return result;
+}
+
 }  // namespace
 
 void settle(WlsOptions& o) {
   settle_automatic(o.method);
   require_valid("wls", o.method, o.tile, o.common);
   require_rcond("wls", o.rcond);
-  o.uncertainty.require_graph("wls", o.method);
+  o.uncertainty.require_valid("wls", o.method);
   settle_files(o);
   if (!(o.spread >= 0 && o.spread <= 15))
     throw ArgumentError("wls", "--spread", "is the largest exponent of a generated weight, from 0 to 15");
@@ -102,28 +121,18 @@ template <class T>
 WlsProblem<T> load_wls(const WlsOptions& o) {
   if (o.a.empty()) return generated<T>(o);
   WlsProblem<T> p;
+  if (o.by_weights()) p.weights = read_weights<T>(o.weights);
+  // A row of weight 0 does not count, whatever it holds.
+  const Counted counts = [weights = p.weights](index_t i, index_t) {
+    return weights[static_cast<std::size_t>(i)] > T(0);
+  };
+  const Counted counted = o.by_weights() ? counts : Counted();
   if (o.streamed)
-    p.rows = std::make_unique<MatrixRows<T>>(o.a);
+    p.rows = std::make_unique<MatrixRows<T>>(o.a, Nans::refused, counted);
   else
-    p.a = read_matrix<T>(o.a);
-  p.b = read_matrix<T>(o.b);
-  if (o.by_weights()) {
-    const HostMatrix<double> weights = read_matrix<double>(o.weights);
-    // A library's method has no wls() that would say so.
-    for (index_t i = 0; i < o.m; ++i) {
-      const double weight = weights(i, 0);
-      p.weights.push_back(static_cast<T>(weight));
-      const char* const wrong = weight < 0                               ? "; weights are not negative"
-                                : weight > 0 && p.weights.back() == T(0) ? "; single precision knows it as 0 only"
-                                : std::isfinite(p.weights.back())        ? nullptr
-                                                                         : "; single precision does not reach so far";
-      if (wrong != nullptr)
-        throw ArgumentError("wls", "--weights",
-                            fmt::format("{}: that of row {} is {}{}", o.weights, i + 1, weight, wrong));
-    }
-  } else {
-    p.covariance = read_matrix<T>(o.by_sigma() ? o.sigma : o.factor);
-  }
+    p.a = read_matrix<T>(o.a, counted);
+  p.b = read_matrix<T>(o.b, counted);
+  if (!o.by_weights()) p.covariance = read_matrix<T>(o.by_sigma() ? o.sigma : o.factor);
   return p;
 }
 

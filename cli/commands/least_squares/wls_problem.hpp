@@ -51,9 +51,9 @@ void scale_rows(const std::vector<T>& weights, T unit, index_t first, const Bloc
 template <class T>
 T weight_unit(const std::vector<T>& weights);
 
-/// Checks of an answer, on the data as given.
+/// Checks an answer on the data as given. Returns whether residuals were measured and are rounding errors.
 template <class T>
-void measure_wls(const WlsOptions& options, const WlsProblem<T>& problem, const GeneralizedLeastSquares<T>& answer,
+bool measure_wls(const WlsOptions& options, const WlsProblem<T>& problem, const GeneralizedLeastSquares<T>& answer,
                  Report& report);
 
 }  // namespace tesela::cli

@@ -12,11 +12,21 @@ namespace tesela::cli {
 template <class T>
 std::vector<T> read_vector(const char* command, const std::string& option, const std::string& path);
 
-/// Makes A whole from the triangle that `uplo` names, or their mean. Throws ArgumentError where the triangles differ
-/// and nothing says which counts; `name` is what messages call A.
+/// A file of symmetric matrices of one order, one beside the other, and what counts of each.
+struct SymmetricFile {
+  const char* command;
+  std::string option, path;
+  const char* name;         ///< of the matrix in messages: "A"
+  std::string uplo;         ///< "lower" or "upper": that triangle alone; "": both
+  bool symmetrize = false;  ///< the triangles' mean
+};
+
+/// Reads the matrices, n x n each, and makes them whole. One triangle alone may stand beside anything. Triangles that
+/// differ by rounding, 10 sqrt(n) eps max(|a_ij|, |a_ji|, sqrt(|a_ii a_jj|)) at most as in a computed X^T X, become
+/// their mean, and `notes` gets a line that says so. Throws ArgumentError with the worst element if they differ by more
+/// and nothing says which counts.
 template <class T>
-void symmetrize(const char* command, const std::string& option, const char* name, const std::string& uplo, bool mean,
-                HostMatrix<T>& a);
+HostMatrix<T> read_symmetric(const SymmetricFile& file, std::vector<std::string>& notes);
 
 /// The matrix of a symmetric --random, with the values of its file if it has one.
 SymmetricMatrix generated(const char* command, const std::string& option, const std::string& text, index_t n,

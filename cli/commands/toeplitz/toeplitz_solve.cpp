@@ -79,7 +79,7 @@ int run_solve(Options o) {
   report.problem().update(
       {{"rhs", o.rhs}, {"sigma", o.sigma}, {"method", o.method}, {"precision", o.common.precision}});
   // The shift that the solver sees.
-  const auto sigma = static_cast<double>(static_cast<T>(o.sigma));
+  const auto sigma = static_cast<double>(in_precision<T>("toeplitz solve", "--sigma", o.sigma));
 
   const HostMatrix<T> t = o.input.load<T>(o.common.seed);
   const HostMatrix<T> truth = o.known ? random_columns<T>(n, o.rhs, o.common.seed) : HostMatrix<T>();

@@ -1,0 +1,70 @@
+#include <tesela/algorithms/econometrics/distributions.hpp>
+#include <tesela/algorithms/econometrics/regression.hpp>
+
+#include <cmath>
+#include <limits>
+
+namespace tesela {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
+
+CoefficientTest test_coefficient(double estimate, double std_error, double degrees_of_freedom, double level) {
+  if (!(std_error > 0 && std::isfinite(std_error))) return {nan, nan, nan, nan};
+  const double t = estimate / std_error, half = std_error * quantile_of_t(0.5 + level / 2, degrees_of_freedom);
+  return {t, p_of_t(t, degrees_of_freedom), estimate - half, estimate + half};
+}
+
+template <class T>
+std::vector<Regression> regressions(const HostMatrix<T>& X, const std::vector<T>& unit_errors,
+                                    const std::vector<T>& residual_norms, index_t degrees_of_freedom,
+                                    const RegressionOptions& options) {
+  std::vector<Regression> all;
+  for (index_t k = 0; k < X.cols(); ++k) {
+    Regression& one = all.emplace_back();
+    if (options.known_variances) {
+      one.degrees_of_freedom = std::numeric_limits<double>::infinity();
+    } else {
+      one.degrees_of_freedom = static_cast<double>(degrees_of_freedom);
+      one.sigma = degrees_of_freedom > 0 ? static_cast<double>(residual_norms[static_cast<std::size_t>(k)]) /
+                                               std::sqrt(one.degrees_of_freedom)
+                                         : nan;
+    }
+    for (index_t j = 0; j < X.rows(); ++j) {
+      const double estimate = static_cast<double>(X(j, k)),
+                   error = unit_errors.empty()
+                               ? nan
+                               : one.sigma * static_cast<double>(unit_errors[static_cast<std::size_t>(j)]);
+      one.estimates.push_back(estimate);
+      one.standard_errors.push_back(error);
+      one.tests.push_back(test_coefficient(estimate, error, one.degrees_of_freedom, options.level));
+    }
+  }
+  return all;
+}
+
+template <class T>
+HostMatrix<T> covariances(const HostMatrix<T>& V, const std::vector<Regression>& regressions,
+                          const RegressionOptions& options) {
+  if (options.known_variances) return V.clone();
+  const index_t n = V.rows();
+  HostMatrix<T> all(n, n * std::ssize(regressions));
+  for (index_t k = 0; k < std::ssize(regressions); ++k) {
+    const double sigma = regressions[static_cast<std::size_t>(k)].sigma;
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = 0; i < n; ++i) all(i, k * n + j) = static_cast<T>(sigma * static_cast<double>(V(i, j)) * sigma);
+  }
+  return all;
+}
+
+#define TESELA_INSTANTIATE(T)                                                                                      \
+  template std::vector<Regression> regressions(const HostMatrix<T>&, const std::vector<T>&, const std::vector<T>&, \
+                                               index_t, const RegressionOptions&);                                 \
+  template HostMatrix<T> covariances(const HostMatrix<T>&, const std::vector<Regression>&, const RegressionOptions&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+#undef TESELA_INSTANTIATE
+
+}  // namespace tesela

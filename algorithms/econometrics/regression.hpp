@@ -1,0 +1,55 @@
+#pragma once
+
+#include <tesela/runtime/types.hpp>
+#include <tesela/tiles/host_matrix.hpp>
+
+#include <vector>
+
+namespace tesela {
+
+/// What an estimate and its standard error say of an unknown.
+struct CoefficientTest {
+  double statistic;  ///< t, or z with infinite degrees of freedom: the estimate over its standard error
+  double p;          ///< probability of one at least as large, were the unknown 0
+  double low, high;  ///< interval that holds the unknown with probability `level`
+};
+
+/// Returns the test of one unknown, by Student's t distribution, or the normal one with infinite degrees of freedom;
+/// all NaN unless the standard error is positive and finite.
+CoefficientTest test_coefficient(double estimate, double std_error, double degrees_of_freedom, double level);
+
+/// The errors of one right-hand side, and its unknowns.
+struct Regression {
+  double sigma = 1;               ///< standard deviation of an error: estimated, or 1 if variances are known
+  double degrees_of_freedom = 0;  ///< infinite if variances are known
+  std::vector<double> estimates, standard_errors;
+  std::vector<CoefficientTest> tests;
+};
+
+struct RegressionOptions {
+  bool known_variances =
+      false;            ///< errors have the variances that the problem states (1 in ols), not those times sigma^2
+  double level = 0.95;  ///< probability of the intervals
+};
+
+/// Returns the regression of each right-hand side of a least squares problem (ols, wls, gls, glm).
+///
+/// X                   n x r, the solution.
+/// unit_errors         n standard errors for errors of variance 1, as standard_errors() has them; or empty.
+/// residual_norms      r norms of the residuals, weighted as the problem says.
+/// degrees_of_freedom  rows that count less the rank.
+///
+/// sigma^2 = ||r||^2 / degrees of freedom, and a standard error is sigma times that of variance 1: what R's lm and
+/// statsmodels' OLS, WLS and GLS report. NaN without degrees of freedom, or without unit_errors.
+template <class T>
+[[nodiscard]] std::vector<Regression> regressions(const HostMatrix<T>& X, const std::vector<T>& unit_errors,
+                                                  const std::vector<T>& residual_norms, index_t degrees_of_freedom,
+                                                  const RegressionOptions& options = {});
+
+/// Returns sigma^2 V of each regression, one beside the other: n x n r, from the n x n covariance V of errors of
+/// variance 1. With known variances all regressions have one covariance, V.
+template <class T>
+[[nodiscard]] HostMatrix<T> covariances(const HostMatrix<T>& V, const std::vector<Regression>& regressions,
+                                        const RegressionOptions& options = {});
+
+}  // namespace tesela
