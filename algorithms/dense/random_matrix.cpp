@@ -28,7 +28,7 @@ const char* random_kinds() {
          "each), band:B (half-width B), kappa:K (condition number K), rank:R or zero";
 }
 
-RandomMatrix parse_random_kind(const std::string& text) {
+RandomMatrix parse_random_kind(const std::string& text, const char* option) {
   RandomMatrix r;
   if (text == "uniform") return r;
   if (text == "normal") return r.pattern = Pattern::normal, r;
@@ -38,7 +38,7 @@ RandomMatrix parse_random_kind(const std::string& text) {
   if (numbered(text, "band", r.half_width) && r.half_width >= 0) return r.pattern = Pattern::band, r;
   if (numbered(text, "kappa", r.condition) && r.condition >= 1 && std::isfinite(r.condition)) return r;
   if (numbered(text, "rank", r.rank) && r.rank >= 0) return r;
-  throw ArgumentError("tesela", "--random", "'" + text + "' is none of " + random_kinds());
+  throw ArgumentError("tesela", option, "'" + text + "' is none of " + random_kinds());
 }
 
 namespace {

@@ -26,7 +26,7 @@ struct RandomMatrix {
 
 /// What a command's --random names ("kappa:1e6"), with what there is in one line. Throws ArgumentError for anything
 /// else.
-RandomMatrix parse_random_kind(const std::string& text);
+RandomMatrix parse_random_kind(const std::string& text, const char* option = "--random");
 const char* random_kinds();
 
 /// The matrix on the host. Those of known singular values are a kernels::ProductForm; a rank above min(m, n) means full

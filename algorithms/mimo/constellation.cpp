@@ -142,7 +142,8 @@ Constellation read_constellation(const std::string& path) {
     const auto read = [&](const std::string& word) {
       char* end = nullptr;
       const double value = std::strtod(word.c_str(), &end);
-      if (*end != '\0' || !std::isfinite(value)) fail(number, "'" + word + "' is no finite number");
+      if (end != word.c_str() + word.size() || !std::isfinite(value))
+        fail(number, "'" + word + "' is no finite number");
       return value;
     };
     const double which = read(label);

@@ -82,6 +82,10 @@ TEST_CASE("what cannot be meant is refused in one short line") {
       {{"mimo", "ber", "--detectors", "zf,"}, 2, "mimo ber: --method: '' is no method"},
       {{"mimo", "ber", "--soft", "mmse,"}, 2, "mimo ber: --soft: '' is no detector of soft bits"},
       {{"mimo", "ber", "--ebn0", "7:"}, 2, "mimo ber: --ebn0: '7:' is neither"},
+      {{"gqr", "--n", "3", "--random-b", "willow"}, 2, "tesela: --random-b: 'willow' is none of"},
+      {{"glm", "--n", "3", "--random-b", "willow"}, 2, "--random-b: 'willow' is none of"},
+      {{"lse", "--n", "3", "--random-b", "willow"}, 2, "--random-b: 'willow' is none of"},
+      {{"wls", "--n", "3", "--by", "sigma", "--random-b", "willow"}, 2, "--random-b: 'willow' is none of"},
       {{"quaternions"}, 2, "'quaternions' is not a command; see tesela --help"},
   }));
   CAPTURE(words);

@@ -155,12 +155,28 @@ TEST_CASE("mimo detect --soft: priors, lists and bytes") {
   }
   CHECK(check(report, "llr_saturated") == saturated);
   CHECK(saturated > 0);
+  // The reference, a look at all candidates, has no real form.
+  CHECK(check(detect(problem + Words{"--soft", "sts", "--form", "real"}), "llr_gap") <= 1e-9);
   detect.refuses(problem + Words{"--soft", "mmse", "--prior", prior}, "mmse takes none");
   detect.refuses(problem + Words{"--prior", prior}, "are of --soft");
   detect.refuses({"--nt", "2", "--signals", "40", "--soft", "sts", "--prior", prior}, "is 40 x 4, not 40 x 8");
   detect.refuses(problem + Words{"--soft", "kbest:4"}, "need one");
-  for (const char* const type : {"int8", "int8:0", "int8:x", "int16:1"})
+  for (const char* const type :
+       {"int8", "int8:0", "int8:x", "int16:1", "int8: 8", "int8:0x10", "int8:1e999", "int8:nan"})
     detect.refuses(problem + Words{"--soft", "sts", "--llr-type", type}, "neither float nor int8:SCALE");
+}
+
+TEST_CASE("mimo detect: ep, hard and soft, in either form") {
+  const Words problem{"--nt", "2", "--nr", "3", "--signals", "60", "--ebn0", "6", "--method", "ep", "--soft", "ep"};
+  const auto real = detect(problem), complex = detect(problem + Words{"--form", "complex"});
+  for (const auto& report : {real, complex}) {
+    CHECK(report["status"] == "ok");
+    CHECK(check(report, "metric_gap") >= 0);
+    CHECK((check(report, "llr_gap") > 0 && !report["limits"].contains("llr_gap")));  // a loss, no mistake
+  }
+  CHECK(check(real, "llr_gap") != check(complex, "llr_gap"));
+  detect.refuses({"--nt", "2", "--signals", "5", "--constellation", "8psk", "--method", "ep", "--form", "real"},
+                 "real form is for square QAM");
 }
 
 TEST_CASE("mimo detect: a signal without likelihoods is told, and nothing is written") {

@@ -147,7 +147,7 @@ template <class T>
 Problem<T> load(const Options& o) {
   if (!o.a.empty()) return {read_matrix<T>(o.a), read_matrix<T>(o.factor), read_matrix<T>(o.b)};
   Problem<T> p{generate<T>({o.m, o.n}, parse_random_kind(o.random), o.common.seed),
-               generate<T>({o.m, o.p}, parse_random_kind(o.random_b), o.common.seed + 1),
+               generate<T>({o.m, o.p}, parse_random_kind(o.random_b, "--random-b"), o.common.seed + 1),
                {}};
   const auto uniform = [&](index_t rows, std::uint64_t seed) {
     return generate<T>({rows, o.rhs}, Generator<T>{Pattern::uniform, T(0), 0, o.common.seed + seed});

@@ -159,7 +159,8 @@ Problem<T> load(const Options& o) {
     return generate<T>({rows, o.rhs}, Generator<T>{Pattern::uniform, T(0), 0, o.common.seed + seed});
   };
   Problem<T> p{generate<T>({o.m, o.n}, parse_random_kind(o.random), o.common.seed), uniform(o.m, 1),
-               generate<T>({o.p, o.n}, parse_random_kind(o.random_b), o.common.seed + 2), uniform(o.p, 3)};
+               generate<T>({o.p, o.n}, parse_random_kind(o.random_b, "--random-b"), o.common.seed + 2),
+               uniform(o.p, 3)};
   if (o.inconsistent) return p;
   const HostMatrix<T> x = uniform(o.n, 4);
   const blas::Threads threads(blas::all_cores());

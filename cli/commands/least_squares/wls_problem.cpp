@@ -70,7 +70,7 @@ WlsProblem<T> generated(const WlsOptions& o) {
     return p;
   }
   const blas::Threads threads(blas::all_cores());
-  p.covariance = generate<T>({o.m, o.m}, parse_random_kind(o.random_b), o.common.seed + 1);
+  p.covariance = generate<T>({o.m, o.m}, parse_random_kind(o.random_b, "--random-b"), o.common.seed + 1);
   if (!o.inconsistent) {
     p.b = HostMatrix<T>::zeros(o.m, o.rhs);
     add_product(p.a, Op::none, uniform(o.n, o.rhs, 3), p.b);

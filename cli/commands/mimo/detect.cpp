@@ -13,8 +13,8 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <memory>
 #include <optional>
 
@@ -58,10 +58,11 @@ std::string explained(std::span<const Named<E>> all) {
 /// "float" or "int8:SCALE".
 std::optional<double> parse_llr_type(const std::string& text) {
   if (text == "float") return std::nullopt;
-  char* end = nullptr;
-  const bool bytes = text.starts_with("int8:") && text.size() > 5;
-  const double scale = bytes ? std::strtod(text.c_str() + 5, &end) : 0;
-  if (!bytes || *end != '\0' || !(scale > 0) || !std::isfinite(scale))
+  constexpr std::string_view bytes = "int8:";
+  const char* const last = text.data() + text.size();
+  double scale = 0;
+  const bool read = text.starts_with(bytes) && std::from_chars(text.data() + bytes.size(), last, scale).ptr == last;
+  if (!read || !(scale > 0) || !std::isfinite(scale))
     throw ArgumentError("mimo detect", "--llr-type", fmt::format("'{}' is neither float nor int8:SCALE", text));
   return scale;
 }

@@ -112,6 +112,7 @@ void DetectResults<T>::find_bits(const MimoData<T>& data) {
       all * static_cast<double>(source_.shape().signals) <= most_soft_looks) {
     SoftOptions options = choice_.soft_options;
     options.kind = SoftKind::max_log;
+    options.form = SearchForm::automatic;  // max-log has complex form alone
     const double gap = gap_between(found.llrs, find(options).llrs), before = llr_gap_.value_or(0);
     llr_gap_ = gap <= before ? before : gap;
     for (index_t e = 0; e < data.channels.size(); ++e)

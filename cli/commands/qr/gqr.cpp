@@ -139,8 +139,9 @@ int run_gqr(Options o) {
   require_memory("gqr", "A, B, their factors, Q and V", (3 * m * n + 5 * m * p + m * m) * sizeof(T));
   const HostMatrix<T> a = o.a.empty() ? generate<T>({o.m, o.n}, parse_random_kind(o.random), o.common.seed)
                                       : read_matrix<T>(o.a),
-                      b = o.a.empty() ? generate<T>({o.m, o.p}, parse_random_kind(o.random_b), o.common.seed + 1)
-                                      : read_matrix<T>(o.factor);
+                      b = o.a.empty()
+                              ? generate<T>({o.m, o.p}, parse_random_kind(o.random_b, "--random-b"), o.common.seed + 1)
+                              : read_matrix<T>(o.factor);
   report.problem() = {{"m", o.m},
                       {"n", o.n},
                       {"p", o.p},

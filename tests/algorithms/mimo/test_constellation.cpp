@@ -99,6 +99,7 @@ TEST_CASE("constellations from files, and what they refuse") {
   refused("1 0 0\n0 nan 1\n", "line 2: 'nan' is no finite number");
   refused("1 0\n", "line 1: expected 're im label'");
   refused("1 0 0 0\n", "line 1: expected");
+  refused(std::string("1 0 0\n-1 0 1\0more\n", 18), "line 2: ");  // a number does not end at a byte of 0
   check_throws<FileError>("No such file", [&] { read_constellation(folder / "none"); });
   put(path, "1 0 0\n-1 0 1\n");
   CHECK(parse_constellations("x", "qpsk", 3).size() == 3);
