@@ -110,8 +110,7 @@ Glm<T> solve_by_library(const Options& o, const Problem<T>& p, Report& report) {
   if (!all_finite(found.X) || !all_finite(found.U)) answer.status = GlmStatus::not_finite;
   answer.X = std::move(found.X);
   answer.U = std::move(found.U);
-  const double eps = static_cast<double>(std::numeric_limits<T>::epsilon());
-  answer.backward_error.bound = 10 * std::sqrt(static_cast<double>(std::max<index_t>({o.m, o.p, 1}))) * eps;
+  answer.backward_error.bound = rounding_bound<T>(std::max(o.m, o.p));
   return answer;
 }
 
@@ -202,9 +201,10 @@ int run_glm(Options o) {
       answer.status != GlmStatus::inconsistent) {
     const GlmError error = glm_error(problem.a, problem.factor, problem.b, answer.X, answer.U, answer.multipliers,
                                      answer.multiplier_exponents);
-    const double bound = answer.backward_error.bound;
-    report.check("constraint_residual", {error.constraint, bound});
-    if (!library) report.check("optimality", {error.optimality, bound * error.optimality_scale});
+    const double bound = answer.backward_error.bound, cut = answer.backward_error.cut;
+    report.check("constraint_residual", {error.constraint, bound, cut});
+    if (!library)
+      report.check("optimality", {error.optimality, bound * error.optimality_scale, cut * error.optimality_scale});
     report.check("solution_norm", static_cast<double>(euclidean_norm(answer.X.size(), answer.X.data())));
     report.check("u_norm", static_cast<double>(euclidean_norm(answer.U.size(), answer.U.data())));
     if (report.good() && !answer.original_units) report.problem()["least_norm_of"] = "unknowns times column norms";

@@ -95,8 +95,9 @@ ConstrainedLeastSquares<T> solve_by_library(const Options& o, const Problem<T>& 
   report.problem()["method"] = o.method.name;
   ConstrainedLeastSquares<T> answer;
   answer.X = HostMatrix<T>::zeros(o.n, o.rhs);
-  answer.constraint_error.bound = 10 * static_cast<double>(std::max({o.n, o.p, index_t{1}})) *
-                                  static_cast<double>(std::numeric_limits<T>::epsilon());
+  answer.constraint_error.bound = std::min(10 * static_cast<double>(std::max({o.n, o.p, index_t{1}})) *
+                                               static_cast<double>(std::numeric_limits<T>::epsilon()),
+                                           useful_bound);
   int info = 0;
   const Timed runs = time_library(
       o.common, [] {},
@@ -218,14 +219,12 @@ int run_lse(Options o) {
     const LseError error =
         lse_error<T>(rows_of_a(o, problem), problem.b, problem.c, problem.d, answer.X, answer.multipliers,
                      answer.multiplier_exponents, answer.multiplier_row_exponents);
-    const double rounding = 10 * std::sqrt(static_cast<double>(std::max({o.m, o.n, o.p, index_t{1}}))) *
-                            static_cast<double>(std::numeric_limits<T>::epsilon());
+    const double rounding = rounding_bound<T>(std::max({o.m, o.n, o.p}));
     report.check("residual_norm", error.residual_norm);
-    report.check("constraint_residual", {error.constraint, answer.constraint_error.bound + 2 * answer.cut});
+    report.check("constraint_residual", {error.constraint, answer.constraint_error.bound, 2 * answer.cut});
     // Of least norm in the unknowns' own units: errors are of the size of A's largest column.
-    const double scale = error.optimality_scale *
-                         (answer.status == LseStatus::rank_deficient && answer.original_units ? error.column_ratio : 1);
-    if (!library) report.check("optimality", {error.optimality, (rounding + 2 * answer.cut) * scale});
+    const double size = answer.status == LseStatus::rank_deficient && answer.original_units ? error.column_ratio : 1;
+    if (!library) report.check("optimality", {error.optimality / size, rounding, 2 * answer.cut});
     report.check("solution_norm", static_cast<double>(euclidean_norm(answer.X.size(), answer.X.data())));
     if (report.good() && !answer.original_units) report.problem()["least_norm_of"] = "unknowns times column norms";
     HostMatrix<T> multipliers;
