@@ -46,7 +46,7 @@ Code gglse(index_t m, index_t n, index_t p, T* a, index_t lda, const T* b, index
   whole.constraint_condition = answer.constraint_condition;
   whole.condition = answer.condition;
   whole.constraint_error = answer.constraint_error.error;
-  whole.constraint_bound = answer.constraint_error.bound;
+  whole.constraint_bound = answer.constraint_error.limit();
   if (!answer.residual_norms.empty()) whole.residual_norm = static_cast<double>(answer.residual_norms[0]);
   write_struct(whole, result);
   return whole.status <= TESELA_RANK_DEFICIENT ? 0 : failed(whole.status, description(answer.status));
@@ -96,7 +96,7 @@ ConstrainedResult solve_lse(nb::handle a_given, nb::handle b_given, nb::handle c
     result.condition = found.condition;
     result.constraint_condition = found.constraint_condition;
     result.constraint_error = found.constraint_error.error;
-    result.constraint_bound = found.constraint_error.bound;
+    result.constraint_bound = found.constraint_error.limit();
     result.status = description(found.status);
     if (!solved) raise_lin_alg_error("lse: " + result.status, result.status, nb::cast(result));
     return result;

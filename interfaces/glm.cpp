@@ -46,7 +46,7 @@ Code ggglm(index_t n, index_t m, index_t p, T* a, index_t lda, T* b, index_t ldb
   whole.condition = answer.condition;
   whole.condition_b = answer.condition_b;
   whole.backward_error = answer.backward_error.error;
-  whole.backward_bound = answer.backward_error.bound;
+  whole.backward_bound = answer.backward_error.limit();
   if (!answer.distances.empty()) whole.distance = answer.distances[0];
   write_struct(whole, result);
   return whole.status <= TESELA_RANK_DEFICIENT ? 0 : failed(whole.status, description(answer.status));
@@ -92,7 +92,7 @@ GlmResult solve_glm(nb::handle a_given, nb::handle b_given, nb::handle d_given, 
     result.condition = found.condition;
     result.condition_b = found.condition_b;
     result.backward_error = found.backward_error.error;
-    result.backward_bound = found.backward_error.bound;
+    result.backward_bound = found.backward_error.limit();
     result.status = description(found.status);
     if (!solved) raise_lin_alg_error("glm: " + result.status, result.status, nb::cast(result));
     return result;

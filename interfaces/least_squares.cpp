@@ -32,7 +32,7 @@ Code finish(const LeastSquares<T>& answer, tesela_gels_result whole, tesela_gels
   whole.rank = answer.rank;
   whole.condition = answer.condition;
   whole.backward_error = answer.backward_error.error;
-  whole.backward_bound = answer.backward_error.bound;
+  whole.backward_bound = answer.backward_error.limit();
   whole.cut = answer.cut;
   whole.degrees_of_freedom = answer.degrees_of_freedom;
   whole.original_units = answer.original_units ? 1 : 0;
@@ -186,7 +186,7 @@ LeastSquaresResult least_squares(const Argument& a, const Argument& b, double rc
   result.degrees_of_freedom = found.degrees_of_freedom;
   result.condition = found.condition;
   result.backward_error = found.backward_error.error;
-  result.backward_bound = found.backward_error.bound;
+  result.backward_bound = found.backward_error.limit();
   result.status = description(found.status);
   result.copied = copied<T>({{&a, &of_a}, {&b, &of_b}});
   if (!solved) raise_lin_alg_error("least squares: " + result.status, result.status, nb::cast(result));

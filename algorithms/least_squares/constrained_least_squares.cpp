@@ -161,7 +161,7 @@ class Solve {
     const index_t p = s.C.rows(), n = s.C.cols(), r = x.cols();
     const double size = static_cast<double>(std::max({n, p, index_t{1}})),
                  rounding = 10 * size * static_cast<double>(std::numeric_limits<T>::epsilon());
-    answer.constraint_error.bound = rounding;
+    answer.constraint_error.bound = std::min(rounding, useful_bound);
     answer.distances.assign(at(r), 0);
     HostMatrix<T> left = s.d.clone();
     subtract_product(s.C, 0, n, x, 0, left);

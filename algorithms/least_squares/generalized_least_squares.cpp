@@ -1,5 +1,6 @@
 #include <tesela/algorithms/least_squares/generalized_least_squares.hpp>
 #include <tesela/algorithms/least_squares/glm.hpp>
+#include <tesela/algorithms/least_squares/internal/equation_units.hpp>
 #include <tesela/algorithms/least_squares/internal/ols_solve.hpp>
 #include <tesela/algorithms/least_squares/internal/scaled_rows.hpp>
 #include <tesela/algorithms/least_squares/internal/whiten.hpp>
@@ -94,7 +95,8 @@ GeneralizedLeastSquares<T> by_model(Graph& g, const TileMatrix<T>& A, const Tile
   return result;
 }
 
-/// From F^-1 [A b], if `divide`, which makes it of [A b] and answers F's condition, finds F well conditioned.
+/// From F^-1 [A b], if `divide`, which makes it of [A b], finds F well conditioned. It returns F's condition, and
+/// whether.
 template <class T, class Divide>
 std::optional<GeneralizedLeastSquares<T>> by_division(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
                                                       const OlsOptions& options, const Divide& divide) {
@@ -103,8 +105,8 @@ std::optional<GeneralizedLeastSquares<T>> by_division(Graph& g, const TileMatrix
   if (n > 0) A.copy_to(X.data(), X.ld());
   if (r > 0) B.copy_to(X.data() + n * X.ld(), X.ld());
   if (!all_finite(X)) return with(detail::not_finite<T>(r), CovariancePath::whitened, 1, m);
-  const double condition = divide(X);
-  if (!detail::well_conditioned<T>(condition)) return std::nullopt;
+  const auto [condition, divided] = divide(X);
+  if (!divided) return std::nullopt;
   A.copy_from(X.data(), X.ld());
   if (r > 0) B.copy_from(X.data() + n * X.ld(), X.ld());
   X = HostMatrix<T>();
@@ -117,15 +119,28 @@ GeneralizedLeastSquares<T> by_factor(Graph& g, const TileMatrix<T>& A, const Til
                                      const OlsOptions& options) {
   const index_t m = A.m();
   if (F.cols() != m) return by_model(g, A, B, F, options);
-  const detail::Structure structure = detail::structure_of(F);
-  if (structure == detail::Structure::diagonal) {
+  if (detail::structure_of(F) == detail::Structure::diagonal) {
     for (index_t i = 0; i < m; ++i)
       if (!std::isfinite(1 / F(i, i))) return by_model(g, A, B, F, options);
     return by_rows(g, A, B, F, options);
   }
-  auto answer = by_division(g, A, B, options,
-                            [&](HostMatrix<T>& X) { return detail::divide_if_well_conditioned(g, structure, F, X); });
-  return answer ? std::move(*answer) : by_model(g, A, B, F, options);
+  // Rows of F, A and B together: F's size says nothing about its condition then, and A's rows how precise they are.
+  detail::EquationUnits units;
+  {
+    const auto factor = TileMatrix<T>::map(g.runtime(), F.data(), m, m, F.ld(), {A.tile_shape().mb, m}, "F");
+    units = detail::bring_equations_to_one_size(g, A, factor, B);
+    g.wait();
+    factor.bring_home();
+  }
+  std::optional<GeneralizedLeastSquares<T>> answer;
+  if (!units.graded)
+    answer = by_division(g, A, B, options, [&](HostMatrix<T>& X) {
+      const double condition = detail::divide_if_well_conditioned(g, detail::structure_of(F), F, X);
+      return std::pair(condition, detail::well_conditioned<T>(m, condition));
+    });
+  if (!answer) answer = by_model(g, A, B, F, options);
+  detail::in_units_of_equations(units.exponents, answer->multipliers, answer->multiplier_exponents);
+  return std::move(*answer);
 }
 
 /// By S near 1.
@@ -142,11 +157,17 @@ GeneralizedLeastSquares<T> by_covariance(Graph& g, const TileMatrix<T>& A, const
   }
   auto factor = detail::factor_covariance(g, "gls_covariance", std::move(S), exponent);
   if (!factor.triangular()) return by_factor(g, A, B, std::move(factor.F), options);
-  auto answer = by_division(g, A, B, options, [&](HostMatrix<T>& X) {
-    if (detail::well_conditioned<T>(factor.condition)) detail::divide(g, factor, X);
-    return factor.condition;
-  });
-  if (answer) return std::move(*answer);
+  std::vector<int> sizes = detail::row_exponents_of(g, A);  // of A's rows, each in units of its standard deviation
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    if (sizes[i] != std::numeric_limits<int>::min()) sizes[i] -= factor.units[i];
+  if (!detail::graded<T>(sizes)) {
+    auto answer = by_division(g, A, B, options, [&](HostMatrix<T>& X) {
+      const bool divided = detail::well_conditioned<T>(m, factor.condition, true);
+      if (divided) detail::divide(g, factor, X);
+      return std::pair(factor.condition, divided);
+    });
+    if (answer) return std::move(*answer);
+  }
   HostMatrix<T> F = detail::written_out(std::move(factor));
   return by_model(g, A, B, F, options);
 }

@@ -26,7 +26,7 @@ class CovarianceError : public ArgumentError {
 enum class CovariancePath : std::uint8_t {
   rows,      ///< it is diagonal: rows are scaled, as by `wls`
   whitened,  ///< its factor is well conditioned: [A | b] was divided by it, then `ols`
-  model,     ///< it is singular or ill conditioned: `glm`, which divides by nothing
+  model,  ///< it is singular or ill conditioned, or equations differ much in precision: `glm`, which divides by nothing
 };
 
 /// "rows", "whitened", "model".
@@ -47,11 +47,12 @@ struct GeneralizedLeastSquares : LeastSquares<T> {
 };
 
 /// Generalized least squares, X = argmin ||F^-1 (A x - b)||_2 column by column: the errors' covariance is F F^T, F m x
-/// m. A diagonal F scales rows. Where F's condition number is below eps^(-1/3), [A | b] is divided by F (triangular
-/// solves where F is a triangle, LU otherwise) and goes to `ols`, with a backward error that may be as many times
-/// larger; else, and for a singular F, the model b = A x + F u goes to `glm`. residual_norms are ||F^-1 (A x - b)||_2;
-/// a triangle is kept on the first two paths, a spread on the third. Powers of two as factors of A, b or F change
-/// nothing but powers of two.
+/// m. A diagonal F scales rows. Otherwise rows of F, A and b are brought to units in which F's have one size. If F's
+/// condition number is below eps^(-1/3) then, and A's rows do not differ much in size, [A | b] is divided by F
+/// (triangular solves if F is a triangle, LU otherwise) and goes to `ols`, with a backward error that may be as many
+/// times larger; else, and for a singular F, the model b = A x + F u goes to `glm`. residual_norms are ||F^-1 (A x -
+/// b)||_2; a triangle is kept on the first two paths, a spread on the third. Powers of two as factors of A, b or F
+/// change nothing but powers of two.
 ///
 /// A, B and F are overwritten; A and B as for `ols`. Throws ArgumentError for shapes that do not fit.
 template <class T>

@@ -3,15 +3,20 @@
 #include <tesela/algorithms/least_squares/internal/equation_units.hpp>
 #include <tesela/algorithms/least_squares/internal/glm_parts.hpp>
 #include <tesela/algorithms/least_squares/internal/graded_least_norm.hpp>
+#include <tesela/algorithms/least_squares/internal/graded_rows_of_a.hpp>
 #include <tesela/algorithms/least_squares/internal/row_system.hpp>
 #include <tesela/algorithms/least_squares/internal/seminormal_rows.hpp>
 #include <tesela/algorithms/qr/generalized_qr.hpp>
+#include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/runtime/shortest.hpp>
 
 #include <array>
 #include <cmath>
+#include <functional>
+#include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace tesela {
 
@@ -39,109 +44,145 @@ TileShape suitable_part_tile(const Runtime& runtime, GlmMethod method, index_t q
   return tile;
 }
 
-/// The model after A = Q [R; 0], once B and b hold Q^T B and Q^T b.
-template <class T, class Factor>
-Glm<T> solve(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TileMatrix<T>& b,
-             const GlmOptions& options, double rcond, const Factor& factor) {
-  const index_t m = A.m(), n = A.n(), p = B.n(), r = b.n(), k0 = std::min(m, n);
-  const std::vector<int> of_columns = detail::bring_columns_into_range(g, A),
-                         of_sides = detail::bring_columns_into_range(g, b);
-  const detail::Size b_size = detail::bring_into_range(g, B);
-  const auto of_a = factor(A);
-  of_a.apply(g, Side::left, Op::transpose, B);
-  of_a.apply(g, Side::left, Op::transpose, b);
-  const bool given = options.tile.mb > 0 && options.tile.nb > 0;
-  const auto rest_of = [&](index_t rank) {
-    return detail::RowSystem(
-        g, B, rank, given ? options.tile : suitable_part_tile(g.runtime(), options.method, m - rank, p), factor);
-  };
-  // For the rank that A has most often: nothing waits for the decision.
-  std::optional<detail::RowSystem<T, Factor>> rest;
-  std::optional<RqFactorization<T>> all;
-  std::optional<detail::SeminormalRows<T>> products;
-  const auto by_products = [&](index_t rank) {
-    return options.method == GlmMethod::seminormal && !options.keep_spread && !b_size.graded() &&
-           detail::SeminormalRows<T>::takes(B, rank);
-  };
-  if (b_size.graded()) {
-    // The rank has to be known first.
-  } else if (options.method == GlmMethod::gqr && m >= n)
-    all.emplace(rq(g, B, {options.qr, given ? options.tile : suitable_part_tile(g.runtime(), options.method, m, p)}));
-  else if (by_products(k0))
-    products.emplace(g, B, k0);
-  else
-    rest.emplace(rest_of(k0));
+/// By which powers of two A's columns, B and b's columns were divided.
+struct ModelUnits {
+  std::vector<int> of_columns, of_sides;
+  detail::Size of_b;
+};
 
-  Glm<T> answer;
-  answer.rank = k0;
-  const bool in_place = g.runtime().gpus() > 0 && m >= n && !options.keep_spread;
-  const auto kept = in_place ? detail::kept_if_regular(g, of_a, rcond) : std::nullopt;
-  const TileMatrix<T> nothing(g.runtime(), m, 0, A.tile_shape());
-  HostMatrix<T> R, c = first_rows(b, m).rows;
-  if (!kept) R = extended_qr(g, of_a, A.tile_shape(), nothing).R;
-  if (!all_finite(R) || !all_finite(c)) return detail::glm_not_finite<T>(r);
-  if (kept)
-    answer.condition = kept->condition;
-  else if (m >= n && n > 0)
-    answer.condition = triangle_condition(R, true);
-  RankRows<T> rows;
-  const bool regular = kept || (m >= n && (n == 0 || detail::regular(R, answer.condition, rcond)));
-  if (!regular) {
-    rows = rows_of_rank(R.clone(), rcond);
-    answer.rank = rows.rank;
-    answer.condition = rows.condition;
-    if (rows.rank < k0) {
-      detail::turn_first_rows(B, rows.turn);
-      detail::turn_first_rows(c, Op::none, rows.turn);
-      all.reset();
-      if (rest) rest.emplace(rest_of(rows.rank));
-      if (products) products.reset();
-      if (!rest && by_products(rows.rank)) products.emplace(g, B, rows.rank);
+/// The rows of Q^T B that A leaves, and the way from them to u.
+template <class T, class Factor>
+class LeftRows {
+ public:
+  LeftRows(Graph& g, const TileMatrix<T>& B, const detail::Size& size, bool tall, double rcond,
+           const GlmOptions& options, const Factor& factor)
+      : g_(g), b_(B), size_(size), tall_(tall), rcond_(rcond), options_(options), factor_(factor) {}
+
+  /// Inserts what the rows from `rank` on need; `full`: whether that is the rank that A has most often.
+  void begin(index_t rank, bool full) {
+    all_.reset(), rest_.reset(), products_.reset();
+    if (size_.graded()) return;
+    if (options_.method == GlmMethod::gqr && tall_ && full)
+      all_.emplace(rq(g_, b_, {options_.qr, tile(b_.m())}));
+    else if (options_.method == GlmMethod::seminormal && !options_.keep_spread &&
+             detail::SeminormalRows<T>::takes(b_, rank))
+      products_.emplace(g_, b_, rank);
+    else
+      rest_.emplace(rest_of(rank));
+  }
+
+  /// u of least norm with B2 u = c2; `finite` is false if B2 is not.
+  detail::LeastNorm<T> solve(const HostMatrix<T>& c2, index_t rank) {
+    const auto multipliers = options_.multipliers;
+    used = options_.method == GlmMethod::givens ? GlmMethod::givens : GlmMethod::tiles;
+    if (size_.graded()) {
+      HostMatrix<T> B2 = detail::rows_of(first_rows(b_, b_.m()).rows, rank, b_.m() - rank);
+      if (!all_finite(B2)) {
+        detail::LeastNorm<T> nothing;
+        nothing.finite = false;
+        return nothing;
+      }
+      return detail::graded_least_norm(std::move(B2), size_.of_columns, c2, rcond_, multipliers);
     }
+    std::optional<detail::LeastNorm<T>> found;
+    if (all_ && (found = detail::solve_by_rq(g_, *all_, c2, rcond_, size_.norm, multipliers))) used = GlmMethod::gqr;
+    by_rq_ = found.has_value();
+    if (products_ && (found = products_->solve(g_, c2, rcond_, size_.norm))) used = GlmMethod::seminormal;
+    products_.reset();
+    if (found) return std::move(*found);
+    if (!rest_) rest_.emplace(rest_of(rank));
+    return rest_->solve(g_, c2.clone(), rcond_, size_.norm, multipliers);
   }
-  const bool turned = answer.rank < k0;
+
+  /// The first n rows of Q^T B times what is orthogonal to the other rows.
+  HostMatrix<T> beyond(index_t n) {
+    if (size_.graded()) return detail::graded_beyond(first_rows(b_, b_.m()).rows, n, size_.of_columns);
+    if (by_rq_) return detail::beyond(g_, *all_, n);
+    if (!rest_) rest_.emplace(rest_of(n));
+    return rest_->beyond(g_, b_, n);
+  }
+
+  GlmMethod used = GlmMethod::tiles;
+
+ private:
+  TileShape tile(index_t rows) const {
+    const bool given = options_.tile.mb > 0 && options_.tile.nb > 0;
+    return given ? options_.tile : suitable_part_tile(g_.runtime(), options_.method, rows, b_.n());
+  }
+  detail::RowSystem<T, Factor> rest_of(index_t rank) { return {g_, b_, rank, tile(b_.m() - rank), factor_}; }
+
+  Graph& g_;
+  const TileMatrix<T>& b_;
+  const detail::Size& size_;
+  bool tall_, by_rq_ = false;
+  double rcond_;
+  const GlmOptions& options_;
+  const Factor& factor_;
+  std::optional<detail::RowSystem<T, Factor>> rest_;
+  std::optional<RqFactorization<T>> all_;
+  std::optional<detail::SeminormalRows<T>> products_;
+};
+
+/// What A = Q [R; 0] leaves at home. B holds Q^T B.
+template <class T>
+struct Reduced {
+  HostMatrix<T> c;  // Q^T b
+  index_t rank = 0;
+  double condition = 1, cut = 0;
+  bool regular = true;  // R is n x n and of full rank
+  HostMatrix<T> R;      // or kept, where it was made
+  std::optional<detail::KeptR<T>> kept = {};
+  HostMatrix<T> turn = {};                           // of the first rows, if A's rank is deficient
+  std::vector<int> row_exponents = {};               // of R's rows, if A's rows are graded
+  std::vector<index_t> pivots = {};                  // of R's columns, likewise
+  int exponent_below = 0;                            // of errors in the rows below, likewise
+  std::function<void(HostMatrix<T>&)> apply_q = {};  // X = Q X
+
+  bool graded() const { return !row_exponents.empty(); }
+  index_t unknown(index_t j) const { return pivots.empty() ? j : pivots[static_cast<std::size_t>(j)]; }
+};
+
+/// The model once it is reduced.
+template <class T, class Factor>
+Glm<T> solve(Graph& g, const TileMatrix<T>& B, Reduced<T> reduced, LeftRows<T, Factor>& left, const GlmOptions& options,
+             double rcond, const ModelUnits& units, index_t n) {
+  const index_t m = B.m(), rank = reduced.rank, r = reduced.c.cols();
+  Glm<T> answer;
+  answer.rank = rank;
+  answer.condition = reduced.condition;
+  HostMatrix<T>& c = reduced.c;
   std::vector<int> of_c = scale_columns(c);
-  for (std::size_t j = 0; j < of_c.size(); ++j) of_c[j] += of_sides[j];
-  const HostMatrix<T> c2 = detail::rows_of(c, answer.rank, m - answer.rank);
-  std::optional<detail::LeastNorm<T>> published;
-  if (b_size.graded()) {
-    HostMatrix<T> B2 = detail::rows_of(first_rows(B, m).rows, answer.rank, m - answer.rank);
-    if (!all_finite(B2)) return detail::glm_not_finite<T>(r);
-    published = detail::graded_least_norm(std::move(B2), b_size.of_columns, c2, rcond, options.multipliers);
-  }
-  if (all) published = detail::solve_by_rq(g, *all, c2, rcond, b_size.norm, options.multipliers);
-  answer.used = options.method == GlmMethod::givens ? GlmMethod::givens
-                : published && all                  ? GlmMethod::gqr
-                                                    : GlmMethod::tiles;
-  if (products && (published = products->solve(g, c2, rcond, b_size.norm))) answer.used = GlmMethod::seminormal;
-  products.reset();
-  if (!published && !rest) rest.emplace(rest_of(answer.rank));
-  const detail::LeastNorm<T> s =
-      published ? std::move(*published) : rest->solve(g, c2.clone(), rcond, b_size.norm, options.multipliers);
+  for (std::size_t j = 0; j < of_c.size(); ++j) of_c[j] += units.of_sides[j];
+  const detail::LeastNorm<T> s = left.solve(detail::rows_of(c, rank, m - rank), rank);
+  answer.used = left.used;
   if (!s.finite || !all_finite(s.U)) return detail::glm_not_finite<T>(r);
   answer.rank_b = s.rank;
   answer.condition_b = s.condition;
 
   // c - B u, of which the first rows are R x and the others should vanish.
   HostMatrix<T> e = detail::minus_product(g, c, B, s);
-  HostMatrix<T> right = detail::rows_of(e, 0, k0);
-  if (turned) detail::turn_first_rows(right, Op::transpose, rows.turn);
-  HostMatrix<T> triangle = options.keep_spread ? R.clone() : HostMatrix<T>();
-  detail::SolvedTriangle<T> x = kept ? detail::solve_triangle(g, *kept, std::move(right))
-                                     : detail::solve_triangle(g, std::move(R), std::move(right), regular, rcond);
+  HostMatrix<T> right = detail::rows_of(e, 0, reduced.kept ? n : reduced.R.rows());
+  if (reduced.turn.rows() > 0) detail::turn_first_rows(right, Op::transpose, reduced.turn);
+  detail::divide_rows(right, reduced.row_exponents);
+  HostMatrix<T> triangle = options.keep_spread ? reduced.R.clone() : HostMatrix<T>();
+  detail::SolvedTriangle<T> x =
+      reduced.kept ? detail::solve_triangle(g, *reduced.kept, std::move(right))
+                   : detail::solve_triangle(g, std::move(reduced.R), std::move(right), reduced.regular, rcond);
   if (!all_finite(x.X)) return detail::glm_not_finite<T>(r);
-  if (options.keep_spread && answer.rank == n && s.rank == m - n) {
-    const auto beyond = [&] {
-      if (b_size.graded()) return detail::graded_beyond(first_rows(B, m).rows, n, b_size.of_columns);
-      if (all && published) return detail::beyond(g, *all, n);
-      if (!rest) rest.emplace(rest_of(answer.rank));
-      return rest->beyond(g, B, n);
-    };
-    answer.spread = detail::spread_of(g, std::move(triangle), beyond(), b_size.exponent, of_columns);
+  const auto of_column = [&](index_t j) { return units.of_columns[static_cast<std::size_t>(reduced.unknown(j))]; };
+  if (options.keep_spread && rank == n && s.rank == m - n) {
+    std::vector<int> of_columns;
+    for (index_t j = 0; j < n; ++j) of_columns.push_back(of_column(j));
+    HostMatrix<T> K = left.beyond(n);
+    detail::divide_rows(K, reduced.row_exponents);
+    answer.spread = detail::with_rows_at(
+        detail::spread_of(g, std::move(triangle), std::move(K), units.of_b.exponent, of_columns), reduced.pivots);
   }
-  answer.original_units = x.original_units && std::equal(of_columns.begin() + 1 * !of_columns.empty(), of_columns.end(),
-                                                         of_columns.begin());
-  detail::judge(answer, s, x, c, e, {m, n}, b_size, rows.cut, options.rcond > 0);
+  answer.original_units = x.original_units && std::equal(units.of_columns.begin() + 1 * !units.of_columns.empty(),
+                                                         units.of_columns.end(), units.of_columns.begin());
+  detail::divide_rows(c, reduced.row_exponents);
+  detail::judge(answer, s, x, c, e, {m, n}, units.of_b,
+                {reduced.cut, options.rcond > 0, reduced.graded(), reduced.exponent_below});
   for (std::size_t j = 0; j < of_c.size(); ++j) {
     answer.distances[j] = std::ldexp(answer.distances[j], of_c[j]);
     answer.tolerances[j] = std::ldexp(answer.tolerances[j], of_c[j]);
@@ -149,21 +190,94 @@ Glm<T> solve(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const Til
   if (options.multipliers) {
     answer.multipliers = HostMatrix<T>::zeros(m, r);
     for (index_t j = 0; j < r; ++j) {
-      for (index_t i = answer.rank; i < m; ++i) answer.multipliers(i, j) = s.L(i - answer.rank, j);
-      answer.multiplier_exponents.push_back(of_c[static_cast<std::size_t>(j)] - 2 * (s.exponent + b_size.exponent));
+      for (index_t i = rank; i < m; ++i) answer.multipliers(i, j) = s.L(i - rank, j);
+      answer.multiplier_exponents.push_back(of_c[static_cast<std::size_t>(j)] - 2 * (s.exponent + units.of_b.exponent));
     }
-    if (turned) detail::turn_first_rows(answer.multipliers, Op::transpose, rows.turn);
-    detail::apply_q(g, of_a, A.tile_shape().mb, answer.multipliers);
+    if (reduced.turn.rows() > 0) detail::turn_first_rows(answer.multipliers, Op::transpose, reduced.turn);
+    reduced.apply_q(answer.multipliers);
   }
   if (answer.status == GlmStatus::inconsistent) return answer;
-  detail::unscale(x.X, of_c, [&](index_t j) {
-    return x.exponents[static_cast<std::size_t>(j)] + of_columns[static_cast<std::size_t>(j)];
-  });
-  answer.X = std::move(x.X);
+  detail::unscale(x.X, of_c, [&](index_t j) { return x.exponents[static_cast<std::size_t>(j)] + of_column(j); });
+  answer.X = detail::with_rows_at(std::move(x.X), reduced.pivots);
   answer.U = s.U.clone();
-  detail::unscale(answer.U, of_c, [&](index_t) { return s.exponent + b_size.exponent; });
+  detail::unscale(answer.U, of_c, [&](index_t) { return s.exponent + units.of_b.exponent; });
   if (!all_finite(answer.X) || !all_finite(answer.U)) return detail::glm_not_finite<T>(r);
   return answer;
+}
+
+/// By a factorization of A in tiles.
+template <class T, class Factor>
+Glm<T> solve_by_tiles(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TileMatrix<T>& b,
+                      const GlmOptions& options, double rcond, const ModelUnits& units, const Factor& factor) {
+  const index_t m = A.m(), n = A.n(), k0 = std::min(m, n);
+  const auto of_a = factor(A);
+  of_a.apply(g, Side::left, Op::transpose, B);
+  of_a.apply(g, Side::left, Op::transpose, b);
+  LeftRows<T, Factor> left(g, B, units.of_b, m >= n, rcond, options, factor);
+  left.begin(k0, true);  // nothing waits for the decision on the rank
+
+  Reduced<T> reduced;
+  reduced.rank = k0;
+  const bool in_place = g.runtime().gpus() > 0 && m >= n && !options.keep_spread;
+  if (in_place) reduced.kept = detail::kept_if_regular(g, of_a, rcond);
+  const TileMatrix<T> nothing(g.runtime(), m, 0, A.tile_shape());
+  reduced.c = first_rows(b, m).rows;
+  if (!reduced.kept) reduced.R = extended_qr(g, of_a, A.tile_shape(), nothing).R;
+  if (!all_finite(reduced.R) || !all_finite(reduced.c)) return detail::glm_not_finite<T>(b.n());
+  if (reduced.kept)
+    reduced.condition = reduced.kept->condition;
+  else if (m >= n && n > 0)
+    reduced.condition = triangle_condition(reduced.R, true);
+  reduced.regular = reduced.kept || (m >= n && (n == 0 || detail::regular(reduced.R, reduced.condition, rcond)));
+  if (!reduced.regular) {
+    RankRows<T> rows = rows_of_rank(reduced.R.clone(), rcond);
+    reduced.rank = rows.rank;
+    reduced.condition = rows.condition;
+    reduced.cut = rows.cut;
+    if (rows.rank < k0) {
+      detail::turn_first_rows(B, rows.turn);
+      detail::turn_first_rows(reduced.c, Op::none, rows.turn);
+      reduced.turn = std::move(rows.turn);
+      left.begin(rows.rank, false);
+    }
+  }
+  reduced.apply_q = [&](HostMatrix<T>& X) { detail::apply_q(g, of_a, A.tile_shape().mb, X); };
+  return solve(g, B, std::move(reduced), left, options, rcond, units, n);
+}
+
+/// Of an A whose rows differ in size: on the host, so that errors of each row are as small as the row.
+template <class T, class Factor>
+Glm<T> solve_graded(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TileMatrix<T>& b,
+                    const GlmOptions& options, double rcond, const ModelUnits& units, const Factor& factor) {
+  const index_t m = A.m(), n = A.n();
+  HostMatrix<T> a = first_rows(A, m).rows, f = first_rows(B, m).rows, c = first_rows(b, m).rows;
+  if (!all_finite(a) || !all_finite(f) || !all_finite(c)) return detail::glm_not_finite<T>(b.n());
+  const std::vector<int> of_rows = detail::row_exponents_of(g, A);
+  const auto with_all_cores = [](const auto& work) {
+    const blas::Threads threads(blas::all_cores());
+    return work();
+  };
+  const detail::GradedRowsOfA<T> of_a =
+      with_all_cores([&] { return detail::GradedRowsOfA<T>(std::move(a), of_rows, rcond); });
+  with_all_cores([&] { of_a.apply(Op::transpose, f), of_a.apply(Op::transpose, c); });
+  B.copy_from(f.data(), f.ld());
+  f = HostMatrix<T>();
+  Reduced<T> reduced;
+  reduced.c = std::move(c);
+  const GradedQr<T>& qr = of_a.qr();
+  reduced.rank = qr.rank();
+  reduced.regular = reduced.rank == n;
+  reduced.R = qr.R.clone();
+  reduced.condition = reduced.regular                  ? triangle_condition(reduced.R, true)
+                      : reduced.rank == std::min(m, n) ? rows_of_rank(reduced.R.clone(), rcond).condition
+                                                       : std::numeric_limits<double>::infinity();
+  reduced.row_exponents = qr.row_exponents;
+  reduced.pivots = qr.pivots;
+  reduced.exponent_below = qr.exponent_below;
+  reduced.apply_q = [&](HostMatrix<T>& X) { of_a.apply(Op::none, X); };
+  LeftRows<T, Factor> left(g, B, units.of_b, m >= n, rcond, options, factor);
+  left.begin(reduced.rank, reduced.regular);
+  return solve(g, B, std::move(reduced), left, options, rcond, units, n);
 }
 
 }  // namespace
@@ -214,21 +328,27 @@ Glm<T> glm(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TileM
   require_conforming(A, b, "b");
   if (b.shares_tiles(B)) throw ArgumentError("glm", "b", "shares tiles with B");
   const double rcond = settled_rcond(options, std::max({A.m(), A.n(), B.n()}), std::numeric_limits<T>::epsilon());
-  const std::vector<int> of_rows = detail::bring_equations_to_one_size(g, A, B, b);
+  const detail::EquationUnits equations = detail::bring_equations_to_one_size(g, A, B, b);
+  const ModelUnits units{detail::bring_columns_into_range(g, A), detail::bring_columns_into_range(g, b),
+                         detail::bring_into_range(g, B)};
+  const auto by = [&](const auto& factor) {
+    return equations.graded ? solve_graded(g, A, B, b, options, rcond, units, factor)
+                            : solve_by_tiles(g, A, B, b, options, rcond, units, factor);
+  };
   Glm<T> answer;
   if (options.method == GlmMethod::givens)
-    answer = solve(g, A, B, b, options, rcond, [&](const TileMatrix<T>& matrix) {
+    answer = by([&](const TileMatrix<T>& matrix) {
       GivensOptions own = options.givens;
       if (&matrix == &A) own.ends = options.column_ends;
       return givens_qr(g, matrix, own);
     });
   else
-    answer = solve(g, A, B, b, options, rcond, [&](const TileMatrix<T>& matrix) {
+    answer = by([&](const TileMatrix<T>& matrix) {
       QrOptions own = options.qr;
       if (&matrix == &A) own.ends = options.column_ends;
       return qr(g, matrix, own);
     });
-  detail::in_units_of_equations(of_rows, answer.multipliers, answer.multiplier_exponents);
+  detail::in_units_of_equations(equations.exponents, answer.multipliers, answer.multiplier_exponents);
   return answer;
 }
 

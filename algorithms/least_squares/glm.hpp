@@ -85,8 +85,13 @@ struct Glm {
 /// Where B2 has not full row rank (p < m - k, or B B^T singular), c2 lies in its range to the tolerance or the status
 /// is inconsistent. Where norms of B's columns differ by more than 2^6, B2's rank is that of columns of one size, and
 /// each column has errors of its own size; this part runs on the host. Powers of two as factors of A, B or b are those
-/// of X and U, and change nothing else. Equations (rows of A, B and b) whose sizes differ by more than 2^13, in single
-/// precision 2^6, are brought to one size first: distances and tolerances are theirs then.
+/// of X and U, and change nothing else.
+///
+/// If the sizes of B's rows differ by more than 2^13, in single precision 2^6, equations (rows of A, B and b) are first
+/// brought to units in which B's rows have one size: distances and tolerances are theirs. If A's rows then differ as
+/// much, equations are known to very different precisions: A is factored on the host, rows sorted by size and columns
+/// pivoted (Cox and Higham 1998), so that each equation has errors of its own size, and A's rank is that of rows of one
+/// size.
 ///
 /// Inserts into the graph and waits for it. A, B and b are overwritten; their tile rows are the same. For givens these
 /// have one tile row. Throws ArgumentError otherwise, and as Graph::wait does. Source: Paige, "Fast numerically stable

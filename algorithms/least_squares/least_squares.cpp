@@ -187,11 +187,10 @@ const char* description(OlsStatus status) {
 template <class T>
 Measured ols_error(const typename NormalResidual<T>::Result& errors, Shape a, index_t rank, double cut) {
   // See docs/least-squares.md for where this comes from.
-  const double rounding = 10 * std::sqrt(static_cast<double>(std::max<index_t>({a.rows, a.cols, 1}))) *
-                          static_cast<double>(std::numeric_limits<T>::epsilon());
+  const double rounding = rounding_bound<T>(std::max(a.rows, a.cols));
   if (rank == a.cols) return {errors.column_error, rounding};
   if (rank == a.rows) return {errors.equation_error, rounding};
-  return {errors.backward_error, rounding + 2 * cut};
+  return {errors.backward_error, rounding, 2 * cut};
 }
 
 std::span<const Named<OlsMethod>> ols_methods() {

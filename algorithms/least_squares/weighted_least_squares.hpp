@@ -7,7 +7,8 @@
 namespace tesela {
 
 /// Weighted least squares, X = argmin sum_i w_i (A x - b)_i^2 column by column, with w_i = 1 / variance of row i: `ols`
-/// on rows that are multiplied by sqrt(w_i) on their way. A row of weight 0 does not count, whatever it holds.
+/// on rows that are multiplied by sqrt(w_i) on their way. A row of weight 0 does not count, whatever it holds. If no
+/// row counts, the rank is 0, which is deficient, and X is zero.
 ///
 /// Where square roots differ by more than 2^8 (single: 2^4), rows of like weights become triangles of their own, and
 /// join_graded_rows() joins those: each row then has errors of its own size, however far the weights are apart, and

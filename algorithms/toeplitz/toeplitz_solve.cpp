@@ -329,7 +329,7 @@ std::string ToeplitzSolution::status() const {
 template <class T>
 double toeplitz_residual_bound(index_t n) {
   const auto eps = static_cast<double>(std::numeric_limits<T>::epsilon());
-  return eps * std::max(32.0, std::sqrt(static_cast<double>(n)));
+  return std::min(eps * std::max(32.0, std::sqrt(static_cast<double>(n))), useful_bound);
 }
 
 template <class T>

@@ -55,8 +55,8 @@ struct ToeplitzSolution {
   std::string failure;         ///< why X solves nothing, but for a large residual; empty where there is no reason
 
   /// ||x - exact|| / ||exact|| is about this at most, in the 1-norm and to first order: the condition times twice the
-  /// residual, or times a rounding. A bound of 1 says nothing about X.
-  Measured forward_bound() const { return {2 * condition * std::max(taken.residual.error, rounding), 1}; }
+  /// residual, or times a rounding.
+  Measured forward_bound() const { return {2 * condition * std::max(taken.residual.error, rounding), useful_bound}; }
   bool ok() const {
     return failure.empty() && taken.residual.good() && (std::isnan(condition) || forward_bound().good());
   }

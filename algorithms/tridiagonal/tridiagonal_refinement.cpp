@@ -2,6 +2,7 @@
 #include <tesela/algorithms/tridiagonal/tridiagonal_misfits.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_refinement.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
+#include <tesela/codelets/support/scale_power_of_two.hpp>
 #include <tesela/tiles/generator.hpp>
 
 #include <algorithm>
@@ -35,6 +36,15 @@ class Refinement {
     fill(g, x_, Generator<T>{});  // X = 0 leaves all of B as the first residual
   }
 
+  /// X = 0 again, with B 2^exponent times what it was.
+  void start_over(int exponent) {
+    scale(b_, exponent);
+    fill(g_, x_, Generator<T>{});
+  }
+  void scale(const TileMatrix<T>& a, int exponent) {
+    a.for_each_tile([&](const Tile<T>& tile, index_t, index_t) { g_.insert<ScalePowerOfTwo<T>>({exponent}, tile); });
+  }
+
   Verdict<T> judge() { return misfits_.measure(g_, a_, x_, b_, &r_, {.tolerance = tolerance_}); }
   void correct() { misfits_.correct(g_, low_, r_, y_, x_, false); }
 
@@ -49,14 +59,8 @@ class Refinement {
 };
 
 template <class T, class L>
-RefinedSolve refine(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B, const RefinementOptions& options) {
+RefinedSolve iterate(Graph& g, Refinement<T, L>& refinement, const RefinementOptions& options) {
   RefinedSolve result;
-  result.status = g.wait();
-  if (!result.status.ok()) return result;
-  result.converged = true;
-  if (B.m() == 0 || B.n() == 0) return result;
-
-  Refinement<T, L> refinement(g, A, B, options);
   Verdict<T> verdict = refinement.judge();
   double best = std::numeric_limits<double>::infinity();
   int solves = 0;
@@ -74,6 +78,48 @@ RefinedSolve refine(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B, c
   result.broke_down = !broken.ok();
   result.converged = broken.ok() && verdict.open == 0 && std::isfinite(result.backward_error);
   if (!result.converged) result.status = broken.ok() ? Status{verdict.row} : broken;
+  return result;
+}
+
+/// i + 1 + n s of the first unknown that is not finite, i in system s; 0 if all are.
+template <class T>
+index_t first_not_finite(const TileMatrix<T>& X, SystemsIn systems) {
+  const bool columns = systems == SystemsIn::columns;
+  const index_t n = columns ? X.m() : X.n();
+  index_t first = 0;
+  X.for_each_tile([&](const Tile<T>& tile, index_t row, index_t column) {
+    const auto block = tile.read();
+    for (index_t j = 0; j < block.cols; ++j)
+      for (index_t i = 0; i < block.rows; ++i) {
+        if (std::isfinite(block(i, j))) continue;
+        const index_t at = columns ? row + i + n * (column + j) : column + j + n * (row + i);
+        first = first == 0 ? at + 1 : std::min(first, at + 1);
+      }
+  });
+  return first;
+}
+
+template <class T, class L>
+RefinedSolve refine(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B, const RefinementOptions& options) {
+  RefinedSolve result;
+  result.status = g.wait();
+  if (!result.status.ok()) return result;
+  result.converged = true;
+  if (B.m() == 0 || B.n() == 0) return result;
+
+  Refinement<T, L> refinement(g, A, B, options);
+  result = iterate(g, refinement, options);
+  if (result.broke_down || std::isfinite(result.backward_error)) return result;
+  // The terms of a residual are up to 16 times as large as X or B, which may be near the largest number.
+  constexpr int room = 8;
+  refinement.start_over(-room);
+  result = iterate(g, refinement, options);
+  refinement.scale(B, room);
+  g.wait();
+  if (const index_t at = first_not_finite(B, options.systems); at > 0) {
+    result.finite = result.converged = false;
+    result.status = Status{at};
+  }
   return result;
 }
 

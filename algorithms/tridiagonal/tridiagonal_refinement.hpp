@@ -18,6 +18,7 @@ struct RefinedSolve {
   Status status;  ///< ok where all systems converged
   bool converged = false;
   bool broke_down = false;    ///< the status is tridiagonal_solve's: a system is singular, or not finite
+  bool finite = true;         ///< whether X is
   int iterations = 0;         ///< corrections after the first solve
   double backward_error = 0;  ///< the largest over the systems; NaN where something is not a number
 };

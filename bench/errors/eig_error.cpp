@@ -1,6 +1,7 @@
 #include "bench/errors/eig_error.hpp"
 
 #include "bench/errors/column_shares.hpp"
+#include <tesela/algorithms/support/measured.hpp>
 #include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/codelets/libraries/lapack.hpp>
 #include <tesela/tiles/generator.hpp>
@@ -176,9 +177,9 @@ template <class T>
 EigBounds eig_bounds(index_t n) {
   const double root = std::sqrt(static_cast<double>(std::max<index_t>(n, 1)));
   if constexpr (std::is_same_v<T, float>)
-    return {1e-6 * root, 2e-5 * root};
+    return {std::min(1e-6 * root, useful_bound), std::min(2e-5 * root, useful_bound)};
   else
-    return {5e-15 * root, 1e-13 * root};
+    return {std::min(5e-15 * root, useful_bound), std::min(1e-13 * root, useful_bound)};
 }
 
 template <class T>
@@ -227,6 +228,10 @@ double trace_drift(const HostMatrix<T>& a, const std::vector<double>& values, do
   for (const double value : values) sum += static_cast<long double>(value);
   for (index_t i = 0; i < a.rows(); ++i) sum -= static_cast<long double>(a(i, i));
   return static_cast<double>(std::abs(sum) / static_cast<long double>(norm));
+}
+
+double trace_bound(const EigBounds& bounds, index_t n) {
+  return std::min(bounds.value * std::sqrt(static_cast<double>(std::max<index_t>(n, 1))), useful_bound);
 }
 
 template <class T>

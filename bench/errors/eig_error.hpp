@@ -26,7 +26,7 @@ struct EigError {
 };
 
 /// The most that a good result of order n in T has: 5e-15 sqrt(n) for residuals and values, 1e-13 sqrt(n) for the
-/// orthogonality; single precision 1e-6 and 2e-5.
+/// orthogonality; single precision 1e-6 and 2e-5. useful_bound at most.
 struct EigBounds {
   double value = 0, orthogonality = 0;
 };
@@ -61,6 +61,9 @@ Moments moments_of(const HostMatrix<T>& a);  ///< from the lower triangle
 /// |sum of all values - trace of A| / norm.
 template <class T>
 double trace_drift(const HostMatrix<T>& a, const std::vector<double>& values, double norm);
+
+/// The most that the trace drift of a good result of order n is.
+double trace_bound(const EigBounds& bounds, index_t n);
 
 /// ||A||_2, as far as is known: the largest eigenvalue found, but not more than ||A||_F; 1 for A = 0.
 template <class T>

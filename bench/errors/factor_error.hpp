@@ -3,6 +3,7 @@
 #include <tesela/algorithms/support/measured.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <span>
@@ -39,8 +40,9 @@ double componentwise_error(const HostMatrix<T>& a, const HostMatrix<T>& b, const
 template <class T>
 double factor_bound(index_t n, bool pivots) {
   const auto order = static_cast<double>(n);
-  return (pivots ? 12 : 4) * (std::pow(order, pivots ? 2.0 / 3 : 0.5) + 8) *
-         static_cast<double>(std::numeric_limits<T>::epsilon());
+  return std::min((pivots ? 12 : 4) * (std::pow(order, pivots ? 2.0 / 3 : 0.5) + 8) *
+                      static_cast<double>(std::numeric_limits<T>::epsilon()),
+                  useful_bound);
 }
 
 }  // namespace tesela

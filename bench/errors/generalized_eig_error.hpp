@@ -19,7 +19,7 @@ struct GeneralizedEigError {
   /// double precision.
   double condition = 1;
   /// By how much a good residual and good values exceed eig_bounds: the condition in kind 1; its root, and ||A||_2
-  /// ||B||_2 / max |lambda|, in the others. A good orthogonality exceeds it by the condition.
+  /// ||B||_2 / max |lambda|, in the others. A good orthogonality exceeds it by the condition times the bound of values.
   double residual_growth = 1, value_growth = 1;
 };
 

@@ -10,12 +10,15 @@ namespace tesela {
 // overflows.
 
 /// How far x and u are from a solution of min ||u|| with b = A x + B u: the worst of all columns, with unknowns in
-/// units in which A's columns have one size.
+/// units in which A's columns have one size. Equations are in units in which B's rows have one size, if these differ by
+/// more than 2^13 (T = float: 2^6).
 struct GlmError {
-  double constraint = 0;  ///< ||b - A x - B u|| / (||A|| ||x|| + ||B|| ||u|| + ||b||)
+  /// ||b - A x - B u|| / (||A|| ||x|| + ||B|| ||u|| + ||b||); if A's rows differ so much in size, the largest such
+  /// ratio of a row.
+  double constraint = 0;
   /// max(||A^T l|| / (||A|| ||l||), ||u - B^T l|| / ||u||), l the multipliers.
   double optimality = 0;
-  double gradient = 0;  ///< ||A^T l|| / (||A|| ||l||) alone
+  double gradient = 0;  ///< ||A^T l|| / (||A|| ||l||) alone; if A's rows differ, with rows of one size and their l
   /// max(1, ||B|| ||l|| / ||u||): so much larger than rounding may the optimality be.
   double optimality_scale = 1;
 };

@@ -4,6 +4,7 @@
 #include <tesela/codelets/libraries/lapack.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -22,6 +23,17 @@ Matrix in_double(const HostMatrix<T>& a, int exponent) {
   return result;
 }
 
+/// Divides rows of F and X by powers of two that bring F's rows to one size: pivots are compared with each other.
+void scale_rows(Matrix& F, Matrix& X) {
+  for (index_t i = 0; i < F.rows(); ++i) {
+    double most = 0;
+    for (index_t j = 0; j < F.cols(); ++j) most = std::max(most, std::abs(F(i, j)));
+    const int e = most > 0 && std::isfinite(most) ? std::ilogb(most) : 0;
+    for (index_t j = 0; j < F.cols(); ++j) F(i, j) = std::ldexp(F(i, j), -e);
+    for (index_t j = 0; j < X.cols(); ++j) X(i, j) = std::ldexp(X(i, j), -e);
+  }
+}
+
 /// X = F^-1 X; false where F is singular. F is lost.
 bool divide(Matrix& F, bool sigma, Matrix& X) {
   const index_t m = F.rows(), k = X.cols();
@@ -31,6 +43,7 @@ bool divide(Matrix& F, bool sigma, Matrix& X) {
     blas::trsm(Op::transpose, m, k, F.data(), F.ld(), X.data(), X.ld());
     return true;
   }
+  scale_rows(F, X);
   std::vector<int> swaps(static_cast<std::size_t>(m));
   if (lapack::getrf(m, m, F.data(), F.ld(), swaps.data()) != 0) return false;
   for (index_t j = 0; j < k; ++j)

@@ -126,8 +126,7 @@ LseError lse_error(const RowBlocks<T>& a, const HostMatrix<T>& b, const HostMatr
     const auto rounding = static_cast<double>(std::max(m, n)) * std::numeric_limits<T>::epsilon();
     if (!optimal || norm(left, k) <= rounding * data) continue;
     const double size = norm_a * norm(left, k) + norm_c * norm(L, k);
-    worst(error.optimality, norm(gradient, k), size);
-    worst(error.optimality_scale, norm_a * data, size);
+    worst(error.optimality, norm(gradient, k), std::max(size, norm_a * data));
   }
   return error;
 }

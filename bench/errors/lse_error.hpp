@@ -17,12 +17,10 @@ using RowBlocks = std::function<void(const std::function<void(index_t first, con
 struct LseError {
   double residual_norm = 0;  ///< ||B - A X||_F
   double constraint = 0;     ///< ||C x - d|| / (||C|| ||x|| + ||d||)
-  /// ||A^T r - C^T l|| / (||A|| ||r|| + ||C|| ||l||), l the multipliers, with unknowns in units in which A's columns
-  /// have one size, and rows of C then. 0 for a column whose r is nothing but rounding:
+  /// ||A^T r - C^T l|| / max(||A|| ||r|| + ||C|| ||l||, ||A|| (||A|| ||x|| + ||b||)), l the multipliers, with unknowns
+  /// in units in which A's columns have one size, and rows of C then. 0 for a column whose r is nothing but rounding:
   /// ||r|| <= max(m, n) eps (||A|| ||x|| + ||b||), eps of T.
   double optimality = 0;
-  /// max(1, ||A|| (||A|| ||x|| + ||b||) / (||A|| ||r|| + ||C|| ||l||)): so much larger than rounding may it be.
-  double optimality_scale = 1;
   double column_ratio = 1;  ///< the largest of A's columns over the smallest that is not zero
 };
 

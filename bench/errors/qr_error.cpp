@@ -1,6 +1,7 @@
 #include "bench/errors/qr_error.hpp"
 
 #include "bench/errors/qr_error_sums.hpp"
+#include <tesela/algorithms/support/measured.hpp>
 #include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/tiles/generator.hpp>
 
@@ -203,10 +204,9 @@ QrError QrSample<T>::error(const HostMatrix<T>& a, const HostMatrix<T>& product)
 
 template <class T>
 QrBounds qr_bounds(index_t m, index_t n) {
-  const double eps = static_cast<double>(std::numeric_limits<T>::epsilon()),
-               root = std::sqrt(static_cast<double>(std::max<index_t>({m, n, 1})));
-  const double backward = 10 * root * eps;
-  return {backward, backward * std::sqrt(static_cast<double>(std::max<index_t>(std::min(m, n), 1)))};
+  const double backward = rounding_bound<T>(std::max(m, n));
+  return {backward,
+          std::min(backward * std::sqrt(static_cast<double>(std::max<index_t>(std::min(m, n), 1))), useful_bound)};
 }
 
 template <class T>

@@ -1,5 +1,6 @@
 #include "bench/errors/reference.hpp"
 
+#include <tesela/algorithms/support/measured.hpp>
 #include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
@@ -104,7 +105,7 @@ ProductError product_error_of(const ProductSums& p) {
 
 template <class T>
 double product_bound(index_t k) {
-  return (static_cast<double>(k) + 8) * static_cast<double>(std::numeric_limits<T>::epsilon());
+  return std::min((static_cast<double>(k) + 8) * static_cast<double>(std::numeric_limits<T>::epsilon()), useful_bound);
 }
 
 std::vector<index_t> sample_rows(index_t m, index_t count, std::uint64_t seed) {

@@ -59,7 +59,7 @@ template <class T>
 ProductError product_error(const Runtime& runtime, const ProductParts<T>& parts, const std::vector<index_t>& rows);
 
 /// The most that `scaled` can be for a product that T's arithmetic computed in whatever order, with k terms an entry:
-/// (k + 8) eps. Half of that is Wilkinson's bound for C, the other half is the reference's own.
+/// min((k + 8) eps, 0.01). Half of that is Wilkinson's bound for C, the other half is the reference's own.
 template <class T>
 double product_bound(index_t k);
 

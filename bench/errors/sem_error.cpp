@@ -2,6 +2,7 @@
 
 #include "bench/errors/explained_part.hpp"
 #include <tesela/algorithms/dense/gemm.hpp>
+#include <tesela/algorithms/support/measured.hpp>
 #include <tesela/codelets/least_squares/minimum_norm.hpp>
 #include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/codelets/libraries/lapack.hpp>
@@ -292,8 +293,7 @@ SemError sem_error(Graph& g, const RowSource<double>& data, const ModelTriangle&
   for (const auto& part : parts) p.condition = std::max(p.condition, part->condition());
   HostMatrix<double> rest;
   if (own && !by_itself) rest = unexplained(p, model, answer, which, parts);
-  error.bound = 10 * std::sqrt(static_cast<double>(std::max(data.m, data.n))) * std::numeric_limits<double>::epsilon() *
-                p.condition;
+  error.bound = rounding_bound<double>(std::max(data.m, data.n)) * p.condition;
 
   const index_t N = std::ssize(which);
   std::vector<double> sizes;

@@ -22,6 +22,7 @@ std::string bytes(double b) {
 
 /// A check's value: counts are whole numbers, errors have three digits.
 std::string short_number(double value) {
+  if (std::isnan(value)) return "nan";  // whatever its sign
   const bool whole = value == std::trunc(value) && std::abs(value) < 1e15;
   return whole ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
 }
@@ -142,13 +143,27 @@ void Report::rate(const std::string& name, double flops) {
 void Report::count(const std::string& name, index_t value) { json_["counts"][name] = value; }
 void Report::check(const std::string& name, double value) { json_["checks"][name] = value; }
 
+std::string is_wrong(const std::string& name, const Measured& measured) {
+  if (measured.good()) return {};
+  if (!std::isfinite(measured.error)) return fmt::format("not finite: {}", name);
+  if (!measured.useful())
+    return fmt::format(
+        "inaccurate: {} {:.2g} proves nothing: the problem is so ill-conditioned that rounding may leave "
+        "{:.2g}, and a limit above {} decides nothing",
+        name, measured.error, measured.bound, useful_bound);
+  return fmt::format("inaccurate: {} {:.2g}, at most {:.2g}", name, measured.error, measured.limit());
+}
+
 void Report::check(const std::string& name, const Measured& measured) {
   check(name, measured.error);
-  json_["limits"][name] = measured.bound;
-  if (measured.good()) return;
-  fail(std::isfinite(measured.error)
-           ? fmt::format("inaccurate: {} {:.2g}, at most {:.2g}", name, measured.error, measured.bound)
-           : fmt::format("not finite: {}", name));
+  json_["limits"][name] = measured.limit();
+  if (const std::string wrong = is_wrong(name, measured); !wrong.empty()) fail(wrong);
+}
+
+void Report::check_count(const std::string& name, double number, double most) {
+  check(name, number);
+  json_["limits"][name] = most;
+  if (!(number <= most)) fail(fmt::format("inaccurate: {} {:.2g}, at most {:.2g}", name, number, most));
 }
 
 void Report::fail(const std::string& status) {

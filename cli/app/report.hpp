@@ -32,6 +32,10 @@ struct Timed {
 /// they are unavailable. The last counts what is there of the two.
 nlohmann::json energy_json(const Energy& run, double flops);
 
+/// The status that a measured error leads to: nothing for a good one, "inaccurate: ..." above its limit, and also if
+/// the limit is above useful_bound, since a useless result would pass then; "not finite: ..." for a NaN or an infinity.
+std::string is_wrong(const std::string& name, const Measured& measured);
+
 /// What a command found out, printed as a table for a person and as JSON for a script. Keys are the CLI contract's:
 /// command, version, problem, machine, workers, links, counts, seconds, gflops, energy, bounds, checks, limits, status.
 /// The status is "ok" until a check exceeds its limit or the command says what else failed.
@@ -64,9 +68,11 @@ class Report {
   void count(const std::string& name, index_t value);
   /// A number that decides nothing.
   void check(const std::string& name, double value);
-  /// A measured error and the most that it may be: above it the status is "inaccurate: ..." ("not finite: ..." for a
-  /// NaN or an infinity). Limits are in the JSON below `limits`, by the check's name.
+  /// A measured error and the most that it may be: the status is what is_wrong returns. Limits are in the JSON below
+  /// `limits`, by the check's name.
   void check(const std::string& name, const Measured& measured);
+  /// The same of mistakes or standard deviations: a number without a scale of its own, and the most that it may be.
+  void check_count(const std::string& name, double number, double most);
   /// The first failure is the one that is reported.
   void fail(const std::string& status);
   /// A status to be told that is no failure.

@@ -78,7 +78,14 @@ void NormalResidual<T>::add(index_t rows, const T* a, index_t lda, const T* b, i
 
 template <class T>
 void NormalResidual<T>::include(index_t rows, const T* a, index_t lda, const T* b, index_t ldb) {
-  set_units(grown(a_units_, rows, a, lda), grown(b_units_, rows, b, ldb));
+  const std::vector<int> of_a = grown(a_units_, rows, a, lda);
+  std::vector<int> of_b = grown(b_units_, rows, b, ldb);
+  for (index_t k = 0; k < r_; ++k)  // a residual is as large as its terms, which may be beyond the largest number
+    for (index_t j = 0; j < n_; ++j)
+      if (const double x = x_(j, k); of_a[static_cast<std::size_t>(j)] != unset && x != 0 && std::isfinite(x))
+        of_b[static_cast<std::size_t>(k)] =
+            std::max(of_b[static_cast<std::size_t>(k)], of_a[static_cast<std::size_t>(j)] + std::ilogb(x));
+  set_units(of_a, of_b);
   HostMatrix<double> block(rows, n_), residual(rows, r_);
   const auto add_norm = [&](double& norm, const double* column) { norm = std::hypot(norm, blas::nrm2(rows, column)); };
   for (index_t j = 0; j < n_; ++j) {

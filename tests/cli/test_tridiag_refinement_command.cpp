@@ -1,5 +1,6 @@
 #include "tests/support/command.hpp"
 #include "tests/support/machine.hpp"
+#include <tesela/tiles/io/file_formats.hpp>
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -8,6 +9,7 @@
 #include <string>
 #include <vector>
 
+using namespace tesela;
 using namespace tesela::test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -47,6 +49,26 @@ TEST_CASE("tridiag says that refinement did not converge") {
   CHECK(report["checks"]["row"] < 1000);
   CHECK(report["checks"]["matrix"] < 2);
   CHECK(tridiag({"--n", "1000", "--precision", "mixed", "--refine", "0"}, 1)["checks"]["iterations"] == 0);
+}
+
+TEST_CASE("tridiag in mixed precision solves near the largest number, and says that X is beyond it") {
+  const TemporaryFolder folder;
+  const auto written = [&](const char* name, double value) {
+    HostMatrix<double> column(3, 1);
+    for (index_t i = 0; i < 3; ++i) column(i, 0) = value;
+    write_matrix(folder / name, column);
+    return folder / name;
+  };
+  const auto solve = [&](double diagonal, double right, int code) {
+    return Command{{"tridiag"}}(
+        {"--dl", written("l.npy", 0), "--d", written("d.npy", diagonal), "--du", written("u.npy", 0), "--b",
+         written("b.npy", right), "--precision", "mixed", "--out", folder / "x.npy"},
+        code);
+  };
+  CHECK(solve(1, 1.79e308, 0)["checks"]["converged"] == 1);
+  CHECK(read_matrix<double>(folder / "x.npy")(2, 0) == 1.79e308);
+  CHECK(solve(3, -1.79e308, 0)["status"] == "ok");
+  CHECK_THAT(solve(1e-10, 1e300, 1)["status"].get<std::string>(), ContainsSubstring("X is not finite at row 0"));
 }
 
 TEST_CASE("wrong use of refinement is exit code 2") {

@@ -1,6 +1,7 @@
 #include "tests/support/command.hpp"
 #include "tests/support/least_squares.hpp"
 #include "tests/support/machine.hpp"
+#include "tests/support/quadruple.hpp"
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <catch2/generators/catch_generators.hpp>
@@ -72,6 +73,40 @@ TEST_CASE("tesela wls: of any shape and kind, errors at rounding") {
     CHECK((report["status"] == "ok" || report["status"] == "rank deficient"));
     CHECK(check(report, "backward_error") <= (by == "weights" ? 1e-14 : 1e-12));
   }
+}
+
+TEST_CASE("tesela wls: weights that are all zero leave every unknown open") {
+  const TemporaryFolder folder;
+  const std::string a = file(folder, "a.npy", random(12, 3, 1)), b = file(folder, "b.npy", random(12, 1, 2)),
+                    w = file(folder, "w.npy", Matrix::zeros(12, 1));
+  const auto report = wls({"--a", a, "--b", b, "--weights", w, "--std-errors"});
+  CHECK(report["status"] == "rank deficient");
+  CHECK(check(report, "rank") == 0);
+  CHECK(report["standard_errors"].empty());
+}
+
+TEST_CASE("tesela wls and glm: equations of any precision, correlated") {
+  const TemporaryFolder folder;
+  const index_t m = 12, n = 3;
+  const Matrix a = random(m, n, 1), b = random(m, 1, 2),
+               root = made(m, m, kernels::ProductForm<double>(m, m, kernels::spectrum(m, 10), 3)),
+               factor = made(m, m, [&](index_t i, index_t j) {
+                 return root(i, j) * std::pow(10.0, -10 + 20 * static_cast<double>(i * 7 % m) / 11);
+               });
+  const Matrix reference = quadruple_glm(a, factor, b);
+  const Words problem{"--a",      file(folder, "a.npy", a),     "--b", file(folder, "b.npy", b),
+                      "--factor", file(folder, "f.npy", factor)};
+  const auto solved = [&](const Command& command, const Words& how) {
+    const auto report = command(problem + how + Words{"--out", folder / "x.npy"});
+    CAPTURE(how, report.dump());
+    CHECK(report["status"] == "ok");
+    for (const auto& [name, limit] : report["limits"].items()) CHECK(limit.get<double>() <= 1e-10);
+    const Matrix x = read_matrix<double>(folder / "x.npy");
+    for (index_t j = 0; j < n; ++j) CHECK(std::abs(x(j, 0) / reference(j, 0) - 1) <= 1e-12);
+  };
+  solved(wls, {});
+  solved(wls, {"--std-errors"});
+  for (const char* const method : {"seminormal", "tiles", "gqr", "givens"}) solved(model, {"--method", method});
 }
 
 TEST_CASE("tesela wls: B = I is ols, and a diagonal is weights") {

@@ -123,6 +123,12 @@ TEMPLATE_TEST_CASE("C: weights are repeated rows", "[c][wls]", float, double) {
   CHECK(distance(b, long_b, n) <= 100 * eps<TestType>());
   weights[2] = -1;
   CHECK(of<TestType>(tesela_swls, tesela_dwls)(m, n, 1, weights.data(), a.data(), a.ld, b.data(), b.ld, nullptr) == -4);
+  std::fill(weights.begin(), weights.end(), TestType(0));
+  tesela_gels_result result = {};
+  result.size = sizeof result;
+  CHECK_OK(of<TestType>(tesela_swls, tesela_dwls)(m, n, 1, weights.data(), a.data(), a.ld, b.data(), b.ld, &result));
+  CHECK(result.status == TESELA_RANK_DEFICIENT);
+  CHECK(result.rank == 0);
 }
 
 TEMPLATE_TEST_CASE("C: ggglm and gglse fulfil their constraints", "[c][glm][lse]", float, double) {

@@ -2,7 +2,9 @@
 
 #include <tesela/tiles/host_matrix.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 /// Least squares in quadruple precision, for references.
@@ -23,17 +25,10 @@ inline Quad root(Quad x) {
   return y;
 }
 
-/// argmin ||diag(sqrt(w)) (A x - b)||_2 for each column, A of full column rank, by Householder reflectors with column
-/// pivoting.
-template <class T>
-HostMatrix<double> quadruple_wls(const HostMatrix<T>& a, const HostMatrix<T>& b, const std::vector<T>& w) {
-  const index_t m = a.rows(), n = a.cols(), r = b.cols();
-  std::vector<Quad> s(static_cast<std::size_t>(m * (n + r)));
+/// Householder reflectors with column pivoting: the first n of the n + r columns of s, m >= n rows each, become R.
+/// Returns R's columns' numbers.
+inline std::vector<index_t> quadruple_qr(std::vector<Quad>& s, index_t m, index_t n, index_t r) {
   const auto at = [&](index_t i, index_t j) -> Quad& { return s[static_cast<std::size_t>(i + j * m)]; };
-  for (index_t i = 0; i < m; ++i) {
-    const Quad d = root(w.empty() ? Quad(1) : Quad(w[static_cast<std::size_t>(i)]));
-    for (index_t j = 0; j < n + r; ++j) at(i, j) = d == 0 ? Quad(0) : d * Quad(j < n ? a(i, j) : b(i, j - n));
-  }
   std::vector<index_t> pivots;
   for (index_t j = 0; j < n; ++j) pivots.push_back(j);
   for (index_t k = 0; k < n; ++k) {
@@ -56,15 +51,74 @@ HostMatrix<double> quadruple_wls(const HostMatrix<T>& a, const HostMatrix<T>& b,
       for (index_t i = k; i < m; ++i) at(i, j) -= 2 * dot / size * v[static_cast<std::size_t>(i - k)];
     }
   }
+  return pivots;
+}
+
+/// R x = c for column c of s after quadruple_qr.
+inline void quadruple_solve(const std::vector<Quad>& s, index_t m, index_t n, index_t c,
+                            const std::vector<index_t>& pivots, double* x) {
+  const auto at = [&](index_t i, index_t j) { return s[static_cast<std::size_t>(i + j * m)]; };
+  std::vector<Quad> y(static_cast<std::size_t>(n));
+  for (index_t k = n - 1; k >= 0; --k) {
+    Quad sum = at(k, c);
+    for (index_t j = k + 1; j < n; ++j) sum -= at(k, j) * y[static_cast<std::size_t>(j)];
+    y[static_cast<std::size_t>(k)] = sum / at(k, k);
+    x[pivots[static_cast<std::size_t>(k)]] = static_cast<double>(y[static_cast<std::size_t>(k)]);
+  }
+}
+
+/// argmin ||diag(sqrt(w)) (A x - b)||_2 for each column, A of full column rank.
+template <class T>
+HostMatrix<double> quadruple_wls(const HostMatrix<T>& a, const HostMatrix<T>& b, const std::vector<T>& w) {
+  const index_t m = a.rows(), n = a.cols(), r = b.cols();
+  std::vector<Quad> s(static_cast<std::size_t>(m * (n + r)));
+  for (index_t i = 0; i < m; ++i) {
+    const Quad d = root(w.empty() ? Quad(1) : Quad(w[static_cast<std::size_t>(i)]));
+    for (index_t j = 0; j < n + r; ++j)
+      s[static_cast<std::size_t>(i + j * m)] = d == 0 ? Quad(0) : d * Quad(j < n ? a(i, j) : b(i, j - n));
+  }
+  const std::vector<index_t> pivots = quadruple_qr(s, m, n, r);
+  HostMatrix<double> x(n, r);
+  for (index_t c = 0; c < r; ++c) quadruple_solve(s, m, n, n + c, pivots, &x(0, c));
+  return x;
+}
+
+/// x of min ||u||_2 with b = A x + F u for each column b. A has full column rank, F full row rank once its rows are
+/// divided by their largest elements, which must leave it well conditioned.
+template <class T>
+HostMatrix<double> quadruple_glm(const HostMatrix<T>& a, const HostMatrix<T>& f, const HostMatrix<T>& b) {
+  const index_t m = a.rows(), n = a.cols(), r = b.cols(), p = f.cols(), q = m - n;
+  std::vector<Quad> s(static_cast<std::size_t>(m * (n + r + p)));
+  const auto at = [&](index_t i, index_t j) -> Quad& { return s[static_cast<std::size_t>(i + j * m)]; };
+  for (index_t i = 0; i < m; ++i) {
+    T size = 0;
+    for (index_t j = 0; j < p; ++j) size = std::max(size, std::abs(f(i, j)));
+    for (index_t j = 0; j < n + r + p; ++j)
+      at(i, j) = Quad(j < n ? a(i, j) : j < n + r ? b(i, j - n) : f(i, j - n - r)) / Quad(size);
+  }
+  const std::vector<index_t> pivots = quadruple_qr(s, m, n, r + p);
+  // B2 B2^T w = c2 by elimination, u = B2^T w.
+  std::vector<Quad> gram(static_cast<std::size_t>(q * (q + r)));
+  const auto of = [&](index_t i, index_t j) -> Quad& { return gram[static_cast<std::size_t>(i + j * q)]; };
+  for (index_t i = 0; i < q; ++i)
+    for (index_t j = 0; j < q + r; ++j) {
+      of(i, j) = j < q ? Quad(0) : at(n + i, n + j - q);
+      for (index_t k = 0; k < p && j < q; ++k) of(i, j) += at(n + i, n + r + k) * at(n + j, n + r + k);
+    }
+  for (index_t k = 0; k < q; ++k)
+    for (index_t i = 0; i < q; ++i) {
+      if (i == k) continue;
+      const Quad factor = of(i, k) / of(k, k);
+      for (index_t j = k; j < q + r; ++j) of(i, j) -= factor * of(k, j);
+    }
   HostMatrix<double> x(n, r);
   for (index_t c = 0; c < r; ++c) {
-    std::vector<Quad> y(static_cast<std::size_t>(n));
-    for (index_t k = n - 1; k >= 0; --k) {
-      Quad sum = at(k, n + c);
-      for (index_t j = k + 1; j < n; ++j) sum -= at(k, j) * y[static_cast<std::size_t>(j)];
-      y[static_cast<std::size_t>(k)] = sum / at(k, k);
-      x(pivots[static_cast<std::size_t>(k)], c) = static_cast<double>(y[static_cast<std::size_t>(k)]);
+    for (index_t k = 0; k < p; ++k) {
+      Quad u = 0;
+      for (index_t i = 0; i < q; ++i) u += at(n + i, n + r + k) * of(i, q + c) / of(i, i);
+      for (index_t i = 0; i < n; ++i) at(i, n + c) -= at(i, n + r + k) * u;
     }
+    quadruple_solve(s, m, n, n + c, pivots, &x(0, c));
   }
   return x;
 }

@@ -1,4 +1,5 @@
 #include <tesela/algorithms/least_squares/internal/equation_units.hpp>
+#include <tesela/algorithms/least_squares/internal/glm_parts.hpp>
 #include <tesela/algorithms/support/internal/on_column.hpp>
 #include <tesela/codelets/least_squares/row_sizes.hpp>
 #include <tesela/codelets/least_squares/scale_rows.hpp>
@@ -6,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace tesela::detail {
 
@@ -45,44 +47,101 @@ bool exponents_of(const TileMatrix<double>& sizes, std::vector<int>& exponents) 
   return finite;
 }
 
+/// The largest and the smallest of those that are there; both `none` if none is.
+std::pair<int, int> range_of(const std::vector<int>& exponents) {
+  int most = none, least = none;
+  for (const int e : exponents)
+    if (e != none) most = std::max(most, e), least = least == none ? e : std::min(least, e);
+  return {most, least};
+}
+
+/// The units of equations whose largest elements of A, B and b have these exponents; `sizes` are A's row_exponents_of.
+template <class T>
+std::vector<int> units_of(const std::vector<int>& sizes, const std::vector<int>& a, const std::vector<int>& f,
+                          const std::vector<int>& b) {
+  constexpr int most = std::numeric_limits<T>::max_exponent - 2;
+  const auto [largest_f, smallest_f] = range_of(f);
+  const int unit = largest_f == none ? 0 : std::min(largest_f, smallest_f + most / 2);
+  std::vector<int> units(a.size(), none), scaled(a.size(), none);
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (f[i] != none) {
+      units[i] = f[i] - unit;
+      for (const int e : {a[i], b[i]})  // as near to one size as A and b allow
+        if (e != none) units[i] = std::max(units[i], e - most);
+      if (a[i] != none) scaled[i] = sizes[i] - units[i];
+    }
+  int largest = range_of(scaled).first;
+  if (largest == none) largest = range_of(sizes).first;
+  int side = none;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (f[i] == none && a[i] != none) {
+      units[i] = std::max(sizes[i] - largest, b[i] == none ? none : b[i] - most);
+      side = std::max(side, b[i] == none ? none : b[i] - units[i]);
+    } else if (f[i] != none && b[i] != none) {
+      side = std::max(side, b[i] - units[i]);
+    }
+  for (std::size_t i = 0; i < a.size(); ++i)  // 0 = b contradicts, however small b is
+    if (units[i] == none) units[i] = b[i] == none || side == none ? 0 : std::min(0, b[i] - side);
+  return units;
+}
+
 }  // namespace
 
 template <class T>
-std::vector<int> bring_equations_to_one_size(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
-                                             const TileMatrix<T>& b) {
-  constexpr int little = std::numeric_limits<T>::digits / 4, most = std::numeric_limits<T>::max_exponent - 2;
+bool graded(const std::vector<int>& exponents) {
+  constexpr int little = std::numeric_limits<T>::digits / 4;
+  const auto [largest, smallest] = range_of(exponents);
+  return largest != none && largest - smallest > little;
+}
+
+template <class T>
+std::vector<int> row_exponents_of(Graph& g, const TileMatrix<T>& A) {
+  std::vector<int> exponents;
+  if (A.m() == 0 || !exponents_of(insert_row_sizes(g, A), exponents)) return {};
+  std::vector<int> of_columns;
+  for (const T norm : norms_of_columns(g, A)) of_columns.push_back(norm > 0 ? std::ilogb(norm) : none);
+  if (!graded<T>(of_columns)) return exponents;
+  std::fill(exponents.begin(), exponents.end(), none);
+  A.for_each_tile([&](const Tile<T>& tile, index_t row, index_t column) {
+    const auto block = tile.read();
+    for (index_t j = 0; j < block.cols; ++j)
+      for (index_t i = 0; i < block.rows; ++i)
+        if (block(i, j) != T(0)) {
+          int& e = exponents[static_cast<std::size_t>(row + i)];
+          e = std::max(e, std::ilogb(block(i, j)) - of_columns[static_cast<std::size_t>(column + j)]);
+        }
+  });
+  return exponents;
+}
+
+template <class T>
+EquationUnits bring_equations_to_one_size(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
+                                          const TileMatrix<T>& b) {
   if (A.m() == 0) return {};
-  const auto of_a = insert_row_sizes(g, A), of_b = insert_row_sizes(g, B);
-  std::vector<int> a, f;
-  if (!exponents_of(of_a, a) || !exponents_of(of_b, f)) return {};
-  const int largest_a = *std::max_element(a.begin(), a.end()), largest_b = *std::max_element(f.begin(), f.end());
-  int least = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    a[i] = std::max(a[i] == none ? none : a[i] - largest_a, f[i] == none ? none : f[i] - largest_b);
-    if (a[i] != none) least = std::min(least, a[i]);
-  }
-  if (least >= -little) return {};
-  const auto of_sides = insert_row_sizes(g, b);
-  if (!exponents_of(of_sides, f)) return {};
-  int largest_side = none;
-  for (std::size_t i = 0; i < a.size(); ++i)
-    if (a[i] != none && f[i] != none) {
-      a[i] = std::min(0, std::max(a[i], f[i] - most));
-      largest_side = std::max(largest_side, f[i] - a[i]);
+  const auto of_a = insert_row_sizes(g, A), of_f = insert_row_sizes(g, B), of_b = insert_row_sizes(g, b);
+  EquationUnits result;
+  std::vector<int> a, f, sides;
+  if (!exponents_of(of_a, a) || !exponents_of(of_f, f) || !exponents_of(of_b, sides)) return {};
+  std::vector<int> sizes = row_exponents_of(g, A);
+  const std::vector<int> units = units_of<T>(sizes, a, f, sides);
+  if (graded<T>(units)) {
+    result.exponents = units;
+    for (std::size_t i = 0; i < units.size(); ++i)
+      if (sizes[i] != none) sizes[i] -= units[i];
+    std::vector<T> factors(units.size());
+    const TileMatrix<T> D(g.runtime(), A.m(), 1, {A.tile_shape().mb, 1}, "units");
+    for (const bool half : {true, false}) {  // the whole may not be a number
+      for (std::size_t i = 0; i < units.size(); ++i)
+        factors[i] = std::ldexp(T(1), half ? -(units[i] / 2) : units[i] / 2 - units[i]);
+      D.copy_from(factors.data(), A.m());
+      for (const TileMatrix<T>* const matrix : {&A, &B, &b})
+        matrix->for_each_tile([&](const Tile<T>& tile, index_t row, index_t) {
+          g.insert<ScaleRows<T>>({}, D(row / A.tile_shape().mb, 0), tile);
+        });
     }
-  for (std::size_t i = 0; i < a.size(); ++i)  // 0 = b contradicts, however small b is
-    if (a[i] == none) a[i] = f[i] == none || largest_side == none ? 0 : std::min(0, f[i] - largest_side);
-  std::vector<T> units(a.size());
-  const TileMatrix<T> factors(g.runtime(), A.m(), 1, {A.tile_shape().mb, 1}, "units");
-  for (const bool half : {true, false}) {  // all of it may be no number
-    for (std::size_t i = 0; i < a.size(); ++i) units[i] = std::ldexp(T(1), half ? -(a[i] / 2) : a[i] / 2 - a[i]);
-    factors.copy_from(units.data(), A.m());
-    for (const TileMatrix<T>* const matrix : {&A, &B, &b})
-      matrix->for_each_tile([&](const Tile<T>& tile, index_t row, index_t) {
-        g.insert<ScaleRows<T>>({}, factors(row / A.tile_shape().mb, 0), tile);
-      });
   }
-  return a;
+  result.graded = graded<T>(sizes);
+  return result;
 }
 
 template <class T>
@@ -98,9 +157,11 @@ void in_units_of_equations(const std::vector<int>& e, HostMatrix<T>& L, std::vec
   }
 }
 
-#define TESELA_INSTANTIATE(T)                                                                               \
-  template std::vector<int> bring_equations_to_one_size(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, \
-                                                        const TileMatrix<T>&);                              \
+#define TESELA_INSTANTIATE(T)                                                                            \
+  template std::vector<int> row_exponents_of(Graph&, const TileMatrix<T>&);                              \
+  template bool graded<T>(const std::vector<int>&);                                                      \
+  template EquationUnits bring_equations_to_one_size(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, \
+                                                     const TileMatrix<T>&);                              \
   template void in_units_of_equations(const std::vector<int>&, HostMatrix<T>&, std::vector<int>&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)

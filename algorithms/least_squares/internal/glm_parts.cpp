@@ -286,32 +286,64 @@ SolvedTriangle<T> solve_triangle(Graph& g, const KeptR<T>& R, HostMatrix<T> righ
 }
 
 template <class T>
+void divide_rows(HostMatrix<T>& X, const std::vector<int>& exponents) {
+  for (index_t j = 0; j < X.cols(); ++j)
+    for (std::size_t i = 0; i < exponents.size(); ++i) {
+      T& element = X(static_cast<index_t>(i), j);
+      element = std::ldexp(element, -exponents[i]);
+    }
+}
+
+template <class T>
+HostMatrix<T> with_rows_at(HostMatrix<T> X, const std::vector<index_t>& places) {
+  if (places.empty()) return X;
+  HostMatrix<T> result(X.rows(), X.cols());
+  for (index_t j = 0; j < X.cols(); ++j)
+    for (index_t i = 0; i < X.rows(); ++i) result(places[static_cast<std::size_t>(i)], j) = X(i, j);
+  return result;
+}
+
+namespace {
+
+/// How large B2 u may be for right-hand side j: of a B whose columns differ in size each has errors of its own size.
+template <class T>
+double size_of_product(const LeastNorm<T>& s, const Size& b, index_t j, double u_norm) {
+  if (!b.graded()) return s.norm * u_norm;
+  double size = 0;
+  for (index_t i = 0; i < s.U.rows(); ++i)
+    size += std::ldexp(b.norms[static_cast<std::size_t>(i)], -s.exponent) * std::abs(static_cast<double>(s.U(i, j)));
+  return size;
+}
+
+}  // namespace
+
+template <class T>
 void judge(Glm<T>& answer, const LeastNorm<T>& s, const SolvedTriangle<T>& x, const HostMatrix<T>& c,
-           const HostMatrix<T>& e, Shape a, const Size& b, double cut, bool chosen_rcond) {
+           const HostMatrix<T>& e, Shape a, const Size& b, const JudgedFactors& factors) {
   const auto p = static_cast<index_t>(b.norms.size());
   const double eps = static_cast<double>(std::numeric_limits<T>::epsilon()),
-               most = static_cast<double>(std::max<index_t>({a.rows, a.cols, p, 1})),
-               cuts = 2 * ((s.norm > 0 ? s.cut / s.norm : 0) + cut),
-               tolerance = static_cast<double>(std::max<index_t>({a.rows, p, 1})) * eps + (chosen_rcond ? cuts : 0);
-  const index_t k = answer.rank;
-  const auto u_norms = column_norms(s.U), c_norms = column_norms(c), rest = column_norms(rows_of(e, k, a.rows - k));
-  answer.backward_error = {0, 10 * std::sqrt(most) * eps + cuts};
-  for (std::size_t j = 0; j < c_norms.size(); ++j) {
-    double of_u = s.norm * static_cast<double>(u_norms[j]);
-    if (b.graded()) {  // then each column has errors of its own size
-      of_u = 0;
-      for (index_t i = 0; i < p; ++i)
-        of_u += std::ldexp(b.norms[static_cast<std::size_t>(i)], -s.exponent) *
-                std::abs(static_cast<double>(s.U(i, static_cast<index_t>(j))));
-    }
-    const double size = x.sizes[j] + of_u + static_cast<double>(c_norms[j]);
+               cuts = 2 * ((s.norm > 0 ? s.cut / s.norm : 0) + factors.cut),
+               tolerance =
+                   static_cast<double>(std::max<index_t>({a.rows, p, 1})) * eps + (factors.chosen_rcond ? cuts : 0);
+  const index_t k = answer.rank, r = c.cols();
+  const auto u_norms = column_norms(s.U), c_norms = column_norms(c), above = column_norms(rows_of(c, 0, k)),
+             below = column_norms(rows_of(c, k, a.rows - k)), rest = column_norms(rows_of(e, k, a.rows - k));
+  answer.backward_error = {0, rounding_bound<T>(std::max({a.rows, a.cols, p})), cuts};
+  for (index_t column = 0; column < r; ++column) {
+    const auto j = static_cast<std::size_t>(column);
+    const double of_u = size_of_product(s, b, column, static_cast<double>(u_norms[j])), of_x = x.sizes[j],
+                 left = static_cast<double>(rest[j]);
+    const double size = factors.graded ? std::ldexp(of_x, factors.exponent_below) + of_u + static_cast<double>(below[j])
+                                       : of_x + of_u + static_cast<double>(c_norms[j]);
     answer.distances.push_back(s.distances[j]);
     answer.tolerances.push_back(tolerance * size);
     answer.consistent.push_back(s.distances[j] <= tolerance * size);
     if (!answer.consistent.back()) answer.status = GlmStatus::inconsistent;
-    const double error = std::hypot(x.errors[j], static_cast<double>(rest[j])) / size;
-    if (size > 0 && answer.consistent.back() && !(error <= answer.backward_error.error))
-      answer.backward_error.error = error;
+    const auto over = [](double error, double size_of) { return error == 0 ? 0 : error / size_of; };
+    const double error = factors.graded
+                             ? std::max(over(x.errors[j], of_x + static_cast<double>(above[j])), over(left, size))
+                             : over(std::hypot(x.errors[j], left), size);
+    if (answer.consistent.back() && !(error <= answer.backward_error.error)) answer.backward_error.error = error;
   }
   if (answer.status == GlmStatus::inconsistent) return;
   if (answer.rank < std::min(a.rows, a.cols)) answer.status = GlmStatus::rank_deficient;
@@ -335,7 +367,9 @@ void judge(Glm<T>& answer, const LeastNorm<T>& s, const SolvedTriangle<T>& x, co
   template std::optional<KeptR<T>> kept_if_regular(Graph&, const QrFactorization<T>&, double);                      \
   template SolvedTriangle<T> solve_triangle(Graph&, const KeptR<T>&, HostMatrix<T>);                                \
   template void judge(Glm<T>&, const LeastNorm<T>&, const SolvedTriangle<T>&, const HostMatrix<T>&,                 \
-                      const HostMatrix<T>&, Shape, const Size&, double, bool);
+                      const HostMatrix<T>&, Shape, const Size&, const JudgedFactors&);                              \
+  template void divide_rows(HostMatrix<T>&, const std::vector<int>&);                                               \
+  template HostMatrix<T> with_rows_at(HostMatrix<T>, const std::vector<index_t>&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
 #undef TESELA_INSTANTIATE

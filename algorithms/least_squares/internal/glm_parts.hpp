@@ -89,11 +89,26 @@ std::optional<KeptR<T>> kept_if_regular(Graph&, const GivensQr<T>&, double) {
 template <class T>
 SolvedTriangle<T> solve_triangle(Graph& g, const KeptR<T>& R, HostMatrix<T> right);
 
-/// Backward error, distances, tolerances, and the status that follows. `e` is what minus_product left, `cut` what the
-/// decision on A's rank cut; where the caller chose rcond, a right-hand side may be off by what was cut.
+/// What judge() has to know of A's factorization.
+struct JudgedFactors {
+  double cut = 0;             ///< what the decision on A's rank cut
+  bool chosen_rcond = false;  ///< then a right-hand side may be off by what was cut
+  bool graded = false;        ///< the first rows of c, as many as A's rank, are in units of R's rows
+  int exponent_below = 0;     ///< then: the size of errors in the other rows
+};
+
+/// Backward error, distances, tolerances, and the status that follows. `e` is what minus_product left.
 template <class T>
 void judge(Glm<T>& answer, const LeastNorm<T>& s, const SolvedTriangle<T>& x, const HostMatrix<T>& c,
-           const HostMatrix<T>& e, Shape a, const Size& b, double cut, bool chosen_rcond);
+           const HostMatrix<T>& e, Shape a, const Size& b, const JudgedFactors& factors);
+
+/// Row i divided by 2^exponents[i], for as many rows as there are exponents.
+template <class T>
+void divide_rows(HostMatrix<T>& X, const std::vector<int>& exponents);
+
+/// Row j of X as row places[j]; X itself without places.
+template <class T>
+HostMatrix<T> with_rows_at(HostMatrix<T> X, const std::vector<index_t>& places);
 
 /// B V = [0 S]: the first n rows of S, without the last columns, as many as there are other rows.
 template <class T>

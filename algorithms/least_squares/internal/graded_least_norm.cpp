@@ -1,5 +1,5 @@
 #include <tesela/algorithms/least_squares/internal/graded_least_norm.hpp>
-#include <tesela/codelets/least_squares/rank_revealing.hpp>
+#include <tesela/codelets/least_squares/row_basis.hpp>
 #include <tesela/codelets/libraries/blas.hpp>
 
 #include <algorithm>
@@ -20,53 +20,6 @@ std::vector<index_t> large_first(const std::vector<int>& sizes) {
   return order;
 }
 
-/// B2, columns of size 1, as Q [N; 0] with N of full row rank.
-template <class T>
-struct RowBasis {
-  HostMatrix<T> q_vectors, turn, N;
-  std::vector<T> tau;
-  index_t rank = 0;
-  double condition = 1, cut = 0;
-
-  RowBasis(HostMatrix<T> B2, double rcond) : q_vectors(std::move(B2)) {
-    const index_t q = q_vectors.rows(), p = q_vectors.cols(), k = std::min(q, p);
-    tau.resize(at(k));
-    lapack::geqrf(q, p, q_vectors.data(), q_vectors.ld(), tau.data());
-    HostMatrix<T> R = HostMatrix<T>::zeros(k, p);
-    for (index_t j = 0; j < p; ++j)
-      for (index_t i = 0; i <= std::min(j, k - 1); ++i) R(i, j) = q_vectors(i, j);
-    turn = HostMatrix<T>::zeros(k, k);
-    for (index_t i = 0; i < k; ++i) turn(i, i) = T(1);
-    // Of columns of size 1, p together: what is below that is rounding.
-    const double norm = static_cast<double>(euclidean_norm(R.size(), R.data())),
-                 most = std::sqrt(static_cast<double>(p));
-    const RankRevealed found =
-        reveal_rank(R, turn, norm > 0 ? std::min(1.0, rcond * std::max(1.0, most / norm)) : rcond);
-    rank = found.rank;
-    cut = found.cut / most;
-    const auto& values = found.singular_values;
-    if (!values.empty())
-      condition = values.back() > 0 ? values.front() / values.back() : std::numeric_limits<double>::infinity();
-    N = HostMatrix<T>::zeros(rank, p);
-    for (index_t j = 0; j < p; ++j)
-      for (index_t i = 0; i <= std::min(j, rank - 1); ++i) N(i, found.pivots[at(j)]) = R(i, j);
-  }
-
-  /// X = Q^T X or Q X.
-  void apply(Op op, HostMatrix<T>& X) const {
-    const index_t q = q_vectors.rows(), k = turn.rows(), r = X.cols();
-    if (X.size() == 0 || k == 0) return;
-    const auto by_turn = [&](Op how) {
-      HostMatrix<T> top(k, r);
-      for (index_t j = 0; j < r; ++j) std::copy_n(&X(0, j), k, &top(0, j));
-      blas::gemm(how, Op::none, k, r, k, T(1), turn.data(), k, top.data(), top.ld(), T(0), X.data(), X.ld());
-    };
-    if (op == Op::none) by_turn(Op::transpose);
-    lapack::ormqr(op, q, r, k, q_vectors.data(), q_vectors.ld(), tau.data(), X.data(), X.ld());
-    if (op == Op::transpose) by_turn(Op::none);
-  }
-};
-
 }  // namespace
 
 template <class T>
@@ -85,10 +38,13 @@ LeastNorm<T> graded_least_norm(HostMatrix<T> B2, std::vector<int> of_columns, co
   }
   for (index_t j = 0; j < p; ++j)
     for (index_t i = 0; i < q; ++i) B2(i, j) = std::ldexp(B2(i, j), -of_columns[at(j)]);
-  const RowBasis<T> basis(std::move(B2), rcond);
+  // Of columns of size 1, p together: what is below that is rounding.
+  const double norm = static_cast<double>(euclidean_norm(B2.size(), B2.data())),
+               most = std::sqrt(static_cast<double>(p));
+  const RowBasis<T> basis(std::move(B2), norm > 0 ? std::min(1.0, rcond * std::max(1.0, most / norm)) : rcond);
   const index_t rank = s.rank = basis.rank;
   s.condition = basis.condition;
-  s.cut = basis.cut * s.norm;
+  s.cut = basis.cut / most * s.norm;
   basis.apply(Op::transpose, c);
   for (index_t k = 0; k < r; ++k)
     s.distances.push_back(static_cast<double>(q > rank ? euclidean_norm(q - rank, &c(rank, k)) : T(0)));

@@ -140,7 +140,7 @@ std::optional<ConstrainedLeastSquares<T>> regular_constraints(Graph& g, const Qr
   add(gradient, tile_product(g, Op::none, Ct, w->L));
   ConstrainedLeastSquares<T> answer;
   const double most = static_cast<double>(std::max(n, p)), rounding = 10 * most * eps;
-  answer.constraint_error.bound = rounding;
+  answer.constraint_error.bound = std::min(rounding, useful_bound);
   for (index_t k = 0; k < r; ++k) {
     double size = 0, of_c = 0, of_x_k = 0;
     for (index_t j = 0; j < n; ++j) {

@@ -67,10 +67,14 @@ LeastSquares<T> join(Graph& g, std::vector<ExtendedQr<T>> triangles, const RowCl
   return answer;
 }
 
-/// No row counts.
+/// No row of m counts: nothing is known of the unknowns.
 template <class T>
-LeastSquares<T> nothing_counts(index_t n, index_t r) {
+LeastSquares<T> nothing_counts(index_t m, index_t n, index_t r) {
   LeastSquares<T> answer;
+  if (std::min(m, n) > 0) {
+    answer.status = OlsStatus::rank_deficient;
+    answer.condition = std::numeric_limits<double>::infinity();
+  }
   answer.X = HostMatrix<T>::zeros(n, r);
   answer.residual_norms.assign(static_cast<std::size_t>(r), T(0));
   return answer;
@@ -158,7 +162,7 @@ template <class T>
 LeastSquares<T> solve_scaled_rows(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const RowClasses<T>& d,
                                   const OlsOptions& options) {
   const index_t m = A.m(), n = A.n(), r = B.n();
-  if (d.counted == 0) return nothing_counts<T>(n, r);
+  if (d.counted == 0) return nothing_counts<T>(m, n, r);
   if (n == 0) return no_unknowns(B, d);
   OlsOptions settled = options;
   if (settled.method == OlsMethod::automatic) settled.method = suitable_ols_method(m, n, r);
@@ -185,7 +189,7 @@ LeastSquares<T> solve_scaled_rows(Graph& g, const TileMatrix<T>& A, const TileMa
 template <class T>
 LeastSquares<T> solve_scaled_rows(Graph& g, const MatrixRows<T>& A, const HostMatrix<T>& B, const RowClasses<T>& d,
                                   const OlsOptions& options) {
-  if (d.counted == 0) return nothing_counts<T>(A.n(), B.cols());
+  if (d.counted == 0) return nothing_counts<T>(A.m(), A.n(), B.cols());
   if (A.n() == 0)
     return no_unknowns(TileMatrix<T>::map(g.runtime(), B.data(), B.rows(), B.cols(), B.ld(), {4096, 256}, "B"), d);
   return join(g, reduce(g, A, B, d.factors, options.rows), d, options);

@@ -2,6 +2,7 @@
 #include <tesela/algorithms/dense/lu.hpp>
 #include <tesela/algorithms/dense/triangular_solve.hpp>
 #include <tesela/algorithms/least_squares/internal/whiten.hpp>
+#include <tesela/algorithms/support/measured.hpp>
 #include <tesela/codelets/least_squares/minimum_norm.hpp>
 #include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/codelets/libraries/lapack.hpp>
@@ -46,7 +47,7 @@ double divide_by_full(Graph& g, HostMatrix<T>& F, HostMatrix<T>& X) {
     factors.bring_home();
     const double reciprocal = lapack::gecon(m, copy.data(), copy.ld(), norm);
     const double condition = reciprocal > 0 ? 1 / reciprocal : std::numeric_limits<double>::infinity();
-    if (!well_conditioned<T>(condition)) return condition;
+    if (!well_conditioned<T>(m, condition)) return condition;
     const auto x = TileMatrix<T>::map(g.runtime(), X.data(), m, X.cols(), X.ld(), {m, tile.nb}, "X");
     solved.solve(g, x);
     g.wait();
@@ -85,8 +86,9 @@ void require_semidefinite(const char* routine, const HostMatrix<T>& S, const std
 }  // namespace
 
 template <class T>
-bool well_conditioned(double condition) {
-  return condition * std::cbrt(static_cast<double>(std::numeric_limits<T>::epsilon())) <= 1;
+bool well_conditioned(index_t m, double condition, bool of_covariance) {
+  return condition * std::cbrt(static_cast<double>(std::numeric_limits<T>::epsilon())) <= 1 &&
+         rounding_bound<T>(m) * std::pow(condition, of_covariance ? 2 : 1) <= useful_bound;
 }
 
 template <class T>
@@ -108,7 +110,7 @@ double divide_if_well_conditioned(Graph& g, Structure structure, HostMatrix<T>& 
   const HostMatrix<T>& R = lower ? transposed : F;
   // Rows of a lower F may be of any size: substitution has errors of each one's own.
   const double condition = triangle_condition(R, lower);
-  if (well_conditioned<T>(condition)) triangular_solve(g, lower ? Op::transpose : Op::none, R, X);
+  if (well_conditioned<T>(F.rows(), condition)) triangular_solve(g, lower ? Op::transpose : Op::none, R, X);
   return condition;
 }
 
@@ -208,8 +210,8 @@ void divide(Graph& g, const CovarianceFactor<T>& factor, HostMatrix<T>& X) {
   triangular_solve(g, Op::transpose, factor.F, X);
 }
 
-template bool well_conditioned<float>(double);
-template bool well_conditioned<double>(double);
+template bool well_conditioned<float>(index_t, double, bool);
+template bool well_conditioned<double>(index_t, double, bool);
 template Structure structure_of(const HostMatrix<float>&);
 template Structure structure_of(const HostMatrix<double>&);
 template double divide_if_well_conditioned(Graph&, Structure, HostMatrix<float>&, HostMatrix<float>&);

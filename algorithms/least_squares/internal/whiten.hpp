@@ -22,9 +22,10 @@ Structure structure_of(const HostMatrix<T>& F);
 template <class T>
 double divide_if_well_conditioned(Graph& g, Structure structure, HostMatrix<T>& F, HostMatrix<T>& X);
 
-/// Whether [A | b] may be divided by a factor of this condition.
+/// Whether [A | b], m rows, may be divided by a factor of this condition; of a covariance, by its Cholesky factor: then
+/// errors grow with the square of that. They stay below useful_bound.
 template <class T>
-bool well_conditioned(double condition);
+bool well_conditioned(index_t m, double condition, bool of_covariance = false);
 
 /// Throws CovarianceError where S is not symmetric.
 template <class T>

@@ -1,3 +1,4 @@
+#include <tesela/algorithms/support/measured.hpp>
 #include <tesela/algorithms/toeplitz/internal/spectrum_options.hpp>
 #include <tesela/codelets/toeplitz/lanczos.hpp>
 #include <tesela/runtime/shortest.hpp>
@@ -108,7 +109,7 @@ SpectrumBounds spectrum_bounds(index_t n, const SpectrumOptions& options) {
   // A pair of the inverse whose residual is `tolerance` is one of C to that times ||C - sigma I||, twice ||C|| at most.
   const double asked = options.tolerance > usual ? 4 * options.tolerance : 0;
   const double residual = std::is_same_v<T, float> ? 400 * roundings : 100 * usual;
-  return {std::max(residual, asked), std::max(100 * roundings, asked)};
+  return {std::min(std::max(residual, asked), useful_bound), std::min(std::max(100 * roundings, asked), useful_bound)};
 }
 
 template SpectrumOptions settled_options<float>(const Runtime&, index_t, SpectrumOptions);

@@ -170,9 +170,15 @@ void report_generalized_errors(const Options& o, const EigProblem<T>& problem, c
       o.check && !sample, sample ? sampled_vectors : result.vectors.cols(), o.common.seed);
   const EigBounds bounds = eig_bounds<T>(n);
   report.check("condition", error.condition);
-  if (n > 0 && !(bounds.value * error.value_growth < 1))
-    report.fail(
-        fmt::format("B is too ill-conditioned: with {:.3g} errors may be as large as the values", error.condition));
+  const auto refuse = [&](double most, const char* what) {
+    if (n > 0 && !(most <= useful_bound))
+      report.fail(fmt::format("B is too ill-conditioned: with {:.3g} errors may be {:.2g} of the {}", error.condition,
+                              std::min(most, 1.0), what));
+  };
+  refuse(bounds.value * error.value_growth, "values");
+  // That of the vectors of C, and what B's Cholesky factor leaves.
+  const double of_orthogonality = bounds.orthogonality + bounds.value * error.condition;
+  if (o.vectors) refuse(std::max(bounds.value * error.residual_growth, of_orthogonality), "vectors");
   if (eig.norm == 0 && error.value.value_or(0) > 0)
     report.fail("underflow: every eigenvalue is less than the smallest number");
   // A value may have lost what is below the smallest number.
@@ -180,7 +186,7 @@ void report_generalized_errors(const Options& o, const EigProblem<T>& problem, c
   if (error.value) report.check("max_error", Measured{*error.value, bounds.value * error.value_growth + rounding});
   if (!o.vectors) return;
   report.check("max_residual", Measured{error.residual, bounds.value * error.residual_growth});
-  report.check("orthogonality", Measured{error.orthogonality, bounds.orthogonality * error.condition});
+  report.check("orthogonality", Measured{error.orthogonality, of_orthogonality});
 }
 
 template <class T>
@@ -205,9 +211,7 @@ void report_errors(const Options& o, const EigProblem<T>& problem, const Result<
     report.check("max_error", Measured{eigenvalue_error(eig.values, known, eig.first, norm), bounds.value + rounding});
   }
   if (dense && static_cast<index_t>(eig.values.size()) == n)
-    report.check("trace_drift",
-                 Measured{trace_drift(problem.a, eig.values, norm),
-                          bounds.value * std::sqrt(static_cast<double>(std::max<index_t>(n, 1))) + rounding});
+    report.check("trace_drift", Measured{trace_drift(problem.a, eig.values, norm), trace_bound(bounds, n) + rounding});
   if (result.facts) report.check("frobenius_drift", Measured{result.facts->frobenius_drift, bounds.value});
   if (!o.vectors) return;
   const bool sample = n > largest_dense;
@@ -291,7 +295,7 @@ int run_eig(Options o) {
   if (o.certify > 0) {
     const Certificate& certificate = result.proof.certificate;
     report.check("certified", static_cast<double>(certificate.certified));
-    report.check("certify_misses", Measured{static_cast<double>(certificate.misses), 0});
+    report.check_count("certify_misses", static_cast<double>(certificate.misses), 0);
     if (certificate.doubtful > 0) report.check("doubtful", static_cast<double>(certificate.doubtful));
     if (certificate.certified == 0 && n > 0) report.fail("not certified: every shift was doubtful");
   }

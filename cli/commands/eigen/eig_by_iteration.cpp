@@ -82,19 +82,17 @@ void report_iteration(const IterationFacts& facts, index_t deflations, Report& r
 
 namespace {
 
-constexpr double worst = 1e-2;  // whatever was asked for: a result that is wrong in its second digit is none
-
 double growth_of(index_t iterations) { return std::sqrt(1 + static_cast<double>(iterations)); }
 
 }  // namespace
 
 EigBounds iteration_bounds(EigBounds bounds, index_t n, index_t iterations, const IterationFacts& facts) {
   const double growth = growth_of(iterations), left = static_cast<double>(n) * facts.tolerance;
-  return {std::min(bounds.value * growth + left, worst), std::min(bounds.orthogonality * growth, worst)};
+  return {std::min(bounds.value * growth + left, useful_bound), std::min(bounds.orthogonality * growth, useful_bound)};
 }
 
 Measured remaining(EigBounds bounds, index_t iterations, const IterationFacts& facts) {
-  return {facts.remaining_norm, std::min(bounds.value * growth_of(iterations) + facts.tolerance, worst)};
+  return {facts.remaining_norm, std::min(bounds.value * growth_of(iterations) + facts.tolerance, useful_bound)};
 }
 
 }  // namespace tesela::cli

@@ -169,12 +169,9 @@ class Jobs {
                  rounding = static_cast<double>(std::numeric_limits<T>::denorm_min()) / norm;
     const auto measured = [&](const char* name, const Measured& m) {
       job.checks[name] = m.error;
-      if (!m.good() && job.status == "ok")
-        job.status = fmt::format("inaccurate: {} {:.2g}, at most {:.2g}", name, m.error, m.bound);
+      if (const std::string wrong = is_wrong(name, m); !wrong.empty() && job.status == "ok") job.status = wrong;
     };
-    if (job.found == n)
-      measured("trace_drift", {trace_drift(a, eig.values, norm),
-                               bounds.value * std::sqrt(static_cast<double>(std::max<index_t>(n, 1))) + rounding});
+    if (job.found == n) measured("trace_drift", {trace_drift(a, eig.values, norm), trace_bound(bounds, n) + rounding});
     if (!o_.options.vectors) return;
     const EigError error = eig_error(a, eig.values, x, norm, std::min(sampled_vectors, x.cols()), o_.common.seed);
     measured("max_residual", {error.residual, bounds.value + rounding});

@@ -210,9 +210,9 @@ int run_glm(Options o) {
       answer.status != GlmStatus::inconsistent) {
     const GlmError error = glm_error(problem.a, problem.factor, problem.b, answer.X, answer.U, answer.multipliers,
                                      answer.multiplier_exponents);
-    const double bound = answer.backward_error.bound;
-    report.check("constraint_residual", {error.constraint, bound});
-    report.check("optimality", {error.optimality, bound * error.optimality_scale});
+    const double bound = answer.backward_error.bound, cut = answer.backward_error.cut;
+    report.check("constraint_residual", {error.constraint, bound, cut});
+    report.check("optimality", {error.optimality, bound * error.optimality_scale, cut * error.optimality_scale});
     report.check("solution_norm", static_cast<double>(euclidean_norm(answer.X.size(), answer.X.data())));
     report.check("u_norm", static_cast<double>(euclidean_norm(answer.U.size(), answer.U.data())));
     note_least_norm(answer.rank == o.n, answer.original_units, report);

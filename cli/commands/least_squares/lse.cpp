@@ -228,14 +228,12 @@ int run_lse(Options o) {
     const LseError error =
         lse_error<T>(rows_of_a(o, problem), problem.b, problem.c, problem.d, answer.X, answer.multipliers,
                      answer.multiplier_exponents, answer.multiplier_row_exponents);
-    const double rounding = 10 * std::sqrt(static_cast<double>(std::max({o.m, o.n, o.p, index_t{1}}))) *
-                            static_cast<double>(std::numeric_limits<T>::epsilon());
+    const double rounding = rounding_bound<T>(std::max({o.m, o.n, o.p}));
     report.check("residual_norm", error.residual_norm);
-    report.check("constraint_residual", {error.constraint, answer.constraint_error.bound + 2 * answer.cut});
+    report.check("constraint_residual", {error.constraint, answer.constraint_error.bound, 2 * answer.cut});
     // Of least norm in the unknowns' own units: errors are of the size of A's largest column.
-    const double scale = error.optimality_scale *
-                         (answer.status == LseStatus::rank_deficient && answer.original_units ? error.column_ratio : 1);
-    report.check("optimality", {error.optimality, (rounding + 2 * answer.cut) * scale});
+    const double size = answer.status == LseStatus::rank_deficient && answer.original_units ? error.column_ratio : 1;
+    report.check("optimality", {error.optimality / size, rounding, 2 * answer.cut});
     report.check("solution_norm", static_cast<double>(euclidean_norm(answer.X.size(), answer.X.data())));
     note_least_norm(answer.constraint_rank + answer.rank == o.n, answer.original_units, report);
     HostMatrix<T> multipliers;

@@ -47,9 +47,13 @@ void measure_model(const WlsOptions& o, const WlsProblem<T>& p, const Generalize
   const double most = static_cast<double>(std::max<index_t>({o.m, o.n, 1})),
                epsilon = static_cast<double>(std::numeric_limits<T>::epsilon()), bound = s.backward_error.bound;
   // What pivoting leaves of a semidefinite sigma counts as zero.
-  report.check("constraint_residual", {error.constraint, bound + (o.by_sigma() ? 20 * most * epsilon : 0)});
-  if (!o.by_sigma()) report.check("optimality", {error.optimality, bound * error.optimality_scale});
-  report.check("normal_residual", {error.gradient, bound});
+  const double left = o.by_sigma() ? std::min(20 * most * epsilon, useful_bound - bound) : 0,
+               cut = s.backward_error.cut;
+  report.check("constraint_residual", {error.constraint, bound + left, cut});
+  if (!o.by_sigma())
+    report.check("optimality", {error.optimality, bound * error.optimality_scale, cut * error.optimality_scale});
+  report.check("normal_residual", {error.gradient, bound, cut});
+  report.check("backward_error", {std::max(error.constraint, error.gradient), bound + left, cut});
 }
 
 }  // namespace
@@ -77,6 +81,8 @@ bool measure_wls(const WlsOptions& o, const WlsProblem<T>& p, const GeneralizedL
                                                 error.column_error, error.equation_error};
   Measured measured = ols_error<T>(of_t, {o.m, o.n}, answer.rank, answer.cut);
   measured.bound *= scale;
+  measured.cut *= scale;
+  if (o.method.library()) measured.bound = std::min(measured.bound, useful_bound);  // the condition is a guess
   report.check("residual_norm", error.residual_norm);
   report.check("normal_residual", error.normal_residual);
   report.check("backward_error", measured);

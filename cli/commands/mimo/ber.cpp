@@ -202,7 +202,7 @@ int run(const Options& o) {
       rows.push_back({{"ebn0_db", db[k]}, {"detector", name}, {"information", information[k][d].mean()}});
       csv += fmt::format("{:g},{},,,,,,,,,,{:.6g}\n", db[k], name, information[k][d].mean());
     }
-  if (sigmas > 0) report.check("zf_sigmas", Measured{sigmas, 4});
+  if (sigmas > 0) report.check_count("zf_sigmas", sigmas, 4);
   for (const RateCurve& c : known)
     for (std::size_t k = 0; k < db.size(); ++k)
       rows.push_back({{"ebn0_db", db[k]}, {"detector", c.name}, {"ber", c.rate[k]}});

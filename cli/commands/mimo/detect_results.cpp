@@ -177,7 +177,7 @@ void DetectResults<T>::tell_errors() {
     report_.check("metric_gap", Measured{error_->metric_gap, choice_.single ? 1e-6 : 1e-12});
   else
     report_.check("metric_gap", error_->metric_gap);
-  report_.check("ml_mismatches", Measured{static_cast<double>(error_->mismatches), static_cast<double>(uncertified_)});
+  report_.check_count("ml_mismatches", static_cast<double>(error_->mismatches), static_cast<double>(uncertified_));
 }
 
 template <class T>
@@ -192,14 +192,14 @@ void DetectResults<T>::tell_bits() {
     return;
   }
   if (!llr_gap_) return;
-  // Relative; single precision has about 1e-6 of a distance, which N0 divides. N0 is that of channels of variance 1.
+  // Distances, which N0 divides, have rounding errors: single precision's are about 1e-6. N0 is that of channels of
+  // variance 1.
   const double size = channel_size_ / std::sqrt(static_cast<double>(channel_entries_)),
-               n0 = size > 0 ? source_.n0() / size / size : 1;
-  const double bound = (choice_.single ? 1e-5 : 1e-9) / std::fmin(std::fmax(n0, 1e-100), 1);
+               n0 = size > 0 ? source_.n0() / size / size : 1, gap = *llr_gap_ * std::fmin(n0, 1);
   if (exact_max_log(source_.alphabets(), choice_.soft_options))
-    report_.check("llr_gap", Measured{*llr_gap_, bound});
+    report_.check("llr_gap", Measured{gap, choice_.single ? 1e-5 : 1e-9});
   else
-    report_.check("llr_gap", *llr_gap_);
+    report_.check("llr_gap", gap);
 }
 
 template class DetectResults<float>;

@@ -68,7 +68,7 @@ int run_lists(const CommonOptions& common, const ListChoice& choice, const MimoO
   report.check("most_points", most);
   report.check("uncertified", uncertified);
   // Of two orders; a point on the sphere itself may be on either side.
-  report.check("count_mismatches", Measured{mistakes, uncertified});
+  report.check_count("count_mismatches", mistakes, uncertified);
   report.check("distance_gap", Measured{gap, common.precision == "s" ? 1e-6 : 1e-12});
   if (failed > 0) {
     report.check("failed", failed);

@@ -157,11 +157,12 @@ int run_gqr(Options o) {
   }
   const GqrError error = gqr_error(a, b, result.q, result.r, result.s, result.v);
   const auto most = static_cast<double>(std::max<index_t>({o.m, o.n, o.p, 1}));
-  const double bound = 10 * std::sqrt(most) * static_cast<double>(std::numeric_limits<T>::epsilon());
+  const double bound = rounding_bound<T>(std::max({o.m, o.n, o.p}));
   report.check("backward_error_a", {error.backward_a, bound});
   report.check("backward_error_b", {error.backward_b, bound});
-  report.check("orthogonality_q", {error.orthogonality_q, bound * std::sqrt(most)});
-  report.check("orthogonality_v", {error.orthogonality_v, bound * std::sqrt(most)});
+  const double of_orthogonality = std::min(bound * std::sqrt(most), useful_bound);
+  report.check("orthogonality_q", {error.orthogonality_q, of_orthogonality});
+  report.check("orthogonality_v", {error.orthogonality_v, of_orthogonality});
   if (report.good()) {
     const auto write = [](const std::string& path, const HostMatrix<T>& matrix) {
       if (!path.empty()) write_matrix(path, matrix);

@@ -180,7 +180,9 @@ class Solver {
         refined_.backward_error = worse(refined_.backward_error, solve.backward_error);
         if (solve.converged || failure) continue;
         failure = locate(solve.status, i, p, first);
-        if (!solve.broke_down)
+        if (!solve.finite)
+          failure->what = "X is not finite";
+        else if (!solve.broke_down)
           failure->what = fmt::format("not converged after {} corrections, backward error {:.1e},", refined_.iterations,
                                       refined_.backward_error);
       }
@@ -359,7 +361,7 @@ int run_tridiag(Options o) {
       if (several && !measured.good() && report.good()) {
         report.check("matrix", static_cast<double>(matrix));
         report.fail(fmt::format("inaccurate: {} {:.2g} of matrix {}, at most {:.2g}", name, measured.error, matrix,
-                                measured.bound));
+                                measured.limit()));
       }
       report.check(name, measured);
     };

@@ -195,7 +195,9 @@ TEST_CASE("rows of weight zero do not count, and other weights are refused") {
   }
   CHECK(weighted(a, b, Weights(static_cast<std::size_t>(m), 1.0), {30, 3}).status == OlsStatus::not_finite);
   const auto none = weighted(a, b, Weights(static_cast<std::size_t>(m), 0.0), {30, 3});
+  CHECK(none.status == OlsStatus::rank_deficient);
   CHECK(none.rank == 0);
+  CHECK(none.degrees_of_freedom == 0);
   CHECK(norm(none.X) == 0);
   for (const double wrong : {-1.0, not_a_number, infinity}) {
     w[41] = wrong;

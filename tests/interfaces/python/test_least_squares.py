@@ -1,3 +1,5 @@
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import scipy.linalg
@@ -135,3 +137,44 @@ def test_glm_is_gls(m, more, dtype, layout, seed):
     condition = np.linalg.cond(aa) ** 2 * np.linalg.cond(bb) ** 2
     assert norm(r.x - expected) <= 200 * eps(dtype) * condition * (1 + norm(expected))
     assert norm(aa @ r.x + bb @ r.y - d) <= 200 * eps(dtype) * (norm(aa) * norm(r.x) + norm(bb) * norm(r.y) + norm(d))
+
+
+def solved(matrix, right):
+    """matrix^-1 right of Fractions, by elimination."""
+    rows = [[*row, *more] for row, more in zip(matrix, right)]
+    for k in range(len(rows)):
+        rows[k:] = sorted(rows[k:], key=lambda row: row[k] == 0)
+        rows[k] = [value / rows[k][k] for value in rows[k]]
+        for i in range(len(rows)):
+            if i != k:
+                rows[i] = [value - rows[i][k] * pivot for value, pivot in zip(rows[i], rows[k])]
+    return [row[len(rows):] for row in rows]
+
+
+def exact_gls(a, factor, b):
+    """argmin ||factor^-1 (a x - b)||, with exact numbers."""
+    a, factor, b = ([[Fraction(float(x)) for x in row] for row in np.reshape(part, (len(b), -1))] for part in (a, factor, b))
+    product = lambda x, y: [[sum(p * q for p, q in zip(row, column)) for column in zip(*y)] for row in x]
+    turned = [list(row) for row in zip(*a)]
+    weighted = solved(product(factor, [list(row) for row in zip(*factor)]), [p + q for p, q in zip(a, b)])
+    n = len(turned)
+    normal = product(turned, weighted)
+    return np.array([float(row[0]) for row in solved([row[:n] for row in normal], [row[n:] for row in normal])])
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2, 3, 4, 5, 6, 7], [7, 6, 5, 4, 3, 2, 1, 0], [3, 7, 0, 5, 2, 6, 1, 4]])
+def test_glm_and_gls_of_equations_of_any_precision(order):
+    m, n = 8, 3
+    a, b = random(1, m, n), random(2, m)
+    sizes = 10.0 ** np.linspace(-10, 10, m)[order]
+    root = np.eye(m) + 0.3 * random(3, m, m)
+    expected = exact_gls(a, sizes[:, None] * root, b)
+    r = tesela.glm(a, sizes[:, None] * root, b)
+    assert r.status == "ok" and np.max(np.abs(r.x / expected - 1)) <= 1e-12
+    covariance = sizes[:, None] * (root @ root.T) * sizes
+    assert np.max(np.abs(tesela.gls(a, b, covariance).x / expected - 1)) <= 1e-11
+
+
+def test_wls_of_weights_that_are_all_zero():
+    r = tesela.wls(random(1, 6, 2), random(2, 6), np.zeros(6))
+    assert r.status == "rank deficient" and r.rank == 0 and r.degrees_of_freedom == 0

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <tesela/codelets/least_squares/graded_qr.hpp>
+
+#include <vector>
+
+namespace tesela::detail {
+
+/// The GradedQr of a matrix whose rows are in any order.
+template <class T>
+class GradedRowsOfA {
+ public:
+  /// exponents: of the rows' sizes, INT_MIN for rows of zeros; rows within class_width of each other are one class.
+  GradedRowsOfA(HostMatrix<T> A, const std::vector<int>& exponents, double rcond);
+
+  const kernels::GradedQr<T>& qr() const { return qr_; }
+
+  /// X = Q^T X or Q X, for an X of as many rows as A.
+  void apply(Op op, HostMatrix<T>& X) const;
+
+ private:
+  std::vector<index_t> order_;  // rows of A by classes
+  kernels::GradedQr<T> qr_;
+};
+
+}  // namespace tesela::detail

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <tesela/tiles/host_matrix.hpp>
+
+#include <vector>
+
+namespace tesela::kernels {
+
+/// Rows, q x n, as Q [N; 0] with an N of full row rank, in host memory. All is finite. Rounding errors of all columns
+/// have one size: the caller scales them.
+template <class T>
+class RowBasis {
+ public:
+  HostMatrix<T> N;       ///< rank x n
+  index_t rank = 0;      ///< singular values above rcond times the largest
+  double condition = 1;  ///< largest over smallest singular value, or triangle_condition's estimate if that is small
+  double cut = 0;        ///< ||R22||_F of reveal_rank
+
+  RowBasis(HostMatrix<T> rows, double rcond);
+
+  /// X = Q^T X or Q X, for an X of q rows.
+  void apply(Op op, HostMatrix<T>& X) const;
+
+ private:
+  HostMatrix<T> q_vectors_, turn_;  // turn_ is empty if it is the identity
+  std::vector<T> tau_;              // empty for rows that are an upper trapezoid already
+};
+
+}  // namespace tesela::kernels
