@@ -35,14 +35,14 @@ struct MatrixFileInfo {
 std::uint64_t physical_memory();
 
 /// Reads the matrix in the file at path. The contents decide the format, not the name.
-/// Throws FileError where the file is not regular, readable and well formed, where a value is not finite in T, or where
-/// the matrix is larger than physical_memory(); it allocates only after the sizes in the file have been believed.
-/// The file is mapped: nobody may shorten it meanwhile.
+/// Throws FileError if the file is not readable and well formed, if a value is not finite in T, or if the matrix is
+/// larger than physical_memory(); it allocates only after the sizes in the file have been believed.
+/// A regular file is mapped: nobody may shorten it meanwhile. A pipe is read to its end.
 template <class T>
 HostMatrix<T> read_matrix(const std::string& path);
 
-/// What read_matrix() would read, judged by the header and the length of the file, without its values. Throws
-/// FileError.
+/// What read_matrix() would read, judged by the header and the length of the file, without its values. Takes all of a
+/// pipe, which read_matrix() then finds empty, but after keep_streams() (streams.hpp). Throws FileError.
 MatrixFileInfo probe_matrix(const std::string& path);
 
 /// As read_matrix(), from memory that holds the whole file. `name` stands for the path in messages; a matrix of more
