@@ -63,6 +63,7 @@
 #include <tesela/algorithms/support/column_ends.hpp>
 #include <tesela/algorithms/support/condition_estimate.hpp>
 #include <tesela/algorithms/support/critical_path.hpp>
+#include <tesela/algorithms/support/digits.hpp>
 #include <tesela/algorithms/support/insert_or_run.hpp>
 #include <tesela/algorithms/support/measured.hpp>
 #include <tesela/algorithms/support/memory_plan.hpp>

@@ -14,6 +14,7 @@
 #include <array>
 #include <cstdlib>
 #include <exception>
+#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -92,6 +93,8 @@ void require_cores_for(int workers) {
 }
 
 void apply(const RuntimeOptions& options, detail::ScopedEnvironment& env, bool several) {
+  const auto cores = static_cast<int>(std::thread::hardware_concurrency());
+  detail::check_limits(std::clamp(options.cpus.value_or(cores), 1, std::max(cores, 1)) + 1, !options.trace_dir.empty());
   if (options.scheduler) {
     if (!known_scheduler(*options.scheduler))
       throw ArgumentError("Runtime", "scheduler",

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -23,6 +24,7 @@
 #include <fstream>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <sstream>
 #include <sys/file.h>
 #include <sys/wait.h>
@@ -180,41 +182,89 @@ std::uint64_t number_of_job(const std::string& job) {
   return *end == '_' ? first << 40 | std::strtoull(end + 1, nullptr, 10) : first;
 }
 
-/// Records of "Key: value" lines, one record a task, an empty line between two; times in milliseconds.
-std::vector<TracedTask> read_tasks(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw FileError(path, "cannot be read");
-  std::vector<TracedTask> tasks;
-  TracedTask task;
-  const auto finish = [&] {
-    if (task.submitted < 0) task.submitted = task.start;
-    if (!task.kernel.empty() && task.end > task.start) tasks.push_back(task);
-    task = {};
-    task.submitted = -1;
-  };
-  task.submitted = -1;
-  for (std::string line; std::getline(file, line);) {
-    if (line.empty()) {
-      finish();
-      continue;
-    }
-    const std::size_t colon = line.find(": ");
-    if (colon == std::string::npos) continue;
-    const std::string key = line.substr(0, colon), value = line.substr(colon + 2);
-    if (key == "Name") task.kernel = value;
-    if (key == "WorkerId") task.worker += std::atoi(value.c_str());
-    if (key == "MPIRank") task.worker += std::max(0, std::atoi(value.c_str())) * workers_of_a_rank;
-    if (key == "StartTime") task.start = std::atof(value.c_str()) * 1e-3;
-    if (key == "EndTime") task.end = std::atof(value.c_str()) * 1e-3;
-    if (key == "SubmitTime") task.submitted = std::atof(value.c_str()) * 1e-3;
-    if (key == "JobId") task.id = number_of_job(value);
-    if (key == "Priority") task.priority = std::atoi(value.c_str());
-    if (key == "GFlop") task.gflop = std::atof(value.c_str());
-    if (key == "Parameters") task.tiles = without_type(value);
+/// Reads records of "Key: value" lines, a record a task, an empty line after each; times in milliseconds.
+class TaskReader {
+ public:
+  explicit TaskReader(const std::string& path) : path_(path), file_(path) {
+    if (!file_) throw FileError(path, "cannot be read");
   }
-  finish();
-  return tasks;
-}
+
+  void read(Trace& trace) {
+    bool ended = true;
+    for (; std::getline(file_, line_); ended = line_.empty()) {
+      ++number_;
+      if (line_.empty())
+        finish(trace);
+      else
+        take_line();
+    }
+    if (!ended) fail("the record of the last task is cut short (was the disk full, or the run killed?)");
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& problem) const {
+    throw EnvironmentError(path_ + ": line " + std::to_string(number_) + ": " + problem);
+  }
+
+  double real_number(const std::string& key, const std::string& value) const {
+    char* end = nullptr;
+    const double number = std::strtod(value.c_str(), &end);
+    if (value.empty() || *end != 0 || !std::isfinite(number)) fail(key + " is '" + value + "', not a finite number");
+    return number;
+  }
+  int worker(const std::string& value) const {
+    const double number = real_number("WorkerId", value);
+    if (number < 0 || number >= workers_of_a_rank || number != std::floor(number))
+      fail("WorkerId is " + value + ", not a whole number from 0 to " + std::to_string(workers_of_a_rank - 1));
+    return static_cast<int>(number);
+  }
+
+  void take_line() {
+    const std::size_t colon = line_.find(": ");
+    if (colon == std::string::npos) return;
+    const std::string key = line_.substr(0, colon), value = line_.substr(colon + 2);
+    if (key == "Name") task_.kernel = value;
+    if (key == "WorkerId") worker_ = worker(value);
+    if (key == "MPIRank") rank_ = std::max(0, std::atoi(value.c_str()));
+    if (key == "StartTime") start_ = real_number(key, value);
+    if (key == "EndTime") end_ = real_number(key, value);
+    if (key == "SubmitTime") submitted_ = real_number(key, value);
+    if (key == "JobId") task_.id = number_of_job(value);
+    if (key == "Priority") task_.priority = std::atoi(value.c_str());
+    if (key == "GFlop") task_.gflop = std::atof(value.c_str());
+    if (key == "Parameters") task_.tiles = without_type(value);
+  }
+
+  void finish(Trace& trace) {
+    if (start_ && end_) {
+      const std::string task = "task " + std::to_string(task_.id);
+      if (*end_ < *start_) fail(task + " ends at " + std::to_string(*end_) + " ms, before it starts");
+      if (!worker_) fail(task + " has no WorkerId");
+    }
+    const bool named = !task_.kernel.empty();
+    if (named && start_ && end_ && *start_ < *end_) {
+      task_.worker = *worker_ + rank_ * workers_of_a_rank;
+      task_.start = *start_ * 1e-3;
+      task_.end = *end_ * 1e-3;
+      task_.submitted = submitted_.value_or(*start_) * 1e-3;
+      trace.tasks.push_back(task_);
+    } else if (named && (start_ || end_)) {
+      ++trace.incomplete;
+    }
+    task_ = {};
+    start_ = end_ = submitted_ = std::nullopt;
+    worker_ = std::nullopt;
+    rank_ = 0;
+  }
+
+  std::string path_, line_;
+  std::ifstream file_;
+  index_t number_ = 0;  // of the line
+  TracedTask task_;
+  std::optional<double> start_, end_, submitted_;
+  std::optional<int> worker_;
+  int rank_ = 0;
+};
 
 /// Takes the workers' names and the kernels' colours from a Paje trace; there a worker is
 /// "7 TIME w3 W THREAD CUDA0_1", of rank 2 "7 TIME 2_w3 W THREAD 2_CUDA0_1", and a kernel's state "6 NAME WS NAME "R G
@@ -261,11 +311,15 @@ void make_readable(std::map<int, std::string>& workers, std::map<int, std::strin
 
 Trace read_trace(const std::string& directory) {
   Trace trace;
-  trace.tasks = read_tasks(directory + "/tasks.rec");
+  TaskReader(directory + "/tasks.rec").read(trace);
   std::map<int, std::string> ranks;  // of several, by worker
   read_names(directory + "/paje.trace", trace, ranks);
   make_readable(trace.workers, ranks);
+  const bool named = !trace.workers.empty();
   for (const TracedTask& task : trace.tasks) {
+    if (named && !trace.workers.contains(task.worker))
+      throw EnvironmentError(directory + "/tasks.rec: task " + std::to_string(task.id) + " ran on worker " +
+                             std::to_string(task.worker) + ", which paje.trace does not name: are both of one run?");
     trace.workers.try_emplace(task.worker, "worker " + std::to_string(task.worker));
     trace.colors.try_emplace(task.kernel, 0x8c8c8c);
   }

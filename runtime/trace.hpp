@@ -22,6 +22,7 @@ struct TracedTask {
 /// What was recorded of a run.
 struct Trace {
   std::vector<TracedTask> tasks;                ///< by start time; StarPU's internal ones left out
+  std::size_t incomplete = 0;                   ///< tasks left out: the recording began or ended while they ran
   std::map<int, std::string> workers;           ///< "CPU 0", "CUDA 0", with several streams "CUDA 0.1"
   std::map<std::string, std::uint32_t> colors;  ///< 0xRRGGBB of each kernel, as ViTE and dag.dot show it
 };
@@ -36,7 +37,8 @@ bool can_trace() noexcept;
 void convert_trace(const std::string& directory);
 
 /// The tasks in DIR/tasks.rec, and from DIR/paje.trace, if it is there, the workers' names and the kernels' colours.
-/// Throws FileError when tasks.rec cannot be read.
+/// Throws FileError when tasks.rec cannot be read, and EnvironmentError when it is cut short, or when a task's number,
+/// worker or time is malformed: a time is finite, and no task ends before it starts.
 Trace read_trace(const std::string& directory);
 
 }  // namespace tesela

@@ -5,6 +5,7 @@
 #include <tesela/algorithms/eigen/internal/iteration_loop.hpp>
 #include <tesela/algorithms/eigen/internal/scan.hpp>
 #include <tesela/algorithms/eigen/internal/selection.hpp>
+#include <tesela/algorithms/support/digits.hpp>
 #include <tesela/codelets/eigen/symmetric_scan.hpp>
 
 #include <array>
@@ -45,7 +46,7 @@ constexpr std::array shifts{
 void check(index_t n, const EigIterationOptions& o) {
   detail::require_selection("eig_iteration", n, o);
   if (!(o.tolerance >= 0 && o.tolerance <= largest_iteration_tolerance))
-    refuse("tolerance", std::to_string(o.tolerance) + "; it must be from 0 to 1e-3");
+    refuse("tolerance", digits(o.tolerance) + "; it must be from 0 to 1e-3");
   if (o.max_iterations < 0) refuse("max_iterations", std::to_string(o.max_iterations));
   if (o.method == EigIteration::qr) return;
   if (o.factor != QrFactor::givens) refuse("factor", "belongs to QR iterations");

@@ -1,12 +1,10 @@
 #include <tesela/algorithms/mimo/constellation.hpp>
 #include <tesela/runtime/errors.hpp>
+#include <tesela/tiles/io/mapped_file.hpp>
 
 #include <bit>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <numbers>
 #include <sstream>
 
@@ -124,9 +122,9 @@ Constellation constellation(ConstellationKind kind) {
 }
 
 Constellation read_constellation(const std::string& path) {
-  std::ifstream file(path);
-  std::error_code none;
-  if (!file || std::filesystem::is_directory(path, none)) throw FileError(path, std::strerror(file ? EISDIR : errno));
+  if (std::error_code none; std::filesystem::is_directory(path, none)) throw FileError(path, "Is a directory");
+  const MappedFile mapped(path);
+  std::istringstream file(std::string(mapped.bytes().data(), mapped.bytes().size()));
   Constellation made{path, {}};
   std::vector<std::pair<index_t, std::complex<double>>> given;
   std::string line;

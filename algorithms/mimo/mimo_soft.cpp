@@ -1,5 +1,6 @@
 #include <tesela/algorithms/mimo/internal/search_lists.hpp>
 #include <tesela/algorithms/mimo/mimo_soft.hpp>
+#include <tesela/algorithms/support/digits.hpp>
 #include <tesela/codelets/mimo/quick_soft.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
@@ -62,8 +63,8 @@ void parse_soft_kind(const std::string& routine, const std::string& text, SoftOp
 
 void check_soft_options(const std::vector<Constellation>& alphabets, const SoftOptions& options) {
   if (!(options.n0 > 0) || !std::isfinite(options.n0))
-    refuse("n0", std::to_string(options.n0) + "; bits' likelihoods need a variance above 0");
-  if (!(options.clip >= 0)) refuse("clip", std::to_string(options.clip) + " is negative");
+    refuse("n0", digits(options.n0) + "; bits' likelihoods need a variance above 0");
+  if (!(options.clip >= 0)) refuse("clip", digits(options.clip) + " is negative");
   const bool looks = options.kind == SoftKind::max_log || options.kind == SoftKind::app;
   if (looks && candidates(alphabets) > most_looks)
     refuse("kind", std::to_string(candidates(alphabets)) + " candidates; at most 2^20");
@@ -151,7 +152,7 @@ SoftDetection<T> mimo_soft(Graph& g, const MimoShape& shape, const HostMatrix<st
 
 template <class T>
 QuantizedLlrs quantize_llrs(const HostMatrix<T>& llrs, double scale) {
-  if (!(scale > 0) || !std::isfinite(scale)) refuse("scale", std::to_string(scale) + "; finite and above 0");
+  if (!(scale > 0) || !std::isfinite(scale)) refuse("scale", digits(scale) + "; finite and above 0");
   QuantizedLlrs made{HostMatrix<std::int8_t>(llrs.rows(), llrs.cols())};
   for (index_t e = 0; e < llrs.size(); ++e) {
     const double wanted = std::nearbyint(scale * static_cast<double>(llrs.data()[e]));

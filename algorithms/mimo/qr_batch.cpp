@@ -1,4 +1,5 @@
 #include <tesela/algorithms/mimo/qr_batch.hpp>
+#include <tesela/algorithms/support/digits.hpp>
 #include <tesela/codelets/mimo/small_qr.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
@@ -23,7 +24,7 @@ std::vector<QrBatchFailure> qr_batch(Graph& g, const TileMatrix<F>& A, const Til
   if (options.order == ColumnOrder::gradient || options.order == ColumnOrder::su_wassell ||
       options.order == ColumnOrder::best)
     refuse("order", "gradient, su-wassell and best need a signal");
-  if (!(options.n0 >= 0) || !std::isfinite(options.n0)) refuse("n0", std::to_string(options.n0) + " is no variance");
+  if (!(options.n0 >= 0) || !std::isfinite(options.n0)) refuse("n0", digits(options.n0) + " is no variance");
   if (n < 1 || n > 32 || m < 1 || m > 160)
     refuse("A", std::to_string(m) + " x " + std::to_string(n) + "; up to 160 x 32");
   if (mmse && m <= n) refuse("A", "needs n more rows than H for [H; sqrt(N0) I]");

@@ -47,7 +47,7 @@ void CommonOptions::add_to(CLI::App& app, const Taken& taken) {
                  "timed runs, after a warm-up if more than one or traced; the median is reported")
       ->transform(cli::positive())
       ->capture_default_str();
-  add_output(app, Output::text, "-j,--json", json_path,
+  add_output(app, Output::report, "-j,--json", json_path,
              "write the report as one JSON object to FILE (- for standard output)");
   if (taken.energy)
     app.add_flag("--energy", energy, "joules of the timed runs: the GPUs' by NVML, the processors' by RAPL");

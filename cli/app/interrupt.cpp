@@ -10,6 +10,7 @@
 #include <chrono>
 #include <fcntl.h>
 #include <signal.h>
+#include <system_error>
 #include <thread>
 #include <unistd.h>
 
@@ -36,8 +37,9 @@ void on_signal(int signal) {
 int interrupted() { return 128 + received; }
 
 void stop_on_interrupt() {
-  if (pipe2(wake_up.data(), O_CLOEXEC) != 0) throw EnvironmentError("no file descriptors left to start with");
-  std::thread([] {
+  if (pipe2(wake_up.data(), O_CLOEXEC) != 0)
+    throw EnvironmentError("no file descriptors left to start with (raise the limit, see `ulimit -n`)");
+  const auto wait = [] {
     char byte = 0;
     while (read(wake_up[0], &byte, 1) != 1) {
     }
@@ -46,7 +48,12 @@ void stop_on_interrupt() {
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
     remove_unfinished_files();
     _exit(interrupted());
-  }).detach();
+  };
+  try {
+    std::thread(wait).detach();
+  } catch (const std::system_error&) {
+    throw EnvironmentError("no thread can be started (raise the limit, see `ulimit -u`)");
+  }
   struct sigaction action {};
   action.sa_handler = &on_signal;
   action.sa_flags = SA_RESTART;

@@ -6,7 +6,7 @@
 
 namespace tesela::cli {
 
-/// Adds an option that names a file that the command reads.
+/// Adds an option that names a file that the command reads; "-" becomes /dev/stdin.
 CLI::Option* add_input(CLI::App& app, const std::string& option, std::string& path, const std::string& about);
 
 /// Adds --random KIND; `kinds` says which there are.

@@ -5,10 +5,13 @@
 #include "cli/app/list_words.hpp"
 #include "cli/app/outputs.hpp"
 #include "cli/app/standard_streams.hpp"
+#include "cli/app/streams.hpp"
 #include <tesela/codelets/support/vector_target.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/ranks.hpp>
+#include <tesela/tiles/io/file_batch.hpp>
+#include <tesela/tiles/io/streams.hpp>
 
 #include <fmt/format.h>
 
@@ -17,6 +20,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace tesela::cli {
@@ -102,8 +106,10 @@ int run(std::vector<std::string> words) {
       "  tesela info\n"
       "  tesela gemm --n 4096 --repeat 5\n"
       "  tesela gemm --a A.mtx --b B.npy --out C.mtx --trace trace/\n"
+      "  tesela generate --n 100 --out - | tesela qr --a - --out-r R.npy\n"
       "  STARPU_SCHED=dmda STARPU_NCPU=1 tesela gemm --m 517 --n 389 --k 611 --tile 64x48 --json -\n"
       "Matrices are read from Matrix Market files (entries that occur more than once are summed) or NumPy's .npy.\n"
+      "A file may be a pipe or -, standard input or output; with --out - the report goes to standard error.\n"
       "Exit codes: 0 done, 1 numerical failure, 2 wrong use or unreadable input, 3 environment, 130 Ctrl-C\n"
       "(other signals: 128 and their number).");
   // In `tesela` itself this group is empty, and only its name is told: tesela-bench has the benchmarks.
@@ -128,7 +134,9 @@ int run(std::vector<std::string> words) {
     for (CLI::Option* option : sub->get_options())
       if (option->get_items_expected_max() > 0) option->check(not_empty(option->get_type_name()));
     sub->callback([&code, sub, action = std::move(action)] {
+      require_inputs(*sub);
       require_outputs(*sub);
+      if (writes_to_standard_output(*sub)) print_to_standard_error();
       code = action();
     });
   }
@@ -148,11 +156,25 @@ int run(std::vector<std::string> words) {
   return code;
 }
 
-/// Runs the command and says what it threw.
-int outcome(std::vector<std::string> words) {
+/// Runs the command. A failure to print is run_program()'s to report.
+int run_and_print(std::vector<std::string> words) {
   try {
     use_vector_target("");  // as TESELA_ISA says, or not at all
     return run(std::move(words));
+  } catch (const std::system_error&) {
+    if (std::ferror(stdout) == 0) throw;
+    return done;
+  }
+}
+
+/// Runs the command, whose outputs get their names at its end, and says what it threw.
+int outcome(std::vector<std::string> words) {
+  FileBatch outputs;
+  try {
+    stop_on_interrupt();
+    const int code = run_and_print(std::move(words));
+    outputs.publish();
+    return code;
   } catch (const Cancelled&) {
     return interrupted();
   } catch (const EnvironmentError& error) {
@@ -162,8 +184,11 @@ int outcome(std::vector<std::string> words) {
   } catch (const std::bad_alloc&) {
     tell("tesela: not enough memory for this problem on this machine");
     return environment;
+  } catch (const std::system_error& error) {
+    if (error.code() != std::errc::resource_unavailable_try_again) return complain(error, environment);
+    tell("tesela: no thread can be started (raise the limit, see `ulimit -u`)");
+    return environment;
   } catch (const std::exception& error) {
-    if (std::ferror(stdout) != 0) return done;  // but for standard output, of which run_program() tells
     return complain(error, environment);
   }
 }
@@ -190,7 +215,7 @@ int run_program(std::vector<std::string> words) {
   be_quiet_beside_rank_0();
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit then is a failed write, with a message
-  stop_on_interrupt();
+  keep_streams();
   const int code = outcome(std::move(words));
   // Among ranks rank 0 has told it. MPI's farewell, in which all wait for each other, would give the others time to.
   if ((code == wrong_use || code == environment) && launched_with_others()) end_ranks(code);

@@ -4,6 +4,7 @@
 #include "cli/app/regression_table.hpp"
 #include "cli/app/trace_report.hpp"
 #include <tesela/runtime/config.hpp>
+#include <tesela/tiles/io/file_batch.hpp>
 
 #include <fmt/format.h>
 
@@ -231,6 +232,7 @@ void Report::print() const {
 
 ExitCode Report::finish() {
   json_["seconds"]["total"] = whole_.seconds();
+  if (FileBatch* const outputs = FileBatch::current(); outputs != nullptr && !good_) outputs->discard();
   if (!trace_dir_.empty()) finish_trace(trace_dir_);
   if (json_path_ != "-") print();
   write_json(json_, json_path_);

@@ -79,8 +79,8 @@ class Report {
   void remark(const std::string& status);
   bool good() const { return good_; }
 
-  /// Once the Runtime is gone: writes what --trace asks for, prints the table (unless the JSON goes to standard
-  /// output), writes the JSON, and answers done or numerical_failure. The total time is that since the report began.
+  /// Once the Runtime is gone: discards the outputs of a failed run (FileBatch), writes the trace, prints the table
+  /// unless the JSON is printed, writes the JSON, and returns done or numerical_failure. Its total time begins with it.
   [[nodiscard]] ExitCode finish();
 
  private:

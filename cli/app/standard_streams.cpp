@@ -1,7 +1,9 @@
 #include "cli/app/standard_streams.hpp"
 
+#include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/ranks.hpp>
 #include <tesela/tiles/io/atomic_file.hpp>
+#include <tesela/tiles/io/streams.hpp>
 
 #include <cerrno>
 #include <chrono>
@@ -13,6 +15,11 @@
 #include <unistd.h>
 
 namespace tesela::cli {
+namespace {
+
+bool output_is_a_file = false;
+
+}  // namespace
 
 void take_closed_standard_descriptors() {
   int descriptor = 0;
@@ -21,7 +28,17 @@ void take_closed_standard_descriptors() {
   if (descriptor >= 0) close(descriptor);
 }
 
+void print_to_standard_error() {
+  if (launched_rank() > 0) return;  // prints nothing
+  const int copy = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  if (copy < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+    throw EnvironmentError("standard output: " + std::generic_category().message(errno) + " (see `ulimit -n`)");
+  write_standard_output_to(copy);
+  output_is_a_file = true;
+}
+
 std::optional<std::string> standard_output_problem() {
+  if (output_is_a_file) return std::nullopt;
   errno = 0;
   std::cout.flush();
   bool good = std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good();

@@ -9,6 +9,11 @@ namespace tesela::cli {
 /// their numbers, and with them what is printed. What goes to one of them then fails.
 void take_closed_standard_descriptors();
 
+/// Leaves standard output to the file that the command writes there (an AtomicFile of /dev/stdout): reports go to
+/// standard error from here on, and standard_output_problem() does not ask whether they arrived. Throws
+/// EnvironmentError without a free descriptor.
+void print_to_standard_error();
+
 /// Sends all that was printed on its way. Says what went wrong with standard output, now or before: a full disk, a pipe
 /// that nobody reads.
 std::optional<std::string> standard_output_problem();

@@ -40,6 +40,8 @@ bool is_trace_file(const std::string& name) {
 bool draw_trace(const std::string& directory, double from, double to) {
   if (only_recorded(directory)) convert_trace(directory);
   const Trace trace = read_trace(directory);
+  if (trace.incomplete > 0)
+    tell(fmt::format("tesela: {} tasks are left out: the recording began or ended while they ran", trace.incomplete));
   if (trace.tasks.empty()) {
     tell("tesela: the trace holds no task, so no picture of it");
     return false;

@@ -1,4 +1,5 @@
 #include "cli/app/command.hpp"
+#include "cli/app/numbers.hpp"
 #include "cli/app/trace_report.hpp"
 
 namespace tesela::cli {
@@ -14,8 +15,8 @@ const Command trace(Command::Group::top, "trace", "convert and draw a recorded t
   app.add_option("DIR", o->directory,
                  "what --trace DIR left, or a program run with STARPU_FXT_TRACE=1 and STARPU_FXT_PREFIX=DIR")
       ->required();
-  app.add_option("--from", o->from, "draw from this second on")->check(CLI::NonNegativeNumber);
-  app.add_option("--to", o->to, "draw up to this second; 0: to the end")->check(CLI::NonNegativeNumber);
+  app.add_option("--from", o->from, "draw from this second on")->transform(non_negative());
+  app.add_option("--to", o->to, "draw up to this second; 0: to the end")->transform(non_negative());
   app.footer("Examples:\n  tesela trace trace/\n  tesela trace trace/ --from 0.1 --to 0.2");
   return std::function<int()>([o] { return int{draw_trace(o->directory, o->from, o->to) ? done : environment}; });
 });

@@ -12,9 +12,15 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <iterator>
+#include <mutex>
 #include <sstream>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <system_error>
+#include <thread>
 #include <unistd.h>
+#include <vector>
 
 namespace tesela::detail {
 namespace {
@@ -42,6 +48,15 @@ constexpr const char* whole_numbers =
     "WORKER_TREE";
 constexpr const char* numbers = "EXP_LEN_THRESHOLD IDLE_POWER SCHED_ALPHA SCHED_BETA SCHED_GAMMA WINDOW_TIME_SIZE";
 constexpr const char* lists = "WORKERS_COREID WORKERS_CPUID";
+
+/// Bytes of the largest file that StarPU writes at its start.
+constexpr std::size_t model_bytes = std::size_t{1} << 14;
+
+/// Bytes of stack: kernels and libraries overflow 384 KiB.
+constexpr std::size_t stack_bytes = std::size_t{1} << 20;
+
+/// Files that StarPU has open at a time on cores alone; CUDA says itself that it cannot start.
+constexpr std::size_t free_descriptors = 1, traced_descriptors = 4;
 
 void for_each_name(const char* names, void (*check)(const char*)) {
   std::istringstream words(names);
@@ -116,7 +131,7 @@ std::string unwritable(const fs::path& models) {
   const std::string probe = models / ("room-" + std::to_string(getpid()));
   const int file = open(probe.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR);
   if (file < 0) return why(models, errno);
-  const std::string needed(std::size_t{1} << 14, '.');
+  const std::string needed(model_bytes, '.');
   const ssize_t written = write(file, needed.data(), needed.size());
   const int full = written == static_cast<ssize_t>(needed.size()) ? 0 : written < 0 ? errno : ENOSPC;
   close(file);
@@ -137,7 +152,48 @@ std::string temporary_home() {
                     status.st_uid == geteuid() && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
   if (ours && unwritable(models_below(home)).empty()) return home;
   home = above / "tesela-XXXXXX";
-  return mkdtemp(home.data()) != nullptr ? home : std::string();
+  return mkdtemp(home.data()) != nullptr && unwritable(models_below(home)).empty() ? home : std::string();
+}
+
+void require_limit(decltype(RLIMIT_STACK) resource, std::size_t least, const char* what, const char* option) {
+  rlimit limit{};
+  if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= least) return;
+  throw EnvironmentError(std::string("the limit on ") + what + " is " + std::to_string(limit.rlim_cur) +
+                         " bytes, and at least " + std::to_string(least) + " are needed: raise it with `ulimit " +
+                         option + ' ' + std::to_string(least / 1024) + "` or more");
+}
+
+/// StarPU aborts if it cannot open a file.
+void require_descriptors(std::size_t count) {
+  std::vector<int> opened;
+  while (opened.size() < count) {
+    const int descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) break;
+    opened.push_back(descriptor);
+  }
+  const int error = errno;
+  for (const int descriptor : opened) close(descriptor);
+  if (opened.size() < count)
+    throw EnvironmentError(std::string("StarPU cannot open files: ") + std::strerror(error) +
+                           " (raise the limit, see `ulimit -n`)");
+}
+
+/// StarPU aborts if it cannot start a worker.
+void require_threads(int count) {
+  std::string problem;
+  {
+    std::mutex gate;
+    std::vector<std::jthread> threads;
+    const std::unique_lock closed(gate);  // so that all of them live at a time
+    try {
+      while (std::ssize(threads) < count) threads.emplace_back([&gate] { const std::lock_guard wait(gate); });
+    } catch (const std::system_error& error) {
+      problem = error.what();
+    }
+  }
+  if (!problem.empty())
+    throw EnvironmentError("StarPU cannot start " + std::to_string(count) + " threads: " + problem +
+                           " (raise the limit, see `ulimit -u`, or ask for fewer workers)");
 }
 
 }  // namespace
@@ -181,6 +237,13 @@ void check_numbers() {
     const std::string name(*variable, std::strcspn(*variable, "="));
     if (name.starts_with("STARPU_LIMIT_") && name.ends_with("_MEM")) check_whole_number(name.c_str());
   }
+}
+
+void check_limits(int threads, bool traced) {
+  require_limit(RLIMIT_FSIZE, model_bytes, "the size of files", "-f");
+  require_limit(RLIMIT_STACK, stack_bytes, "stacks", "-s");
+  require_descriptors(traced ? traced_descriptors : free_descriptors);
+  require_threads(threads);
 }
 
 void provide_home(ScopedEnvironment& env) {

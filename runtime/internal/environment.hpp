@@ -30,6 +30,10 @@ std::string describe_variable(const char* name);
 /// Refuses by EnvironmentError, by name and value, the numbers and lists of them that StarPU aborts on.
 void check_numbers();
 
+/// Refuses by EnvironmentError limits on this process (ulimit) under which StarPU or a kernel would crash: on the size
+/// of files, on stacks, on threads, of which so many can be started, and on open files, which a trace needs too.
+void check_limits(int threads, bool traced);
+
 /// Sees to it that StarPU can write its performance models. Where STARPU_HOME or STARPU_PERF_MODEL_DIR says a place
 /// that cannot be written, throws EnvironmentError; where it is the home directory, StarPU gets a temporary place, and
 /// standard error a warning.

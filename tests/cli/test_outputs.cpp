@@ -72,6 +72,8 @@ TEST_CASE("one file by two names is found out") {
     std::ofstream(x) << "old";  // and once more with a file that is there
   }
   CHECK(contents(x) == "old");
+  fs::create_hard_link(x, folder / "hard.npy");
+  check(folder / "hard.npy");
   const Outcome here =
       run(Words{"/bin/sh", "-c", "cd " + (folder / "real") + " && \"$0\" \"$@\"", tesela::test::tesela()} + qr +
           Words{"--out-q", "x.npy", "--out-r", "./x.npy"});
@@ -108,13 +110,11 @@ TEST_CASE("a file that standard output goes to is no other output") {
   CHECK_THAT(outcome.err, ContainsSubstring("--out-r: ") && ContainsSubstring("standard output"));
 }
 
-TEST_CASE("what loses nothing is allowed: special files, hard links, an input that is replaced") {
+TEST_CASE("what loses nothing is allowed: special files, an input that is replaced") {
   const TemporaryFolder folder;
   CHECK(run_tesela({"qr", "--n", "20", "--out-q", "/dev/null", "--out-r", "/dev/null", "--json", "/dev/null"}).code ==
         0);
   const std::string q = folder / "q.npy", r = folder / "r.npy", a = folder / "a.npy";
-  std::ofstream(q) << "old";
-  fs::create_hard_link(q, r);
   REQUIRE(run_tesela({"qr", "--m", "20", "--n", "10", "--out-q", q, "--out-r", r}).code == 0);
   CHECK(tesela::read_matrix<double>(q).shape() == tesela::Shape{20, 10});
   CHECK(tesela::read_matrix<double>(r).shape() == tesela::Shape{10, 10});
@@ -124,4 +124,108 @@ TEST_CASE("what loses nothing is allowed: special files, hard links, an input th
   REQUIRE(run_tesela({"qr", "--a", a, "--out-r", a}).code == 0);
   CHECK(contents(a) == contents(r));
   CHECK(folder.files() == 3);
+}
+
+TEST_CASE("an array's name is checked before anything is computed") {
+  const TemporaryFolder folder;
+  const Outcome outcome =
+      run_tesela({"mimo", "detect", "--signals", "100000000", "--out-s", folder / "s.mtx"}, {.limit = 20});
+  CHECK(outcome.code == 2);
+  CHECK_THAT(outcome.err, ContainsSubstring("s.mtx: arrays are written as .npy"));
+  CHECK(outcome.seconds < 10);
+}
+
+TEST_CASE("a run that fails leaves every old file, whichever output came first") {
+  const TemporaryFolder folder;
+  const auto put_old = [&](const Words& names) {
+    for (const std::string& name : names) std::ofstream(folder / name) << "old";
+  };
+  const auto check_old = [&](const Words& names) {
+    CHECK(folder.files() == names.size());
+    for (const std::string& name : names) CHECK(contents(folder / name) == "old");
+  };
+  const Words generated{"sem",
+                        "--samples",
+                        "100",
+                        "--endogenous",
+                        "3",
+                        "--exogenous",
+                        "6",
+                        "--included",
+                        "2",
+                        "--noise",
+                        "0",
+                        "--out",
+                        folder / "s.csv",
+                        "--out-data",
+                        folder / "d.csv",
+                        "--out-model",
+                        folder / "m.txt"};
+  SECTION("a numerical failure, which the report alone tells") {
+    put_old({"s.csv", "d.csv", "m.txt"});
+    REQUIRE(run_tesela(generated).code == 1);
+    check_old({"s.csv", "d.csv", "m.txt"});
+    REQUIRE(run_tesela(generated + Words{"--json", folder / "r.json"}).code == 1);
+    CHECK(nlohmann::json::parse(contents(folder / "r.json"))["status"] != "ok");
+    fs::remove(folder / "r.json");
+    check_old({"s.csv", "d.csv", "m.txt"});
+  }
+  SECTION("a result above its error bound") {
+    put_old({"q.npy", "r.npy"});
+    REQUIRE(run_tesela({"qr", "--m", "200", "--n", "40", "--random", "kappa:1e8", "--method", "gram-schmidt", "--out-q",
+                        folder / "q.npy", "--out-r", folder / "r.npy"})
+                .code == 1);
+    check_old({"q.npy", "r.npy"});
+  }
+  SECTION("a full disk at a later output") {
+    if (!fs::exists("/dev/full")) SKIP("there is no /dev/full");
+    put_old({"r.npy", "l.mtx"});
+    CHECK(run_tesela({"qr", "--n", "20", "--out-r", folder / "r.npy", "--out-q", "/dev/full"}).code == 3);
+    CHECK(run_tesela({"lu", "--n", "20", "--out-l", folder / "l.mtx", "--json", "/dev/full"}).code == 3);
+    check_old({"r.npy", "l.mtx"});
+  }
+  SECTION("Ctrl-C after the first output") {
+    put_old({"s.csv", "d.csv", "m.txt"});
+    ProcessOptions options;
+    options.interrupt_when = [&] { return folder.files() >= 5; };  // data and model are complete
+    const Outcome outcome = run_tesela(
+        {"sem", "--samples", "3000", "--endogenous", "100", "--exogenous", "120", "--included", "40", "--repeat",
+         "1000", "--out", folder / "s.csv", "--out-data", folder / "d.csv", "--out-model", folder / "m.txt"},
+        options);
+    CHECK(outcome.code == 130);
+    check_old({"s.csv", "d.csv", "m.txt"});
+  }
+}
+
+TEST_CASE("of jobs that are solved, those outputs are kept beside one that failed") {
+  const TemporaryFolder folder;
+  REQUIRE(run_tesela({"generate", "--n", "5", "--random", "index", "--out", folder / "skew.npy"}).code == 0);
+  std::ofstream(folder / "good.mtx") << "%%MatrixMarket matrix array real symmetric\n2 2\n2\n1\n2\n";
+  std::ofstream(folder / "list") << folder / "good.mtx"
+                                 << "\n"
+                                 << folder / "skew.npy"
+                                 << "\n";
+  const Outcome outcome = run_tesela({"eig", "--jobs", folder / "list", "--out", folder / "{}-w.mtx"});
+  CHECK(outcome.code == 1);
+  CHECK_THAT(contents(folder / "good-w.mtx"), ContainsSubstring("%%MatrixMarket"));
+  CHECK(folder.files() == 4);
+}
+
+TEST_CASE("a working directory that was removed is no obstacle to absolute paths") {
+  const TemporaryFolder folder;
+  const auto run_there = [&](const Words& arguments) {
+    return run(Words{"/bin/sh", "-c",
+                     "mkdir " + (folder / "gone") + " && cd " + (folder / "gone") + " && rmdir " + (folder / "gone") +
+                         " && exec \"$0\" \"$@\"",
+                     tesela::test::tesela()} +
+               arguments);
+  };
+  const Outcome absolute = run_there({"lu", "--n", "20", "--out-l", folder / "l.npy", "--json", folder / "r.json"});
+  CAPTURE(absolute.err);
+  CHECK(absolute.code == 0);
+  CHECK(tesela::read_matrix<double>(folder / "l.npy").rows() == 20);
+  CHECK(folder.files() == 2);
+  const Outcome relative = run_there({"lu", "--n", "20", "--out-l", "l.npy"});
+  CHECK(relative.code == 2);
+  CHECK_THAT(relative.err, ContainsSubstring("l.npy: cannot create: No such file or directory"));
 }

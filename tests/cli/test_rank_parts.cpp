@@ -75,8 +75,11 @@ TEST_CASE("files that four ranks write are those of one, and what four read as w
   REQUIRE(run_tesela(sums + Words{folder / "one.npy"}).code == 0);
   REQUIRE(on_ranks(4, sums + Words{folder / "four.npy"}).code == 0);
   CHECK(contents(folder / "four.npy") == contents(folder / "one.npy"));
-  const Outcome printed = on_ranks(4, {"gemm", "--n", "2", "--tile", "1", "--random", "index", "--out", "/dev/stdout"});
-  CHECK_THAT(printed.out, ContainsSubstring("%%MatrixMarket"));
+  const Words printed{"gemm", "--n", "2", "--tile", "1", "--random", "index", "--out", "-"};
+  CHECK(on_ranks(4, printed).out == run_tesela(printed).out);
+  const Outcome piped = on_ranks(2, {"gemm", "--a", "-", "--b", folder / "sums.mtx"});
+  CHECK(piped.code == 2);
+  CHECK_THAT(piped.err, ContainsSubstring("/dev/stdin: cannot read: is not a regular file"));
 }
 
 TEST_CASE("one message tells of a file that ranks cannot read or write, and nothing is left") {

@@ -8,8 +8,10 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 
 #include <algorithm>
+#include <tuple>
 
 using namespace tesela::test;
+namespace fs = std::filesystem;
 using Catch::Matchers::ContainsSubstring;
 
 namespace {
@@ -105,4 +107,135 @@ TEST_CASE("nothing printed is nothing lost") {
       redirected("> " + (folder / "text"), {"toeplitz", "count", "--n", "50", "--out", folder / "c.npy"});
   CHECK(count.code == 0);
   CHECK_THAT(contents(folder / "text"), ContainsSubstring("status  ok"));
+}
+
+namespace {
+
+/// Runs a line of the shell in which $T is the command and $D the folder.
+Outcome shell(const TemporaryFolder& folder, const std::string& line) {
+  return run({"/bin/bash", "-c", line}, {.environment = {{"T", tesela::test::tesela()}, {"D", folder.path()}}});
+}
+
+void make_inputs(const TemporaryFolder& folder) {
+  REQUIRE(run_tesela({"generate", "--n", "30", "--out", folder / "a.npy"}).code == 0);
+  REQUIRE(run_tesela({"generate", "--n", "30", "--out", folder / "a.mtx"}).code == 0);
+}
+
+}  // namespace
+
+TEST_CASE("--out - is standard output, which then holds that matrix alone") {
+  const TemporaryFolder folder;
+  make_inputs(folder);
+  for (const auto& [command, option, further] :
+       {std::tuple{"qr --a $D/a.npy", "--out-r", ""}, std::tuple{"lu --a $D/a.npy", "--out-l", "--out-u $D/u.npy"},
+        std::tuple{"gemm --n 8 --random index", "--out", ""}, std::tuple{"generate --n 9", "--out", ""},
+        std::tuple{"schedule", "--svg", ""}, std::tuple{"toeplitz slice --n 40", "--out", ""},
+        std::tuple{"sem --samples 50 --endogenous 2 --exogenous 5 --included 2", "-o", "--out-data $D/data.csv"}}) {
+    CAPTURE(command);
+    const std::string line = std::string("$T ") + command + " " + option;
+    const Outcome to_file = shell(folder, line + " $D/file " + further);
+    REQUIRE(to_file.code == 0);
+    const Outcome printed = shell(folder, line + " - " + further);
+    CHECK(printed.code == 0);
+    CHECK(printed.out == contents(folder / "file"));
+    CHECK_FALSE(printed.err.empty());  // the report
+    CHECK_FALSE(fs::exists("-"));
+    const Outcome appended = shell(folder, "cp $D/file $D/twice && " + line + " /dev/stdout >> $D/twice " + further);
+    CHECK(appended.code == 0);
+    CHECK(contents(folder / "twice") == contents(folder / "file") + contents(folder / "file"));
+  }
+  const std::string detect = "$T mimo detect --signals 50 --out-s ";
+  REQUIRE(shell(folder, detect + "$D/s.npy").code == 0);
+  CHECK(shell(folder, detect + "-").out == contents(folder / "s.npy"));
+  CHECK(shell(folder, "$T qr --n 20 --out-r - 2>&-").code == 0);
+  CHECK(shell(folder, "$T qr --n 20 --out-r - 2>/dev/full").code == 0);
+  const Outcome full = shell(folder, "$T qr --n 20 --out-r - >/dev/full");
+  CHECK(full.code == 3);
+  CHECK_THAT(full.err, ContainsSubstring("/dev/stdout: cannot write: No space left"));
+  const Outcome failed = shell(folder, "$T qr --m 20 --n 4 --method mgs --random zero --out-r -");
+  CHECK(failed.code == 1);
+  CHECK(failed.out.empty());
+  CHECK_THAT(failed.err, ContainsSubstring("dependent column"));
+}
+
+TEST_CASE("one output and one input may be a standard stream") {
+  const TemporaryFolder folder;
+  for (const std::string line :
+       {"qr --n 20000 --out-r - --out-q -", "qr --n 20000 --out-r - --json -",
+        "qr --n 20000 --out-r /dev/stdout --json -", "lu --n 20000 --out-l - --out-u /dev/fd/1",
+        "schedule --svg - --dot -", "gemm --a - --b - </dev/null"}) {
+    const Outcome outcome = shell(folder, "$T " + line);
+    CAPTURE(line, outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK_THAT(outcome.err,
+               ContainsSubstring(line.find("gemm") == 0 ? "are both standard input" : "are both standard output"));
+    CHECK(outcome.out.empty());
+  }
+}
+
+TEST_CASE("inputs come through pipes as they come from files") {
+  const TemporaryFolder folder;
+  make_inputs(folder);
+  std::ofstream(folder / "model.txt") << "y ~ x\ninstruments: ~ x\n";
+  std::ofstream(folder / "data.csv") << "y,x\n1,2\n3,5\n4,4\n8,9\n";
+  std::ofstream(folder / "names") << "y\nx\n";
+  std::ofstream(folder / "points") << "1 0 0\n-1 0 1\n";
+  REQUIRE(run_tesela({"generate", "--m", "20", "--n", "2", "--out", folder / "data.npy"}).code == 0);
+  REQUIRE(run_tesela({"generate", "--m", "30", "--n", "1", "--out", folder / "b.npy"}).code == 0);
+  const std::string gone = folder / "x.npy";
+  for (const auto& [line, piped] : {
+           std::pair{"ols --a $D/a.npy --b $D/b.npy --out $D/x.npy",
+                     "ols --a - --b $D/b.npy --out $D/x.npy < $D/a.npy"},
+           {"ols --a $D/a.npy --b $D/b.npy --out $D/x.npy", "ols --a $D/a.npy --b <(cat $D/b.npy) --out $D/x.npy"},
+           {"ols --a $D/a.npy --b $D/b.npy --out $D/x.npy",
+            "ols --a <(cat $D/a.mtx) --b <(cat $D/b.npy) --out $D/x.npy"},
+           {"qr --a $D/a.mtx --out-r $D/x.npy", "qr --a /dev/stdin --out-r $D/x.npy < <(cat $D/a.mtx)"},
+           {"gemm --a $D/a.npy --b $D/a.npy --out $D/x.npy",
+            "gemm --a <(cat $D/a.npy) --b <(cat $D/a.npy) --out $D/x.npy"},
+           {"toeplitz solve --t $D/b.npy --b $D/b.npy --out $D/x.npy",
+            "toeplitz solve --t <(cat $D/b.npy) --b - --out $D/x.npy < $D/b.npy"},
+           {"sem --data $D/data.csv --model $D/model.txt --method ols --out $D/x.npy",
+            "sem --data - --model <(cat $D/model.txt) --method ols --out $D/x.npy < $D/data.csv"},
+           {"sem --data $D/data.npy --names $D/names --model $D/model.txt --method ols --out $D/x.npy",
+            "sem --data <(cat $D/data.npy) --names <(cat $D/names) --model - --method ols --out $D/x.npy < "
+            "$D/model.txt"},
+           {"mimo detect --signals 20 --constellation $D/points --out-s $D/x.npy",
+            "mimo detect --signals 20 --constellation - --out-s $D/x.npy < $D/points"},
+       }) {
+    CAPTURE(line, piped);
+    const Outcome from_files = shell(folder, std::string("$T ") + line);
+    CAPTURE(from_files.err);
+    REQUIRE(from_files.code == 0);
+    const std::string wanted = contents(gone);
+    fs::remove(gone);
+    const Outcome from_pipes = shell(folder, std::string("$T ") + piped);
+    CAPTURE(from_pipes.err);
+    CHECK(from_pipes.code == 0);
+    CHECK(contents(gone) == wanted);
+  }
+  const Outcome chain = shell(folder, "$T generate --n 30 --out - 2>/dev/null | $T qr --a - --out-r - 2>/dev/null");
+  REQUIRE(run_tesela({"qr", "--a", folder / "a.mtx", "--out-r", folder / "r.mtx"}).code == 0);
+  CHECK(chain.out == contents(folder / "r.mtx"));
+  const Outcome rest = shell(folder, "{ read line; $T qr --a - --out-r $D/x.mtx; } < <(echo skipped; cat $D/a.mtx)");
+  CHECK(rest.code == 0);
+  const Outcome offset =
+      shell(folder, "(echo skipped; cat $D/a.mtx) > $D/c && { read line; $T qr --a - --out-r $D/x.mtx; } < $D/c");
+  CHECK(offset.code == 0);
+  CHECK(contents(folder / "x.mtx") == contents(folder / "r.mtx"));
+}
+
+TEST_CASE("an input that a pipe does not bring whole is refused") {
+  const TemporaryFolder folder;
+  make_inputs(folder);
+  for (const auto& [line, why] : {std::pair{"qr --a - < <(head -c 1000 $D/a.npy)", "/dev/stdin: "},
+                                  {"qr --a - < <(head -c 1000 $D/a.mtx)", "/dev/stdin: line "},
+                                  {"qr --a - < <(:)", "/dev/stdin: is empty"},
+                                  {"qr --a - < /dev/null", "/dev/stdin: cannot read: is not a regular file or a pipe"},
+                                  {"qr --a - <&-", "/dev/stdin: cannot read"},
+                                  {"qr --a - < <(echo text)", "/dev/stdin: is neither"}}) {
+    const Outcome outcome = shell(folder, std::string("$T ") + line);
+    CAPTURE(line, outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK_THAT(outcome.err, ContainsSubstring(why));
+  }
 }

@@ -1,6 +1,9 @@
 #include "tests/support/process.hpp"
+#include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/trace.hpp>
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <nlohmann/json.hpp>
 
@@ -11,6 +14,7 @@
 
 using namespace tesela::test;
 using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
 
 namespace {
 
@@ -141,4 +145,67 @@ TEST_CASE("events of one thread never overlap in part, though tasks of one worke
   }
   CHECK(end.size() == 4);
   for (const auto& [thread, last] : end) CHECK(names.contains(thread));
+}
+
+TEST_CASE("a record that is cut short or malformed is refused") {
+  const std::string whole = task("gemm", 0, 5, 9) + task("gemm", 1, 6, 8),
+                    names = worker(0, "CPU0") + worker(1, "CPU1");
+  const TemporaryFolder folder;
+  write(folder / "paje.trace", names);
+  const auto refuses = [&](const std::string& tasks, const std::string& why) {
+    write(folder / "tasks.rec", tasks);
+    CAPTURE(tasks);
+    CHECK_THROWS_MATCHES(tesela::read_trace(folder.path()), tesela::EnvironmentError,
+                         MessageMatches(ContainsSubstring("tasks.rec: ") && ContainsSubstring(why)));
+  };
+  REQUIRE(Drawn(whole, names).run.code == 0);
+  const std::size_t second = whole.find("Name", 1);
+  for (std::size_t size = second + 1; size < whole.size(); ++size) {
+    refuses(whole.substr(0, size), "line ");
+  }
+  refuses(whole.substr(0, whole.size() - 1), "is cut short");
+  const Drawn half(whole.substr(0, whole.size() - 9), names);
+  CHECK(half.run.code == 3);
+  CHECK(half.folder.files() == 2);
+  const std::string good = task("gemm", 0, 5, 9);
+  for (const std::string bad : {"nan", "-nan", "inf", "1e999", "12x", "", "--1"})
+    for (const std::string key : {"StartTime", "EndTime", "SubmitTime"}) {
+      std::string text = good;
+      const std::size_t at = text.find(key) + key.size() + 2;
+      text.replace(at, text.find('\n', at) - at, bad);
+      refuses(text, key + " is '" + bad + "', not a finite number");
+    }
+  refuses(task("gemm", 0, 9, 5), "before it starts");
+  for (const std::string bad : {"-1", "4096", "99999999999", "0.5", "x"}) {
+    std::string text = good;
+    text.replace(text.find("WorkerId: 0"), 11, "WorkerId: " + bad);
+    refuses(text, "WorkerId is ");
+  }
+  refuses(task("gemm", 7, 5, 9), "ran on worker 7, which paje.trace does not name");
+  std::string nobody = good;
+  nobody.erase(nobody.find("WorkerId"), 12);
+  refuses(nobody, "has no WorkerId");
+}
+
+TEST_CASE("tasks that ran when the recording began or ended are left out, and counted") {
+  std::string begun = task("late", 0, 5, 9), ended = task("early", 0, 5, 9);
+  begun.erase(begun.find("EndTime"), begun.find("\n\n") + 1 - begun.find("EndTime"));
+  ended.erase(ended.find("StartTime"), ended.find("EndTime") - ended.find("StartTime"));
+  const Drawn drawn(task("gemm", 0, 5, 9) + begun + ended, worker(0, "CPU0"));
+  REQUIRE(drawn.run.code == 0);
+  CHECK_THAT(drawn.run.err, ContainsSubstring("2 tasks are left out"));
+  CHECK_THAT(drawn.svg, ContainsSubstring("1 task in 4 ms") && !ContainsSubstring("late"));
+}
+
+TEST_CASE("a part of a trace is given by finite seconds") {
+  const std::string tasks = task("gemm", 0, 5, 9);
+  for (const char* option : {"--from", "--to"})
+    for (const char* bad : {"nan", "inf", "-1", "-inf", "1e999", "x"}) {
+      const Drawn drawn(tasks, "", {option, bad});
+      CAPTURE(option, bad, drawn.run.err);
+      CHECK(drawn.run.code == 2);
+      CHECK_THAT(drawn.run.err, ContainsSubstring(option) && ContainsSubstring(bad));
+      CHECK(drawn.run.err.size() < 120);
+      CHECK(drawn.folder.files() == 2);
+    }
 }

@@ -1,6 +1,8 @@
 #include "tests/support/files.hpp"
 #include <tesela/runtime/errors.hpp>
+#include <tesela/tiles/io/file_batch.hpp>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -12,6 +14,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -37,15 +40,85 @@ TEST_CASE("paths that cannot be read", "[files]") {
   check("", "cannot read: No such file or directory");
   check(folder / "missing", "cannot read: No such file or directory");
   check(folder.path(), "cannot read: is a directory");
-  check("/dev/null", "cannot read: is not a regular file");
-  REQUIRE(mkfifo((folder / "fifo").c_str(), 0600) == 0);
-  check(folder / "fifo", "cannot read: is not a regular file");
+  check("/dev/null", "cannot read: is not a regular file or a pipe");
+  check("/dev/zero", "cannot read: is not a regular file or a pipe");
   put(folder / "empty", "");
   check(folder / "empty", "is empty");
   put(folder / "text.npy", "1,2,3\n");
   check(folder / "text.npy", "is neither a Matrix Market (%%MatrixMarket) nor a NumPy (.npy) file");
   put(folder / "named_wrongly.npy", "%%MatrixMarket matrix array real general\n1 1\n7\n");
   CHECK(read_matrix<double>(folder / "named_wrongly.npy")(0, 0) == 7);
+}
+
+TEST_CASE("a pipe is read to its end, whatever its writer's pace", "[files]") {
+  const TemporaryFolder folder;
+  const std::string fifo = folder / "fifo";
+  REQUIRE(mkfifo(fifo.c_str(), 0600) == 0);
+  auto matrix = HostMatrix<double>::zeros(300, 1000);  // more than a pipe holds
+  for (index_t k = 0; k < matrix.size(); ++k) matrix.data()[k] = static_cast<double>(k);
+  for (const char* name : {"a.npy", "a.mtx"}) {
+    write_matrix(folder / name, matrix);
+    const std::string bytes = contents_of(folder / name);
+    const auto feed = [&](const std::string& path) {
+      const int out = open(path.c_str(), O_WRONLY);
+      for (std::size_t at = 0; at < bytes.size();) {
+        const ssize_t written = write(out, bytes.data() + at, std::min<std::size_t>(bytes.size() - at, 100000));
+        if (written > 0) at += static_cast<std::size_t>(written);
+      }
+      close(out);
+    };
+    for (int round = 0; round < 2; ++round) {  // a library reads a pipe anew each time
+      std::thread writer(feed, fifo);
+      const auto read = read_matrix<double>(fifo);
+      writer.join();
+      CHECK(read.shape() == matrix.shape());
+      CHECK(std::memcmp(read.data(), matrix.data(), static_cast<std::size_t>(matrix.size()) * sizeof(double)) == 0);
+    }
+  }
+  std::thread closing([&] { close(open(fifo.c_str(), O_WRONLY)); });
+  check_throws<FileError>("is empty", [&] { read_matrix<double>(fifo); });
+  closing.join();
+}
+
+TEST_CASE("files of a batch get their names together, or none does", "[files]") {
+  const TemporaryFolder folder;
+  const auto one = HostMatrix<double>::zeros(1, 1);
+  put(folder / "a.mtx", "old");
+  {
+    FileBatch batch;
+    write_matrix(folder / "a.mtx", one);
+    write_matrix(folder / "b.mtx", one);
+    CHECK(contents_of(folder / "a.mtx") == "old");
+    CHECK_FALSE(fs::exists(folder / "b.mtx"));
+    CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 3);
+  }
+  CHECK(folder.listing() == "a.mtx ");
+  CHECK(contents_of(folder / "a.mtx") == "old");
+  {
+    FileBatch batch;
+    write_matrix(folder / "a.mtx", one);
+    batch.discard();
+    write_matrix(folder / "b.mtx", one);
+    {
+      FileBatch inner;
+      write_matrix(folder / "c.mtx", one);
+      inner.publish();
+      CHECK(folder.listing().find("c.mtx ") != std::string::npos);
+    }
+    std::thread([&] { write_matrix(folder / "d.mtx", one); }).join();  // a batch is its thread's
+    CHECK(fs::exists(folder / "d.mtx"));
+    batch.publish();
+    CHECK(folder.listing() == "a.mtx b.mtx c.mtx d.mtx ");
+  }
+  CHECK(contents_of(folder / "a.mtx") == "old");
+  CHECK(read_matrix<double>(folder / "b.mtx").shape() == Shape{1, 1});
+  {
+    FileBatch batch;
+    write_matrix(folder / "a.mtx", one);
+    remove_unfinished_files();  // as at Ctrl-C
+    CHECK(folder.listing() == "a.mtx b.mtx c.mtx d.mtx ");
+  }
+  CHECK(contents_of(folder / "a.mtx") == "old");
 }
 
 TEST_CASE("a file that may not be read, a folder and a file that may not be written", "[files]") {

@@ -194,12 +194,12 @@ std::string header_text(const char* kind, const std::vector<index_t>& dims) {
          header;
 }
 
-const std::string& require_npy(const std::string& path) {
-  if (!path.ends_with(".npy")) throw FileError(path, "arrays are written as .npy");
+}  // namespace
+
+const std::string& require_array_name(const std::string& path) {
+  if (!path.ends_with(".npy") && replaced_file(path)) throw FileError(path, "arrays are written as .npy");
   return path;
 }
-
-}  // namespace
 
 template <class T>
 Array<std::complex<T>> read_complex_array(const std::string& path) {
@@ -208,7 +208,8 @@ Array<std::complex<T>> read_complex_array(const std::string& path) {
 Array<int> read_whole_array(const std::string& path) { return read_all<int>(path); }
 
 template <class Value>
-ArrayWriter<Value>::ArrayWriter(const std::string& path, const std::vector<index_t>& dims) : file_(require_npy(path)) {
+ArrayWriter<Value>::ArrayWriter(const std::string& path, const std::vector<index_t>& dims)
+    : file_(require_array_name(path)) {
   file_.write(header_text(kind<Value>(), dims));
 }
 template <class Value>

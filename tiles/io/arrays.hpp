@@ -50,12 +50,16 @@ template <class T>
 Array<std::complex<T>> read_complex_array(const std::string& path);
 Array<int> read_whole_array(const std::string& path);
 
+/// Throws FileError if the name of an array's file does not end in .npy; a special file, as /dev/stdout, has any name.
+/// Returns the path.
+const std::string& require_array_name(const std::string& path);
+
 /// An array being written in C order, part after part; the file appears when it is complete. Value is std::int8_t, int,
 /// float, double or std::complex of these.
 template <class Value>
 class ArrayWriter {
  public:
-  /// Throws FileError where the file cannot be created or its name does not end in .npy.
+  /// Throws FileError if the file cannot be created, and as require_array_name() does.
   ArrayWriter(const std::string& path, const std::vector<index_t>& dims);
   /// Throws EnvironmentError when the disk is full.
   void write(const Value* values, index_t count);

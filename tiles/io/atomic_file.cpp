@@ -1,5 +1,7 @@
 #include <tesela/runtime/errors.hpp>
 #include <tesela/tiles/io/atomic_file.hpp>
+#include <tesela/tiles/io/file_batch.hpp>
+#include <tesela/tiles/io/streams.hpp>
 #include <tesela/tiles/io/unfinished_files.hpp>
 
 #include <climits>
@@ -21,6 +23,8 @@ namespace tesela {
 namespace {
 
 std::atomic<bool> writes_nothing{false};
+std::atomic<int> standard_output{STDOUT_FILENO};
+thread_local FileBatch* innermost_batch = nullptr;
 
 constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
 
@@ -67,6 +71,10 @@ class WithoutSizeSignal {
   sigset_t before_{};
 };
 
+bool names_standard_output(const std::string& path) {
+  return path == "/dev/stdout" || path == "/dev/fd/1" || path == "/proc/self/fd/1";
+}
+
 /// A name of an open file. That may be a regular one (`> x`), but replacing it would take it from whoever opened it.
 bool names_descriptor(const std::string& path) {
   return path == "/dev/stdout" || path == "/dev/stderr" || path.rfind("/dev/fd/", 0) == 0 ||
@@ -74,7 +82,8 @@ bool names_descriptor(const std::string& path) {
 }
 
 int open_special(const std::string& path) {
-  if (path == "/dev/stdout") return fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);  // keeps the offset, unlike opening it
+  if (names_standard_output(path))
+    return fcntl(standard_output, F_DUPFD_CLOEXEC, 0);  // keeps the offset, unlike opening it
   if (path == "/dev/stderr") return fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
   return open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
 }
@@ -92,6 +101,10 @@ std::string destination_of(const std::string& path) {
     here = here.parent_path() / target;  // an absolute target stands alone
   }
   return here;
+}
+
+void rename_complete(const std::string& path, const std::string& temporary, const std::string& destination) {
+  if (rename(temporary.c_str(), destination.c_str()) != 0) fail(path, "cannot rename " + temporary, errno);
 }
 
 bool written_into(const std::string& destination, const struct stat& status) {
@@ -183,13 +196,42 @@ void AtomicFile::commit() {
   // A network file system may report a full disk only here. EINTR leaves the descriptor closed on Linux.
   if (close(descriptor) != 0 && errno != EINTR) fail(path_, "cannot write", errno);
   if (temporary_.empty()) return;
-  if (rename(temporary_.c_str(), destination_.c_str()) != 0) fail(path_, "cannot rename " + temporary_, errno);
+  if (FileBatch* const batch = FileBatch::current(); batch != nullptr)
+    batch->files_.push_back({path_, temporary_, destination_, std::exchange(slot_, -1)});
+  else
+    rename_complete(path_, temporary_, destination_);
   temporary_.clear();
 }
 
 void AtomicFile::close_descriptor() noexcept {
   if (descriptor_ >= 0) close(descriptor_);
   descriptor_ = -1;
+}
+
+FileBatch::FileBatch() noexcept : outer_(std::exchange(innermost_batch, this)) {}
+
+FileBatch::~FileBatch() {
+  discard();
+  innermost_batch = outer_;
+}
+
+FileBatch* FileBatch::current() noexcept { return innermost_batch; }
+
+void FileBatch::publish() {
+  for (File& file : files_) {
+    rename_complete(file.path, file.temporary, file.destination);
+    forget_unfinished(std::exchange(file.slot, -1));
+    file.temporary.clear();
+  }
+  files_.clear();
+}
+
+void FileBatch::discard() noexcept {
+  for (const File& file : files_) {
+    if (!file.temporary.empty()) unlink(file.temporary.c_str());
+    forget_unfinished(file.slot);
+  }
+  files_.clear();
 }
 
 TemporaryPart::TemporaryPart(const std::string& path, const std::string& temporary)
@@ -217,6 +259,10 @@ void TemporaryPart::write(std::size_t offset, const void* data, std::size_t size
 void TemporaryPart::close() {
   if (::close(std::exchange(descriptor_, -1)) != 0 && errno != EINTR) fail(path_, "cannot write", errno);
 }
+
+bool is_standard_output(const std::string& path) { return names_standard_output(destination_of(path)); }
+
+void write_standard_output_to(int descriptor) noexcept { standard_output = descriptor; }
 
 std::optional<std::string> replaced_file(const std::string& path) {
   std::string destination = destination_of(path);

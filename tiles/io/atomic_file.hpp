@@ -9,8 +9,9 @@
 namespace tesela {
 
 /// A file being written that takes its name only when it is complete: bytes go to a temporary beside it, which commit()
-/// renames and the destructor removes. A symbolic link is followed, also to a target that does not exist yet; an
-/// existing file keeps its permission bits. What is not a regular file (/dev/stdout, a FIFO) is written straight into.
+/// renames, or hands to the thread's FileBatch, and the destructor removes. A symbolic link is followed, also to a
+/// target that does not exist yet; an existing file keeps its permissions. A special file (a pipe) is written straight
+/// into.
 class AtomicFile {
  public:
   /// Creates the temporary. Throws FileError when that is impossible or the existing file is write-protected,

@@ -40,16 +40,16 @@ std::uint64_t physical_memory();
 using Counted = std::function<bool(index_t i, index_t j)>;
 
 /// Reads the matrix in the file at path. The contents decide the format, not the name.
-/// Throws FileError if the file is not regular, readable and well formed, if a value is not finite in T or, without
-/// being zero, is too small for T (see keeps in kept_value.hpp), or if the matrix is larger than physical_memory(); it
-/// allocates only after the sizes in the file have been believed. Elements that do not count may be any numbers, NaN
-/// and infinities too; those that would be refused are read as 0. Without `counts` all elements count.
-/// The file is mapped: nobody may shorten it meanwhile.
+/// Throws FileError if the file is not readable and well formed, if a value is not finite in T or, without being zero, is
+/// too small for T (see keeps in kept_value.hpp), or if the matrix is larger than physical_memory(); it allocates only
+/// after the sizes in the file have been believed. Elements that do not count may be any numbers, NaN and infinities too;
+/// those that would be refused are read as 0. Without `counts` all elements count.
+/// A regular file is mapped: nobody may shorten it meanwhile. A pipe is read to its end.
 template <class T>
 HostMatrix<T> read_matrix(const std::string& path, const Counted& counts = {});
 
-/// What read_matrix() would read, judged by the header and the length of the file, without its values. Throws
-/// FileError.
+/// What read_matrix() would read, judged by the header and the length of the file, without its values. Takes all of a
+/// pipe, which read_matrix() then finds empty, but after keep_streams() (streams.hpp). Throws FileError.
 MatrixFileInfo probe_matrix(const std::string& path);
 
 /// As read_matrix(), from memory that holds the whole file. `name` stands for the path in messages; a matrix of more

@@ -1,17 +1,27 @@
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/memory.hpp>
+#include <tesela/runtime/out_of_memory.hpp>
+#include <tesela/runtime/ranks.hpp>
 #include <tesela/tiles/io/mapped_file.hpp>
+#include <tesela/tiles/io/streams.hpp>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <fcntl.h>
 #include <limits>
+#include <map>
+#include <mutex>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
+#include <utility>
 
 namespace tesela {
 namespace {
+
+std::atomic<bool> keeps_streams{false};
 
 struct Descriptor {
   int value;
@@ -21,18 +31,132 @@ struct Descriptor {
 };
 
 [[noreturn]] void fail(const std::string& path, int error) {
-  throw FileError(path, "cannot read: " + std::generic_category().message(error));
+  const std::string problem = "cannot read: " + std::generic_category().message(error);
+  if (error == EMFILE || error == ENFILE) throw EnvironmentError(path + ": " + problem + " (see `ulimit -n`)");
+  if (error == ENOMEM) throw OutOfMemory(path + ": " + problem);
+  throw FileError(path, problem);
+}
+
+int open_for_reading(const std::string& path) {
+  if (path == "/dev/stdin" || path == "/dev/fd/0" || path == "/proc/self/fd/0")
+    return fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);  // a socket cannot be opened by name, and the offset is kept
+  return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+}
+
+/// Mapped memory, as a file's is.
+struct Memory {
+  void* address = nullptr;
+  std::size_t size = 0;
+};
+
+/// Memory that grows without a copy of what it holds.
+class Growing {
+ public:
+  explicit Growing(const std::string& path) : path_(path) {}
+  ~Growing() {
+    if (capacity_ > 0) munmap(address_, capacity_);
+  }
+  Growing(const Growing&) = delete;
+  Growing& operator=(const Growing&) = delete;
+
+  /// Reads what fits, and grows before that where it is full. False at the end of the pipe.
+  bool read_from(int descriptor) {
+    if (size_ == capacity_) grow();
+    const ssize_t got = read(descriptor, static_cast<char*>(address_) + size_, capacity_ - size_);
+    if (got < 0 && errno != EINTR) fail(path_, errno);
+    if (got > 0) size_ += static_cast<std::size_t>(got);
+    return got != 0;
+  }
+  std::size_t size() const { return size_; }
+  /// The bytes, whose pages the caller unmaps.
+  Memory release() {
+    void* const shrunk = mremap(address_, capacity_, size_, 0);
+    if (shrunk == MAP_FAILED) fail(path_, errno);
+    capacity_ = 0;
+    return {shrunk, size_};
+  }
+
+ private:
+  void grow() {
+    constexpr std::size_t first = std::size_t{1} << 20;
+    const std::size_t larger = capacity_ > 0 ? 2 * capacity_ : first;
+    void* const grown = capacity_ > 0
+                            ? mremap(address_, capacity_, larger, MREMAP_MAYMOVE)
+                            : mmap(nullptr, larger, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (grown == MAP_FAILED) fail(path_, errno);
+    address_ = grown;
+    capacity_ = larger;
+  }
+
+  const std::string& path_;
+  void* address_ = nullptr;
+  std::size_t size_ = 0, capacity_ = 0;
+};
+
+Memory read_to_end(const std::string& path, int descriptor) {
+  const double most = usable_host_bytes();
+  Growing bytes(path);
+  while (bytes.read_from(descriptor))
+    if (most > 0 && static_cast<double>(bytes.size()) > most)
+      throw FileError(path, "cannot read: the pipe holds more than the memory of this machine");
+  if (bytes.size() == 0) throw FileError(path, "is empty");
+  return bytes.release();
+}
+
+std::mutex streams_mutex;
+/// The pipes that were read, by path. Never destroyed, as threads may read at the end of the process.
+std::map<std::string, Memory>& kept_streams() {
+  static auto& streams = *new std::map<std::string, Memory>;
+  return streams;
+}
+
+Memory kept_stream(const std::string& path) {
+  const std::lock_guard lock(streams_mutex);
+  const auto kept = kept_streams().find(path);
+  return kept != kept_streams().end() ? kept->second : Memory{};
+}
+
+bool is_kept(const void* address) {
+  const std::lock_guard lock(streams_mutex);
+  for (const auto& [path, memory] : kept_streams())
+    if (memory.address == address) return true;
+  return false;
+}
+
+Memory read_stream(const std::string& path, int descriptor) {
+  if (launched_with_others())
+    throw FileError(path,
+                    "cannot read: is not a regular file, and several ranks would read it: copy it into one first");
+  const Memory stream = read_to_end(path, descriptor);
+  const std::lock_guard lock(streams_mutex);
+  if (keeps_streams) kept_streams()[path] = stream;
+  return stream;
 }
 
 }  // namespace
 
+void keep_streams() noexcept { keeps_streams = true; }
+
 MappedFile::MappedFile(const std::string& path) {
-  const Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)};
+  const auto take = [this](Memory stream) { address_ = stream.address, size_ = stream.size; };
+  // Before it is opened: to open a pipe whose writer has ended waits for another one.
+  if (const Memory kept = kept_stream(path); kept.size > 0) {
+    take(kept);
+    return;
+  }
+  const Descriptor file{open_for_reading(path)};
   if (file.value < 0) fail(path, errno);
   struct stat status {};
   if (fstat(file.value, &status) != 0) fail(path, errno);
   if (S_ISDIR(status.st_mode)) throw FileError(path, "cannot read: is a directory");
-  if (!S_ISREG(status.st_mode)) throw FileError(path, "cannot read: is not a regular file (copy it into one first)");
+  const bool regular = S_ISREG(status.st_mode);
+  if (!regular && !S_ISFIFO(status.st_mode) && !S_ISSOCK(status.st_mode) && isatty(file.value) == 0)
+    throw FileError(path, "cannot read: is not a regular file or a pipe");
+  // If a file is at an offset, somebody has read the beginning of standard input.
+  if (!regular || lseek(file.value, 0, SEEK_CUR) > 0) {
+    take(read_stream(path, file.value));
+    return;
+  }
   if (status.st_size == 0) throw FileError(path, "is empty");
   if (static_cast<std::uint64_t>(status.st_size) > std::numeric_limits<std::size_t>::max()) fail(path, EFBIG);
 
@@ -43,6 +167,8 @@ MappedFile::MappedFile(const std::string& path) {
   madvise(address_, size_, MADV_SEQUENTIAL);  // advice only: failure costs speed, no more
 }
 
-MappedFile::~MappedFile() { munmap(address_, size_); }
+MappedFile::~MappedFile() {
+  if (!is_kept(address_)) munmap(address_, size_);
+}
 
 }  // namespace tesela

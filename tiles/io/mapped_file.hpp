@@ -6,11 +6,11 @@
 
 namespace tesela {
 
-/// A regular, non-empty file mapped for reading, so that a matrix larger than the free memory still reads at the speed
-/// of the disk. The file must not be shortened while it is mapped: the system answers that with SIGBUS.
+/// The bytes of a non-empty file. A regular one is mapped, so that a matrix larger than the free memory reads at the
+/// speed of the disk; it must not be shortened while it is mapped (SIGBUS). A pipe or a terminal is read to its end.
 class MappedFile {
  public:
-  /// Throws FileError when path is missing, unreadable, empty or no regular file (it never waits, as a FIFO might).
+  /// Throws FileError if path is missing, unreadable, empty, a folder or a device, or a pipe that several ranks read.
   explicit MappedFile(const std::string& path);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;

@@ -7,6 +7,7 @@
 #include <tesela/tiles/io/file_formats.hpp>
 #include <tesela/tiles/io/mapped_file.hpp>
 #include <tesela/tiles/io/matrix_rows.hpp>
+#include <tesela/tiles/io/npy.hpp>
 
 #include <fmt/format.h>
 
@@ -22,7 +23,8 @@
 namespace tesela::cli {
 namespace {
 
-bool npy(const std::string& path) { return path.size() > 4 && path.compare(path.size() - 4, 4, ".npy") == 0; }
+/// Whether the file's content is NumPy's, whatever its name.
+bool npy(const std::string& path) { return tesela::npy::recognise(MappedFile(path).bytes()); }
 
 /// One name a line.
 std::vector<std::string> read_names(const std::string& path) {

@@ -8,6 +8,7 @@
 #include "cli/app/outputs.hpp"
 #include "cli/app/runs.hpp"
 #include "cli/app/sizes.hpp"
+#include "cli/app/streams.hpp"
 #include "cli/commands/eigen/eig_batch.hpp"
 #include "cli/commands/eigen/eig_by_iteration.hpp"
 #include "cli/commands/eigen/eig_jobs.hpp"
@@ -313,7 +314,8 @@ int run_eig(Options o) {
 void add_results(CLI::App& app, const Options& o, const char* option, std::string& path, const char* about) {
   const std::string name = std::string(option).substr(std::string(option).find("--"));
   app.add_option(option, path, about + std::string("; of --jobs a folder, or a name with {} for each job's"))
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->transform(dash_is("/dev/stdout"));
   declare_outputs(app, Output::matrix, name,
                   [&o, &path, name] { return o.jobs.empty() ? std::vector{path} : job_outputs(name, o.jobs, path); });
 }

@@ -9,6 +9,7 @@
 #include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/topology.hpp>
+#include <tesela/tiles/io/file_batch.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <fmt/format.h>
@@ -153,12 +154,14 @@ class Jobs {
     job.status = to_string(eig.status);
     if (job.status == "ok" && o_.check) check(job, a, eig, x);
     if (job.status != "ok" || !last) return;
+    FileBatch outputs;  // of this job, which is a run by itself
     if (!values_.empty()) {
       HostMatrix<double> values(job.found, 1);
       std::copy(eig.values.begin(), eig.values.end(), values.data());
       write_matrix(values_[number], values);
     }
     if (!vectors_.empty()) write_matrix(vectors_[number], x);
+    outputs.publish();
   }
 
   void check(Job& job, const HostMatrix<T>& a, const SymmetricEig<T>& eig, const HostMatrix<T>& x) {

@@ -202,10 +202,10 @@ const Command detect_command(
       app.add_option("--llr-type", o->llr_type,
                      "of --out-llr: float, or int8:SCALE, which is SCALE L rounded, at most 127")
           ->capture_default_str();
-      add_output(app, Output::text, "--out-llr", o->out_llr, "write L, signals x bits, to FILE (.npy)");
-      add_output(app, Output::text, "--out-s", o->out_s, "write labels, int32, signals x Nt, to FILE (.npy)");
-      add_output(app, Output::text, "--out-points", o->out_points, "write the points to FILE (.npy)");
-      add_output(app, Output::text, "--out-within", o->out_within,
+      add_output(app, Output::array, "--out-llr", o->out_llr, "write L, signals x bits, to FILE (.npy)");
+      add_output(app, Output::array, "--out-s", o->out_s, "write labels, int32, signals x Nt, to FILE (.npy)");
+      add_output(app, Output::array, "--out-points", o->out_points, "write the points to FILE (.npy)");
+      add_output(app, Output::array, "--out-within", o->out_within,
                  "write the points of --all-within to FILE (.npy): a row has its signal and its labels");
       auto* const svg = add_output(app, Output::text, "--svg", o->svg,
                                    "draw the search tree of a signal to FILE: of sd, sd-plain and babai, as on a core");

@@ -3,6 +3,7 @@
 #include "cli/app/numbers.hpp"
 #include "cli/app/options.hpp"
 #include "cli/app/sizes.hpp"
+#include "cli/app/streams.hpp"
 #include "cli/commands/mimo/mimo_files.hpp"
 #include <tesela/algorithms/mimo/whiten.hpp>
 #include <tesela/tiles/io/arrays.hpp>
@@ -54,6 +55,7 @@ void MimoInput::add_to(CLI::App& app) {
          "--constellation", constellation,
          "bpsk, qpsk, 8psk, 16qam, 64qam, 256qam, 1024qam, or FILE of lines 're im label'; or a list by commas; "
          "integers: any Gaussian ones")
+      ->transform(dash_is("/dev/stdin"))
       ->capture_default_str();
   auto* const of_ebn0 = app.add_option("--ebn0", ebn0, "Eb/N0 = 1 / (N0 log2 |A|) in dB")->capture_default_str();
   of_ebn0->excludes(of_h);

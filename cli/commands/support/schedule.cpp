@@ -232,7 +232,7 @@ const Command schedule(
           ->excludes("--n");
       add_output(app, Output::text, "--svg", options->svg, "draw it into FILE");
       add_output(app, Output::text, "--dot", options->dot, "write the dependences of its entries to FILE for Graphviz");
-      add_output(app, Output::text, "-j,--json", options->json,
+      add_output(app, Output::report, "-j,--json", options->json,
                  "write stages, (row, column, pivot, stage) of each rotation and the critical paths to FILE (- for "
                  "standard output)");
       app.footer(

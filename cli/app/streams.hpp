@@ -1,0 +1,23 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+
+// Standard streams as inputs and outputs of a command.
+
+namespace tesela::cli {
+
+/// Turns the word "-" into the name of a standard stream.
+CLI::Validator dash_is(const std::string& stream);
+
+/// Returns the command's words: "toeplitz eig".
+std::string command_name(const CLI::App& app);
+
+/// Throws ArgumentError if two of the command's inputs are standard input, which can be read once.
+void require_inputs(const CLI::App& app);
+
+/// Whether an output that is no report is written to standard output: then nothing else may be printed there.
+bool writes_to_standard_output(const CLI::App& app);
+
+}  // namespace tesela::cli
