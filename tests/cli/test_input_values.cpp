@@ -56,13 +56,14 @@ TEST_CASE("a number below single precision is refused by every command, as one a
     Matrix a = made(3, 3, element);
     a(1, 1) = value;
     const std::string bad = file("bad.npy", a), bad_b = file("bad-b.npy", full(3, 1, value));
-    const Words cases[] = {{"ols", "--a", bad, "--b", b},
-                           {"lu", "--a", one, "--b", bad_b},
-                           {"gemm", "--a", bad, "--b", one},
-                           {"eig", "--diagonal", bad_b, "--off-diagonal", file("e.npy", full(2, 1, 1))},
-                           {"toeplitz", "solve", "--t", bad_b, "--b", b},
-                           {"tridiag", "--d", b, "--dl", b, "--du", bad_b, "--b", b},
-                           {"mimo", "detect", "--h", bad, "--y", b, "--constellation", "qpsk"}};
+    const Words cases[] = {
+        {"ols", "--a", bad, "--b", b},
+        {"lu", "--a", one, "--b", bad_b},
+        {"gemm", "--a", bad, "--b", one},
+        {"eig", "--diagonal", bad_b, "--off-diagonal", file("e.npy", full(2, 1, 1))},
+        {"toeplitz", "solve", "--t", bad_b, "--b", b},
+        {"tridiag", "--d", b, "--dl", b, "--du", bad_b, "--b", b},
+        {"mimo", "detect", "--h", bad, "--y", file("y.npy", full(1, 3, 1)), "--constellation", "qpsk"}};
     for (const Words& words : cases) {
       CAPTURE(words);
       Command{words}.refuses({"-p", "s"},
