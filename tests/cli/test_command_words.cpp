@@ -69,7 +69,7 @@ TEST_CASE("what cannot be meant is refused in one short line") {
       {{"gemm", "--n", "20", "--pattern", "index", "--random", "zero"}, 2, "--pattern: is an earlier name of --random"},
       {{"bench", "gemm-kernels", "--ncpu", "1"}, 2, "--ncpu"},
       {{"bench", "overhead", "--precision", "s"}, 2, "--precision"},
-      {{"schedule", "--m", "0", "--n", "3"}, 2, "schedule: --m"},
+      {{"schedule", "--m", "2000000", "--n", "300000"}, 2, "tesela: schedule: --m, --n: 2000000 x 300000 is beyond"},
       {{"schedule", "--staircase", "2,,4"},
        2,
        "schedule: --staircase: element 2 of '2,,4' is empty; see tesela schedule"},

@@ -9,7 +9,11 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include <cctype>
 #include <limits>
+#include <sstream>
+#include <string>
+#include <vector>
 
 using namespace tesela;
 using Catch::Approx;
@@ -119,6 +123,21 @@ TEST_CASE("plans of QR factorizations") {
   for (const Shape small : {Shape{0, 0}, Shape{1, 1}, Shape{0, 3}, Shape{3, 0}, Shape{7, 3}, Shape{3, 7}}) {
     CHECK(plan_qr(one_gpu, small, 8, {5, 5}, 1).peak(host) >= 0);
     CHECK(plan_givens_qr(one_gpu, small, 8, 5, 1).peak(host) >= 0);
+  }
+}
+
+TEST_CASE("what is needed and what there is are printed so that they differ") {
+  const MemoryPlan plan = plan_qr(cores, {3000, 2000}, 8, {500, 100}, 1);
+  const double need = plan.peak(host);
+  for (const double part : {1e-12, 0.5, 0.99, 1 - 1e-9}) {
+    std::istringstream words(misfit(plan, {part * need, 0}));
+    std::vector<double> figures;
+    for (std::string word; words >> word;)
+      if (std::isdigit(static_cast<unsigned char>(word[0])) != 0) figures.push_back(std::stod(word));
+    CAPTURE(words.str());
+    REQUIRE(figures.size() == 2);
+    CHECK(figures[0] > figures[1]);
+    CHECK(figures[1] == Approx(part * need / (1 << 30)).epsilon(0.01));
   }
 }
 
