@@ -1,10 +1,10 @@
 #include <tesela/codelets/eigen/bulge_chase.hpp>
-#include <tesela/codelets/eigen/internal/reflector.hpp>
 
 #include <algorithm>
 
 #define HWY_TARGET_INCLUDE "tesela/codelets/eigen/bulge_chase.cpp"
 #include <tesela/codelets/eigen/internal/columns_inl.hpp>
+#include <tesela/codelets/eigen/internal/reflector_inl.hpp>
 
 HWY_BEFORE_NAMESPACE();
 namespace tesela::kernels::eigen::HWY_NAMESPACE {
@@ -131,7 +131,7 @@ struct Chase {
     T* const first = band.column(left) + row;
     for (index_t i = 0; i < rows; ++i) v[i] = k > 0 ? first[i] - y[i] : first[i];
     std::fill(v + rows, v + b, T(0));
-    const Reflector<T> h = Reflector<T>::make(rows, v, dot(rows - 1, v + 1, v + 1));
+    const Reflector<T> h = Reflector<T>::make(rows, v, SquaresOf<T>());
     first[0] = h.beta;
     v[b] = h.tau;
     if (k > 0 && (x[b] != T(0) || h.tau != T(0)))

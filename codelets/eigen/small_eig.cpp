@@ -1,4 +1,3 @@
-#include <tesela/codelets/eigen/internal/reflector.hpp>
 #include <tesela/codelets/eigen/small_eig.hpp>
 
 #include <algorithm>

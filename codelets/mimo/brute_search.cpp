@@ -13,16 +13,32 @@ HWY_BEFORE_NAMESPACE();
 namespace tesela::kernels::mimo::HWY_NAMESPACE {
 namespace {
 
-/// sums[k] = sum over rows of (u[row] - v(row, k))^2. Returns the least.
+using namespace kernels::HWY_NAMESPACE;
+
+/// sums[k] = sum over rows of (u[row] - v(row, k))^2, k < count. Returns the least.
 double compare(index_t rows, index_t count, const double* u, const double* v, double* sums) {
-  for (index_t k = 0; k < count; ++k) sums[k] = (u[0] - v[k]) * (u[0] - v[k]);
-  for (index_t row = 1; row < rows; ++row)
-    for (index_t k = 0; k < count; ++k) {
-      const double d = u[row] - v[row * count + k];
-      sums[k] += d * d;
+  constexpr index_t w = lanes<double>;
+  Vec<double> least_of_lanes = all(std::numeric_limits<double>::infinity());
+  index_t k = 0;
+  for (; k + 4 * w <= count; k += 4 * w) {
+    Vec<double> s0 = zeros<double>(), s1 = s0, s2 = s0, s3 = s0;
+    for (index_t row = 0; row < rows; ++row) {
+      const double* const at = v + row * count + k;
+      const Vec<double> ui = all(u[row]), d0 = hn::Sub(ui, load(at)), d1 = hn::Sub(ui, load(at + w)),
+                        d2 = hn::Sub(ui, load(at + 2 * w)), d3 = hn::Sub(ui, load(at + 3 * w));
+      s0 = hn::MulAdd(d0, d0, s0), s1 = hn::MulAdd(d1, d1, s1);
+      s2 = hn::MulAdd(d2, d2, s2), s3 = hn::MulAdd(d3, d3, s3);
     }
-  double least = sums[0];
-  for (index_t k = 1; k < count; ++k) least = sums[k] < least ? sums[k] : least;
+    store(sums + k, s0), store(sums + k + w, s1), store(sums + k + 2 * w, s2), store(sums + k + 3 * w, s3);
+    least_of_lanes = hn::Min(least_of_lanes, hn::Min(hn::Min(s0, s1), hn::Min(s2, s3)));
+  }
+  double least = hn::GetLane(hn::MinOfLanes(Tag<double>(), least_of_lanes));
+  for (; k < count; ++k) {
+    double sum = 0;
+    for (index_t row = 0; row < rows; ++row) sum += (u[row] - v[row * count + k]) * (u[row] - v[row * count + k]);
+    sums[k] = sum;
+    least = std::min(least, sum);
+  }
   return least;
 }
 

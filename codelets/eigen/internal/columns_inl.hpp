@@ -26,6 +26,12 @@ HWY_INLINE T dot(index_t n, const T* x, const T* y) {
   return s;
 }
 
+/// The sum of n squares, for Reflector.
+template <class T>
+struct SquaresOf {
+  HWY_INLINE T operator()(index_t n, const T* x) const { return dot(n, x, x); }
+};
+
 /// A copy of a few numbers, pointers or vectors, which no store can change: they stay in registers.
 template <int C, class T>
 struct Few {

@@ -1,7 +1,7 @@
 // Householder's reduction of a small matrix. Guarded by Highway's toggle, as vectors_inl.hpp. Internal to
 // codelets/eigen.
 #include <tesela/codelets/eigen/internal/columns_inl.hpp>
-#include <tesela/codelets/eigen/internal/reflector.hpp>
+#include <tesela/codelets/eigen/internal/reflector_inl.hpp>
 
 #include <algorithm>
 #include <vector>
@@ -64,7 +64,7 @@ class SmallTridiagonal {
       if (j + 2 >= n) continue;  // no reflector, but one more column has the last one's update to come
       std::fill_n(u, j + 1, T(0));
       std::copy(a + j + 1, a + n, u + j + 1);
-      const auto [beta, tau] = Reflector<T>::make(n - j - 1, u + j + 1, dot(n - j - 2, u + j + 2, u + j + 2));
+      const auto [beta, tau] = Reflector<T>::make(n - j - 1, u + j + 1, SquaresOf<T>());
       e[j * stride] = beta;
       tau_[static_cast<std::size_t>(j)] = tau;
       if (q != nullptr) std::copy_n(u, ld_, q + (j + 1) * step_);

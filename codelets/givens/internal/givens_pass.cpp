@@ -1,7 +1,5 @@
 #include <tesela/codelets/givens/internal/givens_pass.hpp>
 
-#include <cstring>
-
 #define HWY_TARGET_INCLUDE "tesela/codelets/givens/internal/givens_pass.cpp"
 #include <tesela/codelets/support/internal/vectors_inl.hpp>
 
@@ -60,6 +58,13 @@ struct Cells {
 #pragma GCC unroll 4
     for (int k = 0; k < count; ++k) store_row<D>(part[k], columns_from<D>(c, k), i);
   }
+  /// Stores the elements one behind the other until the next call, and loads them.
+  HWY_INLINE void save(T* to) const {
+    for (int k = 0; k < count; ++k) hn::StoreU(part[k], D(), to + k * lanes);
+  }
+  HWY_INLINE void resume(const T* from) {
+    for (int k = 0; k < count; ++k) part[k] = hn::LoadU(D(), from + k * lanes);
+  }
   /// Rotates the cell and the row that meets it; with `adjacent` pivots the row is the upper one.
   template <bool adjacent, bool back>
   HWY_INLINE void meet(const Rotation<T>& x, Cells& cell) {
@@ -111,10 +116,9 @@ template <class V, class T>
 HWY_INLINE void pass(const GivensWindow& w, bool forward, index_t from, index_t to, const Rotation<T>* rotations,
                      const Strided<T>& c, T* saved) {
   V cell[max_givens_window];
-  const auto bytes = static_cast<std::size_t>(w.width) * sizeof(V);
   const bool at_top = from == 0, at_end = to == w.steps(), adjacent = w.pivot == Pivot::adjacent;
   if (forward ? !at_top : !at_end)
-    std::memcpy(cell, saved, bytes);
+    for (index_t t = 0; t < w.width; ++t) cell[t].resume(saved + t * V::columns);
   else if (forward)
     for (index_t t = 0; t < w.first_cells(); ++t) cell[t].load(c, w.first_row(t));
   else
@@ -126,7 +130,7 @@ HWY_INLINE void pass(const GivensWindow& w, bool forward, index_t from, index_t 
     adjacent ? backward_steps<true>(w, from, to, rotations, c, cell)
              : backward_steps<false>(w, from, to, rotations, c, cell);
   if (forward ? !at_end : !at_top)
-    std::memcpy(saved, cell, bytes);
+    for (index_t t = 0; t < w.width; ++t) cell[t].save(saved + t * V::columns);
   else if (forward)
     for (index_t t = 0; t < w.last_cells(); ++t) cell[t].store(c, w.begin + t);
   else

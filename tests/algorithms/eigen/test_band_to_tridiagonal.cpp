@@ -95,6 +95,7 @@ TEMPLATE_TEST_CASE("bands that are hard", "[gpu]", float, double) {
 }
 
 TEMPLATE_TEST_CASE("bulges in a sanitizer", "[gpu][sanitize]", float, double) {
+  TESELA_ON_EACH_VECTOR_TARGET();
   check<TestType>("spiked", 70, 8, 4 * 8);
   check<TestType>("graded", 70, 32, suitable_band_window(runtime(), 70, 32));
   check_apply<TestType>(40, 9, {{40, 20}, {7, 5}}, {{.sweeps = 2, .block = 4, .bundle = 4}});
@@ -117,7 +118,6 @@ TEMPLATE_TEST_CASE("what is tridiagonal stays as it is, and Q is the identity", 
 }
 
 TEMPLATE_TEST_CASE("T has the same bits for all windows, sweeps and powers of two", "[gpu]", float, double) {
-  TESELA_ON_EACH_VECTOR_TARGET();
   for (const char* kind : {"uniform", "spiked"}) {
     for (const index_t b : {7, 40}) {
       const index_t n = 150;
@@ -146,7 +146,6 @@ TEMPLATE_TEST_CASE("T has the same bits for all windows, sweeps and powers of tw
 }
 
 TEMPLATE_TEST_CASE("apply multiplies by Q and Q^T in all tiles and blocks", "[gpu]", float, double) {
-  TESELA_ON_EACH_VECTOR_TARGET();
   const index_t n = 147;
   check_apply<TestType>(n, 9, {{n, 20}, {n, 1}, {1, n}, {7, 5}, {50, 147}, {200, 200}},
                         {{},

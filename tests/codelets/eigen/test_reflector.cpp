@@ -1,8 +1,9 @@
-#include <tesela/codelets/eigen/internal/reflector.hpp>
+#include <tesela/codelets/eigen/internal/reflector_inl.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
 
+#include <numeric>
 #include <vector>
 
 using tesela::index_t;
@@ -12,9 +13,8 @@ namespace {
 
 template <class T>
 Reflector<T> make_reflector(std::vector<T>& x) {
-  T squares = 0;
-  for (std::size_t i = 1; i < x.size(); ++i) squares += x[i] * x[i];
-  return Reflector<T>::make(static_cast<index_t>(x.size()), x.data(), squares);
+  const auto squares_of = [](index_t n, const T* y) { return std::inner_product(y, y + n, y, T(0)); };
+  return Reflector<T>::make(static_cast<index_t>(x.size()), x.data(), squares_of);
 }
 
 /// H x = beta e_1 and H H = I, in long double, to a few units of T's last place; x is `size` times a vector of size 1.

@@ -1,6 +1,6 @@
-#pragma once
-
+// Householder reflectors of short vectors. Internal to codelets/eigen.
 #include <tesela/codelets/support/inline.hpp>
+#include <tesela/codelets/support/internal/shared_inl.hpp>
 #include <tesela/runtime/types.hpp>
 
 #include <algorithm>
@@ -9,7 +9,15 @@
 #include <limits>
 #include <utility>
 
-namespace tesela::kernels::eigen {
+#if defined(TESELA_EIGEN_REFLECTOR_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef TESELA_EIGEN_REFLECTOR_INL
+#undef TESELA_EIGEN_REFLECTOR_INL
+#else
+#define TESELA_EIGEN_REFLECTOR_INL
+#endif
+
+TESELA_BEFORE_UNIT
+namespace tesela::kernels::eigen::TESELA_UNIT {
 
 /// LAPACK larfg for a vector in one piece: H x = beta e_1 with H = I - tau v v^T and v_0 = 1, written over x. H = I
 /// where x is zero behind its first element. Where squares would overflow or be lost, x is scaled by a power of two.
@@ -18,18 +26,18 @@ template <class T>
 struct Reflector {
   T beta, tau;
 
-  /// `squares` is the sum of all x_i^2 behind x_0, infinite or inexact where it leaves T's range.
-  TESELA_INLINE static Reflector make(index_t n, T* x, T squares) {
+  /// `squares_of`(n, x) returns the sum of n squares; it may leave T's range.
+  template <class F>
+  TESELA_INLINE static Reflector make(index_t n, T* x, const F& squares_of) {
     using Limits = std::numeric_limits<T>;
     constexpr T least = Limits::min() / (Limits::epsilon() * Limits::epsilon()), most = T(1) / least;
+    const T squares = squares_of(n - 1, x + 1);
     if (squares >= least && x[0] * x[0] + squares <= most) return normal(n, x, squares);
     int exponent = 0;
     const Outcome outcome = scale(n, x, exponent);
     if (outcome == Outcome::identity) return {std::exchange(x[0], T(1)), T(0)};
     if (outcome == Outcome::not_finite) return {Limits::quiet_NaN(), Limits::quiet_NaN()};
-    squares = 0;
-    for (index_t i = 1; i < n; ++i) squares += x[i] * x[i];
-    const Reflector scaled = normal(n, x, squares);
+    const Reflector scaled = normal(n, x, squares_of(n - 1, x + 1));
     return {std::ldexp(scaled.beta, exponent), scaled.tau};
   }
 
@@ -63,4 +71,7 @@ struct Reflector {
   }
 };
 
-}  // namespace tesela::kernels::eigen
+}  // namespace tesela::kernels::eigen::TESELA_UNIT
+TESELA_AFTER_UNIT
+
+#endif
