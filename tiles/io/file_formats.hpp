@@ -40,11 +40,11 @@ std::uint64_t physical_memory();
 using Counted = std::function<bool(index_t i, index_t j)>;
 
 /// Reads the matrix in the file at path. The contents decide the format, not the name.
-/// Throws FileError if the file is not readable and well formed, if a value is not finite in T or, without being zero, is
-/// too small for T (see keeps in kept_value.hpp), or if the matrix is larger than physical_memory(); it allocates only
-/// after the sizes in the file have been believed. Elements that do not count may be any numbers, NaN and infinities too;
-/// those that would be refused are read as 0. Without `counts` all elements count.
-/// A regular file is mapped: nobody may shorten it meanwhile. A pipe is read to its end.
+/// Throws FileError if the file is not readable and well formed, if a value is not finite in T or, without being zero,
+/// is too small for T (see keeps in kept_value.hpp), or if the matrix is larger than physical_memory(); it allocates
+/// only after the sizes in the file have been believed. Elements that do not count may be any numbers, NaN and
+/// infinities too; those that would be refused are read as 0. Without `counts` all elements count. A regular file is
+/// mapped: nobody may shorten it meanwhile. A pipe is read to its end.
 template <class T>
 HostMatrix<T> read_matrix(const std::string& path, const Counted& counts = {});
 
