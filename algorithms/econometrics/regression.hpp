@@ -39,15 +39,15 @@ struct RegressionOptions {
 /// residual_norms      r norms of the residuals, weighted as the problem says.
 /// degrees_of_freedom  rows that count less the rank.
 ///
-/// sigma^2 = ||r||^2 / degrees of freedom, and a standard error is sigma times that of variance 1: what R's lm and
-/// statsmodels' OLS, WLS and GLS report. NaN without degrees of freedom, or without unit_errors.
+/// sigma^2 = ||r||^2 / degrees of freedom, and the standard errors are sigma unit_errors, as in R's lm and statsmodels'
+/// OLS, WLS and GLS. They are NaN without degrees of freedom, or without unit_errors.
 template <class T>
 [[nodiscard]] std::vector<Regression> regressions(const HostMatrix<T>& X, const std::vector<T>& unit_errors,
                                                   const std::vector<T>& residual_norms, index_t degrees_of_freedom,
                                                   const RegressionOptions& options = {});
 
-/// Returns sigma^2 V of each regression, one beside the other: n x n r, from the n x n covariance V of errors of
-/// variance 1. With known variances all regressions have one covariance, V.
+/// Returns sigma^2 V of each regression, side by side: n x n r, from the n x n covariance V of errors of variance 1.
+/// With known variances all regressions have one covariance, V.
 template <class T>
 [[nodiscard]] HostMatrix<T> covariances(const HostMatrix<T>& V, const std::vector<Regression>& regressions,
                                         const RegressionOptions& options = {});

@@ -19,8 +19,8 @@ std::string diagonals(Shape shape) {
   return std::to_string(shape.cols) + (shape.cols == 1 ? " vector of " : " vectors of ") + std::to_string(shape.rows);
 }
 
-/// An off-diagonal's file, of which row `outside` lies outside of a matrix that is not periodic and may hold anything;
-/// a zero stands for it, also if the file leaves it out.
+/// Reads an off-diagonal. Its row `outside` belongs to periodic matrices alone: for others the file may hold anything
+/// there, or leave the row out, and it becomes zero.
 template <class T>
 HostMatrix<T> read_band(const TridiagInput& input, const std::string& path, index_t left_out, index_t outside) {
   const Shape whole = upright(input.interleaved, {input.n, input.batch});

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-// What a command makes of single values in its files: numbers that the precision does not hold, NaN in places that are
+// Single values in the files of commands: numbers that the precision does not hold, NaN in places that are
 // no part of the problem, triangles that differ in the last bit.
 
 using namespace tesela;
@@ -17,7 +17,7 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 const Command gemm{{"gemm"}}, tridiag{{"tridiag"}}, eig{{"eig"}}, cholesky{{"cholesky"}}, wls{{"wls"}};
 
-/// Files in a folder of their own.
+/// Files in a temporary folder.
 struct Files {
   TemporaryFolder folder;
 
@@ -80,7 +80,7 @@ TEST_CASE("a number below single precision is refused by every command, as one a
   CHECK(tiny["checks"]["rank"] == 3);
 }
 
-TEST_CASE("gemm reads no C beside beta = 0, and no A and B beside alpha = 0") {
+TEST_CASE("gemm reads no C with beta = 0, and no A and B with alpha = 0") {
   const Files file;
   const std::string a = file("a.npy", full(2, 3, 1)), b = file("b.npy", full(3, 2, 2)),
                     none = file("none.npy", full(2, 2, nan)), out = file.folder / "out.npy";
@@ -179,7 +179,7 @@ TEST_CASE("rows of weight 0 may hold anything") {
   }
 }
 
-TEST_CASE("triangles that differ by rounding become their mean, and that is said") {
+TEST_CASE("triangles that differ by rounding become their mean, with a note") {
   const Files file;
   const index_t n = 11;
   // X^T X, each element summed in another order.
@@ -216,7 +216,7 @@ TEST_CASE("triangles that differ by rounding become their mean, and that is said
   wrong(7, 2) += 1e-12;
   for (const Command& command : {eig, cholesky})
     command.refuses({"--a", file("wrong.npy", wrong)}, "not symmetric: A(8, 3)");
-  // Beside rows of any size.
+  // Rows of any size.
   const auto scaled = [&](index_t i, index_t j) { return a(i, j) * std::exp2(static_cast<double>(40 * (i + j))); };
   CHECK(says(cholesky({"--a", file("scaled.npy", made(n, n, scaled))})));
 }

@@ -39,7 +39,7 @@ struct Options {
 Op to_op(const std::string& name) { return name == "n" ? Op::none : Op::transpose; }
 
 /// An operand from its file, or generated in the shape that the options and the other operand imply: what this rank
-/// has of it. An operand that does not count, as A beside an alpha of 0, has zeros, whatever its file holds.
+/// has of it. An operand that does not count, as A with alpha = 0, is zero, whatever its file holds.
 template <class T>
 struct Operand {
   BlockCyclic part;

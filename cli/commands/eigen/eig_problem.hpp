@@ -38,7 +38,7 @@ struct EigProblem {
   HostMatrix<T> b;                                 ///< whole; 0 x 0 where the problem is not a generalized one
   std::vector<T> d, e;                             ///< of a tridiagonal input
   std::optional<std::vector<double>> eigenvalues;  ///< A's, ascending, where they are known
-  std::vector<std::string> notes;                  ///< on what the files hold
+  std::vector<std::string> notes;                  ///< on the files, for the report
 
   /// max of sum |A(i, j)|, which no eigenvalue exceeds (Gershgorin).
   double largest_row_sum() const;

@@ -107,8 +107,8 @@ Glm<T> solve_by_graph(const Options& o, const Problem<T>& p, Report* report, Unc
   return answer;
 }
 
-/// The library's X and U, beside ranks, conditions, distances and multipliers of our own answer, by which they are
-/// checked: ggglm looks at none of them.
+/// Returns the library's X and U with ranks, conditions, distances and multipliers of our own answer, which check them:
+/// ggglm looks at no rank.
 template <class T>
 Glm<T> solve_by_library(const Options& o, const Problem<T>& p, Report& report) {
   Timed runs;

@@ -95,8 +95,8 @@ ConstrainedLeastSquares<T> solve_by_graph(const Options& o, const Problem<T>& p,
 }
 
 /// The library's calls, one a right-hand side, are timed before a Runtime exists, whose workers would take its cores.
-/// Their X stands beside ranks, conditions, distances and multipliers of our own answer, by which it is checked: gglse
-/// looks at none of them.
+/// The answer has the library's X with ranks, conditions, distances and multipliers of our own answer, which check it:
+/// gglse looks at no rank.
 template <class T>
 ConstrainedLeastSquares<T> solve_by_library(const Options& o, const Problem<T>& p, Report& report) {
   if (o.p > o.n || o.n > o.m + o.p)

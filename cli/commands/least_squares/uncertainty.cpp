@@ -56,9 +56,10 @@ void UncertaintyOptions::add_to(CLI::App& app) {
   app.add_option("--level", regression.level, "probability of the intervals")
       ->check(cli::between(1e-6, 1 - 1e-6))
       ->capture_default_str();
-  add_output(app, Output::matrix, "--out-covariance", covariance,
-             "write the covariance of the unknowns, n x n, to FILE; of several right-hand sides, each of which has a "
-             "variance, n x n rhs; not for deficient ranks");
+  add_output(
+      app, Output::matrix, "--out-covariance", covariance,
+      "write the covariance of the unknowns, n x n, to FILE; with several right-hand sides, whose variances differ, "
+      "n x n rhs; not for deficient ranks");
 }
 
 void UncertaintyOptions::require_valid(const char* command, const QrMethod& method) const {
@@ -93,7 +94,7 @@ void report_uncertainty(const UncertaintyOptions& options, const Uncertainty<T>&
     report.section("residual_variances", variances);
     if (!none.empty()) report.note("no standard errors: " + none);
     if (none.empty() && data.exact_fit && !known)
-      report.note("the fit is exact up to rounding: these standard errors are those of rounding errors");
+      report.note("the fit is exact up to rounding: these standard errors measure rounding errors");
   }
   if (options.covariance.empty()) return;
   if (!none.empty()) return report.fail("no covariance: " + none);

@@ -34,7 +34,7 @@ struct Uncertainty {
   HostMatrix<T> covariance;
 };
 
-/// Computes what is wanted of an answer that kept its triangle or spread.
+/// Computes standard errors and covariance, as wanted, from the triangle or spread that an answer kept.
 template <class T, class Answer>
 Uncertainty<T> uncertainty_of(const UncertaintyOptions& options, Runtime& runtime, const Answer& answer) {
   Uncertainty<T> result;
@@ -45,7 +45,7 @@ Uncertainty<T> uncertainty_of(const UncertaintyOptions& options, Runtime& runtim
   return result;
 }
 
-/// What a regression needs of an answer.
+/// The parts of an answer that a regression needs.
 template <class T>
 struct RegressionData {
   const HostMatrix<T>& X;

@@ -98,7 +98,8 @@ std::vector<T> read_weights(const std::string& path) {
                               : keeps(weight, result.back()) ? nullptr
                                                              : "; that does not fit single precision";
     if (wrong != nullptr)
-      throw ArgumentError("wls", "--weights", fmt::format("{}: that of row {} is {}{}", path, i + 1, weight, wrong));
+      throw ArgumentError("wls", "--weights",
+                          fmt::format("{}: the weight of row {} is {}{}", path, i + 1, weight, wrong));
   }
   return result;
 }

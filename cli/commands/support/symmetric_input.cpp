@@ -23,7 +23,7 @@ std::vector<T> read_vector(const char* command, const std::string& option, const
 
 namespace {
 
-/// Where two triangles differ most, in units of what rounding explains.
+/// The largest difference of two triangles; its excess is 1 if rounding just explains it.
 template <class T>
 struct Asymmetry {
   double excess = 0;

@@ -12,7 +12,7 @@ namespace tesela::cli {
 template <class T>
 std::vector<T> read_vector(const char* command, const std::string& option, const std::string& path);
 
-/// A file of symmetric matrices of one order, one beside the other, and what counts of each.
+/// A file of symmetric matrices of one order, side by side, and the triangle that counts.
 struct SymmetricFile {
   const char* command;
   std::string option, path;
@@ -21,10 +21,10 @@ struct SymmetricFile {
   bool symmetrize = false;  ///< the triangles' mean
 };
 
-/// Reads the matrices, n x n each, and makes them whole. One triangle alone may stand beside anything. Triangles that
-/// differ by rounding, 10 sqrt(n) eps max(|a_ij|, |a_ji|, sqrt(|a_ii a_jj|)) at most as in a computed X^T X, become
-/// their mean, and `notes` gets a line that says so. Throws ArgumentError with the worst element if they differ by more
-/// and nothing says which counts.
+/// Reads the matrices, n x n each, and makes them whole. If one triangle counts, the other may hold anything. Triangles
+/// that differ by rounding alone (at most 10 sqrt(n) eps max(|a_ij|, |a_ji|, sqrt(|a_ii a_jj|)), as in a computed
+/// X^T X) become their mean, and `notes` gets a line. Throws ArgumentError with the worst element if they differ by
+/// more and nothing says which counts.
 template <class T>
 HostMatrix<T> read_symmetric(const SymmetricFile& file, std::vector<std::string>& notes);
 
