@@ -1,5 +1,4 @@
 #include "tests/support/command.hpp"
-#include "tests/support/files.hpp"
 #include "tests/support/least_squares.hpp"
 
 #include <cmath>
@@ -13,9 +12,17 @@ using namespace tesela::test;
 
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double quiet_nan = std::numeric_limits<double>::quiet_NaN();
 
-const Command gemm{{"gemm"}}, tridiag{{"tridiag"}}, eig{{"eig"}}, cholesky{{"cholesky"}}, wls{{"wls"}};
+const Command gemm_command{{"gemm"}}, tridiag_command{{"tridiag"}}, eig_command{{"eig"}},
+    cholesky_command{{"cholesky"}}, wls_command{{"wls"}};
+
+/// Returns a file of NumPy's format, version 1.
+std::string npy(const std::string& header, const std::string& data) {
+  const auto size = static_cast<unsigned>(header.size());
+  return std::string("\x93NUMPY\x01") + '\0' + static_cast<char>(size & 0xff) + static_cast<char>(size >> 8) + header +
+         data;
+}
 
 /// Files in a temporary folder.
 struct Files {
@@ -31,9 +38,10 @@ struct Files {
   /// write_matrix() has no NaN.
   static void write(const std::string& path, const Matrix& a) {
     std::ofstream file(path, std::ios::binary);
-    file << npy("{'descr': '<f8', 'fortran_order': True, 'shape': (" + std::to_string(a.rows()) + ", " +
-                    std::to_string(a.cols()) + ")}",
-                {reinterpret_cast<const char*>(a.data()), static_cast<std::size_t>(a.size()) * sizeof(double)});
+    file << npy(
+        "{'descr': '<f8', 'fortran_order': True, 'shape': (" + std::to_string(a.rows()) + ", " +
+            std::to_string(a.cols()) + ")}",
+        std::string(reinterpret_cast<const char*>(a.data()), static_cast<std::size_t>(a.size()) * sizeof(double)));
   }
 };
 
@@ -71,8 +79,8 @@ TEST_CASE("a number below single precision is refused by every command, as one a
       if (value != 1e39 && value != -1e-50) break;
     }
   }
-  gemm.refuses({"--n", "4", "-p", "s", "--alpha", "1e-60"}, "--alpha: 1e-60 does not fit single precision");
-  eig.refuses({"--n", "4", "-p", "s", "--scale", "1e-60"}, "--scale: 1e-60 does not fit single precision");
+  gemm_command.refuses({"--n", "4", "-p", "s", "--alpha", "1e-60"}, "--alpha: 1e-60 does not fit single precision");
+  eig_command.refuses({"--n", "4", "-p", "s", "--scale", "1e-60"}, "--scale: 1e-60 does not fit single precision");
   // Of double precision, as far as it goes.
   const auto tiny = Command{{"ols"}}(
       {"--a", file("tiny.npy", made(3, 3, [](index_t i, index_t j) { return 0x1p-900 * element(i, j); })), "--b",
@@ -83,40 +91,42 @@ TEST_CASE("a number below single precision is refused by every command, as one a
 TEST_CASE("gemm reads no C with beta = 0, and no A and B with alpha = 0") {
   const Files file;
   const std::string a = file("a.npy", full(2, 3, 1)), b = file("b.npy", full(3, 2, 2)),
-                    none = file("none.npy", full(2, 2, nan)), out = file.folder / "out.npy";
-  gemm({"--a", a, "--b", b, "--c", none, "--beta", "0", "--out", out});
+                    none = file("none.npy", full(2, 2, quiet_nan)), out = file.folder / "out.npy";
+  gemm_command({"--a", a, "--b", b, "--c", none, "--beta", "0", "--out", out});
   CHECK(distance(file.read("out.npy"), full(2, 2, 6)) == 0);
-  gemm({"--a", file("nan-a.npy", full(2, 3, nan)), "--b", file("nan-b.npy", full(3, 2, nan)), "--c",
-        file("c.npy", full(2, 2, 5)), "--alpha", "0", "--beta", "2", "--out", out});
+  gemm_command({"--a", file("quiet_nan-a.npy", full(2, 3, quiet_nan)), "--b",
+                file("quiet_nan-b.npy", full(3, 2, quiet_nan)), "--c", file("c.npy", full(2, 2, 5)), "--alpha", "0",
+                "--beta", "2", "--out", out});
   CHECK(distance(file.read("out.npy"), full(2, 2, 10)) == 0);
-  gemm.refuses({"--a", a, "--b", b, "--c", none, "--beta", "1"}, "none.npy: the value at [0, 0]");
-  gemm.refuses({"--a", a, "--b", b, "--c", a, "--beta", "0"}, "C is 2 x 2");
+  gemm_command.refuses({"--a", a, "--b", b, "--c", none, "--beta", "1"}, "none.npy: the value at [0, 0]");
+  gemm_command.refuses({"--a", a, "--b", b, "--c", a, "--beta", "0"}, "C is 2 x 2");
 }
 
 TEST_CASE("tridiag reads no corner outside of the matrix") {
   const Files file;
   const index_t n = 5;
   const std::string d = file("d.npy", full(n, 2, 4)), b = file("b.npy", full(n, 2, 1)), out = file.folder / "x.npy";
-  for (const double outside : {nan, std::numeric_limits<double>::infinity(), 1e30}) {
+  for (const double outside : {quiet_nan, std::numeric_limits<double>::infinity(), 1e30}) {
     const Matrix low = made(n, 2, [&](index_t i, index_t) { return i == 0 ? outside : 1; }),
                  up = made(n, 2, [&](index_t i, index_t) { return i == n - 1 ? outside : 1; });
     const Words problem{"--d", d, "--b", b, "--dl", file("dl.npy", low), "--du", file("du.npy", up)};
-    tridiag(problem + Words{"--out", out});
+    tridiag_command(problem + Words{"--out", out});
     const Matrix x = file.read("x.npy");
     for (const index_t k : {0, 1}) {
       CHECK(std::abs(4 * x(0, k) + x(1, k) - 1) <= 1e-15);
       CHECK(std::abs(x(n - 2, k) + 4 * x(n - 1, k) - 1) <= 1e-15);
     }
     if (std::isfinite(outside)) continue;
-    tridiag.refuses(problem + Words{"--periodic"}, "dl.npy: the value at [0, 0]");
-    tridiag.refuses({"--d", d, "--b", b, "--dl", file("dl.npy", up), "--du", file("du.npy", low)},
-                    "dl.npy: the value at [4, 0]");
+    tridiag_command.refuses(problem + Words{"--periodic"}, "dl.npy: the value at [0, 0]");
+    tridiag_command.refuses({"--d", d, "--b", b, "--dl", file("dl.npy", up), "--du", file("du.npy", low)},
+                            "dl.npy: the value at [4, 0]");
   }
   const auto across = [&](index_t column) {
-    return made(2, n, [=](index_t, index_t j) { return j == column ? nan : 1; });
+    return made(2, n, [=](index_t, index_t j) { return j == column ? quiet_nan : 1; });
   };
-  tridiag({"--d", file("d.npy", full(2, n, 4)), "--b", file("b.npy", full(2, n, 1)), "--dl", file("dl.npy", across(0)),
-           "--du", file("du.npy", across(n - 1)), "--layout", "interleaved", "--out", out});
+  tridiag_command({"--d", file("d.npy", full(2, n, 4)), "--b", file("b.npy", full(2, n, 1)), "--dl",
+                   file("dl.npy", across(0)), "--du", file("du.npy", across(n - 1)), "--layout", "interleaved", "--out",
+                   out});
   CHECK(std::abs(4 * file.read("x.npy")(1, 0) + file.read("x.npy")(1, 1) - 1) <= 1e-15);
 }
 
@@ -125,33 +135,34 @@ TEST_CASE("the triangle that --uplo does not name may hold anything") {
   const index_t n = 6;
   const std::string whole = file("whole.npy", made(n, n, element)), b = file("b.npy", full(n, 1, 1)),
                     out = file.folder / "out.npy";
-  cholesky({"--a", whole, "--b", b, "--out", out});
+  cholesky_command({"--a", whole, "--b", b, "--out", out});
   const Matrix x = file.read("out.npy");
-  eig({"--a", whole, "--out", out});
+  eig_command({"--a", whole, "--out", out});
   const Matrix w = file.read("out.npy");
-  eig({"--a", whole, "--b", whole, "--out", out});
+  eig_command({"--a", whole, "--b", whole, "--out", out});
   const Matrix ones = file.read("out.npy");
   for (const std::string uplo : {"lower", "upper"}) {
     const std::string a = file("a.npy", made(n, n, [&](index_t i, index_t j) {
-                                 return i == j || (i > j) == (uplo == "lower") ? element(i, j) : nan;
+                                 return i == j || (i > j) == (uplo == "lower") ? element(i, j) : quiet_nan;
                                }));
     const Words triangle{"--a", a, "--uplo", uplo, "--out", out};
-    cholesky(triangle + Words{"--b", b});
+    cholesky_command(triangle + Words{"--b", b});
     CHECK(distance(file.read("out.npy"), x) == 0);
-    eig(triangle);
+    eig_command(triangle);
     CHECK(distance(file.read("out.npy"), w) == 0);
-    eig(triangle + Words{"--b", a});
+    eig_command(triangle + Words{"--b", a});
     CHECK(distance(file.read("out.npy"), ones) == 0);
-    eig.refuses({"--a", a}, "a.npy: the value at");
+    eig_command.refuses({"--a", a}, "a.npy: the value at");
   }
-  eig.refuses(
-      {"--a", file("a.npy", made(n, n, [](index_t i, index_t j) { return i == j && i == 3 ? nan : element(i, j); })),
+  eig_command.refuses(
+      {"--a",
+       file("a.npy", made(n, n, [](index_t i, index_t j) { return i == j && i == 3 ? quiet_nan : element(i, j); })),
        "--uplo", "lower"},
       "the value at [3, 3]");
   // Two matrices side by side.
   const std::string pair =
-      file("pair.npy", made(n, 2 * n, [](index_t i, index_t j) { return i >= j % n ? element(i, j % n) : nan; }));
-  eig({"--a", pair, "--batch", "2", "--uplo", "lower", "--out", out});
+      file("pair.npy", made(n, 2 * n, [](index_t i, index_t j) { return i >= j % n ? element(i, j % n) : quiet_nan; }));
+  eig_command({"--a", pair, "--batch", "2", "--uplo", "lower", "--out", out});
   CHECK(std::abs(file.read("out.npy")(0, 1) - w(0, 0)) <= 1e-14);
 }
 
@@ -167,14 +178,14 @@ TEST_CASE("rows of weight 0 may hold anything") {
     const std::string w = file(
         "w.npy", made(m, 1, [](index_t i, index_t) { return i % 7 == 3 ? 0.0 : 1.0 + static_cast<double>(i % 2); }));
     const auto solve = [&](double other) {
-      const auto report = wls({"--a", file("a.npy", with(other, m, 3, 0)), "--b", file("b.npy", with(other, m, 2, 1)),
-                               "--weights", w, "--out", out});
+      const auto report = wls_command({"--a", file("a.npy", with(other, m, 3, 0)), "--b",
+                                       file("b.npy", with(other, m, 2, 1)), "--weights", w, "--out", out});
       CHECK(report["status"] == "ok");
       CHECK(report["problem"].contains("streamed") == (m == 400));
       return file.read("x.npy");
     };
     const Matrix x = solve(1);
-    for (const double other : {nan, std::numeric_limits<double>::infinity(), 1e300})
+    for (const double other : {quiet_nan, std::numeric_limits<double>::infinity(), 1e300})
       CHECK(distance(solve(other), x) <= 1e-15);
   }
 }
@@ -201,22 +212,22 @@ TEST_CASE("triangles that differ by rounding become their mean, with a note") {
   const auto says = [](const nlohmann::json& report) {
     return report.contains("notes") && report["notes"].dump().find("symmetric up to rounding") != std::string::npos;
   };
-  CHECK(says(eig({"--a", computed, "--out", out})));
+  CHECK(says(eig_command({"--a", computed, "--out", out})));
   const Matrix w = file.read("out.npy");
-  CHECK(!says(eig({"--a", computed, "--symmetrize", "--out", out})));
+  CHECK(!says(eig_command({"--a", computed, "--symmetrize", "--out", out})));
   CHECK(distance(file.read("out.npy"), w) == 0);
-  CHECK(says(cholesky({"--a", computed, "--b", b})));
-  CHECK(says(eig({"--a", computed, "--b", computed})));
+  CHECK(says(cholesky_command({"--a", computed, "--b", b})));
+  CHECK(says(eig_command({"--a", computed, "--b", computed})));
   const Outcome shown = run_tesela({"cholesky", "--a", computed});
   CHECK_THAT(shown.out,
              Catch::Matchers::ContainsSubstring("note    ") && Catch::Matchers::ContainsSubstring("A(2, 1)"));
-  CHECK(!says(eig({"--a", file("s.npy", made(n, n, element))})));
+  CHECK(!says(eig_command({"--a", file("s.npy", made(n, n, element))})));
 
   Matrix wrong = made(n, n, product);
   wrong(7, 2) += 1e-12;
-  for (const Command& command : {eig, cholesky})
+  for (const Command& command : {eig_command, cholesky_command})
     command.refuses({"--a", file("wrong.npy", wrong)}, "not symmetric: A(8, 3)");
   // Rows of any size.
   const auto scaled = [&](index_t i, index_t j) { return a(i, j) * std::exp2(static_cast<double>(40 * (i + j))); };
-  CHECK(says(cholesky({"--a", file("scaled.npy", made(n, n, scaled))})));
+  CHECK(says(cholesky_command({"--a", file("scaled.npy", made(n, n, scaled))})));
 }

@@ -1,5 +1,4 @@
 #include "tests/support/command.hpp"
-#include "tests/support/files.hpp"
 #include "tests/support/least_squares.hpp"
 
 #include <array>
@@ -15,7 +14,7 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-const Command ols{{"ols"}}, wls{{"wls"}}, glm{{"glm"}};
+const Command ols_command{{"ols"}}, wls_command{{"wls"}}, glm_command{{"glm"}};
 
 bool near(double x, double reference, double tolerance) {
   return std::abs(x - reference) <= tolerance * std::abs(reference);
@@ -85,7 +84,7 @@ TEST_CASE("ols --std-errors has NIST's certified standard errors of Longley's da
   const std::string v = p.folder / "v.npy";
   for (const Words& way : {Words{}, {"--method", "tall-skinny"}, {"--method", "givens"}}) {
     CAPTURE(way);
-    const auto report = ols(files + way + Words{"--std-errors", "--out-covariance", v});
+    const auto report = ols_command(files + way + Words{"--std-errors", "--out-covariance", v});
     const auto& side = report["regression"][0];
     check_table(side, certified, 1e-8);
     CHECK(near(side["sigma"], 304.854073561965, 1e-8));
@@ -98,7 +97,8 @@ TEST_CASE("ols --std-errors has NIST's certified standard errors of Longley's da
       CHECK(near(std::sqrt(covariance(static_cast<index_t>(j), static_cast<index_t>(j))), certified[j].error, 1e-8));
     }
   }
-  const auto& other = ols(files + Words{"--std-errors", "--level", "0.9"})["regression"][0]["coefficients"];
+  const nlohmann::json other =
+      ols_command(files + Words{"--std-errors", "--level", "0.9"})["regression"][0]["coefficients"];
   CHECK(near(other[3]["low"], -2.915521576558576, 1e-8));
   CHECK(near(other[3]["high"], -1.124938031076474, 1e-8));
   const Outcome shown = run_tesela(Words{"ols"} + files + Words{"--std-errors"});
@@ -116,15 +116,15 @@ TEST_CASE("wls --std-errors, with variances up to a factor and with known ones")
       by_sigma{"--sigma", p.file("s.npy", made(8, 8, [](index_t i, index_t j) {
                                    return std::exp2(-std::abs(static_cast<double>(i - j)));
                                  }))};
-  check_table(wls(files + by_weights)["regression"][0],
+  check_table(wls_command(files + by_weights)["regression"][0],
               {{0.081491244586709, 0.154398530877894, 6.165797817823311e-01, -0.296308350417784, 0.459290839591203},
                {1.990265486725663, 0.033847193578492, 1.625537834581763e-09, 1.907444387630453, 2.073086585820874}},
               1e-11);
-  check_table(wls(files + by_sigma)["regression"][0],
+  check_table(wls_command(files + by_sigma)["regression"][0],
               {{-0.015031055900618, 0.331902142099675, 9.653477107815845e-01, -0.827166340824717, 0.79710422902348},
                {2.02111801242236, 0.062390266050822, 5.753801159150873e-08, 1.868454531026516, 2.173781493818204}},
               1e-11);
-  const auto known = wls(files + by_weights + Words{"--known-variances"})["regression"][0];
+  const auto known = wls_command(files + by_weights + Words{"--known-variances"})["regression"][0];
   check_table(known,
               {{0.081491244586709, 0.606870845968636, 8.931803502327759e-01, -1.107953756779172, 1.27093624595259},
                {1.990265486725663, 0.133038021047548, 1.337735987052998e-50, 1.729515756897988, 2.251015216553338}},
@@ -140,8 +140,9 @@ TEST_CASE("each right-hand side has a variance of its own") {
   const std::string v = p.folder / "v.npy",
                     eye = p.file("eye.npy", made(8, 8, [](index_t i, index_t j) { return i == j ? 1.0 : 0.0; }));
   const Words files{"--a", p.file("a.npy", line()), "--b", p.file("b.npy", two), "--std-errors", "--out-covariance", v};
-  for (const auto& [command, by] :
-       {std::pair{ols, Words{}}, {glm, Words{"--factor", eye}}, {wls, Words{"--factor", eye}}}) {
+  for (const auto& [command, by] : {std::pair{ols_command, Words{}},
+                                    {glm_command, Words{"--factor", eye}},
+                                    {wls_command, Words{"--factor", eye}}}) {
     const auto report = command(files + by);
     REQUIRE(report["regression"].size() == 2);
     REQUIRE(report["standard_errors"].size() == 4);
@@ -173,30 +174,30 @@ TEST_CASE("without standard errors the reason is said") {
   const Words square{"--m", "4", "--n", "4", "--std-errors"},
       deficient{"--m", "9", "--n", "4", "--random", "rank:3", "--std-errors"},
       wide{"--m", "3", "--n", "4", "--std-errors"};
-  says(ols(square), "no degree of freedom");
-  says(ols(deficient), "the rank 3 is less than the 4 unknowns");
-  says(ols(wide), "the rank 3 is less than the 4 unknowns");
-  says(wls(deficient), "the rank 3");
-  says(glm({"--m", "9", "--n", "4", "--random", "rank:3", "--std-errors"}), "the rank 3");
+  says(ols_command(square), "no degree of freedom");
+  says(ols_command(deficient), "the rank 3 is less than the 4 unknowns");
+  says(ols_command(wide), "the rank 3 is less than the 4 unknowns");
+  says(wls_command(deficient), "the rank 3");
+  says(glm_command({"--m", "9", "--n", "4", "--random", "rank:3", "--std-errors"}), "the rank 3");
   for (const Words& words : {square, deficient}) {
-    const auto report = ols(words + Words{"--out-covariance", v}, 1);
+    const auto report = ols_command(words + Words{"--out-covariance", v}, 1);
     CHECK_THAT(report["status"].get<std::string>(), ContainsSubstring("no covariance"));
     CHECK(!std::filesystem::exists(v));
   }
-  const auto known = ols(square + Words{"--known-variances", "--out-covariance", v});
+  const auto known = ols_command(square + Words{"--known-variances", "--out-covariance", v});
   CHECK(known["standard_errors"].size() == 4);
   CHECK(std::filesystem::exists(v));
   const Outcome shown = run_tesela(Words{"ols"} + square);
   CHECK_THAT(shown.out, ContainsSubstring("note    no standard errors: no degree of freedom"));
 
-  const auto exact =
-      ols({"--a", p.file("a.npy", line()), "--b",
-           p.file("b.npy", made(8, 1, [](index_t i, index_t) { return static_cast<double>(i); })), "--std-errors"});
+  const auto exact = ols_command(
+      {"--a", p.file("a.npy", line()), "--b",
+       p.file("b.npy", made(8, 1, [](index_t i, index_t) { return static_cast<double>(i); })), "--std-errors"});
   CHECK_THAT(exact["notes"].dump(), ContainsSubstring("exact up to rounding"));
 }
 
 TEST_CASE("wrong use of --std-errors and its options") {
-  for (const Command& command : {ols, wls, glm}) {
+  for (const Command& command : {ols_command, wls_command, glm_command}) {
     command.refuses({"--known-variances"}, "--known-variances: belongs to --std-errors or --out-covariance");
     command.refuses({"--std-errors", "--level", "1"}, "--level");
     command.refuses({"--std-errors", "--method", "lapack"}, "--std-errors");
