@@ -173,8 +173,8 @@ void report_generalized_errors(const Options& o, const EigProblem<T>& problem, c
   report.check("condition", error.condition);
   const auto refuse = [&](double most, const char* what) {
     if (n > 0 && !(most <= useful_bound))
-      report.fail(fmt::format("B is too ill-conditioned: with {:.3g} errors may be {:.2g} times the {}", error.condition,
-                              std::min(most, 1.0), what));
+      report.fail(fmt::format("B is too ill-conditioned: with {:.3g} errors may be {:.2g} times the {}",
+                              error.condition, std::min(most, 1.0), what));
   };
   refuse(bounds.value * error.value_growth, "values");
   // That of the vectors of C, and what B's Cholesky factor leaves.
