@@ -19,7 +19,8 @@ Outcome limited(const std::string& limits, const Words& arguments, bool fresh = 
   const TemporaryFolder home;
   ProcessOptions options;
   if (fresh) options.environment = {{"STARPU_HOME", home.path()}};
-  const std::string line = "(" + limits + " && exec \"$0\" \"$@\") 2>&1 | cat >&2; exit ${PIPESTATUS[0]}";
+  const std::string line = "(exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; " + limits +
+                           " && exec \"$0\" \"$@\") 2>&1 | cat >&2; exit ${PIPESTATUS[0]}";
   return run(Words{"/bin/bash", "-c", line, tesela::test::tesela()} + arguments, options);
 }
 
