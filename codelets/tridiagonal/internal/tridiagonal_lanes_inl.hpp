@@ -5,7 +5,9 @@
 #include <tesela/codelets/tridiagonal/internal/segment_vectors_inl.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <type_traits>
 
 #if defined(TESELA_TRIDIAGONAL_LANES_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef TESELA_TRIDIAGONAL_LANES_INL
@@ -37,10 +39,10 @@ class Lanes {
       if (first > 0 && first % block_rows == 0) std::memcpy(kept_before(kept, first), state, sizeof(state));
       const index_t count = std::min(few, rows.rows - first);
       load(rows, first, count, 0);
-      for (index_t i = 0; i < count; ++i) {
-        Moves::foresee(rows, first + 4 * few, i);
-        for (int g = 0; g < Groups; ++g) append_row(state[g], i, g);
-      }
+      append_rows(
+          state, 0, count, [&](index_t i, int g, const PivotRow<N>&) __attribute__((always_inline)) {
+            if (g == 0) Moves::foresee(rows, first + 4 * few, i);
+          });
     }
     store(state, segments);
   }
@@ -99,26 +101,70 @@ class Lanes {
     }
   }
 
-  TESELA_INLINE PivotRow<N> append_row(Segment<N>& state, index_t i, int g) {
-    N dl = dl_[i][g], d = d_[i][g], du = du_[i][g], b = b_[i][g];
-    normalize(dl, d, du, b);
-    return append(state, dl, d, du, b);
+  /// Appends rows [first, first + count), `few` at most, and gives each pivot row to keep(i, group, pivot row).
+  template <class F>
+  TESELA_INLINE void append_rows(Segment<N>* state, index_t first, index_t count, const F& keep) {
+    if (dominant(state, first, count))
+      append_rows<true>(state, first, count, keep);
+    else
+      append_rows<false>(state, first, count, keep);
+  }
+  template <bool dominates, class F>
+  TESELA_INLINE void append_rows(Segment<N>* state, index_t first, index_t count, const F& keep) {
+    for (index_t i = first; i < first + count; ++i)
+      for (int g = 0; g < Groups; ++g) {
+        N dl = dl_[i][g], d = d_[i][g], du = du_[i][g], b = b_[i][g];
+        if constexpr (dominates) {
+          keep(i, g, append_dominant(state[g], dl, d, du, b));
+        } else {
+          normalize(dl, d, du, b);
+          keep(i, g, append(state[g], dl, d, du, b));
+        }
+      }
+  }
+
+  /// Whether append_dominant() may append these rows: the diagonal of each and the pivot of the equation before them
+  /// dominate, and no number is so large or small that a row must be scaled. After a row that dominates so does the
+  /// next equation: if |p| >= |e| + |f| + |q|, then |dl q / p| + |dl e / p| + |dl f / p| <= |dl|. The slack is for
+  /// rounding.
+  TESELA_INLINE bool dominant(const Segment<N>* state, index_t first, index_t count) const {
+    if constexpr (std::is_arithmetic_v<N>) {
+      return false;
+    } else {
+      constexpr int exponent = sizeof(T) == 8 ? 200 : 24;
+      const N zero = constant<N>(0), far = all(std::ldexp(T(1), exponent)), near = all(std::ldexp(T(1), -exponent));
+      const N slack = all(1 - std::ldexp(T(1), -8));
+      N most = zero, least = far;
+      auto dominates = zero == zero;
+      for (int g = 0; g < Groups; ++g) {
+        const EndEquation<N>& last = state[g].lower;
+        const N pivot = magnitude(last.p);
+        dominates = hn::And(dominates, (magnitude(last.e) + magnitude(last.f) + magnitude(last.q)) * slack <= pivot);
+        least = hn::Min(least, pivot);
+        for (index_t i = first; i < first + count; ++i) {
+          const N size = magnitude(d_[i][g]), b = magnitude(b_[i][g]);
+          dominates = hn::And(dominates, magnitude(dl_[i][g]) + magnitude(du_[i][g]) <= size);
+          most = hn::Max(most, hn::Max(size, b));
+          least = hn::Min(least, hn::Min(size, choose(b == zero, far, b)));
+        }
+      }
+      return hn::AllTrue(Tag<T>(), dominates) && hn::AllTrue(Tag<T>(), most <= far) &&
+             hn::AllTrue(Tag<T>(), least >= near);
+    }
   }
 
   /// Row i's pivot row, whose unknown is the one before it, takes row i's place. Rows from `foreseen` on come next.
   TESELA_INLINE void eliminate(const Rows<T>& rows, index_t foreseen, Segment<N>* state, index_t first, index_t count) {
-    for (index_t i = first; i < first + count; ++i) {
-      Moves::foresee(rows, foreseen, i - first);
-      for (int g = 0; g < Groups; ++g) {
-        const PivotRow<N> pivot = append_row(state[g], i, g);
-        dl_[i][g] = pivot.inverse;
-        d_[i][g] = pivot.q;
-        du_[i][g] = pivot.t;
-        b_[i][g] = pivot.r;
-        e_[i][g] = pivot.e;
-        f_[i][g] = pivot.f;
-      }
-    }
+    append_rows(
+        state, first, count, [&](index_t i, int g, const PivotRow<N>& pivot) __attribute__((always_inline)) {
+          if (g == 0) Moves::foresee(rows, foreseen, i - first);
+          dl_[i][g] = pivot.inverse;
+          d_[i][g] = pivot.q;
+          du_[i][g] = pivot.t;
+          b_[i][g] = pivot.r;
+          e_[i][g] = pivot.e;
+          f_[i][g] = pivot.f;
+        });
   }
 
   TESELA_INLINE void fill(const Rows<T>& rows, index_t first, index_t count, Breakdown* broken) {
