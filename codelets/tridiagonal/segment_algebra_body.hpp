@@ -74,8 +74,8 @@ TESELA_INLINE PivotRow<N> append(Segment<N>& segment, const N& dl, const N& d, c
   return pivot;
 }
 
-/// append() of a row whose diagonal dominates, where lower.p dominates: neither choice is open then, and the result has
-/// the same bits.
+/// append() where lower.p dominates its equation and d its row: nothing is exchanged then, and the result has the same
+/// bits.
 template <class N>
 TESELA_INLINE PivotRow<N> append_dominant(Segment<N>& segment, const N& dl, const N& d, const N& du, const N& b) {
   EndEquation<N>&upper = segment.upper, &lower = segment.lower;

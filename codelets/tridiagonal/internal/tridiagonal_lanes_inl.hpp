@@ -1,11 +1,11 @@
 // The elimination of several runs of rows at once, a lane of a vector for each. A run goes forward in blocks that fit
 // the cache, the segment before each block is kept, and the way back recomputes the pivot rows of a block from it.
 // Included once for each vector unit. Internal to codelets/tridiagonal.
+#include <tesela/codelets/tridiagonal/internal/dominance_inl.hpp>
 #include <tesela/codelets/tridiagonal/internal/lane_transfer_inl.hpp>
 #include <tesela/codelets/tridiagonal/internal/segment_vectors_inl.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <type_traits>
 
@@ -123,33 +123,18 @@ class Lanes {
       }
   }
 
-  /// Whether append_dominant() may append these rows: the diagonal of each and the pivot of the equation before them
-  /// dominate, and no number is so large or small that a row must be scaled. After a row that dominates so does the
-  /// next equation: if |p| >= |e| + |f| + |q|, then |dl q / p| + |dl e / p| + |dl f / p| <= |dl|. The slack is for
-  /// rounding.
+  /// Whether append_dominant() may append these rows.
   TESELA_INLINE bool dominant(const Segment<N>* state, index_t first, index_t count) const {
     if constexpr (std::is_arithmetic_v<N>) {
       return false;
     } else {
-      constexpr int exponent = sizeof(T) == 8 ? 200 : 24;
-      const N zero = constant<N>(0), far = all(std::ldexp(T(1), exponent)), near = all(std::ldexp(T(1), -exponent));
-      const N slack = all(1 - std::ldexp(T(1), -8));
-      N most = zero, least = far;
-      auto dominates = zero == zero;
+      Dominance<T> dominance;
       for (int g = 0; g < Groups; ++g) {
         const EndEquation<N>& last = state[g].lower;
-        const N pivot = magnitude(last.p);
-        dominates = hn::And(dominates, (magnitude(last.e) + magnitude(last.f) + magnitude(last.q)) * slack <= pivot);
-        least = hn::Min(least, pivot);
-        for (index_t i = first; i < first + count; ++i) {
-          const N size = magnitude(d_[i][g]), b = magnitude(b_[i][g]);
-          dominates = hn::And(dominates, magnitude(dl_[i][g]) + magnitude(du_[i][g]) <= size);
-          most = hn::Max(most, hn::Max(size, b));
-          least = hn::Min(least, hn::Min(size, choose(b == zero, far, b)));
-        }
+        dominance.add_equation(last.p, magnitude(last.e) + magnitude(last.f) + magnitude(last.q));
+        for (index_t i = first; i < first + count; ++i) dominance.add_row(dl_[i][g], d_[i][g], du_[i][g], b_[i][g]);
       }
-      return hn::AllTrue(Tag<T>(), dominates) && hn::AllTrue(Tag<T>(), most <= far) &&
-             hn::AllTrue(Tag<T>(), least >= near);
+      return dominance.holds();
     }
   }
 
