@@ -73,3 +73,15 @@ TESELA_INLINE PivotRow<N> append(Segment<N>& segment, const N& dl, const N& d, c
                    choose(better, lower.r, b) - low * pivot.r};
   return pivot;
 }
+
+/// append() where lower.p dominates its equation and d its row: nothing is exchanged then, and the result has the same
+/// bits.
+template <class N>
+TESELA_INLINE PivotRow<N> append_dominant(Segment<N>& segment, const N& dl, const N& d, const N& du, const N& b) {
+  EndEquation<N>&upper = segment.upper, &lower = segment.lower;
+  const N zero = constant<N>(0), inv = constant<N>(1) / lower.p, up = upper.p * inv, low = dl * inv;
+  const PivotRow<N> pivot{lower.e, lower.f, lower.q, zero, lower.r, inv};
+  upper = {upper.e - up * pivot.e, upper.f - up * pivot.f, upper.q - up * pivot.q, zero, upper.r - up * pivot.r};
+  lower = {negative(low) * pivot.e, negative(low) * pivot.f, d - low * pivot.q, du, b - low * pivot.r};
+  return pivot;
+}

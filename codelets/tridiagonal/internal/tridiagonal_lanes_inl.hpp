@@ -1,11 +1,13 @@
 // The elimination of several runs of rows at once, a lane of a vector for each. A run goes forward in blocks that fit
 // the cache, the segment before each block is kept, and the way back recomputes the pivot rows of a block from it.
 // Included once for each vector unit. Internal to codelets/tridiagonal.
+#include <tesela/codelets/tridiagonal/internal/dominance_inl.hpp>
 #include <tesela/codelets/tridiagonal/internal/lane_transfer_inl.hpp>
 #include <tesela/codelets/tridiagonal/internal/segment_vectors_inl.hpp>
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #if defined(TESELA_TRIDIAGONAL_LANES_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef TESELA_TRIDIAGONAL_LANES_INL
@@ -37,10 +39,10 @@ class Lanes {
       if (first > 0 && first % block_rows == 0) std::memcpy(kept_before(kept, first), state, sizeof(state));
       const index_t count = std::min(few, rows.rows - first);
       load(rows, first, count, 0);
-      for (index_t i = 0; i < count; ++i) {
-        Moves::foresee(rows, first + 4 * few, i);
-        for (int g = 0; g < Groups; ++g) append_row(state[g], i, g);
-      }
+      append_rows(
+          state, 0, count, [&](index_t i, int g, const PivotRow<N>&) __attribute__((always_inline)) {
+            if (g == 0) Moves::foresee(rows, first + 4 * few, i);
+          });
     }
     store(state, segments);
   }
@@ -99,26 +101,55 @@ class Lanes {
     }
   }
 
-  TESELA_INLINE PivotRow<N> append_row(Segment<N>& state, index_t i, int g) {
-    N dl = dl_[i][g], d = d_[i][g], du = du_[i][g], b = b_[i][g];
-    normalize(dl, d, du, b);
-    return append(state, dl, d, du, b);
+  /// Appends rows [first, first + count), `few` at most, and gives each pivot row to keep(i, group, pivot row).
+  template <class F>
+  TESELA_INLINE void append_rows(Segment<N>* state, index_t first, index_t count, const F& keep) {
+    if (dominant(state, first, count))
+      append_rows<true>(state, first, count, keep);
+    else
+      append_rows<false>(state, first, count, keep);
+  }
+  template <bool dominates, class F>
+  TESELA_INLINE void append_rows(Segment<N>* state, index_t first, index_t count, const F& keep) {
+    for (index_t i = first; i < first + count; ++i)
+      for (int g = 0; g < Groups; ++g) {
+        N dl = dl_[i][g], d = d_[i][g], du = du_[i][g], b = b_[i][g];
+        if constexpr (dominates) {
+          keep(i, g, append_dominant(state[g], dl, d, du, b));
+        } else {
+          normalize(dl, d, du, b);
+          keep(i, g, append(state[g], dl, d, du, b));
+        }
+      }
+  }
+
+  /// Whether append_dominant() may append these rows.
+  TESELA_INLINE bool dominant(const Segment<N>* state, index_t first, index_t count) const {
+    if constexpr (std::is_arithmetic_v<N>) {
+      return false;
+    } else {
+      Dominance<T> dominance;
+      for (int g = 0; g < Groups; ++g) {
+        const EndEquation<N>& last = state[g].lower;
+        dominance.add_equation(last.p, magnitude(last.e) + magnitude(last.f) + magnitude(last.q));
+        for (index_t i = first; i < first + count; ++i) dominance.add_row(dl_[i][g], d_[i][g], du_[i][g], b_[i][g]);
+      }
+      return dominance.holds();
+    }
   }
 
   /// Row i's pivot row, whose unknown is the one before it, takes row i's place. Rows from `foreseen` on come next.
   TESELA_INLINE void eliminate(const Rows<T>& rows, index_t foreseen, Segment<N>* state, index_t first, index_t count) {
-    for (index_t i = first; i < first + count; ++i) {
-      Moves::foresee(rows, foreseen, i - first);
-      for (int g = 0; g < Groups; ++g) {
-        const PivotRow<N> pivot = append_row(state[g], i, g);
-        dl_[i][g] = pivot.inverse;
-        d_[i][g] = pivot.q;
-        du_[i][g] = pivot.t;
-        b_[i][g] = pivot.r;
-        e_[i][g] = pivot.e;
-        f_[i][g] = pivot.f;
-      }
-    }
+    append_rows(
+        state, first, count, [&](index_t i, int g, const PivotRow<N>& pivot) __attribute__((always_inline)) {
+          if (g == 0) Moves::foresee(rows, foreseen, i - first);
+          dl_[i][g] = pivot.inverse;
+          d_[i][g] = pivot.q;
+          du_[i][g] = pivot.t;
+          b_[i][g] = pivot.r;
+          e_[i][g] = pivot.e;
+          f_[i][g] = pivot.f;
+        });
   }
 
   TESELA_INLINE void fill(const Rows<T>& rows, index_t first, index_t count, Breakdown* broken) {

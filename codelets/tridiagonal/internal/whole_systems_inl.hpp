@@ -1,6 +1,7 @@
 // Several whole systems at once, a lane for each, by Gaussian elimination with scaled partial pivoting (LAPACK gtsv,
 // but that the pivot is the largest relative to its row). Included once for each vector unit. Internal to
 // codelets/tridiagonal.
+#include <tesela/codelets/tridiagonal/internal/dominance_inl.hpp>
 #include <tesela/codelets/tridiagonal/internal/lane_transfer_inl.hpp>
 #include <tesela/codelets/tridiagonal/internal/segment_vectors_inl.hpp>
 
@@ -22,6 +23,7 @@ class WholeSystems {
   static constexpr int groups = 2;
   using N = Vec<T>;
   using Moves = Transfer<T, N, groups>;
+  using Row = typename Moves::Vectors;
 
  public:
   static constexpr int lanes = Moves::lanes;
@@ -58,6 +60,10 @@ class WholeSystems {
       const index_t count = std::min(few, rows.rows - first);
       typename Moves::Vectors dl[few], d[few], du[few], b[few];
       Moves::load(rows, first, count, dl, d, du, b);
+      if (!scales && first > 0 && dominant(p, q, dl, d, du, b, count)) {
+        eliminate_dominant(rows, first, count, dl, d, du, b, p, q, r);
+        continue;
+      }
       for (index_t i = 0; i < count; ++i) {
         Moves::foresee(rows, first + 4 * few, i);
         for (int g = 0; g < groups; ++g) {
@@ -87,6 +93,32 @@ class WholeSystems {
     UpperRow& row = upper_[static_cast<std::size_t>(rows.rows - 1)];
     for (int g = 0; g < groups; ++g) row.inverse[g] = inverse(p[g]), row.q[g] = row.t[g] = zero, row.r[g] = r[g];
     return scales || (hn::AllTrue(Tag<T>(), most <= far) && hn::AllTrue(Tag<T>(), least >= near));
+  }
+
+  static HWY_INLINE bool dominant(const N* p, const N* q, const Row* dl, const Row* d, const Row* du, const Row* b,
+                                  index_t count) {
+    Dominance<T> dominance;
+    for (int g = 0; g < groups; ++g) {
+      dominance.add_equation(p[g], magnitude(q[g]));
+      for (index_t i = 0; i < count; ++i) dominance.add_row(dl[i][g], d[i][g], du[i][g], b[i][g]);
+    }
+    return dominance.holds();
+  }
+
+  /// Rows that exchange nothing.
+  HWY_INLINE void eliminate_dominant(const Rows<T>& rows, index_t first, index_t count, const Row* dl, const Row* d,
+                                     const Row* du, const Row* b, N* p, N* q, N* r) {
+    for (index_t i = 0; i < count; ++i) {
+      Moves::foresee(rows, first + 4 * few, i);
+      for (int g = 0; g < groups; ++g) {
+        UpperRow& row = upper_[static_cast<std::size_t>(first + i - 1)];
+        const N inv = constant<N>(1) / p[g], l = dl[i][g] * inv;
+        row.inverse[g] = inv, row.q[g] = q[g], row.t[g] = constant<N>(0), row.r[g] = r[g];
+        p[g] = d[i][g] - l * q[g];
+        q[g] = du[i][g];
+        r[g] = b[i][g] - l * r[g];
+      }
+    }
   }
 
   HWY_INLINE void substitute(const Rows<T>& rows, Breakdown* broken) {

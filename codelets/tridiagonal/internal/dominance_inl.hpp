@@ -1,0 +1,65 @@
+// Whether rows of tridiagonal matrices may be eliminated without choosing pivots. Included once for each vector unit.
+// Internal to codelets/tridiagonal.
+#include <tesela/codelets/tridiagonal/internal/segment_vectors_inl.hpp>
+
+#include <cmath>
+
+#if defined(TESELA_DOMINANCE_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef TESELA_DOMINANCE_INL
+#undef TESELA_DOMINANCE_INL
+#else
+#define TESELA_DOMINANCE_INL
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace tesela::kernels::tridiagonal::HWY_NAMESPACE {
+
+/// Looks at an equation and at the rows after it, a line of the cache at most. If |p| >= the sum of the equation's
+/// other coefficients and |d| >= |dl| + |du| in each row, every pivot dominates its equation, and scaled partial
+/// pivoting exchanges nothing. Rounding can make an equation miss that by the slack, and each row multiply the miss by
+/// |d| / (|d| - |dl|): rows whose |dl| comes close to |d| do not count.
+template <class T>
+class Dominance {
+  using N = Vec<T>;
+
+ public:
+  HWY_INLINE Dominance()
+      : zero_(constant<N>(0)), most_(constant<N>(1)), least_(constant<N>(1)), holds_(zero_ == zero_) {}
+
+  /// An equation with p x(i) next to other coefficients, whose sizes add up to `others`.
+  HWY_INLINE void add_equation(const N& p, const N& others) {
+    const N size = magnitude(p);
+    holds_ = hn::And(holds_, others * all(1 - std::ldexp(T(1), is_double ? -40 : -20)) <= size);
+    note_size(size);
+  }
+  HWY_INLINE void add_row(const N& dl, const N& d, const N& du, const N& b) {
+    const N size = magnitude(d), below = magnitude(dl), right = magnitude(b);
+    holds_ =
+        hn::And(holds_, hn::And(below + magnitude(du) <= size, below <= size * all(is_double ? T(0.875) : T(0.5))));
+    note_size(size);
+    note_size(choose(right == zero_, most_, right));
+  }
+
+  /// Whether all rows of all lanes dominate, and no number is so large or small that a row must be scaled.
+  HWY_INLINE bool holds() const {
+    constexpr int exponent = is_double ? 200 : 24;
+    return hn::AllTrue(Tag<T>(), holds_) && hn::AllTrue(Tag<T>(), most_ <= all(std::ldexp(T(1), exponent))) &&
+           hn::AllTrue(Tag<T>(), least_ >= all(std::ldexp(T(1), -exponent)));
+  }
+
+ private:
+  static constexpr bool is_double = sizeof(T) == 8;
+  HWY_INLINE void note_size(const N& size) {
+    most_ = hn::Max(most_, size);
+    least_ = hn::Min(least_, size);
+  }
+
+  const N zero_;
+  N most_, least_;
+  decltype(N() == N()) holds_;
+};
+
+}  // namespace tesela::kernels::tridiagonal::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
