@@ -35,10 +35,13 @@ const char* description(CovariancePath path);
 template <class T>
 struct GeneralizedLeastSquares : LeastSquares<T> {
   CovariancePath path = CovariancePath::whitened;
-  /// Of the covariance's factor, estimated in the 1-norm; of the model its condition_b.
+  /// Of the covariance's factor, estimated in the 1-norm; of the model its condition_b, which is infinite or above 1 /
+  /// eps if what A leaves of F is singular.
   double factor_condition = 1;
-  index_t covariance_rank = 0;  ///< m but for a singular covariance
-  HostMatrix<T> U = {};         ///< of the model: b = A x + F u
+  /// Of the covariance: of S the pivots of Cholesky's factorization, of a diagonal F the elements that are not 0, else
+  /// F's singular values above m eps times the largest, rows and columns of one size.
+  index_t covariance_rank = 0;
+  HostMatrix<T> U = {};  ///< of the model: b = A x + F u
   /// Of the model, each if it was asked for, as Glm has them: A^T lambda = 0 and F F^T lambda = b - A x.
   HostMatrix<T> multipliers = {};
   std::vector<int> multiplier_exponents = {};
