@@ -214,8 +214,8 @@ const Part part([](nb::module_& m) {
       .member("adjusted_r2", &EquationResult::adjusted_r2, "The same, adjusted for the regressors' number.")
       .member("condition", &EquationResult::condition, "Of the regressors, as the instruments explain them.")
       .member("sargan", &EquationResult::sargan,
-              "Sargan's statistic of the overidentifying restrictions; NaN without any, and for robust errors and "
-              "clusters, which have `hansen`.")
+              "Sargan's statistic of the overidentifying restrictions, for independent errors of one variance under "
+              "robust errors and clusters too, which have `hansen` besides; NaN without any.")
       .member("sargan_p", &EquationResult::sargan_p, "Its p-value.")
       .member("hansen", &EquationResult::hansen,
               "Hansen's J of the overidentifying restrictions under robust errors or clusters; NaN without any, where "
