@@ -35,11 +35,11 @@ const char* description(CovariancePath path);
 template <class T>
 struct GeneralizedLeastSquares : LeastSquares<T> {
   CovariancePath path = CovariancePath::whitened;
-  /// Of the covariance's factor, estimated in the 1-norm; of the model its condition_b, which is infinite or above 1 /
-  /// eps if what A leaves of F is singular.
+  /// Condition number of the covariance's factor, estimated in the 1-norm. On the path `model` it is Glm::condition_b,
+  /// infinite or above 1 / eps for a singular covariance.
   double factor_condition = 1;
-  /// Of the covariance: of S the pivots of Cholesky's factorization, of a diagonal F the elements that are not 0, else
-  /// F's singular values above m eps times the largest, rows and columns of one size.
+  /// Rank of the covariance: the number of pivots in Cholesky's factorization of S, of nonzero elements of a diagonal
+  /// F, or else of F's singular values above m eps times the largest, rows and columns of one size.
   index_t covariance_rank = 0;
   HostMatrix<T> U = {};  ///< of the model: b = A x + F u
   /// Of the model, each if it was asked for, as Glm has them: A^T lambda = 0 and F F^T lambda = b - A x.

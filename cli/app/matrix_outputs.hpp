@@ -39,7 +39,7 @@ class MatrixOutput {
 /// writes its matrices so: a result that overflows is a numerical failure.
 void write_matrices(Report& report, std::initializer_list<MatrixOutput> outputs);
 
-/// The same for a matrix that lies over several ranks, of which all call this, for a report of any kind.
+/// Writes a matrix that lies over several ranks, or fails the report if an element is not finite. All ranks call this.
 template <class T>
 void write_matrix_parts(Report& report, const Runtime& runtime, const char* name, const std::string& path,
                         const HostMatrix<T>& local, const BlockCyclic& part);

@@ -17,7 +17,7 @@ enum class Structure : std::uint8_t { diagonal, upper, lower, full };
 template <class T>
 Structure structure_of(const HostMatrix<T>& F);
 
-/// Returns F's condition number; if that is a well conditioned F's, X = F^-1 X.
+/// Returns F's condition number, and if F is well conditioned, makes X = F^-1 X.
 template <class T>
 double divide_if_well_conditioned(Graph& g, Structure structure, const HostMatrix<T>& F, HostMatrix<T>& X);
 

@@ -28,7 +28,7 @@ struct Options {
   std::string out, out_reduced, out_fitted, out_residuals, out_data, out_model;
 };
 
-/// Writes a good report's table. NaN stands for what there is not; an infinity fails the report.
+/// Writes a good report's table. NaN, a missing value, is written as NA; an infinity fails the report.
 void write_table(Report& report, const char* name, const std::string& path, const std::vector<std::string>& names,
                  const HostMatrix<double>& columns, const std::vector<std::string>& rows = {}) {
   if (std::any_of(columns.data(), columns.data() + columns.size(), [](double x) { return std::isinf(x); }))

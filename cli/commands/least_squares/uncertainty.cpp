@@ -31,7 +31,7 @@ nlohmann::json json_of(const Regression& one, double level) {
           {"coefficients", unknowns}};
 }
 
-/// Whether no error reaches the unknowns: then their variances are 0, whatever that of the errors is.
+/// Returns whether no error reaches the unknowns: their variances are 0 then, for errors of any variance.
 template <class T>
 bool is_exact(const Uncertainty<T>& found) {
   const auto zero = [](T x) { return x == T(0); };

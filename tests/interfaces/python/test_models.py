@@ -177,7 +177,7 @@ def test_hansens_test_of_robust_errors(clusters):
     assert np.isnan([supply.sargan, supply.sargan_p, supply.hansen, supply.hansen_p]).all()
     classical = tesela.sem(MODEL, data)["demand"]
     assert np.isnan([classical.hansen, classical.hansen_p]).all()
-    # Sargan's statistic, D times the R^2 of residuals on instruments, is that of errors of one variance.
+    # Sargan's statistic is D times the R^2 of residuals on instruments.
     x, u = columns(data, ["income", "rain", "trend"]), two_stage(data, ["price", "income"])[2]
     explained = x @ np.linalg.lstsq(x, u)[0]
     sargan = len(u) * (explained @ explained) / (u @ u)
