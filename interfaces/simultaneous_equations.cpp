@@ -213,9 +213,10 @@ const Part part([](nb::module_& m) {
       .member("r2", &EquationResult::r2, "Explained part of the variance.")
       .member("adjusted_r2", &EquationResult::adjusted_r2, "The same, adjusted for the regressors' number.")
       .member("condition", &EquationResult::condition, "Of the regressors, as the instruments explain them.")
-      .member("sargan", &EquationResult::sargan,
-              "Sargan's statistic of the overidentifying restrictions; NaN without any, and for robust errors and "
-              "clusters, which have `hansen`.")
+      .member(
+          "sargan", &EquationResult::sargan,
+          "Sargan's statistic of the overidentifying restrictions, valid for independent errors of one variance; NaN "
+          "without any. Robust errors and clusters have `hansen`, too.")
       .member("sargan_p", &EquationResult::sargan_p, "Its p-value.")
       .member("hansen", &EquationResult::hansen,
               "Hansen's J of the overidentifying restrictions under robust errors or clusters; NaN without any, where "

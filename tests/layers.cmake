@@ -3,7 +3,7 @@
 # Includes point only downward (docs/architecture.md): a folder includes the ones that it names here, a family those that
 # it names, a library's header stands where its owners are, and internal/ is its own family's, but for
 # benchmarks, which are built with the tree. (The compiler refuses most
-# of it: a library's include root holds its own folder alone.)
+# of it: a library's include root holds its own folder alone.) Commands write matrices in one place.
 cmake_minimum_required(VERSION 3.25)
 
 set(may_include_runtime runtime)
@@ -123,9 +123,18 @@ foreach(file ${files})
     mistake("nothing of it is behind #if TESELA_HAVE_CUDA")
   endif()
 endforeach()
+# A command writes its matrices by a report, which fails if one is not finite; generate has neither.
+file(GLOB_RECURSE files RELATIVE ${SOURCE} ${SOURCE}/cli/*.cpp ${SOURCE}/cli/*.hpp)
+list(REMOVE_ITEM files cli/app/matrix_outputs.cpp cli/commands/generate.cpp)
+foreach(file ${files})
+  file(STRINGS ${SOURCE}/${file} lines REGEX "write_(matrix|parts)[(<]")
+  foreach(line ${lines})
+    mistake("write_matrices() and write_matrix_parts() of cli/app/matrix_outputs.hpp write a command's matrices")
+  endforeach()
+endforeach()
 
 if(mistakes GREATER 0)
-  message(FATAL_ERROR "${mistakes} includes point the wrong way")
+  message(FATAL_ERROR "${mistakes} mistakes")
 elseif(checked LESS 200)
   message(FATAL_ERROR "only ${checked} includes found: is SOURCE right?")
 endif()

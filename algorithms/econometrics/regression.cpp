@@ -34,9 +34,9 @@ std::vector<Regression> regressions(const HostMatrix<T>& X, const std::vector<T>
     }
     for (index_t j = 0; j < X.rows(); ++j) {
       const double estimate = static_cast<double>(X(j, k)),
-                   error = unit_errors.empty()
-                               ? nan
-                               : one.sigma * static_cast<double>(unit_errors[static_cast<std::size_t>(j)]);
+                   unit_error =
+                       unit_errors.empty() ? nan : static_cast<double>(unit_errors[static_cast<std::size_t>(j)]),
+                   error = unit_error == 0 ? 0 : one.sigma * unit_error;
       one.estimates.push_back(estimate);
       one.standard_errors.push_back(error);
       one.tests.push_back(test_coefficient(estimate, error, one.degrees_of_freedom, options.level));
@@ -54,7 +54,8 @@ HostMatrix<T> covariances(const HostMatrix<T>& V, const std::vector<Regression>&
   for (index_t k = 0; k < std::ssize(regressions); ++k) {
     const double sigma = regressions[static_cast<std::size_t>(k)].sigma;
     for (index_t j = 0; j < n; ++j)
-      for (index_t i = 0; i < n; ++i) all(i, k * n + j) = static_cast<T>(sigma * static_cast<double>(V(i, j)) * sigma);
+      for (index_t i = 0; i < n; ++i)
+        all(i, k * n + j) = V(i, j) == T(0) ? T(0) : static_cast<T>(sigma * static_cast<double>(V(i, j)) * sigma);
   }
   return all;
 }

@@ -40,14 +40,15 @@ struct RegressionOptions {
 /// degrees_of_freedom  rows that count less the rank.
 ///
 /// sigma^2 = ||r||^2 / degrees of freedom, and the standard errors are sigma unit_errors, as in R's lm and statsmodels'
-/// OLS, WLS and GLS. They are NaN without degrees of freedom, or without unit_errors.
+/// OLS, WLS and GLS. They are NaN without unit_errors, and without degrees of freedom unless the unit error is 0: an
+/// unknown that no error reaches is exact whatever the variance.
 template <class T>
 [[nodiscard]] std::vector<Regression> regressions(const HostMatrix<T>& X, const std::vector<T>& unit_errors,
                                                   const std::vector<T>& residual_norms, index_t degrees_of_freedom,
                                                   const RegressionOptions& options = {});
 
 /// Returns sigma^2 V of each regression, side by side: n x n r, from the n x n covariance V of errors of variance 1.
-/// With known variances all regressions have one covariance, V.
+/// With known variances all regressions have one covariance, V. Elements of V that are 0 stay 0 for any sigma.
 template <class T>
 [[nodiscard]] HostMatrix<T> covariances(const HostMatrix<T>& V, const std::vector<Regression>& regressions,
                                         const RegressionOptions& options = {});

@@ -142,7 +142,6 @@ TestStatistic restate(Graph& g, const HostMatrix<double>& data, const PickedEqua
     estimate.standard_errors[p] = std::ldexp(norms[k], units[p]);
   }
 
-  estimate.sargan = {};
   estimate.f = {};
   // Scores sum to zero, so that of n of them at most n - 1 are independent.
   if (slopes == 0 || G.rows() - 1 < slopes) return j;

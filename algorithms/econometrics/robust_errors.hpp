@@ -7,8 +7,9 @@
 namespace tesela {
 
 /// Standard errors of 2SLS or OLS estimates where the errors' variances differ (White 1980), or where errors of one
-/// cluster depend on each other: replaces standard_errors, f and sargan of each equation with numbers, and answers
-/// Hansen's J of each, of the two-step estimate by moments, with no statistic where it is just identified.
+/// cluster depend on each other: replaces standard_errors and f of each equation with numbers, and returns Hansen's J
+/// of each, of the two-step estimate by moments, with no statistic where it is just identified. `sargan` is not
+/// replaced: it is valid for independent errors of one variance.
 ///
 ///     F = diag(u) Z^ (Z^^T Z^)^-1, summed over each cluster's rows,  V = F^T F,  Z^ = what X explains of Z
 ///

@@ -19,8 +19,9 @@ template <class T>
 template <class T>
 [[nodiscard]] std::vector<T> standard_errors(Graph& g, const LeastSquares<T>& answer);
 
-/// The same of a generalized answer, and of a model's (GlmOptions::keep_spread): V = (A^T (B B^T)^-1 A)^-1 = L L^T by
-/// its spread L, also where B B^T is singular; u has variance 1. 0 x 0 and empty where the answer kept none.
+/// The same of a generalized answer, and of a model's (GlmOptions::keep_spread): V = L L^T by its spread L, for a u of
+/// variance 1. V is (A^T (B B^T)^-1 A)^-1; if B B^T is singular, it is G B B^T G^T with G A = I of the least ||G B||_F,
+/// the covariance of the best linear unbiased estimate. 0 x 0 and empty where the answer kept none.
 template <class T>
 [[nodiscard]] HostMatrix<T> covariance(Graph& g, const GeneralizedLeastSquares<T>& answer);
 template <class T>

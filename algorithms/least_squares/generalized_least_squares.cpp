@@ -50,10 +50,10 @@ GeneralizedLeastSquares<T> by_rows(Graph& g, const TileMatrix<T>& A, const TileM
               static_cast<double>(most / least), F.rows());
 }
 
-/// b = A x + F u, F of any rank.
+/// b = A x + F u, for an F of this rank.
 template <class T>
 GeneralizedLeastSquares<T> by_model(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, HostMatrix<T>& F,
-                                    const OlsOptions& options) {
+                                    index_t rank, const OlsOptions& options) {
   const index_t m = A.m(), p = F.cols();
   GlmOptions of_model;
   const TileShape wanted = suitable_glm_tiles(g.runtime(), of_model.method, m, A.n(), p).a;
@@ -62,7 +62,7 @@ GeneralizedLeastSquares<T> by_model(Graph& g, const TileMatrix<T>& A, const Tile
     const TileMatrix<T> a(g.runtime(), m, A.n(), wanted, "A"), b(g.runtime(), m, B.n(), {wanted.mb, B.tile_shape().nb});
     rearrange(g, A, {}, a);
     rearrange(g, B, {}, b);
-    return by_model(g, a, b, F, options);
+    return by_model(g, a, b, F, rank, options);
   }
   const TileShape tile{A.tile_shape().mb, std::clamp<index_t>(p, 1, A.tile_shape().nb)};
   const auto factor = TileMatrix<T>::map(g.runtime(), F.data(), m, p, F.ld(), tile, "F");
@@ -79,13 +79,13 @@ GeneralizedLeastSquares<T> by_model(Graph& g, const TileMatrix<T>& A, const Tile
   answer.original_units = s.original_units;
   answer.residual_norms.assign(static_cast<std::size_t>(B.n()), std::numeric_limits<T>::quiet_NaN());
   if (s.X.shape() == Shape{A.n(), B.n()} && s.U.cols() == B.n()) answer.residual_norms = column_norms(s.U);
-  answer.degrees_of_freedom = m - s.rank;
+  answer.degrees_of_freedom = s.rank_b;
   answer.status = s.status == GlmStatus::ok               ? OlsStatus::ok
                   : s.status == GlmStatus::rank_deficient ? OlsStatus::rank_deficient
                   : s.status == GlmStatus::inconsistent   ? OlsStatus::inconsistent
                   : s.status == GlmStatus::not_finite     ? OlsStatus::not_finite
                                                           : OlsStatus::inaccurate;
-  GeneralizedLeastSquares<T> result = with(std::move(answer), CovariancePath::model, s.condition_b, p);
+  GeneralizedLeastSquares<T> result = with(std::move(answer), CovariancePath::model, s.condition_b, rank);
   result.U = s.U.clone();
   result.multipliers = s.multipliers.clone();
   result.multiplier_exponents = s.multiplier_exponents;
@@ -118,11 +118,11 @@ template <class T>
 GeneralizedLeastSquares<T> by_factor(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, HostMatrix<T> F,
                                      const OlsOptions& options) {
   const index_t m = A.m();
-  if (F.cols() != m) return by_model(g, A, B, F, options);
+  if (F.cols() != m) return by_model(g, A, B, F, F.cols(), options);
   if (detail::structure_of(F) == detail::Structure::diagonal) {
-    for (index_t i = 0; i < m; ++i)
-      if (!std::isfinite(1 / F(i, i))) return by_model(g, A, B, F, options);
-    return by_rows(g, A, B, F, options);
+    index_t rank = 0;
+    for (index_t i = 0; i < m; ++i) rank += std::isfinite(1 / F(i, i)) ? 1 : 0;
+    return rank == m ? by_rows(g, A, B, F, options) : by_model(g, A, B, F, rank, options);
   }
   // Rows of F, A and B together: F's size says nothing about its condition then, and A's rows how precise they are.
   detail::EquationUnits units;
@@ -133,12 +133,17 @@ GeneralizedLeastSquares<T> by_factor(Graph& g, const TileMatrix<T>& A, const Til
     factor.bring_home();
   }
   std::optional<GeneralizedLeastSquares<T>> answer;
-  if (!units.graded)
-    answer = by_division(g, A, B, options, [&](HostMatrix<T>& X) {
-      const double condition = detail::divide_if_well_conditioned(g, detail::structure_of(F), F, X);
-      return std::pair(condition, detail::well_conditioned<T>(m, condition));
-    });
-  if (!answer) answer = by_model(g, A, B, F, options);
+  std::optional<double> condition;
+  const auto divide = [&](HostMatrix<T>& X) {
+    condition = detail::divide_if_well_conditioned(g, detail::structure_of(F), F, X);
+    return std::pair(*condition, detail::well_conditioned<T>(m, *condition));
+  };
+  if (!units.graded) answer = by_division(g, A, B, options, divide);
+  if (!answer) {
+    HostMatrix<T> nothing(m, 0);
+    if (!condition) divide(nothing);
+    answer = by_model(g, A, B, F, detail::rank_of_factor(F, *condition), options);
+  }
   detail::in_units_of_equations(units.exponents, answer->multipliers, answer->multiplier_exponents);
   return std::move(*answer);
 }
@@ -169,7 +174,7 @@ GeneralizedLeastSquares<T> by_covariance(Graph& g, const TileMatrix<T>& A, const
     if (answer) return std::move(*answer);
   }
   HostMatrix<T> F = detail::written_out(std::move(factor));
-  return by_model(g, A, B, F, options);
+  return by_model(g, A, B, F, m, options);
 }
 
 /// From the answer for 2^-exponent F.

@@ -35,10 +35,13 @@ const char* description(CovariancePath path);
 template <class T>
 struct GeneralizedLeastSquares : LeastSquares<T> {
   CovariancePath path = CovariancePath::whitened;
-  /// Of the covariance's factor, estimated in the 1-norm; of the model its condition_b.
+  /// Condition number of the covariance's factor, estimated in the 1-norm. On the path `model` it is Glm::condition_b,
+  /// infinite or above 1 / eps for a singular covariance.
   double factor_condition = 1;
-  index_t covariance_rank = 0;  ///< m but for a singular covariance
-  HostMatrix<T> U = {};         ///< of the model: b = A x + F u
+  /// Rank of the covariance: the number of pivots in Cholesky's factorization of S, of nonzero elements of a diagonal
+  /// F, or else of F's singular values above m eps times the largest, rows and columns of one size.
+  index_t covariance_rank = 0;
+  HostMatrix<T> U = {};  ///< of the model: b = A x + F u
   /// Of the model, each if it was asked for, as Glm has them: A^T lambda = 0 and F F^T lambda = b - A x.
   HostMatrix<T> multipliers = {};
   std::vector<int> multiplier_exponents = {};

@@ -94,12 +94,11 @@ class LeftRows {
     return rest_->solve(g_, c2.clone(), rcond_, size_.norm, multipliers);
   }
 
-  /// The first n rows of Q^T B times what is orthogonal to the other rows.
-  HostMatrix<T> beyond(index_t n) {
-    if (size_.graded()) return detail::graded_beyond(first_rows(b_, b_.m()).rows, n, size_.of_columns);
-    if (by_rq_) return detail::beyond(g_, *all_, n);
-    if (!rest_) rest_.emplace(rest_of(n));
-    return rest_->beyond(g_, b_, n);
+  /// Returns the first n rows of Q^T B times orthonormal columns that span the null space of the other rows, of which
+  /// `s` is the solution.
+  HostMatrix<T> beyond(index_t n, const detail::LeastNorm<T>& s) const {
+    if (size_.graded()) return detail::graded_beyond(first_rows(b_, b_.m()).rows, n, size_.of_columns, rcond_);
+    return by_rq_ ? detail::beyond(g_, *all_, n) : rest_->beyond(g_, b_, n, s);
   }
 
   GlmMethod used = GlmMethod::tiles;
@@ -170,10 +169,10 @@ Glm<T> solve(Graph& g, const TileMatrix<T>& B, Reduced<T> reduced, LeftRows<T, F
                    : detail::solve_triangle(g, std::move(reduced.R), std::move(right), reduced.regular, rcond);
   if (!all_finite(x.X)) return detail::glm_not_finite<T>(r);
   const auto of_column = [&](index_t j) { return units.of_columns[static_cast<std::size_t>(reduced.unknown(j))]; };
-  if (options.keep_spread && rank == n && s.rank == m - n) {
+  if (options.keep_spread && rank == n) {
     std::vector<int> of_columns;
     for (index_t j = 0; j < n; ++j) of_columns.push_back(of_column(j));
-    HostMatrix<T> K = left.beyond(n);
+    HostMatrix<T> K = left.beyond(n, s);
     detail::divide_rows(K, reduced.row_exponents);
     answer.spread = detail::with_rows_at(
         detail::spread_of(g, std::move(triangle), std::move(K), units.of_b.exponent, of_columns), reduced.pivots);

@@ -55,8 +55,8 @@ struct Glm {
   /// column here.
   HostMatrix<T> multipliers;
   std::vector<int> multiplier_exponents;
-  /// If asked for, where A has rank n and B2 full row rank: L = R^-1 S11 with x's covariance L L^T, for a u of variance
-  /// 1. By tiles R^-1 B1 Q', Q' what is orthogonal to B2's rows.
+  /// If asked for, where A has rank n: L = R^-1 B1 Q', n x (p - rank_b), where Q' has orthonormal columns that span the
+  /// null space of B2 (R^-1 S11 by gqr). L L^T is x's covariance for a u of variance 1, whatever B's rank.
   HostMatrix<T> spread;
 
   GlmStatus status = GlmStatus::ok;  ///< the worst of all columns

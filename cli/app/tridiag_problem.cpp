@@ -1,6 +1,7 @@
 #include "cli/app/tridiag_problem.hpp"
 
 #include "bench/errors/tridiagonal_error.hpp"
+#include "cli/app/matrix_outputs.hpp"
 #include "cli/app/sizes.hpp"
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_checked.hpp>
@@ -162,8 +163,9 @@ TridiagChecks measure(const TridiagInput& input, const std::vector<TridiagBlock<
 }
 
 template <class T>
-void write_solution(const std::string& path, const std::vector<TridiagBlock<T>>& blocks) {
-  if (blocks.size() == 1) return write_matrix(path, blocks.front().x);
+void write_solution(const std::string& path, const std::vector<TridiagBlock<T>>& blocks, Report& report) {
+  if (path.empty() || !report.good()) return;
+  if (blocks.size() == 1) return write_matrices(report, {{"X", path, blocks.front().x}});
   index_t rows = 0;
   for (const auto& block : blocks) rows += block.n;
   HostMatrix<T> all(rows, blocks.front().rhs);
@@ -172,7 +174,7 @@ void write_solution(const std::string& path, const std::vector<TridiagBlock<T>>&
     for (index_t j = 0; block.n > 0 && j < all.cols(); ++j) std::copy_n(&block.x(0, j), block.n, &all(first, j));
     first += block.n;
   }
-  write_matrix(path, all);
+  write_matrices(report, {{"X", path, all}});
 }
 
 #define TESELA_TRIDIAG_PROBLEM(T)                                                                  \
@@ -180,7 +182,7 @@ void write_solution(const std::string& path, const std::vector<TridiagBlock<T>>&
   template CutBlock<T> cut(Runtime&, TridiagBlock<T>&, SystemsIn, const TridiagCut&);              \
   template void generate(Graph&, const TridiagInput&, const TridiagBlock<T>&, const CutBlock<T>&); \
   template TridiagChecks measure(const TridiagInput&, const std::vector<TridiagBlock<T>>&);        \
-  template void write_solution(const std::string&, const std::vector<TridiagBlock<T>>&);
+  template void write_solution(const std::string&, const std::vector<TridiagBlock<T>>&, Report&);
 TESELA_TRIDIAG_PROBLEM(float)
 TESELA_TRIDIAG_PROBLEM(double)
 #undef TESELA_TRIDIAG_PROBLEM

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "cli/app/report.hpp"
 #include <tesela/algorithms/tridiagonal/tridiagonal_matrices.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
@@ -75,8 +76,9 @@ struct TridiagChecks {
 template <class T>
 TridiagChecks measure(const TridiagInput& input, const std::vector<TridiagBlock<T>>& blocks);
 
-/// Writes X; those of different sizes stand one below the other in the file.
+/// Writes the X of a good report, if the path is not empty, as write_matrices() does; those of different sizes stand
+/// one below the other in the file.
 template <class T>
-void write_solution(const std::string& path, const std::vector<TridiagBlock<T>>& blocks);
+void write_solution(const std::string& path, const std::vector<TridiagBlock<T>>& blocks, Report& report);
 
 }  // namespace tesela::cli

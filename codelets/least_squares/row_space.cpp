@@ -49,10 +49,13 @@ RowSolution<T> solve_rows(HostMatrix<T> R, const HostMatrix<T>& C, double rcond)
   const index_t rank = found.rank;
   RowSolution<T> result{HostMatrix<T>::zeros(n, r),
                         HostMatrix<T>::zeros(n, r),
+                        HostMatrix<T>(n, n - rank),
                         column_norms(C),
                         rank,
                         condition_of(found.singular_values),
                         found.cut};
+  for (index_t j = 0; j < n - rank; ++j)
+    for (index_t i = 0; i < n; ++i) result.complement(i, j) = turn(rank + j, i);
   if (rank == 0 || r == 0) return result;
   const auto row = [&](index_t j) { return found.pivots[static_cast<std::size_t>(j)]; };
   rows = HostMatrix<T>::zeros(n, rank);

@@ -8,6 +8,7 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <nlohmann/json.hpp>
 
+using namespace tesela;
 using namespace tesela::test;
 using Catch::Matchers::ContainsSubstring;
 namespace fs = std::filesystem;
@@ -52,6 +53,44 @@ TEST_CASE("two outputs of one name are refused by every command") {
   CHECK(run_tesela({"bench", "plot", folder / "a.svg"}).code == 2);
   CHECK(contents(folder / "a.svg") == "case\n");
   CHECK(folder.files() == 2);
+}
+
+TEST_CASE("a result that overflows is a numerical failure, and leaves every old file as it was") {
+  const TemporaryFolder folder;
+  const std::string x = folder / "x.npy", y = folder / "y.npy";
+  const auto check = [&](const Words& arguments, const std::string& status) {
+    for (const std::string& old : {x, y}) std::ofstream(old) << "old";
+    const Outcome outcome = run_tesela(arguments + Words{"--json", "-"});
+    CAPTURE(arguments, outcome.out, outcome.err);
+    CHECK(outcome.code == 1);
+    CHECK_THAT(nlohmann::json::parse(outcome.out)["status"].get<std::string>(), ContainsSubstring(status));
+    CHECK((contents(x) == "old" && contents(y) == "old"));
+  };
+  const auto file = [&](const std::string& name, index_t rows, index_t columns, const auto& element) {
+    HostMatrix<double> matrix(rows, columns);
+    for (index_t j = 0; j < columns; ++j)
+      for (index_t i = 0; i < rows; ++i) matrix(i, j) = element(i, j);
+    write_matrix(folder / name, matrix);
+    return folder / name;
+  };
+  const Words problem{"--a",
+                      file("a.npy", 4, 1, [](index_t i, index_t) { return static_cast<double>(i + 1) * 1e-170; }),
+                      "--b",
+                      file("b.npy", 4, 1, [](index_t i, index_t) { return static_cast<double>(i * i + 1); }),
+                      "--out",
+                      x,
+                      "--out-covariance",
+                      y};
+  const Words by_factor{"--factor", file("f.npy", 4, 4, [](index_t i, index_t j) { return i == j ? 1.0 : 0.0; })};
+  check(Words{"ols"} + problem, "not finite: covariance is infinite in row 1, column 1");
+  check(Words{"wls"} + problem + by_factor, "not finite: covariance is infinite");
+  check(Words{"glm"} + problem + by_factor, "not finite: covariance is infinite");
+  check({"toeplitz", "slice", "--t", file("t.npy", 2, 1, [](index_t, index_t) { return 1.7e308; }), "--most", "1",
+         "--out", x},
+        "overflow: an end of interval 1");
+  check(
+      {"gemm", "--a", file("l.npy", 2, 2, [](index_t, index_t) { return 1e200; }), "--b", folder / "l.npy", "--out", x},
+      "not finite");
 }
 
 TEST_CASE("one file by two names is found out") {

@@ -179,7 +179,7 @@ TEST_CASE("without standard errors the reason is said") {
   says(ols_command(wide), "the rank 3 is less than the 4 unknowns");
   says(wls_command(deficient), "the rank 3");
   says(glm_command({"--m", "9", "--n", "4", "--random", "rank:3", "--std-errors"}), "the rank 3");
-  for (const Words& words : {square, deficient}) {
+  for (const Words& words : {square, deficient, wide}) {
     const auto report = ols_command(words + Words{"--out-covariance", v}, 1);
     CHECK_THAT(report["status"].get<std::string>(), ContainsSubstring("no covariance"));
     CHECK(!std::filesystem::exists(v));
@@ -194,6 +194,76 @@ TEST_CASE("without standard errors the reason is said") {
       {"--a", p.file("a.npy", line()), "--b",
        p.file("b.npy", made(8, 1, [](index_t i, index_t) { return static_cast<double>(i); })), "--std-errors"});
   CHECK_THAT(exact["notes"].dump(), ContainsSubstring("exact up to rounding"));
+}
+
+TEST_CASE("standard errors where the errors' covariance is singular") {
+  // A = [I; 0] and covariance diag(1, 1, 1, 4, 0, 0, 0, 0): row 4 has an error of standard deviation 2, which is 4
+  // here.
+  const Problem p;
+  const auto diagonal = [](const std::vector<double>& d) {
+    return made(8, 8, [&](index_t i, index_t j) { return i == j ? d[static_cast<std::size_t>(i)] : 0.0; });
+  };
+  const Matrix eye = diagonal({1, 1, 1, 1, 1, 1, 1, 1});
+  const auto unit = [](index_t i, index_t j) { return i == j ? 1.0 : 0.0; };
+  const std::string v = p.folder / "v.npy";
+  const Words data{
+      "--a",
+      p.file("a.npy", made(8, 3, unit)),
+      "--b",
+      p.file("b.npy", made(8, 1, [](index_t i, index_t) { return static_cast<double>(i < 4 ? i + 1 : 0); })),
+      "--std-errors",
+      "--out-covariance",
+      v};
+  const auto check_all = [&](const Command& command, const Words& words, double sigma) {
+    CAPTURE(command.words, words);
+    const auto report = command(data + words);
+    CHECK(report["status"] == "ok");
+    const Matrix covariance = read_matrix<double>(v);
+    REQUIRE(covariance.shape() == Shape{3, 3});
+    CHECK(distance(covariance, made(3, 3, [&](index_t i, index_t j) { return sigma * sigma * unit(i, j); })) <= 1e-6);
+    REQUIRE(report["standard_errors"].size() == 3);
+    for (const double error : report["standard_errors"]) CHECK(near(error, sigma, 1e-6));
+  };
+  const Words factor{"--factor", p.file("f.npy", diagonal({1, 1, 1, 2, 0, 0, 0, 0}))},
+      sigma{"--sigma", p.file("s.npy", diagonal({1, 1, 1, 4, 0, 0, 0, 0}))}, known{"--known-variances"};
+  for (const std::string precision : {"s", "d"}) {
+    const Words single{"-p", precision};
+    for (const char* const method : {"seminormal", "tiles", "gqr", "givens-stages"})
+      for (const bool given : {false, true})
+        check_all(glm_command, single + factor + Words{"--method", method} + (given ? known : Words{}), given ? 1 : 2);
+    for (const Words& by : {factor, sigma}) {
+      check_all(wls_command, single + by, 2);
+      check_all(wls_command, single + by + known, 1);
+    }
+  }
+  CHECK(wls_command(data + sigma)["regression"][0]["degrees_of_freedom"] == 1);
+
+  // Without any error the unknowns are exact, whatever the variance is; with errors of theirs alone it is unknown.
+  const Words exact{
+      "--a",
+      p.file("a.npy", made(8, 3, unit)),
+      "--b",
+      p.file("e.npy", made(8, 1, [](index_t i, index_t) { return i < 3 ? static_cast<double>(i + 1) : 0.0; })),
+      "--std-errors",
+      "--out-covariance",
+      v};
+  for (const Words& words : {Words{"--factor", p.file("none.npy", Matrix(8, 0))},
+                             Words{"--factor", p.file("zero.npy", diagonal({0, 0, 0, 0, 0, 0, 0, 0}))}}) {
+    const auto report = glm_command(exact + words);
+    CHECK(report["standard_errors"] == nlohmann::json{0.0, 0.0, 0.0});
+    const Matrix covariance = read_matrix<double>(v);
+    CHECK((covariance.shape() == Shape{3, 3} && norm(covariance) == 0));
+  }
+  p.file("v.npy", eye);
+  const Words theirs{"--factor", p.file("g.npy", diagonal({1, 1, 1, 0, 0, 0, 0, 0}))};
+  for (const Command& command : {glm_command, wls_command}) {
+    CHECK_THAT(command(exact + theirs, 1)["status"].get<std::string>(), ContainsSubstring("no degree of freedom"));
+    CHECK(distance(read_matrix<double>(v), eye) == 0);  // as it was
+  }
+  for (const Command& command : {glm_command, wls_command}) {
+    command(exact + theirs + known);
+    CHECK(distance(read_matrix<double>(v), made(3, 3, unit)) <= 1e-14);
+  }
 }
 
 TEST_CASE("wrong use of --std-errors and its options") {

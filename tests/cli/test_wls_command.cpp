@@ -208,6 +208,7 @@ TEST_CASE("tesela wls: a singular covariance that contradicts, exit code 1, the 
     const auto some = wls(singular);
     CHECK(some["status"] == "ok");
     CHECK(some["problem"]["path"] == "model");
+    CHECK(check(some, "covariance_rank") == 20);
     CHECK(check(some, "constraint_residual") <= 1e-13);
     CHECK(check(some, "normal_residual") <= 1e-13);
   }

@@ -20,6 +20,44 @@ std::vector<index_t> large_first(const std::vector<int>& sizes) {
   return order;
 }
 
+/// B2 = Q [N; 0] with an N of full row rank, and QR of N^T with rows sorted by size and columns pivoted.
+template <class T>
+struct GradedRows {
+  int exponent = 0;   // of the largest column
+  RowBasis<T> basis;  // of B2 with columns of size 1, p together: what is below that is rounding
+  std::vector<index_t> order, pivots;
+  HostMatrix<T> factors;  // of N^T in units of 2^exponent, row i of which is that of column order[i]
+  std::vector<T> tau;
+
+  GradedRows(HostMatrix<T> B2, const std::vector<int>& of_columns, double rcond)
+      : exponent(of_columns.empty() ? 0 : *std::max_element(of_columns.begin(), of_columns.end())),
+        basis(basis_of(std::move(B2), of_columns, rcond)),
+        order(large_first(of_columns)),
+        factors(std::ssize(of_columns), basis.rank),
+        tau(at(basis.rank)) {
+    const index_t p = factors.rows(), rank = basis.rank;
+    for (index_t j = 0; j < rank; ++j)
+      for (index_t i = 0; i < p; ++i)
+        factors(i, j) = std::ldexp(basis.N(j, order[at(i)]), of_columns[at(order[at(i)])] - exponent);
+    if (rank > 0) lapack::geqp3(p, rank, factors.data(), factors.ld(), pivots, tau.data());
+  }
+
+  /// X = op(Q') X of p rows, N^T = Q' R.
+  void apply(Op op, HostMatrix<T>& X) const {
+    if (X.size() > 0 && basis.rank > 0)
+      lapack::ormqr(op, X.rows(), X.cols(), basis.rank, factors.data(), factors.ld(), tau.data(), X.data(), X.ld());
+  }
+
+ private:
+  static RowBasis<T> basis_of(HostMatrix<T> B2, const std::vector<int>& of_columns, double rcond) {
+    for (index_t j = 0; j < B2.cols(); ++j)
+      for (index_t i = 0; i < B2.rows(); ++i) B2(i, j) = std::ldexp(B2(i, j), -of_columns[at(j)]);
+    const double norm = static_cast<double>(euclidean_norm(B2.size(), B2.data())),
+                 most = std::sqrt(static_cast<double>(B2.cols()));
+    return {std::move(B2), norm > 0 ? std::min(1.0, rcond * std::max(1.0, most / norm)) : rcond};
+  }
+};
+
 }  // namespace
 
 template <class T>
@@ -36,70 +74,52 @@ LeastNorm<T> graded_least_norm(HostMatrix<T> B2, std::vector<int> of_columns, co
     for (const T norm : column_norms(c)) s.distances.push_back(static_cast<double>(norm));
     return s;
   }
-  for (index_t j = 0; j < p; ++j)
-    for (index_t i = 0; i < q; ++i) B2(i, j) = std::ldexp(B2(i, j), -of_columns[at(j)]);
-  // Of columns of size 1, p together: what is below that is rounding.
-  const double norm = static_cast<double>(euclidean_norm(B2.size(), B2.data())),
-               most = std::sqrt(static_cast<double>(p));
-  const RowBasis<T> basis(std::move(B2), norm > 0 ? std::min(1.0, rcond * std::max(1.0, most / norm)) : rcond);
+  const GradedRows<T> rows(std::move(B2), of_columns, rcond);
+  const RowBasis<T>& basis = rows.basis;
   const index_t rank = s.rank = basis.rank;
   s.condition = basis.condition;
-  s.cut = basis.cut / most * s.norm;
+  s.cut = basis.cut / std::sqrt(static_cast<double>(p)) * s.norm;
   basis.apply(Op::transpose, c);
   for (index_t k = 0; k < r; ++k)
     s.distances.push_back(static_cast<double>(q > rank ? euclidean_norm(q - rank, &c(rank, k)) : T(0)));
   if (rank == 0 || r == 0) return s;
 
-  // The basis' rows in B2's own column sizes, transposed, large rows first.
-  const std::vector<index_t> order = large_first(of_columns);
-  std::vector<index_t> pivots;
-  HostMatrix<T> G(p, rank);
-  for (index_t j = 0; j < rank; ++j)
-    for (index_t i = 0; i < p; ++i)
-      G(i, j) = std::ldexp(basis.N(j, order[at(i)]), of_columns[at(order[at(i)])] - s.exponent);
-  std::vector<T> tau(at(rank));
-  lapack::geqp3(p, rank, G.data(), G.ld(), pivots, tau.data());
+  const HostMatrix<T>& G = rows.factors;
   HostMatrix<T> w = HostMatrix<T>::zeros(p, r);
   for (index_t k = 0; k < r; ++k)
-    for (index_t j = 0; j < rank; ++j) w(j, k) = c(pivots[at(j)], k);
+    for (index_t j = 0; j < rank; ++j) w(j, k) = c(rows.pivots[at(j)], k);
   blas::trsm(Op::transpose, rank, r, G.data(), G.ld(), w.data(), w.ld());
   if (multipliers) {
     HostMatrix<T> l = w.clone();
     blas::trsm(Op::none, rank, r, G.data(), G.ld(), l.data(), l.ld());
     for (index_t k = 0; k < r; ++k)
-      for (index_t j = 0; j < rank; ++j) s.L(pivots[at(j)], k) = l(j, k);
+      for (index_t j = 0; j < rank; ++j) s.L(rows.pivots[at(j)], k) = l(j, k);
     basis.apply(Op::none, s.L);
   }
-  lapack::ormqr(Op::none, p, r, rank, G.data(), G.ld(), tau.data(), w.data(), w.ld());
+  rows.apply(Op::none, w);
   for (index_t k = 0; k < r; ++k)
-    for (index_t i = 0; i < p; ++i) s.U(order[at(i)], k) = w(i, k);
+    for (index_t i = 0; i < p; ++i) s.U(rows.order[at(i)], k) = w(i, k);
   return s;
 }
 
 template <class T>
-HostMatrix<T> graded_beyond(const HostMatrix<T>& B, index_t first, const std::vector<int>& of_columns) {
+HostMatrix<T> graded_beyond(const HostMatrix<T>& B, index_t first, const std::vector<int>& of_columns, double rcond) {
   const index_t q = B.rows() - first, p = B.cols();
-  if (p <= q || first == 0) return HostMatrix<T>(first, std::max<index_t>(p - q, 0));
-  const int most = *std::max_element(of_columns.begin(), of_columns.end());
-  const std::vector<index_t> order = large_first(of_columns);
-  HostMatrix<T> below(p, q), above(p, first);
+  HostMatrix<T> below(q, p), above(p, first);
+  for (index_t j = 0; j < p && q > 0; ++j) std::copy_n(&B(first, j), q, &below(0, j));
+  const GradedRows<T> rows(std::move(below), of_columns, rcond);
   for (index_t i = 0; i < p; ++i)
-    for (index_t j = 0; j < B.rows(); ++j)
-      (j < first ? above(i, j) : below(i, j - first)) = std::ldexp(B(j, order[at(i)]), -most);
-  std::vector<index_t> pivots;
-  std::vector<T> tau(at(q));
-  if (q > 0) {
-    lapack::geqp3(p, q, below.data(), below.ld(), pivots, tau.data());
-    lapack::ormqr(Op::transpose, p, first, q, below.data(), below.ld(), tau.data(), above.data(), above.ld());
-  }
-  HostMatrix<T> result(first, p - q);
-  for (index_t j = 0; j < p - q; ++j)
-    for (index_t i = 0; i < first; ++i) result(i, j) = std::ldexp(above(q + j, i), most);
+    for (index_t j = 0; j < first; ++j) above(i, j) = std::ldexp(B(j, rows.order[at(i)]), -rows.exponent);
+  rows.apply(Op::transpose, above);
+  const index_t rank = rows.basis.rank;
+  HostMatrix<T> result(first, p - rank);
+  for (index_t j = 0; j < p - rank; ++j)
+    for (index_t i = 0; i < first; ++i) result(i, j) = std::ldexp(above(rank + j, i), rows.exponent);
   return result;
 }
 
-template HostMatrix<float> graded_beyond(const HostMatrix<float>&, index_t, const std::vector<int>&);
-template HostMatrix<double> graded_beyond(const HostMatrix<double>&, index_t, const std::vector<int>&);
+template HostMatrix<float> graded_beyond(const HostMatrix<float>&, index_t, const std::vector<int>&, double);
+template HostMatrix<double> graded_beyond(const HostMatrix<double>&, index_t, const std::vector<int>&, double);
 template LeastNorm<float> graded_least_norm(HostMatrix<float>, std::vector<int>, const HostMatrix<float>&, double,
                                             bool);
 template LeastNorm<double> graded_least_norm(HostMatrix<double>, std::vector<int>, const HostMatrix<double>&, double,

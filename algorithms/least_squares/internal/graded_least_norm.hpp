@@ -12,9 +12,9 @@ template <class T>
 LeastNorm<T> graded_least_norm(HostMatrix<T> B2, std::vector<int> of_columns, const HostMatrix<T>& C2, double rcond,
                                bool multipliers);
 
-/// B1 Q', B1 the rows of B before `first`, Q' what is orthogonal to the others, which are of full rank: as
-/// RowSystem::beyond, for a B whose columns differ in size. On the host.
+/// Returns what RowSystem::beyond does for a B whose columns differ in size: the rows before `first` times orthonormal
+/// columns, which span the null space of the other rows. Their rank is that of graded_least_norm. On the host.
 template <class T>
-HostMatrix<T> graded_beyond(const HostMatrix<T>& B, index_t first, const std::vector<int>& of_columns);
+HostMatrix<T> graded_beyond(const HostMatrix<T>& B, index_t first, const std::vector<int>& of_columns, double rcond);
 
 }  // namespace tesela::detail

@@ -7,6 +7,7 @@
 #include <tesela/codelets/least_squares/minimum_norm.hpp>
 #include <tesela/codelets/least_squares/row_space.hpp>
 #include <tesela/codelets/least_squares/spectral_condition.hpp>
+#include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/codelets/libraries/lapack.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
@@ -23,6 +24,7 @@ struct LeastNorm {
   HostMatrix<T> U;                ///< p x r, in units of 2^-exponent
   HostMatrix<T> L;                ///< q x r with B2^T l = u, in units of 2^(-2 exponent); empty unless asked for
   HostMatrix<T> BU;               ///< Q^T B U where that is known, m x r; else empty
+  HostMatrix<T> complement;       ///< of RowSystem, for its beyond(); empty if the smaller side of B2 is its rank
   int exponent = 0;               ///< of B2
   double norm = 0;                ///< ||B2||_F in units of 2^exponent
   std::vector<double> distances;  ///< min ||B2 u - c2||
@@ -83,16 +85,21 @@ class RowSystem {
     return s;
   }
 
-  /// B1 Q', B1 the first rows of the B that the constructor had, Q' the columns of Q that are orthogonal to the rows of
-  /// the system, p >= q: first x (p - q).
-  HostMatrix<T> beyond(Graph& g, const TileMatrix<T>& B, index_t first) const {
+  /// Returns B1 Q', first x (p - rank): B1 is the first rows of the B that the constructor had, and Q' has orthonormal
+  /// columns, which span the null space of B2. `s` is the system's solution.
+  HostMatrix<T> beyond(Graph& g, const TileMatrix<T>& B, index_t first, const LeastNorm<T>& s) const {
     const HostMatrix<T> above = first_rows(B, first).rows;
-    HostMatrix<T> turned(p_, first), result(first, p_ - q_);
+    const HostMatrix<T>& complement = s.complement;
+    const index_t kept = complement.cols(), others = wide_ ? p_ - q_ : 0;
+    HostMatrix<T> turned(p_, first), result = HostMatrix<T>::zeros(first, kept + others);
     for (index_t j = 0; j < p_; ++j)
       for (index_t i = 0; i < first; ++i) turned(j, i) = above(i, j);
-    apply(g, Op::transpose, turned);
-    for (index_t j = 0; j < p_ - q_; ++j)
-      for (index_t i = 0; i < first; ++i) result(i, j) = turned(q_ + j, i);
+    if (wide_) apply(g, Op::transpose, turned);
+    if (kept > 0 && first > 0)
+      blas::gemm(Op::transpose, Op::none, first, kept, complement.rows(), T(1), turned.data(), turned.ld(),
+                 complement.data(), complement.ld(), T(0), result.data(), result.ld());
+    for (index_t j = 0; j < others; ++j)
+      for (index_t i = 0; i < first; ++i) result(i, kept + j) = turned(q_ + j, i);
     return result;
   }
 
@@ -131,6 +138,7 @@ class RowSystem {
     } else {
       kernels::RowSolution<T> found = kernels::solve_rows(std::move(R), C2, rcond);
       take(s, found);
+      s.complement = std::move(found.complement);
       s.U = extended(found.W, p_);
       s.L = std::move(found.L);
     }
@@ -161,9 +169,10 @@ class RowSystem {
       lapack::geqrf(p_, p_, lower.data(), lower.ld(), tau.data());
       kernels::RowSolution<T> found = kernels::solve_rows(lower.clone(), d, rcond);
       take(s, found);
-      lapack::ormqr(Op::none, p_, found.W.cols(), p_, lower.data(), lower.ld(), tau.data(), found.W.data(),
-                    found.W.ld());
+      for (HostMatrix<T>* const X : {&found.W, &found.complement})
+        lapack::ormqr(Op::none, p_, X->cols(), p_, lower.data(), lower.ld(), tau.data(), X->data(), X->ld());
       s.U = std::move(found.W);
+      s.complement = std::move(found.complement);
       l = std::move(found.L);
     }
     if (!multipliers) return;

@@ -4,6 +4,7 @@
 #include <tesela/algorithms/least_squares/internal/whiten.hpp>
 #include <tesela/algorithms/support/measured.hpp>
 #include <tesela/codelets/least_squares/minimum_norm.hpp>
+#include <tesela/codelets/least_squares/row_basis.hpp>
 #include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/codelets/libraries/lapack.hpp>
 
@@ -29,7 +30,7 @@ HostMatrix<T> transpose_of(const HostMatrix<T>& a) {
 }
 
 template <class T>
-double divide_by_full(Graph& g, HostMatrix<T>& F, HostMatrix<T>& X) {
+double divide_by_full(Graph& g, const HostMatrix<T>& F, HostMatrix<T>& X) {
   const index_t m = F.rows();
   T norm = 0;
   for (index_t j = 0; j < m; ++j) {
@@ -102,7 +103,7 @@ Structure structure_of(const HostMatrix<T>& F) {
 }
 
 template <class T>
-double divide_if_well_conditioned(Graph& g, Structure structure, HostMatrix<T>& F, HostMatrix<T>& X) {
+double divide_if_well_conditioned(Graph& g, Structure structure, const HostMatrix<T>& F, HostMatrix<T>& X) {
   if (structure == Structure::full) return divide_by_full(g, F, X);
   const bool lower = structure == Structure::lower;
   HostMatrix<T> transposed;
@@ -112,6 +113,17 @@ double divide_if_well_conditioned(Graph& g, Structure structure, HostMatrix<T>& 
   const double condition = triangle_condition(R, lower);
   if (well_conditioned<T>(F.rows(), condition)) triangular_solve(g, lower ? Op::transpose : Op::none, R, X);
   return condition;
+}
+
+template <class T>
+index_t rank_of_factor(const HostMatrix<T>& F, double condition) {
+  const index_t m = F.rows();
+  const double rcond = static_cast<double>(m) * static_cast<double>(std::numeric_limits<T>::epsilon());
+  if (10 * rcond * condition < 1) return m;
+  const blas::Threads threads(blas::all_cores());
+  HostMatrix<T> columns = F.clone();
+  scale_columns(columns);
+  return RowBasis<T>(std::move(columns), rcond).rank;
 }
 
 template <class T>
@@ -214,8 +226,10 @@ template bool well_conditioned<float>(index_t, double, bool);
 template bool well_conditioned<double>(index_t, double, bool);
 template Structure structure_of(const HostMatrix<float>&);
 template Structure structure_of(const HostMatrix<double>&);
-template double divide_if_well_conditioned(Graph&, Structure, HostMatrix<float>&, HostMatrix<float>&);
-template double divide_if_well_conditioned(Graph&, Structure, HostMatrix<double>&, HostMatrix<double>&);
+template double divide_if_well_conditioned(Graph&, Structure, const HostMatrix<float>&, HostMatrix<float>&);
+template double divide_if_well_conditioned(Graph&, Structure, const HostMatrix<double>&, HostMatrix<double>&);
+template index_t rank_of_factor(const HostMatrix<float>&, double);
+template index_t rank_of_factor(const HostMatrix<double>&, double);
 template void require_symmetric(const char*, const HostMatrix<float>&);
 template void require_symmetric(const char*, const HostMatrix<double>&);
 template CovarianceError indefinite(const char*, const std::string&, index_t, index_t, float, int);

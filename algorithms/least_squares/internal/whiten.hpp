@@ -17,10 +17,14 @@ enum class Structure : std::uint8_t { diagonal, upper, lower, full };
 template <class T>
 Structure structure_of(const HostMatrix<T>& F);
 
-/// X = F^-1 X where F is well conditioned; answers F's condition number in any case. F may be lost, but not where it is
-/// ill conditioned.
+/// Returns F's condition number, and if F is well conditioned, makes X = F^-1 X.
 template <class T>
-double divide_if_well_conditioned(Graph& g, Structure structure, HostMatrix<T>& F, HostMatrix<T>& X);
+double divide_if_well_conditioned(Graph& g, Structure structure, const HostMatrix<T>& F, HostMatrix<T>& X);
+
+/// Returns the rank of F, m x m, of this condition number: the number of singular values above m eps times the largest,
+/// its columns brought to one size. Rows have one size.
+template <class T>
+index_t rank_of_factor(const HostMatrix<T>& F, double condition);
 
 /// Whether [A | b], m rows, may be divided by a factor of this condition; of a covariance, by its Cholesky factor: then
 /// errors grow with the square of that. They stay below useful_bound.

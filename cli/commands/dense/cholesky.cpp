@@ -1,5 +1,6 @@
 #include "bench/errors/factor_condition.hpp"
 #include "bench/errors/factor_error.hpp"
+#include "cli/app/matrix_outputs.hpp"
 #include "cli/app/options.hpp"
 #include "cli/app/outputs.hpp"
 #include "cli/app/sizes.hpp"
@@ -9,7 +10,6 @@
 #include <tesela/algorithms/dense/cholesky.hpp>
 #include <tesela/runtime/errors.hpp>
 #include <tesela/tiles/filled.hpp>
-#include <tesela/tiles/io/file_formats.hpp>
 
 #include <fmt/format.h>
 
@@ -80,7 +80,7 @@ int run(Options o) {
     HostMatrix<T> r = HostMatrix<T>::zeros(o.n, o.n);
     for (index_t j = 0; j < o.n; ++j)
       for (index_t i = 0; i <= j; ++i) r(i, j) = result.factors(i, j);
-    write_matrix(o.out_r, r);
+    write_matrices(report, {{"R", o.out_r, r}});
   }
   return report.finish();
 }

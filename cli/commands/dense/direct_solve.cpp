@@ -1,6 +1,7 @@
 #include "cli/commands/dense/direct_solve.hpp"
 
 #include "bench/errors/factor_error.hpp"
+#include "cli/app/matrix_outputs.hpp"
 #include "cli/app/numbers.hpp"
 #include "cli/app/options.hpp"
 #include "cli/app/outputs.hpp"
@@ -119,7 +120,7 @@ void check_solution(const DirectOptions& o, const HostMatrix<T>& a, const HostMa
     const double half_of_the_digits = std::sqrt(static_cast<double>(std::numeric_limits<T>::epsilon()));
     report.check("componentwise_error", Measured{componentwise_error(a, b, x), half_of_the_digits});
   }
-  if (report.good() && !o.out.empty()) write_matrix(o.out, x);
+  write_matrices(report, {{"X", o.out, x}});
 }
 
 #define TESELA_INSTANTIATE(T)                                                                                          \

@@ -1,6 +1,7 @@
 #include "bench/errors/reference.hpp"
 #include "cli/app/choices.hpp"
 #include "cli/app/command.hpp"
+#include "cli/app/matrix_outputs.hpp"
 #include "cli/app/numbers.hpp"
 #include "cli/app/options.hpp"
 #include "cli/app/outputs.hpp"
@@ -167,8 +168,10 @@ int run_gemm(Options o) {
   if (!status.ok() || !error.finite) report.fail("not finite");
   report.check("error", error.relative);
   report.check("scaled_error", {error.scaled, product_bound<T>(o.k)});
-  if (!o.out.empty() && error.finite)
-    alone ? write_matrix(o.out, c.local) : write_parts(runtime, o.out, c.local, c.part);
+  if (alone)
+    write_matrices(report, {{"C", o.out, c.local}});
+  else
+    write_matrix_parts(report, runtime, "C", o.out, c.local, c.part);
   machine.reset();  // the trace is complete then
   return report.finish();
 }

@@ -1,6 +1,7 @@
 #include "bench/errors/factor_condition.hpp"
 #include "bench/errors/factor_error.hpp"
 #include "cli/app/choices.hpp"
+#include "cli/app/matrix_outputs.hpp"
 #include "cli/app/options.hpp"
 #include "cli/app/outputs.hpp"
 #include "cli/app/sizes.hpp"
@@ -97,14 +98,12 @@ int run(Options o) {
   check_condition<T>(lu_condition(a, result.factors, rows), report);
   check_solution(o, a, b, result.x, bound, report);
   if (!report.good()) return report.finish();
-  if (!o.out_l.empty()) write_matrix(o.out_l, triangle(result.factors, false));
-  if (!o.out_u.empty()) write_matrix(o.out_u, triangle(result.factors, true));
-  if (!o.out_rows.empty()) {
-    HostMatrix<T> order(o.n, 1);
-    for (index_t i = 0; i < o.n; ++i)
-      order(i, 0) = static_cast<T>((rows.empty() ? i : rows[static_cast<std::size_t>(i)]) + 1);
-    write_matrix(o.out_rows, order);
-  }
+  HostMatrix<T> lower, upper, order(o.n, 1);
+  if (!o.out_l.empty()) lower = triangle(result.factors, false);
+  if (!o.out_u.empty()) upper = triangle(result.factors, true);
+  for (index_t i = 0; i < o.n; ++i)
+    order(i, 0) = static_cast<T>((rows.empty() ? i : rows[static_cast<std::size_t>(i)]) + 1);
+  write_matrices(report, {{"L", o.out_l, lower}, {"U", o.out_u, upper}, {"the order of rows", o.out_rows, order}});
   return report.finish();
 }
 

@@ -13,6 +13,7 @@
 #include <tesela/tiles/io/atomic_file.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
 namespace tesela::cli {
@@ -27,10 +28,20 @@ struct Options {
   std::string out, out_reduced, out_fitted, out_residuals, out_data, out_model;
 };
 
-void write_outputs(const Options& o, const SemOutcome& outcome) {
+/// Writes a good report's table. NaN, a missing value, is written as NA; an infinity fails the report.
+void write_table(Report& report, const char* name, const std::string& path, const std::vector<std::string>& names,
+                 const HostMatrix<double>& columns, const std::vector<std::string>& rows = {}) {
+  if (std::any_of(columns.data(), columns.data() + columns.size(), [](double x) { return std::isinf(x); }))
+    report.fail(std::string("not finite: an element of ") + name + " is infinite");
+  if (report.good()) write_csv(path, names, columns, rows);
+}
+
+void write_outputs(const Options& o, const SemOutcome& outcome, Report& report) {
   if (!o.out.empty()) write_coefficients(o.out, outcome);
-  if (!o.out_fitted.empty()) write_csv(o.out_fitted, outcome.problem.labels, residuals(outcome, true));
-  if (!o.out_residuals.empty()) write_csv(o.out_residuals, outcome.problem.labels, residuals(outcome, false));
+  if (!o.out_fitted.empty())
+    write_table(report, "the fitted values", o.out_fitted, outcome.problem.labels, residuals(outcome, true));
+  if (!o.out_residuals.empty())
+    write_table(report, "the residuals", o.out_residuals, outcome.problem.labels, residuals(outcome, false));
 }
 
 void write_generated(const Options& o, const SemProblem& p) {
@@ -139,10 +150,10 @@ int run_sem(Options o) {
   for (const index_t c : answer.dropped_instruments) report.problem()["dropped_instruments"].push_back(p.name(c));
   const SemOutcome outcome{p, options, answer, error, o.level, hansen};
   tell(outcome, report);
-  if (report.good()) write_outputs(o, outcome);
+  if (report.good()) write_outputs(o, outcome, report);
   if (report.good() && !o.out_reduced.empty()) {
     const auto K = p.names.begin() + p.model.instruments;
-    write_csv(o.out_reduced, {K, p.names.end()}, reduced, {p.names.begin(), K});
+    write_table(report, "the reduced form", o.out_reduced, {K, p.names.end()}, reduced, {p.names.begin(), K});
   }
   const int code = report.finish();
   if (o.common.json_path != "-") print_equations(outcome);

@@ -3,6 +3,7 @@
 #include "bench/peers/cusolver_symmetric_eig.hpp"
 #include "cli/app/choices.hpp"
 #include "cli/app/command.hpp"
+#include "cli/app/matrix_outputs.hpp"
 #include "cli/app/numbers.hpp"
 #include "cli/app/options.hpp"
 #include "cli/app/outputs.hpp"
@@ -22,7 +23,6 @@
 #include <tesela/algorithms/eigen/symmetric_inertia.hpp>
 #include <tesela/algorithms/eigen/symmetric_pencil.hpp>
 #include <tesela/runtime/paused_workers.hpp>
-#include <tesela/tiles/io/file_formats.hpp>
 
 #include <fmt/format.h>
 
@@ -301,12 +301,9 @@ int run_eig(Options o) {
     if (certificate.certified == 0 && n > 0) report.fail("not certified: every shift was doubtful");
   }
   report_errors(o, problem, result, report);
-  if (!o.out.empty() && report.good()) {
-    HostMatrix<double> values(found, 1);
-    std::copy(eig.values.begin(), eig.values.end(), values.data());
-    write_matrix(o.out, values);
-  }
-  if (!o.vectors_out.empty() && report.good()) write_matrix(o.vectors_out, result.vectors);
+  HostMatrix<double> values(found, 1);
+  std::copy(eig.values.begin(), eig.values.end(), values.data());
+  write_matrices(report, {{"eigenvalues", o.out, values}, {"eigenvectors", o.vectors_out, result.vectors}});
   return report.finish();
 }
 

@@ -2,6 +2,7 @@
 
 #include "bench/errors/eig_batch_error.hpp"
 #include "bench/errors/eig_error.hpp"
+#include "cli/app/matrix_outputs.hpp"
 #include "cli/app/numbers.hpp"
 #include "cli/app/report.hpp"
 #include "cli/app/runs.hpp"
@@ -138,8 +139,7 @@ int run(EigBatch o) {
     report.fail(fmt::format("overflow: an eigenvalue of matrix {} is larger than the largest number",
                             (over - values) / solved.values.ld() + 1));
   report_errors(o, a, solved, report);
-  if (!o.out.empty() && report.good()) write_matrix(o.out, solved.values);
-  if (!o.vectors_out.empty() && report.good()) write_matrix(o.vectors_out, solved.vectors);
+  write_matrices(report, {{"eigenvalues", o.out, solved.values}, {"eigenvectors", o.vectors_out, solved.vectors}});
   return report.finish();
 }
 

@@ -1,6 +1,7 @@
 #include "cli/commands/eigen/eig_jobs.hpp"
 
 #include "bench/errors/eig_error.hpp"
+#include "cli/app/matrix_outputs.hpp"
 #include "cli/app/report.hpp"
 #include "cli/app/runs.hpp"
 #include "cli/commands/eigen/eig_plan.hpp"
@@ -155,12 +156,12 @@ class Jobs {
     if (job.status == "ok" && o_.check) check(job, a, eig, x);
     if (job.status != "ok" || !last) return;
     FileBatch outputs;  // of this job, which is a run by itself
-    if (!values_.empty()) {
-      HostMatrix<double> values(job.found, 1);
-      std::copy(eig.values.begin(), eig.values.end(), values.data());
-      write_matrix(values_[number], values);
-    }
-    if (!vectors_.empty()) write_matrix(vectors_[number], x);
+    HostMatrix<double> values(job.found, 1);
+    std::copy(eig.values.begin(), eig.values.end(), values.data());
+    const std::string failure =
+        write_finite({{"eigenvalues", values_.empty() ? std::string() : values_[number], values},
+                      {"eigenvectors", vectors_.empty() ? std::string() : vectors_[number], x}});
+    if (!failure.empty()) job.status = failure;
     outputs.publish();
   }
 

@@ -2,6 +2,7 @@
 #include "bench/errors/qr_error.hpp"
 #include "cli/app/choices.hpp"
 #include "cli/app/command.hpp"
+#include "cli/app/matrix_outputs.hpp"
 #include "cli/app/numbers.hpp"
 #include "cli/app/options.hpp"
 #include "cli/app/outputs.hpp"
@@ -218,8 +219,7 @@ int run_glm(Options o) {
     note_least_norm(answer.rank == o.n, answer.original_units, report);
     report_uncertainty<T>(o.uncertainty, uncertainty, {answer.X, column_norms(answer.U), answer.rank_b, answer.rank},
                           report);
-    if (report.good() && !o.out.empty()) write_matrix(o.out, answer.X);
-    if (report.good() && !o.out_u.empty()) write_matrix(o.out_u, answer.U);
+    write_matrices(report, {{"X", o.out, answer.X}, {"U", o.out_u, answer.U}});
   }
   return report.finish();
 }

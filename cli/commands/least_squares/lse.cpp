@@ -2,6 +2,7 @@
 #include "bench/errors/qr_error.hpp"
 #include "cli/app/choices.hpp"
 #include "cli/app/command.hpp"
+#include "cli/app/matrix_outputs.hpp"
 #include "cli/app/numbers.hpp"
 #include "cli/app/options.hpp"
 #include "cli/app/outputs.hpp"
@@ -244,10 +245,8 @@ int run_lse(Options o) {
           multipliers(i, k) =
               std::ldexp(multipliers(i, k), answer.multiplier_exponents[static_cast<std::size_t>(k)] +
                                                 answer.multiplier_row_exponents[static_cast<std::size_t>(i)]);
-      if (!all_finite(multipliers)) report.fail("not finite: multipliers");
     }
-    if (report.good() && !o.out.empty()) write_matrix(o.out, answer.X);
-    if (report.good() && !o.out_multipliers.empty()) write_matrix(o.out_multipliers, multipliers);
+    write_matrices(report, {{"X", o.out, answer.X}, {"multipliers", o.out_multipliers, multipliers}});
   }
   return report.finish();
 }

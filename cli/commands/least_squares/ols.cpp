@@ -1,6 +1,7 @@
 #include "bench/errors/qr_error.hpp"
 #include "cli/app/choices.hpp"
 #include "cli/app/command.hpp"
+#include "cli/app/matrix_outputs.hpp"
 #include "cli/app/numbers.hpp"
 #include "cli/app/options.hpp"
 #include "cli/app/outputs.hpp"
@@ -174,7 +175,7 @@ int run_ols(Options o) {
     report_uncertainty<T>(
         o.uncertainty, uncertainty,
         {answer.X, answer.residual_norms, answer.degrees_of_freedom, answer.rank, error.normal_residual == 0}, report);
-    if (report.good() && !o.out.empty()) write_matrix(o.out, answer.X);
+    write_matrices(report, {{"X", o.out, answer.X}});
   }
   return report.finish();
 }

@@ -1,13 +1,13 @@
 #include "cli/commands/least_squares/uncertainty.hpp"
 
+#include "cli/app/matrix_outputs.hpp"
 #include "cli/app/numbers.hpp"
 #include "cli/app/outputs.hpp"
-#include <tesela/codelets/least_squares/minimum_norm.hpp>
 #include <tesela/runtime/errors.hpp>
-#include <tesela/tiles/io/file_formats.hpp>
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace tesela::cli {
@@ -31,6 +31,15 @@ nlohmann::json json_of(const Regression& one, double level) {
           {"coefficients", unknowns}};
 }
 
+/// Returns whether no error reaches the unknowns: their variances are 0 then, for errors of any variance.
+template <class T>
+bool is_exact(const Uncertainty<T>& found) {
+  const auto zero = [](T x) { return x == T(0); };
+  const HostMatrix<T>& V = found.covariance;
+  return std::all_of(found.errors.begin(), found.errors.end(), zero) &&
+         std::all_of(V.data(), V.data() + V.size(), zero);
+}
+
 /// Why there are no standard errors; empty if there are.
 template <class T>
 std::string why_none(const UncertaintyOptions& options, const Uncertainty<T>& found, const RegressionData<T>& data) {
@@ -38,9 +47,7 @@ std::string why_none(const UncertaintyOptions& options, const Uncertainty<T>& fo
   if (n == 0) return {};
   if (data.rank < n)
     return fmt::format("the rank {} is less than the {} unknowns, which leaves some undetermined", data.rank, n);
-  if (options.errors ? found.errors.empty() : found.covariance.size() == 0)
-    return "the factor of the errors' covariance has not full rank where A leaves it";
-  if (!options.regression.known_variances && data.degrees_of_freedom <= 0)
+  if (!options.regression.known_variances && data.degrees_of_freedom <= 0 && !is_exact(found))
     return "no degree of freedom is left to estimate the errors' variance; --known-variances takes it as given";
   return {};
 }
@@ -98,9 +105,7 @@ void report_uncertainty(const UncertaintyOptions& options, const Uncertainty<T>&
   }
   if (options.covariance.empty()) return;
   if (!none.empty()) return report.fail("no covariance: " + none);
-  const HostMatrix<T> written = covariances(found.covariance, all, options.regression);
-  if (!kernels::all_finite(written)) return report.fail("not finite: covariance");
-  if (report.good()) write_matrix(options.covariance, written);
+  write_matrices(report, {{"covariance", options.covariance, covariances(found.covariance, all, options.regression)}});
 }
 
 template void report_uncertainty(const UncertaintyOptions&, const Uncertainty<float>&, const RegressionData<float>&,

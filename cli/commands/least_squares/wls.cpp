@@ -1,4 +1,5 @@
 #include "cli/app/choices.hpp"
+#include "cli/app/matrix_outputs.hpp"
 #include "cli/app/numbers.hpp"
 #include "cli/app/options.hpp"
 #include "cli/app/outputs.hpp"
@@ -161,7 +162,7 @@ int run_wls(WlsOptions o) {
     note_least_norm(answer.rank == o.n, answer.original_units, report);
     report_uncertainty<T>(o.uncertainty, uncertainty,
                           {answer.X, answer.residual_norms, answer.degrees_of_freedom, answer.rank, exact_fit}, report);
-    if (report.good() && !o.out.empty()) write_matrix(o.out, answer.X);
+    write_matrices(report, {{"X", o.out, answer.X}});
   }
   return report.finish();
 }

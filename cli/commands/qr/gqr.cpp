@@ -2,6 +2,7 @@
 #include "bench/errors/qr_error.hpp"
 #include "cli/app/choices.hpp"
 #include "cli/app/command.hpp"
+#include "cli/app/matrix_outputs.hpp"
 #include "cli/app/numbers.hpp"
 #include "cli/app/options.hpp"
 #include "cli/app/outputs.hpp"
@@ -163,15 +164,8 @@ int run_gqr(Options o) {
   const double of_orthogonality = std::min(bound * std::sqrt(most), useful_bound);
   report.check("orthogonality_q", {error.orthogonality_q, of_orthogonality});
   report.check("orthogonality_v", {error.orthogonality_v, of_orthogonality});
-  if (report.good()) {
-    const auto write = [](const std::string& path, const HostMatrix<T>& matrix) {
-      if (!path.empty()) write_matrix(path, matrix);
-    };
-    write(o.out_q, result.q);
-    write(o.out_r, result.r);
-    write(o.out_s, result.s);
-    write(o.out_v, result.v);
-  }
+  write_matrices(
+      report, {{"Q", o.out_q, result.q}, {"R", o.out_r, result.r}, {"S", o.out_s, result.s}, {"V", o.out_v, result.v}});
   return report.finish();
 }
 

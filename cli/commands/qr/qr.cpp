@@ -1,6 +1,7 @@
 #include "bench/errors/qr_parts_error.hpp"
 #include "cli/app/choices.hpp"
 #include "cli/app/command.hpp"
+#include "cli/app/matrix_outputs.hpp"
 #include "cli/app/numbers.hpp"
 #include "cli/app/options.hpp"
 #include "cli/app/outputs.hpp"
@@ -169,8 +170,9 @@ void factor_by_graph(const Options& o, Runtime& runtime, const HostMatrix<T>& a,
   if (o.positive) make_diagonal_positive(runtime, result.factors, part, result.q, of_q);
   const index_t rows = o.full_q ? o.m : std::min(o.m, o.n);
   if (!o.out_r.empty())
-    write_parts(runtime, o.out_r, upper_trapezoid(result.factors, part, rows), BlockCyclic(runtime, {rows, o.n}, tile));
-  if (!o.out_q.empty()) write_parts(runtime, o.out_q, result.q, of_q);
+    write_matrix_parts(report, runtime, "R", o.out_r, upper_trapezoid(result.factors, part, rows),
+                       BlockCyclic(runtime, {rows, o.n}, tile));
+  write_matrix_parts(report, runtime, "Q", o.out_q, result.q, of_q);
 }
 
 /// A from its file, or generated: of a graph among several ranks, what this one has of it.
@@ -287,9 +289,10 @@ int run_qr(Options o) {
   const QrBounds most = qr_bounds<T>(o.m, o.n);
   report.check("backward_error", {error.backward, most.backward});
   report.check("orthogonality", {error.orthogonality, most.orthogonality});
-  if (error.finite && !parts) {
-    if (!o.out_r.empty()) write_matrix(o.out_r, upper_trapezoid(result.factors, o.full_q ? o.m : std::min(o.m, o.n)));
-    if (!o.out_q.empty()) write_matrix(o.out_q, result.q);
+  if (!parts) {
+    HostMatrix<T> r;
+    if (!o.out_r.empty()) r = upper_trapezoid(result.factors, o.full_q ? o.m : std::min(o.m, o.n));
+    write_matrices(report, {{"R", o.out_r, r}, {"Q", o.out_q, result.q}});
   }
   return report.finish();
 }

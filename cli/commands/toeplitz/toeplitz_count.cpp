@@ -1,4 +1,5 @@
 #include "cli/app/command.hpp"
+#include "cli/app/matrix_outputs.hpp"
 #include "cli/app/numbers.hpp"
 #include "cli/app/outputs.hpp"
 #include "cli/app/runs.hpp"
@@ -6,7 +7,6 @@
 #include "cli/app/toeplitz_options.hpp"
 #include "cli/app/toeplitz_spectrum_options.hpp"
 #include <tesela/algorithms/toeplitz/levinson.hpp>
-#include <tesela/tiles/io/file_formats.hpp>
 
 #include <fmt/format.h>
 
@@ -48,8 +48,9 @@ int with_matrix(Options o, const char* command, Work work) {
 }
 
 /// A table, row by row, to a file or, if the JSON does not go there, to standard output.
-void write_rows(const Options& o, const std::vector<std::string>& names, const HostMatrix<double>& rows) {
-  if (!o.out.empty()) return write_matrix(o.out, rows);
+void write_rows(const Options& o, const std::vector<std::string>& names, const HostMatrix<double>& rows,
+                Report& report) {
+  if (!o.out.empty()) return write_matrices(report, {{"the table", o.out, rows}});
   if (o.common.json_path == "-") return;
   for (const std::string& name : names) fmt::print("{:>24}", name);
   fmt::print("\n");
@@ -118,7 +119,7 @@ void count(const Options& o, Graph& g, const HostMatrix<T>& t, const SineToeplit
       report->fail("Levinson's pivots count otherwise: it met small leading minors, or an eigenvalue is near");
   }
   if (doubtful > 0) report->fail("doubtful: an eigenvalue is too near to a shift, and to what it was moved to");
-  write_rows(o, {"sigma", "below", "symmetric", "skew"}, rows);
+  write_rows(o, {"sigma", "below", "symmetric", "skew"}, rows, *report);
 }
 
 template <class T>
@@ -147,7 +148,10 @@ void slice(const Options& o, Graph& g, const HostMatrix<T>&, const SineToeplitz<
   report->check("most", most);
   report->check("clusters", clusters);
   if (o.range.empty() && total != static_cast<double>(A.n())) report->fail("the counts do not add up to n");
-  write_rows(o, {"low", "high", "symmetric", "skew", "cluster"}, rows);
+  for (index_t i = 0; i < rows.rows(); ++i)
+    if (!std::isfinite(rows(i, 0)) || !std::isfinite(rows(i, 1)))
+      report->fail(fmt::format("overflow: an end of interval {} is larger than the largest number", i + 1));
+  write_rows(o, {"low", "high", "symmetric", "skew", "cluster"}, rows, *report);
 }
 
 const Command count_command(

@@ -1,12 +1,12 @@
 #include "bench/errors/toeplitz_spectrum_error.hpp"
 #include "cli/app/command.hpp"
+#include "cli/app/matrix_outputs.hpp"
 #include "cli/app/numbers.hpp"
 #include "cli/app/outputs.hpp"
 #include "cli/app/runs.hpp"
 #include "cli/app/sizes.hpp"
 #include "cli/app/toeplitz_options.hpp"
 #include "cli/app/toeplitz_spectrum_options.hpp"
-#include <tesela/tiles/io/file_formats.hpp>
 
 #include <fmt/format.h>
 
@@ -140,14 +140,9 @@ int run_eig(Options o) {
     report.fail(said);
   }
   report_errors(o, options, s, t, vectors, report);
-  if (!o.out.empty() && report.good()) {
-    HostMatrix<double> values(found, 1);
-    std::copy(s.values.begin(), s.values.end(), values.data());
-    write_matrix(o.out, values);
-  }
-  if (!o.vectors_out.empty() && report.good()) {
-    write_matrix(o.vectors_out, vectors);
-  }
+  HostMatrix<double> values(found, 1);
+  std::copy(s.values.begin(), s.values.end(), values.data());
+  write_matrices(report, {{"eigenvalues", o.out, values}, {"eigenvectors", o.vectors_out, vectors}});
   return report.finish();
 }
 

@@ -1,5 +1,6 @@
 #include "cli/app/choices.hpp"
 #include "cli/app/command.hpp"
+#include "cli/app/matrix_outputs.hpp"
 #include "cli/app/numbers.hpp"
 #include "cli/app/options.hpp"
 #include "cli/app/outputs.hpp"
@@ -118,7 +119,7 @@ int run_solve(Options o) {
     }
     report.check("forward_error", error == 0 ? 0 : error / size);
   }
-  if (report.good() && !o.out.empty()) write_matrix(o.out, x);
+  write_matrices(report, {{"X", o.out, x}});
   return report.finish();
 }
 

@@ -373,7 +373,7 @@ int run_tridiag(Options o) {
     if (report.good() && condition.worst.singular<T>())
       report.fail("singular to working precision" + (several ? fmt::format(": matrix {}", condition.matrix) : ""));
     if (o.input.known) report.check("forward_error", checks.forward_error);
-    if (report.good() && !o.out.empty()) write_solution(o.out, blocks);
+    write_solution(o.out, blocks, report);
   }
   return report.finish();
 }

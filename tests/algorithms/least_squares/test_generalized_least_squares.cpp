@@ -177,6 +177,32 @@ TEST_CASE("a singular covariance is a model with constraints, which may contradi
   }
 }
 
+TEST_CASE("the rank of a covariance, and the degrees of freedom that it leaves") {
+  const index_t m = 30, n = 4;
+  const Matrix a = random(m, n, 1);
+  const auto check = [&](const Matrix& f, index_t rank) {
+    Matrix b = Matrix::zeros(m, 1);
+    for (index_t j = 0; j < m; ++j)
+      for (index_t i = 0; i < m; ++i) b(i, 0) += f(i, j);
+    for (const Answer& answer : {by_factor(a, b, f), by_covariance(a, b, gram(f))}) {
+      CAPTURE(rank, description(answer.path));
+      CHECK(answer.status == OlsStatus::ok);
+      CHECK(answer.covariance_rank == rank);
+      CHECK(answer.degrees_of_freedom == std::min(rank, m - n));
+    }
+  };
+  for (const index_t rank : {1, 10, 29}) check(of_rank(m, m, rank, 2), rank);
+  for (const index_t rank : {0, 3, 29, 30})
+    check(made(m, m, [&](index_t i, index_t j) { return i == j && i * 7 % m < rank ? 1.0 + double(i) : 0.0; }), rank);
+  check(conditioned(m, 1e6, 2), m);
+  // Rows and columns of any size.
+  const Matrix even = of_rank(m, m, 10, 2);
+  const auto size = [](index_t i) { return std::pow(10.0, static_cast<double>(i * 7 % 20 - 10)); };
+  const Matrix b = Matrix::zeros(m, 1);
+  CHECK(by_factor(a, b, made(m, m, [&](index_t i, index_t j) { return size(i) * even(i, j); })).covariance_rank == 10);
+  CHECK(by_factor(a, b, made(m, m, [&](index_t i, index_t j) { return even(i, j) * size(j); })).covariance_rank == 10);
+}
+
 TEST_CASE("what is no covariance is refused, with its worst entry or pivot") {
   const index_t m = 20;
   const Matrix a = random(m, 3, 1), b = random(m, 1, 2), s = gram(random(m, m, 3));
