@@ -41,9 +41,12 @@ HostMatrix<X> as_row(const std::vector<X>& list) {
 SearchLists lists_of(const std::vector<Constellation>& alphabets, SearchForm form) {
   std::vector<Constellation::Product> products;
   for (const Constellation& c : alphabets) {
-    if (c.size() < 2 || c.size() != index_t{1} << c.bits()) refuse("alphabets", c.name + " is of no power of two");
+    if (c.size() < 2 || c.size() != index_t{1} << c.bits())
+      refuse("alphabets", c.name + " has " + std::to_string(c.size()) + " points; a power of two, at least 2");
     for (const auto& p : c.points)
       if (!std::isfinite(p.real()) || !std::isfinite(p.imag())) refuse("alphabets", c.name + " is not finite");
+    if (std::ranges::count(c.points, c.points.front()) == c.size())
+      refuse("alphabets", "all points of " + c.name + " are equal; points must differ");
     for (const auto& product : c.product()) products.push_back(product);
   }
   const bool possible = products.size() == alphabets.size();
