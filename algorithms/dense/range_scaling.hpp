@@ -35,7 +35,7 @@ SystemRange range_of(const HostMatrix<T>& a, const HostMatrix<T>& b);
 template <class T>
 class RangeScaling {
  public:
-  /// Determines D and E. What is not finite in A does not count.
+  /// Determines D and E, without NaN and infinities of A.
   explicit RangeScaling(const HostMatrix<T>& a);
   /// D A E.
   HostMatrix<T> matrix(HostMatrix<T> a) const;

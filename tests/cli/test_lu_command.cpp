@@ -123,7 +123,7 @@ TEST_CASE("lu solves systems whose products leave the range, and writes L and U 
     CHECK(check(report, "backward_error") <= 1e-15);
     CHECK(check(report, "condition") < 10);
     CHECK(report["notes"].size() == 1);
-    // A^-1 e_3 = (5, 5, -5) / 20 in units of 1e200; what the other two add is below rounding.
+    // A^-1 e_3 = (5, 5, -5) / 20 in units of 1e200; e_1 and e_2 add less than rounding.
     const HostMatrix<double> x = read_matrix<double>(folder / "x.npy");
     for (index_t i = 0; i < 3; ++i) CHECK(std::abs(x(i, 0) / (i < 2 ? 2.5e199 : -2.5e199) - 1) <= 1e-14);
   }
@@ -135,7 +135,7 @@ TEST_CASE("lu solves systems whose products leave the range, and writes L and U 
       for (index_t k = 0; k < 3; ++k) sum += l(i, k) * u(k, j);
       CHECK(std::abs(sum) <= 1e185);
     }
-  // An X beyond the range is an overflow, and what was not measured is not reported.
+  // An X beyond the range is an overflow; its errors are not measured, and not reported.
   const auto over = lu({"--a", folder / "a.npy", "--b", folder / "large.npy"}, 1);
   CHECK_THAT(over["status"].get<std::string>(), Catch::Matchers::StartsWith("overflow: an element of X"));
   CHECK(!over["checks"].contains("solution_error"));
