@@ -8,6 +8,7 @@
 #include <tesela/algorithms/dense/lu.hpp>
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/dense/random_matrix.hpp>
+#include <tesela/algorithms/dense/range_scaling.hpp>
 #include <tesela/algorithms/dense/triangular_solve.hpp>
 #include <tesela/algorithms/econometrics/distributions.hpp>
 #include <tesela/algorithms/econometrics/generated_model.hpp>

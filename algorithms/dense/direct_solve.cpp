@@ -1,5 +1,6 @@
 #include <tesela/algorithms/dense/direct_solve.hpp>
 #include <tesela/algorithms/dense/gemm.hpp>
+#include <tesela/algorithms/dense/range_scaling.hpp>
 #include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/host_matrix.hpp>
@@ -8,6 +9,7 @@
 #include <cmath>
 #include <limits>
 #include <sstream>
+#include <utility>
 
 namespace tesela {
 namespace {
@@ -152,24 +154,28 @@ void solve(Graph& g, const Factors& factors, const TileMatrix<T>& B, HostMatrix<
   P.bring_home();
 }
 
-}  // namespace
+/// Solves for the system within the range that RangeScaling makes of this one. A takes its own L and U all the same.
+template <class T>
+DirectSolve solve_scaled(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B);
 
-std::string description(const DirectSolve& solve) {
-  std::ostringstream text;
-  text.precision(2);
-  const double reciprocal = 1 / solve.condition;
-  if (solve.status == DirectStatus::singular)
-    text << "singular to working precision: the reciprocal condition number is about " << reciprocal;
-  if (solve.status == DirectStatus::inaccurate)
-    text << "inaccurate: elements grew in the elimination, and its errors may be " << solve.error << " of x";
-  if (solve.status == DirectStatus::doubtful)
-    text << "ill-conditioned: the reciprocal condition number is about " << reciprocal
-         << ", and errors of the elimination may be " << solve.error << " of x";
-  return text.str();
+/// Whether an elimination of A, of these sizes, or a substitution for B leaves the range; `across` is 0 in columns that
+/// vanish.
+template <class T>
+bool leaves_range(const TileMatrix<T>& B, const Exponents& rows, const Exponents& columns,
+                  const HostMatrix<T>& across) {
+  SystemRange range{.rows = rows, .columns = columns};
+  for (index_t j = 0; j < across.rows(); ++j) {
+    bool zero = true;
+    for (index_t k = 0; k < across.cols(); ++k) zero = zero && across(j, k) == 0;
+    range.vanished = range.vanished || zero;
+  }
+  B.for_each_tile([&](const Tile<T>& tile, index_t, index_t) { range.add_right_hand_sides<T>(tile.read()); });
+  return range.leaves<T>();
 }
 
+/// lu_solve of a system that has been scaled if that was needed, or (`may_scale`) may be.
 template <class T>
-DirectSolve lu_solve(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B) {
+DirectSolve lu_solve(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, bool may_scale) {
   const index_t n = A.n();
   DirectSolve result;
   const bool square = n > 0 && A.m() == n && A.mt() == 1;  // lu() refuses others
@@ -183,6 +189,7 @@ DirectSolve lu_solve(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B) {
     for (index_t k = 0; k < samples; ++k) scale(&scaled(0, k), rows, -1, 0);
     const HostMatrix<T> across = product(g, Op::transpose, A, scaled);
     columns = sizes_of_rows(across);
+    if (may_scale && B.m() == n && B.mt() <= 1 && leaves_range(B, rows, columns, across)) return solve_scaled(g, A, B);
     for (index_t k = 0; k < samples; ++k)
       for (index_t j = 0; j < n; ++j)
         size = std::hypot(size, std::ldexp(static_cast<double>(across(j, k)), -columns[at(j)]));
@@ -215,6 +222,53 @@ DirectSolve lu_solve(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B) {
       !(growth(A, result.rows, rows, columns) * static_cast<double>(std::numeric_limits<T>::epsilon()) <= 0.01))
     result.status = DirectStatus::inaccurate;
   return result;
+}
+
+template <class T>
+DirectSolve solve_scaled(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B) {
+  const index_t n = A.n();
+  HostMatrix<T> a(n, n), b(n, B.n());
+  A.copy_to(a.data(), a.ld());
+  B.copy_to(b.data(), b.ld());
+  RangeScaling<T> scaling(a);
+  a = scaling.matrix(std::move(a));
+  b = scaling.right_hand_sides(std::move(b));
+  const TileMatrix<T> scaled(g.runtime(), n, n, A.tile_shape(), "D A E");
+  scaled.copy_from(a.data(), a.ld());
+  B.copy_from(b.data(), b.ld());
+  DirectSolve result = lu_solve(g, scaled, B, false);
+  B.copy_to(b.data(), b.ld());
+  b = scaling.solution(std::move(b));
+  B.copy_from(b.data(), b.ld());
+  for (index_t j = 0; j < b.cols() && result.has_solution(); ++j)
+    if (!std::all_of(&b(0, j), &b(0, j) + n, [](T x) { return std::isfinite(x); })) {
+      result.status = DirectStatus::not_finite;
+      result.place = 1 + j;
+    }
+  result.rows = lu(g, A).rows();
+  g.wait();
+  return result;
+}
+
+}  // namespace
+
+template <class T>
+DirectSolve lu_solve(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B) {
+  return lu_solve(g, A, B, true);
+}
+
+std::string description(const DirectSolve& solve) {
+  std::ostringstream text;
+  text.precision(2);
+  const double reciprocal = 1 / solve.condition;
+  if (solve.status == DirectStatus::singular)
+    text << "singular to working precision: the reciprocal condition number is about " << reciprocal;
+  if (solve.status == DirectStatus::inaccurate)
+    text << "inaccurate: elements grew in the elimination, and its errors may be " << solve.error << " of x";
+  if (solve.status == DirectStatus::doubtful)
+    text << "ill-conditioned: the reciprocal condition number is about " << reciprocal
+         << ", and errors of the elimination may be " << solve.error << " of x";
+  return text.str();
 }
 
 template <class T>

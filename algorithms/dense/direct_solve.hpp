@@ -40,7 +40,9 @@ std::string description(const DirectSolve& solve);
 
 /// X = A^-1 B by LU with a tournament, and how far to trust it: A takes L and U, B takes X. A's tiles are whole columns
 /// (suitable_lu_tile), B's too. It adds three products of A with four columns and the solution of eight systems to the
-/// factorization, and does not copy A.
+/// factorization, and does not copy A. Only if numbers of A and B, or their products, may leave the range, rows and
+/// columns are scaled by powers of two first (RangeScaling): X and all figures are by the factors of a scaled copy, and
+/// A takes its own L and U, which are of no use if its own elimination stops.
 ///
 /// Both norms come from four random vectors: ||C^-1 w|| is about ||C^-1||_F ||w|| / sqrt(n), and ||z - w|| of the
 /// computed solution z of A z = A w about ||C^-1 F||_F ||w|| / sqrt(n), as Kenney and Laub's small samples (SIAM J.

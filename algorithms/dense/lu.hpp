@@ -36,7 +36,8 @@ class LuFactorization {
   std::vector<index_t> rows() const;
 
   /// Inserts X = A^-1 X (LAPACK getrs), X in tiles of whole columns. Graph::wait() says 1 + j where column j of X is
-  /// the first that is not finite: it was not before, or it overflowed.
+  /// the first that is not finite: it was not before, or it overflowed. Rows of A of very different size can make
+  /// products of U and X overflow although X does not: lu_solve scales such systems (RangeScaling).
   void solve(Graph& g, const TileMatrix<T>& X) const;
 
  private:

@@ -2,6 +2,7 @@
 #include <tesela/runtime/errors.hpp>
 #include <tesela/tiles/io/mapped_file.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <filesystem>
@@ -151,8 +152,9 @@ Constellation read_constellation(const std::string& path) {
       if (other == static_cast<index_t>(which)) fail(number, "label " + label + " is repeated");
     given.emplace_back(static_cast<index_t>(which), std::complex<double>{read(re), read(im)});
   }
-  if (given.size() < 2 || !std::has_single_bit(given.size()))
-    throw FileError(path, std::to_string(given.size()) + " points are not a power of two, 2 to 1024");
+  const std::string count = std::to_string(given.size()) + (given.size() == 1 ? " point" : " points");
+  if (given.size() < 2) throw FileError(path, count + "; a constellation needs at least 2");
+  if (!std::has_single_bit(given.size())) throw FileError(path, count + " are not a power of two, 2 to 1024");
   made.points.resize(given.size());
   for (const auto& [label, point] : given) {
     if (label >= static_cast<index_t>(given.size()))
@@ -160,6 +162,8 @@ Constellation read_constellation(const std::string& path) {
                                 std::to_string(given.size()) + " points");
     made.points[static_cast<std::size_t>(label)] = point;
   }
+  if (std::ranges::count(made.points, made.points.front()) == std::ssize(made.points))
+    throw FileError(path, "all " + count + " are equal; points must differ");
   return made;
 }
 

@@ -201,6 +201,9 @@ void mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::complex
   if (options.form == SearchForm::real && detector && !reduced && !either_form)
     refuse("form", "real; this method has complex form alone");
   if (options.form == SearchForm::complex && reduced) refuse("form", "complex; lr has real form alone");
+  for (const Constellation& c : alphabets)
+    if (reduced && c.product().empty())
+      refuse("method", "lr has real form alone, which is for square QAM, and " + c.name + " is none");
   const bool complex = brute || (detector && !either_form);
   const SearchLists lists = on_gpus ? lists_with_parts(alphabets)
                                     : lists_of(alphabets, reduced   ? SearchForm::real

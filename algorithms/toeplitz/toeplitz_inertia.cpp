@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <utility>
 
 namespace tesela {
 
@@ -260,20 +261,56 @@ std::vector<Inertia> toeplitz_count(Graph& g, const SineToeplitz<T>& A, std::spa
   return counted;
 }
 
+namespace {
+
+/// x times 2^e, rounded upwards where it is subnormal: a subnormal eigenvalue stays on its side of x.
+double scaled_up(double x, int e) {
+  const double y = std::ldexp(x, e);
+  return std::ldexp(y, -e) < x ? std::nextafter(y, std::numeric_limits<double>::infinity()) : y;
+}
+
+/// Times 2^exponent. An end beyond the largest number becomes that number, if no eigenvalue is beyond it. Intervals
+/// that become empty in subnormal numbers join the next one.
+template <class T>
+std::vector<SpectrumInterval> in_units_of_t(Graph& g, const SineToeplitz<T>& A, index_t most,
+                                            std::vector<SpectrumInterval> scaled, const CountOptions& options) {
+  constexpr double largest = std::numeric_limits<double>::max();
+  std::vector<SpectrumInterval> intervals;
+  for (SpectrumInterval& i : scaled) {
+    const index_t above = i.below[0] + i.below[1] + i.total();
+    i.low = scaled_up(i.low, A.exponent());
+    i.high = scaled_up(i.high, A.exponent());
+    const auto below = [&](double shift) { return toeplitz_count<T>(g, A, {&shift, 1}, options).front().total(); };
+    if (i.low < -largest && below(-largest) == above - i.total()) i.low = -largest;
+    if (i.high > largest && below(largest) == above) i.high = largest;
+    if (!intervals.empty() && (!(intervals.back().low < intervals.back().high) || !(i.low < i.high))) {
+      SpectrumInterval& last = intervals.back();
+      last.high = std::max(last.high, i.high);
+      for (std::size_t p = 0; p < 2; ++p) last.count[p] += i.count[p];
+      last.cluster = last.total() > most;
+    } else {
+      intervals.push_back(i);
+    }
+  }
+  return intervals;
+}
+
+}  // namespace
+
 template <class T>
 std::vector<SpectrumInterval> toeplitz_slice(Graph& g, const SineToeplitz<T>& A, index_t most, double low, double high,
                                              index_t* counts, const CountOptions& options) {
   if (most < 1) throw ArgumentError("toeplitz_slice", "most", std::to_string(most) + " eigenvalues an interval");
   if (std::isnan(low) || std::isnan(high)) throw ArgumentError("toeplitz_slice", "low, high", "an end is not a number");
-  if (A.norm() == 0) return low <= 0 && high > 0 ? std::vector{detail::all_zero(A)} : std::vector<SpectrumInterval>();
+  if (A.norm() == 0) {
+    SpectrumInterval all = detail::all_zero(A);
+    all.cluster = A.n() > most;
+    return low <= 0 && high > 0 ? std::vector{all} : std::vector<SpectrumInterval>();
+  }
   const detail::CountedRange range = detail::count_ends(g, A, low, high, counts, options);
   std::vector<SpectrumInterval> intervals;
   if (!range.empty) intervals = detail::slice_between(g, A, most, range, counts, options);
-  for (SpectrumInterval& i : intervals) {
-    i.low = std::ldexp(i.low, A.exponent());
-    i.high = std::ldexp(i.high, A.exponent());
-  }
-  return intervals;
+  return in_units_of_t(g, A, most, std::move(intervals), options);
 }
 
 #define TESELA_TOEPLITZ_INERTIA(T)                                                                               \

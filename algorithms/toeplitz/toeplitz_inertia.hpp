@@ -83,7 +83,8 @@ struct SpectrumInterval {
 /// Intervals with at most `most` eigenvalues each, ascending, that hold all eigenvalues of [low, high) (infinite: all
 /// there are): the first points are spread evenly, and an interval that has too many is divided evenly by how many too
 /// many. Ends are those of toeplitz_count: an eigenvalue within rounding of one is in the interval above it. `counts`,
-/// if given, grows by the number of shifts. Of T = 0, one cluster without width.
+/// if given, grows by the number of shifts. An end is infinite only if an eigenvalue overflows. T = 0 has one cluster,
+/// from 0 to the smallest positive number.
 template <class T>
 std::vector<SpectrumInterval> toeplitz_slice(Graph& g, const SineToeplitz<T>& A, index_t most, double low, double high,
                                              index_t* counts = nullptr, const CountOptions& options = {});

@@ -263,7 +263,7 @@ class Solver {
     const bool elimination = a.method == ToeplitzMethod::lookahead || a.method == ToeplitzMethod::cauchy;
     if (solution_.condition >= toeplitz_singular_condition<T>())
       return "singular to working precision: an eigenvalue of T - sigma I is 0 to rounding, the condition is " +
-             short_form(solution_.condition) + " or more";
+             (std::isfinite(solution_.condition) ? short_form(solution_.condition) + " or more" : "infinite");
     if (a.order > 0 && a.method == ToeplitzMethod::gradients)
       return "not positive definite: gradients want every eigenvalue above sigma";
     if (a.order > 0 && elimination)

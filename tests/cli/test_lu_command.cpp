@@ -106,6 +106,43 @@ TEST_CASE("lu and cholesky: errors of X are measured where ||A|| ||X|| is beyond
   CHECK(cholesky({"--a", folder / "definite.npy", "--b", folder / "b.npy"})["status"] == "ok");
 }
 
+TEST_CASE("lu solves systems whose products leave the range, and writes L and U of A itself") {
+  const TemporaryFolder folder;
+  HostMatrix<double> a = of(3, {1, 2, 3, 2, -1, 1, 1, 1, -2});
+  for (index_t j = 0; j < 3; ++j) a(0, j) *= 1e200, a(2, j) *= 1e-200;
+  write_matrix(folder / "a.npy", a);
+  write_matrix(folder / "b.npy", of(3, {1, 1, 1}));
+  write_matrix(folder / "large.npy", of(3, {1e300, 1, 1e160}));
+  const Words files{"--a", folder / "a.npy", "--b", folder / "b.npy", "--out", folder / "x.npy"},
+      factors{"--out-l", folder / "l.npy", "--out-u", folder / "u.npy", "--out-rows", folder / "rows.npy"};
+  for (const Words& way : {Words{}, {"--pivot", "none"}, {"--by", "stages"}, factors}) {
+    CAPTURE(way);
+    const auto report = lu(files + way);
+    CHECK(report["status"] == "ok");
+    CHECK(check(report, "componentwise_error") <= 1e-15);
+    CHECK(check(report, "backward_error") <= 1e-15);
+    CHECK(check(report, "condition") < 10);
+    CHECK(report["notes"].size() == 1);
+    // A^-1 e_3 = (5, 5, -5) / 20 in units of 1e200; e_1 and e_2 add less than rounding.
+    const HostMatrix<double> x = read_matrix<double>(folder / "x.npy");
+    for (index_t i = 0; i < 3; ++i) CHECK(std::abs(x(i, 0) / (i < 2 ? 2.5e199 : -2.5e199) - 1) <= 1e-14);
+  }
+  const auto l = read_matrix<double>(folder / "l.npy"), u = read_matrix<double>(folder / "u.npy"),
+             rows = read_matrix<double>(folder / "rows.npy");
+  for (index_t i = 0; i < 3; ++i)
+    for (index_t j = 0; j < 3; ++j) {
+      double sum = -a(static_cast<index_t>(rows(i, 0)) - 1, j);
+      for (index_t k = 0; k < 3; ++k) sum += l(i, k) * u(k, j);
+      CHECK(std::abs(sum) <= 1e185);
+    }
+  // An X beyond the range is an overflow; its errors are not measured, and not reported.
+  const auto over = lu({"--a", folder / "a.npy", "--b", folder / "large.npy"}, 1);
+  CHECK_THAT(over["status"].get<std::string>(), Catch::Matchers::StartsWith("overflow: an element of X"));
+  CHECK(!over["checks"].contains("solution_error"));
+  CHECK(!over["checks"].contains("componentwise_error"));
+  CHECK(!lu({"--n", "50", "--rhs", "2"}).contains("notes"));
+}
+
 TEST_CASE("a zero pivot and an indefinite matrix are statuses with their place") {
   const TemporaryFolder folder;
   write_matrix(folder / "swap.mtx", of(3, {1, 2, 0, 0, 0, 1, 0, 1, 0}));

@@ -220,11 +220,17 @@ TEST_CASE("mimo detect: what is wrong use, with its place") {
   refused("5 x 2 x 2: 5 channels for 5 signals of coherence 3", {"--coherence", "3"});
   for (const auto& [text, why] : {std::pair{"1 0 0\n0 1 0\n", "repeated"},
                                   {"1 0 0\n0 1 5\n", "out of range"},
+                                  {"0 0 0\n0 0 1\n", "points must differ"},
+                                  {"1 0 0\n", "1 point; a constellation needs at least 2"},
                                   {"1 0 0\n0 1 1\n0 0 2\n", "not a power of two"}}) {
     const std::string points = files.folder / "points.txt";
     std::ofstream(points) << text;
     detect.refuses({"--constellation", points}, why);
   }
+  const std::string points = files.folder / "points.txt";
+  std::ofstream(points) << "1 0 0\n0 1 1\n";
+  detect.refuses({"--constellation", points, "--method", "lr"},
+                 "method: lr has real form alone, which is for square QAM");
   files.labels[3] = 2;
   files.write(5);
   refused("label 2 at [1, 1] (from zero) is out of range", {"--sent", files.s});

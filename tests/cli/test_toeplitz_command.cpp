@@ -150,6 +150,9 @@ TEST_CASE("toeplitz solve: a matrix that is singular to rounding is called so") 
     CHECK((report["checks"]["condition"].is_null() || check(report, "condition") >= 2e14));
     CHECK_FALSE(std::filesystem::exists(folder / "x.npy"));
   }
+  write_matrix(folder / "zeros.npy", HostMatrix<double>::zeros(3, 1));
+  const auto zero = solve({"--t", folder / "zeros.npy", "--rhs", "1"}, 1);
+  CHECK_THAT(zero["status"].get<std::string>(), ContainsSubstring("the condition is infinite"));
 }
 
 TEST_CASE("toeplitz solve: a file with what is not finite is refused by its name") {

@@ -101,6 +101,34 @@ TEST_CASE("a matrix that is singular but for rounding is no ok, whatever the met
   CHECK(check(tridiag({"--n", "1000"}), "condition") < 100);
 }
 
+TEST_CASE("recursive doubling of dominant systems is inaccurate, never singular, with its residual if X is finite") {
+  const auto status = [](const Words& options, const Words& method, bool finite) {
+    CAPTURE(options, method);
+    const auto report = tridiag(method + options, 1);
+    const std::string text = report["status"];
+    CHECK_THAT(text, ContainsSubstring("inaccurate") && !ContainsSubstring("singular"));
+    CHECK(report["checks"].contains("residual") == finite);
+    if (finite) CHECK(check(report, "residual") > report["limits"]["residual"].get<double>());
+    return text;
+  };
+  const Words rd{"--method", "rd"}, cr_rd{"--method", "cr-rd", "--cut", "16"};
+  for (const char* const seed : {"1", "2", "3"})
+    CHECK_THAT(status({"--n", "8", "--seed", seed}, rd, true), ContainsSubstring("inaccurate: residual"));
+  status({"--n", "64", "--seed", "5"}, cr_rd, true);
+  CHECK_THAT(status({"--n", "12", "--batch", "4", "--rhs", "2"}, rd, true), ContainsSubstring("of matrix"));
+  CHECK_THAT(status({"--n", "1000"}, rd, false), ContainsSubstring("overflow or vanish"));
+  CHECK_THAT(status({"--n", "200", "--batch", "3", "--precision", "s"}, rd, false), ContainsSubstring(": matrix 0"));
+  CHECK(tridiag(rd + Words{"--n", "6", "--random", "toeplitz"})["status"] == "ok");
+  const Files files;
+  Problem p = problem(5, 2, 1, false);
+  for (index_t s = 0; s < 2; ++s)
+    for (index_t i = 0; i < 5; ++i) p.dl(i, s) = p.du(i, s) = 1;
+  p.du(3, 1) = 0;
+  files.write(p);
+  const auto report = tridiag(rd + files.options(), 1);
+  CHECK(report["status"] == "inaccurate: recursive doubling divides by du, which is zero at row 3 of matrix 1");
+}
+
 TEST_CASE("a singular matrix is singular with --refine as without, whatever B is") {
   const Files files;
   Problem p = problem(1, 1, 1, false);

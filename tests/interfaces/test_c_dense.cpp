@@ -129,6 +129,19 @@ TEST_CASE("C: info is LAPACK's", "[c][solve]") {
   CHECK(std::string(tesela_error()).find("pivot 3") != std::string::npos);
 }
 
+TEST_CASE("C: gesv solves a system whose products leave the range", "[c][solve]") {
+  Padded<double> a(3, 3), b(3, 1);
+  const double given[] = {1, 2, 3, 2, -1, 1, 1, 1, -2}, size[] = {1e200, 1, 1e-200};
+  for (index_t i = 0; i < 3; ++i) {
+    for (index_t j = 0; j < 3; ++j) a(i, j) = given[3 * i + j] * size[i];
+    b(i, 0) = 1;
+  }
+  CHECK_OK(tesela_dgesv(3, 1, a.data(), a.ld, nullptr, b.data(), b.ld));
+  for (index_t i = 0; i < 3; ++i) CHECK(std::abs(b(i, 0) / (i < 2 ? 2.5e199 : -2.5e199) - 1) <= 1e-14);
+  CHECK(a.intact());
+  CHECK(a(0, 0) == 1e200);  // U of A itself
+}
+
 TEMPLATE_TEST_CASE("C: an X without a correct digit is an info above n + nrhs", "[c][solve]", float, double) {
   const auto gesv = of<TestType>(tesela_sgesv, tesela_dgesv);
   const auto posv = of<TestType>(tesela_sposv, tesela_dposv);

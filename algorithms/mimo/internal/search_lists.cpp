@@ -41,7 +41,8 @@ HostMatrix<X> as_row(const std::vector<X>& list) {
 SearchLists lists_of(const std::vector<Constellation>& alphabets, SearchForm form) {
   std::vector<Constellation::Product> products;
   for (const Constellation& c : alphabets) {
-    if (c.size() < 2 || c.size() != index_t{1} << c.bits()) refuse("alphabets", c.name + " is of no power of two");
+    if (c.size() < 2 || c.size() != index_t{1} << c.bits())
+      refuse("alphabets", c.name + " has " + std::to_string(c.size()) + " points; a power of two, at least 2");
     for (const auto& p : c.points)
       if (!std::isfinite(p.real()) || !std::isfinite(p.imag())) refuse("alphabets", c.name + " is not finite");
     for (const auto& product : c.product()) products.push_back(product);
@@ -145,7 +146,8 @@ void check_shapes(const MimoShape& shape, const HostMatrix<std::complex<T>>& cha
     double largest = 0;
     for (const std::complex<double> p : alphabets[j].points)
       largest = std::max({largest, std::abs(p.real()), std::abs(p.imag())});
-    if (largest > most || (largest > 0 && largest < 1 / most)) {
+    if (largest == 0) refuse("alphabets", "all points of stream " + std::to_string(j) + " are 0; points must differ");
+    if (largest > most || largest < 1 / most) {
       std::ostringstream why;
       why << "stream " << j << "'s largest point is " << largest << "; " << 1 / most << " to " << most;
       refuse("alphabets", why.str());

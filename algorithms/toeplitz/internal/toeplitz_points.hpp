@@ -2,6 +2,7 @@
 
 #include <tesela/algorithms/toeplitz/toeplitz_inertia.hpp>
 
+#include <limits>
 #include <optional>
 
 // Counting and slicing in the units of the scaled matrix (SineToeplitz); no part of the interface.
@@ -30,10 +31,14 @@ template <class T>
 std::vector<SpectrumInterval> slice_between(Graph& g, const SineToeplitz<T>& A, index_t most, const CountedRange& range,
                                             index_t* counts, const CountOptions& options = {});
 
-/// All eigenvalues of T = 0, which no shift divides.
+/// All eigenvalues of T = 0, which no shift divides, in the narrowest interval [0, high).
 template <class T>
 SpectrumInterval all_zero(const SineToeplitz<T>& A) {
-  return {0, 0, {}, {kernels::cauchy_rows(A.n(), 0), kernels::cauchy_rows(A.n(), 1)}, true};
+  return {0,
+          std::numeric_limits<double>::denorm_min(),
+          {},
+          {kernels::cauchy_rows(A.n(), 0), kernels::cauchy_rows(A.n(), 1)},
+          true};
 }
 
 }  // namespace tesela::detail

@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -115,6 +116,8 @@ void check_condition(double condition, Report& report) {
 template <class T>
 void check_solution(const DirectOptions& o, const HostMatrix<T>& a, const HostMatrix<T>& b, const HostMatrix<T>& x,
                     double bound, Report& report) {
+  if (std::any_of(x.data(), x.data() + x.size(), [](T value) { return !std::isfinite(value); }))
+    return report.fail("overflow: an element of X is larger than the largest number, or it is NaN");
   if (o.rhs > 0) {
     report.check("solution_error", Measured{solution_error(a, b, x), bound});
     const double half_of_the_digits = std::sqrt(static_cast<double>(std::numeric_limits<T>::epsilon()));

@@ -9,6 +9,7 @@
 #include "cli/commands/dense/stage_method.hpp"
 #include <tesela/algorithms/dense/lu.hpp>
 #include <tesela/algorithms/dense/random_matrix.hpp>
+#include <tesela/algorithms/dense/range_scaling.hpp>
 #include <tesela/runtime/errors.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
@@ -16,6 +17,7 @@
 
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace tesela::cli {
@@ -66,6 +68,23 @@ void settle(Options& o) {
 }
 
 template <class T>
+struct Factored {
+  DirectResult<T> result;
+  std::vector<index_t> rows;  ///< none without pivoting
+};
+
+template <class T>
+Factored<T> factor(const Options& o, const HostMatrix<T>& a, const HostMatrix<T>& b, double flops, Report& report) {
+  if (o.by == "tiles") {
+    TileLu<T> method(*find_named(pivotings(), o.pivot));
+    DirectResult<T> result = run_direct(o, method, a, b, flops, report);
+    return {std::move(result), method.rows()};
+  }
+  StageMethod<T> method(false);
+  return {run_direct(o, method, a, b, flops, report), {}};
+}
+
+template <class T>
 int run(Options o) {
   Report report("lu", o.common);
   const RandomMatrix random = parse_random_kind(o.random);
@@ -76,27 +95,32 @@ int run(Options o) {
   report.problem()["pivot"] = o.pivot;
   const auto n = static_cast<double>(o.n);
   const double flops = 2 * n * n * n / 3 + 2 * n * n * static_cast<double>(o.rhs);
-  DirectResult<T> result;
-  std::vector<index_t> rows;
-  if (o.by == "tiles") {
-    TileLu<T> method(*find_named(pivotings(), o.pivot));
-    result = run_direct(o, method, a, b, flops, report);
-    rows = method.rows();
-  } else {
-    StageMethod<T> method(false);
-    result = run_direct(o, method, a, b, flops, report);
-  }
-  if (result.stop > 0) {
-    report.fail(fmt::format("the pivot of column {} is zero or not finite", result.stop));
+  const bool written = !o.out_l.empty() || !o.out_u.empty() || !o.out_rows.empty();
+  std::optional<RangeScaling<T>> scaling;
+  if (o.rhs > 0 && range_of(a, b).template leaves<T>()) scaling.emplace(a);
+  const HostMatrix<T> scaled = scaling ? scaling->matrix(a.clone()) : HostMatrix<T>(),
+                      scaled_b = scaling ? scaling->right_hand_sides(b.clone()) : HostMatrix<T>();
+  Factored<T> of_a, solved;  // L and U of A itself, only if they are written; and with B, of D A E where A is scaled
+  if (scaling && written) of_a = factor(o, a, b, flops, report);
+  solved = factor(o, scaling ? scaled : a, scaling ? scaled_b : b, flops, report);
+  const bool apart = scaling && written;
+  const auto& [result, rows] = apart ? of_a : solved;
+  if (const index_t stop = std::max(result.stop, solved.result.stop); stop > 0) {
+    report.fail(fmt::format("the pivot of column {} is zero or not finite", stop));
     return report.finish();
   }
-  const FactorError error = lu_error<T>(a, result.factors, rows);
+  const FactorError error = lu_error<T>(scaling && !apart ? scaled : a, result.factors, rows);
   const double bound = factor_bound<T>(o.n, true);
   report.check("backward_error", Measured{error.backward, bound});
   report.check("growth", error.growth);
   report.check("largest_multiplier", error.multipliers);
-  check_condition<T>(lu_condition(a, result.factors, rows), report);
-  check_solution(o, a, b, result.x, bound, report);
+  check_condition<T>(lu_condition(scaling ? scaled : a, solved.result.factors, solved.rows), report);
+  if (scaling) {
+    report.note(
+        "X is by L U = P D A E, for D and E powers of two: numbers of A and B, or their products, leave the range");
+    solved.result.x = scaling->solution(std::move(solved.result.x));
+  }
+  check_solution(o, a, b, solved.result.x, bound, report);
   if (!report.good()) return report.finish();
   HostMatrix<T> lower, upper, order(o.n, 1);
   if (!o.out_l.empty()) lower = triangle(result.factors, false);

@@ -39,7 +39,7 @@ void report_errors(const Options& o, const SpectrumOptions& asked, const Spectru
   const double norm = toeplitz_norm_estimate(n, t.data(), s.values),
                rounding = std::numeric_limits<double>::denorm_min() / norm;  // of values that are nearly zero
   if (std::any_of(s.values.begin(), s.values.end(), [](double value) { return !std::isfinite(value); }))
-    report.fail("overflow: an eigenvalue is larger than the largest number");
+    return report.fail("overflow: an eigenvalue is larger than the largest number");  // errors are not measured
   report.check("max_ritz_residual", s.residual);
   report.check("error_bound", s.error);
   report.check_count("uncertain", static_cast<double>(s.uncertain), 0);

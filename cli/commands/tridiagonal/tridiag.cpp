@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <optional>
 
 namespace tesela::cli {
@@ -40,6 +41,10 @@ struct Options {
   }
   bool automatic() const { return solver().method == TridiagonalMethod::automatic; }
   bool is_checked() const { return automatic() && !refines(); }
+  /// Whether recursive doubling solves, all or the last unknowns.
+  bool doubles() const {
+    return solver().method == TridiagonalMethod::rd || solver().method == TridiagonalMethod::cr_rd;
+  }
   TridiagonalMethodOptions solver() const {
     TridiagonalMethodOptions options{*find_named(tridiagonal_methods(), method), input.options()};
     if (cut > 0) options.cut = cut;
@@ -47,7 +52,7 @@ struct Options {
   }
 };
 
-/// Where and how a matrix failed, counted from 0 over all of them.
+/// The place and the kind of a failure, counted from 0 over all matrices; row -1 is the matrix as a whole.
 struct Failure {
   index_t row = 0, matrix = 0;
   std::string what = "singular or not finite";
@@ -154,10 +159,30 @@ class Solver {
     run_timed(o_.common, runtime_, report, {[this] { take_right_hand_sides(); }, solve, flops()});
     if (o_.refines() || o_.is_checked()) return failure;
     if (status.ok()) return std::nullopt;
-    return find(status);
+    return o_.doubles() ? find_doubling() : find(status);
   }
 
  private:
+  /// Returns the first matrix whose X is not finite, and why. If every X is finite, its measured residual is the
+  /// status.
+  std::optional<Failure> find_doubling() const {
+    index_t first = 0;
+    for (const TridiagBlock<T>& block : blocks_) {
+      for (index_t j = 0; j < block.systems(); ++j)
+        for (index_t i = 0; i < block.n; ++i)
+          if (!std::isfinite(block.x(i, j))) return why_not_finite(block, j / block.rhs, first);
+      first += block.batch;
+    }
+    return std::nullopt;
+  }
+
+  static Failure why_not_finite(const TridiagBlock<T>& block, index_t matrix, index_t first) {
+    for (index_t i = 0; i + 1 < block.n; ++i)
+      if (block.du(i, matrix) == T(0))
+        return {i, first + matrix, "inaccurate: recursive doubling divides by du, which is zero"};
+    return {-1, first + matrix, "inaccurate: products of recursive doubling overflow or vanish, and X is not finite"};
+  }
+
   /// X = B, and A once more for the devices to fetch.
   void take_right_hand_sides() {
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
@@ -351,10 +376,11 @@ int run_tridiag(Options o) {
   }
   const bool several = blocks.size() > 1 || blocks.front().batch > 1;
   if (failure) {
-    report.check("row", static_cast<double>(failure->row));
+    const bool whole = failure->row < 0;
+    if (!whole) report.check("row", static_cast<double>(failure->row));
     if (several) report.check("matrix", static_cast<double>(failure->matrix));
-    report.fail(fmt::format("{} at row {}", failure->what, failure->row) +
-                (several ? fmt::format(" of matrix {}", failure->matrix) : ""));
+    report.fail(failure->what + (whole ? "" : fmt::format(" at row {}", failure->row)) +
+                (several ? fmt::format("{} matrix {}", whole ? ":" : " of", failure->matrix) : ""));
   } else {
     const TridiagChecks checks = measure(o.input, blocks);
     const auto check = [&](const char* name, const Measured& measured, index_t matrix) {

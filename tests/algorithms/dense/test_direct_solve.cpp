@@ -126,6 +126,54 @@ TEMPLATE_TEST_CASE("the same on a GPU", "[direct][gpu]", float, double) {
   check_judgements<TestType>(runtime);
 }
 
+TEMPLATE_TEST_CASE("rows, columns and right-hand sides may have any sizes in the range", "[direct]", float, double) {
+  using T = TestType;
+  Runtime runtime({.gpus = 0});
+  constexpr int most = std::numeric_limits<T>::max_exponent;
+  const auto eps = static_cast<double>(std::numeric_limits<T>::epsilon());
+  for (const index_t n : {1, 3, 40})
+    for (const int kind : {0, 1, 2, 3}) {
+      CAPTURE(n, kind);
+      const auto spread = [n](index_t i, int reach) {  // from reach down to -reach
+        return n > 1 ? reach - static_cast<int>(2 * reach * i / (n - 1)) : reach;
+      };
+      const auto rows = [&](index_t i) { return kind == 1 ? 0 : spread(i, kind == 3 ? most / 2 - 16 : most - 16); };
+      const auto columns = [&](index_t j) { return kind == 0 || kind == 2 ? 0 : -spread(j, most / 2 - 16); };
+      const HostMatrix<T> plain = uniform<T>(n, static_cast<double>(n) + 1);
+      const auto of_b = [&](index_t i) { return kind == 2 ? 0 : rows(i); };
+      HostMatrix<T> ones(n, 1);
+      for (index_t i = 0; i < n; ++i) ones(i, 0) = 1;
+
+      const HostMatrix<T> b = kind == 2 ? std::move(ones) : scaled(row_sums(plain), of_b, [](index_t) { return 0; });
+      const Solved<T> solved = solve(runtime, scaled(plain.clone(), rows, columns), b, false, 16);
+      CAPTURE(solved.how.condition, solved.how.error);
+      REQUIRE(solved.how.status == DirectStatus::ok);
+      CHECK(solved.how.condition <= 20.0 * static_cast<double>(n + 1));
+      CHECK(solved.how.rows.size() == static_cast<std::size_t>(n));
+      if (kind != 2) {
+        for (index_t j = 0; j < n; ++j)
+          CHECK(std::abs(std::ldexp(static_cast<double>(solved.x(j, 0)), columns(j)) - 1) <= 200 * eps);
+        continue;
+      }
+      for (index_t i = 0; i < n; ++i) {  // each equation divided by its row's size
+        double sum = -std::ldexp(1.0, -rows(i)), size = -sum;
+        for (index_t j = 0; j < n; ++j) {
+          sum += static_cast<double>(plain(i, j)) * static_cast<double>(solved.x(j, 0));
+          size += std::abs(static_cast<double>(plain(i, j)) * static_cast<double>(solved.x(j, 0)));
+        }
+        CHECK(std::abs(sum) <= 50 * eps * size);
+      }
+    }
+  // An X beyond the range, of a regular A.
+  HostMatrix<T> small(1, 1), large(1, 2);
+  small(0, 0) = large(0, 0) = std::ldexp(T(1), 20 - most);
+  large(0, 1) = std::ldexp(T(1), most - 2);
+  const Solved<T> over = solve(runtime, small, large, false, 1);
+  CHECK(over.how.status == DirectStatus::not_finite);
+  CHECK(over.how.place == 2);
+  CHECK(over.x(0, 0) == 1);
+}
+
 TEST_CASE("the condition of Hilbert's matrices is found", "[direct]") {
   Runtime runtime({.gpus = 0});
   // In the 2-norm, by mpmath. Scaling by powers of two takes a part of it; n and the estimate have the rest.

@@ -91,7 +91,10 @@ TEST_CASE("constellations from files, and what they refuse") {
     check_throws<FileError>(why, [&] { read_constellation(path); });
   };
   refused("1 0 0\n0 1 1\n1 1 2\n", "3 points are not a power of two");
-  refused("1 0 0\n", "1 points");
+  refused("1 0 0\n", "1 point; a constellation needs at least 2");
+  refused("# none\n", "0 points; a constellation needs at least 2");
+  refused("0 0 0\n0 0 1\n", "all 2 points are equal; points must differ");
+  refused("1 2 0\n1 2 1\n1 2 2\n1 2 3\n", "points must differ");
   refused("1 0 0\n0 1 0\n", "line 2: label 0 is repeated");
   refused("1 0 0\n0 1 2\n", "label 2 is out of range");
   refused("1 0 0\n0 1 -1\n", "line 2: label '-1' is out of range");

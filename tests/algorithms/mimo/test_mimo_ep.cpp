@@ -413,6 +413,8 @@ TEST_CASE("ep: points may be far from 0, of any size, or all the same") {
   CHECK(by(same, "ep").failed() == 0);
   const auto none = soft(same, {.kind = SoftKind::ep});
   for (index_t k = 0; k < 5; ++k) CHECK((none.llrs(0, k) == 0 && none.llrs(1, k) == 0));
+  for (auto& point : same.alphabets[0].points) point = 0;
+  check_throws<ArgumentError>("points must differ", [&] { by(same, "ep"); });
 }
 
 TEST_CASE("ep takes either form, where the alphabet has it") {

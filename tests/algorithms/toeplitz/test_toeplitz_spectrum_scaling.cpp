@@ -198,6 +198,42 @@ TEST_CASE("zeros, tiny numbers, and a tiny one alone") {
   CHECK(toeplitz_slice<double>(g, zero, 3, -1, 0).empty());
 }
 
+TEST_CASE("a slice holds its eigenvalues, also where all are equal, subnormal, or next to the largest number") {
+  Runtime runtime({.gpus = 0});
+  constexpr double tiny = std::numeric_limits<double>::denorm_min(), most = std::numeric_limits<double>::max();
+  const auto check = [&](const HostMatrix<double>& t, std::vector<double> values, index_t per_interval) {
+    Graph g(runtime);
+    const auto slices =
+        toeplitz_slice<double>(g, SineToeplitz<double>(g, column(t)), per_interval, -infinity, infinity);
+    auto value = values.begin();
+    for (const SpectrumInterval& i : slices) {
+      CAPTURE(values.size(), values.front(), values.back(), per_interval, i.low, i.high);
+      CHECK(i.low < i.high);
+      CHECK(i.cluster == (i.total() > per_interval));
+      REQUIRE(values.end() - value >= i.total());
+      for (index_t k = 0; k < i.total(); ++k, ++value) CHECK((i.low <= *value && *value < i.high));
+    }
+    CHECK(value == values.end());
+    for (std::size_t i = 1; i < slices.size(); ++i) CHECK(slices[i - 1].high <= slices[i].low);
+  };
+  for (const index_t per_interval : {1, 7}) {
+    for (const std::size_t n : {std::size_t{1}, std::size_t{5}})
+      for (const double value : {0.0, 1.0, -3.0, tiny, -tiny, 1e-320, 0.9 * most, -0.9 * most}) {
+        HostMatrix<double> t = HostMatrix<double>::zeros(static_cast<index_t>(n), 1);
+        t(0, 0) = value;
+        check(t, std::vector<double>(n, value), per_interval);
+      }
+    check(of<double>({tiny, tiny}), {0, 2 * tiny}, per_interval);
+    check(of<double>({0.5 * most, 0.49 * most}), {0.01 * most, 0.99 * most}, per_interval);
+    check(of<double>({-0.5 * most, 0.49 * most}), {-0.99 * most, -0.01 * most}, per_interval);
+  }
+  Graph g(runtime);
+  const auto beyond =
+      toeplitz_slice<double>(g, SineToeplitz<double>(g, column(of<double>({most, most}))), 1, -infinity, infinity);
+  REQUIRE(beyond.size() == 2);
+  CHECK(beyond.back().high == infinity);
+}
+
 TEST_CASE("a range has its lower end and not its upper one, however many eigenvalues are there") {
   Runtime runtime({.gpus = 0});
   const auto found = [&](const HostMatrix<double>& t, double low, double high, bool vectors = false) {

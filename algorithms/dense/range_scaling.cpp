@@ -1,0 +1,143 @@
+#include <tesela/algorithms/dense/range_scaling.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace tesela {
+namespace {
+
+std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
+
+/// The exponent of a size, `otherwise` of zero.
+template <class T>
+int exponent_of(T size, int otherwise) {
+  return size > 0 ? std::isfinite(size) ? std::ilogb(size) : std::numeric_limits<T>::max_exponent : otherwise;
+}
+
+template <class T>
+constexpr int least = std::numeric_limits<T>::min_exponent - std::numeric_limits<T>::digits;
+
+/// 2^-e of each, within the range.
+template <class T>
+std::vector<T> powers(const std::vector<int>& exponents) {
+  constexpr int most = std::numeric_limits<T>::max_exponent - 1;
+  std::vector<T> factors;
+  for (const int e : exponents) factors.push_back(std::ldexp(T(1), std::clamp(-e, 1 - most, most)));
+  return factors;
+}
+
+template <class T>
+T largest_of(index_t n, const T* x, const T* factors) {
+  T most = 0;
+  for (index_t i = 0; i < n; ++i) {
+    const T size = std::abs(x[i]) * factors[i];
+    most = size > most ? size : most;
+  }
+  return most;
+}
+
+/// The largest finite element of each row.
+template <class T>
+std::vector<int> exponents_of_rows(const HostMatrix<T>& a) {
+  std::vector<T> most(at(a.rows()));
+  for (index_t j = 0; j < a.cols(); ++j)
+    for (index_t i = 0; i < a.rows(); ++i) {
+      const T size = std::abs(a(i, j));
+      T& yet = most[at(i)];
+      yet = size > yet && size <= std::numeric_limits<T>::max() ? size : yet;
+    }
+  std::vector<int> exponents;
+  for (const T size : most) exponents.push_back(exponent_of(size, 0));
+  return exponents;
+}
+
+}  // namespace
+
+template <class T>
+void SystemRange::add_right_hand_sides(const Block<const T>& b) {
+  const std::vector<T> factors = powers<T>(rows), ones(rows.size(), T(1));
+  for (index_t j = 0; j < b.cols; ++j) {
+    if (largest_of(b.rows, &b(0, j), ones.data()) == 0) continue;
+    const int top = exponent_of(largest_of(b.rows, &b(0, j), factors.data()), least<T>);
+    lowest = std::min(lowest, top);
+    highest = std::max(highest, top);
+  }
+}
+
+template <class T>
+bool SystemRange::leaves() const {
+  using Limits = std::numeric_limits<T>;
+  if (rows.empty()) return false;
+  if (vanished) return true;
+  constexpr int growth = 24;  // of elements in the elimination, and of sums
+  const auto [low, high] = std::minmax_element(rows.begin(), rows.end());
+  const int least_column = std::min(0, *std::min_element(columns.begin(), columns.end()));
+  const int of_a =
+      *high + std::max(0, std::max(highest, least<T>) + Limits::digits);  // U, and its products with a column of X
+  const int of_u = *low + std::min({least_column, lowest, 0});
+  return of_a + growth >= Limits::max_exponent || of_u - 2 * Limits::digits < Limits::min_exponent ||
+         *high - *low + 2 * Limits::digits > Limits::max_exponent;
+}
+
+template <class T>
+SystemRange range_of(const HostMatrix<T>& a, const HostMatrix<T>& b) {
+  SystemRange range;
+  range.rows = exponents_of_rows(a);
+  const std::vector<T> factors = powers<T>(range.rows);
+  for (index_t j = 0; j < a.cols(); ++j)
+    range.columns.push_back(exponent_of(largest_of(a.rows(), &a(0, j), factors.data()), least<T>));
+  range.add_right_hand_sides(Block<const T>{b.data(), b.rows(), b.cols(), b.ld()});
+  return range;
+}
+
+template <class T>
+RangeScaling<T>::RangeScaling(const HostMatrix<T>& a) : rows_(exponents_of_rows(a)) {
+  for (index_t j = 0; j < a.cols(); ++j) {
+    int most = std::numeric_limits<int>::min();
+    for (index_t i = 0; i < a.rows(); ++i)
+      if (a(i, j) != 0 && std::isfinite(a(i, j))) most = std::max(most, std::ilogb(a(i, j)) - rows_[at(i)]);
+    columns_.push_back(most == std::numeric_limits<int>::min() ? 0 : most);
+  }
+}
+
+template <class T>
+HostMatrix<T> RangeScaling<T>::matrix(HostMatrix<T> a) const {
+  for (index_t j = 0; j < a.cols(); ++j)
+    for (index_t i = 0; i < a.rows(); ++i) a(i, j) = std::ldexp(a(i, j), -rows_[at(i)] - columns_[at(j)]);
+  return a;
+}
+
+template <class T>
+HostMatrix<T> RangeScaling<T>::right_hand_sides(HostMatrix<T> b) {
+  using Limits = std::numeric_limits<T>;
+  constexpr int high = Limits::max_exponent - 2 * Limits::digits, low = Limits::min_exponent + 2 * Limits::digits;
+  shifts_.clear();
+  for (index_t j = 0; j < b.cols(); ++j) {
+    int top = std::numeric_limits<int>::min();
+    for (index_t i = 0; i < b.rows(); ++i)
+      if (b(i, j) != 0 && std::isfinite(b(i, j))) top = std::max(top, std::ilogb(b(i, j)) - rows_[at(i)]);
+    shifts_.push_back(top == std::numeric_limits<int>::min() ? 0 : std::clamp(top, low, high) - top);
+    for (index_t i = 0; i < b.rows(); ++i) b(i, j) = std::ldexp(b(i, j), shifts_.back() - rows_[at(i)]);
+  }
+  return b;
+}
+
+template <class T>
+HostMatrix<T> RangeScaling<T>::solution(HostMatrix<T> y) const {
+  for (index_t j = 0; j < y.cols(); ++j)
+    for (index_t i = 0; i < y.rows(); ++i) y(i, j) = std::ldexp(y(i, j), -columns_[at(i)] - shifts_[at(j)]);
+  return y;
+}
+
+#define TESELA_INSTANTIATE(T)                                                \
+  template void SystemRange::add_right_hand_sides<T>(const Block<const T>&); \
+  template bool SystemRange::leaves<T>() const;                              \
+  template SystemRange range_of(const HostMatrix<T>&, const HostMatrix<T>&); \
+  template class RangeScaling<T>;
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+#undef TESELA_INSTANTIATE
+
+}  // namespace tesela
