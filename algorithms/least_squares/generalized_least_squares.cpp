@@ -1,6 +1,7 @@
 #include <tesela/algorithms/least_squares/generalized_least_squares.hpp>
 #include <tesela/algorithms/least_squares/glm.hpp>
 #include <tesela/algorithms/least_squares/internal/equation_units.hpp>
+#include <tesela/algorithms/least_squares/internal/glm_in_units.hpp>
 #include <tesela/algorithms/least_squares/internal/ols_solve.hpp>
 #include <tesela/algorithms/least_squares/internal/scaled_rows.hpp>
 #include <tesela/algorithms/least_squares/internal/whiten.hpp>
@@ -50,10 +51,11 @@ GeneralizedLeastSquares<T> by_rows(Graph& g, const TileMatrix<T>& A, const TileM
               static_cast<double>(most / least), F.rows());
 }
 
-/// b = A x + F u, for an F of this rank.
+/// b = A x + F u, for an F of this rank; `units` if the equations are in others than the caller's.
 template <class T>
 GeneralizedLeastSquares<T> by_model(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, HostMatrix<T>& F,
-                                    index_t rank, const OlsOptions& options) {
+                                    index_t rank, const OlsOptions& options,
+                                    const detail::EquationUnits* units = nullptr) {
   const index_t m = A.m(), p = F.cols();
   GlmOptions of_model;
   const TileShape wanted = suitable_glm_tiles(g.runtime(), of_model.method, m, A.n(), p).a;
@@ -62,7 +64,7 @@ GeneralizedLeastSquares<T> by_model(Graph& g, const TileMatrix<T>& A, const Tile
     const TileMatrix<T> a(g.runtime(), m, A.n(), wanted, "A"), b(g.runtime(), m, B.n(), {wanted.mb, B.tile_shape().nb});
     rearrange(g, A, {}, a);
     rearrange(g, B, {}, b);
-    return by_model(g, a, b, F, rank, options);
+    return by_model(g, a, b, F, rank, options, units);
   }
   const TileShape tile{A.tile_shape().mb, std::clamp<index_t>(p, 1, A.tile_shape().nb)};
   const auto factor = TileMatrix<T>::map(g.runtime(), F.data(), m, p, F.ld(), tile, "F");
@@ -70,7 +72,7 @@ GeneralizedLeastSquares<T> by_model(Graph& g, const TileMatrix<T>& A, const Tile
   of_model.qr = options.qr;
   of_model.multipliers = options.multipliers;
   of_model.keep_spread = options.keep_triangle;
-  const Glm<T> s = glm(g, A, factor, B, of_model);
+  const Glm<T> s = units ? detail::glm_in_units(g, A, factor, B, of_model, *units) : glm(g, A, factor, B, of_model);
   LeastSquares<T> answer;
   answer.X = s.X.clone();
   answer.rank = s.rank;
@@ -142,7 +144,7 @@ GeneralizedLeastSquares<T> by_factor(Graph& g, const TileMatrix<T>& A, const Til
   if (!answer) {
     HostMatrix<T> nothing(m, 0);
     if (!condition) divide(nothing);
-    answer = by_model(g, A, B, F, detail::rank_of_factor(F, *condition), options);
+    answer = by_model(g, A, B, F, detail::rank_of_factor(F, *condition), options, &units);
   }
   detail::in_units_of_equations(units.exponents, answer->multipliers, answer->multiplier_exponents);
   return std::move(*answer);

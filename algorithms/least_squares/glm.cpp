@@ -1,6 +1,7 @@
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/least_squares/glm.hpp>
 #include <tesela/algorithms/least_squares/internal/equation_units.hpp>
+#include <tesela/algorithms/least_squares/internal/glm_in_units.hpp>
 #include <tesela/algorithms/least_squares/internal/glm_parts.hpp>
 #include <tesela/algorithms/least_squares/internal/graded_least_norm.hpp>
 #include <tesela/algorithms/least_squares/internal/graded_rows_of_a.hpp>
@@ -9,7 +10,9 @@
 #include <tesela/algorithms/qr/generalized_qr.hpp>
 #include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/runtime/shortest.hpp>
+#include <tesela/tiles/power_of_two.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <functional>
@@ -244,20 +247,24 @@ Glm<T> solve_by_tiles(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, 
   return solve(g, B, std::move(reduced), left, options, rcond, units, n);
 }
 
-/// Of an A whose rows differ in size: on the host, so that errors of each row are as small as the row.
+/// Solves a model whose A has rows of these sizes, on the host, with errors as small as each row.
 template <class T, class Factor>
 Glm<T> solve_graded(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TileMatrix<T>& b,
-                    const GlmOptions& options, double rcond, const ModelUnits& units, const Factor& factor) {
+                    const GlmOptions& options, double rcond, const ModelUnits& units, std::vector<int> sizes,
+                    const Factor& factor) {
   const index_t m = A.m(), n = A.n();
   HostMatrix<T> a = first_rows(A, m).rows, f = first_rows(B, m).rows, c = first_rows(b, m).rows;
   if (!all_finite(a) || !all_finite(f) || !all_finite(c)) return detail::glm_not_finite<T>(b.n());
-  const std::vector<int> of_rows = detail::row_exponents_of(g, A);
+  // The sizes are from before A's columns were brought into range.
+  const int shift = largest_exponent(a.size(), a.data()) - *std::ranges::max_element(sizes);
+  for (int& size : sizes)
+    if (size != std::numeric_limits<int>::min()) size += shift;
   const auto with_all_cores = [](const auto& work) {
     const blas::Threads threads(blas::all_cores());
     return work();
   };
   const detail::GradedRowsOfA<T> of_a =
-      with_all_cores([&] { return detail::GradedRowsOfA<T>(std::move(a), of_rows, rcond); });
+      with_all_cores([&] { return detail::GradedRowsOfA<T>(std::move(a), sizes, rcond); });
   with_all_cores([&] { of_a.apply(Op::transpose, f), of_a.apply(Op::transpose, c); });
   B.copy_from(f.data(), f.ld());
   f = HostMatrix<T>();
@@ -321,32 +328,37 @@ GlmTiles suitable_glm_tiles(const Runtime& runtime, GlmMethod method, index_t m,
 }
 
 template <class T>
+Glm<T> detail::glm_in_units(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TileMatrix<T>& b,
+                            const GlmOptions& options, const EquationUnits& equations) {
+  const double rcond =
+      tesela::settled_rcond(options, std::max({A.m(), A.n(), B.n()}), std::numeric_limits<T>::epsilon());
+  const ModelUnits units{bring_columns_into_range(g, A), bring_columns_into_range(g, b), bring_into_range(g, B)};
+  const auto by = [&](const auto& factor) {
+    return equations.graded ? solve_graded(g, A, B, b, options, rcond, units, equations.sizes, factor)
+                            : solve_by_tiles(g, A, B, b, options, rcond, units, factor);
+  };
+  if (options.method == GlmMethod::givens)
+    return by([&](const TileMatrix<T>& matrix) {
+      GivensOptions own = options.givens;
+      if (&matrix == &A) own.ends = options.column_ends;
+      return givens_qr(g, matrix, own);
+    });
+  return by([&](const TileMatrix<T>& matrix) {
+    QrOptions own = options.qr;
+    if (&matrix == &A) own.ends = options.column_ends;
+    return qr(g, matrix, own);
+  });
+}
+
+template <class T>
 Glm<T> glm(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TileMatrix<T>& b,
            const GlmOptions& options) {
   require_conforming(A, B, "B");
   require_conforming(A, b, "b");
   if (b.shares_tiles(B)) throw ArgumentError("glm", "b", "shares tiles with B");
-  const double rcond = settled_rcond(options, std::max({A.m(), A.n(), B.n()}), std::numeric_limits<T>::epsilon());
+  settled_rcond(options, 1, std::numeric_limits<T>::epsilon());  // throws before anything is overwritten
   const detail::EquationUnits equations = detail::bring_equations_to_one_size(g, A, B, b);
-  const ModelUnits units{detail::bring_columns_into_range(g, A), detail::bring_columns_into_range(g, b),
-                         detail::bring_into_range(g, B)};
-  const auto by = [&](const auto& factor) {
-    return equations.graded ? solve_graded(g, A, B, b, options, rcond, units, factor)
-                            : solve_by_tiles(g, A, B, b, options, rcond, units, factor);
-  };
-  Glm<T> answer;
-  if (options.method == GlmMethod::givens)
-    answer = by([&](const TileMatrix<T>& matrix) {
-      GivensOptions own = options.givens;
-      if (&matrix == &A) own.ends = options.column_ends;
-      return givens_qr(g, matrix, own);
-    });
-  else
-    answer = by([&](const TileMatrix<T>& matrix) {
-      QrOptions own = options.qr;
-      if (&matrix == &A) own.ends = options.column_ends;
-      return qr(g, matrix, own);
-    });
+  Glm<T> answer = detail::glm_in_units(g, A, B, b, options, equations);
   detail::in_units_of_equations(equations.exponents, answer.multipliers, answer.multiplier_exponents);
   return answer;
 }
@@ -355,5 +367,10 @@ template Glm<float> glm(Graph&, const TileMatrix<float>&, const TileMatrix<float
                         const GlmOptions&);
 template Glm<double> glm(Graph&, const TileMatrix<double>&, const TileMatrix<double>&, const TileMatrix<double>&,
                          const GlmOptions&);
+
+template Glm<float> detail::glm_in_units(Graph&, const TileMatrix<float>&, const TileMatrix<float>&,
+                                         const TileMatrix<float>&, const GlmOptions&, const EquationUnits&);
+template Glm<double> detail::glm_in_units(Graph&, const TileMatrix<double>&, const TileMatrix<double>&,
+                                          const TileMatrix<double>&, const GlmOptions&, const EquationUnits&);
 
 }  // namespace tesela

@@ -47,7 +47,7 @@ bool exponents_of(const TileMatrix<double>& sizes, std::vector<int>& exponents) 
   return finite;
 }
 
-/// The largest and the smallest of those that are there; both `none` if none is.
+/// Returns the largest and the smallest exponent that is not `none`, or `none` twice.
 std::pair<int, int> range_of(const std::vector<int>& exponents) {
   int most = none, least = none;
   for (const int e : exponents)
@@ -141,6 +141,7 @@ EquationUnits bring_equations_to_one_size(Graph& g, const TileMatrix<T>& A, cons
     }
   }
   result.graded = graded<T>(sizes);
+  result.sizes = std::move(sizes);
   return result;
 }
 

@@ -8,8 +8,8 @@
 
 namespace tesela::detail {
 
-/// The exponents of the sizes of A's rows: of their largest elements, in units in which A's columns have one size, and
-/// INT_MIN for a row of zeros. Empty if an element is not finite. Waits for A.
+/// Returns the exponents of the sizes of A's rows, INT_MIN for a row of zeros: a row's size is its largest element, A's
+/// columns divided by their norms if these are graded. Returns nothing if an element is not finite. Waits for A.
 template <class T>
 std::vector<int> row_exponents_of(Graph& g, const TileMatrix<T>& A);
 
@@ -21,11 +21,14 @@ bool graded(const std::vector<int>& exponents);
 struct EquationUnits {
   std::vector<int> exponents;  ///< row i was divided by 2^exponents[i]; empty if no row was
   bool graded = false;         ///< whether A's rows are now
+  /// row_exponents_of A, as A was before, less `exponents`. From A in its new units they would be wrong: a column
+  /// that is zero in the heavy rows looks smaller than the others then.
+  std::vector<int> sizes;
 };
 
-/// Brings equations to units in which B's rows have one size, where they differ so much in size that rounding errors of
-/// the largest would hide the smallest: solutions do not change, and an error is as large as its own equation's. A row
-/// of B that is zero makes an exact equation, which becomes as large as A's largest. Waits for all three.
+/// Divides the rows of A, B and b by powers of two that give B's rows one size, if these are graded. Solutions do not
+/// change, and each error is of its own equation's size. A zero row of B makes an exact equation, which becomes as
+/// large as A's largest. Waits for all three.
 template <class T>
 EquationUnits bring_equations_to_one_size(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
                                           const TileMatrix<T>& b);

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <tesela/algorithms/least_squares/glm.hpp>
+#include <tesela/algorithms/least_squares/internal/equation_units.hpp>
+
+namespace tesela::detail {
+
+/// glm() of equations that bring_equations_to_one_size() has scaled; multipliers are those of the scaled equations.
+template <class T>
+Glm<T> glm_in_units(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TileMatrix<T>& b,
+                    const GlmOptions& options, const EquationUnits& equations);
+
+}  // namespace tesela::detail
