@@ -64,6 +64,7 @@ struct ConstrainedResult {
   AnyArray x, residual_norms;
   index_t rank = 0, constraint_rank = 0;
   double condition = 1, constraint_condition = 1, constraint_error = 0, constraint_bound = 0;
+  bool original_units = true;
   std::string status;
 };
 
@@ -97,6 +98,7 @@ ConstrainedResult solve_lse(nb::handle a_given, nb::handle b_given, nb::handle c
     result.constraint_condition = found.constraint_condition;
     result.constraint_error = found.constraint_error.error;
     result.constraint_bound = found.constraint_error.limit();
+    result.original_units = found.original_units;
     result.status = description(found.status);
     if (!solved) raise_lin_alg_error("lse: " + result.status, result.status, nb::cast(result));
     return result;
@@ -114,12 +116,15 @@ const Part part([](nb::module_& m) {
       .member("constraint_error", &ConstrainedResult::constraint_error,
               "Measured: ||c x - d|| / (||c|| ||x|| + ||d||).")
       .member("constraint_bound", &ConstrainedResult::constraint_bound, "The most that it may be.")
+      .member("original_units", &ConstrainedResult::original_units,
+              "False if x is of least ||D x||, D the norms of columns that differ too much for ||x||.")
       .member("status", &ConstrainedResult::status, "'ok' or 'rank deficient'.")
       .prints({"x", "rank", "constraint_rank", "status"});
   m.def("lse", solve_lse, "a"_a, "b"_a, "c"_a, "d"_a, nb::kw_only(), "overwrite_a"_a = false, "overwrite_b"_a = false,
         R"(Least squares with equality constraints: min ||a x - b|| where c x = d (LAPACK gglse).
 
-Any shapes and ranks; of several solutions that of least norm. Constraints that others imply are no error.
+Any shapes and ranks. Among several solutions x has the least norm, or the least ||D x|| if the result's
+original_units is False. Constraints that others imply are no error.
 
 Parameters
 ----------

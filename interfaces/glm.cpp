@@ -64,6 +64,7 @@ struct GlmResult {
   AnyArray x, y;
   index_t rank = 0, rank_b = 0;
   double condition = 1, condition_b = 1, backward_error = 0, backward_bound = 0;
+  bool original_units = true;
   std::string status;
 };
 
@@ -93,6 +94,7 @@ GlmResult solve_glm(nb::handle a_given, nb::handle b_given, nb::handle d_given, 
     result.condition_b = found.condition_b;
     result.backward_error = found.backward_error.error;
     result.backward_bound = found.backward_error.limit();
+    result.original_units = found.original_units;
     result.status = description(found.status);
     if (!solved) raise_lin_alg_error("glm: " + result.status, result.status, nb::cast(result));
     return result;
@@ -109,10 +111,15 @@ const Part part([](nb::module_& m) {
       .member("condition_b", &GlmResult::condition_b, "Of those rows.")
       .member("backward_error", &GlmResult::backward_error, "Measured.")
       .member("backward_bound", &GlmResult::backward_bound, "The most that it may be.")
+      .member("original_units", &GlmResult::original_units,
+              "False if x is of least ||D x||, D the norms of columns that differ too much for ||x||.")
       .member("status", &GlmResult::status, "'ok' or 'rank deficient'.")
       .prints({"x", "rank", "rank_b", "status"});
   m.def("glm", solve_glm, "a"_a, "b"_a, "d"_a, nb::kw_only(), "overwrite_a"_a = false, "overwrite_b"_a = false,
         R"(The general Gauss-Markov linear model: min ||y|| where d = a x + b y (LAPACK ggglm).
+
+Any shapes and ranks. Among several x with the least ||y|| the result has the least norm, or the least ||D x|| if its
+original_units is False.
 
 Parameters
 ----------
