@@ -4,7 +4,7 @@ set(libraries tesela_runtime tesela_tiles tesela_codelets tesela_algorithms)
 install(TARGETS tesela ${libraries} EXPORT tesela)
 foreach(folder runtime tiles codelets algorithms)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tesela
-    FILES_MATCHING PATTERN "*.hpp" PATTERN internal EXCLUDE PATTERN tesela.hpp EXCLUDE)
+    FILES_MATCHING PATTERN "*.hpp" PATTERN "*.inc" PATTERN internal EXCLUDE PATTERN tesela.hpp EXCLUDE)
 endforeach()
 install(FILES ${PROJECT_BINARY_DIR}/include/config/tesela/runtime/config.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tesela/runtime)
 install(FILES ${PROJECT_SOURCE_DIR}/algorithms/tesela.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tesela)

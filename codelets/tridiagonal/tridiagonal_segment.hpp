@@ -97,7 +97,7 @@ requires std::is_floating_point_v<N> TESELA_INLINE N over_power(N x) {
   return __builtin_bit_cast(N, (largest - clamped) << digits);
 }
 
-#include <tesela/codelets/tridiagonal/segment_algebra_body.hpp>
+#include <tesela/codelets/tridiagonal/segment_algebra.inc>
 
 namespace joining {
 

@@ -150,7 +150,7 @@ TEST_CASE("arrays: what is refused") {
   refused("'<i4' is not supported; save complex128", npy(header("<i4", false, "1,"), "1234"));
   refused("is neither a NumPy (.npy) nor a Matrix Market file", "1 2 3");
   put(path, npy(header("<c16", false, "1,"), bytes_of<Number>({1e300})));
-  check_throws<FileError>("too large for the precision", [&] { read_complex_array<float>(path); });
+  check_throws<FileError>("for the precision", [&] { read_complex_array<float>(path); });
   check_throws<FileError>("save int32", [&] { read_whole_array(path); });
   put(path, npy(header("<i8", false, "1,"), bytes_of<std::int64_t>({std::int64_t{1} << 40})));
   check_throws<FileError>("[0] (from zero) is beyond 32 bits", [&] { read_whole_array(path); });

@@ -64,7 +64,7 @@ TESELA_INLINE N over_power(const N& x) {
   return hn::BitCast(numbers, hn::Sub(hn::Set(bits, largest << digits), exponent));
 }
 
-#include <tesela/codelets/tridiagonal/segment_algebra_body.hpp>
+#include <tesela/codelets/tridiagonal/segment_algebra.inc>
 
 }  // namespace tesela::kernels::tridiagonal::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
