@@ -15,6 +15,7 @@
 #include <iterator>
 #include <mutex>
 #include <sstream>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <system_error>
@@ -54,6 +55,8 @@ constexpr std::size_t model_bytes = std::size_t{1} << 14;
 
 /// Bytes of stack: kernels and libraries overflow 384 KiB.
 constexpr std::size_t stack_bytes = std::size_t{1} << 20;
+/// Bytes of address space that OpenBLAS maps for each thread that calls it.
+constexpr std::size_t blas_bytes = std::size_t{1} << 27;
 
 /// Files that StarPU has open at a time on cores alone; CUDA says itself that it cannot start.
 constexpr std::size_t free_descriptors = 1, traced_descriptors = 4;
@@ -196,6 +199,19 @@ void require_threads(int count) {
                            " (raise the limit, see `ulimit -u`, or ask for fewer workers)");
 }
 
+/// OpenBLAS waits for ever if it cannot map the buffer of a thread.
+void require_address_space(int threads) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+  const std::size_t needed = static_cast<std::size_t>(threads) * blas_bytes;
+  void* const free = mmap(nullptr, needed, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (free == MAP_FAILED)
+    throw EnvironmentError("the limit on address space is " + std::to_string(limit.rlim_cur >> 20) +
+                           " MiB, and less than the " + std::to_string(needed >> 20) +
+                           " MiB that BLAS needs are left: raise it, see `ulimit -v`, or ask for fewer workers");
+  munmap(free, needed);
+}
+
 }  // namespace
 
 void ScopedEnvironment::save(const char* name) {
@@ -244,6 +260,7 @@ void check_limits(int threads, bool traced) {
   require_limit(RLIMIT_STACK, stack_bytes, "stacks", "-s");
   require_descriptors(traced ? traced_descriptors : free_descriptors);
   require_threads(threads);
+  require_address_space(threads);
 }
 
 void provide_home(ScopedEnvironment& env) {

@@ -120,6 +120,17 @@ def test_lse_is_lapacks_gglse(more, n, p, dtype, layout, seed):
     assert norm(ca @ r.x - d) <= 200 * eps(dtype) * (norm(ca) * norm(r.x) + norm(d))
 
 
+def test_results_say_in_which_units_x_has_least_norm():
+    for columns, original in ((np.array([[1.0, 0.5]]), True), (np.array([[1.0, 2.0**-30]]), False)):
+        of_lse = tesela.lse(np.zeros((0, 2)), np.zeros(0), columns, np.ones(1))
+        of_glm = tesela.glm(columns, np.ones((1, 1)), np.ones(1))
+        for found in (of_lse, of_glm):
+            assert found.original_units is original
+            assert norm(columns @ found.x - 1) <= 1e-14
+        least = np.linalg.pinv(columns) @ np.ones(1)
+        assert (norm(of_lse.x - least) <= 1e-14) is original
+
+
 def test_lse_of_contradicting_constraints():
     with pytest.raises(np.linalg.LinAlgError, match="inconsistent") as caught:
         tesela.lse(np.eye(2), np.ones(2), np.ones((2, 2)), np.array([1.0, 2.0]))
