@@ -7,7 +7,7 @@
 
 namespace tesela {
 
-/// What an estimate and its standard error say of an unknown.
+/// The test of an unknown by its estimate and standard error.
 struct CoefficientTest {
   double statistic;  ///< t, or z with infinite degrees of freedom: the estimate over its standard error
   double p;          ///< probability of one at least as large, were the unknown 0

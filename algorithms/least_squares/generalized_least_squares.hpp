@@ -50,7 +50,7 @@ struct GeneralizedLeastSquares : LeastSquares<T> {
 };
 
 /// Generalized least squares, X = argmin ||F^-1 (A x - b)||_2 column by column: the errors' covariance is F F^T, F m x
-/// m. A diagonal F scales rows. Otherwise rows of F, A and b are brought to units in which F's have one size. If F's
+/// m. A diagonal F scales rows. Otherwise rows of F, A and b are divided by the sizes of F's rows. If F's
 /// condition number is below eps^(-1/3) then, and A's rows do not differ much in size, [A | b] is divided by F
 /// (triangular solves if F is a triangle, LU otherwise) and goes to `ols`, with a backward error that may be as many
 /// times larger; else, and for a singular F, the model b = A x + F u goes to `glm`. residual_norms are ||F^-1 (A x -

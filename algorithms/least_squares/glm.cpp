@@ -61,7 +61,7 @@ class LeftRows {
            const GlmOptions& options, const Factor& factor)
       : g_(g), b_(B), size_(size), tall_(tall), rcond_(rcond), options_(options), factor_(factor) {}
 
-  /// Inserts what the rows from `rank` on need; `full`: whether that is the rank that A has most often.
+  /// Inserts the factorizations of the rows from `rank` on; `full`: whether `rank` is min(m, n).
   void begin(index_t rank, bool full) {
     all_.reset(), rest_.reset(), products_.reset();
     if (size_.graded()) return;
@@ -125,19 +125,19 @@ class LeftRows {
   std::optional<detail::SeminormalRows<T>> products_;
 };
 
-/// What A = Q [R; 0] leaves at home. B holds Q^T B.
+/// A = Q [R; 0] and Q^T b in host memory. B holds Q^T B.
 template <class T>
 struct Reduced {
   HostMatrix<T> c;  // Q^T b
   index_t rank = 0;
   double condition = 1, cut = 0;
   bool regular = true;  // R is n x n and of full rank
-  HostMatrix<T> R;      // or kept, where it was made
+  HostMatrix<T> R;      // empty if R is kept in its tiles
   std::optional<detail::KeptR<T>> kept = {};
   HostMatrix<T> turn = {};                           // of the first rows, if A's rank is deficient
   std::vector<int> row_exponents = {};               // of R's rows, if A's rows are graded
-  std::vector<index_t> pivots = {};                  // of R's columns, likewise
-  int exponent_below = 0;                            // of errors in the rows below, likewise
+  std::vector<index_t> pivots = {};                  // of R's columns, if A's rows are graded
+  int exponent_below = 0;                            // of errors in the rows below, if A's rows are graded
   std::function<void(HostMatrix<T>&)> apply_q = {};  // X = Q X
 
   bool graded() const { return !row_exponents.empty(); }

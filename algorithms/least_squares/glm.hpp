@@ -88,10 +88,10 @@ struct Glm {
 /// of X and U, and change nothing else.
 ///
 /// If the sizes of B's rows differ by more than 2^13, in single precision 2^6, equations (rows of A, B and b) are first
-/// brought to units in which B's rows have one size: distances and tolerances are theirs. If A's rows then differ as
-/// much, equations are known to very different precisions: A is factored on the host, rows sorted by size and columns
-/// pivoted (Cox and Higham 1998), so that each equation has errors of its own size, and A's rank is that of rows of one
-/// size.
+/// divided by the sizes of B's rows; distances and tolerances are in these units. If A's rows then differ as much,
+/// equations are known to very different precisions: A is factored on the host, rows sorted by size and columns pivoted
+/// (Cox and Higham 1998), each equation has errors as small as itself, and A's rank is the rank of A with its rows
+/// scaled to one size.
 ///
 /// Inserts into the graph and waits for it. A, B and b are overwritten; their tile rows are the same. For givens these
 /// have one tile row. Throws ArgumentError otherwise, and as Graph::wait does. Source: Paige, "Fast numerically stable

@@ -53,11 +53,11 @@ QuantizedLlrs quantize_llrs(const HostMatrix<T>& llrs, double scale);
 /// terms; list, kbest, fsd and nway take the minima over the vectors that they keep, nway exactly for two streams; mmse
 /// looks at each stream's linear estimate alone; ep sums over the points of each column in the noise that expectation
 /// propagation leaves it, exactly for one stream and for orthogonal columns. priors, as L, bits x signals, say P(b);
-/// without them all bits are equally likely. L is a posteriori: less the prior it is extrinsic. Shapes, what is thrown
-/// and what rounding does as with mimo_detect; n0 must be above 0, max_log and app take at most 2^20 candidates, mmse
-/// no priors, and list, kbest and fsd a clip where a bit's other value may be missing. |L| that T cannot hold is its
-/// largest number. A signal has no answer where mmse meets columns that are dependent and [H; sqrt(N0) I] still is, to
-/// rounding, and where distances are beyond all numbers. mmse, and nway of square QAM, without priors and up to 16
+/// without them all bits are equally likely. L is a posteriori: less the prior it is extrinsic. Shapes, errors and
+/// the effect of rounding are those of mimo_detect; n0 must be above 0, max_log and app take at most 2^20 candidates,
+/// mmse no priors, and list, kbest and fsd a clip where a bit's other value may be missing. |L| that T cannot hold is
+/// its largest number. A signal has no answer where mmse meets columns that are dependent and [H; sqrt(N0) I] still is,
+/// to rounding, and where distances are beyond all numbers. mmse, and nway of square QAM, without priors and up to 16
 /// streams and antennas, are a GPU's where there is one; all else is on cores. Waits.
 template <class T>
 SoftDetection<T> mimo_soft(Graph& g, const MimoShape& shape, const HostMatrix<std::complex<T>>& channels,

@@ -14,16 +14,16 @@ constexpr double useful_bound = 1e-2;
 /// A measured error of a result, relative to the result's own scale, and the most that a good result may have.
 struct Measured {
   double error = 0;
-  double bound = 0;  ///< of rounding; above useful_bound no error is good, since the check cannot tell
-  double cut = 0;    ///< what may be added to the bound: by how much a caller's rcond changed the problem
+  double bound = 0;  ///< of rounding; above useful_bound no error is good, since the check proves nothing
+  double cut = 0;    ///< an addition to the bound: the change of the problem by a caller's rcond
 
   double limit() const { return bound + cut; }
   bool useful() const { return bound <= useful_bound; }       ///< false for NaN
   bool good() const { return useful() && error <= limit(); }  ///< false for NaN
 };
 
-/// The most that rounding leaves in a backward stable result of a problem with so many rows and columns at most: 10
-/// sqrt(size) eps, and useful_bound for sizes at which that would say nothing.
+/// Returns the bound of rounding errors in a backward stable result, 10 sqrt(size) eps, at most useful_bound. `size` is
+/// the larger of the problem's rows and columns.
 template <class T>
 double rounding_bound(index_t size) {
   return std::min(10 * std::sqrt(static_cast<double>(std::max<index_t>(size, 1))) *

@@ -36,7 +36,7 @@ class Refinement {
     fill(g, x_, Generator<T>{});  // X = 0 leaves all of B as the first residual
   }
 
-  /// X = 0 again, with B 2^exponent times what it was.
+  /// Sets X = 0 again and multiplies B by 2^exponent.
   void start_over(int exponent) {
     scale(b_, exponent);
     fill(g_, x_, Generator<T>{});

@@ -136,7 +136,7 @@ GlmError glm_error(const HostMatrix<T>& a, const HostMatrix<T>& b, const HostMat
   }
   const auto unit = [&](index_t j) { return units[static_cast<std::size_t>(j)]; };
   HostMatrix<double> rest = times_two_to(rhs, [&](index_t j) { return -unit(j); });
-  // Equations in units in which B's rows have one size, as glm() has them.
+  // Rows are divided by the sizes of B's rows, as in glm().
   const std::vector<int> of_rows = sizes_of_rows(B.a, little);
   for (HostMatrix<double>* const matrix : {&A.a, &B.a, &rest}) divide_rows(*matrix, of_rows);
   const std::vector<int> of_a = sizes_of_rows(A.a, little);

@@ -9,12 +9,11 @@ namespace tesela {
 // Both compute in double precision with BLAS on all cores, on matrices scaled by powers of two, so that nothing
 // overflows.
 
-/// How far x and u are from a solution of min ||u|| with b = A x + B u: the worst of all columns, with unknowns in
-/// units in which A's columns have one size. Equations are in units in which B's rows have one size, if these differ by
-/// more than 2^13 (T = float: 2^6).
+/// The errors of x and u as a solution of min ||u|| with b = A x + B u: the worst of all columns, after A's columns are
+/// divided by their norms, and equations by the sizes of B's rows if these differ by more than 2^13 (T = float: 2^6).
 struct GlmError {
-  /// ||b - A x - B u|| / (||A|| ||x|| + ||B|| ||u|| + ||b||); if A's rows differ so much in size, the largest such
-  /// ratio of a row.
+  /// ||b - A x - B u|| / (||A|| ||x|| + ||B|| ||u|| + ||b||); if A's rows differ by such factors, the
+  /// largest ratio of a row.
   double constraint = 0;
   /// max(||A^T l|| / (||A|| ||l||), ||u - B^T l|| / ||u||), l the multipliers.
   double optimality = 0;

@@ -30,9 +30,9 @@ void declare_outputs(CLI::App& app, Output kind, const std::string& name,
 /// Inputs that no output of the command may replace; `paths` and `name` as for outputs.
 void keep_inputs(CLI::App& app, const std::string& name, std::function<std::vector<std::string>()> paths);
 
-/// Throws the error that writing one of the command's outputs would meet. Throws ArgumentError if two are one file (by
-/// symbolic or hard links too) or both standard output, or if one is the file that standard output goes to: one of the
-/// two would be lost. An output may replace an input, which is read before, but for those of keep_inputs(). Special
+/// Throws the error that writing an output of the command would meet. Throws ArgumentError if two outputs are one file
+/// (by symbolic or hard links too) or both standard output, or if an output is the file that standard output goes to.
+/// An output may replace an input, which is read before, except the inputs of keep_inputs(). Special
 /// files, as /dev/null, may be named more than once.
 void require_outputs(const CLI::App& app);
 

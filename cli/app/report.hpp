@@ -71,11 +71,11 @@ class Report {
   /// A measured error and the most that it may be: the status is what is_wrong returns. Limits are in the JSON below
   /// `limits`, by the check's name.
   void check(const std::string& name, const Measured& measured);
-  /// The same of mistakes or standard deviations: a number without a scale of its own, and the most that it may be.
+  /// Adds a count of mistakes or a number of standard deviations, and its limit.
   void check_count(const std::string& name, double number, double most);
-  /// The first failure is the one that is reported.
+  /// Fails the report; the first failure becomes its status.
   void fail(const std::string& status);
-  /// A status to be told that is no failure.
+  /// Adds a remark to the status that is no failure.
   void remark(const std::string& status);
   bool good() const { return good_; }
 

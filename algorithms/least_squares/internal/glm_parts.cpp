@@ -305,7 +305,7 @@ HostMatrix<T> with_rows_at(HostMatrix<T> X, const std::vector<index_t>& places) 
 
 namespace {
 
-/// How large B2 u may be for right-hand side j: of a B whose columns differ in size each has errors of its own size.
+/// Returns the largest size that B2 u may have for right-hand side j: each column of a graded B counts with its norm.
 template <class T>
 double size_of_product(const LeastNorm<T>& s, const Size& b, index_t j, double u_norm) {
   if (!b.graded()) return s.norm * u_norm;

@@ -89,10 +89,10 @@ std::optional<KeptR<T>> kept_if_regular(Graph&, const GivensQr<T>&, double) {
 template <class T>
 SolvedTriangle<T> solve_triangle(Graph& g, const KeptR<T>& R, HostMatrix<T> right);
 
-/// What judge() has to know of A's factorization.
+/// A's factorization as judge() needs it.
 struct JudgedFactors {
-  double cut = 0;             ///< what the decision on A's rank cut
-  bool chosen_rcond = false;  ///< then a right-hand side may be off by what was cut
+  double cut = 0;             ///< norm of the block that the decision on A's rank dropped
+  bool chosen_rcond = false;  ///< whether a right-hand side may be off by the dropped block
   bool graded = false;        ///< the first rows of c, as many as A's rank, are in units of R's rows
   int exponent_below = 0;     ///< then: the size of errors in the other rows
 };

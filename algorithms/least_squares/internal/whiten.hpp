@@ -50,8 +50,8 @@ struct CovarianceFactor {
   bool triangular() const { return !units.empty(); }
 };
 
-/// By Cholesky, with pivoting where a minor is not clearly positive. Throws CovarianceError where 2^exponent S, of
-/// which the upper triangle is read, is indefinite.
+/// By Cholesky, with pivoting where a minor is not clearly positive. Reads the upper triangle of
+/// 2^exponent S. Throws CovarianceError if it is indefinite.
 template <class T>
 CovarianceFactor<T> factor_covariance(Graph& g, const char* routine, HostMatrix<T> S, int exponent);
 
