@@ -71,6 +71,21 @@ TEST_CASE("small stacks") {
     CHECK(limited("ulimit -s 1024", words).code == 0);
 }
 
+TEST_CASE("little address space") {
+  int refused = 0;
+  for (int kib = 1'400'000; kib <= 3'000'000; kib += 200'000) {
+    const Outcome outcome = limited("ulimit -v " + std::to_string(kib), {"lu", "--n", "20"});
+    CAPTURE(kib, outcome.err);
+    // 127: the dynamic loader has no room for the libraries.
+    CHECK((outcome.code == 0 || outcome.code == 3 || outcome.code == 127));
+    if (outcome.code == 3) {
+      ++refused;
+      CHECK_THAT(outcome.err, ContainsSubstring("`ulimit -"));
+    }
+  }
+  CHECK(refused > 0);
+}
+
 TEST_CASE("few processes") {
   if (geteuid() != 0 || !installed("setpriv")) SKIP("only root can become a user without processes");
   const TemporaryFolder home;

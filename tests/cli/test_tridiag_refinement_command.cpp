@@ -4,6 +4,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include <string>
@@ -66,7 +67,7 @@ TEST_CASE("tridiag in mixed precision solves near the largest number, and says t
         code);
   };
   CHECK(solve(1, 1.79e308, 0)["checks"]["converged"] == 1);
-  CHECK(read_matrix<double>(folder / "x.npy")(2, 0) == 1.79e308);
+  CHECK(std::abs(read_matrix<double>(folder / "x.npy")(2, 0) / 1.79e308 - 1) <= 1e-15);
   CHECK(solve(3, -1.79e308, 0)["status"] == "ok");
   CHECK_THAT(solve(1e-10, 1e300, 1)["status"].get<std::string>(), ContainsSubstring("X is not finite at row 0"));
 }

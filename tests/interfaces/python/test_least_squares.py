@@ -128,7 +128,7 @@ def test_results_say_in_which_units_x_has_least_norm():
             assert found.original_units is original
             assert norm(columns @ found.x - 1) <= 1e-14
         least = np.linalg.pinv(columns) @ np.ones(1)
-        assert (norm(of_lse.x - least) <= 1e-14) is original
+        assert bool(norm(of_lse.x - least) <= 1e-14) is original
 
 
 def test_lse_of_contradicting_constraints():
