@@ -47,7 +47,7 @@ TileShape suitable_part_tile(const Runtime& runtime, GlmMethod method, index_t q
   return tile;
 }
 
-/// By which powers of two A's columns, B and b's columns were divided.
+/// Exponents of the powers of two that divided A's columns, B and b's columns.
 struct ModelUnits {
   std::vector<int> of_columns, of_sides;
   detail::Size of_b;
@@ -97,8 +97,8 @@ class LeftRows {
     return rest_->solve(g_, c2.clone(), rcond_, size_.norm, multipliers);
   }
 
-  /// Returns the first n rows of Q^T B times orthonormal columns that span the null space of the other rows, of which
-  /// `s` is the solution.
+  /// Returns the first n rows of Q^T B times orthonormal columns that span the null space of the other rows. `s` is the
+  /// other rows' solution.
   HostMatrix<T> beyond(index_t n, const detail::LeastNorm<T>& s) const {
     if (size_.graded()) return detail::graded_beyond(first_rows(b_, b_.m()).rows, n, size_.of_columns, rcond_);
     return by_rq_ ? detail::beyond(g_, *all_, n) : rest_->beyond(g_, b_, n, s);
