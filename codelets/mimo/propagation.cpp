@@ -21,7 +21,7 @@ constexpr double small_bias = 1e-5;
 
 constexpr double least_n0 = std::numeric_limits<double>::min();
 
-/// Of a column that is zero, or may be: its inverse could overflow.
+/// Least pivot of a nonzero column; the inverse of a smaller pivot could overflow.
 constexpr double least_pivot = 1e-290;
 
 /// N0 is the variance of both parts.
@@ -176,7 +176,7 @@ bool Propagation<F>::detect(std::vector<Complex<double>> y, const std::vector<do
   return finite;
 }
 
-/// Sets the densities to what the points are without a signal.
+/// Sets the densities to the points' densities without a signal.
 template <class F>
 void Propagation<F>::begin(const std::vector<double>& penalties) {
   for (std::size_t c = 0; c < columns_.size(); ++c) densities_[c] = of_points(columns_[c], {}, penalties);
@@ -260,7 +260,7 @@ void Propagation<F>::find_metrics(const Column& column, const Density& belief, c
   }
 }
 
-/// The normal density with the mean and the variance that the points have in a belief.
+/// Returns the normal density with the mean and the variance of the points weighted by a belief.
 template <class F>
 auto Propagation<F>::of_points(const Column& column, const Density& belief, const std::vector<double>& penalties)
     -> Density {
