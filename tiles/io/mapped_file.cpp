@@ -49,7 +49,7 @@ struct Memory {
   std::size_t size = 0;
 };
 
-/// Memory that grows without a copy of what it holds.
+/// Memory that grows without copying its content.
 class Growing {
  public:
   explicit Growing(const std::string& path) : path_(path) {}
@@ -59,7 +59,7 @@ class Growing {
   Growing(const Growing&) = delete;
   Growing& operator=(const Growing&) = delete;
 
-  /// Reads what fits, and grows before that where it is full. False at the end of the pipe.
+  /// Reads into the free part, after growing if there is none. Returns false at the end of the pipe.
   bool read_from(int descriptor) {
     if (size_ == capacity_) grow();
     const ssize_t got = read(descriptor, static_cast<char*>(address_) + size_, capacity_ - size_);
@@ -68,7 +68,7 @@ class Growing {
     return got != 0;
   }
   std::size_t size() const { return size_; }
-  /// The bytes, whose pages the caller unmaps.
+  /// Returns the bytes; the caller unmaps their pages.
   Memory release() {
     void* const shrunk = mremap(address_, capacity_, size_, 0);
     if (shrunk == MAP_FAILED) fail(path_, errno);
