@@ -21,8 +21,8 @@ bool graded(const std::vector<int>& exponents);
 struct EquationUnits {
   std::vector<int> exponents;  ///< row i was divided by 2^exponents[i]; empty if no row was
   bool graded = false;         ///< whether A's rows are now
-  /// row_exponents_of the unscaled A, less `exponents`. Those of the scaled A would be wrong: a column that is zero in
-  /// the heavy rows would look smaller than the others.
+  /// row_exponents_of the unscaled A, less `exponents`. Exponents of the scaled A would be wrong: a column that is zero
+  /// in the heavy rows would look smaller than the others.
   std::vector<int> sizes;
 };
 

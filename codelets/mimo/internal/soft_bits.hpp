@@ -11,8 +11,8 @@
 
 namespace tesela::kernels::mimo {
 
-/// Returns the least increase of `exponent` with which T, in units of 2^(2 exponent), holds sums of many penalties of
-/// this size.
+/// Returns the least increase of `exponent` for which sums of many penalties of this size, in units of 2^(2 exponent),
+/// are in T's range.
 template <class T>
 int missing_exponent(double penalty, int exponent) {
   const int beyond = exponent_of(penalty) - 2 * exponent - std::numeric_limits<T>::max_exponent / 2;

@@ -44,7 +44,7 @@ struct Square {
   }
 
  private:
-  /// Swaps the off-diagonal h x h blocks of each 2 h x 2 h square on the diagonal; then those of squares half as large.
+  /// Swaps the off-diagonal h x h blocks of each 2 h x 2 h square on the diagonal; then in squares half as large.
   template <int h>
   TESELA_INLINE static void exchange(Row* rows) {
     if constexpr (h > 0) {
