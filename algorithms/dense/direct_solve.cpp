@@ -137,7 +137,7 @@ double growth(const TileMatrix<T>& factors, const std::vector<index_t>& order, c
   return most_yet;
 }
 
-/// Solves for B and for the columns of `probes`, which take their solutions.
+/// Solves for B and for the columns of `probes`, in place.
 template <class T, class Factors>
 void solve(Graph& g, const Factors& factors, const TileMatrix<T>& B, HostMatrix<T>& probes, index_t rows_of_tile,
            DirectSolve& result) {
@@ -154,12 +154,12 @@ void solve(Graph& g, const Factors& factors, const TileMatrix<T>& B, HostMatrix<
   P.bring_home();
 }
 
-/// Solves for the system within the range that RangeScaling makes of this one. A takes its own L and U all the same.
+/// Solves the system scaled by RangeScaling. A nevertheless receives the unscaled L and U.
 template <class T>
 DirectSolve solve_scaled(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B);
 
-/// Whether an elimination of A, of these sizes, or a substitution for B leaves the range; `across` is 0 in columns that
-/// vanish.
+/// Returns whether an elimination of A, of these sizes, or a substitution for B leaves the range; `across` is 0 in
+/// columns of zeros.
 template <class T>
 bool leaves_range(const TileMatrix<T>& B, const Exponents& rows, const Exponents& columns,
                   const HostMatrix<T>& across) {

@@ -13,18 +13,18 @@ struct SystemRange {
   std::vector<int> rows;     ///< of the largest element of each row of A
   std::vector<int> columns;  ///< of the largest of each column, once rows are divided by 2^rows
   bool vanished = false;     ///< a column seems to be zero
-  /// Of the largest element of a column of B, its rows divided by 2^rows: the least of all columns and the largest.
+  /// Least and greatest exponent of a column's largest element in B with rows divided by 2^rows.
   int lowest = std::numeric_limits<int>::max(), highest = std::numeric_limits<int>::min();
 
-  /// Takes columns of B into account, once `rows` is known. Columns of zeros do not count.
+  /// Adds columns of B, once `rows` is known. Columns of zeros do not count.
   template <class T>
   void add_right_hand_sides(const Block<const T>& b);
-  /// Whether multipliers, U, or the terms of a substitution may overflow, or underflow and lose digits that X has.
+  /// Returns whether multipliers, U, or the terms of a substitution may overflow, or underflow and lose digits of X.
   template <class T>
   bool leaves() const;
 };
 
-/// The range of A X = B, by two passes over A and one over B.
+/// Returns the range of A X = B, by two passes over A and one over B.
 template <class T>
 SystemRange range_of(const HostMatrix<T>& a, const HostMatrix<T>& b);
 

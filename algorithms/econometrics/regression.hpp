@@ -36,8 +36,8 @@ struct RegressionOptions {
 ///
 /// X                   n x r, the solution.
 /// unit_errors         n standard errors for errors of variance 1, as standard_errors() has them; or empty.
-/// residual_norms      r norms of the residuals, weighted as the problem says.
-/// degrees_of_freedom  rows that count less the rank.
+/// residual_norms      r norms of the residuals, with the problem's weights.
+/// degrees_of_freedom  rows with nonzero weight minus the rank.
 ///
 /// sigma^2 = ||r||^2 / degrees of freedom, and the standard errors are sigma unit_errors, as in R's lm and statsmodels'
 /// OLS, WLS and GLS. They are NaN without unit_errors, and without degrees of freedom unless the unit error is 0: an

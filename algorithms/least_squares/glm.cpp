@@ -207,7 +207,7 @@ Glm<T> solve(Graph& g, const TileMatrix<T>& B, Reduced<T> reduced, LeftRows<T, F
   return answer;
 }
 
-/// By a factorization of A in tiles.
+/// Solves by a factorization of A in tiles.
 template <class T, class Factor>
 Glm<T> solve_by_tiles(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TileMatrix<T>& b,
                       const GlmOptions& options, double rcond, const ModelUnits& units, const Factor& factor) {

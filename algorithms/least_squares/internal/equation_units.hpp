@@ -13,7 +13,7 @@ namespace tesela::detail {
 template <class T>
 std::vector<int> row_exponents_of(Graph& g, const TileMatrix<T>& A);
 
-/// Whether rows of these sizes differ so much that rounding errors of the largest hide the smallest.
+/// Returns whether rows of these sizes differ so much that rounding errors of the largest hide the smallest.
 template <class T>
 bool graded(const std::vector<int>& exponents);
 
