@@ -112,7 +112,7 @@ class LaneSweeps {
       }
     int most = 0;
     for (int k = 0; k < matrices; ++k) {
-      if (high_.at[k] < low_.at[k]) high_.at[k] = low_.at[k];  // it stands still
+      if (high_.at[k] < low_.at[k]) high_.at[k] = low_.at[k];  // the sweep skips it
       if (high_.at[k] > low_.at[k]) most = std::max(most, static_cast<int>(high_.at[k]));
     }
     return {least, most};

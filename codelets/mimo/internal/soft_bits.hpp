@@ -87,7 +87,7 @@ class Penalties {
           of_[static_cast<std::size_t>(k)] += std::fabs(l) * unit;
     }
   }
-  /// By the points' places in the list of all.
+  /// Returns the penalties by the points' places in the list of all columns.
   const std::vector<double>& of_points() const { return of_; }
   double operator()(index_t column, int k) const {
     return of_[static_cast<std::size_t>(view_.columns[column].first) + static_cast<std::size_t>(k)];

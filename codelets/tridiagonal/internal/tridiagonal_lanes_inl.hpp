@@ -102,7 +102,7 @@ class Lanes {
     }
   }
 
-  /// Appends rows [first, first + count), `few` at most, and gives each pivot row to keep(i, group, pivot row).
+  /// Appends rows [first, first + count), at most `few`, and passes each pivot row to keep(i, group, pivot row).
   template <class F>
   TESELA_INLINE void append_rows(Segment<N>* state, index_t first, index_t count, const F& keep) {
     if (dominant(state, first, count))
@@ -124,7 +124,7 @@ class Lanes {
       }
   }
 
-  /// Whether append_dominant() may append these rows.
+  /// Returns whether append_dominant() may append these rows.
   TESELA_INLINE bool dominant(const Segment<N>* state, index_t first, index_t count) const {
     if constexpr (std::is_arithmetic_v<N>) {
       return false;
