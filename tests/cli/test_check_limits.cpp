@@ -178,7 +178,7 @@ TEST_CASE("a limit above a hundredth is never ok, whatever was measured") {
   CHECK(is_wrong("optimality", {1e-2, 1e-2}).empty());
   CHECK_THAT(is_wrong("optimality", {2e-2, 1e-2}), ContainsSubstring("at most 0.01"));
   CHECK_THAT(is_wrong("optimality", {std::numeric_limits<double>::quiet_NaN(), 1e-2}), ContainsSubstring("not finite"));
-  // A caller's rcond may cut more: the rank is deficient then, and said to be so.
+  // A given rcond may cut more: the rank is then deficient, and reported as such.
   CHECK(Measured{0.05, 1e-14, 0.1}.good());
   CHECK_FALSE(Measured{0.2, 1e-14, 0.1}.good());
   Report report("test", {});
