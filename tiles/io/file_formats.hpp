@@ -43,8 +43,8 @@ using Counted = std::function<bool(index_t i, index_t j)>;
 /// Throws FileError if the file is not readable and well formed, if a value is not finite in T or, without being zero,
 /// is too small for T (see keeps in kept_value.hpp), or if the matrix is larger than physical_memory(); it allocates
 /// only after checking the sizes in the file. Elements that do not count may be any numbers, NaN and infinities too,
-/// and are read as 0 if they would be refused. Without `counts` all elements count. A regular file is mapped: nobody
-/// may shorten it meanwhile. A pipe is read to its end.
+/// and are read as 0 if they would be refused. Without `counts` all elements count. A regular file is mapped, and must
+/// not be shortened meanwhile. A pipe is read to its end.
 template <class T>
 HostMatrix<T> read_matrix(const std::string& path, const Counted& counts = {});
 

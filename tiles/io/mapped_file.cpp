@@ -139,7 +139,7 @@ void keep_streams() noexcept { keeps_streams = true; }
 
 MappedFile::MappedFile(const std::string& path) {
   const auto take = [this](Memory stream) { address_ = stream.address, size_ = stream.size; };
-  // Before it is opened: to open a pipe whose writer has ended waits for another one.
+  // Before opening: open() of a pipe without a writer waits for one.
   if (const Memory kept = kept_stream(path); kept.size > 0) {
     take(kept);
     return;
@@ -152,7 +152,7 @@ MappedFile::MappedFile(const std::string& path) {
   const bool regular = S_ISREG(status.st_mode);
   if (!regular && !S_ISFIFO(status.st_mode) && !S_ISSOCK(status.st_mode) && isatty(file.value) == 0)
     throw FileError(path, "cannot read: is not a regular file or a pipe");
-  // If a file is at an offset, somebody has read the beginning of standard input.
+  // At an offset above 0, the beginning of standard input was already read.
   if (!regular || lseek(file.value, 0, SEEK_CUR) > 0) {
     take(read_stream(path, file.value));
     return;
