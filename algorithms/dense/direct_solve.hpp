@@ -9,12 +9,12 @@
 
 namespace tesela {
 
-/// How far the solution of a square system can be trusted.
+/// The accuracy of the solution of a square system.
 enum class DirectStatus : std::uint8_t {
   ok,
-  doubtful,      ///< X is there, but may have fewer than two correct digits
-  inaccurate,    ///< X is there, but has no correct digit: elements grew too much in the elimination
-  singular,      ///< X is there, but A is singular to working precision
+  doubtful,      ///< X exists, but may have fewer than two correct digits
+  inaccurate,    ///< X exists, but has no correct digit: elements grew too much in the elimination
+  singular,      ///< X exists, but A is singular to working precision
   zero_pivot,    ///< there is no X: pivot `place` of LU is zero or not finite
   not_positive,  ///< there is no X: the leading minor of order `place` is not positive, or not finite
   not_finite     ///< column `place` of X is not finite

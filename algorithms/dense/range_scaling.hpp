@@ -28,20 +28,20 @@ struct SystemRange {
 template <class T>
 SystemRange range_of(const HostMatrix<T>& a, const HostMatrix<T>& b);
 
-/// The system D A E Y = D B S, X = E Y S^-1, in place of A X = B. D, E and S are powers of two, which round nothing:
-/// the largest element of each row of D A and of each column of D A E is in [1, 2) (LAPACK geequ), and S moves columns
-/// of D B that are near the ends of the range. So elimination meets no overflow and loses nothing to underflow,
-/// whatever sizes rows and columns have.
+/// The system D A E Y = D B S, X = E Y S^-1, in place of A X = B. D, E and S are powers of two, without rounding: the
+/// largest element of each row of D A and of each column of D A E is in [1, 2) (LAPACK geequ), and S moves columns of D
+/// B that are near the ends of the range. So elimination neither overflows nor loses digits to underflow, for any sizes
+/// of rows and columns.
 template <class T>
 class RangeScaling {
  public:
   /// Determines D and E, without NaN and infinities of A.
   explicit RangeScaling(const HostMatrix<T>& a);
-  /// D A E.
+  /// Returns D A E.
   HostMatrix<T> matrix(HostMatrix<T> a) const;
-  /// D B S, and keeps S for solution().
+  /// Returns D B S, and keeps S for solution().
   HostMatrix<T> right_hand_sides(HostMatrix<T> b);
-  /// X = E Y S^-1, rounded once where an element is subnormal; infinite where it overflows.
+  /// Returns X = E Y S^-1; subnormal elements are rounded once, elements that overflow are infinite.
   HostMatrix<T> solution(HostMatrix<T> y) const;
 
  private:

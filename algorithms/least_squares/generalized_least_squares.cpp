@@ -97,8 +97,8 @@ GeneralizedLeastSquares<T> by_model(Graph& g, const TileMatrix<T>& A, const Tile
   return result;
 }
 
-/// From F^-1 [A b], if `divide`, which makes it of [A b], finds F well conditioned. It returns F's condition, and
-/// whether.
+/// Solves by F^-1 [A b] if F is well conditioned. `divide` replaces [A b] by it, and returns F's condition and whether
+/// it did.
 template <class T, class Divide>
 std::optional<GeneralizedLeastSquares<T>> by_division(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
                                                       const OlsOptions& options, const Divide& divide) {

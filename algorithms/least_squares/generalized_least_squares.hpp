@@ -12,7 +12,7 @@ class CovarianceError : public ArgumentError {
  public:
   /// "`before` 3 `after`", or "`before` (3, 4) `after`" if `column` is not negative; both count from 0.
   CovarianceError(const char* routine, std::string before, index_t row, index_t column, std::string after);
-  /// The problem, with rows and columns counted from `first`; what() counts them from 1.
+  /// Returns the message with rows and columns counted from `first`; what() counts them from 1.
   std::string problem(index_t first) const { return words(before_, row_, column_, after_, first); }
 
  private:

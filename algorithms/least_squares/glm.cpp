@@ -53,7 +53,7 @@ struct ModelUnits {
   detail::Size of_b;
 };
 
-/// The rows of Q^T B that A leaves, and the way from them to u.
+/// The rows of Q^T B below A's rank, and the solver for u.
 template <class T, class Factor>
 class LeftRows {
  public:
@@ -74,7 +74,7 @@ class LeftRows {
       rest_.emplace(rest_of(rank));
   }
 
-  /// u of least norm with B2 u = c2; `finite` is false if B2 is not.
+  /// Returns the u of least norm with B2 u = c2; `finite` is false if B2 is not finite.
   detail::LeastNorm<T> solve(const HostMatrix<T>& c2, index_t rank) {
     const auto multipliers = options_.multipliers;
     used = options_.method == GlmMethod::givens ? GlmMethod::givens : GlmMethod::tiles;
