@@ -32,8 +32,8 @@ struct Timed {
 /// they are unavailable. The last counts what is there of the two.
 nlohmann::json energy_json(const Energy& run, double flops);
 
-/// The status that a measured error leads to: nothing for a good one, "inaccurate: ..." above its limit, and also if
-/// the limit is above useful_bound, since a useless result would pass then; "not finite: ..." for a NaN or an infinity.
+/// Returns the status of a measured error: empty for a good one, "inaccurate: ..." above its limit, or if the limit is
+/// above useful_bound, since a useless result would pass; "not finite: ..." for a NaN or an infinity.
 std::string is_wrong(const std::string& name, const Measured& measured);
 
 /// What a command found out, printed as a table for a person and as JSON for a script. Keys are the CLI contract's:

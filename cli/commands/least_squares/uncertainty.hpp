@@ -14,7 +14,7 @@
 
 namespace tesela::cli {
 
-/// --std-errors and --out-covariance, and what these are of.
+/// --std-errors, --out-covariance and their options.
 struct UncertaintyOptions {
   bool errors = false;
   std::string covariance;  ///< its file
