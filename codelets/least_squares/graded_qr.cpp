@@ -15,8 +15,8 @@ namespace {
 
 std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
-/// The largest exponents of the columns of all classes, each row of size 1. Errors are of the rows' sizes, so a column
-/// that is large in light rows alone stays small.
+/// Returns the largest exponents of the columns of all classes, with rows of size 1. Errors are relative to the rows'
+/// sizes, so a column that is large in light rows alone stays small.
 template <class T>
 std::vector<int> column_units(const std::vector<RowsOfSize<T>>& classes, index_t n) {
   constexpr int none = std::numeric_limits<int>::min();

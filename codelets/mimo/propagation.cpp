@@ -13,7 +13,7 @@ constexpr int rounds = 10;
 /// Relative to the variance of a column's points.
 constexpr double least_variance = 1e-6;
 
-/// A pivot of H^H H that is smaller, relative to its diagonal element, may be rounding alone.
+/// Least pivot of H^H H, relative to its diagonal element, that is not rounding alone.
 constexpr double lost_pivot = 1e-10, noise_of_dependent = 1e-9;
 
 /// A smaller 1 - N0 spread has lost digits, which a sum without cancellation keeps.
@@ -79,7 +79,7 @@ Propagation<F>::Propagation(const ChannelView<T>& view, double n0, const Propaga
     double square = 0;
     for (std::size_t k = column.first; k < column.first + column.count; ++k)
       values_[k] = scale(values_[k]), square += norm(values_[k]);
-    // Points that are all equal have none.
+    // Equal points have no variance.
     column.least_variance = std::max(least_variance * square / static_cast<double>(column.count), 1e-30);
   }
   metrics_.resize(values_.size());

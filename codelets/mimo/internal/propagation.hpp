@@ -45,7 +45,7 @@ class Propagation {
   /// Finds the metrics of all points for y 2^-exponent(). A penalty is n0() times -ln P of a point, by places; empty:
   /// all points are equally likely. Returns false if numbers overflow.
   bool detect(std::vector<Complex<double>> y, const std::vector<double>& penalties);
-  /// n0() times -ln P of each point, less what all points of its column have in common, by places in the view's list.
+  /// Returns n0() times -ln P of each point up to a constant of its column, by places in the view's list.
   const std::vector<double>& metrics() const { return metrics_; }
   /// Returns the number of the likeliest point in the list of column j; the first in a tie.
   int likeliest(index_t j) const;

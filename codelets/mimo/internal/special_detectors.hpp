@@ -30,7 +30,7 @@ class SpecialDetector {
       for (index_t i = 0; i < view.antennas; ++i) largest = std::max(largest, size_of(view.h[i + j * view.ld]));
     exponent_ = exponent_of(largest);
   }
-  /// H 2^-exponent, column by column.
+  /// Returns H 2^-exponent, column by column.
   std::vector<Complex<double>> scaled(const ChannelView<T>& view) {
     measure(view);
     const Scale<double> scale(exponent_);
@@ -56,7 +56,7 @@ std::unique_ptr<SpecialDetector<T>> lattice_reduction();
 template <class T>
 std::unique_ptr<SpecialDetector<T>> expectation_propagation(const ChannelView<T>& view, double n0, bool real_form);
 
-/// y 2^-exponent, of these antennas.
+/// Returns y 2^-exponent, of these antennas.
 template <class T>
 std::vector<Complex<double>> scaled_signal(const Complex<T>* y, index_t antennas, int exponent) {
   const Scale<double> scale(exponent);

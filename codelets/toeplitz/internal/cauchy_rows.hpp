@@ -9,7 +9,7 @@ namespace tesela::kernels::cauchy {
 /// Rows per chunk; `largest` has an entry for each chunk. All vectors hold whole chunks.
 inline constexpr index_t chunk = 64;
 
-/// A row when it is the pivot, and where w(a + o) and w(a) begin, a = 0 the pivot's.
+/// A pivot row, and the beginnings of w(a + o) and w(a); a = 0 is the pivot.
 template <class T>
 struct Pivot {
   index_t row;

@@ -18,7 +18,7 @@ namespace tesela::kernels::tridiagonal::HWY_NAMESPACE {
 
 using namespace kernels::HWY_NAMESPACE;
 
-/// Number `k` of a vector, or the number itself.
+/// Returns number `k` of a vector, or the number itself.
 template <class T, class N>
 TESELA_INLINE T& lane(N& v, int k) {
   return reinterpret_cast<T*>(&v)[k];

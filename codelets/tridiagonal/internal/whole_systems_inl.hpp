@@ -105,7 +105,7 @@ class WholeSystems {
     return dominance.holds();
   }
 
-  /// Rows that exchange nothing.
+  /// Eliminates rows without exchanges.
   HWY_INLINE void eliminate_dominant(const Rows<T>& rows, index_t first, index_t count, const Row* dl, const Row* d,
                                      const Row* du, const Row* b, N* p, N* q, N* r) {
     for (index_t i = 0; i < count; ++i) {
