@@ -25,14 +25,14 @@ std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 template <class T>
 constexpr int most = std::numeric_limits<T>::max_exponent - 24;
 
-/// The exponent of a size, of 1 for zero, and the largest for what overflowed.
+/// Returns the exponent of a size; 1's for zero, the largest for an infinite size.
 template <class T>
 int exponent_of(T size) {
   if (size == T(0)) return 0;
   return std::isfinite(size) ? std::clamp(std::ilogb(size), -most<T>, most<T>) : most<T>;
 }
 
-/// Independent uniform numbers of [-1, 1).
+/// Returns independent uniform numbers of [-1, 1).
 template <class T>
 HostMatrix<T> random_columns(index_t n, std::uint64_t seed) {
   const Generator<T> random{.pattern = Pattern::uniform, .seed = seed};
@@ -42,13 +42,13 @@ HostMatrix<T> random_columns(index_t n, std::uint64_t seed) {
   return w;
 }
 
-/// x(i) *= 2^(sign exponents(i) + shift).
+/// Sets x(i) *= 2^(sign exponents(i) + shift).
 template <class T>
 void scale(T* x, const Exponents& exponents, int sign, int shift) {
   for (std::size_t i = 0; i < exponents.size(); ++i) x[i] = std::ldexp(x[i], sign * exponents[i] + shift);
 }
 
-/// op(A) X. A of one tile is multiplied here unless a GPU has it.
+/// Returns op(A) X. An A of one tile is multiplied here unless a GPU has it.
 template <class T>
 HostMatrix<T> product(Graph& g, Op op, const TileMatrix<T>& A, const HostMatrix<T>& X) {
   const index_t n = A.n(), k = X.cols(), nb = A.tile_shape().nb;
@@ -67,7 +67,7 @@ HostMatrix<T> product(Graph& g, Op op, const TileMatrix<T>& A, const HostMatrix<
   return Y;
 }
 
-/// For each row the exponent of its largest element.
+/// Returns the exponent of each row's largest element.
 template <class T>
 Exponents sizes_of_rows(const HostMatrix<T>& a) {
   Exponents sizes;
@@ -93,7 +93,7 @@ int shift_for(const Exponents& rows, const Exponents& columns) {
 
 double length(const std::vector<double>& x) { return blas::nrm2<double>(static_cast<index_t>(x.size()), x.data()); }
 
-/// The largest ||E^-1 x 2^-shift - w|| of the columns over ||w||; w is 0 if there is none.
+/// Returns the largest ||E^-1 x 2^-shift - w|| / ||w|| of the columns; w is 0 if there is none.
 template <class T>
 double largest_ratio(const HostMatrix<T>& x, index_t first, const Exponents& columns, int shift, const HostMatrix<T>& w,
                      bool subtract) {
@@ -111,7 +111,7 @@ double largest_ratio(const HostMatrix<T>& x, index_t first, const Exponents& col
   return worst;
 }
 
-/// The status of a solution that is finite, by its figures.
+/// Returns the status of a finite solution by its figures.
 template <class T>
 DirectStatus status_of(const DirectSolve& solve) {
   const double loss = solve.condition * static_cast<double>(std::numeric_limits<T>::epsilon());
@@ -120,7 +120,8 @@ DirectStatus status_of(const DirectSolve& solve) {
   return loss <= 0.01 && solve.error <= 0.01 ? DirectStatus::ok : DirectStatus::doubtful;
 }
 
-/// max |D' U E|, D' the scaling of the rows of P A: the growth of elements, which makes a condition meaningless.
+/// Returns max |D' U E|, D' the scaling of the rows of P A: the growth of elements, which makes a condition
+/// meaningless.
 template <class T>
 double growth(const TileMatrix<T>& factors, const std::vector<index_t>& order, const Exponents& rows,
               const Exponents& columns) {
@@ -137,7 +138,7 @@ double growth(const TileMatrix<T>& factors, const std::vector<index_t>& order, c
   return most_yet;
 }
 
-/// Solves for B and for the columns of `probes`, which take their solutions.
+/// Solves for B and for the columns of `probes`, in place.
 template <class T, class Factors>
 void solve(Graph& g, const Factors& factors, const TileMatrix<T>& B, HostMatrix<T>& probes, index_t rows_of_tile,
            DirectSolve& result) {
@@ -154,12 +155,12 @@ void solve(Graph& g, const Factors& factors, const TileMatrix<T>& B, HostMatrix<
   P.bring_home();
 }
 
-/// Solves for the system within the range that RangeScaling makes of this one. A takes its own L and U all the same.
+/// Solves the system scaled by RangeScaling. A nevertheless receives the unscaled L and U.
 template <class T>
 DirectSolve solve_scaled(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B);
 
-/// Whether an elimination of A, of these sizes, or a substitution for B leaves the range; `across` is 0 in columns that
-/// vanish.
+/// Returns whether an elimination of A, of these sizes, or a substitution for B leaves the range; `across` is 0 in
+/// columns of zeros.
 template <class T>
 bool leaves_range(const TileMatrix<T>& B, const Exponents& rows, const Exponents& columns,
                   const HostMatrix<T>& across) {
@@ -173,7 +174,7 @@ bool leaves_range(const TileMatrix<T>& B, const Exponents& rows, const Exponents
   return range.leaves<T>();
 }
 
-/// lu_solve of a system that has been scaled if that was needed, or (`may_scale`) may be.
+/// Runs lu_solve on a system that is already scaled if necessary, or (`may_scale`) may be scaled.
 template <class T>
 DirectSolve lu_solve(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, bool may_scale) {
   const index_t n = A.n();

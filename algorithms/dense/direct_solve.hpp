@@ -9,12 +9,12 @@
 
 namespace tesela {
 
-/// How far the solution of a square system can be trusted.
+/// The accuracy of the solution of a square system.
 enum class DirectStatus : std::uint8_t {
   ok,
-  doubtful,      ///< X is there, but may have fewer than two correct digits
-  inaccurate,    ///< X is there, but has no correct digit: elements grew too much in the elimination
-  singular,      ///< X is there, but A is singular to working precision
+  doubtful,      ///< X exists, but may have fewer than two correct digits
+  inaccurate,    ///< X exists, but has no correct digit: elements grew too much in the elimination
+  singular,      ///< X exists, but A is singular to working precision
   zero_pivot,    ///< there is no X: pivot `place` of LU is zero or not finite
   not_positive,  ///< there is no X: the leading minor of order `place` is not positive, or not finite
   not_finite     ///< column `place` of X is not finite
@@ -27,22 +27,22 @@ struct DirectSolve {
   /// ||C|| ||C^-1||, estimated in the Frobenius norm, for C = D A E with rows and columns near 1: the condition of A
   /// whatever units its rows and columns have. Infinite if C^-1 overflows.
   double condition = 1;
-  /// About the most that the relative error of x can be, in units of E: ||C^-1 F||, estimated in the Frobenius norm, F
-  /// the errors of the factorization and of the solution. 0 by Cholesky, whose errors are eps times the condition.
+  /// Estimated bound of x's relative error, in units of E: ||C^-1 F|| in the Frobenius norm, F the errors of the
+  /// factorization and the solution. 0 by Cholesky, whose errors are eps times the condition.
   double error = 0;
   std::vector<index_t> rows = {};  ///< row i of P A is row rows[i] of A, counted from 0; by LU
 
   bool has_solution() const { return status <= DirectStatus::singular; }
 };
 
-/// Says in words what `doubtful`, `inaccurate` and `singular` mean for this solve, with its figures.
+/// Describes in words what `doubtful`, `inaccurate` and `singular` mean for this solve, with its figures.
 std::string description(const DirectSolve& solve);
 
-/// X = A^-1 B by LU with a tournament, and how far to trust it: A takes L and U, B takes X. A's tiles are whole columns
-/// (suitable_lu_tile), B's too. It adds three products of A with four columns and the solution of eight systems to the
-/// factorization, and does not copy A. Only if numbers of A and B, or their products, may leave the range, rows and
-/// columns are scaled by powers of two first (RangeScaling): X and all figures are by the factors of a scaled copy, and
-/// A takes its own L and U, which are of no use if its own elimination stops.
+/// Solves A X = B by LU with a tournament and estimates X's accuracy. A receives L and U, B receives X. A's tiles are
+/// whole columns (suitable_lu_tile), B's too. It adds three products of A with four columns and the solution of eight
+/// systems to the factorization, and does not copy A. Only if numbers of A and B, or their products, may leave the
+/// range, rows and columns are scaled by powers of two first (RangeScaling): X and all figures come from the factors of
+/// a scaled copy, and A receives the unscaled L and U, which are unusable if the unscaled elimination stops.
 ///
 /// Both norms come from four random vectors: ||C^-1 w|| is about ||C^-1||_F ||w|| / sqrt(n), and ||z - w|| of the
 /// computed solution z of A z = A w about ||C^-1 F||_F ||w|| / sqrt(n), as Kenney and Laub's small samples (SIAM J.
@@ -52,8 +52,8 @@ std::string description(const DirectSolve& solve);
 template <class T>
 DirectSolve lu_solve(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B);
 
-/// The same by Cholesky, for a symmetric positive definite A, which takes R; tiles as cholesky() wants them. `diagonal`
-/// is A's, n numbers, from which D = E follows.
+/// Solves A X = B by Cholesky for a symmetric positive definite A, which receives R; tiles as cholesky() requires.
+/// `diagonal` holds A's n diagonal elements, which determine D = E.
 template <class T>
 DirectSolve cholesky_solve(Graph& g, const TileMatrix<T>& A, std::span<const T> diagonal, const TileMatrix<T>& B);
 

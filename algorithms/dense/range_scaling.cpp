@@ -10,7 +10,7 @@ namespace {
 
 std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
-/// The exponent of a size, `otherwise` of zero.
+/// Returns the exponent of a size; `otherwise` for zero.
 template <class T>
 int exponent_of(T size, int otherwise) {
   return size > 0 ? std::isfinite(size) ? std::ilogb(size) : std::numeric_limits<T>::max_exponent : otherwise;
@@ -19,7 +19,7 @@ int exponent_of(T size, int otherwise) {
 template <class T>
 constexpr int least = std::numeric_limits<T>::min_exponent - std::numeric_limits<T>::digits;
 
-/// 2^-e of each, within the range.
+/// Returns 2^-e of each exponent e, within the range.
 template <class T>
 std::vector<T> powers(const std::vector<int>& exponents) {
   constexpr int most = std::numeric_limits<T>::max_exponent - 1;
@@ -38,7 +38,7 @@ T largest_of(index_t n, const T* x, const T* factors) {
   return most;
 }
 
-/// The largest finite element of each row.
+/// Returns the largest finite element of each row.
 template <class T>
 std::vector<int> exponents_of_rows(const HostMatrix<T>& a) {
   std::vector<T> most(at(a.rows()));

@@ -10,7 +10,7 @@ namespace tesela {
 /// The test of an unknown by its estimate and standard error.
 struct CoefficientTest {
   double statistic;  ///< t, or z with infinite degrees of freedom: the estimate over its standard error
-  double p;          ///< probability of one at least as large, were the unknown 0
+  double p;          ///< probability of a statistic at least as large if the unknown is 0
   double low, high;  ///< interval that holds the unknown with probability `level`
 };
 
@@ -36,12 +36,12 @@ struct RegressionOptions {
 ///
 /// X                   n x r, the solution.
 /// unit_errors         n standard errors for errors of variance 1, as standard_errors() has them; or empty.
-/// residual_norms      r norms of the residuals, weighted as the problem says.
-/// degrees_of_freedom  rows that count less the rank.
+/// residual_norms      r norms of the residuals, with the problem's weights.
+/// degrees_of_freedom  rows with nonzero weight minus the rank.
 ///
 /// sigma^2 = ||r||^2 / degrees of freedom, and the standard errors are sigma unit_errors, as in R's lm and statsmodels'
 /// OLS, WLS and GLS. They are NaN without unit_errors, and without degrees of freedom unless the unit error is 0: an
-/// unknown that no error reaches is exact whatever the variance.
+/// unknown that does not depend on errors is exact for any variance.
 template <class T>
 [[nodiscard]] std::vector<Regression> regressions(const HostMatrix<T>& X, const std::vector<T>& unit_errors,
                                                   const std::vector<T>& residual_norms, index_t degrees_of_freedom,

@@ -51,7 +51,7 @@ GeneralizedLeastSquares<T> by_rows(Graph& g, const TileMatrix<T>& A, const TileM
               static_cast<double>(most / least), F.rows());
 }
 
-/// b = A x + F u, for an F of this rank; `units` if the equations are in others than the caller's.
+/// Solves the model b = A x + F u for an F of this rank; `units` is set if the equations were scaled.
 template <class T>
 GeneralizedLeastSquares<T> by_model(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, HostMatrix<T>& F,
                                     index_t rank, const OlsOptions& options,
@@ -97,8 +97,8 @@ GeneralizedLeastSquares<T> by_model(Graph& g, const TileMatrix<T>& A, const Tile
   return result;
 }
 
-/// From F^-1 [A b], if `divide`, which makes it of [A b], finds F well conditioned. It returns F's condition, and
-/// whether.
+/// Solves by F^-1 [A b] if F is well conditioned. `divide` replaces [A b] by it, and returns F's condition and whether
+/// it did.
 template <class T, class Divide>
 std::optional<GeneralizedLeastSquares<T>> by_division(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
                                                       const OlsOptions& options, const Divide& divide) {
@@ -115,7 +115,7 @@ std::optional<GeneralizedLeastSquares<T>> by_division(Graph& g, const TileMatrix
   return with(ols(g, A, B, options), CovariancePath::whitened, condition, m);
 }
 
-/// By F near 1.
+/// Solves by an F of size 1.
 template <class T>
 GeneralizedLeastSquares<T> by_factor(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, HostMatrix<T> F,
                                      const OlsOptions& options) {
@@ -126,7 +126,8 @@ GeneralizedLeastSquares<T> by_factor(Graph& g, const TileMatrix<T>& A, const Til
     for (index_t i = 0; i < m; ++i) rank += std::isfinite(1 / F(i, i)) ? 1 : 0;
     return rank == m ? by_rows(g, A, B, F, options) : by_model(g, A, B, F, rank, options);
   }
-  // Rows of F, A and B together: F's size says nothing about its condition then, and A's rows how precise they are.
+  // Scales rows of F, A and B together: the sizes of F's rows then do not affect its condition, and the sizes of A's
+  // rows show their precision.
   detail::EquationUnits units;
   {
     const auto factor = TileMatrix<T>::map(g.runtime(), F.data(), m, m, F.ld(), {A.tile_shape().mb, m}, "F");

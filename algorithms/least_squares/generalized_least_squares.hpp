@@ -12,7 +12,7 @@ class CovarianceError : public ArgumentError {
  public:
   /// "`before` 3 `after`", or "`before` (3, 4) `after`" if `column` is not negative; both count from 0.
   CovarianceError(const char* routine, std::string before, index_t row, index_t column, std::string after);
-  /// The problem, with rows and columns counted from `first`; what() counts them from 1.
+  /// Returns the message with rows and columns counted from `first`; what() counts them from 1.
   std::string problem(index_t first) const { return words(before_, row_, column_, after_, first); }
 
  private:
@@ -22,11 +22,11 @@ class CovarianceError : public ArgumentError {
   index_t row_, column_;
 };
 
-/// What a covariance led to.
+/// The method that a covariance selected.
 enum class CovariancePath : std::uint8_t {
   rows,      ///< it is diagonal: rows are scaled, as by `wls`
   whitened,  ///< its factor is well conditioned: [A | b] was divided by it, then `ols`
-  model,  ///< it is singular or ill conditioned, or equations differ much in precision: `glm`, which divides by nothing
+  model,     ///< it is singular or ill conditioned, or equations differ much in precision: `glm`, without a division
 };
 
 /// "rows", "whitened", "model".
@@ -46,24 +46,24 @@ struct GeneralizedLeastSquares : LeastSquares<T> {
   HostMatrix<T> multipliers = {};
   std::vector<int> multiplier_exponents = {};
   HostMatrix<T> spread = {};
-  std::vector<double> distances;  ///< of each right-hand side from what is possible; 0 where consistent
+  std::vector<double> distances;  ///< of each right-hand side from the range of [A F]; 0 if consistent
 };
 
 /// Generalized least squares, X = argmin ||F^-1 (A x - b)||_2 column by column: the errors' covariance is F F^T, F m x
-/// m. A diagonal F scales rows. Otherwise rows of F, A and b are divided by the sizes of F's rows. If F's
-/// condition number is below eps^(-1/3) then, and A's rows do not differ much in size, [A | b] is divided by F
-/// (triangular solves if F is a triangle, LU otherwise) and goes to `ols`, with a backward error that may be as many
-/// times larger; else, and for a singular F, the model b = A x + F u goes to `glm`. residual_norms are ||F^-1 (A x -
+/// m. A diagonal F scales rows. Otherwise rows of F, A and b are divided by the sizes of F's rows. If F's condition
+/// number is then below eps^(-1/3), and A's rows do not differ much in size, [A | b] is divided by F (triangular solves
+/// if F is a triangle, LU otherwise) and passed to `ols`, with a backward error that may be larger by the condition
+/// number; else, and for a singular F, the model b = A x + F u is passed to `glm`. residual_norms are ||F^-1 (A x -
 /// b)||_2; a triangle is kept on the first two paths, a spread on the third. Powers of two as factors of A, b or F
-/// change nothing but powers of two.
+/// change results by powers of two only.
 ///
 /// A, B and F are overwritten; A and B as for `ols`. Throws ArgumentError for shapes that do not fit.
 template <class T>
 [[nodiscard]] GeneralizedLeastSquares<T> gls_factor(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
                                                     HostMatrix<T> F, const OlsOptions& options = {});
 
-/// The same by the covariance S = F F^T itself, m x m, of which F is Cholesky's factor, or, where a pivot is at most m
-/// eps times the largest variance, that of Cholesky's factorization with diagonal pivoting, m x rank. Throws
+/// Solves the same problem by the covariance S = F F^T, m x m. F is Cholesky's factor or, if a pivot is at most m eps
+/// times the largest variance, the m x rank factor of Cholesky's factorization with diagonal pivoting. Throws
 /// CovarianceError, with the worst entry or pivot, for an S that is not symmetric to m eps sqrt(s_ii s_jj), or
 /// indefinite.
 template <class T>

@@ -47,13 +47,13 @@ TileShape suitable_part_tile(const Runtime& runtime, GlmMethod method, index_t q
   return tile;
 }
 
-/// By which powers of two A's columns, B and b's columns were divided.
+/// Exponents of the powers of two that divided A's columns, B and b's columns.
 struct ModelUnits {
   std::vector<int> of_columns, of_sides;
   detail::Size of_b;
 };
 
-/// The rows of Q^T B that A leaves, and the way from them to u.
+/// The rows of Q^T B below A's rank, and the solver for u.
 template <class T, class Factor>
 class LeftRows {
  public:
@@ -74,7 +74,7 @@ class LeftRows {
       rest_.emplace(rest_of(rank));
   }
 
-  /// u of least norm with B2 u = c2; `finite` is false if B2 is not.
+  /// Returns the u of least norm with B2 u = c2; `finite` is false if B2 is not finite.
   detail::LeastNorm<T> solve(const HostMatrix<T>& c2, index_t rank) {
     const auto multipliers = options_.multipliers;
     used = options_.method == GlmMethod::givens ? GlmMethod::givens : GlmMethod::tiles;
@@ -97,8 +97,8 @@ class LeftRows {
     return rest_->solve(g_, c2.clone(), rcond_, size_.norm, multipliers);
   }
 
-  /// Returns the first n rows of Q^T B times orthonormal columns that span the null space of the other rows, of which
-  /// `s` is the solution.
+  /// Returns the first n rows of Q^T B times orthonormal columns that span the null space of the other rows. `s` is the
+  /// other rows' solution.
   HostMatrix<T> beyond(index_t n, const detail::LeastNorm<T>& s) const {
     if (size_.graded()) return detail::graded_beyond(first_rows(b_, b_.m()).rows, n, size_.of_columns, rcond_);
     return by_rq_ ? detail::beyond(g_, *all_, n) : rest_->beyond(g_, b_, n, s);
@@ -207,7 +207,7 @@ Glm<T> solve(Graph& g, const TileMatrix<T>& B, Reduced<T> reduced, LeftRows<T, F
   return answer;
 }
 
-/// By a factorization of A in tiles.
+/// Solves by a factorization of A in tiles.
 template <class T, class Factor>
 Glm<T> solve_by_tiles(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TileMatrix<T>& b,
                       const GlmOptions& options, double rcond, const ModelUnits& units, const Factor& factor) {

@@ -8,14 +8,14 @@
 
 namespace tesela {
 
-/// The largest bound of a relative error that says something about a result: one wrong in its second digit is none.
+/// The largest useful bound of a relative error: a result must have two correct digits.
 constexpr double useful_bound = 1e-2;
 
-/// A measured error of a result, relative to the result's own scale, and the most that a good result may have.
+/// A measured error of a result, relative to the result's scale, and the limit for a good result.
 struct Measured {
   double error = 0;
   double bound = 0;  ///< of rounding; above useful_bound no error is good, since the check proves nothing
-  double cut = 0;    ///< an addition to the bound: the change of the problem by a caller's rcond
+  double cut = 0;    ///< addition to the bound: the change of the problem by a given rcond
 
   double limit() const { return bound + cut; }
   bool useful() const { return bound <= useful_bound; }       ///< false for NaN

@@ -17,7 +17,7 @@ std::string text_of(double value, int digits) {
   return text.str();
 }
 
-/// Both numbers of bytes in GiB, with as many digits as tell them apart.
+/// Returns both numbers of bytes in GiB, with enough digits to differ.
 std::pair<std::string, std::string> gibibytes(double needed, double there) {
   constexpr double gib = 1 << 30;
   constexpr int all_digits = 17;

@@ -263,14 +263,14 @@ std::vector<Inertia> toeplitz_count(Graph& g, const SineToeplitz<T>& A, std::spa
 
 namespace {
 
-/// x times 2^e, rounded upwards where it is subnormal: a subnormal eigenvalue stays on its side of x.
+/// Returns x times 2^e, rounded upwards if subnormal: a subnormal eigenvalue stays on its side of x.
 double scaled_up(double x, int e) {
   const double y = std::ldexp(x, e);
   return std::ldexp(y, -e) < x ? std::nextafter(y, std::numeric_limits<double>::infinity()) : y;
 }
 
-/// Times 2^exponent. An end beyond the largest number becomes that number, if no eigenvalue is beyond it. Intervals
-/// that become empty in subnormal numbers join the next one.
+/// Multiplies intervals by 2^exponent. An end beyond the largest number becomes that number, if no eigenvalue is beyond
+/// it. Intervals that become empty in subnormal numbers join the next one.
 template <class T>
 std::vector<SpectrumInterval> in_units_of_t(Graph& g, const SineToeplitz<T>& A, index_t most,
                                             std::vector<SpectrumInterval> scaled, const CountOptions& options) {

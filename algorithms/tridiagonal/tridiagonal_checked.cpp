@@ -29,8 +29,8 @@ void require_alike(const char* name, const TileMatrix<T>& B, const TileMatrix<T>
   if (X.shares_tiles(B)) throw ArgumentError(name, "X", "shares tiles with B");
 }
 
-/// A bound of the condition where the diagonal dominates each row: ||A^-1|| is at most 1 / margin (Varah 1975). Nothing
-/// where it does not, or where the bound says little.
+/// Returns a bound of the condition if the diagonal dominates each row: ||A^-1|| is at most 1 / margin (Varah 1975).
+/// Returns nothing otherwise, or if the bound is large.
 template <class T>
 std::optional<TridiagonalCondition> dominant_condition(const std::vector<Misfit<T>>& all) {
   constexpr double factor = 1.5;  // of a probe
@@ -46,7 +46,7 @@ std::optional<TridiagonalCondition> dominant_condition(const std::vector<Misfit<
   return result;
 }
 
-/// By two solves for probes.
+/// Estimates the condition by two solves for probes.
 template <class T>
 TridiagonalCondition probed_condition(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B, const TileMatrix<T>& X,
                                       const TridiagonalOptions& options, const TridiagonalMisfits<T>& probe) {

@@ -62,7 +62,7 @@ Moments moments_of(const HostMatrix<T>& a);  ///< from the lower triangle
 template <class T>
 double trace_drift(const HostMatrix<T>& a, const std::vector<double>& values, double norm);
 
-/// The most that the trace drift of a good result of order n is.
+/// Returns the limit of the trace drift of a good result of order n.
 double trace_bound(const EigBounds& bounds, index_t n);
 
 /// ||A||_2, as far as is known: the largest eigenvalue found, but not more than ||A||_F; 1 for A = 0.

@@ -8,7 +8,7 @@
 
 namespace tesela {
 
-/// A matrix some rows at a time: calls what it is given with the number of the first row and with the rows, in order.
+/// A matrix in blocks of rows: calls its argument with each block's first row number and rows, in order.
 template <class T>
 using RowBlocks = std::function<void(const std::function<void(index_t first, const Block<const T>& rows)>&)>;
 
@@ -17,15 +17,15 @@ using RowBlocks = std::function<void(const std::function<void(index_t first, con
 struct LseError {
   double residual_norm = 0;  ///< ||B - A X||_F
   double constraint = 0;     ///< ||C x - d|| / (||C|| ||x|| + ||d||)
-  /// ||A^T r - C^T l|| / max(||A|| ||r|| + ||C|| ||l||, ||A|| (||A|| ||x|| + ||b||)), l the multipliers, with unknowns
-  /// in units in which A's columns have one size, and rows of C then. 0 for a column whose r is nothing but rounding:
+  /// ||A^T r - C^T l|| / max(||A|| ||r|| + ||C|| ||l||, ||A|| (||A|| ||x|| + ||b||)), l the multipliers. Unknowns are
+  /// scaled so that A's columns have one size, then C's rows to one size. 0 for a column whose r is only rounding:
   /// ||r|| <= max(m, n) eps (||A|| ||x|| + ||b||), eps of T.
   double optimality = 0;
   double column_ratio = 1;  ///< the largest of A's columns over the smallest that is not zero
 };
 
-/// Multipliers p x r, column k of them 2^exponents[k] times what stands there, or 0 x 0 where there are none: then
-/// there is no optimality. An A in blocks is gone through twice.
+/// Measures the errors of X. Multipliers are p x r, column k in units of 2^exponents[k], or 0 x 0, without optimality.
+/// An A in blocks is read twice.
 template <class T>
 LseError lse_error(const RowBlocks<T>& a, const HostMatrix<T>& b, const HostMatrix<T>& c, const HostMatrix<T>& d,
                    const HostMatrix<T>& x, const HostMatrix<T>& multipliers, const std::vector<int>& exponents,

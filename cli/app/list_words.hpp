@@ -9,7 +9,7 @@
 
 namespace tesela::cli {
 
-/// The elements of "a,b,c", empty ones too: n commas separate n + 1 elements.
+/// Returns the elements of "a,b,c", empty ones too: n commas separate n + 1 elements.
 std::vector<std::string> split_list(std::string_view text, char separator = ',');
 
 /// Returns the complaint about the first list among the words of a command line that has an empty element ("1,,2",

@@ -32,11 +32,11 @@ class MatrixOutput {
   std::function<void()> write_;
 };
 
-/// Writes all of the matrices, or none if one has an element that is NaN or infinite: returns what not_finite() does.
+/// Writes all of the matrices, or none if an element is NaN or infinite. Returns the message of not_finite().
 [[nodiscard]] std::string write_finite(std::initializer_list<MatrixOutput> outputs);
 
-/// Writes the matrices of a good report with write_finite(), whose problem is a failure of the report. Every command
-/// writes its matrices so: a result that overflows is a numerical failure.
+/// Writes the matrices of a good report with write_finite(), whose message fails the report. Every command writes its
+/// matrices by this: a result that overflows is a numerical failure.
 void write_matrices(Report& report, std::initializer_list<MatrixOutput> outputs);
 
 /// Writes a matrix that lies over several ranks, or fails the report if an element is not finite. All ranks call this.

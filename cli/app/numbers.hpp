@@ -13,8 +13,8 @@ CLI::Validator seed_number();
 CLI::Validator positive_up_to(double largest);  ///< above 0, and at most that
 CLI::Validator between(double least, double largest);
 
-/// An option's number in the precision T. Throws ArgumentError, of this command and option, if T does not hold it: it
-/// is not finite in T, or without being zero too small for T.
+/// Returns an option's number in the precision T. Throws ArgumentError, of this command and option, if it is not finite
+/// in T, or nonzero and too small for T.
 template <class T>
 T in_precision(const char* command, const char* option, double value);
 

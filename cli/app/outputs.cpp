@@ -76,7 +76,7 @@ void require_possible(Output kind, const std::string& path) {
   require_creatable(path);
 }
 
-/// Whether both are one regular file.
+/// Returns whether both are the same regular file.
 bool same_file(const struct stat& a, const struct stat& b) {
   return S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }

@@ -156,10 +156,10 @@ int run(std::vector<std::string> words) {
   return code;
 }
 
-/// Runs the command. A failure to print is run_program()'s to report.
+/// Runs the command. run_program() reports a failure to print.
 int run_and_print(std::vector<std::string> words) {
   try {
-    use_vector_target("");  // as TESELA_ISA says, or not at all
+    use_vector_target("");  // throws if TESELA_ISA is invalid
     return run(std::move(words));
   } catch (const std::system_error&) {
     if (std::ferror(stdout) == 0) throw;
@@ -167,7 +167,7 @@ int run_and_print(std::vector<std::string> words) {
   }
 }
 
-/// Runs the command, whose outputs get their names at its end, and says what it threw.
+/// Runs the command, publishes its outputs, and prints the message of an exception.
 int outcome(std::vector<std::string> words) {
   FileBatch outputs;
   try {

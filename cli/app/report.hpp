@@ -32,8 +32,8 @@ struct Timed {
 /// they are unavailable. The last counts what is there of the two.
 nlohmann::json energy_json(const Energy& run, double flops);
 
-/// The status that a measured error leads to: nothing for a good one, "inaccurate: ..." above its limit, and also if
-/// the limit is above useful_bound, since a useless result would pass then; "not finite: ..." for a NaN or an infinity.
+/// Returns the status of a measured error: empty for a good one, "inaccurate: ..." above its limit, or if the limit is
+/// above useful_bound, since a useless result would pass; "not finite: ..." for a NaN or an infinity.
 std::string is_wrong(const std::string& name, const Measured& measured);
 
 /// What a command found out, printed as a table for a person and as JSON for a script. Keys are the CLI contract's:
@@ -58,24 +58,24 @@ class Report {
   void rates(const nlohmann::json& all) { json_["error_rates"] = all; }
   /// Rows, counted from 0, that were left out: an array, as the first row has number 1.
   void dropped_rows(const std::vector<index_t>& rows);
-  /// A sentence for whoever reads the answer: a line of the table, and an element of `notes` in the JSON.
+  /// Adds a sentence for the reader: a line of the table, and an element of `notes` in the JSON.
   void note(const std::string& text);
-  /// What else a command has to say, below a key of its own.
+  /// Adds a command's further results to the JSON below the key `name`.
   void section(const std::string& name, const nlohmann::json& value) { json_[name] = value; }
-  /// Bytes planned and measured, as the JSON has them.
+  /// Adds the planned and measured bytes to the JSON.
   void memory(const nlohmann::json& planned_and_measured) { json_["memory"] = planned_and_measured; }
-  /// Besides the tasks of each kernel.
+  /// Adds a named count other than a kernel's tasks.
   void count(const std::string& name, index_t value);
-  /// A number that decides nothing.
+  /// Adds a number without a limit.
   void check(const std::string& name, double value);
-  /// A measured error and the most that it may be: the status is what is_wrong returns. Limits are in the JSON below
-  /// `limits`, by the check's name.
+  /// Adds a measured error and its limit: the status is the result of is_wrong. Limits are in the JSON below `limits`,
+  /// by the check's name.
   void check(const std::string& name, const Measured& measured);
   /// Adds a count of mistakes or a number of standard deviations, and its limit.
   void check_count(const std::string& name, double number, double most);
   /// Fails the report; the first failure becomes its status.
   void fail(const std::string& status);
-  /// Adds a remark to the status that is no failure.
+  /// Sets the status without failing the report.
   void remark(const std::string& status);
   bool good() const { return good_; }
 

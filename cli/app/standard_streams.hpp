@@ -10,8 +10,8 @@ namespace tesela::cli {
 void take_closed_standard_descriptors();
 
 /// Leaves standard output to the file that the command writes there (an AtomicFile of /dev/stdout): reports go to
-/// standard error from here on, and standard_output_problem() does not ask whether they arrived. Throws
-/// EnvironmentError without a free descriptor.
+/// standard error from here on, and standard_output_problem() does not check them. Throws EnvironmentError without a
+/// free descriptor.
 void print_to_standard_error();
 
 /// Sends all that was printed on its way. Says what went wrong with standard output, now or before: a full disk, a pipe

@@ -17,7 +17,8 @@ std::string command_name(const CLI::App& app);
 /// Throws ArgumentError if two of the command's inputs are standard input, which can be read once.
 void require_inputs(const CLI::App& app);
 
-/// Whether an output that is no report is written to standard output: then nothing else may be printed there.
+/// Returns whether an output other than the report is written to standard output: then nothing else may be printed
+/// there.
 bool writes_to_standard_output(const CLI::App& app);
 
 }  // namespace tesela::cli

@@ -63,12 +63,12 @@ struct CutBlock {
 template <class T>
 CutBlock<T> cut(Runtime& runtime, TridiagBlock<T>& block, SystemsIn systems, const TridiagCut& how);
 
-/// Fills what no file gave, by tasks: A, and B at random or as A times a known X. It depends on the block's seed alone,
-/// however that is cut.
+/// Inserts tasks that generate A, and B at random or as A times a known X, unless read from a file. The numbers depend
+/// on the block's seed alone, not on how the block is cut.
 template <class T>
 void generate(Graph& g, const TridiagInput& input, const TridiagBlock<T>& block, const CutBlock<T>& tiles);
 
-/// The largest errors over all systems; the forward error where X is known.
+/// The largest errors over all systems; the forward error if X is known.
 struct TridiagChecks {
   double residual = 0, residual_componentwise = 0, residual_equilibrated = 0, forward_error = 0;
   index_t matrix_of_residual = 0, matrix_of_equilibrated = 0;  ///< where the largest are
@@ -76,8 +76,8 @@ struct TridiagChecks {
 template <class T>
 TridiagChecks measure(const TridiagInput& input, const std::vector<TridiagBlock<T>>& blocks);
 
-/// Writes the X of a good report, if the path is not empty, as write_matrices() does; those of different sizes stand
-/// one below the other in the file.
+/// Writes the X of a good report, if the path is not empty, as write_matrices() does. Matrices of different sizes are
+/// stacked one below the other.
 template <class T>
 void write_solution(const std::string& path, const std::vector<TridiagBlock<T>>& blocks, Report& report);
 

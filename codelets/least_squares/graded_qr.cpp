@@ -15,8 +15,8 @@ namespace {
 
 std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
-/// The largest exponents of the columns of all classes, each row of size 1. Errors are of the rows' sizes, so a column
-/// that is large in light rows alone stays small.
+/// Returns the largest exponents of the columns of all classes, with rows of size 1. Errors are relative to the rows'
+/// sizes, so a column that is large in light rows alone stays small.
 template <class T>
 std::vector<int> column_units(const std::vector<RowsOfSize<T>>& classes, index_t n) {
   constexpr int none = std::numeric_limits<int>::min();
@@ -37,9 +37,9 @@ void scale_columns_by(HostMatrix<T>& a, const std::vector<int>& exponents, int s
     scale_by_power_of_two(std::span(a.data() + j * a.ld(), at(a.rows())), sign * exponents[at(j)]);
 }
 
-/// What errors in the rows, `sizes` at most, may leave in the pivots from step k on: with the first k columns R11, and
-/// rows E of errors, Q2' (E2 - E1 R11^-1 R12) in place of R22. Q2 is small where rows are heavy, and how small is known
-/// to the last digit, since reflectors of sorted rows begin at unit vectors of light ones.
+/// Returns bounds of the pivots from step k on that errors in the rows, at most `sizes`, would cause if R22 were zero:
+/// with R11 in the first k columns and errors E, Q2' (E2 - E1 R11^-1 R12). Q2 is small in heavy rows, and accurate to
+/// the last digit, since reflectors of sorted rows begin at unit vectors of light rows.
 template <class T>
 std::vector<double> errors_from(index_t k, const HostMatrix<T>& S, const std::vector<T>& tau,
                                 const std::vector<double>& sizes) {
@@ -71,8 +71,8 @@ std::vector<double> errors_from(index_t k, const HostMatrix<T>& S, const std::ve
   return errors;
 }
 
-/// The rank of S, factored with pivoting: a pivot that errors of rcond in the rows may have left ends it. sizes: of the
-/// rows' classes.
+/// Returns the rank of S, factored with pivoting: the number of pivots before the first that errors of rcond in the
+/// rows may have caused. `sizes` has the sizes of the rows' classes.
 template <class T>
 index_t rank_of(const HostMatrix<T>& S, const std::vector<T>& tau, const std::vector<double>& sizes, double rcond) {
   const auto steps = static_cast<index_t>(tau.size());

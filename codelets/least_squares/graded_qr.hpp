@@ -7,22 +7,23 @@
 
 namespace tesela::kernels {
 
-/// Rows of like size: 2^exponent times `rows`, k x n for any k.
+/// Rows of similar size: 2^exponent times `rows`, k x n for any k.
 template <class T>
 struct RowsOfSize {
   int exponent = 0;
   HostMatrix<T> rows;
 };
 
-/// The QR factorization of rows whose sizes may differ by any factor, in host memory, with backward errors of each
-/// row's own size: the rows are sorted by size and the columns pivoted (M. Powell and J. Reid 1969; A. Cox and N.
+/// The QR factorization of rows whose sizes may differ by any factor, in host memory, with backward errors relative to
+/// each row's size: the rows are sorted by size and the columns pivoted (M. Powell and J. Reid 1969; A. Cox and N.
 /// Higham, "Stability of Householder QR factorization for weighted least squares problems", 1998).
 ///
 ///     A Pi = Q [diag(2^row_exponents) R; 0]
 ///
 /// Rows of a class whose rank is below their number (singular values up to rcond times the largest, the class's columns
-/// scaled to one size) are reduced to that rank first: rounding errors of heavy rows must not pass for light rows. The
-/// triangle ends at a pivot that errors of rcond in each row, times its class's size, may have left. All is finite.
+/// scaled to one size) are reduced to that rank first: rounding errors of heavy rows must not look like light rows. The
+/// triangle ends at the first pivot that errors of rcond in each row, times its class's size, may have caused. All
+/// numbers are finite.
 template <class T>
 class GradedQr {
  public:
@@ -38,7 +39,7 @@ class GradedQr {
   index_t rank() const { return R.rows(); }
   index_t rows() const { return rows_; }
 
-  /// X = Q^T X or Q X, for an X of as many rows as A.
+  /// Sets X = Q^T X or Q X, for an X with A's number of rows.
   void apply(Op op, HostMatrix<T>& X) const;
 
  private:

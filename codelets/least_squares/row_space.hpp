@@ -22,14 +22,13 @@ RankRows<T> rows_of_rank(HostMatrix<T> R, double rcond);
 
 template <class T>
 struct RowSolution {
-  HostMatrix<T> W;  ///< n x r
-  HostMatrix<T> L;  ///< n x r with R L = W, but for the cut
-  HostMatrix<T>
-      complement;  ///< n x (n - rank), orthonormal columns, which are orthogonal to those of R but for the cut
+  HostMatrix<T> W;           ///< n x r
+  HostMatrix<T> L;           ///< n x r with R L = W, but for the cut
+  HostMatrix<T> complement;  ///< n x (n - rank): orthonormal columns, orthogonal to R's but for the cut
   std::vector<T> distances;  ///< ||R^T w - c||_2
   index_t rank = 0;          ///< singular values of R above rcond times the largest
   double condition = 1;      ///< largest over smallest of them
-  double cut = 0;            ///< the norm of what was taken from R
+  double cut = 0;            ///< the norm of the part of R that was dropped
 };
 
 /// W = the solution of least norm of min ||R^T w - c||_2 for each column c of C, n x r: with R P = U [R11 R12; 0 0], w

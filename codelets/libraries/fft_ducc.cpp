@@ -12,7 +12,7 @@
 namespace tesela::fft {
 namespace {
 
-/// Returns whether transforms use AVX2's DUCC, as the other kernels of cores (see vector_target()).
+/// Returns whether transforms use DUCC for AVX2, as other kernels of cores (see vector_target()).
 bool with_avx2() {
   const std::string_view target = vector_target();
   return TESELA_FFT_AVX2 && (target == "avx2" || target == "avx512");

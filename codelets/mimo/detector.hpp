@@ -22,9 +22,9 @@ enum class DetectorKind : std::uint8_t {
   bfs_gemm,  ///< kbest for all signals of a channel together, by products of matrices
 };
 
-/// Labels of signals as SphereSearch's, in complex form but for lr and ep, by a detector of that kind; on cores alone,
-/// but QuickDetector is for GPUs. The report's distance is that of the answer, its nodes the paths that were looked at.
-/// Where the detector has no answer, as zf of dependent columns, the labels are -1 and the report says `failed`.
+/// Finds labels of signals as SphereSearch does, by a detector of the given kind, in complex form except lr and ep.
+/// Runs on cores; QuickDetector is for GPUs. The report has the labels' distance and the number of visited paths. If
+/// the detector has no result, as zf of dependent columns, the labels are -1 and the report has the flag `failed`.
 template <class T>
 struct Detector {
   static constexpr auto name = "mimo_detector";

@@ -13,7 +13,7 @@ constexpr int rounds = 10;
 /// Relative to the variance of a column's points.
 constexpr double least_variance = 1e-6;
 
-/// A pivot of H^H H that is smaller, relative to its diagonal element, may be rounding alone.
+/// Least pivot of H^H H, relative to its diagonal element, that is not rounding alone.
 constexpr double lost_pivot = 1e-10, noise_of_dependent = 1e-9;
 
 /// A smaller 1 - N0 spread has lost digits, which a sum without cancellation keeps.
@@ -21,7 +21,7 @@ constexpr double small_bias = 1e-5;
 
 constexpr double least_n0 = std::numeric_limits<double>::min();
 
-/// Of a column that is zero, or may be: its inverse could overflow.
+/// Least pivot of a nonzero column; the inverse of a smaller pivot could overflow.
 constexpr double least_pivot = 1e-290;
 
 /// N0 is the variance of both parts.
@@ -79,7 +79,7 @@ Propagation<F>::Propagation(const ChannelView<T>& view, double n0, const Propaga
     double square = 0;
     for (std::size_t k = column.first; k < column.first + column.count; ++k)
       values_[k] = scale(values_[k]), square += norm(values_[k]);
-    // Points that are all equal have none.
+    // Equal points have no variance.
     column.least_variance = std::max(least_variance * square / static_cast<double>(column.count), 1e-30);
   }
   metrics_.resize(values_.size());
@@ -176,7 +176,7 @@ bool Propagation<F>::detect(std::vector<Complex<double>> y, const std::vector<do
   return finite;
 }
 
-/// Sets the densities to what the points are without a signal.
+/// Sets the densities to the points' densities without a signal.
 template <class F>
 void Propagation<F>::begin(const std::vector<double>& penalties) {
   for (std::size_t c = 0; c < columns_.size(); ++c) densities_[c] = of_points(columns_[c], {}, penalties);
@@ -260,7 +260,7 @@ void Propagation<F>::find_metrics(const Column& column, const Density& belief, c
   }
 }
 
-/// The normal density with the mean and the variance that the points have in a belief.
+/// Returns the normal density with the mean and the variance of the points weighted by a belief.
 template <class F>
 auto Propagation<F>::of_points(const Column& column, const Density& belief, const std::vector<double>& penalties)
     -> Density {

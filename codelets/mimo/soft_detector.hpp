@@ -12,22 +12,21 @@ namespace tesela::kernels {
 enum class SoftKind : std::uint8_t {
   sts,      ///< one tree search for the nearest vectors of every bit's both values: exact max-log
   rts,      ///< a search for each bit: the same
-  max_log,  ///< by a look at all candidates: the same
+  max_log,  ///< by all candidates: the same
   app,      ///< logarithms of sums over all candidates, not only of their largest terms
-  mmse,     ///< of each stream's linear estimate without its bias, in the noise that is left of it; without priors
+  mmse,     ///< of each stream's unbiased linear estimate and its noise; without priors
   list,     ///< max-log of the `keep` nearest vectors alone
   kbest,    ///< max-log of the paths that the detector of that name keeps
   fsd,      ///< the same
   nway,     ///< the same
-  ep,       ///< of each column's points, in the noise that expectation propagation leaves it; in either form
+  ep,       ///< of each column's points, with the noise from expectation propagation; in either form
 };
 
 /// L = ln P(bit is 0) / P(bit is 1) for each bit of some signals (llrs, bits x K), a stream's bits one after another,
-/// the label's first bit (most significant) first; cut to |L| <= clip and to T's largest number. llrs comes with what
-/// is known beforehand, zeros where that is nothing: a candidate's metric is ||y - H s||^2 / N0 - sum ln P(b). Other
-/// tiles as SphereSearch's; n0 > 0. nodes (1 x K). On cores alone; QuickSoft is for GPUs. (sts: Studer, Burg and
-/// Bolcskei, 2008; rts: Wang and Giannakis, 2004; lists: Hochwald and ten Brink, 2003; ep: Céspedes, Olmos,
-/// Sánchez-Fernández and Perez-Cruz, 2014.)
+/// the label's first bit (most significant) first; cut to |L| <= clip and to T's largest number. llrs holds the priors
+/// on entry, zeros for none: a candidate's metric is ||y - H s||^2 / N0 - sum ln P(b). Other tiles as SphereSearch's;
+/// n0 > 0. nodes (1 x K). Runs on cores; QuickSoft is for GPUs. (sts: Studer, Burg and Bolcskei, 2008; rts: Wang and
+/// Giannakis, 2004; lists: Hochwald and ten Brink, 2003; ep: Céspedes, Olmos, Sánchez-Fernández and Perez-Cruz, 2014.)
 template <class T>
 struct SoftDetector {
   static constexpr double no_answer = -1;  ///< instead of nodes; L is 0 then

@@ -15,7 +15,7 @@ struct Target {
   std::int64_t bit;
 };
 
-/// Those that kernels are compiled for, the best one first.
+/// The vector units that kernels are compiled for, best first.
 constexpr Target compiled[] = {
 #if HWY_ARCH_X86
     {"avx512", HWY_AVX3},
@@ -33,7 +33,7 @@ bool usable(const Target& target) {
 
 const Target& best() { return *std::find_if(std::begin(compiled), std::end(compiled), usable); }
 
-/// Makes kernels use `target`. Highway's index of the fallback is the one that always remains.
+/// Makes kernels use `target`. Highway adds its fallback to every update.
 void use(const Target& target) { hwy::GetChosenTarget().Update(target.bit); }
 
 const Target* find(std::string_view name) {

@@ -15,30 +15,30 @@ enum class SystemsIn : std::uint8_t {
 
 namespace tridiagonal {
 
-/// How a tile of B holds its systems, and where it stands in them. The tiles of the bands dl, d, du have B's shape, or
-/// are a single system's, which then holds for all.
+/// How a tile of B holds its systems, and its place in them. The tiles of the bands dl, d, du have B's shape, or are of
+/// a single system that holds for all.
 struct SystemsTile {
   SystemsIn systems = SystemsIn::columns;
-  /// Whether dl of the tile's first row couples to an unknown before it and du of the last row to one behind. Where
-  /// they do not, they are not read.
+  /// Whether dl of the tile's first row couples to an unknown before it and du of the last row to one behind. Otherwise
+  /// they are not read.
   bool before = false, behind = false;
-  index_t n = 0;  ///< equations of a whole system: what a status counts with
+  index_t n = 0;  ///< equations of a whole system, the stride in a status
 
   auto cost_key() const { return static_cast<std::uint64_t>(systems); }
 };
 
-/// Rows of the `work` tile that a tile of so many equations needs for each of its systems.
+/// Returns the rows of the `work` tile for each system of a tile with this number of equations.
 index_t work_segments(index_t equations);
 
-/// How the kernels count: a division is one flop, the elimination of one unknown 26, its substitution 5.
+/// Returns the flops: 1 for a division, 26 for the elimination of an unknown, 5 for its substitution.
 inline double flops(const SystemsTile&, Shape b) {
   return 31 * static_cast<double>(b.rows) * static_cast<double>(b.cols);
 }
 
 }  // namespace tridiagonal
 
-/// B <- A^-1 B for a tile that holds whole systems. `info` becomes i + 1 + n s where equation i of system s showed that
-/// the system is singular, or its solution not finite. `work` is work_segments(n) x systems.
+/// B <- A^-1 B for a tile that holds whole systems. `info` becomes i + 1 + n s if system s is singular, or its solution
+/// not finite, found in equation i. `work` is work_segments(n) x systems.
 template <class T>
 struct TridiagonalSolve {
   static constexpr auto name = "tridiagonal_solve";
@@ -57,8 +57,8 @@ struct TridiagonalSolve {
                    Scratch<tridiagonal::Segment<T>> work, InOut<int> info);
 };
 
-/// What the rows of a tile say about the unknowns around its ends: ends(0, s) for system s. `work` keeps, for the
-/// substitution, what the rows say a part at a time.
+/// Reduces the rows of a tile to equations of the unknowns around its ends: ends(0, s) for system s. `work` keeps the
+/// segments of parts of the rows for the substitution.
 template <class T>
 struct TridiagonalReduce {
   static constexpr auto name = "tridiagonal_reduce";
@@ -73,9 +73,9 @@ struct TridiagonalReduce {
                    Out<tridiagonal::Segment<T>> work, Out<tridiagonal::Segment<T>> ends);
 };
 
-/// Reduce on cores, which also fills in what needs nothing from outside the tile: in a long column, the stretches of
-/// rows between unknowns that two neighbouring stretches determine by themselves, to less than the smallest normal
-/// number. Each row is then brought from memory once. `work` says what is left for Substitute. `info` as there.
+/// Reduce on cores, which also solves rows that do not depend on other tiles: in a long column, stretches between
+/// unknowns that two neighbouring stretches determine alone, to less than the smallest normal number. Each row is then
+/// read from memory once. `work` lists the rest for Substitute. `info` as there.
 template <class T>
 struct TridiagonalReduceAndFill {
   static constexpr auto name = "tridiagonal_reduce_and_fill";
@@ -88,8 +88,8 @@ struct TridiagonalReduceAndFill {
                   Out<tridiagonal::Segment<T>> ends, InOut<int> info);
 };
 
-/// Solves what Reduce left of the tiles of a system: values(2 i, s) and (2 i + 1, s) become the unknowns before and at
-/// the first row of tile i, (2 i + 2, s) and (2 i + 3, s) those at and behind its last. `info` becomes 1 + n s where
+/// Solves the equations of a system's tiles from Reduce: values(2 i, s) and (2 i + 1, s) become the unknowns before and
+/// at the first row of tile i, (2 i + 2, s) and (2 i + 3, s) those at and behind its last. `info` becomes 1 + n s if
 /// system s is singular. `joints` is tiles x systems.
 template <class T>
 struct TridiagonalJoin {
@@ -104,8 +104,8 @@ struct TridiagonalJoin {
                    InOut<int> info, std::span<const In<tridiagonal::Segment<T>>> ends);
 };
 
-/// B <- the unknowns of tile number `tile` between the ends that Join found. `work` is what Reduce kept; it is worth
-/// nothing afterwards. `info` as for TridiagonalSolve, with i counted from the tile's first row.
+/// B <- the unknowns of tile number `tile` between the ends that Join found. `work` comes from Reduce and is undefined
+/// afterwards. `info` as for TridiagonalSolve, with i counted from the tile's first row.
 template <class T>
 struct TridiagonalSubstitute {
   static constexpr auto name = "tridiagonal_substitute";

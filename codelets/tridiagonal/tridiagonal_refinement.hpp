@@ -11,41 +11,41 @@ namespace tesela::kernels {
 
 namespace tridiagonal {
 
-/// How far some rows of a system are from being solved, each row's equation multiplied by a power of two such that its
-/// largest coefficient lies in [2, 4).
+/// Residuals of some rows of a system, each row multiplied by a power of two such that its largest coefficient lies in
+/// [2, 4).
 template <class T>
 struct Misfit {
-  T residual = 0;  ///< max |A x - b|_i; NaN where something is not a number
+  T residual = 0;  ///< max |A x - b|_i; NaN if a number is NaN
   T matrix = 0;    ///< max_i of the sum of |A|'s row i
   T solution = 0;  ///< max |x|_i
   T right = 0;     ///< max |b|_i
-  /// max_i |A x - b|_i / (|A| |x| + |b|)_i, NaN where something is not a number. Rows whose terms have left the range
-  /// of normal numbers are taken for as large as the least of these.
+  /// max_i |A x - b|_i / (|A| |x| + |b|)_i, NaN if a number is NaN. The denominator is at least 16 times the smallest
+  /// normal number.
   T componentwise = 0;
-  T margin = std::numeric_limits<T>::max();  ///< min_i of |d| - |dl| - |du|: above 0 where the diagonal dominates
+  T margin = std::numeric_limits<T>::max();  ///< min_i of |d| - |dl| - |du|: above 0 if the diagonal dominates
   index_t row = 0;                           ///< where the residual is largest
-  T correction = 0;  ///< what the residual is multiplied by before the next solve; 0: leave x as it is
+  T correction = 0;                          ///< factor of the residual in the next solve; 0: x does not change
 
   /// ||A x - b|| / (||A|| ||x|| + ||b||) in the maximum norm: the normwise backward error of the scaled system.
   TESELA_BOTH T backward_error() const {
     if (residual == T(0)) return T(0);
-    // Brought to the size of 1, so that nothing overflows and no digit vanishes. (The rows of A have it.)
+    // Scales numbers to the size of 1, as A's rows are, against overflow and lost digits.
     const T power = over_power(larger(solution, right)) / 8;
     return residual * power / (matrix * (solution * power) + right * power);
   }
 };
 
-/// The same of all the systems of a tile.
+/// The errors of all systems of a tile.
 template <class T>
 struct Verdict {
-  T backward_error = 0;  ///< the largest; NaN where one is
+  T backward_error = 0;  ///< the largest; NaN if one is
   index_t row = 0;       ///< where, as a status counts: i + 1 + n s
   index_t open = 0;      ///< systems that are not solved and that another correction may still help
-  T open_error = 0;      ///< the largest of theirs
-  T componentwise = 0;   ///< the largest; NaN where one is
+  T open_error = 0;      ///< the largest of open systems
+  T componentwise = 0;   ///< the largest; NaN if one is
 };
 
-/// The verdict on some systems grows by another's.
+/// Adds another verdict to the verdict on some systems.
 template <class T>
 TESELA_BOTH inline void worsen(Verdict<T>& a, const Verdict<T>& b) {
   if (!(b.backward_error <= a.backward_error) && a.backward_error == a.backward_error)
@@ -69,7 +69,7 @@ constexpr index_t misfits(index_t equations) { return equations > 0 ? ceil_div(e
 }  // namespace tridiagonal
 
 /// The bands of a tile in precision L, each row multiplied by a power of two such that its largest entry lies in [2,
-/// 4). What SystemsTile says is not read becomes 0.
+/// 4). Elements that are not read according to SystemsTile become 0.
 template <class T, class L>
 struct TridiagonalConvert {
   static constexpr auto name = "tridiagonal_convert";
@@ -80,12 +80,12 @@ struct TridiagonalConvert {
                    Out<L> to_du);
 };
 
-/// How large B - A X is for one tile, its rows multiplied as TridiagonalConvert's: misfits(c, s) of rows 4096 c … of
-/// system s, misfits(n) x systems. Unless the list is empty, its one tile becomes B - A X, so multiplied. `before` and
-/// `after` are as TridiagonalProduct's.
+/// Measures B - A X of one tile, with rows scaled as by TridiagonalConvert: misfits(c, s) of rows 4096 c … of system s,
+/// misfits(n) x systems. Unless the list is empty, its one tile becomes the scaled B - A X. `before` and `after` are as
+/// TridiagonalProduct's.
 ///
-/// With a probe, |A| |x| + |b| times independent random numbers of +-[1/2, 3/2) takes the place of B - A X: the change
-/// of the right-hand side that rounding of A and b makes, over eps.
+/// With a probe, |A| |x| + |b| times independent random numbers of +-[1/2, 3/2) replaces B - A X: the change of the
+/// right-hand side that rounding of A and b makes, over eps.
 template <class T>
 struct TridiagonalResidual {
   static constexpr auto name = "tridiagonal_residual";
@@ -104,8 +104,8 @@ struct TridiagonalResidual {
                    In<T> after, In<T> b, Out<tridiagonal::Misfit<T>> misfits, std::span<const Out<T>> r);
 };
 
-/// The largest misfit of each system over all tiles (1 x systems), what to multiply its residual by where one of the
-/// errors is above its tolerance, and the worst.
+/// Finds the largest misfit of each system over all tiles (1 x systems), the factor of its residual if an error is
+/// above its tolerance, and the worst error of all.
 template <class T>
 struct TridiagonalJudge {
   static constexpr auto name = "tridiagonal_judge";

@@ -10,21 +10,20 @@
 #include <type_traits>
 
 /// The algebra of the tridiagonal solver, for one system (N is a number) or for several side by side (N is a vector of
-/// them). Consecutive rows i … j of a system, whatever their number, say two things about the unknowns around their
-/// ends,
+/// them). Any number of consecutive rows i … j of a system give two equations of the unknowns around their ends,
 ///
 ///     e x(i-1) + f x(i) + p x(j) + q x(j+1) = r      (twice),
 ///
-/// once x(i+1) … x(j-1) are eliminated: a segment. A row is one, appending a row to a segment gives one, and so does
-/// joining two neighbours; both are Gaussian elimination over all rows at hand, so nothing breaks down while the
-/// matrix is regular, whatever its diagonal. (Stable parallel elimination of almost block diagonal systems: Wright,
-/// SIAM J. Sci. Stat. Comput. 13 (1992). The pivot is the largest of its column relative to the largest of its row:
-/// scaled partial pivoting, for tridiagonal systems in parallel Klein and Strzodka, ICPP 2021.)
+/// once x(i+1) … x(j-1) are eliminated: a segment. A row is a segment. Appending a row to a segment, or joining two
+/// neighbours, gives a segment; both are Gaussian elimination over all their rows, which does not break down for a
+/// regular matrix, whatever its diagonal. (Stable parallel elimination of almost block diagonal systems: Wright, SIAM
+/// J. Sci. Stat. Comput. 13 (1992). The pivot is the largest of its column relative to the largest of its row: scaled
+/// partial pivoting, for tridiagonal systems in parallel Klein and Strzodka, ICPP 2021.)
 
 namespace tesela::kernels::tridiagonal {
 
-/// Kept apart from the functions: these are found where they are called, for numbers or for one vector unit, and not by
-/// their arguments' namespace.
+/// Separate from the functions, which are looked up at the call, for numbers or for one vector unit, not by their
+/// arguments' namespace.
 namespace segments {
 
 /// e x(i-1) + f x(i) + p x(j) + q x(j+1) = r.
@@ -33,7 +32,7 @@ struct EndEquation {
   N e, f, p, q, r;
 };
 
-/// What rows i … j say about their ends.
+/// The two equations of rows i … j.
 template <class N>
 struct Segment {
   EndEquation<N> upper, lower;
@@ -45,7 +44,7 @@ struct PivotRow {
   N e, f, q, t, r, inverse;
 };
 
-/// What remains of a join once x(j) and x(j+1), between its halves, are eliminated:
+/// The two rows of a join that eliminated x(j) and x(j+1), between its halves:
 ///
 ///     x(j)   = inverse_c (r_c - a_c A - b_c B - d_c x(j+1) - e_c E - f_c F),
 ///     x(j+1) = inverse_d (r_d - a_d A - b_d B - e_d E - f_d F)
@@ -86,7 +85,7 @@ template <class N>
 requires std::is_floating_point_v<N> TESELA_INLINE N negative(N x) { return -x; }
 template <class N>
 requires std::is_floating_point_v<N> TESELA_INLINE N larger(N a, N b) { return a < b ? b : a; }
-/// 2^(1 - e) for 2^e <= x < 2^(e+1), x >= 0, or the nearest normal power of two where that is none.
+/// 2^(1 - e) for 2^e <= x < 2^(e+1), x >= 0, or the nearest normal power of two.
 template <class N>
 requires std::is_floating_point_v<N> TESELA_INLINE N over_power(N x) {
   using Integer = std::conditional_t<sizeof(N) == 8, std::int64_t, std::int32_t>;
@@ -156,7 +155,7 @@ TESELA_INLINE Segment<N> join(const Segment<N>& first, const Segment<N>& second,
   return {ends(rows[0]), ends(rows[1])};
 }
 
-/// The unknowns x(j), x(j+1) between the halves of a join whose ends are known.
+/// Computes the unknowns x(j), x(j+1) between the halves of a join from its ends.
 template <class N>
 TESELA_INLINE void between(const Joint<N>& joint, const Ends<N>& ends, N& c, N& d) {
   d = (joint.rd - joint.ad * ends.a - joint.bd * ends.b - joint.ed * ends.e - joint.fd * ends.f) * joint.inverse_d;
@@ -164,9 +163,9 @@ TESELA_INLINE void between(const Joint<N>& joint, const Ends<N>& ends, N& c, N& 
       joint.inverse_c;
 }
 
-/// The ends of a whole system: nothing before its first and after its last unknown, or, where it is periodic, each
-/// other. Returns the smaller pivot's size: 0 where the system is singular, and where a pivot is infinite, of which
-/// nothing else would tell: what is divided by it is 0.
+/// Computes the ends of a whole system: there are no unknowns before its first and after its last, or, if it is
+/// periodic, these are neighbours. Returns the size of the last pivot: 0 if the system is singular or a pivot infinite,
+/// which x does not show: quotients by it are 0.
 template <class N>
 TESELA_INLINE N solve_ends(const Segment<N>& whole, bool periodic, Ends<N>& ends) {
   EndEquation<N> s = whole.upper, t = whole.lower;

@@ -37,7 +37,7 @@ int writing_error(const std::filesystem::path& path) {
   return access(folder.c_str(), W_OK | X_OK) == 0 ? 0 : errno;
 }
 
-/// f() while Python goes on. A FileError becomes the OSError of why_not(), if the system says why.
+/// Runs f() without the GIL. Replaces a FileError by the OSError of why_not(), if that returns an errno.
 template <class F, class Why>
 auto on_file(const std::filesystem::path& path, const Why& why_not, const F& f) {
   try {

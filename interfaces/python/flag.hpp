@@ -7,7 +7,7 @@ namespace tesela::python {
 /// A bool parameter. Accepts True and False, numpy.bool_, and the integers 0 and 1 of Python and NumPy.
 struct Flag {
   bool value = false;
-  operator bool() const { return value; }  // NOLINT: it stands where a bool did
+  operator bool() const { return value; }  // NOLINT: replaces a bool
 };
 
 }  // namespace tesela::python

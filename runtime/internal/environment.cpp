@@ -58,7 +58,7 @@ constexpr std::size_t stack_bytes = std::size_t{1} << 20;
 /// Bytes of address space that OpenBLAS maps for each thread that calls it.
 constexpr std::size_t blas_bytes = std::size_t{1} << 27;
 
-/// Files that StarPU has open at a time on cores alone; CUDA says itself that it cannot start.
+/// Files that StarPU opens at a time on cores; CUDA reports its own failure to start.
 constexpr std::size_t free_descriptors = 1, traced_descriptors = 4;
 
 void for_each_name(const char* names, void (*check)(const char*)) {

@@ -24,32 +24,32 @@ class ScopedEnvironment {
   std::vector<std::pair<const char*, std::optional<std::string>>> saved_;
 };
 
-/// "NAME=value", or "NAME unset".
+/// Returns "NAME=value" or "NAME unset".
 std::string describe_variable(const char* name);
 
-/// Refuses by EnvironmentError, by name and value, the numbers and lists of them that StarPU aborts on.
+/// Throws EnvironmentError, with name and value, for a number or a list of numbers that StarPU aborts on.
 void check_numbers();
 
-/// Refuses by EnvironmentError limits on this process (ulimit) under which StarPU or a kernel would crash: on the size
-/// of files, on stacks, on threads, of which so many can be started, and on open files, which a trace needs too.
+/// Throws EnvironmentError for limits on this process (ulimit) under which StarPU or a kernel would crash: sizes of
+/// files, stacks and the address space, open files (a trace needs more), and fewer than `threads` threads.
 void check_limits(int threads, bool traced);
 
-/// Sees to it that StarPU can write its performance models. Where STARPU_HOME or STARPU_PERF_MODEL_DIR says a place
-/// that cannot be written, throws EnvironmentError; where it is the home directory, StarPU gets a temporary place, and
-/// standard error a warning.
+/// Provides a place for StarPU's performance models. Throws EnvironmentError if STARPU_HOME or STARPU_PERF_MODEL_DIR
+/// names a place that cannot be written. If the home directory cannot be written, StarPU receives a temporary place,
+/// and standard error a warning.
 void provide_home(ScopedEnvironment&);
 
-/// The same for the directory that the user's own STARPU_FXT_TRACE=1 writes to.
+/// Throws EnvironmentError if the user sets STARPU_FXT_TRACE=1 and its directory cannot be made.
 void check_trace_prefix();
 
-/// The variable that limits what StarPU allocates in host memory without a disk to move it to; null when none does.
+/// Returns the variable that limits StarPU's host memory without a disk to move it to; null if none does.
 const char* host_memory_limit();
 
 /// Makes a folder for traces and keeps other processes out of it, until it is released or the process ends: StarPU's
-/// files have fixed names. Throws FileError when nothing can be written there, EnvironmentError when another process
+/// files have fixed names. Throws FileError if the folder cannot be written, EnvironmentError if another process
 /// records or converts there.
 void claim_trace_folder(const std::string& directory);
-/// Of runs of more ranks than these, which were recorded here before.
+/// Removes the events of earlier runs with more than `ranks` ranks.
 void remove_events_beyond(const std::string& directory, int ranks);
 void release_trace_folder(const std::string& directory);
 

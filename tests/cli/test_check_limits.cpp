@@ -19,7 +19,7 @@
 #include <sstream>
 #include <string>
 
-// Whatever a check of a command measures, a limit that would let a useless result pass is never "ok".
+// No check of a command has a limit that lets a useless result pass as "ok".
 
 using namespace tesela;
 using namespace tesela::cli;
@@ -27,13 +27,13 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-/// Numbers of an array of 1 TiB in single precision, whose limits are the largest.
+/// Numbers in an array of 1 TiB in single precision, which has the largest limits.
 constexpr index_t most = index_t{1} << 38, order = index_t{1} << 19;
-/// Of a limit that grows with the problem's condition.
+/// A limit that grows with the problem's condition.
 constexpr double without_end = std::numeric_limits<double>::infinity();
 
-/// The checks of all commands that have limits, with the limit at the largest problem. Where commands share a name,
-/// the largest of their limits.
+/// The checks of all commands that have limits, with the limit at the largest problem. If commands share a name, the
+/// largest of their limits.
 const std::map<std::string, double>& limits() {
   const EigBounds eig = eig_bounds<float>(order);
   const QrBounds qr = qr_bounds<float>(most, 1), square = qr_bounds<float>(order, order);
@@ -50,7 +50,7 @@ const std::map<std::string, double>& limits() {
       {"error_bound", spectrum},
       {"range_moved", 1e-3},
       {"symmetry", 100 * static_cast<double>(std::numeric_limits<float>::epsilon())},
-      // lu, cholesky, qr, gqr, ols, gemm. Of wls by a factor that was divided by: times its condition.
+      // lu, cholesky, qr, gqr, ols, gemm. In wls that divides by a factor: times the condition of the factor.
       {"backward_error", without_end},
       {"solution_error", std::max(factor_bound<float>(order, true), factor_bound<float>(order, false))},
       {"componentwise_error", std::sqrt(static_cast<double>(std::numeric_limits<float>::epsilon()))},
@@ -59,10 +59,10 @@ const std::map<std::string, double>& limits() {
       {"orthogonality_q", std::max(qr.orthogonality, square.orthogonality)},
       {"orthogonality_v", std::max(qr.orthogonality, square.orthogonality)},
       {"scaled_error", product_bound<float>(most)},
-      // glm, wls, lse. The optimality: times the condition of B's rows that A leaves.
+      // glm, wls, lse. The optimality: times the condition of B2.
       {"constraint_residual", useful_bound},
       {"optimality", without_end},
-      {"normal_residual", without_end},  // of sem: times the condition of the data
+      {"normal_residual", without_end},  // in sem, times the condition of the data
       {"system_residual", without_end},
       // tridiag, toeplitz solve
       {"residual", std::max(toeplitz_residual_bound<float>(most), tridiagonal_residual_bound<float>)},
@@ -81,7 +81,7 @@ const std::map<std::string, double>& limits() {
 const std::set<std::string> counted{"uncertain",     "miscounted",       "certify_misses",
                                     "ml_mismatches", "count_mismatches", "zf_sigmas"};
 
-/// Numbers that decide nothing.
+/// Numbers without a limit.
 const std::set<std::string> without_limit{"backward_error",
                                           "below",
                                           "below_skew",
@@ -178,7 +178,7 @@ TEST_CASE("a limit above a hundredth is never ok, whatever was measured") {
   CHECK(is_wrong("optimality", {1e-2, 1e-2}).empty());
   CHECK_THAT(is_wrong("optimality", {2e-2, 1e-2}), ContainsSubstring("at most 0.01"));
   CHECK_THAT(is_wrong("optimality", {std::numeric_limits<double>::quiet_NaN(), 1e-2}), ContainsSubstring("not finite"));
-  // A caller's rcond may cut more: the rank is deficient then, and said to be so.
+  // A given rcond may cut more: the rank is then deficient, and reported as such.
   CHECK(Measured{0.05, 1e-14, 0.1}.good());
   CHECK_FALSE(Measured{0.2, 1e-14, 0.1}.good());
   Report report("test", {});

@@ -81,7 +81,7 @@ TEST_CASE("a number below single precision is refused by every command, as one a
   }
   gemm_command.refuses({"--n", "4", "-p", "s", "--alpha", "1e-60"}, "--alpha: 1e-60 does not fit single precision");
   eig_command.refuses({"--n", "4", "-p", "s", "--scale", "1e-60"}, "--scale: 1e-60 does not fit single precision");
-  // Of double precision, as far as it goes.
+  // Small numbers of double precision are valid.
   const auto tiny = Command{{"ols"}}(
       {"--a", file("tiny.npy", made(3, 3, [](index_t i, index_t j) { return 0x1p-900 * element(i, j); })), "--b",
        file("tiny-b.npy", full(3, 1, 0x1p-900))});

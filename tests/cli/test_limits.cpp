@@ -34,7 +34,7 @@ void check_refused(const std::string& limits, const Words& arguments, const std:
 
 }  // namespace
 
-#ifndef __SANITIZE_ADDRESS__  // which has files and memory of its own
+#ifndef __SANITIZE_ADDRESS__  // which opens files and reserves memory itself
 
 TEST_CASE("few open files") {
   check_refused("ulimit -n 4", {"lu", "--n", "20"}, "ulimit -n");

@@ -69,7 +69,7 @@ TEST_CASE("what does not fit is refused before anything is allocated") {
     CHECK(told.code == 3);
     CHECK_THAT(told.out, ContainsSubstring("does not fit"));
   }
-  // Figures that can be told apart, however small or close they are.
+  // Figures are printed with enough digits to differ, however small or close they are.
   for (const auto& [memory, figures] :
        {std::pair{"1e-9", "; 1e-09 GiB may be used"}, {"0.0305", " GiB of the host's memory; 0.0305 GiB may be"}}) {
     const Outcome run = run_tesela({"eig", "-n", "1432", "--ncuda", "0", "--memory", memory});
@@ -77,7 +77,7 @@ TEST_CASE("what does not fit is refused before anything is allocated") {
     CHECK(run.code == 3);
     CHECK_THAT(run.err, ContainsSubstring(figures));
   }
-  // The largest order that is told fits, and one more than a thousandth above it does not.
+  // The largest order of the plan fits; an order more than a thousandth above does not.
   const auto plan = eig({"-n", "10", "--plan", "--vectors", "--memory", "2", "--ncuda", "0"})["plan"];
   for (const auto& row : plan["largest"]) {
     if (row["vectors"] != "yes") continue;

@@ -258,7 +258,7 @@ TEST_CASE("standard errors where the errors' covariance is singular") {
   const Words theirs{"--factor", p.file("g.npy", diagonal({1, 1, 1, 0, 0, 0, 0, 0}))};
   for (const Command& command : {glm_command, wls_command}) {
     CHECK_THAT(command(exact + theirs, 1)["status"].get<std::string>(), ContainsSubstring("no degree of freedom"));
-    CHECK(distance(read_matrix<double>(v), eye) == 0);  // as it was
+    CHECK(distance(read_matrix<double>(v), eye) == 0);  // unchanged
   }
   for (const Command& command : {glm_command, wls_command}) {
     command(exact + theirs + known);

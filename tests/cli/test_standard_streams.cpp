@@ -111,7 +111,7 @@ TEST_CASE("nothing printed is nothing lost") {
 
 namespace {
 
-/// Runs a line of the shell in which $T is the command and $D the folder.
+/// Runs a shell line with $T set to the command and $D to the folder.
 Outcome shell(const TemporaryFolder& folder, const std::string& line) {
   return run({"/bin/bash", "-c", line}, {.environment = {{"T", tesela::test::tesela()}, {"D", folder.path()}}});
 }

@@ -67,7 +67,7 @@ TEST_CASE("a pipe is read to its end, whatever its writer's pace", "[files]") {
       }
       close(out);
     };
-    for (int round = 0; round < 2; ++round) {  // a library reads a pipe anew each time
+    for (int round = 0; round < 2; ++round) {  // read_matrix does not keep a pipe's content
       std::thread writer(feed, fifo);
       const auto read = read_matrix<double>(fifo);
       writer.join();
@@ -105,7 +105,7 @@ TEST_CASE("files of a batch get their names together, or none does", "[files]") 
       inner.publish();
       CHECK(folder.listing().find("c.mtx ") != std::string::npos);
     }
-    std::thread([&] { write_matrix(folder / "d.mtx", one); }).join();  // a batch is its thread's
+    std::thread([&] { write_matrix(folder / "d.mtx", one); }).join();  // a batch belongs to one thread
     CHECK(fs::exists(folder / "d.mtx"));
     batch.publish();
     CHECK(folder.listing() == "a.mtx b.mtx c.mtx d.mtx ");

@@ -296,7 +296,7 @@ TEST_CASE("elements that do not count may be any numbers", "[files]") {
     check_throws<FileError>("line 4: the value", [&] { read(0.0F, array + "1\n1e-60\n" + any + "\n4\n"); });
     check_throws<FileError>("line 5: the value is not a number", [&] { read(0.0, array + "1\n2\n" + any + "x\n4\n"); });
   }
-  // The lower triangle stands for the upper one.
+  // The lower triangle defines the upper one.
   check_throws<FileError>("line 4: the value is not finite",
                           [&] { read(0.0, "%%MatrixMarket matrix array real symmetric\n2 2\n1\nnan\n3\n"); });
   for (const std::string order : {"True", "False"}) {

@@ -83,7 +83,7 @@ npy::ArrayHeader header_of(std::span<const char> bytes, const std::string& path)
   return whole<Value> ? npy::parse_whole_header(bytes, path) : npy::parse_array_header(bytes, path);
 }
 
-/// A value in the file, or nothing where Value cannot hold it.
+/// Returns a value in the file, or nothing if Value cannot hold it.
 template <class Value>
 std::optional<Value> value_at(const char* p, const npy::ArrayHeader& header) {
   if constexpr (whole<Value>) {
@@ -96,7 +96,7 @@ std::optional<Value> value_at(const char* p, const npy::ArrayHeader& header) {
     const double re = load_real(p, header.real_bytes, header.swapped),
                  im = header.complex ? load_real(p + header.real_bytes, header.real_bytes, header.swapped) : 0;
     const Value value(static_cast<T>(re), static_cast<T>(im));
-    const auto small = [&](double lost) {  // beside the other part
+    const auto small = [&](double lost) {  // relative to both parts
       return lost <= static_cast<double>(std::numeric_limits<T>::epsilon()) * std::hypot(re, im);
     };
     const auto kept = [&](double part, T rounded) {

@@ -8,10 +8,10 @@
 
 namespace tesela {
 
-/// A file being written that takes its name only when it is complete: bytes go to a temporary beside it, which commit()
-/// renames, or hands to the thread's FileBatch, and the destructor removes. A symbolic link is followed, also to a
-/// target that does not exist yet; an existing file keeps its permissions. A special file (a pipe) is written straight
-/// into.
+/// A file being written that takes its name only when it is complete: bytes go to a temporary file in the same folder,
+/// which commit() renames or passes to the thread's FileBatch, and the destructor removes. A symbolic link is followed,
+/// also to a target that does not exist yet; an existing file keeps its permissions. A special file (a pipe) is written
+/// directly.
 class AtomicFile {
  public:
   /// Creates the temporary. Throws FileError when that is impossible or the existing file is write-protected,

@@ -5,10 +5,10 @@
 
 namespace tesela {
 
-/// Files that get their names together. While a batch lives, AtomicFile::commit() of the same thread leaves the
-/// complete temporary beside its destination, and publish() renames all of them; the destructor removes the files that
-/// were not published. A batch within another one has the files that are committed while it lives. Special files, as a
-/// pipe, are written at once.
+/// Files that receive their names together. While a batch lives, AtomicFile::commit() of the same thread keeps the
+/// complete temporary file in the destination's folder, and publish() renames all of them; the destructor removes
+/// unpublished files. A nested batch takes the files committed during its life. Special files, as a pipe, are written
+/// at once.
 class FileBatch {
  public:
   FileBatch() noexcept;
@@ -16,8 +16,8 @@ class FileBatch {
   FileBatch(const FileBatch&) = delete;
   FileBatch& operator=(const FileBatch&) = delete;
 
-  /// Renames the files in the order of their commits. Throws as AtomicFile::commit() does; the files before the one
-  /// that could not be renamed are in place then.
+  /// Renames the files in the order of their commits. Throws as AtomicFile::commit() does; files before the failed one
+  /// keep their new names.
   void publish();
   /// Removes the files.
   void discard() noexcept;

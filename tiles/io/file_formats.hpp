@@ -31,41 +31,41 @@ struct MatrixFileInfo {
   FilePrecision precision = FilePrecision::text;
 };
 
-/// The bytes of memory this machine has: the default limit for the dense result of reading a file. (A coordinate file
-/// of a few bytes may rightly name a matrix of any size, so its own length bounds nothing.)
+/// Returns the bytes of this machine's memory: the default limit of the dense matrix read from a file. (A coordinate
+/// file of a few bytes may rightly name a matrix of any size, so its own length bounds nothing.)
 std::uint64_t physical_memory();
 
-/// Returns whether an element belongs to the problem of which a file holds the matrix: gemm with beta = 0 has no C, and
-/// of a symmetric matrix one triangle may be read alone.
+/// Returns whether an element of the file's matrix belongs to the problem: gemm with beta = 0 ignores C, and a
+/// symmetric matrix may be read from one triangle.
 using Counted = std::function<bool(index_t i, index_t j)>;
 
 /// Reads the matrix in the file at path. The contents decide the format, not the name.
 /// Throws FileError if the file is not readable and well formed, if a value is not finite in T or, without being zero,
 /// is too small for T (see keeps in kept_value.hpp), or if the matrix is larger than physical_memory(); it allocates
-/// only after the sizes in the file have been believed. Elements that do not count may be any numbers, NaN and
-/// infinities too; those that would be refused are read as 0. Without `counts` all elements count. A regular file is
-/// mapped: nobody may shorten it meanwhile. A pipe is read to its end.
+/// only after checking the sizes in the file. Elements that do not count may be any numbers, NaN and infinities too,
+/// and are read as 0 if they would be refused. Without `counts` all elements count. A regular file is mapped, and must
+/// not be shortened meanwhile. A pipe is read to its end.
 template <class T>
 HostMatrix<T> read_matrix(const std::string& path, const Counted& counts = {});
 
-/// What read_matrix() would read, judged by the header and the length of the file, without its values. Takes all of a
-/// pipe, which read_matrix() then finds empty, but after keep_streams() (streams.hpp). Throws FileError.
+/// Returns format, shape and precision from the header and the length of a file, without its values. Consumes a pipe,
+/// which read_matrix() then finds empty, except after keep_streams() (streams.hpp). Throws FileError.
 MatrixFileInfo probe_matrix(const std::string& path);
 
-/// As read_matrix(), from memory that holds the whole file. `name` stands for the path in messages; a matrix of more
-/// than max_bytes is refused with FileError.
+/// Reads as read_matrix() from memory that holds the whole file. `name` replaces the path in messages. Throws FileError
+/// for a matrix of more than max_bytes.
 template <class T>
 HostMatrix<T> read_matrix_bytes(std::span<const char> bytes, const std::string& name,
                                 std::uint64_t max_bytes = physical_memory(), const Counted& counts = {});
 
-/// As probe_matrix(), from memory that holds the whole file.
+/// Probes as probe_matrix() in memory that holds the whole file.
 MatrixFileInfo probe_matrix_bytes(std::span<const char> bytes, const std::string& name);
 
 /// Writes a shape.rows x shape.cols column-major matrix with leading dimension ld >= max(shape.rows, 1). The extension
 /// decides the format: .npy is NumPy's; .mtx, .mm, .txt and none at all are a Matrix Market array, in the shortest
 /// decimals that read back to the same bits. The file appears under its name only when complete (see AtomicFile).
-/// Throws ArgumentError on a wrong shape, ld or null data and on NaN or Inf (then nothing is written), FileError when
-/// the extension is another or the file cannot be created, EnvironmentError when the disk is full.
+/// Throws ArgumentError on a wrong shape, ld or null data and on NaN or Inf (then nothing is written), FileError on
+/// another extension or if the file cannot be created, EnvironmentError if the disk is full.
 template <class T>
 void write_matrix(const std::string& path, const T* data, Shape shape, index_t ld);
 

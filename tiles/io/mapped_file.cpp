@@ -49,7 +49,7 @@ struct Memory {
   std::size_t size = 0;
 };
 
-/// Memory that grows without a copy of what it holds.
+/// Memory that grows without copying its content.
 class Growing {
  public:
   explicit Growing(const std::string& path) : path_(path) {}
@@ -59,7 +59,7 @@ class Growing {
   Growing(const Growing&) = delete;
   Growing& operator=(const Growing&) = delete;
 
-  /// Reads what fits, and grows before that where it is full. False at the end of the pipe.
+  /// Reads into the free part, after growing if there is none. Returns false at the end of the pipe.
   bool read_from(int descriptor) {
     if (size_ == capacity_) grow();
     const ssize_t got = read(descriptor, static_cast<char*>(address_) + size_, capacity_ - size_);
@@ -68,7 +68,7 @@ class Growing {
     return got != 0;
   }
   std::size_t size() const { return size_; }
-  /// The bytes, whose pages the caller unmaps.
+  /// Returns the bytes; the caller unmaps their pages.
   Memory release() {
     void* const shrunk = mremap(address_, capacity_, size_, 0);
     if (shrunk == MAP_FAILED) fail(path_, errno);
@@ -139,7 +139,7 @@ void keep_streams() noexcept { keeps_streams = true; }
 
 MappedFile::MappedFile(const std::string& path) {
   const auto take = [this](Memory stream) { address_ = stream.address, size_ = stream.size; };
-  // Before it is opened: to open a pipe whose writer has ended waits for another one.
+  // Before opening: open() of a pipe without a writer waits for one.
   if (const Memory kept = kept_stream(path); kept.size > 0) {
     take(kept);
     return;
@@ -152,7 +152,7 @@ MappedFile::MappedFile(const std::string& path) {
   const bool regular = S_ISREG(status.st_mode);
   if (!regular && !S_ISFIFO(status.st_mode) && !S_ISSOCK(status.st_mode) && isatty(file.value) == 0)
     throw FileError(path, "cannot read: is not a regular file or a pipe");
-  // If a file is at an offset, somebody has read the beginning of standard input.
+  // At an offset above 0, the beginning of standard input was already read.
   if (!regular || lseek(file.value, 0, SEEK_CUR) > 0) {
     take(read_stream(path, file.value));
     return;

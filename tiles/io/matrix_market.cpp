@@ -160,7 +160,7 @@ T mirrored(TextCursor& text, Symmetry symmetry, T value, bool diagonal) {
   return value;
 }
 
-/// Whether the entry, or the one that mirrors it, counts.
+/// Returns whether the entry or its mirrored entry counts.
 bool entry_counts(const Counted& counts, Symmetry symmetry, index_t i, index_t j) {
   return !counts || counts(i, j) || (symmetry != Symmetry::general && counts(j, i));
 }
@@ -173,7 +173,7 @@ bool finite(T value) {
     return std::isfinite(value);
 }
 
-/// An element of a matrix, or where a sink takes it.
+/// Stores an element in a matrix, or passes it to a sink.
 template <class T>
 void put(HostMatrix<T>& matrix, index_t i, index_t j, T value) {
   matrix(i, j) = value;

@@ -45,8 +45,8 @@ double as_double(std::string_view text) {
   return value;
 }
 
-/// Whether a number that is not zero falls below T's normal numbers and loses digits, all of them perhaps. Decimals
-/// below double precision's normal numbers pass as long as one digit is left.
+/// Returns whether a nonzero number is below T's normal numbers and loses digits. Decimals below double precision's
+/// normal numbers pass if at least one digit is left.
 template <class T>
 bool underflows(std::string_view text, T value) {
   if (std::abs(value) >= std::numeric_limits<T>::min() || is_zero(text)) return false;

@@ -18,25 +18,26 @@ class TextCursor {
   TextCursor(std::span<const char> text, const std::string& name)
       : here_(text.data()), end_(text.data() + text.size()), name_(name) {}
 
-  /// Moves on to the first word of the next line that is neither blank nor a comment (%); false at the end of the file.
+  /// Moves to the first word of the next line that is neither blank nor a comment (%). Returns false at the end of the
+  /// file.
   bool next_line();
 
-  /// Fails when the line goes on; `after` says what should have been the last thing on it.
+  /// Fails if the line has another word; `after` names the expected last one.
   void expect_line_end(const char* after);
 
-  /// The next word of the line; empty at its end.
+  /// Returns the next word of the line; empty at its end.
   std::string_view word();
 
-  /// The next word as a whole number. `what` names it in messages.
+  /// Returns the next word as an integer. `what` names it in messages.
   index_t whole_number(const char* what);
 
-  /// The next word as a decimal number, rounded correctly to T. Fails for NaN, for a number that is too large, and for
-  /// one that is not zero and too small (see keeps). With `integer`, it must have no point and no exponent, and be
-  /// exact in double precision. A number that does not count may be any, and is 0 if it would fail.
+  /// Returns the next word as a decimal number, rounded correctly to T. Fails for NaN and for numbers that are too
+  /// large, or nonzero and too small (see keeps). With `integer`, it must have no point and no exponent, and be exact
+  /// in double precision. If not `counts`, any number is valid, and 0 if it would fail.
   template <class T>
   T real_number(bool integer, bool counts = true);
 
-  /// The bytes that are left.
+  /// Returns the number of unread bytes.
   std::size_t remaining() const { return static_cast<std::size_t>(end_ - here_); }
 
   [[noreturn]] void fail(const std::string& problem) const;

@@ -55,7 +55,8 @@ std::pair<int, int> range_of(const std::vector<int>& exponents) {
   return {most, least};
 }
 
-/// The units of equations whose largest elements of A, B and b have these exponents; `sizes` are A's row_exponents_of.
+/// Returns the units of equations with these exponents of the largest elements in A, B and b; `sizes` are A's
+/// row_exponents_of.
 template <class T>
 std::vector<int> units_of(const std::vector<int>& sizes, const std::vector<int>& a, const std::vector<int>& f,
                           const std::vector<int>& b) {

@@ -13,7 +13,7 @@ namespace tesela::detail {
 template <class T>
 std::vector<int> row_exponents_of(Graph& g, const TileMatrix<T>& A);
 
-/// Whether rows of these sizes differ so much that rounding errors of the largest hide the smallest.
+/// Returns whether rows of these sizes differ so much that rounding errors of the largest hide the smallest.
 template <class T>
 bool graded(const std::vector<int>& exponents);
 
@@ -21,19 +21,19 @@ bool graded(const std::vector<int>& exponents);
 struct EquationUnits {
   std::vector<int> exponents;  ///< row i was divided by 2^exponents[i]; empty if no row was
   bool graded = false;         ///< whether A's rows are now
-  /// row_exponents_of A, as A was before, less `exponents`. From A in its new units they would be wrong: a column
-  /// that is zero in the heavy rows looks smaller than the others then.
+  /// row_exponents_of the unscaled A, less `exponents`. Exponents of the scaled A would be wrong: a column that is zero
+  /// in the heavy rows would look smaller than the others.
   std::vector<int> sizes;
 };
 
 /// Divides the rows of A, B and b by powers of two that give B's rows one size, if these are graded. Solutions do not
-/// change, and each error is of its own equation's size. A zero row of B makes an exact equation, which becomes as
-/// large as A's largest. Waits for all three.
+/// change, and each error has the size of its equation. A zero row of B makes an exact equation, which is scaled to the
+/// size of A's largest row. Waits for all three.
 template <class T>
 EquationUnits bring_equations_to_one_size(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
                                           const TileMatrix<T>& b);
 
-/// Multipliers of the equations as they were, from those of equations so scaled: lambda_i 2^-e[i]; column j of L times
+/// Converts multipliers of the scaled equations to multipliers of the given ones, lambda_i 2^-e[i]; column j of L times
 /// 2^exponents[j] are the multipliers.
 template <class T>
 void in_units_of_equations(const std::vector<int>& e, HostMatrix<T>& L, std::vector<int>& exponents);

@@ -5,7 +5,7 @@
 
 namespace tesela::detail {
 
-/// glm() of equations that bring_equations_to_one_size() has scaled; multipliers are those of the scaled equations.
+/// Runs glm() on equations scaled by bring_equations_to_one_size(). Multipliers belong to the scaled equations.
 template <class T>
 Glm<T> glm_in_units(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TileMatrix<T>& b,
                     const GlmOptions& options, const EquationUnits& equations);

@@ -97,16 +97,16 @@ struct JudgedFactors {
   int exponent_below = 0;     ///< then: the size of errors in the other rows
 };
 
-/// Backward error, distances, tolerances, and the status that follows. `e` is what minus_product left.
+/// Computes the backward error, distances, tolerances and the status. `e` is the output of minus_product.
 template <class T>
 void judge(Glm<T>& answer, const LeastNorm<T>& s, const SolvedTriangle<T>& x, const HostMatrix<T>& c,
            const HostMatrix<T>& e, Shape a, const Size& b, const JudgedFactors& factors);
 
-/// Row i divided by 2^exponents[i], for as many rows as there are exponents.
+/// Divides row i by 2^exponents[i], for the rows that have an exponent.
 template <class T>
 void divide_rows(HostMatrix<T>& X, const std::vector<int>& exponents);
 
-/// Row j of X as row places[j]; X itself without places.
+/// Returns X with row j moved to row places[j]; X itself without places.
 template <class T>
 HostMatrix<T> with_rows_at(HostMatrix<T> X, const std::vector<index_t>& places);
 

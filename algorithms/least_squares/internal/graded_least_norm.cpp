@@ -24,9 +24,9 @@ std::vector<index_t> large_first(const std::vector<int>& sizes) {
 template <class T>
 struct GradedRows {
   int exponent = 0;   // of the largest column
-  RowBasis<T> basis;  // of B2 with columns of size 1, p together: what is below that is rounding
+  RowBasis<T> basis;  // of B2 with columns of size 1; values below about rcond sqrt(p) count as zero
   std::vector<index_t> order, pivots;
-  HostMatrix<T> factors;  // of N^T in units of 2^exponent, row i of which is that of column order[i]
+  HostMatrix<T> factors;  // of N^T in units of 2^exponent; row i belongs to column order[i]
   std::vector<T> tau;
 
   GradedRows(HostMatrix<T> B2, const std::vector<int>& of_columns, double rcond)
@@ -42,7 +42,7 @@ struct GradedRows {
     if (rank > 0) lapack::geqp3(p, rank, factors.data(), factors.ld(), pivots, tau.data());
   }
 
-  /// X = op(Q') X of p rows, N^T = Q' R.
+  /// Sets X = op(Q') X for an X of p rows; N^T = Q' R.
   void apply(Op op, HostMatrix<T>& X) const {
     if (X.size() > 0 && basis.rank > 0)
       lapack::ormqr(op, X.rows(), X.cols(), basis.rank, factors.data(), factors.ld(), tau.data(), X.data(), X.ld());

@@ -15,7 +15,7 @@ class GradedRowsOfA {
 
   const kernels::GradedQr<T>& qr() const { return qr_; }
 
-  /// X = Q^T X or Q X, for an X of as many rows as A.
+  /// Sets X = Q^T X or Q X, for an X with A's number of rows.
   void apply(Op op, HostMatrix<T>& X) const;
 
  private:

@@ -67,7 +67,7 @@ LeastSquares<T> join(Graph& g, std::vector<ExtendedQr<T>> triangles, const RowCl
   return answer;
 }
 
-/// No row of m counts: nothing is known of the unknowns.
+/// Returns the result if none of m rows counts: all unknowns are undetermined.
 template <class T>
 LeastSquares<T> nothing_counts(index_t m, index_t n, index_t r) {
   LeastSquares<T> answer;

@@ -26,40 +26,40 @@ double divide_if_well_conditioned(Graph& g, Structure structure, const HostMatri
 template <class T>
 index_t rank_of_factor(const HostMatrix<T>& F, double condition);
 
-/// Whether [A | b], m rows, may be divided by a factor of this condition; of a covariance, by its Cholesky factor: then
-/// errors grow with the square of that. They stay below useful_bound.
+/// Returns whether [A | b], m rows, may be divided by a factor of this condition with errors below useful_bound. With
+/// of_covariance, by a covariance's Cholesky factor: errors grow with its condition squared.
 template <class T>
 bool well_conditioned(index_t m, double condition, bool of_covariance = false);
 
-/// Throws CovarianceError where S is not symmetric.
+/// Throws CovarianceError if S is not symmetric.
 template <class T>
 void require_symmetric(const char* routine, const HostMatrix<T>& S);
 
-/// The error for a pivot, or an entry if `column` is not negative, of 2^exponent S that no covariance has.
+/// Returns the error for an invalid pivot of 2^exponent S, or an invalid entry if `column` is not negative.
 template <class T>
 CovarianceError indefinite(const char* routine, const std::string& what, index_t row, index_t column, T value,
                            int exponent);
 
-/// F with F F^T = S, m x rank: as it stands, or where S is clearly definite F = diag(2^units) R^T.
+/// F with F F^T = S, m x rank, either explicit or, if S is clearly definite, as F = diag(2^units) R^T.
 template <class T>
 struct CovarianceFactor {
   HostMatrix<T> F;              ///< or R, upper triangular with anything below its diagonal
-  std::vector<int> units = {};  ///< of R's columns; empty for F as it stands
+  std::vector<int> units = {};  ///< of R's columns; empty for an explicit F
   double condition = 1;         ///< of R
 
   bool triangular() const { return !units.empty(); }
 };
 
-/// By Cholesky, with pivoting where a minor is not clearly positive. Reads the upper triangle of
-/// 2^exponent S. Throws CovarianceError if it is indefinite.
+/// Factors by Cholesky, with pivoting if a minor is not clearly positive. Reads the upper triangle of 2^exponent S.
+/// Throws CovarianceError if it is indefinite.
 template <class T>
 CovarianceFactor<T> factor_covariance(Graph& g, const char* routine, HostMatrix<T> S, int exponent);
 
-/// F as it stands.
+/// Returns the explicit F.
 template <class T>
 HostMatrix<T> written_out(CovarianceFactor<T> factor);
 
-/// X = F^-1 X of a triangular one.
+/// Computes X = F^-1 X for a triangular factor.
 template <class T>
 void divide(Graph& g, const CovarianceFactor<T>& factor, HostMatrix<T>& X);
 

@@ -31,7 +31,7 @@ template <class T>
 std::vector<SpectrumInterval> slice_between(Graph& g, const SineToeplitz<T>& A, index_t most, const CountedRange& range,
                                             index_t* counts, const CountOptions& options = {});
 
-/// All eigenvalues of T = 0, which no shift divides, in the narrowest interval [0, high).
+/// Returns all eigenvalues of T = 0, which no shift separates, in the narrowest interval [0, high).
 template <class T>
 SpectrumInterval all_zero(const SineToeplitz<T>& A) {
   return {0,

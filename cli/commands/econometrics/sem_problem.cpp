@@ -23,10 +23,10 @@
 namespace tesela::cli {
 namespace {
 
-/// Whether the file's content is NumPy's, whatever its name.
+/// Returns whether the file's content is NumPy's; its name does not matter.
 bool npy(const std::string& path) { return tesela::npy::recognise(MappedFile(path).bytes()); }
 
-/// One name a line.
+/// Reads one name per line.
 std::vector<std::string> read_names(const std::string& path) {
   const MappedFile file(path);
   std::vector<std::string> names(1);

@@ -177,7 +177,7 @@ void report_generalized_errors(const Options& o, const EigProblem<T>& problem, c
                               error.condition, std::min(most, 1.0), what));
   };
   refuse(bounds.value * error.value_growth, "values");
-  // That of the vectors of C, and what B's Cholesky factor leaves.
+  // The bound of C's vectors, plus the error of B's Cholesky factor.
   const double of_orthogonality = bounds.orthogonality + bounds.value * error.condition;
   if (o.vectors) refuse(std::max(bounds.value * error.residual_growth, of_orthogonality), "vectors");
   if (eig.norm == 0 && error.value.value_or(0) > 0)

@@ -155,7 +155,7 @@ class Jobs {
     job.status = to_string(eig.status);
     if (job.status == "ok" && o_.check) check(job, a, eig, x);
     if (job.status != "ok" || !last) return;
-    FileBatch outputs;  // of this job, which is a run by itself
+    FileBatch outputs;  // of this job, a separate run
     HostMatrix<double> values(job.found, 1);
     std::copy(eig.values.begin(), eig.values.end(), values.data());
     const std::string failure =

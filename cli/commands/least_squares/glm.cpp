@@ -108,8 +108,8 @@ Glm<T> solve_by_graph(const Options& o, const Problem<T>& p, Report* report, Unc
   return answer;
 }
 
-/// Returns the library's X and U with ranks, conditions, distances and multipliers of our own answer, which check them:
-/// ggglm looks at no rank.
+/// Returns the library's X and U, checked by Tesela's ranks, conditions, distances and multipliers: ggglm determines no
+/// rank.
 template <class T>
 Glm<T> solve_by_library(const Options& o, const Problem<T>& p, Report& report) {
   Timed runs;

@@ -95,9 +95,8 @@ ConstrainedLeastSquares<T> solve_by_graph(const Options& o, const Problem<T>& p,
   return answer;
 }
 
-/// The library's calls, one a right-hand side, are timed before a Runtime exists, whose workers would take its cores.
-/// The answer has the library's X with ranks, conditions, distances and multipliers of our own answer, which check it:
-/// gglse looks at no rank.
+/// Times the library's calls, one per right-hand side, before a Runtime exists, whose workers would take its cores.
+/// Returns the library's X, checked by Tesela's ranks, conditions, distances and multipliers: gglse determines no rank.
 template <class T>
 ConstrainedLeastSquares<T> solve_by_library(const Options& o, const Problem<T>& p, Report& report) {
   if (o.p > o.n || o.n > o.m + o.p)

@@ -31,7 +31,7 @@ nlohmann::json json_of(const Regression& one, double level) {
           {"coefficients", unknowns}};
 }
 
-/// Returns whether no error reaches the unknowns: their variances are 0 then, for errors of any variance.
+/// Returns whether the unknowns do not depend on errors: their variances are then 0 for errors of any variance.
 template <class T>
 bool is_exact(const Uncertainty<T>& found) {
   const auto zero = [](T x) { return x == T(0); };
@@ -40,7 +40,7 @@ bool is_exact(const Uncertainty<T>& found) {
          std::all_of(V.data(), V.data() + V.size(), zero);
 }
 
-/// Why there are no standard errors; empty if there are.
+/// Returns why there are no standard errors; empty if there are.
 template <class T>
 std::string why_none(const UncertaintyOptions& options, const Uncertainty<T>& found, const RegressionData<T>& data) {
   const index_t n = data.X.rows();

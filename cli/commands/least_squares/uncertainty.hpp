@@ -14,7 +14,7 @@
 
 namespace tesela::cli {
 
-/// --std-errors and --out-covariance, and what these are of.
+/// --std-errors, --out-covariance and their options.
 struct UncertaintyOptions {
   bool errors = false;
   std::string covariance;  ///< its file
@@ -22,8 +22,8 @@ struct UncertaintyOptions {
 
   bool wanted() const { return errors || !covariance.empty(); }
   void add_to(CLI::App& app);
-  /// Throws ArgumentError if a library, which leaves no triangle, is to solve, or if nothing is wanted of known
-  /// variances.
+  /// Throws ArgumentError for a library's method, which keeps no triangle, and for known variances if nothing is
+  /// wanted.
   void require_valid(const char* command, const QrMethod& method) const;
 };
 
@@ -34,7 +34,7 @@ struct Uncertainty {
   HostMatrix<T> covariance;
 };
 
-/// Computes standard errors and covariance, as wanted, from the triangle or spread that an answer kept.
+/// Computes standard errors and covariance, as wanted, from the triangle or spread kept in `answer`.
 template <class T, class Answer>
 Uncertainty<T> uncertainty_of(const UncertaintyOptions& options, Runtime& runtime, const Answer& answer) {
   Uncertainty<T> result;
@@ -45,7 +45,7 @@ Uncertainty<T> uncertainty_of(const UncertaintyOptions& options, Runtime& runtim
   return result;
 }
 
-/// The parts of an answer that a regression needs.
+/// The parts of a solution that a regression needs.
 template <class T>
 struct RegressionData {
   const HostMatrix<T>& X;

@@ -85,8 +85,8 @@ GeneralizedLeastSquares<T> solve_by_graph(const WlsOptions& o, const WlsProblem<
   });
 }
 
-/// Rows are scaled, or sigma factored, outside the time. With a covariance the answer has the library's X and U with
-/// ranks, conditions, distances and multipliers of our own answer, which check them: ggglm looks at no rank.
+/// Rows are scaled, or sigma factored, outside the time. With a covariance, Tesela's ranks, conditions, distances and
+/// multipliers check the library's X and U: ggglm determines no rank.
 template <class T>
 GeneralizedLeastSquares<T> solve_by_library(const WlsOptions& o, const WlsProblem<T>& p, Report& report) {
   report.problem()["method"] = o.method.name;

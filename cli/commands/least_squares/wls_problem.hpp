@@ -44,14 +44,14 @@ struct WlsProblem {
 template <class T>
 WlsProblem<T> load_wls(const WlsOptions& options);
 
-/// The rows from `first` on, times the roots of their weights over `unit`; zero where a weight is.
+/// Multiplies the rows from `first` on by the roots of their weights over `unit`; zero for a weight of zero.
 template <class T>
 void scale_rows(const std::vector<T>& weights, T unit, index_t first, const Block<T>& rows);
-/// A power of four near the largest weight, so that what it divides does not overflow.
+/// Returns a power of four near the largest weight: scaled rows do not overflow.
 template <class T>
 T weight_unit(const std::vector<T>& weights);
 
-/// Checks an answer on the data as given. Returns whether residuals were measured and are rounding errors.
+/// Checks `answer` on the given data. Returns whether residuals were measured and are rounding errors.
 template <class T>
 bool measure_wls(const WlsOptions& options, const WlsProblem<T>& problem, const GeneralizedLeastSquares<T>& answer,
                  Report& report);

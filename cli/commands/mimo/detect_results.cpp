@@ -192,7 +192,7 @@ void DetectResults<T>::tell_bits() {
     return;
   }
   if (!llr_gap_) return;
-  // Distances, which N0 divides, have rounding errors: single precision's are about 1e-6. N0 is that of channels of
+  // Distances have rounding errors, about 1e-6 in single precision, and are divided by N0, here N0 of channels of
   // variance 1.
   const double size = channel_size_ / std::sqrt(static_cast<double>(channel_entries_)),
                n0 = size > 0 ? source_.n0() / size / size : 1, gap = *llr_gap_ * std::fmin(n0, 1);

@@ -8,7 +8,7 @@
 
 namespace tesela::cli {
 
-/// The numbers of a file with one row or one column. Throws ArgumentError, of this command and option, for another.
+/// Reads a file with one row or one column. Throws ArgumentError, of this command and option, for other shapes.
 template <class T>
 std::vector<T> read_vector(const char* command, const std::string& option, const std::string& path);
 
@@ -24,11 +24,11 @@ struct SymmetricFile {
 /// Reads the matrices, n x n each, and makes them whole. If one triangle counts, the other may hold anything. Triangles
 /// that differ by rounding alone (at most 10 sqrt(n) eps max(|a_ij|, |a_ji|, sqrt(|a_ii a_jj|)), as in a computed
 /// X^T X) become their mean, and `notes` gets a line. Throws ArgumentError with the worst element if they differ by
-/// more and nothing says which counts.
+/// more and no option selects one.
 template <class T>
 HostMatrix<T> read_symmetric(const SymmetricFile& file, std::vector<std::string>& notes);
 
-/// The matrix of a symmetric --random, with the values of its file if it has one.
+/// Returns the matrix of a symmetric --random, with the values of its file if it has one.
 SymmetricMatrix generated(const char* command, const std::string& option, const std::string& text, index_t n,
                           std::uint64_t seed);
 

@@ -41,7 +41,7 @@ struct Options {
   }
   bool automatic() const { return solver().method == TridiagonalMethod::automatic; }
   bool is_checked() const { return automatic() && !refines(); }
-  /// Whether recursive doubling solves, all or the last unknowns.
+  /// Returns whether recursive doubling finds all or the last unknowns.
   bool doubles() const {
     return solver().method == TridiagonalMethod::rd || solver().method == TridiagonalMethod::cr_rd;
   }

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-// The window of C's rows in which a core applies a bundle (ApplyBulgeBlocks). Internal to codelets/eigen.
+// The window of C's rows that a core updates while it applies a bundle (ApplyBulgeBlocks). Internal to codelets/eigen.
 
 namespace tesela::kernels::eigen {
 

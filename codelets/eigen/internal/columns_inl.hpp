@@ -26,7 +26,7 @@ HWY_INLINE T dot(index_t n, const T* x, const T* y) {
   return s;
 }
 
-/// The sum of n squares, for Reflector.
+/// Returns the sum of n squares, for Reflector.
 template <class T>
 struct SquaresOf {
   HWY_INLINE T operator()(index_t n, const T* x) const { return dot(n, x, x); }

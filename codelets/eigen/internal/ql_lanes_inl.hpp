@@ -20,8 +20,8 @@ namespace tesela::kernels::eigen::HWY_NAMESPACE {
 using ql::most_sweeps, ql::negligible, ql::rounding, ql::tiny;
 
 /// Implicit QL of several tridiagonal matrices of one order at once, a matrix a lane of a few vectors: a sweep is one
-/// chain of square roots and quotients, and the lanes' chains run side by side. Each lane has a window of rows; outside
-/// it the lane stands still. Rotations are recorded for a few sweeps at a time.
+/// chain of square roots and quotients, and the lanes' chains run side by side. Each lane has a window of rows; a sweep
+/// does not change the lane outside it. Rotations are recorded for a few sweeps at a time.
 template <class T>
 class LaneSweeps {
  public:
@@ -55,7 +55,7 @@ class LaneSweeps {
     for (int k = 0; k < matrices; ++k) first_[k] = 0, tried_[k] = 0, broken_[k] = 0;
   }
 
-  /// Goes on until all lanes are diagonal (false), or the record is full (true).
+  /// Sweeps until all lanes are diagonal (false) or the record is full (true).
   HWY_INLINE bool advance() {
     recorded_ = 0;
     while (!record_ || recorded_ < most_recorded) {
@@ -67,8 +67,8 @@ class LaneSweeps {
     return true;
   }
 
-  /// What advance() recorded for a lane, in order: f(window, c, s), the rotation of columns i and i + 1 at
-  /// c[i].at[lane].
+  /// Calls f(window, c, s) for each sweep of a lane that advance() recorded, in order. c[i].at[lane] and s[i].at[lane]
+  /// rotate columns i and i + 1.
   template <class F>
   HWY_INLINE void for_each_recorded(int lane, F&& f) const {
     for (index_t r = 0; r < recorded_; ++r)
@@ -112,7 +112,7 @@ class LaneSweeps {
       }
     int most = 0;
     for (int k = 0; k < matrices; ++k) {
-      if (high_.at[k] < low_.at[k]) high_.at[k] = low_.at[k];  // it stands still
+      if (high_.at[k] < low_.at[k]) high_.at[k] = low_.at[k];  // the sweep skips it
       if (high_.at[k] > low_.at[k]) most = std::max(most, static_cast<int>(high_.at[k]));
     }
     return {least, most};

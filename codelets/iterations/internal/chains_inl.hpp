@@ -1,6 +1,6 @@
 // A QR step by chains of rotations on a symmetric matrix D, dense or a band, in rows: element (i, j) at d[i stride +
-// j]. Chain k annihilates column k below the diagonal, from the bottom upwards; its rotation number r is that of rows k
-// + r and k + r + 1. Internal to codelets/.
+// j]. Chain k annihilates column k below the diagonal, from the bottom upwards; its rotation number r acts on rows k +
+// r and k + r + 1. Internal to codelets/.
 #include <tesela/codelets/givens/rotation.hpp>
 #include <tesela/codelets/iterations/internal/team.hpp>
 #include <tesela/codelets/support/internal/shared_inl.hpp>

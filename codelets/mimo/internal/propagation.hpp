@@ -9,25 +9,25 @@
 
 namespace tesela::kernels::mimo {
 
-/// The weight of a column's new density in round t of ten is first (last / first)^(t / 9), that of the old one 1 less
-/// it. The new density is the points' normal density divided by the column's belief. If that has no positive variance,
-/// the points' density itself is the new one (`moments`), or the old one stays.
+/// In round t of ten, a column's new density has the weight w = first (last / first)^(t / 9), the old density 1 - w.
+/// The new density is the points' normal density divided by the column's belief. If the quotient has no positive
+/// variance, the points' density itself is new (`moments`), or the old density stays.
 struct PropagationSteps {
   double first, last;
   bool moments;
 };
 
-/// Fewest wrong symbols, and most information of bits: bold steps err less and are too sure.
-/// docs/mimo-method.md#expectation-propagation has what others lose.
+/// Steps with the fewest wrong symbols, and with the most information of bits: larger steps make fewer errors but
+/// overestimate |L|. docs/mimo-method.md#expectation-propagation compares other steps.
 inline constexpr PropagationSteps steps_of_symbols{0.05, 0.8, true}, steps_of_bits{0.05, 0.05, false};
 
 /// Expectation propagation (Céspedes, Olmos, Sánchez-Fernández and Perez-Cruz, 2014) in real form (F: double) or
-/// complex form: a normal density stands for the points of each column of H. A column's belief is what the signal and
-/// the densities of all other columns say of it: s = x + noise. In each of ten rounds, for all columns at once, the
-/// density is changed towards the one whose product with the belief has the mean and the variance that the points have
-/// there. In real form each amplitude has a variance of its own.
+/// complex form: a normal density replaces the points of each column of H. A column's belief is its distribution given
+/// the signal and the densities of all other columns: s = x + noise. Each of ten rounds moves the densities of all
+/// columns at once: towards the density whose product with the belief has the mean and the variance of the points
+/// weighted by the belief. In real form each amplitude has a separate variance.
 ///
-/// Computes in double. Points are centred and scaled to about 1, H by 2^-exponent() then. Precisions (1 / variance) are
+/// Computes in double. Points are centred and scaled to about 1, then H by 2^-exponent(). Precisions (1 / variance) are
 /// multiplied by N0, which may thus be tiny. n0() is N0 in these units; if rounding hides whether H's columns are
 /// independent, it is at least 10^-9 times the mean diagonal element of H^H H.
 template <class F>
@@ -45,14 +45,14 @@ class Propagation {
   /// Finds the metrics of all points for y 2^-exponent(). A penalty is n0() times -ln P of a point, by places; empty:
   /// all points are equally likely. Returns false if numbers overflow.
   bool detect(std::vector<Complex<double>> y, const std::vector<double>& penalties);
-  /// n0() times -ln P of each point, less what all points of its column have in common, by places in the view's list.
+  /// Returns n0() times -ln P of each point up to a constant of its column, by places in the view's list.
   const std::vector<double>& metrics() const { return metrics_; }
-  /// The likeliest point's number in the list of column j; the first one of several.
+  /// Returns the number of the likeliest point in the list of column j; the first in a tie.
   int likeliest(index_t j) const;
 
  private:
-  /// A normal density of a column, multiplied by N0: 1 / variance, and mean / variance. In complex form the variance is
-  /// that of both parts together, in real form twice that of the one.
+  /// A normal density of a column, multiplied by N0: 1 / variance, and mean / variance. The variance is E|s - mean|^2
+  /// in complex form and twice that in real form.
   struct Density {
     double precision = 0;
     F weighted{};
@@ -86,7 +86,7 @@ class Propagation {
   std::vector<Density> densities_, beliefs_;
 };
 
-/// L of the bits of some signals, as SoftDetector has them: logarithms of sums over the points of a column.
+/// Computes L of the bits of some signals, as SoftDetector: logarithms of sums over the points of a column.
 template <class F, class T>
 void propagate_bits(const typename SoftDetector<T>::Args& args, const Block<const std::complex<T>>& h,
                     const Block<const std::complex<T>>& y, ChannelView<T> view, const std::vector<int>& widths,

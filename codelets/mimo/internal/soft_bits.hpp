@@ -7,12 +7,12 @@
 #include <limits>
 #include <vector>
 
-// What is known of bits before and after a search. Internal to codelets/mimo.
+// Prior and posterior likelihoods of bits in a search. Internal to codelets/mimo.
 
 namespace tesela::kernels::mimo {
 
-/// What `exponent` is too small by for distances that are added to penalties of this size: in units of 2^(2 exponent)
-/// these leave T room for many of them.
+/// Returns the least increase of `exponent` for which sums of many penalties of this size, in units of 2^(2 exponent),
+/// are in T's range.
 template <class T>
 int missing_exponent(double penalty, int exponent) {
   const int beyond = exponent_of(penalty) - 2 * exponent - std::numeric_limits<T>::max_exponent / 2;
@@ -21,7 +21,7 @@ int missing_exponent(double penalty, int exponent) {
 
 inline constexpr double unreached = std::numeric_limits<double>::infinity();
 
-/// The sum of e^(-metric / n0) as terms come, over that of the least metric.
+/// Sum of e^((least - metric) / n0) over the metrics added so far.
 struct LogSum {
   double least = unreached, sum = 0;
   void add(double metric, double n0) {
@@ -32,7 +32,7 @@ struct LogSum {
   }
 };
 
-/// ln of the one sum over the other.
+/// Returns ln of zero's sum over one's.
 inline double likelihood_of(const LogSum& zero, const LogSum& one, double n0) {
   return over_noise(one.least - zero.least, n0) + std::log(zero.sum) - std::log(one.sum);
 }
@@ -44,7 +44,7 @@ struct BitDistances {
     for (auto& value : of)
       for (const int width : widths) value.emplace_back(static_cast<std::size_t>(width), unreached);
   }
-  /// A candidate with these labels of streams.
+  /// Adds a candidate with these labels of streams.
   void take(const int* labels, double metric) {
     for (std::size_t j = 0; j < of[0].size(); ++j)
       for (std::size_t bit = 0; bit < of[0][j].size(); ++bit) {
@@ -54,8 +54,8 @@ struct BitDistances {
   }
 };
 
-/// What a child costs by what is known beforehand of its bits: -ln P(b), less what both values of b cost at least,
-/// which is |L| where b is not what its L says, else nothing. So no path becomes shorter by going on.
+/// Prior penalties of the points: for each bit b, -ln P(b) minus the smaller -ln P of its two values, which is |L| if b
+/// contradicts the sign of L, else 0. No path becomes shorter by another level.
 template <class T>
 class Penalties {
  public:
@@ -75,7 +75,7 @@ class Penalties {
     of_.assign(static_cast<std::size_t>(points), 0);
   }
 
-  /// L of all bits, by streams, the first bit first; `unit` is what a penalty of 1 is in the search's metric.
+  /// Receives L of all bits, by streams, the first bit first; `unit` is a penalty of 1 in the search's metric.
   void receive(const T* priors, double unit) {
     std::fill(of_.begin(), of_.end(), 0);
     for (const Bit& b : bits_) {
@@ -87,7 +87,7 @@ class Penalties {
           of_[static_cast<std::size_t>(k)] += std::fabs(l) * unit;
     }
   }
-  /// By the points' places in the list of all.
+  /// Returns the penalties by the points' places in the list of all columns.
   const std::vector<double>& of_points() const { return of_; }
   double operator()(index_t column, int k) const {
     return of_[static_cast<std::size_t>(view_.columns[column].first) + static_cast<std::size_t>(k)];

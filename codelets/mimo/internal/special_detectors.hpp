@@ -16,21 +16,21 @@ template <class T>
 class SpecialDetector {
  public:
   virtual ~SpecialDetector() = default;
-  /// Returns false if no signal has an answer.
+  /// Returns false if no signal has a result.
   virtual bool channel(const ChannelView<T>& view) = 0;
-  /// Finds the place in each column's list; y is scaled by 2^-exponent() as H. Returns false if there is no answer.
+  /// Finds the place in each column's list; y is scaled by 2^-exponent() as H. Returns false if there is no result.
   virtual bool detect(const std::vector<Complex<double>>& y, int* at) = 0;
   int exponent() const { return exponent_; }
 
  protected:
-  /// Sets the exponent to that of H's largest element.
+  /// Sets exponent() to the exponent of H's largest element.
   void measure(const ChannelView<T>& view) {
     T largest = 0;
     for (index_t j = 0; j < view.streams; ++j)
       for (index_t i = 0; i < view.antennas; ++i) largest = std::max(largest, size_of(view.h[i + j * view.ld]));
     exponent_ = exponent_of(largest);
   }
-  /// H 2^-exponent, column by column.
+  /// Returns H 2^-exponent, column by column.
   std::vector<Complex<double>> scaled(const ChannelView<T>& view) {
     measure(view);
     const Scale<double> scale(exponent_);
@@ -48,7 +48,7 @@ class SpecialDetector {
 };
 
 /// Real form: the lattice of H's columns is reduced (Lenstra, Lenstra and Lovász, 1982), and back-substitution in the
-/// reduced one is rounded level by level (Yao and Wornell, 2002); what leaves the alphabet is cut to it.
+/// reduced lattice is rounded level by level (Yao and Wornell, 2002) and clipped to the alphabet.
 template <class T>
 std::unique_ptr<SpecialDetector<T>> lattice_reduction();
 
@@ -56,7 +56,7 @@ std::unique_ptr<SpecialDetector<T>> lattice_reduction();
 template <class T>
 std::unique_ptr<SpecialDetector<T>> expectation_propagation(const ChannelView<T>& view, double n0, bool real_form);
 
-/// y 2^-exponent, of these antennas.
+/// Returns y 2^-exponent, of these antennas.
 template <class T>
 std::vector<Complex<double>> scaled_signal(const Complex<T>* y, index_t antennas, int exponent) {
   const Scale<double> scale(exponent);
@@ -66,8 +66,8 @@ std::vector<Complex<double>> scaled_signal(const Complex<T>* y, index_t antennas
   return made;
 }
 
-/// Complex form, all signals of a channel together: level by level the `keep` nearest paths of each signal; what four
-/// levels of all of them take out of the rows above is one product of matrices.
+/// Complex form, all signals of a channel together: level by level the `keep` nearest paths of each signal; one product
+/// of matrices subtracts four levels of all paths from the rows above.
 template <class T>
 void detect_breadth_first(const typename Detector<T>::Args& args, const Block<const std::complex<T>>& h,
                           const Block<const std::complex<T>>& y, const ChannelView<T>& view, const Block<int>& labels,

@@ -36,7 +36,7 @@ HWY_INLINE void columns(const PanelPass<T>& pass, index_t first, index_t rows, c
       if constexpr (update) store(a + i + c * ld, ai);
     }
   }
-  // As a vector with zeros: a loop over the last rows would be compiled to roundings that depend on ld.
+  // A vector padded with zeros: the compiler would round a loop over the last rows differently depending on ld.
   if (const index_t rest = rows - i; rest > 0) {
     if constexpr (update) vi = load_first(v + i, rest);
     if constexpr (dot) xi = load_first(x + i, rest);

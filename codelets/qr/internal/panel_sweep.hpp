@@ -2,7 +2,7 @@
 
 #include <tesela/runtime/types.hpp>
 
-// The passes over the rows of a narrow panel that Householder vectors are made and applied by. Internal to codelets/qr.
+// The passes over the rows of a narrow panel that make and apply Householder vectors. Internal to codelets/qr.
 
 namespace tesela::kernels::internal {
 

@@ -6,10 +6,10 @@
 
 namespace tesela::kernels::cauchy {
 
-/// Rows of which the largest diagonal entry is remembered. All vectors hold whole chunks.
+/// Rows per chunk; `largest` has an entry for each chunk. All vectors hold whole chunks.
 inline constexpr index_t chunk = 64;
 
-/// A row when it is the pivot, and where w(a + o) and w(a) begin, a = 0 the pivot's.
+/// A pivot row, and the beginnings of w(a + o) and w(a); a = 0 is the pivot.
 template <class T>
 struct Pivot {
   index_t row;
@@ -30,9 +30,9 @@ struct Block {
 template <class T>
 void find_largest(const Block<T>& b);
 
-/// Takes, for each pivot in turn, l = c / d_p times the pivot's row away from every row but the pivot's, in which w(0)
-/// = 0 makes c vanish, and finds `largest` and `best`. `kept`, if not null, receives l: a column of the block's chunks
-/// for each pivot.
+/// Subtracts, for each pivot in turn, l = c / d_p times the pivot's row from all rows, and finds `largest` and `best`.
+/// The pivot's row stays, since w(0) = 0 makes its c zero. `kept`, if not null, receives l: a column of the block's
+/// chunks for each pivot.
 template <class T>
 void sweep_rows(const Block<T>& b, const Pivot<T>* pivots, int count, T* kept);
 

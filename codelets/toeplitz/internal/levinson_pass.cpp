@@ -7,8 +7,8 @@ HWY_BEFORE_NAMESPACE();
 namespace tesela::kernels::HWY_NAMESPACE {
 namespace {
 
-/// Returns the numbers from `from` on in reverse. With 32 bytes the halves change places as they are read: a
-/// permutation across them takes several cycles.
+/// Returns a vector of the numbers at `from` in reverse. Loads swap the halves of 32 bytes: a permutation across them
+/// takes several cycles.
 template <class T>
 HWY_INLINE Vec<T> load_reversed(const T* from) {
 #if HWY_MAX_BYTES == 32

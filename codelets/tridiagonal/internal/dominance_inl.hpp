@@ -1,5 +1,5 @@
-// Whether rows of tridiagonal matrices may be eliminated without choosing pivots. Included once for each vector unit.
-// Internal to codelets/tridiagonal.
+// Tests whether rows of tridiagonal matrices may be eliminated without choosing pivots. Included once for each
+// vector unit. Internal to codelets/tridiagonal.
 #include <tesela/codelets/tridiagonal/internal/segment_vectors_inl.hpp>
 
 #include <cmath>
@@ -14,10 +14,10 @@
 HWY_BEFORE_NAMESPACE();
 namespace tesela::kernels::tridiagonal::HWY_NAMESPACE {
 
-/// Looks at an equation and at the rows after it, a line of the cache at most. If |p| >= the sum of the equation's
-/// other coefficients and |d| >= |dl| + |du| in each row, every pivot dominates its equation, and scaled partial
-/// pivoting exchanges nothing. Rounding can make an equation miss that by the slack, and each row multiply the miss by
-/// |d| / (|d| - |dl|): rows whose |dl| comes close to |d| do not count.
+/// Tests an equation and the rows after it, at most a cache line. If |p| >= the sum of the equation's other
+/// coefficients and |d| >= |dl| + |du| in each row, every pivot dominates its equation, and scaled partial pivoting
+/// exchanges nothing. Rounding can make an equation miss that by the slack, and each row multiply the miss by |d| /
+/// (|d| - |dl|): rows with |dl| close to |d| fail the test.
 template <class T>
 class Dominance {
   using N = Vec<T>;
@@ -26,7 +26,7 @@ class Dominance {
   HWY_INLINE Dominance()
       : zero_(constant<N>(0)), most_(constant<N>(1)), least_(constant<N>(1)), holds_(zero_ == zero_) {}
 
-  /// An equation with p x(i) next to other coefficients, whose sizes add up to `others`.
+  /// Adds an equation with the coefficient p of x(i) and other coefficients with the sum of sizes `others`.
   HWY_INLINE void add_equation(const N& p, const N& others) {
     const N size = magnitude(p);
     holds_ = hn::And(holds_, others * all(1 - std::ldexp(T(1), is_double ? -40 : -20)) <= size);
@@ -40,7 +40,7 @@ class Dominance {
     note_size(choose(right == zero_, most_, right));
   }
 
-  /// Whether all rows of all lanes dominate, and no number is so large or small that a row must be scaled.
+  /// Returns whether all rows of all lanes dominate, and no number is so large or small that a row must be scaled.
   HWY_INLINE bool holds() const {
     constexpr int exponent = is_double ? 200 : 24;
     return hn::AllTrue(Tag<T>(), holds_) && hn::AllTrue(Tag<T>(), most_ <= all(std::ldexp(T(1), exponent))) &&

@@ -5,9 +5,10 @@
 template <class T, class N>
 struct Down {
   FactorRow<T> row{};  ///< the last row
-  N current{};         ///< its right-hand side as the rows before it left it
+  N current{};         ///< its right-hand side after the elimination of the rows before it
 
-  /// at(i) is that of row first + i, and becomes what U stands against in row first + i - 1; of row -1 it is nothing.
+  /// at(i) is the right-hand side of row first + i, and becomes U's right-hand side in row first + i - 1; undefined for
+  /// row -1.
   template <class At>
   TESELA_INLINE void operator()(const Factors<const T>& factors, index_t first, index_t count, const At& at) {
     for (index_t i = 0; i < count; ++i) {
@@ -27,8 +28,7 @@ template <class T, class N>
 struct Up {
   N next{}, after{};  ///< x(i+1), x(i+2)
 
-  /// at(i) is what U stands against in row first + i, and becomes x(first + i). Returns 0 in the systems where all of
-  /// them are finite.
+  /// at(i) is U's right-hand side in row first + i, and becomes x(first + i). Returns 0 for systems with finite x.
   template <class At>
   TESELA_INLINE N operator()(const Factors<const T>& factors, index_t first, index_t count, const At& at) {
     N strange = in_all<N>(T(0));
@@ -39,7 +39,7 @@ struct Up {
       after = next;
       next = x;
       value = x;
-      strange = strange + x * in_all<N>(T(0));  // what is not finite leaves no zero
+      strange = strange + x * in_all<N>(T(0));  // NaN if x is not finite
     }
     return strange;
   }

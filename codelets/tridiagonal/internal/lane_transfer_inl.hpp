@@ -18,7 +18,7 @@ namespace tesela::kernels::tridiagonal::HWY_NAMESPACE {
 
 using namespace kernels::HWY_NAMESPACE;
 
-/// Number `k` of a vector, or the number itself.
+/// Returns number `k` of a vector, or the number itself.
 template <class T, class N>
 TESELA_INLINE T& lane(N& v, int k) {
   return reinterpret_cast<T*>(&v)[k];
@@ -35,7 +35,7 @@ struct Square {
   using Row = hn::Vec<RowTag>;
   static constexpr int side = static_cast<int>(hn::MaxLanes(RowTag()));
 
-  /// out(k, l) = in(l, k), where rows lie `in_ld` and `out_ld` apart.
+  /// Sets out(k, l) = in(l, k); rows are `in_ld` and `out_ld` apart.
   TESELA_INLINE static void turn(const T* in, index_t in_ld, T* out, index_t out_ld) {
     Row rows[side];
     for (int l = 0; l < side; ++l) rows[l] = hn::LoadU(RowTag(), in + l * in_ld);
@@ -44,7 +44,7 @@ struct Square {
   }
 
  private:
-  /// Exchanges, in all squares of 2 h numbers along the diagonal, what lies off it; then in those half as large.
+  /// Swaps the off-diagonal h x h blocks of each 2 h x 2 h square on the diagonal; then in squares half as large.
   template <int h>
   TESELA_INLINE static void exchange(Row* rows) {
     if constexpr (h > 0) {
@@ -73,14 +73,14 @@ struct Square {
   }
 };
 
-/// Brings rows of a tile into vectors, a lane for each run or system, and takes them back.
+/// Loads rows of a tile into vectors, a lane for each run or system, and stores them.
 template <class T, class N, int Groups>
 struct Transfer {
   static constexpr int width = static_cast<int>(sizeof(N) / sizeof(T)), lanes = Groups * width;
   static constexpr index_t few = 64 / index_t{sizeof(T)};  // a line of the cache
   using Vectors = N[Groups];                               // one row of all lanes
 
-  /// Rows `first` … of each lane. What lies outside of the matrix becomes zero.
+  /// Loads rows `first` … of each lane. Elements of dl and du outside of the matrix become zero.
   TESELA_INLINE static void load(const Rows<T>& rows, index_t first, index_t count, Vectors* dl, Vectors* d,
                                  Vectors* du, Vectors* b) {
     load(rows.dl, first, count, dl);
@@ -118,8 +118,8 @@ struct Transfer {
       for (int l = 0; l < lanes; ++l) to(first + i, l) = lane<T>(from[i][l / width], l % width);
   }
 
-  /// Row i of `few` has its part of row `first` of all lanes brought near: so many streams are too many for the
-  /// hardware to foresee, and all their lines at once too many to wait for.
+  /// Prefetches row `first` of part i of `few` parts of the lanes. The hardware's prefetcher does not follow this
+  /// number of streams, and a prefetch of all lanes at once would stall.
   TESELA_INLINE static void foresee(const Rows<T>& rows, index_t first, index_t i) {
     if (rows.b.row != 1) return;
     for (index_t l = i * lanes / few; l < (i + 1) * lanes / few; ++l) {
@@ -138,8 +138,7 @@ struct Transfer {
       return hn::Set(hn::DFromV<N>(), value);
   }
 
-  /// out(i, l) = in(i, l) for `few` rows, where one of the strides of a row and a lane is 1, in `in` the other than in
-  /// `out`.
+  /// Sets out(i, l) = in(i, l) for `few` rows. Either in_row and out_lane are 1, or in_lane and out_row.
   TESELA_INLINE static void turn(const T* in, index_t in_lane, index_t in_row, T* out, index_t out_lane,
                                  index_t out_row) {
     constexpr int side = Square<T>::side;

@@ -26,7 +26,7 @@ using tridiagonal::magnitude;
 using tridiagonal::negative;
 using tridiagonal::over_power;
 
-/// What the algebra of segments needs of a vector.
+/// Operations on vectors that the algebra of segments needs.
 template <class N>
 concept VectorOfNumbers = !std::is_arithmetic_v<N>;
 template <VectorOfNumbers N>
@@ -45,7 +45,7 @@ template <VectorOfNumbers N>
 TESELA_INLINE N negative(const N& x) {
   return hn::Neg(x);
 }
-/// a if one of them is NaN on x86, like the one for numbers.
+/// Returns a if a or b is NaN, on x86, as the overload for numbers.
 template <VectorOfNumbers N>
 TESELA_INLINE N larger(const N& a, const N& b) {
   return hn::Max(b, a);

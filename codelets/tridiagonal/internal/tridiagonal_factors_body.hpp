@@ -76,7 +76,7 @@ TESELA_BOTH inline index_t factor(const T* dl, index_t dl_stride, const T* d, in
   return broken;
 }
 
-/// The factors' number as N: itself, for one system.
+/// Converts a factor to N: the number itself for one system.
 template <class N, class T>
 TESELA_INLINE N in_all(T number) {
   return number;

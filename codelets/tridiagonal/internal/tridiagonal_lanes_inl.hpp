@@ -19,8 +19,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace tesela::kernels::tridiagonal::HWY_NAMESPACE {
 
-/// N is a number or a vector of them, Groups how many of these are eliminated side by side, so that one's divisions
-/// hide behind another's. There is room for the pivot rows of Most rows of each lane.
+/// Elimination of a system or a run of rows in each lane. N is a number or a vector of numbers. Groups of N are
+/// eliminated side by side, to overlap their divisions. Most is the number of pivot rows that a lane can keep.
 template <class T, class N, int Groups, index_t Most = block_rows>
 class Lanes {
  public:
@@ -31,7 +31,8 @@ class Lanes {
   /// Segments that forward() keeps for backward().
   static index_t kept(index_t rows) { return std::max<index_t>(blocks(rows) - 1, 0) * lanes; }
 
-  /// What each lane's rows say: segments[l]. What they say before each block but the first goes to `kept`, if anywhere.
+  /// Reduces the rows of each lane l to segments[l]. `kept` receives the segment of the rows before each block but the
+  /// first.
   HWY_NOINLINE void forward(const Rows<T>& rows, Segment<T>* kept, Segment<T>* segments) {
     Segment<N> state[Groups];
     for (auto& s : state) s = no_rows<N>();
@@ -47,7 +48,7 @@ class Lanes {
     store(state, segments);
   }
 
-  /// Fills in what lies between each lane's ends. `kept` is forward's.
+  /// Computes the unknowns between each lane's ends. `kept` is the output of forward().
   HWY_NOINLINE void backward(const Rows<T>& rows, const Segment<T>* kept, const Ends<T>* ends, Breakdown* broken) {
     begin_filling(ends, broken);
     for (index_t first = (blocks(rows.rows) - 1) * block_rows; first >= 0; first -= block_rows) {
@@ -66,7 +67,7 @@ class Lanes {
     }
   }
 
-  /// forward() of at most Most rows, whose pivot rows stay here. Rows that follow the last lane's are brought near.
+  /// Runs forward() on at most Most rows and keeps their pivot rows. Prefetches the rows after the last lane's.
   HWY_NOINLINE void forward_here(const Rows<T>& rows, Segment<T>* segments) {
     Segment<N> state[Groups];
     for (auto& s : state) s = no_rows<N>();
@@ -78,7 +79,7 @@ class Lanes {
     store(state, segments);
   }
 
-  /// backward() after forward_here().
+  /// Runs backward() after forward_here().
   HWY_NOINLINE void backward_here(const Rows<T>& rows, const Ends<T>* ends, Breakdown* broken) {
     begin_filling(ends, broken);
     fill(rows, 0, rows.rows, broken);
@@ -87,7 +88,7 @@ class Lanes {
  private:
   static constexpr index_t few = Moves::few;
 
-  /// Rows `first` … of each lane become dl_[to] ….
+  /// Loads rows `first` … of each lane to dl_[to] ….
   TESELA_INLINE void load(const Rows<T>& rows, index_t first, index_t count, index_t to) {
     Moves::load(rows, first, count, dl_ + to, d_ + to, du_ + to, b_ + to);
   }
@@ -101,7 +102,7 @@ class Lanes {
     }
   }
 
-  /// Appends rows [first, first + count), `few` at most, and gives each pivot row to keep(i, group, pivot row).
+  /// Appends rows [first, first + count), at most `few`, and passes each pivot row to keep(i, group, pivot row).
   template <class F>
   TESELA_INLINE void append_rows(Segment<N>* state, index_t first, index_t count, const F& keep) {
     if (dominant(state, first, count))
@@ -123,7 +124,7 @@ class Lanes {
       }
   }
 
-  /// Whether append_dominant() may append these rows.
+  /// Returns whether append_dominant() may append these rows.
   TESELA_INLINE bool dominant(const Segment<N>* state, index_t first, index_t count) const {
     if constexpr (std::is_arithmetic_v<N>) {
       return false;
@@ -138,7 +139,7 @@ class Lanes {
     }
   }
 
-  /// Row i's pivot row, whose unknown is the one before it, takes row i's place. Rows from `foreseen` on come next.
+  /// Replaces row i by its pivot row, which eliminates unknown i - 1. Prefetches rows from `foreseen` on.
   TESELA_INLINE void eliminate(const Rows<T>& rows, index_t foreseen, Segment<N>* state, index_t first, index_t count) {
     append_rows(
         state, first, count, [&](index_t i, int g, const PivotRow<N>& pivot) __attribute__((always_inline)) {
@@ -183,8 +184,8 @@ class Lanes {
     }
   }
 
-  /// Rare: finds the first row of the block where a lane that is marked broke down, by a zero pivot or by a number that
-  /// is none. The pivot row in row i's place is that of the unknown before.
+  /// Finds the first row of the block where a marked lane broke down, by a zero pivot or a number that is not finite.
+  /// Row i holds the pivot row of unknown i - 1. Rarely needed.
   void note(const N& marked, index_t first, index_t count, int g, Breakdown* broken, bool pivots) const {
     for (int k = 0; k < width; ++k) {
       if (lane<T>(marked, k) == T(0)) continue;

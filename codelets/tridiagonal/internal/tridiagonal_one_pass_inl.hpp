@@ -1,7 +1,7 @@
-// One long system on a core, in one pass over memory where its rows allow it. Neighbouring stretches of rows say what
-// the two unknowns between them are, up to multiples of the unknowns at their far ends. These multiples decay, in most
-// matrices, and once they are below the smallest normal number the two are known before any other unknown is: the
-// stretch before them is filled in while its pivot rows are still in the cache. Included once for each vector unit.
+// One long system on a core, in one pass over memory if its rows allow it. Two neighbouring stretches of rows
+// determine the two unknowns between them, up to multiples of the unknowns at their far ends. In most matrices these
+// multiples decay. Once they are below the smallest normal number, the two unknowns are known before all others, and
+// the stretch before them is solved while its pivot rows are still in the cache. Included once for each vector unit.
 // Internal to codelets/tridiagonal.
 #include <tesela/codelets/tridiagonal/internal/tridiagonal_system_inl.hpp>
 
@@ -20,12 +20,11 @@
 HWY_BEFORE_NAMESPACE();
 namespace tesela::kernels::tridiagonal::HWY_NAMESPACE {
 
-/// Rows whose pivot rows stay here until they are filled in.
+/// Consecutive rows, with their pivot rows until they are solved.
 template <class T>
 class Stretch {
  public:
-  /// Twice as many pivot rows stay in a core's second cache. In a lane of 64-byte vectors they are an odd number of
-  /// lines.
+  /// Pivot rows of two stretches fit in a core's second cache. A lane of 64-byte vectors has an odd number of lines.
   static constexpr index_t rows = sizeof(T) == 8 ? 16 * 248 : 32 * 240;
   using Pivots = Lanes<T, Vec<T>, 2, rows / Vectors<T>::lanes>;
   static constexpr index_t lanes = Pivots::lanes, each = rows / lanes;
@@ -58,7 +57,8 @@ class Stretch {
   Segment<T> segments_[lanes];
 };
 
-/// Whether the unknowns of a joint depend on nothing outside its two halves: less of that is left than underflows.
+/// Returns whether the unknowns of a joint depend on its two halves alone: their dependence on other unknowns
+/// underflows.
 template <class T>
 bool certain(const Joint<T>& j) {
   const auto coupling = [](T a, T b, T e, T f, T inverse) {
@@ -69,11 +69,11 @@ bool certain(const Joint<T>& j) {
   return j.inverse_c != T(0) && j.inverse_d != T(0) && all <= std::numeric_limits<T>::min();
 }
 
-/// A system whose rows [begin, end) are filled in. What is kept of it begins with a segment that holds these numbers.
+/// The rows [begin, end) of a system that are solved. The first kept segment stores these numbers.
 template <class T>
 struct Filled {
-  index_t begin = 0, end = 0;    ///< of whole stretches; none filled: 0, 0
-  T at_begin[2]{}, at_end[2]{};  ///< the unknowns before and behind these places
+  index_t begin = 0, end = 0;    ///< of whole stretches; 0, 0 for none
+  T at_begin[2]{}, at_end[2]{};  ///< the unknowns before and after these places
 
   Segment<T> packed() const {
     return {{static_cast<T>(end / Stretch<T>::rows), at_begin[0], at_begin[1], T(0), T(0)},
@@ -94,8 +94,8 @@ Rows<T> cut(const Rows<T>& system, index_t begin, index_t end) {
   return rows;
 }
 
-/// Fills in stretches for as long as the unknowns between them are certain. `sofar` becomes what the rows before
-/// Filled::end say, of which there are none if that is 0.
+/// Solves stretches as long as the unknowns between them are certain. `sofar` becomes the segment of the rows before
+/// Filled::end, unless that is 0.
 template <class T>
 Filled<T> fill_stretches(const Rows<T>& system, Segment<T>& sofar, Breakdown& broken) {
   constexpr index_t rows = Stretch<T>::rows;
@@ -126,8 +126,8 @@ Filled<T> fill_stretches(const Rows<T>& system, Segment<T>& sofar, Breakdown& br
   return filled;
 }
 
-/// What the rows of a long system say, some of which may be filled in then. `kept` is what
-/// substitute_rest wants: 1 + kept_segments.
+/// Returns the segment of a long system's rows, and may solve some of them. `kept` is for substitute_rest: 1 +
+/// kept_segments.
 template <class T>
 Segment<T> reduce_and_fill(const Rows<T>& system, Segment<T>* kept, Breakdown& broken) {
   Segment<T> sofar{};
@@ -139,7 +139,7 @@ Segment<T> reduce_and_fill(const Rows<T>& system, Segment<T>* kept, Breakdown& b
   return filled.end > 0 ? join(sofar, rest, joint) : rest;
 }
 
-/// Fills in what reduce_and_fill, or nobody, left. Returns the first row that broke down, counted from 1, or 0.
+/// Solves the rows that reduce_and_fill did not solve. Returns the first row that broke down, counted from 1, or 0.
 template <class T>
 Breakdown substitute_rest(const Rows<T>& system, const Segment<T>* kept, const Ends<T>& whole) {
   const auto filled = Filled<T>::unpacked(kept[0]);

@@ -69,7 +69,7 @@ struct ResidualRow {
     else if (has_after)
       above = du(e, s), right = after(0, s);
     const T mid = d(e, s), own = x(e, s), wanted = b(e, s), power = power_for_row(below, mid, above);
-    // Scaled first: a product of large numbers must not overflow where the row's own size lets it be.
+    // Scaled first: a product of large numbers must not overflow if the scaled product does not.
     const T p = below * power * left, q = mid * power * own, t = above * power * right, rhs = wanted * power;
     const T terms = std::fabs(p) + std::fabs(q) + std::fabs(t) + std::fabs(rhs);
     const T misses = probe != 0 ? terms * random_factor(first + e, s) : rhs - p - q - t;
@@ -82,7 +82,7 @@ struct ResidualRow {
     misfit.right = std::fabs(rhs);
     misfit.row = first + e;
     if (terms < least && power < T(1)) {
-      // Large coefficients took what they stand against out of range: by their own size, then.
+      // Large coefficients scaled the other terms out of range: the unscaled row decides.
       const T left_of = below * left, own_of = mid * own, right_of = above * right;
       const T size = std::fabs(left_of) + std::fabs(own_of) + std::fabs(right_of) + std::fabs(wanted);
       misfit.componentwise = std::fabs(wanted - left_of - own_of - right_of) / larger(size, T(least));
@@ -93,8 +93,8 @@ struct ResidualRow {
   }
 };
 
-/// What the next correction of a system multiplies its residual by, to bring that to the size of 1; 0 where it needs
-/// none, or where nothing can be said.
+/// Returns the factor that scales a system's residual to size 1 for the next correction; 0 if it needs none, or if its
+/// error is not finite.
 template <class T>
 TESELA_BOTH inline T correction_for(const Misfit<T>& whole, T tolerance, T componentwise) {
   const T error = whole.backward_error();

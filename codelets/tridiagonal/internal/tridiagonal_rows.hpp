@@ -19,23 +19,23 @@ struct Strided {
   Strided from(index_t i, index_t l) const { return {data + i * row + l * lane, row, lane}; }
 };
 
-/// `rows` rows of A and B in each lane. Lanes are either systems of their own or follow one another in one system.
+/// `rows` rows of A and B in each lane. Lanes are separate systems or consecutive runs of one system.
 template <class T>
 struct Rows {
   Strided<const T> dl, d, du;
   Strided<T> b;
   index_t rows;
-  bool systems;         ///< each lane is one
-  bool before, behind;  ///< as in SystemsTile: of every lane if they are systems, else of the first and the last
+  bool systems;         ///< each lane is a system
+  bool before, behind;  ///< as in SystemsTile: of every lane if lanes are systems, else of the first and the last
 };
 
 /// Row where a run broke down, counted from 1; 0: nowhere.
 using Breakdown = index_t;
 
-/// Rows between two segments that a way forward keeps.
+/// Rows between two segments that forward() keeps.
 inline constexpr index_t block_rows = 128;
 
-/// System s of a tile, and its rows from i on.
+/// Returns `rows` rows of system s of a tile, from row i on.
 template <class T>
 Rows<T> part(const Rows<T>& all, index_t s, index_t i, index_t rows) {
   Rows<T> r = all;
@@ -44,23 +44,23 @@ Rows<T> part(const Rows<T>& all, index_t s, index_t i, index_t rows) {
   return r;
 }
 
-/// Of two rows that broke down, 0 being none, the one that comes first.
+/// Returns the first of two breakdowns, or 0 if there is none.
 inline Breakdown earlier(Breakdown a, Breakdown b) { return a > 0 && (b == 0 || a < b) ? a : b; }
 
-/// Runs that one system is cut into at most, on any vector unit: two vectors of 64 bytes of the narrowest numbers, and
-/// the rows that remain.
+/// Most runs of one system, on any vector unit: the lanes of two vectors of 64 bytes of the narrowest numbers, and a
+/// run of the remaining rows.
 inline constexpr index_t most_runs = 2 * 64 / 4 + 1;
 
-/// Segments that a core keeps of a system: of each run, and before each block.
+/// Segments of a system that a core keeps: one for each run, and one before each block.
 inline index_t kept_segments(index_t equations) { return ceil_div(equations, block_rows) + most_runs; }
 
-/// Rows that depend on each other leave an equation without unknowns.
+/// Returns whether an equation of the segment has no unknowns, since its rows are linearly dependent.
 template <class T>
 bool degenerate(const Segment<T>& segment) {
   return size_of(segment.upper) == T(0) || size_of(segment.lower) == T(0);
 }
 
-/// What runs first … last - 1, which follow one another, say together.
+/// Joins the segments of the consecutive runs first … last - 1.
 template <class T>
 Segment<T> join_runs(const Segment<T>* segments, index_t first, index_t last) {
   Segment<T> whole = segments[first];
@@ -69,8 +69,8 @@ Segment<T> join_runs(const Segment<T>* segments, index_t first, index_t last) {
   return whole;
 }
 
-/// The ends of these runs, given those of all together. Run l has rows begin(l) …. Returns the first row, counted from
-/// 1, where that breaks down, or 0.
+/// Finds the ends of these runs, given the ends of the joined segment. Run l begins at row begin(l). Returns the first
+/// row, counted from 1, where a join breaks down, or 0.
 template <class T, class Begin>
 Breakdown ends_of_runs(const Segment<T>* segments, index_t first, index_t last, const Ends<T>& whole, Begin begin,
                        Ends<T>* ends) {

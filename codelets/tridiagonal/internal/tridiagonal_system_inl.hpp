@@ -19,8 +19,8 @@ using Vectors = Lanes<T, Vec<T>, 2>;
 template <class T>
 using Numbers = Lanes<T, T, 1>;
 
-/// One system of a tile: a run of consecutive rows in each lane, and one more of what remains, as numbers. `kept` has
-/// the runs' segments, then what the passes keep.
+/// One system of a tile: a run of consecutive rows in each lane, and a run of the remaining rows, as numbers. `kept`
+/// has the runs' segments, then the segments that the passes keep.
 template <class T>
 class OneSystem {
  public:
@@ -58,7 +58,7 @@ class OneSystem {
   index_t last() const { return begin(lanes) < all_.rows ? runs : lanes; }
   index_t begin(index_t run) const { return run < runs ? run * each_ : all_.rows; }
 
-  /// Calls f for the lanes' runs and for what remains, with a place to keep things.
+  /// Calls f for the lanes' runs and for the run of the remaining rows, with their part of `kept`.
   template <class S, class F>
   void on_runs(S* kept, F f) {
     const auto from = [&](index_t run, index_t rows) {

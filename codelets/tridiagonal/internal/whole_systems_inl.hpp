@@ -1,5 +1,5 @@
 // Several whole systems at once, a lane for each, by Gaussian elimination with scaled partial pivoting (LAPACK gtsv,
-// but that the pivot is the largest relative to its row). Included once for each vector unit. Internal to
+// but the pivot is the largest relative to its row). Included once for each vector unit. Internal to
 // codelets/tridiagonal.
 #include <tesela/codelets/tridiagonal/internal/dominance_inl.hpp>
 #include <tesela/codelets/tridiagonal/internal/lane_transfer_inl.hpp>
@@ -27,7 +27,7 @@ class WholeSystems {
 
  public:
   static constexpr int lanes = Moves::lanes;
-  /// Rows of a system at most: U stays in a core's second cache.
+  /// Most rows of a system: U fits in a core's second cache.
   static constexpr index_t most_rows = (index_t{1} << 19) / (4 * groups * index_t{sizeof(N)});
 
   explicit WholeSystems(index_t rows)
@@ -48,8 +48,8 @@ class WholeSystems {
     N inverse[groups], q[groups], t[groups], r[groups];
   };
 
-  /// P A = L U, and r = L^-1 P b. Without `scales` returns whether no number was so large or small that an intermediate
-  /// one may have over- or underflowed; a row that is scaled by a power of two gives the same bits.
+  /// Computes P A = L U, and r = L^-1 P b. Without `scales`, returns whether all numbers were in a range without
+  /// intermediate overflow or underflow; a row scaled by a power of two gives the same bits.
   template <bool scales>
   HWY_INLINE bool eliminate(const Rows<T>& rows) {
     constexpr int exponent = sizeof(T) == 8 ? 200 : 24;
@@ -105,7 +105,7 @@ class WholeSystems {
     return dominance.holds();
   }
 
-  /// Rows that exchange nothing.
+  /// Eliminates rows without exchanges.
   HWY_INLINE void eliminate_dominant(const Rows<T>& rows, index_t first, index_t count, const Row* dl, const Row* d,
                                      const Row* du, const Row* b, N* p, N* q, N* r) {
     for (index_t i = 0; i < count; ++i) {

@@ -160,7 +160,7 @@ TEST_CASE("multipliers of graded equations belong to them as they were given") {
   const Model model{random(m, n, 1), with_rows(root, d), random(m, 1, 3)};
   const auto s = solve(runtime(), model);
   REQUIRE(s.status == GlmStatus::ok);
-  // F^T lambda = u with lambda in the equations' own units.
+  // F^T lambda = u with lambda of the unscaled equations.
   const Matrix weighted = made(m, 1, [&](index_t i, index_t) {
     return std::ldexp(s.multipliers(i, 0), s.multiplier_exponents[0]) * std::pow(10.0, d[static_cast<std::size_t>(i)]);
   });
@@ -169,7 +169,7 @@ TEST_CASE("multipliers of graded equations belong to them as they were given") {
 
 TEST_CASE("heavy equations of a lower rank leave the rest to light ones, and contradictions are seen") {
   const index_t m = 14, n = 3;
-  // Six heavy rows of rank 2: the third unknown is the light rows'.
+  // Six heavy rows of rank 2: the light rows determine the third unknown.
   const Matrix two = of_rank(6, n, 2, 5), light = random(8, n, 6);
   const auto size = [](index_t i) { return i < 6 ? 1e-9 : 1.0; };
   Model model{made(m, n, [&](index_t i, index_t j) { return i < 6 ? two(i, j) : light(i - 6, j); }), Matrix(m, m),

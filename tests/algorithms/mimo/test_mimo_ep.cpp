@@ -20,12 +20,12 @@ struct Plain {
   int rounds;
   std::function<double(int)> weight;
   bool moments;
-  double least;  ///< variance, relative to that of the points
+  double least;  ///< variance, relative to the points' variance
 };
 
 const Plain ours{10, [](int t) { return 0.05 * std::pow(16, t / 9.0); }, true, 1e-6};
 const Plain ours_of_bits{10, [](int) { return 0.05; }, false, 1e-6};
-/// Sionna 2.2, EPDetector with its defaults, in double: the decisions are those of the tenth round's beliefs.
+/// Sionna 2.2, EPDetector with its defaults, in double: decides by the tenth round's beliefs.
 const Plain sionna{9, [](int) { return 0.1; }, false, 2e-12};
 
 /// Expectation propagation as Céspedes et al. write it: dense matrices, Gauss and Jordan, complex numbers. H is m x n,
@@ -305,7 +305,7 @@ TEST_CASE("ep without noise finds what was sent, also where columns differ in si
         p.n0 = n0 * ratio * ratio;
         CAPTURE(name, ratio, n0);
         const HostMatrix<int> labels = by(p, "ep").labels;
-        // Beside the others' rounding nothing is known of a column that is 10^20 times as small.
+        // A column 10^20 times as small is lost in the others' rounding.
         for (index_t k = 0; k < 50; ++k)
           for (const index_t j : {0, 1, 2})
             if (j != 1 || ratio > 1e-10) CHECK(labels(j, k) == p.sent(j, k));

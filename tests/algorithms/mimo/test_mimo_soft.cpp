@@ -87,8 +87,7 @@ TEMPLATE_TEST_CASE("soft bits without noise to speak of: |L| is as large as numb
         CHECK(apart(found, exact) < (sizeof(TestType) == 4 ? 1e-3 : 1e-9));
         continue;
       }
-      // The estimate is zf's then (of ep, too: no density is as sure as the signal), its noise that of the inverse: n0
-      // ((H^H H)^-1)(j, j).
+      // The estimate is then zf's (ep's too: the signal outweighs all densities), with noise n0 ((H^H H)^-1)(j, j).
       for (index_t k = 0; k < 40; ++k)
         for (index_t j = 0; j < 2; ++j) {
           const std::complex<double> a(p.h(0, 2 * k + j)), b(p.h(1, 2 * k + j)), c(p.h(2, 2 * k + j));

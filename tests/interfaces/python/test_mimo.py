@@ -84,7 +84,7 @@ def test_bits_by_expectation_propagation(dtype):
     h = np.linalg.qr(h)[0]
     known = np.random.default_rng(5).standard_normal((4, 20))
     found = tesela.mimo_soft(h, y, "qpsk", 0.3, kind="ep", priors=known).llrs
-    x = h.conj().T @ y  # a bit has an amplitude of its own
+    x = h.conj().T @ y  # each bit has a separate amplitude
     expected = np.stack([x[0].real, x[0].imag, x[1].real, x[1].imag]) * 4 * np.sqrt(0.5) / 0.3 + known
     assert np.allclose(found, expected, atol=1e-8 if dtype == np.complex128 else 1e-4)
 
