@@ -87,7 +87,7 @@ TEST_CASE("a result that overflows is a numerical failure, and leaves every old 
   check(Words{"glm"} + problem + by_factor, "not finite: covariance is infinite");
   check({"toeplitz", "slice", "--t", file("t.npy", 2, 1, [](index_t, index_t) { return 1.7e308; }), "--most", "1",
          "--out", x},
-        "overflow: an end of interval 1");
+        "overflow: an eigenvalue is larger");
   check(
       {"gemm", "--a", file("l.npy", 2, 2, [](index_t, index_t) { return 1e200; }), "--b", folder / "l.npy", "--out", x},
       "not finite");
