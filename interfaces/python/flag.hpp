@@ -23,7 +23,9 @@ struct type_caster<tesela::python::Flag> {
       value = {src.ptr() == Py_True};
       return true;
     }
-    PyObject* const number = PyIndex_Check(src.ptr()) != 0 ? PyNumber_Index(src.ptr()) : of_numpy(src.ptr());
+    PyObject* number = of_numpy(src.ptr());  // first: as an index NumPy 1 warns of it
+    PyErr_Clear();
+    if (number == nullptr && PyIndex_Check(src.ptr()) != 0) number = PyNumber_Index(src.ptr());
     const long found = number != nullptr ? PyLong_AsLong(number) : -1;
     Py_XDECREF(number);
     PyErr_Clear();
@@ -35,7 +37,7 @@ struct type_caster<tesela::python::Flag> {
   }
 
  private:
-  /// The value of a numpy.bool_, which is no index; null for another type.
+  /// Returns the value of a numpy.bool_, or null for another type.
   static PyObject* of_numpy(PyObject* object) noexcept {
     PyObject* const numpy = PyImport_ImportModule("numpy");
     PyObject* const type = numpy != nullptr ? PyObject_GetAttrString(numpy, "bool_") : nullptr;

@@ -319,3 +319,19 @@ def test_messages_name_arguments_and_count_from_zero(message):
     with pytest.raises(ValueError) as caught:  # a LinAlgError is one
         MESSAGES[message]()
     assert message in str(caught.value)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "true, false", [(True, False), (np.bool_(True), np.bool_(False)), (1, 0), (np.int64(1), np.int64(0))]
+)
+def test_flags_accept_bools_of_numpy_and_0_and_1(true, false):
+    upper = np.array([[2.0, 1.0], [5.0, 2.0]])
+    np.testing.assert_allclose(tesela.eigh(upper, lower=false, eigvals_only=true), [1.0, 3.0], rtol=1e-14)
+    assert isinstance(tesela.eigh(np.eye(2), eigvals_only=false), type(tesela.eigh(np.eye(2))))
+
+
+@pytest.mark.parametrize("value", [2, -1, 0.0, "yes", None])
+def test_flags_refuse_other_values(value):
+    with pytest.raises(TypeError):
+        tesela.eigh(np.eye(2), lower=value)
