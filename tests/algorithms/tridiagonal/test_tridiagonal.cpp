@@ -249,6 +249,22 @@ TEMPLATE_TEST_CASE("a row or column of zeros is named, wherever it stands", "[tr
   }
 }
 
+TEMPLATE_TEST_CASE("rows that dominate but for rounding choose their pivots", "[tridiagonal]", float, double) {
+  TESELA_ON_EACH_VECTOR_TARGET();
+  Runtime runtime({.gpus = 0});
+  // The second of four rows has the pivot 1 - 1 = 0, next to du, which 1 + du does not show.
+  const TestType tiny = std::numeric_limits<TestType>::epsilon() / 16;
+  const TestType rows[4][3] = {{0, 1, 1}, {1, 1, tiny}, {TestType(0.5), 2, 1}, {TestType(0.5), 2, TestType(0.5)}};
+  for (const index_t k : {1, 40}) {
+    Systems<TestType> systems(k == 1 ? 2404 : 300, k, Kind::dominant);
+    for (std::size_t i = 0; i < systems.d.size(); ++i)
+      systems.dl[i] = rows[i % 4][0], systems.d[i] = rows[i % 4][1], systems.du[i] = rows[i % 4][2];
+    CAPTURE(k);
+    const auto x = solve(runtime, systems, {{systems.n, k}, SystemsIn::columns, false, false});
+    CHECK(systems.componentwise_error(x, false) <= bound<TestType>);
+  }
+}
+
 TEMPLATE_TEST_CASE("tridiagonal_solve on a GPU", "[tridiagonal][gpu]", float, double) {
   test::require_gpu();
   for (const int cpus : {0, 2}) {
