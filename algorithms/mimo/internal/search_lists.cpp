@@ -146,7 +146,7 @@ void check_shapes(const MimoShape& shape, const HostMatrix<std::complex<T>>& cha
     double largest = 0;
     for (const std::complex<double> p : alphabets[j].points)
       largest = std::max({largest, std::abs(p.real()), std::abs(p.imag())});
-    if (largest == 0 && alphabets[j].size() > 1)  // one point stands for all Gaussian integers
+    if (largest == 0 && alphabets[j].size() > 1)  // a set of one point means all Gaussian integers
       refuse("alphabets", "all points of stream " + std::to_string(j) + " are 0; points must differ");
     if (largest > most || (largest > 0 && largest < 1 / most)) {
       std::ostringstream why;

@@ -32,8 +32,7 @@
 namespace tesela::cli {
 namespace {
 
-/// Up to this order eigenvalues are compared with LAPACK's where no closed form knows them; beyond it errors are
-/// measured on a sample.
+/// Largest order of a comparison with LAPACK's eigenvalues; beyond it errors are measured on a sample.
 constexpr index_t largest_dense = 4096;
 constexpr index_t sampled_vectors = 64;
 
